@@ -1,0 +1,48 @@
+package ident
+
+type (
+	platformKind        struct{}
+	tokenKind           struct{}
+	customerKind        struct{}
+	externalAccountKind struct{}
+	internalAccountKind struct{}
+	quoteKind           struct{}
+	transactionKind     struct{}
+	receiptKind         struct{}
+	webhookKind         struct{}
+)
+
+func (platformKind) prefix() string        { return "PlatformConfig" }
+func (tokenKind) prefix() string           { return "Token" }
+func (customerKind) prefix() string        { return "Customer" }
+func (externalAccountKind) prefix() string { return "ExternalAccount" }
+func (internalAccountKind) prefix() string { return "InternalAccount" }
+func (quoteKind) prefix() string           { return "Quote" }
+func (transactionKind) prefix() string     { return "Transaction" }
+func (receiptKind) prefix() string         { return "Receipt" }
+func (webhookKind) prefix() string         { return "Webhook" }
+
+// The identifiers of the house.
+type (
+	Platform        = ID[platformKind]
+	Token           = ID[tokenKind]
+	Customer        = ID[customerKind]
+	ExternalAccount = ID[externalAccountKind]
+	InternalAccount = ID[internalAccountKind]
+	Quote           = ID[quoteKind]
+	Transaction     = ID[transactionKind]
+	// Receipt is one payment that arrived at a rail or chain.
+	Receipt = ID[receiptKind]
+	// Webhook is one event told to a platform.
+	Webhook = ID[webhookKind]
+)
+
+// ParseCustomer and its siblings read the written form of each identifier.
+func ParseCustomer(s string) (Customer, error)               { return Parse[customerKind](s) }
+func ParseToken(s string) (Token, error)                     { return Parse[tokenKind](s) }
+func ParsePlatform(s string) (Platform, error)               { return Parse[platformKind](s) }
+func ParseExternalAccount(s string) (ExternalAccount, error) { return Parse[externalAccountKind](s) }
+func ParseInternalAccount(s string) (InternalAccount, error) { return Parse[internalAccountKind](s) }
+func ParseQuote(s string) (Quote, error)                     { return Parse[quoteKind](s) }
+func ParseTransaction(s string) (Transaction, error)         { return Parse[transactionKind](s) }
+func ParseWebhook(s string) (Webhook, error)                 { return Parse[webhookKind](s) }
