@@ -1,0 +1,94 @@
+package fault_test
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+	"testing"
+	"time"
+
+	"causeway/core/fault"
+)
+
+func TestFaultsAreTheSameByCode(t *testing.T) {
+	t.Parallel()
+	// Whatever the message, and however deeply wrapped, a fault is known by its code.
+	expired := fault.New(fault.QuoteExpired, "The quote expired at %s; create a new one.", "12:00")
+	wrapped := fmt.Errorf("execute: %w", expired)
+
+	if !errors.Is(wrapped, &fault.Error{Code: fault.QuoteExpired}) || !fault.Is(wrapped, fault.QuoteExpired) {
+		t.Errorf("%v is not recognised as %s", wrapped, fault.QuoteExpired)
+	}
+	if errors.Is(wrapped, &fault.Error{Code: fault.Conflict}) || fault.Is(wrapped, fault.Conflict) {
+		t.Errorf("%v is taken for %s", wrapped, fault.Conflict)
+	}
+	if errors.Is(wrapped, io.EOF) || fault.Is(io.EOF, fault.QuoteExpired) || fault.Is(nil, fault.QuoteExpired) {
+		t.Error("an error that is no fault is taken for one")
+	}
+}
+
+func TestOfFindsTheFault(t *testing.T) {
+	t.Parallel()
+	// Of gives back the very fault that was wrapped, with everything in it.
+	limited := &fault.Error{Code: fault.RateLimited, Message: "Slow down.", RetryAfter: 3 * time.Second}
+
+	got, ok := fault.Of(errors.Join(io.EOF, fmt.Errorf("take: %w", limited)))
+	if !ok || got != limited {
+		t.Errorf("Of = %v, %v; want the fault itself", got, ok)
+	}
+
+	// No error, an error of our own, and a nil fault in an error's clothes are no faults.
+	var none *fault.Error
+	for _, err := range []error{nil, io.EOF, none, fmt.Errorf("wrapped: %w", none)} {
+		if got, ok := fault.Of(err); ok || got != nil {
+			t.Errorf("Of(%T) = %v, %v; want none", err, got, ok)
+		}
+	}
+}
+
+func TestErrorSaysCodeMessageAndReason(t *testing.T) {
+	t.Parallel()
+	// What stands in a log is enough to understand, and leaves the details out.
+	for _, c := range []struct {
+		fault *fault.Error
+		want  string
+	}{
+		{fault.New(fault.QuoteNotFound, "No quote has the id %s.", "Quote:1"), "QUOTE_NOT_FOUND: No quote has the id Quote:1."},
+		{&fault.Error{Code: fault.Unauthorized, Message: "Ask again.", Reason: "Invalid OTP code",
+			Details: map[string]any{"otp": "123456"}}, "UNAUTHORIZED: Ask again. (Invalid OTP code)"},
+	} {
+		if got := c.fault.Error(); got != c.want {
+			t.Errorf("Error() = %q, want %q", got, c.want)
+		}
+	}
+}
+
+func TestInvalidListsEveryField(t *testing.T) {
+	t.Parallel()
+	// All bad fields are kept in order, each is named in the message, and
+	// changing the list afterwards does not change the fault.
+	fields := []fault.Field{
+		{Field: "currency", Message: "must be a known code"},
+		{Field: "accountInfo.routingNumber", Message: "must have 9 digits", Constraint: map[string]any{"pattern": "^[0-9]{9}$"}},
+	}
+	got := fault.Invalid(fields...)
+	fields[0].Field = "changed"
+
+	if got.Code != fault.InvalidInput || len(got.Fields) != 2 || got.Fields[0].Field != "currency" {
+		t.Errorf("Invalid = %+v", got)
+	}
+	for _, name := range []string{"currency", "accountInfo.routingNumber"} {
+		if !strings.Contains(got.Message, name) {
+			t.Errorf("message %q does not name %s", got.Message, name)
+		}
+	}
+
+	// One field alone is explained in the message; none at all still makes a fault.
+	if one := fault.Invalid(fault.Field{Field: "limit", Message: "must be 1 to 100."}); one.Message != "The field limit is not valid: must be 1 to 100." {
+		t.Errorf("message = %q", one.Message)
+	}
+	if none := fault.Invalid(); none.Code != fault.InvalidInput || none.Message == "" || none.Fields != nil {
+		t.Errorf("Invalid() = %+v", none)
+	}
+}
