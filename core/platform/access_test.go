@@ -1,0 +1,46 @@
+package platform_test
+
+import (
+	"strings"
+	"testing"
+
+	"causeway/core/fault"
+	"causeway/core/platform"
+)
+
+func TestNoPermissionIncludesAnother(t *testing.T) {
+	t.Parallel()
+	// A principal with one permission has that one, and lacks both others.
+	for _, has := range platform.Permissions {
+		for _, need := range platform.Permissions {
+			err := platform.Principal{Permissions: []platform.Permission{has}}.Must(need)
+
+			if has == need && err != nil {
+				t.Errorf("with %s, Must(%s) = %v", has, need, err)
+			}
+			if has != need && (!fault.Is(err, fault.Forbidden) || !strings.Contains(err.Error(), string(need))) {
+				t.Errorf("with %s, Must(%s) = %v; want FORBIDDEN that names it", has, need, err)
+			}
+		}
+	}
+
+	// Nobody in particular may do nothing at all.
+	if err := (platform.Principal{}).Must(platform.View); !fault.Is(err, fault.Forbidden) {
+		t.Errorf("the zero principal: %v", err)
+	}
+}
+
+func TestSimulationsAreForTheSandbox(t *testing.T) {
+	t.Parallel()
+	// Only a sandbox platform passes; production, and nothing at all, are refused with the reason.
+	if err := (platform.Principal{Environment: platform.Sandbox}).MustBeSandbox(); err != nil {
+		t.Errorf("sandbox: %v", err)
+	}
+	for _, environment := range []platform.Environment{platform.Production, ""} {
+		err := platform.Principal{Environment: environment}.MustBeSandbox()
+
+		if f, ok := fault.Of(err); !ok || f.Code != fault.Forbidden || f.Reason != "Sandbox only" {
+			t.Errorf("%q: %v", environment, err)
+		}
+	}
+}
