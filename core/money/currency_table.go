@@ -1,0 +1,87 @@
+package money
+
+type currencyFacts struct {
+	decimals uint8
+	symbol   string
+	name     string
+	crypto   bool
+}
+
+// currencies is every currency an account, a corridor or a balance may have.
+// Minor units of fiat currencies are those of ISO 4217, which differ from daily
+// use in places (IDR has 2, though nobody has seen a sen for decades). Dollars
+// and other shared symbols carry their country, so that no two are the same.
+var currencies = map[Currency]currencyFacts{
+	BTC:  {8, "₿", "Bitcoin", true},
+	USDB: {6, "USDB", "USDB", true},
+	USDC: {6, "USDC", "USD Coin", true},
+	USDT: {6, "USDT", "Tether USD", true},
+
+	"AED": {2, "AED", "United Arab Emirates Dirham", false},
+	"ARS": {2, "AR$", "Argentine Peso", false},
+	"AUD": {2, "A$", "Australian Dollar", false},
+	"BDT": {2, "৳", "Bangladeshi Taka", false},
+	"BGN": {2, "BGN", "Bulgarian Lev", false},
+	"BHD": {3, "BHD", "Bahraini Dinar", false},
+	"BRL": {2, "R$", "Brazilian Real", false},
+	"BWP": {2, "P", "Botswana Pula", false},
+	"CAD": {2, "CA$", "Canadian Dollar", false},
+	"CHF": {2, "CHF", "Swiss Franc", false},
+	"CLP": {0, "CL$", "Chilean Peso", false},
+	"CNY": {2, "CN¥", "Chinese Yuan", false},
+	"COP": {2, "CO$", "Colombian Peso", false},
+	"CZK": {2, "Kč", "Czech Koruna", false},
+	"DKK": {2, "DKK", "Danish Krone", false},
+	"EGP": {2, "E£", "Egyptian Pound", false},
+	EUR:   {2, "€", "Euro", false},
+	GBP:   {2, "£", "British Pound", false},
+	"GHS": {2, "GH₵", "Ghanaian Cedi", false},
+	"GTQ": {2, "Q", "Guatemalan Quetzal", false},
+	"HKD": {2, "HK$", "Hong Kong Dollar", false},
+	"HTG": {2, "G", "Haitian Gourde", false},
+	"HUF": {2, "Ft", "Hungarian Forint", false},
+	"IDR": {2, "Rp", "Indonesian Rupiah", false},
+	"ILS": {2, "₪", "Israeli New Shekel", false},
+	"INR": {2, "₹", "Indian Rupee", false},
+	"ISK": {0, "ISK", "Icelandic Króna", false},
+	"JMD": {2, "J$", "Jamaican Dollar", false},
+	"JOD": {3, "JOD", "Jordanian Dinar", false},
+	"JPY": {0, "¥", "Japanese Yen", false},
+	"KES": {2, "KSh", "Kenyan Shilling", false},
+	"KRW": {0, "₩", "South Korean Won", false},
+	"KWD": {3, "KWD", "Kuwaiti Dinar", false},
+	"LKR": {2, "LKR", "Sri Lankan Rupee", false},
+	"MAD": {2, "MAD", "Moroccan Dirham", false},
+	"MWK": {2, "MK", "Malawian Kwacha", false},
+	"MXN": {2, "MX$", "Mexican Peso", false},
+	"MYR": {2, "RM", "Malaysian Ringgit", false},
+	"NGN": {2, "₦", "Nigerian Naira", false},
+	"NOK": {2, "NOK", "Norwegian Krone", false},
+	"NPR": {2, "NPR", "Nepalese Rupee", false},
+	"NZD": {2, "NZ$", "New Zealand Dollar", false},
+	"OMR": {3, "OMR", "Omani Rial", false},
+	"PEN": {2, "S/", "Peruvian Sol", false},
+	"PHP": {2, "₱", "Philippine Peso", false},
+	"PKR": {2, "PKR", "Pakistani Rupee", false},
+	"PLN": {2, "zł", "Polish Złoty", false},
+	"PYG": {0, "₲", "Paraguayan Guaraní", false},
+	"QAR": {2, "QAR", "Qatari Riyal", false},
+	"RON": {2, "lei", "Romanian Leu", false},
+	"RWF": {0, "RF", "Rwandan Franc", false},
+	"SAR": {2, "SAR", "Saudi Riyal", false},
+	"SEK": {2, "SEK", "Swedish Krona", false},
+	"SGD": {2, "S$", "Singapore Dollar", false},
+	"THB": {2, "฿", "Thai Baht", false},
+	"TND": {3, "TND", "Tunisian Dinar", false},
+	"TRY": {2, "₺", "Turkish Lira", false},
+	"TWD": {2, "NT$", "New Taiwan Dollar", false},
+	"TZS": {2, "TSh", "Tanzanian Shilling", false},
+	"UGX": {0, "USh", "Ugandan Shilling", false},
+	USD:   {2, "$", "US Dollar", false},
+	"UYU": {2, "UY$", "Uruguayan Peso", false},
+	"VND": {0, "₫", "Vietnamese Đồng", false},
+	"XAF": {0, "FCFA", "Central African CFA Franc", false},
+	"XOF": {0, "CFA", "West African CFA Franc", false},
+	"ZAR": {2, "R", "South African Rand", false},
+	"ZMW": {2, "ZK", "Zambian Kwacha", false},
+}

@@ -1,0 +1,126 @@
+package money
+
+import (
+	"encoding/binary"
+	"fmt"
+	"regexp"
+
+	"github.com/ericlagergren/decimal"
+)
+
+// The decimal library parses, multiplies and divides. Its numbers never leave
+// this file: they are mutable, and may be NaN or infinite.
+
+// plainNumber is a number as JSON writes it, without a sign and with an
+// exponent of two digits at most: the library hangs on a huge one, and reads
+// words such as "inf" as numbers.
+var plainNumber = regexp.MustCompile(`^(0|[1-9][0-9]*)(\.[0-9]+)?([eE][+-]?[0-9]{1,2})?$`)
+
+// ParseRate reads a positive number: digits, optionally with a point and an
+// exponent, 64 characters at most. It never rounds: what has no exact Rate is
+// ErrRate, and so is zero.
+func ParseRate(text string) (Rate, error) {
+	rate, err := parse(text)
+	if err == nil && rate.IsZero() {
+		err = fmt.Errorf("%w: zero", ErrRate)
+	}
+	if err != nil {
+		return Rate{}, err
+	}
+	return rate, nil
+}
+
+// ParseFraction reads a number from 0 to 1, both included, as ParseRate does.
+func ParseFraction(text string) (Rate, error) {
+	fraction, err := parse(text)
+	if err == nil && fraction.Cmp(one) > 0 {
+		err = fmt.Errorf("%w: %s is above 1", ErrRate, fraction)
+	}
+	if err != nil {
+		return Rate{}, err
+	}
+	return fraction, nil
+}
+
+// MustRate is ParseRate for numbers written in code; it panics on a bad one.
+func MustRate(text string) Rate {
+	rate, err := ParseRate(text)
+	if err != nil {
+		panic(err)
+	}
+	return rate
+}
+
+// MustFraction is ParseFraction for numbers written in code; it panics on a bad one.
+func MustFraction(text string) Rate {
+	fraction, err := ParseFraction(text)
+	if err != nil {
+		panic(err)
+	}
+	return fraction
+}
+
+// Mul is r × by, to 34 digits, half to even. ErrRate if the result has no Rate.
+func (r Rate) Mul(by Rate) (Rate, error) {
+	z := rounding()
+	return fromDecimal(z.Mul(r.decimal(), by.decimal()))
+}
+
+// Div is r / by, to 34 digits, half to even. ErrRate if by is zero or the
+// result has no Rate.
+func (r Rate) Div(by Rate) (Rate, error) {
+	if by.IsZero() {
+		return Rate{}, fmt.Errorf("%w: division by zero", ErrRate)
+	}
+	z := rounding()
+	return fromDecimal(z.Quo(r.decimal(), by.decimal()))
+}
+
+// Inv is 1 / r, to 34 digits, half to even. ErrRate if r is zero.
+func (r Rate) Inv() (Rate, error) { return one.Div(r) }
+
+// Cmp is -1, 0 or 1 as r is below, equal to or above other.
+func (r Rate) Cmp(other Rate) int { return r.decimal().Cmp(other.decimal()) }
+
+func parse(text string) (Rate, error) {
+	if len(text) > maxText {
+		return Rate{}, fmt.Errorf("%w: longer than %d characters", ErrRate, maxText)
+	}
+	if !plainNumber.MatchString(text) {
+		return Rate{}, fmt.Errorf("%w: %q is not a plain positive number", ErrRate, text)
+	}
+	z, ok := decimal.WithContext(decimal.ContextUnlimited).SetString(text)
+	if !ok {
+		return Rate{}, fmt.Errorf("%w: %q", ErrRate, text)
+	}
+	return fromDecimal(z.Reduce())
+}
+
+// rounding is an empty number whose operations round to 34 digits, half to even.
+func rounding() *decimal.Big {
+	context := decimal.Context128
+	context.RoundingMode = decimal.ToNearestEven
+	return decimal.WithContext(context)
+}
+
+func (r Rate) decimal() *decimal.Big {
+	return decimal.WithContext(decimal.ContextUnlimited).SetBigMantScale(r.coefficient(), int(r.scale))
+}
+
+// fromDecimal takes what the library made, unless that is not a number.
+func fromDecimal(z *decimal.Big) (Rate, error) {
+	if err := z.Context.Err(); err != nil {
+		return Rate{}, fmt.Errorf("%w: %w", ErrRate, err)
+	}
+	if !z.IsFinite() || z.Signbit() {
+		return Rate{}, fmt.Errorf("%w: %s", ErrRate, z)
+	}
+	scale := z.Scale()
+	coefficient := z.SetScale(0).Int(nil)
+	var words [16]byte
+	if coefficient.BitLen() > 8*len(words) {
+		return Rate{}, fmt.Errorf("%w: more than %d digits", ErrRate, maxDigits)
+	}
+	coefficient.FillBytes(words[:])
+	return newRate(binary.BigEndian.Uint64(words[:8]), binary.BigEndian.Uint64(words[8:]), scale)
+}

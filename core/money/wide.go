@@ -1,0 +1,49 @@
+package money
+
+import "math/bits"
+
+// Numbers of two words, hi·2^64 + lo: just enough for 34 digits without a
+// single allocation, because rates are applied on every payment.
+
+// pow10 holds the powers of ten that fit into one word, 10^0 to 10^19.
+var pow10 = func() (powers [20]uint64) {
+	powers[0] = 1
+	for i := 1; i < len(powers); i++ {
+		powers[i] = powers[i-1] * 10
+	}
+	return powers
+}()
+
+// limitHi and limitLo are 10^34, which no coefficient of a Rate reaches.
+var limitHi, limitLo = tenTo(maxDigits)
+
+// belowLimit tells whether the number has at most 34 digits.
+func belowLimit(hi, lo uint64) bool {
+	return hi < limitHi || (hi == limitHi && lo < limitLo)
+}
+
+// tenTo is 10^n for n up to 38.
+func tenTo(n int) (hi, lo uint64) {
+	if n < len(pow10) {
+		return 0, pow10[n]
+	}
+	return bits.Mul64(pow10[19], pow10[n-19])
+}
+
+// mulWide is x·m; the caller knows that it fits into two words.
+func mulWide(hi, lo, m uint64) (uint64, uint64) {
+	carry, low := bits.Mul64(lo, m)
+	return hi*m + carry, low
+}
+
+// divWide is x / d and the rest.
+func divWide(hi, lo, d uint64) (qhi, qlo, rest uint64) {
+	qhi, rest = hi/d, hi%d
+	qlo, rest = bits.Div64(rest, lo, d)
+	return qhi, qlo, rest
+}
+
+// lessWide tells whether a < b.
+func lessWide(ahi, alo, bhi, blo uint64) bool {
+	return ahi < bhi || (ahi == bhi && alo < blo)
+}
