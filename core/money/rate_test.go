@@ -1,0 +1,255 @@
+package money_test
+
+import (
+	"errors"
+	"math"
+	"math/big"
+	"strings"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"causeway/core/money"
+)
+
+func TestParseRate(t *testing.T) {
+	t.Parallel()
+	// A number is read exactly, in any of its spellings, and written plainly.
+	for text, want := range map[string]string{
+		"1": "1", "0.9231": "0.9231", "1000": "1000", "1e3": "1000", "1E+3": "1000", "12.5e-4": "0.00125",
+		"1.500": "1.5", "100.000": "100", "0.00000001": "0.00000001", "0.10e1": "1",
+		"9999999999999999999999999999999999":                               "9999999999999999999999999999999999",
+		"18446744073709551616":                                             "18446744073709551616",
+		"184467440737095516160000000000.0001":                              "184467440737095516160000000000.0001",
+		"1.000000000000000000000000000000000000000000000000000000":         "1",
+		"0.00000000000000000000000000000000000000000000000000000000000001": "0." + strings.Repeat("0", 61) + "1",
+	} {
+		got, err := money.ParseRate(text)
+		if err != nil || got.String() != want {
+			t.Errorf("ParseRate(%q) = %s, %v; want %s", text, got, err, want)
+		}
+	}
+}
+
+func TestParseRateRefuses(t *testing.T) {
+	t.Parallel()
+	// Whatever is not a positive number with an exact Rate is refused, quickly
+	// and without rounding.
+	for _, text := range []string{
+		"", " ", "1 ", " 1", "-1", "+1", "-0", "NaN", "sNaN", "qnan1", "Inf", "inf", "Infinity", "-inf", "0x10", "1_000", "1,5",
+		"1.", ".5", "01", "1.2.3", "1e", "1e+", "e5", "1e100", "1e-99999999", "1e99999999", "½", "١", "1\x00",
+		"1e34", "1e99", "1e-63", "1e-99", "10000000000000000000000000000000000", // beyond 34 digits or 62 places
+		"1.2345678901234567890123456789012345", strings.Repeat("9", 64), strings.Repeat("1", 65), "1." + strings.Repeat("0", 63),
+		"0", "0.000", "0e5",
+	} {
+		if got, err := money.ParseRate(text); !errors.Is(err, money.ErrRate) || got != (money.Rate{}) {
+			t.Errorf("ParseRate(%q) = %s, %v; want ErrRate", text, got, err)
+		}
+	}
+}
+
+func TestParseFraction(t *testing.T) {
+	t.Parallel()
+	// A fraction may be nothing or everything, but no more.
+	for text, want := range map[string]string{"0": "0", "0.000": "0", "0e9": "0", "0.003": "0.003", "1": "1", "1.0": "1"} {
+		if got, err := money.ParseFraction(text); err != nil || got.String() != want {
+			t.Errorf("ParseFraction(%q) = %s, %v; want %s", text, got, err, want)
+		}
+	}
+	for _, text := range []string{"1.0000000001", "2", "-0.1", "", "NaN", "30%"} {
+		if got, err := money.ParseFraction(text); !errors.Is(err, money.ErrRate) || got != (money.Rate{}) {
+			t.Errorf("ParseFraction(%q) = %s, %v; want ErrRate", text, got, err)
+		}
+	}
+}
+
+func TestMustRefusesAloud(t *testing.T) {
+	t.Parallel()
+	// A bad number written in code stops the program at once; a good one is read.
+	if got := money.MustRate("1.5").String() + " " + money.MustFraction("0").String(); got != "1.5 0" {
+		t.Errorf("read %s", got)
+	}
+	for name, must := range map[string]func(){
+		"MustRate":     func() { money.MustRate("0") },
+		"MustFraction": func() { money.MustFraction("1.1") },
+	} {
+		func() {
+			defer func() {
+				if recover() == nil {
+					t.Errorf("%s took a bad number", name)
+				}
+			}()
+			must()
+		}()
+	}
+}
+
+func TestRatesReadBack(t *testing.T) {
+	t.Parallel()
+	// Text and back is the same Rate, equal by ==, and the number itself.
+	rapid.Check(t, func(t *rapid.T) {
+		rate := anyRate().Draw(t, "rate")
+
+		back, err := money.ParseRate(rate.String())
+		if err != nil || back != rate || back.Cmp(rate) != 0 {
+			t.Fatalf("%s reads back as %s, %v", rate, back, err)
+		}
+		_, places, _ := strings.Cut(rate.String(), ".")
+		if len(places) != rate.Places() || strings.HasSuffix(places, "0") {
+			t.Fatalf("%s has %d places", rate, rate.Places())
+		}
+	})
+}
+
+func TestAppliedRatesAreExact(t *testing.T) {
+	t.Parallel()
+	// Floor, Ceil and CeilDiv are the true results of rational arithmetic,
+	// rounded once; or an overflow exactly when the true result does not fit.
+	rapid.Check(t, func(t *rapid.T) {
+		rate := anyRate().Draw(t, "rate")
+		minor := anyMinor().Draw(t, "minor")
+		product := new(big.Rat).Mul(rat(rate), new(big.Rat).SetInt64(minor))
+		quotient := new(big.Rat).Quo(new(big.Rat).SetInt64(minor), rat(rate))
+
+		for _, c := range []struct {
+			name  string
+			apply func(int64) (int64, error)
+			truth *big.Int
+		}{
+			{"Floor", rate.Floor, floor(product)},
+			{"Ceil", rate.Ceil, ceil(product)},
+			{"CeilDiv", rate.CeilDiv, ceil(quotient)},
+		} {
+			got, err := c.apply(minor)
+			switch {
+			case !c.truth.IsInt64():
+				if !errors.Is(err, money.ErrOverflow) {
+					t.Fatalf("(%s).%s(%d) = %d, %v; want ErrOverflow", rate, c.name, minor, got, err)
+				}
+			case err != nil || got != c.truth.Int64():
+				t.Fatalf("(%s).%s(%d) = %d, %v; want %s", rate, c.name, minor, got, err, c.truth)
+			}
+		}
+	})
+}
+
+func TestAppliedToWholeResults(t *testing.T) {
+	t.Parallel()
+	// Where the product is a whole number, all three roundings find it: an
+	// amount divided by a power of ten that the rate multiplies in.
+	rapid.Check(t, func(t *rapid.T) {
+		places := rapid.IntRange(0, 15).Draw(t, "places")
+		unit := new(big.Int).Exp(big.NewInt(10), big.NewInt(int64(places)), nil).Int64()
+		minor := rapid.Int64Range(1, 9_000).Draw(t, "units") * unit
+		coefficient := rapid.Int64Range(1, 1_000_000).Draw(t, "coefficient")
+		rate := mustRate(t, big.NewInt(coefficient), places)
+
+		down, downErr := rate.Floor(minor)
+		up, upErr := rate.Ceil(minor)
+		if want := minor / unit * coefficient; downErr != nil || upErr != nil || down != want || up != want {
+			t.Fatalf("%d × %s = %d or %d, want %d", minor, rate, down, up, want)
+		}
+		if back, err := rate.CeilDiv(down); err != nil || back != minor {
+			t.Fatalf("%d / %s = %d, %v; want %d", down, rate, back, err, minor)
+		}
+	})
+}
+
+func TestRoundTripsThroughARate(t *testing.T) {
+	t.Parallel()
+	// CeilDiv finds the smallest amount that yields what is wanted: it yields
+	// it, and one unit less does not.
+	rapid.Check(t, func(t *rapid.T) {
+		rate := anyRate().Draw(t, "rate")
+		want := rapid.Int64Range(1, money.MaxMinor).Draw(t, "want")
+		need, err := rate.CeilDiv(want)
+		if err != nil {
+			t.Skip("does not fit")
+		}
+
+		if got, err := rate.Floor(need); err == nil && got < want {
+			t.Fatalf("%d at %s yields %d, want at least %d", need, rate, got, want)
+		}
+		if got, err := rate.Floor(need - 1); err != nil || got >= want {
+			t.Fatalf("%d at %s yields %d (%v): one unit less than %d should not do", need-1, rate, got, err, need)
+		}
+	})
+}
+
+func TestAppliedRatesRefuse(t *testing.T) {
+	t.Parallel()
+	// Amounts below zero and division by zero have no result; zero has one.
+	half := money.MustRate("0.5")
+	for name, apply := range map[string]func(int64) (int64, error){"Floor": half.Floor, "Ceil": half.Ceil, "CeilDiv": half.CeilDiv} {
+		for _, minor := range []int64{-1, math.MinInt64} {
+			if got, err := apply(minor); !errors.Is(err, money.ErrNegative) {
+				t.Errorf("%s(%d) = %d, %v; want ErrNegative", name, minor, got, err)
+			}
+		}
+		if got, err := apply(0); got != 0 || err != nil {
+			t.Errorf("%s(0) = %d, %v", name, got, err)
+		}
+	}
+	if got, err := (money.Rate{}).CeilDiv(1); !errors.Is(err, money.ErrRate) {
+		t.Errorf("1 / 0 = %d, %v; want ErrRate", got, err)
+	}
+	if got, err := (money.Rate{}).Ceil(math.MaxInt64); got != 0 || err != nil {
+		t.Errorf("nothing of it all = %d, %v", got, err)
+	}
+}
+
+// anyRate draws positive rates of all sizes and lengths: daily ones, short
+// ones, and ones that use every digit there is.
+func anyRate() *rapid.Generator[money.Rate] {
+	return rapid.Custom(func(t *rapid.T) money.Rate {
+		digits := rapid.OneOf(rapid.IntRange(1, 8), rapid.IntRange(1, 34)).Draw(t, "digits")
+		places := rapid.OneOf(rapid.IntRange(0, 8), rapid.IntRange(0, 62)).Draw(t, "places")
+		text := []byte{byte('0' + rapid.IntRange(1, 9).Draw(t, "first"))}
+		for range digits - 1 {
+			text = append(text, byte('0'+rapid.IntRange(0, 9).Draw(t, "digit")))
+		}
+		coefficient, _ := new(big.Int).SetString(string(text), 10)
+		return mustRate(t, coefficient, places)
+	})
+}
+
+// anyMinor draws amounts of all sizes, and often the very ends.
+func anyMinor() *rapid.Generator[int64] {
+	return rapid.OneOf(
+		rapid.Int64Range(0, 100_000),
+		rapid.Int64Range(0, money.MaxMinor),
+		rapid.Int64Range(0, math.MaxInt64),
+		rapid.Int64Range(math.MaxInt64-3, math.MaxInt64),
+	)
+}
+
+// mustRate is coefficient / 10^places, made through the text as outsiders do.
+func mustRate(t *rapid.T, coefficient *big.Int, places int) money.Rate {
+	text := coefficient.String()
+	if missing := places + 1 - len(text); missing > 0 {
+		text = strings.Repeat("0", missing) + text
+	}
+	if places > 0 {
+		text = text[:len(text)-places] + "." + text[len(text)-places:]
+	}
+	rate, err := money.ParseRate(text)
+	if err != nil {
+		t.Fatalf("ParseRate(%q): %v", text, err)
+	}
+	return rate
+}
+
+func rat(rate money.Rate) *big.Rat {
+	r, ok := new(big.Rat).SetString(rate.String())
+	if !ok {
+		panic("not a number: " + rate.String())
+	}
+	return r
+}
+
+func floor(r *big.Rat) *big.Int { return new(big.Int).Div(r.Num(), r.Denom()) }
+
+func ceil(r *big.Rat) *big.Int {
+	n := new(big.Int).Add(r.Num(), r.Denom())
+	return n.Sub(n, big.NewInt(1)).Div(n, r.Denom())
+}
