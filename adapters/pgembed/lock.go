@@ -1,0 +1,48 @@
+package pgembed
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
+)
+
+// lockFolder makes this process the one that owns the server of the folder, until
+// the lock is closed or the process ends, however it ends. Children do not
+// inherit it.
+func lockFolder(dir string) (io.Closer, error) {
+	path := filepath.Join(dir, "postgres.lock")
+	f, err := os.OpenFile(path, os.O_CREATE|os.O_RDWR|syscall.O_NOFOLLOW, 0o600)
+	if err != nil {
+		return nil, fmt.Errorf("open the lock of the data folder: %w", err)
+	}
+	if err := syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB); err != nil {
+		holder, _ := os.ReadFile(path)
+		_ = f.Close()
+		if errors.Is(err, syscall.EWOULDBLOCK) {
+			return nil, fmt.Errorf("%w: %s%s; stop it first or choose another data folder", ErrInUse, dir, byProcess(holder))
+		}
+		return nil, fmt.Errorf("lock the data folder: %w", err)
+	}
+	// Who holds it, for the message that the next one gets.
+	if err := errors.Join(f.Truncate(0), writeAt(f, strconv.Itoa(os.Getpid())+"\n")); err != nil {
+		return nil, errors.Join(fmt.Errorf("write the lock of the data folder: %w", err), f.Close())
+	}
+	return f, nil
+}
+
+func writeAt(f *os.File, text string) error {
+	_, err := f.WriteAt([]byte(text), 0)
+	return err
+}
+
+func byProcess(holder []byte) string {
+	if pid := strings.TrimSpace(string(holder)); pid != "" {
+		return " (process " + pid + ")"
+	}
+	return ""
+}

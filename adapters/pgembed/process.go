@@ -1,0 +1,67 @@
+package pgembed
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"runtime"
+	"strings"
+	"syscall"
+)
+
+// startOnOwnThread starts cmd and calls ended with its outcome. The kernel sends
+// Pdeathsig when the *thread* that started a child ends, and Go ends threads as
+// it likes; so this one is kept until the child is gone.
+func startOnOwnThread(cmd *exec.Cmd, ended func(error)) error {
+	started := make(chan error)
+	go func() {
+		runtime.LockOSThread() // never unlocked: the thread ends with this function
+		err := cmd.Start()
+		started <- err
+		if err == nil {
+			ended(cmd.Wait())
+		}
+	}()
+	return <-started
+}
+
+func closeAll(files []*os.File) {
+	for _, f := range files {
+		_ = f.Close()
+	}
+}
+
+// openLog opens the server's log for appending; a big one is put aside first.
+func openLog(path string) (*os.File, error) {
+	const big = 10 << 20
+	if info, err := os.Stat(path); err == nil && info.Size() > big {
+		if err := os.Rename(path, path+".1"); err != nil {
+			return nil, fmt.Errorf("put the old Postgres log aside: %w", err)
+		}
+	}
+	f, err := os.OpenFile(path, os.O_APPEND|os.O_CREATE|os.O_WRONLY|syscall.O_NOFOLLOW, 0o600)
+	if err != nil {
+		return nil, fmt.Errorf("open the Postgres log: %w", err)
+	}
+	return f, nil
+}
+
+// lastLines are the last n lines of a file, or why it cannot be read.
+func lastLines(path string, n int) string {
+	text, err := os.ReadFile(path)
+	if err != nil {
+		return err.Error()
+	}
+	lines := strings.Split(strings.TrimRight(string(text), "\n"), "\n")
+	return strings.Join(lines[max(0, len(lines)-n):], "\n")
+}
+
+// syncFolder makes a rename in dir survive a crash.
+func syncFolder(dir string) error {
+	f, err := os.Open(dir)
+	if err != nil {
+		return fmt.Errorf("sync the data folder: %w", err)
+	}
+	return errors.Join(f.Sync(), f.Close())
+}

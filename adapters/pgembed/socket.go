@@ -1,0 +1,45 @@
+package pgembed
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+)
+
+const (
+	socketPort = "5432" // part of the socket's name, not a network port
+	socketName = ".s.PGSQL." + socketPort
+
+	// longestSocket is how many bytes the kernel takes for the path of a socket.
+	longestSocket = 107
+
+	shortFolder = "/tmp"
+	shortPrefix = "causeway-pg-"
+)
+
+// makeSocketFolder decides where the server's socket lies: in the cluster, which
+// is closed to others; or, when that makes too long a path, in a folder of its
+// own that is just as closed. The server notes where, so others can find it.
+func (c cluster) makeSocketFolder() (string, error) {
+	if len(filepath.Join(c.path, socketName)) <= longestSocket {
+		return c.path, nil
+	}
+	dir, err := os.MkdirTemp(shortFolder, shortPrefix) // mode 0700, a name nobody can foresee
+	if err != nil {
+		return "", fmt.Errorf("make a folder for the Postgres socket: %w", err)
+	}
+	return dir, c.owner.give(dir)
+}
+
+// removeSocketFolder removes a folder that makeSocketFolder made; any other path
+// is left alone.
+func removeSocketFolder(dir string) error {
+	if filepath.Dir(dir) != shortFolder || !strings.HasPrefix(filepath.Base(dir), shortPrefix) {
+		return nil
+	}
+	if err := os.RemoveAll(dir); err != nil {
+		return fmt.Errorf("remove the folder of the Postgres socket: %w", err)
+	}
+	return nil
+}
