@@ -1,0 +1,88 @@
+package ledger_test
+
+import (
+	"errors"
+	"strings"
+	"testing"
+
+	"causeway/ledger"
+)
+
+func TestChartKnowsEveryConstructedPath(t *testing.T) {
+	t.Parallel()
+	// Every path that a constructor or constant gives falls under its own line.
+	for _, c := range []struct {
+		path, line string
+		class      ledger.Class
+		guarded    bool
+	}{
+		{ledger.CustomerAccount(alice), "customers/<InternalAccount>", ledger.Liability, true},
+		{ledger.PlatformAccount(alice), "platform/<InternalAccount>", ledger.Liability, true},
+		{ledger.Wallet(alice), "wallets/<InternalAccount>", ledger.Liability, true},
+		{ledger.FundingJIT, "funding/jit", ledger.Liability, false},
+		{ledger.FundingUnmatched, "funding/unmatched", ledger.Liability, false},
+		{ledger.TransitPayouts, "transit/payouts", ledger.Liability, false},
+		{ledger.TransitRefunds, "transit/refunds", ledger.Liability, false},
+		{ledger.Rail("FASTER_PAYMENTS"), "rails/<RAIL>", ledger.Asset, false},
+		{ledger.Chain("LAYER2"), "chains/<network>", ledger.Asset, false},
+		{ledger.FXPosition, "fx/position", ledger.Trading, false},
+		{ledger.IncomeFees, "income/fees", ledger.Income, false},
+		{ledger.IncomeRounding, "income/rounding", ledger.Income, false},
+		{ledger.ExpenseRails, "expense/rails", ledger.Expense, false},
+	} {
+		line, err := ledger.Find(c.path)
+		if err != nil {
+			t.Errorf("%s: %v", c.path, err)
+			continue
+		}
+		if line.Path != c.line || line.Class != c.class || line.Guarded != c.guarded || line.Holds == "" {
+			t.Errorf("%s: found %+v, want %s, %s, guarded %t", c.path, line, c.line, c.class, c.guarded)
+		}
+	}
+	if n := len(ledger.Chart()); n != 13 {
+		t.Errorf("the chart has %d lines and this table 13", n)
+	}
+}
+
+func TestChartRefusesEverythingElse(t *testing.T) {
+	t.Parallel()
+	// A path outside the chart, or another writing of one inside, is no account.
+	id := alice.String()
+	for _, path := range []string{
+		"", "/", "customers", "customers/", "customers/" + strings.ToUpper(id), "customers/" + id + "/x", "customers/" + id + " ",
+		"customers/InternalAccount:00000000-0000-0000-0000-000000000000",
+		"customers/Customer:01900000-0000-7000-8000-00000000000a", "Customers/" + id, "customer/" + id,
+		"customers/<InternalAccount>", "funding", "funding/", "funding/jit/", "funding/JIT", " funding/jit", "funding/jit\x00",
+		"rails/", "rails/rtp", "rails/R T P", "rails/RTP/USD", "rails/<RAIL>", "rails/" + strings.Repeat("A", 41),
+		"chains/", "chains/layer2", "fx/", "fx/position/USD", "income/other", "expense",
+	} {
+		if line, err := ledger.Find(path); !errors.Is(err, ledger.ErrNotInChart) {
+			t.Errorf("%q: found %+v, %v; want ErrNotInChart", path, line, err)
+		}
+	}
+}
+
+func TestChartCanNotBeChangedFromOutside(t *testing.T) {
+	t.Parallel()
+	// The list handed out is a copy.
+	ledger.Chart()[0].Guarded = false
+	if !ledger.Chart()[0].Guarded {
+		t.Error("changing the returned chart changed the chart")
+	}
+}
+
+func FuzzFind(f *testing.F) {
+	for _, p := range paths {
+		f.Add(p)
+	}
+	f.Fuzz(func(t *testing.T, path string) {
+		// Whatever is found is a plain path of two parts, safe in files and SQL alike.
+		line, err := ledger.Find(path)
+		if err != nil {
+			return
+		}
+		if strings.Count(path, "/") != 1 || len(path) > 80 || strings.ContainsAny(path, " \t\n\r\"'<>\\\x00") {
+			t.Errorf("%q was taken as %s", path, line.Path)
+		}
+	})
+}
