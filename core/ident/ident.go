@@ -9,6 +9,7 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"time"
 
 	"github.com/google/uuid"
 )
@@ -58,3 +59,13 @@ func (id ID[K]) IsZero() bool { return id.uuid == uuid.Nil }
 
 // Compare orders by UUID; for UUIDv7 that is the order of creation.
 func (id ID[K]) Compare(other ID[K]) int { return bytes.Compare(id.uuid[:], other.uuid[:]) }
+
+// Source makes a new UUIDv7 that carries the given moment; two of one source sort
+// in the order they were asked for when their moments do not run backwards.
+type Source func(at time.Time) uuid.UUID
+
+// New asks the source for an identifier of kind K.
+func New[K Kind](source Source, at time.Time) ID[K] { return ID[K]{source(at)} }
+
+// Set gives id the UUID, keeping its kind.
+func Set[K Kind](id *ID[K], u uuid.UUID) { id.uuid = u }

@@ -1,0 +1,61 @@
+// Package quote is a price that holds for a while: what is sent, what arrives,
+// at which rate and fees, until when, and how to pay it.
+//
+// A quote never changes once made; where it stands is read from its transaction.
+package quote
+
+import (
+	"time"
+
+	"causeway/core/ident"
+	"causeway/core/transaction"
+)
+
+// Side is the side of a quote whose amount is fixed.
+type Side string
+
+// The sides.
+const (
+	Sending   Side = "SENDING"
+	Receiving Side = "RECEIVING"
+)
+
+// Quote is an offer to convert and deliver. Its amounts are minor units.
+type Quote struct {
+	ID           ident.Quote
+	Platform     ident.Platform
+	Transaction  ident.Transaction
+	Customer     ident.Customer
+	Source       transaction.Endpoint
+	Destination  transaction.Endpoint
+	Side         Side
+	LockedAmount int64
+	Pricing      transaction.Pricing
+	Reference    string
+	Instructions []transaction.Instruction
+	Description  string
+	Purpose      string
+	CreatedAt    time.Time
+	ExpiresAt    time.Time
+}
+
+// Status is what the platform is told of a quote.
+type Status string
+
+// The statuses of a quote.
+const (
+	Pending    Status = "PENDING"
+	Processing Status = "PROCESSING"
+	Completed  Status = "COMPLETED"
+	Failed     Status = "FAILED"
+	Expired    Status = "EXPIRED"
+)
+
+// StatusOf reads where a quote stands from its transaction. A quote that was
+// completed stays so when the bank returns the money later: it was executed.
+func StatusOf(state transaction.State) Status {
+	if state.Status == transaction.Failed && state.Reached == transaction.Delivered {
+		return Completed
+	}
+	return Status(state.Status)
+}

@@ -1,0 +1,177 @@
+package transaction
+
+import (
+	"time"
+
+	"causeway/core/fault"
+	"causeway/core/ident"
+	"causeway/core/money"
+	"causeway/ledger"
+)
+
+// Decision is what follows from something that happened: the transaction as it is
+// then, the postings and events that go with it, and the step that comes next.
+type Decision struct {
+	Transaction Transaction
+	Postings    []ledger.Posting
+	// Events are the dotted names to tell, in order.
+	Events []string
+	Next   Step
+}
+
+// Receive decides about money that arrived with this transaction's reference. The
+// rail it came by and the amount are the receipt's.
+func (t Transaction) Receive(r Receipt, now time.Time) (Decision, error) {
+	switch {
+	case t.State.Status != Pending && t.State != (State{Status: Expired}):
+		// It has its money: this is a further payment, and goes back on its own.
+		return Decision{Transaction: t, Postings: r.Surplus(), Next: StepSendBack}, nil
+	case t.State.Status == Expired || !now.Before(t.ExpiresAt):
+		return t.refundReceipt(r, FundLate, "", RefundTimeout, now)
+	case r.Amount != t.Pricing.Sent:
+		return t.refundReceipt(r, FundWrong, FundingAmountMismatch, RefundFailed, now)
+	}
+	next, err := t.move(Fund, "", now)
+	if err != nil {
+		return Decision{}, err
+	}
+	next.Funded = r.Amount
+	return Decision{
+		Transaction: next,
+		Postings:    []ledger.Posting{next.received(r, now), next.converted(now)},
+		Events:      next.told(t.State),
+		Next:        StepDeliver,
+	}, nil
+}
+
+// refundReceipt takes the money in and owes it back at once.
+func (t Transaction) refundReceipt(r Receipt, h Happening, reason FailureReason, why RefundReason, now time.Time) (Decision, error) {
+	next, err := t.move(h, reason, now)
+	if err != nil {
+		return Decision{}, err
+	}
+	next.Funded = r.Amount
+	next.owe(why, now)
+	return Decision{
+		Transaction: next,
+		Postings:    []ledger.Posting{next.received(r, now), next.refundOwed(now)},
+		Events:      next.told(t.State),
+		Next:        StepRefund,
+	}, nil
+}
+
+// ExpireAt ends the transaction when its time has passed without money.
+func (t Transaction) ExpireAt(now time.Time) (Decision, error) {
+	if now.Before(t.ExpiresAt) {
+		return Decision{}, fault.New(fault.Conflict, "%s expires at %s, not before", t.ID, t.ExpiresAt.Format(time.RFC3339))
+	}
+	next, err := t.move(Expire, "", now)
+	if err != nil {
+		return Decision{}, err
+	}
+	return Decision{Transaction: next, Events: next.told(t.State)}, nil
+}
+
+// Deliver settles a payout that reached its beneficiary.
+func (t Transaction) Deliver(now time.Time) (Decision, error) {
+	next, err := t.move(Deliver, "", now)
+	if err != nil {
+		return Decision{}, err
+	}
+	next.SettledAt = next.UpdatedAt
+	return Decision{Transaction: next, Postings: []ledger.Posting{next.delivered(now)}, Events: next.told(t.State)}, nil
+}
+
+// Refuse ends a payout that cannot be delivered: the conversion is undone and the
+// payer gets back all that was paid, fees included.
+func (t Transaction) Refuse(reason FailureReason, now time.Time) (Decision, error) {
+	return t.giveBack(Refuse, reason, RefundFailed, now)
+}
+
+// Cancel ends a payout that the user took back while it was on its way.
+func (t Transaction) Cancel(now time.Time) (Decision, error) {
+	return t.giveBack(Cancel, "", RefundCancellation, now)
+}
+
+// Return takes back a payout that the beneficiary's bank sent back.
+func (t Transaction) Return(now time.Time) (Decision, error) {
+	return t.giveBack(Return, CounterpartyPostFailed, RefundFailed, now)
+}
+
+func (t Transaction) giveBack(h Happening, reason FailureReason, why RefundReason, now time.Time) (Decision, error) {
+	next, err := t.move(h, reason, now)
+	if err != nil {
+		return Decision{}, err
+	}
+	next.owe(why, now)
+	var postings []ledger.Posting
+	if h == Return {
+		postings = append(postings, next.returned(now))
+	}
+	return Decision{
+		Transaction: next,
+		Postings:    append(postings, next.unconverted(now), next.refundOwed(now)),
+		Events:      next.told(t.State),
+		Next:        StepRefund,
+	}, nil
+}
+
+// RefundPaid settles a refund; to is the ledger path the money went to.
+func (t Transaction) RefundPaid(to string, now time.Time) (Decision, error) {
+	next, err := t.move(PayRefund, "", now)
+	if err != nil {
+		return Decision{}, err
+	}
+	next.settleRefund(next.UpdatedAt)
+	return Decision{Transaction: next, Postings: []ledger.Posting{next.refundPaid(to, now)}, Events: next.told(t.State)}, nil
+}
+
+// RefundLost ends a refund that could not be sent back.
+func (t Transaction) RefundLost(now time.Time) (Decision, error) {
+	next, err := t.move(LoseRefund, "", now)
+	if err != nil {
+		return Decision{}, err
+	}
+	return Decision{Transaction: next, Postings: []ledger.Posting{next.refundLost(now)}, Events: next.told(t.State)}, nil
+}
+
+// move takes the transaction to its next state. Its times only go forward, a
+// millisecond at least, so that what is told of it sorts in order.
+func (t Transaction) move(h Happening, reason FailureReason, now time.Time) (Transaction, error) {
+	state, err := t.State.Next(h, reason)
+	if err != nil {
+		return t, err
+	}
+	t.State = state
+	if earliest := t.UpdatedAt.Add(time.Millisecond); now.Before(earliest) {
+		now = earliest
+	}
+	t.UpdatedAt = now
+	return t, nil
+}
+
+func (t *Transaction) owe(why RefundReason, now time.Time) {
+	t.Refund = &Refund{Reference: RefundReference(t.ID, t.Reference), Amount: t.Refundable(), Reason: why, InitiatedAt: now}
+}
+
+func (t *Transaction) settleRefund(at time.Time) {
+	settled := *t.Refund
+	settled.SettledAt = at
+	t.Refund = &settled
+}
+
+// Refundable is what the payer gets back if the transaction ends early: what came.
+func (t Transaction) Refundable() money.Amount {
+	if t.Funded.Minor > 0 {
+		return t.Funded
+	}
+	return t.Pricing.Sent
+}
+
+// RefundReference is what the payer sees on the refund.
+func RefundReference(id ident.Transaction, reference string) string {
+	if reference == "" {
+		reference = id.UUID().String()
+	}
+	return reference + "-REFUND"
+}

@@ -1,0 +1,13 @@
+package transaction
+
+// told names what the platform hears of the way from one state to this one.
+func (t Transaction) told(from State) []string {
+	var names []string
+	if t.State.Status != from.Status {
+		names = append(names, "OUTGOING_PAYMENT."+string(t.State.Status))
+	}
+	if t.State.Refund != from.Refund {
+		names = append(names, "OUTGOING_PAYMENT.REFUND_"+string(t.State.Refund))
+	}
+	return names
+}

@@ -1,0 +1,52 @@
+package transaction
+
+import (
+	"time"
+
+	"causeway/ledger"
+)
+
+// Each kind of posting happens at most once to a transaction, so its id follows
+// from the two, and writing it again writes nothing.
+func (t Transaction) header(kind ledger.Kind, at time.Time) ledger.Header {
+	return ledger.Header{ID: ledger.DerivedID(t.ID.UUID(), kind, 0), Platform: t.Platform, Transaction: t.ID,
+		Effective: at, Memo: t.Reference}
+}
+
+func (t Transaction) received(r Receipt, _ time.Time) ledger.Posting {
+	return ledger.JITReceived(t.header(ledger.KindJITReceived, r.At), r.Rail, r.Amount)
+}
+
+func (t Transaction) converted(at time.Time) ledger.Posting {
+	return ledger.Converted(t.header(ledger.KindConverted, at), ledger.Conversion{
+		From: ledger.FundingJIT, To: ledger.TransitPayouts,
+		Sent: t.Pricing.Sent, Fees: t.Pricing.Fees, RoundingSent: t.Pricing.RoundingSent,
+		Received: t.Pricing.Received, RoundingReceived: t.Pricing.RoundingReceived,
+	})
+}
+
+// unconverted undoes converted: the same entries the other way round. Only the
+// entries and the id matter to it, so the day is its own.
+func (t Transaction) unconverted(at time.Time) ledger.Posting {
+	return ledger.Reverse(t.converted(at), ledger.DerivedID(t.ID.UUID(), ledger.KindReversal, 0), at, t.Reference)
+}
+
+func (t Transaction) delivered(at time.Time) ledger.Posting {
+	return ledger.Delivered(t.header(ledger.KindDelivered, at), t.OutRail, t.Pricing.Received)
+}
+
+func (t Transaction) returned(at time.Time) ledger.Posting {
+	return ledger.Returned(t.header(ledger.KindReturned, at), t.OutRail, t.Pricing.Received)
+}
+
+func (t Transaction) refundOwed(at time.Time) ledger.Posting {
+	return ledger.RefundOwed(t.header(ledger.KindRefundOwed, at), ledger.FundingJIT, t.Refundable())
+}
+
+func (t Transaction) refundPaid(to string, at time.Time) ledger.Posting {
+	return ledger.RefundPaid(t.header(ledger.KindRefundPaid, at), to, t.Refundable())
+}
+
+func (t Transaction) refundLost(at time.Time) ledger.Posting {
+	return ledger.RefundFailed(t.header(ledger.KindRefundFailed, at), t.Refundable())
+}

@@ -1,0 +1,76 @@
+package transaction
+
+import (
+	"crypto/sha256"
+	"encoding/binary"
+	"time"
+
+	"github.com/google/uuid"
+
+	"causeway/core/ident"
+	"causeway/core/money"
+	"causeway/ledger"
+)
+
+// Receipt is one payment that arrived at a rail or on a chain, as the partner
+// told us of it.
+type Receipt struct {
+	// ID follows from the rail and the partner's own name for it (ReceiptID), so one
+	// payment told twice is one receipt.
+	ID        ident.Receipt
+	PartnerID string
+	Platform  ident.Platform
+	// Rail is the ledger path it arrived at, for example "rails/RTP".
+	Rail string
+	// Reference is the code the payer gave; empty or unknown means no owner.
+	Reference string
+	Amount    money.Amount
+	At        time.Time
+}
+
+// ReceiptID is the id of a payment that a partner calls partnerID: a UUID of
+// version 8 that starts with the time it arrived, so that receipts sort by it.
+func ReceiptID(rail, partnerID string, at time.Time) ident.Receipt {
+	sum := sha256.Sum256([]byte("causeway receipt\x00" + rail + "\x00" + partnerID))
+	var id uuid.UUID
+	binary.BigEndian.PutUint64(id[:8], uint64(at.UnixMilli())<<16)
+	copy(id[6:], sum[:])
+	id[6] = id[6]&0x0f | 0x80
+	id[8] = id[8]&0x3f | 0x80
+	var receipt ident.Receipt
+	ident.Set(&receipt, id)
+	return receipt
+}
+
+func (r Receipt) header(kind ledger.Kind, at time.Time, memo string) ledger.Header {
+	return ledger.Header{ID: ledger.DerivedID(r.ID.UUID(), kind, 0), Platform: r.Platform, Effective: at, Memo: memo}
+}
+
+// Unmatched is the posting for money whose owner nobody knows.
+func (r Receipt) Unmatched() ledger.Posting {
+	memo := "no reference"
+	if r.Reference != "" {
+		memo = "unknown reference " + r.Reference
+	}
+	return ledger.UnmatchedReceived(r.header(ledger.KindUnmatchedReceived, r.At, memo), r.Rail, r.Amount)
+}
+
+// Surplus are the postings for a further payment to a transaction that has its
+// money: taken in, and owed back to the payer.
+func (r Receipt) Surplus() []ledger.Posting {
+	memo := "further payment for " + r.Reference
+	return []ledger.Posting{
+		ledger.JITReceived(r.header(ledger.KindJITReceived, r.At, memo), r.Rail, r.Amount),
+		ledger.RefundOwed(r.header(ledger.KindRefundOwed, r.At, memo), ledger.FundingJIT, r.Amount),
+	}
+}
+
+// SentBack is the posting for a surplus receipt that went back to its payer.
+func (r Receipt) SentBack(now time.Time) ledger.Posting {
+	return ledger.RefundPaid(r.header(ledger.KindRefundPaid, now, "sent back: further payment for "+r.Reference), r.Rail, r.Amount)
+}
+
+// NotSentBack is the posting for a surplus receipt that could not be sent back.
+func (r Receipt) NotSentBack(now time.Time) ledger.Posting {
+	return ledger.RefundFailed(r.header(ledger.KindRefundFailed, now, "cannot be sent back: further payment for "+r.Reference), r.Amount)
+}

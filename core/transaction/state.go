@@ -1,0 +1,159 @@
+package transaction
+
+import (
+	"fmt"
+
+	"causeway/core/fault"
+)
+
+// Status is what the platform is told of a transaction.
+type Status string
+
+// The statuses of an outgoing transaction.
+const (
+	Pending    Status = "PENDING"
+	Processing Status = "PROCESSING"
+	Completed  Status = "COMPLETED"
+	Failed     Status = "FAILED"
+	Expired    Status = "EXPIRED"
+)
+
+// RefundStatus is how far a refund is; empty means there is none.
+type RefundStatus string
+
+// The statuses of a refund.
+const (
+	NoRefund        RefundStatus = ""
+	RefundPending   RefundStatus = "PENDING"
+	RefundCompleted RefundStatus = "COMPLETED"
+	RefundNotPaid   RefundStatus = "FAILED"
+)
+
+// Stage says what of the money had moved when a transaction ended early. Together
+// with the statuses it says exactly which postings exist.
+type Stage string
+
+// The stages of a payment's money.
+const (
+	// NothingMoved: no money has come.
+	NothingMoved Stage = ""
+	// Received: it came and was not converted.
+	Received Stage = "RECEIVED"
+	// Converted: it was converted and is on its way out.
+	Converted Stage = "CONVERTED"
+	// Delivered: it reached the beneficiary.
+	Delivered Stage = "DELIVERED"
+)
+
+// State is where a transaction stands.
+type State struct {
+	Status Status
+	Refund RefundStatus
+	// Reached is the furthest stage of the money before any refund.
+	Reached Stage
+	// Reason is set when Status is FAILED.
+	Reason FailureReason
+}
+
+// Happening is what can happen to a transaction.
+type Happening string
+
+// The happenings.
+const (
+	// Fund: the exact amount came in time, and is converted.
+	Fund Happening = "FUND"
+	// FundWrong: money came in time but not the amount or currency agreed.
+	FundWrong Happening = "FUND_WRONG"
+	// FundLate: money came after the quote expired.
+	FundLate Happening = "FUND_LATE"
+	// Expire: the quote's time passed without money.
+	Expire Happening = "EXPIRE"
+	// Deliver: the rail says the beneficiary has it.
+	Deliver Happening = "DELIVER"
+	// Refuse: the conversion or the rail refused for good.
+	Refuse Happening = "REFUSE"
+	// Cancel: the user took it back while it was on its way.
+	Cancel Happening = "CANCEL"
+	// Return: the beneficiary's bank sent it back after delivery.
+	Return Happening = "RETURN"
+	// PayRefund: the payer has the money back.
+	PayRefund Happening = "PAY_REFUND"
+	// LoseRefund: it could not be sent back; people must look.
+	LoseRefund Happening = "LOSE_REFUND"
+)
+
+// Happenings lists every one of them, for tests that walk the machine.
+var Happenings = []Happening{Fund, FundWrong, FundLate, Expire, Deliver, Refuse, Cancel, Return, PayRefund, LoseRefund}
+
+// Initial is the state of a transaction when its quote is made.
+var Initial = State{Status: Pending}
+
+type move struct {
+	status Status
+	refund RefundStatus
+}
+
+// The table of moves: from (status, refund) by a happening to (status, refund).
+// What is not in it is refused.
+var moves = map[move]map[Happening]move{
+	{Pending, NoRefund}: {
+		Fund:      {Processing, NoRefund},
+		FundWrong: {Failed, RefundPending},
+		FundLate:  {Expired, RefundPending},
+		Expire:    {Expired, NoRefund},
+	},
+	{Expired, NoRefund}: {
+		FundLate: {Expired, RefundPending},
+	},
+	{Processing, NoRefund}: {
+		Deliver: {Completed, NoRefund},
+		Refuse:  {Failed, RefundPending},
+		Cancel:  {Failed, RefundPending},
+	},
+	{Completed, NoRefund}: {
+		Return: {Failed, RefundPending},
+	},
+	{Failed, RefundPending}: {
+		PayRefund:  {Failed, RefundCompleted},
+		LoseRefund: {Failed, RefundNotPaid},
+	},
+	{Expired, RefundPending}: {
+		PayRefund:  {Expired, RefundCompleted},
+		LoseRefund: {Expired, RefundNotPaid},
+	},
+}
+
+var reached = map[Happening]Stage{
+	Fund: Converted, FundWrong: Received, FundLate: Received, Deliver: Delivered,
+}
+
+// Next is the state after h, or a CONFLICT fault when h cannot happen in s. The
+// reason is kept only where the transaction fails.
+func (s State) Next(h Happening, reason FailureReason) (State, error) {
+	to, ok := moves[move{s.Status, s.Refund}][h]
+	if !ok {
+		return s, fault.New(fault.Conflict, "a transaction that is %s cannot %s", s, h)
+	}
+	next := State{Status: to.status, Refund: to.refund, Reached: s.Reached, Reason: s.Reason}
+	if stage, moved := reached[h]; moved {
+		next.Reached = stage
+	}
+	if next.Status == Failed && s.Status != Failed {
+		next.Reason = reason
+	}
+	return next, nil
+}
+
+// Final tells whether nothing but a bank return, or a late payment on an expired
+// quote, can change the transaction any more.
+func (s State) Final() bool {
+	return s.Status != Pending && s.Status != Processing && s.Refund != RefundPending
+}
+
+// String is for messages: "FAILED (refund PENDING)".
+func (s State) String() string {
+	if s.Refund == NoRefund {
+		return string(s.Status)
+	}
+	return fmt.Sprintf("%s (refund %s)", s.Status, s.Refund)
+}

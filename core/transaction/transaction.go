@@ -1,0 +1,123 @@
+package transaction
+
+import (
+	"time"
+
+	"causeway/core/ident"
+	"causeway/core/money"
+)
+
+// Type is the direction of a transaction as the customer sees it.
+type Type string
+
+// The directions.
+const (
+	Outgoing Type = "OUTGOING"
+	Incoming Type = "INCOMING"
+)
+
+// Endpoint is where money comes from or goes to: exactly one of its forms.
+type Endpoint struct {
+	// ExternalAccount or InternalAccount for an account.
+	ExternalAccount ident.ExternalAccount
+	InternalAccount ident.InternalAccount
+	// Customer and Currency alone for real-time (just-in-time) funding.
+	Customer ident.Customer
+	Currency money.Currency
+	// Network is the chain a stablecoin is paid in on; empty for fiat.
+	Network string
+}
+
+// Realtime tells whether the endpoint is just-in-time funding, not an account.
+func (e Endpoint) Realtime() bool {
+	return e.ExternalAccount.IsZero() && e.InternalAccount.IsZero()
+}
+
+// Instruction is one way of paying a quote in: the account or wallet to pay to,
+// as the rail names it.
+type Instruction struct {
+	Notes           string
+	PlatformAccount bool
+	// Info is the type-specific part: accountType, accountNumber, reference …
+	Info map[string]any
+}
+
+// Pricing is what a quote fixed. Amounts are minor units.
+type Pricing struct {
+	Sent     money.Amount
+	Received money.Amount
+	// Fees are in minor sending units and part of Sent.
+	Fees        int64
+	FixedFee    int64
+	VariableFee int64
+	FeeRate     money.Rate
+	// Rate is minor receiving units per minor sending unit, as quoted; Market is
+	// the market's, from which it was made.
+	Rate   money.Rate
+	Market money.Rate
+	// RoundingSent and RoundingReceived are whole units that rounding leaves to
+	// the service, in the sending and in the receiving currency.
+	RoundingSent     int64
+	RoundingReceived int64
+}
+
+// Transaction is one movement of money for a customer.
+type Transaction struct {
+	ID                 ident.Transaction
+	Platform           ident.Platform
+	Quote              ident.Quote
+	Customer           ident.Customer
+	PlatformCustomerID string
+	Type               Type
+	State              State
+	Source             Endpoint
+	Destination        Endpoint
+	// InRail and OutRail are the ledger paths money comes in and goes out by,
+	// for example "rails/RTP" and "chains/LAYER2".
+	InRail  string
+	OutRail string
+	Pricing Pricing
+	// Received is what arrived for a just-in-time quote; it differs from
+	// Pricing.Sent when the payer sent the wrong amount. Zero before.
+	Funded       money.Amount
+	Reference    string
+	Instructions []Instruction
+	Description  string
+	Refund       *Refund
+	ExpiresAt    time.Time
+	CreatedAt    time.Time
+	UpdatedAt    time.Time
+	// SettledAt is when it completed; a later return leaves it.
+	SettledAt time.Time
+}
+
+// RefundReason says why money goes back to the payer.
+type RefundReason string
+
+// The reasons of a refund.
+const (
+	RefundFailed       RefundReason = "TRANSACTION_FAILED"
+	RefundCancellation RefundReason = "USER_CANCELLATION"
+	RefundTimeout      RefundReason = "TIMEOUT"
+)
+
+// Refund is money on its way back to the payer.
+type Refund struct {
+	Reference   string
+	Amount      money.Amount
+	Reason      RefundReason
+	InitiatedAt time.Time
+	SettledAt   time.Time
+}
+
+// FailureReason says why a transaction failed.
+type FailureReason string
+
+// The reasons of failure.
+const (
+	QuoteExpired           FailureReason = "QUOTE_EXPIRED"
+	QuoteExecutionFailed   FailureReason = "QUOTE_EXECUTION_FAILED"
+	LightningFailed        FailureReason = "LIGHTNING_PAYMENT_FAILED"
+	FundingAmountMismatch  FailureReason = "FUNDING_AMOUNT_MISMATCH"
+	CounterpartyPostFailed FailureReason = "COUNTERPARTY_POST_TX_FAILED"
+)
