@@ -1,0 +1,76 @@
+package account
+
+import (
+	"fmt"
+	"time"
+
+	"causeway/core/ident"
+	"causeway/core/money"
+)
+
+// Internal is an account that holds a balance of one currency in the service. The
+// balance itself stands in the ledger.
+type Internal struct {
+	ID       ident.InternalAccount
+	Platform ident.Platform
+	// Customer owns the account; zero when it is the platform's own.
+	Customer  ident.Customer
+	Currency  money.Currency
+	Type      InternalType
+	Status    InternalStatus
+	CreatedAt time.Time
+	UpdatedAt time.Time
+}
+
+// InternalType says how the balance is kept.
+type InternalType string
+
+// The types of internal account.
+const (
+	InternalFiat   InternalType = "INTERNAL_FIAT"
+	InternalCrypto InternalType = "INTERNAL_CRYPTO"
+	// EmbeddedWallet is held under the customer's own keys.
+	EmbeddedWallet InternalType = "EMBEDDED_WALLET"
+)
+
+// InternalStatus is what can be done with an internal account.
+type InternalStatus string
+
+// The statuses of an internal account. Only an active one sends or receives.
+const (
+	InternalPending InternalStatus = "PENDING"
+	InternalActive  InternalStatus = "ACTIVE"
+	InternalClosed  InternalStatus = "CLOSED"
+	InternalFrozen  InternalStatus = "FROZEN"
+)
+
+// NewInternal opens an account of a customer or, with a zero customer, of the
+// platform itself. A customer's USDB is an embedded wallet; other currencies are
+// fiat or crypto balances. It is an error to name no platform, no id or a currency
+// that does not exist.
+func NewInternal(id ident.InternalAccount, platform ident.Platform, customer ident.Customer, currency money.Currency, now time.Time) (Internal, error) {
+	if id.IsZero() || platform.IsZero() {
+		return Internal{}, fmt.Errorf("an internal account needs an id and a platform")
+	}
+	if !currency.Known() {
+		return Internal{}, fmt.Errorf("internal account: %w: %.8q", money.ErrCurrency, string(currency))
+	}
+	return Internal{
+		ID: id, Platform: platform, Customer: customer, Currency: currency,
+		Type: internalType(customer, currency), Status: InternalActive, CreatedAt: now, UpdatedAt: now,
+	}, nil
+}
+
+func internalType(customer ident.Customer, currency money.Currency) InternalType {
+	switch {
+	case currency == money.USDB && !customer.IsZero():
+		return EmbeddedWallet
+	case currency.Crypto():
+		return InternalCrypto
+	default:
+		return InternalFiat
+	}
+}
+
+// Usable tells whether the account may send and receive.
+func (a Internal) Usable() bool { return a.Status == InternalActive }

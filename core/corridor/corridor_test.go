@@ -1,0 +1,242 @@
+package corridor_test
+
+import (
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"causeway/core/corridor"
+	"causeway/core/fault"
+	"causeway/core/money"
+)
+
+// published is the table of supported corridors as the interface prints it.
+var published = []struct {
+	rails     []corridor.Rail
+	countries string
+}{
+	{[]corridor.Rail{corridor.SEPA, corridor.SEPAInstant},
+		"AT BE BG HR CY CZ DK EE FI FR DE GR HU IS IE IT LV LI LT LU MT NL NO PL PT RO SK SI ES SE CH"},
+	{[]corridor.Rail{corridor.BankTransfer}, "BJ CM ID CI KE MW MY NG PH RW SN ZA TZ TH UG AE VN ZM"},
+	{[]corridor.Rail{corridor.PIX}, "BR"},
+	{[]corridor.Rail{corridor.UPI}, "IN"},
+	{[]corridor.Rail{corridor.SPEI}, "MX"},
+	{[]corridor.Rail{corridor.PayNow, corridor.FAST, corridor.BankTransfer}, "SG"},
+	{[]corridor.Rail{corridor.FasterPayments, corridor.BankTransfer}, "GB"},
+	{[]corridor.Rail{corridor.ACH, corridor.Wire, corridor.RTP, corridor.FedNow}, "US"},
+}
+
+const announced = "CA CN HK KR"
+
+func TestCountriesAreThePublishedOnes(t *testing.T) {
+	// The live countries and their rails are exactly those of the published table.
+	t.Parallel()
+	want := map[string][]corridor.Rail{}
+	for _, row := range published {
+		for _, code := range strings.Fields(row.countries) {
+			want[code] = row.rails
+		}
+	}
+	for _, code := range strings.Fields(announced) {
+		want[code] = nil
+	}
+
+	got := corridor.Countries()
+
+	if len(got) != len(want) {
+		t.Errorf("%d countries; want %d", len(got), len(want))
+	}
+	for _, country := range got {
+		rails, ok := want[country.Code]
+		if !ok || !slices.Equal(rails, country.Rails) {
+			t.Errorf("%s has the rails %v; want %v", country.Code, country.Rails, rails)
+		}
+		if country.Live != (rails != nil) {
+			t.Errorf("%s: Live = %v", country.Code, country.Live)
+		}
+		for _, currency := range country.Currencies {
+			if !currency.Known() {
+				t.Errorf("%s has the unknown currency %q", country.Code, currency)
+			}
+		}
+	}
+	if !slices.IsSortedFunc(got, func(a, b corridor.Country) int { return strings.Compare(a.Code, b.Code) }) {
+		t.Error("countries are not in the order of their codes")
+	}
+}
+
+func TestAnnouncedCountriesAreRefusedAsSuch(t *testing.T) {
+	// A corridor that is announced says so, whether one asks for its currency or its country.
+	t.Parallel()
+	for _, code := range strings.Fields(announced) {
+		country, _ := corridor.At(code)
+		_, byCountry := corridor.Find("USD", country.Currencies[0], code)
+		_, byCurrency := corridor.Find("USD", country.Currencies[0], "")
+		_, asSource := corridor.Find(country.Currencies[0], "USD", "US")
+		for _, err := range []error{byCountry, byCurrency, asSource} {
+			if !fault.Is(err, fault.InvalidCurrency) || !strings.Contains(err.Error(), "announced, not yet live") {
+				t.Errorf("%s: %v", code, err)
+			}
+		}
+	}
+}
+
+func TestFind(t *testing.T) {
+	// A corridor says how it is paid in and out, what it costs and how long its rate holds.
+	t.Parallel()
+	tests := []struct {
+		name        string
+		from, to    money.Currency
+		country     string
+		funding     []corridor.Rail
+		rail        corridor.Rail
+		fixed       int64
+		percent     string
+		least, most int64
+		lock        time.Duration
+	}{
+		{"the ramp", "USD", "BTC", "", []corridor.Rail{corridor.RTP, corridor.FedNow}, corridor.Layer2, 50, "0.005", 1_00, 1_000_000_00, 5 * time.Minute},
+		{"the ramp back", "BTC", "USD", "US", []corridor.Rail{corridor.Layer2, corridor.Lightning}, corridor.RTP, 500, "0.005", 1_000, 1_000_000_000, 5 * time.Minute},
+		{"dollar token to dollar", "USDC", "USD", "US", []corridor.Rail{corridor.Altchain, corridor.Base, corridor.Polygon, corridor.Ethereum}, corridor.RTP, 250_000, "0.001", 1_000_000, 1_000_000_000_000, 5 * time.Minute},
+		{"bank to bank", "USD", "INR", "IN", []corridor.Rail{corridor.RTP, corridor.FedNow}, corridor.UPI, 50, "0.003", 1_00, 10_000_000_00, 5 * time.Minute},
+		{"from a slow bank", "ZAR", "USD", "US", []corridor.Rail{corridor.BankTransfer}, corridor.RTP, 9_00, "0.003", 18_00, 180_000_000_00, 15 * time.Minute},
+		{"from chain to chain", "USDC", "BTC", "", []corridor.Rail{corridor.Altchain, corridor.Base, corridor.Polygon, corridor.Ethereum}, corridor.Layer2, 100_000, "0.004", 1_000_000, 1_000_000_000_000, time.Minute},
+		{"no minor units", "VND", "USDT", "", []corridor.Rail{corridor.BankTransfer}, corridor.Tron, 12_500, "0.003", 25_000, 25_000_000_000, 15 * time.Minute},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+
+			got, err := corridor.Find(tt.from, tt.to, tt.country)
+
+			if err != nil {
+				t.Fatal(err)
+			}
+			if !slices.Equal(got.Funding, tt.funding) || got.Rail != tt.rail {
+				t.Errorf("paid in by %v and out by %s; want %v and %s", got.Funding, got.Rail, tt.funding, tt.rail)
+			}
+			terms := got.Terms
+			if terms.Fee.Fixed != tt.fixed || terms.Fee.Percent.String() != tt.percent ||
+				terms.MinSending != tt.least || terms.MaxSending != tt.most || terms.Lock != tt.lock {
+				t.Errorf("terms %+v (percent %s)", terms, terms.Fee.Percent)
+			}
+		})
+	}
+}
+
+func TestFindRefuses(t *testing.T) {
+	// Pairs without a corridor are refused as currencies, never as a surprise later.
+	t.Parallel()
+	tests := []struct {
+		name, from, to, country string
+	}{
+		{"the same currency", "USD", "USD", "US"},
+		{"an unknown source", "XYZ", "USD", "US"},
+		{"lower case", "usd", "BTC", ""},
+		{"an empty destination", "USD", "", ""},
+		{"a source nobody takes in", "JPY", "USD", "US"},
+		{"a destination nobody pays out", "USD", "JPY", ""},
+		{"the right currency in the wrong country", "USD", "EUR", "MX"},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+
+			_, err := corridor.Find(money.Currency(tt.from), money.Currency(tt.to), tt.country)
+
+			if !fault.Is(err, fault.InvalidCurrency) {
+				t.Errorf("Find(%q, %q, %q) = %v", tt.from, tt.to, tt.country, err)
+			}
+		})
+	}
+}
+
+func TestEveryCorridorHasUsableTerms(t *testing.T) {
+	// Between any two live currencies there is a corridor whose smallest payment
+	// leaves something after the fee, and whose rate holds for 1 to 15 minutes.
+	t.Parallel()
+	live := corridor.Currencies()
+
+	all := corridor.All()
+
+	if want := len(live) * (len(live) - 1); len(all) != want {
+		t.Errorf("%d corridors between %d currencies; want %d", len(all), len(live), want)
+	}
+	for _, c := range all {
+		terms := c.Terms
+		variable, err := terms.Fee.Percent.Ceil(terms.MinSending)
+		if err != nil || terms.Fee.Fixed < 1 || terms.Fee.Fixed+variable >= terms.MinSending {
+			t.Errorf("%s to %s: fee %d + %d of %d, %v", c.From, c.To, terms.Fee.Fixed, variable, terms.MinSending, err)
+		}
+		if terms.MaxSending <= terms.MinSending || terms.MaxSending > money.MaxMinor {
+			t.Errorf("%s to %s: %d to %d", c.From, c.To, terms.MinSending, terms.MaxSending)
+		}
+		if terms.Lock < time.Minute || terms.Lock > 15*time.Minute {
+			t.Errorf("%s to %s: the rate holds for %v", c.From, c.To, terms.Lock)
+		}
+		if len(c.Funding) == 0 || !slices.Contains(c.Rails, c.Rail) {
+			t.Errorf("%s to %s: in by %v, out by %s of %v", c.From, c.To, c.Funding, c.Rail, c.Rails)
+		}
+	}
+}
+
+func TestInstantFundingOfEachCurrency(t *testing.T) {
+	// A just-in-time quote is paid in by the country's instant rail.
+	t.Parallel()
+	want := map[money.Currency]corridor.Rail{
+		"USD": corridor.RTP, "EUR": corridor.SEPAInstant, "DKK": corridor.SEPAInstant, "GBP": corridor.FasterPayments,
+		"BRL": corridor.PIX, "MXN": corridor.SPEI, "INR": corridor.UPI, "SGD": corridor.FAST,
+	}
+	for currency, rail := range want {
+		got, err := corridor.FundingRails(currency)
+		if err != nil || len(got) == 0 || got[0] != rail {
+			t.Errorf("%s: %v, %v; want %s first", currency, got, err, rail)
+		}
+	}
+}
+
+func TestChainFor(t *testing.T) {
+	// The chain is the one named if the currency lives there, its default when none is named.
+	t.Parallel()
+	tests := []struct {
+		currency money.Currency
+		name     string
+		want     corridor.Rail // empty: refused
+	}{
+		{"BTC", "", corridor.Layer2},
+		{"BTC", "LIGHTNING", corridor.Lightning},
+		{"USDC", "POLYGON", corridor.Polygon},
+		{"USDT", "TRON", corridor.Tron},
+		{"USDT", "BASE", ""},
+		{"USDC", "base", ""},
+		{"USD", "BASE", ""},
+		{"USD", "", ""},
+		{"USDC", "RTP", ""},
+	}
+	for _, tt := range tests {
+		got, err := corridor.ChainFor(tt.currency, tt.name, "source.cryptoNetwork")
+		if got != tt.want || (tt.want == "") != fault.Is(err, fault.InvalidInput) {
+			t.Errorf("ChainFor(%s, %q) = %q, %v; want %q", tt.currency, tt.name, got, err, tt.want)
+		}
+	}
+}
+
+func TestHomeAndCurrencyOf(t *testing.T) {
+	// A currency has one home unless many countries share it; a country's currency is its own first.
+	t.Parallel()
+	if home, ok := corridor.Home("MXN"); !ok || home.Code != "MX" {
+		t.Errorf("home of MXN: %v %v", home, ok)
+	}
+	for _, homeless := range []money.Currency{"EUR", "BTC", "JPY"} {
+		if home, ok := corridor.Home(homeless); ok {
+			t.Errorf("home of %s: %s", homeless, home.Code)
+		}
+	}
+	if currency, ok := corridor.CurrencyOf("DK"); !ok || currency != "DKK" {
+		t.Errorf("currency of DK: %s %v", currency, ok)
+	}
+	if _, ok := corridor.CurrencyOf("AQ"); ok {
+		t.Error("Antarctica has a currency")
+	}
+}

@@ -1,0 +1,153 @@
+package corridor_test
+
+import (
+	"slices"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"causeway/core/corridor"
+	"causeway/core/fault"
+	"causeway/core/money"
+)
+
+func TestChooseRail(t *testing.T) {
+	// The quickest rail that carries the amount is chosen, from currency, country and amount alone.
+	t.Parallel()
+	tests := []struct {
+		name     string
+		currency money.Currency
+		country  string
+		minor    int64
+		want     corridor.Rail
+	}{
+		{"dollars go by RTP", "USD", "US", 100_50, corridor.RTP},
+		{"dollars at the limit of RTP", "USD", "US", 10_000_000_00, corridor.RTP},
+		{"dollars above it go by wire", "USD", "US", 10_000_000_01, corridor.Wire},
+		{"euro go at once", "EUR", "DE", 100_000_00, corridor.SEPAInstant},
+		{"large euro take their time", "EUR", "DE", 100_000_01, corridor.SEPA},
+		{"kroner in Denmark", "DKK", "DK", 750_000_01, corridor.SEPA},
+		{"euro in Denmark", "EUR", "DK", 100, corridor.SEPAInstant},
+		{"pounds", "GBP", "GB", 1_000_000_00, corridor.FasterPayments},
+		{"large pounds", "GBP", "GB", 1_000_000_01, corridor.BankTransfer},
+		{"reais", "BRL", "BR", 5_000_000_00, corridor.PIX},
+		{"pesos", "MXN", "MX", 5_000_000_00, corridor.SPEI},
+		{"rupees", "INR", "IN", 100_000_00, corridor.UPI},
+		{"Singapore dollars", "SGD", "SG", 200_000_00, corridor.FAST},
+		{"large Singapore dollars", "SGD", "SG", 200_000_01, corridor.BankTransfer},
+		{"rand", "ZAR", "ZA", 1, corridor.BankTransfer},
+		{"shillings reach a phone", "KES", "KE", 1, corridor.MobileMoney},
+		{"country unsaid", "PHP", "", 1, corridor.BankTransfer},
+		{"bitcoin", "BTC", "", 1, corridor.Layer2},
+		{"USDC", "USDC", "", 1, corridor.Altchain},
+		{"USDT", "USDT", "", 1, corridor.Tron},
+		{"USDB", "USDB", "", 1, corridor.Layer2},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+
+			got, err := corridor.ChooseRail(tt.currency, tt.country, tt.minor)
+
+			if err != nil || got != tt.want {
+				t.Errorf("ChooseRail(%s, %q, %d) = %q, %v; want %q", tt.currency, tt.country, tt.minor, got, err, tt.want)
+			}
+		})
+	}
+}
+
+func TestChooseRailRefuses(t *testing.T) {
+	// What no rail carries is refused, with the reason in the code.
+	t.Parallel()
+	tests := []struct {
+		name     string
+		currency money.Currency
+		country  string
+		minor    int64
+		code     fault.Code
+	}{
+		{"more rupees than UPI carries", "INR", "IN", 100_000_01, fault.AmountOutOfRange},
+		{"more shillings than M-PESA carries", "KES", "KE", 250_000_01, fault.AmountOutOfRange},
+		{"announced only", "CAD", "CA", 1, fault.InvalidCurrency},
+		{"euro to Britain", "EUR", "GB", 1, fault.InvalidCurrency},
+		{"a country nobody reaches", "USD", "AQ", 1, fault.InvalidCurrency},
+		{"a currency nobody takes", "JPY", "", 1, fault.InvalidCurrency},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+
+			got, err := corridor.ChooseRail(tt.currency, tt.country, tt.minor)
+
+			if !fault.Is(err, tt.code) {
+				t.Errorf("got %q, %v; want the code %s", got, err, tt.code)
+			}
+		})
+	}
+}
+
+func TestChosenRailCarriesTheAmount(t *testing.T) {
+	// Whatever the corridor and the amount, the rail chosen is one of the corridor's
+	// and its limit is not below the amount; a refusal means that every rail's is.
+	t.Parallel()
+	rapid.Check(t, func(t *rapid.T) {
+		country := rapid.SampledFrom(corridor.Countries()).Draw(t, "country")
+		currency := rapid.SampledFrom(country.Currencies).Draw(t, "currency")
+		minor := rapid.Int64Range(1, money.MaxMinor).Draw(t, "minor")
+		among, err := corridor.RailsTo(currency, country.Code)
+		if err != nil {
+			return
+		}
+
+		rail, err := corridor.ChooseRail(currency, country.Code, minor)
+
+		carries := func(r corridor.Rail) bool {
+			most, limited := r.Ceiling(currency)
+			return !limited || minor <= most
+		}
+		if err != nil {
+			if slices.ContainsFunc(among, carries) {
+				t.Fatalf("refused %d %s to %s although one of %v carries it: %v", minor, currency, country.Code, among, err)
+			}
+			return
+		}
+		if !slices.Contains(among, rail) || !carries(rail) {
+			t.Fatalf("chose %s of %v for %d %s", rail, among, minor, currency)
+		}
+	})
+}
+
+func TestEveryRailHasAPlaceInTheOrder(t *testing.T) {
+	// Each rail can be chosen when it is the only one, so none is missing from the order of preference.
+	t.Parallel()
+	for _, rail := range corridor.Rails() {
+		got, err := corridor.Choose([]corridor.Rail{rail}, "PYG", 1)
+		if err != nil || got != rail {
+			t.Errorf("Choose(%s) = %q, %v", rail, got, err)
+		}
+	}
+	if _, err := corridor.Choose(nil, "USD", 1); err == nil {
+		t.Error("Choose of no rails answered one")
+	}
+}
+
+func TestInstantAndChain(t *testing.T) {
+	// Slow rails are the bank transfers; chains are the seven below and nothing else.
+	t.Parallel()
+	slow := []corridor.Rail{corridor.ACH, corridor.BankTransfer, corridor.MobileMoney, corridor.SEPA, corridor.SWIFT, corridor.Wire}
+	chains := []corridor.Rail{corridor.Layer2, corridor.Lightning, corridor.Altchain, corridor.Base, corridor.Polygon, corridor.Ethereum, corridor.Tron}
+	for _, rail := range corridor.Rails() {
+		if rail.Instant() == slices.Contains(slow, rail) {
+			t.Errorf("%s: Instant() = %v", rail, rail.Instant())
+		}
+		if rail.Chain() != slices.Contains(chains, rail) {
+			t.Errorf("%s: Chain() = %v", rail, rail.Chain())
+		}
+		if !rail.Known() {
+			t.Errorf("%s is not known", rail)
+		}
+	}
+	if corridor.Rail("CARRIER_PIGEON").Known() {
+		t.Error("a made-up rail is known")
+	}
+}
