@@ -1,0 +1,84 @@
+package price
+
+import (
+	"errors"
+	"fmt"
+
+	"causeway/core/money"
+)
+
+// Fee is what a conversion costs beside the rate, taken out of the sending amount.
+type Fee struct {
+	// Fixed is in minor units of the sending currency, not below zero.
+	Fixed int64
+	// Percent is a fraction of the whole sending amount, from 0 to 1, with at
+	// most 34 places: 0.003 is 0.3 percent.
+	Percent money.Rate
+}
+
+// ErrFee says that a fee is none: below zero, above everything, or too long.
+var ErrFee = errors.New("not a usable fee")
+
+// On is the fee on a total: Fixed plus Percent of the total rounded up, but
+// never more than the total. Errors: ErrTooSmall, ErrTooLarge, ErrFee.
+func (f Fee) On(total int64) (int64, error) {
+	if total < 1 {
+		return 0, ErrTooSmall
+	}
+	if total > money.MaxMinor {
+		return 0, ErrTooLarge
+	}
+	if err := f.check(); err != nil {
+		return 0, err
+	}
+	fixed, variable, err := f.parts(total)
+	return fixed + variable, err
+}
+
+func (f Fee) check() error {
+	if f.Fixed < 0 {
+		return fmt.Errorf("%w: %d is below zero", ErrFee, f.Fixed)
+	}
+	if _, err := f.Percent.Complement(); err != nil {
+		return fmt.Errorf("%w: %w", ErrFee, err)
+	}
+	return nil
+}
+
+// parts splits the fee on a total; where it would exceed the total, the fixed
+// part comes first and the variable part takes what is left.
+func (f Fee) parts(total int64) (fixed, variable int64, err error) {
+	fixed = min(f.Fixed, total)
+	variable, err = f.Percent.Ceil(total)
+	if err != nil {
+		return 0, 0, err
+	}
+	return fixed, min(variable, total-fixed), nil
+}
+
+// gross is the smallest total that leaves net after the fee.
+//
+// A total t leaves t - Fixed - ceil(t × Percent) = floor(t × (1 - Percent)) - Fixed,
+// which grows by at most a unit with each unit of t. So the smallest t that
+// leaves net or more leaves net exactly, and it is ceil((net + Fixed) / (1 - Percent)).
+func (f Fee) gross(net int64) (int64, error) {
+	kept, err := f.Percent.Complement()
+	if err != nil {
+		return 0, fmt.Errorf("%w: %w", ErrFee, err)
+	}
+	if kept.IsZero() {
+		return 0, ErrNothingLeft
+	}
+	beforePercent, err := money.AddMinor(net, f.Fixed)
+	if err != nil {
+		return 0, fmt.Errorf("%w (%w)", ErrCostsTooMuch, err)
+	}
+	total, err := kept.CeilDiv(beforePercent)
+	if err != nil {
+		return 0, fmt.Errorf("%w (%w)", ErrCostsTooMuch, err)
+	}
+	if total > money.MaxMinor {
+		return 0, ErrCostsTooMuch
+	}
+	return total, nil
+}

@@ -1,0 +1,349 @@
+package price_test
+
+import (
+	"errors"
+	"fmt"
+	"math/big"
+	"math/rand/v2"
+	"os"
+	"strconv"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"causeway/core/money"
+	"causeway/core/price"
+)
+
+// The truths below are checked against math/big, never against this package's
+// own arithmetic. PRICE_CASES sets how many random prices of each side the
+// sweep makes, RAPID_CHECKS how many the properties do.
+
+func TestPricesKeepEveryUnit(t *testing.T) {
+	t.Parallel()
+	// Over random rates, fees and amounts, on both sides, every price keeps all
+	// its promises and every refusal is deserved.
+	rapid.Check(t, func(t *rapid.T) {
+		c := anyCase().Draw(t, "case")
+		if fault := c.verify(); fault != nil {
+			t.Fatal(fault)
+		}
+	})
+}
+
+func TestPricesKeepEveryUnitInASweep(t *testing.T) {
+	t.Parallel()
+	// The same over very many cases, most of them priced and not refused.
+	cases := 100_000
+	if text := os.Getenv("PRICE_CASES"); text != "" {
+		n, err := strconv.Atoi(text)
+		if err != nil {
+			t.Fatalf("PRICE_CASES: %v", err)
+		}
+		cases = n
+	}
+	seed := rand.Uint64()
+	random := rand.New(rand.NewPCG(seed, 0))
+
+	priced := 0
+	for n := range cases {
+		c := randomCase(random)
+		if fault := c.verify(); fault != nil {
+			t.Fatalf("seed %d, case %d: %v", seed, n, fault)
+		}
+		if _, err := c.receive(); err == nil {
+			priced++
+		}
+	}
+	t.Logf("%d cases on each side, %d of them priced as receiving", cases, priced)
+	if priced < cases/3 {
+		t.Errorf("only %d of %d cases were priced: the sweep proves little", priced, cases)
+	}
+}
+
+func TestRoundTrips(t *testing.T) {
+	t.Parallel()
+	// What a payment buys never costs more than that payment, and paying what it
+	// costs buys it again.
+	rapid.Check(t, func(t *rapid.T) {
+		c := anyCase().Draw(t, "case")
+		bought, err := c.send()
+		if err != nil {
+			t.Skip("no price")
+		}
+
+		cost, err := price.Receiving(bought.Receiving, c.market, c.fee)
+		if err != nil || cost.Sending > c.amount {
+			t.Fatalf("%s: %d are bought for %d, but cost %d, %v", c, bought.Receiving, c.amount, cost.Sending, err)
+		}
+		again, err := price.Sending(cost.Sending, c.market, c.fee)
+		if err != nil || again.Receiving != bought.Receiving || again.Receiving != cost.FromPosition() {
+			t.Fatalf("%s: paying the cost %d buys %d, %v; want %d", c, cost.Sending, again.Receiving, err, bought.Receiving)
+		}
+	})
+}
+
+func TestMoreNeverCostsLess(t *testing.T) {
+	t.Parallel()
+	// With every unit more, the fee grows by one at most and never shrinks below
+	// what it was, a payment buys no less, and what is wanted costs no less.
+	rapid.Check(t, func(t *rapid.T) {
+		c := anyCase().Draw(t, "case")
+		c.amount = min(c.amount, money.MaxMinor-50)
+
+		var fee, bought, cost int64
+		for step := range int64(50) {
+			amount := c.amount + step
+			nextFee, err := c.fee.On(amount)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if grown := nextFee - fee; step > 0 && (grown < 0 || grown > 1) {
+				t.Fatalf("%s: the fee on %d is %d, on one less %d", c, amount, nextFee, fee)
+			}
+			fee = nextFee
+
+			if p, err := price.Sending(amount, c.market, c.fee); err == nil {
+				if p.Receiving < bought || p.Fees != fee {
+					t.Fatalf("%s: %d buy %d with fees of %d, one less bought %d", c, amount, p.Receiving, p.Fees, bought)
+				}
+				bought = p.Receiving
+			}
+			if p, err := price.Receiving(amount, c.market, c.fee); err == nil {
+				if p.Sending < cost {
+					t.Fatalf("%s: %d cost %d, one less cost %d", c, amount, p.Sending, cost)
+				}
+				cost = p.Sending
+			}
+		}
+	})
+}
+
+// example is one question to the package: an amount, taken as paid and as wanted.
+type example struct {
+	amount int64
+	market money.Rate
+	fee    price.Fee
+}
+
+func (c example) String() string {
+	return fmt.Sprintf("amount %d, market %s, fee %d + %s", c.amount, c.market, c.fee.Fixed, c.fee.Percent)
+}
+
+func (c example) send() (price.Price, error)    { return price.Sending(c.amount, c.market, c.fee) }
+func (c example) receive() (price.Price, error) { return price.Receiving(c.amount, c.market, c.fee) }
+
+// verify asks for both prices and names the first promise that is broken.
+func (c example) verify() error {
+	market, percent := rat(c.market), rat(c.fee.Percent)
+
+	sent, err := c.send()
+	if err != nil {
+		if fault := c.deservesRefusalOfSending(market, percent); fault != nil {
+			return fmt.Errorf("%s: refused with %w: %w", c, err, fault)
+		}
+	} else {
+		fault := sound(sent, c, market, percent)
+		switch {
+		case fault != nil:
+		case sent.Sending != c.amount:
+			fault = errors.New("the payer pays something else")
+		case sent.Rate != c.market || sent.RoundingReceiving != 0:
+			fault = errors.New("the market's rate is not given on")
+		}
+		if fault != nil {
+			return fmt.Errorf("%s: sending %+v at %s: %w", c, sent, sent.Rate, fault)
+		}
+	}
+
+	received, err := c.receive()
+	if err != nil {
+		if fault := c.deservesRefusalOfReceiving(market, percent); fault != nil {
+			return fmt.Errorf("%s: refused with %w: %w", c, err, fault)
+		}
+		return nil
+	}
+	fault := sound(received, c, market, percent)
+	switch {
+	case fault != nil:
+	case received.Receiving != c.amount:
+		fault = errors.New("something else arrives")
+	case received.RoundingSending != 0:
+		fault = errors.New("sending units are left over although the total is the smallest")
+	case (received.Rate == c.market) != (received.RoundingReceiving == 0):
+		fault = errors.New("the rate differs from the market's without need, or does not although it must")
+	case received.Rate.Cmp(c.market) > 0:
+		fault = errors.New("the rate is better than the market's")
+	case received.RoundingReceiving != 0 && new(big.Rat).SetInt64(received.RoundingReceiving).Cmp(market) >= 0:
+		fault = errors.New("the service keeps more than one sending unit buys")
+	case received.Sending > 1 && yields(received.Sending-1, c.fee, market, percent).Cmp(big.NewInt(c.amount)) >= 0:
+		fault = errors.New("one unit less would do")
+	case yields(received.Sending, c.fee, market, percent).Cmp(big.NewInt(c.amount)) < 0:
+		fault = errors.New("the total does not yield what arrives")
+	}
+	if fault != nil {
+		return fmt.Errorf("%s: receiving %+v at %s: %w", c, received, received.Rate, fault)
+	}
+	return nil
+}
+
+// sound checks what holds for every price, whichever side was given.
+func sound(p price.Price, c example, market, percent *big.Rat) error {
+	net := p.Sending - p.Fees
+	switch {
+	case p.Sending < 1 || p.Sending > money.MaxMinor || p.Receiving < 1 || p.Receiving > money.MaxMinor:
+		return errors.New("an amount is out of range")
+	case p.Fees < 0 || net < 1 || p.RoundingSending < 0 || p.RoundingReceiving < 0 || p.ToPosition() < 1:
+		return errors.New("a part is negative")
+	case p.Market != c.market:
+		return errors.New("the market's rate is lost")
+	case p.FixedFee != c.fee.Fixed || p.FixedFee+p.VariableFee != p.Fees:
+		return errors.New("the fees do not add up")
+	case big.NewInt(p.VariableFee).Cmp(ceil(times(percent, p.Sending))) != 0:
+		return errors.New("the fee in percent is wrong")
+	case floor(times(rat(p.Rate), net)).Cmp(big.NewInt(p.Receiving)) != 0:
+		return errors.New("what arrives is not floor(net × rate)")
+	case p.Fees+p.RoundingSending+p.ToPosition() != p.Sending:
+		return errors.New("sending units appear or vanish")
+	case p.Receiving+p.RoundingReceiving != p.FromPosition():
+		return errors.New("receiving units appear or vanish")
+	case floor(times(market, p.ToPosition())).Cmp(big.NewInt(p.FromPosition())) != 0:
+		return errors.New("the position is not converted at the market's rate")
+	case p.RoundingSending > 0 && floor(times(market, p.ToPosition()-1)).Cmp(big.NewInt(p.FromPosition())) >= 0:
+		return errors.New("more units could be left over")
+	}
+	return nil
+}
+
+// deservesRefusalOfSending finds fault with a refusal of a fair payment.
+func (c example) deservesRefusalOfSending(market, percent *big.Rat) error {
+	bought := yields(c.amount, c.fee, market, percent)
+	if bought.Sign() > 0 && bought.Cmp(big.NewInt(money.MaxMinor)) <= 0 {
+		return fmt.Errorf("but it buys %s", bought)
+	}
+	return nil
+}
+
+// deservesRefusalOfReceiving finds fault with a refusal of something payable.
+// The smallest payment is searched for, as the package itself does not.
+func (c example) deservesRefusalOfReceiving(market, percent *big.Rat) error {
+	low, high := int64(0), money.MaxMinor+1 // low is too little, high is enough or not payable
+	for high-low > 1 {
+		middle := low + (high-low)/2
+		if yields(middle, c.fee, market, percent).Cmp(big.NewInt(c.amount)) >= 0 {
+			high = middle
+		} else {
+			low = middle
+		}
+	}
+	if high > money.MaxMinor {
+		return nil
+	}
+	kept := new(big.Int).Sub(yields(high, c.fee, market, percent), big.NewInt(c.amount))
+	if kept.Cmp(big.NewInt(money.MaxMinor)) > 0 {
+		return nil
+	}
+	return fmt.Errorf("but %d pay for it", high)
+}
+
+// yields is what a total buys at the market's rate, nothing where the fee takes it all.
+func yields(total int64, fee price.Fee, market, percent *big.Rat) *big.Int {
+	net := new(big.Int).Sub(big.NewInt(total), big.NewInt(fee.Fixed))
+	net.Sub(net, ceil(times(percent, total)))
+	if net.Sign() <= 0 {
+		return new(big.Int)
+	}
+	return floor(new(big.Rat).Mul(new(big.Rat).SetInt(net), market))
+}
+
+// anyCase draws cases that shrink well; half of them look like everyday payments.
+func anyCase() *rapid.Generator[example] {
+	return rapid.Custom(func(t *rapid.T) example {
+		return randomCase(rapidSource{t})
+	})
+}
+
+// source is where a case takes its numbers from: 0 to n-1.
+type source interface{ Int64N(n int64) int64 }
+
+type rapidSource struct{ t *rapid.T }
+
+func (s rapidSource) Int64N(n int64) int64 { return rapid.Int64Range(0, n-1).Draw(s.t, "n") }
+
+// randomCase makes amounts of all sizes up to the largest, rates from 10^-18 to
+// 10^18 with 1 to 34 digits, and fees from none to everything.
+func randomCase(from source) example {
+	c := example{amount: 1 + magnitude(from, 16)}
+	if from.Int64N(50) == 0 {
+		c.amount = money.MaxMinor - from.Int64N(1000)
+	}
+
+	digits := 1 + from.Int64N(9)
+	if from.Int64N(4) == 0 {
+		digits = 1 + from.Int64N(34)
+	}
+	exponent := from.Int64N(10) - 5
+	if from.Int64N(4) == 0 {
+		exponent = from.Int64N(36) - 18
+	}
+	c.market = number(from, digits, exponent)
+
+	if from.Int64N(3) > 0 {
+		c.fee.Fixed = magnitude(from, 4)
+	}
+	if from.Int64N(20) == 0 {
+		c.fee.Fixed = magnitude(from, 19)
+	}
+	switch from.Int64N(8) {
+	case 0, 1: // no percentage
+	case 2:
+		c.fee.Percent = number(from, 1+from.Int64N(18), -1-from.Int64N(16)) // up to 34 places
+	case 3:
+		c.fee.Percent = number(from, 1+from.Int64N(6), -1) // most of it
+	case 4:
+		if from.Int64N(10) == 0 {
+			c.fee.Percent = money.MustFraction("1")
+		}
+	default:
+		c.fee.Percent = number(from, 1+from.Int64N(3), -2-from.Int64N(3)) // as tables of fees have it
+	}
+	return c
+}
+
+// magnitude is a number with 0 to digits digits, each length as likely, below MaxMinor.
+func magnitude(from source, digits int64) int64 {
+	limit := int64(1)
+	for range from.Int64N(digits + 1) {
+		if limit > money.MaxMinor/10 {
+			return from.Int64N(money.MaxMinor)
+		}
+		limit *= 10
+	}
+	return from.Int64N(limit)
+}
+
+// number is a random number whose first digit stands at 10^exponent.
+func number(from source, digits, exponent int64) money.Rate {
+	text := []byte{byte('1' + from.Int64N(9))}
+	for range digits - 1 {
+		text = append(text, byte('0'+from.Int64N(10)))
+	}
+	return money.MustRate(fmt.Sprintf("%se%d", text, exponent-(digits-1)))
+}
+
+func times(r *big.Rat, n int64) *big.Rat { return new(big.Rat).Mul(r, new(big.Rat).SetInt64(n)) }
+
+func rat(r money.Rate) *big.Rat {
+	n, ok := new(big.Rat).SetString(r.String())
+	if !ok {
+		panic("not a number: " + r.String())
+	}
+	return n
+}
+
+func floor(r *big.Rat) *big.Int { return new(big.Int).Div(r.Num(), r.Denom()) }
+
+func ceil(r *big.Rat) *big.Int {
+	n := new(big.Int).Add(r.Num(), r.Denom())
+	return n.Sub(n, big.NewInt(1)).Div(n, r.Denom())
+}
