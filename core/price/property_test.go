@@ -34,7 +34,7 @@ func TestPricesKeepEveryUnit(t *testing.T) {
 func TestPricesKeepEveryUnitInASweep(t *testing.T) {
 	t.Parallel()
 	// The same over very many cases, most of them priced and not refused.
-	cases := 100_000
+	cases := 50_000
 	if text := os.Getenv("PRICE_CASES"); text != "" {
 		n, err := strconv.Atoi(text)
 		if err != nil {
