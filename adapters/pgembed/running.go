@@ -44,7 +44,7 @@ func running(dir, role, database string) (string, bool) {
 // whose owner was killed, or what is left of one. The caller holds the lock, so
 // none of them has an owner any more. They are stopped, not adopted, because the
 // server must be our child: it ends with us, and we notice when it ends.
-func stopLeftovers(ctx context.Context, path string, log logrus.FieldLogger) error {
+func stopLeftovers(ctx context.Context, path string, wait patience, log logrus.FieldLogger) error {
 	note, noted := readNote(path)
 	left := leftovers(path)
 	if len(left) > 0 {
@@ -53,7 +53,7 @@ func stopLeftovers(ctx context.Context, path string, log logrus.FieldLogger) err
 		// no server any more, everything at once; the next start recovers.
 		if noted && slices.Contains(left, note.pid) {
 			_ = syscall.Kill(note.pid, syscall.SIGINT)
-			if err := awaitNone(ctx, path, 30*time.Second); err != nil {
+			if err := awaitNone(ctx, path, wait.clean); err != nil {
 				return err
 			}
 		}
@@ -65,7 +65,7 @@ func stopLeftovers(ctx context.Context, path string, log logrus.FieldLogger) err
 			for _, pid := range left {
 				_ = syscall.Kill(pid, hard)
 			}
-			if err := awaitNone(ctx, path, 5*time.Second); err != nil {
+			if err := awaitNone(ctx, path, wait.hard); err != nil {
 				return err
 			}
 		}
@@ -83,6 +83,12 @@ func stopLeftovers(ctx context.Context, path string, log logrus.FieldLogger) err
 	}
 	return removeSocketFolder(note.sockets)
 }
+
+// patience is how long a leftover has to end when it is asked to, and when it is
+// told to.
+type patience struct{ clean, hard time.Duration }
+
+var usualPatience = patience{clean: 30 * time.Second, hard: 5 * time.Second}
 
 // awaitNone waits until nothing works in the cluster, or patience runs out.
 func awaitNone(ctx context.Context, path string, patience time.Duration) error {
@@ -146,15 +152,24 @@ type note struct {
 
 const noteName = "postmaster.pid"
 
-// readNote reads the note of the cluster at path. Its lines are: process id, data
-// directory, start time, port, socket folder, listen address, shared memory,
-// status.
+// readNote reads the note of the cluster at path, if there is one.
 func readNote(path string) (note, bool) {
 	text, err := os.ReadFile(filepath.Join(path, noteName))
 	if err != nil {
 		return note{}, false
 	}
-	line := strings.Split(string(text), "\n")
+	n, ok := parseNote(string(text))
+	if !filepath.IsAbs(n.sockets) {
+		n.sockets = filepath.Join(path, n.sockets)
+	}
+	return n, ok
+}
+
+// parseNote reads the lines of a note: process id, data directory, start time,
+// port, socket folder, listen address, shared memory, status. The later ones are
+// written as the server comes up.
+func parseNote(text string) (note, bool) {
+	line := strings.Split(text, "\n")
 	pid, err := strconv.Atoi(strings.TrimSpace(line[0]))
 	if err != nil || pid <= 0 {
 		return note{}, false
@@ -162,9 +177,6 @@ func readNote(path string) (note, bool) {
 	n := note{pid: pid}
 	if len(line) > 4 {
 		n.sockets = line[4]
-	}
-	if !filepath.IsAbs(n.sockets) {
-		n.sockets = filepath.Join(path, n.sockets)
 	}
 	n.ready = len(line) > 7 && strings.TrimSpace(line[7]) == "ready"
 	return n, true

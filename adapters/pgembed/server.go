@@ -107,7 +107,7 @@ func Start(ctx context.Context, o Options) (*Server, error) {
 // bringUp does what Start does once the folder is locked.
 func (s *Server) bringUp(ctx context.Context, dir string, flags []string) error {
 	path := filepath.Join(dir, clusterName)
-	if err := stopLeftovers(ctx, path, s.log); err != nil {
+	if err := stopLeftovers(ctx, path, usualPatience, s.log); err != nil {
 		return err
 	}
 	var err error

@@ -1,0 +1,90 @@
+package pgembed
+
+import (
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+)
+
+func TestDurabilityIsPinned(t *testing.T) {
+	t.Parallel()
+	// No option and no ALTER SYSTEM changes what keeps the money and the privacy;
+	// other settings are the caller's.
+	for _, name := range slices.Sorted(maps.Keys(pinned)) {
+		if _, err := (Options{Settings: map[string]string{name: "x"}}).flags(); err == nil || !strings.Contains(err.Error(), name) {
+			t.Errorf("setting %s answers %v", name, err)
+		}
+	}
+	s := start(t, Options{Dir: t.TempDir(), MaxConnections: 33, Settings: map[string]string{"work_mem": "5MB"}})
+	conn := connect(t, s.SuperuserURL())
+	exec1(t, conn, "ALTER SYSTEM SET fsync = off")
+	exec1(t, conn, "ALTER SYSTEM SET listen_addresses = '*'")
+	exec1(t, conn, "SELECT pg_reload_conf()")
+
+	for name, want := range map[string]string{
+		"fsync": "on", "full_page_writes": "on", "synchronous_commit": "on", "listen_addresses": "",
+		"max_connections": "33", "work_mem": "5MB", "shared_buffers": "128MB", "TimeZone": "UTC",
+	} {
+		if got := ask[string](t, connect(t, s.URL()), "SELECT current_setting('"+name+"')"); got != want {
+			t.Errorf("%s is %q, want %q", name, got, want)
+		}
+	}
+}
+
+func TestThrowawayGivesUpDurability(t *testing.T) {
+	t.Parallel()
+	// What tests gain their speed from is really off, and only for them.
+	s := start(t, Options{Dir: t.TempDir(), Throwaway: true})
+	if got := ask[string](t, connect(t, s.URL()), "SELECT current_setting('fsync') || current_setting('synchronous_commit')"); got != "offoff" {
+		t.Errorf("fsync and synchronous_commit are %s", got)
+	}
+}
+
+func TestNegativeConnectionsAreRefused(t *testing.T) {
+	t.Parallel()
+	// A number that makes no sense is refused before anything is started.
+	if _, err := (Options{MaxConnections: -1}).flags(); err == nil {
+		t.Error("-1 connections are accepted")
+	}
+}
+
+func TestTheLogKeepsSecrets(t *testing.T) {
+	t.Parallel()
+	// A statement that fails goes back to its client with all its details, and none
+	// of the values in it reach the server's log.
+	dir := t.TempDir()
+	s := start(t, Options{Dir: dir})
+	conn := connect(t, s.URL())
+	exec1(t, conn, "CREATE TABLE people (email text UNIQUE); INSERT INTO people VALUES ('secret@example.com')")
+
+	for _, sql := range []string{
+		"INSERT INTO people VALUES ('secret@example.com')",
+		"SELECT 'secret@example.com'::uuid",
+		"SELECT secret@example.com FROM",
+		"DO $$ BEGIN RAISE WARNING 'secret@example.com'; END $$",
+	} {
+		if _, err := conn.Exec(t.Context(), sql); err == nil && !strings.HasPrefix(sql, "DO") {
+			t.Errorf("%s passes", sql)
+		}
+	}
+
+	// An operator's errors are in the log, without values and statements.
+	operator := connect(t, strings.Replace(s.SuperuserURL(), "/"+superuser+"?", "/"+serviceDatabase+"?", 1))
+	if _, err := operator.Exec(t.Context(), "INSERT INTO people VALUES ('secret@example.com')"); err == nil {
+		t.Error("the operator's insert passes")
+	}
+
+	log, err := os.ReadFile(filepath.Join(dir, "postgres.log"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !strings.Contains(string(log), "people_email_key") {
+		t.Error("the log does not show the operator's error: this test cannot tell")
+	}
+	if strings.Contains(string(log), "secret") {
+		t.Errorf("the log tells secrets:\n%s", log)
+	}
+}
