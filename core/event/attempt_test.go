@@ -1,0 +1,112 @@
+package event
+
+import (
+	"testing"
+	"time"
+
+	"pgregory.net/rapid"
+)
+
+func TestJudge(t *testing.T) {
+	t.Parallel()
+	// Any 2xx accepts, 409 says it was there already, everything else is tried again.
+	for status := 100; status < 600; status++ {
+		want := Refused
+		if status/100 == 2 {
+			want = Accepted
+		}
+		if status == 409 {
+			want = Duplicate
+		}
+		if got := Judge(status); got != want || !got.Answered() {
+			t.Errorf("Judge(%d) = %s, want %s", status, got, want)
+		}
+	}
+}
+
+func TestOutcomes(t *testing.T) {
+	t.Parallel()
+	// Only two outcomes mean that the receiver has it, and three that it spoke.
+	for _, c := range []struct {
+		outcome             Outcome
+		delivered, answered bool
+	}{
+		{Accepted, true, true}, {Duplicate, true, true}, {Refused, false, true},
+		{TimedOut, false, false}, {Unreachable, false, false}, {Forbidden, false, false}, {GivenUp, false, false},
+	} {
+		if c.outcome.Delivered() != c.delivered || c.outcome.Answered() != c.answered {
+			t.Errorf("%s: delivered %v, answered %v", c.outcome, c.outcome.Delivered(), c.outcome.Answered())
+		}
+	}
+}
+
+func TestAgain(t *testing.T) {
+	t.Parallel()
+	// The pause is never longer than 30 minutes nor than its doubling bound, the
+	// last attempt falls on the end of the seven days, and none comes later.
+	rapid.Check(t, func(t *rapid.T) {
+		since := time.Unix(rapid.Int64Range(0, 4e9).Draw(t, "since"), 0)
+		age := time.Duration(rapid.Int64Range(0, int64(8*24*time.Hour)).Draw(t, "age"))
+		tries := rapid.IntRange(0, 2000).Draw(t, "tries")
+		chance := rapid.Uint64().Draw(t, "chance")
+		now := since.Add(age)
+
+		next, ok := Again(OutgoingPaymentCompleted, tries, since, now, chance)
+
+		if ok != (age < Patience) {
+			t.Fatalf("age %v: ok %v", age, ok)
+		}
+		if !ok {
+			return
+		}
+		bound := MaxPause
+		if tries <= 10 {
+			bound = min(bound, 2*time.Second<<(max(tries, 1)-1))
+		}
+		if pause := next.Sub(now); pause <= 0 || pause > bound {
+			t.Fatalf("after %d tries a pause of %v, want up to %v", tries, pause, bound)
+		}
+		if next.After(since.Add(Patience)) {
+			t.Fatalf("next at %v, after the seven days", next)
+		}
+	})
+}
+
+func TestAgainSpreads(t *testing.T) {
+	t.Parallel()
+	// Chance moves the next attempt over the whole pause: from at once to its end.
+	now := time.Unix(1_000_000, 0)
+	first, _ := Again(OutgoingPaymentFailed, 5, now, now, 0)
+	last, _ := Again(OutgoingPaymentFailed, 5, now, now, uint64(32*time.Second)-1)
+	if first.Sub(now) != 1 || last.Sub(now) != 32*time.Second {
+		t.Errorf("from %v to %v", first.Sub(now), last.Sub(now))
+	}
+}
+
+func TestAgainForTest(t *testing.T) {
+	t.Parallel()
+	// A test event is sent one time.
+	now := time.Unix(1_000_000, 0)
+	if next, ok := Again(TestSent, 1, now, now, 7); ok {
+		t.Errorf("again at %v", next)
+	}
+}
+
+func TestStatusOf(t *testing.T) {
+	t.Parallel()
+	// What waits is pending whatever happened before; else the last attempt decides.
+	accepted, refused := &Attempt{N: 2, Outcome: Duplicate}, &Attempt{N: 9, Outcome: Refused}
+	for _, c := range []struct {
+		waiting bool
+		latest  *Attempt
+		want    Status
+	}{
+		{true, nil, Pending}, {true, accepted, Pending}, {true, refused, Pending},
+		{false, nil, Unsent}, {false, accepted, Delivered}, {false, refused, Failed},
+		{false, &Attempt{Outcome: GivenUp}, Failed},
+	} {
+		if got := StatusOf(c.waiting, c.latest); got != c.want {
+			t.Errorf("StatusOf(%v, %+v) = %s, want %s", c.waiting, c.latest, got, c.want)
+		}
+	}
+}

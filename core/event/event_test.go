@@ -1,0 +1,100 @@
+package event
+
+import (
+	"encoding/json"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/uuid"
+
+	"causeway/core/ident"
+)
+
+var (
+	at       = time.Date(2026, 3, 4, 5, 6, 7, 891_234_567, time.FixedZone("east", 3600))
+	platform = ident.NewPlatform(func(time.Time) uuid.UUID {
+		return uuid.MustParse("019d0000-0000-7000-8000-000000000001")
+	}, at)
+	webhook = ident.NewWebhook(func(time.Time) uuid.UUID {
+		return uuid.MustParse("019d0000-0000-7000-8000-00000000000a")
+	}, at)
+)
+
+func TestEnvelope(t *testing.T) {
+	t.Parallel()
+	// The body is JSON with the envelope's fields, and the resource's bytes under
+	// the key of the event's type.
+	for _, kind := range Types {
+		resource := []byte(`{"id":"x","amount":12345678901234567890}`)
+		e := Event{ID: webhook, Platform: platform, Type: kind, Name: Names[kind][0], At: at}
+
+		body := e.Envelope(resource)
+
+		var got map[string]json.RawMessage
+		if err := json.Unmarshal(body, &got); err != nil {
+			t.Fatalf("%s: %v in %s", kind, err, body)
+		}
+		want := map[string]string{
+			"webhookId": `"Webhook:019d0000-0000-7000-8000-00000000000a"`,
+			"type":      `"` + string(kind) + `"`,
+			"event":     `"` + Names[kind][0] + `"`,
+			"timestamp": `"2026-03-04T04:06:07.891Z"`,
+		}
+		if key := kind.ResourceKey(); key != "" {
+			want[key] = string(resource)
+		}
+		if len(got) != len(want) {
+			t.Errorf("%s: keys differ: %s", kind, body)
+		}
+		for key, value := range want {
+			if string(got[key]) != value {
+				t.Errorf("%s: %s is %s, want %s", kind, key, got[key], value)
+			}
+		}
+	}
+}
+
+func TestNames(t *testing.T) {
+	t.Parallel()
+	// Every type has names, each belongs to one type, and all but TEST have a
+	// resource and a dotted name.
+	var all []string
+	for _, kind := range Types {
+		if len(Names[kind]) == 0 {
+			t.Errorf("%s has no names", kind)
+		}
+		for _, name := range Names[kind] {
+			if got, ok := TypeOf(name); !ok || got != kind {
+				t.Errorf("TypeOf(%s) = %s, %v, want %s", name, got, ok, kind)
+			}
+			if slices.Contains(all, name) {
+				t.Errorf("%s belongs to two types", name)
+			}
+			all = append(all, name)
+			if kind != Test && (!strings.Contains(name, ".") || kind.ResourceKey() == "") {
+				t.Errorf("%s: no dot or no resource", name)
+			}
+			if Once(name) != (kind == Test) {
+				t.Errorf("Once(%s) = %v", name, Once(name))
+			}
+		}
+	}
+	if len(Names) != len(Types) {
+		t.Errorf("%d types have names, want %d", len(Names), len(Types))
+	}
+	if _, ok := TypeOf("OUTGOING_PAYMENT"); ok {
+		t.Error("a type's name passes for an event's")
+	}
+}
+
+func TestNewTest(t *testing.T) {
+	t.Parallel()
+	// A test event stands alone: it waits for no other and has no resource.
+	e := NewTest(webhook, platform, at)
+
+	if e.Subject != webhook.UUID() || e.Resource != nil || e.Type != Test || !Once(e.Name) || e.Platform != platform {
+		t.Errorf("got %+v", e)
+	}
+}
