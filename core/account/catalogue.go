@@ -1,0 +1,125 @@
+package account
+
+import (
+	"cmp"
+	"regexp"
+	"slices"
+
+	"causeway/core/money"
+)
+
+// catalogue is every type of external account, by name. The rows stand by region
+// in the files beside this one.
+var catalogue = func() []TypeSpec {
+	all := slices.Concat(americas, europe, asia, africa, anywhere, wallets)
+	for _, spec := range all {
+		for i, field := range spec.Fields {
+			if field.Pattern != "" {
+				spec.Fields[i].form = regexp.MustCompile(field.Pattern)
+			}
+		}
+	}
+	slices.SortFunc(all, func(a, b TypeSpec) int { return cmp.Compare(a.Type, b.Type) })
+	return all
+}()
+
+var byName = func() map[Type]TypeSpec {
+	index := make(map[Type]TypeSpec, len(catalogue)+2)
+	for _, spec := range catalogue {
+		for _, name := range append([]Type{spec.Type}, spec.Aliases...) {
+			index[name] = spec
+		}
+	}
+	return index
+}()
+
+func currencies(codes ...money.Currency) []money.Currency { return codes }
+
+// The fields every beneficiary may have, its name aside. A type's spec names the
+// ones it insists on.
+var (
+	individualFields = []string{"birthDate", "nationality", "email", "phoneNumber", "countryOfResidence", "address"}
+	businessFields   = []string{"registrationNumber", "taxId", "email", "phoneNumber", "countryOfResidence", "address"}
+)
+
+// needs is a beneficiary of which more than the name must be known.
+func needs(all []string, required ...string) *BeneficiarySpec {
+	spec := &BeneficiarySpec{Required: required}
+	for _, name := range all {
+		if !slices.Contains(required, name) {
+			spec.Optional = append(spec.Optional, name)
+		}
+	}
+	return spec
+}
+
+var (
+	anyone      = needs(individualFields)
+	anyBusiness = needs(businessFields)
+)
+
+// The fields that many types share. Each returns a fresh value, so that a row may
+// change it.
+
+func accountNumber() FieldSpec {
+	return FieldSpec{Name: "accountNumber", Description: "The account number at the bank.", Example: "1234567890",
+		MinLength: 1, MaxLength: 34, Pattern: `^[A-Za-z0-9][A-Za-z0-9 \-/]*$`, Identifies: true, Masked: true}
+}
+
+// digits is an account number, or a code, of a fixed form.
+func digits(field FieldSpec, pattern, example string) FieldSpec {
+	field.Pattern, field.Example, field.MinLength, field.MaxLength = pattern, example, 0, 0
+	return field
+}
+
+func bankName() FieldSpec {
+	return FieldSpec{Name: "bankName", Description: "The bank or wallet operator, by the name GET /discoveries gives it.", Example: "First National Bank",
+		MinLength: 1, MaxLength: 255}
+}
+
+func swiftCode() FieldSpec {
+	return FieldSpec{Name: "swiftCode", Description: "The bank's BIC: 8 or 11 characters.", Example: "DEUTDEFF",
+		Pattern: `^[A-Z]{4}[A-Z]{2}[A-Z0-9]{2}([A-Z0-9]{3})?$`, check: checkBIC}
+}
+
+func bankAccountType() FieldSpec {
+	return FieldSpec{Name: "bankAccountType", Description: "Whether it is a current or a savings account.", Example: "CHECKING",
+		Enum: []string{"CHECKING", "SAVINGS"}}
+}
+
+func iban(pattern, example string) FieldSpec {
+	return FieldSpec{Name: "iban", Description: "The IBAN, without spaces.", Example: example,
+		Pattern: pattern, Identifies: true, Masked: true, check: checkIBAN}
+}
+
+func phoneNumber(pattern, example string) FieldSpec {
+	return FieldSpec{Name: "phoneNumber", Description: "The phone number the mobile money account belongs to, with country code.", Example: example,
+		Pattern: pattern, Identifies: true, Masked: true}
+}
+
+// anyPhone is the loosest form of a phone number.
+const anyPhone = `^\+[0-9]{6,14}$`
+
+// provider is the mobile money operator; where only some operators are connected,
+// they are listed.
+func provider(operators ...string) FieldSpec {
+	field := FieldSpec{Name: "provider", Description: "The mobile money operator.", Example: "MTN", Enum: operators, Identifies: true}
+	if len(operators) == 0 {
+		field.MinLength, field.MaxLength = 1, 255
+	} else {
+		field.Example = operators[0]
+	}
+	return field
+}
+
+func required(field FieldSpec) FieldSpec {
+	field.Required = true
+	return field
+}
+
+// identifies marks a field as part of what makes two accounts the same: account
+// numbers are unique within a bank, and the bank's name is the only code it has.
+func identifies(field FieldSpec) FieldSpec {
+	field.Identifies = true
+	return field
+}

@@ -1,0 +1,35 @@
+package account
+
+import "causeway/core/corridor"
+
+// anyIBAN is the loosest form of an IBAN.
+const anyIBAN = `^[A-Z]{2}[0-9]{2}[A-Za-z0-9]{11,30}$`
+
+var europe = []TypeSpec{
+	{
+		Type: "DKK_ACCOUNT", Description: "A Danish account in kroner.",
+		Currencies: currencies("DKK"), Country: "DK",
+		Fields:      []FieldSpec{required(iban(`^DK[0-9]{16}$`, "DK5000400440116243")), swiftCode()},
+		Identifiers: []string{"iban"}, Individual: anyone, Business: anyBusiness,
+		rails: []reach{{corridor.SEPA, ""}, {corridor.SEPAInstant, ""}},
+	},
+	{
+		Type: "EUR_ACCOUNT", Description: "A euro account in a SEPA country, which its IBAN tells.",
+		Currencies: currencies("EUR"), CountryFrom: "iban",
+		Fields:      []FieldSpec{required(iban(anyIBAN, "DE89370400440532013000")), swiftCode()},
+		Identifiers: []string{"iban"},
+		Individual:  needs(individualFields, "countryOfResidence"), Business: anyBusiness,
+		rails: []reach{{corridor.SEPA, ""}, {corridor.SEPAInstant, ""}}, rule: euroCountryRule,
+	},
+	{
+		Type: "GBP_ACCOUNT", Description: "A British bank account.",
+		Currencies: currencies("GBP"), Country: "GB",
+		Fields: []FieldSpec{
+			{Name: "sortCode", Description: "The sort code: 6 digits, without dashes.", Example: "200000", Required: true, Pattern: `^[0-9]{6}$`, Identifies: true},
+			required(digits(accountNumber(), `^[0-9]{8}$`, "55779911")),
+		},
+		Identifiers: []string{"accountNumber"},
+		Individual:  needs(individualFields, "address"), Business: anyBusiness,
+		rails: []reach{{corridor.FasterPayments, ""}, {corridor.BankTransfer, ""}},
+	},
+}

@@ -1,0 +1,95 @@
+package account
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"slices"
+	"strings"
+
+	"causeway/core/corridor"
+	"causeway/core/fault"
+)
+
+// Identifier is the account's primary identifier: account number, IBAN, CLABE,
+// phone number, wallet address and the like.
+func (a External) Identifier() string {
+	spec := byName[a.Type]
+	for _, name := range spec.Identifiers {
+		if value := a.Fields[name]; value != "" {
+			return value
+		}
+	}
+	return ""
+}
+
+// Masked is the identifier with all but its last four characters hidden, for eyes
+// that need not see it whole. An identifier of up to eight characters shows half.
+func (a External) Masked() string {
+	runes := []rune(a.Identifier())
+	shown := min(4, len(runes)/2)
+	return "****" + string(runes[len(runes)-shown:])
+}
+
+// Crypto tells whether the account is a wallet on a chain.
+func (a External) Crypto() bool { return len(a.Rails) > 0 && a.Rails[0].Chain() }
+
+// Country is where the account is, ISO 3166-1 alpha-2; empty for a wallet.
+func (a External) Country() string {
+	spec := byName[a.Type]
+	if spec.CountryFrom == "" {
+		return spec.Country
+	}
+	value := a.Fields[spec.CountryFrom]
+	return value[:min(2, len(value))]
+}
+
+// RailFor is the rail that a payment of minor units to the account takes.
+// INVALID_CURRENCY when no corridor leads to it yet, AMOUNT_OUT_OF_RANGE when no
+// rail of it carries that much.
+func (a External) RailFor(minor int64) (corridor.Rail, error) {
+	among := a.Rails
+	if !a.Crypto() {
+		live, err := corridor.RailsTo(a.Currency, a.Country())
+		if err != nil {
+			return "", err
+		}
+		among = slices.DeleteFunc(slices.Clone(among), func(r corridor.Rail) bool { return !slices.Contains(live, r) })
+	}
+	if len(among) == 0 {
+		return "", fault.New(fault.InvalidCurrency, "There is no corridor to accounts of the type %s yet.", a.Type)
+	}
+	return corridor.Choose(among, a.Currency, minor)
+}
+
+// Fingerprint is the same for two accounts exactly when they are the same account
+// in the same currency, however they are written and whoever registered them.
+func (a External) Fingerprint() string {
+	hash := sha256.New()
+	write := func(part string) { fmt.Fprintf(hash, "%d:%s,", len(part), part) }
+	write(string(a.Type))
+	write(string(a.Currency))
+	spec := byName[a.Type]
+	for _, field := range spec.Fields {
+		value := a.Fields[field.Name]
+		// An IBAN alone says which account it is; whatever stands beside it adds nothing.
+		if !field.Identifies || value == "" || (a.Fields["iban"] != "" && field.Name != "iban") {
+			continue
+		}
+		write(field.Name)
+		write(field.canonical(value))
+	}
+	return hex.EncodeToString(hash.Sum(nil))
+}
+
+// canonical is the value in the one spelling that all its spellings share.
+func (f FieldSpec) canonical(value string) string {
+	if f.CaseMatters {
+		return value
+	}
+	value = strings.ToUpper(strings.Join(strings.Fields(value), " "))
+	if f.Name == "accountNumber" {
+		value = strings.NewReplacer(" ", "", "-", "", "/", "").Replace(value)
+	}
+	return value
+}

@@ -1,0 +1,105 @@
+package account_test
+
+import (
+	"testing"
+
+	"causeway/core/account"
+)
+
+func made(t *testing.T, name, currency, fields string) account.External {
+	t.Helper()
+	a, err := account.Validate(request(name, currency, object(fields)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return a
+}
+
+func TestFingerprintIsOfTheAccount(t *testing.T) {
+	// Two spellings of one account have one fingerprint; two accounts have two.
+	t.Parallel()
+	tests := []struct {
+		name              string
+		first, secondType string
+		currency, second  string // the currencies of the first and the second
+		a, b              string
+		same              bool
+	}{
+		{"another name for the type", "US_ACCOUNT", "USD_ACCOUNT", "USD", "USD",
+			`{"accountNumber": "1234567890", "routingNumber": "021000021"}`, `{"accountNumber": "1234567890", "routingNumber": "021000021", "bankName": "Chase"}`, true},
+		{"another bank", "US_ACCOUNT", "US_ACCOUNT", "USD", "USD",
+			`{"accountNumber": "1234567890", "routingNumber": "021000021"}`, `{"accountNumber": "1234567890", "routingNumber": "021000089"}`, false},
+		{"digits that move between fields", "CAD_ACCOUNT", "CAD_ACCOUNT", "CAD", "CAD",
+			`{"bankCode": "001", "branchCode": "00012", "accountNumber": "1234567"}`, `{"bankCode": "001", "branchCode": "00001", "accountNumber": "21234567"}`, false},
+		{"an IBAN with and without its BIC", "EUR_ACCOUNT", "EUR_ACCOUNT", "EUR", "EUR",
+			`{"iban": "DE89370400440532013000"}`, `{"iban": "DE89370400440532013000", "swiftCode": "DEUTDEFF"}`, true},
+		{"letters of an IBAN", "EUR_ACCOUNT", "EUR_ACCOUNT", "EUR", "EUR",
+			`{"iban": "NL91ABNA0417164300"}`, `{"iban": "NL91abna0417164300"}`, true},
+		{"spaces in an account number", "THB_ACCOUNT", "THB_ACCOUNT", "THB", "THB",
+			`{"bankName": "A", "accountNumber": "123-4-56789-0", "swiftCode": "BKKBTHBK"}`, `{"bankName": "B", "accountNumber": "1234567890", "swiftCode": "BKKBTHBK"}`, true},
+		{"another currency in one wallet", "LAYER2_WALLET", "LAYER2_WALLET", "BTC", "USDB",
+			`{"address": "layer2wallet1qw508d6"}`, `{"address": "layer2wallet1qw508d6"}`, false},
+		{"one address on two chains", "BASE_WALLET", "POLYGON_WALLET", "USDC", "USDC",
+			`{"address": "0xAb5801a7D398351b8bE11C439e05C5B3259aeC9B"}`, `{"address": "0xAb5801a7D398351b8bE11C439e05C5B3259aeC9B"}`, false},
+		{"an address with and without its checksum letters", "BASE_WALLET", "BASE_WALLET", "USDC", "USDC",
+			`{"address": "0xAb5801a7D398351b8bE11C439e05C5B3259aeC9B"}`, `{"address": "0xab5801a7d398351b8be11c439e05c5b3259aec9b"}`, true},
+		{"an address where letters matter", "ALTCHAIN_WALLET", "ALTCHAIN_WALLET", "USDC", "USDC",
+			`{"address": "7xKXtg2CW87d97TXJSDpbD5jBkheTqA83TZRuJosgAsU"}`, `{"address": "7XKXtg2CW87d97TXJSDpbD5jBkheTqA83TZRuJosgAsU"}`, false},
+		{"operators of one number", "ZMW_ACCOUNT", "ZMW_ACCOUNT", "ZMW", "ZMW",
+			`{"phoneNumber": "+260971234567", "provider": "MTN"}`, `{"phoneNumber": "+260971234567", "provider": "AIRTEL"}`, false},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+
+			a, b := made(t, tt.first, tt.currency, tt.a), made(t, tt.secondType, tt.second, tt.b)
+
+			if got := a.Fingerprint() == b.Fingerprint(); got != tt.same {
+				t.Errorf("same fingerprint: %v; want %v", got, tt.same)
+			}
+			if len(a.Fingerprint()) != 64 {
+				t.Errorf("fingerprint %q", a.Fingerprint())
+			}
+		})
+	}
+}
+
+func TestFingerprintsOfAllTypesDiffer(t *testing.T) {
+	// No two of the good accounts of the table are taken for the same.
+	t.Parallel()
+	seen := map[string]account.Type{}
+	for _, tt := range typeCases {
+		print := made(t, string(tt.name), tt.currency, tt.good).Fingerprint()
+		if other, taken := seen[print]; taken {
+			t.Errorf("%s and %s have the same fingerprint", tt.name, other)
+		}
+		seen[print] = tt.name
+	}
+}
+
+func TestMaskedHidesMostOfTheIdentifier(t *testing.T) {
+	// Four characters are shown, or half of a short identifier.
+	t.Parallel()
+	tests := map[string]string{"1234567890": "****7890", "123456": "****456", "1234": "****34"}
+	for number, want := range tests {
+		a := made(t, "US_ACCOUNT", "USD", `{"accountNumber": "`+number+`", "routingNumber": "021000021"}`)
+		if got := a.Masked(); got != want {
+			t.Errorf("%s is shown as %s; want %s", number, got, want)
+		}
+	}
+}
+
+func TestRailsFollowTheIdentifier(t *testing.T) {
+	// A type that takes bank accounts and phones is reached by what was given.
+	t.Parallel()
+	tests := map[string]int{
+		`{"bankName": "X", "accountNumber": "123"}`:                                 1,
+		`{"phoneNumber": "+233241234567"}`:                                          1,
+		`{"bankName": "X", "accountNumber": "123", "phoneNumber": "+233241234567"}`: 2,
+	}
+	for fields, want := range tests {
+		if got := made(t, "GHS_ACCOUNT", "GHS", fields).Rails; len(got) != want {
+			t.Errorf("%s: %v", fields, got)
+		}
+	}
+}

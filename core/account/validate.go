@@ -1,0 +1,220 @@
+package account
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+	"unicode"
+	"unicode/utf8"
+
+	"causeway/core/corridor"
+	"causeway/core/ident"
+	"causeway/core/money"
+	"causeway/core/party"
+)
+
+// CreateRequest asks for an external account to be registered.
+type CreateRequest struct {
+	ID       ident.ExternalAccount
+	Platform ident.Platform
+	// Customer owns the account; zero for the platform's own.
+	Customer          ident.Customer
+	PlatformAccountID string
+	Currency          string
+	// Info is the object accountInfo as decoded JSON; nil when it was left out or
+	// was no object.
+	Info              map[string]any
+	DefaultUMADeposit bool
+	// Waive tells of a value that wrong check digits, or an address of unusual form,
+	// do not matter in it, because it was chosen for how it ends. Nil waives nothing.
+	Waive func(value string) bool
+	Now   time.Time
+}
+
+// Validate makes the account of a request, or an INVALID_INPUT fault that lists
+// every bad field by its path ("accountInfo.beneficiary.fullName"). Fields that
+// the type does not have are ignored.
+func Validate(r CreateRequest) (External, error) {
+	if r.ID.IsZero() || r.Platform.IsZero() {
+		return External{}, errors.New("an external account needs an id and a platform")
+	}
+	v := validation{request: r}
+	a := External{
+		ID: r.ID, Platform: r.Platform, Customer: r.Customer, PlatformAccountID: r.PlatformAccountID,
+		Currency: v.currency(), Status: Active, DefaultUMADeposit: r.DefaultUMADeposit, CreatedAt: r.Now, UpdatedAt: r.Now,
+	}
+	v.Text("platformAccountId", r.PlatformAccountID, party.Optional, 255)
+	if r.DefaultUMADeposit && r.Customer.IsZero() {
+		v.Add("defaultUmaDepositAccount", "is for accounts of customers alone")
+	}
+	if spec, ok := v.spec(); ok {
+		v.holds(spec, a.Currency)
+		a.Type = spec.Type
+		a.Fields = v.fields(spec)
+		if spec.Individual != nil {
+			a.Beneficiary = v.beneficiary(spec)
+		}
+		a.Rails = spec.reachedBy(a.Fields)
+		v.together(spec, a)
+	}
+	if err := v.Err(); err != nil {
+		return External{}, err
+	}
+	return a, nil
+}
+
+type validation struct {
+	request CreateRequest
+	party.Problems
+}
+
+func (v *validation) waived(value string) bool {
+	return v.request.Waive != nil && v.request.Waive(value)
+}
+
+func (v *validation) currency() money.Currency {
+	if v.request.Currency == "" {
+		v.Add("currency", "is required")
+		return ""
+	}
+	currency, err := money.ParseCurrency(v.request.Currency)
+	if err != nil {
+		v.Add("currency", "must be the code of a currency we know, in capital letters, such as USD or BTC")
+	}
+	return currency
+}
+
+func (v *validation) spec() (TypeSpec, bool) {
+	if v.request.Info == nil {
+		v.Add("accountInfo", "is required, as an object with an accountType")
+		return TypeSpec{}, false
+	}
+	name := v.text(v.request.Info, "accountInfo", "accountType", party.Required)
+	if name == "" {
+		return TypeSpec{}, false
+	}
+	spec, ok := Spec(Type(name))
+	if !ok {
+		v.AddRule("accountInfo.accountType", "is not a type of account; it must be one of those in the constraint", "enum", typeNames())
+	}
+	return spec, ok
+}
+
+func typeNames() []string {
+	names := make([]string, len(catalogue))
+	for i, spec := range catalogue {
+		names[i] = string(spec.Type)
+	}
+	return names
+}
+
+func (v *validation) holds(spec TypeSpec, currency money.Currency) {
+	if currency == "" || slices.Contains(spec.Currencies, currency) {
+		return
+	}
+	codes := make([]string, len(spec.Currencies))
+	for i, c := range spec.Currencies {
+		codes[i] = string(c)
+	}
+	v.AddRule("currency", fmt.Sprintf("%s holds %s, not %s", spec.Type, strings.Join(codes, " or "), currency), "enum", codes)
+}
+
+// fields reads and checks the type-specific fields, each by itself.
+func (v *validation) fields(spec TypeSpec) map[string]string {
+	fields := make(map[string]string, len(spec.Fields))
+	for _, field := range spec.Fields {
+		value := v.text(v.request.Info, "accountInfo", field.Name, party.Need(field.Required))
+		if value == "" {
+			continue
+		}
+		fields[field.Name] = value
+		v.field("accountInfo."+field.Name, field, value)
+	}
+	return fields
+}
+
+// text reads one text of a JSON object; empty when it is missing, null, or no text.
+func (v *validation) text(object map[string]any, path, name string, need party.Need) string {
+	switch value := object[name].(type) {
+	case string:
+		if value == "" && need == party.Required {
+			v.Add(path+"."+name, "is required")
+		}
+		return value
+	case nil:
+		if need == party.Required {
+			v.Add(path+"."+name, "is required")
+		}
+	default:
+		v.AddRule(path+"."+name, "must be a text, in quotation marks", "type", "string")
+	}
+	return ""
+}
+
+// field checks one value against its spec, and notes the first thing wrong with it.
+func (v *validation) field(path string, field FieldSpec, value string) {
+	length := utf8.RuneCountInString(value)
+	switch {
+	case !utf8.ValidString(value) || strings.ContainsFunc(value, unicode.IsControl) || strings.TrimSpace(value) == "":
+		v.Add(path, "must be a readable text")
+	case len(field.Enum) > 0 && !slices.Contains(field.Enum, value):
+		v.AddRule(path, "must be "+strings.Join(field.Enum, " or "), "enum", slices.Clone(field.Enum))
+	case field.MaxLength > 0 && length > field.MaxLength:
+		v.AddRule(path, fmt.Sprintf("must have at most %d characters", field.MaxLength), "maxLength", field.MaxLength)
+	case length < field.MinLength:
+		v.AddRule(path, fmt.Sprintf("must have at least %d characters", field.MinLength), "minLength", field.MinLength)
+	case field.form != nil && !field.form.MatchString(value):
+		v.AddRule(path, "does not have the right form: "+strings.TrimSuffix(field.Description, "."), "pattern", field.Pattern)
+	case field.check != nil:
+		if problem := field.check(value); problem != "" && !v.waived(value) {
+			v.Add(path, problem)
+		}
+	}
+}
+
+// together checks what concerns several fields. A field that is bad already is not
+// noted again.
+func (v *validation) together(spec TypeSpec, a External) {
+	known := make(map[string]bool, len(v.Fields))
+	for _, field := range v.Fields {
+		known[field.Field] = true
+	}
+	bad := func(name, message string) {
+		if path := "accountInfo." + name; !known[path] {
+			v.Add(path, message)
+		}
+	}
+
+	present := 0
+	for _, name := range spec.AnyOf {
+		if a.Fields[name] != "" || known["accountInfo."+name] {
+			present++
+		}
+	}
+	choices := strings.Join(spec.AnyOf, ", ")
+	switch {
+	case len(spec.AnyOf) == 0:
+	case present == 0 && spec.ExactlyOne:
+		v.Add("accountInfo", "needs exactly one of "+choices)
+	case present == 0:
+		v.Add("accountInfo", "needs at least one of "+choices)
+	case present > 1 && spec.ExactlyOne:
+		v.Add("accountInfo", "must have only one of "+choices)
+	}
+	if spec.rule != nil {
+		spec.rule(a, v.waived, bad)
+	}
+}
+
+// reachedBy lists the rails that reach an account with these fields.
+func (s TypeSpec) reachedBy(fields map[string]string) []corridor.Rail {
+	var rails []corridor.Rail
+	for _, r := range s.rails {
+		if (r.needs == "" || fields[r.needs] != "") && !slices.Contains(rails, r.rail) {
+			rails = append(rails, r.rail)
+		}
+	}
+	return rails
+}

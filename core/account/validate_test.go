@@ -1,0 +1,279 @@
+package account_test
+
+import (
+	"maps"
+	"slices"
+	"strings"
+	"testing"
+
+	"causeway/core/account"
+	"causeway/core/corridor"
+	"causeway/core/fault"
+	"causeway/core/ident"
+	"causeway/core/party"
+)
+
+func TestValidateKeepsWhatItIsGiven(t *testing.T) {
+	// A registered account carries the request's facts, its type's own name and only the type's fields.
+	t.Parallel()
+	r := request("USD_ACCOUNT", "USD", map[string]any{
+		"accountNumber": "1234567890", "routingNumber": "021000021", "bankName": "", "paymentRails": []any{"ACH"}, "colour": "blue",
+	})
+	r.PlatformAccountID, r.DefaultUMADeposit = "acct-1", true
+
+	got, err := account.Validate(r)
+
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got.ID != externalID || got.Platform != platformID || got.Customer != customerID || got.PlatformAccountID != "acct-1" || !got.DefaultUMADeposit {
+		t.Errorf("facts: %+v", got)
+	}
+	if got.Type != account.USAccount || got.Currency != "USD" || !got.CreatedAt.Equal(now) || !got.UpdatedAt.Equal(now) || got.Deleted() {
+		t.Errorf("%s %s at %s", got.Type, got.Currency, got.CreatedAt)
+	}
+	if want := map[string]string{"accountNumber": "1234567890", "routingNumber": "021000021"}; !maps.Equal(got.Fields, want) {
+		t.Errorf("fields %v; want %v", got.Fields, want)
+	}
+	want := account.Beneficiary{
+		Type: account.Individual, FullName: "Ana Ng", BirthDate: "1990-02-28", Nationality: "PH", Email: "ana@example.com",
+		PhoneNumber: "+639171234567", CountryOfResidence: "PH",
+	}
+	address := party.Address{Line1: "1 Main St", City: "Manila", State: "NCR", PostalCode: "1000", Country: "PH"}
+	owner := *got.Beneficiary
+	if owner.Address == nil || *owner.Address != address {
+		t.Errorf("address %+v", owner.Address)
+	}
+	if owner.Address = nil; owner != want || owner.Name() != "Ana Ng" {
+		t.Errorf("beneficiary %+v", owner)
+	}
+}
+
+func TestValidateListsEveryBadFieldAtOnce(t *testing.T) {
+	// A request with many faults is refused once, for all of them.
+	t.Parallel()
+	r := request("US_ACCOUNT", "EUR", map[string]any{
+		"accountNumber": 1234567890.0,
+		"routingNumber": "021000022",
+		"beneficiary": object(`{"beneficiaryType": "INDIVIDUAL", "birthDate": "tomorrow", "email": "ana", "phoneNumber": "555", "nationality": "Peru",
+			"address": {"line1": "1 Main St", "city": 5, "country": "Peru"}}`),
+	})
+	r.PlatformAccountID = strings.Repeat("x", 256)
+
+	got := paths(t, r)
+
+	want := []string{
+		"accountInfo.accountNumber", "accountInfo.beneficiary.address.city", "accountInfo.beneficiary.address.country",
+		"accountInfo.beneficiary.address.postalCode", "accountInfo.beneficiary.address.state", "accountInfo.beneficiary.birthDate",
+		"accountInfo.beneficiary.email", "accountInfo.beneficiary.fullName", "accountInfo.beneficiary.nationality",
+		"accountInfo.beneficiary.phoneNumber", "accountInfo.routingNumber", "currency", "platformAccountId",
+	}
+	if slices.Sort(got); !slices.Equal(got, want) {
+		t.Errorf("refused for %v; want %v", got, want)
+	}
+}
+
+func TestValidateRefusesTheWholeRequest(t *testing.T) {
+	// What is wrong beside the fields of the type is refused by its path too.
+	t.Parallel()
+	wallet := map[string]any{"address": "layer2wallet1qw508d6"}
+	tests := []struct {
+		name   string
+		change func(*account.CreateRequest)
+		want   string
+	}{
+		{"no currency", func(r *account.CreateRequest) { r.Currency = "" }, "currency"},
+		{"lower case", func(r *account.CreateRequest) { r.Currency = "btc" }, "currency"},
+		{"unknown currency", func(r *account.CreateRequest) { r.Currency = "DOGE" }, "currency"},
+		{"a currency the type cannot hold", func(r *account.CreateRequest) { r.Currency = "USDC" }, "currency"},
+		{"no account info", func(r *account.CreateRequest) { r.Info = nil }, "accountInfo"},
+		{"no type", func(r *account.CreateRequest) { delete(r.Info, "accountType") }, "accountInfo.accountType"},
+		{"null type", func(r *account.CreateRequest) { r.Info["accountType"] = nil }, "accountInfo.accountType"},
+		{"unknown type", func(r *account.CreateRequest) { r.Info["accountType"] = "PIGGY_BANK" }, "accountInfo.accountType"},
+		{"a type that is no text", func(r *account.CreateRequest) { r.Info["accountType"] = 7.0 }, "accountInfo.accountType"},
+		{"the platform's own as a deposit account", func(r *account.CreateRequest) { r.Customer, r.DefaultUMADeposit = ident.Customer{}, true }, "defaultUmaDepositAccount"},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			r := request("LAYER2_WALLET", "BTC", wallet)
+			tt.change(&r)
+
+			if got := paths(t, r); !slices.Equal(got, []string{tt.want}) {
+				t.Errorf("refused for %v; want %s", got, tt.want)
+			}
+		})
+	}
+}
+
+func TestRefusalOfACurrencySaysWhichAreRight(t *testing.T) {
+	// Who asks for the wrong currency learns which the type holds.
+	t.Parallel()
+	_, err := account.Validate(request("LAYER2_WALLET", "USD", map[string]any{"address": "layer2wallet1qw508d6"}))
+	refusal, ok := fault.Of(err)
+	if !ok || len(refusal.Fields) != 1 || !strings.Contains(refusal.Fields[0].Message, "BTC or USDB") {
+		t.Errorf("%v", err)
+	}
+	if _, err := account.Validate(request("LAYER2_WALLET", "USDB", map[string]any{"address": "layer2wallet1qw508d6"})); err != nil {
+		t.Errorf("USDB: %v", err)
+	}
+}
+
+func TestBeneficiaries(t *testing.T) {
+	// Each type asks of a beneficiary what its country asks, of people and businesses apart.
+	t.Parallel()
+	const address = `"address": {"line1": "1 Main St", "city": "X", "state": "Y", "postalCode": "1", "country": "DE"}`
+	tests := []struct {
+		name     string
+		accounts string
+		owner    string
+		want     []string
+	}{
+		{"none", "US_ACCOUNT", `null`, []string{""}},
+		{"a text", "US_ACCOUNT", `"Ana"`, []string{""}},
+		{"no type", "US_ACCOUNT", `{"fullName": "Ana Ng"}`, []string{".beneficiaryType"}},
+		{"an unknown type", "US_ACCOUNT", `{"beneficiaryType": "ROBOT", "fullName": "Ana Ng"}`, []string{".beneficiaryType"}},
+		{"a person by name alone", "US_ACCOUNT", `{"beneficiaryType": "INDIVIDUAL", "fullName": "Ana Ng"}`, nil},
+		{"a person under a legal name", "US_ACCOUNT", `{"beneficiaryType": "INDIVIDUAL", "legalName": "Ana Ng"}`, []string{".fullName"}},
+		{"a name with markup", "US_ACCOUNT", `{"beneficiaryType": "INDIVIDUAL", "fullName": "<b>Ana</b>"}`, []string{".fullName"}},
+		{"a business", "US_ACCOUNT", `{"beneficiaryType": "BUSINESS", "legalName": "Acme & Sons, Inc."}`, nil},
+		{"a business without a name", "US_ACCOUNT", `{"beneficiaryType": "BUSINESS", "fullName": "Acme"}`, []string{".legalName"}},
+		{"a business is not born", "US_ACCOUNT", `{"beneficiaryType": "BUSINESS", "legalName": "Acme", "birthDate": "ignored"}`, nil},
+		{"an address that is no object", "US_ACCOUNT", `{"beneficiaryType": "INDIVIDUAL", "fullName": "Ana Ng", "address": "Main St"}`, []string{".address"}},
+		{"euro without residence", "EUR_ACCOUNT", `{"beneficiaryType": "INDIVIDUAL", "fullName": "Ana Ng"}`, []string{".countryOfResidence"}},
+		{"euro with residence", "EUR_ACCOUNT", `{"beneficiaryType": "INDIVIDUAL", "fullName": "Ana Ng", "countryOfResidence": "DE"}`, nil},
+		{"euro with an address that tells it", "EUR_ACCOUNT", `{"beneficiaryType": "INDIVIDUAL", "fullName": "Ana Ng", ` + address + `}`, nil},
+		{"euro to a business", "EUR_ACCOUNT", `{"beneficiaryType": "BUSINESS", "legalName": "Acme GmbH"}`, nil},
+		{"dirham without an address", "AED_ACCOUNT", `{"beneficiaryType": "INDIVIDUAL", "fullName": "Ana Ng"}`, []string{".address"}},
+		{"dirham with one", "AED_ACCOUNT", `{"beneficiaryType": "INDIVIDUAL", "fullName": "Ana Ng", ` + address + `}`, nil},
+		{"pounds without an address", "GBP_ACCOUNT", `{"beneficiaryType": "INDIVIDUAL", "fullName": "Ana Ng"}`, []string{".address"}},
+		{"Guatemala", "GTQ_ACCOUNT", `{"beneficiaryType": "INDIVIDUAL", "fullName": "Ana Ng"}`, []string{".phoneNumber", ".countryOfResidence"}},
+		{"Jamaica", "JMD_ACCOUNT", `{"beneficiaryType": "INDIVIDUAL", "fullName": "Ana Ng"}`, []string{".address", ".phoneNumber"}},
+		{"Colombia's documents", "COP_ACCOUNT", `{"beneficiaryType": "INDIVIDUAL", "fullName": "Ana Ng", "documentType": "XX", "documentNumber": "1"}`, []string{".documentType"}},
+		{"nobody else's documents", "US_ACCOUNT", `{"beneficiaryType": "INDIVIDUAL", "fullName": "Ana Ng", "documentType": "XX"}`, nil},
+		{"texts that are none", "CAD_ACCOUNT", `{"beneficiaryType": "INDIVIDUAL", "fullName": 1, "registrationNumber": [], "email": {}}`,
+			[]string{".fullName", ".registrationNumber", ".email"}},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			i := slices.IndexFunc(typeCases, func(c typeCase) bool { return string(c.name) == tt.accounts })
+			r := request(tt.accounts, typeCases[i].currency, object(typeCases[i].good))
+			r.Info["beneficiary"] = object(`{"owner": ` + tt.owner + `}`)["owner"]
+
+			got := paths(t, r)
+
+			want := make([]string, len(tt.want))
+			for i, path := range tt.want {
+				want[i] = "accountInfo.beneficiary" + path
+			}
+			if slices.Sort(want); !slices.Equal(slices.Sorted(slices.Values(got)), want) {
+				t.Errorf("refused for %v; want %v", got, want)
+			}
+		})
+	}
+}
+
+func TestChineseBankAccountsAreForBusinesses(t *testing.T) {
+	// A bank account in China can be registered for a business with any bank's name.
+	t.Parallel()
+	r := request("CNY_ACCOUNT", "CNY", map[string]any{"bankName": "ICBC", "accountNumber": "6222021234567890"})
+	r.Info["beneficiary"] = object(`{"beneficiaryType": "BUSINESS", "legalName": "Acme Ltd"}`)
+	if got := paths(t, r); got != nil {
+		t.Errorf("refused for %v", got)
+	}
+}
+
+func TestSwiftAsksForAnIBANWhereThereIsOne(t *testing.T) {
+	// Countries with IBANs need one of their own; the islands around Britain have British ones.
+	t.Parallel()
+	tests := []struct{ country, iban, want string }{
+		{"GB", "GB29NWBK60161331926819", ""},
+		{"JE", "GB29NWBK60161331926819", ""},
+		{"JE", "", "accountInfo.iban"},
+		{"FR", "GB29NWBK60161331926819", "accountInfo.iban"},
+		{"BR", "", "accountInfo.iban"},
+	}
+	for _, tt := range tests {
+		fields := map[string]any{"country": tt.country, "swiftCode": "NWBKGB2L", "bankName": "NatWest", "accountNumber": "31926819"}
+		if tt.iban != "" {
+			fields["iban"] = tt.iban
+		}
+		if got := strings.Join(paths(t, request("SWIFT_ACCOUNT", "GBP", fields)), ","); got != tt.want {
+			t.Errorf("%s with IBAN %q: refused for %q; want %q", tt.country, tt.iban, got, tt.want)
+		}
+	}
+}
+
+func TestWaiver(t *testing.T) {
+	// Where the caller waives a value, its check digits or unusual form pass; what is
+	// malformed never does, and without a waiver nothing passes.
+	t.Parallel()
+	ends := func(value string) bool { return strings.HasSuffix(value, "002") }
+	tests := []struct {
+		name, currency, fields string
+		waived                 bool
+	}{
+		{"EUR_ACCOUNT", "EUR", `{"iban": "DE89370400440532013002"}`, true},
+		{"EUR_ACCOUNT", "EUR", `{"iban": "DE89370400440532013003"}`, false},
+		{"EUR_ACCOUNT", "EUR", `{"iban": "DE 8937040044053201300002"}`, false},
+		{"MXN_ACCOUNT", "MXN", `{"clabeNumber": "032180000118359002"}`, true},
+		{"MXN_ACCOUNT", "MXN", `{"clabeNumber": "03218000011835002"}`, false},
+		{"BRL_ACCOUNT", "BRL", `{"pixKey": "52998224002", "pixKeyType": "CPF", "taxId": "52998224725"}`, true},
+		{"BRL_ACCOUNT", "BRL", `{"pixKey": "529982242002", "pixKeyType": "CPF", "taxId": "52998224725"}`, false},
+		{"BRL_ACCOUNT", "BRL", `{"pixKey": "11222333000002", "pixKeyType": "CNPJ", "taxId": "52998224725"}`, true},
+		{"TRON_WALLET", "USDT", `{"address": "TR7NHqjeKQxGTCi8q8ZY4pL8otSzgjL002"}`, true},
+		{"BASE_WALLET", "USDC", `{"address": "any-wallet-002"}`, true},
+		{"BASE_WALLET", "USDC", `{"address": "any wallet 002"}`, false},
+	}
+	for _, tt := range tests {
+		r := request(tt.name, tt.currency, object(tt.fields))
+		if got := paths(t, r); got == nil {
+			t.Errorf("%s %s passed without a waiver", tt.name, tt.fields)
+		}
+		r.Waive = ends
+		if got := paths(t, r); (got == nil) != tt.waived {
+			t.Errorf("%s %s with a waiver: refused for %v", tt.name, tt.fields, got)
+		}
+	}
+}
+
+func TestValidateNeedsAnOwner(t *testing.T) {
+	// An account without id or platform is our mistake, and not told as the caller's.
+	t.Parallel()
+	r := request("LAYER2_WALLET", "BTC", map[string]any{"address": "x"})
+	r.ID = ident.ExternalAccount{}
+	_, err := account.Validate(r)
+	if _, callers := fault.Of(err); err == nil || callers {
+		t.Errorf("without an id: %v", err)
+	}
+}
+
+func TestRailFor(t *testing.T) {
+	// The rail to an account follows from the amount, among those that reach the account.
+	t.Parallel()
+	tests := []struct {
+		name  account.Type
+		minor int64
+		want  corridor.Rail
+	}{
+		{"US_ACCOUNT", 100_50, corridor.RTP},
+		{"US_ACCOUNT", 10_000_000_01, corridor.Wire},
+		{"EUR_ACCOUNT", 100_000_01, corridor.SEPA},
+		{"KES_ACCOUNT", 1, corridor.MobileMoney},
+		{"GBP_ACCOUNT", 1_000_000_01, corridor.BankTransfer},
+		{"LAYER2_WALLET", 100_000, corridor.Layer2},
+		{"POLYGON_WALLET", 100_000, corridor.Polygon},
+		{"LIGHTNING", 100_000, corridor.Lightning},
+	}
+	for _, tt := range tests {
+		i := slices.IndexFunc(typeCases, func(c typeCase) bool { return c.name == tt.name })
+		made, err := account.Validate(request(string(tt.name), typeCases[i].currency, object(typeCases[i].good)))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got, err := made.RailFor(tt.minor); err != nil || got != tt.want {
+			t.Errorf("%s for %d: %q, %v; want %s", tt.name, tt.minor, got, err, tt.want)
+		}
+	}
+}
