@@ -1,0 +1,264 @@
+package transaction_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/google/uuid"
+	"pgregory.net/rapid"
+
+	"causeway/core/ident"
+	"causeway/core/money"
+	"causeway/core/transaction"
+	"causeway/ledger"
+)
+
+var noon = time.Date(2026, 3, 2, 12, 0, 0, 0, time.UTC)
+
+// ramp is 100.50 USD with a fee of 0.50 to 0.00100000 BTC, just quoted.
+func ramp() transaction.Transaction {
+	t := transaction.Transaction{
+		Type: transaction.Outgoing, State: transaction.Initial, InRail: "rails/RTP", OutRail: "chains/LAYER2", Reference: "REF",
+		Pricing: transaction.Pricing{
+			Sent: money.Amount{Minor: 10050, Currency: "USD"}, Received: money.Amount{Minor: 100000, Currency: "BTC"},
+			Fees: 50, Rate: money.MustRate("10"), Market: money.MustRate("10"),
+		},
+		CreatedAt: noon, UpdatedAt: noon, ExpiresAt: noon.Add(5 * time.Minute),
+	}
+	ident.Set(&t.ID, uuid.MustParse("0199f0a2-7b1c-7e55-9d6b-2f1f6a0c4e11"))
+	ident.Set(&t.Platform, uuid.MustParse("0199f0a2-0000-7000-8000-000000000001"))
+	return t
+}
+
+func paid(t transaction.Transaction, minor int64, partnerID string, at time.Time) transaction.Receipt {
+	return transaction.Receipt{ID: transaction.ReceiptID(t.InRail, partnerID, at), PartnerID: partnerID, Platform: t.Platform,
+		Rail: t.InRail, Reference: t.Reference, Amount: money.Amount{Minor: minor, Currency: t.Pricing.Sent.Currency}, At: at}
+}
+
+// balances adds up what postings did, debits positive.
+func balances(postings []ledger.Posting) map[string]int64 {
+	sums := map[string]int64{}
+	for _, p := range postings {
+		for _, e := range p.Entries {
+			sums[e.Debit+" "+string(e.Currency)] += e.Amount
+			sums[e.Credit+" "+string(e.Currency)] -= e.Amount
+		}
+	}
+	for account, sum := range sums {
+		if sum == 0 {
+			delete(sums, account)
+		}
+	}
+	return sums
+}
+
+func TestRampToTheUnit(t *testing.T) {
+	t.Parallel()
+	// The exact payment in time is received, converted and delivered; the books hold
+	// the dollars at the rail, the bitcoin gone from the chain, and the fee earned.
+	quoted := ramp()
+
+	funded, err := quoted.Receive(paid(quoted, 10050, "p1", noon.Add(time.Minute)), noon.Add(time.Minute))
+	if err != nil || funded.Next != transaction.StepDeliver {
+		t.Fatalf("%v, next %q", err, funded.Next)
+	}
+	done, err := funded.Transaction.Deliver(noon.Add(2 * time.Minute))
+	if err != nil {
+		t.Fatal(err)
+	}
+
+	wantBalances(t, append(funded.Postings, done.Postings...), map[string]int64{
+		"rails/RTP USD": 10050, "income/fees USD": -50, "fx/position USD": -10000,
+		"fx/position BTC": 100000, "chains/LAYER2 BTC": -100000,
+	})
+	wantEvents(t, append(funded.Events, done.Events...), "OUTGOING_PAYMENT.PROCESSING", "OUTGOING_PAYMENT.COMPLETED")
+	if !done.Transaction.SettledAt.Equal(noon.Add(2 * time.Minute)) {
+		t.Fatalf("settled at %s", done.Transaction.SettledAt)
+	}
+}
+
+func TestMishapsOfPaying(t *testing.T) {
+	t.Parallel()
+	// What is wrong with a payment decides what becomes of it; all of it goes back.
+	late := noon.Add(5 * time.Minute)
+	for name, c := range map[string]struct {
+		receipt func(transaction.Transaction) transaction.Receipt
+		at      time.Time
+		state   string
+		reason  transaction.FailureReason
+		why     transaction.RefundReason
+		owed    int64
+		events  []string
+	}{
+		"too little": {func(q transaction.Transaction) transaction.Receipt { return paid(q, 10049, "p", noon) }, noon,
+			"FAILED (refund PENDING)", transaction.FundingAmountMismatch, transaction.RefundFailed, 10049,
+			[]string{"OUTGOING_PAYMENT.FAILED", "OUTGOING_PAYMENT.REFUND_PENDING"}},
+		"too much": {func(q transaction.Transaction) transaction.Receipt { return paid(q, 10051, "p", noon) }, noon,
+			"FAILED (refund PENDING)", transaction.FundingAmountMismatch, transaction.RefundFailed, 10051,
+			[]string{"OUTGOING_PAYMENT.FAILED", "OUTGOING_PAYMENT.REFUND_PENDING"}},
+		"another currency": {func(q transaction.Transaction) transaction.Receipt {
+			r := paid(q, 10050, "p", noon)
+			r.Amount.Currency, r.Rail = "EUR", "rails/SEPA_INSTANT"
+			return r
+		}, noon, "FAILED (refund PENDING)", transaction.FundingAmountMismatch, transaction.RefundFailed, 10050,
+			[]string{"OUTGOING_PAYMENT.FAILED", "OUTGOING_PAYMENT.REFUND_PENDING"}},
+		"at the moment it expires": {func(q transaction.Transaction) transaction.Receipt { return paid(q, 10050, "p", late) }, late,
+			"EXPIRED (refund PENDING)", "", transaction.RefundTimeout, 10050,
+			[]string{"OUTGOING_PAYMENT.EXPIRED", "OUTGOING_PAYMENT.REFUND_PENDING"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			quoted := ramp()
+			receipt := c.receipt(quoted)
+
+			got, err := quoted.Receive(receipt, c.at)
+
+			if err != nil || got.Next != transaction.StepRefund {
+				t.Fatalf("%v, next %q", err, got.Next)
+			}
+			if s := got.Transaction.State; s.String() != c.state || s.Reason != c.reason {
+				t.Errorf("state %s, reason %q; want %s, %q", s, s.Reason, c.state, c.reason)
+			}
+			if r := got.Transaction.Refund; r.Reason != c.why || r.Amount != receipt.Amount || r.Reference != "REF-REFUND" {
+				t.Errorf("refund %+v", r)
+			}
+			wantEvents(t, got.Events, c.events...)
+			wantBalances(t, got.Postings, map[string]int64{
+				receipt.Rail + " " + string(receipt.Amount.Currency): c.owed,
+				"transit/refunds " + string(receipt.Amount.Currency): -c.owed,
+			})
+		})
+	}
+}
+
+func TestSecondPaymentGoesBackOnItsOwn(t *testing.T) {
+	t.Parallel()
+	// A further payment changes nothing about the transaction, and is owed back.
+	quoted := ramp()
+	funded, err := quoted.Receive(paid(quoted, 10050, "p1", noon), noon)
+	if err != nil {
+		t.Fatal(err)
+	}
+
+	second, err := funded.Transaction.Receive(paid(quoted, 10050, "p2", noon.Add(time.Second)), noon.Add(time.Second))
+
+	if err != nil || second.Next != transaction.StepSendBack || len(second.Events) != 0 ||
+		second.Transaction.State != funded.Transaction.State {
+		t.Fatalf("%v: %+v", err, second)
+	}
+	wantBalances(t, second.Postings, map[string]int64{"rails/RTP USD": 10050, "transit/refunds USD": -10050})
+	for _, p := range second.Postings {
+		if !p.Transaction.IsZero() {
+			t.Errorf("posting %s is counted to the transaction", p.Kind)
+		}
+	}
+}
+
+func TestEveryWayEndsWithBooksThatExplainIt(t *testing.T) {
+	t.Parallel()
+	// Whatever happens in whatever order: the postings so far are exactly those that
+	// the state says, and no unit stays in transit once a transaction is final.
+	rapid.Check(t, func(t *rapid.T) {
+		now, tx := noon, ramp()
+		tx.Pricing.RoundingSent = rapid.Int64Range(0, 100).Draw(t, "rounding sent")
+		tx.Pricing.RoundingReceived = rapid.Int64Range(0, 100).Draw(t, "rounding received")
+		var kinds []ledger.Kind
+		var postings []ledger.Posting
+		for step := range rapid.IntRange(1, 12).Draw(t, "steps") {
+			now = now.Add(time.Duration(rapid.IntRange(-1, 200).Draw(t, "seconds")) * time.Second)
+			before := tx
+			d, err := happen(t, tx, now, step)
+			if err != nil {
+				continue
+			}
+			tx = d.Transaction
+			if tx.State != before.State && !tx.UpdatedAt.After(before.UpdatedAt) {
+				t.Fatalf("%s to %s without time passing", before.State, tx.State)
+			}
+			for _, p := range d.Postings {
+				if err := p.Validate(); err != nil {
+					t.Fatalf("%s: %v", p.Kind, err)
+				}
+				if p.Transaction == tx.ID {
+					kinds, postings = append(kinds, p.Kind), append(postings, p)
+				}
+			}
+			if err := tx.State.Explain(kinds); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if tx.State.Final() {
+			for _, path := range []string{"transit/payouts USD", "transit/payouts BTC", "funding/jit USD", "transit/refunds USD"} {
+				if left := balances(postings)[path]; left != 0 {
+					t.Fatalf("%s, and %d is left in %s", tx.State, left, path)
+				}
+			}
+		}
+	})
+}
+
+func happen(t *rapid.T, tx transaction.Transaction, now time.Time, step int) (transaction.Decision, error) {
+	switch rapid.IntRange(0, 7).Draw(t, "happening") {
+	case 0:
+		return tx.Receive(paid(tx, 10050, string(rune('a'+step)), now), now)
+	case 1:
+		return tx.Receive(paid(tx, rapid.Int64Range(1, 20000).Draw(t, "amount"), string(rune('a'+step)), now), now)
+	case 2:
+		return tx.ExpireAt(now)
+	case 3:
+		return tx.Deliver(now)
+	case 4:
+		return tx.Refuse(transaction.CounterpartyPostFailed, now)
+	case 5:
+		return tx.Return(now)
+	case 6:
+		return tx.RefundPaid(tx.InRail, now)
+	default:
+		return tx.Cancel(now)
+	}
+}
+
+func TestOneReceiptHasOneID(t *testing.T) {
+	t.Parallel()
+	// What a partner tells twice is one receipt; any difference makes another.
+	id := transaction.ReceiptID("rails/RTP", "abc", noon)
+	if id != transaction.ReceiptID("rails/RTP", "abc", noon) {
+		t.Fatal("the same payment has two ids")
+	}
+	for _, other := range []ident.Receipt{
+		transaction.ReceiptID("rails/RTP", "abd", noon), transaction.ReceiptID("rails/WIRE", "abc", noon),
+	} {
+		if id == other {
+			t.Fatal("two payments have one id")
+		}
+	}
+	if v := id.UUID().Version(); v != 8 {
+		t.Fatalf("version %d", v)
+	}
+}
+
+func wantBalances(t *testing.T, postings []ledger.Posting, want map[string]int64) {
+	t.Helper()
+	got := balances(postings)
+	for account, sum := range want {
+		if got[account] != sum {
+			t.Errorf("%s has %d, want %d", account, got[account], sum)
+		}
+		delete(got, account)
+	}
+	if len(got) > 0 {
+		t.Errorf("and there is %v besides", got)
+	}
+}
+
+func wantEvents(t *testing.T, got []string, want ...string) {
+	t.Helper()
+	if len(got) != len(want) {
+		t.Fatalf("told %v, want %v", got, want)
+	}
+	for i := range want {
+		if got[i] != want[i] {
+			t.Fatalf("told %v, want %v", got, want)
+		}
+	}
+}
