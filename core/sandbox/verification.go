@@ -1,0 +1,50 @@
+package sandbox
+
+import (
+	"causeway/core/account"
+	"causeway/core/customer"
+	"causeway/core/fault"
+)
+
+// unknownAccount is the end of an identifier that no bank knows.
+const unknownAccount = "105"
+
+var beneficiaries = map[string]account.VerificationStatus{
+	"102": account.NotMatched,
+	"103": account.PartialMatch,
+	"104": account.VerificationPending,
+	"106": account.Unsupported,
+	"107": account.CheckedByReceivingFI,
+}
+
+// BeneficiaryOutcome is what the receiving side says of the beneficiary's name; the
+// fault INVALID_BANK_ACCOUNT when it knows no such account.
+func BeneficiaryOutcome(identifier string) (account.VerificationStatus, error) {
+	end := suffix(identifier)
+	if end == unknownAccount {
+		return account.NotVerified, fault.New(fault.InvalidBankAccount,
+			"The receiving side knows no such account; check the account details and register it again.")
+	}
+	if status, ok := beneficiaries[end]; ok {
+		return status, nil
+	}
+	return account.Matched, nil
+}
+
+var decisions = map[string]customer.Status{
+	"001": customer.Pending,
+	"002": customer.Rejected,
+}
+
+// KYB is the decision on a business, by its registration number.
+func KYB(registrationNumber string) customer.Status { return decide(registrationNumber) }
+
+// KYC is the decision on a person, by the last name.
+func KYC(lastName string) customer.Status { return decide(lastName) }
+
+func decide(value string) customer.Status {
+	if status, ok := decisions[lastDigits(value)]; ok {
+		return status
+	}
+	return customer.Approved
+}
