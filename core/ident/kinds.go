@@ -50,11 +50,15 @@ func ParseTransaction(s string) (Transaction, error)         { return Parse[tran
 func ParseWebhook(s string) (Webhook, error)                 { return Parse[webhookKind](s) }
 
 // NewWebhook and its siblings ask a source for a new identifier.
-func NewWebhook(source Source, at time.Time) Webhook                 { return New[webhookKind](source, at) }
-func NewQuote(source Source, at time.Time) Quote                     { return New[quoteKind](source, at) }
-func NewTransaction(source Source, at time.Time) Transaction         { return New[transactionKind](source, at) }
-func NewCustomer(source Source, at time.Time) Customer               { return New[customerKind](source, at) }
-func NewPlatform(source Source, at time.Time) Platform               { return New[platformKind](source, at) }
-func NewToken(source Source, at time.Time) Token                     { return New[tokenKind](source, at) }
-func NewExternalAccount(source Source, at time.Time) ExternalAccount { return New[externalAccountKind](source, at) }
-func NewInternalAccount(source Source, at time.Time) InternalAccount { return New[internalAccountKind](source, at) }
+func NewWebhook(source Source, at time.Time) Webhook         { return New[webhookKind](source, at) }
+func NewQuote(source Source, at time.Time) Quote             { return New[quoteKind](source, at) }
+func NewTransaction(source Source, at time.Time) Transaction { return New[transactionKind](source, at) }
+func NewCustomer(source Source, at time.Time) Customer       { return New[customerKind](source, at) }
+func NewPlatform(source Source, at time.Time) Platform       { return New[platformKind](source, at) }
+func NewToken(source Source, at time.Time) Token             { return New[tokenKind](source, at) }
+func NewExternalAccount(source Source, at time.Time) ExternalAccount {
+	return New[externalAccountKind](source, at)
+}
+func NewInternalAccount(source Source, at time.Time) InternalAccount {
+	return New[internalAccountKind](source, at)
+}
