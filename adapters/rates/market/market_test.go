@@ -1,0 +1,82 @@
+package market_test
+
+import (
+	"testing"
+	"time"
+
+	"causeway/adapters/rates/market"
+	"causeway/core/fault"
+	"causeway/core/money"
+)
+
+var noon = time.Date(2026, 3, 2, 12, 0, 0, 0, time.UTC)
+
+func TestEveryProcessSeesTheSamePrice(t *testing.T) {
+	t.Parallel()
+	// Two markets with one seed agree at every moment; another seed differs.
+	ours, theirs, other := market.New("seed"), market.New("seed"), market.New("other")
+	differs := false
+	for i := range 50 {
+		at := noon.Add(time.Duration(i) * 7 * time.Minute)
+		a, errA := ours.Rate(t.Context(), "USD", "BTC", at)
+		b, errB := theirs.Rate(t.Context(), "USD", "BTC", at)
+		c, errC := other.Rate(t.Context(), "USD", "BTC", at)
+		if errA != nil || errB != nil || errC != nil {
+			t.Fatal(errA, errB, errC)
+		}
+		if a.Rate.Cmp(b.Rate) != 0 || !a.At.Equal(b.At) {
+			t.Fatalf("at %s one process sees %s and another %s", at, a.Rate, b.Rate)
+		}
+		differs = differs || a.Rate.Cmp(c.Rate) != 0
+	}
+	if !differs {
+		t.Fatal("the seed makes no difference")
+	}
+}
+
+func TestPricesMoveButStayNearTheirReference(t *testing.T) {
+	t.Parallel()
+	// Over a day the dollar buys between 990 and 1010 satoshi (100,000 USD a bitcoin,
+	// within one percent), the price changes, and each rate lives five minutes.
+	m, low, high := market.New("seed"), money.MustRate("9.9"), money.MustRate("10.11")
+	seen := map[string]bool{}
+	for at := noon; at.Before(noon.Add(24 * time.Hour)); at = at.Add(time.Minute) {
+		got, err := m.Rate(t.Context(), "USD", "BTC", at)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got.Rate.Cmp(low) < 0 || got.Rate.Cmp(high) > 0 {
+			t.Fatalf("at %s a cent buys %s satoshi", at, got.Rate)
+		}
+		if age := at.Sub(got.At); age < 0 || age >= market.Lifetime {
+			t.Fatalf("the rate is %s old", age)
+		}
+		seen[got.Rate.String()] = true
+	}
+	if len(seen) < 100 {
+		t.Fatalf("only %d different prices in a day", len(seen))
+	}
+}
+
+func TestEveryCurrencyHasAMarket(t *testing.T) {
+	t.Parallel()
+	// Whatever currency the house knows can be sold for dollars and bought with them.
+	m := market.New("seed")
+	for _, c := range money.Currencies() {
+		if _, err := m.Rate(t.Context(), c, "USD", noon); err != nil {
+			t.Errorf("%s to USD: %v", c, err)
+		}
+		if _, err := m.Rate(t.Context(), "USD", c, noon); err != nil {
+			t.Errorf("USD to %s: %v", c, err)
+		}
+	}
+}
+
+func TestUnknownCurrencyIsRefused(t *testing.T) {
+	t.Parallel()
+	// A currency without a market is the caller's mistake and says so.
+	_, err := market.New("seed").Rate(t.Context(), "XXX", "USD", noon)
+	if !fault.Is(err, fault.InvalidCurrency) {
+		t.Fatalf("got %v, want INVALID_CURRENCY", err)
+	}
+}
