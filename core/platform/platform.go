@@ -1,0 +1,158 @@
+package platform
+
+import (
+	"net/url"
+	"regexp"
+	"slices"
+	"strings"
+	"time"
+
+	"causeway/core/fault"
+	"causeway/core/ident"
+	"causeway/core/money"
+)
+
+// Platform is one business that uses the service: its settings and what it may do.
+type Platform struct {
+	ID              ident.Platform
+	Name            string
+	Environment     Environment
+	Regulated       bool
+	UMADomain       string
+	UMASubdomain    string
+	WebhookEndpoint string
+	Currencies      []Currency
+	CreatedAt       time.Time
+	UpdatedAt       time.Time
+}
+
+// Currency is one currency a platform uses, and the limits it set for it. Amounts
+// are minor units.
+type Currency struct {
+	Code      money.Currency
+	MinAmount int64
+	MaxAmount int64
+	// RequiredCounterpartyFields are asked of the other side of a payment.
+	RequiredCounterpartyFields []CounterpartyField
+	// Directions are OUTGOING, INCOMING or both.
+	Directions []string
+}
+
+// CounterpartyField is a piece of information about the other side.
+type CounterpartyField struct {
+	Name      string
+	Mandatory bool
+}
+
+// FieldNames are the pieces of information that can be asked of a counterparty.
+var FieldNames = []string{
+	"FULL_NAME", "BIRTH_DATE", "NATIONALITY", "PHONE_NUMBER", "EMAIL", "POSTAL_ADDRESS", "TAX_ID",
+	"REGISTRATION_NUMBER", "USER_TYPE", "COUNTRY_OF_RESIDENCE", "ACCOUNT_IDENTIFIER",
+	"FI_LEGAL_ENTITY_NAME", "FI_ADDRESS", "PURPOSE_OF_PAYMENT", "ULTIMATE_INSTITUTION_COUNTRY",
+	"IDENTIFIER", "BUSINESS_TYPE", "COMPANY_LEGAL_NAME",
+}
+
+// DefaultCurrencies are what a new platform starts with.
+func DefaultCurrencies() []Currency {
+	both := []string{"OUTGOING", "INCOMING"}
+	return []Currency{
+		{Code: "USD", MinAmount: 100, MaxAmount: 1_000_000_000, Directions: both},
+		{Code: "USDC", MinAmount: 1_000_000, MaxAmount: 10_000_000_000_000, Directions: both},
+		{Code: "BTC", MinAmount: 1_000, MaxAmount: 10_000_000_000, Directions: both},
+		{Code: "USDB", MinAmount: 1_000_000, MaxAmount: 10_000_000_000_000, Directions: both},
+	}
+}
+
+// New makes a platform with the default currencies.
+func New(id ident.Platform, name string, env Environment, regulated bool, now time.Time) (Platform, error) {
+	name = strings.TrimSpace(name)
+	if name == "" || len(name) > 200 {
+		return Platform{}, fault.Invalid(fault.Field{Field: "name", Message: "give a name of 1 to 200 characters"})
+	}
+	if env != Sandbox && env != Production {
+		return Platform{}, fault.Invalid(fault.Field{Field: "environment", Message: "must be SANDBOX or PRODUCTION"})
+	}
+	return Platform{
+		ID: id, Name: name, Environment: env, Regulated: regulated,
+		UMADomain: "uma." + slug(name) + ".test", Currencies: DefaultCurrencies(),
+		CreatedAt: now, UpdatedAt: now,
+	}, nil
+}
+
+var notSlug = regexp.MustCompile(`[^a-z0-9]+`)
+
+func slug(name string) string {
+	s := strings.Trim(notSlug.ReplaceAllString(strings.ToLower(name), "-"), "-")
+	if s == "" {
+		return "platform"
+	}
+	return s[:min(len(s), 40)]
+}
+
+// Change is a partial update; nil leaves a setting as it is.
+type Change struct {
+	UMADomain       *string
+	WebhookEndpoint *string
+	Currencies      *[]Currency
+}
+
+// Apply is the platform after a change, or a fault that lists every bad field. The
+// second result tells whether the webhook endpoint was set to something new.
+func (p Platform) Apply(c Change, now time.Time) (Platform, bool, error) {
+	var bad []fault.Field
+	next, newEndpoint := p, false
+	if c.UMADomain != nil {
+		if !domain.MatchString(*c.UMADomain) {
+			bad = append(bad, fault.Field{Field: "umaDomain", Message: "must be a host name like uma.example.com"})
+		}
+		next.UMADomain = *c.UMADomain
+	}
+	if c.WebhookEndpoint != nil {
+		if err := p.checkEndpoint(*c.WebhookEndpoint); err != "" {
+			bad = append(bad, fault.Field{Field: "webhookEndpoint", Message: err})
+		}
+		newEndpoint = *c.WebhookEndpoint != "" && *c.WebhookEndpoint != p.WebhookEndpoint
+		next.WebhookEndpoint = *c.WebhookEndpoint
+	}
+	if c.Currencies != nil {
+		bad = append(bad, checkCurrencies(*c.Currencies)...)
+		next.Currencies = *c.Currencies
+	}
+	if len(bad) > 0 {
+		return p, false, fault.Invalid(bad...)
+	}
+	next.UpdatedAt = now
+	return next, newEndpoint, nil
+}
+
+var domain = regexp.MustCompile(`^([a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?\.)*[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$`)
+
+// checkEndpoint refuses what can never be sent to; where a name resolves to is
+// checked again at every delivery.
+func (p Platform) checkEndpoint(endpoint string) string {
+	if endpoint == "" {
+		return ""
+	}
+	u, err := url.Parse(endpoint)
+	switch {
+	case err != nil || u.Host == "" || len(endpoint) > 2000:
+		return "must be a full URL such as https://example.com/webhooks"
+	case u.User != nil:
+		return "must not carry a user name or password"
+	case u.Scheme == "https", u.Scheme == "http" && p.Environment == Sandbox:
+		return ""
+	case p.Environment == Sandbox:
+		return "must start with https:// or http://"
+	default:
+		return "must start with https://"
+	}
+}
+
+// Uses finds the platform's settings for a currency.
+func (p Platform) Uses(code money.Currency) (Currency, bool) {
+	i := slices.IndexFunc(p.Currencies, func(c Currency) bool { return c.Code == code })
+	if i < 0 {
+		return Currency{}, false
+	}
+	return p.Currencies[i], true
+}
