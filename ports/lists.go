@@ -1,0 +1,72 @@
+package ports
+
+import (
+	"time"
+
+	"github.com/google/uuid"
+
+	"causeway/core/customer"
+	"causeway/core/ident"
+	"causeway/core/money"
+	"causeway/core/transaction"
+)
+
+// Paging says which part of a list is wanted: at most Limit items after the one
+// with id After, in ascending or descending order of creation.
+type Paging struct {
+	Limit     int
+	After     uuid.UUID
+	Ascending bool
+}
+
+// Page is one part of a list. Total counts the whole list.
+type Page[T any] struct {
+	Items []T
+	More  bool
+	Total int64
+}
+
+// Span is a range of time, inclusive at both ends; zero ends are open.
+type Span struct{ From, To time.Time }
+
+// TokenFilter narrows a list of tokens.
+type TokenFilter struct {
+	Paging
+	Name             string
+	Created, Updated Span
+}
+
+// CustomerFilter narrows a list of customers.
+type CustomerFilter struct {
+	Paging
+	PlatformCustomerID string
+	Type               customer.Type
+	Created, Updated   Span
+	Region             string
+	Currency           money.Currency
+	UMAAddress         string
+	IncludeDeleted     bool
+}
+
+// AccountFilter narrows a list of external accounts. PlatformOwned lists the
+// platform's own instead of its customers'.
+type AccountFilter struct {
+	Paging
+	Customer      ident.Customer
+	Currency      money.Currency
+	PlatformOwned bool
+}
+
+// TransactionFilter narrows a list of transactions. An account identifier is the
+// id of an external or internal account, or a UMA address.
+type TransactionFilter struct {
+	Paging
+	Customer           ident.Customer
+	PlatformCustomerID string
+	Account            string
+	Sender, Receiver   string
+	Status             transaction.Status
+	Type               transaction.Type
+	Reference          string
+	Created            Span
+}

@@ -1,0 +1,81 @@
+package ports
+
+import (
+	"context"
+	"time"
+
+	"github.com/google/uuid"
+
+	"causeway/core/account"
+	"causeway/core/ident"
+	"causeway/core/money"
+	"causeway/core/transaction"
+)
+
+// Rail moves money outside: bank rails and chains alike. Every call is idempotent
+// by the transaction's id: asked twice, it pays once and answers the same.
+type Rail interface {
+	// Instructions are the ways to pay a quote in; pure and quick.
+	Instructions(p ident.Platform, reference string, currency money.Currency, network string) ([]transaction.Instruction, error)
+	// Send hands payouts over and says how each went; one outcome for each.
+	Send(ctx context.Context, payouts []Payout) []Outcome
+	// Status asks how payouts that were handed over are doing now.
+	Status(ctx context.Context, payouts []Payout) []Outcome
+	// Refund sends money back to where it came from; one outcome for each.
+	Refund(ctx context.Context, refunds []Refund) []Outcome
+}
+
+// Payout is money to be delivered to a beneficiary: Transaction.Pricing.Received,
+// to Account. Its id for the rail is the transaction's.
+type Payout struct {
+	Transaction transaction.Transaction
+	Account     account.External
+}
+
+// Refund is money to be sent back to the payer, to the instrument it came from.
+type Refund struct {
+	// ID is the transaction's or the receipt's; the rail pays one id once.
+	ID       uuid.UUID
+	Platform ident.Platform
+	// Rail is the ledger path it came by.
+	Rail      string
+	Reference string
+	Amount    money.Amount
+	// Payout is the payment that is given back; nil for a surplus receipt.
+	Payout *Payout
+}
+
+// Verdict is what a rail says about a payout or refund.
+type Verdict string
+
+// The verdicts.
+const (
+	// Done: delivered (or refunded).
+	Done Verdict = "DONE"
+	// Waiting: on its way; ask again at Outcome.Again.
+	Waiting Verdict = "WAITING"
+	// Refused: it will not be delivered.
+	Refused Verdict = "REFUSED"
+	// CancelledByUser: the user took it back before delivery.
+	CancelledByUser Verdict = "CANCELLED"
+	// CameBack: it was delivered and the beneficiary's bank returned it.
+	CameBack Verdict = "CAME_BACK"
+	// Unknown: the rail could not be asked; try again.
+	Unknown Verdict = "UNKNOWN"
+)
+
+// Outcome is the rail's answer for one payout or refund.
+type Outcome struct {
+	Verdict Verdict
+	// Reason goes with Refused.
+	Reason transaction.FailureReason
+	// Again is when to ask again: for Waiting always, for Done when the rail may
+	// still take it back soon.
+	Again time.Time
+}
+
+// Rails chooses the rail that belongs to an environment.
+type Rails interface {
+	// RailFor answers NOT_IMPLEMENTED when nothing is connected there.
+	RailFor(p ident.Platform) (Rail, error)
+}
