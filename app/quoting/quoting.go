@@ -1,0 +1,202 @@
+// Package quoting makes quotes and reads them back, and tells the present rates.
+//
+// It joins what was asked with the parties, the market and the operator's terms;
+// what comes of that is core/quote's to decide. It moves no money.
+package quoting
+
+import (
+	"context"
+	"sync/atomic"
+	"time"
+
+	"github.com/google/uuid"
+
+	"causeway/app/group"
+	"causeway/core/event"
+	"causeway/core/fault"
+	"causeway/core/ident"
+	"causeway/core/quote"
+	"causeway/core/transaction"
+	"causeway/ports"
+)
+
+// Config is what the use cases need.
+type Config struct {
+	Store  ports.Store
+	Market ports.Rates
+	Rails  ports.Rails
+	Clock  ports.Clock
+	IDs    ports.IDs
+	// Committed is called after each commit that told events.
+	Committed func()
+	// Linger is how long a busy collector waits for company.
+	Linger time.Duration
+}
+
+// Quoting are the use cases.
+type Quoting struct {
+	Config
+	create    *group.Collector[*asked, Quoted]
+	overrides atomic.Pointer[overrides]
+}
+
+// Quoted is a quote and where it stands.
+type Quoted struct {
+	Quote  quote.Quote
+	Status quote.Status
+}
+
+// New makes the use cases.
+func New(c Config) *Quoting {
+	q := &Quoting{Config: c}
+	q.create = group.New(group.Options{Most: 256, Linger: c.Linger}, q.createGroup)
+	return q
+}
+
+// Get reads a quote.
+func (q *Quoting) Get(ctx context.Context, p ident.Platform, id ident.Quote) (Quoted, error) {
+	found, t, err := q.Store.Quote(ctx, p, id)
+	if err != nil {
+		return Quoted{}, err
+	}
+	return Quoted{found, quote.StatusOf(t.State)}, nil
+}
+
+// Execute refuses: a quote that waits for its payer's money runs when that comes.
+func (q *Quoting) Execute(ctx context.Context, p ident.Platform, id ident.Quote) error {
+	found, err := q.Get(ctx, p, id)
+	if err != nil {
+		return err
+	}
+	switch found.Status {
+	case quote.Expired:
+		return fault.New(fault.QuoteExpired, "The quote expired at %s. Create a new one.", found.Quote.ExpiresAt.Format(time.RFC3339))
+	case quote.Pending:
+		return &fault.Error{Code: fault.QuoteNotExecutable, Reason: "Just-in-time funded quote",
+			Message: "This quote runs by itself when its payment arrives. Pay it by its paymentInstructions, with the exact reference and amount."}
+	default:
+		return fault.New(fault.QuoteAlreadyExecuted, "The quote was paid and has run; it is %s.", found.Status)
+	}
+}
+
+// asked is one request on its way through a group. Its ids are decided before
+// anything is written, so a second attempt writes the same rows.
+type asked struct {
+	request     quote.Request
+	claim       *ports.Claim
+	quote       ident.Quote
+	transaction ident.Transaction
+}
+
+// Create makes a quote. Faults: INVALID_INPUT, USER_NOT_FOUND, USER_NOT_READY,
+// EXTERNAL_ACCOUNT_NOT_FOUND, INVALID_CURRENCY, AMOUNT_OUT_OF_RANGE, NOT_IMPLEMENTED.
+func (q *Quoting) Create(ctx context.Context, r quote.Request, claim *ports.Claim) (Quoted, error) {
+	if err := r.Check(); err != nil {
+		return Quoted{}, err
+	}
+	if err := q.refresh(ctx); err != nil {
+		return Quoted{}, err
+	}
+	now := q.Clock.Now()
+	return q.create.Do(ctx, &asked{r, claim, ident.NewQuote(q.IDs.New, now), ident.NewTransaction(q.IDs.New, now)})
+}
+
+func (q *Quoting) createGroup(ctx context.Context, commands []*asked) ([]group.Result[Quoted], error) {
+	keys := make([]ports.PartyKey, len(commands))
+	for i, c := range commands {
+		keys[i] = ports.PartyKey{Platform: c.request.Platform, Customer: c.request.Customer, External: c.request.Destination}
+	}
+	var results []group.Result[Quoted]
+	err := q.Store.Do(ctx, func(ctx context.Context, tx ports.Tx) error {
+		results = make([]group.Result[Quoted], len(commands))
+		parties, err := tx.Parties(ctx, keys)
+		if err != nil {
+			return err
+		}
+		made := &batch{ids: q.IDs, now: q.Clock.Now()}
+		for i, c := range commands {
+			created, t, err := q.make(ctx, c, quote.Parties(parties[i]), made.now)
+			if _, refused := fault.Of(err); err != nil && !refused {
+				return err
+			}
+			results[i].Value, results[i].Err = Quoted{created, quote.Pending}, err
+			if err == nil {
+				made.add(created, t)
+			}
+			if c.claim != nil {
+				if err := tx.Remember(ctx, c.claim, results[i].Value, err); err != nil {
+					return err
+				}
+			}
+		}
+		return made.write(ctx, tx)
+	})
+	if err == nil {
+		q.Committed()
+	}
+	return results, err
+}
+
+// make decides one quote: route, market, terms, price, and the way to pay it.
+func (q *Quoting) make(ctx context.Context, c *asked, p quote.Parties, now time.Time) (quote.Quote, transaction.Transaction, error) {
+	var none transaction.Transaction
+	route, err := c.request.Route(p)
+	if err != nil {
+		return quote.Quote{}, none, err
+	}
+	market, err := q.Market.Rate(ctx, route.Corridor.From, route.Corridor.To, now)
+	if err != nil {
+		return quote.Quote{}, none, err
+	}
+	rail, err := q.Rails.RailFor(c.request.Platform)
+	if err != nil {
+		return quote.Quote{}, none, err
+	}
+	made, t, err := c.request.Make(p, route, quote.Offer{
+		Quote: c.quote, Transaction: c.transaction, Market: market.Rate, Terms: q.terms(c.request.Platform, route.Corridor), Now: now,
+	})
+	if err != nil {
+		return quote.Quote{}, none, err
+	}
+	made.Instructions, err = rail.Instructions(made.Platform, made.Reference, made.Pricing.Sent.Currency, made.Source.Network)
+	t.Instructions = made.Instructions
+	return made, t, err
+}
+
+// batch is what one unit of work writes.
+type batch struct {
+	ids          ports.IDs
+	now          time.Time
+	quotes       []quote.Quote
+	transactions []transaction.Transaction
+	events       []event.Event
+	expiries     []ports.Job
+}
+
+func (b *batch) add(q quote.Quote, t transaction.Transaction) {
+	b.quotes, b.transactions = append(b.quotes, q), append(b.transactions, t)
+	b.events = append(b.events, event.Event{ID: ident.NewWebhook(b.ids.New, t.UpdatedAt), Platform: t.Platform,
+		Type: event.OutgoingPayment, Name: event.OutgoingPaymentPending, Subject: t.ID.UUID(), At: t.UpdatedAt, Resource: t})
+	// One job ends all quotes of a platform that were made together and expire together.
+	for i := range b.expiries {
+		if b.expiries[i].Platform == t.Platform && b.expiries[i].Due.Equal(t.ExpiresAt) {
+			b.expiries[i].Subjects = append(b.expiries[i].Subjects, t.ID.UUID())
+			return
+		}
+	}
+	b.expiries = append(b.expiries, ports.Job{ID: b.ids.New(b.now), Platform: t.Platform, Step: transaction.StepExpire,
+		Due: t.ExpiresAt, Subjects: []uuid.UUID{t.ID.UUID()}})
+}
+
+func (b *batch) write(ctx context.Context, tx ports.Tx) error {
+	if len(b.quotes) == 0 {
+		return nil
+	}
+	if err := tx.CreateQuotes(ctx, b.quotes, b.transactions); err != nil {
+		return err
+	}
+	if err := tx.Emit(ctx, b.events); err != nil {
+		return err
+	}
+	return tx.AddJobs(ctx, b.expiries)
+}

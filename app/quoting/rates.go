@@ -1,0 +1,114 @@
+package quoting
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"causeway/core/corridor"
+	"causeway/core/fault"
+	"causeway/core/ident"
+	"causeway/core/money"
+	"causeway/core/price"
+)
+
+// Rate is what a corridor costs now, and what an amount sent through it becomes.
+// Amounts are minor units; the receiving amount is zero when the sending amount
+// does not cover the fees.
+type Rate struct {
+	From, To           money.Currency
+	Rail               corridor.Rail
+	Sending, Receiving int64
+	Minimum, Maximum   int64
+	FixedFee, TotalFee int64
+	Rate               money.Rate
+	UpdatedAt          time.Time
+}
+
+// RatesWanted says which corridors to price. An empty From means the currencies the
+// platform uses, an empty To all that are live.
+type RatesWanted struct {
+	From    money.Currency
+	To      []money.Currency
+	Sending int64
+}
+
+// Rates lists what corridors cost now; quotes made now cost the same.
+func (q *Quoting) Rates(ctx context.Context, p ident.Platform, wanted RatesWanted) ([]Rate, error) {
+	if err := q.refresh(ctx); err != nil {
+		return nil, err
+	}
+	ways, err := q.ways(ctx, p, wanted)
+	if err != nil {
+		return nil, err
+	}
+	rates, now := make([]Rate, 0, len(ways)), q.Clock.Now()
+	for _, way := range ways {
+		market, err := q.Market.Rate(ctx, way.From, way.To, now)
+		if err != nil {
+			return nil, err
+		}
+		rate, err := priced(way, q.terms(p, way), market.Rate, wanted.Sending)
+		if err != nil {
+			return nil, err
+		}
+		rate.UpdatedAt = market.At
+		rates = append(rates, rate)
+	}
+	return rates, nil
+}
+
+// ways are the corridors wanted. A pair that was asked for by name and does not
+// exist is the caller's mistake; others are left out.
+func (q *Quoting) ways(ctx context.Context, p ident.Platform, wanted RatesWanted) ([]corridor.Corridor, error) {
+	from, to := []money.Currency{wanted.From}, wanted.To
+	if wanted.From == "" {
+		platform, err := q.Store.Platform(ctx, p)
+		if err != nil {
+			return nil, err
+		}
+		from = nil
+		for _, c := range platform.Currencies {
+			from = append(from, c.Code)
+		}
+	}
+	named := wanted.From != "" && len(to) > 0
+	if len(to) == 0 {
+		to = corridor.Currencies()
+	}
+	var ways []corridor.Corridor
+	var refused error
+	for _, f := range from {
+		for _, t := range to {
+			way, err := corridor.Find(f, t, "")
+			if err == nil {
+				ways = append(ways, way)
+			} else if refused == nil {
+				refused = err
+			}
+		}
+	}
+	if refused != nil && (named || len(ways) == 0) {
+		return nil, refused
+	}
+	return ways, nil
+}
+
+func priced(way corridor.Corridor, terms corridor.Terms, market money.Rate, sending int64) (Rate, error) {
+	rate := Rate{From: way.From, To: way.To, Rail: way.Rail, Sending: sending, Minimum: terms.MinSending, Maximum: terms.MaxSending,
+		FixedFee: terms.Fee.Fixed, Rate: market}
+	if sending == 0 {
+		return rate, nil
+	}
+	made, err := price.Sending(sending, market, price.Fee{Fixed: terms.Fee.Fixed, Percent: terms.Fee.Percent})
+	switch {
+	case errors.Is(err, price.ErrTooLarge):
+		return rate, fault.Invalid(fault.Field{Field: "sendingAmount", Message: "must be at most 9000000000000000"})
+	case errors.Is(err, price.ErrOutOfRange):
+		return rate, nil
+	case err != nil:
+		return rate, err
+	}
+	rate.Receiving, rate.TotalFee = made.Receiving, made.Fees
+	return rate, nil
+}
