@@ -1,0 +1,37 @@
+package payments
+
+import (
+	"context"
+
+	"causeway/core/transaction"
+	"causeway/ports"
+)
+
+// expire ends the transactions of quotes whose time passed without money. Most of
+// them were paid long ago, so they are looked at before any is locked.
+func (p *Payments) expire(ctx context.Context, jobs []ports.Job) error {
+	read, err := p.Store.TransactionsByKey(ctx, transactionKeys(jobs))
+	if err != nil {
+		return err
+	}
+	unpaid := map[ports.TransactionKey]ports.Outcome{}
+	for key, t := range read {
+		if t.State.Status == transaction.Pending {
+			unpaid[key] = ports.Outcome{}
+		}
+	}
+	return p.settle(ctx, jobs, unpaid, func(w *work, t transaction.Transaction, _ ports.Outcome) error {
+		if t.State.Status != transaction.Pending {
+			return nil // paid meanwhile
+		}
+		if w.now.Before(t.ExpiresAt) {
+			w.later(t.Platform, transaction.StepExpire, t.ID.UUID(), t.ExpiresAt)
+			return nil
+		}
+		d, err := t.ExpireAt(w.now)
+		if err == nil {
+			w.add(d)
+		}
+		return err
+	})
+}

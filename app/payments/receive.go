@@ -1,0 +1,82 @@
+package payments
+
+import (
+	"context"
+
+	"causeway/app/group"
+	"causeway/core/fault"
+	"causeway/core/transaction"
+	"causeway/ports"
+)
+
+type incoming struct {
+	receipt transaction.Receipt
+	claim   *ports.Claim
+}
+
+// Receive takes in a payment that arrived at a rail, and answers the transaction it
+// was for. A payment that nobody knows is kept as unmatched and answered with
+// REFERENCE_NOT_FOUND: the money is here and stays visible, but not as a payment.
+// The same receipt again changes nothing.
+func (p *Payments) Receive(ctx context.Context, r transaction.Receipt, claim *ports.Claim) (transaction.Transaction, error) {
+	return p.takeIn.Do(ctx, incoming{r, claim})
+}
+
+func (p *Payments) takeInGroup(ctx context.Context, commands []incoming) ([]group.Result[transaction.Transaction], error) {
+	receipts := make([]transaction.Receipt, len(commands))
+	for i, c := range commands {
+		receipts[i] = c.receipt
+	}
+	var results []group.Result[transaction.Transaction]
+	var done *work
+	err := p.Store.Do(ctx, func(ctx context.Context, tx ports.Tx) error {
+		results, done = make([]group.Result[transaction.Transaction], len(commands)), p.newWork()
+		taken, err := tx.TakeIn(ctx, receipts)
+		if err != nil {
+			return err
+		}
+		for i, c := range commands {
+			results[i].Value, results[i].Err = done.receive(c.receipt, taken[i])
+			if _, refused := fault.Of(results[i].Err); results[i].Err != nil && !refused {
+				return results[i].Err
+			}
+			if c.claim != nil {
+				if err := tx.Remember(ctx, c.claim, results[i].Value, results[i].Err); err != nil {
+					return err
+				}
+			}
+		}
+		return done.write(ctx, tx)
+	})
+	if err != nil {
+		return nil, err
+	}
+	p.follow(done)
+	return results, nil
+}
+
+// receive decides about one receipt, in the light of those before it in the group.
+func (w *work) receive(r transaction.Receipt, taken ports.Taken) (transaction.Transaction, error) {
+	if taken.Transaction == nil {
+		if taken.Fresh {
+			w.postings = append(w.postings, r.Unmatched())
+		}
+		return transaction.Transaction{}, fault.New(fault.ReferenceNotFound,
+			"No quote has the reference %q. The payment of %s was received and is kept as unmatched; "+
+				"check the reference, which must be the one of the quote's payment instructions.", r.Reference, r.Amount)
+	}
+	t := w.latest(*taken.Transaction)
+	if !taken.Fresh {
+		return t, nil
+	}
+	d, err := t.Receive(r, w.now)
+	if err != nil {
+		return t, err
+	}
+	if d.Next == transaction.StepSendBack {
+		w.sendBack(r, d)
+	} else {
+		w.add(d)
+	}
+	return d.Transaction, nil
+}

@@ -1,0 +1,162 @@
+package payments
+
+import (
+	"context"
+	"strings"
+	"time"
+
+	"causeway/core/account"
+	"causeway/core/ident"
+	"causeway/core/transaction"
+	"causeway/ledger"
+	"causeway/ports"
+)
+
+// refund gives back what transactions owe their payers: fiat to the instrument it
+// came from, crypto to the customer's own account here.
+func (p *Payments) refund(ctx context.Context, jobs []ports.Job) error {
+	payouts, err := p.Store.Payouts(ctx, transactionKeys(jobs))
+	if err != nil {
+		return err
+	}
+	outcomes := map[ports.TransactionKey]ports.Outcome{}
+	for _, payout := range payouts {
+		t := payout.Transaction
+		if t.State.Refund != transaction.RefundPending {
+			continue
+		}
+		outcome := ports.Outcome{Verdict: ports.Done}
+		if !inside(t) {
+			outcome = p.sendRefund(ctx, ports.Refund{ID: t.ID.UUID(), Platform: t.Platform, Rail: t.InRail,
+				Reference: t.Refund.Reference, Amount: t.Refundable(), Payout: &payout})
+		}
+		outcomes[ports.TransactionKey{Platform: t.Platform, ID: t.ID}] = outcome
+	}
+	homes, err := p.openHomes(ctx, payouts)
+	if err != nil {
+		return err
+	}
+	return p.settle(ctx, jobs, outcomes, func(w *work, t transaction.Transaction, o ports.Outcome) error {
+		if t.State.Refund != transaction.RefundPending {
+			return nil // settled by an earlier attempt
+		}
+		return w.refunded(t, o, homes)
+	})
+}
+
+// inside tells whether the refund stays in the house.
+func inside(t transaction.Transaction) bool { return strings.HasPrefix(t.InRail, "chains/") }
+
+func (p *Payments) sendRefund(ctx context.Context, r ports.Refund) ports.Outcome {
+	rail, err := p.Rails.RailFor(r.Platform)
+	if err != nil {
+		p.Log.WithError(err).WithField("refund", r.ID.String()).Error("no rail for a refund")
+		return ports.Outcome{Verdict: ports.Unknown, Again: p.Clock.Now().Add(noRail)}
+	}
+	return rail.Refund(ctx, []ports.Refund{r})[0]
+}
+
+func (w *work) refunded(t transaction.Transaction, o ports.Outcome, homes map[ident.Customer]string) error {
+	var d transaction.Decision
+	var err error
+	switch o.Verdict {
+	case ports.Done:
+		to := t.InRail
+		if inside(t) {
+			to = homes[t.Customer]
+		}
+		d, err = t.RefundPaid(to, w.now)
+	case ports.Refused:
+		d, err = t.RefundLost(w.now)
+	default:
+		w.later(t.Platform, transaction.StepRefund, t.ID.UUID(), againAt(o, w.now))
+		return nil
+	}
+	if err == nil {
+		w.add(d)
+	}
+	return err
+}
+
+func againAt(o ports.Outcome, now time.Time) time.Time {
+	if o.Again.IsZero() {
+		return now.Add(5 * time.Second)
+	}
+	return o.Again
+}
+
+// openHomes finds, or opens, the accounts that crypto is given back to, and names
+// their paths in the books.
+func (p *Payments) openHomes(ctx context.Context, payouts []ports.Payout) (map[ident.Customer]string, error) {
+	homes := map[ident.Customer]string{}
+	for _, payout := range payouts {
+		t := payout.Transaction
+		if t.State.Refund != transaction.RefundPending || !inside(t) {
+			continue
+		}
+		home, err := p.home(ctx, t)
+		if err != nil {
+			return nil, err
+		}
+		homes[t.Customer] = ledger.CustomerAccount(home.ID)
+	}
+	return homes, nil
+}
+
+func (p *Payments) home(ctx context.Context, t transaction.Transaction) (found account.Internal, err error) {
+	err = p.Store.Do(ctx, func(ctx context.Context, tx ports.Tx) error {
+		currency := t.Refundable().Currency
+		var there bool
+		found, there, err = tx.InternalAccount(ctx, t.Platform, t.Customer, currency)
+		if err != nil || there {
+			return err
+		}
+		now := p.Clock.Now()
+		if found, err = account.NewInternal(ident.NewInternalAccount(p.IDs.New, now), t.Platform, t.Customer, currency, now); err != nil {
+			return err
+		}
+		return tx.OpenInternalAccounts(ctx, []account.Internal{found})
+	})
+	return found, err
+}
+
+// sendBack returns surplus receipts to where they came from.
+func (p *Payments) sendBack(ctx context.Context, jobs []ports.Job) error {
+	for _, job := range jobs {
+		ids := make([]ident.Receipt, len(job.Subjects))
+		for i, subject := range job.Subjects {
+			ident.Set(&ids[i], subject)
+		}
+		receipts, err := p.Store.Receipts(ctx, job.Platform, ids)
+		if err != nil {
+			return err
+		}
+		w := p.newWork()
+		for _, r := range receipts {
+			w.sentBack(r, p.sendRefund(ctx, ports.Refund{ID: r.ID.UUID(), Platform: r.Platform, Rail: r.Rail,
+				Reference: transaction.RefundReference(ident.Transaction{}, r.Reference), Amount: r.Amount}))
+		}
+		if err := p.Store.Do(ctx, func(ctx context.Context, tx ports.Tx) error {
+			if err := tx.FinishJobs(ctx, []ports.Job{job}); err != nil {
+				return err
+			}
+			return w.write(ctx, tx)
+		}); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// sentBack posts what a rail answered; the posting's id follows from the receipt,
+// so an answer that is heard twice is posted once.
+func (w *work) sentBack(r transaction.Receipt, o ports.Outcome) {
+	switch o.Verdict {
+	case ports.Done:
+		w.postings = append(w.postings, r.SentBack(w.now))
+	case ports.Refused:
+		w.postings = append(w.postings, r.NotSentBack(w.now))
+	default:
+		w.later(r.Platform, transaction.StepSendBack, r.ID.UUID(), againAt(o, w.now))
+	}
+}

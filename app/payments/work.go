@@ -1,0 +1,113 @@
+package payments
+
+import (
+	"context"
+	"time"
+
+	"github.com/google/uuid"
+
+	"causeway/core/event"
+	"causeway/core/ident"
+	"causeway/core/transaction"
+	"causeway/ledger"
+	"causeway/ports"
+)
+
+// handover is how long a new job is this process's own before any other may take
+// it: usually it is done long before.
+const handover = 15 * time.Second
+
+// work gathers what was decided in one unit of work, and writes it table by table.
+type work struct {
+	now      time.Time
+	ids      ports.IDs
+	changed  map[ident.Transaction]int // index into next
+	next     []transaction.Transaction
+	postings []ledger.Posting
+	events   []event.Event
+	jobs     []ports.Job
+	mine     map[mine]int // index into jobs
+}
+
+// mine names the job that gathers the subjects of a platform for a step, to be
+// done at once by this process.
+type mine struct {
+	platform ident.Platform
+	step     transaction.Step
+}
+
+func (p *Payments) newWork() *work {
+	return &work{now: p.Clock.Now(), ids: p.IDs, changed: map[ident.Transaction]int{}, mine: map[mine]int{}}
+}
+
+// latest is the transaction as the decisions so far leave it.
+func (w *work) latest(t transaction.Transaction) transaction.Transaction {
+	if i, ok := w.changed[t.ID]; ok {
+		return w.next[i]
+	}
+	return t
+}
+
+func (w *work) add(d transaction.Decision) {
+	t := d.Transaction
+	if i, ok := w.changed[t.ID]; ok {
+		w.next[i] = t
+	} else {
+		w.changed[t.ID] = len(w.next)
+		w.next = append(w.next, t)
+	}
+	w.postings = append(w.postings, d.Postings...)
+	for _, name := range d.Events {
+		w.events = append(w.events, event.Event{ID: ident.NewWebhook(w.ids.New, t.UpdatedAt), Platform: t.Platform,
+			Type: event.OutgoingPayment, Name: name, Subject: t.ID.UUID(), At: t.UpdatedAt, Resource: t})
+	}
+	if d.Next != transaction.NoStep {
+		w.then(t.Platform, d.Next, t.ID.UUID())
+	}
+}
+
+func (w *work) sendBack(r transaction.Receipt, d transaction.Decision) {
+	w.postings = append(w.postings, d.Postings...)
+	w.then(r.Platform, transaction.StepSendBack, r.ID.UUID())
+}
+
+// then makes a subject due at once, in this process.
+func (w *work) then(p ident.Platform, step transaction.Step, subject uuid.UUID) {
+	key := mine{p, step}
+	i, ok := w.mine[key]
+	if !ok {
+		i = len(w.jobs)
+		w.mine[key] = i
+		w.jobs = append(w.jobs, ports.Job{ID: w.ids.New(w.now), Platform: p, Step: step, Due: w.now.Add(handover)})
+	}
+	w.jobs[i].Subjects = append(w.jobs[i].Subjects, subject)
+}
+
+// later makes a subject due at a time, in any process.
+func (w *work) later(p ident.Platform, step transaction.Step, subject uuid.UUID, due time.Time) {
+	w.jobs = append(w.jobs, ports.Job{ID: w.ids.New(w.now), Platform: p, Step: step, Due: due, Subjects: []uuid.UUID{subject}})
+}
+
+func (w *work) write(ctx context.Context, tx ports.Tx) error {
+	if err := tx.UpdateTransactions(ctx, w.next); err != nil {
+		return err
+	}
+	if err := tx.Emit(ctx, w.events); err != nil {
+		return err
+	}
+	if err := tx.AddJobs(ctx, w.jobs); err != nil {
+		return err
+	}
+	return tx.Post(ctx, w.postings)
+}
+
+// follow goes on with what was committed: events are sent, and the jobs of this
+// process start without a look into the database.
+func (p *Payments) follow(w *work) {
+	if len(w.events) > 0 {
+		p.Committed()
+	}
+	for _, i := range w.mine {
+		p.steps[w.jobs[i].Step].handOver(w.jobs[i])
+	}
+}

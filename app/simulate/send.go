@@ -1,0 +1,110 @@
+// Package simulate plays the outside world for sandbox platforms: the payer who
+// pays a quote. What follows is the same code as in production.
+package simulate
+
+import (
+	"context"
+
+	"causeway/core/corridor"
+	"causeway/core/fault"
+	"causeway/core/ident"
+	"causeway/core/money"
+	"causeway/core/platform"
+	"causeway/core/quote"
+	"causeway/core/transaction"
+	"causeway/ledger"
+	"causeway/ports"
+)
+
+// Receiver takes in a payment that arrived at a rail.
+type Receiver interface {
+	Receive(ctx context.Context, r transaction.Receipt, claim *ports.Claim) (transaction.Transaction, error)
+}
+
+// Simulate are the use cases.
+type Simulate struct {
+	Store    ports.Store
+	Receiver Receiver
+	Clock    ports.Clock
+	IDs      ports.IDs
+}
+
+// Send is a payment a payer makes: by the reference of a quote's instructions, or
+// by the quote. Without an amount it is the quote's.
+type Send struct {
+	Reference string
+	Quote     ident.Quote
+	Currency  money.Currency
+	Amount    *int64
+}
+
+// Send pays. A reference nobody knows is paid all the same when an amount is given,
+// as it would be in the world: the money arrives and is kept as unmatched.
+// Faults: FORBIDDEN in production, INVALID_INPUT, INVALID_CURRENCY, QUOTE_NOT_FOUND,
+// REFERENCE_NOT_FOUND.
+func (s *Simulate) Send(ctx context.Context, who platform.Principal, in Send, claim *ports.Claim) (transaction.Transaction, error) {
+	if err := who.MustBeSandbox(); err != nil {
+		return transaction.Transaction{}, err
+	}
+	if err := in.check(); err != nil {
+		return transaction.Transaction{}, err
+	}
+	now := s.Clock.Now()
+	receipt := transaction.Receipt{Platform: who.Platform, Reference: in.Reference, At: now,
+		PartnerID: s.IDs.New(now).String(), Rail: arrival(in.Currency)}
+	receipt.Amount.Currency = in.Currency
+	switch wanted, err := s.wanted(ctx, who.Platform, in); {
+	case err == nil:
+		if wanted.Pricing.Sent.Currency != in.Currency {
+			return transaction.Transaction{}, fault.New(fault.InvalidCurrency,
+				"This quote is paid in %s; send that currencyCode.", wanted.Pricing.Sent.Currency)
+		}
+		receipt.Reference, receipt.Rail, receipt.Amount = wanted.Reference, wanted.InRail, wanted.Pricing.Sent
+	case !fault.Is(err, fault.ReferenceNotFound) || in.Amount == nil:
+		return transaction.Transaction{}, err
+	}
+	if in.Amount != nil {
+		receipt.Amount.Minor = *in.Amount
+	}
+	receipt.ID = transaction.ReceiptID(receipt.Rail, receipt.PartnerID, now)
+	return s.Receiver.Receive(ctx, receipt, claim)
+}
+
+func (in Send) check() error {
+	var bad []fault.Field
+	if in.Reference == "" && in.Quote.IsZero() {
+		bad = append(bad, fault.Field{Field: "reference", Message: "give the reference of the payment instructions, or a quoteId"})
+	}
+	if len(in.Reference) > 140 {
+		bad = append(bad, fault.Field{Field: "reference", Message: "must not be longer than 140 characters"})
+	}
+	if !in.Currency.Known() {
+		bad = append(bad, fault.Field{Field: "currencyCode", Message: "must be a known currency code in upper case, such as USD"})
+	}
+	if in.Amount != nil && (*in.Amount < 1 || *in.Amount > money.MaxMinor) {
+		bad = append(bad, fault.Field{Field: "currencyAmount",
+			Message: "must be a whole number of the smallest currency unit, from 1 to 9000000000000000"})
+	}
+	if len(bad) > 0 {
+		return fault.Invalid(bad...)
+	}
+	return nil
+}
+
+// wanted is the transaction the payer means.
+func (s *Simulate) wanted(ctx context.Context, p ident.Platform, in Send) (transaction.Transaction, error) {
+	if in.Quote.IsZero() {
+		return s.Store.TransactionByReference(ctx, p, in.Reference)
+	}
+	_, t, err := s.Store.Quote(ctx, p, in.Quote)
+	return t, err
+}
+
+// arrival is the rail a payment with no known reference comes by.
+func arrival(currency money.Currency) string {
+	rails, err := corridor.FundingRails(currency)
+	if err != nil {
+		return ledger.Rail("UNKNOWN")
+	}
+	return quote.Path(rails[0])
+}
