@@ -1,0 +1,77 @@
+package customer_test
+
+import (
+	"testing"
+
+	"causeway/core/customer"
+	"causeway/core/fault"
+	"causeway/core/platform"
+)
+
+func TestStatusAtCreation(t *testing.T) {
+	// Who is verified at creation follows from the platform and the type of customer.
+	t.Parallel()
+	tests := []struct {
+		environment platform.Environment
+		regulated   bool
+		request     customer.Request
+		want        customer.Status
+	}{
+		{platform.Production, true, person(), customer.Approved},
+		{platform.Production, true, business(), customer.Approved},
+		{platform.Production, false, person(), customer.Pending},
+		{platform.Production, false, business(), customer.Pending},
+		{platform.Sandbox, true, person(), customer.Approved},
+		{platform.Sandbox, true, business(), customer.Approved},
+		{platform.Sandbox, false, person(), customer.Approved},
+		{platform.Sandbox, false, business(), customer.Pending},
+	}
+	for _, tt := range tests {
+		on := platform.Platform{ID: platformID, Environment: tt.environment, Regulated: tt.regulated, UMADomain: "uma.acme.test"}
+		got, err := customer.Create(tt.request, on, customerID, generated, now)
+		if err != nil || got.Status != tt.want {
+			t.Errorf("%s, regulated %v, %s: %s, %v; want %s", tt.environment, tt.regulated, tt.request.Type, got.Status, err, tt.want)
+		}
+	}
+}
+
+func TestReady(t *testing.T) {
+	// Money moves for approved customers alone, and the refusal says which status they have.
+	t.Parallel()
+	tests := []struct {
+		of     customer.Type
+		status customer.Status
+		code   fault.Code
+		detail string
+	}{
+		{customer.Individual, customer.Approved, "", ""},
+		{customer.Business, customer.Approved, "", ""},
+		{customer.Individual, customer.Unverified, fault.UserNotReady, "kycStatus"},
+		{customer.Individual, customer.Pending, fault.UserNotReady, "kycStatus"},
+		{customer.Individual, customer.Rejected, fault.UserNotReady, "kycStatus"},
+		{customer.Business, customer.Pending, fault.UserNotReady, "kybStatus"},
+		{customer.Business, customer.Rejected, fault.UserNotReady, "kybStatus"},
+	}
+	for _, tt := range tests {
+		err := customer.Customer{ID: customerID, Type: tt.of, Status: tt.status}.Ready()
+		if tt.code == "" {
+			if err != nil {
+				t.Errorf("%s %s: %v", tt.of, tt.status, err)
+			}
+			continue
+		}
+		refusal, ok := fault.Of(err)
+		if !ok || refusal.Code != tt.code || refusal.Details[tt.detail] != string(tt.status) || refusal.Reason == "" {
+			t.Errorf("%s %s: %v", tt.of, tt.status, err)
+		}
+	}
+}
+
+func TestADeletedCustomerIsNeverReady(t *testing.T) {
+	// Deletion outweighs an approval.
+	t.Parallel()
+	err := customer.Customer{ID: customerID, Type: customer.Individual, Status: customer.Approved, DeletedAt: now}.Ready()
+	if !fault.Is(err, fault.CustomerDeleted) {
+		t.Errorf("%v", err)
+	}
+}
