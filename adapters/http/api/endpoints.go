@@ -1,0 +1,41 @@
+package api
+
+import (
+	httpapi "causeway/adapters/http"
+	"causeway/core/ident"
+	"causeway/core/transaction"
+)
+
+// endpointBody is one end of a quote or transaction.
+type endpointBody struct {
+	SourceType      string                     `json:"sourceType,omitempty" enum:"ACCOUNT,REALTIME_FUNDING,UMA_ADDRESS" doc:"What kind of source it is."`
+	DestinationType string                     `json:"destinationType,omitempty" enum:"ACCOUNT,UMA_ADDRESS" doc:"What kind of destination it is."`
+	AccountID       string                     `json:"accountId,omitempty" doc:"The external or internal account."`
+	CustomerID      httpapi.ID[ident.Customer] `json:"customerId,omitzero" doc:"Who pays, for real-time funding."`
+	Currency        string                     `json:"currency,omitempty" doc:"The currency at this end." example:"USD"`
+	CryptoNetwork   string                     `json:"cryptoNetwork,omitempty" doc:"The chain a stablecoin is paid on."`
+}
+
+func sourceBody(e transaction.Endpoint) endpointBody {
+	body := endpointBody{SourceType: "ACCOUNT", AccountID: accountID(e), Currency: string(e.Currency)}
+	if e.Realtime() {
+		body.SourceType, body.CustomerID = "REALTIME_FUNDING", httpapi.WriteID(e.Customer)
+		for name, rail := range networks {
+			if e.Network == string(rail) {
+				body.CryptoNetwork = name
+			}
+		}
+	}
+	return body
+}
+
+func destinationBody(e transaction.Endpoint) endpointBody {
+	return endpointBody{DestinationType: "ACCOUNT", AccountID: accountID(e), Currency: string(e.Currency)}
+}
+
+func accountID(e transaction.Endpoint) string {
+	if !e.ExternalAccount.IsZero() {
+		return e.ExternalAccount.String()
+	}
+	return e.InternalAccount.String()
+}

@@ -1,0 +1,44 @@
+package api
+
+import (
+	"encoding/json"
+	"fmt"
+
+	httpapi "causeway/adapters/http"
+	"causeway/core/event"
+	"causeway/core/ident"
+	"causeway/core/transaction"
+)
+
+// webhookHead is what the body of every event starts with.
+type webhookHead struct {
+	WebhookID httpapi.ID[ident.Webhook] `json:"webhookId" doc:"The event; the same however often it is sent. Ignore one you had."`
+	Type      string                    `json:"type" doc:"What kind of resource it is about." example:"OUTGOING_PAYMENT"`
+	Event     string                    `json:"event" doc:"What happened." example:"OUTGOING_PAYMENT.COMPLETED"`
+	Timestamp httpapi.Time              `json:"timestamp" doc:"When it happened."`
+}
+
+type outgoingPaymentWebhook struct {
+	webhookHead
+	Transaction transactionBody `json:"transaction" doc:"The transaction after the event, as its GET answers it."`
+}
+
+// Event renders an event as the bytes that are signed and sent.
+func Event(e event.Event) ([]byte, error) {
+	head := webhookHead{WebhookID: httpapi.WriteID(e.ID), Type: string(e.Type), Event: e.Name, Timestamp: httpapi.WriteTime(e.At)}
+	switch resource := e.Resource.(type) {
+	case nil:
+		return json.Marshal(head)
+	case transaction.Transaction:
+		return json.Marshal(outgoingPaymentWebhook{head, transactionView(resource, true)})
+	default:
+		return nil, fmt.Errorf("event %s: no body for a %T", e.Name, resource)
+	}
+}
+
+func registerWebhooks(a *httpapi.API) {
+	httpapi.Webhook[outgoingPaymentWebhook](a, "outgoingPayment", tagWebhooks, "Outgoing payment",
+		"Sent at every change of an outgoing payment: PENDING, PROCESSING, COMPLETED, FAILED, EXPIRED, REFUND_PENDING, REFUND_COMPLETED, REFUND_FAILED. "+
+			"Events of one transaction come in order.", "")
+	httpapi.Webhook[webhookHead](a, "test", tagWebhooks, "Test", "Sent once when the webhook endpoint is set or changed. It is not repeated.", "")
+}

@@ -1,0 +1,191 @@
+package api
+
+import (
+	"context"
+
+	httpapi "causeway/adapters/http"
+	"causeway/app/quoting"
+	"causeway/core/corridor"
+	"causeway/core/fault"
+	"causeway/core/ident"
+	"causeway/core/money"
+	"causeway/core/platform"
+	"causeway/core/quote"
+	"causeway/core/transaction"
+	"causeway/ports"
+)
+
+// Quoting are the use cases behind the quote and rate operations.
+type Quoting interface {
+	Create(ctx context.Context, r quote.Request, claim *ports.Claim) (quoting.Quoted, error)
+	Get(ctx context.Context, p ident.Platform, id ident.Quote) (quoting.Quoted, error)
+	Execute(ctx context.Context, p ident.Platform, id ident.Quote) error
+	Rates(ctx context.Context, p ident.Platform, wanted quoting.RatesWanted) ([]quoting.Rate, error)
+}
+
+type quoteRequest struct {
+	Source               httpapi.Union[quoteSource]      `json:"source" doc:"Where the money comes from."`
+	Destination          httpapi.Union[quoteDestination] `json:"destination" doc:"Where the money goes to."`
+	LockedCurrencySide   string                          `json:"lockedCurrencySide" enum:"SENDING,RECEIVING" doc:"Which side's amount is fixed: what is sent in all, fees included, or what arrives."`
+	LockedCurrencyAmount httpapi.Minor                   `json:"lockedCurrencyAmount" minimum:"1" maximum:"9000000000000000" doc:"The fixed amount, in the smallest unit of that side's currency." example:"10050"`
+	Description          string                          `json:"description,omitempty" maxLength:"500" doc:"A note of yours; it comes back on the transaction." example:"Savings plan, March"`
+	PurposeOfPayment     string                          `json:"purposeOfPayment,omitempty" enum:"GIFT,SELF,GOODS_OR_SERVICES,EDUCATION,HEALTH_OR_MEDICAL,REAL_ESTATE_PURCHASE,TAX_PAYMENT,LOAN_PAYMENT,UTILITY_BILL,DONATION,TRAVEL,OTHER" doc:"Why the money is sent."`
+}
+
+// quoteSource is where the money of a quote comes from.
+type quoteSource struct{}
+
+func (quoteSource) Union() httpapi.UnionSpec {
+	return httpapi.UnionSpec{
+		Description:   "A customer who pays just in time: the quote tells how, and runs when the payment arrives.",
+		Discriminator: "sourceType",
+		Branches: []httpapi.Branch{{
+			Name: "RealtimeFundingQuoteSource", Values: []string{"REALTIME_FUNDING"}, Marker: "customerId",
+			Description: "Paid just in time by a customer. `sourceType` may be left out.",
+			Fields: []httpapi.Field{
+				{Name: "customerId", Required: true, Pattern: idPattern("Customer"), Shape: "a customer id", Description: "Who pays.", Example: "Customer:0199f0a2-7b1c-7e55-9d6b-2f1f6a0c4e11"},
+				{Name: "currency", Required: true, Pattern: "^[A-Z0-9]{3,5}$", Shape: "a currency code in upper case", Description: "The currency to pay in.", Example: "USD"},
+				{Name: "cryptoNetwork", Description: "The chain a stablecoin is paid on; without it the quote offers every chain.",
+					Enum: []string{"SOLANA", "ETHEREUM", "BASE", "POLYGON", "TRON", "SPARK", "LIGHTNING", "BITCOIN"}},
+			},
+		}},
+	}
+}
+
+// quoteDestination is where the money of a quote goes to.
+type quoteDestination struct{}
+
+func (quoteDestination) Union() httpapi.UnionSpec {
+	return httpapi.UnionSpec{
+		Description:   "An external account of the customer.",
+		Discriminator: "destinationType",
+		Branches: []httpapi.Branch{{
+			Name: "AccountDestination", Values: []string{"ACCOUNT"}, Marker: "accountId",
+			Description: "An external account. `destinationType` may be left out.",
+			Fields: []httpapi.Field{
+				{Name: "accountId", Required: true, Pattern: idPattern("ExternalAccount"), Shape: "an external account id", Description: "The account to pay to.", Example: "ExternalAccount:0199f0a3-0d9a-7c2f-8a47-5b7f8f2f9c02"},
+				{Name: "currency", Pattern: "^[A-Z0-9]{3,5}$", Shape: "a currency code in upper case", Description: "May be left out: the account's own currency. Another one is refused."},
+			},
+		}},
+	}
+}
+
+// networks are the chains as callers name them.
+var networks = map[string]corridor.Rail{
+	"SOLANA": corridor.Altchain, "ETHEREUM": corridor.Ethereum, "BASE": corridor.Base, "POLYGON": corridor.Polygon,
+	"TRON": corridor.Tron, "SPARK": corridor.Layer2, "LIGHTNING": corridor.Lightning, "BITCOIN": "BITCOIN",
+}
+
+func (b quoteRequest) request(p ident.Platform) (quote.Request, error) {
+	r := quote.Request{
+		Platform: p, Currency: money.Currency(b.Source.Text("currency")), Expect: money.Currency(b.Destination.Text("currency")),
+		Network: string(networks[b.Source.Text("cryptoNetwork")]), Side: quote.Side(b.LockedCurrencySide), Amount: int64(b.LockedCurrencyAmount),
+		Description: b.Description, Purpose: b.PurposeOfPayment,
+	}
+	var bad []fault.Field
+	var err error
+	if r.Customer, err = ident.ParseCustomer(b.Source.Text("customerId")); err != nil {
+		bad = append(bad, fault.Field{Field: "source.customerId", Message: "must be an id of the form Customer:<uuid>"})
+	}
+	if r.Destination, err = ident.ParseExternalAccount(b.Destination.Text("accountId")); err != nil {
+		bad = append(bad, fault.Field{Field: "destination.accountId", Message: "must be an id of the form ExternalAccount:<uuid>"})
+	}
+	if len(bad) > 0 {
+		return r, fault.Invalid(bad...)
+	}
+	return r, nil
+}
+
+type quoteBody struct {
+	ID                   httpapi.ID[ident.Quote]       `json:"id" doc:"The quote."`
+	QuoteID              httpapi.ID[ident.Quote]       `json:"quoteId" doc:"The same as id."`
+	Status               string                        `json:"status" enum:"PENDING,PROCESSING,COMPLETED,FAILED,EXPIRED" doc:"PENDING until paid; PROCESSING while the money is on its way; then COMPLETED or FAILED. EXPIRED when nobody paid in time."`
+	CreatedAt            httpapi.Time                  `json:"createdAt" doc:"When it was made."`
+	ExpiresAt            httpapi.Time                  `json:"expiresAt" doc:"Until when the rate is held and a payment is taken."`
+	Source               endpointBody                  `json:"source" doc:"Where the money comes from."`
+	Destination          endpointBody                  `json:"destination" doc:"Where the money goes to."`
+	SendingCurrency      currency                      `json:"sendingCurrency" doc:"The currency that is paid."`
+	ReceivingCurrency    currency                      `json:"receivingCurrency" doc:"The currency that arrives."`
+	TotalSendingAmount   httpapi.Minor                 `json:"totalSendingAmount" doc:"All that is paid, fees included, in the smallest sending unit."`
+	TotalReceivingAmount httpapi.Minor                 `json:"totalReceivingAmount" doc:"What arrives, in the smallest receiving unit: floor((totalSendingAmount - feesIncluded) × exchangeRate)."`
+	ExchangeRate         httpapi.Decimal               `json:"exchangeRate" doc:"Smallest receiving units for one smallest sending unit, with all its digits. Where the receiving side is locked and one sending unit buys more than was asked for, it is the simplest rate that gives exactly the locked amount; rateDetails.serviceMultiplier keeps the market's."`
+	FeesIncluded         httpapi.Minor                 `json:"feesIncluded" doc:"The part of totalSendingAmount that is fees."`
+	PaymentInstructions  []paymentInstruction          `json:"paymentInstructions,omitempty" doc:"The ways to pay the quote; paying any one of them runs it."`
+	TransactionID        httpapi.ID[ident.Transaction] `json:"transactionId" doc:"The transaction of the quote; it is made with it."`
+	Description          string                        `json:"description,omitempty" doc:"Your note."`
+	RateDetails          rateDetails                   `json:"rateDetails" doc:"What rate and fees are made of."`
+}
+
+type rateDetails struct {
+	CounterpartyMultiplier   httpapi.Decimal `json:"counterpartyMultiplier" doc:"What the other side's conversion adds; 1 where there is none."`
+	CounterpartyFixedFee     httpapi.Minor   `json:"counterpartyFixedFee" doc:"The other side's fee, in the smallest receiving unit."`
+	ServiceMultiplier        httpapi.Decimal `json:"serviceMultiplier" doc:"The market rate the quote was made from."`
+	ServiceFixedFee          httpapi.Minor   `json:"serviceFixedFee" doc:"The fixed part of the fee, in the smallest sending unit."`
+	ServiceVariableFeeRate   httpapi.Decimal `json:"serviceVariableFeeRate" doc:"The variable part of the fee as a fraction of the sending amount: 0.003 is 0.3 %."`
+	ServiceVariableFeeAmount httpapi.Minor   `json:"serviceVariableFeeAmount" doc:"The variable part of the fee, in the smallest sending unit."`
+}
+
+var one = money.MustRate("1")
+
+func rateDetailsBody(p transaction.Pricing) rateDetails {
+	return rateDetails{CounterpartyMultiplier: httpapi.Decimal{Rate: one}, ServiceMultiplier: httpapi.Decimal{Rate: p.Market},
+		ServiceFixedFee: minor(p.FixedFee), ServiceVariableFeeRate: httpapi.Decimal{Rate: p.FeeRate}, ServiceVariableFeeAmount: minor(p.VariableFee)}
+}
+
+func quoteOf(in quoting.Quoted) quoteBody {
+	q := in.Quote
+	return quoteBody{
+		ID: httpapi.WriteID(q.ID), QuoteID: httpapi.WriteID(q.ID), Status: string(in.Status),
+		CreatedAt: httpapi.WriteTime(q.CreatedAt), ExpiresAt: httpapi.WriteTime(q.ExpiresAt),
+		Source: sourceBody(q.Source), Destination: destinationBody(q.Destination),
+		SendingCurrency: currencyBody(q.Pricing.Sent.Currency), ReceivingCurrency: currencyBody(q.Pricing.Received.Currency),
+		TotalSendingAmount: minor(q.Pricing.Sent.Minor), TotalReceivingAmount: minor(q.Pricing.Received.Minor),
+		ExchangeRate: httpapi.Decimal{Rate: q.Pricing.Rate}, FeesIncluded: minor(q.Pricing.Fees),
+		PaymentInstructions: instructionBodies(q.Instructions, false), TransactionID: httpapi.WriteID(q.Transaction),
+		Description: q.Description, RateDetails: rateDetailsBody(q.Pricing),
+	}
+}
+
+func registerQuotes(a *httpapi.API, quotes Quoting) {
+	type create struct{ Body quoteRequest }
+	httpapi.Post(a, httpapi.Operation{
+		ID: "createQuote", Path: "/quotes", Tag: tagQuotes, Summary: "Create a quote", Status: 201, Permission: platform.Transact,
+		Description: "Fixes a rate and fees for a while. A quote whose source is a customer and a currency is funded just in time: pay it by " +
+			"its `paymentInstructions`, with the exact amount and reference, before `expiresAt`; the conversion then runs by itself.",
+		Errors: []fault.Code{fault.UserNotFound, fault.UserNotReady, fault.ExternalAccountNotFound, fault.InvalidCurrency, fault.AmountOutOfRange, fault.NotImplemented},
+		RequestExample: `{
+  "source": {"customerId": "Customer:0199f0a2-7b1c-7e55-9d6b-2f1f6a0c4e11", "currency": "USD"},
+  "destination": {"destinationType": "ACCOUNT", "accountId": "ExternalAccount:0199f0a3-0d9a-7c2f-8a47-5b7f8f2f9c02"},
+  "lockedCurrencySide": "SENDING",
+  "lockedCurrencyAmount": 10050
+}`,
+	}, func(ctx context.Context, call httpapi.Call, in *create) (quoting.Quoted, error) {
+		request, err := in.Body.request(call.Principal.Platform)
+		if err != nil {
+			return quoting.Quoted{}, err
+		}
+		return quotes.Create(ctx, request, call.Claim)
+	}, quoteOf)
+
+	type one struct {
+		QuoteID httpapi.ID[ident.Quote] `path:"quoteId" doc:"The quote."`
+	}
+	httpapi.Get(a, httpapi.Operation{
+		ID: "getQuoteById", Path: "/quotes/{quoteId}", Tag: tagQuotes, Summary: "Get a quote", Permission: platform.View,
+		Description: "The quote as it was made, and where it stands now.", Errors: []fault.Code{fault.QuoteNotFound},
+	}, func(ctx context.Context, call httpapi.Call, in *one) (quoting.Quoted, error) {
+		return quotes.Get(ctx, call.Principal.Platform, in.QuoteID.Value)
+	}, quoteOf)
+
+	type execute struct {
+		QuoteID   httpapi.ID[ident.Quote] `path:"quoteId" doc:"The quote."`
+		Signature string                  `header:"Service-Wallet-Signature" doc:"For quotes whose source is an embedded wallet."`
+	}
+	httpapi.Post(a, httpapi.Operation{
+		ID: "executeQuote", Path: "/quotes/{quoteId}/execute", Tag: tagQuotes, Summary: "Execute a quote", Permission: platform.Transact,
+		Description: "For quotes whose source is an account. A quote that is funded just in time runs when its payment arrives, and is refused here with `QUOTE_NOT_EXECUTABLE`.",
+		Errors:      []fault.Code{fault.QuoteNotFound, fault.QuoteNotExecutable, fault.QuoteExpired, fault.QuoteAlreadyExecuted},
+	}, func(ctx context.Context, call httpapi.Call, in *execute) (quoting.Quoted, error) {
+		return quoting.Quoted{}, quotes.Execute(ctx, call.Principal.Platform, in.QuoteID.Value)
+	}, quoteOf)
+}

@@ -1,0 +1,131 @@
+package api
+
+import (
+	"context"
+	"time"
+
+	httpapi "causeway/adapters/http"
+	"causeway/core/fault"
+	"causeway/core/ident"
+	"causeway/core/platform"
+	"causeway/core/transaction"
+	"causeway/ports"
+)
+
+// Payments are the use cases behind the transaction operations.
+type Payments interface {
+	Get(ctx context.Context, p ident.Platform, id ident.Transaction) (transaction.Transaction, error)
+	List(ctx context.Context, p ident.Platform, f ports.TransactionFilter) (ports.Page[transaction.Transaction], error)
+}
+
+type transactionBody struct {
+	ID                  httpapi.ID[ident.Transaction] `json:"id" doc:"The transaction."`
+	Status              string                        `json:"status" enum:"PENDING,PROCESSING,COMPLETED,FAILED,EXPIRED" doc:"PENDING until funded; PROCESSING while on its way; then COMPLETED or FAILED. EXPIRED when nobody paid in time. COMPLETED may still turn FAILED, when the beneficiary's bank returns the money."`
+	Type                string                        `json:"type" enum:"OUTGOING,INCOMING" doc:"OUTGOING: the customer sends. INCOMING: the customer receives."`
+	Source              endpointBody                  `json:"source" doc:"Where the money comes from."`
+	Destination         endpointBody                  `json:"destination" doc:"Where the money goes to."`
+	SentAmount          currencyAmount                `json:"sentAmount" doc:"All that is paid, fees included."`
+	ReceivedAmount      currencyAmount                `json:"receivedAmount" doc:"What arrives."`
+	CustomerID          httpapi.ID[ident.Customer]    `json:"customerId" doc:"Whose transaction it is."`
+	PlatformCustomerID  string                        `json:"platformCustomerId" doc:"Your own id of the customer."`
+	SettledAt           *httpapi.Time                 `json:"settledAt" nullable:"true" doc:"When the beneficiary had the money; null before."`
+	CreatedAt           httpapi.Time                  `json:"createdAt" doc:"When it was made."`
+	UpdatedAt           httpapi.Time                  `json:"updatedAt" doc:"When it last changed."`
+	Description         string                        `json:"description,omitempty" doc:"Your note."`
+	ExchangeRate        httpapi.Decimal               `json:"exchangeRate" doc:"Smallest receiving units for one smallest sending unit, with all its digits."`
+	Fees                httpapi.Minor                 `json:"fees" doc:"The part of sentAmount that is fees."`
+	QuoteID             httpapi.ID[ident.Quote]       `json:"quoteId,omitzero" doc:"The quote it came from."`
+	PaymentInstructions []paymentInstruction          `json:"paymentInstructions,omitempty" doc:"The ways to pay it, for just-in-time funding."`
+	Refund              *refundBody                   `json:"refund,omitempty" doc:"The money on its way back to the payer, when it could not be delivered."`
+	RateDetails         rateDetails                   `json:"rateDetails" doc:"What rate and fees are made of."`
+	FailureReason       string                        `json:"failureReason,omitempty" enum:"QUOTE_EXPIRED,QUOTE_EXECUTION_FAILED,LIGHTNING_PAYMENT_FAILED,FUNDING_AMOUNT_MISMATCH,COUNTERPARTY_POST_TX_FAILED" doc:"Why it failed."`
+}
+
+type refundBody struct {
+	Reference   string         `json:"reference" doc:"What the payer sees." example:"4T9K2M7PXQ3A-REFUND"`
+	Amount      currencyAmount `json:"amount" doc:"What goes back: all that came, fees included."`
+	InitiatedAt httpapi.Time   `json:"initiatedAt" doc:"When it was owed."`
+	SettledAt   *httpapi.Time  `json:"settledAt,omitempty" doc:"When the payer had it."`
+	Status      string         `json:"status" enum:"PENDING,COMPLETED,FAILED" doc:"FAILED: it could not be sent back, and our people look after it."`
+	Reason      string         `json:"reason" enum:"TRANSACTION_FAILED,USER_CANCELLATION,TIMEOUT" doc:"Why it goes back."`
+}
+
+func transactionOf(t transaction.Transaction) transactionBody { return transactionView(t, false) }
+
+func transactionView(t transaction.Transaction, webhook bool) transactionBody {
+	body := transactionBody{
+		ID: httpapi.WriteID(t.ID), Status: string(t.State.Status), Type: string(t.Type),
+		Source: sourceBody(t.Source), Destination: destinationBody(t.Destination),
+		SentAmount: amountBody(t.Pricing.Sent), ReceivedAmount: amountBody(t.Pricing.Received),
+		CustomerID: httpapi.WriteID(t.Customer), PlatformCustomerID: t.PlatformCustomerID,
+		SettledAt: optionalTime(t.SettledAt), CreatedAt: httpapi.WriteTime(t.CreatedAt), UpdatedAt: httpapi.WriteTime(t.UpdatedAt),
+		Description: t.Description, ExchangeRate: httpapi.Decimal{Rate: t.Pricing.Rate}, Fees: minor(t.Pricing.Fees),
+		QuoteID: httpapi.WriteID(t.Quote), PaymentInstructions: instructionBodies(t.Instructions, webhook),
+		RateDetails: rateDetailsBody(t.Pricing), FailureReason: string(t.State.Reason),
+	}
+	if t.Refund != nil {
+		body.Refund = &refundBody{Reference: t.Refund.Reference, Amount: amountBody(t.Refund.Amount),
+			InitiatedAt: httpapi.WriteTime(t.Refund.InitiatedAt), SettledAt: optionalTime(t.Refund.SettledAt),
+			Status: string(t.State.Refund), Reason: string(t.Refund.Reason)}
+	}
+	return body
+}
+
+func optionalTime(t time.Time) *httpapi.Time {
+	if t.IsZero() {
+		return nil
+	}
+	written := httpapi.WriteTime(t)
+	return &written
+}
+
+func registerTransactions(a *httpapi.API, payments Payments) {
+	type one struct {
+		TransactionID httpapi.ID[ident.Transaction] `path:"transactionId" doc:"The transaction."`
+	}
+	httpapi.Get(a, httpapi.Operation{
+		ID: "getTransactionById", Path: "/transactions/{transactionId}", Tag: tagTransactions, Summary: "Get a transaction", Permission: platform.View,
+		Description: "Where a payment stands.", Errors: []fault.Code{fault.TransactionNotFound},
+	}, func(ctx context.Context, call httpapi.Call, in *one) (transaction.Transaction, error) {
+		return payments.Get(ctx, call.Principal.Platform, in.TransactionID.Value)
+	}, transactionOf)
+
+	httpapi.Get(a, httpapi.Operation{
+		ID: "listTransactions", Path: "/transactions", Tag: tagTransactions, Summary: "List transactions", Permission: platform.View,
+		Description: "The newest first, unless asked otherwise. Filters add up; dates are inclusive at both ends.",
+	}, func(ctx context.Context, call httpapi.Call, in *transactionsWanted) (ports.Page[transaction.Transaction], error) {
+		filter, err := in.filter()
+		if err != nil {
+			return ports.Page[transaction.Transaction]{}, err
+		}
+		return payments.List(ctx, call.Principal.Platform, filter)
+	}, func(p ports.Page[transaction.Transaction]) httpapi.Page[transactionBody] {
+		return pageOf(p, transactionOf, func(t transaction.Transaction) string { return t.ID.String() })
+	})
+}
+
+type transactionsWanted struct {
+	httpapi.Paging
+	httpapi.Sorting
+	CustomerID                httpapi.ID[ident.Customer] `query:"customerId" doc:"Of one customer."`
+	PlatformCustomerID        string                     `query:"platformCustomerId" doc:"Of the customer with this id of yours."`
+	AccountIdentifier         string                     `query:"accountIdentifier" doc:"From or to this account id or UMA address."`
+	SenderAccountIdentifier   string                     `query:"senderAccountIdentifier" doc:"From this account id or UMA address."`
+	ReceiverAccountIdentifier string                     `query:"receiverAccountIdentifier" doc:"To this account id or UMA address."`
+	Status                    string                     `query:"status" enum:"CREATED,PENDING,PROCESSING,COMPLETED,REJECTED,FAILED,REFUNDED,EXPIRED" doc:"In this status."`
+	Type                      string                     `query:"type" enum:"INCOMING,OUTGOING" doc:"Of this type."`
+	Reference                 string                     `query:"reference" doc:"With this payment reference."`
+	StartDate                 httpapi.Time               `query:"startDate" doc:"Made at this moment or later."`
+	EndDate                   httpapi.Time               `query:"endDate" doc:"Made at this moment or earlier."`
+}
+
+func (in *transactionsWanted) filter() (ports.TransactionFilter, error) {
+	after, err := httpapi.CursorID[ident.Transaction](in.Cursor)
+	return ports.TransactionFilter{
+		Paging:   ports.Paging{Limit: in.Limit, After: after.UUID(), Ascending: in.Ascending()},
+		Customer: in.CustomerID.Value, PlatformCustomerID: in.PlatformCustomerID,
+		Account: in.AccountIdentifier, Sender: in.SenderAccountIdentifier, Receiver: in.ReceiverAccountIdentifier,
+		Status: transaction.Status(in.Status), Type: transaction.Type(in.Type), Reference: in.Reference,
+		Created: ports.Span{From: in.StartDate.Time, To: in.EndDate.Time},
+	}, err
+}

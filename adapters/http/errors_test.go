@@ -1,0 +1,265 @@
+package httpapi
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"net/http"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"causeway/core/fault"
+)
+
+func TestBadRequestsSayEverythingThatIsWrong(t *testing.T) {
+	t.Parallel()
+	// Every bad field is named by its dotted path with what it must be, all at once,
+	// and nothing that was sent is echoed.
+	const (
+		required = "is required"
+		integer  = "must be a whole number, written without quotes, point or exponent"
+	)
+	for name, c := range map[string]struct {
+		method, path, body string
+		want               map[string]string
+	}{
+		"missing fields": {"POST", "/parcels", `{}`, map[string]string{"to": required, "weight": required}},
+		"null fields":    {"POST", "/parcels", `{"to":null,"weight":null}`, map[string]string{"to": "must be a string", "weight": integer}},
+		"missing and of the wrong type": {"POST", "/parcels", `{"weight":"100","note":5,"label":{"lines":"x"}}`,
+			map[string]string{"to": required, "weight": integer, "note": "must be a string", "label.color": required, "label.lines": "must be a list"}},
+		"no id":                {"POST", "/parcels", `{"to":"Customer:1","weight":1}`, map[string]string{"to": "must be an id of the form Customer:<uuid>"}},
+		"another type's id":    {"POST", "/parcels", `{"to":"Quote:0199e3a4-7c5e-7d21-9f0b-3c1d2e4f5a6c","weight":1}`, map[string]string{"to": "must be an id of the form Customer:<uuid>"}},
+		"zero amount":          {"POST", "/parcels", strings.Replace(goodParcel, "700", "0", 1), map[string]string{"weight": "must be 1 or more"}},
+		"negative amount":      {"POST", "/parcels", strings.Replace(goodParcel, "700", "-1", 1), map[string]string{"weight": "must be 1 or more"}},
+		"amount too large":     {"POST", "/parcels", strings.Replace(goodParcel, "700", "9000000000000001", 1), map[string]string{"weight": "must be 9000000000000000 or less"}},
+		"amount far too large": {"POST", "/parcels", strings.Replace(goodParcel, "700", "99999999999999999999999", 1), map[string]string{"weight": "must be 9000000000000000 or less"}},
+		"fraction":             {"POST", "/parcels", strings.Replace(goodParcel, "700", "1.5", 1), map[string]string{"weight": integer}},
+		"point":                {"POST", "/parcels", strings.Replace(goodParcel, "700", "100.0", 1), map[string]string{"weight": integer}},
+		"exponent":             {"POST", "/parcels", strings.Replace(goodParcel, "700", "1e3", 1), map[string]string{"weight": integer}},
+		"quoted amount":        {"POST", "/parcels", strings.Replace(goodParcel, "700", `"700"`, 1), map[string]string{"weight": integer}},
+		"lower-case currency": {"POST", "/parcels", `{"to":"Customer:0199e3a4-7c5e-7d21-9f0b-3c1d2e4f5a6c","weight":1,"currency":"usd"}`,
+			map[string]string{"currency": "must be a currency code in upper case, such as USD or BTC"}},
+		"inside of objects and lists": {"POST", "/parcels", `{"to":"Customer:0199e3a4-7c5e-7d21-9f0b-3c1d2e4f5a6c","weight":1,"label":{"color":"BLUE","lines":["a",2,"c","d"]}}`,
+			map[string]string{"label.color": "must be one of RED, GREEN", "label.lines": "must list at most 3", "label.lines[1]": "must be a string"}},
+		"too long": {"POST", "/parcels", `{"to":"Customer:0199e3a4-7c5e-7d21-9f0b-3c1d2e4f5a6c","weight":1,"note":"` + strings.Repeat("ä", 21) + `"}`,
+			map[string]string{"note": "must have at most 20 characters"}},
+		"no moment, and what comes after it": {"POST", "/parcels", `{"to":"x","weight":1,"ready":"soon","way":{"kind":"SEA"}}`,
+			map[string]string{"to": "must be an id of the form Customer:<uuid>", "ready": "must be a moment like 2025-10-13T09:30:00Z", "way.ship": required}},
+		"a parameter in the path": {"GET", "/parcels/1", "", map[string]string{"parcelId": "must be an id of the form Quote:<uuid>"}},
+		"parameters in the query": {"GET", "/parcels?limit=0&sortOrder=up&to=1&since=now&cursor=!", "", map[string]string{
+			"limit": "must be 1 or more", "sortOrder": "must be one of asc, desc", "to": "must be an id of the form Customer:<uuid>",
+			"since": "must be a moment like 2025-10-13T09:30:00Z", "cursor": errCursor.Error()}},
+		"limit too high":     {"GET", "/parcels?limit=101", "", map[string]string{"limit": "must be 100 or less"}},
+		"limit is no number": {"GET", "/parcels?limit=many", "", map[string]string{"limit": integer}},
+		"another list's cursor": {"GET", "/parcels?cursor=" + Cursor{ID: "Customer:0199e3a4-7c5e-7d21-9f0b-3c1d2e4f5a6c"}.String(), "",
+			map[string]string{"cursor": errCursor.Error()}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			f := newFixture(t)
+
+			got := f.do(c.method, c.path, c.body)
+
+			if got.status != 400 || got.error.Code != "INVALID_INPUT" || !maps.Equal(got.fields, c.want) {
+				t.Errorf("got %s\nwant fields %v", got.body, c.want)
+			}
+			for _, field := range slices.Collect(maps.Keys(c.want)) {
+				if !strings.Contains(got.error.Message, field) {
+					t.Errorf("the message %q does not name %s", got.error.Message, field)
+				}
+			}
+		})
+	}
+}
+
+func TestConstraintsAreTold(t *testing.T) {
+	t.Parallel()
+	// A program reads which rule was broken, with the rule's value as JSON writes it.
+	f := newFixture(t)
+
+	got := f.do("POST", "/parcels", `{"to":"Customer:0199e3a4-7c5e-7d21-9f0b-3c1d2e4f5a6c","weight":9000000000000001,"note":"`+strings.Repeat("x", 21)+`","label":{"color":"BLUE","lines":[]}}`)
+
+	for _, want := range []string{`"constraint":{"maximum":9000000000000000}`, `"constraint":{"maxLength":20}`, `"constraint":{"enum":["RED","GREEN"]}`} {
+		if !strings.Contains(got.body, want) {
+			t.Errorf("no %s in %s", want, got.body)
+		}
+	}
+}
+
+func TestRequestsThatAreNoRequests(t *testing.T) {
+	t.Parallel()
+	// What cannot be read, is nowhere, or is not possible here is refused with the
+	// right status and a sentence that helps.
+	for name, c := range map[string]struct {
+		method, path, body string
+		options            []option
+		status             int
+		code, says         string
+	}{
+		"malformed JSON":       {"POST", "/parcels", "{\n  \"to\": }", nil, 400, "INVALID_INPUT", "line 2, column 9: a value is expected here"},
+		"cut off JSON":         {"POST", "/parcels", `{"to":"Cus`, nil, 400, "INVALID_INPUT", "line 1, column 11: the body ends inside a string"},
+		"two values":           {"POST", "/parcels", goodParcel + goodParcel, nil, 400, "INVALID_INPUT", "nothing may follow the value"},
+		"a field twice":        {"POST", "/parcels", `{"weight":1,"Weight":-5}`, nil, 400, "INVALID_INPUT", `the field "Weight" is given twice`},
+		"the zero character":   {"POST", "/parcels", `{"note":"a\u0000b"}`, nil, 400, "INVALID_INPUT", "the zero character is not allowed"},
+		"broken UTF-8":         {"POST", "/parcels", "{\"note\":\"\xff\"}", nil, 400, "INVALID_INPUT", "this string is not UTF-8"},
+		"endless nesting":      {"POST", "/parcels", strings.Repeat("[", 100_000), nil, 400, "INVALID_INPUT", "nested too deeply"},
+		"no object":            {"POST", "/parcels", `[]`, nil, 400, "INVALID_INPUT", "The body must be an object."},
+		"no body":              {"POST", "/parcels", "", nil, 400, "INVALID_INPUT", "needs a body"},
+		"the nil UUID":         {"POST", "/parcels", `{"to":"Customer:00000000-0000-0000-0000-000000000000","weight":1}`, nil, 400, "INVALID_INPUT", "Customer:<uuid>"},
+		"another content type": {"POST", "/parcels", goodParcel, []option{header("Content-Type", "application/x-www-form-urlencoded")}, 415, "UNSUPPORTED_MEDIA_TYPE", "application/json"},
+		"unknown path":         {"GET", "/parcel", "", nil, 404, "NOT_FOUND", BasePath + "/docs"},
+		"zero in the path":     {"GET", "/parcels/%00", "", nil, 404, "NOT_FOUND", ""},
+		"zero in the query":    {"GET", "/parcels?since=%00", "", nil, 404, "NOT_FOUND", ""},
+		"broken query":         {"GET", "/parcels?to=%zz", "", nil, 404, "NOT_FOUND", ""},
+		"wrong method":         {"PATCH", "/parcels", "{}", nil, 405, "METHOD_NOT_ALLOWED", "GET, HEAD, OPTIONS, POST"},
+		"no such thing":        {"GET", "/parcels/Quote:0199e3a4-7c5e-7d21-9f0b-3c1d2e4f5aff", "", nil, 404, "QUOTE_NOT_FOUND", "no parcel"},
+		"too large":            {"POST", "/parcels", `{"note":"` + strings.Repeat("x", 1<<20) + `"}`, nil, 413, "PAYLOAD_TOO_LARGE", "1 MiB"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			f := newFixture(t)
+
+			got := f.do(c.method, c.path, c.body, c.options...)
+
+			if got.status != c.status || got.error.Code != c.code || !strings.Contains(got.error.Message, c.says) {
+				t.Errorf("got %d %s, want %d %s with %q", got.status, got.body, c.status, c.code, c.says)
+			}
+			if allow := got.header.Get("Allow"); (c.status == 405) != (allow != "") {
+				t.Errorf("Allow = %q with status %d", allow, c.status)
+			}
+		})
+	}
+}
+
+func TestGoodRequestsOfOddForms(t *testing.T) {
+	t.Parallel()
+	// Unknown fields, a charset, an escaped id, upper-case hexadecimal, the largest
+	// amount and a HEAD are all fine.
+	f := newFixture(t)
+	for name, got := range map[string]reply{
+		"unknown fields": f.do("POST", "/parcels", strings.Replace(goodParcel, "{", `{"color":{"deep":[1.5,null]},`, 1)),
+		"charset":        f.do("POST", "/parcels", goodParcel, header("Content-Type", "application/json; charset=utf-8")),
+		"no type":        f.do("POST", "/parcels", goodParcel, func(r *http.Request) { r.Header.Del("Content-Type") }),
+		"upper case":     f.do("POST", "/parcels", strings.Replace(goodParcel, "0199e3a4", "0199E3A4", 1)),
+		"escaped":        f.do("POST", "/parcels", strings.Replace(goodParcel, "Customer:", `Customer\u003a`, 1)),
+		"most":           f.do("POST", "/parcels", strings.Replace(goodParcel, "700", "9000000000000000", 1)),
+		"optional null":  f.do("POST", "/parcels", strings.Replace(goodParcel, "{", `{"note":null,"way":null,"label":null,`, 1)),
+	} {
+		if got.status != http.StatusCreated {
+			t.Errorf("%s: %d %s", name, got.status, got.body)
+		}
+	}
+	if got := f.do("POST", "/parcels", strings.Replace(goodParcel, "700", "9000000000000000", 1)); !strings.Contains(got.body, `"weight":9000000000000000`) {
+		t.Errorf("the largest amount came out as %s", got.body)
+	}
+	if got := f.do("HEAD", "/parcels/Quote%3A0199e3a4-7c5e-7d21-9f0b-3c1d2e4f5a6b", ""); got.status != 200 {
+		t.Errorf("HEAD: %d", got.status)
+	}
+	if got := f.do("OPTIONS", "/parcels", ""); got.status != 204 || got.header.Get("Allow") != "GET, HEAD, OPTIONS, POST" {
+		t.Errorf("OPTIONS: %d %v", got.status, got.header)
+	}
+	if got := f.do("DELETE", "/parcels/"+parcelID.String(), ""); got.status != 204 || got.body != "" {
+		t.Errorf("DELETE: %d %q", got.status, got.body)
+	}
+}
+
+func TestFaultsAreRendered(t *testing.T) {
+	t.Parallel()
+	// A use case's fault reaches the caller whole: status, code, reason in both places,
+	// details, fields, and how long to wait.
+	f := newFixture(t)
+	f.ran = func(context.Context, Call, *sendParcel) (parcel, error) {
+		return parcel{}, fmt.Errorf("send: %w", &fault.Error{
+			Code: fault.QuoteExpired, Message: "Too late.", Reason: "Expired", RetryAfter: 1500 * time.Millisecond,
+			Details: map[string]any{"expiredAt": "2025-10-13T09:30:00Z"},
+			Fields:  []fault.Field{{Field: "to", Message: "moved away"}},
+		})
+	}
+
+	got := f.do("POST", "/parcels", goodParcel)
+
+	want := `{"status":409,"code":"QUOTE_EXPIRED","message":"Too late.","reason":"Expired","details":{"errors":[{"field":"to","message":"moved away"}],"expiredAt":"2025-10-13T09:30:00Z","reason":"Expired"}}`
+	if got.status != 409 || got.body != want || got.header.Get("Retry-After") != "2" {
+		t.Errorf("got %d %v %s\nwant %s", got.status, got.header, got.body, want)
+	}
+}
+
+func TestErrorsOfOurOwnStayHere(t *testing.T) {
+	t.Parallel()
+	// An error that is no fault, a panic and a time-out are told apart by the log
+	// only, where they stand with the request id; a caller reads none of their text.
+	for name, c := range map[string]struct {
+		err    error
+		status int
+	}{
+		"error":    {errors.New("connection refused: postgres://user:hunter2@db"), 500},
+		"time-out": {fmt.Errorf("query hunter2: %w", context.DeadlineExceeded), 503},
+		"declared": {fault.New(fault.InternalError, "we know"), 500},
+		"panic":    {nil, 500},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			f := newFixture(t)
+			f.ran = func(context.Context, Call, *sendParcel) (parcel, error) {
+				if c.err == nil {
+					panic("index out of hunter2")
+				}
+				return parcel{}, c.err
+			}
+
+			got := f.do("POST", "/parcels", goodParcel)
+
+			if got.status != c.status || strings.Contains(got.body, "hunter2") {
+				t.Errorf("got %d %s", got.status, got.body)
+			}
+			entry := f.logs.LastEntry()
+			if entry == nil || entry.Level.String() != "error" || entry.Data["error"] == nil || entry.Data["request_id"] != got.header.Get("Request-Id") {
+				t.Fatalf("logged %+v", entry)
+			}
+			if stack, _ := entry.Data["stack"].(string); (c.err == nil) != strings.Contains(stack, "errors_test.go") {
+				t.Errorf("stack = %q", stack)
+			}
+		})
+	}
+}
+
+func TestTheContextEndsWithTheRequestTimeout(t *testing.T) {
+	t.Parallel()
+	// An operation that takes too long is told so by its context, and its caller is
+	// answered in time.
+	f := newFixture(t, func(c *Config) { c.RequestTimeout = time.Millisecond })
+	f.ran = func(ctx context.Context, _ Call, _ *sendParcel) (parcel, error) {
+		<-ctx.Done()
+		return parcel{}, ctx.Err()
+	}
+
+	got := f.do("POST", "/parcels", goodParcel)
+
+	if got.status != 503 || got.error.Code != "SERVICE_UNAVAILABLE" || got.header.Get("Retry-After") != "1" {
+		t.Errorf("got %d %v %s", got.status, got.header, got.body)
+	}
+}
+
+func TestEveryRuleHasAText(t *testing.T) {
+	t.Parallel()
+	// Whatever the validator finds, the caller reads a sentence of ours: none of its
+	// marks comes through.
+	for name, r := range rules {
+		finding := mark + name + strings.Repeat(mark+"7", 2)
+
+		_, text, _ := explain(finding)
+
+		if text == "" || strings.Contains(text, mark) || strings.Contains(text, "%") {
+			t.Errorf("%s (%q) is told as %q", name, r.text, text)
+		}
+	}
+	if _, text, _ := explain("some new finding"); text != "some new finding" {
+		t.Errorf("a finding that is not ours is told as %q", text)
+	}
+	if _, text, _ := explain(mark + "unheard of"); text != "is not valid" {
+		t.Errorf("a mark that is not ours is told as %q", text)
+	}
+}

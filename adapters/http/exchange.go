@@ -1,0 +1,205 @@
+package httpapi
+
+import (
+	"bytes"
+	"context"
+	"crypto/tls"
+	"io"
+	"mime/multipart"
+	"net/http"
+	"net/url"
+	"strconv"
+	"sync"
+	"time"
+
+	"github.com/danielgtaylor/huma/v2"
+	"github.com/danielgtaylor/huma/v2/queryparam"
+	"github.com/julienschmidt/httprouter"
+
+	"causeway/core/fault"
+)
+
+// exchange is one request and its answer. It implements huma.Context. The answer
+// is held back until it is whole, so that a failure halfway never leaves half a
+// body on the wire, and so that it can be remembered under an idempotency key.
+//
+// An exchange is never reused: a use case may still hold its context when the
+// request is over.
+type exchange struct {
+	match // must be first used by the router; w.(*match)
+
+	api    *API
+	route  *route
+	w      http.ResponseWriter
+	r      *http.Request
+	params httprouter.Params
+	ctx    requestContext
+	call   Call
+
+	started time.Time
+	id      string // the request id
+
+	reader bytes.Reader  // what is left to read of the request body
+	in     *bytes.Buffer // the request body; nil while unread
+	out    *bytes.Buffer // the answer; nil while there is none
+
+	status   int
+	code     fault.Code // of a refusal
+	answered bool       // an operation has written its answer
+	err      error      // an error of our own, to be logged
+	claimed  *claimed   // nil without an idempotency key
+	replayed bool       // the answer was given before
+	sent     bool       // headers are on the wire
+}
+
+// requestContext lets a handler find its exchange.
+type requestContext struct {
+	context.Context
+	x *exchange
+}
+
+type exchangeKey struct{}
+
+func (c *requestContext) Value(key any) any {
+	if _, ok := key.(exchangeKey); ok {
+		return c.x
+	}
+	return c.Context.Value(key)
+}
+
+func exchangeOf(ctx context.Context) *exchange { return ctx.Value(exchangeKey{}).(*exchange) }
+
+// buffers are shared between requests; a big one is left to the collector.
+var buffers = sync.Pool{New: func() any { return bytes.NewBuffer(make([]byte, 0, 2048)) }}
+
+const keptBuffer = 64 << 10
+
+func borrow() *bytes.Buffer { return buffers.Get().(*bytes.Buffer) }
+
+func giveBack(b *bytes.Buffer) {
+	if b != nil && b.Cap() <= keptBuffer {
+		b.Reset()
+		buffers.Put(b)
+	}
+}
+
+// answer sets the whole answer, in place of whatever was written before.
+func (x *exchange) answer(status int, body []byte) {
+	x.status = status
+	x.buffer().Reset()
+	x.out.Write(body)
+}
+
+func (x *exchange) buffer() *bytes.Buffer {
+	if x.out == nil {
+		x.out = borrow()
+	}
+	return x.out
+}
+
+// refuse answers with an error.
+func (x *exchange) refuse(err error) {
+	f, ours := describe(err, x.id)
+	if ours {
+		x.err = err
+	}
+	x.code = f.Code
+	header := x.w.Header()
+	if f.RetryAfter > 0 {
+		header.Set("Retry-After", strconv.Itoa(wholeSeconds(f.RetryAfter)))
+	}
+	if f.Code.Status() == http.StatusUnauthorized {
+		header.Set("Www-Authenticate", challenge)
+	}
+	x.status = f.Code.Status()
+	x.buffer().Reset()
+	encode(x.out, bodyOf(f))
+}
+
+var jsonType = []string{"application/json"}
+
+// send puts the answer on the wire.
+func (x *exchange) send() {
+	if x.sent {
+		return
+	}
+	x.sent = true
+	header := x.w.Header()
+	if x.status == 0 {
+		x.status = http.StatusOK
+	}
+	if x.out != nil && x.out.Len() > 0 && x.status != http.StatusNoContent {
+		header["Content-Type"] = jsonType
+		header["Content-Length"] = []string{strconv.Itoa(x.out.Len())}
+		x.w.WriteHeader(x.status)
+		_, _ = x.w.Write(x.out.Bytes()) // a caller who has left reads no answer
+		return
+	}
+	x.w.WriteHeader(x.status)
+}
+
+// release gives the buffers back; the exchange must not be written to afterwards.
+func (x *exchange) release() {
+	giveBack(x.in)
+	giveBack(x.out)
+	x.in, x.out = nil, nil
+	x.reader.Reset(nil)
+}
+
+// What huma asks of a request.
+var _ huma.Context = (*exchange)(nil)
+
+func (x *exchange) Operation() *huma.Operation { return x.route.op }
+func (x *exchange) Context() context.Context   { return &x.ctx }
+func (x *exchange) TLS() *tls.ConnectionState  { return x.r.TLS }
+func (x *exchange) Method() string             { return x.r.Method }
+func (x *exchange) Host() string               { return x.r.Host }
+func (x *exchange) RemoteAddr() string         { return x.r.RemoteAddr }
+func (x *exchange) URL() url.URL               { return *x.r.URL }
+func (x *exchange) Query(name string) string   { return queryparam.Get(x.r.URL.RawQuery, name) }
+func (x *exchange) Header(name string) string  { return x.r.Header.Get(name) }
+func (x *exchange) BodyReader() io.Reader      { return &x.reader }
+func (x *exchange) Status() int                { return x.status }
+func (x *exchange) BodyWriter() io.Writer      { return x.buffer() }
+
+func (x *exchange) Version() huma.ProtoVersion {
+	return huma.ProtoVersion{Proto: x.r.Proto, ProtoMajor: x.r.ProtoMajor, ProtoMinor: x.r.ProtoMinor}
+}
+
+func (x *exchange) Param(name string) string {
+	for i, n := range x.item.names {
+		if n == name && i < len(x.params) {
+			return x.params[i].Value
+		}
+	}
+	return ""
+}
+
+func (x *exchange) EachHeader(each func(name, value string)) {
+	for name, values := range x.r.Header {
+		for _, value := range values {
+			each(name, value)
+		}
+	}
+}
+
+// GetMultipartForm parses the body that was already read; its size is limited by then.
+func (x *exchange) GetMultipartForm() (*multipart.Form, error) {
+	x.r.Body = io.NopCloser(&x.reader)
+	err := x.r.ParseMultipartForm(x.route.maxBody)
+	return x.r.MultipartForm, err
+}
+
+// SetReadDeadline does nothing: the body is read before huma asks for it, under
+// the server's own deadline.
+func (x *exchange) SetReadDeadline(time.Time) error { return nil }
+
+// SetStatus is ignored once an operation has written its answer.
+func (x *exchange) SetStatus(status int) {
+	if !x.answered {
+		x.status = status
+	}
+}
+
+func (x *exchange) SetHeader(name, value string)    { x.w.Header().Set(name, value) }
+func (x *exchange) AppendHeader(name, value string) { x.w.Header().Add(name, value) }

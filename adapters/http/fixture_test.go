@@ -1,0 +1,320 @@
+package httpapi
+
+import (
+	"context"
+	"encoding/json"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/google/uuid"
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/sirupsen/logrus"
+	"github.com/sirupsen/logrus/hooks/test"
+
+	"causeway/core/fault"
+	"causeway/core/ident"
+	"causeway/core/platform"
+	"causeway/ports"
+)
+
+// fixture is a front door with one small domain behind it: parcels.
+type fixture struct {
+	*API
+	t      *testing.T
+	memory *memory
+	logs   *test.Hook
+	ran    func(ctx context.Context, call Call, in *sendParcel) (parcel, error)
+}
+
+type parcel struct {
+	ID     ident.Quote
+	To     ident.Customer
+	Weight int64
+}
+
+type parcelBody struct {
+	ID     ID[ident.Quote]    `json:"id" doc:"The parcel."`
+	To     ID[ident.Customer] `json:"to" doc:"Who gets it."`
+	Weight Minor              `json:"weight" doc:"In grams."`
+	Note   string             `json:"note,omitempty" doc:"A note."`
+}
+
+type sendParcel struct {
+	Body struct {
+		To       ID[ident.Customer] `json:"to" doc:"Who gets it."`
+		Weight   Minor              `json:"weight" minimum:"1" doc:"In grams."`
+		Note     string             `json:"note,omitempty" maxLength:"20" doc:"A note."`
+		Currency Currency           `json:"currency,omitempty" doc:"What it is worth in."`
+		Label    *label             `json:"label,omitempty" doc:"What stands on it."`
+		Ready    *Time              `json:"ready,omitempty" doc:"When it can be fetched."`
+		Way      Union[ways]        `json:"way,omitzero" doc:"How it travels."`
+	}
+}
+
+type label struct {
+	Color string   `json:"color" enum:"RED,GREEN" doc:"Its color."`
+	Lines []string `json:"lines" maxItems:"3" doc:"Its text."`
+}
+
+type ways struct{}
+
+func (ways) Union() UnionSpec {
+	return UnionSpec{
+		Description: "How a parcel travels.", Discriminator: "kind",
+		Branches: []Branch{
+			{Name: "RoadWay", Values: []string{"ROAD", "STREET"}, Fields: []Field{
+				{Name: "plate", Required: true, Pattern: "^[A-Z]{2}[0-9]{3}$", Shape: "a plate such as AB123"},
+				{Name: "driver", Union: &UnionSpec{Discriminator: "kind", Branches: []Branch{
+					{Name: "PersonDriver", Values: []string{"PERSON"}, Fields: []Field{{Name: "fullName", Required: true}}},
+					{Name: "RobotDriver", Values: []string{"ROBOT"}, Fields: []Field{{Name: "model", Required: true}}},
+				}}},
+			}},
+			{Name: "SeaWay", Values: []string{"SEA"}, Fields: []Field{
+				{Name: "ship", Required: true, MaxLength: 5},
+				{Name: "cabin", Fields: []Field{{Name: "number", Required: true}}},
+			}},
+		},
+	}
+}
+
+const (
+	clientID = "0123456789abcdef0123456789abcdef"
+	secret   = "s3cret"
+)
+
+var (
+	parcelID   = must(ident.ParseQuote("Quote:0199e3a4-7c5e-7d21-9f0b-3c1d2e4f5a6b"))
+	receiverID = must(ident.ParseCustomer("Customer:0199e3a4-7c5e-7d21-9f0b-3c1d2e4f5a6c"))
+	platformID = must(ident.ParsePlatform("PlatformConfig:0199e3a4-7c5e-7d21-9f0b-3c1d2e4f5a6d"))
+)
+
+func must[T any](v T, err error) T {
+	if err != nil {
+		panic(err)
+	}
+	return v
+}
+
+// gate knows one token for each set of permissions.
+type gate struct {
+	mu     sync.Mutex
+	tokens map[string]platform.Principal
+}
+
+func (g *gate) Authenticate(_ context.Context, id, given string) (platform.Principal, error) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	p, ok := g.tokens[id]
+	if !ok || given != secret {
+		return platform.Principal{}, &fault.Error{Code: fault.Unauthorized, Message: "No token has these credentials.", Reason: "Invalid credentials"}
+	}
+	return p, nil
+}
+
+func newGate() *gate {
+	principal := func(environment platform.Environment, permissions ...platform.Permission) platform.Principal {
+		return platform.Principal{Platform: platformID, Environment: environment, Permissions: permissions}
+	}
+	g := &gate{tokens: map[string]platform.Principal{
+		clientID:     principal(platform.Sandbox, platform.Permissions...),
+		"viewer":     principal(platform.Sandbox, platform.View),
+		"production": principal(platform.Production, platform.Permissions...),
+	}}
+	for id, p := range g.tokens {
+		p.Token = must(ident.ParseToken("Token:" + uuid.NewSHA1(uuid.NameSpaceOID, []byte(id)).String()))
+		g.tokens[id] = p
+	}
+	return g
+}
+
+// memory keeps answers in a map.
+type memory struct {
+	mu       sync.Mutex
+	answers  map[ports.ClaimKey]ports.Stored
+	recalled int
+	recall   func() error // nil: works
+}
+
+func (m *memory) Recall(_ context.Context, claim ports.Claim) (ports.Stored, bool, error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.recalled++
+	if m.recall != nil {
+		if err := m.recall(); err != nil {
+			return ports.Stored{}, false, err
+		}
+	}
+	stored, ok := m.answers[claim.ID()]
+	return stored, ok, nil
+}
+
+func (m *memory) Store(_ context.Context, claim ports.Claim, stored ports.Stored) error {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if _, ok := m.answers[claim.ID()]; !ok {
+		m.answers[claim.ID()] = stored
+	}
+	return nil
+}
+
+func (m *memory) get(key string) (ports.Stored, bool) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	for id, stored := range m.answers {
+		if id.Key == key {
+			return stored, true
+		}
+	}
+	return ports.Stored{}, false
+}
+
+// newFixture makes a front door with the operations of the tests; configure may
+// change its settings and add operations of its own.
+func newFixture(t *testing.T, configure ...func(*Config)) *fixture {
+	f := unbuilt(t, configure...)
+	if err := f.Build(); err != nil {
+		t.Fatal(err)
+	}
+	return f
+}
+
+func unbuilt(t *testing.T, configure ...func(*Config)) *fixture {
+	log, logs := test.NewNullLogger()
+	log.SetLevel(logrus.DebugLevel)
+	f := &fixture{t: t, memory: &memory{answers: map[ports.ClaimKey]ports.Stored{}}, logs: logs}
+	f.ran = func(_ context.Context, _ Call, in *sendParcel) (parcel, error) {
+		return parcel{ID: parcelID, To: in.Body.To.Value, Weight: int64(in.Body.Weight)}, nil
+	}
+	config := Config{Authenticator: newGate(), Memory: f.memory, Log: log, Metrics: prometheus.NewRegistry(), Rate: Unlimited}
+	for _, change := range configure {
+		change(&config)
+	}
+	f.API = New(config)
+	f.Tags(Tag{"Parcels", "Send parcels."})
+
+	Post(f.API, Operation{
+		ID: "sendParcel", Path: "/parcels", Summary: "Send a parcel", Tag: "Parcels", Permission: platform.Transact, Status: http.StatusCreated,
+		RequestExample: `{"to":"Customer:0199e3a4-7c5e-7d21-9f0b-3c1d2e4f5a6c","weight":700}`, Errors: []fault.Code{fault.QuoteExpired},
+	}, func(ctx context.Context, call Call, in *sendParcel) (parcel, error) { return f.ran(ctx, call, in) }, renderParcel)
+	Get(f.API, Operation{ID: "getParcel", Path: "/parcels/{parcelId}", Summary: "Get a parcel", Tag: "Parcels", Permission: platform.View},
+		func(_ context.Context, _ Call, in *struct {
+			ParcelID ID[ident.Quote] `path:"parcelId" doc:"Which one."`
+		}) (parcel, error) {
+			if in.ParcelID.Value != parcelID {
+				return parcel{}, fault.New(fault.QuoteNotFound, "There is no parcel with this id.")
+			}
+			return parcel{ID: in.ParcelID.Value, To: receiverID, Weight: 5}, nil
+		}, renderParcel)
+	Get(f.API, Operation{ID: "listParcels", Path: "/parcels", Summary: "List parcels", Tag: "Parcels", Permission: platform.View},
+		func(_ context.Context, _ Call, in *struct {
+			Paging
+			Sorting
+			To    ID[ident.Customer] `query:"to" doc:"Only those for this customer."`
+			Since Time               `query:"since" doc:"Only later ones."`
+		}) ([]parcel, error) {
+			if _, err := CursorID[ident.Quote](in.Cursor); err != nil {
+				return nil, err
+			}
+			return make([]parcel, min(in.Limit, 2)), nil
+		}, func(parcels []parcel) Page[parcelBody] {
+			items := make([]parcelBody, len(parcels))
+			for i := range parcels {
+				items[i] = renderParcel(parcels[i])
+			}
+			return NewPage(items, true, Cursor{ID: parcelID.String()}, 7)
+		})
+	Delete(f.API, Operation{ID: "dropParcel", Path: "/parcels/{parcelId}", Summary: "Drop a parcel", Tag: "Parcels", Permission: platform.Manage},
+		func(context.Context, Call, *struct {
+			ParcelID ID[ident.Quote] `path:"parcelId" doc:"Which one."`
+		}) (struct{}, error) {
+			return struct{}{}, nil
+		}, func(struct{}) NoBody { return NoBody{} })
+	Post(f.API, Operation{ID: "loseParcel", Path: "/sandbox/parcels/{parcelId}/lose", Summary: "Lose a parcel", Tag: "Parcels", Permission: platform.Transact, SandboxOnly: true},
+		func(context.Context, Call, *struct {
+			ParcelID ID[ident.Quote] `path:"parcelId" doc:"Which one."`
+		}) (parcel, error) {
+			return parcel{ID: parcelID, To: receiverID, Weight: 1}, nil
+		}, renderParcel)
+	Get(f.API, Operation{ID: "getNews", Path: "/news", Summary: "Read the news", Tag: "Parcels", Public: true},
+		func(context.Context, Call, *struct{}) (parcel, error) { panic("the press is broken") }, renderParcel)
+	return f
+}
+
+func renderParcel(p parcel) parcelBody {
+	return parcelBody{ID: WriteID(p.ID), To: WriteID(p.To), Weight: Minor(p.Weight)}
+}
+
+// reply is an answer with its body read.
+type reply struct {
+	status int
+	header http.Header
+	body   string
+	error  Error
+	fields map[string]string // details.errors, message by field
+}
+
+type option func(*http.Request)
+
+func header(name, value string) option {
+	return func(r *http.Request) { r.Header.Set(name, value) }
+}
+
+func as(client string) option { return func(r *http.Request) { r.SetBasicAuth(client, secret) } }
+
+func key(k string) option { return header("Idempotency-Key", k) }
+
+// do sends a request below BasePath with the credentials of a token that may do everything.
+func (f *fixture) do(method, path, body string, options ...option) reply {
+	f.t.Helper()
+	return f.at(method, BasePath+path, body, options...)
+}
+
+func (f *fixture) at(method, path, body string, options ...option) reply {
+	f.t.Helper()
+	var content io.Reader
+	if body != "" {
+		content = strings.NewReader(body)
+	}
+	r := httptest.NewRequest(method, path, content)
+	r.SetBasicAuth(clientID, secret)
+	if body != "" {
+		r.Header.Set("Content-Type", "application/json")
+	}
+	for _, change := range options {
+		change(r)
+	}
+	w := httptest.NewRecorder()
+	f.ServeHTTP(w, r)
+	return f.read(w.Result())
+}
+
+func (f *fixture) read(response *http.Response) reply {
+	f.t.Helper()
+	defer response.Body.Close()
+	text, err := io.ReadAll(response.Body)
+	if err != nil {
+		f.t.Fatal(err)
+	}
+	got := reply{status: response.StatusCode, header: response.Header, body: string(text), fields: map[string]string{}}
+	if response.StatusCode >= 400 {
+		if err := json.Unmarshal(text, &got.error); err != nil {
+			f.t.Fatalf("status %d with a body that is no error: %q", got.status, text)
+		}
+		if list, ok := got.error.Details["errors"].([]any); ok {
+			for _, item := range list {
+				entry := item.(map[string]any)
+				got.fields[entry["field"].(string)] = entry["message"].(string)
+			}
+		}
+		if got.error.Status != got.status || got.error.Message == "" || got.header.Get("Content-Type") != "application/json" {
+			f.t.Errorf("not a whole error: %d %v %s", got.status, got.header, text)
+		}
+	}
+	return got
+}
+
+const goodParcel = `{"to":"Customer:0199e3a4-7c5e-7d21-9f0b-3c1d2e4f5a6c","weight":700}`

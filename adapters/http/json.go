@@ -1,0 +1,95 @@
+package httpapi
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"reflect"
+	"strconv"
+	"strings"
+
+	"github.com/danielgtaylor/huma/v2"
+
+	"causeway/core/fault"
+)
+
+// jsonFormat is how huma reads and writes bodies.
+var jsonFormat = huma.Format{
+	Marshal: func(w io.Writer, v any) error {
+		if b, ok := w.(*bytes.Buffer); ok {
+			b.Reset()
+		}
+		return encode(w, v)
+	},
+	Unmarshal: decode,
+}
+
+// encode writes compact JSON without a line end, and leaves <, > and & as they are.
+func encode(w io.Writer, v any) error {
+	b, ok := w.(*bytes.Buffer)
+	if !ok {
+		return errors.New("bodies are written to a buffer")
+	}
+	e := json.NewEncoder(b)
+	e.SetEscapeHTML(false)
+	if err := e.Encode(v); err != nil {
+		return fmt.Errorf("render the body: %w", err)
+	}
+	b.Truncate(b.Len() - 1)
+	return nil
+}
+
+// decode is called twice for a body: into an any, to be validated, and then into
+// the operation's own type. The first call is the strict one.
+func decode(data []byte, v any) error {
+	if free, ok := v.(*any); ok {
+		value, err := parseJSON(data)
+		*free = value
+		return err
+	}
+	err := json.Unmarshal(data, v)
+	var mistyped *json.UnmarshalTypeError
+	if errors.As(err, &mistyped) {
+		rule := "string"
+		switch mistyped.Type.Kind() {
+		case reflect.Int, reflect.Int8, reflect.Int16, reflect.Int32, reflect.Int64,
+			reflect.Uint, reflect.Uint8, reflect.Uint16, reflect.Uint32, reflect.Uint64:
+			rule = "integer"
+		case reflect.Bool:
+			rule = "boolean"
+		case reflect.Slice, reflect.Array:
+			rule = "array"
+		case reflect.Struct, reflect.Map:
+			rule = "object"
+		}
+		return errors.New(mark + "mistyped" + mark + mistyped.Field + mark + rule)
+	}
+	return err
+}
+
+// syntaxError says where a body stops being JSON that we accept.
+type syntaxError struct {
+	line, column int // from 1; the column counts characters
+	problem      string
+}
+
+// Error carries the place in a form that malformed reads back.
+func (e *syntaxError) Error() string {
+	return mark + "malformed" + mark + strconv.Itoa(e.line) + mark + strconv.Itoa(e.column) + mark + e.problem
+}
+
+// malformed turns a finding that came from a syntaxError into its fault.
+func malformed(finding string) (*fault.Error, bool) {
+	rest, ok := strings.CutPrefix(finding, mark+"malformed"+mark)
+	if !ok {
+		return nil, false
+	}
+	parts := strings.SplitN(rest, mark, 3)
+	return &fault.Error{
+		Code:    fault.InvalidInput,
+		Message: fmt.Sprintf("The body is not valid JSON: line %s, column %s: %s.", parts[0], parts[1], parts[2]),
+		Details: map[string]any{"line": rawNumber(parts[0]), "column": rawNumber(parts[1])},
+	}, true
+}

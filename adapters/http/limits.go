@@ -1,0 +1,130 @@
+package httpapi
+
+import (
+	"hash/maphash"
+	"math"
+	"sync"
+	"time"
+
+	"github.com/google/uuid"
+	"golang.org/x/time/rate"
+)
+
+// Rate is how often something may happen: on average, and at once.
+type Rate struct {
+	PerSecond float64
+	Burst     int
+}
+
+// DefaultRate is what one token may do: enough for a busy platform, and less than
+// what would slow down the others.
+var DefaultRate = Rate{PerSecond: 500, Burst: 1000}
+
+// Unlimited lets everything through.
+var Unlimited = Rate{PerSecond: math.Inf(1), Burst: 1}
+
+// tokenKey counts the requests of one token.
+type tokenKey uuid.UUID
+
+// limiters counts per key, in this process. Keys that have not been seen for a
+// while are forgotten: by then they are allowed everything again.
+type limiters[K comparable] struct {
+	rate   Rate
+	seed   maphash.Seed
+	shards [16]limiterShard[K]
+}
+
+type limiterShard[K comparable] struct {
+	mu      sync.Mutex
+	keys    map[K]*rate.Limiter
+	sweepAt time.Time
+}
+
+const (
+	sweepEvery = time.Minute
+	maxKeys    = 8192 // per shard; whoever floods us with new keys gets arbitrary ones forgotten
+)
+
+func newLimiters[K comparable](r Rate) *limiters[K] {
+	l := &limiters[K]{rate: r, seed: maphash.MakeSeed()}
+	for i := range l.shards {
+		l.shards[i].keys = map[K]*rate.Limiter{}
+	}
+	return l
+}
+
+// take counts one event now and returns zero, or returns how long to wait for it.
+func (l *limiters[K]) take(key K, now time.Time) time.Duration {
+	if math.IsInf(l.rate.PerSecond, 1) {
+		return 0
+	}
+	shard := l.shard(key)
+	shard.mu.Lock()
+	limiter, ok := shard.keys[key]
+	if !ok {
+		l.sweep(shard, now)
+		limiter = rate.NewLimiter(rate.Limit(l.rate.PerSecond), l.rate.Burst)
+		shard.keys[key] = limiter
+	}
+	shard.mu.Unlock()
+	if limiter.AllowN(now, 1) {
+		return 0
+	}
+	return l.until(limiter, now)
+}
+
+// peek is what take would return, without counting.
+func (l *limiters[K]) peek(key K, now time.Time) time.Duration {
+	shard := l.shard(key)
+	shard.mu.Lock()
+	limiter, ok := shard.keys[key]
+	shard.mu.Unlock()
+	if !ok {
+		return 0
+	}
+	return l.until(limiter, now)
+}
+
+func (l *limiters[K]) until(limiter *rate.Limiter, now time.Time) time.Duration {
+	missing := 1 - limiter.TokensAt(now)
+	if missing <= 0 {
+		return 0
+	}
+	return max(time.Millisecond, time.Duration(missing/l.rate.PerSecond*float64(time.Second)))
+}
+
+func (l *limiters[K]) shard(key K) *limiterShard[K] {
+	return &l.shards[maphash.Comparable(l.seed, key)%uint64(len(l.shards))]
+}
+
+// sweep forgets the keys that are allowed everything again.
+func (l *limiters[K]) sweep(shard *limiterShard[K], now time.Time) {
+	if now.Before(shard.sweepAt) && len(shard.keys) < maxKeys {
+		return
+	}
+	shard.sweepAt = now.Add(sweepEvery)
+	for key, limiter := range shard.keys {
+		if limiter.TokensAt(now) >= float64(l.rate.Burst) {
+			delete(shard.keys, key)
+		}
+	}
+	if len(shard.keys) < maxKeys {
+		return
+	}
+	for key := range shard.keys {
+		if delete(shard.keys, key); len(shard.keys) < maxKeys/2 {
+			return
+		}
+	}
+}
+
+// len counts the keys that are remembered.
+func (l *limiters[K]) len() int {
+	n := 0
+	for i := range l.shards {
+		l.shards[i].mu.Lock()
+		n += len(l.shards[i].keys)
+		l.shards[i].mu.Unlock()
+	}
+	return n
+}

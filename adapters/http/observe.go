@@ -1,0 +1,154 @@
+package httpapi
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"strconv"
+	"sync/atomic"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/promhttp"
+	"github.com/sirupsen/logrus"
+)
+
+const slowRequest = time.Second
+
+// observe counts a request and takes note of it. A line costs as much as a whole
+// request through this frame, so ordinary ones are written at debug level only.
+// Nothing of the request itself is written but its method and its route.
+func (x *exchange) observe() {
+	took := time.Since(x.started)
+	rt := x.route
+	timer := x.api.meter.unmatched
+	pattern := "none"
+	if rt != nil {
+		timer, pattern = rt.timer, rt.pattern
+	}
+	timer.note(x.status, took)
+
+	level := logrus.DebugLevel
+	switch {
+	case x.status >= http.StatusInternalServerError || x.err != nil:
+		level = logrus.ErrorLevel
+	case took >= slowRequest:
+		level = logrus.WarnLevel
+	}
+	log := x.api.config.Log
+	if !log.IsLevelEnabled(level) {
+		return
+	}
+	fields := logrus.Fields{
+		"request_id": x.id,
+		"method":     knownMethod(x.r.Method),
+		"route":      pattern,
+		"status":     x.status,
+		"took_ms":    float64(took.Microseconds()) / 1000,
+	}
+	if p := x.call.Principal.Platform; !p.IsZero() {
+		fields["platform"] = p.String()
+	}
+	if x.code != "" {
+		fields["code"] = string(x.code)
+	}
+	if x.replayed {
+		fields["replayed"] = true
+	}
+	if x.err != nil {
+		fields["error"] = x.err.Error()
+		var p *panicked
+		if errors.As(x.err, &p) {
+			fields["stack"] = string(p.stack)
+		}
+	}
+	log.WithFields(fields).Log(level, "request")
+}
+
+// knownMethod keeps what a caller made up out of logs and metrics.
+func knownMethod(method string) string {
+	switch method {
+	case http.MethodGet, http.MethodHead, http.MethodPost, http.MethodPut, http.MethodPatch, http.MethodDelete, http.MethodOptions:
+		return method
+	}
+	return "other"
+}
+
+// meter measures requests by route and class of status.
+type meter struct {
+	took      *prometheus.HistogramVec
+	unmatched *timer
+}
+
+func newMeter(registry *prometheus.Registry) *meter {
+	m := &meter{took: prometheus.NewHistogramVec(prometheus.HistogramOpts{
+		Name:    "causeway_http_request_duration_seconds",
+		Help:    "Time from the head of a request to its answer.",
+		Buckets: []float64{.001, .0025, .005, .01, .025, .05, .1, .25, .5, 1, 2.5, 5, 10},
+	}, []string{"method", "route", "class"})}
+	registry.MustRegister(m.took)
+	m.unmatched = m.timer("other", "none")
+	return m
+}
+
+// timer holds the histograms of one route, so that a request looks none up.
+type timer struct {
+	meter         *meter
+	method, route string
+	classes       [6]atomic.Pointer[prometheus.Observer]
+}
+
+func (m *meter) timer(method, route string) *timer {
+	return &timer{meter: m, method: method, route: route}
+}
+
+func (t *timer) note(status int, took time.Duration) {
+	class := status / 100
+	if class < 1 || class > 5 {
+		class = 0
+	}
+	observer := t.classes[class].Load()
+	if observer == nil {
+		o := t.meter.took.WithLabelValues(t.method, t.route, strconv.Itoa(class)+"xx")
+		observer = &o
+		t.classes[class].Store(observer)
+	}
+	(*observer).Observe(took.Seconds())
+}
+
+// drain says that the server is going down.
+type drain struct{ atomic.Bool }
+
+// Drain makes /readyz answer that no new requests should be sent here. It does not
+// refuse any.
+func (a *API) Drain() { a.draining.Store(true) }
+
+// mountObservation adds what operators and load balancers ask for.
+func (a *API) mountObservation() {
+	say := func(w http.ResponseWriter, status int, body string) {
+		w.Header()["Content-Type"] = jsonType
+		w.Header()["Cache-Control"] = noStore
+		w.WriteHeader(status)
+		_, _ = w.Write([]byte(body)) // a prober that has left reads no answer
+	}
+	a.Mount(http.MethodGet, "/healthz", http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		say(w, http.StatusOK, `{"status":"ok"}`)
+	}))
+	a.Mount(http.MethodGet, "/readyz", http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if a.draining.Load() {
+			say(w, http.StatusServiceUnavailable, `{"status":"draining"}`)
+			return
+		}
+		if a.config.Ready != nil {
+			ctx, cancel := context.WithTimeout(r.Context(), 2*time.Second)
+			defer cancel()
+			if err := a.config.Ready(ctx); err != nil {
+				a.config.Log.WithError(err).Warn("not ready")
+				say(w, http.StatusServiceUnavailable, `{"status":"not ready"}`)
+				return
+			}
+		}
+		say(w, http.StatusOK, `{"status":"ready"}`)
+	}))
+	a.Mount(http.MethodGet, "/metrics", promhttp.HandlerFor(a.config.Metrics, promhttp.HandlerOpts{}))
+}

@@ -1,0 +1,329 @@
+package httpapi
+
+import (
+	"bytes"
+	"encoding/json"
+	"math"
+	"strconv"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+// parseJSON reads a body into the plain values that the validator knows: map, slice,
+// string, float64, bool and nil. It is stricter than encoding/json, because what
+// it lets through is decoded again and stored: no field twice in one object (also
+// not in another case, which would slip past the validator), no zero character
+// (the database has no place for it), no broken UTF-8, no endless nesting.
+//
+// A number that is whole but not written as an integer (1.0, 1e3) becomes NaN:
+// the validator then refuses it where an integer is wanted, and only there.
+// Integers are exact up to 2^53; larger ones are decided by the second decoding.
+func parseJSON(data []byte) (any, error) {
+	p := parser{data: data}
+	p.space()
+	value := p.value(0)
+	p.space()
+	if p.problem == "" && p.at < len(p.data) {
+		p.fail("nothing may follow the value")
+	}
+	if p.problem != "" {
+		return nil, p.error()
+	}
+	return value, nil
+}
+
+const maxDepth = 64
+
+type parser struct {
+	data    []byte
+	at      int
+	problem string // the first one; empty while all is well
+}
+
+func (p *parser) fail(problem string) any {
+	if p.problem == "" {
+		p.problem = problem
+	}
+	return nil
+}
+
+func (p *parser) error() *syntaxError {
+	before := p.data[:min(p.at, len(p.data))]
+	line := 1 + bytes.Count(before, []byte{'\n'})
+	column := 1 + utf8.RuneCount(before[bytes.LastIndexByte(before, '\n')+1:])
+	return &syntaxError{line: line, column: column, problem: p.problem}
+}
+
+func (p *parser) space() {
+	for p.at < len(p.data) {
+		switch p.data[p.at] {
+		case ' ', '\t', '\n', '\r':
+			p.at++
+		default:
+			return
+		}
+	}
+}
+
+func (p *parser) peek() byte {
+	if p.at < len(p.data) {
+		return p.data[p.at]
+	}
+	return 0
+}
+
+func (p *parser) value(depth int) any {
+	if depth > maxDepth {
+		return p.fail("this is nested too deeply")
+	}
+	switch c := p.peek(); {
+	case c == '{':
+		return p.object(depth)
+	case c == '[':
+		return p.array(depth)
+	case c == '"':
+		return p.text()
+	case c == '-' || c >= '0' && c <= '9':
+		return p.number()
+	case c == 't':
+		return p.word("true", true)
+	case c == 'f':
+		return p.word("false", false)
+	case c == 'n':
+		return p.word("null", nil)
+	case p.at >= len(p.data):
+		return p.fail("the body ends too early")
+	}
+	return p.fail("a value is expected here")
+}
+
+func (p *parser) word(word string, value any) any {
+	if !bytes.HasPrefix(p.data[p.at:], []byte(word)) {
+		return p.fail("a value is expected here")
+	}
+	p.at += len(word)
+	return value
+}
+
+func (p *parser) object(depth int) any {
+	p.at++ // {
+	object := map[string]any{}
+	var names fieldNames
+	for p.space(); p.peek() != '}'; p.space() {
+		if len(object) > 0 {
+			if p.peek() != ',' {
+				return p.fail(p.orEnd("a comma or } is expected here"))
+			}
+			p.at++
+			p.space()
+		}
+		if p.peek() != '"' {
+			return p.fail(p.orEnd("a field name in double quotes is expected here"))
+		}
+		start := p.at
+		name := p.text()
+		if p.problem != "" {
+			return nil
+		}
+		if !names.add(name) {
+			p.at = start
+			return p.fail("the field " + strconv.Quote(name) + " is given twice")
+		}
+		if p.space(); p.peek() != ':' {
+			return p.fail(p.orEnd("a colon is expected here"))
+		}
+		p.at++
+		p.space()
+		object[name] = p.value(depth + 1)
+		if p.problem != "" {
+			return nil
+		}
+	}
+	p.at++ // }
+	return object
+}
+
+func (p *parser) array(depth int) any {
+	p.at++ // [
+	list := []any{}
+	for p.space(); p.peek() != ']'; p.space() {
+		if len(list) > 0 {
+			if p.peek() != ',' {
+				return p.fail(p.orEnd("a comma or ] is expected here"))
+			}
+			p.at++
+			p.space()
+		}
+		list = append(list, p.value(depth+1))
+		if p.problem != "" {
+			return nil
+		}
+	}
+	p.at++ // ]
+	return list
+}
+
+func (p *parser) orEnd(problem string) string {
+	if p.at >= len(p.data) {
+		return "the body ends too early"
+	}
+	return problem
+}
+
+// text reads a string; p stands on its opening quote.
+func (p *parser) text() string {
+	start := p.at
+	escaped, plain := false, true
+	for p.at++; ; p.at++ {
+		switch c := p.peek(); {
+		case p.at >= len(p.data):
+			p.fail("the body ends inside a string")
+			return ""
+		case c == '"':
+			raw := p.data[start+1 : p.at]
+			if !plain && !utf8.Valid(raw) {
+				p.at = start
+				p.fail("this string is not UTF-8")
+				return ""
+			}
+			p.at++
+			if !escaped {
+				return string(raw)
+			}
+			return p.unquote(start)
+		case c == '\\':
+			escaped = true
+			p.at++ // whatever follows is no closing quote
+		case c < ' ':
+			p.fail("control characters must be escaped inside a string")
+			return ""
+		case c >= utf8.RuneSelf:
+			plain = false
+		}
+	}
+}
+
+// unquote resolves the escapes of the string from start to p.at.
+func (p *parser) unquote(start int) string {
+	var text string
+	if err := json.Unmarshal(p.data[start:p.at], &text); err != nil {
+		p.at = start
+		p.fail("this string has an escape that does not exist")
+		return ""
+	}
+	if strings.IndexByte(text, 0) >= 0 {
+		p.at = start
+		p.fail("the zero character is not allowed in a string")
+		return ""
+	}
+	return text
+}
+
+// number reads a number by the grammar of JSON.
+func (p *parser) number() any {
+	start := p.at
+	if p.peek() == '-' {
+		p.at++
+	}
+	switch {
+	case p.peek() == '0':
+		p.at++
+	case p.digits() == 0:
+		return p.fail(p.orEnd("a digit is expected here"))
+	}
+	integer := true
+	if p.peek() == '.' {
+		integer = false
+		p.at++
+		if p.digits() == 0 {
+			return p.fail(p.orEnd("a digit is expected here"))
+		}
+	}
+	if c := p.peek(); c == 'e' || c == 'E' {
+		integer = false
+		p.at++
+		if c := p.peek(); c == '+' || c == '-' {
+			p.at++
+		}
+		if p.digits() == 0 {
+			return p.fail(p.orEnd("a digit is expected here"))
+		}
+	}
+	number, err := strconv.ParseFloat(string(p.data[start:p.at]), 64)
+	if err != nil {
+		p.at = start
+		return p.fail("this number is too large")
+	}
+	if !integer && number == math.Trunc(number) {
+		return math.NaN()
+	}
+	return number
+}
+
+func (p *parser) digits() int {
+	start := p.at
+	for c := p.peek(); c >= '0' && c <= '9'; c = p.peek() {
+		p.at++
+	}
+	return p.at - start
+}
+
+// fieldNames are the names of one object, compared as a decoder that ignores case would.
+type fieldNames struct {
+	space  [12]string
+	few    []string
+	folded map[string]struct{} // nil while there are few
+}
+
+// add tells whether the name is new.
+func (n *fieldNames) add(name string) bool {
+	if n.folded == nil {
+		for _, other := range n.few {
+			// Folding changes the length only outside of ASCII (k and the Kelvin sign).
+			if (len(other) == len(name) || !ascii(other) || !ascii(name)) && strings.EqualFold(other, name) {
+				return false
+			}
+		}
+		if n.few == nil {
+			n.few = n.space[:0]
+		}
+		if n.few = append(n.few, name); len(n.few) < len(n.space) {
+			return true
+		}
+		n.folded = make(map[string]struct{}, 4*len(n.few))
+		for _, other := range n.few {
+			n.folded[fold(other)] = struct{}{}
+		}
+		return true
+	}
+	key := fold(name)
+	if _, ok := n.folded[key]; ok {
+		return false
+	}
+	n.folded[key] = struct{}{}
+	return true
+}
+
+// fold is the same for names that differ in case alone.
+func fold(name string) string {
+	if ascii(name) && !strings.ContainsAny(name, "kKsS") {
+		return strings.ToLower(name)
+	}
+	return strings.Map(func(r rune) rune {
+		least := r
+		for next := unicode.SimpleFold(r); next != r; next = unicode.SimpleFold(next) {
+			least = min(least, next)
+		}
+		return unicode.ToLower(least)
+	}, name)
+}
+
+func ascii(s string) bool {
+	for i := range len(s) {
+		if s[i] >= utf8.RuneSelf {
+			return false
+		}
+	}
+	return true
+}

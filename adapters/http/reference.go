@@ -1,0 +1,273 @@
+package httpapi
+
+import (
+	"bytes"
+	"cmp"
+	"crypto/sha256"
+	_ "embed" // the page's own files
+	"encoding/base64"
+	"encoding/json"
+	"fmt"
+	"html/template"
+	"net/http"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/danielgtaylor/huma/v2"
+
+	"causeway/core/fault"
+)
+
+// The reference page is one file without anything from elsewhere, made from the
+// same description that machines read.
+var (
+	//go:embed reference.html
+	referenceHTML string
+	//go:embed reference.css
+	referenceCSS string
+	//go:embed reference.js
+	referenceJS string
+
+	referenceTemplate = template.Must(template.New("reference").Parse(referenceHTML))
+
+	// referencePolicy lets the page run its own two blocks and nothing else.
+	referencePolicy = fmt.Sprintf("default-src 'none'; style-src 'sha256-%s'; script-src 'sha256-%s'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
+		hashOf(referenceCSS), hashOf(referenceJS))
+)
+
+func hashOf(text string) string {
+	sum := sha256.Sum256([]byte(text))
+	return base64.StdEncoding.EncodeToString(sum[:])
+}
+
+type pageView struct {
+	Title, Version, Program, Base string
+	Intro                         template.HTML
+	Everywhere                    []everywhereView
+	Chapters                      []*chapterView
+	Objects                       []objectView
+	CSS                           template.CSS
+	JS                            template.JS
+}
+
+type chapterView struct {
+	Name, Slug  string
+	Description template.HTML
+	Operations  []operationView
+}
+
+type operationView struct {
+	ID, Method, Path, Summary, Permission string
+	Segments                              []segmentView
+	Description                           template.HTML
+	Public, Sandbox, Experimental         bool
+	Webhook                               bool
+	Parameters                            []fieldView
+	Request                               []fieldView
+	Successes, Failures                   []responseView
+	Curl                                  string
+	RequestExample                        template.HTML
+}
+
+type segmentView struct {
+	Text  string
+	Param bool
+}
+
+type responseView struct {
+	Status, Description string
+	Codes               []string
+	Fields              []fieldView
+	Example             template.HTML
+}
+
+// everywhereView is an error that most operations can answer.
+type everywhereView struct {
+	Status, Code string
+	Description  template.HTML
+}
+
+// objectView is one form of a union, which operations refer to.
+type objectView struct {
+	Name        string
+	Description template.HTML
+	Fields      []fieldView
+}
+
+// renderReference makes the page.
+func renderReference(api *huma.OpenAPI, operations []*huma.Operation, program string) ([]byte, error) {
+	r := &referenceMaker{api: api, base: api.Servers[0].URL, forms: map[string]bool{}}
+	if strings.HasPrefix(r.base, "/") {
+		r.base = "http://localhost:8080" + r.base
+	}
+	view := pageView{
+		Title: api.Info.Title, Version: api.Info.Version, Program: program, Base: r.base,
+		Intro: markdown(api.Info.Description), CSS: template.CSS(referenceCSS), JS: template.JS(referenceJS), //nolint:gosec // our own files
+	}
+	for code, description := range everywhere {
+		view.Everywhere = append(view.Everywhere, everywhereView{strconv.Itoa(code.Status()), string(code), markdown(description)})
+	}
+	slices.SortFunc(view.Everywhere, func(a, b everywhereView) int {
+		return cmp.Or(strings.Compare(a.Status, b.Status), strings.Compare(a.Code, b.Code))
+	})
+	byTag := map[string]*chapterView{}
+	for _, tag := range api.Tags {
+		chapter := &chapterView{Name: tag.Name, Slug: slug(tag.Name), Description: markdown(tag.Description)}
+		byTag[tag.Name] = chapter
+		view.Chapters = append(view.Chapters, chapter)
+	}
+	for _, op := range operations {
+		chapter := byTag[op.Tags[0]]
+		chapter.Operations = append(chapter.Operations, r.operation(op.Method, op.Path, op))
+	}
+	for _, name := range sortedKeys(api.Webhooks) {
+		op := api.Webhooks[name].Post
+		chapter, ok := byTag[op.Tags[0]]
+		if !ok {
+			return nil, fmt.Errorf("webhook %s has the tag %q, which was not given to Tags", name, op.Tags[0])
+		}
+		hook := r.operation(http.MethodPost, "", op)
+		hook.Request = asAnswer(hook.Request)
+		hook.Webhook, hook.Path, hook.Curl, hook.Segments = true, "your webhook endpoint", "", []segmentView{{Text: "your webhook endpoint"}}
+		chapter.Operations = append(chapter.Operations, hook)
+	}
+	view.Chapters = slices.DeleteFunc(view.Chapters, func(c *chapterView) bool { return len(c.Operations) == 0 && c.Description == "" })
+	view.Objects = r.objects()
+
+	var page bytes.Buffer
+	if err := referenceTemplate.Execute(&page, view); err != nil {
+		return nil, err
+	}
+	return page.Bytes(), nil
+}
+
+// referenceMaker reads the description; it notes the forms of unions it came across.
+type referenceMaker struct {
+	api   *huma.OpenAPI
+	base  string
+	forms map[string]bool
+}
+
+func (r *referenceMaker) operation(method, path string, op *huma.Operation) operationView {
+	view := operationView{
+		ID: op.OperationID, Method: method, Path: path, Summary: op.Summary, Description: markdown(op.Description),
+		Public: len(op.Security) == 0,
+	}
+	view.Permission, _ = op.Extensions["x-permission"].(string)
+	_, view.Experimental = op.Extensions["x-experimental"]
+	_, view.Sandbox = op.Extensions["x-sandbox-only"]
+	for _, segment := range segments(path) {
+		_, isParam := parameter(segment)
+		view.Segments = append(view.Segments, segmentView{Text: segment, Param: isParam})
+	}
+	for _, p := range op.Parameters {
+		if p.Ref != "" {
+			continue // the same everywhere, and explained once
+		}
+		field := r.field(p.Name, p.Schema, p.Required, 0)
+		field.In = p.In
+		if field.Description == "" {
+			field.Description = markdown(p.Description)
+		}
+		view.Parameters = append(view.Parameters, field)
+	}
+	var sent []byte
+	if op.RequestBody != nil {
+		if media := op.RequestBody.Content["application/json"]; media != nil {
+			view.Request = r.fields(media.Schema, 0)
+			sent = r.example(media)
+			view.RequestExample = highlight(sent)
+		}
+	}
+	view.Curl = r.curl(method, path, op, sent)
+	for _, status := range sortedKeys(op.Responses) {
+		response := responseView{Status: status, Description: op.Responses[status].Description}
+		if media := op.Responses[status].Content["application/json"]; media != nil && status < "300" {
+			response.Fields = asAnswer(r.fields(media.Schema, 0))
+			response.Example = highlight(r.example(media))
+		}
+		if status < "300" {
+			view.Successes = append(view.Successes, response)
+			continue
+		}
+		if op.Responses[status].Content != nil {
+			response.Codes = slices.DeleteFunc(strings.Split(response.Description, ", "), func(code string) bool {
+				return everywhere[fault.Code(code)] != ""
+			})
+			response.Description = ""
+		}
+		if len(response.Codes) > 0 || response.Description != "" {
+			view.Failures = append(view.Failures, response)
+		}
+	}
+	return view
+}
+
+// curl is a command that a reader can paste.
+func (r *referenceMaker) curl(method, path string, op *huma.Operation, sent []byte) string {
+	var command strings.Builder
+	command.WriteString("curl")
+	if method != http.MethodGet {
+		command.WriteString(" -X " + method)
+	}
+	var query []string
+	for _, p := range op.Parameters {
+		switch {
+		case p.In == "path":
+			value, _ := r.value(p.Schema, 0).(string)
+			path = strings.ReplaceAll(path, "{"+p.Name+"}", value)
+		case p.In == "query" && p.Required:
+			query = append(query, p.Name+"="+fmt.Sprint(r.value(p.Schema, 0)))
+		}
+	}
+	url := r.base + path
+	if query != nil {
+		url += "?" + strings.Join(query, "&")
+	}
+	command.WriteString(" '" + url + "'")
+	if len(op.Security) > 0 {
+		command.WriteString(" \\\n  -u \"$CLIENT_ID:$CLIENT_SECRET\"")
+	}
+	if method == http.MethodPost {
+		command.WriteString(" \\\n  -H \"Idempotency-Key: $(uuidgen)\"")
+	}
+	if sent != nil {
+		command.WriteString(" \\\n  -H 'Content-Type: application/json' \\\n  -d '" + strings.ReplaceAll(string(sent), "'", `'\''`) + "'")
+	}
+	return command.String()
+}
+
+// objects are the forms that fields refer to, and those that these refer to.
+func (r *referenceMaker) objects() []objectView {
+	done := map[string]objectView{}
+	for len(done) < len(r.forms) {
+		for _, name := range sortedKeys(r.forms) {
+			if _, ok := done[name]; !ok {
+				schema := r.api.Components.Schemas.Map()[name]
+				done[name] = objectView{Name: name, Description: markdown(schema.Description), Fields: r.fields(schema, 0)}
+			}
+		}
+	}
+	list := make([]objectView, 0, len(done))
+	for _, name := range sortedKeys(done) {
+		list = append(list, done[name])
+	}
+	return list
+}
+
+// example is the given example of a body, or one made from its schema.
+func (r *referenceMaker) example(media *huma.MediaType) []byte {
+	text, err := json.Marshal(media.Example)
+	if media.Example == nil {
+		text, err = json.Marshal(r.value(media.Schema, 0))
+	}
+	var indented bytes.Buffer
+	if err == nil {
+		err = json.Indent(&indented, text, "", "  ")
+	}
+	if err != nil {
+		return []byte(strconv.Quote(err.Error()))
+	}
+	return indented.Bytes()
+}

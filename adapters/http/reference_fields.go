@@ -1,0 +1,276 @@
+package httpapi
+
+import (
+	"encoding/json"
+	"fmt"
+	"html/template"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/danielgtaylor/huma/v2"
+)
+
+// fieldView is one line of a table of fields, with what is inside of it.
+type fieldView struct {
+	Name, In, Type string
+	Required       bool // a caller must send it
+	Optional       bool // an answer may lack it
+	Description    template.HTML
+	Limits         []string
+	Fields         []fieldView
+	Forms          []formView
+}
+
+// formView refers to one form of a union.
+type formView struct{ Name, Values string }
+
+// asAnswer marks what may be missing instead of what must be there.
+func asAnswer(fields []fieldView) []fieldView {
+	for i := range fields {
+		fields[i].Optional, fields[i].Required = !fields[i].Required, false
+		asAnswer(fields[i].Fields)
+	}
+	return fields
+}
+
+const deepestField = 6
+
+// fields lists what an object holds: for a list, what each item holds.
+func (r *referenceMaker) fields(s *huma.Schema, depth int) []fieldView {
+	s = r.resolve(s)
+	if s != nil && s.Type == huma.TypeArray {
+		s = r.resolve(s.Items)
+	}
+	if s == nil || depth > deepestField {
+		return nil
+	}
+	list := make([]fieldView, 0, len(s.Properties))
+	for _, name := range order(s) {
+		list = append(list, r.field(name, s.Properties[name], slices.Contains(s.Required, name), depth))
+	}
+	return list
+}
+
+func (r *referenceMaker) field(name string, s *huma.Schema, required bool, depth int) fieldView {
+	description := s.Description
+	s = r.resolve(s)
+	if description == "" {
+		description = s.Description
+	}
+	return fieldView{
+		Name: name, Type: r.typeName(s), Required: required, Description: markdown(description),
+		Limits: limits(s), Fields: r.fields(s, depth+1), Forms: r.formsOf(s),
+	}
+}
+
+func (r *referenceMaker) resolve(s *huma.Schema) *huma.Schema {
+	for s != nil && s.Ref != "" {
+		s = r.api.Components.Schemas.SchemaFromRef(s.Ref)
+	}
+	return s
+}
+
+func (r *referenceMaker) typeName(s *huma.Schema) string {
+	name := s.Type
+	switch {
+	case s.Type == huma.TypeArray:
+		return "list of " + r.typeName(r.resolve(s.Items))
+	case s.Type == "":
+		name = "any"
+	case s.Format == "date-time" || s.Format == "date":
+		name = s.Format
+	}
+	if s.Nullable {
+		name += " or null"
+	}
+	return name
+}
+
+// formsOf lists the forms of a union and notes them for the chapter of objects.
+func (r *referenceMaker) formsOf(s *huma.Schema) []formView {
+	branches, ok := s.Extensions["oneOf"].([]any)
+	if !ok {
+		return nil
+	}
+	var forms []formView
+	for _, branch := range branches {
+		name := strings.TrimPrefix(branch.(map[string]string)["$ref"], schemaPrefix)
+		r.forms[name] = true
+		forms = append(forms, formView{Name: name, Values: r.discriminator(r.api.Components.Schemas.Map()[name])})
+	}
+	return forms
+}
+
+// discriminator is the value that chooses a form: that of its only enumeration of one.
+func (r *referenceMaker) discriminator(s *huma.Schema) string {
+	for _, name := range order(s) {
+		if p := s.Properties[name]; len(p.Enum) > 0 && slices.Contains([]string{"", name}, p.Title) && p.Description == "" {
+			return fmt.Sprint(p.Enum[0])
+		}
+	}
+	return ""
+}
+
+// limits says in a few words what a value may be.
+func limits(s *huma.Schema) []string {
+	var list []string
+	if s.Type == huma.TypeArray && s.Items != nil && s.Items.Ref == "" {
+		list = limits(s.Items)
+	}
+	add := func(format string, args ...any) { list = append(list, fmt.Sprintf(format, args...)) }
+	if len(s.Enum) > 0 {
+		values := make([]string, len(s.Enum))
+		for i, v := range s.Enum {
+			values[i] = fmt.Sprint(v)
+		}
+		add("%s", strings.Join(values, " | "))
+	}
+	number := func(f float64) string { return grouped(strconv.FormatFloat(f, 'f', -1, 64)) }
+	switch {
+	case s.Minimum != nil && s.Maximum != nil:
+		add("%s to %s", number(*s.Minimum), number(*s.Maximum))
+	case s.Minimum != nil:
+		add("%s or more", number(*s.Minimum))
+	case s.Maximum != nil:
+		add("%s or less", number(*s.Maximum))
+	}
+	switch {
+	case s.MinLength != nil && s.MaxLength != nil:
+		add("%d to %d characters", *s.MinLength, *s.MaxLength)
+	case s.MinLength != nil:
+		add("at least %d characters", *s.MinLength)
+	case s.MaxLength != nil:
+		add("at most %d characters", *s.MaxLength)
+	}
+	if s.MaxItems != nil {
+		add("at most %d", *s.MaxItems)
+	}
+	switch {
+	case s.PatternDescription != "":
+		add("%s", s.PatternDescription)
+	case s.Pattern != "":
+		add("%s", s.Pattern)
+	case s.Format == "email" || s.Format == "uri" || s.Format == "uuid":
+		add("%s", s.Format)
+	}
+	if s.Default != nil {
+		add("default %v", s.Default)
+	}
+	return list
+}
+
+// grouped writes a long whole number as people read it: 9,000,000.
+func grouped(digits string) string {
+	if strings.Contains(digits, ".") {
+		return digits
+	}
+	first := 0
+	if strings.HasPrefix(digits, "-") {
+		first = 1
+	}
+	for i := len(digits) - 3; i > first; i -= 3 {
+		digits = digits[:i] + "," + digits[i:]
+	}
+	return digits
+}
+
+// value makes an example of a schema.
+func (r *referenceMaker) value(s *huma.Schema, depth int) any {
+	if s == nil || depth > deepestField {
+		return nil
+	}
+	if len(s.Examples) > 0 {
+		return s.Examples[0]
+	}
+	s = r.resolve(s)
+	switch {
+	case len(s.Examples) > 0:
+		return s.Examples[0]
+	case s.Default != nil:
+		return s.Default
+	case len(s.Enum) > 0:
+		return s.Enum[0]
+	}
+	switch s.Type {
+	case huma.TypeArray:
+		return []any{r.value(s.Items, depth+1)}
+	case huma.TypeBoolean:
+		return true
+	case huma.TypeInteger, huma.TypeNumber:
+		if s.Minimum != nil {
+			return rawNumber(strconv.FormatFloat(*s.Minimum, 'f', -1, 64))
+		}
+		return 1
+	case huma.TypeObject:
+		if forms := r.formsOf(s); len(forms) > 0 {
+			return r.value(r.api.Components.Schemas.Map()[forms[0].Name], depth+1)
+		}
+		object := orderedObject{}
+		for _, name := range order(s) {
+			if slices.Contains(s.Required, name) || depth == 0 {
+				object = append(object, member{name, r.value(s.Properties[name], depth+1)})
+			}
+		}
+		return object
+	case huma.TypeString:
+		return exampleText(s.Format)
+	}
+	return nil
+}
+
+func exampleText(format string) string {
+	switch format {
+	case "date":
+		return "1990-01-31"
+	case "email":
+		return "someone@example.com"
+	case "uri":
+		return "https://example.com/hook"
+	case "uuid":
+		return "0199e3a4-7c5e-7d21-9f0b-3c1d2e4f5a6b"
+	}
+	return "text"
+}
+
+// orderedObject is a JSON object that keeps the order of its members.
+type orderedObject []member
+
+type member struct {
+	name  string
+	value any
+}
+
+// MarshalJSON writes the members in order.
+func (o orderedObject) MarshalJSON() ([]byte, error) {
+	out := []byte{'{'}
+	for i, m := range o {
+		if i > 0 {
+			out = append(out, ',')
+		}
+		name, err := json.Marshal(m.name)
+		if err != nil {
+			return nil, err
+		}
+		value, err := json.Marshal(m.value)
+		if err != nil {
+			return nil, err
+		}
+		out = append(append(append(out, name...), ':'), value...)
+	}
+	return append(out, '}'), nil
+}
+
+// order puts the required properties first, as they were declared, then the others by name.
+func order(s *huma.Schema) []string {
+	names := slices.Clone(s.Required)
+	for _, name := range sortedKeys(s.Properties) {
+		if !slices.Contains(names, name) {
+			names = append(names, name)
+		}
+	}
+	return slices.DeleteFunc(names, func(name string) bool { return s.Properties[name] == nil })
+}
+
+func sortedKeys[V any](m map[string]V) []string { return slices.Sorted(maps.Keys(m)) }

@@ -1,0 +1,227 @@
+package httpapi
+
+import (
+	"cmp"
+	"fmt"
+	"net/http"
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/julienschmidt/httprouter"
+)
+
+// router finds the path item for a path. The tree of httprouter cannot hold a
+// literal beside a parameter, nor two names for one parameter, so paths are laid
+// in layers that are asked in turn, most literal first, and parameters are known
+// by position. A path decides first and the method second: DELETE /agents/me is
+// answered by what /agents/me allows, never by /agents/{agentId}.
+type router struct {
+	layers []*httprouter.Router
+	items  map[string]*pathItem // by pattern
+}
+
+// pathItem is one path pattern and what each method does there.
+type pathItem struct {
+	pattern string // "/2025-10-13/quotes/{quoteId}"
+	names   []string
+	methods map[string]*route
+	allow   string // the Allow header
+}
+
+// match carries a found item out of httprouter's Handle.
+type match struct {
+	http.ResponseWriter
+	item *pathItem
+}
+
+func newRouter() *router { return &router{items: map[string]*pathItem{}} }
+
+// add puts a route at a pattern with parameters in braces. It panics on a mistake
+// in our own tables.
+func (r *router) add(method, pattern string, rt *route) {
+	item, ok := r.items[pattern]
+	if !ok {
+		item = &pathItem{pattern: pattern, methods: map[string]*route{}}
+		for _, segment := range segments(pattern) {
+			if name, isParam := parameter(segment); isParam {
+				item.names = append(item.names, name)
+			}
+		}
+		r.items[pattern] = item
+	}
+	if _, twice := item.methods[method]; twice {
+		panic(fmt.Sprintf("httpapi: %s %s is registered twice", method, pattern))
+	}
+	item.methods[method] = rt
+	r.layers = nil
+}
+
+// build lays the patterns in layers. It must run before find.
+func (r *router) build() {
+	items := make([]*pathItem, 0, len(r.items))
+	for _, item := range r.items {
+		item.allow = allowed(item.methods)
+		items = append(items, item)
+	}
+	slices.SortFunc(items, func(a, b *pathItem) int { return moreLiteral(a.pattern, b.pattern) })
+
+	placed := make([][]*pathItem, 0, 4)
+	for n, item := range items {
+		if n > 0 && positional(items[n-1].pattern) == positional(item.pattern) {
+			panic(fmt.Sprintf("httpapi: %s and %s are the same path", items[n-1].pattern, item.pattern))
+		}
+		layer := 0
+		for i, others := range placed {
+			for _, other := range others {
+				if overlap(item.pattern, other.pattern) || collide(item.pattern, other.pattern) {
+					layer = i + 1
+				}
+			}
+		}
+		if layer == len(placed) {
+			placed = append(placed, nil)
+		}
+		placed[layer] = append(placed[layer], item)
+	}
+
+	r.layers = make([]*httprouter.Router, len(placed))
+	for i, items := range placed {
+		r.layers[i] = httprouter.New()
+		for _, item := range items {
+			r.layers[i].Handle(http.MethodGet, positional(item.pattern), func(w http.ResponseWriter, _ *http.Request, _ httprouter.Params) {
+				w.(*match).item = item
+			})
+		}
+	}
+}
+
+// find fills m with the item for an escaped path and returns its parameters, still
+// escaped. All methods share one tree: GET stands for "this path exists".
+func (r *router) find(escapedPath string, m *match) httprouter.Params {
+	for _, layer := range r.layers {
+		if handle, params, _ := layer.Lookup(http.MethodGet, escapedPath); handle != nil {
+			handle(m, nil, params)
+			return params
+		}
+	}
+	return nil
+}
+
+// unescape decodes path parameters in place; false means that one is empty or no text.
+func unescape(params httprouter.Params) bool {
+	for i := range params {
+		if strings.IndexByte(params[i].Value, '%') >= 0 {
+			plain, err := url.PathUnescape(params[i].Value)
+			if err != nil {
+				return false
+			}
+			params[i].Value = plain
+		}
+		if params[i].Value == "" || !isText(params[i].Value) {
+			return false
+		}
+	}
+	return true
+}
+
+// isText tells whether a value can be stored: valid UTF-8 without the zero character.
+func isText(s string) bool { return strings.IndexByte(s, 0) < 0 && utf8.ValidString(s) }
+
+func (p *pathItem) route(method string) *route {
+	if rt, ok := p.methods[method]; ok {
+		return rt
+	}
+	if method == http.MethodHead { // the server drops the body
+		return p.methods[http.MethodGet]
+	}
+	return nil
+}
+
+func allowed(methods map[string]*route) string {
+	names := []string{http.MethodOptions}
+	for name := range methods {
+		names = append(names, name)
+		if name == http.MethodGet {
+			names = append(names, http.MethodHead)
+		}
+	}
+	slices.Sort(names)
+	return strings.Join(slices.Compact(names), ", ")
+}
+
+func segments(pattern string) []string { return strings.Split(strings.TrimPrefix(pattern, "/"), "/") }
+
+func parameter(segment string) (string, bool) {
+	name, ok := strings.CutPrefix(segment, "{")
+	return strings.TrimSuffix(name, "}"), ok
+}
+
+// positional writes the n-th parameter as :n, so that one position has one name.
+func positional(pattern string) string {
+	out, n := strings.Builder{}, 0
+	for _, segment := range segments(pattern) {
+		out.WriteByte('/')
+		if _, ok := parameter(segment); ok {
+			out.WriteString(":" + strconv.Itoa(n))
+			n++
+			continue
+		}
+		out.WriteString(segment)
+	}
+	return out.String()
+}
+
+// moreLiteral orders patterns so that, where two match the same path, the one
+// with the literal at the first difference comes first.
+func moreLiteral(a, b string) int {
+	as, bs := segments(a), segments(b)
+	for i := range min(len(as), len(bs)) {
+		_, aParam := parameter(as[i])
+		_, bParam := parameter(bs[i])
+		switch {
+		case aParam && !bParam:
+			return 1
+		case !aParam && bParam:
+			return -1
+		case !aParam && as[i] != bs[i]:
+			return cmp.Compare(as[i], bs[i])
+		}
+	}
+	return cmp.Compare(len(as), len(bs))
+}
+
+// overlap tells whether some path matches both patterns.
+func overlap(a, b string) bool {
+	as, bs := segments(a), segments(b)
+	if len(as) != len(bs) {
+		return false
+	}
+	for i := range as {
+		_, aParam := parameter(as[i])
+		_, bParam := parameter(bs[i])
+		if !aParam && !bParam && as[i] != bs[i] {
+			return false
+		}
+	}
+	return true
+}
+
+// collide tells whether one tree refuses both: after the same beginning, one goes
+// on with a literal and the other with a parameter.
+func collide(a, b string) bool {
+	as, bs := segments(a), segments(b)
+	for i := range min(len(as), len(bs)) {
+		_, aParam := parameter(as[i])
+		_, bParam := parameter(bs[i])
+		if aParam != bParam {
+			return true
+		}
+		if !aParam && as[i] != bs[i] {
+			return false
+		}
+	}
+	return false
+}

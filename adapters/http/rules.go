@@ -1,0 +1,191 @@
+package httpapi
+
+import (
+	"strconv"
+	"strings"
+
+	"github.com/danielgtaylor/huma/v2/validation"
+)
+
+// rule is one way in which a value can be wrong: the JSON Schema keyword, and
+// what to tell the caller.
+type rule struct {
+	keyword string
+	text    string // with at most one %s, for the keyword's value
+}
+
+func (r rule) tell(value string) string { return strings.Replace(r.text, "%s", value, 1) }
+
+// rules is the table of everything the validator can find.
+var rules = map[string]rule{
+	"required":         {"", "is required"},
+	"dependent":        {"", "is required together with %s"},
+	"unexpected":       {"", "is not known here; leave it out"},
+	"date-time":        {"format", "must be a moment like 2025-10-13T09:30:00Z"},
+	"date-time-http":   {"format", "must be a moment like Mon, 13 Oct 2025 09:30:00 GMT"},
+	"date":             {"format", "must be a date like 2025-10-13"},
+	"time":             {"format", "must be a time like 09:30:00"},
+	"duration":         {"format", "must be a duration like 30s"},
+	"email":            {"format", "must be an e-mail address"},
+	"hostname":         {"format", "must be a host name like example.com"},
+	"ipv4":             {"format", "must be an IPv4 address"},
+	"ipv6":             {"format", "must be an IPv6 address"},
+	"ip":               {"format", "must be an IP address"},
+	"uri":              {"format", "must be a URL like https://example.com/path"},
+	"uri-template":     {"format", "must be a URL template"},
+	"uuid":             {"format", "must be a UUID"},
+	"json-pointer":     {"format", "must be a JSON pointer"},
+	"regex":            {"format", "must be a regular expression"},
+	"base64":           {"format", "must be base64"},
+	"anyOf":            {"", "has none of the forms that are possible here"},
+	"oneOf":            {"", "has none of the forms that are possible here"},
+	"not":              {"", "has a form that is not allowed here"},
+	"discriminator":    {"", "must name one of the possible kinds"},
+	"boolean":          {"type", "must be true or false"},
+	"number":           {"type", "must be a number"},
+	"integer":          {"type", "must be a whole number, written without quotes, point or exponent"},
+	"string":           {"type", "must be a string"},
+	"array":            {"type", "must be a list"},
+	"object":           {"type", "must be an object"},
+	"uniqueItems":      {"uniqueItems", "must not list anything twice"},
+	"enum":             {"enum", "must be one of %s"},
+	"minimum":          {"minimum", "must be %s or more"},
+	"exclusiveMinimum": {"exclusiveMinimum", "must be more than %s"},
+	"maximum":          {"maximum", "must be %s or less"},
+	"exclusiveMaximum": {"exclusiveMaximum", "must be less than %s"},
+	"multipleOf":       {"multipleOf", "must be a multiple of %s"},
+	"minLength":        {"minLength", "must have at least %s characters"},
+	"maxLength":        {"maxLength", "must have at most %s characters"},
+	"pattern":          {"pattern", "must match the pattern %s"},
+	"described":        {"", "must be %s"},
+	"minItems":         {"minItems", "must list at least %s"},
+	"maxItems":         {"maxItems", "must list at most %s"},
+	"minProperties":    {"minProperties", "must have at least %s entries"},
+	"maxProperties":    {"maxProperties", "must have at most %s entries"},
+}
+
+// mark separates the parts of a finding: the validator knows texts only, so it is
+// given texts that we can read back.
+const mark = "\x1f"
+
+func init() {
+	for text, finding := range map[*string]string{
+		&validation.MsgUnexpectedProperty:                 "unexpected",
+		&validation.MsgExpectedRFC3339DateTime:            "date-time",
+		&validation.MsgExpectedRFC1123DateTime:            "date-time-http",
+		&validation.MsgExpectedRFC3339Date:                "date",
+		&validation.MsgExpectedRFC3339Time:                "time",
+		&validation.MsgExpectedRFC5322Email:               "email" + mark + "%v",
+		&validation.MsgExpectedRFC5890Hostname:            "hostname",
+		&validation.MsgExpectedRFC2673IPv4:                "ipv4",
+		&validation.MsgExpectedRFC2373IPv6:                "ipv6",
+		&validation.MsgExpectedRFCIPAddr:                  "ip",
+		&validation.MsgExpectedRFC3986URI:                 "uri" + mark + "%v",
+		&validation.MsgExpectedRFC4122UUID:                "uuid" + mark + "%v",
+		&validation.MsgExpectedRFC6570URITemplate:         "uri-template",
+		&validation.MsgExpectedRFC6901JSONPointer:         "json-pointer",
+		&validation.MsgExpectedRFC6901RelativeJSONPointer: "json-pointer",
+		&validation.MsgExpectedRegexp:                     "regex" + mark + "%v",
+		&validation.MsgExpectedMatchAtLeastOneSchema:      "anyOf",
+		&validation.MsgExpectedMatchExactlyOneSchema:      "oneOf",
+		&validation.MsgExpectedNotMatchSchema:             "not",
+		&validation.MsgExpectedPropertyNameInObject:       "discriminator",
+		&validation.MsgExpectedBoolean:                    "boolean",
+		&validation.MsgExpectedDuration:                   "duration" + mark + "%v",
+		&validation.MsgExpectedNumber:                     "number",
+		&validation.MsgExpectedInteger:                    "integer",
+		&validation.MsgExpectedString:                     "string",
+		&validation.MsgExpectedBase64String:               "base64",
+		&validation.MsgExpectedArray:                      "array",
+		&validation.MsgExpectedObject:                     "object",
+		&validation.MsgExpectedArrayItemsUnique:           "uniqueItems",
+		&validation.MsgExpectedOneOf:                      "enum" + mark + "%s",
+		&validation.MsgExpectedMinimumNumber:              "minimum" + mark + "%v",
+		&validation.MsgExpectedExclusiveMinimumNumber:     "exclusiveMinimum" + mark + "%v",
+		&validation.MsgExpectedMaximumNumber:              "maximum" + mark + "%v",
+		&validation.MsgExpectedExclusiveMaximumNumber:     "exclusiveMaximum" + mark + "%v",
+		&validation.MsgExpectedNumberBeMultipleOf:         "multipleOf" + mark + "%v",
+		&validation.MsgExpectedMinLength:                  "minLength" + mark + "%d",
+		&validation.MsgExpectedMaxLength:                  "maxLength" + mark + "%d",
+		&validation.MsgExpectedBePattern:                  "described" + mark + "%s",
+		&validation.MsgExpectedMatchPattern:               "pattern" + mark + "%s",
+		&validation.MsgExpectedMinItems:                   "minItems" + mark + "%d",
+		&validation.MsgExpectedMaxItems:                   "maxItems" + mark + "%d",
+		&validation.MsgExpectedMinProperties:              "minProperties" + mark + "%d",
+		&validation.MsgExpectedMaxProperties:              "maxProperties" + mark + "%d",
+		&validation.MsgExpectedRequiredProperty:           "required" + mark + "%s",
+		&validation.MsgExpectedDependentRequiredProperty:  "dependent" + mark + "%s" + mark + "%s",
+	} {
+		*text = mark + finding
+	}
+}
+
+// explain reads a finding back: the name of the field where the finding itself
+// carries it, the text for the caller, and the constraint.
+func explain(finding string) (field, text string, constraint map[string]any) {
+	coded, ok := strings.CutPrefix(finding, mark)
+	if !ok {
+		return "", plain(finding), nil
+	}
+	parts := strings.Split(coded, mark)
+	name, values := parts[0], parts[1:]
+	if name == "mistyped" { // found by the second decoding
+		return values[0], rules[values[1]].text, map[string]any{"type": values[1]}
+	}
+	r, ok := rules[name]
+	if !ok {
+		return "", "is not valid", nil
+	}
+	switch name {
+	case "required":
+		return values[0], r.text, nil
+	case "dependent":
+		return values[0], r.tell(values[1]), nil
+	}
+	switch r.keyword {
+	case "type", "format":
+		return "", r.text, map[string]any{r.keyword: name}
+	case "enum":
+		return "", r.tell(values[0]), map[string]any{"enum": strings.Split(values[0], ", ")}
+	case "":
+		if len(values) == 0 {
+			return "", r.text, nil
+		}
+		return "", r.tell(values[0]), nil
+	}
+	if len(values) == 0 {
+		return "", r.text, map[string]any{r.keyword: true}
+	}
+	var value any = values[0]
+	shown := values[0]
+	if number, err := strconv.ParseFloat(values[0], 64); err == nil && r.keyword != "pattern" {
+		shown = strconv.FormatFloat(number, 'f', -1, 64) // 9e+15 is not how people write it
+		value = rawNumber(shown)
+	}
+	return "", r.tell(shown), map[string]any{r.keyword: value}
+}
+
+// rawNumber is a number that is already written.
+type rawNumber string
+
+// MarshalJSON writes the digits as they are.
+func (n rawNumber) MarshalJSON() ([]byte, error) { return []byte(n), nil }
+
+// plain puts the validator's other texts, which are about parameters, into our words.
+func plain(finding string) string {
+	switch {
+	case strings.HasPrefix(finding, "required "):
+		return "is required"
+	case finding == "invalid integer":
+		return rules["integer"].text
+	case finding == "invalid boolean":
+		return rules["boolean"].text
+	case finding == "invalid float", finding == "invalid floating value":
+		return rules["number"].text
+	case strings.HasPrefix(finding, "invalid date/time"):
+		return rules["date-time"].text
+	case strings.HasPrefix(finding, "cannot read multipart form"):
+		return "is not a multipart form; send it with Content-Type: multipart/form-data and a boundary"
+	}
+	return strings.TrimPrefix(finding, "invalid value: ")
+}

@@ -1,0 +1,208 @@
+package httpapi
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/url"
+	"runtime/debug"
+	"strings"
+	"time"
+
+	"github.com/danielgtaylor/huma/v2"
+	"github.com/google/uuid"
+
+	"causeway/core/fault"
+	"causeway/core/platform"
+)
+
+// route is one operation or page at one path and method.
+type route struct {
+	method  string
+	pattern string
+	timer   *timer
+
+	// An operation has these.
+	op         *huma.Operation
+	operate    func(huma.Context)
+	permission platform.Permission
+	public     bool
+	sandbox    bool  // for sandbox platforms only
+	maxBody    int64 // bytes
+
+	// A page has this.
+	page http.Handler
+}
+
+var (
+	noStore = []string{"no-store"}
+	noSniff = []string{"nosniff"}
+)
+
+// ServeHTTP answers one request.
+func (a *API) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	x := &exchange{api: a, w: w, r: r, started: time.Now()}
+	x.id = requestID(r, a.config.NewID)
+	x.call.RequestID = x.id
+	header := w.Header()
+	header["Request-Id"] = []string{x.id}
+	header["X-Content-Type-Options"] = noSniff
+
+	defer x.finish()
+	x.serve()
+}
+
+func (x *exchange) serve() {
+	path := x.r.URL.EscapedPath()
+	x.params = x.api.router.find(path, &x.match)
+	switch {
+	case x.item == nil, !unescape(x.params), !isPlainQuery(x.r.URL.RawQuery):
+		x.item = nil
+		x.refuse(fault.New(fault.NotFound, "There is nothing at this path. Paths begin with %s; they are listed at %s/docs.", BasePath, BasePath))
+		return
+	}
+	x.route = x.item.route(x.r.Method)
+	if x.route == nil {
+		x.w.Header().Set("Allow", x.item.allow)
+		if x.r.Method == http.MethodOptions {
+			x.status = http.StatusNoContent
+			return
+		}
+		x.refuse(fault.New(fault.MethodNotAllowed, "%s is not possible at this path. Use one of %s.", x.r.Method, x.item.allow))
+		return
+	}
+	if x.route.page != nil {
+		x.servePage()
+		return
+	}
+
+	x.w.Header()["Cache-Control"] = noStore
+	ctx, cancel := context.WithTimeout(x.r.Context(), x.api.config.RequestTimeout)
+	defer cancel()
+	x.ctx = requestContext{Context: ctx, x: x}
+	if err := x.admit(); err != nil {
+		x.refuse(err)
+		return
+	}
+	if err := x.readBody(); err != nil {
+		x.refuse(err)
+		return
+	}
+	if err := x.claim(); err != nil {
+		x.refuse(err)
+	}
+}
+
+// operate runs the operation itself.
+func (x *exchange) operate() { x.route.operate(x) }
+
+// finish sends what was answered, whatever happened before, and takes note of it.
+func (x *exchange) finish() {
+	if p := recover(); p != nil {
+		if p == http.ErrAbortHandler {
+			panic(p)
+		}
+		x.refuse(&panicked{value: p, stack: debug.Stack()})
+	}
+	x.send()
+	x.observe()
+	x.release()
+}
+
+// panicked is a mistake of ours that surfaced while a request was served.
+type panicked struct {
+	value any
+	stack []byte
+}
+
+func (p *panicked) Error() string { return fmt.Sprintf("panic: %v", p.value) }
+
+// servePage runs a page, which writes its answer itself.
+func (x *exchange) servePage() {
+	page := &pageWriter{ResponseWriter: x.w, x: x}
+	for i, name := range x.item.names {
+		x.r.SetPathValue(name, x.params[i].Value)
+	}
+	x.route.page.ServeHTTP(page, x.r)
+	x.sent = x.sent || x.status != 0
+}
+
+// pageWriter notes the status of a page.
+type pageWriter struct {
+	http.ResponseWriter
+	x *exchange
+}
+
+func (p *pageWriter) WriteHeader(status int) {
+	if p.x.status == 0 {
+		p.x.status, p.x.sent = status, true
+	}
+	p.ResponseWriter.WriteHeader(status)
+}
+
+func (p *pageWriter) Write(b []byte) (int, error) {
+	if p.x.status == 0 {
+		p.x.status, p.x.sent = http.StatusOK, true
+	}
+	return p.ResponseWriter.Write(b)
+}
+
+// Unwrap lets http.ResponseController reach the connection.
+func (p *pageWriter) Unwrap() http.ResponseWriter { return p.ResponseWriter }
+
+// readBody takes the whole body in, up to the operation's limit. What is declared
+// too large is refused unread.
+func (x *exchange) readBody() error {
+	if x.r.Body == nil || x.r.Body == http.NoBody || x.r.ContentLength == 0 {
+		return nil
+	}
+	limit := x.route.maxBody
+	if x.r.ContentLength > limit {
+		x.w.Header().Set("Connection", "close")
+		return tooLarge(limit)
+	}
+	x.in = borrow()
+	if x.r.ContentLength > 0 {
+		x.in.Grow(int(x.r.ContentLength) + bytes.MinRead)
+	}
+	if _, err := x.in.ReadFrom(http.MaxBytesReader(x.w, x.r.Body, limit)); err != nil {
+		var over *http.MaxBytesError
+		if errors.As(err, &over) {
+			return tooLarge(limit)
+		}
+		x.w.Header().Set("Connection", "close")
+		return fault.New(fault.InvalidRequestFormat, "The body did not arrive whole and in time. Send the request again.")
+	}
+	x.reader.Reset(x.in.Bytes())
+	return nil
+}
+
+func tooLarge(limit int64) error {
+	size := fmt.Sprintf("%d bytes", limit)
+	if limit%(1<<20) == 0 {
+		size = fmt.Sprintf("%d MiB", limit>>20)
+	}
+	return fault.New(fault.PayloadTooLarge, "The body is larger than the %s that this operation takes. Send less.", size)
+}
+
+// requestID is the caller's own when it is a UUID, else a new one.
+func requestID(r *http.Request, newID func() uuid.UUID) string {
+	if given := r.Header.Get("Request-Id"); len(given) == 36 {
+		if _, err := uuid.Parse(given); err == nil {
+			return given
+		}
+	}
+	return newID().String()
+}
+
+// isPlainQuery refuses a query that holds what no text can hold, before any part
+// of it reaches a database.
+func isPlainQuery(query string) bool {
+	if strings.IndexByte(query, '%') < 0 {
+		return isText(query)
+	}
+	plain, err := url.QueryUnescape(query)
+	return err == nil && isText(plain)
+}
