@@ -33,6 +33,8 @@ func TestFingerprintIsOfTheAccount(t *testing.T) {
 			`{"bankCode": "001", "branchCode": "00012", "accountNumber": "1234567"}`, `{"bankCode": "001", "branchCode": "00001", "accountNumber": "21234567"}`, false},
 		{"an IBAN with and without its BIC", "EUR_ACCOUNT", "EUR_ACCOUNT", "EUR", "EUR",
 			`{"iban": "DE89370400440532013000"}`, `{"iban": "DE89370400440532013000", "swiftCode": "DEUTDEFF"}`, true},
+		{"an IBAN with and without its bank", "PKR_ACCOUNT", "PKR_ACCOUNT", "PKR", "PKR",
+			`{"iban": "PK36SCBL0000001123456702"}`, `{"iban": "PK36SCBL0000001123456702", "bankName": "Standard Chartered"}`, true},
 		{"letters of an IBAN", "EUR_ACCOUNT", "EUR_ACCOUNT", "EUR", "EUR",
 			`{"iban": "NL91ABNA0417164300"}`, `{"iban": "NL91abna0417164300"}`, true},
 		{"spaces in an account number", "THB_ACCOUNT", "THB_ACCOUNT", "THB", "THB",
