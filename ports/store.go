@@ -87,6 +87,12 @@ type Parties struct {
 	External *account.External
 }
 
+// ReferenceKey names what a payer pays, by the code in the memo.
+type ReferenceKey struct {
+	Platform  ident.Platform
+	Reference string
+}
+
 // Taken is a receipt that was stored, and the transaction with its reference, if
 // there is one.
 type Taken struct {
@@ -143,8 +149,9 @@ type Reader interface {
 	Payouts(ctx context.Context, keys []TransactionKey) ([]Payout, error)
 	// Receipts reads those with these ids; those that do not exist are missing.
 	Receipts(ctx context.Context, p ident.Platform, ids []ident.Receipt) ([]transaction.Receipt, error)
-	// TransactionByReference finds what a payment with this reference is for.
-	TransactionByReference(ctx context.Context, p ident.Platform, reference string) (transaction.Transaction, error)
+	// TransactionsByReference finds what payments with these references are for;
+	// those nobody knows are missing.
+	TransactionsByReference(ctx context.Context, keys []ReferenceKey) (map[ReferenceKey]transaction.Transaction, error)
 
 	// CorridorOverrides are the operator's changes to terms: those for all
 	// platforms and those for one.

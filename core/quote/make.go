@@ -131,7 +131,7 @@ func (r Request) Make(p Parties, route Route, o Offer) (Quote, transaction.Trans
 	if err := o.Terms.Admit(money.Amount{Minor: priced.Sending, Currency: r.Currency}); err != nil {
 		return Quote{}, transaction.Transaction{}, err
 	}
-	out, err := corridor.Choose(p.External.Rails, to, priced.Receiving)
+	out, err := p.External.RailFor(priced.Receiving)
 	if err != nil {
 		return Quote{}, transaction.Transaction{}, err
 	}

@@ -1,0 +1,103 @@
+package postgres
+
+import (
+	"context"
+	"database/sql"
+	"fmt"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgxpool"
+	"github.com/jackc/pgx/v5/stdlib"
+	"github.com/uptrace/bun"
+	"github.com/uptrace/bun/dialect/pgdialect"
+
+	"causeway/adapters/postgres/books"
+	"causeway/core/event"
+	"causeway/ports"
+)
+
+// Render writes an event as the bytes its receiver is sent.
+type Render func(event.Event) ([]byte, error)
+
+// Options say how to reach the database and what to write into it.
+type Options struct {
+	URL string
+	// MaxConnections in the pool; 16 when zero.
+	MaxConnections int32
+	// StatementTimeout ends a statement that runs too long; 30 s when zero.
+	StatementTimeout time.Duration
+	Clock            ports.Clock
+	IDs              ports.IDs
+	Render           Render
+}
+
+// DB is a pool of connections to one database, all in the service's role. It is
+// the Store and the Jobs of the program.
+type DB struct {
+	pool   *pgxpool.Pool
+	sql    *sql.DB
+	bun    *bun.DB
+	books  *books.Books
+	clock  ports.Clock
+	render Render
+}
+
+var (
+	_ ports.Store = (*DB)(nil)
+	_ ports.Jobs  = (*DB)(nil)
+)
+
+// Open connects to a migrated database.
+func Open(ctx context.Context, o Options) (*DB, error) {
+	config, err := pgxpool.ParseConfig(o.URL)
+	if err != nil {
+		return nil, fmt.Errorf("the database URL is not usable: %w", err)
+	}
+	if o.StatementTimeout == 0 {
+		o.StatementTimeout = 30 * time.Second
+	}
+	config.MaxConns = o.MaxConnections
+	if config.MaxConns == 0 {
+		config.MaxConns = 16
+	}
+	// bun writes arguments into its SQL, so caching its statements costs more than
+	// it saves; prepared statements are asked for one by one.
+	config.ConnConfig.DefaultQueryExecMode = pgx.QueryExecModeExec
+	limit := fmt.Sprint(o.StatementTimeout.Milliseconds())
+	for name, value := range map[string]string{
+		"application_name": "causeway", "timezone": "UTC", "statement_timeout": limit,
+		"lock_timeout": "10000", "idle_in_transaction_session_timeout": "60000",
+	} {
+		config.ConnConfig.RuntimeParams[name] = value
+	}
+	config.AfterConnect = func(ctx context.Context, conn *pgx.Conn) error {
+		_, err := conn.Exec(ctx, "SET ROLE causeway_service")
+		return err
+	}
+	pool, err := pgxpool.NewWithConfig(ctx, config)
+	if err != nil {
+		return nil, fmt.Errorf("cannot reach the database: %w", err)
+	}
+	if err := pool.Ping(ctx); err != nil {
+		pool.Close()
+		return nil, fmt.Errorf("cannot reach the database: %w", err)
+	}
+	std := stdlib.OpenDBFromPool(pool)
+	return &DB{
+		pool: pool, sql: std, bun: bun.NewDB(std, pgdialect.New()),
+		books: books.New(), clock: o.Clock, render: o.Render,
+	}, nil
+}
+
+// Pool is for adapters that need a connection of their own.
+func (db *DB) Pool() *pgxpool.Pool { return db.pool }
+
+// Ping tells whether the database answers.
+func (db *DB) Ping(ctx context.Context) error { return db.pool.Ping(ctx) }
+
+// Close waits for what runs and lets the connections go.
+func (db *DB) Close() {
+	_ = db.sql.Close()
+	db.pool.Close()
+}

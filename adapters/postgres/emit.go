@@ -1,0 +1,27 @@
+package postgres
+
+import (
+	"context"
+
+	"causeway/adapters/postgres/outbox"
+	"causeway/core/event"
+)
+
+// Emit renders events now, as the resources are, and stores them with the rest of
+// the unit of work.
+func (u *unit) Emit(_ context.Context, events []event.Event) error {
+	if len(events) == 0 {
+		return nil
+	}
+	rows := make([]outbox.Row, len(events))
+	for i, e := range events {
+		body, err := u.db.render(e)
+		if err != nil {
+			return err
+		}
+		rows[i] = outbox.Row{Event: e, Body: body}
+	}
+	statement, args := outbox.Statement(rows)
+	u.write(statement, args...)
+	return nil
+}

@@ -1,0 +1,41 @@
+package postgres
+
+import (
+	"errors"
+	"time"
+
+	"github.com/jackc/pgx/v5/pgconn"
+
+	"causeway/core/fault"
+)
+
+// broken says what the caller is told when a named constraint refuses a row.
+var broken = map[string]func() *fault.Error{
+	"customer_platform_id_unique_while_active": func() *fault.Error {
+		return &fault.Error{Code: fault.Conflict, Reason: "platformCustomerId in use",
+			Message: "Another active customer has this platformCustomerId. Use that customer, or choose another id."}
+	},
+	"customer_uma_address_unique_while_active": func() *fault.Error {
+		return fault.New(fault.UMAAddressExists, "Another active customer has this umaAddress. Choose another address.")
+	},
+	"external_account_unique_while_active": func() *fault.Error {
+		return &fault.Error{Code: fault.Conflict, Reason: "External account exists",
+			Message: "This account is registered already. Use the registered one, or delete it first."}
+	},
+}
+
+// translate turns a database error into the fault that stands for it.
+func translate(err error) error {
+	var pg *pgconn.PgError
+	if !errors.As(err, &pg) {
+		return err
+	}
+	if told, ok := broken[pg.ConstraintName]; ok {
+		return told()
+	}
+	if pg.Code == "55P03" { // lock_not_available: somebody holds the same rows for long
+		return &fault.Error{Code: fault.ServiceUnavailable, RetryAfter: time.Second,
+			Message: "Another request is working on the same resource. Try again in a second."}
+	}
+	return err
+}

@@ -1,0 +1,81 @@
+package postgres
+
+import (
+	"context"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/jackc/pgx/v5"
+
+	"causeway/core/ident"
+	"causeway/core/transaction"
+	"causeway/ports"
+)
+
+const insertJob = `INSERT INTO jobs (platform_id, id, step, due_at, subjects) VALUES ($1, $2, $3, $4, $5)`
+
+func (u *unit) AddJobs(_ context.Context, jobs []ports.Job) error {
+	for _, j := range jobs {
+		u.write(insertJob, j.Platform.UUID(), j.ID, string(j.Step), j.Due, j.Subjects)
+	}
+	return nil
+}
+
+// deleteJobs rides on the primary key.
+const deleteJobs = `
+	DELETE FROM jobs USING unnest($1::uuid[], $2::uuid[]) AS k(platform_id, id)
+	WHERE jobs.platform_id = k.platform_id AND jobs.id = k.id`
+
+func (u *unit) FinishJobs(_ context.Context, jobs []ports.Job) error {
+	if len(jobs) > 0 {
+		platforms, ids := jobKeys(jobs)
+		u.write(deleteJobs, platforms, ids)
+	}
+	return nil
+}
+
+// takeJobs rides on jobs_due. Being due again later is the lease.
+const takeJobs = `
+	WITH due AS (
+		SELECT platform_id, id FROM jobs WHERE step = $1 AND due_at <= $2
+		ORDER BY due_at LIMIT $4 FOR UPDATE SKIP LOCKED)
+	UPDATE jobs SET due_at = $3, attempts = attempts + 1 FROM due
+	WHERE jobs.platform_id = due.platform_id AND jobs.id = due.id
+	RETURNING jobs.platform_id, jobs.id, jobs.attempts, jobs.subjects`
+
+// TakeJobs leases due jobs.
+func (db *DB) TakeJobs(ctx context.Context, step transaction.Step, now time.Time, lease time.Duration, limit int) ([]ports.Job, error) {
+	until := now.Add(lease)
+	rows, err := db.pool.Query(ctx, takeJobs, pgx.QueryExecModeCacheStatement, string(step), now, until, limit)
+	if err != nil {
+		return nil, err
+	}
+	var taken []ports.Job
+	err = each(rows, func(rows pgx.Rows) error {
+		j := ports.Job{Step: step, Due: until}
+		var platformID uuid.UUID
+		if err := rows.Scan(&platformID, &j.ID, &j.Attempts, &j.Subjects); err != nil {
+			return err
+		}
+		ident.Set(&j.Platform, platformID)
+		taken = append(taken, j)
+		return nil
+	})
+	return taken, err
+}
+
+// PostponeJobs makes jobs due at another time.
+func (db *DB) PostponeJobs(ctx context.Context, jobs []ports.Job, due time.Time) error {
+	platforms, ids := jobKeys(jobs)
+	_, err := db.pool.Exec(ctx, `
+		UPDATE jobs SET due_at = $3 FROM unnest($1::uuid[], $2::uuid[]) AS k(platform_id, id)
+		WHERE jobs.platform_id = k.platform_id AND jobs.id = k.id`, pgx.QueryExecModeCacheStatement, platforms, ids, due)
+	return err
+}
+
+func jobKeys(jobs []ports.Job) (platforms, ids []uuid.UUID) {
+	for _, j := range jobs {
+		platforms, ids = append(platforms, j.Platform.UUID()), append(ids, j.ID)
+	}
+	return platforms, ids
+}

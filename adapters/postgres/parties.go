@@ -1,0 +1,70 @@
+package postgres
+
+import (
+	"context"
+	"encoding/json"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/jackc/pgx/v5"
+
+	"causeway/core/account"
+	"causeway/core/corridor"
+	"causeway/core/customer"
+	"causeway/core/ident"
+	"causeway/core/money"
+	"causeway/ports"
+)
+
+// readParties rides on the primary keys of customers and external_accounts.
+const readParties = `
+	SELECT k.n, c.id, c.platform_customer_id, c.status, c.customer_type,
+		e.id, e.customer_id, e.currency, e.account_type, e.fields, e.rails, e.status, e.created_at
+	FROM unnest($1::uuid[], $2::uuid[], $3::uuid[]) WITH ORDINALITY AS k(platform_id, customer_id, external_id, n)
+	LEFT JOIN customers c ON c.platform_id = k.platform_id AND c.id = k.customer_id AND c.deleted_at IS NULL
+	LEFT JOIN external_accounts e ON e.platform_id = k.platform_id AND e.id = k.external_id AND e.deleted_at IS NULL`
+
+// Parties loads what a quote needs to know of its two sides, and no more.
+func (u *unit) Parties(ctx context.Context, keys []ports.PartyKey) ([]ports.Parties, error) {
+	n := len(keys)
+	platforms, customers, externals := make([]uuid.UUID, n), make([]uuid.UUID, n), make([]uuid.UUID, n)
+	for i, k := range keys {
+		platforms[i], customers[i], externals[i] = k.Platform.UUID(), k.Customer.UUID(), k.External.UUID()
+	}
+	found := make([]ports.Parties, n)
+	err := u.read(ctx, readParties, []any{platforms, customers, externals}, func(rows pgx.Rows) error {
+		var (
+			at                                    int
+			customerID, externalID, ownerID       uuid.NullUUID
+			platformCustomerID, status, kind      *string
+			currency, accountType, externalStatus *string
+			fields                                []byte
+			rails                                 []string
+			created                               *time.Time
+		)
+		if err := rows.Scan(&at, &customerID, &platformCustomerID, &status, &kind,
+			&externalID, &ownerID, &currency, &accountType, &fields, &rails, &externalStatus, &created); err != nil {
+			return err
+		}
+		parties := &found[at-1]
+		if customerID.Valid {
+			c := &customer.Customer{Platform: keys[at-1].Platform, PlatformCustomerID: *platformCustomerID,
+				Status: customer.Status(*status), Type: customer.Type(*kind)}
+			ident.Set(&c.ID, customerID.UUID)
+			parties.Customer = c
+		}
+		if externalID.Valid {
+			a := &account.External{Platform: keys[at-1].Platform, Currency: money.Currency(*currency),
+				Type: account.Type(*accountType), Status: account.Status(*externalStatus), CreatedAt: moment(created)}
+			ident.Set(&a.ID, externalID.UUID)
+			ident.Set(&a.Customer, ownerID.UUID)
+			for _, rail := range rails {
+				a.Rails = append(a.Rails, corridor.Rail(rail))
+			}
+			parties.External = a
+			return json.Unmarshal(fields, &a.Fields)
+		}
+		return nil
+	})
+	return found, err
+}

@@ -1,0 +1,67 @@
+package postgres
+
+import (
+	"context"
+	"encoding/json"
+
+	"github.com/google/uuid"
+	"github.com/jackc/pgx/v5"
+
+	"causeway/core/account"
+	"causeway/core/ident"
+	"causeway/ports"
+)
+
+// readPayees rides on the primary key. A deleted account still receives what was
+// on its way to it.
+const readPayees = `
+	SELECT e.platform_id, e.id, e.account_type, e.fields
+	FROM external_accounts e JOIN unnest($1::uuid[], $2::uuid[]) AS k(platform_id, id) USING (platform_id, id)`
+
+type payee struct {
+	platform ident.Platform
+	account  ident.ExternalAccount
+}
+
+// Payouts reads transactions with the accounts they pay to.
+func (db *DB) Payouts(ctx context.Context, keys []ports.TransactionKey) ([]ports.Payout, error) {
+	found, err := db.TransactionsByKey(ctx, keys)
+	if err != nil {
+		return nil, err
+	}
+	wanted := map[payee]account.External{}
+	var platforms, accounts []uuid.UUID
+	for _, t := range found {
+		to := payee{t.Platform, t.Destination.ExternalAccount}
+		if _, known := wanted[to]; known || to.account.IsZero() {
+			continue
+		}
+		wanted[to] = account.External{}
+		platforms, accounts = append(platforms, to.platform.UUID()), append(accounts, to.account.UUID())
+	}
+	rows, err := db.pool.Query(ctx, readPayees, pgx.QueryExecModeCacheStatement, platforms, accounts)
+	if err != nil {
+		return nil, err
+	}
+	if err := each(rows, func(rows pgx.Rows) error {
+		var platformID, id uuid.UUID
+		var kind string
+		var fields []byte
+		if err := rows.Scan(&platformID, &id, &kind, &fields); err != nil {
+			return err
+		}
+		a := account.External{Type: account.Type(kind)}
+		ident.Set(&a.Platform, platformID)
+		ident.Set(&a.ID, id)
+		err := json.Unmarshal(fields, &a.Fields)
+		wanted[payee{a.Platform, a.ID}] = a
+		return err
+	}); err != nil {
+		return nil, err
+	}
+	payouts := make([]ports.Payout, 0, len(found))
+	for _, t := range found {
+		payouts = append(payouts, ports.Payout{Transaction: t, Account: wanted[payee{t.Platform, t.Destination.ExternalAccount}]})
+	}
+	return payouts, nil
+}

@@ -1,0 +1,171 @@
+package postgres
+
+import (
+	"bytes"
+	"context"
+	"slices"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/jackc/pgx/v5"
+
+	"causeway/core/fault"
+	"causeway/core/ident"
+	"causeway/core/money"
+	"causeway/core/transaction"
+	"causeway/ports"
+)
+
+// insertReceipts rides on the primary key.
+const insertReceipts = `
+	INSERT INTO receipts (platform_id, id, rail, partner_id, reference, currency, amount, received_at)
+	SELECT * FROM unnest($1::uuid[], $2::uuid[], $3::text[], $4::text[], $5::text[], $6::text[], $7::bigint[], $8::timestamptz[])
+	ON CONFLICT (platform_id, id) DO NOTHING
+	RETURNING id`
+
+// lockByReference finds transactions over quote_reference_unique and locks them in
+// the order of their keys, so that two groups never wait for each other.
+const lockByReference = `
+	WITH wanted AS (
+		SELECT q.platform_id, q.transaction_id AS id FROM quotes q
+		JOIN unnest($1::uuid[], $2::text[]) AS k(platform_id, reference) USING (platform_id, reference)),
+	locked AS MATERIALIZED (
+		SELECT t.* FROM transactions t JOIN wanted USING (platform_id, id)
+		ORDER BY t.platform_id, t.id FOR UPDATE OF t)
+	SELECT ` + transactionColumns + ` FROM locked t
+	LEFT JOIN quotes q ON q.platform_id = t.platform_id AND q.id = t.quote_id
+	LEFT JOIN customers c ON c.platform_id = t.platform_id AND c.id = t.customer_id`
+
+// TakeIn stores receipts and locks what they pay for.
+func (u *unit) TakeIn(ctx context.Context, receipts []transaction.Receipt) ([]ports.Taken, error) {
+	fresh, err := u.insertReceipts(ctx, receipts)
+	if err != nil {
+		return nil, err
+	}
+	var platforms []uuid.UUID
+	var references []string
+	for _, r := range receipts {
+		if r.Reference != "" {
+			platforms, references = append(platforms, r.Platform.UUID()), append(references, r.Reference)
+		}
+	}
+	found := make(map[ports.ReferenceKey]*transaction.Transaction, len(receipts))
+	if len(references) > 0 {
+		if err := u.read(ctx, lockByReference, []any{platforms, references}, func(rows pgx.Rows) error {
+			t, err := scanTransaction(rows)
+			found[ports.ReferenceKey{Platform: t.Platform, Reference: t.Reference}] = &t
+			return err
+		}); err != nil {
+			return nil, err
+		}
+	}
+	taken := make([]ports.Taken, len(receipts))
+	for i, r := range receipts {
+		taken[i] = ports.Taken{Fresh: fresh[r.ID], Transaction: found[ports.ReferenceKey{Platform: r.Platform, Reference: r.Reference}]}
+	}
+	return taken, nil
+}
+
+// insertReceipts writes in the order of the ids: two groups with the same receipt
+// wait for each other in one direction only.
+func (u *unit) insertReceipts(ctx context.Context, receipts []transaction.Receipt) (map[ident.Receipt]bool, error) {
+	sorted := slices.Clone(receipts)
+	slices.SortFunc(sorted, func(a, b transaction.Receipt) int { return a.ID.Compare(b.ID) })
+	n := len(sorted)
+	platforms, ids := make([]uuid.UUID, n), make([]uuid.UUID, n)
+	rails, partners, references := make([]string, n), make([]string, n), make([]string, n)
+	currencies, amounts, moments := make([]string, n), make([]int64, n), make([]time.Time, n)
+	byID := make(map[uuid.UUID]ident.Receipt, n)
+	for i, r := range sorted {
+		platforms[i], ids[i] = r.Platform.UUID(), r.ID.UUID()
+		rails[i], partners[i], references[i] = r.Rail, r.PartnerID, r.Reference
+		currencies[i], amounts[i], moments[i] = string(r.Amount.Currency), r.Amount.Minor, r.At
+		byID[r.ID.UUID()] = r.ID
+	}
+	fresh := make(map[ident.Receipt]bool, n)
+	err := u.read(ctx, insertReceipts, []any{platforms, ids, rails, partners, references, currencies, amounts, moments}, func(rows pgx.Rows) error {
+		var id uuid.UUID
+		err := rows.Scan(&id)
+		fresh[byID[id]] = true
+		return err
+	})
+	return fresh, err
+}
+
+// Receipts rides on the primary key.
+func (db *DB) Receipts(ctx context.Context, p ident.Platform, ids []ident.Receipt) ([]transaction.Receipt, error) {
+	wanted := make([]uuid.UUID, len(ids))
+	for i, id := range ids {
+		wanted[i] = id.UUID()
+	}
+	slices.SortFunc(wanted, func(a, b uuid.UUID) int { return bytes.Compare(a[:], b[:]) })
+	rows, err := db.pool.Query(ctx, `
+		SELECT id, rail, partner_id, reference, currency, amount, received_at
+		FROM receipts WHERE platform_id = $1 AND id = ANY($2) ORDER BY id`, pgx.QueryExecModeCacheStatement, p.UUID(), wanted)
+	if err != nil {
+		return nil, err
+	}
+	var found []transaction.Receipt
+	err = each(rows, func(rows pgx.Rows) error {
+		r := transaction.Receipt{Platform: p}
+		var id uuid.UUID
+		var currency string
+		if err := rows.Scan(&id, &r.Rail, &r.PartnerID, &r.Reference, &currency, &r.Amount.Minor, &r.At); err != nil {
+			return err
+		}
+		ident.Set(&r.ID, id)
+		r.Amount.Currency, r.At = money.Currency(currency), r.At.UTC()
+		found = append(found, r)
+		return nil
+	})
+	return found, err
+}
+
+// readByReference rides on quote_reference_unique and the primary keys.
+const readByReference = `
+	SELECT ` + transactionColumns + `
+	FROM unnest($1::uuid[], $2::text[]) AS k(platform_id, reference)
+	JOIN quotes q ON q.platform_id = k.platform_id AND q.reference = k.reference
+	JOIN transactions t ON t.platform_id = q.platform_id AND t.id = q.transaction_id
+	LEFT JOIN customers c ON c.platform_id = t.platform_id AND c.id = t.customer_id`
+
+// TransactionsByReference finds what payments are for.
+func (db *DB) TransactionsByReference(ctx context.Context, keys []ports.ReferenceKey) (map[ports.ReferenceKey]transaction.Transaction, error) {
+	platforms, references := make([]uuid.UUID, len(keys)), make([]string, len(keys))
+	for i, k := range keys {
+		platforms[i], references[i] = k.Platform.UUID(), k.Reference
+	}
+	rows, err := db.pool.Query(ctx, readByReference, pgx.QueryExecModeCacheStatement, platforms, references)
+	if err != nil {
+		return nil, err
+	}
+	found := make(map[ports.ReferenceKey]transaction.Transaction, len(keys))
+	return found, each(rows, func(rows pgx.Rows) error {
+		t, err := scanTransaction(rows)
+		found[ports.ReferenceKey{Platform: t.Platform, Reference: t.Reference}] = t
+		return err
+	})
+}
+
+// Transaction rides on the primary key.
+func (db *DB) Transaction(ctx context.Context, p ident.Platform, id ident.Transaction) (transaction.Transaction, error) {
+	return db.oneTransaction(ctx, fault.New(fault.TransactionNotFound, "There is no transaction %s.", id),
+		`SELECT `+transactionColumns+` FROM `+transactionTables+` WHERE t.platform_id = $1 AND t.id = $2`, p.UUID(), id.UUID())
+}
+
+func (db *DB) oneTransaction(ctx context.Context, none error, query string, args ...any) (transaction.Transaction, error) {
+	rows, err := db.pool.Query(ctx, query, append([]any{pgx.QueryExecModeCacheStatement}, args...)...)
+	if err != nil {
+		return transaction.Transaction{}, err
+	}
+	found, missing := transaction.Transaction{}, none
+	err = each(rows, func(rows pgx.Rows) (err error) {
+		found, err = scanTransaction(rows)
+		missing = nil
+		return err
+	})
+	if err == nil {
+		err = missing
+	}
+	return found, err
+}

@@ -1,0 +1,121 @@
+package postgres
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"github.com/google/uuid"
+	"github.com/jackc/pgx/v5"
+
+	"causeway/core/ident"
+	"causeway/core/transaction"
+	"causeway/ports"
+)
+
+// conditions gathers what narrows a list, with its arguments numbered from $1.
+type conditions struct {
+	clauses []string
+	args    []any
+}
+
+// add takes a clause in which each ? is the one argument.
+func (c *conditions) add(clause string, arg any) {
+	c.args = append(c.args, arg)
+	c.clauses = append(c.clauses, strings.ReplaceAll(clause, "?", fmt.Sprintf("$%d", len(c.args))))
+}
+
+func (c *conditions) where() string { return " WHERE " + strings.Join(c.clauses, " AND ") }
+
+// Transactions rides on the primary key, or on the index of the customer or account
+// that is asked for; all of them end with the id the list is ordered by.
+func (db *DB) Transactions(ctx context.Context, p ident.Platform, f ports.TransactionFilter) (ports.Page[transaction.Transaction], error) {
+	var page ports.Page[transaction.Transaction]
+	wanted := &conditions{}
+	wanted.add("t.platform_id = ?", p.UUID())
+	if !narrow(wanted, f) {
+		return page, nil
+	}
+	if err := db.pool.QueryRow(ctx, `SELECT count(*) FROM `+countTables(f)+wanted.where(), wanted.args...).Scan(&page.Total); err != nil {
+		return page, err
+	}
+	order := "DESC"
+	if f.Ascending {
+		order = "ASC"
+		wanted.add("t.id > ?", f.After)
+	} else if f.After != uuid.Nil {
+		wanted.add("t.id < ?", f.After)
+	}
+	rows, err := db.pool.Query(ctx, fmt.Sprintf(`SELECT %s FROM %s %s ORDER BY t.id %s LIMIT %d`,
+		transactionColumns, transactionTables, wanted.where(), order, f.Limit+1), wanted.args...)
+	if err != nil {
+		return page, err
+	}
+	if err := each(rows, func(rows pgx.Rows) error {
+		t, err := scanTransaction(rows)
+		page.Items = append(page.Items, t)
+		return err
+	}); err != nil {
+		return page, err
+	}
+	if len(page.Items) > f.Limit {
+		page.Items, page.More = page.Items[:f.Limit], true
+	}
+	return page, nil
+}
+
+// countTables leaves out what no filter looks at.
+func countTables(f ports.TransactionFilter) string {
+	if f.PlatformCustomerID != "" || f.Reference != "" {
+		return transactionTables
+	}
+	return "transactions t"
+}
+
+// narrow adds the conditions of a filter; false means that nothing can match.
+func narrow(c *conditions, f ports.TransactionFilter) bool {
+	if !f.Customer.IsZero() {
+		c.add("t.customer_id = ?", f.Customer.UUID())
+	}
+	if f.PlatformCustomerID != "" {
+		c.add("c.platform_customer_id = ?", f.PlatformCustomerID)
+	}
+	if f.Reference != "" {
+		c.add("q.reference = ?", f.Reference)
+	}
+	if f.Status != "" {
+		c.add("t.status = ?", string(f.Status))
+	}
+	if f.Type != "" {
+		c.add("t.direction = ?", string(f.Type))
+	}
+	if !f.Created.From.IsZero() {
+		c.add("t.created_at >= ?", f.Created.From)
+	}
+	if !f.Created.To.IsZero() {
+		c.add("t.created_at < ?", nextMillisecond(f.Created.To))
+	}
+	return atAccount(c, f.Account, "source", "destination") && atAccount(c, f.Sender, "source") && atAccount(c, f.Receiver, "destination")
+}
+
+// atAccount adds the condition that one of the ends is the account. What is no
+// account id is a UMA address, and no transaction has one of those yet.
+func atAccount(c *conditions, text string, ends ...string) bool {
+	if text == "" {
+		return true
+	}
+	kind, id := "", uuid.Nil
+	if external, err := ident.ParseExternalAccount(text); err == nil {
+		kind, id = "external", external.UUID()
+	} else if internal, err := ident.ParseInternalAccount(text); err == nil {
+		kind, id = "internal", internal.UUID()
+	} else {
+		return false
+	}
+	either := make([]string, len(ends))
+	for i, end := range ends {
+		either[i] = fmt.Sprintf("t.%s_%s = ?", end, kind)
+	}
+	c.add("("+strings.Join(either, " OR ")+")", id)
+	return true
+}

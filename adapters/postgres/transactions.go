@@ -1,0 +1,194 @@
+package postgres
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/jackc/pgx/v5"
+
+	"causeway/core/ident"
+	"causeway/core/money"
+	"causeway/core/transaction"
+	"causeway/ports"
+)
+
+// transactionColumns are what scanTransaction reads, of transactions t and what
+// belongs to them: the quote q and the customer c.
+const transactionColumns = `
+	t.platform_id, t.id, t.quote_id, t.customer_id, coalesce(c.platform_customer_id, ''), t.direction,
+	t.status, t.refund_status, t.reached, t.failure_reason,
+	t.source_external, t.source_internal, t.destination_external, t.destination_internal,
+	t.in_rail, t.out_rail, t.sent_currency, t.sent_minor, t.received_currency, t.received_minor,
+	t.funded_currency, t.funded_minor, t.refund_reason, t.refund_at, t.refund_settled_at,
+	t.created_at, t.updated_at, t.settled_at,
+	coalesce(q.fees, 0), coalesce(q.fee_fixed, 0), coalesce(q.fee_variable, 0), coalesce(q.fee_fraction, '0'),
+	coalesce(q.rate, '1'), coalesce(q.market_rate, '1'), coalesce(q.rounding_sent, 0), coalesce(q.rounding_received, 0),
+	coalesce(q.network, ''), coalesce(q.reference, ''), coalesce(q.instructions, ''), coalesce(q.description, ''),
+	q.expires_at`
+
+const transactionTables = `
+	transactions t
+	LEFT JOIN quotes q ON q.platform_id = t.platform_id AND q.id = t.quote_id
+	LEFT JOIN customers c ON c.platform_id = t.platform_id AND c.id = t.customer_id`
+
+func scanTransaction(rows pgx.Rows) (transaction.Transaction, error) {
+	var (
+		t                                                    transaction.Transaction
+		platformID, id                                       uuid.UUID
+		quoteID, customerID                                  uuid.NullUUID
+		fromExternal, fromInternal, toExternal, toInternal   uuid.NullUUID
+		sentIn, receivedIn, fundedIn                         string
+		refundReason, feeFraction, rate, market, ways        string
+		network                                              string
+		refundAt, refundSettledAt, settledAt, expires        *time.Time
+		fundedMinor                                          int64
+		direction, status, refundStatus, reached, failReason string
+	)
+	if err := rows.Scan(&platformID, &id, &quoteID, &customerID, &t.PlatformCustomerID, &direction,
+		&status, &refundStatus, &reached, &failReason,
+		&fromExternal, &fromInternal, &toExternal, &toInternal,
+		&t.InRail, &t.OutRail, &sentIn, &t.Pricing.Sent.Minor, &receivedIn, &t.Pricing.Received.Minor,
+		&fundedIn, &fundedMinor, &refundReason, &refundAt, &refundSettledAt,
+		&t.CreatedAt, &t.UpdatedAt, &settledAt,
+		&t.Pricing.Fees, &t.Pricing.FixedFee, &t.Pricing.VariableFee, &feeFraction,
+		&rate, &market, &t.Pricing.RoundingSent, &t.Pricing.RoundingReceived,
+		&network, &t.Reference, &ways, &t.Description, &expires); err != nil {
+		return t, err
+	}
+	ident.Set(&t.Platform, platformID)
+	ident.Set(&t.ID, id)
+	ident.Set(&t.Quote, quoteID.UUID)
+	ident.Set(&t.Customer, customerID.UUID)
+	t.Type = transaction.Type(direction)
+	t.State = transaction.State{Status: transaction.Status(status), Refund: transaction.RefundStatus(refundStatus),
+		Reached: transaction.Stage(reached), Reason: transaction.FailureReason(failReason)}
+	t.Pricing.Sent.Currency, t.Pricing.Received.Currency = money.Currency(sentIn), money.Currency(receivedIn)
+	t.Funded = money.Amount{Minor: fundedMinor, Currency: money.Currency(fundedIn)}
+	t.Source = transaction.Endpoint{Customer: t.Customer, Currency: t.Pricing.Sent.Currency, Network: network}
+	ident.Set(&t.Source.ExternalAccount, fromExternal.UUID)
+	ident.Set(&t.Source.InternalAccount, fromInternal.UUID)
+	t.Destination = transaction.Endpoint{Customer: t.Customer, Currency: t.Pricing.Received.Currency}
+	ident.Set(&t.Destination.ExternalAccount, toExternal.UUID)
+	ident.Set(&t.Destination.InternalAccount, toInternal.UUID)
+	t.CreatedAt, t.UpdatedAt = t.CreatedAt.UTC(), t.UpdatedAt.UTC()
+	t.SettledAt, t.ExpiresAt = moment(settledAt), moment(expires)
+	if t.State.Refund != transaction.NoRefund {
+		t.Refund = &transaction.Refund{Reference: transaction.RefundReference(t.ID, t.Reference), Amount: t.Refundable(),
+			Reason: transaction.RefundReason(refundReason), InitiatedAt: moment(refundAt), SettledAt: moment(refundSettledAt)}
+	}
+	return t, priceOf(&t, rate, market, feeFraction, ways)
+}
+
+func priceOf(t *transaction.Transaction, rate, market, feeFraction, ways string) (err error) {
+	if t.Pricing.Rate, err = money.ParseRate(rate); err != nil {
+		return fmt.Errorf("rate of %s: %w", t.ID, err)
+	}
+	if t.Pricing.Market, err = money.ParseRate(market); err != nil {
+		return fmt.Errorf("market rate of %s: %w", t.ID, err)
+	}
+	if t.Pricing.FeeRate, err = money.ParseFraction(feeFraction); err != nil {
+		return fmt.Errorf("fee of %s: %w", t.ID, err)
+	}
+	if ways != "" {
+		if err = json.Unmarshal([]byte(ways), &t.Instructions); err != nil {
+			return fmt.Errorf("instructions of %s: %w", t.ID, err)
+		}
+	}
+	return nil
+}
+
+// lockTransactions rides on the primary keys of transactions, quotes and customers.
+// Rows are locked in the order of their keys, so that two groups never wait for
+// each other.
+const lockTransactions = `
+	WITH locked AS MATERIALIZED (
+		SELECT t.* FROM transactions t
+		JOIN unnest($1::uuid[], $2::uuid[]) AS k(platform_id, id) USING (platform_id, id)
+		ORDER BY t.platform_id, t.id FOR UPDATE OF t)
+	SELECT ` + transactionColumns + ` FROM locked t
+	LEFT JOIN quotes q ON q.platform_id = t.platform_id AND q.id = t.quote_id
+	LEFT JOIN customers c ON c.platform_id = t.platform_id AND c.id = t.customer_id`
+
+func (u *unit) LockTransactions(ctx context.Context, keys []ports.TransactionKey) (map[ports.TransactionKey]transaction.Transaction, error) {
+	found := make(map[ports.TransactionKey]transaction.Transaction, len(keys))
+	platforms, ids := keyArrays(keys)
+	err := u.read(ctx, lockTransactions, []any{platforms, ids}, func(rows pgx.Rows) error {
+		t, err := scanTransaction(rows)
+		found[ports.TransactionKey{Platform: t.Platform, ID: t.ID}] = t
+		return err
+	})
+	return found, err
+}
+
+func keyArrays(keys []ports.TransactionKey) (platforms, ids []uuid.UUID) {
+	sorted := slices.Clone(keys)
+	slices.SortFunc(sorted, func(a, b ports.TransactionKey) int {
+		if c := a.Platform.Compare(b.Platform); c != 0 {
+			return c
+		}
+		return a.ID.Compare(b.ID)
+	})
+	for _, k := range slices.Compact(sorted) {
+		platforms, ids = append(platforms, k.Platform.UUID()), append(ids, k.ID.UUID())
+	}
+	return platforms, ids
+}
+
+// updateTransactions rides on the primary key, and touches no indexed column.
+const updateTransactions = `
+	UPDATE transactions t SET status = n.status, refund_status = n.refund_status, reached = n.reached,
+		failure_reason = n.failure_reason, funded_currency = n.funded_currency, funded_minor = n.funded_minor,
+		refund_reason = n.refund_reason, refund_at = n.refund_at, refund_settled_at = n.refund_settled_at,
+		updated_at = n.updated_at, settled_at = n.settled_at, in_rail = n.in_rail
+	FROM unnest($1::uuid[], $2::uuid[], $3::text[], $4::text[], $5::text[], $6::text[], $7::text[], $8::bigint[],
+		$9::text[], $10::timestamptz[], $11::timestamptz[], $12::timestamptz[], $13::timestamptz[], $14::text[])
+		AS n(platform_id, id, status, refund_status, reached, failure_reason, funded_currency, funded_minor,
+			refund_reason, refund_at, refund_settled_at, updated_at, settled_at, in_rail)
+	WHERE t.platform_id = n.platform_id AND t.id = n.id`
+
+func (u *unit) UpdateTransactions(_ context.Context, transactions []transaction.Transaction) error {
+	if len(transactions) == 0 {
+		return nil
+	}
+	n := len(transactions)
+	platforms, ids := make([]uuid.UUID, n), make([]uuid.UUID, n)
+	status, refund, reached, reason := make([]string, n), make([]string, n), make([]string, n), make([]string, n)
+	fundedIn, fundedMinor, refundReason, rails := make([]string, n), make([]int64, n), make([]string, n), make([]string, n)
+	refundAt, refundSettled, updated, settled := make([]*time.Time, n), make([]*time.Time, n), make([]time.Time, n), make([]*time.Time, n)
+	for i := range transactions {
+		t := &transactions[i]
+		platforms[i], ids[i] = t.Platform.UUID(), t.ID.UUID()
+		status[i], refund[i] = string(t.State.Status), string(t.State.Refund)
+		reached[i], reason[i] = string(t.State.Reached), string(t.State.Reason)
+		fundedIn[i], fundedMinor[i] = string(t.Funded.Currency), t.Funded.Minor
+		if t.Refund != nil {
+			refundReason[i], refundAt[i], refundSettled[i] = string(t.Refund.Reason), orNull(t.Refund.InitiatedAt), orNull(t.Refund.SettledAt)
+		}
+		updated[i], settled[i], rails[i] = t.UpdatedAt, orNull(t.SettledAt), t.InRail
+	}
+	u.write(updateTransactions, platforms, ids, status, refund, reached, reason, fundedIn, fundedMinor,
+		refundReason, refundAt, refundSettled, updated, settled, rails)
+	return nil
+}
+
+func (db *DB) TransactionsByKey(ctx context.Context, keys []ports.TransactionKey) (map[ports.TransactionKey]transaction.Transaction, error) {
+	found := make(map[ports.TransactionKey]transaction.Transaction, len(keys))
+	platforms, ids := keyArrays(keys)
+	rows, err := db.pool.Query(ctx, readTransactions, pgx.QueryExecModeCacheStatement, platforms, ids)
+	if err != nil {
+		return nil, err
+	}
+	return found, each(rows, func(rows pgx.Rows) error {
+		t, err := scanTransaction(rows)
+		found[ports.TransactionKey{Platform: t.Platform, ID: t.ID}] = t
+		return err
+	})
+}
+
+const readTransactions = `
+	SELECT ` + transactionColumns + ` FROM unnest($1::uuid[], $2::uuid[]) AS k(platform_id, id)
+	JOIN ` + transactionTables + ` ON t.platform_id = k.platform_id AND t.id = k.id`

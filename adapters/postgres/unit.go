@@ -1,0 +1,175 @@
+package postgres
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
+	"github.com/jackc/pgx/v5/stdlib"
+
+	"causeway/adapters/postgres/books"
+	"causeway/ledger"
+	"causeway/ports"
+)
+
+// unit is one unit of work. Writes wait in pending until something is read or the
+// unit commits, so that a group costs a handful of round trips. Postings come
+// last, because from them on the platform's books wait for the commit.
+type unit struct {
+	db       *DB
+	std      *sql.Conn // for bun: the same connection as conn
+	conn     *pgx.Conn
+	pending  *pgx.Batch
+	postings []ledger.Posting
+	claims   []*ports.Claim // whose answers are stored with the commit
+	begun    bool
+}
+
+const attempts = 4
+
+// Do runs fn in one unit of work.
+func (db *DB) Do(ctx context.Context, fn func(context.Context, ports.Tx) error) error {
+	for attempt := 1; ; attempt++ {
+		err := db.once(ctx, fn)
+		if err == nil || attempt == attempts || !again(err) {
+			return translate(err)
+		}
+	}
+}
+
+func (db *DB) once(ctx context.Context, fn func(context.Context, ports.Tx) error) (err error) {
+	std, err := db.sql.Conn(ctx)
+	if err != nil {
+		return err
+	}
+	u := &unit{db: db, std: std, pending: &pgx.Batch{}}
+	defer func() {
+		err = u.repeated(ctx, errors.Join(err, u.release()))
+	}()
+	if err := std.Raw(func(driver any) error {
+		u.conn = driver.(*stdlib.Conn).Conn()
+		return nil
+	}); err != nil {
+		return err
+	}
+	u.pending.Queue("BEGIN")
+	if err := fn(ctx, u); err != nil {
+		return err
+	}
+	return u.commit(ctx)
+}
+
+// release gives the connection back; what was not committed is undone.
+func (u *unit) release() error {
+	var failed error
+	if u.conn != nil && !u.conn.IsClosed() && u.conn.PgConn().TxStatus() != 'I' {
+		ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
+		defer cancel()
+		if _, err := u.conn.Exec(ctx, "ROLLBACK"); err != nil {
+			failed = fmt.Errorf("rollback: %w", errors.Join(err, u.conn.Close(ctx)))
+		}
+	}
+	return errors.Join(failed, u.std.Close())
+}
+
+func (u *unit) commit(ctx context.Context) error {
+	if !u.begun && u.pending.Len() == 1 && len(u.postings) == 0 {
+		return nil // nothing was read or written
+	}
+	if len(u.postings) > 0 {
+		if err := u.flush(ctx); err != nil {
+			return err
+		}
+		if err := u.db.books.Post(ctx, u.conn, u.db.clock.Now(), u.postings); err != nil {
+			return err
+		}
+	}
+	u.pending.Queue("COMMIT")
+	return u.flush(ctx)
+}
+
+// write holds a statement back until the next flush.
+func (u *unit) write(statement string, args ...any) {
+	u.pending.Queue(statement, args...)
+}
+
+// flush sends what waits in one round trip.
+func (u *unit) flush(ctx context.Context) error {
+	return u.read(ctx, "", nil, nil)
+}
+
+// read sends what waits and then a query, whose rows it hands to scan one by one.
+func (u *unit) read(ctx context.Context, query string, args []any, scan func(pgx.Rows) error) (err error) {
+	before := u.pending.Len()
+	if query != "" {
+		u.pending.Queue(query, args...)
+	}
+	if u.pending.Len() == 0 {
+		return nil
+	}
+	batch := u.pending
+	u.pending, u.begun = &pgx.Batch{}, true
+	for _, queued := range batch.QueuedQueries {
+		// Costs a look into a map, but for the first time on a connection.
+		if _, err := u.conn.Prepare(ctx, queued.SQL, queued.SQL); err != nil {
+			return err
+		}
+	}
+	results := u.conn.SendBatch(ctx, batch)
+	defer func() {
+		if closing := results.Close(); err == nil {
+			err = closing
+		}
+	}()
+	for range before {
+		if _, err := results.Exec(); err != nil {
+			return err
+		}
+	}
+	if query == "" {
+		return nil
+	}
+	rows, err := results.Query()
+	if err != nil {
+		return err
+	}
+	return each(rows, scan)
+}
+
+// each hands the rows to scan and closes them.
+func each(rows pgx.Rows, scan func(pgx.Rows) error) error {
+	defer rows.Close()
+	for rows.Next() {
+		if err := scan(rows); err != nil {
+			return err
+		}
+	}
+	return rows.Err()
+}
+
+// again tells whether the database wants the same work tried once more.
+func again(err error) bool {
+	var pg *pgconn.PgError
+	if !errors.As(err, &pg) {
+		return false
+	}
+	return pg.Code == "40001" || pg.Code == "40P01" // serialization failure, deadlock
+}
+
+// Post adds postings to the unit of work; they are written at its commit.
+func (u *unit) Post(_ context.Context, postings []ledger.Posting) error {
+	u.postings = append(u.postings, postings...)
+	return nil
+}
+
+// Locked reads the balances of guarded accounts and holds them until the commit.
+func (u *unit) Locked(ctx context.Context, accounts []ledger.Account) (map[ledger.Account]int64, error) {
+	if err := u.flush(ctx); err != nil {
+		return nil, err
+	}
+	return u.db.books.Balances(ctx, u.conn, accounts, books.Lock)
+}
