@@ -1,0 +1,98 @@
+package sandbox
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"math/big"
+
+	"causeway/core/corridor"
+	"causeway/core/fault"
+	"causeway/core/ident"
+	"causeway/core/money"
+	"causeway/core/transaction"
+)
+
+// The accounts of a bank that does not exist. Its routing number and IBAN carry
+// right check digits, so that clients which verify them are not put off.
+const (
+	bank   = "Causeway Sandbox Bank"
+	holder = "Causeway Client Money"
+)
+
+var banks = map[money.Currency]map[string]any{
+	"USD": {"accountType": "US_ACCOUNT", "accountNumber": "4210000017", "routingNumber": "021000021",
+		"paymentRails": []string{"RTP", "FEDNOW", "WIRE", "ACH"}},
+	"EUR": {"accountType": "EUR_ACCOUNT", "iban": "DE89370400440532013000", "swiftCode": "COBADEFFXXX",
+		"paymentRails": []string{"SEPA_INSTANT", "SEPA"}},
+	"GBP": {"accountType": "GBP_ACCOUNT", "sortCode": "040004", "accountNumber": "42100017",
+		"paymentRails": []string{"FASTER_PAYMENTS"}},
+	"MXN": {"accountType": "MXN_ACCOUNT", "clabeNumber": "002010077777777771",
+		"paymentRails": []string{"SPEI"}},
+}
+
+var wallets = map[corridor.Rail]string{
+	corridor.Layer2: "LAYER2_WALLET", corridor.Altchain: "ALTCHAIN_WALLET", corridor.Base: "BASE_WALLET",
+	corridor.Polygon: "POLYGON_WALLET", corridor.Ethereum: "ETHEREUM_WALLET", corridor.Tron: "TRON_WALLET",
+}
+
+// Instructions are the bank account to pay to with the reference as memo, or for
+// crypto one address per chain, made for this payment alone.
+func (r *Rail) Instructions(_ ident.Platform, reference string, currency money.Currency, network string) ([]transaction.Instruction, error) {
+	if currency.Crypto() {
+		return deposits(reference, currency, network), nil
+	}
+	account, ok := banks[currency]
+	if !ok {
+		return nil, fault.New(fault.InvalidCurrency, "%s cannot be paid in just in time; pay in USD, EUR, GBP, MXN or crypto.", currency)
+	}
+	info := map[string]any{"accountHolderName": holder, "bankName": bank, "reference": reference}
+	for name, value := range account {
+		info[name] = value
+	}
+	return []transaction.Instruction{{
+		Notes: fmt.Sprintf("Put exactly %s into the memo of the payment, and send the exact amount before the quote expires.", reference),
+		Info:  info,
+	}}, nil
+}
+
+func deposits(reference string, currency money.Currency, network string) []transaction.Instruction {
+	var ways []transaction.Instruction
+	for _, chain := range corridor.Chains(currency) {
+		kind, ok := wallets[chain]
+		if !ok || network != "" && network != string(chain) {
+			continue
+		}
+		ways = append(ways, transaction.Instruction{
+			Notes: fmt.Sprintf("Send exactly the quoted amount of %s to this address before the quote expires.", currency),
+			Info:  map[string]any{"accountType": kind, "assetType": string(currency), "address": address(chain, reference)},
+		})
+	}
+	return ways
+}
+
+// address looks like one of its chain, and is the same whenever it is asked for.
+func address(chain corridor.Rail, reference string) string {
+	sum := sha256.Sum256([]byte("causeway sandbox address/" + string(chain) + "/" + reference))
+	switch chain {
+	case corridor.Layer2:
+		return "spark1" + hex.EncodeToString(sum[:20])
+	case corridor.Altchain:
+		return base58(sum[:])
+	case corridor.Tron:
+		return "T" + base58(sum[:])[:33]
+	default:
+		return "0x" + hex.EncodeToString(sum[:20])
+	}
+}
+
+func base58(data []byte) string {
+	const letters = "123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz"
+	n, digit, base := new(big.Int).SetBytes(data), new(big.Int), big.NewInt(58)
+	var text []byte
+	for n.Sign() > 0 {
+		n.DivMod(n, base, digit)
+		text = append(text, letters[digit.Int64()])
+	}
+	return string(text)
+}

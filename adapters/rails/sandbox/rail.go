@@ -1,0 +1,90 @@
+// Package sandbox is the rail of sandbox platforms: it moves nothing, and answers
+// as a real one would, quickly or slowly, for good or for ill, as the account's
+// identifier asks.
+//
+// It keeps no state: what it says of a payout follows from the payout and the time,
+// so asking again, from any process, gives the same answer.
+package sandbox
+
+import (
+	"context"
+	"time"
+
+	"causeway/core/sandbox"
+	"causeway/core/transaction"
+	"causeway/ports"
+)
+
+// Rail is the simulated rail.
+type Rail struct {
+	clock ports.Clock
+	speed int
+}
+
+var _ ports.Rail = (*Rail)(nil)
+
+// New makes the rail. Simulated delays are real time divided by speed, which is 1
+// or more.
+func New(clock ports.Clock, speed int) *Rail { return &Rail{clock, max(speed, 1)} }
+
+func (r *Rail) after(d time.Duration) time.Duration { return d / time.Duration(r.speed) }
+
+// Send answers for each payout as its beneficiary's account asks.
+func (r *Rail) Send(_ context.Context, payouts []ports.Payout) []ports.Outcome {
+	outcomes := make([]ports.Outcome, len(payouts))
+	now := r.clock.Now()
+	for i, p := range payouts {
+		outcomes[i] = r.send(p, now)
+	}
+	return outcomes
+}
+
+func (r *Rail) send(p ports.Payout, now time.Time) ports.Outcome {
+	switch sandbox.QuoteScenario(p.Account.Identifier()) {
+	case sandbox.ExecutionFails:
+		return ports.Outcome{Verdict: ports.Refused, Reason: transaction.QuoteExecutionFailed}
+	case sandbox.CompletesLate:
+		if ready := p.Transaction.UpdatedAt.Add(r.after(sandbox.LongPayment)); now.Before(ready) {
+			return ports.Outcome{Verdict: ports.Waiting, Again: ready}
+		}
+	case sandbox.DeliveryFails, sandbox.RefundFails:
+		return ports.Outcome{Verdict: ports.Refused, Reason: transaction.CounterpartyPostFailed}
+	case sandbox.Returned:
+		return ports.Outcome{Verdict: ports.Done, Again: now.Add(r.after(sandbox.ReturnDelay))}
+	case sandbox.CancelledByUser:
+		return ports.Outcome{Verdict: ports.CancelledByUser}
+	}
+	return ports.Outcome{Verdict: ports.Done}
+}
+
+// Status says of delivered payouts whether they came back.
+func (r *Rail) Status(_ context.Context, payouts []ports.Payout) []ports.Outcome {
+	outcomes := make([]ports.Outcome, len(payouts))
+	now := r.clock.Now()
+	for i, p := range payouts {
+		outcomes[i] = ports.Outcome{Verdict: ports.Done}
+		if sandbox.QuoteScenario(p.Account.Identifier()) != sandbox.Returned {
+			continue
+		}
+		if due := p.Transaction.SettledAt.Add(r.after(sandbox.ReturnDelay)); now.Before(due) {
+			outcomes[i] = ports.Outcome{Verdict: ports.Waiting, Again: due}
+		} else {
+			outcomes[i] = ports.Outcome{Verdict: ports.CameBack}
+		}
+	}
+	return outcomes
+}
+
+// Refund answers that the payer has the money back, unless the account that was
+// not to be reached asks otherwise.
+func (r *Rail) Refund(_ context.Context, refunds []ports.Refund) []ports.Outcome {
+	outcomes := make([]ports.Outcome, len(refunds))
+	for i, refund := range refunds {
+		outcomes[i] = ports.Outcome{Verdict: ports.Done}
+		if refund.Payout != nil && sandbox.QuoteScenario(refund.Payout.Account.Identifier()) == sandbox.RefundFails &&
+			refund.Payout.Transaction.State.Reached == transaction.Converted {
+			outcomes[i] = ports.Outcome{Verdict: ports.Refused}
+		}
+	}
+	return outcomes
+}
