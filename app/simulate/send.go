@@ -5,6 +5,7 @@ package simulate
 import (
 	"context"
 
+	"causeway/app/group"
 	"causeway/core/corridor"
 	"causeway/core/fault"
 	"causeway/core/ident"
@@ -21,12 +22,40 @@ type Receiver interface {
 	Receive(ctx context.Context, r transaction.Receipt, claim *ports.Claim) (transaction.Transaction, error)
 }
 
-// Simulate are the use cases.
-type Simulate struct {
+// Config is what the use cases need.
+type Config struct {
 	Store    ports.Store
 	Receiver Receiver
 	Clock    ports.Clock
 	IDs      ports.IDs
+}
+
+// Simulate are the use cases.
+type Simulate struct {
+	Config
+	known *group.Collector[ports.ReferenceKey, transaction.Transaction]
+}
+
+// New makes the use cases.
+func New(c Config) *Simulate {
+	s := &Simulate{Config: c}
+	s.known = group.New(group.Options{Most: 256}, s.byReference)
+	return s
+}
+
+func (s *Simulate) byReference(ctx context.Context, keys []ports.ReferenceKey) ([]group.Result[transaction.Transaction], error) {
+	found, err := s.Store.TransactionsByReference(ctx, keys)
+	if err != nil {
+		return nil, err
+	}
+	results := make([]group.Result[transaction.Transaction], len(keys))
+	for i, key := range keys {
+		t, ok := found[key]
+		if results[i].Value = t; !ok {
+			results[i].Err = fault.New(fault.ReferenceNotFound, "No quote of this platform has the reference %q.", key.Reference)
+		}
+	}
+	return results, nil
 }
 
 // Send is a payment a payer makes: by the reference of a quote's instructions, or
@@ -94,7 +123,7 @@ func (in Send) check() error {
 // wanted is the transaction the payer means.
 func (s *Simulate) wanted(ctx context.Context, p ident.Platform, in Send) (transaction.Transaction, error) {
 	if in.Quote.IsZero() {
-		return s.Store.TransactionByReference(ctx, p, in.Reference)
+		return s.known.Do(ctx, ports.ReferenceKey{Platform: p, Reference: in.Reference})
 	}
 	_, t, err := s.Store.Quote(ctx, p, in.Quote)
 	return t, err

@@ -35,7 +35,7 @@ func (t Transaction) Receive(r Receipt, now time.Time) (Decision, error) {
 	if err != nil {
 		return Decision{}, err
 	}
-	next.Funded = r.Amount
+	next.Funded, next.InRail = r.Amount, r.Rail
 	return Decision{
 		Transaction: next,
 		Postings:    []ledger.Posting{next.received(r, now), next.converted(now)},
@@ -50,7 +50,7 @@ func (t Transaction) refundReceipt(r Receipt, h Happening, reason FailureReason,
 	if err != nil {
 		return Decision{}, err
 	}
-	next.Funded = r.Amount
+	next.Funded, next.InRail = r.Amount, r.Rail
 	next.owe(why, now)
 	return Decision{
 		Transaction: next,

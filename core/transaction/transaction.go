@@ -72,12 +72,13 @@ type Transaction struct {
 	State              State
 	Source             Endpoint
 	Destination        Endpoint
-	// InRail and OutRail are the ledger paths money comes in and goes out by,
-	// for example "rails/RTP" and "chains/LAYER2".
+	// InRail and OutRail are the ledger paths money comes in and goes out by, for
+	// example "rails/RTP" and "chains/LAYER2". InRail is the one expected until
+	// money came, and then the one it came by.
 	InRail  string
 	OutRail string
 	Pricing Pricing
-	// Received is what arrived for a just-in-time quote; it differs from
+	// Funded is what arrived for a just-in-time quote; it differs from
 	// Pricing.Sent when the payer sent the wrong amount. Zero before.
 	Funded       money.Amount
 	Reference    string

@@ -1,0 +1,272 @@
+package payments_test
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/jackc/pgx/v5/pgxpool"
+	"github.com/sirupsen/logrus"
+
+	"causeway/adapters/ids"
+	"causeway/adapters/pgembed/pgtest"
+	"causeway/adapters/postgres"
+	"causeway/adapters/rails/sandbox"
+	"causeway/adapters/rates/market"
+	"causeway/app/payments"
+	"causeway/app/quoting"
+	"causeway/core/account"
+	"causeway/core/corridor"
+	"causeway/core/customer"
+	"causeway/core/event"
+	"causeway/core/ident"
+	"causeway/core/money"
+	"causeway/core/platform"
+	"causeway/core/quote"
+	"causeway/core/transaction"
+	"causeway/ports"
+)
+
+var noon = time.Date(2026, 3, 14, 12, 0, 0, 0, time.UTC)
+
+// hands is a clock that a test moves.
+type hands struct {
+	mu  sync.Mutex
+	now time.Time
+}
+
+func (h *hands) Now() time.Time {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return h.now
+}
+
+func (h *hands) move(by time.Duration) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.now = h.now.Add(by)
+}
+
+// house is one platform with a customer, on the real database and the sandbox rail.
+type house struct {
+	*payments.Payments
+	quotes   *quoting.Quoting
+	store    *postgres.DB
+	pool     *pgxpool.Pool
+	clock    *hands
+	ids      *ids.Generator
+	platform platform.Platform
+	customer customer.Customer
+
+	told    chan struct{} // something was committed that told events
+	mu      sync.Mutex
+	events  []event.Event
+	partner int
+}
+
+type everywhere struct{ ports.Rail }
+
+func (e everywhere) RailFor(ident.Platform) (ports.Rail, error) { return e.Rail, nil }
+
+func newHouse(t *testing.T) *house {
+	t.Helper()
+	return furnish(t, pgtest.New(t))
+}
+
+// furnish builds the house on a database reached by url.
+func furnish(t *testing.T, url string) *house {
+	t.Helper()
+	h := &house{clock: &hands{now: noon}, ids: ids.New(), told: make(chan struct{}, 1)}
+	var err error
+	h.store, err = postgres.Open(t.Context(), postgres.Options{URL: url, MaxConnections: 8, Clock: h.clock, IDs: h.ids, Render: h.render})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(h.store.Close)
+	h.pool = h.store.Pool()
+	heard := logrus.New()
+	heard.SetOutput(t.Output())
+	rails := everywhere{sandbox.New(h.clock, 1)}
+	h.Payments = payments.New(payments.Config{Store: h.store, Jobs: h.store, Rails: rails, Clock: h.clock, IDs: h.ids,
+		Log: logrus.NewEntry(heard), Committed: h.committed})
+	h.quotes = quoting.New(quoting.Config{Store: h.store, Market: market.New("test"), Rails: rails, Clock: h.clock, IDs: h.ids, Committed: h.committed})
+	h.found(t)
+	working, stop := context.WithCancel(context.Background())
+	var all sync.WaitGroup
+	all.Go(func() { h.Run(working) })
+	t.Cleanup(func() { stop(); all.Wait() })
+	return h
+}
+
+func (h *house) committed() {
+	select {
+	case h.told <- struct{}{}:
+	default:
+	}
+}
+
+// render keeps the events in the order in which they were told.
+func (h *house) render(e event.Event) ([]byte, error) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.events = append(h.events, e)
+	return []byte("{}"), nil
+}
+
+// names are the events told about a transaction so far.
+func (h *house) names(id ident.Transaction) []string {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	var names []string
+	for _, e := range h.events {
+		if e.Subject == id.UUID() {
+			names = append(names, strings.TrimPrefix(e.Name, "OUTGOING_PAYMENT."))
+		}
+	}
+	return names
+}
+
+func (h *house) found(t *testing.T) {
+	t.Helper()
+	var err error
+	h.platform, err = platform.New(ident.NewPlatform(h.ids.New, noon), "Test", platform.Sandbox, true, noon)
+	if err != nil {
+		t.Fatal(err)
+	}
+	h.customer = customer.Customer{ID: ident.NewCustomer(h.ids.New, noon), Platform: h.platform.ID, PlatformCustomerID: "ana",
+		Type: customer.Individual, UMAAddress: "$ana@uma.test", Status: customer.Approved, FullName: "Ana Silva", CreatedAt: noon, UpdatedAt: noon}
+	if err := h.store.Do(t.Context(), func(ctx context.Context, tx ports.Tx) error {
+		if err := tx.CreatePlatform(ctx, h.platform); err != nil {
+			return err
+		}
+		return tx.CreateCustomer(ctx, h.customer)
+	}); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// wallet registers a bitcoin wallet of the customer; its address picks the scenario.
+func (h *house) wallet(t *testing.T, address string) account.External {
+	t.Helper()
+	return h.register(t, account.External{Currency: "BTC", Type: account.Layer2Wallet,
+		Fields: map[string]string{"address": address}, Rails: []corridor.Rail{corridor.Layer2}})
+}
+
+// bank registers a US bank account of the customer.
+func (h *house) bank(t *testing.T, number string) account.External {
+	t.Helper()
+	return h.register(t, account.External{Currency: "USD", Type: account.USAccount,
+		Fields: map[string]string{"accountNumber": number, "routingNumber": "021000021"}, Rails: []corridor.Rail{corridor.RTP, corridor.ACH}})
+}
+
+func (h *house) register(t *testing.T, a account.External) account.External {
+	t.Helper()
+	a.ID, a.Platform, a.Customer = ident.NewExternalAccount(h.ids.New, noon), h.platform.ID, h.customer.ID
+	a.Status, a.CreatedAt, a.UpdatedAt = account.Active, noon, noon
+	if err := h.store.Do(t.Context(), func(ctx context.Context, tx ports.Tx) error { return tx.CreateExternalAccount(ctx, a) }); err != nil {
+		t.Fatal(err)
+	}
+	return a
+}
+
+// quote asks for a quote that sends an amount of a currency to an account.
+func (h *house) quote(t *testing.T, from money.Currency, amount int64, to account.External) quote.Quote {
+	t.Helper()
+	made, err := h.quotes.Create(t.Context(), quote.Request{Platform: h.platform.ID, Customer: h.customer.ID, Currency: from,
+		Destination: to.ID, Side: quote.Sending, Amount: amount}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return made.Quote
+}
+
+// receipt is a payment of an amount for a quote, by a partner's new name.
+func (h *house) receipt(q quote.Quote, rail string, minor int64) transaction.Receipt {
+	h.mu.Lock()
+	h.partner++
+	partner := fmt.Sprint("partner-", h.partner)
+	h.mu.Unlock()
+	now := h.clock.Now()
+	return transaction.Receipt{ID: transaction.ReceiptID(rail, partner, now), PartnerID: partner, Platform: h.platform.ID, Rail: rail,
+		Reference: q.Reference, Amount: money.Amount{Minor: minor, Currency: q.Pricing.Sent.Currency}, At: now}
+}
+
+// until waits for a state, woken by every commit that tells events.
+func (h *house) until(t *testing.T, id ident.Transaction, state string) transaction.Transaction {
+	t.Helper()
+	patience := time.NewTimer(30 * time.Second)
+	defer patience.Stop()
+	for {
+		found, err := h.Get(t.Context(), h.platform.ID, id)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if found.State.String() == state {
+			return found
+		}
+		select {
+		case <-h.told:
+		case <-patience.C:
+			t.Fatalf("%s is %s and did not become %s", id, found.State, state)
+		}
+	}
+}
+
+// wantBooks compares every balance of the platform that is not zero, debits
+// positive, with what should be there.
+func (h *house) wantBooks(t *testing.T, want map[string]int64) {
+	t.Helper()
+	rows, err := h.pool.Query(t.Context(), `
+		SELECT a.path || ' ' || a.currency, sum(CASE WHEN e.debit_account = a.id THEN e.amount ELSE -e.amount END)::bigint AS balance
+		FROM ledger_accounts a JOIN ledger_entries e ON e.platform_id = a.platform_id AND a.id IN (e.debit_account, e.credit_account)
+		WHERE a.platform_id = $1 GROUP BY 1 HAVING sum(CASE WHEN e.debit_account = a.id THEN e.amount ELSE -e.amount END) <> 0`, h.platform.ID.UUID())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer rows.Close()
+	got := map[string]int64{}
+	for rows.Next() {
+		var account string
+		var balance int64
+		if err := rows.Scan(&account, &balance); err != nil {
+			t.Fatal(err)
+		}
+		got[account] = balance
+	}
+	if fmt.Sprint(got) != fmt.Sprint(want) {
+		t.Errorf("the books hold\n%v, want\n%v", got, want)
+	}
+}
+
+func (h *house) wantNames(t *testing.T, id ident.Transaction, want ...string) {
+	t.Helper()
+	if got := h.names(id); !slices.Equal(got, want) {
+		t.Errorf("told %v, want %v", got, want)
+	}
+}
+
+// jobs counts the jobs of a step that wait.
+func (h *house) jobs(t *testing.T, step transaction.Step) (n int) {
+	t.Helper()
+	if err := h.pool.QueryRow(t.Context(), `SELECT count(*) FROM jobs WHERE step = $1`, string(step)).Scan(&n); err != nil {
+		t.Fatal(err)
+	}
+	return n
+}
+
+// none waits until no job of a step is left. Such jobs tell no events, so there is
+// no signal but the table itself.
+func (h *house) none(t *testing.T, step transaction.Step) {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
+	defer cancel()
+	for h.jobs(t, step) > 0 {
+		if ctx.Err() != nil {
+			t.Fatalf("%s is not done", step)
+		}
+	}
+}
