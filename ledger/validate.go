@@ -78,3 +78,11 @@ func (e Entry) validate() error {
 func (p Posting) invalid(format string, args ...any) error {
 	return fmt.Errorf("%w %s (%s): %w", ErrInvalid, p.ID, p.Kind, fmt.Errorf(format, args...))
 }
+
+// ErrConflict says that a posting with this id is already written and says something
+// else.
+var ErrConflict = errors.New("another posting has this id")
+
+// ErrReversal says that a posting cannot be reversed: it does not exist, is reversed
+// already, or the reversal is not its mirror.
+var ErrReversal = errors.New("not reversible")
