@@ -1,0 +1,172 @@
+package books
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"time"
+
+	"github.com/jackc/pgx/v5/pgconn"
+
+	"causeway/core/ident"
+	"causeway/ledger"
+)
+
+// write posts the whole batch or, when it is refused, nothing: one round trip, once
+// the accounts are known.
+func (b *Books) write(ctx context.Context, q Querier, now time.Time, postings []ledger.Posting) (refusal, error) {
+	strains, err := ledger.Strains(postings)
+	if err != nil {
+		return refusal{}, err
+	}
+	var accounts []ledger.Account
+	for _, p := range postings {
+		for _, e := range p.Entries {
+			accounts = append(accounts, ledger.Account{Platform: p.Platform, Path: e.Debit, Currency: e.Currency},
+				ledger.Account{Platform: p.Platform, Path: e.Credit, Currency: e.Currency})
+		}
+	}
+	numbers, err := b.numbersOf(ctx, q, accounts, true)
+	if err != nil {
+		return refusal{}, err
+	}
+
+	refused, err := post(ctx, q, now, rowsOf(postings, strains, numbers), strains, postings)
+	if err != nil {
+		return refusal{}, fmt.Errorf("write postings: %w", named(err))
+	}
+	return refused, nil
+}
+
+// The function takes the locks, looks and writes; which index each of its statements
+// rides on is said there.
+const callPost = `SELECT known, other, short, balances FROM ledger_post(
+$1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21, $22, $23)`
+
+func post(ctx context.Context, q Querier, now time.Time, r columnsOf, strains []ledger.Strain, postings []ledger.Posting) (refused refusal, err error) {
+	if err := prepare(ctx, q, callPost); err != nil {
+		return refusal{}, err
+	}
+	var known, other, short []int32
+	var balances []int64
+	row := q.QueryRow(ctx, callPost, now.UTC().Truncate(time.Microsecond),
+		r.platform, r.count,
+		r.id, r.postingPlatform, r.nth, r.kind, r.transaction, r.effective, r.memo, r.reverses, r.digest,
+		r.entryPosting, r.n, r.debit, r.credit, r.currency, r.amount,
+		r.guardPlatform, r.guardAccount, r.sum, r.lowest, r.highest)
+	if err := row.Scan(&known, &other, &short, &balances); err != nil {
+		return refusal{}, err
+	}
+	if len(other) > 0 {
+		return refusal{}, conflict(postings[other[0]-1])
+	}
+	for _, place := range known {
+		refused.known = append(refused.known, keyOf(postings[place-1]))
+	}
+	for i, place := range short {
+		why := strains[place-1].Bears(balances[i])
+		if why == nil {
+			return refusal{}, fmt.Errorf("%s at %d was refused without a reason", strains[place-1].Account, balances[i])
+		}
+		refused.short = append(refused.short, why)
+	}
+	return refused, nil
+}
+
+// named turns the constraints that only the database can hold into the ledger's errors.
+func named(err error) error {
+	var pg *pgconn.PgError
+	if !errors.As(err, &pg) {
+		return err
+	}
+	switch {
+	case pg.ConstraintName == "ledger_posting_reversed_once":
+		return fmt.Errorf("%w: it is reversed already: %w", ledger.ErrReversal, err)
+	case pg.Code == "22003": // numeric_value_out_of_range
+		return fmt.Errorf("%w: %w", ledger.ErrOverflow, err)
+	}
+	return err
+}
+
+// columnsOf are the postings turned into columns, as the function takes them. Places
+// count from one.
+type columnsOf struct {
+	platform uuids // each once, in order
+	count    []int32
+
+	id              uuids
+	postingPlatform []int32
+	nth             []int32 // of its platform within the batch
+	kind            []string
+	transaction     uuids
+	effective       []time.Time
+	memo            []string
+	reverses        uuids
+	digest          [][]byte
+
+	entryPosting []int32
+	n            []int16
+	debit        []int64
+	credit       []int64
+	currency     []string
+	amount       []int64
+
+	guardPlatform uuids
+	guardAccount  []int64
+	sum           []int64
+	lowest        []int64
+	highest       []int64
+}
+
+func rowsOf(postings []ledger.Posting, strains []ledger.Strain, numbers numbers) columnsOf {
+	var r columnsOf
+	place := placesOf(postings)
+	r.platform, r.count = make(uuids, len(place)), make([]int32, len(place))
+	for p, i := range place {
+		r.platform[i-1] = dbID(p.UUID())
+	}
+	for i, p := range postings {
+		at := place[p.Platform]
+		r.count[at-1]++
+		r.id = append(r.id, dbID(p.ID))
+		r.postingPlatform = append(r.postingPlatform, at)
+		r.nth = append(r.nth, r.count[at-1])
+		r.kind = append(r.kind, string(p.Kind))
+		r.transaction = append(r.transaction, dbID(p.Transaction.UUID()))
+		r.effective = append(r.effective, p.Effective.UTC().Truncate(time.Microsecond))
+		r.memo = append(r.memo, p.Memo)
+		r.reverses = append(r.reverses, dbID(p.Reverses))
+		digest := p.Digest()
+		r.digest = append(r.digest, digest[:])
+		for n, e := range p.Entries {
+			r.entryPosting = append(r.entryPosting, int32(i+1))
+			r.n = append(r.n, int16(n+1))
+			r.debit = append(r.debit, numbers[ledger.Account{Platform: p.Platform, Path: e.Debit, Currency: e.Currency}])
+			r.credit = append(r.credit, numbers[ledger.Account{Platform: p.Platform, Path: e.Credit, Currency: e.Currency}])
+			r.currency = append(r.currency, string(e.Currency))
+			r.amount = append(r.amount, e.Amount)
+		}
+	}
+	for _, s := range strains {
+		r.guardPlatform = append(r.guardPlatform, dbID(s.Account.Platform.UUID()))
+		r.guardAccount = append(r.guardAccount, numbers[s.Account])
+		r.sum = append(r.sum, s.Sum)
+		r.lowest = append(r.lowest, s.Lowest)
+		r.highest = append(r.highest, s.Highest)
+	}
+	return r
+}
+
+// placesOf numbers the platforms of a batch from one, in their order.
+func placesOf(postings []ledger.Posting) map[ident.Platform]int32 {
+	places := map[ident.Platform]int32{}
+	for _, p := range postings {
+		places[p.Platform] = 0
+	}
+	for i, p := range slices.SortedFunc(maps.Keys(places), ident.Platform.Compare) {
+		places[p] = int32(i + 1)
+	}
+	return places
+}
