@@ -1,0 +1,134 @@
+package outbox
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgtype"
+
+	"causeway/ports"
+)
+
+// Exchange is one round trip and one commit, whatever it carries.
+func (s *session) Exchange(ctx context.Context, now time.Time, done []ports.WebhookDone, wants []ports.WebhookWant) ([]ports.WebhookDue, error) {
+	batch, due := &pgx.Batch{}, make([]ports.WebhookDue, len(wants))
+	var before snapshot
+	if slices.ContainsFunc(wants, func(w ports.WebhookWant) bool { return w.Fresh > 0 }) {
+		// Before anything is written, so that our own transaction has no id yet.
+		batch.Queue(snapshotSQL).QueryRow(func(row pgx.Row) error { return row.Scan(&before.xmin, &before.xmax) })
+	}
+	record(batch, now, done)
+	for i, want := range wants {
+		if want.Fresh > 0 {
+			m, owned := s.marks[want.Platform]
+			if !owned {
+				return nil, fmt.Errorf("read the events of %s: the platform is not owned by this session", want.Platform)
+			}
+			queueFresh(batch, want, m, &before, &due[i])
+		}
+		if want.Retries > 0 {
+			queueRetries(batch, now, want, &due[i])
+		}
+	}
+	if batch.Len() == 0 {
+		return due, nil
+	}
+	if err := s.conn.SendBatch(ctx, batch).Close(); err != nil {
+		return nil, fmt.Errorf("record and read webhooks: %w", err)
+	}
+	return due, nil
+}
+
+const snapshotSQL = `
+SELECT pg_snapshot_xmin(s)::text::bigint, pg_snapshot_xmax(s)::text::bigint FROM pg_current_snapshot() s`
+
+// Rides on the primary keys of webhook_queue, webhook_events and webhook_backlog.
+const freshSQL = `
+SELECT q.seq, q.subject, e.id, e.name, e.created_at, e.body,
+       (SELECT min(b.seq) FROM webhook_backlog b WHERE b.platform_id = $1 AND b.subject = q.subject)
+FROM (SELECT seq, subject, event_id FROM webhook_queue
+      WHERE platform_id = $1 AND seq > $2 AND seq <> ALL ($3::bigint[]) ORDER BY seq LIMIT $4) q
+JOIN webhook_events e ON e.platform_id = $1 AND e.id = q.event_id
+ORDER BY q.seq`
+
+func queueFresh(batch *pgx.Batch, want ports.WebhookWant, m *mark, before *snapshot, due *ports.WebhookDue) {
+	from, held := m.tail, []int64{}
+	if want.Whole {
+		from = 0
+	}
+	for _, seq := range want.Held {
+		if seq > from {
+			held = append(held, seq)
+		}
+	}
+	batch.Queue(freshSQL, key(want.Platform.UUID()), from, held, want.Fresh).Query(func(rows pgx.Rows) error {
+		var subject, id pgtype.UUID
+		var first *int64 // of the subject in the backlog
+		var q ports.QueuedWebhook
+		highest := int64(0)
+		_, err := pgx.ForEachRow(rows, []any{&q.Seq, &subject, &id, &q.Name, &q.Created, &q.Body, &first}, func() error {
+			one := q
+			one.Platform, one.Subject, one.ID = want.Platform, subject.Bytes, webhookID(id)
+			one.Created, one.Since = q.Created.UTC(), q.Created.UTC()
+			if first != nil {
+				one.Behind, one.Followed = *first < q.Seq, *first > q.Seq
+			}
+			highest, q.Body, first = q.Seq, nil, nil // the next row gets memory of its own
+			due.Fresh = append(due.Fresh, one)
+			return nil
+		})
+		if err != nil {
+			return err
+		}
+		m.advance(*before, highest, len(due.Fresh) == want.Fresh)
+		return nil
+	})
+}
+
+// Rides on webhook_backlog_due and the primary keys.
+const retriesSQL = `
+SELECT b.seq, b.subject, e.id, e.name, e.created_at, e.body, b.since, b.attempts, b.tries,
+       EXISTS (SELECT 1 FROM webhook_backlog x WHERE x.platform_id = $1 AND x.subject = b.subject AND x.seq < b.seq)
+FROM (SELECT * FROM webhook_backlog
+      WHERE platform_id = $1 AND next_attempt_at <= $2 AND seq <> ALL ($3::bigint[])
+      ORDER BY next_attempt_at, seq LIMIT $4) b
+JOIN webhook_events e ON e.platform_id = $1 AND e.id = b.event_id
+ORDER BY b.next_attempt_at, b.seq`
+
+const nextRetrySQL = `SELECT min(next_attempt_at) FROM webhook_backlog WHERE platform_id = $1 AND next_attempt_at > $2`
+
+func queueRetries(batch *pgx.Batch, now time.Time, want ports.WebhookWant, due *ports.WebhookDue) {
+	held := want.Held
+	if held == nil {
+		held = []int64{}
+	}
+	platform := key(want.Platform.UUID())
+	batch.Queue(retriesSQL, platform, now, held, want.Retries).Query(func(rows pgx.Rows) error {
+		var subject, id pgtype.UUID
+		q := ports.QueuedWebhook{Platform: want.Platform, Retry: true, Followed: true}
+		_, err := pgx.ForEachRow(rows, []any{
+			&q.Seq, &subject, &id, &q.Name, &q.Created, &q.Body, &q.Since, &q.Attempts, &q.Tries, &q.Behind,
+		}, func() error {
+			one := q
+			one.Subject, one.ID = subject.Bytes, webhookID(id)
+			one.Created, one.Since = q.Created.UTC(), q.Since.UTC()
+			q.Body = nil
+			due.Retries = append(due.Retries, one)
+			return nil
+		})
+		return err
+	})
+	batch.Queue(nextRetrySQL, platform, now).QueryRow(func(row pgx.Row) error {
+		var next *time.Time
+		if err := row.Scan(&next); err != nil {
+			return err
+		}
+		if next != nil {
+			due.NextRetry = next.UTC()
+		}
+		return nil
+	})
+}

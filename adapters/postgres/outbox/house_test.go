@@ -1,0 +1,72 @@
+package outbox
+
+import (
+	"bytes"
+	"context"
+	"testing"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/jackc/pgx/v5"
+
+	"causeway/adapters/pgembed/pgtest"
+	"causeway/core/event"
+	"causeway/core/ident"
+	"causeway/core/platform"
+)
+
+// house is a database with the service's schema, and builders of what is in it.
+type house struct {
+	t   testing.TB
+	url string
+	now time.Time
+}
+
+func newHouse(t testing.TB) *house {
+	return &house{t: t, url: pgtest.New(t), now: time.Date(2026, 5, 6, 7, 8, 9, 0, time.UTC)}
+}
+
+// connect opens a connection in the service's role.
+func (h *house) connect() *pgx.Conn {
+	h.t.Helper()
+	conn, err := Connect(h.url)(context.Background())
+	if err != nil {
+		h.t.Fatal(err)
+	}
+	h.t.Cleanup(func() { _ = conn.Close(context.Background()) })
+	return conn
+}
+
+func (h *house) platform(endpoint string) ident.Platform {
+	h.t.Helper()
+	conn := h.connect()
+	var p ident.Platform
+	ident.Set(&p, uuid.Must(uuid.NewV7()))
+	_, err := conn.Exec(context.Background(), `
+		INSERT INTO platforms (id, name, environment, regulated, uma_domain, webhook_endpoint, currencies, created_at, updated_at)
+		VALUES ($1, 'test', $2, false, 'uma.test', $3, '[]', $4, $4)`,
+		p.UUID(), string(platform.Sandbox), endpoint, h.now)
+	if err != nil {
+		h.t.Fatal(err)
+	}
+	return p
+}
+
+// rows are events that follow each other, so many of each subject, with bodies of
+// a size.
+func (h *house) rows(p ident.Platform, count, perSubject, size int) []Row {
+	rows := make([]Row, count)
+	var subject uuid.UUID
+	names := event.Names[event.OutgoingPayment]
+	for i := range rows {
+		if i%perSubject == 0 {
+			subject = uuid.Must(uuid.NewV7())
+		}
+		e := event.Event{
+			ID: ident.NewWebhook(func(time.Time) uuid.UUID { return uuid.Must(uuid.NewV7()) }, h.now), Platform: p,
+			Type: event.OutgoingPayment, Name: names[i%perSubject%len(names)], Subject: subject, At: h.now,
+		}
+		rows[i] = Row{Event: e, Body: e.Envelope(append([]byte(`{"x":"`), append(bytes.Repeat([]byte("y"), size), `"}`...)...))}
+	}
+	return rows
+}

@@ -1,0 +1,158 @@
+package outbox
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgtype"
+
+	"causeway/core/event"
+	"causeway/core/fault"
+	"causeway/core/ident"
+	"causeway/core/platform"
+	"causeway/ports"
+)
+
+// Log shows what was told to platforms, and queues it again.
+type Log struct{ q Querier }
+
+var _ ports.WebhookLog = (*Log)(nil)
+
+// NewLog reads and writes through q, a pool as a rule.
+func NewLog(q Querier) *Log { return &Log{q} }
+
+func (l *Log) Deliveries(ctx context.Context, p ident.Platform, f ports.DeliveryFilter) (ports.DeliveryPage, error) {
+	sql, args := listSQL(p, f)
+	items, err := l.deliveries(ctx, sql, args, false)
+	if err != nil {
+		return ports.DeliveryPage{}, fmt.Errorf("list deliveries: %w", err)
+	}
+	page := ports.DeliveryPage{Items: items}
+	if f.Limit > 0 && len(items) > f.Limit {
+		page.Items, page.More = items[:f.Limit], true
+	}
+	if err := l.addAttempts(ctx, p, page.Items); err != nil {
+		return ports.DeliveryPage{}, err
+	}
+	return page, nil
+}
+
+func (l *Log) Delivery(ctx context.Context, p ident.Platform, id ident.Webhook) (ports.Delivery, error) {
+	sql := selectDelivery + `, e.body` + fromEvents + joinState + ` WHERE e.platform_id = $1 AND e.id = $2`
+	items, err := l.deliveries(ctx, sql, []any{key(p.UUID()), key(id.UUID())}, true)
+	if err != nil {
+		return ports.Delivery{}, fmt.Errorf("read a delivery: %w", err)
+	}
+	if len(items) == 0 {
+		return ports.Delivery{}, fault.New(fault.NotFound, "There is no webhook %s. Use an id from a webhook or from the list of deliveries.", id)
+	}
+	if err := l.addAttempts(ctx, p, items); err != nil {
+		return ports.Delivery{}, err
+	}
+	return items[0], nil
+}
+
+func (l *Log) Endpoint(ctx context.Context, p ident.Platform) (ports.Endpoint, error) {
+	var url, environment string
+	err := l.q.QueryRow(ctx, `SELECT webhook_endpoint, environment FROM platforms WHERE id = $1`, key(p.UUID())).Scan(&url, &environment)
+	if errors.Is(err, pgx.ErrNoRows) {
+		return ports.Endpoint{}, fault.New(fault.NotFound, "There is no platform %s.", p)
+	}
+	if err != nil {
+		return ports.Endpoint{}, fmt.Errorf("read a webhook endpoint: %w", err)
+	}
+	return ports.Endpoint{URL: url, Environment: platform.Environment(environment)}, nil
+}
+
+const recordSQL = `
+WITH told AS (
+    INSERT INTO webhook_events (platform_id, id, subject, created_at, type, name, body)
+    VALUES ($1, $2, $3, $4, $5, $6, $7) RETURNING platform_id, id)
+INSERT INTO webhook_attempts (platform_id, event_id, at, n, duration_ms, status_code, parked, outcome, error, response)
+SELECT platform_id, id, $8, 1, $9, $10, $11, $12, $13, $14 FROM told`
+
+func (l *Log) Record(ctx context.Context, e event.Event, body []byte, a event.Attempt) error {
+	_, err := l.q.Exec(ctx, recordSQL, key(e.Platform.UUID()), key(e.ID.UUID()), key(e.Subject), e.At, string(e.Type), e.Name, body,
+		a.At, int32(a.Took.Milliseconds()), int16(a.StatusCode), !a.Outcome.Delivered(), string(a.Outcome), a.Error, a.Response)
+	if err != nil {
+		return fmt.Errorf("record a webhook: %w", err)
+	}
+	return nil
+}
+
+// deliveries runs a query that begins with selectDelivery, with the body as its last
+// column if asked for.
+func (l *Log) deliveries(ctx context.Context, sql string, args []any, withBody bool) ([]ports.Delivery, error) {
+	rows, err := l.q.Query(ctx, sql, args...)
+	if err != nil {
+		return nil, err
+	}
+	var found []ports.Delivery
+	var platformUUID, id, subject pgtype.UUID
+	var kind, name, outcome string
+	var created time.Time
+	var next *time.Time
+	var waiting bool
+	var body []byte
+	targets := []any{&platformUUID, &id, &subject, &kind, &name, &created, &waiting, &next, &outcome}
+	if withBody {
+		targets = append(targets, &body)
+	}
+	_, err = pgx.ForEachRow(rows, targets, func() error {
+		d := ports.Delivery{
+			Platform: platformID(platformUUID), ID: webhookID(id), Subject: subject.Bytes,
+			Type: event.Type(kind), Name: name, Created: created.UTC(), Body: body,
+		}
+		var latest *event.Attempt
+		if outcome != "" {
+			latest = &event.Attempt{Outcome: event.Outcome(outcome)}
+		}
+		d.Status = event.StatusOf(waiting, latest)
+		if next != nil {
+			d.Next = next.UTC()
+		}
+		found = append(found, d)
+		body, next = nil, nil
+		return nil
+	})
+	return found, err
+}
+
+// addAttempts reads the attempts of all deliveries in one query, on the primary key.
+func (l *Log) addAttempts(ctx context.Context, p ident.Platform, deliveries []ports.Delivery) error {
+	place := make(map[ident.Webhook]int, len(deliveries))
+	ids := make([]ident.Webhook, len(deliveries))
+	for i := range deliveries {
+		place[deliveries[i].ID], ids[i] = i, deliveries[i].ID
+	}
+	if len(ids) == 0 {
+		return nil
+	}
+	rows, err := l.q.Query(ctx, `
+		SELECT event_id, n, at, duration_ms, outcome, status_code, error, response FROM webhook_attempts
+		WHERE platform_id = $1 AND event_id = ANY ($2) ORDER BY event_id, n`, key(p.UUID()), keys(ids))
+	if err != nil {
+		return fmt.Errorf("read attempts: %w", err)
+	}
+	var id pgtype.UUID
+	var a event.Attempt
+	var ms int64
+	var outcome string
+	_, err = pgx.ForEachRow(rows, []any{&id, &a.N, &a.At, &ms, &outcome, &a.StatusCode, &a.Error, &a.Response}, func() error {
+		a.At, a.Took, a.Outcome = a.At.UTC(), time.Duration(ms)*time.Millisecond, event.Outcome(outcome)
+		d := &deliveries[place[webhookID(id)]]
+		d.Attempts = append(d.Attempts, a)
+		return nil
+	})
+	if err != nil {
+		return fmt.Errorf("read attempts: %w", err)
+	}
+	for i := range deliveries {
+		deliveries[i].Attempts = slices.Clip(deliveries[i].Attempts)
+	}
+	return nil
+}

@@ -1,0 +1,136 @@
+package outbox
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/google/uuid"
+
+	"causeway/core/event"
+	"causeway/core/ident"
+	"causeway/ports"
+)
+
+// How a delivery stands: it waits if it is in the queue or the backlog, else its last
+// attempt says. Each part rides on a primary key.
+const (
+	selectDelivery = `
+SELECT e.platform_id, e.id, e.subject, e.type, e.name, e.created_at,
+       (q.seq IS NOT NULL OR b.seq IS NOT NULL) AS waiting, b.next_attempt_at, coalesce(last.outcome, '') AS outcome`
+	fromEvents = `
+FROM webhook_events e`
+	joinState = `
+LEFT JOIN webhook_queue q ON q.platform_id = e.platform_id AND q.seq = e.seq
+LEFT JOIN webhook_backlog b ON b.platform_id = e.platform_id AND b.subject = e.subject AND b.seq = e.seq
+LEFT JOIN LATERAL (
+    SELECT a.outcome, a.n FROM webhook_attempts a WHERE a.platform_id = e.platform_id AND a.event_id = e.id
+    ORDER BY a.n DESC LIMIT 1) last ON true`
+
+	// What is pending or failed is little beside what was delivered: begin there.
+	fromPending = `
+FROM (SELECT platform_id, event_id FROM webhook_queue WHERE platform_id = $1
+      UNION SELECT platform_id, event_id FROM webhook_backlog WHERE platform_id = $1) waits
+JOIN webhook_events e ON e.platform_id = waits.platform_id AND e.id = waits.event_id`
+	fromFailed = `
+FROM (SELECT DISTINCT platform_id, event_id FROM webhook_attempts WHERE platform_id = $1 AND parked) parked
+JOIN webhook_events e ON e.platform_id = parked.platform_id AND e.id = parked.event_id`
+
+	isDelivered = `last.outcome IN ('ACCEPTED', 'DUPLICATE')`
+)
+
+// listSQL is the query for one page and one more row. Ids carry their time, so a page
+// is a range of the primary key, also when it is narrowed by time.
+func listSQL(p ident.Platform, f ports.DeliveryFilter) (string, []any) {
+	c := conditions{}
+	c.add("e.platform_id = %s", key(p.UUID()))
+	from := fromEvents
+	switch f.Status {
+	case event.Pending:
+		from = fromPending
+	case event.Failed:
+		from = fromFailed
+	}
+	c.narrow(f)
+	order, limit := "DESC", ""
+	if f.Ascending {
+		order = "ASC"
+	}
+	if f.Limit > 0 {
+		limit = fmt.Sprintf(" LIMIT %d", f.Limit+1)
+	}
+	return selectDelivery + from + joinState + c.where() + " ORDER BY e.id " + order + limit, c.args
+}
+
+// conditions collects a WHERE clause and its arguments.
+type conditions struct {
+	parts []string
+	args  []any
+}
+
+// add appends a condition; %s stands for its argument.
+func (c *conditions) add(condition string, arg any) {
+	c.args = append(c.args, arg)
+	c.parts = append(c.parts, fmt.Sprintf(condition, fmt.Sprintf("$%d", len(c.args))))
+}
+
+func (c *conditions) where() string { return "\nWHERE " + strings.Join(c.parts, " AND ") }
+
+func (c *conditions) narrow(f ports.DeliveryFilter) {
+	if !f.After.IsZero() && f.Ascending {
+		c.add("e.id > %s", key(f.After.UUID()))
+	} else if !f.After.IsZero() {
+		c.add("e.id < %s", key(f.After.UUID()))
+	}
+	if f.Type != "" {
+		c.add("e.type = %s", string(f.Type))
+	}
+	if f.Name != "" {
+		c.add("e.name = %s", f.Name)
+	}
+	if f.Subject != uuid.Nil {
+		c.add("e.subject = %s", key(f.Subject))
+	}
+	c.within(f.Created)
+	c.status(f.Status)
+}
+
+func (c *conditions) status(s event.Status) {
+	const idle = "q.seq IS NULL AND b.seq IS NULL"
+	switch s {
+	case event.Pending:
+		c.parts = append(c.parts, "(q.seq IS NOT NULL OR b.seq IS NOT NULL)")
+	case event.Delivered:
+		c.parts = append(c.parts, idle, isDelivered)
+	case event.Failed:
+		c.parts = append(c.parts, idle, "last.outcome IS NOT NULL", "NOT "+isDelivered)
+	case event.Unsent:
+		c.parts = append(c.parts, idle, "last.outcome IS NULL")
+	}
+}
+
+// slack is how far the time in an id may be from the time of its event: ids made
+// faster than the clock ticks run ahead of it.
+const slack = time.Minute
+
+// within narrows by time: exactly by the event's own, and by its id so that the rest
+// of the primary key is not read.
+func (c *conditions) within(span ports.Span) {
+	if !span.From.IsZero() {
+		c.add("e.created_at >= %s", span.From)
+		c.add("e.id >= %s", key(lowest(span.From.Add(-slack))))
+	}
+	if !span.To.IsZero() {
+		c.add("e.created_at <= %s", span.To)
+		c.add("e.id <= %s", key(lowest(span.To.Add(slack))))
+	}
+}
+
+// lowest is the UUIDv7 before all others of its millisecond.
+func lowest(t time.Time) (id uuid.UUID) {
+	millis := uint64(max(t.UnixMilli(), 0))
+	for i := range 6 {
+		id[i] = byte(millis >> (40 - 8*i))
+	}
+	return id
+}

@@ -1,0 +1,88 @@
+package outbox
+
+import (
+	"slices"
+	"testing"
+
+	"pgregory.net/rapid"
+)
+
+func TestMark(t *testing.T) {
+	t.Parallel()
+	// Whatever transactions draw numbers, commit and abort around the reads: once an
+	// event is committed, the next read that is not cut short returns it, and nothing
+	// that has been read is below the tail unread.
+	rapid.Check(t, func(t *rapid.T) {
+		type transaction struct{ xid, seq int64 }
+		var running []transaction
+		var xid, seq int64 = 1, 0
+		committed, read := map[int64]bool{}, map[int64]bool{}
+		m := &mark{}
+		see := func() snapshot {
+			s := snapshot{xmin: xid, xmax: xid}
+			for _, r := range running {
+				s.xmin = min(s.xmin, r.xid)
+			}
+			return s
+		}
+		look := func(limit int) {
+			before := see()
+			if rapid.Bool().Draw(t, "something commits between snapshot and read") && len(running) > 0 {
+				committed[running[0].seq] = running[0].seq > 0
+				running = running[1:]
+			}
+			var found []int64
+			for s := range committed {
+				if committed[s] && s > m.tail && !read[s] {
+					found = append(found, s)
+				}
+			}
+			slices.Sort(found)
+			cut := len(found) >= limit
+			found = found[:min(limit, len(found))]
+			highest := int64(0)
+			for _, s := range found {
+				read[s], highest = true, s
+			}
+			m.advance(before, highest, cut)
+			for s, there := range committed {
+				if there && !read[s] && s <= m.tail {
+					t.Fatalf("%d is not read and below the tail %d", s, m.tail)
+				}
+			}
+			for _, r := range running {
+				if r.seq > 0 && r.seq <= m.tail {
+					t.Fatalf("%d may still be committed, below the tail %d", r.seq, m.tail)
+				}
+			}
+		}
+		t.Repeat(map[string]func(*rapid.T){
+			"begin": func(*rapid.T) { running = append(running, transaction{xid: xid}); xid++ },
+			"draw": func(t *rapid.T) {
+				if i := rapid.IntRange(0, max(len(running)-1, 0)).Draw(t, "which"); len(running) > 0 && running[i].seq == 0 {
+					seq++
+					running[i].seq = seq
+				}
+			},
+			"end": func(t *rapid.T) {
+				if len(running) == 0 {
+					return
+				}
+				i := rapid.IntRange(0, len(running)-1).Draw(t, "which")
+				committed[running[i].seq] = running[i].seq > 0 && rapid.Bool().Draw(t, "commits")
+				running = slices.Delete(running, i, i+1)
+			},
+			"read":       func(*rapid.T) { look(1000) },
+			"read a few": func(t *rapid.T) { look(rapid.IntRange(1, 3).Draw(t, "limit")) },
+			"settle": func(*rapid.T) {
+				// In peace the tail catches up with all there is.
+				if len(running) > 0 {
+					return
+				}
+				for range 4 {
+					look(1000)
+				}
+			},
+		})
+	})
+}

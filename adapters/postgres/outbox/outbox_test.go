@@ -1,0 +1,283 @@
+package outbox
+
+import (
+	"context"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/google/uuid"
+
+	"causeway/core/event"
+	"causeway/core/ident"
+	"causeway/core/platform"
+	"causeway/ports"
+	"causeway/ports/webhookstest"
+)
+
+func TestQueue(t *testing.T) {
+	t.Parallel()
+	// The queue in the database keeps the promises of the port.
+	webhookstest.TestQueue(t, func(t *testing.T) webhookstest.Bench {
+		h := newHouse(t)
+		writer := h.connect()
+		return webhookstest.Bench{
+			Queue: NewQueue(Connect(h.url)), Log: NewLog(h.connect()),
+			Platform: func(_ *testing.T, endpoint string) ident.Platform { return h.platform(endpoint) },
+			Append: func(t *testing.T, events ...event.Event) {
+				if err := Append(context.Background(), writer, rowsOf(events)); err != nil {
+					t.Fatal(err)
+				}
+			},
+		}
+	})
+}
+
+func rowsOf(events []event.Event) []Row {
+	rows := make([]Row, len(events))
+	for i, e := range events {
+		rows[i] = Row{Event: e, Body: e.Envelope(nil)}
+	}
+	return rows
+}
+
+func TestAppendIsTheCallers(t *testing.T) {
+	t.Parallel()
+	// Events count when the caller's transaction commits, and not at all when it does not.
+	h := newHouse(t)
+	ctx := context.Background()
+	p := h.platform("http://127.0.0.1:1/")
+	conn := h.connect()
+	for _, commits := range []bool{false, true} {
+		tx, err := conn.Begin(ctx)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := Append(ctx, tx, h.rows(p, 4, 2, 10)); err != nil {
+			t.Fatal(err)
+		}
+		if commits {
+			err = tx.Commit(ctx)
+		} else {
+			err = tx.Rollback(ctx)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+
+		page, err := NewLog(conn).Deliveries(ctx, p, ports.DeliveryFilter{})
+
+		if err != nil || len(page.Items) != map[bool]int{false: 0, true: 4}[commits] {
+			t.Errorf("commit %v: %d deliveries, %v", commits, len(page.Items), err)
+		}
+	}
+}
+
+func TestAppendNothing(t *testing.T) {
+	t.Parallel()
+	// No events, no statement.
+	if err := Append(context.Background(), nil, nil); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestLateCommit(t *testing.T) {
+	t.Parallel()
+	// An event whose transaction takes longer than those after it is not passed over,
+	// however much has been read behind it.
+	h := newHouse(t)
+	ctx := context.Background()
+	p := h.platform("http://127.0.0.1:1/")
+	reader, held := attend(t, h, p)
+	slow, quick := h.connect(), h.connect()
+	tx, err := slow.Begin(ctx)
+	if err != nil {
+		t.Fatal(err)
+	}
+	late := h.rows(p, 1, 1, 10)
+	if err := Append(ctx, tx, late); err != nil {
+		t.Fatal(err)
+	}
+
+	// Others commit and are read and settled meanwhile.
+	for range 5 {
+		if err := Append(ctx, quick, h.rows(p, 3, 3, 10)); err != nil {
+			t.Fatal(err)
+		}
+		if got := reader(); len(got) != 3 {
+			t.Fatalf("read %d", len(got))
+		}
+	}
+	if err := tx.Commit(ctx); err != nil {
+		t.Fatal(err)
+	}
+
+	got := reader()
+	if len(got) != 1 || got[0].ID != late[0].Event.ID {
+		t.Fatalf("read %d, not the late one", len(got))
+	}
+	if n := len(*held); n != 16 {
+		t.Errorf("read %d in all", n)
+	}
+}
+
+func TestTailMovesOn(t *testing.T) {
+	t.Parallel()
+	// When nobody is writing, a read begins behind what was read before.
+	h := newHouse(t)
+	p := h.platform("http://127.0.0.1:1/")
+	s, err := NewQueue(Connect(h.url)).Attend(context.Background())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	own(t, s, p)
+	if err := Append(context.Background(), h.connect(), h.rows(p, 5, 1, 10)); err != nil {
+		t.Fatal(err)
+	}
+	var held []int64
+	tail := s.(*session).marks[p]
+	ticks := time.NewTicker(5 * time.Millisecond)
+	defer ticks.Stop()
+	for range 1000 { // other tests on the server hold transactions open for moments
+		due, err := s.Exchange(context.Background(), h.now, nil, []ports.WebhookWant{{Platform: p, Fresh: 10, Held: held}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, q := range due[0].Fresh {
+			held = append(held, q.Seq)
+		}
+		if len(held) == 5 && tail.tail == held[4] {
+			return
+		}
+		<-ticks.C
+	}
+	t.Fatalf("the tail stays at %d: %+v", tail.tail, tail)
+}
+
+func TestWait(t *testing.T) {
+	t.Parallel()
+	// Waiting ends well with its context, and with an error as soon as the connection ends.
+	h := newHouse(t)
+	p := h.platform("http://127.0.0.1:1/")
+	s, err := NewQueue(Connect(h.url)).Attend(context.Background())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	own(t, s, p)
+	ctx, cancel := context.WithTimeout(context.Background(), time.Millisecond)
+	defer cancel()
+	if err := s.Wait(ctx); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := s.Exchange(context.Background(), h.now, nil, []ports.WebhookWant{{Platform: p, Fresh: 1}}); err != nil {
+		t.Fatal(err)
+	}
+	lost := make(chan error)
+	go func() { lost <- s.Wait(context.Background()) }()
+
+	killer := h.connect()
+	if _, err := killer.Exec(context.Background(), `RESET ROLE; SELECT pg_terminate_backend(pid) FROM pg_stat_activity
+		WHERE datname = current_database() AND pid <> pg_backend_pid()`); err != nil {
+		t.Fatal(err)
+	}
+	if err := <-lost; err == nil {
+		t.Error("the lost connection was not noticed")
+	}
+}
+
+func TestKeys(t *testing.T) {
+	t.Parallel()
+	// One key of an algorithm signs in an environment; the one it replaces stays for a
+	// while; of two that replace at once one is told so.
+	h := newHouse(t)
+	ctx := context.Background()
+	store := NewKeys(h.connect())
+	make := func(env platform.Environment, at time.Time) ports.SealedWebhookKey {
+		return ports.SealedWebhookKey{
+			ID: uuid.Must(uuid.NewV7()), Environment: env, Algorithm: ports.Ed25519, Public: []byte("p"), Sealed: []byte("s"), ValidFrom: at,
+		}
+	}
+	replace := func(want bool, ends []uuid.UUID, until time.Time, adds ...ports.SealedWebhookKey) {
+		t.Helper()
+		if ok, err := store.ReplaceWebhookKeys(ctx, ends, until, adds); err != nil || ok != want {
+			t.Fatalf("got %v, %v, want %v", ok, err, want)
+		}
+	}
+	ids := func(at time.Time) (ids []uuid.UUID) {
+		t.Helper()
+		keys, err := store.WebhookKeys(ctx, platform.Sandbox, at)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, k := range keys {
+			ids = append(ids, k.ID)
+		}
+		return ids
+	}
+	later := h.now.Add(time.Hour)
+	first, second, third := make(platform.Sandbox, h.now), make(platform.Sandbox, later), make(platform.Sandbox, later)
+
+	replace(true, nil, h.now, first)
+	replace(true, nil, h.now, make(platform.Production, h.now))
+	replace(false, nil, h.now, second)
+	replace(true, []uuid.UUID{first.ID}, later.Add(time.Hour), second)
+	replace(false, []uuid.UUID{first.ID}, later, third)
+
+	if got := ids(later); !slices.Equal(got, []uuid.UUID{second.ID, first.ID}) {
+		t.Errorf("valid during the overlap: %v", got)
+	}
+	if got := ids(later.Add(time.Hour)); !slices.Equal(got, []uuid.UUID{second.ID}) {
+		t.Errorf("valid after it: %v", got)
+	}
+	keys, err := store.WebhookKeys(ctx, platform.Sandbox, later)
+	if err != nil || !keys[1].ValidUntil.Equal(later.Add(time.Hour)) || !keys[1].ValidFrom.Equal(h.now) ||
+		string(keys[1].Public) != "p" || string(keys[1].Sealed) != "s" || !keys[0].ValidUntil.IsZero() {
+		t.Errorf("got %+v, %v", keys, err)
+	}
+}
+
+func TestRoleMayNotRewriteHistory(t *testing.T) {
+	t.Parallel()
+	// The service's role can neither change nor delete what was told or tried.
+	conn := newHouse(t).connect()
+	for _, sql := range []string{
+		"UPDATE webhook_events SET name = ''", "DELETE FROM webhook_events", "TRUNCATE webhook_events",
+		"UPDATE webhook_attempts SET outcome = ''", "DELETE FROM webhook_attempts", "TRUNCATE webhook_attempts",
+	} {
+		if _, err := conn.Exec(context.Background(), sql); err == nil {
+			t.Errorf("%s is allowed", sql)
+		}
+	}
+}
+
+// attend owns a platform; the function it returns reads what is fresh and holds it.
+func attend(t *testing.T, h *house, p ident.Platform) (read func() []ports.QueuedWebhook, held *[]int64) {
+	t.Helper()
+	s, err := NewQueue(Connect(h.url)).Attend(context.Background())
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(s.Close)
+	own(t, s, p)
+	held = new([]int64)
+	return func() []ports.QueuedWebhook {
+		t.Helper()
+		due, err := s.Exchange(context.Background(), h.now, nil, []ports.WebhookWant{{Platform: p, Fresh: 100, Held: *held}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, q := range due[0].Fresh {
+			*held = append(*held, q.Seq)
+		}
+		return due[0].Fresh
+	}, held
+}
+
+func own(t *testing.T, s ports.WebhookSession, p ident.Platform) {
+	t.Helper()
+	if claimed, err := s.Claim(context.Background(), []ident.Platform{p}); err != nil || len(claimed) != 1 {
+		t.Fatalf("claimed %v, %v", claimed, err)
+	}
+}

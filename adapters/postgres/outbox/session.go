@@ -1,0 +1,198 @@
+package outbox
+
+import (
+	"context"
+	"encoding/binary"
+	"fmt"
+	"hash/fnv"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgtype"
+
+	"causeway/core/ident"
+	"causeway/core/platform"
+	"causeway/ports"
+)
+
+// Queue hands the events that are to be sent to those who send them.
+type Queue struct {
+	connect func(context.Context) (*pgx.Conn, error)
+}
+
+var _ ports.WebhookQueue = (*Queue)(nil)
+
+// NewQueue makes a queue; every session gets a connection of its own from connect.
+func NewQueue(connect func(context.Context) (*pgx.Conn, error)) *Queue { return &Queue{connect} }
+
+// The plans of a session are made once and stay, so they must be right for tables
+// of any size from the first row on: along the indexes.
+const sessionSQL = `SET plan_cache_mode = force_generic_plan; SET enable_seqscan = off; SET enable_mergejoin = off`
+
+// Attend opens a session.
+func (q *Queue) Attend(ctx context.Context) (ports.WebhookSession, error) {
+	conn, err := q.connect(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if _, err := conn.Exec(ctx, sessionSQL); err != nil {
+		_ = conn.Close(ctx)
+		return nil, fmt.Errorf("prepare a webhook session: %w", err)
+	}
+	return &session{conn: conn, marks: map[ident.Platform]*mark{}}, nil
+}
+
+// session is one connection. Its advisory locks are the platforms it owns: they end
+// with the connection, however it ends, so nobody has to notice a dead owner.
+type session struct {
+	conn  *pgx.Conn
+	marks map[ident.Platform]*mark
+}
+
+// A loose scan: from each platform that has something to the next one, in as many
+// steps as there are such platforms. The gaps leave out those not asked for, so that
+// no step wades through the rows a busy owner has just deleted. Rides on the primary
+// key of webhook_queue and on webhook_backlog_due.
+const surveySQL = `
+WITH RECURSIVE gaps AS (
+    SELECT * FROM unnest($1::uuid[], $2::uuid[]) AS g(low, high)
+), queued AS (
+    SELECT gaps.high, n.platform_id FROM gaps CROSS JOIN LATERAL (
+        SELECT platform_id FROM webhook_queue q
+        WHERE q.platform_id > gaps.low AND q.platform_id < gaps.high ORDER BY q.platform_id LIMIT 1) n
+    UNION ALL
+    SELECT w.high, n.platform_id FROM queued w CROSS JOIN LATERAL (
+        SELECT platform_id FROM webhook_queue q
+        WHERE q.platform_id > w.platform_id AND q.platform_id < w.high ORDER BY q.platform_id LIMIT 1) n
+), failed AS (
+    SELECT gaps.high, n.* FROM gaps CROSS JOIN LATERAL (
+        SELECT platform_id, next_attempt_at FROM webhook_backlog b
+        WHERE b.platform_id > gaps.low AND b.platform_id < gaps.high AND next_attempt_at IS NOT NULL
+        ORDER BY b.platform_id, b.next_attempt_at LIMIT 1) n
+    UNION ALL
+    SELECT w.high, n.* FROM failed w CROSS JOIN LATERAL (
+        SELECT platform_id, next_attempt_at FROM webhook_backlog b
+        WHERE b.platform_id > w.platform_id AND b.platform_id < w.high AND next_attempt_at IS NOT NULL
+        ORDER BY b.platform_id, b.next_attempt_at LIMIT 1) n
+)
+SELECT platform_id FROM queued
+UNION
+SELECT platform_id FROM failed WHERE next_attempt_at <= $3
+LIMIT $4`
+
+const endpointsSQL = `SELECT id, webhook_endpoint, environment FROM platforms WHERE id = ANY($1)`
+
+func (s *session) Survey(ctx context.Context, now time.Time, skip, watch []ident.Platform, limit int) (ports.WebhookSurvey, error) {
+	found := ports.WebhookSurvey{}
+	lows, highs := gaps(skip)
+	batch := &pgx.Batch{}
+	batch.Queue(surveySQL, lows, highs, now, limit).Query(func(rows pgx.Rows) error {
+		var id pgtype.UUID
+		_, err := pgx.ForEachRow(rows, []any{&id}, func() error {
+			found.Due = append(found.Due, platformID(id))
+			return nil
+		})
+		return err
+	})
+	if len(watch) > 0 {
+		found.Endpoints = make(map[ident.Platform]ports.Endpoint, len(watch))
+		batch.Queue(endpointsSQL, keys(watch)).Query(func(rows pgx.Rows) error {
+			return scanEndpoints(rows, nil, found.Endpoints)
+		})
+	}
+	if err := s.conn.SendBatch(ctx, batch).Close(); err != nil {
+		return found, fmt.Errorf("look for platforms with events: %w", err)
+	}
+	return found, nil
+}
+
+// The lock is taken in the list of results, so only for rows that the join left.
+const claimSQL = `
+SELECT p.id, p.webhook_endpoint, p.environment, pg_try_advisory_lock(c.lock)
+FROM unnest($1::uuid[], $2::bigint[]) AS c(id, lock) JOIN platforms p ON p.id = c.id`
+
+func (s *session) Claim(ctx context.Context, platforms []ident.Platform) (map[ident.Platform]ports.Endpoint, error) {
+	owned := map[ident.Platform]ports.Endpoint{}
+	rows, err := s.conn.Query(ctx, claimSQL, keys(platforms), locks(platforms))
+	if err == nil {
+		var got bool
+		err = scanEndpoints(rows, &got, owned)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("claim platforms: %w", err)
+	}
+	for p := range owned {
+		s.marks[p] = &mark{}
+	}
+	return owned, nil
+}
+
+func (s *session) Release(ctx context.Context, platforms []ident.Platform) error {
+	for _, p := range platforms {
+		delete(s.marks, p)
+	}
+	if _, err := s.conn.Exec(ctx, `SELECT pg_advisory_unlock(lock) FROM unnest($1::bigint[]) AS c(lock)`, locks(platforms)); err != nil {
+		return fmt.Errorf("release platforms: %w", err)
+	}
+	return nil
+}
+
+// Wait listens on the connection, which says nothing until it breaks.
+func (s *session) Wait(ctx context.Context) error {
+	for ctx.Err() == nil {
+		if _, err := s.conn.WaitForNotification(ctx); err != nil && (ctx.Err() == nil || s.conn.IsClosed()) {
+			return fmt.Errorf("the webhook session is lost: %w", err)
+		}
+	}
+	return nil
+}
+
+func (s *session) Close() {
+	ctx, cancel := context.WithTimeout(context.Background(), time.Second)
+	defer cancel()
+	_ = s.conn.Close(ctx) // what it held is free either way
+}
+
+// scanEndpoints reads platforms with their endpoints; with `got`, only those whose
+// last column is true.
+func scanEndpoints(rows pgx.Rows, got *bool, into map[ident.Platform]ports.Endpoint) error {
+	var id pgtype.UUID
+	var url, environment string
+	targets := []any{&id, &url, &environment}
+	if got != nil {
+		targets = append(targets, got)
+	}
+	_, err := pgx.ForEachRow(rows, targets, func() error {
+		if got == nil || *got {
+			into[platformID(id)] = ports.Endpoint{URL: url, Environment: platform.Environment(environment)}
+		}
+		return nil
+	})
+	return err
+}
+
+// gaps are the ranges of ids, open at both ends, that leave out the skipped ones.
+func gaps(skip []ident.Platform) (lows, highs []pgtype.UUID) {
+	sorted := sortedIDs(skip)
+	lows, highs = make([]pgtype.UUID, 0, len(sorted)+1), make([]pgtype.UUID, 0, len(sorted)+1)
+	low := pgtype.UUID{Valid: true}
+	for _, id := range sorted {
+		lows, highs = append(lows, low), append(highs, id)
+		low = id
+	}
+	return append(lows, low), append(highs, pgtype.UUID{Bytes: uuid.Max, Valid: true})
+}
+
+// locks are the names of the platforms' advisory locks: 64 bits of a hash, in a
+// space of our own. Two platforms that met would only wait for each other.
+func locks(platforms []ident.Platform) []int64 {
+	out := make([]int64, len(platforms))
+	for i, p := range platforms {
+		id, h := p.UUID(), fnv.New64a()
+		_, _ = h.Write([]byte("causeway webhooks of "))
+		_, _ = h.Write(id[:])
+		out[i] = int64(binary.BigEndian.Uint64(h.Sum(nil)))
+	}
+	return out
+}

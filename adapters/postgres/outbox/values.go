@@ -1,0 +1,43 @@
+package outbox
+
+import (
+	"slices"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/jackc/pgx/v5/pgtype"
+
+	"causeway/core/ident"
+)
+
+// The driver's own types spare it a look at ours for each element of an array.
+
+func key(id uuid.UUID) pgtype.UUID { return pgtype.UUID{Bytes: id, Valid: true} }
+
+func moment(t time.Time) pgtype.Timestamptz {
+	return pgtype.Timestamptz{Time: t, Valid: !t.IsZero()}
+}
+
+func keys[K ident.Kind](ids []ident.ID[K]) []pgtype.UUID {
+	out := make([]pgtype.UUID, len(ids))
+	for i, id := range ids {
+		out[i] = key(id.UUID())
+	}
+	return out
+}
+
+func platformID(id pgtype.UUID) (p ident.Platform) {
+	ident.Set(&p, id.Bytes)
+	return p
+}
+
+func webhookID(id pgtype.UUID) (w ident.Webhook) {
+	ident.Set(&w, id.Bytes)
+	return w
+}
+
+func sortedIDs(platforms []ident.Platform) []pgtype.UUID {
+	sorted := slices.Clone(platforms)
+	slices.SortFunc(sorted, ident.Platform.Compare)
+	return keys(sorted)
+}

@@ -1,0 +1,168 @@
+package ports
+
+import (
+	"context"
+	"time"
+
+	"github.com/google/uuid"
+
+	"causeway/core/event"
+	"causeway/core/ident"
+)
+
+// WebhookQueue holds the events that are still to be delivered.
+type WebhookQueue interface {
+	// Attend opens a session that may own platforms. What it owns is lost with it.
+	Attend(ctx context.Context) (WebhookSession, error)
+}
+
+// WebhookSession is one process's hold on the queue. A platform is owned by at most
+// one session at a time, and only its owner reads and records its deliveries. It is
+// for one goroutine. After an error it is of no more use and must be closed, except
+// that Wait may return for any reason.
+type WebhookSession interface {
+	// Survey names up to limit platforms that have something due and are not among
+	// those to skip, and says where each of the watched ones wants its events.
+	Survey(ctx context.Context, now time.Time, skip, watch []ident.Platform, limit int) (WebhookSurvey, error)
+	// Claim takes those of the platforms that nobody owns, with their endpoints.
+	Claim(ctx context.Context, platforms []ident.Platform) (map[ident.Platform]Endpoint, error)
+	// Release lets platforms go.
+	Release(ctx context.Context, platforms []ident.Platform) error
+	// Exchange records what became of deliveries and then reads what is due, the
+	// result being as long as wants. Recording the same twice does it once.
+	Exchange(ctx context.Context, now time.Time, done []WebhookDone, wants []WebhookWant) ([]WebhookDue, error)
+	// Wait returns when ctx ends, and an error when the session is lost before.
+	Wait(ctx context.Context) error
+	// Close lets everything go.
+	Close()
+}
+
+// WebhookSurvey is what a look over the whole queue found.
+type WebhookSurvey struct {
+	Due       []ident.Platform
+	Endpoints map[ident.Platform]Endpoint
+}
+
+// QueuedWebhook is one event that is to be sent.
+type QueuedWebhook struct {
+	Platform ident.Platform
+	// Seq orders the events of a subject: by the order of their commits.
+	Seq     int64
+	ID      ident.Webhook
+	Subject uuid.UUID
+	Name    string
+	Body    []byte
+	// Created is when the event happened.
+	Created time.Time
+	// Since is when it was first due: at its creation, or when it was asked for again.
+	Since time.Time
+	// Attempts counts all so far, Tries those since Since.
+	Attempts, Tries int
+	// Retry tells that it is in the backlog, because it was tried before or had to
+	// stand back; else nobody has looked at it yet.
+	Retry bool
+	// Behind tells that an earlier event of its subject is in the backlog.
+	Behind bool
+	// Followed tells that a later event of its subject may be in the backlog, and so
+	// must be made due when this one is settled.
+	Followed bool
+}
+
+// WebhookWant asks for due events of one platform.
+type WebhookWant struct {
+	Platform ident.Platform
+	// Fresh and Retries are how many of each are wanted at most; none when zero.
+	Fresh, Retries int
+	// Held are the sequence numbers that the asker has already.
+	Held []int64
+	// Whole asks to look at every fresh event, not only behind the mark up to which
+	// the session knows that there are none left.
+	Whole bool
+}
+
+// WebhookDue is the answer to one want. Fresh events come in the order of Seq.
+type WebhookDue struct {
+	Fresh, Retries []QueuedWebhook
+	// NextRetry is when the backlog has something due next; zero for nothing.
+	NextRetry time.Time
+}
+
+// Fate is what becomes of an event after an attempt, or without one.
+type Fate int
+
+// The fates.
+const (
+	// Settled: delivered or parked; it leaves the queue.
+	Settled Fate = iota
+	// RetryAt: it goes (or stays) in the backlog and is due at WebhookDone.Next.
+	RetryAt
+	// StandBack: it goes (or stays) in the backlog, due when its predecessor is settled.
+	StandBack
+)
+
+// WebhookDone is what became of one event.
+type WebhookDone struct {
+	Event QueuedWebhook
+	Fate  Fate
+	// Next goes with RetryAt.
+	Next time.Time
+	// Attempt is nil when there was none.
+	Attempt *event.Attempt
+}
+
+// Delivery is an event and what became of it.
+type Delivery struct {
+	ID       ident.Webhook
+	Platform ident.Platform
+	Type     event.Type
+	Name     string
+	Subject  uuid.UUID
+	Created  time.Time
+	Body     []byte
+	Status   event.Status
+	// Next is when a pending one is tried again; zero for at once, or as soon as its
+	// predecessor is settled.
+	Next     time.Time
+	Attempts []event.Attempt
+}
+
+// DeliveryFilter narrows a list of deliveries; zero values do not.
+type DeliveryFilter struct {
+	Limit int
+	// After is the last one of the page before.
+	After     ident.Webhook
+	Ascending bool
+	Status    event.Status
+	Type      event.Type
+	Name      string
+	Subject   uuid.UUID
+	Created   Span
+}
+
+// DeliveryPage is one part of a list, without the bodies.
+type DeliveryPage struct {
+	Items []Delivery
+	More  bool
+}
+
+// Redelivery chooses events to be sent again: those named, or those that happened
+// in a span of time (with an optional status).
+type Redelivery struct {
+	IDs     []ident.Webhook
+	Created Span
+	Status  event.Status
+}
+
+// WebhookLog shows what was told to a platform.
+type WebhookLog interface {
+	Deliveries(ctx context.Context, p ident.Platform, f DeliveryFilter) (DeliveryPage, error)
+	// Delivery answers NOT_FOUND for what is not this platform's.
+	Delivery(ctx context.Context, p ident.Platform, id ident.Webhook) (Delivery, error)
+	// Redeliver puts events back into the queue, and says how many; those that wait
+	// there already are left alone.
+	Redeliver(ctx context.Context, p ident.Platform, which Redelivery, now time.Time) (int, error)
+	// Endpoint answers NOT_FOUND for an unknown platform.
+	Endpoint(ctx context.Context, p ident.Platform) (Endpoint, error)
+	// Record stores an event that was sent outside the queue, with its one attempt.
+	Record(ctx context.Context, e event.Event, body []byte, a event.Attempt) error
+}

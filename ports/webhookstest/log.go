@@ -1,0 +1,196 @@
+package webhookstest
+
+import (
+	"context"
+	"slices"
+	"testing"
+	"time"
+
+	"causeway/core/event"
+	"causeway/core/fault"
+	"causeway/core/ident"
+	"causeway/ports"
+)
+
+func redelivery(t *testing.T, b Bench) {
+	// Redelivered events keep their ids, their bodies and the order of their subject;
+	// their attempts count on, their tries begin anew.
+	w := newWorld(t, b)
+	events := w.append("a1", "a2", "b1")
+	for _, got := range w.take(3) {
+		w.exchange([]ports.WebhookDone{w.settled(got, event.Refused)}, w.want(1, 1))
+	}
+	w.now = w.now.Add(time.Hour)
+
+	n, err := b.Log.Redeliver(context.Background(), w.platform, ports.Redelivery{Created: ports.Span{From: events[0].At}}, w.now)
+
+	if err != nil || n != 3 {
+		t.Fatalf("redelivered %d, %v", n, err)
+	}
+	w.status(events[0], event.Pending, event.Refused)
+	due := w.exchange(nil, w.want(10, 10))
+	w.same(due.Retries, "a1", "a2", "b1")
+	for i, q := range due.Retries {
+		if q.ID != events[i].ID || string(q.Body) != string(events[i].Envelope(nil)) || q.Attempts != 1 || q.Tries != 0 ||
+			!q.Since.Equal(w.now) || q.Behind != (i == 1) {
+			t.Errorf("%d: %+v", i, q)
+		}
+	}
+	w.exchange([]ports.WebhookDone{
+		w.settled(due.Retries[0], event.Accepted), w.standBack(due.Retries[1]), w.settled(due.Retries[2], event.Accepted),
+	}, w.want(1, 1))
+	w.same(w.exchange(nil, w.want(10, 10)).Retries, "a2")
+	w.status(events[0], event.Delivered, event.Refused, event.Accepted)
+}
+
+func redeliversIdle(t *testing.T, b Bench) {
+	// Events that wait already are not queued a second time; ids of others are ignored.
+	w := newWorld(t, b)
+	events := w.append("a1", "b1", "c1")
+	got := w.take(3)
+	w.exchange([]ports.WebhookDone{w.settled(got[0], event.Accepted), w.failed(got[1], w.now.Add(time.Hour))}, w.want(1, 1))
+	stranger := w.event(b.Platform(t, endpointURL), "x1")
+	b.Append(t, stranger)
+	ids := []ident.Webhook{events[0].ID, events[1].ID, events[2].ID, stranger.ID}
+
+	redeliver := func(which ports.Redelivery) int {
+		t.Helper()
+		n, err := b.Log.Redeliver(context.Background(), w.platform, which, w.now)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return n
+	}
+	if n := redeliver(ports.Redelivery{IDs: ids, Status: event.Failed}); n != 0 {
+		t.Errorf("redelivered %d failed", n)
+	}
+	if n := redeliver(ports.Redelivery{IDs: ids}); n != 1 {
+		t.Errorf("redelivered %d, want 1", n)
+	}
+	if n := redeliver(ports.Redelivery{IDs: ids}); n != 0 {
+		t.Errorf("redelivered %d again", n)
+	}
+	if n := redeliver(ports.Redelivery{Created: ports.Span{To: events[0].At.Add(-time.Second)}}); n != 0 {
+		t.Errorf("redelivered %d of another time", n)
+	}
+}
+
+func listsNarrow(t *testing.T, b Bench) {
+	// Each filter leaves exactly what it names.
+	w := newWorld(t, b)
+	events := w.append("a1", "b1", "c1", "d1")
+	got := w.take(4)
+	w.exchange([]ports.WebhookDone{
+		w.settled(got[0], event.Accepted), w.settled(got[1], event.TimedOut), w.failed(got[2], w.now.Add(time.Hour)),
+	}, w.want(1, 1))
+	w.now = w.now.Add(time.Hour)
+	test := event.NewTest(newWebhookID(w.now), w.platform, w.now)
+	b.Append(t, test)
+	events = append(events, test)
+
+	for name, c := range map[string]struct {
+		filter ports.DeliveryFilter
+		want   []int
+	}{
+		"all":       {ports.DeliveryFilter{}, []int{4, 3, 2, 1, 0}},
+		"ascending": {ports.DeliveryFilter{Ascending: true}, []int{0, 1, 2, 3, 4}},
+		"pending":   {ports.DeliveryFilter{Status: event.Pending}, []int{4, 3, 2}},
+		"delivered": {ports.DeliveryFilter{Status: event.Delivered}, []int{0}},
+		"failed":    {ports.DeliveryFilter{Status: event.Failed}, []int{1}},
+		"unsent":    {ports.DeliveryFilter{Status: event.Unsent}, nil},
+		"type":      {ports.DeliveryFilter{Type: event.Test}, []int{4}},
+		"name":      {ports.DeliveryFilter{Name: events[1].Name}, []int{3, 2, 1, 0}},
+		"subject":   {ports.DeliveryFilter{Subject: events[2].Subject}, []int{2}},
+		"from":      {ports.DeliveryFilter{Created: ports.Span{From: w.now}}, []int{4}},
+		"to":        {ports.DeliveryFilter{Created: ports.Span{To: w.now.Add(-time.Minute)}}, []int{3, 2, 1, 0}},
+		"both":      {ports.DeliveryFilter{Status: event.Pending, Type: event.OutgoingPayment}, []int{3, 2}},
+	} {
+		page, err := b.Log.Deliveries(context.Background(), w.platform, c.filter)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var ids, want []ident.Webhook
+		for _, d := range page.Items {
+			ids = append(ids, d.ID)
+		}
+		for _, i := range c.want {
+			want = append(want, events[i].ID)
+		}
+		if !slices.Equal(ids, want) || page.More {
+			t.Errorf("%s: got %v, want %v", name, ids, want)
+		}
+	}
+}
+
+func pages(t *testing.T, b Bench) {
+	// Pages hold all, each once, in both directions.
+	w := newWorld(t, b)
+	events := w.append("a1", "b1", "c1", "d1", "e1")
+	for _, ascending := range []bool{false, true} {
+		f := ports.DeliveryFilter{Limit: 2, Ascending: ascending}
+		var ids []ident.Webhook
+		for range 3 {
+			page, err := b.Log.Deliveries(context.Background(), w.platform, f)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, d := range page.Items {
+				ids = append(ids, d.ID)
+			}
+			f.After = ids[len(ids)-1]
+			if page.More != (len(ids) < 5) {
+				t.Errorf("after %d: more %v", len(ids), page.More)
+			}
+		}
+		want := []ident.Webhook{events[0].ID, events[1].ID, events[2].ID, events[3].ID, events[4].ID}
+		if !ascending {
+			slices.Reverse(want)
+		}
+		if !slices.Equal(ids, want) {
+			t.Errorf("got %v, want %v", ids, want)
+		}
+	}
+}
+
+func othersSeeNothing(t *testing.T, b Bench) {
+	// Another platform's events do not exist for this one.
+	w := newWorld(t, b)
+	e := w.append("a1")[0]
+	other := b.Platform(t, endpointURL)
+
+	page, err := b.Log.Deliveries(context.Background(), other, ports.DeliveryFilter{})
+	if err != nil || len(page.Items) != 0 {
+		t.Errorf("got %+v, %v", page, err)
+	}
+	if _, err := b.Log.Delivery(context.Background(), other, e.ID); !fault.Is(err, fault.NotFound) {
+		t.Errorf("got %v", err)
+	}
+	if _, err := b.Log.Delivery(context.Background(), w.platform, newWebhookID(w.now)); !fault.Is(err, fault.NotFound) {
+		t.Errorf("got %v", err)
+	}
+	if _, err := b.Log.Endpoint(context.Background(), newPlatformID()); !fault.Is(err, fault.NotFound) {
+		t.Errorf("got %v", err)
+	}
+	if endpoint, err := b.Log.Endpoint(context.Background(), other); err != nil || endpoint.URL != endpointURL {
+		t.Errorf("got %+v, %v", endpoint, err)
+	}
+}
+
+func recordOutside(t *testing.T, b Bench) {
+	// An event that was sent by itself shows in the log with its attempt and is never queued.
+	w := newWorld(t, b)
+	e := event.NewTest(newWebhookID(w.now), w.platform, w.now)
+	a := event.Attempt{At: w.now, Took: 12 * time.Millisecond, Outcome: event.Accepted, StatusCode: 204, Response: "thanks"}
+
+	if err := b.Log.Record(context.Background(), e, e.Envelope(nil), a); err != nil {
+		t.Fatal(err)
+	}
+
+	w.status(e, event.Delivered, event.Accepted)
+	w.same(w.exchange(nil, w.want(10, 10)).Fresh)
+	d, err := b.Log.Delivery(context.Background(), w.platform, e.ID)
+	a.N = 1
+	if err != nil || len(d.Attempts) != 1 || d.Attempts[0] != a || string(d.Body) != string(e.Envelope(nil)) || d.Type != event.Test {
+		t.Errorf("got %+v, %v", d, err)
+	}
+}

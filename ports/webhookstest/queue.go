@@ -1,0 +1,274 @@
+package webhookstest
+
+import (
+	"context"
+	"testing"
+	"time"
+
+	"causeway/core/event"
+	"causeway/core/ident"
+	"causeway/ports"
+)
+
+// Bench is an empty queue and log to be tested.
+type Bench struct {
+	Queue ports.WebhookQueue
+	Log   ports.WebhookLog
+	// Platform makes a sandbox platform with this endpoint.
+	Platform func(t *testing.T, endpoint string) ident.Platform
+	// Append stores events in one commit.
+	Append func(t *testing.T, events ...event.Event)
+}
+
+// TestQueue holds a queue and its log to the promises of the port.
+func TestQueue(t *testing.T, open func(t *testing.T) Bench) {
+	for name, test := range map[string]func(*testing.T, Bench){
+		"fresh events come in order": freshInOrder, "the whole is read in parts": readInParts,
+		"a settled event is gone": settledIsGone, "a failed event waits its time": failedWaits,
+		"followers stand back": followersStandBack, "recording twice counts once": recordingTwice,
+		"a platform has one owner": oneOwner, "a survey finds what is due": surveyFindsDue,
+		"no endpoint, no queue": noEndpoint, "redelivery keeps id and order": redelivery,
+		"only idle events are redelivered": redeliversIdle, "lists are narrowed": listsNarrow, "pages follow each other": pages,
+		"others see nothing": othersSeeNothing, "an event outside the queue is logged": recordOutside,
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			test(t, open(t))
+		})
+	}
+}
+
+func freshInOrder(t *testing.T, b Bench) {
+	// Events come out in the order in which they went in, with all that is needed to send them.
+	w := newWorld(t, b)
+	events := w.append("a1", "b1", "a2")
+
+	due := w.exchange(nil, w.want(10, 0))
+
+	w.same(due.Fresh, "a1", "b1", "a2")
+	first := due.Fresh[0]
+	if string(first.Body) != string(events[0].Envelope(nil)) || first.ID != events[0].ID || !first.Created.Equal(events[0].At) ||
+		!first.Since.Equal(events[0].At) || first.Attempts != 0 || first.Tries != 0 || first.Retry || first.Behind || first.Followed {
+		t.Errorf("got %+v", first)
+	}
+}
+
+func readInParts(t *testing.T, b Bench) {
+	// What is held is not given again, and later events follow however often one reads.
+	w := newWorld(t, b)
+	w.append("a1", "a2", "a3", "b1", "c1")
+
+	w.same(w.take(2), "a1", "a2")
+	w.same(w.take(2), "a3", "b1")
+	w.append("d1")
+	w.same(w.take(10), "c1", "d1")
+	w.same(w.take(10))
+	w.append("e1")
+	w.same(w.take(10), "e1")
+}
+
+func settledIsGone(t *testing.T, b Bench) {
+	// A settled event is never given again, and the log shows how it went.
+	w := newWorld(t, b)
+	events := w.append("a1", "b1")
+	got := w.take(2)
+
+	w.exchange([]ports.WebhookDone{
+		w.settled(got[0], event.Accepted), w.settled(got[1], event.Refused),
+	}, w.want(10, 10))
+
+	w.restart()
+	due := w.exchange(nil, w.want(10, 10))
+	w.same(due.Fresh)
+	w.same(due.Retries)
+	w.status(events[0], event.Delivered, event.Accepted)
+	w.status(events[1], event.Failed, event.Refused)
+}
+
+func failedWaits(t *testing.T, b Bench) {
+	// A failed event comes again when its time has come, not before, and counts on.
+	w := newWorld(t, b)
+	e := w.append("a1")[0]
+	got := w.take(1)[0]
+	due := w.exchange([]ports.WebhookDone{w.failed(got, w.now.Add(time.Minute))}, w.want(10, 10))
+	w.same(due.Retries)
+	if want := w.now.Add(time.Minute); !due.NextRetry.Equal(want) {
+		t.Errorf("next retry at %v, want %v", due.NextRetry, want)
+	}
+	w.status(e, event.Pending, event.Refused)
+
+	w.now = w.now.Add(time.Minute)
+	due = w.exchange(nil, w.want(10, 10))
+
+	w.same(due.Fresh)
+	w.same(due.Retries, "a1")
+	again := due.Retries[0]
+	if !again.Retry || again.Attempts != 1 || again.Tries != 1 || again.Behind || !again.Since.Equal(e.At) {
+		t.Errorf("got %+v", again)
+	}
+	w.exchange([]ports.WebhookDone{w.failed(again, w.now.Add(time.Hour))}, w.want(1, 1))
+	w.now = w.now.Add(time.Hour)
+	again = w.exchange(nil, w.want(10, 10)).Retries[0]
+	if again.Attempts != 2 || again.Tries != 2 {
+		t.Errorf("got %+v", again)
+	}
+	w.exchange([]ports.WebhookDone{w.settled(again, event.Duplicate)}, w.want(1, 1))
+	w.status(e, event.Delivered, event.Refused, event.Refused, event.Duplicate)
+}
+
+func followersStandBack(t *testing.T, b Bench) {
+	// Events behind a failed one of their subject wait until it is settled, also those
+	// that come later, and then come one by one.
+	w := newWorld(t, b)
+	w.append("a1", "a2", "b1")
+	got := w.take(3)
+	retry := w.now.Add(time.Minute)
+	w.exchange([]ports.WebhookDone{w.failed(got[0], retry), w.standBack(got[1]), w.settled(got[2], event.Accepted)}, w.want(1, 1))
+
+	// A new one of the subject is told to stand behind.
+	w.append("a3", "b2")
+	due := w.exchange(nil, w.want(10, 10))
+	w.same(due.Fresh, "a3", "b2")
+	if !due.Fresh[0].Behind || due.Fresh[1].Behind {
+		t.Errorf("behind: %v %v", due.Fresh[0].Behind, due.Fresh[1].Behind)
+	}
+	w.exchange([]ports.WebhookDone{w.standBack(due.Fresh[0]), w.settled(due.Fresh[1], event.Accepted)}, w.want(1, 1))
+
+	// At its time only the first is due; when it is settled the second is, and so on.
+	w.now = retry
+	for _, label := range []string{"a1", "a2", "a3"} {
+		due = w.exchange(nil, w.want(10, 10))
+		w.same(due.Retries, label)
+		if due.Retries[0].Behind || !due.Retries[0].Followed {
+			t.Errorf("%s: %+v", label, due.Retries[0])
+		}
+		w.exchange([]ports.WebhookDone{w.settled(due.Retries[0], event.Accepted)}, w.want(1, 1))
+	}
+	w.same(w.exchange(nil, w.want(10, 10)).Retries)
+}
+
+func recordingTwice(t *testing.T, b Bench) {
+	// An outcome that is recorded again, also by a session that lost the platform
+	// since, changes nothing.
+	w := newWorld(t, b)
+	events := w.append("a1", "b1")
+	got := w.take(2)
+	done := []ports.WebhookDone{w.settled(got[0], event.Accepted), w.failed(got[1], w.now.Add(time.Minute))}
+	w.exchange(done, w.want(1, 1))
+
+	w.exchange(done, w.want(1, 1))
+	w.restart()
+	w.exchange(done, w.want(1, 1))
+
+	w.status(events[0], event.Delivered, event.Accepted)
+	w.status(events[1], event.Pending, event.Refused)
+	w.now = w.now.Add(time.Minute)
+	due := w.exchange(nil, w.want(10, 10))
+	w.same(due.Fresh)
+	w.same(due.Retries, "b1")
+}
+
+func oneOwner(t *testing.T, b Bench) {
+	// A platform belongs to the first session that claims it, until that one lets it
+	// go or ends.
+	w := newWorld(t, b)
+	ctx := context.Background()
+	unknown := newPlatformID()
+	other, err := b.Queue.Attend(ctx)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer other.Close()
+	claim := func(s ports.WebhookSession) bool {
+		t.Helper()
+		claimed, err := s.Claim(ctx, []ident.Platform{w.platform, unknown})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, ok := claimed[unknown]; ok {
+			t.Error("a platform that does not exist was claimed")
+		}
+		endpoint, ok := claimed[w.platform]
+		if ok && (endpoint.URL != endpointURL || endpoint.Environment != "SANDBOX") {
+			t.Errorf("endpoint %+v", endpoint)
+		}
+		return ok
+	}
+
+	if claim(other) {
+		t.Fatal("two owners")
+	}
+	if err := w.session.Release(ctx, []ident.Platform{w.platform}); err != nil {
+		t.Fatal(err)
+	}
+	if !claim(other) {
+		t.Fatal("no owner after a release")
+	}
+	if claim(w.session) {
+		t.Fatal("two owners")
+	}
+	other.Close()
+	w.eventually(func() bool { return claim(w.session) }, "no owner after the end of the session")
+}
+
+func surveyFindsDue(t *testing.T, b Bench) {
+	// A survey names platforms with something to do now, except the skipped ones, and
+	// the endpoints of the watched ones.
+	w := newWorld(t, b)
+	ctx := context.Background()
+	fresh, failing, idle := b.Platform(t, endpointURL), b.Platform(t, endpointURL), b.Platform(t, "")
+	w.append("a1")
+	got := w.take(1)
+	b.Append(t, w.event(fresh, "x1"), w.event(failing, "y1"), w.event(idle, "z1"))
+	if _, err := w.session.Claim(ctx, []ident.Platform{failing}); err != nil {
+		t.Fatal(err)
+	}
+	retry := w.now.Add(time.Hour)
+	y := w.exchange(nil, ports.WebhookWant{Platform: failing, Fresh: 1}).Fresh[0]
+	w.exchange([]ports.WebhookDone{w.settled(got[0], event.Accepted), w.failed(y, retry)}, w.want(1, 1))
+
+	survey := func(now time.Time, skip ...ident.Platform) map[ident.Platform]bool {
+		t.Helper()
+		s, err := w.session.Survey(ctx, now, skip, []ident.Platform{fresh, idle}, 10_000)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if len(s.Endpoints) != 2 || s.Endpoints[fresh].URL != endpointURL || s.Endpoints[idle].URL != "" {
+			t.Errorf("endpoints %+v", s.Endpoints)
+		}
+		found := map[ident.Platform]bool{}
+		for _, p := range s.Due {
+			found[p] = true
+		}
+		return found
+	}
+	if found := survey(w.now); !found[fresh] || found[failing] || found[idle] || found[w.platform] {
+		t.Errorf("now: %v", found)
+	}
+	if found := survey(retry); !found[fresh] || !found[failing] {
+		t.Errorf("later: %v", found)
+	}
+	if found := survey(retry, fresh, w.platform); found[fresh] || !found[failing] {
+		t.Errorf("skipping: %v", found)
+	}
+}
+
+func noEndpoint(t *testing.T, b Bench) {
+	// What happens while a platform has no endpoint is kept, not sent, and can be sent
+	// later on request.
+	w := newWorld(t, b)
+	p := b.Platform(t, "")
+	if _, err := w.session.Claim(context.Background(), []ident.Platform{p}); err != nil {
+		t.Fatal(err)
+	}
+	e := w.event(p, "a1")
+	b.Append(t, e)
+
+	want := ports.WebhookWant{Platform: p, Fresh: 9, Retries: 9}
+	w.same(w.exchange(nil, want).Fresh)
+	w.status(e, event.Unsent)
+	if n, err := b.Log.Redeliver(context.Background(), p, ports.Redelivery{Status: event.Unsent}, w.now); err != nil || n != 1 {
+		t.Fatalf("redelivered %d, %v", n, err)
+	}
+	w.same(w.exchange(nil, want).Retries, "a1")
+}
