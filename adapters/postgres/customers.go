@@ -1,0 +1,135 @@
+package postgres
+
+import (
+	"context"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/uptrace/bun"
+
+	"causeway/core/customer"
+	"causeway/core/fault"
+	"causeway/core/ident"
+	"causeway/core/money"
+	"causeway/core/party"
+	"causeway/ports"
+)
+
+// customerRow is a line of customers. What no query asks for lies in details.
+type customerRow struct {
+	bun.BaseModel `bun:"table:customers"`
+
+	PlatformID         uuid.UUID       `bun:"platform_id,pk"`
+	ID                 uuid.UUID       `bun:"id,pk"`
+	PlatformCustomerID string          `bun:"platform_customer_id"`
+	Type               string          `bun:"customer_type"`
+	Region             string          `bun:"region"`
+	Currencies         []string        `bun:"currencies,array"`
+	Email              string          `bun:"email"`
+	UMAAddress         string          `bun:"uma_address"`
+	Status             string          `bun:"status"`
+	Details            customerDetails `bun:"details,type:jsonb"`
+	CreatedAt          time.Time       `bun:"created_at"`
+	UpdatedAt          time.Time       `bun:"updated_at"`
+	DeletedAt          *time.Time      `bun:"deleted_at"`
+}
+
+// customerDetails is the details column.
+type customerDetails struct {
+	FullName    string          `json:"fullName,omitempty"`
+	BirthDate   string          `json:"birthDate,omitempty"`
+	Nationality string          `json:"nationality,omitempty"`
+	Business    *businessColumn `json:"business,omitempty"`
+	Address     *addressColumn  `json:"address,omitempty"`
+}
+
+type businessColumn struct {
+	LegalName                        string   `json:"legalName"`
+	DoingBusinessAs                  string   `json:"doingBusinessAs,omitempty"`
+	Country                          string   `json:"country,omitempty"`
+	RegistrationNumber               string   `json:"registrationNumber,omitempty"`
+	IncorporatedOn                   string   `json:"incorporatedOn,omitempty"`
+	EntityType                       string   `json:"entityType,omitempty"`
+	TaxID                            string   `json:"taxId,omitempty"`
+	CountriesOfOperation             []string `json:"countriesOfOperation,omitempty"`
+	BusinessType                     string   `json:"businessType,omitempty"`
+	PurposeOfAccount                 string   `json:"purposeOfAccount,omitempty"`
+	SourceOfFunds                    string   `json:"sourceOfFunds,omitempty"`
+	ExpectedMonthlyTransactionCount  string   `json:"expectedMonthlyTransactionCount,omitempty"`
+	ExpectedMonthlyTransactionVolume string   `json:"expectedMonthlyTransactionVolume,omitempty"`
+	ExpectedRecipientJurisdictions   []string `json:"expectedRecipientJurisdictions,omitempty"`
+}
+
+type addressColumn struct {
+	Line1      string `json:"line1"`
+	Line2      string `json:"line2,omitempty"`
+	City       string `json:"city"`
+	State      string `json:"state"`
+	PostalCode string `json:"postalCode"`
+	Country    string `json:"country"`
+}
+
+// CreateCustomer inserts one customer; the named indexes say what is taken already.
+func (u *unit) CreateCustomer(ctx context.Context, c customer.Customer) error {
+	row := &customerRow{
+		PlatformID: c.Platform.UUID(), ID: c.ID.UUID(), PlatformCustomerID: c.PlatformCustomerID,
+		Type: string(c.Type), Region: c.Region, Currencies: []string{}, Email: c.Email, UMAAddress: c.UMAAddress, Status: string(c.Status),
+		Details: customerDetails{
+			FullName: c.FullName, BirthDate: c.BirthDate, Nationality: c.Nationality,
+			Business: (*businessColumn)(c.Business), Address: (*addressColumn)(c.Address),
+		},
+		CreatedAt: c.CreatedAt, UpdatedAt: c.UpdatedAt, DeletedAt: orNull(c.DeletedAt),
+	}
+	for _, currency := range c.Currencies {
+		row.Currencies = append(row.Currencies, string(currency))
+	}
+	return u.insert(ctx, row)
+}
+
+// Customer rides on the primary key. It finds deleted ones too.
+func (db *DB) Customer(ctx context.Context, p ident.Platform, id ident.Customer) (customer.Customer, error) {
+	var row customerRow
+	err := db.bun.NewSelect().Model(&row).Where("platform_id = ? AND id = ?", p.UUID(), id.UUID()).Scan(ctx)
+	if isNone(err) {
+		return customer.Customer{}, fault.New(fault.UserNotFound, "There is no customer %s.", id)
+	}
+	if err != nil {
+		return customer.Customer{}, err
+	}
+	return row.customer(), nil
+}
+
+// Customers rides on the primary key, or on the unique indexes when one of their
+// columns is given and deleted customers are left out.
+func (db *DB) Customers(ctx context.Context, p ident.Platform, f ports.CustomerFilter) (ports.Page[customer.Customer], error) {
+	query := db.bun.NewSelect().Where("platform_id = ?", p.UUID())
+	query = equal(query, "platform_customer_id", f.PlatformCustomerID)
+	query = equal(query, "customer_type", string(f.Type))
+	query = equal(query, "region", f.Region)
+	query = equal(query, "uma_address", f.UMAAddress)
+	if f.Currency != "" {
+		query = query.Where("? = ANY(currencies)", string(f.Currency))
+	}
+	if !f.IncludeDeleted {
+		query = query.Where("deleted_at IS NULL")
+	}
+	query = within(query, "created_at", f.Created)
+	query = within(query, "updated_at", f.Updated)
+	return page(ctx, query, f.Paging, (*customerRow).customer)
+}
+
+func (row *customerRow) customer() customer.Customer {
+	c := customer.Customer{
+		PlatformCustomerID: row.PlatformCustomerID, Type: customer.Type(row.Type), Region: row.Region,
+		Email: row.Email, UMAAddress: row.UMAAddress, Status: customer.Status(row.Status),
+		FullName: row.Details.FullName, BirthDate: row.Details.BirthDate, Nationality: row.Details.Nationality,
+		Business: (*customer.BusinessInfo)(row.Details.Business), Address: (*party.Address)(row.Details.Address),
+		CreatedAt: row.CreatedAt.UTC(), UpdatedAt: row.UpdatedAt.UTC(), DeletedAt: moment(row.DeletedAt),
+	}
+	ident.Set(&c.ID, row.ID)
+	ident.Set(&c.Platform, row.PlatformID)
+	for _, currency := range row.Currencies {
+		c.Currencies = append(c.Currencies, money.Currency(currency))
+	}
+	return c
+}

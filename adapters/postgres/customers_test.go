@@ -1,0 +1,156 @@
+package postgres_test
+
+import (
+	"context"
+	"reflect"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/google/uuid"
+
+	"causeway/core/customer"
+	"causeway/core/fault"
+	"causeway/core/ident"
+	"causeway/core/money"
+	"causeway/core/party"
+	"causeway/ports"
+)
+
+func TestCustomerIsReadAsItWasWritten(t *testing.T) {
+	t.Parallel()
+	// Nothing of a customer is lost, whether everything is known or next to nothing.
+	c := newTown(t)
+	least := customer.Customer{
+		ID: ident.NewCustomer(generator.New, noon), Platform: c.here.ID, PlatformCustomerID: "least", Type: customer.Individual,
+		UMAAddress: "$least@uma.test", Status: customer.Pending, CreatedAt: noon, UpdatedAt: noon,
+	}
+	person := newCustomer(c.here, "person")
+	person.Region, person.Currencies, person.Email = "BR", []money.Currency{"BRL", "USD"}, "ana@example.com"
+	person.FullName, person.BirthDate, person.Nationality = "Ana 'Aninha' D’Ávila", "1990-02-28", "BR"
+	person.Address = &party.Address{Line1: "Rua \"A\" 1", Line2: "ap. 2", City: "São Paulo", State: "SP", PostalCode: "01000-000", Country: "BR"}
+	person.UpdatedAt, person.DeletedAt = noon.Add(time.Minute), noon.Add(time.Minute)
+	business := newCustomer(c.here, "business")
+	business.Type, business.FullName = customer.Business, ""
+	business.Business = &customer.BusinessInfo{
+		LegalName: "Acme & Söhne GmbH", DoingBusinessAs: "Acme", Country: "DE", RegistrationNumber: "HRB 001", IncorporatedOn: "1999-12-31",
+		EntityType: "LLC", TaxID: "DE1", CountriesOfOperation: []string{"DE", "AT"}, BusinessType: "INFORMATION", PurposeOfAccount: "OTHER",
+		SourceOfFunds: "sales", ExpectedMonthlyTransactionCount: "COUNT_UNDER_10", ExpectedMonthlyTransactionVolume: "VOLUME_OVER_10M",
+		ExpectedRecipientJurisdictions: []string{"US"},
+	}
+	c.createCustomers(t, least, person, business)
+
+	for _, written := range []customer.Customer{least, person, business} {
+		read, err := c.Customer(t.Context(), c.here.ID, written.ID)
+		if err != nil || !reflect.DeepEqual(read, written) {
+			t.Errorf("read %+v, %v\nwant %+v", read, err, written)
+		}
+	}
+}
+
+func TestCustomersAreUniqueWhileActive(t *testing.T) {
+	t.Parallel()
+	// A platform's own id and a UMA address belong to one active customer of the
+	// platform; a deleted one or another platform's does not count.
+	c := newTown(t)
+	gone := newCustomer(c.here, "ana")
+	gone.DeletedAt = noon
+	c.createCustomers(t, gone, newCustomer(c.here, "ana"), newCustomer(c.there, "ana"))
+
+	sameID, sameUMA := newCustomer(c.here, "ana"), newCustomer(c.here, "bea")
+	sameID.UMAAddress, sameUMA.UMAAddress = "$other@uma.test", "$ana@uma.test"
+	for name, test := range map[string]struct {
+		customer customer.Customer
+		want     fault.Code
+	}{
+		"the same platform customer id": {sameID, fault.Conflict},
+		"the same UMA address":          {sameUMA, fault.UMAAddressExists},
+	} {
+		// The method itself says so, and so does the unit of work.
+		err := c.Do(t.Context(), func(ctx context.Context, tx ports.Tx) error {
+			err := tx.CreateCustomer(ctx, test.customer)
+			if !fault.Is(err, test.want) {
+				t.Errorf("%s: %v, want %s", name, err, test.want)
+			}
+			return err
+		})
+		if !fault.Is(err, test.want) {
+			t.Errorf("%s: the unit of work ended in %v, want %s", name, err, test.want)
+		}
+	}
+}
+
+func TestCustomersAreFiltered(t *testing.T) {
+	t.Parallel()
+	// Every filter narrows the list to its customers; filters join.
+	c := newTown(t)
+	ana, bea, gone, firm := newCustomer(c.here, "ana"), newCustomer(c.here, "bea"), newCustomer(c.here, "gone"), newCustomer(c.here, "firm")
+	ana.Region, ana.Currencies = "US", []money.Currency{"USD", "BTC"}
+	bea.Region, bea.Currencies = "US", []money.Currency{"EUR"}
+	gone.DeletedAt = noon
+	firm.Type, firm.CreatedAt, firm.UpdatedAt = customer.Business, noon.Add(24*time.Hour), noon.Add(48*time.Hour)
+	c.createCustomers(t, ana, bea, gone, firm, newCustomer(c.there, "ana"))
+
+	for name, test := range map[string]struct {
+		filter ports.CustomerFilter
+		want   []customer.Customer
+	}{
+		"all that are active":     {ports.CustomerFilter{}, []customer.Customer{firm, bea, ana}},
+		"all":                     {ports.CustomerFilter{IncludeDeleted: true}, []customer.Customer{firm, gone, bea, ana}},
+		"by the platform's id":    {ports.CustomerFilter{PlatformCustomerID: "ana"}, []customer.Customer{ana}},
+		"a deleted one by its id": {ports.CustomerFilter{PlatformCustomerID: "gone"}, nil},
+		"by type":                 {ports.CustomerFilter{Type: customer.Business}, []customer.Customer{firm}},
+		"by region":               {ports.CustomerFilter{Region: "US"}, []customer.Customer{bea, ana}},
+		"by currency":             {ports.CustomerFilter{Currency: "BTC"}, []customer.Customer{ana}},
+		"by region and currency":  {ports.CustomerFilter{Region: "US", Currency: "EUR"}, []customer.Customer{bea}},
+		"by UMA address":          {ports.CustomerFilter{UMAAddress: "$bea@uma.test"}, []customer.Customer{bea}},
+		"created since":           {ports.CustomerFilter{Created: ports.Span{From: noon.Add(time.Second)}}, []customer.Customer{firm}},
+		"created until":           {ports.CustomerFilter{Created: ports.Span{To: noon}}, []customer.Customer{bea, ana}},
+		"updated in":              {ports.CustomerFilter{Updated: ports.Span{From: noon.Add(48 * time.Hour), To: noon.Add(48 * time.Hour)}}, []customer.Customer{firm}},
+	} {
+		test.filter.Limit = 10
+		page, err := c.Customers(t.Context(), c.here.ID, test.filter)
+
+		if err != nil || page.More || page.Total != int64(len(test.want)) || !reflect.DeepEqual(page.Items, test.want) {
+			t.Errorf("%s: %+v, %v\nwant %+v", name, page, err, test.want)
+		}
+	}
+}
+
+func TestAThousandCustomersAreWalkedOnce(t *testing.T) {
+	t.Parallel()
+	// Pages in either order visit every customer once, in the order of creation, also
+	// when more are created on the way.
+	c := newTown(t)
+	var all []customer.Customer
+	for i := range 1000 {
+		all = append(all, newCustomer(c.here, named("c", i)))
+	}
+	c.createCustomers(t, all...)
+	c.createCustomers(t, newCustomer(c.there, "other"))
+	list := func(p ports.Paging) (ports.Page[customer.Customer], error) {
+		return c.Customers(t.Context(), c.here.ID, ports.CustomerFilter{Paging: p})
+	}
+	id := func(c customer.Customer) uuid.UUID { return c.ID.UUID() }
+	want := make([]uuid.UUID, len(all))
+	for i := range all {
+		want[i] = id(all[i])
+	}
+
+	oldestFirst, totals := walk(t, ports.Paging{Limit: 37, Ascending: true}, list, id)
+	if !slices.Equal(oldestFirst, want) || !totals[1000] || len(totals) != 1 {
+		t.Errorf("oldest first: %d customers, totals %v", len(oldestFirst), totals)
+	}
+
+	slices.Reverse(want)
+	late := 0
+	newestFirst, _ := walk(t, ports.Paging{Limit: 100}, func(p ports.Paging) (ports.Page[customer.Customer], error) {
+		page, err := list(p)
+		late++
+		c.createCustomers(t, newCustomer(c.here, named("late", late)))
+		return page, err
+	}, id)
+	if !slices.Equal(newestFirst, want) {
+		t.Errorf("newest first: %d customers, want %d in order", len(newestFirst), len(want))
+	}
+}

@@ -1,0 +1,165 @@
+package postgres
+
+import (
+	"context"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/uptrace/bun"
+
+	"causeway/core/account"
+	"causeway/core/corridor"
+	"causeway/core/fault"
+	"causeway/core/ident"
+	"causeway/core/money"
+	"causeway/core/party"
+	"causeway/ports"
+)
+
+// externalRow is a line of external_accounts.
+type externalRow struct {
+	bun.BaseModel `bun:"table:external_accounts"`
+
+	PlatformID        uuid.UUID          `bun:"platform_id,pk"`
+	ID                uuid.UUID          `bun:"id,pk"`
+	CustomerID        uuid.NullUUID      `bun:"customer_id"`
+	PlatformAccountID string             `bun:"platform_account_id"`
+	Currency          string             `bun:"currency"`
+	Type              string             `bun:"account_type"`
+	Fields            map[string]string  `bun:"fields,type:jsonb"`
+	Beneficiary       *beneficiaryColumn `bun:"beneficiary,type:jsonb"`
+	Rails             []string           `bun:"rails,array"`
+	Status            string             `bun:"status"`
+	DefaultUMADeposit bool               `bun:"default_uma_deposit"`
+	Verification      string             `bun:"verification"`
+	VerifiedName      string             `bun:"verified_name"`
+	Fingerprint       string             `bun:"fingerprint"`
+	CreatedAt         time.Time          `bun:"created_at"`
+	UpdatedAt         time.Time          `bun:"updated_at"`
+	DeletedAt         *time.Time         `bun:"deleted_at"`
+}
+
+// beneficiaryColumn is the beneficiary column.
+type beneficiaryColumn struct {
+	Type               string         `json:"type"`
+	FullName           string         `json:"fullName,omitempty"`
+	LegalName          string         `json:"legalName,omitempty"`
+	BirthDate          string         `json:"birthDate,omitempty"`
+	Nationality        string         `json:"nationality,omitempty"`
+	Email              string         `json:"email,omitempty"`
+	PhoneNumber        string         `json:"phoneNumber,omitempty"`
+	CountryOfResidence string         `json:"countryOfResidence,omitempty"`
+	Address            *addressColumn `json:"address,omitempty"`
+	RegistrationNumber string         `json:"registrationNumber,omitempty"`
+	TaxID              string         `json:"taxId,omitempty"`
+	DocumentType       string         `json:"documentType,omitempty"`
+	DocumentNumber     string         `json:"documentNumber,omitempty"`
+}
+
+// CreateExternalAccount inserts one account. A new default for UMA deposits takes
+// the place of the customer's old one.
+func (u *unit) CreateExternalAccount(ctx context.Context, a account.External) error {
+	if err := u.flush(ctx); err != nil {
+		return err
+	}
+	if a.DefaultUMADeposit {
+		if _, err := u.db.bun.NewUpdate().Conn(u.std).Model((*externalRow)(nil)).
+			Set("default_uma_deposit = false").Set("updated_at = ?", a.CreatedAt).
+			Where("platform_id = ? AND customer_id = ? AND default_uma_deposit", a.Platform.UUID(), a.Customer.UUID()).
+			Exec(ctx); err != nil {
+			return err
+		}
+	}
+	return u.insert(ctx, rowOfExternal(a))
+}
+
+// DeleteExternalAccount rides on the primary key.
+func (u *unit) DeleteExternalAccount(ctx context.Context, p ident.Platform, id ident.ExternalAccount, at time.Time) error {
+	if err := u.flush(ctx); err != nil {
+		return err
+	}
+	result, err := u.db.bun.NewUpdate().Conn(u.std).Model((*externalRow)(nil)).
+		Set("deleted_at = ?", at).Set("updated_at = ?", at).
+		Where("platform_id = ? AND id = ? AND deleted_at IS NULL", p.UUID(), id.UUID()).Exec(ctx)
+	return changed(result, err, noExternalAccount(id))
+}
+
+// ExternalAccount rides on the primary key. A deleted account is not found.
+func (db *DB) ExternalAccount(ctx context.Context, p ident.Platform, id ident.ExternalAccount) (account.External, error) {
+	var row externalRow
+	err := db.bun.NewSelect().Model(&row).
+		Where("platform_id = ? AND id = ? AND deleted_at IS NULL", p.UUID(), id.UUID()).Scan(ctx)
+	if isNone(err) {
+		return account.External{}, noExternalAccount(id)
+	}
+	if err != nil {
+		return account.External{}, err
+	}
+	return row.external(), nil
+}
+
+// ExternalAccounts rides on external_accounts_of_customer, or on the primary key
+// for the accounts of all customers.
+func (db *DB) ExternalAccounts(ctx context.Context, p ident.Platform, f ports.AccountFilter) (ports.Page[account.External], error) {
+	query := db.bun.NewSelect().Where("platform_id = ? AND deleted_at IS NULL", p.UUID())
+	switch {
+	case f.PlatformOwned:
+		query = query.Where("customer_id IS NULL")
+	case !f.Customer.IsZero():
+		query = query.Where("customer_id = ?", f.Customer.UUID())
+	default:
+		query = query.Where("customer_id IS NOT NULL")
+	}
+	query = equal(query, "currency", string(f.Currency))
+	return page(ctx, query, f.Paging, (*externalRow).external)
+}
+
+func noExternalAccount(id ident.ExternalAccount) error {
+	return fault.New(fault.ExternalAccountNotFound, "There is no external account %s.", id)
+}
+
+func rowOfExternal(a account.External) *externalRow {
+	row := &externalRow{
+		PlatformID: a.Platform.UUID(), ID: a.ID.UUID(), CustomerID: nullID(a.Customer.UUID()),
+		PlatformAccountID: a.PlatformAccountID, Currency: string(a.Currency), Type: string(a.Type), Fields: a.Fields,
+		Rails: []string{}, Status: string(a.Status), DefaultUMADeposit: a.DefaultUMADeposit,
+		Verification: string(a.Verification), VerifiedName: a.VerifiedName, Fingerprint: a.Fingerprint(),
+		CreatedAt: a.CreatedAt, UpdatedAt: a.UpdatedAt, DeletedAt: orNull(a.DeletedAt),
+	}
+	for _, rail := range a.Rails {
+		row.Rails = append(row.Rails, string(rail))
+	}
+	if b := a.Beneficiary; b != nil {
+		row.Beneficiary = &beneficiaryColumn{
+			Type: string(b.Type), FullName: b.FullName, LegalName: b.LegalName, BirthDate: b.BirthDate,
+			Nationality: b.Nationality, Email: b.Email, PhoneNumber: b.PhoneNumber, CountryOfResidence: b.CountryOfResidence,
+			Address: (*addressColumn)(b.Address), RegistrationNumber: b.RegistrationNumber, TaxID: b.TaxID,
+			DocumentType: b.DocumentType, DocumentNumber: b.DocumentNumber,
+		}
+	}
+	return row
+}
+
+func (row *externalRow) external() account.External {
+	a := account.External{
+		PlatformAccountID: row.PlatformAccountID, Currency: money.Currency(row.Currency), Type: account.Type(row.Type), Fields: row.Fields,
+		Status: account.Status(row.Status), DefaultUMADeposit: row.DefaultUMADeposit,
+		Verification: account.VerificationStatus(row.Verification), VerifiedName: row.VerifiedName,
+		CreatedAt: row.CreatedAt.UTC(), UpdatedAt: row.UpdatedAt.UTC(), DeletedAt: moment(row.DeletedAt),
+	}
+	ident.Set(&a.ID, row.ID)
+	ident.Set(&a.Platform, row.PlatformID)
+	ident.Set(&a.Customer, row.CustomerID.UUID)
+	for _, rail := range row.Rails {
+		a.Rails = append(a.Rails, corridor.Rail(rail))
+	}
+	if b := row.Beneficiary; b != nil {
+		a.Beneficiary = &account.Beneficiary{
+			Type: account.BeneficiaryType(b.Type), FullName: b.FullName, LegalName: b.LegalName, BirthDate: b.BirthDate,
+			Nationality: b.Nationality, Email: b.Email, PhoneNumber: b.PhoneNumber, CountryOfResidence: b.CountryOfResidence,
+			Address: (*party.Address)(b.Address), RegistrationNumber: b.RegistrationNumber, TaxID: b.TaxID,
+			DocumentType: b.DocumentType, DocumentNumber: b.DocumentNumber,
+		}
+	}
+	return a
+}

@@ -1,0 +1,172 @@
+package postgres_test
+
+import (
+	"context"
+	"reflect"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/google/uuid"
+
+	"causeway/core/account"
+	"causeway/core/corridor"
+	"causeway/core/fault"
+	"causeway/core/ident"
+	"causeway/core/party"
+	"causeway/ports"
+)
+
+func TestExternalAccountIsReadAsItWasWritten(t *testing.T) {
+	t.Parallel()
+	// Nothing of an account is lost: a customer's bank account with all there is to
+	// know of its owner, and the platform's own wallet.
+	c := newTown(t)
+	owner := newCustomer(c.here, "owner")
+	c.createCustomers(t, owner)
+	bank := account.External{
+		ID: ident.NewExternalAccount(generator.New, noon), Platform: c.here.ID, Customer: owner.ID, PlatformAccountID: "mine",
+		Currency: "COP", Type: "COP_ACCOUNT", Fields: map[string]string{"bankName": "Banco 'Uno'", "accountNumber": "123"},
+		Beneficiary: &account.Beneficiary{
+			Type: account.Individual, FullName: "José Ñandú", LegalName: "L", BirthDate: "1980-01-02", Nationality: "CO", Email: "j@example.com",
+			PhoneNumber: "+573001234567", CountryOfResidence: "CO", Address: &party.Address{Line1: "1", City: "B", State: "C", PostalCode: "2", Country: "CO"},
+			RegistrationNumber: "R", TaxID: "T", DocumentType: "CC", DocumentNumber: "99",
+		},
+		Rails: []corridor.Rail{"BANK_TRANSFER", "MOBILE_MONEY"}, Status: account.UnderReview, DefaultUMADeposit: true,
+		Verification: account.PartialMatch, VerifiedName: "Jose Nandu", CreatedAt: noon, UpdatedAt: noon.Add(time.Second),
+	}
+	wallet := newWallet(c.here, ident.Customer{}, "spark1own")
+	c.createAccounts(t, bank, wallet)
+
+	for _, written := range []account.External{bank, wallet} {
+		read, err := c.ExternalAccount(t.Context(), c.here.ID, written.ID)
+		if err != nil || !reflect.DeepEqual(read, written) {
+			t.Errorf("read %+v, %v\nwant %+v", read, err, written)
+		}
+	}
+}
+
+func TestExternalAccountIsRegisteredOnce(t *testing.T) {
+	t.Parallel()
+	// The same account a second time is a conflict for its owner, until it is
+	// deleted; other owners may have it too.
+	c := newTown(t)
+	ana, bea := newCustomer(c.here, "ana"), newCustomer(c.here, "bea")
+	c.createCustomers(t, ana, bea)
+	first := newWallet(c.here, ana.ID, "spark1a")
+	own := newWallet(c.here, ident.Customer{}, "spark1a")
+	c.createAccounts(t, first, own, newWallet(c.here, bea.ID, "spark1a"), newWallet(c.there, ident.Customer{}, "spark1a"))
+	create := func(a account.External) error {
+		return c.Do(t.Context(), func(ctx context.Context, tx ports.Tx) error { return tx.CreateExternalAccount(ctx, a) })
+	}
+	remove := func(id ident.ExternalAccount) error {
+		return c.Do(t.Context(), func(ctx context.Context, tx ports.Tx) error {
+			return tx.DeleteExternalAccount(ctx, c.here.ID, id, noon)
+		})
+	}
+
+	for name, again := range map[string]account.External{
+		"a customer's":   newWallet(c.here, ana.ID, "spark1a"),
+		"the platform's": newWallet(c.here, ident.Customer{}, "spark1a"),
+	} {
+		if err := create(again); !fault.Is(err, fault.Conflict) {
+			t.Errorf("%s account again: %v, want CONFLICT", name, err)
+		}
+	}
+
+	if err := remove(first.ID); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := c.ExternalAccount(t.Context(), c.here.ID, first.ID); !fault.Is(err, fault.ExternalAccountNotFound) {
+		t.Errorf("a deleted account: %v", err)
+	}
+	if err := remove(first.ID); !fault.Is(err, fault.ExternalAccountNotFound) {
+		t.Errorf("deleted twice: %v", err)
+	}
+	if err := create(newWallet(c.here, ana.ID, "spark1a")); err != nil {
+		t.Errorf("registered again after it was deleted: %v", err)
+	}
+}
+
+func TestANewDefaultTakesThePlaceOfTheOld(t *testing.T) {
+	t.Parallel()
+	// Of a customer's accounts at most one is the default for UMA deposits: the last
+	// that was registered as such. Other customers' stay what they are.
+	c := newTown(t)
+	ana, bea := newCustomer(c.here, "ana"), newCustomer(c.here, "bea")
+	c.createCustomers(t, ana, bea)
+	wallet := func(owner ident.Customer, address string, isDefault bool) account.External {
+		a := newWallet(c.here, owner, address)
+		a.DefaultUMADeposit = isDefault
+		return a
+	}
+	old, others, plain, next := wallet(ana.ID, "s1", true), wallet(bea.ID, "s1", true), wallet(ana.ID, "s2", false), wallet(ana.ID, "s3", true)
+	c.createAccounts(t, old, others, plain, next)
+
+	for name, test := range map[string]struct {
+		id   ident.ExternalAccount
+		want bool
+	}{"the old one": {old.ID, false}, "the new one": {next.ID, true}, "one that never was": {plain.ID, false}, "another customer's": {others.ID, true}} {
+		read, err := c.ExternalAccount(t.Context(), c.here.ID, test.id)
+		if err != nil || read.DefaultUMADeposit != test.want {
+			t.Errorf("%s: default %v, %v", name, read.DefaultUMADeposit, err)
+		}
+	}
+}
+
+func TestExternalAccountsAreListed(t *testing.T) {
+	t.Parallel()
+	// Lists tell customers' accounts from the platform's, leave deleted ones out, and
+	// page through a thousand.
+	c := newTown(t)
+	ana, bea := newCustomer(c.here, "ana"), newCustomer(c.here, "bea")
+	c.createCustomers(t, ana, bea)
+	var ofAna []account.External
+	for i := range 1000 {
+		ofAna = append(ofAna, newWallet(c.here, ana.ID, named("s", i)))
+	}
+	ofBea, gone, own := newWallet(c.here, bea.ID, "s"), newWallet(c.here, bea.ID, "gone"), newWallet(c.here, ident.Customer{}, "s")
+	dollars := newWallet(c.here, bea.ID, "usdb")
+	dollars.Currency = "USDB"
+	c.createAccounts(t, append(ofAna, ofBea, gone, own, dollars, newWallet(c.there, ident.Customer{}, "s"))...)
+	c.do(t, func(ctx context.Context, tx ports.Tx) error {
+		return tx.DeleteExternalAccount(ctx, c.here.ID, gone.ID, noon)
+	})
+	list := func(f ports.AccountFilter) func(ports.Paging) (ports.Page[account.External], error) {
+		return func(p ports.Paging) (ports.Page[account.External], error) {
+			f.Paging = p
+			return c.ExternalAccounts(t.Context(), c.here.ID, f)
+		}
+	}
+	id := func(a account.External) uuid.UUID { return a.ID.UUID() }
+	idsOf := func(accounts ...account.External) (ids []uuid.UUID) {
+		for _, a := range accounts {
+			ids = append(ids, id(a))
+		}
+		return ids
+	}
+
+	for name, test := range map[string]struct {
+		filter ports.AccountFilter
+		want   []uuid.UUID
+	}{
+		"all customers'":        {ports.AccountFilter{}, idsOf(append(slices.Clone(ofAna), ofBea, dollars)...)},
+		"one customer's":        {ports.AccountFilter{Customer: ana.ID}, idsOf(ofAna...)},
+		"another customer's":    {ports.AccountFilter{Customer: bea.ID}, idsOf(ofBea, dollars)},
+		"in one currency":       {ports.AccountFilter{Currency: "USDB"}, idsOf(dollars)},
+		"the platform's own":    {ports.AccountFilter{PlatformOwned: true}, idsOf(own)},
+		"own in a currency":     {ports.AccountFilter{PlatformOwned: true, Currency: "USDB"}, nil},
+		"an unknown customer's": {ports.AccountFilter{Customer: ident.NewCustomer(generator.New, noon)}, nil},
+	} {
+		for _, ascending := range []bool{true, false} {
+			want := slices.Clone(test.want)
+			if !ascending {
+				slices.Reverse(want)
+			}
+			order, totals := walk(t, ports.Paging{Limit: 99, Ascending: ascending}, list(test.filter), id)
+			if !slices.Equal(order, want) || !totals[int64(len(want))] || len(totals) != 1 {
+				t.Errorf("%s, ascending %v: %d accounts, totals %v; want %d", name, ascending, len(order), totals, len(want))
+			}
+		}
+	}
+}

@@ -1,0 +1,79 @@
+package postgres
+
+import (
+	"context"
+	"database/sql"
+
+	"github.com/uptrace/bun"
+
+	"causeway/ports"
+)
+
+// insert sends what waits and then one row.
+func (u *unit) insert(ctx context.Context, row any) error {
+	if err := u.flush(ctx); err != nil {
+		return err
+	}
+	_, err := u.db.bun.NewInsert().Conn(u.std).Model(row).Exec(ctx)
+	return translate(err)
+}
+
+// changed tells what became of a statement that should have changed one row.
+func changed(result sql.Result, err, none error) error {
+	if err != nil {
+		return translate(err)
+	}
+	if n, err := result.RowsAffected(); err != nil || n > 0 {
+		return err
+	}
+	return none
+}
+
+// page reads one part of the list that query narrows, ordered by id. The query is
+// limited to one platform, so it rides on an index that leads with
+// (platform_id, id), whatever the length of the list.
+func page[Row, Item any](ctx context.Context, query *bun.SelectQuery, p ports.Paging, item func(*Row) Item) (ports.Page[Item], error) {
+	total, err := query.Clone().Model((*Row)(nil)).Count(ctx)
+	if err != nil {
+		return ports.Page[Item]{}, err
+	}
+	var rows []Row
+	query = query.Model(&rows).Limit(int64(p.Limit) + 1)
+	if p.Ascending {
+		query = query.Where("id > ?", p.After).OrderExpr("id ASC")
+	} else {
+		query = query.OrderExpr("id DESC")
+		if p.After != (ports.Paging{}).After {
+			query = query.Where("id < ?", p.After)
+		}
+	}
+	if err := query.Scan(ctx); err != nil {
+		return ports.Page[Item]{}, err
+	}
+	found := ports.Page[Item]{Total: total, More: len(rows) > p.Limit}
+	for i := range rows[:min(len(rows), p.Limit)] {
+		found.Items = append(found.Items, item(&rows[i]))
+	}
+	return found, nil
+}
+
+// within narrows a query to rows whose column lies in the span. Callers see moments
+// in milliseconds, so the upper end takes its whole millisecond in (nextMillisecond).
+func within(query *bun.SelectQuery, column string, span ports.Span) *bun.SelectQuery {
+	if !span.From.IsZero() {
+		query = query.Where("? >= ?", bun.Ident(column), span.From)
+	}
+	if !span.To.IsZero() {
+		query = query.Where("? < ?", bun.Ident(column), nextMillisecond(span.To))
+	}
+	return query
+}
+
+// equal narrows a query to rows whose column has the value; the empty value leaves
+// it as it is.
+func equal(query *bun.SelectQuery, column, value string) *bun.SelectQuery {
+	if value == "" {
+		return query
+	}
+	return query.Where("? = ?", bun.Ident(column), value)
+}

@@ -1,0 +1,117 @@
+package postgres
+
+import (
+	"context"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/uptrace/bun"
+
+	"causeway/core/fault"
+	"causeway/core/ident"
+	"causeway/core/money"
+	"causeway/core/platform"
+)
+
+// platformRow is a line of platforms.
+type platformRow struct {
+	bun.BaseModel `bun:"table:platforms"`
+
+	ID              uuid.UUID                `bun:"id,pk"`
+	Name            string                   `bun:"name"`
+	Environment     string                   `bun:"environment"`
+	Regulated       bool                     `bun:"regulated"`
+	UMADomain       string                   `bun:"uma_domain"`
+	UMASubdomain    string                   `bun:"uma_subdomain"`
+	WebhookEndpoint string                   `bun:"webhook_endpoint"`
+	Currencies      []platformCurrencyColumn `bun:"currencies,type:jsonb"`
+	CreatedAt       time.Time                `bun:"created_at"`
+	UpdatedAt       time.Time                `bun:"updated_at"`
+}
+
+// platformCurrencyColumn is one currency in the currencies column.
+type platformCurrencyColumn struct {
+	Code       string                    `json:"code"`
+	Min        int64                     `json:"min"`
+	Max        int64                     `json:"max"`
+	Fields     []counterpartyFieldColumn `json:"fields,omitempty"`
+	Directions []string                  `json:"directions"`
+}
+
+type counterpartyFieldColumn struct {
+	Name      string `json:"name"`
+	Mandatory bool   `json:"mandatory,omitempty"`
+}
+
+// CreatePlatform inserts one platform.
+func (u *unit) CreatePlatform(ctx context.Context, p platform.Platform) error {
+	return u.insert(ctx, rowOfPlatform(p))
+}
+
+// LockPlatform rides on the primary key.
+func (u *unit) LockPlatform(ctx context.Context, id ident.Platform) (platform.Platform, error) {
+	if err := u.flush(ctx); err != nil {
+		return platform.Platform{}, err
+	}
+	return onePlatform(ctx, u.db.bun.NewSelect().Conn(u.std).For("UPDATE"), id)
+}
+
+// UpdatePlatform writes the settings that a platform can change.
+func (u *unit) UpdatePlatform(ctx context.Context, p platform.Platform) error {
+	if err := u.flush(ctx); err != nil {
+		return err
+	}
+	_, err := u.db.bun.NewUpdate().Conn(u.std).Model(rowOfPlatform(p)).
+		Column("uma_domain", "webhook_endpoint", "currencies", "updated_at").WherePK().Exec(ctx)
+	return err
+}
+
+// Platform rides on the primary key.
+func (db *DB) Platform(ctx context.Context, id ident.Platform) (platform.Platform, error) {
+	return onePlatform(ctx, db.bun.NewSelect(), id)
+}
+
+func onePlatform(ctx context.Context, query *bun.SelectQuery, id ident.Platform) (platform.Platform, error) {
+	var row platformRow
+	err := query.Model(&row).Where("id = ?", id.UUID()).Scan(ctx)
+	if isNone(err) {
+		return platform.Platform{}, fault.New(fault.NotFound, "There is no platform %s.", id)
+	}
+	if err != nil {
+		return platform.Platform{}, err
+	}
+	return row.platform(), nil
+}
+
+func rowOfPlatform(p platform.Platform) *platformRow {
+	row := &platformRow{
+		ID: p.ID.UUID(), Name: p.Name, Environment: string(p.Environment), Regulated: p.Regulated,
+		UMADomain: p.UMADomain, UMASubdomain: p.UMASubdomain, WebhookEndpoint: p.WebhookEndpoint,
+		Currencies: make([]platformCurrencyColumn, len(p.Currencies)), CreatedAt: p.CreatedAt, UpdatedAt: p.UpdatedAt,
+	}
+	for i, c := range p.Currencies {
+		column := platformCurrencyColumn{Code: string(c.Code), Min: c.MinAmount, Max: c.MaxAmount, Directions: c.Directions}
+		for _, field := range c.RequiredCounterpartyFields {
+			column.Fields = append(column.Fields, counterpartyFieldColumn(field))
+		}
+		row.Currencies[i] = column
+	}
+	return row
+}
+
+func (row *platformRow) platform() platform.Platform {
+	p := platform.Platform{
+		Name: row.Name, Environment: platform.Environment(row.Environment), Regulated: row.Regulated,
+		UMADomain: row.UMADomain, UMASubdomain: row.UMASubdomain, WebhookEndpoint: row.WebhookEndpoint,
+		CreatedAt: row.CreatedAt.UTC(), UpdatedAt: row.UpdatedAt.UTC(),
+	}
+	ident.Set(&p.ID, row.ID)
+	for _, column := range row.Currencies {
+		c := platform.Currency{Code: money.Currency(column.Code), MinAmount: column.Min, MaxAmount: column.Max, Directions: column.Directions}
+		for _, field := range column.Fields {
+			c.RequiredCounterpartyFields = append(c.RequiredCounterpartyFields, platform.CounterpartyField(field))
+		}
+		p.Currencies = append(p.Currencies, c)
+	}
+	return p
+}

@@ -1,0 +1,86 @@
+package postgres_test
+
+import (
+	"context"
+	"reflect"
+	"testing"
+	"time"
+
+	"causeway/core/fault"
+	"causeway/core/ident"
+	"causeway/core/platform"
+	"causeway/ports"
+)
+
+func TestPlatformIsReadAsItWasWritten(t *testing.T) {
+	t.Parallel()
+	// Every setting of a platform survives the way to the database and back, at its
+	// creation and after a change.
+	c := newTown(t)
+	written := newPlatform(t, "Whole & half, 'quoted' \"Ltd\" ?")
+	written.Regulated, written.UMASubdomain = true, "sub"
+	c.do(t, func(ctx context.Context, tx ports.Tx) error { return tx.CreatePlatform(ctx, written) })
+
+	read, err := c.Platform(t.Context(), written.ID)
+	if err != nil || !reflect.DeepEqual(read, written) {
+		t.Fatalf("read %+v, %v\nwant %+v", read, err, written)
+	}
+
+	changed := written
+	changed.WebhookEndpoint, changed.UMADomain = "https://example.com/hook?a='b'", "uma.example.com"
+	changed.Currencies = []platform.Currency{{
+		Code: "EUR", MinAmount: 1, MaxAmount: 9_000_000_000_000_000, Directions: []string{"OUTGOING"},
+		RequiredCounterpartyFields: []platform.CounterpartyField{{Name: "FULL_NAME", Mandatory: true}, {Name: "EMAIL"}},
+	}}
+	changed.UpdatedAt = noon.Add(time.Hour)
+	c.do(t, func(ctx context.Context, tx ports.Tx) error { return tx.UpdatePlatform(ctx, changed) })
+	c.do(t, func(ctx context.Context, tx ports.Tx) error {
+		locked, err := tx.LockPlatform(ctx, written.ID)
+		if !reflect.DeepEqual(locked, changed) {
+			t.Errorf("locked %+v\nwant %+v", locked, changed)
+		}
+		return err
+	})
+
+	unknown := ident.NewPlatform(generator.New, noon)
+	if _, err := c.Platform(t.Context(), unknown); !fault.Is(err, fault.NotFound) {
+		t.Errorf("an unknown platform: %v", err)
+	}
+}
+
+func TestPlatformIsChangedByOneAtATime(t *testing.T) {
+	t.Parallel()
+	// Whoever locks a platform keeps others from locking it until the commit, so a
+	// hundred changes made on what was read all count.
+	c := newTown(t)
+	const writers, changes = 4, 25
+	done := make(chan error, writers)
+	for range writers {
+		go func() {
+			for range changes {
+				if err := c.Do(t.Context(), func(ctx context.Context, tx ports.Tx) error {
+					p, err := tx.LockPlatform(ctx, c.here.ID)
+					if err != nil {
+						return err
+					}
+					p.Currencies[0].MaxAmount++
+					return tx.UpdatePlatform(ctx, p)
+				}); err != nil {
+					done <- err
+					return
+				}
+			}
+			done <- nil
+		}()
+	}
+	for range writers {
+		if err := <-done; err != nil {
+			t.Fatal(err)
+		}
+	}
+
+	after, err := c.Platform(t.Context(), c.here.ID)
+	if want := c.here.Currencies[0].MaxAmount + writers*changes; err != nil || after.Currencies[0].MaxAmount != want {
+		t.Errorf("after %d changes: %d, %v; want %d", writers*changes, after.Currencies[0].MaxAmount, err, want)
+	}
+}

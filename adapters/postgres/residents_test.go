@@ -1,0 +1,156 @@
+package postgres_test
+
+import (
+	"context"
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/google/uuid"
+
+	"causeway/adapters/ids"
+	"causeway/adapters/pgembed/pgtest"
+	"causeway/adapters/postgres"
+	"causeway/core/account"
+	"causeway/core/corridor"
+	"causeway/core/customer"
+	"causeway/core/ident"
+	"causeway/core/money"
+	"causeway/core/platform"
+	"causeway/ports"
+)
+
+// town is a database with two platforms that know nothing of each other.
+type town struct {
+	*postgres.DB
+	url   string
+	here  platform.Platform
+	there platform.Platform
+}
+
+// noon is when everything in these tests happens.
+var noon = time.Date(2026, 3, 14, 12, 0, 0, 0, time.UTC)
+
+type stopped time.Time
+
+func (c stopped) Now() time.Time { return time.Time(c) }
+
+var generator = ids.New()
+
+func newTown(t *testing.T) *town {
+	t.Helper()
+	url := pgtest.New(t)
+	c := &town{DB: openTown(t, url), url: url}
+	c.here, c.there = newPlatform(t, "Here"), newPlatform(t, "There")
+	c.do(t, func(ctx context.Context, tx ports.Tx) error {
+		if err := tx.CreatePlatform(ctx, c.here); err != nil {
+			return err
+		}
+		return tx.CreatePlatform(ctx, c.there)
+	})
+	return c
+}
+
+func openTown(t *testing.T, url string) *postgres.DB {
+	t.Helper()
+	db, err := postgres.Open(t.Context(), postgres.Options{URL: url, MaxConnections: 8, Clock: stopped(noon), IDs: generator})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(db.Close)
+	return db
+}
+
+// do fails the test when the unit of work does.
+func (c *town) do(t *testing.T, fn func(context.Context, ports.Tx) error) {
+	t.Helper()
+	if err := c.Do(t.Context(), fn); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func newPlatform(t *testing.T, name string) platform.Platform {
+	t.Helper()
+	p, err := platform.New(ident.NewPlatform(generator.New, noon), name, platform.Sandbox, false, noon)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return p
+}
+
+func newToken(t *testing.T, p platform.Platform, name string, permissions ...platform.Permission) (platform.Token, string) {
+	t.Helper()
+	id := ident.NewToken(generator.New, noon)
+	token, secret, err := platform.NewToken(id, p.ID, name, permissions, id.UUID(), [32]byte{1}, noon)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return token, secret
+}
+
+// newCustomer is an approved individual with a name for everything that is unique.
+func newCustomer(p platform.Platform, name string) customer.Customer {
+	return customer.Customer{
+		ID: ident.NewCustomer(generator.New, noon), Platform: p.ID, PlatformCustomerID: name, Type: customer.Individual,
+		UMAAddress: "$" + name + "@uma.test", Status: customer.Approved, FullName: "Ana Silva", CreatedAt: noon, UpdatedAt: noon,
+	}
+}
+
+// newWallet is a wallet of a customer, or of the platform when the customer is zero.
+func newWallet(p platform.Platform, owner ident.Customer, address string) account.External {
+	return account.External{
+		ID: ident.NewExternalAccount(generator.New, noon), Platform: p.ID, Customer: owner, Currency: money.BTC,
+		Type: account.Layer2Wallet, Fields: map[string]string{"address": address}, Rails: []corridor.Rail{"LAYER2"},
+		Status: account.Active, CreatedAt: noon, UpdatedAt: noon,
+	}
+}
+
+func (c *town) createCustomers(t *testing.T, customers ...customer.Customer) {
+	t.Helper()
+	c.do(t, func(ctx context.Context, tx ports.Tx) error {
+		for _, one := range customers {
+			if err := tx.CreateCustomer(ctx, one); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+func (c *town) createAccounts(t *testing.T, accounts ...account.External) {
+	t.Helper()
+	c.do(t, func(ctx context.Context, tx ports.Tx) error {
+		for _, one := range accounts {
+			if err := tx.CreateExternalAccount(ctx, one); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+// walk reads a whole list page by page and returns the ids in the order they came,
+// and the totals that the pages told.
+func walk[T any](t *testing.T, p ports.Paging, read func(ports.Paging) (ports.Page[T], error), id func(T) uuid.UUID) (order []uuid.UUID, totals map[int64]bool) {
+	t.Helper()
+	totals = map[int64]bool{}
+	for {
+		page, err := read(p)
+		if err != nil {
+			t.Fatal(err)
+		}
+		totals[page.Total] = true
+		for _, item := range page.Items {
+			order = append(order, id(item))
+		}
+		if !page.More {
+			return order, totals
+		}
+		if len(page.Items) != p.Limit {
+			t.Fatalf("a page of %d with more to come, want %d", len(page.Items), p.Limit)
+		}
+		p.After = order[len(order)-1]
+	}
+}
+
+func named(prefix string, n int) string { return fmt.Sprintf("%s-%04d", prefix, n) }

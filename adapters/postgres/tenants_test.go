@@ -1,0 +1,100 @@
+package postgres_test
+
+import (
+	"context"
+	"testing"
+
+	"causeway/core/fault"
+	"causeway/core/ident"
+	"causeway/core/platform"
+	"causeway/ports"
+)
+
+func TestPlatformsKnowNothingOfEachOther(t *testing.T) {
+	t.Parallel()
+	// Asked by one platform for what belongs to another, every method answers as it
+	// does for an id that never was, and changes nothing.
+	c := newTown(t)
+	token, _ := newToken(t, c.here, "token", platform.Manage)
+	ana := newCustomer(c.here, "ana")
+	wallet, own := newWallet(c.here, ana.ID, "spark1"), newWallet(c.here, ident.Customer{}, "spark1")
+	c.createCustomers(t, ana)
+	c.createAccounts(t, wallet, own)
+	c.do(t, func(ctx context.Context, tx ports.Tx) error { return tx.CreateToken(ctx, token) })
+	change := func(fn func(context.Context, ports.Tx) error) func(ident.Platform) error {
+		return func(ident.Platform) error { return c.Do(t.Context(), fn) }
+	}
+
+	there, none := c.there.ID, ident.NewPlatform(generator.New, noon)
+	for name, test := range map[string]struct {
+		ask  func(p ident.Platform) error
+		want fault.Code
+	}{
+		"Token":           {func(p ident.Platform) error { _, err := c.Token(t.Context(), p, token.ID); return err }, fault.TokenNotFound},
+		"Customer":        {func(p ident.Platform) error { _, err := c.Customer(t.Context(), p, ana.ID); return err }, fault.UserNotFound},
+		"ExternalAccount": {func(p ident.Platform) error { _, err := c.ExternalAccount(t.Context(), p, wallet.ID); return err }, fault.ExternalAccountNotFound},
+		"DeleteToken": {change(func(ctx context.Context, tx ports.Tx) error { return tx.DeleteToken(ctx, there, token.ID) }),
+			fault.TokenNotFound},
+		"DeleteExternalAccount": {change(func(ctx context.Context, tx ports.Tx) error {
+			return tx.DeleteExternalAccount(ctx, there, wallet.ID, noon)
+		}), fault.ExternalAccountNotFound},
+	} {
+		foreign, unknown := test.ask(there), test.ask(none)
+		if !fault.Is(foreign, test.want) || unknown == nil || foreign.Error() != unknown.Error() {
+			t.Errorf("%s: %v\nfor nobody: %v", name, foreign, unknown)
+		}
+	}
+
+	// Their lists are empty, however they are narrowed.
+	ten := ports.Paging{Limit: 10}
+	for name, total := range map[string]func() (int64, error){
+		"Tokens": func() (int64, error) {
+			page, err := c.Tokens(t.Context(), there, ports.TokenFilter{Paging: ten})
+			return page.Total + int64(len(page.Items)), err
+		},
+		"Customers": func() (int64, error) {
+			page, err := c.Customers(t.Context(), there, ports.CustomerFilter{Paging: ten, PlatformCustomerID: "ana", IncludeDeleted: true})
+			return page.Total + int64(len(page.Items)), err
+		},
+		"ExternalAccounts": func() (int64, error) {
+			page, err := c.ExternalAccounts(t.Context(), there, ports.AccountFilter{Paging: ten})
+			return page.Total + int64(len(page.Items)), err
+		},
+		"ExternalAccounts of a customer": func() (int64, error) {
+			page, err := c.ExternalAccounts(t.Context(), there, ports.AccountFilter{Paging: ten, Customer: ana.ID})
+			return page.Total + int64(len(page.Items)), err
+		},
+		"ExternalAccounts of the platform": func() (int64, error) {
+			page, err := c.ExternalAccounts(t.Context(), there, ports.AccountFilter{Paging: ten, PlatformOwned: true})
+			return page.Total + int64(len(page.Items)), err
+		},
+		"LockTokens": func() (n int64, err error) {
+			err = c.Do(t.Context(), func(ctx context.Context, tx ports.Tx) error {
+				tokens, err := tx.LockTokens(ctx, there)
+				n = int64(len(tokens))
+				return err
+			})
+			return n, err
+		},
+	} {
+		if n, err := total(); err != nil || n != 0 {
+			t.Errorf("%s: %d, %v", name, n, err)
+		}
+	}
+
+	// A customer cannot be given an account by another platform.
+	err := c.Do(t.Context(), func(ctx context.Context, tx ports.Tx) error {
+		return tx.CreateExternalAccount(ctx, newWallet(c.there, ana.ID, "spark1theirs"))
+	})
+	if err == nil {
+		t.Error("another platform gave a customer an account")
+	}
+
+	// Here everything is still there.
+	if _, err := c.Token(t.Context(), c.here.ID, token.ID); err != nil {
+		t.Error(err)
+	}
+	if _, err := c.ExternalAccount(t.Context(), c.here.ID, wallet.ID); err != nil {
+		t.Error(err)
+	}
+}

@@ -1,0 +1,132 @@
+package postgres
+
+import (
+	"context"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/jackc/pgx/v5"
+	"github.com/uptrace/bun"
+
+	"causeway/core/fault"
+	"causeway/core/ident"
+	"causeway/core/platform"
+	"causeway/ports"
+)
+
+// readTokens rides on token_client_id_unique and the primary key of platforms. It
+// runs for every request, whole groups of them at a time.
+const readTokens = `
+	SELECT t.platform_id, t.id, t.name, t.permissions, t.client_id, t.secret_hash, t.created_at, t.updated_at, p.environment
+	FROM tokens t JOIN platforms p ON p.id = t.platform_id
+	WHERE t.client_id = ANY($1)`
+
+// TokensByClientID finds tokens by what callers name them.
+func (db *DB) TokensByClientID(ctx context.Context, clientIDs []string) (map[string]ports.TokenOnPlatform, error) {
+	rows, err := db.pool.Query(ctx, readTokens, pgx.QueryExecModeCacheStatement, clientIDs)
+	if err != nil {
+		return nil, err
+	}
+	found := make(map[string]ports.TokenOnPlatform, len(clientIDs))
+	return found, each(rows, func(rows pgx.Rows) error {
+		var row tokenRow
+		var environment string
+		if err := rows.Scan(&row.PlatformID, &row.ID, &row.Name, &row.Permissions, &row.ClientID, &row.SecretHash,
+			&row.CreatedAt, &row.UpdatedAt, &environment); err != nil {
+			return err
+		}
+		found[row.ClientID] = ports.TokenOnPlatform{Token: row.token(), Environment: platform.Environment(environment)}
+		return nil
+	})
+}
+
+// tokenRow is a line of tokens.
+type tokenRow struct {
+	bun.BaseModel `bun:"table:tokens"`
+
+	PlatformID  uuid.UUID `bun:"platform_id,pk"`
+	ID          uuid.UUID `bun:"id,pk"`
+	Name        string    `bun:"name"`
+	Permissions []string  `bun:"permissions,array"`
+	ClientID    string    `bun:"client_id"`
+	SecretHash  []byte    `bun:"secret_hash"`
+	CreatedAt   time.Time `bun:"created_at"`
+	UpdatedAt   time.Time `bun:"updated_at"`
+}
+
+// CreateToken inserts one token.
+func (u *unit) CreateToken(ctx context.Context, t platform.Token) error {
+	row := &tokenRow{
+		PlatformID: t.Platform.UUID(), ID: t.ID.UUID(), Name: t.Name, ClientID: t.ClientID,
+		SecretHash: t.SecretHash[:], CreatedAt: t.CreatedAt, UpdatedAt: t.UpdatedAt,
+	}
+	for _, permission := range t.Permissions {
+		row.Permissions = append(row.Permissions, string(permission))
+	}
+	return u.insert(ctx, row)
+}
+
+// LockTokens rides on the primary key. Two that lock the same tokens wait for each
+// other in the order of the ids, and the second no longer sees what the first deleted.
+func (u *unit) LockTokens(ctx context.Context, p ident.Platform) ([]platform.Token, error) {
+	if err := u.flush(ctx); err != nil {
+		return nil, err
+	}
+	var rows []tokenRow
+	if err := u.db.bun.NewSelect().Conn(u.std).Model(&rows).Where("platform_id = ?", p.UUID()).
+		OrderExpr("id").For("UPDATE").Scan(ctx); err != nil {
+		return nil, err
+	}
+	tokens := make([]platform.Token, len(rows))
+	for i := range rows {
+		tokens[i] = rows[i].token()
+	}
+	return tokens, nil
+}
+
+// DeleteToken rides on the primary key.
+func (u *unit) DeleteToken(ctx context.Context, p ident.Platform, id ident.Token) error {
+	if err := u.flush(ctx); err != nil {
+		return err
+	}
+	result, err := u.db.bun.NewDelete().Conn(u.std).Model((*tokenRow)(nil)).
+		Where("platform_id = ? AND id = ?", p.UUID(), id.UUID()).Exec(ctx)
+	return changed(result, err, noToken(id))
+}
+
+// Token rides on the primary key.
+func (db *DB) Token(ctx context.Context, p ident.Platform, id ident.Token) (platform.Token, error) {
+	var row tokenRow
+	err := db.bun.NewSelect().Model(&row).Where("platform_id = ? AND id = ?", p.UUID(), id.UUID()).Scan(ctx)
+	if isNone(err) {
+		return platform.Token{}, noToken(id)
+	}
+	if err != nil {
+		return platform.Token{}, err
+	}
+	return row.token(), nil
+}
+
+// Tokens rides on the primary key.
+func (db *DB) Tokens(ctx context.Context, p ident.Platform, f ports.TokenFilter) (ports.Page[platform.Token], error) {
+	query := db.bun.NewSelect().Where("platform_id = ?", p.UUID())
+	query = equal(query, "name", f.Name)
+	query = within(query, "created_at", f.Created)
+	query = within(query, "updated_at", f.Updated)
+	return page(ctx, query, f.Paging, (*tokenRow).token)
+}
+
+func noToken(id ident.Token) error {
+	return fault.New(fault.TokenNotFound, "There is no token %s.", id)
+}
+
+func (row *tokenRow) token() platform.Token {
+	t := platform.Token{Name: row.Name, ClientID: row.ClientID, CreatedAt: row.CreatedAt.UTC(), UpdatedAt: row.UpdatedAt.UTC()}
+	ident.Set(&t.Platform, row.PlatformID)
+	ident.Set(&t.ID, row.ID)
+	copy(t.SecretHash[:], row.SecretHash)
+	for _, permission := range row.Permissions {
+		t.Permissions = append(t.Permissions, platform.Permission(permission))
+	}
+	return t
+}

@@ -1,0 +1,158 @@
+package postgres_test
+
+import (
+	"context"
+	"reflect"
+	"testing"
+	"time"
+
+	"github.com/google/uuid"
+
+	"causeway/core/fault"
+	"causeway/core/platform"
+	"causeway/ports"
+)
+
+func TestTokensAreFoundByClientID(t *testing.T) {
+	t.Parallel()
+	// Tokens of any platforms are found together, with the environment of each, and
+	// what is unknown is left out.
+	c := newTown(t)
+	ours, _ := newToken(t, c.here, "ours", platform.Permissions...)
+	theirs, _ := newToken(t, c.there, "theirs", platform.View)
+	c.do(t, func(ctx context.Context, tx ports.Tx) error {
+		if err := tx.CreateToken(ctx, ours); err != nil {
+			return err
+		}
+		return tx.CreateToken(ctx, theirs)
+	})
+
+	found, err := c.TokensByClientID(t.Context(), []string{ours.ClientID, "nobody", theirs.ClientID, ours.ClientID, ""})
+
+	want := map[string]ports.TokenOnPlatform{
+		ours.ClientID:   {Token: ours, Environment: platform.Sandbox},
+		theirs.ClientID: {Token: theirs, Environment: platform.Sandbox},
+	}
+	if err != nil || !reflect.DeepEqual(found, want) {
+		t.Errorf("found %+v, %v\nwant %+v", found, err, want)
+	}
+
+	// A deleted one is gone at the next look.
+	c.do(t, func(ctx context.Context, tx ports.Tx) error { return tx.DeleteToken(ctx, c.here.ID, ours.ID) })
+	if found, err = c.TokensByClientID(t.Context(), []string{ours.ClientID}); err != nil || len(found) != 0 {
+		t.Errorf("after its deletion: %+v, %v", found, err)
+	}
+	err = c.Do(t.Context(), func(ctx context.Context, tx ports.Tx) error { return tx.DeleteToken(ctx, c.here.ID, ours.ID) })
+	if !fault.Is(err, fault.TokenNotFound) {
+		t.Errorf("deleted twice: %v", err)
+	}
+}
+
+func TestTokensAreListed(t *testing.T) {
+	t.Parallel()
+	// Filters narrow the list and its total; both ends of a span count.
+	c := newTown(t)
+	var tokens []platform.Token
+	for i, name := range []string{"web", "batch", "web"} {
+		token, _ := newToken(t, c.here, name, platform.View, platform.Manage)
+		token.CreatedAt = noon.Add(time.Duration(i)*time.Hour + 345*time.Microsecond)
+		tokens = append(tokens, token)
+	}
+	other, _ := newToken(t, c.there, "web", platform.View)
+	c.do(t, func(ctx context.Context, tx ports.Tx) error {
+		for _, token := range append(tokens, other) {
+			if err := tx.CreateToken(ctx, token); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+
+	for name, test := range map[string]struct {
+		filter ports.TokenFilter
+		want   []platform.Token
+	}{
+		"all":                       {ports.TokenFilter{}, []platform.Token{tokens[2], tokens[1], tokens[0]}},
+		"by name":                   {ports.TokenFilter{Name: "web"}, []platform.Token{tokens[2], tokens[0]}},
+		"by another name":           {ports.TokenFilter{Name: "we"}, nil},
+		"since":                     {ports.TokenFilter{Created: ports.Span{From: noon.Add(time.Hour)}}, []platform.Token{tokens[2], tokens[1]}},
+		"until the same milli":      {ports.TokenFilter{Created: ports.Span{To: noon.Add(time.Hour)}}, []platform.Token{tokens[1], tokens[0]}},
+		"until the milli before":    {ports.TokenFilter{Created: ports.Span{To: noon.Add(time.Hour - time.Millisecond)}}, []platform.Token{tokens[0]}},
+		"updated later than ever":   {ports.TokenFilter{Updated: ports.Span{From: noon.Add(time.Hour)}}, nil},
+		"updated in its only milli": {ports.TokenFilter{Updated: ports.Span{From: noon, To: noon}}, []platform.Token{tokens[2], tokens[1], tokens[0]}},
+	} {
+		test.filter.Limit = 10
+		page, err := c.Tokens(t.Context(), c.here.ID, test.filter)
+
+		if err != nil || page.More || page.Total != int64(len(test.want)) || !reflect.DeepEqual(page.Items, test.want) {
+			t.Errorf("%s: %+v, %v\nwant %+v", name, page, err, test.want)
+		}
+	}
+}
+
+func TestTheLastOfTwoTokensStays(t *testing.T) {
+	t.Parallel()
+	// Two who each delete a token that the other counts on: the lock lets the second
+	// see what the first left.
+	c := newTown(t)
+	first, _ := newToken(t, c.here, "first", platform.Manage)
+	second, _ := newToken(t, c.here, "second", platform.Manage)
+	c.do(t, func(ctx context.Context, tx ports.Tx) error {
+		if err := tx.CreateToken(ctx, first); err != nil {
+			return err
+		}
+		return tx.CreateToken(ctx, second)
+	})
+	revoke := func(token platform.Token) error {
+		return c.Do(t.Context(), func(ctx context.Context, tx ports.Tx) error {
+			tokens, err := tx.LockTokens(ctx, c.here.ID)
+			if err != nil {
+				return err
+			}
+			if err := platform.Revoke(tokens, token.ID); err != nil {
+				return err
+			}
+			return tx.DeleteToken(ctx, c.here.ID, token.ID)
+		})
+	}
+
+	results := make(chan error, 2)
+	go func() { results <- revoke(first) }()
+	go func() { results <- revoke(second) }()
+	errs := []error{<-results, <-results}
+
+	left, err := c.Tokens(t.Context(), c.here.ID, ports.TokenFilter{Paging: ports.Paging{Limit: 10}})
+	if err != nil || len(left.Items) != 1 {
+		t.Errorf("%d tokens are left, %v", len(left.Items), err)
+	}
+	if refused := fault.Is(errs[0], fault.Conflict) || fault.Is(errs[1], fault.Conflict); !refused || (errs[0] != nil && errs[1] != nil) {
+		t.Errorf("the two were answered %v and %v; want one of them a conflict", errs[0], errs[1])
+	}
+}
+
+func tokenID(t platform.Token) uuid.UUID { return t.ID.UUID() }
+
+func TestTokenPagesAreWalked(t *testing.T) {
+	t.Parallel()
+	// A page as long as the list is the last one.
+	c := newTown(t)
+	c.do(t, func(ctx context.Context, tx ports.Tx) error {
+		for i := range 4 {
+			token, _ := newToken(t, c.here, named("token", i), platform.View)
+			if err := tx.CreateToken(ctx, token); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+
+	for limit := 1; limit <= 5; limit++ {
+		order, totals := walk(t, ports.Paging{Limit: limit}, func(p ports.Paging) (ports.Page[platform.Token], error) {
+			return c.Tokens(t.Context(), c.here.ID, ports.TokenFilter{Paging: p})
+		}, tokenID)
+
+		if len(order) != 4 || !totals[4] || len(totals) != 1 {
+			t.Errorf("by %d: %d tokens, totals %v", limit, len(order), totals)
+		}
+	}
+}
