@@ -1,0 +1,142 @@
+package postgres
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
+
+	"causeway/core/fault"
+	"causeway/ports"
+)
+
+// rememberAnswers breaks idempotency_keys_pkey when another process stored an
+// answer under one of the keys first; then nothing of the unit of work may stay.
+const rememberAnswers = `
+	INSERT INTO idempotency_keys (platform_id, token_id, key, fingerprint, status, body, created_at)
+	SELECT * FROM unnest($1::uuid[], $2::uuid[], $3::text[], $4::bytea[], $5::smallint[], $6::bytea[], $7::timestamptz[])`
+
+// Remember stores the answer with the commit: it waits with the other writes and
+// costs no round trip. An answer that another attempt could change is not kept.
+func (u *unit) Remember(_ context.Context, claim *ports.Claim, result any, err error) error {
+	if claim == nil {
+		return nil
+	}
+	status, body := claim.Answer(result, err)
+	if status < 200 || status > 499 {
+		return nil
+	}
+	u.claims = append(u.claims, claim)
+	a := answerOf(claim, status, body, u.db.clock.Now())
+	if last := len(u.pending.QueuedQueries) - 1; last >= 0 && u.pending.QueuedQueries[last].SQL == rememberAnswers {
+		a.joins(u.pending.QueuedQueries[last].Arguments)
+		return nil
+	}
+	u.write(rememberAnswers, a.columns()...)
+	return nil
+}
+
+// repeated turns the broken key of an answer into the answer that is stored under
+// it. A group of requests fails as it is: run again one by one, the one that was
+// repeated finds itself here.
+func (u *unit) repeated(ctx context.Context, err error) error {
+	var pg *pgconn.PgError
+	if !errors.As(err, &pg) || pg.ConstraintName != "idempotency_keys_pkey" || len(u.claims) != 1 {
+		return err
+	}
+	claim := u.claims[0]
+	stored, failed := u.db.Recall(ctx, []ports.ClaimKey{claim.ID()})
+	switch {
+	case failed != nil:
+		return errors.Join(err, failed)
+	case stored[0] == nil: // forgotten since
+		return err
+	case stored[0].Fingerprint != claim.Fingerprint:
+		return fault.New(fault.IdempotencyKeyReused, "This Idempotency-Key belongs to another request. Use a new key for a new request.")
+	}
+	return &ports.Replay{Status: stored[0].Status, Body: stored[0].Body}
+}
+
+// recallAnswers rides on the primary key.
+const recallAnswers = `
+	SELECT k.n, m.fingerprint, m.status, m.body
+	FROM unnest($1::uuid[], $2::uuid[], $3::text[]) WITH ORDINALITY AS k(platform_id, token_id, key, n)
+	JOIN idempotency_keys m USING (platform_id, token_id, key)`
+
+// Recall finds remembered answers; nil where there is none.
+func (db *DB) Recall(ctx context.Context, keys []ports.ClaimKey) ([]*ports.Stored, error) {
+	n := len(keys)
+	platforms, tokens, names := make([]uuid.UUID, n), make([]uuid.UUID, n), make([]string, n)
+	for i, k := range keys {
+		platforms[i], tokens[i], names[i] = k.Platform.UUID(), k.Token.UUID(), k.Key
+	}
+	rows, err := db.pool.Query(ctx, recallAnswers, pgx.QueryExecModeCacheStatement, platforms, tokens, names)
+	if err != nil {
+		return nil, err
+	}
+	found := make([]*ports.Stored, n)
+	return found, each(rows, func(rows pgx.Rows) error {
+		var at int
+		var fingerprint []byte
+		stored := &ports.Stored{}
+		if err := rows.Scan(&at, &fingerprint, &stored.Status, &stored.Body); err != nil {
+			return err
+		}
+		copy(stored.Fingerprint[:], fingerprint)
+		found[at-1] = stored
+		return nil
+	})
+}
+
+// StoreAnswer keeps an answer that no commit carries, unless there is one already.
+func (db *DB) StoreAnswer(ctx context.Context, claim ports.Claim, answer ports.Stored) error {
+	row := answerOf(&claim, answer.Status, answer.Body, db.clock.Now())
+	_, err := db.pool.Exec(ctx, rememberAnswers+` ON CONFLICT DO NOTHING`, append([]any{pgx.QueryExecModeCacheStatement}, row.columns()...)...)
+	return err
+}
+
+// ForgetAnswers rides on idempotency_keys_by_age. What another process is about to
+// delete is left to it.
+func (db *DB) ForgetAnswers(ctx context.Context, before time.Time, limit int) (int, error) {
+	tag, err := db.pool.Exec(ctx, `
+		DELETE FROM idempotency_keys WHERE ctid = ANY(ARRAY(
+			SELECT ctid FROM idempotency_keys WHERE created_at < $1 LIMIT $2 FOR UPDATE SKIP LOCKED))`, before, limit)
+	return int(tag.RowsAffected()), err
+}
+
+// answerRow is a line of idempotency_keys.
+type answerRow struct {
+	platform, token uuid.UUID
+	key             string
+	fingerprint     []byte
+	status          int16
+	body            []byte
+	at              time.Time
+}
+
+func answerOf(claim *ports.Claim, status int, body []byte, at time.Time) answerRow {
+	if body == nil {
+		body = []byte{} // an empty answer is one too
+	}
+	return answerRow{claim.Platform.UUID(), claim.Token.UUID(), claim.Key, claim.Fingerprint[:], int16(status), body, at}
+}
+
+// columns are the arguments of rememberAnswers for one row.
+func (a answerRow) columns() []any {
+	return []any{[]uuid.UUID{a.platform}, []uuid.UUID{a.token}, []string{a.key}, [][]byte{a.fingerprint},
+		[]int16{a.status}, [][]byte{a.body}, []time.Time{a.at}}
+}
+
+// joins adds the row to the arguments of rows that wait already.
+func (a answerRow) joins(columns []any) {
+	columns[0] = append(columns[0].([]uuid.UUID), a.platform)
+	columns[1] = append(columns[1].([]uuid.UUID), a.token)
+	columns[2] = append(columns[2].([]string), a.key)
+	columns[3] = append(columns[3].([][]byte), a.fingerprint)
+	columns[4] = append(columns[4].([]int16), a.status)
+	columns[5] = append(columns[5].([][]byte), a.body)
+	columns[6] = append(columns[6].([]time.Time), a.at)
+}
