@@ -68,6 +68,9 @@ func Open(ctx context.Context, o Options) (*DB, error) {
 	for name, value := range map[string]string{
 		"application_name": "causeway", "timezone": "UTC", "statement_timeout": limit,
 		"lock_timeout": "10000", "idle_in_transaction_session_timeout": "60000",
+		// A prepared statement keeps its plan. One made while a table was small must
+		// still be right when it is not: look rows up by their keys, always.
+		"enable_seqscan": "off", "enable_hashjoin": "off", "enable_mergejoin": "off",
 	} {
 		config.ConnConfig.RuntimeParams[name] = value
 	}

@@ -189,6 +189,10 @@ func (db *DB) TransactionsByKey(ctx context.Context, keys []ports.TransactionKey
 	})
 }
 
+// readTransactions rides on the primary keys of transactions, quotes and customers.
 const readTransactions = `
-	SELECT ` + transactionColumns + ` FROM unnest($1::uuid[], $2::uuid[]) AS k(platform_id, id)
-	JOIN ` + transactionTables + ` ON t.platform_id = k.platform_id AND t.id = k.id`
+	SELECT ` + transactionColumns + `
+	FROM unnest($1::uuid[], $2::uuid[]) AS k(platform_id, id)
+	JOIN transactions t ON t.platform_id = k.platform_id AND t.id = k.id
+	LEFT JOIN quotes q ON q.platform_id = t.platform_id AND q.id = t.quote_id
+	LEFT JOIN customers c ON c.platform_id = t.platform_id AND c.id = t.customer_id`

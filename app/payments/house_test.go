@@ -66,19 +66,21 @@ type house struct {
 	mu      sync.Mutex
 	events  []event.Event
 	partner int
+	// finished, when set, hears of every completed payment, and events are not kept.
+	finished chan struct{}
 }
 
 type everywhere struct{ ports.Rail }
 
 func (e everywhere) RailFor(ident.Platform) (ports.Rail, error) { return e.Rail, nil }
 
-func newHouse(t *testing.T) *house {
+func newHouse(t testing.TB) *house {
 	t.Helper()
 	return furnish(t, pgtest.New(t))
 }
 
 // furnish builds the house on a database reached by url.
-func furnish(t *testing.T, url string) *house {
+func furnish(t testing.TB, url string) *house {
 	t.Helper()
 	h := &house{clock: &hands{now: noon}, ids: ids.New(), told: make(chan struct{}, 1)}
 	var err error
@@ -111,6 +113,12 @@ func (h *house) committed() {
 
 // render keeps the events in the order in which they were told.
 func (h *house) render(e event.Event) ([]byte, error) {
+	if h.finished != nil {
+		if e.Name == event.OutgoingPaymentCompleted {
+			h.finished <- struct{}{}
+		}
+		return []byte("{}"), nil
+	}
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	h.events = append(h.events, e)
@@ -130,7 +138,7 @@ func (h *house) names(id ident.Transaction) []string {
 	return names
 }
 
-func (h *house) found(t *testing.T) {
+func (h *house) found(t testing.TB) {
 	t.Helper()
 	var err error
 	h.platform, err = platform.New(ident.NewPlatform(h.ids.New, noon), "Test", platform.Sandbox, true, noon)
@@ -150,20 +158,20 @@ func (h *house) found(t *testing.T) {
 }
 
 // wallet registers a bitcoin wallet of the customer; its address picks the scenario.
-func (h *house) wallet(t *testing.T, address string) account.External {
+func (h *house) wallet(t testing.TB, address string) account.External {
 	t.Helper()
 	return h.register(t, account.External{Currency: "BTC", Type: account.Layer2Wallet,
 		Fields: map[string]string{"address": address}, Rails: []corridor.Rail{corridor.Layer2}})
 }
 
 // bank registers a US bank account of the customer.
-func (h *house) bank(t *testing.T, number string) account.External {
+func (h *house) bank(t testing.TB, number string) account.External {
 	t.Helper()
 	return h.register(t, account.External{Currency: "USD", Type: account.USAccount,
 		Fields: map[string]string{"accountNumber": number, "routingNumber": "021000021"}, Rails: []corridor.Rail{corridor.RTP, corridor.ACH}})
 }
 
-func (h *house) register(t *testing.T, a account.External) account.External {
+func (h *house) register(t testing.TB, a account.External) account.External {
 	t.Helper()
 	a.ID, a.Platform, a.Customer = ident.NewExternalAccount(h.ids.New, noon), h.platform.ID, h.customer.ID
 	a.Status, a.CreatedAt, a.UpdatedAt = account.Active, noon, noon
@@ -174,7 +182,7 @@ func (h *house) register(t *testing.T, a account.External) account.External {
 }
 
 // quote asks for a quote that sends an amount of a currency to an account.
-func (h *house) quote(t *testing.T, from money.Currency, amount int64, to account.External) quote.Quote {
+func (h *house) quote(t testing.TB, from money.Currency, amount int64, to account.External) quote.Quote {
 	t.Helper()
 	made, err := h.quotes.Create(t.Context(), quote.Request{Platform: h.platform.ID, Customer: h.customer.ID, Currency: from,
 		Destination: to.ID, Side: quote.Sending, Amount: amount}, nil)
@@ -196,7 +204,7 @@ func (h *house) receipt(q quote.Quote, rail string, minor int64) transaction.Rec
 }
 
 // until waits for a state, woken by every commit that tells events.
-func (h *house) until(t *testing.T, id ident.Transaction, state string) transaction.Transaction {
+func (h *house) until(t testing.TB, id ident.Transaction, state string) transaction.Transaction {
 	t.Helper()
 	patience := time.NewTimer(30 * time.Second)
 	defer patience.Stop()
@@ -218,7 +226,7 @@ func (h *house) until(t *testing.T, id ident.Transaction, state string) transact
 
 // wantBooks compares every balance of the platform that is not zero, debits
 // positive, with what should be there.
-func (h *house) wantBooks(t *testing.T, want map[string]int64) {
+func (h *house) wantBooks(t testing.TB, want map[string]int64) {
 	t.Helper()
 	rows, err := h.pool.Query(t.Context(), `
 		SELECT a.path || ' ' || a.currency, sum(CASE WHEN e.debit_account = a.id THEN e.amount ELSE -e.amount END)::bigint AS balance
@@ -242,7 +250,7 @@ func (h *house) wantBooks(t *testing.T, want map[string]int64) {
 	}
 }
 
-func (h *house) wantNames(t *testing.T, id ident.Transaction, want ...string) {
+func (h *house) wantNames(t testing.TB, id ident.Transaction, want ...string) {
 	t.Helper()
 	if got := h.names(id); !slices.Equal(got, want) {
 		t.Errorf("told %v, want %v", got, want)
@@ -250,7 +258,7 @@ func (h *house) wantNames(t *testing.T, id ident.Transaction, want ...string) {
 }
 
 // jobs counts the jobs of a step that wait.
-func (h *house) jobs(t *testing.T, step transaction.Step) (n int) {
+func (h *house) jobs(t testing.TB, step transaction.Step) (n int) {
 	t.Helper()
 	if err := h.pool.QueryRow(t.Context(), `SELECT count(*) FROM jobs WHERE step = $1`, string(step)).Scan(&n); err != nil {
 		t.Fatal(err)
@@ -260,7 +268,7 @@ func (h *house) jobs(t *testing.T, step transaction.Step) (n int) {
 
 // none waits until no job of a step is left. Such jobs tell no events, so there is
 // no signal but the table itself.
-func (h *house) none(t *testing.T, step transaction.Step) {
+func (h *house) none(t testing.TB, step transaction.Step) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
 	defer cancel()

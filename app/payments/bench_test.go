@@ -1,0 +1,49 @@
+package payments_test
+
+import (
+	"sync"
+	"testing"
+
+	"causeway/adapters/pgembed/pgtest"
+	"causeway/core/quote"
+	"causeway/core/transaction"
+)
+
+// BenchmarkRamp is a payment without the network around it: quoted, paid in,
+// converted, delivered, 64 at a time, on a database that does not wait for its disk.
+func BenchmarkRamp(b *testing.B) {
+	h := furnish(b, pgtest.New(b))
+	wallet := h.wallet(b, "spark1good")
+	h.finished = make(chan struct{}, 1024)
+	b.ReportAllocs()
+	b.ResetTimer()
+	next := make(chan struct{}, 64)
+	var all sync.WaitGroup
+	for range 64 {
+		all.Go(func() {
+			for range next {
+				made, err := h.quotes.Create(b.Context(), quote.Request{Platform: h.platform.ID, Customer: h.customer.ID, Currency: "USD",
+					Destination: wallet.ID, Side: quote.Sending, Amount: 10050}, nil)
+				if err != nil {
+					b.Error(err)
+					return
+				}
+				got, err := h.Receive(b.Context(), h.receipt(made.Quote, "rails/RTP", 10050), nil)
+				if err != nil || got.State.Status != transaction.Processing {
+					b.Error(got.State, err)
+					return
+				}
+			}
+		})
+	}
+	go func() {
+		for range b.N {
+			next <- struct{}{}
+		}
+		close(next)
+	}()
+	for range b.N {
+		<-h.finished
+	}
+	all.Wait()
+}
