@@ -77,6 +77,7 @@ func New(config Config) *API {
 		guesses:  newGuesses(),
 		inFlight: newInFlight(),
 		meter:    newMeter(config.Metrics),
+		draining: drain{begun: make(chan struct{})},
 	}
 	a.document = newDocument(a)
 	described := huma.Config{

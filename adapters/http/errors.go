@@ -5,6 +5,7 @@ import (
 	"errors"
 	"math"
 	"net/http"
+	"slices"
 	"strings"
 	"time"
 
@@ -117,6 +118,14 @@ func refusal(status int, message string, errs []error) *fault.Error {
 	fields := make([]fault.Field, 0, len(errs))
 	for _, err := range errs {
 		var detail huma.ErrorDetailer
+		var found finding
+		if errors.As(err, &found) {
+			known := func(f fault.Field) bool { return f.Field == found.field.Field }
+			if !slices.ContainsFunc(fields, known) {
+				fields = append(fields, found.field)
+			}
+			continue
+		}
 		if !errors.As(err, &detail) {
 			fields = append(fields, fault.Field{Message: err.Error()})
 			continue

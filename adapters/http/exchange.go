@@ -26,7 +26,7 @@ import (
 // An exchange is never reused: a use case may still hold its context when the
 // request is over.
 type exchange struct {
-	match // must be first used by the router; w.(*match)
+	match // what the router found
 
 	api    *API
 	route  *route

@@ -318,3 +318,7 @@ func (f *fixture) read(response *http.Response) reply {
 }
 
 const goodParcel = `{"to":"Customer:0199e3a4-7c5e-7d21-9f0b-3c1d2e4f5a6c","weight":700}`
+
+func newRequest(method string) *http.Request {
+	return httptest.NewRequest(method, BasePath+"/parcels", nil)
+}

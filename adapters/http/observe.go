@@ -5,12 +5,15 @@ import (
 	"errors"
 	"net/http"
 	"strconv"
+	"sync"
 	"sync/atomic"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 	"github.com/sirupsen/logrus"
+
+	"causeway/core/fault"
 )
 
 const slowRequest = time.Second
@@ -30,6 +33,7 @@ func (x *exchange) observe() {
 
 	level := logrus.DebugLevel
 	switch {
+	case errors.Is(x.r.Context().Err(), context.Canceled): // the caller left; whatever came of it is no failure of ours
 	case x.status >= http.StatusInternalServerError || x.err != nil:
 		level = logrus.ErrorLevel
 	case took >= slowRequest:
@@ -116,39 +120,56 @@ func (t *timer) note(status int, took time.Duration) {
 	(*observer).Observe(took.Seconds())
 }
 
-// drain says that the server is going down.
-type drain struct{ atomic.Bool }
+// drain is closed once, when the server is about to go down.
+type drain struct {
+	once  sync.Once
+	begun chan struct{}
+}
 
 // Drain makes /readyz answer that no new requests should be sent here. It does not
 // refuse any.
-func (a *API) Drain() { a.draining.Store(true) }
+func (a *API) Drain() { a.draining.once.Do(func() { close(a.draining.begun) }) }
 
 // mountObservation adds what operators and load balancers ask for.
 func (a *API) mountObservation() {
-	say := func(w http.ResponseWriter, status int, body string) {
-		w.Header()["Content-Type"] = jsonType
-		w.Header()["Cache-Control"] = noStore
-		w.WriteHeader(status)
-		_, _ = w.Write([]byte(body)) // a prober that has left reads no answer
-	}
 	a.Mount(http.MethodGet, "/healthz", http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
-		say(w, http.StatusOK, `{"status":"ok"}`)
+		say(w, http.StatusOK, map[string]string{"status": "ok"})
 	}))
-	a.Mount(http.MethodGet, "/readyz", http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if a.draining.Load() {
-			say(w, http.StatusServiceUnavailable, `{"status":"draining"}`)
+	a.Mount(http.MethodGet, "/readyz", http.HandlerFunc(a.readyz))
+	a.Mount(http.MethodGet, "/metrics", promhttp.HandlerFor(a.config.Metrics, promhttp.HandlerOpts{}))
+}
+
+func (a *API) readyz(w http.ResponseWriter, r *http.Request) {
+	select {
+	case <-a.draining.begun:
+		say(w, http.StatusServiceUnavailable, bodyOf(&fault.Error{
+			Code: fault.ServiceUnavailable, Message: "This server is going down. Send requests elsewhere.", Reason: "Draining",
+		}))
+		return
+	default:
+	}
+	if a.config.Ready != nil {
+		ctx, cancel := context.WithTimeout(r.Context(), 2*time.Second)
+		defer cancel()
+		if err := a.config.Ready(ctx); err != nil {
+			a.config.Log.WithError(err).Warn("not ready")
+			say(w, http.StatusServiceUnavailable, bodyOf(&fault.Error{
+				Code: fault.ServiceUnavailable, Message: "This server cannot serve now; its log says why.", Reason: "Not ready",
+			}))
 			return
 		}
-		if a.config.Ready != nil {
-			ctx, cancel := context.WithTimeout(r.Context(), 2*time.Second)
-			defer cancel()
-			if err := a.config.Ready(ctx); err != nil {
-				a.config.Log.WithError(err).Warn("not ready")
-				say(w, http.StatusServiceUnavailable, `{"status":"not ready"}`)
-				return
-			}
-		}
-		say(w, http.StatusOK, `{"status":"ready"}`)
-	}))
-	a.Mount(http.MethodGet, "/metrics", promhttp.HandlerFor(a.config.Metrics, promhttp.HandlerOpts{}))
+	}
+	say(w, http.StatusOK, map[string]string{"status": "ready"})
+}
+
+func say(w http.ResponseWriter, status int, body any) {
+	out := borrow()
+	defer giveBack(out)
+	if err := encode(out, body); err != nil {
+		panic(err) // of plain texts, which always marshal
+	}
+	w.Header()["Content-Type"] = jsonType
+	w.Header()["Cache-Control"] = noStore
+	w.WriteHeader(status)
+	_, _ = w.Write(out.Bytes()) // a prober that has left reads no answer
 }

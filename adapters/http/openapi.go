@@ -265,6 +265,31 @@ func (d *document) check() error {
 	return nil
 }
 
+// Undescribed lists the parameters and fields of the description that say nothing
+// about themselves, for a test to find.
+func (a *API) Undescribed() []string {
+	var list []string
+	for _, op := range a.document.operations {
+		if op.Description == "" {
+			list = append(list, op.Method+" "+op.Path)
+		}
+		for _, p := range op.Parameters {
+			if p.Ref == "" && p.Description == "" {
+				list = append(list, op.Method+" "+op.Path+" "+p.Name)
+			}
+		}
+	}
+	for name, schema := range a.document.openapi.Components.Schemas.Map() {
+		for field, property := range schema.Properties {
+			if name != schemaName(reflect.TypeFor[problem](), "") && property.Description == "" {
+				list = append(list, name+"."+field)
+			}
+		}
+	}
+	slices.Sort(list)
+	return list
+}
+
 // addErrorSchemas makes one schema a status, so that generated clients know the codes.
 func (d *document) addErrorSchemas() {
 	registry := d.openapi.Components.Schemas

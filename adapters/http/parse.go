@@ -39,17 +39,18 @@ type parser struct {
 	data    []byte
 	at      int
 	problem string // the first one; empty while all is well
+	where   int    // and its place
 }
 
 func (p *parser) fail(problem string) any {
 	if p.problem == "" {
-		p.problem = problem
+		p.problem, p.where = problem, p.at
 	}
 	return nil
 }
 
 func (p *parser) error() *syntaxError {
-	before := p.data[:min(p.at, len(p.data))]
+	before := p.data[:min(p.where, len(p.data))]
 	line := 1 + bytes.Count(before, []byte{'\n'})
 	column := 1 + utf8.RuneCount(before[bytes.LastIndexByte(before, '\n')+1:])
 	return &syntaxError{line: line, column: column, problem: p.problem}

@@ -103,10 +103,10 @@ func (r *referenceMaker) formsOf(s *huma.Schema) []formView {
 	return forms
 }
 
-// discriminator is the value that chooses a form: that of its only enumeration of one.
+// discriminator is the value that chooses a form.
 func (r *referenceMaker) discriminator(s *huma.Schema) string {
-	for _, name := range order(s) {
-		if p := s.Properties[name]; len(p.Enum) > 0 && slices.Contains([]string{"", name}, p.Title) && p.Description == "" {
+	for _, p := range s.Properties {
+		if p.Description == whichForm && len(p.Enum) > 0 {
 			return fmt.Sprint(p.Enum[0])
 		}
 	}

@@ -103,6 +103,9 @@ func (r *router) build() {
 func (r *router) find(escapedPath string, m *match) httprouter.Params {
 	for _, layer := range r.layers {
 		if handle, params, _ := layer.Lookup(http.MethodGet, escapedPath); handle != nil {
+			if slices.ContainsFunc(params, func(p httprouter.Param) bool { return p.Value == "" }) {
+				return nil // "/quotes//execute" is no path
+			}
 			handle(m, nil, params)
 			return params
 		}
@@ -110,7 +113,7 @@ func (r *router) find(escapedPath string, m *match) httprouter.Params {
 	return nil
 }
 
-// unescape decodes path parameters in place; false means that one is empty or no text.
+// unescape decodes path parameters in place; false means that one is no text.
 func unescape(params httprouter.Params) bool {
 	for i := range params {
 		if strings.IndexByte(params[i].Value, '%') >= 0 {
@@ -120,7 +123,7 @@ func unescape(params httprouter.Params) bool {
 			}
 			params[i].Value = plain
 		}
-		if params[i].Value == "" || !isText(params[i].Value) {
+		if !isText(params[i].Value) {
 			return false
 		}
 	}

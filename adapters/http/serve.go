@@ -58,9 +58,11 @@ func (x *exchange) serve() {
 	path := x.r.URL.EscapedPath()
 	x.params = x.api.router.find(path, &x.match)
 	switch {
-	case x.item == nil, !unescape(x.params), !isPlainQuery(x.r.URL.RawQuery):
-		x.item = nil
+	case x.item == nil:
 		x.refuse(fault.New(fault.NotFound, "There is nothing at this path. Paths begin with %s; they are listed at %s/docs.", BasePath, BasePath))
+		return
+	case !unescape(x.params) || !isPlainQuery(x.r.URL.RawQuery):
+		x.refuse(fault.New(fault.InvalidInput, "The address holds something that is no text. Percent-encode it as UTF-8, without the zero character."))
 		return
 	}
 	x.route = x.item.route(x.r.Method)

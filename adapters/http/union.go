@@ -127,6 +127,8 @@ type noTable struct{}
 
 func (noTable) Union() UnionSpec { return UnionSpec{} }
 
+const whichForm = "Which form this is."
+
 // compiledUnion is a table made ready, once per type.
 type compiledUnion struct {
 	spec    UnionSpec
@@ -155,7 +157,7 @@ func compileUnion(spec UnionSpec) *compiledUnion {
 		schema := objectSchema(branch.Fields, nested)
 		schema.Description = branch.Description
 		if len(branch.Values) > 0 {
-			schema.Properties[spec.Discriminator] = &huma.Schema{Type: huma.TypeString, Enum: anys(branch.Values)}
+			schema.Properties[spec.Discriminator] = &huma.Schema{Type: huma.TypeString, Enum: anys(branch.Values), Description: whichForm}
 			if branch.Marker == "" {
 				schema.Required = append([]string{spec.Discriminator}, schema.Required...)
 			}

@@ -1,0 +1,231 @@
+package httpapi
+
+import (
+	"context"
+	"encoding/base64"
+	"net/http"
+	"net/http/httptest"
+	"net/netip"
+	"strings"
+	"testing"
+	"time"
+
+	"causeway/core/fault"
+	"causeway/core/platform"
+)
+
+func TestCredentialsAreRequired(t *testing.T) {
+	t.Parallel()
+	// Without the right client id and secret nothing is answered but 401, with the
+	// reason, and how to authenticate.
+	basic := func(text string) string { return "Basic " + base64.StdEncoding.EncodeToString([]byte(text)) }
+	for name, c := range map[string]struct{ header, reason string }{
+		"none":           {"", "Missing credentials"},
+		"wrong secret":   {basic(clientID + ":wrong"), "Invalid credentials"},
+		"unknown client": {basic("nobody:" + secret), "Invalid credentials"},
+		"bearer":         {"Bearer agt_123", "Unsupported scheme"},
+		"no base64":      {"Basic ????", "Malformed credentials"},
+		"no colon":       {basic(clientID), "Malformed credentials"},
+		"no client":      {basic(":" + secret), "Malformed credentials"},
+		"no secret":      {basic(clientID + ":"), "Malformed credentials"},
+		"a zero":         {basic("a\x00:b"), "Malformed credentials"},
+		"endless":        {basic(strings.Repeat("x", 2000) + ":y"), "Malformed credentials"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			f := newFixture(t)
+
+			got := f.do("POST", "/parcels", goodParcel, func(r *http.Request) {
+				r.Header.Del("Authorization")
+				if c.header != "" {
+					r.Header.Set("Authorization", c.header)
+				}
+			})
+
+			if got.status != 401 || got.error.Code != "UNAUTHORIZED" || got.error.Reason != c.reason || got.error.Details["reason"] != c.reason {
+				t.Errorf("got %d %s, want 401 with reason %s", got.status, got.body, c.reason)
+			}
+			if got.header.Get("WWW-Authenticate") != `Basic realm="causeway", charset="UTF-8"` {
+				t.Errorf("WWW-Authenticate = %q", got.header.Get("WWW-Authenticate"))
+			}
+		})
+	}
+
+	// Two headers are no credentials, and the scheme's case does not matter.
+	f := newFixture(t)
+	twice := func(r *http.Request) { r.Header.Add("Authorization", r.Header.Get("Authorization")) }
+	if got := f.do("GET", "/parcels", "", twice); got.status != 401 {
+		t.Errorf("two headers: %d", got.status)
+	}
+	if got := f.do("GET", "/parcels", "", header("Authorization", "bAsIc "+basic(clientID + ":" + secret)[6:])); got.status != 200 {
+		t.Errorf("odd case: %d %s", got.status, got.body)
+	}
+}
+
+func TestPermissionsAreChecked(t *testing.T) {
+	t.Parallel()
+	// A token does what its permissions allow, and is told which one it lacks.
+	f := newFixture(t)
+	for _, c := range []struct {
+		client, method, path string
+		status               int
+		says                 string
+	}{
+		{"viewer", "GET", "/parcels", 200, ""},
+		{"viewer", "POST", "/parcels", 403, "TRANSACT"},
+		{"viewer", "DELETE", "/parcels/" + parcelID.String(), 403, "MANAGE"},
+		{"production", "POST", "/parcels", 201, ""},
+		{"production", "POST", "/sandbox/parcels/" + parcelID.String() + "/lose", 403, "sandbox"},
+		{clientID, "POST", "/sandbox/parcels/" + parcelID.String() + "/lose", 200, ""},
+	} {
+		body := ""
+		if c.method == "POST" && c.path == "/parcels" {
+			body = goodParcel
+		}
+
+		got := f.do(c.method, c.path, body, as(c.client))
+
+		if got.status != c.status || !strings.Contains(got.error.Message, c.says) {
+			t.Errorf("%s %s %s: %d %s, want %d with %q", c.client, c.method, c.path, got.status, got.body, c.status, c.says)
+		}
+		if c.status == 403 && got.error.Code != "FORBIDDEN" {
+			t.Errorf("%s %s: %s", c.method, c.path, got.error.Code)
+		}
+	}
+}
+
+func TestAnOperationSaysWhoMayCallIt(t *testing.T) {
+	t.Parallel()
+	// One that says neither a permission nor that it is public, or both, is a mistake
+	// of ours, found at the start.
+	handle := func(context.Context, Call, *struct{}) (int, error) { return 0, nil }
+	render := func(int) NoBody { return NoBody{} }
+	for name, op := range map[string]Operation{
+		"neither":         {ID: "x", Path: "/x", Summary: "X", Tag: "Parcels"},
+		"both":            {ID: "x", Path: "/x", Summary: "X", Tag: "Parcels", Public: true, Permission: platform.View},
+		"public sandbox":  {ID: "x", Path: "/x", Summary: "X", Tag: "Parcels", Public: true, SandboxOnly: true},
+		"nameless":        {Path: "/x", Summary: "X", Tag: "Parcels", Public: true},
+		"broken example":  {ID: "x", Path: "/x", Summary: "X", Tag: "Parcels", Public: true, RequestExample: "{"},
+		"undeclared code": {ID: "x", Path: "/x", Summary: "X", Tag: "Parcels", Public: true, Errors: []fault.Code{"OOPS"}},
+	} {
+		func() {
+			defer func() {
+				if recover() == nil {
+					t.Errorf("%s: no panic", name)
+				}
+			}()
+			Get(unbuilt(t).API, op, handle, render)
+		}()
+	}
+
+	// A tag that nobody introduced is found when the description is published.
+	f := unbuilt(t)
+	Get(f.API, Operation{ID: "x", Path: "/x", Summary: "X", Tag: "Nowhere", Public: true}, handle, render)
+	if err := f.Build(); err == nil {
+		t.Error("an unknown tag went unnoticed")
+	}
+}
+
+func TestPasswordsCannotBeTriedFast(t *testing.T) {
+	t.Parallel()
+	// After some wrong secrets from one address, that client id waits there, even with
+	// the right one; from elsewhere, and for other clients, nothing changes.
+	f := newFixture(t)
+	wrong := func(r *http.Request) { r.SetBasicAuth(clientID, "wrong") }
+	from := func(address string) option { return func(r *http.Request) { r.RemoteAddr = address } }
+
+	for range guessesPerClient.Burst {
+		if got := f.do("GET", "/parcels", "", wrong, from("203.0.113.7:1000")); got.status != 401 {
+			t.Fatalf("a first guess: %d", got.status)
+		}
+	}
+	blocked := f.do("GET", "/parcels", "", wrong, from("203.0.113.7:2000"))
+	right := f.do("GET", "/parcels", "", from("203.0.113.7:3000"))
+	elsewhere := f.do("GET", "/parcels", "", from("203.0.113.8:1000"))
+	other := f.do("GET", "/parcels", "", as("viewer"), from("203.0.113.7:1000"))
+
+	if blocked.status != 429 || blocked.error.Code != "RATE_LIMITED" || blocked.header.Get("Retry-After") == "" || right.status != 429 {
+		t.Errorf("guessing on: %d %s, then right: %d", blocked.status, blocked.body, right.status)
+	}
+	if elsewhere.status != 200 || other.status != 200 {
+		t.Errorf("from elsewhere %d, another client %d", elsewhere.status, other.status)
+	}
+}
+
+func TestOneAddressCannotTryManyClients(t *testing.T) {
+	t.Parallel()
+	// An address that tries client after client is stopped as a whole, and its tries
+	// come back with time.
+	g, now := newGuesses(), time.Unix(1e9, 0)
+	attacker, other := netip.MustParseAddr("203.0.113.7"), netip.MustParseAddr("203.0.113.8")
+	for i := range guessesPerAddress.Burst {
+		client := strings.Repeat("x", i+1)
+		if wait := g.wait(client, attacker, now); wait != 0 {
+			t.Fatalf("client %d waits %s already", i, wait)
+		}
+		g.failed(client, attacker, now)
+	}
+
+	if wait := g.wait("another", attacker, now); wait <= 0 || wait > time.Second {
+		t.Errorf("the attacker waits %s", wait)
+	}
+	if wait := g.wait("another", other, now); wait != 0 {
+		t.Errorf("another address waits %s", wait)
+	}
+	if wait := g.wait("another", attacker, now.Add(time.Second)); wait != 0 {
+		t.Errorf("a second later the attacker waits %s", wait)
+	}
+}
+
+func TestTheRemoteAddress(t *testing.T) {
+	t.Parallel()
+	// The peer counts, unless it is a proxy that we trust: then the nearest address
+	// behind it that we do not trust. An IPv6 network is one caller.
+	f := newFixture(t, func(c *Config) { c.TrustedProxies = []netip.Prefix{netip.MustParsePrefix("10.0.0.0/8")} })
+	for _, c := range []struct{ peer, forwarded, want string }{
+		{"203.0.113.7:99", "", "203.0.113.7"},
+		{"203.0.113.7:99", "198.51.100.1", "203.0.113.7"}, // anybody can send the header
+		{"10.0.0.1:99", "198.51.100.1", "198.51.100.1"},
+		{"10.0.0.1:99", "192.0.2.66, 198.51.100.1, 10.0.0.2", "198.51.100.1"},
+		{"10.0.0.1:99", "", "10.0.0.1"},
+		{"10.0.0.1:99", "unknown", "10.0.0.1"},
+		{"10.0.0.1:99", "198.51.100.1, unknown, 10.0.0.3", "10.0.0.3"},
+		{"[2001:db8:1:2:3:4:5:6]:99", "", "2001:db8:1:2::"},
+		{"[::ffff:203.0.113.7]:99", "", "203.0.113.7"},
+		{"[fe80::1%eth0]:99", "", "fe80::"},
+	} {
+		r := httptest.NewRequest("GET", "/", nil)
+		r.RemoteAddr = c.peer
+		if c.forwarded != "" {
+			r.Header.Set("X-Forwarded-For", c.forwarded)
+		}
+		if got := f.remote(r).String(); got != c.want {
+			t.Errorf("%s for %q: %s, want %s", c.peer, c.forwarded, got, c.want)
+		}
+	}
+}
+
+func FuzzCredentials(f *testing.F) {
+	f.Add("Basic " + base64.StdEncoding.EncodeToString([]byte("id:secret:with:colons")))
+	f.Add("basic  =")
+	f.Add("Bearer x")
+	f.Add("")
+	// Whatever stands in the header, there are credentials or a refusal, and credentials
+	// are what the standard library reads, too.
+	f.Fuzz(func(t *testing.T, value string) {
+		id, secret, err := credentials([]string{value})
+		if err != nil {
+			if !fault.Is(err, fault.Unauthorized) {
+				t.Fatalf("%q: %v", value, err)
+			}
+			return
+		}
+		if id == "" || secret == "" || strings.Contains(id, ":") || !isText(id) || !isText(secret) {
+			t.Fatalf("%q = %q, %q", value, id, secret)
+		}
+		r := &http.Request{Header: http.Header{"Authorization": {value}}}
+		if user, password, ok := r.BasicAuth(); ok && (user != id || password != secret) {
+			t.Fatalf("%q = %q, %q; the library reads %q, %q", value, id, secret, user, password)
+		}
+	})
+}

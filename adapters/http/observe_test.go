@@ -1,0 +1,132 @@
+package httpapi
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/sirupsen/logrus"
+)
+
+func TestTheLogHoldsNothingPersonal(t *testing.T) {
+	t.Parallel()
+	// A line names the request, its route, its outcome and the platform; never the
+	// query, the body, the credentials, the path as sent, or a method made up.
+	f := newFixture(t)
+	f.do("POST", "/parcels?note=Ada", strings.Replace(goodParcel, "{", `{"note":"Ada Lovelace",`, 1), key("Ada"))
+	f.do("POST", "/parcels", `{"note":"Ada Lovelace","weight":"Ada"}`)
+	f.do("GET", "/parcels/Ada", "")
+	f.do("GET", "/Ada/Lovelace", "", header("User-Agent", "Ada"))
+	f.do("ADA", "/parcels", "")
+	f.do("GET", "/news", "")
+
+	entries := f.logs.AllEntries()
+	if len(entries) != 6 {
+		t.Fatalf("%d lines", len(entries))
+	}
+	for _, entry := range entries {
+		line, err := entry.String()
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, private := range []string{"Ada", "ADA", "Lovelace", secret, clientID, "Basic", "Customer:"} {
+			if strings.Contains(line, private) {
+				t.Errorf("%q in %s", private, line)
+			}
+		}
+	}
+	first := entries[0]
+	if first.Data["route"] != BasePath+"/parcels" || first.Data["method"] != "POST" || first.Data["status"] != 201 ||
+		first.Data["platform"] != platformID.String() || first.Level != logrus.DebugLevel {
+		t.Errorf("the first line: %v %v", first.Level, first.Data)
+	}
+}
+
+func TestOrdinaryRequestsAreNotLoggedByDefault(t *testing.T) {
+	t.Parallel()
+	// At the level of a running server only slow requests and our own failures make a line.
+	f := newFixture(t)
+	f.config.Log.SetLevel(logrus.InfoLevel)
+	f.do("GET", "/parcels", "")
+	f.do("GET", "/nowhere", "")
+	f.do("POST", "/parcels", "{")
+	if entries := f.logs.AllEntries(); len(entries) != 0 {
+		t.Errorf("%d lines", len(entries))
+	}
+
+	x := &exchange{api: f.API, r: newRequest("GET"), started: time.Now().Add(-2 * slowRequest), status: 200}
+	x.observe()
+	if entry := f.logs.LastEntry(); entry == nil || entry.Level != logrus.WarnLevel {
+		t.Errorf("a slow request: %+v", entry)
+	}
+	f.do("GET", "/news", "")
+	if entry := f.logs.LastEntry(); entry == nil || entry.Level != logrus.ErrorLevel {
+		t.Errorf("a failure: %+v", entry)
+	}
+}
+
+func TestRequestsAreMeasuredByRoute(t *testing.T) {
+	t.Parallel()
+	// The histogram counts by method, pattern and class of status, and what callers make
+	// up adds no series.
+	registry := prometheus.NewRegistry()
+	f := newFixture(t, func(c *Config) { c.Metrics = registry })
+	for i := range 3 {
+		f.do("GET", fmt.Sprintf("/parcels/Quote:%d", i), "")
+		f.do("GET", fmt.Sprintf("/nowhere/%d", i), "")
+		f.do(fmt.Sprintf("METHOD%d", i), "/parcels", "")
+	}
+	f.do("POST", "/parcels", goodParcel)
+
+	got := f.at("GET", "/metrics", "").body
+	for _, want := range []string{
+		`causeway_http_request_duration_seconds_count{class="4xx",method="GET",route="/2025-10-13/parcels/{parcelId}"} 3`,
+		`causeway_http_request_duration_seconds_count{class="2xx",method="POST",route="/2025-10-13/parcels"} 1`,
+		`causeway_http_request_duration_seconds_count{class="4xx",method="other",route="none"} 6`,
+	} {
+		if !strings.Contains(got, want) {
+			t.Errorf("no %s in\n%s", want, got)
+		}
+	}
+	if strings.Contains(got, "nowhere") || strings.Contains(got, "METHOD") {
+		t.Errorf("a caller's words in\n%s", got)
+	}
+}
+
+func TestReadinessIsAskedWithADeadline(t *testing.T) {
+	t.Parallel()
+	// A dependency that hangs makes the server not ready, instead of hanging the prober.
+	f := newFixture(t, func(c *Config) {
+		c.Ready = func(ctx context.Context) error {
+			if _, ok := ctx.Deadline(); !ok {
+				t.Error("no deadline")
+			}
+			return context.DeadlineExceeded
+		}
+	})
+	if got := f.at("GET", "/readyz", ""); got.status != 503 {
+		t.Errorf("readyz: %d", got.status)
+	}
+}
+
+func TestACallerWhoLeavesIsNoFailure(t *testing.T) {
+	t.Parallel()
+	// A request that ends because its caller hung up is not logged as an error of ours.
+	f := newFixture(t)
+	ctx, leave := context.WithCancel(context.Background())
+	f.ran = func(ctx context.Context, _ Call, _ *sendParcel) (parcel, error) {
+		leave()
+		<-ctx.Done()
+		return parcel{}, ctx.Err()
+	}
+
+	f.do("POST", "/parcels", goodParcel, func(r *http.Request) { *r = *r.WithContext(ctx) })
+
+	if entry := f.logs.LastEntry(); entry == nil || entry.Level != logrus.DebugLevel {
+		t.Errorf("logged %+v", entry)
+	}
+}

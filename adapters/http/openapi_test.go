@@ -1,0 +1,273 @@
+package httpapi
+
+import (
+	"bytes"
+	"compress/gzip"
+	"context"
+	"crypto/sha256"
+	"encoding/base64"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"regexp"
+	"strings"
+	"testing"
+
+	"causeway/core/fault"
+	"causeway/core/platform"
+)
+
+func publicly(r *http.Request) { r.Header.Del("Authorization") }
+
+func TestTheDescriptionIsWhole(t *testing.T) {
+	t.Parallel()
+	// It is served to anybody, every reference in it leads somewhere, and every operation
+	// and everything it takes and answers is explained.
+	f := newFixture(t)
+	got := f.do("GET", "/openapi.json", "", publicly)
+	if got.status != 200 || got.header.Get("Content-Type") != "application/json" {
+		t.Fatalf("got %d %v", got.status, got.header)
+	}
+	var document map[string]any
+	if err := json.Unmarshal([]byte(got.body), &document); err != nil {
+		t.Fatal(err)
+	}
+
+	if document["openapi"] != "3.1.0" || at(document, "info", "title") != "Causeway" || at(document, "info", "version") != "2025-10-13" {
+		t.Errorf("head: %v %v", document["openapi"], document["info"])
+	}
+	if at(document, "components", "securitySchemes", "BasicAuth", "scheme") != "basic" {
+		t.Errorf("security schemes: %v", at(document, "components", "securitySchemes"))
+	}
+	for _, reference := range regexp.MustCompile(`"\$ref":"#/([^"]+)"`).FindAllStringSubmatch(got.body, -1) {
+		if at(document, strings.Split(reference[1], "/")...) == nil {
+			t.Errorf("#/%s leads nowhere", reference[1])
+		}
+	}
+	if strings.Contains(got.body, mark) {
+		t.Error("a mark of the validator is in the description")
+	}
+	for path, item := range document["paths"].(map[string]any) {
+		for method, op := range item.(map[string]any) {
+			if at(op, "summary") == nil || at(op, "operationId") == nil || at(op, "tags") == nil {
+				t.Errorf("%s %s: %v", method, path, op)
+			}
+			if (at(op, "security") == nil) != (path == "/news") {
+				t.Errorf("%s %s: security %v", method, path, at(op, "security"))
+			}
+			if parameters := fmt.Sprint(at(op, "parameters")); (method == "post") != strings.Contains(parameters, "IdempotencyKey") {
+				t.Errorf("%s %s: parameters %s", method, path, parameters)
+			}
+			if at(op, "responses", "429") == nil || at(op, "responses", "default") != nil {
+				t.Errorf("%s %s: responses %v", method, path, at(op, "responses"))
+			}
+		}
+	}
+}
+
+// at follows names into nested objects.
+func at(value any, names ...string) any {
+	for _, name := range names {
+		object, _ := value.(map[string]any)
+		value = object[name]
+	}
+	return value
+}
+
+func TestTheDescriptionSaysWhatAnOperationDoes(t *testing.T) {
+	t.Parallel()
+	// Permission, sandbox, status, the codes of each error status, the forms of a union,
+	// and the given example stand where tools look for them.
+	f := newFixture(t)
+	var document map[string]any
+	if err := json.Unmarshal([]byte(f.do("GET", "/openapi.json", "").body), &document); err != nil {
+		t.Fatal(err)
+	}
+	post := at(document, "paths", "/parcels", "post")
+
+	for got, want := range map[string]string{
+		text(at(post, "x-permission")):                                                                                      `"TRANSACT"`,
+		text(at(post, "responses", "409", "description")):                                                                   `"IDEMPOTENCY_KEY_IN_USE, QUOTE_EXPIRED"`,
+		text(at(post, "responses", "413", "description")):                                                                   `"PAYLOAD_TOO_LARGE"`,
+		text(at(post, "responses", "409", "content", "application/json", "schema", "$ref")):                                 `"#/components/schemas/Error409"`,
+		text(at(post, "requestBody", "content", "application/json", "example", "weight")):                                   `700`,
+		text(at(post, "responses", "201", "content", "application/json", "schema", "$ref")):                                 `"#/components/schemas/Parcel"`,
+		text(at(document, "paths", "/sandbox/parcels/{parcelId}/lose", "post", "x-sandbox-only")):                           `true`,
+		text(at(document, "paths", "/parcels", "get", "responses", "200", "content", "application/json", "schema", "$ref")): `"#/components/schemas/PageParcel"`,
+		text(at(document, "components", "schemas", "Error422", "properties", "code", "enum")):                               `["` + string(fault.IdempotencyKeyReused) + `"]`,
+		text(at(document, "components", "schemas", "RoadWay", "properties", "kind", "enum")):                                `["ROAD","STREET"]`,
+		text(at(document, "components", "schemas", "Problem")):                                                              `null`,
+	} {
+		if got != want {
+			t.Errorf("got %s, want %s", got, want)
+		}
+	}
+	if forms := wayOf(document); !strings.Contains(forms, "#/components/schemas/RoadWay") || !strings.Contains(forms, `"propertyName":"kind"`) {
+		t.Errorf("the union is described as %s", forms)
+	}
+}
+
+// wayOf finds the property called way in the body of a request to send a parcel.
+func wayOf(document map[string]any) string {
+	for name, schema := range at(document, "components", "schemas").(map[string]any) {
+		if way := at(schema, "properties", "way"); way != nil {
+			return name + text(way)
+		}
+	}
+	return ""
+}
+
+func text(v any) string {
+	b, err := json.Marshal(v)
+	if err != nil {
+		panic(err)
+	}
+	return string(b)
+}
+
+func TestDocumentsAreServedWell(t *testing.T) {
+	t.Parallel()
+	// Packed for those who can unpack, and not at all for those who have it.
+	f := newFixture(t)
+	for _, path := range []string{"/openapi.json", "/docs"} {
+		plain := f.do("GET", path, "", publicly)
+		packed := f.do("GET", path, "", publicly, header("Accept-Encoding", "br, gzip"))
+		same := f.do("GET", path, "", publicly, header("If-None-Match", plain.header.Get("Etag")))
+
+		z, err := gzip.NewReader(strings.NewReader(packed.body))
+		if err != nil {
+			t.Fatal(err)
+		}
+		unpacked, err := io.ReadAll(z)
+		if err != nil || string(unpacked) != plain.body || packed.header.Get("Content-Encoding") != "gzip" || len(packed.body) >= len(plain.body)/2 {
+			t.Errorf("%s: %d packed into %d, %v", path, len(plain.body), len(packed.body), err)
+		}
+		if same.status != 304 || same.body != "" {
+			t.Errorf("%s again: %d with %d bytes", path, same.status, len(same.body))
+		}
+	}
+}
+
+func TestTheReferencePageStandsAlone(t *testing.T) {
+	t.Parallel()
+	// It shows every operation with a command to try it, needs nothing from anywhere, and
+	// runs under a policy that allows exactly its own style and script.
+	f := unbuilt(t)
+	Webhook[parcelBody](f.API, "parcelWebhook", "Parcels", "A parcel arrived", "Sent when `it` is there.", `{"id":"x"}`)
+	if err := f.Build(); err != nil {
+		t.Fatal(err)
+	}
+	got := f.do("GET", "/docs", "", publicly)
+	if got.status != 200 || !strings.HasPrefix(got.header.Get("Content-Type"), "text/html") {
+		t.Fatalf("got %d %v", got.status, got.header)
+	}
+
+	for _, want := range []string{
+		`id="sendParcel"`, `id="parcelWebhook"`, "Sent when <code>it</code> is there.", "needs TRANSACT", "sandbox only", "QUOTE_EXPIRED",
+		`href="#object-RoadWay"`, `id="object-RobotDriver"`, "curl -X POST &#39;http://localhost:8080/2025-10-13/parcels&#39;",
+		"a plate such as AB123", "1 to 9,000,000,000,000,000", "may be missing", `<var>{parcelId}</var>`,
+	} {
+		if !strings.Contains(got.body, want) {
+			t.Errorf("no %s", want)
+		}
+	}
+	if outside := regexp.MustCompile(`(?:src|href)="(?:https?:)?//[^"]*"|@import|url\(`).FindString(got.body); outside != "" {
+		t.Errorf("the page needs %s", outside)
+	}
+	if strings.Contains(got.body, "ZgotmplZ") || strings.Contains(got.body, "&lt;no value&gt;") {
+		t.Error("the template met a value it could not show")
+	}
+	policy := got.header.Get("Content-Security-Policy")
+	for _, element := range []string{"style", "script"} {
+		m := regexp.MustCompile(`(?s)<`+element+`>(.*?)</`+element+`>`).FindAllStringSubmatch(got.body, -1)
+		if len(m) != 1 {
+			t.Fatalf("%d %s blocks", len(m), element)
+		}
+		sum := sha256.Sum256([]byte(m[0][1]))
+		if !strings.Contains(policy, element+"-src 'sha256-"+base64.StdEncoding.EncodeToString(sum[:])+"'") {
+			t.Errorf("the policy %s does not allow the page's own %s", policy, element)
+		}
+	}
+}
+
+func TestDescriptionsAreMarkedUp(t *testing.T) {
+	t.Parallel()
+	// The little Markdown that we use becomes HTML, and nothing else does.
+	for source, want := range map[string]string{
+		"":                              "",
+		"One.":                          "<p>One.</p>",
+		"One\ntwo.\n\nThree.":           "<p>One\ntwo.</p><p>Three.</p>",
+		"Either:\n- `a<b`\n- **b** & c": "<p>Either:</p><ul><li><code>a&lt;b</code></li><li><strong>b</strong> &amp; c</li></ul>",
+		"- a\n- b\n\nc":                 "<ul><li>a</li><li>b</li></ul><p>c</p>",
+		"<script>alert(1)</script>":     "<p>&lt;script&gt;alert(1)&lt;/script&gt;</p>",
+		"[a](https://x.example/?b=1&c) [b](javascript:alert(1))": `<p><a href="https://x.example/?b=1&amp;c">a</a> [b](javascript:alert(1))</p>`,
+	} {
+		if got := string(markdown(source)); got != want {
+			t.Errorf("%q = %s, want %s", source, got, want)
+		}
+	}
+	if got := string(highlight([]byte(`{"a<": "b\"c", "n": -1.5e3}`))); got != `{<i class="k">&#34;a&lt;&#34;:</i> <i class="s">&#34;b\&#34;c&#34;</i>, <i class="k">&#34;n&#34;:</i> <i class="n">-1.5e3</i>}` {
+		t.Errorf("highlighted %s", got)
+	}
+	for digits, want := range map[string]string{"5": "5", "100": "100", "1000": "1,000", "9000000": "9,000,000", "-100": "-100", "-1000": "-1,000", "1234.5": "1234.5"} {
+		if got := grouped(digits); got != want {
+			t.Errorf("grouped(%s) = %s, want %s", digits, got, want)
+		}
+	}
+}
+
+func TestExamplesAreMadeWhereNoneIsGiven(t *testing.T) {
+	t.Parallel()
+	// Every body on the page has an example that is JSON and passes its own validation.
+	f := newFixture(t)
+	r := &referenceMaker{api: f.document.openapi, forms: map[string]bool{}}
+	for _, op := range f.document.operations {
+		if op.RequestBody == nil {
+			continue
+		}
+		media := *op.RequestBody.Content["application/json"]
+		media.Example = nil
+
+		example := r.example(&media)
+
+		if !json.Valid(example) || !bytes.Contains(example, []byte(`"weight"`)) {
+			t.Errorf("%s: %s", op.OperationID, example)
+		}
+	}
+}
+
+func TestWhatIsNotDescribedIsFound(t *testing.T) {
+	t.Parallel()
+	// Operations, parameters and fields without a word about themselves are listed;
+	// those with one are not.
+	f := unbuilt(t)
+	Get(f.API, Operation{ID: "peek", Path: "/peek", Summary: "Peek", Tag: "Parcels", Permission: platform.View, Description: "Told."},
+		func(context.Context, Call, *struct {
+			Dark  string `query:"dark"`
+			Light string `query:"light" doc:"Shines."`
+		}) (int, error) {
+			return 0, nil
+		}, func(int) shade { return shade{} })
+	if err := f.Build(); err != nil {
+		t.Fatal(err)
+	}
+
+	list := strings.Join(f.Undescribed(), "\n")
+
+	for _, want := range []string{"GET /peek dark", "Shade.dark", "GET /news"} {
+		if !strings.Contains(list, want) {
+			t.Errorf("no %s in\n%s", want, list)
+		}
+	}
+	for _, described := range []string{"light", "Error", "Parcel.", "limit"} {
+		if strings.Contains(list, described) {
+			t.Errorf("%s in\n%s", described, list)
+		}
+	}
+}
+
+type shade struct {
+	Dark  string `json:"dark"`
+	Light string `json:"light" doc:"Shines."`
+}

@@ -1,0 +1,185 @@
+package httpapi
+
+import (
+	"encoding/json"
+	"errors"
+	"math"
+	"reflect"
+	"strings"
+	"testing"
+	"unicode/utf8"
+
+	"pgregory.net/rapid"
+)
+
+func TestParsedBodiesAreWhatWasSent(t *testing.T) {
+	t.Parallel()
+	// Every kind of value, with odd spaces and escapes, is read as it was meant.
+	for text, want := range map[string]any{
+		`null`:                          nil,
+		` [ ] `:                         []any{},
+		"\t{\n}\r":                      map[string]any{},
+		`[true,false,null]`:             []any{true, false, nil},
+		`{"a":{"b":[1,-2,3.5]},"c":""}`: map[string]any{"a": map[string]any{"b": []any{1.0, -2.0, 3.5}}, "c": ""},
+		`"a\"\\\/\b\f\n\r\tA😀é"`:        "a\"\\/\b\f\n\r\tA😀é",
+		`9000000000000000`:              9e15,
+		`-0`:                            math.Copysign(0, -1),
+		`1.25e-2`:                       0.0125,
+		`{"K":1,"x":2}`:                 map[string]any{"K": 1.0, "x": 2.0},
+	} {
+		got, err := parseJSON([]byte(text))
+		if err != nil || !reflect.DeepEqual(got, want) {
+			t.Errorf("%s = %#v, %v; want %#v", text, got, err, want)
+		}
+	}
+
+	// A whole number that is not written as an integer is nothing that an integer field takes.
+	for _, text := range []string{"1.0", "1e3", "-5E2", "0.0", "100.00e1"} {
+		got, err := parseJSON([]byte(text))
+		if number, ok := got.(float64); err != nil || !ok || !math.IsNaN(number) {
+			t.Errorf("%s = %v, %v; want NaN", text, got, err)
+		}
+	}
+}
+
+func TestWhatIsNoJSONIsRefusedWithItsPlace(t *testing.T) {
+	t.Parallel()
+	// The first mistake is named, with the line and the character it stands at.
+	for text, want := range map[string]syntaxError{
+		``:                             {1, 1, "the body ends too early"},
+		`{`:                            {1, 2, "the body ends too early"},
+		`{"a"`:                         {1, 5, "the body ends too early"},
+		`{"a":`:                        {1, 6, "the body ends too early"},
+		`{"a":1`:                       {1, 7, "the body ends too early"},
+		`[1,`:                          {1, 4, "the body ends too early"},
+		`[1,]`:                         {1, 4, "a value is expected here"},
+		`{"a":1,}`:                     {1, 8, "a field name in double quotes is expected here"},
+		`{a:1}`:                        {1, 2, "a field name in double quotes is expected here"},
+		`{"a" 1}`:                      {1, 6, "a colon is expected here"},
+		`{"a":1 "b":2}`:                {1, 8, "a comma or } is expected here"},
+		`[1 2]`:                        {1, 4, "a comma or ] is expected here"},
+		"{\n\t\"ä\": 01}":              {2, 8, "a comma or } is expected here"},
+		`+1`:                           {1, 1, "a value is expected here"},
+		`-`:                            {1, 2, "the body ends too early"},
+		`1.`:                           {1, 3, "the body ends too early"},
+		`1.x`:                          {1, 3, "a digit is expected here"},
+		`1e+`:                          {1, 4, "the body ends too early"},
+		`1e999`:                        {1, 1, "this number is too large"},
+		`NaN`:                          {1, 1, "a value is expected here"},
+		`nul`:                          {1, 1, "a value is expected here"},
+		`'a'`:                          {1, 1, "a value is expected here"},
+		`"a`:                           {1, 3, "the body ends inside a string"},
+		`"a\`:                          {1, 4, "the body ends inside a string"},
+		`"\x"`:                         {1, 1, "this string has an escape that does not exist"},
+		`"\u12"`:                       {1, 1, "this string has an escape that does not exist"},
+		`"\u0000"`:                     {1, 1, "the zero character is not allowed in a string"},
+		"\"a\nb\"":                     {1, 3, "control characters must be escaped inside a string"},
+		"\"\xff\"":                     {1, 1, "this string is not UTF-8"},
+		"{}\n{}":                       {2, 1, "nothing may follow the value"},
+		`{"a":1,"a":2}`:                {1, 8, `the field "a" is given twice`},
+		`{"amount":1,"AMOUNT":2}`:      {1, 13, `the field "AMOUNT" is given twice`},
+		"{\"k\":1,\"\u212a\":2}":       {1, 8, "the field \"\u212a\" is given twice"}, // the Kelvin sign is a k to a decoder
+		"{\"side\":1,\"\u017fide\":2}": {1, 11, "the field \"\u017fide\" is given twice"},
+	} {
+		_, err := parseJSON([]byte(text))
+
+		var got *syntaxError
+		if !errors.As(err, &got) || *got != want {
+			t.Errorf("%q: %+v, want %+v", text, got, want)
+		}
+	}
+}
+
+func TestManyFieldsAreComparedToo(t *testing.T) {
+	t.Parallel()
+	// A repeated field is found in an object of any size, and a large object of
+	// different fields is read at once.
+	var many strings.Builder
+	for i := range 50_000 {
+		many.WriteString(`"f` + strings.Repeat("x", i%7) + string(rune('a'+i%26)) + rawText(i) + `":0,`)
+	}
+	if _, err := parseJSON([]byte("{" + many.String() + `"last":1}`)); err != nil {
+		t.Error(err)
+	}
+	for _, repeat := range []string{`"fa0":1`, `"FA0":1`} {
+		_, err := parseJSON([]byte("{" + many.String() + repeat + "}"))
+		if err == nil || !strings.Contains(err.Error(), "given twice") {
+			t.Errorf("%s: %v", repeat, err)
+		}
+	}
+}
+
+func rawText(i int) string { text, _ := json.Marshal(i); return string(text) }
+
+func TestFoldingAgreesWithEqualFold(t *testing.T) {
+	t.Parallel()
+	// Two names are the same to the set exactly when they are to the decoder.
+	name := rapid.StringOfN(rapid.RuneFrom([]rune("aAkKsSzZßẞſKéÉσςΣ_1")), 0, 4, -1)
+	rapid.Check(t, func(t *rapid.T) {
+		a, b := name.Draw(t, "a"), name.Draw(t, "b")
+		if (fold(a) == fold(b)) != strings.EqualFold(a, b) {
+			t.Fatalf("fold(%q) = %q, fold(%q) = %q, EqualFold %v", a, fold(a), b, fold(b), strings.EqualFold(a, b))
+		}
+	})
+}
+
+func FuzzParseJSON(f *testing.F) {
+	for _, seed := range []string{goodParcel, `[1,2.5e3,-0,"\u00e9\ud83d",{"a":null}]`, `{"a":1,"A":2}`, `{`, "\"\\u0000\"", "1e400"} {
+		f.Add([]byte(seed))
+	}
+	// What we accept, encoding/json reads as the same value; what we refuse, it either
+	// refuses as well, or it is one of the things that we are stricter about.
+	f.Fuzz(func(t *testing.T, data []byte) {
+		got, err := parseJSON(data)
+		var want any
+		wantErr := json.Unmarshal(data, &want)
+		if err != nil {
+			strict := false
+			for _, about := range []string{"given twice", "zero character", "not UTF-8", "too deeply"} {
+				strict = strict || strings.Contains(err.Error(), about)
+			}
+			if wantErr == nil && !strict {
+				t.Fatalf("%q is refused: %v", data, err)
+			}
+			return
+		}
+		if wantErr != nil || !utf8.Valid(data) {
+			t.Fatalf("%q is accepted, but %v", data, wantErr)
+		}
+		if !same(got, want) {
+			t.Fatalf("%q = %#v, want %#v", data, got, want)
+		}
+	})
+}
+
+// same compares values; NaN stands for whole numbers that are not written as integers.
+func same(got, want any) bool {
+	switch want := want.(type) {
+	case float64:
+		number, ok := got.(float64)
+		return ok && (number == want || math.IsNaN(number) && want == math.Trunc(want))
+	case []any:
+		list, ok := got.([]any)
+		if !ok || len(list) != len(want) {
+			return false
+		}
+		for i := range want {
+			if !same(list[i], want[i]) {
+				return false
+			}
+		}
+		return true
+	case map[string]any:
+		object, ok := got.(map[string]any)
+		if !ok || len(object) != len(want) {
+			return false
+		}
+		for name := range want {
+			if !same(object[name], want[name]) {
+				return false
+			}
+		}
+		return true
+	}
+	return got == want
+}

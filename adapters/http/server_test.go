@@ -1,0 +1,355 @@
+package httpapi
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"mime/multipart"
+	"net"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/danielgtaylor/huma/v2"
+	"github.com/google/uuid"
+
+	"causeway/core/fault"
+	"causeway/core/platform"
+)
+
+// running serves the fixture on a real connection until the test ends.
+func (f *fixture) running(timeouts Timeouts) (base string, stop context.CancelFunc, stopped <-chan error) {
+	f.t.Helper()
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		f.t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	done := make(chan error, 1)
+	go func() { done <- f.Serve(ctx, listener, timeouts) }()
+	f.t.Cleanup(cancel)
+	return "http://" + listener.Addr().String(), cancel, done
+}
+
+func (f *fixture) send(method, url string, body io.Reader) reply {
+	f.t.Helper()
+	r, err := http.NewRequest(method, url, body)
+	if err != nil {
+		f.t.Fatal(err)
+	}
+	r.SetBasicAuth(clientID, secret)
+	response, err := http.DefaultClient.Do(r)
+	if err != nil {
+		f.t.Fatal(err)
+	}
+	return f.read(response)
+}
+
+// endless is a body that would never end; it counts what was taken of it.
+type endless struct{ taken int }
+
+func (e *endless) Read(p []byte) (int, error) {
+	e.taken += len(p)
+	return copy(p, bytes.Repeat([]byte{' '}, len(p))), nil
+}
+
+func TestALargeBodyIsNotRead(t *testing.T) {
+	t.Parallel()
+	// A body that says it is 20 MB is refused unread, and one that does not say is cut
+	// off soon after the limit; in both cases the caller gets the whole refusal.
+	f := newFixture(t)
+	base, _, _ := f.running(DefaultTimeouts)
+
+	declared := f.send("POST", base+BasePath+"/parcels", bytes.NewReader(make([]byte, 20<<20)))
+	if declared.status != 413 || declared.error.Code != "PAYLOAD_TOO_LARGE" || !strings.Contains(declared.error.Message, "1 MiB") {
+		t.Errorf("declared: %d %s", declared.status, declared.body)
+	}
+
+	source := &endless{}
+	streamed := f.send("POST", base+BasePath+"/parcels", io.LimitReader(source, 20<<20))
+	if streamed.status != 413 || source.taken > 12<<20 {
+		t.Errorf("streamed: %d %s, %d bytes taken", streamed.status, streamed.body, source.taken)
+	}
+}
+
+func TestABodyMayBeAsLargeAsItsLimit(t *testing.T) {
+	t.Parallel()
+	// Exactly the limit passes, one byte more does not; an operation can have its own.
+	f := unbuilt(t)
+	Post(f.API, Operation{ID: "echo", Path: "/echo", Summary: "Echo", Tag: "Parcels", Permission: platform.Transact, MaxBody: 100},
+		func(_ context.Context, _ Call, in *struct{ Body struct{ Text string } }) (string, error) {
+			return in.Body.Text, nil
+		}, func(s string) label { return label{Color: s} })
+	if err := f.Build(); err != nil {
+		t.Fatal(err)
+	}
+	body := func(size int) string { return `{"Text":"` + strings.Repeat("x", size-11) + `"}` }
+
+	if got := f.do("POST", "/echo", body(100)); got.status != 200 {
+		t.Errorf("100 bytes: %d %s", got.status, got.body)
+	}
+	if got := f.do("POST", "/echo", body(101)); got.status != 413 || !strings.Contains(got.body, "100 bytes") {
+		t.Errorf("101 bytes: %d %s", got.status, got.body)
+	}
+}
+
+func TestABodyThatStopsHalfway(t *testing.T) {
+	t.Parallel()
+	// A caller who declares more than it sends is told that the body did not arrive.
+	f := newFixture(t)
+	base, _, _ := f.running(Timeouts{ReadHeader: time.Second, Read: 100 * time.Millisecond, Write: time.Minute, Idle: time.Minute, Drain: time.Second})
+	connection, err := net.Dial("tcp", strings.TrimPrefix(base, "http://"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer connection.Close()
+
+	fmt.Fprintf(connection, "POST %s/parcels HTTP/1.1\r\nHost: x\r\nAuthorization: Basic %s\r\nContent-Length: 50\r\n\r\n{", BasePath, basicOf(clientID))
+	response, err := http.ReadResponse(bufio.NewReader(connection), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+
+	if got := f.read(response); got.status != 400 || got.error.Code != "INVALID_REQUEST_FORMAT" {
+		t.Errorf("got %d %s", got.status, got.body)
+	}
+}
+
+func basicOf(client string) string {
+	r := &http.Request{Header: http.Header{}}
+	r.SetBasicAuth(client, secret)
+	return strings.TrimPrefix(r.Header.Get("Authorization"), "Basic ")
+}
+
+func TestHeadersMustArriveInTime(t *testing.T) {
+	t.Parallel()
+	// A connection that never finishes its headers is closed and holds nothing.
+	f := newFixture(t)
+	base, _, _ := f.running(Timeouts{ReadHeader: 50 * time.Millisecond, Read: time.Minute, Write: time.Minute, Idle: time.Minute, Drain: time.Second})
+	connection, err := net.Dial("tcp", strings.TrimPrefix(base, "http://"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer connection.Close()
+	fmt.Fprintf(connection, "GET %s/parcels HTTP/1.1\r\nHost:", BasePath)
+	if err := connection.SetReadDeadline(time.Now().Add(20 * time.Second)); err != nil {
+		t.Fatal(err)
+	}
+
+	_, err = io.ReadAll(connection)
+
+	var timeout net.Error
+	if errors.As(err, &timeout) && timeout.Timeout() {
+		t.Error("the connection is still open")
+	}
+}
+
+func TestStoppingFinishesWhatRuns(t *testing.T) {
+	t.Parallel()
+	// Told to stop, the server says so to load balancers, takes nothing new, lets the
+	// running request finish, and returns without an error.
+	f := newFixture(t)
+	entered, proceed := make(chan struct{}), make(chan struct{})
+	ran := f.ran
+	f.ran = func(ctx context.Context, call Call, in *sendParcel) (parcel, error) {
+		close(entered)
+		<-proceed
+		if ctx.Err() != nil {
+			t.Error("the running request was cut off")
+		}
+		return ran(ctx, call, in)
+	}
+	base, stop, stopped := f.running(DefaultTimeouts)
+	answer := make(chan reply)
+	go func() { answer <- f.send("POST", base+BasePath+"/parcels", strings.NewReader(goodParcel)) }()
+	<-entered
+
+	stop()
+	<-f.draining.begun
+	ready := f.at("GET", "/readyz", "")
+	close(proceed)
+
+	if got := <-answer; got.status != 201 {
+		t.Errorf("the running request: %d %s", got.status, got.body)
+	}
+	if err := <-stopped; err != nil {
+		t.Errorf("Serve: %v", err)
+	}
+	if ready.status != 503 || ready.error.Reason != "Draining" {
+		t.Errorf("readyz: %d %s", ready.status, ready.body)
+	}
+	if _, err := net.Dial("tcp", strings.TrimPrefix(base, "http://")); err == nil {
+		t.Error("new connections are still taken")
+	}
+}
+
+func TestStoppingDoesNotWaitForEver(t *testing.T) {
+	t.Parallel()
+	// A request that does not finish in time is cut off, and Serve says so.
+	f := newFixture(t)
+	entered, proceed := make(chan struct{}), make(chan struct{})
+	defer close(proceed)
+	f.ran = func(context.Context, Call, *sendParcel) (parcel, error) {
+		close(entered)
+		<-proceed
+		return parcel{}, nil
+	}
+	timeouts := DefaultTimeouts
+	timeouts.Drain = 10 * time.Millisecond
+	base, stop, stopped := f.running(timeouts)
+	go func() {
+		r, _ := http.NewRequest("POST", base+BasePath+"/parcels", strings.NewReader(goodParcel))
+		r.SetBasicAuth(clientID, secret)
+		if response, err := http.DefaultClient.Do(r); err == nil {
+			response.Body.Close()
+		}
+	}()
+	<-entered
+
+	stop()
+
+	if err := <-stopped; !errors.Is(err, context.DeadlineExceeded) {
+		t.Errorf("Serve: %v", err)
+	}
+}
+
+func TestAListenerThatFails(t *testing.T) {
+	t.Parallel()
+	// When the listener breaks, Serve returns with the reason instead of waiting.
+	f := newFixture(t)
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	listener.Close()
+
+	if err := f.Serve(t.Context(), listener, DefaultTimeouts); !errors.Is(err, net.ErrClosed) {
+		t.Errorf("Serve: %v", err)
+	}
+}
+
+func TestRequestIDs(t *testing.T) {
+	t.Parallel()
+	// The caller's own UUID is kept; anything else is replaced by a new one, on every
+	// kind of answer.
+	f := newFixture(t)
+	own := "0199e3a4-7c5e-7d21-9f0b-3c1d2e4f5a6b"
+
+	if got := f.do("GET", "/parcels", "", header("Request-Id", own)); got.header.Get("Request-Id") != own {
+		t.Errorf("own id: %q", got.header.Get("Request-Id"))
+	}
+	for _, given := range []string{"", "mine", own + "0", strings.Repeat("x", 36), "{" + own[:34] + "}", "Request:" + own} {
+		for _, path := range []string{"/parcels", "/nowhere", "/news"} {
+			got := f.do("GET", path, "", header("Request-Id", given)).header.Get("Request-Id")
+			if _, err := uuid.Parse(got); err != nil || got == given {
+				t.Errorf("%s with %q: %q", path, given, got)
+			}
+		}
+	}
+}
+
+func TestHealth(t *testing.T) {
+	t.Parallel()
+	// The process is alive, and ready when what it depends on is; why it is not is for
+	// the log alone.
+	var broken error
+	f := newFixture(t, func(c *Config) { c.Ready = func(context.Context) error { return broken } })
+
+	if got := f.at("GET", "/healthz", ""); got.status != 200 || got.body != `{"status":"ok"}` {
+		t.Errorf("healthz: %d %s", got.status, got.body)
+	}
+	if got := f.at("GET", "/readyz", ""); got.status != 200 || got.body != `{"status":"ready"}` {
+		t.Errorf("readyz: %d %s", got.status, got.body)
+	}
+	broken = errors.New("postgres://hunter2 is down")
+	if got := f.at("GET", "/readyz", ""); got.status != 503 || got.error.Reason != "Not ready" || strings.Contains(got.body, "hunter2") {
+		t.Errorf("readyz while broken: %d %s", got.status, got.body)
+	}
+	logged := false
+	for _, entry := range f.logs.AllEntries() {
+		logged = logged || entry.Data["error"] == broken
+	}
+	if !logged {
+		t.Error("the reason is not in the log")
+	}
+}
+
+func TestMountedPages(t *testing.T) {
+	t.Parallel()
+	// A page beside the interface gets its parameters, its own headers and status, and a
+	// panic in it is an answer like any other.
+	f := unbuilt(t)
+	f.Mount("GET", "/hosted/{code}", http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		switch r.PathValue("code") {
+		case "broken":
+			panic("page")
+		case "late":
+			w.WriteHeader(http.StatusAccepted)
+			panic("after the head was sent")
+		}
+		w.Header().Set("Content-Type", "text/html")
+		fmt.Fprintf(w, "<p>%s</p>", r.PathValue("code"))
+	}))
+	if err := f.Build(); err != nil {
+		t.Fatal(err)
+	}
+
+	if got := f.at("GET", "/hosted/a%20b", ""); got.status != 200 || got.body != "<p>a b</p>" || got.header.Get("Content-Type") != "text/html" {
+		t.Errorf("page: %d %v %s", got.status, got.header, got.body)
+	}
+	if got := f.at("GET", "/hosted/broken", ""); got.status != 500 || got.error.Code != string(fault.InternalError) {
+		t.Errorf("broken page: %d %s", got.status, got.body)
+	}
+	if got := f.at("GET", "/hosted/late", ""); got.status != 202 {
+		t.Errorf("page that breaks late: %d %s", got.status, got.body)
+	}
+}
+
+func TestAFileIsTakenIn(t *testing.T) {
+	t.Parallel()
+	// An operation can take a multipart form with a file; anything else in its place is
+	// refused with what to send.
+	f := unbuilt(t)
+	type upload struct {
+		RawBody huma.MultipartFormFiles[struct {
+			File huma.FormFile `form:"file" required:"true" doc:"The file."`
+			Kind string        `form:"kind" enum:"A,B" doc:"What it is."`
+		}]
+	}
+	Post(f.API, Operation{ID: "upload", Path: "/files", Summary: "Upload", Tag: "Parcels", Permission: platform.Manage, MaxBody: 10 << 20},
+		func(_ context.Context, _ Call, in *upload) (string, error) {
+			data := in.RawBody.Data()
+			content, err := io.ReadAll(data.File)
+			return fmt.Sprintf("%s of %d bytes", data.Kind, len(content)), err
+		}, func(s string) label { return label{Color: s} })
+	if err := f.Build(); err != nil {
+		t.Fatal(err)
+	}
+	var form bytes.Buffer
+	w := multipart.NewWriter(&form)
+	file, err := w.CreateFormFile("file", "a.pdf")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := file.Write(make([]byte, 2<<20)); err != nil {
+		t.Fatal(err)
+	}
+	if err := errors.Join(w.WriteField("kind", "A"), w.Close()); err != nil {
+		t.Fatal(err)
+	}
+
+	got := f.do("POST", "/files", form.String(), header("Content-Type", w.FormDataContentType()), key("k"))
+	again := f.do("POST", "/files", form.String(), header("Content-Type", w.FormDataContentType()), key("k"))
+	bare := f.do("POST", "/files", "{}")
+
+	if got.status != 200 || !strings.Contains(got.body, "A of 2097152 bytes") || again.body != got.body || again.header.Get("Idempotent-Replayed") == "" {
+		t.Errorf("got %d %s, again %s", got.status, got.body, again.body)
+	}
+	if bare.status != 400 || !strings.Contains(bare.error.Message, "multipart/form-data") {
+		t.Errorf("without a form: %d %s", bare.status, bare.body)
+	}
+}

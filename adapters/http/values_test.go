@@ -1,0 +1,183 @@
+package httpapi
+
+import (
+	"encoding/base64"
+	"encoding/json"
+	"strings"
+	"testing"
+	"time"
+
+	"pgregory.net/rapid"
+
+	"causeway/core/fault"
+	"causeway/core/ident"
+	"causeway/core/money"
+)
+
+func TestTimesAreWrittenInUTC(t *testing.T) {
+	t.Parallel()
+	// Whatever zone and precision a moment has, it is written with Z and three digits,
+	// cut and not rounded.
+	for _, c := range []struct {
+		moment time.Time
+		want   string
+	}{
+		{time.Date(2025, 10, 13, 11, 30, 0, 0, time.FixedZone("CEST", 7200)), `"2025-10-13T09:30:00.000Z"`},
+		{time.Date(2025, 12, 31, 23, 59, 59, 999_999_999, time.UTC), `"2025-12-31T23:59:59.999Z"`},
+		{time.Date(2025, 1, 1, 0, 0, 0, 1_500_000, time.UTC), `"2025-01-01T00:00:00.001Z"`},
+	} {
+		got, err := json.Marshal(WriteTime(c.moment))
+		text, textErr := WriteTime(c.moment).MarshalText()
+		if err != nil || textErr != nil || string(got) != c.want || `"`+string(text)+`"` != c.want {
+			t.Errorf("%s: %s and %s, want %s", c.moment, got, text, c.want)
+		}
+	}
+	if got, err := json.Marshal(struct {
+		At Time `json:"at,omitzero"`
+	}{}); err != nil || string(got) != `{}` {
+		t.Errorf("the zero time: %s, %v", got, err)
+	}
+}
+
+func TestTimesAreReadInAnyOffset(t *testing.T) {
+	t.Parallel()
+	// The same moment is read from each of its spellings, and always in UTC.
+	want := time.Date(2025, 10, 13, 9, 30, 0, 0, time.UTC)
+	for _, text := range []string{"2025-10-13T09:30:00Z", "2025-10-13T11:30:00+02:00", "2025-10-13T09:30:00.000Z"} {
+		var parsed, decoded Time
+		if err := parsed.UnmarshalText([]byte(text)); err != nil || !parsed.Equal(want) || parsed.Location() != time.UTC {
+			t.Errorf("%s = %v, %v", text, parsed, err)
+		}
+		if err := json.Unmarshal([]byte(`"`+text+`"`), &decoded); err != nil || decoded.Time != want {
+			t.Errorf("%s in JSON = %v, %v", text, decoded, err)
+		}
+	}
+	for _, text := range []string{"", "now", "2025-10-13", "2025-10-13 09:30:00Z", "2025-13-13T09:30:00Z"} {
+		if err := new(Time).UnmarshalText([]byte(text)); err == nil {
+			t.Errorf("%q was read", text)
+		}
+	}
+}
+
+func TestDecimalsKeepAllTheirDigits(t *testing.T) {
+	t.Parallel()
+	// A rate is a bare JSON number with the digits it has, more than a float could hold.
+	for _, digits := range []string{"0.9975", "9.950248756218905472636815920398", "1", "0.00000001", "1234567890123456789012345678901234"} {
+		got, err := json.Marshal(map[string]Decimal{"rate": {Rate: money.MustRate(digits)}})
+		if err != nil || string(got) != `{"rate":`+digits+`}` {
+			t.Errorf("%s: %s, %v", digits, got, err)
+		}
+	}
+}
+
+func TestIDsAreReadAndWritten(t *testing.T) {
+	t.Parallel()
+	// An id comes out as it went in; another type's, a broken one and that of zeros are
+	// refused; none is left out.
+	type body struct {
+		ID ID[ident.Quote] `json:"id,omitzero"`
+	}
+	var in body
+	if err := json.Unmarshal([]byte(`{"id":"`+parcelID.String()+`"}`), &in); err != nil || in.ID.Value != parcelID {
+		t.Errorf("read %v, %v", in.ID, err)
+	}
+	if out, err := json.Marshal(in); err != nil || string(out) != `{"id":"`+parcelID.String()+`"}` {
+		t.Errorf("written %s, %v", out, err)
+	}
+	if out, err := json.Marshal(body{}); err != nil || string(out) != `{}` {
+		t.Errorf("none is written %s, %v", out, err)
+	}
+	for _, text := range []string{"", "x", receiverID.String(), "Quote:1", "quote:0199e3a4-7c5e-7d21-9f0b-3c1d2e4f5a6b"} {
+		if err := new(ID[ident.Quote]).UnmarshalText([]byte(text)); err == nil || err.Error() != "must be an id of the form Quote:<uuid>" {
+			t.Errorf("%q: %v", text, err)
+		}
+	}
+	if err := json.Unmarshal([]byte(`{"id":"Quote:00000000-0000-0000-0000-000000000000"}`), &in); err == nil {
+		t.Error("the UUID of zeros was read")
+	}
+}
+
+func TestCursorsComeBack(t *testing.T) {
+	t.Parallel()
+	// Any id and key go into one word that fits into a URL, and come out again.
+	rapid.Check(t, func(t *rapid.T) {
+		text := rapid.StringOfN(rapid.Rune().Filter(func(r rune) bool { return r != 0 && r != '\uFFFD' }), 1, 30, 60)
+		want := Cursor{ID: text.Draw(t, "id"), Key: rapid.OneOf(rapid.Just(""), text).Draw(t, "key")}
+		word := want.String()
+
+		var got Cursor
+		if err := got.UnmarshalText([]byte(word)); err != nil || got != want {
+			t.Fatalf("%+v = %q = %+v, %v", want, word, got, err)
+		}
+		if strings.Trim(word, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_") != "" {
+			t.Fatalf("%q needs escaping", word)
+		}
+	})
+}
+
+func TestBrokenCursorsAreRefused(t *testing.T) {
+	t.Parallel()
+	// A word that we did not make is no cursor, however close it comes.
+	word := func(body string) string { return base64.RawURLEncoding.EncodeToString([]byte(body)) }
+	for name, text := range map[string]string{
+		"no base64": "!!!", "no JSON": word("x"), "a list": word("[]"), "no id": word("{}"), "an empty id": word(`{"id":""}`),
+		"a number": word(`{"id":1}`), "a key of another type": word(`{"id":"a","key":1}`), "cut off": Cursor{ID: "abc"}.String()[:5],
+		"padded": base64.URLEncoding.EncodeToString([]byte(`{"id":"ab"}`)), "too long": strings.Repeat("A", maxCursor+1),
+	} {
+		if err := new(Cursor).UnmarshalText([]byte(text)); err == nil {
+			t.Errorf("%s: %q was read", name, text)
+		}
+	}
+
+	// The id must be of the kind that the list is of; the beginning has none.
+	if id, err := CursorID[ident.Quote](Cursor{}); err != nil || !id.IsZero() {
+		t.Errorf("the beginning: %v, %v", id, err)
+	}
+	if id, err := CursorID[ident.Quote](Cursor{ID: parcelID.String()}); err != nil || id != parcelID {
+		t.Errorf("a quote: %v, %v", id, err)
+	}
+	if _, err := CursorID[ident.Quote](Cursor{ID: receiverID.String()}); !fault.Is(err, fault.InvalidInput) {
+		t.Errorf("a customer: %v", err)
+	}
+}
+
+func TestPages(t *testing.T) {
+	t.Parallel()
+	// A page says whether there is more, with a cursor only then; an empty one is an
+	// empty list.
+	for _, c := range []struct {
+		page Page[int]
+		want string
+	}{
+		{NewPage[int](nil, false, Cursor{}, 0), `{"data":[],"hasMore":false,"totalCount":0}`},
+		{NewPage([]int{1}, false, Cursor{ID: "x"}, 1), `{"data":[1],"hasMore":false,"totalCount":1}`},
+		{NewPage([]int{1, 2}, true, Cursor{ID: "x"}, 9), `{"data":[1,2],"hasMore":true,"nextCursor":"` + Cursor{ID: "x"}.String() + `","totalCount":9}`},
+	} {
+		if got, err := json.Marshal(c.page); err != nil || string(got) != c.want {
+			t.Errorf("got %s, %v; want %s", got, err, c.want)
+		}
+	}
+
+	f := newFixture(t)
+	got := f.do("GET", "/parcels?limit=1&sortOrder=asc&cursor="+Cursor{ID: parcelID.String()}.String(), "")
+	if got.status != 200 || !strings.Contains(got.body, `"hasMore":true`) {
+		t.Errorf("got %d %s", got.status, got.body)
+	}
+}
+
+func FuzzCursor(f *testing.F) {
+	f.Add(Cursor{ID: "Quote:0199e3a4-7c5e-7d21-9f0b-3c1d2e4f5a6b", Key: "k"}.String())
+	f.Add("e30")
+	f.Add("")
+	// A word is refused, or it is a cursor that survives being written and read again.
+	f.Fuzz(func(t *testing.T, word string) {
+		var c Cursor
+		if err := c.UnmarshalText([]byte(word)); err != nil {
+			return
+		}
+		var again Cursor
+		if err := again.UnmarshalText([]byte(c.String())); c.ID == "" || err != nil || again != c {
+			t.Fatalf("%q = %+v, written %q, read %+v, %v", word, c, c.String(), again, err)
+		}
+	})
+}
