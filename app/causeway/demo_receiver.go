@@ -1,0 +1,166 @@
+package main
+
+import (
+	"crypto/ecdsa"
+	"crypto/sha256"
+	"crypto/x509"
+	"encoding/base64"
+	"encoding/json"
+	"encoding/pem"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"sync"
+	"time"
+
+	"github.com/google/uuid"
+)
+
+// demoPath begins the path of every play's webhook endpoint.
+const demoPath = "/causeway-demo/"
+
+// receiver takes in webhooks on this machine, as a platform's program would.
+type receiver struct {
+	url  string
+	came chan webhook
+
+	keys   map[string]*ecdsa.PublicKey // by id
+	server *http.Server
+
+	mu       sync.Mutex
+	customer string
+	had      map[string]bool // webhooks, by id
+}
+
+// webhook is one that came. err says what is wrong with it.
+type webhook struct {
+	answer // its body
+	event  string
+	key    string // the id of the key that signed it
+	err    error
+}
+
+// receive listens on a free port of the loopback address. keys is what the service
+// publishes.
+func receive(keys answer) (*receiver, error) {
+	r := &receiver{came: make(chan webhook, 64), keys: map[string]*ecdsa.PublicKey{}, had: map[string]bool{}}
+	if err := r.learn(keys); err != nil {
+		return nil, err
+	}
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		return nil, fmt.Errorf("cannot listen for webhooks: %w", err)
+	}
+	path := demoPath + uuid.NewString()[:8]
+	r.url = "http://" + listener.Addr().String() + path
+	mux := http.NewServeMux()
+	mux.HandleFunc("POST "+path, r.take)
+	r.server = &http.Server{Handler: mux, ReadTimeout: 10 * time.Second}
+	go func() { _ = r.server.Serve(listener) }() // ends with close
+	return r, nil
+}
+
+func (r *receiver) close() { _ = r.server.Close() }
+
+// learn reads the ECDSA keys; there are others, for the other signature.
+func (r *receiver) learn(keys answer) error {
+	list, _ := keys.at("data").([]any)
+	for i := range list {
+		key := answer{body: list[i]}
+		if key.text("algorithm") != "ECDSA_P256_SHA256" {
+			continue
+		}
+		block, _ := pem.Decode([]byte(key.text("publicKey")))
+		if block == nil {
+			return fmt.Errorf("the webhook key %s is not PEM", key.text("id"))
+		}
+		public, err := x509.ParsePKIXPublicKey(block.Bytes)
+		if err != nil {
+			return fmt.Errorf("the webhook key %s: %w", key.text("id"), err)
+		}
+		curve, ok := public.(*ecdsa.PublicKey)
+		if !ok {
+			return fmt.Errorf("the webhook key %s is a %T", key.text("id"), public)
+		}
+		r.keys[key.text("id")] = curve
+	}
+	if len(r.keys) == 0 {
+		return errors.New("the service publishes no ECDSA key for webhooks")
+	}
+	return nil
+}
+
+// only says whose payments the play is about.
+func (r *receiver) only(customer string) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.customer = customer
+}
+
+// take answers one delivery: 200 for the play's own, 409 for one it had, and 503 for
+// what is not the play's, so that it is sent again when the platform's endpoint is
+// the old one.
+func (r *receiver) take(w http.ResponseWriter, request *http.Request) {
+	body, err := io.ReadAll(io.LimitReader(request.Body, 1<<20))
+	if err != nil {
+		http.Error(w, "the body broke off", http.StatusBadRequest)
+		return
+	}
+	came := webhook{}
+	if came.key, err = r.verify(request.Header.Get("Service-Webhook-Signature"), body); err != nil {
+		http.Error(w, err.Error(), http.StatusUnauthorized)
+		r.pass(webhook{err: err})
+		return
+	}
+	if came.body, err = parse(body); err != nil {
+		http.Error(w, "not JSON", http.StatusBadRequest)
+		return
+	}
+	came.event = came.text("event")
+	r.mu.Lock()
+	mine := came.event == "TEST" || r.customer != "" && came.text("transaction.customerId") == r.customer
+	again := r.had[came.text("webhookId")]
+	r.had[came.text("webhookId")] = mine
+	r.mu.Unlock()
+	switch {
+	case !mine:
+		http.Error(w, "not for this program", http.StatusServiceUnavailable)
+	case again:
+		w.WriteHeader(http.StatusConflict)
+	default:
+		w.WriteHeader(http.StatusOK)
+		r.pass(came)
+	}
+}
+
+// pass hands a webhook to the play, which reads faster than they can come.
+func (r *receiver) pass(w webhook) {
+	select {
+	case r.came <- w:
+	default:
+	}
+}
+
+// verify checks the signature over the body as it came, and names the key.
+func (r *receiver) verify(header string, body []byte) (string, error) {
+	var signature struct {
+		Version string `json:"v"`
+		Value   string `json:"s"`
+	}
+	if err := json.Unmarshal([]byte(header), &signature); err != nil || signature.Version != "1" {
+		return "", fmt.Errorf("a webhook came with the Service-Webhook-Signature %.80q, which is none", header)
+	}
+	der, err := base64.StdEncoding.DecodeString(signature.Value)
+	if err != nil {
+		return "", fmt.Errorf("a webhook's signature is not base64: %w", err)
+	}
+	digest := sha256.Sum256(body)
+	for id, key := range r.keys {
+		if ecdsa.VerifyASN1(key, digest[:], der) {
+			return id, nil
+		}
+	}
+	return "", errors.New("a webhook came with a signature that none of the published keys made")
+}

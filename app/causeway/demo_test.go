@@ -1,0 +1,251 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+	"unicode/utf8"
+)
+
+var noon = time.Date(2026, 3, 2, 12, 0, 0, 0, time.UTC)
+
+func TestDemo(t *testing.T) {
+	t.Parallel()
+	// The play shows every request, answer, webhook, entry and balance, word for word,
+	// in lines that fit; and leaves the platform's webhooks where they went before.
+	service := newFakeService(t)
+	var out strings.Builder
+	p := newPlay(service.credentials(), &out)
+	p.books = rampBooks(t)
+
+	if err := p.run(t.Context()); err != nil {
+		t.Fatalf("%v\n%s", err, out.String())
+	}
+
+	golden(t, "demo.txt", scrub(out.String(), service))
+	for line := range strings.SplitSeq(out.String(), "\n") {
+		if utf8.RuneCountInString(line) > screenWidth {
+			t.Errorf("%d columns: %s", utf8.RuneCountInString(line), line)
+		}
+	}
+	service.mu.Lock()
+	defer service.mu.Unlock()
+	if last := service.endpoints[len(service.endpoints)-1]; last != "https://platform.example/webhooks" {
+		t.Errorf("webhooks go to %q now", last)
+	}
+	// TEST, PENDING, PROCESSING, somebody else's, the same once more, COMPLETED.
+	if want := []int{200, 200, 200, 503, 409, 200}; !slices.Equal(service.answers, want) {
+		t.Errorf("webhooks were answered %v, want %v", service.answers, want)
+	}
+}
+
+func TestDemoGivesBackWhateverHappens(t *testing.T) {
+	t.Parallel()
+	// Whatever goes wrong, the play says what, and the platform's webhooks go again
+	// where they went before.
+	for name, c := range map[string]struct {
+		spoil func(*fakeService, *play)
+		want  string
+	}{
+		"a request is refused":  {func(f *fakeService, _ *play) { f.refuse = "/quotes" }, "POST /quotes was refused: 403 FORBIDDEN: This token may not do that."},
+		"the payment fails":     {func(f *fakeService, _ *play) { f.failing = true }, "ended as OUTGOING_PAYMENT.FAILED"},
+		"a webhook is forged":   {func(f *fakeService, _ *play) { f.forge = "OUTGOING_PAYMENT.PENDING" }, "none of the published keys"},
+		"no webhook comes":      {func(f *fakeService, p *play) { f.silent, p.patience = true, time.Millisecond }, "no webhook TEST came"},
+		"the books are another": {func(_ *fakeService, p *play) { p.books = fakeBooks{} }, "has no entries of " + fakeTransaction},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			service := newFakeService(t)
+			p := newPlay(service.credentials(), new(strings.Builder))
+			p.books = rampBooks(t)
+			c.spoil(service, p)
+
+			err := p.run(t.Context())
+
+			if err == nil || !strings.Contains(err.Error(), c.want) {
+				t.Errorf("got %v, want %q", err, c.want)
+			}
+			service.mu.Lock()
+			defer service.mu.Unlock()
+			if len(service.endpoints) != 2 || service.endpoints[1] != "https://platform.example/webhooks" {
+				t.Errorf("webhooks went to %q", service.endpoints)
+			}
+		})
+	}
+}
+
+func TestDemoStopsWhenAsked(t *testing.T) {
+	t.Parallel()
+	// Ctrl-C ends the play at once, and even then the endpoint is given back.
+	service := newFakeService(t)
+	service.silent = true
+	ctx, cancel := context.WithCancel(t.Context())
+	out := &watched{until: "webhookEndpoint  http://127.0.0.1", then: cancel}
+
+	err := newPlay(service.credentials(), out).run(ctx)
+
+	if !errors.Is(err, context.Canceled) {
+		t.Errorf("got %v", err)
+	}
+	service.mu.Lock()
+	defer service.mu.Unlock()
+	if len(service.endpoints) != 2 || service.endpoints[1] != "https://platform.example/webhooks" {
+		t.Errorf("webhooks went to %q", service.endpoints)
+	}
+}
+
+// watched is a writer that does something when it has seen a text.
+type watched struct {
+	strings.Builder
+	until string
+	then  func()
+}
+
+func (w *watched) Write(text []byte) (int, error) {
+	if strings.Contains(string(text), w.until) {
+		w.then()
+	}
+	return w.Builder.Write(text)
+}
+
+func TestDemoForgetsAnEndpointOfItsOwn(t *testing.T) {
+	t.Parallel()
+	// An endpoint that a killed play left behind is not set again: nobody listens there.
+	service := newFakeService(t)
+	service.endpoint = "http://127.0.0.1:4711" + demoPath + "0199f0a2"
+
+	if err := newPlay(service.credentials(), new(strings.Builder)).run(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+
+	service.mu.Lock()
+	defer service.mu.Unlock()
+	if len(service.endpoints) != 2 || service.endpoints[1] != "" {
+		t.Errorf("webhooks went to %q", service.endpoints)
+	}
+}
+
+func TestDemoWithoutBooks(t *testing.T) {
+	t.Parallel()
+	// A play that cannot see the database says so instead of showing entries.
+	service := newFakeService(t)
+	var out strings.Builder
+
+	if err := newPlay(service.credentials(), &out).run(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+
+	if text := strings.Join(strings.Fields(out.String()), " "); !strings.Contains(text, noBooks) || strings.Contains(text, "rails/RTP") {
+		t.Error(out.String())
+	}
+}
+
+func TestDemoCredentials(t *testing.T) {
+	t.Parallel()
+	// Flags go together; without them the data folder's file is read, and what is
+	// wrong is said with what to do.
+	dir := t.TempDir()
+	write := func(name, text string) string {
+		sub := filepath.Join(dir, name)
+		if err := os.Mkdir(sub, 0o700); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(filepath.Join(sub, "credentials.json"), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		return sub
+	}
+	good := write("good", `{"platformId":"p","clientId":"c","clientSecret":"s","baseUrl":"http://localhost:8080/2025-10-13"}`)
+	bad := write("bad", `{"platformId"`)
+	for name, c := range map[string]struct {
+		command demoCommand
+		want    credentials
+		wrong   string
+	}{
+		"flags":       {demoCommand{BaseURL: "http://h/v", ClientID: "a", ClientSecret: "b", where: where{Data: good}}, credentials{BaseURL: "http://h/v", ClientID: "a", ClientSecret: "b"}, ""},
+		"half a set":  {demoCommand{ClientID: "a", where: where{Data: good}}, credentials{}, "go together"},
+		"a folder":    {demoCommand{where: where{Data: good}}, credentials{"p", "c", "s", "http://localhost:8080/2025-10-13"}, ""},
+		"no folder":   {demoCommand{where: where{Data: filepath.Join(dir, "none")}}, credentials{}, "start causeway dev"},
+		"broken file": {demoCommand{where: where{Data: bad}}, credentials{}, "is damaged"},
+	} {
+		got, err := c.command.credentials()
+		if c.wrong != "" && (err == nil || !strings.Contains(err.Error(), c.wrong)) || c.wrong == "" && (err != nil || got != c.want) {
+			t.Errorf("%s: %+v, %v", name, got, err)
+		}
+	}
+}
+
+func TestColourOnlyOnATerminal(t *testing.T) {
+	// What goes into a pipe or a file has no control characters in it.
+	file, err := os.Create(filepath.Join(t.TempDir(), "out"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer file.Close()
+	if wantsColour(file) || wantsColour(new(strings.Builder)) {
+		t.Error("a file gets colour")
+	}
+
+	// A character device is taken for a terminal, unless NO_COLOR or a dumb one says no.
+	device, err := os.OpenFile(os.DevNull, os.O_WRONLY, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer device.Close()
+	t.Setenv("TERM", "xterm")
+	t.Setenv("NO_COLOR", "")
+	if !wantsColour(device) {
+		t.Error("a terminal gets none")
+	}
+	t.Setenv("TERM", "dumb")
+	if wantsColour(device) {
+		t.Error("a dumb terminal gets colour")
+	}
+	t.Setenv("TERM", "xterm")
+	t.Setenv("NO_COLOR", "1")
+	if wantsColour(device) {
+		t.Error("NO_COLOR is not respected")
+	}
+}
+
+func TestLayOut(t *testing.T) {
+	t.Parallel()
+	// JSON that fits stands on one line; what does not is broken member by member.
+	for _, c := range []struct {
+		text  string
+		width int
+		want  string
+	}{
+		{`{"a":1,"b":"x:y,z"}`, 40, `{"a": 1, "b": "x:y,z"}`},
+		{`{"a":"q\"\\","b":1}`, 40, `{"a": "q\"\\", "b": 1}`},
+		{`{"a":1,"b":{"c":2,"d":3}}`, 20, "{\n  \"a\": 1,\n  \"b\": {\n    \"c\": 2,\n    \"d\": 3\n  }\n}"},
+		{`{"a":1,"b":{"c":2,"d":3}}`, 24, "{\n  \"a\": 1,\n  \"b\": {\"c\": 2, \"d\": 3}\n}"},
+		{`"a text too long"`, 8, `"a text…`},
+	} {
+		if got := strings.Join(layOut([]byte(c.text), c.width), "\n"); got != c.want {
+			t.Errorf("%s in %d columns:\n%s\nwant:\n%s", c.text, c.width, got, c.want)
+		}
+	}
+}
+
+// scrub takes out what differs from play to play.
+func scrub(text string, service *fakeService) string {
+	text = strings.ReplaceAll(text, service.URL, "http://service")
+	for pattern, word := range map[string]string{
+		`Idempotency-Key: [0-9a-f-]{36}`:                     "Idempotency-Key: <new>",
+		`http://127\.0\.0\.1:\d+` + demoPath + `[0-9a-f]{8}`: "http://receiver" + demoPath + "<new>",
+		`demo-[0-9a-f]{8}`:                                   "demo-<new>",
+		`spark1[0-9a-f]{32}w`:                                "spark1<new>",
+		`after \S+`:                                          "after <time>",
+		`Played in \S+\.`:                                    "Played in <time>.",
+	} {
+		text = regexp.MustCompile(pattern).ReplaceAllString(text, word)
+	}
+	return text
+}

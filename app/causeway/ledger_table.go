@@ -1,0 +1,57 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+	"text/tabwriter"
+	"unicode/utf8"
+
+	"causeway/core/money"
+)
+
+// table is rows of text, lined up in columns.
+type table struct {
+	rows [][]string
+	// right are the columns whose text ends, not begins, in line.
+	right []int
+}
+
+func (t *table) add(cells ...string) { t.rows = append(t.rows, cells) }
+
+// lines are the table's, below a header.
+func (t table) lines(header ...string) []string {
+	rows := slices.Concat([][]string{header}, t.rows)
+	for _, column := range t.right {
+		width := 0
+		for _, row := range rows {
+			width = max(width, utf8.RuneCountInString(row[column]))
+		}
+		for _, row := range rows {
+			row[column] = strings.Repeat(" ", width-utf8.RuneCountInString(row[column])) + row[column]
+		}
+	}
+	var text strings.Builder
+	writer := tabwriter.NewWriter(&text, 0, 0, 2, ' ', 0)
+	for _, row := range rows {
+		_, _ = writer.Write([]byte(strings.Join(row, "\t") + "\n")) // a strings.Builder takes everything
+	}
+	_ = writer.Flush()
+	lines := strings.Split(strings.TrimSuffix(text.String(), "\n"), "\n")
+	for i, line := range lines {
+		lines[i] = strings.TrimRight(line, " ")
+	}
+	return lines
+}
+
+func (t table) write(out io.Writer, header ...string) error {
+	_, err := fmt.Fprintln(out, strings.Join(t.lines(header...), "\n"))
+	return err
+}
+
+// inMajorUnits is an exact amount without its currency, which has a column of its own.
+func inMajorUnits(minor int64, currency money.Currency) string {
+	text, _, _ := strings.Cut(money.Amount{Minor: minor, Currency: currency}.String(), " ")
+	return text
+}
