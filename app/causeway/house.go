@@ -1,0 +1,155 @@
+package main
+
+import (
+	"context"
+	"database/sql"
+	"fmt"
+	"net"
+	"net/http"
+	"sync"
+	"time"
+
+	_ "github.com/jackc/pgx/v5/stdlib" // the driver that migrations run on
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/collectors"
+	"github.com/sirupsen/logrus"
+
+	"causeway/adapters/beneficiaries/sandbox"
+	"causeway/adapters/beneficiaries/unsupported"
+	httpapi "causeway/adapters/http"
+	"causeway/adapters/http/api"
+	"causeway/adapters/ids"
+	"causeway/adapters/postgres"
+	"causeway/adapters/rates/market"
+	"causeway/app/accounts"
+	"causeway/app/onboarding"
+	"causeway/app/payments"
+	"causeway/app/platforms"
+	"causeway/app/quoting"
+	"causeway/app/simulate"
+	"causeway/core/platform"
+	"causeway/migrations"
+	"causeway/ports"
+)
+
+// linger is how long a busy group waits for company. It costs a request that much
+// at most, and only under load.
+const linger = time.Millisecond
+
+// house is the service, wired: the use cases on their adapters.
+type house struct {
+	common
+	log        *logrus.Logger
+	db         *postgres.DB
+	metrics    *prometheus.Registry
+	platforms  *platforms.Platforms
+	memory     *platforms.Memory
+	onboarding *onboarding.Onboarding
+	accounts   *accounts.Accounts
+	payments   *payments.Payments
+	quoting    *quoting.Quoting
+	simulate   *simulate.Simulate
+	notify     api.Webhooks
+}
+
+type clock struct{}
+
+func (clock) Now() time.Time { return time.Now().UTC() }
+
+// migrate brings a database to this version's schema.
+func migrate(ctx context.Context, databaseURL string) error {
+	db, err := sql.Open("pgx", databaseURL)
+	if err != nil {
+		return fmt.Errorf("the database URL is not usable: %w", err)
+	}
+	defer db.Close()
+	return migrations.Up(ctx, db)
+}
+
+// build wires the service to a migrated database.
+func build(ctx context.Context, c common, databaseURL string, masterKey [32]byte, log *logrus.Logger) (*house, error) {
+	h := &house{common: c, log: log, metrics: prometheus.NewRegistry()}
+	h.metrics.MustRegister(collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
+	made := ids.New()
+	var err error
+	h.db, err = postgres.Open(ctx, postgres.Options{
+		URL: databaseURL, MaxConnections: int32(c.Connections), Clock: clock{}, IDs: made, Render: api.Event,
+	})
+	if err != nil {
+		return nil, err
+	}
+	rails := newRails(h.db, clock{}, c.SandboxSpeed)
+	h.platforms = platforms.New(platforms.Config{Store: h.db, Clock: clock{}, IDs: made, Committed: h.wake})
+	h.memory = platforms.NewMemory(h.db, clock{})
+	h.onboarding = onboarding.New(onboarding.Config{Store: h.db, Clock: clock{}, IDs: made})
+	h.accounts = accounts.New(accounts.Config{Store: h.db, Clock: clock{}, IDs: made, Beneficiaries: ports.BeneficiariesBy{
+		platform.Sandbox: sandbox.Beneficiaries{}, platform.Production: unsupported.Beneficiaries{}}})
+	h.payments = payments.New(payments.Config{Store: h.db, Jobs: h.db, Rails: rails, Clock: clock{}, IDs: made,
+		Log: logrus.NewEntry(log), Committed: h.wake, Linger: linger})
+	h.quoting = quoting.New(quoting.Config{Store: h.db, Market: market.New("causeway"), Rails: rails, Clock: clock{}, IDs: made,
+		Committed: h.wake, Linger: linger})
+	h.simulate = simulate.New(simulate.Config{Store: h.db, Receiver: h.payments, Clock: clock{}, IDs: made})
+	return h, nil
+}
+
+// wake tells the dispatcher that there are new events.
+func (h *house) wake() {}
+
+// door builds the HTTP side.
+func (h *house) door(address net.Addr) (*httpapi.API, error) {
+	proxies, err := h.proxies()
+	if err != nil {
+		return nil, err
+	}
+	door := httpapi.New(httpapi.Config{
+		Authenticator: platforms.NewAuthenticator(h.db), Memory: h.memory, Log: h.log, Metrics: h.metrics, Ready: h.db.Ping,
+		Rate:           httpapi.Rate{PerSecond: float64(h.RatePerSecond), Burst: h.RateBurst},
+		RequestTimeout: h.RequestTimeout, TrustedProxies: proxies, PublicURL: h.baseURL(address), Version: version,
+	})
+	api.Register(door, api.Deps{Platforms: h.platforms, Onboarding: h.onboarding, Accounts: h.accounts,
+		Quoting: h.quoting, Payments: h.payments, Simulate: h.simulate, Webhooks: h.notify})
+	return door, door.Build()
+}
+
+// run serves until ctx ends, then finishes what runs and returns.
+func (h *house) run(ctx context.Context, listener net.Listener, workers bool) error {
+	door, err := h.door(listener.Addr())
+	if err != nil {
+		return err
+	}
+	server := &http.Server{
+		Handler: door, ReadHeaderTimeout: 10 * time.Second, ReadTimeout: 30 * time.Second,
+		WriteTimeout: h.RequestTimeout + 10*time.Second, IdleTimeout: 2 * time.Minute, MaxHeaderBytes: 32 << 10,
+	}
+	working, stopWork := context.WithCancel(context.WithoutCancel(ctx))
+	defer stopWork()
+	var all sync.WaitGroup
+	if workers {
+		all.Go(func() { h.payments.Run(working) })
+	}
+	failed := make(chan error, 1)
+	go func() { failed <- server.Serve(listener) }()
+	select {
+	case err = <-failed:
+	case <-ctx.Done():
+		door.Drain()
+		err = shutdown(server)
+	}
+	stopWork()
+	all.Wait()
+	return err
+}
+
+// patience is how long requests that run may go on when the service is to stop.
+const patience = 5 * time.Second
+
+func shutdown(server *http.Server) error {
+	ctx, cancel := context.WithTimeout(context.Background(), patience)
+	defer cancel()
+	if err := server.Shutdown(ctx); err != nil {
+		return fmt.Errorf("some requests did not end in %s and were cut off: %w", patience, server.Close())
+	}
+	return nil
+}
+
+func (h *house) close() { h.db.Close() }

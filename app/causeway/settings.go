@@ -1,0 +1,150 @@
+package main
+
+import (
+	"crypto/rand"
+	"encoding/base64"
+	"errors"
+	"fmt"
+	"net"
+	"net/netip"
+	"net/url"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/sirupsen/logrus"
+
+	httpapi "causeway/adapters/http"
+)
+
+// where is how a command finds the database: its URL, or the private Postgres of a
+// data folder.
+type where struct {
+	DatabaseURL string `name:"database-url" env:"DATABASE_URL" help:"Postgres to use. Without it, the private one of the data folder." placeholder:"URL"`
+	Data        string `env:"CAUSEWAY_DATA" default:".causeway" help:"Folder of the private Postgres, the credentials and the keys." type:"path"`
+}
+
+// common are the settings of every command that runs the service.
+type common struct {
+	Connections    int           `name:"connections" env:"CAUSEWAY_CONNECTIONS" default:"16" help:"Most connections to the database, from 4."`
+	PublicURL      string        `env:"CAUSEWAY_PUBLIC_URL" help:"Address that callers use, without the version. Without it, http://<listen>." placeholder:"URL"`
+	SandboxSpeed   int           `env:"CAUSEWAY_SANDBOX_SPEED" default:"1" help:"Simulated delays are real time divided by this."`
+	RatePerSecond  int           `name:"rate-limit" env:"CAUSEWAY_RATE_LIMIT" default:"500" help:"Requests a second for one token, in each process."`
+	RateBurst      int           `name:"rate-burst" env:"CAUSEWAY_RATE_BURST" default:"1000" help:"Requests a token may make at once."`
+	RequestTimeout time.Duration `env:"CAUSEWAY_REQUEST_TIMEOUT" default:"20s" help:"Longest a request may take."`
+	TrustedProxies []string      `env:"CAUSEWAY_TRUSTED_PROXIES" help:"Networks whose X-Forwarded-For is believed." placeholder:"CIDR"`
+	LogLevel       string        `env:"CAUSEWAY_LOG_LEVEL" default:"info" enum:"debug,info,warning,error" help:"Least important line to log: debug, info, warning or error."`
+	LogFormat      string        `env:"CAUSEWAY_LOG_FORMAT" default:"text" enum:"text,json" help:"Lines as text or json."`
+}
+
+// check refuses wrong values by the name of their setting.
+func (c common) check() error {
+	var wrong []error
+	refuse := func(setting, must string, got any) {
+		wrong = append(wrong, fmt.Errorf("%s must be %s, not %v", setting, must, got))
+	}
+	if c.Connections < 4 || c.Connections > 1000 {
+		refuse("--connections (CAUSEWAY_CONNECTIONS)", "from 4 to 1000", c.Connections)
+	}
+	if c.SandboxSpeed < 1 || c.SandboxSpeed > 100_000 {
+		refuse("--sandbox-speed (CAUSEWAY_SANDBOX_SPEED)", "from 1 to 100000", c.SandboxSpeed)
+	}
+	if c.RatePerSecond < 1 {
+		refuse("--rate-limit (CAUSEWAY_RATE_LIMIT)", "1 or more", c.RatePerSecond)
+	}
+	if c.RateBurst < c.RatePerSecond {
+		refuse("--rate-burst (CAUSEWAY_RATE_BURST)", "at least --rate-limit", c.RateBurst)
+	}
+	if c.RequestTimeout < time.Second || c.RequestTimeout > 5*time.Minute {
+		refuse("--request-timeout (CAUSEWAY_REQUEST_TIMEOUT)", "from 1s to 5m", c.RequestTimeout)
+	}
+	if _, err := c.proxies(); err != nil {
+		refuse("--trusted-proxies (CAUSEWAY_TRUSTED_PROXIES)", "networks such as 10.0.0.0/8", strings.Join(c.TrustedProxies, ","))
+	}
+	if u, err := url.Parse(c.PublicURL); c.PublicURL != "" && (err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https") {
+		refuse("--public-url (CAUSEWAY_PUBLIC_URL)", "an address such as https://pay.example.com", c.PublicURL)
+	}
+	return errors.Join(wrong...)
+}
+
+func (c common) proxies() ([]netip.Prefix, error) {
+	var networks []netip.Prefix
+	for _, text := range c.TrustedProxies {
+		network, err := netip.ParsePrefix(strings.TrimSpace(text))
+		if err != nil {
+			return nil, err
+		}
+		networks = append(networks, network)
+	}
+	return networks, nil
+}
+
+// baseURL is the address of the interface, version included.
+func (c common) baseURL(listener net.Addr) string {
+	if c.PublicURL != "" {
+		return strings.TrimRight(c.PublicURL, "/") + httpapi.BasePath
+	}
+	if listener == nil {
+		return httpapi.BasePath
+	}
+	host, port, _ := net.SplitHostPort(listener.String())
+	if ip, err := netip.ParseAddr(host); err == nil && (ip.IsUnspecified() || ip.IsLoopback()) {
+		host = "localhost"
+	}
+	return "http://" + net.JoinHostPort(host, port) + httpapi.BasePath
+}
+
+func (c common) logger() *logrus.Logger {
+	log := logrus.New()
+	log.SetOutput(os.Stderr)
+	if level, err := logrus.ParseLevel(c.LogLevel); err == nil {
+		log.SetLevel(level)
+	}
+	if c.LogFormat == "json" {
+		log.SetFormatter(&logrus.JSONFormatter{TimestampFormat: time.RFC3339Nano})
+	}
+	return log
+}
+
+// masterKey reads the key that private keys are sealed with.
+func masterKey(text string) ([32]byte, error) {
+	var key [32]byte
+	raw, err := base64.StdEncoding.DecodeString(strings.TrimSpace(text))
+	if err != nil || len(raw) != len(key) {
+		return key, errors.New("CAUSEWAY_MASTER_KEY must be 32 random bytes in base64; make one with: openssl rand -base64 32")
+	}
+	return [32]byte(raw), nil
+}
+
+// ownMasterKey is the key of a data folder; it is made when there is none.
+func ownMasterKey(dir string) ([32]byte, error) {
+	path := filepath.Join(dir, "master.key")
+	text, err := os.ReadFile(path)
+	if errors.Is(err, os.ErrNotExist) {
+		var fresh [32]byte
+		_, _ = rand.Read(fresh[:]) // never fails
+		return fresh, writePrivate(path, []byte(base64.StdEncoding.EncodeToString(fresh[:])+"\n"))
+	}
+	if err != nil {
+		return [32]byte{}, err
+	}
+	return masterKey(string(text))
+}
+
+// writePrivate writes a file whole or not at all, readable by its owner alone.
+func writePrivate(path string, data []byte) error {
+	temporary, err := os.CreateTemp(filepath.Dir(path), ".new-*") // mode 0600
+	if err != nil {
+		return err
+	}
+	_, err = temporary.Write(data)
+	err = errors.Join(err, temporary.Sync(), temporary.Close())
+	if err == nil {
+		err = os.Rename(temporary.Name(), path)
+	}
+	if err != nil {
+		_ = os.Remove(temporary.Name())
+	}
+	return err
+}
