@@ -165,8 +165,11 @@ func (c cluster) run(ctx context.Context, input, program string, args ...string)
 	case <-ctx.Done():
 		// The whole group: initdb has children of its own.
 		_ = syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL)
-		<-ended
+		_ = <-ended // killed, by us
 		return fmt.Errorf("making the database was given up: %w", context.Cause(ctx))
+	}
+	if err == nil && strings.Contains(said.String(), "ERROR:") {
+		err = errors.New("a statement was refused") // which single-user mode does not end with
 	}
 	if err != nil {
 		return fmt.Errorf("%s failed (%w):\n%s", program, err, said.String())

@@ -22,20 +22,23 @@ import (
 // its users by a lock: each test program holds it shared until it ends, however
 // it ends; the keeper gets it alone when nobody is left.
 
-// keeperEnv makes a test program a keeper; its value is the folder.
+// keeperEnv makes a test program a keeper; its arguments are the folder and how
+// long an unused server lingers.
 const keeperEnv = "CAUSEWAY_PGTEST_KEEPER"
 
-// linger is how long an unused server waits for another user: about as long as
-// `go test` needs to link the next package.
-const linger = time.Minute
+// usualLinger is about as long as `go test` needs to link the next package.
+const usualLinger = time.Minute
 
 func init() {
-	dir := os.Getenv(keeperEnv)
-	if dir == "" {
+	if os.Getenv(keeperEnv) == "" {
 		return
 	}
-	if err := keep(dir, linger, os.NewFile(3, "ready")); err != nil {
-		os.Exit(1)
+	linger, err := time.ParseDuration(os.Args[2])
+	if err == nil {
+		err = keep(os.Args[1], linger, os.NewFile(3, "ready"))
+	}
+	if err != nil {
+		os.Exit(1) // the one who waits for it has heard why
 	}
 	os.Exit(0)
 }
@@ -64,18 +67,11 @@ func sharedFolder() (string, error) {
 	return dir, nil
 }
 
-// users is held open, and with it the lock, until the program ends.
-var users *os.File
-
-// joinUsers makes this program a user of the shared server.
-func joinUsers(dir string) error {
-	f, err := lock(filepath.Join(dir, "users.lock"), syscall.LOCK_SH)
-	users = f
-	return err
-}
+// usersLock is the lock by which the keeper knows its users.
+const usersLock = "users.lock"
 
 // startKeeper makes sure that a keeper runs, and returns when its server is up.
-func startKeeper(dir string) error {
+func startKeeper(dir string, linger time.Duration) error {
 	// One program starts it, the others wait here and find it running.
 	turn, err := lock(filepath.Join(dir, "start.lock"), syscall.LOCK_EX)
 	if err != nil {
@@ -94,8 +90,8 @@ func startKeeper(dir string) error {
 		return fmt.Errorf("make a pipe: %w", err)
 	}
 	defer hear.Close()
-	cmd := exec.Command(self)
-	cmd.Env = append(os.Environ(), keeperEnv+"="+dir)
+	cmd := exec.Command(self, dir, linger.String())
+	cmd.Env = append(os.Environ(), keeperEnv+"=1")
 	cmd.Dir = dir
 	cmd.ExtraFiles = []*os.File{say}
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true} // Ctrl-C is not for the keeper
@@ -133,7 +129,7 @@ func keep(dir string, linger time.Duration, said io.WriteCloser) error {
 	}
 	alone := make(chan *os.File, 1)
 	go func() {
-		if f, err := awaitUnused(filepath.Join(dir, "users.lock"), linger); err == nil {
+		if f, err := awaitUnused(filepath.Join(dir, usersLock), linger); err == nil {
 			alone <- f
 		}
 	}()

@@ -14,7 +14,9 @@ import (
 	"fmt"
 	"net/url"
 	"os"
+	"path/filepath"
 	"sync"
+	"syscall"
 	"testing"
 
 	_ "github.com/jackc/pgx/v5/stdlib" // the driver "pgx"
@@ -54,12 +56,12 @@ type Schema struct {
 // With is New for another schema.
 func With(t testing.TB, schema Schema) string {
 	t.Helper()
-	server := Server(t)
-	config, err := pgtestdbConfig(server)
+	url := Server(t)
+	config, err := pgtestdbConfig(url)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return pgtestdb.Custom(t, config, templated{schema, server}).URL()
+	return pgtestdb.Custom(t, config, templated{schema, url}).URL()
 }
 
 // Server is the URL of the shared server, as a superuser.
@@ -69,28 +71,35 @@ func Server(t testing.TB) string {
 	if err != nil {
 		t.Fatalf("no Postgres to test on: %v", err)
 	}
-	return server
+	return server.url
 }
 
-var shared = sync.OnceValues(func() (string, error) {
+// server is the shared server as this program uses it.
+type server struct {
+	url        string
+	membership *os.File // tells the keeper that it is in use, until the program ends
+}
+
+var shared = sync.OnceValues(func() (server, error) {
 	if named := os.Getenv(serverEnv); named != "" {
-		return named, nil
+		return server{url: named}, nil
 	}
 	dir, err := sharedFolder()
 	if err != nil {
-		return "", err
+		return server{}, err
 	}
-	if err := joinUsers(dir); err != nil {
-		return "", err
+	membership, err := lock(filepath.Join(dir, usersLock), syscall.LOCK_SH)
+	if err != nil {
+		return server{}, err
 	}
-	if err := startKeeper(dir); err != nil {
-		return "", err
+	if err := startKeeper(dir, usualLinger); err != nil {
+		return server{}, err
 	}
-	server, ok := pgembed.RunningSuperuser(dir)
+	url, ok := pgembed.RunningSuperuser(dir)
 	if !ok {
-		return "", fmt.Errorf("the shared server in %s went away", dir)
+		return server{}, fmt.Errorf("the shared server in %s went away", dir)
 	}
-	return server, nil
+	return server{url: url, membership: membership}, nil
 })
 
 // pgtestdbConfig says in pgtestdb's words what a server URL says. It wants the
