@@ -1,0 +1,138 @@
+// Package platforms is what a platform is to the service: its settings, the tokens
+// by which its programs prove who they are, and what was answered to requests that
+// may be repeated.
+//
+// It never moves money, and never keeps a secret: of a token's secret only its
+// SHA-256 is stored.
+package platforms
+
+import (
+	"context"
+	"time"
+
+	"causeway/core/account"
+	"causeway/core/event"
+	"causeway/core/ident"
+	"causeway/core/platform"
+	"causeway/ports"
+)
+
+// Config is what the use cases need.
+type Config struct {
+	Store ports.Store
+	Clock ports.Clock
+	IDs   ports.IDs
+	// Committed is called after each commit that told events; nil for nobody.
+	Committed func()
+}
+
+// Platforms are the use cases.
+type Platforms struct{ Config }
+
+// New makes the use cases.
+func New(c Config) *Platforms { return &Platforms{c} }
+
+// Founding is what is needed for a new platform.
+type Founding struct {
+	Name        string
+	Environment platform.Environment
+	// Regulated platforms answer for their customers' identity themselves.
+	Regulated bool
+}
+
+// Founded is a new platform and its first token. Secret is told this once.
+type Founded struct {
+	Platform platform.Platform
+	Issued
+}
+
+// Create founds a platform: with the default currencies, an account of its own in
+// each, and a token that may do everything. It is the operator's to call.
+func (p *Platforms) Create(ctx context.Context, f Founding) (Founded, error) {
+	now := p.Clock.Now()
+	made, err := platform.New(ident.NewPlatform(p.IDs.New, now), f.Name, f.Environment, f.Regulated, now)
+	if err != nil {
+		return Founded{}, err
+	}
+	token, err := p.issue(made.ID, "First token", platform.Permissions, now)
+	if err != nil {
+		return Founded{}, err
+	}
+	own, err := p.own(made, now)
+	if err != nil {
+		return Founded{}, err
+	}
+	err = p.Store.Do(ctx, func(ctx context.Context, tx ports.Tx) error {
+		if err := tx.CreatePlatform(ctx, made); err != nil {
+			return err
+		}
+		if err := tx.CreateToken(ctx, token.Token); err != nil {
+			return err
+		}
+		return tx.OpenInternalAccounts(ctx, own)
+	})
+	return Founded{made, token}, err
+}
+
+// Settings reads the settings of the caller's platform.
+func (p *Platforms) Settings(ctx context.Context, who platform.Principal) (platform.Platform, error) {
+	if err := who.Must(platform.View); err != nil {
+		return platform.Platform{}, err
+	}
+	return p.Store.Platform(ctx, who.Platform)
+}
+
+// Change changes the settings given. For currencies that are new the platform gets
+// an account of its own; an endpoint that is new is sent a TEST event.
+func (p *Platforms) Change(ctx context.Context, who platform.Principal, change platform.Change) (platform.Platform, error) {
+	if err := who.Must(platform.Manage); err != nil {
+		return platform.Platform{}, err
+	}
+	now := p.Clock.Now()
+	var after platform.Platform
+	told := false
+	err := p.Store.Do(ctx, func(ctx context.Context, tx ports.Tx) error {
+		before, err := tx.LockPlatform(ctx, who.Platform)
+		if err != nil {
+			return err
+		}
+		if after, told, err = before.Apply(change, now); err != nil {
+			return err
+		}
+		if err := tx.UpdatePlatform(ctx, after); err != nil {
+			return err
+		}
+		own, err := p.own(after, now)
+		if err != nil {
+			return err
+		}
+		if err := tx.OpenInternalAccounts(ctx, own); err != nil {
+			return err
+		}
+		if !told {
+			return nil
+		}
+		return tx.Emit(ctx, []event.Event{event.NewTest(ident.NewWebhook(p.IDs.New, now), after.ID, now)})
+	})
+	if err != nil {
+		return platform.Platform{}, err
+	}
+	if told && p.Committed != nil {
+		p.Committed()
+	}
+	return after, nil
+}
+
+// own are the accounts of the platform itself, one for each of its currencies.
+func (p *Platforms) own(of platform.Platform, now time.Time) ([]account.Internal, error) {
+	accounts := make([]account.Internal, len(of.Currencies))
+	for i, currency := range of.Currencies {
+		id := ident.NewInternalAccount(p.IDs.New, now)
+		opened, err := account.NewInternal(id, of.ID, ident.Customer{}, currency.Code, now)
+		if err != nil {
+			return nil, err
+		}
+		accounts[i] = opened
+	}
+	return accounts, nil
+}

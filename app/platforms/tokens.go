@@ -1,0 +1,85 @@
+package platforms
+
+import (
+	"context"
+	"crypto/rand"
+	"time"
+
+	"causeway/core/ident"
+	"causeway/core/platform"
+	"causeway/ports"
+)
+
+// Issued is a token and, where it was just made, its secret. Of what is read back
+// the secret is empty.
+type Issued struct {
+	Token  platform.Token
+	Secret string
+}
+
+// CreateToken makes a token for the caller's platform. The secret is in the first
+// answer alone: what is remembered for a repeated request lacks it.
+func (p *Platforms) CreateToken(ctx context.Context, who platform.Principal, claim *ports.Claim, name string, permissions []platform.Permission) (Issued, error) {
+	if err := who.Must(platform.Manage); err != nil {
+		return Issued{}, err
+	}
+	made, err := p.issue(who.Platform, name, permissions, p.Clock.Now())
+	if err != nil {
+		return Issued{}, err
+	}
+	err = p.Store.Do(ctx, func(ctx context.Context, tx ports.Tx) error {
+		if err := tx.CreateToken(ctx, made.Token); err != nil {
+			return err
+		}
+		return tx.Remember(ctx, claim, Issued{Token: made.Token}, nil)
+	})
+	if err == nil && claim != nil {
+		claim.Answer(made, nil) // what is sent now
+	}
+	return made, err
+}
+
+// issue makes a token with a secret of 256 random bits.
+func (p *Platforms) issue(of ident.Platform, name string, permissions []platform.Permission, now time.Time) (Issued, error) {
+	var clientID [16]byte
+	var secret [32]byte
+	_, _ = rand.Read(clientID[:]) // never fails
+	_, _ = rand.Read(secret[:])
+	token, text, err := platform.NewToken(ident.NewToken(p.IDs.New, now), of, name, permissions, clientID, secret, now)
+	return Issued{token, text}, err
+}
+
+// Token reads one token of the caller's platform.
+func (p *Platforms) Token(ctx context.Context, who platform.Principal, id ident.Token) (Issued, error) {
+	if err := who.Must(platform.View); err != nil {
+		return Issued{}, err
+	}
+	token, err := p.Store.Token(ctx, who.Platform, id)
+	return Issued{Token: token}, err
+}
+
+// Tokens lists the tokens of the caller's platform.
+func (p *Platforms) Tokens(ctx context.Context, who platform.Principal, f ports.TokenFilter) (ports.Page[platform.Token], error) {
+	if err := who.Must(platform.View); err != nil {
+		return ports.Page[platform.Token]{}, err
+	}
+	return p.Store.Tokens(ctx, who.Platform, f)
+}
+
+// DeleteToken ends a token at once, also the one that asks for it. The last one
+// with MANAGE stays: CONFLICT.
+func (p *Platforms) DeleteToken(ctx context.Context, who platform.Principal, id ident.Token) error {
+	if err := who.Must(platform.Manage); err != nil {
+		return err
+	}
+	return p.Store.Do(ctx, func(ctx context.Context, tx ports.Tx) error {
+		tokens, err := tx.LockTokens(ctx, who.Platform)
+		if err != nil {
+			return err
+		}
+		if err := platform.Revoke(tokens, id); err != nil {
+			return err
+		}
+		return tx.DeleteToken(ctx, who.Platform, id)
+	})
+}
