@@ -86,7 +86,7 @@ func (f *file) refuses(own string) string {
 	switch {
 	case own == f.pkg: // a test from outside
 		return ""
-	case f.pkg == beside:
+	case f.pkg == beside && !(f.test && own == testDatabases):
 		return "migrations stand beside the house and import nothing of it"
 	case own == beside:
 		if floors[from].name == "roof" || f.pkg == testDatabases || floors[from].name == "whole house" || (f.test && from > level("ports")) {
@@ -94,7 +94,7 @@ func (f *file) refuses(own string) string {
 		}
 		return "only the roof, and the databases of tests, bring up the schema"
 	case own == testDatabases:
-		if f.test && from > level("ports") || within(f.pkg, testDatabases) || floors[from].name == "whole house" {
+		if f.test && (from > level("ports") || f.pkg == beside) || within(f.pkg, testDatabases) || floors[from].name == "whole house" {
 			return ""
 		}
 		return "it is for tests above the ports"

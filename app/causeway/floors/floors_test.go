@@ -46,6 +46,8 @@ func TestBreachesAreFound(t *testing.T) {
 		{"the roof knows all", "app/causeway/m.go", `import "causeway/adapters/http"; import "causeway/migrations"`, ""},
 		{"the schema is the roof's", "adapters/postgres/p.go", `import "causeway/migrations"`, "only the roof"},
 		{"migrations know nothing", "migrations/m.go", `import "causeway/core/money"`, "beside"},
+		{"migrations tested on a database", "migrations/m_test.go", `import "causeway/adapters/pgembed/pgtest"`, ""},
+		{"migrations tested on more", "migrations/m_test.go", `import "causeway/adapters/postgres"`, "beside"},
 		{"no floor", "tools/t.go", ``, "stands on no floor"},
 		{"into the void", "app/payments/p.go", `import "causeway/tools"`, "stands on no floor"},
 

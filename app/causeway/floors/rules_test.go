@@ -32,8 +32,8 @@ type floor struct {
 // so do the databases of tests.
 const beside = "migrations"
 
-// testDatabases gives tests a Postgres. It may use beside; any test above ports
-// may use it, and nothing else may.
+// testDatabases gives tests a Postgres. It may use beside; any test above ports or
+// of beside may use it, and nothing else may.
 const testDatabases = "adapters/pgembed/pgtest"
 
 // pure floors compute and nothing else: the same arguments give the same answer,

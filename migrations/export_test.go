@@ -1,0 +1,6 @@
+package migrations
+
+var (
+	UpFrom = up
+	HashOf = hash
+)
