@@ -1,0 +1,247 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"time"
+)
+
+// bench is one run.
+type bench struct {
+	options
+	rig       rig
+	customers []customer
+	quotes    int // made so far
+	ramps     int
+	results
+}
+
+// results are everything a run finds. What was not measured is zero.
+type results struct {
+	machine   machine
+	when      time.Time
+	options   options
+	startup   startup
+	idle      int64
+	yardstick []float64 // transactions per second, before and after
+	main      figures
+	levels    []figures // the same with other numbers in flight
+	half      figures
+	rail      rail
+	alone     figures // quotes alone
+	closing   closing
+}
+
+// rail compares many customers with few, in ramps per second of each short run.
+type rail struct{ many, few []float64 }
+
+func run(ctx context.Context, o options) (err error) {
+	disk, err := diskFolder()
+	if err != nil {
+		return err
+	}
+	folder, err := os.MkdirTemp(disk, "causeway-bench-")
+	if err != nil {
+		return err
+	}
+	if o.binary, err = filepath.Abs(o.binary); err != nil {
+		return err
+	}
+	if _, err := os.Stat(o.binary); err != nil {
+		return fmt.Errorf("there is no program to measure; run make build first: %w", err)
+	}
+	b := &bench{options: o, rig: rig{folder: folder}}
+	defer func() { err = errors.Join(err, b.rig.lower()) }()
+	b.results.when, b.results.options = time.Now().UTC(), o
+
+	if o.wants("start") {
+		say("starting the service twice on a fresh folder")
+		if b.startup, err = measureStartup(ctx, o, folder); err != nil {
+			return err
+		}
+		if o.only == "start" {
+			return b.results.show(os.Stdout)
+		}
+	}
+	if err := b.prepare(ctx); err != nil {
+		return err
+	}
+	if err := b.load(ctx); err != nil {
+		return b.blame(err)
+	}
+	say("waiting for the last webhooks, checking signatures and books")
+	if b.closing, err = b.close(ctx); err != nil {
+		return b.blame(err)
+	}
+	if err := b.results.show(os.Stdout); err != nil || o.partial() {
+		return err
+	}
+	return b.results.save(o.out)
+}
+
+// prepare brings everything up.
+func (b *bench) prepare(ctx context.Context) error {
+	say("starting Postgres and the service")
+	err := b.rig.raise(ctx, b.options)
+	if err != nil {
+		return err
+	}
+	b.idle = b.rig.idle
+	version, err := postgresVersion(ctx, b.rig.meter)
+	if err != nil {
+		return err
+	}
+	if b.machine, err = describeMachine(b.rig.folder, version); err != nil {
+		return err
+	}
+	say("making %d customers", b.options.customers)
+	b.customers, err = b.rig.setUp(ctx, b.options.customers)
+	return err
+}
+
+// load runs every part that is wanted.
+func (b *bench) load(ctx context.Context) error {
+	long := time.Duration(b.seconds) * time.Second
+	brief := max(2*time.Second, long/4)
+	if err := b.warmUp(ctx); err != nil {
+		return err
+	}
+	if b.wants("ramps") || b.wants("half") {
+		if err := b.measureMain(ctx, long); err != nil {
+			return err
+		}
+	}
+	if b.wants("concurrency") {
+		for _, n := range []int{8, 256} {
+			f, err := b.step(ctx, phase{name: fmt.Sprintf("ramps, %d under way", n), inFlight: n, warm: time.Second, measured: brief})
+			if err != nil {
+				return err
+			}
+			b.levels = append(b.levels, f)
+		}
+	}
+	if b.wants("half") {
+		var err error
+		b.half, err = b.step(ctx, phase{name: "ramps at half that rate", inFlight: 512, rate: b.main.perSecond / 2, warm: 2 * time.Second, measured: long / 2})
+		if err != nil {
+			return err
+		}
+	}
+	if b.wants("rail") {
+		if err := b.measureRail(ctx, brief); err != nil {
+			return err
+		}
+	}
+	if b.wants("quotes") {
+		var err error
+		b.alone, err = b.step(ctx, phase{name: "quotes alone", inFlight: b.inFlight, quotes: true, warm: 2 * time.Second, measured: long / 2})
+		return err
+	}
+	return nil
+}
+
+// measureMain measures the ramps between two runs of pgbench.
+func (b *bench) measureMain(ctx context.Context, long time.Duration) error {
+	say("making the rows of pgbench")
+	stick, err := b.rig.makeYardstick(ctx)
+	if err != nil {
+		return err
+	}
+	if err := b.measureYardstick(ctx, stick); err != nil {
+		return err
+	}
+	if b.main, err = b.mainPhase(ctx, long); err != nil {
+		return err
+	}
+	return b.measureYardstick(ctx, stick)
+}
+
+// warmUp makes the service prepare its statements and Postgres know its tables. Of
+// the webhooks that come meanwhile, some are kept to verify their signatures.
+func (b *bench) warmUp(ctx context.Context) error {
+	b.rig.receiver.sampling.Store(true)
+	_, err := b.step(ctx, phase{name: "warm-up", inFlight: b.inFlight, measured: 4 * time.Second})
+	b.rig.receiver.sampling.Store(false)
+	if err != nil {
+		return err
+	}
+	if err := b.rig.analyze(ctx); err != nil {
+		return err
+	}
+	_, err = b.step(ctx, phase{name: "warm-up after ANALYZE", inFlight: b.inFlight, measured: 2 * time.Second})
+	return err
+}
+
+// mainPhase measures the ramps, with profiles where they are wanted.
+func (b *bench) mainPhase(ctx context.Context, long time.Duration) (figures, error) {
+	p := phase{name: fmt.Sprintf("ramps, %d under way", b.inFlight), inFlight: b.inFlight, warm: 2 * time.Second, measured: long}
+	if b.profile == "" {
+		return b.step(ctx, p)
+	}
+	taken, err := b.beginProfiles(ctx, p.warm+p.measured)
+	if err != nil {
+		return figures{}, err
+	}
+	f, err := b.step(ctx, p)
+	if err != nil {
+		return f, err
+	}
+	return f, taken.finish(ctx, b)
+}
+
+// measureRail lets a thousand customers and ten take turns, so that whatever else
+// happens on the machine meets both.
+func (b *bench) measureRail(ctx context.Context, brief time.Duration) error {
+	for range 3 {
+		for _, side := range []struct {
+			few   int
+			rates *[]float64
+		}{{0, &b.rail.many}, {10, &b.rail.few}} {
+			f, err := b.step(ctx, phase{name: "one rail", inFlight: b.inFlight, few: side.few, warm: time.Second, measured: brief})
+			if err != nil {
+				return err
+			}
+			*side.rates = append(*side.rates, f.perSecond)
+		}
+	}
+	return nil
+}
+
+// measureYardstick runs pgbench when nothing else runs.
+func (b *bench) measureYardstick(ctx context.Context, stick yardstick) error {
+	if err := b.drain(ctx); err != nil {
+		return err
+	}
+	if err := b.rig.meter.run(ctx, "CHECKPOINT"); err != nil {
+		return err
+	}
+	tps, err := stick.measure(ctx, max(2, b.seconds/2))
+	if err != nil {
+		return err
+	}
+	say("pgbench: %.0f transactions/s", tps)
+	b.results.yardstick = append(b.results.yardstick, tps)
+	return nil
+}
+
+// step measures a phase and says how it went.
+func (b *bench) step(ctx context.Context, p phase) (figures, error) {
+	f, err := b.measure(ctx, p)
+	if err == nil {
+		say("%s: %.0f/s, quote %s ms", p.name, f.perSecond, f.quote)
+	}
+	return f, err
+}
+
+// blame adds what the service said last to a failure.
+func (b *bench) blame(err error) error {
+	return fmt.Errorf("%w\nthe service said last:\n%s", err, b.rig.service.words())
+}
+
+// say tells whoever watches how far the run is.
+func say(format string, args ...any) {
+	fmt.Fprintf(os.Stderr, "bench: "+format+"\n", args...)
+}

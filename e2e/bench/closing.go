@@ -1,0 +1,108 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+)
+
+// closing is what is found when the load is over.
+type closing struct {
+	webhooks   int64 // accepted in all
+	repeated   int64 // COMPLETED events accepted more than once
+	signatures int   // deliveries whose two signatures were verified
+	books      string
+	peak       int64 // memory of the service at its largest, in bytes
+}
+
+// drained is how long the webhooks may take that are still under way.
+const drained = 2 * time.Minute
+
+// close waits until every webhook has come, and proves that the load has broken
+// nothing. Books that do not balance or a webhook that is missing fail the run.
+func (b *bench) close(ctx context.Context) (closing, error) {
+	var c closing
+	if err := b.drain(ctx); err != nil {
+		return c, err
+	}
+	r := b.rig.receiver
+	if r.failed.Load() > 0 {
+		return c, fmt.Errorf("%d payments failed", r.failed.Load())
+	}
+	c.webhooks = r.pending.Load() + r.processing.Load() + r.completed.Load() + r.other.Load()
+	c.repeated = r.repeated.Load()
+	var err error
+	if c.signatures, err = b.verifySamples(ctx); err != nil {
+		return c, err
+	}
+	if c.peak, err = memory(b.rig.service.pid(), "VmHWM"); err != nil {
+		return c, err
+	}
+	said, err := output(ctx, []string{"DATABASE_URL=" + b.rig.postgres.URL()}, b.binary, "ledger", "check")
+	c.books = strings.TrimSpace(said)
+	return c, err
+}
+
+// drain waits until the receiver has accepted all events and the service knows it.
+func (b *bench) drain(ctx context.Context) error {
+	ctx, cancel := context.WithTimeoutCause(ctx, drained, fmt.Errorf("not all webhooks came within %s after the load", drained))
+	defer cancel()
+	conn, err := pgx.Connect(ctx, b.rig.postgres.URL())
+	if err != nil {
+		return err
+	}
+	defer conn.Close(context.Background())
+	r := b.rig.receiver
+	for {
+		// What is tried again and given up is told apart from what is on its way.
+		var waiting bool
+		var parked int64
+		err := conn.QueryRow(ctx, `SELECT EXISTS (SELECT FROM webhook_queue) OR EXISTS (SELECT FROM webhook_backlog),
+			(SELECT count(*) FROM webhook_attempts WHERE parked)`).Scan(&waiting, &parked)
+		pending, processing, completed := r.pending.Load(), r.processing.Load(), r.completed.Load()
+		state := fmt.Errorf("accepted %d PENDING of %d, %d PROCESSING and %d COMPLETED of %d; %d given up",
+			pending, b.quotes, processing, completed, b.ramps, parked)
+		switch {
+		case err != nil:
+			return errors.Join(context.Cause(ctx), err, state)
+		case parked > 0:
+			return state
+		case !waiting && pending >= int64(b.quotes) && processing >= int64(b.ramps) && completed >= int64(b.ramps):
+			return nil
+		}
+		if err := rest(ctx, 100*time.Millisecond); err != nil {
+			return errors.Join(err, state)
+		}
+	}
+}
+
+// verifySamples checks the signatures of the deliveries kept from the warm-up.
+func (b *bench) verifySamples(ctx context.Context) (int, error) {
+	c, err := dial(ctx, b.rig.target.address)
+	if err != nil {
+		return 0, err
+	}
+	defer c.close()
+	var document any
+	if err := c.call(b.rig.target, "GET", "/webhook-keys", nil, &document); err != nil {
+		return 0, err
+	}
+	var k keys
+	if err := k.collect(document); err != nil {
+		return 0, fmt.Errorf("read the webhook keys: %w", err)
+	}
+	samples := b.rig.receiver.kept()
+	if len(samples) == 0 {
+		return 0, errors.New("no delivery was kept to verify its signatures")
+	}
+	for _, sample := range samples {
+		if err := k.verify(sample); err != nil {
+			return 0, err
+		}
+	}
+	return len(samples), nil
+}

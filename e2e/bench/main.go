@@ -1,0 +1,110 @@
+// Command bench measures the service as it is deployed: the real program over HTTP,
+// on a real Postgres that makes every commit durable, with a platform that asks for
+// quotes, pays them and receives the webhooks. Beside it, on the same Postgres in
+// the same run, it measures pgbench, so that figures of different machines can be
+// compared.
+//
+// It fails when a request is refused, a payment does not complete, a webhook is
+// missing or the books do not balance afterwards. A goal that is missed is shown,
+// and is no failure: machines differ.
+//
+// It shares the processors with what it measures, so it is lean: it never parses
+// what it can search, and never checks in the hot loop what it can check on a sample.
+package main
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"strings"
+	"syscall"
+	"time"
+)
+
+// options are the flags.
+type options struct {
+	binary    string
+	seconds   int
+	inFlight  int
+	customers int
+	only      string
+	profile   string
+	out       string
+	keys      bool
+}
+
+// parts are what --only may name.
+var parts = []string{"start", "ramps", "concurrency", "half", "rail", "quotes"}
+
+// parse reads the flags; help goes to usage.
+func parse(args []string, usage io.Writer) (options, error) {
+	var o options
+	flags := flag.NewFlagSet("bench", flag.ContinueOnError)
+	flags.SetOutput(usage)
+	flags.StringVar(&o.binary, "binary", cmp.Or(os.Getenv("CAUSEWAY_BIN"), "bin/causeway"), "the `program` to measure (CAUSEWAY_BIN)")
+	flags.IntVar(&o.seconds, "seconds", 20, "`seconds` that the ramps are measured for; other parts take half of it or less")
+	flags.IntVar(&o.inFlight, "concurrency", 64, "`ramps` that are under way at once")
+	flags.IntVar(&o.customers, "customers", 1000, "`customers` to make")
+	flags.StringVar(&o.only, "only", "", "measure one `part` and write no file: "+strings.Join(parts, ", "))
+	flags.StringVar(&o.profile, "profile", "", "write profiles of the ramps to this `folder`, and no file of results")
+	flags.StringVar(&o.out, "out", "docs/benchmarks.md", "the `file` to write the results to")
+	flags.BoolVar(&o.keys, "keys", false, "send an idempotency key with every request, and write no file")
+	if err := flags.Parse(args); err != nil {
+		return o, err
+	}
+	return o, o.check()
+}
+
+func (o options) check() error {
+	known := o.only == ""
+	for _, part := range parts {
+		known = known || part == o.only
+	}
+	switch {
+	case !known:
+		return fmt.Errorf("--only must be one of %s, not %s", strings.Join(parts, ", "), o.only)
+	case o.seconds < 2 || o.seconds > 600:
+		return fmt.Errorf("--seconds must be from 2 to 600, not %d", o.seconds)
+	case o.inFlight < 1 || o.inFlight > 4096:
+		return fmt.Errorf("--concurrency must be from 1 to 4096, not %d", o.inFlight)
+	case o.customers < 10 || o.customers > 100_000:
+		return fmt.Errorf("--customers must be from 10 to 100000, not %d", o.customers)
+	}
+	return nil
+}
+
+// wants tells whether a part is to be measured.
+func (o options) wants(part string) bool { return o.only == "" || o.only == part }
+
+// partial runs show their figures and write no file.
+func (o options) partial() bool { return o.only != "" || o.profile != "" || o.keys }
+
+func main() {
+	o, err := parse(os.Args[1:], os.Stderr)
+	switch {
+	case errors.Is(err, flag.ErrHelp):
+		return
+	case err != nil:
+		fmt.Fprintln(os.Stderr, "bench:", err)
+		os.Exit(2)
+	}
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	ctx, cancel := context.WithTimeoutCause(ctx, longest(o), errors.New("the run took too long"))
+	err = run(ctx, o)
+	cancel()
+	stop()
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "bench:", err)
+		os.Exit(1)
+	}
+}
+
+// longest is when a run is given up: several times what it should take.
+func longest(o options) time.Duration {
+	return 10*time.Minute + 20*time.Duration(o.seconds)*time.Second
+}

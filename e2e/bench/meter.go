@@ -1,0 +1,108 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+)
+
+// meter reads what the run costs: processor time by process, and what Postgres
+// counts. Its connection is to another database of the server, so none of the
+// commits it counts is its own.
+type meter struct {
+	conn      *pgx.Conn
+	database  string // the service's
+	server    int    // process id of the service
+	postgres  int    // process id of the first Postgres process
+	generator int
+}
+
+// newMeter reads over a connection as superuser.
+func newMeter(ctx context.Context, superuserURL, database string, server int) (*meter, error) {
+	conn, err := pgx.Connect(ctx, superuserURL)
+	if err != nil {
+		return nil, err
+	}
+	m := &meter{conn: conn, database: database, server: server, generator: os.Getpid()}
+	var backend int
+	if err := conn.QueryRow(ctx, "SELECT pg_backend_pid()").Scan(&backend); err != nil {
+		return nil, err
+	}
+	s, err := statOf(backend)
+	if err != nil {
+		return nil, fmt.Errorf("find the Postgres processes: %w", err)
+	}
+	m.postgres = s.parent
+	return m, nil
+}
+
+func (m *meter) close() { _ = m.conn.Close(context.Background()) }
+
+// reading is what has been used and counted up to a moment.
+type reading struct {
+	at                                   time.Time
+	server, postgres, generator, machine time.Duration // processor time
+	commits                              int64         // of the service's database, those that only read included
+	writes                               int64         // transactions that wrote or locked something
+	walBytes                             int64
+	walSyncs                             int64
+}
+
+// read takes a reading. Postgres tells its commits and syncs with a lag of up to a
+// second under load, at both ends of a measurement alike.
+func (m *meter) read(ctx context.Context) (reading, error) {
+	var r reading
+	err := m.conn.QueryRow(ctx, `
+		SELECT (SELECT xact_commit FROM pg_stat_database WHERE datname = $1),
+		       pg_snapshot_xmax(pg_current_snapshot())::text::bigint,
+		       (pg_current_wal_insert_lsn() - '0/0')::bigint,
+		       (SELECT wal_sync FROM pg_stat_wal)`, m.database).
+		Scan(&r.commits, &r.writes, &r.walBytes, &r.walSyncs)
+	if err != nil {
+		return r, fmt.Errorf("read the counters of Postgres: %w", err)
+	}
+	r.at = time.Now()
+	if r.server, err = processorTime(m.server); err != nil {
+		return r, err
+	}
+	if r.generator, err = processorTime(m.generator); err != nil {
+		return r, err
+	}
+	if r.postgres, err = familyTime(m.postgres); err != nil {
+		return r, err
+	}
+	r.machine, err = machineTime()
+	return r, err
+}
+
+// cost is what one unit of work took between two readings.
+type cost struct {
+	server, postgres, generator time.Duration
+	others                      float64 // processors that something else kept busy meanwhile
+	busy                        float64 // processors that were busy in all
+	commits, writes, walSyncs   float64
+	walBytes                    float64
+}
+
+func costOf(from, to reading, units int) cost {
+	n, seconds := float64(units), to.at.Sub(from.at).Seconds()
+	server, postgres, generator := to.server-from.server, to.postgres-from.postgres, to.generator-from.generator
+	each := func(d time.Duration) time.Duration { return time.Duration(float64(d) / n) }
+	machine := to.machine - from.machine
+	return cost{
+		server: each(server), postgres: each(postgres), generator: each(generator),
+		others:  max(0, (machine-server-postgres-generator).Seconds()/seconds),
+		busy:    machine.Seconds() / seconds,
+		commits: float64(to.commits-from.commits) / n, writes: float64(to.writes-from.writes) / n,
+		walSyncs: float64(to.walSyncs-from.walSyncs) / n, walBytes: float64(to.walBytes-from.walBytes) / n,
+	}
+}
+
+// run executes a statement on the server, such as CHECKPOINT.
+func (m *meter) run(ctx context.Context, statement string) error {
+	_, err := m.conn.Exec(ctx, statement)
+	return err
+}

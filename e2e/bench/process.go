@@ -1,0 +1,163 @@
+package main
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"syscall"
+	"time"
+)
+
+// process is a program of ours that runs beside the generator.
+type process struct {
+	name   string
+	cmd    *exec.Cmd
+	log    string // the file its words go to
+	exited chan struct{}
+	err    error // how it ended; to be read after exited is closed
+}
+
+// start runs a program in a session of its own, so that Ctrl-C reaches the
+// generator alone, which stops things in their order. If the generator is killed,
+// the kernel stops the program.
+func start(name, log string, env []string, program string, args ...string) (*process, error) {
+	out, err := os.OpenFile(log, os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o600)
+	if err != nil {
+		return nil, err
+	}
+	defer out.Close() // the child has its own handle
+	p := &process{name: name, cmd: exec.Command(program, args...), log: log, exited: make(chan struct{})}
+	p.cmd.Env = append(environment(), env...)
+	p.cmd.Stdout, p.cmd.Stderr = out, out
+	p.cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true, Pdeathsig: syscall.SIGTERM}
+	started := make(chan error)
+	go func() {
+		// The kernel sends that signal when the thread ends that made the child.
+		runtime.LockOSThread()
+		err := p.cmd.Start()
+		started <- err
+		if err == nil {
+			p.err = p.cmd.Wait()
+			close(p.exited)
+		}
+	}()
+	if err := <-started; err != nil {
+		return nil, fmt.Errorf("start %s: %w", name, err)
+	}
+	return p, nil
+}
+
+// environment is ours without the settings of the service and of Postgres, so that
+// every run measures the same.
+func environment() []string {
+	var kept []string
+	for _, setting := range os.Environ() {
+		name, _, _ := strings.Cut(setting, "=")
+		if (strings.HasPrefix(name, "CAUSEWAY_") && name != "CAUSEWAY_POSTGRES_BIN") || name == "DATABASE_URL" || strings.HasPrefix(name, "PG") {
+			continue
+		}
+		kept = append(kept, setting)
+	}
+	return kept
+}
+
+func (p *process) pid() int { return p.cmd.Process.Pid }
+
+// graceful is how long the service may take to stop.
+const graceful = 15 * time.Second
+
+// stop asks the program to end, and ends it when it does not.
+func (p *process) stop() error {
+	_ = p.cmd.Process.Signal(syscall.SIGTERM)
+	select {
+	case <-p.exited:
+	case <-time.After(graceful):
+		_ = p.cmd.Process.Kill()
+		<-p.exited
+		return fmt.Errorf("%s did not stop in %s and was killed", p.name, graceful)
+	}
+	if p.err != nil {
+		return fmt.Errorf("%s: %w; it said:\n%s", p.name, p.err, p.words())
+	}
+	return nil
+}
+
+// words are the last lines that the program said.
+func (p *process) words() string {
+	text, err := os.ReadFile(p.log)
+	if err != nil {
+		return err.Error()
+	}
+	lines := strings.Split(strings.TrimRight(string(text), "\n"), "\n")
+	return strings.Join(lines[max(0, len(lines)-15):], "\n")
+}
+
+var errEnded = errors.New("without saying that anything is wrong")
+
+// awaitReady returns when /readyz of the service is 200.
+func (p *process) awaitReady(ctx context.Context, address string) error {
+	ctx, cancel := context.WithTimeout(ctx, time.Minute)
+	defer cancel()
+	look := time.NewTicker(2 * time.Millisecond)
+	defer look.Stop()
+	asker := &http.Client{Transport: &http.Transport{DisableKeepAlives: true}}
+	for {
+		select {
+		case <-ctx.Done():
+			return fmt.Errorf("%s was not ready: %w; it said:\n%s", p.name, context.Cause(ctx), p.words())
+		case <-p.exited:
+			return fmt.Errorf("%s ended while it started: %w; it said:\n%s", p.name, cmp.Or(p.err, errEnded), p.words())
+		case <-look.C:
+		}
+		if ready(ctx, asker, address) {
+			return nil
+		}
+	}
+}
+
+func ready(ctx context.Context, asker *http.Client, address string) bool {
+	request, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://"+address+"/readyz", http.NoBody)
+	if err != nil {
+		return false
+	}
+	answer, err := asker.Do(request)
+	if err != nil {
+		return false
+	}
+	defer answer.Body.Close()
+	_, _ = io.Copy(io.Discard, answer.Body)
+	return answer.StatusCode == http.StatusOK
+}
+
+// output runs a program to its end and returns what it printed.
+func output(ctx context.Context, env []string, program string, args ...string) (string, error) {
+	cmd := exec.CommandContext(ctx, program, args...)
+	cmd.Env = append(environment(), env...)
+	var said, complained strings.Builder
+	cmd.Stdout, cmd.Stderr = &said, &complained
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
+	cmd.Cancel = func() error { return cmd.Process.Signal(syscall.SIGTERM) }
+	cmd.WaitDelay = graceful
+	if err := cmd.Run(); err != nil {
+		return said.String(), fmt.Errorf("%s %s: %w\n%s%s", filepath.Base(program), strings.Join(args, " "), err, said.String(), complained.String())
+	}
+	return said.String(), nil
+}
+
+// freeAddress is an address on loopback that nobody listens on.
+func freeAddress() (string, error) {
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		return "", err
+	}
+	return listener.Addr().String(), listener.Close()
+}

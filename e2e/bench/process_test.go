@@ -1,0 +1,77 @@
+package main
+
+import (
+	"net/http"
+	"net/http/httptest"
+	"path/filepath"
+	"strings"
+	"sync/atomic"
+	"syscall"
+	"testing"
+)
+
+func TestProcess(t *testing.T) {
+	// A program is asked to stop and does; one that ended badly tells its last words.
+	t.Parallel()
+	dir := t.TempDir()
+	good, err := start("good", filepath.Join(dir, "good"), nil, "/bin/sh", "-c", "trap 'exit 0' TERM; echo up; while :; do sleep 0.01; done")
+	if err != nil {
+		t.Fatal(err)
+	}
+	awaitWords(t, good, "up")
+	if err := good.stop(); err != nil {
+		t.Error(err)
+	}
+
+	bad, err := start("bad", filepath.Join(dir, "bad"), []string{"WORD=trouble"}, "/bin/sh", "-c", "echo in $WORD; exit 3")
+	if err != nil {
+		t.Fatal(err)
+	}
+	<-bad.exited
+	if err := bad.stop(); err == nil || !strings.Contains(err.Error(), "in trouble") {
+		t.Errorf("got %v; want the last words", err)
+	}
+
+	if _, err := start("none", filepath.Join(dir, "none"), nil, "/does/not/exist"); err == nil {
+		t.Error("a program that is not there was started")
+	}
+}
+
+// awaitWords returns when the program has said something.
+func awaitWords(t *testing.T, p *process, words string) {
+	t.Helper()
+	for !strings.Contains(p.words(), words) {
+		select {
+		case <-p.exited:
+			t.Fatalf("%s ended: %v", p.name, p.err)
+		case <-t.Context().Done():
+			t.Fatal(t.Context().Err())
+		default:
+		}
+	}
+}
+
+func TestAwaitReady(t *testing.T) {
+	// Ready is when /readyz answers 200, not before; a program that ends will never be.
+	t.Parallel()
+	var asked atomic.Int64
+	service := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Path != "/readyz" || asked.Add(1) < 3 {
+			w.WriteHeader(http.StatusServiceUnavailable)
+		}
+	}))
+	defer service.Close()
+	p := &process{exited: make(chan struct{})}
+	address := service.Listener.Addr().String()
+
+	if err := p.awaitReady(t.Context(), address); err != nil || asked.Load() != 3 {
+		t.Errorf("%v after %d questions; want 3", err, asked.Load())
+	}
+
+	asked.Store(-1 << 40)
+	p.err = syscall.ECHILD
+	close(p.exited)
+	if err := p.awaitReady(t.Context(), address); err == nil || !strings.Contains(err.Error(), syscall.ECHILD.Error()) {
+		t.Errorf("got %v; want why it ended", err)
+	}
+}

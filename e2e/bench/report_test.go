@@ -1,0 +1,101 @@
+package main
+
+import (
+	"flag"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+)
+
+var update = flag.Bool("update", false, "write the golden files anew")
+
+// measured are results in which everything was measured.
+func measured() results {
+	ms := func(n float64) time.Duration { return time.Duration(n * float64(time.Millisecond)) }
+	l := latency{ms(20), ms(31.5), ms(44.25), ms(80)}
+	c := cost{server: 320 * time.Microsecond, postgres: 480 * time.Microsecond, generator: 100 * time.Microsecond,
+		others: 0.04, busy: 1.93, commits: 1.25, writes: 0.9, walSyncs: 0.6, walBytes: 9876}
+	return results{
+		machine: machine{cores: 2, processor: "Example Processor", memory: 24e9, kernel: "6.1.0", filesystem: "ext4", golang: "1.26.8", postgres: "15.18", sync: ms(0.4)},
+		when:    time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC),
+		options: options{seconds: 20, customers: 1000, inFlight: 64},
+		startup: startup{first: 1900 * time.Millisecond, again: 310 * time.Millisecond, stop: 120 * time.Millisecond},
+		idle:    31_500_000, yardstick: []float64{7000, 6600},
+		main:    figures{inFlight: 64, perSecond: 1700.4, ramp: l, quote: l, send: l, webhook: l, completed: 34000, cost: c},
+		levels:  []figures{{inFlight: 8, perSecond: 900, ramp: l, quote: l, send: l, webhook: l, completed: 4500}},
+		half:    figures{inFlight: 512, perSecond: 850, ramp: l, quote: l, completed: 8500},
+		rail:    rail{many: []float64{1800, 1750, 1850}, few: []float64{1900, 1880, 1950}},
+		alone:   figures{inFlight: 64, perSecond: 4000, quote: latency{ms(10), ms(20), ms(24.9), ms(30)}, completed: 40000, cost: c},
+		closing: closing{webhooks: 123456, repeated: 3, signatures: 300, books: "12 rules over 34,000 postings: nothing wrong", peak: 90_000_000},
+	}
+}
+
+func TestReport(t *testing.T) {
+	// The file and the terminal show every figure, its goal, and whether it is met.
+	t.Parallel()
+	var shown strings.Builder
+	if err := measured().show(&shown); err != nil {
+		t.Fatal(err)
+	}
+	for name, got := range map[string]string{"benchmarks.md": measured().markdown(), "terminal.txt": shown.String()} {
+		path := filepath.Join("testdata", name)
+		if *update {
+			if err := os.WriteFile(path, []byte(got), 0o644); err != nil {
+				t.Fatal(err)
+			}
+		}
+		want, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got != string(want) {
+			t.Errorf("%s differs (run with -update when that is right); got:\n%s", name, got)
+		}
+	}
+}
+
+func TestReportGoals(t *testing.T) {
+	// A goal that is missed is called missed, in its own row.
+	t.Parallel()
+	for row, worsen := range map[string]func(r *results){
+		"Ramps per pgbench transaction": func(r *results) { r.main.perSecond = 900 },
+		"Commits per ramp":              func(r *results) { r.main.cost.commits = 8.01 },
+		"`POST /quotes` at":             func(r *results) { r.half.quote.p99 = goalQuote },
+		"Many to ten":                   func(r *results) { r.rail.many = []float64{1000} },
+		"Memory of the service at rest": func(r *results) { r.idle = goalIdle },
+		"First start":                   func(r *results) { r.startup.first = goalFirst },
+		"Start again":                   func(r *results) { r.startup.again = goalAgain },
+	} {
+		r := measured()
+		r.half.quote.p99 = 20 * time.Millisecond
+		worsen(&r)
+		for line := range strings.Lines(r.markdown()) {
+			if missed := strings.Contains(line, "missed"); missed != strings.Contains(line, row) && (missed || strings.Contains(line, "met")) {
+				t.Errorf("%s: %s", row, line)
+			}
+		}
+		if !strings.Contains(r.markdown(), "missed") {
+			t.Errorf("%s: nothing is missed", row)
+		}
+	}
+}
+
+func TestReportOfAPart(t *testing.T) {
+	// What was not measured is not shown.
+	t.Parallel()
+	whole := measured()
+	part := results{machine: whole.machine, idle: whole.idle, options: whole.options, rail: whole.rail}
+
+	text := part.markdown()
+
+	for _, absent := range []string{"NaN", "Inf", "## Ramps", "## Quotes", "First start", "Afterwards"} {
+		if strings.Contains(text, absent) {
+			t.Errorf("%s is shown:\n%s", absent, text)
+		}
+	}
+	if !strings.Contains(text, "hot rail") {
+		t.Errorf("the rail is not shown:\n%s", text)
+	}
+}

@@ -1,0 +1,173 @@
+package main
+
+import (
+	"context"
+	"crypto/rand"
+	"encoding/base64"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/url"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"causeway/adapters/pgembed"
+)
+
+// rig is everything that runs during the measurement: a private Postgres set as
+// `causeway dev` sets it, the service on it, and the platform's webhook endpoint.
+type rig struct {
+	folder   string // of the run; removed at the end
+	postgres *pgembed.Server
+	service  *process
+	pprof    string // address of the service's profiles, when they are wanted
+	target   target
+	receiver *receiver
+	meter    *meter
+	idle     int64 // memory of the service before any request, in bytes
+}
+
+// settings are the service's own, as far as they are not left as they come: the
+// rate limit would measure itself.
+func settings(databaseURL, address, pprof string) []string {
+	var key [32]byte
+	_, _ = rand.Read(key[:]) // never fails
+	set := []string{
+		"DATABASE_URL=" + databaseURL, "CAUSEWAY_LISTEN=" + address,
+		"CAUSEWAY_MASTER_KEY=" + base64.StdEncoding.EncodeToString(key[:]),
+		"CAUSEWAY_RATE_LIMIT=1000000", "CAUSEWAY_RATE_BURST=1000000",
+	}
+	if pprof != "" {
+		set = append(set, "CAUSEWAY_PPROF="+pprof)
+	}
+	return set
+}
+
+// settle is how long the service is left alone before its memory at rest is read.
+const settle = 3 * time.Second
+
+// raise brings it all up. What is up when it fails is for the caller to take down.
+func (r *rig) raise(ctx context.Context, o options) error {
+	extra := map[string]string{}
+	if o.profile != "" {
+		extra["shared_preload_libraries"] = "pg_stat_statements"
+		extra["pg_stat_statements.track"] = "all"
+	}
+	var err error
+	if r.postgres, err = pgembed.Start(ctx, pgembed.Options{Dir: filepath.Join(r.folder, "data"), Settings: extra}); err != nil {
+		return err
+	}
+	address, err := freeAddress()
+	if err != nil {
+		return err
+	}
+	if o.profile != "" {
+		if r.pprof, err = freeAddress(); err != nil {
+			return err
+		}
+	}
+	set := settings(r.postgres.URL(), address, r.pprof)
+	if _, err := output(ctx, set, o.binary, "migrate"); err != nil {
+		return err
+	}
+	made, err := output(ctx, set, o.binary, "platform", "create", "--name", "Bench", "--environment", "SANDBOX")
+	if err != nil {
+		return err
+	}
+	var credentials struct{ ClientID, ClientSecret string }
+	if err := json.Unmarshal([]byte(made), &credentials); err != nil {
+		return fmt.Errorf("read the credentials that platform create printed: %w", err)
+	}
+	r.target = newTarget(address, credentials.ClientID, credentials.ClientSecret)
+	if r.service, err = start("causeway serve", filepath.Join(r.folder, "service.log"), set, o.binary, "serve"); err != nil {
+		return err
+	}
+	if err := r.service.awaitReady(ctx, address); err != nil {
+		return err
+	}
+	if r.meter, err = newMeter(ctx, r.postgres.SuperuserURL(), databaseOf(r.postgres.URL()), r.service.pid()); err != nil {
+		return err
+	}
+	if err := rest(ctx, settle); err != nil {
+		return err
+	}
+	if r.idle, err = memory(r.service.pid(), "VmRSS"); err != nil {
+		return err
+	}
+	r.receiver, err = listen()
+	return err
+}
+
+// lower takes everything down, in the order that lets each finish, and removes the
+// folder.
+func (r *rig) lower() error {
+	var failed []error
+	if r.service != nil {
+		failed = append(failed, r.service.stop())
+	}
+	if r.receiver != nil {
+		r.receiver.close()
+	}
+	if r.meter != nil {
+		r.meter.close()
+	}
+	if r.postgres != nil {
+		ctx, cancel := context.WithTimeout(context.Background(), graceful)
+		defer cancel()
+		failed = append(failed, r.postgres.Stop(ctx))
+	}
+	return errors.Join(append(failed, os.RemoveAll(r.folder))...)
+}
+
+// makeYardstick makes a database for pgbench beside the service's, of the same
+// owner and behind the same socket.
+func (r *rig) makeYardstick(ctx context.Context) (yardstick, error) {
+	service, err := url.Parse(r.postgres.URL())
+	if err != nil {
+		return yardstick{}, err
+	}
+	name := pgx.Identifier{yardstickDatabase}.Sanitize()
+	owner := pgx.Identifier{service.User.Username()}.Sanitize()
+	if err := r.meter.run(ctx, "CREATE DATABASE "+name+" OWNER "+owner); err != nil {
+		return yardstick{}, err
+	}
+	service.Path = "/" + yardstickDatabase
+	return newYardstick(ctx, service.String())
+}
+
+// analyze makes Postgres know the tables as they are now. Otherwise it would do so
+// by itself at some moment of the measurement.
+func (r *rig) analyze(ctx context.Context) error {
+	super, err := url.Parse(r.postgres.SuperuserURL())
+	if err != nil {
+		return err
+	}
+	super.Path = "/" + databaseOf(r.postgres.URL())
+	conn, err := pgx.Connect(ctx, super.String())
+	if err != nil {
+		return err
+	}
+	_, err = conn.Exec(ctx, "ANALYZE")
+	return errors.Join(err, conn.Close(ctx))
+}
+
+func databaseOf(databaseURL string) string {
+	parsed, err := url.Parse(databaseURL)
+	if err != nil {
+		return ""
+	}
+	return filepath.Base(parsed.Path)
+}
+
+// rest does nothing for a while.
+func rest(ctx context.Context, d time.Duration) error {
+	select {
+	case <-time.After(d):
+		return nil
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
+}

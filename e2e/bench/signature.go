@@ -1,0 +1,104 @@
+package main
+
+import (
+	"bytes"
+	"crypto/ecdsa"
+	"crypto/ed25519"
+	"crypto/sha256"
+	"crypto/x509"
+	"encoding/base64"
+	"encoding/json"
+	"encoding/pem"
+	"errors"
+	"fmt"
+	"strings"
+)
+
+// keys are the public keys that deliveries may be signed with.
+type keys struct {
+	ecdsa   []*ecdsa.PublicKey
+	ed25519 []ed25519.PublicKey
+}
+
+// collect takes every public key in PEM that a JSON document holds.
+func (k *keys) collect(document any) error {
+	switch value := document.(type) {
+	case string:
+		return k.add(value)
+	case []any:
+		for _, inner := range value {
+			if err := k.collect(inner); err != nil {
+				return err
+			}
+		}
+	case map[string]any:
+		for _, inner := range value {
+			if err := k.collect(inner); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+func (k *keys) add(text string) error {
+	block, _ := pem.Decode([]byte(text))
+	if block == nil {
+		return nil
+	}
+	key, err := x509.ParsePKIXPublicKey(block.Bytes)
+	if err != nil {
+		return err
+	}
+	switch key := key.(type) {
+	case *ecdsa.PublicKey:
+		k.ecdsa = append(k.ecdsa, key)
+	case ed25519.PublicKey:
+		k.ed25519 = append(k.ed25519, key)
+	}
+	return nil
+}
+
+// verify checks both signatures of a delivery.
+func (k keys) verify(d delivery) error { return errors.Join(k.verifyBody(d), k.verifyStandard(d)) }
+
+// verifyBody checks Service-Webhook-Signature: ECDSA over the body.
+func (k keys) verifyBody(d delivery) error {
+	value, _ := header(d.head, "Service-Webhook-Signature")
+	var sent struct{ V, S string }
+	if err := json.Unmarshal(value, &sent); err != nil || sent.V != "1" {
+		return fmt.Errorf("Service-Webhook-Signature is %q", value) //nolint:staticcheck // the header's name
+	}
+	signature, err := base64.StdEncoding.DecodeString(sent.S)
+	if err != nil {
+		return err
+	}
+	sum := sha256.Sum256(d.body)
+	for _, key := range k.ecdsa {
+		if ecdsa.VerifyASN1(key, sum[:], signature) {
+			return nil
+		}
+	}
+	return fmt.Errorf("no ECDSA key verifies %.80s", d.body)
+}
+
+// verifyStandard checks webhook-signature: Ed25519 over id, time and body.
+func (k keys) verifyStandard(d delivery) error {
+	id, _ := header(d.head, "webhook-id")
+	at, _ := header(d.head, "webhook-timestamp")
+	signatures, _ := header(d.head, "webhook-signature")
+	signed := bytes.Join([][]byte{id, at, d.body}, []byte("."))
+	for one := range strings.FieldsSeq(string(signatures)) {
+		encoded, ok := strings.CutPrefix(one, "v1a,")
+		signature, err := base64.StdEncoding.DecodeString(encoded)
+		if !ok || err != nil || len(signature) != ed25519.SignatureSize {
+			continue
+		}
+		for _, key := range k.ed25519 {
+			if ed25519.Verify(key, signed, signature) {
+				return nil
+			}
+		}
+	}
+	return fmt.Errorf("no Ed25519 key verifies %.80s", d.body)
+}
