@@ -11,7 +11,10 @@ import (
 	"testing"
 	"time"
 
+	"github.com/danielgtaylor/huma/v2"
+
 	"causeway/core/fault"
+	"causeway/core/platform"
 )
 
 func TestBadRequestsSayEverythingThatIsWrong(t *testing.T) {
@@ -262,5 +265,40 @@ func TestEveryRuleHasAText(t *testing.T) {
 	}
 	if _, text, _ := explain(mark + "unheard of"); text != "is not valid" {
 		t.Errorf("a mark that is not ours is told as %q", text)
+	}
+}
+
+// bundle asks core about itself beside what the schema finds.
+type bundle struct {
+	Color string `json:"color" enum:"RED,GREEN"`
+	Size  int    `json:"size"`
+}
+
+func (b *bundle) Resolve(huma.Context) []error {
+	return Findings(fault.Invalid(
+		fault.Field{Field: "color", Message: "is out of fashion"},
+		fault.Field{Field: "contents[0].name", Message: "is taken", Constraint: map[string]any{"maxLength": 3}},
+	))
+}
+
+func TestWhatCoreFindsIsListedToo(t *testing.T) {
+	t.Parallel()
+	// The bad fields of a fault of core stand beside those of the schema; of a field
+	// that both found, the schema's word counts. An error of our own adds none.
+	f := unbuilt(t)
+	Post(f.API, Operation{ID: "bundle", Path: "/bundles", Summary: "Bundle", Tag: "Parcels", Permission: platform.Manage},
+		func(context.Context, Call, *struct{ Body bundle }) (int, error) { return 0, nil }, func(int) NoBody { return NoBody{} })
+	if err := f.Build(); err != nil {
+		t.Fatal(err)
+	}
+
+	got := f.do("POST", "/bundles", `{"color":"BLUE"}`)
+
+	want := map[string]string{"color": "must be one of RED, GREEN", "size": "is required", "contents[0].name": "is taken"}
+	if got.status != 400 || !maps.Equal(got.fields, want) || !strings.Contains(got.body, `{"maxLength":3}`) {
+		t.Errorf("got %s, want %v", got.body, want)
+	}
+	if found := Findings(errors.New("broken")); found != nil {
+		t.Errorf("found %v", found)
 	}
 }
