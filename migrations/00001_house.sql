@@ -78,7 +78,7 @@ CREATE TABLE external_accounts (
     PRIMARY KEY (platform_id, id),
     FOREIGN KEY (platform_id, customer_id) REFERENCES customers
 );
-CREATE INDEX external_accounts_of_customer ON external_accounts (platform_id, customer_id, id);
+CREATE INDEX external_accounts_of_customer ON external_accounts (platform_id, customer_id, id) WHERE customer_id IS NOT NULL;
 CREATE UNIQUE INDEX external_account_unique_while_active ON external_accounts
     (platform_id, coalesce(customer_id, '00000000-0000-0000-0000-000000000000'), fingerprint) WHERE deleted_at IS NULL;
 

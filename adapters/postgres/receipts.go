@@ -28,7 +28,8 @@ const insertReceipts = `
 const lockByReference = `
 	WITH wanted AS (
 		SELECT q.platform_id, q.transaction_id AS id FROM quotes q
-		JOIN unnest($1::uuid[], $2::text[]) AS k(platform_id, reference) USING (platform_id, reference)),
+		JOIN unnest($1::uuid[], $2::text[]) AS k(platform_id, reference) USING (platform_id, reference)
+		WHERE q.reference <> ''),
 	locked AS MATERIALIZED (
 		SELECT t.* FROM transactions t JOIN wanted USING (platform_id, id)
 		ORDER BY t.platform_id, t.id FOR UPDATE OF t)
@@ -125,7 +126,7 @@ func (db *DB) Receipts(ctx context.Context, p ident.Platform, ids []ident.Receip
 const readByReference = `
 	SELECT ` + transactionColumns + `
 	FROM unnest($1::uuid[], $2::text[]) AS k(platform_id, reference)
-	JOIN quotes q ON q.platform_id = k.platform_id AND q.reference = k.reference
+	JOIN quotes q ON q.platform_id = k.platform_id AND q.reference = k.reference AND q.reference <> ''
 	JOIN transactions t ON t.platform_id = q.platform_id AND t.id = q.transaction_id
 	LEFT JOIN customers c ON c.platform_id = t.platform_id AND c.id = t.customer_id`
 

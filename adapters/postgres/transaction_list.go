@@ -81,7 +81,7 @@ func narrow(c *conditions, f ports.TransactionFilter) bool {
 		c.add("c.platform_customer_id = ?", f.PlatformCustomerID)
 	}
 	if f.Reference != "" {
-		c.add("q.reference = ?", f.Reference)
+		c.add("q.reference = ? AND q.reference <> ''", f.Reference)
 	}
 	if f.Status != "" {
 		c.add("t.status = ?", string(f.Status))
