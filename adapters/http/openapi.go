@@ -1,10 +1,6 @@
 package httpapi
 
 import (
-	"bytes"
-	"compress/gzip"
-	"crypto/sha256"
-	"encoding/base64"
 	"encoding/json"
 	"fmt"
 	"net/http"
@@ -322,49 +318,4 @@ func (d *document) addErrorSchemas() {
 			Description: "An answer with the status " + strconv.Itoa(status) + ".",
 		}
 	}
-}
-
-// file is a document that never changes while the program runs.
-type file struct {
-	contentType, tag string
-	plain, zipped    []byte
-}
-
-func newFile(contentType string, body []byte) (*file, error) {
-	var zipped bytes.Buffer
-	z, err := gzip.NewWriterLevel(&zipped, gzip.BestCompression)
-	if err != nil {
-		return nil, err
-	}
-	if _, err := z.Write(body); err != nil {
-		return nil, err
-	}
-	if err := z.Close(); err != nil {
-		return nil, err
-	}
-	sum := sha256.Sum256(body)
-	return &file{
-		contentType: contentType, plain: body, zipped: zipped.Bytes(),
-		tag: `"` + base64.RawURLEncoding.EncodeToString(sum[:12]) + `"`,
-	}, nil
-}
-
-func (f *file) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	header := w.Header()
-	header.Set("Etag", f.tag)
-	header.Set("Cache-Control", "no-cache") // ask every time, get 304
-	header.Set("Vary", "Accept-Encoding")
-	header.Set("Content-Security-Policy", referencePolicy)
-	if strings.Contains(r.Header.Get("If-None-Match"), f.tag) {
-		w.WriteHeader(http.StatusNotModified)
-		return
-	}
-	body := f.plain
-	if strings.Contains(r.Header.Get("Accept-Encoding"), "gzip") {
-		header.Set("Content-Encoding", "gzip")
-		body = f.zipped
-	}
-	header.Set("Content-Type", f.contentType)
-	header.Set("Content-Length", strconv.Itoa(len(body)))
-	_, _ = w.Write(body) // a reader who has left needs no page
 }
