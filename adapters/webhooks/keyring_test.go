@@ -1,0 +1,202 @@
+package webhooks
+
+import (
+	"context"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"causeway/core/platform"
+	"causeway/ports"
+)
+
+func TestRotation(t *testing.T) {
+	t.Parallel()
+	// After a rotation new keys sign; during the overlap the old ones are published and
+	// sign beside the new one where the header has room for two; then they are gone.
+	f := newFixture(t, Options{})
+	ctx := context.Background()
+	server, got := receiver(t, nil)
+	deliver := func() received {
+		t.Helper()
+		f.sender.Deliver(ctx, f.delivery(server.URL))
+		return <-got
+	}
+	keys := func() []ports.WebhookKey {
+		t.Helper()
+		keys, err := f.keyring.Keys(ctx, platform.Sandbox, f.clock.Now())
+		if err != nil {
+			t.Fatal(err)
+		}
+		return keys
+	}
+	old := keys()
+	f.clock.advance(time.Second)
+	if err := f.keyring.Rotate(ctx, platform.Sandbox, f.clock.Now(), 24*time.Hour); err != nil {
+		t.Fatal(err)
+	}
+
+	during := keys()
+	r := deliver()
+	if len(old) != 2 || len(during) != 4 || strings.Count(r.header.Get("webhook-signature"), "v1a,") != 2 {
+		t.Fatalf("%d keys, then %d, header %q", len(old), len(during), r.header.Get("webhook-signature"))
+	}
+	for i, k := range during { // newest first
+		if k.ValidUntil.IsZero() != (i < 2) {
+			t.Errorf("key %d ends at %v", i, k.ValidUntil)
+		}
+	}
+	if err := verifyBoth(during[:2], r); err != nil {
+		t.Errorf("with the new keys: %v", err)
+	}
+	if err := verifyBoth([]ports.WebhookKey{during[0], during[1], during[2], during[3]}, r); err != nil {
+		t.Errorf("with all: %v", err)
+	}
+
+	f.clock.advance(24 * time.Hour)
+	if after, r := keys(), deliver(); len(after) != 2 || after[0].ID != during[0].ID ||
+		strings.Contains(r.header.Get("webhook-signature"), " ") || verifyBoth(after, r) != nil {
+		t.Errorf("after the overlap: %d keys, header %q", len(after), r.header.Get("webhook-signature"))
+	}
+}
+
+func TestOldReceiversDuringOverlap(t *testing.T) {
+	t.Parallel()
+	// A receiver that knows only the old Ed25519 key still verifies during the overlap.
+	f := newFixture(t, Options{})
+	ctx := context.Background()
+	old, err := f.keyring.Keys(ctx, platform.Sandbox, f.clock.Now())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := f.keyring.Rotate(ctx, platform.Sandbox, f.clock.Now().Add(time.Second), time.Hour); err != nil {
+		t.Fatal(err)
+	}
+	server, got := receiver(t, nil)
+	f.sender.Deliver(ctx, f.delivery(server.URL))
+
+	err = verifyBoth(old, <-got)
+
+	if err == nil || !strings.Contains(err.Error(), "id, time and body verify: true") {
+		t.Errorf("with the old keys: %v", err)
+	}
+}
+
+func TestEnvironmentsHaveTheirOwnKeys(t *testing.T) {
+	t.Parallel()
+	// No key of one environment is one of the other.
+	f := newFixture(t, Options{})
+	seen := map[string]bool{}
+	for _, env := range []platform.Environment{platform.Sandbox, platform.Production} {
+		keys, err := f.keyring.Keys(context.Background(), env, f.clock.Now())
+		if err != nil || len(keys) != 2 {
+			t.Fatalf("%s: %d keys, %v", env, len(keys), err)
+		}
+		for _, k := range keys {
+			if seen[k.PEM] || k.Environment != env {
+				t.Errorf("%s: key %+v", env, k)
+			}
+			seen[k.PEM] = true
+		}
+	}
+	if _, err := f.keyring.Keys(context.Background(), "ELSEWHERE", f.clock.Now()); err == nil {
+		t.Error("an unknown environment has keys")
+	}
+}
+
+func TestFirstKeysAreMadeOnce(t *testing.T) {
+	t.Parallel()
+	// However many ask first, here and in other processes, they end up with one pair.
+	f := newFixture(t, Options{})
+	other := NewKeyring(f.store, sealer{}, f.clock, ids{})
+	var others []ports.WebhookKey
+	f.store.before = func() {
+		var err error
+		if others, err = other.Keys(context.Background(), platform.Sandbox, f.clock.Now()); err != nil {
+			t.Error(err)
+		}
+	}
+	var all sync.WaitGroup
+	for range 8 {
+		all.Go(func() {
+			if _, err := f.keyring.current(context.Background(), platform.Sandbox); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	all.Wait()
+
+	keys, err := f.keyring.Keys(context.Background(), platform.Sandbox, f.clock.Now())
+	if err != nil || len(keys) != 2 || len(others) != 2 || keys[0].ID != others[0].ID || keys[1].ID != others[1].ID {
+		t.Errorf("got %v, the other %v, %v", keys, others, err)
+	}
+}
+
+func TestRotationBySomebodyElse(t *testing.T) {
+	t.Parallel()
+	// Two that rotate at once both succeed, one after the other; and a process notices
+	// within a minute that another one has rotated.
+	f := newFixture(t, Options{})
+	ctx := context.Background()
+	before, err := f.keyring.current(ctx, platform.Sandbox)
+	if err != nil {
+		t.Fatal(err)
+	}
+	other := NewKeyring(f.store, sealer{}, f.clock, ids{})
+	f.clock.advance(time.Second)
+	f.store.before = func() {
+		if err := other.Rotate(ctx, platform.Sandbox, f.clock.Now(), time.Hour); err != nil {
+			t.Error(err)
+		}
+	}
+	third := NewKeyring(f.store, sealer{}, f.clock, ids{})
+	if err := third.Rotate(ctx, platform.Sandbox, f.clock.Now().Add(time.Millisecond), time.Hour); err != nil {
+		t.Fatal(err)
+	}
+
+	if same, err := f.keyring.current(ctx, platform.Sandbox); err != nil || same != before {
+		t.Errorf("the keys in memory were looked up again: %v", err)
+	}
+	f.clock.advance(refresh)
+	after, err := f.keyring.current(ctx, platform.Sandbox)
+	if err != nil || after.ecdsa.Equal(before.ecdsa) || len(after.ed25519) != 3 {
+		t.Errorf("the new keys were not found: %v", err)
+	}
+}
+
+func TestStoreAway(t *testing.T) {
+	t.Parallel()
+	// Keys in memory go on signing while the store is away; without any there is no
+	// delivery, and it says why.
+	f := newFixture(t, Options{})
+	ctx := context.Background()
+	if _, err := f.keyring.current(ctx, platform.Sandbox); err != nil {
+		t.Fatal(err)
+	}
+	f.store.broken = true
+	f.clock.advance(time.Hour)
+
+	if _, err := f.keyring.current(ctx, platform.Sandbox); err != nil {
+		t.Error(err)
+	}
+	d := f.delivery("https://example.com")
+	d.Endpoint.Environment = platform.Production
+	if answer := f.sender.Deliver(ctx, d); answer.Outcome != "UNREACHABLE" || answer.Error != "the delivery could not be signed" {
+		t.Errorf("answer %+v", answer)
+	}
+}
+
+func TestMovedKey(t *testing.T) {
+	t.Parallel()
+	// A sealed key that was put into another row does not open.
+	f := newFixture(t, Options{})
+	if _, err := f.keyring.Keys(context.Background(), platform.Sandbox, f.clock.Now()); err != nil {
+		t.Fatal(err)
+	}
+	moved := f.store.keys[0]
+	f.store.keys[0].ID = ids{}.New(f.clock.Now())
+	if _, err := f.keyring.Keys(context.Background(), platform.Sandbox, f.clock.Now()); err == nil {
+		t.Errorf("key of %s opened elsewhere", moved.ID)
+	}
+}

@@ -1,0 +1,157 @@
+package webhooks
+
+import (
+	"context"
+	"crypto/ecdsa"
+	"crypto/ed25519"
+	"crypto/sha256"
+	"crypto/x509"
+	"encoding/base64"
+	"encoding/json"
+	"encoding/pem"
+	"fmt"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	standardwebhooks "github.com/standard-webhooks/standard-webhooks/libraries/go"
+
+	"causeway/core/platform"
+	"causeway/ports"
+)
+
+func TestSignaturesVerify(t *testing.T) {
+	t.Parallel()
+	// What a receiver gets verifies with the published keys, by nothing but the
+	// standard library, and not when a single byte is changed.
+	f := newFixture(t, Options{})
+	server, got := receiver(t, nil)
+	d := f.delivery(server.URL)
+
+	answer := f.sender.Deliver(context.Background(), d)
+
+	if answer.Outcome != "ACCEPTED" {
+		t.Fatalf("answer %+v", answer)
+	}
+	r := <-got
+	if string(r.body) != string(d.Body) || r.method != "POST" || r.header.Get("Content-Type") != "application/json" {
+		t.Errorf("received %+v", r)
+	}
+	keys, err := f.keyring.Keys(context.Background(), platform.Sandbox, f.clock.Now())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := verifyBoth(keys, r); err != nil {
+		t.Error(err)
+	}
+	r.body[10] ^= 1
+	if err := verifyBoth(keys, r); err == nil {
+		t.Error("a changed body verifies")
+	}
+}
+
+func TestStandardWebhooksForm(t *testing.T) {
+	t.Parallel()
+	// The off-the-shelf verifier reads our headers: it finds the signatures of its own
+	// kind (symmetric ones) among ours, over the same id, time and body.
+	f := newFixture(t, Options{})
+	server, got := receiver(t, nil)
+	f.sender.Deliver(context.Background(), f.delivery(server.URL))
+	r := <-got
+	verifier, err := standardwebhooks.NewWebhook("whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := verifier.Verify(r.body, r.header); err == nil || !strings.Contains(err.Error(), standardwebhooks.ErrNoMatchingSignature.Error()) {
+		t.Errorf("the verifier says %v", err)
+	}
+	seconds, err := strconv.ParseInt(r.header.Get("webhook-timestamp"), 10, 64)
+	if err != nil {
+		t.Fatal(err)
+	}
+	symmetric, err := verifier.Sign(r.header.Get("webhook-id"), time.Unix(seconds, 0), r.body)
+	if err != nil {
+		t.Fatal(err)
+	}
+
+	r.header.Set("webhook-signature", r.header.Get("webhook-signature")+" "+symmetric)
+
+	if err := verifier.Verify(r.body, r.header); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestBodySignatureStays(t *testing.T) {
+	t.Parallel()
+	// Between attempts the signature of the body stays, while the one that holds the
+	// time changes with it.
+	f := newFixture(t, Options{})
+	d := f.delivery("http://example.com")
+	sign := func(at time.Time) signed {
+		s, err := f.keyring.sign(context.Background(), platform.Sandbox, d.ID.String(), at, d.Body)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return s
+	}
+	first, second := sign(d.At), sign(d.At.Add(time.Hour))
+	if first.service != second.service || first.standard == second.standard || first.timestamp == second.timestamp {
+		t.Errorf("first %+v, then %+v", first, second)
+	}
+}
+
+// verifyBoth checks a request as a receiver would that has only the keys and the
+// published rules.
+func verifyBoth(keys []ports.WebhookKey, r received) error {
+	var header struct{ V, S string }
+	if err := json.Unmarshal([]byte(r.header.Get("Service-Webhook-Signature")), &header); err != nil || header.V != "1" {
+		return fmt.Errorf("Service-Webhook-Signature %q: %v", r.header.Get("Service-Webhook-Signature"), err)
+	}
+	der, err := base64.StdEncoding.DecodeString(header.S)
+	if err != nil {
+		return err
+	}
+	id, timestamp := r.header.Get("webhook-id"), r.header.Get("webhook-timestamp")
+	message := []byte(id + "." + timestamp + "." + string(r.body))
+	digest := sha256.Sum256(r.body)
+	var body, standard bool
+	for _, k := range keys {
+		block, _ := pem.Decode([]byte(k.PEM))
+		public, err := x509.ParsePKIXPublicKey(block.Bytes)
+		if err != nil {
+			return err
+		}
+		switch public := public.(type) {
+		case *ecdsa.PublicKey:
+			body = body || ecdsa.VerifyASN1(public, digest[:], der)
+		case ed25519.PublicKey:
+			raw, err := base64.StdEncoding.DecodeString(strings.TrimPrefix(k.Standard, "whpk_"))
+			if err != nil || !public.Equal(ed25519.PublicKey(raw)) || !strings.HasPrefix(k.Standard, "whpk_") {
+				return fmt.Errorf("the two forms of a key differ: %s", k.Standard)
+			}
+			for one := range strings.SplitSeq(r.header.Get("webhook-signature"), " ") {
+				signature, err := base64.StdEncoding.DecodeString(strings.TrimPrefix(one, "v1a,"))
+				if err != nil {
+					return err
+				}
+				standard = standard || ed25519.Verify(public, message, signature)
+			}
+		}
+	}
+	if !body || !standard {
+		return fmt.Errorf("body verifies: %v, id, time and body verify: %v", body, standard)
+	}
+	return nil
+}
+
+func BenchmarkSign(b *testing.B) {
+	f := newFixture(b, Options{})
+	body := make([]byte, 1400)
+	b.ReportAllocs()
+	for b.Loop() {
+		if _, err := f.keyring.sign(context.Background(), platform.Sandbox, "Webhook:1", f.clock.Now(), body); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
