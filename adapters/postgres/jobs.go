@@ -16,7 +16,7 @@ const insertJob = `INSERT INTO jobs (platform_id, id, step, due_at, subjects) VA
 
 func (u *unit) AddJobs(_ context.Context, jobs []ports.Job) error {
 	for _, j := range jobs {
-		u.write(insertJob, j.Platform.UUID(), j.ID, string(j.Step), j.Due, j.Subjects)
+		u.write(insertJob, pgID(j.Platform.UUID()), pgID(j.ID), string(j.Step), j.Due, allIDs(j.Subjects))
 	}
 	return nil
 }
@@ -73,9 +73,9 @@ func (db *DB) PostponeJobs(ctx context.Context, jobs []ports.Job, due time.Time)
 	return err
 }
 
-func jobKeys(jobs []ports.Job) (platforms, ids []uuid.UUID) {
+func jobKeys(jobs []ports.Job) (platforms, ids idArray) {
 	for _, j := range jobs {
-		platforms, ids = append(platforms, j.Platform.UUID()), append(ids, j.ID)
+		platforms, ids = append(platforms, pgID(j.Platform.UUID())), append(ids, pgID(j.ID))
 	}
 	return platforms, ids
 }

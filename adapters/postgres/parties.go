@@ -5,8 +5,8 @@ import (
 	"encoding/json"
 	"time"
 
-	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgtype"
 
 	"causeway/core/account"
 	"causeway/core/corridor"
@@ -28,15 +28,15 @@ const readParties = `
 // Parties loads what a quote needs to know of its two sides, and no more.
 func (u *unit) Parties(ctx context.Context, keys []ports.PartyKey) ([]ports.Parties, error) {
 	n := len(keys)
-	platforms, customers, externals := make([]uuid.UUID, n), make([]uuid.UUID, n), make([]uuid.UUID, n)
+	platforms, customers, externals := make(idArray, n), make(idArray, n), make(idArray, n)
 	for i, k := range keys {
-		platforms[i], customers[i], externals[i] = k.Platform.UUID(), k.Customer.UUID(), k.External.UUID()
+		platforms[i], customers[i], externals[i] = pgID(k.Platform.UUID()), pgID(k.Customer.UUID()), pgID(k.External.UUID())
 	}
 	found := make([]ports.Parties, n)
 	err := u.read(ctx, readParties, []any{platforms, customers, externals}, func(rows pgx.Rows) error {
 		var (
 			at                                    int
-			customerID, externalID, ownerID       uuid.NullUUID
+			customerID, externalID, ownerID       pgtype.UUID
 			platformCustomerID, status, kind      *string
 			currency, accountType, externalStatus *string
 			fields                                []byte
@@ -51,14 +51,14 @@ func (u *unit) Parties(ctx context.Context, keys []ports.PartyKey) ([]ports.Part
 		if customerID.Valid && customerGone == nil {
 			c := &customer.Customer{Platform: keys[at-1].Platform, PlatformCustomerID: *platformCustomerID,
 				Status: customer.Status(*status), Type: customer.Type(*kind)}
-			ident.Set(&c.ID, customerID.UUID)
+			ident.Set(&c.ID, customerID.Bytes)
 			parties.Customer = c
 		}
 		if externalID.Valid && externalGone == nil {
 			a := &account.External{Platform: keys[at-1].Platform, Currency: money.Currency(*currency),
 				Type: account.Type(*accountType), Status: account.Status(*externalStatus), CreatedAt: moment(created)}
-			ident.Set(&a.ID, externalID.UUID)
-			ident.Set(&a.Customer, ownerID.UUID)
+			ident.Set(&a.ID, externalID.Bytes)
+			ident.Set(&a.Customer, ownerID.Bytes)
 			for _, rail := range rails {
 				a.Rails = append(a.Rails, corridor.Rail(rail))
 			}

@@ -4,8 +4,8 @@ import (
 	"context"
 	"encoding/json"
 
-	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgtype"
 
 	"causeway/core/account"
 	"causeway/core/ident"
@@ -30,29 +30,29 @@ func (db *DB) Payouts(ctx context.Context, keys []ports.TransactionKey) ([]ports
 		return nil, err
 	}
 	wanted := map[payee]account.External{}
-	var platforms, accounts []uuid.UUID
+	var platforms, accounts idArray
 	for _, t := range found {
 		to := payee{t.Platform, t.Destination.ExternalAccount}
 		if _, known := wanted[to]; known || to.account.IsZero() {
 			continue
 		}
 		wanted[to] = account.External{}
-		platforms, accounts = append(platforms, to.platform.UUID()), append(accounts, to.account.UUID())
+		platforms, accounts = append(platforms, pgID(to.platform.UUID())), append(accounts, pgID(to.account.UUID()))
 	}
 	rows, err := db.pool.Query(ctx, readPayees, pgx.QueryExecModeCacheStatement, platforms, accounts)
 	if err != nil {
 		return nil, err
 	}
 	if err := each(rows, func(rows pgx.Rows) error {
-		var platformID, id uuid.UUID
+		var platformID, id pgtype.UUID
 		var kind string
 		var fields []byte
 		if err := rows.Scan(&platformID, &id, &kind, &fields); err != nil {
 			return err
 		}
 		a := account.External{Type: account.Type(kind)}
-		ident.Set(&a.Platform, platformID)
-		ident.Set(&a.ID, id)
+		ident.Set(&a.Platform, platformID.Bytes)
+		ident.Set(&a.ID, id.Bytes)
 		err := json.Unmarshal(fields, &a.Fields)
 		wanted[payee{a.Platform, a.ID}] = a
 		return err

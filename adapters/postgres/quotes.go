@@ -3,7 +3,6 @@ package postgres
 import (
 	"context"
 	"encoding/json"
-	"time"
 
 	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
@@ -41,27 +40,27 @@ func (u *unit) CreateQuotes(_ context.Context, quotes []quote.Quote, transaction
 
 func (u *unit) insertQuotes(quotes []quote.Quote) error {
 	n := len(quotes)
-	platforms, ids, transactions := make([]uuid.UUID, n), make([]uuid.UUID, n), make([]uuid.UUID, n)
+	platforms, ids, transactions := make(idArray, n), make(idArray, n), make(idArray, n)
 	sides, locked := make([]string, n), make([]int64, n)
 	fees, fixed, variable, fraction := make([]int64, n), make([]int64, n), make([]int64, n), make([]string, n)
 	rates, markets, sent, received := make([]string, n), make([]string, n), make([]int64, n), make([]int64, n)
 	networks, references, ways := make([]string, n), make([]string, n), make([]string, n)
 	descriptions, purposes := make([]string, n), make([]string, n)
-	expires, created := make([]time.Time, n), make([]time.Time, n)
+	expires, created := make(timeArray, n), make(timeArray, n)
 	for i := range quotes {
 		q := &quotes[i]
 		text, err := json.Marshal(q.Instructions)
 		if err != nil {
 			return err
 		}
-		platforms[i], ids[i], transactions[i] = q.Platform.UUID(), q.ID.UUID(), q.Transaction.UUID()
+		platforms[i], ids[i], transactions[i] = pgID(q.Platform.UUID()), pgID(q.ID.UUID()), pgID(q.Transaction.UUID())
 		sides[i], locked[i] = string(q.Side), q.LockedAmount
 		fees[i], fixed[i], variable[i], fraction[i] = q.Pricing.Fees, q.Pricing.FixedFee, q.Pricing.VariableFee, q.Pricing.FeeRate.String()
 		rates[i], markets[i] = q.Pricing.Rate.String(), q.Pricing.Market.String()
 		sent[i], received[i] = q.Pricing.RoundingSent, q.Pricing.RoundingReceived
 		networks[i], references[i], ways[i] = q.Source.Network, q.Reference, string(text)
 		descriptions[i], purposes[i] = q.Description, q.Purpose
-		expires[i], created[i] = q.ExpiresAt, q.CreatedAt
+		expires[i], created[i] = pgTime(q.ExpiresAt), pgTime(q.CreatedAt)
 	}
 	u.write(insertQuotes, platforms, ids, transactions, sides, locked, fees, fixed, variable, fraction,
 		rates, markets, sent, received, networks, references, ways, descriptions, purposes, expires, created)
@@ -70,24 +69,24 @@ func (u *unit) insertQuotes(quotes []quote.Quote) error {
 
 func (u *unit) insertTransactions(transactions []transaction.Transaction) {
 	n := len(transactions)
-	platforms, ids, quotes, customers := make([]uuid.UUID, n), make([]uuid.UUID, n), make([]uuid.NullUUID, n), make([]uuid.NullUUID, n)
+	platforms, ids, quotes, customers := make(idArray, n), make(idArray, n), make(idArray, n), make(idArray, n)
 	directions, statuses, refunds, reached, reasons := make([]string, n), make([]string, n), make([]string, n), make([]string, n), make([]string, n)
-	fromExternal, fromInternal := make([]uuid.NullUUID, n), make([]uuid.NullUUID, n)
-	toExternal, toInternal := make([]uuid.NullUUID, n), make([]uuid.NullUUID, n)
+	fromExternal, fromInternal := make(idArray, n), make(idArray, n)
+	toExternal, toInternal := make(idArray, n), make(idArray, n)
 	in, out := make([]string, n), make([]string, n)
 	sentIn, sent, receivedIn, received := make([]string, n), make([]int64, n), make([]string, n), make([]int64, n)
-	created, updated := make([]time.Time, n), make([]time.Time, n)
+	created, updated := make(timeArray, n), make(timeArray, n)
 	for i := range transactions {
 		t := &transactions[i]
-		platforms[i], ids[i], quotes[i], customers[i] = t.Platform.UUID(), t.ID.UUID(), nullID(t.Quote.UUID()), nullID(t.Customer.UUID())
+		platforms[i], ids[i], quotes[i], customers[i] = pgID(t.Platform.UUID()), pgID(t.ID.UUID()), pgID(t.Quote.UUID()), pgID(t.Customer.UUID())
 		directions[i], statuses[i], refunds[i] = string(t.Type), string(t.State.Status), string(t.State.Refund)
 		reached[i], reasons[i] = string(t.State.Reached), string(t.State.Reason)
-		fromExternal[i], fromInternal[i] = nullID(t.Source.ExternalAccount.UUID()), nullID(t.Source.InternalAccount.UUID())
-		toExternal[i], toInternal[i] = nullID(t.Destination.ExternalAccount.UUID()), nullID(t.Destination.InternalAccount.UUID())
+		fromExternal[i], fromInternal[i] = pgID(t.Source.ExternalAccount.UUID()), pgID(t.Source.InternalAccount.UUID())
+		toExternal[i], toInternal[i] = pgID(t.Destination.ExternalAccount.UUID()), pgID(t.Destination.InternalAccount.UUID())
 		in[i], out[i] = t.InRail, t.OutRail
 		sentIn[i], sent[i] = string(t.Pricing.Sent.Currency), t.Pricing.Sent.Minor
 		receivedIn[i], received[i] = string(t.Pricing.Received.Currency), t.Pricing.Received.Minor
-		created[i], updated[i] = t.CreatedAt, t.UpdatedAt
+		created[i], updated[i] = pgTime(t.CreatedAt), pgTime(t.UpdatedAt)
 	}
 	u.write(insertTransactions, platforms, ids, quotes, customers, directions, statuses, refunds, reached, reasons,
 		fromExternal, fromInternal, toExternal, toInternal, in, out, sentIn, sent, receivedIn, received, created, updated)

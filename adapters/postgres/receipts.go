@@ -4,10 +4,10 @@ import (
 	"bytes"
 	"context"
 	"slices"
-	"time"
 
 	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgtype"
 
 	"causeway/core/fault"
 	"causeway/core/ident"
@@ -43,11 +43,11 @@ func (u *unit) TakeIn(ctx context.Context, receipts []transaction.Receipt) ([]po
 	if err != nil {
 		return nil, err
 	}
-	var platforms []uuid.UUID
+	var platforms idArray
 	var references []string
 	for _, r := range receipts {
 		if r.Reference != "" {
-			platforms, references = append(platforms, r.Platform.UUID()), append(references, r.Reference)
+			platforms, references = append(platforms, pgID(r.Platform.UUID())), append(references, r.Reference)
 		}
 	}
 	found := make(map[ports.ReferenceKey]*transaction.Transaction, len(receipts))
@@ -73,21 +73,21 @@ func (u *unit) insertReceipts(ctx context.Context, receipts []transaction.Receip
 	sorted := slices.Clone(receipts)
 	slices.SortFunc(sorted, func(a, b transaction.Receipt) int { return a.ID.Compare(b.ID) })
 	n := len(sorted)
-	platforms, ids := make([]uuid.UUID, n), make([]uuid.UUID, n)
+	platforms, ids := make(idArray, n), make(idArray, n)
 	rails, partners, references := make([]string, n), make([]string, n), make([]string, n)
-	currencies, amounts, moments := make([]string, n), make([]int64, n), make([]time.Time, n)
+	currencies, amounts, moments := make([]string, n), make([]int64, n), make(timeArray, n)
 	byID := make(map[uuid.UUID]ident.Receipt, n)
 	for i, r := range sorted {
-		platforms[i], ids[i] = r.Platform.UUID(), r.ID.UUID()
+		platforms[i], ids[i] = pgID(r.Platform.UUID()), pgID(r.ID.UUID())
 		rails[i], partners[i], references[i] = r.Rail, r.PartnerID, r.Reference
-		currencies[i], amounts[i], moments[i] = string(r.Amount.Currency), r.Amount.Minor, r.At
+		currencies[i], amounts[i], moments[i] = string(r.Amount.Currency), r.Amount.Minor, pgTime(r.At)
 		byID[r.ID.UUID()] = r.ID
 	}
 	fresh := make(map[ident.Receipt]bool, n)
 	err := u.read(ctx, insertReceipts, []any{platforms, ids, rails, partners, references, currencies, amounts, moments}, func(rows pgx.Rows) error {
-		var id uuid.UUID
+		var id pgtype.UUID
 		err := rows.Scan(&id)
-		fresh[byID[id]] = true
+		fresh[byID[id.Bytes]] = true
 		return err
 	})
 	return fresh, err
@@ -132,9 +132,9 @@ const readByReference = `
 
 // TransactionsByReference finds what payments are for.
 func (db *DB) TransactionsByReference(ctx context.Context, keys []ports.ReferenceKey) (map[ports.ReferenceKey]transaction.Transaction, error) {
-	platforms, references := make([]uuid.UUID, len(keys)), make([]string, len(keys))
+	platforms, references := make(idArray, len(keys)), make([]string, len(keys))
 	for i, k := range keys {
-		platforms[i], references[i] = k.Platform.UUID(), k.Reference
+		platforms[i], references[i] = pgID(k.Platform.UUID()), k.Reference
 	}
 	rows, err := db.pool.Query(ctx, readByReference, pgx.QueryExecModeCacheStatement, platforms, references)
 	if err != nil {

@@ -5,10 +5,9 @@ import (
 	"encoding/json"
 	"fmt"
 	"slices"
-	"time"
 
-	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgtype"
 
 	"causeway/core/ident"
 	"causeway/core/money"
@@ -38,13 +37,12 @@ const transactionTables = `
 func scanTransaction(rows pgx.Rows) (transaction.Transaction, error) {
 	var (
 		t                                                    transaction.Transaction
-		platformID, id                                       uuid.UUID
-		quoteID, customerID                                  uuid.NullUUID
-		fromExternal, fromInternal, toExternal, toInternal   uuid.NullUUID
+		platformID, id, quoteID, customerID                  pgtype.UUID
+		fromExternal, fromInternal, toExternal, toInternal   pgtype.UUID
 		sentIn, receivedIn, fundedIn                         string
 		refundReason, feeFraction, rate, market, ways        string
 		network                                              string
-		refundAt, refundSettledAt, settledAt, expires        *time.Time
+		refundAt, refundSettledAt, settledAt, expires        pgtype.Timestamptz
 		fundedMinor                                          int64
 		direction, status, refundStatus, reached, failReason string
 	)
@@ -59,26 +57,26 @@ func scanTransaction(rows pgx.Rows) (transaction.Transaction, error) {
 		&network, &t.Reference, &ways, &t.Description, &expires); err != nil {
 		return t, err
 	}
-	ident.Set(&t.Platform, platformID)
-	ident.Set(&t.ID, id)
-	ident.Set(&t.Quote, quoteID.UUID)
-	ident.Set(&t.Customer, customerID.UUID)
+	ident.Set(&t.Platform, platformID.Bytes)
+	ident.Set(&t.ID, id.Bytes)
+	ident.Set(&t.Quote, quoteID.Bytes)
+	ident.Set(&t.Customer, customerID.Bytes)
 	t.Type = transaction.Type(direction)
 	t.State = transaction.State{Status: transaction.Status(status), Refund: transaction.RefundStatus(refundStatus),
 		Reached: transaction.Stage(reached), Reason: transaction.FailureReason(failReason)}
 	t.Pricing.Sent.Currency, t.Pricing.Received.Currency = money.Currency(sentIn), money.Currency(receivedIn)
 	t.Funded = money.Amount{Minor: fundedMinor, Currency: money.Currency(fundedIn)}
 	t.Source = transaction.Endpoint{Customer: t.Customer, Currency: t.Pricing.Sent.Currency, Network: network}
-	ident.Set(&t.Source.ExternalAccount, fromExternal.UUID)
-	ident.Set(&t.Source.InternalAccount, fromInternal.UUID)
+	ident.Set(&t.Source.ExternalAccount, fromExternal.Bytes)
+	ident.Set(&t.Source.InternalAccount, fromInternal.Bytes)
 	t.Destination = transaction.Endpoint{Customer: t.Customer, Currency: t.Pricing.Received.Currency}
-	ident.Set(&t.Destination.ExternalAccount, toExternal.UUID)
-	ident.Set(&t.Destination.InternalAccount, toInternal.UUID)
+	ident.Set(&t.Destination.ExternalAccount, toExternal.Bytes)
+	ident.Set(&t.Destination.InternalAccount, toInternal.Bytes)
 	t.CreatedAt, t.UpdatedAt = t.CreatedAt.UTC(), t.UpdatedAt.UTC()
-	t.SettledAt, t.ExpiresAt = moment(settledAt), moment(expires)
+	t.SettledAt, t.ExpiresAt = settledAt.Time.UTC(), expires.Time.UTC()
 	if t.State.Refund != transaction.NoRefund {
 		t.Refund = &transaction.Refund{Reference: transaction.RefundReference(t.ID, t.Reference), Amount: t.Refundable(),
-			Reason: transaction.RefundReason(refundReason), InitiatedAt: moment(refundAt), SettledAt: moment(refundSettledAt)}
+			Reason: transaction.RefundReason(refundReason), InitiatedAt: refundAt.Time.UTC(), SettledAt: refundSettledAt.Time.UTC()}
 	}
 	return t, priceOf(&t, rate, market, feeFraction, ways)
 }
@@ -124,7 +122,7 @@ func (u *unit) LockTransactions(ctx context.Context, keys []ports.TransactionKey
 	return found, err
 }
 
-func keyArrays(keys []ports.TransactionKey) (platforms, ids []uuid.UUID) {
+func keyArrays(keys []ports.TransactionKey) (platforms, ids idArray) {
 	sorted := slices.Clone(keys)
 	slices.SortFunc(sorted, func(a, b ports.TransactionKey) int {
 		if c := a.Platform.Compare(b.Platform); c != 0 {
@@ -133,7 +131,7 @@ func keyArrays(keys []ports.TransactionKey) (platforms, ids []uuid.UUID) {
 		return a.ID.Compare(b.ID)
 	})
 	for _, k := range slices.Compact(sorted) {
-		platforms, ids = append(platforms, k.Platform.UUID()), append(ids, k.ID.UUID())
+		platforms, ids = append(platforms, pgID(k.Platform.UUID())), append(ids, pgID(k.ID.UUID()))
 	}
 	return platforms, ids
 }
@@ -155,20 +153,20 @@ func (u *unit) UpdateTransactions(_ context.Context, transactions []transaction.
 		return nil
 	}
 	n := len(transactions)
-	platforms, ids := make([]uuid.UUID, n), make([]uuid.UUID, n)
+	platforms, ids := make(idArray, n), make(idArray, n)
 	status, refund, reached, reason := make([]string, n), make([]string, n), make([]string, n), make([]string, n)
 	fundedIn, fundedMinor, refundReason, rails := make([]string, n), make([]int64, n), make([]string, n), make([]string, n)
-	refundAt, refundSettled, updated, settled := make([]*time.Time, n), make([]*time.Time, n), make([]time.Time, n), make([]*time.Time, n)
+	refundAt, refundSettled, updated, settled := make(timeArray, n), make(timeArray, n), make(timeArray, n), make(timeArray, n)
 	for i := range transactions {
 		t := &transactions[i]
-		platforms[i], ids[i] = t.Platform.UUID(), t.ID.UUID()
+		platforms[i], ids[i] = pgID(t.Platform.UUID()), pgID(t.ID.UUID())
 		status[i], refund[i] = string(t.State.Status), string(t.State.Refund)
 		reached[i], reason[i] = string(t.State.Reached), string(t.State.Reason)
 		fundedIn[i], fundedMinor[i] = string(t.Funded.Currency), t.Funded.Minor
 		if t.Refund != nil {
-			refundReason[i], refundAt[i], refundSettled[i] = string(t.Refund.Reason), orNull(t.Refund.InitiatedAt), orNull(t.Refund.SettledAt)
+			refundReason[i], refundAt[i], refundSettled[i] = string(t.Refund.Reason), pgTime(t.Refund.InitiatedAt), pgTime(t.Refund.SettledAt)
 		}
-		updated[i], settled[i], rails[i] = t.UpdatedAt, orNull(t.SettledAt), t.InRail
+		updated[i], settled[i], rails[i] = pgTime(t.UpdatedAt), pgTime(t.SettledAt), t.InRail
 	}
 	u.write(updateTransactions, platforms, ids, status, refund, reached, reason, fundedIn, fundedMinor,
 		refundReason, refundAt, refundSettled, updated, settled, rails)

@@ -7,6 +7,7 @@ import (
 
 	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgtype"
 )
 
 // orNull is NULL for the zero time.
@@ -25,9 +26,30 @@ func moment(t *time.Time) time.Time {
 	return t.UTC()
 }
 
-// nullID is NULL for the zero UUID.
-func nullID(id uuid.UUID) uuid.NullUUID {
-	return uuid.NullUUID{UUID: id, Valid: id != uuid.Nil}
+// The driver's own types spare it a look at ours for every element of an array, and
+// a detour over text for every identifier.
+type (
+	idArray   = pgtype.FlatArray[pgtype.UUID]
+	timeArray = pgtype.FlatArray[pgtype.Timestamptz]
+)
+
+// nullID is NULL for the zero UUID, in the rows of bun.
+func nullID(id uuid.UUID) uuid.NullUUID { return uuid.NullUUID{UUID: id, Valid: id != uuid.Nil} }
+
+// pgID is NULL for the zero UUID.
+func pgID(id uuid.UUID) pgtype.UUID { return pgtype.UUID{Bytes: id, Valid: id != uuid.Nil} }
+
+// pgTime is NULL for the zero time.
+func pgTime(t time.Time) pgtype.Timestamptz {
+	return pgtype.Timestamptz{Time: t, Valid: !t.IsZero()}
+}
+
+func allIDs(ids []uuid.UUID) idArray {
+	array := make(idArray, len(ids))
+	for i, id := range ids {
+		array[i] = pgID(id)
+	}
+	return array
 }
 
 // isNone tells that a row was looked for and is not there.
