@@ -38,7 +38,7 @@ func (d devCommand) Run(ctx context.Context, out io.Writer) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, stop()) }()
-	listener, err := listen(ctx, d.Listen)
+	listener, err := listen(ctx, listenSetting, d.Listen)
 	if err != nil {
 		return err
 	}

@@ -123,6 +123,9 @@ func (h *house) run(ctx context.Context, listener net.Listener, workers bool) er
 	}
 	working, stopWork := context.WithCancel(context.WithoutCancel(ctx))
 	defer stopWork()
+	if err := h.profile(working); err != nil {
+		return err
+	}
 	var all sync.WaitGroup
 	if workers {
 		all.Go(func() { h.payments.Run(working) })

@@ -21,7 +21,7 @@ func (s serveCommand) Run(ctx context.Context) error {
 		return err
 	}
 	log := s.logger()
-	listener, err := listen(ctx, s.Listen)
+	listener, err := listen(ctx, listenSetting, s.Listen)
 	if err != nil {
 		return err
 	}
@@ -35,10 +35,13 @@ func (s serveCommand) Run(ctx context.Context) error {
 	return h.run(ctx, listener, !s.NoWorkers)
 }
 
-func listen(ctx context.Context, address string) (net.Listener, error) {
+const listenSetting = "--listen (CAUSEWAY_LISTEN)"
+
+// listen opens a port, or names the setting that does not allow it.
+func listen(ctx context.Context, setting, address string) (net.Listener, error) {
 	listener, err := new(net.ListenConfig).Listen(ctx, "tcp", address)
 	if err != nil {
-		return nil, fmt.Errorf("--listen (CAUSEWAY_LISTEN): cannot listen on %s: %w", address, err)
+		return nil, fmt.Errorf("%s: cannot listen on %s: %w", setting, address, err)
 	}
 	return listener, nil
 }

@@ -34,6 +34,7 @@ type common struct {
 	RateBurst      int           `name:"rate-burst" env:"CAUSEWAY_RATE_BURST" default:"1000" help:"Requests a token may make at once."`
 	RequestTimeout time.Duration `env:"CAUSEWAY_REQUEST_TIMEOUT" default:"20s" help:"Longest a request may take."`
 	TrustedProxies []string      `env:"CAUSEWAY_TRUSTED_PROXIES" help:"Networks whose X-Forwarded-For is believed." placeholder:"CIDR"`
+	Pprof          string        `env:"CAUSEWAY_PPROF" help:"Address to serve Go profiles on, for operators; keep it private." placeholder:"ADDRESS"`
 	LogLevel       string        `env:"CAUSEWAY_LOG_LEVEL" default:"info" enum:"debug,info,warning,error" help:"Least important line to log: debug, info, warning or error."`
 	LogFormat      string        `env:"CAUSEWAY_LOG_FORMAT" default:"text" enum:"text,json" help:"Lines as text or json."`
 }
