@@ -163,7 +163,7 @@ func (b *bench) measureMain(ctx context.Context, long time.Duration) error {
 // the webhooks that come meanwhile, some are kept to verify their signatures.
 func (b *bench) warmUp(ctx context.Context) error {
 	b.rig.receiver.sampling.Store(true)
-	_, err := b.step(ctx, phase{name: "warm-up", inFlight: b.inFlight, measured: 4 * time.Second})
+	_, err := b.step(ctx, phase{name: "warm-up", inFlight: b.inFlight, quotes: b.only == "quotes", measured: 4 * time.Second})
 	b.rig.receiver.sampling.Store(false)
 	if err != nil {
 		return err
@@ -171,7 +171,7 @@ func (b *bench) warmUp(ctx context.Context) error {
 	if err := b.rig.analyze(ctx); err != nil {
 		return err
 	}
-	_, err = b.step(ctx, phase{name: "warm-up after ANALYZE", inFlight: b.inFlight, measured: 2 * time.Second})
+	_, err = b.step(ctx, phase{name: "warm-up after ANALYZE", inFlight: b.inFlight, quotes: b.only == "quotes", measured: 2 * time.Second})
 	return err
 }
 
@@ -231,7 +231,8 @@ func (b *bench) measureYardstick(ctx context.Context, stick yardstick) error {
 func (b *bench) step(ctx context.Context, p phase) (figures, error) {
 	f, err := b.measure(ctx, p)
 	if err == nil {
-		say("%s: %.0f/s, quote %s ms", p.name, f.perSecond, f.quote)
+		say("%s: %.0f/s, quote %s ms; service %s, Postgres %s, generator %s", p.name, f.perSecond, f.quote,
+			micros(f.cost.server), micros(f.cost.postgres), micros(f.cost.generator))
 	}
 	return f, err
 }

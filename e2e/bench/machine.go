@@ -74,7 +74,7 @@ func filesystemOf(dir string) (string, error) {
 	if err := syscall.Statfs(dir, &s); err != nil {
 		return "", err
 	}
-	kind := int64(s.Type) & 0xffffffff
+	kind := s.Type
 	if name, ok := filesystems[kind]; ok {
 		return name, nil
 	}
@@ -89,7 +89,7 @@ func diskFolder() (string, error) {
 		if err := syscall.Statfs(dir, &s); err != nil {
 			continue
 		}
-		if kind := int64(s.Type) & 0xffffffff; kind != tmpfsMagic && kind != ramfsMagic {
+		if kind := s.Type; kind != tmpfsMagic && kind != ramfsMagic {
 			return dir, nil
 		}
 	}

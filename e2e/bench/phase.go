@@ -66,8 +66,8 @@ func (b *bench) measure(ctx context.Context, p phase) (figures, error) {
 	}
 	close(stop)
 	last := <-ended
-	if err == nil {
-		err = last.err
+	if err == nil && last.err != nil {
+		err = fmt.Errorf("%s: %w", p.name, last.err)
 	}
 	if err != nil {
 		return figures{}, err

@@ -12,6 +12,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strings"
 	"syscall"
 	"time"
@@ -56,18 +57,19 @@ func start(name, log string, env []string, program string, args ...string) (*pro
 	return p, nil
 }
 
-// environment is ours without the settings of the service and of Postgres, so that
-// every run measures the same.
+// environment is ours without the settings of the service, of Postgres and of the
+// Go runtime, so that every run measures the same.
 func environment() []string {
-	var kept []string
-	for _, setting := range os.Environ() {
+	return slices.DeleteFunc(os.Environ(), func(setting string) bool {
 		name, _, _ := strings.Cut(setting, "=")
-		if (strings.HasPrefix(name, "CAUSEWAY_") && name != "CAUSEWAY_POSTGRES_BIN") || name == "DATABASE_URL" || strings.HasPrefix(name, "PG") {
-			continue
+		switch name {
+		case "CAUSEWAY_POSTGRES_BIN":
+			return false
+		case "DATABASE_URL", "GOMAXPROCS", "GOGC", "GOMEMLIMIT", "GODEBUG", "GOTRACEBACK":
+			return true
 		}
-		kept = append(kept, setting)
-	}
-	return kept
+		return strings.HasPrefix(name, "CAUSEWAY_") || strings.HasPrefix(name, "PG")
+	})
 }
 
 func (p *process) pid() int { return p.cmd.Process.Pid }

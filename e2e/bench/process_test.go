@@ -51,6 +51,25 @@ func awaitWords(t *testing.T, p *process, words string) {
 	}
 }
 
+func TestEnvironment(t *testing.T) {
+	// What is set for somebody else does not change what is measured.
+	t.Setenv("CAUSEWAY_LOG_LEVEL", "debug")
+	t.Setenv("CAUSEWAY_POSTGRES_BIN", "/opt/postgres")
+	t.Setenv("PGHOST", "elsewhere")
+	t.Setenv("GOMAXPROCS", "1")
+	t.Setenv("DATABASE_URL", "postgres://elsewhere")
+	t.Setenv("LANG", "C")
+
+	kept := strings.Join(environment(), "\n") + "\n"
+
+	for setting, want := range map[string]bool{"CAUSEWAY_LOG_LEVEL=": false, "CAUSEWAY_POSTGRES_BIN=/opt/postgres\n": true,
+		"PGHOST=": false, "GOMAXPROCS=": false, "DATABASE_URL=": false, "LANG=C\n": true, "PATH=": true} {
+		if strings.Contains(kept, setting) != want {
+			t.Errorf("%q is kept: %v; want %v", setting, !want, want)
+		}
+	}
+}
+
 func TestAwaitReady(t *testing.T) {
 	// Ready is when /readyz answers 200, not before; a program that ends will never be.
 	t.Parallel()

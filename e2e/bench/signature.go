@@ -67,7 +67,7 @@ func (k keys) verifyBody(d delivery) error {
 	value, _ := header(d.head, "Service-Webhook-Signature")
 	var sent struct{ V, S string }
 	if err := json.Unmarshal(value, &sent); err != nil || sent.V != "1" {
-		return fmt.Errorf("Service-Webhook-Signature is %q", value) //nolint:staticcheck // the header's name
+		return fmt.Errorf("Service-Webhook-Signature is %q", value)
 	}
 	signature, err := base64.StdEncoding.DecodeString(sent.S)
 	if err != nil {
