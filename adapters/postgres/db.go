@@ -4,6 +4,7 @@ import (
 	"context"
 	"database/sql"
 	"fmt"
+	"strconv"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -27,6 +28,10 @@ type Options struct {
 	MaxConnections int32
 	// StatementTimeout ends a statement that runs too long; 30 s when zero.
 	StatementTimeout time.Duration
+	// Reports opens the database for reading much at a time. Otherwise rows are
+	// looked up by their keys, always: a prepared statement keeps its plan, and one
+	// made while a table was small must still be right when it is not.
+	Reports bool
 	Clock            ports.Clock
 	IDs              ports.IDs
 	Render           Render
@@ -64,14 +69,7 @@ func Open(ctx context.Context, o Options) (*DB, error) {
 	// bun writes arguments into its SQL, so caching its statements costs more than
 	// it saves; prepared statements are asked for one by one.
 	config.ConnConfig.DefaultQueryExecMode = pgx.QueryExecModeExec
-	limit := fmt.Sprint(o.StatementTimeout.Milliseconds())
-	for name, value := range map[string]string{
-		"application_name": "causeway", "timezone": "UTC", "statement_timeout": limit,
-		"lock_timeout": "10000", "idle_in_transaction_session_timeout": "60000",
-		// A prepared statement keeps its plan. One made while a table was small must
-		// still be right when it is not: look rows up by their keys, always.
-		"enable_seqscan": "off", "enable_hashjoin": "off", "enable_mergejoin": "off",
-	} {
+	for name, value := range o.session() {
 		config.ConnConfig.RuntimeParams[name] = value
 	}
 	config.AfterConnect = func(ctx context.Context, conn *pgx.Conn) error {
@@ -91,6 +89,29 @@ func Open(ctx context.Context, o Options) (*DB, error) {
 		pool: pool, sql: std, bun: bun.NewDB(std, pgdialect.New()),
 		books: books.New(), clock: o.Clock, render: o.Render,
 	}, nil
+}
+
+// session are the settings of every connection.
+func (o Options) session() map[string]string {
+	settings := map[string]string{
+		"application_name": "causeway", "timezone": "UTC", "lock_timeout": "10000", "idle_in_transaction_session_timeout": "60000",
+		"statement_timeout": strconv.FormatInt(o.StatementTimeout.Milliseconds(), 10),
+	}
+	if !o.Reports {
+		settings["enable_seqscan"], settings["enable_hashjoin"], settings["enable_mergejoin"] = "off", "off", "off"
+	}
+	return settings
+}
+
+// MoveCheckpoints brings the checkpoints of the books up to date.
+func (db *DB) MoveCheckpoints(ctx context.Context) error {
+	for moved := true; moved; {
+		var err error
+		if moved, err = db.books.MoveCheckpoints(ctx, db.pool); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // Pool is for adapters that need a connection of their own.

@@ -5,7 +5,6 @@ import (
 	"database/sql"
 	"fmt"
 	"net"
-	"net/http"
 	"sync"
 	"time"
 
@@ -117,10 +116,6 @@ func (h *house) run(ctx context.Context, listener net.Listener, workers bool) er
 	if err != nil {
 		return err
 	}
-	server := &http.Server{
-		Handler: door, ReadHeaderTimeout: 10 * time.Second, ReadTimeout: 30 * time.Second,
-		WriteTimeout: h.RequestTimeout + 10*time.Second, IdleTimeout: 2 * time.Minute, MaxHeaderBytes: 32 << 10,
-	}
 	working, stopWork := context.WithCancel(context.WithoutCancel(ctx))
 	defer stopWork()
 	if err := h.profile(working); err != nil {
@@ -129,30 +124,21 @@ func (h *house) run(ctx context.Context, listener net.Listener, workers bool) er
 	var all sync.WaitGroup
 	if workers {
 		all.Go(func() { h.payments.Run(working) })
+		all.Go(func() { h.keepHouse(working, h.chores()) })
 	}
-	failed := make(chan error, 1)
-	go func() { failed <- server.Serve(listener) }()
-	select {
-	case err = <-failed:
-	case <-ctx.Done():
-		door.Drain()
-		err = shutdown(server)
-	}
+	err = door.Serve(ctx, listener, h.timeouts())
 	stopWork()
 	all.Wait()
 	return err
 }
 
-// patience is how long requests that run may go on when the service is to stop.
-const patience = 5 * time.Second
-
-func shutdown(server *http.Server) error {
-	ctx, cancel := context.WithTimeout(context.Background(), patience)
-	defer cancel()
-	if err := server.Shutdown(ctx); err != nil {
-		return fmt.Errorf("some requests did not end in %s and were cut off: %w", patience, server.Close())
-	}
-	return nil
+// timeouts leave time, of the ten seconds a stop may take, for the workers and the
+// database to end after the last request.
+func (h *house) timeouts() httpapi.Timeouts {
+	t := httpapi.DefaultTimeouts
+	t.Write = h.RequestTimeout + 10*time.Second
+	t.Drain = 4 * time.Second
+	return t
 }
 
 func (h *house) close() { h.db.Close() }

@@ -13,6 +13,17 @@ type chore struct {
 	do    func(context.Context) error
 }
 
+// chores are those of the service.
+func (h *house) chores() []chore {
+	return []chore{
+		{"move checkpoints", 5 * time.Second, h.db.MoveCheckpoints},
+		{"forget old answers", time.Hour, func(ctx context.Context) error {
+			_, err := h.memory.Forget(ctx)
+			return err
+		}},
+	}
+}
+
 // keepHouse does the chores until ctx ends.
 func (h *house) keepHouse(ctx context.Context, chores []chore) {
 	next := make([]time.Time, len(chores))
