@@ -134,12 +134,16 @@ func (c cluster) takeOver() error {
 	if uid := info.Sys().(*syscall.Stat_t).Uid; int(uid) == c.owner.uid {
 		return nil
 	}
-	return filepath.WalkDir(c.path, func(path string, _ os.DirEntry, err error) error {
-		if err != nil {
+	err = filepath.WalkDir(c.path, func(path string, _ os.DirEntry, err error) error {
+		if err != nil || path == c.path {
 			return err
 		}
 		return os.Lchown(path, c.owner.uid, c.owner.gid)
 	})
+	if err != nil {
+		return fmt.Errorf("give %s to user %s: %w", c.path, c.owner.name, err)
+	}
+	return c.owner.give(c.path) // last: it says that all the rest is done
 }
 
 // run runs one of the programs on the cluster to its end, with input.
@@ -156,23 +160,27 @@ func (c cluster) run(ctx context.Context, input, program string, args ...string)
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = strings.NewReader(input), &said, &said
 	cmd.SysProcAttr.Pdeathsig = syscall.SIGKILL
 	cmd.SysProcAttr.Setpgid = true
-	ended := make(chan error, 1)
-	if err := startOnOwnThread(cmd, func(err error) { ended <- err }); err != nil {
+	ended := make(chan struct{})
+	var outcome error
+	if err := startOnOwnThread(cmd, func(err error) {
+		outcome = err
+		close(ended)
+	}); err != nil {
 		return c.owner.explain(fmt.Errorf("start %s: %w", program, err))
 	}
 	select {
-	case err = <-ended:
+	case <-ended:
 	case <-ctx.Done():
 		// The whole group: initdb has children of its own.
 		_ = syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL)
-		_ = <-ended // killed, by us
+		<-ended
 		return fmt.Errorf("making the database was given up: %w", context.Cause(ctx))
 	}
-	if err == nil && strings.Contains(said.String(), "ERROR:") {
-		err = errors.New("a statement was refused") // which single-user mode does not end with
+	if outcome == nil && strings.Contains(said.String(), "ERROR:") {
+		outcome = errors.New("a statement was refused") // single-user mode goes on after it
 	}
-	if err != nil {
-		return fmt.Errorf("%s failed (%w):\n%s", program, err, said.String())
+	if outcome != nil {
+		return fmt.Errorf("%s failed (%w):\n%s", program, outcome, said.String())
 	}
 	return nil
 }
