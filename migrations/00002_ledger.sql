@@ -179,10 +179,16 @@ BEGIN
     END IF;
 
     FOR i IN 1 .. cardinality(platforms) LOOP
-        UPDATE ledger_clock c
-        SET seq = c.seq + counts[i], recorded_at = greatest(at, c.recorded_at + tick) + (counts[i] - 1) * tick
-        WHERE c.platform_id = platforms[i]
-        RETURNING c.seq - counts[i], c.recorded_at - counts[i] * tick INTO STRICT seq_now, at_now;
+        LOOP
+            UPDATE ledger_clock c
+            SET seq = c.seq + counts[i], recorded_at = greatest(at, c.recorded_at + tick) + (counts[i] - 1) * tick
+            WHERE c.platform_id = platforms[i]
+            RETURNING c.seq - counts[i], c.recorded_at - counts[i] * tick INTO seq_now, at_now;
+            EXIT WHEN FOUND;
+            -- The platform's first posting.
+            INSERT INTO ledger_clock (platform_id) VALUES (platforms[i]) ON CONFLICT DO NOTHING;
+            INSERT INTO ledger_checkpointed (platform_id) VALUES (platforms[i]) ON CONFLICT DO NOTHING;
+        END LOOP;
         seqs[i] := seq_now;
         recorded[i] := at_now;
     END LOOP;

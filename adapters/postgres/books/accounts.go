@@ -84,20 +84,9 @@ func (b *Books) find(ctx context.Context, q Querier, accounts []ledger.Account, 
 	return nil
 }
 
-const (
-	createClocks = `
-INSERT INTO ledger_clock (platform_id)
-SELECT DISTINCT platform_id FROM unnest($1::uuid[]) AS w (platform_id) ORDER BY platform_id
-ON CONFLICT DO NOTHING`
-
-	createMarks = `
-INSERT INTO ledger_checkpointed (platform_id)
-SELECT DISTINCT platform_id FROM unnest($1::uuid[]) AS w (platform_id) ORDER BY platform_id
-ON CONFLICT DO NOTHING`
-
-	// The order of the arrays is the order of insertion. A guarded account gets its
-	// balance row with it, so that there is always a row to lock.
-	insertAccounts = `
+// The order of the arrays is the order of insertion. A guarded account gets its
+// balance row with it, so that there is always a row to lock.
+const insertAccounts = `
 WITH made AS (
     INSERT INTO ledger_accounts (platform_id, path, currency, class, guarded)
     SELECT platform_id, path, currency, class, guarded
@@ -109,7 +98,6 @@ WITH made AS (
 )
 INSERT INTO ledger_balances (platform_id, account_id)
 SELECT platform_id, id FROM made WHERE guarded`
-)
 
 func createAccounts(ctx context.Context, q Querier, accounts []ledger.Account) error {
 	classes, guarded := make([]string, len(accounts)), make([]bool, len(accounts))
@@ -120,15 +108,8 @@ func createAccounts(ctx context.Context, q Querier, accounts []ledger.Account) e
 		}
 		classes[i], guarded[i] = string(line.Class), line.Guarded
 	}
-	if err := prepare(ctx, q, createClocks, createMarks, insertAccounts); err != nil {
-		return err
-	}
 	platforms, paths, currencies := columns(accounts)
-	var batch pgx.Batch
-	batch.Queue(createClocks, platforms)
-	batch.Queue(createMarks, platforms)
-	batch.Queue(insertAccounts, platforms, paths, currencies, classes, guarded)
-	return q.SendBatch(ctx, &batch).Close()
+	return query(ctx, q, insertAccounts, []any{platforms, paths, currencies, classes, guarded}, nil)
 }
 
 func columns(accounts []ledger.Account) (platforms uuids, paths, currencies []string) {

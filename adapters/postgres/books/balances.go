@@ -39,7 +39,8 @@ func (b *Books) Balances(ctx context.Context, q Querier, accounts []ledger.Accou
 		}
 		balances[a] = 0
 	}
-	numbers, err := b.numbersOf(ctx, q, accounts, false)
+	// An account that is to be held must exist, or somebody could post to it meanwhile.
+	numbers, err := b.numbersOf(ctx, q, accounts, mode == Lock)
 	if err != nil {
 		return nil, err
 	}

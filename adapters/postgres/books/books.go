@@ -6,8 +6,9 @@
 // and it never decides what to post. It expects READ COMMITTED, where each statement
 // sees what was committed before it began.
 //
-// The locks of a transaction are taken in one order: new accounts, guarded balances
-// in account order, then the platform's clock. From Post to the commit no other
+// The locks of a transaction are taken in one order, so that two cannot wait for each
+// other in a circle: new guarded accounts, guarded balances in account order, other
+// new accounts, and last the clocks of the platforms. From Post to the commit no other
 // transaction can post on the same platforms, so Post belongs at the very end of a
 // unit of work, once, with everything there is to post.
 package books
@@ -49,7 +50,7 @@ func prepare(ctx context.Context, q Querier, statements ...string) error {
 	return nil
 }
 
-// query runs a prepared statement and hands its rows to scan one by one.
+// query runs a prepared statement and hands its rows, if it has any, to scan one by one.
 func query(ctx context.Context, q Querier, statement string, args []any, scan func(pgx.Rows) error) error {
 	if err := prepare(ctx, q, statement); err != nil {
 		return err

@@ -21,23 +21,38 @@ func (b *Books) write(ctx context.Context, q Querier, now time.Time, postings []
 	if err != nil {
 		return refusal{}, err
 	}
-	var accounts []ledger.Account
-	for _, p := range postings {
-		for _, e := range p.Entries {
-			accounts = append(accounts, ledger.Account{Platform: p.Platform, Path: e.Debit, Currency: e.Currency},
-				ledger.Account{Platform: p.Platform, Path: e.Credit, Currency: e.Currency})
-		}
-	}
-	numbers, err := b.numbersOf(ctx, q, accounts, true)
+	numbers, err := b.accountsFor(ctx, q, postings, strains)
 	if err != nil {
 		return refusal{}, err
 	}
-
 	refused, err := post(ctx, q, now, rowsOf(postings, strains, numbers), strains, postings)
 	if err != nil {
 		return refusal{}, fmt.Errorf("write postings: %w", named(err))
 	}
 	return refused, nil
+}
+
+// accountsFor finds the numbers of all accounts that a batch touches, and makes those
+// that are new: guarded ones first, and the others when the balances are held already.
+func (b *Books) accountsFor(ctx context.Context, q Querier, postings []ledger.Posting, strains []ledger.Strain) (numbers, error) {
+	var all, guarded []ledger.Account
+	for _, p := range postings {
+		for _, e := range p.Entries {
+			all = append(all, ledger.Account{Platform: p.Platform, Path: e.Debit, Currency: e.Currency},
+				ledger.Account{Platform: p.Platform, Path: e.Credit, Currency: e.Currency})
+		}
+	}
+	found, missing := b.accounts.lookup(all)
+	if len(missing) == 0 {
+		return found, nil
+	}
+	for _, s := range strains { // in account order
+		guarded = append(guarded, s.Account)
+	}
+	if _, err := b.Balances(ctx, q, guarded, Lock); err != nil {
+		return nil, err
+	}
+	return b.numbersOf(ctx, q, all, true)
 }
 
 // The function takes the locks, looks and writes; which index each of its statements

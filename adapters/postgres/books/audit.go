@@ -1,0 +1,191 @@
+package books
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgtype"
+
+	"causeway/core/ident"
+	"causeway/ports"
+)
+
+// Audit gives the books as they lie in the tables. It reads in steps along the primary
+// keys, so it needs little memory on either side, and takes no lock that a writer
+// could wait for.
+type Audit struct {
+	books *Books
+	db    AuditSource
+}
+
+// AuditSource opens read transactions: a *pgxpool.Pool or a *pgx.Conn.
+type AuditSource interface {
+	BeginTx(ctx context.Context, options pgx.TxOptions) (pgx.Tx, error)
+}
+
+var _ ports.BookAudit = (*Audit)(nil)
+
+// NewAudit audits the books of the database that db is connected to.
+func NewAudit(b *Books, db AuditSource) *Audit { return &Audit{b, db} }
+
+// Snapshot is as ports.BookAudit says: all of it runs in one repeatable-read
+// transaction, without the limit of time that ordinary statements have.
+func (a *Audit) Snapshot(ctx context.Context, fn func(context.Context, ports.AuditView) error) (err error) {
+	tx, err := a.db.BeginTx(ctx, pgx.TxOptions{IsoLevel: pgx.RepeatableRead, AccessMode: pgx.ReadOnly})
+	if err != nil {
+		return fmt.Errorf("audit the books: %w", err)
+	}
+	defer func() {
+		if rollback := tx.Rollback(context.WithoutCancel(ctx)); rollback != nil && !errors.Is(rollback, pgx.ErrTxClosed) {
+			err = errors.Join(err, rollback)
+		}
+	}()
+	for _, limit := range []string{"statement_timeout", "idle_in_transaction_session_timeout"} {
+		if _, err := tx.Exec(ctx, "SET LOCAL "+limit+" = 0"); err != nil {
+			return fmt.Errorf("audit the books: %w", err)
+		}
+	}
+	return fn(ctx, &auditView{a.books, tx})
+}
+
+type auditView struct {
+	books *Books
+	tx    pgx.Tx
+}
+
+// Finds platforms that lost their clock too, by hopping along ledger_accounts_pkey,
+// ledger_postings_pkey and ledger_entries_pkey from one platform to the next.
+const auditPlatforms = `
+WITH RECURSIVE a AS (
+    (SELECT platform_id FROM ledger_accounts ORDER BY platform_id LIMIT 1)
+    UNION ALL SELECT (SELECT t.platform_id FROM ledger_accounts t WHERE t.platform_id > a.platform_id ORDER BY t.platform_id LIMIT 1) FROM a WHERE a.platform_id IS NOT NULL
+), p AS (
+    (SELECT platform_id FROM ledger_postings ORDER BY platform_id LIMIT 1)
+    UNION ALL SELECT (SELECT t.platform_id FROM ledger_postings t WHERE t.platform_id > p.platform_id ORDER BY t.platform_id LIMIT 1) FROM p WHERE p.platform_id IS NOT NULL
+), e AS (
+    (SELECT platform_id FROM ledger_entries ORDER BY platform_id LIMIT 1)
+    UNION ALL SELECT (SELECT t.platform_id FROM ledger_entries t WHERE t.platform_id > e.platform_id ORDER BY t.platform_id LIMIT 1) FROM e WHERE e.platform_id IS NOT NULL
+)
+SELECT every.platform_id, c.platform_id IS NOT NULL, coalesce(c.seq, 0), nullif(c.recorded_at, '-infinity'), coalesce(m.seq, 0)
+FROM (SELECT platform_id FROM a UNION SELECT platform_id FROM p UNION SELECT platform_id FROM e UNION SELECT platform_id FROM ledger_clock) every
+LEFT JOIN ledger_clock c ON c.platform_id = every.platform_id
+LEFT JOIN ledger_checkpointed m ON m.platform_id = every.platform_id
+WHERE every.platform_id IS NOT NULL
+ORDER BY every.platform_id`
+
+// Platforms is as ports.AuditView says.
+func (v *auditView) Platforms(ctx context.Context) (platforms []ports.AuditPlatform, err error) {
+	err = planned(ctx, v.tx, auditPlatforms, nil, func(rows pgx.Rows) error {
+		var p ports.AuditPlatform
+		var id [16]byte
+		var recorded pgtype.Timestamptz
+		if err := rows.Scan(&id, &p.HasClock, &p.Seq, &recorded, &p.Checkpointed); err != nil {
+			return err
+		}
+		p.Platform, p.Recorded = platformID(id), recorded.Time.UTC()
+		platforms = append(platforms, p)
+		return nil
+	})
+	return platforms, wrapped("audit platforms", err)
+}
+
+const auditStories = `
+SELECT p.transaction_id, array_agg(p.kind ORDER BY p.seq)
+FROM ledger_postings p
+WHERE p.platform_id = $1 AND p.transaction_id > $2
+GROUP BY p.transaction_id
+ORDER BY p.transaction_id
+LIMIT $3`
+
+// Stories is as ports.AuditView says. Rides on ledger_postings_of_transaction.
+func (v *auditView) Stories(ctx context.Context, p ident.Platform, each func([]ports.Story) error) error {
+	var after [16]byte
+	for {
+		var group []ports.Story
+		err := planned(ctx, v.tx, auditStories, []any{dbID(p.UUID()), after, auditStep}, func(rows pgx.Rows) error {
+			var kinds []string
+			if err := rows.Scan(&after, &kinds); err != nil {
+				return err
+			}
+			group = append(group, ports.Story{Transaction: transactionID(pgtype.UUID{Bytes: after}), Kinds: kindsOf(kinds)})
+			return nil
+		})
+		if err != nil {
+			return wrapped("audit transactions", err)
+		}
+		if len(group) == 0 {
+			return nil
+		}
+		if err := each(group); err != nil {
+			return err
+		}
+	}
+}
+
+// Rides on ledger_posting_reversed_once, which it does not trust to hold each posting
+// once.
+const auditReversals = `
+SELECT p.id, p.reverses, p.seq, coalesce(o.seq, 0)
+FROM ledger_postings p
+LEFT JOIN ledger_postings o ON o.platform_id = p.platform_id AND o.id = p.reverses
+WHERE p.platform_id = $1 AND p.reverses IS NOT NULL AND (p.reverses, p.id) > ($2, $3)
+ORDER BY p.reverses, p.id
+LIMIT $4`
+
+// Reversals is as ports.AuditView says.
+func (v *auditView) Reversals(ctx context.Context, p ident.Platform, each func(reversal, original ports.NumberedPosting, found bool) error) error {
+	var after struct{ reverses, id [16]byte }
+	for {
+		type pair struct {
+			reversal, original       postingKey
+			reversalSeq, originalSeq int64
+		}
+		var pairs []pair
+		var keys []postingKey
+		args := []any{dbID(p.UUID()), after.reverses, after.id, auditStep}
+		err := planned(ctx, v.tx, auditReversals, args, func(rows pgx.Rows) error {
+			var x pair
+			if err := rows.Scan(&after.id, &after.reverses, &x.reversalSeq, &x.originalSeq); err != nil {
+				return err
+			}
+			x.reversal, x.original = postingKey{p, after.id}, postingKey{p, after.reverses}
+			pairs, keys = append(pairs, x), append(keys, x.reversal, x.original)
+			return nil
+		})
+		if err != nil {
+			return wrapped("audit reversals", err)
+		}
+		if len(pairs) == 0 {
+			return nil
+		}
+		stored, err := v.books.postings(ctx, v.tx, keys)
+		if err != nil {
+			return wrapped("audit reversals", err)
+		}
+		for _, x := range pairs {
+			reversal, ok := stored[x.reversal]
+			if !ok { // it has lost all its entries
+				reversal.ID, reversal.Platform, reversal.Reverses = x.reversal.id, p, x.original.id
+			}
+			original, found := stored[x.original]
+			err := each(ports.NumberedPosting{Seq: x.reversalSeq, Posting: reversal},
+				ports.NumberedPosting{Seq: x.originalSeq, Posting: original}, found)
+			if err != nil {
+				return err
+			}
+		}
+	}
+}
+
+// auditStep is how many rows are held at once.
+const auditStep = 1_000
+
+func utc(t pgtype.Timestamptz) time.Time {
+	if !t.Valid || t.InfinityModifier != pgtype.Finite {
+		return time.Time{}
+	}
+	return t.Time.UTC()
+}

@@ -1,0 +1,147 @@
+package books
+
+import (
+	"context"
+	"math"
+
+	"github.com/google/uuid"
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgtype"
+
+	"causeway/core/ident"
+	"causeway/core/money"
+	"causeway/ledger"
+	"causeway/ports"
+)
+
+const (
+	// Rides on ledger_posting_seq_unique.
+	auditPostings = `
+SELECT p.seq, p.id, p.kind, p.transaction_id, p.effective_at, p.recorded_at, p.memo, p.reverses, p.digest
+FROM ledger_postings p
+WHERE p.platform_id = $1 AND p.seq > $2
+ORDER BY p.seq LIMIT $3`
+
+	// Rides on ledger_entries_pkey and ledger_accounts_pkey.
+	auditEntries = `
+SELECT e.seq, e.n, e.debit_account, d.path, d.currency, e.credit_account, c.path, c.currency, e.currency, e.amount
+FROM ledger_entries e
+LEFT JOIN ledger_accounts d ON d.platform_id = e.platform_id AND d.id = e.debit_account
+LEFT JOIN ledger_accounts c ON c.platform_id = e.platform_id AND c.id = e.credit_account
+WHERE e.platform_id = $1 AND e.seq > $2 AND e.seq <= $3
+ORDER BY e.seq, e.n`
+)
+
+// Postings is as ports.AuditView says: postings step by step, merged with the entries
+// in the same range of numbers.
+func (v *auditView) Postings(ctx context.Context, p ident.Platform, each func(ports.AuditPosting) error) error {
+	after := int64(math.MinInt64)
+	for {
+		step, err := v.postingsAfter(ctx, p, after)
+		if err != nil {
+			return wrapped("audit postings", err)
+		}
+		upto := int64(math.MaxInt64)
+		if len(step) == auditStep {
+			upto = step[len(step)-1].Seq
+		}
+		if err := v.mergeEntries(ctx, p, after, upto, step, each); err != nil {
+			return err
+		}
+		if upto == math.MaxInt64 {
+			return nil
+		}
+		after = upto
+	}
+}
+
+func (v *auditView) postingsAfter(ctx context.Context, platform ident.Platform, after int64) (step []ports.AuditPosting, err error) {
+	err = planned(ctx, v.tx, auditPostings, []any{dbID(platform.UUID()), after, auditStep}, func(rows pgx.Rows) error {
+		var (
+			p                     = ports.AuditPosting{Found: true}
+			id                    [16]byte
+			kind                  string
+			transaction, reverses pgtype.UUID
+			effective, recorded   pgtype.Timestamptz
+		)
+		if err := rows.Scan(&p.Seq, &id, &kind, &transaction, &effective, &recorded, &p.Posting.Memo, &reverses, &p.Digest); err != nil {
+			return err
+		}
+		p.Recorded = utc(recorded)
+		p.Posting.ID, p.Posting.Platform, p.Posting.Kind = id, platform, ledger.Kind(kind)
+		p.Posting.Transaction, p.Posting.Reverses, p.Posting.Effective = transactionID(transaction), uuid.UUID(reverses.Bytes), utc(effective)
+		step = append(step, p)
+		return nil
+	})
+	return step, err
+}
+
+func (v *auditView) mergeEntries(ctx context.Context, p ident.Platform, after, upto int64, step []ports.AuditPosting, each func(ports.AuditPosting) error) error {
+	var orphan ports.AuditPosting // entries that no posting owns, gathered by number
+	flush := func() error {
+		if len(orphan.Entries) == 0 {
+			return nil
+		}
+		lost := orphan
+		orphan = ports.AuditPosting{}
+		return each(lost)
+	}
+	err := planned(ctx, v.tx, auditEntries, []any{dbID(p.UUID()), after, upto}, func(rows pgx.Rows) error {
+		seq, e, err := scanAuditEntry(rows)
+		if err != nil {
+			return err
+		}
+		if len(orphan.Entries) > 0 && orphan.Seq != seq {
+			if err := flush(); err != nil {
+				return err
+			}
+		}
+		// Whatever comes before this entry's posting is complete.
+		for len(step) > 0 && step[0].Seq < seq {
+			if err := each(step[0]); err != nil {
+				return err
+			}
+			step = step[1:]
+		}
+		if len(step) > 0 && step[0].Seq == seq {
+			step[0].Entries = append(step[0].Entries, e)
+			return nil
+		}
+		orphan.Seq, orphan.Entries = seq, append(orphan.Entries, e)
+		return nil
+	})
+	if err != nil {
+		return wrapped("audit entries", err)
+	}
+	if err := flush(); err != nil {
+		return err
+	}
+	for _, posting := range step {
+		if err := each(posting); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func scanAuditEntry(rows pgx.Rows) (seq int64, e ports.AuditEntry, err error) {
+	var (
+		n                          int16
+		debitPath, debitCurrency   pgtype.Text
+		creditPath, creditCurrency pgtype.Text
+		currency                   string
+	)
+	err = rows.Scan(&seq, &n, &e.Debit.Number, &debitPath, &debitCurrency, &e.Credit.Number, &creditPath, &creditCurrency, &currency, &e.Amount)
+	e.N, e.Currency = int(n), money.Currency(currency)
+	e.Debit.Found, e.Debit.Path, e.Debit.Currency = debitPath.Valid, debitPath.String, money.Currency(debitCurrency.String)
+	e.Credit.Found, e.Credit.Path, e.Credit.Currency = creditPath.Valid, creditPath.String, money.Currency(creditCurrency.String)
+	return seq, e, err
+}
+
+func kindsOf(kinds []string) []ledger.Kind {
+	of := make([]ledger.Kind, len(kinds))
+	for i, k := range kinds {
+		of[i] = ledger.Kind(k)
+	}
+	return of
+}

@@ -1,0 +1,53 @@
+// Package books is the ledger as finance and auditors use it: balances, the entries
+// of a transaction, and a check that proves every rule of the books over everything
+// they hold.
+//
+// It only reads. It never corrects what it finds: a correction is a posting, and
+// whoever decides on one does so elsewhere.
+package books
+
+import (
+	"context"
+	"fmt"
+
+	"causeway/core/ident"
+	"causeway/ports"
+)
+
+// Books answers questions about the ledger.
+type Books struct {
+	reader  ports.BookReader
+	audit   ports.BookAudit
+	explain Explain
+}
+
+// New makes the books. Without explain the check leaves out the rule that needs it.
+func New(reader ports.BookReader, audit ports.BookAudit, explain Explain) *Books {
+	return &Books{reader, audit, explain}
+}
+
+// Balances lists the accounts of a platform, of all platforms when zero, with their
+// present balances, by platform, currency and path.
+func (b *Books) Balances(ctx context.Context, platform ident.Platform) (lines []ports.AccountBalance, err error) {
+	err = b.reader.TrialBalance(ctx, platform, func(line ports.AccountBalance) error {
+		lines = append(lines, line)
+		return nil
+	})
+	return lines, err
+}
+
+// EntriesOf lists everything that was posted for a transaction of a platform, in order.
+func (b *Books) EntriesOf(ctx context.Context, platform ident.Platform, transaction ident.Transaction) (entries []ports.RecordedEntry, err error) {
+	filter := ports.EntryFilter{Platform: platform, Transaction: transaction, Limit: 1000}
+	for {
+		page, err := b.reader.Entries(ctx, filter)
+		if err != nil {
+			return nil, fmt.Errorf("read the entries of %s: %w", transaction, err)
+		}
+		entries = append(entries, page.Entries...)
+		if !page.More {
+			return entries, nil
+		}
+		filter.After = page.Entries[len(page.Entries)-1].Place
+	}
+}

@@ -1,0 +1,116 @@
+package books
+
+import (
+	"time"
+
+	"causeway/ledger"
+	"causeway/ports"
+)
+
+// accountCheck goes through the accounts of one platform, and for each through what
+// touches it in the order of postings.
+type accountCheck struct {
+	report   *Report
+	platform ports.AuditPlatform
+	totals   totals
+
+	account ports.AuditAccount // the one at hand
+	open    bool
+	balance sum   // of the account at hand so far
+	seq     int64 // the posting that moved it last
+	failed  bool  // the account at hand was below zero already
+}
+
+// Account is as ports.AccountVisitor says.
+func (c *accountCheck) Account(a ports.AuditAccount) error {
+	c.end()
+	c.account, c.open, c.failed = a, true, false
+	c.balance.reset()
+
+	c.report.checked(RuleChart)
+	line, err := ledger.Find(a.Account.Path)
+	switch {
+	case err != nil:
+		c.report.broken(RuleChart, "account %d, %s: %v", a.Number, a.Account, err)
+	case line.Class != a.Class:
+		c.report.broken(RuleChart, "account %d, %s, is of class %s and not %s", a.Number, a.Account, a.Class, line.Class)
+	case line.Guarded != a.Guarded:
+		c.report.broken(RuleChart, "account %d, %s, is guarded: %t and not %t", a.Number, a.Account, a.Guarded, line.Guarded)
+	case !a.Account.Currency.Known():
+		c.report.broken(RuleChart, "account %d, %s, has an unknown currency", a.Number, a.Account)
+	}
+	return nil
+}
+
+// Move is as ports.AccountVisitor says.
+func (c *accountCheck) Move(number, seq int64, debit bool, amount int64) error {
+	if !c.open || c.account.Number != number {
+		// An account that is not there: its entries have been found already, and their
+		// amounts are missing from the totals.
+		return nil
+	}
+	if seq != c.seq {
+		c.neverBelowZero() // the entries of a posting count together
+		c.seq = seq
+	}
+	if debit == c.account.Class.DebitGrows() {
+		c.balance.add(amount)
+	} else {
+		c.balance.sub(amount)
+	}
+	of := c.totals.of(c.account.Account.Currency)
+	if debit {
+		of.debits.add(amount)
+	} else {
+		of.credits.add(amount)
+	}
+	return nil
+}
+
+// Checkpoint is as ports.AccountVisitor says.
+func (c *accountCheck) Checkpoint(k ports.AuditCheckpoint) error {
+	c.report.checked(RuleCheckpoints)
+	switch {
+	case !c.open || c.account.Number != k.Number:
+		c.report.broken(RuleCheckpoints, "a checkpoint on %s is of account %d, which is not there", c.platform.Platform, k.Number)
+	case k.Balance != c.balance.String():
+		c.report.broken(RuleCheckpoints, "the checkpoint of account %d, %s, after posting number %d says %s; its entries say %s",
+			k.Number, c.account.Account, k.Seq, k.Balance, &c.balance)
+	case k.Seq > c.platform.Checkpointed:
+		c.report.broken(RuleCheckpoints, "the checkpoint of account %d, %s, after posting number %d is ahead of the work, which is at %d",
+			k.Number, c.account.Account, k.Seq, c.platform.Checkpointed)
+	case !k.Earliest.Equal(k.TrueEarliest) || !k.Latest.Equal(k.TrueLatest):
+		c.report.broken(RuleCheckpoints, "the checkpoint of account %d, %s, after posting number %d says effective %s to %s; its entries say %s to %s",
+			k.Number, c.account.Account, k.Seq, k.Earliest.Format(time.RFC3339Nano), k.Latest.Format(time.RFC3339Nano),
+			k.TrueEarliest.Format(time.RFC3339Nano), k.TrueLatest.Format(time.RFC3339Nano))
+	}
+	return nil
+}
+
+// end finishes the account at hand.
+func (c *accountCheck) end() {
+	if !c.open {
+		return
+	}
+	c.neverBelowZero()
+	c.open, c.seq = false, 0
+	a := c.account
+	if a.Guarded {
+		c.report.checked(RuleGuarded)
+	}
+	switch {
+	case a.Guarded && !a.HasBalance:
+		c.report.broken(RuleGuarded, "account %d, %s, is guarded and has no balance stored", a.Number, a.Account)
+	case a.Guarded && !c.balance.is(a.Balance):
+		c.report.broken(RuleGuarded, "account %d, %s, has a balance of %d stored; its entries say %s", a.Number, a.Account, a.Balance, &c.balance)
+	case !a.Guarded && a.HasBalance:
+		c.report.broken(RuleGuarded, "account %d, %s, is not guarded and has a balance stored", a.Number, a.Account)
+	}
+}
+
+func (c *accountCheck) neverBelowZero() {
+	if c.open && c.account.Guarded && c.balance.negative() && !c.failed {
+		c.failed = true
+		c.report.broken(RuleGuarded, "account %d, %s, was at %s after posting number %d", c.account.Number, c.account.Account, &c.balance, c.seq)
+	}
+}

@@ -1,0 +1,271 @@
+package books_test
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"testing"
+
+	"causeway/app/books"
+	"causeway/core/ident"
+	"causeway/core/money"
+	"causeway/ledger"
+	"causeway/ports"
+)
+
+// filled is a house whose books have something of everything: guarded accounts, a
+// reversal (postings 1 to 4), a ramp (5 to 7), and enough to be checkpointed.
+func filled(t *testing.T) *house {
+	h := newHouse(t)
+	alice := newInternal()
+	deposit := h.deposit(alice, 100)
+	h.mustPost(deposit, ledger.Reverse(deposit, newID(), noon, "wrong"), h.deposit(alice, 70), h.spend(alice, 30))
+	h.mustPost(h.ramp(newTransaction())...)
+	for range 3 {
+		var batch []ledger.Posting
+		for range 400 {
+			batch = append(batch, h.deposit(alice, 1))
+		}
+		h.mustPost(batch...)
+	}
+	h.moveCheckpoints()
+	h.mustPost(h.deposit(alice, 1))
+	return h
+}
+
+func TestCheckOfSoundBooks(t *testing.T) {
+	t.Parallel()
+	// Sound books are found sound, and the report says how much of everything was seen.
+	h := filled(t)
+
+	report := h.check(delivered)
+
+	for _, f := range report.Findings {
+		t.Error(f)
+	}
+	if !report.Clean() {
+		t.Error("not clean")
+	}
+	for rule, want := range map[books.Rule]int64{
+		books.RuleNumbered: 1208, books.RuleRecorded: 1208, books.RuleWhole: 1208, books.RuleUnchanged: 1208,
+		books.RuleCurrency: 1210, books.RuleBalanced: 2, books.RuleChart: 10, books.RuleGuarded: 1,
+		books.RuleCheckpoints: 2, books.RuleReversals: 1, books.RuleExplained: 1,
+	} {
+		for _, r := range report.Rules {
+			if r.Rule == rule && r.Checked != want {
+				t.Errorf("%s: %d %s, want %d", rule, r.Checked, r.Unit, want)
+			}
+		}
+	}
+	if n := len(report.Rules); n != 11 {
+		t.Errorf("%d rules, want 11", n)
+	}
+}
+
+func TestCheckOfEmptyBooks(t *testing.T) {
+	t.Parallel()
+	// Books without a posting are sound.
+	if report := newHouse(t).check(nil); !report.Clean() {
+		t.Error(report.Findings)
+	}
+}
+
+func TestCheckFindsDamage(t *testing.T) {
+	t.Parallel()
+	// Whatever is done to the tables behind the service's back is found, and named.
+	customer := "(SELECT id FROM ledger_accounts WHERE guarded)"
+	for name, c := range map[string]struct {
+		damage string
+		rule   books.Rule
+		says   string
+	}{
+		"an amount": {"UPDATE ledger_entries SET amount = amount + 1 WHERE seq = 5",
+			books.RuleUnchanged, "number 5"},
+		"an amount of a guarded account": {"UPDATE ledger_entries SET amount = amount + 1 WHERE seq = 3",
+			books.RuleGuarded, "its entries say 1242"},
+		"an amount before a checkpoint": {"UPDATE ledger_entries SET amount = amount + 1 WHERE seq = 900",
+			books.RuleCheckpoints, "says 1240; its entries say 1241"},
+		"an amount that shows nowhere else": {"UPDATE ledger_entries SET amount = amount - 1 WHERE seq = 6 AND n = 3",
+			books.RuleUnchanged, "converted, number 6"},
+		"a credit": {"UPDATE ledger_entries SET credit_account = (SELECT id FROM ledger_accounts WHERE path = 'income/fees') WHERE seq = 5",
+			books.RuleUnchanged, "number 5"},
+		"sides": {"UPDATE ledger_entries SET debit_account = credit_account, credit_account = debit_account WHERE seq = 7",
+			books.RuleUnchanged, "number 7"},
+		"a memo": {"UPDATE ledger_postings SET memo = 'nothing to see' WHERE seq = 2",
+			books.RuleUnchanged, "number 2"},
+		"an effective time": {"UPDATE ledger_postings SET effective_at = effective_at - interval '1 day' WHERE seq = 8",
+			books.RuleUnchanged, "number 8"},
+		"a transaction": {"UPDATE ledger_postings SET transaction_id = NULL WHERE seq = 7",
+			books.RuleExplained, "a delivered ramp is"},
+		"a kind": {"UPDATE ledger_postings SET kind = 'returned' WHERE seq = 7",
+			books.RuleExplained, "a delivered ramp is"},
+		"a kind that is none": {"UPDATE ledger_postings SET kind = 'gift' WHERE seq = 8",
+			books.RuleWhole, `"gift" is unknown`},
+		"an entry": {"DELETE FROM ledger_entries WHERE seq = 6 AND n = 3",
+			books.RuleUnchanged, "number 6"},
+		"an entry in the middle": {"DELETE FROM ledger_entries WHERE seq = 6 AND n = 2",
+			books.RuleWhole, "an entry 3 in place 2"},
+		"all entries of a posting": {"DELETE FROM ledger_entries WHERE seq = 6",
+			books.RuleWhole, "no entries"},
+		"an entry too many": {"INSERT INTO ledger_entries SELECT platform_id, seq, debit_account, credit_account, amount, 2, currency FROM ledger_entries WHERE seq = 5",
+			books.RuleUnchanged, "number 5"},
+		"a posting": {"DELETE FROM ledger_postings WHERE seq = 500",
+			books.RuleWhole, "1 entries on PlatformConfig"},
+		"a posting with its entries": {"DELETE FROM ledger_postings WHERE seq = 500; DELETE FROM ledger_entries WHERE seq = 500",
+			books.RuleNumbered, "1 postings are missing on PlatformConfig"},
+		"the first posting": {"DELETE FROM ledger_postings WHERE seq = 1; DELETE FROM ledger_entries WHERE seq = 1",
+			books.RuleNumbered, "between number 0 and number 2"},
+		"the last posting": {"DELETE FROM ledger_postings WHERE seq = 1208; DELETE FROM ledger_entries WHERE seq = 1208",
+			books.RuleNumbered, "after number 1207"},
+		"the last posting, and the clock set back": {
+			"DELETE FROM ledger_postings WHERE seq = 1208; DELETE FROM ledger_entries WHERE seq = 1208; UPDATE ledger_clock SET seq = 1207",
+			books.RuleGuarded, "has a balance of 1241 stored; its entries say 1240"},
+		"a posting after the clock": {"UPDATE ledger_clock SET seq = 1207",
+			books.RuleNumbered, "the clock of"},
+		"the clock": {"DELETE FROM ledger_clock",
+			books.RuleNumbered, "no clock"},
+		"a recorded time": {"UPDATE ledger_postings SET recorded_at = recorded_at + interval '1 hour' WHERE seq = 3",
+			books.RuleRecorded, "number 4 on"},
+		"the clock's time": {"UPDATE ledger_clock SET recorded_at = recorded_at - interval '1 hour'",
+			books.RuleRecorded, "before the last posting"},
+		"a balance": {"UPDATE ledger_balances SET balance = balance + 1000000",
+			books.RuleGuarded, "has a balance of 1001241 stored; its entries say 1241"},
+		"no balance": {"DELETE FROM ledger_balances",
+			books.RuleGuarded, "no balance stored"},
+		"a balance of an unguarded account": {"INSERT INTO ledger_balances SELECT platform_id, id, 5 FROM ledger_accounts WHERE path = 'funding/jit'",
+			books.RuleGuarded, "is not guarded and has a balance"},
+		"a moment below zero": {"UPDATE ledger_entries SET seq = seq + 10000 WHERE seq < 4; UPDATE ledger_postings SET seq = seq + 10000 WHERE seq < 4",
+			books.RuleGuarded, "was at -30 after posting number 4"},
+		"a checkpoint": {"UPDATE ledger_checkpoints SET balance = balance + 1 WHERE account_id = " + customer,
+			books.RuleCheckpoints, "says 1241; its entries say 1240"},
+		"a checkpoint's times": {"UPDATE ledger_checkpoints SET latest = latest - interval '1 day'",
+			books.RuleCheckpoints, "its entries say 2026-11-20T12:00:00Z to"},
+		"a checkpoint ahead": {"UPDATE ledger_checkpoints SET seq = 1208, balance = balance + 1 WHERE account_id = " + customer,
+			books.RuleCheckpoints, "is ahead of the work"},
+		"a checkpoint of nothing": {"INSERT INTO ledger_checkpoints SELECT platform_id, 999999, 5, 0, now(), now() FROM ledger_clock",
+			books.RuleCheckpoints, "account 999999, which is not there"},
+		"a class": {"UPDATE ledger_accounts SET class = 'asset' WHERE guarded",
+			books.RuleChart, "is of class asset and not liability"},
+		"a guard": {"UPDATE ledger_accounts SET guarded = false WHERE guarded",
+			books.RuleChart, "is guarded: false and not true"},
+		"a path": {"UPDATE ledger_accounts SET path = 'funding/other' WHERE path = 'funding/jit'",
+			books.RuleChart, "not in the chart"},
+		"a path inside the chart": {"UPDATE ledger_accounts SET path = 'income/rounding' WHERE path = 'income/fees'",
+			books.RuleUnchanged, "number 6"},
+		"an account": {"DELETE FROM ledger_accounts WHERE path = 'funding/jit'",
+			books.RuleCurrency, "which is not there"},
+		"an account, by the totals": {"DELETE FROM ledger_accounts WHERE path = 'funding/jit'",
+			books.RuleBalanced, "USD on PlatformConfig"},
+		"a currency": {"UPDATE ledger_accounts SET currency = 'EUR' WHERE path = 'fx/position' AND currency = 'USD'",
+			books.RuleCurrency, "which carries EUR"},
+		"a currency, by the totals": {"UPDATE ledger_accounts SET currency = 'EUR' WHERE path = 'fx/position' AND currency = 'USD'",
+			books.RuleBalanced, "EUR on PlatformConfig"},
+		"a currency that is none": {"UPDATE ledger_accounts SET currency = 'XXQ' WHERE path = 'fx/position' AND currency = 'USD'",
+			books.RuleChart, "unknown currency"},
+		"what was reversed": {"DELETE FROM ledger_postings WHERE seq = 1",
+			books.RuleReversals, "which is not there"},
+		"what a reversal names": {"UPDATE ledger_postings SET reverses = (SELECT id FROM ledger_postings WHERE seq = 3) WHERE seq = 2",
+			books.RuleReversals, "not the mirror"},
+		"a second reversal": {`DROP INDEX ledger_posting_reversed_once; UPDATE ledger_postings SET kind = 'reversal',
+			reverses = (SELECT id FROM ledger_postings WHERE seq = 1) WHERE seq = 9`,
+			books.RuleReversals, "which another reverses too"},
+		"a reversal before its original": {"UPDATE ledger_postings SET seq = 20000 + seq WHERE seq = 1; UPDATE ledger_entries SET seq = 20000 + seq WHERE seq = 1",
+			books.RuleReversals, "which comes later"},
+		"a digest": {`UPDATE ledger_postings SET digest = '\x' WHERE seq = 8`,
+			books.RuleUnchanged, "number 8"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			h := filled(t)
+			h.damage(dropChecks + c.damage)
+
+			report := h.check(delivered)
+
+			for _, f := range report.Findings {
+				if f.Rule == c.rule && strings.Contains(f.What, c.says) {
+					return
+				}
+			}
+			t.Errorf("want %q to say %q, found", c.rule, c.says)
+			for _, f := range report.Findings {
+				t.Log(f)
+			}
+		})
+	}
+}
+
+// Some damage is refused even to a superuser unless the table's own checks go first.
+const dropChecks = `
+ALTER TABLE ledger_postings DROP CONSTRAINT ledger_posting_digest_is_sha256, DROP CONSTRAINT ledger_posting_reverses_another;
+`
+
+func TestCheckTellsEachRuleInMeasure(t *testing.T) {
+	t.Parallel()
+	// Damage everywhere is counted in full and told in part.
+	h := filled(t)
+	h.damage("UPDATE ledger_postings SET memo = 'x'")
+
+	report := h.check(nil)
+
+	told := 0
+	for _, f := range report.Findings {
+		if f.Rule == books.RuleUnchanged {
+			told++
+		}
+	}
+	for _, r := range report.Rules {
+		if r.Rule == books.RuleUnchanged && (r.Broken != 1208 || told != books.MaxFindings) {
+			t.Errorf("%d broken and %d told, want 1208 and %d", r.Broken, told, books.MaxFindings)
+		}
+	}
+}
+
+func TestCheckAsksAgainWhenInDoubt(t *testing.T) {
+	t.Parallel()
+	// A transaction whose state was ahead of the postings seen, because it has moved on
+	// meanwhile, is not damage.
+	h := newHouse(t)
+	transaction := newTransaction()
+	steps := h.ramp(transaction)
+	h.mustPost(steps[0])
+	asked := 0
+	moving := func(ctx context.Context, p ident.Platform, stories []ports.Story) ([]error, error) {
+		asked++
+		if asked == 1 { // between the look at the postings and the look at the state
+			h.mustPost(steps[1:]...)
+		}
+		return delivered(ctx, p, stories)
+	}
+
+	if report := h.check(moving); !report.Clean() || asked != 2 {
+		t.Errorf("asked %d times: %v", asked, report.Findings)
+	}
+
+	broken := errors.New("no database")
+	_, err := h.books(func(context.Context, ident.Platform, []ports.Story) ([]error, error) { return nil, broken }).Check(context.Background())
+	if !errors.Is(err, broken) {
+		t.Errorf("got %v, want the explanation's error", err)
+	}
+}
+
+func TestBalancesAndEntriesOf(t *testing.T) {
+	t.Parallel()
+	// The rows that finance sees are those that were posted.
+	h, ctx := newHouse(t), context.Background()
+	transaction := newTransaction()
+	h.mustPost(h.ramp(transaction)...)
+
+	entries, err := h.books(nil).EntriesOf(ctx, h.platform, transaction)
+	if err != nil || len(entries) != 5 || entries[4].Kind != ledger.KindDelivered || entries[4].Credit != ledger.Chain("LAYER2") {
+		t.Errorf("got %+v, %v", entries, err)
+	}
+	lines, err := h.books(nil).Balances(ctx, h.platform)
+	if err != nil || len(lines) != 7 {
+		t.Fatalf("got %+v, %v", lines, err)
+	}
+	for _, l := range lines {
+		if l.Account.Path == ledger.FXPosition && l.Account.Currency == money.USD && l.Balance != 10000 {
+			t.Errorf("got %+v, want 10000", l)
+		}
+	}
+}

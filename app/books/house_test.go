@@ -1,0 +1,174 @@
+package books_test
+
+import (
+	"context"
+	"errors"
+	"net/url"
+	"slices"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgxpool"
+
+	"causeway/adapters/pgembed/pgtest"
+	storage "causeway/adapters/postgres/books"
+	"causeway/app/books"
+	"causeway/core/ident"
+	"causeway/core/money"
+	"causeway/ledger"
+	"causeway/ports"
+)
+
+var noon = time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC)
+
+// house is a fresh database with its books, as the service sees it.
+type house struct {
+	t        testing.TB
+	url      string
+	pool     *pgxpool.Pool
+	storage  *storage.Books
+	platform ident.Platform
+}
+
+func newHouse(t testing.TB) *house {
+	t.Helper()
+	h := &house{t: t, url: pgtest.New(t), storage: storage.New()}
+	ident.Set(&h.platform, newID())
+	config, err := pgxpool.ParseConfig(h.url)
+	if err != nil {
+		t.Fatal(err)
+	}
+	config.MaxConns = 8
+	config.ConnConfig.DefaultQueryExecMode = pgx.QueryExecModeExec
+	config.AfterConnect = func(ctx context.Context, conn *pgx.Conn) error {
+		_, err := conn.Exec(ctx, "SET ROLE causeway_service")
+		return err
+	}
+	if h.pool, err = pgxpool.NewWithConfig(context.Background(), config); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(h.pool.Close)
+	return h
+}
+
+func (h *house) post(now time.Time, postings ...ledger.Posting) error {
+	ctx := context.Background()
+	return pgx.BeginFunc(ctx, h.pool, func(tx pgx.Tx) error { return h.storage.Post(ctx, tx, now, postings) })
+}
+
+func (h *house) mustPost(postings ...ledger.Posting) {
+	h.t.Helper()
+	if err := h.post(noon, postings...); err != nil {
+		h.t.Fatal(err)
+	}
+}
+
+func (h *house) books(explain books.Explain) *books.Books {
+	return books.New(storage.NewReader(h.storage, h.pool), storage.NewAudit(h.storage, h.pool), explain)
+}
+
+func (h *house) check(explain books.Explain) books.Report {
+	h.t.Helper()
+	report, err := h.books(explain).Check(context.Background())
+	if err != nil {
+		h.t.Fatal(err)
+	}
+	return report
+}
+
+func (h *house) moveCheckpoints() {
+	h.t.Helper()
+	for {
+		moved, err := h.storage.MoveCheckpoints(context.Background(), h.pool)
+		if err != nil {
+			h.t.Fatal(err)
+		}
+		if !moved {
+			return
+		}
+	}
+}
+
+// damage runs statements as somebody who may do everything and whom no trigger stops.
+func (h *house) damage(statement string) {
+	h.t.Helper()
+	server, err := url.Parse(pgtest.Server(h.t))
+	if err != nil {
+		h.t.Fatal(err)
+	}
+	own, err := url.Parse(h.url)
+	if err != nil {
+		h.t.Fatal(err)
+	}
+	server.Path = own.Path
+	ctx := context.Background()
+	conn, err := pgx.Connect(ctx, server.String())
+	if err != nil {
+		h.t.Fatal(err)
+	}
+	defer func() { _ = conn.Close(ctx) }()
+	if _, err := conn.Exec(ctx, "SET session_replication_role = replica; "+statement); err != nil {
+		h.t.Fatal(err)
+	}
+}
+
+func (h *house) header() ledger.Header {
+	return ledger.Header{ID: newID(), Platform: h.platform, Effective: noon}
+}
+
+func (h *house) deposit(to ident.InternalAccount, minor int64) ledger.Posting {
+	return ledger.Deposit(h.header(), ledger.Arrival{Partner: ledger.Rail("ACH"), To: ledger.CustomerAccount(to), Amount: usd(minor)})
+}
+
+func (h *house) spend(from ident.InternalAccount, minor int64) ledger.Posting {
+	return ledger.TransferOut(h.header(), ledger.Departure{From: ledger.CustomerAccount(from), Amount: usd(minor)})
+}
+
+// ramp is what a ramp posts, up to its delivery.
+func (h *house) ramp(transaction ident.Transaction) []ledger.Posting {
+	header := func() ledger.Header {
+		header := h.header()
+		header.Transaction = transaction
+		return header
+	}
+	return []ledger.Posting{
+		ledger.JITReceived(header(), ledger.Rail("RTP"), usd(10050)),
+		ledger.Converted(header(), ledger.Conversion{
+			From: ledger.FundingJIT, To: ledger.TransitPayouts, Sent: usd(10050), Fees: 50,
+			Received: money.Amount{Minor: 100_000, Currency: money.BTC}}),
+		ledger.Delivered(header(), ledger.Chain("LAYER2"), money.Amount{Minor: 100_000, Currency: money.BTC}),
+	}
+}
+
+// delivered explains transactions that are all delivered ramps.
+func delivered(_ context.Context, _ ident.Platform, stories []ports.Story) ([]error, error) {
+	wrong := make([]error, len(stories))
+	for i, s := range stories {
+		if !slices.Equal(s.Kinds, []ledger.Kind{ledger.KindJITReceived, ledger.KindConverted, ledger.KindDelivered}) {
+			wrong[i] = errors.New("a delivered ramp is received, converted and delivered")
+		}
+	}
+	return wrong, nil
+}
+
+func newID() uuid.UUID {
+	n := ids.Add(1)
+	return uuid.UUID{0x01, 0x93, 6: 0x70, 8: 0x80, 12: byte(n >> 24), 13: byte(n >> 16), 14: byte(n >> 8), 15: byte(n)}
+}
+
+var ids atomic.Uint32
+
+func newInternal() (a ident.InternalAccount) {
+	ident.Set(&a, newID())
+	return a
+}
+
+func newTransaction() (t ident.Transaction) {
+	ident.Set(&t, newID())
+	return t
+}
+
+func usd(minor int64) money.Amount { return money.Amount{Minor: minor, Currency: money.USD} }

@@ -1,0 +1,91 @@
+package books
+
+import "fmt"
+
+// Rule is one thing that must hold of the books.
+type Rule string
+
+// The rules, in the words of a report.
+const (
+	RuleNumbered    Rule = "postings are numbered without a gap"
+	RuleRecorded    Rule = "recorded time never runs backwards"
+	RuleWhole       Rule = "postings are whole and well formed"
+	RuleUnchanged   Rule = "postings and entries say what was posted"
+	RuleCurrency    Rule = "both accounts of an entry carry its currency"
+	RuleBalanced    Rule = "debits equal credits in every currency"
+	RuleChart       Rule = "accounts are as the chart says"
+	RuleGuarded     Rule = "guarded balances equal their entries and never were below zero"
+	RuleCheckpoints Rule = "checkpoints equal the entries before them"
+	RuleReversals   Rule = "a reversal mirrors one earlier posting, once"
+	RuleExplained   Rule = "postings explain the state of their transaction"
+)
+
+// Report says what was checked and what was found.
+type Report struct {
+	// Rules are all rules that were checked, in a fixed order.
+	Rules []RuleReport
+	// Findings are what breaks them, in the order in which it was found. Of each rule
+	// the first MaxFindings are told; RuleReport.Broken counts all.
+	Findings []Finding
+}
+
+// RuleReport is what became of one rule.
+type RuleReport struct {
+	Rule Rule
+	// Checked counts what the rule was held against, in units of Unit ("postings").
+	Checked int64
+	Unit    string
+	Broken  int64
+}
+
+// Finding is one place where a rule is broken.
+type Finding struct {
+	Rule Rule
+	What string
+}
+
+func (f Finding) String() string { return fmt.Sprintf("%s: %s", f.Rule, f.What) }
+
+// MaxFindings is how many findings of one rule a report tells.
+const MaxFindings = 100
+
+// Clean tells whether every rule that was checked holds.
+func (r Report) Clean() bool { return len(r.Findings) == 0 }
+
+func newReport(explained bool) *Report {
+	r := &Report{Rules: []RuleReport{
+		{Rule: RuleNumbered, Unit: "postings"},
+		{Rule: RuleRecorded, Unit: "postings"},
+		{Rule: RuleWhole, Unit: "postings"},
+		{Rule: RuleUnchanged, Unit: "postings"},
+		{Rule: RuleCurrency, Unit: "entries"},
+		{Rule: RuleBalanced, Unit: "currencies of platforms"},
+		{Rule: RuleChart, Unit: "accounts"},
+		{Rule: RuleGuarded, Unit: "accounts"},
+		{Rule: RuleCheckpoints, Unit: "checkpoints"},
+		{Rule: RuleReversals, Unit: "reversals"},
+	}}
+	if explained {
+		r.Rules = append(r.Rules, RuleReport{Rule: RuleExplained, Unit: "transactions"})
+	}
+	return r
+}
+
+func (r *Report) of(rule Rule) *RuleReport {
+	for i := range r.Rules {
+		if r.Rules[i].Rule == rule {
+			return &r.Rules[i]
+		}
+	}
+	panic("a rule that is not in the report: " + string(rule))
+}
+
+func (r *Report) checked(rule Rule) { r.of(rule).Checked++ }
+
+func (r *Report) broken(rule Rule, format string, args ...any) {
+	line := r.of(rule)
+	line.Broken++
+	if line.Broken <= MaxFindings {
+		r.Findings = append(r.Findings, Finding{rule, fmt.Sprintf(format, args...)})
+	}
+}

@@ -1,0 +1,118 @@
+package ports
+
+import (
+	"context"
+	"time"
+
+	"causeway/core/ident"
+	"causeway/core/money"
+	"causeway/ledger"
+)
+
+// BookAudit gives the books as they lie in storage, damage included, to whoever
+// proves them.
+type BookAudit interface {
+	// Snapshot calls fn with a view of everything as one moment saw it.
+	Snapshot(ctx context.Context, fn func(ctx context.Context, view AuditView) error) error
+}
+
+// AuditView streams the books of one platform at a time, in a bounded amount of
+// memory. An error of a callback ends the stream and is returned.
+type AuditView interface {
+	// Platforms lists every platform that anything in the books belongs to.
+	Platforms(ctx context.Context) ([]AuditPlatform, error)
+	// Postings streams postings with their entries in the order of their numbers.
+	// Entries without a posting come as one that is not Found.
+	Postings(ctx context.Context, p ident.Platform, each func(AuditPosting) error) error
+	// Accounts streams the accounts in the order of their numbers, each with what
+	// touches it in the order of postings.
+	Accounts(ctx context.Context, p ident.Platform, visitor AccountVisitor) error
+	// Reversals streams each reversal with the posting it names; false when there is
+	// none. Reversals of the same posting follow each other.
+	Reversals(ctx context.Context, p ident.Platform, each func(reversal, original NumberedPosting, found bool) error) error
+	// Stories streams the transactions that have postings, in groups.
+	Stories(ctx context.Context, p ident.Platform, each func([]Story) error) error
+}
+
+// AuditPlatform is what the books say of one platform.
+type AuditPlatform struct {
+	Platform ident.Platform
+	// HasClock is false when there are accounts or postings but no clock.
+	HasClock bool
+	// Seq and Recorded are the clock's: number and recorded time of the last posting.
+	Seq      int64
+	Recorded time.Time
+	// Checkpointed is how far accounts have been looked at for checkpoints.
+	Checkpointed int64
+}
+
+// AuditPosting is one posting as stored.
+type AuditPosting struct {
+	Seq      int64
+	Found    bool
+	Recorded time.Time
+	Digest   []byte
+	// Posting has what the posting says but its entries.
+	Posting ledger.Posting
+	Entries []AuditEntry
+}
+
+// AuditEntry is one entry as stored.
+type AuditEntry struct {
+	N             int
+	Debit, Credit AuditSide
+	Currency      money.Currency
+	Amount        int64
+}
+
+// AuditSide is the account on one side of an entry: its number, and what it is if it
+// exists.
+type AuditSide struct {
+	Number   int64
+	Found    bool
+	Path     string
+	Currency money.Currency
+}
+
+// AccountVisitor is told of an account and then of what touches it.
+type AccountVisitor interface {
+	Account(a AuditAccount) error
+	// Move: the posting seq debits (or credits) the account number by amount. An account
+	// that does not exist has moves without an Account before them.
+	Move(number, seq int64, debit bool, amount int64) error
+	// Checkpoint comes after the moves that it covers.
+	Checkpoint(c AuditCheckpoint) error
+}
+
+// AuditAccount is one account as stored.
+type AuditAccount struct {
+	Number  int64
+	Account ledger.Account
+	Class   ledger.Class
+	Guarded bool
+	// HasBalance says whether a balance is stored, which only guarded accounts have.
+	HasBalance bool
+	Balance    int64
+}
+
+// AuditCheckpoint is one checkpoint as stored, beside what its block really holds.
+type AuditCheckpoint struct {
+	Number int64 // the account's
+	Seq    int64
+	// Balance is a whole number in decimal digits: it may be larger than an int64.
+	Balance                  string
+	Earliest, Latest         time.Time
+	TrueEarliest, TrueLatest time.Time // zero when the block has no entries
+}
+
+// NumberedPosting is a posting and its number.
+type NumberedPosting struct {
+	Seq     int64
+	Posting ledger.Posting
+}
+
+// Story is what was posted for one transaction: the kinds in order.
+type Story struct {
+	Transaction ident.Transaction
+	Kinds       []ledger.Kind
+}
