@@ -120,8 +120,7 @@ func refusal(status int, message string, errs []error) *fault.Error {
 		var detail huma.ErrorDetailer
 		var found finding
 		if errors.As(err, &found) {
-			known := func(f fault.Field) bool { return f.Field == found.field.Field }
-			if !slices.ContainsFunc(fields, known) {
+			if !slices.ContainsFunc(fields, found.within) {
 				fields = append(fields, found.field)
 			}
 			continue

@@ -1,15 +1,26 @@
 package httpapi
 
-import "causeway/core/fault"
+import (
+	"strings"
+
+	"causeway/core/fault"
+)
 
 // finding is one bad field that core found, on its way through the validator.
 type finding struct{ field fault.Field }
 
 func (f finding) Error() string { return f.field.Message }
 
+// within tells whether the field is the given one or a part of it; what is no
+// object has no parts to find fault with.
+func (f finding) within(known fault.Field) bool {
+	rest, ok := strings.CutPrefix(f.field.Field, known.Field)
+	return ok && (rest == "" || rest[0] == '.' || rest[0] == '[')
+}
+
 // Findings turns a fault of core into what a resolver of a body reports: each of
 // its bad fields. A body that asks core in its Resolve method has everything that is
-// wrong with it listed at once; what the schema found of a field comes first.
+// wrong with it listed at once; of a field that the schema found bad it says no more.
 func Findings(err error) []error {
 	f, ok := fault.Of(err)
 	if !ok {
