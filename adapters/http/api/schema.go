@@ -12,6 +12,10 @@ import (
 
 // The chapters of the description.
 const (
+	tagConfig       = "Platform configuration"
+	tagTokens       = "API tokens"
+	tagCustomers    = "Customers"
+	tagAccounts     = "External accounts"
 	tagRates        = "Rates"
 	tagQuotes       = "Quotes"
 	tagTransactions = "Transactions"
@@ -58,4 +62,13 @@ func pageOf[Item, Body any](p ports.Page[Item], body func(Item) Body, id func(It
 		last.ID = id(p.Items[len(p.Items)-1])
 	}
 	return httpapi.NewPage(bodies, p.More, last, p.Total)
+}
+
+// oneOf is a text from a table of core.
+func oneOf(values []string) *huma.Schema {
+	schema := &huma.Schema{Type: huma.TypeString}
+	for _, value := range values {
+		schema.Enum = append(schema.Enum, value)
+	}
+	return schema
 }

@@ -1,0 +1,130 @@
+package api
+
+import (
+	"slices"
+
+	"github.com/danielgtaylor/huma/v2"
+
+	httpapi "causeway/adapters/http"
+	"causeway/core/account"
+)
+
+// accountInfo renders an account as it was registered, with the rails that reach it.
+func accountInfo(a account.External) map[string]any {
+	info := map[string]any{"accountType": string(a.Type), "paymentRails": a.Rails}
+	for name, value := range a.Fields {
+		info[name] = value
+	}
+	if a.Beneficiary != nil {
+		info["beneficiary"] = beneficiaryInfo(*a.Beneficiary)
+	}
+	return info
+}
+
+func beneficiaryInfo(b account.Beneficiary) map[string]any {
+	info := map[string]any{"beneficiaryType": string(b.Type)}
+	for name, value := range map[string]string{
+		"fullName": b.FullName, "legalName": b.LegalName, "birthDate": b.BirthDate, "nationality": b.Nationality, "email": b.Email,
+		"phoneNumber": b.PhoneNumber, "countryOfResidence": b.CountryOfResidence, "registrationNumber": b.RegistrationNumber,
+		"taxId": b.TaxID, "documentType": b.DocumentType, "documentNumber": b.DocumentNumber,
+	} {
+		if value != "" {
+			info[name] = value
+		}
+	}
+	if b.Address != nil {
+		info["address"] = addressBody(b.Address)
+	}
+	return info
+}
+
+// accountInfoAsked is an account as it is registered.
+type accountInfoAsked struct{}
+
+// Union lists every type of the catalogue.
+func (accountInfoAsked) Union() httpapi.UnionSpec {
+	return accountUnion("The account, in the form of its `accountType`.", "Create", nil)
+}
+
+// accountInfoAnswered is an account as it is answered.
+type accountInfoAnswered struct{}
+
+// Union lists every type of the catalogue, with the rails.
+func (accountInfoAnswered) Union() httpapi.UnionSpec {
+	return accountUnion("The account as it was registered, with the rails that reach it.", "", []httpapi.Field{{
+		Name: "paymentRails", Required: true, Schema: listOfTexts(),
+		Description: "The rails that reach the account. The service chooses one for each payment.",
+	}})
+}
+
+func accountUnion(description, infix string, more []httpapi.Field) httpapi.UnionSpec {
+	spec := httpapi.UnionSpec{Description: description, Discriminator: "accountType"}
+	for _, t := range account.Catalogue() {
+		name := schemaName(t.Type) + infix + "Info"
+		branch := httpapi.Branch{Name: name, Description: t.Description, Values: []string{string(t.Type)}}
+		for _, alias := range t.Aliases {
+			branch.Values = append(branch.Values, string(alias))
+		}
+		for _, f := range t.Fields {
+			branch.Fields = append(branch.Fields, httpapi.Field{
+				Name: f.Name, Description: f.Description, Required: f.Required, Pattern: f.Pattern, Enum: f.Enum,
+				MinLength: f.MinLength, MaxLength: f.MaxLength, Example: f.Example,
+			})
+		}
+		if t.Individual != nil {
+			branch.Fields = append(branch.Fields, beneficiaryField(t, name))
+		}
+		branch.Fields = append(branch.Fields, more...)
+		spec.Branches = append(spec.Branches, branch)
+	}
+	return spec
+}
+
+func beneficiaryField(t account.TypeSpec, name string) httpapi.Field {
+	return httpapi.Field{
+		Name: "beneficiary", Required: true, Description: "Who owns the account.",
+		Union: &httpapi.UnionSpec{
+			Discriminator: "beneficiaryType",
+			Branches: []httpapi.Branch{
+				{Name: name + "Individual", Description: "A person.", Values: []string{string(account.Individual)},
+					Fields: append([]httpapi.Field{{Name: "fullName", Required: true, Description: "The person's name.", Example: "Ana Silva"}}, details(*t.Individual)...)},
+				{Name: name + "Business", Description: "A business.", Values: []string{string(account.Business)},
+					Fields: append([]httpapi.Field{{Name: "legalName", Required: true, Description: "The name it is registered under.", Example: "Acme Corporation"}}, details(*t.Business)...)},
+			},
+		},
+	}
+}
+
+// details are the fields that a type of account asks or takes of a beneficiary.
+func details(spec account.BeneficiarySpec) []httpapi.Field {
+	var fields []httpapi.Field
+	for _, name := range slices.Concat(spec.Required, spec.Optional) {
+		field := described[name]
+		field.Name, field.Required = name, slices.Contains(spec.Required, name)
+		fields = append(fields, field)
+	}
+	return fields
+}
+
+// described says what each detail of a beneficiary is.
+var described = map[string]httpapi.Field{
+	"birthDate":          {Description: "The date of birth.", Format: "date", Example: "1990-01-31"},
+	"nationality":        {Description: "The country the person is a citizen of: two capital letters.", Pattern: "^[A-Z]{2}$", Example: "US"},
+	"email":              {Description: "E-mail address.", Format: "email", Example: "ana@example.com"},
+	"phoneNumber":        {Description: "Phone number with its country code.", Pattern: `^\+[1-9]\d{1,14}$`, Example: "+14155550123"},
+	"countryOfResidence": {Description: "Where the owner lives or sits: two capital letters. The country of the address, if left out.", Pattern: "^[A-Z]{2}$", Example: "US"},
+	"registrationNumber": {Description: "Number in the register of companies, or of persons.", MaxLength: 64, Example: "5523041"},
+	"taxId":              {Description: "Tax number.", MaxLength: 64, Example: "47-1234567"},
+	"documentType":       {Description: "The kind of identity document.", Enum: []string{"CC", "CE", "TI", "NIT", "PP"}, Example: "CC"},
+	"documentNumber":     {Description: "Number of the identity document.", MaxLength: 64, Example: "1018404213"},
+	"address": {Description: "Where the owner lives or sits.", Fields: []httpapi.Field{
+		{Name: "line1", Required: true, MaxLength: 255, Description: "Street and number.", Example: "123 Main Street"},
+		{Name: "line2", MaxLength: 255, Description: "What else it takes to find it.", Example: "Apt 4B"},
+		{Name: "city", Required: true, MaxLength: 255, Description: "City or town.", Example: "San Francisco"},
+		{Name: "state", Required: true, MaxLength: 255, Description: "State, province or region.", Example: "CA"},
+		{Name: "postalCode", Required: true, MaxLength: 32, Description: "Postal code.", Example: "94105"},
+		{Name: "country", Required: true, Pattern: "^[A-Z]{2}$", Description: "Country: two capital letters.", Example: "US"},
+	}},
+}
+
+var _ huma.SchemaProvider = accountInfoRequest{}

@@ -1,0 +1,46 @@
+// Package api is the interface as platforms see it: every operation with its
+// description, and the bodies that go in and out.
+//
+// It translates between bodies and domain values, in one file a resource, and
+// decides nothing. What all operations have in common stands in the package above.
+package api
+
+import (
+	httpapi "causeway/adapters/http"
+)
+
+// Deps are the use cases behind the operations.
+type Deps struct {
+	Platforms  Platforms
+	Onboarding Onboarding
+	Accounts   Accounts
+	Quoting    Quoting
+	Payments   Payments
+	Simulate   Simulate
+	Webhooks   Webhooks
+}
+
+// Register adds every operation, in the order in which they are read.
+func Register(a *httpapi.API, d Deps) {
+	a.Tags(
+		httpapi.Tag{Name: tagConfig, Description: "What the platform itself has set: currencies, limits, and where webhooks go."},
+		httpapi.Tag{Name: tagTokens, Description: "The credentials of the platform's programs. Each has some of the permissions VIEW, TRANSACT and MANAGE; none includes another."},
+		httpapi.Tag{Name: tagCustomers, Description: "The people and businesses that money is moved for."},
+		httpapi.Tag{Name: tagAccounts, Description: "Accounts outside of the service: at banks, at mobile operators, on chains. They are registered once and named by their id in any number of quotes."},
+		httpapi.Tag{Name: tagRates, Description: "What a conversion would give right now. A quote fixes it."},
+		httpapi.Tag{Name: tagQuotes, Description: "A price that is held for a while, and the way to pay it."},
+		httpapi.Tag{Name: tagTransactions, Description: "What became of the money."},
+		httpapi.Tag{Name: tagWebhooks, Description: "What the service tells the platform by itself, how it is signed, and what became of each delivery."},
+		httpapi.Tag{Name: tagSandbox, Description: "Plays the outside world for sandbox platforms."},
+	)
+	registerConfig(a, d.Platforms)
+	registerTokens(a, d.Platforms)
+	registerCustomers(a, d.Onboarding)
+	registerExternalAccounts(a, d.Accounts)
+	registerRates(a, d.Quoting)
+	registerQuotes(a, d.Quoting)
+	registerTransactions(a, d.Payments)
+	registerDeliveries(a, d.Webhooks)
+	registerWebhooks(a)
+	registerSandbox(a, d.Simulate)
+}

@@ -1,0 +1,78 @@
+package api_test
+
+import (
+	"fmt"
+	"testing"
+
+	"causeway/adapters/pgembed/pgtest"
+	"causeway/core/platform"
+)
+
+func TestPostsAreCarriedOutOnce(t *testing.T) {
+	t.Parallel()
+	// Each POST that is sent again under its key gets its first answer, byte for byte,
+	// and changes nothing more; refusals are repeated too; another request is refused.
+	c := newCaller(t)
+	customer := c.must(201, "POST", "/customers", `{"customerType": "INDIVIDUAL"}`).text("id")
+	for i, test := range []struct {
+		path, body, other string
+		status            int
+	}{
+		{"/customers", `{"customerType": "INDIVIDUAL", "platformCustomerId": "ana"}`, `{"customerType": "INDIVIDUAL"}`, 201},
+		{"/customers", `{"customerType": "INDIVIDUAL", "platformCustomerId": "ana"}`, `{}`, 409},
+		{"/customers", `{"customerType": "ROBOT"}`, `{"customerType": "INDIVIDUAL"}`, 400},
+		{"/customers/external-accounts", `{"customerId": "` + customer + `", "currency": "BTC", "accountInfo": {"accountType": "LAYER2_WALLET", "address": "spark1a"}}`, `{}`, 201},
+		{"/platform/external-accounts", `{"currency": "BTC", "accountInfo": {"accountType": "LAYER2_WALLET", "address": "spark1a"}}`, `{}`, 201},
+		{"/platform/external-accounts", `{"currency": "BTC", "accountInfo": {"accountType": "LAYER2_WALLET", "address": "spark1a"}}`, `{}`, 409},
+		{"/webhook-deliveries/redeliver", `{"startDate": "2026-03-14T12:00:00Z", "endDate": "2026-03-14T13:00:00Z"}`, `{}`, 200},
+	} {
+		keyed := c.with(fmt.Sprintf("key %d", i))
+
+		first, again := keyed.must(test.status, "POST", test.path, test.body), keyed.must(test.status, "POST", test.path, test.body)
+
+		if first.header.Get("Idempotent-Replayed") != "" || again.header.Get("Idempotent-Replayed") != "true" || first.raw != again.raw {
+			t.Errorf("%d: first %v %s\nagain %v %s", i, first.header, first.raw, again.header, again.raw)
+		}
+		if a := keyed.must(422, "POST", test.path, test.other); a.text("code") != "IDEMPOTENCY_KEY_REUSED" {
+			t.Errorf("%d: another request: %s", i, a.raw)
+		}
+	}
+	if n := len(c.must(200, "GET", "/customers", "").list("id")); n != 2 {
+		t.Errorf("%d customers, want 2", n)
+	}
+	if n := len(c.post.asked); n != 1 {
+		t.Errorf("asked for %d redeliveries, want 1", n)
+	}
+
+	// Another platform's key is its own.
+	c.found(t, platform.Sandbox).with("key 0").must(201, "POST", "/customers", `{"customerType": "INDIVIDUAL", "platformCustomerId": "ana"}`)
+}
+
+func TestTwoProcessesOnOneKeyChangeOnce(t *testing.T) {
+	t.Parallel()
+	// The same request reaches two processes at the same moment, again and again: both
+	// answer the same, and there is one customer more.
+	url := pgtest.New(t)
+	first, second := openDoor(t, url), openDoor(t, url)
+	c := first.found(t, platform.Sandbox)
+	const rounds = 25
+	for round := range rounds {
+		body := fmt.Sprintf(`{"customerType": "INDIVIDUAL", "platformCustomerId": "c%d"}`, round)
+		answers := make(chan answer, 2)
+		for _, process := range []*door{first, second} {
+			keyed := c.with(fmt.Sprint("round ", round))
+			keyed.door = process
+			go func() { answers <- keyed.send("POST", "/customers", body) }()
+		}
+
+		one, other := <-answers, <-answers
+
+		replayed := one.header.Get("Idempotent-Replayed") + other.header.Get("Idempotent-Replayed")
+		if one.status != 201 || other.status != 201 || one.raw != other.raw || replayed != "true" {
+			t.Errorf("round %d: %d %s\nand %d %s, replayed %q", round, one.status, one.raw, other.status, other.raw, replayed)
+		}
+	}
+	if a := c.must(200, "GET", "/customers", ""); a.text("totalCount") != fmt.Sprint(rounds) {
+		t.Errorf("%s customers, want %d", a.text("totalCount"), rounds)
+	}
+}

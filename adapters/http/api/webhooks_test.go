@@ -1,0 +1,95 @@
+package api_test
+
+import (
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"causeway/core/event"
+	"causeway/core/platform"
+)
+
+func TestSigningKeysAreThoseOfTheEnvironment(t *testing.T) {
+	t.Parallel()
+	// A platform sees the keys that sign for its environment, with their validity.
+	c := newCaller(t)
+
+	c.must(200, "GET", "/webhook-keys", "").same(t, `{"data": [
+		{"id": "*", "algorithm": "ED25519", "publicKey": "pem of SANDBOX", "standardWebhooksKey": "whpk_1", "validFrom": "2026-03-14T12:00:00.000Z"},
+		{"id": "*", "algorithm": "ECDSA_P256_SHA256", "publicKey": "old", "validFrom": "2026-03-14T11:00:00.000Z", "validUntil": "2026-03-14T12:00:00.000Z"}]}`)
+	if got := c.found(t, platform.Production).must(200, "GET", "/webhook-keys", "").list("publicKey"); got[0] != "pem of PRODUCTION" {
+		t.Errorf("in production: %q", got)
+	}
+}
+
+func TestDeliveriesAreShown(t *testing.T) {
+	t.Parallel()
+	// A list tells how each delivery stands, one delivery also what was sent; filters
+	// and pages reach the log.
+	c := newCaller(t)
+	refused := event.Attempt{N: 1, At: noon, Took: 1500 * time.Microsecond, Outcome: event.Refused, StatusCode: 500, Response: "no"}
+	var want []string
+	for _, status := range []event.Status{event.Delivered, event.Failed, event.Pending, event.Unsent} {
+		d := c.post.add(c.founded.Platform.ID, event.OutgoingPaymentCompleted, status, refused)
+		want = append([]string{d.ID.String()}, want...)
+	}
+	test := c.post.add(c.founded.Platform.ID, event.TestSent, event.Delivered)
+	c.post.add(c.found(t, platform.Sandbox).founded.Platform.ID, event.TestSent, event.Failed)
+
+	c.must(200, "GET", "/webhook-deliveries/"+want[2], "").same(t, `{"webhookId": "`+want[2]+`", "type": "OUTGOING_PAYMENT", "event": "OUTGOING_PAYMENT.COMPLETED",
+		"transactionId": "Transaction:07000000-0000-0000-0000-000000000000", "status": "FAILED", "createdAt": "2026-03-14T12:00:00.000Z", "body": {"exactly": "this"},
+		"attempts": [{"number": 1, "at": "2026-03-14T12:00:00.000Z", "durationMs": 2, "outcome": "REFUSED", "statusCode": 500, "response": "no"}]}`)
+	c.must(200, "GET", "/webhook-deliveries/"+test.ID.String(), "").same(t,
+		`{"webhookId": "*", "type": "TEST", "event": "TEST", "status": "DELIVERED", "createdAt": "*", "attempts": [], "body": {"exactly": "this"}}`)
+	c.must(200, "GET", "/webhook-deliveries?status=FAILED", "").same(t, `{"data": [{"webhookId": "*", "type": "*", "event": "*", "transactionId": "*", "status": "FAILED",
+		"attempts": ["*"], "createdAt": "*"}], "hasMore": false}`)
+
+	var got []string
+	for cursor := ""; ; {
+		a := c.must(200, "GET", "/webhook-deliveries?limit=3&type=OUTGOING_PAYMENT&transactionId=Transaction:07000000-0000-0000-0000-000000000000&cursor="+cursor, "")
+		got = append(got, a.list("webhookId")...)
+		if cursor = a.text("nextCursor"); cursor == "" {
+			break
+		}
+	}
+	if !slices.Equal(got, want) {
+		t.Errorf("walked %q\nwant %q", got, want)
+	}
+	for query, count := range map[string]int{"event=TEST": 1, "sortOrder=asc": 5, "startDate=2026-03-14T12:00:01Z": 0, "endDate=2026-03-14T12:00:00Z": 5} {
+		if n := len(c.must(200, "GET", "/webhook-deliveries?"+query, "").list("webhookId")); n != count {
+			t.Errorf("%s: %d, want %d", query, n, count)
+		}
+	}
+	for query, field := range map[string]string{"status=LOST": "status", "transactionId=1": "transactionId", "cursor=x": "cursor"} {
+		if a := c.send("GET", "/webhook-deliveries?"+query, ""); a.status != 400 || !slices.Equal(a.badFields(), []string{field}) {
+			t.Errorf("%s: %d %s", query, a.status, a.raw)
+		}
+	}
+}
+
+func TestEventsAreSentAgain(t *testing.T) {
+	t.Parallel()
+	// One event or a span of them is handed on as it was asked for; what is not there
+	// or makes no sense is refused.
+	c := newCaller(t)
+	d := c.post.add(c.founded.Platform.ID, event.OutgoingPaymentFailed, event.Failed)
+
+	c.must(200, "POST", "/webhook-deliveries/"+d.ID.String()+"/redeliver", "").same(t, `{"count": 2}`)
+	c.must(200, "POST", "/webhook-deliveries/redeliver", `{"startDate": "2026-03-14T12:00:00Z", "endDate": "2026-03-14T13:00:00+01:00", "status": "FAILED"}`).same(t, `{"count": 1}`)
+
+	if asked := c.post.asked; len(asked) != 2 || asked[0].IDs[0] != d.ID || asked[1].Status != event.Failed || !asked[1].Created.From.Equal(noon) || !asked[1].Created.To.Equal(noon) {
+		t.Errorf("asked for %+v", asked)
+	}
+	stranger := c.found(t, platform.Sandbox)
+	stranger.must(404, "POST", "/webhook-deliveries/"+d.ID.String()+"/redeliver", "")
+	stranger.must(404, "GET", "/webhook-deliveries/"+d.ID.String(), "")
+	for body, want := range map[string]string{
+		`{}`: "endDate startDate",
+		`{"startDate": "2026-03-14T12:00:00Z", "endDate": "2026-03-14T11:00:00Z", "status": "LOST"}`: "endDate status",
+	} {
+		if a := c.send("POST", "/webhook-deliveries/redeliver", body); a.status != 400 || strings.Join(a.badFields(), " ") != want {
+			t.Errorf("%s: %d %q", body, a.status, a.badFields())
+		}
+	}
+}
