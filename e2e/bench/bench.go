@@ -136,8 +136,12 @@ func (b *bench) load(ctx context.Context) error {
 		}
 	}
 	if b.wants("quotes") {
+		measure := b.step
+		if b.only == "quotes" {
+			measure = b.profiled
+		}
 		var err error
-		b.alone, err = b.step(ctx, phase{name: "quotes alone", inFlight: b.inFlight, quotes: true, warm: 2 * time.Second, measured: long / 2})
+		b.alone, err = measure(ctx, phase{name: "quotes alone", inFlight: b.inFlight, quotes: true, warm: 2 * time.Second, measured: long / 2})
 		return err
 	}
 	return nil
@@ -153,7 +157,8 @@ func (b *bench) measureMain(ctx context.Context, long time.Duration) error {
 	if err := b.measureYardstick(ctx, stick); err != nil {
 		return err
 	}
-	if b.main, err = b.mainPhase(ctx, long); err != nil {
+	p := phase{name: fmt.Sprintf("ramps, %d under way", b.inFlight), inFlight: b.inFlight, warm: 2 * time.Second, measured: long}
+	if b.main, err = b.profiled(ctx, p); err != nil {
 		return err
 	}
 	return b.measureYardstick(ctx, stick)
@@ -175,9 +180,8 @@ func (b *bench) warmUp(ctx context.Context) error {
 	return err
 }
 
-// mainPhase measures the ramps, with profiles where they are wanted.
-func (b *bench) mainPhase(ctx context.Context, long time.Duration) (figures, error) {
-	p := phase{name: fmt.Sprintf("ramps, %d under way", b.inFlight), inFlight: b.inFlight, warm: 2 * time.Second, measured: long}
+// profiled measures a phase, with profiles where they are wanted.
+func (b *bench) profiled(ctx context.Context, p phase) (figures, error) {
 	if b.profile == "" {
 		return b.step(ctx, p)
 	}

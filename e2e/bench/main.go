@@ -51,7 +51,7 @@ func parse(args []string, usage io.Writer) (options, error) {
 	flags.IntVar(&o.inFlight, "concurrency", 64, "`ramps` that are under way at once")
 	flags.IntVar(&o.customers, "customers", 1000, "`customers` to make")
 	flags.StringVar(&o.only, "only", "", "measure one `part` and write no file: "+strings.Join(parts, ", "))
-	flags.StringVar(&o.profile, "profile", "", "write profiles of the ramps to this `folder`, and no file of results")
+	flags.StringVar(&o.profile, "profile", "", "write profiles of the ramps, or of --only quotes, to this `folder`, and no file of results")
 	flags.StringVar(&o.out, "out", "docs/benchmarks.md", "the `file` to write the results to")
 	flags.BoolVar(&o.keys, "keys", false, "send an idempotency key with every request, and write no file")
 	if err := flags.Parse(args); err != nil {

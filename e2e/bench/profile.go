@@ -13,8 +13,8 @@ import (
 	"time"
 )
 
-// profiles takes processor profiles of the service and of the generator while the
-// ramps run, and asks Postgres which statements took its time. What it needs makes
+// profiles takes processor profiles of the service and of the generator while a
+// phase runs, and asks Postgres which statements took its time. What it needs makes
 // everything a little slower, so a run with it is not for comparing figures.
 type profiles struct {
 	folder string
@@ -22,7 +22,7 @@ type profiles struct {
 	own    *os.File
 }
 
-// begin starts the profiles, for that long.
+// beginProfiles starts the profiles, for that long.
 func (b *bench) beginProfiles(ctx context.Context, long time.Duration) (*profiles, error) {
 	if err := os.MkdirAll(b.profile, 0o755); err != nil {
 		return nil, err
