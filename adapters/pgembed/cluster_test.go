@@ -10,9 +10,7 @@ import (
 func TestAnotherMajorVersionIsRefused(t *testing.T) {
 	t.Parallel()
 	// Data of another Postgres is not touched; the error says which package runs it.
-	dir := t.TempDir()
-	s := start(t, Options{Dir: dir})
-	stop(t, s)
+	dir := madeFolder(t)
 	version := filepath.Join(dir, clusterName, "PG_VERSION")
 	if err := os.WriteFile(version, []byte("9\n"), 0o600); err != nil {
 		t.Fatal(err)

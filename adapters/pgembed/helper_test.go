@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
+	"sync"
 	"syscall"
 	"testing"
 	"time"
@@ -25,7 +26,11 @@ const dutyEnv = "PGEMBED_TEST_DUTY"
 func TestMain(m *testing.M) {
 	switch duty := os.Getenv(dutyEnv); duty {
 	case "":
-		os.Exit(m.Run())
+		code := m.Run()
+		if dir, err := original(); err == nil {
+			_ = os.RemoveAll(dir)
+		}
+		os.Exit(code)
 	case "hold": // run a server until told to stop
 		os.Exit(hold(os.Args[1]))
 	case "knock": // try to connect to a socket
@@ -167,6 +172,34 @@ func asRoot(t *testing.T) {
 	if os.Geteuid() != 0 {
 		t.Skip("needs root")
 	}
+}
+
+// original is a data folder after its first start. Most tests are about what comes
+// later and work on a copy, which is quicker than another first start.
+var original = sync.OnceValues(func() (string, error) {
+	dir, err := os.MkdirTemp("", "pgembed-original-")
+	if err != nil {
+		return "", err
+	}
+	s, err := Start(context.Background(), Options{Dir: dir})
+	if err != nil {
+		return "", err
+	}
+	return dir, s.Stop(context.Background())
+})
+
+// madeFolder is a data folder of the test's own, in which there is a database.
+func madeFolder(t *testing.T) string {
+	t.Helper()
+	from, err := original()
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir := filepath.Join(t.TempDir(), "data")
+	if out, err := exec.Command("cp", "-a", from, dir).CombinedOutput(); err != nil {
+		t.Fatalf("%v: %s", err, out)
+	}
+	return dir
 }
 
 // start starts a server that is stopped with the test.

@@ -137,7 +137,7 @@ func TestDataThatRootCopied(t *testing.T) {
 	asRoot(t)
 	// Root restores a copy of the folder, and all of it belongs to root: the next
 	// start gives it back to the user that Postgres runs as.
-	dir := t.TempDir()
+	dir := madeFolder(t)
 	s := start(t, Options{Dir: dir})
 	write(t, s.URL())
 	stop(t, s)

@@ -18,7 +18,7 @@ func TestAKilledOwnerTakesPostgresWithIt(t *testing.T) {
 	t.Parallel()
 	// When the process that owns the server is killed without a chance to tidy up,
 	// Postgres shuts down by itself and leaves the folder as after a clean stop.
-	dir := t.TempDir()
+	dir := madeFolder(t)
 	owner := as(t, -1, "hold", dir)
 	owner.postmaster(t)
 	url, ok := Running(dir)
@@ -40,7 +40,7 @@ func TestAStartRightAfterTheKill(t *testing.T) {
 	t.Parallel()
 	// The next start does not wait for the old server to be gone: it may find it
 	// running, stopping or gone, and there is one server afterwards.
-	dir := t.TempDir()
+	dir := madeFolder(t)
 	for range 5 {
 		owner := as(t, -1, "hold", dir)
 		old := owner.postmaster(t)
@@ -87,7 +87,7 @@ func TestALeftoverThatDoesNotAnswer(t *testing.T) {
 	t.Parallel()
 	// A leftover that does not react to a request is ended by force, and the next
 	// start recovers.
-	dir := t.TempDir()
+	dir := madeFolder(t)
 	s := start(t, Options{Dir: dir})
 	write(t, s.URL())
 	stop(t, s)
@@ -114,7 +114,7 @@ func TestAStaleNote(t *testing.T) {
 	// After a crash of the machine the note of the old server names a process that
 	// is not there, is somebody else's, or makes no sense. None of it is in the way,
 	// and nobody else's process is touched.
-	dir := t.TempDir()
+	dir := madeFolder(t)
 	s := start(t, Options{Dir: dir})
 	stop(t, s)
 	// A process of the same user: Postgres itself takes such a one for a server.

@@ -52,7 +52,7 @@ func TestDataOutlivesTheServer(t *testing.T) {
 func TestTheServiceIsNoSuperuser(t *testing.T) {
 	t.Parallel()
 	// The service owns its database, may make the role it works as, and no more.
-	s := start(t, Options{Dir: t.TempDir()})
+	s := start(t, Options{Dir: madeFolder(t)})
 	conn := connect(t, s.URL())
 
 	if got := ask[string](t, conn, "SELECT rolsuper::text || rolcreatedb::text || rolcreaterole::text FROM pg_roles WHERE rolname = current_user"); got != "falsefalsetrue" {
@@ -70,7 +70,7 @@ func TestOneOwnerPerFolder(t *testing.T) {
 	t.Parallel()
 	// The second start on a folder is refused and says who has it; the first server
 	// does not notice. When the first is gone, the folder is free.
-	dir := t.TempDir()
+	dir := madeFolder(t)
 	first := start(t, Options{Dir: dir})
 
 	_, err := Start(t.Context(), Options{Dir: dir})
@@ -87,7 +87,7 @@ func TestTheTerminalDoesNotReachPostgres(t *testing.T) {
 	t.Parallel()
 	// Ctrl-C goes to our process group; Postgres has one of its own, so that it is
 	// stopped last.
-	s := start(t, Options{Dir: t.TempDir()})
+	s := start(t, Options{Dir: madeFolder(t)})
 	group, err := syscall.Getpgid(s.process.Pid)
 	if err != nil || group != s.process.Pid {
 		t.Errorf("postgres %d is in group %d (%v)", s.process.Pid, group, err)
@@ -98,7 +98,7 @@ func TestStopDisconnectsClients(t *testing.T) {
 	t.Parallel()
 	// A client in the middle of a transaction does not hold up a stop, and what it
 	// did not commit is not there afterwards.
-	dir := t.TempDir()
+	dir := madeFolder(t)
 	s := start(t, Options{Dir: dir})
 	write(t, s.URL())
 	idle := connect(t, s.URL())
@@ -113,7 +113,7 @@ func TestStopInAHurry(t *testing.T) {
 	t.Parallel()
 	// A stop that may not take any time says that it was rough, leaves no process,
 	// and loses nothing that was committed.
-	dir := t.TempDir()
+	dir := madeFolder(t)
 	s, err := Start(t.Context(), Options{Dir: dir})
 	if err != nil {
 		t.Fatal(err)
@@ -142,7 +142,7 @@ func TestADeadServerIsNoticed(t *testing.T) {
 	t.Parallel()
 	// Done is closed when the server dies under us; stopping it is no error, and
 	// the next start comes up though a client is still waiting for an answer.
-	dir := t.TempDir()
+	dir := madeFolder(t)
 	s := start(t, Options{Dir: dir})
 	write(t, s.URL())
 	busy := connect(t, s.URL())
@@ -199,7 +199,7 @@ func TestAServerThatCannotStartSaysWhy(t *testing.T) {
 	t.Parallel()
 	// The error carries what Postgres said, so that nobody has to look for its log,
 	// and the folder is free again.
-	dir := t.TempDir()
+	dir := madeFolder(t)
 	_, err := Start(t.Context(), Options{Dir: dir, Settings: map[string]string{"shared_buffers": "nonsense"}})
 	if err == nil || !strings.Contains(err.Error(), "shared_buffers") {
 		t.Errorf("a bad setting answers %v", err)

@@ -18,7 +18,7 @@ func TestDurabilityIsPinned(t *testing.T) {
 			t.Errorf("setting %s answers %v", name, err)
 		}
 	}
-	s := start(t, Options{Dir: t.TempDir(), MaxConnections: 33, Settings: map[string]string{"work_mem": "5MB"}})
+	s := start(t, Options{Dir: madeFolder(t), MaxConnections: 33, Settings: map[string]string{"work_mem": "5MB"}})
 	conn := connect(t, s.SuperuserURL())
 	exec1(t, conn, "ALTER SYSTEM SET fsync = off")
 	exec1(t, conn, "ALTER SYSTEM SET listen_addresses = '*'")
@@ -37,7 +37,7 @@ func TestDurabilityIsPinned(t *testing.T) {
 func TestThrowawayGivesUpDurability(t *testing.T) {
 	t.Parallel()
 	// What tests gain their speed from is really off, and only for them.
-	s := start(t, Options{Dir: t.TempDir(), Throwaway: true})
+	s := start(t, Options{Dir: madeFolder(t), Throwaway: true})
 	if got := ask[string](t, connect(t, s.URL()), "SELECT current_setting('fsync') || current_setting('synchronous_commit')"); got != "offoff" {
 		t.Errorf("fsync and synchronous_commit are %s", got)
 	}
@@ -55,7 +55,7 @@ func TestTheLogKeepsSecrets(t *testing.T) {
 	t.Parallel()
 	// A statement that fails goes back to its client with all its details, and none
 	// of the values in it reach the server's log.
-	dir := t.TempDir()
+	dir := madeFolder(t)
 	s := start(t, Options{Dir: dir})
 	conn := connect(t, s.URL())
 	exec1(t, conn, "CREATE TABLE people (email text UNIQUE); INSERT INTO people VALUES ('secret@example.com')")
