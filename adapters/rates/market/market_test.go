@@ -7,6 +7,7 @@ import (
 	"causeway/adapters/rates/market"
 	"causeway/core/fault"
 	"causeway/core/money"
+	"causeway/ports/portstest"
 )
 
 var noon = time.Date(2026, 3, 2, 12, 0, 0, 0, time.UTC)
@@ -79,4 +80,9 @@ func TestUnknownCurrencyIsRefused(t *testing.T) {
 	if !fault.Is(err, fault.InvalidCurrency) {
 		t.Fatalf("got %v, want INVALID_CURRENCY", err)
 	}
+}
+
+func TestRatesPort(t *testing.T) {
+	t.Parallel()
+	portstest.Rates(t, market.New("seed"), [][2]money.Currency{{"USD", "BTC"}, {"USDC", "USD"}, {"EUR", "VND"}}, noon)
 }

@@ -1,0 +1,64 @@
+package sandbox_test
+
+import (
+	"testing"
+	"time"
+
+	"causeway/adapters/rails/sandbox"
+	"causeway/core/account"
+	"causeway/core/ident"
+	"causeway/core/transaction"
+	"causeway/ports"
+	"causeway/ports/portstest"
+)
+
+var noon = time.Date(2026, 3, 2, 12, 0, 0, 0, time.UTC)
+
+type fixed time.Time
+
+func (f fixed) Now() time.Time { return time.Time(f) }
+
+func wallet(address string) account.External {
+	return account.External{Currency: "BTC", Type: account.Layer2Wallet, Fields: map[string]string{"address": address}}
+}
+
+func TestRailPort(t *testing.T) {
+	t.Parallel()
+	portstest.Rail(t, sandbox.New(fixed(noon), 1), wallet("spark1good"), noon)
+}
+
+func TestDelaysFollowTheSpeed(t *testing.T) {
+	t.Parallel()
+	// Six minutes at speed 60 are six seconds.
+	for speed, wait := range map[int]time.Duration{1: 6 * time.Minute, 60: 6 * time.Second} {
+		slow := ports.Payout{Account: wallet("spark1003"), Transaction: transaction.Transaction{UpdatedAt: noon}}
+
+		early := sandbox.New(fixed(noon.Add(wait-time.Millisecond)), speed).Send(t.Context(), []ports.Payout{slow})[0]
+		ready := sandbox.New(fixed(noon.Add(wait)), speed).Send(t.Context(), []ports.Payout{slow})[0]
+
+		if early.Verdict != ports.Waiting || !early.Again.Equal(noon.Add(wait)) || ready.Verdict != ports.Done {
+			t.Errorf("speed %d: %+v, then %+v", speed, early, ready)
+		}
+	}
+}
+
+func TestStablecoinsAreOfferedOnEveryChain(t *testing.T) {
+	t.Parallel()
+	// A payer chooses the chain; a request that names one gets that one alone.
+	rail := sandbox.New(fixed(noon), 1)
+	all, err := rail.Instructions(ident.Platform{}, "REF", "USDC", "")
+	if err != nil || len(all) != 4 {
+		t.Fatalf("%d ways, %v", len(all), err)
+	}
+	addresses := map[any]bool{}
+	for _, way := range all {
+		addresses[way.Info["address"]] = true
+		if way.Info["assetType"] != "USDC" {
+			t.Errorf("%v", way.Info)
+		}
+	}
+	one, err := rail.Instructions(ident.Platform{}, "REF", "USDC", "BASE")
+	if err != nil || len(one) != 1 || one[0].Info["accountType"] != "BASE_WALLET" || len(addresses) != 4 {
+		t.Errorf("%v, %v, %d addresses", one, err, len(addresses))
+	}
+}

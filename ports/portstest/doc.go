@@ -1,0 +1,3 @@
+// Package portstest holds what every adapter of a port must pass, one function a
+// port. A test of an adapter calls it with that adapter, and adds what is its own.
+package portstest

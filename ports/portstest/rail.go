@@ -1,0 +1,78 @@
+package portstest
+
+import (
+	"reflect"
+	"testing"
+	"time"
+
+	"github.com/google/uuid"
+
+	"causeway/core/account"
+	"causeway/core/fault"
+	"causeway/core/ident"
+	"causeway/core/money"
+	"causeway/core/transaction"
+	"causeway/ports"
+)
+
+// Rail checks a rail that knows how to pay in US dollars and USDC, and to pay out to
+// a good account.
+func Rail(t *testing.T, rail ports.Rail, good account.External, now time.Time) {
+	t.Helper()
+	t.Run("the same instructions for the same payment", func(t *testing.T) {
+		// A quote that is read again must say the same, and a payer of fiat is told
+		// the reference.
+		for _, currency := range []money.Currency{"USD", "USDC"} {
+			first, err := rail.Instructions(ident.Platform{}, "REF", currency, "")
+			again, errAgain := rail.Instructions(ident.Platform{}, "REF", currency, "")
+			if err != nil || errAgain != nil || len(first) == 0 || !reflect.DeepEqual(first, again) {
+				t.Fatalf("%s: %v, %v (%v, %v)", currency, first, again, err, errAgain)
+			}
+			other, err := rail.Instructions(ident.Platform{}, "OTHER", currency, "")
+			if err != nil || reflect.DeepEqual(first, other) {
+				t.Fatalf("%s: two payments have the same instructions", currency)
+			}
+			if !currency.Crypto() && first[0].Info["reference"] != "REF" {
+				t.Fatalf("%s: no reference in %v", currency, first[0].Info)
+			}
+		}
+	})
+	t.Run("what cannot be paid in is refused", func(t *testing.T) {
+		if _, err := rail.Instructions(ident.Platform{}, "REF", "XXX", ""); !fault.Is(err, fault.InvalidCurrency) {
+			t.Fatalf("got %v, want INVALID_CURRENCY", err)
+		}
+	})
+	t.Run("one answer for each payout, and the same when asked again", func(t *testing.T) {
+		// A crash may ask twice: the rail pays once and says the same.
+		payouts := []ports.Payout{payout(1, good, now), payout(2, good, now)}
+		first, again := rail.Send(t.Context(), payouts), rail.Send(t.Context(), payouts)
+		if len(first) != len(payouts) || !reflect.DeepEqual(first, again) {
+			t.Fatalf("%v, then %v", first, again)
+		}
+		for i, outcome := range first {
+			if outcome.Verdict != ports.Done {
+				t.Errorf("payout %d: %+v", i, outcome)
+			}
+		}
+		if status := rail.Status(t.Context(), payouts); len(status) != len(payouts) || status[0].Verdict != ports.Done {
+			t.Errorf("status %+v", status)
+		}
+	})
+	t.Run("one answer for each refund", func(t *testing.T) {
+		refunds := []ports.Refund{{ID: uuid.MustParse("0199f0a2-7b1c-7e55-9d6b-2f1f6a0c4e11"), Rail: "rails/RTP", Reference: "REF-REFUND",
+			Amount: money.Amount{Minor: 10050, Currency: "USD"}}}
+		first, again := rail.Refund(t.Context(), refunds), rail.Refund(t.Context(), refunds)
+		if len(first) != 1 || first[0].Verdict != ports.Done || !reflect.DeepEqual(first, again) {
+			t.Fatalf("%v, then %v", first, again)
+		}
+	})
+}
+
+func payout(n byte, to account.External, now time.Time) ports.Payout {
+	p := ports.Payout{Account: to, Transaction: transaction.Transaction{
+		State: transaction.State{Status: transaction.Processing, Reached: transaction.Converted}, OutRail: "chains/LAYER2",
+		Pricing: transaction.Pricing{Received: money.Amount{Minor: 100_000, Currency: to.Currency}}, UpdatedAt: now,
+	}}
+	ident.Set(&p.Transaction.ID, uuid.UUID{15: n})
+	return p
+}
