@@ -32,9 +32,9 @@ type Options struct {
 	// looked up by their keys, always: a prepared statement keeps its plan, and one
 	// made while a table was small must still be right when it is not.
 	Reports bool
-	Clock            ports.Clock
-	IDs              ports.IDs
-	Render           Render
+	Clock   ports.Clock
+	IDs     ports.IDs
+	Render  Render
 }
 
 // DB is a pool of connections to one database, all in the service's role. It is
@@ -72,10 +72,7 @@ func Open(ctx context.Context, o Options) (*DB, error) {
 	for name, value := range o.session() {
 		config.ConnConfig.RuntimeParams[name] = value
 	}
-	config.AfterConnect = func(ctx context.Context, conn *pgx.Conn) error {
-		_, err := conn.Exec(ctx, "SET ROLE causeway_service")
-		return err
-	}
+	config.AfterConnect = inRole
 	pool, err := pgxpool.NewWithConfig(ctx, config)
 	if err != nil {
 		return nil, fmt.Errorf("cannot reach the database: %w", err)
@@ -101,6 +98,25 @@ func (o Options) session() map[string]string {
 		settings["enable_seqscan"], settings["enable_hashjoin"], settings["enable_mergejoin"] = "off", "off", "off"
 	}
 	return settings
+}
+
+func inRole(ctx context.Context, conn *pgx.Conn) error {
+	_, err := conn.Exec(ctx, "SET ROLE causeway_service")
+	return err
+}
+
+// Connect opens a connection beside the pool, for whoever must keep one: a lock that
+// lives as long as its session.
+func (db *DB) Connect(ctx context.Context) (*pgx.Conn, error) {
+	conn, err := pgx.ConnectConfig(ctx, db.pool.Config().ConnConfig)
+	if err != nil {
+		return nil, err
+	}
+	if err := inRole(ctx, conn); err != nil {
+		_ = conn.Close(ctx)
+		return nil, err
+	}
+	return conn, nil
 }
 
 // MoveCheckpoints brings the checkpoints of the books up to date.

@@ -19,8 +19,12 @@ import (
 	"causeway/adapters/http/api"
 	"causeway/adapters/ids"
 	"causeway/adapters/postgres"
+	"causeway/adapters/postgres/outbox"
 	"causeway/adapters/rates/market"
+	"causeway/adapters/seal"
+	"causeway/adapters/webhooks"
 	"causeway/app/accounts"
+	"causeway/app/notify"
 	"causeway/app/onboarding"
 	"causeway/app/payments"
 	"causeway/app/platforms"
@@ -48,7 +52,7 @@ type house struct {
 	payments   *payments.Payments
 	quoting    *quoting.Quoting
 	simulate   *simulate.Simulate
-	notify     api.Webhooks
+	notify     *notify.Notify
 }
 
 type clock struct{}
@@ -77,22 +81,37 @@ func build(ctx context.Context, c common, databaseURL string, masterKey [32]byte
 	if err != nil {
 		return nil, err
 	}
+	if err := h.openWebhooks(masterKey, made); err != nil {
+		h.db.Close()
+		return nil, err
+	}
 	rails := newRails(h.db, clock{}, c.SandboxSpeed)
-	h.platforms = platforms.New(platforms.Config{Store: h.db, Clock: clock{}, IDs: made, Committed: h.wake})
+	h.platforms = platforms.New(platforms.Config{Store: h.db, Clock: clock{}, IDs: made, Committed: h.notify.Wake})
 	h.memory = platforms.NewMemory(h.db, clock{})
 	h.onboarding = onboarding.New(onboarding.Config{Store: h.db, Clock: clock{}, IDs: made})
 	h.accounts = accounts.New(accounts.Config{Store: h.db, Clock: clock{}, IDs: made, Beneficiaries: ports.BeneficiariesBy{
 		platform.Sandbox: sandbox.Beneficiaries{}, platform.Production: unsupported.Beneficiaries{}}})
 	h.payments = payments.New(payments.Config{Store: h.db, Jobs: h.db, Rails: rails, Clock: clock{}, IDs: made,
-		Log: logrus.NewEntry(log), Committed: h.wake, Linger: linger})
+		Log: logrus.NewEntry(log), Committed: h.notify.Wake, Linger: linger})
 	h.quoting = quoting.New(quoting.Config{Store: h.db, Market: market.New("causeway"), Rails: rails, Clock: clock{}, IDs: made,
-		Committed: h.wake, Linger: linger})
+		Committed: h.notify.Wake, Linger: linger})
 	h.simulate = simulate.New(simulate.Config{Store: h.db, Receiver: h.payments, Clock: clock{}, IDs: made})
 	return h, nil
 }
 
-// wake tells the dispatcher that there are new events.
-func (h *house) wake() {}
+// openWebhooks wires the dispatcher, with its signing keys sealed in the database.
+func (h *house) openWebhooks(masterKey [32]byte, made *ids.Generator) error {
+	box, err := seal.New(masterKey[:])
+	if err != nil {
+		return err
+	}
+	keys := webhooks.NewKeyring(outbox.NewKeys(h.db.Pool()), box, clock{}, made)
+	h.notify = notify.New(notify.Config{
+		Queue: outbox.NewQueue(h.db.Connect), Log: outbox.NewLog(h.db.Pool()), Webhooks: webhooks.NewSender(keys, webhooks.Options{}),
+		Keys: keys, Clock: clock{}, IDs: made, Meter: newMeter(h.metrics, h.log), Grace: 3 * time.Second,
+	})
+	return nil
+}
 
 // door builds the HTTP side.
 func (h *house) door(address net.Addr) (*httpapi.API, error) {
@@ -124,6 +143,7 @@ func (h *house) run(ctx context.Context, listener net.Listener, workers bool) er
 	var all sync.WaitGroup
 	if workers {
 		all.Go(func() { h.payments.Run(working) })
+		all.Go(func() { h.notify.Run(working) })
 		all.Go(func() { h.keepHouse(working, h.chores()) })
 	}
 	err = door.Serve(ctx, listener, h.timeouts())

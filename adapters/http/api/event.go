@@ -10,8 +10,8 @@ import (
 	"causeway/core/transaction"
 )
 
-// webhookHead is what the body of every event starts with.
-type webhookHead struct {
+// WebhookHead is what the body of every event starts with.
+type WebhookHead struct {
 	WebhookID httpapi.ID[ident.Webhook] `json:"webhookId" doc:"The event; the same however often it is sent. Ignore one you had."`
 	Type      string                    `json:"type" doc:"What kind of resource it is about." example:"OUTGOING_PAYMENT"`
 	Event     string                    `json:"event" doc:"What happened." example:"OUTGOING_PAYMENT.COMPLETED"`
@@ -19,13 +19,13 @@ type webhookHead struct {
 }
 
 type outgoingPaymentWebhook struct {
-	webhookHead
+	WebhookHead
 	Transaction transactionBody `json:"transaction" doc:"The transaction after the event, as its GET answers it."`
 }
 
 // Event renders an event as the bytes that are signed and sent.
 func Event(e event.Event) ([]byte, error) {
-	head := webhookHead{WebhookID: httpapi.WriteID(e.ID), Type: string(e.Type), Event: e.Name, Timestamp: httpapi.WriteTime(e.At)}
+	head := WebhookHead{WebhookID: httpapi.WriteID(e.ID), Type: string(e.Type), Event: e.Name, Timestamp: httpapi.WriteTime(e.At)}
 	switch resource := e.Resource.(type) {
 	case nil:
 		return json.Marshal(head)
@@ -40,5 +40,5 @@ func registerWebhooks(a *httpapi.API) {
 	httpapi.Webhook[outgoingPaymentWebhook](a, "outgoingPayment", tagWebhooks, "Outgoing payment",
 		"Sent at every change of an outgoing payment: PENDING, PROCESSING, COMPLETED, FAILED, EXPIRED, REFUND_PENDING, REFUND_COMPLETED, REFUND_FAILED. "+
 			"Events of one transaction come in order.", "")
-	httpapi.Webhook[webhookHead](a, "test", tagWebhooks, "Test", "Sent once when the webhook endpoint is set or changed. It is not repeated.", "")
+	httpapi.Webhook[WebhookHead](a, "test", tagWebhooks, "Test", "Sent once when the webhook endpoint is set or changed. It is not repeated.", "")
 }
