@@ -2,13 +2,95 @@ package postgres
 
 import (
 	"context"
+	"errors"
+	"fmt"
 
 	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
 
 	"causeway/core/fault"
 	"causeway/core/ident"
+	"causeway/core/transaction"
+	"causeway/ports"
 )
+
+// statesOf rides on the primary key of transactions.
+const statesOf = `
+	SELECT t.id, t.status, t.refund_status, t.reached, t.failure_reason
+	FROM unnest($2::uuid[]) AS k(id) JOIN transactions t ON t.platform_id = $1 AND t.id = k.id`
+
+var errNoTransaction = errors.New("has postings, and is not there")
+
+// Explain holds what was posted for transactions of a platform against their present
+// states: nil, or what is wrong, for each.
+func (db *DB) Explain(ctx context.Context, platform ident.Platform, stories []ports.Story) ([]error, error) {
+	ids := make([]uuid.UUID, len(stories))
+	for i, s := range stories {
+		ids[i] = s.Transaction.UUID()
+	}
+	states := make(map[uuid.UUID]transaction.State, len(stories))
+	rows, err := db.pool.Query(ctx, statesOf, pgx.QueryExecModeCacheStatement, platform.UUID(), ids)
+	if err != nil {
+		return nil, err
+	}
+	if err := each(rows, func(rows pgx.Rows) error {
+		var id uuid.UUID
+		var state transaction.State
+		err := rows.Scan(&id, &state.Status, &state.Refund, &state.Reached, &state.Reason)
+		states[id] = state
+		return err
+	}); err != nil {
+		return nil, fmt.Errorf("read the states of transactions: %w", err)
+	}
+	wrong := make([]error, len(stories))
+	for i, s := range stories {
+		if state, ok := states[s.Transaction.UUID()]; ok {
+			wrong[i] = state.Explain(s.Kinds)
+		} else {
+			wrong[i] = errNoTransaction
+		}
+	}
+	return wrong, nil
+}
+
+// unposted rides on the primary key of transactions and, for each of the step, on
+// ledger_postings_of_transaction. State and postings are those of one moment.
+const unposted = `
+	SELECT t.platform_id, t.id, t.status, t.refund_status, t.reached, t.failure_reason,
+		EXISTS (SELECT FROM ledger_postings p WHERE p.platform_id = t.platform_id AND p.transaction_id = t.id)
+	FROM transactions t WHERE (t.platform_id, t.id) > ($1, $2)
+	ORDER BY t.platform_id, t.id LIMIT $3`
+
+// Unposted goes through every transaction for which nothing was posted, step by step.
+func (db *DB) Unposted(ctx context.Context, visit func(ports.TransactionKey, transaction.State) error) error {
+	const step = 1000
+	var platform, id uuid.UUID
+	for {
+		n := 0
+		rows, err := db.pool.Query(ctx, unposted, pgx.QueryExecModeCacheStatement, platform, id, step)
+		if err != nil {
+			return err
+		}
+		err = each(rows, func(rows pgx.Rows) error {
+			n++
+			var state transaction.State
+			var posted bool
+			if err := rows.Scan(&platform, &id, &state.Status, &state.Refund, &state.Reached, &state.Reason, &posted); err != nil || posted {
+				return err
+			}
+			var key ports.TransactionKey
+			ident.Set(&key.Platform, platform)
+			ident.Set(&key.ID, id)
+			return visit(key, state)
+		})
+		if err != nil {
+			return fmt.Errorf("read transactions that nothing was posted for: %w", err)
+		}
+		if n < step {
+			return nil
+		}
+	}
+}
 
 // ownerOf rides on the primary key of transactions, once for each platform: only
 // people ask this.
@@ -19,9 +101,9 @@ const ownerOf = `
 // OwnerOf finds the platform of a transaction, or answers TRANSACTION_NOT_FOUND.
 func (db *DB) OwnerOf(ctx context.Context, id ident.Transaction) (ident.Platform, error) {
 	var found uuid.UUID
-	err := db.pool.QueryRow(ctx, ownerOf, pgx.QueryExecModeExec, id.UUID()).Scan(&found)
+	err := db.pool.QueryRow(ctx, ownerOf, pgx.QueryExecModeCacheStatement, id.UUID()).Scan(&found)
 	if isNone(err) {
-		err = fault.New(fault.TransactionNotFound, "There is no %s here.", id)
+		err = fault.New(fault.TransactionNotFound, "There is no %s here. Check the id, and whether this is the right database.", id)
 	}
 	var owner ident.Platform
 	ident.Set(&owner, found)

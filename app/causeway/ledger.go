@@ -5,52 +5,55 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"time"
 
 	"causeway/adapters/postgres"
-	"causeway/adapters/postgres/books"
+	ledgerdb "causeway/adapters/postgres/books"
+	"causeway/app/books"
 	"causeway/core/ident"
+	"causeway/core/transaction"
 	"causeway/ports"
 )
 
 // ledgerCommand looks into the books without the service: beside a server that runs,
 // or when none does.
 type ledgerCommand struct {
+	Check    ledgerCheckCommand    `cmd:"" help:"Prove every rule over everything in the books. The exit status is 1 when one is broken."`
 	Balances ledgerBalancesCommand `cmd:"" help:"Print the balance of every account."`
-	Entries  ledgerEntriesCommand  `cmd:"" help:"Print what a transaction wrote into the ledger."`
+	Entries  ledgerEntriesCommand  `cmd:"" help:"Print what a transaction wrote into the books."`
 }
 
-// anAudit is how long one statement may take here: the service's limit is for the
-// service.
-const anAudit = 24 * time.Hour
+type ledgerCheckCommand struct{ where }
 
-// openDatabase connects to a database to look into its books.
-func openDatabase(ctx context.Context, url string) (*postgres.DB, error) {
-	return postgres.Open(ctx, postgres.Options{URL: url, MaxConnections: 4, StatementTimeout: anAudit, Clock: clock{}})
+func (l ledgerCheckCommand) Run(ctx context.Context, out io.Writer) error {
+	return l.in(ctx, func(db *postgres.DB) error {
+		report, err := booksOf(db).Check(ctx)
+		if err != nil {
+			return err
+		}
+		if err := checkUnposted(ctx, db, &report); err != nil {
+			return err
+		}
+		return writeReport(out, report)
+	})
 }
 
-// openBooks reads the books of a database until the function is called.
-func openBooks(ctx context.Context, url string) (ports.BookReader, func(), error) {
-	db, err := openDatabase(ctx, url)
-	if err != nil {
-		return nil, nil, err
-	}
-	return books.NewReader(books.New(), db.Pool()), db.Close, nil
-}
-
-// in runs something on the database of the settings.
-func (w where) in(ctx context.Context, do func(*postgres.DB) error) (err error) {
-	url, giveBack, err := w.open(ctx, nil)
-	if err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, giveBack()) }()
-	db, err := openDatabase(ctx, url)
-	if err != nil {
-		return err
-	}
-	defer db.Close()
-	return do(db)
+// checkUnposted holds the transactions for which nothing was posted against their
+// states. The check of the books begins at postings, so it cannot know of them.
+func checkUnposted(ctx context.Context, db *postgres.DB, report *books.Report) error {
+	return db.Unposted(ctx, func(key ports.TransactionKey, state transaction.State) error {
+		i := slices.IndexFunc(report.Rules, func(r books.RuleReport) bool { return r.Rule == books.RuleExplained })
+		rule := &report.Rules[i]
+		rule.Checked++
+		if wrong := state.Explain(nil); wrong != nil {
+			rule.Broken++
+			if rule.Broken <= books.MaxFindings {
+				report.Findings = append(report.Findings, books.Finding{Rule: books.RuleExplained, What: fmt.Sprintf("%s on %s: %v", key.ID, key.Platform, wrong)})
+			}
+		}
+		return nil
+	})
 }
 
 type ledgerBalancesCommand struct {
@@ -67,11 +70,11 @@ func (l ledgerBalancesCommand) Run(ctx context.Context, out io.Writer) error {
 		}
 	}
 	return l.in(ctx, func(db *postgres.DB) error {
-		sheet := balanceSheet{out: out}
-		if err := books.NewReader(books.New(), db.Pool()).TrialBalance(ctx, platform, sheet.add); err != nil {
+		lines, err := booksOf(db).Balances(ctx, platform)
+		if err != nil {
 			return err
 		}
-		return sheet.end()
+		return writeBalances(out, lines)
 	})
 }
 
@@ -90,26 +93,48 @@ func (l ledgerEntriesCommand) Run(ctx context.Context, out io.Writer) error {
 		if err != nil {
 			return err
 		}
-		page, err := books.NewReader(books.New(), db.Pool()).Entries(ctx, ports.EntryFilter{Platform: owner, Transaction: id, Limit: 1000})
+		entries, err := booksOf(db).EntriesOf(ctx, owner, id)
 		if err != nil {
 			return err
 		}
-		return writeEntries(out, id, owner, page.Entries)
+		return writeEntries(out, entries)
 	})
 }
 
-func writeEntries(out io.Writer, id ident.Transaction, owner ident.Platform, entries []ports.RecordedEntry) error {
-	if _, err := fmt.Fprintf(out, "%s of %s\n", id, owner); err != nil {
+// anAudit is how long one statement may take here: the service's limit is for the
+// service.
+const anAudit = 24 * time.Hour
+
+// openDatabase connects to a database to look into its books.
+func openDatabase(ctx context.Context, url string) (*postgres.DB, error) {
+	return postgres.Open(ctx, postgres.Options{URL: url, MaxConnections: 4, StatementTimeout: anAudit, Reports: true, Clock: clock{}})
+}
+
+// in runs something on the database of the settings.
+func (w where) in(ctx context.Context, do func(*postgres.DB) error) (err error) {
+	url, giveBack, err := w.open(ctx, nil)
+	if err != nil {
 		return err
 	}
-	if len(entries) == 0 {
-		_, err := fmt.Fprintln(out, "No money has moved for it.")
+	defer func() { err = errors.Join(err, giveBack()) }()
+	db, err := openDatabase(ctx, url)
+	if err != nil {
 		return err
 	}
-	rows := table{right: []int{5}}
-	for _, e := range entries {
-		rows.add(fmt.Sprintf("%d.%d", e.Place.Seq, e.Place.N), e.Recorded.Format("2006-01-02 15:04:05.000"), string(e.Kind),
-			e.Debit, e.Credit, inMajorUnits(e.Amount, e.Currency), string(e.Currency))
+	defer db.Close()
+	return do(db)
+}
+
+func booksOf(db *postgres.DB) *books.Books {
+	kept := ledgerdb.New()
+	return books.New(ledgerdb.NewReader(kept, db.Pool()), ledgerdb.NewAudit(kept, db.Pool()), db.Explain)
+}
+
+// openBooks reads the books of a database until the function is called.
+func openBooks(ctx context.Context, url string) (ports.BookReader, func(), error) {
+	db, err := openDatabase(ctx, url)
+	if err != nil {
+		return nil, nil, err
 	}
-	return rows.write(out, "no.", "recorded (UTC)", "posting", "debit", "credit", "amount", "")
+	return ledgerdb.NewReader(ledgerdb.New(), db.Pool()), db.Close, nil
 }

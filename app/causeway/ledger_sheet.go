@@ -4,59 +4,55 @@ import (
 	"fmt"
 	"io"
 
-	"causeway/core/ident"
 	"causeway/core/money"
 	"causeway/ledger"
 	"causeway/ports"
 )
 
-// balanceSheet prints balances as they come: a table for each currency of each
-// platform, and below it the proof that its two sides are equal.
-type balanceSheet struct {
-	out      io.Writer
-	platform ident.Platform
-	began    bool
-	rows     table
-	sum      trial
+// writeEntries prints what was posted for one transaction.
+func writeEntries(out io.Writer, entries []ports.RecordedEntry) error {
+	if len(entries) == 0 {
+		_, err := fmt.Fprintln(out, "No money has moved for it.")
+		return err
+	}
+	rows := table{right: []int{5}}
+	for _, e := range entries {
+		rows.add(fmt.Sprintf("%d.%d", e.Place.Seq, e.Place.N), e.Recorded.Format("2006-01-02 15:04:05.000"), string(e.Kind),
+			e.Debit, e.Credit, inMajorUnits(e.Amount, e.Currency), string(e.Currency))
+	}
+	return rows.write(out, "no.", "recorded (UTC)", "posting", "debit", "credit", "amount", "")
 }
 
-// add takes the next line; they come by platform and currency.
-func (s *balanceSheet) add(line ports.AccountBalance) error {
-	if s.began && (line.Account.Platform != s.platform || line.Account.Currency != s.sum.currency) {
-		if err := s.flush(); err != nil {
+// writeBalances prints a table for each currency of each platform, and below it its
+// two sides, which must be equal. Lines come by platform and currency.
+func writeBalances(out io.Writer, lines []ports.AccountBalance) error {
+	if len(lines) == 0 {
+		_, err := fmt.Fprintln(out, "Nothing has been posted yet.")
+		return err
+	}
+	for i := 0; i < len(lines); {
+		first := lines[i].Account
+		if i == 0 || lines[i-1].Account.Platform != first.Platform {
+			if _, err := fmt.Fprintf(out, "%s\n\n", first.Platform); err != nil {
+				return err
+			}
+		}
+		sum, rows := trial{currency: first.Currency}, table{right: []int{2}}
+		for ; i < len(lines) && lines[i].Account.Platform == first.Platform && lines[i].Account.Currency == first.Currency; i++ {
+			line := lines[i]
+			rows.add(line.Account.Path, string(line.Class), inMajorUnits(line.Balance, first.Currency), string(first.Currency))
+			if err := sum.add(line.Class, line.Balance); err != nil {
+				return err
+			}
+		}
+		if err := rows.write(out, "account", "class", "balance", ""); err != nil {
+			return err
+		}
+		if _, err := fmt.Fprintf(out, "%s\n\n", sum); err != nil {
 			return err
 		}
 	}
-	if !s.began || line.Account.Platform != s.platform {
-		if _, err := fmt.Fprintf(s.out, "%s\n", line.Account.Platform); err != nil {
-			return err
-		}
-	}
-	if !s.began || len(s.rows.rows) == 0 {
-		s.sum = trial{currency: line.Account.Currency}
-	}
-	s.began, s.platform = true, line.Account.Platform
-	s.rows.add(line.Account.Path, string(line.Class), inMajorUnits(line.Balance, line.Account.Currency), string(line.Account.Currency))
-	return s.sum.add(line.Class, line.Balance)
-}
-
-func (s *balanceSheet) flush() error {
-	s.rows.right = []int{2}
-	err := s.rows.write(s.out, "account", "class", "balance", "")
-	s.rows = table{}
-	if err != nil {
-		return err
-	}
-	_, err = fmt.Fprintf(s.out, "%s\n\n", s.sum)
-	return err
-}
-
-func (s *balanceSheet) end() error {
-	if !s.began {
-		_, err := fmt.Fprintln(s.out, "Nothing has been posted yet.")
-		return err
-	}
-	return s.flush()
+	return nil
 }
 
 // trial adds up the two sides of a trial balance in one currency.
@@ -84,6 +80,6 @@ func (t trial) String() string {
 	if t.owns != t.owing {
 		sign = "IS NOT"
 	}
-	return fmt.Sprintf("assets and expenses %s %s %s liabilities, income and position",
+	return fmt.Sprintf("assets and expenses %s %s liabilities, income and position %s",
 		money.Amount{Minor: t.owns, Currency: t.currency}, sign, money.Amount{Minor: t.owing, Currency: t.currency})
 }

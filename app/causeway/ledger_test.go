@@ -1,0 +1,197 @@
+package main
+
+import (
+	"context"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"causeway/adapters/pgembed/pgtest"
+	"causeway/adapters/postgres"
+	"causeway/core/ident"
+	"causeway/core/money"
+	"causeway/core/platform"
+	"causeway/core/quote"
+	"causeway/core/transaction"
+	"causeway/ledger"
+	"causeway/ports"
+)
+
+// The transactions of the seeded books.
+const (
+	deliveredRamp = "Transaction:0199f0a2-0000-7000-8000-000000000011"
+	refundedRamp  = "Transaction:0199f0a2-0000-7000-8000-000000000012"
+	unpaidRamp    = "Transaction:0199f0a2-0000-7000-8000-000000000013"
+)
+
+func TestLedgerCommands(t *testing.T) {
+	t.Parallel()
+	// On books in order, the three commands print tables and end well.
+	url := seeded(t)
+	for file, args := range map[string]string{
+		"check.txt":            "check",
+		"balances.txt":         "balances",
+		"entries.txt":          "entries --transaction " + deliveredRamp,
+		"entries_refunded.txt": "entries --transaction " + refundedRamp,
+		"entries_unpaid.txt":   "entries --transaction " + unpaidRamp,
+	} {
+		out, complaint, status := ledgerRun(t, url, args)
+		if status != 0 || complaint != "" {
+			t.Errorf("ledger %s: status %d, %s", args, status, complaint)
+		}
+		golden(t, file, out)
+	}
+
+	// Of one platform alone it is the same here, and of another nothing.
+	whole, _, _ := ledgerRun(t, url, "balances")
+	if one, _, _ := ledgerRun(t, url, "balances --platform "+fakePlatform); one != whole {
+		t.Errorf("the balances of the one platform there is:\n%s", one)
+	}
+	if none, _, _ := ledgerRun(t, url, "balances --platform "+strings.Replace(fakePlatform, "0001", "0009", 1)); none != "Nothing has been posted yet.\n" {
+		t.Errorf("the balances of a platform that is not there:\n%s", none)
+	}
+}
+
+func TestLedgerCommandsRefuse(t *testing.T) {
+	t.Parallel()
+	// What is asked wrongly is answered with the name of the setting or what to do.
+	url := seeded(t)
+	for args, want := range map[string]string{
+		"entries":                  "--transaction",
+		"entries --transaction 17": "--transaction: malformed id: want Transaction:<uuid>",
+		"entries --transaction " + fakeTransaction:    "Check the id",
+		"balances --platform " + deliveredRamp:        "--platform: malformed id: want PlatformConfig:<uuid>",
+		"check --database-url postgres://nobody:1/no": "cannot reach the database",
+	} {
+		if _, complaint, status := ledgerRun(t, url, args); status == 0 || !strings.Contains(complaint, want) {
+			t.Errorf("ledger %s: status %d, %s", args, status, complaint)
+		}
+	}
+}
+
+func TestLedgerCheckFindsDamage(t *testing.T) {
+	t.Parallel()
+	// Whoever gets past the triggers and changes an amount, or forges a state, is found:
+	// the check prints where and ends with status 1.
+	url := seeded(t)
+	conn, err := pgx.Connect(t.Context(), url)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close(context.WithoutCancel(t.Context()))
+	for _, statement := range []string{
+		"ALTER TABLE ledger_entries DISABLE TRIGGER ledger_append_only",
+		"UPDATE ledger_entries SET amount = amount + 1 WHERE seq = 1",
+		"UPDATE transactions SET status = 'COMPLETED', reached = 'DELIVERED' WHERE status = 'PENDING'",
+		"DELETE FROM transactions WHERE status = 'FAILED'",
+	} {
+		if _, err := conn.Exec(t.Context(), statement); err != nil {
+			t.Fatalf("%s: %v", statement, err)
+		}
+	}
+
+	out, complaint, status := ledgerRun(t, url, "check")
+
+	if status != 1 || complaint != "causeway: the books do not hold: 2 of 11 rules are broken\n" {
+		t.Errorf("status %d, %s", status, complaint)
+	}
+	golden(t, "check_damaged.txt", out)
+}
+
+// ledgerRun runs a ledger command as the program would.
+func ledgerRun(t testing.TB, url, args string) (out, complaint string, status int) {
+	t.Helper()
+	var stdout, stderr strings.Builder
+	words := append([]string{"ledger"}, strings.Fields(args)...)
+	if !strings.Contains(args, "--database-url") {
+		words = append(words, "--database-url", url)
+	}
+	status = run(t.Context(), words, &stdout, &stderr)
+	return stdout.String(), stderr.String(), status
+}
+
+type stopped struct{ time.Time }
+
+func (s stopped) Now() time.Time { return s.Time }
+
+// seeded is a database with four small stories: a ramp that was delivered, one that
+// was paid wrongly and refunded, one nobody paid, and money of an unknown owner.
+func seeded(t testing.TB) string {
+	t.Helper()
+	url := pgtest.New(t)
+	db, err := postgres.Open(t.Context(), postgres.Options{URL: url, MaxConnections: 2, Clock: stopped{noon}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer db.Close()
+
+	on := must(ident.ParsePlatform(fakePlatform))
+	delivered, refunded, unpaid := ramp(t, deliveredRamp), ramp(t, refundedRamp), ramp(t, unpaidRamp)
+	funded := must(delivered.Receive(receipt(delivered, 10050), noon))
+	done := must(funded.Transaction.Deliver(noon.Add(time.Second)))
+	wrong := must(refunded.Receive(receipt(refunded, 9900), noon))
+	back := must(wrong.Transaction.RefundPaid(refunded.InRail, noon.Add(time.Second)))
+	stray := transaction.Receipt{ID: transaction.ReceiptID("rails/RTP", "stray", noon), PartnerID: "stray", Platform: on,
+		Rail: "rails/RTP", Reference: "NOSUCHREF", Amount: money.Amount{Minor: 5000, Currency: money.USD}, At: noon}
+
+	made := must(platform.New(on, "Sandbox", platform.Sandbox, true, noon))
+	err = db.Do(t.Context(), func(ctx context.Context, tx ports.Tx) error {
+		if err := tx.CreatePlatform(ctx, made); err != nil {
+			return err
+		}
+		return tx.CreateQuotes(ctx, []quote.Quote{quoted(delivered), quoted(refunded), quoted(unpaid)}, []transaction.Transaction{delivered, refunded, unpaid})
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var postings []ledger.Posting
+	for _, d := range []transaction.Decision{funded, done, wrong, back} {
+		postings = append(postings, d.Postings...)
+	}
+	err = db.Do(t.Context(), func(ctx context.Context, tx ports.Tx) error {
+		if err := tx.UpdateTransactions(ctx, []transaction.Transaction{done.Transaction, back.Transaction}); err != nil {
+			return err
+		}
+		return tx.Post(ctx, append(postings, stray.Unmatched()))
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return url
+}
+
+// ramp is 100.50 USD with a fee of 0.50 to 0.00100000 BTC, just quoted.
+func ramp(t testing.TB, id string) transaction.Transaction {
+	t.Helper()
+	made := transaction.Transaction{
+		ID: must(ident.ParseTransaction(id)), Platform: must(ident.ParsePlatform(fakePlatform)), Type: transaction.Outgoing,
+		State: transaction.Initial, InRail: "rails/RTP", OutRail: "chains/LAYER2", Reference: "REF" + id[len(id)-2:],
+		Pricing: transaction.Pricing{
+			Sent: money.Amount{Minor: 10050, Currency: money.USD}, Received: money.Amount{Minor: 100_000, Currency: money.BTC},
+			Fees: 50, FixedFee: 50, FeeRate: money.MustRate("1"), Rate: money.MustRate("10"), Market: money.MustRate("10"),
+		},
+		CreatedAt: noon, UpdatedAt: noon, ExpiresAt: noon.Add(5 * time.Minute),
+	}
+	ident.Set(&made.Quote, made.ID.UUID())
+	return made
+}
+
+func quoted(t transaction.Transaction) quote.Quote {
+	return quote.Quote{ID: t.Quote, Platform: t.Platform, Transaction: t.ID, Side: quote.Sending, LockedAmount: t.Pricing.Sent.Minor,
+		Pricing: t.Pricing, Reference: t.Reference, CreatedAt: t.CreatedAt, ExpiresAt: t.ExpiresAt}
+}
+
+func receipt(t transaction.Transaction, minor int64) transaction.Receipt {
+	return transaction.Receipt{ID: transaction.ReceiptID(t.InRail, t.Reference, noon), PartnerID: t.Reference, Platform: t.Platform,
+		Rail: t.InRail, Reference: t.Reference, Amount: money.Amount{Minor: minor, Currency: money.USD}, At: noon}
+}
+
+// must is for what cannot fail in a fixture.
+func must[T any](value T, err error) T {
+	if err != nil {
+		panic(err)
+	}
+	return value
+}
