@@ -36,6 +36,7 @@ type fakeService struct {
 	silent  bool   // no webhook is sent
 	failing bool   // the payment fails
 
+	sending   sync.WaitGroup // of webhooks
 	mu        sync.Mutex
 	endpoint  string
 	endpoints []string // all that were set
@@ -113,7 +114,9 @@ func (f *fakeService) config(w http.ResponseWriter, r *http.Request) {
 		f.endpoint = change.WebhookEndpoint
 		f.endpoints = append(f.endpoints, f.endpoint)
 		if len(f.endpoints) == 1 {
-			go f.deliver("TEST", `{"webhookId":"Webhook:0199f0a2-0000-7000-8000-0000000000a0","type":"TEST","event":"TEST","timestamp":"2026-03-02T12:00:00Z"}`)
+			f.sending.Go(func() {
+				f.deliver("TEST", `{"webhookId":"Webhook:0199f0a2-0000-7000-8000-0000000000a0","type":"TEST","event":"TEST","timestamp":"2026-03-02T12:00:00Z"}`)
+			})
 		}
 	}
 	f.answer(w, 200, fmt.Sprintf(`{"id":%q,"umaDomain":"uma.sandbox.test","webhookEndpoint":%q}`, fakePlatform, f.endpoint))
@@ -184,7 +187,7 @@ func (f *fakeService) send(w http.ResponseWriter, r *http.Request) {
 		f.t.Errorf("paid wrongly: %+v", asked)
 	}
 	f.answer(w, 200, fmt.Sprintf(`{"id":%q,"status":"PROCESSING","type":"OUTGOING","quoteId":%q}`, fakeTransaction, fakeQuote))
-	go func() {
+	f.sending.Go(func() {
 		f.deliverPayment("PROCESSING", fakeCustomer)
 		f.deliverPayment("PROCESSING", "Customer:0199f0a2-0000-7000-8000-0000000000ff")
 		f.deliverPayment("PROCESSING", fakeCustomer) // once more, as may happen
@@ -193,7 +196,7 @@ func (f *fakeService) send(w http.ResponseWriter, r *http.Request) {
 			return
 		}
 		f.deliverPayment("COMPLETED", fakeCustomer)
-	}()
+	})
 }
 
 func (f *fakeService) transaction(w http.ResponseWriter, r *http.Request) {

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"crypto/ecdsa"
 	"crypto/sha256"
 	"crypto/x509"
@@ -62,7 +63,14 @@ func receive(keys answer) (*receiver, error) {
 	return r, nil
 }
 
-func (r *receiver) close() { _ = r.server.Close() }
+// close answers what has come and listens no more.
+func (r *receiver) close() {
+	ctx, cancel := context.WithTimeout(context.Background(), time.Second)
+	defer cancel()
+	if r.server.Shutdown(ctx) != nil {
+		_ = r.server.Close()
+	}
+}
 
 // learn reads the ECDSA keys; there are others, for the other signature.
 func (r *receiver) learn(keys answer) error {

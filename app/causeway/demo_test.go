@@ -28,6 +28,7 @@ func TestDemo(t *testing.T) {
 		t.Fatalf("%v\n%s", err, out.String())
 	}
 
+	service.sending.Wait()
 	golden(t, "demo.txt", scrub(out.String(), service))
 	for line := range strings.SplitSeq(out.String(), "\n") {
 		if utf8.RuneCountInString(line) > screenWidth {
