@@ -141,7 +141,8 @@ type Reader interface {
 	Quote(ctx context.Context, p ident.Platform, id ident.Quote) (quote.Quote, transaction.Transaction, error)
 	Transaction(ctx context.Context, p ident.Platform, id ident.Transaction) (transaction.Transaction, error)
 	Transactions(ctx context.Context, p ident.Platform, f TransactionFilter) (Page[transaction.Transaction], error)
-	// TransactionsByKey reads many; those that do not exist are missing.
+	// TransactionsByKey reads many, without their payment instructions; those that do
+	// not exist are missing.
 	TransactionsByKey(ctx context.Context, keys []TransactionKey) (map[TransactionKey]transaction.Transaction, error)
 
 	// Payouts reads transactions with the accounts they pay to; those that do not
@@ -150,7 +151,7 @@ type Reader interface {
 	// Receipts reads those with these ids; those that do not exist are missing.
 	Receipts(ctx context.Context, p ident.Platform, ids []ident.Receipt) ([]transaction.Receipt, error)
 	// TransactionsByReference finds what payments with these references are for;
-	// those nobody knows are missing.
+	// those nobody knows are missing. They come without their payment instructions.
 	TransactionsByReference(ctx context.Context, keys []ReferenceKey) (map[ReferenceKey]transaction.Transaction, error)
 
 	// CorridorOverrides are the operator's changes to terms: those for all

@@ -123,8 +123,8 @@ func (db *DB) Receipts(ctx context.Context, p ident.Platform, ids []ident.Receip
 }
 
 // readByReference rides on quote_reference_unique and the primary keys.
-const readByReference = `
-	SELECT ` + transactionColumns + `
+var readByReference = `
+	SELECT ` + factColumns + `
 	FROM unnest($1::uuid[], $2::text[]) AS k(platform_id, reference)
 	JOIN quotes q ON q.platform_id = k.platform_id AND q.reference = k.reference AND q.reference <> ''
 	JOIN transactions t ON t.platform_id = q.platform_id AND t.id = q.transaction_id

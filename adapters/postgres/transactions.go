@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgtype"
@@ -28,6 +29,10 @@ const transactionColumns = `
 	coalesce(q.rate, '1'), coalesce(q.market_rate, '1'), coalesce(q.rounding_sent, 0), coalesce(q.rounding_received, 0),
 	coalesce(q.network, ''), coalesce(q.reference, ''), coalesce(q.instructions, ''), coalesce(q.description, ''),
 	q.expires_at`
+
+// factColumns are the same without the instructions, which are long to read and only
+// for telling: for those who decide or ask.
+var factColumns = strings.Replace(transactionColumns, "coalesce(q.instructions, '')", "''", 1)
 
 const transactionTables = `
 	transactions t
@@ -188,8 +193,8 @@ func (db *DB) TransactionsByKey(ctx context.Context, keys []ports.TransactionKey
 }
 
 // readTransactions rides on the primary keys of transactions, quotes and customers.
-const readTransactions = `
-	SELECT ` + transactionColumns + `
+var readTransactions = `
+	SELECT ` + factColumns + `
 	FROM unnest($1::uuid[], $2::uuid[]) AS k(platform_id, id)
 	JOIN transactions t ON t.platform_id = k.platform_id AND t.id = k.id
 	LEFT JOIN quotes q ON q.platform_id = t.platform_id AND q.id = t.quote_id

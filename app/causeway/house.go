@@ -5,6 +5,7 @@ import (
 	"database/sql"
 	"fmt"
 	"net"
+	"runtime/debug"
 	"sync"
 	"time"
 
@@ -146,6 +147,8 @@ func (h *house) run(ctx context.Context, listener net.Listener, workers bool) er
 		all.Go(func() { h.notify.Run(working) })
 		all.Go(func() { h.keepHouse(working, h.chores()) })
 	}
+	// Describing the interface took memory that serving it does not need.
+	debug.FreeOSMemory()
 	err = door.Serve(ctx, listener, h.timeouts())
 	stopWork()
 	all.Wait()
