@@ -86,6 +86,9 @@ type asked struct {
 	claim       *ports.Claim
 	quote       ident.Quote
 	transaction ident.Transaction
+	// tried is set once a group ran with it: if its commit was lost on the way back,
+	// the quote may be there.
+	tried bool
 }
 
 // Create makes a quote. Faults: INVALID_INPUT, USER_NOT_FOUND, USER_NOT_READY,
@@ -98,10 +101,15 @@ func (q *Quoting) Create(ctx context.Context, r quote.Request, claim *ports.Clai
 		return Quoted{}, err
 	}
 	now := q.Clock.Now()
-	return q.create.Do(ctx, &asked{r, claim, ident.NewQuote(q.IDs.New, now), ident.NewTransaction(q.IDs.New, now)})
+	return q.create.Do(ctx, &asked{request: r, claim: claim, quote: ident.NewQuote(q.IDs.New, now), transaction: ident.NewTransaction(q.IDs.New, now)})
 }
 
 func (q *Quoting) createGroup(ctx context.Context, commands []*asked) ([]group.Result[Quoted], error) {
+	if len(commands) == 1 && commands[0].tried {
+		if made, err := q.Get(ctx, commands[0].request.Platform, commands[0].quote); err == nil {
+			return []group.Result[Quoted]{{Value: made}}, nil
+		}
+	}
 	keys := make([]ports.PartyKey, len(commands))
 	for i, c := range commands {
 		keys[i] = ports.PartyKey{Platform: c.request.Platform, Customer: c.request.Customer, External: c.request.Destination}
@@ -115,6 +123,7 @@ func (q *Quoting) createGroup(ctx context.Context, commands []*asked) ([]group.R
 		}
 		made := &batch{ids: q.IDs, now: q.Clock.Now()}
 		for i, c := range commands {
+			c.tried = true
 			created, t, err := q.make(ctx, c, quote.Parties(parties[i]), made.now)
 			if _, refused := fault.Of(err); err != nil && !refused {
 				return err
@@ -200,3 +209,6 @@ func (b *batch) write(ctx context.Context, tx ports.Tx) error {
 	}
 	return tx.AddJobs(ctx, b.expiries)
 }
+
+// Waiting is how many requests for quotes have not been taken up yet.
+func (q *Quoting) Waiting() int { return q.create.Waiting() }

@@ -1,0 +1,121 @@
+package quoting_test
+
+import (
+	"context"
+	"errors"
+	"sync"
+	"testing"
+	"time"
+
+	"causeway/adapters/ids"
+	"causeway/adapters/pgembed/pgtest"
+	"causeway/adapters/postgres"
+	"causeway/adapters/rails/sandbox"
+	"causeway/adapters/rates/market"
+	"causeway/app/quoting"
+	"causeway/core/account"
+	"causeway/core/corridor"
+	"causeway/core/customer"
+	"causeway/core/event"
+	"causeway/core/ident"
+	"causeway/core/platform"
+	"causeway/core/quote"
+	"causeway/ports"
+)
+
+var noon = time.Date(2026, 3, 14, 12, 0, 0, 0, time.UTC)
+
+type stopped struct{}
+
+func (stopped) Now() time.Time { return noon }
+
+type everywhere struct{ ports.Rail }
+
+func (e everywhere) RailFor(ident.Platform) (ports.Rail, error) { return e.Rail, nil }
+
+// deaf is a store that does not hear the answer to one commit. It lets two commands
+// gather into a group before that.
+type deaf struct {
+	ports.Store
+	mu   sync.Mutex
+	runs int
+	gate chan struct{}
+}
+
+var errLost = errors.New("connection lost after the commit")
+
+func (d *deaf) Do(ctx context.Context, fn func(context.Context, ports.Tx) error) error {
+	d.mu.Lock()
+	d.runs++
+	run := d.runs
+	d.mu.Unlock()
+	if run == 1 {
+		<-d.gate
+	}
+	err := d.Store.Do(ctx, fn)
+	if run == 2 && err == nil {
+		return errLost
+	}
+	return err
+}
+
+func TestLostCommitMakesNoSecondQuote(t *testing.T) {
+	t.Parallel()
+	// A group's commit succeeds and its answer is lost. Run again one by one, each
+	// command finds its quote; nothing is made or told twice.
+	made := ids.New()
+	db, err := postgres.Open(t.Context(), postgres.Options{URL: pgtest.New(t), MaxConnections: 4, Clock: stopped{}, IDs: made,
+		Render: func(event.Event) ([]byte, error) { return []byte("{}"), nil }})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(db.Close)
+	request := furnish(t, db, made)
+	store := &deaf{Store: db, gate: make(chan struct{})}
+	quotes := quoting.New(quoting.Config{Store: store, Market: market.New("test"), Rails: everywhere{sandbox.New(stopped{}, 1)},
+		Clock: stopped{}, IDs: made, Committed: func() {}})
+	const company = 5
+	var all sync.WaitGroup
+	ask := func() {
+		if _, err := quotes.Create(t.Context(), request, nil); err != nil {
+			t.Error(err)
+		}
+	}
+	all.Go(ask)
+	for range company {
+		all.Go(ask)
+	}
+	for quotes.Waiting() < company {
+		// they gather behind the first, which waits at the gate
+	}
+
+	close(store.gate)
+	all.Wait()
+
+	for table, want := range map[string]int{"quotes": company + 1, "transactions": company + 1, "webhook_events": company + 1} {
+		var got int
+		if err := db.Pool().QueryRow(t.Context(), "SELECT count(*) FROM "+table).Scan(&got); err != nil || got != want {
+			t.Errorf("%d rows in %s, want %d (%v)", got, table, want, err)
+		}
+	}
+}
+
+// furnish makes a platform with a customer and a wallet, and asks for a quote.
+func furnish(t *testing.T, db *postgres.DB, made *ids.Generator) quote.Request {
+	t.Helper()
+	home, err := platform.New(ident.NewPlatform(made.New, noon), "Test", platform.Sandbox, true, noon)
+	if err != nil {
+		t.Fatal(err)
+	}
+	ana := customer.Customer{ID: ident.NewCustomer(made.New, noon), Platform: home.ID, PlatformCustomerID: "ana", Type: customer.Individual,
+		UMAAddress: "$ana@uma.test", Status: customer.Approved, FullName: "Ana Silva", CreatedAt: noon, UpdatedAt: noon}
+	wallet := account.External{ID: ident.NewExternalAccount(made.New, noon), Platform: home.ID, Customer: ana.ID, Currency: "BTC",
+		Type: account.Layer2Wallet, Fields: map[string]string{"address": "spark1good"}, Rails: []corridor.Rail{corridor.Layer2},
+		Status: account.Active, CreatedAt: noon, UpdatedAt: noon}
+	if err := db.Do(t.Context(), func(ctx context.Context, tx ports.Tx) error {
+		return errors.Join(tx.CreatePlatform(ctx, home), tx.CreateCustomer(ctx, ana), tx.CreateExternalAccount(ctx, wallet))
+	}); err != nil {
+		t.Fatal(err)
+	}
+	return quote.Request{Platform: home.ID, Customer: ana.ID, Currency: "USD", Destination: wallet.ID, Side: quote.Sending, Amount: 10050}
+}
