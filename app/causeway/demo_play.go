@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"os"
 	"strings"
 	"time"
 
@@ -21,6 +22,8 @@ type play struct {
 	books  ports.BookReader // nil: they cannot be seen from here
 	// patience is how long a webhook may take.
 	patience time.Duration
+	// program is how it was called.
+	program string
 
 	hooks     *receiver
 	platform  ident.Platform
@@ -36,7 +39,7 @@ const demoPatience = 15 * time.Second
 
 func newPlay(mine credentials, out io.Writer) *play {
 	s := newScreen(out)
-	return &play{screen: s, caller: newCaller(mine, s), patience: demoPatience}
+	return &play{screen: s, caller: newCaller(mine, s), patience: demoPatience, program: os.Args[0]}
 }
 
 // run plays from beginning to end. Where the platform's webhooks went before, they
@@ -57,8 +60,8 @@ func (p *play) run(ctx context.Context) (err error) {
 			return err
 		}
 	}
-	p.screen.end(fmt.Sprintf("Played in %s. Play it again with: causeway demo. Prove the books with: causeway ledger check.",
-		time.Since(began).Round(time.Millisecond)))
+	p.screen.end(fmt.Sprintf("Played in %s.", time.Since(began).Round(time.Millisecond)),
+		fmt.Sprintf("Play it again with: %s demo. Prove the books with: %[1]s ledger check.", p.program))
 	return p.screen.failed
 }
 

@@ -75,9 +75,11 @@ func (s *screen) step(title, about string) {
 	s.say(inset, about)
 }
 
-func (s *screen) end(text string) {
+func (s *screen) end(sentences ...string) {
 	s.line()
-	s.say("", text)
+	for _, sentence := range sentences {
+		s.say("", sentence)
+	}
 }
 
 // say writes a sentence, broken into lines.

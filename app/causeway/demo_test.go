@@ -22,7 +22,7 @@ func TestDemo(t *testing.T) {
 	service := newFakeService(t)
 	var out strings.Builder
 	p := newPlay(service.credentials(), &out)
-	p.books = rampBooks(t)
+	p.books, p.program = rampBooks(t), "bin/causeway"
 
 	if err := p.run(t.Context()); err != nil {
 		t.Fatalf("%v\n%s", err, out.String())
