@@ -220,7 +220,8 @@ func (c *compiledUnion) schema(r huma.Registry) *huma.Schema {
 	mapping := map[string]string{}
 	for i, branch := range c.spec.Branches {
 		if r != nil {
-			if other, taken := r.Map()[branch.Name]; taken && other != c.schemas[i] {
+			// Forms of one name must be one form; unions may share it.
+			if other, taken := r.Map()[branch.Name]; taken && !reflect.DeepEqual(other, c.schemas[i]) {
 				panic("httpapi: two schemas are named " + branch.Name)
 			}
 			r.Map()[branch.Name] = c.schemas[i]

@@ -72,7 +72,7 @@ func accountUnion(description, infix string, more []httpapi.Field) httpapi.Union
 			})
 		}
 		if t.Individual != nil {
-			branch.Fields = append(branch.Fields, beneficiaryField(t, name))
+			branch.Fields = append(branch.Fields, beneficiaryField(t))
 		}
 		branch.Fields = append(branch.Fields, more...)
 		spec.Branches = append(spec.Branches, branch)
@@ -80,19 +80,31 @@ func accountUnion(description, infix string, more []httpapi.Field) httpapi.Union
 	return spec
 }
 
-func beneficiaryField(t account.TypeSpec, name string) httpapi.Field {
+// beneficiaryField is a person or a business. Most types of account ask of theirs
+// what a US account does, and share its schema.
+func beneficiaryField(t account.TypeSpec) httpapi.Field {
+	usual, _ := account.Spec(account.USAccount)
+	person := append([]httpapi.Field{{Name: "fullName", Required: true, Description: "The person's name.", Example: "Ana Silva"}}, details(*t.Individual)...)
+	business := append([]httpapi.Field{{Name: "legalName", Required: true, Description: "The name it is registered under.", Example: "Acme Corporation"}}, details(*t.Business)...)
 	return httpapi.Field{
 		Name: "beneficiary", Required: true, Description: "Who owns the account.",
 		Union: &httpapi.UnionSpec{
 			Discriminator: "beneficiaryType",
 			Branches: []httpapi.Branch{
-				{Name: name + "Individual", Description: "A person.", Values: []string{string(account.Individual)},
-					Fields: append([]httpapi.Field{{Name: "fullName", Required: true, Description: "The person's name.", Example: "Ana Silva"}}, details(*t.Individual)...)},
-				{Name: name + "Business", Description: "A business.", Values: []string{string(account.Business)},
-					Fields: append([]httpapi.Field{{Name: "legalName", Required: true, Description: "The name it is registered under.", Example: "Acme Corporation"}}, details(*t.Business)...)},
+				{Name: beneficiaryName(t, "IndividualBeneficiary", *t.Individual, *usual.Individual), Description: "A person.", Values: []string{string(account.Individual)}, Fields: person},
+				{Name: beneficiaryName(t, "BusinessBeneficiary", *t.Business, *usual.Business), Description: "A business.", Values: []string{string(account.Business)}, Fields: business},
 			},
 		},
 	}
+}
+
+// beneficiaryName is the shared name where a type asks and takes what is usual, else
+// one of its own.
+func beneficiaryName(t account.TypeSpec, name string, spec, usual account.BeneficiarySpec) string {
+	if slices.Equal(usual.Required, spec.Required) && slices.Equal(usual.Optional, spec.Optional) {
+		return name
+	}
+	return schemaName(t.Type) + name
 }
 
 // details are the fields that a type of account asks or takes of a beneficiary.

@@ -55,8 +55,9 @@ type caller struct {
 	key      string
 }
 
-// openDoor serves a database; several may serve the same.
-func openDoor(t *testing.T, url string) *door {
+// openDoor serves a database; several may serve the same. A change may put other use
+// cases behind the operations.
+func openDoor(t *testing.T, url string, changes ...func(*api.Deps, *postgres.DB)) *door {
 	t.Helper()
 	store, err := postgres.Open(t.Context(), postgres.Options{URL: url, MaxConnections: 6, Clock: stopped(noon), IDs: generator, Render: api.Event})
 	if err != nil {
@@ -69,13 +70,17 @@ func openDoor(t *testing.T, url string) *door {
 		Log: log, Metrics: prometheus.NewRegistry(), Rate: httpapi.Unlimited,
 	})
 	d := &door{Handler: a, url: url, post: newPost(), platforms: platforms.New(platforms.Config{Store: store, Clock: stopped(noon), IDs: generator})}
-	api.Register(a, api.Deps{
+	deps := api.Deps{
 		Platforms:  d.platforms,
 		Onboarding: onboarding.New(onboarding.Config{Store: store, Clock: stopped(noon), IDs: generator}),
 		Accounts: accounts.New(accounts.Config{Store: store, Clock: stopped(noon), IDs: generator,
 			Beneficiaries: ports.BeneficiariesBy{platform.Sandbox: sandbox.Beneficiaries{}, platform.Production: unsupported.Beneficiaries{}}}),
 		Webhooks: d.post,
-	})
+	}
+	for _, change := range changes {
+		change(&deps, store)
+	}
+	api.Register(a, deps)
 	if err := a.Build(); err != nil {
 		t.Fatal(err)
 	}

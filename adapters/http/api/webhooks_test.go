@@ -6,6 +6,11 @@ import (
 	"testing"
 	"time"
 
+	"causeway/adapters/http/api"
+	"causeway/adapters/pgembed/pgtest"
+	"causeway/adapters/postgres"
+	"causeway/adapters/postgres/outbox"
+	"causeway/app/notify"
 	"causeway/core/event"
 	"causeway/core/platform"
 )
@@ -92,4 +97,31 @@ func TestEventsAreSentAgain(t *testing.T) {
 			t.Errorf("%s: %d %q", body, a.status, a.badFields())
 		}
 	}
+}
+
+func TestTheTestEventIsSeenInTheLog(t *testing.T) {
+	t.Parallel()
+	// Setting the endpoint leaves a TEST event in the real log, waiting to be sent, with
+	// the body that will be; the log of another platform is empty.
+	d := openDoor(t, pgtest.New(t), func(deps *api.Deps, store *postgres.DB) {
+		deps.Webhooks = notify.New(notify.Config{Log: outbox.NewLog(store.Pool()), Clock: stopped(noon), IDs: generator})
+	})
+	c := d.found(t, platform.Sandbox)
+	c.must(200, "PATCH", "/config", `{"webhookEndpoint": "https://example.com/hook"}`)
+
+	listed := c.must(200, "GET", "/webhook-deliveries?event=TEST&status=PENDING", "")
+	listed.same(t, `{"data": [{"webhookId": "*", "type": "TEST", "event": "TEST", "status": "PENDING", "attempts": [], "createdAt": "2026-03-14T12:00:00.000Z"}], "hasMore": false}`)
+	id := listed.list("webhookId")[0]
+
+	c.must(200, "GET", "/webhook-deliveries/"+id, "").same(t, `{"webhookId": "*", "type": "TEST", "event": "TEST", "status": "PENDING", "attempts": [], "createdAt": "*",
+		"body": {"webhookId": "`+id+`", "type": "TEST", "event": "TEST", "timestamp": "2026-03-14T12:00:00.000Z"}}`)
+	c.must(200, "POST", "/webhook-deliveries/"+id+"/redeliver", "").same(t, `{"count": 0}`)
+	if a := c.must(400, "GET", "/webhook-deliveries?event=SNOW", ""); !slices.Equal(a.badFields(), []string{"event"}) {
+		t.Errorf("an event that does not exist: %s", a.raw)
+	}
+
+	stranger := d.found(t, platform.Sandbox)
+	stranger.must(404, "GET", "/webhook-deliveries/"+id, "")
+	stranger.must(404, "POST", "/webhook-deliveries/"+id+"/redeliver", "")
+	stranger.must(200, "GET", "/webhook-deliveries", "").same(t, `{"data": [], "hasMore": false}`)
 }
