@@ -9,6 +9,7 @@ package payments
 
 import (
 	"context"
+	"sync/atomic"
 	"time"
 
 	"github.com/sirupsen/logrus"
@@ -38,6 +39,8 @@ type Payments struct {
 	Config
 	takeIn *group.Collector[incoming, transaction.Transaction]
 	steps  map[transaction.Step]*lane
+	// working tells whether Run runs here, so that new work can be handed to it.
+	working atomic.Bool
 }
 
 // New makes the use cases. Run has to run somewhere for payments to go on.

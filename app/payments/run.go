@@ -44,6 +44,8 @@ func (l *lane) handOver(j ports.Job) {
 // Run works on every step until ctx ends, and returns when what it had begun is
 // done. Any number of processes may run it on one database.
 func (p *Payments) Run(ctx context.Context) {
+	p.working.Store(true)
+	defer p.working.Store(false)
 	var all sync.WaitGroup
 	for step, l := range p.steps {
 		all.Go(func() { p.runLane(ctx, step, l) })

@@ -14,7 +14,7 @@ import (
 )
 
 // handover is how long a new job is this process's own before any other may take
-// it: usually it is done long before.
+// it: usually it is done long before. A process that does no work keeps none.
 const handover = 15 * time.Second
 
 // work gathers what was decided in one unit of work, and writes it table by table.
@@ -27,6 +27,7 @@ type work struct {
 	events   []event.Event
 	jobs     []ports.Job
 	mine     map[mine]int // index into jobs
+	handover time.Duration
 }
 
 // mine names the job that gathers the subjects of a platform for a step, to be
@@ -37,7 +38,11 @@ type mine struct {
 }
 
 func (p *Payments) newWork() *work {
-	return &work{now: p.Clock.Now(), ids: p.IDs, changed: map[ident.Transaction]int{}, mine: map[mine]int{}}
+	w := &work{now: p.Clock.Now(), ids: p.IDs, changed: map[ident.Transaction]int{}, mine: map[mine]int{}}
+	if p.working.Load() {
+		w.handover = handover
+	}
+	return w
 }
 
 // latest is the transaction as the decisions so far leave it.
@@ -71,14 +76,14 @@ func (w *work) sendBack(r transaction.Receipt, d transaction.Decision) {
 	w.then(r.Platform, transaction.StepSendBack, r.ID.UUID())
 }
 
-// then makes a subject due at once, in this process.
+// then makes a subject due at once, in this process if it works.
 func (w *work) then(p ident.Platform, step transaction.Step, subject uuid.UUID) {
 	key := mine{p, step}
 	i, ok := w.mine[key]
 	if !ok {
 		i = len(w.jobs)
 		w.mine[key] = i
-		w.jobs = append(w.jobs, ports.Job{ID: w.ids.New(w.now), Platform: p, Step: step, Due: w.now.Add(handover)})
+		w.jobs = append(w.jobs, ports.Job{ID: w.ids.New(w.now), Platform: p, Step: step, Due: w.now.Add(w.handover)})
 	}
 	w.jobs[i].Subjects = append(w.jobs[i].Subjects, subject)
 }
@@ -106,6 +111,9 @@ func (w *work) write(ctx context.Context, tx ports.Tx) error {
 func (p *Payments) follow(w *work) {
 	if len(w.events) > 0 {
 		p.Committed()
+	}
+	if w.handover == 0 {
+		return
 	}
 	for _, i := range w.mine {
 		p.steps[w.jobs[i].Step].handOver(w.jobs[i])
