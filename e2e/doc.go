@@ -1,0 +1,5 @@
+// Package e2e drives the real program as a platform and an operator do: over HTTP,
+// by its commands and by signals, with a real Postgres and a real receiver of
+// webhooks. It holds tests alone, and knows nothing of the code it tests but what
+// the published interface says and, for the books, the tables of the ledger.
+package e2e
