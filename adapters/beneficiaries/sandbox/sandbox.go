@@ -37,10 +37,10 @@ func (Beneficiaries) Verify(_ context.Context, a account.External) (ports.Verifi
 // nameKnown is the owner's name as the receiving side has it: it tells the name when
 // it is nearly right, so that it can be put right.
 func nameKnown(status account.VerificationStatus, name string) string {
-	switch status {
-	case account.Matched:
+	if status == account.Matched {
 		return name
-	case account.PartialMatch:
+	}
+	if status == account.PartialMatch {
 		return name + " Sandbox"
 	}
 	return ""
