@@ -70,11 +70,11 @@ func run(ctx context.Context, o options) (err error) {
 		return err
 	}
 	if err := b.load(ctx); err != nil {
-		return b.blame(err)
+		return b.blame(ctx, err)
 	}
 	say("waiting for the last webhooks, checking signatures and books")
 	if b.closing, err = b.close(ctx); err != nil {
-		return b.blame(err)
+		return b.blame(ctx, err)
 	}
 	if err := b.results.show(os.Stdout); err != nil || o.partial() {
 		return err
@@ -241,8 +241,11 @@ func (b *bench) step(ctx context.Context, p phase) (figures, error) {
 	return f, err
 }
 
-// blame adds what the service said last to a failure.
-func (b *bench) blame(err error) error {
+// blame adds what the service said last to a failure that is not ours.
+func (b *bench) blame(ctx context.Context, err error) error {
+	if ctx.Err() != nil {
+		return context.Cause(ctx)
+	}
 	return fmt.Errorf("%w\nthe service said last:\n%s", err, b.rig.service.words())
 }
 

@@ -43,7 +43,10 @@ func (b *bench) close(ctx context.Context) (closing, error) {
 		return c, err
 	}
 	said, err := output(ctx, []string{"DATABASE_URL=" + b.rig.postgres.URL()}, b.binary, "ledger", "check")
-	c.books = strings.TrimSpace(said)
+	for line := range strings.Lines(said) {
+		c.books += strings.TrimRight(line, " \n") + "\n"
+	}
+	c.books = strings.Trim(c.books, "\n")
 	return c, err
 }
 

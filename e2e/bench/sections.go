@@ -18,6 +18,8 @@ const (
 	goalIdle    = 60_000_000 // bytes
 	goalFirst   = 10 * time.Second
 	goalAgain   = 3 * time.Second
+
+	quietEnough = 0.1 // processors that may be busy with something else
 )
 
 const latencyHead = "p50 / p95 / p99 ms"
@@ -89,8 +91,7 @@ func (r results) spending() section {
 	return section{
 		title: "Where the time goes",
 		prose: []string{
-			fmt.Sprintf("Per ramp, with %d under way. Of %d processors %.2f were busy, %.2f of them with something that has nothing to do with this run.",
-				r.main.inFlight, r.machine.cores, c.busy, c.others),
+			fmt.Sprintf("Per ramp, with %d under way.", r.main.inFlight),
 		},
 		head: []string{"Of one ramp", "Value", "Share"},
 		rows: [][]string{
@@ -101,8 +102,18 @@ func (r results) spending() section {
 			{"Transactions that write", fmt.Sprintf("%.2f", c.writes), ""},
 			{"Syncs of the write-ahead log", fmt.Sprintf("%.2f", c.walSyncs), ""},
 			{"Write-ahead log", fmt.Sprintf("%.1f kB", c.walBytes/1000), ""},
+			{"Processors busy meanwhile", fmt.Sprintf("%.2f of %d", c.busy, r.machine.cores), ""},
+			{"Processors that something else kept busy", fmt.Sprintf("%.2f", c.others), disturbed(c.others)},
 		},
 	}
+}
+
+// disturbed warns of figures that say more about the neighbours than about us.
+func disturbed(others float64) string {
+	if others < quietEnough {
+		return ""
+	}
+	return "**not a quiet machine**: the figures are lower than they would be"
 }
 
 func (r results) quoting() section {
