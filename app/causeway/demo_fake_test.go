@@ -34,6 +34,7 @@ type fakeService struct {
 	refuse  string // the path of a request that is answered 403
 	forge   string // the event that is signed with another key
 	silent  bool   // no webhook is sent
+	lost    string // the event that is not sent
 	failing bool   // the payment fails
 
 	sending   sync.WaitGroup // of webhooks
@@ -221,7 +222,7 @@ func (f *fakeService) deliverPayment(status, customer string) {
 }
 
 func (f *fakeService) deliver(event, body string) {
-	if f.silent {
+	if f.silent || event == f.lost {
 		return
 	}
 	key := f.key

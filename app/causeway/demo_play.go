@@ -20,8 +20,9 @@ type play struct {
 	screen *screen
 	caller *caller
 	books  ports.BookReader // nil: they cannot be seen from here
-	// patience is how long a webhook may take.
-	patience time.Duration
+	// patience is how long a webhook may take, the TEST event a little less: it is
+	// sent only once.
+	patience, patienceForTest time.Duration
 	// program is how it was called.
 	program string
 
@@ -35,11 +36,14 @@ type play struct {
 	transaction string
 }
 
-const demoPatience = 15 * time.Second
+const (
+	demoPatience = 15 * time.Second
+	testPatience = 2 * time.Second
+)
 
 func newPlay(mine credentials, out io.Writer) *play {
 	s := newScreen(out)
-	return &play{screen: s, caller: newCaller(mine, s), patience: demoPatience, program: os.Args[0]}
+	return &play{screen: s, caller: newCaller(mine, s), patience: demoPatience, patienceForTest: testPatience, program: os.Args[0]}
 }
 
 // run plays from beginning to end. Where the platform's webhooks went before, they
@@ -92,7 +96,10 @@ func (p *play) listen(ctx context.Context) (restore func() error, err error) {
 	}
 	p.screen.fields(after, "webhookEndpoint")
 	restore = func() error { return p.giveBack(context.WithoutCancel(ctx), before.text("webhookEndpoint")) }
-	if _, err := p.await(ctx, "TEST"); err != nil {
+	switch _, err := p.await(ctx, "TEST", p.patienceForTest); {
+	case errors.Is(err, errNoWebhook):
+		p.screen.say(inset, "No TEST came. It is sent once only and can be lost; those of the payment are sent until they arrive.")
+	case err != nil:
 		return nil, errors.Join(err, restore())
 	}
 	return restore, nil
@@ -113,16 +120,18 @@ func (p *play) giveBack(ctx context.Context, endpoint string) error {
 	return nil
 }
 
+var errNoWebhook = errors.New("the server must run its workers, and on this machine")
+
 // await shows webhooks as they come, up to the one with this name.
-func (p *play) await(ctx context.Context, name string) (webhook, error) {
-	tooLong := time.NewTimer(p.patience)
+func (p *play) await(ctx context.Context, name string, patience time.Duration) (webhook, error) {
+	tooLong := time.NewTimer(patience)
 	defer tooLong.Stop()
 	for {
 		select {
 		case <-ctx.Done():
 			return webhook{}, context.Cause(ctx)
 		case <-tooLong.C:
-			return webhook{}, fmt.Errorf("no webhook %s came within %s; the server must run its workers, and on this machine", name, p.patience)
+			return webhook{}, fmt.Errorf("no webhook %s came within %s; %w", name, patience, errNoWebhook)
 		case w := <-p.hooks.came:
 			if w.err != nil {
 				return w, w.err
@@ -210,7 +219,7 @@ func (p *play) createQuote(ctx context.Context) error {
 	if p.transaction, err = quoted.need("transactionId"); err != nil {
 		return err
 	}
-	_, err = p.await(ctx, "OUTGOING_PAYMENT.PENDING")
+	_, err = p.await(ctx, "OUTGOING_PAYMENT.PENDING", p.patience)
 	return err
 }
 
@@ -225,7 +234,7 @@ func (p *play) pay(ctx context.Context) error {
 		return err
 	}
 	p.screen.fields(sent, "id", "status", "type", "quoteId")
-	_, err = p.await(ctx, "OUTGOING_PAYMENT.COMPLETED")
+	_, err = p.await(ctx, "OUTGOING_PAYMENT.COMPLETED", p.patience)
 	return err
 }
 

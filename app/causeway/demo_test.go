@@ -54,10 +54,12 @@ func TestDemoGivesBackWhateverHappens(t *testing.T) {
 		spoil func(*fakeService, *play)
 		want  string
 	}{
-		"a request is refused":  {func(f *fakeService, _ *play) { f.refuse = "/quotes" }, "POST /quotes was refused: 403 FORBIDDEN: This token may not do that."},
-		"the payment fails":     {func(f *fakeService, _ *play) { f.failing = true }, "ended as OUTGOING_PAYMENT.FAILED"},
-		"a webhook is forged":   {func(f *fakeService, _ *play) { f.forge = "OUTGOING_PAYMENT.PENDING" }, "none of the published keys"},
-		"no webhook comes":      {func(f *fakeService, p *play) { f.silent, p.patience = true, time.Millisecond }, "no webhook TEST came"},
+		"a request is refused": {func(f *fakeService, _ *play) { f.refuse = "/quotes" }, "POST /quotes was refused: 403 FORBIDDEN: This token may not do that."},
+		"the payment fails":    {func(f *fakeService, _ *play) { f.failing = true }, "ended as OUTGOING_PAYMENT.FAILED"},
+		"a webhook is forged":  {func(f *fakeService, _ *play) { f.forge = "OUTGOING_PAYMENT.PENDING" }, "none of the published keys"},
+		"no webhook comes": {func(f *fakeService, p *play) {
+			f.silent, p.patience, p.patienceForTest = true, time.Millisecond, time.Millisecond
+		}, "no webhook OUTGOING_PAYMENT.PENDING came"},
 		"the books are another": {func(_ *fakeService, p *play) { p.books = fakeBooks{} }, "has no entries of " + fakeTransaction},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -78,6 +80,21 @@ func TestDemoGivesBackWhateverHappens(t *testing.T) {
 				t.Errorf("webhooks went to %q", service.endpoints)
 			}
 		})
+	}
+}
+
+func TestDemoGoesOnWithoutTheTestEvent(t *testing.T) {
+	t.Parallel()
+	// A TEST event is sent once only: when it is lost the play says so and goes on, for
+	// the payment's own events are sent until they arrive.
+	service := newFakeService(t)
+	service.lost = "TEST"
+	var out strings.Builder
+	p := newPlay(service.credentials(), &out)
+	p.patienceForTest = time.Millisecond
+
+	if err := p.run(t.Context()); err != nil || !strings.Contains(out.String(), "No TEST came") {
+		t.Errorf("%v\n%s", err, out.String())
 	}
 }
 
