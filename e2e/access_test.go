@@ -2,7 +2,6 @@ package e2e
 
 import (
 	"encoding/json"
-	"net/http"
 	"slices"
 	"strings"
 	"testing"
@@ -135,9 +134,6 @@ func TestProduction(t *testing.T) {
 	// Magic identifiers mean nothing there.
 	live.post("/customers/external-accounts", object{"customerId": customer, "currency": "BTC",
 		"accountInfo": object{"accountType": "LAYER2_WALLET", "address": "spark1w105"}}).want(201)
-	if live.get("/config").want(200); live.http.Timeout == 0 {
-		t.Error(http.StatusText(500))
-	}
 }
 
 func TestLogsKeepSecrets(t *testing.T) {
@@ -147,7 +143,7 @@ func TestLogsKeepSecrets(t *testing.T) {
 	h := newHouse(t, "--log-level", "debug")
 	hooks := h.listen()
 	customer := h.customer(object{"fullName": "Zacharias Quux", "email": "zacharias@example.com"})
-	account := h.post("/customers/external-accounts", object{"customerId": customer, "currency": "USD", "accountInfo": object{
+	h.post("/customers/external-accounts", object{"customerId": customer, "currency": "USD", "accountInfo": object{
 		"accountType": "US_ACCOUNT", "accountNumber": "77665544332211", "routingNumber": "021000021",
 		"beneficiary": object{"beneficiaryType": "INDIVIDUAL", "fullName": "Zacharias Quux"}}}).want(201)
 	h.get("/customers?umaAddress=" + "%24zacharias-quux@example.com")
@@ -161,7 +157,7 @@ func TestLogsKeepSecrets(t *testing.T) {
 	h.server.log.await(t, "the line of the last request", func(line string) bool { return strings.Contains(line, id) })
 	log := h.server.log.all()
 	for _, secret := range []string{h.secret, made.str("clientSecret"), "guessed-secret", masterKey, "Zacharias", "zacharias", "Quux", "Ana Silva",
-		"77665544332211", "Main Street", "1990-01-31", account.str("accountInfo.beneficiary.fullName") + "!"} {
+		"77665544332211", "Main Street", "1990-01-31"} {
 		if strings.Contains(log, secret) {
 			t.Errorf("%q is in the log", secret)
 		}
