@@ -2,6 +2,7 @@ package payments
 
 import (
 	"context"
+	"fmt"
 	"strings"
 	"time"
 
@@ -103,19 +104,28 @@ func (p *Payments) openHomes(ctx context.Context, payouts []ports.Payout) (map[i
 	return homes, nil
 }
 
+// home is the customer's account in the currency of the refund, opened if need be.
+// Another process may open it at the same moment: what counts is what is read then.
 func (p *Payments) home(ctx context.Context, t transaction.Transaction) (found account.Internal, err error) {
+	currency := t.Refundable().Currency
 	err = p.Store.Do(ctx, func(ctx context.Context, tx ports.Tx) error {
-		currency := t.Refundable().Currency
 		var there bool
-		found, there, err = tx.InternalAccount(ctx, t.Platform, t.Customer, currency)
-		if err != nil || there {
+		if found, there, err = tx.InternalAccount(ctx, t.Platform, t.Customer, currency); err != nil || there {
 			return err
 		}
 		now := p.Clock.Now()
-		if found, err = account.NewInternal(ident.NewInternalAccount(p.IDs.New, now), t.Platform, t.Customer, currency, now); err != nil {
+		fresh, err := account.NewInternal(ident.NewInternalAccount(p.IDs.New, now), t.Platform, t.Customer, currency, now)
+		if err != nil {
 			return err
 		}
-		return tx.OpenInternalAccounts(ctx, []account.Internal{found})
+		if err := tx.OpenInternalAccounts(ctx, []account.Internal{fresh}); err != nil {
+			return err
+		}
+		found, there, err = tx.InternalAccount(ctx, t.Platform, t.Customer, currency)
+		if err == nil && !there {
+			err = fmt.Errorf("no account of %s in %s, although it was opened", t.Customer, currency)
+		}
+		return err
 	})
 	return found, err
 }
