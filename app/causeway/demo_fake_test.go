@@ -41,7 +41,6 @@ type fakeService struct {
 	mu        sync.Mutex
 	endpoint  string
 	endpoints []string // all that were set
-	customer  string   // as asked for
 	keys      map[string]bool
 	answers   []int // of the receiver, in order
 }
