@@ -12,6 +12,7 @@ $$;
 -- +goose StatementEnd
 GRANT causeway_service TO CURRENT_USER;
 GRANT USAGE ON SCHEMA public TO causeway_service;
+GRANT SELECT ON goose_db_version TO causeway_service; -- it refuses to serve on another schema
 
 CREATE TABLE platforms (
     id               uuid        PRIMARY KEY,

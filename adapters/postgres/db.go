@@ -133,6 +133,9 @@ func (db *DB) MoveCheckpoints(ctx context.Context) error {
 // Pool is for adapters that need a connection of their own.
 func (db *DB) Pool() *pgxpool.Pool { return db.pool }
 
+// SQL is the same database for the standard library.
+func (db *DB) SQL() *sql.DB { return db.sql }
+
 // Ping tells whether the database answers.
 func (db *DB) Ping(ctx context.Context) error { return db.pool.Ping(ctx) }
 

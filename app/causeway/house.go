@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"database/sql"
+	"errors"
 	"fmt"
 	"net"
 	"runtime/debug"
@@ -82,7 +83,7 @@ func build(ctx context.Context, c common, databaseURL string, masterKey [32]byte
 	if err != nil {
 		return nil, err
 	}
-	if err := h.openWebhooks(masterKey, made); err != nil {
+	if err := errors.Join(migrations.Check(ctx, h.db.SQL()), h.openWebhooks(masterKey, made)); err != nil {
 		h.db.Close()
 		return nil, err
 	}
