@@ -61,11 +61,24 @@ func (p *Payments) runLane(ctx context.Context, step transaction.Step, l *lane) 
 	for {
 		select {
 		case <-ctx.Done():
+			p.doRest(working, step, l)
 			return
 		case first := <-l.mine:
 			p.doJobs(working, step, l, l.gather(first))
 		case <-tick.C:
 			p.doDue(working, step, l)
+		}
+	}
+}
+
+// doRest does what was handed to this process and nobody else would do soon.
+func (p *Payments) doRest(ctx context.Context, step transaction.Step, l *lane) {
+	for {
+		select {
+		case first := <-l.mine:
+			p.doJobs(ctx, step, l, l.gather(first))
+		default:
+			return
 		}
 	}
 }
