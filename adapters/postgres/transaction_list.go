@@ -104,7 +104,8 @@ func atAccount(c *conditions, text string, ends ...string) bool {
 	if text == "" {
 		return true
 	}
-	kind, id := "", uuid.Nil
+	var kind string
+	var id uuid.UUID
 	if external, err := ident.ParseExternalAccount(text); err == nil {
 		kind, id = "external", external.UUID()
 	} else if internal, err := ident.ParseInternalAccount(text); err == nil {
