@@ -63,8 +63,9 @@ type QueuedWebhook struct {
 	Retry bool
 	// Behind tells that an earlier event of its subject is in the backlog.
 	Behind bool
-	// Followed tells that a later event of its subject may be in the backlog, and so
-	// must be made due when this one is settled.
+	// Followed tells that a later event of its subject may be in the backlog. In an
+	// outcome it asks for the first of the subject in the backlog, as it is after that
+	// outcome, to be made due if it stands back.
 	Followed bool
 }
 

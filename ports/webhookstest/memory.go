@@ -182,7 +182,7 @@ func (s *memorySession) Exchange(_ context.Context, now time.Time, done []ports.
 		s.memory.record(d)
 	}
 	for _, d := range done {
-		if d.Fate == ports.Settled && d.Event.Followed {
+		if d.Event.Followed {
 			s.memory.promote(d.Event.Platform, d.Event.Subject, now)
 		}
 	}
@@ -233,6 +233,9 @@ func (m *Memory) record(d ports.WebhookDone) {
 func (m *Memory) promote(p ident.Platform, subject uuid.UUID, now time.Time) {
 	if head := m.head(p, subject); head != nil && head.next.IsZero() {
 		head.next = now
+		if head.tries == 0 {
+			head.since = now
+		}
 	}
 }
 
@@ -251,16 +254,18 @@ func (m *Memory) read(now time.Time, want ports.WebhookWant) ports.WebhookDue {
 	var due ports.WebhookDue
 	var retries []*stored
 	for _, s := range m.events {
-		if s.event.Platform != want.Platform || slices.Contains(want.Held, s.seq) {
-			continue
-		}
+		held := slices.Contains(want.Held, s.seq)
 		switch {
+		case s.event.Platform != want.Platform:
+		case s.place == backlog && s.next.After(now):
+			if due.NextRetry.IsZero() || s.next.Before(due.NextRetry) {
+				due.NextRetry = s.next
+			}
+		case held:
 		case s.place == queue && len(due.Fresh) < want.Fresh:
 			due.Fresh = append(due.Fresh, m.queued(s))
 		case s.place == backlog && s.due(now):
 			retries = append(retries, s)
-		case s.place == backlog && !s.next.IsZero() && (due.NextRetry.IsZero() || s.next.Before(due.NextRetry)):
-			due.NextRetry = s.next
 		}
 	}
 	slices.SortStableFunc(retries, func(a, b *stored) int { return a.next.Compare(b.next) })

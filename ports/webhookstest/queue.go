@@ -25,7 +25,7 @@ func TestQueue(t *testing.T, open func(t *testing.T) Bench) {
 	for name, test := range map[string]func(*testing.T, Bench){
 		"fresh events come in order": freshInOrder, "the whole is read in parts": readInParts,
 		"a settled event is gone": settledIsGone, "a failed event waits its time": failedWaits,
-		"followers stand back": followersStandBack, "recording twice counts once": recordingTwice,
+		"followers stand back": followersStandBack, "the first is woken": wakesTheFirst, "recording twice counts once": recordingTwice,
 		"a platform has one owner": oneOwner, "a survey finds what is due": surveyFindsDue,
 		"no endpoint, no queue": noEndpoint, "redelivery keeps id and order": redelivery,
 		"only idle events are redelivered": redeliversIdle, "lists are narrowed": listsNarrow, "pages follow each other": pages,
@@ -136,15 +136,42 @@ func followersStandBack(t *testing.T, b Bench) {
 
 	// At its time only the first is due; when it is settled the second is, and so on.
 	w.now = retry
+	promoted := w.now
 	for _, label := range []string{"a1", "a2", "a3"} {
 		due = w.exchange(nil, w.want(10, 10))
 		w.same(due.Retries, label)
 		if due.Retries[0].Behind || !due.Retries[0].Followed {
 			t.Errorf("%s: %+v", label, due.Retries[0])
 		}
+		// The time of those that were not tried begins when they are due.
+		if since := due.Retries[0].Since; label != "a1" && !since.Equal(promoted) {
+			t.Errorf("%s is due since %v, not %v", label, since, promoted)
+		}
+		w.now = w.now.Add(time.Minute)
+		promoted = w.now
 		w.exchange([]ports.WebhookDone{w.settled(due.Retries[0], event.Accepted)}, w.want(1, 1))
 	}
 	w.same(w.exchange(nil, w.want(10, 10)).Retries)
+}
+
+func wakesTheFirst(t *testing.T, b Bench) {
+	// One that stands back can ask for the first of its subject to be woken, in case
+	// that one stands back too.
+	w := newWorld(t, b)
+	w.append("a1", "a2")
+	got := w.take(2)
+	w.exchange([]ports.WebhookDone{w.standBack(got[0]), w.standBack(got[1])}, w.want(1, 1))
+	w.same(w.exchange(nil, w.want(10, 10)).Retries)
+	w.append("a3")
+	got = w.take(1)
+	if !got[0].Behind {
+		t.Error("a3 is not behind a1")
+	}
+
+	got[0].Followed = true
+	w.exchange([]ports.WebhookDone{w.standBack(got[0])}, w.want(1, 1))
+
+	w.same(w.exchange(nil, w.want(10, 10)).Retries, "a1")
 }
 
 func recordingTwice(t *testing.T, b Bench) {

@@ -64,9 +64,10 @@ WITH changed AS (
 INSERT INTO webhook_attempts (platform_id, event_id, at, n, duration_ms, status_code, parked, outcome, error, response)
 SELECT platform_id, event_id, at, n, ms, status_code, false, outcome, error, response FROM changed WHERE at IS NOT NULL`
 
-// The next of a subject is due when the one before it is settled.
+// The next of a subject is due when the one before it is settled; its own time for
+// being tried begins then.
 const promoteSQL = `
-UPDATE webhook_backlog b SET next_attempt_at = $3
+UPDATE webhook_backlog b SET next_attempt_at = $3, since = CASE WHEN b.tries = 0 THEN $3 ELSE b.since END
 FROM (SELECT d.platform_id, d.subject, (
           SELECT min(x.seq) FROM webhook_backlog x
           WHERE x.platform_id = d.platform_id AND x.subject = d.subject) AS seq
@@ -89,7 +90,7 @@ func record(batch *pgx.Batch, now time.Time, done []ports.WebhookDone) {
 		default:
 			demoted.add(d)
 		}
-		if d.Fate == ports.Settled && d.Event.Followed {
+		if d.Event.Followed {
 			platforms, subjects = append(platforms, key(d.Event.Platform.UUID())), append(subjects, key(d.Event.Subject))
 		}
 	}
