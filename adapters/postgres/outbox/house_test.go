@@ -29,12 +29,42 @@ func newHouse(t testing.TB) *house {
 // connect opens a connection in the service's role.
 func (h *house) connect() *pgx.Conn {
 	h.t.Helper()
-	conn, err := Connect(h.url)(context.Background())
+	conn, err := h.open(context.Background(), pgx.QueryExecModeCacheStatement)
 	if err != nil {
 		h.t.Fatal(err)
 	}
 	h.t.Cleanup(func() { _ = conn.Close(context.Background()) })
 	return conn
+}
+
+// connectPlain is for what goes through the pool, whose connections do not prepare
+// what they are asked.
+func (h *house) connectPlain() *pgx.Conn {
+	h.t.Helper()
+	conn, err := h.plain(context.Background())
+	if err != nil {
+		h.t.Fatal(err)
+	}
+	h.t.Cleanup(func() { _ = conn.Close(context.Background()) })
+	return conn
+}
+
+func (h *house) plain(ctx context.Context) (*pgx.Conn, error) {
+	return h.open(ctx, pgx.QueryExecModeExec)
+}
+
+func (h *house) open(ctx context.Context, mode pgx.QueryExecMode) (*pgx.Conn, error) {
+	config, err := pgx.ParseConfig(h.url)
+	if err != nil {
+		return nil, err
+	}
+	config.DefaultQueryExecMode = mode
+	conn, err := pgx.ConnectConfig(ctx, config)
+	if err != nil {
+		return nil, err
+	}
+	_, err = conn.Exec(ctx, "SET ROLE causeway_service")
+	return conn, err
 }
 
 func (h *house) platform(endpoint string) ident.Platform {

@@ -22,7 +22,7 @@ func TestQueue(t *testing.T) {
 		h := newHouse(t)
 		writer := h.connect()
 		return webhookstest.Bench{
-			Queue: NewQueue(Connect(h.url)), Log: NewLog(h.connect()),
+			Queue: NewQueue(h.plain), Log: NewLog(h.connectPlain()),
 			Platform: func(_ *testing.T, endpoint string) ident.Platform { return h.platform(endpoint) },
 			Append: func(t *testing.T, events ...event.Event) {
 				if err := Append(context.Background(), writer, rowsOf(events)); err != nil {
@@ -126,7 +126,7 @@ func TestTailMovesOn(t *testing.T) {
 	// When nobody is writing, a read begins behind what was read before.
 	h := newHouse(t)
 	p := h.platform("http://127.0.0.1:1/")
-	s, err := NewQueue(Connect(h.url)).Attend(context.Background())
+	s, err := NewQueue(h.plain).Attend(context.Background())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -160,7 +160,7 @@ func TestWait(t *testing.T) {
 	// Waiting ends well with its context, and with an error as soon as the connection ends.
 	h := newHouse(t)
 	p := h.platform("http://127.0.0.1:1/")
-	s, err := NewQueue(Connect(h.url)).Attend(context.Background())
+	s, err := NewQueue(h.plain).Attend(context.Background())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -193,7 +193,7 @@ func TestKeys(t *testing.T) {
 	// while; of two that replace at once one is told so.
 	h := newHouse(t)
 	ctx := context.Background()
-	store := NewKeys(h.connect())
+	store := NewKeys(h.connectPlain())
 	make := func(env platform.Environment, at time.Time) ports.SealedWebhookKey {
 		return ports.SealedWebhookKey{
 			ID: uuid.Must(uuid.NewV7()), Environment: env, Algorithm: ports.Ed25519, Public: []byte("p"), Sealed: []byte("s"), ValidFrom: at,
@@ -255,7 +255,7 @@ func TestRoleMayNotRewriteHistory(t *testing.T) {
 // attend owns a platform; the function it returns reads what is fresh and holds it.
 func attend(t *testing.T, h *house, p ident.Platform) (read func() []ports.QueuedWebhook, held *[]int64) {
 	t.Helper()
-	s, err := NewQueue(Connect(h.url)).Attend(context.Background())
+	s, err := NewQueue(h.plain).Attend(context.Background())
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -40,6 +40,15 @@ func (q *Queue) Attend(ctx context.Context) (ports.WebhookSession, error) {
 		_ = conn.Close(ctx)
 		return nil, fmt.Errorf("prepare a webhook session: %w", err)
 	}
+	for _, sql := range []string{
+		surveySQL, endpointsSQL, claimSQL, releaseSQL, snapshotSQL, freshSQL, retriesSQL, nextRetrySQL,
+		settleFreshSQL, settleBacklogSQL, demoteSQL, postponeSQL, promoteSQL,
+	} {
+		if _, err := conn.Prepare(ctx, sql, sql); err != nil {
+			_ = conn.Close(ctx)
+			return nil, fmt.Errorf("prepare a webhook session: %w", err)
+		}
+	}
 	return &session{conn: conn, marks: map[ident.Platform]*mark{}}, nil
 }
 
@@ -112,6 +121,8 @@ const claimSQL = `
 SELECT p.id, p.webhook_endpoint, p.environment, pg_try_advisory_lock(c.lock)
 FROM unnest($1::uuid[], $2::bigint[]) AS c(id, lock) JOIN platforms p ON p.id = c.id`
 
+const releaseSQL = `SELECT pg_advisory_unlock(lock) FROM unnest($1::bigint[]) AS c(lock)`
+
 func (s *session) Claim(ctx context.Context, platforms []ident.Platform) (map[ident.Platform]ports.Endpoint, error) {
 	owned := map[ident.Platform]ports.Endpoint{}
 	rows, err := s.conn.Query(ctx, claimSQL, keys(platforms), locks(platforms))
@@ -132,7 +143,7 @@ func (s *session) Release(ctx context.Context, platforms []ident.Platform) error
 	for _, p := range platforms {
 		delete(s.marks, p)
 	}
-	if _, err := s.conn.Exec(ctx, `SELECT pg_advisory_unlock(lock) FROM unnest($1::bigint[]) AS c(lock)`, locks(platforms)); err != nil {
+	if _, err := s.conn.Exec(ctx, releaseSQL, locks(platforms)); err != nil {
 		return fmt.Errorf("release platforms: %w", err)
 	}
 	return nil
