@@ -1,7 +1,6 @@
 package ledger
 
 import (
-	"errors"
 	"fmt"
 	"strings"
 
@@ -93,9 +92,6 @@ func addSide(changes []Change, a Account, amount int64, debit bool) ([]Change, e
 	}
 	return append(changes, Change{a, line.Guarded, amount}), nil
 }
-
-// ErrOverflow says that a balance does not fit into an int64 of minor units.
-var ErrOverflow = errors.New("balance does not fit")
 
 // Shortage is one guarded account that a posting would take below zero.
 type Shortage struct {

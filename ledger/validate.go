@@ -21,10 +21,6 @@ const (
 	MaxMemo = 200
 )
 
-// ErrInvalid says that a posting must not exist as it is: our own mistake, never a
-// caller's.
-var ErrInvalid = errors.New("invalid posting")
-
 // Validate refuses, with ErrInvalid, whatever must not be written down: a posting
 // without id, platform, effective time or entries, an unknown kind, an account that
 // is not in the chart, an unknown currency, an amount outside 1 to MaxAmount, an
@@ -78,11 +74,3 @@ func (e Entry) validate() error {
 func (p Posting) invalid(format string, args ...any) error {
 	return fmt.Errorf("%w %s (%s): %w", ErrInvalid, p.ID, p.Kind, fmt.Errorf(format, args...))
 }
-
-// ErrConflict says that a posting with this id is already written and says something
-// else.
-var ErrConflict = errors.New("another posting has this id")
-
-// ErrReversal says that a posting cannot be reversed: it does not exist, is reversed
-// already, or the reversal is not its mirror.
-var ErrReversal = errors.New("not reversible")

@@ -245,7 +245,9 @@ $$;
 -- The number of a platform's last posting recorded at or before a moment, 0 for none.
 -- Recorded time grows with the number, so no index on it is needed.
 -- +goose StatementBegin
-CREATE FUNCTION ledger_seq_at(platform uuid, moment timestamptz) RETURNS bigint STABLE LANGUAGE plpgsql AS $$
+CREATE FUNCTION ledger_seq_at(platform uuid, moment timestamptz) RETURNS bigint STABLE LANGUAGE plpgsql
+    SET plan_cache_mode = force_generic_plan SET enable_seqscan = off
+AS $$
 DECLARE
     low    bigint := 0;
     high   bigint;

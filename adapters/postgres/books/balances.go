@@ -156,13 +156,18 @@ WITH blocks AS MATERIALIZED (
     UNION ALL
     SELECT coalesce(max(upto), 0), 9223372036854775807 FROM blocks
 )
-SELECT (coalesce((SELECT sum(net) FROM blocks WHERE latest <= $3), 0) + CASE WHEN a.class IN ('asset', 'expense') THEN 1 ELSE -1 END * (
-    (SELECT coalesce(sum(e.amount), 0) FROM runs
-     JOIN ledger_entries e ON e.platform_id = $1 AND e.debit_account = $2 AND e.seq > runs.after AND e.seq <= runs.upto
-     JOIN ledger_postings p ON p.platform_id = $1 AND p.seq = e.seq AND p.effective_at <= $3)
-  - (SELECT coalesce(sum(e.amount), 0) FROM runs
-     JOIN ledger_entries e ON e.platform_id = $1 AND e.credit_account = $2 AND e.seq > runs.after AND e.seq <= runs.upto
-     JOIN ledger_postings p ON p.platform_id = $1 AND p.seq = e.seq AND p.effective_at <= $3)))::bigint
+SELECT (coalesce((SELECT sum(net) FROM blocks WHERE latest <= $3), 0)
+    + CASE WHEN a.class IN ('asset', 'expense') THEN 1 ELSE -1 END * (SELECT sum(d.amount - c.amount) FROM runs
+    CROSS JOIN LATERAL (
+        SELECT coalesce(sum(e.amount), 0) AS amount FROM ledger_entries e
+        WHERE e.platform_id = $1 AND e.debit_account = $2 AND e.seq > runs.after AND e.seq <= runs.upto
+          AND (SELECT p.effective_at FROM ledger_postings p WHERE p.platform_id = $1 AND p.seq = e.seq) <= $3
+    ) d
+    CROSS JOIN LATERAL (
+        SELECT coalesce(sum(e.amount), 0) AS amount FROM ledger_entries e
+        WHERE e.platform_id = $1 AND e.credit_account = $2 AND e.seq > runs.after AND e.seq <= runs.upto
+          AND (SELECT p.effective_at FROM ledger_postings p WHERE p.platform_id = $1 AND p.seq = e.seq) <= $3
+    ) c))::bigint
 FROM ledger_accounts a
 WHERE a.platform_id = $1 AND a.id = $2`
 

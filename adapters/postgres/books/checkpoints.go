@@ -79,7 +79,7 @@ FOR UPDATE OF m SKIP LOCKED`
 WITH recent AS MATERIALIZED (
     SELECT side.account_id, sum(side.amount) AS debits, count(*) AS n, min(p.effective_at) AS earliest, max(p.effective_at) AS latest
     FROM ledger_entries e
-    JOIN ledger_postings p ON p.platform_id = e.platform_id AND p.seq = e.seq
+    JOIN ledger_postings p ON p.platform_id = $1 AND p.seq = e.seq AND p.seq > $3 AND p.seq <= $2 -- said twice, or all of them are read
     CROSS JOIN LATERAL (VALUES (e.debit_account, e.amount), (e.credit_account, -e.amount)) side (account_id, amount)
     WHERE e.platform_id = $1 AND e.seq > $3 AND e.seq <= $2
     GROUP BY side.account_id
@@ -105,13 +105,14 @@ SELECT $1, d.account_id, $2,
 FROM due d
 JOIN ledger_accounts a ON a.platform_id = $1 AND a.id = d.account_id
 CROSS JOIN LATERAL (
-    SELECT sum(x.amount) AS debits, min(p.effective_at) AS earliest, max(p.effective_at) AS latest
+    SELECT sum(x.amount) AS debits, min(x.effective_at) AS earliest, max(x.effective_at) AS latest
     FROM (
-        SELECT e.seq, e.amount FROM ledger_entries e WHERE e.platform_id = $1 AND e.debit_account = d.account_id AND e.seq > d.since AND e.seq <= $3
+        SELECT e.amount, (SELECT p.effective_at FROM ledger_postings p WHERE p.platform_id = $1 AND p.seq = e.seq)
+        FROM ledger_entries e WHERE e.platform_id = $1 AND e.debit_account = d.account_id AND e.seq > d.since AND e.seq <= $3
         UNION ALL
-        SELECT e.seq, -e.amount FROM ledger_entries e WHERE e.platform_id = $1 AND e.credit_account = d.account_id AND e.seq > d.since AND e.seq <= $3
-    ) x
-    JOIN ledger_postings p ON p.platform_id = $1 AND p.seq = x.seq
+        SELECT -e.amount, (SELECT p.effective_at FROM ledger_postings p WHERE p.platform_id = $1 AND p.seq = e.seq)
+        FROM ledger_entries e WHERE e.platform_id = $1 AND e.credit_account = d.account_id AND e.seq > d.since AND e.seq <= $3
+    ) x (amount, effective_at)
 ) o`
 )
 
