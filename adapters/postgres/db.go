@@ -3,6 +3,7 @@ package postgres
 import (
 	"context"
 	"database/sql"
+	"errors"
 	"fmt"
 	"strconv"
 	"time"
@@ -119,11 +120,25 @@ func (db *DB) Connect(ctx context.Context) (*pgx.Conn, error) {
 	return conn, nil
 }
 
+// reporting begins transactions that read much at a time.
+type reporting struct{ pool *pgxpool.Pool }
+
+func (r reporting) Begin(ctx context.Context) (pgx.Tx, error) {
+	tx, err := r.pool.Begin(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if _, err := tx.Exec(ctx, "SET LOCAL enable_hashjoin = on; SET LOCAL enable_mergejoin = on", pgx.QueryExecModeSimpleProtocol); err != nil {
+		return nil, errors.Join(err, tx.Rollback(ctx))
+	}
+	return tx, nil
+}
+
 // MoveCheckpoints brings the checkpoints of the books up to date.
 func (db *DB) MoveCheckpoints(ctx context.Context) error {
 	for moved := true; moved; {
 		var err error
-		if moved, err = db.books.MoveCheckpoints(ctx, db.pool); err != nil {
+		if moved, err = db.books.MoveCheckpoints(ctx, reporting{db.pool}); err != nil {
 			return err
 		}
 	}
