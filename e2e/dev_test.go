@@ -114,7 +114,6 @@ func TestPlayedAgain(t *testing.T) {
 	t.Parallel()
 	// The play can be had again beside a running server, as often as one likes, and
 	// leaves the platform's endpoint as it was.
-	t.Skip("right after a change of the endpoint the dispatcher may still send to the one before it, so the play waits for a TEST in vain")
 	folder := closedFolder(t)
 	p := credentials(t, folder, dev(t, folder, "--no-demo"))
 	hooks := p.listen()

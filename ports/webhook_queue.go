@@ -86,6 +86,9 @@ type WebhookDue struct {
 	Fresh, Retries []QueuedWebhook
 	// NextRetry is when the backlog has something due next; zero for nothing.
 	NextRetry time.Time
+	// Endpoint is where the platform wants its events, read after them: an event that
+	// was told because it changed goes to the new one.
+	Endpoint Endpoint
 }
 
 // Fate is what becomes of an event after an attempt, or without one.

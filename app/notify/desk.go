@@ -120,6 +120,7 @@ func (d *desk) exchange(ctx context.Context, now instant, look, stopping bool) e
 	}
 	d.recorded(now)
 	for i, l := range wanting {
+		l.move(due[i].Endpoint)
 		l.add(d.working, now, wants[i], due[i])
 	}
 	return nil

@@ -251,7 +251,7 @@ func (m *Memory) head(p ident.Platform, subject uuid.UUID) *stored {
 }
 
 func (m *Memory) read(now time.Time, want ports.WebhookWant) ports.WebhookDue {
-	var due ports.WebhookDue
+	due := ports.WebhookDue{Endpoint: m.endpoints[want.Platform]}
 	var retries []*stored
 	for _, s := range m.events {
 		held := slices.Contains(want.Held, s.seq)

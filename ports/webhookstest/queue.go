@@ -51,6 +51,9 @@ func freshInOrder(t *testing.T, b Bench) {
 		!first.Since.Equal(events[0].At) || first.Attempts != 0 || first.Tries != 0 || first.Retry || first.Behind || first.Followed {
 		t.Errorf("got %+v", first)
 	}
+	if due.Endpoint.URL != endpointURL || due.Endpoint.Environment != "SANDBOX" {
+		t.Errorf("they go to %+v", due.Endpoint)
+	}
 }
 
 func readInParts(t *testing.T, b Bench) {

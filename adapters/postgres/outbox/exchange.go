@@ -32,6 +32,7 @@ func (s *session) Exchange(ctx context.Context, now time.Time, done []ports.Webh
 		if want.Retries > 0 {
 			queueRetries(batch, now, want, &due[i])
 		}
+		queueEndpoint(batch, want, &due[i])
 	}
 	if batch.Len() == 0 {
 		return due, nil
@@ -40,6 +41,15 @@ func (s *session) Exchange(ctx context.Context, now time.Time, done []ports.Webh
 		return nil, fmt.Errorf("record and read webhooks: %w", err)
 	}
 	return due, nil
+}
+
+// Comes after the events, whose commits it therefore sees.
+const endpointSQL = `SELECT webhook_endpoint, environment FROM platforms WHERE id = $1`
+
+func queueEndpoint(batch *pgx.Batch, want ports.WebhookWant, due *ports.WebhookDue) {
+	batch.Queue(endpointSQL, key(want.Platform.UUID())).QueryRow(func(row pgx.Row) error {
+		return row.Scan(&due.Endpoint.URL, &due.Endpoint.Environment)
+	})
 }
 
 const snapshotSQL = `
