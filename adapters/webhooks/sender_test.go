@@ -105,6 +105,23 @@ func TestAnswerIsText(t *testing.T) {
 	}
 }
 
+func FuzzClean(f *testing.F) {
+	// Whatever a receiver answers, what is kept of it is valid text without NUL and not
+	// longer than it can become by replacing bytes.
+	for _, seed := range []string{"", "ok", "a\x00b", "\xff", "日本語", "日本\xe8\xaa"} {
+		f.Add([]byte(seed))
+	}
+	f.Fuzz(func(t *testing.T, b []byte) {
+		got := clean(b)
+		if !utf8.ValidString(got) || strings.ContainsRune(got, 0) || len(got) > 3*len(b) {
+			t.Errorf("%q became %q", b, got)
+		}
+		if utf8.Valid(b) && !strings.ContainsRune(string(b), 0) && got != string(b) {
+			t.Errorf("%q was changed to %q", b, got)
+		}
+	})
+}
+
 func TestNoAnswer(t *testing.T) {
 	t.Parallel()
 	// A receiver that accepts and never answers is given up after the timeout; one that

@@ -330,6 +330,35 @@ func TestNewEndpointIsTriedAtOnce(t *testing.T) {
 	})
 }
 
+func TestTestEventGoesToTheNewEndpoint(t *testing.T) {
+	t.Parallel()
+	// The event that announces a changed URL goes there, also while the platform is busy.
+	synctest.Test(t, func(t *testing.T) {
+		town := newTown()
+		p := town.platform()
+		n := town.dispatcher(Config{})
+		defer run(n)()
+		for i := range 50 {
+			town.tell(p, 1)
+			n.Wake()
+			time.Sleep(3 * time.Millisecond)
+			town.memory.SetEndpoint(p, fmt.Sprintf("https://number%d.example/%s", i, p))
+			test := event.NewTest(ident.NewWebhook(town.New, time.Now()), p, town.clock.Now())
+			town.memory.Append(test)
+			n.Wake()
+			synctest.Wait()
+			time.Sleep(20 * time.Millisecond)
+
+			town.mu.Lock()
+			last := town.visits[len(town.visits)-1]
+			town.mu.Unlock()
+			if last.ID != test.ID || !strings.HasPrefix(last.Endpoint.URL, fmt.Sprintf("https://number%d.", i)) {
+				t.Fatalf("change %d: %s went to %s", i, last.ID, last.Endpoint.URL)
+			}
+		}
+	})
+}
+
 func TestNoEndpointAnyMore(t *testing.T) {
 	t.Parallel()
 	// When the URL is taken away nothing is sent and nothing counts as tried; with a new

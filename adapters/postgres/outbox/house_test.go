@@ -9,6 +9,7 @@ import (
 	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
 
+	"causeway/adapters/ids"
 	"causeway/adapters/pgembed/pgtest"
 	"causeway/core/event"
 	"causeway/core/ident"
@@ -20,10 +21,11 @@ type house struct {
 	t   testing.TB
 	url string
 	now time.Time
+	ids *ids.Generator
 }
 
 func newHouse(t testing.TB) *house {
-	return &house{t: t, url: pgtest.New(t), now: time.Date(2026, 5, 6, 7, 8, 9, 0, time.UTC)}
+	return &house{t: t, url: pgtest.New(t), now: time.Date(2026, 5, 6, 7, 8, 9, 0, time.UTC), ids: ids.New()}
 }
 
 // connect opens a connection in the service's role.
@@ -93,7 +95,7 @@ func (h *house) rows(p ident.Platform, count, perSubject, size int) []Row {
 			subject = uuid.Must(uuid.NewV7())
 		}
 		e := event.Event{
-			ID: ident.NewWebhook(func(time.Time) uuid.UUID { return uuid.Must(uuid.NewV7()) }, h.now), Platform: p,
+			ID: ident.NewWebhook(h.ids.New, h.now), Platform: p,
 			Type: event.OutgoingPayment, Name: names[i%perSubject%len(names)], Subject: subject, At: h.now,
 		}
 		rows[i] = Row{Event: e, Body: e.Envelope(append([]byte(`{"x":"`), append(bytes.Repeat([]byte("y"), size), `"}`...)...))}

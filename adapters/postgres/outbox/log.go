@@ -18,12 +18,15 @@ import (
 )
 
 // Log shows what was told to platforms, and queues it again.
-type Log struct{ q Querier }
+type Log struct {
+	q     Querier
+	chunk int // of a redelivery
+}
 
 var _ ports.WebhookLog = (*Log)(nil)
 
 // NewLog reads and writes through q, a pool as a rule.
-func NewLog(q Querier) *Log { return &Log{q} }
+func NewLog(q Querier) *Log { return &Log{q, redeliverChunk} }
 
 func (l *Log) Deliveries(ctx context.Context, p ident.Platform, f ports.DeliveryFilter) (ports.DeliveryPage, error) {
 	sql, args := listSQL(p, f)

@@ -123,8 +123,13 @@ func TestLateCommit(t *testing.T) {
 
 func TestTailMovesOn(t *testing.T) {
 	t.Parallel()
-	// When nobody is writing, a read begins behind what was read before.
+	// When nobody is writing, a read begins behind what was read before, also while
+	// somebody reads for long and keeps all deleted rows alive.
 	h := newHouse(t)
+	reader := h.connect()
+	if _, err := reader.Exec(context.Background(), "BEGIN ISOLATION LEVEL REPEATABLE READ; SELECT count(*) FROM webhook_queue"); err != nil {
+		t.Fatal(err)
+	}
 	p := h.platform("http://127.0.0.1:1/")
 	s, err := NewQueue(h.plain).Attend(context.Background())
 	if err != nil {
@@ -153,6 +158,29 @@ func TestTailMovesOn(t *testing.T) {
 		<-ticks.C
 	}
 	t.Fatalf("the tail stays at %d: %+v", tail.tail, tail)
+}
+
+func TestRedeliverInChunks(t *testing.T) {
+	t.Parallel()
+	// However many events are chosen, each is queued once.
+	h := newHouse(t)
+	ctx := context.Background()
+	p := h.platform("")
+	if err := Append(ctx, h.connect(), h.rows(p, 23, 3, 10)); err != nil {
+		t.Fatal(err)
+	}
+	log := NewLog(h.connectPlain())
+	log.chunk = 5
+
+	for _, want := range []int{23, 0} {
+		if n, err := log.Redeliver(ctx, p, ports.Redelivery{Created: ports.Span{From: h.now, To: h.now}}, h.now); err != nil || n != want {
+			t.Errorf("redelivered %d, want %d: %v", n, want, err)
+		}
+	}
+	page, err := log.Deliveries(ctx, p, ports.DeliveryFilter{Status: event.Pending})
+	if err != nil || len(page.Items) != 23 {
+		t.Errorf("%d wait: %v", len(page.Items), err)
+	}
 }
 
 func TestWait(t *testing.T) {

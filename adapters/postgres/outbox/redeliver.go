@@ -40,14 +40,14 @@ WITH chosen AS (
     SELECT platform_id, subject, seq, id, $%d::timestamptz, $%d::timestamptz, attempts, 0 FROM chosen
     ON CONFLICT (platform_id, subject, seq) DO NOTHING RETURNING 1)
 SELECT (SELECT count(*) FROM chosen), (SELECT count(*) FROM queued), coalesce((SELECT id FROM chosen ORDER BY id DESC LIMIT 1), $2)`,
-			fromEvents, joinState, c.where(), redeliverChunk, len(c.args), len(c.args))
+			fromEvents, joinState, c.where(), l.chunk, len(c.args), len(c.args))
 
 		var chosen, queued int
 		if err := l.q.QueryRow(ctx, sql, c.args...).Scan(&chosen, &queued, &after); err != nil {
 			return total, fmt.Errorf("queue webhooks again: %w", err)
 		}
 		total += queued
-		if chosen < redeliverChunk {
+		if chosen < l.chunk {
 			return total, nil
 		}
 	}
