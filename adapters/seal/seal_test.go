@@ -102,8 +102,9 @@ func TestParseKey(t *testing.T) {
 			t.Errorf("%q is taken for a key", text)
 		}
 	}
-	if _, err := ParseKey(NewKey()); err != nil || NewKey() == NewKey() {
-		t.Errorf("new keys: %v", err)
+	one, other := NewKey(), NewKey()
+	if _, err := ParseKey(one); err != nil || one == other {
+		t.Errorf("new keys %q and %q: %v", one, other, err)
 	}
 	if _, err := New(raw[:16]); err == nil {
 		t.Error("a short key is taken")

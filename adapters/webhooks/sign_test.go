@@ -105,8 +105,11 @@ func TestBodySignatureStays(t *testing.T) {
 // published rules.
 func verifyBoth(keys []ports.WebhookKey, r received) error {
 	var header struct{ V, S string }
-	if err := json.Unmarshal([]byte(r.header.Get("Service-Webhook-Signature")), &header); err != nil || header.V != "1" {
-		return fmt.Errorf("Service-Webhook-Signature %q: %v", r.header.Get("Service-Webhook-Signature"), err)
+	if err := json.Unmarshal([]byte(r.header.Get("Service-Webhook-Signature")), &header); err != nil {
+		return err
+	}
+	if header.V != "1" {
+		return fmt.Errorf("Service-Webhook-Signature has version %q", header.V)
 	}
 	der, err := base64.StdEncoding.DecodeString(header.S)
 	if err != nil {

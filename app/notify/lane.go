@@ -98,10 +98,9 @@ func (in *line) refuses(q ports.QueuedWebhook, longest int) bool {
 // count keeps the book of outcomes that are not recorded.
 func (in *line) count(fate ports.Fate, by int) {
 	in.unrecorded += by
-	switch fate {
-	case ports.RetryAt:
+	if fate == ports.RetryAt {
 		in.failed += by
-	case ports.StandBack:
+	} else if fate == ports.StandBack {
 		in.stoodBack += by
 	}
 }

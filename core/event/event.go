@@ -73,6 +73,7 @@ func (t Type) ResourceKey() string {
 		return "invitation"
 	case AgentAction:
 		return "agentAction"
+	case Test:
 	}
 	return ""
 }

@@ -45,10 +45,9 @@ func listSQL(p ident.Platform, f ports.DeliveryFilter) (string, []any) {
 	c := conditions{}
 	c.add("e.platform_id = %s", key(p.UUID()))
 	from := fromEvents
-	switch f.Status {
-	case event.Pending:
+	if f.Status == event.Pending {
 		from = fromPending
-	case event.Failed:
+	} else if f.Status == event.Failed {
 		from = fromFailed
 	}
 	c.narrow(f)
