@@ -173,7 +173,7 @@ func (b *bench) warmUp(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if err := b.rig.analyze(ctx); err != nil {
+	if err := b.rig.meter.analyze(ctx); err != nil {
 		return err
 	}
 	_, err = b.step(ctx, phase{name: "warm-up after ANALYZE", inFlight: b.inFlight, quotes: b.only == "quotes", measured: 2 * time.Second})
@@ -241,12 +241,18 @@ func (b *bench) step(ctx context.Context, p phase) (figures, error) {
 	return f, err
 }
 
-// blame adds what the service said last to a failure that is not ours.
+// blame adds what the service said last, and where things stand, to a failure that
+// is not ours.
 func (b *bench) blame(ctx context.Context, err error) error {
 	if ctx.Err() != nil {
 		return context.Cause(ctx)
 	}
-	return fmt.Errorf("%w\nthe service said last:\n%s", err, b.rig.service.words())
+	ctx, cancel := context.WithTimeout(ctx, 10*time.Second)
+	defer cancel()
+	if b.rig.pprof != "" {
+		err = errors.Join(err, fetch(ctx, "http://"+b.rig.pprof+"/debug/pprof/goroutine?debug=2", filepath.Join(b.profile, "goroutines.txt")))
+	}
+	return fmt.Errorf("%w\n%s\nthe service said last:\n%s", err, b.situation(ctx), b.rig.service.words())
 }
 
 // say tells whoever watches how far the run is.

@@ -6,8 +6,6 @@ import (
 	"fmt"
 	"strings"
 	"time"
-
-	"github.com/jackc/pgx/v5"
 )
 
 // closing is what is found when the load is over.
@@ -54,33 +52,36 @@ func (b *bench) close(ctx context.Context) (closing, error) {
 func (b *bench) drain(ctx context.Context) error {
 	ctx, cancel := context.WithTimeoutCause(ctx, drained, fmt.Errorf("not all webhooks came within %s after the load", drained))
 	defer cancel()
-	conn, err := pgx.Connect(ctx, b.rig.postgres.URL())
-	if err != nil {
-		return err
-	}
-	defer conn.Close(context.Background())
 	r := b.rig.receiver
 	for {
-		// What is tried again and given up is told apart from what is on its way.
-		var waiting bool
-		var parked int64
-		err := conn.QueryRow(ctx, `SELECT EXISTS (SELECT FROM webhook_queue) OR EXISTS (SELECT FROM webhook_backlog),
-			(SELECT count(*) FROM webhook_attempts WHERE parked)`).Scan(&waiting, &parked)
-		pending, processing, completed := r.pending.Load(), r.processing.Load(), r.completed.Load()
-		state := fmt.Errorf("accepted %d PENDING of %d, %d PROCESSING and %d COMPLETED of %d; %d given up",
-			pending, b.quotes, processing, completed, b.ramps, parked)
+		waiting, parked, err := b.rig.meter.webhooks(ctx)
 		switch {
 		case err != nil:
-			return errors.Join(context.Cause(ctx), err, state)
+			return errors.Join(context.Cause(ctx), err)
 		case parked > 0:
-			return state
-		case !waiting && pending >= int64(b.quotes) && processing >= int64(b.ramps) && completed >= int64(b.ramps):
+			return fmt.Errorf("%d webhooks were given up", parked)
+		case waiting == 0 && r.pending.Load() >= int64(b.quotes) && r.processing.Load() >= int64(b.ramps) && r.completed.Load() >= int64(b.ramps):
 			return nil
 		}
 		if err := rest(ctx, 100*time.Millisecond); err != nil {
-			return errors.Join(err, state)
+			return err
 		}
 	}
+}
+
+// situation is where things stand, for whoever must find out what went wrong.
+func (b *bench) situation(ctx context.Context) string {
+	r := b.rig.receiver
+	if r == nil {
+		return "nothing was asked for yet"
+	}
+	waiting, parked, err := b.rig.meter.webhooks(ctx)
+	if err != nil {
+		return err.Error()
+	}
+	return fmt.Sprintf("of %d quotes and %d payments that were finished, %d PENDING, %d PROCESSING, %d COMPLETED, %d FAILED and %d other events were accepted; "+
+		"%d events wait to be sent, %d were given up", b.quotes, b.ramps, r.pending.Load(), r.processing.Load(), r.completed.Load(),
+		r.failed.Load(), r.other.Load(), waiting, parked)
 }
 
 // verifySamples checks the signatures of the deliveries kept from the warm-up.

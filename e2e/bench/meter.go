@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"time"
@@ -18,17 +19,21 @@ type meter struct {
 	server    int    // process id of the service
 	postgres  int    // process id of the first Postgres process
 	generator int
+	superuser string // URL
 }
 
-// newMeter reads over a connection as superuser.
-func newMeter(ctx context.Context, superuserURL, database string, server int) (*meter, error) {
-	conn, err := pgx.Connect(ctx, superuserURL)
+// newMeter reads over connections as superuser.
+func newMeter(ctx context.Context, superuserURL, serviceURL string, server int) (*meter, error) {
+	settings, err := pgx.ParseConfig(serviceURL)
 	if err != nil {
 		return nil, err
 	}
-	m := &meter{conn: conn, database: database, server: server, generator: os.Getpid()}
+	m := &meter{database: settings.Database, server: server, generator: os.Getpid(), superuser: superuserURL}
+	if m.conn, err = pgx.Connect(ctx, superuserURL); err != nil {
+		return nil, err
+	}
 	var backend int
-	if err := conn.QueryRow(ctx, "SELECT pg_backend_pid()").Scan(&backend); err != nil {
+	if err := m.conn.QueryRow(ctx, "SELECT pg_backend_pid()").Scan(&backend); err != nil {
 		return nil, err
 	}
 	s, err := statOf(backend)
@@ -37,6 +42,39 @@ func newMeter(ctx context.Context, superuserURL, database string, server int) (*
 	}
 	m.postgres = s.parent
 	return m, nil
+}
+
+// inside connects to the service's own database. What is done there counts as the
+// service's, so it is not for the time of a measurement.
+func (m *meter) inside(ctx context.Context, do func(*pgx.Conn) error) error {
+	settings, err := pgx.ParseConfig(m.superuser)
+	if err != nil {
+		return err
+	}
+	settings.Database = m.database
+	conn, err := pgx.ConnectConfig(ctx, settings)
+	if err != nil {
+		return err
+	}
+	return errors.Join(do(conn), conn.Close(context.WithoutCancel(ctx)))
+}
+
+// analyze makes Postgres know the tables as they are now. Otherwise it would do so
+// by itself at some moment of the measurement.
+func (m *meter) analyze(ctx context.Context) error {
+	return m.inside(ctx, func(conn *pgx.Conn) error {
+		_, err := conn.Exec(ctx, "ANALYZE")
+		return err
+	})
+}
+
+// webhooks counts the events that wait to be sent, and those that were given up.
+func (m *meter) webhooks(ctx context.Context) (waiting, parked int64, err error) {
+	err = m.inside(ctx, func(conn *pgx.Conn) error {
+		return conn.QueryRow(ctx, `SELECT (SELECT count(*) FROM webhook_queue) + (SELECT count(*) FROM webhook_backlog),
+			(SELECT count(*) FROM webhook_attempts WHERE parked)`).Scan(&waiting, &parked)
+	})
+	return waiting, parked, err
 }
 
 func (m *meter) close() { _ = m.conn.Close(context.Background()) }

@@ -87,21 +87,22 @@ func fetch(ctx context.Context, url, path string) error {
 // statements lists what Postgres spent its time on, the most expensive first.
 func (p *profiles) statements(ctx context.Context, b *bench) error {
 	rows, err := b.rig.meter.conn.Query(ctx, `
-		SELECT calls, round(total_exec_time::numeric, 1)::text, round(mean_exec_time::numeric, 3)::text, rows, shared_blks_hit, wal_bytes::bigint, query
-		FROM pg_stat_statements WHERE dbid = (SELECT oid FROM pg_database WHERE datname = $1) ORDER BY total_exec_time DESC LIMIT 40`, b.rig.meter.database)
+		SELECT calls, round(total_exec_time::numeric, 1)::text, round(mean_exec_time::numeric, 3)::text,
+		       plans, round(total_plan_time::numeric, 1)::text, rows, shared_blks_hit, wal_bytes::bigint, query
+		FROM pg_stat_statements WHERE dbid = (SELECT oid FROM pg_database WHERE datname = $1) ORDER BY total_exec_time + total_plan_time DESC LIMIT 40`, b.rig.meter.database)
 	if err != nil {
 		return err
 	}
 	var text strings.Builder
 	table := tabwriter.NewWriter(&text, 0, 8, 2, ' ', tabwriter.AlignRight)
-	fmt.Fprintln(table, "calls\ttotal ms\tmean ms\trows\tblocks\tWAL bytes\t  statement")
+	fmt.Fprintln(table, "calls\ttotal ms\tmean ms\tplans\tplan ms\trows\tblocks\tWAL bytes\t  statement")
 	for rows.Next() {
-		var calls, count, blocks, wal int64
-		var total, mean, query string
-		if err := rows.Scan(&calls, &total, &mean, &count, &blocks, &wal, &query); err != nil {
+		var calls, plans, count, blocks, wal int64
+		var total, mean, planning, query string
+		if err := rows.Scan(&calls, &total, &mean, &plans, &planning, &count, &blocks, &wal, &query); err != nil {
 			return err
 		}
-		fmt.Fprintf(table, "%d\t%s\t%s\t%d\t%d\t%d\t  %.400s\n", calls, total, mean, count, blocks, wal, strings.Join(strings.Fields(query), " "))
+		fmt.Fprintf(table, "%d\t%s\t%s\t%d\t%s\t%d\t%d\t%d\t  %.400s\n", calls, total, mean, plans, planning, count, blocks, wal, strings.Join(strings.Fields(query), " "))
 	}
 	if err := rows.Err(); err != nil {
 		return err

@@ -54,7 +54,8 @@ func (r *rig) raise(ctx context.Context, o options) error {
 	extra := map[string]string{}
 	if o.profile != "" {
 		extra["shared_preload_libraries"] = "pg_stat_statements"
-		extra["pg_stat_statements.track"] = "all"
+		extra["pg_stat_statements.track"] = "all" // those inside functions too
+		extra["pg_stat_statements.track_planning"] = "on"
 	}
 	var err error
 	if r.postgres, err = pgembed.Start(ctx, pgembed.Options{Dir: filepath.Join(r.folder, "data"), Settings: extra}); err != nil {
@@ -88,7 +89,7 @@ func (r *rig) raise(ctx context.Context, o options) error {
 	if err := r.service.awaitReady(ctx, address); err != nil {
 		return err
 	}
-	if r.meter, err = newMeter(ctx, r.postgres.SuperuserURL(), databaseOf(r.postgres.URL()), r.service.pid()); err != nil {
+	if r.meter, err = newMeter(ctx, r.postgres.SuperuserURL(), r.postgres.URL(), r.service.pid()); err != nil {
 		return err
 	}
 	if err := rest(ctx, settle); err != nil {
@@ -136,30 +137,6 @@ func (r *rig) makeYardstick(ctx context.Context) (yardstick, error) {
 	}
 	service.Path = "/" + yardstickDatabase
 	return newYardstick(ctx, service.String())
-}
-
-// analyze makes Postgres know the tables as they are now. Otherwise it would do so
-// by itself at some moment of the measurement.
-func (r *rig) analyze(ctx context.Context) error {
-	super, err := url.Parse(r.postgres.SuperuserURL())
-	if err != nil {
-		return err
-	}
-	super.Path = "/" + databaseOf(r.postgres.URL())
-	conn, err := pgx.Connect(ctx, super.String())
-	if err != nil {
-		return err
-	}
-	_, err = conn.Exec(ctx, "ANALYZE")
-	return errors.Join(err, conn.Close(ctx))
-}
-
-func databaseOf(databaseURL string) string {
-	parsed, err := url.Parse(databaseURL)
-	if err != nil {
-		return ""
-	}
-	return filepath.Base(parsed.Path)
 }
 
 // rest does nothing for a while.
