@@ -22,6 +22,19 @@ type profiles struct {
 	own    *os.File
 }
 
+// profiling makes Postgres count statements, those inside functions too, and log the
+// plans of slow ones.
+var profiling = map[string]string{
+	"shared_preload_libraries":           "pg_stat_statements,auto_explain",
+	"pg_stat_statements.track":           "all",
+	"pg_stat_statements.track_planning":  "on",
+	"auto_explain.log_min_duration":      "50ms",
+	"auto_explain.log_analyze":           "on",
+	"auto_explain.log_timing":            "off",
+	"auto_explain.log_buffers":           "on",
+	"auto_explain.log_nested_statements": "on",
+}
+
 // beginProfiles starts the profiles, for that long.
 func (b *bench) beginProfiles(ctx context.Context, long time.Duration) (*profiles, error) {
 	if err := os.MkdirAll(b.profile, 0o755); err != nil {
@@ -57,7 +70,14 @@ func (p *profiles) finish(ctx context.Context, b *bench) error {
 	if err := fetch(ctx, "http://"+b.rig.pprof+"/debug/pprof/allocs", filepath.Join(p.folder, "service-allocations.pprof")); err != nil {
 		return err
 	}
-	return p.statements(ctx, b)
+	if err := p.statements(ctx, b); err != nil {
+		return err
+	}
+	slow, err := os.ReadFile(filepath.Join(b.rig.folder, "data", "postgres.log"))
+	if err != nil {
+		return err
+	}
+	return os.WriteFile(filepath.Join(p.folder, "slow-plans.txt"), slow, 0o600)
 }
 
 func fetch(ctx context.Context, url, path string) error {

@@ -51,11 +51,9 @@ const settle = 3 * time.Second
 
 // raise brings it all up. What is up when it fails is for the caller to take down.
 func (r *rig) raise(ctx context.Context, o options) error {
-	extra := map[string]string{}
+	var extra map[string]string
 	if o.profile != "" {
-		extra["shared_preload_libraries"] = "pg_stat_statements"
-		extra["pg_stat_statements.track"] = "all" // those inside functions too
-		extra["pg_stat_statements.track_planning"] = "on"
+		extra = profiling
 	}
 	var err error
 	if r.postgres, err = pgembed.Start(ctx, pgembed.Options{Dir: filepath.Join(r.folder, "data"), Settings: extra}); err != nil {
