@@ -97,6 +97,7 @@ func (o Options) session() map[string]string {
 	}
 	if !o.Reports {
 		settings["enable_seqscan"], settings["enable_hashjoin"], settings["enable_mergejoin"] = "off", "off", "off"
+		settings["plan_cache_mode"] = "force_generic_plan" // planning costs more than it can win
 	}
 	return settings
 }

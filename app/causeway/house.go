@@ -39,7 +39,7 @@ import (
 
 // linger is how long a busy group waits for company. It costs a request that much
 // at most, and only under load.
-const linger = time.Millisecond
+const linger = 2 * time.Millisecond
 
 // house is the service, wired: the use cases on their adapters.
 type house struct {

@@ -28,7 +28,7 @@ func NewQueue(connect func(context.Context) (*pgx.Conn, error)) *Queue { return 
 
 // The plans of a session are made once and stay, so they must be right for tables
 // of any size from the first row on: along the indexes.
-const sessionSQL = `SET plan_cache_mode = force_generic_plan; SET enable_seqscan = off; SET enable_mergejoin = off`
+const sessionSQL = `SET plan_cache_mode = force_generic_plan; SET enable_seqscan = off; SET enable_mergejoin = off; SET enable_hashjoin = off`
 
 // Attend opens a session.
 func (q *Queue) Attend(ctx context.Context) (ports.WebhookSession, error) {
