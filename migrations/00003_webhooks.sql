@@ -14,7 +14,8 @@ CREATE TABLE webhook_events (
     body        bytea       NOT NULL,
     PRIMARY KEY (platform_id, id)
 );
-CREATE INDEX webhook_events_of_subject ON webhook_events (platform_id, subject);
+-- Partial, so that a look-up by id cannot fall for it while the table is young.
+CREATE INDEX webhook_events_of_subject ON webhook_events (platform_id, subject) WHERE subject <> id;
 -- A long body is compressed cheaply where the server can.
 -- +goose StatementBegin
 DO $$
