@@ -94,8 +94,11 @@ func (k *keyring) checkStandard(header http.Header, body []byte) error {
 
 func (k *keyring) fetch() error {
 	keys, err := k.client.try(context.Background(), http.MethodGet, "/webhook-keys", nil)
-	if err != nil || keys.status != http.StatusOK {
-		return fmt.Errorf("GET /webhook-keys: %d %v", keys.status, err)
+	if err != nil {
+		return fmt.Errorf("GET /webhook-keys: %w", err)
+	}
+	if keys.status != http.StatusOK {
+		return fmt.Errorf("GET /webhook-keys: %d", keys.status)
 	}
 	k.ecdsa, k.ed = nil, nil
 	for i := range keys.list("data") {

@@ -113,7 +113,7 @@ func (x *exchange) refuse(err error) {
 	}
 	x.status = f.Code.Status()
 	x.buffer().Reset()
-	encode(x.out, bodyOf(f))
+	_ = encode(x.out, bodyOf(f)) // it is ours, and a buffer takes everything
 }
 
 var jsonType = []string{"application/json"}

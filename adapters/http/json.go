@@ -63,6 +63,7 @@ func decode(data []byte, v any) error {
 			rule = "array"
 		case reflect.Struct, reflect.Map:
 			rule = "object"
+		default: // a text, or something written as one
 		}
 		return errors.New(mark + "mistyped" + mark + mistyped.Field + mark + rule)
 	}

@@ -103,7 +103,7 @@ func (x *exchange) operate() { x.route.operate(x) }
 // finish sends what was answered, whatever happened before, and takes note of it.
 func (x *exchange) finish() {
 	if p := recover(); p != nil {
-		if p == http.ErrAbortHandler {
+		if err, ok := p.(error); ok && errors.Is(err, http.ErrAbortHandler) {
 			panic(p)
 		}
 		x.refuse(&panicked{value: p, stack: debug.Stack()})

@@ -271,7 +271,8 @@ func TestHealth(t *testing.T) {
 	}
 	logged := false
 	for _, entry := range f.logs.AllEntries() {
-		logged = logged || entry.Data["error"] == broken
+		err, _ := entry.Data["error"].(error)
+		logged = logged || errors.Is(err, broken)
 	}
 	if !logged {
 		t.Error("the reason is not in the log")

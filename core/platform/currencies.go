@@ -27,7 +27,7 @@ func checkCurrencies(currencies []Currency) []fault.Field {
 			at("minAmount", "must be 0 or more, in the smallest unit of the currency")
 		}
 		if c.MaxAmount < c.MinAmount || c.MaxAmount > money.MaxMinor {
-			at("maxAmount", fmt.Sprintf("must be between minAmount and %d", int64(money.MaxMinor)))
+			at("maxAmount", fmt.Sprintf("must be between minAmount and %d", money.MaxMinor))
 		}
 		for j, f := range c.RequiredCounterpartyFields {
 			if !slices.Contains(FieldNames, f.Name) {

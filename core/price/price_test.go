@@ -177,7 +177,7 @@ func TestRefusals(t *testing.T) {
 			if !errors.Is(err, c.want) || got != (price.Price{}) {
 				t.Fatalf("%+v, %v; want %v", got, err, c.want)
 			}
-			if outOfRange := c.want != price.ErrFee; errors.Is(err, price.ErrOutOfRange) != outOfRange {
+			if outOfRange := !errors.Is(c.want, price.ErrFee); errors.Is(err, price.ErrOutOfRange) != outOfRange {
 				t.Errorf("%v is ErrOutOfRange: %v, want %v", err, !outOfRange, outOfRange)
 			}
 		})

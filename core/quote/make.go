@@ -44,7 +44,7 @@ func (r Request) Check() error {
 	if r.Amount < 1 || r.Amount > money.MaxMinor {
 		bad = append(bad, fault.Field{Field: "lockedCurrencyAmount",
 			Message:    "must be a whole number of the smallest currency unit, from 1 to 9000000000000000",
-			Constraint: map[string]any{"minimum": 1, "maximum": int64(money.MaxMinor)}})
+			Constraint: map[string]any{"minimum": 1, "maximum": money.MaxMinor}})
 	}
 	if !r.Currency.Known() {
 		bad = append(bad, fault.Field{Field: "source.currency", Message: "must be a known currency code in upper case, such as USD or USDC"})

@@ -13,6 +13,7 @@ import (
 func (s State) Kinds() []ledger.Kind {
 	var kinds []ledger.Kind
 	switch s.Reached {
+	case NothingMoved:
 	case Received:
 		kinds = append(kinds, ledger.KindJITReceived)
 	case Converted:
@@ -35,6 +36,7 @@ func (s State) Kinds() []ledger.Kind {
 		kinds = append(kinds, ledger.KindRefundPaid)
 	case RefundNotPaid:
 		kinds = append(kinds, ledger.KindRefundFailed)
+	case NoRefund, RefundPending:
 	}
 	return kinds
 }

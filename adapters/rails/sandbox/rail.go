@@ -53,6 +53,7 @@ func (r *Rail) send(p ports.Payout, now time.Time) ports.Outcome {
 		return ports.Outcome{Verdict: ports.Done, Again: now.Add(r.after(sandbox.ReturnDelay))}
 	case sandbox.CancelledByUser:
 		return ports.Outcome{Verdict: ports.CancelledByUser}
+	default: // the other scenarios are those of transfers
 	}
 	return ports.Outcome{Verdict: ports.Done}
 }
