@@ -96,7 +96,7 @@ type ReferenceKey struct {
 // Taken is a receipt that was stored, and the transaction with its reference, if
 // there is one.
 type Taken struct {
-	// Fresh is false for a receipt that was stored before.
+	// Fresh is false for a receipt that was stored before, or earlier in the group.
 	Fresh       bool
 	Transaction *transaction.Transaction
 }

@@ -63,6 +63,7 @@ func (u *unit) TakeIn(ctx context.Context, receipts []transaction.Receipt) ([]po
 	taken := make([]ports.Taken, len(receipts))
 	for i, r := range receipts {
 		taken[i] = ports.Taken{Fresh: fresh[r.ID], Transaction: found[ports.ReferenceKey{Platform: r.Platform, Reference: r.Reference}]}
+		fresh[r.ID] = false // told twice in one group: it counts once
 	}
 	return taken, nil
 }
