@@ -77,11 +77,10 @@ FOR UPDATE OF m SKIP LOCKED`
 	// (ledger_entries_debit and _credit).
 	closeBlocks = `
 WITH recent AS MATERIALIZED (
-    SELECT side.account_id, sum(side.amount) AS debits, count(*) AS n, min(p.effective_at) AS earliest, max(p.effective_at) AS latest
-    FROM ledger_entries e
-    JOIN ledger_postings p ON p.platform_id = $1 AND p.seq = e.seq AND p.seq > $3 AND p.seq <= $2 -- said twice, or all of them are read
+    SELECT side.account_id, sum(side.amount) AS debits, count(*) AS n, min(e.effective_at) AS earliest, max(e.effective_at) AS latest
+    FROM (SELECT x.debit_account, x.credit_account, x.amount, (SELECT p.effective_at FROM ledger_postings p WHERE p.platform_id = $1 AND p.seq = x.seq) AS effective_at
+          FROM ledger_entries x WHERE x.platform_id = $1 AND x.seq > $3 AND x.seq <= $2 OFFSET 0) e
     CROSS JOIN LATERAL (VALUES (e.debit_account, e.amount), (e.credit_account, -e.amount)) side (account_id, amount)
-    WHERE e.platform_id = $1 AND e.seq > $3 AND e.seq <= $2
     GROUP BY side.account_id
 ), due AS MATERIALIZED (
     SELECT r.*, coalesce(k.seq, 0) AS since, coalesce(k.balance, 0) AS balance
