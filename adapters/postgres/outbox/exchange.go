@@ -55,13 +55,14 @@ func queueEndpoint(batch *pgx.Batch, want ports.WebhookWant, due *ports.WebhookD
 const snapshotSQL = `
 SELECT pg_snapshot_xmin(s)::text::bigint, pg_snapshot_xmax(s)::text::bigint FROM pg_current_snapshot() s`
 
-// Rides on the primary keys of webhook_queue, webhook_events and webhook_backlog.
+// Rides on the primary keys of webhook_queue, webhook_events and webhook_backlog. The
+// events are looked up one by one (OFFSET 0), or a young table would be read whole.
 const freshSQL = `
 SELECT q.seq, q.subject, e.id, e.name, e.created_at, e.body,
        (SELECT min(b.seq) FROM webhook_backlog b WHERE b.platform_id = $1 AND b.subject = q.subject)
 FROM (SELECT seq, subject, event_id FROM webhook_queue
       WHERE platform_id = $1 AND seq > $2 AND seq <> ALL ($3::bigint[]) ORDER BY seq LIMIT $4) q
-JOIN webhook_events e ON e.platform_id = $1 AND e.id = q.event_id
+CROSS JOIN LATERAL (SELECT * FROM webhook_events WHERE platform_id = $1 AND id = q.event_id OFFSET 0) e
 ORDER BY q.seq`
 
 func queueFresh(batch *pgx.Batch, want ports.WebhookWant, m *mark, before *snapshot, due *ports.WebhookDue) {
@@ -105,7 +106,7 @@ SELECT b.seq, b.subject, e.id, e.name, e.created_at, e.body, b.since, b.attempts
 FROM (SELECT * FROM webhook_backlog
       WHERE platform_id = $1 AND next_attempt_at <= $2 AND seq <> ALL ($3::bigint[])
       ORDER BY next_attempt_at, seq LIMIT $4) b
-JOIN webhook_events e ON e.platform_id = $1 AND e.id = b.event_id
+CROSS JOIN LATERAL (SELECT * FROM webhook_events WHERE platform_id = $1 AND id = b.event_id OFFSET 0) e
 ORDER BY b.next_attempt_at, b.seq`
 
 const nextRetrySQL = `SELECT min(next_attempt_at) FROM webhook_backlog WHERE platform_id = $1 AND next_attempt_at > $2`
