@@ -64,6 +64,9 @@ func (p *Payments) runLane(ctx context.Context, step transaction.Step, l *lane) 
 			p.doRest(working, step, l)
 			return
 		case first := <-l.mine:
+			if p.Linger > 0 && len(l.mine) > 0 {
+				time.Sleep(p.Linger) // there is company: more of it makes each cheaper
+			}
 			p.doJobs(working, step, l, l.gather(first))
 		case <-tick.C:
 			p.doDue(working, step, l)
