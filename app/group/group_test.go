@@ -3,6 +3,7 @@ package group_test
 import (
 	"context"
 	"errors"
+	"runtime"
 	"sync"
 	"testing"
 
@@ -50,7 +51,7 @@ func TestCommandsThatComeTogetherShareAGroup(t *testing.T) {
 		})
 	}
 	for c.Waiting() < company {
-		// the callers above are on their way in
+		runtime.Gosched() // the callers above are on their way in
 	}
 
 	close(release)
@@ -96,6 +97,7 @@ func TestGroupThatFailsIsRunOneByOne(t *testing.T) {
 		})
 	}
 	for c.Waiting() < 6 {
+		runtime.Gosched()
 	}
 	close(release)
 	all.Wait()

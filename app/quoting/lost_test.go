@@ -3,6 +3,7 @@ package quoting_test
 import (
 	"context"
 	"errors"
+	"runtime"
 	"sync"
 	"testing"
 	"time"
@@ -33,12 +34,13 @@ type everywhere struct{ ports.Rail }
 
 func (e everywhere) RailFor(ident.Platform) (ports.Rail, error) { return e.Rail, nil }
 
-// deaf is a store that does not hear the answer to one commit. It lets two commands
-// gather into a group before that.
+// deaf is a store that does not hear the answer to its second commit. It holds the
+// first until the gate opens, so that commands gather into a group behind it.
 type deaf struct {
 	ports.Store
 	mu   sync.Mutex
 	runs int
+	held chan struct{} // closed once the first run is at the gate
 	gate chan struct{}
 }
 
@@ -50,6 +52,7 @@ func (d *deaf) Do(ctx context.Context, fn func(context.Context, ports.Tx) error)
 	run := d.runs
 	d.mu.Unlock()
 	if run == 1 {
+		close(d.held)
 		<-d.gate
 	}
 	err := d.Store.Do(ctx, fn)
@@ -71,7 +74,7 @@ func TestLostCommitMakesNoSecondQuote(t *testing.T) {
 	}
 	t.Cleanup(db.Close)
 	request := furnish(t, db, made)
-	store := &deaf{Store: db, gate: make(chan struct{})}
+	store := &deaf{Store: db, held: make(chan struct{}), gate: make(chan struct{})}
 	quotes := quoting.New(quoting.Config{Store: store, Market: market.New("test"), Rails: everywhere{sandbox.New(stopped{}, 1)},
 		Clock: stopped{}, IDs: made, Committed: func() {}})
 	const company = 5
@@ -82,11 +85,12 @@ func TestLostCommitMakesNoSecondQuote(t *testing.T) {
 		}
 	}
 	all.Go(ask)
+	<-store.held
 	for range company {
 		all.Go(ask)
 	}
 	for quotes.Waiting() < company {
-		// they gather behind the first, which waits at the gate
+		runtime.Gosched() // they gather behind the first
 	}
 
 	close(store.gate)
