@@ -33,10 +33,13 @@ type Row struct {
 
 // The rows are numbered in the order given, because a scan of unnest keeps it. An
 // event of a platform without an endpoint is stored, but there is nowhere to send it.
+// The condition is always true, and is there for what it does before any row is
+// numbered: give the transaction its id, by which readers know that it runs.
 const appendSQL = `
 WITH told AS (
     INSERT INTO webhook_events (platform_id, id, subject, created_at, type, name, body)
     SELECT * FROM unnest($1::uuid[], $2::uuid[], $3::uuid[], $4::timestamptz[], $5::text[], $6::text[], $7::bytea[])
+    WHERE pg_current_xact_id() IS NOT NULL
     RETURNING platform_id, seq, subject, id)
 INSERT INTO webhook_queue (platform_id, seq, subject, event_id)
 SELECT told.platform_id, told.seq, told.subject, told.id

@@ -15,10 +15,14 @@ import (
 // Exchange is one round trip and one commit, whatever it carries.
 func (s *session) Exchange(ctx context.Context, now time.Time, done []ports.WebhookDone, wants []ports.WebhookWant) ([]ports.WebhookDue, error) {
 	batch, due := &pgx.Batch{}, make([]ports.WebhookDue, len(wants))
-	var before snapshot
+	var before horizon
 	if slices.ContainsFunc(wants, func(w ports.WebhookWant) bool { return w.Fresh > 0 }) {
-		// Before anything is written, so that our own transaction has no id yet.
-		batch.Queue(snapshotSQL).QueryRow(func(row pgx.Row) error { return row.Scan(&before.xmin, &before.xmax) })
+		// Before anything is written: our own transaction must not count as running.
+		asks := slices.ContainsFunc(wants, func(w ports.WebhookWant) bool {
+			m := s.marks[w.Platform]
+			return m != nil && m.asks()
+		})
+		batch.Queue(horizonSQL, asks).QueryRow(func(row pgx.Row) error { return row.Scan(&before.oldest, &before.next) })
 	}
 	record(batch, now, done)
 	for i, want := range wants {
@@ -52,8 +56,9 @@ func queueEndpoint(batch *pgx.Batch, want ports.WebhookWant, due *ports.WebhookD
 	})
 }
 
-const snapshotSQL = `
-SELECT pg_snapshot_xmin(s)::text::bigint, pg_snapshot_xmax(s)::text::bigint FROM pg_current_snapshot() s`
+// The next id is our own: whoever has one by now has a lower one.
+const horizonSQL = `
+SELECT pg_snapshot_xmin(pg_current_snapshot())::text::bigint, CASE WHEN $1 THEN pg_current_xact_id()::text::bigint ELSE 0 END`
 
 // Rides on the primary keys of webhook_queue, webhook_events and webhook_backlog. The
 // events are looked up one by one (OFFSET 0), or a young table would be read whole.
@@ -65,7 +70,7 @@ FROM (SELECT seq, subject, event_id FROM webhook_queue
 CROSS JOIN LATERAL (SELECT * FROM webhook_events WHERE platform_id = $1 AND id = q.event_id OFFSET 0) e
 ORDER BY q.seq`
 
-func queueFresh(batch *pgx.Batch, want ports.WebhookWant, m *mark, before *snapshot, due *ports.WebhookDue) {
+func queueFresh(batch *pgx.Batch, want ports.WebhookWant, m *mark, before *horizon, due *ports.WebhookDue) {
 	from, held := m.tail, []int64{}
 	if want.Whole {
 		from = 0

@@ -18,10 +18,17 @@ func TestMark(t *testing.T) {
 		var xid, seq int64 = 1, 0
 		committed, read := map[int64]bool{}, map[int64]bool{}
 		m := &mark{}
-		see := func() snapshot {
-			s := snapshot{xmin: xid, xmax: xid}
+		// As in Postgres: when nothing runs, the oldest is the one after the last that
+		// ended, though others above it may have begun.
+		var ended int64
+		see := func() horizon {
+			s := horizon{oldest: ended + 1}
 			for _, r := range running {
-				s.xmin = min(s.xmin, r.xid)
+				s.oldest = min(s.oldest, r.xid)
+			}
+			if m.asks() || rapid.Bool().Draw(t, "another platform asks") {
+				s.next, ended = xid, xid
+				xid++
 			}
 			return s
 		}
@@ -29,6 +36,7 @@ func TestMark(t *testing.T) {
 			before := see()
 			if rapid.Bool().Draw(t, "something commits between snapshot and read") && len(running) > 0 {
 				committed[running[0].seq] = running[0].seq > 0
+				ended = max(ended, running[0].xid)
 				running = running[1:]
 			}
 			var found []int64
@@ -70,6 +78,7 @@ func TestMark(t *testing.T) {
 				}
 				i := rapid.IntRange(0, len(running)-1).Draw(t, "which")
 				committed[running[i].seq] = running[i].seq > 0 && rapid.Bool().Draw(t, "commits")
+				ended = max(ended, running[i].xid)
 				running = slices.Delete(running, i, i+1)
 			},
 			"read":       func(*rapid.T) { look(1000) },
@@ -79,8 +88,13 @@ func TestMark(t *testing.T) {
 				if len(running) > 0 {
 					return
 				}
-				for range 4 {
+				for range 5 {
 					look(1000)
+				}
+				for s := range read {
+					if s > m.tail {
+						t.Fatalf("the tail stays at %d, below %d", m.tail, s)
+					}
 				}
 			},
 		})

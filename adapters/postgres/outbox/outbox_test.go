@@ -121,6 +121,55 @@ func TestLateCommit(t *testing.T) {
 	}
 }
 
+func TestLateCommitAboveTheLastThatEnded(t *testing.T) {
+	t.Parallel()
+	// The same when nothing that began after the slow transaction has ended yet, so
+	// that a snapshot alone would not tell that it runs, and its events are the first
+	// thing it writes.
+	h := newHouse(t)
+	ctx := context.Background()
+	p := h.platform("http://127.0.0.1:1/")
+	reader, _ := attend(t, h, p)
+	slow, quick := h.connect(), h.connect()
+	first, err := quick.Begin(ctx)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := first.Exec(ctx, "SELECT pg_current_xact_id()"); err != nil {
+		t.Fatal(err)
+	}
+	second, err := slow.Begin(ctx)
+	if err != nil {
+		t.Fatal(err)
+	}
+	late := h.rows(p, 1, 1, 10)
+	if err := Append(ctx, second, late); err != nil {
+		t.Fatal(err)
+	}
+	if err := Append(ctx, first, h.rows(p, 3, 3, 10)); err != nil {
+		t.Fatal(err)
+	}
+	if err := first.Commit(ctx); err != nil {
+		t.Fatal(err)
+	}
+	if got := reader(); len(got) != 3 {
+		t.Fatalf("read %d", len(got))
+	}
+	for range 5 { // the reader has every chance to believe that this was all
+		if got := reader(); len(got) != 0 {
+			t.Fatalf("read %d", len(got))
+		}
+	}
+
+	if err := second.Commit(ctx); err != nil {
+		t.Fatal(err)
+	}
+
+	if got := reader(); len(got) != 1 || got[0].ID != late[0].Event.ID {
+		t.Fatalf("read %d, not the late one", len(got))
+	}
+}
+
 func TestTailMovesOn(t *testing.T) {
 	t.Parallel()
 	// When nobody is writing, a read begins behind what was read before, also while

@@ -41,7 +41,7 @@ func (q *Queue) Attend(ctx context.Context) (ports.WebhookSession, error) {
 		return nil, fmt.Errorf("prepare a webhook session: %w", err)
 	}
 	for _, sql := range []string{
-		surveySQL, endpointsSQL, claimSQL, releaseSQL, snapshotSQL, freshSQL, retriesSQL, nextRetrySQL, endpointSQL,
+		surveySQL, endpointsSQL, claimSQL, releaseSQL, horizonSQL, freshSQL, retriesSQL, nextRetrySQL, endpointSQL,
 		settleFreshSQL, settleBacklogSQL, demoteSQL, postponeSQL, promoteSQL,
 	} {
 		if _, err := conn.Prepare(ctx, sql, sql); err != nil {
