@@ -51,9 +51,11 @@ CREATE TABLE webhook_backlog (
     since           timestamptz NOT NULL, -- when this round of tries began
     attempts        int         NOT NULL, -- in all
     tries           int         NOT NULL, -- in this round
-    PRIMARY KEY (platform_id, subject, seq)
+    PRIMARY KEY (platform_id, seq)
 ) WITH (fillfactor = 70, autovacuum_vacuum_scale_factor = 0.02, autovacuum_vacuum_threshold = 1000,
         autovacuum_vacuum_cost_delay = 0, vacuum_truncate = false);
+-- Partial, so that a look-up by number cannot fall for it.
+CREATE INDEX webhook_backlog_of_subject ON webhook_backlog (platform_id, subject, seq) WHERE subject IS NOT NULL;
 CREATE INDEX webhook_backlog_due ON webhook_backlog (platform_id, next_attempt_at, seq) WHERE next_attempt_at IS NOT NULL;
 
 -- Every attempt, for good. How a delivery stands follows from it: waiting in the

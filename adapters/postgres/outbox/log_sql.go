@@ -22,7 +22,7 @@ SELECT e.platform_id, e.id, e.subject, e.type, e.name, e.created_at,
 FROM webhook_events e`
 	joinState = `
 LEFT JOIN webhook_queue q ON q.platform_id = e.platform_id AND q.seq = e.seq
-LEFT JOIN webhook_backlog b ON b.platform_id = e.platform_id AND b.subject = e.subject AND b.seq = e.seq
+LEFT JOIN webhook_backlog b ON b.platform_id = e.platform_id AND b.seq = e.seq
 LEFT JOIN LATERAL (
     SELECT a.outcome, a.n FROM webhook_attempts a WHERE a.platform_id = e.platform_id AND a.event_id = e.id
     ORDER BY a.n DESC LIMIT 1) last ON true`

@@ -38,7 +38,7 @@ WITH chosen AS (
 ), queued AS (
     INSERT INTO webhook_backlog (platform_id, subject, seq, event_id, next_attempt_at, since, attempts, tries)
     SELECT platform_id, subject, seq, id, $%d::timestamptz, $%d::timestamptz, attempts, 0 FROM chosen
-    ON CONFLICT (platform_id, subject, seq) DO NOTHING RETURNING 1)
+    ON CONFLICT (platform_id, seq) DO NOTHING RETURNING 1)
 SELECT (SELECT count(*) FROM chosen), (SELECT count(*) FROM queued), coalesce((SELECT id FROM chosen ORDER BY id DESC LIMIT 1), $2)`,
 			fromEvents, joinState, c.where(), l.chunk, len(c.args), len(c.args))
 
