@@ -41,11 +41,13 @@ CREATE TABLE ledger_postings (
     -- SHA-256 over all that the posting and its entries say.
     digest         bytea       NOT NULL CONSTRAINT ledger_posting_digest_is_sha256 CHECK (length(digest) = 32),
     PRIMARY KEY (platform_id, id),
-    CONSTRAINT ledger_posting_seq_unique UNIQUE (platform_id, seq),
     CONSTRAINT ledger_posting_reverses_existing FOREIGN KEY (platform_id, reverses) REFERENCES ledger_postings (platform_id, id),
     CONSTRAINT ledger_posting_reverses_another CHECK (reverses <> id),
     CONSTRAINT ledger_posting_reversal_names_one CHECK ((kind = 'reversal') = (reverses IS NOT NULL))
 );
+-- Its condition always holds. It keeps a look-up by id, which says nothing of seq, from
+-- this index: while the table is young it looks as good as the primary key.
+CREATE UNIQUE INDEX ledger_posting_seq_unique ON ledger_postings (platform_id, seq) WHERE seq IS NOT NULL;
 CREATE UNIQUE INDEX ledger_posting_reversed_once ON ledger_postings (platform_id, reverses) WHERE reverses IS NOT NULL;
 CREATE INDEX ledger_postings_of_transaction ON ledger_postings (platform_id, transaction_id, seq) WHERE transaction_id IS NOT NULL;
 
