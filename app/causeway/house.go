@@ -41,9 +41,6 @@ import (
 // at most, and only under load.
 const linger = 2 * time.Millisecond
 
-// longer is the same where nobody waits for a price.
-const longer = 3 * linger
-
 // house is the service, wired: the use cases on their adapters.
 type house struct {
 	common
@@ -97,7 +94,7 @@ func build(ctx context.Context, c common, databaseURL string, masterKey [32]byte
 	h.accounts = accounts.New(accounts.Config{Store: h.db, Clock: clock{}, IDs: made, Beneficiaries: ports.BeneficiariesBy{
 		platform.Sandbox: sandbox.Beneficiaries{}, platform.Production: unsupported.Beneficiaries{}}})
 	h.payments = payments.New(payments.Config{Store: h.db, Jobs: h.db, Rails: rails, Clock: clock{}, IDs: made,
-		Log: logrus.NewEntry(log), Committed: h.notify.Wake, Linger: longer})
+		Log: logrus.NewEntry(log), Committed: h.notify.Wake, Linger: linger})
 	h.quoting = quoting.New(quoting.Config{Store: h.db, Market: market.New("causeway"), Rails: rails, Clock: clock{}, IDs: made,
 		Committed: h.notify.Wake, Linger: linger})
 	h.simulate = simulate.New(simulate.Config{Store: h.db, Receiver: h.payments, Clock: clock{}, IDs: made})
