@@ -16,7 +16,7 @@ import (
 // by the transaction's id: asked twice, it pays once and answers the same.
 type Rail interface {
 	// Instructions are the ways to pay a quote in; pure and quick.
-	Instructions(p ident.Platform, reference string, currency money.Currency, network string) ([]transaction.Instruction, error)
+	Instructions(p ident.Platform, reference string, currency money.Currency, network string) ([]account.Instruction, error)
 	// Send hands payouts over and says how each went; one outcome for each.
 	Send(ctx context.Context, payouts []Payout) []Outcome
 	// Status asks how payouts that were handed over are doing now.

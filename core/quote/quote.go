@@ -7,6 +7,7 @@ package quote
 import (
 	"time"
 
+	"causeway/core/account"
 	"causeway/core/ident"
 	"causeway/core/transaction"
 )
@@ -32,7 +33,7 @@ type Quote struct {
 	LockedAmount int64
 	Pricing      transaction.Pricing
 	Reference    string
-	Instructions []transaction.Instruction
+	Instructions []account.Instruction
 	Description  string
 	Purpose      string
 	CreatedAt    time.Time

@@ -3,6 +3,7 @@ package transaction
 import (
 	"time"
 
+	"causeway/core/account"
 	"causeway/core/ident"
 	"causeway/core/money"
 )
@@ -31,15 +32,6 @@ type Endpoint struct {
 // Realtime tells whether the endpoint is just-in-time funding, not an account.
 func (e Endpoint) Realtime() bool {
 	return e.ExternalAccount.IsZero() && e.InternalAccount.IsZero()
-}
-
-// Instruction is one way of paying a quote in: the account or wallet to pay to,
-// as the rail names it.
-type Instruction struct {
-	Notes           string
-	PlatformAccount bool
-	// Info is the type-specific part: accountType, accountNumber, reference …
-	Info map[string]any
 }
 
 // Pricing is what a quote fixed. Amounts are minor units.
@@ -82,7 +74,7 @@ type Transaction struct {
 	// Pricing.Sent when the payer sent the wrong amount. Zero before.
 	Funded       money.Amount
 	Reference    string
-	Instructions []Instruction
+	Instructions []account.Instruction
 	Description  string
 	Refund       *Refund
 	ExpiresAt    time.Time

@@ -3,7 +3,6 @@ package api
 import (
 	httpapi "causeway/adapters/http"
 	"causeway/core/account"
-	"causeway/core/transaction"
 )
 
 // paymentInstruction is one way of paying: a bank account with a reference, or a
@@ -16,7 +15,7 @@ type paymentInstruction struct {
 
 // instructionBodies renders instructions. In a webhook the code is also named
 // referenceCode.
-func instructionBodies(instructions []transaction.Instruction, both bool) []paymentInstruction {
+func instructionBodies(instructions []account.Instruction, both bool) []paymentInstruction {
 	if len(instructions) == 0 {
 		return nil
 	}

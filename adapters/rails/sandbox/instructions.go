@@ -6,11 +6,11 @@ import (
 	"fmt"
 	"math/big"
 
+	"causeway/core/account"
 	"causeway/core/corridor"
 	"causeway/core/fault"
 	"causeway/core/ident"
 	"causeway/core/money"
-	"causeway/core/transaction"
 )
 
 // The accounts of a bank that does not exist. Its routing number and IBAN carry
@@ -38,32 +38,32 @@ var wallets = map[corridor.Rail]string{
 
 // Instructions are the bank account to pay to with the reference as memo, or for
 // crypto one address per chain, made for this payment alone.
-func (r *Rail) Instructions(_ ident.Platform, reference string, currency money.Currency, network string) ([]transaction.Instruction, error) {
+func (r *Rail) Instructions(_ ident.Platform, reference string, currency money.Currency, network string) ([]account.Instruction, error) {
 	if currency.Crypto() {
 		return deposits(reference, currency, network), nil
 	}
-	account, ok := banks[currency]
+	bankAccount, ok := banks[currency]
 	if !ok {
 		return nil, fault.New(fault.InvalidCurrency, "%s cannot be paid in just in time; pay in USD, EUR, GBP, MXN or crypto.", currency)
 	}
 	info := map[string]any{"accountHolderName": holder, "bankName": bank, "reference": reference}
-	for name, value := range account {
+	for name, value := range bankAccount {
 		info[name] = value
 	}
-	return []transaction.Instruction{{
+	return []account.Instruction{{
 		Notes: fmt.Sprintf("Put exactly %s into the memo of the payment, and send the exact amount before the quote expires.", reference),
 		Info:  info,
 	}}, nil
 }
 
-func deposits(reference string, currency money.Currency, network string) []transaction.Instruction {
-	var ways []transaction.Instruction
+func deposits(reference string, currency money.Currency, network string) []account.Instruction {
+	var ways []account.Instruction
 	for _, chain := range corridor.Chains(currency) {
 		kind, ok := wallets[chain]
 		if !ok || network != "" && network != string(chain) {
 			continue
 		}
-		ways = append(ways, transaction.Instruction{
+		ways = append(ways, account.Instruction{
 			Notes: fmt.Sprintf("Send exactly the quoted amount of %s to this address before the quote expires.", currency),
 			Info:  map[string]any{"accountType": kind, "assetType": string(currency), "address": address(chain, reference)},
 		})
