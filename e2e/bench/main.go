@@ -48,7 +48,7 @@ func parse(args []string, usage io.Writer) (options, error) {
 	flags.SetOutput(usage)
 	flags.StringVar(&o.binary, "binary", cmp.Or(os.Getenv("CAUSEWAY_BIN"), "bin/causeway"), "the `program` to measure (CAUSEWAY_BIN)")
 	flags.IntVar(&o.seconds, "seconds", 20, "`seconds` that the ramps are measured for; other parts take half of it or less")
-	flags.IntVar(&o.inFlight, "concurrency", 64, "`ramps` that are under way at once")
+	flags.IntVar(&o.inFlight, "concurrency", 128, "`ramps` that are under way at once; fewer leave the processors idle")
 	flags.IntVar(&o.customers, "customers", 1000, "`customers` to make")
 	flags.StringVar(&o.only, "only", "", "measure one `part` and write no file: "+strings.Join(parts, ", "))
 	flags.StringVar(&o.profile, "profile", "", "write profiles of the ramps, or of --only quotes, to this `folder`, and no file of results")
