@@ -22,6 +22,8 @@ type Endpoint struct {
 	// ExternalAccount or InternalAccount for an account.
 	ExternalAccount ident.ExternalAccount
 	InternalAccount ident.InternalAccount
+	// UMA is a person at another provider, as in "$ana@bank.example".
+	UMA string
 	// Customer and Currency alone for real-time (just-in-time) funding.
 	Customer ident.Customer
 	Currency money.Currency
@@ -31,7 +33,7 @@ type Endpoint struct {
 
 // Realtime tells whether the endpoint is just-in-time funding, not an account.
 func (e Endpoint) Realtime() bool {
-	return e.ExternalAccount.IsZero() && e.InternalAccount.IsZero()
+	return e.ExternalAccount.IsZero() && e.InternalAccount.IsZero() && e.UMA == ""
 }
 
 // Pricing is what a quote fixed. Amounts are minor units.
@@ -64,9 +66,9 @@ type Transaction struct {
 	State              State
 	Source             Endpoint
 	Destination        Endpoint
-	// InRail and OutRail are the ledger paths money comes in and goes out by, for
-	// example "rails/RTP" and "chains/LAYER2". InRail is the one expected until
-	// money came, and then the one it came by.
+	// InRail and OutRail are the ledger paths money comes from and goes to: a partner,
+	// as in "rails/RTP" and "chains/LAYER2", or an internal account. A partner in InRail
+	// is the one expected until money came, and then the one it came by.
 	InRail  string
 	OutRail string
 	Pricing Pricing
@@ -75,6 +77,9 @@ type Transaction struct {
 	Funded       money.Amount
 	Reference    string
 	Instructions []account.Instruction
+	// Counterparty is what is known of the other side, by the names of the fields that
+	// platforms ask for (FULL_NAME …).
+	Counterparty map[string]string
 	Description  string
 	Refund       *Refund
 	ExpiresAt    time.Time
