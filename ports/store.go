@@ -114,6 +114,9 @@ type PaymentWriter interface {
 	// CreateQuotes stores quotes with their transactions. One that is there already
 	// (the same id, from a repeated attempt) is left as it is.
 	CreateQuotes(ctx context.Context, quotes []quote.Quote, transactions []transaction.Transaction) error
+	// CreateTransactions stores transactions that no quote has: transfers, deposits,
+	// payments from other providers. One that is there already is left as it is.
+	CreateTransactions(ctx context.Context, transactions []transaction.Transaction) error
 	// TakeIn stores receipts, and loads and locks the transactions they pay for; one
 	// result for each. Receipts with the same reference share one transaction.
 	TakeIn(ctx context.Context, receipts []transaction.Receipt) ([]Taken, error)

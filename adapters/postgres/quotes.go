@@ -24,18 +24,27 @@ const insertQuotes = `
 const insertTransactions = `
 	INSERT INTO transactions (platform_id, id, quote_id, customer_id, direction, status, refund_status, reached, failure_reason,
 		source_external, source_internal, destination_external, destination_internal, in_rail, out_rail,
-		sent_currency, sent_minor, received_currency, received_minor, created_at, updated_at)
+		sent_currency, sent_minor, received_currency, received_minor, created_at, updated_at,
+		settled_at, source_uma, destination_uma, own_reference, details)
 	SELECT * FROM unnest($1::uuid[], $2::uuid[], $3::uuid[], $4::uuid[], $5::text[], $6::text[], $7::text[], $8::text[], $9::text[],
 		$10::uuid[], $11::uuid[], $12::uuid[], $13::uuid[], $14::text[], $15::text[],
-		$16::text[], $17::bigint[], $18::text[], $19::bigint[], $20::timestamptz[], $21::timestamptz[])
+		$16::text[], $17::bigint[], $18::text[], $19::bigint[], $20::timestamptz[], $21::timestamptz[],
+		$22::timestamptz[], $23::text[], $24::text[], $25::text[], $26::text[])
 	ON CONFLICT (platform_id, id) DO NOTHING`
 
 func (u *unit) CreateQuotes(_ context.Context, quotes []quote.Quote, transactions []transaction.Transaction) error {
 	if err := u.insertQuotes(quotes); err != nil {
 		return err
 	}
-	u.insertTransactions(transactions)
-	return nil
+	return u.insertTransactions(transactions)
+}
+
+// CreateTransactions stores transactions that no quote has.
+func (u *unit) CreateTransactions(_ context.Context, transactions []transaction.Transaction) error {
+	if len(transactions) == 0 {
+		return nil
+	}
+	return u.insertTransactions(transactions)
 }
 
 func (u *unit) insertQuotes(quotes []quote.Quote) error {
@@ -67,7 +76,7 @@ func (u *unit) insertQuotes(quotes []quote.Quote) error {
 	return nil
 }
 
-func (u *unit) insertTransactions(transactions []transaction.Transaction) {
+func (u *unit) insertTransactions(transactions []transaction.Transaction) error {
 	n := len(transactions)
 	platforms, ids, quotes, customers := make(idArray, n), make(idArray, n), make(idArray, n), make(idArray, n)
 	directions, statuses, refunds, reached, reasons := make([]string, n), make([]string, n), make([]string, n), make([]string, n), make([]string, n)
@@ -75,7 +84,8 @@ func (u *unit) insertTransactions(transactions []transaction.Transaction) {
 	toExternal, toInternal := make(idArray, n), make(idArray, n)
 	in, out := make([]string, n), make([]string, n)
 	sentIn, sent, receivedIn, received := make([]string, n), make([]int64, n), make([]string, n), make([]int64, n)
-	created, updated := make(timeArray, n), make(timeArray, n)
+	created, updated, settled := make(timeArray, n), make(timeArray, n), make(timeArray, n)
+	fromUMA, toUMA, references, details := make([]string, n), make([]string, n), make([]string, n), make([]string, n)
 	for i := range transactions {
 		t := &transactions[i]
 		platforms[i], ids[i], quotes[i], customers[i] = pgID(t.Platform.UUID()), pgID(t.ID.UUID()), pgID(t.Quote.UUID()), pgID(t.Customer.UUID())
@@ -86,10 +96,20 @@ func (u *unit) insertTransactions(transactions []transaction.Transaction) {
 		in[i], out[i] = t.InRail, t.OutRail
 		sentIn[i], sent[i] = string(t.Pricing.Sent.Currency), t.Pricing.Sent.Minor
 		receivedIn[i], received[i] = string(t.Pricing.Received.Currency), t.Pricing.Received.Minor
-		created[i], updated[i] = pgTime(t.CreatedAt), pgTime(t.UpdatedAt)
+		created[i], updated[i], settled[i] = pgTime(t.CreatedAt), pgTime(t.UpdatedAt), pgTime(t.SettledAt)
+		fromUMA[i], toUMA[i] = t.Source.UMA, t.Destination.UMA
+		if t.Quote.IsZero() {
+			references[i] = t.Reference // a quote keeps its own
+		}
+		var err error
+		if details[i], err = writeDetails(t); err != nil {
+			return err
+		}
 	}
 	u.write(insertTransactions, platforms, ids, quotes, customers, directions, statuses, refunds, reached, reasons,
-		fromExternal, fromInternal, toExternal, toInternal, in, out, sentIn, sent, receivedIn, received, created, updated)
+		fromExternal, fromInternal, toExternal, toInternal, in, out, sentIn, sent, receivedIn, received, created, updated,
+		settled, fromUMA, toUMA, references, details)
+	return nil
 }
 
 // Quote rides on the primary keys of quotes and transactions.

@@ -66,7 +66,7 @@ func (db *DB) Transactions(ctx context.Context, p ident.Platform, f ports.Transa
 
 // countTables leaves out what no filter looks at.
 func countTables(f ports.TransactionFilter) string {
-	if f.PlatformCustomerID != "" || f.Reference != "" {
+	if f.PlatformCustomerID != "" {
 		return transactionTables
 	}
 	return "transactions t"
@@ -81,7 +81,7 @@ func narrow(c *conditions, f ports.TransactionFilter) bool {
 		c.add("c.platform_customer_id = ?", f.PlatformCustomerID)
 	}
 	if f.Reference != "" {
-		c.add("q.reference = ? AND q.reference <> ''", f.Reference)
+		c.add(ofReference, f.Reference)
 	}
 	if f.Status != "" {
 		c.add("t.status = ?", string(f.Status))
@@ -98,25 +98,35 @@ func narrow(c *conditions, f ports.TransactionFilter) bool {
 	return atAccount(c, f.Account, "source", "destination") && atAccount(c, f.Sender, "source") && atAccount(c, f.Receiver, "destination")
 }
 
-// atAccount adds the condition that one of the ends is the account. What is no
-// account id is a UMA address, and no transaction has one of those yet.
+// ofReference rides on quote_reference_unique and transactions_by_reference; $1 is
+// the platform.
+const ofReference = `t.id IN (
+	SELECT transaction_id FROM quotes WHERE platform_id = $1 AND reference = ? AND reference <> ''
+	UNION ALL
+	SELECT id FROM transactions WHERE platform_id = $1 AND own_reference = ? AND own_reference <> '')`
+
+// atAccount adds the condition that one of the ends is the account, or the person at
+// a UMA address. False means that the text is neither.
 func atAccount(c *conditions, text string, ends ...string) bool {
 	if text == "" {
 		return true
 	}
-	var kind string
-	var id uuid.UUID
+	var condition string
+	var value any
 	if external, err := ident.ParseExternalAccount(text); err == nil {
-		kind, id = "external", external.UUID()
+		condition, value = "t.%s_external = ?", external.UUID()
 	} else if internal, err := ident.ParseInternalAccount(text); err == nil {
-		kind, id = "internal", internal.UUID()
+		condition, value = "t.%s_internal = ?", internal.UUID()
+	} else if strings.HasPrefix(text, "$") {
+		// Said again that it is not empty, so that the partial indexes can be used.
+		condition, value = "t.%[1]s_uma = ? AND t.%[1]s_uma <> ''", strings.ToLower(text)
 	} else {
 		return false
 	}
 	either := make([]string, len(ends))
 	for i, end := range ends {
-		either[i] = fmt.Sprintf("t.%s_%s = ?", end, kind)
+		either[i] = fmt.Sprintf(condition, end)
 	}
-	c.add("("+strings.Join(either, " OR ")+")", id)
+	c.add("("+strings.Join(either, " OR ")+")", value)
 	return true
 }

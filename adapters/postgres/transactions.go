@@ -27,8 +27,8 @@ const transactionColumns = `
 	t.created_at, t.updated_at, t.settled_at,
 	coalesce(q.fees, 0), coalesce(q.fee_fixed, 0), coalesce(q.fee_variable, 0), coalesce(q.fee_fraction, '0'),
 	coalesce(q.rate, '1'), coalesce(q.market_rate, '1'), coalesce(q.rounding_sent, 0), coalesce(q.rounding_received, 0),
-	coalesce(q.network, ''), coalesce(q.reference, ''), coalesce(q.instructions, ''), coalesce(q.description, ''),
-	q.expires_at`
+	coalesce(q.network, ''), coalesce(q.reference, t.own_reference), coalesce(q.instructions, ''), coalesce(q.description, ''),
+	q.expires_at, t.source_uma, t.destination_uma, t.details`
 
 // factColumns are the same without the instructions, which are long to read and only
 // for telling: for those who decide or ask.
@@ -46,7 +46,7 @@ func scanTransaction(rows pgx.Rows) (transaction.Transaction, error) {
 		fromExternal, fromInternal, toExternal, toInternal   pgtype.UUID
 		sentIn, receivedIn, fundedIn                         string
 		refundReason, feeFraction, rate, market, ways        string
-		network                                              string
+		network, details                                     string
 		refundAt, refundSettledAt, settledAt, expires        pgtype.Timestamptz
 		fundedMinor                                          int64
 		direction, status, refundStatus, reached, failReason string
@@ -59,7 +59,8 @@ func scanTransaction(rows pgx.Rows) (transaction.Transaction, error) {
 		&t.CreatedAt, &t.UpdatedAt, &settledAt,
 		&t.Pricing.Fees, &t.Pricing.FixedFee, &t.Pricing.VariableFee, &feeFraction,
 		&rate, &market, &t.Pricing.RoundingSent, &t.Pricing.RoundingReceived,
-		&network, &t.Reference, &ways, &t.Description, &expires); err != nil {
+		&network, &t.Reference, &ways, &t.Description, &expires,
+		&t.Source.UMA, &t.Destination.UMA, &details); err != nil {
 		return t, err
 	}
 	ident.Set(&t.Platform, platformID.Bytes)
@@ -71,10 +72,10 @@ func scanTransaction(rows pgx.Rows) (transaction.Transaction, error) {
 		Reached: transaction.Stage(reached), Reason: transaction.FailureReason(failReason)}
 	t.Pricing.Sent.Currency, t.Pricing.Received.Currency = money.Currency(sentIn), money.Currency(receivedIn)
 	t.Funded = money.Amount{Minor: fundedMinor, Currency: money.Currency(fundedIn)}
-	t.Source = transaction.Endpoint{Customer: t.Customer, Currency: t.Pricing.Sent.Currency, Network: network}
+	t.Source.Customer, t.Source.Currency, t.Source.Network = t.Customer, t.Pricing.Sent.Currency, network
 	ident.Set(&t.Source.ExternalAccount, fromExternal.Bytes)
 	ident.Set(&t.Source.InternalAccount, fromInternal.Bytes)
-	t.Destination = transaction.Endpoint{Customer: t.Customer, Currency: t.Pricing.Received.Currency}
+	t.Destination.Customer, t.Destination.Currency = t.Customer, t.Pricing.Received.Currency
 	ident.Set(&t.Destination.ExternalAccount, toExternal.Bytes)
 	ident.Set(&t.Destination.InternalAccount, toInternal.Bytes)
 	t.CreatedAt, t.UpdatedAt = t.CreatedAt.UTC(), t.UpdatedAt.UTC()
@@ -82,6 +83,9 @@ func scanTransaction(rows pgx.Rows) (transaction.Transaction, error) {
 	if t.State.Refund != transaction.NoRefund {
 		t.Refund = &transaction.Refund{Reference: transaction.RefundReference(t.ID, t.Reference), Amount: t.Refundable(),
 			Reason: transaction.RefundReason(refundReason), InitiatedAt: refundAt.Time.UTC(), SettledAt: refundSettledAt.Time.UTC()}
+	}
+	if err := readDetails(&t, details); err != nil {
+		return t, err
 	}
 	return t, priceOf(&t, rate, market, feeFraction, ways)
 }
@@ -175,7 +179,7 @@ func (u *unit) UpdateTransactions(_ context.Context, transactions []transaction.
 	}
 	u.write(updateTransactions, platforms, ids, status, refund, reached, reason, fundedIn, fundedMinor,
 		refundReason, refundAt, refundSettled, updated, settled, rails)
-	return nil
+	return u.updateDetails(transactions)
 }
 
 func (db *DB) TransactionsByKey(ctx context.Context, keys []ports.TransactionKey) (map[ports.TransactionKey]transaction.Transaction, error) {

@@ -81,10 +81,12 @@ type Transaction struct {
 	// platforms ask for (FULL_NAME …).
 	Counterparty map[string]string
 	Description  string
-	Refund       *Refund
-	ExpiresAt    time.Time
-	CreatedAt    time.Time
-	UpdatedAt    time.Time
+	// Approval is there for incoming payments that ask the platform first.
+	Approval  *Approval
+	Refund    *Refund
+	ExpiresAt time.Time
+	CreatedAt time.Time
+	UpdatedAt time.Time
 	// SettledAt is when it completed; a later return leaves it.
 	SettledAt time.Time
 }

@@ -1,0 +1,107 @@
+package postgres_test
+
+import (
+	"context"
+	"reflect"
+	"testing"
+	"time"
+
+	"causeway/core/ident"
+	"causeway/core/money"
+	"causeway/core/transaction"
+	"causeway/ports"
+)
+
+var atPar, _ = money.ParseRate("1")
+
+// newIncoming is a payment from a person elsewhere that waits for approval.
+func newIncoming(p ident.Platform, c ident.Customer, to ident.InternalAccount, from string) transaction.Transaction {
+	amount := money.Amount{Minor: 12_50, Currency: "USD"}
+	t := transaction.Transaction{
+		ID: ident.NewTransaction(generator.New, noon), Platform: p, Customer: c, PlatformCustomerID: "ana",
+		Type: transaction.Incoming, State: transaction.Initial,
+		Source:      transaction.Endpoint{UMA: from, Customer: c, Currency: amount.Currency},
+		Destination: transaction.Endpoint{InternalAccount: to, Customer: c, Currency: amount.Currency},
+		InRail:      "rails/UMA", OutRail: "customers/" + to.String(),
+		Pricing:   transaction.Pricing{Sent: amount, Received: amount, Rate: atPar, Market: atPar},
+		Reference: "REF-" + from, Description: "lunch", Counterparty: map[string]string{"FULL_NAME": "Bo Berg"},
+		Approval: &transaction.Approval{Webhook: ident.NewWebhook(generator.New, noon),
+			Requested: []transaction.InfoField{{Name: "NATIONALITY", Mandatory: true}}},
+		CreatedAt: noon, UpdatedAt: noon,
+	}
+	return t
+}
+
+func TestTransactionWithoutQuoteIsKeptWhole(t *testing.T) {
+	t.Parallel()
+	// A transaction that no quote has is read back as it was written, written once
+	// however often, and its approval follows it through its changes.
+	c := newTown(t)
+	ana := newCustomer(c.here, "ana")
+	c.createCustomers(t, ana)
+	made := newIncoming(c.here.ID, ana.ID, ident.NewInternalAccount(generator.New, noon), "$bo@bank.example")
+	for range 2 {
+		c.do(t, func(ctx context.Context, tx ports.Tx) error {
+			return tx.CreateTransactions(ctx, []transaction.Transaction{made})
+		})
+	}
+
+	read, err := c.Transaction(t.Context(), c.here.ID, made.ID)
+	if err != nil || !reflect.DeepEqual(read, made) {
+		t.Fatalf("%v\nread    %+v\nwritten %+v", err, read, made)
+	}
+
+	approval := *made.Approval
+	approval.Until, approval.Receiver, approval.Note = noon.Add(5*time.Second), map[string]string{"NATIONALITY": "SE"}, "not him"
+	made.Approval, made.UpdatedAt = &approval, noon.Add(time.Second)
+	c.do(t, func(ctx context.Context, tx ports.Tx) error {
+		return tx.UpdateTransactions(ctx, []transaction.Transaction{made})
+	})
+	if read, err = c.Transaction(t.Context(), c.here.ID, made.ID); err != nil || !reflect.DeepEqual(read, made) {
+		t.Fatalf("%v\nread    %+v\nwritten %+v", err, read, made)
+	}
+}
+
+func TestTransactionsAreFoundByPersonAndReference(t *testing.T) {
+	t.Parallel()
+	// A UMA address finds what came from it or went to it, in any case of letters, and a
+	// reference finds a transaction that has it without a quote.
+	c := newTown(t)
+	ana := newCustomer(c.here, "ana")
+	c.createCustomers(t, ana)
+	account := ident.NewInternalAccount(generator.New, noon)
+	in := newIncoming(c.here.ID, ana.ID, account, "$bo@bank.example")
+	out := newIncoming(c.here.ID, ana.ID, account, "")
+	out.Type, out.Source, out.Destination = transaction.Outgoing, out.Destination, transaction.Endpoint{UMA: "$bo@bank.example", Customer: ana.ID, Currency: "USD"}
+	elsewhere := newIncoming(c.there.ID, ident.Customer{}, account, "$bo@bank.example")
+	c.do(t, func(ctx context.Context, tx ports.Tx) error {
+		return tx.CreateTransactions(ctx, []transaction.Transaction{in, out, elsewhere})
+	})
+
+	both, first, second := []ident.Transaction{out.ID, in.ID}, []ident.Transaction{in.ID}, []ident.Transaction{out.ID}
+	for name, test := range map[string]struct {
+		filter ports.TransactionFilter
+		want   []ident.Transaction
+	}{
+		"either end":       {ports.TransactionFilter{Account: "$bo@bank.example"}, both},
+		"in capitals":      {ports.TransactionFilter{Account: "$Bo@Bank.example"}, both},
+		"sender":           {ports.TransactionFilter{Sender: "$bo@bank.example"}, first},
+		"receiver":         {ports.TransactionFilter{Receiver: "$bo@bank.example"}, second},
+		"an account":       {ports.TransactionFilter{Account: account.String()}, both},
+		"somebody else":    {ports.TransactionFilter{Account: "$cy@bank.example"}, nil},
+		"no address":       {ports.TransactionFilter{Account: "bo"}, nil},
+		"reference":        {ports.TransactionFilter{Reference: in.Reference}, first},
+		"a customer's too": {ports.TransactionFilter{Reference: in.Reference, PlatformCustomerID: "ana"}, first},
+		"other reference":  {ports.TransactionFilter{Reference: "REF"}, nil},
+	} {
+		test.filter.Limit = 10
+		page, err := c.Transactions(t.Context(), c.here.ID, test.filter)
+		var got []ident.Transaction
+		for _, found := range page.Items {
+			got = append(got, found.ID)
+		}
+		if err != nil || !reflect.DeepEqual(got, test.want) || page.Total != int64(len(test.want)) {
+			t.Errorf("%s: %v of %d, %v; want %v", name, got, page.Total, err, test.want)
+		}
+	}
+}

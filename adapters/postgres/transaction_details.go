@@ -1,0 +1,83 @@
+package postgres
+
+import (
+	"encoding/json"
+	"fmt"
+	"time"
+
+	"github.com/google/uuid"
+
+	"causeway/core/ident"
+	"causeway/core/transaction"
+)
+
+// detailsColumn is what a transaction has that no query asks for. It is written when
+// the transaction is made, and again only where the platform is asked for approval.
+type detailsColumn struct {
+	Counterparty map[string]string `json:"counterparty,omitempty"`
+	// Description is that of a transaction without a quote; a quote keeps its own.
+	Description string          `json:"description,omitempty"`
+	Approval    *approvalColumn `json:"approval,omitempty"`
+}
+
+type approvalColumn struct {
+	Webhook   uuid.UUID               `json:"webhook"`
+	Requested []transaction.InfoField `json:"requested,omitempty"`
+	Until     time.Time               `json:"until,omitzero"`
+	Receiver  map[string]string       `json:"receiver,omitempty"`
+	Note      string                  `json:"note,omitempty"`
+}
+
+// writeDetails is the text of the column; empty when there is nothing to keep.
+func writeDetails(t *transaction.Transaction) (string, error) {
+	column := detailsColumn{Counterparty: t.Counterparty}
+	if t.Quote.IsZero() {
+		column.Description = t.Description
+	}
+	if a := t.Approval; a != nil {
+		column.Approval = &approvalColumn{Webhook: a.Webhook.UUID(), Requested: a.Requested, Until: a.Until, Receiver: a.Receiver, Note: a.Note}
+	}
+	if len(column.Counterparty) == 0 && column.Description == "" && column.Approval == nil {
+		return "", nil
+	}
+	text, err := json.Marshal(column)
+	return string(text), err
+}
+
+func readDetails(t *transaction.Transaction, text string) error {
+	if text == "" {
+		return nil
+	}
+	var column detailsColumn
+	if err := json.Unmarshal([]byte(text), &column); err != nil {
+		return fmt.Errorf("details of %s: %w", t.ID, err)
+	}
+	t.Counterparty = column.Counterparty
+	if t.Quote.IsZero() {
+		t.Description = column.Description
+	}
+	if a := column.Approval; a != nil {
+		t.Approval = &transaction.Approval{Requested: a.Requested, Until: a.Until, Receiver: a.Receiver, Note: a.Note}
+		ident.Set(&t.Approval.Webhook, a.Webhook)
+	}
+	return nil
+}
+
+// updateDetails rides on the primary key.
+const updateDetails = `UPDATE transactions SET details = $3 WHERE platform_id = $1 AND id = $2`
+
+// updateDetails writes the course of approvals; nothing else of details changes.
+func (u *unit) updateDetails(transactions []transaction.Transaction) error {
+	for i := range transactions {
+		t := &transactions[i]
+		if t.Approval == nil {
+			continue
+		}
+		text, err := writeDetails(t)
+		if err != nil {
+			return err
+		}
+		u.write(updateDetails, pgID(t.Platform.UUID()), pgID(t.ID.UUID()), text)
+	}
+	return nil
+}
