@@ -14,9 +14,37 @@ import (
 	"causeway/ports"
 )
 
+// stateColumns are what standing reads, of transactions t.
+const stateColumns = `t.id, t.status, t.refund_status, t.reached, t.failure_reason, t.direction,
+	t.source_internal IS NOT NULL, t.source_external IS NOT NULL, t.destination_internal IS NOT NULL,
+	t.sent_currency <> t.received_currency`
+
+// standing is where a transaction stands, and by which way.
+type standing struct {
+	id    uuid.UUID
+	state transaction.State
+	shape transaction.Shape
+}
+
+func scanStanding(rows pgx.Rows, more ...any) (standing, error) {
+	var s standing
+	var balance, pull bool
+	err := rows.Scan(append([]any{&s.id, &s.state.Status, &s.state.Refund, &s.state.Reached, &s.state.Reason, &s.shape.Type,
+		&balance, &pull, &s.shape.Inside, &s.shape.Converts}, more...)...)
+	switch {
+	case balance:
+		s.shape.Funding = transaction.Balance
+	case pull:
+		s.shape.Funding = transaction.Pull
+	default:
+		s.shape.Funding = transaction.JustInTime
+	}
+	return s, err
+}
+
 // statesOf rides on the primary key of transactions.
 const statesOf = `
-	SELECT t.id, t.status, t.refund_status, t.reached, t.failure_reason
+	SELECT ` + stateColumns + `
 	FROM unnest($2::uuid[]) AS k(id) JOIN transactions t ON t.platform_id = $1 AND t.id = k.id`
 
 var errNoTransaction = errors.New("has postings, and is not there")
@@ -28,24 +56,22 @@ func (db *DB) Explain(ctx context.Context, platform ident.Platform, stories []po
 	for i, s := range stories {
 		ids[i] = s.Transaction.UUID()
 	}
-	states := make(map[uuid.UUID]transaction.State, len(stories))
+	standings := make(map[uuid.UUID]standing, len(stories))
 	rows, err := db.pool.Query(ctx, statesOf, pgx.QueryExecModeCacheStatement, platform.UUID(), ids)
 	if err != nil {
 		return nil, err
 	}
 	if err := each(rows, func(rows pgx.Rows) error {
-		var id uuid.UUID
-		var state transaction.State
-		err := rows.Scan(&id, &state.Status, &state.Refund, &state.Reached, &state.Reason)
-		states[id] = state
+		found, err := scanStanding(rows)
+		standings[found.id] = found
 		return err
 	}); err != nil {
 		return nil, fmt.Errorf("read the states of transactions: %w", err)
 	}
 	wrong := make([]error, len(stories))
 	for i, s := range stories {
-		if state, ok := states[s.Transaction.UUID()]; ok {
-			wrong[i] = state.Explain(s.Kinds)
+		if found, ok := standings[s.Transaction.UUID()]; ok {
+			wrong[i] = found.shape.Explain(found.state, s.Kinds)
 		} else {
 			wrong[i] = errNoTransaction
 		}
@@ -56,13 +82,13 @@ func (db *DB) Explain(ctx context.Context, platform ident.Platform, stories []po
 // unposted rides on the primary key of transactions and, for each of the step, on
 // ledger_postings_of_transaction. State and postings are those of one moment.
 const unposted = `
-	SELECT t.platform_id, t.id, t.status, t.refund_status, t.reached, t.failure_reason,
+	SELECT ` + stateColumns + `, t.platform_id,
 		EXISTS (SELECT FROM ledger_postings p WHERE p.platform_id = t.platform_id AND p.transaction_id = t.id)
 	FROM transactions t WHERE (t.platform_id, t.id) > ($1, $2)
 	ORDER BY t.platform_id, t.id LIMIT $3`
 
 // Unposted goes through every transaction for which nothing was posted, step by step.
-func (db *DB) Unposted(ctx context.Context, visit func(ports.TransactionKey, transaction.State) error) error {
+func (db *DB) Unposted(ctx context.Context, visit func(ports.TransactionKey, transaction.Shape, transaction.State) error) error {
 	const step = 1000
 	var platform, id uuid.UUID
 	for {
@@ -73,15 +99,15 @@ func (db *DB) Unposted(ctx context.Context, visit func(ports.TransactionKey, tra
 		}
 		err = each(rows, func(rows pgx.Rows) error {
 			n++
-			var state transaction.State
 			var posted bool
-			if err := rows.Scan(&platform, &id, &state.Status, &state.Refund, &state.Reached, &state.Reason, &posted); err != nil || posted {
+			found, err := scanStanding(rows, &platform, &posted)
+			if id = found.id; err != nil || posted {
 				return err
 			}
 			var key ports.TransactionKey
 			ident.Set(&key.Platform, platform)
 			ident.Set(&key.ID, id)
-			return visit(key, state)
+			return visit(key, found.shape, found.state)
 		})
 		if err != nil {
 			return fmt.Errorf("read transactions that nothing was posted for: %w", err)

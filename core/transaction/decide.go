@@ -23,8 +23,9 @@ type Decision struct {
 // rail it came by and the amount are the receipt's.
 func (t Transaction) Receive(r Receipt, now time.Time) (Decision, error) {
 	switch {
-	case t.State.Status != Pending && t.State != (State{Status: Expired}):
-		// It has its money: this is a further payment, and goes back on its own.
+	case t.State.Status != Pending && t.State != (State{Status: Expired}), t.Shape().Funding != JustInTime:
+		// It has its money, or has it from elsewhere: this is a further payment, and goes
+		// back on its own.
 		return Decision{Transaction: t, Postings: r.Surplus(), Next: StepSendBack}, nil
 	case t.State.Status == Expired || !now.Before(t.ExpiresAt):
 		return t.refundReceipt(r, FundLate, "", RefundTimeout, now)
@@ -36,12 +37,99 @@ func (t Transaction) Receive(r Receipt, now time.Time) (Decision, error) {
 		return Decision{}, err
 	}
 	next.Funded, next.InRail = r.Amount, r.Rail
-	return Decision{
-		Transaction: next,
-		Postings:    []ledger.Posting{next.received(r, now), next.converted(now)},
-		Events:      next.told(t.State),
-		Next:        StepDeliver,
-	}, nil
+	return t.setOut(next, now, next.received(r.Amount, r.At), next.converted(now))
+}
+
+// setOut decides about money that was set on its way: one that stays in the house
+// has arrived, any other is to be delivered.
+func (t Transaction) setOut(next Transaction, now time.Time, postings ...ledger.Posting) (Decision, error) {
+	d := Decision{Transaction: next, Postings: postings, Events: next.told(t.State), Next: StepDeliver}
+	if !next.Shape().Inside {
+		return d, nil
+	}
+	arrived, err := next.move(Deliver, "", now)
+	if err != nil {
+		return Decision{}, err
+	}
+	arrived.SettledAt = arrived.UpdatedAt
+	d.Transaction, d.Events, d.Next = arrived, append(d.Events, arrived.told(next.State)...), NoStep
+	return d, nil
+}
+
+// Execute runs a quote that an account pays, when it is ordered. An internal account
+// pays at once; whether it can is the caller's to look up first, and an external one
+// is asked. Faults: QUOTE_EXPIRED, QUOTE_ALREADY_EXECUTED, QUOTE_NOT_EXECUTABLE.
+func (t Transaction) Execute(now time.Time) (Decision, error) {
+	if err := t.executable(now); err != nil {
+		return Decision{}, err
+	}
+	if t.Shape().Funding == Pull {
+		next, err := t.move(Collect, "", now)
+		if err != nil {
+			return Decision{}, err
+		}
+		return Decision{Transaction: next, Events: next.told(t.State), Next: StepCollect}, nil
+	}
+	next, err := t.move(Execute, "", now)
+	if err != nil {
+		return Decision{}, err
+	}
+	return t.setOut(next, now, next.converted(now))
+}
+
+func (t Transaction) executable(now time.Time) error {
+	switch {
+	case t.State.Status == Expired || t.State == Initial && !now.Before(t.ExpiresAt):
+		return fault.New(fault.QuoteExpired, "The quote expired at %s. Create a new one.", t.ExpiresAt.Format(time.RFC3339))
+	case t.State != Initial:
+		return fault.New(fault.QuoteAlreadyExecuted, "The quote has run; its transaction is %s.", t.State)
+	case t.Shape().Funding == JustInTime:
+		return &fault.Error{Code: fault.QuoteNotExecutable, Reason: "Just-in-time funded quote",
+			Message: "This quote runs by itself when its payment arrives. Pay it by its paymentInstructions, with the exact reference and amount."}
+	}
+	return nil
+}
+
+// Collected sets out with money that an external account has given.
+func (t Transaction) Collected(now time.Time) (Decision, error) {
+	if t.Shape().Funding != Pull || t.State.Status != Processing {
+		return Decision{}, fault.New(fault.Conflict, "nothing is being collected for %s, which is %s", t.ID, t.State)
+	}
+	next, err := t.move(Fund, "", now)
+	if err != nil {
+		return Decision{}, err
+	}
+	next.Funded = t.Pricing.Sent
+	return t.setOut(next, now, next.received(t.Pricing.Sent, now), next.converted(now))
+}
+
+// Uncollected ends a transaction whose money an external account did not give.
+func (t Transaction) Uncollected(reason FailureReason, now time.Time) (Decision, error) {
+	next, err := t.move(Uncollected, reason, now)
+	if err != nil {
+		return Decision{}, err
+	}
+	return Decision{Transaction: next, Events: next.told(t.State)}, nil
+}
+
+// Set begins a transfer out: the money leaves the account that pays as soon as the
+// transfer is made.
+func (t Transaction) Set(now time.Time) Decision {
+	t.State = Underway
+	return Decision{Transaction: t, Postings: []ledger.Posting{t.converted(now)}, Events: t.told(State{}), Next: StepDeliver}
+}
+
+// Handed notes that the rail has taken a transfer on; a payment that is with it
+// already stays as it is.
+func (t Transaction) Handed(now time.Time) (Decision, error) {
+	if t.State.Status != Pending {
+		return Decision{Transaction: t}, nil
+	}
+	next, err := t.move(Hand, "", now)
+	if err != nil {
+		return Decision{}, err
+	}
+	return Decision{Transaction: next, Events: next.told(t.State)}, nil
 }
 
 // refundReceipt takes the money in and owes it back at once.
@@ -54,7 +142,7 @@ func (t Transaction) refundReceipt(r Receipt, h Happening, reason FailureReason,
 	next.owe(why, now)
 	return Decision{
 		Transaction: next,
-		Postings:    []ledger.Posting{next.received(r, now), next.refundOwed(now)},
+		Postings:    []ledger.Posting{next.received(r.Amount, r.At), next.refundOwed(now)},
 		Events:      next.told(t.State),
 		Next:        StepRefund,
 	}, nil
@@ -95,6 +183,9 @@ func (t Transaction) Cancel(now time.Time) (Decision, error) {
 
 // Return takes back a payout that the beneficiary's bank sent back.
 func (t Transaction) Return(now time.Time) (Decision, error) {
+	if t.Shape().Inside {
+		return Decision{}, fault.New(fault.Conflict, "%s went to an account in the house; no bank returns it", t.ID)
+	}
 	return t.giveBack(Return, CounterpartyPostFailed, RefundFailed, now)
 }
 

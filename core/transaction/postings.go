@@ -3,6 +3,7 @@ package transaction
 import (
 	"time"
 
+	"causeway/core/money"
 	"causeway/ledger"
 )
 
@@ -13,13 +14,31 @@ func (t Transaction) header(kind ledger.Kind, at time.Time) ledger.Header {
 		Effective: at, Memo: t.Reference}
 }
 
-func (t Transaction) received(r Receipt, _ time.Time) ledger.Posting {
-	return ledger.JITReceived(t.header(ledger.KindJITReceived, r.At), r.Rail, r.Amount)
+func (t Transaction) received(amount money.Amount, at time.Time) ledger.Posting {
+	return ledger.JITReceived(t.header(ledger.KindJITReceived, at), t.InRail, amount)
 }
 
+// held is where the money lies before it is set on its way.
+func (t Transaction) held() string {
+	if t.Shape().Funding == Balance {
+		return t.InRail
+	}
+	return ledger.FundingJIT
+}
+
+// converted sets the money on its way to whom it is for.
 func (t Transaction) converted(at time.Time) ledger.Posting {
+	shape := t.Shape()
+	if !shape.Converts {
+		return ledger.TransferOut(t.header(ledger.KindTransferOut, at),
+			ledger.Departure{From: t.held(), Amount: t.Pricing.Received, Fees: t.Pricing.Fees})
+	}
+	to := ledger.TransitPayouts
+	if shape.Inside {
+		to = t.OutRail
+	}
 	return ledger.Converted(t.header(ledger.KindConverted, at), ledger.Conversion{
-		From: ledger.FundingJIT, To: ledger.TransitPayouts,
+		From: t.held(), To: to,
 		Sent: t.Pricing.Sent, Fees: t.Pricing.Fees, RoundingSent: t.Pricing.RoundingSent,
 		Received: t.Pricing.Received, RoundingReceived: t.Pricing.RoundingReceived,
 	})
@@ -40,7 +59,7 @@ func (t Transaction) returned(at time.Time) ledger.Posting {
 }
 
 func (t Transaction) refundOwed(at time.Time) ledger.Posting {
-	return ledger.RefundOwed(t.header(ledger.KindRefundOwed, at), ledger.FundingJIT, t.Refundable())
+	return ledger.RefundOwed(t.header(ledger.KindRefundOwed, at), t.held(), t.Refundable())
 }
 
 func (t Transaction) refundPaid(to string, at time.Time) ledger.Posting {

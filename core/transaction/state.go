@@ -39,9 +39,9 @@ const (
 	NothingMoved Stage = ""
 	// Received: it came and was not converted.
 	Received Stage = "RECEIVED"
-	// Converted: it was converted and is on its way out.
+	// Converted: it is on its way to whom it is for, converted where need be.
 	Converted Stage = "CONVERTED"
-	// Delivered: it reached the beneficiary.
+	// Delivered: it reached whom it is for.
 	Delivered Stage = "DELIVERED"
 )
 
@@ -60,7 +60,7 @@ type Happening string
 
 // The happenings.
 const (
-	// Fund: the exact amount came in time, and is converted.
+	// Fund: the exact amount came in time, and is set on its way.
 	Fund Happening = "FUND"
 	// FundWrong: money came in time but not the amount or currency agreed.
 	FundWrong Happening = "FUND_WRONG"
@@ -68,7 +68,15 @@ const (
 	FundLate Happening = "FUND_LATE"
 	// Expire: the quote's time passed without money.
 	Expire Happening = "EXPIRE"
-	// Deliver: the rail says the beneficiary has it.
+	// Execute: it was ordered in time, and the money left the account that pays.
+	Execute Happening = "EXECUTE"
+	// Collect: it was ordered in time, and the money is asked of an external account.
+	Collect Happening = "COLLECT"
+	// Uncollected: the external account did not give it.
+	Uncollected Happening = "UNCOLLECTED"
+	// Hand: the rail has taken a transfer on.
+	Hand Happening = "HAND"
+	// Deliver: the beneficiary has it.
 	Deliver Happening = "DELIVER"
 	// Refuse: the conversion or the rail refused for good.
 	Refuse Happening = "REFUSE"
@@ -83,54 +91,76 @@ const (
 )
 
 // Happenings lists every one of them, for tests that walk the machine.
-var Happenings = []Happening{Fund, FundWrong, FundLate, Expire, Deliver, Refuse, Cancel, Return, PayRefund, LoseRefund}
+var Happenings = []Happening{Fund, FundWrong, FundLate, Expire, Execute, Collect, Uncollected, Hand,
+	Deliver, Refuse, Cancel, Return, PayRefund, LoseRefund}
 
 // Initial is the state of a transaction when its quote is made.
 var Initial = State{Status: Pending}
 
+// Underway is the state of a transfer out when it is made: its money has left the
+// account, and the rail has not been asked yet.
+var Underway = State{Status: Pending, Reached: Converted}
+
 type move struct {
+	status Status
+	refund RefundStatus
+	// moved tells whether any of the money has moved.
+	moved bool
+}
+
+type place struct {
 	status Status
 	refund RefundStatus
 }
 
-// The table of moves: from (status, refund) by a happening to (status, refund).
-// What is not in it is refused.
-var moves = map[move]map[Happening]move{
-	{Pending, NoRefund}: {
+// The table of moves: from (status, refund, moved) by a happening to (status,
+// refund). What is not in it is refused.
+var moves = map[move]map[Happening]place{
+	{Pending, NoRefund, false}: {
 		Fund:      {Processing, NoRefund},
 		FundWrong: {Failed, RefundPending},
 		FundLate:  {Expired, RefundPending},
 		Expire:    {Expired, NoRefund},
+		Execute:   {Processing, NoRefund},
+		Collect:   {Processing, NoRefund},
 	},
-	{Expired, NoRefund}: {
+	{Pending, NoRefund, true}: {
+		Hand:   {Processing, NoRefund},
+		Refuse: {Failed, RefundPending},
+	},
+	{Expired, NoRefund, false}: {
 		FundLate: {Expired, RefundPending},
 	},
-	{Processing, NoRefund}: {
+	{Processing, NoRefund, false}: {
+		Fund:        {Processing, NoRefund},
+		Uncollected: {Failed, NoRefund},
+	},
+	{Processing, NoRefund, true}: {
 		Deliver: {Completed, NoRefund},
 		Refuse:  {Failed, RefundPending},
 		Cancel:  {Failed, RefundPending},
 	},
-	{Completed, NoRefund}: {
+	{Completed, NoRefund, true}: {
 		Return: {Failed, RefundPending},
 	},
-	{Failed, RefundPending}: {
+	{Failed, RefundPending, true}: {
 		PayRefund:  {Failed, RefundCompleted},
 		LoseRefund: {Failed, RefundNotPaid},
 	},
-	{Expired, RefundPending}: {
+	{Expired, RefundPending, true}: {
 		PayRefund:  {Expired, RefundCompleted},
 		LoseRefund: {Expired, RefundNotPaid},
 	},
 }
 
 var reached = map[Happening]Stage{
-	Fund: Converted, FundWrong: Received, FundLate: Received, Deliver: Delivered,
+	Fund: Converted, Execute: Converted, FundWrong: Received, FundLate: Received, Deliver: Delivered,
 }
 
 // Next is the state after h, or a CONFLICT fault when h cannot happen in s. The
 // reason is kept only where the transaction fails.
 func (s State) Next(h Happening, reason FailureReason) (State, error) {
-	to, ok := moves[move{s.Status, s.Refund}][h]
+	to, ok := moves[move{s.Status, s.Refund, s.Reached != NothingMoved}][h]
 	if !ok {
 		return s, fault.New(fault.Conflict, "a transaction that is %s cannot %s", s, h)
 	}

@@ -9,6 +9,8 @@ const (
 	NoStep Step = ""
 	// StepDeliver: hand the payout to the rail and settle what it answers.
 	StepDeliver Step = "deliver"
+	// StepCollect: ask an external account for the money.
+	StepCollect Step = "collect"
 	// StepRefund: send the money back to the payer.
 	StepRefund Step = "refund"
 	// StepSendBack: send a receipt back that no transaction wants.

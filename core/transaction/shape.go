@@ -1,0 +1,96 @@
+package transaction
+
+import "causeway/ledger"
+
+// Funding is where the money of a transaction comes from.
+type Funding string
+
+// The fundings.
+const (
+	// JustInTime: the payer pays in once the price is known.
+	JustInTime Funding = "JUST_IN_TIME"
+	// Balance: an internal account pays.
+	Balance Funding = "BALANCE"
+	// Pull: it is collected from an external account.
+	Pull Funding = "PULL"
+)
+
+// Shape is what decides which way the money of a transaction takes through the books.
+type Shape struct {
+	Type    Type
+	Funding Funding
+	// Inside: it ends in an internal account, and so has arrived once it is converted.
+	Inside bool
+	// Converts: another currency arrives than was sent.
+	Converts bool
+}
+
+// Shape is that of the transaction.
+func (t Transaction) Shape() Shape {
+	s := Shape{Type: t.Type, Funding: JustInTime, Inside: !t.Destination.InternalAccount.IsZero(),
+		Converts: t.Pricing.Sent.Currency != t.Pricing.Received.Currency}
+	switch {
+	case !t.Source.InternalAccount.IsZero():
+		s.Funding = Balance
+	case !t.Source.ExternalAccount.IsZero():
+		s.Funding = Pull
+	}
+	return s
+}
+
+// Kinds are the postings that a transaction of this shape has in state s, each
+// exactly once: what it went through, and then the refund.
+func (w Shape) Kinds(s State) []ledger.Kind {
+	if w.Type == Incoming {
+		return w.arrival(s)
+	}
+	var kinds []ledger.Kind
+	if s.Reached != NothingMoved && w.Funding != Balance {
+		kinds = append(kinds, ledger.KindJITReceived)
+	}
+	if s.Reached == Converted || s.Reached == Delivered {
+		kinds = append(kinds, w.conversion())
+	}
+	if s.Reached == Delivered && !w.Inside {
+		kinds = append(kinds, ledger.KindDelivered)
+	}
+	if s.Refund == NoRefund {
+		return kinds
+	}
+	if s.Reached == Delivered {
+		kinds = append(kinds, ledger.KindReturned)
+	}
+	if s.Reached != Received {
+		kinds = append(kinds, ledger.KindReversal)
+	}
+	kinds = append(kinds, ledger.KindRefundOwed)
+	switch s.Refund {
+	case RefundCompleted:
+		kinds = append(kinds, ledger.KindRefundPaid)
+	case RefundNotPaid:
+		kinds = append(kinds, ledger.KindRefundFailed)
+	case NoRefund, RefundPending:
+	}
+	return kinds
+}
+
+// conversion is the posting that sets money on its way to whom it is for.
+func (w Shape) conversion() ledger.Kind {
+	if w.Converts {
+		return ledger.KindConverted
+	}
+	return ledger.KindTransferOut
+}
+
+// arrival are the postings of an incoming transaction: the account is credited when
+// it completes, and not before.
+func (w Shape) arrival(s State) []ledger.Kind {
+	switch {
+	case s.Status != Completed:
+		return nil
+	case w.Funding == Pull:
+		return []ledger.Kind{ledger.KindTransferIn}
+	default:
+		return []ledger.Kind{ledger.KindDeposit}
+	}
+}
