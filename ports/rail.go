@@ -21,6 +21,9 @@ type Rail interface {
 	Send(ctx context.Context, payouts []Payout) []Outcome
 	// Status asks how payouts that were handed over are doing now.
 	Status(ctx context.Context, payouts []Payout) []Outcome
+	// Collect pulls money from external accounts and says how each went; one outcome
+	// for each. Asked again, it goes on with the same collection.
+	Collect(ctx context.Context, collections []Collection) []Outcome
 	// Refund sends money back to where it came from; one outcome for each.
 	Refund(ctx context.Context, refunds []Refund) []Outcome
 }
@@ -28,6 +31,13 @@ type Rail interface {
 // Payout is money to be delivered to a beneficiary: Transaction.Pricing.Received,
 // to Account. Its id for the rail is the transaction's.
 type Payout struct {
+	Transaction transaction.Transaction
+	Account     account.External
+}
+
+// Collection is money to be pulled from the account of a payer:
+// Transaction.Pricing.Sent, from Account. Its id for the rail is the transaction's.
+type Collection struct {
 	Transaction transaction.Transaction
 	Account     account.External
 }
@@ -45,12 +55,12 @@ type Refund struct {
 	Payout *Payout
 }
 
-// Verdict is what a rail says about a payout or refund.
+// Verdict is what a rail says about a payout, collection or refund.
 type Verdict string
 
 // The verdicts.
 const (
-	// Done: delivered (or refunded).
+	// Done: delivered (or collected, or refunded).
 	Done Verdict = "DONE"
 	// Waiting: on its way; ask again at Outcome.Again.
 	Waiting Verdict = "WAITING"
@@ -64,7 +74,7 @@ const (
 	Unknown Verdict = "UNKNOWN"
 )
 
-// Outcome is the rail's answer for one payout or refund.
+// Outcome is the rail's answer for one payout, collection or refund.
 type Outcome struct {
 	Verdict Verdict
 	// Reason goes with Refused.

@@ -151,6 +151,9 @@ type Reader interface {
 	// Payouts reads transactions with the accounts they pay to; those that do not
 	// exist are missing.
 	Payouts(ctx context.Context, keys []TransactionKey) ([]Payout, error)
+	// Collections reads transactions with the external accounts they are paid from;
+	// those that do not exist are missing.
+	Collections(ctx context.Context, keys []TransactionKey) ([]Collection, error)
 	// Receipts reads those with these ids; those that do not exist are missing.
 	Receipts(ctx context.Context, p ident.Platform, ids []ident.Receipt) ([]transaction.Receipt, error)
 	// TransactionsByReference finds what payments with these references are for;

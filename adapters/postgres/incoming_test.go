@@ -105,3 +105,29 @@ func TestTransactionsAreFoundByPersonAndReference(t *testing.T) {
 		}
 	}
 }
+
+func TestCollectionsComeWithTheAccountsTheyArePaidFrom(t *testing.T) {
+	t.Parallel()
+	// A transaction that is paid from an external account is read with it, also after
+	// the account was deleted; one that does not exist is left out.
+	c := newTown(t)
+	ana := newCustomer(c.here, "ana")
+	c.createCustomers(t, ana)
+	payer := newWallet(c.here, ana.ID, "spark1")
+	c.createAccounts(t, payer)
+	made := newIncoming(c.here.ID, ana.ID, ident.NewInternalAccount(generator.New, noon), "")
+	made.Source.ExternalAccount = payer.ID
+	c.do(t, func(ctx context.Context, tx ports.Tx) error {
+		if err := tx.CreateTransactions(ctx, []transaction.Transaction{made}); err != nil {
+			return err
+		}
+		return tx.DeleteExternalAccount(ctx, c.here.ID, payer.ID, noon)
+	})
+
+	found, err := c.Collections(t.Context(), []ports.TransactionKey{{Platform: c.here.ID, ID: made.ID}, {Platform: c.there.ID, ID: made.ID}})
+
+	if err != nil || len(found) != 1 || found[0].Account.ID != payer.ID || found[0].Account.Identifier() != payer.Identifier() ||
+		found[0].Transaction.ID != made.ID {
+		t.Fatalf("%+v, %v", found, err)
+	}
+}

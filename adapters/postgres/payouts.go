@@ -9,15 +9,17 @@ import (
 
 	"causeway/core/account"
 	"causeway/core/ident"
+	"causeway/core/transaction"
 	"causeway/ports"
 )
 
 // readPayees rides on the primary key. A deleted account still receives what was
-// on its way to it.
+// on its way to it, and gives what was asked of it before.
 const readPayees = `
 	SELECT e.platform_id, e.id, e.account_type, e.fields
 	FROM external_accounts e JOIN unnest($1::uuid[], $2::uuid[]) AS k(platform_id, id) USING (platform_id, id)`
 
+// payee is an account that is paid to, or collected from.
 type payee struct {
 	platform ident.Platform
 	account  ident.ExternalAccount
@@ -29,10 +31,43 @@ func (db *DB) Payouts(ctx context.Context, keys []ports.TransactionKey) ([]ports
 	if err != nil {
 		return nil, err
 	}
+	to := func(t transaction.Transaction) payee { return payee{t.Platform, t.Destination.ExternalAccount} }
+	accounts, err := db.payees(ctx, found, to)
+	if err != nil {
+		return nil, err
+	}
+	payouts := make([]ports.Payout, 0, len(found))
+	for _, t := range found {
+		payouts = append(payouts, ports.Payout{Transaction: t, Account: accounts[to(t)]})
+	}
+	return payouts, nil
+}
+
+// Collections reads transactions with the accounts they are paid from.
+func (db *DB) Collections(ctx context.Context, keys []ports.TransactionKey) ([]ports.Collection, error) {
+	found, err := db.TransactionsByKey(ctx, keys)
+	if err != nil {
+		return nil, err
+	}
+	from := func(t transaction.Transaction) payee { return payee{t.Platform, t.Source.ExternalAccount} }
+	accounts, err := db.payees(ctx, found, from)
+	if err != nil {
+		return nil, err
+	}
+	collections := make([]ports.Collection, 0, len(found))
+	for _, t := range found {
+		collections = append(collections, ports.Collection{Transaction: t, Account: accounts[from(t)]})
+	}
+	return collections, nil
+}
+
+// payees reads the external accounts at one end of transactions.
+func (db *DB) payees(ctx context.Context, transactions map[ports.TransactionKey]transaction.Transaction,
+	end func(transaction.Transaction) payee) (map[payee]account.External, error) {
 	wanted := map[payee]account.External{}
 	var platforms, accounts idArray
-	for _, t := range found {
-		to := payee{t.Platform, t.Destination.ExternalAccount}
+	for _, t := range transactions {
+		to := end(t)
 		if _, known := wanted[to]; known || to.account.IsZero() {
 			continue
 		}
@@ -59,9 +94,5 @@ func (db *DB) Payouts(ctx context.Context, keys []ports.TransactionKey) ([]ports
 	}); err != nil {
 		return nil, err
 	}
-	payouts := make([]ports.Payout, 0, len(found))
-	for _, t := range found {
-		payouts = append(payouts, ports.Payout{Transaction: t, Account: wanted[payee{t.Platform, t.Destination.ExternalAccount}]})
-	}
-	return payouts, nil
+	return wanted, nil
 }

@@ -58,6 +58,19 @@ func Rail(t *testing.T, rail ports.Rail, good account.External, now time.Time) {
 			t.Errorf("status %+v", status)
 		}
 	})
+	t.Run("one answer for each collection, and the same when asked again", func(t *testing.T) {
+		// A crash may ask twice: the rail pulls once and says the same.
+		collections := []ports.Collection{collection(1, good, now), collection(2, good, now)}
+		first, again := rail.Collect(t.Context(), collections), rail.Collect(t.Context(), collections)
+		if len(first) != len(collections) || !reflect.DeepEqual(first, again) {
+			t.Fatalf("%v, then %v", first, again)
+		}
+		for i, outcome := range first {
+			if outcome.Verdict != ports.Done {
+				t.Errorf("collection %d: %+v", i, outcome)
+			}
+		}
+	})
 	t.Run("one answer for each refund", func(t *testing.T) {
 		refunds := []ports.Refund{{ID: uuid.MustParse("0199f0a2-7b1c-7e55-9d6b-2f1f6a0c4e11"), Rail: "rails/RTP", Reference: "REF-REFUND",
 			Amount: money.Amount{Minor: 10050, Currency: "USD"}}}
@@ -75,4 +88,13 @@ func payout(n byte, to account.External, now time.Time) ports.Payout {
 	}}
 	ident.Set(&p.Transaction.ID, uuid.UUID{15: n})
 	return p
+}
+
+func collection(n byte, from account.External, now time.Time) ports.Collection {
+	c := ports.Collection{Account: from, Transaction: transaction.Transaction{
+		Type: transaction.Incoming, State: transaction.Initial, InRail: "rails/ACH",
+		Pricing: transaction.Pricing{Sent: money.Amount{Minor: 25_00, Currency: from.Currency}}, UpdatedAt: now,
+	}}
+	ident.Set(&c.Transaction.ID, uuid.UUID{14: 1, 15: n})
+	return c
 }

@@ -76,6 +76,29 @@ func (r *Rail) Status(_ context.Context, payouts []ports.Payout) []ports.Outcome
 	return outcomes
 }
 
+// Collect answers for each collection as the payer's account asks.
+func (r *Rail) Collect(_ context.Context, collections []ports.Collection) []ports.Outcome {
+	outcomes := make([]ports.Outcome, len(collections))
+	now := r.clock.Now()
+	for i, c := range collections {
+		outcomes[i] = r.collect(c, now)
+	}
+	return outcomes
+}
+
+func (r *Rail) collect(c ports.Collection, now time.Time) ports.Outcome {
+	switch sandbox.TransferScenario(c.Account.Identifier()) {
+	case sandbox.Succeeds:
+		return ports.Outcome{Verdict: ports.Done}
+	case sandbox.PendingThenFails:
+		if ends := c.Transaction.UpdatedAt.Add(r.after(sandbox.PendingTime)); now.Before(ends) {
+			return ports.Outcome{Verdict: ports.Waiting, Again: ends}
+		}
+	default: // no funds, no account, or the bank will not
+	}
+	return ports.Outcome{Verdict: ports.Refused, Reason: transaction.QuoteExecutionFailed}
+}
+
 // Refund answers that the payer has the money back, unless the account that was
 // not to be reached asks otherwise.
 func (r *Rail) Refund(_ context.Context, refunds []ports.Refund) []ports.Outcome {

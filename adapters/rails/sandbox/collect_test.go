@@ -1,0 +1,44 @@
+package sandbox_test
+
+import (
+	"testing"
+	"time"
+
+	"causeway/adapters/rails/sandbox"
+	"causeway/core/account"
+	"causeway/core/transaction"
+	"causeway/ports"
+)
+
+func TestCollectionsEndAsTheAccountAsks(t *testing.T) {
+	t.Parallel()
+	// The end of the account number decides over a transfer in, and only 005 takes
+	// time: half a minute, divided by the speed.
+	const half = 30 * time.Second
+	refused := ports.Outcome{Verdict: ports.Refused, Reason: transaction.QuoteExecutionFailed}
+	for _, test := range []struct {
+		number string
+		speed  int
+		after  time.Duration
+		want   ports.Outcome
+	}{
+		{"421000001", 1, 0, ports.Outcome{Verdict: ports.Done}},
+		{"421000002", 1, 0, refused},
+		{"421000003", 1, 0, refused},
+		{"421000004", 1, 0, refused},
+		{"421000005", 1, 0, ports.Outcome{Verdict: ports.Waiting, Again: noon.Add(half)}},
+		{"421000005", 1, half - time.Millisecond, ports.Outcome{Verdict: ports.Waiting, Again: noon.Add(half)}},
+		{"421000005", 1, half, refused},
+		{"421000005", 30, time.Second, refused},
+		{"421000005", 30, 0, ports.Outcome{Verdict: ports.Waiting, Again: noon.Add(time.Second)}},
+	} {
+		from := account.External{Currency: "USD", Type: account.USAccount, Fields: map[string]string{"accountNumber": test.number}}
+		asked := ports.Collection{Account: from, Transaction: transaction.Transaction{UpdatedAt: noon}}
+
+		got := sandbox.New(fixed(noon.Add(test.after)), test.speed).Collect(t.Context(), []ports.Collection{asked})
+
+		if len(got) != 1 || got[0] != test.want {
+			t.Errorf("%s after %s at speed %d: %+v; want %+v", test.number, test.after, test.speed, got, test.want)
+		}
+	}
+}
