@@ -13,7 +13,6 @@ import (
 	"causeway/core/money"
 	"causeway/core/price"
 	"causeway/core/transaction"
-	"causeway/ledger"
 )
 
 // Request asks for a just-in-time funded quote: a customer pays in a currency, and
@@ -183,14 +182,6 @@ func outOfRange(err error) string {
 	default:
 		return "it is more than can be sent at once"
 	}
-}
-
-// Path is where a rail's money lies in the books.
-func Path(r corridor.Rail) string {
-	if r.Chain() {
-		return ledger.Chain(string(r))
-	}
-	return ledger.Rail(string(r))
 }
 
 // crockford has no letters that are mistaken for digits.
