@@ -61,7 +61,9 @@ type AccountFilter struct {
 // id of an external or internal account, or a UMA address.
 type TransactionFilter struct {
 	Paging
-	Customer           ident.Customer
+	Customer ident.Customer
+	// Own: those of the platform itself, which are no customer's.
+	Own                bool
 	PlatformCustomerID string
 	Account            string
 	Sender, Receiver   string

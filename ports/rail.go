@@ -53,6 +53,9 @@ type Refund struct {
 	Amount    money.Amount
 	// Payout is the payment that is given back; nil for a surplus receipt.
 	Payout *Payout
+	// Inside: the payer has an account in the house. There is nothing to send then; the
+	// rail only says whether the money may go back.
+	Inside bool
 }
 
 // Verdict is what a rail says about a payout, collection or refund.
@@ -79,6 +82,9 @@ type Outcome struct {
 	Verdict Verdict
 	// Reason goes with Refused.
 	Reason transaction.FailureReason
+	// Accepted: the rail has taken a payout on, even if it is refused afterwards. Until
+	// then a transfer is pending.
+	Accepted bool
 	// Again is when to ask again: for Waiting always, for Done when the rail may
 	// still take it back soon.
 	Again time.Time

@@ -74,17 +74,28 @@ type CustomerWriter interface {
 	InternalAccount(ctx context.Context, p ident.Platform, c ident.Customer, currency money.Currency) (account.Internal, bool, error)
 }
 
-// PartyKey names the two parties of a quote: a customer, and the account to pay to.
+// PartyKey names the two sides of a quote; those that are zero are not asked for. A
+// zero Customer means the owner of the account that pays, or else of the one that
+// receives.
 type PartyKey struct {
-	Platform ident.Platform
-	Customer ident.Customer
-	External ident.ExternalAccount
+	Platform     ident.Platform
+	Customer     ident.Customer
+	FromInternal ident.InternalAccount
+	FromExternal ident.ExternalAccount
+	ToInternal   ident.InternalAccount
+	ToExternal   ident.ExternalAccount
 }
 
-// Parties are what PartyKey found; a missing one is nil, and a deleted one too.
-type Parties struct {
-	Customer *customer.Customer
-	External *account.External
+// QuoteKey names one quote of a platform.
+type QuoteKey struct {
+	Platform ident.Platform
+	ID       ident.Quote
+}
+
+// QuoteState is a quote and its transaction.
+type QuoteState struct {
+	Quote       quote.Quote
+	Transaction transaction.Transaction
 }
 
 // ReferenceKey names what a payer pays, by the code in the memo.
@@ -109,8 +120,9 @@ type TransactionKey struct {
 
 // PaymentWriter changes quotes, transactions and receipts, many at a time.
 type PaymentWriter interface {
-	// Parties loads what quotes are about, one result for each key.
-	Parties(ctx context.Context, keys []PartyKey) ([]Parties, error)
+	// Parties loads what quotes are about, one result for each key; what is not there,
+	// or deleted, is nil.
+	Parties(ctx context.Context, keys []PartyKey) ([]quote.Parties, error)
 	// CreateQuotes stores quotes with their transactions. One that is there already
 	// (the same id, from a repeated attempt) is left as it is.
 	CreateQuotes(ctx context.Context, quotes []quote.Quote, transactions []transaction.Transaction) error
@@ -120,6 +132,9 @@ type PaymentWriter interface {
 	// TakeIn stores receipts, and loads and locks the transactions they pay for; one
 	// result for each. Receipts with the same reference share one transaction.
 	TakeIn(ctx context.Context, receipts []transaction.Receipt) ([]Taken, error)
+	// LockQuotes loads quotes and locks their transactions, in one order; those that do
+	// not exist are missing.
+	LockQuotes(ctx context.Context, keys []QuoteKey) (map[QuoteKey]QuoteState, error)
 	// LockTransactions loads and locks transactions, in one order.
 	LockTransactions(ctx context.Context, keys []TransactionKey) (map[TransactionKey]transaction.Transaction, error)
 	UpdateTransactions(ctx context.Context, transactions []transaction.Transaction) error

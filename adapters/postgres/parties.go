@@ -3,6 +3,7 @@ package postgres
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -13,59 +14,124 @@ import (
 	"causeway/core/customer"
 	"causeway/core/ident"
 	"causeway/core/money"
+	"causeway/core/quote"
 	"causeway/ports"
 )
 
-// readParties rides on the primary keys of customers and external_accounts; what is
-// deleted is left out afterwards, so that no index of living rows is tempting.
+// readParties rides on the primary keys of customers, external_accounts and
+// internal_accounts; what is deleted is left out afterwards, so that no index of
+// living rows is tempting.
 const readParties = `
 	SELECT k.n, c.id, c.platform_customer_id, c.status, c.customer_type, c.deleted_at,
-		e.id, e.customer_id, e.currency, e.account_type, e.fields, e.rails, e.status, e.created_at, e.deleted_at
-	FROM unnest($1::uuid[], $2::uuid[], $3::uuid[]) WITH ORDINALITY AS k(platform_id, customer_id, external_id, n)
-	LEFT JOIN customers c ON c.platform_id = k.platform_id AND c.id = k.customer_id
-	LEFT JOIN external_accounts e ON e.platform_id = k.platform_id AND e.id = k.external_id`
+		fe.id, fe.customer_id, fe.currency, fe.account_type, fe.fields, fe.rails, fe.status, fe.created_at, fe.deleted_at,
+		te.id, te.customer_id, te.currency, te.account_type, te.fields, te.rails, te.status, te.created_at, te.deleted_at,
+		fi.id, fi.customer_id, fi.currency, fi.account_type, fi.status,
+		ti.id, ti.customer_id, ti.currency, ti.account_type, ti.status
+	FROM unnest($1::uuid[], $2::uuid[], $3::uuid[], $4::uuid[], $5::uuid[], $6::uuid[])
+		WITH ORDINALITY AS k(platform_id, customer_id, from_external, to_external, from_internal, to_internal, n)
+	LEFT JOIN external_accounts fe ON fe.platform_id = k.platform_id AND fe.id = k.from_external
+	LEFT JOIN external_accounts te ON te.platform_id = k.platform_id AND te.id = k.to_external
+	LEFT JOIN internal_accounts fi ON fi.platform_id = k.platform_id AND fi.id = k.from_internal
+	LEFT JOIN internal_accounts ti ON ti.platform_id = k.platform_id AND ti.id = k.to_internal
+	LEFT JOIN customers c ON c.platform_id = k.platform_id
+		AND c.id = coalesce(k.customer_id, fi.customer_id, fe.customer_id, ti.customer_id, te.customer_id)`
 
 // Parties loads what a quote needs to know of its two sides, and no more.
-func (u *unit) Parties(ctx context.Context, keys []ports.PartyKey) ([]ports.Parties, error) {
+func (u *unit) Parties(ctx context.Context, keys []ports.PartyKey) ([]quote.Parties, error) {
 	n := len(keys)
-	platforms, customers, externals := make(idArray, n), make(idArray, n), make(idArray, n)
+	platforms, customers := make(idArray, n), make(idArray, n)
+	fromExternal, toExternal, fromInternal, toInternal := make(idArray, n), make(idArray, n), make(idArray, n), make(idArray, n)
 	for i, k := range keys {
-		platforms[i], customers[i], externals[i] = pgID(k.Platform.UUID()), pgID(k.Customer.UUID()), pgID(k.External.UUID())
+		platforms[i], customers[i] = pgID(k.Platform.UUID()), pgID(k.Customer.UUID())
+		fromExternal[i], toExternal[i] = pgID(k.FromExternal.UUID()), pgID(k.ToExternal.UUID())
+		fromInternal[i], toInternal[i] = pgID(k.FromInternal.UUID()), pgID(k.ToInternal.UUID())
 	}
-	found := make([]ports.Parties, n)
-	err := u.read(ctx, readParties, []any{platforms, customers, externals}, func(rows pgx.Rows) error {
-		var (
-			at                                    int
-			customerID, externalID, ownerID       pgtype.UUID
-			platformCustomerID, status, kind      *string
-			currency, accountType, externalStatus *string
-			fields                                []byte
-			rails                                 []string
-			created, customerGone, externalGone   *time.Time
-		)
-		if err := rows.Scan(&at, &customerID, &platformCustomerID, &status, &kind, &customerGone,
-			&externalID, &ownerID, &currency, &accountType, &fields, &rails, &externalStatus, &created, &externalGone); err != nil {
+	found := make([]quote.Parties, n)
+	args := []any{platforms, customers, fromExternal, toExternal, fromInternal, toInternal}
+	err := u.read(ctx, readParties, args, func(rows pgx.Rows) error {
+		var at int
+		var c partyCustomer
+		var fe, te partyExternal
+		var fi, ti partyInternal
+		columns := append([]any{&at}, c.columns()...)
+		columns = append(append(columns, fe.columns()...), te.columns()...)
+		if err := rows.Scan(append(append(columns, fi.columns()...), ti.columns()...)...); err != nil {
 			return err
 		}
-		parties := &found[at-1]
-		if customerID.Valid && customerGone == nil {
-			c := &customer.Customer{Platform: keys[at-1].Platform, PlatformCustomerID: *platformCustomerID,
-				Status: customer.Status(*status), Type: customer.Type(*kind)}
-			ident.Set(&c.ID, customerID.Bytes)
-			parties.Customer = c
-		}
-		if externalID.Valid && externalGone == nil {
-			a := &account.External{Platform: keys[at-1].Platform, Currency: money.Currency(*currency),
-				Type: account.Type(*accountType), Status: account.Status(*externalStatus), CreatedAt: moment(created)}
-			ident.Set(&a.ID, externalID.Bytes)
-			ident.Set(&a.Customer, ownerID.Bytes)
-			for _, rail := range rails {
-				a.Rails = append(a.Rails, corridor.Rail(rail))
-			}
-			parties.External = a
-			return json.Unmarshal(fields, &a.Fields)
-		}
-		return nil
+		platform, parties := keys[at-1].Platform, &found[at-1]
+		parties.Customer = c.customer(platform)
+		parties.FromInternal, parties.ToInternal = fi.account(platform), ti.account(platform)
+		var fromErr, toErr error
+		parties.FromExternal, fromErr = fe.account(platform)
+		parties.ToExternal, toErr = te.account(platform)
+		return errors.Join(fromErr, toErr)
 	})
 	return found, err
+}
+
+// partyCustomer is a customer as a join finds it, or does not.
+type partyCustomer struct {
+	id                               pgtype.UUID
+	platformCustomerID, status, kind *string
+	deleted                          *time.Time
+}
+
+func (r *partyCustomer) columns() []any {
+	return []any{&r.id, &r.platformCustomerID, &r.status, &r.kind, &r.deleted}
+}
+
+func (r *partyCustomer) customer(p ident.Platform) *customer.Customer {
+	if !r.id.Valid || r.deleted != nil {
+		return nil
+	}
+	c := &customer.Customer{Platform: p, PlatformCustomerID: *r.platformCustomerID, Status: customer.Status(*r.status), Type: customer.Type(*r.kind)}
+	ident.Set(&c.ID, r.id.Bytes)
+	return c
+}
+
+// partyExternal is an external account as a join finds it, or does not.
+type partyExternal struct {
+	id, owner              pgtype.UUID
+	currency, kind, status *string
+	fields                 []byte
+	rails                  []string
+	created, deleted       *time.Time
+}
+
+func (r *partyExternal) columns() []any {
+	return []any{&r.id, &r.owner, &r.currency, &r.kind, &r.fields, &r.rails, &r.status, &r.created, &r.deleted}
+}
+
+func (r *partyExternal) account(p ident.Platform) (*account.External, error) {
+	if !r.id.Valid || r.deleted != nil {
+		return nil, nil //nolint:nilnil // no account is an answer
+	}
+	a := &account.External{Platform: p, Currency: money.Currency(*r.currency), Type: account.Type(*r.kind), Status: account.Status(*r.status),
+		CreatedAt: moment(r.created)}
+	ident.Set(&a.ID, r.id.Bytes)
+	ident.Set(&a.Customer, r.owner.Bytes)
+	for _, rail := range r.rails {
+		a.Rails = append(a.Rails, corridor.Rail(rail))
+	}
+	return a, json.Unmarshal(r.fields, &a.Fields)
+}
+
+// partyInternal is an internal account as a join finds it, or does not.
+type partyInternal struct {
+	id, owner              pgtype.UUID
+	currency, kind, status *string
+}
+
+func (r *partyInternal) columns() []any {
+	return []any{&r.id, &r.owner, &r.currency, &r.kind, &r.status}
+}
+
+func (r *partyInternal) account(p ident.Platform) *account.Internal {
+	if !r.id.Valid {
+		return nil
+	}
+	a := &account.Internal{Platform: p, Currency: money.Currency(*r.currency), Type: account.InternalType(*r.kind), Status: account.InternalStatus(*r.status)}
+	ident.Set(&a.ID, r.id.Bytes)
+	ident.Set(&a.Customer, r.owner.Bytes)
+	return a
 }

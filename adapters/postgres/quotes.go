@@ -4,13 +4,13 @@ import (
 	"context"
 	"encoding/json"
 
-	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
 
 	"causeway/core/fault"
 	"causeway/core/ident"
 	"causeway/core/quote"
 	"causeway/core/transaction"
+	"causeway/ports"
 )
 
 const insertQuotes = `
@@ -112,27 +112,66 @@ func (u *unit) insertTransactions(transactions []transaction.Transaction) error 
 	return nil
 }
 
-// Quote rides on the primary keys of quotes and transactions.
+// quoteColumns are what scanQuote reads beside the transaction.
+const quoteColumns = transactionColumns + `, q.side, q.locked_amount, q.purpose`
+
+func scanQuote(rows pgx.Rows) (ports.QuoteState, error) {
+	var side, purpose string
+	var locked int64
+	t, err := scanTransaction(rows, &side, &locked, &purpose)
+	return ports.QuoteState{Transaction: t, Quote: quote.Quote{
+		ID: t.Quote, Platform: t.Platform, Transaction: t.ID, Customer: t.Customer, Source: t.Source, Destination: t.Destination,
+		Side: quote.Side(side), LockedAmount: locked, Pricing: t.Pricing, Reference: t.Reference, Instructions: t.Instructions,
+		Description: t.Description, Purpose: purpose, CreatedAt: t.CreatedAt, ExpiresAt: t.ExpiresAt,
+	}}, err
+}
+
+// readQuote rides on the primary keys of quotes, transactions and customers.
+const readQuote = `
+	SELECT ` + quoteColumns + `
+	FROM quotes q
+	JOIN transactions t ON t.platform_id = q.platform_id AND t.id = q.transaction_id
+	LEFT JOIN customers c ON c.platform_id = t.platform_id AND c.id = t.customer_id
+	WHERE q.platform_id = $1 AND q.id = $2`
+
+// Quote reads a quote and its transaction.
 func (db *DB) Quote(ctx context.Context, p ident.Platform, id ident.Quote) (quote.Quote, transaction.Transaction, error) {
-	q := quote.Quote{ID: id, Platform: p}
-	var transactionID uuid.UUID
-	var side string
-	err := db.pool.QueryRow(ctx, `SELECT transaction_id, side, locked_amount, purpose FROM quotes WHERE platform_id = $1 AND id = $2`,
-		pgx.QueryExecModeCacheStatement, p.UUID(), id.UUID()).Scan(&transactionID, &side, &q.LockedAmount, &q.Purpose)
-	if isNone(err) {
-		return q, transaction.Transaction{}, fault.New(fault.QuoteNotFound, "There is no quote %s.", id)
+	found := ports.QuoteState{}
+	rows, err := db.pool.Query(ctx, readQuote, pgx.QueryExecModeCacheStatement, p.UUID(), id.UUID())
+	if err == nil {
+		err = each(rows, func(rows pgx.Rows) (err error) {
+			found, err = scanQuote(rows)
+			return err
+		})
 	}
-	if err != nil {
-		return q, transaction.Transaction{}, err
+	if err == nil && found.Quote.ID.IsZero() {
+		err = fault.New(fault.QuoteNotFound, "There is no quote %s.", id)
 	}
-	ident.Set(&q.Transaction, transactionID)
-	t, err := db.Transaction(ctx, p, q.Transaction)
-	if err != nil {
-		return q, t, err
+	return found.Quote, found.Transaction, err
+}
+
+// lockQuotes rides on the primary keys of quotes, transactions and customers. Rows
+// are locked in the order of their keys, as lockTransactions does.
+const lockQuotes = `
+	WITH wanted AS (
+		SELECT q.platform_id, q.transaction_id AS id FROM quotes q JOIN unnest($1::uuid[], $2::uuid[]) AS k(platform_id, id) USING (platform_id, id)),
+	locked AS MATERIALIZED (
+		SELECT t.* FROM transactions t JOIN wanted USING (platform_id, id)
+		ORDER BY t.platform_id, t.id FOR UPDATE OF t)
+	SELECT ` + quoteColumns + ` FROM locked t
+	JOIN quotes q ON q.platform_id = t.platform_id AND q.id = t.quote_id
+	LEFT JOIN customers c ON c.platform_id = t.platform_id AND c.id = t.customer_id`
+
+func (u *unit) LockQuotes(ctx context.Context, keys []ports.QuoteKey) (map[ports.QuoteKey]ports.QuoteState, error) {
+	found := make(map[ports.QuoteKey]ports.QuoteState, len(keys))
+	platforms, ids := make(idArray, len(keys)), make(idArray, len(keys))
+	for i, k := range keys {
+		platforms[i], ids[i] = pgID(k.Platform.UUID()), pgID(k.ID.UUID())
 	}
-	q.Side, q.Customer = quote.Side(side), t.Customer
-	q.Source, q.Destination, q.Pricing = t.Source, t.Destination, t.Pricing
-	q.Reference, q.Instructions, q.Description = t.Reference, t.Instructions, t.Description
-	q.CreatedAt, q.ExpiresAt = t.CreatedAt, t.ExpiresAt
-	return q, t, nil
+	err := u.read(ctx, lockQuotes, []any{platforms, ids}, func(rows pgx.Rows) error {
+		state, err := scanQuote(rows)
+		found[ports.QuoteKey{Platform: state.Quote.Platform, ID: state.Quote.ID}] = state
+		return err
+	})
+	return found, err
 }

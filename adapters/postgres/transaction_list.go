@@ -77,6 +77,9 @@ func narrow(c *conditions, f ports.TransactionFilter) bool {
 	if !f.Customer.IsZero() {
 		c.add("t.customer_id = ?", f.Customer.UUID())
 	}
+	if f.Own {
+		c.clauses = append(c.clauses, "t.customer_id IS NULL")
+	}
 	if f.PlatformCustomerID != "" {
 		c.add("c.platform_customer_id = ?", f.PlatformCustomerID)
 	}

@@ -39,7 +39,7 @@ const transactionTables = `
 	LEFT JOIN quotes q ON q.platform_id = t.platform_id AND q.id = t.quote_id
 	LEFT JOIN customers c ON c.platform_id = t.platform_id AND c.id = t.customer_id`
 
-func scanTransaction(rows pgx.Rows) (transaction.Transaction, error) {
+func scanTransaction(rows pgx.Rows, more ...any) (transaction.Transaction, error) {
 	var (
 		t                                                    transaction.Transaction
 		platformID, id, quoteID, customerID                  pgtype.UUID
@@ -51,7 +51,7 @@ func scanTransaction(rows pgx.Rows) (transaction.Transaction, error) {
 		fundedMinor                                          int64
 		direction, status, refundStatus, reached, failReason string
 	)
-	if err := rows.Scan(&platformID, &id, &quoteID, &customerID, &t.PlatformCustomerID, &direction,
+	if err := rows.Scan(append([]any{&platformID, &id, &quoteID, &customerID, &t.PlatformCustomerID, &direction,
 		&status, &refundStatus, &reached, &failReason,
 		&fromExternal, &fromInternal, &toExternal, &toInternal,
 		&t.InRail, &t.OutRail, &sentIn, &t.Pricing.Sent.Minor, &receivedIn, &t.Pricing.Received.Minor,
@@ -60,7 +60,7 @@ func scanTransaction(rows pgx.Rows) (transaction.Transaction, error) {
 		&t.Pricing.Fees, &t.Pricing.FixedFee, &t.Pricing.VariableFee, &feeFraction,
 		&rate, &market, &t.Pricing.RoundingSent, &t.Pricing.RoundingReceived,
 		&network, &t.Reference, &ways, &t.Description, &expires,
-		&t.Source.UMA, &t.Destination.UMA, &details); err != nil {
+		&t.Source.UMA, &t.Destination.UMA, &details}, more...)...); err != nil {
 		return t, err
 	}
 	ident.Set(&t.Platform, platformID.Bytes)

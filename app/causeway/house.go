@@ -96,7 +96,7 @@ func build(ctx context.Context, c common, databaseURL string, masterKey [32]byte
 	h.payments = payments.New(payments.Config{Store: h.db, Jobs: h.db, Rails: rails, Clock: clock{}, IDs: made,
 		Log: logrus.NewEntry(log), Committed: h.notify.Wake, Linger: linger})
 	h.quoting = quoting.New(quoting.Config{Store: h.db, Market: market.New("causeway"), Rails: rails, Clock: clock{}, IDs: made,
-		Committed: h.notify.Wake, Linger: linger})
+		Execute: h.payments.Execute, Committed: h.notify.Wake, Linger: linger})
 	h.simulate = simulate.New(simulate.Config{Store: h.db, Receiver: h.payments, Clock: clock{}, IDs: made})
 	return h, nil
 }

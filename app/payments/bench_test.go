@@ -22,8 +22,9 @@ func BenchmarkRamp(b *testing.B) {
 	for range 64 {
 		all.Go(func() {
 			for range next {
-				made, err := h.quotes.Create(b.Context(), quote.Request{Platform: h.platform.ID, Customer: h.customer.ID, Currency: "USD",
-					Destination: wallet.ID, Side: quote.Sending, Amount: 10050}, nil)
+				made, err := h.quotes.Create(b.Context(), quote.Request{Platform: h.platform.ID,
+					Source: quote.Source{Customer: h.customer.ID, Currency: "USD"}, Destination: quote.Destination{External: wallet.ID},
+					Side: quote.Sending, Amount: 10050}, nil)
 				if err != nil {
 					b.Error(err)
 					return

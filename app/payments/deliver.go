@@ -11,31 +11,31 @@ import (
 
 // deliver hands payouts to their rails and settles what they answer.
 func (p *Payments) deliver(ctx context.Context, jobs []ports.Job) error {
-	return p.ask(ctx, jobs, transaction.Processing, ports.Rail.Send)
+	return p.ask(ctx, jobs, transaction.State.OnItsWay, ports.Rail.Send)
 }
 
 // watch asks the rails whether delivered payouts came back.
 func (p *Payments) watch(ctx context.Context, jobs []ports.Job) error {
-	return p.ask(ctx, jobs, transaction.Completed, ports.Rail.Status)
+	return p.ask(ctx, jobs, transaction.State.Arrived, ports.Rail.Status)
 }
 
-// ask puts the payouts of jobs that are still in a status to their rails, outside of
-// any unit of work, and settles the answers in one.
-func (p *Payments) ask(ctx context.Context, jobs []ports.Job, status transaction.Status,
+// ask puts the payouts of jobs that are still where the question is about to their
+// rails, outside of any unit of work, and settles the answers in one.
+func (p *Payments) ask(ctx context.Context, jobs []ports.Job, still func(transaction.State) bool,
 	question func(ports.Rail, context.Context, []ports.Payout) []ports.Outcome) error {
 	payouts, err := p.Store.Payouts(ctx, transactionKeys(jobs))
 	if err != nil {
 		return err
 	}
 	outcomes := map[ports.TransactionKey]ports.Outcome{}
-	for rail, batch := range p.byRail(payouts, status, outcomes) {
+	for rail, batch := range p.byRail(payouts, still, outcomes) {
 		for i, outcome := range question(rail, ctx, batch) {
 			t := batch[i].Transaction
 			outcomes[ports.TransactionKey{Platform: t.Platform, ID: t.ID}] = outcome
 		}
 	}
 	return p.settle(ctx, jobs, outcomes, func(w *work, t transaction.Transaction, o ports.Outcome) error {
-		if t.State.Status != status || t.State.Refund != transaction.NoRefund {
+		if !still(t.State) {
 			return nil // settled by an earlier attempt
 		}
 		return w.answer(t, o)
@@ -44,41 +44,55 @@ func (p *Payments) ask(ctx context.Context, jobs []ports.Job, status transaction
 
 // answer decides about what a rail said of a payout.
 func (w *work) answer(t transaction.Transaction, o ports.Outcome) error {
+	if o.Accepted || o.Verdict == ports.Done {
+		handed, err := t.Handed(w.now)
+		if err != nil {
+			return err
+		}
+		if len(handed.Events) > 0 {
+			w.add(handed)
+		}
+		t = handed.Transaction
+	}
+	if t.State.Arrived() {
+		return w.watched(t, o)
+	}
 	var d transaction.Decision
 	var err error
 	switch o.Verdict {
 	case ports.Done:
-		if t.State.Status == transaction.Processing {
-			d, err = t.Deliver(w.now)
-		}
+		d, err = t.Deliver(w.now)
 		if !o.Again.IsZero() {
 			w.later(t.Platform, transaction.StepWatch, t.ID.UUID(), o.Again)
-		}
-		if t.State.Status != transaction.Processing {
-			return nil
 		}
 	case ports.Refused:
 		d, err = t.Refuse(o.Reason, w.now)
 	case ports.CancelledByUser:
 		d, err = t.Cancel(w.now)
-	case ports.CameBack:
-		d, err = t.Return(w.now)
 	default: // waiting, or the rail could not be asked
-		step := transaction.StepDeliver
-		if t.State.Status == transaction.Completed {
-			step = transaction.StepWatch
-		}
-		again := o.Again
-		if again.IsZero() {
-			again = w.now.Add(5 * time.Second)
-		}
-		w.later(t.Platform, step, t.ID.UUID(), again)
+		w.later(t.Platform, transaction.StepDeliver, t.ID.UUID(), againAt(o, w.now))
 		return nil
 	}
-	if err != nil {
-		return err
+	if err == nil {
+		w.add(d)
 	}
-	w.add(d)
+	return err
+}
+
+// watched decides about what a rail said of a payout that was delivered.
+func (w *work) watched(t transaction.Transaction, o ports.Outcome) error {
+	switch {
+	case o.Verdict == ports.CameBack:
+		d, err := t.Return(w.now)
+		if err == nil {
+			w.add(d)
+		}
+		return err
+	case o.Verdict != ports.Done:
+		w.later(t.Platform, transaction.StepWatch, t.ID.UUID(), againAt(o, w.now))
+	case !o.Again.IsZero():
+		w.later(t.Platform, transaction.StepWatch, t.ID.UUID(), o.Again)
+	}
 	return nil
 }
 
@@ -119,13 +133,13 @@ func (p *Payments) settle(ctx context.Context, jobs []ports.Job, outcomes map[po
 // noRail is how long a payout waits when nothing is connected that could carry it.
 const noRail = time.Minute
 
-// byRail sorts payouts that are in a status by the rail of their environment. For
-// one that has no rail it notes that it could not be asked about.
-func (p *Payments) byRail(payouts []ports.Payout, status transaction.Status, outcomes map[ports.TransactionKey]ports.Outcome) map[ports.Rail][]ports.Payout {
+// byRail sorts payouts that are still where the question is about by the rail of
+// their environment. For one that has no rail it notes that it could not be asked.
+func (p *Payments) byRail(payouts []ports.Payout, still func(transaction.State) bool, outcomes map[ports.TransactionKey]ports.Outcome) map[ports.Rail][]ports.Payout {
 	sorted := map[ports.Rail][]ports.Payout{}
 	for _, payout := range payouts {
 		t := payout.Transaction
-		if t.State.Status != status {
+		if !still(t.State) {
 			continue
 		}
 		rail, err := p.Rails.RailFor(t.Platform)

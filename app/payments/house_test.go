@@ -95,7 +95,8 @@ func furnish(t testing.TB, url string) *house {
 	rails := everywhere{sandbox.New(h.clock, 1)}
 	h.Payments = payments.New(payments.Config{Store: h.store, Jobs: h.store, Rails: rails, Clock: h.clock, IDs: h.ids,
 		Log: logrus.NewEntry(heard), Committed: h.committed})
-	h.quotes = quoting.New(quoting.Config{Store: h.store, Market: market.New("test"), Rails: rails, Clock: h.clock, IDs: h.ids, Committed: h.committed})
+	h.quotes = quoting.New(quoting.Config{Store: h.store, Market: market.New("test"), Rails: rails, Clock: h.clock, IDs: h.ids,
+		Execute: h.Execute, Committed: h.committed})
 	h.found(t)
 	working, stop := context.WithCancel(context.Background())
 	var all sync.WaitGroup
@@ -184,8 +185,9 @@ func (h *house) register(t testing.TB, a account.External) account.External {
 // quote asks for a quote that sends an amount of a currency to an account.
 func (h *house) quote(t testing.TB, from money.Currency, amount int64, to account.External) quote.Quote {
 	t.Helper()
-	made, err := h.quotes.Create(t.Context(), quote.Request{Platform: h.platform.ID, Customer: h.customer.ID, Currency: from,
-		Destination: to.ID, Side: quote.Sending, Amount: amount}, nil)
+	made, err := h.quotes.Create(t.Context(), quote.Request{Platform: h.platform.ID,
+		Source:      quote.Source{Customer: h.customer.ID, Currency: from},
+		Destination: quote.Destination{External: to.ID}, Side: quote.Sending, Amount: amount}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

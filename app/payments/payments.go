@@ -16,6 +16,7 @@ import (
 
 	"causeway/app/group"
 	"causeway/core/ident"
+	"causeway/core/quote"
 	"causeway/core/transaction"
 	"causeway/ports"
 )
@@ -37,8 +38,9 @@ type Config struct {
 // Payments are the use cases.
 type Payments struct {
 	Config
-	takeIn *group.Collector[incoming, transaction.Transaction]
-	steps  map[transaction.Step]*lane
+	takeIn  *group.Collector[incoming, transaction.Transaction]
+	execute *group.Collector[*order, quote.Quoted]
+	steps   map[transaction.Step]*lane
 	// working tells whether Run runs here, so that new work can be handed to it.
 	working atomic.Bool
 }
@@ -47,8 +49,10 @@ type Payments struct {
 func New(c Config) *Payments {
 	p := &Payments{Config: c}
 	p.takeIn = group.New(group.Options{Most: 256, Linger: c.Linger}, p.takeInGroup)
+	p.execute = group.New(group.Options{Most: 256, Linger: c.Linger}, p.executeGroup)
 	p.steps = map[transaction.Step]*lane{
 		transaction.StepDeliver:  newLane(p.deliver),
+		transaction.StepCollect:  newLane(p.collect),
 		transaction.StepWatch:    newLane(p.watch),
 		transaction.StepRefund:   newLane(p.refund),
 		transaction.StepSendBack: newLane(p.sendBack),

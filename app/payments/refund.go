@@ -3,20 +3,24 @@ package payments
 import (
 	"context"
 	"fmt"
-	"strings"
 	"time"
 
 	"causeway/core/account"
 	"causeway/core/ident"
+	"causeway/core/quote"
 	"causeway/core/transaction"
-	"causeway/ledger"
 	"causeway/ports"
 )
 
-// refund gives back what transactions owe their payers: fiat to the instrument it
-// came from, crypto to the customer's own account here.
+// refund gives back what transactions owe their payers: to the internal account that
+// paid; crypto that was paid in to the payer's own account here; and all else to the
+// instrument it came from.
 func (p *Payments) refund(ctx context.Context, jobs []ports.Job) error {
 	payouts, err := p.Store.Payouts(ctx, transactionKeys(jobs))
+	if err != nil {
+		return err
+	}
+	homes, err := p.homes(ctx, payouts)
 	if err != nil {
 		return err
 	}
@@ -26,27 +30,21 @@ func (p *Payments) refund(ctx context.Context, jobs []ports.Job) error {
 		if t.State.Refund != transaction.RefundPending {
 			continue
 		}
-		outcome := ports.Outcome{Verdict: ports.Done}
-		if !inside(t) {
-			outcome = p.sendRefund(ctx, ports.Refund{ID: t.ID.UUID(), Platform: t.Platform, Rail: t.InRail,
-				Reference: t.Refund.Reference, Amount: t.Refundable(), Payout: &payout})
-		}
-		outcomes[ports.TransactionKey{Platform: t.Platform, ID: t.ID}] = outcome
-	}
-	homes, err := p.openHomes(ctx, payouts)
-	if err != nil {
-		return err
+		_, inside := homes[t.ID]
+		outcomes[ports.TransactionKey{Platform: t.Platform, ID: t.ID}] = p.sendRefund(ctx, ports.Refund{ID: t.ID.UUID(), Platform: t.Platform,
+			Rail: t.InRail, Reference: t.Refund.Reference, Amount: t.Refundable(), Payout: &payout, Inside: inside})
 	}
 	return p.settle(ctx, jobs, outcomes, func(w *work, t transaction.Transaction, o ports.Outcome) error {
 		if t.State.Refund != transaction.RefundPending {
 			return nil // settled by an earlier attempt
 		}
-		return w.refunded(t, o, homes)
+		to, inside := homes[t.ID]
+		if !inside {
+			to = t.InRail
+		}
+		return w.refunded(t, o, to)
 	})
 }
-
-// inside tells whether the refund stays in the house.
-func inside(t transaction.Transaction) bool { return strings.HasPrefix(t.InRail, "chains/") }
 
 func (p *Payments) sendRefund(ctx context.Context, r ports.Refund) ports.Outcome {
 	rail, err := p.Rails.RailFor(r.Platform)
@@ -57,15 +55,11 @@ func (p *Payments) sendRefund(ctx context.Context, r ports.Refund) ports.Outcome
 	return rail.Refund(ctx, []ports.Refund{r})[0]
 }
 
-func (w *work) refunded(t transaction.Transaction, o ports.Outcome, homes map[ident.Customer]string) error {
+func (w *work) refunded(t transaction.Transaction, o ports.Outcome, to string) error {
 	var d transaction.Decision
 	var err error
 	switch o.Verdict {
 	case ports.Done:
-		to := t.InRail
-		if inside(t) {
-			to = homes[t.Customer]
-		}
 		d, err = t.RefundPaid(to, w.now)
 	case ports.Refused:
 		d, err = t.RefundLost(w.now)
@@ -86,25 +80,28 @@ func againAt(o ports.Outcome, now time.Time) time.Time {
 	return o.Again
 }
 
-// openHomes finds, or opens, the accounts that crypto is given back to, and names
-// their paths in the books.
-func (p *Payments) openHomes(ctx context.Context, payouts []ports.Payout) (map[ident.Customer]string, error) {
-	homes := map[ident.Customer]string{}
+// homes are the paths in the books of the accounts that refunds go to which stay in
+// the house. An account for crypto that was paid in is opened if need be.
+func (p *Payments) homes(ctx context.Context, payouts []ports.Payout) (map[ident.Transaction]string, error) {
+	homes := map[ident.Transaction]string{}
 	for _, payout := range payouts {
 		t := payout.Transaction
-		if t.State.Refund != transaction.RefundPending || !inside(t) {
-			continue
+		switch {
+		case t.State.Refund != transaction.RefundPending:
+		case t.Shape().Funding == transaction.Balance:
+			homes[t.ID] = t.InRail
+		case t.Refundable().Currency.Crypto():
+			home, err := p.home(ctx, t)
+			if err != nil {
+				return nil, err
+			}
+			homes[t.ID] = quote.BookPath(home)
 		}
-		home, err := p.home(ctx, t)
-		if err != nil {
-			return nil, err
-		}
-		homes[t.Customer] = ledger.CustomerAccount(home.ID)
 	}
 	return homes, nil
 }
 
-// home is the customer's account in the currency of the refund, opened if need be.
+// home is the payer's account in the currency of the refund, opened if need be.
 // Another process may open it at the same moment: what counts is what is read then.
 func (p *Payments) home(ctx context.Context, t transaction.Transaction) (found account.Internal, err error) {
 	currency := t.Refundable().Currency

@@ -23,6 +23,7 @@ type work struct {
 	ids      ports.IDs
 	changed  map[ident.Transaction]int // index into next
 	next     []transaction.Transaction
+	begun    []transaction.Transaction
 	postings []ledger.Posting
 	events   []event.Event
 	jobs     []ports.Job
@@ -53,6 +54,7 @@ func (w *work) latest(t transaction.Transaction) transaction.Transaction {
 	return t
 }
 
+// add takes a decision about a transaction that is stored.
 func (w *work) add(d transaction.Decision) {
 	t := d.Transaction
 	if i, ok := w.changed[t.ID]; ok {
@@ -61,6 +63,17 @@ func (w *work) add(d transaction.Decision) {
 		w.changed[t.ID] = len(w.next)
 		w.next = append(w.next, t)
 	}
+	w.carry(d)
+}
+
+// begin takes a decision with which a transaction begins.
+func (w *work) begin(d transaction.Decision) {
+	w.begun = append(w.begun, d.Transaction)
+	w.carry(d)
+}
+
+func (w *work) carry(d transaction.Decision) {
+	t := d.Transaction
 	w.postings = append(w.postings, d.Postings...)
 	for _, name := range d.Events {
 		w.events = append(w.events, event.Event{ID: ident.NewWebhook(w.ids.New, t.UpdatedAt), Platform: t.Platform,
@@ -94,6 +107,9 @@ func (w *work) later(p ident.Platform, step transaction.Step, subject uuid.UUID,
 }
 
 func (w *work) write(ctx context.Context, tx ports.Tx) error {
+	if err := tx.CreateTransactions(ctx, w.begun); err != nil {
+		return err
+	}
 	if err := tx.UpdateTransactions(ctx, w.next); err != nil {
 		return err
 	}

@@ -121,5 +121,6 @@ func furnish(t *testing.T, db *postgres.DB, made *ids.Generator) quote.Request {
 	}); err != nil {
 		t.Fatal(err)
 	}
-	return quote.Request{Platform: home.ID, Customer: ana.ID, Currency: "USD", Destination: wallet.ID, Side: quote.Sending, Amount: 10050}
+	return quote.Request{Platform: home.ID, Source: quote.Source{Customer: ana.ID, Currency: "USD"},
+		Destination: quote.Destination{External: wallet.ID}, Side: quote.Sending, Amount: 10050}
 }

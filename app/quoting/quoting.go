@@ -27,6 +27,8 @@ type Config struct {
 	Rails  ports.Rails
 	Clock  ports.Clock
 	IDs    ports.IDs
+	// Execute runs a quote that an account pays.
+	Execute func(ctx context.Context, p ident.Platform, id ident.Quote, claim *ports.Claim) (quote.Quoted, error)
 	// Committed is called after each commit that told events.
 	Committed func()
 	// Linger is how long a busy collector waits for company.
@@ -36,14 +38,8 @@ type Config struct {
 // Quoting are the use cases.
 type Quoting struct {
 	Config
-	create    *group.Collector[*asked, Quoted]
+	create    *group.Collector[*asked, quote.Quoted]
 	overrides atomic.Pointer[overrides]
-}
-
-// Quoted is a quote and where it stands.
-type Quoted struct {
-	Quote  quote.Quote
-	Status quote.Status
 }
 
 // New makes the use cases.
@@ -54,29 +50,12 @@ func New(c Config) *Quoting {
 }
 
 // Get reads a quote.
-func (q *Quoting) Get(ctx context.Context, p ident.Platform, id ident.Quote) (Quoted, error) {
+func (q *Quoting) Get(ctx context.Context, p ident.Platform, id ident.Quote) (quote.Quoted, error) {
 	found, t, err := q.Store.Quote(ctx, p, id)
 	if err != nil {
-		return Quoted{}, err
+		return quote.Quoted{}, err
 	}
-	return Quoted{found, quote.StatusOf(t.State)}, nil
-}
-
-// Execute refuses: a quote that waits for its payer's money runs when that comes.
-func (q *Quoting) Execute(ctx context.Context, p ident.Platform, id ident.Quote) error {
-	found, err := q.Get(ctx, p, id)
-	if err != nil {
-		return err
-	}
-	switch found.Status {
-	case quote.Expired:
-		return fault.New(fault.QuoteExpired, "The quote expired at %s. Create a new one.", found.Quote.ExpiresAt.Format(time.RFC3339))
-	case quote.Pending:
-		return &fault.Error{Code: fault.QuoteNotExecutable, Reason: "Just-in-time funded quote",
-			Message: "This quote runs by itself when its payment arrives. Pay it by its paymentInstructions, with the exact reference and amount."}
-	default:
-		return fault.New(fault.QuoteAlreadyExecuted, "The quote was paid and has run; it is %s.", found.Status)
-	}
+	return quote.Quoted{Quote: found, Status: quote.StatusOf(t.State)}, nil
 }
 
 // asked is one request on its way through a group. Its ids are decided before
@@ -93,30 +72,43 @@ type asked struct {
 
 // Create makes a quote. Faults: INVALID_INPUT, USER_NOT_FOUND, USER_NOT_READY,
 // EXTERNAL_ACCOUNT_NOT_FOUND, INVALID_CURRENCY, AMOUNT_OUT_OF_RANGE, NOT_IMPLEMENTED.
-func (q *Quoting) Create(ctx context.Context, r quote.Request, claim *ports.Claim) (Quoted, error) {
+func (q *Quoting) Create(ctx context.Context, r quote.Request, claim *ports.Claim) (quote.Quoted, error) {
 	if err := r.Check(); err != nil {
-		return Quoted{}, err
+		return quote.Quoted{}, err
 	}
 	if err := q.refresh(ctx); err != nil {
-		return Quoted{}, err
+		return quote.Quoted{}, err
 	}
 	now := q.Clock.Now()
-	return q.create.Do(ctx, &asked{request: r, claim: claim, quote: ident.NewQuote(q.IDs.New, now), transaction: ident.NewTransaction(q.IDs.New, now)})
+	command := &asked{request: r, claim: claim, quote: ident.NewQuote(q.IDs.New, now), transaction: ident.NewTransaction(q.IDs.New, now)}
+	if !r.Immediately {
+		return q.create.Do(ctx, command)
+	}
+	// Made without the claim, which is the execution's: should that not come about, the
+	// quote expires by itself.
+	command.claim = nil
+	made, err := q.create.Do(ctx, command)
+	if err != nil {
+		return quote.Quoted{}, err
+	}
+	return q.Execute(ctx, r.Platform, made.Quote.ID, claim)
 }
 
-func (q *Quoting) createGroup(ctx context.Context, commands []*asked) ([]group.Result[Quoted], error) {
+func (q *Quoting) createGroup(ctx context.Context, commands []*asked) ([]group.Result[quote.Quoted], error) {
 	if len(commands) == 1 && commands[0].tried {
 		if made, err := q.Get(ctx, commands[0].request.Platform, commands[0].quote); err == nil {
-			return []group.Result[Quoted]{{Value: made}}, nil
+			return []group.Result[quote.Quoted]{{Value: made}}, nil
 		}
 	}
 	keys := make([]ports.PartyKey, len(commands))
 	for i, c := range commands {
-		keys[i] = ports.PartyKey{Platform: c.request.Platform, Customer: c.request.Customer, External: c.request.Destination}
+		from, to := c.request.Source, c.request.Destination
+		keys[i] = ports.PartyKey{Platform: c.request.Platform, Customer: from.Customer, FromInternal: from.Internal, FromExternal: from.External,
+			ToInternal: to.Internal, ToExternal: to.External}
 	}
-	var results []group.Result[Quoted]
+	var results []group.Result[quote.Quoted]
 	err := q.Store.Do(ctx, func(ctx context.Context, tx ports.Tx) error {
-		results = make([]group.Result[Quoted], len(commands))
+		results = make([]group.Result[quote.Quoted], len(commands))
 		parties, err := tx.Parties(ctx, keys)
 		if err != nil {
 			return err
@@ -124,11 +116,11 @@ func (q *Quoting) createGroup(ctx context.Context, commands []*asked) ([]group.R
 		made := &batch{ids: q.IDs, now: q.Clock.Now()}
 		for i, c := range commands {
 			c.tried = true
-			created, t, err := q.make(ctx, c, quote.Parties(parties[i]), made.now)
+			created, t, err := q.make(ctx, c, parties[i], made.now)
 			if _, refused := fault.Of(err); err != nil && !refused {
 				return err
 			}
-			results[i].Value, results[i].Err = Quoted{created, quote.Pending}, err
+			results[i].Value, results[i].Err = quote.Quoted{Quote: created, Status: quote.Pending}, err
 			if err == nil {
 				made.add(created, t)
 			}
@@ -157,13 +149,13 @@ func (q *Quoting) make(ctx context.Context, c *asked, p quote.Parties, now time.
 	if err != nil {
 		return quote.Quote{}, none, err
 	}
-	rail, err := q.Rails.RailFor(c.request.Platform)
-	if err != nil {
-		return quote.Quote{}, none, err
-	}
 	made, t, err := c.request.Make(p, route, quote.Offer{
 		Quote: c.quote, Transaction: c.transaction, Market: market.Rate, Terms: q.terms(c.request.Platform, route.Corridor), Now: now,
 	})
+	if err != nil || !c.request.Source.JustInTime() {
+		return made, t, err
+	}
+	rail, err := q.Rails.RailFor(c.request.Platform)
 	if err != nil {
 		return quote.Quote{}, none, err
 	}

@@ -48,18 +48,44 @@ func (a External) Country() string {
 // INVALID_CURRENCY when no corridor leads to it yet, AMOUNT_OUT_OF_RANGE when no
 // rail of it carries that much.
 func (a External) RailFor(minor int64) (corridor.Rail, error) {
-	among := a.Rails
-	if !a.Crypto() {
-		live, err := corridor.RailsTo(a.Currency, a.Country())
-		if err != nil {
-			return "", err
-		}
-		among = slices.DeleteFunc(slices.Clone(among), func(r corridor.Rail) bool { return !slices.Contains(live, r) })
-	}
-	if len(among) == 0 {
-		return "", fault.New(fault.InvalidCurrency, "There is no corridor to accounts of the type %s yet.", a.Type)
+	among, err := a.live()
+	if err != nil {
+		return "", err
 	}
 	return corridor.Choose(among, a.Currency, minor)
+}
+
+// RailWanted is RailFor where the payer may name the rail (empty: the best one);
+// INVALID_INPUT when the account cannot be paid by it.
+func (a External) RailWanted(wanted corridor.Rail, minor int64) (corridor.Rail, error) {
+	if wanted == "" {
+		return a.RailFor(minor)
+	}
+	among, err := a.live()
+	if err != nil {
+		return "", err
+	}
+	if !slices.Contains(among, wanted) {
+		return "", fault.Invalid(fault.Field{Field: "destination.paymentRail", Message: "this account is not paid by " + string(wanted) + "; leave it out, or choose one of enum",
+			Constraint: map[string]any{"enum": among}})
+	}
+	return corridor.Choose([]corridor.Rail{wanted}, a.Currency, minor)
+}
+
+// live are the rails of the account that money can go by today.
+func (a External) live() ([]corridor.Rail, error) {
+	among := a.Rails
+	if !a.Crypto() {
+		open, err := corridor.RailsTo(a.Currency, a.Country())
+		if err != nil {
+			return nil, err
+		}
+		among = slices.DeleteFunc(slices.Clone(among), func(r corridor.Rail) bool { return !slices.Contains(open, r) })
+	}
+	if len(among) == 0 {
+		return nil, fault.New(fault.InvalidCurrency, "There is no corridor to accounts of the type %s yet.", a.Type)
+	}
+	return among, nil
 }
 
 // Fingerprint is the same for two accounts exactly when they are the same account

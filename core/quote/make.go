@@ -5,9 +5,7 @@ import (
 	"errors"
 	"time"
 
-	"causeway/core/account"
 	"causeway/core/corridor"
-	"causeway/core/customer"
 	"causeway/core/fault"
 	"causeway/core/ident"
 	"causeway/core/money"
@@ -15,22 +13,46 @@ import (
 	"causeway/core/transaction"
 )
 
-// Request asks for a just-in-time funded quote: a customer pays in a currency, and
-// an external account receives.
+// Request asks for a quote: who pays, and who receives.
 type Request struct {
-	Platform ident.Platform
-	Customer ident.Customer
-	Currency money.Currency
-	// Network is the chain the customer pays on; empty for fiat and for "any".
-	Network     string
-	Destination ident.ExternalAccount
-	// Expect is the currency the caller believes the destination has; empty if
-	// it did not say.
-	Expect      money.Currency
+	Platform    ident.Platform
+	Source      Source
+	Destination Destination
 	Side        Side
 	Amount      int64
 	Description string
 	Purpose     string
+	// Immediately asks for the quote to be executed as soon as it is made.
+	Immediately bool
+}
+
+// Source is who pays: an account, or somebody who pays in just in time.
+type Source struct {
+	// Internal or External is the account that pays.
+	Internal ident.InternalAccount
+	External ident.ExternalAccount
+	// Customer is who pays; zero for the platform itself, or for the owner of the
+	// account.
+	Customer ident.Customer
+	// Currency, and Network for the chain the payer uses (empty for fiat and for "any"),
+	// go with just-in-time funding. With an account, Currency is what the caller
+	// believes it holds; empty if it did not say.
+	Currency money.Currency
+	Network  string
+}
+
+// JustInTime tells whether nobody's account pays.
+func (s Source) JustInTime() bool { return s.Internal.IsZero() && s.External.IsZero() }
+
+// Destination is the account that receives.
+type Destination struct {
+	Internal ident.InternalAccount
+	External ident.ExternalAccount
+	// Expect is the currency the caller believes the account has; empty if it did not
+	// say.
+	Expect money.Currency
+	// Rail is the one to pay an external account by; empty for the best one.
+	Rail corridor.Rail
 }
 
 // Check lists every field that is bad whoever the parties are.
@@ -45,8 +67,11 @@ func (r Request) Check() error {
 			Message:    "must be a whole number of the smallest currency unit, from 1 to 9000000000000000",
 			Constraint: map[string]any{"minimum": 1, "maximum": money.MaxMinor}})
 	}
-	if !r.Currency.Known() {
+	if r.Source.JustInTime() && !r.Source.Currency.Known() {
 		bad = append(bad, fault.Field{Field: "source.currency", Message: "must be a known currency code in upper case, such as USD or USDC"})
+	}
+	if r.Immediately && r.Source.JustInTime() {
+		bad = append(bad, fault.Field{Field: "immediatelyExecute", Message: "needs a source that is an account; a just-in-time funded quote runs when its payment arrives"})
 	}
 	if len(r.Description) > MaxDescription {
 		bad = append(bad, fault.Field{Field: "description", Message: "must not be longer than 500 bytes"})
@@ -60,56 +85,6 @@ func (r Request) Check() error {
 // MaxDescription is the longest description of a quote, in bytes.
 const MaxDescription = 500
 
-// Parties are the two sides of a quote; nil is "there is none".
-type Parties struct {
-	Customer *customer.Customer
-	External *account.External
-}
-
-// Route is where the money of a quote comes in and goes out, and on what terms.
-type Route struct {
-	Corridor corridor.Corridor
-	In       corridor.Rail
-}
-
-// Route checks the parties and finds the way between them.
-func (r Request) Route(p Parties) (Route, error) {
-	if p.Customer == nil {
-		return Route{}, fault.New(fault.UserNotFound, "There is no customer %s.", r.Customer)
-	}
-	if err := p.Customer.Ready(); err != nil {
-		return Route{}, err
-	}
-	if p.External == nil {
-		return Route{}, fault.New(fault.ExternalAccountNotFound, "There is no external account %s.", r.Destination)
-	}
-	var bad []fault.Field
-	if owner := p.External.Customer; !owner.IsZero() && owner != r.Customer {
-		bad = append(bad, fault.Field{Field: "destination.accountId", Message: "belongs to another customer; use one of this customer's external accounts"})
-	}
-	if r.Expect != "" && r.Expect != p.External.Currency {
-		bad = append(bad, fault.Field{Field: "destination.currency",
-			Message: "the account holds " + string(p.External.Currency) + "; leave this out or send that currency"})
-	}
-	if p.External.Status != account.Active {
-		bad = append(bad, fault.Field{Field: "destination.accountId", Message: "is " + string(p.External.Status) + "; only an ACTIVE account receives money"})
-	}
-	if len(bad) > 0 {
-		return Route{}, fault.Invalid(bad...)
-	}
-	way, err := corridor.Find(r.Currency, p.External.Currency, p.External.Country())
-	if err != nil {
-		return Route{}, err
-	}
-	in := way.Funding[0]
-	if r.Network != "" {
-		if in, err = corridor.ChainFor(r.Currency, r.Network, "source.cryptoNetwork"); err != nil {
-			return Route{}, err
-		}
-	}
-	return Route{Corridor: way, In: in}, nil
-}
-
 // Offer is what a quote is made of once its route is known.
 type Offer struct {
 	Quote       ident.Quote
@@ -120,43 +95,51 @@ type Offer struct {
 }
 
 // Make prices the request and makes the quote and its transaction. Instructions
-// are added by the rail that will take the money in.
+// are added by the rail that will take the money in, if somebody has to pay it in.
 func (r Request) Make(p Parties, route Route, o Offer) (Quote, transaction.Transaction, error) {
 	priced, err := r.price(o)
 	if err != nil {
 		return Quote{}, transaction.Transaction{}, err
 	}
-	to := p.External.Currency
-	if err := o.Terms.Admit(money.Amount{Minor: priced.Sending, Currency: r.Currency}); err != nil {
+	from, to := route.Corridor.From, route.Corridor.To
+	if err := o.Terms.Admit(money.Amount{Minor: priced.Sending, Currency: from}); err != nil {
 		return Quote{}, transaction.Transaction{}, err
 	}
-	out, err := p.External.RailFor(priced.Receiving)
+	out, err := r.out(p, route, priced.Receiving)
 	if err != nil {
 		return Quote{}, transaction.Transaction{}, err
 	}
 	q := Quote{
-		ID: o.Quote, Platform: r.Platform, Transaction: o.Transaction, Customer: r.Customer,
-		Source:      transaction.Endpoint{Customer: r.Customer, Currency: r.Currency, Network: r.Network},
-		Destination: transaction.Endpoint{Customer: r.Customer, ExternalAccount: p.External.ID, Currency: to},
-		Side:        r.Side, LockedAmount: r.Amount,
+		ID: o.Quote, Platform: r.Platform, Transaction: o.Transaction, Customer: route.Customer,
+		Source: transaction.Endpoint{Customer: route.Customer, InternalAccount: r.Source.Internal, ExternalAccount: r.Source.External,
+			Currency: from, Network: r.Source.Network},
+		Destination: transaction.Endpoint{Customer: route.Customer, InternalAccount: r.Destination.Internal,
+			ExternalAccount: r.Destination.External, Currency: to},
+		Side: r.Side, LockedAmount: r.Amount,
 		Pricing: transaction.Pricing{
-			Sent:     money.Amount{Minor: priced.Sending, Currency: r.Currency},
+			Sent:     money.Amount{Minor: priced.Sending, Currency: from},
 			Received: money.Amount{Minor: priced.Receiving, Currency: to},
 			Fees:     priced.Fees, FixedFee: priced.FixedFee, VariableFee: priced.VariableFee, FeeRate: o.Terms.Fee.Percent,
 			Rate: priced.Rate, Market: priced.Market,
 			RoundingSent: priced.RoundingSending, RoundingReceived: priced.RoundingReceiving,
 		},
-		Reference:   Reference(o.Transaction),
 		Description: r.Description, Purpose: r.Purpose,
 		CreatedAt: o.Now, ExpiresAt: o.Now.Add(o.Terms.Lock),
 	}
-	return q, transaction.Transaction{
-		ID: o.Transaction, Platform: r.Platform, Quote: q.ID, Customer: r.Customer,
-		PlatformCustomerID: p.Customer.PlatformCustomerID, Type: transaction.Outgoing, State: transaction.Initial,
-		Source: q.Source, Destination: q.Destination, InRail: Path(route.In), OutRail: Path(out),
+	if r.Source.JustInTime() {
+		q.Reference = Reference(o.Transaction)
+	}
+	t := transaction.Transaction{
+		ID: o.Transaction, Platform: r.Platform, Quote: q.ID, Customer: route.Customer,
+		Type: transaction.Outgoing, State: transaction.Initial,
+		Source: q.Source, Destination: q.Destination, InRail: route.In, OutRail: out,
 		Pricing: q.Pricing, Reference: q.Reference, Description: q.Description,
 		ExpiresAt: q.ExpiresAt, CreatedAt: q.CreatedAt, UpdatedAt: q.CreatedAt,
-	}, nil
+	}
+	if p.Customer != nil {
+		t.PlatformCustomerID = p.Customer.PlatformCustomerID
+	}
+	return q, t, nil
 }
 
 func (r Request) price(o Offer) (price.Price, error) {

@@ -40,6 +40,12 @@ type Quote struct {
 	ExpiresAt    time.Time
 }
 
+// Quoted is a quote and where it stands.
+type Quoted struct {
+	Quote  Quote
+	Status Status
+}
+
 // Status is what the platform is told of a quote.
 type Status string
 

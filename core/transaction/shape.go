@@ -38,6 +38,18 @@ func (t Transaction) Shape() Shape {
 	return s
 }
 
+// Accounts are the internal accounts at both ends, as the books know them.
+func (t Transaction) Accounts() []ledger.Account {
+	var accounts []ledger.Account
+	if !t.Source.InternalAccount.IsZero() {
+		accounts = append(accounts, ledger.Account{Platform: t.Platform, Path: t.InRail, Currency: t.Pricing.Sent.Currency})
+	}
+	if !t.Destination.InternalAccount.IsZero() {
+		accounts = append(accounts, ledger.Account{Platform: t.Platform, Path: t.OutRail, Currency: t.Pricing.Received.Currency})
+	}
+	return accounts
+}
+
 // Kinds are the postings that a transaction of this shape has in state s, each
 // exactly once: what it went through, and then the refund.
 func (w Shape) Kinds(s State) []ledger.Kind {

@@ -174,6 +174,15 @@ func (s State) Next(h Happening, reason FailureReason) (State, error) {
 	return next, nil
 }
 
+// OnItsWay tells whether the money has been set on its way to whom it is for and
+// neither arrived nor turned back.
+func (s State) OnItsWay() bool {
+	return s.Reached == Converted && s.Refund == NoRefund && (s.Status == Pending || s.Status == Processing)
+}
+
+// Arrived tells whether it has reached whom it is for, and was not returned.
+func (s State) Arrived() bool { return s.Status == Completed && s.Reached == Delivered }
+
 // Final tells whether nothing but a bank return, or a late payment on an expired
 // quote, can change the transaction any more.
 func (s State) Final() bool {

@@ -55,6 +55,13 @@ type Pricing struct {
 	RoundingReceived int64
 }
 
+// AtPar is the pricing of money that arrives as it was sent.
+func AtPar(a money.Amount) Pricing {
+	return Pricing{Sent: a, Received: a, Rate: par, Market: par}
+}
+
+var par = money.MustRate("1")
+
 // Transaction is one movement of money for a customer.
 type Transaction struct {
 	ID                 ident.Transaction

@@ -38,7 +38,7 @@ func Register(a *httpapi.API, d Deps) {
 	registerCustomers(a, d.Onboarding)
 	registerExternalAccounts(a, d.Accounts)
 	registerRates(a, d.Quoting)
-	registerQuotes(a, d.Quoting)
+	registerQuotes(a, d.Quoting, d.Payments)
 	registerTransactions(a, d.Payments)
 	registerDeliveries(a, d.Webhooks)
 	registerWebhooks(a)

@@ -17,9 +17,8 @@ import (
 
 // Quoting are the use cases behind the quote and rate operations.
 type Quoting interface {
-	Create(ctx context.Context, r quote.Request, claim *ports.Claim) (quoting.Quoted, error)
-	Get(ctx context.Context, p ident.Platform, id ident.Quote) (quoting.Quoted, error)
-	Execute(ctx context.Context, p ident.Platform, id ident.Quote) error
+	Create(ctx context.Context, r quote.Request, claim *ports.Claim) (quote.Quoted, error)
+	Get(ctx context.Context, p ident.Platform, id ident.Quote) (quote.Quoted, error)
 	Rates(ctx context.Context, p ident.Platform, wanted quoting.RatesWanted) ([]quoting.Rate, error)
 }
 
@@ -28,6 +27,7 @@ type quoteRequest struct {
 	Destination          httpapi.Union[quoteDestination] `json:"destination" doc:"Where the money goes to."`
 	LockedCurrencySide   string                          `json:"lockedCurrencySide" enum:"SENDING,RECEIVING" doc:"Which side's amount is fixed: what is sent in all, fees included, or what arrives."`
 	LockedCurrencyAmount httpapi.Minor                   `json:"lockedCurrencyAmount" minimum:"1" maximum:"9000000000000000" doc:"The fixed amount, in the smallest unit of that side's currency." example:"10050"`
+	ImmediatelyExecute   bool                            `json:"immediatelyExecute,omitempty" doc:"Execute the quote as soon as it is made, at its rate. Needs a source that is an account. If it cannot be executed (INSUFFICIENT_BALANCE), no money moves." default:"false"`
 	Description          string                          `json:"description,omitempty" maxLength:"500" doc:"A note of yours; it comes back on the transaction." example:"Savings plan, March"`
 	PurposeOfPayment     string                          `json:"purposeOfPayment,omitempty" enum:"GIFT,SELF,GOODS_OR_SERVICES,EDUCATION,HEALTH_OR_MEDICAL,REAL_ESTATE_PURCHASE,TAX_PAYMENT,LOAN_PAYMENT,UTILITY_BILL,DONATION,TRAVEL,OTHER" doc:"Why the money is sent."`
 }
@@ -36,38 +36,69 @@ type quoteRequest struct {
 type quoteSource struct{}
 
 func (quoteSource) Union() httpapi.UnionSpec {
+	customer := httpapi.Field{Name: "customerId", Pattern: idPattern("Customer"), Shape: "a customer id", Example: "Customer:0199f0a2-7b1c-7e55-9d6b-2f1f6a0c4e11"}
+	payer, owner := customer, customer
+	payer.Description = "Who pays. Leave it out to pay on behalf of your platform."
+	owner.Description = "For whom an account of your platform pays. Of a customer's account it is the owner, and may be left out."
 	return httpapi.UnionSpec{
-		Description:   "A customer who pays just in time: the quote tells how, and runs when the payment arrives.",
+		Description: "Who pays: an account, as soon as the quote is executed; or somebody who pays in just in time, in which case the quote tells how, " +
+			"and runs when the payment arrives.",
 		Discriminator: "sourceType",
-		Branches: []httpapi.Branch{{
-			Name: "RealtimeFundingQuoteSource", Values: []string{"REALTIME_FUNDING"}, Marker: "customerId",
-			Description: "Paid just in time by a customer. `sourceType` may be left out.",
-			Fields: []httpapi.Field{
-				{Name: "customerId", Required: true, Pattern: idPattern("Customer"), Shape: "a customer id", Description: "Who pays.", Example: "Customer:0199f0a2-7b1c-7e55-9d6b-2f1f6a0c4e11"},
-				{Name: "currency", Required: true, Pattern: "^[A-Z0-9]{3,5}$", Shape: "a currency code in upper case", Description: "The currency to pay in.", Example: "USD"},
-				{Name: "cryptoNetwork", Description: "The chain a stablecoin is paid on; without it the quote offers every chain.",
-					Enum: []string{"SOLANA", "ETHEREUM", "BASE", "POLYGON", "TRON", "SPARK", "LIGHTNING", "BITCOIN"}},
+		Branches: []httpapi.Branch{
+			{
+				Name: "AccountQuoteSource", Values: []string{"ACCOUNT"}, Marker: "accountId",
+				Description: "An account pays: an internal account, or an external account that money can be collected from. `sourceType` may be left out.",
+				Fields: []httpapi.Field{
+					{Name: "accountId", Required: true, Pattern: accountPattern, Shape: "an internal or external account id", Description: "The account that pays.", Example: "InternalAccount:0199f0a4-1c2d-7d3e-8f4a-5b6c7d8e9f03"},
+					owner,
+					{Name: "currency", Pattern: "^[A-Z0-9]{3,5}$", Shape: "a currency code in upper case", Description: "May be left out: the account's own currency. Another one is refused."},
+				},
 			},
-		}},
+			{
+				Name: "RealtimeFundingQuoteSource", Values: []string{"REALTIME_FUNDING"}, Marker: "currency",
+				Description: "Paid just in time. `sourceType` may be left out.",
+				Fields: []httpapi.Field{
+					payer,
+					{Name: "currency", Required: true, Pattern: "^[A-Z0-9]{3,5}$", Shape: "a currency code in upper case", Description: "The currency to pay in.", Example: "USD"},
+					{Name: "cryptoNetwork", Description: "The chain a stablecoin is paid on; without it the quote offers every chain.",
+						Enum: []string{"SOLANA", "ETHEREUM", "BASE", "POLYGON", "TRON", "SPARK", "LIGHTNING", "BITCOIN"}},
+				},
+			},
+		},
 	}
 }
+
+// accountPattern is the shape of the id of any account.
+const accountPattern = "^(Internal|External)Account:[0-9a-fA-F-]{36}$"
 
 // quoteDestination is where the money of a quote goes to.
 type quoteDestination struct{}
 
 func (quoteDestination) Union() httpapi.UnionSpec {
 	return httpapi.UnionSpec{
-		Description:   "An external account of the customer.",
+		Description:   "Who receives.",
 		Discriminator: "destinationType",
 		Branches: []httpapi.Branch{{
 			Name: "AccountDestination", Values: []string{"ACCOUNT"}, Marker: "accountId",
-			Description: "An external account. `destinationType` may be left out.",
+			Description: "An internal or external account. `destinationType` may be left out.",
 			Fields: []httpapi.Field{
-				{Name: "accountId", Required: true, Pattern: idPattern("ExternalAccount"), Shape: "an external account id", Description: "The account to pay to.", Example: "ExternalAccount:0199f0a3-0d9a-7c2f-8a47-5b7f8f2f9c02"},
+				{Name: "accountId", Required: true, Pattern: accountPattern, Shape: "an internal or external account id", Description: "The account to pay to.", Example: "ExternalAccount:0199f0a3-0d9a-7c2f-8a47-5b7f8f2f9c02"},
 				{Name: "currency", Pattern: "^[A-Z0-9]{3,5}$", Shape: "a currency code in upper case", Description: "May be left out: the account's own currency. Another one is refused."},
+				{Name: "paymentRail", Enum: paymentRails(), Description: "The rail to pay out by. May be left out: the quickest one that takes the amount."},
 			},
 		}},
 	}
+}
+
+// paymentRails are the rails of banks, as callers name them.
+func paymentRails() []string {
+	var names []string
+	for _, rail := range corridor.Rails() {
+		if !rail.Chain() {
+			names = append(names, string(rail))
+		}
+	}
+	return names
 }
 
 // networks are the chains as callers name them.
@@ -78,22 +109,43 @@ var networks = map[string]corridor.Rail{
 
 func (b quoteRequest) request(p ident.Platform) (quote.Request, error) {
 	r := quote.Request{
-		Platform: p, Currency: money.Currency(b.Source.Text("currency")), Expect: money.Currency(b.Destination.Text("currency")),
-		Network: string(networks[b.Source.Text("cryptoNetwork")]), Side: quote.Side(b.LockedCurrencySide), Amount: int64(b.LockedCurrencyAmount),
-		Description: b.Description, Purpose: b.PurposeOfPayment,
+		Platform: p, Side: quote.Side(b.LockedCurrencySide), Amount: int64(b.LockedCurrencyAmount),
+		Description: b.Description, Purpose: b.PurposeOfPayment, Immediately: b.ImmediatelyExecute,
+		Source:      quote.Source{Currency: money.Currency(b.Source.Text("currency")), Network: string(networks[b.Source.Text("cryptoNetwork")])},
+		Destination: quote.Destination{Expect: money.Currency(b.Destination.Text("currency")), Rail: corridor.Rail(b.Destination.Text("paymentRail"))},
 	}
 	var bad []fault.Field
 	var err error
-	if r.Customer, err = ident.ParseCustomer(b.Source.Text("customerId")); err != nil {
-		bad = append(bad, fault.Field{Field: "source.customerId", Message: "must be an id of the form Customer:<uuid>"})
+	if id := b.Source.Text("customerId"); id != "" {
+		if r.Source.Customer, err = ident.ParseCustomer(id); err != nil {
+			bad = append(bad, fault.Field{Field: "source.customerId", Message: "must be an id of the form Customer:<uuid>"})
+		}
 	}
-	if r.Destination, err = ident.ParseExternalAccount(b.Destination.Text("accountId")); err != nil {
-		bad = append(bad, fault.Field{Field: "destination.accountId", Message: "must be an id of the form ExternalAccount:<uuid>"})
+	if b.Source.Branch() == "AccountQuoteSource" {
+		r.Source.Internal, r.Source.External, err = parseAccount(b.Source.Text("accountId"))
+		bad = append(bad, accountField("source.accountId", err)...)
 	}
-	if len(bad) > 0 {
+	r.Destination.Internal, r.Destination.External, err = parseAccount(b.Destination.Text("accountId"))
+	if bad = append(bad, accountField("destination.accountId", err)...); len(bad) > 0 {
 		return r, fault.Invalid(bad...)
 	}
 	return r, nil
+}
+
+// parseAccount reads the id of an account of either kind.
+func parseAccount(text string) (ident.InternalAccount, ident.ExternalAccount, error) {
+	if internal, err := ident.ParseInternalAccount(text); err == nil {
+		return internal, ident.ExternalAccount{}, nil
+	}
+	external, err := ident.ParseExternalAccount(text)
+	return ident.InternalAccount{}, external, err
+}
+
+func accountField(field string, err error) []fault.Field {
+	if err == nil {
+		return nil
+	}
+	return []fault.Field{{Field: field, Message: "must be an id of the form InternalAccount:<uuid> or ExternalAccount:<uuid>"}}
 }
 
 type quoteBody struct {
@@ -110,7 +162,7 @@ type quoteBody struct {
 	TotalReceivingAmount httpapi.Minor                 `json:"totalReceivingAmount" doc:"What arrives, in the smallest receiving unit: floor((totalSendingAmount - feesIncluded) × exchangeRate)."`
 	ExchangeRate         httpapi.Decimal               `json:"exchangeRate" doc:"Smallest receiving units for one smallest sending unit, with all its digits. Where the receiving side is locked and one sending unit buys more than was asked for, it is the simplest rate that gives exactly the locked amount; rateDetails.serviceMultiplier keeps the market's."`
 	FeesIncluded         httpapi.Minor                 `json:"feesIncluded" doc:"The part of totalSendingAmount that is fees."`
-	PaymentInstructions  []paymentInstruction          `json:"paymentInstructions,omitempty" doc:"The ways to pay the quote; paying any one of them runs it."`
+	PaymentInstructions  []paymentInstruction          `json:"paymentInstructions,omitempty" doc:"The ways to pay a quote that is funded just in time; paying any one of them runs it."`
 	TransactionID        httpapi.ID[ident.Transaction] `json:"transactionId" doc:"The transaction of the quote; it is made with it."`
 	Description          string                        `json:"description,omitempty" doc:"Your note."`
 	RateDetails          rateDetails                   `json:"rateDetails" doc:"What rate and fees are made of."`
@@ -132,7 +184,7 @@ func rateDetailsBody(p transaction.Pricing) rateDetails {
 		ServiceFixedFee: minor(p.FixedFee), ServiceVariableFeeRate: httpapi.Decimal{Rate: p.FeeRate}, ServiceVariableFeeAmount: minor(p.VariableFee)}
 }
 
-func quoteOf(in quoting.Quoted) quoteBody {
+func quoteOf(in quote.Quoted) quoteBody {
 	q := in.Quote
 	return quoteBody{
 		ID: httpapi.WriteID(q.ID), QuoteID: httpapi.WriteID(q.ID), Status: string(in.Status),
@@ -146,23 +198,25 @@ func quoteOf(in quoting.Quoted) quoteBody {
 	}
 }
 
-func registerQuotes(a *httpapi.API, quotes Quoting) {
+func registerQuotes(a *httpapi.API, quotes Quoting, payments Payments) {
 	type create struct{ Body quoteRequest }
 	httpapi.Post(a, httpapi.Operation{
 		ID: "createQuote", Path: "/quotes", Tag: tagQuotes, Summary: "Create a quote", Status: 201, Permission: platform.Transact,
-		Description: "Fixes a rate and fees for a while. A quote whose source is a customer and a currency is funded just in time: pay it by " +
-			"its `paymentInstructions`, with the exact amount and reference, before `expiresAt`; the conversion then runs by itself.",
-		Errors: []fault.Code{fault.UserNotFound, fault.UserNotReady, fault.ExternalAccountNotFound, fault.InvalidCurrency, fault.AmountOutOfRange, fault.NotImplemented},
+		Description: "Fixes a rate and fees for a while. A quote whose source is an account is paid by it when you execute the quote, before `expiresAt`. " +
+			"One whose source is a currency is funded just in time: pay it by its `paymentInstructions`, with the exact amount and reference, before " +
+			"`expiresAt`; the conversion then runs by itself.",
+		Errors: []fault.Code{fault.UserNotFound, fault.UserNotReady, fault.InternalAccountNotFound, fault.ExternalAccountNotFound, fault.InvalidCurrency,
+			fault.AmountOutOfRange, fault.InsufficientBalance, fault.NotImplemented},
 		RequestExample: `{
   "source": {"customerId": "Customer:0199f0a2-7b1c-7e55-9d6b-2f1f6a0c4e11", "currency": "USD"},
   "destination": {"destinationType": "ACCOUNT", "accountId": "ExternalAccount:0199f0a3-0d9a-7c2f-8a47-5b7f8f2f9c02"},
   "lockedCurrencySide": "SENDING",
   "lockedCurrencyAmount": 10050
 }`,
-	}, func(ctx context.Context, call httpapi.Call, in *create) (quoting.Quoted, error) {
+	}, func(ctx context.Context, call httpapi.Call, in *create) (quote.Quoted, error) {
 		request, err := in.Body.request(call.Principal.Platform)
 		if err != nil {
-			return quoting.Quoted{}, err
+			return quote.Quoted{}, err
 		}
 		return quotes.Create(ctx, request, call.Claim)
 	}, quoteOf)
@@ -173,7 +227,7 @@ func registerQuotes(a *httpapi.API, quotes Quoting) {
 	httpapi.Get(a, httpapi.Operation{
 		ID: "getQuoteById", Path: "/quotes/{quoteId}", Tag: tagQuotes, Summary: "Get a quote", Permission: platform.View,
 		Description: "The quote as it was made, and where it stands now.", Errors: []fault.Code{fault.QuoteNotFound},
-	}, func(ctx context.Context, call httpapi.Call, in *one) (quoting.Quoted, error) {
+	}, func(ctx context.Context, call httpapi.Call, in *one) (quote.Quoted, error) {
 		return quotes.Get(ctx, call.Principal.Platform, in.QuoteID.Value)
 	}, quoteOf)
 
@@ -183,9 +237,11 @@ func registerQuotes(a *httpapi.API, quotes Quoting) {
 	}
 	httpapi.Post(a, httpapi.Operation{
 		ID: "executeQuote", Path: "/quotes/{quoteId}/execute", Tag: tagQuotes, Summary: "Execute a quote", Permission: platform.Transact,
-		Description: "For quotes whose source is an account. A quote that is funded just in time runs when its payment arrives, and is refused here with `QUOTE_NOT_EXECUTABLE`.",
-		Errors:      []fault.Code{fault.QuoteNotFound, fault.QuoteNotExecutable, fault.QuoteExpired, fault.QuoteAlreadyExecuted},
-	}, func(ctx context.Context, call httpapi.Call, in *execute) (quoting.Quoted, error) {
-		return quoting.Quoted{}, quotes.Execute(ctx, call.Principal.Platform, in.QuoteID.Value)
+		Description: "For quotes whose source is an account: the money leaves it at once, and the quote runs once however often it is executed. " +
+			"When the account holds too little (`INSUFFICIENT_BALANCE`) nothing changes; fund it and execute again, before the quote expires. " +
+			"A quote that is funded just in time runs when its payment arrives, and is refused here with `QUOTE_NOT_EXECUTABLE`.",
+		Errors: []fault.Code{fault.QuoteNotFound, fault.QuoteNotExecutable, fault.QuoteExpired, fault.QuoteAlreadyExecuted, fault.InsufficientBalance},
+	}, func(ctx context.Context, call httpapi.Call, in *execute) (quote.Quoted, error) {
+		return payments.Execute(ctx, call.Principal.Platform, in.QuoteID.Value, call.Claim)
 	}, quoteOf)
 }

@@ -8,6 +8,7 @@ import (
 	"causeway/core/fault"
 	"causeway/core/ident"
 	"causeway/core/platform"
+	"causeway/core/quote"
 	"causeway/core/transaction"
 	"causeway/ports"
 )
@@ -16,6 +17,8 @@ import (
 type Payments interface {
 	Get(ctx context.Context, p ident.Platform, id ident.Transaction) (transaction.Transaction, error)
 	List(ctx context.Context, p ident.Platform, f ports.TransactionFilter) (ports.Page[transaction.Transaction], error)
+	// Execute runs a quote that an account pays.
+	Execute(ctx context.Context, p ident.Platform, id ident.Quote, claim *ports.Claim) (quote.Quoted, error)
 }
 
 type transactionBody struct {
@@ -26,8 +29,8 @@ type transactionBody struct {
 	Destination         endpointBody                  `json:"destination" doc:"Where the money goes to."`
 	SentAmount          currencyAmount                `json:"sentAmount" doc:"All that is paid, fees included."`
 	ReceivedAmount      currencyAmount                `json:"receivedAmount" doc:"What arrives."`
-	CustomerID          httpapi.ID[ident.Customer]    `json:"customerId" doc:"Whose transaction it is."`
-	PlatformCustomerID  string                        `json:"platformCustomerId" doc:"Your own id of the customer."`
+	CustomerID          string                        `json:"customerId" doc:"Whose transaction it is: a customer's, or with your platform's id, your own." example:"Customer:0199f0a2-7b1c-7e55-9d6b-2f1f6a0c4e11"`
+	PlatformCustomerID  string                        `json:"platformCustomerId" doc:"Your own id of the customer; empty for a transaction of your platform."`
 	SettledAt           *httpapi.Time                 `json:"settledAt" nullable:"true" doc:"When the beneficiary had the money; null before."`
 	CreatedAt           httpapi.Time                  `json:"createdAt" doc:"When it was made."`
 	UpdatedAt           httpapi.Time                  `json:"updatedAt" doc:"When it last changed."`
@@ -57,7 +60,7 @@ func transactionView(t transaction.Transaction, webhook bool) transactionBody {
 		ID: httpapi.WriteID(t.ID), Status: string(t.State.Status), Type: string(t.Type),
 		Source: sourceBody(t.Source), Destination: destinationBody(t.Destination),
 		SentAmount: amountBody(t.Pricing.Sent), ReceivedAmount: amountBody(t.Pricing.Received),
-		CustomerID: httpapi.WriteID(t.Customer), PlatformCustomerID: t.PlatformCustomerID,
+		CustomerID: ownerID(t.Platform, t.Customer), PlatformCustomerID: t.PlatformCustomerID,
 		SettledAt: optionalTime(t.SettledAt), CreatedAt: httpapi.WriteTime(t.CreatedAt), UpdatedAt: httpapi.WriteTime(t.UpdatedAt),
 		Description: t.Description, ExchangeRate: httpapi.Decimal{Rate: t.Pricing.Rate}, Fees: minor(t.Pricing.Fees),
 		QuoteID: httpapi.WriteID(t.Quote), PaymentInstructions: instructionBodies(t.Instructions, webhook),
@@ -69,6 +72,14 @@ func transactionView(t transaction.Transaction, webhook bool) transactionBody {
 			Status: string(t.State.Refund), Reason: string(t.Refund.Reason)}
 	}
 	return body
+}
+
+// ownerID names whose something is: a customer's or, without one, the platform's.
+func ownerID(p ident.Platform, c ident.Customer) string {
+	if c.IsZero() {
+		return p.String()
+	}
+	return c.String()
 }
 
 func optionalTime(t time.Time) *httpapi.Time {
@@ -94,7 +105,7 @@ func registerTransactions(a *httpapi.API, payments Payments) {
 		ID: "listTransactions", Path: "/transactions", Tag: tagTransactions, Summary: "List transactions", Permission: platform.View,
 		Description: "The newest first, unless asked otherwise. Filters add up; dates are inclusive at both ends.",
 	}, func(ctx context.Context, call httpapi.Call, in *transactionsWanted) (ports.Page[transaction.Transaction], error) {
-		filter, err := in.filter()
+		filter, err := in.filter(call.Principal.Platform)
 		if err != nil {
 			return ports.Page[transaction.Transaction]{}, err
 		}
@@ -107,23 +118,31 @@ func registerTransactions(a *httpapi.API, payments Payments) {
 type transactionsWanted struct {
 	httpapi.Paging
 	httpapi.Sorting
-	CustomerID                httpapi.ID[ident.Customer] `query:"customerId" doc:"Of one customer."`
-	PlatformCustomerID        string                     `query:"platformCustomerId" doc:"Of the customer with this id of yours."`
-	AccountIdentifier         string                     `query:"accountIdentifier" doc:"From or to this account id or UMA address."`
-	SenderAccountIdentifier   string                     `query:"senderAccountIdentifier" doc:"From this account id or UMA address."`
-	ReceiverAccountIdentifier string                     `query:"receiverAccountIdentifier" doc:"To this account id or UMA address."`
-	Status                    string                     `query:"status" enum:"CREATED,PENDING,PROCESSING,COMPLETED,REJECTED,FAILED,REFUNDED,EXPIRED" doc:"In this status."`
-	Type                      string                     `query:"type" enum:"INCOMING,OUTGOING" doc:"Of this type."`
-	Reference                 string                     `query:"reference" doc:"With this payment reference."`
-	StartDate                 httpapi.Time               `query:"startDate" doc:"Made at this moment or later."`
-	EndDate                   httpapi.Time               `query:"endDate" doc:"Made at this moment or earlier."`
+	CustomerID                string       `query:"customerId" doc:"Of one customer, or with your platform's id, your own."`
+	PlatformCustomerID        string       `query:"platformCustomerId" doc:"Of the customer with this id of yours."`
+	AccountIdentifier         string       `query:"accountIdentifier" doc:"From or to this account id or UMA address."`
+	SenderAccountIdentifier   string       `query:"senderAccountIdentifier" doc:"From this account id or UMA address."`
+	ReceiverAccountIdentifier string       `query:"receiverAccountIdentifier" doc:"To this account id or UMA address."`
+	Status                    string       `query:"status" enum:"CREATED,PENDING,PROCESSING,COMPLETED,REJECTED,FAILED,REFUNDED,EXPIRED" doc:"In this status."`
+	Type                      string       `query:"type" enum:"INCOMING,OUTGOING" doc:"Of this type."`
+	Reference                 string       `query:"reference" doc:"With this payment reference."`
+	StartDate                 httpapi.Time `query:"startDate" doc:"Made at this moment or later."`
+	EndDate                   httpapi.Time `query:"endDate" doc:"Made at this moment or earlier."`
 }
 
-func (in *transactionsWanted) filter() (ports.TransactionFilter, error) {
+func (in *transactionsWanted) filter(p ident.Platform) (ports.TransactionFilter, error) {
 	after, err := httpapi.CursorID[ident.Transaction](in.Cursor)
+	var of ident.Customer
+	own := in.CustomerID == p.String()
+	if in.CustomerID != "" && !own {
+		var bad error
+		if of, bad = ident.ParseCustomer(in.CustomerID); bad != nil {
+			return ports.TransactionFilter{}, fault.Invalid(fault.Field{Field: "customerId", Message: "must be an id of the form Customer:<uuid>, or the id of your platform"})
+		}
+	}
 	return ports.TransactionFilter{
 		Paging:   ports.Paging{Limit: in.Limit, After: after.UUID(), Ascending: in.Ascending()},
-		Customer: in.CustomerID.Value, PlatformCustomerID: in.PlatformCustomerID,
+		Customer: of, Own: own, PlatformCustomerID: in.PlatformCustomerID,
 		Account: in.AccountIdentifier, Sender: in.SenderAccountIdentifier, Receiver: in.ReceiverAccountIdentifier,
 		Status: transaction.Status(in.Status), Type: transaction.Type(in.Type), Reference: in.Reference,
 		Created: ports.Span{From: in.StartDate.Time, To: in.EndDate.Time},

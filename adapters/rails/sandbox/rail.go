@@ -40,22 +40,46 @@ func (r *Rail) Send(_ context.Context, payouts []ports.Payout) []ports.Outcome {
 }
 
 func (r *Rail) send(p ports.Payout, now time.Time) ports.Outcome {
+	if p.Transaction.Quote.IsZero() {
+		return r.transfer(p, now)
+	}
+	refused := func(reason transaction.FailureReason) ports.Outcome {
+		return ports.Outcome{Verdict: ports.Refused, Accepted: true, Reason: reason}
+	}
 	switch sandbox.QuoteScenario(p.Account.Identifier()) {
 	case sandbox.ExecutionFails:
-		return ports.Outcome{Verdict: ports.Refused, Reason: transaction.QuoteExecutionFailed}
+		return refused(transaction.QuoteExecutionFailed)
 	case sandbox.CompletesLate:
 		if ready := p.Transaction.UpdatedAt.Add(r.after(sandbox.LongPayment)); now.Before(ready) {
-			return ports.Outcome{Verdict: ports.Waiting, Again: ready}
+			return ports.Outcome{Verdict: ports.Waiting, Accepted: true, Again: ready}
 		}
 	case sandbox.DeliveryFails, sandbox.RefundFails:
-		return ports.Outcome{Verdict: ports.Refused, Reason: transaction.CounterpartyPostFailed}
+		return refused(transaction.CounterpartyPostFailed)
 	case sandbox.Returned:
 		return ports.Outcome{Verdict: ports.Done, Again: now.Add(r.after(sandbox.ReturnDelay))}
 	case sandbox.CancelledByUser:
-		return ports.Outcome{Verdict: ports.CancelledByUser}
+		return ports.Outcome{Verdict: ports.CancelledByUser, Accepted: true}
 	default: // the other scenarios are those of transfers
 	}
 	return ports.Outcome{Verdict: ports.Done}
+}
+
+// transfer answers for a payout that no quote has. One that fails at once, or after
+// a while, was never taken on; a bank rejects what it has taken on.
+func (r *Rail) transfer(p ports.Payout, now time.Time) ports.Outcome {
+	refused := ports.Outcome{Verdict: ports.Refused, Reason: transaction.CounterpartyPostFailed}
+	switch sandbox.TransferScenario(p.Account.Identifier()) {
+	case sandbox.Succeeds:
+		return ports.Outcome{Verdict: ports.Done}
+	case sandbox.RejectedByBank:
+		refused.Accepted = true
+	case sandbox.PendingThenFails:
+		if ends := p.Transaction.UpdatedAt.Add(r.after(sandbox.PendingTime)); now.Before(ends) {
+			return ports.Outcome{Verdict: ports.Waiting, Again: ends}
+		}
+	default: // no funds, or no account
+	}
+	return refused
 }
 
 // Status says of delivered payouts whether they came back.
@@ -64,7 +88,7 @@ func (r *Rail) Status(_ context.Context, payouts []ports.Payout) []ports.Outcome
 	now := r.clock.Now()
 	for i, p := range payouts {
 		outcomes[i] = ports.Outcome{Verdict: ports.Done}
-		if sandbox.QuoteScenario(p.Account.Identifier()) != sandbox.Returned {
+		if p.Transaction.Quote.IsZero() || sandbox.QuoteScenario(p.Account.Identifier()) != sandbox.Returned {
 			continue
 		}
 		if due := p.Transaction.SettledAt.Add(r.after(sandbox.ReturnDelay)); now.Before(due) {
@@ -105,7 +129,7 @@ func (r *Rail) Refund(_ context.Context, refunds []ports.Refund) []ports.Outcome
 	outcomes := make([]ports.Outcome, len(refunds))
 	for i, refund := range refunds {
 		outcomes[i] = ports.Outcome{Verdict: ports.Done}
-		if refund.Payout != nil && sandbox.QuoteScenario(refund.Payout.Account.Identifier()) == sandbox.RefundFails &&
+		if refund.Payout != nil && !refund.Payout.Transaction.Quote.IsZero() && sandbox.QuoteScenario(refund.Payout.Account.Identifier()) == sandbox.RefundFails &&
 			refund.Payout.Transaction.State.Reached == transaction.Converted {
 			outcomes[i] = ports.Outcome{Verdict: ports.Refused}
 		}

@@ -4,6 +4,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/google/uuid"
+
 	"causeway/adapters/rails/sandbox"
 	"causeway/core/account"
 	"causeway/core/ident"
@@ -18,6 +20,12 @@ type fixed time.Time
 
 func (f fixed) Now() time.Time { return time.Time(f) }
 
+// quoted is some quote: a payout that has none is a transfer.
+var quoted = func() (id ident.Quote) {
+	ident.Set(&id, uuid.UUID{15: 1})
+	return id
+}()
+
 func wallet(address string) account.External {
 	return account.External{Currency: "BTC", Type: account.Layer2Wallet, Fields: map[string]string{"address": address}}
 }
@@ -31,7 +39,7 @@ func TestDelaysFollowTheSpeed(t *testing.T) {
 	t.Parallel()
 	// Six minutes at speed 60 are six seconds.
 	for speed, wait := range map[int]time.Duration{1: 6 * time.Minute, 60: 6 * time.Second} {
-		slow := ports.Payout{Account: wallet("spark1003"), Transaction: transaction.Transaction{UpdatedAt: noon}}
+		slow := ports.Payout{Account: wallet("spark1003"), Transaction: transaction.Transaction{Quote: quoted, UpdatedAt: noon}}
 
 		early := sandbox.New(fixed(noon.Add(wait-time.Millisecond)), speed).Send(t.Context(), []ports.Payout{slow})[0]
 		ready := sandbox.New(fixed(noon.Add(wait)), speed).Send(t.Context(), []ports.Payout{slow})[0]
@@ -60,5 +68,35 @@ func TestStablecoinsAreOfferedOnEveryChain(t *testing.T) {
 	one, err := rail.Instructions(ident.Platform{}, "REF", "USDC", "BASE")
 	if err != nil || len(one) != 1 || one[0].Info["accountType"] != "BASE_WALLET" || len(addresses) != 4 {
 		t.Errorf("%v, %v, %d addresses", one, err, len(addresses))
+	}
+}
+
+func TestTransfersAndQuotesReadTheEndsTheirOwnWay(t *testing.T) {
+	t.Parallel()
+	// The same account number means one thing for a transfer and another for a quote.
+	refused := func(accepted bool, reason transaction.FailureReason) ports.Outcome {
+		return ports.Outcome{Verdict: ports.Refused, Accepted: accepted, Reason: reason}
+	}
+	done := ports.Outcome{Verdict: ports.Done}
+	for end, want := range map[string]struct{ transfer, quote ports.Outcome }{
+		"001": {done, done},
+		"002": {refused(false, transaction.CounterpartyPostFailed), refused(true, transaction.QuoteExecutionFailed)},
+		"003": {refused(false, transaction.CounterpartyPostFailed), ports.Outcome{Verdict: ports.Waiting, Accepted: true, Again: noon.Add(6 * time.Minute)}},
+		"004": {refused(true, transaction.CounterpartyPostFailed), refused(true, transaction.CounterpartyPostFailed)},
+		"005": {ports.Outcome{Verdict: ports.Waiting, Again: noon.Add(30 * time.Second)}, ports.Outcome{Verdict: ports.Done, Again: noon.Add(5 * time.Second)}},
+		"006": {done, ports.Outcome{Verdict: ports.CancelledByUser, Accepted: true}},
+		"007": {done, refused(true, transaction.CounterpartyPostFailed)},
+	} {
+		rail := sandbox.New(fixed(noon), 1)
+		payouts := []ports.Payout{
+			{Account: wallet("spark1" + end), Transaction: transaction.Transaction{UpdatedAt: noon}},
+			{Account: wallet("spark1" + end), Transaction: transaction.Transaction{Quote: quoted, UpdatedAt: noon}},
+		}
+
+		got := rail.Send(t.Context(), payouts)
+
+		if got[0] != want.transfer || got[1] != want.quote {
+			t.Errorf("%s: %+v; want %+v", end, got, want)
+		}
 	}
 }

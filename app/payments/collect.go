@@ -1,0 +1,60 @@
+package payments
+
+import (
+	"context"
+
+	"causeway/core/transaction"
+	"causeway/ports"
+)
+
+// collect asks external accounts for the money of quotes that were executed, and
+// settles what the rails answer.
+func (p *Payments) collect(ctx context.Context, jobs []ports.Job) error {
+	collections, err := p.Store.Collections(ctx, transactionKeys(jobs))
+	if err != nil {
+		return err
+	}
+	outcomes := map[ports.TransactionKey]ports.Outcome{}
+	for _, c := range collections {
+		t := c.Transaction
+		if !collecting(t) {
+			continue
+		}
+		outcome := ports.Outcome{Verdict: ports.Unknown, Again: p.Clock.Now().Add(noRail)}
+		if rail, err := p.Rails.RailFor(t.Platform); err != nil {
+			p.Log.WithError(err).WithField("transaction", t.ID.String()).Error("no rail for a collection")
+		} else {
+			outcome = rail.Collect(ctx, []ports.Collection{c})[0]
+		}
+		outcomes[ports.TransactionKey{Platform: t.Platform, ID: t.ID}] = outcome
+	}
+	return p.settle(ctx, jobs, outcomes, func(w *work, t transaction.Transaction, o ports.Outcome) error {
+		if !collecting(t) {
+			return nil // settled by an earlier attempt
+		}
+		return w.collected(t, o)
+	})
+}
+
+// collecting tells whether a transaction's money is being asked for.
+func collecting(t transaction.Transaction) bool {
+	return t.Type == transaction.Outgoing && t.State == transaction.State{Status: transaction.Processing}
+}
+
+func (w *work) collected(t transaction.Transaction, o ports.Outcome) error {
+	var d transaction.Decision
+	var err error
+	switch o.Verdict {
+	case ports.Done:
+		d, err = t.Collected(w.now)
+	case ports.Refused:
+		d, err = t.Uncollected(o.Reason, w.now)
+	default:
+		w.later(t.Platform, transaction.StepCollect, t.ID.UUID(), againAt(o, w.now))
+		return nil
+	}
+	if err == nil {
+		w.add(d)
+	}
+	return err
+}

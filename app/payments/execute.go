@@ -1,0 +1,131 @@
+package payments
+
+import (
+	"context"
+	"errors"
+
+	"causeway/app/group"
+	"causeway/core/fault"
+	"causeway/core/ident"
+	"causeway/core/money"
+	"causeway/core/quote"
+	"causeway/core/transaction"
+	"causeway/ledger"
+	"causeway/ports"
+)
+
+type order struct {
+	quote ports.QuoteKey
+	claim *ports.Claim
+	// tried is set once a group ran with it: if its commit was lost on the way back,
+	// the quote may have been executed by it.
+	tried bool
+}
+
+// Execute runs a quote that an account pays, and answers the quote as it stands then.
+// Any number of calls run it once. Faults: QUOTE_NOT_FOUND, QUOTE_EXPIRED,
+// QUOTE_ALREADY_EXECUTED, QUOTE_NOT_EXECUTABLE, INSUFFICIENT_BALANCE (the quote stays
+// as it was, and can be executed once the account is funded).
+func (p *Payments) Execute(ctx context.Context, platform ident.Platform, id ident.Quote, claim *ports.Claim) (quote.Quoted, error) {
+	return p.execute.Do(ctx, &order{quote: ports.QuoteKey{Platform: platform, ID: id}, claim: claim})
+}
+
+func (p *Payments) executeGroup(ctx context.Context, orders []*order) ([]group.Result[quote.Quoted], error) {
+	keys := make([]ports.QuoteKey, len(orders))
+	for i, o := range orders {
+		keys[i] = o.quote
+	}
+	var results []group.Result[quote.Quoted]
+	var done *work
+	err := p.Store.Do(ctx, func(ctx context.Context, tx ports.Tx) error {
+		results, done = make([]group.Result[quote.Quoted], len(orders)), p.newWork()
+		states, err := tx.LockQuotes(ctx, keys)
+		if err != nil {
+			return err
+		}
+		about := make([]transaction.Transaction, 0, len(states))
+		for _, state := range states {
+			about = append(about, state.Transaction)
+		}
+		balances, err := lockBalances(ctx, tx, about)
+		if err != nil {
+			return err
+		}
+		for i, o := range orders {
+			state, known := states[o.quote]
+			if !known {
+				results[i].Err = fault.New(fault.QuoteNotFound, "There is no quote %s.", o.quote.ID)
+			} else {
+				results[i].Value, results[i].Err = done.execute(state, o.tried, balances)
+			}
+			o.tried = true
+			if _, refused := fault.Of(results[i].Err); results[i].Err != nil && !refused {
+				return results[i].Err
+			}
+			if o.claim != nil {
+				if err := tx.Remember(ctx, o.claim, results[i].Value, results[i].Err); err != nil {
+					return err
+				}
+			}
+		}
+		return done.write(ctx, tx)
+	})
+	if err != nil {
+		return nil, err
+	}
+	p.follow(done)
+	return results, nil
+}
+
+// execute decides about one order, in the light of those before it in the group.
+func (w *work) execute(state ports.QuoteState, tried bool, balances ledger.Balances) (quote.Quoted, error) {
+	t := w.latest(state.Transaction)
+	d, err := t.Execute(w.now)
+	if tried && fault.Is(err, fault.QuoteAlreadyExecuted) {
+		return quote.Quoted{Quote: state.Quote, Status: quote.StatusOf(t.State)}, nil
+	}
+	if err != nil {
+		return quote.Quoted{}, err
+	}
+	if err := pay(balances, d); err != nil {
+		return quote.Quoted{}, err
+	}
+	w.add(d)
+	return quote.Quoted{Quote: state.Quote, Status: quote.StatusOf(d.Transaction.State)}, nil
+}
+
+// pay carries a decision's postings out on balances that are locked, so that the next
+// one sees what is left. INSUFFICIENT_BALANCE, with nothing carried out, when an
+// account cannot bear it.
+func pay(balances ledger.Balances, d transaction.Decision) error {
+	for _, posting := range d.Postings {
+		err := balances.Apply(posting)
+		var short *ledger.ShortError
+		if errors.As(err, &short) {
+			return fault.New(fault.InsufficientBalance, "The account holds %s, and %s is needed. Fund it first.",
+				money.Amount{Minor: short.Shortages[0].Balance, Currency: short.Shortages[0].Account.Currency}, d.Transaction.Pricing.Sent)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// lockBalances holds the balances of all internal accounts that pay or are paid.
+func lockBalances(ctx context.Context, tx ports.Tx, transactions []transaction.Transaction) (ledger.Balances, error) {
+	var accounts []ledger.Account
+	seen := map[ledger.Account]bool{}
+	for _, t := range transactions {
+		for _, a := range t.Accounts() {
+			if !seen[a] {
+				seen[a] = true
+				accounts = append(accounts, a)
+			}
+		}
+	}
+	if len(accounts) == 0 {
+		return ledger.Balances{}, nil
+	}
+	return tx.Locked(ctx, accounts)
+}
