@@ -16,6 +16,7 @@ import (
 	"causeway/core/money"
 	"causeway/core/quote"
 	"causeway/core/transaction"
+	"causeway/core/transfer"
 	"causeway/ledger"
 	"causeway/ports"
 )
@@ -196,6 +197,49 @@ func TestAccountGetsBackWhatIsNotDelivered(t *testing.T) {
 				c.left = quote.BookPath(dollars) + " USD"
 			}
 			h.wantBooks(t, map[string]int64{"rails/WIRE USD": 10050, c.left: -10050})
+		})
+	}
+}
+
+func TestTransfersOut(t *testing.T) {
+	t.Parallel()
+	// A transfer leaves in its own currency, without a fee; its account number picks
+	// what the rail does with it.
+	const whole = "FAILED (refund COMPLETED)"
+	for suffix, c := range map[string]struct {
+		state  string
+		wait   time.Duration
+		events []string
+	}{
+		"456": {"COMPLETED", 0, []string{"PENDING", "PROCESSING", "COMPLETED"}},
+		"002": {whole, 0, []string{"PENDING", "FAILED", "REFUND_PENDING", "REFUND_COMPLETED"}},
+		"003": {whole, 0, []string{"PENDING", "FAILED", "REFUND_PENDING", "REFUND_COMPLETED"}},
+		"004": {whole, 0, []string{"PENDING", "PROCESSING", "FAILED", "REFUND_PENDING", "REFUND_COMPLETED"}},
+		"005": {whole, time.Minute, []string{"PENDING", "FAILED", "REFUND_PENDING", "REFUND_COMPLETED"}},
+		"006": {"COMPLETED", 0, []string{"PENDING", "PROCESSING", "COMPLETED"}}, // the ends of quotes mean nothing here
+	} {
+		t.Run(suffix, func(t *testing.T) {
+			t.Parallel()
+			h := newHouse(t)
+			dollars := h.balance(t, h.customer.ID, "USD", 10050)
+			bank := h.bank(t, "000123"+suffix)
+
+			made, err := h.TransferOut(t.Context(), transfer.Out{Platform: h.platform.ID, From: dollars.ID, To: bank.ID, Amount: 5000}, nil)
+			if err != nil || made.State.Status != transaction.Pending {
+				t.Fatalf("%s, %v", made.State, err)
+			}
+			if c.wait > 0 {
+				h.until(t, made.ID, "PENDING")
+				h.clock.move(c.wait)
+			}
+			h.until(t, made.ID, c.state)
+
+			h.wantNames(t, made.ID, c.events...)
+			want := map[string]int64{"rails/WIRE USD": 10050, quote.BookPath(dollars) + " USD": -10050}
+			if c.state == "COMPLETED" {
+				want = map[string]int64{"rails/WIRE USD": 10050, quote.BookPath(dollars) + " USD": -5050, "rails/RTP USD": -5000}
+			}
+			h.wantBooks(t, want)
 		})
 	}
 }

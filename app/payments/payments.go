@@ -38,9 +38,10 @@ type Config struct {
 // Payments are the use cases.
 type Payments struct {
 	Config
-	takeIn  *group.Collector[incoming, transaction.Transaction]
-	execute *group.Collector[*order, quote.Quoted]
-	steps   map[transaction.Step]*lane
+	takeIn   *group.Collector[incoming, transaction.Transaction]
+	execute  *group.Collector[*order, quote.Quoted]
+	transfer *group.Collector[*transferOut, transaction.Transaction]
+	steps    map[transaction.Step]*lane
 	// working tells whether Run runs here, so that new work can be handed to it.
 	working atomic.Bool
 }
@@ -50,6 +51,7 @@ func New(c Config) *Payments {
 	p := &Payments{Config: c}
 	p.takeIn = group.New(group.Options{Most: 256, Linger: c.Linger}, p.takeInGroup)
 	p.execute = group.New(group.Options{Most: 256, Linger: c.Linger}, p.executeGroup)
+	p.transfer = group.New(group.Options{Most: 256, Linger: c.Linger}, p.transferGroup)
 	p.steps = map[transaction.Step]*lane{
 		transaction.StepDeliver:  newLane(p.deliver),
 		transaction.StepCollect:  newLane(p.collect),

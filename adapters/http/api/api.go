@@ -29,6 +29,7 @@ func Register(a *httpapi.API, d Deps) {
 		httpapi.Tag{Name: tagAccounts, Description: "Accounts outside of the service: at banks, at mobile operators, on chains. They are registered once and named by their id in any number of quotes."},
 		httpapi.Tag{Name: tagRates, Description: "What a conversion would give right now. A quote fixes it."},
 		httpapi.Tag{Name: tagQuotes, Description: "A price that is held for a while, and the way to pay it."},
+		httpapi.Tag{Name: tagTransfers, Description: "Money that moves in one currency, between an account here and an account outside."},
 		httpapi.Tag{Name: tagTransactions, Description: "What became of the money."},
 		httpapi.Tag{Name: tagWebhooks, Description: "What the service tells the platform by itself, how it is signed, and what became of each delivery."},
 		httpapi.Tag{Name: tagSandbox, Description: "Plays the outside world for sandbox platforms."},
@@ -39,6 +40,7 @@ func Register(a *httpapi.API, d Deps) {
 	registerExternalAccounts(a, d.Accounts)
 	registerRates(a, d.Quoting)
 	registerQuotes(a, d.Quoting, d.Payments)
+	registerTransfers(a, d.Payments)
 	registerTransactions(a, d.Payments)
 	registerDeliveries(a, d.Webhooks)
 	registerWebhooks(a)

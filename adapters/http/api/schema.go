@@ -18,6 +18,7 @@ const (
 	tagAccounts     = "External accounts"
 	tagRates        = "Rates"
 	tagQuotes       = "Quotes"
+	tagTransfers    = "Transfers"
 	tagTransactions = "Transactions"
 	tagSandbox      = "Sandbox"
 	tagWebhooks     = "Webhooks"

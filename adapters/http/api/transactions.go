@@ -10,6 +10,7 @@ import (
 	"causeway/core/platform"
 	"causeway/core/quote"
 	"causeway/core/transaction"
+	"causeway/core/transfer"
 	"causeway/ports"
 )
 
@@ -19,6 +20,7 @@ type Payments interface {
 	List(ctx context.Context, p ident.Platform, f ports.TransactionFilter) (ports.Page[transaction.Transaction], error)
 	// Execute runs a quote that an account pays.
 	Execute(ctx context.Context, p ident.Platform, id ident.Quote, claim *ports.Claim) (quote.Quoted, error)
+	TransferOut(ctx context.Context, out transfer.Out, claim *ports.Claim) (transaction.Transaction, error)
 }
 
 type transactionBody struct {

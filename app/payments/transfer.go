@@ -1,0 +1,100 @@
+package payments
+
+import (
+	"context"
+
+	"causeway/app/group"
+	"causeway/core/fault"
+	"causeway/core/ident"
+	"causeway/core/quote"
+	"causeway/core/transaction"
+	"causeway/core/transfer"
+	"causeway/ports"
+)
+
+// transferOut is one order on its way through a group. Its id is decided before
+// anything is written, so a second attempt finds what the first one wrote.
+type transferOut struct {
+	out   transfer.Out
+	claim *ports.Claim
+	id    ident.Transaction
+	// tried is set once a group ran with it: if its commit was lost on the way back,
+	// the transfer may be there.
+	tried bool
+}
+
+// TransferOut sends money from an internal account to an external one, and answers
+// the transaction. Faults: those of transfer.Out, and INSUFFICIENT_BALANCE, with
+// nothing moved.
+func (p *Payments) TransferOut(ctx context.Context, out transfer.Out, claim *ports.Claim) (transaction.Transaction, error) {
+	if err := out.Check(); err != nil {
+		return transaction.Transaction{}, err
+	}
+	return p.transfer.Do(ctx, &transferOut{out: out, claim: claim, id: ident.NewTransaction(p.IDs.New, p.Clock.Now())})
+}
+
+func (p *Payments) transferGroup(ctx context.Context, orders []*transferOut) ([]group.Result[transaction.Transaction], error) {
+	if len(orders) == 1 && orders[0].tried {
+		made, err := p.Store.Transaction(ctx, orders[0].out.Platform, orders[0].id)
+		if !fault.Is(err, fault.TransactionNotFound) {
+			return []group.Result[transaction.Transaction]{{Value: made, Err: err}}, nil
+		}
+	}
+	keys := make([]ports.PartyKey, len(orders))
+	for i, o := range orders {
+		keys[i] = ports.PartyKey{Platform: o.out.Platform, FromInternal: o.out.From, ToExternal: o.out.To}
+	}
+	var results []group.Result[transaction.Transaction]
+	var done *work
+	err := p.Store.Do(ctx, func(ctx context.Context, tx ports.Tx) error {
+		results, done = make([]group.Result[transaction.Transaction], len(orders)), p.newWork()
+		parties, err := tx.Parties(ctx, keys)
+		if err != nil {
+			return err
+		}
+		if err := done.transferAll(ctx, tx, orders, parties, results); err != nil {
+			return err
+		}
+		return done.write(ctx, tx)
+	})
+	if err != nil {
+		return nil, err
+	}
+	p.follow(done)
+	return results, nil
+}
+
+// transferAll makes all transfers first, to know the accounts whose balances decide,
+// and then lets them pay one after the other.
+func (w *work) transferAll(ctx context.Context, tx ports.Tx, orders []*transferOut, parties []quote.Parties, results []group.Result[transaction.Transaction]) error {
+	decisions, made := make([]transaction.Decision, len(orders)), make([]transaction.Transaction, 0, len(orders))
+	for i, o := range orders {
+		o.tried = true
+		decisions[i], results[i].Err = o.out.Make(o.id, parties[i], w.now)
+		if results[i].Err == nil {
+			made = append(made, decisions[i].Transaction)
+		}
+	}
+	balances, err := lockBalances(ctx, tx, made)
+	if err != nil {
+		return err
+	}
+	for i, o := range orders {
+		if results[i].Err == nil {
+			results[i].Err = pay(balances, decisions[i])
+		}
+		if results[i].Err == nil {
+			results[i].Value = decisions[i].Transaction
+			w.begin(decisions[i])
+		}
+		if _, refused := fault.Of(results[i].Err); results[i].Err != nil && !refused {
+			return results[i].Err
+		}
+		if o.claim != nil {
+			if err := tx.Remember(ctx, o.claim, results[i].Value, results[i].Err); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
