@@ -4,3 +4,5 @@ var (
 	UpFrom = up
 	HashOf = hash
 )
+
+var Files = files

@@ -5,6 +5,7 @@ import (
 
 	"github.com/google/uuid"
 
+	"causeway/core/account"
 	"causeway/core/customer"
 	"causeway/core/ident"
 	"causeway/core/money"
@@ -54,6 +55,16 @@ type AccountFilter struct {
 	Paging
 	Customer      ident.Customer
 	Currency      money.Currency
+	PlatformOwned bool
+}
+
+// InternalFilter narrows a list of internal accounts. PlatformOwned lists the
+// platform's own instead of its customers'.
+type InternalFilter struct {
+	Paging
+	Customer      ident.Customer
+	Currency      money.Currency
+	Type          account.InternalType
 	PlatformOwned bool
 }
 

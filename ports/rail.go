@@ -9,6 +9,7 @@ import (
 	"causeway/core/account"
 	"causeway/core/ident"
 	"causeway/core/money"
+	"causeway/core/platform"
 	"causeway/core/transaction"
 )
 
@@ -17,6 +18,10 @@ import (
 type Rail interface {
 	// Instructions are the ways to pay a quote in; pure and quick.
 	Instructions(p ident.Platform, reference string, currency money.Currency, network string) ([]account.Instruction, error)
+	// Funding are the ways to pay into an internal account at any time, by its static
+	// reference; bank accounts are held for the owner of that name. None where money
+	// in the currency cannot be paid in; pure and quick.
+	Funding(p ident.Platform, owner string, reference string, currency money.Currency) ([]account.Instruction, error)
 	// Send hands payouts over and says how each went; one outcome for each.
 	Send(ctx context.Context, payouts []Payout) []Outcome
 	// Status asks how payouts that were handed over are doing now.
@@ -95,3 +100,6 @@ type Rails interface {
 	// RailFor answers NOT_IMPLEMENTED when nothing is connected there.
 	RailFor(p ident.Platform) (Rail, error)
 }
+
+// RailsBy are the rails of the environments; nothing is connected to those missing.
+type RailsBy map[platform.Environment]Rail

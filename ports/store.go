@@ -72,6 +72,16 @@ type CustomerWriter interface {
 	OpenInternalAccounts(ctx context.Context, accounts []account.Internal) error
 	// InternalAccount finds the account of a customer in a currency.
 	InternalAccount(ctx context.Context, p ident.Platform, c ident.Customer, currency money.Currency) (account.Internal, bool, error)
+	// InternalAccountsByID reads many; those that do not exist are missing.
+	InternalAccountsByID(ctx context.Context, keys []InternalKey) (map[InternalKey]account.Internal, error)
+	// InstructInternalAccounts gives accounts the ways to pay in that they lack.
+	InstructInternalAccounts(ctx context.Context, accounts []account.Internal) error
+}
+
+// InternalKey names one internal account of a platform.
+type InternalKey struct {
+	Platform ident.Platform
+	ID       ident.InternalAccount
 }
 
 // PartyKey names the two sides of a quote; those that are zero are not asked for. A
@@ -155,6 +165,12 @@ type Reader interface {
 	Customers(ctx context.Context, p ident.Platform, f CustomerFilter) (Page[customer.Customer], error)
 	ExternalAccount(ctx context.Context, p ident.Platform, id ident.ExternalAccount) (account.External, error)
 	ExternalAccounts(ctx context.Context, p ident.Platform, f AccountFilter) (Page[account.External], error)
+	// InternalAccount answers INTERNAL_ACCOUNT_NOT_FOUND when there is none.
+	InternalAccount(ctx context.Context, p ident.Platform, id ident.InternalAccount) (account.Internal, error)
+	// InternalAccountsByReference finds what payments with these references are paid
+	// into; those nobody knows are missing. They come without their instructions.
+	InternalAccountsByReference(ctx context.Context, keys []ReferenceKey) (map[ReferenceKey]account.Internal, error)
+	InternalAccounts(ctx context.Context, p ident.Platform, f InternalFilter) (Page[account.Internal], error)
 
 	Quote(ctx context.Context, p ident.Platform, id ident.Quote) (quote.Quote, transaction.Transaction, error)
 	Transaction(ctx context.Context, p ident.Platform, id ident.Transaction) (transaction.Transaction, error)

@@ -2,21 +2,42 @@ package postgres
 
 import (
 	"context"
+	"encoding/json"
 	"time"
 
 	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
+	"github.com/uptrace/bun"
 
 	"causeway/core/account"
+	"causeway/core/fault"
 	"causeway/core/ident"
 	"causeway/core/money"
+	"causeway/ports"
 )
+
+// internalRow is a line of internal_accounts.
+type internalRow struct {
+	bun.BaseModel `bun:"table:internal_accounts"`
+
+	PlatformID uuid.UUID     `bun:"platform_id,pk"`
+	ID         uuid.UUID     `bun:"id,pk"`
+	CustomerID uuid.NullUUID `bun:"customer_id"`
+	Currency   string        `bun:"currency"`
+	Type       string        `bun:"account_type"`
+	Status     string        `bun:"status"`
+	Reference  string        `bun:"reference"`
+	// Instructions are JSON; empty while no rail was asked.
+	Instructions string    `bun:"instructions"`
+	CreatedAt    time.Time `bun:"created_at"`
+	UpdatedAt    time.Time `bun:"updated_at"`
+}
 
 // insertInternals leaves accounts that exist as they are; it rides on
 // internal_account_one_per_owner_and_currency.
 const insertInternals = `
-	INSERT INTO internal_accounts (platform_id, id, customer_id, currency, account_type, status, created_at, updated_at)
-	SELECT * FROM unnest($1::uuid[], $2::uuid[], $3::uuid[], $4::text[], $5::text[], $6::text[], $7::timestamptz[], $8::timestamptz[])
+	INSERT INTO internal_accounts (platform_id, id, customer_id, currency, account_type, status, reference, instructions, created_at, updated_at)
+	SELECT * FROM unnest($1::uuid[], $2::uuid[], $3::uuid[], $4::text[], $5::text[], $6::text[], $7::text[], $8::text[], $9::timestamptz[], $10::timestamptz[])
 	ON CONFLICT DO NOTHING`
 
 // OpenInternalAccounts opens those that are missing.
@@ -25,39 +46,183 @@ func (u *unit) OpenInternalAccounts(_ context.Context, accounts []account.Intern
 		return nil
 	}
 	n := len(accounts)
-	platforms, ids, customers := make([]uuid.UUID, n), make([]uuid.UUID, n), make([]uuid.NullUUID, n)
+	platforms, ids, customers := make(idArray, n), make(idArray, n), make(idArray, n)
 	currencies, types, statuses := make([]string, n), make([]string, n), make([]string, n)
-	created, updated := make([]time.Time, n), make([]time.Time, n)
+	references, ways := make([]string, n), make([]string, n)
+	created, updated := make(timeArray, n), make(timeArray, n)
 	for i, a := range accounts {
-		platforms[i], ids[i], customers[i] = a.Platform.UUID(), a.ID.UUID(), nullID(a.Customer.UUID())
+		platforms[i], ids[i], customers[i] = pgID(a.Platform.UUID()), pgID(a.ID.UUID()), pgID(a.Customer.UUID())
 		currencies[i], types[i], statuses[i] = string(a.Currency), string(a.Type), string(a.Status)
-		created[i], updated[i] = a.CreatedAt, a.UpdatedAt
+		created[i], updated[i], references[i] = pgTime(a.CreatedAt), pgTime(a.UpdatedAt), a.Reference
+		var err error
+		if ways[i], err = writeInstructions(a.Instructions); err != nil {
+			return err
+		}
 	}
-	u.write(insertInternals, platforms, ids, customers, currencies, types, statuses, created, updated)
+	u.write(insertInternals, platforms, ids, customers, currencies, types, statuses, references, ways, created, updated)
 	return nil
 }
 
-// readInternal rides on internal_account_one_per_owner_and_currency.
-const readInternal = `
-	SELECT id, account_type, status, created_at, updated_at FROM internal_accounts
-	WHERE platform_id = $1 AND coalesce(customer_id, '00000000-0000-0000-0000-000000000000') = $2 AND currency = $3`
+// instructInternals rides on the primary key.
+const instructInternals = `
+	UPDATE internal_accounts a SET instructions = k.instructions, updated_at = k.updated_at
+	FROM unnest($1::uuid[], $2::uuid[], $3::text[], $4::timestamptz[]) AS k(platform_id, id, instructions, updated_at)
+	WHERE a.platform_id = k.platform_id AND a.id = k.id AND a.instructions = ''`
+
+// InstructInternalAccounts gives accounts the ways to pay in that they lack.
+func (u *unit) InstructInternalAccounts(_ context.Context, accounts []account.Internal) error {
+	if len(accounts) == 0 {
+		return nil
+	}
+	n := len(accounts)
+	platforms, ids, ways, updated := make(idArray, n), make(idArray, n), make([]string, n), make(timeArray, n)
+	for i, a := range accounts {
+		platforms[i], ids[i], updated[i] = pgID(a.Platform.UUID()), pgID(a.ID.UUID()), pgTime(a.UpdatedAt)
+		var err error
+		if ways[i], err = writeInstructions(a.Instructions); err != nil {
+			return err
+		}
+	}
+	u.write(instructInternals, platforms, ids, ways, updated)
+	return nil
+}
+
+const (
+	// internalColumns are what scanInternal reads, of internal_accounts a.
+	internalColumns = `a.platform_id, a.id, a.customer_id, a.currency, a.account_type, a.status, a.reference, a.instructions, a.created_at, a.updated_at`
+
+	// internalOf rides on internal_account_one_per_owner_and_currency.
+	internalOf = `
+	SELECT ` + internalColumns + ` FROM internal_accounts a
+	WHERE a.platform_id = $1 AND coalesce(a.customer_id, '00000000-0000-0000-0000-000000000000') = $2 AND a.currency = $3`
+
+	// internalsByID rides on the primary key.
+	internalsByID = `
+	SELECT ` + internalColumns + ` FROM unnest($1::uuid[], $2::uuid[]) AS k(platform_id, id)
+	JOIN internal_accounts a ON a.platform_id = k.platform_id AND a.id = k.id`
+
+	// internalsByReference rides on internal_account_reference_unique.
+	internalsByReference = `
+	SELECT a.platform_id, a.id, a.customer_id, a.currency, a.account_type, a.status, a.reference, '', a.created_at, a.updated_at
+	FROM unnest($1::uuid[], $2::text[]) AS k(platform_id, reference)
+	JOIN internal_accounts a ON a.platform_id = k.platform_id AND a.reference = k.reference AND a.reference <> ''`
+)
 
 // InternalAccount finds an account by its owner (a zero customer: the platform
 // itself) and currency.
 func (u *unit) InternalAccount(ctx context.Context, p ident.Platform, c ident.Customer, currency money.Currency) (account.Internal, bool, error) {
-	a := account.Internal{Platform: p, Customer: c, Currency: currency}
+	var a account.Internal
 	found := false
-	err := u.read(ctx, readInternal, []any{p.UUID(), c.UUID(), string(currency)}, func(rows pgx.Rows) error {
-		var id uuid.UUID
-		var kind, status string
-		if err := rows.Scan(&id, &kind, &status, &a.CreatedAt, &a.UpdatedAt); err != nil {
-			return err
-		}
-		ident.Set(&a.ID, id)
-		a.Type, a.Status = account.InternalType(kind), account.InternalStatus(status)
-		a.CreatedAt, a.UpdatedAt = a.CreatedAt.UTC(), a.UpdatedAt.UTC()
+	err := u.read(ctx, internalOf, []any{p.UUID(), c.UUID(), string(currency)}, func(rows pgx.Rows) (err error) {
+		a, err = scanInternal(rows)
 		found = true
-		return nil
+		return err
 	})
 	return a, found, err
+}
+
+// InternalAccountsByID reads many accounts as they are now.
+func (u *unit) InternalAccountsByID(ctx context.Context, keys []ports.InternalKey) (map[ports.InternalKey]account.Internal, error) {
+	found := make(map[ports.InternalKey]account.Internal, len(keys))
+	if len(keys) == 0 {
+		return found, nil
+	}
+	platforms, ids := make(idArray, len(keys)), make(idArray, len(keys))
+	for i, k := range keys {
+		platforms[i], ids[i] = pgID(k.Platform.UUID()), pgID(k.ID.UUID())
+	}
+	err := u.read(ctx, internalsByID, []any{platforms, ids}, func(rows pgx.Rows) error {
+		a, err := scanInternal(rows)
+		found[ports.InternalKey{Platform: a.Platform, ID: a.ID}] = a
+		return err
+	})
+	return found, err
+}
+
+// InternalAccount reads one account.
+func (db *DB) InternalAccount(ctx context.Context, p ident.Platform, id ident.InternalAccount) (account.Internal, error) {
+	rows, err := db.pool.Query(ctx, internalsByID, pgx.QueryExecModeCacheStatement, idArray{pgID(p.UUID())}, idArray{pgID(id.UUID())})
+	if err != nil {
+		return account.Internal{}, err
+	}
+	a := account.Internal{}
+	err = each(rows, func(rows pgx.Rows) (err error) {
+		a, err = scanInternal(rows)
+		return err
+	})
+	if err == nil && a.ID.IsZero() {
+		err = fault.New(fault.InternalAccountNotFound, "There is no internal account %s.", id)
+	}
+	return a, err
+}
+
+// InternalAccountsByReference finds accounts by the code in a memo.
+func (db *DB) InternalAccountsByReference(ctx context.Context, keys []ports.ReferenceKey) (map[ports.ReferenceKey]account.Internal, error) {
+	found := make(map[ports.ReferenceKey]account.Internal, len(keys))
+	platforms, references := make(idArray, len(keys)), make([]string, len(keys))
+	for i, k := range keys {
+		platforms[i], references[i] = pgID(k.Platform.UUID()), k.Reference
+	}
+	rows, err := db.pool.Query(ctx, internalsByReference, pgx.QueryExecModeCacheStatement, platforms, references)
+	if err != nil {
+		return nil, err
+	}
+	return found, each(rows, func(rows pgx.Rows) error {
+		a, err := scanInternal(rows)
+		found[ports.ReferenceKey{Platform: a.Platform, Reference: a.Reference}] = a
+		return err
+	})
+}
+
+// InternalAccounts rides on internal_account_one_per_owner_and_currency for one
+// owner, or on the primary key for the accounts of all customers.
+func (db *DB) InternalAccounts(ctx context.Context, p ident.Platform, f ports.InternalFilter) (ports.Page[account.Internal], error) {
+	query := db.bun.NewSelect().Where("platform_id = ?", p.UUID())
+	if f.PlatformOwned || !f.Customer.IsZero() { // a zero customer stands for the platform
+		query = query.Where("coalesce(customer_id, '00000000-0000-0000-0000-000000000000') = ?", f.Customer.UUID())
+	} else {
+		query = query.Where("customer_id IS NOT NULL")
+	}
+	query = equal(query, "currency", string(f.Currency))
+	query = equal(query, "account_type", string(f.Type))
+	found, err := page(ctx, query, f.Paging, func(row *internalRow) *internalRow { return row })
+	accounts := ports.Page[account.Internal]{More: found.More, Total: found.Total}
+	for i := 0; err == nil && i < len(found.Items); i++ {
+		var a account.Internal
+		a, err = found.Items[i].internal()
+		accounts.Items = append(accounts.Items, a)
+	}
+	return accounts, err
+}
+
+func scanInternal(rows pgx.Rows) (account.Internal, error) {
+	var row internalRow
+	if err := rows.Scan(&row.PlatformID, &row.ID, &row.CustomerID, &row.Currency, &row.Type, &row.Status,
+		&row.Reference, &row.Instructions, &row.CreatedAt, &row.UpdatedAt); err != nil {
+		return account.Internal{}, err
+	}
+	return row.internal()
+}
+
+func (row *internalRow) internal() (account.Internal, error) {
+	a := account.Internal{
+		Currency: money.Currency(row.Currency), Type: account.InternalType(row.Type), Status: account.InternalStatus(row.Status),
+		Reference: row.Reference, CreatedAt: row.CreatedAt.UTC(), UpdatedAt: row.UpdatedAt.UTC(),
+	}
+	ident.Set(&a.Platform, row.PlatformID)
+	ident.Set(&a.ID, row.ID)
+	ident.Set(&a.Customer, row.CustomerID.UUID)
+	if row.Instructions == "" {
+		return a, nil
+	}
+	return a, json.Unmarshal([]byte(row.Instructions), &a.Instructions)
+}
+
+// writeInstructions is empty for an account whose rail was not asked yet.
+func writeInstructions(ways []account.Instruction) (string, error) {
+	if ways == nil {
+		return "", nil
+	}
+	text, err := json.Marshal(ways)
+	return string(text), err
 }

@@ -2,9 +2,12 @@ package postgres_test
 
 import (
 	"context"
+	"reflect"
 	"testing"
+	"time"
 
 	"causeway/core/account"
+	"causeway/core/fault"
 	"causeway/core/ident"
 	"causeway/core/money"
 	"causeway/ports"
@@ -54,7 +57,7 @@ func TestInternalAccountsAreOpenedOnce(t *testing.T) {
 	} {
 		c.do(t, func(ctx context.Context, tx ports.Tx) error {
 			found, ok, err := tx.InternalAccount(ctx, test.platform, test.owner, test.currency)
-			if ok != !test.want.ID.IsZero() || (ok && found != test.want) {
+			if ok != !test.want.ID.IsZero() || (ok && !reflect.DeepEqual(found, test.want)) {
 				t.Errorf("%s: %+v, %v\nwant %+v", name, found, ok, test.want)
 			}
 			return err
@@ -72,9 +75,125 @@ func TestAnInternalAccountIsSeenAtOnce(t *testing.T) {
 			return err
 		}
 		found, ok, err := tx.InternalAccount(ctx, c.here.ID, ident.Customer{}, "EUR")
-		if !ok || found != own {
+		if !ok || !reflect.DeepEqual(found, own) {
 			t.Errorf("found %+v, %v", found, ok)
 		}
 		return err
 	})
+}
+
+func TestInternalAccountsAreReadAsTheyWereWritten(t *testing.T) {
+	t.Parallel()
+	// By id and by reference, one or many, from inside a unit of work or from outside:
+	// it is the same account, and nobody else's. Only by reference the instructions
+	// stay behind.
+	c := newTown(t)
+	ana := newCustomer(c.here, "ana")
+	c.createCustomers(t, ana)
+	dollars, wallet, foreign := newInternal(t, c.here.ID, ana.ID, "USD"), newInternal(t, c.here.ID, ana.ID, "USDB"), newInternal(t, c.there.ID, ident.Customer{}, "USD")
+	dollars.Instructions = []account.Instruction{{Notes: "Pay 'here'", PlatformAccount: true, Info: map[string]any{"reference": dollars.Reference}}}
+	wallet.Instructions = []account.Instruction{}
+	all := []account.Internal{dollars, wallet, foreign}
+	c.do(t, func(ctx context.Context, tx ports.Tx) error { return tx.OpenInternalAccounts(ctx, all) })
+
+	var ids []ports.InternalKey
+	var references []ports.ReferenceKey
+	for _, a := range all {
+		ids = append(ids, ports.InternalKey{Platform: a.Platform, ID: a.ID}, ports.InternalKey{Platform: a.Platform, ID: newInternal(t, a.Platform, ana.ID, "BTC").ID})
+		references = append(references, ports.ReferenceKey{Platform: a.Platform, Reference: a.Reference}, ports.ReferenceKey{Platform: a.Platform})
+		read, err := c.InternalAccount(t.Context(), a.Platform, a.ID)
+		if err != nil || !reflect.DeepEqual(read, a) {
+			t.Errorf("read %+v, %v\nwant %+v", read, err, a)
+		}
+	}
+	var byID map[ports.InternalKey]account.Internal
+	c.do(t, func(ctx context.Context, tx ports.Tx) (err error) {
+		byID, err = tx.InternalAccountsByID(ctx, ids)
+		return err
+	})
+	byReference, err := c.InternalAccountsByReference(t.Context(), append(references, ports.ReferenceKey{Platform: c.there.ID, Reference: dollars.Reference}))
+	if err != nil || len(byID) != len(all) || len(byReference) != len(all) {
+		t.Fatalf("%d by id, %d by reference, %v; want %d", len(byID), len(byReference), err, len(all))
+	}
+	for _, a := range all {
+		if read := byID[ports.InternalKey{Platform: a.Platform, ID: a.ID}]; !reflect.DeepEqual(read, a) {
+			t.Errorf("read by id %+v\nwant %+v", read, a)
+		}
+		plain := a
+		plain.Instructions = nil
+		if read := byReference[ports.ReferenceKey{Platform: a.Platform, Reference: a.Reference}]; !reflect.DeepEqual(read, plain) {
+			t.Errorf("read by reference %+v\nwant %+v", read, plain)
+		}
+	}
+	if _, err := c.InternalAccount(t.Context(), c.there.ID, dollars.ID); !fault.Is(err, fault.InternalAccountNotFound) {
+		t.Errorf("another platform's account: %v", err)
+	}
+}
+
+func TestInternalAccountsAreListed(t *testing.T) {
+	t.Parallel()
+	// A list is of all customers or of one, or of the platform; narrowed by currency and
+	// type; and in parts, the newest first.
+	c := newTown(t)
+	ana, bea := newCustomer(c.here, "ana"), newCustomer(c.here, "bea")
+	c.createCustomers(t, ana, bea)
+	nobody := ident.Customer{}
+	anaUSD, anaUSDB := newInternal(t, c.here.ID, ana.ID, "USD"), newInternal(t, c.here.ID, ana.ID, "USDB")
+	beaUSD, own := newInternal(t, c.here.ID, bea.ID, "USD"), newInternal(t, c.here.ID, nobody, "USD")
+	c.do(t, func(ctx context.Context, tx ports.Tx) error {
+		return tx.OpenInternalAccounts(ctx, []account.Internal{anaUSD, anaUSDB, beaUSD, own, newInternal(t, c.there.ID, nobody, "USD")})
+	})
+
+	for name, test := range map[string]struct {
+		filter ports.InternalFilter
+		want   []account.Internal
+	}{
+		"all customers'": {ports.InternalFilter{}, []account.Internal{beaUSD, anaUSDB, anaUSD}},
+		"one customer's": {ports.InternalFilter{Customer: ana.ID}, []account.Internal{anaUSDB, anaUSD}},
+		"in a currency":  {ports.InternalFilter{Currency: "USD"}, []account.Internal{beaUSD, anaUSD}},
+		"of a type":      {ports.InternalFilter{Type: account.EmbeddedWallet}, []account.Internal{anaUSDB}},
+		"the platform's": {ports.InternalFilter{PlatformOwned: true}, []account.Internal{own}},
+		"none":           {ports.InternalFilter{PlatformOwned: true, Currency: "EUR"}, nil},
+	} {
+		var got []account.Internal
+		test.filter.Limit = 1
+		for more := true; more; {
+			page, err := c.InternalAccounts(t.Context(), c.here.ID, test.filter)
+			if err != nil || page.Total != int64(len(test.want)) {
+				t.Fatalf("%s: %d in all, %v; want %d", name, page.Total, err, len(test.want))
+			}
+			got, more = append(got, page.Items...), page.More
+			if more {
+				test.filter.After = got[len(got)-1].ID.UUID()
+			}
+		}
+		if !reflect.DeepEqual(got, test.want) {
+			t.Errorf("%s: %+v\nwant %+v", name, got, test.want)
+		}
+	}
+}
+
+func TestInternalAccountsAreInstructedOnce(t *testing.T) {
+	t.Parallel()
+	// An account that was opened without a rail gets its ways to pay in, and keeps them.
+	c := newTown(t)
+	own := newInternal(t, c.here.ID, ident.Customer{}, "USD")
+	c.do(t, func(ctx context.Context, tx ports.Tx) error {
+		return tx.OpenInternalAccounts(ctx, []account.Internal{own})
+	})
+	instruct := func(notes string) {
+		with := own
+		with.Instructions, with.UpdatedAt = []account.Instruction{{Notes: notes}}, noon.Add(time.Hour)
+		c.do(t, func(ctx context.Context, tx ports.Tx) error {
+			return tx.InstructInternalAccounts(ctx, []account.Internal{with})
+		})
+	}
+
+	instruct("first")
+	instruct("second")
+
+	read, err := c.InternalAccount(t.Context(), c.here.ID, own.ID)
+	if err != nil || len(read.Instructions) != 1 || read.Instructions[0].Notes != "first" || !read.UpdatedAt.Equal(noon.Add(time.Hour)) {
+		t.Errorf("%+v, %v", read, err)
+	}
 }

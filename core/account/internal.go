@@ -14,12 +14,17 @@ type Internal struct {
 	ID       ident.InternalAccount
 	Platform ident.Platform
 	// Customer owns the account; zero when it is the platform's own.
-	Customer  ident.Customer
-	Currency  money.Currency
-	Type      InternalType
-	Status    InternalStatus
-	CreatedAt time.Time
-	UpdatedAt time.Time
+	Customer ident.Customer
+	Currency money.Currency
+	Type     InternalType
+	Status   InternalStatus
+	// Reference is the code that a payer puts into the memo to pay in, at any time;
+	// it follows from the id (FundingReference).
+	Reference string
+	// Instructions are the ways to pay in. Nil: no rail was asked for them yet.
+	Instructions []Instruction
+	CreatedAt    time.Time
+	UpdatedAt    time.Time
 }
 
 // InternalType says how the balance is kept.
@@ -57,7 +62,7 @@ func NewInternal(id ident.InternalAccount, platform ident.Platform, customer ide
 	}
 	return Internal{
 		ID: id, Platform: platform, Customer: customer, Currency: currency,
-		Type: internalType(customer, currency), Status: InternalActive, CreatedAt: now, UpdatedAt: now,
+		Type: internalType(customer, currency), Status: InternalActive, Reference: FundingReference(id), CreatedAt: now, UpdatedAt: now,
 	}, nil
 }
 

@@ -1,7 +1,9 @@
 package portstest
 
 import (
+	"errors"
 	"reflect"
+	"strings"
 	"testing"
 	"time"
 
@@ -40,6 +42,31 @@ func Rail(t *testing.T, rail ports.Rail, good account.External, now time.Time) {
 	t.Run("what cannot be paid in is refused", func(t *testing.T) {
 		if _, err := rail.Instructions(ident.Platform{}, "REF", "XXX", ""); !fault.Is(err, fault.InvalidCurrency) {
 			t.Fatalf("got %v, want INVALID_CURRENCY", err)
+		}
+	})
+	t.Run("the ways to pay into an account stay the same, and are its own", func(t *testing.T) {
+		// They are printed on invoices: asked again, they are the same, and a payer of
+		// fiat is told for whom the account is held.
+		for _, currency := range []money.Currency{"USD", "USDC"} {
+			first, err := rail.Funding(ident.Platform{}, "Ana Silva", "FUND-A", currency)
+			again, errAgain := rail.Funding(ident.Platform{}, "Ana Silva", "FUND-A", currency)
+			other, errOther := rail.Funding(ident.Platform{}, "Ana Silva", "FUND-B", currency)
+			if err := errors.Join(err, errAgain, errOther); err != nil || len(first) == 0 {
+				t.Fatalf("%s: %v (%v)", currency, first, err)
+			}
+			if !reflect.DeepEqual(first, again) || reflect.DeepEqual(first, other) {
+				t.Fatalf("%s: %v, then %v, and for another account %v", currency, first, again, other)
+			}
+			held, _ := first[0].Info["accountHolderName"].(string)
+			if !currency.Crypto() && (first[0].Info["reference"] != "FUND-A" || !strings.HasSuffix(held, "FBO Ana Silva")) {
+				t.Fatalf("%s: no reference or owner in %v", currency, first[0].Info)
+			}
+		}
+	})
+	t.Run("an account that nothing can be paid into has no ways", func(t *testing.T) {
+		// Not every currency can be paid in everywhere; its account is no error.
+		if ways, err := rail.Funding(ident.Platform{}, "Ana Silva", "FUND-A", "XXX"); err != nil || len(ways) > 0 {
+			t.Fatalf("%v, %v", ways, err)
 		}
 	})
 	t.Run("one answer for each payout, and the same when asked again", func(t *testing.T) {

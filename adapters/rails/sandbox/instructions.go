@@ -40,23 +40,46 @@ var wallets = map[corridor.Rail]string{
 // crypto one address per chain, made for this payment alone.
 func (r *Rail) Instructions(_ ident.Platform, reference string, currency money.Currency, network string) ([]account.Instruction, error) {
 	if currency.Crypto() {
-		return deposits(reference, currency, network), nil
+		notes := fmt.Sprintf("Send exactly the quoted amount of %s to this address before the quote expires.", currency)
+		return deposits(reference, currency, network, notes), nil
 	}
 	bankAccount, ok := banks[currency]
 	if !ok {
 		return nil, fault.New(fault.InvalidCurrency, "%s cannot be paid in just in time; pay in USD, EUR, GBP, MXN or crypto.", currency)
 	}
+	return []account.Instruction{{
+		Notes: fmt.Sprintf("Put exactly %s into the memo of the payment, and send the exact amount before the quote expires.", reference),
+		Info:  atBank(bankAccount, holder, reference),
+	}}, nil
+}
+
+// Funding are the same bank account, held for the owner, with the static reference as
+// memo; or for crypto one address per chain, which stays the account's. Currencies of
+// which there is neither a bank account nor a chain cannot be paid in.
+func (r *Rail) Funding(_ ident.Platform, owner string, reference string, currency money.Currency) ([]account.Instruction, error) {
+	if currency.Crypto() {
+		notes := fmt.Sprintf("Send any amount of %s to this address at any time.", currency)
+		return deposits(reference, currency, "", notes), nil
+	}
+	bankAccount, ok := banks[currency]
+	if !ok {
+		return nil, nil
+	}
+	return []account.Instruction{{
+		Notes: fmt.Sprintf("Send any amount at any time, with exactly %s in the memo of the payment.", reference),
+		Info:  atBank(bankAccount, holder+" FBO "+owner, reference),
+	}}, nil
+}
+
+func atBank(bankAccount map[string]any, holder, reference string) map[string]any {
 	info := map[string]any{"accountHolderName": holder, "bankName": bank, "reference": reference}
 	for name, value := range bankAccount {
 		info[name] = value
 	}
-	return []account.Instruction{{
-		Notes: fmt.Sprintf("Put exactly %s into the memo of the payment, and send the exact amount before the quote expires.", reference),
-		Info:  info,
-	}}, nil
+	return info
 }
 
-func deposits(reference string, currency money.Currency, network string) []account.Instruction {
+func deposits(reference string, currency money.Currency, network, notes string) []account.Instruction {
 	var ways []account.Instruction
 	for _, chain := range corridor.Chains(currency) {
 		kind, ok := wallets[chain]
@@ -64,7 +87,7 @@ func deposits(reference string, currency money.Currency, network string) []accou
 			continue
 		}
 		ways = append(ways, account.Instruction{
-			Notes: fmt.Sprintf("Send exactly the quoted amount of %s to this address before the quote expires.", currency),
+			Notes: notes,
 			Info:  map[string]any{"accountType": kind, "assetType": string(currency), "address": address(chain, reference)},
 		})
 	}

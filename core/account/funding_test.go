@@ -1,0 +1,116 @@
+package account_test
+
+import (
+	"errors"
+	"reflect"
+	"regexp"
+	"testing"
+	"time"
+
+	"github.com/google/uuid"
+	"pgregory.net/rapid"
+
+	"causeway/core/account"
+	"causeway/core/ident"
+	"causeway/core/money"
+)
+
+func TestFundingReference(t *testing.T) {
+	t.Parallel()
+	// The code follows from the id alone, is short enough for any memo, and the codes of
+	// two accounts differ.
+	if got := account.FundingReference(internalID); got != "FUND-000000000008" {
+		t.Errorf("the reference of %s is %s", internalID, got)
+	}
+	form := regexp.MustCompile(`^FUND-[0-9A-HJKMNP-TV-Z]{12}$`)
+	bytes := rapid.SliceOfN(rapid.Byte(), 16, 16)
+	rapid.Check(t, func(t *rapid.T) {
+		var a, b ident.InternalAccount
+		ident.Set(&a, version7(bytes.Draw(t, "a")))
+		ident.Set(&b, version7(bytes.Draw(t, "b")))
+		one, other := account.FundingReference(a), account.FundingReference(b)
+		if !form.MatchString(one) || one != account.FundingReference(a) {
+			t.Fatalf("%s is %s", a, one)
+		}
+		x, y := a.UUID(), b.UUID()
+		x[8], y[8] = x[8]&7, y[8]&7 // the bits a code is made of
+		if same := string(x[8:]) == string(y[8:]); same != (one == other) {
+			t.Fatalf("%s is %s, and %s is %s", a, one, b, other)
+		}
+	})
+}
+
+func version7(b []byte) uuid.UUID {
+	id := uuid.UUID(b)
+	id[6], id[8] = id[6]&0x0f|0x70, id[8]&0x3f|0x80
+	return id
+}
+
+// rail pays dollars in, and no other currency.
+func rail(owner, reference string, currency money.Currency) ([]account.Instruction, error) {
+	if currency != "USD" {
+		return nil, nil
+	}
+	return []account.Instruction{{Notes: owner, Info: map[string]any{"reference": reference}}}, nil
+}
+
+func opening(customer ident.Customer, funding account.Funding) account.Opening {
+	n := byte(0)
+	return account.Opening{
+		Platform: platformID, Customer: customer, Owner: "Ana", Funding: funding, Now: now,
+		NewID: func(time.Time) uuid.UUID { n++; return uuid.UUID{6: 0x70, 8: 0x80, 15: n} },
+	}
+}
+
+func TestAccountsAreOpenedWithTheirWaysToPayIn(t *testing.T) {
+	t.Parallel()
+	// One account a currency, each told how it is paid into, if it is at all: a wallet
+	// under its owner's keys is not, and a currency without a rail is not either.
+	for name, test := range map[string]struct {
+		customer ident.Customer
+		own      bool
+	}{
+		"a customer's": {customerID, false}, "the platform's": {ident.Customer{}, true},
+	} {
+		opened, err := opening(test.customer, rail).Accounts([]money.Currency{"USD", "BRL", "USDB"})
+		if err != nil || len(opened) != 3 {
+			t.Fatalf("%s: %v, %v", name, opened, err)
+		}
+		want := []account.Instruction{{Notes: "Ana", PlatformAccount: test.own, Info: map[string]any{"reference": opened[0].Reference}}}
+		if !reflect.DeepEqual(opened[0].Instructions, want) || opened[0].Reference != account.FundingReference(opened[0].ID) {
+			t.Errorf("%s: %+v", name, opened[0])
+		}
+		for _, a := range opened[1:] {
+			if a.Instructions == nil || len(a.Instructions) > 0 || a.Customer != test.customer {
+				t.Errorf("%s: %+v", name, a)
+			}
+		}
+	}
+}
+
+func TestAccountsAreOpenedWithoutARail(t *testing.T) {
+	t.Parallel()
+	// Where no rail is connected an account is open and can be told by its nil
+	// instructions from one that nothing can be paid into.
+	opened, err := opening(customerID, nil).Accounts([]money.Currency{"USD"})
+	if err != nil || len(opened) != 1 || opened[0].Instructions != nil || opened[0].Reference == "" {
+		t.Errorf("%+v, %v", opened, err)
+	}
+}
+
+func TestAWalletNeedsNoRail(t *testing.T) {
+	t.Parallel()
+	// A rail that is down stops accounts that are paid in over it, and no others.
+	down := errors.New("down")
+	broken := func(string, string, money.Currency) ([]account.Instruction, error) { return nil, down }
+
+	if _, err := opening(customerID, broken).Accounts([]money.Currency{"USDB"}); err != nil {
+		t.Errorf("a wallet: %v", err)
+	}
+	if _, err := opening(customerID, broken).Accounts([]money.Currency{"USD"}); !errors.Is(err, down) {
+		t.Errorf("a bank account: %v", err)
+	}
+	if _, err := opening(customerID, rail).Accounts([]money.Currency{"XYZ"}); err == nil {
+		t.Error("opened in a currency that does not exist")
+	}
+}
