@@ -24,6 +24,11 @@ type Job struct {
 	Attempts int
 }
 
+// StepOpenAccounts opens internal accounts for the customers of a platform, in the
+// currencies it has now. Its one subject is the last customer that is done with; none
+// at the beginning.
+const StepOpenAccounts transaction.Step = "open-accounts"
+
 // JobWriter adds and ends jobs in the unit of work that decided so.
 type JobWriter interface {
 	AddJobs(ctx context.Context, jobs []Job) error

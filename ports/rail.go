@@ -103,3 +103,15 @@ type Rails interface {
 
 // RailsBy are the rails of the environments; nothing is connected to those missing.
 type RailsBy map[platform.Environment]Rail
+
+// Funding asks the rail of a platform for the ways to pay in; nil where none is
+// connected.
+func (r RailsBy) Funding(p ident.Platform, in platform.Environment) account.Funding {
+	rail, connected := r[in]
+	if !connected {
+		return nil
+	}
+	return func(owner, reference string, currency money.Currency) ([]account.Instruction, error) {
+		return rail.Funding(p, owner, reference, currency)
+	}
+}

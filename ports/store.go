@@ -50,6 +50,9 @@ type PlatformWriter interface {
 	CreatePlatform(ctx context.Context, p platform.Platform) error
 	// LockPlatform loads one for change.
 	LockPlatform(ctx context.Context, id ident.Platform) (platform.Platform, error)
+	// SharePlatform loads one and keeps it from changing until the unit of work ends;
+	// any number of them can at once.
+	SharePlatform(ctx context.Context, id ident.Platform) (platform.Platform, error)
 	UpdatePlatform(ctx context.Context, p platform.Platform) error
 	CreateToken(ctx context.Context, t platform.Token) error
 	// LockTokens loads all tokens of a platform for change.
@@ -163,6 +166,9 @@ type Reader interface {
 
 	Customer(ctx context.Context, p ident.Platform, id ident.Customer) (customer.Customer, error)
 	Customers(ctx context.Context, p ident.Platform, f CustomerFilter) (Page[customer.Customer], error)
+	// CustomersAfter walks the customers who are not deleted, in the order of their
+	// ids: at most limit of those that follow after.
+	CustomersAfter(ctx context.Context, p ident.Platform, after ident.Customer, limit int) ([]customer.Customer, error)
 	ExternalAccount(ctx context.Context, p ident.Platform, id ident.ExternalAccount) (account.External, error)
 	ExternalAccounts(ctx context.Context, p ident.Platform, f AccountFilter) (Page[account.External], error)
 	// InternalAccount answers INTERNAL_ACCOUNT_NOT_FOUND when there is none.
@@ -171,6 +177,8 @@ type Reader interface {
 	// into; those nobody knows are missing. They come without their instructions.
 	InternalAccountsByReference(ctx context.Context, keys []ReferenceKey) (map[ReferenceKey]account.Internal, error)
 	InternalAccounts(ctx context.Context, p ident.Platform, f InternalFilter) (Page[account.Internal], error)
+	// InternalAccountsOf reads all accounts of owners; a zero customer is the platform.
+	InternalAccountsOf(ctx context.Context, p ident.Platform, owners []ident.Customer) (map[ident.Customer][]account.Internal, error)
 
 	Quote(ctx context.Context, p ident.Platform, id ident.Quote) (quote.Quote, transaction.Transaction, error)
 	Transaction(ctx context.Context, p ident.Platform, id ident.Transaction) (transaction.Transaction, error)

@@ -118,6 +118,18 @@ func (db *DB) Customers(ctx context.Context, p ident.Platform, f ports.CustomerF
 	return page(ctx, query, f.Paging, (*customerRow).customer)
 }
 
+// CustomersAfter rides on the primary key.
+func (db *DB) CustomersAfter(ctx context.Context, p ident.Platform, after ident.Customer, limit int) ([]customer.Customer, error) {
+	var rows []customerRow
+	err := db.bun.NewSelect().Model(&rows).Where("platform_id = ? AND id > ? AND deleted_at IS NULL", p.UUID(), after.UUID()).
+		OrderExpr("id").Limit(int64(limit)).Scan(ctx)
+	customers := make([]customer.Customer, len(rows))
+	for i := range rows {
+		customers[i] = rows[i].customer()
+	}
+	return customers, err
+}
+
 func (row *customerRow) customer() customer.Customer {
 	c := customer.Customer{
 		PlatformCustomerID: row.PlatformCustomerID, Type: customer.Type(row.Type), Region: row.Region,

@@ -101,6 +101,11 @@ const (
 	SELECT ` + internalColumns + ` FROM unnest($1::uuid[], $2::uuid[]) AS k(platform_id, id)
 	JOIN internal_accounts a ON a.platform_id = k.platform_id AND a.id = k.id`
 
+	// internalsOf rides on internal_account_one_per_owner_and_currency.
+	internalsOf = `
+	SELECT ` + internalColumns + ` FROM unnest($2::uuid[]) AS k(owner)
+	JOIN internal_accounts a ON a.platform_id = $1 AND coalesce(a.customer_id, '00000000-0000-0000-0000-000000000000') = k.owner`
+
 	// internalsByReference rides on internal_account_reference_unique.
 	internalsByReference = `
 	SELECT a.platform_id, a.id, a.customer_id, a.currency, a.account_type, a.status, a.reference, '', a.created_at, a.updated_at
@@ -193,6 +198,24 @@ func (db *DB) InternalAccounts(ctx context.Context, p ident.Platform, f ports.In
 		accounts.Items = append(accounts.Items, a)
 	}
 	return accounts, err
+}
+
+// InternalAccountsOf reads all accounts of owners.
+func (db *DB) InternalAccountsOf(ctx context.Context, p ident.Platform, owners []ident.Customer) (map[ident.Customer][]account.Internal, error) {
+	found := make(map[ident.Customer][]account.Internal, len(owners))
+	ids := make([]uuid.UUID, len(owners))
+	for i, owner := range owners {
+		ids[i] = owner.UUID()
+	}
+	rows, err := db.pool.Query(ctx, internalsOf, pgx.QueryExecModeCacheStatement, pgID(p.UUID()), ids)
+	if err != nil {
+		return nil, err
+	}
+	return found, each(rows, func(rows pgx.Rows) error {
+		a, err := scanInternal(rows)
+		found[a.Customer] = append(found[a.Customer], a)
+		return err
+	})
 }
 
 func scanInternal(rows pgx.Rows) (account.Internal, error) {

@@ -56,6 +56,15 @@ func (u *unit) LockPlatform(ctx context.Context, id ident.Platform) (platform.Pl
 	return onePlatform(ctx, u.db.bun.NewSelect().Conn(u.std).For("UPDATE"), id)
 }
 
+// SharePlatform rides on the primary key. The lock is the one that a new customer
+// takes in any case, for its foreign key; it waits for LockPlatform alone.
+func (u *unit) SharePlatform(ctx context.Context, id ident.Platform) (platform.Platform, error) {
+	if err := u.flush(ctx); err != nil {
+		return platform.Platform{}, err
+	}
+	return onePlatform(ctx, u.db.bun.NewSelect().Conn(u.std).For("KEY SHARE"), id)
+}
+
 // UpdatePlatform writes the settings that a platform can change.
 func (u *unit) UpdatePlatform(ctx context.Context, p platform.Platform) error {
 	if err := u.flush(ctx); err != nil {

@@ -87,10 +87,12 @@ func build(ctx context.Context, c common, databaseURL string, masterKey [32]byte
 		h.db.Close()
 		return nil, err
 	}
-	rails := newRails(h.db, clock{}, c.SandboxSpeed)
-	h.platforms = platforms.New(platforms.Config{Store: h.db, Clock: clock{}, IDs: made, Committed: h.notify.Wake})
+	byEnvironment := railsBy(clock{}, c.SandboxSpeed)
+	rails := newRails(h.db, byEnvironment)
+	h.platforms = platforms.New(platforms.Config{Store: h.db, Clock: clock{}, IDs: made, Rails: byEnvironment, Committed: h.notify.Wake})
 	h.memory = platforms.NewMemory(h.db, clock{})
-	h.onboarding = onboarding.New(onboarding.Config{Store: h.db, Clock: clock{}, IDs: made})
+	h.onboarding = onboarding.New(onboarding.Config{Store: h.db, Clock: clock{}, IDs: made, Rails: byEnvironment,
+		Jobs: h.db, Log: logrus.NewEntry(log)})
 	h.accounts = accounts.New(accounts.Config{Store: h.db, Clock: clock{}, IDs: made, Beneficiaries: ports.BeneficiariesBy{
 		platform.Sandbox: sandbox.Beneficiaries{}, platform.Production: unsupported.Beneficiaries{}}})
 	h.payments = payments.New(payments.Config{Store: h.db, Jobs: h.db, Rails: rails, Clock: clock{}, IDs: made,
@@ -145,6 +147,7 @@ func (h *house) run(ctx context.Context, listener net.Listener, workers bool) er
 	var all sync.WaitGroup
 	if workers {
 		all.Go(func() { h.payments.Run(working) })
+		all.Go(func() { h.onboarding.Run(working) })
 		all.Go(func() { h.notify.Run(working) })
 		all.Go(func() { h.keepHouse(working, h.chores()) })
 	}

@@ -38,7 +38,7 @@ func (p platformCreateCommand) Run(ctx context.Context, out io.Writer) (err erro
 		return err
 	}
 	defer db.Close()
-	founded, err := platforms.New(platforms.Config{Store: db, Clock: clock{}, IDs: made}).
+	founded, err := platforms.New(platforms.Config{Store: db, Clock: clock{}, IDs: made, Rails: railsBy(clock{}, 1)}).
 		Create(ctx, platforms.Founding{Name: p.Name, Environment: platform.Environment(p.Environment), Regulated: p.Regulated})
 	if err != nil {
 		return err

@@ -16,15 +16,18 @@ import (
 // what was found once is kept.
 type rails struct {
 	store       ports.Store
-	sandbox     ports.Rail
+	by          ports.RailsBy
 	environment sync.Map // ident.Platform to platform.Environment
 }
 
-func newRails(store ports.Store, clock ports.Clock, speed int) *rails {
-	return &rails{store: store, sandbox: sandbox.New(clock, speed)}
+func newRails(store ports.Store, by ports.RailsBy) *rails { return &rails{store: store, by: by} }
+
+// railsBy are the rails that are connected: none for production.
+func railsBy(clock ports.Clock, speed int) ports.RailsBy {
+	return ports.RailsBy{platform.Sandbox: sandbox.New(clock, speed)}
 }
 
-// RailFor answers NOT_IMPLEMENTED for production: no partner is connected there.
+// RailFor answers NOT_IMPLEMENTED where no partner is connected, as for production.
 func (r *rails) RailFor(p ident.Platform) (ports.Rail, error) {
 	known, ok := r.environment.Load(p)
 	if !ok {
@@ -37,8 +40,8 @@ func (r *rails) RailFor(p ident.Platform) (ports.Rail, error) {
 		known = found.Environment
 		r.environment.Store(p, known)
 	}
-	if known == platform.Sandbox {
-		return r.sandbox, nil
+	if rail, connected := r.by[known.(platform.Environment)]; connected {
+		return rail, nil
 	}
 	return nil, fault.New(fault.NotImplemented, "No payment rail is connected for production platforms of this service yet. Use a sandbox platform.")
 }

@@ -6,12 +6,11 @@ package onboarding
 
 import (
 	"context"
-	"time"
 
-	"causeway/core/account"
+	"github.com/sirupsen/logrus"
+
 	"causeway/core/customer"
 	"causeway/core/ident"
-	"causeway/core/money"
 	"causeway/core/platform"
 	"causeway/ports"
 )
@@ -21,6 +20,12 @@ type Config struct {
 	Store ports.Store
 	Clock ports.Clock
 	IDs   ports.IDs
+	// Rails say how accounts are paid into; nobody does where none is connected.
+	Rails ports.RailsBy
+
+	// Jobs and Log are for Run alone.
+	Jobs ports.Jobs
+	Log  *logrus.Entry
 }
 
 // Onboarding are the use cases.
@@ -36,20 +41,21 @@ func (o *Onboarding) Create(ctx context.Context, who platform.Principal, claim *
 	if err := who.Must(platform.Manage); err != nil {
 		return customer.Customer{}, err
 	}
-	on, err := o.Store.Platform(ctx, who.Platform)
-	if err != nil {
-		return customer.Customer{}, err
-	}
 	now := o.Clock.Now()
-	created, err := customer.Create(r, on, ident.NewCustomer(o.IDs.New, now), o.IDs.New(now), now)
-	if err != nil {
-		return customer.Customer{}, err
-	}
-	opened, err := o.accounts(created, on, now)
-	if err != nil {
-		return customer.Customer{}, err
-	}
-	err = o.Store.Do(ctx, func(ctx context.Context, tx ports.Tx) error {
+	var created customer.Customer
+	err := o.Store.Do(ctx, func(ctx context.Context, tx ports.Tx) error {
+		// A currency that is added meanwhile waits, and then finds this customer too.
+		on, err := tx.SharePlatform(ctx, who.Platform)
+		if err != nil {
+			return err
+		}
+		if created, err = customer.Create(r, on, ident.NewCustomer(o.IDs.New, now), o.IDs.New(now), now); err != nil {
+			return err
+		}
+		opened, err := o.opening(on, created, now).Accounts(on.Codes())
+		if err != nil {
+			return err
+		}
 		// First, so that a repeated request finds its answer and not the customer it made.
 		if err := tx.Remember(ctx, claim, created, nil); err != nil {
 			return err
@@ -59,24 +65,10 @@ func (o *Onboarding) Create(ctx context.Context, who platform.Principal, claim *
 		}
 		return tx.OpenInternalAccounts(ctx, opened)
 	})
-	return created, err
-}
-
-// accounts are those a customer starts with. USDB is held in an embedded wallet
-// under the customer's own keys, and those do not exist yet.
-func (o *Onboarding) accounts(of customer.Customer, on platform.Platform, now time.Time) ([]account.Internal, error) {
-	var accounts []account.Internal
-	for _, currency := range on.Currencies {
-		if currency.Code == money.USDB {
-			continue
-		}
-		opened, err := account.NewInternal(ident.NewInternalAccount(o.IDs.New, now), on.ID, of.ID, currency.Code, now)
-		if err != nil {
-			return nil, err
-		}
-		accounts = append(accounts, opened)
+	if err != nil {
+		return customer.Customer{}, err
 	}
-	return accounts, nil
+	return created, nil
 }
 
 // Get reads one customer, also a deleted one, or answers USER_NOT_FOUND.

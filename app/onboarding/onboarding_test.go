@@ -13,6 +13,7 @@ import (
 	"causeway/adapters/ids"
 	"causeway/adapters/pgembed/pgtest"
 	"causeway/adapters/postgres"
+	"causeway/adapters/rails/sandbox"
 	"causeway/app/onboarding"
 	"causeway/app/platforms"
 	"causeway/core/customer"
@@ -31,6 +32,7 @@ func (c stopped) Now() time.Time { return time.Time(c) }
 type house struct {
 	*onboarding.Onboarding
 	platforms *platforms.Platforms
+	store     *postgres.DB
 	url       string
 }
 
@@ -42,10 +44,11 @@ func newHouse(t *testing.T) *house {
 		t.Fatal(err)
 	}
 	t.Cleanup(store.Close)
+	rails := ports.RailsBy{platform.Sandbox: sandbox.New(stopped(noon), 1)}
 	return &house{
-		Onboarding: onboarding.New(onboarding.Config{Store: store, Clock: stopped(noon), IDs: made}),
-		platforms:  platforms.New(platforms.Config{Store: store, Clock: stopped(noon), IDs: made}),
-		url:        url,
+		Onboarding: onboarding.New(onboarding.Config{Store: store, Clock: stopped(noon), IDs: made, Rails: rails, Jobs: store}),
+		platforms:  platforms.New(platforms.Config{Store: store, Clock: stopped(noon), IDs: made, Rails: rails}),
+		store:      store, url: url,
 	}
 }
 
@@ -62,7 +65,7 @@ func (h *house) found(t *testing.T, environment platform.Environment, regulated 
 func TestACustomerStartsWithItsAccounts(t *testing.T) {
 	t.Parallel()
 	// A customer is read back as it was made, with an account for each currency of the
-	// platform but USDB.
+	// platform, that says how it is paid into.
 	h := newHouse(t)
 	who := h.found(t, platform.Sandbox, false)
 
@@ -87,7 +90,7 @@ func TestACustomerStartsWithItsAccounts(t *testing.T) {
 		t.Fatal(err)
 	}
 	accounts, err := pgx.CollectRows(rows, pgx.RowTo[string])
-	if want := []string{"BTC INTERNAL_CRYPTO", "USD INTERNAL_FIAT", "USDC INTERNAL_CRYPTO"}; err != nil || !slices.Equal(accounts, want) {
+	if want := []string{"BTC INTERNAL_CRYPTO", "USD INTERNAL_FIAT", "USDB EMBEDDED_WALLET", "USDC INTERNAL_CRYPTO"}; err != nil || !slices.Equal(accounts, want) {
 		t.Errorf("accounts %q, %v; want %q", accounts, err, want)
 	}
 }

@@ -22,6 +22,8 @@ type Config struct {
 	Store ports.Store
 	Clock ports.Clock
 	IDs   ports.IDs
+	// Rails say how accounts are paid into; nobody does where none is connected.
+	Rails ports.RailsBy
 	// Committed is called after each commit that told events; nil for nobody.
 	Committed func()
 }
@@ -58,7 +60,7 @@ func (p *Platforms) Create(ctx context.Context, f Founding) (Founded, error) {
 	if err != nil {
 		return Founded{}, err
 	}
-	own, err := p.own(made, now)
+	own, err := p.opening(made, now).Accounts(made.Codes())
 	if err != nil {
 		return Founded{}, err
 	}
@@ -82,16 +84,21 @@ func (p *Platforms) Settings(ctx context.Context, who platform.Principal) (platf
 	return p.Store.Platform(ctx, who.Platform)
 }
 
-// Change changes the settings given. For currencies that are new the platform gets
-// an account of its own; an endpoint that is new is sent a TEST event.
+// Change changes the settings given. In currencies that are new the platform gets an
+// account of its own at once, and its customers get theirs soon after, however many
+// they are; an endpoint that is new is sent a TEST event.
 func (p *Platforms) Change(ctx context.Context, who platform.Principal, change platform.Change) (platform.Platform, error) {
 	if err := who.Must(platform.Manage); err != nil {
 		return platform.Platform{}, err
 	}
 	now := p.Clock.Now()
+	has, err := p.Store.InternalAccountsOf(ctx, who.Platform, []ident.Customer{{}})
+	if err != nil {
+		return platform.Platform{}, err
+	}
 	var after platform.Platform
 	told := false
-	err := p.Store.Do(ctx, func(ctx context.Context, tx ports.Tx) error {
+	err = p.Store.Do(ctx, func(ctx context.Context, tx ports.Tx) error {
 		before, err := tx.LockPlatform(ctx, who.Platform)
 		if err != nil {
 			return err
@@ -102,12 +109,10 @@ func (p *Platforms) Change(ctx context.Context, who platform.Principal, change p
 		if err := tx.UpdatePlatform(ctx, after); err != nil {
 			return err
 		}
-		own, err := p.own(after, now)
-		if err != nil {
-			return err
-		}
-		if err := tx.OpenInternalAccounts(ctx, own); err != nil {
-			return err
+		if change.Currencies != nil {
+			if err := p.openAccounts(ctx, tx, after, has[ident.Customer{}], now); err != nil {
+				return err
+			}
 		}
 		if !told {
 			return nil
@@ -123,16 +128,22 @@ func (p *Platforms) Change(ctx context.Context, who platform.Principal, change p
 	return after, nil
 }
 
-// own are the accounts of the platform itself, one for each of its currencies.
-func (p *Platforms) own(of platform.Platform, now time.Time) ([]account.Internal, error) {
-	accounts := make([]account.Internal, len(of.Currencies))
-	for i, currency := range of.Currencies {
-		id := ident.NewInternalAccount(p.IDs.New, now)
-		opened, err := account.NewInternal(id, of.ID, ident.Customer{}, currency.Code, now)
-		if err != nil {
-			return nil, err
-		}
-		accounts[i] = opened
+// openAccounts opens what the platform itself lacks, and has its customers seen to.
+func (p *Platforms) openAccounts(ctx context.Context, tx ports.Tx, of platform.Platform, has []account.Internal, now time.Time) error {
+	opened, instructed, err := p.opening(of, now).Complete(of.Codes(), has)
+	if err != nil {
+		return err
 	}
-	return accounts, nil
+	if err := tx.OpenInternalAccounts(ctx, opened); err != nil {
+		return err
+	}
+	if err := tx.InstructInternalAccounts(ctx, instructed); err != nil {
+		return err
+	}
+	return tx.AddJobs(ctx, []ports.Job{{ID: p.IDs.New(now), Platform: of.ID, Step: ports.StepOpenAccounts, Due: now}})
+}
+
+// opening is of the platform's own accounts.
+func (p *Platforms) opening(of platform.Platform, now time.Time) account.Opening {
+	return account.Opening{Platform: of.ID, Owner: of.Name, Funding: p.Rails.Funding(of.ID, of.Environment), NewID: p.IDs.New, Now: now}
 }

@@ -2,6 +2,7 @@ package account
 
 import (
 	"fmt"
+	"slices"
 	"time"
 
 	"causeway/core/ident"
@@ -50,18 +51,35 @@ type Opening struct {
 
 // Accounts opens one account for each currency.
 func (o Opening) Accounts(currencies []money.Currency) ([]Internal, error) {
-	accounts := make([]Internal, 0, len(currencies))
+	opened, _, err := o.Complete(currencies, nil)
+	return opened, err
+}
+
+// Complete finds what an owner who has these accounts lacks: one for each further
+// currency, opened, and the ways to pay into those whose rail was not asked before.
+func (o Opening) Complete(currencies []money.Currency, has []Internal) (opened, instructed []Internal, err error) {
 	for _, currency := range currencies {
-		opened, err := NewInternal(ident.NewInternalAccount(o.NewID, o.Now), o.Platform, o.Customer, currency, o.Now)
-		if err != nil {
-			return nil, err
+		i := slices.IndexFunc(has, func(a Internal) bool { return a.Currency == currency })
+		if i >= 0 && (has[i].Instructions != nil || o.Funding == nil) {
+			continue
+		}
+		var a Internal
+		if i >= 0 {
+			a = has[i]
+		} else if a, err = NewInternal(ident.NewInternalAccount(o.NewID, o.Now), o.Platform, o.Customer, currency, o.Now); err != nil {
+			return nil, nil, err
 		}
 		if o.Funding != nil {
-			if opened, err = opened.Instructed(o.Owner, o.Funding); err != nil {
-				return nil, err
+			if a, err = a.Instructed(o.Owner, o.Funding); err != nil {
+				return nil, nil, err
 			}
 		}
-		accounts = append(accounts, opened)
+		if i >= 0 {
+			a.UpdatedAt = o.Now
+			instructed = append(instructed, a)
+		} else {
+			opened = append(opened, a)
+		}
 	}
-	return accounts, nil
+	return opened, instructed, nil
 }

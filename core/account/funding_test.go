@@ -114,3 +114,28 @@ func TestAWalletNeedsNoRail(t *testing.T) {
 		t.Error("opened in a currency that does not exist")
 	}
 }
+
+func TestAnOwnerGetsWhatItLacks(t *testing.T) {
+	t.Parallel()
+	// Further currencies are opened, accounts nobody asked the rail about are instructed,
+	// and all others, also in currencies no longer used, are left alone.
+	old, err := opening(customerID, nil).Accounts([]money.Currency{"USD", "BRL"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	old[1].Instructions = []account.Instruction{}
+	later := opening(customerID, rail)
+	later.Now = now.Add(time.Hour)
+
+	opened, instructed, err := later.Complete([]money.Currency{"EUR", "USD"}, old)
+
+	if err != nil || len(opened) != 1 || opened[0].Currency != "EUR" {
+		t.Errorf("opened %+v, %v", opened, err)
+	}
+	if len(instructed) != 1 || instructed[0].ID != old[0].ID || len(instructed[0].Instructions) != 1 || !instructed[0].UpdatedAt.Equal(later.Now) {
+		t.Errorf("instructed %+v", instructed)
+	}
+	if opened, instructed, err = opening(customerID, nil).Complete([]money.Currency{"USD", "BRL"}, old); err != nil || len(opened)+len(instructed) > 0 {
+		t.Errorf("without a rail: %+v, %+v, %v", opened, instructed, err)
+	}
+}

@@ -148,6 +148,15 @@ func (p Platform) checkEndpoint(endpoint string) string {
 	}
 }
 
+// Codes are the currencies the platform uses.
+func (p Platform) Codes() []money.Currency {
+	codes := make([]money.Currency, len(p.Currencies))
+	for i, c := range p.Currencies {
+		codes[i] = c.Code
+	}
+	return codes
+}
+
 // Uses finds the platform's settings for a currency.
 func (p Platform) Uses(code money.Currency) (Currency, bool) {
 	i := slices.IndexFunc(p.Currencies, func(c Currency) bool { return c.Code == code })

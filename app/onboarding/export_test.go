@@ -1,0 +1,3 @@
+package onboarding
+
+const Together = together
