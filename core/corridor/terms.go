@@ -1,10 +1,8 @@
 package corridor
 
 import (
-	"fmt"
 	"time"
 
-	"causeway/core/fault"
 	"causeway/core/money"
 )
 
@@ -15,6 +13,9 @@ type Terms struct {
 	MinSending int64
 	MaxSending int64
 	Lock       time.Duration
+	// OwnMin and OwnMax tell that the limit is the platform's own setting for the
+	// sending currency, because it is narrower than the corridor's.
+	OwnMin, OwnMax bool
 }
 
 // Fee is a fixed part in minor sending units and a fraction of the sending amount
@@ -22,51 +23,6 @@ type Terms struct {
 type Fee struct {
 	Fixed   int64
 	Percent money.Rate
-}
-
-// Override is what an operator changed of the built-in terms; nil leaves a value
-// as it is.
-type Override struct {
-	Fixed      *int64
-	Percent    *money.Rate
-	MinSending *int64
-	MaxSending *int64
-	Lock       *time.Duration
-}
-
-// With is the terms after an override. Overrides apply one after the other: first
-// the operator's for all platforms, then the one for a platform.
-func (t Terms) With(o Override) Terms {
-	replace(&t.Fee.Fixed, o.Fixed)
-	replace(&t.Fee.Percent, o.Percent)
-	replace(&t.MinSending, o.MinSending)
-	replace(&t.MaxSending, o.MaxSending)
-	replace(&t.Lock, o.Lock)
-	return t
-}
-
-func replace[T any](value *T, by *T) {
-	if by != nil {
-		*value = *by
-	}
-}
-
-// Admit is nil when the amount may be sent at once, else AMOUNT_OUT_OF_RANGE with
-// both limits.
-func (t Terms) Admit(sending money.Amount) error {
-	if sending.Minor >= t.MinSending && sending.Minor <= t.MaxSending {
-		return nil
-	}
-	limit := func(minor int64) money.Amount { return money.Amount{Minor: minor, Currency: sending.Currency} }
-	return &fault.Error{
-		Code: fault.AmountOutOfRange,
-		Message: fmt.Sprintf("The amount to send is %s; it must be between %s and %s.",
-			sending, limit(t.MinSending), limit(t.MaxSending)),
-		Details: map[string]any{
-			"currency": string(sending.Currency), "amount": sending.Minor,
-			"minAmount": t.MinSending, "maxAmount": t.MaxSending,
-		},
-	}
 }
 
 // class groups currencies that cost the same to exchange.

@@ -11,7 +11,6 @@ import (
 	"encoding/binary"
 	"fmt"
 	"strconv"
-	"strings"
 	"sync"
 	"time"
 
@@ -82,10 +81,7 @@ func (m *Market) make(from, to money.Currency, bucket int64) (ports.MarketRate, 
 	if err != nil {
 		return ports.MarketRate{}, fmt.Errorf("market: %s in %s: %w", from, to, err)
 	}
-	rate, err := money.FromMajor(major, from, to)
-	if err == nil {
-		rate, err = money.ParseRate(shorten(rate.String()))
-	}
+	rate, err := money.FromMajor(major.Significant(significant), from, to)
 	if err != nil {
 		return ports.MarketRate{}, fmt.Errorf("market: %s in %s: %w", from, to, err)
 	}
@@ -120,21 +116,4 @@ func (m *Market) dollars(c money.Currency, bucket int64) (money.Rate, error) {
 func (m *Market) anchor(c money.Currency, hour int64) int64 {
 	sum := sha256.Sum256(fmt.Appendf(nil, "%s/%s/%d", m.seed, c, hour))
 	return int64(binary.BigEndian.Uint32(sum[:4])%(2*swingPPM+1)) - swingPPM
-}
-
-// shorten cuts a plain decimal to the significant digits a market quotes.
-func shorten(text string) string {
-	whole, fraction, found := strings.Cut(text, ".")
-	if !found {
-		return text
-	}
-	digits := len(strings.TrimLeft(whole, "0"))
-	keep := significant - digits
-	if digits == 0 {
-		keep = significant + len(fraction) - len(strings.TrimLeft(fraction, "0"))
-	}
-	if keep <= 0 {
-		return whole
-	}
-	return whole + "." + fraction[:min(keep, len(fraction))]
 }

@@ -1,0 +1,129 @@
+package rates_test
+
+import (
+	"context"
+	"testing"
+	"time"
+
+	"causeway/adapters/rates"
+	"causeway/adapters/rates/ecb"
+	"causeway/adapters/rates/market"
+	"causeway/core/fault"
+	"causeway/core/money"
+	"causeway/ports"
+	"causeway/ports/portstest"
+)
+
+// friday is an hour after the recorded rates were published.
+var friday = time.Date(2026, 3, 13, 16, 2, 0, 0, time.UTC)
+
+func TestRatesPort(t *testing.T) {
+	t.Parallel()
+	for name, dollars := range map[string][]money.Currency{"tokens by the market": nil, "tokens are dollars": {"USDC", "USDT"}} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			joined := rates.Join(reference(t), market.New("seed"), dollars...)
+			portstest.Rates(t, joined, [][2]money.Currency{
+				{"EUR", "USD"}, {"USD", "BTC"}, {"EUR", "BTC"}, {"INR", "USDC"}, {"NGN", "KES"}, {"GBP", "NGN"}, {"USDC", "USDT"}, {"BTC", "USDC"}, {"USD", "USDC"},
+			}, friday)
+		})
+	}
+}
+
+func TestTheReferenceGoesFirst(t *testing.T) {
+	t.Parallel()
+	// What the reference knows is its own price to the digit; what neither side of it
+	// knows is the market's; in between the way goes over the dollar.
+	bank, simulated := reference(t), market.New("seed")
+	joined := rates.Join(bank, simulated)
+
+	same(t, ask(t, joined, "GBP", "INR"), ask(t, bank, "GBP", "INR"))
+	same(t, ask(t, joined, "NGN", "KES"), ask(t, simulated, "NGN", "KES"))
+	same(t, ask(t, joined, "BTC", "NGN"), ask(t, simulated, "BTC", "NGN"))
+
+	euro, bitcoin, crossed := ask(t, bank, "EUR", "USD"), ask(t, simulated, "USD", "BTC"), ask(t, joined, "EUR", "BTC")
+	product, err := euro.Rate.Mul(bitcoin.Rate)
+	if err != nil {
+		t.Fatal(err)
+	}
+	same(t, crossed, ports.MarketRate{Rate: product.Significant(12), At: euro.At})
+}
+
+func TestTokensCountAsDollarsOnlyWhenAsked(t *testing.T) {
+	t.Parallel()
+	// A token that counts as a dollar costs a dollar, whatever the market says of it;
+	// the moment it is told for stands for five minutes.
+	bank, simulated := reference(t), elsewhere{market.New("seed")}
+
+	asMarket := ask(t, rates.Join(bank, simulated), "USDC", "USD")
+	same(t, asMarket, ask(t, simulated, "USDC", "USD"))
+	joined := rates.Join(bank, simulated, "USDC")
+	got := ask(t, joined, "USDC", "USD")
+	same(t, got, ports.MarketRate{Rate: money.MustRate("0.0001"), At: friday.Truncate(5 * time.Minute)})
+	if got.Rate == asMarket.Rate {
+		t.Error("the setting makes no difference")
+	}
+
+	want, err := ask(t, bank, "USD", "EUR").Rate.Mul(money.MustRate("0.0001"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := ask(t, joined, "USDC", "EUR").Rate; got != want.Significant(12) {
+		t.Errorf("USDC in EUR: %s, want %s", got, want)
+	}
+}
+
+func TestWhatTheReferenceRefusesIsNotPricedByTheMarket(t *testing.T) {
+	t.Parallel()
+	// When the reference is too old, every price that needs it is refused, and the
+	// others go on.
+	joined := rates.Join(reference(t), market.New("seed"))
+	late := friday.Add(30 * 24 * time.Hour)
+	for pair, allowed := range map[[2]money.Currency]bool{
+		{"EUR", "USD"}: false, {"EUR", "BTC"}: false, {"NGN", "EUR"}: false, {"USDC", "INR"}: false,
+		{"USD", "BTC"}: true, {"NGN", "BTC"}: true, {"BTC", "USDC"}: true,
+	} {
+		_, err := joined.Rate(t.Context(), pair[0], pair[1], late)
+		if allowed != (err == nil) || !allowed && !fault.Is(err, fault.QuoteRequestFailed) {
+			t.Errorf("%s in %s: %v", pair[0], pair[1], err)
+		}
+	}
+}
+
+// elsewhere is a market on which a token is worth a little less than a dollar.
+type elsewhere struct{ *market.Market }
+
+func (e elsewhere) Rate(ctx context.Context, from, to money.Currency, now time.Time) (ports.MarketRate, error) {
+	if from == "USDC" && to == "USD" {
+		return ports.MarketRate{Rate: money.MustRate("0.000099"), At: now.Truncate(time.Hour)}, nil
+	}
+	return e.Market.Rate(ctx, from, to, now)
+}
+
+func reference(t *testing.T) *ecb.Rates {
+	t.Helper()
+	bank, err := ecb.New(ecb.Options{Source: "ecb/testdata/eurofxref-daily.xml"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := bank.Load(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	return bank
+}
+
+func ask(t *testing.T, from ports.Rates, sold, bought money.Currency) ports.MarketRate {
+	t.Helper()
+	got, err := from.Rate(t.Context(), sold, bought, friday)
+	if err != nil {
+		t.Fatalf("%s in %s: %v", sold, bought, err)
+	}
+	return got
+}
+
+func same(t *testing.T, got, want ports.MarketRate) {
+	t.Helper()
+	if got.Rate != want.Rate || !got.At.Equal(want.At) {
+		t.Errorf("%s of %s, want %s of %s", got.Rate, got.At, want.Rate, want.At)
+	}
+}

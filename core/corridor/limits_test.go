@@ -1,0 +1,69 @@
+package corridor_test
+
+import (
+	"strings"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"causeway/core/corridor"
+	"causeway/core/fault"
+	"causeway/core/money"
+)
+
+func TestAdmit(t *testing.T) {
+	// The limits themselves are admitted; one minor unit beyond is refused with both of
+	// them, and with whose limit it is as the reason.
+	t.Parallel()
+	plain := corridor.Terms{MinSending: 100, MaxSending: 10_000}
+	narrowed := plain.Within(corridor.Limits{Min: 200, Max: 5_000})
+	for _, tt := range []struct {
+		terms  corridor.Terms
+		minor  int64
+		reason string // empty: admitted
+	}{
+		{plain, -1, "Below the minimum of the corridor"}, {plain, 0, "Below the minimum of the corridor"},
+		{plain, 99, "Below the minimum of the corridor"}, {plain, 100, ""}, {plain, 10_000, ""},
+		{plain, 10_001, "Above the maximum of the corridor"},
+		{narrowed, 199, "Below the minimum of the platform"}, {narrowed, 200, ""}, {narrowed, 5_000, ""},
+		{narrowed, 5_001, "Above the maximum of the platform"},
+		{plain.Within(corridor.Limits{Min: 200, Max: 20_000}), 10_001, "Above the maximum of the corridor"},
+		{plain.Within(corridor.Limits{Max: 50}), 60, "No amount can be sent"},
+	} {
+		err := tt.terms.Admit(money.Amount{Minor: tt.minor, Currency: "USD"})
+		if tt.reason == "" {
+			if err != nil {
+				t.Errorf("%d: %v", tt.minor, err)
+			}
+			continue
+		}
+		refusal, ok := fault.Of(err)
+		if !ok || refusal.Code != fault.AmountOutOfRange || refusal.Reason != tt.reason ||
+			refusal.Details["minAmount"] != tt.terms.MinSending || refusal.Details["maxAmount"] != tt.terms.MaxSending {
+			t.Errorf("%d: %#v, want %s", tt.minor, err, tt.reason)
+			continue
+		}
+		if own := strings.Contains(refusal.Message, "PATCH /config"); own != !strings.HasSuffix(tt.reason, "of the corridor") {
+			t.Errorf("%d: the message sends to the wrong place: %s", tt.minor, refusal.Message)
+		}
+	}
+}
+
+func TestOwnLimitsOnlyNarrow(t *testing.T) {
+	// Whatever a platform sets, what it may send is what both the corridor and its own
+	// limits admit.
+	t.Parallel()
+	rapid.Check(t, func(t *rapid.T) {
+		number := rapid.Int64Range(0, 1_000)
+		terms := corridor.Terms{MinSending: number.Draw(t, "least"), MaxSending: number.Draw(t, "most")}
+		own := corridor.Limits{Min: number.Draw(t, "own least"), Max: number.Draw(t, "own most")}
+		amount := money.Amount{Minor: number.Draw(t, "amount"), Currency: "USD"}
+
+		err := terms.Within(own).Admit(amount)
+
+		want := terms.Admit(amount) == nil && own.Min <= amount.Minor && amount.Minor <= own.Max
+		if want != (err == nil) {
+			t.Fatalf("%+v within %+v: %d is answered %v", terms, own, amount.Minor, err)
+		}
+	})
+}

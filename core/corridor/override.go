@@ -1,0 +1,128 @@
+package corridor
+
+import (
+	"fmt"
+	"time"
+
+	"causeway/core/fault"
+	"causeway/core/money"
+)
+
+// Override is what an operator changed of the built-in terms; nil leaves a value
+// as it is.
+type Override struct {
+	Fixed      *int64
+	Percent    *money.Rate
+	MinSending *int64
+	MaxSending *int64
+	Lock       *time.Duration
+}
+
+// The names of the values that can be changed, as operators write them.
+const (
+	FieldFixed   = "fee-fixed"
+	FieldPercent = "fee-percent"
+	FieldMin     = "min"
+	FieldMax     = "max"
+	FieldLock    = "lock"
+)
+
+// Bounds of the time a rate can be held.
+const (
+	ShortestLock = time.Minute
+	LongestLock  = 15 * time.Minute
+)
+
+// With is the terms after an override. Overrides apply one after the other: first
+// the operator's for all platforms, then the one for a platform.
+func (t Terms) With(o Override) Terms {
+	replace(&t.Fee.Fixed, o.Fixed)
+	replace(&t.Fee.Percent, o.Percent)
+	replace(&t.MinSending, o.MinSending)
+	replace(&t.MaxSending, o.MaxSending)
+	replace(&t.Lock, o.Lock)
+	return t
+}
+
+func replace[T any](value *T, by *T) {
+	if by != nil {
+		*value = *by
+	}
+}
+
+// And is one override followed by another: what the second names wins.
+func (o Override) And(next Override) Override {
+	prefer(&o.Fixed, next.Fixed)
+	prefer(&o.Percent, next.Percent)
+	prefer(&o.MinSending, next.MinSending)
+	prefer(&o.MaxSending, next.MaxSending)
+	prefer(&o.Lock, next.Lock)
+	return o
+}
+
+func prefer[T any](value **T, by *T) {
+	if by != nil {
+		*value = by
+	}
+}
+
+// Names lists the values the override changes, in the order of the constants.
+func (o Override) Names() []string {
+	var names []string
+	for _, v := range []struct {
+		name string
+		set  bool
+	}{
+		{FieldFixed, o.Fixed != nil}, {FieldPercent, o.Percent != nil},
+		{FieldMin, o.MinSending != nil}, {FieldMax, o.MaxSending != nil}, {FieldLock, o.Lock != nil},
+	} {
+		if v.set {
+			names = append(names, v.name)
+		}
+	}
+	return names
+}
+
+// IsZero tells whether the override changes nothing.
+func (o Override) IsZero() bool { return o == Override{} }
+
+// Check lists everything wrong with the values of an override by themselves.
+func (o Override) Check() []fault.Field {
+	var bad []fault.Field
+	refuse := func(field, message string, args ...any) {
+		bad = append(bad, fault.Field{Field: field, Message: fmt.Sprintf(message, args...)})
+	}
+	if o.Fixed != nil && (*o.Fixed < 0 || *o.Fixed > money.MaxMinor) {
+		refuse(FieldFixed, "must be from 0 to %d minor units", money.MaxMinor)
+	}
+	if o.Percent != nil {
+		if kept, err := o.Percent.Complement(); err != nil || kept.IsZero() {
+			refuse(FieldPercent, "must be at least 0 and below 100 percent")
+		}
+	}
+	if o.MinSending != nil && (*o.MinSending < 1 || *o.MinSending > money.MaxMinor) {
+		refuse(FieldMin, "must be from 1 to %d minor units", money.MaxMinor)
+	}
+	if o.MaxSending != nil && (*o.MaxSending < 1 || *o.MaxSending > money.MaxMinor) {
+		refuse(FieldMax, "must be from 1 to %d minor units", money.MaxMinor)
+	}
+	if o.Lock != nil && (*o.Lock < ShortestLock || *o.Lock > LongestLock || *o.Lock%time.Second != 0) {
+		refuse(FieldLock, "must be from 1m to 15m, in whole seconds")
+	}
+	return bad
+}
+
+// Check lists everything that keeps terms from working as a whole: limits that
+// admit nothing, and a smallest payment that its fees use up. Amounts are named in
+// the sending currency.
+func (t Terms) Check(sending money.Currency) []fault.Field {
+	amount := func(minor int64) money.Amount { return money.Amount{Minor: minor, Currency: sending} }
+	if t.MinSending > t.MaxSending {
+		return []fault.Field{{Field: FieldMin, Message: fmt.Sprintf("would be %s, above the maximum of %s; change both", amount(t.MinSending), amount(t.MaxSending))}}
+	}
+	variable, err := t.Fee.Percent.Ceil(t.MinSending)
+	if err == nil && variable < t.MinSending && t.Fee.Fixed < t.MinSending-variable {
+		return nil
+	}
+	return []fault.Field{{Field: FieldMin, Message: fmt.Sprintf("would be %s, which the fees use up; raise it, or lower the fees", amount(t.MinSending))}}
+}

@@ -1,0 +1,155 @@
+package corridor_test
+
+import (
+	"slices"
+	"testing"
+	"time"
+
+	"pgregory.net/rapid"
+
+	"causeway/core/corridor"
+	"causeway/core/fault"
+	"causeway/core/money"
+)
+
+func TestOverrideReplacesOnlyWhatItNames(t *testing.T) {
+	// Whatever an override names is replaced and nothing else; applying it twice is applying it once.
+	t.Parallel()
+	rapid.Check(t, func(t *rapid.T) {
+		built, err := corridor.Find("USD", "BTC", "")
+		if err != nil {
+			t.Fatal(err)
+		}
+		before := built.Terms
+		percent, err := money.ParseFraction(rapid.SampledFrom([]string{"0", "0.01", "0.25"}).Draw(t, "percent"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		maybe := func(name string) *int64 {
+			if rapid.Bool().Draw(t, name+"?") {
+				return new(rapid.Int64Range(0, 1_000_000).Draw(t, name))
+			}
+			return nil
+		}
+		override := corridor.Override{Fixed: maybe("fixed"), MinSending: maybe("min"), MaxSending: maybe("max")}
+		if rapid.Bool().Draw(t, "percent?") {
+			override.Percent = &percent
+		}
+		if rapid.Bool().Draw(t, "lock?") {
+			override.Lock = new(7 * time.Minute)
+		}
+
+		after := before.With(override)
+
+		want := before
+		if override.Fixed != nil {
+			want.Fee.Fixed = *override.Fixed
+		}
+		if override.Percent != nil {
+			want.Fee.Percent = percent
+		}
+		if override.MinSending != nil {
+			want.MinSending = *override.MinSending
+		}
+		if override.MaxSending != nil {
+			want.MaxSending = *override.MaxSending
+		}
+		if override.Lock != nil {
+			want.Lock = 7 * time.Minute
+		}
+		if after != want || after.With(override) != after {
+			t.Fatalf("%+v with %+v is %+v; want %+v", before, override, after, want)
+		}
+	})
+}
+
+func TestOneOverrideAfterAnother(t *testing.T) {
+	// What the second names wins, and what it leaves open stays as the first has it; the
+	// terms after both are those after one and then the other.
+	t.Parallel()
+	first := corridor.Override{Fixed: new(int64(1)), MinSending: new(int64(200))}
+	second := corridor.Override{Fixed: new(int64(0)), Lock: new(2 * time.Minute)}
+
+	both := first.And(second)
+
+	if *both.Fixed != 0 || *both.MinSending != 200 || *both.Lock != 2*time.Minute || both.Percent != nil || both.MaxSending != nil {
+		t.Errorf("both are %+v", both)
+	}
+	if got := both.Names(); !slices.Equal(got, []string{corridor.FieldFixed, corridor.FieldMin, corridor.FieldLock}) {
+		t.Errorf("they name %v", got)
+	}
+	built, err := corridor.Find("USD", "BTC", "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if built.Terms.With(both) != built.Terms.With(first).With(second) {
+		t.Error("together they make other terms than one by one")
+	}
+	if both.IsZero() || !(corridor.Override{}).IsZero() || (corridor.Override{}).Names() != nil {
+		t.Error("an override that changes something is taken for one that does not, or the other way")
+	}
+}
+
+func TestBadOverrides(t *testing.T) {
+	// Each bound itself is good and one beyond it is not, and every bad value is named.
+	t.Parallel()
+	percent := func(text string) *money.Rate { return new(money.MustRate(text)) }
+	free := new(money.Rate{})
+	for _, tt := range []struct {
+		name     string
+		override corridor.Override
+		bad      []string
+	}{
+		{"nothing", corridor.Override{}, nil},
+		{"no fees", corridor.Override{Fixed: new(int64(0)), Percent: free}, nil},
+		{"the largest of all", corridor.Override{Fixed: new(int64(money.MaxMinor)), Percent: percent("0.999999"), MinSending: new(int64(money.MaxMinor)),
+			MaxSending: new(int64(money.MaxMinor)), Lock: new(corridor.LongestLock)}, nil},
+		{"the least", corridor.Override{MinSending: new(int64(1)), MaxSending: new(int64(1)), Lock: new(corridor.ShortestLock)}, nil},
+		{"the whole amount as a fee", corridor.Override{Percent: percent("1")}, []string{"fee-percent"}},
+		{"below", corridor.Override{Fixed: new(int64(-1)), MinSending: new(int64(0)), MaxSending: new(int64(0)), Lock: new(59 * time.Second)},
+			[]string{"fee-fixed", "min", "max", "lock"}},
+		{"above", corridor.Override{Fixed: new(int64(money.MaxMinor + 1)), Percent: percent("1.1"), MinSending: new(int64(money.MaxMinor + 1)),
+			MaxSending: new(int64(money.MaxMinor + 1)), Lock: new(15*time.Minute + time.Second)}, []string{"fee-fixed", "fee-percent", "min", "max", "lock"}},
+		{"part of a second", corridor.Override{Lock: new(90*time.Second + time.Millisecond)}, []string{"lock"}},
+	} {
+		if got := fields(tt.override.Check()); !slices.Equal(got, tt.bad) {
+			t.Errorf("%s: %v are bad, want %v", tt.name, got, tt.bad)
+		}
+	}
+}
+
+func TestTermsThatCannotWork(t *testing.T) {
+	// Terms must admit something, and their smallest payment must leave something after
+	// the fees.
+	t.Parallel()
+	for _, tt := range []struct {
+		name  string
+		terms corridor.Terms
+		good  bool
+	}{
+		{"ordinary", corridor.Terms{Fee: corridor.Fee{Fixed: 50, Percent: money.MustRate("0.005")}, MinSending: 100, MaxSending: 1000}, true},
+		{"one amount only", corridor.Terms{MinSending: 100, MaxSending: 100}, true},
+		{"nothing between the limits", corridor.Terms{MinSending: 101, MaxSending: 100}, false},
+		{"the fixed fee leaves one", corridor.Terms{Fee: corridor.Fee{Fixed: 99}, MinSending: 100, MaxSending: 1000}, true},
+		{"the fixed fee takes all", corridor.Terms{Fee: corridor.Fee{Fixed: 100}, MinSending: 100, MaxSending: 1000}, false},
+		{"both together take all", corridor.Terms{Fee: corridor.Fee{Fixed: 90, Percent: money.MustRate("0.1")}, MinSending: 100, MaxSending: 1000}, false},
+	} {
+		if got := fields(tt.terms.Check("USD")); (len(got) == 0) != tt.good || len(got) > 0 && got[0] != corridor.FieldMin {
+			t.Errorf("%s: %v", tt.name, got)
+		}
+	}
+	// Every built-in corridor works.
+	for _, c := range corridor.All() {
+		if bad := c.Terms.Check(c.From); len(bad) > 0 {
+			t.Errorf("%s to %s: %v", c.From, c.To, bad)
+		}
+	}
+}
+
+func fields(bad []fault.Field) []string {
+	var names []string
+	for _, f := range bad {
+		names = append(names, f.Field)
+	}
+	return names
+}
