@@ -202,6 +202,15 @@ type Reader interface {
 	// CorridorOverrides are the operator's changes to terms: those for all
 	// platforms and those for one.
 	CorridorOverrides(ctx context.Context) ([]CorridorOverride, error)
+	// PlatformLimits are the limits that platforms set themselves, for all of them.
+	PlatformLimits(ctx context.Context) ([]PlatformLimits, error)
+}
+
+// PlatformLimits are a platform's own limits for one currency.
+type PlatformLimits struct {
+	Platform ident.Platform
+	Currency money.Currency
+	corridor.Limits
 }
 
 // TokenOnPlatform is a token with what a request needs to know of its platform.

@@ -8,6 +8,7 @@ import (
 	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
 
+	"causeway/core/corridor"
 	"causeway/core/ident"
 	"causeway/core/money"
 	"causeway/ports"
@@ -15,7 +16,16 @@ import (
 
 // CorridorOverrides reads the whole table: those for all platforms first.
 func (db *DB) CorridorOverrides(ctx context.Context) ([]ports.CorridorOverride, error) {
-	rows, err := db.pool.Query(ctx, `
+	return overridesOf(ctx, db.pool)
+}
+
+// querier is a pool or a transaction.
+type querier interface {
+	Query(ctx context.Context, sql string, args ...any) (pgx.Rows, error)
+}
+
+func overridesOf(ctx context.Context, from querier) ([]ports.CorridorOverride, error) {
+	rows, err := from.Query(ctx, `
 		SELECT platform_id, source, destination, fee_fixed, fee_fraction, min_sending, max_sending, lock_seconds
 		FROM corridor_overrides ORDER BY platform_id NULLS FIRST, source, destination`)
 	if err != nil {
@@ -25,25 +35,76 @@ func (db *DB) CorridorOverrides(ctx context.Context) ([]ports.CorridorOverride, 
 	err = each(rows, func(rows pgx.Rows) error {
 		var o ports.CorridorOverride
 		var platformID uuid.NullUUID
-		var fraction *string
-		var lockSeconds *int64
-		if err := rows.Scan(&platformID, &o.From, &o.To, &o.Terms.Fixed, &fraction,
-			&o.Terms.MinSending, &o.Terms.MaxSending, &lockSeconds); err != nil {
+		var values overrideColumns
+		if err := rows.Scan(append([]any{&platformID, &o.From, &o.To}, values.all()...)...); err != nil {
 			return err
 		}
 		ident.Set(&o.Platform, platformID.UUID)
-		if fraction != nil {
-			percent, err := money.ParseFraction(*fraction)
-			if err != nil {
-				return fmt.Errorf("corridor_overrides %s to %s: fee_fraction: %w", o.From, o.To, err)
-			}
-			o.Terms.Percent = &percent
-		}
-		if lockSeconds != nil {
-			lock := time.Duration(*lockSeconds) * time.Second
-			o.Terms.Lock = &lock
+		var err error
+		if o.Terms, err = values.override(); err != nil {
+			return fmt.Errorf("corridor_overrides %s to %s: %w", o.From, o.To, err)
 		}
 		found = append(found, o)
+		return nil
+	})
+	return found, err
+}
+
+// overrideColumns are the values of an override in a row; NULL leaves one alone.
+type overrideColumns struct {
+	fixed, least, most, lockSeconds *int64
+	fraction                        *string
+}
+
+// all are the places to scan into, in the order of the columns.
+func (c *overrideColumns) all() []any {
+	return []any{&c.fixed, &c.fraction, &c.least, &c.most, &c.lockSeconds}
+}
+
+func (c *overrideColumns) override() (corridor.Override, error) {
+	o := corridor.Override{Fixed: c.fixed, MinSending: c.least, MaxSending: c.most}
+	if c.fraction != nil {
+		percent, err := money.ParseFraction(*c.fraction)
+		if err != nil {
+			return o, fmt.Errorf("fee_fraction: %w", err)
+		}
+		o.Percent = &percent
+	}
+	if c.lockSeconds != nil {
+		o.Lock = new(time.Duration(*c.lockSeconds) * time.Second)
+	}
+	return o, nil
+}
+
+func columnsOf(o corridor.Override) overrideColumns {
+	c := overrideColumns{fixed: o.Fixed, least: o.MinSending, most: o.MaxSending}
+	if o.Percent != nil {
+		c.fraction = new(o.Percent.String())
+	}
+	if o.Lock != nil {
+		c.lockSeconds = new(int64(*o.Lock / time.Second))
+	}
+	return c
+}
+
+// PlatformLimits reads the limits out of the settings of all platforms: a row a
+// platform and currency, every ten seconds in each process.
+func (db *DB) PlatformLimits(ctx context.Context) ([]ports.PlatformLimits, error) {
+	rows, err := db.pool.Query(ctx, `
+		SELECT p.id, c.code, c.min, c.max
+		FROM platforms p, jsonb_to_recordset(p.currencies) AS c(code text, min bigint, max bigint)`)
+	if err != nil {
+		return nil, err
+	}
+	var found []ports.PlatformLimits
+	err = each(rows, func(rows pgx.Rows) error {
+		var l ports.PlatformLimits
+		var platformID uuid.UUID
+		if err := rows.Scan(&platformID, &l.Currency, &l.Min, &l.Max); err != nil {
+			return err
+		}
+		ident.Set(&l.Platform, platformID)
+		found = append(found, l)
 		return nil
 	})
 	return found, err

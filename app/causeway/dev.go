@@ -85,6 +85,9 @@ func (d devCommand) serve(ctx context.Context, out io.Writer, log *logrus.Logger
 	if err != nil {
 		return err
 	}
+	if d.RatesKeep == "" {
+		d.RatesKeep = filepath.Join(d.Data, "rates.xml")
+	}
 	h, err := build(ctx, d.common, url, key, log)
 	if err != nil {
 		return err

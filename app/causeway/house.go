@@ -22,7 +22,7 @@ import (
 	"causeway/adapters/ids"
 	"causeway/adapters/postgres"
 	"causeway/adapters/postgres/outbox"
-	"causeway/adapters/rates/market"
+	"causeway/adapters/rates/ecb"
 	"causeway/adapters/seal"
 	"causeway/adapters/webhooks"
 	"causeway/app/accounts"
@@ -55,6 +55,7 @@ type house struct {
 	quoting    *quoting.Quoting
 	simulate   *simulate.Simulate
 	notify     *notify.Notify
+	reference  *ecb.Rates // nil unless the settings ask for it
 }
 
 type clock struct{}
@@ -87,9 +88,15 @@ func build(ctx context.Context, c common, databaseURL string, masterKey [32]byte
 		h.db.Close()
 		return nil, err
 	}
+	prices, err := h.market(ctx)
+	if err != nil {
+		h.db.Close()
+		return nil, err
+	}
 	byEnvironment := railsBy(clock{}, c.SandboxSpeed)
 	rails := newRails(h.db, byEnvironment)
-	h.platforms = platforms.New(platforms.Config{Store: h.db, Clock: clock{}, IDs: made, Rails: byEnvironment, Committed: h.notify.Wake})
+	h.platforms = platforms.New(platforms.Config{Store: h.db, Clock: clock{}, IDs: made, Rails: byEnvironment, Committed: h.notify.Wake,
+		Changed: func() { h.quoting.Forget() }})
 	h.memory = platforms.NewMemory(h.db, clock{})
 	h.onboarding = onboarding.New(onboarding.Config{Store: h.db, Clock: clock{}, IDs: made, Rails: byEnvironment,
 		Jobs: h.db, Log: logrus.NewEntry(log)})
@@ -97,7 +104,7 @@ func build(ctx context.Context, c common, databaseURL string, masterKey [32]byte
 		platform.Sandbox: sandbox.Beneficiaries{}, platform.Production: unsupported.Beneficiaries{}}})
 	h.payments = payments.New(payments.Config{Store: h.db, Jobs: h.db, Rails: rails, Clock: clock{}, IDs: made,
 		Log: logrus.NewEntry(log), Committed: h.notify.Wake, Linger: linger})
-	h.quoting = quoting.New(quoting.Config{Store: h.db, Market: market.New("causeway"), Rails: rails, Clock: clock{}, IDs: made,
+	h.quoting = quoting.New(quoting.Config{Store: h.db, Market: prices, Rails: rails, Clock: clock{}, IDs: made,
 		Execute: h.payments.Execute, Committed: h.notify.Wake, Linger: linger})
 	h.simulate = simulate.New(simulate.Config{Store: h.db, Receiver: h.payments, Clock: clock{}, IDs: made})
 	return h, nil
@@ -145,6 +152,9 @@ func (h *house) run(ctx context.Context, listener net.Listener, workers bool) er
 		return err
 	}
 	var all sync.WaitGroup
+	if h.reference != nil {
+		all.Go(func() { h.reference.Run(working) })
+	}
 	if workers {
 		all.Go(func() { h.payments.Run(working) })
 		all.Go(func() { h.onboarding.Run(working) })

@@ -22,13 +22,14 @@ import (
 var version = "development"
 
 type commands struct {
-	Dev      devCommand      `cmd:"" help:"Run everything on this machine, with a private Postgres in the data folder. The first start makes a sandbox platform and plays a payment."`
-	Serve    serveCommand    `cmd:"" help:"Run the API and the workers against DATABASE_URL. Run as many side by side as you like."`
-	Migrate  migrateCommand  `cmd:"" help:"Bring the database to this version's schema, and exit."`
-	Platform platformCommand `cmd:"" help:"Make platforms."`
-	Demo     demoCommand     `cmd:"" help:"Play a payment against a running server: dollars in, bitcoin out, with its webhooks and ledger entries."`
-	Ledger   ledgerCommand   `cmd:"" help:"Look into the books, and prove them."`
-	Version  versionCommand  `cmd:"" help:"Print the version."`
+	Dev       devCommand       `cmd:"" help:"Run everything on this machine, with a private Postgres in the data folder. The first start makes a sandbox platform and plays a payment."`
+	Serve     serveCommand     `cmd:"" help:"Run the API and the workers against DATABASE_URL. Run as many side by side as you like."`
+	Migrate   migrateCommand   `cmd:"" help:"Bring the database to this version's schema, and exit."`
+	Platform  platformCommand  `cmd:"" help:"Make platforms."`
+	Corridors corridorsCommand `cmd:"" help:"Look at what corridors cost, and change it."`
+	Demo      demoCommand      `cmd:"" help:"Play a payment against a running server: dollars in, bitcoin out, with its webhooks and ledger entries."`
+	Ledger    ledgerCommand    `cmd:"" help:"Look into the books, and prove them."`
+	Version   versionCommand   `cmd:"" help:"Print the version."`
 }
 
 type versionCommand struct{}

@@ -26,6 +26,8 @@ type Config struct {
 	Rails ports.RailsBy
 	// Committed is called after each commit that told events; nil for nobody.
 	Committed func()
+	// Changed is called after each change of a platform's settings; nil for nobody.
+	Changed func()
 }
 
 // Platforms are the use cases.
@@ -124,6 +126,9 @@ func (p *Platforms) Change(ctx context.Context, who platform.Principal, change p
 	}
 	if told && p.Committed != nil {
 		p.Committed()
+	}
+	if p.Config.Changed != nil {
+		p.Config.Changed()
 	}
 	return after, nil
 }

@@ -3,6 +3,7 @@ package quoting
 import (
 	"context"
 	"errors"
+	"slices"
 	"time"
 
 	"causeway/core/corridor"
@@ -33,7 +34,8 @@ type RatesWanted struct {
 	Sending int64
 }
 
-// Rates lists what corridors cost now; quotes made now cost the same.
+// Rates lists what corridors cost now; quotes made now cost the same. A pair that
+// nobody asked for by name and that cannot be priced now is left out.
 func (q *Quoting) Rates(ctx context.Context, p ident.Platform, wanted RatesWanted) ([]Rate, error) {
 	if err := q.refresh(ctx); err != nil {
 		return nil, err
@@ -43,8 +45,13 @@ func (q *Quoting) Rates(ctx context.Context, p ident.Platform, wanted RatesWante
 		return nil, err
 	}
 	rates, now := make([]Rate, 0, len(ways)), q.Clock.Now()
+	var refused error
 	for _, way := range ways {
 		market, err := q.Market.Rate(ctx, way.From, way.To, now)
+		if fault.Is(err, fault.QuoteRequestFailed) && !wanted.named() {
+			refused = err
+			continue
+		}
 		if err != nil {
 			return nil, err
 		}
@@ -55,11 +62,17 @@ func (q *Quoting) Rates(ctx context.Context, p ident.Platform, wanted RatesWante
 		rate.UpdatedAt = market.At
 		rates = append(rates, rate)
 	}
+	if len(rates) == 0 && refused != nil {
+		return nil, refused
+	}
 	return rates, nil
 }
 
-// ways are the corridors wanted. A pair that was asked for by name and does not
-// exist is the caller's mistake; others are left out.
+// named tells whether every pair was asked for by name.
+func (w RatesWanted) named() bool { return w.From != "" && len(w.To) > 0 }
+
+// ways are the corridors wanted, each once. A currency that was asked for by name and
+// that no way leads to is the caller's mistake, and so is a pair; others are left out.
 func (q *Quoting) ways(ctx context.Context, p ident.Platform, wanted RatesWanted) ([]corridor.Corridor, error) {
 	from, to := []money.Currency{wanted.From}, wanted.To
 	if wanted.From == "" {
@@ -72,14 +85,17 @@ func (q *Quoting) ways(ctx context.Context, p ident.Platform, wanted RatesWanted
 			from = append(from, c.Code)
 		}
 	}
-	named := wanted.From != "" && len(to) > 0
 	if len(to) == 0 {
 		to = corridor.Currencies()
 	}
 	var ways []corridor.Corridor
-	var refused error
-	for _, f := range from {
-		for _, t := range to {
+	for i, t := range to {
+		if slices.Contains(to[:i], t) {
+			continue
+		}
+		var refused error
+		before := len(ways)
+		for _, f := range from {
 			way, err := corridor.Find(f, t, "")
 			if err == nil {
 				ways = append(ways, way)
@@ -87,10 +103,15 @@ func (q *Quoting) ways(ctx context.Context, p ident.Platform, wanted RatesWanted
 				refused = err
 			}
 		}
+		if refused != nil && len(ways) == before && len(wanted.To) > 0 {
+			return nil, refused
+		}
 	}
-	if refused != nil && (named || len(ways) == 0) {
-		return nil, refused
+	if len(ways) == 0 && wanted.From != "" {
+		_, err := corridor.Find(wanted.From, to[0], "")
+		return nil, err
 	}
+	slices.SortStableFunc(ways, func(a, b corridor.Corridor) int { return slices.Index(from, a.From) - slices.Index(from, b.From) })
 	return ways, nil
 }
 
@@ -110,5 +131,8 @@ func priced(way corridor.Corridor, terms corridor.Terms, market money.Rate, send
 		return rate, err
 	}
 	rate.Receiving, rate.TotalFee = made.Receiving, made.Fees
+	if rail, err := corridor.Choose(way.Rails, way.To, made.Receiving); err == nil {
+		rate.Rail = rail // else no rail carries as much at once, and a quote says so
+	}
 	return rate, nil
 }

@@ -102,14 +102,14 @@ func TestBadOverrides(t *testing.T) {
 	}{
 		{"nothing", corridor.Override{}, nil},
 		{"no fees", corridor.Override{Fixed: new(int64(0)), Percent: free}, nil},
-		{"the largest of all", corridor.Override{Fixed: new(int64(money.MaxMinor)), Percent: percent("0.999999"), MinSending: new(int64(money.MaxMinor)),
-			MaxSending: new(int64(money.MaxMinor)), Lock: new(corridor.LongestLock)}, nil},
+		{"the largest of all", corridor.Override{Fixed: new(money.MaxMinor), Percent: percent("0.999999"), MinSending: new(money.MaxMinor),
+			MaxSending: new(money.MaxMinor), Lock: new(corridor.LongestLock)}, nil},
 		{"the least", corridor.Override{MinSending: new(int64(1)), MaxSending: new(int64(1)), Lock: new(corridor.ShortestLock)}, nil},
 		{"the whole amount as a fee", corridor.Override{Percent: percent("1")}, []string{"fee-percent"}},
 		{"below", corridor.Override{Fixed: new(int64(-1)), MinSending: new(int64(0)), MaxSending: new(int64(0)), Lock: new(59 * time.Second)},
 			[]string{"fee-fixed", "min", "max", "lock"}},
-		{"above", corridor.Override{Fixed: new(int64(money.MaxMinor + 1)), Percent: percent("1.1"), MinSending: new(int64(money.MaxMinor + 1)),
-			MaxSending: new(int64(money.MaxMinor + 1)), Lock: new(15*time.Minute + time.Second)}, []string{"fee-fixed", "fee-percent", "min", "max", "lock"}},
+		{"above", corridor.Override{Fixed: new(money.MaxMinor + 1), Percent: percent("1.1"), MinSending: new(money.MaxMinor + 1),
+			MaxSending: new(money.MaxMinor + 1), Lock: new(15*time.Minute + time.Second)}, []string{"fee-fixed", "fee-percent", "min", "max", "lock"}},
 		{"part of a second", corridor.Override{Lock: new(90*time.Second + time.Millisecond)}, []string{"lock"}},
 	} {
 		if got := fields(tt.override.Check()); !slices.Equal(got, tt.bad) {

@@ -1,0 +1,145 @@
+package postgres_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/url"
+	"strings"
+	"testing"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
+
+	"causeway/core/corridor"
+	"causeway/core/money"
+	"causeway/ports"
+)
+
+func TestHistoryOfTermsCannotBeChanged(t *testing.T) {
+	t.Parallel()
+	// Not even the owner of the database changes or deletes the history, or empties the
+	// table of terms behind its back; the service does not change terms at all.
+	c := newTown(t)
+	line := ports.CorridorLine{From: "USD", To: "BTC"}
+	set := func([]ports.CorridorOverride) (corridor.Override, error) {
+		return corridor.Override{Fixed: new(int64(7)), Percent: new(money.MustRate("0.0025"))}, nil
+	}
+	if err := c.ChangeCorridor(t.Context(), line, "why", set); err != nil {
+		t.Fatal(err)
+	}
+	operator, err := pgx.Connect(t.Context(), c.url)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer operator.Close(context.WithoutCancel(t.Context()))
+	for _, statement := range []string{
+		"UPDATE corridor_changes SET new_fee_fixed = 0", "DELETE FROM corridor_changes", "TRUNCATE corridor_changes", "TRUNCATE corridor_overrides",
+	} {
+		_, err := operator.Exec(t.Context(), statement)
+		wantCode(t, statement, err, "23001")
+	}
+	for _, statement := range []string{
+		"UPDATE corridor_overrides SET fee_fixed = 0", "DELETE FROM corridor_overrides", "INSERT INTO corridor_overrides VALUES (NULL, 'USD', 'EUR', 1)",
+		"INSERT INTO corridor_changes (note, source, destination) VALUES ('', 'USD', 'EUR')", "DELETE FROM corridor_changes",
+	} {
+		_, err := c.Pool().Exec(t.Context(), statement)
+		wantCode(t, statement, err, "42501")
+	}
+	changes, err := c.CorridorChanges(t.Context(), ports.CorridorChangeFilter{})
+	if err != nil || len(changes) != 1 || changes[0].Note != "why" || *changes[0].After.Fixed != 7 || *changes[0].After.Percent != money.MustRate("0.0025") {
+		t.Errorf("the history is %+v, %v", changes, err)
+	}
+
+	// The role ends with the change: the pool is the service's again.
+	var role string
+	if err := c.Pool().QueryRow(t.Context(), "SELECT current_user").Scan(&role); err != nil || role != "causeway_service" {
+		t.Errorf("the pool works as %s, %v", role, err)
+	}
+}
+
+func TestAServicesLoginChangesNoTerms(t *testing.T) {
+	t.Parallel()
+	// Whoever connects with a login of the service alone is told which one to use.
+	c := newTown(t)
+	operator, err := pgx.Connect(t.Context(), c.url)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer operator.Close(context.WithoutCancel(t.Context()))
+	login := fmt.Sprintf("web_%x", c.here.ID.UUID().NodeID())
+	if _, err := operator.Exec(t.Context(), "CREATE ROLE "+login+" LOGIN PASSWORD 'web'; GRANT causeway_service TO "+login, pgx.QueryExecModeSimpleProtocol); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { dropRole(t, c.url, login) })
+	address, err := url.Parse(c.url)
+	if err != nil {
+		t.Fatal(err)
+	}
+	address.User = url.UserPassword(login, "web")
+	web := openTown(t, address.String())
+
+	err = web.ChangeCorridor(t.Context(), ports.CorridorLine{From: "USD", To: "BTC"}, "", func([]ports.CorridorOverride) (corridor.Override, error) {
+		return corridor.Override{Fixed: new(int64(7))}, nil
+	})
+
+	wantCode(t, "a change", err, "42501")
+	if err == nil || !strings.Contains(err.Error(), "migrates the database") {
+		t.Errorf("no way out is told: %v", err)
+	}
+}
+
+func dropRole(t *testing.T, url, login string) {
+	conn, err := pgx.Connect(context.Background(), url)
+	if err != nil {
+		t.Error(err)
+		return
+	}
+	defer conn.Close(context.Background())
+	if _, err := conn.Exec(context.Background(), "DROP ROLE "+login); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestPlatformLimits(t *testing.T) {
+	t.Parallel()
+	// The limits of every platform come out of its settings as they went in.
+	c := newTown(t)
+	changed := c.here
+	changed.Currencies[0].MinAmount, changed.Currencies[0].MaxAmount = 500, 900
+	c.do(t, func(ctx context.Context, tx ports.Tx) error { return tx.UpdatePlatform(ctx, changed) })
+
+	found, err := c.PlatformLimits(t.Context())
+
+	if err != nil {
+		t.Fatal(err)
+	}
+	got := map[ports.PlatformLimits]bool{}
+	for _, l := range found {
+		got[l] = true
+	}
+	want := 0
+	for _, currency := range changed.Currencies {
+		want++
+		if !got[ports.PlatformLimits{Platform: c.here.ID, Currency: currency.Code, Limits: corridor.Limits{Min: currency.MinAmount, Max: currency.MaxAmount}}] {
+			t.Errorf("here, %s: not in %v", currency.Code, found)
+		}
+	}
+	for _, currency := range c.there.Currencies {
+		want++
+		if !got[ports.PlatformLimits{Platform: c.there.ID, Currency: currency.Code, Limits: corridor.Limits{Min: currency.MinAmount, Max: currency.MaxAmount}}] {
+			t.Errorf("there, %s: not in %v", currency.Code, found)
+		}
+	}
+	if len(found) != want {
+		t.Errorf("%d limits, want %d", len(found), want)
+	}
+}
+
+func wantCode(t *testing.T, what string, err error, code string) {
+	t.Helper()
+	var pg *pgconn.PgError
+	if !errors.As(err, &pg) || pg.Code != code {
+		t.Errorf("%s: %v, want the code %s", what, err, code)
+	}
+}

@@ -1,0 +1,144 @@
+package main
+
+import (
+	"cmp"
+	"encoding/json"
+	"fmt"
+	"io"
+	"strings"
+	"time"
+
+	"causeway/app/tariffs"
+	"causeway/core/corridor"
+	"causeway/core/money"
+	"causeway/ports"
+)
+
+// writeTerms prints a line for every pair.
+func writeTerms(out io.Writer, shown []tariffs.Shown) error {
+	rows := table{right: []int{2, 4, 5, 7}}
+	for _, s := range shown {
+		rows.add(string(s.From), string(s.To), inMajorUnits(s.Terms.Fee.Fixed, s.From), "+", corridor.Percent(s.Terms.Fee.Percent),
+			inMajorUnits(s.Terms.MinSending, s.From), "to", inMajorUnits(s.Terms.MaxSending, s.From), corridor.WriteLock(s.Terms.Lock), origin(s))
+	}
+	return rows.write(out, "from", "to", "fixed fee", "", "variable", "least", "", "most", "lock", "not built in")
+}
+
+// origin tells which terms are not the built-in ones, and why.
+func origin(s tariffs.Shown) string {
+	var parts []string
+	for _, part := range []struct {
+		names []string
+		by    string
+	}{{s.Everybody, "for all"}, {s.Own, "for this platform"}, {s.Narrowed, "by this platform itself"}} {
+		if len(part.names) > 0 {
+			parts = append(parts, strings.Join(part.names, ", ")+" "+part.by)
+		}
+	}
+	return strings.Join(parts, "; ")
+}
+
+// writeTermsJSON prints the same for programs, in minor units.
+func writeTermsJSON(out io.Writer, shown []tariffs.Shown) error {
+	type changed struct {
+		ForAll   []string `json:"forAll,omitempty"`
+		Platform []string `json:"forPlatform,omitempty"`
+		Itself   []string `json:"byPlatform,omitempty"`
+	}
+	type terms struct {
+		From        money.Currency `json:"from"`
+		To          money.Currency `json:"to"`
+		FeeFixed    int64          `json:"feeFixed"`
+		FeePercent  string         `json:"feePercent"`
+		Min         int64          `json:"min"`
+		Max         int64          `json:"max"`
+		LockSeconds int64          `json:"lockSeconds"`
+		NotBuiltIn  changed        `json:"notBuiltIn,omitzero"`
+	}
+	list := make([]terms, len(shown))
+	for i, s := range shown {
+		list[i] = terms{s.From, s.To, s.Terms.Fee.Fixed, corridor.Percent(s.Terms.Fee.Percent), s.Terms.MinSending, s.Terms.MaxSending,
+			int64(s.Terms.Lock / time.Second), changed{s.Everybody, s.Own, s.Narrowed}}
+	}
+	encoder := json.NewEncoder(out)
+	encoder.SetIndent("", "  ")
+	return encoder.Encode(list)
+}
+
+// writeChanged prints what a change did.
+func writeChanged(out io.Writer, c tariffs.Changed) error {
+	if len(c.Names) == 0 {
+		_, err := fmt.Fprintf(out, "%s to %s %s: nothing is other than before.\n", c.From, c.To, forWhom(c.CorridorLine))
+		return err
+	}
+	if _, err := fmt.Fprintf(out, "%s to %s %s:\n", c.From, c.To, forWhom(c.CorridorLine)); err != nil {
+		return err
+	}
+	before, after, rows := values(c.Before.Write()), values(c.After.Write()), table{right: []int{1, 2}}
+	for _, name := range c.Names {
+		rows.add(name, before[name], after[name])
+	}
+	if err := rows.write(out, "value", "before", "after"); err != nil {
+		return err
+	}
+	_, err := fmt.Fprintln(out, "Servers follow within 10 seconds. Quotes made before keep their price.")
+	return err
+}
+
+// writeHistory prints a line for every value that was changed.
+func writeHistory(out io.Writer, changes []ports.CorridorChange) error {
+	if len(changes) == 0 {
+		_, err := fmt.Fprintln(out, "Nothing was ever changed; the built-in terms are in force.")
+		return err
+	}
+	rows := table{right: []int{5, 6}}
+	for _, c := range changes {
+		before, after, builtIn := values(c.Before.Write()), values(c.After.Write()), builtIn(c.CorridorLine)
+		for _, name := range c.Before.And(c.After).Names() {
+			if before[name] != after[name] {
+				rows.add(c.At.Format("2006-01-02 15:04:05"), string(c.From), string(c.To), whose(c.CorridorLine), name,
+					cmp.Or(before[name], builtIn[name]), cmp.Or(after[name], builtIn[name]), c.By, c.Note)
+			}
+		}
+	}
+	return rows.write(out, "changed (UTC)", "from", "to", "for", "value", "before", "after", "by", "note")
+}
+
+// values are the texts of an override by their names.
+func values(w corridor.Written) map[string]string {
+	return map[string]string{
+		corridor.FieldFixed: w.Fixed, corridor.FieldPercent: w.Percent, corridor.FieldMin: w.Min, corridor.FieldMax: w.Max, corridor.FieldLock: w.Lock,
+	}
+}
+
+// builtIn are the texts of what is in force where nothing was changed: for all the
+// built-in values of this release, for one platform what holds for all.
+func builtIn(line ports.CorridorLine) map[string]string {
+	way, err := corridor.Find(line.From, line.To, "")
+	texts := values(way.Terms.Write())
+	for name, text := range texts {
+		switch {
+		case !line.Platform.IsZero():
+			texts[name] = "as for all"
+		case err != nil:
+			texts[name] = "built in"
+		default:
+			texts[name] = text + " (built in)"
+		}
+	}
+	return texts
+}
+
+func whose(line ports.CorridorLine) string {
+	if line.Platform.IsZero() {
+		return "all"
+	}
+	return line.Platform.String()
+}
+
+func forWhom(line ports.CorridorLine) string {
+	if line.Platform.IsZero() {
+		return "for all platforms"
+	}
+	return "for " + line.Platform.String()
+}
