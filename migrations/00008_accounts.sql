@@ -21,5 +21,13 @@ CREATE UNIQUE INDEX internal_account_reference_unique ON internal_accounts (plat
 -- The platform's own stand apart from those of a million customers.
 CREATE INDEX external_accounts_of_platform ON external_accounts (platform_id, id) WHERE customer_id IS NULL;
 
+-- A customer has one account at most that payments to its UMA address go to; of
+-- several, the newest.
+UPDATE external_accounts a SET default_uma_deposit = false
+WHERE default_uma_deposit AND EXISTS (
+    SELECT FROM external_accounts newer
+    WHERE newer.platform_id = a.platform_id AND newer.customer_id = a.customer_id AND newer.default_uma_deposit AND newer.id > a.id);
+CREATE UNIQUE INDEX external_account_default_uma_once ON external_accounts (platform_id, customer_id) WHERE default_uma_deposit AND deleted_at IS NULL;
+
 -- +goose Down
 SELECT 1;

@@ -146,6 +146,9 @@ func (db *DB) MoveCheckpoints(ctx context.Context) error {
 	return nil
 }
 
+// BookReader is the ledger as finance reads it.
+func (db *DB) BookReader() ports.BookReader { return books.NewReader(db.books, db.pool) }
+
 // Pool is for adapters that need a connection of their own.
 func (db *DB) Pool() *pgxpool.Pool { return db.pool }
 

@@ -63,6 +63,11 @@ func (u *unit) CreateExternalAccount(ctx context.Context, a account.External) er
 		return err
 	}
 	if a.DefaultUMADeposit {
+		// One new default at a time: none can miss another that is not committed yet.
+		if _, err := u.db.bun.NewSelect().Conn(u.std).Model((*customerRow)(nil)).Column("id").For("NO KEY UPDATE").
+			Where("platform_id = ? AND id = ?", a.Platform.UUID(), a.Customer.UUID()).Exec(ctx); err != nil {
+			return err
+		}
 		if _, err := u.db.bun.NewUpdate().Conn(u.std).Model((*externalRow)(nil)).
 			Set("default_uma_deposit = false").Set("updated_at = ?", a.CreatedAt).
 			Where("platform_id = ? AND customer_id = ? AND default_uma_deposit", a.Platform.UUID(), a.Customer.UUID()).
@@ -98,7 +103,7 @@ func (db *DB) ExternalAccount(ctx context.Context, p ident.Platform, id ident.Ex
 	return row.external(), nil
 }
 
-// ExternalAccounts rides on external_accounts_of_customer, or on the primary key
+// ExternalAccounts rides on external_accounts_of_customer or _of_platform, or on the primary key
 // for the accounts of all customers.
 func (db *DB) ExternalAccounts(ctx context.Context, p ident.Platform, f ports.AccountFilter) (ports.Page[account.External], error) {
 	query := db.bun.NewSelect().Where("platform_id = ? AND deleted_at IS NULL", p.UUID())

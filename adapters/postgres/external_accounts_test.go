@@ -2,8 +2,10 @@ package postgres_test
 
 import (
 	"context"
+	"fmt"
 	"reflect"
 	"slices"
+	"sync"
 	"testing"
 	"time"
 
@@ -168,5 +170,39 @@ func TestExternalAccountsAreListed(t *testing.T) {
 				t.Errorf("%s, ascending %v: %d accounts, totals %v; want %d", name, ascending, len(order), totals, len(want))
 			}
 		}
+	}
+}
+
+func TestOneDefaultIsLeftOfManyAtOnce(t *testing.T) {
+	t.Parallel()
+	// Defaults that are registered at the same moment all succeed, and the customer has
+	// one in the end.
+	c := newTown(t)
+	ana := newCustomer(c.here, "ana")
+	c.createCustomers(t, ana)
+	var all sync.WaitGroup
+	for n := range 6 {
+		a := newWallet(c.here, ana.ID, fmt.Sprint("spark1", n))
+		a.DefaultUMADeposit = true
+		all.Go(func() {
+			if err := c.Do(t.Context(), func(ctx context.Context, tx ports.Tx) error { return tx.CreateExternalAccount(ctx, a) }); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	all.Wait()
+
+	page, err := c.ExternalAccounts(t.Context(), c.here.ID, ports.AccountFilter{Paging: ports.Paging{Limit: 10}, Customer: ana.ID})
+	if err != nil || len(page.Items) != 6 {
+		t.Fatalf("%d accounts, %v", len(page.Items), err)
+	}
+	defaults := 0
+	for _, a := range page.Items {
+		if a.DefaultUMADeposit {
+			defaults++
+		}
+	}
+	if defaults != 1 {
+		t.Errorf("%d defaults, want one", defaults)
 	}
 }

@@ -1,8 +1,9 @@
 // Package accounts registers accounts outside of the service, of customers and of
-// platforms themselves, so that quotes can name them.
+// platforms themselves, so that quotes can name them, and shows what the accounts
+// inside of it hold.
 //
-// It never moves money and never changes an account: one that is wrong is deleted
-// and registered again.
+// It never moves money and never changes an account outside: one that is wrong is
+// deleted and registered again.
 package accounts
 
 import (
@@ -18,6 +19,7 @@ import (
 // Config is what the use cases need.
 type Config struct {
 	Store         ports.Store
+	Books         ports.BookReader
 	Beneficiaries ports.BeneficiariesBy
 	Clock         ports.Clock
 	IDs           ports.IDs

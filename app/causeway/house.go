@@ -100,7 +100,7 @@ func build(ctx context.Context, c common, databaseURL string, masterKey [32]byte
 	h.memory = platforms.NewMemory(h.db, clock{})
 	h.onboarding = onboarding.New(onboarding.Config{Store: h.db, Clock: clock{}, IDs: made, Rails: byEnvironment,
 		Jobs: h.db, Log: logrus.NewEntry(log)})
-	h.accounts = accounts.New(accounts.Config{Store: h.db, Clock: clock{}, IDs: made, Beneficiaries: ports.BeneficiariesBy{
+	h.accounts = accounts.New(accounts.Config{Store: h.db, Books: h.db.BookReader(), Clock: clock{}, IDs: made, Beneficiaries: ports.BeneficiariesBy{
 		platform.Sandbox: sandbox.Beneficiaries{}, platform.Production: unsupported.Beneficiaries{}}})
 	h.payments = payments.New(payments.Config{Store: h.db, Jobs: h.db, Rails: rails, Clock: clock{}, IDs: made,
 		Log: logrus.NewEntry(log), Committed: h.notify.Wake, Linger: linger})
@@ -135,7 +135,7 @@ func (h *house) door(address net.Addr) (*httpapi.API, error) {
 		Rate:           httpapi.Rate{PerSecond: float64(h.RatePerSecond), Burst: h.RateBurst},
 		RequestTimeout: h.RequestTimeout, TrustedProxies: proxies, PublicURL: h.baseURL(address), Version: version,
 	})
-	api.Register(door, api.Deps{Platforms: h.platforms, Onboarding: h.onboarding, Accounts: h.accounts,
+	api.Register(door, api.Deps{Platforms: h.platforms, Onboarding: h.onboarding, Accounts: h.accounts, Internal: h.accounts,
 		Quoting: h.quoting, Payments: h.payments, Simulate: h.simulate, Webhooks: h.notify})
 	return door, door.Build()
 }

@@ -14,6 +14,7 @@ type Deps struct {
 	Platforms  Platforms
 	Onboarding Onboarding
 	Accounts   Accounts
+	Internal   InternalAccounts
 	Quoting    Quoting
 	Payments   Payments
 	Simulate   Simulate
@@ -27,6 +28,7 @@ func Register(a *httpapi.API, d Deps) {
 		httpapi.Tag{Name: tagTokens, Description: "The credentials of the platform's programs. Each has some of the permissions VIEW, TRANSACT and MANAGE; none includes another."},
 		httpapi.Tag{Name: tagCustomers, Description: "The people and businesses that money is moved for."},
 		httpapi.Tag{Name: tagAccounts, Description: "Accounts outside of the service: at banks, at mobile operators, on chains. They are registered once and named by their id in any number of quotes."},
+		httpapi.Tag{Name: tagInternal, Description: "The balances that the service keeps, of customers and of the platform itself: one account a currency."},
 		httpapi.Tag{Name: tagRates, Description: "What a conversion would give right now. A quote fixes it."},
 		httpapi.Tag{Name: tagQuotes, Description: "A price that is held for a while, and the way to pay it."},
 		httpapi.Tag{Name: tagTransfers, Description: "Money that moves in one currency, between an account here and an account outside."},
@@ -38,6 +40,7 @@ func Register(a *httpapi.API, d Deps) {
 	registerTokens(a, d.Platforms)
 	registerCustomers(a, d.Onboarding)
 	registerExternalAccounts(a, d.Accounts)
+	registerInternalAccounts(a, d.Internal)
 	registerRates(a, d.Quoting)
 	registerQuotes(a, d.Quoting, d.Payments)
 	registerTransfers(a, d.Payments)

@@ -136,7 +136,7 @@ func registerConfig(a *httpapi.API, settings Platforms) {
 	type change struct{ Body configChange }
 	httpapi.Patch(a, httpapi.Operation{
 		ID: "updatePlatformConfig", Path: "/config", Tag: tagConfig, Summary: "Change the configuration", Permission: platform.Manage,
-		Description: "Changes the settings given and leaves the others as they are. For every currency that is new the platform gets an internal account of its own.",
+		Description: "Changes the settings given and leaves the others as they are. For every currency that is new the platform gets an internal account of its own at once, and each of its customers gets one soon after.",
 		Errors:      []fault.Code{fault.NotImplemented},
 		RequestExample: `{"webhookEndpoint": "https://example.com/webhooks", "supportedCurrencies": [{"currencyCode": "USD", "minAmount": 100, "maxAmount": 1000000000,
 			"requiredCounterpartyFields": [{"name": "FULL_NAME", "mandatory": true}], "enabledTransactionTypes": ["OUTGOING", "INCOMING"]}]}`,

@@ -22,6 +22,7 @@ import (
 	"causeway/adapters/ids"
 	"causeway/adapters/pgembed/pgtest"
 	"causeway/adapters/postgres"
+	sandboxrail "causeway/adapters/rails/sandbox"
 	"causeway/app/accounts"
 	"causeway/app/onboarding"
 	"causeway/app/platforms"
@@ -69,12 +70,14 @@ func openDoor(t *testing.T, url string, changes ...func(*api.Deps, *postgres.DB)
 		Authenticator: platforms.NewAuthenticator(store), Memory: platforms.NewMemory(store, stopped(noon)),
 		Log: log, Metrics: prometheus.NewRegistry(), Rate: httpapi.Unlimited,
 	})
-	d := &door{Handler: a, url: url, post: newPost(), platforms: platforms.New(platforms.Config{Store: store, Clock: stopped(noon), IDs: generator})}
+	rails := ports.RailsBy{platform.Sandbox: sandboxrail.New(stopped(noon), 1)}
+	d := &door{Handler: a, url: url, post: newPost(), platforms: platforms.New(platforms.Config{Store: store, Clock: stopped(noon), IDs: generator, Rails: rails})}
 	deps := api.Deps{
 		Platforms:  d.platforms,
-		Onboarding: onboarding.New(onboarding.Config{Store: store, Clock: stopped(noon), IDs: generator}),
+		Onboarding: onboarding.New(onboarding.Config{Store: store, Clock: stopped(noon), IDs: generator, Rails: rails}),
 		Accounts: accounts.New(accounts.Config{Store: store, Clock: stopped(noon), IDs: generator,
 			Beneficiaries: ports.BeneficiariesBy{platform.Sandbox: sandbox.Beneficiaries{}, platform.Production: unsupported.Beneficiaries{}}}),
+		Internal: accounts.New(accounts.Config{Store: store, Books: store.BookReader()}),
 		Webhooks: d.post,
 	}
 	for _, change := range changes {

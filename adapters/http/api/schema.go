@@ -16,6 +16,7 @@ const (
 	tagTokens       = "API tokens"
 	tagCustomers    = "Customers"
 	tagAccounts     = "External accounts"
+	tagInternal     = "Internal accounts"
 	tagRates        = "Rates"
 	tagQuotes       = "Quotes"
 	tagTransfers    = "Transfers"

@@ -98,6 +98,7 @@ func TestEveryOperationAsksForItsPermission(t *testing.T) {
 		"GET /customers/external-accounts/ExternalAccount:" + none: platform.View, "DELETE /customers/external-accounts/ExternalAccount:" + none: platform.Manage,
 		"POST /platform/external-accounts": platform.Manage, "GET /platform/external-accounts": platform.View,
 		"GET /platform/external-accounts/ExternalAccount:" + none: platform.View, "DELETE /platform/external-accounts/ExternalAccount:" + none: platform.Manage,
+		"GET /customers/internal-accounts": platform.View, "GET /platform/internal-accounts": platform.View, "PATCH /internal-accounts/InternalAccount:" + none: platform.Transact,
 		"GET /webhook-keys": platform.View, "GET /webhook-deliveries": platform.View, "GET /webhook-deliveries/Webhook:" + none: platform.View,
 		"POST /webhook-deliveries/Webhook:" + none + "/redeliver": platform.Manage, "POST /webhook-deliveries/redeliver": platform.Manage,
 	} {

@@ -1,0 +1,48 @@
+package account_test
+
+import (
+	"testing"
+
+	"causeway/core/account"
+	"causeway/core/event"
+	"causeway/core/fault"
+	"causeway/core/ident"
+)
+
+func TestAHoldingIsToldToItsPlatform(t *testing.T) {
+	t.Parallel()
+	// An event is about the account, in the order of its account, and carries all of it.
+	a, err := account.NewInternal(internalID, platformID, customerID, "USD", now)
+	if err != nil {
+		t.Fatal(err)
+	}
+	held := account.Holding{Internal: a, Balance: 10050}
+	id, _ := ident.ParseWebhook("Webhook:019542f5-b3e7-7d02-8000-000000000005")
+
+	for name, e := range map[string]event.Event{
+		"INTERNAL_ACCOUNT.BALANCE_UPDATED": held.BalanceUpdated(id, now), "INTERNAL_ACCOUNT.STATUS_UPDATED": held.StatusUpdated(id, now),
+	} {
+		is, isHolding := e.Resource.(account.Holding)
+		kind, known := event.TypeOf(e.Name)
+		if e.Name != name || !known || e.Type != kind || e.Platform != platformID || e.Subject != internalID.UUID() || e.ID != id || !isHolding || is.Balance != 10050 {
+			t.Errorf("%s: %+v", name, e)
+		}
+	}
+}
+
+func TestOnlyWalletsCanBePrivate(t *testing.T) {
+	t.Parallel()
+	// The setting is refused for every other type by name, whichever way it is set; a
+	// change that leaves it out is none.
+	for _, private := range []bool{true, false} {
+		for kind, good := range map[account.InternalType]bool{account.EmbeddedWallet: true, account.InternalFiat: false, account.InternalCrypto: false} {
+			err := account.Internal{Type: kind}.Check(account.InternalChange{PrivateEnabled: &private})
+			if (err == nil) != good || err != nil && !fault.Is(err, fault.InvalidInput) {
+				t.Errorf("%s: %v", kind, err)
+			}
+		}
+	}
+	if err := (account.Internal{Type: account.InternalFiat}).Check(account.InternalChange{}); err != nil {
+		t.Errorf("no change: %v", err)
+	}
+}
