@@ -1,16 +1,11 @@
 package migrations_test
 
 import (
-	"fmt"
 	"io/fs"
 	"testing"
 	"testing/fstest"
 
-	"github.com/google/uuid"
-
 	"causeway/adapters/pgembed/pgtest"
-	"causeway/core/account"
-	"causeway/core/ident"
 	"causeway/migrations"
 )
 
@@ -39,13 +34,15 @@ func TestAccountsOfOlderDatabasesGetTheirReference(t *testing.T) {
 		VALUES ('019542f5-b3e7-7d02-8000-000000000001', 'Acme', 'SANDBOX', false, 'uma.test', '[]', now(), now())`); err != nil {
 		t.Fatal(err)
 	}
-	ids := []string{
-		"019542f5-b3e7-7d02-8000-000000000000", "019542f5-b3e7-7d02-bfff-ffffffffffff",
-		"0199e3a4-7c5e-7d21-9f0b-3c1d2e4f5a6b", "0199e3a4-7c5e-7d21-a123-456789abcdef",
+	references := map[string]string{
+		"019542f5-b3e7-7d02-8000-000000000000": "FUND-000000000000",
+		"019542f5-b3e7-7d02-bfff-ffffffffffff": "FUND-ZZZZZZZZZZZY",
+		"0199e3a4-7c5e-7d21-9f0b-3c1d2e4f5a6b": "FUND-W5KR79E9XD6P",
+		"0199e3a4-7c5e-7d21-a123-456789abcdef": "FUND-4HMASW9NF6YY",
 	}
-	for n, id := range ids {
+	for id, reference := range references {
 		if _, err := db.Exec(`INSERT INTO internal_accounts (platform_id, id, currency, account_type, status, created_at, updated_at)
-			VALUES ('019542f5-b3e7-7d02-8000-000000000001', $1, $2, 'INTERNAL_FIAT', 'ACTIVE', now(), now())`, id, fmt.Sprint(n)); err != nil {
+			VALUES ('019542f5-b3e7-7d02-8000-000000000001', $1, $2, 'INTERNAL_FIAT', 'ACTIVE', now(), now())`, id, reference[5:8]); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -54,15 +51,13 @@ func TestAccountsOfOlderDatabasesGetTheirReference(t *testing.T) {
 		t.Fatal(err)
 	}
 
-	for _, text := range ids {
-		var id ident.InternalAccount
-		ident.Set(&id, uuid.MustParse(text))
+	for id, want := range references {
 		var has string
-		if err := db.QueryRow("SELECT reference FROM internal_accounts WHERE id = $1", text).Scan(&has); err != nil {
+		if err := db.QueryRow("SELECT reference FROM internal_accounts WHERE id = $1", id).Scan(&has); err != nil {
 			t.Fatal(err)
 		}
-		if want := account.FundingReference(id); has != want {
-			t.Errorf("%s has %s, want %s", text, has, want)
+		if has != want {
+			t.Errorf("%s has %s, want %s", id, has, want)
 		}
 	}
 }

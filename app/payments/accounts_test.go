@@ -3,6 +3,7 @@ package payments_test
 import (
 	"context"
 	"errors"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -11,6 +12,7 @@ import (
 	"github.com/google/uuid"
 
 	"causeway/core/account"
+	"causeway/core/event"
 	"causeway/core/fault"
 	"causeway/core/ident"
 	"causeway/core/money"
@@ -63,6 +65,22 @@ func (h *house) run(t testing.TB, q quote.Quote) quote.Quoted {
 	return got
 }
 
+// wantBalances compares the balances that were told of an account, in order.
+func (h *house) wantBalances(t testing.TB, of account.Internal, want ...int64) {
+	t.Helper()
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	var got []int64
+	for _, e := range h.events {
+		if held, ok := e.Resource.(account.Holding); ok && held.ID == of.ID && e.Name == event.InternalAccountBalanceUpdated {
+			got = append(got, held.Balance)
+		}
+	}
+	if !slices.Equal(got, want) {
+		t.Errorf("told the balances %v of %s, want %v", got, of.Currency, want)
+	}
+}
+
 func TestAccountPaysOut(t *testing.T) {
 	t.Parallel()
 	// An account pays when the quote is executed: what it held at the bank leaves by
@@ -77,6 +95,7 @@ func TestAccountPaysOut(t *testing.T) {
 	h.until(t, q.Transaction, "COMPLETED")
 
 	h.wantNames(t, q.Transaction, "PENDING", "PROCESSING", "COMPLETED")
+	h.wantBalances(t, dollars, 50_000-10050)
 	h.wantBooks(t, map[string]int64{
 		"rails/WIRE USD": 50_000, quote.BookPath(dollars) + " USD": -(50_000 - 10050), "income/fees USD": -q.Pricing.Fees,
 		"fx/position USD": -(10050 - q.Pricing.Fees), "fx/position BTC": q.Pricing.Received.Minor, "chains/LAYER2 BTC": -q.Pricing.Received.Minor,
@@ -116,6 +135,8 @@ func TestMoneyStaysInTheHouse(t *testing.T) {
 
 	h.wantNames(t, q.Transaction, "PENDING", "PROCESSING", "COMPLETED")
 	p := q.Pricing
+	h.wantBalances(t, dollars, 0)
+	h.wantBalances(t, euros, p.Received.Minor)
 	want := map[string]int64{
 		"rails/WIRE USD": 10050, "income/fees USD": -p.Fees, "fx/position USD": -(p.Sent.Minor - p.Fees - p.RoundingSent),
 		"fx/position EUR": p.Received.Minor, quote.BookPath(euros) + " EUR": -p.Received.Minor,
@@ -195,6 +216,9 @@ func TestAccountGetsBackWhatIsNotDelivered(t *testing.T) {
 
 			if c.left == "" {
 				c.left = quote.BookPath(dollars) + " USD"
+				h.wantBalances(t, dollars, 0, 10050)
+			} else {
+				h.wantBalances(t, dollars, 0)
 			}
 			h.wantBooks(t, map[string]int64{"rails/WIRE USD": 10050, c.left: -10050})
 		})

@@ -3,6 +3,7 @@ package payments
 import (
 	"context"
 	"errors"
+	"maps"
 
 	"causeway/app/group"
 	"causeway/core/fault"
@@ -47,7 +48,7 @@ func (p *Payments) executeGroup(ctx context.Context, orders []*order) ([]group.R
 		for _, state := range states {
 			about = append(about, state.Transaction)
 		}
-		balances, err := lockBalances(ctx, tx, about)
+		balances, err := done.lockBalances(ctx, tx, about)
 		if err != nil {
 			return err
 		}
@@ -112,8 +113,9 @@ func pay(balances ledger.Balances, d transaction.Decision) error {
 	return nil
 }
 
-// lockBalances holds the balances of all internal accounts that pay or are paid.
-func lockBalances(ctx context.Context, tx ports.Tx, transactions []transaction.Transaction) (ledger.Balances, error) {
+// lockBalances holds the balances of all internal accounts that pay or are paid, and
+// gives a copy to decide on.
+func (w *work) lockBalances(ctx context.Context, tx ports.Tx, transactions []transaction.Transaction) (ledger.Balances, error) {
 	var accounts []ledger.Account
 	seen := map[ledger.Account]bool{}
 	for _, t := range transactions {
@@ -127,5 +129,7 @@ func lockBalances(ctx context.Context, tx ports.Tx, transactions []transaction.T
 	if len(accounts) == 0 {
 		return ledger.Balances{}, nil
 	}
-	return tx.Locked(ctx, accounts)
+	var err error
+	w.held, err = tx.Locked(ctx, accounts)
+	return maps.Clone(w.held), err
 }

@@ -75,7 +75,7 @@ func (w *work) transferAll(ctx context.Context, tx ports.Tx, orders []*transferO
 			made = append(made, decisions[i].Transaction)
 		}
 	}
-	balances, err := lockBalances(ctx, tx, made)
+	balances, err := w.lockBalances(ctx, tx, made)
 	if err != nil {
 		return err
 	}

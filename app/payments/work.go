@@ -6,6 +6,7 @@ import (
 
 	"github.com/google/uuid"
 
+	"causeway/app/booking"
 	"causeway/core/event"
 	"causeway/core/ident"
 	"causeway/core/transaction"
@@ -29,6 +30,8 @@ type work struct {
 	jobs     []ports.Job
 	mine     map[mine]int // index into jobs
 	handover time.Duration
+	// held are the balances that were locked to decide, as they were then.
+	held map[ledger.Account]int64
 }
 
 // mine names the job that gathers the subjects of a platform for a step, to be
@@ -113,13 +116,10 @@ func (w *work) write(ctx context.Context, tx ports.Tx) error {
 	if err := tx.UpdateTransactions(ctx, w.next); err != nil {
 		return err
 	}
-	if err := tx.Emit(ctx, w.events); err != nil {
-		return err
-	}
 	if err := tx.AddJobs(ctx, w.jobs); err != nil {
 		return err
 	}
-	return tx.Post(ctx, w.postings)
+	return booking.Write(ctx, tx, booking.Batch{Postings: w.postings, Events: w.events, Held: w.held, Now: w.now, IDs: w.ids})
 }
 
 // follow goes on with what was committed: events are sent, and the jobs of this
