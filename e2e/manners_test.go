@@ -66,7 +66,7 @@ func TestBadQuotes(t *testing.T) {
 		"source missing":                {change("source", nil), 400, "INVALID_INPUT", "source"},
 		"currency in lower case":        {change("source.currency", "usd"), 400, "INVALID_INPUT", "source.currency"},
 		"currency unknown":              {change("source.currency", "XYZ"), 400, "INVALID_INPUT", "source.currency"},
-		"currency missing":              {change("source.currency", nil), 400, "INVALID_INPUT", "source.currency"},
+		"currency missing":              {change("source.currency", nil), 400, "INVALID_INPUT", "source"},
 		"currency with no corridor":     {change("source.currency", "KRW"), 400, "INVALID_CURRENCY", ""},
 		"same currency on both sides":   {change("destination.accountId", bank), 400, "INVALID_CURRENCY", ""},
 		"wrong currency echoed":         {change("destination.currency", "EUR"), 400, "INVALID_INPUT", "destination.currency"},
