@@ -35,6 +35,7 @@ type Tx interface {
 	PlatformWriter
 	CustomerWriter
 	PaymentWriter
+	ReceivingWriter
 	JobWriter
 
 	// Emit stores events for the platform in the order given; they are sent after
@@ -155,6 +156,8 @@ type PaymentWriter interface {
 
 // Reader reads without locking. What belongs to another platform is not found.
 type Reader interface {
+	LookupReader
+
 	// TokensByClientID finds tokens, with the environment of their platforms.
 	TokensByClientID(ctx context.Context, clientIDs []string) (map[string]TokenOnPlatform, error)
 	// Recall finds the remembered answers of requests; the result is as long as keys.

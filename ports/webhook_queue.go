@@ -167,6 +167,7 @@ type WebhookLog interface {
 	Redeliver(ctx context.Context, p ident.Platform, which Redelivery, now time.Time) (int, error)
 	// Endpoint answers NOT_FOUND for an unknown platform.
 	Endpoint(ctx context.Context, p ident.Platform) (Endpoint, error)
-	// Record stores an event that was sent outside the queue, with its one attempt.
+	// Record stores an event that was sent outside the queue, with its attempt. One
+	// that is stored already gets a further attempt and keeps its body.
 	Record(ctx context.Context, e event.Event, body []byte, a event.Attempt) error
 }

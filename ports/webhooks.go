@@ -27,6 +27,9 @@ type WebhookDelivery struct {
 	Body []byte
 	// At is the moment of this attempt.
 	At time.Time
+	// Keep is how much of the answer's body is wanted, in bytes; zero for a beginning
+	// that is enough to look at.
+	Keep int
 }
 
 // Endpoint is where a platform wants its events; a zero URL is nowhere. The

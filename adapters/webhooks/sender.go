@@ -2,7 +2,7 @@
 // time, to addresses that are allowed, under keys that it also makes and publishes.
 //
 // It never retries, never follows a redirect, uses no proxy, and keeps nothing of an
-// answer but its beginning.
+// answer but its beginning, unless more is asked for.
 package webhooks
 
 import (
@@ -131,7 +131,7 @@ func (s *Sender) deliver(ctx context.Context, d ports.WebhookDelivery) ports.Web
 	}
 	defer func() { _ = response.Body.Close() }()
 	outcome := event.Judge(response.StatusCode)
-	excerpt, err := readExcerpt(response.Body, outcome)
+	excerpt, err := readExcerpt(response.Body, outcome, d.Keep)
 	if err != nil && ctx.Err() == nil && limited.Err() != nil && !outcome.Delivered() {
 		return failure(ctx, limited, err)
 	}
@@ -143,10 +143,13 @@ var contentType = []string{"application/json"}
 // readExcerpt reads the beginning of an answer, and on to its end if that is near, so
 // that the connection can be used again. Once the status is there the answer counts,
 // also when its body breaks off.
-func readExcerpt(body io.Reader, outcome event.Outcome) (string, error) {
-	limit := excerptOfOthers
-	if outcome.Delivered() {
+func readExcerpt(body io.Reader, outcome event.Outcome, limit int) (string, error) {
+	switch {
+	case limit > 0:
+	case outcome.Delivered():
 		limit = excerptOfAccepted
+	default:
+		limit = excerptOfOthers
 	}
 	beginning := make([]byte, limit)
 	n, err := io.ReadFull(body, beginning)

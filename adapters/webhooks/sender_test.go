@@ -88,6 +88,20 @@ func TestHugeAnswer(t *testing.T) {
 	<-stopped // the connection was ended
 }
 
+func TestAsMuchOfAnAnswerAsIsAskedForIsKept(t *testing.T) {
+	t.Parallel()
+	// Whoever asked a question gets the answer whole, up to what they want of it.
+	f := newFixture(t, Options{})
+	server, _ := receiver(t, func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, strings.Repeat("x", 3000)) })
+	for keep, want := range map[int]int{0: excerptOfAccepted, 2000: 2000, 4000: 3000} {
+		delivery := f.delivery(server.URL)
+		delivery.Keep = keep
+		if answer := f.sender.Deliver(context.Background(), delivery); answer.Outcome != event.Accepted || len(answer.Response) != want {
+			t.Errorf("keep %d: %d of the answer, %s; want %d", keep, len(answer.Response), answer.Outcome, want)
+		}
+	}
+}
+
 func TestAnswerIsText(t *testing.T) {
 	t.Parallel()
 	// What is kept of an answer can be kept: valid text without NUL, no character cut in two.

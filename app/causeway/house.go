@@ -17,6 +17,7 @@ import (
 
 	"causeway/adapters/beneficiaries/sandbox"
 	"causeway/adapters/beneficiaries/unsupported"
+	people "causeway/adapters/counterparties/sandbox"
 	httpapi "causeway/adapters/http"
 	"causeway/adapters/http/api"
 	"causeway/adapters/ids"
@@ -31,7 +32,9 @@ import (
 	"causeway/app/payments"
 	"causeway/app/platforms"
 	"causeway/app/quoting"
+	"causeway/app/receiving"
 	"causeway/app/simulate"
+	"causeway/core/event"
 	"causeway/core/platform"
 	"causeway/migrations"
 	"causeway/ports"
@@ -54,6 +57,7 @@ type house struct {
 	payments   *payments.Payments
 	quoting    *quoting.Quoting
 	simulate   *simulate.Simulate
+	receiving  *receiving.Receiving
 	notify     *notify.Notify
 	reference  *ecb.Rates // nil unless the settings ask for it
 }
@@ -107,7 +111,19 @@ func build(ctx context.Context, c common, databaseURL string, masterKey [32]byte
 	h.quoting = quoting.New(quoting.Config{Store: h.db, Market: prices, Rails: rails, Clock: clock{}, IDs: made,
 		Execute: h.payments.Execute, Committed: h.notify.Wake, Linger: linger})
 	h.simulate = simulate.New(simulate.Config{Store: h.db, Receiver: h.payments, Clock: clock{}, IDs: made})
+	h.receiving = receiving.New(receiving.Config{Store: h.db, Jobs: h.db, Rails: rails, Ask: h.ask, Clock: clock{}, IDs: made,
+		Counterparties: ports.CounterpartiesBy{platform.Sandbox: people.New(c.SandboxUMADomain)},
+		Log:            logrus.NewEntry(log), Committed: h.notify.Wake, Linger: linger})
 	return h, nil
+}
+
+// ask sends an event as a question: at once, and once.
+func (h *house) ask(ctx context.Context, e event.Event) (ports.WebhookAnswer, error) {
+	body, err := api.Event(e)
+	if err != nil {
+		return ports.WebhookAnswer{}, err
+	}
+	return h.notify.Ask(ctx, e, body)
 }
 
 // openWebhooks wires the dispatcher, with its signing keys sealed in the database.
@@ -136,7 +152,7 @@ func (h *house) door(address net.Addr) (*httpapi.API, error) {
 		RequestTimeout: h.RequestTimeout, TrustedProxies: proxies, PublicURL: h.baseURL(address), Version: version,
 	})
 	api.Register(door, api.Deps{Platforms: h.platforms, Onboarding: h.onboarding, Accounts: h.accounts, Internal: h.accounts,
-		Quoting: h.quoting, Payments: h.payments, Simulate: h.simulate, Webhooks: h.notify})
+		Quoting: h.quoting, Payments: h.payments, Receiving: h.receiving, Simulate: h.simulate, Webhooks: h.notify})
 	return door, door.Build()
 }
 
@@ -158,6 +174,7 @@ func (h *house) run(ctx context.Context, listener net.Listener, workers bool) er
 	if workers {
 		all.Go(func() { h.payments.Run(working) })
 		all.Go(func() { h.onboarding.Run(working) })
+		all.Go(func() { h.receiving.Run(working) })
 		all.Go(func() { h.notify.Run(working) })
 		all.Go(func() { h.keepHouse(working, h.chores()) })
 	}

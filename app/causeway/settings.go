@@ -16,6 +16,7 @@ import (
 	"github.com/sirupsen/logrus"
 
 	httpapi "causeway/adapters/http"
+	"causeway/core/uma"
 )
 
 // where is how a command finds the database: its URL, or the private Postgres of a
@@ -27,16 +28,17 @@ type where struct {
 
 // common are the settings of every command that runs the service.
 type common struct {
-	Connections    int           `name:"connections" env:"CAUSEWAY_CONNECTIONS" default:"16" help:"Most connections to the database, from 4."`
-	PublicURL      string        `env:"CAUSEWAY_PUBLIC_URL" help:"Address that callers use, without the version. Without it, http://<listen>." placeholder:"URL"`
-	SandboxSpeed   int           `env:"CAUSEWAY_SANDBOX_SPEED" default:"1" help:"Simulated delays are real time divided by this."`
-	RatePerSecond  int           `name:"rate-limit" env:"CAUSEWAY_RATE_LIMIT" default:"500" help:"Requests a second for one token, in each process."`
-	RateBurst      int           `name:"rate-burst" env:"CAUSEWAY_RATE_BURST" default:"1000" help:"Requests a token may make at once."`
-	RequestTimeout time.Duration `env:"CAUSEWAY_REQUEST_TIMEOUT" default:"20s" help:"Longest a request may take."`
-	TrustedProxies []string      `env:"CAUSEWAY_TRUSTED_PROXIES" help:"Networks whose X-Forwarded-For is believed." placeholder:"CIDR"`
-	Pprof          string        `env:"CAUSEWAY_PPROF" help:"Address to serve Go profiles on, for operators; keep it private." placeholder:"ADDRESS"`
-	LogLevel       string        `env:"CAUSEWAY_LOG_LEVEL" default:"info" enum:"debug,info,warning,error" help:"Least important line to log: debug, info, warning or error."`
-	LogFormat      string        `env:"CAUSEWAY_LOG_FORMAT" default:"text" enum:"text,json" help:"Lines as text or json."`
+	Connections      int           `name:"connections" env:"CAUSEWAY_CONNECTIONS" default:"16" help:"Most connections to the database, from 4."`
+	PublicURL        string        `env:"CAUSEWAY_PUBLIC_URL" help:"Address that callers use, without the version. Without it, http://<listen>." placeholder:"URL"`
+	SandboxSpeed     int           `env:"CAUSEWAY_SANDBOX_SPEED" default:"1" help:"Simulated delays are real time divided by this."`
+	SandboxUMADomain string        `name:"sandbox-uma-domain" env:"CAUSEWAY_SANDBOX_UMA_DOMAIN" default:"sandbox.uma.test" help:"Where the simulated people of the sandbox have their UMA addresses."`
+	RatePerSecond    int           `name:"rate-limit" env:"CAUSEWAY_RATE_LIMIT" default:"500" help:"Requests a second for one token, in each process."`
+	RateBurst        int           `name:"rate-burst" env:"CAUSEWAY_RATE_BURST" default:"1000" help:"Requests a token may make at once."`
+	RequestTimeout   time.Duration `env:"CAUSEWAY_REQUEST_TIMEOUT" default:"20s" help:"Longest a request may take."`
+	TrustedProxies   []string      `env:"CAUSEWAY_TRUSTED_PROXIES" help:"Networks whose X-Forwarded-For is believed." placeholder:"CIDR"`
+	Pprof            string        `env:"CAUSEWAY_PPROF" help:"Address to serve Go profiles on, for operators; keep it private." placeholder:"ADDRESS"`
+	LogLevel         string        `env:"CAUSEWAY_LOG_LEVEL" default:"info" enum:"debug,info,warning,error" help:"Least important line to log: debug, info, warning or error."`
+	LogFormat        string        `env:"CAUSEWAY_LOG_FORMAT" default:"text" enum:"text,json" help:"Lines as text or json."`
 	rateSettings
 }
 
@@ -51,6 +53,9 @@ func (c common) check() error {
 	}
 	if c.SandboxSpeed < 1 || c.SandboxSpeed > 100_000 {
 		refuse("--sandbox-speed (CAUSEWAY_SANDBOX_SPEED)", "from 1 to 100000", c.SandboxSpeed)
+	}
+	if _, ok := uma.Parse("$a@" + c.SandboxUMADomain); !ok || c.SandboxUMADomain != strings.ToLower(c.SandboxUMADomain) {
+		refuse("--sandbox-uma-domain (CAUSEWAY_SANDBOX_UMA_DOMAIN)", "a host name such as sandbox.uma.test", c.SandboxUMADomain)
 	}
 	if c.RatePerSecond < 1 {
 		refuse("--rate-limit (CAUSEWAY_RATE_LIMIT)", "1 or more", c.RatePerSecond)

@@ -155,21 +155,10 @@ type TestResult struct {
 // SendTest sends a test event at once and waits for the answer. Faults:
 // WEBHOOK_ENDPOINT_NOT_SET; WEBHOOK_DELIVERY_ERROR when there was no answer.
 func (n *Notify) SendTest(ctx context.Context, p ident.Platform) (TestResult, error) {
-	endpoint, err := n.Log.Endpoint(ctx, p)
-	if err != nil {
-		return TestResult{}, err
-	}
-	if endpoint.URL == "" {
-		return TestResult{}, fault.New(fault.WebhookEndpointNotSet, "No webhook endpoint is set. Set webhookEndpoint in the platform's configuration first.")
-	}
 	now := n.Clock.Now()
 	test := event.NewTest(ident.NewWebhook(n.IDs.New, now), p, now)
-	body := test.Envelope(nil)
-
-	answer := n.Webhooks.Deliver(ctx, ports.WebhookDelivery{Endpoint: endpoint, ID: test.ID, Body: body, At: now})
-
-	n.Meter.Attempted(answer.Outcome, answer.Took)
-	if err := n.Log.Record(ctx, test, body, attempt(now, answer)); err != nil {
+	endpoint, answer, err := n.once(ctx, test, test.Envelope(nil), 0)
+	if err != nil {
 		return TestResult{}, err
 	}
 	if !answer.Outcome.Answered() {
@@ -180,6 +169,38 @@ func (n *Notify) SendTest(ctx context.Context, p ident.Platform) (TestResult, er
 		}
 	}
 	return TestResult{URL: endpoint.URL, StatusCode: answer.StatusCode, Response: answer.Response}, nil
+}
+
+// keptOfAnswer is the beginning of an answer to a question that is shown with the
+// delivery, mostOfAnswer what is read of it, in bytes.
+const (
+	keptOfAnswer = 1 << 10
+	mostOfAnswer = 64 << 10
+)
+
+// Ask sends an event at once, outside of the queue, and gives the answer to whoever
+// asks with it. It stands among the deliveries, with one attempt for each time it is
+// asked. The fault is WEBHOOK_ENDPOINT_NOT_SET; an answer that did not come is no fault.
+func (n *Notify) Ask(ctx context.Context, e event.Event, body []byte) (ports.WebhookAnswer, error) {
+	_, answer, err := n.once(ctx, e, body, mostOfAnswer)
+	return answer, err
+}
+
+func (n *Notify) once(ctx context.Context, e event.Event, body []byte, keep int) (ports.Endpoint, ports.WebhookAnswer, error) {
+	endpoint, err := n.Log.Endpoint(ctx, e.Platform)
+	if err != nil {
+		return endpoint, ports.WebhookAnswer{}, err
+	}
+	if endpoint.URL == "" {
+		return endpoint, ports.WebhookAnswer{}, fault.New(fault.WebhookEndpointNotSet,
+			"No webhook endpoint is set. Set webhookEndpoint in the platform's configuration first.")
+	}
+	now := n.Clock.Now()
+	answer := n.Webhooks.Deliver(ctx, ports.WebhookDelivery{Endpoint: endpoint, ID: e.ID, Body: body, At: now, Keep: keep})
+	n.Meter.Attempted(answer.Outcome, answer.Took)
+	shown := answer
+	shown.Response = strings.ToValidUTF8(shown.Response[:min(len(shown.Response), keptOfAnswer)], "")
+	return endpoint, answer, n.Log.Record(ctx, e, body, attempt(now, shown))
 }
 
 func attempt(at time.Time, a ports.WebhookAnswer) event.Attempt {

@@ -3,8 +3,6 @@ package customer
 import (
 	"errors"
 	"fmt"
-	"regexp"
-	"strings"
 	"time"
 
 	"github.com/google/uuid"
@@ -14,6 +12,7 @@ import (
 	"causeway/core/money"
 	"causeway/core/party"
 	"causeway/core/platform"
+	"causeway/core/uma"
 )
 
 // Request asks for a customer to be created. Only Type is always needed, and for a
@@ -101,11 +100,6 @@ func currencies(r Request, bad *party.Problems) []money.Currency {
 	return list
 }
 
-// umaPattern is the form of an UMA address: $, a name of at most 63 characters, @ and a host.
-const umaPattern = `^\$[a-z0-9\-_.+]{1,63}@([a-z0-9]([a-z0-9\-]{0,61}[a-z0-9])?\.)*[a-z0-9]([a-z0-9\-]{0,61}[a-z0-9])?(:[0-9]{1,5})?$`
-
-var umaForm = regexp.MustCompile(umaPattern)
-
 // umaAddress is the address of the request in small letters, or one made of the
 // customer's id under the platform's domain.
 func umaAddress(wanted, domain string, id ident.Customer, bad *party.Problems) string {
@@ -113,9 +107,9 @@ func umaAddress(wanted, domain string, id ident.Customer, bad *party.Problems) s
 		u := id.UUID()
 		return fmt.Sprintf("$%x@%s", u[:], domain)
 	}
-	address := strings.ToLower(wanted)
-	if len(address) > 320 || !umaForm.MatchString(address) {
-		bad.AddRule("umaAddress", "must have the form $name@host, the name being of letters, digits and - _ . +", "pattern", umaPattern)
+	address, ok := uma.Parse(wanted)
+	if !ok {
+		bad.AddRule("umaAddress", uma.Rule, "pattern", uma.Pattern)
 	}
 	return address
 }

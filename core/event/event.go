@@ -85,7 +85,9 @@ func NewTest(id ident.Webhook, platform ident.Platform, at time.Time) Event {
 }
 
 // Once tells whether an event of this name is sent one time only, whatever the answer.
-func Once(name string) bool { return name == TestSent }
+// A question whether a payment is taken is one: whoever did not answer it in time has
+// answered.
+func Once(name string) bool { return name == TestSent || name == IncomingPaymentPending }
 
 // TypeOf is the type that an event name belongs to; false for a name that is none.
 func TypeOf(name string) (Type, bool) {

@@ -12,6 +12,7 @@ type (
 	transactionKind     struct{}
 	receiptKind         struct{}
 	webhookKind         struct{}
+	lookupKind          struct{}
 )
 
 func (platformKind) prefix() string        { return "PlatformConfig" }
@@ -23,6 +24,7 @@ func (quoteKind) prefix() string           { return "Quote" }
 func (transactionKind) prefix() string     { return "Transaction" }
 func (receiptKind) prefix() string         { return "Receipt" }
 func (webhookKind) prefix() string         { return "Webhook" }
+func (lookupKind) prefix() string          { return "Lookup" }
 
 // The identifiers of the house.
 type (
@@ -37,6 +39,8 @@ type (
 	Receipt = ID[receiptKind]
 	// Webhook is one event told to a platform.
 	Webhook = ID[webhookKind]
+	// Lookup is one question about a receiver.
+	Lookup = ID[lookupKind]
 )
 
 // ParseCustomer and its siblings read the written form of each identifier.
@@ -48,12 +52,14 @@ func ParseInternalAccount(s string) (InternalAccount, error) { return Parse[inte
 func ParseQuote(s string) (Quote, error)                     { return Parse[quoteKind](s) }
 func ParseTransaction(s string) (Transaction, error)         { return Parse[transactionKind](s) }
 func ParseWebhook(s string) (Webhook, error)                 { return Parse[webhookKind](s) }
+func ParseLookup(s string) (Lookup, error)                   { return Parse[lookupKind](s) }
 
 // NewWebhook and its siblings ask a source for a new identifier.
 func NewWebhook(source Source, at time.Time) Webhook         { return New[webhookKind](source, at) }
 func NewQuote(source Source, at time.Time) Quote             { return New[quoteKind](source, at) }
 func NewTransaction(source Source, at time.Time) Transaction { return New[transactionKind](source, at) }
 func NewCustomer(source Source, at time.Time) Customer       { return New[customerKind](source, at) }
+func NewLookup(source Source, at time.Time) Lookup           { return New[lookupKind](source, at) }
 func NewPlatform(source Source, at time.Time) Platform       { return New[platformKind](source, at) }
 func NewToken(source Source, at time.Time) Token             { return New[tokenKind](source, at) }
 func NewExternalAccount(source Source, at time.Time) ExternalAccount {

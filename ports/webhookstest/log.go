@@ -193,4 +193,14 @@ func recordOutside(t *testing.T, b Bench) {
 	if err != nil || len(d.Attempts) != 1 || d.Attempts[0] != a || string(d.Body) != string(e.Envelope(nil)) || d.Type != event.Test {
 		t.Errorf("got %+v, %v", d, err)
 	}
+
+	// Sent once more, it has a second attempt and the same body.
+	again := event.Attempt{N: 2, At: w.now.Add(time.Second), Took: time.Millisecond, Outcome: event.Refused, StatusCode: 500}
+	if err := b.Log.Record(context.Background(), e, []byte("{}"), again); err != nil {
+		t.Fatal(err)
+	}
+	d, err = b.Log.Delivery(context.Background(), w.platform, e.ID)
+	if err != nil || len(d.Attempts) != 2 || d.Attempts[0] != a || d.Attempts[1] != again || string(d.Body) != string(e.Envelope(nil)) {
+		t.Errorf("got %+v, %v", d, err)
+	}
 }

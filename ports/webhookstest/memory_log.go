@@ -79,6 +79,13 @@ func (m *Memory) Endpoint(_ context.Context, p ident.Platform) (ports.Endpoint, 
 func (m *Memory) Record(_ context.Context, e event.Event, body []byte, a event.Attempt) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
+	for _, known := range m.events {
+		if known.event.ID == e.ID && known.event.Platform == e.Platform {
+			a.N = len(known.attempts) + 1
+			known.attempts = append(known.attempts, a)
+			return nil
+		}
+	}
 	a.N = 1
 	m.events = append(m.events, &stored{event: e, body: body, seq: int64(len(m.events) + 1), attempts: []event.Attempt{a}})
 	return nil

@@ -18,6 +18,7 @@ type Deps struct {
 	Quoting    Quoting
 	Payments   Payments
 	Simulate   Simulate
+	Receiving  Receiving
 	Webhooks   Webhooks
 }
 
@@ -45,7 +46,11 @@ func Register(a *httpapi.API, d Deps) {
 	registerQuotes(a, d.Quoting, d.Payments)
 	registerTransfers(a, d.Payments)
 	registerTransactions(a, d.Payments)
+	registerApprovals(a, d.Receiving)
+	registerTransferIn(a, d.Receiving)
 	registerDeliveries(a, d.Webhooks)
 	registerWebhooks(a)
 	registerSandbox(a, d.Simulate)
+	registerSandboxReceiving(a, d.Receiving)
+	registerSandboxWebhooks(a, d.Webhooks)
 }

@@ -11,6 +11,7 @@ type endpointBody struct {
 	SourceType      string                     `json:"sourceType,omitempty" enum:"ACCOUNT,REALTIME_FUNDING,UMA_ADDRESS" doc:"What kind of source it is."`
 	DestinationType string                     `json:"destinationType,omitempty" enum:"ACCOUNT,UMA_ADDRESS" doc:"What kind of destination it is."`
 	AccountID       string                     `json:"accountId,omitempty" doc:"The external or internal account."`
+	UMAAddress      string                     `json:"umaAddress,omitempty" doc:"The person at another provider."`
 	CustomerID      httpapi.ID[ident.Customer] `json:"customerId,omitzero" doc:"Who pays, for real-time funding."`
 	Currency        string                     `json:"currency,omitempty" doc:"The currency at this end." example:"USD"`
 	CryptoNetwork   string                     `json:"cryptoNetwork,omitempty" doc:"The chain a stablecoin is paid on."`
@@ -18,7 +19,10 @@ type endpointBody struct {
 
 func sourceBody(e transaction.Endpoint) endpointBody {
 	body := endpointBody{SourceType: "ACCOUNT", AccountID: accountID(e), Currency: string(e.Currency)}
-	if e.Realtime() {
+	switch {
+	case e.UMA != "":
+		body.SourceType, body.UMAAddress = "UMA_ADDRESS", e.UMA
+	case e.Realtime():
 		body.SourceType, body.CustomerID = "REALTIME_FUNDING", httpapi.WriteID(e.Customer)
 		for name, rail := range networks {
 			if e.Network == string(rail) {
@@ -30,6 +34,9 @@ func sourceBody(e transaction.Endpoint) endpointBody {
 }
 
 func destinationBody(e transaction.Endpoint) endpointBody {
+	if e.UMA != "" {
+		return endpointBody{DestinationType: "UMA_ADDRESS", UMAAddress: e.UMA, Currency: string(e.Currency)}
+	}
 	return endpointBody{DestinationType: "ACCOUNT", AccountID: accountID(e), Currency: string(e.Currency)}
 }
 

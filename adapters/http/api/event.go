@@ -29,6 +29,24 @@ type internalAccountWebhook struct {
 	InternalAccount internalAccountBody `json:"internalAccount" doc:"The account after the event, as the lists answer it."`
 }
 
+// incomingPaymentWebhook is what is told of an incoming payment. The question whether
+// a payment is taken says what is asked for beside the transaction and in it, since
+// receivers look for it in either place.
+type incomingPaymentWebhook struct {
+	WebhookHead
+	Transaction   transactionBody `json:"transaction" doc:"The transaction after the event, as its GET answers it."`
+	RequestedInfo []infoField     `json:"requestedReceiverCustomerInfoFields,omitempty" doc:"In INCOMING_PAYMENT.PENDING alone: the facts about the receiver that the sending side wants and the service does not have. Those that are mandatory must come with the approval."`
+}
+
+func incomingPayment(head WebhookHead, e event.Event, t transaction.Transaction) incomingPaymentWebhook {
+	body := incomingPaymentWebhook{WebhookHead: head, Transaction: transactionView(t, true)}
+	if e.Name == event.IncomingPaymentPending && t.Approval != nil {
+		body.RequestedInfo = infoFields(t.Approval.Requested)
+		body.Transaction.RequestedInfo = body.RequestedInfo
+	}
+	return body
+}
+
 // Event renders an event as the bytes that are signed and sent.
 func Event(e event.Event) ([]byte, error) {
 	head := WebhookHead{WebhookID: httpapi.WriteID(e.ID), Type: string(e.Type), Event: e.Name, Timestamp: httpapi.WriteTime(e.At)}
@@ -36,6 +54,9 @@ func Event(e event.Event) ([]byte, error) {
 	case nil:
 		return json.Marshal(head)
 	case transaction.Transaction:
+		if e.Type == event.IncomingPayment {
+			return json.Marshal(incomingPayment(head, e, resource))
+		}
 		return json.Marshal(outgoingPaymentWebhook{head, transactionView(resource, true)})
 	case account.Holding:
 		return json.Marshal(internalAccountWebhook{head, internalAccountView(resource, true)})
@@ -50,5 +71,14 @@ func registerWebhooks(a *httpapi.API) {
 			"Events of one transaction come in order.", "")
 	httpapi.Webhook[internalAccountWebhook](a, "internalAccountStatus", tagWebhooks, "Internal account",
 		"Sent when an internal account changes: BALANCE_UPDATED, STATUS_UPDATED. Events of one account come in order.", "")
+	httpapi.Webhook[incomingPaymentWebhook](a, "incomingPayment", tagWebhooks, "Incoming payment",
+		"COMPLETED and FAILED tell what became of money for an internal account; events of one transaction come in order.\n\n"+
+			"PENDING is a question: a person at another provider pays one of your customers, and your answer decides. It is asked once, at once, "+
+			"and is not repeated.\n"+
+			"- `200` takes the payment. The body `{\"receiverCustomerInfo\": {…}}` must give the mandatory ones of `requestedReceiverCustomerInfoFields`; without any it may be empty.\n"+
+			"- `202` says that you will decide: approve or reject the transaction within 5 seconds, or it fails with `PAYMENT_APPROVAL_TIMED_OUT`. `409` (you had the question) means the same.\n"+
+			"- `403` rejects it; `reason` may say why.\n"+
+			"- `422` rejects it because more has to be known of the sender: `requiredFields` names what.\n"+
+			"- Anything else, or no answer, fails it with `PAYMENT_APPROVAL_WEBHOOK_ERROR`.", "")
 	httpapi.Webhook[WebhookHead](a, "test", tagWebhooks, "Test", "Sent once when the webhook endpoint is set or changed. It is not repeated.", "")
 }

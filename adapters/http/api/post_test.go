@@ -8,6 +8,7 @@ import (
 
 	"github.com/google/uuid"
 
+	"causeway/app/notify"
 	"causeway/core/event"
 	"causeway/core/fault"
 	"causeway/core/ident"
@@ -76,6 +77,10 @@ func (p *post) Redeliver(_ context.Context, _ ident.Platform, which ports.Redeli
 }
 
 // add puts an event about a transaction into the log.
+func (p *post) SendTest(_ context.Context, _ ident.Platform) (notify.TestResult, error) {
+	return notify.TestResult{URL: "https://acme.example/hooks", StatusCode: 204, Response: "thanks"}, nil
+}
+
 func (p *post) add(of ident.Platform, name string, status event.Status, attempts ...event.Attempt) ports.Delivery {
 	p.mu.Lock()
 	defer p.mu.Unlock()

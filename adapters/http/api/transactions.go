@@ -29,7 +29,7 @@ type transactionBody struct {
 	Type                string                        `json:"type" enum:"OUTGOING,INCOMING" doc:"OUTGOING: the customer sends. INCOMING: the customer receives."`
 	Source              endpointBody                  `json:"source" doc:"Where the money comes from."`
 	Destination         endpointBody                  `json:"destination" doc:"Where the money goes to."`
-	SentAmount          currencyAmount                `json:"sentAmount" doc:"All that is paid, fees included."`
+	SentAmount          *currencyAmount               `json:"sentAmount,omitempty" doc:"All that is paid, fees included. OUTGOING only."`
 	ReceivedAmount      currencyAmount                `json:"receivedAmount" doc:"What arrives."`
 	CustomerID          string                        `json:"customerId" doc:"Whose transaction it is: a customer's, or with your platform's id, your own." example:"Customer:0199f0a2-7b1c-7e55-9d6b-2f1f6a0c4e11"`
 	PlatformCustomerID  string                        `json:"platformCustomerId" doc:"Your own id of the customer; empty for a transaction of your platform."`
@@ -37,13 +37,18 @@ type transactionBody struct {
 	CreatedAt           httpapi.Time                  `json:"createdAt" doc:"When it was made."`
 	UpdatedAt           httpapi.Time                  `json:"updatedAt" doc:"When it last changed."`
 	Description         string                        `json:"description,omitempty" doc:"Your note."`
-	ExchangeRate        httpapi.Decimal               `json:"exchangeRate" doc:"Smallest receiving units for one smallest sending unit, with all its digits."`
-	Fees                httpapi.Minor                 `json:"fees" doc:"The part of sentAmount that is fees."`
+	ExchangeRate        *httpapi.Decimal              `json:"exchangeRate,omitempty" doc:"Smallest receiving units for one smallest sending unit, with all its digits. OUTGOING only."`
+	Fees                *httpapi.Minor                `json:"fees,omitempty" doc:"The part of sentAmount that is fees. OUTGOING only."`
 	QuoteID             httpapi.ID[ident.Quote]       `json:"quoteId,omitzero" doc:"The quote it came from."`
 	PaymentInstructions []paymentInstruction          `json:"paymentInstructions,omitempty" doc:"The ways to pay it, for just-in-time funding."`
 	Refund              *refundBody                   `json:"refund,omitempty" doc:"The money on its way back to the payer, when it could not be delivered."`
-	RateDetails         rateDetails                   `json:"rateDetails" doc:"What rate and fees are made of."`
-	FailureReason       string                        `json:"failureReason,omitempty" enum:"QUOTE_EXPIRED,QUOTE_EXECUTION_FAILED,LIGHTNING_PAYMENT_FAILED,FUNDING_AMOUNT_MISMATCH,COUNTERPARTY_POST_TX_FAILED" doc:"Why it failed."`
+	RateDetails         *rateDetails                  `json:"rateDetails,omitempty" doc:"What rate and fees are made of. Left out of money that came in as it is."`
+	Reconciliation      *reconciliationBody           `json:"reconciliationInstructions,omitempty" doc:"How to find the payment in your own books. INCOMING only."`
+	Counterparty        map[string]string             `json:"counterpartyInformation,omitempty" doc:"What is known of the other side, by the names of the fields your configuration asks for." example:"{\"FULL_NAME\": \"Ana Silva\"}"`
+	SenderUMA           string                        `json:"senderUmaAddress,omitempty" doc:"Who sent it, for a payment between people." example:"$ana@bank.example"`
+	ReceiverUMA         string                        `json:"receiverUmaAddress,omitempty" doc:"Who receives it, for a payment between people." example:"$bo@bank.example"`
+	RequestedInfo       []infoField                   `json:"requestedReceiverCustomerInfoFields,omitempty" doc:"Only in the webhook that asks whether you take the payment: the facts about the receiver that the sending side wants and the service does not have."`
+	FailureReason       string                        `json:"failureReason,omitempty" enum:"QUOTE_EXPIRED,QUOTE_EXECUTION_FAILED,LIGHTNING_PAYMENT_FAILED,FUNDING_AMOUNT_MISMATCH,COUNTERPARTY_POST_TX_FAILED,LNURLP_FAILED,PAY_REQUEST_FAILED,PAYMENT_APPROVAL_WEBHOOK_ERROR,PAYMENT_APPROVAL_TIMED_OUT,OFFRAMP_FAILED,MISSING_MANDATORY_PAYEE_DATA" doc:"Why it failed. PAY_REQUEST_FAILED: the platform did not take an incoming payment."`
 }
 
 type refundBody struct {
@@ -55,19 +60,40 @@ type refundBody struct {
 	Reason      string         `json:"reason" enum:"TRANSACTION_FAILED,USER_CANCELLATION,TIMEOUT" doc:"Why it goes back."`
 }
 
+type reconciliationBody struct {
+	Reference string `json:"reference" doc:"Stands in the memo of the payment." example:"4T9K2M7PXQ3A"`
+}
+
+type infoField struct {
+	Name      string `json:"name" doc:"The field." example:"FULL_NAME"`
+	Mandatory bool   `json:"mandatory" doc:"Whether the payment fails without it."`
+}
+
+func infoFields(fields []transaction.InfoField) []infoField {
+	var bodies []infoField
+	for _, f := range fields {
+		bodies = append(bodies, infoField{f.Name, f.Mandatory})
+	}
+	return bodies
+}
+
 func transactionOf(t transaction.Transaction) transactionBody { return transactionView(t, false) }
 
 func transactionView(t transaction.Transaction, webhook bool) transactionBody {
 	body := transactionBody{
 		ID: httpapi.WriteID(t.ID), Status: string(t.State.Status), Type: string(t.Type),
-		Source: sourceBody(t.Source), Destination: destinationBody(t.Destination),
-		SentAmount: amountBody(t.Pricing.Sent), ReceivedAmount: amountBody(t.Pricing.Received),
+		Source: sourceBody(t.Source), Destination: destinationBody(t.Destination), ReceivedAmount: amountBody(t.Pricing.Received),
 		CustomerID: ownerID(t.Platform, t.Customer), PlatformCustomerID: t.PlatformCustomerID,
 		SettledAt: optionalTime(t.SettledAt), CreatedAt: httpapi.WriteTime(t.CreatedAt), UpdatedAt: httpapi.WriteTime(t.UpdatedAt),
-		Description: t.Description, ExchangeRate: httpapi.Decimal{Rate: t.Pricing.Rate}, Fees: minor(t.Pricing.Fees),
-		QuoteID: httpapi.WriteID(t.Quote), PaymentInstructions: instructionBodies(t.Instructions, webhook),
-		RateDetails: rateDetailsBody(t.Pricing), FailureReason: string(t.State.Reason),
+		Description: t.Description, QuoteID: httpapi.WriteID(t.Quote), PaymentInstructions: instructionBodies(t.Instructions, webhook),
+		Counterparty: t.Counterparty, SenderUMA: t.Source.UMA, ReceiverUMA: t.Destination.UMA, FailureReason: string(t.State.Reason),
 	}
+	if t.Type == transaction.Incoming {
+		body.Reconciliation = &reconciliationBody{t.Reference}
+		return body
+	}
+	sent, fees, details := amountBody(t.Pricing.Sent), minor(t.Pricing.Fees), rateDetailsBody(t.Pricing)
+	body.SentAmount, body.ExchangeRate, body.Fees, body.RateDetails = &sent, &httpapi.Decimal{Rate: t.Pricing.Rate}, &fees, &details
 	if t.Refund != nil {
 		body.Refund = &refundBody{Reference: t.Refund.Reference, Amount: amountBody(t.Refund.Amount),
 			InitiatedAt: httpapi.WriteTime(t.Refund.InitiatedAt), SettledAt: optionalTime(t.Refund.SettledAt),

@@ -71,12 +71,15 @@ func (l *Log) Endpoint(ctx context.Context, p ident.Platform) (ports.Endpoint, e
 	return ports.Endpoint{URL: url, Environment: platform.Environment(environment)}, nil
 }
 
+// recordSQL rides on the primary keys. Whoever loses a race for the number of an
+// attempt has an error, and asks again.
 const recordSQL = `
 WITH told AS (
     INSERT INTO webhook_events (platform_id, id, subject, created_at, type, name, body)
-    VALUES ($1, $2, $3, $4, $5, $6, $7) RETURNING platform_id, id)
+    VALUES ($1, $2, $3, $4, $5, $6, $7) ON CONFLICT (platform_id, id) DO NOTHING)
 INSERT INTO webhook_attempts (platform_id, event_id, at, n, duration_ms, status_code, parked, outcome, error, response)
-SELECT platform_id, id, $8, 1, $9, $10, $11, $12, $13, $14 FROM told`
+SELECT $1, $2, $8, 1 + (SELECT coalesce(max(n), 0) FROM webhook_attempts WHERE platform_id = $1 AND event_id = $2),
+       $9, $10, $11, $12, $13, $14`
 
 func (l *Log) Record(ctx context.Context, e event.Event, body []byte, a event.Attempt) error {
 	_, err := l.q.Exec(ctx, recordSQL, key(e.Platform.UUID()), key(e.ID.UUID()), key(e.Subject), e.At, string(e.Type), e.Name, body,

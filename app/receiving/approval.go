@@ -1,0 +1,200 @@
+package receiving
+
+import (
+	"context"
+	"encoding/json"
+	"maps"
+	"slices"
+	"strings"
+
+	"causeway/core/event"
+	"causeway/core/fault"
+	"causeway/core/ident"
+	"causeway/core/platform"
+	"causeway/core/transaction"
+	"causeway/ports"
+)
+
+// MostNote is the longest reason of a rejection, and the longest fact, in bytes.
+const MostNote = 500
+
+// Approve takes a payment that the platform said it would decide about, with the facts
+// about the receiver that were asked for. Faults: TRANSACTION_NOT_FOUND,
+// TRANSACTION_NOT_PENDING_PLATFORM_APPROVAL, INVALID_INPUT.
+func (r *Receiving) Approve(ctx context.Context, who platform.Principal, id ident.Transaction, receiver map[string]string, claim *ports.Claim) (transaction.Transaction, error) {
+	var bad []fault.Field
+	for _, name := range slices.Sorted(maps.Keys(receiver)) {
+		if len(receiver[name]) > MostNote {
+			bad = append(bad, fault.Field{Field: "receiverCustomerInfo." + name, Message: "must not be longer than 500 bytes"})
+		}
+	}
+	if len(bad) > 0 {
+		return transaction.Transaction{}, fault.Invalid(bad...)
+	}
+	return r.decide(ctx, who, id, claim, func(w *work, t transaction.Transaction) (transaction.Decision, error) {
+		return t.Approved(receiver, w.now)
+	})
+}
+
+// Reject refuses such a payment. Faults: as Approve.
+func (r *Receiving) Reject(ctx context.Context, who platform.Principal, id ident.Transaction, reason string, claim *ports.Claim) (transaction.Transaction, error) {
+	if len(reason) > MostNote {
+		return transaction.Transaction{}, fault.Invalid(fault.Field{Field: "reason", Message: "must not be longer than 500 bytes"})
+	}
+	return r.decide(ctx, who, id, claim, func(w *work, t transaction.Transaction) (transaction.Decision, error) {
+		return t.Rejected(transaction.PayRequestFailed, reason, w.now)
+	})
+}
+
+func (r *Receiving) decide(ctx context.Context, who platform.Principal, id ident.Transaction, claim *ports.Claim,
+	decide func(*work, transaction.Transaction) (transaction.Decision, error)) (transaction.Transaction, error) {
+	if err := who.Must(platform.Transact); err != nil {
+		return transaction.Transaction{}, err
+	}
+	key := ports.TransactionKey{Platform: who.Platform, ID: id}
+	var d transaction.Decision
+	var done *work
+	err := r.Store.Do(ctx, func(ctx context.Context, tx ports.Tx) error {
+		done = r.newWork()
+		locked, err := tx.LockTransactions(ctx, []ports.TransactionKey{key})
+		if err != nil {
+			return err
+		}
+		t, there := locked[key]
+		if !there {
+			return fault.New(fault.TransactionNotFound, "There is no transaction %s.", id)
+		}
+		if d, err = decide(done, t); err != nil {
+			return err
+		}
+		done.change(d)
+		if err := tx.Remember(ctx, claim, d.Transaction, nil); err != nil {
+			return err
+		}
+		return done.write(ctx, tx)
+	})
+	if err != nil {
+		return transaction.Transaction{}, err
+	}
+	r.goOn(done)
+	return d.Transaction, nil
+}
+
+// ask asks the platforms of payments whether they take them, and settles their answers.
+// The question goes out before anything is written, under an id that stays the same:
+// when the answer is lost, the same question is asked again.
+func (r *Receiving) ask(ctx context.Context, jobs []ports.Job) error {
+	keys := transactionKeys(jobs)
+	read, err := r.Store.TransactionsByKey(ctx, keys)
+	if err != nil {
+		return err
+	}
+	answers := map[ports.TransactionKey]transaction.Answer{}
+	var asked []ports.TransactionKey
+	for key, t := range read {
+		if t.Stand() != transaction.Asked {
+			continue // decided already, by an earlier attempt or by the platform itself
+		}
+		if answers[key], err = r.question(ctx, t); err != nil {
+			return err
+		}
+		asked = append(asked, key)
+	}
+	return r.settle(ctx, jobs, asked, func(w *work, t transaction.Transaction) error {
+		if t.Stand() != transaction.Asked {
+			return nil // the platform decided before its endpoint had answered
+		}
+		d, err := t.Answered(answers[keyOf(t)], w.now)
+		if err == nil {
+			w.change(d)
+		}
+		return err
+	})
+}
+
+// question asks about one payment.
+func (r *Receiving) question(ctx context.Context, t transaction.Transaction) (transaction.Answer, error) {
+	answer, err := r.Ask(ctx, event.Event{ID: t.Approval.Webhook, Platform: t.Platform, Type: event.IncomingPayment,
+		Name: event.IncomingPaymentPending, Subject: t.ID.UUID(), At: t.CreatedAt, Resource: t})
+	if fault.Is(err, fault.WebhookEndpointNotSet) { // it was, when the payment came
+		return transaction.Answer{Note: "there is no webhook endpoint any more"}, nil
+	}
+	if err != nil {
+		return transaction.Answer{}, err
+	}
+	if !answer.Outcome.Answered() {
+		return transaction.Answer{Note: "the webhook endpoint gave no answer"}, nil
+	}
+	return readAnswer(answer.StatusCode, answer.Response), nil
+}
+
+// readAnswer takes from the body of an answer what it may say. A body that is no JSON
+// says nothing.
+func readAnswer(status int, body string) transaction.Answer {
+	var said struct {
+		Receiver map[string]any `json:"receiverCustomerInfo"`
+		Reason   string         `json:"reason"`
+		Message  string         `json:"message"`
+		Required []any          `json:"requiredFields"`
+	}
+	answer := transaction.Answer{Status: status}
+	if json.Unmarshal([]byte(body), &said) != nil {
+		return answer
+	}
+	answer.Receiver, answer.Note = Facts(said.Receiver), said.Reason
+	if answer.Note == "" {
+		answer.Note = said.Message
+	}
+	answer.Note = strings.ToValidUTF8(answer.Note[:min(len(answer.Note), MostNote)], "")
+	for _, field := range said.Required {
+		switch named := field.(type) {
+		case string:
+			answer.Required = append(answer.Required, named)
+		case map[string]any:
+			if name, ok := named["name"].(string); ok {
+				answer.Required = append(answer.Required, name)
+			}
+		}
+	}
+	return answer
+}
+
+// Facts are the values of a JSON object as texts, of the fields that there are; what
+// is no text stays as it was written, and nothing that is empty is kept.
+func Facts(object map[string]any) map[string]string {
+	facts := map[string]string{}
+	for _, name := range platform.FieldNames {
+		value := object[name]
+		text, isText := value.(string)
+		if !isText && value != nil {
+			if written, err := json.Marshal(value); err == nil {
+				text = string(written)
+			}
+		}
+		if text != "" {
+			facts[name] = text
+		}
+	}
+	if len(facts) == 0 {
+		return nil
+	}
+	return facts
+}
+
+// timeOut ends the payments about which the platform did not decide in time.
+func (r *Receiving) timeOut(ctx context.Context, jobs []ports.Job) error {
+	return r.settle(ctx, jobs, transactionKeys(jobs), func(w *work, t transaction.Transaction) error {
+		if t.Stand() != transaction.Deciding {
+			return nil // decided
+		}
+		if w.now.Before(t.Approval.Until) {
+			w.later(t, transaction.StepTimeOut, t.Approval.Until)
+			return nil
+		}
+		d, err := t.TimedOut(w.now)
+		if err == nil {
+			w.change(d)
+		}
+		return err
+	})
+}

@@ -1,0 +1,241 @@
+package receiving
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+
+	"causeway/core/account"
+	"causeway/core/customer"
+	"causeway/core/fault"
+	"causeway/core/ident"
+	"causeway/core/money"
+	"causeway/core/platform"
+	"causeway/core/transaction"
+	"causeway/core/uma"
+	"causeway/ledger"
+	"causeway/ports"
+)
+
+// Payment is money that a person at another provider sends to a customer: named by
+// the customer's UMA address, or by id.
+type Payment struct {
+	Sender   string
+	Receiver string
+	Customer ident.Customer
+	// Amount is in minor units of Currency, which is what the customer receives.
+	Currency money.Currency
+	Amount   int64
+}
+
+// Receive plays the provider of a person who pays a customer. The transaction is
+// PENDING, and the platform is asked whether it takes the payment. Faults: FORBIDDEN
+// in production, INVALID_INPUT, WEBHOOK_ENDPOINT_NOT_SET, USER_NOT_FOUND,
+// CUSTOMER_DELETED, USER_NOT_READY, INVALID_CURRENCY, AMOUNT_OUT_OF_RANGE,
+// SELF_PAYMENT.
+func (r *Receiving) Receive(ctx context.Context, who platform.Principal, in Payment, claim *ports.Claim) (transaction.Transaction, error) {
+	if err := who.MustBeSandbox(); err != nil {
+		return transaction.Transaction{}, err
+	}
+	in, err := in.check()
+	if err != nil {
+		return transaction.Transaction{}, err
+	}
+	on, err := r.Store.Platform(ctx, who.Platform)
+	if err != nil {
+		return transaction.Transaction{}, err
+	}
+	if on.WebhookEndpoint == "" {
+		return transaction.Transaction{}, fault.New(fault.WebhookEndpointNotSet,
+			"The platform is asked about incoming payments at its webhook endpoint, and none is set. Set webhookEndpoint in its configuration first.")
+	}
+	to, err := r.receiver(ctx, who.Platform, in)
+	if err != nil {
+		return transaction.Transaction{}, err
+	}
+	settings, err := in.admit(on)
+	if err != nil {
+		return transaction.Transaction{}, err
+	}
+	others, connected := r.Counterparties[who.Environment]
+	if !connected {
+		return transaction.Transaction{}, notConnected(who.Environment)
+	}
+	sender, err := others.Sender(ctx, in.Sender, fieldNames(settings.RequiredCounterpartyFields))
+	if err != nil {
+		return transaction.Transaction{}, err
+	}
+	return r.receive(ctx, in, to, sender, claim)
+}
+
+func notConnected(e platform.Environment) error {
+	return fault.New(fault.NotImplemented, "No providers of other people are connected for %s platforms of this service yet.", e)
+}
+
+// check lists every bad field, and is the payment with its addresses as they are kept.
+func (in Payment) check() (Payment, error) {
+	var bad []fault.Field
+	address := func(field, text string) string {
+		parsed, ok := uma.Parse(text)
+		if !ok {
+			bad = append(bad, fault.Field{Field: field, Message: uma.Rule, Constraint: map[string]any{"pattern": uma.Pattern}})
+		}
+		return parsed
+	}
+	in.Sender = address("senderUmaAddress", in.Sender)
+	switch {
+	case in.Receiver != "":
+		in.Receiver = address("receiverUmaAddress", in.Receiver)
+	case in.Customer.IsZero():
+		bad = append(bad, fault.Field{Field: "receiverUmaAddress", Message: "give the customer's address, or a customerId"})
+	}
+	if !in.Currency.Known() {
+		bad = append(bad, fault.Field{Field: "receivingCurrencyCode", Message: "must be a known currency code in upper case, such as USD"})
+	}
+	if in.Amount < 1 || in.Amount > money.MaxMinor {
+		bad = append(bad, fault.Field{Field: "receivingCurrencyAmount", Message: "must be a whole number of the smallest currency unit, from 1 to 9000000000000000",
+			Constraint: map[string]any{"minimum": 1, "maximum": money.MaxMinor}})
+	}
+	if len(bad) > 0 {
+		return in, fault.Invalid(bad...)
+	}
+	return in, nil
+}
+
+// receiver finds the customer who is paid.
+func (r *Receiving) receiver(ctx context.Context, p ident.Platform, in Payment) (customer.Customer, error) {
+	var to customer.Customer
+	if !in.Customer.IsZero() {
+		found, err := r.Store.Customer(ctx, p, in.Customer)
+		if err != nil {
+			return to, err
+		}
+		if in.Receiver != "" && in.Receiver != found.UMAAddress {
+			return to, fault.Invalid(fault.Field{Field: "receiverUmaAddress", Message: "is not the address of this customer; leave one of the two out"})
+		}
+		to = found
+	} else {
+		found, err := r.customerAt(ctx, p, in.Receiver)
+		if err != nil {
+			return to, err
+		}
+		if found == nil {
+			return to, fault.New(fault.UserNotFound, "No customer of this platform has the address %s.", in.Receiver)
+		}
+		to = *found
+	}
+	if to.UMAAddress == in.Sender {
+		return to, fault.New(fault.SelfPayment, "The sender and the receiver are the same person, %s.", in.Sender)
+	}
+	return to, to.Ready()
+}
+
+// customerAt finds a customer of the platform by address; nil for nobody.
+func (r *Receiving) customerAt(ctx context.Context, p ident.Platform, address string) (*customer.Customer, error) {
+	found, err := r.Store.Customers(ctx, p, ports.CustomerFilter{Paging: ports.Paging{Limit: 1}, UMAAddress: address})
+	if err != nil || len(found.Items) == 0 {
+		return nil, err
+	}
+	return &found.Items[0], nil
+}
+
+// admit checks the payment against what the platform has set for the currency.
+func (in Payment) admit(on platform.Platform) (platform.Currency, error) {
+	settings, used := on.Uses(in.Currency)
+	if !used || !slices.Contains(settings.Directions, string(transaction.Incoming)) {
+		return settings, fault.New(fault.InvalidCurrency, "Customers of this platform do not receive %s. Use a currency whose "+
+			"enabledTransactionTypes in GET /config list INCOMING.", in.Currency)
+	}
+	if in.Amount < settings.MinAmount || in.Amount > settings.MaxAmount {
+		return settings, &fault.Error{Code: fault.AmountOutOfRange,
+			Message: fmt.Sprintf("The platform takes from %d to %d in the smallest unit of %s.", settings.MinAmount, settings.MaxAmount, in.Currency),
+			Details: map[string]any{"minimum": settings.MinAmount, "maximum": settings.MaxAmount}}
+	}
+	return settings, nil
+}
+
+func fieldNames(fields []platform.CounterpartyField) []string {
+	names := make([]string, len(fields))
+	for i, f := range fields {
+		names[i] = f.Name
+	}
+	return names
+}
+
+// receive keeps the payment, with the question to the platform as what comes next.
+func (r *Receiving) receive(ctx context.Context, in Payment, to customer.Customer, sender ports.Counterparty, claim *ports.Claim) (transaction.Transaction, error) {
+	now := r.Clock.Now()
+	id, webhook := ident.NewTransaction(r.IDs.New, now), ident.NewWebhook(r.IDs.New, now)
+	var d transaction.Decision
+	var done *work
+	err := r.Store.Do(ctx, func(ctx context.Context, tx ports.Tx) error {
+		done = r.newWork()
+		home, err := r.home(ctx, tx, to, in.Currency)
+		if err != nil {
+			return err
+		}
+		if !home.Usable() {
+			return fault.New(fault.InvalidReceiver, "The customer's account in %s is %s and receives no money.", in.Currency, home.Status)
+		}
+		flow := inflow(id, home, &to, in.Amount)
+		flow.Source.UMA, flow.Partner = in.Sender, ledger.Rail("UMA")
+		d = flow.Ask(transaction.Approval{Webhook: webhook, Requested: lacking(to, sender.Wants)}, sender.Facts, done.now)
+		done.create(d)
+		if err := tx.Remember(ctx, claim, d.Transaction, nil); err != nil {
+			return err
+		}
+		return done.write(ctx, tx)
+	})
+	if err != nil {
+		return transaction.Transaction{}, err
+	}
+	r.goOn(done)
+	return d.Transaction, nil
+}
+
+// home is the customer's account in a currency, opened if need be. Another process may
+// open it at the same moment: what counts is what is read then.
+func (r *Receiving) home(ctx context.Context, tx ports.Tx, of customer.Customer, currency money.Currency) (account.Internal, error) {
+	found, there, err := tx.InternalAccount(ctx, of.Platform, of.ID, currency)
+	if err != nil || there {
+		return found, err
+	}
+	now := r.Clock.Now()
+	fresh, err := account.NewInternal(ident.NewInternalAccount(r.IDs.New, now), of.Platform, of.ID, currency, now)
+	if err != nil {
+		return fresh, err
+	}
+	if err := tx.OpenInternalAccounts(ctx, []account.Internal{fresh}); err != nil {
+		return fresh, err
+	}
+	if found, there, err = tx.InternalAccount(ctx, of.Platform, of.ID, currency); err == nil && !there {
+		err = errors.New("no account of " + of.ID.String() + " in " + string(currency) + ", although it was opened")
+	}
+	return found, err
+}
+
+// lacking are the wanted facts that the service does not have about the customer.
+func lacking(c customer.Customer, wants []transaction.InfoField) []transaction.InfoField {
+	known := knownOf(c)
+	var lacks []transaction.InfoField
+	for _, want := range wants {
+		if known[want.Name] == "" {
+			lacks = append(lacks, want)
+		}
+	}
+	return lacks
+}
+
+// knownOf are the facts that the service has about a customer.
+func knownOf(c customer.Customer) map[string]string {
+	known := map[string]string{"FULL_NAME": c.Name(), "BIRTH_DATE": c.BirthDate, "NATIONALITY": c.Nationality,
+		"EMAIL": c.Email, "USER_TYPE": string(c.Type), "ACCOUNT_IDENTIFIER": c.UMAAddress}
+	if c.Address != nil {
+		known["COUNTRY_OF_RESIDENCE"] = c.Address.Country
+	}
+	if b := c.Business; b != nil {
+		known["COMPANY_LEGAL_NAME"], known["TAX_ID"], known["REGISTRATION_NUMBER"], known["BUSINESS_TYPE"] = b.LegalName, b.TaxID, b.RegistrationNumber, b.BusinessType
+	}
+	return known
+}

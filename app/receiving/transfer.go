@@ -1,0 +1,189 @@
+package receiving
+
+import (
+	"context"
+	"time"
+
+	"causeway/app/group"
+	"causeway/core/account"
+	"causeway/core/fault"
+	"causeway/core/ident"
+	"causeway/core/money"
+	"causeway/core/platform"
+	"causeway/core/quote"
+	"causeway/core/transaction"
+	"causeway/ports"
+)
+
+// Transfer asks for money to be pulled from an external account to an internal one of
+// the same currency and owner.
+type Transfer struct {
+	From   ident.ExternalAccount
+	To     ident.InternalAccount
+	Amount int64
+}
+
+type transfer struct {
+	Transfer
+	platform ident.Platform
+	id       ident.Transaction
+	claim    *ports.Claim
+}
+
+// TransferIn sets out to pull the money, and answers the transaction, which is PENDING
+// until the rail says how it went. Faults: INVALID_INPUT, EXTERNAL_ACCOUNT_NOT_FOUND,
+// INTERNAL_ACCOUNT_NOT_FOUND, INVALID_CURRENCY, CUSTOMER_DELETED, USER_NOT_READY,
+// NOT_IMPLEMENTED.
+func (r *Receiving) TransferIn(ctx context.Context, who platform.Principal, t Transfer, claim *ports.Claim) (transaction.Transaction, error) {
+	if err := who.Must(platform.Transact); err != nil {
+		return transaction.Transaction{}, err
+	}
+	if t.Amount < 1 || t.Amount > money.MaxMinor {
+		return transaction.Transaction{}, fault.Invalid(fault.Field{Field: "amount",
+			Message:    "must be a whole number of the smallest currency unit, from 1 to 9000000000000000",
+			Constraint: map[string]any{"minimum": 1, "maximum": money.MaxMinor}})
+	}
+	if _, err := r.Rails.RailFor(who.Platform); err != nil {
+		return transaction.Transaction{}, err
+	}
+	return r.pull.Do(ctx, transfer{t, who.Platform, ident.NewTransaction(r.IDs.New, r.Clock.Now()), claim})
+}
+
+func (r *Receiving) transferGroup(ctx context.Context, commands []transfer) ([]group.Result[transaction.Transaction], error) {
+	keys := make([]ports.InflowKey, len(commands))
+	for i, c := range commands {
+		keys[i] = ports.InflowKey{Platform: c.platform, To: c.To, From: c.From}
+	}
+	var results []group.Result[transaction.Transaction]
+	var done *work
+	err := r.Store.Do(ctx, func(ctx context.Context, tx ports.Tx) error {
+		results, done = make([]group.Result[transaction.Transaction], len(commands)), r.newWork()
+		parties, err := tx.InflowParties(ctx, keys)
+		if err != nil {
+			return err
+		}
+		for i, c := range commands {
+			results[i].Value, results[i].Err = done.transferIn(c, parties[i])
+			if c.claim != nil {
+				if err := tx.Remember(ctx, c.claim, results[i].Value, results[i].Err); err != nil {
+					return err
+				}
+			}
+		}
+		return done.write(ctx, tx)
+	})
+	if err != nil {
+		return nil, err
+	}
+	r.goOn(done)
+	return results, nil
+}
+
+// transferIn decides about one request.
+func (w *work) transferIn(c transfer, p ports.InflowParties) (transaction.Transaction, error) {
+	if p.From == nil {
+		return transaction.Transaction{}, fault.New(fault.ExternalAccountNotFound, "There is no external account %s.", c.From)
+	}
+	if err := mayReceive(p, c.To, "destination.accountId"); err != nil {
+		return transaction.Transaction{}, err
+	}
+	if p.Owner != nil {
+		if err := p.Owner.Ready(); err != nil {
+			return transaction.Transaction{}, err
+		}
+	}
+	if p.From.Currency != p.To.Currency {
+		return transaction.Transaction{}, fault.New(fault.InvalidCurrency,
+			"The external account is in %s and the internal one in %s. A transfer does not convert; create a quote.", p.From.Currency, p.To.Currency)
+	}
+	rail, err := pullable(*p.From, *p.To)
+	if err != nil {
+		return transaction.Transaction{}, err
+	}
+	in := inflow(c.id, *p.To, p.Owner, c.Amount)
+	in.Source.ExternalAccount, in.Partner = p.From.ID, rail
+	d := in.Await(w.now)
+	w.create(d)
+	return d.Transaction, nil
+}
+
+// pullable is where the money comes in, in the books, if it can be pulled at all.
+func pullable(from account.External, to account.Internal) (string, error) {
+	var bad []fault.Field
+	if from.Customer != to.Customer {
+		bad = append(bad, fault.Field{Field: "source.accountId", Message: "belongs to another owner than the internal account; use an account of the same one"})
+	}
+	rail, can := from.Pullable()
+	if !can {
+		bad = append(bad, fault.Field{Field: "source.accountId",
+			Message: "cannot be debited: money is pulled from active US bank accounts only. Pay in by the fundingPaymentInstructions of the internal account instead"})
+	}
+	if len(bad) > 0 {
+		return "", fault.Invalid(bad...)
+	}
+	return quote.Path(rail), nil
+}
+
+// noRail is how long a transfer waits when nothing is connected that could pull it.
+const noRail = time.Minute
+
+// collect asks external accounts for the money of transfers, outside of any unit of
+// work, and settles what the rails answer in one.
+func (r *Receiving) collect(ctx context.Context, jobs []ports.Job) error {
+	collections, err := r.Store.Collections(ctx, transactionKeys(jobs))
+	if err != nil {
+		return err
+	}
+	outcomes := map[ports.TransactionKey]ports.Outcome{}
+	sorted := map[ports.Rail][]ports.Collection{}
+	for _, c := range collections {
+		if c.Transaction.Stand() != transaction.Awaited {
+			continue // settled by an earlier attempt
+		}
+		rail, err := r.Rails.RailFor(c.Transaction.Platform)
+		if err != nil {
+			r.Log.WithError(err).WithField("transaction", c.Transaction.ID.String()).Error("no rail for a transfer in")
+			outcomes[keyOf(c.Transaction)] = ports.Outcome{Verdict: ports.Unknown, Again: r.Clock.Now().Add(noRail)}
+			continue
+		}
+		sorted[rail] = append(sorted[rail], c)
+	}
+	for rail, batch := range sorted {
+		for i, outcome := range rail.Collect(ctx, batch) {
+			outcomes[keyOf(batch[i].Transaction)] = outcome
+		}
+	}
+	keys := make([]ports.TransactionKey, 0, len(outcomes))
+	for key := range outcomes {
+		keys = append(keys, key)
+	}
+	return r.settle(ctx, jobs, keys, func(w *work, t transaction.Transaction) error {
+		if t.Stand() != transaction.Awaited {
+			return nil
+		}
+		return w.pulled(t, outcomes[keyOf(t)])
+	})
+}
+
+// pulled decides about what a rail said of a transfer.
+func (w *work) pulled(t transaction.Transaction, o ports.Outcome) error {
+	var d transaction.Decision
+	var err error
+	switch o.Verdict {
+	case ports.Done:
+		d, err = t.Arrived(w.now)
+	case ports.Refused:
+		d, err = t.Missed(o.Reason, w.now)
+	default: // waiting, or the rail could not be asked
+		again := o.Again
+		if again.IsZero() {
+			again = w.now.Add(5 * time.Second)
+		}
+		w.later(t, transaction.StepPull, again)
+		return nil
+	}
+	if err == nil {
+		w.change(d)
+	}
+	return err
+}

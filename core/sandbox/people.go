@@ -1,0 +1,100 @@
+package sandbox
+
+import (
+	"slices"
+	"strings"
+
+	"causeway/core/money"
+	"causeway/core/transaction"
+	"causeway/core/uma"
+)
+
+// What can happen to a payment to a person, beside Succeeds.
+const (
+	// PendingLong: it takes LongPayment.
+	PendingLong Scenario = "PENDING_LONG"
+	// ComplianceFails: the receiving provider will not have it.
+	ComplianceFails Scenario = "COMPLIANCE_FAILS"
+)
+
+// Person is somebody at the sandbox's own provider.
+type Person struct {
+	Currency money.Currency
+	Scenario Scenario
+}
+
+var people = map[string]Person{
+	"$success.usd":         {"USD", Succeeds},
+	"$success.eur":         {"EUR", Succeeds},
+	"$success.mxn":         {"MXN", Succeeds},
+	"$pending.long.usd":    {"USD", PendingLong},
+	"$fail.compliance.usd": {"USD", ComplianceFails},
+}
+
+// PersonAt finds somebody by an address in small letters, at the domain of the sandbox's
+// provider; false when nobody has it.
+func PersonAt(address, domain string) (Person, bool) {
+	name, host := uma.Split(address)
+	if host != domain {
+		return Person{}, false
+	}
+	person, ok := people[name]
+	return person, ok
+}
+
+// PeopleCurrencies are what somebody at the sandbox's provider receives, in order.
+func PeopleCurrencies() []money.Currency {
+	var all []money.Currency
+	for _, p := range people {
+		all = append(all, p.Currency)
+	}
+	slices.Sort(all)
+	return slices.Compact(all)
+}
+
+// Wants are the facts that simulated providers want about the other side.
+func Wants() []transaction.InfoField {
+	return []transaction.InfoField{{Name: "FULL_NAME", Mandatory: true}, {Name: "BIRTH_DATE"}}
+}
+
+// facts are the same of everybody in the sandbox.
+var facts = map[string]string{
+	"BIRTH_DATE": "1990-01-15", "NATIONALITY": "US", "PHONE_NUMBER": "+12125550100", "POSTAL_ADDRESS": "1 Main Street, New York, NY 10001, US",
+	"TAX_ID": "123456789", "REGISTRATION_NUMBER": "1234567", "USER_TYPE": "INDIVIDUAL", "COUNTRY_OF_RESIDENCE": "US",
+	"FI_LEGAL_ENTITY_NAME": "Sandbox Provider", "FI_ADDRESS": "1 Main Street, New York, NY 10001, US", "PURPOSE_OF_PAYMENT": "OTHER",
+	"ULTIMATE_INSTITUTION_COUNTRY": "US", "IDENTIFIER": "A1234567", "BUSINESS_TYPE": "OTHER", "COMPANY_LEGAL_NAME": "Sandbox Company",
+}
+
+// Facts are what a simulated provider tells about a person: those of the wanted facts
+// that it has, with a name made of the address.
+func Facts(address string, wanted []string) map[string]string {
+	told := map[string]string{}
+	for _, name := range wanted {
+		switch name {
+		case "FULL_NAME":
+			told[name] = nameOf(address)
+		case "ACCOUNT_IDENTIFIER":
+			told[name] = address
+		case "EMAIL":
+			told[name] = strings.TrimPrefix(address, "$")
+		default:
+			if fact, ok := facts[name]; ok {
+				told[name] = fact
+			}
+		}
+	}
+	return told
+}
+
+// nameOf makes "Ana Silva" of "$ana.silva@bank.example".
+func nameOf(address string) string {
+	name, _ := uma.Split(strings.TrimPrefix(address, "$"))
+	words := strings.FieldsFunc(name, func(c rune) bool { return strings.ContainsRune(".-_+", c) })
+	for i, word := range words {
+		words[i] = strings.ToUpper(word[:1]) + word[1:]
+	}
+	if len(words) == 0 {
+		return "Sandbox Person"
+	}
+	return strings.Join(words, " ")
+}

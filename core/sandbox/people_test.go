@@ -1,0 +1,55 @@
+package sandbox_test
+
+import (
+	"reflect"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"causeway/core/money"
+	"causeway/core/platform"
+	"causeway/core/sandbox"
+)
+
+func TestPersonAt(t *testing.T) {
+	t.Parallel()
+	// Five people have an address at the sandbox's provider, each with a currency and a
+	// scenario, and nobody else has one, here or anywhere.
+	for name, want := range map[string]sandbox.Person{
+		"$success.usd":         {Currency: "USD", Scenario: sandbox.Succeeds},
+		"$success.eur":         {Currency: "EUR", Scenario: sandbox.Succeeds},
+		"$success.mxn":         {Currency: "MXN", Scenario: sandbox.Succeeds},
+		"$pending.long.usd":    {Currency: "USD", Scenario: sandbox.PendingLong},
+		"$fail.compliance.usd": {Currency: "USD", Scenario: sandbox.ComplianceFails},
+	} {
+		if got, ok := sandbox.PersonAt(name+"@sandbox.uma.test", "sandbox.uma.test"); !ok || got != want {
+			t.Errorf("%s: %+v, %v", name, got, ok)
+		}
+		if _, ok := sandbox.PersonAt(name+"@bank.example", "sandbox.uma.test"); ok {
+			t.Errorf("%s is somewhere else too", name)
+		}
+	}
+	if _, ok := sandbox.PersonAt("$ana@sandbox.uma.test", "sandbox.uma.test"); ok {
+		t.Error("somebody else has an address")
+	}
+	if got := sandbox.PeopleCurrencies(); !reflect.DeepEqual(got, []money.Currency{"EUR", "MXN", "USD"}) {
+		t.Errorf("they receive %v", got)
+	}
+}
+
+func TestFacts(t *testing.T) {
+	t.Parallel()
+	// Every fact that a platform can ask for is told of everybody, and nothing that was
+	// not asked for.
+	told := sandbox.Facts("$ana.silva@bank.example", platform.FieldNames)
+	if len(told) != len(platform.FieldNames) || told["FULL_NAME"] != "Ana Silva" || told["ACCOUNT_IDENTIFIER"] != "$ana.silva@bank.example" {
+		t.Errorf("told %v", told)
+	}
+	rapid.Check(t, func(t *rapid.T) {
+		name := rapid.StringMatching(`[a-z0-9\-_.+]{1,63}`).Draw(t, "name")
+		got := sandbox.Facts("$"+name+"@bank.example", []string{"FULL_NAME", "SHOE_SIZE"})
+		if len(got) != 1 || got["FULL_NAME"] == "" {
+			t.Fatalf("%q: %v", name, got)
+		}
+	})
+}

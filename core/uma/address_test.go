@@ -1,0 +1,54 @@
+package uma_test
+
+import (
+	"strings"
+	"testing"
+
+	"causeway/core/uma"
+)
+
+func TestParse(t *testing.T) {
+	t.Parallel()
+	// An address has a $, a name and a host, in letters of any case, and nothing else.
+	for text, want := range map[string]string{
+		"$ana@bank.example":                       "$ana@bank.example",
+		"$Ana.B+1-x_y@Bank.Example":               "$ana.b+1-x_y@bank.example",
+		"$success.usd@sandbox.uma.test":           "$success.usd@sandbox.uma.test",
+		"$ana@localhost:8080":                     "$ana@localhost:8080",
+		"$" + strings.Repeat("a", 63) + "@b.com":  "$" + strings.Repeat("a", 63) + "@b.com",
+		"ana@bank.example":                        "",
+		"$@bank.example":                          "",
+		"$ana":                                    "",
+		"$ana@":                                   "",
+		"$ana@-bank.example":                      "",
+		"$ana@bank..example":                      "",
+		"$a na@bank.example":                      "",
+		"$ana@bank.example/x":                     "",
+		"$" + strings.Repeat("a", 64) + "@b.com":  "",
+		"$ana@" + strings.Repeat("a.", 200) + "b": "",
+		"": "",
+	} {
+		got, ok := uma.Parse(text)
+		if ok != (want != "") || ok && got != want {
+			t.Errorf("%q: %q, %v", text, got, ok)
+		}
+	}
+}
+
+func FuzzParse(f *testing.F) {
+	// What is taken for an address is taken for the same again, and falls in two.
+	for _, seed := range []string{"$ana@bank.example", "$A@b", "$@", "@", "$a@b:1"} {
+		f.Add(seed)
+	}
+	f.Fuzz(func(t *testing.T, text string) {
+		address, ok := uma.Parse(text)
+		if !ok {
+			return
+		}
+		again, ok := uma.Parse(address)
+		name, host := uma.Split(address)
+		if !ok || again != address || name+"@"+host != address || len(name) < 2 || host == "" {
+			t.Errorf("%q: %q, %q, %q", text, again, name, host)
+		}
+	})
+}
