@@ -6,6 +6,7 @@ import (
 
 	"github.com/google/uuid"
 
+	"causeway/app/booking"
 	"causeway/core/event"
 	"causeway/core/ident"
 	"causeway/core/transaction"
@@ -89,13 +90,10 @@ func (w *work) write(ctx context.Context, tx ports.Tx) error {
 	if err := tx.UpdateTransactions(ctx, w.changed); err != nil {
 		return err
 	}
-	if err := tx.Emit(ctx, w.events); err != nil {
-		return err
-	}
 	if err := tx.AddJobs(ctx, w.jobs); err != nil {
 		return err
 	}
-	return tx.Post(ctx, w.postings)
+	return booking.Write(ctx, tx, booking.Batch{Postings: w.postings, Events: w.events, Now: w.now, IDs: w.ids})
 }
 
 // goOn follows up what was committed: events are sent, and the jobs of this process

@@ -73,12 +73,10 @@ func (in Inflow) transaction(now time.Time) Transaction {
 		Type: Incoming, State: Initial, Source: in.Source,
 		Destination: Endpoint{InternalAccount: in.Account, Customer: in.Customer, Currency: in.Amount.Currency},
 		InRail:      in.Partner, OutRail: in.Path,
-		Pricing:   Pricing{Sent: in.Amount, Received: in.Amount, Rate: atPar, Market: atPar},
+		Pricing:   AtPar(in.Amount),
 		Reference: in.Reference, CreatedAt: now, UpdatedAt: now,
 	}
 }
-
-var atPar = money.MustRate("1")
 
 // Arrived credits the account with money that the rail has brought.
 func (t Transaction) Arrived(now time.Time) (Decision, error) {
