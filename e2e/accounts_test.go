@@ -1,0 +1,78 @@
+package e2e
+
+import (
+	"slices"
+	"strings"
+	"testing"
+)
+
+func TestInternalAccounts(t *testing.T) {
+	t.Parallel()
+	// Customers and the platform have an account for each currency, which says how it is
+	// paid into; a currency that is added reaches all of them; and another platform sees
+	// nothing of it.
+	h := newHouse(t)
+	ana, ben := h.customer(), h.customer(object{"customerType": "BUSINESS", "businessInfo": object{"legalName": "Ben GmbH"}})
+	other := h.found("Other", "SANDBOX")
+
+	for customer, owner := range map[string]string{ana: "Ana Silva", ben: "Ben GmbH"} {
+		accounts := h.get("/customers/internal-accounts?customerId=" + customer).want(200)
+		if n := len(accounts.list("data")); n != 4 || accounts.int("totalCount") != 4 {
+			t.Errorf("%s has %d accounts: %s", owner, n, accounts.text)
+		}
+		dollars := h.get("/customers/internal-accounts?currency=USD&customerId=" + customer).want(200).each(map[string]any{
+			"data.0.customerId": customer, "data.0.type": "INTERNAL_FIAT", "data.0.status": "ACTIVE", "data.0.balance.amount": 0, "data.0.balance.currency.code": "USD",
+			"data.0.fundingPaymentInstructions.0.accountOrWalletInfo.accountHolderName": "Causeway Client Money FBO " + owner, "totalCount": 1})
+		if code := dollars.str("data.0.fundingPaymentInstructions.0.accountOrWalletInfo.reference"); !strings.HasPrefix(code, "FUND-") {
+			t.Errorf("the reference of %s is %q", owner, code)
+		}
+	}
+	own := listed(h.get("/platform/internal-accounts").want(200))
+	if len(own) != 4 {
+		t.Errorf("the platform has %v", own)
+	}
+	wallet := h.get("/customers/internal-accounts?type=EMBEDDED_WALLET&customerId=" + ana).want(200).str("data.0.id")
+	h.patch("/internal-accounts/"+wallet, object{"privateEnabled": true}).refused(501, "NOT_IMPLEMENTED")
+	h.patch("/internal-accounts/"+own[0], object{"privateEnabled": true}).refused(400, "INVALID_INPUT")
+	h.patch("/internal-accounts/"+own[0], object{}).want(200).each(map[string]any{"id": own[0]})
+
+	used := h.get("/config").want(200).list("supportedCurrencies")
+	euro := object{"currencyCode": "EUR", "minAmount": 1, "maxAmount": 100, "requiredCounterpartyFields": []any{}, "enabledTransactionTypes": []any{"OUTGOING"}}
+	h.patch("/config", object{"supportedCurrencies": append(used, euro)}).want(200)
+
+	h.get("/platform/internal-accounts?currency=EUR").want(200).each(map[string]any{
+		"data.0.fundingPaymentInstructions.0.accountOrWalletInfo.accountType": "EUR_ACCOUNT", "data.0.fundingPaymentInstructions.0.isPlatformAccount": true})
+	until(t, "accounts in EUR of all customers", func() bool {
+		return h.get("/customers/internal-accounts?currency=EUR").want(200).int("totalCount") == 2
+	})
+
+	other.get("/customers/internal-accounts?customerId=" + ana).want(200).each(map[string]any{"totalCount": 0})
+	other.patch("/internal-accounts/"+own[0], object{}).refused(404, "INTERNAL_ACCOUNT_NOT_FOUND")
+	if theirs := listed(other.get("/platform/internal-accounts").want(200)); len(theirs) != 4 || slices.ContainsFunc(theirs, func(id string) bool { return slices.Contains(own, id) }) {
+		t.Errorf("another platform has %v", theirs)
+	}
+}
+
+func TestBalancesAreWhatTheBooksSay(t *testing.T) {
+	t.Parallel()
+	// Crypto that nobody can be given goes back to its customer's account here, and the
+	// list shows it, to the unit, in that account alone.
+	h := newHouse(t)
+	hooks := h.listen()
+	customer := h.customer()
+	quote := h.post("/quotes", object{
+		"source":             object{"customerId": customer, "currency": "USDC"},
+		"destination":        object{"destinationType": "ACCOUNT", "accountId": h.bank(customer)},
+		"lockedCurrencySide": "SENDING", "lockedCurrencyAmount": 50_000_000,
+	}).want(201)
+
+	h.post("/sandbox/send", object{"quoteId": quote.str("id"), "currencyCode": "USDC", "currencyAmount": 49_999_999}).want(200)
+	hooks.end(quote.str("transactionId"), "REFUND_COMPLETED")
+
+	of := "/customers/internal-accounts?customerId=" + customer
+	h.get(of + "&currency=USDC").want(200).each(map[string]any{"data.0.balance.amount": 49_999_999, "data.0.balance.currency.decimals": 6})
+	for _, currency := range []string{"USD", "BTC", "USDB"} {
+		h.get(of + "&currency=" + currency).want(200).each(map[string]any{"data.0.balance.amount": 0})
+	}
+	h.get("/platform/internal-accounts?currency=USDC").want(200).each(map[string]any{"data.0.balance.amount": 0})
+}
