@@ -31,6 +31,7 @@ func Register(a *httpapi.API, d Deps) {
 		httpapi.Tag{Name: tagAccounts, Description: "Accounts outside of the service: at banks, at mobile operators, on chains. They are registered once and named by their id in any number of quotes."},
 		httpapi.Tag{Name: tagInternal, Description: "The balances that the service keeps, of customers and of the platform itself: one account a currency."},
 		httpapi.Tag{Name: tagRates, Description: "What a conversion would give right now. A quote fixes it."},
+		httpapi.Tag{Name: tagDiscoveries, Description: "The institutions that money can be sent to."},
 		httpapi.Tag{Name: tagQuotes, Description: "A price that is held for a while, and the way to pay it."},
 		httpapi.Tag{Name: tagTransfers, Description: "Money that moves in one currency, between an account here and an account outside."},
 		httpapi.Tag{Name: tagTransactions, Description: "What became of the money."},
@@ -43,6 +44,7 @@ func Register(a *httpapi.API, d Deps) {
 	registerExternalAccounts(a, d.Accounts)
 	registerInternalAccounts(a, d.Internal)
 	registerRates(a, d.Quoting)
+	registerDiscoveries(a)
 	registerQuotes(a, d.Quoting, d.Payments)
 	registerTransfers(a, d.Payments)
 	registerTransactions(a, d.Payments)

@@ -40,8 +40,9 @@ func registerRates(a *httpapi.API, quotes Quoting) {
 	}
 	httpapi.Get(a, httpapi.Operation{
 		ID: "getExchangeRates", Path: "/exchange-rates", Tag: tagRates, Summary: "Get exchange rates", Permission: platform.View,
-		Description: "What each corridor costs now, with your fees. Rates stand for about five minutes; only a quote locks one.",
-		Errors:      []fault.Code{fault.InvalidCurrency},
+		Description: "What each corridor costs now, with your fees. Rates stand for about five minutes; only a quote locks one. " +
+			"Limits are the corridor's, or your own for the currency where those are narrower. A corridor whose rate is too old to price on is left out, or refused where both its currencies are named.",
+		Errors: []fault.Code{fault.InvalidCurrency, fault.QuoteRequestFailed},
 	}, func(ctx context.Context, call httpapi.Call, in *wanted) ([]quoting.Rate, error) {
 		rates := quoting.RatesWanted{From: money.Currency(in.SourceCurrency), Sending: in.SendingAmount}
 		for _, to := range in.DestinationCurrency {

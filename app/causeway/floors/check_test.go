@@ -116,7 +116,8 @@ func (f *file) pureImport(spec *ast.ImportSpec, name string) {
 	if standard && !slices.Contains(pureStandard, name) || !standard && !withinAny(name, pureModules) {
 		f.breach(spec.Pos(), "%s is pure and imports %s", f.pkg, name)
 	}
-	if spec.Name != nil && (spec.Name.Name == "." || spec.Name.Name == "_") {
+	// Only a blank import of embed does nothing but let the compiler read a file.
+	if spec.Name != nil && (spec.Name.Name == "." || spec.Name.Name == "_") && name != "embed" {
 		f.breach(spec.Pos(), "%s is pure and imports %s as %s, which hides what it does", f.pkg, name, spec.Name.Name)
 	}
 }

@@ -43,7 +43,7 @@ var pure = []string{"core", "ledger"}
 // pureStandard is what the pure floors may use of the standard library. A package
 // that has no clock, no randomness, no input or output and no state may be added.
 var pureStandard = []string{
-	"bytes", "cmp", "errors", "fmt", "iter", "maps", "math", "math/big", "math/bits", "regexp", "slices", "sort",
+	"bytes", "cmp", "embed", "errors", "fmt", "iter", "maps", "math", "math/big", "math/bits", "regexp", "slices", "sort",
 	"strconv", "strings", "time", "unicode", "unicode/utf8",
 	"crypto/hmac", "crypto/sha256", "crypto/sha512", "crypto/subtle",
 	"encoding", "encoding/base32", "encoding/base64", "encoding/binary", "encoding/hex", "encoding/json",

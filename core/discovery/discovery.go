@@ -1,0 +1,128 @@
+// Package discovery lists the institutions that money can be sent to: the names that
+// beneficiaries know their bank or mobile operator by.
+//
+// It is a list and nothing else. It does not say whether an institution is up, and it
+// never holds what an account needs beside the name.
+package discovery
+
+import (
+	_ "embed"
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+
+	"causeway/core/corridor"
+	"causeway/core/fault"
+	"causeway/core/money"
+)
+
+// Institution is one bank or mobile operator in one country and currency.
+type Institution struct {
+	// Country is ISO 3166-1 alpha-2.
+	Country  string
+	Currency money.Currency
+	// Code names it among those of its country; it never changes.
+	Code string
+	// Name is for people.
+	Name string
+}
+
+// Filter narrows the list; empty values do not.
+type Filter struct {
+	Country  string
+	Currency money.Currency
+}
+
+// Find lists the institutions in order of country, currency and code. INVALID_INPUT
+// names every filter that no live corridor has, and both when they do not go
+// together; a corridor that is announced only says so.
+func Find(f Filter) ([]Institution, error) {
+	if err := f.check(); err != nil {
+		return nil, err
+	}
+	found := []Institution{}
+	for _, i := range institutions {
+		if (f.Country == "" || f.Country == i.Country) && (f.Currency == "" || f.Currency == i.Currency) {
+			found = append(found, i)
+		}
+	}
+	return found, nil
+}
+
+func (f Filter) check() error {
+	var bad []fault.Field
+	refuse := func(field, message string, args ...any) {
+		bad = append(bad, fault.Field{Field: field, Message: fmt.Sprintf(message, args...)})
+	}
+	country, known := corridor.At(f.Country)
+	switch {
+	case f.Country == "":
+	case !known:
+		refuse("country", "must be a country that a corridor leads to, as a code of two upper-case letters, such as NG")
+	case !country.Live:
+		refuse("country", "the corridor to %s is announced, not yet live", f.Country)
+	}
+	switch {
+	case f.Currency == "":
+	case !f.Currency.Known():
+		refuse("currency", "must be a known currency code in upper case, such as NGN")
+	case f.Currency.Crypto():
+		refuse("currency", "%s lives on chains; there are no institutions for it", f.Currency)
+	case !corridor.Live(f.Currency, ""):
+		refuse("currency", "no live corridor pays out %s", f.Currency)
+	case len(bad) == 0 && known && !slices.Contains(country.Currencies, f.Currency):
+		refuse("currency", "is not paid out in %s", f.Country)
+	}
+	if len(bad) > 0 {
+		return fault.Invalid(bad...)
+	}
+	return nil
+}
+
+//go:embed institutions.txt
+var text string
+
+// institutions is the file, read once when the program starts.
+var institutions = mustParse(text)
+
+func mustParse(text string) []Institution {
+	list, err := parse(text)
+	if err != nil {
+		panic("institutions.txt: " + err.Error())
+	}
+	return list
+}
+
+var codeForm = regexp.MustCompile(`^[A-Z0-9]+(_[A-Z0-9]+)*$`)
+
+// parse reads the file: a line an institution, in order, nothing twice.
+func parse(text string) ([]Institution, error) {
+	var list []Institution
+	for n, line := range strings.Split(text, "\n") {
+		if line == "" || strings.HasPrefix(line, "#") {
+			continue
+		}
+		parts := strings.SplitN(line, ",", 4)
+		if len(parts) != 4 {
+			return nil, fmt.Errorf("line %d is not country, currency, code and name", n+1)
+		}
+		i := Institution{Country: parts[0], Currency: money.Currency(parts[1]), Code: parts[2], Name: parts[3]}
+		switch {
+		case !corridor.Live(i.Currency, i.Country):
+			return nil, fmt.Errorf("line %d: no live corridor pays out %s in %s", n+1, i.Currency, i.Country)
+		case !codeForm.MatchString(i.Code):
+			return nil, fmt.Errorf("line %d: the code %q is not made of A to Z, 0 to 9 and single _", n+1, i.Code)
+		case i.Name == "" || i.Name != strings.TrimSpace(i.Name):
+			return nil, fmt.Errorf("line %d: the name is missing or has blanks around it", n+1)
+		case len(list) > 0 && !before(list[len(list)-1], i):
+			return nil, fmt.Errorf("line %d is not after the one before it, by country, currency and code", n+1)
+		}
+		list = append(list, i)
+	}
+	return list, nil
+}
+
+func before(a, b Institution) bool {
+	return slices.Compare([]string{a.Country, string(a.Currency), a.Code}, []string{b.Country, string(b.Currency), b.Code}) < 0
+}

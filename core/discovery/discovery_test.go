@@ -1,0 +1,162 @@
+package discovery_test
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"causeway/core/corridor"
+	"causeway/core/discovery"
+	"causeway/core/fault"
+	"causeway/core/money"
+)
+
+func TestEveryLiveCorridorHasInstitutions(t *testing.T) {
+	t.Parallel()
+	// Each live country has some in each of its currencies, the big ones a dozen; an
+	// announced one has none.
+	big := strings.Fields("NG PH ZA KE ID VN TH MY IN BR MX GB SG AE US DE FR ES IT NL BE AT PT IE GR")
+	all, err := discovery.Find(discovery.Filter{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	total := 0
+	for _, country := range corridor.Countries() {
+		for _, currency := range country.Currencies {
+			found, err := discovery.Find(discovery.Filter{Country: country.Code, Currency: currency})
+			if !country.Live {
+				if !fault.Is(err, fault.InvalidInput) {
+					t.Errorf("%s: %v", country.Code, err)
+				}
+				continue
+			}
+			least := 5
+			if slices.Contains(big, country.Code) {
+				least = 12
+			}
+			if err != nil || len(found) < least {
+				t.Errorf("%s in %s: %d institutions, %v; want %d", currency, country.Code, len(found), err, least)
+			}
+			total += len(found)
+		}
+	}
+	if total != len(all) {
+		t.Errorf("%d by country and currency, %d in all", total, len(all))
+	}
+}
+
+func TestTheFileNamesARegisterForEachCountry(t *testing.T) {
+	t.Parallel()
+	// Whoever maintains the list is told where to look for every country in it.
+	for _, country := range corridor.Countries() {
+		if country.Live && !strings.Contains(discovery.Text, "\n# "+country.Code+": ") {
+			t.Errorf("no register is named for %s", country.Code)
+		}
+	}
+}
+
+func TestNamesAreTellable(t *testing.T) {
+	t.Parallel()
+	// Within a country and currency no two institutions look the same to a person.
+	seen := map[string]bool{}
+	all, _ := discovery.Find(discovery.Filter{})
+	for _, i := range all {
+		key := strings.ToLower(i.Country + string(i.Currency) + i.Name)
+		if seen[key] {
+			t.Errorf("%s is in %s twice", i.Name, i.Country)
+		}
+		seen[key] = true
+	}
+}
+
+func TestFilters(t *testing.T) {
+	t.Parallel()
+	// A filter finds what it says, in order; one that can find nothing is the caller's
+	// mistake, and every bad one is named.
+	for _, tt := range []struct {
+		country  string
+		currency money.Currency
+		has      string // a code among what is found
+		bad      []string
+	}{
+		{"NG", "", "ZENITH_BANK", nil},
+		{"", "NGN", "GTBANK", nil},
+		{"KE", "KES", "M_PESA", nil},
+		{"DK", "EUR", "DANSKE_BANK", nil},
+		{"DK", "DKK", "DANSKE_BANK", nil},
+		{"", "EUR", "DEUTSCHE_BANK", nil},
+		{"CA", "", "", []string{"country"}},
+		{"AQ", "", "", []string{"country"}},
+		{"ng", "ngn", "", []string{"country", "currency"}},
+		{"CA", "CAD", "", []string{"country", "currency"}},
+		{"", "JPY", "", []string{"currency"}},
+		{"", "BTC", "", []string{"currency"}},
+		{"NG", "KES", "", []string{"currency"}},
+	} {
+		found, err := discovery.Find(discovery.Filter{Country: tt.country, Currency: tt.currency})
+		wrong, _ := fault.Of(err)
+		var bad []string
+		if wrong != nil {
+			for _, f := range wrong.Fields {
+				bad = append(bad, f.Field)
+			}
+		}
+		if !slices.Equal(bad, tt.bad) {
+			t.Errorf("%q %q: %v are bad, want %v", tt.country, tt.currency, bad, tt.bad)
+		}
+		has := false
+		for _, i := range found {
+			has = has || i.Code == tt.has
+			if tt.country != "" && i.Country != tt.country || tt.currency != "" && i.Currency != tt.currency {
+				t.Errorf("%q %q finds %+v", tt.country, tt.currency, i)
+			}
+		}
+		if has != (tt.has != "") {
+			t.Errorf("%q %q: %s is not among %d", tt.country, tt.currency, tt.has, len(found))
+		}
+	}
+}
+
+func TestBadLines(t *testing.T) {
+	t.Parallel()
+	// A line that is wrong is refused with its number.
+	good := "NG,NGN,ACCESS_BANK,Access Bank\n"
+	if list, err := discovery.Parse("# words\n\n" + good + "NG,NGN,B,Bank, of Commas\n"); err != nil || len(list) != 2 || list[1].Name != "Bank, of Commas" {
+		t.Errorf("good lines: %v, %v", list, err)
+	}
+	for name, line := range map[string]string{
+		"too few parts":   "NG,NGN,B",
+		"no such country": "XX,NGN,B,Bank",
+		"not live":        "CA,CAD,B,Bank",
+		"wrong currency":  "NG,KES,B,Bank",
+		"a bad code":      "NG,NGN,b ank,Bank",
+		"no name":         "NG,NGN,B,",
+		"blanks":          "NG,NGN,B, Bank",
+		"the same again":  "NG,NGN,ACCESS_BANK,Another",
+		"out of order":    "NG,NGN,ABLE,Able Bank",
+	} {
+		if list, err := discovery.Parse(good + line); err == nil || !strings.Contains(err.Error(), "line 2") {
+			t.Errorf("%s: %v, %v", name, list, err)
+		}
+	}
+}
+
+func FuzzParse(f *testing.F) {
+	// Whatever the file says, what is taken is in order and whole.
+	f.Add("NG,NGN,ACCESS_BANK,Access Bank\nNG,NGN,GTBANK,GTBank\n# end")
+	f.Add(",,,\n")
+	f.Fuzz(func(t *testing.T, text string) {
+		list, err := discovery.Parse(text)
+		if err != nil {
+			return
+		}
+		for i, one := range list {
+			if !corridor.Live(one.Currency, one.Country) || one.Code == "" || one.Name == "" {
+				t.Fatalf("taken: %+v", one)
+			}
+			if i > 0 && one.Country == list[i-1].Country && one.Currency == list[i-1].Currency && one.Code <= list[i-1].Code {
+				t.Fatalf("%+v after %+v", one, list[i-1])
+			}
+		}
+	})
+}
