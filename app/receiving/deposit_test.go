@@ -1,0 +1,157 @@
+package receiving_test
+
+import (
+	"context"
+	"sync"
+	"testing"
+	"time"
+
+	"causeway/core/account"
+	"causeway/core/fault"
+	"causeway/core/ident"
+	"causeway/core/money"
+	"causeway/core/platform"
+	"causeway/core/transaction"
+	"causeway/ports"
+)
+
+func TestFundedAccountHasTheMoney(t *testing.T) {
+	t.Parallel()
+	// A simulated deposit is in the account at once, booked from the rail, and stands
+	// among the transactions as completed.
+	h := newHouse(t)
+	own := h.open(t, h.account(t, h.platform.ID, ident.Customer{}, "USDC"))
+
+	first, err := h.Fund(t.Context(), h.who(), h.dollars.ID, 100_00, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	second, err := h.Fund(t.Context(), h.who(), h.dollars.ID, 1, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	platforms, err := h.Fund(t.Context(), h.who(), own.ID, 5_000_000, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+
+	if first.Balance != 100_00 || second.Balance != 100_01 || first.Account.ID != h.dollars.ID || first.Account.Reference != h.dollars.Reference {
+		t.Errorf("the balances are %d and %d of %+v", first.Balance, second.Balance, first.Account)
+	}
+	h.wantBooks(t, map[string]int64{
+		"customers/" + h.dollars.ID.String() + " USD": -100_01, "rails/RTP USD": 100_01,
+		"platform/" + own.ID.String() + " USDC": -5_000_000, first.Transaction.InRail + " USD": 100_01, platforms.Transaction.InRail + " USDC": 5_000_000,
+	})
+	read := h.read(t, first.Transaction.ID)
+	if read.State.Status != transaction.Completed || read.Type != transaction.Incoming || read.Customer != h.ana.ID || read.PlatformCustomerID != "ana" ||
+		read.Destination.InternalAccount != h.dollars.ID || read.SettledAt.IsZero() || read.Reference != h.dollars.Reference {
+		t.Errorf("%+v", read)
+	}
+	if err := read.Shape().Explain(read.State, nil); err == nil {
+		t.Error("a deposit without postings is explained")
+	}
+	h.wantTold(t, first.Transaction.ID, "INCOMING_PAYMENT.COMPLETED")
+}
+
+func TestFundingIsRefused(t *testing.T) {
+	t.Parallel()
+	// Nothing is booked for amounts out of range, for accounts that are not this
+	// platform's or not in use, and never in production.
+	h := newHouse(t)
+	frozen := h.account(t, h.platform.ID, h.ana.ID, "EUR")
+	frozen.Status = account.InternalFrozen
+	h.open(t, frozen)
+	bo := h.customer("bo")
+	bo.DeletedAt = noon
+	h.do(t, func(ctx context.Context, tx ports.Tx) error { return tx.CreateCustomer(ctx, bo) })
+	gone := h.open(t, h.account(t, h.platform.ID, bo.ID, "USD"))
+	elsewhere := h.open(t, h.account(t, h.next.ID, ident.Customer{}, "USD"))
+	real := h.who()
+	real.Environment = platform.Production
+
+	for what, test := range map[string]struct {
+		who    platform.Principal
+		to     ident.InternalAccount
+		amount int64
+		code   fault.Code
+		fields []string
+	}{
+		"nothing":            {h.who(), h.dollars.ID, 0, fault.InvalidInput, []string{"amount"}},
+		"less":               {h.who(), h.dollars.ID, -1, fault.InvalidInput, []string{"amount"}},
+		"too much":           {h.who(), h.dollars.ID, 100_000_000_001, fault.InvalidInput, []string{"amount"}},
+		"production":         {real, h.dollars.ID, 1, fault.Forbidden, nil},
+		"unknown":            {h.who(), ident.NewInternalAccount(h.ids.New, noon), 1, fault.InternalAccountNotFound, nil},
+		"another platform's": {h.who(), elsewhere.ID, 1, fault.InternalAccountNotFound, nil},
+		"frozen":             {h.who(), frozen.ID, 1, fault.InvalidInput, []string{"accountId"}},
+		"deleted customer's": {h.who(), gone.ID, 1, fault.CustomerDeleted, nil},
+	} {
+		_, err := h.Fund(t.Context(), test.who, test.to, test.amount, nil)
+		wantFault(t, what, err, test.code, test.fields...)
+	}
+	h.wantBooks(t, nil)
+}
+
+func TestManyFundOneAccount(t *testing.T) {
+	t.Parallel()
+	// However many pay in at once, each is answered with its own balance, and together
+	// they are the sum.
+	h := newHouse(t)
+	const payers = 60
+	balances := make([]int64, payers)
+	var all sync.WaitGroup
+	for i := range payers {
+		all.Go(func() {
+			funded, err := h.Fund(context.Background(), h.who(), h.dollars.ID, 3, nil)
+			if err != nil {
+				t.Error(err)
+			}
+			balances[i] = funded.Balance
+		})
+	}
+	all.Wait()
+
+	seen := map[int64]bool{}
+	for _, b := range balances {
+		if seen[b] || b%3 != 0 || b > 3*payers {
+			t.Errorf("a balance of %d", b)
+		}
+		seen[b] = true
+	}
+	h.wantBooks(t, map[string]int64{"customers/" + h.dollars.ID.String() + " USD": -3 * payers, "rails/RTP USD": 3 * payers})
+}
+
+func TestDepositIsBookedOnce(t *testing.T) {
+	t.Parallel()
+	// A payment with an account's reference is in the account, once however often the
+	// partner tells of it; what the account cannot take is kept as unmatched.
+	h := newHouse(t)
+	receipt := func(partner string, amount money.Amount) transaction.Receipt {
+		return transaction.Receipt{ID: transaction.ReceiptID("rails/ACH", partner, noon), PartnerID: partner, Platform: h.platform.ID,
+			Rail: "rails/ACH", Reference: h.dollars.Reference, Amount: amount, At: noon.Add(-time.Minute)}
+	}
+	paid := receipt("1", money.Amount{Minor: 20_00, Currency: "USD"})
+
+	for range 2 {
+		made, err := h.Deposit(t.Context(), paid, h.dollars.ID, nil)
+		if err != nil || made.State.Status != transaction.Completed || made.ID.UUID() != paid.ID.UUID() {
+			t.Fatalf("%+v, %v", made, err)
+		}
+	}
+	for range 2 {
+		_, err := h.Deposit(t.Context(), receipt("2", money.Amount{Minor: 5, Currency: "EUR"}), h.dollars.ID, nil)
+		wantFault(t, "another currency", err, fault.InvalidCurrency)
+	}
+
+	h.wantBooks(t, map[string]int64{"customers/" + h.dollars.ID.String() + " USD": -20_00, "rails/ACH USD": 20_00,
+		"rails/ACH EUR": 5, "funding/unmatched EUR": -5})
+	read := h.read(t, transactionOf(paid))
+	if read.Reference != h.dollars.Reference || read.InRail != "rails/ACH" {
+		t.Errorf("%+v", read)
+	}
+	h.wantTold(t, read.ID, "INCOMING_PAYMENT.COMPLETED")
+}
+
+func transactionOf(r transaction.Receipt) (id ident.Transaction) {
+	ident.Set(&id, r.ID.UUID())
+	return id
+}
