@@ -112,7 +112,7 @@ var typeCases = []typeCase{
 	{"ETHEREUM_WALLET", "USDC", `{"address": "0xAb5801a7D398351b8bE11C439e05C5B3259aeC9B"}`, "ETHEREUM", "", "0xAb5801a7D398351b8bE11C439e05C5B3259aeC9B",
 		[]string{"address", "address=vitalik.eth"}},
 	{"TRON_WALLET", "USDT", `{"address": "TR7NHqjeKQxGTCi8q8ZY4pL8otSzgjLj6t"}`, "TRON", "", "TR7NHqjeKQxGTCi8q8ZY4pL8otSzgjLj6t",
-		[]string{"address", "address=TR7NHqjeKQxGTCi8q8ZY4pL8otSzgjLj6", "address=XR7NHqjeKQxGTCi8q8ZY4pL8otSzgjLj6t", "address=TR7NHqjeKQxGTCi8q8ZY4pL8otSzgjLj0t"}},
+		[]string{"address", "address=TR7NHqjeKQxGTCi8q8ZY4pL8otSzgjLj6", "address=XR7NHqjeKQxGTCi8q8ZY4pL8otSzgjLj6t", "address=TR7NHqjeKQxGTCi8q8ZY4pL8otSzgjLj0t", "address=TR7NHqjeKQxGTCi8q8ZY4pL8otSzgjLj6u"}},
 	{"LIGHTNING", "BTC", `{"lightningAddress": "ana@wallet.example.com"}`, "LIGHTNING", "", "ana@wallet.example.com",
 		[]string{"lightningAddress > accountInfo", "lightningAddress=ana", "bolt12=lno1pqps7sjqpgtyzm > accountInfo", "invoice=lnbc20u1p3y0x3hpp > accountInfo", "lightningAddress=a@b"}},
 }

@@ -29,15 +29,6 @@ func checkEVMAddress(address string) string {
 	return ""
 }
 
-var tronAddress = regexp.MustCompile(`^T[1-9A-HJ-NP-Za-km-z]{33}$`)
-
-func checkTronAddress(address string) string {
-	if !tronAddress.MatchString(address) {
-		return "must be T and 33 base58 characters"
-	}
-	return ""
-}
-
 func checkLightningAddress(address string) string {
 	if !party.IsEmail(address) {
 		return "must have the form name@host"

@@ -5,6 +5,7 @@ import (
 	"encoding/hex"
 	"fmt"
 	"math/big"
+	"slices"
 
 	"causeway/core/account"
 	"causeway/core/corridor"
@@ -103,10 +104,19 @@ func address(chain corridor.Rail, reference string) string {
 	case corridor.Altchain:
 		return base58(sum[:])
 	case corridor.Tron:
-		return "T" + base58(sum[:])[:33]
+		return base58(tronBytes(sum[:20]))
 	default:
 		return "0x" + hex.EncodeToString(sum[:20])
 	}
+}
+
+// tronBytes are an address with the four bytes that check it, so that clients which
+// verify addresses are not put off.
+func tronBytes(account []byte) []byte {
+	bytes := append([]byte{0x41}, account...)
+	once := sha256.Sum256(bytes)
+	twice := sha256.Sum256(once[:])
+	return append(bytes, twice[:4]...)
 }
 
 func base58(data []byte) string {
@@ -117,5 +127,6 @@ func base58(data []byte) string {
 		n.DivMod(n, base, digit)
 		text = append(text, letters[digit.Int64()])
 	}
+	slices.Reverse(text)
 	return string(text)
 }

@@ -9,6 +9,7 @@ import (
 	"causeway/adapters/rails/sandbox"
 	"causeway/core/account"
 	"causeway/core/ident"
+	"causeway/core/money"
 	"causeway/core/transaction"
 	"causeway/ports"
 	"causeway/ports/portstest"
@@ -97,6 +98,27 @@ func TestTransfersAndQuotesReadTheEndsTheirOwnWay(t *testing.T) {
 
 		if got[0] != want.transfer || got[1] != want.quote {
 			t.Errorf("%s: %+v; want %+v", end, got, want)
+		}
+	}
+}
+
+func TestAddressesHaveTheFormOfTheirChain(t *testing.T) {
+	t.Parallel()
+	// An address that is told to a payer could be registered as a wallet: clients that
+	// verify addresses take it.
+	rail := sandbox.New(fixed(noon), 1)
+	generator := func(time.Time) uuid.UUID { return uuid.UUID{6: 0x70, 8: 0x80, 15: 1} }
+	for _, currency := range []money.Currency{"BTC", "USDC", "USDT", "USDB"} {
+		ways, err := rail.Funding(ident.Platform{}, "Ana Silva", "FUND-"+string(currency), currency)
+		if err != nil || len(ways) == 0 {
+			t.Fatalf("%s: %v, %v", currency, ways, err)
+		}
+		for _, way := range ways {
+			if _, err := account.Validate(account.CreateRequest{
+				ID: ident.NewExternalAccount(generator, noon), Platform: ident.NewPlatform(generator, noon), Currency: string(currency), Info: way.Info, Now: noon,
+			}); err != nil {
+				t.Errorf("%s: %v: %v", currency, way.Info, err)
+			}
 		}
 	}
 }
