@@ -110,10 +110,10 @@ func build(ctx context.Context, c common, databaseURL string, masterKey [32]byte
 		Log: logrus.NewEntry(log), Committed: h.notify.Wake, Linger: linger})
 	h.quoting = quoting.New(quoting.Config{Store: h.db, Market: prices, Rails: rails, Clock: clock{}, IDs: made,
 		Execute: h.payments.Execute, Committed: h.notify.Wake, Linger: linger})
-	h.simulate = simulate.New(simulate.Config{Store: h.db, Receiver: h.payments, Clock: clock{}, IDs: made})
 	h.receiving = receiving.New(receiving.Config{Store: h.db, Jobs: h.db, Rails: rails, Ask: h.ask, Clock: clock{}, IDs: made,
 		Counterparties: ports.CounterpartiesBy{platform.Sandbox: people.New(c.SandboxUMADomain)},
 		Log:            logrus.NewEntry(log), Committed: h.notify.Wake, Linger: linger})
+	h.simulate = simulate.New(simulate.Config{Store: h.db, Receiver: h.payments, Depositor: h.receiving, Clock: clock{}, IDs: made})
 	return h, nil
 }
 

@@ -1,11 +1,12 @@
 // Package simulate plays the outside world for sandbox platforms: the payer who
-// pays a quote. What follows is the same code as in production.
+// pays a quote, or pays into an account. What follows is the same code as in production.
 package simulate
 
 import (
 	"context"
 
 	"causeway/app/group"
+	"causeway/core/account"
 	"causeway/core/corridor"
 	"causeway/core/fault"
 	"causeway/core/ident"
@@ -22,12 +23,18 @@ type Receiver interface {
 	Receive(ctx context.Context, r transaction.Receipt, claim *ports.Claim) (transaction.Transaction, error)
 }
 
+// Depositor takes in a payment that arrived for an internal account.
+type Depositor interface {
+	Deposit(ctx context.Context, r transaction.Receipt, to ident.InternalAccount, claim *ports.Claim) (transaction.Transaction, error)
+}
+
 // Config is what the use cases need.
 type Config struct {
-	Store    ports.Store
-	Receiver Receiver
-	Clock    ports.Clock
-	IDs      ports.IDs
+	Store     ports.Store
+	Receiver  Receiver
+	Depositor Depositor
+	Clock     ports.Clock
+	IDs       ports.IDs
 }
 
 // Simulate are the use cases.
@@ -58,8 +65,9 @@ func (s *Simulate) byReference(ctx context.Context, keys []ports.ReferenceKey) (
 	return results, nil
 }
 
-// Send is a payment a payer makes: by the reference of a quote's instructions, or
-// by the quote. Without an amount it is the quote's.
+// Send is a payment a payer makes: by the reference of a quote's instructions, by the
+// quote, or by the reference of an internal account. Without an amount it is the
+// quote's; an account has none.
 type Send struct {
 	Reference string
 	Quote     ident.Quote
@@ -82,6 +90,9 @@ func (s *Simulate) Send(ctx context.Context, who platform.Principal, in Send, cl
 	receipt := transaction.Receipt{Platform: who.Platform, Reference: in.Reference, At: now,
 		PartnerID: s.IDs.New(now).String(), Rail: arrival(in.Currency)}
 	receipt.Amount.Currency = in.Currency
+	if account.IsFundingReference(in.Reference) {
+		return s.deposit(ctx, receipt, in, claim)
+	}
 	switch wanted, err := s.wanted(ctx, who.Platform, in); {
 	case err == nil:
 		if wanted.Pricing.Sent.Currency != in.Currency {
@@ -97,6 +108,28 @@ func (s *Simulate) Send(ctx context.Context, who platform.Principal, in Send, cl
 	}
 	receipt.ID = transaction.ReceiptID(receipt.Rail, receipt.PartnerID, now)
 	return s.Receiver.Receive(ctx, receipt, claim)
+}
+
+// deposit pays into the internal account with the reference.
+func (s *Simulate) deposit(ctx context.Context, receipt transaction.Receipt, in Send, claim *ports.Claim) (transaction.Transaction, error) {
+	key := ports.ReferenceKey{Platform: receipt.Platform, Reference: in.Reference}
+	found, err := s.Store.InternalAccountsByReference(ctx, []ports.ReferenceKey{key})
+	if err != nil {
+		return transaction.Transaction{}, err
+	}
+	to, known := found[key]
+	switch {
+	case !known && in.Amount == nil:
+		return transaction.Transaction{}, fault.New(fault.ReferenceNotFound, "No account of this platform has the reference %q.", in.Reference)
+	case in.Amount == nil:
+		return transaction.Transaction{}, fault.Invalid(fault.Field{Field: "currencyAmount", Message: "must be given for a payment to an account"})
+	}
+	receipt.Amount.Minor = *in.Amount
+	receipt.ID = transaction.ReceiptID(receipt.Rail, receipt.PartnerID, receipt.At)
+	if !known {
+		return s.Receiver.Receive(ctx, receipt, claim)
+	}
+	return s.Depositor.Deposit(ctx, receipt, to.ID, claim)
 }
 
 func (in Send) check() error {

@@ -2,6 +2,7 @@ package account
 
 import (
 	"fmt"
+	"strings"
 	"slices"
 	"time"
 
@@ -12,6 +13,9 @@ import (
 // FundingReference is the code of an internal account in the memo of a payment to
 // it: FUND- and 12 digits and capital letters.
 func FundingReference(id ident.InternalAccount) string { return "FUND-" + ident.Code(id.UUID()) }
+
+// IsFundingReference tells whether a payer meant an internal account and not a quote.
+func IsFundingReference(reference string) bool { return strings.HasPrefix(reference, "FUND-") }
 
 // Funding asks a rail for the ways to pay into an account with this reference, whose
 // owner has this name.
