@@ -89,6 +89,7 @@ func TestPermissions(t *testing.T) {
 		{"VIEW", "GET", "/customers", nil, 200},
 		{"VIEW", "GET", "/transactions", nil, 200},
 		{"VIEW", "GET", "/exchange-rates", nil, 200},
+		{"VIEW", "GET", "/discoveries", nil, 200},
 		{"VIEW", "GET", "/tokens", nil, 200},
 		{"VIEW", "GET", "/webhook-keys", nil, 200},
 		{"VIEW", "GET", "/webhook-deliveries", nil, 200},

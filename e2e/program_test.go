@@ -16,12 +16,12 @@ func TestHelp(t *testing.T) {
 	// A newcomer is told what there is, in what order to begin, and how each command is
 	// used; a mistake is answered with what was wrong and where to read on.
 	out := must(t, nil, "--help")
-	for _, command := range []string{"dev", "serve", "migrate", "platform create", "demo", "ledger check", "ledger balances", "ledger entries", "version", "causeway dev"} {
+	for _, command := range []string{"dev", "serve", "migrate", "platform create", "corridors list", "corridors set", "corridors reset", "corridors history", "demo", "ledger check", "ledger balances", "ledger entries", "version", "causeway dev"} {
 		if !strings.Contains(out, command) {
 			t.Errorf("--help does not tell of %s:\n%s", command, out)
 		}
 	}
-	for _, command := range [][]string{{"dev"}, {"serve"}, {"migrate"}, {"platform", "create"}, {"demo"}, {"ledger", "check"}, {"ledger", "balances"}, {"ledger", "entries"}, {"version"}} {
+	for _, command := range [][]string{{"dev"}, {"serve"}, {"migrate"}, {"platform", "create"}, {"corridors", "set"}, {"corridors", "history"}, {"demo"}, {"ledger", "check"}, {"ledger", "balances"}, {"ledger", "entries"}, {"version"}} {
 		if out := must(t, nil, append(command, "--help")...); !strings.Contains(out, "Usage: causeway "+strings.Join(command, " ")) {
 			t.Errorf("%v --help:\n%s", command, out)
 		}
@@ -63,6 +63,10 @@ func TestWrongSettings(t *testing.T) {
 		"log level":             {append(good, "CAUSEWAY_LOG_LEVEL=loud"), nil, "log-level"},
 		"log format":            {append(good, "CAUSEWAY_LOG_FORMAT=xml"), nil, "log-format"},
 		"listen":                {append(good, "CAUSEWAY_LISTEN=nowhere:99999"), nil, "CAUSEWAY_LISTEN"},
+		"rates":                 {append(good, "CAUSEWAY_RATES=tea-leaves"), nil, "rates"},
+		"age of rates":          {append(good, "CAUSEWAY_RATES_MAX_AGE=1m"), nil, "CAUSEWAY_RATES_MAX_AGE"},
+		"source of rates":       {append(good, "CAUSEWAY_RATES=ecb", "CAUSEWAY_RATES_ECB=ftp://example.com"), nil, "CAUSEWAY_RATES_ECB"},
+		"dollars":               {append(good, "CAUSEWAY_RATES_DOLLARS=BTC"), nil, "CAUSEWAY_RATES_DOLLARS"},
 		"unknown flag":          {good, []string{"--colour"}, "--colour"},
 	} {
 		_, errOut, status := command(t, c.env, append([]string{"serve"}, c.flags...)...)
