@@ -3,6 +3,7 @@ package migrations
 var (
 	UpFrom = up
 	HashOf = hash
+	Files  = files
 )
 
 var Files = files

@@ -58,6 +58,49 @@ func TestHistoryOfTermsCannotBeChanged(t *testing.T) {
 	}
 }
 
+func TestChangesByHandAreInTheHistory(t *testing.T) {
+	t.Parallel()
+	// Whatever statement changes the table: a line that is moved to another pair ends at
+	// the one and begins at the other, and writing the same again is no change.
+	c := newTown(t)
+	operator, err := pgx.Connect(t.Context(), c.url)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer operator.Close(context.WithoutCancel(t.Context()))
+	for _, statement := range []string{
+		"INSERT INTO corridor_overrides (source, destination, fee_fixed, lock_seconds) VALUES ('USD', 'BTC', 1, 60)",
+		"UPDATE corridor_overrides SET fee_fixed = 1",
+		"UPDATE corridor_overrides SET min_sending = 2, max_sending = 3, fee_fraction = '0.5'",
+		"UPDATE corridor_overrides SET destination = 'EUR'",
+		"DELETE FROM corridor_overrides",
+	} {
+		if _, err := operator.Exec(t.Context(), statement); err != nil {
+			t.Fatalf("%s: %v", statement, err)
+		}
+	}
+
+	changes, err := c.CorridorChanges(t.Context(), ports.CorridorChangeFilter{})
+
+	if err != nil {
+		t.Fatal(err)
+	}
+	first := corridor.Written{Fixed: "1", Lock: "1m"}
+	whole := corridor.Written{Fixed: "1", Lock: "1m", Min: "2", Max: "3", Percent: "50%"}
+	want := []struct {
+		to            money.Currency
+		before, after corridor.Written
+	}{{to: "BTC", after: first}, {"BTC", first, whole}, {to: "BTC", before: whole}, {to: "EUR", after: whole}, {to: "EUR", before: whole}}
+	if len(changes) != len(want) {
+		t.Fatalf("%d changes, want %d: %+v", len(changes), len(want), changes)
+	}
+	for i, change := range changes {
+		if change.To != want[i].to || change.Before.Write() != want[i].before || change.After.Write() != want[i].after {
+			t.Errorf("change %d: %s from %+v to %+v, want %+v", i, change.To, change.Before.Write(), change.After.Write(), want[i])
+		}
+	}
+}
+
 func TestAServicesLoginChangesNoTerms(t *testing.T) {
 	t.Parallel()
 	// Whoever connects with a login of the service alone is told which one to use.

@@ -66,6 +66,37 @@ func TestCountriesAreThePublishedOnes(t *testing.T) {
 	}
 }
 
+func TestEveryCountryIsReached(t *testing.T) {
+	// To each country of the table a small payment finds a rail that is published for it,
+	// in each of its currencies; where beneficiaries are reached by phone, it is mobile money.
+	t.Parallel()
+	byPhone := strings.Fields("BJ CI CM KE MW RW SN TZ UG ZM")
+	for _, row := range published {
+		for _, code := range strings.Fields(row.countries) {
+			country, _ := corridor.At(code)
+			for _, currency := range country.Currencies {
+				from := money.USD
+				if currency == money.USD {
+					from = money.EUR
+				}
+				way, err := corridor.Find(from, currency, code)
+				if err != nil {
+					t.Errorf("%s to %s in %s: %v", from, currency, code, err)
+					continue
+				}
+				rail, err := corridor.ChooseRail(currency, code, 100)
+				wanted := slices.Contains(row.rails, rail)
+				if slices.Contains(byPhone, code) {
+					wanted = rail == corridor.MobileMoney
+				}
+				if err != nil || !wanted || way.Rail != rail {
+					t.Errorf("%s in %s goes by %s (of %s), %v", currency, code, rail, way.Rail, err)
+				}
+			}
+		}
+	}
+}
+
 func TestAnnouncedCountriesAreRefusedAsSuch(t *testing.T) {
 	// A corridor that is announced says so, whether one asks for its currency or its country.
 	t.Parallel()
