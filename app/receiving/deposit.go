@@ -2,6 +2,7 @@ package receiving
 
 import (
 	"context"
+	"maps"
 
 	"causeway/app/group"
 	"causeway/core/account"
@@ -22,9 +23,7 @@ const MostFunded = 100_000_000_000
 
 // Funded is an account after money came in.
 type Funded struct {
-	Account account.Internal
-	// Balance is in minor units.
-	Balance     int64
+	account.Holding
 	Transaction transaction.Transaction
 }
 
@@ -64,10 +63,10 @@ func (r *Receiving) fundGroup(ctx context.Context, commands []funding) ([]group.
 		if err != nil {
 			return err
 		}
-		balances, err := tx.Locked(ctx, receivers(parties))
-		if err != nil {
+		if done.held, err = tx.Locked(ctx, receivers(parties)); err != nil {
 			return err
 		}
+		balances := maps.Clone(done.held)
 		for i, c := range commands {
 			results[i].Value, results[i].Err = done.fund(c, parties[i], balances)
 			if c.claim != nil {
@@ -120,7 +119,7 @@ func (w *work) fund(c funding, p ports.InflowParties, balances map[ledger.Accoun
 	in.Partner, in.Reference = arrival(p.To.Currency), p.To.Reference
 	d := in.Deposit(w.now)
 	w.create(d)
-	return Funded{Account: *p.To, Balance: balances[at], Transaction: d.Transaction}, nil
+	return Funded{account.Holding{Internal: *p.To, Balance: balances[at]}, d.Transaction}, nil
 }
 
 // mayReceive is nil when an account is there and can be paid to.

@@ -2,6 +2,7 @@ package receiving_test
 
 import (
 	"context"
+	"slices"
 	"sync"
 	"testing"
 	"time"
@@ -35,8 +36,8 @@ func TestFundedAccountHasTheMoney(t *testing.T) {
 		t.Fatal(err)
 	}
 
-	if first.Balance != 100_00 || second.Balance != 100_01 || first.Account.ID != h.dollars.ID || first.Account.Reference != h.dollars.Reference {
-		t.Errorf("the balances are %d and %d of %+v", first.Balance, second.Balance, first.Account)
+	if first.Balance != 100_00 || second.Balance != 100_01 || first.ID != h.dollars.ID || first.Reference != h.dollars.Reference {
+		t.Errorf("the balances are %d and %d of %+v", first.Balance, second.Balance, first.Internal)
 	}
 	h.wantBooks(t, map[string]int64{
 		"customers/" + h.dollars.ID.String() + " USD": -100_01, "rails/RTP USD": 100_01,
@@ -51,6 +52,9 @@ func TestFundedAccountHasTheMoney(t *testing.T) {
 		t.Error("a deposit without postings is explained")
 	}
 	h.wantTold(t, first.Transaction.ID, "INCOMING_PAYMENT.COMPLETED")
+	if got := h.balances(h.dollars.ID); !slices.Equal(got, []int64{100_00, 100_01}) {
+		t.Errorf("the balances told are %v", got)
+	}
 }
 
 func TestFundingIsRefused(t *testing.T) {

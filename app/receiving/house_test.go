@@ -310,6 +310,19 @@ func (h *house) wantTold(t testing.TB, id ident.Transaction, want ...string) {
 	}
 }
 
+// balances are those told about an account so far.
+func (h *house) balances(id ident.InternalAccount) []int64 {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	var told []int64
+	for _, e := range h.events {
+		if holding, ok := e.Resource.(account.Holding); ok && holding.ID == id && e.Name == event.InternalAccountBalanceUpdated {
+			told = append(told, holding.Balance)
+		}
+	}
+	return told
+}
+
 // jobs counts the jobs of a step that wait.
 func (h *house) jobs(t testing.TB, step transaction.Step) (n int) {
 	t.Helper()

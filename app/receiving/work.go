@@ -25,6 +25,8 @@ type work struct {
 	jobs     []ports.Job
 	mine     map[mine]int // index into jobs
 	handover time.Duration
+	// held are the balances that were locked to decide, as they were then.
+	held map[ledger.Account]int64
 }
 
 // mine names the job that gathers the subjects of a platform for a step, to be done at
@@ -93,7 +95,7 @@ func (w *work) write(ctx context.Context, tx ports.Tx) error {
 	if err := tx.AddJobs(ctx, w.jobs); err != nil {
 		return err
 	}
-	return booking.Write(ctx, tx, booking.Batch{Postings: w.postings, Events: w.events, Now: w.now, IDs: w.ids})
+	return booking.Write(ctx, tx, booking.Batch{Postings: w.postings, Events: w.events, Held: w.held, Now: w.now, IDs: w.ids})
 }
 
 // goOn follows up what was committed: events are sent, and the jobs of this process

@@ -104,7 +104,26 @@ type umaReceiveRequest struct {
 	ReceivingCurrencyAmount httpapi.Minor              `json:"receivingCurrencyAmount" minimum:"1" maximum:"9000000000000000" doc:"In the smallest unit of that currency." example:"1250"`
 }
 
+type fundRequest struct {
+	Amount httpapi.Minor `json:"amount" minimum:"1" maximum:"100000000000" doc:"In the smallest unit of the account's currency." example:"100000"`
+}
+
 func registerSandboxReceiving(a *httpapi.API, r Receiving) {
+	type fund struct {
+		AccountID httpapi.ID[ident.InternalAccount] `path:"accountId" doc:"The account."`
+		Body      fundRequest
+	}
+	httpapi.Post(a, httpapi.Operation{
+		ID: "sandboxFundInternalAccount", Path: "/sandbox/internal-accounts/{accountId}/fund", Tag: tagSandbox, Summary: "Pay into an internal account",
+		Permission: platform.Transact, SandboxOnly: true,
+		Description: "Plays somebody who pays into a balance: the money is there at once, and the answer is the account with it. " +
+			"The deposit stands among the transactions.",
+		Errors:         []fault.Code{fault.InternalAccountNotFound, fault.CustomerDeleted, fault.Forbidden},
+		RequestExample: `{"amount": 100000}`,
+	}, func(ctx context.Context, call httpapi.Call, in *fund) (receiving.Funded, error) {
+		return r.Fund(ctx, call.Principal, in.AccountID.Value, int64(in.Body.Amount), call.Claim)
+	}, func(f receiving.Funded) internalAccountBody { return internalAccountOf(f.Holding) })
+
 	type receive struct{ Body umaReceiveRequest }
 	httpapi.Post(a, httpapi.Operation{
 		ID: "sandboxReceive", Path: "/sandbox/uma/receive", Tag: tagSandbox, Summary: "Pay a customer from another provider", Permission: platform.Transact, SandboxOnly: true,
