@@ -78,11 +78,17 @@ func (e everywhere) RailFor(ident.Platform) (ports.Rail, error) { return e.Rail,
 func newHouse(t testing.TB) *house {
 	t.Helper()
 	h := furnish(t, pgtest.New(t))
+	h.work(t)
+	return h
+}
+
+// work begins the work, until the test ends.
+func (h *house) work(t testing.TB) {
+	t.Helper()
 	working, stop := context.WithCancel(context.Background())
 	var all sync.WaitGroup
 	all.Go(func() { h.Run(working) })
 	t.Cleanup(func() { stop(); all.Wait() })
-	return h
 }
 
 // furnish builds the house on a database reached by url; nobody works in it.
