@@ -26,6 +26,8 @@ const (
 	// handover is how long a new job is this process's own before any other may take
 	// it: usually it is done long before.
 	handover = 15 * time.Second
+	// atOnce is roughly how many subjects are gathered from jobs that were handed over.
+	atOnce = 512
 )
 
 // Do works on jobs of one step together, and ends them in the unit of work that
@@ -127,6 +129,7 @@ func (l *Lanes) run(ctx context.Context, lane *lane) {
 			l.rest(working, lane)
 			return
 		case first := <-lane.mine:
+			lane.slots <- struct{}{} // company gathers while there is no room
 			if l.Linger > 0 && len(lane.mine) > 0 {
 				time.Sleep(l.Linger) // there is company: more of it makes each cheaper
 			}
@@ -142,6 +145,7 @@ func (l *Lanes) rest(ctx context.Context, lane *lane) {
 	for {
 		select {
 		case first := <-lane.mine:
+			lane.slots <- struct{}{}
 			l.start(ctx, lane, lane.gather(first))
 		default:
 			return
@@ -151,11 +155,11 @@ func (l *Lanes) rest(ctx context.Context, lane *lane) {
 
 // gather adds to the first job what else was handed over meanwhile.
 func (lane *lane) gather(first ports.Job) []ports.Job {
-	jobs := []ports.Job{first}
-	for len(jobs) < lane.Most {
+	jobs, subjects := []ports.Job{first}, len(first.Subjects)
+	for len(jobs) < lane.Most && subjects < atOnce {
 		select {
 		case j := <-lane.mine:
-			jobs = append(jobs, j)
+			jobs, subjects = append(jobs, j), subjects+len(j.Subjects)
 		default:
 			return jobs
 		}
@@ -163,9 +167,8 @@ func (lane *lane) gather(first ports.Job) []ports.Job {
 	return jobs
 }
 
-// start does jobs beside others, as soon as there is room.
+// start does jobs beside others, in a slot that is taken, and gives it back.
 func (l *Lanes) start(ctx context.Context, lane *lane, jobs []ports.Job) {
-	lane.slots <- struct{}{}
 	lane.all.Go(func() {
 		defer func() { <-lane.slots }()
 		l.do(ctx, lane, jobs)
@@ -188,6 +191,7 @@ func (l *Lanes) due(ctx context.Context, lane *lane) {
 		taken := len(jobs)
 		for len(jobs) > 0 {
 			n := min(len(jobs), lane.Most)
+			lane.slots <- struct{}{}
 			l.start(ctx, lane, jobs[:n:n])
 			jobs = jobs[n:]
 		}

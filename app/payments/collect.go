@@ -28,7 +28,7 @@ func (p *Payments) collect(ctx context.Context, jobs []ports.Job) error {
 		}
 		outcomes[ports.TransactionKey{Platform: t.Platform, ID: t.ID}] = outcome
 	}
-	return p.settle(ctx, jobs, outcomes, func(w *work, t transaction.Transaction, o ports.Outcome) error {
+	return p.settle(ctx, jobs, outcomes, func(w work, t transaction.Transaction, o ports.Outcome) error {
 		if !collecting(t) {
 			return nil // settled by an earlier attempt
 		}
@@ -41,20 +41,20 @@ func collecting(t transaction.Transaction) bool {
 	return t.Type == transaction.Outgoing && t.State == transaction.State{Status: transaction.Processing}
 }
 
-func (w *work) collected(t transaction.Transaction, o ports.Outcome) error {
+func (w work) collected(t transaction.Transaction, o ports.Outcome) error {
 	var d transaction.Decision
 	var err error
 	switch o.Verdict {
 	case ports.Done:
-		d, err = t.Collected(w.now)
+		d, err = t.Collected(w.Now)
 	case ports.Refused:
-		d, err = t.Uncollected(o.Reason, w.now)
+		d, err = t.Uncollected(o.Reason, w.Now)
 	default:
-		w.later(t.Platform, transaction.StepCollect, t.ID.UUID(), againAt(o, w.now))
+		w.Later(t.Platform, transaction.StepCollect, t.ID.UUID(), againAt(o, w.Now))
 		return nil
 	}
 	if err == nil {
-		w.add(d)
+		w.Change(d)
 	}
 	return err
 }

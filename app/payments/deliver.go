@@ -34,7 +34,7 @@ func (p *Payments) ask(ctx context.Context, jobs []ports.Job, still func(transac
 			outcomes[ports.TransactionKey{Platform: t.Platform, ID: t.ID}] = outcome
 		}
 	}
-	return p.settle(ctx, jobs, outcomes, func(w *work, t transaction.Transaction, o ports.Outcome) error {
+	return p.settle(ctx, jobs, outcomes, func(w work, t transaction.Transaction, o ports.Outcome) error {
 		if !still(t.State) {
 			return nil // settled by an earlier attempt
 		}
@@ -43,14 +43,14 @@ func (p *Payments) ask(ctx context.Context, jobs []ports.Job, still func(transac
 }
 
 // answer decides about what a rail said of a payout.
-func (w *work) answer(t transaction.Transaction, o ports.Outcome) error {
+func (w work) answer(t transaction.Transaction, o ports.Outcome) error {
 	if o.Accepted || o.Verdict == ports.Done {
-		handed, err := t.Handed(w.now)
+		handed, err := t.Handed(w.Now)
 		if err != nil {
 			return err
 		}
 		if len(handed.Events) > 0 {
-			w.add(handed)
+			w.Change(handed)
 		}
 		t = handed.Transaction
 	}
@@ -61,37 +61,37 @@ func (w *work) answer(t transaction.Transaction, o ports.Outcome) error {
 	var err error
 	switch o.Verdict {
 	case ports.Done:
-		d, err = t.Deliver(w.now)
+		d, err = t.Deliver(w.Now)
 		if !o.Again.IsZero() {
-			w.later(t.Platform, transaction.StepWatch, t.ID.UUID(), o.Again)
+			w.Later(t.Platform, transaction.StepWatch, t.ID.UUID(), o.Again)
 		}
 	case ports.Refused:
-		d, err = t.Refuse(o.Reason, w.now)
+		d, err = t.Refuse(o.Reason, w.Now)
 	case ports.CancelledByUser:
-		d, err = t.Cancel(w.now)
+		d, err = t.Cancel(w.Now)
 	default: // waiting, or the rail could not be asked
-		w.later(t.Platform, transaction.StepDeliver, t.ID.UUID(), againAt(o, w.now))
+		w.Later(t.Platform, transaction.StepDeliver, t.ID.UUID(), againAt(o, w.Now))
 		return nil
 	}
 	if err == nil {
-		w.add(d)
+		w.Change(d)
 	}
 	return err
 }
 
 // watched decides about what a rail said of a payout that was delivered.
-func (w *work) watched(t transaction.Transaction, o ports.Outcome) error {
+func (w work) watched(t transaction.Transaction, o ports.Outcome) error {
 	switch {
 	case o.Verdict == ports.CameBack:
-		d, err := t.Return(w.now)
+		d, err := t.Return(w.Now)
 		if err == nil {
-			w.add(d)
+			w.Change(d)
 		}
 		return err
 	case o.Verdict != ports.Done:
-		w.later(t.Platform, transaction.StepWatch, t.ID.UUID(), againAt(o, w.now))
+		w.Later(t.Platform, transaction.StepWatch, t.ID.UUID(), againAt(o, w.Now))
 	case !o.Again.IsZero():
-		w.later(t.Platform, transaction.StepWatch, t.ID.UUID(), o.Again)
+		w.Later(t.Platform, transaction.StepWatch, t.ID.UUID(), o.Again)
 	}
 	return nil
 }
@@ -99,12 +99,12 @@ func (w *work) watched(t transaction.Transaction, o ports.Outcome) error {
 // settle decides about all transactions of jobs in one unit of work, and ends the
 // jobs in it.
 func (p *Payments) settle(ctx context.Context, jobs []ports.Job, outcomes map[ports.TransactionKey]ports.Outcome,
-	decide func(*work, transaction.Transaction, ports.Outcome) error) error {
+	decide func(work, transaction.Transaction, ports.Outcome) error) error {
 	keys := make([]ports.TransactionKey, 0, len(outcomes))
 	for key := range outcomes {
 		keys = append(keys, key)
 	}
-	var done *work
+	var done work
 	err := p.Store.Do(ctx, func(ctx context.Context, tx ports.Tx) error {
 		done = p.newWork()
 		if len(keys) > 0 {
@@ -121,7 +121,7 @@ func (p *Payments) settle(ctx context.Context, jobs []ports.Job, outcomes map[po
 		if err := tx.FinishJobs(ctx, jobs); err != nil {
 			return err
 		}
-		return done.write(ctx, tx)
+		return done.Write(ctx, tx)
 	})
 	if err != nil {
 		return err

@@ -37,7 +37,7 @@ func (p *Payments) executeGroup(ctx context.Context, orders []*order) ([]group.R
 		keys[i] = o.quote
 	}
 	var results []group.Result[quote.Quoted]
-	var done *work
+	var done work
 	err := p.Store.Do(ctx, func(ctx context.Context, tx ports.Tx) error {
 		results, done = make([]group.Result[quote.Quoted], len(orders)), p.newWork()
 		states, err := tx.LockQuotes(ctx, keys)
@@ -69,7 +69,7 @@ func (p *Payments) executeGroup(ctx context.Context, orders []*order) ([]group.R
 				}
 			}
 		}
-		return done.write(ctx, tx)
+		return done.Write(ctx, tx)
 	})
 	if err != nil {
 		return nil, err
@@ -79,9 +79,9 @@ func (p *Payments) executeGroup(ctx context.Context, orders []*order) ([]group.R
 }
 
 // execute decides about one order, in the light of those before it in the group.
-func (w *work) execute(state ports.QuoteState, tried bool, balances ledger.Balances) (quote.Quoted, error) {
-	t := w.latest(state.Transaction)
-	d, err := t.Execute(w.now)
+func (w work) execute(state ports.QuoteState, tried bool, balances ledger.Balances) (quote.Quoted, error) {
+	t := w.Latest(state.Transaction)
+	d, err := t.Execute(w.Now)
 	if tried && fault.Is(err, fault.QuoteAlreadyExecuted) {
 		return quote.Quoted{Quote: state.Quote, Status: quote.StatusOf(t.State)}, nil
 	}
@@ -91,7 +91,7 @@ func (w *work) execute(state ports.QuoteState, tried bool, balances ledger.Balan
 	if err := pay(balances, d); err != nil {
 		return quote.Quoted{}, err
 	}
-	w.add(d)
+	w.Change(d)
 	return quote.Quoted{Quote: state.Quote, Status: quote.StatusOf(d.Transaction.State)}, nil
 }
 
@@ -115,7 +115,7 @@ func pay(balances ledger.Balances, d transaction.Decision) error {
 
 // lockBalances holds the balances of all internal accounts that pay or are paid, and
 // gives a copy to decide on.
-func (w *work) lockBalances(ctx context.Context, tx ports.Tx, transactions []transaction.Transaction) (ledger.Balances, error) {
+func (w work) lockBalances(ctx context.Context, tx ports.Tx, transactions []transaction.Transaction) (ledger.Balances, error) {
 	var accounts []ledger.Account
 	seen := map[ledger.Account]bool{}
 	for _, t := range transactions {
@@ -130,6 +130,6 @@ func (w *work) lockBalances(ctx context.Context, tx ports.Tx, transactions []tra
 		return ledger.Balances{}, nil
 	}
 	var err error
-	w.held, err = tx.Locked(ctx, accounts)
-	return maps.Clone(w.held), err
+	w.Held, err = tx.Locked(ctx, accounts)
+	return maps.Clone(w.Held), err
 }

@@ -20,17 +20,17 @@ func (p *Payments) expire(ctx context.Context, jobs []ports.Job) error {
 			unpaid[key] = ports.Outcome{}
 		}
 	}
-	return p.settle(ctx, jobs, unpaid, func(w *work, t transaction.Transaction, _ ports.Outcome) error {
+	return p.settle(ctx, jobs, unpaid, func(w work, t transaction.Transaction, _ ports.Outcome) error {
 		if t.State.Status != transaction.Pending {
 			return nil // paid meanwhile
 		}
-		if w.now.Before(t.ExpiresAt) {
-			w.later(t.Platform, transaction.StepExpire, t.ID.UUID(), t.ExpiresAt)
+		if w.Now.Before(t.ExpiresAt) {
+			w.Later(t.Platform, transaction.StepExpire, t.ID.UUID(), t.ExpiresAt)
 			return nil
 		}
-		d, err := t.ExpireAt(w.now)
+		d, err := t.ExpireAt(w.Now)
 		if err == nil {
-			w.add(d)
+			w.Change(d)
 		}
 		return err
 	})

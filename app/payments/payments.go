@@ -9,12 +9,12 @@ package payments
 
 import (
 	"context"
-	"sync/atomic"
 	"time"
 
 	"github.com/sirupsen/logrus"
 
 	"causeway/app/group"
+	"causeway/app/lanes"
 	"causeway/core/ident"
 	"causeway/core/quote"
 	"causeway/core/transaction"
@@ -38,12 +38,10 @@ type Config struct {
 // Payments are the use cases.
 type Payments struct {
 	Config
+	*lanes.Lanes
 	takeIn   *group.Collector[incoming, transaction.Transaction]
 	execute  *group.Collector[*order, quote.Quoted]
 	transfer *group.Collector[*transferOut, transaction.Transaction]
-	steps    map[transaction.Step]*lane
-	// working tells whether Run runs here, so that new work can be handed to it.
-	working atomic.Bool
 }
 
 // New makes the use cases. Run has to run somewhere for payments to go on.
@@ -52,14 +50,14 @@ func New(c Config) *Payments {
 	p.takeIn = group.New(group.Options{Most: 256, Linger: c.Linger}, p.takeInGroup)
 	p.execute = group.New(group.Options{Most: 256, Linger: c.Linger}, p.executeGroup)
 	p.transfer = group.New(group.Options{Most: 256, Linger: c.Linger}, p.transferGroup)
-	p.steps = map[transaction.Step]*lane{
-		transaction.StepDeliver:  newLane(p.deliver),
-		transaction.StepCollect:  newLane(p.collect),
-		transaction.StepWatch:    newLane(p.watch),
-		transaction.StepRefund:   newLane(p.refund),
-		transaction.StepSendBack: newLane(p.sendBack),
-		transaction.StepExpire:   newLane(p.expire),
-	}
+	p.Lanes = lanes.New(lanes.Config{Jobs: c.Jobs, Clock: c.Clock, Log: c.Log, Linger: c.Linger},
+		lanes.Lane{Step: transaction.StepDeliver, Do: p.deliver},
+		lanes.Lane{Step: transaction.StepCollect, Do: p.collect},
+		lanes.Lane{Step: transaction.StepWatch, Do: p.watch},
+		lanes.Lane{Step: transaction.StepRefund, Do: p.refund},
+		lanes.Lane{Step: transaction.StepSendBack, Do: p.sendBack},
+		lanes.Lane{Step: transaction.StepExpire, Do: p.expire},
+	)
 	return p
 }
 

@@ -28,7 +28,7 @@ func (p *Payments) takeInGroup(ctx context.Context, commands []incoming) ([]grou
 		receipts[i] = c.receipt
 	}
 	var results []group.Result[transaction.Transaction]
-	var done *work
+	var done work
 	err := p.Store.Do(ctx, func(ctx context.Context, tx ports.Tx) error {
 		results, done = make([]group.Result[transaction.Transaction], len(commands)), p.newWork()
 		taken, err := tx.TakeIn(ctx, receipts)
@@ -46,7 +46,7 @@ func (p *Payments) takeInGroup(ctx context.Context, commands []incoming) ([]grou
 				}
 			}
 		}
-		return done.write(ctx, tx)
+		return done.Write(ctx, tx)
 	})
 	if err != nil {
 		return nil, err
@@ -56,27 +56,27 @@ func (p *Payments) takeInGroup(ctx context.Context, commands []incoming) ([]grou
 }
 
 // receive decides about one receipt, in the light of those before it in the group.
-func (w *work) receive(r transaction.Receipt, taken ports.Taken) (transaction.Transaction, error) {
+func (w work) receive(r transaction.Receipt, taken ports.Taken) (transaction.Transaction, error) {
 	if taken.Transaction == nil {
 		if taken.Fresh {
-			w.postings = append(w.postings, r.Unmatched())
+			w.Post(r.Unmatched())
 		}
 		return transaction.Transaction{}, fault.New(fault.ReferenceNotFound,
 			"No quote has the reference %q. The payment of %s was received and is kept as unmatched; "+
 				"check the reference, which must be the one of the quote's payment instructions.", r.Reference, r.Amount)
 	}
-	t := w.latest(*taken.Transaction)
+	t := w.Latest(*taken.Transaction)
 	if !taken.Fresh {
 		return t, nil
 	}
-	d, err := t.Receive(r, w.now)
+	d, err := t.Receive(r, w.Now)
 	if err != nil {
 		return t, err
 	}
 	if d.Next == transaction.StepSendBack {
 		w.sendBack(r, d)
 	} else {
-		w.add(d)
+		w.Change(d)
 	}
 	return d.Transaction, nil
 }

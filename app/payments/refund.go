@@ -34,7 +34,7 @@ func (p *Payments) refund(ctx context.Context, jobs []ports.Job) error {
 		outcomes[ports.TransactionKey{Platform: t.Platform, ID: t.ID}] = p.sendRefund(ctx, ports.Refund{ID: t.ID.UUID(), Platform: t.Platform,
 			Rail: t.InRail, Reference: t.Refund.Reference, Amount: t.Refundable(), Payout: &payout, Inside: inside})
 	}
-	return p.settle(ctx, jobs, outcomes, func(w *work, t transaction.Transaction, o ports.Outcome) error {
+	return p.settle(ctx, jobs, outcomes, func(w work, t transaction.Transaction, o ports.Outcome) error {
 		if t.State.Refund != transaction.RefundPending {
 			return nil // settled by an earlier attempt
 		}
@@ -55,20 +55,20 @@ func (p *Payments) sendRefund(ctx context.Context, r ports.Refund) ports.Outcome
 	return rail.Refund(ctx, []ports.Refund{r})[0]
 }
 
-func (w *work) refunded(t transaction.Transaction, o ports.Outcome, to string) error {
+func (w work) refunded(t transaction.Transaction, o ports.Outcome, to string) error {
 	var d transaction.Decision
 	var err error
 	switch o.Verdict {
 	case ports.Done:
-		d, err = t.RefundPaid(to, w.now)
+		d, err = t.RefundPaid(to, w.Now)
 	case ports.Refused:
-		d, err = t.RefundLost(w.now)
+		d, err = t.RefundLost(w.Now)
 	default:
-		w.later(t.Platform, transaction.StepRefund, t.ID.UUID(), againAt(o, w.now))
+		w.Later(t.Platform, transaction.StepRefund, t.ID.UUID(), againAt(o, w.Now))
 		return nil
 	}
 	if err == nil {
-		w.add(d)
+		w.Change(d)
 	}
 	return err
 }
@@ -147,7 +147,7 @@ func (p *Payments) sendBack(ctx context.Context, jobs []ports.Job) error {
 			if err := tx.FinishJobs(ctx, []ports.Job{job}); err != nil {
 				return err
 			}
-			return w.write(ctx, tx)
+			return w.Write(ctx, tx)
 		}); err != nil {
 			return err
 		}
@@ -157,13 +157,13 @@ func (p *Payments) sendBack(ctx context.Context, jobs []ports.Job) error {
 
 // sentBack posts what a rail answered; the posting's id follows from the receipt,
 // so an answer that is heard twice is posted once.
-func (w *work) sentBack(r transaction.Receipt, o ports.Outcome) {
+func (w work) sentBack(r transaction.Receipt, o ports.Outcome) {
 	switch o.Verdict {
 	case ports.Done:
-		w.postings = append(w.postings, r.SentBack(w.now))
+		w.Post(r.SentBack(w.Now))
 	case ports.Refused:
-		w.postings = append(w.postings, r.NotSentBack(w.now))
+		w.Post(r.NotSentBack(w.Now))
 	default:
-		w.later(r.Platform, transaction.StepSendBack, r.ID.UUID(), againAt(o, w.now))
+		w.Later(r.Platform, transaction.StepSendBack, r.ID.UUID(), againAt(o, w.Now))
 	}
 }

@@ -45,7 +45,7 @@ func (p *Payments) transferGroup(ctx context.Context, orders []*transferOut) ([]
 		keys[i] = ports.PartyKey{Platform: o.out.Platform, FromInternal: o.out.From, ToExternal: o.out.To}
 	}
 	var results []group.Result[transaction.Transaction]
-	var done *work
+	var done work
 	err := p.Store.Do(ctx, func(ctx context.Context, tx ports.Tx) error {
 		results, done = make([]group.Result[transaction.Transaction], len(orders)), p.newWork()
 		parties, err := tx.Parties(ctx, keys)
@@ -55,7 +55,7 @@ func (p *Payments) transferGroup(ctx context.Context, orders []*transferOut) ([]
 		if err := done.transferAll(ctx, tx, orders, parties, results); err != nil {
 			return err
 		}
-		return done.write(ctx, tx)
+		return done.Write(ctx, tx)
 	})
 	if err != nil {
 		return nil, err
@@ -66,11 +66,11 @@ func (p *Payments) transferGroup(ctx context.Context, orders []*transferOut) ([]
 
 // transferAll makes all transfers first, to know the accounts whose balances decide,
 // and then lets them pay one after the other.
-func (w *work) transferAll(ctx context.Context, tx ports.Tx, orders []*transferOut, parties []quote.Parties, results []group.Result[transaction.Transaction]) error {
+func (w work) transferAll(ctx context.Context, tx ports.Tx, orders []*transferOut, parties []quote.Parties, results []group.Result[transaction.Transaction]) error {
 	decisions, made := make([]transaction.Decision, len(orders)), make([]transaction.Transaction, 0, len(orders))
 	for i, o := range orders {
 		o.tried = true
-		decisions[i], results[i].Err = o.out.Make(o.id, parties[i], w.now)
+		decisions[i], results[i].Err = o.out.Make(o.id, parties[i], w.Now)
 		if results[i].Err == nil {
 			made = append(made, decisions[i].Transaction)
 		}
@@ -85,7 +85,7 @@ func (w *work) transferAll(ctx context.Context, tx ports.Tx, orders []*transferO
 		}
 		if results[i].Err == nil {
 			results[i].Value = decisions[i].Transaction
-			w.begin(decisions[i])
+			w.Begin(decisions[i])
 		}
 		if _, refused := fault.Of(results[i].Err); results[i].Err != nil && !refused {
 			return results[i].Err

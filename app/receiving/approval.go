@@ -31,8 +31,8 @@ func (r *Receiving) Approve(ctx context.Context, who platform.Principal, id iden
 	if len(bad) > 0 {
 		return transaction.Transaction{}, fault.Invalid(bad...)
 	}
-	return r.decide(ctx, who, id, claim, func(w *work, t transaction.Transaction) (transaction.Decision, error) {
-		return t.Approved(receiver, w.now)
+	return r.decide(ctx, who, id, claim, func(w work, t transaction.Transaction) (transaction.Decision, error) {
+		return t.Approved(receiver, w.Now)
 	})
 }
 
@@ -41,19 +41,19 @@ func (r *Receiving) Reject(ctx context.Context, who platform.Principal, id ident
 	if len(reason) > MostNote {
 		return transaction.Transaction{}, fault.Invalid(fault.Field{Field: "reason", Message: "must not be longer than 500 bytes"})
 	}
-	return r.decide(ctx, who, id, claim, func(w *work, t transaction.Transaction) (transaction.Decision, error) {
-		return t.Rejected(transaction.PayRequestFailed, reason, w.now)
+	return r.decide(ctx, who, id, claim, func(w work, t transaction.Transaction) (transaction.Decision, error) {
+		return t.Rejected(transaction.PayRequestFailed, reason, w.Now)
 	})
 }
 
 func (r *Receiving) decide(ctx context.Context, who platform.Principal, id ident.Transaction, claim *ports.Claim,
-	decide func(*work, transaction.Transaction) (transaction.Decision, error)) (transaction.Transaction, error) {
+	decide func(work, transaction.Transaction) (transaction.Decision, error)) (transaction.Transaction, error) {
 	if err := who.Must(platform.Transact); err != nil {
 		return transaction.Transaction{}, err
 	}
 	key := ports.TransactionKey{Platform: who.Platform, ID: id}
 	var d transaction.Decision
-	var done *work
+	var done work
 	err := r.Store.Do(ctx, func(ctx context.Context, tx ports.Tx) error {
 		done = r.newWork()
 		locked, err := tx.LockTransactions(ctx, []ports.TransactionKey{key})
@@ -67,11 +67,11 @@ func (r *Receiving) decide(ctx context.Context, who platform.Principal, id ident
 		if d, err = decide(done, t); err != nil {
 			return err
 		}
-		done.change(d)
+		done.Change(d)
 		if err := tx.Remember(ctx, claim, d.Transaction, nil); err != nil {
 			return err
 		}
-		return done.write(ctx, tx)
+		return done.Write(ctx, tx)
 	})
 	if err != nil {
 		return transaction.Transaction{}, err
@@ -100,13 +100,13 @@ func (r *Receiving) ask(ctx context.Context, jobs []ports.Job) error {
 		}
 		asked = append(asked, key)
 	}
-	return r.settle(ctx, jobs, asked, func(w *work, t transaction.Transaction) error {
+	return r.settle(ctx, jobs, asked, func(w work, t transaction.Transaction) error {
 		if t.Stand() != transaction.Asked {
 			return nil // the platform decided before its endpoint had answered
 		}
-		d, err := t.Answered(answers[keyOf(t)], w.now)
+		d, err := t.Answered(answers[keyOf(t)], w.Now)
 		if err == nil {
-			w.change(d)
+			w.Change(d)
 		}
 		return err
 	})
@@ -183,17 +183,17 @@ func Facts(object map[string]any) map[string]string {
 
 // timeOut ends the payments about which the platform did not decide in time.
 func (r *Receiving) timeOut(ctx context.Context, jobs []ports.Job) error {
-	return r.settle(ctx, jobs, transactionKeys(jobs), func(w *work, t transaction.Transaction) error {
+	return r.settle(ctx, jobs, transactionKeys(jobs), func(w work, t transaction.Transaction) error {
 		if t.Stand() != transaction.Deciding {
 			return nil // decided
 		}
-		if w.now.Before(t.Approval.Until) {
-			w.later(t, transaction.StepTimeOut, t.Approval.Until)
+		if w.Now.Before(t.Approval.Until) {
+			w.Later(t.Platform, transaction.StepTimeOut, t.ID.UUID(), t.Approval.Until)
 			return nil
 		}
-		d, err := t.TimedOut(w.now)
+		d, err := t.TimedOut(w.Now)
 		if err == nil {
-			w.change(d)
+			w.Change(d)
 		}
 		return err
 	})

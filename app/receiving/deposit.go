@@ -56,17 +56,17 @@ func (r *Receiving) fundGroup(ctx context.Context, commands []funding) ([]group.
 		keys[i] = ports.InflowKey{Platform: c.platform, To: c.to}
 	}
 	var results []group.Result[Funded]
-	var done *work
+	var done work
 	err := r.Store.Do(ctx, func(ctx context.Context, tx ports.Tx) error {
 		results, done = make([]group.Result[Funded], len(commands)), r.newWork()
 		parties, err := tx.InflowParties(ctx, keys)
 		if err != nil {
 			return err
 		}
-		if done.held, err = tx.Locked(ctx, receivers(parties)); err != nil {
+		if done.Held, err = tx.Locked(ctx, receivers(parties)); err != nil {
 			return err
 		}
-		balances := maps.Clone(done.held)
+		balances := maps.Clone(done.Held)
 		for i, c := range commands {
 			results[i].Value, results[i].Err = done.fund(c, parties[i], balances)
 			if c.claim != nil {
@@ -75,7 +75,7 @@ func (r *Receiving) fundGroup(ctx context.Context, commands []funding) ([]group.
 				}
 			}
 		}
-		return done.write(ctx, tx)
+		return done.Write(ctx, tx)
 	})
 	if err != nil {
 		return nil, err
@@ -106,7 +106,7 @@ func inBooks(a account.Internal) ledger.Account {
 
 // fund decides about one deposit, on the balance that those before it in the group
 // leave.
-func (w *work) fund(c funding, p ports.InflowParties, balances map[ledger.Account]int64) (Funded, error) {
+func (w work) fund(c funding, p ports.InflowParties, balances map[ledger.Account]int64) (Funded, error) {
 	if err := mayReceive(p, c.to, "accountId"); err != nil {
 		return Funded{}, err
 	}
@@ -117,8 +117,8 @@ func (w *work) fund(c funding, p ports.InflowParties, balances map[ledger.Accoun
 	balances[at] += c.amount
 	in := inflow(c.id, *p.To, p.Owner, c.amount)
 	in.Partner, in.Reference = arrival(p.To.Currency), p.To.Reference
-	d := in.Deposit(w.now)
-	w.create(d)
+	d := in.Deposit(w.Now)
+	w.Begin(d)
 	return Funded{account.Holding{Internal: *p.To, Balance: balances[at]}, d.Transaction}, nil
 }
 
@@ -160,7 +160,7 @@ func arrival(currency money.Currency) string {
 // fault: INVALID_CURRENCY, INVALID_INPUT, CUSTOMER_DELETED, INTERNAL_ACCOUNT_NOT_FOUND.
 func (r *Receiving) Deposit(ctx context.Context, receipt transaction.Receipt, to ident.InternalAccount, claim *ports.Claim) (t transaction.Transaction, err error) {
 	var refused error
-	var done *work
+	var done work
 	err = r.Store.Do(ctx, func(ctx context.Context, tx ports.Tx) error {
 		done = r.newWork()
 		taken, err := tx.TakeIn(ctx, []transaction.Receipt{receipt})
@@ -177,7 +177,7 @@ func (r *Receiving) Deposit(ctx context.Context, receipt transaction.Receipt, to
 				return err
 			}
 		}
-		return done.write(ctx, tx)
+		return done.Write(ctx, tx)
 	})
 	if err != nil {
 		return transaction.Transaction{}, err
@@ -188,14 +188,14 @@ func (r *Receiving) Deposit(ctx context.Context, receipt transaction.Receipt, to
 
 // deposit decides about one receipt. Its transaction has the receipt's id, so that it
 // is the same however often the partner tells of it.
-func (w *work) deposit(receipt transaction.Receipt, p ports.InflowParties, to ident.InternalAccount, fresh bool) (transaction.Transaction, error) {
+func (w work) deposit(receipt transaction.Receipt, p ports.InflowParties, to ident.InternalAccount, fresh bool) (transaction.Transaction, error) {
 	err := mayReceive(p, to, "reference")
 	if err == nil && p.To.Currency != receipt.Amount.Currency {
 		err = fault.New(fault.InvalidCurrency, "The account with this reference holds %s. What came is kept as unmatched.", p.To.Currency)
 	}
 	if err != nil {
 		if fresh {
-			w.postings = append(w.postings, receipt.Unmatched())
+			w.Post(receipt.Unmatched())
 		}
 		return transaction.Transaction{}, err
 	}
@@ -205,7 +205,7 @@ func (w *work) deposit(receipt transaction.Receipt, p ports.InflowParties, to id
 	in.Partner, in.Reference = receipt.Rail, receipt.Reference
 	d := in.Deposit(receipt.At)
 	if fresh {
-		w.create(d)
+		w.Begin(d)
 	}
 	return d.Transaction, nil
 }

@@ -168,7 +168,7 @@ func (r *Receiving) receive(ctx context.Context, in Payment, to customer.Custome
 	now := r.Clock.Now()
 	id, webhook := ident.NewTransaction(r.IDs.New, now), ident.NewWebhook(r.IDs.New, now)
 	var d transaction.Decision
-	var done *work
+	var done work
 	err := r.Store.Do(ctx, func(ctx context.Context, tx ports.Tx) error {
 		done = r.newWork()
 		home, err := r.home(ctx, tx, to, in.Currency)
@@ -180,12 +180,12 @@ func (r *Receiving) receive(ctx context.Context, in Payment, to customer.Custome
 		}
 		flow := inflow(id, home, &to, in.Amount)
 		flow.Source.UMA, flow.Partner = in.Sender, ledger.Rail("UMA")
-		d = flow.Ask(transaction.Approval{Webhook: webhook, Requested: lacking(to, sender.Wants)}, sender.Facts, done.now)
-		done.create(d)
+		d = flow.Ask(transaction.Approval{Webhook: webhook, Requested: lacking(to, sender.Wants)}, sender.Facts, done.Now)
+		done.Begin(d)
 		if err := tx.Remember(ctx, claim, d.Transaction, nil); err != nil {
 			return err
 		}
-		return done.write(ctx, tx)
+		return done.Write(ctx, tx)
 	})
 	if err != nil {
 		return transaction.Transaction{}, err

@@ -55,7 +55,7 @@ func (r *Receiving) transferGroup(ctx context.Context, commands []transfer) ([]g
 		keys[i] = ports.InflowKey{Platform: c.platform, To: c.To, From: c.From}
 	}
 	var results []group.Result[transaction.Transaction]
-	var done *work
+	var done work
 	err := r.Store.Do(ctx, func(ctx context.Context, tx ports.Tx) error {
 		results, done = make([]group.Result[transaction.Transaction], len(commands)), r.newWork()
 		parties, err := tx.InflowParties(ctx, keys)
@@ -70,7 +70,7 @@ func (r *Receiving) transferGroup(ctx context.Context, commands []transfer) ([]g
 				}
 			}
 		}
-		return done.write(ctx, tx)
+		return done.Write(ctx, tx)
 	})
 	if err != nil {
 		return nil, err
@@ -80,7 +80,7 @@ func (r *Receiving) transferGroup(ctx context.Context, commands []transfer) ([]g
 }
 
 // transferIn decides about one request.
-func (w *work) transferIn(c transfer, p ports.InflowParties) (transaction.Transaction, error) {
+func (w work) transferIn(c transfer, p ports.InflowParties) (transaction.Transaction, error) {
 	if p.From == nil {
 		return transaction.Transaction{}, fault.New(fault.ExternalAccountNotFound, "There is no external account %s.", c.From)
 	}
@@ -102,8 +102,8 @@ func (w *work) transferIn(c transfer, p ports.InflowParties) (transaction.Transa
 	}
 	in := inflow(c.id, *p.To, p.Owner, c.Amount)
 	in.Source.ExternalAccount, in.Partner = p.From.ID, rail
-	d := in.Await(w.now)
-	w.create(d)
+	d := in.Await(w.Now)
+	w.Begin(d)
 	return d.Transaction, nil
 }
 
@@ -157,7 +157,7 @@ func (r *Receiving) collect(ctx context.Context, jobs []ports.Job) error {
 	for key := range outcomes {
 		keys = append(keys, key)
 	}
-	return r.settle(ctx, jobs, keys, func(w *work, t transaction.Transaction) error {
+	return r.settle(ctx, jobs, keys, func(w work, t transaction.Transaction) error {
 		if t.Stand() != transaction.Awaited {
 			return nil
 		}
@@ -166,24 +166,24 @@ func (r *Receiving) collect(ctx context.Context, jobs []ports.Job) error {
 }
 
 // pulled decides about what a rail said of a transfer.
-func (w *work) pulled(t transaction.Transaction, o ports.Outcome) error {
+func (w work) pulled(t transaction.Transaction, o ports.Outcome) error {
 	var d transaction.Decision
 	var err error
 	switch o.Verdict {
 	case ports.Done:
-		d, err = t.Arrived(w.now)
+		d, err = t.Arrived(w.Now)
 	case ports.Refused:
-		d, err = t.Missed(o.Reason, w.now)
+		d, err = t.Missed(o.Reason, w.Now)
 	default: // waiting, or the rail could not be asked
 		again := o.Again
 		if again.IsZero() {
-			again = w.now.Add(5 * time.Second)
+			again = w.Now.Add(5 * time.Second)
 		}
-		w.later(t, transaction.StepPull, again)
+		w.Later(t.Platform, transaction.StepPull, t.ID.UUID(), again)
 		return nil
 	}
 	if err == nil {
-		w.change(d)
+		w.Change(d)
 	}
 	return err
 }

@@ -2,8 +2,8 @@ package account
 
 import (
 	"fmt"
-	"strings"
 	"slices"
+	"strings"
 	"time"
 
 	"causeway/core/ident"

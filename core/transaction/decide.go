@@ -17,6 +17,8 @@ type Decision struct {
 	// Events are the dotted names to tell, in order.
 	Events []string
 	Next   Step
+	// Due is when Next is; zero for at once.
+	Due time.Time
 }
 
 // Receive decides about money that arrived with this transaction's reference. The

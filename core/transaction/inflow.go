@@ -131,7 +131,7 @@ func (t Transaction) Acknowledged(now time.Time) (Decision, error) {
 	approval := *t.Approval
 	approval.Until = now.Add(ApprovalTime)
 	t.Approval, t.UpdatedAt = &approval, t.nextMoment(now)
-	return Decision{Transaction: t, Next: StepTimeOut}, nil
+	return Decision{Transaction: t, Next: StepTimeOut, Due: approval.Until}, nil
 }
 
 // TimedOut ends a payment that the platform did not decide about in time.

@@ -206,7 +206,7 @@ func registerQuotes(a *httpapi.API, quotes Quoting, payments Payments) {
 			"One whose source is a currency is funded just in time: pay it by its `paymentInstructions`, with the exact amount and reference, before " +
 			"`expiresAt`; the conversion then runs by itself.",
 		Errors: []fault.Code{fault.UserNotFound, fault.UserNotReady, fault.InternalAccountNotFound, fault.ExternalAccountNotFound, fault.InvalidCurrency,
-			fault.AmountOutOfRange, fault.InsufficientBalance, fault.NotImplemented},
+			fault.AmountOutOfRange, fault.InsufficientBalance, fault.QuoteRequestFailed, fault.NotImplemented},
 		RequestExample: `{
   "source": {"customerId": "Customer:0199f0a2-7b1c-7e55-9d6b-2f1f6a0c4e11", "currency": "USD"},
   "destination": {"destinationType": "ACCOUNT", "accountId": "ExternalAccount:0199f0a3-0d9a-7c2f-8a47-5b7f8f2f9c02"},
