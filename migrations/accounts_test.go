@@ -1,9 +1,7 @@
 package migrations_test
 
 import (
-	"io/fs"
 	"testing"
-	"testing/fstest"
 
 	"causeway/adapters/pgembed/pgtest"
 	"causeway/migrations"
@@ -13,21 +11,7 @@ func TestAccountsOfOlderDatabasesGetTheirReference(t *testing.T) {
 	t.Parallel()
 	// An account that was open before has the same reference as if it were opened today.
 	db := open(t, pgtest.Empty(t))
-	older := fstest.MapFS{}
-	names, err := fs.Glob(migrations.Files, "*.sql")
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, name := range names {
-		text, err := fs.ReadFile(migrations.Files, name)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if name < "00008" {
-			older[name] = &fstest.MapFile{Data: text}
-		}
-	}
-	if err := migrations.UpFrom(t.Context(), db, older); err != nil {
+	if err := migrations.UpFrom(t.Context(), db, before(t, "00008")); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := db.Exec(`INSERT INTO platforms (id, name, environment, regulated, uma_domain, currencies, created_at, updated_at)

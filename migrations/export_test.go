@@ -5,5 +5,3 @@ var (
 	HashOf = hash
 	Files  = files
 )
-
-var Files = files
