@@ -122,7 +122,7 @@ func scanQuote(rows pgx.Rows) (ports.QuoteState, error) {
 	return ports.QuoteState{Transaction: t, Quote: quote.Quote{
 		ID: t.Quote, Platform: t.Platform, Transaction: t.ID, Customer: t.Customer, Source: t.Source, Destination: t.Destination,
 		Side: quote.Side(side), LockedAmount: locked, Pricing: t.Pricing, Reference: t.Reference, Instructions: t.Instructions,
-		Description: t.Description, Purpose: purpose, CreatedAt: t.CreatedAt, ExpiresAt: t.ExpiresAt,
+		Description: t.Description, Purpose: purpose, OutRail: t.OutRail, Counterparty: t.Counterparty, CreatedAt: t.CreatedAt, ExpiresAt: t.ExpiresAt,
 	}}, err
 }
 

@@ -3,6 +3,7 @@ package postgres
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -81,16 +82,24 @@ func (u *unit) InflowParties(ctx context.Context, keys []ports.InflowKey) ([]por
 }
 
 const insertLookup = `
-	INSERT INTO lookups (platform_id, id, customer_id, sender_uma, receiver_uma, external_id, fields, expires_at, created_at)
-	VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)`
+	INSERT INTO lookups (platform_id, id, customer_id, sender_uma, receiver_uma, external_id, fields, currencies, facts, expires_at, created_at)
+	VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)`
 
 func (u *unit) CreateLookup(_ context.Context, l lookup.Lookup) error {
 	fields, err := json.Marshal(l.Fields)
 	if err != nil {
 		return err
 	}
+	facts, err := json.Marshal(l.Facts)
+	if err != nil {
+		return err
+	}
+	currencies := make([]string, len(l.Currencies))
+	for i, c := range l.Currencies {
+		currencies[i] = string(c)
+	}
 	u.write(insertLookup, pgID(l.Platform.UUID()), pgID(l.ID.UUID()), pgID(l.Customer.UUID()), l.SenderUMA, l.ReceiverUMA,
-		pgID(l.External.UUID()), string(fields), l.ExpiresAt, l.CreatedAt)
+		pgID(l.External.UUID()), string(fields), currencies, string(facts), l.ExpiresAt, l.CreatedAt)
 	return nil
 }
 
@@ -98,11 +107,12 @@ func (u *unit) CreateLookup(_ context.Context, l lookup.Lookup) error {
 func (db *DB) Lookup(ctx context.Context, p ident.Platform, id ident.Lookup) (lookup.Lookup, error) {
 	l := lookup.Lookup{ID: id, Platform: p}
 	var customerID, externalID pgtype.UUID
-	var fields string
+	var fields, facts string
+	var currencies []string
 	err := db.pool.QueryRow(ctx, `
-		SELECT customer_id, sender_uma, receiver_uma, external_id, fields, expires_at, created_at
+		SELECT customer_id, sender_uma, receiver_uma, external_id, fields, currencies, facts, expires_at, created_at
 		FROM lookups WHERE platform_id = $1 AND id = $2 AND expires_at > $3`, pgx.QueryExecModeCacheStatement, p.UUID(), id.UUID(), db.clock.Now()).
-		Scan(&customerID, &l.SenderUMA, &l.ReceiverUMA, &externalID, &fields, &l.ExpiresAt, &l.CreatedAt)
+		Scan(&customerID, &l.SenderUMA, &l.ReceiverUMA, &externalID, &fields, &currencies, &facts, &l.ExpiresAt, &l.CreatedAt)
 	if isNone(err) {
 		return l, fault.New(fault.LookupRequestNotFound, "There is no lookup %s, or it has expired. Look the receiver up again and use its lookupId.", id)
 	}
@@ -112,5 +122,11 @@ func (db *DB) Lookup(ctx context.Context, p ident.Platform, id ident.Lookup) (lo
 	ident.Set(&l.Customer, customerID.Bytes)
 	ident.Set(&l.External, externalID.Bytes)
 	l.ExpiresAt, l.CreatedAt = l.ExpiresAt.UTC(), l.CreatedAt.UTC()
-	return l, json.Unmarshal([]byte(fields), &l.Fields)
+	for _, c := range currencies {
+		l.Currencies = append(l.Currencies, money.Currency(c))
+	}
+	if facts != "" {
+		err = json.Unmarshal([]byte(facts), &l.Facts)
+	}
+	return l, errors.Join(err, json.Unmarshal([]byte(fields), &l.Fields))
 }

@@ -15,6 +15,7 @@ import (
 // the transaction is made, and again only where the platform is asked for approval.
 type detailsColumn struct {
 	Counterparty map[string]string `json:"counterparty,omitempty"`
+	Payer        map[string]string `json:"payer,omitempty"`
 	// Description is that of a transaction without a quote; a quote keeps its own.
 	Description string          `json:"description,omitempty"`
 	Approval    *approvalColumn `json:"approval,omitempty"`
@@ -30,14 +31,14 @@ type approvalColumn struct {
 
 // writeDetails is the text of the column; empty when there is nothing to keep.
 func writeDetails(t *transaction.Transaction) (string, error) {
-	column := detailsColumn{Counterparty: t.Counterparty}
+	column := detailsColumn{Counterparty: t.Counterparty, Payer: t.Payer}
 	if t.Quote.IsZero() {
 		column.Description = t.Description
 	}
 	if a := t.Approval; a != nil {
 		column.Approval = &approvalColumn{Webhook: a.Webhook.UUID(), Requested: a.Requested, Until: a.Until, Receiver: a.Receiver, Note: a.Note}
 	}
-	if len(column.Counterparty) == 0 && column.Description == "" && column.Approval == nil {
+	if len(column.Counterparty) == 0 && len(column.Payer) == 0 && column.Description == "" && column.Approval == nil {
 		return "", nil
 	}
 	text, err := json.Marshal(column)
@@ -52,7 +53,7 @@ func readDetails(t *transaction.Transaction, text string) error {
 	if err := json.Unmarshal([]byte(text), &column); err != nil {
 		return fmt.Errorf("details of %s: %w", t.ID, err)
 	}
-	t.Counterparty = column.Counterparty
+	t.Counterparty, t.Payer = column.Counterparty, column.Payer
 	if t.Quote.IsZero() {
 		t.Description = column.Description
 	}

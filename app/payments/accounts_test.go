@@ -15,6 +15,7 @@ import (
 	"causeway/core/event"
 	"causeway/core/fault"
 	"causeway/core/ident"
+	"causeway/core/lookup"
 	"causeway/core/money"
 	"causeway/core/quote"
 	"causeway/core/transaction"
@@ -389,4 +390,56 @@ func TestWhatCannotBeExecuted(t *testing.T) {
 		t.Error(errors.Join(unpaid, foreign, expired))
 	}
 	h.wantBooks(t, map[string]int64{"rails/WIRE USD": 10050, quote.BookPath(dollars) + " USD": -10050})
+}
+
+func TestPeopleAtOtherProviders(t *testing.T) {
+	t.Parallel()
+	// A person is paid in their currency, or in the payer's own without a fee; their
+	// provider may take its time, or refuse, and then the account has its money back.
+	for address, c := range map[string]struct {
+		currency money.Currency
+		wait     time.Duration
+		state    string
+	}{
+		"$success.eur@sandbox.uma.test":         {"EUR", 0, "COMPLETED"},
+		"$success.usd@sandbox.uma.test":         {"USD", 0, "COMPLETED"},
+		"$pending.long.usd@sandbox.uma.test":    {"USD", 7 * time.Minute, "COMPLETED"},
+		"$fail.compliance.usd@sandbox.uma.test": {"USD", 0, "FAILED (refund COMPLETED)"},
+	} {
+		t.Run(address, func(t *testing.T) {
+			t.Parallel()
+			h := newHouse(t)
+			dollars := h.balance(t, h.customer.ID, "USD", 10050)
+			told := lookup.Lookup{ID: ident.NewLookup(h.ids.New, noon), Platform: h.platform.ID, Customer: h.customer.ID, SenderUMA: "$ana@uma.test",
+				ReceiverUMA: address, Currencies: []money.Currency{c.currency}, CreatedAt: noon, ExpiresAt: noon.Add(lookup.Validity)}
+			if err := h.store.Do(t.Context(), func(ctx context.Context, tx ports.Tx) error { return tx.CreateLookup(ctx, told) }); err != nil {
+				t.Fatal(err)
+			}
+			made, err := h.quotes.Create(t.Context(), quote.Request{Platform: h.platform.ID, Source: quote.Source{Internal: dollars.ID},
+				Destination: quote.Destination{UMA: address}, Lookup: told.ID, Side: quote.Sending, Amount: 10050}, nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+
+			h.run(t, made.Quote)
+			if c.wait > 0 {
+				h.until(t, made.Quote.Transaction, "PROCESSING")
+				h.clock.move(c.wait)
+			}
+			h.until(t, made.Quote.Transaction, c.state)
+
+			want := map[string]int64{"rails/WIRE USD": 10050, "rails/UMA " + string(c.currency): -made.Quote.Pricing.Received.Minor}
+			switch {
+			case c.state != "COMPLETED":
+				want = map[string]int64{"rails/WIRE USD": 10050, quote.BookPath(dollars) + " USD": -10050}
+			case c.currency != "USD":
+				p := made.Quote.Pricing
+				want["income/fees USD"], want["fx/position USD"], want["fx/position EUR"] = -p.Fees, -(p.Sent.Minor - p.Fees - p.RoundingSent), p.Received.Minor
+				if p.RoundingSent > 0 {
+					want["income/rounding USD"] = -p.RoundingSent
+				}
+			}
+			h.wantBooks(t, want)
+		})
+	}
 }

@@ -15,6 +15,8 @@ import (
 	"causeway/core/event"
 	"causeway/core/fault"
 	"causeway/core/ident"
+	"causeway/core/lookup"
+	"causeway/core/money"
 	"causeway/core/quote"
 	"causeway/core/transaction"
 	"causeway/ports"
@@ -65,6 +67,7 @@ type asked struct {
 	claim       *ports.Claim
 	quote       ident.Quote
 	transaction ident.Transaction
+	receiver    *lookup.Lookup
 	// tried is set once a group ran with it: if its commit was lost on the way back,
 	// the quote may be there.
 	tried bool
@@ -81,6 +84,13 @@ func (q *Quoting) Create(ctx context.Context, r quote.Request, claim *ports.Clai
 	}
 	now := q.Clock.Now()
 	command := &asked{request: r, claim: claim, quote: ident.NewQuote(q.IDs.New, now), transaction: ident.NewTransaction(q.IDs.New, now)}
+	if !r.Lookup.IsZero() {
+		asked, err := q.Store.Lookup(ctx, r.Platform, r.Lookup)
+		if err != nil {
+			return quote.Quoted{}, err
+		}
+		command.receiver = &asked
+	}
 	if !r.Immediately {
 		return q.create.Do(ctx, command)
 	}
@@ -116,6 +126,7 @@ func (q *Quoting) createGroup(ctx context.Context, commands []*asked) ([]group.R
 		made := &batch{ids: q.IDs, now: q.Clock.Now()}
 		for i, c := range commands {
 			c.tried = true
+			parties[i].Receiver = c.receiver
 			created, t, err := q.make(ctx, c, parties[i], made.now)
 			if _, refused := fault.Of(err); err != nil && !refused {
 				return err
@@ -138,6 +149,8 @@ func (q *Quoting) createGroup(ctx context.Context, commands []*asked) ([]group.R
 	return results, err
 }
 
+var par = money.MustRate("1")
+
 // make decides one quote: route, market, terms, price, and the way to pay it.
 func (q *Quoting) make(ctx context.Context, c *asked, p quote.Parties, now time.Time) (quote.Quote, transaction.Transaction, error) {
 	var none transaction.Transaction
@@ -145,12 +158,16 @@ func (q *Quoting) make(ctx context.Context, c *asked, p quote.Parties, now time.
 	if err != nil {
 		return quote.Quote{}, none, err
 	}
-	market, err := q.Market.Rate(ctx, route.Corridor.From, route.Corridor.To, now)
-	if err != nil {
-		return quote.Quote{}, none, err
+	market := par
+	if route.Corridor.From != route.Corridor.To {
+		priced, err := q.Market.Rate(ctx, route.Corridor.From, route.Corridor.To, now)
+		if err != nil {
+			return quote.Quote{}, none, err
+		}
+		market = priced.Rate
 	}
 	made, t, err := c.request.Make(p, route, quote.Offer{
-		Quote: c.quote, Transaction: c.transaction, Market: market.Rate, Terms: q.terms(c.request.Platform, route.Corridor), Now: now,
+		Quote: c.quote, Transaction: c.transaction, Market: market, Terms: q.terms(c.request.Platform, route.Corridor), Now: now,
 	})
 	if err != nil || !c.request.Source.JustInTime() {
 		return made, t, err

@@ -53,6 +53,21 @@ func Find(from, to money.Currency, country string) (Corridor, error) {
 	}, nil
 }
 
+// AtPar is the way within one currency, to a person at another provider: nothing is
+// exchanged, and nothing is charged. INVALID_CURRENCY when it cannot be paid in.
+func AtPar(currency money.Currency) (Corridor, error) {
+	if !currency.Known() {
+		return Corridor{}, fault.New(fault.InvalidCurrency, "%.8q is not a currency we know; use a code such as USD or BTC, in capital letters.", string(currency))
+	}
+	funding, err := FundingRails(currency)
+	if err != nil {
+		return Corridor{}, err
+	}
+	terms := defaultTerms(currency, currency, funding)
+	terms.Fee = Fee{}
+	return Corridor{From: currency, To: currency, Funding: funding, Terms: terms}, nil
+}
+
 // FundingRails are the ways a payment in the currency is paid in, the quickest
 // first: an instant rail where the country has one, else a bank transfer or mobile
 // money, the chains for crypto. INVALID_CURRENCY when it cannot be paid in.

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"causeway/core/ident"
+	"causeway/core/money"
 	"causeway/core/transaction"
 )
 
@@ -25,7 +26,12 @@ type Lookup struct {
 	ReceiverUMA string
 	External    ident.ExternalAccount
 	// Fields are the facts about the payer that the receiving side wants.
-	Fields    []transaction.InfoField
+	Fields []transaction.InfoField
+	// Currencies are those that reach the receiver.
+	Currencies []money.Currency
+	// Facts are what the receiving side tells about the receiver, by the names of the
+	// fields that platforms ask for (FULL_NAME …).
+	Facts     map[string]string
 	CreatedAt time.Time
 	ExpiresAt time.Time
 }

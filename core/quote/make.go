@@ -22,6 +22,10 @@ type Request struct {
 	Amount      int64
 	Description string
 	Purpose     string
+	// Lookup is what was asked about the receiver before; needed where it is a person.
+	Lookup ident.Lookup
+	// Payer are facts about the payer that the receiving side wants.
+	Payer map[string]string
 	// Immediately asks for the quote to be executed as soon as it is made.
 	Immediately bool
 }
@@ -44,12 +48,13 @@ type Source struct {
 // JustInTime tells whether nobody's account pays.
 func (s Source) JustInTime() bool { return s.Internal.IsZero() && s.External.IsZero() }
 
-// Destination is the account that receives.
+// Destination is the account that receives, or the person at a UMA address.
 type Destination struct {
 	Internal ident.InternalAccount
 	External ident.ExternalAccount
-	// Expect is the currency the caller believes the account has; empty if it did not
-	// say.
+	UMA      string
+	// Expect is the currency a person is to receive; of an account it is what the caller
+	// believes it has. Empty if the caller did not say.
 	Expect money.Currency
 	// Rail is the one to pay an external account by; empty for the best one.
 	Rail corridor.Rail
@@ -72,6 +77,9 @@ func (r Request) Check() error {
 	}
 	if r.Immediately && r.Source.JustInTime() {
 		bad = append(bad, fault.Field{Field: "immediatelyExecute", Message: "needs a source that is an account; a just-in-time funded quote runs when its payment arrives"})
+	}
+	if r.Destination.UMA != "" && r.Lookup.IsZero() {
+		bad = append(bad, fault.Field{Field: "lookupId", Message: "must be given to pay a UMA address; get one with GET /receiver/uma/{receiverUmaAddress}"})
 	}
 	if len(r.Description) > MaxDescription {
 		bad = append(bad, fault.Field{Field: "description", Message: "must not be longer than 500 bytes"})
@@ -114,7 +122,7 @@ func (r Request) Make(p Parties, route Route, o Offer) (Quote, transaction.Trans
 		Source: transaction.Endpoint{Customer: route.Customer, InternalAccount: r.Source.Internal, ExternalAccount: r.Source.External,
 			Currency: from, Network: r.Source.Network},
 		Destination: transaction.Endpoint{Customer: route.Customer, InternalAccount: r.Destination.Internal,
-			ExternalAccount: r.Destination.External, Currency: to},
+			ExternalAccount: r.Destination.External, UMA: r.Destination.UMA, Currency: to},
 		Side: r.Side, LockedAmount: r.Amount,
 		Pricing: transaction.Pricing{
 			Sent:     money.Amount{Minor: priced.Sending, Currency: from},
@@ -124,7 +132,10 @@ func (r Request) Make(p Parties, route Route, o Offer) (Quote, transaction.Trans
 			RoundingSent: priced.RoundingSending, RoundingReceived: priced.RoundingReceiving,
 		},
 		Description: r.Description, Purpose: r.Purpose,
-		CreatedAt: o.Now, ExpiresAt: o.Now.Add(o.Terms.Lock),
+		OutRail: out, CreatedAt: o.Now, ExpiresAt: o.Now.Add(o.Terms.Lock),
+	}
+	if p.Receiver != nil {
+		q.Counterparty = p.Receiver.Facts
 	}
 	if r.Source.JustInTime() {
 		q.Reference = Reference(o.Transaction)
@@ -134,6 +145,7 @@ func (r Request) Make(p Parties, route Route, o Offer) (Quote, transaction.Trans
 		Type: transaction.Outgoing, State: transaction.Initial,
 		Source: q.Source, Destination: q.Destination, InRail: route.In, OutRail: out,
 		Pricing: q.Pricing, Reference: q.Reference, Description: q.Description,
+		Counterparty: q.Counterparty, Payer: r.Payer,
 		ExpiresAt: q.ExpiresAt, CreatedAt: q.CreatedAt, UpdatedAt: q.CreatedAt,
 	}
 	if p.Customer != nil {

@@ -38,6 +38,10 @@ type Quote struct {
 	Purpose      string
 	CreatedAt    time.Time
 	ExpiresAt    time.Time
+	// OutRail is the ledger path the money goes to.
+	OutRail string
+	// Counterparty is what is known of the receiver, where a person elsewhere receives.
+	Counterparty map[string]string
 }
 
 // Quoted is a quote and where it stands.

@@ -1,12 +1,16 @@
 package quote
 
 import (
+	"slices"
+
 	"causeway/core/account"
 	"causeway/core/corridor"
 	"causeway/core/customer"
 	"causeway/core/fault"
 	"causeway/core/ident"
+	"causeway/core/lookup"
 	"causeway/core/money"
+	"causeway/ledger"
 )
 
 // Parties are the two sides of a quote; nil is "there is none".
@@ -19,6 +23,8 @@ type Parties struct {
 	FromExternal *account.External
 	ToInternal   *account.Internal
 	ToExternal   *account.External
+	// Receiver is what was asked about the receiver before.
+	Receiver *lookup.Lookup
 }
 
 // Route is where the money of a quote comes in and goes out, and for whom.
@@ -52,7 +58,10 @@ func (r Request) Route(p Parties) (Route, error) {
 	if p.FromInternal != nil && p.FromInternal.Type == account.EmbeddedWallet {
 		return Route{}, fault.New(fault.NotImplemented, "An embedded wallet cannot pay yet: its owner would have to sign. Pay from another account.")
 	}
-	way, err := corridor.Find(from, to, country)
+	if err := r.informed(p); err != nil {
+		return Route{}, err
+	}
+	way, err := r.way(from, to, country)
 	if err != nil {
 		return Route{}, err
 	}
@@ -60,11 +69,45 @@ func (r Request) Route(p Parties) (Route, error) {
 	if p.Customer != nil {
 		route.Customer = p.Customer.ID
 	}
-	if p.ToInternal != nil {
+	switch {
+	case p.ToInternal != nil:
 		route.Out = BookPath(*p.ToInternal)
+	case r.Destination.UMA != "":
+		route.Out = ledger.Rail(People)
 	}
 	route.In, err = r.in(p, way)
 	return route, err
+}
+
+// People is the name of the rail that carries payments between people at different
+// providers.
+const People = "UMA"
+
+// way is the corridor. Within one currency there is one only to a person elsewhere: to
+// an account it would be a transfer.
+func (r Request) way(from, to money.Currency, country string) (corridor.Corridor, error) {
+	if from == to && r.Destination.UMA != "" {
+		return corridor.AtPar(from)
+	}
+	return corridor.Find(from, to, country)
+}
+
+// informed is nil when all is known of the payer that the receiving side must know.
+func (r Request) informed(p Parties) error {
+	if p.Receiver == nil {
+		return nil
+	}
+	var missing []fault.Field
+	for _, field := range p.Receiver.Fields {
+		if field.Mandatory && r.Payer[field.Name] == "" {
+			missing = append(missing, fault.Field{Field: "senderCustomerInfo." + field.Name, Message: "must be given: the receiving side asks for it"})
+		}
+	}
+	if len(missing) == 0 {
+		return nil
+	}
+	return &fault.Error{Code: fault.MissingMandatoryUserInfo, Fields: missing,
+		Message: "The receiving side must know more about the payer. Give what the lookup lists as mandatory in senderCustomerInfo."}
 }
 
 // missing names the first party that was asked for and is not there.
@@ -80,6 +123,8 @@ func (r Request) missing(p Parties) error {
 		return fault.New(fault.InternalAccountNotFound, "There is no internal account %s.", r.Destination.Internal)
 	case !r.Destination.External.IsZero() && p.ToExternal == nil:
 		return fault.New(fault.ExternalAccountNotFound, "There is no external account %s.", r.Destination.External)
+	case !r.Lookup.IsZero() && p.Receiver == nil:
+		return fault.New(fault.LookupRequestNotFound, "There is no lookup %s, or it has expired. Look the receiver up again and use its lookupId.", r.Lookup)
 	}
 	return nil
 }
@@ -125,12 +170,19 @@ func (r Request) payee(p Parties, payer ident.Customer) (money.Currency, string,
 	var currency money.Currency
 	var owner ident.Customer
 	country := ""
-	if p.ToInternal != nil {
+	if p.Receiver != nil {
+		bad = append(bad, r.about(*p.Receiver, payer)...)
+	}
+	switch {
+	case r.Destination.UMA != "":
+		receives, field := r.personal(*p.Receiver)
+		return receives, "", append(bad, field...)
+	case p.ToInternal != nil:
 		currency, owner = p.ToInternal.Currency, p.ToInternal.Customer
 		if !p.ToInternal.Usable() {
 			wrong("destination.accountId", "is "+string(p.ToInternal.Status)+"; only an ACTIVE account receives money")
 		}
-	} else {
+	default:
 		currency, owner, country = p.ToExternal.Currency, p.ToExternal.Customer, p.ToExternal.Country()
 		if p.ToExternal.Status != account.Active {
 			wrong("destination.accountId", "is "+string(p.ToExternal.Status)+"; only an ACTIVE account receives money")
@@ -143,6 +195,33 @@ func (r Request) payee(p Parties, payer ident.Customer) (money.Currency, string,
 		wrong("destination.currency", "the account holds "+string(currency)+"; leave this out or send that currency")
 	}
 	return currency, country, bad
+}
+
+// about tells what is wrong with relying on a lookup.
+func (r Request) about(asked lookup.Lookup, payer ident.Customer) []fault.Field {
+	var bad []fault.Field
+	if asked.ReceiverUMA != r.Destination.UMA || asked.External != r.Destination.External {
+		bad = append(bad, fault.Field{Field: "lookupId", Message: "is about another receiver; look this one up"})
+	}
+	if !asked.Customer.IsZero() && asked.Customer != payer && asked.Customer != r.Source.Customer {
+		bad = append(bad, fault.Field{Field: "lookupId", Message: "was made for another customer; look the receiver up for the one who pays"})
+	}
+	return bad
+}
+
+// personal is the currency that a person receives.
+func (r Request) personal(asked lookup.Lookup) (money.Currency, []fault.Field) {
+	const field = "destination.currency"
+	switch {
+	case r.Destination.Expect != "" && !slices.Contains(asked.Currencies, r.Destination.Expect):
+		return r.Destination.Expect, []fault.Field{{Field: field, Message: "does not reach this receiver; choose one of enum", Constraint: map[string]any{"enum": asked.Currencies}}}
+	case r.Destination.Expect != "":
+		return r.Destination.Expect, nil
+	case len(asked.Currencies) == 1:
+		return asked.Currencies[0], nil
+	default:
+		return "", []fault.Field{{Field: field, Message: "must be given, since several reach this receiver; choose one of enum", Constraint: map[string]any{"enum": asked.Currencies}}}
+	}
 }
 
 // in is the ledger path the money comes from.

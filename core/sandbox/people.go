@@ -42,6 +42,12 @@ func PersonAt(address, domain string) (Person, bool) {
 	return person, ok
 }
 
+// PersonScenario is what happens to a payment to somebody at the sandbox's provider.
+func PersonScenario(address string) Scenario {
+	name, _ := uma.Split(address)
+	return people[name].Scenario
+}
+
 // PeopleCurrencies are what somebody at the sandbox's provider receives, in order.
 func PeopleCurrencies() []money.Currency {
 	var all []money.Currency

@@ -87,7 +87,10 @@ type Transaction struct {
 	// Counterparty is what is known of the other side, by the names of the fields that
 	// platforms ask for (FULL_NAME …).
 	Counterparty map[string]string
-	Description  string
+	// Payer are the facts about the payer that the platform gave because the receiving
+	// side wants them, by the names of the fields.
+	Payer       map[string]string
+	Description string
 	// Approval is there for incoming payments that ask the platform first.
 	Approval  *Approval
 	Refund    *Refund

@@ -1,7 +1,10 @@
 package api
 
 import (
+	"strings"
+
 	httpapi "causeway/adapters/http"
+	"causeway/core/corridor"
 	"causeway/core/ident"
 	"causeway/core/transaction"
 )
@@ -15,6 +18,7 @@ type endpointBody struct {
 	CustomerID      httpapi.ID[ident.Customer] `json:"customerId,omitzero" doc:"Who pays, for real-time funding."`
 	Currency        string                     `json:"currency,omitempty" doc:"The currency at this end." example:"USD"`
 	CryptoNetwork   string                     `json:"cryptoNetwork,omitempty" doc:"The chain a stablecoin is paid on."`
+	PaymentRail     string                     `json:"paymentRail,omitempty" doc:"The rail that the money is paid out by, to a bank account or mobile wallet." example:"RTP"`
 }
 
 func sourceBody(e transaction.Endpoint) endpointBody {
@@ -38,6 +42,16 @@ func destinationBody(e transaction.Endpoint) endpointBody {
 		return endpointBody{DestinationType: "UMA_ADDRESS", UMAAddress: e.UMA, Currency: string(e.Currency)}
 	}
 	return endpointBody{DestinationType: "ACCOUNT", AccountID: accountID(e), Currency: string(e.Currency)}
+}
+
+// paidBy names the rail of banks that a payout takes; path is where it lies in the
+// books.
+func paidBy(body endpointBody, path string) endpointBody {
+	name, isRail := strings.CutPrefix(path, "rails/")
+	if isRail && corridor.Rail(name).Known() {
+		body.PaymentRail = name
+	}
+	return body
 }
 
 func accountID(e transaction.Endpoint) string {

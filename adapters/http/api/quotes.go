@@ -12,6 +12,7 @@ import (
 	"causeway/core/platform"
 	"causeway/core/quote"
 	"causeway/core/transaction"
+	"causeway/core/uma"
 	"causeway/ports"
 )
 
@@ -23,6 +24,7 @@ type Quoting interface {
 }
 
 type quoteRequest struct {
+	LookupID             httpapi.ID[ident.Lookup]        `json:"lookupId,omitzero" doc:"The lookup of the receiver, from GET /receiver/uma/{receiverUmaAddress}; needed to pay a UMA address."`
 	Source               httpapi.Union[quoteSource]      `json:"source" doc:"Where the money comes from."`
 	Destination          httpapi.Union[quoteDestination] `json:"destination" doc:"Where the money goes to."`
 	LockedCurrencySide   string                          `json:"lockedCurrencySide" enum:"SENDING,RECEIVING" doc:"Which side's amount is fixed: what is sent in all, fees included, or what arrives."`
@@ -30,6 +32,7 @@ type quoteRequest struct {
 	ImmediatelyExecute   bool                            `json:"immediatelyExecute,omitempty" doc:"Execute the quote as soon as it is made, at its rate. Needs a source that is an account. If it cannot be executed (INSUFFICIENT_BALANCE), no money moves." default:"false"`
 	Description          string                          `json:"description,omitempty" maxLength:"500" doc:"A note of yours; it comes back on the transaction." example:"Savings plan, March"`
 	PurposeOfPayment     string                          `json:"purposeOfPayment,omitempty" enum:"GIFT,SELF,GOODS_OR_SERVICES,EDUCATION,HEALTH_OR_MEDICAL,REAL_ESTATE_PURCHASE,TAX_PAYMENT,LOAN_PAYMENT,UTILITY_BILL,DONATION,TRAVEL,OTHER" doc:"Why the money is sent."`
+	SenderCustomerInfo   map[string]string               `json:"senderCustomerInfo,omitempty" doc:"Facts about the payer that the receiving side wants, by the names of the lookup's requiredPayerDataFields; the mandatory ones must be among them."`
 }
 
 // quoteSource is where the money of a quote comes from.
@@ -86,6 +89,13 @@ func (quoteDestination) Union() httpapi.UnionSpec {
 				{Name: "currency", Pattern: "^[A-Z0-9]{3,5}$", Shape: "a currency code in upper case", Description: "May be left out: the account's own currency. Another one is refused."},
 				{Name: "paymentRail", Enum: paymentRails(), Description: "The rail to pay out by. May be left out: the quickest one that takes the amount."},
 			},
+		}, {
+			Name: "UmaAddressDestination", Values: []string{"UMA_ADDRESS"}, Marker: "umaAddress",
+			Description: "A person at a UMA address. It needs a `lookupId`. `destinationType` may be left out.",
+			Fields: []httpapi.Field{
+				{Name: "umaAddress", Required: true, MaxLength: uma.MaxLength, Description: "The person to pay.", Example: "$success.usd@sandbox.uma.test"},
+				{Name: "currency", Pattern: "^[A-Z0-9]{3,5}$", Shape: "a currency code in upper case", Description: "What the person receives: one of the lookup's supportedCurrencies. May be left out where there is one."},
+			},
 		}},
 	}
 }
@@ -111,6 +121,7 @@ func (b quoteRequest) request(p ident.Platform) (quote.Request, error) {
 	r := quote.Request{
 		Platform: p, Side: quote.Side(b.LockedCurrencySide), Amount: int64(b.LockedCurrencyAmount),
 		Description: b.Description, Purpose: b.PurposeOfPayment, Immediately: b.ImmediatelyExecute,
+		Lookup: b.LookupID.Value, Payer: b.SenderCustomerInfo,
 		Source:      quote.Source{Currency: money.Currency(b.Source.Text("currency")), Network: string(networks[b.Source.Text("cryptoNetwork")])},
 		Destination: quote.Destination{Expect: money.Currency(b.Destination.Text("currency")), Rail: corridor.Rail(b.Destination.Text("paymentRail"))},
 	}
@@ -125,8 +136,16 @@ func (b quoteRequest) request(p ident.Platform) (quote.Request, error) {
 		r.Source.Internal, r.Source.External, err = parseAccount(b.Source.Text("accountId"))
 		bad = append(bad, accountField("source.accountId", err)...)
 	}
-	r.Destination.Internal, r.Destination.External, err = parseAccount(b.Destination.Text("accountId"))
-	if bad = append(bad, accountField("destination.accountId", err)...); len(bad) > 0 {
+	if b.Destination.Branch() == "UmaAddressDestination" {
+		var ok bool
+		if r.Destination.UMA, ok = uma.Parse(b.Destination.Text("umaAddress")); !ok {
+			bad = append(bad, fault.Field{Field: "destination.umaAddress", Message: uma.Rule, Constraint: map[string]any{"pattern": uma.Pattern}})
+		}
+	} else {
+		r.Destination.Internal, r.Destination.External, err = parseAccount(b.Destination.Text("accountId"))
+		bad = append(bad, accountField("destination.accountId", err)...)
+	}
+	if len(bad) > 0 {
 		return r, fault.Invalid(bad...)
 	}
 	return r, nil
@@ -165,6 +184,7 @@ type quoteBody struct {
 	PaymentInstructions  []paymentInstruction          `json:"paymentInstructions,omitempty" doc:"The ways to pay a quote that is funded just in time; paying any one of them runs it."`
 	TransactionID        httpapi.ID[ident.Transaction] `json:"transactionId" doc:"The transaction of the quote; it is made with it."`
 	Description          string                        `json:"description,omitempty" doc:"Your note."`
+	Counterparty         map[string]string             `json:"counterpartyInformation,omitempty" doc:"What the receiving side tells about a person who is paid, by the names of the fields your platform asks for."`
 	RateDetails          rateDetails                   `json:"rateDetails" doc:"What rate and fees are made of."`
 }
 
@@ -189,12 +209,12 @@ func quoteOf(in quote.Quoted) quoteBody {
 	return quoteBody{
 		ID: httpapi.WriteID(q.ID), QuoteID: httpapi.WriteID(q.ID), Status: string(in.Status),
 		CreatedAt: httpapi.WriteTime(q.CreatedAt), ExpiresAt: httpapi.WriteTime(q.ExpiresAt),
-		Source: sourceBody(q.Source), Destination: destinationBody(q.Destination),
+		Source: sourceBody(q.Source), Destination: paidBy(destinationBody(q.Destination), q.OutRail),
 		SendingCurrency: currencyBody(q.Pricing.Sent.Currency), ReceivingCurrency: currencyBody(q.Pricing.Received.Currency),
 		TotalSendingAmount: minor(q.Pricing.Sent.Minor), TotalReceivingAmount: minor(q.Pricing.Received.Minor),
 		ExchangeRate: httpapi.Decimal{Rate: q.Pricing.Rate}, FeesIncluded: minor(q.Pricing.Fees),
 		PaymentInstructions: instructionBodies(q.Instructions, false), TransactionID: httpapi.WriteID(q.Transaction),
-		Description: q.Description, RateDetails: rateDetailsBody(q.Pricing),
+		Description: q.Description, Counterparty: q.Counterparty, RateDetails: rateDetailsBody(q.Pricing),
 	}
 }
 
@@ -206,7 +226,7 @@ func registerQuotes(a *httpapi.API, quotes Quoting, payments Payments) {
 			"One whose source is a currency is funded just in time: pay it by its `paymentInstructions`, with the exact amount and reference, before " +
 			"`expiresAt`; the conversion then runs by itself.",
 		Errors: []fault.Code{fault.UserNotFound, fault.UserNotReady, fault.InternalAccountNotFound, fault.ExternalAccountNotFound, fault.InvalidCurrency,
-			fault.AmountOutOfRange, fault.InsufficientBalance, fault.QuoteRequestFailed, fault.NotImplemented},
+			fault.LookupRequestNotFound, fault.MissingMandatoryUserInfo, fault.AmountOutOfRange, fault.InsufficientBalance, fault.QuoteRequestFailed, fault.NotImplemented},
 		RequestExample: `{
   "source": {"customerId": "Customer:0199f0a2-7b1c-7e55-9d6b-2f1f6a0c4e11", "currency": "USD"},
   "destination": {"destinationType": "ACCOUNT", "accountId": "ExternalAccount:0199f0a3-0d9a-7c2f-8a47-5b7f8f2f9c02"},

@@ -82,7 +82,7 @@ func transactionOf(t transaction.Transaction) transactionBody { return transacti
 func transactionView(t transaction.Transaction, webhook bool) transactionBody {
 	body := transactionBody{
 		ID: httpapi.WriteID(t.ID), Status: string(t.State.Status), Type: string(t.Type),
-		Source: sourceBody(t.Source), Destination: destinationBody(t.Destination), ReceivedAmount: amountBody(t.Pricing.Received),
+		Source: sourceBody(t.Source), Destination: paidBy(destinationBody(t.Destination), t.OutRail), ReceivedAmount: amountBody(t.Pricing.Received),
 		CustomerID: ownerID(t.Platform, t.Customer), PlatformCustomerID: t.PlatformCustomerID,
 		SettledAt: optionalTime(t.SettledAt), CreatedAt: httpapi.WriteTime(t.CreatedAt), UpdatedAt: httpapi.WriteTime(t.UpdatedAt),
 		Description: t.Description, QuoteID: httpapi.WriteID(t.Quote), PaymentInstructions: instructionBodies(t.Instructions, webhook),

@@ -43,17 +43,18 @@ func (r *Rail) send(p ports.Payout, now time.Time) ports.Outcome {
 	if p.Transaction.Quote.IsZero() {
 		return r.transfer(p, now)
 	}
+	late := p.Transaction.UpdatedAt.Add(r.after(sandbox.LongPayment))
 	refused := func(reason transaction.FailureReason) ports.Outcome {
 		return ports.Outcome{Verdict: ports.Refused, Accepted: true, Reason: reason}
 	}
-	switch sandbox.QuoteScenario(p.Account.Identifier()) {
+	switch scenario(p) {
 	case sandbox.ExecutionFails:
 		return refused(transaction.QuoteExecutionFailed)
-	case sandbox.CompletesLate:
-		if ready := p.Transaction.UpdatedAt.Add(r.after(sandbox.LongPayment)); now.Before(ready) {
-			return ports.Outcome{Verdict: ports.Waiting, Accepted: true, Again: ready}
+	case sandbox.CompletesLate, sandbox.PendingLong:
+		if now.Before(late) {
+			return ports.Outcome{Verdict: ports.Waiting, Accepted: true, Again: late}
 		}
-	case sandbox.DeliveryFails, sandbox.RefundFails:
+	case sandbox.DeliveryFails, sandbox.RefundFails, sandbox.ComplianceFails:
 		return refused(transaction.CounterpartyPostFailed)
 	case sandbox.Returned:
 		return ports.Outcome{Verdict: ports.Done, Again: now.Add(r.after(sandbox.ReturnDelay))}
@@ -62,6 +63,15 @@ func (r *Rail) send(p ports.Payout, now time.Time) ports.Outcome {
 	default: // the other scenarios are those of transfers
 	}
 	return ports.Outcome{Verdict: ports.Done}
+}
+
+// scenario is what happens to the payout of a quote: the person at the address picks
+// it, or the account.
+func scenario(p ports.Payout) sandbox.Scenario {
+	if address := p.Transaction.Destination.UMA; address != "" {
+		return sandbox.PersonScenario(address)
+	}
+	return sandbox.QuoteScenario(p.Account.Identifier())
 }
 
 // transfer answers for a payout that no quote has. One that fails at once, or after
@@ -88,7 +98,7 @@ func (r *Rail) Status(_ context.Context, payouts []ports.Payout) []ports.Outcome
 	now := r.clock.Now()
 	for i, p := range payouts {
 		outcomes[i] = ports.Outcome{Verdict: ports.Done}
-		if p.Transaction.Quote.IsZero() || sandbox.QuoteScenario(p.Account.Identifier()) != sandbox.Returned {
+		if p.Transaction.Quote.IsZero() || scenario(p) != sandbox.Returned {
 			continue
 		}
 		if due := p.Transaction.SettledAt.Add(r.after(sandbox.ReturnDelay)); now.Before(due) {
@@ -129,7 +139,7 @@ func (r *Rail) Refund(_ context.Context, refunds []ports.Refund) []ports.Outcome
 	outcomes := make([]ports.Outcome, len(refunds))
 	for i, refund := range refunds {
 		outcomes[i] = ports.Outcome{Verdict: ports.Done}
-		if refund.Payout != nil && !refund.Payout.Transaction.Quote.IsZero() && sandbox.QuoteScenario(refund.Payout.Account.Identifier()) == sandbox.RefundFails &&
+		if refund.Payout != nil && !refund.Payout.Transaction.Quote.IsZero() && scenario(*refund.Payout) == sandbox.RefundFails &&
 			refund.Payout.Transaction.State.Reached == transaction.Converted {
 			outcomes[i] = ports.Outcome{Verdict: ports.Refused}
 		}
