@@ -1,8 +1,11 @@
 package api
 
 import (
+	"slices"
+
 	httpapi "causeway/adapters/http"
 	"causeway/core/account"
+	"causeway/core/corridor"
 )
 
 // paymentInstruction is one way of paying: a bank account with a reference, or a
@@ -69,6 +72,9 @@ func paymentBranch(t account.TypeSpec) httpapi.Branch {
 		httpapi.Field{Name: "referenceCode", Description: "The same code, as webhooks also name it."},
 		httpapi.Field{Name: "accountHolderName", Description: "Who holds the account."},
 		httpapi.Field{Name: "paymentRails", Description: "The rails the account can be paid over.", Schema: listOfTexts()})
+	if slices.Contains(t.Rails(), corridor.PIX) {
+		branch.Fields = append(branch.Fields, httpapi.Field{Name: "qrCode", Description: "The text of the PIX code to scan or to copy; it carries the reference."})
+	}
 	if _, named := t.Field("bankName"); !named {
 		branch.Fields = append(branch.Fields, httpapi.Field{Name: "bankName", Description: "The bank it is at."})
 	}

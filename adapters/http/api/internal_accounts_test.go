@@ -135,10 +135,10 @@ func TestThePlatformsBalancesFollowItsCurrencies(t *testing.T) {
 		t.Errorf("not told to be the platform's own: %s", own.raw)
 	}
 
-	b.must(200, "PATCH", "/config", `{"supportedCurrencies": [{"currencyCode": "BRL", "minAmount": 1, "maxAmount": 1000, "requiredCounterpartyFields": [], "enabledTransactionTypes": ["OUTGOING"]}]}`)
+	b.must(200, "PATCH", "/config", `{"supportedCurrencies": [{"currencyCode": "NGN", "minAmount": 1, "maxAmount": 1000, "requiredCounterpartyFields": [], "enabledTransactionTypes": ["OUTGOING"]}]}`)
 
-	b.must(200, "GET", "/platform/internal-accounts?currency=BRL", "").same(t, `{"data": [{"id": "*", "type": "INTERNAL_FIAT", "status": "ACTIVE", "fundingPaymentInstructions": [],
-		"balance": {"amount": 0, "currency": {"code": "BRL", "name": "*", "symbol": "*", "decimals": 2}}, "createdAt": "*", "updatedAt": "*"}]}`)
+	b.must(200, "GET", "/platform/internal-accounts?currency=NGN", "").same(t, `{"data": [{"id": "*", "type": "INTERNAL_FIAT", "status": "ACTIVE", "fundingPaymentInstructions": [],
+		"balance": {"amount": 0, "currency": {"code": "NGN", "name": "*", "symbol": "*", "decimals": 2}}, "createdAt": "*", "updatedAt": "*"}]}`)
 	if n := len(b.must(200, "GET", "/platform/internal-accounts", "").list("id")); n != 5 {
 		t.Errorf("%d accounts, want 5: those of currencies no longer used stay", n)
 	}

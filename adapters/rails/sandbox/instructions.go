@@ -44,9 +44,12 @@ func (r *Rail) Instructions(_ ident.Platform, reference string, currency money.C
 		notes := fmt.Sprintf("Send exactly the quoted amount of %s to this address before the quote expires.", currency)
 		return deposits(reference, currency, network, notes), nil
 	}
+	if currency == "BRL" {
+		return pix("Scan the code, or copy it into your bank's app, and send the exact amount before the quote expires.", holder, reference), nil
+	}
 	bankAccount, ok := banks[currency]
 	if !ok {
-		return nil, fault.New(fault.InvalidCurrency, "%s cannot be paid in just in time; pay in USD, EUR, GBP, MXN or crypto.", currency)
+		return nil, fault.New(fault.InvalidCurrency, "%s cannot be paid in just in time; pay in USD, EUR, GBP, MXN, BRL or crypto.", currency)
 	}
 	return []account.Instruction{{
 		Notes: fmt.Sprintf("Put exactly %s into the memo of the payment, and send the exact amount before the quote expires.", reference),
@@ -61,6 +64,9 @@ func (r *Rail) Funding(_ ident.Platform, owner string, reference string, currenc
 	if currency.Crypto() {
 		notes := fmt.Sprintf("Send any amount of %s to this address at any time.", currency)
 		return deposits(reference, currency, "", notes), nil
+	}
+	if currency == "BRL" {
+		return pix("Scan the code, or copy it into your bank's app, and send any amount at any time.", holder+" FBO "+owner, reference), nil
 	}
 	bankAccount, ok := banks[currency]
 	if !ok {
