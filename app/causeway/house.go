@@ -27,6 +27,7 @@ import (
 	"causeway/adapters/seal"
 	"causeway/adapters/webhooks"
 	"causeway/app/accounts"
+	"causeway/app/enquiries"
 	"causeway/app/notify"
 	"causeway/app/onboarding"
 	"causeway/app/payments"
@@ -58,6 +59,7 @@ type house struct {
 	quoting    *quoting.Quoting
 	simulate   *simulate.Simulate
 	receiving  *receiving.Receiving
+	enquiries  *enquiries.Enquiries
 	notify     *notify.Notify
 	reference  *ecb.Rates // nil unless the settings ask for it
 }
@@ -110,8 +112,10 @@ func build(ctx context.Context, c common, databaseURL string, masterKey [32]byte
 		Log: logrus.NewEntry(log), Committed: h.notify.Wake, Linger: linger})
 	h.quoting = quoting.New(quoting.Config{Store: h.db, Market: prices, Rails: rails, Clock: clock{}, IDs: made,
 		Execute: h.payments.Execute, Committed: h.notify.Wake, Linger: linger})
+	others := ports.CounterpartiesBy{platform.Sandbox: people.New(c.SandboxUMADomain)}
+	h.enquiries = enquiries.New(enquiries.Config{Store: h.db, Counterparties: others, Offer: h.quoting.Offer, Clock: clock{}, IDs: made})
 	h.receiving = receiving.New(receiving.Config{Store: h.db, Jobs: h.db, Rails: rails, Ask: h.ask, Clock: clock{}, IDs: made,
-		Counterparties: ports.CounterpartiesBy{platform.Sandbox: people.New(c.SandboxUMADomain)},
+		Counterparties: others,
 		Log:            logrus.NewEntry(log), Committed: h.notify.Wake, Linger: linger})
 	h.simulate = simulate.New(simulate.Config{Store: h.db, Receiver: h.payments, Depositor: h.receiving, Clock: clock{}, IDs: made})
 	return h, nil
@@ -152,7 +156,7 @@ func (h *house) door(address net.Addr) (*httpapi.API, error) {
 		RequestTimeout: h.RequestTimeout, TrustedProxies: proxies, PublicURL: h.baseURL(address), Version: version,
 	})
 	api.Register(door, api.Deps{Platforms: h.platforms, Onboarding: h.onboarding, Accounts: h.accounts, Internal: h.accounts,
-		Quoting: h.quoting, Payments: h.payments, Receiving: h.receiving, Simulate: h.simulate, Webhooks: h.notify})
+		Quoting: h.quoting, Payments: h.payments, Receiving: h.receiving, Enquiries: h.enquiries, Simulate: h.simulate, Webhooks: h.notify})
 	return door, door.Build()
 }
 

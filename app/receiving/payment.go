@@ -180,7 +180,7 @@ func (r *Receiving) receive(ctx context.Context, in Payment, to customer.Custome
 		}
 		flow := inflow(id, home, &to, in.Amount)
 		flow.Source.UMA, flow.Partner = in.Sender, ledger.Rail("UMA")
-		d = flow.Ask(transaction.Approval{Webhook: webhook, Requested: lacking(to, sender.Wants)}, sender.Facts, done.Now)
+		d = flow.Ask(transaction.Approval{Webhook: webhook, Requested: transaction.Lacking(to.Facts(), sender.Wants)}, sender.Facts, done.Now)
 		done.Begin(d)
 		if err := tx.Remember(ctx, claim, d.Transaction, nil); err != nil {
 			return err
@@ -213,29 +213,4 @@ func (r *Receiving) home(ctx context.Context, tx ports.Tx, of customer.Customer,
 		err = errors.New("no account of " + of.ID.String() + " in " + string(currency) + ", although it was opened")
 	}
 	return found, err
-}
-
-// lacking are the wanted facts that the service does not have about the customer.
-func lacking(c customer.Customer, wants []transaction.InfoField) []transaction.InfoField {
-	known := knownOf(c)
-	var lacks []transaction.InfoField
-	for _, want := range wants {
-		if known[want.Name] == "" {
-			lacks = append(lacks, want)
-		}
-	}
-	return lacks
-}
-
-// knownOf are the facts that the service has about a customer.
-func knownOf(c customer.Customer) map[string]string {
-	known := map[string]string{"FULL_NAME": c.Name(), "BIRTH_DATE": c.BirthDate, "NATIONALITY": c.Nationality,
-		"EMAIL": c.Email, "USER_TYPE": string(c.Type), "ACCOUNT_IDENTIFIER": c.UMAAddress}
-	if c.Address != nil {
-		known["COUNTRY_OF_RESIDENCE"] = c.Address.Country
-	}
-	if b := c.Business; b != nil {
-		known["COMPANY_LEGAL_NAME"], known["TAX_ID"], known["REGISTRATION_NUMBER"], known["BUSINESS_TYPE"] = b.LegalName, b.TaxID, b.RegistrationNumber, b.BusinessType
-	}
-	return known
 }

@@ -67,6 +67,7 @@ const (
 	TransactionNotFound     Code = "TRANSACTION_NOT_FOUND"
 	ReferenceNotFound       Code = "REFERENCE_NOT_FOUND"
 	LookupRequestNotFound   Code = "LOOKUP_REQUEST_NOT_FOUND"
+	UMANotFound             Code = "UMA_NOT_FOUND"
 	InvitationNotFound      Code = "INVITATION_NOT_FOUND"
 	TokenNotFound           Code = "TOKEN_NOT_FOUND"
 	BulkUploadJobNotFound   Code = "BULK_UPLOAD_JOB_NOT_FOUND"

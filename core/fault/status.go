@@ -80,6 +80,7 @@ var statuses = map[Code]int{
 	TransactionNotFound:     404,
 	ReferenceNotFound:       404,
 	LookupRequestNotFound:   404,
+	UMANotFound:             404,
 	InvitationNotFound:      404,
 	TokenNotFound:           404,
 	BulkUploadJobNotFound:   404,

@@ -28,3 +28,14 @@ type InfoField struct {
 	Name      string
 	Mandatory bool
 }
+
+// Lacking are the wanted facts that are not known.
+func Lacking(known map[string]string, wants []InfoField) []InfoField {
+	var lacks []InfoField
+	for _, want := range wants {
+		if known[want.Name] == "" {
+			lacks = append(lacks, want)
+		}
+	}
+	return lacks
+}

@@ -19,6 +19,7 @@ type Deps struct {
 	Payments   Payments
 	Simulate   Simulate
 	Receiving  Receiving
+	Enquiries  Enquiries
 	Webhooks   Webhooks
 }
 
@@ -32,6 +33,7 @@ func Register(a *httpapi.API, d Deps) {
 		httpapi.Tag{Name: tagInternal, Description: "The balances that the service keeps, of customers and of the platform itself: one account a currency."},
 		httpapi.Tag{Name: tagRates, Description: "What a conversion would give right now. A quote fixes it."},
 		httpapi.Tag{Name: tagDiscoveries, Description: "The institutions that money can be sent to."},
+		httpapi.Tag{Name: tagReceivers, Description: "Who can be paid, in what, and what has to be known for it."},
 		httpapi.Tag{Name: tagQuotes, Description: "A price that is held for a while, and the way to pay it."},
 		httpapi.Tag{Name: tagTransfers, Description: "Money that moves in one currency, between an account here and an account outside."},
 		httpapi.Tag{Name: tagTransactions, Description: "What became of the money."},

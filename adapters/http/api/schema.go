@@ -18,6 +18,7 @@ const (
 	tagAccounts     = "External accounts"
 	tagInternal     = "Internal accounts"
 	tagRates        = "Rates"
+	tagReceivers    = "Receivers"
 	tagQuotes       = "Quotes"
 	tagTransfers    = "Transfers"
 	tagTransactions = "Transactions"

@@ -1,0 +1,25 @@
+package corridor_test
+
+import (
+	"testing"
+
+	"causeway/core/corridor"
+	"causeway/core/money"
+)
+
+func TestWithdrawalCost(t *testing.T) {
+	t.Parallel()
+	// Every currency has a cost on every chain it lives on, and on no other rail.
+	for _, currency := range money.Currencies() {
+		for _, rail := range corridor.Rails() {
+			lives := false
+			for _, chain := range corridor.Chains(currency) {
+				lives = lives || chain == rail
+			}
+			cost, ok := corridor.WithdrawalCost(currency, rail)
+			if ok != lives || ok && (cost.Asset == "" || cost.Network < 0 || cost.Charged < 0) {
+				t.Errorf("%s over %s: %+v, %v", currency, rail, cost, ok)
+			}
+		}
+	}
+}
