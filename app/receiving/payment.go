@@ -179,7 +179,7 @@ func (r *Receiving) receive(ctx context.Context, in Payment, to customer.Custome
 			return fault.New(fault.InvalidReceiver, "The customer's account in %s is %s and receives no money.", in.Currency, home.Status)
 		}
 		flow := inflow(id, home, &to, in.Amount)
-		flow.Source.UMA, flow.Partner = in.Sender, ledger.Rail("UMA")
+		flow.Source.UMA, flow.To, flow.Partner = in.Sender, to.UMAAddress, ledger.Rail("UMA")
 		d = flow.Ask(transaction.Approval{Webhook: webhook, Requested: transaction.Lacking(to.Facts(), sender.Wants)}, sender.Facts, done.Now)
 		done.Begin(d)
 		if err := tx.Remember(ctx, claim, d.Transaction, nil); err != nil {

@@ -64,7 +64,8 @@ func TestTheEndpointsAnswerDecides(t *testing.T) {
 			made := h.receive(t, h.lunch())
 			ended := h.until(t, made.ID, test.want)
 
-			if made.State != transaction.Initial || made.Source.UMA != "$bo.berg@bank.example" || made.Counterparty["FULL_NAME"] != "Bo Berg" || len(made.Counterparty) != 1 {
+			if made.State != transaction.Initial || made.Source.UMA != "$bo.berg@bank.example" || made.Destination.UMA != h.ana.UMAAddress ||
+				made.Destination.InternalAccount != h.dollars.ID || made.Counterparty["FULL_NAME"] != "Bo Berg" || len(made.Counterparty) != 1 {
 				t.Errorf("%+v", made)
 			}
 			if ended.State.Reason != test.reason || ended.Approval.Note != test.note {

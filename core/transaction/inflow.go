@@ -43,6 +43,8 @@ type Inflow struct {
 	// paid in.
 	Source  Endpoint
 	Account ident.InternalAccount
+	// To is the UMA address that the money was sent to; empty where it was to the account.
+	To string
 	// Partner is the ledger path the money comes by, Path that of the account.
 	Partner, Path string
 	Amount        money.Amount
@@ -71,7 +73,7 @@ func (in Inflow) transaction(now time.Time) Transaction {
 	return Transaction{
 		ID: in.ID, Platform: in.Platform, Customer: in.Customer, PlatformCustomerID: in.PlatformCustomerID,
 		Type: Incoming, State: Initial, Source: in.Source,
-		Destination: Endpoint{InternalAccount: in.Account, Customer: in.Customer, Currency: in.Amount.Currency},
+		Destination: Endpoint{InternalAccount: in.Account, UMA: in.To, Customer: in.Customer, Currency: in.Amount.Currency},
 		InRail:      in.Partner, OutRail: in.Path,
 		Pricing:   AtPar(in.Amount),
 		Reference: in.Reference, CreatedAt: now, UpdatedAt: now,

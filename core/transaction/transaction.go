@@ -22,7 +22,8 @@ type Endpoint struct {
 	// ExternalAccount or InternalAccount for an account.
 	ExternalAccount ident.ExternalAccount
 	InternalAccount ident.InternalAccount
-	// UMA is a person at another provider, as in "$ana@bank.example".
+	// UMA is a person at another provider, as in "$ana@bank.example". Where money comes
+	// in it is the customer's own address, beside the account it is for.
 	UMA string
 	// Customer and Currency alone for real-time (just-in-time) funding.
 	Customer ident.Customer

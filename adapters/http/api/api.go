@@ -47,6 +47,7 @@ func Register(a *httpapi.API, d Deps) {
 	registerInternalAccounts(a, d.Internal)
 	registerRates(a, d.Quoting)
 	registerDiscoveries(a)
+	registerEnquiries(a, d.Enquiries)
 	registerQuotes(a, d.Quoting, d.Payments)
 	registerTransfers(a, d.Payments)
 	registerTransactions(a, d.Payments)

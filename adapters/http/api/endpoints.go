@@ -38,7 +38,7 @@ func sourceBody(e transaction.Endpoint) endpointBody {
 }
 
 func destinationBody(e transaction.Endpoint) endpointBody {
-	if e.UMA != "" {
+	if e.UMA != "" && e.InternalAccount.IsZero() {
 		return endpointBody{DestinationType: "UMA_ADDRESS", UMAAddress: e.UMA, Currency: string(e.Currency)}
 	}
 	return endpointBody{DestinationType: "ACCOUNT", AccountID: accountID(e), Currency: string(e.Currency)}
