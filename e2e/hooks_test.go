@@ -28,6 +28,8 @@ type hooks struct {
 	inFlight map[string]int    // by transaction
 	// respond says how to answer; nil accepts.
 	respond func(d delivery) int
+	// reply is the body of the answer to the question whether a payment is taken.
+	reply string
 }
 
 // delivery is one attempt that came.
@@ -77,8 +79,11 @@ func (h *hooks) take(w http.ResponseWriter, r *http.Request) {
 	if !json.Valid(body) || !strings.HasPrefix(d.id, "Webhook:") || r.Method != http.MethodPost || r.Header.Get("Content-Type") != "application/json" {
 		h.t.Errorf("a webhook that is none: %s %q %s", r.Method, r.Header.Get("Content-Type"), body)
 	}
+	// A question goes out at once, beside the events of its transaction.
+	question := d.event == "INCOMING_PAYMENT.PENDING"
 	h.mu.Lock()
-	if d.about != "" {
+	ordered := d.about != "" && !question
+	if ordered {
 		if h.inFlight[d.about]++; h.inFlight[d.about] > 1 {
 			h.t.Errorf("two events of %s are sent at once; one is %s", d.about, d.event)
 		}
@@ -87,7 +92,7 @@ func (h *hooks) take(w http.ResponseWriter, r *http.Request) {
 		}
 	}
 	d.again = h.accepted[d.id]
-	respond := h.respond
+	respond, reply := h.respond, h.reply
 	h.mu.Unlock()
 
 	d.status = http.StatusOK
@@ -97,19 +102,22 @@ func (h *hooks) take(w http.ResponseWriter, r *http.Request) {
 
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	if d.about != "" {
+	if ordered {
 		h.inFlight[d.about]--
 	}
 	if d.status < 300 || d.status == http.StatusConflict {
 		h.accepted[d.id] = true
 		delete(h.open, d.about)
-	} else if d.about != "" {
+	} else if ordered {
 		h.open[d.about] = d.id
 	}
 	h.all = append(h.all, d)
 	close(h.more)
 	h.more = make(chan struct{})
 	w.WriteHeader(d.status)
+	if question {
+		_, _ = io.WriteString(w, reply)
+	}
 }
 
 // answerWith changes how events are answered from now on.
@@ -117,6 +125,20 @@ func (h *hooks) answerWith(respond func(d delivery) int) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	h.respond = respond
+}
+
+// say makes the platform answer this to the question whether a payment is taken; other
+// events are accepted.
+func (h *hooks) say(status int, reply string) {
+	h.answerWith(func(d delivery) int {
+		if d.event == "INCOMING_PAYMENT.PENDING" {
+			return status
+		}
+		return http.StatusOK
+	})
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.reply = reply
 }
 
 // await returns the first delivery that matches, past or future.
