@@ -10,9 +10,9 @@ import (
 
 // Counterparties knows people at other providers.
 type Counterparties interface {
-	// Counterparty finds a person by a UMA address in small letters; false when nobody
-	// has it.
-	Counterparty(ctx context.Context, address string) (Counterparty, bool, error)
+	// Counterparty finds a person by a UMA address in small letters, with those facts of
+	// the wanted ones that their provider tells; false when nobody has it.
+	Counterparty(ctx context.Context, address string, wanted []string) (Counterparty, bool, error)
 	// Sender tells who pays from an address: those facts of the wanted ones that their
 	// provider has, and which facts it wants about a receiver.
 	Sender(ctx context.Context, address string, wanted []string) (Counterparty, error)

@@ -23,6 +23,7 @@ import (
 	"causeway/adapters/ids"
 	"causeway/adapters/postgres"
 	"causeway/adapters/postgres/outbox"
+	"causeway/adapters/rails/neighbours"
 	"causeway/adapters/rates/ecb"
 	"causeway/adapters/seal"
 	"causeway/adapters/webhooks"
@@ -99,26 +100,36 @@ func build(ctx context.Context, c common, databaseURL string, masterKey [32]byte
 		h.db.Close()
 		return nil, err
 	}
-	byEnvironment := railsBy(clock{}, c.SandboxSpeed)
+	h.furnish(made, prices)
+	return h, nil
+}
+
+// furnish sets the use cases on their adapters.
+func (h *house) furnish(made *ids.Generator, prices ports.Rates) {
+	log := logrus.NewEntry(h.log)
+	byEnvironment := railsBy(clock{}, h.SandboxSpeed)
+	for environment, outside := range byEnvironment {
+		byEnvironment[environment] = &neighbours.Rail{Rail: outside, Log: log,
+			Deliver: func(ctx context.Context, p ports.Payout) (ports.Outcome, bool, error) {
+				return h.receiving.Neighbour(ctx, p)
+			}}
+	}
 	rails := newRails(h.db, byEnvironment)
+	others := ports.CounterpartiesBy{platform.Sandbox: people.New(h.SandboxUMADomain)}
 	h.platforms = platforms.New(platforms.Config{Store: h.db, Clock: clock{}, IDs: made, Rails: byEnvironment, Committed: h.notify.Wake,
 		Changed: func() { h.quoting.Forget() }})
 	h.memory = platforms.NewMemory(h.db, clock{})
-	h.onboarding = onboarding.New(onboarding.Config{Store: h.db, Clock: clock{}, IDs: made, Rails: byEnvironment,
-		Jobs: h.db, Log: logrus.NewEntry(log)})
+	h.onboarding = onboarding.New(onboarding.Config{Store: h.db, Clock: clock{}, IDs: made, Rails: byEnvironment, Jobs: h.db, Log: log})
 	h.accounts = accounts.New(accounts.Config{Store: h.db, Books: h.db.BookReader(), Clock: clock{}, IDs: made, Beneficiaries: ports.BeneficiariesBy{
 		platform.Sandbox: sandbox.Beneficiaries{}, platform.Production: unsupported.Beneficiaries{}}})
 	h.payments = payments.New(payments.Config{Store: h.db, Jobs: h.db, Rails: rails, Clock: clock{}, IDs: made,
-		Log: logrus.NewEntry(log), Committed: h.notify.Wake, Linger: linger})
+		Log: log, Committed: h.notify.Wake, Linger: linger})
 	h.quoting = quoting.New(quoting.Config{Store: h.db, Market: prices, Rails: rails, Clock: clock{}, IDs: made,
 		Execute: h.payments.Execute, Committed: h.notify.Wake, Linger: linger})
-	others := ports.CounterpartiesBy{platform.Sandbox: people.New(c.SandboxUMADomain)}
 	h.enquiries = enquiries.New(enquiries.Config{Store: h.db, Counterparties: others, Offer: h.quoting.Offer, Clock: clock{}, IDs: made})
 	h.receiving = receiving.New(receiving.Config{Store: h.db, Jobs: h.db, Rails: rails, Ask: h.ask, Clock: clock{}, IDs: made,
-		Counterparties: others,
-		Log:            logrus.NewEntry(log), Committed: h.notify.Wake, Linger: linger})
+		Counterparties: others, Log: log, Committed: h.notify.Wake, Linger: linger})
 	h.simulate = simulate.New(simulate.Config{Store: h.db, Receiver: h.payments, Depositor: h.receiving, Clock: clock{}, IDs: made})
-	return h, nil
 }
 
 // ask sends an event as a question: at once, and once.

@@ -3,6 +3,7 @@ package enquiries
 import (
 	"context"
 	"errors"
+	"maps"
 	"slices"
 
 	"causeway/core/account"
@@ -60,11 +61,11 @@ func (e *Enquiries) Person(ctx context.Context, who platform.Principal, address 
 		return Answer{}, fault.New(fault.SelfPayment, "%s is the sender's own address. Use a transfer or a quote between the customer's accounts.", parsed)
 	}
 	q.lookup.ReceiverUMA = parsed
-	to, wants, err := e.person(ctx, who, q, parsed)
+	to, err := e.person(ctx, who, q, parsed)
 	if err != nil {
 		return Answer{}, err
 	}
-	return e.answer(ctx, q, "", to, wants)
+	return e.answer(ctx, q, "", to)
 }
 
 // Account asks about an external account. Faults: INVALID_INPUT, USER_NOT_FOUND and
@@ -89,7 +90,7 @@ func (e *Enquiries) Account(ctx context.Context, who platform.Principal, id iden
 		return Answer{}, fault.New(fault.InvalidReceiver, "The external account belongs to another customer; use one of the sender's, or the platform's own.")
 	}
 	q.lookup.External = id
-	return e.answer(ctx, q, to.Country(), []money.Currency{to.Currency}, nil)
+	return e.answer(ctx, q, to.Country(), ports.Counterparty{Currencies: []money.Currency{to.Currency}})
 }
 
 // question is who asks.
@@ -148,41 +149,52 @@ func (e *Enquiries) customerAt(ctx context.Context, p ident.Platform, address st
 	return &found.Items[0], nil
 }
 
-// person is in which currencies somebody is paid, and what has to be known of the
-// payer. Our own customers come first: their addresses are at the platform's domain.
-func (e *Enquiries) person(ctx context.Context, who platform.Principal, q question, address string) ([]money.Currency, []transaction.InfoField, error) {
+// person is somebody with what the platform asks for about them. Our own customers
+// come first: their addresses are at the platform's domain.
+func (e *Enquiries) person(ctx context.Context, who platform.Principal, q question, address string) (ports.Counterparty, error) {
+	asked := fieldNames(wants(q.on.Currencies))
 	own, err := e.customerAt(ctx, who.Platform, address)
 	if err != nil {
-		return nil, nil, err
+		return ports.Counterparty{}, err
 	}
 	if own != nil {
 		if own.Ready() != nil {
-			return nil, nil, fault.New(fault.InvalidReceiver, "%s belongs to a customer who cannot receive money yet.", address)
+			return ports.Counterparty{}, fault.New(fault.InvalidReceiver, "%s belongs to a customer who cannot receive money yet.", address)
 		}
-		currencies, wants := receives(*own, q.on)
-		return currencies, wants, nil
+		return customerAs(*own, q.on, asked), nil
 	}
 	others, err := e.others(who.Environment)
 	if err != nil {
-		return nil, nil, err
+		return ports.Counterparty{}, err
 	}
-	found, there, err := others.Counterparty(ctx, address)
+	found, there, err := others.Counterparty(ctx, address, asked)
 	if err == nil && !there {
 		err = fault.New(fault.UMANotFound, "Nobody has the address %s. Check it with the receiver.", address)
 	}
-	return found.Currencies, found.Wants, err
+	return found, err
 }
 
-// receives is what a customer of the platform is paid in, and what the platform wants
-// to know of whoever pays.
-func receives(c customer.Customer, on platform.Platform) ([]money.Currency, []transaction.InfoField) {
-	var currencies []money.Currency
-	var wants []transaction.InfoField
+// customerAs is a customer of the platform as those see them who pay: the currencies
+// that reach them, and what the platform wants to know of whoever pays.
+func customerAs(c customer.Customer, on platform.Platform, asked []string) ports.Counterparty {
+	seen := ports.Counterparty{Address: c.UMAAddress, Facts: c.Facts()}
+	maps.DeleteFunc(seen.Facts, func(name, _ string) bool { return !slices.Contains(asked, name) })
+	var taken []platform.Currency
 	for _, used := range on.Currencies {
 		if !slices.Contains(used.Directions, string(transaction.Incoming)) || len(c.Currencies) > 0 && !slices.Contains(c.Currencies, used.Code) {
 			continue
 		}
-		currencies = append(currencies, used.Code)
+		seen.Currencies, taken = append(seen.Currencies, used.Code), append(taken, used)
+	}
+	seen.Wants = wants(taken)
+	return seen
+}
+
+// wants are the facts that a platform asks about the other side in any of the
+// currencies; mandatory if they are so in one.
+func wants(currencies []platform.Currency) []transaction.InfoField {
+	var wants []transaction.InfoField
+	for _, used := range currencies {
 		for _, field := range used.RequiredCounterpartyFields {
 			want := transaction.InfoField(field)
 			if i := slices.IndexFunc(wants, func(w transaction.InfoField) bool { return w.Name == want.Name }); i >= 0 {
@@ -192,16 +204,24 @@ func receives(c customer.Customer, on platform.Platform) ([]money.Currency, []tr
 			}
 		}
 	}
-	return currencies, wants
+	return wants
+}
+
+func fieldNames(fields []transaction.InfoField) []string {
+	names := make([]string, len(fields))
+	for i, f := range fields {
+		names[i] = f.Name
+	}
+	return names
 }
 
 // answer prices the currencies and keeps the lookup. Those that cannot be paid now are
 // left out; it is an error when none can.
-func (e *Enquiries) answer(ctx context.Context, q question, country string, to []money.Currency, wants []transaction.InfoField) (Answer, error) {
-	q.lookup.Fields = transaction.Lacking(q.sender.Facts(), wants)
+func (e *Enquiries) answer(ctx context.Context, q question, country string, to ports.Counterparty) (Answer, error) {
+	q.lookup.Fields, q.lookup.Currencies, q.lookup.Facts = transaction.Lacking(q.sender.Facts(), to.Wants), to.Currencies, to.Facts
 	answer := Answer{Lookup: q.lookup}
 	refused := error(fault.New(fault.InvalidReceiver, "The receiver takes no currency that the sender can pay."))
-	for _, currency := range to {
+	for _, currency := range to.Currencies {
 		preference, err := e.preference(ctx, q, country, currency)
 		if _, isFault := fault.Of(err); err != nil && !isFault {
 			return Answer{}, err

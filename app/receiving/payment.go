@@ -66,7 +66,7 @@ func (r *Receiving) Receive(ctx context.Context, who platform.Principal, in Paym
 	if err != nil {
 		return transaction.Transaction{}, err
 	}
-	return r.receive(ctx, in, to, sender, claim)
+	return r.receive(ctx, ident.NewTransaction(r.IDs.New, r.Clock.Now()), in, to, sender, claim)
 }
 
 func notConnected(e platform.Environment) error {
@@ -164,9 +164,8 @@ func fieldNames(fields []platform.CounterpartyField) []string {
 }
 
 // receive keeps the payment, with the question to the platform as what comes next.
-func (r *Receiving) receive(ctx context.Context, in Payment, to customer.Customer, sender ports.Counterparty, claim *ports.Claim) (transaction.Transaction, error) {
-	now := r.Clock.Now()
-	id, webhook := ident.NewTransaction(r.IDs.New, now), ident.NewWebhook(r.IDs.New, now)
+func (r *Receiving) receive(ctx context.Context, id ident.Transaction, in Payment, to customer.Customer, sender ports.Counterparty, claim *ports.Claim) (transaction.Transaction, error) {
+	webhook := ident.NewWebhook(r.IDs.New, r.Clock.Now())
 	var d transaction.Decision
 	var done work
 	err := r.Store.Do(ctx, func(ctx context.Context, tx ports.Tx) error {

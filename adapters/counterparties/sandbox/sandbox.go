@@ -27,12 +27,12 @@ var _ ports.Counterparties = Counterparties{}
 func New(domain string) Counterparties { return Counterparties{domain} }
 
 // Counterparty finds one of the five.
-func (c Counterparties) Counterparty(_ context.Context, address string) (ports.Counterparty, bool, error) {
+func (c Counterparties) Counterparty(_ context.Context, address string, wanted []string) (ports.Counterparty, bool, error) {
 	person, ok := sandbox.PersonAt(address, c.domain)
 	if !ok {
 		return ports.Counterparty{}, false, nil
 	}
-	return ports.Counterparty{Address: address, Currencies: []money.Currency{person.Currency}, Wants: sandbox.Wants()}, true, nil
+	return ports.Counterparty{Address: address, Currencies: []money.Currency{person.Currency}, Facts: sandbox.Facts(address, wanted), Wants: sandbox.Wants()}, true, nil
 }
 
 // Sender tells what is wanted about whoever pays.
