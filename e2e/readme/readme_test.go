@@ -17,7 +17,7 @@ import (
 
 func TestCommandsOfTheReadme(t *testing.T) {
 	t.Parallel()
-	// Somebody who copies the commands of the README, from top to bottom, has two
+	// Somebody who copies the commands of the README, from top to bottom, has three
 	// payments completed, sees what they wrote, and finds the books in order.
 	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
 	defer cancel()
@@ -31,9 +31,9 @@ func TestCommandsOfTheReadme(t *testing.T) {
 		t.Fatalf("%v\n%s", err, out)
 	}
 	for text, times := range map[string]int{
-		`"status":"COMPLETED"`: 2, `"code":"INVALID_INPUT"`: 1,
+		`"status":"COMPLETED"`: 3, `"code":"INVALID_INPUT"`: 1,
 		`delivered +transit/payouts +chains/LAYER2 +\d\.\d{8} +BTC`: 1, `fx/position +trading +250\.000000 +USDC`: 1,
-		`All \d+ rules hold\.`: 1,
+		`All \d+ rules hold\.`: 1, `Agreed in March`: 1,
 	} {
 		if got := len(regexp.MustCompile(text).FindAll(out, -1)); got != times {
 			t.Errorf("%s appears %d times, want %d, in\n%s", text, got, times, out)
