@@ -132,6 +132,12 @@ func CurrencyOf(code string) (money.Currency, bool) {
 	return country.Currencies[0], true
 }
 
+// purposeful are the countries whose rules want to know why money is sent there.
+var purposeful = []string{"IN", "NG"}
+
+// NeedsPurpose tells whether a payment to the country must say what it is for.
+func NeedsPurpose(country string) bool { return slices.Contains(purposeful, country) }
+
 // RailsTo lists the rails that pay out the currency in the country. An empty
 // country means any that takes the currency, and is how crypto is asked for. The
 // fault says whether the corridor does not exist or is announced and not yet live.

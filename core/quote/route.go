@@ -191,6 +191,9 @@ func (r Request) payee(p Parties, payer ident.Customer) (money.Currency, string,
 	if !owner.IsZero() && !payer.IsZero() && owner != payer {
 		wrong("destination.accountId", "belongs to another customer; use one of this customer's accounts")
 	}
+	if r.Purpose == "" && corridor.NeedsPurpose(country) {
+		wrong("purposeOfPayment", "must be given for payments to "+country)
+	}
 	if r.Destination.Expect != "" && r.Destination.Expect != currency {
 		wrong("destination.currency", "the account holds "+string(currency)+"; leave this out or send that currency")
 	}

@@ -136,6 +136,8 @@ func TestRoutesThatAreRefused(t *testing.T) {
 	pending.Status = customer.Pending
 	own := balance(ana, money.USDB)
 	own.Type = account.EmbeddedWallet
+	nigerian := bank(ana)
+	nigerian.Type, nigerian.Currency, nigerian.Rails = "NGN_ACCOUNT", "NGN", []corridor.Rail{corridor.BankTransfer}
 	european := bank(ana)
 	european.Type = "EUR_ACCOUNT"
 	for name, c := range map[string]struct {
@@ -161,6 +163,7 @@ func TestRoutesThatAreRefused(t *testing.T) {
 		"an account that cannot be collected from": {quote.Parties{Customer: ana, FromExternal: european, ToExternal: wallet(ana)}, nil, fault.InvalidInput, "source.accountId"},
 		"another currency believed":                {quote.Parties{Customer: ana, FromInternal: balance(ana, "USD"), ToExternal: wallet(ana)}, func(r *quote.Request) { r.Source.Currency = "EUR" }, fault.InvalidInput, "source.currency"},
 		"another currency expected":                {quote.Parties{Customer: ana, FromInternal: balance(ana, "USD"), ToExternal: wallet(ana)}, func(r *quote.Request) { r.Destination.Expect = "EUR" }, fault.InvalidInput, "destination.currency"},
+		"no purpose for Nigeria":                   {quote.Parties{Customer: ana, FromInternal: balance(ana, "USD"), ToExternal: nigerian}, nil, fault.InvalidInput, "purposeOfPayment"},
 		"an embedded wallet pays":                  {quote.Parties{Customer: ana, FromInternal: own, ToExternal: wallet(ana)}, nil, fault.NotImplemented, ""},
 		"nothing to exchange":                      {quote.Parties{Customer: ana, FromInternal: balance(ana, "USD"), ToExternal: bank(ana)}, nil, fault.InvalidCurrency, ""},
 	} {

@@ -31,7 +31,7 @@ type quoteRequest struct {
 	LockedCurrencyAmount httpapi.Minor                   `json:"lockedCurrencyAmount" minimum:"1" maximum:"9000000000000000" doc:"The fixed amount, in the smallest unit of that side's currency." example:"10050"`
 	ImmediatelyExecute   bool                            `json:"immediatelyExecute,omitempty" doc:"Execute the quote as soon as it is made, at its rate. Needs a source that is an account. If it cannot be executed (INSUFFICIENT_BALANCE), no money moves." default:"false"`
 	Description          string                          `json:"description,omitempty" maxLength:"500" doc:"A note of yours; it comes back on the transaction." example:"Savings plan, March"`
-	PurposeOfPayment     string                          `json:"purposeOfPayment,omitempty" enum:"GIFT,SELF,GOODS_OR_SERVICES,EDUCATION,HEALTH_OR_MEDICAL,REAL_ESTATE_PURCHASE,TAX_PAYMENT,LOAN_PAYMENT,UTILITY_BILL,DONATION,TRAVEL,OTHER" doc:"Why the money is sent."`
+	PurposeOfPayment     string                          `json:"purposeOfPayment,omitempty" enum:"GIFT,SELF,GOODS_OR_SERVICES,EDUCATION,HEALTH_OR_MEDICAL,REAL_ESTATE_PURCHASE,TAX_PAYMENT,LOAN_PAYMENT,UTILITY_BILL,DONATION,TRAVEL,OTHER" doc:"Why the money is sent. Payments to accounts in India and Nigeria must say it."`
 	SenderCustomerInfo   map[string]string               `json:"senderCustomerInfo,omitempty" doc:"Facts about the payer that the receiving side wants, by the names of the lookup's requiredPayerDataFields; the mandatory ones must be among them."`
 }
 
