@@ -8,6 +8,7 @@ import (
 
 	"causeway/core/fault"
 	"causeway/core/money"
+	"causeway/core/quote"
 	"causeway/core/transaction"
 	"causeway/ledger"
 )
@@ -266,4 +267,31 @@ func TestCryptoGoesBackToTheCustomersOwnAccount(t *testing.T) {
 	if _, err := ledger.Find("customers/InternalAccount:" + id); err != nil {
 		t.Error(err)
 	}
+}
+
+func TestSurplusCryptoGoesThereToo(t *testing.T) {
+	t.Parallel()
+	// A further payment in crypto for a quote that was paid becomes a balance of the
+	// customer as well, which is told to the unit.
+	h := newHouse(t)
+	tokens := h.balance(t, h.customer.ID, "USDC", 0)
+	q := h.quote(t, "USDC", 25_000_000, h.bank(t, "000123456"))
+	if _, err := h.Receive(t.Context(), h.receipt(q, "chains/ALTCHAIN", 25_000_000), nil); err != nil {
+		t.Fatal(err)
+	}
+	h.until(t, q.Transaction, "COMPLETED")
+	once := h.names(q.Transaction)
+
+	if _, err := h.Receive(t.Context(), h.receipt(q, "chains/ALTCHAIN", 7_000_000), nil); err != nil {
+		t.Fatal(err)
+	}
+	h.none(t, transaction.StepSendBack)
+
+	h.wantNames(t, q.Transaction, once...)
+	h.wantBalances(t, tokens, 7_000_000)
+	p := q.Pricing
+	h.wantBooks(t, map[string]int64{
+		"chains/ALTCHAIN USDC": 32_000_000, quote.BookPath(tokens) + " USDC": -7_000_000, "income/fees USDC": -p.Fees, "income/rounding USDC": -p.RoundingSent,
+		"fx/position USDC": -(25_000_000 - p.Fees - p.RoundingSent), "fx/position USD": p.Received.Minor, "rails/RTP USD": -p.Received.Minor,
+	})
 }

@@ -7,6 +7,7 @@ import (
 
 	"causeway/core/account"
 	"causeway/core/ident"
+	"causeway/core/money"
 	"causeway/core/quote"
 	"causeway/core/transaction"
 	"causeway/ports"
@@ -91,7 +92,7 @@ func (p *Payments) homes(ctx context.Context, payouts []ports.Payout) (map[ident
 		case t.Shape().Funding == transaction.Balance:
 			homes[t.ID] = t.InRail
 		case t.Refundable().Currency.Crypto():
-			home, err := p.home(ctx, t)
+			home, err := p.home(ctx, t, t.Refundable().Currency)
 			if err != nil {
 				return nil, err
 			}
@@ -103,8 +104,7 @@ func (p *Payments) homes(ctx context.Context, payouts []ports.Payout) (map[ident
 
 // home is the payer's account in the currency of the refund, opened if need be.
 // Another process may open it at the same moment: what counts is what is read then.
-func (p *Payments) home(ctx context.Context, t transaction.Transaction) (found account.Internal, err error) {
-	currency := t.Refundable().Currency
+func (p *Payments) home(ctx context.Context, t transaction.Transaction, currency money.Currency) (found account.Internal, err error) {
 	err = p.Store.Do(ctx, func(ctx context.Context, tx ports.Tx) error {
 		var there bool
 		if found, there, err = tx.InternalAccount(ctx, t.Platform, t.Customer, currency); err != nil || there {
@@ -127,7 +127,8 @@ func (p *Payments) home(ctx context.Context, t transaction.Transaction) (found a
 	return found, err
 }
 
-// sendBack returns surplus receipts to where they came from.
+// sendBack returns surplus receipts: crypto to the payer's own account here, and all
+// else to where it came from.
 func (p *Payments) sendBack(ctx context.Context, jobs []ports.Job) error {
 	for _, job := range jobs {
 		ids := make([]ident.Receipt, len(job.Subjects))
@@ -138,10 +139,18 @@ func (p *Payments) sendBack(ctx context.Context, jobs []ports.Job) error {
 		if err != nil {
 			return err
 		}
+		homes, err := p.surplusHomes(ctx, receipts)
+		if err != nil {
+			return err
+		}
 		w := p.newWork()
 		for _, r := range receipts {
+			to, inside := homes[r.ID]
+			if !inside {
+				to = r.Rail
+			}
 			w.sentBack(r, p.sendRefund(ctx, ports.Refund{ID: r.ID.UUID(), Platform: r.Platform, Rail: r.Rail,
-				Reference: transaction.RefundReference(ident.Transaction{}, r.Reference), Amount: r.Amount}))
+				Reference: transaction.RefundReference(ident.Transaction{}, r.Reference), Amount: r.Amount, Inside: inside}), to)
 		}
 		if err := p.Store.Do(ctx, func(ctx context.Context, tx ports.Tx) error {
 			if err := tx.FinishJobs(ctx, []ports.Job{job}); err != nil {
@@ -155,12 +164,42 @@ func (p *Payments) sendBack(ctx context.Context, jobs []ports.Job) error {
 	return nil
 }
 
-// sentBack posts what a rail answered; the posting's id follows from the receipt,
-// so an answer that is heard twice is posted once.
-func (w work) sentBack(r transaction.Receipt, o ports.Outcome) {
+// surplusHomes are the paths in the books of the accounts that surplus crypto goes to.
+func (p *Payments) surplusHomes(ctx context.Context, receipts []transaction.Receipt) (map[ident.Receipt]string, error) {
+	var keys []ports.ReferenceKey
+	for _, r := range receipts {
+		if r.Amount.Currency.Crypto() {
+			keys = append(keys, ports.ReferenceKey{Platform: r.Platform, Reference: r.Reference})
+		}
+	}
+	homes := map[ident.Receipt]string{}
+	if len(keys) == 0 {
+		return homes, nil
+	}
+	paid, err := p.Store.TransactionsByReference(ctx, keys)
+	if err != nil {
+		return nil, err
+	}
+	for _, r := range receipts {
+		t, known := paid[ports.ReferenceKey{Platform: r.Platform, Reference: r.Reference}]
+		if !known || !r.Amount.Currency.Crypto() {
+			continue
+		}
+		home, err := p.home(ctx, t, r.Amount.Currency)
+		if err != nil {
+			return nil, err
+		}
+		homes[r.ID] = quote.BookPath(home)
+	}
+	return homes, nil
+}
+
+// sentBack posts what a rail answered, to being where the money goes; the posting's id
+// follows from the receipt, so an answer that is heard twice is posted once.
+func (w work) sentBack(r transaction.Receipt, o ports.Outcome, to string) {
 	switch o.Verdict {
 	case ports.Done:
-		w.Post(r.SentBack(w.Now))
+		w.Post(r.SentBack(to, w.Now))
 	case ports.Refused:
 		w.Post(r.NotSentBack(w.Now))
 	default:

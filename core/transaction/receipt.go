@@ -65,9 +65,10 @@ func (r Receipt) Surplus() []ledger.Posting {
 	}
 }
 
-// SentBack is the posting for a surplus receipt that went back to its payer.
-func (r Receipt) SentBack(now time.Time) ledger.Posting {
-	return ledger.RefundPaid(r.header(ledger.KindRefundPaid, now, "sent back: further payment for "+r.Reference), r.Rail, r.Amount)
+// SentBack is the posting for a surplus receipt that went back to its payer; to is the
+// ledger path the money went to.
+func (r Receipt) SentBack(to string, now time.Time) ledger.Posting {
+	return ledger.RefundPaid(r.header(ledger.KindRefundPaid, now, "sent back: further payment for "+r.Reference), to, r.Amount)
 }
 
 // NotSentBack is the posting for a surplus receipt that could not be sent back.
