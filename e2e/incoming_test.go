@@ -1,6 +1,7 @@
 package e2e
 
 import (
+	"slices"
 	"strings"
 	"testing"
 )
@@ -172,5 +173,52 @@ func TestReceiversAreLookedUp(t *testing.T) {
 	h.get("/uma-providers?currencyCode=EUR").want(200).each(map[string]any{"data.0.domain": "sandbox.uma.test", "totalCount": 1.0})
 	if found := h.get("/uma-providers?currencyCode=JPY").want(200).list("data"); len(found) != 0 {
 		t.Errorf("providers for yen: %v", found)
+	}
+}
+
+func TestCustomersPayEachOther(t *testing.T) {
+	t.Parallel()
+	// A customer pays another of the same platform by address: the platform is asked, and
+	// when it takes the payment the other has the money; when it does not, the payer has
+	// it back. Across currencies too.
+	h := newHouse(t)
+	ana, bo := h.customer(object{"umaAddress": "$ana@uma.example.com"}), h.customer(object{"umaAddress": "$bo@uma.example.com"})
+	hooks := h.listen()
+	account := h.get("/customers/internal-accounts?currency=USD&customerId=" + ana).str("data.0.id")
+	h.post("/sandbox/internal-accounts/"+account+"/fund", object{"amount": 100_00}).want(200)
+	pay := func(currency string) answer {
+		told := h.get("/receiver/uma/%24bo@uma.example.com?customerId=" + ana).want(200)
+		return h.post("/quotes", object{"source": object{"sourceType": "ACCOUNT", "accountId": account}, "lookupId": told.str("lookupId"),
+			"destination":        object{"destinationType": "UMA_ADDRESS", "umaAddress": "$bo@uma.example.com", "currency": currency},
+			"lockedCurrencySide": "SENDING", "lockedCurrencyAmount": 20_00, "immediatelyExecute": true}).want(201)
+	}
+	incoming := func(not ...string) answer {
+		return hooks.await("the question", func(d delivery) bool { return d.event == "INCOMING_PAYMENT.PENDING" && !slices.Contains(not, d.about) }).answer
+	}
+
+	hooks.say(200, "")
+	taken := pay("USD")
+	first := incoming().str("transaction.id")
+	hooks.story(taken.str("transactionId"), "PENDING", "PROCESSING", "COMPLETED")
+	hooks.ended(first, "COMPLETED").each(map[string]any{"transaction.receivedAmount.amount": 20_00.0, "transaction.senderUmaAddress": "$ana@uma.example.com"})
+	if a, b := h.balance(ana), h.balance(bo); a != 80_00 || b != 20_00 {
+		t.Errorf("Ana has %d and Bo %d", a, b)
+	}
+
+	hooks.say(403, `{"reason": "not him"}`)
+	refused := pay("USD")
+	second := incoming(first).str("transaction.id")
+	hooks.story(refused.str("transactionId"), "PENDING", "PROCESSING", "FAILED", "REFUND_PENDING", "REFUND_COMPLETED")
+	hooks.ended(second, "FAILED")
+	if a, b := h.balance(ana), h.balance(bo); a != 80_00 || b != 20_00 {
+		t.Errorf("Ana has %d and Bo %d", a, b)
+	}
+
+	hooks.say(200, "")
+	exchanged := pay("BTC")
+	hooks.story(exchanged.str("transactionId"), "PENDING", "PROCESSING", "COMPLETED")
+	got := h.get("/customers/internal-accounts?currency=BTC&customerId=" + bo).int("data.0.balance.amount")
+	if a := h.balance(ana); a != 60_00 || got != exchanged.int("totalReceivingAmount") {
+		t.Errorf("Ana has %d, and Bo %d of %s", a, got, exchanged.text)
 	}
 }

@@ -103,6 +103,14 @@ func (u *unit) CreateLookup(_ context.Context, l lookup.Lookup) error {
 	return nil
 }
 
+// ForgetLookups deletes some of those made before the moment, and says how many. It
+// rides on lookups_by_age.
+func (db *DB) ForgetLookups(ctx context.Context, before time.Time) (int64, error) {
+	done, err := db.pool.Exec(ctx, `
+		DELETE FROM lookups WHERE ctid IN (SELECT ctid FROM lookups WHERE created_at < $1 LIMIT 10000)`, before)
+	return done.RowsAffected(), err
+}
+
 // Lookup rides on the primary key.
 func (db *DB) Lookup(ctx context.Context, p ident.Platform, id ident.Lookup) (lookup.Lookup, error) {
 	l := lookup.Lookup{ID: id, Platform: p}

@@ -17,6 +17,10 @@ type chore struct {
 func (h *house) chores() []chore {
 	return []chore{
 		{"move checkpoints", 5 * time.Second, h.db.MoveCheckpoints},
+		{"forget old lookups", time.Minute, func(ctx context.Context) error {
+			_, err := h.db.ForgetLookups(ctx, clock{}.Now().Add(-24*time.Hour))
+			return err
+		}},
 		{"forget old answers", time.Hour, func(ctx context.Context) error {
 			_, err := h.memory.Forget(ctx)
 			return err

@@ -1,0 +1,44 @@
+package sandbox_test
+
+import (
+	"reflect"
+	"slices"
+	"testing"
+
+	"causeway/adapters/counterparties/sandbox"
+	"causeway/core/money"
+)
+
+func TestPeopleAreFound(t *testing.T) {
+	t.Parallel()
+	// The people of the domain are found with their currency and what is wanted to be
+	// known of them; anybody can pay; and nobody is found at another domain.
+	c := sandbox.New("people.test")
+
+	found, there, err := c.Counterparty(t.Context(), "$success.mxn@people.test", []string{"FULL_NAME", "SHOE_SIZE"})
+	if err != nil || !there || !slices.Equal(found.Currencies, []money.Currency{"MXN"}) ||
+		!reflect.DeepEqual(found.Facts, map[string]string{"FULL_NAME": "Success Mxn"}) || len(found.Wants) == 0 {
+		t.Errorf("%+v, %v, %v", found, there, err)
+	}
+	if _, there, err := c.Counterparty(t.Context(), "$success.mxn@"+sandbox.DefaultDomain, nil); there || err != nil {
+		t.Errorf("found elsewhere: %v, %v", there, err)
+	}
+	sender, err := c.Sender(t.Context(), "$bo@bank.example", []string{"ACCOUNT_IDENTIFIER"})
+	if err != nil || !reflect.DeepEqual(sender.Facts, map[string]string{"ACCOUNT_IDENTIFIER": "$bo@bank.example"}) {
+		t.Errorf("%+v, %v", sender, err)
+	}
+}
+
+func TestTheProviderServesWhereItsCurrenciesAre(t *testing.T) {
+	t.Parallel()
+	// The sandbox's provider is one, at its domain, in the countries of its currencies.
+	providers, err := sandbox.New("people.test").Providers(t.Context())
+	if err != nil || len(providers) != 1 || providers[0].Domain != "people.test" || !providers[0].Allowed {
+		t.Fatalf("%+v, %v", providers, err)
+	}
+	for country, want := range map[string]bool{"US": true, "DE": true, "MX": true, "NG": false, "CA": false} {
+		if slices.Contains(providers[0].Regions, country) != want {
+			t.Errorf("%s: %v", country, providers[0].Regions)
+		}
+	}
+}
