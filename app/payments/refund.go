@@ -2,9 +2,9 @@ package payments
 
 import (
 	"context"
-	"fmt"
 	"time"
 
+	"causeway/app/booking"
 	"causeway/core/account"
 	"causeway/core/ident"
 	"causeway/core/money"
@@ -102,26 +102,10 @@ func (p *Payments) homes(ctx context.Context, payouts []ports.Payout) (map[ident
 	return homes, nil
 }
 
-// home is the payer's account in the currency of the refund, opened if need be.
-// Another process may open it at the same moment: what counts is what is read then.
+// home is the payer's account in a currency, opened if need be.
 func (p *Payments) home(ctx context.Context, t transaction.Transaction, currency money.Currency) (found account.Internal, err error) {
-	err = p.Store.Do(ctx, func(ctx context.Context, tx ports.Tx) error {
-		var there bool
-		if found, there, err = tx.InternalAccount(ctx, t.Platform, t.Customer, currency); err != nil || there {
-			return err
-		}
-		now := p.Clock.Now()
-		fresh, err := account.NewInternal(ident.NewInternalAccount(p.IDs.New, now), t.Platform, t.Customer, currency, now)
-		if err != nil {
-			return err
-		}
-		if err := tx.OpenInternalAccounts(ctx, []account.Internal{fresh}); err != nil {
-			return err
-		}
-		found, there, err = tx.InternalAccount(ctx, t.Platform, t.Customer, currency)
-		if err == nil && !there {
-			err = fmt.Errorf("no account of %s in %s, although it was opened", t.Customer, currency)
-		}
+	err = p.Store.Do(ctx, func(ctx context.Context, tx ports.Tx) (err error) {
+		found, err = booking.Home(ctx, tx, p.IDs, p.Clock.Now(), t.Platform, t.Customer, currency)
 		return err
 	})
 	return found, err

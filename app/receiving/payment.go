@@ -2,11 +2,10 @@ package receiving
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"slices"
 
-	"causeway/core/account"
+	"causeway/app/booking"
 	"causeway/core/customer"
 	"causeway/core/fault"
 	"causeway/core/ident"
@@ -170,7 +169,7 @@ func (r *Receiving) receive(ctx context.Context, id ident.Transaction, in Paymen
 	var done work
 	err := r.Store.Do(ctx, func(ctx context.Context, tx ports.Tx) error {
 		done = r.newWork()
-		home, err := r.home(ctx, tx, to, in.Currency)
+		home, err := booking.Home(ctx, tx, r.IDs, done.Now, to.Platform, to.ID, in.Currency)
 		if err != nil {
 			return err
 		}
@@ -191,25 +190,4 @@ func (r *Receiving) receive(ctx context.Context, id ident.Transaction, in Paymen
 	}
 	r.goOn(done)
 	return d.Transaction, nil
-}
-
-// home is the customer's account in a currency, opened if need be. Another process may
-// open it at the same moment: what counts is what is read then.
-func (r *Receiving) home(ctx context.Context, tx ports.Tx, of customer.Customer, currency money.Currency) (account.Internal, error) {
-	found, there, err := tx.InternalAccount(ctx, of.Platform, of.ID, currency)
-	if err != nil || there {
-		return found, err
-	}
-	now := r.Clock.Now()
-	fresh, err := account.NewInternal(ident.NewInternalAccount(r.IDs.New, now), of.Platform, of.ID, currency, now)
-	if err != nil {
-		return fresh, err
-	}
-	if err := tx.OpenInternalAccounts(ctx, []account.Internal{fresh}); err != nil {
-		return fresh, err
-	}
-	if found, there, err = tx.InternalAccount(ctx, of.Platform, of.ID, currency); err == nil && !there {
-		err = errors.New("no account of " + of.ID.String() + " in " + string(currency) + ", although it was opened")
-	}
-	return found, err
 }
