@@ -3,6 +3,7 @@ package payments
 import (
 	"context"
 
+	"causeway/app/booking"
 	"causeway/core/transaction"
 	"causeway/ports"
 )
@@ -10,7 +11,7 @@ import (
 // collect asks external accounts for the money of quotes that were executed, and
 // settles what the rails answer.
 func (p *Payments) collect(ctx context.Context, jobs []ports.Job) error {
-	collections, err := p.Store.Collections(ctx, transactionKeys(jobs))
+	collections, err := p.Store.Collections(ctx, booking.Keys(jobs))
 	if err != nil {
 		return err
 	}

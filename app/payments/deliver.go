@@ -4,7 +4,7 @@ import (
 	"context"
 	"time"
 
-	"causeway/core/ident"
+	"causeway/app/booking"
 	"causeway/core/transaction"
 	"causeway/ports"
 )
@@ -23,7 +23,7 @@ func (p *Payments) watch(ctx context.Context, jobs []ports.Job) error {
 // rails, outside of any unit of work, and settles the answers in one.
 func (p *Payments) ask(ctx context.Context, jobs []ports.Job, still func(transaction.State) bool,
 	question func(ports.Rail, context.Context, []ports.Payout) []ports.Outcome) error {
-	payouts, err := p.Store.Payouts(ctx, transactionKeys(jobs))
+	payouts, err := p.Store.Payouts(ctx, booking.Keys(jobs))
 	if err != nil {
 		return err
 	}
@@ -104,30 +104,13 @@ func (p *Payments) settle(ctx context.Context, jobs []ports.Job, outcomes map[po
 	for key := range outcomes {
 		keys = append(keys, key)
 	}
-	var done work
-	err := p.Store.Do(ctx, func(ctx context.Context, tx ports.Tx) error {
-		done = p.newWork()
-		if len(keys) > 0 {
-			locked, err := tx.LockTransactions(ctx, keys)
-			if err != nil {
-				return err
-			}
-			for key, t := range locked {
-				if err := decide(done, t, outcomes[key]); err != nil {
-					return err
-				}
-			}
-		}
-		if err := tx.FinishJobs(ctx, jobs); err != nil {
-			return err
-		}
-		return done.Write(ctx, tx)
+	done, err := booking.Settle(ctx, p.Store, p.begin, jobs, keys, func(w *booking.Work, t transaction.Transaction) error {
+		return decide(work{w}, t, outcomes[ports.TransactionKey{Platform: t.Platform, ID: t.ID}])
 	})
-	if err != nil {
-		return err
+	if err == nil {
+		p.follow(work{done})
 	}
-	p.follow(done)
-	return nil
+	return err
 }
 
 // noRail is how long a payout waits when nothing is connected that could carry it.
@@ -151,16 +134,4 @@ func (p *Payments) byRail(payouts []ports.Payout, still func(transaction.State) 
 		sorted[rail] = append(sorted[rail], payout)
 	}
 	return sorted
-}
-
-func transactionKeys(jobs []ports.Job) []ports.TransactionKey {
-	var keys []ports.TransactionKey
-	for _, j := range jobs {
-		for _, subject := range j.Subjects {
-			key := ports.TransactionKey{Platform: j.Platform}
-			ident.Set(&key.ID, subject)
-			keys = append(keys, key)
-		}
-	}
-	return keys
 }

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"maps"
 
+	"causeway/app/booking"
 	"causeway/app/group"
 	"causeway/core/fault"
 	"causeway/core/ident"
@@ -60,13 +61,8 @@ func (p *Payments) executeGroup(ctx context.Context, orders []*order) ([]group.R
 				results[i].Value, results[i].Err = done.execute(state, o.tried, balances)
 			}
 			o.tried = true
-			if _, refused := fault.Of(results[i].Err); results[i].Err != nil && !refused {
-				return results[i].Err
-			}
-			if o.claim != nil {
-				if err := tx.Remember(ctx, o.claim, results[i].Value, results[i].Err); err != nil {
-					return err
-				}
+			if err := booking.Keep(ctx, tx, o.claim, results[i].Value, results[i].Err); err != nil {
+				return err
 			}
 		}
 		return done.Write(ctx, tx)

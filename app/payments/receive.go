@@ -3,6 +3,7 @@ package payments
 import (
 	"context"
 
+	"causeway/app/booking"
 	"causeway/app/group"
 	"causeway/core/fault"
 	"causeway/core/transaction"
@@ -37,13 +38,8 @@ func (p *Payments) takeInGroup(ctx context.Context, commands []incoming) ([]grou
 		}
 		for i, c := range commands {
 			results[i].Value, results[i].Err = done.receive(c.receipt, taken[i])
-			if _, refused := fault.Of(results[i].Err); results[i].Err != nil && !refused {
-				return results[i].Err
-			}
-			if c.claim != nil {
-				if err := tx.Remember(ctx, c.claim, results[i].Value, results[i].Err); err != nil {
-					return err
-				}
+			if err := booking.Keep(ctx, tx, c.claim, results[i].Value, results[i].Err); err != nil {
+				return err
 			}
 		}
 		return done.Write(ctx, tx)

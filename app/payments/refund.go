@@ -17,7 +17,7 @@ import (
 // paid; crypto that was paid in to the payer's own account here; and all else to the
 // instrument it came from.
 func (p *Payments) refund(ctx context.Context, jobs []ports.Job) error {
-	payouts, err := p.Store.Payouts(ctx, transactionKeys(jobs))
+	payouts, err := p.Store.Payouts(ctx, booking.Keys(jobs))
 	if err != nil {
 		return err
 	}

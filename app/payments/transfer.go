@@ -3,6 +3,7 @@ package payments
 import (
 	"context"
 
+	"causeway/app/booking"
 	"causeway/app/group"
 	"causeway/core/fault"
 	"causeway/core/ident"
@@ -87,13 +88,8 @@ func (w work) transferAll(ctx context.Context, tx ports.Tx, orders []*transferOu
 			results[i].Value = decisions[i].Transaction
 			w.Begin(decisions[i])
 		}
-		if _, refused := fault.Of(results[i].Err); results[i].Err != nil && !refused {
-			return results[i].Err
-		}
-		if o.claim != nil {
-			if err := tx.Remember(ctx, o.claim, results[i].Value, results[i].Err); err != nil {
-				return err
-			}
+		if err := booking.Keep(ctx, tx, o.claim, results[i].Value, results[i].Err); err != nil {
+			return err
 		}
 	}
 	return nil

@@ -8,7 +8,9 @@ import (
 // work is what is decided in one unit of work.
 type work struct{ *booking.Work }
 
-func (p *Payments) newWork() work { return work{booking.NewWork(p.Clock.Now(), p.IDs, p.Handover())} }
+func (p *Payments) begin() *booking.Work { return booking.NewWork(p.Clock.Now(), p.IDs, p.Handover()) }
+
+func (p *Payments) newWork() work { return work{p.begin()} }
 
 // follow goes on with what was committed: events are sent, and the jobs of this
 // process start without a look into the database.

@@ -11,9 +11,9 @@ import (
 
 	"github.com/google/uuid"
 
+	"causeway/app/booking"
 	"causeway/app/group"
 	"causeway/core/event"
-	"causeway/core/fault"
 	"causeway/core/ident"
 	"causeway/core/lookup"
 	"causeway/core/money"
@@ -128,17 +128,12 @@ func (q *Quoting) createGroup(ctx context.Context, commands []*asked) ([]group.R
 			c.tried = true
 			parties[i].Receiver = c.receiver
 			created, t, err := q.make(ctx, c, parties[i], made.now)
-			if _, refused := fault.Of(err); err != nil && !refused {
-				return err
-			}
 			results[i].Value, results[i].Err = quote.Quoted{Quote: created, Status: quote.Pending}, err
 			if err == nil {
 				made.add(created, t)
 			}
-			if c.claim != nil {
-				if err := tx.Remember(ctx, c.claim, results[i].Value, err); err != nil {
-					return err
-				}
+			if err := booking.Keep(ctx, tx, c.claim, results[i].Value, results[i].Err); err != nil {
+				return err
 			}
 		}
 		return made.write(ctx, tx)

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"causeway/app/booking"
 	"causeway/core/event"
 	"causeway/core/fault"
 	"causeway/core/ident"
@@ -84,7 +85,7 @@ func (r *Receiving) decide(ctx context.Context, who platform.Principal, id ident
 // The question goes out before anything is written, under an id that stays the same:
 // when the answer is lost, the same question is asked again.
 func (r *Receiving) ask(ctx context.Context, jobs []ports.Job) error {
-	keys := transactionKeys(jobs)
+	keys := booking.Keys(jobs)
 	read, err := r.Store.TransactionsByKey(ctx, keys)
 	if err != nil {
 		return err
@@ -183,7 +184,7 @@ func Facts(object map[string]any) map[string]string {
 
 // timeOut ends the payments about which the platform did not decide in time.
 func (r *Receiving) timeOut(ctx context.Context, jobs []ports.Job) error {
-	return r.settle(ctx, jobs, transactionKeys(jobs), func(w work, t transaction.Transaction) error {
+	return r.settle(ctx, jobs, booking.Keys(jobs), func(w work, t transaction.Transaction) error {
 		if t.Stand() != transaction.Deciding {
 			return nil // decided
 		}

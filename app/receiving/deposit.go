@@ -4,6 +4,7 @@ import (
 	"context"
 	"maps"
 
+	"causeway/app/booking"
 	"causeway/app/group"
 	"causeway/core/account"
 	"causeway/core/corridor"
@@ -69,10 +70,8 @@ func (r *Receiving) fundGroup(ctx context.Context, commands []funding) ([]group.
 		balances := maps.Clone(done.Held)
 		for i, c := range commands {
 			results[i].Value, results[i].Err = done.fund(c, parties[i], balances)
-			if c.claim != nil {
-				if err := tx.Remember(ctx, c.claim, results[i].Value, results[i].Err); err != nil {
-					return err
-				}
+			if err := booking.Keep(ctx, tx, c.claim, results[i].Value, results[i].Err); err != nil {
+				return err
 			}
 		}
 		return done.Write(ctx, tx)

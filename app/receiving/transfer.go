@@ -4,6 +4,7 @@ import (
 	"context"
 	"time"
 
+	"causeway/app/booking"
 	"causeway/app/group"
 	"causeway/core/account"
 	"causeway/core/fault"
@@ -64,10 +65,8 @@ func (r *Receiving) transferGroup(ctx context.Context, commands []transfer) ([]g
 		}
 		for i, c := range commands {
 			results[i].Value, results[i].Err = done.transferIn(c, parties[i])
-			if c.claim != nil {
-				if err := tx.Remember(ctx, c.claim, results[i].Value, results[i].Err); err != nil {
-					return err
-				}
+			if err := booking.Keep(ctx, tx, c.claim, results[i].Value, results[i].Err); err != nil {
+				return err
 			}
 		}
 		return done.Write(ctx, tx)
@@ -130,7 +129,7 @@ const noRail = time.Minute
 // collect asks external accounts for the money of transfers, outside of any unit of
 // work, and settles what the rails answer in one.
 func (r *Receiving) collect(ctx context.Context, jobs []ports.Job) error {
-	collections, err := r.Store.Collections(ctx, transactionKeys(jobs))
+	collections, err := r.Store.Collections(ctx, booking.Keys(jobs))
 	if err != nil {
 		return err
 	}

@@ -4,7 +4,6 @@ import (
 	"context"
 
 	"causeway/app/booking"
-	"causeway/core/ident"
 	"causeway/core/transaction"
 	"causeway/ports"
 )
@@ -12,7 +11,9 @@ import (
 // work is what is decided in one unit of work.
 type work struct{ *booking.Work }
 
-func (r *Receiving) newWork() work { return work{booking.NewWork(r.Clock.Now(), r.IDs, r.Handover())} }
+func (r *Receiving) begin() *booking.Work { return booking.NewWork(r.Clock.Now(), r.IDs, r.Handover()) }
+
+func (r *Receiving) newWork() work { return work{r.begin()} }
 
 // goOn follows up what was committed: events are sent, and the jobs of this process
 // start without a look into the database.
@@ -27,44 +28,13 @@ func (r *Receiving) goOn(w work) {
 // in it.
 func (r *Receiving) settle(ctx context.Context, jobs []ports.Job, keys []ports.TransactionKey,
 	decide func(work, transaction.Transaction) error) error {
-	var done work
-	err := r.Store.Do(ctx, func(ctx context.Context, tx ports.Tx) error {
-		done = r.newWork()
-		if len(keys) > 0 {
-			locked, err := tx.LockTransactions(ctx, keys)
-			if err != nil {
-				return err
-			}
-			for _, t := range locked {
-				if err := decide(done, t); err != nil {
-					return err
-				}
-			}
-		}
-		if err := tx.FinishJobs(ctx, jobs); err != nil {
-			return err
-		}
-		return done.Write(ctx, tx)
-	})
-	if err != nil {
-		return err
+	done, err := booking.Settle(ctx, r.Store, r.begin, jobs, keys, func(w *booking.Work, t transaction.Transaction) error { return decide(work{w}, t) })
+	if err == nil {
+		r.goOn(work{done})
 	}
-	r.goOn(done)
-	return nil
+	return err
 }
 
 func keyOf(t transaction.Transaction) ports.TransactionKey {
 	return ports.TransactionKey{Platform: t.Platform, ID: t.ID}
-}
-
-func transactionKeys(jobs []ports.Job) []ports.TransactionKey {
-	var keys []ports.TransactionKey
-	for _, j := range jobs {
-		for _, subject := range j.Subjects {
-			key := ports.TransactionKey{Platform: j.Platform}
-			ident.Set(&key.ID, subject)
-			keys = append(keys, key)
-		}
-	}
-	return keys
 }
