@@ -174,6 +174,9 @@ type Reader interface {
 	CustomersAfter(ctx context.Context, p ident.Platform, after ident.Customer, limit int) ([]customer.Customer, error)
 	ExternalAccount(ctx context.Context, p ident.Platform, id ident.ExternalAccount) (account.External, error)
 	ExternalAccounts(ctx context.Context, p ident.Platform, f AccountFilter) (Page[account.External], error)
+	// UMADeposit is the external account that payments to a customer's UMA address are
+	// sent on to; false when there is none.
+	UMADeposit(ctx context.Context, p ident.Platform, c ident.Customer) (account.External, bool, error)
 	// InternalAccount answers INTERNAL_ACCOUNT_NOT_FOUND when there is none.
 	InternalAccount(ctx context.Context, p ident.Platform, id ident.InternalAccount) (account.Internal, error)
 	// InternalAccountsByReference finds what payments with these references are paid

@@ -119,6 +119,17 @@ func (db *DB) ExternalAccounts(ctx context.Context, p ident.Platform, f ports.Ac
 	return page(ctx, query, f.Paging, (*externalRow).external)
 }
 
+// UMADeposit rides on the index of default accounts: a customer has one at most.
+func (db *DB) UMADeposit(ctx context.Context, p ident.Platform, c ident.Customer) (account.External, bool, error) {
+	var row externalRow
+	err := db.bun.NewSelect().Model(&row).
+		Where("platform_id = ? AND customer_id = ? AND default_uma_deposit AND deleted_at IS NULL", p.UUID(), c.UUID()).Scan(ctx)
+	if isNone(err) {
+		return account.External{}, false, nil
+	}
+	return row.external(), err == nil, err
+}
+
 func noExternalAccount(id ident.ExternalAccount) error {
 	return fault.New(fault.ExternalAccountNotFound, "There is no external account %s.", id)
 }

@@ -127,7 +127,7 @@ func (h *house) furnish(made *ids.Generator, prices ports.Rates) {
 	h.quoting = quoting.New(quoting.Config{Store: h.db, Market: prices, Rails: rails, Clock: clock{}, IDs: made,
 		Execute: h.payments.Execute, Committed: h.notify.Wake, Linger: linger})
 	h.enquiries = enquiries.New(enquiries.Config{Store: h.db, Counterparties: others, Offer: h.quoting.Offer, Clock: clock{}, IDs: made})
-	h.receiving = receiving.New(receiving.Config{Store: h.db, Jobs: h.db, Rails: rails, Ask: h.ask, Clock: clock{}, IDs: made,
+	h.receiving = receiving.New(receiving.Config{Store: h.db, Jobs: h.db, Rails: rails, Ask: h.ask, Forward: h.payments.Forward, Clock: clock{}, IDs: made,
 		Counterparties: others, Log: log, Committed: h.notify.Wake, Linger: linger})
 	h.simulate = simulate.New(simulate.Config{Store: h.db, Receiver: h.payments, Depositor: h.receiving, Clock: clock{}, IDs: made})
 }

@@ -269,6 +269,26 @@ func TestTransfersOut(t *testing.T) {
 	}
 }
 
+func TestForwardIsOneTransfer(t *testing.T) {
+	t.Parallel()
+	// Asked again, also beside others, a transfer under a chosen id is made once.
+	h := newHouse(t)
+	dollars, bank := h.balance(t, h.customer.ID, "USD", 10050), h.bank(t, "000123456")
+	id := ident.NewTransaction(h.ids.New, noon)
+	var all sync.WaitGroup
+	for range 10 {
+		all.Go(func() {
+			if err := h.Forward(t.Context(), id, transfer.Out{Platform: h.platform.ID, From: dollars.ID, To: bank.ID, Amount: 1000}); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	all.Wait()
+	h.until(t, id, "COMPLETED")
+
+	h.wantBooks(t, map[string]int64{"rails/WIRE USD": 10050, quote.BookPath(dollars) + " USD": -9050, "rails/RTP USD": -1000})
+}
+
 func TestManyExecutesOfOneQuote(t *testing.T) {
 	t.Parallel()
 	// Two hundred calls at the same time execute a quote once.

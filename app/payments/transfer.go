@@ -34,6 +34,16 @@ func (p *Payments) TransferOut(ctx context.Context, out transfer.Out, claim *por
 	return p.transfer.Do(ctx, &transferOut{out: out, claim: claim, id: ident.NewTransaction(p.IDs.New, p.Clock.Now())})
 }
 
+// Forward is TransferOut under an id that its caller has chosen: asked again, it is the
+// same transfer.
+func (p *Payments) Forward(ctx context.Context, id ident.Transaction, out transfer.Out) error {
+	if err := out.Check(); err != nil {
+		return err
+	}
+	_, err := p.transfer.Do(ctx, &transferOut{out: out, id: id, tried: true})
+	return err
+}
+
 func (p *Payments) transferGroup(ctx context.Context, orders []*transferOut) ([]group.Result[transaction.Transaction], error) {
 	if len(orders) == 1 && orders[0].tried {
 		made, err := p.Store.Transaction(ctx, orders[0].out.Platform, orders[0].id)

@@ -25,6 +25,7 @@ import (
 	"causeway/core/money"
 	"causeway/core/platform"
 	"causeway/core/transaction"
+	"causeway/core/transfer"
 	"causeway/ports"
 )
 
@@ -68,6 +69,9 @@ type house struct {
 	// was asked.
 	answers func(e event.Event) (ports.WebhookAnswer, error)
 	asked   []event.Event
+	// forwarded are the transfers that were ordered, and refuse why they are not made.
+	forwarded map[ident.Transaction]transfer.Out
+	refuse    error
 }
 
 type everywhere struct{ ports.Rail }
@@ -94,7 +98,7 @@ func (h *house) work(t testing.TB) {
 // furnish builds the house on a database reached by url; nobody works in it.
 func furnish(t testing.TB, url string) *house {
 	t.Helper()
-	h := &house{clock: &hands{now: noon}, ids: ids.New(), told: make(chan struct{}, 1)}
+	h := &house{clock: &hands{now: noon}, ids: ids.New(), told: make(chan struct{}, 1), forwarded: map[ident.Transaction]transfer.Out{}}
 	var err error
 	h.store, err = postgres.Open(t.Context(), postgres.Options{URL: url, MaxConnections: 8, Clock: h.clock, IDs: h.ids, Render: h.render})
 	if err != nil {
@@ -105,7 +109,7 @@ func furnish(t testing.TB, url string) *house {
 	heard := logrus.New()
 	heard.SetOutput(t.Output())
 	h.Receiving = receiving.New(receiving.Config{Store: h.store, Jobs: h.store, Rails: everywhere{sandbox.New(h.clock, 1)},
-		Counterparties: ports.CounterpartiesBy{platform.Sandbox: people.New(people.DefaultDomain)}, Ask: h.ask,
+		Counterparties: ports.CounterpartiesBy{platform.Sandbox: people.New(people.DefaultDomain)}, Ask: h.ask, Forward: h.forward,
 		Clock: h.clock, IDs: h.ids, Log: logrus.NewEntry(heard), Committed: h.committed})
 	h.found(t)
 	return h
@@ -132,6 +136,15 @@ func (h *house) ask(_ context.Context, e event.Event) (ports.WebhookAnswer, erro
 	answers := h.answers
 	h.mu.Unlock()
 	return answers(e)
+}
+
+func (h *house) forward(_ context.Context, id ident.Transaction, out transfer.Out) error {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if h.refuse == nil {
+		h.forwarded[id] = out
+	}
+	return h.refuse
 }
 
 // questions are those the platform was asked so far.
@@ -336,6 +349,19 @@ func (h *house) jobs(t testing.TB, step transaction.Step) (n int) {
 		t.Fatal(err)
 	}
 	return n
+}
+
+// none waits until no job of a step is left. Such jobs tell no events, so there is no
+// signal but the table itself.
+func (h *house) none(t testing.TB, step transaction.Step) {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
+	defer cancel()
+	for h.jobs(t, step) > 0 {
+		if ctx.Err() != nil {
+			t.Fatalf("%s is not done", step)
+		}
+	}
 }
 
 func wantFault(t testing.TB, what string, err error, code fault.Code, fields ...string) {

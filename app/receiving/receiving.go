@@ -17,7 +17,9 @@ import (
 	"causeway/app/group"
 	"causeway/app/lanes"
 	"causeway/core/event"
+	"causeway/core/ident"
 	"causeway/core/transaction"
+	"causeway/core/transfer"
 	"causeway/ports"
 )
 
@@ -28,6 +30,7 @@ type Config struct {
 	Rails          ports.Rails
 	Counterparties ports.CounterpartiesBy
 	Ask            Ask
+	Forward        Forward
 	Clock          ports.Clock
 	IDs            ports.IDs
 	Log            *logrus.Entry
@@ -41,12 +44,16 @@ type Config struct {
 // answer was. The error is WEBHOOK_ENDPOINT_NOT_SET, or one of our own.
 type Ask func(ctx context.Context, e event.Event) (ports.WebhookAnswer, error)
 
+// Forward sends money on by a transfer with this id, once however often it is asked.
+// Its faults are those of a transfer out.
+type Forward func(ctx context.Context, id ident.Transaction, out transfer.Out) error
+
 // Receiving are the use cases.
 type Receiving struct {
 	Config
 	*lanes.Lanes
 	fund *group.Collector[funding, Funded]
-	pull *group.Collector[transfer, transaction.Transaction]
+	pull *group.Collector[pulling, transaction.Transaction]
 }
 
 // New makes the use cases. Run has to run somewhere for transfers and approvals to go
@@ -60,6 +67,7 @@ func New(c Config) *Receiving {
 		// An endpoint may take its ten seconds; the others need not wait for it.
 		lanes.Lane{Step: transaction.StepAsk, Do: r.ask, Most: 1, Width: 128},
 		lanes.Lane{Step: transaction.StepTimeOut, Do: r.timeOut},
+		lanes.Lane{Step: transaction.StepForward, Do: r.forward},
 	)
 	return r
 }

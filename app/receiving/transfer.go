@@ -24,7 +24,7 @@ type Transfer struct {
 	Amount int64
 }
 
-type transfer struct {
+type pulling struct {
 	Transfer
 	platform ident.Platform
 	id       ident.Transaction
@@ -47,10 +47,10 @@ func (r *Receiving) TransferIn(ctx context.Context, who platform.Principal, t Tr
 	if _, err := r.Rails.RailFor(who.Platform); err != nil {
 		return transaction.Transaction{}, err
 	}
-	return r.pull.Do(ctx, transfer{t, who.Platform, ident.NewTransaction(r.IDs.New, r.Clock.Now()), claim})
+	return r.pull.Do(ctx, pulling{t, who.Platform, ident.NewTransaction(r.IDs.New, r.Clock.Now()), claim})
 }
 
-func (r *Receiving) transferGroup(ctx context.Context, commands []transfer) ([]group.Result[transaction.Transaction], error) {
+func (r *Receiving) transferGroup(ctx context.Context, commands []pulling) ([]group.Result[transaction.Transaction], error) {
 	keys := make([]ports.InflowKey, len(commands))
 	for i, c := range commands {
 		keys[i] = ports.InflowKey{Platform: c.platform, To: c.To, From: c.From}
@@ -79,7 +79,7 @@ func (r *Receiving) transferGroup(ctx context.Context, commands []transfer) ([]g
 }
 
 // transferIn decides about one request.
-func (w work) transferIn(c transfer, p ports.InflowParties) (transaction.Transaction, error) {
+func (w work) transferIn(c pulling, p ports.InflowParties) (transaction.Transaction, error) {
 	if p.From == nil {
 		return transaction.Transaction{}, fault.New(fault.ExternalAccountNotFound, "There is no external account %s.", c.From)
 	}

@@ -18,6 +18,8 @@ const (
 	StepAsk Step = "ask"
 	// StepTimeOut: end what the platform has not decided in time.
 	StepTimeOut Step = "time-out"
+	// StepForward: send on what came for a person whose money is wanted elsewhere.
+	StepForward Step = "forward"
 )
 
 // ApprovalTime is how long a platform that said it will decide has for it.
@@ -178,7 +180,11 @@ func (t Transaction) credited(now time.Time) Decision {
 	if t.pulled() {
 		posting = ledger.TransferIn(t.header(ledger.KindTransferIn, now), arrival)
 	}
-	return Decision{Transaction: t, Postings: []ledger.Posting{posting}, Events: []string{"INCOMING_PAYMENT.COMPLETED"}}
+	d := Decision{Transaction: t, Postings: []ledger.Posting{posting}, Events: []string{"INCOMING_PAYMENT.COMPLETED"}}
+	if t.Source.UMA != "" {
+		d.Next = StepForward
+	}
+	return d
 }
 
 func (t Transaction) declined(a Arrival, reason FailureReason, now time.Time) (Decision, error) {
