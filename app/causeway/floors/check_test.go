@@ -15,6 +15,16 @@ import (
 // check reads every Go file of a tree and says what breaks the plan, one line a
 // breach: the file, the line, what is wrong.
 func check(tree fs.FS, module string) ([]string, error) {
+	return walk(tree, module, func(f *file) {
+		f.imports()
+		if !f.test && withinAny(f.pkg, pure) {
+			f.purity()
+		}
+	})
+}
+
+// walk examines every Go file of a tree, and gathers the breaches.
+func walk(tree fs.FS, module string, examine func(*file)) ([]string, error) {
 	var breaches []string
 	err := fs.WalkDir(tree, ".", func(name string, entry fs.DirEntry, err error) error {
 		switch {
@@ -35,10 +45,7 @@ func check(tree fs.FS, module string) ([]string, error) {
 			return err
 		}
 		f := &file{module: module, pkg: path.Dir(name), test: strings.HasSuffix(name, "_test.go"), set: set, ast: parsed}
-		f.imports()
-		if !f.test && withinAny(f.pkg, pure) {
-			f.purity()
-		}
+		examine(f)
 		breaches = append(breaches, f.breaches...)
 		return nil
 	})
