@@ -1,0 +1,75 @@
+package e2e
+
+import (
+	"strings"
+	"testing"
+)
+
+func TestBeneficiaries(t *testing.T) {
+	t.Parallel()
+	// The end of an identifier, of whatever kind, decides what is said of the name of an
+	// account's owner when it is registered, and the account can be used all the same.
+	// One that nobody knows is refused, and not kept.
+	h := newHouse(t)
+	for _, c := range []struct{ end, status, name string }{
+		{"102", "NOT_MATCHED", ""},
+		{"103", "PARTIAL_MATCH", "Ana Silva Sandbox"},
+		{"104", "PENDING", ""},
+		{"105", "", ""},
+		{"106", "UNSUPPORTED", ""},
+		{"107", "CHECKED_BY_RECEIVING_FI", ""},
+		{"000", "MATCHED", "Ana Silva"},
+	} {
+		t.Run(c.end, func(t *testing.T) {
+			t.Parallel()
+			s := h.scene(t)
+			for currency, info := range map[string]object{
+				"USD": {"accountType": "US_ACCOUNT", "accountNumber": "5512345" + c.end, "routingNumber": "021000021"},
+				"EUR": {"accountType": "EUR_ACCOUNT", "iban": "DE89370400440532013" + c.end},
+				"MXN": {"accountType": "MXN_ACCOUNT", "clabeNumber": clabe(c.end)},
+				"BRL": {"accountType": "BRL_ACCOUNT", "pixKey": "testuser." + c.end + "@example.com", "pixKeyType": "EMAIL", "taxId": "12345678909"},
+				"GBP": {"accountType": "GBP_ACCOUNT", "sortCode": "040004", "accountNumber": "12345" + c.end},
+			} {
+				info["beneficiary"] = withAddress(ana)
+				made := s.post("/customers/external-accounts", object{"customerId": s.customer, "currency": currency, "accountInfo": info})
+
+				if c.status == "" {
+					made.refused(400, "INVALID_BANK_ACCOUNT")
+					continue
+				}
+				made.want(201)
+				for _, a := range []answer{made, s.get("/customers/external-accounts/" + made.str("id")).want(200)} {
+					a.each(map[string]any{"status": "ACTIVE", "currency": currency, "beneficiaryVerificationStatus": c.status, "beneficiaryVerifiedData.fullName": c.name})
+				}
+			}
+			kept := s.get("/customers/external-accounts?customerId=" + s.customer).want(200).int("totalCount")
+			if c.status == "" && kept != 0 || c.status != "" && kept != 5 {
+				t.Errorf("%d accounts are kept", kept)
+			}
+			if c.status == "" {
+				return
+			}
+
+			// The account is paid as any other.
+			made := s.post("/transfer-out", object{"source": object{"accountId": s.fund(5000)}, "amount": 5000,
+				"destination": object{"accountId": s.get("/customers/external-accounts?currency=USD&customerId=" + s.customer).str("data.0.id")}}).want(201)
+			s.checkStory(made.str("id"), []string{"PENDING", "PROCESSING", "COMPLETED"})
+		})
+	}
+}
+
+// clabe is a CLABE that ends so; one that asks for nothing has a right check digit.
+func clabe(end string) string {
+	if strings.HasPrefix(end, "1") {
+		return "002010077777777" + end
+	}
+	return "002010077777777771"
+}
+
+func withAddress(of object) object {
+	whole := object{"address": object{"line1": "123 Main Street", "city": "London", "state": "London", "postalCode": "SW1A 1AA", "country": "GB"}}
+	for name, value := range of {
+		whole[name] = value
+	}
+	return whole
+}
