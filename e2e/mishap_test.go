@@ -1,9 +1,6 @@
 package e2e
 
-import (
-	"slices"
-	"testing"
-)
+import "testing"
 
 func TestWrongAmount(t *testing.T) {
 	t.Parallel()
@@ -125,60 +122,4 @@ func TestWrongCurrency(t *testing.T) {
 	h.check(h.platform, books{})
 	h.pay(quote, 0).want(200)
 	hooks.story(quote.str("transactionId"), "PENDING", "PROCESSING", "COMPLETED")
-}
-
-func TestAccountsThatDecide(t *testing.T) {
-	t.Parallel()
-	// The end of an account's identifier plays what can happen to a payment on its
-	// way, and the books end where they must.
-	h := newHouse(t)
-	for _, c := range []struct {
-		end, status, reason, refund string
-		story, kinds                []string
-		books                       func(q answer) books
-	}{
-		{"002", "FAILED", "QUOTE_EXECUTION_FAILED", "COMPLETED", []string{"PENDING", "PROCESSING", "FAILED", "REFUND_PENDING", "REFUND_COMPLETED"},
-			[]string{"jit_received", "converted", "reversal", "refund_owed", "refund_paid"}, nil},
-		{"004", "FAILED", "COUNTERPARTY_POST_TX_FAILED", "COMPLETED", []string{"PENDING", "PROCESSING", "FAILED", "REFUND_PENDING", "REFUND_COMPLETED"},
-			[]string{"jit_received", "converted", "reversal", "refund_owed", "refund_paid"}, nil},
-		{"005", "FAILED", "COUNTERPARTY_POST_TX_FAILED", "COMPLETED", []string{"PENDING", "PROCESSING", "COMPLETED", "FAILED", "REFUND_PENDING", "REFUND_COMPLETED"},
-			[]string{"jit_received", "converted", "delivered", "returned", "reversal", "refund_owed", "refund_paid"}, nil},
-		{"006", "FAILED", "", "COMPLETED", []string{"PENDING", "PROCESSING", "FAILED", "REFUND_PENDING", "REFUND_COMPLETED"},
-			[]string{"jit_received", "converted", "reversal", "refund_owed", "refund_paid"}, nil},
-		{"007", "FAILED", "COUNTERPARTY_POST_TX_FAILED", "FAILED", []string{"PENDING", "PROCESSING", "FAILED", "REFUND_PENDING", "REFUND_FAILED"}, nil,
-			func(q answer) books { return books{"rails/RTP USD": -10050, "funding/unmatched USD": 10050} }},
-		{"003", "COMPLETED", "", "", []string{"PENDING", "PROCESSING", "COMPLETED"}, []string{"jit_received", "converted", "delivered"},
-			func(answer) books { return nil }},
-	} {
-		t.Run(c.end, func(t *testing.T) {
-			p := h.found("Scenario "+c.end, "SANDBOX", "--regulated")
-			p.t, p.client.t = t, t
-			hooks := p.listen()
-			quote := p.quote(c.end)
-			transaction := quote.str("transactionId")
-
-			p.pay(quote, 0).want(200).each(map[string]any{"status": "PROCESSING"})
-
-			hooks.story(transaction, c.story...)
-			found := p.get("/transactions/" + transaction).want(200)
-			found.each(map[string]any{"status": c.status, "refund.status": c.refund})
-			if c.reason != "" {
-				found.each(map[string]any{"failureReason": c.reason})
-			}
-			if c.end == "006" {
-				found.each(map[string]any{"refund.reason": "USER_CANCELLATION"})
-			}
-			if got := h.kinds(transaction); c.kinds != nil && !slices.Equal(got, c.kinds) {
-				t.Errorf("postings %v, want %v", got, c.kinds)
-			}
-			switch {
-			case c.books == nil:
-				h.check(p.platform, books{})
-			case c.end == "003":
-				h.checkConversion(p.platform, quote, "rails/RTP USD", "chains/LAYER2 BTC")
-			default:
-				h.check(p.platform, c.books(quote))
-			}
-		})
-	}
 }

@@ -1,7 +1,9 @@
 package e2e
 
+import "slices"
+
 // fundings are the ways to pay for a quote that the other tables do not have.
-func fundings() []scenario { return append(pulls(), fills()...) }
+func fundings() []scenario { return slices.Concat(pulls(), fills(), owned()) }
 
 // fills are accounts that are filled, and payers who pay in time.
 func fills() []scenario {
@@ -98,6 +100,33 @@ func pulls() []scenario {
 		rows = append(rows, row)
 	}
 	return rows
+}
+
+// owned are quotes that the platform pays itself; what is not delivered goes back to
+// its own accounts, and not to the customer's.
+func owned() []scenario {
+	refused := failing("COUNTERPARTY_POST_TX_FAILED")
+	fromPlatform, forPlatform := refused.scenario("funding/the platform's account, for one that is not paid", 10050, "USD"),
+		refused.scenario("funding/in crypto by the platform, for one that is not paid", 50_001_234, "USDC")
+	fromPlatform.balances = map[string][]int64{"platform USD": {10_050, 0, 10_050}}
+	fromPlatform.play = func(s *scene) played {
+		account := s.get("/platform/internal-accounts?currency=USD").want(200).str("data.0.id")
+		s.post("/sandbox/internal-accounts/"+account+"/fund", object{"amount": 10_050}).want(200)
+		quote := s.quoteTo(object{"accountId": s.bitcoin("004")}, object{"accountId": account, "customerId": s.customer}, 10050)
+		s.order("/quotes/"+quote.str("id")+"/execute", nil).want(200)
+		books := posting("deposit", leg{"rails/RTP", "platform", 10_050, "USD"})
+		return played{quote.str("transactionId"), append(books, flowOf(quote, way{held: "platform", home: "platform"}).postings(refused.kinds...)...)}
+	}
+	forPlatform.balances = map[string][]int64{"platform USDC": {50_001_234}}
+	forPlatform.play = func(s *scene) played {
+		to := s.post("/platform/external-accounts", object{"currency": "USD", "accountInfo": object{
+			"accountType": "US_ACCOUNT", "accountNumber": "5512345004", "routingNumber": "021000021", "beneficiary": ana}}).want(201).str("id")
+		quote := s.quoteTo(object{"accountId": to}, object{"sourceType": "REALTIME_FUNDING", "currency": "USDC"}, 50_001_234)
+		s.order("/sandbox/send", object{"quoteId": quote.str("id"), "currencyCode": "USDC"}).want(200)
+		money := flowOf(quote, way{in: "chains/ALTCHAIN", held: "funding/jit", home: "platform"})
+		return played{quote.str("transactionId"), append(money.postings("jit_received"), money.postings(refused.kinds...)...)}
+	}
+	return []scenario{fromPlatform, forPlatform}
 }
 
 // execute runs a quote from an account that was filled with what the books hold.

@@ -115,35 +115,51 @@ func (s *scene) checkPostings(want []string) {
 	}
 }
 
-// alias calls every account of the customer "customer".
+// alias calls every account of the customer "customer", and of the platform "platform".
 func (s *scene) alias(path string) string {
-	if strings.HasPrefix(path, "customers/") || strings.HasPrefix(path, "wallets/") {
+	switch owner, _, _ := strings.Cut(path, "/"); owner {
+	case "customers", "wallets":
 		return "customer"
+	case "platform":
+		return owner
+	default:
+		return path
 	}
-	return path
 }
 
-// checkBalances compares what was told of the customer's accounts, in order, and what
-// they hold in the end.
+// checkBalances compares what was told of the customer's accounts, by currency, and of
+// the platform's, by "platform " and currency, in order, and what they hold in the end.
 func (s *scene) checkBalances(want map[string][]int64) {
 	s.t.Helper()
 	told := map[string][]int64{}
 	s.hooks.mu.Lock()
 	for _, d := range s.hooks.all {
-		if d.event == "INTERNAL_ACCOUNT.BALANCE_UPDATED" && !d.again && d.str("internalAccount.customerId") == s.customer {
-			currency := d.str("internalAccount.balance.currency.code")
-			told[currency] = append(told[currency], d.int("internalAccount.balance.amount"))
+		if d.event == "INTERNAL_ACCOUNT.BALANCE_UPDATED" && !d.again {
+			name := d.str("internalAccount.balance.currency.code")
+			if d.str("internalAccount.customerId") == "" {
+				name = "platform " + name
+			}
+			told[name] = append(told[name], d.int("internalAccount.balance.amount"))
 		}
 	}
 	s.hooks.mu.Unlock()
 	if !maps.EqualFunc(told, want, slices.Equal) {
 		s.t.Errorf("told the balances %v, want %v", told, want)
 	}
-	accounts := s.get("/customers/internal-accounts?limit=100&customerId=" + s.customer).want(200)
+	s.checkHeld(s.get("/customers/internal-accounts?limit=100&customerId="+s.customer).want(200), "", want)
+	s.checkHeld(s.get("/platform/internal-accounts").want(200), "platform ", want)
+}
+
+// checkHeld compares what accounts hold with the last that was to be told of them.
+func (s *scene) checkHeld(accounts answer, owner string, want map[string][]int64) {
+	s.t.Helper()
+	if len(accounts.list("data")) == 0 {
+		s.t.Errorf("%s: no accounts", accounts.what)
+	}
 	for i := range accounts.list("data") {
 		at := fmt.Sprintf("data.%d.balance.", i)
 		var left int64
-		if history := want[accounts.str(at+"currency.code")]; len(history) > 0 {
+		if history := want[owner+accounts.str(at+"currency.code")]; len(history) > 0 {
 			left = history[len(history)-1]
 		}
 		accounts.each(map[string]any{at + "amount": left})
