@@ -1,15 +1,18 @@
 package e2e
 
 import (
+	"cmp"
 	"net/http"
+	"slices"
 	"sync"
 	"testing"
 
 	"github.com/google/uuid"
 )
 
-// rush sends so many requests at once, and returns their answers.
-func (p *party) rush(n int, path func(i int) string, body func(i int) any, key func(i int) string) []answer {
+// rush sends so many requests at once, to one server after the other, and returns
+// their answers.
+func (p *party) rush(n int, servers []*process, path func(i int) string, body func(i int) any, key func(i int) string) []answer {
 	p.t.Helper()
 	answers := make([]answer, n)
 	start := make(chan struct{})
@@ -17,7 +20,7 @@ func (p *party) rush(n int, path func(i int) string, body func(i int) any, key f
 	for i := range n {
 		all.Go(func() {
 			<-start
-			got, err := p.with("Idempotency-Key", key(i)).try(p.t.Context(), http.MethodPost, path(i), body(i))
+			got, err := p.at(servers[i%len(servers)]).with("Idempotency-Key", key(i)).try(p.t.Context(), http.MethodPost, path(i), body(i))
 			if err != nil {
 				p.t.Errorf("POST %s: %v", path(i), err)
 			}
@@ -43,10 +46,11 @@ var unlimited = []string{"--rate-limit", "100000", "--rate-burst", "100000"}
 
 func TestManyExecutions(t *testing.T) {
 	t.Parallel()
-	// A quote that is executed two hundred times at once moves its money once: with a key
-	// each, one runs it and the others are told that it ran; with one key, all are told
-	// the same, now or when they ask again.
+	// A quote that is executed two hundred times at once, at two servers, moves its money
+	// once: with a key each, one runs it and the others are told that it ran; with one
+	// key, all are told the same, now or when they ask again.
 	h := newHouse(t, unlimited...)
+	servers := []*process{h.server, serve(t, h.database, unlimited...)}
 	for name, c := range map[string]struct {
 		key  func(int) string
 		want func(n map[string]int) bool
@@ -63,7 +67,7 @@ func TestManyExecutions(t *testing.T) {
 			quote := s.quoteTo(object{"accountId": s.bitcoin("")}, object{"accountId": s.fund(20_000)}, 10050)
 			execute := "/quotes/" + quote.str("id") + "/execute"
 
-			answers := s.rush(200, func(int) string { return execute }, func(int) any { return nil }, c.key)
+			answers := s.rush(200, servers, func(int) string { return execute }, func(int) any { return nil }, c.key)
 
 			if n := counted(answers); !c.want(n) {
 				t.Errorf("answered %v", n)
@@ -89,28 +93,32 @@ func TestManyExecutions(t *testing.T) {
 
 func TestManyPayouts(t *testing.T) {
 	t.Parallel()
-	// A thousand payouts at once, half of them transfers and half executions of quotes,
-	// from an account with funds for five hundred: exactly so many complete, the others
-	// are refused, and the account is never below zero and holds nothing in the end.
+	// A thousand payouts at once, half of them transfers and half executions of quotes, at
+	// two servers, from an account with funds for five hundred: exactly so many complete,
+	// the others are refused, and the account is never below zero and holds nothing in
+	// the end.
 	const asked, borne, each = 1000, 500, 1000
 	h := newHouse(t, unlimited...)
+	servers := []*process{h.server, serve(t, h.database, unlimited...)}
 	s := &scene{house: h, customer: h.customer()}
 	s.listen()
 	account, bank, wallet := s.fund(borne*each), s.dollars("000"), s.bitcoin("")
-	quotes := s.rush(asked/2, func(int) string { return "/quotes" }, func(int) any {
+	quotes := s.rush(asked/2, servers, func(int) string { return "/quotes" }, func(int) any {
 		return object{"source": object{"accountId": account}, "destination": object{"accountId": wallet}, "lockedCurrencySide": "SENDING", "lockedCurrencyAmount": each}
 	}, func(int) string { return uuid.NewString() })
 	if n := counted(quotes); n["Created "] != asked/2 {
 		t.Fatalf("quotes are answered %v", n)
 	}
 
-	answers := s.rush(asked, func(i int) string {
-		if i%2 == 0 {
+	transfers := func(i int) bool { return i/2%2 == 0 } // so that each server has both
+	quoted := func(i int) int { return i/4*2 + i%2 }
+	answers := s.rush(asked, servers, func(i int) string {
+		if transfers(i) {
 			return "/transfer-out"
 		}
-		return "/quotes/" + quotes[i/2].str("id") + "/execute"
+		return "/quotes/" + quotes[quoted(i)].str("id") + "/execute"
 	}, func(i int) any {
-		if i%2 == 0 {
+		if transfers(i) {
 			return object{"source": object{"accountId": account}, "destination": object{"accountId": bank}, "amount": each}
 		}
 		return nil
@@ -127,12 +135,15 @@ func TestManyPayouts(t *testing.T) {
 			s.checkStory(a.str("id"), delivered.events)
 		case a.status == http.StatusOK:
 			s.checkStory(a.str("transactionId"), delivered.events)
-		case i%2 == 1:
-			s.get("/quotes/" + quotes[i/2].str("id")).want(200).each(map[string]any{"status": "PENDING"})
+		case !transfers(i):
+			s.get("/quotes/" + quotes[quoted(i)].str("id")).want(200).each(map[string]any{"status": "PENDING"})
 		}
 	}
 	s.quiet()
 	s.internal("USD").each(map[string]any{"data.0.balance.amount": 0})
+	if told := s.told()["USD"]; !slices.IsSortedFunc(told, func(a, b int64) int { return cmp.Compare(b, a) }) || told[len(told)-1] != 0 {
+		t.Errorf("told the balances %v", told)
+	}
 	if least := h.count(`
 		SELECT min(balance)::bigint FROM (SELECT sum(CASE WHEN credit_account = a.id THEN amount ELSE -amount END) OVER (ORDER BY seq, n) AS balance
 			FROM ledger_accounts a JOIN ledger_entries e ON e.platform_id = a.platform_id AND a.id IN (debit_account, credit_account)

@@ -131,8 +131,18 @@ func (s *scene) alias(path string) string {
 // the platform's, by "platform " and currency, in order, and what they hold in the end.
 func (s *scene) checkBalances(want map[string][]int64) {
 	s.t.Helper()
-	told := map[string][]int64{}
+	if told := s.told(); !maps.EqualFunc(told, want, slices.Equal) {
+		s.t.Errorf("told the balances %v, want %v", told, want)
+	}
+	s.checkHeld(s.get("/customers/internal-accounts?limit=100&customerId="+s.customer).want(200), "", want)
+	s.checkHeld(s.get("/platform/internal-accounts").want(200), "platform ", want)
+}
+
+// told are the balances that were told, in order, by the same names.
+func (s *scene) told() map[string][]int64 {
 	s.hooks.mu.Lock()
+	defer s.hooks.mu.Unlock()
+	told := map[string][]int64{}
 	for _, d := range s.hooks.all {
 		if d.event == "INTERNAL_ACCOUNT.BALANCE_UPDATED" && !d.again {
 			name := d.str("internalAccount.balance.currency.code")
@@ -142,12 +152,7 @@ func (s *scene) checkBalances(want map[string][]int64) {
 			told[name] = append(told[name], d.int("internalAccount.balance.amount"))
 		}
 	}
-	s.hooks.mu.Unlock()
-	if !maps.EqualFunc(told, want, slices.Equal) {
-		s.t.Errorf("told the balances %v, want %v", told, want)
-	}
-	s.checkHeld(s.get("/customers/internal-accounts?limit=100&customerId="+s.customer).want(200), "", want)
-	s.checkHeld(s.get("/platform/internal-accounts").want(200), "platform ", want)
+	return told
 }
 
 // checkHeld compares what accounts hold with the last that was to be told of them.
