@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -14,8 +15,8 @@ type bench struct {
 	options
 	rig       rig
 	customers []customer
-	quotes    int // made so far
-	ramps     int
+	made      [kinds]int64 // so far
+	stick     yardstick    // once it is made
 	results
 }
 
@@ -26,17 +27,23 @@ type results struct {
 	options   options
 	startup   startup
 	idle      int64
-	yardstick []float64 // transactions per second, before and after
+	yardstick []float64 // transactions per second: before and after the ramps, and after payouts and transfers
 	main      figures
 	levels    []figures // the same with other numbers in flight
 	half      figures
 	rail      rail
 	alone     figures // quotes alone
+	payouts   []figures
+	out, in   figures // transfers
+	hot       hot
 	closing   closing
 }
 
 // rail compares many customers with few, in ramps per second of each short run.
 type rail struct{ many, few []float64 }
+
+// hot compares payouts from many accounts with payouts from one, in the same way.
+type hot struct{ many, one []float64 }
 
 func run(ctx context.Context, o options) (err error) {
 	disk, err := diskFolder()
@@ -98,8 +105,11 @@ func (b *bench) prepare(ctx context.Context) error {
 		return err
 	}
 	say("making %d customers", b.options.customers)
-	b.customers, err = b.rig.setUp(ctx, b.options.customers)
-	return err
+	if b.customers, err = b.rig.setUp(ctx, b.options.customers); err != nil || !b.needsFunds() {
+		return err
+	}
+	say("funding their accounts")
+	return b.rig.prefund(ctx, b.customers)
 }
 
 // load runs every part that is wanted.
@@ -114,9 +124,12 @@ func (b *bench) load(ctx context.Context) error {
 			return err
 		}
 	}
+	if err := b.measureMoves(ctx, long); err != nil {
+		return err
+	}
 	if b.wants("concurrency") {
-		for _, n := range []int{8, 256} {
-			f, err := b.step(ctx, phase{name: fmt.Sprintf("ramps, %d under way", n), inFlight: n, warm: time.Second, measured: brief})
+		for _, n := range []int{fewUnderWay, 256} {
+			f, err := b.step(ctx, phase{name: underWay("ramps", n), inFlight: n, warm: time.Second, measured: brief})
 			if err != nil {
 				return err
 			}
@@ -136,12 +149,8 @@ func (b *bench) load(ctx context.Context) error {
 		}
 	}
 	if b.wants("quotes") {
-		measure := b.step
-		if b.only == "quotes" {
-			measure = b.profiled
-		}
 		var err error
-		b.alone, err = measure(ctx, phase{name: "quotes alone", inFlight: b.inFlight, quotes: true, warm: 2 * time.Second, measured: long / 2})
+		b.alone, err = b.profiled(ctx, "quotes", phase{name: "quotes alone", inFlight: b.inFlight, kind: quotesAlone, warm: 2 * time.Second, measured: long / 2})
 		return err
 	}
 	return nil
@@ -149,26 +158,93 @@ func (b *bench) load(ctx context.Context) error {
 
 // measureMain measures the ramps between two runs of pgbench.
 func (b *bench) measureMain(ctx context.Context, long time.Duration) error {
-	say("making the rows of pgbench")
-	stick, err := b.rig.makeYardstick(ctx)
+	err := b.measureYardstick(ctx)
 	if err != nil {
 		return err
 	}
-	if err := b.measureYardstick(ctx, stick); err != nil {
+	p := phase{name: underWay("ramps", b.inFlight), inFlight: b.inFlight, warm: 2 * time.Second, measured: long}
+	if b.main, err = b.profiled(ctx, "ramps", p); err != nil {
 		return err
 	}
-	p := phase{name: fmt.Sprintf("ramps, %d under way", b.inFlight), inFlight: b.inFlight, warm: 2 * time.Second, measured: long}
-	if b.main, err = b.profiled(ctx, p); err != nil {
-		return err
+	return b.measureYardstick(ctx)
+}
+
+// measureMoves measures payouts and transfers between two runs of pgbench, and then
+// one account against many.
+func (b *bench) measureMoves(ctx context.Context, long time.Duration) error {
+	if b.wants("payouts") || b.wants("transfers-out") || b.wants("transfers-in") {
+		if len(b.results.yardstick) == 0 {
+			if err := b.measureYardstick(ctx); err != nil {
+				return err
+			}
+		}
+		if err := b.measureEachMove(ctx, long/2); err != nil {
+			return err
+		}
+		if err := b.measureYardstick(ctx); err != nil {
+			return err
+		}
 	}
-	return b.measureYardstick(ctx, stick)
+	if b.wants("hot") {
+		return b.measureHot(ctx, max(2*time.Second, long/4))
+	}
+	return nil
+}
+
+func (b *bench) measureEachMove(ctx context.Context, measured time.Duration) error {
+	p := phase{name: underWay("payouts", b.inFlight), inFlight: b.inFlight, kind: payouts, warm: 2 * time.Second, measured: measured}
+	var err error
+	if b.wants("payouts") {
+		b.results.payouts = make([]figures, 2)
+		if b.results.payouts[0], err = b.profiled(ctx, "payouts", p); err != nil {
+			return err
+		}
+		few := p
+		few.name, few.inFlight, few.measured = underWay("payouts", fewUnderWay), fewUnderWay, measured/2
+		if b.results.payouts[1], err = b.step(ctx, few); err != nil {
+			return err
+		}
+	}
+	if b.wants("transfers-out") {
+		p.name, p.kind = underWay("transfers out", b.inFlight), transfersOut
+		if b.results.out, err = b.profiled(ctx, "transfers-out", p); err != nil {
+			return err
+		}
+	}
+	if b.wants("transfers-in") {
+		p.name, p.kind = underWay("transfers in", b.inFlight), transfersIn
+		b.results.in, err = b.profiled(ctx, "transfers-in", p)
+	}
+	return err
+}
+
+// fewUnderWay leave the processors idle now and then, and show how long one takes.
+const fewUnderWay = 8
+
+func underWay(what string, n int) string { return fmt.Sprintf("%s, %d under way", what, n) }
+
+// measureHot lets payouts from all accounts and from one take turns.
+func (b *bench) measureHot(ctx context.Context, brief time.Duration) error {
+	for range 3 {
+		for _, side := range []struct {
+			few   int
+			rates *[]float64
+		}{{0, &b.hot.many}, {1, &b.hot.one}} {
+			f, err := b.step(ctx, phase{name: "one hot account", inFlight: b.inFlight, kind: payouts, few: side.few, warm: time.Second, measured: brief})
+			if err != nil {
+				return err
+			}
+			*side.rates = append(*side.rates, f.perSecond)
+		}
+	}
+	return nil
 }
 
 // warmUp makes the service prepare its statements and Postgres know its tables. Of
 // the webhooks that come meanwhile, some are kept to verify their signatures.
 func (b *bench) warmUp(ctx context.Context) error {
 	b.rig.receiver.sampling.Store(true)
-	_, err := b.step(ctx, phase{name: "warm-up", inFlight: b.inFlight, quotes: b.only == "quotes", measured: 4 * time.Second})
+	_, err := b.step(ctx, phase{name: "warm-up", inFlight: b.inFlight, kind: b.chief(), measured: 4 * time.Second})
 	b.rig.receiver.sampling.Store(false)
 	if err != nil {
 		return err
@@ -176,13 +252,28 @@ func (b *bench) warmUp(ctx context.Context) error {
 	if err := b.rig.meter.analyze(ctx); err != nil {
 		return err
 	}
-	_, err = b.step(ctx, phase{name: "warm-up after ANALYZE", inFlight: b.inFlight, quotes: b.only == "quotes", measured: 2 * time.Second})
+	_, err = b.step(ctx, phase{name: "warm-up after ANALYZE", inFlight: b.inFlight, kind: b.chief(), measured: 2 * time.Second})
 	return err
 }
 
-// profiled measures a phase, with profiles where they are wanted.
-func (b *bench) profiled(ctx context.Context, p phase) (figures, error) {
-	if b.profile == "" {
+// chief is the kind of work that a run is about.
+func (o options) chief() kind {
+	switch o.only {
+	case "quotes":
+		return quotesAlone
+	case "payouts", "hot":
+		return payouts
+	case "transfers-out":
+		return transfersOut
+	case "transfers-in":
+		return transfersIn
+	}
+	return ramps
+}
+
+// profiled measures the phase of a part, with profiles where they are wanted.
+func (b *bench) profiled(ctx context.Context, part string, p phase) (figures, error) {
+	if b.profile == "" || b.only != part && p.kind != ramps {
 		return b.step(ctx, p)
 	}
 	taken, err := b.beginProfiles(ctx, p.warm+p.measured)
@@ -215,14 +306,21 @@ func (b *bench) measureRail(ctx context.Context, brief time.Duration) error {
 }
 
 // measureYardstick runs pgbench when nothing else runs.
-func (b *bench) measureYardstick(ctx context.Context, stick yardstick) error {
+func (b *bench) measureYardstick(ctx context.Context) error {
+	if b.stick == (yardstick{}) {
+		say("making the rows of pgbench")
+		var err error
+		if b.stick, err = b.rig.makeYardstick(ctx); err != nil {
+			return err
+		}
+	}
 	if err := b.drain(ctx); err != nil {
 		return err
 	}
 	if err := b.rig.meter.run(ctx, "CHECKPOINT"); err != nil {
 		return err
 	}
-	tps, err := stick.measure(ctx, max(2, b.seconds/2))
+	tps, err := b.stick.measure(ctx, max(2, b.seconds/2))
 	if err != nil {
 		return err
 	}
@@ -235,7 +333,7 @@ func (b *bench) measureYardstick(ctx context.Context, stick yardstick) error {
 func (b *bench) step(ctx context.Context, p phase) (figures, error) {
 	f, err := b.measure(ctx, p)
 	if err == nil {
-		say("%s: %.0f/s, quote %s ms; service %s, Postgres %s, generator %s", p.name, f.perSecond, f.quote,
+		say("%s: %.0f/s, first answer %s ms; service %s, Postgres %s, generator %s", p.name, f.perSecond, cmp.Or(f.quote, f.send),
 			micros(f.cost.server), micros(f.cost.postgres), micros(f.cost.generator))
 	}
 	return f, err

@@ -12,6 +12,8 @@ import (
 type closing struct {
 	webhooks   int64 // accepted in all
 	repeated   int64 // COMPLETED events accepted more than once
+	completed  int64 // transactions that the service counts as completed, as many as there must be
+	accounts   int   // whose balance is what was paid in less what was paid out
 	signatures int   // deliveries whose two signatures were verified
 	books      string
 	peak       int64 // memory of the service at its largest, in bytes
@@ -31,9 +33,17 @@ func (b *bench) close(ctx context.Context) (closing, error) {
 	if r.failed.Load() > 0 {
 		return c, fmt.Errorf("%d payments failed", r.failed.Load())
 	}
-	c.webhooks = r.pending.Load() + r.processing.Load() + r.completed.Load() + r.other.Load()
-	c.repeated = r.repeated.Load()
+	c.webhooks = r.pending.Load() + r.processing.Load() + r.completed.Load() + r.incoming.Load() + r.balances.Load() + r.other.Load()
+	c.repeated = r.unclaimed.Load() - b.deposits()
 	var err error
+	if c.completed, err = b.checkTransactions(ctx); err != nil {
+		return c, err
+	}
+	if b.needsFunds() {
+		if c.accounts, err = b.checkFunds(ctx); err != nil {
+			return c, err
+		}
+	}
 	if c.signatures, err = b.verifySamples(ctx); err != nil {
 		return c, err
 	}
@@ -60,13 +70,40 @@ func (b *bench) drain(ctx context.Context) error {
 			return errors.Join(context.Cause(ctx), err)
 		case parked > 0:
 			return fmt.Errorf("%d webhooks were given up", parked)
-		case waiting == 0 && r.pending.Load() >= int64(b.quotes) && r.processing.Load() >= int64(b.ramps) && r.completed.Load() >= int64(b.ramps):
+		case waiting == 0 && r.pending.Load() >= b.outgoing()+b.made[quotesAlone] && r.processing.Load() >= b.outgoing() &&
+			r.completed.Load() >= b.outgoing() && r.incoming.Load() >= b.made[transfersIn]+b.deposits():
 			return nil
 		}
 		if err := rest(ctx, 100*time.Millisecond); err != nil {
 			return err
 		}
 	}
+}
+
+// outgoing is how many outgoing payments were made so far, each to its end.
+func (b *bench) outgoing() int64 { return b.made[ramps] + b.made[payouts] + b.made[transfersOut] }
+
+// deposits is how many accounts were funded.
+func (b *bench) deposits() int64 {
+	if !b.needsFunds() {
+		return 0
+	}
+	return int64(len(b.customers))
+}
+
+// checkTransactions holds what the service has in its books of transactions to what
+// was asked of it, kind by kind, and tells how many completed.
+func (b *bench) checkTransactions(ctx context.Context) (int64, error) {
+	got, err := b.rig.meter.transactions(ctx)
+	if err != nil {
+		return 0, err
+	}
+	want := transactions{ramps: b.made[ramps], payouts: b.made[payouts], out: b.made[transfersOut], in: b.made[transfersIn],
+		deposits: b.deposits(), unpaid: b.made[quotesAlone]}
+	if got != want {
+		return 0, fmt.Errorf("the service has %+v; want %+v", got, want)
+	}
+	return got.ramps + got.payouts + got.out + got.in + got.deposits, nil
 }
 
 // situation is where things stand, for whoever must find out what went wrong.
@@ -79,9 +116,10 @@ func (b *bench) situation(ctx context.Context) string {
 	if err != nil {
 		return err.Error()
 	}
-	return fmt.Sprintf("of %d quotes and %d payments that were finished, %d PENDING, %d PROCESSING, %d COMPLETED, %d FAILED and %d other events were accepted; "+
-		"%d events wait to be sent, %d were given up", b.quotes, b.ramps, r.pending.Load(), r.processing.Load(), r.completed.Load(),
-		r.failed.Load(), r.other.Load(), waiting, parked)
+	return fmt.Sprintf("of %d quotes alone, %d outgoing payments and %d transfers in that were finished, %d PENDING, %d PROCESSING, %d COMPLETED, %d incoming, "+
+		"%d FAILED, %d balance and %d other events were accepted; %d events wait to be sent, %d were given up",
+		b.made[quotesAlone], b.outgoing(), b.made[transfersIn], r.pending.Load(), r.processing.Load(), r.completed.Load(), r.incoming.Load(),
+		r.failed.Load(), r.balances.Load(), r.other.Load(), waiting, parked)
 }
 
 // verifySamples checks the signatures of the deliveries kept from the warm-up.

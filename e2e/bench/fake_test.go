@@ -34,15 +34,18 @@ type fake struct {
 	endpoint string
 	quotes   map[string]string // reference to transaction
 	keys     map[string]bool   // idempotency keys that came
+	payers   map[string]string // transaction to the account that pays
+	held     []holding         // accounts, the oldest first
+	prompt   bool              // deliver what ends a transfer before it is answered
 	sent     sync.WaitGroup
-	seen     struct{ quotes, payments, customers, accounts atomic.Int64 }
+	seen     struct{ quotes, payments, customers, accounts, executed, out, in atomic.Int64 }
 	body     *ecdsa.PrivateKey
 	standard ed25519.PrivateKey
 }
 
 func newFake(t *testing.T) *fake {
 	t.Helper()
-	f := &fake{ending: "OUTGOING_PAYMENT.COMPLETED", quotes: map[string]string{}, keys: map[string]bool{}}
+	f := &fake{ending: "OUTGOING_PAYMENT.COMPLETED", quotes: map[string]string{}, payers: map[string]string{}, keys: map[string]bool{}}
 	var err error
 	if f.body, err = ecdsa.GenerateKey(elliptic.P256(), rand.Reader); err != nil {
 		t.Fatal(err)
@@ -70,6 +73,9 @@ func (f *fake) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		f.keys[key] = true
 	}
 	answer, status := "", http.StatusOK
+	if f.funded(w, r, body) {
+		return
+	}
 	switch r.Method + " " + strings.TrimPrefix(r.URL.Path, basePath) {
 	case "PATCH /config":
 		var in struct{ WebhookEndpoint string }
@@ -78,16 +84,20 @@ func (f *fake) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		answer = `{}`
 	case "POST /customers":
 		f.seen.customers.Add(1)
-		answer, status = `{"id":"Customer:`+uuid.NewString()+`"}`, http.StatusCreated
+		owner := "Customer:" + uuid.NewString()
+		f.held = append(f.held, holding{ID: "InternalAccount:" + uuid.NewString(), CustomerID: owner})
+		answer, status = `{"id":"`+owner+`"}`, http.StatusCreated
 	case "POST /customers/external-accounts":
 		f.seen.accounts.Add(1)
 		answer, status = `{"id":"ExternalAccount:`+uuid.NewString()+`"}`, http.StatusCreated
 	case "POST /quotes":
 		f.seen.quotes.Add(1)
 		reference, transaction := fmt.Sprintf("REF%09d", f.seen.quotes.Load()), uuid.NewString()
-		f.quotes[reference] = transaction
+		var in struct{ Source struct{ AccountID string } }
+		err = json.Unmarshal(body, &in)
+		f.quotes[reference], f.payers[transaction] = transaction, in.Source.AccountID
 		f.send("OUTGOING_PAYMENT.PENDING", transaction)
-		answer, status = `{"id":"Quote:1","paymentInstructions":[{"accountOrWalletInfo":{"reference":"`+reference+`"}}],"transactionId":"Transaction:`+transaction+`"}`, http.StatusCreated
+		answer, status = `{"id":"Quote:`+transaction+`","paymentInstructions":[{"accountOrWalletInfo":{"reference":"`+reference+`"}}],"transactionId":"Transaction:`+transaction+`"}`, http.StatusCreated
 	case "POST /sandbox/send":
 		f.seen.payments.Add(1)
 		var in struct {

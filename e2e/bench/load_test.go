@@ -45,7 +45,7 @@ func TestRamps(t *testing.T) {
 			t.Fatalf("moments out of order: %+v", m)
 		}
 	}
-	counts := []int64{r.receiver.pending.Load(), r.receiver.processing.Load(), r.receiver.completed.Load(), r.receiver.other.Load(), r.receiver.repeated.Load()}
+	counts := []int64{r.receiver.pending.Load(), r.receiver.processing.Load(), r.receiver.completed.Load(), r.receiver.other.Load(), r.receiver.unclaimed.Load()}
 	for i, want := range []int64{200, 200, 200, 0, 0} {
 		if counts[i] != want {
 			t.Errorf("webhooks counted %v; want 200 of each and no others", counts)
@@ -146,7 +146,7 @@ func TestFiguresOf(t *testing.T) {
 
 	want := figures{
 		perSecond: 1, started: 4, completed: 2,
-		ramp:    latency{17 * time.Millisecond, 90 * time.Millisecond, 90 * time.Millisecond, 90 * time.Millisecond},
+		whole:   latency{17 * time.Millisecond, 90 * time.Millisecond, 90 * time.Millisecond, 90 * time.Millisecond},
 		quote:   latency{10 * time.Millisecond, 30 * time.Millisecond, 30 * time.Millisecond, 30 * time.Millisecond},
 		send:    latency{10 * time.Millisecond, 10 * time.Millisecond, 10 * time.Millisecond, 10 * time.Millisecond},
 		webhook: latency{0, 50 * time.Millisecond, 50 * time.Millisecond, 50 * time.Millisecond},

@@ -39,7 +39,7 @@ type options struct {
 }
 
 // parts are what --only may name.
-var parts = []string{"start", "ramps", "concurrency", "half", "rail", "quotes"}
+var parts = []string{"start", "ramps", "concurrency", "half", "rail", "quotes", "payouts", "transfers-out", "transfers-in", "hot"}
 
 // parse reads the flags; help goes to usage.
 func parse(args []string, usage io.Writer) (options, error) {
@@ -51,7 +51,7 @@ func parse(args []string, usage io.Writer) (options, error) {
 	flags.IntVar(&o.inFlight, "concurrency", 128, "`ramps` that are under way at once; fewer leave the processors idle")
 	flags.IntVar(&o.customers, "customers", 1000, "`customers` to make")
 	flags.StringVar(&o.only, "only", "", "measure one `part` and write no file: "+strings.Join(parts, ", "))
-	flags.StringVar(&o.profile, "profile", "", "write profiles of the ramps, or of --only quotes, to this `folder`, and no file of results")
+	flags.StringVar(&o.profile, "profile", "", "write profiles of the ramps, or with --only of quotes, payouts or transfers, to this `folder`, and no file of results")
 	flags.StringVar(&o.out, "out", "docs/benchmarks.md", "the `file` to write the results to")
 	flags.BoolVar(&o.keys, "keys", false, "send an idempotency key with every request, and write no file")
 	if err := flags.Parse(args); err != nil {
@@ -80,6 +80,11 @@ func (o options) check() error {
 
 // wants tells whether a part is to be measured.
 func (o options) wants(part string) bool { return o.only == "" || o.only == part }
+
+// needsFunds tells whether a part is to be measured that needs accounts with money.
+func (o options) needsFunds() bool {
+	return o.wants("payouts") || o.wants("transfers-out") || o.wants("transfers-in") || o.wants("hot")
+}
 
 // partial runs show their figures and write no file.
 func (o options) partial() bool { return o.only != "" || o.profile != "" || o.keys }

@@ -77,6 +77,30 @@ func (m *meter) webhooks(ctx context.Context) (waiting, parked int64, err error)
 	return waiting, parked, err
 }
 
+// transactions are those that completed, by kind, quotes that nobody paid, and all
+// that stand anywhere else.
+type transactions struct{ ramps, payouts, out, in, deposits, unpaid, others int64 }
+
+// transactions counts them.
+func (m *meter) transactions(ctx context.Context) (transactions, error) {
+	var t transactions
+	err := m.inside(ctx, func(conn *pgx.Conn) error {
+		return conn.QueryRow(ctx, `
+			SELECT count(*) FILTER (WHERE completed AND outgoing AND quoted AND NOT held),
+			       count(*) FILTER (WHERE completed AND outgoing AND quoted AND held),
+			       count(*) FILTER (WHERE completed AND outgoing AND NOT quoted),
+			       count(*) FILTER (WHERE completed AND NOT outgoing AND pulled),
+			       count(*) FILTER (WHERE completed AND NOT outgoing AND NOT pulled),
+			       count(*) FILTER (WHERE unpaid), count(*) FILTER (WHERE NOT completed AND NOT unpaid)
+			FROM (SELECT status = 'COMPLETED' AND refund_status = '' AS completed, direction = 'OUTGOING' AS outgoing, quote_id IS NOT NULL AS quoted,
+			             source_internal IS NOT NULL AS held, source_external IS NOT NULL AS pulled,
+			             status IN ('PENDING', 'EXPIRED') AND quote_id IS NOT NULL AND source_internal IS NULL AS unpaid
+			      FROM transactions) t`).
+			Scan(&t.ramps, &t.payouts, &t.out, &t.in, &t.deposits, &t.unpaid, &t.others)
+	})
+	return t, err
+}
+
 func (m *meter) close() { _ = m.conn.Close(context.Background()) }
 
 // reading is what has been used and counted up to a moment.

@@ -118,11 +118,11 @@ func TestOptions(t *testing.T) {
 		}
 	}
 	all, err := parse(nil, io.Discard)
-	if err != nil || !all.wants("rail") || !all.wants("quotes") || all.partial() {
+	if err != nil || !all.wants("rail") || !all.wants("quotes") || !all.wants("hot") || !all.needsFunds() || all.partial() {
 		t.Errorf("without flags: %+v, %v", all, err)
 	}
 	one, err := parse([]string{"--only", "quotes"}, io.Discard)
-	if err != nil || one.wants("rail") || !one.wants("quotes") || !one.partial() {
+	if err != nil || one.wants("rail") || !one.wants("quotes") || one.needsFunds() || !one.partial() {
 		t.Errorf("--only quotes: %+v, %v", one, err)
 	}
 }

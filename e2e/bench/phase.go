@@ -6,13 +6,28 @@ import (
 	"time"
 )
 
+// kind is what a piece of work is.
+type kind int
+
+const (
+	ramps kind = iota
+	quotesAlone
+	payouts
+	transfersOut
+	transfersIn
+	kinds
+)
+
+var works = [kinds]work{ramps: (*worker).ramp, quotesAlone: (*worker).quoteOnly, payouts: (*worker).payout,
+	transfersOut: (*worker).transferOut, transfersIn: (*worker).transferIn}
+
 // phase is one stretch of load.
 type phase struct {
 	name     string
 	inFlight int // workers; for a fixed rate, the most that may wait at once
 	rate     float64
-	quotes   bool // quotes alone instead of ramps
-	few      int  // use only that many customers; 0 is all
+	kind     kind
+	few      int // use only that many customers; 0 is all
 	warm     time.Duration
 	measured time.Duration
 }
@@ -21,8 +36,8 @@ type phase struct {
 type figures struct {
 	inFlight           int
 	perSecond          float64
-	ramp, quote        latency
-	send, webhook      latency // of POST /sandbox/send, and from its answer to the COMPLETED webhook
+	whole, quote       latency // from beginning to end, and of POST /quotes
+	send, webhook      latency // of the request that moves the money, and from its answer to the COMPLETED webhook
 	started, completed int     // in all, outside the measured time too
 	cost               cost
 }
@@ -41,7 +56,7 @@ func (b *bench) measure(ctx context.Context, p phase) (figures, error) {
 	}
 	ended := make(chan outcome, 1)
 	go func() {
-		all, err := crew(ctx, p.inFlight, b.hire(p), p.pace(stop), p.work())
+		all, err := crew(ctx, p.inFlight, b.hire(p), p.pace(stop), works[p.kind])
 		ended <- outcome{all, err}
 	}()
 	during := func(d time.Duration) error {
@@ -72,10 +87,7 @@ func (b *bench) measure(ctx context.Context, p phase) (figures, error) {
 	if err != nil {
 		return figures{}, err
 	}
-	b.quotes += len(last.all)
-	if !p.quotes {
-		b.ramps += len(last.all)
-	}
+	b.made[p.kind] += int64(len(last.all))
 	return figuresOf(p, last.all, from, to)
 }
 
@@ -84,13 +96,6 @@ func (p phase) pace(stop <-chan struct{}) pace {
 		return every(time.Duration(float64(time.Second)/p.rate), stop)
 	}
 	return asFast(stop)
-}
-
-func (p phase) work() work {
-	if p.quotes {
-		return (*worker).quoteOnly
-	}
-	return (*worker).ramp
 }
 
 func (b *bench) hire(p phase) func(context.Context, int) (*worker, error) {
@@ -106,26 +111,30 @@ func (b *bench) hire(p phase) func(context.Context, int) (*worker, error) {
 // figuresOf counts what ended in the measured time.
 func figuresOf(p phase, all []moments, from, to reading) (figures, error) {
 	f := figures{inFlight: p.inFlight, started: len(all)}
-	var ramp, quote, send, webhook []time.Duration
+	var whole, quote, send, webhook []time.Duration
 	for _, m := range all {
 		if end := m.end(); end.Before(from.at) || !end.Before(to.at) {
 			continue
 		}
-		quote = append(quote, m.quoted.Sub(m.due))
-		if p.quotes {
+		f.completed++
+		begin := m.due
+		if !m.quoted.IsZero() {
+			quote = append(quote, m.quoted.Sub(m.due))
+			begin = m.quoted
+		}
+		if m.paid.IsZero() {
 			continue
 		}
-		ramp = append(ramp, m.completed.Sub(m.due))
-		send = append(send, m.paid.Sub(m.quoted))
+		whole = append(whole, m.completed.Sub(m.due))
+		send = append(send, m.paid.Sub(begin))
 		// The webhook may overtake the answer; then nobody waited for it.
 		webhook = append(webhook, max(0, m.completed.Sub(m.paid)))
 	}
-	if len(quote) == 0 {
+	if f.completed == 0 {
 		return f, fmt.Errorf("%s: nothing was finished in %s", p.name, to.at.Sub(from.at))
 	}
-	f.completed = len(quote)
-	f.perSecond = float64(len(quote)) / to.at.Sub(from.at).Seconds()
-	f.ramp, f.quote, f.send, f.webhook = latencyOf(ramp), latencyOf(quote), latencyOf(send), latencyOf(webhook)
-	f.cost = costOf(from, to, len(quote))
+	f.perSecond = float64(f.completed) / to.at.Sub(from.at).Seconds()
+	f.whole, f.quote, f.send, f.webhook = latencyOf(whole), latencyOf(quote), latencyOf(send), latencyOf(webhook)
+	f.cost = costOf(from, to, f.completed)
 	return f, nil
 }

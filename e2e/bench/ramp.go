@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"strconv"
+	"strings"
 	"sync/atomic"
 	"time"
 )
@@ -14,19 +15,24 @@ import (
 const amount = 10050
 
 // customer is a customer with a wallet, and the body of the quote that sends there.
-type customer struct{ quote []byte }
-
-func newCustomer(customerID, accountID string) customer {
-	return customer{fmt.Appendf(nil, `{"source":{"customerId":%q,"currency":"USD"},"destination":{"destinationType":"ACCOUNT","accountId":%q},`+
-		`"lockedCurrencySide":"SENDING","lockedCurrencyAmount":%d}`, customerID, accountID, amount)}
+type customer struct {
+	id, wallet string
+	quote      []byte
+	*funds     // nil until their account is funded
 }
 
-// moments are when the steps of one ramp were done. A quote that is not paid has
-// only the first two.
+func newCustomer(customerID, accountID string) customer {
+	return customer{id: customerID, wallet: accountID,
+		quote: fmt.Appendf(nil, `{"source":{"customerId":%q,"currency":"USD"},"destination":{"destinationType":"ACCOUNT","accountId":%q},`+
+			`"lockedCurrencySide":"SENDING","lockedCurrencyAmount":%d}`, customerID, accountID, amount)}
+}
+
+// moments are when the steps of one piece of work were done. A quote that is not paid
+// has only the first two, and a transfer has no quote.
 type moments struct {
 	due       time.Time // when it was to begin
 	quoted    time.Time // POST /quotes was answered
-	paid      time.Time // POST /sandbox/send was answered
+	paid      time.Time // the request that moves the money was answered: POST /sandbox/send for a ramp
 	completed time.Time // the COMPLETED webhook was accepted
 }
 
@@ -37,20 +43,32 @@ func (m moments) end() time.Time {
 	return m.completed
 }
 
-// worker makes ramps one after the other on one connection.
+// worker does one piece of work after the other on one connection.
 type worker struct {
 	client    *client
 	receiver  *receiver
 	customers []customer
 	random    *rand.Rand
-	quoteLine string
-	sendLine  string
+	lines     lines
 	keys      bool // give each request an idempotency key
 
 	done    chan arrival
 	request []byte
 	body    []byte
 	waiter  *time.Timer
+}
+
+// lines are the beginnings of the requests a worker makes; execute is what stands
+// before and after the id of the quote.
+type lines struct{ quote, send, executeBefore, executeAfter, transferOut, transferIn string }
+
+func (t target) lines() lines {
+	const id = "{id}"
+	before, after, _ := strings.Cut(t.requestLine("POST", "/quotes/"+id+"/execute"), id)
+	return lines{
+		quote: t.requestLine("POST", "/quotes"), send: t.requestLine("POST", "/sandbox/send"), executeBefore: before, executeAfter: after,
+		transferOut: t.requestLine("POST", "/transfer-out"), transferIn: t.requestLine("POST", "/transfer-in"),
+	}
 }
 
 func newWorker(ctx context.Context, t target, r *receiver, customers []customer, number int, keys bool) (*worker, error) {
@@ -60,9 +78,9 @@ func newWorker(ctx context.Context, t target, r *receiver, customers []customer,
 	}
 	return &worker{
 		client: c, receiver: r, customers: customers, keys: keys,
-		random:    rand.New(rand.NewPCG(uint64(number), 0x5eed)),
-		quoteLine: t.requestLine("POST", "/quotes"), sendLine: t.requestLine("POST", "/sandbox/send"),
-		done: make(chan arrival, 1),
+		random: rand.New(rand.NewPCG(uint64(number), 0x5eed)),
+		lines:  t.lines(),
+		done:   make(chan arrival, 1),
 	}, nil
 }
 
@@ -70,7 +88,7 @@ func newWorker(ctx context.Context, t target, r *receiver, customers []customer,
 // the bitcoin is there.
 func (w *worker) ramp(ctx context.Context, due time.Time) (moments, error) {
 	m := moments{due: due}
-	answer, err := w.quote()
+	answer, err := w.post("POST /quotes", w.lines.quote, w.anyone().quote, 201)
 	if err != nil {
 		return m, err
 	}
@@ -88,11 +106,15 @@ func (w *worker) ramp(ctx context.Context, due time.Time) (moments, error) {
 	w.body = append(w.body, `","currencyCode":"USD","currencyAmount":`...)
 	w.body = strconv.AppendInt(w.body, amount, 10)
 	w.body = append(w.body, '}')
-	if _, err := w.post("POST /sandbox/send", w.sendLine, w.body, 200); err != nil {
+	if _, err := w.post("POST /sandbox/send", w.lines.send, w.body, 200); err != nil {
 		return m, err
 	}
 	m.paid = time.Now()
+	return w.await(ctx, m)
+}
 
+// await waits for the webhook that says that the money is there.
+func (w *worker) await(ctx context.Context, m moments) (moments, error) {
 	select {
 	case end := <-w.done:
 		m.completed = end.at
@@ -107,13 +129,11 @@ func (w *worker) ramp(ctx context.Context, due time.Time) (moments, error) {
 
 // quoteOnly makes a quote that nobody pays.
 func (w *worker) quoteOnly(_ context.Context, due time.Time) (moments, error) {
-	_, err := w.quote()
+	_, err := w.post("POST /quotes", w.lines.quote, w.anyone().quote, 201)
 	return moments{due: due, quoted: time.Now()}, err
 }
 
-func (w *worker) quote() ([]byte, error) {
-	return w.post("POST /quotes", w.quoteLine, w.customers[w.random.IntN(len(w.customers))].quote, 201)
-}
+func (w *worker) anyone() *customer { return &w.customers[w.random.IntN(len(w.customers))] }
 
 // keyNumber makes idempotency keys; with the start of the process they are unique.
 var (

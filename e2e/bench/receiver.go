@@ -10,20 +10,25 @@ import (
 )
 
 // receiver is the platform's webhook endpoint. It accepts whatever comes, counts
-// it, and tells the ramp that waits for it.
+// it, and tells the worker that waits for it.
 type receiver struct {
 	listener net.Listener
 	open     sync.WaitGroup
 	conns    sync.Map // net.Conn to nothing
 	waiting  [64]struct {
 		sync.Mutex
-		ramps map[transactionID]chan<- arrival
+		workers map[transactionID]chan<- arrival
+		// early are ends that nobody waited for: the id of a transfer is known with its
+		// answer, and the webhook may come before.
+		early map[transactionID]arrival
 	}
 
-	pending, processing, completed, failed, other atomic.Int64
-	// repeated counts COMPLETED events that nobody waited for any more. Delivery is
-	// at least once, so they are no mistake.
-	repeated atomic.Int64
+	// Of outgoing payments, of incoming ones that completed, and of accounts whose
+	// balance changed.
+	pending, processing, completed, incoming, balances, failed, other atomic.Int64
+	// unclaimed counts ends that nobody waits for: deposits, and what came more than
+	// once. Delivery is at least once, so that is no mistake.
+	unclaimed atomic.Int64
 
 	sampling atomic.Bool
 	mu       sync.Mutex
@@ -33,7 +38,7 @@ type receiver struct {
 // transactionID is the UUID of a transaction as it is written.
 type transactionID [36]byte
 
-// arrival is the end of a ramp as the platform hears of it.
+// arrival is the end of a payment as the platform hears of it.
 type arrival struct {
 	at        time.Time
 	completed bool
@@ -50,7 +55,7 @@ func listen() (*receiver, error) {
 	}
 	r := &receiver{listener: listener}
 	for i := range r.waiting {
-		r.waiting[i].ramps = map[transactionID]chan<- arrival{}
+		r.waiting[i].workers, r.waiting[i].early = map[transactionID]chan<- arrival{}, map[transactionID]arrival{}
 	}
 	r.open.Go(r.accept)
 	return r, nil
@@ -70,21 +75,29 @@ func (r *receiver) close() {
 func (r *receiver) expect(id transactionID, done chan<- arrival) {
 	shard := &r.waiting[shardOf(id)]
 	shard.Lock()
-	shard.ramps[id] = done
-	shard.Unlock()
+	defer shard.Unlock()
+	if end, came := shard.early[id]; came {
+		delete(shard.early, id)
+		r.unclaimed.Add(-1)
+		done <- end
+		return
+	}
+	shard.workers[id] = done
 }
 
 func (r *receiver) arrived(id transactionID, completed bool, at time.Time) {
 	shard := &r.waiting[shardOf(id)]
 	shard.Lock()
-	done, ok := shard.ramps[id]
-	delete(shard.ramps, id)
-	shard.Unlock()
+	done, ok := shard.workers[id]
+	delete(shard.workers, id)
 	if !ok {
-		r.repeated.Add(1)
-		return
+		shard.early[id] = arrival{at, completed}
+		r.unclaimed.Add(1)
 	}
-	done <- arrival{at, completed}
+	shard.Unlock()
+	if ok {
+		done <- arrival{at, completed}
+	}
 }
 
 // shardOf takes the last digits of an id, which are random.
@@ -122,35 +135,39 @@ func (r *receiver) serve(conn net.Conn) {
 			r.keep(head, body)
 		}
 		event, id := eventOf(body)
-		ends := r.count(event)
+		ends, well := r.count(event)
 		if _, err := conn.Write(accepted); err != nil {
 			return
 		}
 		if ends {
-			r.arrived(id, string(event) == completedEvent, time.Now())
+			r.arrived(id, well, time.Now())
 		}
 	}
 }
 
-const completedEvent = "OUTGOING_PAYMENT.COMPLETED"
-
-// count takes note of an event, and tells whether it is the end of a payment.
-func (r *receiver) count(event []byte) (ends bool) {
+// count takes note of an event, and tells whether it is the end of a payment and
+// whether that is a good one.
+func (r *receiver) count(event []byte) (ends, well bool) {
 	switch string(event) {
 	case "OUTGOING_PAYMENT.PENDING":
 		r.pending.Add(1)
 	case "OUTGOING_PAYMENT.PROCESSING":
 		r.processing.Add(1)
-	case completedEvent:
+	case "OUTGOING_PAYMENT.COMPLETED":
 		r.completed.Add(1)
-		return true
-	case "OUTGOING_PAYMENT.FAILED":
+		return true, true
+	case "INCOMING_PAYMENT.COMPLETED":
+		r.incoming.Add(1)
+		return true, true
+	case "OUTGOING_PAYMENT.FAILED", "INCOMING_PAYMENT.FAILED":
 		r.failed.Add(1)
-		return true
+		return true, false
+	case "INTERNAL_ACCOUNT.BALANCE_UPDATED":
+		r.balances.Add(1)
 	default:
 		r.other.Add(1)
 	}
-	return false
+	return false, false
 }
 
 const transactionOpening = `"transaction":{"id":"Transaction:`

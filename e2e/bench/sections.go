@@ -15,6 +15,7 @@ const (
 	goalCommits = 8
 	goalQuote   = 25 * time.Millisecond // p99 at half load
 	goalRail    = 0.10
+	goalHot     = 0.80       // of the payouts from many accounts
 	goalIdle    = 60_000_000 // bytes
 	goalFirst   = 10 * time.Second
 	goalAgain   = 3 * time.Second
@@ -36,6 +37,10 @@ func (r results) sections() []section {
 	add(ramps, r.headline())
 	add(ramps, r.ramps())
 	add(ramps, r.spending())
+	moves := r.moves()
+	add(len(moves) > 0, r.moving(moves))
+	add(len(moves) > 0, r.moveSpending(moves))
+	add(len(r.hot.one) > 0, r.oneAccount())
 	add(r.half.completed > 0 || r.alone.completed > 0, r.quoting())
 	add(len(r.rail.few) > 0, r.oneRail())
 	add(r.startup.first > 0 || r.idle > 0, r.footprint())
@@ -44,8 +49,11 @@ func (r results) sections() []section {
 	return all
 }
 
+// beside are the runs of pgbench before and after the ramps.
+func (r results) beside() []float64 { return r.yardstick[:min(2, len(r.yardstick))] }
+
 func (r results) headline() section {
-	ratio := r.main.perSecond / mean(r.yardstick)
+	ratio := r.main.perSecond / mean(r.beside())
 	goal := fmt.Sprintf("at least %.2f of pgbench (this goes to %.2f): %s", goalRatio, hopedRatio, met(ratio >= goalRatio))
 	return section{
 		title: "The main figure",
@@ -60,7 +68,7 @@ func (r results) headline() section {
 		head: []string{"Figure", "Value", "Goal"},
 		rows: [][]string{
 			{"**Ramps per second**", "**" + number(r.main.perSecond) + "**", ""},
-			{"pgbench, transactions per second", number(mean(r.yardstick)) + " (" + numbers(r.yardstick, " before, ") + " after)", ""},
+			{"pgbench, transactions per second", number(mean(r.beside())) + " (" + numbers(r.beside(), " before, ") + " after)", ""},
 			{"**Ramps per pgbench transaction**", fmt.Sprintf("**%.3f**", ratio), goal},
 			{"Commits per ramp", fmt.Sprintf("%.2f", r.main.cost.commits), fmt.Sprintf("at most %d: %s", goalCommits, met(r.main.cost.commits <= goalCommits))},
 		},
@@ -77,8 +85,8 @@ func (r results) ramps() section {
 		head: []string{"Under way", "Ramps/s", "per pgbench tx", "Ramp, " + latencyHead, "`POST /quotes`", "`POST /sandbox/send`", "Webhook"},
 	}
 	for _, f := range append([]figures{r.main}, r.levels...) {
-		s.rows = append(s.rows, []string{strconv.Itoa(f.inFlight), number(f.perSecond), fmt.Sprintf("%.3f", f.perSecond/mean(r.yardstick)),
-			f.ramp.String(), f.quote.String(), f.send.String(), f.webhook.String()})
+		s.rows = append(s.rows, []string{strconv.Itoa(f.inFlight), number(f.perSecond), fmt.Sprintf("%.3f", f.perSecond/mean(r.beside())),
+			f.whole.String(), f.quote.String(), f.send.String(), f.webhook.String()})
 	}
 	return s
 }
@@ -130,7 +138,7 @@ func (r results) quoting() section {
 		s.rows = append(s.rows,
 			[]string{"`POST /quotes` at " + number(r.half.perSecond) + " ramps/s, " + latencyHead, r.half.quote.String(),
 				"p99 under " + millis(goalQuote) + " ms: " + met(r.half.quote.p99 < goalQuote)},
-			[]string{"Ramp at that rate, " + latencyHead, r.half.ramp.String(), ""})
+			[]string{"Ramp at that rate, " + latencyHead, r.half.whole.String(), ""})
 	}
 	if r.alone.completed > 0 {
 		s.rows = append(s.rows,
@@ -183,8 +191,10 @@ func (r results) afterwards() section {
 		title: "Afterwards",
 		prose: []string{
 			fmt.Sprintf("Every webhook was accepted: %d in all, %d of them `COMPLETED` events that came more than once (delivery is at least once). "+
-				"Both signatures of %d of them were verified. `causeway ledger check` went over the books of the whole run and found nothing wrong:",
-				r.closing.webhooks, r.closing.repeated, r.closing.signatures),
+				"Both signatures of %d of them were verified. "+
+				"%d transactions are completed, kind by kind exactly those that were asked for, and none failed or is left over. %s"+
+				"`causeway ledger check` went over the books of the whole run and found nothing wrong:",
+				r.closing.webhooks, r.closing.repeated, r.closing.signatures, r.closing.completed, r.closing.funds()),
 		},
 		code: r.closing.books,
 	}

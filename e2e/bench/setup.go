@@ -12,8 +12,6 @@ const setupConnections = 16
 // setUp points the platform's webhooks at the receiver and makes customers, each
 // with a bitcoin wallet.
 func (r *rig) setUp(ctx context.Context, customers int) ([]customer, error) {
-	ctx, cancel := context.WithCancelCause(ctx)
-	defer cancel(nil)
 	c, err := dial(ctx, r.target.address)
 	if err != nil {
 		return nil, err
@@ -24,6 +22,16 @@ func (r *rig) setUp(ctx context.Context, customers int) ([]customer, error) {
 	}
 
 	made := make([]customer, customers)
+	return made, r.each(ctx, customers, func(c *client, i int) (err error) {
+		made[i], err = r.makeCustomer(c, i)
+		return err
+	})
+}
+
+// each does something n times, over several connections at once.
+func (r *rig) each(ctx context.Context, n int, do func(c *client, i int) error) error {
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
 	var all sync.WaitGroup
 	for first := range setupConnections {
 		all.Go(func() {
@@ -33,15 +41,15 @@ func (r *rig) setUp(ctx context.Context, customers int) ([]customer, error) {
 				return
 			}
 			defer c.close()
-			for i := first; i < customers && ctx.Err() == nil; i += setupConnections {
-				if made[i], err = r.makeCustomer(c, i); err != nil {
+			for i := first; i < n && ctx.Err() == nil; i += setupConnections {
+				if err := do(c, i); err != nil {
 					cancel(err)
 				}
 			}
 		})
 	}
 	all.Wait()
-	return made, context.Cause(ctx)
+	return context.Cause(ctx)
 }
 
 func (r *rig) makeCustomer(c *client, number int) (customer, error) {
