@@ -81,10 +81,7 @@ func (u *unit) commit(ctx context.Context) error {
 		return nil // nothing was read or written
 	}
 	if len(u.postings) > 0 {
-		if err := u.flush(ctx); err != nil {
-			return err
-		}
-		if err := u.db.books.Post(ctx, u.conn, u.db.clock.Now(), u.postings); err != nil {
+		if err := u.db.books.Post(ctx, riding{u}, u.db.clock.Now(), u.postings); err != nil {
 			return err
 		}
 	}
@@ -168,8 +165,5 @@ func (u *unit) Post(_ context.Context, postings []ledger.Posting) error {
 
 // Locked reads the balances of guarded accounts and holds them until the commit.
 func (u *unit) Locked(ctx context.Context, accounts []ledger.Account) (map[ledger.Account]int64, error) {
-	if err := u.flush(ctx); err != nil {
-		return nil, err
-	}
-	return u.db.books.Balances(ctx, u.conn, accounts, books.Lock)
+	return u.db.books.Balances(ctx, riding{u}, accounts, books.Lock)
 }

@@ -1,0 +1,58 @@
+package postgres
+
+import (
+	"context"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
+
+	"causeway/adapters/postgres/books"
+)
+
+// riding is the unit's connection for the books. What waits in the unit goes in one
+// round trip with the row that is asked for next, and before anything else that runs.
+type riding struct{ u *unit }
+
+var _ books.Querier = riding{}
+
+func (r riding) QueryRow(ctx context.Context, sql string, args ...any) pgx.Row {
+	return ridingRow{ctx, r.u, sql, args}
+}
+
+func (r riding) Prepare(ctx context.Context, name, sql string) (*pgconn.StatementDescription, error) {
+	return r.u.conn.Prepare(ctx, name, sql)
+}
+
+func (r riding) Exec(ctx context.Context, sql string, args ...any) (pgconn.CommandTag, error) {
+	if err := r.u.flush(ctx); err != nil {
+		return pgconn.CommandTag{}, err
+	}
+	return r.u.conn.Exec(ctx, sql, args...)
+}
+
+func (r riding) Query(ctx context.Context, sql string, args ...any) (pgx.Rows, error) {
+	if err := r.u.flush(ctx); err != nil {
+		return nil, err
+	}
+	return r.u.conn.Query(ctx, sql, args...)
+}
+
+// ridingRow is sent when it is scanned.
+type ridingRow struct {
+	ctx  context.Context //nolint:containedctx // lives from QueryRow to Scan, as pgx has it
+	u    *unit
+	sql  string
+	args []any
+}
+
+func (r ridingRow) Scan(into ...any) error {
+	found := false
+	err := r.u.read(r.ctx, r.sql, r.args, func(rows pgx.Rows) error {
+		found = true
+		return rows.Scan(into...)
+	})
+	if err == nil && !found {
+		err = pgx.ErrNoRows
+	}
+	return err
+}
