@@ -6,6 +6,7 @@ import (
 
 	"github.com/google/uuid"
 
+	"causeway/core/account"
 	"causeway/core/ident"
 	"causeway/core/money"
 	"causeway/ledger"
@@ -20,11 +21,12 @@ type Books interface {
 	// guarded account would go below zero at any point of the order; ledger.ErrConflict
 	// when an id is written with other content; ledger.ErrOverflow.
 	Post(ctx context.Context, postings []ledger.Posting) error
-	// Locked reads the balances of guarded accounts, in minor units, and holds them
-	// against every other writer until the unit of work ends. An account never posted
-	// to has zero. Name in one call all guarded accounts that the unit will post to:
-	// two units that lock a second time can wait for each other in a circle.
-	Locked(ctx context.Context, accounts []ledger.Account) (map[ledger.Account]int64, error)
+	// Holdings reads the balances of internal accounts and holds them against every
+	// other writer until the unit of work ends; and whose accounts they are, which is
+	// zero for one that is not opened yet. One never posted to has a zero balance. Name
+	// in one call all guarded accounts that the unit will post to: two units that lock a
+	// second time can wait for each other in a circle.
+	Holdings(ctx context.Context, accounts []ledger.Account) (map[ledger.Account]account.Holding, error)
 }
 
 // BookReader is the ledger as finance reads it: committed postings only.

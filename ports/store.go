@@ -76,16 +76,8 @@ type CustomerWriter interface {
 	OpenInternalAccounts(ctx context.Context, accounts []account.Internal) error
 	// InternalAccount finds the account of a customer in a currency.
 	InternalAccount(ctx context.Context, p ident.Platform, c ident.Customer, currency money.Currency) (account.Internal, bool, error)
-	// InternalAccountsByID reads many; those that do not exist are missing.
-	InternalAccountsByID(ctx context.Context, keys []InternalKey) (map[InternalKey]account.Internal, error)
 	// InstructInternalAccounts gives accounts the ways to pay in that they lack.
 	InstructInternalAccounts(ctx context.Context, accounts []account.Internal) error
-}
-
-// InternalKey names one internal account of a platform.
-type InternalKey struct {
-	Platform ident.Platform
-	ID       ident.InternalAccount
 }
 
 // PartyKey names the two sides of a quote; those that are zero are not asked for. A

@@ -9,10 +9,12 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/uptrace/bun"
 
+	"causeway/adapters/postgres/books"
 	"causeway/core/account"
 	"causeway/core/fault"
 	"causeway/core/ident"
 	"causeway/core/money"
+	"causeway/ledger"
 	"causeway/ports"
 )
 
@@ -126,21 +128,36 @@ func (u *unit) InternalAccount(ctx context.Context, p ident.Platform, c ident.Cu
 	return a, found, err
 }
 
-// InternalAccountsByID reads many accounts as they are now.
-func (u *unit) InternalAccountsByID(ctx context.Context, keys []ports.InternalKey) (map[ports.InternalKey]account.Internal, error) {
-	found := make(map[ports.InternalKey]account.Internal, len(keys))
-	if len(keys) == 0 {
+// Holdings reads whose the accounts are and locks their balances, in one round trip.
+func (u *unit) Holdings(ctx context.Context, accounts []ledger.Account) (map[ledger.Account]account.Holding, error) {
+	found := make(map[ledger.Account]account.Holding, len(accounts))
+	if len(accounts) == 0 {
 		return found, nil
 	}
-	platforms, ids := make(idArray, len(keys)), make(idArray, len(keys))
-	for i, k := range keys {
-		platforms[i], ids[i] = pgID(k.Platform.UUID()), pgID(k.ID.UUID())
+	n := len(accounts)
+	platforms, ids := make(idArray, n), make(idArray, n)
+	for i, a := range accounts {
+		owner, _ := a.Owner()
+		platforms[i], ids[i] = pgID(a.Platform.UUID()), pgID(owner.UUID())
 	}
-	err := u.read(ctx, internalsByID, []any{platforms, ids}, func(rows pgx.Rows) error {
+	type key struct {
+		platform ident.Platform
+		id       ident.InternalAccount
+	}
+	owners := make(map[key]account.Internal, n)
+	u.ask(internalsByID, []any{platforms, ids}, func(rows pgx.Rows) error {
 		a, err := scanInternal(rows)
-		found[ports.InternalKey{Platform: a.Platform, ID: a.ID}] = a
+		owners[key{a.Platform, a.ID}] = a
 		return err
 	})
+	balances, err := u.db.books.Balances(ctx, riding{u}, accounts, books.Lock)
+	if err == nil {
+		err = u.flush(ctx) // where no balance had to be asked for
+	}
+	for _, a := range accounts {
+		owner, _ := a.Owner()
+		found[a] = account.Holding{Internal: owners[key{a.Platform, owner}], Balance: balances[a]}
+	}
 	return found, err
 }
 

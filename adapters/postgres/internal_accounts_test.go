@@ -6,10 +6,14 @@ import (
 	"testing"
 	"time"
 
+	"github.com/google/uuid"
+
 	"causeway/core/account"
 	"causeway/core/fault"
 	"causeway/core/ident"
 	"causeway/core/money"
+	"causeway/core/quote"
+	"causeway/ledger"
 	"causeway/ports"
 )
 
@@ -20,6 +24,47 @@ func newInternal(t *testing.T, p ident.Platform, owner ident.Customer, currency 
 		t.Fatal(err)
 	}
 	return a
+}
+
+func inBooksOf(a account.Internal) ledger.Account {
+	return ledger.Account{Platform: a.Platform, Path: quote.BookPath(a), Currency: a.Currency}
+}
+
+func TestHoldingsAreWhatThisUnitAndThoseBeforeItLeft(t *testing.T) {
+	t.Parallel()
+	// An account that the same unit of work opens is there, with nothing in it; what is
+	// posted is its balance for the next unit; and one that nobody opened belongs to
+	// nobody, whatever it holds.
+	c := newTown(t)
+	ana := newCustomer(c.here, "ana")
+	c.createCustomers(t, ana)
+	opened, closed := newInternal(t, c.here.ID, ana.ID, "USD"), newInternal(t, c.here.ID, ana.ID, "EUR")
+	deposit := func(to account.Internal, n byte, minor int64) ledger.Posting {
+		return ledger.Deposit(ledger.Header{ID: uuid.UUID{15: n}, Platform: c.here.ID, Effective: noon},
+			ledger.Arrival{Partner: ledger.Rail("ACH"), To: quote.BookPath(to), Amount: money.Amount{Minor: minor, Currency: to.Currency}})
+	}
+	look := func(ctx context.Context, tx ports.Tx, when string, dollars, euros int64) error {
+		held, err := tx.Holdings(ctx, []ledger.Account{inBooksOf(opened), inBooksOf(closed)})
+		if mine := held[inBooksOf(opened)]; mine.ID != opened.ID || mine.Balance != dollars {
+			t.Errorf("%s: the open account is held as %+v; want %d in it", when, mine, dollars)
+		}
+		if nobodys := held[inBooksOf(closed)]; !nobodys.ID.IsZero() || nobodys.Balance != euros {
+			t.Errorf("%s: the other is held as %+v; want %d in it, and no owner", when, nobodys, euros)
+		}
+		return err
+	}
+
+	c.do(t, func(ctx context.Context, tx ports.Tx) error {
+		if err := tx.OpenInternalAccounts(ctx, []account.Internal{opened}); err != nil {
+			return err
+		}
+		if err := look(ctx, tx, "when it is opened", 0, 0); err != nil {
+			return err
+		}
+		return tx.Post(ctx, []ledger.Posting{deposit(opened, 1, 700), deposit(closed, 2, 50)})
+	})
+
+	c.do(t, func(ctx context.Context, tx ports.Tx) error { return look(ctx, tx, "after the deposits", 700, 50) })
 }
 
 func TestInternalAccountsAreOpenedOnce(t *testing.T) {
@@ -96,28 +141,28 @@ func TestInternalAccountsAreReadAsTheyWereWritten(t *testing.T) {
 	all := []account.Internal{dollars, wallet, foreign}
 	c.do(t, func(ctx context.Context, tx ports.Tx) error { return tx.OpenInternalAccounts(ctx, all) })
 
-	var ids []ports.InternalKey
+	var inBooks []ledger.Account
 	var references []ports.ReferenceKey
 	for _, a := range all {
-		ids = append(ids, ports.InternalKey{Platform: a.Platform, ID: a.ID}, ports.InternalKey{Platform: a.Platform, ID: newInternal(t, a.Platform, ana.ID, "BTC").ID})
+		inBooks = append(inBooks, inBooksOf(a), inBooksOf(newInternal(t, a.Platform, ana.ID, "BTC")))
 		references = append(references, ports.ReferenceKey{Platform: a.Platform, Reference: a.Reference}, ports.ReferenceKey{Platform: a.Platform})
 		read, err := c.InternalAccount(t.Context(), a.Platform, a.ID)
 		if err != nil || !reflect.DeepEqual(read, a) {
 			t.Errorf("read %+v, %v\nwant %+v", read, err, a)
 		}
 	}
-	var byID map[ports.InternalKey]account.Internal
+	var held map[ledger.Account]account.Holding
 	c.do(t, func(ctx context.Context, tx ports.Tx) (err error) {
-		byID, err = tx.InternalAccountsByID(ctx, ids)
+		held, err = tx.Holdings(ctx, inBooks)
 		return err
 	})
 	byReference, err := c.InternalAccountsByReference(t.Context(), append(references, ports.ReferenceKey{Platform: c.there.ID, Reference: dollars.Reference}))
-	if err != nil || len(byID) != len(all) || len(byReference) != len(all) {
-		t.Fatalf("%d by id, %d by reference, %v; want %d", len(byID), len(byReference), err, len(all))
+	if err != nil || len(held) != len(inBooks) || len(byReference) != len(all) {
+		t.Fatalf("%d held, %d by reference, %v; want %d and %d", len(held), len(byReference), err, len(inBooks), len(all))
 	}
 	for _, a := range all {
-		if read := byID[ports.InternalKey{Platform: a.Platform, ID: a.ID}]; !reflect.DeepEqual(read, a) {
-			t.Errorf("read by id %+v\nwant %+v", read, a)
+		if read := held[inBooksOf(a)]; !reflect.DeepEqual(read, account.Holding{Internal: a}) {
+			t.Errorf("held %+v\nwant %+v", read, a)
 		}
 		plain := a
 		plain.Instructions = nil

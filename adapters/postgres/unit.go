@@ -11,7 +11,6 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 	"github.com/jackc/pgx/v5/stdlib"
 
-	"causeway/adapters/postgres/books"
 	"causeway/ledger"
 	"causeway/ports"
 )
@@ -94,6 +93,11 @@ func (u *unit) write(statement string, args ...any) {
 	u.pending.Queue(statement, args...)
 }
 
+// ask holds a query back until the next flush, which hands its rows to scan one by one.
+func (u *unit) ask(query string, args []any, scan func(pgx.Rows) error) {
+	u.pending.Queue(query, args...).Query(func(rows pgx.Rows) error { return each(rows, scan) })
+}
+
 // flush sends what waits in one round trip.
 func (u *unit) flush(ctx context.Context) error {
 	return u.read(ctx, "", nil, nil)
@@ -122,8 +126,13 @@ func (u *unit) read(ctx context.Context, query string, args []any, scan func(pgx
 			err = closing
 		}
 	}()
-	for range before {
-		if _, err := results.Exec(); err != nil {
+	for _, queued := range batch.QueuedQueries[:before] {
+		if queued.Fn != nil { // asked
+			err = queued.Fn(results)
+		} else {
+			_, err = results.Exec()
+		}
+		if err != nil {
 			return err
 		}
 	}
@@ -161,9 +170,4 @@ func again(err error) bool {
 func (u *unit) Post(_ context.Context, postings []ledger.Posting) error {
 	u.postings = append(u.postings, postings...)
 	return nil
-}
-
-// Locked reads the balances of guarded accounts and holds them until the commit.
-func (u *unit) Locked(ctx context.Context, accounts []ledger.Account) (map[ledger.Account]int64, error) {
-	return u.db.books.Balances(ctx, riding{u}, accounts, books.Lock)
 }

@@ -3,7 +3,6 @@ package booking
 import (
 	"context"
 
-	"causeway/core/account"
 	"causeway/core/event"
 	"causeway/core/ident"
 	"causeway/core/money"
@@ -11,43 +10,48 @@ import (
 	"causeway/ports"
 )
 
-// balances are the events for accounts whose balance the postings change. Reading
-// them takes the last locks of the unit of work.
+// Hold locks internal accounts, all that the work will touch, and gives their balances
+// to decide on.
+func (w *Work) Hold(ctx context.Context, tx ports.Tx, accounts []ledger.Account) (ledger.Balances, error) {
+	held, err := tx.Holdings(ctx, accounts)
+	if err != nil {
+		return nil, err
+	}
+	w.held = held
+	balances := make(ledger.Balances, len(held))
+	for a, h := range held {
+		balances[a] = h.Balance
+	}
+	return balances, nil
+}
+
+// balances are the events for accounts whose balance the postings change. Locking
+// them, where that was not needed to decide, takes the last locks of the unit of work.
 func (w *Work) balances(ctx context.Context, tx ports.Tx) ([]event.Event, error) {
 	moved, err := ledger.Moved(w.postings)
 	if err != nil || len(moved) == 0 {
 		return nil, err
 	}
-	accounts, keys := make([]ledger.Account, len(moved)), make([]ports.InternalKey, len(moved))
-	for i, m := range moved {
-		accounts[i], keys[i] = m.Account, key(m.Account)
-	}
-	owners, err := tx.InternalAccountsByID(ctx, keys)
-	if err != nil {
-		return nil, err
-	}
-	held := w.Held
+	held := w.held
 	if held == nil {
-		if held, err = tx.Locked(ctx, accounts); err != nil {
+		accounts := make([]ledger.Account, len(moved))
+		for i, m := range moved {
+			accounts[i] = m.Account
+		}
+		if held, err = tx.Holdings(ctx, accounts); err != nil {
 			return nil, err
 		}
 	}
 	told := make([]event.Event, 0, len(moved))
-	for i, m := range moved {
-		owner, known := owners[keys[i]]
-		if !known {
+	for _, m := range moved {
+		now := held[m.Account]
+		if now.ID.IsZero() {
 			continue // posted before the account is opened: there is nobody to tell
 		}
-		balance, err := money.AddMinor(held[m.Account], m.Amount)
-		if err != nil {
+		if now.Balance, err = money.AddMinor(now.Balance, m.Amount); err != nil {
 			return nil, err
 		}
-		told = append(told, account.Holding{Internal: owner, Balance: balance}.BalanceUpdated(ident.NewWebhook(w.ids.New, w.Now), w.Now))
+		told = append(told, now.BalanceUpdated(ident.NewWebhook(w.ids.New, w.Now), w.Now))
 	}
 	return told, nil
-}
-
-func key(a ledger.Account) ports.InternalKey {
-	owner, _ := a.Owner()
-	return ports.InternalKey{Platform: a.Platform, ID: owner}
 }

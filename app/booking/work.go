@@ -6,6 +6,7 @@ import (
 
 	"github.com/google/uuid"
 
+	"causeway/core/account"
 	"causeway/core/event"
 	"causeway/core/ident"
 	"causeway/core/transaction"
@@ -17,10 +18,10 @@ import (
 type Work struct {
 	// Now is when it is decided.
 	Now time.Time
-	// Held are the balances that were locked to decide, as they were then: all that the
-	// postings touch, or nil.
-	Held map[ledger.Account]int64
 
+	// held are the accounts that were locked to decide, as they were then: all that the
+	// postings touch, or nil.
+	held     map[ledger.Account]account.Holding
 	ids      ports.IDs
 	handover time.Duration
 	begun    []transaction.Transaction

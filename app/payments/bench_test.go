@@ -7,6 +7,7 @@ import (
 	"causeway/adapters/pgembed/pgtest"
 	"causeway/core/quote"
 	"causeway/core/transaction"
+	"causeway/core/transfer"
 )
 
 // BenchmarkRamp is a payment without the network around it: quoted, paid in,
@@ -47,4 +48,19 @@ func BenchmarkRamp(b *testing.B) {
 		<-h.finished
 	}
 	all.Wait()
+}
+
+// BenchmarkTransfer is a transfer from a balance without the network around it, one at
+// a time: what a unit of work takes, answer and delivery.
+func BenchmarkTransfer(b *testing.B) {
+	h := furnish(b, pgtest.New(b))
+	dollars, bank := h.balance(b, h.customer.ID, "USD", 1_000_000_000_000), h.bank(b, "000123456")
+	h.finished = make(chan struct{}, 1)
+	b.ReportAllocs()
+	for b.Loop() {
+		if _, err := h.TransferOut(b.Context(), transfer.Out{Platform: h.platform.ID, From: dollars.ID, To: bank.ID, Amount: 5000}, nil); err != nil {
+			b.Fatal(err)
+		}
+		<-h.finished
+	}
 }

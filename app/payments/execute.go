@@ -3,7 +3,6 @@ package payments
 import (
 	"context"
 	"errors"
-	"maps"
 
 	"causeway/app/booking"
 	"causeway/app/group"
@@ -125,7 +124,5 @@ func (w work) lockBalances(ctx context.Context, tx ports.Tx, transactions []tran
 	if len(accounts) == 0 {
 		return ledger.Balances{}, nil
 	}
-	var err error
-	w.Held, err = tx.Locked(ctx, accounts)
-	return maps.Clone(w.Held), err
+	return w.Hold(ctx, tx, accounts)
 }

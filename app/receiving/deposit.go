@@ -2,7 +2,6 @@ package receiving
 
 import (
 	"context"
-	"maps"
 
 	"causeway/app/booking"
 	"causeway/app/group"
@@ -64,10 +63,10 @@ func (r *Receiving) fundGroup(ctx context.Context, commands []funding) ([]group.
 		if err != nil {
 			return err
 		}
-		if done.Held, err = tx.Locked(ctx, receivers(parties)); err != nil {
+		balances, err := done.Hold(ctx, tx, receivers(parties))
+		if err != nil {
 			return err
 		}
-		balances := maps.Clone(done.Held)
 		for i, c := range commands {
 			results[i].Value, results[i].Err = done.fund(c, parties[i], balances)
 			if err := booking.Keep(ctx, tx, c.claim, results[i].Value, results[i].Err); err != nil {
