@@ -105,7 +105,6 @@ func TestAnOperationSaysWhoMayCallIt(t *testing.T) {
 		"both":            {ID: "x", Path: "/x", Summary: "X", Tag: "Parcels", Public: true, Permission: platform.View},
 		"public sandbox":  {ID: "x", Path: "/x", Summary: "X", Tag: "Parcels", Public: true, SandboxOnly: true},
 		"nameless":        {Path: "/x", Summary: "X", Tag: "Parcels", Public: true},
-		"broken example":  {ID: "x", Path: "/x", Summary: "X", Tag: "Parcels", Public: true, RequestExample: "{"},
 		"undeclared code": {ID: "x", Path: "/x", Summary: "X", Tag: "Parcels", Public: true, Errors: []fault.Code{"OOPS"}},
 	} {
 		func() {

@@ -198,7 +198,7 @@ func unbuilt(t *testing.T, configure ...func(*Config)) *fixture {
 
 	Post(f.API, Operation{
 		ID: "sendParcel", Path: "/parcels", Summary: "Send a parcel", Tag: "Parcels", Permission: platform.Transact, Status: http.StatusCreated,
-		RequestExample: `{"to":"Customer:0199e3a4-7c5e-7d21-9f0b-3c1d2e4f5a6c","weight":700}`, Errors: []fault.Code{fault.QuoteExpired},
+		Errors: []fault.Code{fault.QuoteExpired},
 	}, func(ctx context.Context, call Call, in *sendParcel) (parcel, error) { return f.ran(ctx, call, in) }, renderParcel)
 	Get(f.API, Operation{ID: "getParcel", Path: "/parcels/{parcelId}", Summary: "Get a parcel", Tag: "Parcels", Permission: platform.View},
 		func(_ context.Context, _ Call, in *struct {

@@ -3,6 +3,7 @@ package httpapi
 import (
 	"encoding/json"
 	"fmt"
+	"io/fs"
 	"net/http"
 	"reflect"
 	"slices"
@@ -25,12 +26,9 @@ func (a *API) Tags(tags ...Tag) {
 }
 
 // Webhook describes a request that the service sends to the platform.
-func Webhook[Body any](a *API, name, tag, summary, description, example string) {
+func Webhook[Body any](a *API, name, tag, summary, description string) {
 	registry := a.document.openapi.Components.Schemas
 	media := &huma.MediaType{Schema: registry.Schema(reflect.TypeFor[Body](), true, name+"Request")}
-	if example != "" {
-		media.Example = json.RawMessage(example)
-	}
 	a.document.openapi.Webhooks[name] = &huma.PathItem{Post: &huma.Operation{
 		OperationID: name, Tags: []string{tag}, Summary: summary, Description: description,
 		RequestBody: &huma.RequestBody{Required: true, Content: map[string]*huma.MediaType{"application/json": media}},
@@ -47,6 +45,7 @@ type document struct {
 	api        *API
 	openapi    *huma.OpenAPI
 	operations []*huma.Operation // as they were registered
+	recorded   fs.FS             // examples; nil: none
 }
 
 const (
@@ -167,9 +166,6 @@ func (d *document) describe(method string, op Operation, body reflect.Type, rt *
 		if outcome.Body != nil {
 			hint := op.ID + "Response"
 			media := &huma.MediaType{Schema: registry.Schema(reflect.TypeOf(outcome.Body), true, hint)}
-			if op.ResponseExample != "" && outcome.Status == op.Status {
-				media.Example = json.RawMessage(op.ResponseExample)
-			}
 			response.Content = map[string]*huma.MediaType{"application/json": media}
 		}
 		described.Responses[strconv.Itoa(outcome.Status)] = response
@@ -178,7 +174,7 @@ func (d *document) describe(method string, op Operation, body reflect.Type, rt *
 }
 
 // complete adds what only the registered operation shows: its errors, which depend
-// on what it takes, and its example.
+// on what it takes.
 func (d *document) complete(described *huma.Operation, op Operation) {
 	d.operations = append(d.operations, described)
 	delete(described.Responses, "default") // ours are all named
@@ -209,11 +205,6 @@ func (d *document) complete(described *huma.Operation, op Operation) {
 		}
 		response.Description += string(code)
 	}
-	if op.RequestExample != "" && described.RequestBody != nil {
-		if media := described.RequestBody.Content["application/json"]; media != nil {
-			media.Example = json.RawMessage(op.RequestExample)
-		}
-	}
 }
 
 // publish checks the description, adds the schemas of errors, and serves both the
@@ -223,11 +214,16 @@ func (d *document) publish() error {
 		return err
 	}
 	d.addErrorSchemas()
+	examples, err := d.examples()
+	if err != nil {
+		return err
+	}
+	defer d.forgetExamples()
 	text, err := json.Marshal(d.openapi)
 	if err != nil {
 		return fmt.Errorf("render the description of the interface: %w", err)
 	}
-	page, err := renderReference(d.openapi, d.operations, d.api.config.Version)
+	page, err := renderReference(d.openapi, d.operations, examples, d.api.config.Version)
 	if err != nil {
 		return fmt.Errorf("render the reference page: %w", err)
 	}

@@ -3,12 +3,10 @@ package httpapi
 import (
 	"bytes"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"net/http"
 	"reflect"
-	"strconv"
 
 	"github.com/danielgtaylor/huma/v2"
 
@@ -39,8 +37,6 @@ type Operation struct {
 	// MaxBody is the largest request body, in bytes. Zero: 1 MiB.
 	MaxBody int64
 
-	// RequestExample and ResponseExample are JSON texts shown in the description.
-	RequestExample, ResponseExample string
 	// Experimental is told to readers: it may change.
 	Experimental bool
 }
@@ -231,11 +227,6 @@ func (op Operation) check() error {
 		return errors.New("must have either a Permission or be Public")
 	case op.SandboxOnly && op.Public:
 		return errors.New("a public operation knows no platform, so it cannot be for sandboxes only")
-	}
-	for _, example := range []string{op.RequestExample, op.ResponseExample} {
-		if example != "" && !json.Valid([]byte(example)) {
-			return errors.New("has an example that is no JSON: " + strconv.Quote(example))
-		}
 	}
 	for _, code := range op.Errors {
 		if code.Status() == http.StatusInternalServerError {

@@ -6,7 +6,6 @@ import (
 	"crypto/sha256"
 	_ "embed" // the page's own files
 	"encoding/base64"
-	"encoding/json"
 	"fmt"
 	"html/template"
 	"net/http"
@@ -66,8 +65,15 @@ type operationView struct {
 	Parameters                            []fieldView
 	Request                               []fieldView
 	Successes, Failures                   []responseView
-	Curl                                  string
-	RequestExample                        template.HTML
+	Examples                              []exampleView
+}
+
+// exampleView is a request and its answer. A webhook shows the body that is sent
+// instead of a command.
+type exampleView struct {
+	Title, Curl  string
+	Body, Answer template.HTML
+	Status       string
 }
 
 type segmentView struct {
@@ -79,7 +85,6 @@ type responseView struct {
 	Status, Description string
 	Codes               []string
 	Fields              []fieldView
-	Example             template.HTML
 }
 
 // everywhereView is an error that most operations can answer.
@@ -96,8 +101,8 @@ type objectView struct {
 }
 
 // renderReference makes the page.
-func renderReference(api *huma.OpenAPI, operations []*huma.Operation, program string) ([]byte, error) {
-	r := &referenceMaker{api: api, base: api.Servers[0].URL, forms: map[string]bool{}}
+func renderReference(api *huma.OpenAPI, operations []*huma.Operation, examples map[string][]Example, program string) ([]byte, error) {
+	r := &referenceMaker{api: api, base: api.Servers[0].URL, examples: examples, forms: map[string]bool{}}
 	if strings.HasPrefix(r.base, "/") {
 		r.base = "http://localhost:8080" + r.base
 	}
@@ -129,7 +134,10 @@ func renderReference(api *huma.OpenAPI, operations []*huma.Operation, program st
 		}
 		hook := r.operation(http.MethodPost, "", op)
 		hook.Request = asAnswer(hook.Request)
-		hook.Webhook, hook.Path, hook.Curl, hook.Segments = true, "your webhook endpoint", "", []segmentView{{Text: "your webhook endpoint"}}
+		hook.Webhook, hook.Path, hook.Segments = true, "your webhook endpoint", []segmentView{{Text: "your webhook endpoint"}}
+		for i := range hook.Examples {
+			hook.Examples[i].Curl = ""
+		}
 		chapter.Operations = append(chapter.Operations, hook)
 	}
 	view.Chapters = slices.DeleteFunc(view.Chapters, func(c *chapterView) bool { return len(c.Operations) == 0 && c.Description == "" })
@@ -144,9 +152,10 @@ func renderReference(api *huma.OpenAPI, operations []*huma.Operation, program st
 
 // referenceMaker reads the description; it notes the forms of unions it came across.
 type referenceMaker struct {
-	api   *huma.OpenAPI
-	base  string
-	forms map[string]bool
+	api      *huma.OpenAPI
+	base     string
+	examples map[string][]Example
+	forms    map[string]bool
 }
 
 func (r *referenceMaker) operation(method, path string, op *huma.Operation) operationView {
@@ -172,20 +181,15 @@ func (r *referenceMaker) operation(method, path string, op *huma.Operation) oper
 		}
 		view.Parameters = append(view.Parameters, field)
 	}
-	var sent []byte
 	if op.RequestBody != nil {
 		if media := op.RequestBody.Content["application/json"]; media != nil {
 			view.Request = r.fields(media.Schema, 0)
-			sent = r.example(media)
-			view.RequestExample = highlight(sent)
 		}
 	}
-	view.Curl = r.curl(method, path, op, sent)
 	for _, status := range sortedKeys(op.Responses) {
 		response := responseView{Status: status, Description: op.Responses[status].Description}
 		if media := op.Responses[status].Content["application/json"]; media != nil && status < "300" {
 			response.Fields = asAnswer(r.fields(media.Schema, 0))
-			response.Example = highlight(r.example(media))
 		}
 		if status < "300" {
 			view.Successes = append(view.Successes, response)
@@ -201,41 +205,10 @@ func (r *referenceMaker) operation(method, path string, op *huma.Operation) oper
 			view.Failures = append(view.Failures, response)
 		}
 	}
+	for _, e := range r.examplesOf(method, path, op) {
+		view.Examples = append(view.Examples, r.exampleView(op, e))
+	}
 	return view
-}
-
-// curl is a command that a reader can paste.
-func (r *referenceMaker) curl(method, path string, op *huma.Operation, sent []byte) string {
-	var command strings.Builder
-	command.WriteString("curl")
-	if method != http.MethodGet {
-		command.WriteString(" -X " + method)
-	}
-	var query []string
-	for _, p := range op.Parameters {
-		switch {
-		case p.In == "path":
-			value, _ := r.value(p.Schema, 0).(string)
-			path = strings.ReplaceAll(path, "{"+p.Name+"}", value)
-		case p.In == "query" && p.Required:
-			query = append(query, p.Name+"="+fmt.Sprint(r.value(p.Schema, 0)))
-		}
-	}
-	url := r.base + path
-	if query != nil {
-		url += "?" + strings.Join(query, "&")
-	}
-	command.WriteString(" '" + url + "'")
-	if len(op.Security) > 0 {
-		command.WriteString(" \\\n  -u \"$CLIENT_ID:$CLIENT_SECRET\"")
-	}
-	if method == http.MethodPost {
-		command.WriteString(" \\\n  -H \"Idempotency-Key: $(uuidgen)\"")
-	}
-	if sent != nil {
-		command.WriteString(" \\\n  -H 'Content-Type: application/json' \\\n  -d '" + strings.ReplaceAll(string(sent), "'", `'\''`) + "'")
-	}
-	return command.String()
 }
 
 // objects are the forms that fields refer to, and those that these refer to.
@@ -254,20 +227,4 @@ func (r *referenceMaker) objects() []objectView {
 		list = append(list, done[name])
 	}
 	return list
-}
-
-// example is the given example of a body, or one made from its schema.
-func (r *referenceMaker) example(media *huma.MediaType) []byte {
-	text, err := json.Marshal(media.Example)
-	if media.Example == nil {
-		text, err = json.Marshal(r.value(media.Schema, 0))
-	}
-	var indented bytes.Buffer
-	if err == nil {
-		err = json.Indent(&indented, text, "", "  ")
-	}
-	if err != nil {
-		return []byte(strconv.Quote(err.Error()))
-	}
-	return indented.Bytes()
 }

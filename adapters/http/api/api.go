@@ -40,6 +40,7 @@ func Register(a *httpapi.API, d Deps) {
 		httpapi.Tag{Name: tagWebhooks, Description: "What the service tells the platform by itself, how it is signed, and what became of each delivery."},
 		httpapi.Tag{Name: tagSandbox, Description: "Plays the outside world for sandbox platforms."},
 	)
+	a.Examples(examples())
 	registerConfig(a, d.Platforms)
 	registerTokens(a, d.Platforms)
 	registerCustomers(a, d.Onboarding)

@@ -138,8 +138,6 @@ func registerConfig(a *httpapi.API, settings Platforms) {
 		ID: "updatePlatformConfig", Path: "/config", Tag: tagConfig, Summary: "Change the configuration", Permission: platform.Manage,
 		Description: "Changes the settings given and leaves the others as they are. For every currency that is new the platform gets an internal account of its own at once, and each of its customers gets one soon after.",
 		Errors:      []fault.Code{fault.NotImplemented},
-		RequestExample: `{"webhookEndpoint": "https://example.com/webhooks", "supportedCurrencies": [{"currencyCode": "USD", "minAmount": 100, "maxAmount": 1000000000,
-			"requiredCounterpartyFields": [{"name": "FULL_NAME", "mandatory": true}], "enabledTransactionTypes": ["OUTGOING", "INCOMING"]}]}`,
 	}, func(ctx context.Context, call httpapi.Call, in *change) (platform.Platform, error) {
 		if in.Body.EmbeddedWallets != nil {
 			return platform.Platform{}, fault.New(fault.NotImplemented, "Embedded wallets are not available yet. Leave embeddedWalletConfig out.")

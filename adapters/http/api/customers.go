@@ -184,8 +184,6 @@ func registerCustomers(a *httpapi.API, customers Onboarding) {
 		Description: "Only `customerType` is always needed, and `businessInfo.legalName` for a business; more becomes necessary with the currencies that are used. " +
 			"The customer gets an internal account for each of your currencies. Customers of a regulated platform are APPROVED at once; in the sandbox, people are too.",
 		Errors: []fault.Code{fault.Conflict, fault.UMAAddressExists},
-		RequestExample: `{"platformCustomerId": "9f84e0c2a72c4fa", "customerType": "INDIVIDUAL", "fullName": "Ana Silva", "birthDate": "1990-01-31", "nationality": "US",
-			"address": {"line1": "123 Main Street", "city": "San Francisco", "state": "CA", "postalCode": "94105", "country": "US"}}`,
 	}, func(ctx context.Context, call httpapi.Call, in *create) (customer.Customer, error) {
 		return customers.Create(ctx, call.Principal, call.Claim, in.Body.request())
 	}, customerOf)

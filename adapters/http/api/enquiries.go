@@ -148,13 +148,6 @@ func registerEnquiries(a *httpapi.API, e Enquiries) {
 		ID: "estimateCryptoWithdrawalFee", Path: "/crypto/estimate-withdrawal-fee", Tag: tagReceivers, Summary: "Estimate a withdrawal fee", Permission: platform.View,
 		Description: "Says what it would cost to send crypto from an internal account to an address. Nothing is moved. `amount` is `totalFee` and `netAmount` together.",
 		Errors:      []fault.Code{fault.InternalAccountNotFound, fault.AmountOutOfRange},
-		RequestExample: `{
-  "internalAccountId": "InternalAccount:0199f0a2-7b1c-7e55-9d6b-2f1f6a0c4e12",
-  "currency": "USDC",
-  "cryptoNetwork": "BASE",
-  "amount": 1000000,
-  "destinationAddress": "0xAb5801a7D398351b8bE11C439e05C5B3259aeC9B"
-}`,
 	}, func(ctx context.Context, call httpapi.Call, in *withdrawal) (enquiries.Cost, error) {
 		chain, known := networks[in.Body.CryptoNetwork]
 		if !known {

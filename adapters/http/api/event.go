@@ -68,9 +68,9 @@ func Event(e event.Event) ([]byte, error) {
 func registerWebhooks(a *httpapi.API) {
 	httpapi.Webhook[outgoingPaymentWebhook](a, "outgoingPayment", tagWebhooks, "Outgoing payment",
 		"Sent at every change of an outgoing payment: PENDING, PROCESSING, COMPLETED, FAILED, EXPIRED, REFUND_PENDING, REFUND_COMPLETED, REFUND_FAILED. "+
-			"Events of one transaction come in order.", "")
+			"Events of one transaction come in order.")
 	httpapi.Webhook[internalAccountWebhook](a, "internalAccountStatus", tagWebhooks, "Internal account",
-		"Sent when an internal account changes: BALANCE_UPDATED, STATUS_UPDATED. Events of one account come in order.", "")
+		"Sent when an internal account changes: BALANCE_UPDATED, STATUS_UPDATED. Events of one account come in order.")
 	httpapi.Webhook[incomingPaymentWebhook](a, "incomingPayment", tagWebhooks, "Incoming payment",
 		"COMPLETED and FAILED tell what became of money for an internal account; events of one transaction come in order.\n\n"+
 			"PENDING is a question: a person at another provider pays one of your customers, and your answer decides. It is asked once, at once, "+
@@ -79,6 +79,6 @@ func registerWebhooks(a *httpapi.API) {
 			"- `202` says that you will decide: approve or reject the transaction within 5 seconds, or it fails with `PAYMENT_APPROVAL_TIMED_OUT`. `409` (you had the question) means the same.\n"+
 			"- `403` rejects it; `reason` may say why.\n"+
 			"- `422` rejects it because more has to be known of the sender: `requiredFields` names what.\n"+
-			"- Anything else, or no answer, fails it with `PAYMENT_APPROVAL_WEBHOOK_ERROR`.", "")
-	httpapi.Webhook[WebhookHead](a, "test", tagWebhooks, "Test", "Sent once when the webhook endpoint is set or changed. It is not repeated.", "")
+			"- Anything else, or no answer, fails it with `PAYMENT_APPROVAL_WEBHOOK_ERROR`.")
+	httpapi.Webhook[WebhookHead](a, "test", tagWebhooks, "Test", "Sent once when the webhook endpoint is set or changed. It is not repeated.")
 }

@@ -67,8 +67,6 @@ type oneAccount struct {
 const aboutAccounts = "Once registered, the account can be named in any number of quotes. Everything that is wrong with it is listed at once, check digits included; " +
 	"the beneficiary's name is checked with the receiving side where that is possible. An account cannot be changed: delete it and register it again."
 
-const walletExample = `{"currency": "BTC", "accountInfo": {"accountType": "LAYER2_WALLET", "address": "spark1pgssyuuuhnrrdjswal5c3s3rafw9w3y5dd4cjy3duxlf7hjzkp0rqx6dj6mrhu"}}`
-
 func registerExternalAccounts(a *httpapi.API, use Accounts) {
 	registerCustomerAccounts(a, use)
 	registerPlatformAccounts(a, use)
@@ -80,8 +78,6 @@ func registerCustomerAccounts(a *httpapi.API, use Accounts) {
 		ID: "createCustomerExternalAccount", Path: "/customers/external-accounts", Tag: tagAccounts, Summary: "Register a customer's account",
 		Permission: platform.Manage, Status: 201, Description: aboutAccounts,
 		Errors: []fault.Code{fault.UserNotFound, fault.CustomerDeleted, fault.Conflict, fault.InvalidBankAccount},
-		RequestExample: `{"customerId": "Customer:0199e3a4-7c5e-7d21-9f0b-3c1d2e4f5a6b", "currency": "BTC",
-			"accountInfo": {"accountType": "LAYER2_WALLET", "address": "spark1pgssyuuuhnrrdjswal5c3s3rafw9w3y5dd4cjy3duxlf7hjzkp0rqx6dj6mrhu"}}`,
 	}, func(ctx context.Context, call httpapi.Call, in *create) (account.External, error) {
 		return use.Create(ctx, call.Principal, call.Claim, in.Body.request())
 	}, externalAccountOf)
@@ -120,7 +116,7 @@ func registerPlatformAccounts(a *httpapi.API, use Accounts) {
 	type create struct{ Body platformAccountRequest }
 	httpapi.Post(a, httpapi.Operation{
 		ID: "createPlatformExternalAccount", Path: "/platform/external-accounts", Tag: tagAccounts, Summary: "Register an account of the platform",
-		Permission: platform.Manage, Status: 201, Description: aboutAccounts, RequestExample: walletExample,
+		Permission: platform.Manage, Status: 201, Description: aboutAccounts,
 		Errors: []fault.Code{fault.Conflict, fault.InvalidBankAccount},
 	}, func(ctx context.Context, call httpapi.Call, in *create) (account.External, error) {
 		return use.Create(ctx, call.Principal, call.Claim, in.Body.request())

@@ -113,7 +113,7 @@ func registerInternalAccounts(a *httpapi.API, use InternalAccounts) {
 	httpapi.Patch(a, httpapi.Operation{
 		ID: "updateInternalAccount", Path: "/internal-accounts/{id}", Tag: tagInternal, Summary: "Change an internal account", Permission: platform.Transact,
 		Description: "Changes the settings given and answers the account. The one setting there is belongs to embedded wallets.",
-		Errors:      []fault.Code{fault.InternalAccountNotFound, fault.NotImplemented}, RequestExample: `{"privateEnabled": true}`,
+		Errors:      []fault.Code{fault.InternalAccountNotFound, fault.NotImplemented},
 	}, func(ctx context.Context, call httpapi.Call, in *change) (account.Holding, error) {
 		return use.UpdateInternal(ctx, call.Principal, in.ID.Value, account.InternalChange{PrivateEnabled: in.Body.PrivateEnabled})
 	}, internalAccountOf)

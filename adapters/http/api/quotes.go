@@ -227,12 +227,6 @@ func registerQuotes(a *httpapi.API, quotes Quoting, payments Payments) {
 			"`expiresAt`; the conversion then runs by itself.",
 		Errors: []fault.Code{fault.UserNotFound, fault.UserNotReady, fault.InternalAccountNotFound, fault.ExternalAccountNotFound, fault.InvalidCurrency,
 			fault.LookupRequestNotFound, fault.MissingMandatoryUserInfo, fault.AmountOutOfRange, fault.InsufficientBalance, fault.QuoteRequestFailed, fault.NotImplemented},
-		RequestExample: `{
-  "source": {"customerId": "Customer:0199f0a2-7b1c-7e55-9d6b-2f1f6a0c4e11", "currency": "USD"},
-  "destination": {"destinationType": "ACCOUNT", "accountId": "ExternalAccount:0199f0a3-0d9a-7c2f-8a47-5b7f8f2f9c02"},
-  "lockedCurrencySide": "SENDING",
-  "lockedCurrencyAmount": 10050
-}`,
 	}, func(ctx context.Context, call httpapi.Call, in *create) (quote.Quoted, error) {
 		request, err := in.Body.request(call.Principal.Platform)
 		if err != nil {

@@ -42,11 +42,6 @@ func registerTransferIn(a *httpapi.API, r Receiving) {
 			"into other accounts pay by their `fundingPaymentInstructions`.",
 		Errors: []fault.Code{fault.ExternalAccountNotFound, fault.InternalAccountNotFound, fault.InvalidCurrency, fault.UserNotReady,
 			fault.CustomerDeleted, fault.NotImplemented},
-		RequestExample: `{
-  "source": {"accountId": "ExternalAccount:0199f0a3-0d9a-7c2f-8a47-5b7f8f2f9c02"},
-  "destination": {"accountId": "InternalAccount:0199f0a2-7b1c-7e55-9d6b-2f1f6a0c4e12"},
-  "amount": 12550
-}`,
 	}, func(ctx context.Context, call httpapi.Call, in *create) (transaction.Transaction, error) {
 		return r.TransferIn(ctx, call.Principal, receiving.Transfer{From: in.Body.Source.AccountID.Value, To: in.Body.Destination.AccountID.Value,
 			Amount: int64(in.Body.Amount)}, call.Claim)
@@ -70,7 +65,7 @@ func registerApprovals(a *httpapi.API, r Receiving) {
 	httpapi.Post(a, httpapi.Operation{
 		ID: "approvePendingPayment", Path: "/transactions/{transactionId}/approve", Tag: tagTransactions, Summary: "Approve an incoming payment", Permission: platform.Transact,
 		Description: "Takes an incoming payment that your webhook endpoint answered with 202, within 5 seconds of that answer: the customer's account is credited.",
-		Errors:      refusals, RequestExample: `{"receiverCustomerInfo": {"FULL_NAME": "Ana Silva"}}`,
+		Errors:      refusals,
 	}, func(ctx context.Context, call httpapi.Call, in *approve) (transaction.Transaction, error) {
 		var facts map[string]string
 		if in.Body != nil {
@@ -86,7 +81,7 @@ func registerApprovals(a *httpapi.API, r Receiving) {
 	httpapi.Post(a, httpapi.Operation{
 		ID: "rejectPendingPayment", Path: "/transactions/{transactionId}/reject", Tag: tagTransactions, Summary: "Reject an incoming payment", Permission: platform.Transact,
 		Description: "Refuses an incoming payment that your webhook endpoint answered with 202: the transaction is FAILED and nothing is credited.",
-		Errors:      refusals, RequestExample: `{"reason": "The account is closed."}`,
+		Errors:      refusals,
 	}, func(ctx context.Context, call httpapi.Call, in *reject) (transaction.Transaction, error) {
 		reason := ""
 		if in.Body != nil {
@@ -118,8 +113,7 @@ func registerSandboxReceiving(a *httpapi.API, r Receiving) {
 		Permission: platform.Transact, SandboxOnly: true,
 		Description: "Plays somebody who pays into a balance: the money is there at once, and the answer is the account with it. " +
 			"The deposit stands among the transactions.",
-		Errors:         []fault.Code{fault.InternalAccountNotFound, fault.CustomerDeleted, fault.Forbidden},
-		RequestExample: `{"amount": 100000}`,
+		Errors: []fault.Code{fault.InternalAccountNotFound, fault.CustomerDeleted, fault.Forbidden},
 	}, func(ctx context.Context, call httpapi.Call, in *fund) (receiving.Funded, error) {
 		return r.Fund(ctx, call.Principal, in.AccountID.Value, int64(in.Body.Amount), call.Claim)
 	}, func(f receiving.Funded) internalAccountBody { return internalAccountOf(f.Holding) })
@@ -131,12 +125,6 @@ func registerSandboxReceiving(a *httpapi.API, r Receiving) {
 			"whether you take it (`INCOMING_PAYMENT.PENDING`); its answer decides.",
 		Errors: []fault.Code{fault.WebhookEndpointNotSet, fault.UserNotFound, fault.UserNotReady, fault.CustomerDeleted, fault.InvalidCurrency,
 			fault.InvalidReceiver, fault.AmountOutOfRange, fault.SelfPayment, fault.Forbidden},
-		RequestExample: `{
-  "senderUmaAddress": "$bo@bank.example",
-  "receiverUmaAddress": "$ana@uma.example.com",
-  "receivingCurrencyCode": "USD",
-  "receivingCurrencyAmount": 1250
-}`,
 	}, func(ctx context.Context, call httpapi.Call, in *receive) (transaction.Transaction, error) {
 		return r.Receive(ctx, call.Principal, receiving.Payment{Sender: in.Body.SenderUMAAddress, Receiver: in.Body.ReceiverUMAAddress,
 			Customer: in.Body.CustomerID.Value, Currency: money.Currency(in.Body.ReceivingCurrencyCode), Amount: int64(in.Body.ReceivingCurrencyAmount)}, call.Claim)

@@ -33,8 +33,7 @@ func registerSandbox(a *httpapi.API, sandbox Simulate) {
 			"the answer is the transaction right after the payment arrived. " +
 			"A wrong amount fails it (`FUNDING_AMOUNT_MISMATCH`) and is refunded; a late one is refunded with reason `TIMEOUT`; a second one is sent back. " +
 			"A payment with a reference nobody knows is answered 404, and when it names an amount the money is kept as unmatched, as it would be in production.",
-		Errors:         []fault.Code{fault.QuoteNotFound, fault.ReferenceNotFound, fault.InvalidCurrency, fault.Forbidden},
-		RequestExample: `{"reference": "4T9K2M7PXQ3A", "currencyCode": "USD", "currencyAmount": 10050}`,
+		Errors: []fault.Code{fault.QuoteNotFound, fault.ReferenceNotFound, fault.InvalidCurrency, fault.Forbidden},
 	}, func(ctx context.Context, call httpapi.Call, in *send) (transaction.Transaction, error) {
 		paid := simulate.Send{Reference: in.Body.Reference, Quote: in.Body.QuoteID.Value, Currency: money.Currency(in.Body.CurrencyCode)}
 		if in.Body.CurrencyAmount != nil {

@@ -73,7 +73,6 @@ func registerTokens(a *httpapi.API, tokens Platforms) {
 		ID: "createToken", Path: "/tokens", Tag: tagTokens, Summary: "Create a token", Permission: platform.Manage, Status: 201,
 		Description: "The answer carries the secret, once. It is stored nowhere, so a repeated request with the same Idempotency-Key is answered with the token and without its secret: " +
 			"if the first answer was lost, delete the token and create another.",
-		RequestExample: `{"name": "Back office", "permissions": ["VIEW", "TRANSACT"]}`,
 	}, func(ctx context.Context, call httpapi.Call, in *create) (platforms.Issued, error) {
 		return tokens.CreateToken(ctx, call.Principal, call.Claim, in.Body.Name, in.Body.permissions())
 	}, tokenOf)

@@ -32,11 +32,6 @@ func registerTransfers(a *httpapi.API, payments Payments) {
 			"internal account. A customer pays to accounts of their own or of your platform; an account of your platform pays to any.",
 		Errors: []fault.Code{fault.InternalAccountNotFound, fault.ExternalAccountNotFound, fault.UserNotReady, fault.InvalidCurrency,
 			fault.AmountOutOfRange, fault.InsufficientBalance, fault.NotImplemented},
-		RequestExample: `{
-  "source": {"accountId": "InternalAccount:0199f0a4-1c2d-7d3e-8f4a-5b6c7d8e9f03"},
-  "destination": {"accountId": "ExternalAccount:0199f0a3-0d9a-7c2f-8a47-5b7f8f2f9c02"},
-  "amount": 10000
-}`,
 	}, func(ctx context.Context, call httpapi.Call, in *create) (transaction.Transaction, error) {
 		return payments.TransferOut(ctx, transfer.Out{
 			Platform: call.Principal.Platform, From: in.Body.Source.AccountID.Value, To: in.Body.Destination.AccountID.Value,

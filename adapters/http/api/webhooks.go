@@ -186,8 +186,7 @@ func registerDeliveries(a *httpapi.API, webhooks Webhooks) {
 	type many struct{ Body redeliveryRequest }
 	httpapi.Post(a, httpapi.Operation{
 		ID: "redeliverWebhooks", Path: "/webhook-deliveries/redeliver", Tag: tagWebhooks, Summary: "Send events again", Permission: platform.Manage,
-		Description:    "Sends every event of a span of time again, for instance after an outage of your own. Each keeps its webhookId, so a receiver can tell what it had.",
-		RequestExample: `{"startDate": "2025-10-13T09:00:00.000Z", "endDate": "2025-10-13T10:00:00.000Z", "status": "FAILED"}`,
+		Description: "Sends every event of a span of time again, for instance after an outage of your own. Each keeps its webhookId, so a receiver can tell what it had.",
 	}, func(ctx context.Context, call httpapi.Call, in *many) (int, error) {
 		return webhooks.Redeliver(ctx, call.Principal.Platform, ports.Redelivery{
 			Created: ports.Span{From: in.Body.StartDate.Time, To: in.Body.EndDate.Time}, Status: event.Status(in.Body.Status),

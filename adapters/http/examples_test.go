@@ -1,0 +1,130 @@
+package httpapi
+
+import (
+	"bytes"
+	"encoding/json"
+	"html"
+	"regexp"
+	"strings"
+	"testing"
+	"testing/fstest"
+)
+
+// files are recorded examples by the name of their file.
+func files(examples map[string]string) fstest.MapFS {
+	recorded := fstest.MapFS{}
+	for name, text := range examples {
+		recorded[name] = &fstest.MapFile{Data: []byte(text)}
+	}
+	return recorded
+}
+
+const (
+	sent = `[{"title": "To Bo's", "method": "POST", "path": "/parcels", "body": {"weight": 7, "note": "it's"}, "status": 201, "answer": {"weight": 7, "id": "a"}},
+		{"title": "A light one", "method": "POST", "path": "/parcels", "body": {"weight": 1}, "status": 201, "answer": {"weight": 1, "id": "b"}},
+		{"title": "Too late", "method": "POST", "path": "/parcels", "body": {"weight": 8}, "status": 409, "answer": {"status": 409, "code": "QUOTE_EXPIRED"}}]`
+	arrived = `[{"title": "It is there", "method": "POST", "body": {"id": "a"}, "status": 202}]`
+)
+
+func TestRecordedExamplesAreShown(t *testing.T) {
+	t.Parallel()
+	// What was recorded of an operation stands in the description, requests that succeed
+	// with the request and every answer with its status, in the order of the record; the
+	// page shows each request as a command beside its answer; and nothing of it is kept.
+	f := unbuilt(t)
+	Webhook[parcelBody](f.API, "parcelArrived", "Parcels", "A parcel arrived", "Sent when it is there.")
+	f.Examples(files(map[string]string{
+		"sendParcel.json": sent, "parcelArrived.json": arrived,
+		"dropParcel.json":  `[{"method": "DELETE", "path": "/parcels/Quote:1", "status": 204}]`,
+		"listParcels.json": `[{"method": "GET", "path": "/parcels?limit=2&sortOrder=asc", "status": 200, "answer": {"data": []}}]`,
+	}))
+	if err := f.Build(); err != nil {
+		t.Fatal(err)
+	}
+	published := f.do("GET", "/openapi.json", "", publicly).body
+	var document map[string]any
+	if err := json.Unmarshal([]byte(published), &document); err != nil {
+		t.Fatal(err)
+	}
+	page := html.UnescapeString(regexp.MustCompile(`<[^>]*>`).ReplaceAllString(f.do("GET", "/docs", "", publicly).body, ""))
+
+	post := at(document, "paths", "/parcels", "post")
+	for got, want := range map[string]string{
+		text(at(post, "requestBody", "content", "application/json", "examples")):                                                                  `{"a-light-one":{"summary":"A light one","value":{"weight":1}},"to-bo-s":{"summary":"To Bo's","value":{"note":"it's","weight":7}}}`,
+		text(at(post, "responses", "201", "content", "application/json", "examples", "to-bo-s", "value")):                                         `{"id":"a","weight":7}`,
+		text(at(post, "responses", "409", "content", "application/json", "examples", "too-late", "value", "code")):                                `"QUOTE_EXPIRED"`,
+		text(at(document, "webhooks", "parcelArrived", "post", "requestBody", "content", "application/json", "examples", "it-is-there", "value")): `{"id":"a"}`,
+		text(at(document, "paths", "/parcels", "get", "responses", "200", "content", "application/json", "examples", "example", "value")):         `{"data":[]}`,
+		text(at(document, "paths", "/parcels/{parcelId}", "get", "responses", "200", "content", "application/json", "examples")):                  `null`,
+	} {
+		if got != want {
+			t.Errorf("got %s, want %s", got, want)
+		}
+	}
+	if first, second := strings.Index(published, `"to-bo-s"`), strings.Index(published, `"a-light-one"`); first < 0 || first > second {
+		t.Errorf("the examples are in another order: at %d and %d", first, second)
+	}
+	rest := page
+	for _, want := range []string{
+		"Request: To Bo's", "curl -X POST 'http://localhost:8080/2025-10-13/parcels' \\\n  -u \"$CLIENT_ID:$CLIENT_SECRET\" \\\n  -H \"Idempotency-Key: $(uuidgen)\"",
+		"-d '{\n  \"weight\": 7,\n  \"note\": \"it'\\''s\"\n}'", "Answer 201", "{\n  \"weight\": 7,\n  \"id\": \"a\"\n}", "Request: A light one", "Request: Too late", "Answer 409",
+		"curl 'http://localhost:8080/2025-10-13/parcels?limit=2&sortOrder=asc'", "-X DELETE 'http://localhost:8080/2025-10-13/parcels/Quote:1'", "Answer 204",
+		"Body: It is there", "Your answer 202",
+	} {
+		_, after, found := strings.Cut(rest, want)
+		if !found {
+			t.Errorf("no %q after what was before it", want)
+			continue
+		}
+		rest = after
+	}
+	kept, err := json.Marshal(f.document.openapi)
+	if err != nil || bytes.Contains(kept, []byte(`"to-bo-s"`)) || bytes.Contains(kept, []byte(`"it-is-there"`)) {
+		t.Errorf("the examples are kept after they were published: %v", err)
+	}
+}
+
+func TestExamplesAreMadeWhereNoneIsRecorded(t *testing.T) {
+	t.Parallel()
+	// An operation that nobody has recorded yet is shown with a request and an answer made
+	// from its schemas.
+	f := newFixture(t)
+	r := &referenceMaker{api: f.document.openapi, forms: map[string]bool{}}
+	for _, op := range f.document.operations {
+		made := r.examplesOf(op.Method, op.Path, op)
+
+		if len(made) != 1 || made[0].Status == 0 || strings.Contains(made[0].Path, "{") || !pathPattern(op.Path).MatchString(made[0].Path) {
+			t.Errorf("%s: %+v", op.OperationID, made)
+		}
+		if op.RequestBody != nil && (!json.Valid(made[0].Body) || !bytes.Contains(made[0].Body, []byte(`"weight"`))) {
+			t.Errorf("%s is sent %s", op.OperationID, made[0].Body)
+		}
+		if made[0].Status != 204 && !json.Valid(made[0].Answer) {
+			t.Errorf("%s answers %s", op.OperationID, made[0].Answer)
+		}
+	}
+}
+
+func TestExamplesThatRotAreRefused(t *testing.T) {
+	t.Parallel()
+	// An example of what is not there, or that contradicts the description, keeps the
+	// service from being built, with the name of the file.
+	for name, c := range map[string]struct{ file, text, says string }{
+		"gone operation": {"mailParcel.json", `[]`, "no such operation"},
+		"no list":        {"sendParcel.json", `{}`, "cannot unmarshal"},
+		"other method":   {"sendParcel.json", `[{"method": "PUT", "path": "/parcels", "status": 201}]`, "PUT /parcels is not POST /parcels"},
+		"other path":     {"getParcel.json", `[{"method": "GET", "path": "/parcels/a/b", "status": 200}]`, "is not GET /parcels/{parcelId}"},
+		"other status":   {"sendParcel.json", `[{"method": "POST", "path": "/parcels", "status": 302}]`, "does not answer 302"},
+		"body of none":   {"dropParcel.json", `[{"method": "DELETE", "path": "/parcels/a", "status": 204, "answer": {}}]`, "where none is described"},
+		"same title":     {"sendParcel.json", strings.ReplaceAll(sent, "A light one", "To Bo's"), `two are called "to-bo-s"`},
+	} {
+		f := unbuilt(t)
+		f.Examples(files(map[string]string{c.file: c.text}))
+
+		err := f.Build()
+
+		if err == nil || !strings.Contains(err.Error(), c.says) || !strings.Contains(err.Error(), c.file) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}

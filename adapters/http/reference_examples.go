@@ -1,0 +1,109 @@
+package httpapi
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/danielgtaylor/huma/v2"
+)
+
+// examplesOf are the recorded examples of an operation, or one made from its schemas
+// while there is none.
+func (r *referenceMaker) examplesOf(method, path string, op *huma.Operation) []Example {
+	if recorded := r.examples[op.OperationID]; len(recorded) > 0 {
+		return recorded
+	}
+	made := Example{Method: method, Path: r.exemplaryPath(path, op)}
+	if op.RequestBody != nil {
+		made.Body = r.exemplaryBody(op.RequestBody.Content)
+	}
+	for _, status := range sortedKeys(op.Responses) {
+		if n, err := strconv.Atoi(status); err == nil && n < 300 {
+			made.Status, made.Answer = n, r.exemplaryBody(op.Responses[status].Content)
+			break
+		}
+	}
+	return []Example{made}
+}
+
+// exemplaryPath fills a path and its required parameters.
+func (r *referenceMaker) exemplaryPath(path string, op *huma.Operation) string {
+	var query []string
+	for _, p := range op.Parameters {
+		switch {
+		case p.In == "path":
+			value, _ := r.value(p.Schema, 0).(string)
+			path = strings.ReplaceAll(path, "{"+p.Name+"}", value)
+		case p.In == "query" && p.Required:
+			query = append(query, p.Name+"="+fmt.Sprint(r.value(p.Schema, 0)))
+		}
+	}
+	if query != nil {
+		path += "?" + strings.Join(query, "&")
+	}
+	return path
+}
+
+// exemplaryBody is made from the schema of a body; nil where there is no body.
+func (r *referenceMaker) exemplaryBody(content map[string]*huma.MediaType) json.RawMessage {
+	media := content["application/json"]
+	if media == nil {
+		return nil
+	}
+	text, err := json.Marshal(r.value(media.Schema, 0))
+	if err != nil {
+		return []byte(strconv.Quote(err.Error()))
+	}
+	return text
+}
+
+func (r *referenceMaker) exampleView(op *huma.Operation, e Example) exampleView {
+	view := exampleView{Title: e.Title, Curl: r.curl(op, e)}
+	if e.Body != nil {
+		view.Body = highlight(indented(e.Body))
+	}
+	if e.Status != 0 {
+		view.Status = strconv.Itoa(e.Status)
+	}
+	if e.Answer != nil {
+		view.Answer = highlight(indented(e.Answer))
+	}
+	return view
+}
+
+// curl is a command that a reader can paste.
+func (r *referenceMaker) curl(op *huma.Operation, e Example) string {
+	var command strings.Builder
+	command.WriteString("curl")
+	if e.Method != http.MethodGet {
+		command.WriteString(" -X " + e.Method)
+	}
+	command.WriteString(" " + quoted(r.base+e.Path))
+	if len(op.Security) > 0 {
+		command.WriteString(" \\\n  -u \"$CLIENT_ID:$CLIENT_SECRET\"")
+	}
+	if slices.ContainsFunc(op.Parameters, func(p *huma.Param) bool { return strings.HasSuffix(p.Ref, "/"+idempotencyKey) }) {
+		command.WriteString(" \\\n  -H \"Idempotency-Key: $(uuidgen)\"")
+	}
+	if e.Body != nil {
+		command.WriteString(" \\\n  -H 'Content-Type: application/json' \\\n  -d " + quoted(string(indented(e.Body))))
+	}
+	return command.String()
+}
+
+// quoted is a text as one word of a shell.
+func quoted(text string) string { return "'" + strings.ReplaceAll(text, "'", `'\''`) + "'" }
+
+// indented lays JSON out for people.
+func indented(text json.RawMessage) []byte {
+	var out bytes.Buffer
+	if err := json.Indent(&out, text, "", "  "); err != nil {
+		return []byte(strconv.Quote(err.Error()))
+	}
+	return out.Bytes()
+}
