@@ -1,0 +1,192 @@
+package e2e
+
+import (
+	"fmt"
+	"net/http"
+)
+
+// play tells of a platform that moves money for Ana and for a company: it sets itself up,
+// takes money in, sends it out in several ways, and looks at what became of it.
+func (s *story) play() {
+	s.settingUp()
+	ana := s.customers()
+	accounts := s.accounts(ana)
+	s.balances(ana, accounts)
+	s.quotes(ana, accounts)
+	s.justInTime(ana, accounts)
+	s.otherProviders(ana)
+	s.looking(ana, accounts)
+	s.deliveries()
+	s.tokens()
+}
+
+func (s *story) settingUp() {
+	s.show("getPlatformConfig", "", "/config", "").want(200)
+	hooks := s.hookUp()
+	s.mask.instead[hooks.server.URL+"/hooks"] = "https://example.com/webhooks"
+	s.tell("test", "", hooks.await("the TEST event", func(d delivery) bool { return d.event == "TEST" }), "")
+	s.show("updatePlatformConfig", "", "/config", `{
+		"umaDomain": "uma.example.com",
+		"webhookEndpoint": "`+hooks.server.URL+`/hooks",
+		"supportedCurrencies": [
+			{"currencyCode": "USD", "minAmount": 100, "maxAmount": 1000000000,
+				"requiredCounterpartyFields": [{"name": "FULL_NAME", "mandatory": true}], "enabledTransactionTypes": ["OUTGOING", "INCOMING"]},
+			{"currencyCode": "EUR", "minAmount": 100, "maxAmount": 1000000000,
+				"requiredCounterpartyFields": [], "enabledTransactionTypes": ["OUTGOING", "INCOMING"]}
+		]}`).want(200)
+}
+
+func (s *story) customers() (ana string) {
+	ana = s.show("createCustomer", "A person", "/customers", `{
+		"platformCustomerId": "9f84e0c2a72c4fa", "customerType": "INDIVIDUAL", "region": "US", "email": "ana@example.com", "umaAddress": "$ana@uma.example.com",
+		"fullName": "Ana Silva", "birthDate": "1990-01-31", "nationality": "US",
+		"address": {"line1": "123 Main Street", "city": "San Francisco", "state": "CA", "postalCode": "94105", "country": "US"}}`).want(201).str("id")
+	s.show("createCustomer", "A business", "/customers", `{
+		"platformCustomerId": "acme-7", "customerType": "BUSINESS", "umaAddress": "$acme@uma.example.com",
+		"businessInfo": {"legalName": "Acme Corporation", "country": "US", "registrationNumber": "5523041", "incorporatedOn": "2018-03-14", "taxId": "47-1234567"},
+		"address": {"line1": "5 Market Street", "city": "Austin", "state": "TX", "postalCode": "78701", "country": "US"}}`).want(201)
+	s.show("createCustomer", "Everything that is wrong is told at once", "/customers",
+		`{"customerType": "INDIVIDUAL", "fullName": "Bo Berg", "birthDate": "31.01.1990", "region": "usa"}`).want(400)
+	s.show("getCustomerById", "", "/customers/"+ana, "").want(200)
+	s.show("listCustomers", "", "/customers?limit=2", "").want(200)
+	return ana
+}
+
+// outside are accounts of Ana's and the platform's outside of the service.
+type outside struct{ dollars, euros string }
+
+func (s *story) accounts(ana string) (a outside) {
+	const at = "/customers/external-accounts"
+	a.dollars = s.show("createCustomerExternalAccount", "A US bank account", at, `{
+		"customerId": "`+ana+`", "currency": "USD", "platformAccountId": "ana-checking",
+		"accountInfo": {"accountType": "US_ACCOUNT", "accountNumber": "5512345678", "routingNumber": "021000021",
+			"beneficiary": {"beneficiaryType": "INDIVIDUAL", "fullName": "Ana Silva", "birthDate": "1990-01-31", "nationality": "US"}}}`).want(201).str("id")
+	a.euros = s.show("createCustomerExternalAccount", "A euro bank account", at, `{
+		"customerId": "`+ana+`", "currency": "EUR",
+		"accountInfo": {"accountType": "EUR_ACCOUNT", "iban": "DE89370400440532013000",
+			"beneficiary": {"beneficiaryType": "INDIVIDUAL", "fullName": "Jan Winter", "birthDate": "1985-06-12", "nationality": "DE", "countryOfResidence": "DE"}}}`).want(201).str("id")
+	wallet := s.show("createCustomerExternalAccount", "A wallet", at, `{
+		"customerId": "`+ana+`", "currency": "BTC",
+		"accountInfo": {"accountType": "LAYER2_WALLET", "address": "spark1pgssyuuuhnrrdjswal5c3s3rafw9w3y5dd4cjy3duxlf7hjzkp0rqx6dj6mrhu"}}`).want(201).str("id")
+	s.show("getCustomerExternalAccountById", "", at+"/"+a.dollars, "").want(200)
+	s.show("listCustomerExternalAccounts", "", at+"?limit=2&customerId="+ana, "").want(200)
+	s.show("deleteCustomerExternalAccountById", "", at+"/"+wallet, "").want(204)
+
+	const own = "/platform/external-accounts"
+	treasury := s.show("createPlatformExternalAccount", "", own, `{
+		"currency": "USD", "platformAccountId": "treasury",
+		"accountInfo": {"accountType": "US_ACCOUNT", "accountNumber": "9876543210", "routingNumber": "021000021",
+			"beneficiary": {"beneficiaryType": "BUSINESS", "legalName": "Example Inc."}}}`).want(201).str("id")
+	s.show("getPlatformExternalAccountById", "", own+"/"+treasury, "").want(200)
+	s.show("listPlatformExternalAccounts", "", own+"?limit=2", "").want(200)
+	s.show("deletePlatformExternalAccountById", "", own+"/"+treasury, "").want(204)
+	return a
+}
+
+// balances fills Ana's balance in dollars, and pays some of it out.
+func (s *story) balances(ana string, a outside) {
+	balance := s.show("listCustomerInternalAccounts", "", "/customers/internal-accounts?currency=USD&customerId="+ana, "").want(200).str("data.0.id")
+	s.show("listPlatformInternalAccounts", "", "/platform/internal-accounts?currency=USD", "").want(200)
+	s.show("updateInternalAccount", "", "/internal-accounts/"+balance, `{}`).want(200)
+
+	s.show("sandboxFundInternalAccount", "", "/sandbox/internal-accounts/"+balance+"/fund", `{"amount": 100000}`).want(200)
+	s.tell("internalAccountStatus", "INTERNAL_ACCOUNT.BALANCE_UPDATED", s.told("INTERNAL_ACCOUNT.BALANCE_UPDATED", balance), "")
+	in := s.show("createTransferIn", "", "/transfer-in", `{
+		"source": {"accountId": "`+a.dollars+`"}, "destination": {"accountId": "`+balance+`"}, "amount": 12550}`).want(201).str("id")
+	s.tell("incomingPayment", "INCOMING_PAYMENT.COMPLETED", s.told("INCOMING_PAYMENT.COMPLETED", in), "")
+	out := s.show("createTransferOut", "", "/transfer-out", `{
+		"source": {"accountId": "`+balance+`"}, "destination": {"accountId": "`+a.dollars+`"}, "amount": 10000}`).want(201).str("id")
+	s.told("OUTGOING_PAYMENT.COMPLETED", out)
+}
+
+// quotes sends euros from Ana's balance in dollars.
+func (s *story) quotes(ana string, a outside) {
+	s.show("getExchangeRates", "", "/exchange-rates?sourceCurrency=USD&destinationCurrency=EUR&destinationCurrency=MXN&sendingAmount=25000", "").want(200)
+	s.show("getDiscoveries", "", "/discoveries?country=NG&currency=NGN", "").want(200)
+	balance := s.get("/customers/internal-accounts?currency=USD&customerId=" + ana).str("data.0.id")
+	rent := s.show("createQuote", "From a balance", "/quotes", `{
+		"source": {"sourceType": "ACCOUNT", "accountId": "`+balance+`"},
+		"destination": {"destinationType": "ACCOUNT", "accountId": "`+a.euros+`"},
+		"lockedCurrencySide": "SENDING", "lockedCurrencyAmount": 25000, "description": "Rent"}`).want(201)
+	s.show("getQuoteById", "", "/quotes/"+rent.str("id"), "").want(200)
+	s.show("executeQuote", "From a balance", "/quotes/"+rent.str("id")+"/execute", "").want(200)
+	for _, event := range []string{"PENDING", "PROCESSING", "COMPLETED"} {
+		told := s.told("OUTGOING_PAYMENT."+event, rent.str("transactionId"))
+		if event != "PENDING" {
+			s.tell("outgoingPayment", "OUTGOING_PAYMENT."+event, told, "")
+		}
+	}
+	dear := s.pass("POST", "/quotes", object{
+		"source": object{"accountId": balance}, "destination": object{"accountId": a.euros},
+		"lockedCurrencySide": "SENDING", "lockedCurrencyAmount": 90000,
+	}).want(201)
+	s.show("executeQuote", "The balance is too small", "/quotes/"+dear.str("id")+"/execute", "").want(400)
+}
+
+// justInTime pays a quote by its reference: with the right amount and with another.
+func (s *story) justInTime(ana string, a outside) {
+	quote := s.show("createQuote", "Funded just in time", "/quotes", `{
+		"source": {"sourceType": "REALTIME_FUNDING", "customerId": "`+ana+`", "currency": "USD"},
+		"destination": {"destinationType": "ACCOUNT", "accountId": "`+a.euros+`"},
+		"lockedCurrencySide": "RECEIVING", "lockedCurrencyAmount": 20000}`).want(201)
+	s.show("executeQuote", "One that is funded just in time", "/quotes/"+quote.str("id")+"/execute", "").want(409)
+	s.show("sandboxSend", "The payment that a quote waits for", "/sandbox/send", fmt.Sprintf(`{"reference": %q, "currencyCode": "USD", "currencyAmount": %d}`,
+		reference(quote), quote.int("totalSendingAmount"))).want(200)
+	s.told("OUTGOING_PAYMENT.COMPLETED", quote.str("transactionId"))
+
+	wrong := s.pass("POST", "/quotes", object{
+		"source": object{"customerId": ana, "currency": "USD"}, "destination": object{"accountId": a.euros},
+		"lockedCurrencySide": "SENDING", "lockedCurrencyAmount": 5000,
+	}).want(201)
+	s.show("sandboxSend", "A wrong amount goes back", "/sandbox/send",
+		fmt.Sprintf(`{"reference": %q, "currencyCode": "USD", "currencyAmount": 4999}`, reference(wrong))).want(200)
+	s.tell("outgoingPayment", "OUTGOING_PAYMENT.REFUND_COMPLETED", s.told("OUTGOING_PAYMENT.REFUND_COMPLETED", wrong.str("transactionId")), "")
+}
+
+// otherProviders lets somebody elsewhere pay Ana, and decides on it.
+func (s *story) otherProviders(ana string) {
+	s.hooks.answerWith(func(d delivery) int {
+		if d.event == "INCOMING_PAYMENT.PENDING" {
+			return http.StatusAccepted
+		}
+		return http.StatusOK
+	})
+	lunch := s.show("sandboxReceive", "", "/sandbox/uma/receive", `{
+		"senderUmaAddress": "$bo.berg@bank.example", "receiverUmaAddress": "$ana@uma.example.com",
+		"receivingCurrencyCode": "USD", "receivingCurrencyAmount": 1250}`).want(200).str("id")
+	s.tell("incomingPayment", "INCOMING_PAYMENT.PENDING", s.told("INCOMING_PAYMENT.PENDING", lunch), "")
+	s.show("approvePendingPayment", "", "/transactions/"+lunch+"/approve", `{"receiverCustomerInfo": {"FULL_NAME": "Ana Silva"}}`).want(200)
+	s.told("INCOMING_PAYMENT.COMPLETED", lunch)
+
+	refused := s.pass("POST", "/sandbox/uma/receive", object{"senderUmaAddress": "$bo.berg@bank.example", "customerId": ana,
+		"receivingCurrencyCode": "USD", "receivingCurrencyAmount": 990}).want(200).str("id")
+	s.told("INCOMING_PAYMENT.PENDING", refused)
+	s.show("rejectPendingPayment", "", "/transactions/"+refused+"/reject", `{"reason": "The account is closed."}`).want(200)
+	s.tell("incomingPayment", "INCOMING_PAYMENT.FAILED", s.told("INCOMING_PAYMENT.FAILED", refused), "")
+}
+
+// looking finds what happened.
+func (s *story) looking(ana string, _ outside) {
+	page := s.show("listTransactions", "", "/transactions?limit=2&customerId="+ana, "").want(200)
+	s.show("getTransactionById", "", "/transactions/"+page.str("data.1.id"), "").want(200)
+}
+
+func (s *story) deliveries() {
+	s.settled()
+	page := s.show("listWebhookDeliveries", "", "/webhook-deliveries?limit=2&event=OUTGOING_PAYMENT.COMPLETED", "").want(200)
+	id := page.str("data.0.webhookId")
+	s.show("getWebhookDelivery", "", "/webhook-deliveries/"+id, "").want(200)
+	s.show("redeliverWebhook", "", "/webhook-deliveries/"+id+"/redeliver", "").want(200)
+	s.settled()
+	s.show("redeliverWebhooks", "", "/webhook-deliveries/redeliver", fmt.Sprintf(`{"startDate": %q, "endDate": %q, "status": "FAILED"}`,
+		page.str("data.1.createdAt"), page.str("data.0.createdAt"))).want(200)
+	s.show("listWebhookKeys", "", "/webhook-keys", "").want(200)
+	s.show("sendTestWebhook", "", "/sandbox/webhooks/test", "").want(200)
+}
+
+func (s *story) tokens() {
+	made := s.show("createToken", "", "/tokens", `{"name": "Back office", "permissions": ["VIEW", "TRANSACT"]}`).want(201).str("id")
+	s.show("getTokenById", "", "/tokens/"+made, "").want(200)
+	s.show("listTokens", "", "/tokens?limit=2", "").want(200)
+	s.show("deleteTokenById", "", "/tokens/"+made, "").want(204)
+}

@@ -1,0 +1,181 @@
+package e2e
+
+import (
+	"bytes"
+	"encoding/json"
+	"flag"
+	"fmt"
+	"maps"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// The examples of the published description are what the service answered in the story
+// that TestExamples plays. They lie in a folder that the program embeds, one file an
+// operation or webhook, and the test fails when the service answers anything else.
+//
+// To show a new operation, add a line where it fits into the story
+// (examples_story_test.go), such as
+//
+//	s.show("getQuoteById", "", "/quotes/"+quote, "")
+//
+// with a title where an operation has several examples, and the webhooks it causes with
+// s.tell. Await what it sets off before the next line: moments are told apart by the line
+// in which they lie. Then write the files, and read what changed:
+//
+//	go test ./e2e -run Examples -update
+//
+// Ids, moments, references and secrets are replaced by others that are the same in every
+// run and in every file (examples_mask_test.go). What is new and differs from run to run
+// shows itself by a second run that fails; give it a mask.
+const examplesFolder = "../adapters/http/api/examples"
+
+var update = flag.Bool("update", false, "write what the service answers into "+examplesFolder)
+
+func TestExamples(t *testing.T) {
+	t.Parallel()
+	// Every operation and webhook of the description has examples, which are what the
+	// service answers and sends, and none of them gives a secret away.
+	s := newStory(t)
+	s.play()
+
+	texts := map[string][]byte{}
+	for id, examples := range s.shown {
+		texts[id] = pretty(t, examples)
+		if leak := s.mask.leak(texts[id]); leak != "" {
+			t.Errorf("the examples of %s show %q, which no one else may see or which changes from run to run", id, leak)
+		}
+	}
+	for _, id := range s.described() {
+		if texts[id] == nil {
+			t.Errorf("nothing shows %s: add it to the story in examples_story_test.go", id)
+		}
+	}
+	if t.Failed() {
+		return
+	}
+	recorded, err := readExamples()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if *update {
+		if err := writeExamples(recorded, texts); err != nil {
+			t.Fatal(err)
+		}
+		return
+	}
+	for _, id := range slices.Sorted(maps.Keys(texts)) {
+		if diff := firstDifference(recorded[id], texts[id]); diff != "" {
+			t.Errorf("%s is not what was recorded:\n%s", id, diff)
+		}
+	}
+	for id := range recorded {
+		if texts[id] == nil {
+			t.Errorf("examples of %s are recorded, and the story does not show it", id)
+		}
+	}
+	if t.Failed() {
+		t.Log("if that is as it should be: go test ./e2e -run Examples -update")
+	}
+}
+
+// example is one exchange as it is recorded.
+type example struct {
+	Title  string          `json:"title,omitempty"`
+	Method string          `json:"method"`
+	Path   string          `json:"path,omitempty"`
+	Body   json.RawMessage `json:"body,omitempty"`
+	Status int             `json:"status"`
+	Answer json.RawMessage `json:"answer,omitempty"`
+}
+
+func pretty(t *testing.T, examples []example) []byte {
+	t.Helper()
+	var text bytes.Buffer
+	encoder := json.NewEncoder(&text)
+	encoder.SetEscapeHTML(false)
+	encoder.SetIndent("", "  ")
+	if err := encoder.Encode(examples); err != nil {
+		t.Fatal(err)
+	}
+	return text.Bytes()
+}
+
+// readExamples are the recorded files, by the id of what they show.
+func readExamples() (map[string][]byte, error) {
+	paths, err := filepath.Glob(filepath.Join(examplesFolder, "*.json"))
+	if err != nil {
+		return nil, err
+	}
+	found := map[string][]byte{}
+	for _, path := range paths {
+		text, err := os.ReadFile(path)
+		if err != nil {
+			return nil, err
+		}
+		found[strings.TrimSuffix(filepath.Base(path), ".json")] = text
+	}
+	return found, nil
+}
+
+func writeExamples(recorded, texts map[string][]byte) error {
+	name := func(id string) string { return filepath.Join(examplesFolder, id+".json") }
+	for id := range recorded {
+		if texts[id] == nil {
+			if err := os.Remove(name(id)); err != nil {
+				return err
+			}
+		}
+	}
+	for id, text := range texts {
+		if err := os.WriteFile(name(id), text, 0o644); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// firstDifference shows where two texts part, with the lines before it; empty if they
+// are the same.
+func firstDifference(want, got []byte) string {
+	if bytes.Equal(want, got) {
+		return ""
+	}
+	wanted, had := strings.Split(string(want), "\n"), strings.Split(string(got), "\n")
+	n := 0
+	for n < len(wanted) && n < len(had) && wanted[n] == had[n] {
+		n++
+	}
+	part := func(lines []string) string { return strings.Join(lines[n:min(n+4, len(lines))], "\n") }
+	return fmt.Sprintf("%s\nrecorded from line %d:\n%s\nanswered:\n%s", strings.Join(wanted[max(0, n-3):n], "\n"), n+1, part(wanted), part(had))
+}
+
+// operation is what the description says of one.
+type operation struct {
+	method   string
+	pattern  *regexp.Regexp
+	statuses map[string]any
+}
+
+var pathParameter = regexp.MustCompile(`\\\{[^}]*\\\}`)
+
+// operations reads the published description: operations by their ids, and the names of
+// webhooks.
+func operations(description answer) (map[string]operation, []string) {
+	found := map[string]operation{}
+	paths, _ := description.value("paths").(map[string]any)
+	for path, item := range paths {
+		for method, described := range item.(map[string]any) {
+			op, _ := described.(map[string]any)
+			id, _ := op["operationId"].(string)
+			responses, _ := op["responses"].(map[string]any)
+			found[id] = operation{strings.ToUpper(method), regexp.MustCompile("^" + pathParameter.ReplaceAllString(regexp.QuoteMeta(path), "[^/]+") + "$"), responses}
+		}
+	}
+	hooks, _ := description.value("webhooks").(map[string]any)
+	return found, slices.Sorted(maps.Keys(hooks))
+}
