@@ -17,7 +17,8 @@ import (
 type story struct {
 	*house
 	operations map[string]operation
-	webhooks   []string
+	webhooks   map[string]any // the schemas of their bodies
+	schemas    schemas
 	mask       *mask
 	shown      map[string][]example // by the id of the operation or webhook
 }
@@ -37,7 +38,9 @@ func newStory(t *testing.T) *story {
 	s.mask.secret(s.secret)
 	s.mask.secret(s.id)
 	s.mask.secret(masterKey)
-	s.operations, s.webhooks = operations(s.get("/openapi.json").want(200))
+	description := s.get("/openapi.json").want(200)
+	s.operations, s.webhooks = operations(description)
+	s.schemas.components, _ = description.value("components.schemas").(map[string]any)
 	return s
 }
 
@@ -51,7 +54,7 @@ const rateSheet = `<?xml version="1.0" encoding="UTF-8"?>
 
 // described are the ids of everything that must be shown.
 func (s *story) described() []string {
-	return slices.Sorted(slices.Values(append(slices.Collect(maps.Keys(s.operations)), s.webhooks...)))
+	return slices.Sorted(slices.Values(slices.AppendSeq(slices.Collect(maps.Keys(s.operations)), maps.Keys(s.webhooks))))
 }
 
 // show calls an operation, and records the exchange as an example of it. The body is
@@ -69,9 +72,14 @@ func (s *story) show(id, title, path, body string) answer {
 		sent = body
 	}
 	got := s.pass(op.method, path, sent)
-	if e.Status = got.status; op.statuses[strconv.Itoa(got.status)] == nil {
+	response := op.responses[strconv.Itoa(got.status)]
+	if e.Status = got.status; response == nil {
 		s.t.Fatalf("%s: status %d, which the description does not tell of: %s", got.what, got.status, got.text)
 	}
+	if got.status < 300 { // else the request may be what is wrong
+		s.check(id+" is sent", op.body, []byte(body))
+	}
+	s.check(id+" answers", schemaOf(response), got.text)
 	e.Path, e.Body, e.Answer = s.mask.text(path), s.masked([]byte(body)), s.masked(got.text)
 	s.shown[id] = append(s.shown[id], e)
 	return got
@@ -89,11 +97,28 @@ func (s *story) pass(method, path string, body any) answer {
 // tell records a delivery as an example of a webhook, with what it was answered.
 func (s *story) tell(webhook, title string, d delivery, reply string) {
 	s.t.Helper()
-	if !slices.Contains(s.webhooks, webhook) {
+	schema, ok := s.webhooks[webhook]
+	if !ok {
 		s.t.Fatalf("the description has no webhook %s", webhook)
 	}
+	s.check(webhook+" tells", schema, d.text)
 	s.mask.learn(d.text)
 	s.shown[webhook] = append(s.shown[webhook], example{Title: title, Method: "POST", Body: s.masked(d.text), Status: d.status, Answer: s.masked([]byte(reply))})
+}
+
+// check finds what the description tells otherwise, or not at all.
+func (s *story) check(what string, schema any, text []byte) {
+	s.t.Helper()
+	if len(text) == 0 {
+		return
+	}
+	if schema == nil {
+		s.t.Errorf("%s a body that is not described: %s", what, text)
+		return
+	}
+	for _, complaint := range s.schemas.complaints(schema, decoded(s.t, text), "body") {
+		s.t.Errorf("%s what the description says otherwise: %s", what, complaint)
+	}
 }
 
 func (s *story) masked(text []byte) json.RawMessage {

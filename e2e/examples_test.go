@@ -156,16 +156,17 @@ func firstDifference(want, got []byte) string {
 
 // operation is what the description says of one.
 type operation struct {
-	method   string
-	pattern  *regexp.Regexp
-	statuses map[string]any
+	method    string
+	pattern   *regexp.Regexp
+	body      any            // the schema
+	responses map[string]any // by status
 }
 
 var pathParameter = regexp.MustCompile(`\\\{[^}]*\\\}`)
 
-// operations reads the published description: operations by their ids, and the names of
-// webhooks.
-func operations(description answer) (map[string]operation, []string) {
+// operations reads the published description: operations by their ids, and the bodies of
+// webhooks by their names.
+func operations(description answer) (map[string]operation, map[string]any) {
 	found := map[string]operation{}
 	paths, _ := description.value("paths").(map[string]any)
 	for path, item := range paths {
@@ -173,9 +174,23 @@ func operations(description answer) (map[string]operation, []string) {
 			op, _ := described.(map[string]any)
 			id, _ := op["operationId"].(string)
 			responses, _ := op["responses"].(map[string]any)
-			found[id] = operation{strings.ToUpper(method), regexp.MustCompile("^" + pathParameter.ReplaceAllString(regexp.QuoteMeta(path), "[^/]+") + "$"), responses}
+			pattern := "^" + pathParameter.ReplaceAllString(regexp.QuoteMeta(path), "[^/]+") + "$"
+			found[id] = operation{strings.ToUpper(method), regexp.MustCompile(pattern), schemaOf(op["requestBody"]), responses}
 		}
 	}
 	hooks, _ := description.value("webhooks").(map[string]any)
-	return found, slices.Sorted(maps.Keys(hooks))
+	bodies := map[string]any{}
+	for name, hook := range hooks {
+		post, _ := hook.(map[string]any)["post"].(map[string]any)
+		bodies[name] = schemaOf(post["requestBody"])
+	}
+	return found, bodies
+}
+
+// schemaOf is the schema of a described body; nil where there is none.
+func schemaOf(body any) any {
+	described, _ := body.(map[string]any)
+	content, _ := described["content"].(map[string]any)
+	media, _ := content["application/json"].(map[string]any)
+	return media["schema"]
 }
