@@ -18,9 +18,22 @@ type mask struct {
 	instead map[string]string // learnt words
 	count   map[string]int    // of those, by kind
 	secrets []string
-	begun   []time.Time // lines of the story
+	lines   []line // of the story
+	chapter int
 	moments map[string]string
 }
+
+// line is when one began, and when it is told to have begun.
+type line struct{ began, told time.Time }
+
+// Lines are told to follow each other in steps. A chapter has a span of its own, so that
+// a new line moves no other chapter.
+const (
+	step = 7413 * time.Millisecond
+	span = 10 * time.Minute
+)
+
+var storyBegins = time.Date(2026, 1, 15, 9, 30, 0, 0, time.UTC)
 
 func newMask() *mask {
 	return &mask{instead: map[string]string{}, count: map[string]int{}, moments: map[string]string{}}
@@ -34,8 +47,15 @@ func (m *mask) begin() {
 		runtime.Gosched()
 		now = time.Now()
 	}
-	m.begun = append(m.begun, now.Truncate(time.Millisecond))
+	told := storyBegins.Add(time.Duration(m.chapter) * span)
+	if n := len(m.lines); n > 0 && !m.lines[n-1].told.Before(told) {
+		told = m.lines[n-1].told.Add(step)
+	}
+	m.lines = append(m.lines, line{now.Truncate(time.Millisecond), told})
 }
+
+// turn opens a chapter of the story.
+func (m *mask) turn() { m.chapter++ }
 
 // secret is a word that must not be shown.
 func (m *mask) secret(word string) { m.secrets = append(m.secrets, word) }
@@ -164,13 +184,13 @@ func (m *mask) moment(text string) string {
 	if err != nil {
 		return text
 	}
-	line := len(m.begun) - 1
-	for line > 0 && at.Before(m.begun[line]) {
-		line--
+	n := len(m.lines) - 1
+	for n > 0 && at.Before(m.lines[n].began) {
+		n--
 	}
-	told := time.Date(2026, 1, 15, 9, 30, 0, 0, time.UTC).Add(time.Duration(line) * 7413 * time.Millisecond)
+	told := m.lines[n].told
 	if at.After(time.Now()) {
-		told = told.Add(at.Sub(m.begun[line]).Truncate(10 * time.Second))
+		told = told.Add(at.Sub(m.lines[n].began).Truncate(10 * time.Second))
 	}
 	m.moments[text] = told.Format("2006-01-02T15:04:05.000Z")
 	return m.moments[text]

@@ -2,7 +2,6 @@ package e2e
 
 import (
 	"fmt"
-	"net/http"
 )
 
 // play tells of a platform that moves money for Ana and for a company: it sets itself up,
@@ -11,13 +10,10 @@ func (s *story) play() {
 	s.settingUp()
 	ana := s.customers()
 	accounts := s.accounts(ana)
-	s.balances(ana, accounts)
-	s.quotes(ana, accounts)
-	s.justInTime(ana, accounts)
-	s.otherProviders(ana)
-	s.looking(ana, accounts)
-	s.deliveries()
-	s.tokens()
+	for _, chapter := range []func(ana string, a outside){s.balances, s.quotes, s.justInTime, s.people, s.incoming, s.looking, s.deliveries, s.tokens} {
+		s.mask.turn()
+		chapter(ana, accounts)
+	}
 }
 
 func (s *story) settingUp() {
@@ -32,11 +28,14 @@ func (s *story) settingUp() {
 			{"currencyCode": "USD", "minAmount": 100, "maxAmount": 1000000000,
 				"requiredCounterpartyFields": [{"name": "FULL_NAME", "mandatory": true}], "enabledTransactionTypes": ["OUTGOING", "INCOMING"]},
 			{"currencyCode": "EUR", "minAmount": 100, "maxAmount": 1000000000,
-				"requiredCounterpartyFields": [], "enabledTransactionTypes": ["OUTGOING", "INCOMING"]}
+				"requiredCounterpartyFields": [], "enabledTransactionTypes": ["OUTGOING", "INCOMING"]},
+			{"currencyCode": "USDC", "minAmount": 1000000, "maxAmount": 10000000000000,
+				"requiredCounterpartyFields": [], "enabledTransactionTypes": ["OUTGOING"]}
 		]}`).want(200)
 }
 
 func (s *story) customers() (ana string) {
+	s.mask.turn()
 	ana = s.show("createCustomer", "A person", "/customers", `{
 		"platformCustomerId": "9f84e0c2a72c4fa", "customerType": "INDIVIDUAL", "region": "US", "email": "ana@example.com", "umaAddress": "$ana@uma.example.com",
 		"fullName": "Ana Silva", "birthDate": "1990-01-31", "nationality": "US",
@@ -56,6 +55,7 @@ func (s *story) customers() (ana string) {
 type outside struct{ dollars, euros string }
 
 func (s *story) accounts(ana string) (a outside) {
+	s.mask.turn()
 	const at = "/customers/external-accounts"
 	a.dollars = s.show("createCustomerExternalAccount", "A US bank account", at, `{
 		"customerId": "`+ana+`", "currency": "USD", "platformAccountId": "ana-checking",
@@ -99,11 +99,18 @@ func (s *story) balances(ana string, a outside) {
 	s.told("OUTGOING_PAYMENT.COMPLETED", out)
 }
 
+// holding is the account that holds what a customer has in a currency.
+func (s *story) holding(customer, currency string) string {
+	s.t.Helper()
+	return s.get("/customers/internal-accounts?currency=" + currency + "&customerId=" + customer).want(200).str("data.0.id")
+}
+
 // quotes sends euros from Ana's balance in dollars.
 func (s *story) quotes(ana string, a outside) {
 	s.show("getExchangeRates", "", "/exchange-rates?sourceCurrency=USD&destinationCurrency=EUR&destinationCurrency=MXN&sendingAmount=25000", "").want(200)
+	s.show("lookupExternalAccount", "", "/receiver/external-account/"+a.euros+"?customerId="+ana, "").want(200)
 	s.show("getDiscoveries", "", "/discoveries?country=NG&currency=NGN", "").want(200)
-	balance := s.get("/customers/internal-accounts?currency=USD&customerId=" + ana).str("data.0.id")
+	balance := s.holding(ana, "USD")
 	rent := s.show("createQuote", "From a balance", "/quotes", `{
 		"source": {"sourceType": "ACCOUNT", "accountId": "`+balance+`"},
 		"destination": {"destinationType": "ACCOUNT", "accountId": "`+a.euros+`"},
@@ -143,23 +150,46 @@ func (s *story) justInTime(ana string, a outside) {
 	s.tell("outgoingPayment", "OUTGOING_PAYMENT.REFUND_COMPLETED", s.told("OUTGOING_PAYMENT.REFUND_COMPLETED", wrong.str("transactionId")), "")
 }
 
-// otherProviders lets somebody elsewhere pay Ana, and decides on it.
-func (s *story) otherProviders(ana string) {
-	s.hooks.answerWith(func(d delivery) int {
-		if d.event == "INCOMING_PAYMENT.PENDING" {
-			return http.StatusAccepted
-		}
-		return http.StatusOK
-	})
-	lunch := s.show("sandboxReceive", "", "/sandbox/uma/receive", `{
-		"senderUmaAddress": "$bo.berg@bank.example", "receiverUmaAddress": "$ana@uma.example.com",
-		"receivingCurrencyCode": "USD", "receivingCurrencyAmount": 1250}`).want(200).str("id")
-	s.tell("incomingPayment", "INCOMING_PAYMENT.PENDING", s.told("INCOMING_PAYMENT.PENDING", lunch), "")
-	s.show("approvePendingPayment", "", "/transactions/"+lunch+"/approve", `{"receiverCustomerInfo": {"FULL_NAME": "Ana Silva"}}`).want(200)
-	s.told("INCOMING_PAYMENT.COMPLETED", lunch)
+// people asks what can be asked before money moves, and pays a person elsewhere.
+func (s *story) people(ana string, _ outside) {
+	const jo = "$success.eur@sandbox.uma.test"
+	s.show("getAvailableUmaProviders", "", "/uma-providers?currencyCode=EUR", "").want(200)
+	lookup := s.show("lookupUma", "", "/receiver/uma/%24success.eur@sandbox.uma.test?customerId="+ana, "").want(200).str("lookupId")
+	quote := s.show("createQuote", "To a person by a UMA address", "/quotes", fmt.Sprintf(`{
+		"lookupId": %q,
+		"source": {"sourceType": "ACCOUNT", "accountId": %q},
+		"destination": {"destinationType": "UMA_ADDRESS", "umaAddress": %q, "currency": "EUR"},
+		"lockedCurrencySide": "RECEIVING", "lockedCurrencyAmount": 5000}`, lookup, s.holding(ana, "USD"), jo)).want(201)
+	s.show("executeQuote", "To a person by a UMA address", "/quotes/"+quote.str("id")+"/execute", "").want(200)
+	s.told("OUTGOING_PAYMENT.COMPLETED", quote.str("transactionId"))
+	s.show("estimateCryptoWithdrawalFee", "", "/crypto/estimate-withdrawal-fee", fmt.Sprintf(`{
+		"internalAccountId": %q, "currency": "USDC", "cryptoNetwork": "BASE", "amount": 25000000,
+		"destinationAddress": "0xAb5801a7D398351b8bE11C439e05C5B3259aeC9B"}`, s.holding(ana, "USDC"))).want(200)
+}
 
-	refused := s.pass("POST", "/sandbox/uma/receive", object{"senderUmaAddress": "$bo.berg@bank.example", "customerId": ana,
-		"receivingCurrencyCode": "USD", "receivingCurrencyAmount": 990}).want(200).str("id")
+// incoming lets somebody elsewhere pay Ana: it is taken at once, taken later, and refused.
+func (s *story) incoming(ana string, _ outside) {
+	const pays = `{
+		"senderUmaAddress": "$bo.berg@bank.example", "receiverUmaAddress": "$ana@uma.example.com",
+		"receivingCurrencyCode": "USD", "receivingCurrencyAmount": 1250}`
+	asked := func(title string, status int, reply string) string {
+		s.hooks.say(status, reply)
+		id := s.pass("POST", "/sandbox/uma/receive", pays).want(200).str("id")
+		if title != "" {
+			s.tell("incomingPayment", title, s.told("INCOMING_PAYMENT.PENDING", id), reply)
+		}
+		return id
+	}
+	const facts = `{"receiverCustomerInfo": {"FULL_NAME": "Ana Silva"}}`
+	s.told("INCOMING_PAYMENT.COMPLETED", asked("INCOMING_PAYMENT.PENDING, taken at once", 200, facts))
+
+	s.hooks.say(202, "")
+	later := s.show("sandboxReceive", "", "/sandbox/uma/receive", pays).want(200).str("id")
+	s.tell("incomingPayment", "INCOMING_PAYMENT.PENDING, decided later", s.told("INCOMING_PAYMENT.PENDING", later), "")
+	s.show("approvePendingPayment", "", "/transactions/"+later+"/approve", facts).want(200)
+	s.told("INCOMING_PAYMENT.COMPLETED", later)
+
+	refused := asked("", 202, "")
 	s.told("INCOMING_PAYMENT.PENDING", refused)
 	s.show("rejectPendingPayment", "", "/transactions/"+refused+"/reject", `{"reason": "The account is closed."}`).want(200)
 	s.tell("incomingPayment", "INCOMING_PAYMENT.FAILED", s.told("INCOMING_PAYMENT.FAILED", refused), "")
@@ -171,7 +201,7 @@ func (s *story) looking(ana string, _ outside) {
 	s.show("getTransactionById", "", "/transactions/"+page.str("data.1.id"), "").want(200)
 }
 
-func (s *story) deliveries() {
+func (s *story) deliveries(string, outside) {
 	s.settled()
 	page := s.show("listWebhookDeliveries", "", "/webhook-deliveries?limit=2&event=OUTGOING_PAYMENT.COMPLETED", "").want(200)
 	id := page.str("data.0.webhookId")
@@ -184,7 +214,7 @@ func (s *story) deliveries() {
 	s.show("sendTestWebhook", "", "/sandbox/webhooks/test", "").want(200)
 }
 
-func (s *story) tokens() {
+func (s *story) tokens(string, outside) {
 	made := s.show("createToken", "", "/tokens", `{"name": "Back office", "permissions": ["VIEW", "TRANSACT"]}`).want(201).str("id")
 	s.show("getTokenById", "", "/tokens/"+made, "").want(200)
 	s.show("listTokens", "", "/tokens?limit=2", "").want(200)

@@ -75,7 +75,8 @@ func TestLeaks(t *testing.T) {
 func TestMoments(t *testing.T) {
 	t.Parallel()
 	// All that happens in one line of the story has one time, later lines have later times,
-	// and what is to come keeps its distance however late it is looked at.
+	// a chapter begins on time, and what is to come keeps its distance however late it is
+	// looked at.
 	m := newMask()
 	m.begin()
 	one := time.Now()
@@ -85,13 +86,17 @@ func TestMoments(t *testing.T) {
 
 	created, expires := m.text(stamp(two)), m.text(lock)
 	m.begin()
+	three := time.Now()
+	m.turn()
+	m.begin()
 
 	for moment, want := range map[string]string{
 		stamp(one.Add(-24 * time.Hour)): "2026-01-15T09:30:00.000Z",
 		stamp(one):                      "2026-01-15T09:30:00.000Z",
 		stamp(two):                      created,
 		lock:                            expires,
-		stamp(time.Now()):               "2026-01-15T09:30:14.826Z",
+		stamp(three):                    "2026-01-15T09:30:14.826Z",
+		stamp(time.Now()):               "2026-01-15T09:40:00.000Z",
 	} {
 		if got := m.text(moment); got != want {
 			t.Errorf("%s is told as %s, want %s", moment, got, want)
