@@ -123,6 +123,10 @@ func (s *story) quotes(ana string, a outside) {
 			s.tell("outgoingPayment", "OUTGOING_PAYMENT."+event, told, "")
 		}
 	}
+	s.show("createQuote", "Beyond the limits", "/quotes", `{
+		"source": {"sourceType": "ACCOUNT", "accountId": "`+balance+`"},
+		"destination": {"destinationType": "ACCOUNT", "accountId": "`+a.euros+`"},
+		"lockedCurrencySide": "SENDING", "lockedCurrencyAmount": 2000000000}`).want(400)
 	dear := s.pass("POST", "/quotes", object{
 		"source": object{"accountId": balance}, "destination": object{"accountId": a.euros},
 		"lockedCurrencySide": "SENDING", "lockedCurrencyAmount": 90000,

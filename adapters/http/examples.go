@@ -53,7 +53,7 @@ func (d *document) examples() (map[string][]Example, error) {
 		}
 		id := strings.TrimSuffix(path.Base(file), ".json")
 		if err := d.attach(id, examples); err != nil {
-			return nil, fmt.Errorf("examples in %s: %w", file, err)
+			return nil, fmt.Errorf("examples in %s, which must be deleted and recorded anew: %w", file, err)
 		}
 		read[id] = examples
 	}

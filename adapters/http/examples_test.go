@@ -66,10 +66,10 @@ func TestRecordedExamplesAreShown(t *testing.T) {
 	}
 	rest := page
 	for _, want := range []string{
-		"Request: To Bo's", "curl -X POST 'http://localhost:8080/2025-10-13/parcels' \\\n  -u \"$CLIENT_ID:$CLIENT_SECRET\" \\\n  -H \"Idempotency-Key: $(uuidgen)\"",
-		"-d '{\n  \"weight\": 7,\n  \"note\": \"it'\\''s\"\n}'", "Answer 201", "{\n  \"weight\": 7,\n  \"id\": \"a\"\n}", "Request: A light one", "Request: Too late", "Answer 409",
+		"To Bo'sRequest", "curl -X POST 'http://localhost:8080/2025-10-13/parcels' \\\n  -u \"$CLIENT_ID:$CLIENT_SECRET\" \\\n  -H \"Idempotency-Key: $(uuidgen)\"",
+		"-d '{\n  \"weight\": 7,\n  \"note\": \"it'\\''s\"\n}'", "Answer 201", "{\n  \"weight\": 7,\n  \"id\": \"a\"\n}", "A light oneRequest", "Too lateRequest", "Answer 409",
 		"curl 'http://localhost:8080/2025-10-13/parcels?limit=2&sortOrder=asc'", "-X DELETE 'http://localhost:8080/2025-10-13/parcels/Quote:1'", "Answer 204",
-		"Body: It is there", "Your answer 202",
+		"It is thereBody", "Your answer 202",
 	} {
 		_, after, found := strings.Cut(rest, want)
 		if !found {
