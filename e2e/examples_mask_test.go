@@ -137,7 +137,7 @@ func (m *mask) address(value string) string {
 		return "0x" + letters("0123456789abcdef", 40, m.next("hex address"))
 	case strings.HasPrefix(value, "spark1"):
 		return "spark1" + letters("0123456789abcdef", 40, m.next("spark address"))
-	case strings.HasPrefix(value, "T"):
+	case strings.HasPrefix(value, "T") && len(value) == 34:
 		return "T" + letters(base58, 33, m.next("tron address"))
 	default:
 		return letters(base58, 44, m.next("address"))
@@ -167,8 +167,8 @@ func (m *mask) text(text string) string {
 // id is the next of a type; the count stands at its end.
 func (m *mask) id(kind string) string {
 	m.next("id of " + kind)
-	x := letters("0123456789abcdef", 10, kind)
-	return fmt.Sprintf("%s%s-7%s-8%s-%012d", maskedID, x[:4], x[4:7], x[7:10], m.count["id of "+kind])
+	middle := letters("0123456789abcdef", 10, kind)
+	return fmt.Sprintf("%s%s-7%s-8%s-%012d", maskedID, middle[:4], middle[4:7], middle[7:], m.count["id of "+kind])
 }
 
 // moment is where one lies in the story: all that happens in one line of it is told with

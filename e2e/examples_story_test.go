@@ -145,6 +145,10 @@ func (s *story) justInTime(ana string, a outside) {
 		reference(quote), quote.int("totalSendingAmount"))).want(200)
 	s.told("OUTGOING_PAYMENT.COMPLETED", quote.str("transactionId"))
 
+	s.show("createQuote", "Funded just in time with a stablecoin", "/quotes", `{
+		"source": {"sourceType": "REALTIME_FUNDING", "customerId": "`+ana+`", "currency": "USDC", "cryptoNetwork": "SOLANA"},
+		"destination": {"destinationType": "ACCOUNT", "accountId": "`+a.euros+`"},
+		"lockedCurrencySide": "SENDING", "lockedCurrencyAmount": 250000000}`).want(201)
 	wrong := s.pass("POST", "/quotes", object{
 		"source": object{"customerId": ana, "currency": "USD"}, "destination": object{"accountId": a.euros},
 		"lockedCurrencySide": "SENDING", "lockedCurrencyAmount": 5000,
