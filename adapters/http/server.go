@@ -8,6 +8,7 @@ import (
 	"log"
 	"net"
 	"net/http"
+	"sync"
 	"time"
 
 	"github.com/sirupsen/logrus"
@@ -50,6 +51,9 @@ func (a *API) Serve(ctx context.Context, listener net.Listener, timeouts Timeout
 		MaxHeaderBytes:    maxHeader,
 		ErrorLog:          log.New(io.Writer(complaints), "", 0), // broken TLS and the like
 	}
+	spares := unused{connections: map[net.Conn]struct{}{}}
+	server.ConnState = spares.note
+	server.RegisterOnShutdown(spares.close)
 	failed := make(chan error, 1)
 	go func() { failed <- server.Serve(listener) }()
 	select {
@@ -65,4 +69,29 @@ func (a *API) Serve(ctx context.Context, listener net.Listener, timeouts Timeout
 		return errors.Join(fmt.Errorf("requests were cut off after %s: %w", timeouts.Drain, err), server.Close())
 	}
 	return nil
+}
+
+// unused are the connections on which nothing has been asked yet. Clients keep such
+// spares, and the library, when it stops, waits for them longer than Drain.
+type unused struct {
+	mu          sync.Mutex
+	connections map[net.Conn]struct{}
+}
+
+func (u *unused) note(c net.Conn, state http.ConnState) {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	if state == http.StateNew {
+		u.connections[c] = struct{}{}
+	} else {
+		delete(u.connections, c)
+	}
+}
+
+func (u *unused) close() {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	for c := range u.connections {
+		_ = c.Close() // nobody waits for anything on it
+	}
 }

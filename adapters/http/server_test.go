@@ -217,6 +217,29 @@ func TestStoppingDoesNotWaitForEver(t *testing.T) {
 	}
 }
 
+func TestStoppingDoesNotWaitForUnusedConnections(t *testing.T) {
+	t.Parallel()
+	// A spare connection, on which a client has asked nothing yet, neither delays a stop
+	// nor makes it count as one that cut something off.
+	f := newFixture(t)
+	base, stop, stopped := f.running(Timeouts{Drain: 2 * time.Second})
+	spare, err := net.Dial("tcp", strings.TrimPrefix(base, "http://"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer spare.Close()
+	f.send("GET", base+BasePath+"/parcels", nil) // the server has taken the spare before this
+
+	stop()
+
+	if err := <-stopped; err != nil {
+		t.Errorf("Serve: %v", err)
+	}
+	if _, err := spare.Read(make([]byte, 1)); err == nil {
+		t.Error("the spare connection is still there")
+	}
+}
+
 func TestAListenerThatFails(t *testing.T) {
 	t.Parallel()
 	// When the listener breaks, Serve returns with the reason instead of waiting.
