@@ -23,13 +23,6 @@ func (r riding) Prepare(ctx context.Context, name, sql string) (*pgconn.Statemen
 	return r.u.conn.Prepare(ctx, name, sql)
 }
 
-func (r riding) Exec(ctx context.Context, sql string, args ...any) (pgconn.CommandTag, error) {
-	if err := r.u.flush(ctx); err != nil {
-		return pgconn.CommandTag{}, err
-	}
-	return r.u.conn.Exec(ctx, sql, args...)
-}
-
 func (r riding) Query(ctx context.Context, sql string, args ...any) (pgx.Rows, error) {
 	if err := r.u.flush(ctx); err != nil {
 		return nil, err

@@ -32,7 +32,6 @@ func New() *Books { return &Books{} }
 // Querier is where statements run: a *pgx.Conn with a transaction open, or a pgx.Tx.
 type Querier interface {
 	Prepare(ctx context.Context, name, sql string) (*pgconn.StatementDescription, error)
-	Exec(ctx context.Context, sql string, args ...any) (pgconn.CommandTag, error)
 	Query(ctx context.Context, sql string, args ...any) (pgx.Rows, error)
 	QueryRow(ctx context.Context, sql string, args ...any) pgx.Row
 }

@@ -1,0 +1,47 @@
+package postgres_test
+
+import (
+	"context"
+	"errors"
+	"testing"
+
+	"github.com/google/uuid"
+
+	"causeway/core/money"
+	"causeway/ledger"
+	"causeway/ports"
+)
+
+func TestWhatWaitsFailsThePostingsItGoesWith(t *testing.T) {
+	t.Parallel()
+	// Writes that wait go to the database together with the postings: when one of them
+	// fails, nothing is posted, and what it failed by is still told from other failures.
+	c := newTown(t)
+	mine := newInternal(t, c.here.ID, newCustomer(c.here, "ana").ID, "USD")
+	deposit := func(key, answer string, n byte) error {
+		return c.Do(t.Context(), func(ctx context.Context, tx ports.Tx) error {
+			if err := tx.Remember(ctx, c.claimOn(key, "request", 201), answer, nil); err != nil {
+				return err
+			}
+			return tx.Post(ctx, []ledger.Posting{ledger.Deposit(ledger.Header{ID: uuid.UUID{15: n}, Platform: c.here.ID, Effective: noon},
+				ledger.Arrival{Partner: ledger.Rail("ACH"), To: inBooksOf(mine).Path, Amount: money.Amount{Minor: 700, Currency: "USD"}})})
+		})
+	}
+
+	// From the third on the accounts are known, and the postings are all that is asked.
+	first, again, other, still := deposit("key", "first", 1), deposit("key", "again", 2), deposit("other", "other", 3), deposit("key", "still", 4)
+
+	if first != nil || other != nil {
+		t.Errorf("the deposits: %v, %v", first, other)
+	}
+	for _, err := range []error{again, still} {
+		var replay *ports.Replay
+		if !errors.As(err, &replay) || string(replay.Body) != "first" {
+			t.Errorf("repeated: %v; want the answer of the first", err)
+		}
+	}
+	balances, err := c.BookReader().Balances(t.Context(), []ledger.Account{inBooksOf(mine)})
+	if err != nil || balances[inBooksOf(mine)] != 1400 {
+		t.Errorf("the account holds %v, %v; want two deposits", balances, err)
+	}
+}
