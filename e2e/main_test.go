@@ -13,7 +13,7 @@ import (
 var binary string
 
 // binaryEnv names a program that is built already.
-const binaryEnv = "CAUSEWAY_E2E_BINARY"
+const binaryEnv = "CAUSEWAY_BIN"
 
 func TestMain(m *testing.M) { os.Exit(run(m)) }
 
