@@ -50,15 +50,15 @@ func run(ctx context.Context, o options) (err error) {
 	if err != nil {
 		return err
 	}
-	folder, err := os.MkdirTemp(disk, "causeway-bench-")
-	if err != nil {
-		return err
-	}
 	if o.binary, err = filepath.Abs(o.binary); err != nil {
 		return err
 	}
 	if _, err := os.Stat(o.binary); err != nil {
 		return fmt.Errorf("there is no program to measure; run make build first: %w", err)
+	}
+	folder, err := os.MkdirTemp(disk, "causeway-bench-")
+	if err != nil {
+		return err
 	}
 	b := &bench{options: o, rig: rig{folder: folder}}
 	defer func() { err = errors.Join(err, b.rig.lower()) }()
