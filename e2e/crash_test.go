@@ -82,29 +82,51 @@ func TestOneOfTwoKilled(t *testing.T) {
 	load.finish(hooks)
 }
 
-// load is workers who make quotes and pay them, one after the other, and send each
-// request again with the same key until it is answered.
+// load is workers who make payments, one after the other and of every kind in turn,
+// and send each request again with the same key until it is answered.
 type load struct {
 	h        *house
 	t        *testing.T
 	where    func(n int) *process
 	customer string
 	wallet   string
+	balance  string // an account that pays, with more than it can lose
+	bank     string
 
 	stop    context.CancelFunc
 	workers sync.WaitGroup
 	retries atomic.Int64
 	paid    atomic.Int64
 	mu      sync.Mutex
-	quotes  []answer // that were paid
+	ways    map[method][]accepted
 	more    chan struct{}
 }
+
+// method is one of the ways money leaves.
+type method string
+
+const (
+	justInTime method = "paid just in time"
+	fromOwn    method = "paid by a balance"
+	outright   method = "transferred"
+)
+
+// accepted is a payment that the program has taken on.
+type accepted struct {
+	transaction    string
+	sent, received int64
+}
+
+// pile is what the balance begins with.
+const pile = 100_000_000
 
 func (h *house) load(t *testing.T, where func(int) *process) *load {
 	ctx, stop := context.WithCancel(t.Context())
 	l := &load{h: h, t: t, where: where, stop: stop, more: make(chan struct{}, 1)}
 	l.customer = h.customer()
-	l.wallet = h.wallet(l.customer, "")
+	l.wallet, l.bank, l.ways = h.wallet(l.customer, ""), h.bank(l.customer), map[method][]accepted{}
+	l.balance = h.get("/customers/internal-accounts?currency=USD&customerId=" + l.customer).want(200).str("data.0.id")
+	h.post("/sandbox/internal-accounts/"+l.balance+"/fund", object{"amount": pile}).want(200)
 	for n := range setting(t, workersEnv, 8) {
 		l.workers.Go(func() { l.work(ctx, n) })
 	}
@@ -113,20 +135,14 @@ func (h *house) load(t *testing.T, where func(int) *process) *load {
 }
 
 func (l *load) work(ctx context.Context, n int) {
-	for ctx.Err() == nil {
-		quote := l.insist(n, "/quotes", ramp(l.customer, l.wallet, "SENDING", 10050), http.StatusCreated)
-		if quote.status == 0 {
+	for turn := n; ctx.Err() == nil; turn++ {
+		kind := []method{justInTime, fromOwn, outright}[turn%3]
+		made, ok := l.play(n, kind)
+		if !ok {
 			return
-		}
-		paid := l.insist(n, "/sandbox/send", object{"reference": quote.str("paymentInstructions.0.accountOrWalletInfo.reference"), "currencyCode": "USD"}, http.StatusOK)
-		if paid.status == 0 {
-			return
-		}
-		if paid.str("id") != quote.str("transactionId") {
-			l.t.Errorf("paying %s answered %s", quote.str("transactionId"), paid.text)
 		}
 		l.mu.Lock()
-		l.quotes = append(l.quotes, quote)
+		l.ways[kind] = append(l.ways[kind], made)
 		l.mu.Unlock()
 		l.paid.Add(1)
 		select {
@@ -134,6 +150,31 @@ func (l *load) work(ctx context.Context, n int) {
 		default:
 		}
 	}
+}
+
+// play makes one payment; false when it is not accepted in time.
+func (l *load) play(n int, kind method) (accepted, bool) {
+	if kind == outright {
+		made := l.insist(n, "/transfer-out", object{"source": object{"accountId": l.balance}, "destination": object{"accountId": l.bank}, "amount": 1000}, http.StatusCreated)
+		return accepted{made.str("id"), 1000, 1000}, made.status != 0
+	}
+	request := ramp(l.customer, l.wallet, "SENDING", 10050)
+	if kind == fromOwn {
+		request["source"] = object{"sourceType": "ACCOUNT", "accountId": l.balance}
+	}
+	quote := l.insist(n, "/quotes", request, http.StatusCreated)
+	if quote.status == 0 {
+		return accepted{}, false
+	}
+	made := accepted{quote.str("transactionId"), quote.int("totalSendingAmount"), quote.int("totalReceivingAmount")}
+	if kind == fromOwn {
+		return made, l.insist(n, "/quotes/"+quote.str("id")+"/execute", nil, http.StatusOK).status != 0
+	}
+	paid := l.insist(n, "/sandbox/send", object{"reference": quote.str("paymentInstructions.0.accountOrWalletInfo.reference"), "currencyCode": "USD"}, http.StatusOK)
+	if paid.status != 0 && paid.str("id") != made.transaction {
+		l.t.Errorf("paying %s answered %s", made.transaction, paid.text)
+	}
+	return made, paid.status != 0
 }
 
 // insist repeats a request until it is answered for good; a zero answer says that it
@@ -183,24 +224,30 @@ func (l *load) finish(hooks *hooks) {
 	l.stop()
 	l.workers.Wait()
 	began := time.Now()
-	for _, quote := range l.quotes {
-		transaction := quote.str("transactionId")
-		hooks.awaitWithin(drain, "COMPLETED of "+transaction, func(d delivery) bool {
-			return d.about == transaction && d.event == "OUTGOING_PAYMENT.COMPLETED"
-		})
-		hooks.story(transaction, "PENDING", "PROCESSING", "COMPLETED")
+	sums := map[method]accepted{}
+	for kind, all := range l.ways {
+		for _, made := range all {
+			hooks.awaitWithin(drain, "COMPLETED of "+made.transaction, func(d delivery) bool {
+				return d.about == made.transaction && d.event == "OUTGOING_PAYMENT.COMPLETED"
+			})
+			hooks.story(made.transaction, "PENDING", "PROCESSING", "COMPLETED")
+			sums[kind] = accepted{"", sums[kind].sent + made.sent, sums[kind].received + made.received}
+		}
 	}
-	l.t.Logf("%d payments, %d requests sent again, %s until the last was told", len(l.quotes), l.retries.Load(), time.Since(began).Round(time.Millisecond))
+	quoted, owned, out := int64(len(l.ways[justInTime])), int64(len(l.ways[fromOwn])), int64(len(l.ways[outright]))
+	l.t.Logf("%d payments just in time, %d by a balance, %d transfers, %d requests sent again, %s until the last was told",
+		quoted, owned, out, l.retries.Load(), time.Since(began).Round(time.Millisecond))
 
-	h, n := l.h, int64(len(l.quotes))
+	h := l.h
 	for name, c := range map[string]struct {
 		query string
 		want  int64
 	}{
-		"transactions that are completed":              {"SELECT count(*) FROM transactions WHERE status = 'COMPLETED'", n},
-		"deliveries posted":                            {"SELECT count(*) FROM ledger_postings WHERE kind = 'delivered'", n},
-		"conversions posted":                           {"SELECT count(*) FROM ledger_postings WHERE kind = 'converted'", n},
-		"payments taken in":                            {"SELECT count(*) FROM receipts", n},
+		"outgoing transactions that are completed":     {"SELECT count(*) FROM transactions WHERE status = 'COMPLETED' AND direction = 'OUTGOING'", quoted + owned + out},
+		"deliveries posted":                            {"SELECT count(*) FROM ledger_postings WHERE kind = 'delivered'", quoted + owned + out},
+		"conversions posted":                           {"SELECT count(*) FROM ledger_postings WHERE kind = 'converted'", quoted + owned},
+		"transfers posted":                             {"SELECT count(*) FROM ledger_postings WHERE kind = 'transfer_out'", out},
+		"payments taken in":                            {"SELECT count(*) FROM receipts", quoted},
 		"refunds":                                      {"SELECT count(*) FROM ledger_postings WHERE kind LIKE 'refund%'", 0},
 		"transactions posted more than once in a kind": {"SELECT count(*) FROM (SELECT FROM ledger_postings GROUP BY transaction_id, kind HAVING count(*) > 1) t", 0},
 		"transactions on their way":                    {"SELECT count(*) FROM transactions WHERE status = 'PROCESSING'", 0},
@@ -209,13 +256,11 @@ func (l *load) finish(hooks *hooks) {
 			l.t.Errorf("%s: %d, want %d", name, got, c.want)
 		}
 	}
-	var sent, received int64
-	for _, quote := range l.quotes {
-		sent, received = sent+quote.int("totalSendingAmount"), received+quote.int("totalReceivingAmount")
-	}
+	came, left := pile+sums[justInTime].sent-sums[outright].received, sums[justInTime].received+sums[fromOwn].received
 	got := h.books(h.platform)
-	if got["rails/RTP USD"] != -sent || got["chains/LAYER2 BTC"] != received || got["funding/jit USD"] != 0 || got["transit/payouts BTC"] != 0 || got["transit/refunds USD"] != 0 {
-		l.t.Errorf("%d USD came and %d BTC left, but the books say %s", sent, received, got)
+	if got["rails/RTP USD"] != -came || got["chains/LAYER2 BTC"] != left || got["funding/jit USD"] != 0 || got["transit/payouts BTC"] != 0 ||
+		got["transit/payouts USD"] != 0 || got["transit/refunds USD"] != 0 || got["customers/"+l.balance+" USD"] != pile-sums[fromOwn].sent-sums[outright].sent {
+		l.t.Errorf("%d USD came and %d BTC left, but the books say %s", came, left, got)
 	}
 	if pending := h.count("SELECT count(*) FROM webhook_queue") + h.count("SELECT count(*) FROM webhook_backlog"); pending != 0 {
 		until(l.t, fmt.Sprintf("the end of the queue of webhooks, in which there are %d", pending), func() bool {
