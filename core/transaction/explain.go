@@ -9,9 +9,13 @@ import (
 )
 
 // Explain tells whether the kinds that were posted are those that a transaction of
-// this shape must have in state s, and if not, in words.
+// this shape must have in state s, and if not, in words. Money that was unmatched
+// arrives by being assigned.
 func (w Shape) Explain(s State, posted []ledger.Kind) error {
 	want, got := w.Kinds(s), slices.Clone(posted)
+	if i := slices.Index(got, ledger.KindUnmatchedAssigned); i >= 0 && w.Funding == JustInTime {
+		got[i] = w.arrives()
+	}
 	slices.Sort(want)
 	slices.Sort(got)
 	if slices.Equal(want, got) {

@@ -65,13 +65,20 @@ func (r Receipt) Surplus() []ledger.Posting {
 	}
 }
 
-// SentBack is the posting for a surplus receipt that went back to its payer; to is the
-// ledger path the money went to.
+// SentBack is the posting for a surplus or unmatched receipt that went back to its
+// payer; to is the ledger path the money went to.
 func (r Receipt) SentBack(to string, now time.Time) ledger.Posting {
-	return ledger.RefundPaid(r.header(ledger.KindRefundPaid, now, "sent back: further payment for "+r.Reference), to, r.Amount)
+	return ledger.RefundPaid(r.header(ledger.KindRefundPaid, now, "sent back: "+r.named()), to, r.Amount)
 }
 
-// NotSentBack is the posting for a surplus receipt that could not be sent back.
+// NotSentBack is the posting for such a receipt that could not be sent back.
 func (r Receipt) NotSentBack(now time.Time) ledger.Posting {
-	return ledger.RefundFailed(r.header(ledger.KindRefundFailed, now, "cannot be sent back: further payment for "+r.Reference), r.Amount)
+	return ledger.RefundFailed(r.header(ledger.KindRefundFailed, now, "cannot be sent back: "+r.named()), r.Amount)
+}
+
+func (r Receipt) named() string {
+	if r.Reference == "" {
+		return "payment without a reference"
+	}
+	return "payment with the reference " + r.Reference
 }

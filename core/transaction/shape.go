@@ -86,6 +86,14 @@ func (w Shape) Kinds(s State) []ledger.Kind {
 	return kinds
 }
 
+// arrives is the posting with which money that somebody pays in arrives.
+func (w Shape) arrives() ledger.Kind {
+	if w.Type == Incoming {
+		return ledger.KindDeposit
+	}
+	return ledger.KindJITReceived
+}
+
 // conversion is the posting that sets money on its way to whom it is for.
 func (w Shape) conversion() ledger.Kind {
 	if w.Converts {
