@@ -100,7 +100,10 @@ type AuditCheckpoint struct {
 	Number int64 // the account's
 	Seq    int64
 	// Balance is a whole number in decimal digits: it may be larger than an int64.
-	Balance                  string
+	Balance string
+	// Debits is all that was debited up to there, written likewise; empty when it is not
+	// stored.
+	Debits                   string
 	Earliest, Latest         time.Time
 	TrueEarliest, TrueLatest time.Time // zero when the block has no entries
 }

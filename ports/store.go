@@ -36,6 +36,8 @@ type Tx interface {
 	CustomerWriter
 	PaymentWriter
 	ReceivingWriter
+	UnmatchedWriter
+	RailAnswerWriter
 	JobWriter
 
 	// Emit stores events for the platform in the order given; they are sent after
@@ -149,6 +151,8 @@ type PaymentWriter interface {
 // Reader reads without locking. What belongs to another platform is not found.
 type Reader interface {
 	LookupReader
+	UnmatchedReader
+	RailAnswerReader
 
 	// TokensByClientID finds tokens, with the environment of their platforms.
 	TokensByClientID(ctx context.Context, clientIDs []string) (map[string]TokenOnPlatform, error)

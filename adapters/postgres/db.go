@@ -149,6 +149,9 @@ func (db *DB) MoveCheckpoints(ctx context.Context) error {
 // BookReader is the ledger as finance reads it.
 func (db *DB) BookReader() ports.BookReader { return books.NewReader(db.books, db.pool) }
 
+// Finance is the ledger as finance teams ask for it.
+func (db *DB) Finance() ports.Finance { return books.NewReader(db.books, db.pool) }
+
 // Pool is for adapters that need a connection of their own.
 func (db *DB) Pool() *pgxpool.Pool { return db.pool }
 

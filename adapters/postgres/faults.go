@@ -18,6 +18,10 @@ var broken = map[string]func() *fault.Error{
 	"customer_uma_address_unique_while_active": func() *fault.Error {
 		return fault.New(fault.UMAAddressExists, "Another active customer has this umaAddress. Choose another address.")
 	},
+	"unmatched_assigned_once": func() *fault.Error {
+		return &fault.Error{Code: fault.Conflict, Reason: "Assigned already",
+			Message: "Somebody else assigned this payment a moment ago. Read the list of unmatched funds again."}
+	},
 	"external_account_unique_while_active": func() *fault.Error {
 		return &fault.Error{Code: fault.Conflict, Reason: "External account exists",
 			Message: "This account is registered already. Use the registered one, or delete it first."}

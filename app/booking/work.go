@@ -18,6 +18,8 @@ import (
 type Work struct {
 	// Now is when it is decided.
 	Now time.Time
+	// Heard is what rails answered, to be kept with what it led to.
+	Heard []ports.RailAnswer
 
 	// held are the accounts that were locked to decide, as they were then: all that the
 	// postings touch, or nil.
@@ -128,6 +130,9 @@ func (w *Work) Write(ctx context.Context, tx ports.Tx) error {
 		return err
 	}
 	if err := tx.AddJobs(ctx, w.jobs); err != nil {
+		return err
+	}
+	if err := tx.KeepAnswers(ctx, w.Heard); err != nil {
 		return err
 	}
 	return tx.Post(ctx, w.postings)

@@ -17,6 +17,7 @@ type accountCheck struct {
 	account ports.AuditAccount // the one at hand
 	open    bool
 	balance sum   // of the account at hand so far
+	debits  sum   // of the account at hand so far
 	seq     int64 // the posting that moved it last
 	failed  bool  // the account at hand was below zero already
 }
@@ -26,6 +27,7 @@ func (c *accountCheck) Account(a ports.AuditAccount) error {
 	c.end()
 	c.account, c.open, c.failed = a, true, false
 	c.balance.reset()
+	c.debits.reset()
 
 	c.report.checked(RuleChart)
 	line, err := ledger.Find(a.Account.Path)
@@ -60,6 +62,7 @@ func (c *accountCheck) Move(number, seq int64, debit bool, amount int64) error {
 	}
 	of := c.totals.of(c.account.Account.Currency)
 	if debit {
+		c.debits.add(amount)
 		of.debits.add(amount)
 	} else {
 		of.credits.add(amount)
@@ -76,6 +79,9 @@ func (c *accountCheck) Checkpoint(k ports.AuditCheckpoint) error {
 	case k.Balance != c.balance.String():
 		c.report.broken(RuleCheckpoints, "the checkpoint of account %d, %s, after posting number %d says %s; its entries say %s",
 			k.Number, c.account.Account, k.Seq, k.Balance, &c.balance)
+	case k.Debits != "" && k.Debits != c.debits.String():
+		c.report.broken(RuleCheckpoints, "the checkpoint of account %d, %s, after posting number %d says %s were debited; its entries say %s",
+			k.Number, c.account.Account, k.Seq, k.Debits, &c.debits)
 	case k.Seq > c.platform.Checkpointed:
 		c.report.broken(RuleCheckpoints, "the checkpoint of account %d, %s, after posting number %d is ahead of the work, which is at %d",
 			k.Number, c.account.Account, k.Seq, c.platform.Checkpointed)

@@ -29,7 +29,7 @@ func (p *Payments) collect(ctx context.Context, jobs []ports.Job) error {
 		}
 		outcomes[ports.TransactionKey{Platform: t.Platform, ID: t.ID}] = outcome
 	}
-	return p.settle(ctx, jobs, outcomes, func(w work, t transaction.Transaction, o ports.Outcome) error {
+	return p.settle(ctx, jobs, ports.AskedToCollect, outcomes, func(w work, t transaction.Transaction, o ports.Outcome) error {
 		if !collecting(t) {
 			return nil // settled by an earlier attempt
 		}

@@ -11,17 +11,17 @@ import (
 
 // deliver hands payouts to their rails and settles what they answer.
 func (p *Payments) deliver(ctx context.Context, jobs []ports.Job) error {
-	return p.ask(ctx, jobs, transaction.State.OnItsWay, ports.Rail.Send)
+	return p.ask(ctx, jobs, ports.AskedToDeliver, transaction.State.OnItsWay, ports.Rail.Send)
 }
 
 // watch asks the rails whether delivered payouts came back.
 func (p *Payments) watch(ctx context.Context, jobs []ports.Job) error {
-	return p.ask(ctx, jobs, transaction.State.Arrived, ports.Rail.Status)
+	return p.ask(ctx, jobs, ports.AskedAfterwards, transaction.State.Arrived, ports.Rail.Status)
 }
 
 // ask puts the payouts of jobs that are still where the question is about to their
 // rails, outside of any unit of work, and settles the answers in one.
-func (p *Payments) ask(ctx context.Context, jobs []ports.Job, still func(transaction.State) bool,
+func (p *Payments) ask(ctx context.Context, jobs []ports.Job, asked ports.Question, still func(transaction.State) bool,
 	question func(ports.Rail, context.Context, []ports.Payout) []ports.Outcome) error {
 	payouts, err := p.Store.Payouts(ctx, booking.Keys(jobs))
 	if err != nil {
@@ -34,7 +34,7 @@ func (p *Payments) ask(ctx context.Context, jobs []ports.Job, still func(transac
 			outcomes[ports.TransactionKey{Platform: t.Platform, ID: t.ID}] = outcome
 		}
 	}
-	return p.settle(ctx, jobs, outcomes, func(w work, t transaction.Transaction, o ports.Outcome) error {
+	return p.settle(ctx, jobs, asked, outcomes, func(w work, t transaction.Transaction, o ports.Outcome) error {
 		if !still(t.State) {
 			return nil // settled by an earlier attempt
 		}
@@ -96,15 +96,23 @@ func (w work) watched(t transaction.Transaction, o ports.Outcome) error {
 	return nil
 }
 
-// settle decides about all transactions of jobs in one unit of work, and ends the
-// jobs in it.
-func (p *Payments) settle(ctx context.Context, jobs []ports.Job, outcomes map[ports.TransactionKey]ports.Outcome,
+// settle decides about all transactions of jobs in one unit of work, keeps what the
+// rails answered and ends the jobs in it.
+func (p *Payments) settle(ctx context.Context, jobs []ports.Job, asked ports.Question, outcomes map[ports.TransactionKey]ports.Outcome,
 	decide func(work, transaction.Transaction, ports.Outcome) error) error {
 	keys := make([]ports.TransactionKey, 0, len(outcomes))
-	for key := range outcomes {
+	answers := make([]ports.RailAnswer, 0, len(outcomes))
+	now := p.Clock.Now()
+	for key, outcome := range outcomes {
 		keys = append(keys, key)
+		answers = append(answers, ports.RailAnswer{Platform: key.Platform, Subject: key.ID.UUID(), Asked: asked, At: now, Outcome: outcome})
 	}
-	done, err := booking.Settle(ctx, p.Store, p.begin, jobs, keys, func(w *booking.Work, t transaction.Transaction) error {
+	begin := func() *booking.Work {
+		w := p.begin()
+		w.Heard = answers
+		return w
+	}
+	done, err := booking.Settle(ctx, p.Store, begin, jobs, keys, func(w *booking.Work, t transaction.Transaction) error {
 		return decide(work{w}, t, outcomes[ports.TransactionKey{Platform: t.Platform, ID: t.ID}])
 	})
 	if err == nil {

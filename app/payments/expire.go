@@ -21,7 +21,7 @@ func (p *Payments) expire(ctx context.Context, jobs []ports.Job) error {
 			unpaid[key] = ports.Outcome{}
 		}
 	}
-	return p.settle(ctx, jobs, unpaid, func(w work, t transaction.Transaction, _ ports.Outcome) error {
+	return p.settle(ctx, jobs, ports.AskedNothing, unpaid, func(w work, t transaction.Transaction, _ ports.Outcome) error {
 		if t.State.Status != transaction.Pending {
 			return nil // paid meanwhile
 		}

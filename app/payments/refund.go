@@ -35,7 +35,7 @@ func (p *Payments) refund(ctx context.Context, jobs []ports.Job) error {
 		outcomes[ports.TransactionKey{Platform: t.Platform, ID: t.ID}] = p.sendRefund(ctx, ports.Refund{ID: t.ID.UUID(), Platform: t.Platform,
 			Rail: t.InRail, Reference: t.Refund.Reference, Amount: t.Refundable(), Payout: &payout, Inside: inside})
 	}
-	return p.settle(ctx, jobs, outcomes, func(w work, t transaction.Transaction, o ports.Outcome) error {
+	return p.settle(ctx, jobs, ports.AskedToRefund, outcomes, func(w work, t transaction.Transaction, o ports.Outcome) error {
 		if t.State.Refund != transaction.RefundPending {
 			return nil // settled by an earlier attempt
 		}
@@ -111,8 +111,8 @@ func (p *Payments) home(ctx context.Context, t transaction.Transaction, currency
 	return found, err
 }
 
-// sendBack returns surplus receipts: crypto to the payer's own account here, and all
-// else to where it came from.
+// sendBack returns surplus and unmatched receipts: crypto of a known payer to their own
+// account here, and all else to where it came from.
 func (p *Payments) sendBack(ctx context.Context, jobs []ports.Job) error {
 	for _, job := range jobs {
 		ids := make([]ident.Receipt, len(job.Subjects))
@@ -133,8 +133,12 @@ func (p *Payments) sendBack(ctx context.Context, jobs []ports.Job) error {
 			if !inside {
 				to = r.Rail
 			}
-			w.sentBack(r, p.sendRefund(ctx, ports.Refund{ID: r.ID.UUID(), Platform: r.Platform, Rail: r.Rail,
-				Reference: transaction.RefundReference(ident.Transaction{}, r.Reference), Amount: r.Amount, Inside: inside}), to)
+			var named ident.Transaction // where the payer gave no reference, the receipt's own id
+			ident.Set(&named, r.ID.UUID())
+			outcome := p.sendRefund(ctx, ports.Refund{ID: r.ID.UUID(), Platform: r.Platform, Rail: r.Rail,
+				Reference: transaction.RefundReference(named, r.Reference), Amount: r.Amount, Inside: inside})
+			w.Heard = append(w.Heard, ports.RailAnswer{Platform: r.Platform, Subject: r.ID.UUID(), Asked: ports.AskedToSendBack, At: w.Now, Outcome: outcome})
+			w.sentBack(r, outcome, to)
 		}
 		if err := p.Store.Do(ctx, func(ctx context.Context, tx ports.Tx) error {
 			if err := tx.FinishJobs(ctx, []ports.Job{job}); err != nil {
@@ -152,7 +156,7 @@ func (p *Payments) sendBack(ctx context.Context, jobs []ports.Job) error {
 func (p *Payments) surplusHomes(ctx context.Context, receipts []transaction.Receipt) (map[ident.Receipt]string, error) {
 	var keys []ports.ReferenceKey
 	for _, r := range receipts {
-		if r.Amount.Currency.Crypto() {
+		if r.Amount.Currency.Crypto() && r.Reference != "" {
 			keys = append(keys, ports.ReferenceKey{Platform: r.Platform, Reference: r.Reference})
 		}
 	}

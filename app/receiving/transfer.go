@@ -153,15 +153,18 @@ func (r *Receiving) collect(ctx context.Context, jobs []ports.Job) error {
 		}
 	}
 	keys := make([]ports.TransactionKey, 0, len(outcomes))
-	for key := range outcomes {
+	answers := make([]ports.RailAnswer, 0, len(outcomes))
+	now := r.Clock.Now()
+	for key, outcome := range outcomes {
 		keys = append(keys, key)
+		answers = append(answers, ports.RailAnswer{Platform: key.Platform, Subject: key.ID.UUID(), Asked: ports.AskedToCollect, At: now, Outcome: outcome})
 	}
 	return r.settle(ctx, jobs, keys, func(w work, t transaction.Transaction) error {
 		if t.Stand() != transaction.Awaited {
 			return nil
 		}
 		return w.pulled(t, outcomes[keyOf(t)])
-	})
+	}, answers...)
 }
 
 // pulled decides about what a rail said of a transfer.

@@ -24,11 +24,16 @@ func (r *Receiving) goOn(w work) {
 	r.HandOver(w.Mine())
 }
 
-// settle decides about the transactions of jobs in one unit of work, and ends the jobs
-// in it.
+// settle decides about the transactions of jobs in one unit of work, keeps what rails
+// answered and ends the jobs in it.
 func (r *Receiving) settle(ctx context.Context, jobs []ports.Job, keys []ports.TransactionKey,
-	decide func(work, transaction.Transaction) error) error {
-	done, err := booking.Settle(ctx, r.Store, r.begin, jobs, keys, func(w *booking.Work, t transaction.Transaction) error { return decide(work{w}, t) })
+	decide func(work, transaction.Transaction) error, answers ...ports.RailAnswer) error {
+	begin := func() *booking.Work {
+		w := r.begin()
+		w.Heard = answers
+		return w
+	}
+	done, err := booking.Settle(ctx, r.Store, begin, jobs, keys, func(w *booking.Work, t transaction.Transaction) error { return decide(work{w}, t) })
 	if err == nil {
 		r.goOn(work{done})
 	}

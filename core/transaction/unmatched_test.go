@@ -96,7 +96,7 @@ func TestUnmatchedMoneyGoesBack(t *testing.T) {
 	}
 
 	wantBalances(t, []ledger.Posting{u.Receipt.Unmatched(), owed}, map[string]int64{"rails/RTP USD": 500, "transit/refunds USD": -500})
-	wantBalances(t, []ledger.Posting{u.Receipt.Unmatched(), owed, u.Receipt.SentBack(noon)}, nil)
+	wantBalances(t, []ledger.Posting{u.Receipt.Unmatched(), owed, u.Receipt.SentBack(u.Receipt.Rail, noon)}, nil)
 	failed := u.Receipt.NotSentBack(noon)
 	again := transaction.Unmatched{Receipt: u.Receipt, Posting: failed.ID, Kind: failed.Kind}
 	if _, err := again.GoesBack("", noon); !fault.Is(err, fault.Conflict) {

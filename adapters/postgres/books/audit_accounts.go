@@ -26,16 +26,16 @@ ORDER BY a.id LIMIT $3`
 	// ledger_entries_credit), and checkpoints after the moves of their number
 	// (ledger_checkpoints_pkey), with the true effective times of their blocks.
 	auditMoves = `
-SELECT e.debit_account AS account_id, e.seq, 0 AS rank, e.amount, NULL::text AS balance,
+SELECT e.debit_account AS account_id, e.seq, 0 AS rank, e.amount, NULL::text AS balance, NULL::text AS debits,
        NULL::timestamptz AS earliest, NULL::timestamptz AS latest, NULL::timestamptz AS true_earliest, NULL::timestamptz AS true_latest
 FROM ledger_entries e
 WHERE e.platform_id = $1 AND e.debit_account > $2 AND e.debit_account <= $3
 UNION ALL
-SELECT e.credit_account, e.seq, 1, e.amount, NULL, NULL, NULL, NULL, NULL
+SELECT e.credit_account, e.seq, 1, e.amount, NULL, NULL, NULL, NULL, NULL, NULL
 FROM ledger_entries e
 WHERE e.platform_id = $1 AND e.credit_account > $2 AND e.credit_account <= $3
 UNION ALL
-SELECT k.account_id, k.seq, 2, 0, k.balance::text, k.earliest, k.latest, block.earliest, block.latest
+SELECT k.account_id, k.seq, 2, 0, k.balance::text, k.debits::text, k.earliest, k.latest, block.earliest, block.latest
 FROM (
     SELECT k.*, lag(k.seq, 1, 0::bigint) OVER (PARTITION BY k.account_id ORDER BY k.seq) AS after
     FROM ledger_checkpoints k
@@ -111,10 +111,10 @@ func (v *auditView) visitMoves(ctx context.Context, p ident.Platform, after, upt
 		var (
 			number, seq, amount                        int64
 			rank                                       int32
-			balance                                    pgtype.Text
+			balance, debits                            pgtype.Text
 			earliest, latest, trueEarliest, trueLatest pgtype.Timestamptz
 		)
-		if err := rows.Scan(&number, &seq, &rank, &amount, &balance, &earliest, &latest, &trueEarliest, &trueLatest); err != nil {
+		if err := rows.Scan(&number, &seq, &rank, &amount, &balance, &debits, &earliest, &latest, &trueEarliest, &trueLatest); err != nil {
 			return err
 		}
 		if err := announce(number); err != nil {
@@ -124,7 +124,7 @@ func (v *auditView) visitMoves(ctx context.Context, p ident.Platform, after, upt
 			return visitor.Move(number, seq, rank == 0, amount)
 		}
 		return visitor.Checkpoint(ports.AuditCheckpoint{
-			Number: number, Seq: seq, Balance: balance.String,
+			Number: number, Seq: seq, Balance: balance.String, Debits: debits.String,
 			Earliest: utc(earliest), Latest: utc(latest), TrueEarliest: utc(trueEarliest), TrueLatest: utc(trueLatest),
 		})
 	})

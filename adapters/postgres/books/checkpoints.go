@@ -77,16 +77,16 @@ FOR UPDATE OF m SKIP LOCKED`
 	// (ledger_entries_debit and _credit).
 	closeBlocks = `
 WITH recent AS MATERIALIZED (
-    SELECT side.account_id, sum(side.amount) AS debits, count(*) AS n, min(e.effective_at) AS earliest, max(e.effective_at) AS latest
+    SELECT side.account_id, sum(side.amount) AS debits, sum(greatest(side.amount, 0)) AS gross, count(*) AS n, min(e.effective_at) AS earliest, max(e.effective_at) AS latest
     FROM (SELECT x.debit_account, x.credit_account, x.amount, (SELECT p.effective_at FROM ledger_postings p WHERE p.platform_id = $1 AND p.seq = x.seq) AS effective_at
           FROM ledger_entries x WHERE x.platform_id = $1 AND x.seq > $3 AND x.seq <= $2 OFFSET 0) e
     CROSS JOIN LATERAL (VALUES (e.debit_account, e.amount), (e.credit_account, -e.amount)) side (account_id, amount)
     GROUP BY side.account_id
 ), due AS MATERIALIZED (
-    SELECT r.*, coalesce(k.seq, 0) AS since, coalesce(k.balance, 0) AS balance
+    SELECT r.*, coalesce(k.seq, 0) AS since, coalesce(k.balance, 0) AS balance, k.debits AS debited
     FROM recent r
     LEFT JOIN LATERAL (
-        SELECT k.seq, k.balance FROM ledger_checkpoints k
+        SELECT k.seq, k.balance, k.debits FROM ledger_checkpoints k
         WHERE k.platform_id = $1 AND k.account_id = r.account_id ORDER BY k.seq DESC LIMIT 1
     ) k ON true
     WHERE r.n >= $4 OR r.n + (
@@ -97,14 +97,16 @@ WITH recent AS MATERIALIZED (
         ) older
     ) >= $4
 )
-INSERT INTO ledger_checkpoints (platform_id, account_id, seq, balance, earliest, latest)
+INSERT INTO ledger_checkpoints (platform_id, account_id, seq, balance, earliest, latest, debits)
 SELECT $1, d.account_id, $2,
        d.balance + CASE WHEN a.class IN ('asset', 'expense') THEN 1 ELSE -1 END * (d.debits + coalesce(o.debits, 0)),
-       least(d.earliest, o.earliest), greatest(d.latest, o.latest)
+       least(d.earliest, o.earliest), greatest(d.latest, o.latest),
+       coalesce(d.debited, (SELECT sum(e.amount) FROM ledger_entries e
+           WHERE e.platform_id = $1 AND e.debit_account = d.account_id AND e.seq <= d.since), 0) + d.gross + coalesce(o.gross, 0)
 FROM due d
 JOIN ledger_accounts a ON a.platform_id = $1 AND a.id = d.account_id
 CROSS JOIN LATERAL (
-    SELECT sum(x.amount) AS debits, min(x.effective_at) AS earliest, max(x.effective_at) AS latest
+    SELECT sum(x.amount) AS debits, sum(greatest(x.amount, 0)) AS gross, min(x.effective_at) AS earliest, max(x.effective_at) AS latest
     FROM (
         SELECT e.amount, (SELECT p.effective_at FROM ledger_postings p WHERE p.platform_id = $1 AND p.seq = e.seq)
         FROM ledger_entries e WHERE e.platform_id = $1 AND e.debit_account = d.account_id AND e.seq > d.since AND e.seq <= $3

@@ -1,0 +1,179 @@
+package books
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"causeway/core/ident"
+	"causeway/core/money"
+	"causeway/ledger"
+	"causeway/ports"
+)
+
+const (
+	turnoverAccounts = `
+SELECT a.id, a.path, a.currency, a.class FROM ledger_accounts a
+WHERE a.platform_id = $1 AND ($2 = '' OR a.class = $2)
+ORDER BY a.currency COLLATE "C", a.path COLLATE "C"`
+
+	// What was debited and credited up to each of several postings: for each account the
+	// last checkpoint before (ledger_checkpoints_pkey), and the entries since
+	// (ledger_entries_debit, ledger_entries_credit).
+	turnoversUpto = `
+SELECT a.id, s.place, (coalesce(k.debits, 0) + d.amount)::text, (coalesce(k.credits, 0) + c.amount)::text
+FROM ledger_accounts a
+CROSS JOIN unnest($3::bigint[]) WITH ORDINALITY AS s (seq, place)
+LEFT JOIN LATERAL (
+    SELECT k.seq, k.debits, k.debits - CASE WHEN a.class IN ('asset', 'expense') THEN 1 ELSE -1 END * k.balance AS credits
+    FROM ledger_checkpoints k
+    WHERE k.platform_id = $1 AND k.account_id = a.id AND k.seq <= s.seq AND k.debits IS NOT NULL
+    ORDER BY k.seq DESC LIMIT 1
+) k ON true
+CROSS JOIN LATERAL (
+    SELECT coalesce(sum(e.amount), 0) AS amount FROM ledger_entries e
+    WHERE e.platform_id = $1 AND e.debit_account = a.id AND e.seq > coalesce(k.seq, 0) AND e.seq <= s.seq
+) d
+CROSS JOIN LATERAL (
+    SELECT coalesce(sum(e.amount), 0) AS amount FROM ledger_entries e
+    WHERE e.platform_id = $1 AND e.credit_account = a.id AND e.seq > coalesce(k.seq, 0) AND e.seq <= s.seq
+) c
+WHERE a.platform_id = $1 AND ($2 = '' OR a.class = $2)`
+
+	// What was recorded after posting $2 and took effect by $3 already counts, and what
+	// was recorded by then and took effect later does not count yet. Rides on
+	// ledger_postings_times, since both are few: the platform is compared in a way that
+	// keeps the other indexes out, which would read everything before or after.
+	turnoversShifted = `
+WITH shifted AS MATERIALIZED (
+    SELECT p.seq, 1 AS sign FROM ledger_postings p
+    WHERE p.platform_id IS NOT DISTINCT FROM $1 AND p.seq > $2 AND p.effective_at <= $3
+    UNION ALL
+    SELECT p.seq, -1 FROM ledger_postings p
+    WHERE p.platform_id IS NOT DISTINCT FROM $1 AND p.seq <= $2 AND p.effective_at > $3
+)
+SELECT side.id, sum(side.debit)::text, sum(side.credit)::text
+FROM shifted s
+JOIN ledger_entries e ON e.platform_id = $1 AND e.seq = s.seq
+CROSS JOIN LATERAL (VALUES (e.debit_account, s.sign * e.amount, 0), (e.credit_account, 0, s.sign * e.amount)) side (id, debit, credit)
+GROUP BY side.id`
+)
+
+// Turnovers is as ports.Finance says.
+func (r *Reader) Turnovers(ctx context.Context, p ident.Platform, class ledger.Class, cuts []ports.Cut, each func(ports.AccountTurnovers) error) error {
+	err := r.report(ctx, func(q Querier) error {
+		t := turning{platform: p, class: class, cuts: cuts, place: map[int64]int{}}
+		if err := t.findAccounts(ctx, q); err != nil {
+			return err
+		}
+		if err := t.recorded(ctx, q); err != nil {
+			return err
+		}
+		if err := t.effective(ctx, q); err != nil {
+			return err
+		}
+		for _, line := range t.lines {
+			if err := each(line); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		return fmt.Errorf("read turnovers: %w", err)
+	}
+	return nil
+}
+
+// turning gathers the turnovers of the accounts of a platform.
+type turning struct {
+	platform ident.Platform
+	class    ledger.Class
+	cuts     []ports.Cut
+	seqs     []int64 // what was recorded by the moment of each cut
+	lines    []ports.AccountTurnovers
+	place    map[int64]int // of an account's number in lines
+}
+
+func (t *turning) findAccounts(ctx context.Context, q Querier) error {
+	return planned(ctx, q, turnoverAccounts, []any{dbID(t.platform.UUID()), string(t.class)}, func(rows pgx.Rows) error {
+		var number int64
+		var path, currency, class string
+		if err := rows.Scan(&number, &path, &currency, &class); err != nil {
+			return err
+		}
+		t.place[number] = len(t.lines)
+		t.lines = append(t.lines, ports.AccountTurnovers{
+			Account: ledger.Account{Platform: t.platform, Path: path, Currency: money.Currency(currency)},
+			Class:   ledger.Class(class), Turnovers: make([]ports.Turnover, len(t.cuts)),
+		})
+		return nil
+	})
+}
+
+// recorded fills in what was recorded by the moments.
+func (t *turning) recorded(ctx context.Context, q Querier) error {
+	t.seqs = make([]int64, len(t.cuts))
+	for i, cut := range t.cuts {
+		t.seqs[i] = math.MaxInt64
+		if !cut.Moment.IsZero() {
+			s, err := recordedStretch(ctx, q, t.platform.UUID(), ports.Span{To: cut.Moment})
+			if err != nil {
+				return err
+			}
+			t.seqs[i] = s.upto
+		}
+	}
+	return planned(ctx, q, turnoversUpto, []any{dbID(t.platform.UUID()), string(t.class), t.seqs}, func(rows pgx.Rows) error {
+		var number int64
+		var cut int
+		var debits, credits string
+		if err := rows.Scan(&number, &cut, &debits, &credits); err != nil {
+			return err
+		}
+		return t.add(number, cut-1, debits, credits)
+	})
+}
+
+// effective corrects, where a cut is by effective time, what was recorded by then.
+func (t *turning) effective(ctx context.Context, q Querier) error {
+	for i, cut := range t.cuts {
+		if cut.By != ports.ByEffective || cut.Moment.IsZero() {
+			continue
+		}
+		args := []any{dbID(t.platform.UUID()), t.seqs[i], cut.Moment.UTC().Truncate(time.Microsecond)}
+		if err := planned(ctx, q, turnoversShifted, args, func(rows pgx.Rows) error {
+			var number int64
+			var debits, credits string
+			if err := rows.Scan(&number, &debits, &credits); err != nil {
+				return err
+			}
+			return t.add(number, i, debits, credits)
+		}); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (t *turning) add(number int64, cut int, debits, credits string) error {
+	place, wanted := t.place[number]
+	if !wanted {
+		return nil
+	}
+	turnover := &t.lines[place].Turnovers[cut]
+	for _, side := range []struct {
+		sum  *money.Total
+		text string
+	}{{&turnover.Debits, debits}, {&turnover.Credits, credits}} {
+		more, err := total(side.text)
+		if err != nil {
+			return err
+		}
+		*side.sum = side.sum.Add(more)
+	}
+	return nil
+}

@@ -1,0 +1,43 @@
+package books
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgxpool"
+
+	"causeway/core/money"
+)
+
+// beginReport opens a transaction in which everything is of one moment, and statements
+// that read much at a time are planned as they are asked.
+const beginReport = `BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY;
+SET LOCAL enable_seqscan = on; SET LOCAL enable_hashjoin = on; SET LOCAL enable_mergejoin = on; SET LOCAL plan_cache_mode = auto;
+SET LOCAL jit = off; SET LOCAL parallel_setup_cost = 100; SET LOCAL min_parallel_table_scan_size = 0`
+
+// report runs fn in a transaction that only reads, and ends it.
+func (r *Reader) report(ctx context.Context, fn func(Querier) error) error {
+	return r.pool.AcquireFunc(ctx, func(c *pgxpool.Conn) (err error) {
+		if _, err := c.Exec(ctx, beginReport, pgx.QueryExecModeSimpleProtocol); err != nil {
+			return err
+		}
+		defer func() {
+			// A context that has ended takes the connection with it.
+			if _, rollback := c.Exec(ctx, "ROLLBACK", pgx.QueryExecModeSimpleProtocol); rollback != nil && ctx.Err() == nil {
+				err = errors.Join(err, rollback)
+			}
+		}()
+		return fn(c.Conn())
+	})
+}
+
+// total reads a numeric that was written as text.
+func total(text string) (money.Total, error) {
+	t, err := money.ParseTotal(text)
+	if err != nil {
+		return t, fmt.Errorf("a sum in the books: %w", err)
+	}
+	return t, nil
+}

@@ -1,0 +1,221 @@
+package postgres
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgtype"
+
+	"causeway/adapters/postgres/books"
+	"causeway/core/fault"
+	"causeway/core/ident"
+	"causeway/core/money"
+	"causeway/core/transaction"
+	"causeway/ledger"
+	"causeway/ports"
+)
+
+// A posting that puts the money of a receipt into funding/unmatched, with the receipts
+// that it may be of: its id begins with the same 48 bits of time as theirs, and the
+// rest of it follows from the right one (unmatchedKey). Rides on
+// ledger_postings_of_rare_kind and the primary keys. It is said again that the kinds
+// are rare, so that the index can be used.
+const unmatchedColumns = `
+	p.id, p.kind, p.recorded_at, r.id, r.rail, r.partner_id, r.reference, r.currency, r.amount, r.received_at,
+	a.transaction_id, a.account_id, a.note, a.token_id, a.assigned_at`
+
+const unmatchedTables = `
+	JOIN receipts r ON r.platform_id = p.platform_id
+		AND r.id BETWEEN (left(p.id::text, 13) || '-0000-0000-000000000000')::uuid AND (left(p.id::text, 13) || '-ffff-ffff-ffffffffffff')::uuid
+	LEFT JOIN unmatched_assignments a ON a.platform_id = p.platform_id AND a.posting_id = p.id`
+
+// scanUnmatched reads a posting with one of the receipts it may be of, and tells
+// whether it is that one.
+func scanUnmatched(rows pgx.Rows, p ident.Platform) (u transaction.Unmatched, of bool, err error) {
+	var (
+		posting, receipt, payment, account, token pgtype.UUID
+		kind, currency                            string
+		note                                      pgtype.Text
+		assigned                                  pgtype.Timestamptz
+	)
+	u.Receipt.Platform = p
+	if err := rows.Scan(&posting, &kind, &u.Since, &receipt, &u.Receipt.Rail, &u.Receipt.PartnerID, &u.Receipt.Reference, &currency,
+		&u.Receipt.Amount.Minor, &u.Receipt.At, &payment, &account, &note, &token, &assigned); err != nil {
+		return u, false, err
+	}
+	u.Posting, u.Kind, u.Since = posting.Bytes, ledger.Kind(kind), u.Since.UTC()
+	ident.Set(&u.Receipt.ID, receipt.Bytes)
+	u.Receipt.Amount.Currency, u.Receipt.At = money.Currency(currency), u.Receipt.At.UTC()
+	if assigned.Valid {
+		u.Assignment = &transaction.Assignment{Note: note.String, At: assigned.Time.UTC()}
+		ident.Set(&u.Assignment.Transaction, payment.Bytes)
+		ident.Set(&u.Assignment.Account, account.Bytes)
+		ident.Set(&u.Assignment.By, token.Bytes)
+	}
+	return u, u.Posting == unmatchedKey(u.Receipt.ID, u.Kind), nil
+}
+
+// unmatchedKey is the id of the posting that puts a receipt into funding/unmatched.
+func unmatchedKey(receipt ident.Receipt, kind ledger.Kind) uuid.UUID {
+	return ledger.DerivedID(receipt.UUID(), kind, 0)
+}
+
+// Held to the end of the unit of work: whoever decides about a receipt. Rows are not
+// there yet that could be locked.
+const holdReceipt = `SELECT pg_advisory_xact_lock(uuid_hash_extended($1, 7))`
+
+// lockUnmatched rides on the primary keys.
+const lockUnmatched = `
+	SELECT ` + unmatchedColumns + `
+	FROM unnest($2::uuid[]) AS k(id)
+	JOIN ledger_postings p ON p.platform_id = $1 AND p.id = k.id` + unmatchedTables + `
+	WHERE r.id = $3 ORDER BY p.seq`
+
+// LockUnmatched loads the unmatched money of a receipt and holds it.
+func (u *unit) LockUnmatched(ctx context.Context, p ident.Platform, receipt ident.Receipt) (found transaction.Unmatched, there bool, err error) {
+	if err := u.read(ctx, holdReceipt, []any{pgID(receipt.UUID())}, func(pgx.Rows) error { return nil }); err != nil {
+		return found, false, err
+	}
+	keys := idArray{pgID(unmatchedKey(receipt, ledger.KindUnmatchedReceived)), pgID(unmatchedKey(receipt, ledger.KindRefundFailed))}
+	err = u.read(ctx, lockUnmatched, []any{pgID(p.UUID()), keys, pgID(receipt.UUID())}, func(rows pgx.Rows) error {
+		one, of, err := scanUnmatched(rows, p)
+		if of {
+			found, there = one, true
+		}
+		return err
+	})
+	return found, there, err
+}
+
+const insertAssignment = `
+	INSERT INTO unmatched_assignments (platform_id, posting_id, receipt_id, transaction_id, account_id, note, token_id, assigned_at)
+	VALUES ($1, $2, $3, $4, $5, $6, $7, $8)`
+
+// AssignUnmatched stores a decision.
+func (u *unit) AssignUnmatched(_ context.Context, of transaction.Unmatched, a transaction.Assignment) error {
+	u.write(insertAssignment, pgID(of.Receipt.Platform.UUID()), pgID(of.Posting), pgID(of.Receipt.ID.UUID()), pgID(a.Transaction.UUID()),
+		pgID(a.Account.UUID()), a.Note, pgID(a.By.UUID()), pgTime(a.At))
+	return nil
+}
+
+// Unmatched walks the postings of the two kinds, the newest first or the oldest.
+func (db *DB) Unmatched(ctx context.Context, p ident.Platform, f ports.UnmatchedFilter) (page ports.UnmatchedPage, err error) {
+	wanted := &conditions{}
+	wanted.add("p.platform_id = ?", pgID(p.UUID()))
+	wanted.clauses = append(wanted.clauses, "p.kind IN ('unmatched_received', 'refund_failed')", books.RareKinds, "p.transaction_id IS NULL")
+	order, compare := "DESC", "<"
+	if f.Ascending {
+		order, compare = "ASC", ">"
+	}
+	if f.After != uuid.Nil {
+		var seq int64
+		err := db.pool.QueryRow(ctx, `SELECT seq FROM ledger_postings WHERE platform_id = $1 AND id = $2`, pgx.QueryExecModeCacheStatement,
+			pgID(p.UUID()), pgID(f.After)).Scan(&seq)
+		if isNone(err) {
+			return page, fault.Invalid(fault.Field{Field: "cursor", Message: "is not a cursor of this list; send nextCursor of the page before, or none for the first page"})
+		}
+		if err != nil {
+			return page, err
+		}
+		wanted.add("p.seq "+compare+" ?", seq)
+	}
+	if f.Assigned != nil {
+		exists := "EXISTS (SELECT FROM unmatched_assignments w WHERE w.platform_id = p.platform_id AND w.posting_id = p.id)"
+		if !*f.Assigned {
+			exists = "NOT " + exists
+		}
+		wanted.clauses = append(wanted.clauses, exists)
+	}
+	rows, err := db.pool.Query(ctx, fmt.Sprintf(`SELECT %s FROM (SELECT p.* FROM ledger_postings p %s ORDER BY p.seq %s LIMIT %d) p %s ORDER BY p.seq %s`,
+		unmatchedColumns, wanted.where(), order, f.Limit+1, unmatchedTables, order), wanted.args...)
+	if err != nil {
+		return page, err
+	}
+	if err := each(rows, func(rows pgx.Rows) error {
+		one, of, err := scanUnmatched(rows, p)
+		if of {
+			page.Items = append(page.Items, one)
+		}
+		return err
+	}); err != nil {
+		return page, err
+	}
+	if page.More = len(page.Items) > f.Limit; page.More {
+		page.Items = page.Items[:f.Limit]
+	}
+	return page, nil
+}
+
+// readAssignment rides on unmatched_assignments_of_transaction.
+const readAssignment = `
+	SELECT ` + unmatchedColumns + `
+	FROM (SELECT p.* FROM unmatched_assignments w
+		JOIN ledger_postings p ON p.platform_id = w.platform_id AND p.id = w.posting_id
+		WHERE w.platform_id = $1 AND w.transaction_id = $2) p` + unmatchedTables
+
+// AssignmentOf reads how unmatched money came to a transaction.
+func (db *DB) AssignmentOf(ctx context.Context, p ident.Platform, t ident.Transaction) (found transaction.Unmatched, there bool, err error) {
+	rows, err := db.pool.Query(ctx, readAssignment, pgx.QueryExecModeCacheStatement, pgID(p.UUID()), pgID(t.UUID()))
+	if err != nil {
+		return found, false, err
+	}
+	return found, there, each(rows, func(rows pgx.Rows) error {
+		one, of, err := scanUnmatched(rows, p)
+		if of {
+			found, there = one, true
+		}
+		return err
+	})
+}
+
+const insertAnswers = `
+	INSERT INTO rail_answers (platform_id, subject, answered_at, asked, verdict, reason, accepted, again_at)
+	SELECT * FROM unnest($1::uuid[], $2::uuid[], $3::timestamptz[], $4::text[], $5::text[], $6::text[], $7::boolean[], $8::timestamptz[])`
+
+// KeepAnswers writes one statement, and none where all is done.
+func (u *unit) KeepAnswers(_ context.Context, answers []ports.RailAnswer) error {
+	var platforms, subjects idArray
+	var at, again timeArray
+	var asked, verdicts, reasons []string
+	var accepted []bool
+	for _, a := range answers {
+		if a.Verdict == ports.Done || a.Asked == ports.AskedNothing {
+			continue
+		}
+		platforms, subjects = append(platforms, pgID(a.Platform.UUID())), append(subjects, pgID(a.Subject))
+		at, again = append(at, pgTime(a.At)), append(again, pgTime(a.Again))
+		asked, verdicts, reasons = append(asked, string(a.Asked)), append(verdicts, string(a.Verdict)), append(reasons, string(a.Reason))
+		accepted = append(accepted, a.Accepted)
+	}
+	if len(subjects) > 0 {
+		u.write(insertAnswers, platforms, subjects, at, asked, verdicts, reasons, accepted, again)
+	}
+	return nil
+}
+
+// RailAnswers rides on rail_answers_of_subject.
+func (db *DB) RailAnswers(ctx context.Context, p ident.Platform, subject uuid.UUID, limit int) ([]ports.RailAnswer, error) {
+	rows, err := db.pool.Query(ctx, `
+		SELECT answered_at, asked, verdict, reason, accepted, again_at FROM rail_answers
+		WHERE platform_id = $1 AND subject = $2 ORDER BY answered_at LIMIT $3`, pgx.QueryExecModeCacheStatement, pgID(p.UUID()), pgID(subject), limit)
+	if err != nil {
+		return nil, err
+	}
+	var found []ports.RailAnswer
+	err = each(rows, func(rows pgx.Rows) error {
+		a := ports.RailAnswer{Platform: p, Subject: subject}
+		var asked, verdict, reason string
+		var again *time.Time
+		if err := rows.Scan(&a.At, &asked, &verdict, &reason, &a.Accepted, &again); err != nil {
+			return err
+		}
+		a.At, a.Asked, a.Again = a.At.UTC(), ports.Question(asked), moment(again)
+		a.Verdict, a.Reason = ports.Verdict(verdict), transaction.FailureReason(reason)
+		found = append(found, a)
+		return nil
+	})
+	return found, err
+}

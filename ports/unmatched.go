@@ -1,0 +1,83 @@
+package ports
+
+import (
+	"context"
+	"time"
+
+	"github.com/google/uuid"
+
+	"causeway/core/ident"
+	"causeway/core/transaction"
+)
+
+// UnmatchedWriter changes what was decided about money that nobody knew the owner of.
+type UnmatchedWriter interface {
+	// LockUnmatched loads the unmatched money of a receipt and holds it against every
+	// other decision until the unit of work ends; where it lay there twice, the last.
+	// False when there is none.
+	LockUnmatched(ctx context.Context, p ident.Platform, receipt ident.Receipt) (transaction.Unmatched, bool, error)
+	// AssignUnmatched stores a decision; a second one about the same money is a CONFLICT.
+	AssignUnmatched(ctx context.Context, u transaction.Unmatched, a transaction.Assignment) error
+}
+
+// UnmatchedReader reads unmatched money.
+type UnmatchedReader interface {
+	// Unmatched lists the money of receipts that lies or lay in funding/unmatched.
+	Unmatched(ctx context.Context, p ident.Platform, f UnmatchedFilter) (UnmatchedPage, error)
+	// AssignmentOf reads what was decided with which a transaction was paid; false when
+	// its money was never unmatched.
+	AssignmentOf(ctx context.Context, p ident.Platform, t ident.Transaction) (transaction.Unmatched, bool, error)
+}
+
+// UnmatchedFilter narrows a list of unmatched money.
+type UnmatchedFilter struct {
+	// Assigned: only what was decided about (true), or not yet (false); nil for both.
+	Assigned *bool
+	// After is the posting that put the last one of the page before there.
+	After     uuid.UUID
+	Limit     int
+	Ascending bool
+}
+
+// UnmatchedPage is one page of it.
+type UnmatchedPage struct {
+	Items []transaction.Unmatched
+	More  bool
+}
+
+// Question is what a rail was asked.
+type Question string
+
+// The questions.
+const (
+	AskedNothing    Question = ""
+	AskedToDeliver  Question = "DELIVER"
+	AskedToCollect  Question = "COLLECT"
+	AskedToRefund   Question = "REFUND"
+	AskedToSendBack Question = "SEND_BACK"
+	AskedAfterwards Question = "WATCH"
+)
+
+// RailAnswer is what a rail answered to a question, where it is not to be read from the
+// postings it led to: anything but that it is done.
+type RailAnswer struct {
+	Platform ident.Platform
+	// Subject is the transaction, or the receipt that goes back.
+	Subject uuid.UUID
+	Asked   Question
+	At      time.Time
+	Outcome
+}
+
+// RailAnswerWriter keeps answers.
+type RailAnswerWriter interface {
+	// KeepAnswers stores answers with the commit; those that are Done, or to no question,
+	// are passed over.
+	KeepAnswers(ctx context.Context, answers []RailAnswer) error
+}
+
+// RailAnswerReader reads answers.
+type RailAnswerReader interface {
+	// RailAnswers reads the answers about a subject, the first one first, at most limit.
+	RailAnswers(ctx context.Context, p ident.Platform, subject uuid.UUID, limit int) ([]RailAnswer, error)
+}
