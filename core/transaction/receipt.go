@@ -58,7 +58,7 @@ func (r Receipt) Unmatched() ledger.Posting {
 // Surplus are the postings for a further payment to a transaction that has its
 // money: taken in, and owed back to the payer.
 func (r Receipt) Surplus() []ledger.Posting {
-	memo := "further payment for " + r.Reference
+	memo := furtherMemo + r.Reference
 	return []ledger.Posting{
 		ledger.JITReceived(r.header(ledger.KindJITReceived, r.At, memo), r.Rail, r.Amount),
 		ledger.RefundOwed(r.header(ledger.KindRefundOwed, r.At, memo), ledger.FundingJIT, r.Amount),
@@ -68,12 +68,12 @@ func (r Receipt) Surplus() []ledger.Posting {
 // SentBack is the posting for a surplus or unmatched receipt that went back to its
 // payer; to is the ledger path the money went to.
 func (r Receipt) SentBack(to string, now time.Time) ledger.Posting {
-	return ledger.RefundPaid(r.header(ledger.KindRefundPaid, now, "sent back: "+r.named()), to, r.Amount)
+	return ledger.RefundPaid(r.header(ledger.KindRefundPaid, now, sentBackMemo+r.named()), to, r.Amount)
 }
 
 // NotSentBack is the posting for such a receipt that could not be sent back.
 func (r Receipt) NotSentBack(now time.Time) ledger.Posting {
-	return ledger.RefundFailed(r.header(ledger.KindRefundFailed, now, "cannot be sent back: "+r.named()), r.Amount)
+	return ledger.RefundFailed(r.header(ledger.KindRefundFailed, now, notSentBackMemo+r.named()), r.Amount)
 }
 
 func (r Receipt) named() string {
@@ -82,3 +82,16 @@ func (r Receipt) named() string {
 	}
 	return "payment with the reference " + r.Reference
 }
+
+// FurtherMemos are the memos of postings for further payments with a reference, which
+// are counted to no transaction.
+func FurtherMemos(reference string) []string {
+	r := Receipt{Reference: reference}
+	return []string{furtherMemo + reference, sentBackMemo + r.named(), notSentBackMemo + r.named()}
+}
+
+const (
+	furtherMemo     = "further payment for "
+	sentBackMemo    = "sent back: "
+	notSentBackMemo = "cannot be sent back: "
+)

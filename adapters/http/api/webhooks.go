@@ -101,12 +101,16 @@ func deliveryOf(d ports.Delivery) deliveryBody {
 		ident.Set(&body.TransactionID.Value, d.Subject)
 	}
 	for i, a := range d.Attempts {
-		body.Attempts[i] = attemptBody{
-			Number: a.N, At: httpapi.WriteTime(a.At), DurationMs: a.Took.Round(time.Millisecond).Milliseconds(),
-			Outcome: attemptOutcome(a.Outcome), StatusCode: a.StatusCode, Error: a.Error, Response: a.Response,
-		}
+		body.Attempts[i] = attemptOf(a)
 	}
 	return body
+}
+
+func attemptOf(a event.Attempt) attemptBody {
+	return attemptBody{
+		Number: a.N, At: httpapi.WriteTime(a.At), DurationMs: a.Took.Round(time.Millisecond).Milliseconds(),
+		Outcome: attemptOutcome(a.Outcome), StatusCode: a.StatusCode, Error: a.Error, Response: a.Response,
+	}
 }
 
 type deliveriesWanted struct {

@@ -1,0 +1,125 @@
+package api
+
+import (
+	"context"
+
+	"github.com/danielgtaylor/huma/v2"
+
+	httpapi "causeway/adapters/http"
+	"causeway/app/finance"
+	"causeway/core/fault"
+	"causeway/core/ident"
+	"causeway/core/platform"
+	"causeway/ports"
+)
+
+type storyBody struct {
+	Transaction transactionBody `json:"transaction" doc:"The transaction as it stands now."`
+	Data        []chapterBody   `json:"data" doc:"Everything that happened, the first thing first."`
+	Complete    bool            `json:"complete" doc:"Whether this is all; false when there is more of a kind than the 1000 that are told."`
+}
+
+type chapterBody struct {
+	At         httpapi.Time    `json:"at" doc:"When it happened."`
+	What       chapterWhat     `json:"what" doc:"REQUESTED: it was asked for. QUOTED: it was given a price. ASSIGNED: people found that unmatched money is for it. RAIL_ANSWERED: a rail said how it went. POSTED: money moved in the books. EVENT: it came into a state that webhooks tell of. WEBHOOK_ATTEMPT: the event was sent."`
+	Request    *storyRequest   `json:"request,omitempty" doc:"With REQUESTED: who asked for what."`
+	Quote      *storyQuote     `json:"quote,omitempty" doc:"With QUOTED: the price."`
+	Assignment *unmatchedBody  `json:"assignment,omitempty" doc:"With ASSIGNED: the money and the decision."`
+	Rail       *railAnswerBody `json:"rail,omitempty" doc:"With RAIL_ANSWERED: the answer."`
+	Posting    *postingBody    `json:"posting,omitempty" doc:"With POSTED: the posting with its entries. One without a transactionId is about a further payment with the same reference."`
+	Event      *storyEvent     `json:"event,omitempty" doc:"With EVENT and WEBHOOK_ATTEMPT: what is told."`
+	Attempt    *attemptBody    `json:"attempt,omitempty" doc:"With WEBHOOK_ATTEMPT: how it went."`
+}
+
+type chapterWhat string
+
+// Schema lists the values.
+func (chapterWhat) Schema(huma.Registry) *huma.Schema { return oneOf(texts(finance.Whats)) }
+
+type storyRequest struct {
+	CustomerID  string       `json:"customerId" doc:"For whom: a customer, or your platform." example:"Customer:0199f0a2-7b1c-7e55-9d6b-2f1f6a0c4e11"`
+	Source      endpointBody `json:"source" doc:"Where the money comes from."`
+	Destination endpointBody `json:"destination" doc:"Where the money goes to."`
+	Description string       `json:"description,omitempty" doc:"Your note."`
+}
+
+type storyQuote struct {
+	ID           httpapi.ID[ident.Quote] `json:"id" doc:"The quote."`
+	Sent         currencyAmount          `json:"sent" doc:"All that is paid, fees included."`
+	Received     currencyAmount          `json:"received" doc:"What arrives."`
+	Fees         httpapi.Minor           `json:"fees" doc:"The part of what is paid that is fees."`
+	ExchangeRate httpapi.Decimal         `json:"exchangeRate" doc:"Smallest receiving units for one smallest sending unit."`
+	ExpiresAt    httpapi.Time            `json:"expiresAt" doc:"Until when it held."`
+}
+
+type railAnswerBody struct {
+	Asked    string        `json:"asked" enum:"DELIVER,COLLECT,REFUND,SEND_BACK,WATCH" doc:"What the rail was asked to do. WATCH: whether a delivered payment came back."`
+	Verdict  string        `json:"verdict" enum:"DONE,WAITING,REFUSED,CANCELLED,CAME_BACK,UNKNOWN" doc:"What it said. UNKNOWN: it could not be asked."`
+	Reason   string        `json:"reason,omitempty" doc:"Why it refused." example:"COUNTERPARTY_POST_TX_FAILED"`
+	Accepted bool          `json:"accepted,omitempty" doc:"Whether it had taken the payment on."`
+	AgainAt  *httpapi.Time `json:"againAt,omitempty" doc:"When it is asked again."`
+}
+
+type storyEvent struct {
+	WebhookID httpapi.ID[ident.Webhook] `json:"webhookId" doc:"The event."`
+	Event     string                    `json:"event" doc:"What is told." example:"OUTGOING_PAYMENT.COMPLETED"`
+	Status    deliveryStatus            `json:"status" doc:"How its delivery stands now."`
+}
+
+func storyOf(s finance.Story) storyBody {
+	body := storyBody{Transaction: transactionOf(s.Transaction), Data: make([]chapterBody, len(s.Chapters)), Complete: s.Whole}
+	for i, c := range s.Chapters {
+		body.Data[i] = chapterOf(s, c)
+	}
+	return body
+}
+
+func chapterOf(s finance.Story, c finance.Chapter) chapterBody {
+	body := chapterBody{At: httpapi.WriteTime(c.At), What: chapterWhat(c.What)}
+	if c.What == finance.Requested {
+		t := s.Transaction
+		body.Request = &storyRequest{CustomerID: ownerID(t.Platform, t.Customer), Source: sourceBody(t.Source),
+			Destination: paidBy(destinationBody(t.Destination), t.OutRail), Description: t.Description}
+	}
+	if q := c.Quote; q != nil {
+		body.Quote = &storyQuote{ID: httpapi.WriteID(q.ID), Sent: amountBody(q.Pricing.Sent), Received: amountBody(q.Pricing.Received),
+			Fees: minor(q.Pricing.Fees), ExchangeRate: httpapi.Decimal{Rate: q.Pricing.Rate}, ExpiresAt: httpapi.WriteTime(q.ExpiresAt)}
+	}
+	if c.Assignment != nil {
+		assigned := unmatchedOf(*c.Assignment)
+		body.Assignment = &assigned
+	}
+	if c.Answer != nil {
+		body.Rail = railAnswerOf(*c.Answer)
+	}
+	if c.Posting != nil {
+		posting := postingOf(*c.Posting)
+		body.Posting = &posting
+	}
+	if c.Delivery != nil {
+		body.Event = &storyEvent{httpapi.WriteID(c.Delivery.ID), c.Delivery.Name, deliveryStatus(c.Delivery.Status)}
+	}
+	if c.Attempt != nil {
+		attempt := attemptOf(*c.Attempt)
+		body.Attempt = &attempt
+	}
+	return body
+}
+
+func railAnswerOf(a ports.RailAnswer) *railAnswerBody {
+	return &railAnswerBody{Asked: string(a.Asked), Verdict: string(a.Verdict), Reason: string(a.Reason), Accepted: a.Accepted, AgainAt: optionalTime(a.Again)}
+}
+
+func registerStory(a *httpapi.API, f Finance) {
+	type one struct {
+		TransactionID httpapi.ID[ident.Transaction] `path:"transactionId" doc:"The transaction."`
+	}
+	httpapi.Get(a, httpapi.Operation{
+		ID: "getTransactionStory", Path: "/transactions/{transactionId}/story", Tag: tagLedger, Summary: "Get the story of a transaction", Permission: platform.View,
+		Description: "Everything that happened to one payment, in order: who asked for it, its price, what the rails answered, each posting with its entries, " +
+			"each state that was told and every attempt to tell it.",
+		Errors: []fault.Code{fault.TransactionNotFound},
+	}, func(ctx context.Context, call httpapi.Call, in *one) (finance.Story, error) {
+		return f.Story(ctx, call.Principal.Platform, in.TransactionID.Value)
+	}, storyOf)
+}

@@ -1,0 +1,153 @@
+package finance
+
+import (
+	"context"
+
+	"causeway/app/booking"
+	"causeway/core/fault"
+	"causeway/core/ident"
+	"causeway/core/platform"
+	"causeway/core/quote"
+	"causeway/core/transaction"
+	"causeway/ports"
+)
+
+// Assign says whose unmatched money is: a transaction's, an account's, or the payer's,
+// to whom it goes back, when both are zero.
+type Assign struct {
+	Receipt     ident.Receipt
+	Transaction ident.Transaction
+	Account     ident.InternalAccount
+	// Note says why, and becomes the memo of the posting: 1 to 200 bytes.
+	Note string
+}
+
+// mostNote is the longest note, in bytes: that of a posting's memo.
+const mostNote = 200
+
+// Unmatched lists the money that lies, or lay, in funding/unmatched.
+func (f *Finance) Unmatched(ctx context.Context, p ident.Platform, filter ports.UnmatchedFilter) (ports.UnmatchedPage, error) {
+	return f.Store.Unmatched(ctx, p, filter)
+}
+
+// Assign carries out what somebody found out about unmatched money, once. Faults:
+// NOT_FOUND, CONFLICT for what is assigned already or cannot go where it shall,
+// INVALID_INPUT, TRANSACTION_NOT_FOUND, INTERNAL_ACCOUNT_NOT_FOUND, INVALID_CURRENCY,
+// CUSTOMER_DELETED.
+func (f *Finance) Assign(ctx context.Context, who platform.Principal, a Assign, claim *ports.Claim) (transaction.Unmatched, error) {
+	if a.Note == "" || len(a.Note) > mostNote {
+		return transaction.Unmatched{}, fault.Invalid(fault.Field{Field: "note", Message: "must have 1 to 200 bytes"})
+	}
+	var done transaction.Unmatched
+	var refused error
+	var work *booking.Work
+	err := f.Store.Do(ctx, func(ctx context.Context, tx ports.Tx) error {
+		work = booking.NewWork(f.Clock.Now(), f.IDs, 0)
+		done, refused = f.assign(ctx, tx, work, who, a)
+		if _, told := fault.Of(refused); refused != nil && !told {
+			return refused
+		}
+		if claim != nil {
+			if err := tx.Remember(ctx, claim, done, refused); err != nil {
+				return err
+			}
+		}
+		if refused != nil {
+			return nil
+		}
+		return work.Write(ctx, tx)
+	})
+	if err != nil {
+		return transaction.Unmatched{}, err
+	}
+	if refused == nil && work.Tells() {
+		f.Committed()
+	}
+	return done, refused
+}
+
+func (f *Finance) assign(ctx context.Context, tx ports.Tx, w *booking.Work, who platform.Principal, a Assign) (transaction.Unmatched, error) {
+	u, there, err := tx.LockUnmatched(ctx, who.Platform, a.Receipt)
+	if err != nil {
+		return u, err
+	}
+	if !there {
+		return u, fault.New(fault.NotFound, "There is no unmatched payment %s. Use an id of the list of unmatched funds.", a.Receipt)
+	}
+	made := transaction.Assignment{Transaction: a.Transaction, Account: a.Account, Note: a.Note, By: who.Token, At: w.Now}
+	switch {
+	case !a.Transaction.IsZero():
+		err = pays(ctx, tx, w, u, a)
+	case !a.Account.IsZero():
+		made.Transaction, err = deposit(ctx, tx, w, u, a)
+	default:
+		err = sendBack(w, u, a)
+	}
+	if err != nil {
+		return u, err
+	}
+	u.Assignment = &made
+	return u, tx.AssignUnmatched(ctx, u, made)
+}
+
+// pays sets a quote off that waits for exactly this money.
+func pays(ctx context.Context, tx ports.Tx, w *booking.Work, u transaction.Unmatched, a Assign) error {
+	key := ports.TransactionKey{Platform: u.Receipt.Platform, ID: a.Transaction}
+	locked, err := tx.LockTransactions(ctx, []ports.TransactionKey{key})
+	if err != nil {
+		return err
+	}
+	t, there := locked[key]
+	if !there {
+		return fault.New(fault.TransactionNotFound, "There is no transaction %s.", a.Transaction)
+	}
+	d, err := t.Found(u, a.Note, w.Now)
+	if err == nil {
+		w.Change(d)
+	}
+	return err
+}
+
+// deposit puts the money into an account, as a transaction with the receipt's id.
+func deposit(ctx context.Context, tx ports.Tx, w *booking.Work, u transaction.Unmatched, a Assign) (id ident.Transaction, err error) {
+	parties, err := tx.InflowParties(ctx, []ports.InflowKey{{Platform: u.Receipt.Platform, To: a.Account}})
+	if err != nil {
+		return id, err
+	}
+	to, owner := parties[0].To, parties[0].Owner
+	switch {
+	case to == nil:
+		return id, fault.New(fault.InternalAccountNotFound, "There is no internal account %s.", a.Account)
+	case !to.Usable():
+		return id, fault.Invalid(fault.Field{Field: "to", Message: "is " + string(to.Status) + "; only an ACTIVE account receives money"})
+	case owner != nil && owner.Deleted():
+		return id, owner.Ready()
+	case to.Currency != u.Receipt.Amount.Currency:
+		return id, fault.New(fault.InvalidCurrency, "The account holds %s, and the payment is of %s. Choose an account of its currency.", to.Currency, u.Receipt.Amount)
+	}
+	ident.Set(&id, u.Receipt.ID.UUID())
+	in := transaction.Inflow{ID: id, Platform: to.Platform, Customer: to.Customer, Account: to.ID, Path: quote.BookPath(*to),
+		Partner: u.Receipt.Rail, Amount: u.Receipt.Amount, Reference: u.Receipt.Reference}
+	if in.Reference == "" {
+		in.Reference = quote.Reference(id)
+	}
+	if owner != nil {
+		in.PlatformCustomerID = owner.PlatformCustomerID
+	}
+	d, err := in.Found(u, a.Note, w.Now)
+	if err == nil {
+		w.Begin(d)
+	}
+	return id, err
+}
+
+// sendBack owes the money to its payer, to whom the rail sends it.
+func sendBack(w *booking.Work, u transaction.Unmatched, a Assign) error {
+	posting, err := u.GoesBack(a.Note, w.Now)
+	if err != nil {
+		return err
+	}
+	w.Post(posting)
+	w.Then(u.Receipt.Platform, transaction.StepSendBack, u.Receipt.ID.UUID())
+	return nil
+}
