@@ -39,12 +39,12 @@ func registerLedger(a *httpapi.API, f Finance) {
 	registerStory(a, f)
 }
 
-// byTime is embedded in the input of an operation that asks by one of the two times.
-type byTime struct {
+// ByTime is embedded in the input of an operation that asks by one of the two times.
+type ByTime struct {
 	By string `query:"by" enum:"recorded,effective" default:"recorded" doc:"By which time of the postings: recorded, when it was written into the books; effective, when it counts."`
 }
 
-func (b byTime) kind() ports.TimeKind {
+func (b ByTime) kind() ports.TimeKind {
 	if b.By == "effective" {
 		return ports.ByEffective
 	}
@@ -58,13 +58,13 @@ func timeName(by ports.TimeKind) string {
 	return "recorded"
 }
 
-// fromTo is embedded in the input of an operation that asks about a span of time.
-type fromTo struct {
+// FromTo is embedded in the input of an operation that asks about a span of time.
+type FromTo struct {
 	From httpapi.Time `query:"from" doc:"At this moment or later."`
 	To   httpapi.Time `query:"to" doc:"At this moment or earlier; it takes in its whole millisecond."`
 }
 
-func (s fromTo) span() ports.Span { return ports.Span{From: s.From.Time, To: s.To.Time} }
+func (s FromTo) span() ports.Span { return ports.Span{From: s.From.Time, To: s.To.Time} }
 
 // place reads a cursor of a list that is ordered by the numbers of postings.
 func place(c httpapi.Cursor) (at ports.EntryPlace, err error) {

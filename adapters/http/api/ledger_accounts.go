@@ -77,7 +77,7 @@ func registerLedgerAccounts(a *httpapi.API, f Finance) {
 	})
 
 	type one struct {
-		byTime
+		ByTime
 		Account  string           `path:"account" maxLength:"80" doc:"The path of the account; write the / as %2F." example:"rails/RTP"`
 		Currency httpapi.Currency `query:"currency" doc:"Only in this currency."`
 		At       httpapi.Time     `query:"at" doc:"The balance as it was at the end of this moment; without it, now."`
@@ -111,8 +111,8 @@ func registerAccountEntries(a *httpapi.API, f Finance) {
 	type wanted struct {
 		httpapi.Paging
 		httpapi.Sorting
-		byTime
-		fromTo
+		ByTime
+		FromTo
 		Account  string           `path:"account" maxLength:"80" doc:"The path of the account; write the / as %2F." example:"rails/RTP"`
 		Currency httpapi.Currency `query:"currency" required:"true" doc:"The currency of the account."`
 	}

@@ -54,8 +54,8 @@ func registerLedgerPostings(a *httpapi.API, f Finance) {
 	type wanted struct {
 		httpapi.Paging
 		httpapi.Sorting
-		byTime
-		fromTo
+		ByTime
+		FromTo
 		Kind          postingKind                   `query:"kind" doc:"Of this kind."`
 		TransactionID httpapi.ID[ident.Transaction] `query:"transactionId" doc:"Of this transaction."`
 		CustomerID    httpapi.ID[ident.Customer]    `query:"customerId" doc:"Of the transactions of this customer."`

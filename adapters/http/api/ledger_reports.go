@@ -122,8 +122,8 @@ func fxPositionOf(p finance.FXPosition) fxPositionBody {
 
 func registerLedgerReports(a *httpapi.API, f Finance) {
 	type trial struct {
-		byTime
-		fromTo
+		ByTime
+		FromTo
 		Detail string `query:"detail" enum:"account,group" default:"account" doc:"account: a line for each account. group: a line for each line of the chart, so that all customers are one."`
 	}
 	httpapi.Get(a, httpapi.Operation{
@@ -135,7 +135,7 @@ func registerLedgerReports(a *httpapi.API, f Finance) {
 	}, trialBalanceOf)
 
 	type income struct {
-		byTime
+		ByTime
 		From   httpapi.Time `query:"from" required:"true" doc:"The first moment."`
 		To     httpapi.Time `query:"to" doc:"The last moment; without it, now."`
 		Period string       `query:"period" enum:"day,month" default:"month" doc:"How long the periods are; days and months are those of UTC."`
@@ -148,7 +148,7 @@ func registerLedgerReports(a *httpapi.API, f Finance) {
 	}, incomeOf)
 
 	type fx struct {
-		byTime
+		ByTime
 		At                httpapi.Time     `query:"at" doc:"The positions as they were at the end of this moment; without it, now."`
 		ReportingCurrency httpapi.Currency `query:"reportingCurrency" default:"USD" doc:"The currency to value them in."`
 	}

@@ -1,0 +1,248 @@
+package finance_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/sirupsen/logrus"
+
+	"causeway/adapters/ids"
+	"causeway/adapters/pgembed/pgtest"
+	"causeway/adapters/postgres"
+	ledgerdb "causeway/adapters/postgres/books"
+	"causeway/adapters/postgres/outbox"
+	"causeway/adapters/rails/sandbox"
+	"causeway/adapters/rates/market"
+	"causeway/app/books"
+	"causeway/app/finance"
+	"causeway/app/payments"
+	"causeway/app/quoting"
+	"causeway/core/account"
+	"causeway/core/corridor"
+	"causeway/core/customer"
+	"causeway/core/event"
+	"causeway/core/fault"
+	"causeway/core/ident"
+	"causeway/core/money"
+	"causeway/core/platform"
+	"causeway/core/quote"
+	"causeway/core/transaction"
+	"causeway/ports"
+)
+
+var noon = time.Date(2026, 3, 14, 12, 0, 0, 0, time.UTC)
+
+// hands is a clock that a test moves.
+type hands struct {
+	mu  sync.Mutex
+	now time.Time
+}
+
+func (h *hands) Now() time.Time {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return h.now
+}
+
+func (h *hands) move(by time.Duration) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.now = h.now.Add(by)
+}
+
+// house is one platform with a customer, on the real database and the sandbox rail.
+type house struct {
+	*finance.Finance
+	payments *payments.Payments
+	quotes   *quoting.Quoting
+	store    *postgres.DB
+	clock    *hands
+	ids      *ids.Generator
+	who      platform.Principal
+	customer customer.Customer
+	told     chan struct{} // something was committed that told events
+	partner  int
+}
+
+// rail is the sandbox's, and refuses to send anything back while told to.
+type rail struct {
+	ports.Rail
+	refuses bool
+}
+
+func (r *rail) RailFor(ident.Platform) (ports.Rail, error) { return r, nil }
+
+func (r *rail) Refund(ctx context.Context, refunds []ports.Refund) []ports.Outcome {
+	if !r.refuses {
+		return r.Rail.Refund(ctx, refunds)
+	}
+	outcomes := make([]ports.Outcome, len(refunds))
+	for i := range outcomes {
+		outcomes[i] = ports.Outcome{Verdict: ports.Refused, Reason: transaction.CounterpartyPostFailed}
+	}
+	return outcomes
+}
+
+func newHouse(t *testing.T, carriers ...func(ports.Rail) ports.Rails) *house {
+	t.Helper()
+	h := &house{clock: &hands{now: noon}, ids: ids.New(), told: make(chan struct{}, 1)}
+	var err error
+	h.store, err = postgres.Open(t.Context(), postgres.Options{URL: pgtest.New(t), MaxConnections: 8, Clock: h.clock, IDs: h.ids,
+		Render: func(event.Event) ([]byte, error) { return []byte("{}"), nil }})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(h.store.Close)
+	log := logrus.New()
+	log.SetOutput(t.Output())
+	var rails ports.Rails = &rail{Rail: sandbox.New(h.clock, 1)}
+	for _, carrier := range carriers {
+		rails = carrier(sandbox.New(h.clock, 1))
+	}
+	prices := market.New("test")
+	h.payments = payments.New(payments.Config{Store: h.store, Jobs: h.store, Rails: rails, Clock: h.clock, IDs: h.ids,
+		Log: logrus.NewEntry(log), Committed: h.committed})
+	h.quotes = quoting.New(quoting.Config{Store: h.store, Market: prices, Rails: rails, Clock: h.clock, IDs: h.ids,
+		Execute: h.payments.Execute, Committed: h.committed})
+	h.Finance = finance.New(finance.Config{Store: h.store, Ledger: h.store.Finance(), Told: outbox.NewLog(h.store.Pool()), Market: prices,
+		Clock: h.clock, IDs: h.ids, Committed: h.committed})
+	h.found(t)
+	working, stop := context.WithCancel(context.Background())
+	var all sync.WaitGroup
+	all.Go(func() { h.payments.Run(working) })
+	t.Cleanup(func() { stop(); all.Wait() })
+	return h
+}
+
+func (h *house) committed() {
+	select {
+	case h.told <- struct{}{}:
+	default:
+	}
+}
+
+func (h *house) do(t *testing.T, fn func(ctx context.Context, tx ports.Tx) error) {
+	t.Helper()
+	if err := h.store.Do(t.Context(), fn); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func (h *house) found(t *testing.T) {
+	t.Helper()
+	made, err := platform.New(ident.NewPlatform(h.ids.New, noon), "Test", platform.Sandbox, true, noon)
+	if err != nil {
+		t.Fatal(err)
+	}
+	h.who = platform.Principal{Platform: made.ID, Environment: platform.Sandbox, Token: ident.NewToken(h.ids.New, noon), Permissions: platform.Permissions}
+	h.customer = customer.Customer{ID: ident.NewCustomer(h.ids.New, noon), Platform: made.ID, PlatformCustomerID: "ana",
+		Type: customer.Individual, UMAAddress: "$ana@uma.test", Status: customer.Approved, FullName: "Ana Silva", CreatedAt: noon, UpdatedAt: noon}
+	h.do(t, func(ctx context.Context, tx ports.Tx) error {
+		return errors.Join(tx.CreatePlatform(ctx, made), tx.CreateCustomer(ctx, h.customer))
+	})
+}
+
+// opened is an account of the customer.
+func (h *house) opened(t *testing.T, currency money.Currency) account.Internal {
+	t.Helper()
+	opened, err := account.NewInternal(ident.NewInternalAccount(h.ids.New, noon), h.who.Platform, h.customer.ID, currency, noon)
+	if err != nil {
+		t.Fatal(err)
+	}
+	h.do(t, func(ctx context.Context, tx ports.Tx) error {
+		return tx.OpenInternalAccounts(ctx, []account.Internal{opened})
+	})
+	return opened
+}
+
+// quoted is a ramp of dollars to a wallet with this address.
+func (h *house) quoted(t *testing.T, address string, minor int64) quote.Quote {
+	t.Helper()
+	wallet := account.External{ID: ident.NewExternalAccount(h.ids.New, noon), Platform: h.who.Platform, Customer: h.customer.ID, Currency: "BTC",
+		Type: account.Layer2Wallet, Status: account.Active, Fields: map[string]string{"address": address}, Rails: []corridor.Rail{corridor.Layer2},
+		CreatedAt: noon, UpdatedAt: noon}
+	h.do(t, func(ctx context.Context, tx ports.Tx) error { return tx.CreateExternalAccount(ctx, wallet) })
+	made, err := h.quotes.Create(t.Context(), quote.Request{Platform: h.who.Platform, Source: quote.Source{Customer: h.customer.ID, Currency: "USD"},
+		Destination: quote.Destination{External: wallet.ID}, Side: quote.Sending, Amount: minor}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return made.Quote
+}
+
+// paid is a payment that arrives with a reference.
+func (h *house) paid(t *testing.T, reference string, minor int64) ident.Receipt {
+	t.Helper()
+	h.partner++
+	id := fmt.Sprint("p", h.partner)
+	r := transaction.Receipt{ID: transaction.ReceiptID("rails/RTP", id, h.clock.Now()), PartnerID: id, Platform: h.who.Platform, Rail: "rails/RTP",
+		Reference: reference, Amount: money.Amount{Minor: minor, Currency: "USD"}, At: h.clock.Now()}
+	if _, err := h.payments.Receive(t.Context(), r, nil); err != nil && !fault.Is(err, fault.ReferenceNotFound) {
+		t.Fatal(err)
+	}
+	return r.ID
+}
+
+// until waits for a transaction to come into a state.
+func (h *house) until(t *testing.T, id ident.Transaction, state string) transaction.Transaction {
+	t.Helper()
+	for {
+		got, err := h.store.Transaction(t.Context(), h.who.Platform, id)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got.State.String() == state {
+			return got
+		}
+		h.wait(t, fmt.Sprintf("%s is %s, waiting for %s", id, got.State, state))
+	}
+}
+
+func (h *house) wait(t *testing.T, why string) {
+	t.Helper()
+	select {
+	case <-h.told:
+	case <-time.After(20 * time.Second):
+		t.Fatal(why)
+	}
+}
+
+// balances are those of all accounts by "path currency", without those that are zero,
+// each with the sign of its class.
+func (h *house) balances(t *testing.T) map[string]string {
+	t.Helper()
+	page, err := h.Accounts(t.Context(), h.who.Platform, ports.LedgerAccountFilter{Limit: 100})
+	if err != nil {
+		t.Fatal(err)
+	}
+	found := map[string]string{}
+	for _, a := range page.Accounts {
+		if a.Balance.Sign() != 0 {
+			found[a.Account.Path+" "+string(a.Account.Currency)] = a.Balance.String()
+		}
+	}
+	return found
+}
+
+// prove holds every rule over the books, also that they explain the transactions.
+func (h *house) prove(t *testing.T) {
+	t.Helper()
+	kept := ledgerdb.New()
+	report, err := books.New(ledgerdb.NewReader(kept, h.store.Pool()), ledgerdb.NewAudit(kept, h.store.Pool()), h.store.Explain).Check(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, f := range report.Findings {
+		t.Error(f)
+	}
+}
+
+func newReceiptID() (id ident.Receipt) {
+	ident.Set(&id, uuid.New())
+	return id
+}
