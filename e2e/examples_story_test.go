@@ -2,6 +2,7 @@ package e2e
 
 import (
 	"fmt"
+	"net/url"
 )
 
 // play tells of a platform that moves money for Ana and for a company: it sets itself up,
@@ -10,7 +11,7 @@ func (s *story) play() {
 	s.settingUp()
 	ana := s.customers()
 	accounts := s.accounts(ana)
-	for _, chapter := range []func(ana string, a outside){s.balances, s.quotes, s.justInTime, s.people, s.incoming, s.looking, s.deliveries, s.tokens} {
+	for _, chapter := range []func(ana string, a outside){s.balances, s.quotes, s.justInTime, s.people, s.incoming, s.looking, s.books, s.deliveries, s.tokens} {
 		s.mask.turn()
 		chapter(ana, accounts)
 	}
@@ -207,6 +208,27 @@ func (s *story) incoming(ana string, _ outside) {
 func (s *story) looking(ana string, _ outside) {
 	page := s.show("listTransactions", "", "/transactions?limit=2&customerId="+ana, "").want(200)
 	s.show("getTransactionById", "", "/transactions/"+page.str("data.1.id"), "").want(200)
+}
+
+// books reads the ledger as finance does, and finds the owner of a payment that nobody
+// knew.
+func (s *story) books(ana string, _ outside) {
+	s.settled()
+	balance := s.holding(ana, "USD")
+	account := "/ledger/accounts/" + url.PathEscape("customers/"+balance)
+	s.show("listLedgerAccounts", "", "/ledger/accounts?prefix=customers/&currency=USD&limit=2", "").want(200)
+	s.show("getLedgerAccount", "", account+"?currency=USD", "").want(200)
+	s.show("listLedgerEntries", "", account+"/entries?currency=USD&limit=2", "").want(200)
+	postings := s.show("listLedgerPostings", "", "/ledger/postings?kind=converted&limit=2", "").want(200)
+	s.show("getLedgerPosting", "", "/ledger/postings/"+postings.str("data.0.id"), "").want(200)
+	s.show("getTransactionStory", "", "/transactions/"+postings.str("data.0.transactionId")+"/story", "").want(200)
+	s.show("getTrialBalance", "", "/ledger/trial-balance", "").want(200)
+	s.show("getIncome", "", "/ledger/income?from="+postings.str("data.0.recordedAt"), "").want(200)
+	s.show("getFXPosition", "", "/ledger/fx-position", "").want(200)
+
+	s.pass("POST", "/sandbox/send", object{"reference": "RENT MARCH", "currencyCode": "USD", "currencyAmount": 4200}).want(404)
+	found := s.show("listUnmatched", "", "/ledger/unmatched", "").want(200).str("data.0.receiptId")
+	s.show("assignUnmatched", "", "/ledger/unmatched/"+found+"/assign", `{"to": "`+balance+`", "note": "Ana called: it is hers."}`).want(200)
 }
 
 func (s *story) deliveries(string, outside) {

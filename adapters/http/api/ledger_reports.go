@@ -11,28 +11,29 @@ import (
 	"causeway/ports"
 )
 
-type columnsBody struct {
+// TrialColumns are the four figures of a line.
+type TrialColumns struct {
 	Opening httpapi.Whole `json:"opening" doc:"Debits minus credits before the period: what is owed to somebody stands below zero."`
 	Debits  httpapi.Whole `json:"debits" doc:"What was debited in the period."`
 	Credits httpapi.Whole `json:"credits" doc:"What was credited in the period."`
 	Closing httpapi.Whole `json:"closing" doc:"Opening, plus debits, minus credits."`
 }
 
-func columnsOf(c finance.Columns) columnsBody {
-	return columnsBody{httpapi.WriteWhole(c.Opening), httpapi.WriteWhole(c.Debits), httpapi.WriteWhole(c.Credits), httpapi.WriteWhole(c.Closing)}
+func columnsOf(c finance.Columns) TrialColumns {
+	return TrialColumns{httpapi.WriteWhole(c.Opening), httpapi.WriteWhole(c.Debits), httpapi.WriteWhole(c.Credits), httpapi.WriteWhole(c.Closing)}
 }
 
 type trialLineBody struct {
 	Path     string           `json:"path" doc:"The account; with detail=group, its line of the chart." example:"rails/RTP"`
 	Currency httpapi.Currency `json:"currency" doc:"The currency of the account." example:"USD"`
 	Class    string           `json:"class" enum:"asset,liability,income,expense,trading" doc:"What the account is."`
-	columnsBody
+	TrialColumns
 }
 
 type trialSumBody struct {
 	Currency httpapi.Currency `json:"currency" doc:"The currency." example:"USD"`
 	Balanced bool             `json:"balanced" doc:"Whether opening and closing add up to zero and debits equal credits. Double entry says they always do."`
-	columnsBody
+	TrialColumns
 }
 
 type trialBalanceBody struct {

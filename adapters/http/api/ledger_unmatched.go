@@ -124,10 +124,6 @@ func registerUnmatched(a *httpapi.API, f Finance) {
 		Description: "Says whose a payment is, once. A quote that waits for exactly this amount in this currency runs as if it had been paid now; " +
 			"an account is credited, with an incoming transaction; or the money goes back to its payer by the rail it came by.",
 		Errors: []fault.Code{fault.NotFound, fault.TransactionNotFound, fault.InternalAccountNotFound, fault.Conflict, fault.InvalidCurrency, fault.CustomerDeleted},
-		RequestExample: `{
-  "to": "Transaction:0199f0a2-7b1c-7e55-9d6b-2f1f6a0c4e11",
-  "note": "The payer called and named the quote."
-}`,
 	}, func(ctx context.Context, call httpapi.Call, in *assign) (transaction.Unmatched, error) {
 		command, err := in.Body.command(in.ReceiptID.Value)
 		if err != nil {
