@@ -44,16 +44,8 @@ func (f *Finance) Assign(ctx context.Context, who platform.Principal, a Assign, 
 	err := f.Store.Do(ctx, func(ctx context.Context, tx ports.Tx) error {
 		work = booking.NewWork(f.Clock.Now(), f.IDs, 0)
 		done, refused = f.assign(ctx, tx, work, who, a)
-		if _, told := fault.Of(refused); refused != nil && !told {
-			return refused
-		}
-		if claim != nil {
-			if err := tx.Remember(ctx, claim, done, refused); err != nil {
-				return err
-			}
-		}
-		if refused != nil {
-			return nil
+		if err := booking.Keep(ctx, tx, claim, done, refused); err != nil || refused != nil {
+			return err
 		}
 		return work.Write(ctx, tx)
 	})
