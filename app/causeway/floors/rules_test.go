@@ -15,7 +15,7 @@ var floors = []floor{
 	{name: "ledger", trees: []string{"ledger"}, siblings: true},
 	{name: "core", trees: []string{"core"}, siblings: true},
 	{name: "ports", trees: []string{"ports"}, siblings: true},
-	{name: "machinery of use cases", trees: []string{"app/group", "app/lanes", "app/booking"}},
+	{name: "machinery of use cases", trees: []string{"app/group", "app/lanes", "app/booking", "app/merkle"}},
 	{name: "use cases", trees: []string{"app"}},
 	{name: "adapters", trees: []string{"adapters"}},
 	{name: "roof", trees: []string{"app/causeway"}, siblings: true},
