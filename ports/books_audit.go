@@ -30,6 +30,16 @@ type AuditView interface {
 	// Reversals streams each reversal with the posting it names; false when there is
 	// none. Reversals of the same posting follow each other.
 	Reversals(ctx context.Context, p ident.Platform, each func(reversal, original NumberedPosting, found bool) error) error
+	// StrayBalances streams stored balances of accounts that are not there.
+	StrayBalances(ctx context.Context, p ident.Platform, each func(number, balance int64) error) error
+	// Log reads how far the log of a platform has come, and the edge of its tree there.
+	Log(ctx context.Context, p ident.Platform) (size int64, edge []byte, err error)
+	// LogHeads reads the next heads with a size above one, at most so many.
+	LogHeads(ctx context.Context, p ident.Platform, above int64, most int) ([]SignedHead, error)
+	// LogTiles reads full tiles; one that is not there is nil.
+	LogTiles(ctx context.Context, p ident.Platform, places []TilePlace) ([][]byte, error)
+	// LogKeys are the public halves of the keys that sign heads, newest first.
+	LogKeys(ctx context.Context) ([]HeadKey, error)
 	// Stories streams the transactions that have postings, in groups.
 	Stories(ctx context.Context, p ident.Platform, each func([]Story) error) error
 }
@@ -55,6 +65,16 @@ type AuditPosting struct {
 	// Posting has what the posting says but its entries.
 	Posting ledger.Posting
 	Entries []AuditEntry
+}
+
+// Whole is the posting with its entries in the order of their numbers.
+func (a AuditPosting) Whole() ledger.Posting {
+	p := a.Posting
+	p.Entries = make([]ledger.Entry, len(a.Entries))
+	for i, e := range a.Entries {
+		p.Entries[i] = ledger.Entry{Debit: e.Debit.Path, Credit: e.Credit.Path, Currency: e.Currency, Amount: e.Amount}
+	}
+	return p
 }
 
 // AuditEntry is one entry as stored.

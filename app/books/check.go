@@ -2,6 +2,7 @@ package books
 
 import (
 	"context"
+	"slices"
 
 	"causeway/ports"
 )
@@ -10,15 +11,46 @@ import (
 // It streams: the memory it needs does not grow with the books. Damage is in the
 // report; an error means that the check itself could not be done.
 func (b *Books) Check(ctx context.Context) (Report, error) {
+	return b.check(ctx, newReport(b.explain != nil), nil)
+}
+
+// Verification says what the log of postings is held against, beside the books.
+type Verification struct {
+	// Published are heads that were kept outside; they count more than those stored
+	// beside the postings, for who can change the one can change the other.
+	Published []PublishedHead
+	// Keys verify the signatures of heads. Without any, the stored ones do.
+	Keys [][32]byte
+}
+
+// Verify proves what Check proves, and beside it that every posting is what was sealed
+// in the log: it makes the log again from the postings and their entries alone, and
+// holds it against the stored hashes and against every head.
+func (b *Books) Verify(ctx context.Context, v Verification) (Report, error) {
 	report := newReport(b.explain != nil)
+	report.add(RuleSealed, "postings")
+	report.add(RuleHeads, "heads")
+	if len(v.Published) > 0 {
+		report.add(RulePublished, "heads")
+	}
+	return b.check(ctx, report, &v)
+}
+
+func (b *Books) check(ctx context.Context, report *Report, v *Verification) (Report, error) {
 	var unexplained []story
 	err := b.audit.Snapshot(ctx, func(ctx context.Context, view ports.AuditView) error {
 		platforms, err := view.Platforms(ctx)
 		if err != nil {
 			return err
 		}
+		if v != nil {
+			v, platforms, err = v.on(ctx, view, platforms)
+			if err != nil {
+				return err
+			}
+		}
 		for _, p := range platforms {
-			doubts, err := b.checkPlatform(ctx, view, report, p)
+			doubts, err := b.checkPlatform(ctx, view, report, p, v)
 			if err != nil {
 				return err
 			}
@@ -35,19 +67,57 @@ func (b *Books) Check(ctx context.Context) (Report, error) {
 	return *report, nil
 }
 
-func (b *Books) checkPlatform(ctx context.Context, view ports.AuditView, report *Report, p ports.AuditPlatform) ([]story, error) {
+// on completes a verification with the stored keys, and the platforms with those of
+// which nothing is left but heads outside.
+func (v Verification) on(ctx context.Context, view ports.AuditView, platforms []ports.AuditPlatform) (*Verification, []ports.AuditPlatform, error) {
+	if len(v.Keys) == 0 {
+		stored, err := view.LogKeys(ctx)
+		if err != nil {
+			return nil, nil, err
+		}
+		v.Keys = [][32]byte{}
+		for _, k := range stored {
+			v.Keys = append(v.Keys, k.Public)
+		}
+	}
+	for _, h := range v.Published {
+		if !slices.ContainsFunc(platforms, func(p ports.AuditPlatform) bool { return p.Platform == h.Platform }) {
+			platforms = append(platforms, ports.AuditPlatform{Platform: h.Platform})
+		}
+	}
+	return &v, platforms, nil
+}
+
+func (b *Books) checkPlatform(ctx context.Context, view ports.AuditView, report *Report, p ports.AuditPlatform, v *Verification) ([]story, error) {
 	totals := totals{}
-	postings := &postingCheck{report: report, platform: p, totals: totals}
-	if err := view.Postings(ctx, p.Platform, postings.check); err != nil {
+	postings := &postingCheck{report: report, platform: p, totals: totals, explain: newExplainer()}
+	if v != nil {
+		var err error
+		postings.log = newLogCheck(report, p, v.Keys)
+		if postings.log.stored, err = openStoredLog(ctx, view, p.Platform); err != nil {
+			return nil, err
+		}
+		postings.log.kept(view)
+		if published := headsOf(v.Published, p.Platform); len(published) > 0 {
+			postings.log.published(published)
+		}
+	}
+	if err := view.Postings(ctx, p.Platform, func(a ports.AuditPosting) error { return postings.check(ctx, a) }); err != nil {
 		return nil, err
 	}
-	postings.end()
+	if err := postings.end(ctx); err != nil {
+		return nil, err
+	}
 
 	accounts := &accountCheck{report: report, platform: p, totals: totals}
 	if err := view.Accounts(ctx, p.Platform, accounts); err != nil {
 		return nil, err
 	}
 	accounts.end()
+	if err := view.StrayBalances(ctx, p.Platform, accounts.stray); err != nil {
+		return nil, err
+	}
+	accounts.work()
 	totals.compare(report, p.Platform)
 
 	reversals := &reversalCheck{report: report, platform: p.Platform}

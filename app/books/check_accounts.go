@@ -120,3 +120,17 @@ func (c *accountCheck) neverBelowZero() {
 		c.report.broken(RuleGuarded, "account %d, %s, was at %s after posting number %d", c.account.Number, c.account.Account, &c.balance, c.seq)
 	}
 }
+
+// stray takes a stored balance of an account that is not there.
+func (c *accountCheck) stray(number, balance int64) error {
+	c.report.broken(RuleGuarded, "a balance of %d stored on %s is of account %d, which is not there", balance, c.platform.Platform, number)
+	return nil
+}
+
+// work holds how far the work on checkpoints has come against the clock.
+func (c *accountCheck) work() {
+	if c.platform.Checkpointed > c.platform.Seq {
+		c.report.broken(RuleCheckpoints, "the work on checkpoints of %s says it is at number %d, and the clock at %d",
+			c.platform.Platform, c.platform.Checkpointed, c.platform.Seq)
+	}
+}

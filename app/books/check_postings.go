@@ -2,6 +2,7 @@ package books
 
 import (
 	"bytes"
+	"context"
 	"time"
 
 	"causeway/ledger"
@@ -13,11 +14,13 @@ type postingCheck struct {
 	report   *Report
 	platform ports.AuditPlatform
 	totals   totals
+	explain  *explainer
+	log      *logCheck // nil: the log is not looked at
 	last     int64
 	recorded time.Time
 }
 
-func (c *postingCheck) check(p ports.AuditPosting) error {
+func (c *postingCheck) check(ctx context.Context, p ports.AuditPosting) error {
 	if !p.Found {
 		c.report.broken(RuleWhole, "%d entries on %s name posting number %d, which is not there", len(p.Entries), c.platform.Platform, p.Seq)
 		c.addUp(p.Entries)
@@ -31,13 +34,29 @@ func (c *postingCheck) check(p ports.AuditPosting) error {
 	if err := posting.Validate(); err != nil {
 		c.report.broken(RuleWhole, "posting number %d on %s: %v", p.Seq, c.platform.Platform, err)
 	}
-	c.report.checked(RuleUnchanged)
-	if digest := posting.Digest(); !bytes.Equal(digest[:], p.Digest) {
-		c.report.broken(RuleUnchanged, "posting %s (%s, number %d on %s) has been changed, or one of its entries has",
-			posting.ID, posting.Kind, p.Seq, c.platform.Platform)
-	}
+	why := c.unchanged(p, posting)
 	c.addUp(p.Entries)
-	return nil
+	if c.log == nil {
+		return nil
+	}
+	return c.log.add(ctx, p, posting, why)
+}
+
+// unchanged holds a posting against its digest, and says what was changed if that can
+// be told.
+func (c *postingCheck) unchanged(p ports.AuditPosting, posting ledger.Posting) (why string) {
+	c.report.checked(RuleUnchanged)
+	leaf := ledger.Leaf{Posting: posting, Seq: p.Seq, Recorded: p.Recorded}
+	if digest := posting.Digest(); !bytes.Equal(digest[:], p.Digest) {
+		why = c.explain.digest(leaf, p.Digest)
+		what := "has been changed, or one of its entries has"
+		if why != "" {
+			what = "has been changed: " + why
+		}
+		c.report.broken(RuleUnchanged, "posting %s (%s, number %d on %s) %s", posting.ID, posting.Kind, p.Seq, c.platform.Platform, what)
+	}
+	c.explain.see(leaf)
+	return why
 }
 
 func (c *postingCheck) number(p ports.AuditPosting) {
@@ -57,27 +76,25 @@ func (c *postingCheck) time(p ports.AuditPosting) {
 	c.recorded = p.Recorded
 }
 
-// assemble puts the entries into the posting, and looks at each on the way.
+// assemble puts the entries into the posting, and looks at each before.
 func (c *postingCheck) assemble(p ports.AuditPosting) ledger.Posting {
-	posting := p.Posting
 	for i, e := range p.Entries {
 		if e.N != i+1 {
-			c.report.broken(RuleWhole, "posting %s (number %d on %s) has an entry %d in place %d", posting.ID, p.Seq, c.platform.Platform, e.N, i+1)
+			c.report.broken(RuleWhole, "posting %s (number %d on %s) has an entry %d in place %d", p.Posting.ID, p.Seq, c.platform.Platform, e.N, i+1)
 		}
 		c.report.checked(RuleCurrency)
 		for _, side := range []ports.AuditSide{e.Debit, e.Credit} {
 			switch {
 			case !side.Found:
 				c.report.broken(RuleCurrency, "entry %d of posting %s (number %d on %s) names account %d, which is not there",
-					e.N, posting.ID, p.Seq, c.platform.Platform, side.Number)
+					e.N, p.Posting.ID, p.Seq, c.platform.Platform, side.Number)
 			case side.Currency != e.Currency:
 				c.report.broken(RuleCurrency, "entry %d of posting %s (number %d on %s) moves %s on account %d, %s, which carries %s",
-					e.N, posting.ID, p.Seq, c.platform.Platform, e.Currency, side.Number, side.Path, side.Currency)
+					e.N, p.Posting.ID, p.Seq, c.platform.Platform, e.Currency, side.Number, side.Path, side.Currency)
 			}
 		}
-		posting.Entries = append(posting.Entries, ledger.Entry{Debit: e.Debit.Path, Credit: e.Credit.Path, Currency: e.Currency, Amount: e.Amount})
 	}
-	return posting
+	return p.Whole()
 }
 
 func (c *postingCheck) addUp(entries []ports.AuditEntry) {
@@ -86,8 +103,16 @@ func (c *postingCheck) addUp(entries []ports.AuditEntry) {
 	}
 }
 
-// end holds what was seen against the platform's clock.
-func (c *postingCheck) end() {
+// end holds what was seen against the platform's clock, and ends the log's check.
+func (c *postingCheck) end(ctx context.Context) error {
+	c.clock()
+	if c.log == nil {
+		return nil
+	}
+	return c.log.end(ctx, c.explain)
+}
+
+func (c *postingCheck) clock() {
 	switch {
 	case !c.platform.HasClock:
 		c.report.broken(RuleNumbered, "%s has postings or accounts and no clock", c.platform.Platform)

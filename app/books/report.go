@@ -18,6 +18,9 @@ const (
 	RuleCheckpoints Rule = "checkpoints equal the entries before them"
 	RuleReversals   Rule = "a reversal mirrors one earlier posting, once"
 	RuleExplained   Rule = "postings explain the state of their transaction"
+	RuleSealed      Rule = "postings are what was sealed in the log"
+	RuleHeads       Rule = "signed heads fit the postings"
+	RulePublished   Rule = "heads kept outside fit the postings"
 )
 
 // Report says what was checked and what was found.
@@ -66,9 +69,13 @@ func newReport(explained bool) *Report {
 		{Rule: RuleReversals, Unit: "reversals"},
 	}}
 	if explained {
-		r.Rules = append(r.Rules, RuleReport{Rule: RuleExplained, Unit: "transactions"})
+		r.add(RuleExplained, "transactions")
 	}
 	return r
+}
+
+func (r *Report) add(rule Rule, unit string) {
+	r.Rules = append(r.Rules, RuleReport{Rule: rule, Unit: unit})
 }
 
 func (r *Report) of(rule Rule) *RuleReport {
@@ -89,3 +96,6 @@ func (r *Report) broken(rule Rule, format string, args ...any) {
 		r.Findings = append(r.Findings, Finding{rule, fmt.Sprintf(format, args...)})
 	}
 }
+
+// brokenToo counts a place that a finding told already covers.
+func (r *Report) brokenToo(rule Rule) { r.of(rule).Broken++ }

@@ -4,6 +4,8 @@ import (
 	"fmt"
 
 	"golang.org/x/mod/sumdb/tlog"
+
+	"causeway/ports"
 )
 
 // Stored is a tree that lies in storage. Everything read from it is checked against its
@@ -14,13 +16,7 @@ type Stored struct {
 	// Edge is as Cut gave it at this size.
 	Edge []byte
 	// Fetch reads full tiles by their places, one for each, in order.
-	Fetch func(places []Place) ([][]byte, error)
-}
-
-// Place is where a full tile stands.
-type Place struct {
-	Level int
-	N     int64
+	Fetch func(places []ports.TilePlace) ([][]byte, error)
 }
 
 // Inclusion proves that the leaf at an index is in the tree of the first size leaves:
@@ -75,11 +71,11 @@ func (tiles) Height() int { return height }
 
 func (t tiles) ReadTiles(wanted []tlog.Tile) ([][]byte, error) {
 	data := make([][]byte, len(wanted))
-	var places []Place
+	var places []ports.TilePlace
 	var at []int
 	for i, tile := range wanted {
 		if tile.W == TileWidth {
-			places, at = append(places, Place{tile.L, tile.N}), append(at, i)
+			places, at = append(places, ports.TilePlace{Level: tile.L, N: tile.N}), append(at, i)
 			continue
 		}
 		if tile.L >= len(t.edge) || len(t.edge[tile.L]) < tile.W*HashSize {

@@ -14,6 +14,7 @@ import (
 	"golang.org/x/mod/sumdb/tlog"
 
 	"causeway/ledger"
+	"causeway/ports"
 )
 
 const (
@@ -31,14 +32,6 @@ const HashSize = tlog.HashSize
 
 // LeafHash is the hash of a posting in the log.
 func LeafHash(l ledger.Leaf) Hash { return tlog.RecordHash(l.Encode(make([]byte, 0, 512))) }
-
-// Tile is a full tile: the hashes of 256 neighbours on one level of tiles, one after
-// the other. Level 0 are the leaves; one of level n stands for a full tile of level n-1.
-type Tile struct {
-	Level  int
-	N      int64
-	Hashes []byte
-}
 
 // Tree grows leaf by leaf. Beside its edge it holds what was added since the last Cut.
 type Tree struct {
@@ -99,7 +92,7 @@ func (t *Tree) Root() (Hash, error) {
 
 // Cut gives the tiles that became full since the last Cut, in order, and the edge as it
 // is now. What they hold is forgotten here.
-func (t *Tree) Cut() (full []Tile, edge []byte, err error) {
+func (t *Tree) Cut() (full []ports.LogTile, edge []byte, err error) {
 	parts := make([][]byte, 0, len(t.edge)+1)
 	for level := 0; t.size>>(height*level) > 0; level++ {
 		parts = append(parts, nil)
@@ -113,7 +106,7 @@ func (t *Tree) Cut() (full []Tile, edge []byte, err error) {
 			return nil, nil, fmt.Errorf("cut the tree into tiles: %w", err)
 		}
 		if tile.W == TileWidth {
-			full = append(full, Tile{tile.L, tile.N, data})
+			full = append(full, ports.LogTile{TilePlace: ports.TilePlace{Level: tile.L, N: tile.N}, Hashes: data})
 			continue
 		}
 		parts[tile.L] = data

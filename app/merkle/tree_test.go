@@ -11,6 +11,7 @@ import (
 	"pgregory.net/rapid"
 
 	"causeway/app/merkle"
+	"causeway/ports"
 )
 
 // reference is the definition of RFC 6962, section 2.1, word for word.
@@ -34,11 +35,11 @@ func leaf(n int) merkle.Hash {
 }
 
 // shelf keeps what a tree gives to be stored.
-type shelf map[merkle.Place][]byte
+type shelf map[ports.TilePlace][]byte
 
-func (s shelf) put(tiles []merkle.Tile) error {
+func (s shelf) put(tiles []ports.LogTile) error {
 	for _, t := range tiles {
-		place := merkle.Place{Level: t.Level, N: t.N}
+		place := t.TilePlace
 		if _, twice := s[place]; twice || len(t.Hashes) != merkle.TileWidth*merkle.HashSize {
 			return fmt.Errorf("tile %v comes twice or is not full", place)
 		}
@@ -47,7 +48,7 @@ func (s shelf) put(tiles []merkle.Tile) error {
 	return nil
 }
 
-func (s shelf) fetch(places []merkle.Place) ([][]byte, error) {
+func (s shelf) fetch(places []ports.TilePlace) ([][]byte, error) {
 	var data [][]byte
 	for _, p := range places {
 		if s[p] == nil {
@@ -143,7 +144,7 @@ func TestWhatIsStoredWronglyProvesNothing(t *testing.T) {
 	for place, data := range kept {
 		forged[place] = bytes.Clone(data)
 	}
-	forged[merkle.Place{}][7*merkle.HashSize]++
+	forged[ports.TilePlace{}][7*merkle.HashSize]++
 	changed := bytes.Clone(edge)
 	changed[0]++
 	for name, c := range map[string]struct {

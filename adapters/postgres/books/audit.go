@@ -56,8 +56,9 @@ type auditView struct {
 	tx    pgx.Tx
 }
 
-// Finds platforms that lost their clock too, by hopping along ledger_accounts_pkey,
-// ledger_postings_pkey and ledger_entries_pkey from one platform to the next.
+// Finds platforms that lost their clock too, by hopping along the primary keys of
+// ledger_accounts, ledger_postings, ledger_entries and ledger_heads from one platform to
+// the next.
 const auditPlatforms = `
 WITH RECURSIVE a AS (
     (SELECT platform_id FROM ledger_accounts ORDER BY platform_id LIMIT 1)
@@ -68,9 +69,12 @@ WITH RECURSIVE a AS (
 ), e AS (
     (SELECT platform_id FROM ledger_entries ORDER BY platform_id LIMIT 1)
     UNION ALL SELECT (SELECT t.platform_id FROM ledger_entries t WHERE t.platform_id > e.platform_id ORDER BY t.platform_id LIMIT 1) FROM e WHERE e.platform_id IS NOT NULL
+), h AS (
+    (SELECT platform_id FROM ledger_heads ORDER BY platform_id LIMIT 1)
+    UNION ALL SELECT (SELECT t.platform_id FROM ledger_heads t WHERE t.platform_id > h.platform_id ORDER BY t.platform_id LIMIT 1) FROM h WHERE h.platform_id IS NOT NULL
 )
 SELECT every.platform_id, c.platform_id IS NOT NULL, coalesce(c.seq, 0), nullif(c.recorded_at, '-infinity'), coalesce(m.seq, 0)
-FROM (SELECT platform_id FROM a UNION SELECT platform_id FROM p UNION SELECT platform_id FROM e UNION SELECT platform_id FROM ledger_clock) every
+FROM (SELECT platform_id FROM a UNION SELECT platform_id FROM p UNION SELECT platform_id FROM e UNION SELECT platform_id FROM h UNION SELECT platform_id FROM ledger_clock) every
 LEFT JOIN ledger_clock c ON c.platform_id = every.platform_id
 LEFT JOIN ledger_checkpointed m ON m.platform_id = every.platform_id
 WHERE every.platform_id IS NOT NULL

@@ -19,8 +19,8 @@ const (
 	auditPostings = `
 SELECT p.seq, p.id, p.kind, p.transaction_id, p.effective_at, p.recorded_at, p.memo, p.reverses, p.digest
 FROM ledger_postings p
-WHERE p.platform_id = $1 AND p.seq > $2
-ORDER BY p.seq LIMIT $3`
+WHERE p.platform_id = $1 AND p.seq > $2 AND p.seq <= $3
+ORDER BY p.seq LIMIT $4`
 
 	// Rides on ledger_entries_pkey and ledger_accounts_pkey.
 	auditEntries = `
@@ -32,31 +32,35 @@ WHERE e.platform_id = $1 AND e.seq > $2 AND e.seq <= $3
 ORDER BY e.seq, e.n`
 )
 
-// Postings is as ports.AuditView says: postings step by step, merged with the entries
-// in the same range of numbers.
+// Postings is as ports.AuditView says.
 func (v *auditView) Postings(ctx context.Context, p ident.Platform, each func(ports.AuditPosting) error) error {
-	after := int64(math.MinInt64)
+	return v.postingsBetween(ctx, p, math.MinInt64, math.MaxInt64, each)
+}
+
+// postingsBetween streams the postings with a number above one and up to another, step
+// by step, merged with the entries in the same range of numbers.
+func (v *auditView) postingsBetween(ctx context.Context, p ident.Platform, after, last int64, each func(ports.AuditPosting) error) error {
 	for {
-		step, err := v.postingsAfter(ctx, p, after)
+		step, err := v.postingsAfter(ctx, p, after, last)
 		if err != nil {
 			return wrapped("audit postings", err)
 		}
-		upto := int64(math.MaxInt64)
+		upto := last
 		if len(step) == auditStep {
 			upto = step[len(step)-1].Seq
 		}
 		if err := v.mergeEntries(ctx, p, after, upto, step, each); err != nil {
 			return err
 		}
-		if upto == math.MaxInt64 {
+		if upto == last {
 			return nil
 		}
 		after = upto
 	}
 }
 
-func (v *auditView) postingsAfter(ctx context.Context, platform ident.Platform, after int64) (step []ports.AuditPosting, err error) {
-	err = planned(ctx, v.tx, auditPostings, []any{dbID(platform.UUID()), after, auditStep}, func(rows pgx.Rows) error {
+func (v *auditView) postingsAfter(ctx context.Context, platform ident.Platform, after, last int64) (step []ports.AuditPosting, err error) {
+	err = planned(ctx, v.tx, auditPostings, []any{dbID(platform.UUID()), after, last, auditStep}, func(rows pgx.Rows) error {
 		var (
 			p                     = ports.AuditPosting{Found: true}
 			id                    [16]byte

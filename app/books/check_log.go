@@ -1,0 +1,333 @@
+package books
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"time"
+
+	"causeway/app/merkle"
+	"causeway/ledger"
+	"causeway/ports"
+)
+
+// logCheck makes the log of one platform again, from its postings as they come by, and
+// holds it against the hashes that were stored and the heads that were signed.
+type logCheck struct {
+	report   *Report
+	platform ports.AuditPlatform
+	stored   *storedLog // nil where there is none to compare with
+	keys     sealKeys   // nil: signatures are not verified
+	sources  []*headSource
+
+	tree *merkle.Tree
+	last int64 // the number that came by last
+	// lost is the first number that the tree cannot be made for; 0 while it can.
+	lost     int64
+	suspects []suspect
+	differs  bool // a leaf did
+}
+
+// headSource is a line of heads by size, with the rule that they are for.
+type headSource struct {
+	rule Rule
+	// next gives the following head; false at the end.
+	next func(ctx context.Context) (PublishedHead, bool, error)
+
+	head  PublishedHead
+	open  bool
+	fits  int64 // size of the last head that did
+	last  int64 // size of the last head
+	told  bool  // that one does not fit
+}
+
+const logPiece = 4_096
+
+// add takes a posting in the order of numbers.
+func (c *logCheck) add(ctx context.Context, a ports.AuditPosting, posting ledger.Posting, why string) error {
+	if a.Seq <= c.last { // below the first number, or a number that is there twice
+		c.lose(max(a.Seq, 1))
+		return nil
+	}
+	if a.Seq != c.last+1 {
+		c.lose(c.last + 1)
+		if err := c.judge(ctx, a.Seq-1); err != nil {
+			return err
+		}
+		c.gone(c.last+1, a.Seq-1)
+	}
+	c.last = a.Seq
+	leaf := ledger.Leaf{Posting: posting, Seq: a.Seq, Recorded: a.Recorded}
+	hash := merkle.LeafHash(leaf)
+	if err := c.compare(ctx, leaf, hash, why); err != nil {
+		return err
+	}
+	if c.lost == 0 {
+		if err := c.tree.Add(hash); err != nil {
+			return err
+		}
+		if c.tree.Size()%logPiece == 0 {
+			if err := c.cut(ctx); err != nil {
+				return err
+			}
+		}
+	}
+	return c.judge(ctx, a.Seq)
+}
+
+func (c *logCheck) lose(at int64) {
+	if c.lost == 0 {
+		c.lost = at
+	}
+}
+
+// gone reports sealed numbers that no posting has.
+func (c *logCheck) gone(from, to int64) {
+	if c.stored == nil || from > c.stored.size {
+		return
+	}
+	to = min(to, c.stored.size)
+	c.report.broken(RuleSealed, "%d postings are missing on %s that were sealed: number %d to %d", to-from+1, c.platform.Platform, from, to)
+}
+
+// compare holds a leaf against the hash that was stored of it.
+func (c *logCheck) compare(ctx context.Context, leaf ledger.Leaf, hash merkle.Hash, why string) error {
+	if c.stored == nil || leaf.Seq > c.stored.size {
+		return nil
+	}
+	want, ok, err := c.stored.leaf(ctx, leaf.Seq)
+	if err != nil {
+		return err
+	}
+	c.report.checked(RuleSealed)
+	switch {
+	case !ok:
+		c.differs = true
+		if c.stored.newlyMissing() {
+			c.report.broken(RuleSealed, "the log of %s has lost its hashes around number %d", c.platform.Platform, leaf.Seq)
+		}
+	case want != hash:
+		c.differs = true
+		if len(c.suspects) < MaxFindings {
+			c.suspects = append(c.suspects, suspect{leaf, want, why})
+		} else {
+			c.report.brokenToo(RuleSealed)
+		}
+	}
+	return nil
+}
+
+// cut forgets leaves, and holds the upper levels of the tree against what was stored.
+func (c *logCheck) cut(ctx context.Context) error {
+	full, _, err := c.tree.Cut()
+	if err != nil || c.stored == nil || c.differs {
+		return err
+	}
+	return c.upper(ctx, full)
+}
+
+func (c *logCheck) upper(ctx context.Context, full []ports.LogTile) error {
+	var made []ports.LogTile
+	var places []ports.TilePlace
+	for _, t := range full {
+		if t.Level > 0 && (t.N+1)<<(8*(t.Level+1)) <= c.stored.size {
+			made, places = append(made, t), append(places, t.TilePlace)
+		}
+	}
+	if len(made) == 0 {
+		return nil
+	}
+	kept, err := c.stored.view.LogTiles(ctx, c.platform.Platform, places)
+	for i, t := range made {
+		if err == nil && !bytes.Equal(kept[i], t.Hashes) {
+			c.report.broken(RuleSealed, "the log of %s has wrong hashes at level %d, place %d", c.platform.Platform, t.Level, t.N)
+		}
+	}
+	return err
+}
+
+// judge holds every head up to a size against the tree, which has come to it.
+func (c *logCheck) judge(ctx context.Context, upto int64) error {
+	for _, s := range c.sources {
+		for {
+			if err := c.advance(ctx, s); err != nil {
+				return err
+			}
+			if !s.open || s.head.Size > upto {
+				break
+			}
+			if err := c.fit(s); err != nil {
+				return err
+			}
+			s.open = false
+		}
+	}
+	return nil
+}
+
+// advance has the next head at hand, if there is one.
+func (c *logCheck) advance(ctx context.Context, s *headSource) (err error) {
+	if s.open {
+		return nil
+	}
+	if s.head, s.open, err = s.next(ctx); err != nil || !s.open {
+		return err
+	}
+	s.last = s.head.Size
+	c.report.checked(s.rule)
+	if err := c.signed(s.head); err != nil {
+		c.report.broken(s.rule, "%s: %v", c.name(s.head), err)
+	}
+	return nil
+}
+
+func (c *logCheck) signed(h PublishedHead) error {
+	if c.keys == nil {
+		return nil
+	}
+	return c.keys.verifies(h.Head, h.Note)
+}
+
+// fit holds the head at hand against the tree.
+func (c *logCheck) fit(s *headSource) error {
+	if c.lost == 0 && s.head.Size == c.tree.Size() {
+		root, err := c.tree.Root()
+		if err != nil {
+			return err
+		}
+		if root == s.head.Root {
+			s.fits = s.head.Size
+			c.acquit(s.head)
+			return nil
+		}
+	}
+	if s.told {
+		c.report.brokenToo(s.rule) // it says no more than the first
+		return nil
+	}
+	s.told = true
+	since := "no earlier one fits"
+	if s.fits > 0 {
+		since = fmt.Sprintf("the one of size %d fits, so what is wrong comes after number %d", s.fits, s.fits)
+	}
+	if c.lost > 0 && c.lost <= s.head.Size {
+		since = fmt.Sprintf("there is no posting number %d; %s", c.lost, since)
+	}
+	c.report.broken(s.rule, "%s does not fit the postings: %s", c.name(s.head), since)
+	return nil
+}
+
+// acquit ends suspicion of postings that a signed head covers as they are: then it is
+// the stored hashes that were changed.
+func (c *logCheck) acquit(h PublishedHead) {
+	for _, s := range c.suspects {
+		c.report.broken(RuleSealed, "the log's hash of posting number %d on %s has been changed; the posting itself fits the head of size %d",
+			s.leaf.Seq, c.platform.Platform, h.Size)
+	}
+	c.suspects = nil
+}
+
+func (c *logCheck) name(h PublishedHead) string {
+	where := ""
+	if h.Where != "" {
+		where = " (" + h.Where + ")"
+	}
+	return fmt.Sprintf("the head of size %d of %s%s", h.Size, c.platform.Platform, where)
+}
+
+// end reports what only shows when all postings have come by.
+func (c *logCheck) end(ctx context.Context, explain *explainer) error {
+	if c.stored != nil {
+		if missing := c.stored.size - c.last; missing > 0 {
+			c.report.broken(RuleSealed, "the newest %d postings are missing on %s: the log says %d were sealed, and the last one that is there has number %d",
+				missing, c.platform.Platform, c.stored.size, c.last)
+		}
+		if err := c.edge(); err != nil {
+			return err
+		}
+	}
+	for _, s := range c.sources {
+		if err := c.beyond(ctx, s); err != nil {
+			return err
+		}
+	}
+	if c.stored != nil && c.sources[0].last != c.stored.size {
+		c.report.broken(RuleHeads, "the log of %s is at size %d and its last head at size %d", c.platform.Platform, c.stored.size, c.sources[0].last)
+	}
+	for _, s := range c.suspects {
+		c.report.broken(RuleSealed, "posting %s (%s, number %d on %s) is not what was sealed: %s",
+			s.leaf.ID, s.leaf.Kind, s.leaf.Seq, c.platform.Platform, explain.sealed(s, c.suspects))
+	}
+	return nil
+}
+
+// edge holds the stored edge against the tree, if it has just come to the same size.
+func (c *logCheck) edge() error {
+	if c.lost > 0 || c.differs || c.tree.Size() != c.stored.size {
+		return nil
+	}
+	_, edge, err := c.tree.Cut()
+	if err == nil && !bytes.Equal(edge, c.stored.edge) {
+		c.report.broken(RuleSealed, "the log of %s has wrong hashes at its edge", c.platform.Platform)
+	}
+	return err
+}
+
+// beyond reports the heads that say there were more postings than there are.
+func (c *logCheck) beyond(ctx context.Context, s *headSource) error {
+	var last PublishedHead
+	for {
+		if err := c.advance(ctx, s); err != nil {
+			return err
+		}
+		if !s.open {
+			break
+		}
+		if last.Size > 0 {
+			c.report.brokenToo(s.rule)
+		}
+		last, s.open = s.head, false
+	}
+	if last.Size > 0 {
+		c.report.broken(s.rule, "the newest %d postings are missing on %s: %s says so, and the last posting that is there has number %d",
+			last.Size-c.last, c.platform.Platform, c.name(last), c.last)
+	}
+	return nil
+}
+
+func newLogCheck(report *Report, p ports.AuditPlatform, keys sealKeys) *logCheck {
+	return &logCheck{report: report, platform: p, keys: keys, tree: merkle.Empty()}
+}
+
+// published adds the heads of the platform that were kept outside, by size.
+func (c *logCheck) published(heads []PublishedHead) {
+	c.sources = append(c.sources, &headSource{rule: RulePublished, next: func(context.Context) (h PublishedHead, ok bool, err error) {
+		if len(heads) > 0 {
+			h, heads, ok = heads[0], heads[1:], true
+		}
+		return h, ok, nil
+	}})
+}
+
+// kept adds the heads that are stored beside the postings.
+func (c *logCheck) kept(view ports.AuditView) {
+	var page []ports.SignedHead
+	above, ended := int64(0), false
+	c.sources = append(c.sources, &headSource{rule: RuleHeads, next: func(ctx context.Context) (PublishedHead, bool, error) {
+		if len(page) == 0 && !ended {
+			var err error
+			if page, err = view.LogHeads(ctx, c.platform.Platform, above, headsAtOnce); err != nil {
+				return PublishedHead{}, false, err
+			}
+			ended = len(page) < headsAtOnce
+		}
+		if len(page) == 0 {
+			return PublishedHead{}, false, nil
+		}
+		h := page[0]
+		page, above = page[1:], h.Size
+		return PublishedHead{h.Head, h.Note, "sealed at " + h.Sealed.Format(time.RFC3339)}, true, nil
+	}})
+}
+
+const headsAtOnce = 1_000

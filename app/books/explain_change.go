@@ -1,0 +1,256 @@
+package books
+
+import (
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/google/uuid"
+
+	"causeway/app/merkle"
+	"causeway/core/ident"
+	"causeway/core/money"
+	"causeway/ledger"
+)
+
+// suspect is a posting that does not give the hash that was stored of it.
+type suspect struct {
+	leaf ledger.Leaf
+	want merkle.Hash
+	why  string // what its digest says was changed, if that could be told
+}
+
+// explainer says what was changed in a posting when a single change explains the hash
+// that is stored of it. It tries what such changes are made of: other accounts, amounts,
+// memos and times that it has seen nearby, and the slips of a hand. What it says is
+// certain, for the hash is then the same; what it does not find stays unsaid.
+type explainer struct {
+	accounts map[money.Currency][]string
+	known    map[accountKey]bool
+	nearby   []ledger.Leaf // the last few postings seen
+	tries    int           // how many postings may still be looked into
+}
+
+type accountKey struct {
+	currency money.Currency
+	path     string
+}
+
+const (
+	nearbyMost   = 64
+	accountsMost = 5_000 // of one currency
+)
+
+func newExplainer() *explainer {
+	return &explainer{accounts: map[money.Currency][]string{}, known: map[accountKey]bool{}, tries: MaxFindings}
+}
+
+// see remembers a posting as one of which a change may have been made.
+func (x *explainer) see(l ledger.Leaf) {
+	if len(x.nearby) == nearbyMost {
+		x.nearby = x.nearby[1:]
+	}
+	x.nearby = append(x.nearby, l)
+	for _, e := range l.Entries {
+		for _, path := range [...]string{e.Debit, e.Credit} {
+			key := accountKey{e.Currency, path}
+			if !x.known[key] && len(x.accounts[e.Currency]) < accountsMost {
+				x.known[key] = true
+				x.accounts[e.Currency] = append(x.accounts[e.Currency], path)
+			}
+		}
+	}
+}
+
+// digest says which change of the posting explains its stored digest, or "".
+func (x *explainer) digest(l ledger.Leaf, stored []byte) string {
+	if x.tries == 0 || len(stored) != len(merkle.Hash{}) {
+		return ""
+	}
+	x.tries--
+	want := [32]byte(stored)
+	return x.change(l, func(l ledger.Leaf) bool { return l.Digest() == want })
+}
+
+// sealed says which change explains what was sealed of a suspect.
+func (x *explainer) sealed(s suspect, all []suspect) string {
+	if s.why != "" {
+		return s.why
+	}
+	for _, other := range all {
+		for _, recorded := range [...]time.Time{s.leaf.Recorded, other.leaf.Recorded} {
+			moved := s.leaf
+			moved.Seq, moved.Recorded = other.leaf.Seq, recorded
+			if other.leaf.Seq != s.leaf.Seq && merkle.LeafHash(moved) == other.want {
+				return fmt.Sprintf("it was sealed as number %d", other.leaf.Seq)
+			}
+		}
+	}
+	if x.tries > 0 {
+		x.tries--
+		if why := x.change(s.leaf, func(l ledger.Leaf) bool { return merkle.LeafHash(l) == s.want }); why != "" {
+			return why
+		}
+	}
+	return "what it said cannot be told"
+}
+
+// change looks for the one change that makes a posting what it was.
+func (x *explainer) change(l ledger.Leaf, was func(ledger.Leaf) bool) string {
+	for _, try := range [...]func(ledger.Leaf, func(ledger.Leaf) bool) string{x.kind, x.memo, x.times, x.links, x.amount, x.account, x.entryTooMany} {
+		if why := try(l, was); why != "" {
+			return why
+		}
+	}
+	return ""
+}
+
+func (x *explainer) kind(l ledger.Leaf, was func(ledger.Leaf) bool) string {
+	is := l.Kind
+	for _, l.Kind = range ledger.Kinds() {
+		if was(l) {
+			return fmt.Sprintf("its kind was %s and is %s", l.Kind, is)
+		}
+	}
+	return ""
+}
+
+func (x *explainer) memo(l ledger.Leaf, was func(ledger.Leaf) bool) string {
+	is := l.Memo
+	memos := []string{""}
+	for _, n := range x.nearby {
+		memos = append(memos, n.Memo)
+	}
+	for _, l.Memo = range memos {
+		if was(l) {
+			return fmt.Sprintf("its memo was %q and is %q", l.Memo, is)
+		}
+	}
+	return ""
+}
+
+func (x *explainer) times(l ledger.Leaf, was func(ledger.Leaf) bool) string {
+	moments := func(is time.Time) []time.Time {
+		list := []time.Time{l.Recorded}
+		for _, n := range x.nearby {
+			list = append(list, n.Effective, n.Recorded)
+		}
+		for days := 1; days <= 400; days++ {
+			list = append(list, is.AddDate(0, 0, days), is.AddDate(0, 0, -days))
+		}
+		for hours := 1; hours < 48; hours++ {
+			list = append(list, is.Add(time.Duration(hours)*time.Hour), is.Add(-time.Duration(hours)*time.Hour))
+		}
+		return list
+	}
+	other := l
+	for _, other.Effective = range moments(l.Effective) {
+		if was(other) {
+			return fmt.Sprintf("its effective time was %s and is %s", other.Effective.Format(time.RFC3339Nano), l.Effective.Format(time.RFC3339Nano))
+		}
+	}
+	other = l
+	for _, other.Recorded = range moments(l.Recorded) {
+		if was(other) && !other.Recorded.Equal(l.Recorded) {
+			return fmt.Sprintf("its recorded time was %s and is %s", other.Recorded.Format(time.RFC3339Nano), l.Recorded.Format(time.RFC3339Nano))
+		}
+	}
+	return ""
+}
+
+func (x *explainer) links(l ledger.Leaf, was func(ledger.Leaf) bool) string {
+	transactions, reversed := []ident.Transaction{{}}, []uuid.UUID{uuid.Nil}
+	for _, n := range x.nearby {
+		transactions, reversed = append(transactions, n.Transaction), append(reversed, n.ID)
+	}
+	other := l
+	for _, other.Transaction = range transactions {
+		if was(other) {
+			return fmt.Sprintf("its transaction was %s and is %s", orNone(other.Transaction.IsZero(), other.Transaction), orNone(l.Transaction.IsZero(), l.Transaction))
+		}
+	}
+	other = l
+	for _, other.Reverses = range reversed {
+		if was(other) {
+			return fmt.Sprintf("it reversed %s and says %s", orNone(other.Reverses == uuid.Nil, other.Reverses), orNone(l.Reverses == uuid.Nil, l.Reverses))
+		}
+	}
+	return ""
+}
+
+func orNone(none bool, id fmt.Stringer) string {
+	if none {
+		return "none"
+	}
+	return id.String()
+}
+
+func (x *explainer) amount(l ledger.Leaf, was func(ledger.Leaf) bool) string {
+	for i, is := range l.Entries {
+		l.Entries = slices.Clone(l.Entries)
+		try := func(amount int64) bool {
+			l.Entries[i].Amount = amount
+			return amount > 0 && amount != is.Amount && was(l)
+		}
+		for _, amount := range x.amounts(is.Amount) {
+			if try(amount) {
+				return fmt.Sprintf("the amount of entry %d was %d %s and is %d", i+1, amount, is.Currency, is.Amount)
+			}
+		}
+		l.Entries[i] = is
+	}
+	return ""
+}
+
+// amounts are those that one may have been made of.
+func (x *explainer) amounts(is int64) (list []int64) {
+	for _, n := range x.nearby {
+		for _, e := range n.Entries {
+			list = append(list, e.Amount)
+		}
+	}
+	for by := int64(10); by <= 1_000_000_000; by *= 10 {
+		list = append(list, is/by)
+		if is <= ledger.MaxAmount/by {
+			list = append(list, is*by)
+		}
+		for digit := int64(1); digit < 10; digit++ { // one digit was another
+			list = append(list, is+digit*by, is-digit*by)
+		}
+	}
+	for by := int64(1); by <= 1_000; by++ {
+		list = append(list, is+by, is-by)
+	}
+	return list
+}
+
+func (x *explainer) account(l ledger.Leaf, was func(ledger.Leaf) bool) string {
+	for i, is := range l.Entries {
+		l.Entries = slices.Clone(l.Entries)
+		if l.Entries[i].Debit, l.Entries[i].Credit = is.Credit, is.Debit; was(l) {
+			return fmt.Sprintf("entry %d was %s → %s and is the other way round", i+1, is.Credit, is.Debit)
+		}
+		l.Entries[i] = is
+		for _, path := range x.accounts[is.Currency] {
+			if l.Entries[i].Debit = path; was(l) {
+				return fmt.Sprintf("entry %d debited %s and says %s", i+1, path, is.Debit)
+			}
+			l.Entries[i].Debit = is.Debit
+			if l.Entries[i].Credit = path; was(l) {
+				return fmt.Sprintf("entry %d credited %s and says %s", i+1, path, is.Credit)
+			}
+			l.Entries[i].Credit = is.Credit
+		}
+	}
+	return ""
+}
+
+func (x *explainer) entryTooMany(l ledger.Leaf, was func(ledger.Leaf) bool) string {
+	entries := l.Entries
+	for i := range entries {
+		if l.Entries = slices.Delete(slices.Clone(entries), i, i+1); was(l) {
+			return fmt.Sprintf("entry %d was not there", i+1)
+		}
+	}
+	return ""
+}

@@ -1,0 +1,128 @@
+package sealing
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/google/uuid"
+
+	"causeway/app/merkle"
+	"causeway/core/fault"
+	"causeway/core/ident"
+	"causeway/ledger"
+	"causeway/ports"
+)
+
+// Standing is how a platform's log stands.
+func (s *Sealing) Standing(ctx context.Context, p ident.Platform) (ports.LogStanding, error) {
+	return s.Log.Standing(ctx, p)
+}
+
+// Heads lists the heads of a platform.
+func (s *Sealing) Heads(ctx context.Context, p ident.Platform, f ports.HeadFilter) (ports.HeadPage, error) {
+	return s.Log.Heads(ctx, p, f)
+}
+
+// Keys are the public halves of all keys that ever signed heads.
+func (s *Sealing) Keys(ctx context.Context) ([]ports.HeadKey, error) { return s.Signer.Keys(ctx) }
+
+// Inclusion proves that a posting is in the log that a head is of.
+type Inclusion struct {
+	Leaf ledger.Leaf
+	Hash merkle.Hash // of the leaf
+	Head ports.SignedHead
+	Path []merkle.Hash
+}
+
+// Inclusion proves that a posting is covered by the head of a size, the last one for
+// zero.
+//
+// Errors: NOT_FOUND without such a posting, CONFLICT while no head covers it, and
+// INVALID_INPUT for a size that no head has or that does not reach it.
+func (s *Sealing) Inclusion(ctx context.Context, p ident.Platform, posting uuid.UUID, size int64) (Inclusion, error) {
+	leaf, found, err := s.Log.Leaf(ctx, p, posting)
+	if err != nil {
+		return Inclusion{}, err
+	}
+	if !found {
+		return Inclusion{}, fault.New(fault.NotFound, "There is no posting with this id. Check postingId.")
+	}
+	at, err := s.Log.Standing(ctx, p)
+	if err != nil {
+		return Inclusion{}, err
+	}
+	if leaf.Seq > at.Head.Size {
+		return Inclusion{}, fault.New(fault.Conflict, "The posting is number %d and the last head covers %d. Ask again in a moment: new postings are sealed every %s.",
+			leaf.Seq, at.Head.Size, s.Every)
+	}
+	head, err := s.head(ctx, p, at, "size", size)
+	if err != nil {
+		return Inclusion{}, err
+	}
+	if leaf.Seq > head.Size {
+		return Inclusion{}, fault.Invalid(fault.Field{Field: "size", Message: fmt.Sprintf("must be at least %d, the number of the posting", leaf.Seq)})
+	}
+	path, hash, err := s.stored(ctx, p, at).Inclusion(leaf.Seq-1, head.Size)
+	if err != nil {
+		return Inclusion{}, fmt.Errorf("prove posting %s: %w", posting, err)
+	}
+	if hash != merkle.LeafHash(leaf) {
+		return Inclusion{}, fmt.Errorf("posting %s, number %d of %s, is not what was sealed", posting, leaf.Seq, p)
+	}
+	return Inclusion{leaf, hash, head, path}, nil
+}
+
+// Consistency proves that the log of one head goes on in the log of a later one.
+type Consistency struct {
+	From, To ports.SignedHead
+	Path     []merkle.Hash
+}
+
+// Consistency proves that what the head of one size covers was left as it was up to the
+// head of another size, the last one for zero. INVALID_INPUT for sizes that no head has
+// or that are the wrong way round.
+func (s *Sealing) Consistency(ctx context.Context, p ident.Platform, from, to int64) (Consistency, error) {
+	at, err := s.Log.Standing(ctx, p)
+	if err != nil {
+		return Consistency{}, err
+	}
+	later, err := s.head(ctx, p, at, "to", to)
+	if err != nil {
+		return Consistency{}, err
+	}
+	if from > later.Size {
+		return Consistency{}, fault.Invalid(fault.Field{Field: "from", Message: fmt.Sprintf("must not be above %d, the size of the later head", later.Size)})
+	}
+	earlier, err := s.head(ctx, p, at, "from", from)
+	if err != nil {
+		return Consistency{}, err
+	}
+	path, err := s.stored(ctx, p, at).Consistency(earlier.Size, later.Size)
+	if err != nil {
+		return Consistency{}, fmt.Errorf("prove the log of %s from %d to %d: %w", p, earlier.Size, later.Size, err)
+	}
+	return Consistency{earlier, later, path}, nil
+}
+
+// head is the head of a size, the last one for zero.
+func (s *Sealing) head(ctx context.Context, p ident.Platform, at ports.LogStanding, field string, size int64) (ports.SignedHead, error) {
+	if (size == 0 || size == at.Head.Size) && at.Head.Size > 0 {
+		return at.Head, nil
+	}
+	if size > 0 && size < at.Head.Size {
+		page, err := s.Log.Heads(ctx, p, ports.HeadFilter{Size: size, Limit: 1})
+		if err != nil {
+			return ports.SignedHead{}, err
+		}
+		if len(page.Heads) > 0 {
+			return page.Heads[0], nil
+		}
+	}
+	return ports.SignedHead{}, fault.Invalid(fault.Field{Field: field, Message: "must be the size of a head; GET /ledger/log/heads lists them"})
+}
+
+func (s *Sealing) stored(ctx context.Context, p ident.Platform, at ports.LogStanding) merkle.Stored {
+	return merkle.Stored{Size: at.Head.Size, Root: at.Head.Root, Edge: at.Edge, Fetch: func(places []ports.TilePlace) ([][]byte, error) {
+		return s.Log.Tiles(ctx, p, places)
+	}}
+}

@@ -1,0 +1,48 @@
+package sealing
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+)
+
+const (
+	// lease is how long a process may take to bring heads out before another tries.
+	lease = 30 * time.Second
+	// together is how many heads of a platform are brought out at once.
+	together = 100
+)
+
+// PublishDue brings out every head that is not known to be outside. What fails stays
+// due, in its order.
+func (s *Sealing) PublishDue(ctx context.Context) error {
+	if s.Sink == nil {
+		return nil
+	}
+	var wrong []error
+	for {
+		taken, err := s.Log.TakeUnpublished(ctx, s.Clock.Now(), lease, together)
+		if err != nil {
+			return errors.Join(append(wrong, err)...)
+		}
+		if len(taken) == 0 {
+			return errors.Join(wrong...)
+		}
+		for _, t := range taken {
+			if ctx.Err() != nil {
+				return ctx.Err()
+			}
+			if len(t.Heads) == 0 {
+				continue
+			}
+			if err := s.Sink.Publish(ctx, t.Heads); err != nil {
+				wrong = append(wrong, fmt.Errorf("publish heads of %s: %w", t.Platform, err))
+				continue
+			}
+			if err := s.Log.Published(ctx, t.Platform, t.Heads[len(t.Heads)-1].Size); err != nil {
+				return errors.Join(append(wrong, err)...)
+			}
+		}
+	}
+}

@@ -1,0 +1,166 @@
+// Package sealing writes the log of postings: it gathers each platform's new postings
+// into a Merkle tree, signs heads of it, brings them out of the database, and proves
+// what is in it.
+//
+// It follows the books and never changes them; posting never waits for it. What does
+// not say what was posted is not sealed.
+package sealing
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/sirupsen/logrus"
+
+	"causeway/app/merkle"
+	"causeway/core/ident"
+	"causeway/ledger"
+	"causeway/ports"
+)
+
+const (
+	// most is how many postings one head adds at most: what waits longer than that gets
+	// several heads.
+	most = 50_000
+	// piece is after how many leaves full tiles are written.
+	piece = 4_096
+)
+
+// Config is what sealing needs.
+type Config struct {
+	Log    ports.LedgerLog
+	Signer ports.HeadSigner
+	// Sink is where heads go outside of the database; nil for nowhere.
+	Sink   ports.HeadSink
+	Clock  ports.Clock
+	Logger *logrus.Entry
+	// Every is how long a posting may be without a head.
+	Every time.Duration
+}
+
+// Sealing are the use cases around the log.
+type Sealing struct{ Config }
+
+// New makes the use cases.
+func New(c Config) *Sealing { return &Sealing{c} }
+
+// Run seals and publishes until ctx ends. Any number of processes may run it on one
+// database.
+func (s *Sealing) Run(ctx context.Context) {
+	tick := time.NewTicker(s.Every)
+	defer tick.Stop()
+	for {
+		if err := s.SealDue(ctx); err != nil && ctx.Err() == nil {
+			s.Logger.WithError(err).Error("postings could not be sealed and will be tried again")
+		}
+		if err := s.PublishDue(ctx); err != nil && ctx.Err() == nil {
+			s.Logger.WithError(err).Error("heads of the ledger's log could not be published and will be tried again; none is lost")
+		}
+		select {
+		case <-ctx.Done():
+			return
+		case <-tick.C:
+		}
+	}
+}
+
+// SealDue seals what is new on every platform. One that cannot be sealed holds up no
+// other.
+func (s *Sealing) SealDue(ctx context.Context) error {
+	due, err := s.Log.Due(ctx)
+	if err != nil {
+		return err
+	}
+	var wrong []error
+	for _, p := range due {
+		if ctx.Err() != nil {
+			return ctx.Err()
+		}
+		if err := s.seal(ctx, p); err != nil {
+			wrong = append(wrong, fmt.Errorf("seal the postings of %s: %w", p, err))
+		}
+	}
+	return errors.Join(wrong...)
+}
+
+// seal seals what is new on one platform, unless somebody else does.
+func (s *Sealing) seal(ctx context.Context, p ident.Platform) error {
+	for more := true; more; {
+		held, err := s.Log.Seal(ctx, p, func(ctx context.Context, w ports.LogWriter) (err error) {
+			more, err = s.sealNext(ctx, p, w)
+			return err
+		})
+		if err != nil || !held {
+			return err
+		}
+	}
+	return nil
+}
+
+// sealNext adds the next postings to the tree and signs a head, and tells whether there
+// are more.
+func (s *Sealing) sealNext(ctx context.Context, p ident.Platform, w ports.LogWriter) (more bool, err error) {
+	from, edge := w.At()
+	upto := min(w.Postings(), from+most)
+	if upto <= from {
+		return false, nil
+	}
+	tree, err := merkle.Continue(from, edge)
+	if err != nil {
+		return false, err
+	}
+	put := func() error {
+		full, now, err := tree.Cut()
+		if err != nil {
+			return err
+		}
+		edge = now
+		return w.Add(ctx, full)
+	}
+	err = w.Read(ctx, from, upto, func(a ports.AuditPosting) error {
+		leaf, err := leafOf(a, tree.Size()+1)
+		if err != nil {
+			return err
+		}
+		if err := tree.Add(merkle.LeafHash(leaf)); err != nil {
+			return err
+		}
+		if tree.Size()%piece == 0 {
+			return put()
+		}
+		return nil
+	})
+	if err == nil && tree.Size() != upto {
+		err = fmt.Errorf("%d postings are missing after number %d", upto-tree.Size(), tree.Size())
+	}
+	if err != nil {
+		return false, err
+	}
+	if err := put(); err != nil {
+		return false, err
+	}
+	root, err := tree.Root()
+	if err != nil {
+		return false, err
+	}
+	head := ports.SignedHead{Head: ledger.Head{Platform: p, Size: upto, Root: root}, Sealed: s.Clock.Now()}
+	if head.Note, err = s.Signer.Sign(ctx, head.Head); err != nil {
+		return false, err
+	}
+	return w.Postings() > upto, w.Seal(ctx, head, edge)
+}
+
+// leafOf is the leaf of a posting that says what was posted, under its number.
+func leafOf(a ports.AuditPosting, seq int64) (ledger.Leaf, error) {
+	if !a.Found || a.Seq != seq {
+		return ledger.Leaf{}, fmt.Errorf("posting number %d is not there; check the ledger", seq)
+	}
+	posting := a.Whole()
+	if digest := posting.Digest(); !bytes.Equal(digest[:], a.Digest) {
+		return ledger.Leaf{}, fmt.Errorf("posting %s, number %d, does not say what was posted; check the ledger", posting.ID, a.Seq)
+	}
+	return ledger.Leaf{Posting: posting, Seq: a.Seq, Recorded: a.Recorded}, nil
+}
