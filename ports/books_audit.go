@@ -24,6 +24,8 @@ type AuditView interface {
 	// Postings streams postings with their entries in the order of their numbers.
 	// Entries without a posting come as one that is not Found.
 	Postings(ctx context.Context, p ident.Platform, each func(AuditPosting) error) error
+	// PostingsTo streams those from number 1 up to another.
+	PostingsTo(ctx context.Context, p ident.Platform, upto int64, each func(AuditPosting) error) error
 	// Accounts streams the accounts in the order of their numbers, each with what
 	// touches it in the order of postings.
 	Accounts(ctx context.Context, p ident.Platform, visitor AccountVisitor) error

@@ -152,6 +152,9 @@ func (db *DB) BookReader() ports.BookReader { return books.NewReader(db.books, d
 // Finance is the ledger as finance teams ask for it.
 func (db *DB) Finance() ports.Finance { return books.NewReader(db.books, db.pool) }
 
+// Log is the log of postings.
+func (db *DB) Log() *books.Log { return books.NewLog(db.books, db.pool) }
+
 // Pool is for adapters that need a connection of their own.
 func (db *DB) Pool() *pgxpool.Pool { return db.pool }
 

@@ -51,3 +51,15 @@ func (b *Books) EntriesOf(ctx context.Context, platform ident.Platform, transact
 		filter.After = page.Entries[len(page.Entries)-1].Place
 	}
 }
+
+// Platforms lists the platforms that anything in the books belongs to.
+func (b *Books) Platforms(ctx context.Context) (platforms []ident.Platform, err error) {
+	err = b.audit.Snapshot(ctx, func(ctx context.Context, view ports.AuditView) error {
+		found, err := view.Platforms(ctx)
+		for _, p := range found {
+			platforms = append(platforms, p.Platform)
+		}
+		return err
+	})
+	return platforms, err
+}

@@ -34,11 +34,11 @@ type headSource struct {
 	// next gives the following head; false at the end.
 	next func(ctx context.Context) (PublishedHead, bool, error)
 
-	head  PublishedHead
-	open  bool
-	fits  int64 // size of the last head that did
-	last  int64 // size of the last head
-	told  bool  // that one does not fit
+	head PublishedHead
+	open bool
+	fits int64 // size of the last head that did
+	last int64 // size of the last head
+	told bool  // that one does not fit
 }
 
 const logPiece = 4_096

@@ -45,6 +45,9 @@ func (c *postingCheck) check(ctx context.Context, p ports.AuditPosting) error {
 // unchanged holds a posting against its digest, and says what was changed if that can
 // be told.
 func (c *postingCheck) unchanged(p ports.AuditPosting, posting ledger.Posting) (why string) {
+	if c.explain == nil { // there are no digests
+		return ""
+	}
 	c.report.checked(RuleUnchanged)
 	leaf := ledger.Leaf{Posting: posting, Seq: p.Seq, Recorded: p.Recorded}
 	if digest := posting.Digest(); !bytes.Equal(digest[:], p.Digest) {
@@ -81,6 +84,9 @@ func (c *postingCheck) assemble(p ports.AuditPosting) ledger.Posting {
 	for i, e := range p.Entries {
 		if e.N != i+1 {
 			c.report.broken(RuleWhole, "posting %s (number %d on %s) has an entry %d in place %d", p.Posting.ID, p.Seq, c.platform.Platform, e.N, i+1)
+		}
+		if c.explain == nil {
+			continue // and no accounts
 		}
 		c.report.checked(RuleCurrency)
 		for _, side := range []ports.AuditSide{e.Debit, e.Credit} {

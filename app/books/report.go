@@ -1,6 +1,9 @@
 package books
 
-import "fmt"
+import (
+	"fmt"
+	"slices"
+)
 
 // Rule is one thing that must hold of the books.
 type Rule string
@@ -20,6 +23,7 @@ const (
 	RuleExplained   Rule = "postings explain the state of their transaction"
 	RuleSealed      Rule = "postings are what was sealed in the log"
 	RuleHeads       Rule = "signed heads fit the postings"
+	RuleExport      Rule = "the export is as it was written"
 	RulePublished   Rule = "heads kept outside fit the postings"
 )
 
@@ -79,10 +83,8 @@ func (r *Report) add(rule Rule, unit string) {
 }
 
 func (r *Report) of(rule Rule) *RuleReport {
-	for i := range r.Rules {
-		if r.Rules[i].Rule == rule {
-			return &r.Rules[i]
-		}
+	if i := r.find(rule); i >= 0 {
+		return &r.Rules[i]
 	}
 	panic("a rule that is not in the report: " + string(rule))
 }
@@ -99,3 +101,7 @@ func (r *Report) broken(rule Rule, format string, args ...any) {
 
 // brokenToo counts a place that a finding told already covers.
 func (r *Report) brokenToo(rule Rule) { r.of(rule).Broken++ }
+
+func (r *Report) find(rule Rule) int {
+	return slices.IndexFunc(r.Rules, func(line RuleReport) bool { return line.Rule == rule })
+}

@@ -88,6 +88,9 @@ func (d devCommand) serve(ctx context.Context, out io.Writer, log *logrus.Logger
 	if d.RatesKeep == "" {
 		d.RatesKeep = filepath.Join(d.Data, "rates.xml")
 	}
+	if d.Heads == "" {
+		d.Heads = filepath.Join(d.Data, "heads")
+	}
 	h, err := build(ctx, d.common, url, key, log)
 	if err != nil {
 		return err

@@ -36,6 +36,7 @@ import (
 	"causeway/app/platforms"
 	"causeway/app/quoting"
 	"causeway/app/receiving"
+	"causeway/app/sealing"
 	"causeway/app/simulate"
 	"causeway/core/event"
 	"causeway/core/platform"
@@ -64,6 +65,7 @@ type house struct {
 	enquiries  *enquiries.Enquiries
 	finance    *finance.Finance
 	notify     *notify.Notify
+	sealing    *sealing.Sealing
 	reference  *ecb.Rates // nil unless the settings ask for it
 }
 
@@ -93,7 +95,7 @@ func build(ctx context.Context, c common, databaseURL string, masterKey [32]byte
 	if err != nil {
 		return nil, err
 	}
-	if err := errors.Join(migrations.Check(ctx, h.db.SQL()), h.openWebhooks(masterKey, made)); err != nil {
+	if err := errors.Join(migrations.Check(ctx, h.db.SQL()), h.openWebhooks(masterKey, made), h.openSealing(masterKey, made)); err != nil {
 		h.db.Close()
 		return nil, err
 	}
@@ -196,6 +198,7 @@ func (h *house) run(ctx context.Context, listener net.Listener, workers bool) er
 		all.Go(func() { h.onboarding.Run(working) })
 		all.Go(func() { h.receiving.Run(working) })
 		all.Go(func() { h.notify.Run(working) })
+		all.Go(func() { h.sealing.Run(working) })
 		all.Go(func() { h.keepHouse(working, h.chores()) })
 	}
 	// Describing the interface took memory that serving it does not need.

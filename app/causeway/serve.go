@@ -32,6 +32,9 @@ func (s serveCommand) Run(ctx context.Context) error {
 	}
 	defer h.close()
 	log.WithField("address", h.baseURL(listener.Addr())).Info("serving")
+	if s.Heads == "" && !s.NoWorkers {
+		log.Warn("the heads of the ledger's log stay inside the database, where they cannot show that its end was cut off: set CAUSEWAY_HEADS")
+	}
 	return h.run(ctx, listener, !s.NoWorkers)
 }
 

@@ -40,6 +40,7 @@ type common struct {
 	LogLevel         string        `env:"CAUSEWAY_LOG_LEVEL" default:"info" enum:"debug,info,warning,error" help:"Least important line to log: debug, info, warning or error."`
 	LogFormat        string        `env:"CAUSEWAY_LOG_FORMAT" default:"text" enum:"text,json" help:"Lines as text or json."`
 	rateSettings
+	sealSettings
 }
 
 // check refuses wrong values by the name of their setting.
@@ -67,6 +68,7 @@ func (c common) check() error {
 		refuse("--request-timeout (CAUSEWAY_REQUEST_TIMEOUT)", "from 1s to 5m", c.RequestTimeout)
 	}
 	c.checkRates(refuse)
+	c.checkSealing(refuse)
 	if _, err := c.proxies(); err != nil {
 		refuse("--trusted-proxies (CAUSEWAY_TRUSTED_PROXIES)", "networks such as 10.0.0.0/8", strings.Join(c.TrustedProxies, ","))
 	}

@@ -28,13 +28,18 @@ SELECT e.seq, e.n, e.debit_account, d.path, d.currency, e.credit_account, c.path
 FROM ledger_entries e
 LEFT JOIN ledger_accounts d ON d.platform_id = e.platform_id AND d.id = e.debit_account
 LEFT JOIN ledger_accounts c ON c.platform_id = e.platform_id AND c.id = e.credit_account
-WHERE e.platform_id = $1 AND e.seq > $2 AND e.seq <= $3
-ORDER BY e.seq, e.n`
+WHERE e.platform_id = $1 AND (e.seq, e.n) > ($2, $3) AND e.seq <= $4
+ORDER BY e.seq, e.n LIMIT $5`
 )
 
 // Postings is as ports.AuditView says.
 func (v *auditView) Postings(ctx context.Context, p ident.Platform, each func(ports.AuditPosting) error) error {
 	return v.postingsBetween(ctx, p, math.MinInt64, math.MaxInt64, each)
+}
+
+// PostingsTo is as ports.AuditView says.
+func (v *auditView) PostingsTo(ctx context.Context, p ident.Platform, upto int64, each func(ports.AuditPosting) error) error {
+	return v.postingsBetween(ctx, p, 0, upto, each)
 }
 
 // postingsBetween streams the postings with a number above one and up to another, step
@@ -90,11 +95,7 @@ func (v *auditView) mergeEntries(ctx context.Context, p ident.Platform, after, u
 		orphan = ports.AuditPosting{}
 		return each(lost)
 	}
-	err := planned(ctx, v.tx, auditEntries, []any{dbID(p.UUID()), after, upto}, func(rows pgx.Rows) error {
-		seq, e, err := scanAuditEntry(rows)
-		if err != nil {
-			return err
-		}
+	err := v.entriesBetween(ctx, p, after, upto, func(seq int64, e ports.AuditEntry) error {
 		if len(orphan.Entries) > 0 && orphan.Seq != seq {
 			if err := flush(); err != nil {
 				return err
@@ -115,7 +116,7 @@ func (v *auditView) mergeEntries(ctx context.Context, p ident.Platform, after, u
 		return nil
 	})
 	if err != nil {
-		return wrapped("audit entries", err)
+		return err
 	}
 	if err := flush(); err != nil {
 		return err
@@ -127,6 +128,40 @@ func (v *auditView) mergeEntries(ctx context.Context, p ident.Platform, after, u
 	}
 	return nil
 }
+
+// entriesBetween streams the entries with a number above one and up to another. It
+// holds some and none is being read while it calls, so that the caller may ask for
+// something else meanwhile.
+func (v *auditView) entriesBetween(ctx context.Context, p ident.Platform, after, upto int64, each func(int64, ports.AuditEntry) error) error {
+	type numbered struct {
+		seq int64
+		ports.AuditEntry
+	}
+	n := math.MaxInt16 // of the number before the first
+	for {
+		var held []numbered
+		err := planned(ctx, v.tx, auditEntries, []any{dbID(p.UUID()), after, int16(n), upto, entryStep}, func(rows pgx.Rows) error {
+			seq, e, err := scanAuditEntry(rows)
+			held = append(held, numbered{seq, e})
+			return err
+		})
+		if err != nil {
+			return wrapped("audit entries", err)
+		}
+		for _, e := range held {
+			if err := each(e.seq, e.AuditEntry); err != nil {
+				return err
+			}
+		}
+		if len(held) < entryStep {
+			return nil
+		}
+		after, n = held[len(held)-1].seq, held[len(held)-1].N
+	}
+}
+
+// entryStep is how many entries are held at once.
+const entryStep = 4 * auditStep
 
 func scanAuditEntry(rows pgx.Rows) (seq int64, e ports.AuditEntry, err error) {
 	var (

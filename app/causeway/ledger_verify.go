@@ -1,0 +1,90 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+
+	"causeway/adapters/heads"
+	"causeway/adapters/postgres"
+	"causeway/app/books"
+)
+
+type ledgerVerifyCommand struct {
+	where
+	Heads  []string `name:"heads" aliases:"head" sep:"none" help:"Heads that were kept outside of the database: a folder, a file, or an http or https address. May be given several times." placeholder:"WHERE"`
+	Key    []string `sep:"none" help:"The key that heads must be signed with, as GET /ledger/log/keys shows it. Without it, the stored keys are believed." placeholder:"KEY"`
+	Export string   `help:"Verify this export of a log, without any database. Needs --heads." type:"existingfile" placeholder:"FILE"`
+}
+
+func (l ledgerVerifyCommand) Run(ctx context.Context, out io.Writer) error {
+	against, err := l.verification(ctx)
+	if err != nil {
+		return err
+	}
+	if l.Export != "" {
+		return l.export(ctx, out, against)
+	}
+	return l.in(ctx, func(db *postgres.DB) error {
+		report, err := booksOf(db).Verify(ctx, against)
+		if err != nil {
+			return err
+		}
+		return writeReport(out, report)
+	})
+}
+
+func (l ledgerVerifyCommand) verification(ctx context.Context) (v books.Verification, err error) {
+	for _, text := range l.Key {
+		key, err := books.ParseLogKey(text)
+		if err != nil {
+			return v, fmt.Errorf("--key: %w", err)
+		}
+		v.Keys = append(v.Keys, key)
+	}
+	for _, where := range l.Heads {
+		found, err := readHeads(ctx, where)
+		if err != nil {
+			return v, fmt.Errorf("--heads: %w", err)
+		}
+		v.Published = append(v.Published, found...)
+	}
+	return v, nil
+}
+
+func readHeads(ctx context.Context, where string) (found []books.PublishedHead, err error) {
+	sources, err := heads.Open(ctx, where)
+	if err != nil {
+		return nil, err
+	}
+	for _, source := range sources {
+		some, wrong := books.ReadHeads(source.Name, source.Text)
+		err = errors.Join(err, wrong, source.Text.Close())
+		found = append(found, some...)
+	}
+	return found, err
+}
+
+// export verifies a file.
+func (l ledgerVerifyCommand) export(ctx context.Context, out io.Writer, against books.Verification) error {
+	if len(against.Published) == 0 {
+		return errors.New("--export needs --heads: an export is proved by a head that was kept apart from it")
+	}
+	file, err := os.Open(l.Export)
+	if err != nil {
+		return err
+	}
+	defer file.Close()
+	report, err := books.VerifyExport(ctx, file, against)
+	if err != nil {
+		return fmt.Errorf("%s: %w", l.Export, err)
+	}
+	if len(against.Keys) == 0 {
+		if _, err := fmt.Fprint(out, "The signatures of the heads were not verified: that needs --key.\n\n"); err != nil {
+			return err
+		}
+	}
+	return writeReport(out, report)
+}
