@@ -29,6 +29,8 @@ type AuditView interface {
 	// Accounts streams the accounts in the order of their numbers, each with what
 	// touches it in the order of postings.
 	Accounts(ctx context.Context, p ident.Platform, visitor AccountVisitor) error
+	// SomeAccounts reads the oldest accounts, at most so many.
+	SomeAccounts(ctx context.Context, p ident.Platform, most int) ([]ledger.Account, error)
 	// Reversals streams each reversal with the posting it names; false when there is
 	// none. Reversals of the same posting follow each other.
 	Reversals(ctx context.Context, p ident.Platform, each func(reversal, original NumberedPosting, found bool) error) error

@@ -4,6 +4,7 @@ import (
 	"context"
 	"slices"
 
+	"causeway/ledger"
 	"causeway/ports"
 )
 
@@ -90,7 +91,9 @@ func (v Verification) on(ctx context.Context, view ports.AuditView, platforms []
 
 func (b *Books) checkPlatform(ctx context.Context, view ports.AuditView, report *Report, p ports.AuditPlatform, v *Verification) ([]story, error) {
 	totals := totals{}
-	postings := &postingCheck{report: report, platform: p, totals: totals, explain: newExplainer()}
+	postings := &postingCheck{report: report, platform: p, totals: totals, explain: newExplainer(func(most int) ([]ledger.Account, error) {
+		return view.SomeAccounts(ctx, p.Platform, most)
+	})}
 	if v != nil {
 		var err error
 		postings.log = newLogCheck(report, p, v.Keys)

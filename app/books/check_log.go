@@ -44,7 +44,7 @@ type headSource struct {
 const logPiece = 4_096
 
 // add takes a posting in the order of numbers.
-func (c *logCheck) add(ctx context.Context, a ports.AuditPosting, posting ledger.Posting, why string) error {
+func (c *logCheck) add(ctx context.Context, a ports.AuditPosting, posting ledger.Posting, why string, near []ledger.Leaf) error {
 	if a.Seq <= c.last { // below the first number, or a number that is there twice
 		c.lose(max(a.Seq, 1))
 		return nil
@@ -59,7 +59,7 @@ func (c *logCheck) add(ctx context.Context, a ports.AuditPosting, posting ledger
 	c.last = a.Seq
 	leaf := ledger.Leaf{Posting: posting, Seq: a.Seq, Recorded: a.Recorded}
 	hash := merkle.LeafHash(leaf)
-	if err := c.compare(ctx, leaf, hash, why); err != nil {
+	if err := c.compare(ctx, leaf, hash, why, near); err != nil {
 		return err
 	}
 	if c.lost == 0 {
@@ -91,7 +91,7 @@ func (c *logCheck) gone(from, to int64) {
 }
 
 // compare holds a leaf against the hash that was stored of it.
-func (c *logCheck) compare(ctx context.Context, leaf ledger.Leaf, hash merkle.Hash, why string) error {
+func (c *logCheck) compare(ctx context.Context, leaf ledger.Leaf, hash merkle.Hash, why string, near []ledger.Leaf) error {
 	if c.stored == nil || leaf.Seq > c.stored.size {
 		return nil
 	}
@@ -109,7 +109,7 @@ func (c *logCheck) compare(ctx context.Context, leaf ledger.Leaf, hash merkle.Ha
 	case want != hash:
 		c.differs = true
 		if len(c.suspects) < MaxFindings {
-			c.suspects = append(c.suspects, suspect{leaf, want, why})
+			c.suspects = append(c.suspects, suspect{leaf, want, why, near})
 		} else {
 			c.report.brokenToo(RuleSealed)
 		}

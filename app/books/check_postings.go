@@ -39,7 +39,11 @@ func (c *postingCheck) check(ctx context.Context, p ports.AuditPosting) error {
 	if c.log == nil {
 		return nil
 	}
-	return c.log.add(ctx, p, posting, why)
+	var near []ledger.Leaf
+	if c.explain != nil {
+		near = c.explain.nearby
+	}
+	return c.log.add(ctx, p, posting, why, near)
 }
 
 // unchanged holds a posting against its digest, and says what was changed if that can

@@ -18,6 +18,7 @@ type suspect struct {
 	leaf ledger.Leaf
 	want merkle.Hash
 	why  string // what its digest says was changed, if that could be told
+	near []ledger.Leaf
 }
 
 // explainer says what was changed in a posting when a single change explains the hash
@@ -25,24 +26,21 @@ type suspect struct {
 // memos and times that it has seen nearby, and the slips of a hand. What it says is
 // certain, for the hash is then the same; what it does not find stays unsaid.
 type explainer struct {
+	// load reads accounts of the platform, at most so many. It is called when the first
+	// is wanted.
+	load     func(most int) ([]ledger.Account, error)
 	accounts map[money.Currency][]string
-	known    map[accountKey]bool
 	nearby   []ledger.Leaf // the last few postings seen
 	tries    int           // how many postings may still be looked into
 }
 
-type accountKey struct {
-	currency money.Currency
-	path     string
-}
-
 const (
 	nearbyMost   = 64
-	accountsMost = 5_000 // of one currency
+	accountsMost = 10_000
 )
 
-func newExplainer() *explainer {
-	return &explainer{accounts: map[money.Currency][]string{}, known: map[accountKey]bool{}, tries: MaxFindings}
+func newExplainer(load func(most int) ([]ledger.Account, error)) *explainer {
+	return &explainer{load: load, tries: 2 * MaxFindings}
 }
 
 // see remembers a posting as one of which a change may have been made.
@@ -51,15 +49,21 @@ func (x *explainer) see(l ledger.Leaf) {
 		x.nearby = x.nearby[1:]
 	}
 	x.nearby = append(x.nearby, l)
-	for _, e := range l.Entries {
-		for _, path := range [...]string{e.Debit, e.Credit} {
-			key := accountKey{e.Currency, path}
-			if !x.known[key] && len(x.accounts[e.Currency]) < accountsMost {
-				x.known[key] = true
-				x.accounts[e.Currency] = append(x.accounts[e.Currency], path)
-			}
+}
+
+// paths are those that carry a currency.
+func (x *explainer) paths(currency money.Currency) []string {
+	if x.accounts == nil {
+		x.accounts = map[money.Currency][]string{}
+		found, err := x.load(accountsMost)
+		if err != nil {
+			return nil // then it stays unsaid; the check itself will meet the error
+		}
+		for _, a := range found {
+			x.accounts[a.Currency] = append(x.accounts[a.Currency], a.Path)
 		}
 	}
+	return x.accounts[currency]
 }
 
 // digest says which change of the posting explains its stored digest, or "".
@@ -88,6 +92,7 @@ func (x *explainer) sealed(s suspect, all []suspect) string {
 	}
 	if x.tries > 0 {
 		x.tries--
+		x.nearby = s.near
 		if why := x.change(s.leaf, func(l ledger.Leaf) bool { return merkle.LeafHash(l) == s.want }); why != "" {
 			return why
 		}
@@ -231,7 +236,7 @@ func (x *explainer) account(l ledger.Leaf, was func(ledger.Leaf) bool) string {
 			return fmt.Sprintf("entry %d was %s → %s and is the other way round", i+1, is.Credit, is.Debit)
 		}
 		l.Entries[i] = is
-		for _, path := range x.accounts[is.Currency] {
+		for _, path := range x.paths(is.Currency) {
 			if l.Entries[i].Debit = path; was(l) {
 				return fmt.Sprintf("entry %d debited %s and says %s", i+1, path, is.Debit)
 			}
@@ -247,7 +252,7 @@ func (x *explainer) account(l ledger.Leaf, was func(ledger.Leaf) bool) string {
 
 func (x *explainer) entryTooMany(l ledger.Leaf, was func(ledger.Leaf) bool) string {
 	entries := l.Entries
-	for i := range entries {
+	for i := len(entries) - 1; i >= 0; i-- {
 		if l.Entries = slices.Delete(slices.Clone(entries), i, i+1); was(l) {
 			return fmt.Sprintf("entry %d was not there", i+1)
 		}

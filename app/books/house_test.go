@@ -70,6 +70,10 @@ func (h *house) books(explain books.Explain) *books.Books {
 	return books.New(storage.NewReader(h.storage, h.pool), storage.NewAudit(h.storage, h.pool), explain)
 }
 
+func (h *house) audit() ports.BookAudit { return storage.NewAudit(h.storage, h.pool) }
+
+func (h *house) log() *storage.Log { return storage.NewLog(h.storage, h.pool) }
+
 func (h *house) check(explain books.Explain) books.Report {
 	h.t.Helper()
 	report, err := h.books(explain).Check(context.Background())

@@ -58,7 +58,7 @@ ORDER BY account_id, seq, rank`
 func (v *auditView) Accounts(ctx context.Context, p ident.Platform, visitor ports.AccountVisitor) error {
 	after := int64(math.MinInt64)
 	for {
-		step, err := v.accountsAfter(ctx, p, after)
+		step, err := v.accountsAfter(ctx, p, after, auditStep)
 		if err != nil {
 			return wrapped("audit accounts", err)
 		}
@@ -88,8 +88,18 @@ func (v *auditView) Accounts(ctx context.Context, p ident.Platform, visitor port
 	}
 }
 
-func (v *auditView) accountsAfter(ctx context.Context, platform ident.Platform, after int64) (step []ports.AuditAccount, err error) {
-	err = planned(ctx, v.tx, auditAccounts, []any{dbID(platform.UUID()), after, auditStep}, func(rows pgx.Rows) error {
+// SomeAccounts is as ports.AuditView says.
+func (v *auditView) SomeAccounts(ctx context.Context, p ident.Platform, most int) ([]ledger.Account, error) {
+	found, err := v.accountsAfter(ctx, p, math.MinInt64, most)
+	accounts := make([]ledger.Account, len(found))
+	for i, a := range found {
+		accounts[i] = a.Account
+	}
+	return accounts, wrapped("audit accounts", err)
+}
+
+func (v *auditView) accountsAfter(ctx context.Context, platform ident.Platform, after int64, most int) (step []ports.AuditAccount, err error) {
+	err = planned(ctx, v.tx, auditAccounts, []any{dbID(platform.UUID()), after, most}, func(rows pgx.Rows) error {
 		var (
 			a                     ports.AuditAccount
 			path, currency, class string

@@ -1,0 +1,137 @@
+package books_test
+
+import (
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/sirupsen/logrus"
+	"github.com/sirupsen/logrus/hooks/test"
+
+	"causeway/adapters/heads"
+	made "causeway/adapters/ids"
+	"causeway/adapters/seal"
+	"causeway/app/books"
+	"causeway/app/sealing"
+	"causeway/ports"
+)
+
+type stopped time.Time
+
+func (s stopped) Now() time.Time { return time.Time(s) }
+
+// vault is a house whose postings are sealed, with what was published of it.
+type vault struct {
+	*house
+	sealing   *sealing.Sealing
+	published bytes.Buffer
+	// before is the log's row when all but the newest ten postings were sealed.
+	before struct {
+		size int64
+		edge []byte
+	}
+}
+
+// sealed is a vault with 1,223 postings, sealed at 1,208, at 1,213 and at the end.
+func sealed(t *testing.T) *vault {
+	t.Helper()
+	v := &vault{house: filled(t)}
+	v.open()
+	v.seal()
+	bob := newInternal()
+	for range 5 {
+		v.mustPost(v.deposit(bob, 1000))
+	}
+	v.seal()
+	if err := v.pool.QueryRow(t.Context(), "SELECT size, edge FROM ledger_sealed").Scan(&v.before.size, &v.before.edge); err != nil {
+		t.Fatal(err)
+	}
+	for range 10 {
+		v.mustPost(v.spend(bob, 7))
+	}
+	v.seal()
+	return v
+}
+
+func (v *vault) open() {
+	v.t.Helper()
+	key := sha256.Sum256([]byte("master"))
+	box, err := seal.New(key[:])
+	if err != nil {
+		v.t.Fatal(err)
+	}
+	quiet, _ := test.NewNullLogger()
+	log := v.log()
+	v.sealing = sealing.New(sealing.Config{Log: log, Signer: heads.NewKeyring(log, box, stopped(noon), made.New()), Sink: v, Clock: stopped(noon),
+		Logger: logrus.NewEntry(quiet), Every: time.Minute})
+}
+
+// Publish keeps heads where no superuser of the database comes.
+func (v *vault) Publish(_ context.Context, heads []ports.SignedHead) error {
+	for _, h := range heads {
+		v.published.WriteString(h.Note + "\n")
+	}
+	return nil
+}
+
+func (v *vault) seal() {
+	v.t.Helper()
+	if err := v.sealing.SealDue(v.t.Context()); err != nil {
+		v.t.Fatal(err)
+	}
+	if err := v.sealing.PublishDue(v.t.Context()); err != nil {
+		v.t.Fatal(err)
+	}
+}
+
+func (v *vault) outside() []books.PublishedHead {
+	v.t.Helper()
+	found, err := books.ReadHeads("outside.heads", strings.NewReader(v.published.String()))
+	if err != nil {
+		v.t.Fatal(err)
+	}
+	return found
+}
+
+func (v *vault) verify() books.Report {
+	v.t.Helper()
+	report, err := v.books(delivered).Verify(v.t.Context(), books.Verification{Published: v.outside()})
+	if err != nil {
+		v.t.Fatal(err)
+	}
+	return report
+}
+
+// redigest makes the digests of some postings fit what they say now, as somebody would
+// who knows how they are made; and the balances of guarded accounts.
+func (v *vault) redigest(seqs ...int64) {
+	v.t.Helper()
+	statement := fitBalances
+	err := v.audit().Snapshot(v.t.Context(), func(ctx context.Context, view ports.AuditView) error {
+		return view.Postings(ctx, v.platform, func(a ports.AuditPosting) error {
+			for _, seq := range seqs {
+				if a.Seq == seq {
+					statement += fmt.Sprintf(`; UPDATE ledger_postings SET digest = '\x%x' WHERE seq = %d`, a.Whole().Digest(), seq)
+				}
+			}
+			return nil
+		})
+	})
+	if err != nil {
+		v.t.Fatal(err)
+	}
+	v.damage(statement)
+}
+
+const fitBalances = `UPDATE ledger_balances b SET balance = (
+	SELECT coalesce(sum(CASE WHEN e.credit_account = b.account_id THEN e.amount ELSE -e.amount END), 0)
+	FROM ledger_entries e WHERE b.account_id IN (e.debit_account, e.credit_account))`
+
+// rewind makes the log what it was before the newest ten postings.
+func (v *vault) rewind() string {
+	return fmt.Sprintf(`DELETE FROM ledger_heads WHERE size > %d; UPDATE ledger_sealed SET size = %[1]d, edge = '\x%x', published = %[1]d`, v.before.size, v.before.edge)
+}
