@@ -49,6 +49,7 @@ type exchange struct {
 	err      error      // an error of our own, to be logged
 	claimed  *claimed   // nil without an idempotency key
 	replayed bool       // the answer was given before
+	text     bool       // a success is plain text
 	sent     bool       // headers are on the wire
 }
 
@@ -130,6 +131,9 @@ func (x *exchange) send() {
 	}
 	if x.out != nil && x.out.Len() > 0 && x.status != http.StatusNoContent {
 		header["Content-Type"] = jsonType
+		if x.text && x.code == "" {
+			header.Set("Content-Type", textType)
+		}
 		header["Content-Length"] = []string{strconv.Itoa(x.out.Len())}
 		x.w.WriteHeader(x.status)
 		_, _ = x.w.Write(x.out.Bytes()) // a caller who has left reads no answer

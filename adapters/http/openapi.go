@@ -166,7 +166,11 @@ func (d *document) describe(method string, op Operation, body reflect.Type, rt *
 		if outcome.Body != nil {
 			hint := op.ID + "Response"
 			media := &huma.MediaType{Schema: registry.Schema(reflect.TypeOf(outcome.Body), true, hint)}
-			response.Content = map[string]*huma.MediaType{"application/json": media}
+			contentType := "application/json"
+			if reflect.TypeOf(outcome.Body) == reflect.TypeFor[Text]() {
+				contentType = "text/plain"
+			}
+			response.Content = map[string]*huma.MediaType{contentType: media}
 		}
 		described.Responses[strconv.Itoa(outcome.Status)] = response
 	}

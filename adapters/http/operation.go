@@ -133,6 +133,10 @@ func register[In, Result, Body any](a *API, method string, op Operation, handle 
 			return op.Status, nil
 		}
 		var body any = render(result)
+		if text, ok := body.(Text); ok {
+			_, err := out.WriteString(string(text))
+			return op.Status, err
+		}
 		status := op.Status
 		if reply, ok := body.(Reply); ok {
 			if status, body = reply.Status, reply.Body; body == nil {
@@ -144,6 +148,7 @@ func register[In, Result, Body any](a *API, method string, op Operation, handle 
 	described := a.document.describe(method, op, reflect.TypeFor[Body](), rt)
 	huma.Register(a.huma, described, func(ctx context.Context, in *In) (*written, error) {
 		x := exchangeOf(ctx)
+		x.text = reflect.TypeFor[Body]() == reflect.TypeFor[Text]()
 		if c := x.claimed; c != nil {
 			c.Claim.Answer = func(result any, err error) (int, []byte) {
 				last := outcome(x, view, result, err)

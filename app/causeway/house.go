@@ -174,7 +174,7 @@ func (h *house) door(address net.Addr) (*httpapi.API, error) {
 	})
 	api.Register(door, api.Deps{Platforms: h.platforms, Onboarding: h.onboarding, Accounts: h.accounts, Internal: h.accounts,
 		Quoting: h.quoting, Payments: h.payments, Receiving: h.receiving, Enquiries: h.enquiries, Simulate: h.simulate, Webhooks: h.notify,
-		Finance: h.finance})
+		Finance: h.finance, Log: h.sealing})
 	return door, door.Build()
 }
 

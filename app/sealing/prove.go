@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"github.com/google/uuid"
+	"golang.org/x/mod/sumdb/note"
 
 	"causeway/app/merkle"
 	"causeway/core/fault"
@@ -25,6 +26,16 @@ func (s *Sealing) Heads(ctx context.Context, p ident.Platform, f ports.HeadFilte
 
 // Keys are the public halves of all keys that ever signed heads.
 func (s *Sealing) Keys(ctx context.Context) ([]ports.HeadKey, error) { return s.Signer.Keys(ctx) }
+
+// VerifierKey is a key as verifiers of signed notes take it for the heads of a platform:
+// "name+hash+key".
+func VerifierKey(p ident.Platform, key ports.HeadKey) string {
+	text, err := note.NewEd25519VerifierKey(ledger.LogOrigin(p), key.Public[:])
+	if err != nil {
+		panic(err) // 32 bytes always are a key
+	}
+	return text
+}
 
 // Inclusion proves that a posting is in the log that a head is of.
 type Inclusion struct {

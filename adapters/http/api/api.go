@@ -22,6 +22,7 @@ type Deps struct {
 	Enquiries  Enquiries
 	Webhooks   Webhooks
 	Finance    Finance
+	Log        LedgerLog
 }
 
 // Register adds every operation, in the order in which they are read.
@@ -40,6 +41,7 @@ func Register(a *httpapi.API, d Deps) {
 		httpapi.Tag{Name: tagTransactions, Description: "What became of the money."},
 		httpapi.Tag{Name: tagWebhooks, Description: "What the service tells the platform by itself, how it is signed, and what became of each delivery."},
 		httpapi.Tag{Name: tagLedger, Description: "The double-entry books behind every balance, for finance teams and auditors. Nothing in them is ever changed. Sums are whole numbers of the smallest unit of their currency, of any size; balances have the sign of their account's class, so that money held, owed and earned all read above zero. Questions are asked by one of two times: `recorded`, when a posting was written (what the books said then, which never changes), or `effective`, when it counts (what is known today of then)."},
+		httpapi.Tag{Name: tagLog, Description: "Proof that the ledger was left as it was: a Merkle log (RFC 6962) over its postings, with signed heads in the form of C2SP checkpoints."},
 		httpapi.Tag{Name: tagSandbox, Description: "Plays the outside world for sandbox platforms."},
 	)
 	a.Examples(examples())
@@ -59,6 +61,7 @@ func Register(a *httpapi.API, d Deps) {
 	registerDeliveries(a, d.Webhooks)
 	registerWebhooks(a)
 	registerLedger(a, d.Finance)
+	registerLedgerLog(a, d.Log)
 	registerSandbox(a, d.Simulate)
 	registerSandboxReceiving(a, d.Receiving)
 	registerSandboxWebhooks(a, d.Webhooks)
