@@ -1,0 +1,262 @@
+package api_test
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/base64"
+	"encoding/json"
+	"net/http"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/sirupsen/logrus/hooks/test"
+	"golang.org/x/mod/sumdb/note"
+	"golang.org/x/mod/sumdb/tlog"
+
+	"causeway/adapters/heads"
+	"causeway/adapters/http/api"
+	"causeway/adapters/pgembed/pgtest"
+	"causeway/adapters/postgres"
+	"causeway/adapters/postgres/books"
+	"causeway/adapters/seal"
+	"causeway/app/sealing"
+	"causeway/core/ident"
+	"causeway/core/money"
+	"causeway/core/platform"
+	"causeway/ledger"
+)
+
+// auditor is a caller whose platform has postings that are sealed.
+type auditor struct {
+	*caller
+	db      *postgres.DB
+	sealing *sealing.Sealing
+	alice   ident.InternalAccount
+}
+
+func newAuditor(t *testing.T) *auditor {
+	t.Helper()
+	a := &auditor{}
+	ident.Set(&a.alice, generator.New(noon))
+	a.caller = openDoor(t, pgtest.New(t), func(deps *api.Deps, db *postgres.DB) {
+		key := sha256.Sum256([]byte("master"))
+		box, err := seal.New(key[:])
+		if err != nil {
+			t.Fatal(err)
+		}
+		quiet, _ := test.NewNullLogger()
+		a.db = db
+		a.sealing = sealing.New(sealing.Config{Log: db.Log(), Signer: heads.NewKeyring(db.Log(), box, stopped(noon), generator),
+			Clock: stopped(noon), Logger: quiet.WithField("test", t.Name()), Every: time.Minute})
+		deps.Log = a.sealing
+	}).found(t, platform.Sandbox)
+	return a
+}
+
+// post posts some deposits, and gives their ids.
+func (a *auditor) post(n int) (ids []string) {
+	a.t.Helper()
+	var postings []ledger.Posting
+	for range n {
+		p := ledger.Deposit(ledger.Header{ID: generator.New(noon), Platform: a.founded.Platform.ID, Effective: noon},
+			ledger.Arrival{Partner: ledger.Rail("ACH"), To: ledger.CustomerAccount(a.alice), Amount: money.Amount{Minor: 100, Currency: money.USD}})
+		postings, ids = append(postings, p), append(ids, p.ID.String())
+	}
+	err := pgx.BeginFunc(a.t.Context(), a.db.Pool(), func(tx pgx.Tx) error { return books.New().Post(a.t.Context(), tx, noon, postings) })
+	if err != nil {
+		a.t.Fatal(err)
+	}
+	return ids
+}
+
+func (a *auditor) seal() {
+	a.t.Helper()
+	if err := a.sealing.SealDue(context.Background()); err != nil {
+		a.t.Fatal(err)
+	}
+}
+
+// read decodes an answer of status 200.
+func read[T any](a *auditor, path string) (body T) {
+	a.t.Helper()
+	if err := json.Unmarshal([]byte(a.must(200, "GET", path, "").raw), &body); err != nil {
+		a.t.Fatal(err)
+	}
+	return body
+}
+
+type headAnswer struct {
+	Size     int64
+	RootHash []byte
+	Note     string
+}
+
+func (h headAnswer) root() tlog.Hash { return tlog.Hash(h.RootHash) }
+
+func TestLedgerLogIsProvedOverHTTP(t *testing.T) {
+	t.Parallel()
+	// An auditor with nothing but the answers and the standard's libraries proves that a
+	// posting is in a signed head, and that a later head goes on from an earlier one.
+	a := newAuditor(t)
+	ids := a.post(300)
+	a.seal()
+	a.post(700)
+	a.seal()
+	a.post(1)
+
+	log := read[struct {
+		Origin                      string
+		Postings, Sealed, Published int64
+		Head                        headAnswer
+		Keys                        []struct{ VerifierKey string }
+	}](a, "/ledger/log")
+	if log.Postings != 1001 || log.Sealed != 1000 || log.Published != 0 || log.Head.Size != 1000 || len(log.Keys) != 1 {
+		t.Errorf("the log stands at %+v", log)
+	}
+	verifier, err := note.NewVerifier(log.Keys[0].VerifierKey)
+	if err != nil || verifier.Name() != log.Origin {
+		t.Fatalf("the key %s: %v", log.Keys[0].VerifierKey, err)
+	}
+
+	for _, of := range []int64{300, 1000} {
+		proof := read[struct {
+			LeafIndex      int64
+			Leaf, LeafHash []byte
+			Hashes         [][]byte
+			Head           headAnswer
+		}](a, "/ledger/log/proof?postingId="+ids[256]+"&size="+strconv.FormatInt(of, 10))
+		signed, err := note.Open([]byte(proof.Head.Note), note.VerifierList(verifier))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if head, err := ledger.ParseHead(signed.Text); err != nil || head.Size != of || head.Root != proof.Head.root() {
+			t.Errorf("the head of %d says %+v, %v", of, head, err)
+		}
+		if hash := tlog.RecordHash(proof.Leaf); string(hash[:]) != string(proof.LeafHash) || !strings.Contains(string(proof.Leaf), "rails/ACH") {
+			t.Errorf("the leaf is %q", proof.Leaf)
+		}
+		if err := tlog.CheckRecord(hashes(proof.Hashes), of, proof.Head.root(), proof.LeafIndex, tlog.Hash(proof.LeafHash)); err != nil {
+			t.Error(err)
+		}
+	}
+
+	grown := read[struct {
+		From, To headAnswer
+		Hashes   [][]byte
+	}](a, "/ledger/log/consistency?from=300")
+	if err := tlog.CheckTree(tlog.TreeProof(hashes(grown.Hashes)), 1000, grown.To.root(), 300, grown.From.root()); err != nil {
+		t.Error(err)
+	}
+
+	checkpoint := a.must(200, "GET", "/ledger/log/checkpoint", "")
+	if checkpoint.raw != log.Head.Note || checkpoint.header.Get("Content-Type") != "text/plain; charset=utf-8" {
+		t.Errorf("the checkpoint is %q", checkpoint.raw)
+	}
+}
+
+func hashes(raw [][]byte) []tlog.Hash {
+	of := make([]tlog.Hash, len(raw))
+	for i, h := range raw {
+		of[i] = tlog.Hash(h)
+	}
+	return of
+}
+
+func TestLedgerHeadsAreListed(t *testing.T) {
+	t.Parallel()
+	// Heads are listed page by page, the newest first; each platform sees its own, and the
+	// keys are told in full.
+	a := newAuditor(t)
+	for range 3 {
+		a.post(2)
+		a.seal()
+	}
+	var sizes []int64
+	for cursor := ""; ; {
+		page := read[struct {
+			Data       []headAnswer
+			NextCursor string
+		}](a, "/ledger/log/heads?limit=2&cursor="+cursor)
+		for _, h := range page.Data {
+			sizes = append(sizes, h.Size)
+		}
+		if cursor = page.NextCursor; cursor == "" {
+			break
+		}
+	}
+	if len(sizes) != 3 || sizes[0] != 6 || sizes[1] != 4 || sizes[2] != 2 {
+		t.Errorf("the sizes are %v", sizes)
+	}
+
+	a.must(200, "GET", "/ledger/log/keys", "").same(t, `{"data": [{"id": "*", "algorithm": "ED25519", "publicKey": "*", "verifierKey": "*", "validFrom": "2026-03-14T12:00:00.000Z"}]}`)
+
+	other := a.found(t, platform.Sandbox)
+	other.must(200, "GET", "/ledger/log/heads", "").same(t, `{"data": [], "hasMore": false}`)
+	other.must(200, "GET", "/ledger/log", "").same(t, `{"origin": "causeway.ledger/`+other.founded.Platform.ID.UUID().String()+`", "postings": 0, "sealed": 0, "published": 0, "keys": ["*"]}`)
+	other.must(404, "GET", "/ledger/log/checkpoint", "")
+}
+
+func TestLedgerLogRefuses(t *testing.T) {
+	t.Parallel()
+	// What cannot be proved is refused with what to do, and what belongs to others is not
+	// there.
+	a := newAuditor(t)
+	ids := a.post(4)
+	a.seal()
+	a.post(4)
+	a.seal()
+	late := a.post(1)
+	other := &auditor{caller: a.found(t, platform.Sandbox)}
+
+	for path, want := range map[string]struct {
+		status int
+		says   string
+	}{
+		"/ledger/log/proof":                                                       {400, "postingId"},
+		"/ledger/log/proof?postingId=nonsense&size=0":                             {400, "postingId"},
+		"/ledger/log/proof?postingId=01900000-0000-7000-8000-000000000001":        {404, "no posting with this id"},
+		"/ledger/log/proof?postingId=" + late[0]:                                  {409, "number 9 and the last head covers 8"},
+		"/ledger/log/proof?postingId=" + ids[0] + "&size=5":                       {400, "must be the size of a head"},
+		"/ledger/log/proof?postingId=" + ids[0] + "&size=99999999999999999999999": {400, "size"},
+		"/ledger/log/consistency":                                                 {400, "from"},
+		"/ledger/log/consistency?from=8&to=4":                                     {400, "must not be above 4"},
+		"/ledger/log/consistency?from=3":                                          {400, "must be the size of a head"},
+		"/ledger/log/consistency?from=4&to=9":                                     {400, "must be the size of a head"},
+		"/ledger/log/heads?cursor=eyJpZCI6ImEifQ":                                 {400, "cursor"},
+	} {
+		if got := a.send(http.MethodGet, path, ""); got.status != want.status || !strings.Contains(got.raw, want.says) {
+			t.Errorf("%s: %d %s", path, got.status, got.raw)
+		}
+	}
+	a.must(400, "GET", "/ledger/log/proof?postingId="+ids[0]+"&size=9", "")
+	if got := other.send(http.MethodGet, "/ledger/log/proof?postingId="+ids[0], ""); got.status != 404 {
+		t.Errorf("another platform's posting: %d %s", got.status, got.raw)
+	}
+	blind := a.allowed(platform.Transact)
+	if got := blind.send(http.MethodGet, "/ledger/log", ""); got.status != 403 {
+		t.Errorf("without VIEW: %d", got.status)
+	}
+}
+
+func TestLedgerProofIsRightOrNotGiven(t *testing.T) {
+	t.Parallel()
+	// When the stored hashes, or the posting, are not what was sealed, there is no proof
+	// but an error of the service.
+	a := newAuditor(t)
+	ids := a.post(4)
+	a.seal()
+	owner, err := pgx.Connect(t.Context(), a.url)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer owner.Close(context.Background())
+	if _, err := owner.Exec(t.Context(), "UPDATE ledger_sealed SET edge = set_byte(edge, 40, get_byte(edge, 40) # 1)"); err != nil {
+		t.Fatal(err)
+	}
+	if got := a.send(http.MethodGet, "/ledger/log/proof?postingId="+ids[0], ""); got.status != 500 {
+		t.Errorf("from a forged tree: %d %s", got.status, base64.StdEncoding.EncodeToString([]byte(got.raw)))
+	}
+}
