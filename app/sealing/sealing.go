@@ -159,7 +159,11 @@ func leafOf(a ports.AuditPosting, seq int64) (ledger.Leaf, error) {
 		return ledger.Leaf{}, fmt.Errorf("posting number %d is not there; check the ledger", seq)
 	}
 	posting := a.Whole()
-	if digest := posting.Digest(); !bytes.Equal(digest[:], a.Digest) {
+	digest, counted := posting.Digest(), true
+	for i, e := range a.Entries {
+		counted = counted && e.N == i+1
+	}
+	if !counted || !bytes.Equal(digest[:], a.Digest) {
 		return ledger.Leaf{}, fmt.Errorf("posting %s, number %d, does not say what was posted; check the ledger", posting.ID, a.Seq)
 	}
 	return ledger.Leaf{Posting: posting, Seq: a.Seq, Recorded: a.Recorded}, nil

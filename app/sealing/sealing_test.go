@@ -1,0 +1,396 @@
+package sealing_test
+
+import (
+	"context"
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"net/url"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgxpool"
+	"github.com/sirupsen/logrus"
+	"github.com/sirupsen/logrus/hooks/test"
+
+	"causeway/adapters/heads"
+	"causeway/adapters/ids"
+	"causeway/adapters/pgembed/pgtest"
+	"causeway/adapters/postgres"
+	"causeway/adapters/postgres/books"
+	"causeway/adapters/seal"
+	"causeway/app/merkle"
+	"causeway/app/sealing"
+	"causeway/core/ident"
+	"causeway/core/money"
+	"causeway/ledger"
+	"causeway/ports"
+)
+
+var noon = time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC)
+
+// clock is a clock that a test moves.
+type clock struct{ nanos atomic.Int64 }
+
+func (c *clock) Now() time.Time { return noon.Add(time.Duration(c.nanos.Load())) }
+
+func (c *clock) move(d time.Duration) { c.nanos.Add(int64(d)) }
+
+// outside keeps the sizes of heads in the order in which they came, unless it is away.
+type outside struct {
+	mu   sync.Mutex
+	away error
+	came map[ident.Platform][]int64
+}
+
+func (o *outside) Publish(_ context.Context, heads []ports.SignedHead) error {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if o.away != nil {
+		return o.away
+	}
+	for _, h := range heads {
+		o.came[h.Platform] = append(o.came[h.Platform], h.Size)
+	}
+	return nil
+}
+
+type house struct {
+	t        testing.TB
+	url      string
+	db       *postgres.DB
+	books    *books.Books
+	clock    *clock
+	outside  *outside
+	platform ident.Platform
+	alice    ident.InternalAccount
+}
+
+var generator = ids.New()
+
+func newHouse(t testing.TB) *house {
+	t.Helper()
+	h := &house{t: t, url: pgtest.New(t), clock: &clock{}, books: books.New(), outside: &outside{came: map[ident.Platform][]int64{}}}
+	ident.Set(&h.platform, generator.New(noon))
+	ident.Set(&h.alice, generator.New(noon))
+	var err error
+	if h.db, err = postgres.Open(context.Background(), postgres.Options{URL: h.url, MaxConnections: 12, Clock: h.clock}); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(h.db.Close)
+	return h
+}
+
+// worker is the sealing of one more process.
+func (h *house) worker() *sealing.Sealing {
+	h.t.Helper()
+	key := sha256.Sum256([]byte("master"))
+	box, err := seal.New(key[:])
+	if err != nil {
+		h.t.Fatal(err)
+	}
+	quiet, _ := test.NewNullLogger()
+	return sealing.New(sealing.Config{Log: h.db.Log(), Signer: heads.NewKeyring(h.db.Log(), box, h.clock, generator), Sink: h.outside,
+		Clock: h.clock, Logger: logrus.NewEntry(quiet), Every: time.Hour})
+}
+
+func (h *house) post(on ident.Platform, n int) error {
+	var postings []ledger.Posting
+	for range n {
+		postings = append(postings, ledger.Deposit(ledger.Header{ID: generator.New(noon), Platform: on, Effective: noon},
+			ledger.Arrival{Partner: ledger.Rail("ACH"), To: ledger.CustomerAccount(h.alice), Amount: money.Amount{Minor: 100, Currency: money.USD}}))
+	}
+	return pgx.BeginFunc(context.Background(), h.db.Pool(), func(tx pgx.Tx) error { return h.books.Post(context.Background(), tx, noon, postings) })
+}
+
+func (h *house) mustPost(n int) {
+	h.t.Helper()
+	if err := h.post(h.platform, n); err != nil {
+		h.t.Fatal(err)
+	}
+}
+
+func (h *house) sizes() (sizes []int64) {
+	h.t.Helper()
+	page, err := h.db.Log().Heads(context.Background(), h.platform, ports.HeadFilter{Ascending: true, Limit: 10_000})
+	if err != nil {
+		h.t.Fatal(err)
+	}
+	for _, head := range page.Heads {
+		sizes = append(sizes, head.Size)
+	}
+	return sizes
+}
+
+// superuser runs statements as somebody whom no trigger stops.
+func (h *house) superuser(statement string) {
+	h.t.Helper()
+	server, err := url.Parse(pgtest.Server(h.t))
+	if err != nil {
+		h.t.Fatal(err)
+	}
+	own, err := url.Parse(h.url)
+	if err != nil {
+		h.t.Fatal(err)
+	}
+	server.Path = own.Path
+	conn, err := pgx.Connect(context.Background(), server.String())
+	if err != nil {
+		h.t.Fatal(err)
+	}
+	defer func() { _ = conn.Close(context.Background()) }()
+	if _, err := conn.Exec(context.Background(), "SET session_replication_role = replica; "+statement); err != nil {
+		h.t.Fatal(err)
+	}
+}
+
+func TestSealingBesidePosting(t *testing.T) {
+	t.Parallel()
+	// While several post and several seal, on two platforms, every posting becomes the
+	// leaf of its number: the last head is that of a tree made of all postings at once.
+	h := newHouse(t)
+	var other ident.Platform
+	ident.Set(&other, generator.New(noon))
+	var posters, sealers sync.WaitGroup
+	done := make(chan struct{})
+	for range 3 {
+		posters.Go(func() {
+			for n := range 25 {
+				for _, on := range []ident.Platform{h.platform, other} {
+					if err := h.post(on, 1+n%9); err != nil {
+						t.Error(err)
+					}
+				}
+			}
+		})
+		sealers.Go(func() {
+			for worker := h.worker(); ; {
+				if err := worker.SealDue(context.Background()); err != nil {
+					t.Error(err)
+				}
+				select {
+				case <-done:
+					return
+				default:
+				}
+			}
+		})
+	}
+	posters.Wait()
+	close(done)
+	sealers.Wait()
+	if err := h.worker().SealDue(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+
+	for _, on := range []ident.Platform{h.platform, other} {
+		tree := merkle.Empty()
+		err := books.NewAudit(h.books, h.db.Pool()).Snapshot(t.Context(), func(ctx context.Context, view ports.AuditView) error {
+			return view.Postings(ctx, on, func(a ports.AuditPosting) error {
+				return tree.Add(merkle.LeafHash(ledger.Leaf{Posting: a.Whole(), Seq: a.Seq, Recorded: a.Recorded}))
+			})
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		root, err := tree.Root()
+		if err != nil {
+			t.Fatal(err)
+		}
+		at, err := h.db.Log().Standing(t.Context(), on)
+		if err != nil || at.Head.Size != tree.Size() || at.Head.Root != root || at.Postings != 3*118 {
+			t.Errorf("the log of %s stands at %d of %d postings, %v", on, at.Head.Size, at.Postings, err)
+		}
+	}
+}
+
+func TestSealingIsOneProcessAtATime(t *testing.T) {
+	t.Parallel()
+	// While one has a platform's log another passes it by, and what is not finished is
+	// as if it had not been begun.
+	h := newHouse(t)
+	h.mustPost(300)
+	log, fails := h.db.Log(), errors.New("the process dies")
+
+	held, err := log.Seal(t.Context(), h.platform, func(ctx context.Context, w ports.LogWriter) error {
+		again, err := log.Seal(ctx, h.platform, func(context.Context, ports.LogWriter) error {
+			t.Error("two have the log")
+			return nil
+		})
+		if again || err != nil {
+			t.Errorf("the second one: %t, %v", again, err)
+		}
+		full := ports.LogTile{Hashes: make([]byte, 8192)}
+		return errors.Join(w.Add(ctx, []ports.LogTile{full}), fails)
+	})
+
+	if !held || !errors.Is(err, fails) {
+		t.Errorf("held %t, %v", held, err)
+	}
+	if err := h.worker().SealDue(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if sizes := h.sizes(); !slices.Equal(sizes, []int64{300}) {
+		t.Errorf("heads of %v", sizes)
+	}
+}
+
+func TestWhatIsNotWhatWasPostedIsNotSealed(t *testing.T) {
+	t.Parallel()
+	// A posting that was changed or is missing before it is sealed stops the log of its
+	// platform, and of no other, with an error that names it.
+	for name, c := range map[string]struct{ damage, says string }{
+		"a memo":         {"UPDATE ledger_postings SET memo = 'x' WHERE seq = 3", "number 3, does not say what was posted"},
+		"an amount":      {"UPDATE ledger_entries SET amount = 7 WHERE seq = 3", "number 3, does not say what was posted"},
+		"entries":        {"DELETE FROM ledger_entries WHERE seq = 3", "number 3, does not say what was posted"},
+		"a posting":      {"DELETE FROM ledger_postings WHERE seq = 3", "number 3 is not there"},
+		"all of it":      {"DELETE FROM ledger_postings WHERE seq = 3; DELETE FROM ledger_entries WHERE seq = 3", "number 3 is not there"},
+		"the last ones":  {"DELETE FROM ledger_postings WHERE seq > 3; DELETE FROM ledger_entries WHERE seq > 3", "2 postings are missing after number 3"},
+		"an entry's n":   {"UPDATE ledger_entries SET n = 2 WHERE seq = 3", "number 3, does not say what was posted"},
+		"the log's edge": {"INSERT INTO ledger_sealed (platform_id, size, edge) SELECT platform_id, 2, '\\x00' FROM ledger_clock", "cut off"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			h := newHouse(t)
+			h.mustPost(5)
+			h.superuser(c.damage)
+			var other ident.Platform
+			ident.Set(&other, uuid.MustParse("ffffffff-0000-7000-8000-000000000001")) // comes after the first
+			if err := h.post(other, 1); err != nil {
+				t.Fatal(err)
+			}
+
+			err := h.worker().SealDue(t.Context())
+
+			if err == nil || !strings.Contains(err.Error(), c.says) {
+				t.Errorf("want an error that says %q, got %v", c.says, err)
+			}
+			if sizes := h.sizes(); len(sizes) > 0 {
+				t.Errorf("heads of %v", sizes)
+			}
+			if at, err := h.db.Log().Standing(t.Context(), other); err != nil || at.Head.Size != 1 {
+				t.Errorf("the other platform's log stands at %d, %v", at.Head.Size, err)
+			}
+		})
+	}
+}
+
+func TestPublishingLosesNoHead(t *testing.T) {
+	t.Parallel()
+	// While there is nobody outside, heads wait; then they come out in their order, each
+	// once. Heads in the hands of one process are left to it until its lease ends.
+	h := newHouse(t)
+	worker := h.worker()
+	h.outside.away = errors.New("no route to host")
+	for range 3 {
+		h.mustPost(2)
+		if err := worker.SealDue(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		if err := worker.PublishDue(t.Context()); err == nil || !strings.Contains(err.Error(), "no route to host") {
+			t.Errorf("publishing to nobody: %v", err)
+		}
+		h.clock.move(time.Minute)
+	}
+	h.outside.away = nil
+
+	taken, err := h.db.Log().TakeUnpublished(t.Context(), h.clock.Now(), time.Minute, 100)
+	if err != nil || len(taken) != 1 || len(taken[0].Heads) != 3 {
+		t.Fatalf("taken %v, %v", taken, err)
+	}
+	if err := worker.PublishDue(t.Context()); err != nil || len(h.outside.came) > 0 {
+		t.Errorf("what another has in hand is published: %v, %v", h.outside.came, err)
+	}
+	h.clock.move(time.Minute)
+	for range 2 {
+		if err := worker.PublishDue(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+	}
+
+	if got := h.outside.came[h.platform]; !slices.Equal(got, []int64{2, 4, 6}) {
+		t.Errorf("what came outside is %v", got)
+	}
+	if at, err := h.db.Log().Standing(t.Context(), h.platform); err != nil || at.Published != 6 {
+		t.Errorf("published up to %d, %v", at.Published, err)
+	}
+}
+
+func TestManyHeadsArePublishedInParts(t *testing.T) {
+	t.Parallel()
+	// However many heads wait, all come out, in their order.
+	h := newHouse(t)
+	worker := h.worker()
+	var want []int64
+	for n := range int64(230) {
+		h.mustPost(1)
+		if err := worker.SealDue(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		want = append(want, n+1)
+	}
+	if err := worker.PublishDue(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if got := h.outside.came[h.platform]; !slices.Equal(got, want) {
+		t.Errorf("what came outside is %v", got)
+	}
+}
+
+func TestRunSealsAndPublishes(t *testing.T) {
+	t.Parallel()
+	// A worker seals what is there when it starts, and stops when it is told to.
+	h := newHouse(t)
+	h.mustPost(5)
+	came := make(chan struct{})
+	worker := h.worker()
+	worker.Sink = sinkFunc(func([]ports.SignedHead) error { close(came); return nil })
+	ctx, stop := context.WithCancel(t.Context())
+	var all sync.WaitGroup
+	all.Go(func() { worker.Run(ctx) })
+	<-came
+	stop()
+	all.Wait()
+}
+
+type sinkFunc func([]ports.SignedHead) error
+
+func (f sinkFunc) Publish(_ context.Context, heads []ports.SignedHead) error { return f(heads) }
+
+func TestTheLogIsAppendOnly(t *testing.T) {
+	t.Parallel()
+	// Neither the service's role nor the owner of the tables changes tiles, heads or keys.
+	h := newHouse(t)
+	h.mustPost(300)
+	if err := h.worker().SealDue(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	owner, err := pgxpool.New(t.Context(), h.url)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer owner.Close()
+	for _, table := range []string{"ledger_tiles", "ledger_heads", "ledger_keys"} {
+		for _, statement := range []string{"DELETE FROM %s", "TRUNCATE %s", "UPDATE %s SET platform_id = platform_id"} {
+			if table == "ledger_keys" && strings.HasPrefix(statement, "UPDATE") {
+				statement = "UPDATE %s SET public_key = public_key"
+			}
+			statement = fmt.Sprintf(statement, table)
+			if _, err := h.db.Pool().Exec(t.Context(), statement); err == nil || !strings.Contains(err.Error(), "permission denied") {
+				t.Errorf("the service may %s: %v", statement, err)
+			}
+			if strings.Contains(statement, "public_key") {
+				continue // the owner may end a key, and cannot be kept from more
+			}
+			if _, err := owner.Exec(t.Context(), statement); err == nil || !strings.Contains(err.Error(), "append-only") {
+				t.Errorf("the owner may %s: %v", statement, err)
+			}
+		}
+	}
+}
