@@ -38,7 +38,7 @@ func ReadHeads(name string, text io.Reader) ([]PublishedHead, error) {
 		signed := strings.Join(lines, "\n") + "\n"
 		lines = nil
 		body, _, _ := strings.Cut(signed, "\n\n")
-		head, err := ledger.ParseHead(body + "\n")
+		head, err := ledger.ParseHead(strings.TrimSuffix(body, "\n") + "\n")
 		if err != nil {
 			return fmt.Errorf("%s: %w", where, err)
 		}
