@@ -33,7 +33,7 @@ func TestCommandsOfTheReadme(t *testing.T) {
 	for text, times := range map[string]int{
 		`"status":"COMPLETED"`: 3, `"code":"INVALID_INPUT"`: 1,
 		`delivered +transit/payouts +chains/LAYER2 +\d\.\d{8} +BTC`: 1, `fx/position +trading +250\.000000 +USDC`: 1,
-		`All \d+ rules hold\.`: 1, `Agreed in March`: 1,
+		`All \d+ rules hold\.`: 3, `heads kept outside fit the postings +\d+ +heads +holds`: 2, `Agreed in March`: 1,
 	} {
 		if got := len(regexp.MustCompile(text).FindAll(out, -1)); got != times {
 			t.Errorf("%s appears %d times, want %d, in\n%s", text, got, times, out)
@@ -74,7 +74,7 @@ func start(ctx context.Context, t *testing.T) string {
 		t.Fatalf("%v\n%s", err, out)
 	}
 
-	server := exec.Command(binary, "dev", "--no-demo", "--listen", "127.0.0.1:0", "--data", ".causeway")
+	server := exec.Command(binary, "dev", "--no-demo", "--listen", "127.0.0.1:0", "--data", ".causeway", "--seal-every", "1s")
 	log := &strings.Builder{}
 	server.Dir, server.Stderr = home, log
 	ready, err := server.StdoutPipe()
