@@ -20,10 +20,11 @@ import (
 // head is posted, or a folder, with one file a platform. It makes the folder.
 func NewSink(where string) (ports.HeadSink, error) {
 	if isAddress(where) {
-		if _, err := checked(where); err != nil {
+		u, err := checked(where)
+		if err != nil {
 			return nil, err
 		}
-		return &endpoint{url: where, client: newClient()}, nil
+		return &endpoint{u, newClient()}, nil
 	}
 	if err := os.MkdirAll(where, 0o755); err != nil {
 		return nil, err
@@ -36,7 +37,7 @@ func isAddress(where string) bool { return strings.Contains(where, "://") }
 func checked(where string) (*url.URL, error) {
 	u, err := url.Parse(where)
 	if err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" {
-		return nil, fmt.Errorf("%q is neither a folder nor an http or https address", where)
+		return nil, errors.New("it is neither a folder nor an http or https address")
 	}
 	return u, nil
 }
@@ -122,7 +123,7 @@ func syncFolder(path string) error {
 
 // endpoint posts each head to an address.
 type endpoint struct {
-	url    string
+	url    *url.URL
 	client *http.Client
 }
 
@@ -137,7 +138,7 @@ func newClient() *http.Client {
 // Publish posts one after the other; any status 2xx accepts.
 func (e *endpoint) Publish(ctx context.Context, heads []ports.SignedHead) error {
 	for _, h := range heads {
-		request, err := http.NewRequestWithContext(ctx, http.MethodPost, e.url, strings.NewReader(h.Note))
+		request, err := http.NewRequestWithContext(ctx, http.MethodPost, e.url.String(), strings.NewReader(h.Note))
 		if err != nil {
 			return err
 		}
@@ -149,7 +150,7 @@ func (e *endpoint) Publish(ctx context.Context, heads []ports.SignedHead) error 
 		_, _ = io.Copy(io.Discard, io.LimitReader(answer.Body, 64<<10)) // so that the connection can be used again
 		_ = answer.Body.Close()
 		if answer.StatusCode/100 != 2 {
-			return fmt.Errorf("%s answered %s to the head of size %d", e.url, answer.Status, h.Size)
+			return fmt.Errorf("%s answered %s to the head of size %d", e.url.Redacted(), answer.Status, h.Size)
 		}
 	}
 	return nil

@@ -72,7 +72,7 @@ func fetch(ctx context.Context, where string) ([]Source, error) {
 	}
 	if answer.StatusCode != http.StatusOK {
 		_ = answer.Body.Close()
-		return nil, errors.New(where + " answered " + answer.Status)
+		return nil, errors.New(u.Redacted() + " answered " + answer.Status)
 	}
-	return []Source{{where, answer.Body}}, nil
+	return []Source{{u.Redacted(), answer.Body}}, nil
 }

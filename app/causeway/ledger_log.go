@@ -33,13 +33,17 @@ func (l ledgerExportCommand) Run(ctx context.Context, out io.Writer) error {
 			_, err := booksOf(db).ExportLog(ctx, platform, l.Size, out, nil)
 			return err
 		}
-		return writeWhole(l.Output, func(file io.Writer) error {
-			size, err := booksOf(db).ExportLog(ctx, platform, l.Size, file, nil)
-			if err == nil {
-				_, err = fmt.Fprintf(out, "%d postings of %s are in %s\n", size, ledger.LogOrigin(platform), l.Output)
-			}
+		var size int64
+		err = writeWhole(l.Output, func(file io.Writer) (err error) {
+			progress := newProgress(os.Stderr, "postings")
+			defer progress.end()
+			size, err = booksOf(db).ExportLog(ctx, platform, l.Size, file, progress.at)
 			return err
 		})
+		if err == nil {
+			_, err = fmt.Fprintf(out, "%d postings of %s are in %s\n", size, ledger.LogOrigin(platform), l.Output)
+		}
+		return err
 	})
 }
 
