@@ -102,6 +102,16 @@ func (m *mask) learnFrom(value any, key, under string) {
 			m.instead[value] = before + letters("0123456789ABCDEFGHJKMNPQRSTVWXYZ", 12, m.next("reference"))
 		case key == "address" && under == "accountOrWalletInfo":
 			m.instead[value] = m.address(value)
+		case key == "rootHash" || key == "leafHash" || key == "leaf" || key == "hashes" || key == "publicKey" && len(value) == len(exampleRaw):
+			m.instead[value] = m.bytes(value)
+		case key == "note":
+			if signature := noteSignature.FindStringSubmatch(value); signature != nil {
+				m.instead[signature[1]] = m.bytes(signature[1])
+			}
+		case key == "verifierKey":
+			if found := verifierKey.FindStringSubmatch(value); found != nil {
+				m.instead[found[1]] = "+1f2e3d4c+" + m.bytes(found[1][10:])
+			}
 		case key == "clientId":
 			m.instead[value] = letters("0123456789abcdef", 32, m.next("client id"))
 		case key == "clientSecret":
@@ -109,6 +119,18 @@ func (m *mask) learnFrom(value any, key, under string) {
 			m.instead[value] = "the secret, which is told this once"
 		}
 	}
+}
+
+// Words in signed notes and in the keys that verify them.
+var (
+	noteSignature = regexp.MustCompile(`\n— \S+ (\S+)\n$`)
+	verifierKey   = regexp.MustCompile(`(\+[0-9a-f]{8}\+[0-9A-Za-z+/=]+)$`)
+)
+
+// bytes are others in base64, as many.
+func (m *mask) bytes(value string) string {
+	plain := strings.TrimRight(value, "=")
+	return letters("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789", len(plain), m.next("bytes")) + value[len(plain):]
 }
 
 // next names one more of a kind.
@@ -200,6 +222,7 @@ func (m *mask) moment(text string) string {
 // P-256 in RFC 7517, appendix A.1.
 const (
 	exampleEd25519 = "-----BEGIN PUBLIC KEY-----\nMCowBQYDK2VwAyEAGb9ECWmEzf6FQbrBZ9w7lshQhqowtrbLDFw4rXAxZuE=\n-----END PUBLIC KEY-----\n"
+	exampleRaw     = "Gb9ECWmEzf6FQbrBZ9w7lshQhqowtrbLDFw4rXAxZuE="
 	exampleWhpk    = "whpk_Gb9ECWmEzf6FQbrBZ9w7lshQhqowtrbLDFw4rXAxZuE="
 	exampleP256    = "-----BEGIN PUBLIC KEY-----\nMFkwEwYHKoZIzj0CAQYIKoZIzj0DAQcDQgAEMKBCTNIcKUSDii11ySs3526iDZ8A\niTo7Tu6KPAqv7D7gS2XpJFbZiItSs3m9+9Ue6GnvHw/GW2ZZaVtszggXIw==\n-----END PUBLIC KEY-----\n"
 )
@@ -239,6 +262,8 @@ func (m *mask) value(value any, key string) any {
 		return value
 	case string:
 		switch {
+		case key == "publicKey" && len(value) == len(exampleRaw):
+			return exampleRaw
 		case key == "publicKey" && len(value) < len(exampleP256):
 			return exampleEd25519
 		case key == "publicKey":

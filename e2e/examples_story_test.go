@@ -11,6 +11,7 @@ func (s *story) play() {
 	s.settingUp()
 	ana := s.customers()
 	accounts := s.accounts(ana)
+	s.log(ana)
 	for _, chapter := range []func(ana string, a outside){s.balances, s.quotes, s.justInTime, s.people, s.incoming, s.looking, s.books, s.deliveries, s.tokens} {
 		s.mask.turn()
 		chapter(ana, accounts)
@@ -82,6 +83,22 @@ func (s *story) accounts(ana string) (a outside) {
 	s.show("listPlatformExternalAccounts", "", own+"?limit=2", "").want(200)
 	s.show("deletePlatformExternalAccountById", "", own+"/"+treasury, "").want(204)
 	return a
+}
+
+// log seals two postings, one after the other, and proves that they are there.
+func (s *story) log(ana string) {
+	s.mask.turn()
+	euros := s.holding(ana, "EUR")
+	for size := range 2 {
+		s.pass("POST", "/sandbox/internal-accounts/"+euros+"/fund", `{"amount": 500}`).want(200)
+		until(s.t, "a sealed posting", func() bool { return s.get("/ledger/log").want(200).int("sealed") == int64(size+1) })
+	}
+	s.show("getLedgerLog", "", "/ledger/log", "").want(200)
+	s.show("listLedgerHeads", "", "/ledger/log/heads", "").want(200)
+	first := s.pass("GET", "/ledger/postings?limit=1&sortOrder=asc", nil).want(200).str("data.0.id")
+	s.show("proveLedgerPosting", "", "/ledger/log/proof?postingId="+first, "").want(200)
+	s.show("proveLedgerConsistency", "", "/ledger/log/consistency?from=1", "").want(200)
+	s.show("listLedgerLogKeys", "", "/ledger/log/keys", "").want(200)
 }
 
 // balances fills Ana's balance in dollars, and pays some of it out.

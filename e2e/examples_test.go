@@ -166,6 +166,7 @@ type operation struct {
 	pattern   *regexp.Regexp
 	body      any            // the schema
 	responses map[string]any // by status
+	file      bool           // it answers something else than JSON
 }
 
 var pathParameter = regexp.MustCompile(`\\\{[^}]*\\\}`)
@@ -181,7 +182,7 @@ func operations(description answer) (map[string]operation, map[string]any) {
 			id, _ := op["operationId"].(string)
 			responses, _ := op["responses"].(map[string]any)
 			pattern := "^" + pathParameter.ReplaceAllString(regexp.QuoteMeta(path), "[^/]+") + "$"
-			found[id] = operation{strings.ToUpper(method), regexp.MustCompile(pattern), schemaOf(op["requestBody"]), responses}
+			found[id] = operation{strings.ToUpper(method), regexp.MustCompile(pattern), schemaOf(op["requestBody"]), responses, answersFile(responses)}
 		}
 	}
 	hooks, _ := description.value("webhooks").(map[string]any)
@@ -191,6 +192,13 @@ func operations(description answer) (map[string]operation, map[string]any) {
 		bodies[name] = schemaOf(post["requestBody"])
 	}
 	return found, bodies
+}
+
+// answersFile tells whether what works is answered with text or a document.
+func answersFile(responses map[string]any) bool {
+	good, _ := responses["200"].(map[string]any)
+	content, _ := good["content"].(map[string]any)
+	return len(content) > 0 && content["application/json"] == nil
 }
 
 // schemaOf is the schema of a described body; nil where there is none.

@@ -58,13 +58,13 @@ type logKeys struct {
 }
 
 type inclusionBody struct {
-	PostingID string        `json:"postingId" doc:"The posting." example:"0199e3a4-7c5e-8d21-9f0b-3c1d2e4f5a6b"`
-	Number    int64         `json:"number" doc:"Its number among the platform's postings, from 1." example:"7"`
-	LeafIndex int64         `json:"leafIndex" doc:"Its place in the tree: the number less one." example:"6"`
-	Leaf      base64Bytes   `json:"leaf" doc:"The bytes of the leaf, in base64: all that the posting says." example:"Y2F1c2V3YXkgbGVhZiAxCg=="`
-	LeafHash  base64Bytes   `json:"leafHash" doc:"SHA-256 of a zero byte and the leaf, in base64." example:"QqqLpIyGeL38qDFjP25MPcmumOEuYqOhg1qhMQ4GOv0="`
-	Hashes    []base64Bytes `json:"hashes" doc:"The inclusion proof of RFC 6962: the hashes beside the way from the leaf to the root, from below, in base64."`
-	Head      headBody      `json:"head" doc:"The head whose root they lead to."`
+	PostingID httpapi.ID[ident.Posting] `json:"postingId" doc:"The posting."`
+	Number    int64                     `json:"number" doc:"Its number among the platform's postings, from 1." example:"7"`
+	LeafIndex int64                     `json:"leafIndex" doc:"Its place in the tree: the number less one." example:"6"`
+	Leaf      base64Bytes               `json:"leaf" doc:"The bytes of the leaf, in base64: all that the posting says." example:"Y2F1c2V3YXkgbGVhZiAxCg=="`
+	LeafHash  base64Bytes               `json:"leafHash" doc:"SHA-256 of a zero byte and the leaf, in base64." example:"QqqLpIyGeL38qDFjP25MPcmumOEuYqOhg1qhMQ4GOv0="`
+	Hashes    []base64Bytes             `json:"hashes" doc:"The inclusion proof of RFC 6962: the hashes beside the way from the leaf to the root, from below, in base64."`
+	Head      headBody                  `json:"head" doc:"The head whose root they lead to."`
 }
 
 type consistencyBody struct {
@@ -169,21 +169,17 @@ func registerLedgerLog(a *httpapi.API, log LedgerLog) {
 	})
 
 	type inclusionWanted struct {
-		PostingID string `query:"postingId" required:"true" format:"uuid" doc:"The posting." example:"0199e3a4-7c5e-8d21-9f0b-3c1d2e4f5a6b"`
-		Size      int64  `query:"size" minimum:"1" doc:"The size of the head to prove it for. Without it, the last one."`
+		PostingID httpapi.ID[ident.Posting] `query:"postingId" required:"true" doc:"The posting."`
+		Size      int64                     `query:"size" minimum:"1" doc:"The size of the head to prove it for. Without it, the last one."`
 	}
 	httpapi.Get(a, httpapi.Operation{
 		ID: "proveLedgerPosting", Path: "/ledger/log/proof", Tag: tagLog, Summary: "Prove that a posting is in the log", Permission: platform.View,
 		Description: "The leaf of a posting and the hashes that lead from it to the root of a head, as RFC 6962 says. 409 until a head covers the posting.",
 		Errors:      []fault.Code{fault.NotFound, fault.Conflict},
 	}, func(ctx context.Context, call httpapi.Call, in *inclusionWanted) (sealing.Inclusion, error) {
-		posting, err := uuid.Parse(in.PostingID)
-		if err != nil {
-			return sealing.Inclusion{}, fault.Invalid(fault.Field{Field: "postingId", Message: "must be a UUID"})
-		}
-		return log.Inclusion(ctx, call.Principal.Platform, posting, in.Size)
+		return log.Inclusion(ctx, call.Principal.Platform, in.PostingID.Value.UUID(), in.Size)
 	}, func(i sealing.Inclusion) inclusionBody {
-		return inclusionBody{PostingID: i.Leaf.ID.String(), Number: i.Leaf.Seq, LeafIndex: i.Leaf.Seq - 1, Leaf: inBase64(i.Leaf.Encode(nil)),
+		return inclusionBody{PostingID: postingID(i.Leaf.ID), Number: i.Leaf.Seq, LeafIndex: i.Leaf.Seq - 1, Leaf: inBase64(i.Leaf.Encode(nil)),
 			LeafHash: inBase64(i.Hash[:]), Hashes: inBase64All(i.Path), Head: headOf(i.Head)}
 	})
 

@@ -7,6 +7,7 @@ import (
 
 	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
 	"github.com/jackc/pgx/v5/pgtype"
 	"github.com/jackc/pgx/v5/pgxpool"
 
@@ -182,8 +183,13 @@ func (l *Log) with(ctx context.Context, do func(Querier) error) error {
 	return l.pool.AcquireFunc(ctx, func(c *pgxpool.Conn) error { return do(c.Conn()) })
 }
 
+// execer changes rows; connections and transactions of pgx do.
+type execer interface {
+	Exec(ctx context.Context, sql string, args ...any) (pgconn.CommandTag, error)
+}
+
 // one runs a statement that changes one row.
-func one(ctx context.Context, q Querier, doing, statement string, args ...any) error {
+func one(ctx context.Context, q execer, doing, statement string, args ...any) error {
 	if _, err := q.Exec(ctx, statement, args...); err != nil {
 		return fmt.Errorf("%s: %w", doing, err)
 	}

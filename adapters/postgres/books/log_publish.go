@@ -46,7 +46,5 @@ func (l *Log) TakeUnpublished(ctx context.Context, now time.Time, lease time.Dur
 
 // Published is as ports.LedgerLog says.
 func (l *Log) Published(ctx context.Context, p ident.Platform, size int64) error {
-	return l.with(ctx, func(q Querier) error {
-		return one(ctx, q, "note what is published", setPublished, dbID(p.UUID()), size)
-	})
+	return one(ctx, l.pool, "note what is published", setPublished, dbID(p.UUID()), size)
 }

@@ -27,7 +27,7 @@ SELECT $1, w.level, w.n, w.hashes FROM unnest($2::smallint[], $3::bigint[], $4::
 
 // Seal is as ports.LedgerLog says: one transaction, which holds the platform's row.
 func (l *Log) Seal(ctx context.Context, p ident.Platform, fn func(context.Context, ports.LogWriter) error) (held bool, err error) {
-	if err := l.with(ctx, func(q Querier) error { return one(ctx, q, "open a log", openLog, dbID(p.UUID())) }); err != nil {
+	if err := one(ctx, l.pool, "open a log", openLog, dbID(p.UUID())); err != nil {
 		return false, err
 	}
 	tx, err := l.pool.Begin(ctx)
