@@ -39,6 +39,9 @@ func (l *Log) Seal(ctx context.Context, p ident.Platform, fn func(context.Contex
 			err = errors.Join(err, rollback)
 		}
 	}()
+	if _, err := tx.Exec(ctx, "SET LOCAL "+alongIndexes); err != nil {
+		return false, fmt.Errorf("seal: %w", err)
+	}
 	w := &logWriter{view: auditView{l.books, tx}, platform: p}
 	err = planned(ctx, tx, holdLog, []any{dbID(p.UUID())}, func(rows pgx.Rows) error {
 		held = true
