@@ -31,7 +31,9 @@ const logPiece = 4_096
 // add takes a posting in the order of numbers.
 func (c *logCheck) add(ctx context.Context, a ports.AuditPosting, posting ledger.Posting, why string, near []ledger.Leaf) error {
 	if a.Seq <= c.last { // below the first number, or a number that is there twice
-		c.lose(max(a.Seq, 1))
+		if c.stored != nil {
+			c.report.broken(RuleSealed, "posting %s (%s) on %s has number %d, under which it was never sealed", posting.ID, posting.Kind, c.platform.Platform, a.Seq)
+		}
 		return nil
 	}
 	if a.Seq != c.last+1 {

@@ -68,7 +68,11 @@ func (c *postingCheck) unchanged(p ports.AuditPosting, posting ledger.Posting) (
 
 func (c *postingCheck) number(p ports.AuditPosting) {
 	c.report.checked(RuleNumbered)
-	if missing := p.Seq - c.last - 1; missing != 0 {
+	switch missing := p.Seq - c.last - 1; {
+	case p.Seq <= c.last:
+		c.report.broken(RuleNumbered, "posting %s on %s has number %d, which is none or another's", p.Posting.ID, c.platform.Platform, p.Seq)
+		return
+	case missing != 0:
 		c.report.broken(RuleNumbered, "%d postings are missing on %s between number %d and number %d", missing, c.platform.Platform, c.last, p.Seq)
 	}
 	c.last = p.Seq

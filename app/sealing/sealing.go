@@ -146,10 +146,11 @@ func (s *Sealing) sealNext(ctx context.Context, p ident.Platform, w ports.LogWri
 	if err != nil {
 		return false, err
 	}
-	head := ports.SignedHead{Head: ledger.Head{Platform: p, Size: upto, Root: root}, Sealed: s.Clock.Now()}
+	head := ports.SignedHead{Head: ledger.Head{Platform: p, Size: upto, Root: root}}
 	if head.Note, err = s.Signer.Sign(ctx, head.Head); err != nil {
 		return false, err
 	}
+	head.Sealed = s.Clock.Now()
 	return w.Postings() > upto, w.Seal(ctx, head, edge)
 }
 
