@@ -266,6 +266,7 @@ func TestVerifyAnExport(t *testing.T) {
 		"a head beyond":       {export: part.String(), against: against, finds: "the newest 10 postings are missing"},
 		"no signature":        {export: whole.String(), against: books.Verification{Published: v.outside()}},
 		"another key":         {export: whole.String(), against: books.Verification{Published: v.outside(), Keys: [][32]byte{{1}}}, finds: "signed with no key of the log"},
+		"a forged head":       {export: whole.String(), against: books.Verification{Published: forged(v), Keys: against.Keys}, finds: "invalid signature"},
 		"an amount":           {export: strings.Replace(whole.String(), `"amount":"7"`, `"amount":"8"`, 1), against: against, finds: "the one of size 1213 fits"},
 		"a date":              {export: strings.Replace(whole.String(), `"effective":"2026-11-20`, `"effective":"2026-10-20`, 1), against: against, finds: "does not fit the postings: no earlier one fits"},
 		"the file's own root": {export: otherRoot(whole.String()), against: against, finds: "changed after it was written"},
@@ -316,6 +317,17 @@ func otherRoot(export string) string {
 		letter = "B"
 	}
 	return export[:at] + letter + export[at+1:]
+}
+
+// forged are the published heads, the last of which says something else under the same
+// signature.
+func forged(v *vault) []books.PublishedHead {
+	heads := v.outside()
+	last := &heads[len(heads)-1]
+	before := last.Text()
+	last.Size--
+	last.Note = strings.Replace(last.Note, before, last.Text(), 1)
+	return heads
 }
 
 func others(heads []books.PublishedHead) []books.PublishedHead {
