@@ -32,7 +32,7 @@ CREATE INDEX ledger_postings_by_memo ON ledger_postings (platform_id, memo, seq)
     WHERE transaction_id IS NULL OR kind = 'unmatched_assigned';
 -- Which parts of the table hold what took effect in a span of time, and what was
 -- recorded long after it did. A summary of pages: it costs a posting nothing.
-CREATE INDEX ledger_postings_times ON ledger_postings USING brin (seq, effective_at) WITH (pages_per_range = 32, autosummarize = on);
+CREATE INDEX ledger_postings_times ON ledger_postings USING brin (recorded_at, effective_at) WITH (pages_per_range = 32, autosummarize = on);
 
 -- What people decided about money whose owner nobody knew: once for each posting that
 -- put it there. Rows never change.

@@ -59,7 +59,7 @@ func (s TrialSum) Balanced() bool {
 }
 
 // mostLines is how many accounts a trial balance has at most; more are not for reading.
-const mostLines = 20_000
+const mostLines = 50_000
 
 var errTooLong = errors.New("too many lines")
 
@@ -83,7 +83,7 @@ func (f *Finance) TrialBalance(ctx context.Context, p ident.Platform, period Per
 	})
 	if errors.Is(err, errTooLong) {
 		return TrialBalance{}, fault.Invalid(fault.Field{Field: "detail",
-			Message: "must be group: there are more than 20000 accounts, and only their groups fit into one answer"})
+			Message: "must be group: there are more than 50000 accounts, and only their groups fit into one answer"})
 	}
 	return made, err
 }

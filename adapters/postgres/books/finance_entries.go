@@ -46,18 +46,19 @@ type stretch struct{ after, upto int64 }
 
 // A page of one stretch, which is ($4, $5], from the place ($6, $7) on: rides on
 // ledger_entries_debit and ledger_entries_credit. An account is on one side of an entry
-// only, so two short runs make the page. %[1]s is the order, %[2]s how places compare
+// only, so two short runs make the page; they are cut by postings, as the indexes have
+// them in that order without a sort. %[1]s is the order, %[2]s how places compare
 // to the last one, %[3]s what else an entry must be.
 const accountPage = `
 SELECT e.seq, e.n, d.path, c.path, e.currency, e.amount, p.id, p.kind, p.transaction_id, p.effective_at, p.recorded_at, p.memo, p.reverses
 FROM (SELECT * FROM (
     (SELECT e.seq, e.n, e.debit_account, e.credit_account, e.amount, e.currency FROM ledger_entries e
      WHERE e.platform_id = $1 AND e.debit_account = $2 AND e.seq > $4 AND e.seq <= $5 AND (e.seq, e.n) %[2]s ($6, $7) %[3]s
-     ORDER BY e.seq %[1]s, e.n %[1]s LIMIT $3)
+     ORDER BY e.seq %[1]s FETCH FIRST ($3) ROWS WITH TIES)
     UNION ALL
     (SELECT e.seq, e.n, e.debit_account, e.credit_account, e.amount, e.currency FROM ledger_entries e
      WHERE e.platform_id = $1 AND e.credit_account = $2 AND e.seq > $4 AND e.seq <= $5 AND (e.seq, e.n) %[2]s ($6, $7) %[3]s
-     ORDER BY e.seq %[1]s, e.n %[1]s LIMIT $3)
+     ORDER BY e.seq %[1]s FETCH FIRST ($3) ROWS WITH TIES)
 ) picked ORDER BY seq %[1]s, n %[1]s LIMIT $3) e
 JOIN ledger_postings p ON p.platform_id = $1 AND p.seq = e.seq
 JOIN ledger_accounts d ON d.platform_id = $1 AND d.id = e.debit_account

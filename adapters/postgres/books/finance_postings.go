@@ -134,15 +134,14 @@ const (
        CASE WHEN $3::timestamptz IS NULL THEN 9223372036854775807 ELSE ledger_seq_at($1, $3) END`
 
 	// Where postings that took effect in a span can be: those recorded in it, and as far
-	// as others were recorded before they did, or after. Rides on ledger_postings_times
-	// for these: the platform is compared in a way that keeps the other indexes out, which
+	// as others were recorded before they did, or after. Rides on ledger_postings_times:
+	// platform and number are written in a way that keeps the other indexes out, which
 	// would read everything before or after.
 	stretchEffective = `
-SELECT coalesce((SELECT min(p.seq) - 1 FROM ledger_postings p
-                 WHERE p.platform_id IS NOT DISTINCT FROM $1 AND p.seq <= s.after AND p.effective_at >= $2), s.after),
-       coalesce((SELECT max(p.seq) FROM ledger_postings p
-                 WHERE p.platform_id IS NOT DISTINCT FROM $1 AND p.seq > s.upto AND p.effective_at <= $3), s.upto)
-FROM (SELECT $4::bigint AS after, $5::bigint AS upto) s`
+SELECT coalesce((SELECT min(p.seq + 0) - 1 FROM ledger_postings p
+                 WHERE p.platform_id IS NOT DISTINCT FROM $1 AND p.recorded_at < $2 AND p.effective_at >= $2), $4),
+       coalesce((SELECT max(p.seq + 0) FROM ledger_postings p
+                 WHERE p.platform_id IS NOT DISTINCT FROM $1 AND p.recorded_at > $3 AND p.effective_at <= $3), $5)`
 )
 
 // recordedStretch is a span of recorded time, both ends in it, in numbers of postings.

@@ -20,40 +20,47 @@ SELECT a.id, a.path, a.currency, a.class FROM ledger_accounts a
 WHERE a.platform_id = $1 AND ($2 = '' OR a.class = $2)
 ORDER BY a.currency COLLATE "C", a.path COLLATE "C"`
 
-	// What was debited and credited up to each of several postings: for each account the
-	// last checkpoint before (ledger_checkpoints_pkey), and the entries since
-	// (ledger_entries_debit, ledger_entries_credit).
+	// What was debited and credited up to a posting: for each account the nearer of
+	// the checkpoints before and after (ledger_checkpoints_pkey), and the entries in between
+	// (ledger_entries_debit, ledger_entries_credit), added or taken off. One statement a
+	// posting: what lies around it is on few pages, whatever the account.
 	turnoversUpto = `
-SELECT a.id, s.place, (coalesce(k.debits, 0) + d.amount)::text, (coalesce(k.credits, 0) + c.amount)::text
+SELECT a.id, (coalesce(k.debits, 0) + k.sign * d.amount)::text, (coalesce(k.credits, 0) + k.sign * c.amount)::text
 FROM ledger_accounts a
-CROSS JOIN unnest($3::bigint[]) WITH ORDINALITY AS s (seq, place)
-LEFT JOIN LATERAL (
-    SELECT k.seq, k.debits, k.debits - CASE WHEN a.class IN ('asset', 'expense') THEN 1 ELSE -1 END * k.balance AS credits
-    FROM ledger_checkpoints k
-    WHERE k.platform_id = $1 AND k.account_id = a.id AND k.seq <= s.seq AND k.debits IS NOT NULL
-    ORDER BY k.seq DESC LIMIT 1
-) k ON true
+CROSS JOIN LATERAL (
+    SELECT w.*, w.debits - CASE WHEN a.class IN ('asset', 'expense') THEN 1 ELSE -1 END * w.balance AS credits FROM (
+        SELECT 1 AS sign, 0::bigint AS after, $3::bigint AS upto, 0 AS debits, 0 AS balance
+        UNION ALL
+        (SELECT 1, k.seq, $3, k.debits, k.balance FROM ledger_checkpoints k
+         WHERE k.platform_id = $1 AND k.account_id = a.id AND k.seq <= $3 AND k.debits IS NOT NULL
+         ORDER BY k.seq DESC LIMIT 1)
+        UNION ALL
+        (SELECT -1, $3, k.seq, k.debits, k.balance FROM ledger_checkpoints k
+         WHERE k.platform_id = $1 AND k.account_id = a.id AND k.seq > $3 AND k.debits IS NOT NULL
+         ORDER BY k.seq LIMIT 1)
+    ) w ORDER BY w.upto - w.after LIMIT 1
+) k
 CROSS JOIN LATERAL (
     SELECT coalesce(sum(e.amount), 0) AS amount FROM ledger_entries e
-    WHERE e.platform_id = $1 AND e.debit_account = a.id AND e.seq > coalesce(k.seq, 0) AND e.seq <= s.seq
+    WHERE e.platform_id = $1 AND e.debit_account = a.id AND e.seq > k.after AND e.seq <= k.upto
 ) d
 CROSS JOIN LATERAL (
     SELECT coalesce(sum(e.amount), 0) AS amount FROM ledger_entries e
-    WHERE e.platform_id = $1 AND e.credit_account = a.id AND e.seq > coalesce(k.seq, 0) AND e.seq <= s.seq
+    WHERE e.platform_id = $1 AND e.credit_account = a.id AND e.seq > k.after AND e.seq <= k.upto
 ) c
 WHERE a.platform_id = $1 AND ($2 = '' OR a.class = $2)`
 
-	// What was recorded after posting $2 and took effect by $3 already counts, and what
+	// What was recorded after a moment and took effect by then already counts, and what
 	// was recorded by then and took effect later does not count yet. Rides on
 	// ledger_postings_times, since both are few: the platform is compared in a way that
 	// keeps the other indexes out, which would read everything before or after.
 	turnoversShifted = `
 WITH shifted AS MATERIALIZED (
     SELECT p.seq, 1 AS sign FROM ledger_postings p
-    WHERE p.platform_id IS NOT DISTINCT FROM $1 AND p.seq > $2 AND p.effective_at <= $3
+    WHERE p.platform_id IS NOT DISTINCT FROM $1 AND p.recorded_at > $2 AND p.effective_at <= $2
     UNION ALL
     SELECT p.seq, -1 FROM ledger_postings p
-    WHERE p.platform_id IS NOT DISTINCT FROM $1 AND p.seq <= $2 AND p.effective_at > $3
+    WHERE p.platform_id IS NOT DISTINCT FROM $1 AND p.recorded_at <= $2 AND p.effective_at > $2
 )
 SELECT side.id, sum(side.debit)::text, sum(side.credit)::text
 FROM shifted s
@@ -93,7 +100,6 @@ type turning struct {
 	platform ident.Platform
 	class    ledger.Class
 	cuts     []ports.Cut
-	seqs     []int64 // what was recorded by the moment of each cut
 	lines    []ports.AccountTurnovers
 	place    map[int64]int // of an account's number in lines
 }
@@ -116,26 +122,20 @@ func (t *turning) findAccounts(ctx context.Context, q Querier) error {
 
 // recorded fills in what was recorded by the moments.
 func (t *turning) recorded(ctx context.Context, q Querier) error {
-	t.seqs = make([]int64, len(t.cuts))
 	for i, cut := range t.cuts {
-		t.seqs[i] = math.MaxInt64
+		upto := int64(math.MaxInt64)
 		if !cut.Moment.IsZero() {
 			s, err := recordedStretch(ctx, q, t.platform.UUID(), ports.Span{To: cut.Moment})
 			if err != nil {
 				return err
 			}
-			t.seqs[i] = s.upto
+			upto = s.upto
 		}
-	}
-	return planned(ctx, q, turnoversUpto, []any{dbID(t.platform.UUID()), string(t.class), t.seqs}, func(rows pgx.Rows) error {
-		var number int64
-		var cut int
-		var debits, credits string
-		if err := rows.Scan(&number, &cut, &debits, &credits); err != nil {
+		if err := t.sum(ctx, q, i, turnoversUpto, dbID(t.platform.UUID()), string(t.class), upto); err != nil {
 			return err
 		}
-		return t.add(number, cut-1, debits, credits)
-	})
+	}
+	return nil
 }
 
 // effective corrects, where a cut is by effective time, what was recorded by then.
@@ -144,19 +144,23 @@ func (t *turning) effective(ctx context.Context, q Querier) error {
 		if cut.By != ports.ByEffective || cut.Moment.IsZero() {
 			continue
 		}
-		args := []any{dbID(t.platform.UUID()), t.seqs[i], cut.Moment.UTC().Truncate(time.Microsecond)}
-		if err := planned(ctx, q, turnoversShifted, args, func(rows pgx.Rows) error {
-			var number int64
-			var debits, credits string
-			if err := rows.Scan(&number, &debits, &credits); err != nil {
-				return err
-			}
-			return t.add(number, i, debits, credits)
-		}); err != nil {
+		if err := t.sum(ctx, q, i, turnoversShifted, dbID(t.platform.UUID()), cut.Moment.UTC().Truncate(time.Microsecond)); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// sum adds what a statement says of accounts to a cut.
+func (t *turning) sum(ctx context.Context, q Querier, cut int, statement string, args ...any) error {
+	return planned(ctx, q, statement, args, func(rows pgx.Rows) error {
+		var number int64
+		var debits, credits string
+		if err := rows.Scan(&number, &debits, &credits); err != nil {
+			return err
+		}
+		return t.add(number, cut, debits, credits)
+	})
 }
 
 func (t *turning) add(number int64, cut int, debits, credits string) error {
