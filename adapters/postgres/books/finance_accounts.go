@@ -98,16 +98,32 @@ func (b *Books) balanceAtCut(ctx context.Context, q Querier, a *ports.LedgerAcco
 		return err
 	}
 	statement := exactRecorded
-	if cut.By == ports.ByEffective {
-		statement = exactEffective
+	if cut.By == ports.ByEffective && a.Guarded {
+		statement = exactEffective // few entries lie in a block of such an account
 	}
 	var text string
-	args := []any{dbID(a.Account.Platform.UUID()), numbers[a.Account], cut.Moment.UTC().Truncate(time.Microsecond)}
+	number, moment := numbers[a.Account], cut.Moment.UTC().Truncate(time.Microsecond)
+	args := []any{dbID(a.Account.Platform.UUID()), number, moment}
 	if err := planned(ctx, q, statement, args, func(rows pgx.Rows) error { return rows.Scan(&text) }); err != nil {
 		return err
 	}
-	a.Balance, err = total(text)
-	return err
+	if a.Balance, err = total(text); err != nil || cut.By == ports.ByRecorded || a.Guarded {
+		return err
+	}
+	// Busy accounts have thousands of entries in a block, so what was recorded late is
+	// looked for among all postings.
+	args = []any{dbID(a.Account.Platform.UUID()), moment, number}
+	return planned(ctx, q, shiftedOfAccount, args, func(rows pgx.Rows) error {
+		if err := rows.Scan(&text); err != nil {
+			return err
+		}
+		debits, err := total(text)
+		if !a.Class.DebitGrows() {
+			debits = debits.Neg()
+		}
+		a.Balance = a.Balance.Add(debits)
+		return err
+	})
 }
 
 func scanAccounts(ctx context.Context, q Querier, p ident.Platform, statement string, args []any) (accounts []ports.LedgerAccount, err error) {

@@ -27,7 +27,7 @@ func (r *Reader) AccountEntries(ctx context.Context, f ports.AccountEntryFilter)
 			return err
 		}
 		found, page.Class = true, line.Class
-		if err := readAccountPage(ctx, q, number, f, &page); err != nil {
+		if err := readAccountPage(ctx, q, number, !line.Guarded, f, &page); err != nil {
 			return err
 		}
 		return runningBalances(ctx, q, number, f.Account, &page)
@@ -69,8 +69,8 @@ const tookEffect = `AND (SELECT p.effective_at FROM ledger_postings p WHERE p.pl
 
 // readAccountPage reads the page out of the stretches that can have something of it,
 // and leaves it in ascending order.
-func readAccountPage(ctx context.Context, q Querier, number int64, f ports.AccountEntryFilter, page *ports.AccountEntryPage) error {
-	stretches, err := stretchesOf(ctx, q, number, f)
+func readAccountPage(ctx context.Context, q Querier, number int64, busy bool, f ports.AccountEntryFilter, page *ports.AccountEntryPage) error {
+	stretches, err := stretchesOf(ctx, q, number, busy, f)
 	if err != nil {
 		return err
 	}
@@ -133,17 +133,58 @@ SELECT after, upto FROM (
 WHERE earliest <= $4 AND latest >= $3
 ORDER BY after`
 
+// Postings that touch an account and took effect in a span, but were recorded before or
+// after it. Rides on ledger_postings_times: see turnoversShifted.
+const strays = `
+SELECT p.seq FROM (
+    SELECT p.seq FROM ledger_postings p
+    WHERE p.platform_id IS NOT DISTINCT FROM $1 AND p.recorded_at < $3 AND p.effective_at >= $3 AND p.effective_at <= $4
+    UNION ALL
+    SELECT p.seq FROM ledger_postings p
+    WHERE p.platform_id IS NOT DISTINCT FROM $1 AND p.recorded_at > $4 AND p.effective_at <= $4 AND p.effective_at >= $3
+) p
+WHERE EXISTS (SELECT FROM ledger_entries e WHERE e.platform_id = $1 AND e.seq = p.seq AND $2 IN (e.debit_account, e.credit_account))
+ORDER BY p.seq LIMIT $5`
+
+// mostStrays is how many stretches of one posting are worth their while.
+const mostStrays = 50
+
 // stretchesOf says where entries of the span can be, in ascending order. Recorded time
-// grows with the number, so that is one stretch; what took effect in a span may have
-// been recorded at any time, but each block of the account knows its extremes.
-func stretchesOf(ctx context.Context, q Querier, number int64, f ports.AccountEntryFilter) ([]stretch, error) {
-	if f.By == ports.ByRecorded || f.Span == (ports.Span{}) {
-		s, err := recordedStretch(ctx, q, f.Account.Platform.UUID(), f.Span)
-		return []stretch{s}, err
+// grows with the number, so that is one stretch. What took effect in a span was mostly
+// recorded in it too. The rest is looked for in the blocks of the account, which know
+// their extremes; where blocks are large, since the account is busy, it is looked for
+// among all postings first.
+func stretchesOf(ctx context.Context, q Querier, number int64, busy bool, f ports.AccountEntryFilter) ([]stretch, error) {
+	recorded, err := recordedStretch(ctx, q, f.Account.Platform.UUID(), f.Span)
+	if err != nil || f.By == ports.ByRecorded || f.Span == (ports.Span{}) {
+		return []stretch{recorded}, err
 	}
-	var found []stretch
 	args := []any{dbID(f.Account.Platform.UUID()), number, orEarliest(f.Span.From), orLatest(f.Span.To)}
-	err := planned(ctx, q, blocksInSpan, args, func(rows pgx.Rows) error {
+	if busy {
+		var found []stretch
+		if err := planned(ctx, q, strays, append(args, mostStrays+1), func(rows pgx.Rows) error {
+			var seq int64
+			err := rows.Scan(&seq)
+			if seq > recorded.upto && (len(found) == 0 || found[len(found)-1].upto <= recorded.after) {
+				found = append(found, recorded)
+			}
+			found = append(found, stretch{seq - 1, seq})
+			return err
+		}); err != nil {
+			return nil, err
+		}
+		if len(found) <= mostStrays {
+			if len(found) == 0 || found[len(found)-1].upto <= recorded.after {
+				found = append(found, recorded)
+			}
+			return found, nil
+		}
+	}
+	return blocksOf(ctx, q, args)
+}
+
+func blocksOf(ctx context.Context, q Querier, args []any) (found []stretch, err error) {
+	err = planned(ctx, q, blocksInSpan, args, func(rows pgx.Rows) error {
 		var s stretch
 		if err := rows.Scan(&s.after, &s.upto); err != nil {
 			return err

@@ -54,19 +54,25 @@ WHERE a.platform_id = $1 AND ($2 = '' OR a.class = $2)`
 	// was recorded by then and took effect later does not count yet. Rides on
 	// ledger_postings_times, since both are few: the platform is compared in a way that
 	// keeps the other indexes out, which would read everything before or after.
-	turnoversShifted = `
+	shifted = `
 WITH shifted AS MATERIALIZED (
     SELECT p.seq, 1 AS sign FROM ledger_postings p
     WHERE p.platform_id IS NOT DISTINCT FROM $1 AND p.recorded_at > $2 AND p.effective_at <= $2
     UNION ALL
     SELECT p.seq, -1 FROM ledger_postings p
     WHERE p.platform_id IS NOT DISTINCT FROM $1 AND p.recorded_at <= $2 AND p.effective_at > $2
-)
+)`
+	turnoversShifted = shifted + `
 SELECT side.id, sum(side.debit)::text, sum(side.credit)::text
 FROM shifted s
 JOIN ledger_entries e ON e.platform_id = $1 AND e.seq = s.seq
 CROSS JOIN LATERAL (VALUES (e.debit_account, s.sign * e.amount, 0), (e.credit_account, 0, s.sign * e.amount)) side (id, debit, credit)
 GROUP BY side.id`
+	// Debits minus credits of one account among it.
+	shiftedOfAccount = shifted + `
+SELECT coalesce(sum(s.sign * CASE WHEN e.debit_account = $3 THEN e.amount ELSE -e.amount END), 0)::text
+FROM shifted s
+JOIN ledger_entries e ON e.platform_id = $1 AND e.seq = s.seq AND $3 IN (e.debit_account, e.credit_account)`
 )
 
 // Turnovers is as ports.Finance says.
