@@ -51,6 +51,7 @@ type exchange struct {
 	replayed bool       // the answer was given before
 	text     bool       // a success is plain text
 	sent     bool       // headers are on the wire
+	cut      bool       // the answer broke off, and must not look whole
 }
 
 // requestContext lets a handler find its exchange.

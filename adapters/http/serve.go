@@ -106,11 +106,15 @@ func (x *exchange) finish() {
 		if err, ok := p.(error); ok && errors.Is(err, http.ErrAbortHandler) {
 			panic(p)
 		}
+		x.cut = x.sent
 		x.refuse(&panicked{value: p, stack: debug.Stack()})
 	}
 	x.send()
 	x.observe()
 	x.release()
+	if x.cut {
+		panic(http.ErrAbortHandler) // the server breaks the connection and says nothing
+	}
 }
 
 // panicked is a mistake of ours that surfaced while a request was served.

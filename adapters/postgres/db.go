@@ -155,6 +155,9 @@ func (db *DB) Finance() ports.Finance { return books.NewReader(db.books, db.pool
 // Log is the log of postings.
 func (db *DB) Log() *books.Log { return books.NewLog(db.books, db.pool) }
 
+// BookViews shows the ledger at a moment, to whoever reads much of it.
+func (db *DB) BookViews() ports.BookViews { return books.NewViews(db.books, db.pool) }
+
 // Pool is for adapters that need a connection of their own.
 func (db *DB) Pool() *pgxpool.Pool { return db.pool }
 

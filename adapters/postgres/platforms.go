@@ -124,3 +124,17 @@ func (row *platformRow) platform() platform.Platform {
 	}
 	return p
 }
+
+// PlatformIDs reads the ids of at most limit platforms, in the order of their making.
+// Rides on the primary key.
+func (db *DB) PlatformIDs(ctx context.Context, limit int) ([]ident.Platform, error) {
+	var found []uuid.UUID
+	if err := db.bun.NewSelect().Model((*platformRow)(nil)).Column("id").Order("id").Limit(int64(limit)).Scan(ctx, &found); err != nil {
+		return nil, err
+	}
+	ids := make([]ident.Platform, len(found))
+	for i, id := range found {
+		ident.Set(&ids[i], id)
+	}
+	return ids, nil
+}

@@ -29,6 +29,7 @@ import (
 	"causeway/adapters/webhooks"
 	"causeway/app/accounts"
 	"causeway/app/enquiries"
+	"causeway/app/exports"
 	"causeway/app/finance"
 	"causeway/app/notify"
 	"causeway/app/onboarding"
@@ -48,6 +49,10 @@ import (
 // at most, and only under load.
 const linger = 2 * time.Millisecond
 
+// exportsAtOnce is how many exports and statements one process writes at the same time:
+// each holds a connection for as long as its reader takes, and most must stay for payments.
+const exportsAtOnce = 2
+
 // house is the service, wired: the use cases on their adapters.
 type house struct {
 	common
@@ -66,6 +71,7 @@ type house struct {
 	finance    *finance.Finance
 	notify     *notify.Notify
 	sealing    *sealing.Sealing
+	exports    *exports.Exports
 	reference  *ecb.Rates // nil unless the settings ask for it
 }
 
@@ -135,6 +141,7 @@ func (h *house) furnish(made *ids.Generator, prices ports.Rates) {
 		Counterparties: others, Log: log, Committed: h.notify.Wake, Linger: linger})
 	h.finance = finance.New(finance.Config{Store: h.db, Ledger: h.db.Finance(), Told: outbox.NewLog(h.db.Pool()), Market: prices, Clock: clock{}, IDs: made,
 		Committed: h.notify.Wake})
+	h.exports = exports.New(exports.Config{Views: h.db.BookViews(), Store: h.db, Clock: clock{}, AtOnce: exportsAtOnce})
 	h.simulate = simulate.New(simulate.Config{Store: h.db, Receiver: h.payments, Depositor: h.receiving, Clock: clock{}, IDs: made})
 }
 
@@ -174,7 +181,7 @@ func (h *house) door(address net.Addr) (*httpapi.API, error) {
 	})
 	api.Register(door, api.Deps{Platforms: h.platforms, Onboarding: h.onboarding, Accounts: h.accounts, Internal: h.accounts,
 		Quoting: h.quoting, Payments: h.payments, Receiving: h.receiving, Enquiries: h.enquiries, Simulate: h.simulate, Webhooks: h.notify,
-		Finance: h.finance, Log: h.sealing})
+		Finance: h.finance, Log: h.sealing, Exports: h.exports})
 	return door, door.Build()
 }
 

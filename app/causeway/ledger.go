@@ -25,6 +25,7 @@ type ledgerCommand struct {
 	Rotate   ledgerRotateCommand   `cmd:"" name:"rotate-key" help:"Replace the key that signs the heads of the log."`
 	Balances ledgerBalancesCommand `cmd:"" help:"Print the balance of every account."`
 	Entries  ledgerEntriesCommand  `cmd:"" help:"Print what a transaction wrote into the books."`
+	Export   ledgerExportCommand   `cmd:"" help:"Write the books of a platform into a file that other programs read."`
 }
 
 type ledgerCheckCommand struct{ where }

@@ -23,6 +23,7 @@ type Deps struct {
 	Webhooks   Webhooks
 	Finance    Finance
 	Log        LedgerLog
+	Exports    Exports
 }
 
 // Register adds every operation, in the order in which they are read.
@@ -42,6 +43,7 @@ func Register(a *httpapi.API, d Deps) {
 		httpapi.Tag{Name: tagWebhooks, Description: "What the service tells the platform by itself, how it is signed, and what became of each delivery."},
 		httpapi.Tag{Name: tagLedger, Description: "The double-entry books behind every balance, for finance teams and auditors. Nothing in them is ever changed. Sums are whole numbers of the smallest unit of their currency, of any size; balances have the sign of their account's class, so that money held, owed and earned all read above zero. Questions are asked by one of two times: `recorded`, when a posting was written (what the books said then, which never changes), or `effective`, when it counts (what is known today of then)."},
 		httpapi.Tag{Name: tagLog, Description: "Proof that the ledger was left as it was: a Merkle log (RFC 6962) over its postings, with signed heads in the form of C2SP checkpoints."},
+		httpapi.Tag{Name: tagExports, Description: "The books for other programs, and account statements for people."},
 		httpapi.Tag{Name: tagSandbox, Description: "Plays the outside world for sandbox platforms."},
 	)
 	a.Examples(examples())
@@ -62,6 +64,7 @@ func Register(a *httpapi.API, d Deps) {
 	registerWebhooks(a)
 	registerLedger(a, d.Finance)
 	registerLedgerLog(a, d.Log)
+	registerExports(a, d.Exports)
 	registerSandbox(a, d.Simulate)
 	registerSandboxReceiving(a, d.Receiving)
 	registerSandboxWebhooks(a, d.Webhooks)

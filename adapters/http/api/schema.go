@@ -25,6 +25,7 @@ const (
 	tagLedger       = "Ledger"
 	tagSandbox      = "Sandbox"
 	tagWebhooks     = "Webhooks"
+	tagExports      = "Exports and statements"
 )
 
 // idPattern is what an identifier of a type looks like.

@@ -1,0 +1,121 @@
+package httpapi
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"mime"
+	"net/http"
+	"reflect"
+	"time"
+
+	"github.com/danielgtaylor/huma/v2"
+)
+
+// File is an answer that is written as it is made, of any size.
+type File struct {
+	// Name is what a browser saves it as, ContentType its media type.
+	Name, ContentType string
+	// Policy is the Content-Security-Policy of a page; such a file is shown, not saved.
+	Policy string
+	// Write makes it. An error before the first bytes have left is answered like that of
+	// any operation; after that the connection is broken, so that nobody takes a part
+	// for the whole.
+	Write func(ctx context.Context, out io.Writer) error
+}
+
+const (
+	// firstBytes are held back, so that what fails at once fails with a status.
+	firstBytes = 32 << 10
+	// stalled is how long a reader may leave the stream waiting. Nothing else bounds how
+	// long it takes: it depends on how much there is.
+	stalled = 30 * time.Second
+)
+
+// GetFile registers an operation that answers with a file. Its handler is bound by the
+// ordinary limit of time; what it returns is written without one, for as long as the
+// caller reads. contentTypes describe what it may be.
+func GetFile[In any](a *API, op Operation, contentTypes []string, handle Handler[In, File]) {
+	if err := op.check(); err != nil {
+		panic(fmt.Sprintf("httpapi: GET %s: %v", op.Path, err))
+	}
+	op.Status, op.MaxBody = http.StatusOK, defaultMaxBody
+	pattern := BasePath + op.Path
+	rt := &route{
+		method: http.MethodGet, pattern: pattern, timer: a.meter.timer(http.MethodGet, pattern),
+		permission: op.Permission, public: op.Public, sandbox: op.SandboxOnly, maxBody: op.MaxBody,
+	}
+	described := a.document.describe(http.MethodGet, op, reflect.TypeFor[NoBody](), rt)
+	content := map[string]*huma.MediaType{}
+	for _, contentType := range contentTypes {
+		content[contentType] = &huma.MediaType{Schema: &huma.Schema{Type: huma.TypeString, Format: "binary"}}
+	}
+	described.Responses["200"] = &huma.Response{Description: "The file, as it is made.", Content: content}
+	huma.Register(a.huma, described, func(ctx context.Context, in *In) (*written, error) {
+		x := exchangeOf(ctx)
+		file, err := handle(ctx, x.call, in)
+		x.answered = true
+		if err != nil {
+			x.fail(err)
+			return nothingLeft, nil
+		}
+		x.stream(file)
+		return nothingLeft, nil
+	})
+	a.document.complete(rt.op, op)
+}
+
+// stream writes a file to the caller.
+func (x *exchange) stream(file File) {
+	// What bounds an operation does not bound this; a caller who leaves ends it.
+	ctx := x.r.Context()
+	wire := &wire{x: x, file: file, control: http.NewResponseController(x.w)}
+	// The request has been read. Left standing, the limit on reading it would pass for
+	// the caller leaving. A writer without deadlines is one of a test.
+	_ = wire.control.SetReadDeadline(time.Time{})
+	out := bufio.NewWriterSize(wire, firstBytes)
+	err := file.Write(ctx, out)
+	if err == nil {
+		err = out.Flush()
+	}
+	switch {
+	case err == nil && !x.sent: // an empty file
+		wire.head()
+	case err != nil && !x.sent:
+		x.refuse(err)
+	case err != nil:
+		x.err, x.cut = errors.Join(errors.New("a file broke off"), err), true
+	}
+}
+
+// wire sends what is written to the caller, and gives up on one who does not read.
+type wire struct {
+	x       *exchange
+	file    File
+	control *http.ResponseController
+}
+
+func (w *wire) head() {
+	header := w.x.w.Header()
+	header.Set("Content-Type", w.file.ContentType)
+	disposition := "attachment"
+	if w.file.Policy != "" {
+		disposition = "inline"
+		header.Set("Content-Security-Policy", w.file.Policy)
+	}
+	header.Set("Content-Disposition", mime.FormatMediaType(disposition, map[string]string{"filename": w.file.Name}))
+	w.x.status, w.x.sent = http.StatusOK, true
+	w.x.w.WriteHeader(http.StatusOK)
+}
+
+func (w *wire) Write(p []byte) (int, error) {
+	if !w.x.sent {
+		w.head()
+	}
+	if err := w.control.SetWriteDeadline(time.Now().Add(stalled)); err != nil && !errors.Is(err, http.ErrNotSupported) {
+		return 0, err
+	}
+	return w.x.w.Write(p)
+}

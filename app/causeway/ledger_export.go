@@ -1,0 +1,188 @@
+package main
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/schollz/progressbar/v3"
+
+	"causeway/adapters/postgres"
+	"causeway/app/exports"
+	"causeway/core/fault"
+	"causeway/core/ident"
+	"causeway/core/money"
+	"causeway/ports"
+)
+
+type ledgerExportCommand struct {
+	where
+	Format   string `required:"" help:"csv, hledger, ledger, beancount or camt053." placeholder:"FORMAT"`
+	Output   string `required:"" help:"File to write. It is there when the export is whole, and not before." type:"path" placeholder:"FILE"`
+	Platform string `help:"Whose books. It can be left out while there is one platform." placeholder:"ID"`
+	AsOf     string `help:"The books as recorded by the end of this moment, such as 2026-03-31T23:59:59Z. Without it, now." placeholder:"TIME"`
+	From     string `help:"What took effect at this moment or later." placeholder:"TIME"`
+	To       string `help:"What took effect before this moment." placeholder:"TIME"`
+	Account  string `help:"Only what touches accounts at this path, such as rails/ACH." placeholder:"PATH"`
+	Currency string `help:"Only what is in this currency." placeholder:"CODE"`
+}
+
+func (l ledgerExportCommand) Run(ctx context.Context, out io.Writer) error {
+	request, err := l.request()
+	if err != nil {
+		return err
+	}
+	return l.in(ctx, func(db *postgres.DB) error {
+		platform, err := onlyPlatform(ctx, db, l.Platform)
+		if err != nil {
+			return err
+		}
+		progress := newProgress(os.Stderr)
+		defer progress.end()
+		document, err := exports.New(exports.Config{Views: db.BookViews(), Clock: clock{}, Progress: progress.tell}).Of(platform, request)
+		if err != nil {
+			return inFlags(err)
+		}
+		var size int64
+		err = writeWhole(l.Output, func(file io.Writer) error {
+			counted := &counter{out: file}
+			err := document.Write(ctx, counted)
+			size = counted.n
+			return err
+		})
+		if err != nil {
+			return inFlags(err)
+		}
+		progress.end()
+		_, err = fmt.Fprintf(out, "%s: %d bytes, the books of %s\n", l.Output, size, platform)
+		return err
+	})
+}
+
+// request reads the flags and finds everything that is wrong with them.
+func (l ledgerExportCommand) request() (exports.Request, error) {
+	r := exports.Request{Format: exports.Format(l.Format), BookSpan: ports.BookSpan{Path: l.Account, Currency: money.Currency(l.Currency)}}
+	var wrong []error
+	for _, moment := range []struct {
+		flag, text string
+		into       *time.Time
+	}{{"--as-of", l.AsOf, &r.AsOf}, {"--from", l.From, &r.From}, {"--to", l.To, &r.To}} {
+		if moment.text == "" {
+			continue
+		}
+		t, err := time.Parse(time.RFC3339, moment.text)
+		if err != nil {
+			wrong = append(wrong, fmt.Errorf("%s must be a moment such as 2026-03-31T23:59:59Z, not %q", moment.flag, moment.text))
+		}
+		*moment.into = t.UTC()
+	}
+	return r, errors.Join(wrong...)
+}
+
+// inFlags says of each bad field what the flag is called.
+func inFlags(err error) error {
+	f, ok := fault.Of(err)
+	if !ok || len(f.Fields) == 0 {
+		return err
+	}
+	var wrong []error
+	for _, field := range f.Fields {
+		wrong = append(wrong, fmt.Errorf("--%s %s", strings.Replace(field.Field, "asOf", "as-of", 1), field.Message))
+	}
+	return errors.Join(wrong...)
+}
+
+// onlyPlatform reads the id of a platform; without one it is the only one there is.
+func onlyPlatform(ctx context.Context, db *postgres.DB, text string) (ident.Platform, error) {
+	if text != "" {
+		id, err := ident.ParsePlatform(text)
+		if err != nil {
+			return id, fmt.Errorf("--platform: %w", err)
+		}
+		if _, err := db.Platform(ctx, id); err != nil {
+			return id, fmt.Errorf("--platform: there is no %s", id)
+		}
+		return id, nil
+	}
+	ids, err := db.PlatformIDs(ctx, 2)
+	switch {
+	case err != nil:
+		return ident.Platform{}, err
+	case len(ids) == 0:
+		return ident.Platform{}, errors.New("there is no platform yet, and so there are no books")
+	case len(ids) > 1:
+		return ident.Platform{}, errors.New("there are several platforms: name one with --platform")
+	}
+	return ids[0], nil
+}
+
+// writeWhole writes a file beside its place and puts it there when it is whole. A file
+// that was there stays until then.
+func writeWhole(path string, write func(io.Writer) error) error {
+	temporary, err := os.CreateTemp(filepath.Dir(path), "."+filepath.Base(path)+".part-*") // mode 0600
+	if err != nil {
+		return err
+	}
+	buffered := bufio.NewWriterSize(temporary, 256<<10)
+	if err = write(buffered); err == nil {
+		err = buffered.Flush()
+	}
+	if err == nil {
+		err = temporary.Sync()
+	}
+	err = errors.Join(err, temporary.Close())
+	if err == nil {
+		err = os.Rename(temporary.Name(), path)
+	}
+	if err != nil {
+		_ = os.Remove(temporary.Name())
+	}
+	return err
+}
+
+type counter struct {
+	out io.Writer
+	n   int64
+}
+
+func (c *counter) Write(p []byte) (int, error) {
+	n, err := c.out.Write(p)
+	c.n += int64(n)
+	return n, err
+}
+
+// progress is a bar on a terminal, and nothing elsewhere.
+type progress struct{ bar *progressbar.ProgressBar }
+
+func newProgress(out *os.File) *progress {
+	info, err := out.Stat()
+	if err != nil || info.Mode()&os.ModeCharDevice == 0 || os.Getenv("TERM") == "dumb" {
+		return &progress{}
+	}
+	return &progress{progressbar.NewOptions64(-1, progressbar.OptionSetWriter(out), progressbar.OptionSetDescription("postings"),
+		progressbar.OptionShowCount(), progressbar.OptionSetPredictTime(true), progressbar.OptionThrottle(100*time.Millisecond),
+		progressbar.OptionClearOnFinish())}
+}
+
+func (p *progress) tell(done, total int64) {
+	if p.bar == nil {
+		return
+	}
+	if total > 0 && p.bar.GetMax64() != total {
+		p.bar.ChangeMax64(total)
+	}
+	_ = p.bar.Set64(max(done, 0)) // a bar that cannot be drawn keeps nobody from exporting
+}
+
+func (p *progress) end() {
+	if p.bar != nil {
+		_ = p.bar.Finish()
+		p.bar = nil
+	}
+}

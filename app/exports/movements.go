@@ -1,0 +1,180 @@
+package exports
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"causeway/app/exports/paper"
+	"causeway/core/fault"
+	"causeway/core/ident"
+	"causeway/core/transaction"
+	"causeway/ledger"
+	"causeway/ports"
+)
+
+// teller puts the entries of an account into words, with its balance after each.
+type teller struct {
+	store   Store
+	view    ports.BookView
+	account ledger.Account
+	period  ports.Period
+	// balance is the one so far, closing the one it must come to.
+	balance, closing int64
+	others           map[ident.ExternalAccount]string
+	waiting          []ports.RecordedEntry
+	err              error
+}
+
+const (
+	// movementStep is how many entries are put into words with one look at the payments.
+	movementStep = 500
+	// knownOthers is how many names of other sides are remembered.
+	knownOthers = 10_000
+)
+
+var errEnough = errors.New("no more movements are wanted")
+
+// movements tells one movement after the other; what goes wrong ends them and stays in
+// err.
+func (t *teller) movements(ctx context.Context) paper.Movements {
+	return func(yield func(paper.Movement) bool) {
+		err := t.view.Movements(ctx, t.account, t.period, func(e ports.RecordedEntry) error {
+			if t.waiting = append(t.waiting, e); len(t.waiting) < movementStep {
+				return nil
+			}
+			return t.tell(ctx, yield)
+		})
+		if err == nil {
+			err = t.tell(ctx, yield)
+		}
+		if err == nil && t.balance != t.closing {
+			err = fmt.Errorf("statement of %s: the movements come to %d and the books say %d", t.account, t.balance, t.closing)
+		}
+		if !errors.Is(err, errEnough) {
+			t.err = err
+		}
+	}
+}
+
+// tell puts what waits into words.
+func (t *teller) tell(ctx context.Context, yield func(paper.Movement) bool) error {
+	payments, err := t.payments(ctx)
+	if err != nil {
+		return err
+	}
+	for _, e := range t.waiting {
+		m := paper.Movement{At: e.Effective, Amount: e.Amount, Note: e.Memo}
+		other := e.Debit
+		if e.Debit == t.account.Path {
+			m.Amount, other = -e.Amount, e.Credit
+		}
+		m.What = words(e.Kind, other, m.Amount)
+		if payment, ok := payments[e.Transaction]; ok {
+			if payment.Description != "" {
+				m.Note = payment.Description
+			}
+			if other != ledger.IncomeFees && other != ledger.IncomeRounding {
+				if m.Who, err = t.other(ctx, payment); err != nil {
+					return err
+				}
+			}
+		}
+		t.balance += m.Amount
+		m.Balance = t.balance
+		if !yield(m) {
+			return errEnough
+		}
+	}
+	t.waiting = t.waiting[:0]
+	return nil
+}
+
+func (t *teller) payments(ctx context.Context) (map[ident.Transaction]transaction.Transaction, error) {
+	asked := map[ident.Transaction]bool{}
+	var keys []ports.TransactionKey
+	for _, e := range t.waiting {
+		if !e.Transaction.IsZero() && !asked[e.Transaction] {
+			asked[e.Transaction] = true
+			keys = append(keys, ports.TransactionKey{Platform: t.account.Platform, ID: e.Transaction})
+		}
+	}
+	payments := make(map[ident.Transaction]transaction.Transaction, len(keys))
+	if len(keys) == 0 {
+		return payments, nil
+	}
+	found, err := t.store.TransactionsByKey(ctx, keys)
+	for key, payment := range found {
+		payments[key.ID] = payment
+	}
+	return payments, err
+}
+
+// other is who stands on the other side of a payment: by name, or else by address. It
+// may be nobody: money between accounts of the customer's own.
+func (t *teller) other(ctx context.Context, payment transaction.Transaction) (string, error) {
+	end := payment.Destination
+	if payment.Type == transaction.Incoming {
+		end = payment.Source
+	}
+	for _, fact := range []string{payment.Counterparty["FULL_NAME"], payment.Counterparty["COMPANY_LEGAL_NAME"], end.UMA} {
+		if fact != "" {
+			return fact, nil
+		}
+	}
+	if end.ExternalAccount.IsZero() {
+		return "", nil
+	}
+	if name, known := t.others[end.ExternalAccount]; known {
+		return name, nil
+	}
+	name := ""
+	external, err := t.store.ExternalAccount(ctx, t.account.Platform, end.ExternalAccount)
+	switch {
+	case fault.Is(err, fault.ExternalAccountNotFound): // it was deleted meanwhile
+	case err != nil:
+		return "", err
+	case external.Beneficiary != nil:
+		name = external.Beneficiary.Name()
+	default:
+		name = external.Fields["address"]
+	}
+	if len(t.others) < knownOthers {
+		t.others[end.ExternalAccount] = name
+	}
+	return name, nil
+}
+
+// words say what an entry is to the owner of the account.
+func words(kind ledger.Kind, other string, amount int64) string {
+	in := amount > 0
+	switch {
+	case other == ledger.IncomeFees && in:
+		return "Fee returned"
+	case other == ledger.IncomeFees:
+		return "Fee"
+	case other == ledger.IncomeRounding:
+		return "Rounding"
+	}
+	switch kind {
+	case ledger.KindConverted:
+		if in {
+			return "Payment received"
+		}
+		return "Payment sent"
+	case ledger.KindRefundPaid:
+		return "Refund"
+	case ledger.KindUnmatchedAssigned:
+		return "Deposit"
+	case ledger.KindReversal:
+		return "Reversal"
+	case ledger.KindWalletCredit:
+		return "Into the wallet"
+	case ledger.KindWalletDebit:
+		return "Out of the wallet"
+	default:
+		name := strings.ReplaceAll(string(kind), "_", " ")
+		return strings.ToUpper(name[:1]) + name[1:]
+	}
+}

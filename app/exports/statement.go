@@ -1,0 +1,179 @@
+package exports
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"time"
+
+	"causeway/app/exports/paper"
+	"causeway/core/account"
+	"causeway/core/fault"
+	"causeway/core/ident"
+	"causeway/core/money"
+	"causeway/core/platform"
+	"causeway/core/quote"
+	"causeway/ledger"
+	"causeway/ports"
+)
+
+// StatementFormat is what a statement is set as.
+type StatementFormat string
+
+// The formats of statements.
+const (
+	HTML StatementFormat = "html"
+	PDF  StatementFormat = "pdf"
+)
+
+// StatementRequest says which statement is wanted: of one account of a customer, by its
+// id or its currency.
+type StatementRequest struct {
+	Customer ident.Customer
+	Account  ident.InternalAccount
+	Currency money.Currency
+	ports.Period
+	Format StatementFormat
+}
+
+// Statement makes ready to write an account statement for a customer. Faults:
+// INVALID_INPUT with every bad field, USER_NOT_FOUND, INTERNAL_ACCOUNT_NOT_FOUND; from
+// Write, INVALID_INPUT for a PDF of too many movements and RATE_LIMITED while too many
+// are being written.
+func (e *Exports) Statement(ctx context.Context, who platform.Principal, r StatementRequest) (Document, error) {
+	if err := who.Must(platform.View); err != nil {
+		return Document{}, err
+	}
+	now := e.Clock.Now()
+	if bad := r.check(now); len(bad) > 0 {
+		return Document{}, fault.Invalid(bad...)
+	}
+	// Deleted customers too: what they had stays in the books.
+	owner, err := e.Store.Customer(ctx, who.Platform, r.Customer)
+	if err != nil {
+		return Document{}, err
+	}
+	of, err := e.account(ctx, who.Platform, r)
+	if err != nil {
+		return Document{}, err
+	}
+	issuer, err := e.Store.Platform(ctx, who.Platform)
+	if err != nil {
+		return Document{}, err
+	}
+	if r.To.IsZero() {
+		r.To = now
+	}
+	if r.From.IsZero() {
+		// Money may have taken effect a little before the account is said to be opened.
+		r.From = earlier(of.CreatedAt, r.To)
+	}
+	return e.document(r, of, issuer.Name, owner.Name()), nil
+}
+
+func earlier(a, b time.Time) time.Time {
+	if a.Before(b) {
+		return a
+	}
+	return b
+}
+
+// check finds everything that is wrong with a request at a moment.
+func (r StatementRequest) check(now time.Time) []fault.Field {
+	bad := checkPeriod(r.Period, now)
+	switch {
+	case r.Account.IsZero() && r.Currency == "":
+		bad = append(bad, fault.Field{Field: "accountId", Message: "is required, or else currency"})
+	case r.Currency != "" && !r.Currency.Known():
+		bad = append(bad, fault.Field{Field: "currency", Message: "must be a currency that is known here"})
+	}
+	if r.Format != HTML && r.Format != PDF {
+		bad = append(bad, fault.Field{Field: "format", Message: "must be html or pdf"})
+	}
+	return bad
+}
+
+// account finds the account of the customer that is meant.
+func (e *Exports) account(ctx context.Context, p ident.Platform, r StatementRequest) (account.Internal, error) {
+	if r.Account.IsZero() {
+		owned, err := e.Store.InternalAccountsOf(ctx, p, []ident.Customer{r.Customer})
+		if err != nil {
+			return account.Internal{}, err
+		}
+		for _, is := range owned[r.Customer] {
+			if is.Currency == r.Currency {
+				return is, nil
+			}
+		}
+		return account.Internal{}, fault.New(fault.InternalAccountNotFound,
+			"This customer has no account in %s. List the customer's accounts with GET /customers/internal-accounts.", r.Currency)
+	}
+	is, err := e.Store.InternalAccount(ctx, p, r.Account)
+	switch {
+	case err != nil:
+		return account.Internal{}, err
+	case is.Customer != r.Customer:
+		return account.Internal{}, fault.New(fault.InternalAccountNotFound,
+			"This customer has no account with this id. List the customer's accounts with GET /customers/internal-accounts.")
+	case r.Currency != "" && is.Currency != r.Currency:
+		return account.Internal{}, fault.Invalid(fault.Field{Field: "currency", Message: "must be " + string(is.Currency) + ", that of the account, or left out"})
+	}
+	return is, nil
+}
+
+// document writes the statement from one snapshot of the books.
+func (e *Exports) document(r StatementRequest, of account.Internal, issuer, owner string) Document {
+	d := Document{Name: fmt.Sprintf("statement-%s-%s.%s", of.Currency, r.To.Add(-time.Microsecond).Format(time.DateOnly), r.Format)}
+	set := paper.HTML
+	d.ContentType, d.Policy = "text/html; charset=utf-8", paper.Policy
+	if r.Format == PDF {
+		set, d.ContentType, d.Policy = paper.PDF, "application/pdf", ""
+	}
+	place := ledger.Account{Platform: of.Platform, Path: quote.BookPath(of), Currency: of.Currency}
+	d.Write = e.limited(func(ctx context.Context, out io.Writer) error {
+		return e.Views.View(ctx, of.Platform, time.Time{}, func(ctx context.Context, view ports.BookView) error {
+			s, err := summary(ctx, view, place, r.Period)
+			if err != nil {
+				return err
+			}
+			if r.Format == PDF && s.Count > paper.MaxPDF {
+				return fault.Invalid(fault.Field{Field: "format",
+					Message: fmt.Sprintf("must be html for %d movements: a pdf holds %d; take that or a shorter period", s.Count, paper.MaxPDF)})
+			}
+			s.Issuer, s.Owner, s.Account, s.From, s.To = issuer, owner, of.ID.String(), r.From, r.To
+			told := teller{store: e.Store, view: view, account: place, period: r.Period, balance: s.Opening, closing: s.Closing, others: map[ident.ExternalAccount]string{}}
+			gate := &gate{out: out, err: &told.err}
+			if err := set(gate, s, told.movements(ctx)); told.err == nil {
+				return err
+			}
+			return told.err
+		})
+	})
+	return d
+}
+
+// summary is what the books say of the account and the period, with the sign of the
+// owner: debits less credits is what the service has, and so what the owner has not.
+func summary(ctx context.Context, view ports.BookView, a ledger.Account, period ports.Period) (paper.Statement, error) {
+	s := paper.Statement{Currency: a.Currency, AsOf: view.Upto().Recorded}
+	err := view.Accounts(ctx, ports.BookSpan{Period: period, Path: a.Path, Currency: a.Currency}, func(t ports.AccountTurnover) error {
+		s.Opening, s.Closing = -t.Opening, -t.Closing
+		s.In, s.Out, s.Count = t.Credits.Sum, t.Debits.Sum, t.Credits.Count+t.Debits.Count
+		return nil
+	})
+	return s, err
+}
+
+// gate lets nothing through once something went wrong, so that a page that broke off
+// does not get its end.
+type gate struct {
+	out io.Writer
+	err *error
+}
+
+func (g *gate) Write(p []byte) (int, error) {
+	if *g.err != nil {
+		return 0, *g.err
+	}
+	return g.out.Write(p)
+}
