@@ -163,6 +163,8 @@ func words(kind ledger.Kind, other string, amount int64) string {
 			return "Payment received"
 		}
 		return "Payment sent"
+	case ledger.KindRefundOwed:
+		return "Held for a refund"
 	case ledger.KindRefundPaid:
 		return "Refund"
 	case ledger.KindUnmatchedAssigned:

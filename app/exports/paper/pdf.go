@@ -101,8 +101,8 @@ func (d *document) heading() {
 	}
 	d.pdf.Ln(4)
 	for _, total := range [][2]string{
-		{"Balance on " + day(s.From), amount(s.Opening, s.Currency)}, {"Money in", signed(s.In, s.Currency)},
-		{"Money out", signed(-s.Out, s.Currency)}, {"Balance on " + s.last(), amount(s.Closing, s.Currency)},
+		{"Opening balance, " + day(s.From), amount(s.Opening, s.Currency)}, {"Money in", signed(s.In, s.Currency)},
+		{"Money out", signed(-s.Out, s.Currency)}, {"Closing balance, " + s.last(), amount(s.Closing, s.Currency)},
 	} {
 		d.font("", 9.5, 60)
 		d.pdf.CellFormat(60, 5.4, total[0], "", 0, "L", false, 0, "")

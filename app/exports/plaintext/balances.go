@@ -111,7 +111,7 @@ func (j *Journal) Close(from time.Time, t ports.AccountTurnover) error {
 	}
 	if j.dialect == Beancount {
 		// It looks at the beginning of a day, and without "~ 0" not at the last digit.
-		j.line("%s balance %s  %s ~ 0 %s", records.Date(last.UTC().AddDate(0, 0, 1)), name, closing, currency)
+		j.line("\n%s balance %s  %s ~ 0 %s", records.Date(last.UTC().AddDate(0, 0, 1)), name, closing, currency)
 		return j.write()
 	}
 	j.balance(last, "closing balance")

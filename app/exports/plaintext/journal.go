@@ -58,8 +58,14 @@ func New(out io.Writer, dialect Dialect, head records.Head) (*Journal, error) {
 	if s := head.Span; s.Path != "" || s.Currency != "" {
 		j.line("; Only %s", strings.TrimSpace(s.Path+" "+string(s.Currency)))
 	}
-	if dialect == Beancount {
+	switch dialect {
+	case Beancount:
 		j.line("option \"title\" \"Books of %s\"", head.Platform)
+	case Ledger:
+		for _, tag := range []string{"posting", "transaction", "effective", "recorded", "reverses"} {
+			j.line("tag %s", tag)
+		}
+	case HLedger: // it takes any
 	}
 	j.line("")
 	return j, j.write()

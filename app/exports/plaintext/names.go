@@ -14,9 +14,13 @@ var roots = map[ledger.Class]string{
 	ledger.Asset: "Assets", ledger.Liability: "Liabilities", ledger.Income: "Income", ledger.Expense: "Expenses", ledger.Trading: "Equity",
 }
 
+// tops are the first parts of paths that say no more than the root does.
+var tops = map[ledger.Class]string{ledger.Income: "income/", ledger.Expense: "expense/"}
+
 // Name is what an account of the books is called in a journal, the same in all three
 // programs: the root of its class and the parts of its path, with capital initials.
 //
+//	income/fees                       → Income:Fees
 //	rails/SEPA_INSTANT                → Assets:Rails:SEPA-INSTANT
 //	customers/InternalAccount:0199…   → Liabilities:Customers:InternalAccount-0199…
 //
@@ -30,6 +34,9 @@ func Name(path string) (string, error) {
 	}
 	var name strings.Builder
 	name.WriteString(roots[line.Class])
+	if top := tops[line.Class]; top != "" {
+		path = strings.TrimPrefix(path, top)
+	}
 	for part := range strings.SplitSeq(path, "/") {
 		part = strings.NewReplacer(":", "-", "_", "-").Replace(part)
 		switch {
