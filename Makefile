@@ -13,7 +13,7 @@ BUILDFLAGS := -trimpath -ldflags "-X main.version=$(VERSION)"
 export GOFLAGS += -buildvcs=false
 
 .DEFAULT_GOAL := help
-.PHONY: run build test lint unit e2e bench fmt clean help needs-postgres needs-gcc
+.PHONY: run build test lint unit e2e bench fmt clean help needs-postgres needs-gcc needs-readers
 
 run: needs-postgres build ## Build, then serve on http://localhost:8080 with a Postgres of its own
 	exec $(BINARY) dev --data $(DATA)
@@ -26,7 +26,7 @@ test: lint unit e2e ## Everything that must hold: lint, unit, adapter and end-to
 lint: ## Vet, lint and check the formatting
 	$(TOOL) golangci-lint run
 
-unit: needs-postgres needs-gcc ## Unit and adapter tests, with the race detector
+unit: needs-postgres needs-gcc needs-readers ## Unit and adapter tests, with the race detector
 	CGO_ENABLED=1 $(GO) test -race -timeout 10m $$($(GO) list ./... | grep -v '^causeway/e2e')
 
 e2e: needs-postgres build ## Tests that drive the real binary
@@ -49,3 +49,7 @@ needs-postgres:
 
 needs-gcc:
 	@.ci/need gcc
+
+# What other programs make of our exports, those programs say.
+needs-readers:
+	@.ci/need hledger ledger bean-check xmllint pdftotext

@@ -1,0 +1,234 @@
+package exports_test
+
+import (
+	"bytes"
+	"context"
+	"encoding/csv"
+	"math/rand/v2"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"pgregory.net/rapid"
+
+	"causeway/app/exports"
+	"causeway/core/fault"
+	"causeway/core/money"
+	"causeway/core/platform"
+	"causeway/ledger"
+	"causeway/ports"
+)
+
+var formats = map[exports.Format]string{
+	exports.CSV: "books.csv", exports.HLedger: "books.journal", exports.Ledger: "books.ledger", exports.Beancount: "books.beancount", exports.Camt053: "books.xml",
+}
+
+func TestFormats(t *testing.T) {
+	t.Parallel()
+	// Every format is what a person looked at once, whole and of a month of one account.
+	h := small(t)
+	march := ports.Period{From: time.Date(2026, 3, 1, 0, 0, 0, 0, time.UTC), To: time.Date(2026, 4, 1, 0, 0, 0, 0, time.UTC)}
+	for format, name := range formats {
+		golden(t, name, h.mustExport(exports.Request{Format: format}))
+		golden(t, "march_"+name, h.mustExport(exports.Request{Format: format, BookSpan: ports.BookSpan{Period: march, Path: "rails/SEPA_INSTANT", Currency: money.EUR}}))
+	}
+}
+
+func TestSameMomentSameBytes(t *testing.T) {
+	t.Parallel()
+	// What was exported now is exported again later to the byte, by the moment that
+	// stands in it, however much has been posted meanwhile.
+	h := small(t)
+	at := noon.AddDate(0, 0, 2).Add(time.Microsecond) // two postings at once: the second is recorded a tick later
+	before := map[exports.Format]string{}
+	for format := range formats {
+		before[format] = h.mustExport(exports.Request{Format: format})
+		if !strings.Contains(before[format], "2026-03-12T12:00:00.000001Z") {
+			t.Errorf("%s does not say of what moment it is:\n%s", format, before[format])
+		}
+	}
+
+	h.post(noon.AddDate(0, 1, 0), ledger.UnmatchedReceived(h.header(noon, "later"), ledger.Rail("ACH"), of(7, money.USD)))
+
+	for format := range formats {
+		if after := h.mustExport(exports.Request{Format: format, AsOf: at}); after != before[format] {
+			t.Errorf("%s: later the same moment is\n%s\nand was\n%s", format, after, before[format])
+		}
+		if now := h.mustExport(exports.Request{Format: format}); now == before[format] {
+			t.Errorf("%s: what was posted meanwhile is missing", format)
+		}
+	}
+}
+
+func TestSheetAddsUpToTheBooks(t *testing.T) {
+	t.Parallel()
+	// Whatever was posted, the entries of a sheet add up to every balance of the books,
+	// as of any moment and for any period.
+	h := newHouse(t)
+	n := byte(0)
+	rapid.Check(t, func(r *rapid.T) {
+		n++
+		h.platform = platformOf(n) // books of its own
+		h.randomBooks(rand.New(rand.NewPCG(rapid.Uint64().Draw(r, "seed"), 1)), rapid.IntRange(1, 40).Draw(r, "postings"))
+		request := exports.Request{Format: exports.CSV}
+		if rapid.Bool().Draw(r, "past") {
+			request.AsOf = noon.AddDate(0, 3, 0).Add(time.Duration(rapid.IntRange(0, 40).Draw(r, "ticks")) * time.Microsecond)
+		}
+		if rapid.Bool().Draw(r, "period") {
+			request.From = noon.AddDate(0, 0, rapid.IntRange(-1, 60).Draw(r, "from"))
+			request.To = request.From.AddDate(0, 0, rapid.IntRange(1, 60).Draw(r, "days"))
+		}
+
+		text := h.mustExport(request)
+
+		sums := map[[2]string]int64{}
+		for _, line := range sheetLines(t, text) {
+			minor, err := strconv.ParseInt(line["amount_minor"], 10, 64)
+			if err != nil {
+				r.Fatal(err)
+			}
+			if want := (money.Amount{Minor: minor, Currency: money.Currency(line["currency"])}).String(); want != line["amount"]+" "+line["currency"] {
+				r.Errorf("%s is written %s", want, line["amount"])
+			}
+			sums[[2]string{line["debit"], line["currency"]}] += minor
+			sums[[2]string{line["credit"], line["currency"]}] -= minor
+		}
+		for account, turnover := range h.turnovers(request.AsOf, request.BookSpan) {
+			if got, want := sums[account], turnover.Closing-turnover.Opening; got != want {
+				r.Errorf("the entries of %v add up to %d, the books say %d", account, got, want)
+			}
+			delete(sums, account)
+		}
+		if len(sums) > 0 {
+			r.Errorf("not in the books: %v", sums)
+		}
+	})
+}
+
+// sheetLines reads a sheet as a program would, by the names in its header.
+func sheetLines(t testing.TB, text string) []map[string]string {
+	t.Helper()
+	rows, err := csv.NewReader(strings.NewReader(text)).ReadAll()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var lines []map[string]string
+	for _, row := range rows[1:] {
+		line := map[string]string{}
+		for i, name := range rows[0] {
+			line[name] = row[i]
+		}
+		lines = append(lines, line)
+	}
+	return lines
+}
+
+func TestSheetIsInert(t *testing.T) {
+	t.Parallel()
+	// No memo becomes a formula, and none breaks a line: the sheet has as many lines as
+	// entries, and no field begins like a formula.
+	h := newHouse(t)
+	for _, memo := range harm {
+		h.post(noon, ledger.UnmatchedReceived(h.header(noon, memo), ledger.Rail("ACH"), of(1, money.USD)))
+	}
+
+	text := h.mustExport(exports.Request{Format: exports.CSV})
+
+	if lines := strings.Count(text, "\n"); lines != len(harm)+1 || strings.Count(text, "\r\n") != lines {
+		t.Errorf("%d lines for %d entries", lines, len(harm))
+	}
+	for _, line := range sheetLines(t, text) {
+		for name, field := range line {
+			if field != "" && strings.ContainsRune("=+-@\t\r＝", []rune(field)[0]) {
+				t.Errorf("%s is %q", name, field)
+			}
+		}
+	}
+}
+
+func TestRefused(t *testing.T) {
+	t.Parallel()
+	// What cannot be exported is refused with every bad field, before anything is written.
+	h := small(t)
+	now := h.clock.Time
+	for name, c := range map[string]struct {
+		request exports.Request
+		fields  string
+	}{
+		"an unknown format":          {exports.Request{Format: "xls"}, "format"},
+		"a moment in the future":     {exports.Request{Format: exports.CSV, AsOf: now.Add(time.Second)}, "asOf"},
+		"a period in the future":     {exports.Request{Format: exports.CSV, BookSpan: ports.BookSpan{Period: ports.Period{From: now.Add(1), To: now.Add(2)}}}, "from to"},
+		"a period that is not over":  {exports.Request{Format: exports.CSV, BookSpan: ports.BookSpan{Period: ports.Period{From: noon, To: now.Add(2)}}}, "to"},
+		"a reversed period":          {exports.Request{Format: exports.CSV, BookSpan: ports.BookSpan{Period: ports.Period{From: noon, To: noon}}}, "to"},
+		"a path outside the chart":   {exports.Request{Format: exports.CSV, BookSpan: ports.BookSpan{Path: "rails/ach"}}, "account"},
+		"an account not posted to":   {exports.Request{Format: exports.CSV, BookSpan: ports.BookSpan{Path: "rails/FEDNOW"}}, "account"},
+		"not in that currency":       {exports.Request{Format: exports.CSV, BookSpan: ports.BookSpan{Path: "rails/_X", Currency: "EUR"}}, "account"},
+		"not at that moment":         {exports.Request{Format: exports.CSV, AsOf: noon, BookSpan: ports.BookSpan{Path: "rails/_X"}}, "account"},
+		"an unknown currency":        {exports.Request{Format: exports.CSV, BookSpan: ports.BookSpan{Currency: "XYZ"}}, "currency"},
+		"bitcoin as camt.053":        {exports.Request{Format: exports.Camt053, BookSpan: ports.BookSpan{Currency: money.BTC}}, "currency"},
+		"camt.053 of nothing":        {exports.Request{Format: exports.Camt053, AsOf: noon.AddDate(-1, 0, 0)}, "format"},
+		"everything wrong with it":   {exports.Request{Format: "x", AsOf: now.AddDate(1, 0, 0), BookSpan: ports.BookSpan{Path: "x", Currency: "x"}}, "format asOf account currency"},
+		"an account of another name": {exports.Request{Format: exports.HLedger, BookSpan: ports.BookSpan{Path: "customers/" + internal(9).String()}}, "account"},
+	} {
+		written, err := h.export(c.request)
+
+		f, ok := fault.Of(err)
+		if !ok || f.Code != fault.InvalidInput || written != "" {
+			t.Errorf("%s: %v, after %d bytes", name, err, len(written))
+			continue
+		}
+		var fields []string
+		for _, field := range f.Fields {
+			fields = append(fields, field.Field)
+		}
+		if got := strings.Join(fields, " "); got != c.fields {
+			t.Errorf("%s: bad are %s, want %s", name, got, c.fields)
+		}
+	}
+}
+
+func TestOnlyForViewers(t *testing.T) {
+	t.Parallel()
+	// A token that may not read gets nothing, and one of another platform nothing of ours.
+	h := small(t)
+	ctx := context.Background()
+	if _, err := h.exports().Export(ctx, platform.Principal{Platform: h.platform, Permissions: []platform.Permission{platform.Manage}}, exports.Request{Format: exports.CSV}); !fault.Is(err, fault.Forbidden) {
+		t.Errorf("without VIEW: %v", err)
+	}
+	other, err := h.exports().Export(ctx, platform.Principal{Platform: platformOf(77), Permissions: []platform.Permission{platform.View}}, exports.Request{Format: exports.CSV})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var out bytes.Buffer
+	if err := other.Write(ctx, &out); err != nil || strings.Count(out.String(), "\n") != 1 {
+		t.Errorf("another platform is given %v\n%s", err, out.String())
+	}
+}
+
+func TestNoMoreThanAFewAtOnce(t *testing.T) {
+	t.Parallel()
+	// While one export has the only place, a second is refused with a time to come
+	// again; when the first has ended, there is a place.
+	h := small(t)
+	limited := exports.New(exports.Config{Views: viewsOf(h), Clock: h.clock, AtOnce: 1})
+	document, err := limited.Of(h.platform, exports.Request{Format: exports.CSV})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var second error
+	first := document.Write(context.Background(), writer(func(p []byte) (int, error) {
+		second = document.Write(context.Background(), &bytes.Buffer{})
+		return len(p), nil
+	}))
+	if f, ok := fault.Of(second); first != nil || !ok || f.Code != fault.RateLimited || f.RetryAfter == 0 {
+		t.Errorf("the first: %v, the second: %v", first, second)
+	}
+	if err := document.Write(context.Background(), &bytes.Buffer{}); err != nil {
+		t.Errorf("afterwards: %v", err)
+	}
+}
+
+type writer func([]byte) (int, error)
+
+func (w writer) Write(p []byte) (int, error) { return w(p) }
