@@ -36,6 +36,9 @@ type Config struct {
 	Rate Rate
 	// RequestTimeout bounds what an operation may take. Zero: 20 seconds.
 	RequestTimeout time.Duration
+	// StallTimeout is how long the reader of a file may leave it waiting. Zero: 30
+	// seconds.
+	StallTimeout time.Duration
 	// TrustedProxies are the networks whose X-Forwarded-For we believe.
 	TrustedProxies []netip.Prefix
 	// PublicURL is the address that callers use, ending in BasePath, for the
@@ -63,6 +66,9 @@ type API struct {
 func New(config Config) *API {
 	if config.RequestTimeout == 0 {
 		config.RequestTimeout = 20 * time.Second
+	}
+	if config.StallTimeout == 0 {
+		config.StallTimeout = 30 * time.Second
 	}
 	if config.Rate == (Rate{}) {
 		config.Rate = DefaultRate

@@ -26,17 +26,12 @@ type File struct {
 	Write func(ctx context.Context, out io.Writer) error
 }
 
-const (
-	// firstBytes are held back, so that what fails at once fails with a status.
-	firstBytes = 32 << 10
-	// stalled is how long a reader may leave the stream waiting. Nothing else bounds how
-	// long it takes: it depends on how much there is.
-	stalled = 30 * time.Second
-)
+// firstBytes are held back, so that what fails at once fails with a status.
+const firstBytes = 32 << 10
 
 // GetFile registers an operation that answers with a file. Its handler is bound by the
 // ordinary limit of time; what it returns is written without one, for as long as the
-// caller reads. contentTypes describe what it may be.
+// caller reads: how long that takes depends on how much there is. contentTypes describe what it may be.
 func GetFile[In any](a *API, op Operation, contentTypes []string, handle Handler[In, File]) {
 	if err := op.check(); err != nil {
 		panic(fmt.Sprintf("httpapi: GET %s: %v", op.Path, err))
@@ -114,8 +109,12 @@ func (w *wire) Write(p []byte) (int, error) {
 	if !w.x.sent {
 		w.head()
 	}
-	if err := w.control.SetWriteDeadline(time.Now().Add(stalled)); err != nil && !errors.Is(err, http.ErrNotSupported) {
+	if err := w.control.SetWriteDeadline(time.Now().Add(w.x.api.config.StallTimeout)); err != nil && !errors.Is(err, http.ErrNotSupported) {
 		return 0, err
 	}
-	return w.x.w.Write(p)
+	n, err := w.x.w.Write(p)
+	if err == nil {
+		err = w.control.Flush() // what is made leaves at once
+	}
+	return n, err
 }

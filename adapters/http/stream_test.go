@@ -1,0 +1,198 @@
+package httpapi
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"io"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"causeway/core/fault"
+	"causeway/core/platform"
+)
+
+// library is a door with one operation that answers with a file.
+func library(t *testing.T, write func(ctx context.Context, out io.Writer) error, configure ...func(*Config)) *fixture {
+	f := unbuilt(t, configure...)
+	GetFile(f.API, Operation{ID: "getBook", Path: "/books/{shelf}", Summary: "Get a book", Description: "A book.", Tag: "Parcels", Permission: platform.View,
+		Errors: []fault.Code{fault.QuoteNotFound}}, []string{"text/csv"}, func(_ context.Context, _ Call, in *struct {
+		Shelf int `path:"shelf" minimum:"1" doc:"Where it stands."`
+	}) (File, error) {
+		if in.Shelf > 9 {
+			return File{}, fault.New(fault.QuoteNotFound, "There is no such shelf.")
+		}
+		return File{Name: "a book.csv", ContentType: "text/csv; charset=utf-8", Write: write}, nil
+	})
+	if err := f.Build(); err != nil {
+		t.Fatal(err)
+	}
+	return f
+}
+
+func TestAFileIsStreamed(t *testing.T) {
+	t.Parallel()
+	// A file of any size arrives whole, with its type and name, while it is made: longer
+	// than a request may take, and than the connection gives one to be read or answered.
+	step := make(chan struct{})
+	f := library(t, func(ctx context.Context, out io.Writer) error {
+		for range 3 {
+			if _, err := out.Write(bytes.Repeat([]byte{'x'}, 2*firstBytes)); err != nil {
+				return err
+			}
+			select {
+			case <-step:
+			case <-ctx.Done():
+				return ctx.Err()
+			}
+		}
+		return nil
+	}, func(c *Config) { c.RequestTimeout = 50 * time.Millisecond })
+	short := 300 * time.Millisecond
+	base, _, _ := f.running(Timeouts{ReadHeader: short, Read: short, Write: short, Idle: time.Minute, Drain: time.Second})
+
+	response := open(t, base+BasePath+"/books/1")
+	if got := response.Header.Get("Content-Disposition"); got != `attachment; filename="a book.csv"` {
+		t.Error(got)
+	}
+	if response.StatusCode != 200 || response.Header.Get("Content-Type") != "text/csv; charset=utf-8" || response.Header.Get("Cache-Control") != "no-store" {
+		t.Errorf("%d %v", response.StatusCode, response.Header)
+	}
+	first := make([]byte, firstBytes)
+	if _, err := io.ReadFull(response.Body, first); err != nil {
+		t.Fatalf("the first part does not come while the second is made: %v", err)
+	}
+	time.AfterFunc(2*short, func() { close(step) }) // longer than any of the limits
+	rest, err := io.ReadAll(response.Body)
+
+	if err != nil || len(rest) != 5*firstBytes {
+		t.Errorf("the rest: %d bytes, %v", len(rest), err)
+	}
+}
+
+func open(t *testing.T, url string) *http.Response {
+	t.Helper()
+	r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, url, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.SetBasicAuth(clientID, secret)
+	response, err := http.DefaultClient.Do(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { response.Body.Close() })
+	return response
+}
+
+func TestAFileThatFailsAtOnceIsAnOrdinaryError(t *testing.T) {
+	t.Parallel()
+	// What fails before the first bytes have left is answered like any operation, and
+	// nothing of the file is in the answer.
+	for name, c := range map[string]struct {
+		path   string
+		failed error
+		status int
+		code   string
+	}{
+		"a fault":           {"/books/1", fault.Invalid(fault.Field{Field: "account", Message: "is not there"}), 400, "INVALID_INPUT"},
+		"an error of ours":  {"/books/1", errors.New("secret"), 500, "INTERNAL_ERROR"},
+		"before it is made": {"/books/10", nil, 404, "QUOTE_NOT_FOUND"},
+		"a bad parameter":   {"/books/x", nil, 400, "INVALID_INPUT"},
+	} {
+		f := library(t, func(_ context.Context, out io.Writer) error {
+			_, err := out.Write(bytes.Repeat([]byte{'x'}, firstBytes/2))
+			return errors.Join(err, c.failed)
+		})
+		got := f.do("GET", c.path, "")
+		if got.status != c.status || got.error.Code != c.code || strings.Contains(got.body, "xx") || strings.Contains(got.body, "secret") || got.header.Get("Content-Disposition") != "" {
+			t.Errorf("%s: %d %s", name, got.status, got.body)
+		}
+	}
+}
+
+func TestAFileThatBreaksOffNeverLooksWhole(t *testing.T) {
+	t.Parallel()
+	// When making a file fails halfway, by an error or a panic, the caller's read ends
+	// in an error, and the log says why.
+	for name, fail := range map[string]func() error{
+		"an error": func() error { return errors.New("the ink is out") },
+		"a panic":  func() error { panic("the ink is out") },
+	} {
+		f := library(t, func(_ context.Context, out io.Writer) error {
+			if _, err := out.Write(make([]byte, 10*firstBytes)); err != nil {
+				return err
+			}
+			return fail()
+		})
+		base, _, _ := f.running(DefaultTimeouts)
+
+		response := open(t, base+BasePath+"/books/1")
+		_, err := io.ReadAll(response.Body)
+
+		if response.StatusCode != 200 || !errors.Is(err, io.ErrUnexpectedEOF) {
+			t.Errorf("%s: %d, then %v", name, response.StatusCode, err)
+		}
+		told := false
+		for _, entry := range f.logs.AllEntries() {
+			text, _ := entry.Data["error"].(string)
+			told = told || strings.Contains(text, "the ink is out")
+		}
+		if !told {
+			t.Errorf("%s: the log does not say why", name)
+		}
+	}
+}
+
+func TestAReaderWhoStallsIsCutOff(t *testing.T) {
+	t.Parallel()
+	// Who asks for a file and does not read it holds nothing for long: writing ends with
+	// an error.
+	ended := make(chan error, 1)
+	f := library(t, func(_ context.Context, out io.Writer) error {
+		for {
+			if _, err := out.Write(make([]byte, 1<<20)); err != nil {
+				ended <- err
+				return err
+			}
+		}
+	}, func(c *Config) { c.StallTimeout = 100 * time.Millisecond })
+	base, _, _ := f.running(DefaultTimeouts)
+
+	open(t, base+BasePath+"/books/1") // and never read
+
+	select {
+	case <-ended:
+	case <-time.After(20 * time.Second):
+		t.Error("it is still being written")
+	}
+}
+
+func TestFilesAreDescribed(t *testing.T) {
+	t.Parallel()
+	// The description says that the operation answers with a file of that type, and which
+	// errors it can answer with.
+	f := library(t, nil)
+	got := f.do("GET", "/openapi.json", "")
+	var described struct {
+		Paths map[string]map[string]struct {
+			Responses map[string]struct {
+				Description string
+				Content     map[string]struct{ Schema struct{ Type, Format string } }
+			}
+		}
+	}
+	if err := json.Unmarshal([]byte(got.body), &described); err != nil {
+		t.Fatal(err)
+	}
+	responses := described.Paths["/books/{shelf}"]["get"].Responses
+	if schema := responses["200"].Content["text/csv"].Schema; schema.Type != "string" || schema.Format != "binary" {
+		t.Errorf("success is %+v", responses["200"])
+	}
+	if !strings.Contains(responses["404"].Description, "QUOTE_NOT_FOUND") || responses["204"].Description != "" {
+		t.Errorf("answers are %+v", responses)
+	}
+}
