@@ -24,6 +24,7 @@ import (
 	"causeway/adapters/postgres"
 	sandboxrail "causeway/adapters/rails/sandbox"
 	"causeway/app/accounts"
+	"causeway/app/exports"
 	"causeway/app/onboarding"
 	"causeway/app/platforms"
 	"causeway/core/platform"
@@ -79,6 +80,7 @@ func openDoor(t *testing.T, url string, changes ...func(*api.Deps, *postgres.DB)
 			Beneficiaries: ports.BeneficiariesBy{platform.Sandbox: sandbox.Beneficiaries{}, platform.Production: unsupported.Beneficiaries{}}}),
 		Internal: accounts.New(accounts.Config{Store: store, Books: store.BookReader()}),
 		Webhooks: d.post,
+		Exports:  exports.New(exports.Config{Views: store.BookViews(), Store: store, Clock: stopped(noon)}),
 	}
 	for _, change := range changes {
 		change(&deps, store)
