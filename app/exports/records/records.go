@@ -45,6 +45,6 @@ func Major(minor int64, currency money.Currency) string {
 // of spaces becomes one, and none stands at the ends.
 func Line(text string) string {
 	return strings.Join(strings.FieldsFunc(text, func(r rune) bool {
-		return r == ' ' || r == unicode.ReplacementChar || unicode.IsControl(r) || unicode.In(r, unicode.Zl, unicode.Zp, unicode.Bidi_Control)
+		return unicode.IsSpace(r) || r == unicode.ReplacementChar || unicode.IsControl(r) || unicode.In(r, unicode.Zl, unicode.Zp, unicode.Bidi_Control)
 	}), " ")
 }
