@@ -1,0 +1,111 @@
+package main
+
+import (
+	"bytes"
+	"errors"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+func TestLedgerExport(t *testing.T) {
+	t.Parallel()
+	// Each format is written into the file that is named, the same to the byte a second
+	// time and by the moment that stands in it; a file that was there is replaced.
+	url := seeded(t)
+	dir := t.TempDir()
+	for format, begins := range map[string]string{
+		"csv": "posting_number,", "hledger": "; Books of " + fakePlatform, "ledger": "; Books of " + fakePlatform,
+		"beancount": "; Books of " + fakePlatform, "camt053": "<?xml ",
+	} {
+		path := filepath.Join(dir, format)
+		if err := os.WriteFile(path, []byte("old"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		out, complaint, status := ledgerRun(t, url, "export --format "+format+" --output "+path)
+		if status != 0 || complaint != "" || !strings.HasPrefix(out, path+": ") {
+			t.Errorf("%s: status %d, %s%s", format, status, out, complaint)
+		}
+		first := read(t, path)
+		if !strings.HasPrefix(first, begins) || !strings.Contains(first, "2026-") {
+			t.Errorf("%s begins %.200s", format, first)
+		}
+		_, complaint, status = ledgerRun(t, url, "export --format "+format+" --output "+path+" --platform "+fakePlatform+" --as-of "+lastMoment(t, dir, url))
+		if again := read(t, path); status != 0 || again != first {
+			t.Errorf("%s: a second time it is another: %s", format, complaint)
+		}
+	}
+	if left, _ := filepath.Glob(filepath.Join(dir, ".*")); len(left) > 0 {
+		t.Errorf("left behind: %v", left)
+	}
+}
+
+// lastMoment is the one that a sheet of the books says it is of.
+func lastMoment(t *testing.T, dir, url string) string {
+	t.Helper()
+	path := filepath.Join(dir, "moment")
+	if _, complaint, status := ledgerRun(t, url, "export --format csv --output "+path); status != 0 {
+		t.Fatal(complaint)
+	}
+	text := strings.TrimSpace(read(t, path))
+	return text[strings.LastIndex(text, ",")+1:]
+}
+
+func TestLedgerExportRefuses(t *testing.T) {
+	t.Parallel()
+	// What is asked wrongly is answered with the flags, all of them, and no file is
+	// written nor touched.
+	url := seeded(t)
+	path := filepath.Join(t.TempDir(), "out")
+	if err := os.WriteFile(path, []byte("old"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for args, wants := range map[string][]string{
+		"--format csv --as-of yesterday --from x":                                     {"--as-of must be a moment", "--from must be a moment"},
+		"--format xls --as-of 2999-01-01T00:00:00Z --account x --currency xyz":        {"--format must be one of csv", "--as-of must not lie in the future", "--account must be the path", "--currency must be"},
+		"--format csv --account rails/FEDNOW":                                         {"--account had not been posted to"},
+		"--format csv --platform Customer:1":                                          {"--platform: malformed id"},
+		"--format csv --platform " + strings.Replace(fakePlatform, "0001", "0009", 1): {"--platform: there is no PlatformConfig"},
+		"--format camt053 --currency BTC":                                             {"--currency must be one of ISO 4217"},
+		"":                                                                            {"--format"},
+	} {
+		_, complaint, status := ledgerRun(t, url, "export --output "+path+" "+args)
+		for _, want := range wants {
+			if status == 0 || !strings.Contains(complaint, want) {
+				t.Errorf("%s: status %d, %s; want %s", args, status, complaint, want)
+			}
+		}
+		if got := read(t, path); got != "old" {
+			t.Errorf("%s: the file is %q", args, got)
+		}
+	}
+	if _, complaint, status := ledgerRun(t, url, "export --format csv --output "+filepath.Join(path, "below")); status == 0 {
+		t.Errorf("into a file: %s", complaint)
+	}
+}
+
+func TestWriteWhole(t *testing.T) {
+	t.Parallel()
+	// A file that could not be written whole is not there, and what was there before is.
+	dir := t.TempDir()
+	path := filepath.Join(dir, "out")
+	broken := errors.New("broken")
+	fail := func(out io.Writer) error {
+		_, err := out.Write(bytes.Repeat([]byte("x"), 1<<20))
+		return errors.Join(err, broken)
+	}
+	if err := writeWhole(path, fail); !errors.Is(err, broken) {
+		t.Error(err)
+	}
+	if entries, _ := os.ReadDir(dir); len(entries) > 0 {
+		t.Errorf("there is %v", entries)
+	}
+	if err := writeWhole(path, func(out io.Writer) error { _, err := out.Write([]byte("whole")); return err }); err != nil {
+		t.Fatal(err)
+	}
+	if err := writeWhole(path, fail); !errors.Is(err, broken) || read(t, path) != "whole" {
+		t.Errorf("%v, %q", err, read(t, path))
+	}
+}
