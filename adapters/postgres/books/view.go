@@ -23,10 +23,14 @@ var _ ports.BookViews = (*Views)(nil)
 // NewViews shows the books of the database that db is connected to.
 func NewViews(b *Books, db AuditSource) *Views { return &Views{b, db} }
 
-// Reading much at a time is planned for what is there, whatever the session is set to,
-// and may take longer than ordinary statements. A reader who is gone ends it by ctx.
-const readMuch = `SET LOCAL enable_seqscan = on; SET LOCAL enable_hashjoin = on; SET LOCAL enable_mergejoin = on;
-SET LOCAL plan_cache_mode = auto; SET LOCAL statement_timeout = 0; SET LOCAL idle_in_transaction_session_timeout = 0`
+// What is read of one account is looked up by keys and planned once, whatever the
+// session is set to; what is read of all is planned for what is there. Both may take
+// longer than ordinary statements. A reader who is gone ends them by ctx.
+const (
+	unhurried = `SET LOCAL statement_timeout = 0; SET LOCAL idle_in_transaction_session_timeout = 0; SET LOCAL cursor_tuple_fraction = 1; `
+	byKeys    = `SET LOCAL enable_seqscan = off; SET LOCAL enable_hashjoin = off; SET LOCAL enable_mergejoin = off; SET LOCAL plan_cache_mode = force_generic_plan`
+	freely    = `SET LOCAL enable_seqscan = on; SET LOCAL enable_hashjoin = on; SET LOCAL enable_mergejoin = on; SET LOCAL plan_cache_mode = auto`
+)
 
 const placeAt = `
 SELECT coalesce(max(p.seq), 0), max(p.recorded_at)
@@ -45,10 +49,10 @@ func (v *Views) View(ctx context.Context, p ident.Platform, asOf time.Time, fn f
 			err = errors.Join(err, rollback)
 		}
 	}()
-	if _, err := tx.Exec(ctx, readMuch, pgx.QueryExecModeSimpleProtocol); err != nil {
+	view := &bookView{books: v.books, tx: tx, platform: p}
+	if err := view.set(ctx, unhurried+byKeys); err != nil {
 		return fmt.Errorf("view the books: %w", err)
 	}
-	view := &bookView{books: v.books, tx: tx, platform: p}
 	err = planned(ctx, tx, placeAt, []any{dbID(p.UUID()), optionalMoment(asOf)}, func(rows pgx.Rows) error {
 		var recorded *time.Time
 		if err := rows.Scan(&view.upto.Seq, &recorded); err != nil {
@@ -70,6 +74,23 @@ type bookView struct {
 	tx       pgx.Tx
 	platform ident.Platform
 	upto     ports.BookPlace
+	cursors  int // how many were opened
+}
+
+func (v *bookView) set(ctx context.Context, settings string) error {
+	_, err := v.tx.Exec(ctx, settings, pgx.QueryExecModeSimpleProtocol)
+	return err
+}
+
+// freely runs what reads much at a time, planned for what is there.
+func (v *bookView) freely(ctx context.Context, read func() error) error {
+	if err := v.set(ctx, freely); err != nil {
+		return err
+	}
+	if err := read(); err != nil {
+		return err // the transaction ends with it
+	}
+	return v.set(ctx, byKeys)
 }
 
 // Upto is as ports.BookView says.

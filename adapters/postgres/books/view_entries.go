@@ -56,13 +56,15 @@ func (v *bookView) Entries(ctx context.Context, of ports.BookSpan, each func(por
 	if of.Path != "" {
 		return v.ofPath(ctx, of, asRecorded, each)
 	}
-	for after := int64(0); after < v.upto.Seq; after += entryRun {
-		args := []any{dbID(v.platform.UUID()), after, min(after+entryRun, v.upto.Seq), string(of.Currency), optionalMoment(of.From), optionalMoment(of.To)}
-		if err := planned(ctx, v.tx, entriesOfRun, args, visit(each)); err != nil {
-			return fmt.Errorf("read entries: %w", err)
+	return v.freely(ctx, func() error {
+		for after := int64(0); after < v.upto.Seq; after += entryRun {
+			args := []any{dbID(v.platform.UUID()), after, min(after+entryRun, v.upto.Seq), string(of.Currency), optionalMoment(of.From), optionalMoment(of.To)}
+			if err := planned(ctx, v.tx, entriesOfRun, args, visit(each)); err != nil {
+				return fmt.Errorf("read entries: %w", err)
+			}
 		}
-	}
-	return nil
+		return nil
+	})
 }
 
 // Movements is as ports.BookView says.
@@ -72,7 +74,7 @@ func (v *bookView) Movements(ctx context.Context, account ledger.Account, of por
 
 func (v *bookView) ofPath(ctx context.Context, of ports.BookSpan, order string, each func(ports.RecordedEntry) error) error {
 	args := []any{dbID(v.platform.UUID()), v.upto.Seq, of.Path, string(of.Currency), optionalMoment(of.From), optionalMoment(of.To)}
-	if err := planned(ctx, v.tx, entriesOfAccounts+order, args, visit(each)); err != nil {
+	if err := query(ctx, v.tx, entriesOfAccounts+order, args, visit(each)); err != nil {
 		return fmt.Errorf("read the entries of %s: %w", of.Path, err)
 	}
 	return nil
