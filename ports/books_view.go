@@ -65,11 +65,11 @@ type AccountTurnover struct {
 	// Opening is the balance before the period, Closing that at its end.
 	Opening, Closing int64
 	// Debits and Credits count the entries of the period on each side and add them up.
-	Debits, Credits Turnover
+	Debits, Credits Tally
 	// First and Last are the earliest and the latest effective time up to the end of
 	// the period.
 	First, Last time.Time
 }
 
-// Turnover is a number of entries and their sum in minor units.
-type Turnover struct{ Count, Sum int64 }
+// Tally is a number of entries and their sum in minor units.
+type Tally struct{ Count, Sum int64 }

@@ -11,8 +11,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/schollz/progressbar/v3"
-
 	"causeway/adapters/postgres"
 	"causeway/app/exports"
 	"causeway/core/fault"
@@ -23,15 +21,19 @@ import (
 
 type ledgerExportCommand struct {
 	where
-	Format   string `required:"" help:"csv, hledger, ledger, beancount or camt053." placeholder:"FORMAT"`
-	Output   string `required:"" help:"File to write. It is there when the export is whole, and not before." type:"path" placeholder:"FILE"`
+	Format   string `required:"" help:"csv, hledger, ledger, beancount or camt053; or log: what the ledger's log is made of, for verify." placeholder:"FORMAT"`
+	Output   string `help:"File to write. It is there when the export is whole, and not before. Without it, standard output." type:"path" placeholder:"FILE"`
 	Platform string `help:"Whose books. It can be left out while there is one platform." placeholder:"ID"`
 	AsOf     string `help:"The books as recorded by the end of this moment, such as 2026-03-31T23:59:59Z. Without it, now." placeholder:"TIME"`
 	From     string `help:"What took effect at this moment or later." placeholder:"TIME"`
 	To       string `help:"What took effect before this moment." placeholder:"TIME"`
 	Account  string `help:"Only what touches accounts at this path, such as rails/ACH." placeholder:"PATH"`
 	Currency string `help:"Only what is in this currency." placeholder:"CODE"`
+	Size     int64  `help:"Of the log: postings up to this number, such as the size of a head. Without it, all there are." placeholder:"NUMBER"`
 }
+
+// write writes an export, and tells how far it has come.
+type write func(ctx context.Context, out io.Writer, progress func(done, of int64)) error
 
 func (l ledgerExportCommand) Run(ctx context.Context, out io.Writer) error {
 	request, err := l.request()
@@ -43,32 +45,56 @@ func (l ledgerExportCommand) Run(ctx context.Context, out io.Writer) error {
 		if err != nil {
 			return err
 		}
-		progress := newProgress(os.Stderr)
-		defer progress.end()
-		document, err := exports.New(exports.Config{Views: db.BookViews(), Clock: clock{}, Progress: progress.tell}).Of(platform, request)
-		if err != nil {
-			return inFlags(err)
+		export := l.books(db, platform, request)
+		if l.Format == formatLog {
+			export = func(ctx context.Context, out io.Writer, progress func(done, of int64)) error {
+				_, err := booksOf(db).ExportLog(ctx, platform, l.Size, out, progress)
+				return err
+			}
+		}
+		if l.Output == "" {
+			return inFlags(export(ctx, out, nil))
 		}
 		var size int64
 		err = writeWhole(l.Output, func(file io.Writer) error {
 			counted := &counter{out: file}
-			err := document.Write(ctx, counted)
+			progress := newProgress(os.Stderr, "postings")
+			defer progress.end()
+			err := export(ctx, counted, progress.at)
 			size = counted.n
 			return err
 		})
 		if err != nil {
 			return inFlags(err)
 		}
-		progress.end()
 		_, err = fmt.Fprintf(out, "%s: %d bytes, the books of %s\n", l.Output, size, platform)
 		return err
 	})
+}
+
+// formatLog is what verify reads.
+const formatLog = "log"
+
+func (l ledgerExportCommand) books(db *postgres.DB, platform ident.Platform, request exports.Request) write {
+	return func(ctx context.Context, out io.Writer, progress func(done, of int64)) error {
+		document, err := exports.New(exports.Config{Views: db.BookViews(), Clock: clock{}, Progress: progress}).Of(platform, request)
+		if err != nil {
+			return err
+		}
+		return document.Write(ctx, out)
+	}
 }
 
 // request reads the flags and finds everything that is wrong with them.
 func (l ledgerExportCommand) request() (exports.Request, error) {
 	r := exports.Request{Format: exports.Format(l.Format), BookSpan: ports.BookSpan{Path: l.Account, Currency: money.Currency(l.Currency)}}
 	var wrong []error
+	if l.Size != 0 && l.Format != formatLog {
+		wrong = append(wrong, errors.New("--size is for --format log; leave it out"))
+	}
+	if l.Format == formatLog && (l.AsOf != "" || l.From != "" || l.To != "" || l.Account != "" || l.Currency != "") {
+		wrong = append(wrong, errors.New("--format log takes --size and none of --as-of, --from, --to, --account and --currency: a part of the log proves nothing"))
+	}
 	for _, moment := range []struct {
 		flag, text string
 		into       *time.Time
@@ -155,34 +181,4 @@ func (c *counter) Write(p []byte) (int, error) {
 	n, err := c.out.Write(p)
 	c.n += int64(n)
 	return n, err
-}
-
-// progress is a bar on a terminal, and nothing elsewhere.
-type progress struct{ bar *progressbar.ProgressBar }
-
-func newProgress(out *os.File) *progress {
-	info, err := out.Stat()
-	if err != nil || info.Mode()&os.ModeCharDevice == 0 || os.Getenv("TERM") == "dumb" {
-		return &progress{}
-	}
-	return &progress{progressbar.NewOptions64(-1, progressbar.OptionSetWriter(out), progressbar.OptionSetDescription("postings"),
-		progressbar.OptionShowCount(), progressbar.OptionSetPredictTime(true), progressbar.OptionThrottle(100*time.Millisecond),
-		progressbar.OptionClearOnFinish())}
-}
-
-func (p *progress) tell(done, total int64) {
-	if p.bar == nil {
-		return
-	}
-	if total > 0 && p.bar.GetMax64() != total {
-		p.bar.ChangeMax64(total)
-	}
-	_ = p.bar.Set64(max(done, 0)) // a bar that cannot be drawn keeps nobody from exporting
-}
-
-func (p *progress) end() {
-	if p.bar != nil {
-		_ = p.bar.Finish()
-		p.bar = nil
-	}
 }

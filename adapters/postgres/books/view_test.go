@@ -104,7 +104,7 @@ func TestViewOfAPeriod(t *testing.T) {
 		var moved []int64
 		return errors.Join(
 			view.Accounts(ctx, ports.BookSpan{Period: period, Path: at.Path, Currency: at.Currency}, func(turnover ports.AccountTurnover) error {
-				want := ports.AccountTurnover{Account: at, Class: ledger.Liability, Opening: -1, Closing: -1011, Credits: ports.Turnover{Count: 2, Sum: 1010},
+				want := ports.AccountTurnover{Account: at, Class: ledger.Liability, Opening: -1, Closing: -1011, Credits: ports.Tally{Count: 2, Sum: 1010},
 					First: noon, Last: noon.AddDate(0, 0, 2)}
 				if turnover != want {
 					t.Errorf("got  %+v\nwant %+v", turnover, want)

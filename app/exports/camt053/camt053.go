@@ -93,7 +93,7 @@ func (m *Message) ends(t ports.AccountTurnover) (from, to time.Time) {
 	return from, to
 }
 
-func (m *Message) turnover(name string, t ports.Turnover) {
+func (m *Message) turnover(name string, t ports.Tally) {
 	m.text.WriteString("<" + name + ">")
 	m.element("NbOfNtries", fmt.Sprint(t.Count))
 	m.element("Sum", records.Major(t.Sum, m.account.Currency))
