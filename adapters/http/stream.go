@@ -12,6 +12,8 @@ import (
 	"time"
 
 	"github.com/danielgtaylor/huma/v2"
+
+	"causeway/core/fault"
 )
 
 // File is an answer that is written as it is made, of any size.
@@ -64,6 +66,11 @@ func GetFile[In any](a *API, op Operation, contentTypes []string, handle Handler
 
 // stream writes a file to the caller.
 func (x *exchange) stream(file File) {
+	if !x.r.ProtoAtLeast(1, 1) {
+		// There a broken connection is how every answer ends.
+		x.refuse(fault.New(fault.InvalidRequestFormat, "Files are sent by HTTP/1.1 or newer, where one that breaks off does not look whole. Tell the proxy in between to use it (nginx: proxy_http_version 1.1)."))
+		return
+	}
 	// What bounds an operation does not bound this; a caller who leaves ends it.
 	ctx := x.r.Context()
 	wire := &wire{x: x, file: file, control: http.NewResponseController(x.w)}

@@ -171,6 +171,22 @@ func TestAReaderWhoStallsIsCutOff(t *testing.T) {
 	}
 }
 
+func TestAFileIsNotForOldConnections(t *testing.T) {
+	t.Parallel()
+	// HTTP/1.0 cannot tell a file that broke off from a whole one, so it gets none.
+	f := library(t, func(_ context.Context, out io.Writer) error {
+		_, err := out.Write([]byte("text"))
+		return err
+	})
+	old := func(r *http.Request) { r.Proto, r.ProtoMinor = "HTTP/1.0", 0 }
+	if got := f.do("GET", "/books/1", "", old); got.status != 400 || !strings.Contains(got.error.Message, "proxy_http_version 1.1") {
+		t.Errorf("%d %s", got.status, got.body)
+	}
+	if got := f.do("GET", "/books/1", ""); got.status != 200 || got.body != "text" {
+		t.Errorf("%d %s", got.status, got.body)
+	}
+}
+
 func TestFilesAreDescribed(t *testing.T) {
 	t.Parallel()
 	// The description says that the operation answers with a file of that type, and which
