@@ -30,9 +30,10 @@ CREATE INDEX ledger_postings_of_rare_kind ON ledger_postings (platform_id, kind,
 -- The memo of a payment's postings is its reference, by which the payment is found.
 CREATE INDEX ledger_postings_by_memo ON ledger_postings (platform_id, memo, seq)
     WHERE transaction_id IS NULL OR kind = 'unmatched_assigned';
--- Which parts of the table hold what took effect in a span of time, and what was
--- recorded long after it did. A summary of pages: it costs a posting nothing.
-CREATE INDEX ledger_postings_times ON ledger_postings USING brin (recorded_at, effective_at) WITH (pages_per_range = 32, autosummarize = on);
+-- Postings that took effect long before they were recorded, or after: few, and asked
+-- for whenever somebody asks by effective time. All others are found around that time.
+CREATE INDEX ledger_postings_astray ON ledger_postings (platform_id, recorded_at, effective_at)
+    WHERE recorded_at - effective_at > interval '10 seconds' OR recorded_at - effective_at < interval '-10 seconds';
 
 -- What people decided about money whose owner nobody knew: once for each posting that
 -- put it there. Rows never change.
@@ -68,5 +69,5 @@ GRANT SELECT, INSERT ON unmatched_assignments, rail_answers TO causeway_service;
 
 -- +goose Down
 DROP TABLE rail_answers, unmatched_assignments;
-DROP INDEX ledger_postings_times, ledger_postings_by_memo, ledger_postings_of_rare_kind, ledger_accounts_in_order;
+DROP INDEX ledger_postings_astray, ledger_postings_by_memo, ledger_postings_of_rare_kind, ledger_accounts_in_order;
 ALTER TABLE ledger_checkpoints DROP COLUMN debits;

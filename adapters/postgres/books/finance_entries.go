@@ -133,36 +133,41 @@ SELECT after, upto FROM (
 WHERE earliest <= $4 AND latest >= $3
 ORDER BY after`
 
-// Postings that touch an account and took effect in a span, but were recorded before or
-// after it. Rides on ledger_postings_times: see turnoversShifted.
+// Postings that touch an account and took effect in a span ($3 to $4), but were recorded
+// outside of a stretch ($5 to $6). Rides on ledger_postings_astray.
 const strays = `
 SELECT p.seq FROM (
     SELECT p.seq FROM ledger_postings p
-    WHERE p.platform_id IS NOT DISTINCT FROM $1 AND p.recorded_at < $3 AND p.effective_at >= $3 AND p.effective_at <= $4
+    WHERE p.platform_id = $1 AND p.recorded_at < $3 AND p.effective_at BETWEEN $3 AND $4 AND ` + astray + `
     UNION ALL
     SELECT p.seq FROM ledger_postings p
-    WHERE p.platform_id IS NOT DISTINCT FROM $1 AND p.recorded_at > $4 AND p.effective_at <= $4 AND p.effective_at >= $3
+    WHERE p.platform_id = $1 AND p.recorded_at > $4 AND p.effective_at BETWEEN $3 AND $4 AND ` + astray + `
 ) p
-WHERE EXISTS (SELECT FROM ledger_entries e WHERE e.platform_id = $1 AND e.seq = p.seq AND $2 IN (e.debit_account, e.credit_account))
-ORDER BY p.seq LIMIT $5`
+WHERE (p.seq <= $5 OR p.seq > $6)
+  AND EXISTS (SELECT FROM ledger_entries e WHERE e.platform_id = $1 AND e.seq = p.seq AND $2 IN (e.debit_account, e.credit_account))
+ORDER BY p.seq LIMIT $7`
 
 // mostStrays is how many stretches of one posting are worth their while.
 const mostStrays = 50
 
 // stretchesOf says where entries of the span can be, in ascending order. Recorded time
 // grows with the number, so that is one stretch. What took effect in a span was mostly
-// recorded in it too. The rest is looked for in the blocks of the account, which know
-// their extremes; where blocks are large, since the account is busy, it is looked for
-// among all postings first.
+// recorded around it too. The rest is looked for in the blocks of the account, which
+// know their extremes; where blocks are large, since the account is busy, it is looked
+// for among all postings first.
 func stretchesOf(ctx context.Context, q Querier, number int64, busy bool, f ports.AccountEntryFilter) ([]stretch, error) {
-	recorded, err := recordedStretch(ctx, q, f.Account.Platform.UUID(), f.Span)
-	if err != nil || f.By == ports.ByRecorded || f.Span == (ports.Span{}) {
-		return []stretch{recorded}, err
+	if f.By == ports.ByRecorded || f.Span == (ports.Span{}) {
+		s, err := recordedStretch(ctx, q, f.Account.Platform.UUID(), f.Span)
+		return []stretch{s}, err
 	}
 	args := []any{dbID(f.Account.Platform.UUID()), number, orEarliest(f.Span.From), orLatest(f.Span.To)}
 	if busy {
+		recorded, err := recordedStretch(ctx, q, f.Account.Platform.UUID(), tolerant(f.Span))
+		if err != nil {
+			return nil, err
+		}
 		var found []stretch
-		if err := planned(ctx, q, strays, append(args, mostStrays+1), func(rows pgx.Rows) error {
+		if err := planned(ctx, q, strays, append(args, recorded.after, recorded.upto, mostStrays+1), func(rows pgx.Rows) error {
 			var seq int64
 			err := rows.Scan(&seq)
 			if seq > recorded.upto && (len(found) == 0 || found[len(found)-1].upto <= recorded.after) {

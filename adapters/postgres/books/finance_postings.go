@@ -133,15 +133,13 @@ const (
 	stretchRecorded = `SELECT CASE WHEN $2::timestamptz IS NULL THEN 0 ELSE ledger_seq_at($1, $2) END,
        CASE WHEN $3::timestamptz IS NULL THEN 9223372036854775807 ELSE ledger_seq_at($1, $3) END`
 
-	// Where postings that took effect in a span can be: those recorded in it, and as far
-	// as others were recorded before they did, or after. Rides on ledger_postings_times:
-	// platform and number are written in a way that keeps the other indexes out, which
-	// would read everything before or after.
-	stretchEffective = `
-SELECT coalesce((SELECT min(p.seq + 0) - 1 FROM ledger_postings p
-                 WHERE p.platform_id IS NOT DISTINCT FROM $1 AND p.recorded_at < $2 AND p.effective_at >= $2), $4),
-       coalesce((SELECT max(p.seq + 0) FROM ledger_postings p
-                 WHERE p.platform_id IS NOT DISTINCT FROM $1 AND p.recorded_at > $3 AND p.effective_at <= $3), $5)`
+	// Where postings that are astray and took effect in a span can be, of those outside
+	// of a stretch. Rides on ledger_postings_astray.
+	stretchAstray = `
+SELECT least($4, coalesce((SELECT min(p.seq) - 1 FROM ledger_postings p
+                           WHERE p.platform_id = $1 AND p.recorded_at < $2 AND p.effective_at BETWEEN $2 AND $3 AND ` + astray + `), $4)),
+       greatest($5, coalesce((SELECT max(p.seq) FROM ledger_postings p
+                              WHERE p.platform_id = $1 AND p.recorded_at > $3 AND p.effective_at BETWEEN $2 AND $3 AND ` + astray + `), $5))`
 )
 
 // recordedStretch is a span of recorded time, both ends in it, in numbers of postings.
@@ -164,13 +162,28 @@ func postingStretch(ctx context.Context, q Querier, f ports.PostingFilter) (stre
 	if f.By == ports.ByEffective && narrow(f) {
 		return stretch{0, math.MaxInt64}, nil
 	}
-	s, err := recordedStretch(ctx, q, f.Platform.UUID(), f.Span)
-	if err != nil || f.By == ports.ByRecorded || f.Span == (ports.Span{}) {
+	if f.By == ports.ByRecorded || f.Span == (ports.Span{}) {
+		return recordedStretch(ctx, q, f.Platform.UUID(), f.Span)
+	}
+	s, err := recordedStretch(ctx, q, f.Platform.UUID(), tolerant(f.Span))
+	if err != nil {
 		return s, err
 	}
 	args := []any{dbID(f.Platform.UUID()), orEarliest(f.Span.From), orLatest(f.Span.To), s.after, s.upto}
-	err = planned(ctx, q, stretchEffective, args, func(rows pgx.Rows) error { return rows.Scan(&s.after, &s.upto) })
+	err = planned(ctx, q, stretchAstray, args, func(rows pgx.Rows) error { return rows.Scan(&s.after, &s.upto) })
 	return s, err
+}
+
+// tolerant is the span in which all was recorded that took effect in a span and is not
+// astray.
+func tolerant(s ports.Span) ports.Span {
+	if !s.From.IsZero() {
+		s.From = s.From.Add(-tolerance)
+	}
+	if !s.To.IsZero() {
+		s.To = s.To.Add(tolerance)
+	}
+	return s
 }
 
 func readPostings(ctx context.Context, q Querier, platform ident.Platform, statement string, args []any) (postings []ports.RecordedPosting, err error) {

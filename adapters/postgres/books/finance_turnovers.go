@@ -51,16 +51,19 @@ CROSS JOIN LATERAL (
 WHERE a.platform_id = $1 AND ($2 = '' OR a.class = $2)`
 
 	// What was recorded after a moment and took effect by then already counts, and what
-	// was recorded by then and took effect later does not count yet. Rides on
-	// ledger_postings_times, since both are few: the platform is compared in a way that
-	// keeps the other indexes out, which would read everything before or after.
+	// was recorded by then and took effect later does not count yet. Postings are found
+	// around the moment (ledger_posting_seq_unique), unless they are astray
+	// (ledger_postings_astray).
 	shifted = `
 WITH shifted AS MATERIALIZED (
-    SELECT p.seq, 1 AS sign FROM ledger_postings p
-    WHERE p.platform_id IS NOT DISTINCT FROM $1 AND p.recorded_at > $2 AND p.effective_at <= $2
+    SELECT p.seq, CASE WHEN p.recorded_at > $2 THEN 1 ELSE -1 END AS sign
+    FROM (SELECT ledger_seq_at($1, $2::timestamptz - interval '10 seconds') AS after, ledger_seq_at($1, $2::timestamptz + interval '10 seconds') AS upto) near
+    JOIN ledger_postings p ON p.platform_id = $1 AND p.seq > near.after AND p.seq <= near.upto
+    WHERE (p.recorded_at > $2) <> (p.effective_at > $2) AND NOT ` + astray + `
     UNION ALL
-    SELECT p.seq, -1 FROM ledger_postings p
-    WHERE p.platform_id IS NOT DISTINCT FROM $1 AND p.recorded_at <= $2 AND p.effective_at > $2
+    SELECT p.seq, 1 FROM ledger_postings p WHERE p.platform_id = $1 AND p.recorded_at > $2 AND p.effective_at <= $2 AND ` + astray + `
+    UNION ALL
+    SELECT p.seq, -1 FROM ledger_postings p WHERE p.platform_id = $1 AND p.recorded_at <= $2 AND p.effective_at > $2 AND ` + astray + `
 )`
 	turnoversShifted = shifted + `
 SELECT side.id, sum(side.debit)::text, sum(side.credit)::text
@@ -100,6 +103,13 @@ func (r *Reader) Turnovers(ctx context.Context, p ident.Platform, class ledger.C
 	}
 	return nil
 }
+
+// astray is the condition of ledger_postings_astray, and tolerance how far apart the two
+// times of any other posting are at most.
+const (
+	astray    = "(p.recorded_at - p.effective_at > interval '10 seconds' OR p.recorded_at - p.effective_at < interval '-10 seconds')"
+	tolerance = 10 * time.Second
+)
 
 // turning gathers the turnovers of the accounts of a platform.
 type turning struct {
