@@ -15,3 +15,10 @@ func FeeCharged(h Header, from string, amount money.Amount) Posting {
 func FeePaid(h Header, partner string, amount money.Amount) Posting {
 	return h.posting(KindFee, entry(ExpenseRails, partner, amount))
 }
+
+// FeeReturned: a partner has given back a fee that it had taken.
+//
+//	partner → expense/rails
+func FeeReturned(h Header, partner string, amount money.Amount) Posting {
+	return h.posting(KindFee, entry(partner, ExpenseRails, amount))
+}

@@ -14,6 +14,9 @@ type (
 	webhookKind         struct{}
 	lookupKind          struct{}
 	postingKind         struct{}
+	reconciliationKind  struct{}
+	breakKind           struct{}
+	statementLineKind   struct{}
 )
 
 func (platformKind) prefix() string        { return "PlatformConfig" }
@@ -27,6 +30,9 @@ func (receiptKind) prefix() string         { return "Receipt" }
 func (webhookKind) prefix() string         { return "Webhook" }
 func (lookupKind) prefix() string          { return "Lookup" }
 func (postingKind) prefix() string         { return "Posting" }
+func (reconciliationKind) prefix() string  { return "Reconciliation" }
+func (breakKind) prefix() string           { return "Break" }
+func (statementLineKind) prefix() string   { return "StatementLine" }
 
 // The identifiers of the house.
 type (
@@ -45,6 +51,12 @@ type (
 	Lookup = ID[lookupKind]
 	// Posting is one posting of the ledger.
 	Posting = ID[postingKind]
+	// Reconciliation is one comparison of a partner's statement with our books.
+	Reconciliation = ID[reconciliationKind]
+	// Break is a line or an entry without a match.
+	Break = ID[breakKind]
+	// StatementLine is one line of a partner's statement.
+	StatementLine = ID[statementLineKind]
 )
 
 // ParseCustomer and its siblings read the written form of each identifier.
@@ -59,6 +71,8 @@ func ParseWebhook(s string) (Webhook, error)                 { return Parse[webh
 func ParseLookup(s string) (Lookup, error)                   { return Parse[lookupKind](s) }
 func ParseReceipt(s string) (Receipt, error)                 { return Parse[receiptKind](s) }
 func ParsePosting(s string) (Posting, error)                 { return Parse[postingKind](s) }
+func ParseReconciliation(s string) (Reconciliation, error)   { return Parse[reconciliationKind](s) }
+func ParseBreak(s string) (Break, error)                     { return Parse[breakKind](s) }
 
 // NewWebhook and its siblings ask a source for a new identifier.
 func NewWebhook(source Source, at time.Time) Webhook         { return New[webhookKind](source, at) }
@@ -68,6 +82,10 @@ func NewCustomer(source Source, at time.Time) Customer       { return New[custom
 func NewLookup(source Source, at time.Time) Lookup           { return New[lookupKind](source, at) }
 func NewPlatform(source Source, at time.Time) Platform       { return New[platformKind](source, at) }
 func NewToken(source Source, at time.Time) Token             { return New[tokenKind](source, at) }
+func NewReconciliation(source Source, at time.Time) Reconciliation {
+	return New[reconciliationKind](source, at)
+}
+func NewBreak(source Source, at time.Time) Break { return New[breakKind](source, at) }
 func NewExternalAccount(source Source, at time.Time) ExternalAccount {
 	return New[externalAccountKind](source, at)
 }

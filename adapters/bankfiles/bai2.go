@@ -1,0 +1,366 @@
+package bankfiles
+
+import (
+	"bufio"
+	"errors"
+	"fmt"
+	"io"
+	"strconv"
+	"strings"
+
+	"causeway/core/money"
+	"causeway/core/reconcile"
+)
+
+// readBAI2 reads a balance report of version 2, as banks in the United States send it.
+// Its control totals and counts of records must be right: they tell whether it is whole.
+func readBAI2(r io.Reader, currency money.Currency) (reconcile.Statement, error) {
+	b := &bai{gathering: gathering{currency: currency}}
+	lines := bufio.NewScanner(r)
+	lines.Buffer(make([]byte, 0, 4096), widest)
+	for lines.Scan() {
+		b.row++
+		line := strings.TrimRight(lines.Text(), " \r")
+		if line == "" {
+			continue
+		}
+		if err := b.physical(line); err != nil {
+			return reconcile.Statement{}, b.wrong(err)
+		}
+	}
+	if errors.Is(lines.Err(), bufio.ErrTooLong) {
+		return reconcile.Statement{}, reconcile.BadFile("has a line of more than %d bytes", widest)
+	}
+	if err := b.logical(); err != nil {
+		return reconcile.Statement{}, b.wrong(err)
+	}
+	switch {
+	case b.row == 0:
+		return reconcile.Statement{}, reconcile.BadFile("is empty")
+	case !b.ended:
+		return reconcile.Statement{}, reconcile.BadFile("ends too early, in line %d: it is cut off", b.row)
+	}
+	return b.Statement, nil
+}
+
+// bai is a file that is being read.
+type bai struct {
+	gathering
+	row     int
+	record  string // with all its continuations; empty for none
+	began   int    // the row where it begins
+	rows    int64  // that it takes
+	begun   bool
+	ended   bool
+	inGroup bool
+	inside  bool // an account
+
+	day              reconcile.Day
+	groupCoin, coin  string
+	opening, closing *int64
+	sum              int64
+
+	// What the trailers must say: the sums of the amounts as they are written, and the
+	// counts of physical records.
+	account, group, file control
+}
+
+type control struct{ total, records int64 }
+
+func (b *bai) wrong(err error) error {
+	var plain misread
+	if errors.As(err, &plain) {
+		return reconcile.BadFile("line %d: %s", b.began, string(plain))
+	}
+	return err
+}
+
+// misread is what is wrong with a record.
+type misread string
+
+func (m misread) Error() string { return string(m) }
+
+func misreading(format string, args ...any) error { return misread(fmt.Sprintf(format, args...)) }
+
+// physical takes a row: the beginning of a record, or more of one.
+func (b *bai) physical(line string) error {
+	if len(line) < 3 || line[2] != ',' && line[2] != '/' {
+		b.began = b.row
+		return misreading("%.40q is no record", line)
+	}
+	if line[:2] == "88" {
+		if b.record == "" {
+			b.began = b.row
+			return misreading("there is nothing to continue")
+		}
+		b.rows++
+		if b.record = strings.TrimSuffix(b.record, "/") + line[2:]; len(b.record) > widest {
+			return misreading("the record has more than %d bytes", widest)
+		}
+		return nil
+	}
+	if err := b.logical(); err != nil {
+		return err
+	}
+	b.record, b.began, b.rows = line, b.row, 1
+	return nil
+}
+
+// logical takes a record with all its continuations.
+func (b *bai) logical() error {
+	if b.record == "" {
+		return nil
+	}
+	fields := strings.Split(strings.TrimSuffix(b.record, "/"), ",")
+	b.record = ""
+	code := fields[0]
+	switch {
+	case b.ended:
+		return misreading("the file goes on after its end")
+	case b.begun == (code == "01"):
+		return misreading("a file begins with one record 01, and this one does not: it is no BAI2 file")
+	case code == "02":
+		b.group = control{}
+	case code == "03":
+		b.account = control{}
+	}
+	for _, c := range []*control{&b.account, &b.group, &b.file} {
+		c.records += b.rows
+	}
+	at := func(i int) string {
+		if i < len(fields) {
+			return strings.TrimSpace(fields[i])
+		}
+		return ""
+	}
+	switch code {
+	case "01":
+		return b.begin(at)
+	case "02":
+		return b.beginGroup(at)
+	case "03":
+		return b.beginAccount(fields, at)
+	case "16":
+		return b.detail(fields, at)
+	case "49":
+		return b.endAccount(at)
+	case "98":
+		return b.endGroup(at)
+	case "99":
+		return b.endFile(at)
+	}
+	return misreading("there is no record %.10q", code)
+}
+
+func (b *bai) begin(at func(int) string) (err error) {
+	b.begun = true
+	if at(8) != "2" {
+		return misreading("the version is %.10q, not 2", at(8))
+	}
+	b.day, err = baiDay(at(3))
+	b.Created = b.day.Start()
+	if id := at(5); id != "" {
+		b.Statements = append(b.Statements, text(at(3)+"-"+id, reconcile.MaxReference))
+	}
+	return err
+}
+
+func (b *bai) beginGroup(at func(int) string) (err error) {
+	if b.inGroup {
+		return misreading("a group within a group")
+	}
+	b.inGroup, b.groupCoin = true, at(6)
+	if b.day, err = baiDay(at(4)); err != nil {
+		return err
+	}
+	if b.From == reconcile.NoDay || b.day < b.From {
+		b.From = b.day
+	}
+	b.To = max(b.To, b.day)
+	return nil
+}
+
+// beginAccount reads an account with its balances: a type, an amount, a count and the
+// availability, for each.
+func (b *bai) beginAccount(fields []string, at func(int) string) error {
+	if !b.inGroup || b.inside {
+		return misreading("an account outside of a group, or within another")
+	}
+	b.inside, b.opening, b.closing, b.sum = true, nil, nil, 0
+	number := text(at(1), reconcile.MaxReference)
+	if b.PartnerAccount != "" && b.PartnerAccount != number {
+		return reconcile.BadFile("has statements of two accounts, %s and %s; import them one by one", b.PartnerAccount, number)
+	}
+	b.PartnerAccount = number
+	if b.coin = at(2); b.coin == "" {
+		b.coin = b.groupCoin
+	}
+	if b.coin == "" {
+		b.coin = string(money.USD)
+	}
+	if b.coin != string(b.currency) {
+		return wrongCurrency("the statement", b.coin, b.currency)
+	}
+	for i := 3; i < len(fields); {
+		kind, written := at(i), at(i+1)
+		if written != "" {
+			amount, err := strconv.ParseInt(written, 10, 64)
+			if err != nil || amount > money.MaxMinor || amount < -money.MaxMinor {
+				return misreading("%.40q is no amount", written)
+			}
+			if err := b.account.add(amount); err != nil {
+				return err
+			}
+			switch kind {
+			case "010":
+				b.opening = &amount
+			case "015":
+				b.closing = &amount
+			}
+		}
+		next, _, err := b.funds(i+3, at)
+		if err != nil {
+			return err
+		}
+		i = next
+	}
+	return nil
+}
+
+// detail reads a movement: type, amount, availability, the bank's and the customer's
+// reference, and a text.
+func (b *bai) detail(fields []string, at func(int) string) error {
+	if !b.inside {
+		return misreading("a movement outside of an account")
+	}
+	kind, err := strconv.Atoi(at(1))
+	if err != nil || len(at(1)) != 3 {
+		return misreading("%.10q is no type of movement", at(1))
+	}
+	var amount int64
+	if at(2) != "" {
+		if amount, err = strconv.ParseInt(at(2), 10, 64); err != nil || amount < 0 || amount > money.MaxMinor {
+			return misreading("%.40q is no amount", at(2))
+		}
+	}
+	if err := b.account.add(amount); err != nil {
+		return err
+	}
+	next, value, err := b.funds(3, at)
+	if err != nil {
+		return err
+	}
+	l := reconcile.Line{Booked: b.day, Value: value, Servicer: at(next), Amount: amount}
+	if value == reconcile.NoDay {
+		l.Value = b.day
+	}
+	switch {
+	case kind >= 101 && kind <= 399, kind >= 900 && kind <= 919:
+	case kind >= 401 && kind <= 699, kind >= 920 && kind <= 959:
+		l.Amount = -amount
+	case kind == 890 && amount == 0: // says something, and moves nothing
+	default:
+		return misreading("movements of type %d say not which way money goes", kind)
+	}
+	switch kind {
+	case 255, 257, 258, 555, 557, 558: // returned and reversed items
+		l.Returned = true
+	}
+	reference(&l, at(next+1))
+	if next+2 < len(fields) {
+		l.Description = strings.Join(fields[next+2:], ",")
+	}
+	if b.sum, err = money.AddMinor(b.sum, l.Amount); err != nil {
+		return reconcile.BadFile("adds up to more than can be counted")
+	}
+	return b.add(l)
+}
+
+// funds passes over what is said about availability, and finds the value date in it.
+func (b *bai) funds(i int, at func(int) string) (next int, value reconcile.Day, err error) {
+	switch kind := at(i); kind {
+	case "", "Z", "0", "1", "2":
+		return i + 1, reconcile.NoDay, nil
+	case "V":
+		if at(i+1) != "" {
+			value, err = baiDay(at(i + 1))
+		}
+		return i + 3, value, err
+	case "S":
+		return i + 4, reconcile.NoDay, nil
+	case "D":
+		n, err := strconv.Atoi(at(i + 1))
+		if err != nil || n < 0 || n > 100 {
+			return 0, reconcile.NoDay, misreading("%.10q is no count of days", at(i+1))
+		}
+		return i + 2 + 2*n, reconcile.NoDay, nil
+	default:
+		return 0, reconcile.NoDay, misreading("there is no availability %.10q", kind)
+	}
+}
+
+func (b *bai) endAccount(at func(int) string) error {
+	if !b.inside {
+		return misreading("the end of an account that did not begin")
+	}
+	b.inside = false
+	if err := b.account.check("account", at(1), at(2)); err != nil {
+		return err
+	}
+	if err := b.group.add(b.account.total); err != nil {
+		return err
+	}
+	return b.page(b.PartnerAccount+" of "+b.day.String(), b.opening, b.closing, b.sum)
+}
+
+func (b *bai) endGroup(at func(int) string) error {
+	if !b.inGroup || b.inside {
+		return misreading("the end of a group that did not begin, or whose account did not end")
+	}
+	b.inGroup = false
+	if err := b.group.check("group", at(1), at(3)); err != nil {
+		return err
+	}
+	return b.file.add(b.group.total)
+}
+
+func (b *bai) endFile(at func(int) string) error {
+	if b.inGroup {
+		return misreading("the end of a file whose group did not end")
+	}
+	b.ended = true
+	return b.file.check("file", at(1), at(3))
+}
+
+func (c *control) add(amount int64) error {
+	sum, err := money.AddMinor(c.total, amount)
+	if err != nil {
+		return misreading("the amounts add up to more than can be counted")
+	}
+	c.total = sum
+	return nil
+}
+
+// check holds what a trailer says against what was read.
+func (c control) check(of, total, records string) error {
+	if n, err := strconv.ParseInt(total, 10, 64); err != nil || n != c.total {
+		return misreading("the control total of the %s is %.30q, and its amounts add up to %d: it is not whole", of, total, c.total)
+	}
+	if n, err := strconv.ParseInt(records, 10, 64); err != nil || n != c.records {
+		return misreading("the %s should have %.30q records, and has %d: it is not whole", of, records, c.records)
+	}
+	return nil
+}
+
+// baiDay reads a day of the form YYMMDD, of this century.
+func baiDay(text string) (reconcile.Day, error) {
+	n, err := strconv.Atoi(text)
+	if err != nil || len(text) != 6 || n < 0 {
+		return reconcile.NoDay, misreading("%.20q is no day of the form YYMMDD", text)
+	}
+	day, ok := reconcile.Date(2000+n/10000, n/100%100, n%100)
+	if !ok {
+		return reconcile.NoDay, misreading("%.20q is no day of the form YYMMDD", text)
+	}
+	return day, nil
+}

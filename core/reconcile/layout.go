@@ -1,0 +1,169 @@
+package reconcile
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"causeway/core/fault"
+)
+
+// Layout says what stands where in a CSV file: for each part of a line, the name of its
+// column, and how days and amounts are written.
+type Layout struct {
+	Columns map[Column]string
+	// DateFormat is written with YYYY, MM and DD.
+	DateFormat string
+	// Decimal is the decimal mark, Group what may part thousands, or 0; Delimiter parts
+	// the columns.
+	Decimal, Group, Delimiter byte
+}
+
+// Column is a part of a line.
+type Column string
+
+// The parts. Needed are Date, and either Amount or both Debit and Credit.
+const (
+	ColumnDate        Column = "date"
+	ColumnValueDate   Column = "valueDate"
+	ColumnAmount      Column = "amount"
+	ColumnDebit       Column = "debit"
+	ColumnCredit      Column = "credit"
+	ColumnCurrency    Column = "currency"
+	ColumnID          Column = "id"
+	ColumnReference   Column = "reference"
+	ColumnDescription Column = "description"
+)
+
+var columns = []Column{ColumnDate, ColumnValueDate, ColumnAmount, ColumnDebit, ColumnCredit, ColumnCurrency, ColumnID, ColumnReference, ColumnDescription}
+
+// DateFormats are how days can be written.
+var DateFormats = []string{"YYYY-MM-DD", "YYYY/MM/DD", "YYYYMMDD", "DD.MM.YYYY", "DD/MM/YYYY", "DD-MM-YYYY", "MM/DD/YYYY", "MM-DD-YYYY"}
+
+// maxLayout is the longest written layout, in bytes.
+const maxLayout = 2000
+
+// ParseLayout reads a layout: parts of the form name=value with a semicolon between.
+// The names are those of columns, and dateFormat, decimal, group and delimiter. Faults:
+// INVALID_INPUT of the field map, with everything that is wrong.
+func ParseLayout(text string) (Layout, error) {
+	l := Layout{Columns: map[Column]string{}, DateFormat: DateFormats[0], Decimal: '.', Delimiter: ','}
+	if len(text) > maxLayout || !utf8.ValidString(text) {
+		return l, badMap("must be a text of at most %d bytes", maxLayout)
+	}
+	var bad []string
+	seen := map[string]bool{}
+	for part := range strings.SplitSeq(text, ";") {
+		name, value, ok := strings.Cut(strings.TrimSpace(part), "=")
+		name, value = strings.TrimSpace(name), strings.TrimSpace(value)
+		switch {
+		case name == "" && !ok:
+			continue
+		case !ok || value == "":
+			bad = append(bad, fmt.Sprintf("%q says nothing: write name=value", name))
+		case seen[name]:
+			bad = append(bad, fmt.Sprintf("%s is given twice", name))
+		default:
+			if wrong := l.set(name, value); wrong != "" {
+				bad = append(bad, wrong)
+			}
+		}
+		seen[name] = true
+	}
+	return l, l.check(bad)
+}
+
+func (l *Layout) set(name, value string) string {
+	switch name {
+	case "dateFormat":
+		l.DateFormat = value
+		if !slices.Contains(DateFormats, value) {
+			return "dateFormat must be one of " + strings.Join(DateFormats, ", ")
+		}
+	case "decimal":
+		return mark(&l.Decimal, name, value, ".", ",")
+	case "group":
+		return mark(&l.Group, name, value, ".", ",", "'", "space")
+	case "delimiter":
+		return mark(&l.Delimiter, name, value, ",", "semicolon", "tab", "|")
+	default:
+		if !slices.Contains(columns, Column(name)) {
+			return fmt.Sprintf("%.40q is no part of a line", name)
+		}
+		l.Columns[Column(name)] = value
+	}
+	return ""
+}
+
+func mark(into *byte, name, value string, allowed ...string) string {
+	if !slices.Contains(allowed, value) {
+		return name + " must be one of " + strings.Join(allowed, " ")
+	}
+	switch value {
+	case "space":
+		*into = ' '
+	case "tab":
+		*into = '\t'
+	case "semicolon":
+		*into = ';'
+	default:
+		*into = value[0]
+	}
+	return ""
+}
+
+func (l Layout) check(bad []string) error {
+	has := func(c Column) bool { return l.Columns[c] != "" }
+	if !has(ColumnDate) {
+		bad = append(bad, "date must name the column with the day of booking")
+	}
+	if has(ColumnAmount) == (has(ColumnDebit) || has(ColumnCredit)) || has(ColumnDebit) != has(ColumnCredit) {
+		bad = append(bad, "name either the column amount, or both debit and credit")
+	}
+	if l.Decimal == l.Group {
+		bad = append(bad, "decimal and group must differ")
+	}
+	if len(bad) > 0 {
+		return badMap("%s", strings.Join(bad, "; "))
+	}
+	return nil
+}
+
+// Day reads a day in the layout's format.
+func (l Layout) Day(text string) (Day, error) {
+	wrong := fmt.Errorf("%.40q is no day of the form %s", text, l.DateFormat)
+	if len(text) != len(l.DateFormat) {
+		return NoDay, wrong
+	}
+	var year, month, day int
+	for i := range len(text) {
+		var into *int
+		switch l.DateFormat[i] {
+		case 'Y':
+			into = &year
+		case 'M':
+			into = &month
+		case 'D':
+			into = &day
+		default:
+			if text[i] != l.DateFormat[i] {
+				return NoDay, wrong
+			}
+			continue
+		}
+		if text[i] < '0' || text[i] > '9' {
+			return NoDay, wrong
+		}
+		*into = *into*10 + int(text[i]-'0')
+	}
+	d, ok := Date(year, month, day)
+	if !ok {
+		return NoDay, wrong
+	}
+	return d, nil
+}
+
+func badMap(format string, args ...any) error {
+	return fault.Invalid(fault.Field{Field: "map", Message: fmt.Sprintf(format, args...)})
+}
