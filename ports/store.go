@@ -39,6 +39,7 @@ type Tx interface {
 	UnmatchedWriter
 	RailAnswerWriter
 	JobWriter
+	ReconciliationWriter
 
 	// Emit stores events for the platform in the order given; they are sent after
 	// the commit.

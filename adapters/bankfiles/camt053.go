@@ -3,7 +3,6 @@ package bankfiles
 import (
 	"encoding/xml"
 	"errors"
-	"fmt"
 	"io"
 	"regexp"
 	"strings"
@@ -70,21 +69,6 @@ type statement struct {
 
 type balance struct {
 	kind, amount, coin, side string
-}
-
-// booking is an entry of the partner: one line, or as many as it has details.
-type booking struct {
-	line         reconcile.Line
-	amount, coin string
-	side, status string
-	number       string
-	details      []detail
-}
-
-type detail struct {
-	line               reconcile.Line
-	amount, coin, side string
-	direct             bool // the amount is the detail's own, and not that of its parts
 }
 
 func (c *camt) line() int { line, _ := c.decoder.InputPos(); return line }
@@ -216,9 +200,9 @@ func (c *camt) ofStatement(part, said string) (err error) {
 			return wrongCurrency("the statement", said, c.currency)
 		}
 	case "FrToDt/FrDtTm":
-		s.from, err = day(said)
+		s.from, err = c.day(said)
 	case "FrToDt/ToDtTm":
-		s.to, err = day(said)
+		s.to, err = c.day(said)
 	case "Bal/Tp/CdOrPrtry/Cd":
 		s.balance.kind = said
 	case "Bal/Amt":
@@ -248,163 +232,6 @@ func (c *camt) balance() error {
 		s.closing = &amount
 	}
 	return nil
-}
-
-func (c *camt) ofEntry(part, said string) (err error) {
-	e := &c.entry
-	switch part {
-	case "NtryRef":
-		e.number = said
-	case "Amt":
-		e.amount, e.coin = said, c.coin
-	case "CdtDbtInd":
-		e.side = said
-	case "RvslInd":
-		e.line.Returned = said == "true" || said == "1"
-	case "Sts", "Sts/Cd":
-		if said != "" {
-			e.status = said
-		}
-	case "BookgDt/Dt", "BookgDt/DtTm":
-		e.line.Booked, err = day(said)
-	case "ValDt/Dt", "ValDt/DtTm":
-		e.line.Value, err = day(said)
-	case "AcctSvcrRef":
-		e.line.Servicer = said
-	case "AddtlNtryInf":
-		e.line.Description = said
-	case "NtryDtls/Btch/MsgId", "NtryDtls/Btch/PmtInfId":
-		reference(&e.line, said)
-	}
-	if err != nil {
-		return reconcile.BadFile("line %d: %v", c.line(), err)
-	}
-	return nil
-}
-
-func (c *camt) detail(part, said string) {
-	d := &c.entry.details[len(c.entry.details)-1]
-	switch part {
-	case "Amt":
-		d.amount, d.coin, d.direct = said, c.coin, true
-	case "AmtDtls/TxAmt/Amt":
-		if !d.direct {
-			d.amount, d.coin = said, c.coin
-		}
-	case "CdtDbtInd":
-		d.side = said
-	case "Refs/AcctSvcrRef":
-		d.line.Servicer = said
-	case "Refs/EndToEndId", "Refs/TxId", "Refs/InstrId", "Refs/UETR", "Refs/MsgId", "Refs/PmtInfId", "Refs/ChqNb", "Refs/ClrSysRef", "Refs/MndtId",
-		"Refs/Prtry/Ref", "RmtInf/Strd/CdtrRefInf/Ref", "RmtInf/Strd/RfrdDocInf/Nb":
-		if said != "NOTPROVIDED" {
-			reference(&d.line, said)
-		}
-	case "RmtInf/Ustrd", "AddtlTxInf":
-		if d.line.Description != "" && said != "" {
-			said = " " + said
-		}
-		if len(d.line.Description) < kept {
-			d.line.Description += said
-		}
-	case "RtrInf", "RtrInf/Rsn/Cd", "RtrInf/Rsn/Prtry":
-		d.line.Returned = true
-	}
-}
-
-// book takes an entry in: as the payments it is made of where each is told exactly, and
-// else as a whole.
-func (c *camt) book() error {
-	e := &c.entry
-	if e.status != "BOOK" {
-		if e.status == "" {
-			return reconcile.BadFile("line %d: an entry does not say whether it is booked", c.line())
-		}
-		c.Ignored++
-		return nil
-	}
-	if e.line.Booked == reconcile.NoDay {
-		if e.line.Booked = e.line.Value; e.line.Booked == reconcile.NoDay {
-			return reconcile.BadFile("line %d: an entry has no day", c.line())
-		}
-	}
-	if e.line.Value == reconcile.NoDay {
-		e.line.Value = e.line.Booked
-	}
-	whole, err := c.amount("an entry", e.amount, e.coin, e.side)
-	if err != nil {
-		return err
-	}
-	if c.statement.sum, err = money.AddMinor(c.statement.sum, whole); err != nil {
-		return reconcile.BadFile("adds up to more than can be counted")
-	}
-	if c.parted(whole) {
-		for i := range e.details {
-			if err := c.add(e.part(i)); err != nil {
-				return err
-			}
-		}
-		return nil
-	}
-	e.line.Amount = whole
-	reference(&e.line, e.number)
-	for i := range e.details {
-		d := &e.details[i].line
-		if e.line.Servicer == "" && len(e.details) == 1 {
-			e.line.Servicer = d.Servicer
-		}
-		reference(&e.line, d.Servicer)
-		for _, r := range d.References {
-			reference(&e.line, r)
-		}
-		if len(e.line.Description) < reconcile.MaxDescription {
-			e.line.Description = strings.TrimSpace(e.line.Description + " " + d.Description)
-		}
-		e.line.Returned = e.line.Returned || d.Returned
-	}
-	return c.add(e.line)
-}
-
-// parted tells whether the entry is made of payments that are told exactly: each with an
-// amount in the account's currency, and all together the entry's.
-func (c *camt) parted(whole int64) bool {
-	e := &c.entry
-	if len(e.details) < 2 {
-		return false
-	}
-	var sum int64
-	for i := range e.details {
-		d := &e.details[i]
-		side := d.side
-		if side == "" {
-			side = e.side
-		}
-		amount, err := c.amount("", d.amount, d.coin, side)
-		if err != nil || amount == 0 {
-			return false
-		}
-		d.line.Amount = amount
-		if sum, err = money.AddMinor(sum, amount); err != nil {
-			return false
-		}
-	}
-	return sum == whole
-}
-
-// part is the line of one of the entry's payments.
-func (e *booking) part(i int) reconcile.Line {
-	l := e.details[i].line
-	l.Booked, l.Value, l.Returned = e.line.Booked, e.line.Value, l.Returned || e.line.Returned
-	if l.Servicer == "" && e.line.Servicer != "" {
-		l.Servicer = fmt.Sprintf("%s#%d", e.line.Servicer, i+1)
-	}
-	for _, r := range e.line.References {
-		reference(&l, r)
-	}
-	if l.Description == "" {
-		l.Description = e.line.Description
-	}
-	return l
 }
 
 // close ends a statement.
@@ -450,7 +277,7 @@ func (c *camt) amount(of, said, coin, side string) (int64, error) {
 }
 
 // day is the day of a date, or of a moment where it was.
-func day(said string) (reconcile.Day, error) {
+func (c *camt) day(said string) (reconcile.Day, error) {
 	if len(said) >= len(time.DateOnly) {
 		if t, err := time.Parse(time.DateOnly, said[:len(time.DateOnly)]); err == nil {
 			if d, ok := reconcile.Date(t.Year(), int(t.Month()), t.Day()); ok {
@@ -458,7 +285,7 @@ func day(said string) (reconcile.Day, error) {
 			}
 		}
 	}
-	return reconcile.NoDay, fmt.Errorf("%.40q is no day", said)
+	return reconcile.NoDay, reconcile.BadFile("line %d: %.40q is no day", c.line(), said)
 }
 
 // moment reads a moment with or without its offset.
@@ -471,75 +298,3 @@ func moment(said string) (time.Time, error) {
 	return time.Time{}, reconcile.BadFile("%.40q is no moment", said)
 }
 
-// charset reads the one old encoding that is plain to read.
-func charset(label string, r io.Reader) (io.Reader, error) {
-	switch strings.ToLower(label) {
-	case "us-ascii", "utf8":
-		return r, nil
-	case "iso-8859-1", "latin1":
-		return &latin1{from: r}, nil
-	}
-	return nil, fmt.Errorf("the encoding %.40q is not read; use UTF-8", label)
-}
-
-// latin1 turns ISO 8859-1 into UTF-8.
-type latin1 struct {
-	from io.Reader
-	rest byte // the second byte of a character that did not fit; 0 for none
-}
-
-func (l *latin1) Read(p []byte) (n int, err error) {
-	if len(p) == 0 {
-		return 0, nil
-	}
-	if l.rest != 0 {
-		p[0], l.rest = l.rest, 0
-		return 1, nil
-	}
-	raw := make([]byte, (len(p)+1)/2)
-	got, err := l.from.Read(raw)
-	for _, b := range raw[:got] {
-		if b < 0x80 {
-			p[n] = b
-			n++
-			continue
-		}
-		p[n] = 0xc0 | b>>6
-		n++
-		if second := 0x80 | b&0x3f; n < len(p) {
-			p[n] = second
-			n++
-		} else {
-			l.rest = second
-		}
-	}
-	if l.rest != 0 && errors.Is(err, io.EOF) {
-		err = nil // there is one byte left to give
-	}
-	return n, err
-}
-
-// elementGuard refuses a file that goes on for long without a new element: the decoder
-// holds a text, a tag or a comment as a whole.
-type elementGuard struct {
-	from   io.Reader
-	since  int
-	failed error
-}
-
-func (g *elementGuard) Read(p []byte) (int, error) {
-	if g.failed != nil {
-		return 0, g.failed
-	}
-	n, err := g.from.Read(p)
-	for _, b := range p[:n] {
-		if g.since++; b == '<' {
-			g.since = 0
-		}
-		if g.since > longest {
-			g.failed = errTooLarge
-			return 0, g.failed
-		}
-	}
-	return n, err
-}

@@ -79,6 +79,8 @@ const (
 	DocumentNotFound        Code = "DOCUMENT_NOT_FOUND"
 	VerificationNotFound    Code = "VERIFICATION_NOT_FOUND"
 	BeneficialOwnerNotFound Code = "BENEFICIAL_OWNER_NOT_FOUND"
+	ReconciliationNotFound  Code = "RECONCILIATION_NOT_FOUND"
+	BreakNotFound           Code = "BREAK_NOT_FOUND"
 
 	CustomerDeleted Code = "CUSTOMER_DELETED"
 )

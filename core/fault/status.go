@@ -92,6 +92,8 @@ var statuses = map[Code]int{
 	DocumentNotFound:        404,
 	VerificationNotFound:    404,
 	BeneficialOwnerNotFound: 404,
+	ReconciliationNotFound:  404,
+	BreakNotFound:           404,
 
 	CustomerDeleted: 410,
 

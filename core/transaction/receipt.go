@@ -46,6 +46,12 @@ func (r Receipt) header(kind ledger.Kind, at time.Time, memo string) ledger.Head
 	return ledger.Header{ID: ledger.DerivedID(r.ID.UUID(), kind, 0), Platform: r.Platform, Effective: at, Memo: memo}
 }
 
+// ReceiptKinds are the kinds of postings that take a receipt in under an id of its own,
+// and not under that of the transaction it pays for.
+func ReceiptKinds() []ledger.Kind {
+	return []ledger.Kind{ledger.KindUnmatchedReceived, ledger.KindJITReceived}
+}
+
 // Unmatched is the posting for money whose owner nobody knows.
 func (r Receipt) Unmatched() ledger.Posting {
 	memo := "no reference"

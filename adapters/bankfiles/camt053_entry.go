@@ -1,0 +1,178 @@
+package bankfiles
+
+import (
+	"fmt"
+	"strings"
+
+	"causeway/core/money"
+	"causeway/core/reconcile"
+)
+
+// booking is an entry of the partner: one line, or as many as it has details.
+type booking struct {
+	line         reconcile.Line
+	amount, coin string
+	side, status string
+	number       string
+	details      []detail
+}
+
+type detail struct {
+	line               reconcile.Line
+	amount, coin, side string
+	direct             bool // the amount is the detail's own, and not that of its parts
+}
+
+func (c *camt) ofEntry(part, said string) (err error) {
+	e := &c.entry
+	switch part {
+	case "NtryRef":
+		e.number = said
+	case "Amt":
+		e.amount, e.coin = said, c.coin
+	case "CdtDbtInd":
+		e.side = said
+	case "RvslInd":
+		e.line.Returned = said == "true" || said == "1"
+	case "Sts", "Sts/Cd":
+		if said != "" {
+			e.status = said
+		}
+	case "BookgDt/Dt", "BookgDt/DtTm":
+		e.line.Booked, err = c.day(said)
+	case "ValDt/Dt", "ValDt/DtTm":
+		e.line.Value, err = c.day(said)
+	case "AcctSvcrRef":
+		e.line.Servicer = said
+	case "AddtlNtryInf":
+		e.line.Description = said
+	case "NtryDtls/Btch/MsgId", "NtryDtls/Btch/PmtInfId":
+		reference(&e.line, said)
+	}
+	return err
+}
+
+func (c *camt) detail(part, said string) {
+	d := &c.entry.details[len(c.entry.details)-1]
+	switch part {
+	case "Amt":
+		d.amount, d.coin, d.direct = said, c.coin, true
+	case "AmtDtls/TxAmt/Amt":
+		if !d.direct {
+			d.amount, d.coin = said, c.coin
+		}
+	case "CdtDbtInd":
+		d.side = said
+	case "Refs/AcctSvcrRef":
+		d.line.Servicer = said
+	case "Refs/EndToEndId", "Refs/TxId", "Refs/InstrId", "Refs/UETR", "Refs/MsgId", "Refs/PmtInfId", "Refs/ChqNb", "Refs/ClrSysRef", "Refs/MndtId",
+		"Refs/Prtry/Ref", "RmtInf/Strd/CdtrRefInf/Ref", "RmtInf/Strd/RfrdDocInf/Nb":
+		if said != "NOTPROVIDED" {
+			reference(&d.line, said)
+		}
+	case "RmtInf/Ustrd", "AddtlTxInf":
+		if d.line.Description != "" && said != "" {
+			said = " " + said
+		}
+		if len(d.line.Description) < kept {
+			d.line.Description += said
+		}
+	case "RtrInf", "RtrInf/Rsn/Cd", "RtrInf/Rsn/Prtry":
+		d.line.Returned = true
+	}
+}
+
+// book takes an entry in: as the payments it is made of where each is told exactly, and
+// else as a whole.
+func (c *camt) book() error {
+	e := &c.entry
+	if e.status != "BOOK" {
+		if e.status == "" {
+			return reconcile.BadFile("line %d: an entry does not say whether it is booked", c.line())
+		}
+		c.Ignored++
+		return nil
+	}
+	if e.line.Booked == reconcile.NoDay {
+		if e.line.Booked = e.line.Value; e.line.Booked == reconcile.NoDay {
+			return reconcile.BadFile("line %d: an entry has no day", c.line())
+		}
+	}
+	if e.line.Value == reconcile.NoDay {
+		e.line.Value = e.line.Booked
+	}
+	whole, err := c.amount("an entry", e.amount, e.coin, e.side)
+	if err != nil {
+		return err
+	}
+	if c.statement.sum, err = money.AddMinor(c.statement.sum, whole); err != nil {
+		return reconcile.BadFile("adds up to more than can be counted")
+	}
+	if c.parted(whole) {
+		for i := range e.details {
+			if err := c.add(e.part(i)); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+	e.line.Amount = whole
+	reference(&e.line, e.number)
+	for i := range e.details {
+		d := &e.details[i].line
+		if e.line.Servicer == "" && len(e.details) == 1 {
+			e.line.Servicer = d.Servicer
+		}
+		reference(&e.line, d.Servicer)
+		for _, r := range d.References {
+			reference(&e.line, r)
+		}
+		if len(e.line.Description) < reconcile.MaxDescription {
+			e.line.Description = strings.TrimSpace(e.line.Description + " " + d.Description)
+		}
+		e.line.Returned = e.line.Returned || d.Returned
+	}
+	return c.add(e.line)
+}
+
+// parted tells whether the entry is made of payments that are told exactly: each with an
+// amount in the account's currency, and all together the entry's.
+func (c *camt) parted(whole int64) bool {
+	e := &c.entry
+	if len(e.details) < 2 {
+		return false
+	}
+	var sum int64
+	for i := range e.details {
+		d := &e.details[i]
+		side := d.side
+		if side == "" {
+			side = e.side
+		}
+		amount, err := c.amount("", d.amount, d.coin, side)
+		if err != nil || amount == 0 {
+			return false
+		}
+		d.line.Amount = amount
+		if sum, err = money.AddMinor(sum, amount); err != nil {
+			return false
+		}
+	}
+	return sum == whole
+}
+
+// part is the line of one of the entry's payments.
+func (e *booking) part(i int) reconcile.Line {
+	l := e.details[i].line
+	l.Booked, l.Value, l.Returned = e.line.Booked, e.line.Value, l.Returned || e.line.Returned
+	if l.Servicer == "" && e.line.Servicer != "" {
+		l.Servicer = fmt.Sprintf("%s#%d", e.line.Servicer, i+1)
+	}
+	for _, r := range e.line.References {
+		reference(&l, r)
+	}
+	if l.Description == "" {
+		l.Description = e.line.Description
+	}
+	return l
+}

@@ -1,0 +1,239 @@
+package postgres
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/json"
+	"strings"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgtype"
+
+	"causeway/core/fault"
+	"causeway/core/ident"
+	"causeway/core/money"
+	"causeway/core/reconcile"
+	"causeway/ports"
+)
+
+// holdReconciliation makes reconciliations of one account wait for each other: what one
+// matches, the next must not compare.
+const holdReconciliation = `SELECT pg_advisory_xact_lock(hashtextextended('reconciliation ' || $1::uuid || ' ' || $2::text || ' ' || $3::text, 0))`
+
+// inBulk lets the statements of this unit of work alone be planned for much: they are
+// asked seldom, of as much as there is.
+const inBulk = `SELECT set_config('enable_seqscan', 'on', true), set_config('enable_hashjoin', 'on', true),
+	set_config('enable_mergejoin', 'on', true), set_config('plan_cache_mode', 'force_custom_plan', true)`
+
+// HoldReconciliation rides on reconciliation_file_once.
+func (u *unit) HoldReconciliation(ctx context.Context, a reconcile.Account, digest [sha256.Size]byte) (run reconcile.Run, found bool, err error) {
+	if err := u.read(ctx, holdReconciliation, []any{pgID(a.Platform.UUID()), a.Path, string(a.Currency)}, ignore); err != nil {
+		return run, false, translate(err)
+	}
+	if err := u.read(ctx, inBulk, nil, ignore); err != nil {
+		return run, false, err
+	}
+	err = u.read(ctx, selectRuns+` WHERE platform_id = $1 AND account = $2 AND currency = $3 AND digest = $4`,
+		[]any{pgID(a.Platform.UUID()), a.Path, string(a.Currency), digest[:]}, func(rows pgx.Rows) error {
+			found = true
+			var err error
+			run, err = scanRun(rows)
+			return err
+		})
+	return run, found, err
+}
+
+func ignore(pgx.Rows) error { return nil }
+
+// insertLines rides on reconciliation_line_once. Days go as numbers: an array of dates
+// has no short form in the driver.
+const insertLines = `
+	INSERT INTO reconciliation_lines (platform_id, run_id, account, currency, id, identity, ordinal, booked_on, value_on, amount, servicer, refs, description, returned)
+	SELECT $1, $2, $3, $4, w.id, w.identity, w.ordinal, date '1970-01-01' + w.booked, date '1970-01-01' + w.value, w.amount, w.servicer, w.refs, w.description, w.returned
+	FROM unnest($5::uuid[], $6::bytea[], $7::int[], $8::int[], $9::int[], $10::bigint[], $11::text[], $12::text[], $13::text[], $14::bool[])
+		AS w (id, identity, ordinal, booked, value, amount, servicer, refs, description, returned)
+	ON CONFLICT (platform_id, account, currency, identity) DO NOTHING
+	RETURNING 1`
+
+// linesAtOnce is how many lines go into one statement.
+const linesAtOnce = 5000
+
+// AddStatementLines stores those that are new.
+func (u *unit) AddStatementLines(ctx context.Context, run ident.Reconciliation, a reconcile.Account, lines []reconcile.Line) (known int, err error) {
+	known = len(lines)
+	for len(lines) > 0 {
+		n := min(len(lines), linesAtOnce)
+		var (
+			ids                             = make(idArray, n)
+			identities                      = make([][]byte, n)
+			ordinals, booked, values        = make([]int32, n), make([]int32, n), make([]int32, n)
+			amounts                         = make([]int64, n)
+			servicers, references, describe = make([]string, n), make([]string, n), make([]string, n)
+			returned                        = make([]bool, n)
+		)
+		for i, l := range lines[:n] {
+			ids[i], identities[i], ordinals[i] = pgID(l.ID), l.Identity[:], int32(l.Ordinal)
+			booked[i], values[i], amounts[i] = int32(l.Booked), int32(l.Value), l.Amount
+			servicers[i], references[i], describe[i], returned[i] = l.Servicer, strings.Join(l.References, "\n"), l.Description, l.Returned
+		}
+		args := []any{pgID(a.Platform.UUID()), pgID(run.UUID()), a.Path, string(a.Currency),
+			ids, identities, ordinals, booked, values, amounts, servicers, references, describe, returned}
+		if err := u.read(ctx, insertLines, args, func(pgx.Rows) error { known--; return nil }); err != nil {
+			return 0, err
+		}
+		lines = lines[n:]
+	}
+	return known, nil
+}
+
+// SaveReconciliation copies what was found: it is new, so nothing can be in its way.
+func (u *unit) SaveReconciliation(ctx context.Context, run reconcile.Run, found ports.Found) error {
+	if err := u.flush(ctx); err != nil {
+		return err
+	}
+	platform, runID := pgID(run.Account.Platform.UUID()), pgID(run.ID.UUID())
+	matches := func(i int) []any {
+		m := found.Matches[i]
+		return []any{platform, pgID(m.ID), runID, string(m.Rule), m.Reference, int16(m.Days), m.Explanation}
+	}
+	if err := u.copyIn(ctx, "reconciliation_matches", len(found.Matches), matches,
+		"platform_id", "id", "run_id", "rule", "reference", "days", "explanation"); err != nil {
+		return err
+	}
+	var lines, entries [][]any
+	for _, m := range found.Matches {
+		for _, l := range m.Lines {
+			lines = append(lines, []any{platform, pgID(l), pgID(m.ID)})
+		}
+		for _, e := range m.Entries {
+			entries = append(entries, []any{platform, run.Account.Path, e.Seq, int16(e.N), pgID(m.ID)})
+		}
+	}
+	if err := u.copyIn(ctx, "reconciliation_matched_lines", len(lines), func(i int) []any { return lines[i] }, "platform_id", "line_id", "match_id"); err != nil {
+		return err
+	}
+	if err := u.copyIn(ctx, "reconciliation_matched_entries", len(entries), func(i int) []any { return entries[i] },
+		"platform_id", "account", "seq", "n", "match_id"); err != nil {
+		return err
+	}
+	breaks := func(i int) []any {
+		b := found.Breaks[i]
+		return []any{platform, pgID(b.ID.UUID()), runID, run.Account.Path, string(run.Account.Currency), string(b.Reason),
+			pgID(b.Line), seqOf(b.Entry), nOf(b.Entry), pgID(b.OtherLine), seqOf(b.OtherEntry), nOf(b.OtherEntry),
+			b.Reference, b.Difference, b.Explanation, run.At}
+	}
+	if err := u.copyIn(ctx, "reconciliation_breaks", len(found.Breaks), breaks,
+		"platform_id", "id", "run_id", "account", "currency", "reason", "line_id", "seq", "n", "other_line", "other_seq", "other_n",
+		"reference", "difference", "explanation", "created_at"); err != nil {
+		return err
+	}
+	if err := u.SettleBreaks(ctx, run.Account.Platform, found.Settlements); err != nil {
+		return err
+	}
+	return u.addRun(run)
+}
+
+func seqOf(p reconcile.Place) pgtype.Int8 { return pgtype.Int8{Int64: p.Seq, Valid: p.Seq != 0} }
+func nOf(p reconcile.Place) pgtype.Int2   { return pgtype.Int2{Int16: int16(p.N), Valid: p.Seq != 0} }
+
+// SettleBreaks stores what resolved breaks.
+func (u *unit) SettleBreaks(ctx context.Context, p ident.Platform, settlements []reconcile.Settlement) error {
+	if err := u.flush(ctx); err != nil {
+		return err
+	}
+	return u.copyIn(ctx, "reconciliation_resolutions", len(settlements), func(i int) []any {
+		s := settlements[i]
+		return []any{pgID(p.UUID()), pgID(s.Break.UUID()), string(s.How), s.Note, pgID(s.Posting), pgID(s.Run.UUID()), s.By, s.At}
+	}, "platform_id", "break_id", "how", "note", "posting_id", "run_id", "made_by", "made_at")
+}
+
+// copyIn copies rows in, after everything that waited was sent.
+func (u *unit) copyIn(ctx context.Context, table string, rows int, row func(int) []any, columns ...string) error {
+	if rows == 0 {
+		return nil
+	}
+	_, err := u.conn.CopyFrom(ctx, pgx.Identifier{table}, columns, pgx.CopyFromSlice(rows, func(i int) ([]any, error) { return row(i), nil }))
+	return translate(err)
+}
+
+const runColumns = `id, account, currency, format, digest, statements, partner_account, first_day, last_day, opening, closing,
+	lines, known_lines, ignored, matches, breaks, matched_lines, matched_entries, cleared, made_by, created_at, platform_id`
+
+const selectRuns = `SELECT ` + runColumns + ` FROM reconciliations`
+
+const insertRun = `INSERT INTO reconciliations (` + runColumns + `)
+	VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21, $22)`
+
+func (u *unit) addRun(r reconcile.Run) error {
+	matches, err := json.Marshal(r.Matches)
+	if err != nil {
+		return err
+	}
+	breaks, err := json.Marshal(r.Breaks)
+	if err != nil {
+		return err
+	}
+	u.write(insertRun, pgID(r.ID.UUID()), r.Account.Path, string(r.Account.Currency), string(r.Format), r.Digest[:],
+		strings.Join(r.Statements, "\n"), r.PartnerAccount, r.From.Start(), r.To.Start(), r.Opening, r.Closing,
+		r.Lines, r.Known, r.Ignored, string(matches), string(breaks), r.MatchedLines, r.MatchedEntries, r.Cleared, r.By, r.At,
+		pgID(r.Account.Platform.UUID()))
+	return nil
+}
+
+func scanRun(rows pgx.Rows) (r reconcile.Run, err error) {
+	var (
+		id, platform                                  pgtype.UUID
+		currency, format, statements, matches, breaks string
+		digest                                        []byte
+		first, last                                   time.Time
+	)
+	if err := rows.Scan(&id, &r.Account.Path, &currency, &format, &digest, &statements, &r.PartnerAccount, &first, &last, &r.Opening, &r.Closing,
+		&r.Lines, &r.Known, &r.Ignored, &matches, &breaks, &r.MatchedLines, &r.MatchedEntries, &r.Cleared, &r.By, &r.At, &platform); err != nil {
+		return r, err
+	}
+	ident.Set(&r.ID, id.Bytes)
+	ident.Set(&r.Account.Platform, platform.Bytes)
+	copy(r.Digest[:], digest)
+	r.Account.Currency, r.Format, r.Statements = money.Currency(currency), reconcile.Format(format), split(statements)
+	r.From, r.To, r.At = reconcile.DayOf(first), reconcile.DayOf(last), r.At.UTC()
+	if err := json.Unmarshal([]byte(matches), &r.Matches); err != nil {
+		return r, err
+	}
+	return r, json.Unmarshal([]byte(breaks), &r.Breaks)
+}
+
+// split is the list that was kept one a row.
+func split(rows string) []string {
+	if rows == "" {
+		return nil
+	}
+	return strings.Split(rows, "\n")
+}
+
+// LockBreak rides on reconciliation_breaks_pkey. Breaks never change, so what is held is
+// the account: no comparison resolves the break meanwhile.
+func (u *unit) LockBreak(ctx context.Context, p ident.Platform, id ident.Break) (b reconcile.ShownBreak, err error) {
+	b, err = u.breakByID(ctx, p, id)
+	if err != nil {
+		return b, err
+	}
+	if err := u.read(ctx, holdReconciliation, []any{pgID(p.UUID()), b.Account.Path, string(b.Account.Currency)}, ignore); err != nil {
+		return b, translate(err)
+	}
+	return u.breakByID(ctx, p, id)
+}
+
+func (u *unit) breakByID(ctx context.Context, p ident.Platform, id ident.Break) (b reconcile.ShownBreak, err error) {
+	found := false
+	err = u.read(ctx, selectBreaks+` WHERE b.platform_id = $1 AND b.id = $2`, []any{pgID(p.UUID()), pgID(id.UUID())}, func(rows pgx.Rows) error {
+		found = true
+		var err error
+		b, err = scanBreak(rows)
+		return err
+	})
+	if err == nil && !found {
+		err = fault.New(fault.BreakNotFound, "No break has the id %s.", id)
+	}
+	return b, err
+}

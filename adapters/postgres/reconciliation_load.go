@@ -1,0 +1,235 @@
+package postgres
+
+import (
+	"context"
+	"encoding/binary"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgtype"
+
+	"causeway/core/ident"
+	"causeway/core/reconcile"
+	"causeway/core/transaction"
+	"causeway/ledger"
+	"causeway/ports"
+)
+
+// Comparable reads lines and entries of the days of a statement and Window more on each
+// side; further back where breaks of earlier statements are open, as far as Lookback.
+func (u *unit) Comparable(ctx context.Context, a reconcile.Account, of reconcile.Span) (c ports.Comparable, err error) {
+	if c.Open, err = u.openBreaks(ctx, a, of); err != nil {
+		return c, err
+	}
+	first := of.From
+	for _, b := range c.Open {
+		first = min(first, b.Day)
+	}
+	span := reconcile.Span{From: first - reconcile.Window, To: of.To + reconcile.Window}
+	if c.Lines, err = u.comparableLines(ctx, a, span); err != nil {
+		return c, err
+	}
+	if c.Entries, err = u.comparableEntries(ctx, a, span); err != nil {
+		return c, err
+	}
+	err = u.read(ctx, `SELECT first_day, last_day FROM reconciliations WHERE platform_id = $1 AND account = $2 AND currency = $3 AND last_day >= $4`,
+		[]any{pgID(a.Platform.UUID()), a.Path, string(a.Currency), span.From.Start()}, func(rows pgx.Rows) error {
+			var first, last time.Time
+			err := rows.Scan(&first, &last)
+			c.Covered = append(c.Covered, reconcile.Span{From: reconcile.DayOf(first), To: reconcile.DayOf(last)})
+			return err
+		})
+	return c, err
+}
+
+// selectOpen rides on reconciliation_breaks_of_account.
+const selectOpen = `
+	SELECT b.id, b.reason, b.line_id, b.seq, b.n, coalesce(l.value_on, (p.effective_at AT TIME ZONE 'UTC')::date) AS day
+	FROM reconciliation_breaks b
+	LEFT JOIN reconciliation_resolutions r ON r.platform_id = b.platform_id AND r.break_id = b.id
+	LEFT JOIN reconciliation_lines l ON l.platform_id = b.platform_id AND l.id = b.line_id
+	LEFT JOIN ledger_postings p ON p.platform_id = b.platform_id AND p.seq = b.seq
+	WHERE b.platform_id = $1 AND b.account = $2 AND b.currency = $3 AND r.break_id IS NULL
+	ORDER BY b.id`
+
+func (u *unit) openBreaks(ctx context.Context, a reconcile.Account, of reconcile.Span) (open []reconcile.OpenBreak, err error) {
+	err = u.read(ctx, selectOpen, []any{pgID(a.Platform.UUID()), a.Path, string(a.Currency)}, func(rows pgx.Rows) error {
+		var (
+			b        reconcile.OpenBreak
+			id, line pgtype.UUID
+			seq      pgtype.Int8
+			n        pgtype.Int2
+			reason   string
+			day      time.Time
+		)
+		if err := rows.Scan(&id, &reason, &line, &seq, &n, &day); err != nil {
+			return err
+		}
+		ident.Set(&b.ID, id.Bytes)
+		b.Reason, b.Line, b.Entry, b.Day = reconcile.Reason(reason), line.Bytes, reconcile.Place{Seq: seq.Int64, N: int(n.Int16)}, reconcile.DayOf(day)
+		if b.Day >= of.From-reconcile.Lookback && b.Day <= of.To+reconcile.Window {
+			open = append(open, b)
+		}
+		return nil
+	})
+	return open, err
+}
+
+// selectLines rides on reconciliation_lines_by_day. A line is settled when it is matched,
+// or when somebody has resolved a break of it.
+const selectLines = `
+	SELECT l.id, l.ordinal, l.booked_on, l.value_on, l.amount, l.servicer, l.refs, l.description, l.returned,
+		m.line_id IS NOT NULL OR s.line_id IS NOT NULL
+	FROM reconciliation_lines l
+	LEFT JOIN reconciliation_matched_lines m ON m.platform_id = l.platform_id AND m.line_id = l.id
+	LEFT JOIN (
+		SELECT DISTINCT b.line_id FROM reconciliation_breaks b
+		JOIN reconciliation_resolutions r ON r.platform_id = b.platform_id AND r.break_id = b.id
+		WHERE b.platform_id = $1 AND b.account = $2 AND b.currency = $3 AND b.line_id IS NOT NULL AND r.how IN ('NOTE', 'POSTING')
+	) s ON s.line_id = l.id
+	WHERE l.platform_id = $1 AND l.account = $2 AND l.currency = $3 AND l.value_on BETWEEN $4 AND $5
+	ORDER BY l.value_on, l.id`
+
+func (u *unit) comparableLines(ctx context.Context, a reconcile.Account, span reconcile.Span) (lines []reconcile.Line, err error) {
+	args := []any{pgID(a.Platform.UUID()), a.Path, string(a.Currency), span.From.Start(), span.To.Start()}
+	err = u.read(ctx, selectLines, args, func(rows pgx.Rows) error {
+		var settled bool
+		l, err := scanLine(rows, &settled)
+		l.Settled = settled
+		lines = append(lines, l)
+		return err
+	})
+	return lines, err
+}
+
+// scanLine reads the columns of a line, and what comes after them.
+func scanLine(rows pgx.Rows, more ...any) (l reconcile.Line, err error) {
+	var (
+		id            pgtype.UUID
+		booked, value time.Time
+		references    string
+	)
+	err = rows.Scan(append([]any{&id, &l.Ordinal, &booked, &value, &l.Amount, &l.Servicer, &references, &l.Description, &l.Returned}, more...)...)
+	l.ID, l.Booked, l.Value, l.References = id.Bytes, reconcile.DayOf(booked), reconcile.DayOf(value), split(references)
+	return l, err
+}
+
+// selectEntries rides on ledger_entries_debit and _credit from a number on: an entry is
+// recorded when it takes effect or later, and recorded time grows with the number. A day
+// is let in for clocks that differ. An entry is settled when it is matched, when somebody
+// has resolved a break of it, or when it is the correction that did so.
+const selectEntries = `
+	SELECT e.seq, e.n, e.amount, p.id, p.transaction_id, p.kind, p.memo, p.effective_at,
+		m.seq IS NOT NULL OR s.seq IS NOT NULL OR c.posting_id IS NOT NULL
+	FROM (
+		SELECT d.platform_id, d.seq, d.n, d.amount FROM ledger_entries d
+		WHERE d.platform_id = $1 AND d.debit_account = $2::bigint AND d.seq > (SELECT ledger_seq_at($1, $6))
+		UNION ALL
+		SELECT c.platform_id, c.seq, c.n, -c.amount FROM ledger_entries c
+		WHERE c.platform_id = $1 AND c.credit_account = $2::bigint AND c.seq > (SELECT ledger_seq_at($1, $6))
+	) e
+	JOIN ledger_postings p ON p.platform_id = e.platform_id AND p.seq = e.seq
+	LEFT JOIN reconciliation_matched_entries m ON m.platform_id = e.platform_id AND m.account = $3 AND m.seq = e.seq AND m.n = e.n
+	LEFT JOIN (
+		SELECT DISTINCT b.seq, b.n FROM reconciliation_breaks b
+		JOIN reconciliation_resolutions r ON r.platform_id = b.platform_id AND r.break_id = b.id
+		WHERE b.platform_id = $1 AND b.account = $3 AND b.currency = $4 AND b.seq IS NOT NULL AND r.how IN ('NOTE', 'POSTING')
+	) s ON s.seq = e.seq AND s.n = e.n
+	LEFT JOIN (
+		SELECT r.posting_id FROM reconciliation_resolutions r WHERE r.platform_id = $1 AND r.posting_id IS NOT NULL
+	) c ON c.posting_id = p.id
+	WHERE p.effective_at >= $5 AND p.effective_at < $7
+	ORDER BY e.seq, e.n`
+
+func (u *unit) comparableEntries(ctx context.Context, a reconcile.Account, span reconcile.Span) (entries []reconcile.Entry, err error) {
+	var number int64
+	if err := u.read(ctx, `SELECT id FROM ledger_accounts WHERE platform_id = $1 AND path = $2 AND currency = $3`,
+		[]any{pgID(a.Platform.UUID()), a.Path, string(a.Currency)}, func(rows pgx.Rows) error { return rows.Scan(&number) }); err != nil {
+		return nil, err
+	}
+	if number == 0 {
+		return nil, nil // nothing was ever posted to it
+	}
+	names, err := u.partnerNames(ctx, a, span)
+	if err != nil {
+		return nil, err
+	}
+	args := []any{pgID(a.Platform.UUID()), number, a.Path, string(a.Currency), span.From.Start(), (span.From - 1).Start(), (span.To + 1).Start()}
+	err = u.read(ctx, selectEntries, args, func(rows pgx.Rows) error {
+		var (
+			e                    reconcile.Entry
+			n                    int16
+			posting, transaction pgtype.UUID
+			kind                 string
+			effective            time.Time
+		)
+		if err := rows.Scan(&e.Seq, &n, &e.Amount, &posting, &transaction, &kind, &e.Memo, &effective, &e.Settled); err != nil {
+			return err
+		}
+		e.N, e.Posting, e.Kind, e.Day = int(n), posting.Bytes, ledger.Kind(kind), reconcile.DayOf(effective)
+		ident.Set(&e.Transaction, transaction.Bytes)
+		e.Names = names.of(e, effective)
+		entries = append(entries, e)
+		return nil
+	})
+	return entries, err
+}
+
+// names are the partner's own names for what arrived: by the posting that a receipt
+// makes, or by what such a posting says.
+type names struct {
+	posting map[uuid.UUID]string
+	arrival map[arrival]string
+}
+
+type arrival struct {
+	reference string
+	amount    int64
+	at        int64 // microseconds
+}
+
+func (n names) of(e reconcile.Entry, effective time.Time) []string {
+	name, ok := n.posting[e.Posting]
+	if !ok {
+		name, ok = n.arrival[arrival{e.Memo, e.Amount, effective.UnixMicro()}]
+	}
+	if !ok {
+		return nil
+	}
+	return []string{name}
+}
+
+// selectNames rides on the primary key: receipts sort by the time of their arrival.
+const selectNames = `
+	SELECT id, partner_id, reference, amount, received_at FROM receipts
+	WHERE platform_id = $1 AND id >= $4 AND id < $5 AND rail = $2 AND currency = $3`
+
+func (u *unit) partnerNames(ctx context.Context, a reconcile.Account, span reconcile.Span) (names, error) {
+	found := names{posting: map[uuid.UUID]string{}, arrival: map[arrival]string{}}
+	args := []any{pgID(a.Platform.UUID()), a.Path, string(a.Currency), firstOf(span.From), firstOf(span.To + 1)}
+	err := u.read(ctx, selectNames, args, func(rows pgx.Rows) error {
+		var (
+			id                 pgtype.UUID
+			partner, reference string
+			amount             int64
+			at                 time.Time
+		)
+		if err := rows.Scan(&id, &partner, &reference, &amount, &at); err != nil {
+			return err
+		}
+		for _, kind := range transaction.ReceiptKinds() {
+			found.posting[ledger.DerivedID(id.Bytes, kind, 0)] = partner
+		}
+		found.arrival[arrival{reference, amount, at.UnixMicro()}] = partner
+		return nil
+	})
+	return found, err
+}
+
+// firstOf is the least id that carries a moment of the day.
+func firstOf(d reconcile.Day) pgtype.UUID {
+	var id uuid.UUID
+	binary.BigEndian.PutUint64(id[:8], uint64(d.Start().UnixMilli())<<16)
+	return pgID(id)
+}

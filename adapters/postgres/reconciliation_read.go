@@ -1,0 +1,291 @@
+package postgres
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgtype"
+
+	"causeway/core/fault"
+	"causeway/core/ident"
+	"causeway/core/money"
+	"causeway/core/reconcile"
+	"causeway/ledger"
+	"causeway/ports"
+)
+
+var _ ports.ReconciliationReader = (*DB)(nil)
+
+// runStanding counts the lines of a run by what has become of them, and its breaks. Rides
+// on reconciliation_lines_of_run and reconciliation_breaks_of_run.
+const runStanding = `
+	SELECT
+		(SELECT count(*) FROM reconciliation_lines l
+			JOIN reconciliation_matched_lines m ON m.platform_id = l.platform_id AND m.line_id = l.id
+			WHERE l.platform_id = $1 AND l.run_id = $2),
+		(SELECT count(*) FROM reconciliation_lines l WHERE l.platform_id = $1 AND l.run_id = $2),
+		(SELECT count(*) FROM reconciliation_breaks b WHERE b.platform_id = $1 AND b.run_id = $2),
+		(SELECT count(*) FROM reconciliation_breaks b
+			JOIN reconciliation_resolutions r ON r.platform_id = b.platform_id AND r.break_id = b.id
+			WHERE b.platform_id = $1 AND b.run_id = $2),
+		(SELECT count(*) FROM reconciliation_lines l
+			JOIN reconciliation_breaks b ON b.platform_id = l.platform_id AND b.line_id = l.id
+			JOIN reconciliation_resolutions r ON r.platform_id = b.platform_id AND r.break_id = b.id
+			WHERE l.platform_id = $1 AND l.run_id = $2 AND r.how IN ('NOTE', 'POSTING'))`
+
+// Reconciliation reads a run and what has become of it by now.
+func (db *DB) Reconciliation(ctx context.Context, p ident.Platform, id ident.Reconciliation) (run reconcile.Run, s ports.Standing, err error) {
+	found := false
+	err = db.list(ctx, selectRuns+` WHERE platform_id = $1 AND id = $2`, []any{pgID(p.UUID()), pgID(id.UUID())}, func(rows pgx.Rows) error {
+		found = true
+		var err error
+		run, err = scanRun(rows)
+		return err
+	})
+	switch {
+	case err != nil:
+		return run, s, err
+	case !found:
+		return run, s, fault.New(fault.ReconciliationNotFound, "No reconciliation has the id %s.", id)
+	}
+	err = db.list(ctx, runStanding, []any{pgID(p.UUID()), pgID(id.UUID())}, func(rows pgx.Rows) error {
+		var lines, breaks int
+		err := rows.Scan(&s.Matched, &lines, &breaks, &s.ClosedBreaks, &s.Resolved)
+		s.Broken, s.OpenBreaks = lines-s.Matched-s.Resolved, breaks-s.ClosedBreaks
+		return err
+	})
+	return run, s, err
+}
+
+// list runs a query that is planned for what it asks.
+func (db *DB) list(ctx context.Context, query string, args []any, scan func(pgx.Rows) error) error {
+	rows, err := db.pool.Query(ctx, query, append([]any{pgx.QueryExecModeCacheDescribe}, args...)...)
+	if err != nil {
+		return err
+	}
+	return each(rows, scan)
+}
+
+// pageOf reads one part of a list: query narrows it and begins with a condition, and id is
+// the column that it is ordered by.
+func pageOf[Item any](ctx context.Context, db *DB, columns, query, id string, args []any, p ports.Paging, scan func(pgx.Rows) (Item, error)) (ports.Page[Item], error) {
+	var found ports.Page[Item]
+	from := query[strings.Index(query, "FROM"):]
+	if err := db.list(ctx, "SELECT count(*) "+from, args, func(rows pgx.Rows) error { return rows.Scan(&found.Total) }); err != nil {
+		return found, err
+	}
+	order, beyond := "DESC", "<"
+	if p.Ascending {
+		order, beyond = "ASC", ">"
+	}
+	if p.After != uuid.Nil {
+		args = append(args, pgID(p.After))
+		query += fmt.Sprintf(" AND %s %s $%d", id, beyond, len(args))
+	}
+	query = fmt.Sprintf("SELECT %s %s ORDER BY %s %s LIMIT %d", columns, query, id, order, p.Limit+1)
+	err := db.list(ctx, query, args, func(rows pgx.Rows) error {
+		item, err := scan(rows)
+		if found.More = len(found.Items) == p.Limit; !found.More {
+			found.Items = append(found.Items, item)
+		}
+		return err
+	})
+	return found, err
+}
+
+// Reconciliations rides on the primary key.
+func (db *DB) Reconciliations(ctx context.Context, p ident.Platform, f ports.ReconciliationFilter) (ports.Page[reconcile.Run], error) {
+	return pageOf(ctx, db, runColumns, `FROM reconciliations WHERE platform_id = $1 AND $2 IN ('', account) AND $3 IN ('', currency)`, "id",
+		[]any{pgID(p.UUID()), f.Path, f.Currency}, f.Paging, scanRun)
+}
+
+// What has become of a line: its match, or else the last break it was in.
+const fromLines = `
+	FROM reconciliation_lines l
+	LEFT JOIN reconciliation_matched_lines ml ON ml.platform_id = l.platform_id AND ml.line_id = l.id
+	LEFT JOIN LATERAL (
+		SELECT b.id, r.how FROM reconciliation_breaks b
+		LEFT JOIN reconciliation_resolutions r ON r.platform_id = b.platform_id AND r.break_id = b.id
+		WHERE b.platform_id = l.platform_id AND b.line_id = l.id ORDER BY b.id DESC LIMIT 1
+	) b ON ml.line_id IS NULL
+	WHERE l.platform_id = $1 AND l.run_id = $2 AND $3 IN ('', ` + lineStatus + `)`
+
+const lineStatus = `CASE WHEN ml.line_id IS NOT NULL THEN 'MATCHED' WHEN b.how IN ('NOTE', 'POSTING') THEN 'RESOLVED' ELSE 'BREAK' END`
+
+const lineColumns = `l.id, l.ordinal, l.booked_on, l.value_on, l.amount, l.servicer, l.refs, l.description, l.returned`
+
+const shownLineColumns = lineColumns + `, l.run_id, ` + lineStatus + `, ml.match_id, b.id,
+	(SELECT m.rule FROM reconciliation_matches m WHERE m.platform_id = l.platform_id AND m.id = ml.match_id),
+	(SELECT m.explanation FROM reconciliation_matches m WHERE m.platform_id = l.platform_id AND m.id = ml.match_id)`
+
+// StatementLines rides on reconciliation_lines_of_run, and the primary keys of what has
+// become of its lines.
+func (db *DB) StatementLines(ctx context.Context, p ident.Platform, run ident.Reconciliation, f ports.StatementLineFilter) (ports.Page[reconcile.ShownLine], error) {
+	if err := db.hasRun(ctx, p, run); err != nil {
+		return ports.Page[reconcile.ShownLine]{}, err
+	}
+	var matches idArray
+	page, err := pageOf(ctx, db, shownLineColumns, fromLines, "l.id", []any{pgID(p.UUID()), pgID(run.UUID()), string(f.Status)}, f.Paging,
+		func(rows pgx.Rows) (shown reconcile.ShownLine, err error) {
+			var runID, match, broken pgtype.UUID
+			var status string
+			var rule, explanation *string
+			shown.Line, err = scanLine(rows, &runID, &status, &match, &broken, &rule, &explanation)
+			ident.Set(&shown.Run, runID.Bytes)
+			ident.Set(&shown.Break, broken.Bytes)
+			if shown.Status = reconcile.LineStatus(status); rule != nil {
+				shown.Rule, shown.Explanation = reconcile.Rule(*rule), *explanation
+			}
+			matches = append(matches, match)
+			return shown, err
+		})
+	if err != nil {
+		return page, err
+	}
+	entries, err := db.matchedEntries(ctx, p, matches)
+	for i := range page.Items {
+		page.Items[i].Entries = entries[matches[i].Bytes]
+	}
+	return page, err
+}
+
+func (db *DB) hasRun(ctx context.Context, p ident.Platform, run ident.Reconciliation) error {
+	found := false
+	err := db.list(ctx, `SELECT FROM reconciliations WHERE platform_id = $1 AND id = $2`, []any{pgID(p.UUID()), pgID(run.UUID())},
+		func(pgx.Rows) error { found = true; return nil })
+	if err == nil && !found {
+		err = fault.New(fault.ReconciliationNotFound, "No reconciliation has the id %s.", run)
+	}
+	return err
+}
+
+// entryColumns are those of an entry of account a, whose posting is p.
+const entryColumns = `e.seq, e.n, CASE WHEN e.debit_account = a.id THEN e.amount ELSE -e.amount END, p.id, p.transaction_id, p.kind, p.memo, p.effective_at`
+
+// mostEntries is how many entries of one match are shown.
+const mostEntries = 200
+
+// selectMatched rides on reconciliation_matched_entries_of_match, and the keys of the
+// ledger.
+const selectMatched = `
+	SELECT w.id, ` + entryColumns + `
+	FROM unnest($2::uuid[]) AS w (id)
+	CROSS JOIN LATERAL (
+		SELECT m.* FROM reconciliation_matched_entries m WHERE m.platform_id = $1 AND m.match_id = w.id ORDER BY m.seq, m.n LIMIT $3
+	) m
+	JOIN ledger_entries e ON e.platform_id = m.platform_id AND e.seq = m.seq AND e.n = m.n
+	JOIN ledger_postings p ON p.platform_id = m.platform_id AND p.seq = m.seq
+	JOIN ledger_accounts a ON a.platform_id = m.platform_id AND a.path = m.account AND a.currency = e.currency
+	ORDER BY w.id, e.seq, e.n`
+
+func (db *DB) matchedEntries(ctx context.Context, p ident.Platform, matches idArray) (map[uuid.UUID][]reconcile.ShownEntry, error) {
+	found := map[uuid.UUID][]reconcile.ShownEntry{}
+	var asked idArray
+	seen := map[uuid.UUID]bool{}
+	for _, m := range matches {
+		if m.Valid && !seen[m.Bytes] {
+			seen[m.Bytes] = true
+			asked = append(asked, m)
+		}
+	}
+	if len(asked) == 0 {
+		return found, nil
+	}
+	return found, db.list(ctx, selectMatched, []any{pgID(p.UUID()), asked, mostEntries}, func(rows pgx.Rows) error {
+		var match pgtype.UUID
+		var e entryRow
+		if err := rows.Scan(append([]any{&match}, e.into()...)...); err != nil {
+			return err
+		}
+		found[match.Bytes] = append(found[match.Bytes], e.shown())
+		return nil
+	})
+}
+
+// entryRow is what entryColumns say; all of it is nil where there is none.
+type entryRow struct {
+	seq, amount          *int64
+	n                    *int16
+	posting, transaction pgtype.UUID
+	kind, memo           *string
+	effective            *time.Time
+}
+
+func (e *entryRow) into() []any {
+	return []any{&e.seq, &e.n, &e.amount, &e.posting, &e.transaction, &e.kind, &e.memo, &e.effective}
+}
+
+func (e *entryRow) shown() reconcile.ShownEntry {
+	shown := reconcile.ShownEntry{Place: reconcile.Place{Seq: *e.seq, N: int(*e.n)}, Posting: e.posting.Bytes,
+		Kind: ledger.Kind(*e.kind), Memo: *e.memo, Amount: *e.amount, Effective: e.effective.UTC()}
+	ident.Set(&shown.Transaction, e.transaction.Bytes)
+	return shown
+}
+
+const breakColumns = `b.id, b.run_id, b.platform_id, b.account, b.currency, b.reason, b.other_line, b.other_seq, b.other_n, b.reference, b.difference, b.explanation, b.created_at,
+	r.how, r.note, r.posting_id, r.run_id, r.made_by, r.made_at, ` + entryColumns + `, l.id, l.ordinal, l.booked_on, l.value_on, l.amount, l.servicer, l.refs, l.description, l.returned`
+
+// A break rides on the primary keys of what it is about.
+const fromBreaks = `
+	FROM reconciliation_breaks b
+	LEFT JOIN reconciliation_resolutions r ON r.platform_id = b.platform_id AND r.break_id = b.id
+	LEFT JOIN reconciliation_lines l ON l.platform_id = b.platform_id AND l.id = b.line_id
+	LEFT JOIN ledger_entries e ON e.platform_id = b.platform_id AND e.seq = b.seq AND e.n = b.n
+	LEFT JOIN ledger_postings p ON p.platform_id = b.platform_id AND p.seq = b.seq
+	LEFT JOIN ledger_accounts a ON a.platform_id = b.platform_id AND a.path = b.account AND a.currency = b.currency`
+
+const selectBreaks = `SELECT ` + breakColumns + fromBreaks
+
+// Breaks rides on reconciliation_breaks_of_run.
+func (db *DB) Breaks(ctx context.Context, p ident.Platform, run ident.Reconciliation, f ports.BreakFilter) (ports.Page[reconcile.ShownBreak], error) {
+	if err := db.hasRun(ctx, p, run); err != nil {
+		return ports.Page[reconcile.ShownBreak]{}, err
+	}
+	return pageOf(ctx, db, breakColumns, fromBreaks+`
+		WHERE b.platform_id = $1 AND b.run_id = $2 AND $3 IN ('', b.reason) AND $4 IN ('', CASE WHEN r.break_id IS NULL THEN 'OPEN' ELSE 'RESOLVED' END)`, "b.id",
+		[]any{pgID(p.UUID()), pgID(run.UUID()), string(f.Reason), f.Status}, f.Paging, scanBreak)
+}
+
+func scanBreak(rows pgx.Rows) (b reconcile.ShownBreak, err error) {
+	var (
+		id, run, platform, otherLine, posting, by, line pgtype.UUID
+		currency, reason                                string
+		otherSeq                                        pgtype.Int8
+		otherN                                          pgtype.Int2
+		how, note, made                                 *string
+		madeAt                                          *time.Time
+		entry                                           entryRow
+		ordinal                                         *int
+		booked, value                                   *time.Time
+		amount                                          *int64
+		servicer, references, description               *string
+		returned                                        *bool
+	)
+	into := append([]any{&id, &run, &platform, &b.Account.Path, &currency, &reason, &otherLine, &otherSeq, &otherN, &b.Reference, &b.Difference, &b.Explanation, &b.At,
+		&how, &note, &posting, &by, &made, &madeAt}, entry.into()...)
+	if err := rows.Scan(append(into, &line, &ordinal, &booked, &value, &amount, &servicer, &references, &description, &returned)...); err != nil {
+		return b, err
+	}
+	ident.Set(&b.ID, id.Bytes)
+	ident.Set(&b.Run, run.Bytes)
+	ident.Set(&b.Account.Platform, platform.Bytes)
+	b.Account.Currency, b.Reason, b.At = money.Currency(currency), reconcile.Reason(reason), b.At.UTC()
+	b.OtherLine, b.OtherEntry = otherLine.Bytes, reconcile.Place{Seq: otherSeq.Int64, N: int(otherN.Int16)}
+	if line.Valid {
+		b.Line = &reconcile.Line{ID: line.Bytes, Ordinal: *ordinal, Booked: reconcile.DayOf(*booked), Value: reconcile.DayOf(*value), Amount: *amount,
+			Servicer: *servicer, References: split(*references), Description: *description, Returned: *returned}
+	}
+	if entry.seq != nil {
+		shown := entry.shown()
+		b.Entry = &shown
+	}
+	if how != nil {
+		b.Settlement = &reconcile.Settlement{Break: b.ID, How: reconcile.How(*how), Note: *note, Posting: posting.Bytes, By: *made, At: madeAt.UTC()}
+		ident.Set(&b.Settlement.Run, by.Bytes)
+	}
+	return b, nil
+}

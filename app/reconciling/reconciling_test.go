@@ -1,0 +1,339 @@
+package reconciling_test
+
+import (
+	"bytes"
+	"fmt"
+	"maps"
+	"os"
+	"runtime"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"causeway/app/reconciling"
+	"causeway/core/fault"
+	"causeway/core/ident"
+	"causeway/core/reconcile"
+	"causeway/ledger"
+	"causeway/ports"
+)
+
+func TestWeek(t *testing.T) {
+	t.Parallel()
+	// A week's statement is matched with our books but for the breaks it was made with,
+	// each is named with its reason, and the file a second time changes nothing.
+	h := newHouse(t)
+	file, want, lines := h.week(t, 3000)
+
+	done := h.importAll(t, file.String())
+
+	if done.Lines != lines || done.Known != 0 || done.Again {
+		t.Errorf("%d lines, %d of them known, again %v; want %d new", done.Lines, done.Known, done.Again, lines)
+	}
+	if got := known(done.Breaks); !maps.Equal(got, want) {
+		t.Errorf("breaks %v, want %v", got, want)
+	}
+	if broken := want[reconcile.MissingHere] + want[reconcile.AmountDiffers] + want[reconcile.Duplicate] + want[reconcile.Returned]; done.MatchedLines != lines-broken {
+		t.Errorf("%d lines are matched, want %d", done.MatchedLines, lines-broken)
+	}
+	h.addsUp(t, done)
+
+	again := h.importAll(t, file.String())
+	if !again.Again || again.ID != done.ID {
+		t.Errorf("the same file made %s, and was %s before", again.ID, done.ID)
+	}
+	// Nor do its lines in another file.
+	more := h.importAll(t, file.String()+"2026-03-15,2026-03-15,1.00,LAST,,interest\n")
+	if more.Again || more.Known != lines || more.Lines != lines+1 || more.MatchedLines != 0 || len(more.Breaks) != 1 || more.Breaks[reconcile.MissingHere] != 1 || more.Cleared != 0 {
+		t.Errorf("the same lines and one more: %+v", more)
+	}
+}
+
+// addsUp holds what is told of a run line by line against what it counted.
+func (h *house) addsUp(t *testing.T, done reconciling.Imported) {
+	t.Helper()
+	shown, err := h.Get(t.Context(), h.here.ID, done.ID)
+	if err != nil {
+		t.Fatal(err)
+	}
+	counted := map[reconcile.LineStatus]int{}
+	for f := (ports.StatementLineFilter{Paging: ports.Paging{Limit: 1000, Ascending: true}}); ; {
+		page, err := h.Lines(t.Context(), h.here.ID, done.ID, f)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, l := range page.Items {
+			counted[l.Status]++
+			var sum int64
+			for _, e := range l.Entries {
+				sum += e.Amount
+			}
+			if l.Status == reconcile.Matched && l.Rule != reconcile.ReferenceSum && sum != l.Amount {
+				t.Errorf("line %d of %d is matched by %s with entries of %d", l.Ordinal, l.Amount, l.Rule, sum)
+			}
+			if l.Status != reconcile.Matched && l.Break.IsZero() {
+				t.Errorf("line %d is %s without a break", l.Ordinal, l.Status)
+			}
+		}
+		if !page.More {
+			break
+		}
+		f.After = page.Items[len(page.Items)-1].ID
+	}
+	if counted[reconcile.Matched] != shown.Matched || counted[reconcile.Broken] != shown.Broken || shown.Matched != done.MatchedLines {
+		t.Errorf("line by line %v, all in all %+v", counted, shown.Standing)
+	}
+	breaks := 0
+	for _, n := range done.Breaks {
+		breaks += n
+	}
+	if shown.OpenBreaks != breaks || shown.ClosedBreaks != 0 {
+		t.Errorf("%d breaks, and now %+v", breaks, shown.Standing)
+	}
+}
+
+// breaks are those of a run, by reason.
+func (h *house) breaks(t *testing.T, run ident.Reconciliation) map[reconcile.Reason]reconcile.ShownBreak {
+	t.Helper()
+	page, err := h.Breaks(t.Context(), h.here.ID, run, ports.BreakFilter{Paging: ports.Paging{Limit: 100, Ascending: true}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	found := map[reconcile.Reason]reconcile.ShownBreak{}
+	for _, b := range page.Items {
+		found[b.Reason] = b
+	}
+	return found
+}
+
+func (h *house) resolve(t *testing.T, b ident.Break, o reconcile.Order) (reconcile.ShownBreak, error) {
+	t.Helper()
+	return h.Resolve(t.Context(), reconciling.Resolution{Platform: h.here.ID, Break: b, Order: o, By: "Token:test"}, nil)
+}
+
+func TestResolve(t *testing.T) {
+	t.Parallel()
+	// A break is resolved once: by a note, or by a correction that makes our books say
+	// what the partner says, after which neither it nor the correction is open again.
+	h := newHouse(t)
+	h.post(t, h.received(0, 10_000, "REFERENCE1"), h.received(1, 5_000, "REFERENCE2"))
+	file := newSheet()
+	file.line(0, 9_985, "REFERENCE1", "less a fee")
+	file.line(1, -300, "", "monthly fee")
+	first := h.importAll(t, file.String())
+	breaks := h.breaks(t, first.ID)
+	if story := fmt.Sprint(len(breaks), breaks[reconcile.AmountDiffers].Difference, breaks[reconcile.MissingHere].Difference, breaks[reconcile.MissingThere].Difference); story != "3 -15 -300 -5000" {
+		t.Fatalf("breaks and differences %s", story)
+	}
+
+	fee, err := h.resolve(t, breaks[reconcile.MissingHere].ID, reconcile.Order{Note: "March", Against: reconcile.AgainstExpense})
+	if err != nil || fee.Settlement.How != reconcile.ByPosting {
+		t.Fatalf("%+v, %v", fee.Settlement, err)
+	}
+	if _, err := h.resolve(t, breaks[reconcile.AmountDiffers].ID, reconcile.Order{Note: "theirs", Against: reconcile.AgainstFees}); !fault.Is(err, fault.InvalidInput) {
+		t.Errorf("income of what the partner took: %v", err)
+	}
+	if _, err := h.resolve(t, breaks[reconcile.AmountDiffers].ID, reconcile.Order{Note: "theirs", Against: reconcile.AgainstExpense}); err != nil {
+		t.Error(err)
+	}
+	if _, err := h.resolve(t, breaks[reconcile.MissingThere].ID, reconcile.Order{Note: "asked, they will book it"}); err != nil {
+		t.Error(err)
+	}
+
+	// Twice, for another platform, or without a reason: refused.
+	if _, err := h.resolve(t, fee.ID, reconcile.Order{Note: "again"}); !fault.Is(err, fault.Conflict) {
+		t.Errorf("a second time: %v", err)
+	}
+	_, err = h.Resolve(t.Context(), reconciling.Resolution{Platform: h.there.ID, Break: fee.ID, Order: reconcile.Order{Note: "mine"}}, nil)
+	if !fault.Is(err, fault.BreakNotFound) {
+		t.Errorf("another platform's: %v", err)
+	}
+	if _, err := h.resolve(t, fee.ID, reconcile.Order{}); !fault.Is(err, fault.InvalidInput) {
+		t.Errorf("without a note: %v", err)
+	}
+
+	// The correction says in the books what it is for.
+	posted, there, err := h.store.BookReader().Posting(t.Context(), h.here.ID, fee.Settlement.Posting)
+	if err != nil || !there || posted.Kind != ledger.KindFee || posted.Memo != fee.ID.String()+": March" ||
+		posted.Entries[0] != (ledger.Entry{Debit: "expense/rails", Credit: "rails/RTP", Currency: "USD", Amount: 300}) {
+		t.Errorf("posted %+v, %v", posted, err)
+	}
+
+	// A later statement of the same days finds nothing new in any of it.
+	h.clock.now = h.clock.now.Add(24 * time.Hour)
+	file.line(6, 700, "REFERENCE7", "")
+	h.post(t, h.received(6, 700, "REFERENCE7"))
+	later := h.importAll(t, file.String())
+	if len(later.Breaks) != 0 || later.MatchedLines != 1 || later.Known != 2 {
+		t.Errorf("later %+v", later)
+	}
+	shown, err := h.Get(t.Context(), h.here.ID, first.ID)
+	if err != nil || shown.OpenBreaks != 0 || shown.ClosedBreaks != 3 || shown.Resolved != 2 || shown.Broken != 0 {
+		t.Errorf("the first by now %+v, %v", shown.Standing, err)
+	}
+}
+
+func TestLaterStatementClears(t *testing.T) {
+	t.Parallel()
+	// What the partner books a day later than we do is a break until the statement that
+	// shows it, which resolves it by its match; what turns out to be something else is
+	// resolved by the break that says so.
+	h := newHouse(t)
+	h.post(t, h.received(0, 100, "REFERENCE0"), h.received(1, 10_000, "REFERENCE1"), h.received(1, 2_000, "REFERENCE2"))
+	file := newSheet()
+	file.line(0, 100, "REFERENCE0", "")
+	file.line(1, 1, "", "")
+	first := h.importAll(t, file.String())
+	if !maps.Equal(known(first.Breaks), known{reconcile.MissingHere: 1, reconcile.MissingThere: 2}) {
+		t.Fatalf("first %v", first.Breaks)
+	}
+
+	next := newSheet()
+	next.lines = 10
+	next.line(2, 10_000, "REFERENCE1", "")
+	next.line(2, 1_999, "REFERENCE2", "")
+	second := h.importAll(t, next.String())
+
+	if second.Cleared != 2 || second.MatchedLines != 1 || !maps.Equal(known(second.Breaks), known{reconcile.AmountDiffers: 1}) {
+		t.Errorf("second %+v", second)
+	}
+	how := map[reconcile.How]int{}
+	page, err := h.Breaks(t.Context(), h.here.ID, first.ID, ports.BreakFilter{Paging: ports.Paging{Limit: 10}, Status: "RESOLVED"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, b := range page.Items {
+		how[b.Settlement.How]++
+		if b.Settlement.Run != second.ID {
+			t.Errorf("the break is resolved by %s, want %s", b.Settlement.Run, second.ID)
+		}
+	}
+	if how[reconcile.ByMatch] != 1 || how[reconcile.ByBreak] != 1 {
+		t.Errorf("resolved by %v", how)
+	}
+}
+
+func TestImportRefuses(t *testing.T) {
+	t.Parallel()
+	// Whatever is wrong is told at once, and nothing of a refused file is kept.
+	h := newHouse(t)
+	good := newSheet()
+	good.line(0, 100, "R1", "")
+	for _, c := range []struct {
+		name   string
+		change func(*reconciling.Import)
+		want   []string
+	}{
+		{"everything", func(i *reconciling.Import) { i.Path, i.Currency, i.Format = "funding/jit", "XXX", "pdf" }, []string{"account", "currency", "format"}},
+		{"a map", func(i *reconciling.Import) { i.Map = "date=D;amount" }, []string{"map"}},
+		{"a map for another format", func(i *reconciling.Import) { i.Format = "camt053" }, []string{"map"}},
+		{"a day to come", func(i *reconciling.Import) {
+			i.File = strings.NewReader(strings.ReplaceAll(good.String(), "2026-03-09", "2026-03-18"))
+		}, []string{"file"}},
+		{"a bad line after good ones", func(i *reconciling.Import) { i.File = strings.NewReader(good.String() + "2026-03-09,,1.001,,,\n") }, []string{"file"}},
+		{"nothing", func(i *reconciling.Import) { i.File = strings.NewReader("Booked,Value,Amount,Id,Reference,Text\n") }, []string{"file"}},
+	} {
+		in := h.statement(good.String())
+		c.change(&in)
+		_, err := h.Import(t.Context(), in, nil)
+		f, ok := fault.Of(err)
+		if !ok || f.Code != fault.InvalidInput {
+			t.Errorf("%s: %v", c.name, err)
+			continue
+		}
+		var fields []string
+		for _, field := range f.Fields {
+			fields = append(fields, field.Field)
+		}
+		if fmt.Sprint(fields) != fmt.Sprint(c.want) {
+			t.Errorf("%s: %v, want %v", c.name, fields, c.want)
+		}
+	}
+	page, err := h.List(t.Context(), h.here.ID, ports.ReconciliationFilter{Paging: ports.Paging{Limit: 10}})
+	var lines int
+	if scan := h.store.Pool().QueryRow(t.Context(), "SELECT count(*) FROM reconciliation_lines").Scan(&lines); err != nil || scan != nil || page.Total != 0 || lines != 0 {
+		t.Errorf("%d runs and %d lines are kept, %v, %v", page.Total, lines, err, scan)
+	}
+}
+
+func TestTogether(t *testing.T) {
+	t.Parallel()
+	// Two imports of one account at the same time wait for each other: no line is taken in
+	// twice, and no entry is matched twice.
+	h := newHouse(t)
+	file, _, lines := h.week(t, 500)
+	results := make(chan error)
+	for n := range 4 {
+		more := file.String() + fmt.Sprintf("2026-03-15,2026-03-15,1.00,LAST%d,,\n", n)
+		go func() {
+			_, err := h.Import(t.Context(), h.statement(more), nil)
+			results <- err
+		}()
+	}
+	for range 4 {
+		if err := <-results; err != nil {
+			t.Error(err)
+		}
+	}
+	var stored int
+	if err := h.store.Pool().QueryRow(t.Context(), "SELECT count(*) FROM reconciliation_lines").Scan(&stored); err != nil || stored != lines+4 {
+		t.Errorf("%d lines, want %d, %v", stored, lines+4, err)
+	}
+}
+
+func TestOnlyAddedTo(t *testing.T) {
+	t.Parallel()
+	// What was found and decided cannot be changed or deleted, whoever asks.
+	h := newHouse(t)
+	file := newSheet()
+	file.line(0, 100, "R1", "")
+	h.importAll(t, file.String())
+	for _, table := range []string{"reconciliations", "reconciliation_lines", "reconciliation_breaks"} {
+		for _, role := range []string{"", "RESET ROLE; "} {
+			if _, err := h.store.SQL().Exec(role + "DELETE FROM " + table); err == nil {
+				t.Errorf("%sDELETE FROM %s is done", role, table)
+			}
+		}
+	}
+}
+
+// A week of 100,000 lines, from a file to what became of each. RECONCILE_LINES says how
+// many; the generator's own work is not counted.
+func BenchmarkWeek(b *testing.B) {
+	size := 100_000
+	if set, err := strconv.Atoi(os.Getenv("RECONCILE_LINES")); err == nil {
+		size = set
+	}
+	h := newHouse(b)
+	file, want, _ := h.week(b, size)
+	for b.Loop() {
+		b.StopTimer()
+		clean(b, h)
+		runtime.GC()
+		b.StartTimer()
+		done, err := h.Import(b.Context(), h.statement(file.String()), nil)
+		if err != nil {
+			b.Fatal(err)
+		}
+		if !maps.Equal(known(done.Breaks), want) {
+			b.Fatalf("breaks %v, want %v", done.Breaks, want)
+		}
+	}
+	b.ReportMetric(float64(b.N*size)/b.Elapsed().Seconds(), "lines/s")
+}
+
+// clean forgets all reconciliations, as only the owner of the tables can.
+func clean(b *testing.B, h *house) {
+	b.Helper()
+	tables := "reconciliations reconciliation_lines reconciliation_matches reconciliation_matched_lines reconciliation_matched_entries reconciliation_breaks reconciliation_resolutions"
+	var sql bytes.Buffer
+	sql.WriteString("RESET ROLE; SET session_replication_role = replica; ")
+	for table := range strings.FieldsSeq(tables) {
+		sql.WriteString("DELETE FROM " + table + "; ")
+	}
+	sql.WriteString("SET session_replication_role = DEFAULT; SET ROLE causeway_service")
+	if _, err := h.store.SQL().ExecContext(b.Context(), sql.String()); err != nil {
+		b.Fatal(err)
+	}
+}
