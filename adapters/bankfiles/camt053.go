@@ -297,4 +297,3 @@ func moment(said string) (time.Time, error) {
 	}
 	return time.Time{}, reconcile.BadFile("%.40q is no moment", said)
 }
-
