@@ -41,6 +41,7 @@ type exchange struct {
 
 	reader bytes.Reader  // what is left to read of the request body
 	in     *bytes.Buffer // the request body; nil while unread
+	file   []byte        // what was uploaded with it
 	out    *bytes.Buffer // the answer; nil while there is none
 
 	status   int
@@ -147,7 +148,7 @@ func (x *exchange) send() {
 func (x *exchange) release() {
 	giveBack(x.in)
 	giveBack(x.out)
-	x.in, x.out = nil, nil
+	x.in, x.out, x.file = nil, nil, nil
 	x.reader.Reset(nil)
 }
 

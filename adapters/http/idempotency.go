@@ -147,7 +147,10 @@ func isKey(key string) bool {
 // its length, so that no part can pass for another.
 func (x *exchange) fingerprint() [sha256.Size]byte {
 	var body []byte
-	if x.in != nil {
+	switch {
+	case x.file != nil: // however it was wrapped
+		body = x.file
+	case x.in != nil:
 		body = x.in.Bytes()
 	}
 	all := borrow()

@@ -118,7 +118,7 @@ var everywhere = map[fault.Code]string{
 	fault.IdempotencyKeyInUse:  "The first request with this `Idempotency-Key` is still running.",
 	fault.IdempotencyKeyReused: "The `Idempotency-Key` belongs to another request.",
 	fault.PayloadTooLarge:      "The body is too large.",
-	fault.UnsupportedMediaType: "The body is not declared as JSON.",
+	fault.UnsupportedMediaType: "The body is not declared as what the operation takes.",
 	fault.RateLimited:          "Too many requests; wait as long as `Retry-After` says.",
 	fault.InternalError:        "Something failed on our side. Repeat the request with the same `Idempotency-Key`.",
 	fault.ServiceUnavailable:   "The service cannot answer now. Repeat the request with the same `Idempotency-Key`.",
@@ -182,6 +182,9 @@ func (d *document) describe(method string, op Operation, body reflect.Type, rt *
 func (d *document) complete(described *huma.Operation, op Operation) {
 	d.operations = append(d.operations, described)
 	delete(described.Responses, "default") // ours are all named
+	if op.Upload != nil {
+		described.RequestBody = op.Upload.body(described.Parameters)
+	}
 	codes := append([]fault.Code{fault.RateLimited, fault.InternalError, fault.ServiceUnavailable}, op.Errors...)
 	if !op.Public {
 		codes = append(codes, fault.Unauthorized, fault.Forbidden)

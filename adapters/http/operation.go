@@ -5,8 +5,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"net/http"
 	"reflect"
+	"time"
 
 	"github.com/danielgtaylor/huma/v2"
 
@@ -36,6 +38,10 @@ type Operation struct {
 	Errors []fault.Code
 	// MaxBody is the largest request body, in bytes. Zero: 1 MiB.
 	MaxBody int64
+	// Upload makes the body a file, which Call.File reads; nil: it is JSON.
+	Upload *Upload
+	// Timeout bounds what the operation may take. Zero: Config.RequestTimeout.
+	Timeout time.Duration
 
 	// Experimental is told to readers: it may change.
 	Experimental bool
@@ -66,6 +72,8 @@ type Call struct {
 	Claim *ports.Claim
 	// RequestID stands in the log and in the answer.
 	RequestID string
+	// File is what was uploaded; nil where nothing can be.
+	File io.Reader
 }
 
 // Handler carries out an operation. In is a struct with the parameters (fields with
@@ -127,6 +135,7 @@ func register[In, Result, Body any](a *API, method string, op Operation, handle 
 	rt := &route{
 		method: method, pattern: pattern, timer: a.meter.timer(method, pattern),
 		permission: op.Permission, public: op.Public, sandbox: op.SandboxOnly, maxBody: op.MaxBody,
+		upload: op.Upload, timeout: op.Timeout,
 	}
 	view := func(out *bytes.Buffer, result Result) (int, error) {
 		if empty {

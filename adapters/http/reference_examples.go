@@ -92,6 +92,8 @@ func (r *referenceMaker) curl(op *huma.Operation, e Example) string {
 	}
 	if e.Body != nil {
 		command.WriteString(" \\\n  -H 'Content-Type: application/json' \\\n  -d " + quoted(string(indented(e.Body))))
+	} else if op.RequestBody != nil && op.RequestBody.Content[formType] != nil {
+		command.WriteString(" \\\n  -F file=@FILE")
 	}
 	return command.String()
 }

@@ -31,6 +31,8 @@ type route struct {
 	public     bool
 	sandbox    bool  // for sandbox platforms only
 	maxBody    int64 // bytes
+	upload     *Upload
+	timeout    time.Duration // zero: the one of all
 
 	// A page has this.
 	page http.Handler
@@ -81,7 +83,7 @@ func (x *exchange) serve() {
 	}
 
 	x.w.Header()["Cache-Control"] = noStore
-	ctx, cancel := context.WithTimeout(x.r.Context(), x.api.config.RequestTimeout)
+	ctx, cancel := context.WithTimeout(x.r.Context(), x.takeTime())
 	defer cancel()
 	x.ctx = requestContext{Context: ctx, x: x}
 	if err := x.admit(); err != nil {
@@ -91,6 +93,13 @@ func (x *exchange) serve() {
 	if err := x.readBody(); err != nil {
 		x.refuse(err)
 		return
+	}
+	if x.route.upload != nil {
+		if err := x.takeUpload(); err != nil {
+			x.refuse(err)
+			return
+		}
+		x.call.File = bytes.NewReader(x.file)
 	}
 	if err := x.claim(); err != nil {
 		x.refuse(err)

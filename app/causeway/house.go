@@ -37,6 +37,7 @@ import (
 	"causeway/app/platforms"
 	"causeway/app/quoting"
 	"causeway/app/receiving"
+	"causeway/app/reconciling"
 	"causeway/app/sealing"
 	"causeway/app/simulate"
 	"causeway/core/event"
@@ -69,6 +70,7 @@ type house struct {
 	receiving  *receiving.Receiving
 	enquiries  *enquiries.Enquiries
 	finance    *finance.Finance
+	reconcile  *reconciling.Reconciling
 	notify     *notify.Notify
 	sealing    *sealing.Sealing
 	exports    *exports.Exports
@@ -142,6 +144,7 @@ func (h *house) furnish(made *ids.Generator, prices ports.Rates) {
 	h.finance = finance.New(finance.Config{Store: h.db, Ledger: h.db.Finance(), Told: outbox.NewLog(h.db.Pool()), Market: prices, Clock: clock{}, IDs: made,
 		Committed: h.notify.Wake})
 	h.exports = exports.New(exports.Config{Views: h.db.BookViews(), Store: h.db, Clock: clock{}, AtOnce: exportsAtOnce})
+	h.reconcile = newReconciling(h.db, made)
 	h.simulate = simulate.New(simulate.Config{Store: h.db, Receiver: h.payments, Depositor: h.receiving, Clock: clock{}, IDs: made})
 }
 
@@ -181,7 +184,7 @@ func (h *house) door(address net.Addr) (*httpapi.API, error) {
 	})
 	api.Register(door, api.Deps{Platforms: h.platforms, Onboarding: h.onboarding, Accounts: h.accounts, Internal: h.accounts,
 		Quoting: h.quoting, Payments: h.payments, Receiving: h.receiving, Enquiries: h.enquiries, Simulate: h.simulate, Webhooks: h.notify,
-		Finance: h.finance, Log: h.sealing, Exports: h.exports})
+		Finance: h.finance, Log: h.sealing, Exports: h.exports, Reconciling: h.reconcile})
 	return door, door.Build()
 }
 

@@ -25,6 +25,8 @@ type ledgerCommand struct {
 	Rotate   ledgerRotateCommand   `cmd:"" name:"rotate-key" help:"Replace the key that signs the heads of the log."`
 	Balances ledgerBalancesCommand `cmd:"" help:"Print the balance of every account."`
 	Entries  ledgerEntriesCommand  `cmd:"" help:"Print what a transaction wrote into the books."`
+
+	Reconcile ledgerReconcileCommand `cmd:"" help:"Compare a partner's statement with the books, and print what does not fit."`
 }
 
 type ledgerCheckCommand struct{ where }

@@ -11,19 +11,20 @@ import (
 
 // Deps are the use cases behind the operations.
 type Deps struct {
-	Platforms  Platforms
-	Onboarding Onboarding
-	Accounts   Accounts
-	Internal   InternalAccounts
-	Quoting    Quoting
-	Payments   Payments
-	Simulate   Simulate
-	Receiving  Receiving
-	Enquiries  Enquiries
-	Webhooks   Webhooks
-	Finance    Finance
-	Log        LedgerLog
-	Exports    Exports
+	Platforms   Platforms
+	Onboarding  Onboarding
+	Accounts    Accounts
+	Internal    InternalAccounts
+	Quoting     Quoting
+	Payments    Payments
+	Simulate    Simulate
+	Receiving   Receiving
+	Enquiries   Enquiries
+	Webhooks    Webhooks
+	Finance     Finance
+	Log         LedgerLog
+	Exports     Exports
+	Reconciling Reconciling
 }
 
 // Register adds every operation, in the order in which they are read.
@@ -64,6 +65,7 @@ func Register(a *httpapi.API, d Deps) {
 	registerWebhooks(a)
 	registerLedger(a, d.Finance)
 	registerLedgerLog(a, d.Log)
+	registerReconciliations(a, d.Reconciling)
 	registerExports(a, d.Exports)
 	registerSandbox(a, d.Simulate)
 	registerSandboxReceiving(a, d.Receiving)
