@@ -253,3 +253,21 @@ func FuzzBAI2(f *testing.F) {
 		whole(t, s, err)
 	})
 }
+
+// One read of a statement of 100,000 entries.
+func BenchmarkCAMT053(b *testing.B) {
+	entries := make([]string, 100_000)
+	for i := range entries {
+		entries[i] = ntry("1.00", "CRDT", fmt.Sprintf(`<ValDt><Dt>2026-03-10</Dt></ValDt><AcctSvcrRef>A%d</AcctSvcrRef><BkTxCd><Domn><Cd>PMNT</Cd></Domn></BkTxCd><NtryDtls><TxDtls>
+			<Refs><EndToEndId>E%d</EndToEndId></Refs><RmtInf><Ustrd>REF%09d</Ustrd></RmtInf></TxDtls></NtryDtls>`, i, i, i))
+	}
+	file := camt("100100.00", entries...)
+	b.SetBytes(int64(len(file)))
+	b.ReportAllocs()
+	for b.Loop() {
+		s, err := read(reconcile.CAMT053, "", file)
+		if err != nil || len(s.Lines) != len(entries) {
+			b.Fatal(len(s.Lines), err)
+		}
+	}
+}

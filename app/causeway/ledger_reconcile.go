@@ -107,7 +107,7 @@ func writeReconciliation(out io.Writer, done reconciling.Imported, now reconcili
 		rows.add("balance there", in(*done.Closing))
 	}
 	rows.add("balance here", in(now.Ledger))
-	return rows.write(out, "", "")
+	return rows.write(out, "statement", "")
 }
 
 // mostBreaks is how many breaks are printed; the interface lists all.

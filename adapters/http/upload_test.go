@@ -1,0 +1,110 @@
+package httpapi
+
+import (
+	"context"
+	"encoding/json"
+	"io"
+	"strings"
+	"testing"
+	"time"
+
+	"causeway/core/platform"
+)
+
+// depot is a door with one operation that takes a file, and answers with what came.
+func depot(t *testing.T) *fixture {
+	t.Helper()
+	f := unbuilt(t)
+	type wanted struct {
+		Shelf string `query:"shelf" required:"true" maxLength:"5" doc:"Where to put it."`
+	}
+	type stored struct {
+		Shelf   string `json:"shelf" doc:"Where it is."`
+		Content string `json:"content" doc:"What is in it."`
+	}
+	Post(f.API, Operation{ID: "store", Path: "/depot", Summary: "Store a file", Description: "Keeps it.", Tag: "Parcels", Permission: platform.Manage,
+		MaxBody: 400, Timeout: time.Minute, Upload: &Upload{Types: []string{"text/csv"}, Description: "The file."}},
+		func(_ context.Context, call Call, in *wanted) (stored, error) {
+			content, err := io.ReadAll(call.File)
+			return stored{in.Shelf, string(content)}, err
+		}, func(s stored) stored { return s })
+	if err := f.Build(); err != nil {
+		t.Fatal(err)
+	}
+	return f
+}
+
+func form(boundary string, parts ...string) string {
+	return "--" + boundary + "\r\n" + strings.Join(parts, "\r\n--"+boundary+"\r\n") + "\r\n--" + boundary + "--\r\n"
+}
+
+const (
+	filed   = "Content-Disposition: form-data; name=\"file\"; filename=\"a.csv\"\r\nContent-Type: text/csv\r\n\r\na,b\n"
+	shelved = "Content-Disposition: form-data; name=\"shelf\"\r\n\r\ntop"
+)
+
+func TestUpload(t *testing.T) {
+	t.Parallel()
+	// A file comes as it is or in a form, whose other parts are query parameters; what is
+	// neither is refused with what to do instead.
+	f := depot(t)
+	csv, multi := header("Content-Type", "text/csv; charset=utf-8"), header("Content-Type", "multipart/form-data; boundary=xyz")
+	for name, c := range map[string]struct {
+		path, body string
+		kind       option
+		status     int
+		want       string
+	}{
+		"as it is":                  {"/depot?shelf=top", "a,b\n", csv, 200, `{"shelf":"top","content":"a,b\n"}`},
+		"in a form":                 {"/depot", form("xyz", shelved, filed), multi, 200, `{"shelf":"top","content":"a,b\n"}`},
+		"in a form, with the query": {"/depot?shelf=low", form("xyz", filed), multi, 200, `{"shelf":"low","content":"a,b\n"}`},
+		"nothing":                   {"/depot?shelf=top", "", csv, 200, `{"shelf":"top","content":""}`},
+		"without a parameter":       {"/depot", "a,b\n", csv, 400, "shelf"},
+		"a parameter too long":      {"/depot", form("xyz", strings.Replace(shelved, "top", "cellar", 1), filed), multi, 400, "shelf"},
+		"a form without a file":     {"/depot", form("xyz", shelved), multi, 400, "file"},
+		"no form":                   {"/depot", "a,b\n", multi, 400, "file"},
+		"a form cut off":            {"/depot", strings.TrimSuffix(form("xyz", filed), "\r\n--xyz--\r\n"), multi, 400, "INVALID_REQUEST_FORMAT"},
+		"JSON":                      {"/depot?shelf=top", "{}", header("Content-Type", "application/json"), 415, "UNSUPPORTED_MEDIA_TYPE"},
+		"too large":                 {"/depot?shelf=top", strings.Repeat("a", 401), csv, 413, "PAYLOAD_TOO_LARGE"},
+		"no text in a part":         {"/depot", form("xyz", strings.Replace(shelved, "top", "\xff", 1), filed), multi, 400, "INVALID_REQUEST_FORMAT"},
+	} {
+		got := f.do("POST", c.path, c.body, c.kind)
+		if got.status != c.status || !strings.Contains(got.body, c.want) {
+			t.Errorf("%s: %d %s, want %d %s", name, got.status, got.body, c.status, c.want)
+		}
+	}
+}
+
+func TestUploadRepeated(t *testing.T) {
+	t.Parallel()
+	// The same file under the same key is the same request, however its form is drawn up;
+	// another file is not.
+	f := depot(t)
+	send := func(boundary, file string) reply {
+		return f.do("POST", "/depot", form(boundary, shelved, file), header("Content-Type", "multipart/form-data; boundary="+boundary), key("k"))
+	}
+	first, again, other := send("one", filed), send("two", filed), send("two", filed+"c")
+	if first.status != 200 || again.body != first.body || again.header.Get("Idempotent-Replayed") != "true" {
+		t.Errorf("%+v, and again %+v", first, again)
+	}
+	if other.status != 422 {
+		t.Errorf("another file: %d %s", other.status, other.body)
+	}
+}
+
+func TestUploadIsDescribed(t *testing.T) {
+	t.Parallel()
+	// The description says what file is taken, and what else a form may hold.
+	got := depot(t).do("GET", "/openapi.json", "")
+	var document any
+	if err := json.Unmarshal([]byte(got.body), &document); err != nil {
+		t.Fatal(err)
+	}
+	content := at(document, "paths", "/depot", "post", "requestBody", "content")
+	if format := text(at(content, "text/csv", "schema", "format")); format != `"binary"` {
+		t.Errorf("a file is %s", format)
+	}
+	if shelf := text(at(content, "multipart/form-data", "schema", "properties", "shelf", "description")); shelf != `"Where to put it."` {
+		t.Errorf("a form has the shelf %s", shelf)
+	}
+}

@@ -1,0 +1,201 @@
+package reconcile_test
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/uuid"
+	"pgregory.net/rapid"
+
+	"causeway/core/fault"
+	"causeway/core/ident"
+	"causeway/core/money"
+	"causeway/core/reconcile"
+	"causeway/ledger"
+)
+
+var noon = time.Date(2026, 3, 16, 12, 0, 0, 0, time.UTC)
+
+func TestParseAmount(t *testing.T) {
+	t.Parallel()
+	// An amount is taken exactly as it is written, or refused with the reason.
+	for _, c := range []struct {
+		text           string
+		currency       money.Currency
+		decimal, group byte
+		want           int64
+		wrong          string
+	}{
+		{"100.50", "USD", '.', 0, 10050, ""},
+		{"-0.5", "USD", '.', 0, -50, ""},
+		{"+7", "USD", '.', 0, 700, ""},
+		{"1.234.567,89", "EUR", ',', '.', 123456789, ""},
+		{"1 234", "JPY", '.', ' ', 1234, ""},
+		{"0.00000001", "BTC", '.', 0, 1, ""},
+		{"12", "JPY", '.', 0, 12, ""},
+		{"12.0", "JPY", '.', 0, 0, "has 1 decimals, and JPY has 0"},
+		{"1.005", "USD", '.', 0, 0, "has 3 decimals"},
+		{"", "USD", '.', 0, 0, "is no amount"},
+		{".5", "USD", '.', 0, 0, "is no amount"},
+		{"5.", "USD", '.', 0, 0, "is no amount"},
+		{"--5", "USD", '.', 0, 0, "is no amount"},
+		{"1e3", "USD", '.', 0, 0, "is no amount"},
+		{"1,000.00", "USD", '.', 0, 0, "is no amount"},
+		{"1,00,000", "USD", '.', ',', 0, "in threes"},
+		{",100", "USD", '.', ',', 0, "in threes"},
+		{"90000000000000.01", "USD", '.', 0, 0, "more than an amount can be"},
+		{strings.Repeat("9", 41), "USD", '.', 0, 0, "is no amount"},
+	} {
+		got, err := reconcile.ParseAmount(c.text, c.currency, c.decimal, c.group)
+		if (err == nil) != (c.wrong == "") || err != nil && !strings.Contains(err.Error(), c.wrong) || got != c.want {
+			t.Errorf("%q in %s: %d, %v; want %d, %q", c.text, c.currency, got, err, c.want, c.wrong)
+		}
+	}
+}
+
+func TestParseAmountReadsWhatIsWritten(t *testing.T) {
+	t.Parallel()
+	// Whatever amount of whatever currency is written out, it is read back to the unit.
+	rapid.Check(t, func(t *rapid.T) {
+		amount := money.Amount{Minor: rapid.Int64Range(-money.MaxMinor, money.MaxMinor).Draw(t, "minor"), Currency: rapid.SampledFrom(money.Currencies()).Draw(t, "currency")}
+		text, _, _ := strings.Cut(amount.String(), " ")
+		if got, err := reconcile.ParseAmount(text, amount.Currency, '.', 0); err != nil || got != amount.Minor {
+			t.Fatalf("%q is read as %d, %v", text, got, err)
+		}
+	})
+}
+
+func TestParseLayout(t *testing.T) {
+	t.Parallel()
+	// A layout says everything once, or everything that is wrong with it at once.
+	l, err := reconcile.ParseLayout("date=Day; amount = Total in USD;dateFormat=MM/DD/YYYY;delimiter=tab;")
+	if err != nil || l.Columns[reconcile.ColumnAmount] != "Total in USD" || l.Delimiter != '\t' || l.Decimal != '.' {
+		t.Errorf("%+v, %v", l, err)
+	}
+	if day, err := l.Day("03/09/2026"); err != nil || day != monday {
+		t.Errorf("03/09/2026 is %s, %v", day, err)
+	}
+	for text, want := range map[string][]string{
+		"":                            {"date must name", "amount, or both"},
+		"date=D;amount=A;debit=B":     {"amount, or both"},
+		"date=D;debit=B":              {"amount, or both"},
+		"date=D;date=E;amount=A;x=y":  {"date is given twice", `"x" is no part of a line`},
+		"date=D;amount=":              {"says nothing"},
+		"date=D;amount=A;decimal=;":   {"says nothing"},
+		"date=D;amount=A;decimal=x":   {"decimal must be one of"},
+		"date=D;amount=A;group=.":     {"must differ"},
+		"date=D;amount=A;dateFormat=": {"says nothing"},
+		"date=D;amount=A;dateFormat=YY-MM": {
+			"dateFormat must be one of"},
+		strings.Repeat("x", 2001): {"at most 2000 bytes"},
+	} {
+		_, err := reconcile.ParseLayout(text)
+		for _, wrong := range want {
+			if !fault.Is(err, fault.InvalidInput) || !strings.Contains(err.Error(), wrong) {
+				t.Errorf("%.60q: %v, want %q", text, err, wrong)
+			}
+		}
+	}
+}
+
+func TestFinish(t *testing.T) {
+	t.Parallel()
+	// A statement is relied on when it is of days that have come, and adds up.
+	ten, thirty := int64(10), int64(30)
+	for _, c := range []struct {
+		name  string
+		s     reconcile.Statement
+		wrong string
+	}{
+		{"lines", reconcile.Statement{Lines: []reconcile.Line{line(0, 20)}}, ""},
+		{"balances", reconcile.Statement{Header: reconcile.Header{Opening: &ten, Closing: &thirty}, Lines: []reconcile.Line{line(0, 20)}}, ""},
+		{"balances that do not fit", reconcile.Statement{Header: reconcile.Header{Opening: &ten, Closing: &thirty}, Lines: []reconcile.Line{line(0, 21)}}, "is not whole"},
+		{"no lines of some days", reconcile.Statement{Header: reconcile.Header{From: monday, To: monday + 1}}, ""},
+		{"no lines of no days", reconcile.Statement{}, "holds no line"},
+		{"tomorrow, where it is day already", reconcile.Statement{Lines: []reconcile.Line{line(8, 20)}}, ""},
+		{"the day after tomorrow", reconcile.Statement{Lines: []reconcile.Line{line(9, 20)}}, "has not come yet"},
+		{"days to come", reconcile.Statement{Header: reconcile.Header{From: monday, To: monday + 10}}, "has not come yet"},
+		{"made in days to come", reconcile.Statement{Header: reconcile.Header{Created: noon.AddDate(0, 0, 2)}, Lines: []reconcile.Line{line(0, 20)}}, "has not come yet"},
+		{"days in disorder", reconcile.Statement{Header: reconcile.Header{From: monday + 1, To: monday}}, "ends before it begins"},
+		{"years", reconcile.Statement{Lines: []reconcile.Line{line(-500, 20), line(0, 20)}}, "import it in parts"},
+	} {
+		err := c.s.Finish(noon.Add(time.Hour))
+		if (err == nil) != (c.wrong == "") || err != nil && !strings.Contains(err.Error(), c.wrong) {
+			t.Errorf("%s: %v, want %q", c.name, err, c.wrong)
+		}
+	}
+}
+
+func TestIdentify(t *testing.T) {
+	t.Parallel()
+	// A line is the same in every file that shows it, and two lines of one file are two,
+	// also where they say the same.
+	named := line(0, 100)
+	named.Servicer = "A1"
+	worded := named
+	worded.Description = "told otherwise"
+	first := []reconcile.Line{named, line(0, 100, "R"), line(0, 100, "R"), line(0, 100, "S"), line(1, 100, "R")}
+	second := []reconcile.Line{line(0, 100, "R"), worded}
+	reconcile.Identify(first)
+	reconcile.Identify(second)
+
+	seen := map[[32]byte]bool{}
+	for i, l := range first {
+		if seen[l.Identity] {
+			t.Errorf("line %d is one before it", i)
+		}
+		seen[l.Identity] = true
+	}
+	if second[0].Identity != first[1].Identity || second[1].Identity != first[0].Identity {
+		t.Error("a line of another file is not the same")
+	}
+}
+
+func TestCorrection(t *testing.T) {
+	t.Parallel()
+	// A correction makes our books of the partner's account say what the partner says, in
+	// one balanced posting that names the break; what makes no sense is refused.
+	var b ident.Break
+	ident.Set(&b, [16]byte{15: 7})
+	account := reconcile.Account{Platform: ident.NewPlatform(func(time.Time) uuid.UUID { return uuid.UUID{15: 1} }, noon), Path: "rails/RTP", Currency: "USD"}
+	for _, c := range []struct {
+		against    reconcile.Against
+		difference int64
+		want       string
+	}{
+		{reconcile.AgainstUnmatched, 300, "unmatched_received rails/RTP → funding/unmatched"},
+		{reconcile.AgainstUnmatched, -300, "unmatched_assigned funding/unmatched → rails/RTP"},
+		{reconcile.AgainstExpense, -300, "fee expense/rails → rails/RTP"},
+		{reconcile.AgainstExpense, 300, "fee rails/RTP → expense/rails"},
+		{reconcile.AgainstFees, 300, "fee rails/RTP → income/fees"},
+		{reconcile.AgainstFees, -300, ""},
+		{reconcile.AgainstExpense, 0, ""},
+		{reconcile.AgainstExpense, ledger.MaxAmount + 1, ""},
+	} {
+		order := reconcile.Order{Note: "long " + strings.Repeat("é", 240), Against: c.against}
+		p, err := order.Correction(b, account, c.difference, noon)
+		if c.want == "" {
+			if !fault.Is(err, fault.InvalidInput) {
+				t.Errorf("%s of %d: %v", c.against, c.difference, err)
+			}
+			continue
+		}
+		if err != nil || p.Validate() != nil {
+			t.Errorf("%s of %d: %v, %v", c.against, c.difference, err, p.Validate())
+			continue
+		}
+		changes, err := p.Changes()
+		if err != nil || changes[0].Account.Path != "rails/RTP" && changes[1].Account.Path != "rails/RTP" {
+			t.Errorf("%v, %v", changes, err)
+		}
+		for _, change := range changes {
+			if change.Account.Path == "rails/RTP" && change.Amount != c.difference {
+				t.Errorf("%s: the account changes by %d, want %d", c.against, change.Amount, c.difference)
+			}
+		}
+		if got := string(p.Kind) + " " + p.Entries[0].Debit + " → " + p.Entries[0].Credit; got != c.want || !strings.HasPrefix(p.Memo, b.String()+": long é") {
+			t.Errorf("%s with %q, want %s", got, p.Memo, c.want)
+		}
+	}
+}
