@@ -51,7 +51,6 @@ type camt struct {
 	lengths []int  // of the path, for each element that we are in
 	text    []byte // of the element we are in
 	coin    string // its currency, where it has one
-	at      string // where we are: "", "Stmt" or "Ntry"
 
 	statement statement
 	entry     booking

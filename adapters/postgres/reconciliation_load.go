@@ -17,14 +17,17 @@ import (
 )
 
 // Comparable reads lines and entries of the days of a statement and Window more on each
-// side; further back where breaks of earlier statements are open, as far as Lookback.
+// side; further back where breaks of earlier statements are open, as far as Lookback. Of
+// what it reads, all that is open already is told, or it would be found a second time.
 func (u *unit) Comparable(ctx context.Context, a reconcile.Account, of reconcile.Span) (c ports.Comparable, err error) {
-	if c.Open, err = u.openBreaks(ctx, a, of); err != nil {
+	if c.Open, err = u.openBreaks(ctx, a); err != nil {
 		return c, err
 	}
 	first := of.From
 	for _, b := range c.Open {
-		first = min(first, b.Day)
+		if b.Day >= of.From-reconcile.Lookback {
+			first = min(first, b.Day)
+		}
 	}
 	span := reconcile.Span{From: first - reconcile.Window, To: of.To + reconcile.Window}
 	if c.Lines, err = u.comparableLines(ctx, a, span); err != nil {
@@ -53,7 +56,7 @@ const selectOpen = `
 	WHERE b.platform_id = $1 AND b.account = $2 AND b.currency = $3 AND r.break_id IS NULL
 	ORDER BY b.id`
 
-func (u *unit) openBreaks(ctx context.Context, a reconcile.Account, of reconcile.Span) (open []reconcile.OpenBreak, err error) {
+func (u *unit) openBreaks(ctx context.Context, a reconcile.Account) (open []reconcile.OpenBreak, err error) {
 	err = u.read(ctx, selectOpen, []any{pgID(a.Platform.UUID()), a.Path, string(a.Currency)}, func(rows pgx.Rows) error {
 		var (
 			b        reconcile.OpenBreak
@@ -68,9 +71,7 @@ func (u *unit) openBreaks(ctx context.Context, a reconcile.Account, of reconcile
 		}
 		ident.Set(&b.ID, id.Bytes)
 		b.Reason, b.Line, b.Entry, b.Day = reconcile.Reason(reason), line.Bytes, reconcile.Place{Seq: seq.Int64, N: int(n.Int16)}, reconcile.DayOf(day)
-		if b.Day >= of.From-reconcile.Lookback && b.Day <= of.To+reconcile.Window {
-			open = append(open, b)
-		}
+		open = append(open, b)
 		return nil
 	})
 	return open, err
@@ -97,7 +98,9 @@ func (u *unit) comparableLines(ctx context.Context, a reconcile.Account, span re
 		var settled bool
 		l, err := scanLine(rows, &settled)
 		l.Settled = settled
-		lines = append(lines, l)
+		if lines = append(lines, l); len(lines) > reconcile.MaxCompared {
+			return tooMuch("lines")
+		}
 		return err
 	})
 	return lines, err
@@ -170,10 +173,16 @@ func (u *unit) comparableEntries(ctx context.Context, a reconcile.Account, span 
 		e.N, e.Posting, e.Kind, e.Day = int(n), posting.Bytes, ledger.Kind(kind), reconcile.DayOf(effective)
 		ident.Set(&e.Transaction, transaction.Bytes)
 		e.Names = names.of(e, effective)
-		entries = append(entries, e)
+		if entries = append(entries, e); len(entries) > reconcile.MaxCompared {
+			return tooMuch("entries")
+		}
 		return nil
 	})
 	return entries, err
+}
+
+func tooMuch(of string) error {
+	return reconcile.BadFile("covers days with more than %d %s to compare; import it in parts", reconcile.MaxCompared, of)
 }
 
 // names are the partner's own names for what arrived: by the posting that a receipt

@@ -93,9 +93,9 @@ func (in Import) format() (ports.StatementFormat, error) {
 	if err != nil {
 		bad = append(bad, fault.Field{Field: "currency", Message: "must be the code of a currency of the account, such as USD"})
 	}
-	how := ports.StatementFormat{Currency: currency}
-	known := false
-	if how.Format, known = reconcile.ParseFormat(in.Format); !known {
+	format, known := reconcile.ParseFormat(in.Format)
+	how := ports.StatementFormat{Format: format, Currency: currency}
+	if !known {
 		bad = append(bad, fault.Field{Field: "format", Message: "must be one of " + strings.Join(reconcile.Formats(), ", ")})
 	}
 	switch {

@@ -218,6 +218,30 @@ func TestLaterStatementClears(t *testing.T) {
 	}
 }
 
+func TestOpenStaysOpen(t *testing.T) {
+	t.Parallel()
+	// A break that nobody resolves is found once, however far back it lies when the next
+	// statements are compared.
+	h := newHouse(t)
+	file := newSheet()
+	for _, day := range []int{-40, -34, -32, -30, -6, 0} {
+		file.line(day, 100, "", "")
+		h.post(t, h.received(day, 5_000+int64(day), fmt.Sprintf("REFERENCE%d", 100+day)))
+	}
+	first := h.importAll(t, file.String())
+	if !maps.Equal(known(first.Breaks), known{reconcile.MissingHere: 6, reconcile.MissingThere: 6}) {
+		t.Fatalf("first %v", first.Breaks)
+	}
+	for day := range 3 {
+		next := newSheet()
+		next.lines = 10 + day
+		next.line(day+1, 777, "", "")
+		if later := h.importAll(t, next.String()); !maps.Equal(known(later.Breaks), known{reconcile.MissingHere: 1}) || later.Cleared != 0 {
+			t.Errorf("later %v, %d cleared", later.Breaks, later.Cleared)
+		}
+	}
+}
+
 func TestImportRefuses(t *testing.T) {
 	t.Parallel()
 	// Whatever is wrong is told at once, and nothing of a refused file is kept.

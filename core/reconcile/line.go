@@ -73,6 +73,9 @@ const (
 	MaxDescription = 500
 	// MaxLines is how many lines one statement may have.
 	MaxLines = 500_000
+	// MaxCompared is how many lines, and how many entries, one comparison takes: it holds
+	// them all.
+	MaxCompared = 1_500_000
 )
 
 // Identify gives each line of a file its identity: the partner's own name for it with
