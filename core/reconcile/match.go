@@ -61,11 +61,12 @@ type Result struct {
 // entries that are settled only serve to be compared with.
 func Compare(lines []Line, entries []Entry) Result {
 	c := &comparison{lines: newPool(len(lines)), entries: newPool(len(entries)), line: lines, entry: entries}
-	for _, l := range lines {
-		c.lines.add(item{amount: l.Amount, day: l.Value, order: int64(l.Ordinal), keys: l.keys()}, l.Settled)
-	}
 	for _, e := range entries {
 		c.entries.add(item{amount: e.Amount, day: e.Day, order: e.Seq, keys: e.keys()}, e.Settled)
+	}
+	for _, l := range lines {
+		// Of the many words of a line only those that our books know can find anything.
+		c.lines.add(item{amount: l.Amount, day: l.Value, order: int64(l.Ordinal), keys: c.entries.known(l.keys())}, l.Settled)
 	}
 	c.lines.know(c.entries)
 	c.entries.know(c.lines)

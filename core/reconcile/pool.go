@@ -47,7 +47,6 @@ type (
 type pool struct {
 	items []item
 	order []int // by day and order
-	ready bool
 
 	exact map[keyAmountDay]*queue
 	equal map[keyAmount][]int
@@ -80,13 +79,26 @@ func newPool(size int) *pool {
 func (p *pool) add(i item, settled bool) {
 	i.taken = settled
 	p.items = append(p.items, i)
+	for _, key := range i.keys {
+		p.keys[key] = struct{}{}
+	}
+}
+
+// known are those of the keys that some item has.
+func (p *pool) known(keys []string) []string {
+	var known []string
+	for _, key := range keys {
+		if _, there := p.keys[key]; there {
+			known = append(known, key)
+		}
+	}
+	return known
 }
 
 // know finds the items whose keys the other side has, and makes the places to find them
 // by. Keys that the other side lacks find nothing, so they are left out.
 func (p *pool) know(other *pool) {
 	p.sort()
-	other.sort()
 	for _, i := range p.order {
 		it := &p.items[i]
 		for _, key := range it.keys {
@@ -98,18 +110,10 @@ func (p *pool) know(other *pool) {
 	}
 }
 
-// sort puts the items in order and gathers their keys, once.
 func (p *pool) sort() {
-	if p.ready {
-		return
-	}
-	p.ready = true
 	p.order = make([]int, len(p.items))
 	for i := range p.items {
 		p.order[i] = i
-		for _, key := range p.items[i].keys {
-			p.keys[key] = struct{}{}
-		}
 	}
 	slices.SortStableFunc(p.order, func(a, b int) int {
 		return cmp.Or(cmp.Compare(p.items[a].day, p.items[b].day), cmp.Compare(p.items[a].order, p.items[b].order))
