@@ -183,7 +183,8 @@ func (m *mask) text(text string) string {
 		}
 		return strings.TrimSuffix(id, found[2]) + other
 	})
-	return anyMoment.ReplaceAllStringFunc(text, m.moment)
+	text = anyMoment.ReplaceAllStringFunc(text, m.moment)
+	return strings.ReplaceAll(text, time.Now().UTC().Format(time.DateOnly), storyBegins.Format(time.DateOnly))
 }
 
 // id is the next of a type; the count stands at its end.

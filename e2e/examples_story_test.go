@@ -3,6 +3,7 @@ package e2e
 import (
 	"fmt"
 	"net/url"
+	"time"
 )
 
 // play tells of a platform that moves money for Ana and for a company: it sets itself up,
@@ -12,7 +13,7 @@ func (s *story) play() {
 	ana := s.customers()
 	accounts := s.accounts(ana)
 	s.log(ana)
-	for _, chapter := range []func(ana string, a outside){s.balances, s.quotes, s.justInTime, s.people, s.incoming, s.looking, s.books, s.deliveries, s.tokens} {
+	for _, chapter := range []func(ana string, a outside){s.balances, s.quotes, s.justInTime, s.people, s.incoming, s.looking, s.books, s.reconciling, s.deliveries, s.tokens} {
 		s.mask.turn()
 		chapter(ana, accounts)
 	}
@@ -246,6 +247,19 @@ func (s *story) books(ana string, _ outside) {
 	s.pass("POST", "/sandbox/send", object{"reference": "RENT MARCH", "currencyCode": "USD", "currencyAmount": 4200}).want(404)
 	found := s.show("listUnmatched", "", "/ledger/unmatched", "").want(200).str("data.0.receiptId")
 	s.show("assignUnmatched", "", "/ledger/unmatched/"+found+"/assign", `{"to": "`+balance+`", "note": "Ana called: it is hers."}`).want(200)
+}
+
+// reconciling holds the books against what a bank says of a day.
+func (s *story) reconciling(string, outside) {
+	const at = "/ledger/reconciliations"
+	file := "Booked,Amount,Ref,Text\n" + time.Now().UTC().Format(time.DateOnly) + ",-3.00,,Monthly fee\n"
+	columns := url.QueryEscape("date=Booked;amount=Amount;reference=Ref;description=Text")
+	run := s.show("createReconciliation", "", at+"?account=rails/RTP&currency=USD&format=csv&map="+columns, file).want(201).str("id")
+	s.show("listReconciliations", "", at, "").want(200)
+	s.show("getReconciliationById", "", at+"/"+run, "").want(200)
+	s.show("listReconciliationLines", "", at+"/"+run+"/lines", "").want(200)
+	fee := s.show("listReconciliationBreaks", "", at+"/"+run+"/breaks?reason=MISSING_HERE", "").want(200).str("data.0.id")
+	s.show("resolveReconciliationBreak", "", at+"/"+run+"/breaks/"+fee+"/resolve", `{"note": "Monthly fee, as agreed", "against": "EXPENSE"}`).want(200)
 }
 
 func (s *story) deliveries(string, outside) {

@@ -167,6 +167,7 @@ type operation struct {
 	body      any            // the schema
 	responses map[string]any // by status
 	file      bool           // it answers something else than JSON
+	upload    string         // it takes a file of this type
 }
 
 var pathParameter = regexp.MustCompile(`\\\{[^}]*\\\}`)
@@ -182,7 +183,7 @@ func operations(description answer) (map[string]operation, map[string]any) {
 			id, _ := op["operationId"].(string)
 			responses, _ := op["responses"].(map[string]any)
 			pattern := "^" + pathParameter.ReplaceAllString(regexp.QuoteMeta(path), "[^/]+") + "$"
-			found[id] = operation{strings.ToUpper(method), regexp.MustCompile(pattern), schemaOf(op["requestBody"]), responses, answersFile(responses)}
+			found[id] = operation{strings.ToUpper(method), regexp.MustCompile(pattern), schemaOf(op["requestBody"]), responses, answersFile(responses), takesFile(op["requestBody"])}
 		}
 	}
 	hooks, _ := description.value("webhooks").(map[string]any)
@@ -199,6 +200,16 @@ func answersFile(responses map[string]any) bool {
 	good, _ := responses["200"].(map[string]any)
 	content, _ := good["content"].(map[string]any)
 	return len(content) > 0 && content["application/json"] == nil
+}
+
+// takesFile is a type of the files that are sent; empty where JSON is.
+func takesFile(body any) string {
+	described, _ := body.(map[string]any)
+	content, _ := described["content"].(map[string]any)
+	if len(content) == 0 || content["application/json"] != nil {
+		return ""
+	}
+	return slices.Min(slices.Collect(maps.Keys(content)))
 }
 
 // schemaOf is the schema of a described body; nil where there is none.

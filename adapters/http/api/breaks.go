@@ -14,8 +14,8 @@ import (
 	"causeway/ports"
 )
 
-// statementLine is one line of a partner's statement.
-type statementLine struct {
+// StatementLine is one line of a partner's statement.
+type StatementLine struct {
 	ID           httpapi.ID[ident.StatementLine] `json:"id" doc:"The line."`
 	Number       int                             `json:"number" doc:"Its place in the file, from 1." example:"17"`
 	BookedOn     string                          `json:"bookedOn" format:"date" doc:"The day on which the partner booked it." example:"2026-03-10"`
@@ -27,8 +27,8 @@ type statementLine struct {
 	SaysReturned bool                            `json:"saysReturned,omitempty" doc:"Whether the partner calls it a payment that came back."`
 }
 
-func lineBody(l reconcile.Line) statementLine {
-	return statementLine{ID: lineID(l.ID), Number: l.Ordinal, BookedOn: l.Booked.String(), ValueOn: l.Value.String(), Amount: l.Amount,
+func lineBody(l reconcile.Line) StatementLine {
+	return StatementLine{ID: lineID(l.ID), Number: l.Ordinal, BookedOn: l.Booked.String(), ValueOn: l.Value.String(), Amount: l.Amount,
 		PartnerID: l.Servicer, References: append([]string{}, l.References...), Description: l.Description, SaysReturned: l.Returned}
 }
 
@@ -57,7 +57,7 @@ func matchedEntryBody(e reconcile.ShownEntry) matchedEntry {
 
 // reconciledLine is a line with what has become of it.
 type reconciledLine struct {
-	statementLine
+	StatementLine
 	Status      string                  `json:"status" enum:"MATCHED,BREAK,RESOLVED" doc:"MATCHED with entries of the books; in an open BREAK; or RESOLVED, when somebody has settled that."`
 	Rule        string                  `json:"rule,omitempty" enum:"REFERENCE_AMOUNT_DATE,REFERENCE_AMOUNT,REFERENCE_SUM,AMOUNT_DATE,DAY_SUM,AMOUNT" doc:"By what rule it was matched."`
 	Explanation string                  `json:"explanation,omitempty" doc:"What the match rests on." example:"Both have the reference 4T9K2M7PXQ3A, the amount and the day."`
@@ -66,7 +66,7 @@ type reconciledLine struct {
 }
 
 func shownLineBody(l reconcile.ShownLine) reconciledLine {
-	body := reconciledLine{statementLine: lineBody(l.Line), Status: string(l.Status), Rule: string(l.Rule), Explanation: l.Explanation, BreakID: httpapi.WriteID(l.Break)}
+	body := reconciledLine{StatementLine: lineBody(l.Line), Status: string(l.Status), Rule: string(l.Rule), Explanation: l.Explanation, BreakID: httpapi.WriteID(l.Break)}
 	for _, e := range l.Entries {
 		body.Entries = append(body.Entries, matchedEntryBody(e))
 	}
@@ -104,7 +104,7 @@ type reconciliationBreak struct {
 	Difference       int64                            `json:"difference" doc:"What the partner has more than the books, in the smallest unit: what a correction posts." example:"-15"`
 	Currency         httpapi.Currency                 `json:"currency" doc:"The currency of the account."`
 	Reference        string                           `json:"reference,omitempty" doc:"The reference that tells what was compared." example:"4T9K2M7PXQ3A"`
-	Line             *statementLine                   `json:"line,omitempty" doc:"The partner's line; left out when the partner has none."`
+	Line             *StatementLine                   `json:"line,omitempty" doc:"The partner's line; left out when the partner has none."`
 	Entry            *matchedEntry                    `json:"entry,omitempty" doc:"Our entry; left out when the books have none."`
 	OtherLineID      httpapi.ID[ident.StatementLine]  `json:"otherLineId,omitzero" doc:"DUPLICATE: the line that was there before."`
 	OtherEntry       *entryPlace                      `json:"otherEntry,omitempty" doc:"RETURNED: the payment that came back. DUPLICATE: the entry that was there before."`
@@ -120,7 +120,7 @@ type entryPlace struct {
 type breakResolution struct {
 	How              string                           `json:"how" enum:"NOTE,POSTING,MATCH,BREAK" doc:"NOTE or POSTING by somebody; MATCH by a later statement that shows it; BREAK by another break, when a later comparison knew better what it is."`
 	Note             string                           `json:"note,omitempty" doc:"Why it is settled." example:"Monthly fee, as agreed"`
-	PostingID        string                           `json:"postingId,omitempty" format:"uuid" doc:"The correction that was posted."`
+	PostingID        httpapi.ID[ident.Posting]        `json:"postingId,omitzero" doc:"The correction that was posted."`
 	ReconciliationID httpapi.ID[ident.Reconciliation] `json:"reconciliationId,omitzero" doc:"The reconciliation that resolved it."`
 	ResolvedBy       string                           `json:"resolvedBy" doc:"The token, or the person at the command line, that decided." example:"Token:0199f0a2-7b1c-7e55-9d6b-2f1f6a0c4e11"`
 	ResolvedAt       httpapi.Time                     `json:"resolvedAt" doc:"When."`
@@ -144,7 +144,7 @@ func breakBody(b reconcile.ShownBreak) reconciliationBreak {
 		body.Status = "RESOLVED"
 		body.Resolution = &breakResolution{How: string(s.How), Note: s.Note, ReconciliationID: httpapi.WriteID(s.Run), ResolvedBy: s.By, ResolvedAt: httpapi.WriteTime(s.At)}
 		if s.Posting != uuid.Nil {
-			body.Resolution.PostingID = s.Posting.String()
+			body.Resolution.PostingID = postingID(s.Posting)
 		}
 	}
 	return body

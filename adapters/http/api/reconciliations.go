@@ -27,8 +27,8 @@ type Reconciling interface {
 	Resolve(ctx context.Context, in reconciling.Resolution, claim *ports.Claim) (reconcile.ShownBreak, error)
 }
 
-// reconciliationRun is one import, with what it found at the time.
-type reconciliationRun struct {
+// ReconciliationRun is one import, with what it found at the time.
+type ReconciliationRun struct {
 	ID             httpapi.ID[ident.Reconciliation] `json:"id" doc:"The reconciliation."`
 	Account        string                           `json:"account" doc:"The account in the books." example:"rails/RTP"`
 	Currency       httpapi.Currency                 `json:"currency" doc:"The currency of the account."`
@@ -61,8 +61,8 @@ type reasonCount struct {
 	Count  int    `json:"count" doc:"How many have it." example:"2"`
 }
 
-func runBody(r reconcile.Run) reconciliationRun {
-	body := reconciliationRun{
+func runBody(r reconcile.Run) ReconciliationRun {
+	body := ReconciliationRun{
 		ID: httpapi.WriteID(r.ID), Account: r.Account.Path, Currency: httpapi.Currency(r.Account.Currency), Format: string(r.Format),
 		Statements: append([]string{}, r.Statements...), PartnerAccount: r.PartnerAccount, FirstDay: r.From.String(), LastDay: r.To.String(),
 		OpeningBalance: r.Opening, ClosingBalance: r.Closing, Lines: r.Lines, KnownLines: r.Known, IgnoredLines: r.Ignored,
@@ -82,7 +82,7 @@ func runBody(r reconcile.Run) reconciliationRun {
 
 // reconciliationNow is a run and how things stand now.
 type reconciliationNow struct {
-	reconciliationRun
+	ReconciliationRun
 	Now reconciliationStanding `json:"now" doc:"How things stand now."`
 }
 
@@ -119,8 +119,8 @@ func registerReconciliations(a *httpapi.API, r Reconciling) {
 			"A file that is not whole, or says something that cannot be taken exactly, is refused, and nothing of it is kept.\n\n" +
 			"Rules, in order: a reference, the amount and the day in common; the same up to 5 days apart; several with one reference that add up; " +
 			"the amount and the day, where neither side knows the other's references; all entries of a day that add up to one line; one line and one entry alone with an amount.",
-		Outcomes: []httpapi.Outcome{{Status: 201, Body: reconciliationRun{}, Description: "The statement was imported."},
-			{Status: 200, Body: reconciliationRun{}, Description: "The same file was imported before; nothing was changed."}},
+		Outcomes: []httpapi.Outcome{{Status: 201, Body: ReconciliationRun{}, Description: "The statement was imported."},
+			{Status: 200, Body: ReconciliationRun{}, Description: "The same file was imported before; nothing was changed."}},
 		MaxBody: mostStatement, Timeout: 2 * time.Minute,
 		Upload: &httpapi.Upload{Types: []string{"application/xml", "text/xml", "text/csv", "text/plain", "application/octet-stream"}, Description: "The statement, of at most 64 MiB. `causeway ledger reconcile` takes larger ones."},
 	}, func(ctx context.Context, call httpapi.Call, in *statementSent) (reconciling.Imported, error) {
@@ -149,7 +149,7 @@ func registerReconciliations(a *httpapi.API, r Reconciling) {
 		}
 		return r.List(ctx, call.Principal.Platform, ports.ReconciliationFilter{
 			Paging: ports.Paging{Limit: in.Limit, After: after.UUID(), Ascending: in.Ascending()}, Path: in.Account, Currency: string(in.Currency)})
-	}, func(p ports.Page[reconcile.Run]) httpapi.Page[reconciliationRun] {
+	}, func(p ports.Page[reconcile.Run]) httpapi.Page[ReconciliationRun] {
 		return pageOf(p, runBody, func(run reconcile.Run) string { return run.ID.String() })
 	})
 
