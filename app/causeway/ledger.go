@@ -19,13 +19,12 @@ import (
 // ledgerCommand looks into the books without the service: beside a server that runs,
 // or when none does.
 type ledgerCommand struct {
-	Check    ledgerCheckCommand    `cmd:"" help:"Prove every rule over everything in the books. The exit status is 1 when one is broken."`
-	Verify   ledgerVerifyCommand   `cmd:"" help:"Prove that every posting is what was sealed in the log and signed, and that none is missing. The exit status is 1 when it is not so."`
-	Export   ledgerExportCommand   `cmd:"" help:"Export the books: for spreadsheets, plain-text accounting and banks, or as the log for verify."`
-	Rotate   ledgerRotateCommand   `cmd:"" name:"rotate-key" help:"Replace the key that signs the heads of the log."`
-	Balances ledgerBalancesCommand `cmd:"" help:"Print the balance of every account."`
-	Entries  ledgerEntriesCommand  `cmd:"" help:"Print what a transaction wrote into the books."`
-
+	Check     ledgerCheckCommand     `cmd:"" help:"Prove every rule over everything in the books. The exit status is 1 when one is broken."`
+	Verify    ledgerVerifyCommand    `cmd:"" help:"Prove that every posting is what was sealed in the log and signed, and that none is missing. The exit status is 1 when it is not so."`
+	Export    ledgerExportCommand    `cmd:"" help:"Export the books: for spreadsheets, plain-text accounting and banks, or as the log for verify."`
+	Rotate    ledgerRotateCommand    `cmd:"" name:"rotate-key" help:"Replace the key that signs the heads of the log."`
+	Balances  ledgerBalancesCommand  `cmd:"" help:"Print the balance of every account."`
+	Entries   ledgerEntriesCommand   `cmd:"" help:"Print what a transaction wrote into the books."`
 	Reconcile ledgerReconcileCommand `cmd:"" help:"Compare a partner's statement with the books, and print what does not fit."`
 }
 

@@ -40,7 +40,7 @@ func lineID(id uuid.UUID) httpapi.ID[ident.StatementLine] {
 
 // matchedEntry is one entry of the books on the account.
 type matchedEntry struct {
-	PostingID     string                        `json:"postingId" format:"uuid" doc:"The posting." example:"0199f0a2-7b1c-7e55-9d6b-2f1f6a0c4e11"`
+	PostingID     httpapi.ID[ident.Posting]     `json:"postingId" doc:"The posting."`
 	Number        int64                         `json:"number" doc:"The posting's number in the books." example:"4711"`
 	Entry         int                           `json:"entry" doc:"The entry's number in the posting." example:"1"`
 	Kind          string                        `json:"kind" doc:"What it records." example:"delivered"`
@@ -51,7 +51,7 @@ type matchedEntry struct {
 }
 
 func matchedEntryBody(e reconcile.ShownEntry) matchedEntry {
-	return matchedEntry{PostingID: e.Posting.String(), Number: e.Seq, Entry: e.N, Kind: string(e.Kind), TransactionID: httpapi.WriteID(e.Transaction),
+	return matchedEntry{PostingID: postingID(e.Posting), Number: e.Seq, Entry: e.N, Kind: string(e.Kind), TransactionID: httpapi.WriteID(e.Transaction),
 		Amount: e.Amount, EffectiveAt: httpapi.WriteTime(e.Effective), Memo: e.Memo}
 }
 
