@@ -52,8 +52,11 @@ func newPast(t testing.TB) *past {
 		}
 		p.Memo = []string{"", "rent", "wages"}[rapid.IntRange(0, 2).Draw(t, "memo")]
 		p.Effective = at
-		if rapid.IntRange(0, 40).Draw(t, "dated") == 0 {
+		switch rapid.IntRange(0, 40).Draw(t, "dated") {
+		case 0:
 			p.Effective = noon.Add(time.Duration(rapid.IntRange(-100, 3000).Draw(t, "effective")) * time.Second)
+		case 1, 2, 3, 4, 5, 6, 7, 8:
+			p.Effective = at.Add(time.Duration(rapid.IntRange(-12, 12).Draw(t, "off")) * time.Second)
 		}
 		return p
 	})
@@ -243,7 +246,7 @@ func (h *past) testEntries(t *testing.T) {
 		balance int64
 	}
 	moments := h.moments()
-	spans := []ports.Span{{}, {From: moments[2]}, {To: moments[2]}, {From: moments[2], To: moments[4]}, {From: moments[5]}}
+	spans := []ports.Span{{}, {From: moments[2]}, {To: moments[2]}, {From: moments[2], To: moments[4]}, {From: moments[3], To: moments[3].Add(9 * time.Second)}, {From: moments[5]}}
 	for _, a := range []ledger.Account{h.account(ledger.FundingJIT, "USD"), h.account(ledger.FXPosition, "USD"), h.account(ledger.Rail("SEPA"), "EUR")} {
 		for _, by := range []ports.TimeKind{ports.ByRecorded, ports.ByEffective} {
 			for _, span := range spans {
@@ -324,6 +327,10 @@ func (h *past) testPostings(t *testing.T) {
 			func(r recorded) bool { return within(ports.Span{From: moments[2], To: moments[4]}, r.at) }},
 		"effective": {ports.PostingFilter{By: ports.ByEffective, Span: ports.Span{From: moments[2], To: moments[4]}},
 			func(r recorded) bool { return within(ports.Span{From: moments[2], To: moments[4]}, r.Effective) }},
+		"effective around": {ports.PostingFilter{By: ports.ByEffective, Span: ports.Span{From: moments[3], To: moments[3].Add(9 * time.Second)}},
+			func(r recorded) bool {
+				return within(ports.Span{From: moments[3], To: moments[3].Add(9 * time.Second)}, r.Effective)
+			}},
 		"effective early": {ports.PostingFilter{By: ports.ByEffective, Span: ports.Span{To: noon.Add(-time.Second)}},
 			func(r recorded) bool { return r.Effective.Before(noon) }},
 		"another transaction": {ports.PostingFilter{Transaction: newTransaction()}, func(recorded) bool { return false }},
