@@ -115,7 +115,7 @@ func (x *exchange) finish() {
 		if err, ok := p.(error); ok && errors.Is(err, http.ErrAbortHandler) {
 			panic(p)
 		}
-		x.cut = x.sent
+		x.cut = x.sent && x.route.page == nil
 		x.refuse(&panicked{value: p, stack: debug.Stack()})
 	}
 	x.send()

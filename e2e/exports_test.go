@@ -1,0 +1,78 @@
+package e2e
+
+import (
+	"encoding/csv"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+)
+
+func TestExports(t *testing.T) {
+	t.Parallel()
+	// While payments go on, an export from the interface is of one moment: it has every
+	// entry up to its last posting, and the command gives the same file for the moment
+	// that stands in it.
+	h := newHouse(t)
+	hooks := h.listen()
+	for range 3 {
+		quote := h.quote("")
+		h.pay(quote, 0).want(200)
+		hooks.end(quote.str("transactionId"), "COMPLETED")
+	}
+	var payers sync.WaitGroup
+	for range 2 {
+		payers.Go(func() {
+			for range 5 {
+				h.pay(h.quote(""), 0).want(200)
+			}
+		})
+	}
+	dir := t.TempDir()
+	env := []string{"DATABASE_URL=" + h.database}
+	for round := range 5 {
+		sheet := string(h.get("/ledger/export?format=csv").want(200).text)
+
+		moment, last, entries := sheetOf(t, sheet)
+		if there := h.count("SELECT count(*) FROM ledger_entries WHERE platform_id = $1 AND seq <= $2", bare(h.platform), last); there != entries {
+			t.Errorf("%d entries up to posting %d, and there are %d", entries, last, there)
+		}
+		path := filepath.Join(dir, fmt.Sprint(round))
+		must(t, env, "ledger", "export", "--format", "csv", "--output", path, "--as-of", moment)
+		if again := readFile(t, path); again != sheet {
+			t.Errorf("as of %s the command gives %d bytes, and the interface gave %d", moment, len(again), len(sheet))
+		}
+	}
+	payers.Wait()
+	h.get("/ledger/export?format=hledger&asOf=2999-01-01T00:00:00Z").refused(400, "INVALID_INPUT")
+}
+
+// sheetOf reads the moment that a sheet is of, the number of its last posting, and how
+// many entries it has. Postings are numbered without a gap.
+func sheetOf(t *testing.T, sheet string) (moment string, last, entries int64) {
+	t.Helper()
+	rows, err := csv.NewReader(strings.NewReader(sheet)).ReadAll()
+	if err != nil || len(rows) < 2 || rows[0][0] != "posting_number" || rows[0][len(rows[0])-1] != "as_of" {
+		t.Fatalf("not a sheet: %v\n%.500s", err, sheet)
+	}
+	for _, row := range rows[1:] {
+		number, err := strconv.ParseInt(row[0], 10, 64)
+		if err != nil || number != last && number != last+1 {
+			t.Fatalf("after posting %d comes %s", last, row[0])
+		}
+		last = number
+	}
+	return rows[1][len(rows[1])-1], last, int64(len(rows) - 1)
+}
+
+func readFile(t *testing.T, path string) string {
+	t.Helper()
+	text, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(text)
+}
