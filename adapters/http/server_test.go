@@ -11,6 +11,7 @@ import (
 	"net"
 	"net/http"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -50,10 +51,10 @@ func (f *fixture) send(method, url string, body io.Reader) reply {
 }
 
 // endless is a body that would never end; it counts what was taken of it.
-type endless struct{ taken int }
+type endless struct{ taken atomic.Int64 }
 
 func (e *endless) Read(p []byte) (int, error) {
-	e.taken += len(p)
+	e.taken.Add(int64(len(p)))
 	return copy(p, bytes.Repeat([]byte{' '}, len(p))), nil
 }
 
@@ -71,8 +72,8 @@ func TestALargeBodyIsNotRead(t *testing.T) {
 
 	source := &endless{}
 	streamed := f.send("POST", base+BasePath+"/parcels", io.LimitReader(source, 20<<20))
-	if streamed.status != 413 || source.taken > 12<<20 {
-		t.Errorf("streamed: %d %s, %d bytes taken", streamed.status, streamed.body, source.taken)
+	if streamed.status != 413 || source.taken.Load() > 12<<20 {
+		t.Errorf("streamed: %d %s, %d bytes taken", streamed.status, streamed.body, source.taken.Load())
 	}
 }
 
@@ -305,7 +306,7 @@ func TestHealth(t *testing.T) {
 func TestMountedPages(t *testing.T) {
 	t.Parallel()
 	// A page beside the interface gets its parameters, its own headers and status, and a
-	// panic in it is an answer like any other.
+	// panic in it is an answer like any other, until the answer has begun.
 	f := unbuilt(t)
 	f.Mount("GET", "/hosted/{code}", http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		switch r.PathValue("code") {

@@ -127,7 +127,7 @@ func TestLedgerLogIsProvedOverHTTP(t *testing.T) {
 			Leaf, LeafHash []byte
 			Hashes         [][]byte
 			Head           headAnswer
-		}](a, "/ledger/log/proof?postingId="+ids[256]+"&size="+strconv.FormatInt(of, 10))
+		}](a, "/ledger/log/proof?postingId=Posting:"+ids[256]+"&size="+strconv.FormatInt(of, 10))
 		signed, err := note.Open([]byte(proof.Head.Note), note.VerifierList(verifier))
 		if err != nil {
 			t.Fatal(err)
@@ -217,10 +217,10 @@ func TestLedgerLogRefuses(t *testing.T) {
 	}{
 		"/ledger/log/proof":                                                       {400, "postingId"},
 		"/ledger/log/proof?postingId=nonsense&size=0":                             {400, "postingId"},
-		"/ledger/log/proof?postingId=01900000-0000-7000-8000-000000000001":        {404, "no posting with this id"},
-		"/ledger/log/proof?postingId=" + late[0]:                                  {409, "number 9 and the last head covers 8"},
-		"/ledger/log/proof?postingId=" + ids[0] + "&size=5":                       {400, "must be the size of a head"},
-		"/ledger/log/proof?postingId=" + ids[0] + "&size=99999999999999999999999": {400, "size"},
+		"/ledger/log/proof?postingId=Posting:01900000-0000-7000-8000-000000000001":        {404, "no posting with this id"},
+		"/ledger/log/proof?postingId=Posting:" + late[0]:                                  {409, "number 9 and the last head covers 8"},
+		"/ledger/log/proof?postingId=Posting:" + ids[0] + "&size=5":                       {400, "must be the size of a head"},
+		"/ledger/log/proof?postingId=Posting:" + ids[0] + "&size=99999999999999999999999": {400, "size"},
 		"/ledger/log/consistency":                                                 {400, "from"},
 		"/ledger/log/consistency?from=8&to=4":                                     {400, "must not be above 4"},
 		"/ledger/log/consistency?from=3":                                          {400, "must be the size of a head"},
@@ -231,8 +231,8 @@ func TestLedgerLogRefuses(t *testing.T) {
 			t.Errorf("%s: %d %s", path, got.status, got.raw)
 		}
 	}
-	a.must(400, "GET", "/ledger/log/proof?postingId="+ids[0]+"&size=9", "")
-	if got := other.send(http.MethodGet, "/ledger/log/proof?postingId="+ids[0], ""); got.status != 404 {
+	a.must(400, "GET", "/ledger/log/proof?postingId=Posting:"+ids[0]+"&size=9", "")
+	if got := other.send(http.MethodGet, "/ledger/log/proof?postingId=Posting:"+ids[0], ""); got.status != 404 {
 		t.Errorf("another platform's posting: %d %s", got.status, got.raw)
 	}
 	blind := a.allowed(platform.Transact)
@@ -256,7 +256,7 @@ func TestLedgerProofIsRightOrNotGiven(t *testing.T) {
 	if _, err := owner.Exec(t.Context(), "UPDATE ledger_sealed SET edge = set_byte(edge, 40, get_byte(edge, 40) # 1)"); err != nil {
 		t.Fatal(err)
 	}
-	if got := a.send(http.MethodGet, "/ledger/log/proof?postingId="+ids[0], ""); got.status != 500 {
+	if got := a.send(http.MethodGet, "/ledger/log/proof?postingId=Posting:"+ids[0], ""); got.status != 500 {
 		t.Errorf("from a forged tree: %d %s", got.status, base64.StdEncoding.EncodeToString([]byte(got.raw)))
 	}
 }
