@@ -104,7 +104,7 @@ func paying(n int, ends ...transaction.Transaction) *desk {
 		d.movements = append(d.movements, ports.RecordedEntry{Entry: ledger.Entry{Debit: ledger.CustomerAccount(internal(1)), Credit: ledger.TransitPayouts, Currency: money.EUR, Amount: 100},
 			Kind: ledger.KindTransferOut, Transaction: payment(byte(i%250 + 1)), Effective: noon, Recorded: noon})
 	}
-	d.turnover = ports.AccountTurnover{Opening: -int64(n) * 100, Closing: 0, Debits: ports.Turnover{Count: int64(n), Sum: int64(n) * 100}}
+	d.turnover = ports.AccountTurnover{Opening: -int64(n) * 100, Closing: 0, Debits: ports.Tally{Count: int64(n), Sum: int64(n) * 100}}
 	return d
 }
 
