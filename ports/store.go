@@ -36,6 +36,7 @@ type Tx interface {
 	CustomerWriter
 	PaymentWriter
 	ReceivingWriter
+	PeriodWriter
 	JobWriter
 
 	// Emit stores events for the platform in the order given; they are sent after
@@ -149,6 +150,7 @@ type PaymentWriter interface {
 // Reader reads without locking. What belongs to another platform is not found.
 type Reader interface {
 	LookupReader
+	PeriodReader
 
 	// TokensByClientID finds tokens, with the environment of their platforms.
 	TokensByClientID(ctx context.Context, clientIDs []string) (map[string]TokenOnPlatform, error)

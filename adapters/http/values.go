@@ -110,3 +110,18 @@ func (t *Time) UnmarshalJSON(data []byte) error {
 func (Time) Schema(huma.Registry) *huma.Schema {
 	return &huma.Schema{Type: huma.TypeString, Format: "date-time", Examples: []any{"2025-10-13T09:30:00.000Z"}}
 }
+
+// Whole is a sum in the smallest unit of its currency: a JSON integer of any size,
+// above or below zero.
+type Whole struct{ money.Total }
+
+// WriteWhole wraps a sum for a body.
+func WriteWhole(t money.Total) Whole { return Whole{t} }
+
+// MarshalJSON writes all the digits.
+func (w Whole) MarshalJSON() ([]byte, error) { return []byte(w.String()), nil }
+
+// Schema says that it is an integer. No format: sums may not fit into 64 bits.
+func (Whole) Schema(huma.Registry) *huma.Schema {
+	return &huma.Schema{Type: huma.TypeInteger, Description: "Whole number of the smallest unit of the currency.", Examples: []any{10050}}
+}

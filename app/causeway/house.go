@@ -32,6 +32,7 @@ import (
 	"causeway/app/notify"
 	"causeway/app/onboarding"
 	"causeway/app/payments"
+	"causeway/app/periods"
 	"causeway/app/platforms"
 	"causeway/app/quoting"
 	"causeway/app/receiving"
@@ -61,6 +62,7 @@ type house struct {
 	simulate   *simulate.Simulate
 	receiving  *receiving.Receiving
 	enquiries  *enquiries.Enquiries
+	periods    *periods.Periods
 	notify     *notify.Notify
 	reference  *ecb.Rates // nil unless the settings ask for it
 }
@@ -129,6 +131,7 @@ func (h *house) furnish(made *ids.Generator, prices ports.Rates) {
 	h.enquiries = enquiries.New(enquiries.Config{Store: h.db, Counterparties: others, Offer: h.quoting.Offer, Clock: clock{}, IDs: made})
 	h.receiving = receiving.New(receiving.Config{Store: h.db, Jobs: h.db, Rails: rails, Ask: h.ask, Forward: h.payments.Forward, Clock: clock{}, IDs: made,
 		Counterparties: others, Log: log, Committed: h.notify.Wake, Linger: linger})
+	h.periods = periods.New(periods.Config{Store: h.db, Clock: clock{}, IDs: made, Committed: h.notify.Wake})
 	h.simulate = simulate.New(simulate.Config{Store: h.db, Receiver: h.payments, Depositor: h.receiving, Clock: clock{}, IDs: made})
 }
 
@@ -167,7 +170,8 @@ func (h *house) door(address net.Addr) (*httpapi.API, error) {
 		RequestTimeout: h.RequestTimeout, TrustedProxies: proxies, PublicURL: h.baseURL(address), Version: version,
 	})
 	api.Register(door, api.Deps{Platforms: h.platforms, Onboarding: h.onboarding, Accounts: h.accounts, Internal: h.accounts,
-		Quoting: h.quoting, Payments: h.payments, Receiving: h.receiving, Enquiries: h.enquiries, Simulate: h.simulate, Webhooks: h.notify})
+		Quoting: h.quoting, Payments: h.payments, Receiving: h.receiving, Enquiries: h.enquiries, Simulate: h.simulate, Webhooks: h.notify,
+		Periods: h.periods})
 	return door, door.Build()
 }
 

@@ -13,6 +13,7 @@ type (
 	receiptKind         struct{}
 	webhookKind         struct{}
 	lookupKind          struct{}
+	postingKind         struct{}
 )
 
 func (platformKind) prefix() string        { return "PlatformConfig" }
@@ -25,6 +26,7 @@ func (transactionKind) prefix() string     { return "Transaction" }
 func (receiptKind) prefix() string         { return "Receipt" }
 func (webhookKind) prefix() string         { return "Webhook" }
 func (lookupKind) prefix() string          { return "Lookup" }
+func (postingKind) prefix() string         { return "Posting" }
 
 // The identifiers of the house.
 type (
@@ -41,6 +43,8 @@ type (
 	Webhook = ID[webhookKind]
 	// Lookup is one question about a receiver.
 	Lookup = ID[lookupKind]
+	// Posting is one posting of the ledger.
+	Posting = ID[postingKind]
 )
 
 // ParseCustomer and its siblings read the written form of each identifier.
@@ -53,6 +57,8 @@ func ParseQuote(s string) (Quote, error)                     { return Parse[quot
 func ParseTransaction(s string) (Transaction, error)         { return Parse[transactionKind](s) }
 func ParseWebhook(s string) (Webhook, error)                 { return Parse[webhookKind](s) }
 func ParseLookup(s string) (Lookup, error)                   { return Parse[lookupKind](s) }
+func ParseReceipt(s string) (Receipt, error)                 { return Parse[receiptKind](s) }
+func ParsePosting(s string) (Posting, error)                 { return Parse[postingKind](s) }
 
 // NewWebhook and its siblings ask a source for a new identifier.
 func NewWebhook(source Source, at time.Time) Webhook         { return New[webhookKind](source, at) }

@@ -21,6 +21,7 @@ type Deps struct {
 	Receiving  Receiving
 	Enquiries  Enquiries
 	Webhooks   Webhooks
+	Periods    Periods
 }
 
 // Register adds every operation, in the order in which they are read.
@@ -38,6 +39,7 @@ func Register(a *httpapi.API, d Deps) {
 		httpapi.Tag{Name: tagTransfers, Description: "Money that moves in one currency, between an account here and an account outside."},
 		httpapi.Tag{Name: tagTransactions, Description: "What became of the money."},
 		httpapi.Tag{Name: tagWebhooks, Description: "What the service tells the platform by itself, how it is signed, and what became of each delivery."},
+		httpapi.Tag{Name: tagLedger, Description: "The double-entry books behind every balance, for finance teams and auditors. Nothing in them is ever changed. Sums are whole numbers of the smallest unit of their currency, of any size; balances have the sign of their account's class, so that money held, owed and earned all read above zero. Questions are asked by one of two times: `recorded`, when a posting was written (what the books said then, which never changes), or `effective`, when it counts (what is known today of then)."},
 		httpapi.Tag{Name: tagSandbox, Description: "Plays the outside world for sandbox platforms."},
 	)
 	a.Examples(examples())
@@ -56,6 +58,7 @@ func Register(a *httpapi.API, d Deps) {
 	registerTransferIn(a, d.Receiving)
 	registerDeliveries(a, d.Webhooks)
 	registerWebhooks(a)
+	registerPeriods(a, d.Periods)
 	registerSandbox(a, d.Simulate)
 	registerSandboxReceiving(a, d.Receiving)
 	registerSandboxWebhooks(a, d.Webhooks)

@@ -22,6 +22,7 @@ const (
 	tagQuotes       = "Quotes"
 	tagTransfers    = "Transfers"
 	tagTransactions = "Transactions"
+	tagLedger       = "Ledger"
 	tagSandbox      = "Sandbox"
 	tagWebhooks     = "Webhooks"
 )
