@@ -17,6 +17,7 @@ const (
 	RuleGuarded     Rule = "guarded balances equal their entries and never were below zero"
 	RuleCheckpoints Rule = "checkpoints equal the entries before them"
 	RuleReversals   Rule = "a reversal mirrors one earlier posting, once"
+	RuleMonths      Rule = "closed months are as they were closed"
 	RuleExplained   Rule = "postings explain the state of their transaction"
 )
 
@@ -64,6 +65,7 @@ func newReport(explained bool) *Report {
 		{Rule: RuleGuarded, Unit: "accounts"},
 		{Rule: RuleCheckpoints, Unit: "checkpoints"},
 		{Rule: RuleReversals, Unit: "reversals"},
+		{Rule: RuleMonths, Unit: "lines of closed months"},
 	}}
 	if explained {
 		r.Rules = append(r.Rules, RuleReport{Rule: RuleExplained, Unit: "transactions"})

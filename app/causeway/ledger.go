@@ -22,6 +22,10 @@ type ledgerCommand struct {
 	Check    ledgerCheckCommand    `cmd:"" help:"Prove every rule over everything in the books. The exit status is 1 when one is broken."`
 	Balances ledgerBalancesCommand `cmd:"" help:"Print the balance of every account."`
 	Entries  ledgerEntriesCommand  `cmd:"" help:"Print what a transaction wrote into the books."`
+	Periods  ledgerPeriodsCommand  `cmd:"" help:"Print the months of a platform's books, and which are closed."`
+	Hold     ledgerHoldCommand     `cmd:"" help:"Hold a month: only what somebody authorised is posted into it."`
+	Reopen   ledgerReopenCommand   `cmd:"" help:"Reopen a month that is held."`
+	Close    ledgerCloseCommand    `cmd:"" help:"Close a month that is held, for good, and keep its trial balance."`
 }
 
 type ledgerCheckCommand struct{ where }
