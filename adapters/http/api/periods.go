@@ -87,6 +87,11 @@ type periodChangeBody struct {
 	Note    string                  `json:"note,omitempty" doc:"Why, in the words of who did it." example:"October is complete."`
 }
 
+// periodNote may be left out as a whole.
+type periodNote struct {
+	Note string `json:"note,omitempty" maxLength:"500" doc:"Why; it is kept with the change." example:"October is complete."`
+}
+
 type periodList struct {
 	Data []periodBody `json:"data" doc:"The months, the newest first."`
 }
@@ -186,9 +191,7 @@ func registerPeriods(a *httpapi.API, p Periods) {
 	} {
 		type change struct {
 			Month monthText `path:"month" doc:"The month." example:"2026-10"`
-			Body  struct {
-				Note string `json:"note,omitempty" maxLength:"500" doc:"Why; it is kept with the change." example:"October is complete."`
-			}
+			Body  *periodNote
 		}
 		httpapi.Post(a, httpapi.Operation{
 			ID: op.id, Path: "/ledger/periods/{month}/" + string(op.action), Tag: tagLedger, Summary: op.summary, Permission: platform.Manage,
@@ -198,7 +201,11 @@ func registerPeriods(a *httpapi.API, p Periods) {
 			if err != nil {
 				return periods.Month{}, err
 			}
-			return p.Change(ctx, call.Principal, call.Claim, op.action, month, in.Body.Note)
+			var note periodNote
+			if in.Body != nil {
+				note = *in.Body
+			}
+			return p.Change(ctx, call.Principal, call.Claim, op.action, month, note.Note)
 		}, periodOf)
 	}
 	registerAdjustments(a, p)
