@@ -64,6 +64,7 @@ func (m *mask) secret(word string) { m.secrets = append(m.secrets, word) }
 var (
 	anyID     = regexp.MustCompile(`(?:([A-Z][A-Za-z]+):)?([0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12})`)
 	anyMoment = regexp.MustCompile(`\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?Z`)
+	anyMonth  = regexp.MustCompile(`\b\d{4}-\d\d(?:-\d\d)?\b`)
 	aCode     = regexp.MustCompile(`^(FUND-)?[0-9A-Z]{12}$`)
 )
 
@@ -102,6 +103,8 @@ func (m *mask) learnFrom(value any, key, under string) {
 			m.instead[value] = before + letters("0123456789ABCDEFGHJKMNPQRSTVWXYZ", 12, m.next("reference"))
 		case key == "address" && under == "accountOrWalletInfo":
 			m.instead[value] = m.address(value)
+		case key == "digest":
+			m.instead[value] = letters("0123456789abcdef", 64, m.next("digest"))
 		case key == "clientId":
 			m.instead[value] = letters("0123456789abcdef", 32, m.next("client id"))
 		case key == "clientSecret":
@@ -161,7 +164,25 @@ func (m *mask) text(text string) string {
 		}
 		return strings.TrimSuffix(id, found[2]) + other
 	})
-	return anyMoment.ReplaceAllStringFunc(text, m.moment)
+	return anyMonth.ReplaceAllStringFunc(anyMoment.ReplaceAllStringFunc(text, m.moment), month)
+}
+
+// month tells this month and the last as those of the story. A date is none.
+func month(text string) string {
+	now := time.Now().UTC()
+	switch text {
+	case now.Format("2006-01"):
+		return storyBegins.Format("2006-01")
+	case lastMonth().Format("2006-01"):
+		return storyBegins.AddDate(0, -1, 0).Format("2006-01")
+	}
+	return text
+}
+
+// lastMonth is the first moment of the month before this one.
+func lastMonth() time.Time {
+	now := time.Now().UTC()
+	return time.Date(now.Year(), now.Month()-1, 1, 0, 0, 0, 0, time.UTC)
 }
 
 // id is the next of a type; the count stands at its end.
