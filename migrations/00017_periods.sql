@@ -119,9 +119,6 @@ DECLARE
     recorded timestamptz[];
     seq_now  bigint;
     at_now   timestamptz;
-    closed   timestamptz[];
-    opens    timestamptz[];
-    closing  timestamptz;
     opening  timestamptz;
     latest   timestamptz := '-infinity';
     moment   timestamptz;
@@ -148,7 +145,7 @@ BEGIN
             UPDATE ledger_clock c
             SET seq = c.seq + counts[i], recorded_at = greatest(at, c.recorded_at + tick) + (counts[i] - 1) * tick
             WHERE c.platform_id = platforms[i]
-            RETURNING c.seq - counts[i], c.recorded_at - counts[i] * tick, c.closed_before, c.open_from INTO seq_now, at_now, closing, opening;
+            RETURNING c.seq - counts[i], c.recorded_at - counts[i] * tick, c.open_from INTO seq_now, at_now, opening;
             EXIT WHEN FOUND;
             -- The platform's first posting.
             INSERT INTO ledger_clock (platform_id) VALUES (platforms[i]) ON CONFLICT DO NOTHING;
@@ -156,9 +153,9 @@ BEGIN
         END LOOP;
         seqs[i] := seq_now;
         recorded[i] := at_now;
-        closed[i] := closing;
-        opens[i] := opening;
-        latest := greatest(latest, opening);
+        IF opening > latest THEN
+            latest := opening;
+        END IF;
     END LOOP;
 
     SELECT array_agg(w.place), array_agg(w.place) FILTER (WHERE p.digest <> w.digest) INTO known, other
@@ -174,9 +171,10 @@ BEGIN
             FROM (
                 SELECT w.place, w.at, CASE
                     WHEN EXISTS (SELECT FROM ledger_authorisations a WHERE a.platform_id = platforms[w.platform] AND a.posting_id = w.id)
-                    THEN closed[w.platform] ELSE opens[w.platform] END AS moves
+                    THEN c.closed_before ELSE c.open_from END AS moves
                 FROM unnest(ids, posting_platforms, effective) WITH ORDINALITY AS w (id, platform, at, place)
-                WHERE w.at < opens[w.platform] AND (known IS NULL OR w.place <> ALL (known))
+                JOIN ledger_clock c ON c.platform_id = platforms[w.platform]
+                WHERE w.at < c.open_from AND (known IS NULL OR w.place <> ALL (known))
             ) l
             WHERE l.at < l.moves;
             EXIT;
