@@ -219,3 +219,21 @@ func TestAuthorisationNeedsItsPosting(t *testing.T) {
 		t.Error("it is authorised all the same")
 	}
 }
+
+func TestACloseNamesTheHeadOfTheLog(t *testing.T) {
+	t.Parallel()
+	// Where postings are sealed in a log, the close keeps its newest head.
+	h := newHouse(t)
+	h.post(h.fee(day(time.January, 1), 1))
+	if err := h.owner(`CREATE TABLE IF NOT EXISTS ledger_heads (platform_id uuid NOT NULL, size bigint NOT NULL, sealed_at timestamptz NOT NULL, root bytea NOT NULL, note text NOT NULL)`,
+		`GRANT SELECT ON ledger_heads TO causeway_service`,
+		fmt.Sprintf(`INSERT INTO ledger_heads (platform_id, size, sealed_at, root, note) SELECT '%s', n, now(), sha256('x'), 'head ' || n FROM generate_series(1, 2) n`, h.boss.Platform.UUID())); err != nil {
+		t.Fatal(err)
+	}
+	h.change(period.Hold, "2026-01")
+	h.change(period.Close, "2026-01")
+
+	if head := h.month("2026-01").Closing.Head; head != "head 2" {
+		t.Errorf("head %q", head)
+	}
+}
