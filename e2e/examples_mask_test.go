@@ -64,6 +64,7 @@ func (m *mask) secret(word string) { m.secrets = append(m.secrets, word) }
 var (
 	anyID     = regexp.MustCompile(`(?:([A-Z][A-Za-z]+):)?([0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12})`)
 	anyMoment = regexp.MustCompile(`\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?Z`)
+	anyMonth  = regexp.MustCompile(`\b\d{4}-\d\d(?:-\d\d)?\b`)
 	aCode     = regexp.MustCompile(`^(FUND-)?[0-9A-Z]{12}$`)
 )
 
@@ -112,6 +113,8 @@ func (m *mask) learnFrom(value any, key, under string) {
 			if found := verifierKey.FindStringSubmatch(value); found != nil {
 				m.instead[found[1]] = "+1f2e3d4c+" + m.bytes(found[1][10:])
 			}
+		case key == "digest":
+			m.instead[value] = letters("0123456789abcdef", 64, m.next("digest"))
 		case key == "clientId":
 			m.instead[value] = letters("0123456789abcdef", 32, m.next("client id"))
 		case key == "clientSecret":
@@ -184,7 +187,26 @@ func (m *mask) text(text string) string {
 		return strings.TrimSuffix(id, found[2]) + other
 	})
 	text = anyMoment.ReplaceAllStringFunc(text, m.moment)
-	return strings.ReplaceAll(text, time.Now().UTC().Format(time.DateOnly), storyBegins.Format(time.DateOnly))
+	text = strings.ReplaceAll(text, time.Now().UTC().Format(time.DateOnly), storyBegins.Format(time.DateOnly))
+	return anyMonth.ReplaceAllStringFunc(text, month)
+}
+
+// month tells this month and the last as those of the story. A date is none.
+func month(text string) string {
+	now := time.Now().UTC()
+	switch text {
+	case now.Format("2006-01"):
+		return storyBegins.Format("2006-01")
+	case lastMonth().Format("2006-01"):
+		return storyBegins.AddDate(0, -1, 0).Format("2006-01")
+	}
+	return text
+}
+
+// lastMonth is the first moment of the month before this one.
+func lastMonth() time.Time {
+	now := time.Now().UTC()
+	return time.Date(now.Year(), now.Month()-1, 1, 0, 0, 0, 0, time.UTC)
 }
 
 // id is the next of a type; the count stands at its end.

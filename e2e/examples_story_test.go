@@ -13,7 +13,7 @@ func (s *story) play() {
 	ana := s.customers()
 	accounts := s.accounts(ana)
 	s.log(ana)
-	for _, chapter := range []func(ana string, a outside){s.balances, s.quotes, s.justInTime, s.people, s.incoming, s.looking, s.books, s.reconciling, s.deliveries, s.tokens} {
+	for _, chapter := range []func(ana string, a outside){s.balances, s.quotes, s.justInTime, s.people, s.incoming, s.looking, s.books, s.reconciling, s.deliveries, s.tokens, s.months} {
 		s.mask.turn()
 		chapter(ana, accounts)
 	}
@@ -280,4 +280,21 @@ func (s *story) tokens(string, outside) {
 	s.show("getTokenById", "", "/tokens/"+made, "").want(200)
 	s.show("listTokens", "", "/tokens?limit=2", "").want(200)
 	s.show("deleteTokenById", "", "/tokens/"+made, "").want(204)
+}
+
+// months ends last month, with a correction on the way.
+func (s *story) months(string, outside) {
+	s.settled()
+	last := "/ledger/periods/" + lastMonth().Format("2006-01")
+	s.show("holdLedgerPeriod", "", last+"/hold", `{"note": "Closing time"}`).want(200)
+	s.show("reopenLedgerPeriod", "", last+"/reopen", `{"note": "A statement is missing."}`).want(200)
+	s.pass("POST", last+"/hold", object{})
+	s.pass("POST", "/ledger/adjustments", object{"note": "The bank's fee for the month", "effectiveAt": stamp(lastMonth().Add(time.Hour)),
+		"entries": []object{{"debit": "expense/rails", "credit": "rails/WIRE", "currency": "USD", "amount": 4500}}})
+	s.show("createLedgerAdjustment", "", "/ledger/adjustments", `{
+		"entries": [{"debit": "expense/rails", "credit": "rails/WIRE", "currency": "USD", "amount": 2500}],
+		"note": "The bank charged the wire of the 3rd twice."}`).want(201)
+	s.show("closeLedgerPeriod", "", last+"/close", `{"note": "The month is complete."}`).want(200)
+	s.show("getLedgerPeriod", "", last, "").want(200)
+	s.show("listLedgerPeriods", "", "/ledger/periods", "").want(200)
 }

@@ -24,6 +24,7 @@ const (
 	KindUnmatchedReceived Kind = "unmatched_received"
 	KindUnmatchedAssigned Kind = "unmatched_assigned"
 	KindReversal          Kind = "reversal"
+	KindAdjustment        Kind = "adjustment"
 )
 
 // Kinds lists every kind.
@@ -31,7 +32,7 @@ func Kinds() []Kind {
 	return []Kind{
 		KindDeposit, KindWithdrawal, KindJITReceived, KindConverted, KindFee, KindDelivered, KindReturned,
 		KindRefundOwed, KindRefundPaid, KindRefundFailed, KindTransferIn, KindTransferOut,
-		KindWalletDebit, KindWalletCredit, KindUnmatchedReceived, KindUnmatchedAssigned, KindReversal,
+		KindWalletDebit, KindWalletCredit, KindUnmatchedReceived, KindUnmatchedAssigned, KindReversal, KindAdjustment,
 	}
 }
 

@@ -59,6 +59,8 @@ func TestMovements(t *testing.T) {
 			"expense/rails → rails/RTP 4 USD"},
 		{"a partner gives a fee back", ledger.FeeReturned(h, rtp, usd(4)), ledger.KindFee,
 			"rails/RTP → expense/rails 4 USD"},
+		{"finance corrects a fee by hand", ledger.Adjustment(h, []ledger.Entry{{Debit: rtp, Credit: ledger.ExpenseRails, Currency: money.USD, Amount: 4}}), ledger.KindAdjustment,
+			"rails/RTP → expense/rails 4 USD"},
 		{"a wallet receives", ledger.WalletCredit(h, ledger.WalletMove{Wallet: wallet, Other: layer2, Amount: btc(1)}), ledger.KindWalletCredit,
 			"chains/LAYER2 → " + wallet + " 1 BTC"},
 		{"a wallet pays", ledger.WalletDebit(h, ledger.WalletMove{Wallet: wallet, Other: ledger.TransitPayouts, Amount: btc(1)}), ledger.KindWalletDebit,

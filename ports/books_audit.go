@@ -6,6 +6,7 @@ import (
 
 	"causeway/core/ident"
 	"causeway/core/money"
+	"causeway/core/period"
 	"causeway/ledger"
 )
 
@@ -44,6 +45,13 @@ type AuditView interface {
 	LogTiles(ctx context.Context, p ident.Platform, places []TilePlace) ([][]byte, error)
 	// LogKeys are the public halves of the keys that sign heads, newest first.
 	LogKeys(ctx context.Context) ([]HeadKey, error)
+	// Months says where the months of the platform stand, and what was kept of each that
+	// is closed.
+	Months(ctx context.Context, p ident.Platform) (AuditMonths, error)
+	// MonthLines streams what closed months came to, by account and month: what was kept
+	// beside what the entries say. What is effective before the first closed month comes
+	// as the month before it.
+	MonthLines(ctx context.Context, p ident.Platform, m AuditMonths, each func(AuditMonthLine) error) error
 	// Stories streams the transactions that have postings, in groups.
 	Stories(ctx context.Context, p ident.Platform, each func([]Story) error) error
 }
@@ -142,4 +150,35 @@ type NumberedPosting struct {
 type Story struct {
 	Transaction ident.Transaction
 	Kinds       []ledger.Kind
+}
+
+// AuditMonths are the months of a platform as stored.
+type AuditMonths struct {
+	// Closed is the first month that is not closed, Open the first that is not held.
+	Closed, Open period.Month
+	Closings     []AuditClosing
+}
+
+// AuditClosing is a closing as stored, beside the posting it names and what was posted
+// into the month, or before it, later.
+type AuditClosing struct {
+	period.Closing
+	// TrueDigest is that of the posting with the number Seq; nil when there is none.
+	TrueDigest []byte
+	// Intruders counts postings after Seq that are effective in the month or before, up
+	// to the next closing; Intruder is the number of the first.
+	Intruders, Intruder int64
+}
+
+// AuditMonthLine is an account in a month: its line as kept, if there is one, and what
+// its entries say.
+type AuditMonthLine struct {
+	Number  int64 // the account's
+	Account ledger.Account
+	Class   ledger.Class
+	Month   period.Month
+	Kept    bool
+	Line    period.Line
+	// TrueDebits and TrueCredits are those of the entries.
+	TrueDebits, TrueCredits money.Total
 }

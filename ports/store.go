@@ -38,6 +38,7 @@ type Tx interface {
 	ReceivingWriter
 	UnmatchedWriter
 	RailAnswerWriter
+	PeriodWriter
 	JobWriter
 	ReconciliationWriter
 
@@ -154,6 +155,7 @@ type Reader interface {
 	LookupReader
 	UnmatchedReader
 	RailAnswerReader
+	PeriodReader
 
 	// TokensByClientID finds tokens, with the environment of their platforms.
 	TokensByClientID(ctx context.Context, clientIDs []string) (map[string]TokenOnPlatform, error)

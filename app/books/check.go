@@ -127,5 +127,8 @@ func (b *Books) checkPlatform(ctx context.Context, view ports.AuditView, report 
 	if err := view.Reversals(ctx, p.Platform, reversals.check); err != nil {
 		return nil, err
 	}
+	if err := checkMonths(ctx, view, report, p.Platform); err != nil {
+		return nil, err
+	}
 	return b.checkStories(ctx, view, report, p.Platform)
 }

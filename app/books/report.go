@@ -20,6 +20,7 @@ const (
 	RuleGuarded     Rule = "guarded balances equal their entries and never were below zero"
 	RuleCheckpoints Rule = "checkpoints equal the entries before them"
 	RuleReversals   Rule = "a reversal mirrors one earlier posting, once"
+	RuleMonths      Rule = "closed months are as they were closed"
 	RuleExplained   Rule = "postings explain the state of their transaction"
 	RuleSealed      Rule = "postings are what was sealed in the log"
 	RuleHeads       Rule = "signed heads fit the postings"
@@ -71,6 +72,7 @@ func newReport(explained bool) *Report {
 		{Rule: RuleGuarded, Unit: "accounts"},
 		{Rule: RuleCheckpoints, Unit: "checkpoints"},
 		{Rule: RuleReversals, Unit: "reversals"},
+		{Rule: RuleMonths, Unit: "lines of closed months"},
 	}}
 	if explained {
 		r.add(RuleExplained, "transactions")

@@ -34,6 +34,7 @@ import (
 	"causeway/app/notify"
 	"causeway/app/onboarding"
 	"causeway/app/payments"
+	"causeway/app/periods"
 	"causeway/app/platforms"
 	"causeway/app/quoting"
 	"causeway/app/receiving"
@@ -71,6 +72,7 @@ type house struct {
 	enquiries  *enquiries.Enquiries
 	finance    *finance.Finance
 	reconcile  *reconciling.Reconciling
+	periods    *periods.Periods
 	notify     *notify.Notify
 	sealing    *sealing.Sealing
 	exports    *exports.Exports
@@ -145,6 +147,7 @@ func (h *house) furnish(made *ids.Generator, prices ports.Rates) {
 		Committed: h.notify.Wake})
 	h.exports = exports.New(exports.Config{Views: h.db.BookViews(), Store: h.db, Clock: clock{}, AtOnce: exportsAtOnce})
 	h.reconcile = newReconciling(h.db, made)
+	h.periods = periods.New(periods.Config{Store: h.db, Clock: clock{}, IDs: made, Committed: h.notify.Wake})
 	h.simulate = simulate.New(simulate.Config{Store: h.db, Receiver: h.payments, Depositor: h.receiving, Clock: clock{}, IDs: made})
 }
 
@@ -184,7 +187,7 @@ func (h *house) door(address net.Addr) (*httpapi.API, error) {
 	})
 	api.Register(door, api.Deps{Platforms: h.platforms, Onboarding: h.onboarding, Accounts: h.accounts, Internal: h.accounts,
 		Quoting: h.quoting, Payments: h.payments, Receiving: h.receiving, Enquiries: h.enquiries, Simulate: h.simulate, Webhooks: h.notify,
-		Finance: h.finance, Log: h.sealing, Exports: h.exports, Reconciling: h.reconcile})
+		Finance: h.finance, Log: h.sealing, Exports: h.exports, Reconciling: h.reconcile, Periods: h.periods})
 	return door, door.Build()
 }
 

@@ -26,6 +26,10 @@ type ledgerCommand struct {
 	Balances  ledgerBalancesCommand  `cmd:"" help:"Print the balance of every account."`
 	Entries   ledgerEntriesCommand   `cmd:"" help:"Print what a transaction wrote into the books."`
 	Reconcile ledgerReconcileCommand `cmd:"" help:"Compare a partner's statement with the books, and print what does not fit."`
+	Periods   ledgerPeriodsCommand   `cmd:"" help:"Print the months of a platform's books, and which are closed."`
+	Hold      ledgerHoldCommand      `cmd:"" help:"Hold a month: only what somebody authorised is posted into it."`
+	Reopen    ledgerReopenCommand    `cmd:"" help:"Reopen a month that is held."`
+	Close     ledgerCloseCommand     `cmd:"" help:"Close a month that is held, for good, and keep its trial balance."`
 }
 
 type ledgerCheckCommand struct{ where }

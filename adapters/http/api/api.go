@@ -25,6 +25,7 @@ type Deps struct {
 	Log         LedgerLog
 	Exports     Exports
 	Reconciling Reconciling
+	Periods     Periods
 }
 
 // Register adds every operation, in the order in which they are read.
@@ -64,6 +65,7 @@ func Register(a *httpapi.API, d Deps) {
 	registerDeliveries(a, d.Webhooks)
 	registerWebhooks(a)
 	registerLedger(a, d.Finance)
+	registerPeriods(a, d.Periods)
 	registerLedgerLog(a, d.Log)
 	registerReconciliations(a, d.Reconciling)
 	registerExports(a, d.Exports)

@@ -69,7 +69,7 @@ func BenchmarkPost(b *testing.B) {
 	b.Run("yardstick=before", func(b *testing.B) { benchTPCB(b, url) })
 	for _, clients := range []int{1, 8} {
 		for _, size := range []int{1, 100} {
-			for _, kind := range []string{"spread", "oneplatform", "hotaccount", "ramps"} {
+			for _, kind := range []string{"spread", "oneplatform", "closedmonths", "hotaccount", "ramps"} {
 				b.Run(fmt.Sprintf("clients=%d/batch=%d/%s", clients, size, kind), func(b *testing.B) {
 					benchPost(b, url, clients, size, kind)
 				})
@@ -121,6 +121,11 @@ func benchPost(b *testing.B, url string, clients, size int, kind string) {
 	}
 	for i := range conns {
 		post(i)
+	}
+	if kind == "closedmonths" { // as oneplatform, on books that have held and closed months
+		if _, err := conns[0].Exec(context.Background(), `UPDATE ledger_clock SET closed_before = '2026-10-01', open_from = '2026-11-01' WHERE platform_id = $1`, shared.UUID()); err != nil {
+			b.Fatal(err)
+		}
 	}
 
 	each := len(postings(0))

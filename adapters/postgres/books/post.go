@@ -21,6 +21,10 @@ import (
 // Errors, with nothing written: ledger.ErrInvalid, a *ledger.ShortError,
 // ledger.ErrConflict, ledger.ErrReversal, ledger.ErrOverflow. Any other error is the
 // database's and leaves the transaction to be rolled back.
+//
+// A posting that would be effective in a month that is closed, or held and nobody has
+// authorised it, is written as ledger.Posting.MovedTo says, to the first moment of the
+// first month that takes it.
 func (b *Books) Post(ctx context.Context, q Querier, now time.Time, postings []ledger.Posting) error {
 	fresh, err := distinct(postings)
 	if err != nil {
@@ -34,10 +38,10 @@ func (b *Books) Post(ctx context.Context, q Querier, now time.Time, postings []l
 		switch {
 		case err != nil:
 			return err
-		case len(refused.known) > 0:
-			// Seldom: a repeat, of postings that say the same. The rest is written by
-			// another round.
-			fresh = without(fresh, refused.known)
+		case len(refused.known) > 0 || len(refused.late) > 0:
+			// Seldom: a repeat, of postings that say the same, or a month that takes no
+			// more. The rest is written by another round, under the locks of this one.
+			fresh = without(moved(fresh, refused.late), refused.known)
 		case len(refused.short) > 0:
 			return refused.reason()
 		default:
@@ -70,6 +74,16 @@ func distinct(postings []ledger.Posting) ([]ledger.Posting, error) {
 // without drops the postings with these keys.
 func without(postings []ledger.Posting, known []postingKey) []ledger.Posting {
 	return slices.DeleteFunc(postings, func(p ledger.Posting) bool { return slices.Contains(known, keyOf(p)) })
+}
+
+// moved puts the postings in late where their months still take them.
+func moved(postings []ledger.Posting, late map[postingKey]time.Time) []ledger.Posting {
+	for i, p := range postings {
+		if to, ok := late[keyOf(p)]; ok {
+			postings[i] = p.MovedTo(to)
+		}
+	}
+	return postings
 }
 
 // checkReversals sees to it that each reversal mirrors a posting that exists, in the
@@ -120,10 +134,12 @@ func conflict(p ledger.Posting) error {
 	return fmt.Errorf("%w: %s (%s)", ledger.ErrConflict, p.ID, p.Kind)
 }
 
-// refusal is why a batch was not written: postings that are there already, and
-// accounts that would go below zero or overflow.
+// refusal is why a batch was not written: postings that are there already, postings
+// whose month does not take them, with where they may be instead, and accounts that
+// would go below zero or overflow.
 type refusal struct {
 	known []postingKey
+	late  map[postingKey]time.Time
 	short []error
 }
 

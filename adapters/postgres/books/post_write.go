@@ -25,7 +25,7 @@ func (b *Books) write(ctx context.Context, q Querier, now time.Time, postings []
 	if err != nil {
 		return refusal{}, err
 	}
-	refused, err := post(ctx, q, now, rowsOf(postings, strains, numbers), strains, postings)
+	refused, err := b.post(ctx, q, now, rowsOf(postings, strains, numbers), strains, postings)
 	if err != nil {
 		return refusal{}, fmt.Errorf("write postings: %w", named(err))
 	}
@@ -57,25 +57,34 @@ func (b *Books) accountsFor(ctx context.Context, q Querier, postings []ledger.Po
 
 // The function takes the locks, looks and writes; which index each of its statements
 // rides on is said there.
-const callPost = `SELECT known, other, short, balances FROM ledger_post(
+const callPost = `SELECT known, other, short, balances, late, moves FROM ledger_post(
 $1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21, $22, $23)`
 
-func post(ctx context.Context, q Querier, now time.Time, r columnsOf, strains []ledger.Strain, postings []ledger.Posting) (refused refusal, err error) {
+func (b *Books) post(ctx context.Context, q Querier, now time.Time, r columnsOf, strains []ledger.Strain, postings []ledger.Posting) (refused refusal, err error) {
 	if err := prepare(ctx, q, callPost); err != nil {
 		return refusal{}, err
 	}
-	var known, other, short []int32
+	var known, other, short, late []int32
 	var balances []int64
+	var moves []time.Time
 	row := q.QueryRow(ctx, callPost, now.UTC().Truncate(time.Microsecond),
 		r.platform, r.count,
 		r.id, r.postingPlatform, r.nth, r.kind, r.transaction, r.effective, r.memo, r.reverses, r.digest,
 		r.entryPosting, r.n, r.debit, r.credit, r.currency, r.amount,
 		r.guardPlatform, r.guardAccount, r.sum, r.lowest, r.highest)
-	if err := row.Scan(&known, &other, &short, &balances); err != nil {
+	if err := row.Scan(&known, &other, &short, &balances, &late, &moves); err != nil {
 		return refusal{}, err
 	}
-	if len(other) > 0 {
-		return refusal{}, conflict(postings[other[0]-1])
+	for i, place := range late {
+		if refused.late == nil {
+			refused.late = make(map[postingKey]time.Time, len(late))
+		}
+		refused.late[keyOf(postings[place-1])] = moves[i].UTC()
+	}
+	if len(other) > len(late) { // which holds the late ones too
+		if err := b.checkOthers(ctx, q, postings, other, refused.late); err != nil {
+			return refusal{}, err
+		}
 	}
 	for _, place := range known {
 		refused.known = append(refused.known, keyOf(postings[place-1]))
@@ -88,6 +97,29 @@ func post(ctx context.Context, q Querier, now time.Time, r columnsOf, strains []
 		refused.short = append(refused.short, why)
 	}
 	return refused, nil
+}
+
+// checkOthers refuses postings whose ids are written with other content, unless they
+// were only moved when they were written.
+func (b *Books) checkOthers(ctx context.Context, q Querier, postings []ledger.Posting, others []int32, late map[postingKey]time.Time) error {
+	var doubtful []ledger.Posting
+	var keys []postingKey
+	for _, place := range others {
+		p := postings[place-1]
+		if _, ok := late[keyOf(p)]; !ok {
+			doubtful, keys = append(doubtful, p), append(keys, keyOf(p))
+		}
+	}
+	written, err := b.postings(ctx, q, keys)
+	if err != nil {
+		return err
+	}
+	for _, p := range doubtful {
+		if !p.Repeats(written[keyOf(p)]) {
+			return conflict(p)
+		}
+	}
+	return nil
 }
 
 // named turns the constraints that only the database can hold into the ledger's errors.

@@ -1,0 +1,212 @@
+package api
+
+import (
+	"context"
+	"strconv"
+
+	"github.com/danielgtaylor/huma/v2"
+
+	httpapi "causeway/adapters/http"
+	"causeway/app/periods"
+	"causeway/core/fault"
+	"causeway/core/ident"
+	"causeway/core/period"
+	"causeway/core/platform"
+	"causeway/ports"
+)
+
+// Periods are the use cases behind the operations on months of the books.
+type Periods interface {
+	List(ctx context.Context, who platform.Principal) ([]periods.Month, error)
+	Get(ctx context.Context, who platform.Principal, m period.Month, f ports.LineFilter) (periods.Month, error)
+	Change(ctx context.Context, who platform.Principal, claim *ports.Claim, a period.Action, m period.Month, note string) (periods.Month, error)
+	Adjust(ctx context.Context, who platform.Principal, claim *ports.Claim, a period.Adjustment) (periods.Adjusted, error)
+}
+
+// monthText is a month in a path or a body.
+type monthText string
+
+// Schema publishes the form.
+func (monthText) Schema(huma.Registry) *huma.Schema {
+	return &huma.Schema{Type: huma.TypeString, Pattern: "^[0-9]{4}-(0[1-9]|1[0-2])$", PatternDescription: "a month of the form YYYY-MM", Examples: []any{"2026-10"}}
+}
+
+// read finds what the pattern lets through.
+func (m monthText) read() (period.Month, error) {
+	month, err := period.ParseMonth(string(m))
+	if err != nil {
+		return month, fault.Invalid(fault.Field{Field: "month", Message: err.Error()})
+	}
+	return month, nil
+}
+
+type periodBody struct {
+	Month   monthText          `json:"month" doc:"The month, of UTC."`
+	State   string             `json:"state" enum:"OPEN,HELD,CLOSED" doc:"OPEN takes every posting. HELD takes only what somebody authorised with a note. CLOSED takes nothing, for good."`
+	Closing *closingBody       `json:"closing,omitempty" doc:"What the books said when the month was closed."`
+	Changes []periodChangeBody `json:"changes" doc:"What was done to the month, in order. The answer to a change has that change alone."`
+}
+
+type closingBody struct {
+	ClosedAt httpapi.Time             `json:"closedAt" doc:"When it was closed."`
+	TokenID  httpapi.ID[ident.Token]  `json:"tokenId,omitzero" doc:"The token it was closed with; left out when the operator of the service did it."`
+	Posting  int64                    `json:"posting" doc:"The number of the platform's last posting then; 0 when there was none." example:"84211"`
+	Digest   string                   `json:"digest,omitempty" doc:"The SHA-256 digest of that posting, in hexadecimal digits." example:"9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08"`
+	Head     string                   `json:"head,omitempty" doc:"The newest signed head of the log of postings then, a C2SP checkpoint; left out while there was none."`
+	Trial    *trialBalanceClosingBody `json:"trialBalance,omitempty" doc:"What every account came to. Only where one month is read."`
+}
+
+type trialBalanceClosingBody struct {
+	Totals     []closingTotalBody `json:"totals" doc:"Each currency added up: debits equal credits."`
+	Lines      []closingLineBody  `json:"lines" doc:"A page of the accounts that anything was posted to up to the end of the month."`
+	HasMore    bool               `json:"hasMore" doc:"Whether there are more lines after these."`
+	NextCursor string             `json:"nextCursor,omitempty" doc:"Send it as cursor to get the next lines. Only when hasMore is true."`
+}
+
+type closingTotalBody struct {
+	Currency httpapi.Currency `json:"currency" doc:"The currency."`
+	Accounts int64            `json:"accounts" doc:"How many accounts carry it."`
+	Debits   httpapi.Whole    `json:"debits" doc:"All debits of the month, in the smallest unit."`
+	Credits  httpapi.Whole    `json:"credits" doc:"All credits of the month, in the smallest unit."`
+}
+
+type closingLineBody struct {
+	Account  string           `json:"account" doc:"The path of the account." example:"income/fees"`
+	Currency httpapi.Currency `json:"currency" doc:"Its currency."`
+	Class    string           `json:"class" enum:"asset,liability,income,expense,trading" doc:"Its class."`
+	Opening  httpapi.Whole    `json:"opening" doc:"The balance before the month, in the smallest unit, with the sign of the class."`
+	Debits   httpapi.Whole    `json:"debits" doc:"What was debited in the month."`
+	Credits  httpapi.Whole    `json:"credits" doc:"What was credited in the month."`
+	Closing  httpapi.Whole    `json:"closing" doc:"The balance at the end of the month."`
+}
+
+type periodChangeBody struct {
+	Action  string                  `json:"action" enum:"hold,reopen,close" doc:"What was done."`
+	At      httpapi.Time            `json:"at" doc:"When."`
+	TokenID httpapi.ID[ident.Token] `json:"tokenId,omitzero" doc:"The token it was done with; left out when the operator of the service did it."`
+	Note    string                  `json:"note,omitempty" doc:"Why, in the words of who did it." example:"October is complete."`
+}
+
+// periodNote may be left out as a whole.
+type periodNote struct {
+	Note string `json:"note,omitempty" maxLength:"500" doc:"Why; it is kept with the change." example:"October is complete."`
+}
+
+type periodList struct {
+	Data []periodBody `json:"data" doc:"The months, the newest first."`
+}
+
+func periodOf(m periods.Month) periodBody {
+	body := periodBody{Month: monthText(m.Month.String()), State: string(m.State), Changes: make([]periodChangeBody, len(m.Changes))}
+	for i, c := range m.Changes {
+		body.Changes[i] = periodChangeBody{string(c.Action), httpapi.WriteTime(c.At), httpapi.WriteID(c.By), c.Note}
+	}
+	if m.Closing == nil {
+		return body
+	}
+	body.Closing = &closingBody{ClosedAt: httpapi.WriteTime(m.Closing.At), TokenID: httpapi.WriteID(m.Closing.By), Posting: m.Closing.Seq,
+		Digest: hexadecimal(m.Closing.Digest), Head: m.Closing.Head}
+	return body
+}
+
+// wholePeriodOf has the trial balance too.
+func wholePeriodOf(m periods.Month) periodBody {
+	body := periodOf(m)
+	if body.Closing == nil {
+		return body
+	}
+	trial := &trialBalanceClosingBody{Totals: make([]closingTotalBody, len(m.Totals)), Lines: make([]closingLineBody, len(m.Lines.Lines)), HasMore: m.Lines.More}
+	for i, t := range m.Totals {
+		trial.Totals[i] = closingTotalBody{httpapi.Currency(t.Currency), t.Accounts, httpapi.WriteWhole(t.Debits), httpapi.WriteWhole(t.Credits)}
+	}
+	for i, l := range m.Lines.Lines {
+		trial.Lines[i] = closingLineBody{l.Account.Path, httpapi.Currency(l.Account.Currency), string(l.Class),
+			httpapi.WriteWhole(l.Opening), httpapi.WriteWhole(l.Debits), httpapi.WriteWhole(l.Credits), httpapi.WriteWhole(l.Closing)}
+	}
+	if trial.HasMore {
+		trial.NextCursor = httpapi.Cursor{ID: strconv.FormatInt(m.Lines.Last, 10)}.String()
+	}
+	body.Closing.Trial = trial
+	return body
+}
+
+// line reads a cursor of a trial balance.
+func line(c httpapi.Cursor) (int64, error) {
+	if c.IsZero() {
+		return 0, nil
+	}
+	number, err := strconv.ParseInt(c.ID, 10, 64)
+	if err != nil || number < 1 {
+		return 0, fault.Invalid(fault.Field{Field: "cursor", Message: "is not a cursor of this list; send nextCursor of the page before, or none for the first page"})
+	}
+	return number, nil
+}
+
+func registerPeriods(a *httpapi.API, p Periods) {
+	httpapi.Get(a, httpapi.Operation{
+		ID: "listLedgerPeriods", Path: "/ledger/periods", Tag: tagLedger, Summary: "List the months of the books", Permission: platform.View,
+		Description: "Every month since the first posting, or since the first month that was held, with its state: the newest first. " +
+			"A month is a calendar month of UTC, and a posting belongs to the month of its effective time.",
+	}, func(ctx context.Context, call httpapi.Call, _ *struct{}) ([]periods.Month, error) {
+		return p.List(ctx, call.Principal)
+	}, func(months []periods.Month) periodList {
+		list := periodList{Data: make([]periodBody, len(months))}
+		for i, m := range months {
+			list.Data[i] = periodOf(m)
+		}
+		return list
+	})
+
+	type one struct {
+		Month  monthText      `path:"month" doc:"The month." example:"2026-10"`
+		Limit  int            `query:"limit" minimum:"1" maximum:"1000" default:"100" doc:"How many lines of the trial balance to return at most."`
+		Cursor httpapi.Cursor `query:"cursor" doc:"Where to go on in the trial balance: nextCursor of the answer before."`
+	}
+	httpapi.Get(a, httpapi.Operation{
+		ID: "getLedgerPeriod", Path: "/ledger/periods/{month}", Tag: tagLedger, Summary: "Get a month of the books", Permission: platform.View,
+		Description: "A month, and once it is closed the trial balance that was recorded then: for each account what it opened with, was debited and credited, and closed with. It never changes.",
+		Errors:      []fault.Code{fault.NotFound},
+	}, func(ctx context.Context, call httpapi.Call, in *one) (periods.Month, error) {
+		month, err := in.Month.read()
+		if err != nil {
+			return periods.Month{}, err
+		}
+		after, err := line(in.Cursor)
+		if err != nil {
+			return periods.Month{}, err
+		}
+		return p.Get(ctx, call.Principal, month, ports.LineFilter{After: after, Limit: in.Limit})
+	}, wholePeriodOf)
+
+	for _, op := range []struct {
+		id, summary, description string
+		action                   period.Action
+	}{
+		{"holdLedgerPeriod", "Hold a month", "Keeps ordinary postings out of a month that is over, so that finance can look at it: what would be effective in it is effective at the first moment of the first open month instead, " +
+			"and its memo says for which day it was. Only adjustments and other postings that somebody authorised, with a note, may still be effective in it. Months are held in their order. The first one ever held begins the " +
+			"books' months: what is effective before it is what it opens with.", period.Hold},
+		{"reopenLedgerPeriod", "Reopen a month", "Lets ordinary postings into a held month again. What was moved to a later month meanwhile stays there. The last month that was held is reopened first; a closed month is never.", period.Reopen},
+		{"closeLedgerPeriod", "Close a month", "Closes a held month for good, and records its trial balance, the last posting and the newest head of the log. From then on nothing is effective in it: corrections go to the next month, " +
+			"and name the posting they reverse or the day they are for. Months are closed in their order.", period.Close},
+	} {
+		type change struct {
+			Month monthText `path:"month" doc:"The month." example:"2026-10"`
+			Body  *periodNote
+		}
+		httpapi.Post(a, httpapi.Operation{
+			ID: op.id, Path: "/ledger/periods/{month}/" + string(op.action), Tag: tagLedger, Summary: op.summary, Permission: platform.Manage,
+			Description: op.description, Errors: []fault.Code{fault.Conflict},
+		}, func(ctx context.Context, call httpapi.Call, in *change) (periods.Month, error) {
+			month, err := in.Month.read()
+			if err != nil {
+				return periods.Month{}, err
+			}
+			var note periodNote
+			if in.Body != nil {
+				note = *in.Body
+			}
+			return p.Change(ctx, call.Principal, call.Claim, op.action, month, note.Note)
+		}, periodOf)
+	}
+	registerAdjustments(a, p)
+}

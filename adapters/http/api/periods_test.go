@@ -1,0 +1,58 @@
+package api_test
+
+import (
+	"slices"
+	"testing"
+
+	"causeway/adapters/http/api"
+	"causeway/adapters/pgembed/pgtest"
+	"causeway/adapters/postgres"
+	"causeway/app/periods"
+	"causeway/core/platform"
+)
+
+func periodsDoor(t *testing.T) *caller {
+	t.Helper()
+	return openDoor(t, pgtest.New(t), func(d *api.Deps, store *postgres.DB) {
+		d.Periods = periods.New(periods.Config{Store: store, Clock: stopped(noon), IDs: generator})
+	}).found(t, platform.Sandbox)
+}
+
+func TestBadAdjustmentsAreNamedWhole(t *testing.T) {
+	t.Parallel()
+	// Every bad field is named at once, by its path; and a month must be one.
+	c := periodsDoor(t)
+	a := c.must(400, "POST", "/ledger/adjustments", `{"note": "x", "effectiveAt": "soon", "entries": [
+		{"debit": "rails/WIRE", "credit": "expense/rails", "currency": "USD", "amount": 1},
+		{"debit": "no/where", "credit": "customers/InternalAccount:0199e3a4-7c5e-7d21-9f0b-3c1d2e4f5a6b", "currency": "XXX", "amount": 0}]}`)
+	got := a.badFields()
+	slices.Sort(got)
+	if want := []string{"effectiveAt", "entries[1].amount", "entries[1].credit", "entries[1].currency", "entries[1].debit"}; !slices.Equal(got, want) {
+		t.Errorf("%q, want %q", got, want)
+	}
+	for _, month := range []string{"2026-13", "1999-12", "2026", "2026-1", "october"} {
+		if a := c.must(400, "GET", "/ledger/periods/"+month, ""); a.text("code") != "INVALID_INPUT" {
+			t.Errorf("%s: %s", month, a.raw)
+		}
+	}
+	c.must(400, "GET", "/ledger/periods/2026-01?cursor=xx", "")
+}
+
+func TestWhoMayEndAMonth(t *testing.T) {
+	t.Parallel()
+	// VIEW reads the months, MANAGE changes them, and none does the other's.
+	c := periodsDoor(t)
+	viewer, manager := c.allowed(platform.View), c.allowed(platform.Manage, platform.Transact)
+	for _, path := range []string{"/ledger/periods", "/ledger/periods/2026-01"} {
+		viewer.must(200, "GET", path, "")
+		manager.must(403, "GET", path, "")
+	}
+	adjust := `{"note": "x", "entries": [{"debit": "rails/WIRE", "credit": "expense/rails", "currency": "USD", "amount": 1}]}`
+	for _, call := range [][3]string{{"/ledger/periods/2026-01/hold", ""}, {"/ledger/periods/2026-01/reopen", "{}"}, {"/ledger/adjustments", adjust}} {
+		viewer.must(403, "POST", call[0], call[1])
+	}
+	manager.must(200, "POST", "/ledger/periods/2026-01/hold", "")
+	manager.must(200, "POST", "/ledger/periods/2026-01/close", `{"note": "done"}`)
+	manager.must(409, "POST", "/ledger/periods/2026-01/reopen", "")
+	manager.must(201, "POST", "/ledger/adjustments", adjust)
+}

@@ -1,0 +1,136 @@
+package postgres
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
+	"github.com/jackc/pgx/v5/pgtype"
+
+	"causeway/core/ident"
+	"causeway/core/period"
+)
+
+// Whoever changes a platform's months, or authorises a posting, meets at one lock; the
+// other of the platform's locks is the clock's, which every posting takes.
+const (
+	lockPeriods  = `SELECT pg_advisory_xact_lock(uuid_hash_extended($1::uuid, 1))`
+	sharePeriods = `SELECT pg_advisory_xact_lock_shared(uuid_hash_extended($1::uuid, 1))`
+	lockClock    = `SELECT pg_advisory_xact_lock(uuid_hash_extended($1::uuid, 0))`
+)
+
+// LockPeriods is as ports.PeriodWriter says.
+func (u *unit) LockPeriods(ctx context.Context, p ident.Platform) (period.Calendar, error) {
+	return u.calendar(ctx, lockPeriods, p)
+}
+
+// SharePeriods is as ports.PeriodWriter says.
+func (u *unit) SharePeriods(ctx context.Context, p ident.Platform) (period.Calendar, error) {
+	return u.calendar(ctx, sharePeriods, p)
+}
+
+// calendar takes a lock and then reads, in a statement that sees what it has waited for.
+func (u *unit) calendar(ctx context.Context, lock string, p ident.Platform) (c period.Calendar, err error) {
+	u.write(lock, pgID(p.UUID()))
+	if err := u.flush(ctx); err != nil {
+		return c, err
+	}
+	err = u.read(ctx, readCalendar, []any{pgID(p.UUID())}, func(rows pgx.Rows) (err error) {
+		c, err = scanCalendar(rows)
+		return err
+	})
+	return c, err
+}
+
+// Authorise is as ports.PeriodWriter says.
+func (u *unit) Authorise(ctx context.Context, authorisations []period.Authorisation) error {
+	if len(authorisations) == 0 {
+		return nil
+	}
+	for _, a := range authorisations {
+		u.write(sharePeriods, pgID(a.Platform.UUID()))
+		u.write(`INSERT INTO ledger_authorisations (platform_id, posting_id, token_id, note, authorised_at) VALUES ($1, $2, $3, $4, $5)
+			ON CONFLICT (platform_id, posting_id) DO NOTHING`,
+			pgID(a.Platform.UUID()), pgID(a.Posting), pgID(a.By.UUID()), a.Note, pgTime(a.At))
+	}
+	return u.flush(ctx)
+}
+
+// ChangePeriods is as ports.PeriodWriter says.
+func (u *unit) ChangePeriods(ctx context.Context, change period.Change, next period.Calendar) error {
+	of := pgID(change.Platform.UUID())
+	u.write(`INSERT INTO ledger_period_changes (platform_id, month, action, changed_at, token_id, note) VALUES ($1, $2, $3, $4, $5, $6)`,
+		of, dateOf(change.Month), string(change.Action), pgTime(change.At), pgID(change.By.UUID()), change.Note)
+	u.write(lockClock, of)
+	// On a platform without postings there is no row yet.
+	u.write(`INSERT INTO ledger_clock (platform_id) VALUES ($1) ON CONFLICT DO NOTHING`, of)
+	u.write(`INSERT INTO ledger_checkpointed (platform_id) VALUES ($1) ON CONFLICT DO NOTHING`, of)
+	u.write(`UPDATE ledger_clock SET closed_before = $2, open_from = $3 WHERE platform_id = $1`, of, boundOf(next.Closed), boundOf(next.Open))
+	if err := u.flush(ctx); err != nil {
+		return err
+	}
+	if change.Action != period.Close {
+		return nil
+	}
+	return u.nothingSince(ctx, change)
+}
+
+// late finds what got into a month after its trial balance was added up. Rides on
+// ledger_posting_seq_unique, for the few postings since.
+const late = `
+SELECT p.id FROM ledger_postings p
+JOIN ledger_closings c ON c.platform_id = p.platform_id AND c.month = $2
+WHERE p.platform_id = $1 AND p.seq > c.seq AND p.effective_at < $3
+LIMIT 1`
+
+// nothingSince has the unit run again when the trial balance is not all of the month.
+// Nothing more can come: the clock is locked.
+func (u *unit) nothingSince(ctx context.Context, change period.Change) error {
+	missed := false
+	err := u.read(ctx, late, []any{pgID(change.Platform.UUID()), dateOf(change.Month), pgTime(change.Month.End())}, func(pgx.Rows) error {
+		missed = true
+		return nil
+	})
+	if err == nil && missed {
+		err = fmt.Errorf("something was posted into %s while it was closed: %w", change.Month, &pgconn.PgError{Code: "40001"})
+	}
+	return err
+}
+
+const readCalendar = `
+SELECT nullif(c.closed_before, '-infinity'), nullif(c.open_from, '-infinity'),
+       (SELECT k.month FROM ledger_closings k WHERE k.platform_id = c.platform_id ORDER BY k.month LIMIT 1)
+FROM ledger_clock c WHERE c.platform_id = $1`
+
+func scanCalendar(rows pgx.Rows) (c period.Calendar, err error) {
+	var closed, open pgtype.Timestamptz
+	var first pgtype.Date
+	if err := rows.Scan(&closed, &open, &first); err != nil || !open.Valid {
+		return c, err
+	}
+	c.Closed, c.Open = period.MonthOf(closed.Time), period.MonthOf(open.Time)
+	if c.First = c.Closed; first.Valid {
+		c.First = period.MonthOf(first.Time)
+	}
+	return c, nil
+}
+
+// dateOf is a month in the tables: its first day.
+func dateOf(m period.Month) pgtype.Date { return pgtype.Date{Time: m.Start(), Valid: true} }
+
+// boundOf is the first moment of a month, or minus infinity where there is none.
+func boundOf(m period.Month) pgtype.Timestamptz {
+	if m.IsZero() {
+		return pgtype.Timestamptz{InfinityModifier: pgtype.NegativeInfinity, Valid: true}
+	}
+	return pgTime(m.Start())
+}
+
+func tokenID(u pgtype.UUID) (t ident.Token) {
+	ident.Set(&t, u.Bytes)
+	return t
+}
+
+func utcTime(t pgtype.Timestamptz) time.Time { return t.Time.UTC() }

@@ -1,0 +1,155 @@
+package postgres
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/google/uuid"
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgtype"
+
+	"causeway/core/ident"
+	"causeway/core/money"
+	"causeway/core/period"
+	"causeway/ledger"
+	"causeway/ports"
+)
+
+// PeriodBook is as ports.PeriodReader says: all of one moment, along primary keys.
+func (db *DB) PeriodBook(ctx context.Context, p ident.Platform) (book ports.PeriodBook, err error) {
+	err = pgx.BeginTxFunc(ctx, db.pool, pgx.TxOptions{IsoLevel: pgx.RepeatableRead, AccessMode: pgx.ReadOnly}, func(tx pgx.Tx) error {
+		if err := rowsOf(ctx, tx, readCalendar, []any{pgID(p.UUID())}, func(rows pgx.Rows) (err error) {
+			book.Calendar, err = scanCalendar(rows)
+			return err
+		}); err != nil {
+			return err
+		}
+		if err := rowsOf(ctx, tx, `SELECT effective_at FROM ledger_postings WHERE platform_id = $1 AND seq = 1`, []any{pgID(p.UUID())}, func(rows pgx.Rows) error {
+			var at pgtype.Timestamptz
+			err := rows.Scan(&at)
+			book.Began = period.MonthOf(at.Time)
+			return err
+		}); err != nil {
+			return err
+		}
+		if book.Closings, err = closingsOf(ctx, tx, p); err != nil {
+			return err
+		}
+		book.Changes, err = changesOf(ctx, tx, p)
+		return err
+	})
+	return book, err
+}
+
+func closingsOf(ctx context.Context, tx pgx.Tx, p ident.Platform) (closings []period.Closing, err error) {
+	err = rowsOf(ctx, tx, `SELECT month, closed_at, token_id, note, seq, digest, coalesce(head, '')
+		FROM ledger_closings WHERE platform_id = $1 ORDER BY month`, []any{pgID(p.UUID())}, func(rows pgx.Rows) error {
+		c := period.Closing{Platform: p}
+		var month pgtype.Date
+		var at pgtype.Timestamptz
+		var by pgtype.UUID
+		if err := rows.Scan(&month, &at, &by, &c.Note, &c.Seq, &c.Digest, &c.Head); err != nil {
+			return err
+		}
+		c.Month, c.At, c.By = period.MonthOf(month.Time), utcTime(at), tokenID(by)
+		closings = append(closings, c)
+		return nil
+	})
+	return closings, err
+}
+
+func changesOf(ctx context.Context, tx pgx.Tx, p ident.Platform) (changes []period.Change, err error) {
+	err = rowsOf(ctx, tx, `SELECT month, action, changed_at, token_id, note
+		FROM ledger_period_changes WHERE platform_id = $1 ORDER BY id`, []any{pgID(p.UUID())}, func(rows pgx.Rows) error {
+		c := period.Change{Platform: p}
+		var month pgtype.Date
+		var at pgtype.Timestamptz
+		var by pgtype.UUID
+		if err := rows.Scan(&month, &c.Action, &at, &by, &c.Note); err != nil {
+			return err
+		}
+		c.Month, c.At, c.By = period.MonthOf(month.Time), utcTime(at), tokenID(by)
+		changes = append(changes, c)
+		return nil
+	})
+	return changes, err
+}
+
+// ClosingLines rides on the primary keys.
+func (db *DB) ClosingLines(ctx context.Context, p ident.Platform, m period.Month, f ports.LineFilter) (page ports.LinePage, err error) {
+	err = rowsOf(ctx, db.pool, `
+		SELECT l.account_id, a.path, a.currency, a.class, l.opening::text, l.debits::text, l.credits::text, l.closing::text
+		FROM ledger_closing_lines l
+		JOIN ledger_accounts a ON a.platform_id = l.platform_id AND a.id = l.account_id
+		WHERE l.platform_id = $1 AND l.month = $2 AND l.account_id > $3
+		ORDER BY l.account_id LIMIT $4`, []any{pgID(p.UUID()), dateOf(m), f.After, f.Limit + 1}, func(rows pgx.Rows) error {
+		var number int64
+		line := period.Line{Account: ledger.Account{Platform: p}}
+		var opening, debits, credits, closing string
+		if err := rows.Scan(&number, &line.Account.Path, &line.Account.Currency, &line.Class, &opening, &debits, &credits, &closing); err != nil {
+			return err
+		}
+		if len(page.Lines) == f.Limit {
+			page.More = true
+			return nil
+		}
+		page.Last = number
+		for into, text := range map[*money.Total]string{&line.Opening: opening, &line.Debits: debits, &line.Credits: credits, &line.Closing: closing} {
+			var err error
+			if *into, err = money.ParseTotal(text); err != nil {
+				return err
+			}
+		}
+		page.Lines = append(page.Lines, line)
+		return nil
+	})
+	return page, err
+}
+
+// ClosingTotals is as ports.PeriodReader says.
+func (db *DB) ClosingTotals(ctx context.Context, p ident.Platform, m period.Month) (totals []period.Total, err error) {
+	err = rowsOf(ctx, db.pool, `
+		SELECT a.currency, count(*), sum(l.debits)::text, sum(l.credits)::text
+		FROM ledger_closing_lines l
+		JOIN ledger_accounts a ON a.platform_id = l.platform_id AND a.id = l.account_id
+		WHERE l.platform_id = $1 AND l.month = $2
+		GROUP BY a.currency ORDER BY a.currency`, []any{pgID(p.UUID()), dateOf(m)}, func(rows pgx.Rows) error {
+		var t period.Total
+		var debits, credits string
+		if err := rows.Scan(&t.Currency, &t.Accounts, &debits, &credits); err != nil {
+			return err
+		}
+		var err error
+		if t.Debits, err = money.ParseTotal(debits); err != nil {
+			return err
+		}
+		t.Credits, err = money.ParseTotal(credits)
+		totals = append(totals, t)
+		return err
+	})
+	return totals, err
+}
+
+// Authorisation rides on the primary key.
+func (db *DB) Authorisation(ctx context.Context, p ident.Platform, posting uuid.UUID) (a period.Authorisation, found bool, err error) {
+	err = rowsOf(ctx, db.pool, `SELECT token_id, note, authorised_at FROM ledger_authorisations WHERE platform_id = $1 AND posting_id = $2`,
+		[]any{pgID(p.UUID()), pgID(posting)}, func(rows pgx.Rows) error {
+			var by pgtype.UUID
+			var at pgtype.Timestamptz
+			err := rows.Scan(&by, &a.Note, &at)
+			a.Platform, a.Posting, a.By, a.At, found = p, posting, tokenID(by), utcTime(at), true
+			return err
+		})
+	return a, found, err
+}
+
+// rowsOf asks one question that is seldom asked and hands its rows to scan one by one.
+func rowsOf(ctx context.Context, q interface {
+	Query(ctx context.Context, sql string, args ...any) (pgx.Rows, error)
+}, query string, args []any, scan func(pgx.Rows) error) error {
+	rows, err := q.Query(ctx, query, append([]any{pgx.QueryExecModeCacheDescribe}, args...)...)
+	if err != nil {
+		return fmt.Errorf("read the months: %w", err)
+	}
+	return each(rows, scan)
+}

@@ -1,0 +1,123 @@
+package books
+
+import (
+	"bytes"
+	"context"
+
+	"causeway/core/ident"
+	"causeway/core/money"
+	"causeway/core/period"
+	"causeway/ports"
+)
+
+// checkMonths holds the closed months of a platform against what was kept of them.
+func checkMonths(ctx context.Context, view ports.AuditView, report *Report, platform ident.Platform) error {
+	months, err := view.Months(ctx, platform)
+	if err != nil {
+		return err
+	}
+	c := &monthCheck{report: report, platform: platform, months: months}
+	c.closings()
+	if err := view.MonthLines(ctx, platform, months, c.line); err != nil {
+		return err
+	}
+	c.end()
+	return nil
+}
+
+// monthCheck goes through what months came to, account by account and in each month by
+// month.
+type monthCheck struct {
+	report   *Report
+	platform ident.Platform
+	months   ports.AuditMonths
+
+	open    bool // there is an account at hand
+	at      ports.AuditMonthLine
+	balance money.Total  // of the account at hand after the months so far, as its entries say
+	next    period.Month // the month its next line must be of
+}
+
+// closings looks at the months themselves: in their order without a gap, closed still,
+// at a posting that is as it was, and with nothing posted into them since.
+func (c *monthCheck) closings() {
+	var before period.Month
+	for _, k := range c.months.Closings {
+		switch {
+		case !before.IsZero() && k.Month != before.Next():
+			c.broken("%s is closed on %s and %s, the month before it, is not", k.Month, c.platform, k.Month.Previous())
+		case !k.Month.Before(c.months.Closed):
+			c.broken("%s was closed on %s at %s and takes postings again", k.Month, c.platform, k.At.Format("2006-01-02 15:04:05"))
+		}
+		if !bytes.Equal(k.Digest, k.TrueDigest) {
+			c.broken("%s was closed on %s at posting number %d, which is not what it was then, or is missing", k.Month, c.platform, k.Seq)
+		}
+		if k.Intruders > 0 {
+			c.broken("%d postings on %s are effective in %s or before and came after it was closed at number %d; the first is number %d",
+				k.Intruders, c.platform, k.Month, k.Seq, k.Intruder)
+		}
+		before = k.Month
+	}
+	if n := len(c.months.Closings); n > 0 && c.months.Closings[n-1].Month.Next().Before(c.months.Closed) {
+		c.broken("%s is closed on %s and nothing was kept of it", c.months.Closed.Previous(), c.platform)
+	}
+}
+
+func (c *monthCheck) line(l ports.AuditMonthLine) error {
+	if !c.open || c.at.Number != l.Number {
+		c.end()
+		c.open, c.balance, c.next = true, money.Total{}, period.Month{}
+	}
+	c.at = l
+	first, last := c.span()
+	switch {
+	case first.IsZero() || last.Before(l.Month) || l.Month.Before(first) && l.Kept:
+		c.broken("account %d, %s, has a line for %s, which is not closed", l.Number, l.Account, l.Month)
+		return nil
+	case l.Month.Before(first):
+		c.next = first
+	default:
+		c.compare(l)
+		c.next = l.Month.Next()
+	}
+	c.balance = period.Line{Class: l.Class, Opening: c.balance, Debits: l.TrueDebits, Credits: l.TrueCredits}.After()
+	return nil
+}
+
+// compare holds a line against the entries: an account has one for every closed month
+// from its first entry on.
+func (c *monthCheck) compare(l ports.AuditMonthLine) {
+	if !c.next.IsZero() && c.next != l.Month {
+		c.broken("account %d, %s, has no line for %s", l.Number, l.Account, c.next)
+	}
+	c.report.checked(RuleMonths)
+	switch {
+	case !l.Kept:
+		c.broken("account %d, %s, has no line for %s; its entries say %s debited and %s credited", l.Number, l.Account, l.Month, l.TrueDebits, l.TrueCredits)
+	case !l.Line.Opening.Equal(c.balance):
+		c.broken("account %d, %s, is said to open %s with %s; its entries say %s", l.Number, l.Account, l.Month, l.Line.Opening, c.balance)
+	case !l.Line.Debits.Equal(l.TrueDebits) || !l.Line.Credits.Equal(l.TrueCredits):
+		c.broken("account %d, %s, is said to have been debited %s and credited %s in %s; its entries say %s and %s",
+			l.Number, l.Account, l.Line.Debits, l.Line.Credits, l.Month, l.TrueDebits, l.TrueCredits)
+	case !l.Line.Closing.Equal(l.Line.After()):
+		c.broken("account %d, %s, is said to close %s with %s; its line comes to %s", l.Number, l.Account, l.Month, l.Line.Closing, l.Line.After())
+	}
+}
+
+// end finishes the account at hand: its lines must reach to the last closed month.
+func (c *monthCheck) end() {
+	if _, last := c.span(); c.open && !c.next.IsZero() && !last.Before(c.next) {
+		c.broken("account %d, %s, has no line for %s", c.at.Number, c.at.Account, c.next)
+	}
+	c.open = false
+}
+
+// span is the first and the last closed month; zero when there is none.
+func (c *monthCheck) span() (first, last period.Month) {
+	if n := len(c.months.Closings); n > 0 {
+		return c.months.Closings[0].Month, c.months.Closings[n-1].Month
+	}
+	return first, last
+}
+
+func (c *monthCheck) broken(format string, args ...any) { c.report.broken(RuleMonths, format, args...) }

@@ -1,0 +1,100 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+
+	"causeway/adapters/ids"
+	"causeway/adapters/postgres"
+	"causeway/app/periods"
+	"causeway/core/ident"
+	"causeway/core/period"
+)
+
+type ledgerPeriodsCommand struct {
+	where
+	Platform string `required:"" help:"The platform." placeholder:"ID"`
+}
+
+func (l ledgerPeriodsCommand) Run(ctx context.Context, out io.Writer) error {
+	platform, err := ident.ParsePlatform(l.Platform)
+	if err != nil {
+		return fmt.Errorf("--platform: %w", err)
+	}
+	return l.in(ctx, func(db *postgres.DB) error {
+		months, err := periodsOf(db).ListOf(ctx, platform)
+		if err != nil {
+			return mistakes("nothing is shown", err)
+		}
+		return writeMonths(out, months)
+	})
+}
+
+// monthCommand is the arguments of a command that changes a month.
+type monthCommand struct {
+	where
+	Month    string `arg:"" help:"The month, as in 2026-10."`
+	Platform string `required:"" help:"The platform." placeholder:"ID"`
+	Note     string `help:"Why; it is kept with the change."`
+}
+
+func (m monthCommand) do(ctx context.Context, out io.Writer, action period.Action) error {
+	platform, err := ident.ParsePlatform(m.Platform)
+	if err != nil {
+		return fmt.Errorf("--platform: %w", err)
+	}
+	month, err := period.ParseMonth(m.Month)
+	if err != nil {
+		return fmt.Errorf("%s: %w", m.Month, err)
+	}
+	return m.in(ctx, func(db *postgres.DB) error {
+		done, err := periodsOf(db).ChangeOf(ctx, platform, action, month, m.Note)
+		if err != nil {
+			return mistakes("nothing was changed", err)
+		}
+		return writeMonths(out, []periods.Month{done})
+	})
+}
+
+type ledgerHoldCommand struct{ monthCommand }
+
+func (l ledgerHoldCommand) Run(ctx context.Context, out io.Writer) error {
+	return l.do(ctx, out, period.Hold)
+}
+
+type ledgerReopenCommand struct{ monthCommand }
+
+func (l ledgerReopenCommand) Run(ctx context.Context, out io.Writer) error {
+	return l.do(ctx, out, period.Reopen)
+}
+
+type ledgerCloseCommand struct{ monthCommand }
+
+func (l ledgerCloseCommand) Run(ctx context.Context, out io.Writer) error {
+	return l.do(ctx, out, period.Close)
+}
+
+func periodsOf(db *postgres.DB) *periods.Periods {
+	return periods.New(periods.Config{Store: db, Clock: clock{}, IDs: ids.New()})
+}
+
+// writeMonths prints a line for each month, with the last thing that was done to it.
+func writeMonths(out io.Writer, months []periods.Month) error {
+	rows := table{right: []int{3}}
+	for _, m := range months {
+		done, by, last, note := "", "", "", ""
+		if n := len(m.Changes); n > 0 {
+			c := m.Changes[n-1]
+			done, by, note = c.At.Format("2006-01-02 15:04:05"), "the operator", c.Note
+			if !c.By.IsZero() {
+				by = c.By.String()
+			}
+		}
+		if m.Closing != nil {
+			last = fmt.Sprint(m.Closing.Seq)
+		}
+		rows.add(m.Month.String(), string(m.State), done, last, by, note)
+	}
+	return rows.write(out, "month", "state", "since (UTC)", "last posting", "by", "note")
+}

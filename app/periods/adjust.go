@@ -1,0 +1,137 @@
+package periods
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"causeway/app/booking"
+	"causeway/core/fault"
+	"causeway/core/ident"
+	"causeway/core/period"
+	"causeway/core/platform"
+	"causeway/core/quote"
+	"causeway/ledger"
+	"causeway/ports"
+)
+
+// Adjusted is an adjustment as it was posted.
+type Adjusted struct {
+	Posting ledger.Posting
+	// Asked is when it was to be effective; another moment than the posting's when its
+	// month is closed.
+	Asked         time.Time
+	Authorisation period.Authorisation
+}
+
+// Adjust posts an adjustment on the caller's platform: into the month it is for, also
+// when that is held, or into the first that is not closed. Errors: INVALID_INPUT with
+// everything that is wrong, INTERNAL_ACCOUNT_NOT_FOUND, INSUFFICIENT_BALANCE.
+func (s *Periods) Adjust(ctx context.Context, who platform.Principal, claim *ports.Claim, a period.Adjustment) (done Adjusted, err error) {
+	if err := who.Must(platform.Manage); err != nil {
+		return Adjusted{}, err
+	}
+	now := s.Clock.Now().Truncate(time.Microsecond)
+	a.Platform = who.Platform
+	if bad := a.Check(now); len(bad) > 0 {
+		return Adjusted{}, fault.Invalid(bad...)
+	}
+	if err := s.owned(ctx, a); err != nil {
+		return Adjusted{}, err
+	}
+	asked, authorisation := a.Posting(s.IDs.New(now), who.Token, now)
+	err = s.Store.Do(ctx, func(ctx context.Context, tx ports.Tx) error {
+		calendar, err := tx.SharePeriods(ctx, who.Platform)
+		if err != nil {
+			return err
+		}
+		posting := calendar.Place(asked, true)
+		work := booking.NewWork(now, s.IDs, 0)
+		if err := bear(ctx, tx, work, posting); err != nil {
+			return err
+		}
+		work.Post(posting)
+		if err := tx.Authorise(ctx, []period.Authorisation{authorisation}); err != nil {
+			return err
+		}
+		done = Adjusted{Posting: posting, Asked: asked.Effective, Authorisation: authorisation}
+		if err := tx.Remember(ctx, claim, done, nil); err != nil {
+			return err
+		}
+		return work.Write(ctx, tx)
+	})
+	if err == nil && s.Committed != nil {
+		s.Committed()
+	}
+	return done, err
+}
+
+// bear holds the guarded accounts of a posting, and refuses it when they cannot bear it.
+func bear(ctx context.Context, tx ports.Tx, work *booking.Work, posting ledger.Posting) error {
+	strains, err := ledger.Strains([]ledger.Posting{posting})
+	if err != nil {
+		return unposted(err)
+	}
+	var guarded []ledger.Account
+	for _, strain := range strains {
+		guarded = append(guarded, strain.Account)
+	}
+	balances, err := work.Hold(ctx, tx, guarded)
+	if err != nil {
+		return err
+	}
+	return unposted(balances.Apply(posting))
+}
+
+// unposted turns what the ledger refuses into what the caller is told.
+func unposted(err error) error {
+	var short *ledger.ShortError
+	switch {
+	case errors.As(err, &short):
+		return &fault.Error{Code: fault.InsufficientBalance, Message: "An account would go below zero: " + short.Shortages[0].Account.Path + ". Adjust less, or put money in first.",
+			Details: map[string]any{"account": short.Shortages[0].Account.Path, "currency": string(short.Shortages[0].Account.Currency), "balance": short.Shortages[0].Balance}}
+	case errors.Is(err, ledger.ErrOverflow):
+		return fault.New(fault.InvalidAmount, "The entries add up to more than an account can hold. Post them one by one.")
+	}
+	return err
+}
+
+// owned sees to it that accounts which belong to somebody are there: the path names an
+// internal account of the platform, of the entry's currency, where it is kept.
+func (s *Periods) owned(ctx context.Context, a period.Adjustment) error {
+	var bad []fault.Field
+	for i, e := range a.Entries {
+		for _, side := range []struct{ name, path string }{{"debit", e.Debit}, {"credit", e.Credit}} {
+			id, ok := ledger.Account{Path: side.path}.Owner()
+			if !ok {
+				continue
+			}
+			wrong, err := s.wrongOwner(ctx, a.Platform, id, side.path, e)
+			if err != nil {
+				return err
+			}
+			if wrong != "" {
+				bad = append(bad, fault.Field{Field: fmt.Sprintf("entries[%d].%s", i, side.name), Message: wrong})
+			}
+		}
+	}
+	if len(bad) > 0 {
+		return fault.Invalid(bad...)
+	}
+	return nil
+}
+
+func (s *Periods) wrongOwner(ctx context.Context, p ident.Platform, id ident.InternalAccount, path string, e ledger.Entry) (string, error) {
+	account, err := s.Store.InternalAccount(ctx, p, id)
+	if err != nil {
+		return "", err
+	}
+	switch at := quote.BookPath(account); {
+	case at != path:
+		return "is kept at " + at, nil
+	case account.Currency != e.Currency:
+		return "holds " + string(account.Currency), nil
+	}
+	return "", nil
+}

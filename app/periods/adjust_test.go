@@ -1,0 +1,141 @@
+package periods_test
+
+import (
+	"context"
+	"strings"
+	"testing"
+	"time"
+
+	"causeway/core/account"
+	"causeway/core/fault"
+	"causeway/core/ident"
+	"causeway/core/money"
+	"causeway/core/period"
+	"causeway/core/platform"
+	"causeway/ledger"
+	"causeway/ports"
+)
+
+type ctx = context.Context
+
+func adjustment(at time.Time, entries ...ledger.Entry) period.Adjustment {
+	if entries == nil {
+		entries = []ledger.Entry{{Debit: ledger.ExpenseRails, Credit: ledger.Rail("WIRE"), Currency: money.USD, Amount: 5}}
+	}
+	return period.Adjustment{Entries: entries, Note: "charged twice", Effective: at}
+}
+
+func TestAdjust(t *testing.T) {
+	t.Parallel()
+	// An adjustment counts when it says, also in a held month; for a closed one it counts
+	// in the next, and says so. Who authorised it is kept with it.
+	h := newHouse(t)
+	h.change(period.Hold, "2026-01")
+	h.change(period.Close, "2026-01")
+	h.change(period.Hold, "2026-02")
+
+	for name, c := range map[string]struct {
+		at, want time.Time
+		memo     string
+	}{
+		"now":               {time.Time{}, noon, "charged twice"},
+		"in an open month":  {day(time.March, 3), day(time.March, 3), "charged twice"},
+		"in a held month":   {day(time.February, 3), day(time.February, 3), "charged twice"},
+		"in a closed month": {day(time.January, 3), of("2026-02").Start(), "charged twice (for 2026-01-03)"},
+	} {
+		done, err := h.Adjust(t.Context(), h.boss, nil, adjustment(c.at))
+		if err != nil {
+			t.Fatalf("%s: %v", name, err)
+		}
+		got := h.posted(done.Posting.ID)
+		if !got.Equal(done.Posting) || !got.Effective.Equal(c.want) || got.Memo != c.memo || got.Kind != ledger.KindAdjustment {
+			t.Errorf("%s: %s, %q; want %s, %q", name, got.Effective, got.Memo, c.want, c.memo)
+		}
+		a, found, err := h.store.Authorisation(t.Context(), h.boss.Platform, done.Posting.ID)
+		if err != nil || !found || a.By != h.boss.Token || a.Note != "charged twice" || !a.At.Equal(noon) {
+			t.Errorf("%s: authorised %t %v, %v", name, found, a, err)
+		}
+	}
+	h.change(period.Close, "2026-02")
+	wantLines(t, h.month("2026-02"), "expense/rails 0 10 0 10", "rails/WIRE 0 0 10 -10")
+	for _, f := range h.prove().Findings {
+		t.Error(f)
+	}
+}
+
+func TestAdjustBalancesOfOthers(t *testing.T) {
+	t.Parallel()
+	// The balance of somebody is adjusted when that is meant, the account is there, and it
+	// does not go below zero; a refusal posts nothing.
+	h := newHouse(t)
+	own, err := account.NewInternal(ident.NewInternalAccount(h.ids.New, noon), h.boss.Platform, ident.Customer{}, money.USD, noon)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := h.store.Do(t.Context(), func(ctx ctx, tx ports.Tx) error { return tx.OpenInternalAccounts(ctx, []account.Internal{own}) }); err != nil {
+		t.Fatal(err)
+	}
+	path := ledger.PlatformAccount(own.ID)
+	give := func(amount int64) ledger.Entry {
+		return ledger.Entry{Debit: ledger.Rail("WIRE"), Credit: path, Currency: money.USD, Amount: amount}
+	}
+	take := func(amount int64) ledger.Entry {
+		return ledger.Entry{Debit: path, Credit: ledger.IncomeFees, Currency: money.USD, Amount: amount}
+	}
+	adjust := func(who platform.Principal, owned bool, entries ...ledger.Entry) error {
+		a := adjustment(time.Time{}, entries...)
+		a.Owned = owned
+		_, err := h.Adjust(t.Context(), who, nil, a)
+		return err
+	}
+	if err := adjust(h.boss, true, give(10)); err != nil {
+		t.Fatal(err)
+	}
+	viewer := h.boss
+	viewer.Permissions = []platform.Permission{platform.View, platform.Transact}
+	nobodys := give(1)
+	nobodys.Credit = ledger.PlatformAccount(ident.NewInternalAccount(h.ids.New, noon))
+	elsewhere := give(1)
+	elsewhere.Credit = ledger.CustomerAccount(own.ID)
+	euros := give(1)
+	euros.Currency = money.EUR
+
+	for name, c := range map[string]struct {
+		err  error
+		want fault.Code
+	}{
+		"more than there is":      {adjust(h.boss, true, take(11)), fault.InsufficientBalance},
+		"which is not said":       {adjust(h.boss, false, take(1)), fault.InvalidInput},
+		"by who may not":          {adjust(viewer, true, take(1)), fault.Forbidden},
+		"an account of nobody":    {adjust(h.boss, true, nobodys), fault.InternalAccountNotFound},
+		"where it is not kept":    {adjust(h.boss, true, elsewhere), fault.InvalidInput},
+		"in another currency":     {adjust(h.boss, true, euros), fault.InvalidInput},
+		"of another platform":     {adjust(h.found("Other"), true, give(1)), fault.InternalAccountNotFound},
+		"one good and one is not": {adjust(h.boss, true, give(1), nobodys), fault.InternalAccountNotFound},
+	} {
+		if !fault.Is(c.err, c.want) {
+			t.Errorf("%s: %v, want %s", name, c.err, c.want)
+		}
+	}
+	if err := adjust(h.boss, true, take(12), give(2)); err != nil {
+		t.Errorf("entries of one posting do not count together: %v", err)
+	}
+	balances, err := h.store.BookReader().Balances(t.Context(), []ledger.Account{{Platform: h.boss.Platform, Path: path, Currency: money.USD}})
+	for a, balance := range balances {
+		if balance != 0 {
+			t.Errorf("%s has %d, want 0", a, balance)
+		}
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+func TestAdjustIntoTheFuture(t *testing.T) {
+	t.Parallel()
+	// Nothing counts before its time.
+	h := newHouse(t)
+	if _, err := h.Adjust(t.Context(), h.boss, nil, adjustment(noon.Add(time.Second))); !fault.Is(err, fault.InvalidInput) || !strings.Contains(err.Error(), "effectiveAt") {
+		t.Errorf("got %v", err)
+	}
+}

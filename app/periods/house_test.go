@@ -1,0 +1,156 @@
+package periods_test
+
+import (
+	"context"
+	"testing"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/jackc/pgx/v5"
+
+	"causeway/adapters/ids"
+	"causeway/adapters/pgembed/pgtest"
+	"causeway/adapters/postgres"
+	ledgerdb "causeway/adapters/postgres/books"
+	"causeway/app/books"
+	"causeway/app/periods"
+	"causeway/core/event"
+	"causeway/core/ident"
+	"causeway/core/money"
+	"causeway/core/period"
+	"causeway/core/platform"
+	"causeway/ledger"
+	"causeway/ports"
+)
+
+// noon is in March: January and February are over.
+var noon = time.Date(2026, 3, 14, 12, 0, 0, 0, time.UTC)
+
+type stopped time.Time
+
+func (c stopped) Now() time.Time { return time.Time(c) }
+
+// house is the use cases on the real database, with one platform.
+type house struct {
+	*periods.Periods
+	t     testing.TB
+	store *postgres.DB
+	url   string
+	ids   *ids.Generator
+	boss  platform.Principal
+}
+
+func newHouse(t testing.TB) *house {
+	t.Helper()
+	h := &house{t: t, url: pgtest.New(t), ids: ids.New()}
+	var err error
+	h.store, err = postgres.Open(t.Context(), postgres.Options{URL: h.url, MaxConnections: 8, Clock: stopped(noon), IDs: h.ids,
+		Render: func(e event.Event) ([]byte, error) { return e.Envelope(nil), nil }})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(h.store.Close)
+	h.Periods = periods.New(periods.Config{Store: h.store, Clock: stopped(noon), IDs: h.ids})
+	h.boss = h.found("Acme")
+	return h
+}
+
+// found makes a platform and says who may do everything on it.
+func (h *house) found(name string) platform.Principal {
+	h.t.Helper()
+	made, err := platform.New(ident.NewPlatform(h.ids.New, noon), name, platform.Sandbox, false, noon)
+	if err != nil {
+		h.t.Fatal(err)
+	}
+	if err := h.store.Do(context.Background(), func(ctx context.Context, tx ports.Tx) error { return tx.CreatePlatform(ctx, made) }); err != nil {
+		h.t.Fatal(err)
+	}
+	return platform.Principal{Platform: made.ID, Environment: platform.Sandbox, Token: ident.NewToken(h.ids.New, noon), Permissions: platform.Permissions}
+}
+
+// fee is a posting of some US cents that is effective at a moment.
+func (h *house) fee(at time.Time, minor int64) ledger.Posting {
+	return ledger.FeePaid(ledger.Header{ID: h.ids.New(noon), Platform: h.boss.Platform, Effective: at, Memo: "wire"},
+		ledger.Rail("WIRE"), money.Amount{Minor: minor, Currency: money.USD})
+}
+
+func (h *house) post(postings ...ledger.Posting) {
+	h.t.Helper()
+	if err := h.tryPost(postings...); err != nil {
+		h.t.Fatal(err)
+	}
+}
+
+func (h *house) tryPost(postings ...ledger.Posting) error {
+	return h.store.Do(context.Background(), func(ctx context.Context, tx ports.Tx) error { return tx.Post(ctx, postings) })
+}
+
+// posted reads a posting as it is written.
+func (h *house) posted(id uuid.UUID) ledger.Posting {
+	h.t.Helper()
+	p, found, err := h.store.BookReader().Posting(context.Background(), h.boss.Platform, id)
+	if err != nil || !found {
+		h.t.Fatalf("posting %s: %t, %v", id, found, err)
+	}
+	return p
+}
+
+func (h *house) change(a period.Action, month string) periods.Month {
+	h.t.Helper()
+	done, err := h.Change(context.Background(), h.boss, nil, a, of(month), "")
+	if err != nil {
+		h.t.Fatalf("%s %s: %v", a, month, err)
+	}
+	return done
+}
+
+// month reads a month with the whole of its trial balance.
+func (h *house) month(month string) periods.Month {
+	h.t.Helper()
+	m, err := h.Get(context.Background(), h.boss, of(month), ports.LineFilter{Limit: 1000})
+	if err != nil {
+		h.t.Fatal(err)
+	}
+	return m
+}
+
+// prove holds the books against all their rules.
+func (h *house) prove() books.Report {
+	h.t.Helper()
+	kept := ledgerdb.New()
+	report, err := books.New(ledgerdb.NewReader(kept, h.store.Pool()), ledgerdb.NewAudit(kept, h.store.Pool()), nil).Check(context.Background())
+	if err != nil {
+		h.t.Fatal(err)
+	}
+	return report
+}
+
+// owner runs statements as the owner of the tables, whom triggers stop unless they are
+// switched off.
+func (h *house) owner(statements ...string) error {
+	h.t.Helper()
+	ctx := context.Background()
+	conn, err := pgx.Connect(ctx, h.url)
+	if err != nil {
+		h.t.Fatal(err)
+	}
+	defer func() { _ = conn.Close(ctx) }()
+	for _, s := range statements {
+		if _, err := conn.Exec(ctx, s); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func of(month string) period.Month {
+	m, err := period.ParseMonth(month)
+	if err != nil {
+		panic(err)
+	}
+	return m
+}
+
+func day(month time.Month, day int) time.Time {
+	return time.Date(2026, month, day, 9, 30, 0, 0, time.UTC)
+}

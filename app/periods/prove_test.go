@@ -1,0 +1,90 @@
+package periods_test
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"causeway/app/books"
+	"causeway/core/period"
+)
+
+// closed is a house with two closed months, of which the second has two movements.
+func closed(t *testing.T) *house {
+	h := newHouse(t)
+	h.post(h.fee(day(time.January, 5), 9), h.fee(day(time.February, 6), 2), h.fee(day(time.February, 7), 3))
+	for _, m := range []string{"2026-01", "2026-02"} {
+		h.change(period.Hold, m)
+		h.change(period.Close, m)
+	}
+	h.post(h.fee(day(time.March, 1), 4))
+	return h
+}
+
+func TestDamageToClosedMonthsIsFound(t *testing.T) {
+	t.Parallel()
+	// Whoever gets past the triggers and changes what was kept of a month, opens it again,
+	// or puts something into it, is found and named.
+	const off = "ALTER TABLE ledger_closing_lines DISABLE TRIGGER ledger_append_only; ALTER TABLE ledger_closings DISABLE TRIGGER ledger_append_only; " +
+		"ALTER TABLE ledger_clock DISABLE TRIGGER ledger_clock_periods; ALTER TABLE ledger_postings DISABLE TRIGGER ledger_append_only"
+	for name, c := range map[string]struct{ damage, want string }{
+		"a forged opening": {"UPDATE ledger_closing_lines SET opening = opening + 1, closing = closing + 1 WHERE month = '2026-02-01' AND opening > 0",
+			"expense/rails USD of PLATFORM, is said to open 2026-02 with 10; its entries say 9"},
+		"a forged turnover": {"UPDATE ledger_closing_lines SET debits = 6, closing = closing + 1 WHERE month = '2026-02-01' AND debits = 5",
+			"is said to have been debited 6 and credited 0 in 2026-02; its entries say 5 and 0"},
+		"a forged closing": {"UPDATE ledger_closing_lines SET closing = 15 WHERE month = '2026-02-01' AND closing = 14",
+			"is said to close 2026-02 with 15; its line comes to 14"},
+		"a lost line": {"DELETE FROM ledger_closing_lines WHERE month = '2026-02-01' AND debits = 5", "has no line for 2026-02"},
+		"a lost month": {"DELETE FROM ledger_closing_lines WHERE month = '2026-02-01'; DELETE FROM ledger_closings WHERE month = '2026-02-01'",
+			"2026-02 is closed on PLATFORM and nothing was kept of it"},
+		"a lost first month": {"DELETE FROM ledger_closings WHERE month = '2026-01-01'", "has a line for 2026-01, which is not closed"},
+		"a month opened again": {"UPDATE ledger_clock SET closed_before = '2026-02-01', open_from = '2026-02-01'",
+			"2026-02 was closed on PLATFORM at 2026-03-14 12:00:00 and takes postings again"},
+		"another last posting":      {"UPDATE ledger_closings SET seq = 2 WHERE month = '2026-02-01'", "2026-02 was closed on PLATFORM at posting number 2, which is not what it was then"},
+		"a posting moved into it":   {"UPDATE ledger_postings SET effective_at = '2026-01-09' WHERE seq = 4", "1 postings on PLATFORM are effective in 2026-02 or before and came after it was closed at number 3; the first is number 4"},
+		"one moved between months":  {"UPDATE ledger_postings SET effective_at = '2026-01-09' WHERE seq = 2", "debited 9 and credited 0 in 2026-01; its entries say 11 and 0"},
+		"all of it taken to pieces": {"DELETE FROM ledger_closings", "which is not closed"},
+	} {
+		h := closed(t)
+		if err := h.owner(off, c.damage); err != nil {
+			t.Fatalf("%s: %v", name, err)
+		}
+		want, found := strings.ReplaceAll(c.want, "PLATFORM", h.boss.Platform.String()), false
+		report := h.prove()
+		for _, f := range report.Findings {
+			found = found || f.Rule == books.RuleMonths && strings.Contains(f.What, want)
+		}
+		if !found {
+			t.Errorf("%s: want %q among %v", name, want, report.Findings)
+		}
+	}
+}
+
+func TestWhatIsClosedStaysClosed(t *testing.T) {
+	t.Parallel()
+	// Not even the owner of the tables changes what was kept of a month, opens a closed one
+	// or closes one without its balance; the service has no right to begin with.
+	h := closed(t)
+	for statement, want := range map[string]string{
+		"UPDATE ledger_closing_lines SET closing = 0":                                    "append-only",
+		"DELETE FROM ledger_closings":                                                    "append-only",
+		"TRUNCATE ledger_period_changes":                                                 "append-only",
+		"UPDATE ledger_authorisations SET note = 'y'":                                    "append-only",
+		"UPDATE ledger_clock SET closed_before = '2026-02-01'":                           "is not opened again",
+		"UPDATE ledger_clock SET closed_before = '-infinity', open_from = '-infinity'":   "is not opened again",
+		"UPDATE ledger_clock SET open_from = '2026-02-01'":                               "is not opened again",
+		"UPDATE ledger_clock SET closed_before = '2026-04-01', open_from = '2026-04-01'": "with its trial balance",
+	} {
+		if err := h.owner(statement); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("owner: %s: %v", statement, err)
+		}
+	}
+	for _, statement := range []string{"UPDATE ledger_closing_lines SET closing = 0", "DELETE FROM ledger_closings", "DELETE FROM ledger_authorisations", "UPDATE ledger_period_changes SET note = 'x'"} {
+		if err := h.owner("SET ROLE causeway_service", statement); err == nil || !strings.Contains(err.Error(), "permission denied") {
+			t.Errorf("service: %s: %v", statement, err)
+		}
+	}
+	if !h.prove().Clean() {
+		t.Error("not clean")
+	}
+}

@@ -1,0 +1,88 @@
+package period_test
+
+import (
+	"slices"
+	"strings"
+	"testing"
+	"unicode/utf8"
+
+	"github.com/google/uuid"
+
+	"causeway/core/ident"
+	"causeway/core/money"
+	"causeway/core/period"
+	"causeway/ledger"
+)
+
+func fee() ledger.Entry {
+	return ledger.Entry{Debit: ledger.ExpenseRails, Credit: ledger.Rail("RTP"), Currency: money.USD, Amount: 7}
+}
+
+func TestCheckAdjustment(t *testing.T) {
+	t.Parallel()
+	// What cannot be posted is told field by field, all of it at once.
+	owned := fee()
+	owned.Debit = "customers/InternalAccount:0199e3a4-7c5e-7d21-9f0b-3c1d2e4f5a6b"
+	for name, c := range map[string]struct {
+		change func(*period.Adjustment)
+		want   []string
+	}{
+		"as it should be":        {func(*period.Adjustment) {}, nil},
+		"just now":               {func(a *period.Adjustment) { a.Effective = now }, nil},
+		"no note":                {func(a *period.Adjustment) { a.Note = " \n" }, []string{"note"}},
+		"a long note":            {func(a *period.Adjustment) { a.Note = strings.Repeat("é", 501) }, []string{"note"}},
+		"no text":                {func(a *period.Adjustment) { a.Note = "\xff" }, []string{"note"}},
+		"in the future":          {func(a *period.Adjustment) { a.Effective = now.Add(1) }, []string{"effectiveAt"}},
+		"long ago":               {func(a *period.Adjustment) { a.Effective = period.Earliest.Start().Add(-1) }, []string{"effectiveAt"}},
+		"no entries":             {func(a *period.Adjustment) { a.Entries = nil }, []string{"entries"}},
+		"too many":               {func(a *period.Adjustment) { a.Entries = slices.Repeat([]ledger.Entry{fee()}, 257) }, []string{"entries"}},
+		"an account of somebody": {func(a *period.Adjustment) { a.Entries[0] = owned }, []string{"entries[0].debit"}},
+		"which is meant":         {func(a *period.Adjustment) { a.Entries[0], a.Owned = owned, true }, nil},
+		"to itself":              {func(a *period.Adjustment) { a.Entries[0].Debit = a.Entries[0].Credit }, []string{"entries[0].credit"}},
+		"everything": {func(a *period.Adjustment) {
+			a.Note, a.Entries = "", []ledger.Entry{fee(), {Debit: "no/where", Credit: "", Currency: "XXX", Amount: -1}}
+		}, []string{"note", "entries[1].debit", "entries[1].credit", "entries[1].currency", "entries[1].amount"}},
+	} {
+		a := period.Adjustment{Entries: []ledger.Entry{fee()}, Note: "charged twice"}
+		c.change(&a)
+		var got []string
+		for _, f := range a.Check(now) {
+			got = append(got, f.Field)
+		}
+		if !slices.Equal(got, c.want) {
+			t.Errorf("%s: %q, want %q", name, got, c.want)
+		}
+	}
+}
+
+func TestAdjustmentPosting(t *testing.T) {
+	t.Parallel()
+	// The posting says as much of the note as a memo holds, the authorisation all of it.
+	a := period.Adjustment{Entries: []ledger.Entry{fee()}, Note: strings.Repeat("é", 150)}
+	ident.Set(&a.Platform, uuid.UUID{2})
+	var by ident.Token
+	ident.Set(&by, uuid.UUID{3})
+
+	p, authorised := a.Posting(uuid.UUID{1}, by, now)
+
+	if err := p.Validate(); err != nil || p.Kind != ledger.KindAdjustment || !p.Effective.Equal(now) {
+		t.Errorf("%v: %v", p, err)
+	}
+	if !utf8.ValidString(p.Memo) || len(p.Memo) != 200 || !strings.HasPrefix(a.Note, p.Memo) {
+		t.Errorf("memo %q", p.Memo)
+	}
+	if authorised != (period.Authorisation{Platform: a.Platform, Posting: p.ID, By: by, Note: a.Note, At: now}) {
+		t.Errorf("%v", authorised)
+	}
+}
+
+func TestLineAfter(t *testing.T) {
+	t.Parallel()
+	// Debits add to what is had and take from what is owed.
+	for class, want := range map[ledger.Class]int64{ledger.Asset: 107, ledger.Expense: 107, ledger.Liability: 93, ledger.Income: 93, ledger.Trading: 93} {
+		line := period.Line{Class: class, Opening: money.TotalOf(100), Debits: money.TotalOf(10), Credits: money.TotalOf(3)}
+		if got := line.After(); !got.Equal(money.TotalOf(want)) {
+			t.Errorf("%s: %s, want %d", class, got, want)
+		}
+	}
+}

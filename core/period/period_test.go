@@ -1,0 +1,31 @@
+package period_test
+
+import (
+	"testing"
+
+	"causeway/core/fault"
+	"causeway/core/period"
+)
+
+func TestEveryStateAndAction(t *testing.T) {
+	t.Parallel()
+	// Each state takes the actions that lead on from it, and refuses the others with
+	// CONFLICT, staying as it is.
+	want := map[period.State]map[period.Action]period.State{
+		period.Open:   {period.Hold: period.Held},
+		period.Held:   {period.Reopen: period.Open, period.Close: period.Closed},
+		period.Closed: {},
+	}
+	for _, state := range period.States() {
+		for _, action := range period.Actions() {
+			next, err := state.Next(action)
+			if to, ok := want[state][action]; ok {
+				if err != nil || next != to {
+					t.Errorf("%s, %s: %s, %v, want %s", state, action, next, err, to)
+				}
+			} else if next != state || !fault.Is(err, fault.Conflict) {
+				t.Errorf("%s, %s: %s, %v, want a conflict", state, action, next, err)
+			}
+		}
+	}
+}

@@ -1,0 +1,70 @@
+package ports
+
+import (
+	"context"
+
+	"github.com/google/uuid"
+
+	"causeway/core/ident"
+	"causeway/core/period"
+)
+
+// PeriodWriter changes the months of a platform's books, and lets postings made by hand
+// into those that are held.
+type PeriodWriter interface {
+	// LockPeriods reads where the months stand, to change it. Until the unit of work ends
+	// nobody else changes them or authorises a posting; ordinary postings go on.
+	LockPeriods(ctx context.Context, p ident.Platform) (period.Calendar, error)
+	// SharePeriods reads where the months stand and keeps it so until the unit of work
+	// ends. Any number of units can at once.
+	SharePeriods(ctx context.Context, p ident.Platform) (period.Calendar, error)
+	// Authorise names who stands behind postings that the unit of work is about to post:
+	// they may be effective in held months, which are shared until it ends. An
+	// authorisation without its posting fails the unit.
+	Authorise(ctx context.Context, authorisations []period.Authorisation) error
+	// ChangePeriods writes what was done to a month and where the months stand then. From
+	// here to the commit nothing is posted on the platform, so it comes last.
+	ChangePeriods(ctx context.Context, change period.Change, next period.Calendar) error
+	// RecordClosing adds up the month of a locked platform, whose months are as given,
+	// and keeps it: what is returned says with which posting and head. Postings go on
+	// meanwhile; one that got into the month all the same makes the unit run again.
+	RecordClosing(ctx context.Context, change period.Change, from period.Calendar) (period.Closing, error)
+}
+
+// PeriodReader reads the months of a platform's books.
+type PeriodReader interface {
+	// PeriodBook reads everything about the months but trial balances.
+	PeriodBook(ctx context.Context, p ident.Platform) (PeriodBook, error)
+	// ClosingLines reads one page of the trial balance of a closed month, in the order in
+	// which the accounts were made; an empty one for a month that is not closed.
+	ClosingLines(ctx context.Context, p ident.Platform, m period.Month, f LineFilter) (LinePage, error)
+	// ClosingTotals adds up the trial balance of a closed month by currency.
+	ClosingTotals(ctx context.Context, p ident.Platform, m period.Month) ([]period.Total, error)
+	// Authorisation reads who stands behind a posting; false for one nobody authorised.
+	Authorisation(ctx context.Context, p ident.Platform, posting uuid.UUID) (period.Authorisation, bool, error)
+}
+
+// PeriodBook is where the months of a platform stand, and what was done to them.
+type PeriodBook struct {
+	Calendar period.Calendar
+	// Began is the month of the platform's first posting; zero while there is none.
+	Began period.Month
+	// Closings are the closed months, in their order, and Changes everything that was
+	// done, in the order in which it was.
+	Closings []period.Closing
+	Changes  []period.Change
+}
+
+// LineFilter says which part of a trial balance is wanted: at most Limit lines after the
+// one with the number After; zero begins.
+type LineFilter struct {
+	After int64
+	Limit int
+}
+
+// LinePage is a page of a trial balance. Last is the number of its last line.
+type LinePage struct {
+	Lines []period.Line
+	Last  int64
+	More  bool
+}
