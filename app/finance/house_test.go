@@ -33,27 +33,10 @@ import (
 	"causeway/core/quote"
 	"causeway/core/transaction"
 	"causeway/ports"
+	"causeway/ports/portstest"
 )
 
 var noon = time.Date(2026, 3, 14, 12, 0, 0, 0, time.UTC)
-
-// hands is a clock that a test moves.
-type hands struct {
-	mu  sync.Mutex
-	now time.Time
-}
-
-func (h *hands) Now() time.Time {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	return h.now
-}
-
-func (h *hands) move(by time.Duration) {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	h.now = h.now.Add(by)
-}
 
 // house is one platform with a customer, on the real database and the sandbox rail.
 type house struct {
@@ -61,7 +44,7 @@ type house struct {
 	payments *payments.Payments
 	quotes   *quoting.Quoting
 	store    *postgres.DB
-	clock    *hands
+	clock    *portstest.Hands
 	ids      *ids.Generator
 	who      platform.Principal
 	customer customer.Customer
@@ -90,7 +73,7 @@ func (r *rail) Refund(ctx context.Context, refunds []ports.Refund) []ports.Outco
 
 func newHouse(t *testing.T, carriers ...func(ports.Rail) ports.Rails) *house {
 	t.Helper()
-	h := &house{clock: &hands{now: noon}, ids: ids.New(), told: make(chan struct{}, 1)}
+	h := &house{clock: portstest.NewHands(noon), ids: ids.New(), told: make(chan struct{}, 1)}
 	var err error
 	h.store, err = postgres.Open(t.Context(), postgres.Options{URL: pgtest.New(t), MaxConnections: 8, Clock: h.clock, IDs: h.ids,
 		Render: func(event.Event) ([]byte, error) { return []byte("{}"), nil }})

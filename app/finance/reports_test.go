@@ -44,7 +44,7 @@ func TestStoryOfAPaymentThatGoesBack(t *testing.T) {
 	q := h.quoted(t, "spark1002", 10050)
 	h.paid(t, q.Reference, 10050)
 	h.until(t, q.Transaction, "FAILED (refund COMPLETED)")
-	h.clock.move(time.Minute)
+	h.clock.Move(time.Minute)
 	h.paid(t, q.Reference, 500)
 	h.settles(t, map[string]string{})
 
@@ -103,7 +103,7 @@ func TestTrialBalance(t *testing.T) {
 	h := newHouse(t)
 	day := func(n int) time.Time { return noon.AddDate(0, 0, n) }
 	h.fee(t, day(0), 5)
-	h.clock.move(48 * time.Hour)
+	h.clock.Move(48 * time.Hour)
 	h.fee(t, day(1), 3) // recorded on the second day, of the first
 
 	for name, c := range map[string]struct {
@@ -156,9 +156,9 @@ func TestIncome(t *testing.T) {
 	// and cover the span.
 	h := newHouse(t)
 	h.fee(t, noon, 5)
-	h.clock.move(24 * time.Hour)
+	h.clock.Move(24 * time.Hour)
 	h.fee(t, noon, 3)
-	h.clock.move(24 * time.Hour)
+	h.clock.Move(24 * time.Hour)
 
 	for _, c := range []struct {
 		by   ports.TimeKind
@@ -241,7 +241,7 @@ func TestAccountAtAMoment(t *testing.T) {
 	// A moment takes in its whole millisecond; the future and accounts that are none
 	// are refused.
 	h := newHouse(t)
-	h.clock.move(123456 * time.Nanosecond)
+	h.clock.Move(123456 * time.Nanosecond)
 	h.post(t, ledger.JITReceived(h.header(noon), "rails/RTP", dollars(100)))
 
 	for moment, want := range map[time.Time]string{noon.Add(-time.Millisecond): "0", noon: "100", {}: "100"} {

@@ -94,7 +94,7 @@ func TestUnmatchedMoneyPaysAQuote(t *testing.T) {
 	// A quote that waits for exactly this money runs with it, and its story tells of it.
 	h := newHouse(t)
 	receipt, q := h.paid(t, "", 10050), h.quoted(t, "spark1good", 10050)
-	h.clock.move(time.Second)
+	h.clock.Move(time.Second)
 
 	if _, err := h.Assign(t.Context(), h.who, finance.Assign{Receipt: receipt, Transaction: q.Transaction, Note: "the payer called"}, nil); err != nil {
 		t.Fatal(err)

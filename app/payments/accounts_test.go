@@ -211,7 +211,7 @@ func TestAccountGetsBackWhatIsNotDelivered(t *testing.T) {
 			h.run(t, q)
 			if suffix == "005" {
 				h.until(t, q.Transaction, "COMPLETED")
-				h.clock.move(time.Hour)
+				h.clock.Move(time.Hour)
 			}
 			h.until(t, q.Transaction, c.state)
 
@@ -255,7 +255,7 @@ func TestTransfersOut(t *testing.T) {
 			}
 			if c.wait > 0 {
 				h.until(t, made.ID, "PENDING")
-				h.clock.move(c.wait)
+				h.clock.Move(c.wait)
 			}
 			h.until(t, made.ID, c.state)
 
@@ -402,7 +402,7 @@ func TestWhatCannotBeExecuted(t *testing.T) {
 
 	_, unpaid := h.Execute(t.Context(), h.platform.ID, realtime.ID, nil)
 	_, foreign := h.Execute(t.Context(), elsewhere, late.ID, nil)
-	h.clock.move(late.ExpiresAt.Sub(noon))
+	h.clock.Move(late.ExpiresAt.Sub(noon))
 	_, expired := h.Execute(t.Context(), h.platform.ID, late.ID, nil)
 	h.until(t, late.Transaction, "EXPIRED")
 
@@ -444,7 +444,7 @@ func TestPeopleAtOtherProviders(t *testing.T) {
 			h.run(t, made.Quote)
 			if c.wait > 0 {
 				h.until(t, made.Quote.Transaction, "PROCESSING")
-				h.clock.move(c.wait)
+				h.clock.Move(c.wait)
 			}
 			h.until(t, made.Quote.Transaction, c.state)
 

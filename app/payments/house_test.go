@@ -29,27 +29,10 @@ import (
 	"causeway/core/quote"
 	"causeway/core/transaction"
 	"causeway/ports"
+	"causeway/ports/portstest"
 )
 
 var noon = time.Date(2026, 3, 14, 12, 0, 0, 0, time.UTC)
-
-// hands is a clock that a test moves.
-type hands struct {
-	mu  sync.Mutex
-	now time.Time
-}
-
-func (h *hands) Now() time.Time {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	return h.now
-}
-
-func (h *hands) move(by time.Duration) {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	h.now = h.now.Add(by)
-}
 
 // house is one platform with a customer, on the real database and the sandbox rail.
 type house struct {
@@ -57,7 +40,7 @@ type house struct {
 	quotes   *quoting.Quoting
 	store    *postgres.DB
 	pool     *pgxpool.Pool
-	clock    *hands
+	clock    *portstest.Hands
 	ids      *ids.Generator
 	platform platform.Platform
 	customer customer.Customer
@@ -70,10 +53,6 @@ type house struct {
 	finished chan struct{}
 }
 
-type everywhere struct{ ports.Rail }
-
-func (e everywhere) RailFor(ident.Platform) (ports.Rail, error) { return e.Rail, nil }
-
 func newHouse(t testing.TB) *house {
 	t.Helper()
 	return furnish(t, pgtest.New(t))
@@ -82,7 +61,7 @@ func newHouse(t testing.TB) *house {
 // furnish builds the house on a database reached by url.
 func furnish(t testing.TB, url string) *house {
 	t.Helper()
-	h := &house{clock: &hands{now: noon}, ids: ids.New(), told: make(chan struct{}, 1)}
+	h := &house{clock: portstest.NewHands(noon), ids: ids.New(), told: make(chan struct{}, 1)}
 	var err error
 	h.store, err = postgres.Open(t.Context(), postgres.Options{URL: url, MaxConnections: 8, Clock: h.clock, IDs: h.ids, Render: h.render})
 	if err != nil {
@@ -92,7 +71,7 @@ func furnish(t testing.TB, url string) *house {
 	h.pool = h.store.Pool()
 	heard := logrus.New()
 	heard.SetOutput(t.Output())
-	rails := everywhere{sandbox.New(h.clock, 1)}
+	rails := portstest.Everywhere{Rail: sandbox.New(h.clock, 1)}
 	h.Payments = payments.New(payments.Config{Store: h.store, Jobs: h.store, Rails: rails, Clock: h.clock, IDs: h.ids,
 		Log: logrus.NewEntry(heard), Committed: h.committed})
 	h.quotes = quoting.New(quoting.Config{Store: h.store, Market: market.New("test"), Rails: rails, Clock: h.clock, IDs: h.ids,

@@ -88,7 +88,7 @@ func TestPaymentsThatGoWrong(t *testing.T) {
 			t.Parallel()
 			h := newHouse(t)
 			q := h.quote(t, "USD", 10050, h.wallet(t, "spark1good"))
-			h.clock.move(c.wait)
+			h.clock.Move(c.wait)
 			receipt := h.receipt(q, c.rail, c.minor)
 			receipt.Amount.Currency = c.in
 
@@ -178,7 +178,7 @@ func TestQuoteNobodyPaysExpires(t *testing.T) {
 	h := newHouse(t)
 	q := h.quote(t, "USD", 10050, h.wallet(t, "spark1good"))
 
-	h.clock.move(q.ExpiresAt.Sub(noon))
+	h.clock.Move(q.ExpiresAt.Sub(noon))
 	h.until(t, q.Transaction, "EXPIRED")
 
 	h.wantNames(t, q.Transaction, "PENDING", "EXPIRED")
@@ -212,7 +212,7 @@ func TestWhatTheRailSays(t *testing.T) {
 			}
 			if suffix == "005" {
 				h.until(t, q.Transaction, "COMPLETED")
-				h.clock.move(time.Hour)
+				h.clock.Move(time.Hour)
 			}
 			done := h.until(t, q.Transaction, c.state)
 
@@ -237,11 +237,11 @@ func TestSlowPayoutCompletesLater(t *testing.T) {
 	if _, err := h.Receive(t.Context(), h.receipt(q, "rails/RTP", 10050), nil); err != nil {
 		t.Fatal(err)
 	}
-	h.clock.move(5 * time.Minute)
+	h.clock.Move(5 * time.Minute)
 	if got := h.until(t, q.Transaction, "PROCESSING"); !got.SettledAt.IsZero() {
 		t.Fatal("settled too early")
 	}
-	h.clock.move(2 * time.Minute)
+	h.clock.Move(2 * time.Minute)
 
 	h.until(t, q.Transaction, "COMPLETED")
 }

@@ -22,6 +22,7 @@ import (
 	"causeway/core/platform"
 	"causeway/core/quote"
 	"causeway/ports"
+	"causeway/ports/portstest"
 )
 
 var noon = time.Date(2026, 3, 14, 12, 0, 0, 0, time.UTC)
@@ -29,10 +30,6 @@ var noon = time.Date(2026, 3, 14, 12, 0, 0, 0, time.UTC)
 type stopped struct{}
 
 func (stopped) Now() time.Time { return noon }
-
-type everywhere struct{ ports.Rail }
-
-func (e everywhere) RailFor(ident.Platform) (ports.Rail, error) { return e.Rail, nil }
 
 // deaf is a store that does not hear the answer to its second commit. It holds the
 // first until the gate opens, so that commands gather into a group behind it.
@@ -75,7 +72,7 @@ func TestLostCommitMakesNoSecondQuote(t *testing.T) {
 	t.Cleanup(db.Close)
 	request := furnish(t, db, made)
 	store := &deaf{Store: db, held: make(chan struct{}), gate: make(chan struct{})}
-	quotes := quoting.New(quoting.Config{Store: store, Market: market.New("test"), Rails: everywhere{sandbox.New(stopped{}, 1)},
+	quotes := quoting.New(quoting.Config{Store: store, Market: market.New("test"), Rails: portstest.Everywhere{Rail: sandbox.New(stopped{}, 1)},
 		Clock: stopped{}, IDs: made, Committed: func() {}})
 	const company = 5
 	var all sync.WaitGroup

@@ -2,7 +2,6 @@ package quoting_test
 
 import (
 	"context"
-	"sync"
 	"testing"
 	"time"
 
@@ -16,6 +15,7 @@ import (
 	"causeway/core/money"
 	"causeway/core/platform"
 	"causeway/ports"
+	"causeway/ports/portstest"
 )
 
 // shelf is a store of terms and limits alone.
@@ -42,30 +42,12 @@ func (s *shelf) Platform(context.Context, ident.Platform) (platform.Platform, er
 	return platform.Platform{Currencies: platform.DefaultCurrencies()}, nil
 }
 
-// hands is a clock that a test moves.
-type hands struct {
-	mu  sync.Mutex
-	now time.Time
-}
-
-func (h *hands) Now() time.Time {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	return h.now
-}
-
-func (h *hands) move(by time.Duration) {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	h.now = h.now.Add(by)
-}
-
 func TestTermsAndLimitsAreFollowed(t *testing.T) {
 	t.Parallel()
 	// What the operator or the platform changes is read again after ten seconds, and at
 	// once where somebody says that it has changed; the narrower limit counts.
 	here, there := homes()
-	store, clock := &shelf{}, &hands{now: noon}
+	store, clock := &shelf{}, portstest.NewHands(noon)
 	quotes := quoting.New(quoting.Config{Store: store, Market: market.New("test"), Clock: clock})
 	wantTerms(t, quotes, here, 50, 100, 100_000_000)
 
@@ -78,9 +60,9 @@ func TestTermsAndLimitsAreFollowed(t *testing.T) {
 		{Platform: here, Currency: "EUR", Limits: corridor.Limits{Min: 1, Max: 1}},
 		{Platform: there, Currency: "USD", Limits: corridor.Limits{Max: 5_000}},
 	}
-	clock.move(9 * time.Second)
+	clock.Move(9 * time.Second)
 	wantTerms(t, quotes, here, 50, 100, 100_000_000)
-	clock.move(time.Second)
+	clock.Move(time.Second)
 	wantTerms(t, quotes, here, 0, 300, 9_000)
 	wantTerms(t, quotes, there, 40, 100, 5_000)
 	if store.reads != 2 {

@@ -27,27 +27,10 @@ import (
 	"causeway/core/transaction"
 	"causeway/core/transfer"
 	"causeway/ports"
+	"causeway/ports/portstest"
 )
 
 var noon = time.Date(2026, 3, 14, 12, 0, 0, 0, time.UTC)
-
-// hands is a clock that a test moves.
-type hands struct {
-	mu  sync.Mutex
-	now time.Time
-}
-
-func (h *hands) Now() time.Time {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	return h.now
-}
-
-func (h *hands) move(by time.Duration) {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	h.now = h.now.Add(by)
-}
 
 // house is one platform with a customer and a platform next door, on the real database
 // and the sandbox's rail and people.
@@ -55,7 +38,7 @@ type house struct {
 	*receiving.Receiving
 	store    *postgres.DB
 	pool     *pgxpool.Pool
-	clock    *hands
+	clock    *portstest.Hands
 	ids      *ids.Generator
 	platform platform.Platform
 	next     platform.Platform
@@ -73,10 +56,6 @@ type house struct {
 	forwarded map[ident.Transaction]transfer.Out
 	refuse    error
 }
-
-type everywhere struct{ ports.Rail }
-
-func (e everywhere) RailFor(ident.Platform) (ports.Rail, error) { return e.Rail, nil }
 
 // newHouse opens a house in which work is done.
 func newHouse(t testing.TB) *house {
@@ -98,7 +77,7 @@ func (h *house) work(t testing.TB) {
 // furnish builds the house on a database reached by url; nobody works in it.
 func furnish(t testing.TB, url string) *house {
 	t.Helper()
-	h := &house{clock: &hands{now: noon}, ids: ids.New(), told: make(chan struct{}, 1), forwarded: map[ident.Transaction]transfer.Out{}}
+	h := &house{clock: portstest.NewHands(noon), ids: ids.New(), told: make(chan struct{}, 1), forwarded: map[ident.Transaction]transfer.Out{}}
 	var err error
 	h.store, err = postgres.Open(t.Context(), postgres.Options{URL: url, MaxConnections: 8, Clock: h.clock, IDs: h.ids, Render: h.render})
 	if err != nil {
@@ -108,7 +87,7 @@ func furnish(t testing.TB, url string) *house {
 	h.pool = h.store.Pool()
 	heard := logrus.New()
 	heard.SetOutput(t.Output())
-	h.Receiving = receiving.New(receiving.Config{Store: h.store, Jobs: h.store, Rails: everywhere{sandbox.New(h.clock, 1)},
+	h.Receiving = receiving.New(receiving.Config{Store: h.store, Jobs: h.store, Rails: portstest.Everywhere{Rail: sandbox.New(h.clock, 1)},
 		Counterparties: ports.CounterpartiesBy{platform.Sandbox: people.New(people.DefaultDomain)}, Ask: h.ask, Forward: h.forward,
 		Clock: h.clock, IDs: h.ids, Log: logrus.NewEntry(heard), Committed: h.committed})
 	h.found(t)

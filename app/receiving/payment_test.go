@@ -170,7 +170,7 @@ func TestThePlatformDecidesByItself(t *testing.T) {
 			return transaction.Failed, transaction.PayRequestFailed
 		},
 		"forgotten": func(_ *testing.T, h, _ *house, _ ident.Transaction) (transaction.Status, transaction.FailureReason) {
-			h.clock.move(5 * time.Second)
+			h.clock.Move(5 * time.Second)
 			return transaction.Failed, transaction.ApprovalTimedOut
 		},
 	} {
@@ -245,7 +245,7 @@ func (h *house) asksAgain(t testing.TB) {
 			t.Fatal("the question was not asked again")
 		}
 		if h.jobs(t, transaction.StepAsk) == 1 {
-			h.clock.move(100 * time.Millisecond)
+			h.clock.Move(100 * time.Millisecond)
 		}
 	}
 }

@@ -56,11 +56,11 @@ func TestTransferInStaysPendingForAWhile(t *testing.T) {
 		t.Fatal(err)
 	}
 
-	h.clock.move(29 * time.Second)
+	h.clock.Move(29 * time.Second)
 	if got := h.read(t, made.ID); got.State.Status != transaction.Pending {
 		t.Errorf("after 29 s it is %s", got.State)
 	}
-	h.clock.move(2 * time.Second)
+	h.clock.Move(2 * time.Second)
 
 	h.until(t, made.ID, transaction.Failed)
 	h.wantBooks(t, nil)
