@@ -71,8 +71,7 @@ type RailAnswer struct {
 
 // RailAnswerWriter keeps answers.
 type RailAnswerWriter interface {
-	// KeepAnswers stores answers with the commit; those that are Done, or to no question,
-	// are passed over.
+	// KeepAnswers stores answers with the commit.
 	KeepAnswers(ctx context.Context, answers []RailAnswer) error
 }
 

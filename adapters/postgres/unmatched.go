@@ -175,16 +175,13 @@ const insertAnswers = `
 	INSERT INTO rail_answers (platform_id, subject, answered_at, asked, verdict, reason, accepted, again_at)
 	SELECT * FROM unnest($1::uuid[], $2::uuid[], $3::timestamptz[], $4::text[], $5::text[], $6::text[], $7::boolean[], $8::timestamptz[])`
 
-// KeepAnswers writes one statement, and none where all is done.
+// KeepAnswers writes one statement, and none where there are none.
 func (u *unit) KeepAnswers(_ context.Context, answers []ports.RailAnswer) error {
 	var platforms, subjects idArray
 	var at, again timeArray
 	var asked, verdicts, reasons []string
 	var accepted []bool
 	for _, a := range answers {
-		if a.Verdict == ports.Done || a.Asked == ports.AskedNothing {
-			continue
-		}
 		platforms, subjects = append(platforms, pgID(a.Platform.UUID())), append(subjects, pgID(a.Subject))
 		at, again = append(at, pgTime(a.At)), append(again, pgTime(a.Again))
 		asked, verdicts, reasons = append(asked, string(a.Asked)), append(verdicts, string(a.Verdict)), append(reasons, string(a.Reason))

@@ -18,14 +18,13 @@ import (
 type Work struct {
 	// Now is when it is decided.
 	Now time.Time
-	// Heard is what rails answered, to be kept with what it led to.
-	Heard []ports.RailAnswer
 
 	// held are the accounts that were locked to decide, as they were then: all that the
 	// postings touch, or nil.
 	held     map[ledger.Account]account.Holding
 	ids      ports.IDs
 	handover time.Duration
+	heard    []ports.RailAnswer
 	begun    []transaction.Transaction
 	changed  map[ident.Transaction]int // index into next
 	next     []transaction.Transaction
@@ -94,6 +93,14 @@ func (w *Work) carry(d transaction.Decision) {
 	}
 }
 
+// Hear keeps what a rail answered with what it led to. That all is done the postings
+// say, and an answer to no question is none.
+func (w *Work) Hear(a ports.RailAnswer) {
+	if a.Verdict != ports.Done && a.Asked != ports.AskedNothing {
+		w.heard = append(w.heard, a)
+	}
+}
+
 // Post adds postings that are no transaction's.
 func (w *Work) Post(postings ...ledger.Posting) { w.postings = append(w.postings, postings...) }
 
@@ -132,7 +139,7 @@ func (w *Work) Write(ctx context.Context, tx ports.Tx) error {
 	if err := tx.AddJobs(ctx, w.jobs); err != nil {
 		return err
 	}
-	if err := tx.KeepAnswers(ctx, w.Heard); err != nil {
+	if err := tx.KeepAnswers(ctx, w.heard); err != nil {
 		return err
 	}
 	return tx.Post(ctx, w.postings)

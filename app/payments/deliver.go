@@ -101,15 +101,14 @@ func (w work) watched(t transaction.Transaction, o ports.Outcome) error {
 func (p *Payments) settle(ctx context.Context, jobs []ports.Job, asked ports.Question, outcomes map[ports.TransactionKey]ports.Outcome,
 	decide func(work, transaction.Transaction, ports.Outcome) error) error {
 	keys := make([]ports.TransactionKey, 0, len(outcomes))
-	answers := make([]ports.RailAnswer, 0, len(outcomes))
-	now := p.Clock.Now()
-	for key, outcome := range outcomes {
+	for key := range outcomes {
 		keys = append(keys, key)
-		answers = append(answers, ports.RailAnswer{Platform: key.Platform, Subject: key.ID.UUID(), Asked: asked, At: now, Outcome: outcome})
 	}
 	begin := func() *booking.Work {
 		w := p.begin()
-		w.Heard = answers
+		for key, outcome := range outcomes {
+			w.Hear(ports.RailAnswer{Platform: key.Platform, Subject: key.ID.UUID(), Asked: asked, At: w.Now, Outcome: outcome})
+		}
 		return w
 	}
 	done, err := booking.Settle(ctx, p.Store, begin, jobs, keys, func(w *booking.Work, t transaction.Transaction) error {

@@ -137,7 +137,7 @@ func (p *Payments) sendBack(ctx context.Context, jobs []ports.Job) error {
 			ident.Set(&named, r.ID.UUID())
 			outcome := p.sendRefund(ctx, ports.Refund{ID: r.ID.UUID(), Platform: r.Platform, Rail: r.Rail,
 				Reference: transaction.RefundReference(named, r.Reference), Amount: r.Amount, Inside: inside})
-			w.Heard = append(w.Heard, ports.RailAnswer{Platform: r.Platform, Subject: r.ID.UUID(), Asked: ports.AskedToSendBack, At: w.Now, Outcome: outcome})
+			w.Hear(ports.RailAnswer{Platform: r.Platform, Subject: r.ID.UUID(), Asked: ports.AskedToSendBack, At: w.Now, Outcome: outcome})
 			w.sentBack(r, outcome, to)
 		}
 		if err := p.Store.Do(ctx, func(ctx context.Context, tx ports.Tx) error {

@@ -30,7 +30,9 @@ func (r *Receiving) settle(ctx context.Context, jobs []ports.Job, keys []ports.T
 	decide func(work, transaction.Transaction) error, answers ...ports.RailAnswer) error {
 	begin := func() *booking.Work {
 		w := r.begin()
-		w.Heard = answers
+		for _, a := range answers {
+			w.Hear(a)
+		}
 		return w
 	}
 	done, err := booking.Settle(ctx, r.Store, begin, jobs, keys, func(w *booking.Work, t transaction.Transaction) error { return decide(work{w}, t) })
