@@ -37,6 +37,13 @@ type results struct {
 	out, in   figures // transfers
 	hot       hot
 	closing   closing
+	largest   int64 // memory of the service before it was last forgotten
+	exporting exporting
+	proof     proof
+	months    months
+	stated    stated
+
+	reconciled []reconciled
 }
 
 // rail compares many customers with few, in ramps per second of each short run.
@@ -79,6 +86,9 @@ func run(ctx context.Context, o options) (err error) {
 	if err := b.load(ctx); err != nil {
 		return b.blame(ctx, err)
 	}
+	if err := b.measureFinance(ctx); err != nil {
+		return b.blame(ctx, err)
+	}
 	say("waiting for the last webhooks, checking signatures and books")
 	if b.closing, err = b.close(ctx); err != nil {
 		return b.blame(ctx, err)
@@ -117,6 +127,10 @@ func (b *bench) load(ctx context.Context) error {
 	long := time.Duration(b.seconds) * time.Second
 	brief := max(2*time.Second, long/4)
 	if err := b.warmUp(ctx); err != nil {
+		return err
+	}
+	if b.only == "exports" || b.only == "check" {
+		_, err := b.step(ctx, phase{name: underWay("ramps, so that there are books", b.inFlight), inFlight: b.inFlight, measured: long})
 		return err
 	}
 	if b.wants("ramps") || b.wants("half") {

@@ -32,6 +32,7 @@ type options struct {
 	seconds   int
 	inFlight  int
 	customers int
+	lines     int
 	only      string
 	profile   string
 	out       string
@@ -39,7 +40,8 @@ type options struct {
 }
 
 // parts are what --only may name.
-var parts = []string{"start", "ramps", "concurrency", "half", "rail", "quotes", "payouts", "transfers-out", "transfers-in", "hot"}
+var parts = []string{"start", "ramps", "concurrency", "half", "rail", "quotes", "payouts", "transfers-out", "transfers-in", "hot",
+	"exports", "check", "proof", "reconciliation", "statements", "months"}
 
 // parse reads the flags; help goes to usage.
 func parse(args []string, usage io.Writer) (options, error) {
@@ -50,6 +52,7 @@ func parse(args []string, usage io.Writer) (options, error) {
 	flags.IntVar(&o.seconds, "seconds", 20, "`seconds` that the ramps are measured for; other parts take half of it or less")
 	flags.IntVar(&o.inFlight, "concurrency", 128, "`ramps` that are under way at once; fewer leave the processors idle")
 	flags.IntVar(&o.customers, "customers", 1000, "`customers` to make")
+	flags.IntVar(&o.lines, "lines", 100_000, "`lines` of the statements to reconcile; the books of that month have five times as many postings")
 	flags.StringVar(&o.only, "only", "", "measure one `part` and write no file: "+strings.Join(parts, ", "))
 	flags.StringVar(&o.profile, "profile", "", "write profiles of the ramps, or with --only of quotes, payouts or transfers, to this `folder`, and no file of results")
 	flags.StringVar(&o.out, "out", "docs/benchmarks.md", "the `file` to write the results to")
@@ -74,6 +77,8 @@ func (o options) check() error {
 		return fmt.Errorf("--concurrency must be from 1 to 4096, not %d", o.inFlight)
 	case o.customers < 10 || o.customers > 100_000:
 		return fmt.Errorf("--customers must be from 10 to 100000, not %d", o.customers)
+	case o.lines < 1000 || o.lines > 150_000:
+		return fmt.Errorf("--lines must be from 1000 to 150000, not %d", o.lines)
 	}
 	return nil
 }
@@ -84,6 +89,11 @@ func (o options) wants(part string) bool { return o.only == "" || o.only == part
 // needsFunds tells whether a part is to be measured that needs accounts with money.
 func (o options) needsFunds() bool {
 	return o.wants("payouts") || o.wants("transfers-out") || o.wants("transfers-in") || o.wants("hot")
+}
+
+// needsPast tells whether a part is to be measured that needs the books of a month that is over.
+func (o options) needsPast() bool {
+	return o.wants("proof") || o.wants("reconciliation") || o.wants("statements") || o.wants("months")
 }
 
 // partial runs show their figures and write no file.

@@ -4,15 +4,10 @@ import (
 	"context"
 	"crypto/rand"
 	"encoding/base64"
-	"encoding/json"
 	"errors"
-	"fmt"
-	"net/url"
 	"os"
 	"path/filepath"
 	"time"
-
-	"github.com/jackc/pgx/v5"
 
 	"causeway/adapters/pgembed"
 )
@@ -28,6 +23,7 @@ type rig struct {
 	receiver *receiver
 	meter    *meter
 	idle     int64 // memory of the service before any request, in bytes
+	past     *past // where it is wanted
 }
 
 // settings are the service's own, as far as they are not left as they come: the
@@ -72,15 +68,11 @@ func (r *rig) raise(ctx context.Context, o options) error {
 	if _, err := output(ctx, set, o.binary, "migrate"); err != nil {
 		return err
 	}
-	made, err := output(ctx, set, o.binary, "platform", "create", "--name", "Bench", "--environment", "SANDBOX")
+	bench, err := found(ctx, set, o.binary, "Bench", address)
 	if err != nil {
 		return err
 	}
-	var credentials struct{ ClientID, ClientSecret string }
-	if err := json.Unmarshal([]byte(made), &credentials); err != nil {
-		return fmt.Errorf("read the credentials that platform create printed: %w", err)
-	}
-	r.target = newTarget(address, credentials.ClientID, credentials.ClientSecret)
+	r.target = bench.target
 	if r.service, err = start("causeway serve", filepath.Join(r.folder, "service.log"), set, o.binary, "serve"); err != nil {
 		return err
 	}
@@ -104,6 +96,9 @@ func (r *rig) raise(ctx context.Context, o options) error {
 // folder.
 func (r *rig) lower() error {
 	var failed []error
+	if r.past != nil {
+		failed = append(failed, r.past.lower())
+	}
 	if r.service != nil {
 		failed = append(failed, r.service.stop())
 	}
@@ -121,20 +116,13 @@ func (r *rig) lower() error {
 	return errors.Join(append(failed, os.RemoveAll(r.folder))...)
 }
 
-// makeYardstick makes a database for pgbench beside the service's, of the same
-// owner and behind the same socket.
+// makeYardstick makes a database for pgbench.
 func (r *rig) makeYardstick(ctx context.Context) (yardstick, error) {
-	service, err := url.Parse(r.postgres.URL())
+	database, err := r.makeDatabase(ctx, yardstickDatabase)
 	if err != nil {
 		return yardstick{}, err
 	}
-	name := pgx.Identifier{yardstickDatabase}.Sanitize()
-	owner := pgx.Identifier{service.User.Username()}.Sanitize()
-	if err := r.meter.run(ctx, "CREATE DATABASE "+name+" OWNER "+owner); err != nil {
-		return yardstick{}, err
-	}
-	service.Path = "/" + yardstickDatabase
-	return newYardstick(ctx, service.String())
+	return newYardstick(ctx, database)
 }
 
 // rest does nothing for a while.

@@ -1,0 +1,69 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"time"
+)
+
+// measureFinance measures what finance and auditors use.
+func (b *bench) measureFinance(ctx context.Context) error {
+	if b.wants("exports") {
+		if err := b.measureExports(ctx); err != nil {
+			return err
+		}
+	}
+	if !b.needsPast() {
+		return nil
+	}
+	say("making the books of a month that is over, for statements of %d lines", b.lines)
+	p, err := b.makePast(ctx)
+	if err != nil {
+		return err
+	}
+	if err := b.rig.meter.analyzeIn(ctx, pastDatabase); err != nil {
+		return err
+	}
+	if err := b.measureSealing(ctx, p); err != nil {
+		return err
+	}
+	for _, part := range []struct {
+		name    string
+		measure func(context.Context, *past) error
+	}{{"proof", b.measureProof}, {"reconciliation", b.measureReconciling}, {"statements", b.measureStatements}, {"months", b.measureMonths}} {
+		if !b.wants(part.name) {
+			continue
+		}
+		if err := part.measure(ctx, p); err != nil {
+			return fmt.Errorf("%s: %w; the service said last:\n%s", part.name, err, p.service.words())
+		}
+	}
+	b.rig.past = nil
+	return p.lower()
+}
+
+// finance are the sections about all that.
+func (r results) finance(add func(measured bool, s section)) {
+	add(len(r.exporting.files) > 0, r.exports())
+	add(r.proof.proved > 0, r.proving())
+	add(r.closing.check.took > 0, r.checking())
+	add(len(r.months.free) > 0, r.ending())
+	add(len(r.reconciled) > 0, r.reconciling())
+	add(r.stated.movements > 0, r.stating())
+}
+
+// lasting writes how long something took, with three digits that mean something.
+func lasting(d time.Duration) string {
+	if d < time.Second {
+		return millis(d) + " ms"
+	}
+	return fmt.Sprintf("%.*f s", max(0, 2-int(math.Log10(d.Seconds()))), d.Seconds())
+}
+
+// perSecond is a rate, in three digits that mean something.
+func perSecond(n int64, took time.Duration) string {
+	rate := float64(n) / took.Seconds()
+	step := math.Pow10(max(0, int(math.Log10(rate))-2))
+	return number(math.Round(rate/step) * step)
+}
