@@ -18,10 +18,12 @@ func (b *bench) measureFinance(ctx context.Context) error {
 		return nil
 	}
 	say("making the books of a month that is over, for statements of %d lines", b.lines)
+	begin := time.Now()
 	p, err := b.makePast(ctx)
 	if err != nil {
 		return err
 	}
+	say("%d postings in %s", len(p.made), lasting(time.Since(begin)))
 	if err := b.rig.meter.analyzeIn(ctx, pastDatabase); err != nil {
 		return err
 	}

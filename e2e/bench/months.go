@@ -46,7 +46,7 @@ func (b *bench) measureMonths(ctx context.Context, p *past) error {
 
 const (
 	perCommit = 100
-	turn      = 1500 * time.Millisecond
+	turn      = time.Second
 )
 
 // takeTurns posts to both in short runs, so that whatever else happens on the machine
@@ -182,7 +182,7 @@ func (r results) ending() section {
 	return section{
 		title: "The end of a month",
 		prose: []string{
-			"A month is held and closed that holds " + r.pastBooks() + ", while one client goes on posting to the same books, one posting a commit. " +
+			r.pastBooks() + " That month is held and closed while one client goes on posting to the same books, one posting a commit. " +
 				fmt.Sprintf("Books with a closed month and books without took turns in short runs of commits of %d postings; the medians are compared.", perCommit),
 		},
 		head: []string{"Figure", "Value"},

@@ -63,7 +63,7 @@ func (b *bench) makePast(ctx context.Context) (*past, error) {
 		return nil, err
 	}
 	p := &past{url: service, folder: filepath.Join(b.rig.folder, "heads"), ids: ids.New(), month: period.MonthOf(time.Now()).Previous()}
-	p.set = append(settings(service, address, ""), "CAUSEWAY_SEAL_EVERY=1s", "CAUSEWAY_HEADS="+p.folder)
+	p.set = append(settings(service, address, ""), "CAUSEWAY_SEAL_EVERY=1h", "CAUSEWAY_HEADS="+p.folder)
 	if _, err := output(ctx, p.set, b.binary, "migrate"); err != nil {
 		return nil, err
 	}
@@ -133,6 +133,16 @@ func (p *past) open(ctx context.Context, program, folder string) (err error) {
 		return err
 	}
 	return p.service.awaitReady(ctx, p.books.address)
+}
+
+// reopen starts the service anew, so that its memory is that of a service at rest.
+func (p *past) reopen(ctx context.Context, program, folder string) error {
+	service := p.service
+	p.service = nil
+	if err := service.stop(); err != nil {
+		return err
+	}
+	return p.open(ctx, program, folder)
 }
 
 // post writes postings, as many in one commit as were given.

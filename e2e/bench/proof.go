@@ -36,7 +36,6 @@ type logStanding struct {
 // measureSealing starts the service on books that nothing is sealed of, and waits until
 // the log has caught up.
 func (b *bench) measureSealing(ctx context.Context, p *past) error {
-	say("sealing %d postings", len(p.made))
 	begin := time.Now()
 	if err := p.open(ctx, b.binary, b.rig.folder); err != nil {
 		return err
@@ -61,8 +60,11 @@ func (b *bench) measureSealing(ctx context.Context, p *past) error {
 		}
 	}
 	f.postings, f.sealing = int64(len(p.made)), time.Since(begin)
-	f.sealed, err = memory(p.service.pid(), "VmHWM")
-	return err
+	if f.sealed, err = memory(p.service.pid(), "VmHWM"); err != nil {
+		return err
+	}
+	say("sealed in %s, %s", lasting(f.sealing), megabytes(f.sealed))
+	return nil
 }
 
 // measureProof verifies the books in the database and without it, and asks for proofs.
@@ -81,7 +83,7 @@ func (b *bench) measureProof(ctx context.Context, p *past) error {
 	if f.verify, err = perform(ctx, database, b.binary, append([]string{"ledger", "verify"}, against...)...); err != nil {
 		return err
 	}
-	say("verify: %s, %s", f.verify.took, megabytes(f.verify.peak))
+	say("verify: %s, %s", lasting(f.verify.took), megabytes(f.verify.peak))
 	path := filepath.Join(b.rig.folder, "past.log.jsonl")
 	if f.export, err = perform(ctx, database, b.binary, "ledger", "export", "--format", "log", "--platform", p.books.id.String(), "--output", path); err != nil {
 		return err
@@ -94,7 +96,7 @@ func (b *bench) measureProof(ctx context.Context, p *past) error {
 	if f.outside, err = perform(ctx, nil, b.binary, append([]string{"ledger", "verify", "--export", path}, against...)...); err != nil {
 		return err
 	}
-	say("verify an export: %s, %s", f.outside.took, megabytes(f.outside.peak))
+	say("verify an export: %s, %s", lasting(f.outside.took), megabytes(f.outside.peak))
 	return errors.Join(b.measureInclusion(ctx, p), os.Remove(path))
 }
 
@@ -161,7 +163,7 @@ func (r results) proving() section {
 	return section{
 		title: "Proof",
 		prose: []string{
-			fmt.Sprintf("On %s. Sealing: from the start of a service that has none of them in its log, until the last head is signed and outside of the database. "+
+			fmt.Sprintf("%s Sealing: from the start of a service that has none of them in its log, until the last head is signed and outside of the database. "+
 				"Verified is against those heads and the key that signs them. Each of %d inclusion proofs, of postings anywhere, was held against the root of its head.",
 				r.pastBooks(), f.proved),
 		},
@@ -179,5 +181,5 @@ func (r results) proving() section {
 
 // pastBooks says what the books of the past hold.
 func (r results) pastBooks() string {
-	return fmt.Sprintf("books of %d postings, all effective in the month before", r.proof.postings)
+	return fmt.Sprintf("The books hold %d postings, all of last month.", r.proof.postings)
 }

@@ -71,6 +71,7 @@ func (b *bench) measureStatements(ctx context.Context, p *past) error {
 		}
 		*how.into = latencyOf(took)
 	}
+	say("statement as a page %s ms, as pdf %s ms", f.page, f.pdf)
 	b.results.stated = f
 	return nil
 }

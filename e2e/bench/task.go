@@ -75,14 +75,24 @@ func largest(pid int, ended <-chan error) (peak int64, err error) {
 	}
 }
 
-// peakOf is the memory of a running process at its largest while something was done.
-func peakOf(pid int, do func() error) (int64, error) {
+// grown is the memory of a running process before something was done, and at its largest
+// meanwhile, in bytes.
+type grown struct{ before, peak int64 }
+
+func (g grown) String() string { return megabytes(g.peak) + ", before " + megabytes(g.before) }
+
+// growth does something that a running process works at.
+func growth(pid int, do func() error) (g grown, err error) {
 	const forgetLargest = "5"
 	if err := os.WriteFile(fmt.Sprintf("/proc/%d/clear_refs", pid), []byte(forgetLargest), 0); err != nil {
-		return 0, err
+		return g, err
+	}
+	if g.before, err = memory(pid, "VmHWM"); err != nil {
+		return g, err
 	}
 	if err := do(); err != nil {
-		return 0, err
+		return g, err
 	}
-	return memory(pid, "VmHWM")
+	g.peak, err = memory(pid, "VmHWM")
+	return g, err
 }
