@@ -7,7 +7,7 @@ func (r results) checking() section {
 	return section{
 		title: "Checking the books",
 		prose: []string{
-			"`causeway ledger check` recomputes from the postings alone what is stored beside them, all of the run and while the service is up. What it checked stands at the end of this page.",
+			"`causeway ledger check` recomputes from the postings alone what is stored beside them, all of the run and while the service is up. What it checked stands under “Afterwards”.",
 		},
 		head: []string{"Figure", "Value"},
 		rows: [][]string{

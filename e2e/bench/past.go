@@ -84,14 +84,14 @@ func (b *bench) makePast(ctx context.Context) (*past, error) {
 const atOnce = 2_000
 
 // fill writes the books of the month: a week at each of two partners with statements of
-// so many lines, and beside them once and a half as many conversions as both have payments.
+// so many lines, and beside them as many conversions as both have payments.
 func (p *past) fill(ctx context.Context, lines int) error {
 	header := func(at time.Time, memo string) ledger.Header {
 		return ledger.Header{ID: p.ids.New(time.Now()), Platform: p.books.id, Effective: at, Memo: memo}
 	}
 	monday := p.month.Start().AddDate(0, 0, 7)
 	p.weeks = [2]week{makeWeek("RTP", monday, lines, header), makeWeek("ACH", monday, lines, header)}
-	all := slices.Concat(p.weeks[0].postings, p.weeks[1].postings, conversions(3*lines, p.month.Start(), header))
+	all := slices.Concat(p.weeks[0].postings, p.weeks[1].postings, conversions(2*lines, p.month.Start(), header))
 	for batch := range slices.Chunk(all, atOnce) {
 		if err := p.post(ctx, batch); err != nil {
 			return err
