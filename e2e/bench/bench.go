@@ -22,6 +22,7 @@ type bench struct {
 
 // results are everything a run finds. What was not measured is zero.
 type results struct {
+	financed
 	machine   machine
 	when      time.Time
 	options   options
@@ -37,13 +38,6 @@ type results struct {
 	out, in   figures // transfers
 	hot       hot
 	closing   closing
-	largest   int64 // memory of the service before it was last forgotten
-	exporting exporting
-	proof     proof
-	months    months
-	stated    stated
-
-	reconciled []reconciled
 }
 
 // rail compares many customers with few, in ramps per second of each short run.
@@ -84,9 +78,6 @@ func run(ctx context.Context, o options) (err error) {
 		return err
 	}
 	if err := b.load(ctx); err != nil {
-		return b.blame(ctx, err)
-	}
-	if err := b.measureFinance(ctx); err != nil {
 		return b.blame(ctx, err)
 	}
 	say("waiting for the last webhooks, checking signatures and books")
@@ -130,8 +121,9 @@ func (b *bench) load(ctx context.Context) error {
 		return err
 	}
 	if b.only == "exports" || b.only == "check" {
-		_, err := b.step(ctx, phase{name: underWay("ramps, so that there are books", b.inFlight), inFlight: b.inFlight, measured: long})
-		return err
+		if _, err := b.step(ctx, phase{name: underWay("ramps, so that there are books", b.inFlight), inFlight: b.inFlight, measured: long}); err != nil {
+			return err
+		}
 	}
 	if b.wants("ramps") || b.wants("half") {
 		if err := b.measureMain(ctx, long); err != nil {
@@ -165,9 +157,11 @@ func (b *bench) load(ctx context.Context) error {
 	if b.wants("quotes") {
 		var err error
 		b.alone, err = b.profiled(ctx, "quotes", phase{name: "quotes alone", inFlight: b.inFlight, kind: quotesAlone, warm: 2 * time.Second, measured: long / 2})
-		return err
+		if err != nil {
+			return err
+		}
 	}
-	return nil
+	return b.measureFinance(ctx)
 }
 
 // measureMain measures the ramps between two runs of pgbench.

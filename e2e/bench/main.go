@@ -76,10 +76,10 @@ func (o options) check() error {
 		return fmt.Errorf("--seconds must be from 2 to 600, not %d", o.seconds)
 	case o.inFlight < 1 || o.inFlight > 4096:
 		return fmt.Errorf("--concurrency must be from 1 to 4096, not %d", o.inFlight)
-	case o.customers < 10 || o.customers > 100_000:
-		return fmt.Errorf("--customers must be from 10 to 100000, not %d", o.customers)
 	case o.lines < 1000 || o.lines > 150_000:
 		return fmt.Errorf("--lines must be from 1000 to 150000, not %d", o.lines)
+	case o.customers < 10 || o.customers > 100_000:
+		return fmt.Errorf("--customers must be from 10 to 100000, not %d", o.customers)
 	}
 	return nil
 }

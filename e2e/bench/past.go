@@ -2,15 +2,12 @@ package main
 
 import (
 	"context"
-	"encoding/json"
-	"fmt"
-	"net/url"
+	"errors"
 	"path/filepath"
 	"slices"
 	"time"
 
 	"github.com/google/uuid"
-	"github.com/jackc/pgx/v5"
 
 	"causeway/adapters/ids"
 	"causeway/adapters/postgres"
@@ -54,7 +51,7 @@ const pastDatabase = "past"
 // makePast makes the database, its platforms and the books of the month, and starts no
 // service yet.
 func (b *bench) makePast(ctx context.Context) (*past, error) {
-	service, err := b.rig.makeDatabase(ctx, pastDatabase)
+	database, err := b.rig.makeDatabase(ctx, pastDatabase)
 	if err != nil {
 		return nil, err
 	}
@@ -62,22 +59,27 @@ func (b *bench) makePast(ctx context.Context) (*past, error) {
 	if err != nil {
 		return nil, err
 	}
-	p := &past{url: service, folder: filepath.Join(b.rig.folder, "heads"), ids: ids.New(), month: period.MonthOf(time.Now()).Previous()}
-	p.set = append(settings(service, address, ""), "CAUSEWAY_SEAL_EVERY=1h", "CAUSEWAY_HEADS="+p.folder)
-	if _, err := output(ctx, p.set, b.binary, "migrate"); err != nil {
-		return nil, err
-	}
-	for name, t := range map[string]*tenant{"Books": &p.books, "Ended": &p.ended, "Free": &p.free} {
-		if *t, err = found(ctx, p.set, b.binary, name, address); err != nil {
+	p := &past{url: database, folder: filepath.Join(b.rig.folder, "heads"), ids: ids.New(), month: period.MonthOf(time.Now()).Previous()}
+	// It seals when it starts, and not while something else is measured.
+	p.set = append(settings(database, address, ""), "CAUSEWAY_SEAL_EVERY=1h", "CAUSEWAY_HEADS="+p.folder)
+	for _, t := range []*tenant{&p.books, &p.ended, &p.free} {
+		made, err := founded(ctx, b.options, p.set)
+		if err != nil {
+			return nil, err
+		}
+		t.target = newTarget(address, made.ClientID, made.ClientSecret)
+		if t.id, err = ident.ParsePlatform(made.PlatformID); err != nil {
 			return nil, err
 		}
 	}
-	p.store, err = postgres.Open(ctx, postgres.Options{URL: service, MaxConnections: 4, Clock: wallClock{}, IDs: p.ids})
+	p.store, err = postgres.Open(ctx, postgres.Options{URL: database, MaxConnections: 4, Clock: wallClock{}, IDs: p.ids})
 	if err != nil {
 		return nil, err
 	}
-	b.rig.past = p
-	return p, p.fill(ctx, b.lines)
+	if err := p.fill(ctx, b.lines); err != nil {
+		return nil, errors.Join(err, p.lower())
+	}
+	return p, nil
 }
 
 // atOnce is how many postings one commit writes.
@@ -103,6 +105,14 @@ func (p *past) fill(ctx context.Context, lines int) error {
 	return nil
 }
 
+// words are the last that the service said.
+func (p *past) words() string {
+	if p.service == nil {
+		return "the service of the past does not run"
+	}
+	return "the service of the past said last:\n" + p.service.words()
+}
+
 // lower takes the service down.
 func (p *past) lower() (err error) {
 	if p.service != nil {
@@ -110,21 +120,6 @@ func (p *past) lower() (err error) {
 	}
 	p.store.Close()
 	return err
-}
-
-// found makes a platform.
-func found(ctx context.Context, set []string, program, name, address string) (t tenant, err error) {
-	made, err := output(ctx, set, program, "platform", "create", "--name", name, "--environment", "SANDBOX")
-	if err != nil {
-		return t, err
-	}
-	var credentials struct{ PlatformID, ClientID, ClientSecret string }
-	if err := json.Unmarshal([]byte(made), &credentials); err != nil {
-		return t, fmt.Errorf("read the credentials that platform create printed: %w", err)
-	}
-	t.target = newTarget(address, credentials.ClientID, credentials.ClientSecret)
-	t.id, err = ident.ParsePlatform(credentials.PlatformID)
-	return t, err
 }
 
 // open starts the service.
@@ -148,19 +143,4 @@ func (p *past) reopen(ctx context.Context, program, folder string) error {
 // post writes postings, as many in one commit as were given.
 func (p *past) post(ctx context.Context, postings []ledger.Posting) error {
 	return p.store.Do(ctx, func(ctx context.Context, tx ports.Tx) error { return tx.Post(ctx, postings) })
-}
-
-// makeDatabase makes a database beside the service's, of the same owner and behind the
-// same socket.
-func (r *rig) makeDatabase(ctx context.Context, name string) (string, error) {
-	service, err := url.Parse(r.postgres.URL())
-	if err != nil {
-		return "", err
-	}
-	owner := pgx.Identifier{service.User.Username()}.Sanitize()
-	if err := r.meter.run(ctx, "CREATE DATABASE "+pgx.Identifier{name}.Sanitize()+" OWNER "+owner); err != nil {
-		return "", err
-	}
-	service.Path = "/" + name
-	return service.String(), nil
 }

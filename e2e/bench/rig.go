@@ -4,10 +4,15 @@ import (
 	"context"
 	"crypto/rand"
 	"encoding/base64"
+	"encoding/json"
 	"errors"
+	"fmt"
+	"net/url"
 	"os"
 	"path/filepath"
 	"time"
+
+	"github.com/jackc/pgx/v5"
 
 	"causeway/adapters/pgembed"
 )
@@ -19,11 +24,12 @@ type rig struct {
 	postgres *pgembed.Server
 	service  *process
 	pprof    string // address of the service's profiles, when they are wanted
+	platform string
 	target   target
+	settings []string // the service's environment
 	receiver *receiver
 	meter    *meter
 	idle     int64 // memory of the service before any request, in bytes
-	past     *past // where it is wanted
 }
 
 // settings are the service's own, as far as they are not left as they come: the
@@ -47,6 +53,14 @@ const settle = 3 * time.Second
 
 // raise brings it all up. What is up when it fails is for the caller to take down.
 func (r *rig) raise(ctx context.Context, o options) error {
+	if err := r.found(ctx, o); err != nil {
+		return err
+	}
+	return r.serve(ctx, o)
+}
+
+// found brings up Postgres, with the schema and a platform, and no service yet.
+func (r *rig) found(ctx context.Context, o options) error {
 	var extra map[string]string
 	if o.profile != "" {
 		extra = profiling
@@ -64,19 +78,36 @@ func (r *rig) raise(ctx context.Context, o options) error {
 			return err
 		}
 	}
-	set := settings(r.postgres.URL(), address, r.pprof)
+	r.settings = settings(r.postgres.URL(), address, r.pprof)
+	made, err := founded(ctx, o, r.settings)
+	r.platform, r.target = made.PlatformID, newTarget(address, made.ClientID, made.ClientSecret)
+	return err
+}
+
+// credentials are what the service prints of a platform that it has made.
+type credentials struct{ PlatformID, ClientID, ClientSecret string }
+
+// founded brings a database up to the schema and makes a platform in it.
+func founded(ctx context.Context, o options, set []string) (made credentials, err error) {
 	if _, err := output(ctx, set, o.binary, "migrate"); err != nil {
-		return err
+		return made, err
 	}
-	bench, err := found(ctx, set, o.binary, "Bench", address)
+	said, err := output(ctx, set, o.binary, "platform", "create", "--name", "Bench", "--environment", "SANDBOX")
 	if err != nil {
+		return made, err
+	}
+	if err := json.Unmarshal([]byte(said), &made); err != nil {
+		return made, fmt.Errorf("read the credentials that platform create printed: %w", err)
+	}
+	return made, nil
+}
+
+// serve brings up the service, and what looks at it.
+func (r *rig) serve(ctx context.Context, o options) (err error) {
+	if r.service, err = start("causeway serve", filepath.Join(r.folder, "service.log"), r.settings, o.binary, "serve"); err != nil {
 		return err
 	}
-	r.target = bench.target
-	if r.service, err = start("causeway serve", filepath.Join(r.folder, "service.log"), set, o.binary, "serve"); err != nil {
-		return err
-	}
-	if err := r.service.awaitReady(ctx, address); err != nil {
+	if err := r.service.awaitReady(ctx, r.target.address); err != nil {
 		return err
 	}
 	if r.meter, err = newMeter(ctx, r.postgres.SuperuserURL(), r.postgres.URL(), r.service.pid()); err != nil {
@@ -96,9 +127,6 @@ func (r *rig) raise(ctx context.Context, o options) error {
 // folder.
 func (r *rig) lower() error {
 	var failed []error
-	if r.past != nil {
-		failed = append(failed, r.past.lower())
-	}
 	if r.service != nil {
 		failed = append(failed, r.service.stop())
 	}
@@ -116,13 +144,33 @@ func (r *rig) lower() error {
 	return errors.Join(append(failed, os.RemoveAll(r.folder))...)
 }
 
-// makeYardstick makes a database for pgbench.
+// makeYardstick makes a database for pgbench beside the service's.
 func (r *rig) makeYardstick(ctx context.Context) (yardstick, error) {
-	database, err := r.makeDatabase(ctx, yardstickDatabase)
+	url, err := r.makeDatabase(ctx, yardstickDatabase)
 	if err != nil {
 		return yardstick{}, err
 	}
-	return newYardstick(ctx, database)
+	return newYardstick(ctx, url)
+}
+
+// makeDatabase makes a database beside the service's, of the same owner and behind the
+// same socket.
+func (r *rig) makeDatabase(ctx context.Context, name string) (string, error) {
+	service, err := url.Parse(r.postgres.URL())
+	if err != nil {
+		return "", err
+	}
+	conn, err := pgx.Connect(ctx, r.postgres.SuperuserURL())
+	if err != nil {
+		return "", err
+	}
+	defer func() { _ = conn.Close(context.WithoutCancel(ctx)) }()
+	owner := pgx.Identifier{service.User.Username()}.Sanitize()
+	if _, err := conn.Exec(ctx, "CREATE DATABASE "+pgx.Identifier{name}.Sanitize()+" OWNER "+owner); err != nil {
+		return "", err
+	}
+	service.Path = "/" + name
+	return service.String(), nil
 }
 
 // rest does nothing for a while.
