@@ -64,14 +64,20 @@ func (b *bench) measurePast(ctx context.Context, p *past) error {
 	return nil
 }
 
-// financial are the sections about all that.
-func (r results) financial(add func(measured bool, s section)) {
-	add(len(r.exporting.files) > 0, r.exports())
-	add(r.proof.proved > 0, r.proving())
-	add(r.closing.check.took > 0, r.checking())
-	add(len(r.months.free) > 0, r.ending())
-	add(len(r.reconciled) > 0, r.reconciling())
-	add(r.stated.movements > 0, r.stating())
+// financial are the sections about all that was measured of it.
+func (r results) financial() (all []section) {
+	for _, s := range []struct {
+		measured bool
+		of       func() section
+	}{
+		{len(r.exporting.files) > 0, r.exports}, {r.proof.proved > 0, r.proving}, {r.closing.check.took > 0, r.checking},
+		{len(r.months.free) > 0, r.ending}, {len(r.reconciled) > 0, r.reconciling}, {r.stated.movements > 0, r.stating},
+	} {
+		if s.measured {
+			all = append(all, s.of())
+		}
+	}
+	return all
 }
 
 // lasting writes how long something took, with three digits that mean something.

@@ -62,7 +62,9 @@ func (b *bench) makePast(ctx context.Context) (*past, error) {
 	p := &past{url: database, folder: filepath.Join(b.rig.folder, "heads"), ids: ids.New(), month: period.MonthOf(time.Now()).Previous()}
 	// It seals when it starts, and not while something else is measured.
 	p.set = append(settings(database, address, ""), "CAUSEWAY_SEAL_EVERY=1h", "CAUSEWAY_HEADS="+p.folder)
-	for _, t := range []*tenant{&p.books, &p.ended, &p.free} {
+	// The last has its rows at the end of every index, where writing costs less: it is none
+	// of the two that are compared.
+	for _, t := range []*tenant{&p.ended, &p.free, &p.books} {
 		made, err := founded(ctx, b.options, p.set)
 		if err != nil {
 			return nil, err
