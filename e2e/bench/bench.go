@@ -22,6 +22,7 @@ type bench struct {
 
 // results are everything a run finds. What was not measured is zero.
 type results struct {
+	financed
 	machine   machine
 	when      time.Time
 	options   options
@@ -119,6 +120,11 @@ func (b *bench) load(ctx context.Context) error {
 	if err := b.warmUp(ctx); err != nil {
 		return err
 	}
+	if b.only == "exports" || b.only == "check" {
+		if _, err := b.step(ctx, phase{name: underWay("ramps, so that there are books", b.inFlight), inFlight: b.inFlight, measured: long}); err != nil {
+			return err
+		}
+	}
 	if b.wants("ramps") || b.wants("half") {
 		if err := b.measureMain(ctx, long); err != nil {
 			return err
@@ -151,9 +157,11 @@ func (b *bench) load(ctx context.Context) error {
 	if b.wants("quotes") {
 		var err error
 		b.alone, err = b.profiled(ctx, "quotes", phase{name: "quotes alone", inFlight: b.inFlight, kind: quotesAlone, warm: 2 * time.Second, measured: long / 2})
-		return err
+		if err != nil {
+			return err
+		}
 	}
-	return nil
+	return b.measureFinance(ctx)
 }
 
 // measureMain measures the ramps between two runs of pgbench.

@@ -16,6 +16,8 @@ type closing struct {
 	accounts   int   // whose balance is what was paid in less what was paid out
 	signatures int   // deliveries whose two signatures were verified
 	books      string
+	postings   int64 // in the books
+	check      task  // of the books; only where it is wanted
 	peak       int64 // memory of the service at its largest, in bytes
 }
 
@@ -50,11 +52,18 @@ func (b *bench) close(ctx context.Context) (closing, error) {
 	if c.peak, err = memory(b.rig.service.pid(), "VmHWM"); err != nil {
 		return c, err
 	}
-	said, err := output(ctx, []string{"DATABASE_URL=" + b.rig.postgres.URL()}, b.binary, "ledger", "check")
-	for line := range strings.Lines(said) {
+	c.peak = max(c.peak, b.largest)
+	if c.postings, err = b.rig.meter.postings(ctx); err != nil {
+		return c, err
+	}
+	check, err := perform(ctx, []string{"DATABASE_URL=" + b.rig.postgres.URL()}, b.binary, "ledger", "check")
+	for line := range strings.Lines(check.said) {
 		c.books += strings.TrimRight(line, " \n") + "\n"
 	}
 	c.books = strings.Trim(c.books, "\n")
+	if b.wants("check") {
+		c.check = check
+	}
 	return c, err
 }
 

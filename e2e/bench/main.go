@@ -2,7 +2,8 @@
 // on a real Postgres that makes every commit durable, with a platform that asks for
 // quotes, pays them and receives the webhooks. Beside it, on the same Postgres in
 // the same run, it measures pgbench, so that figures of different machines can be
-// compared.
+// compared. Then it measures what finance and auditors use: exports, checks, proofs,
+// months, reconciliation and statements.
 //
 // It fails when a request is refused, a payment does not complete, a webhook is
 // missing or the books do not balance afterwards. A goal that is missed is shown,
@@ -32,6 +33,7 @@ type options struct {
 	seconds   int
 	inFlight  int
 	customers int
+	lines     int
 	only      string
 	profile   string
 	out       string
@@ -39,7 +41,8 @@ type options struct {
 }
 
 // parts are what --only may name.
-var parts = []string{"start", "ramps", "concurrency", "half", "rail", "quotes", "payouts", "transfers-out", "transfers-in", "hot"}
+var parts = []string{"start", "ramps", "concurrency", "half", "rail", "quotes", "payouts", "transfers-out", "transfers-in", "hot",
+	"exports", "check", "proof", "reconciliation", "statements", "months"}
 
 // parse reads the flags; help goes to usage.
 func parse(args []string, usage io.Writer) (options, error) {
@@ -50,6 +53,7 @@ func parse(args []string, usage io.Writer) (options, error) {
 	flags.IntVar(&o.seconds, "seconds", 20, "`seconds` that the ramps are measured for; other parts take half of it or less")
 	flags.IntVar(&o.inFlight, "concurrency", 128, "`ramps` that are under way at once; fewer leave the processors idle")
 	flags.IntVar(&o.customers, "customers", 1000, "`customers` to make")
+	flags.IntVar(&o.lines, "lines", 100_000, "`lines` of the statements to reconcile; the books of that month have four times as many postings")
 	flags.StringVar(&o.only, "only", "", "measure one `part` and write no file: "+strings.Join(parts, ", "))
 	flags.StringVar(&o.profile, "profile", "", "write profiles of the ramps, or with --only of quotes, payouts or transfers, to this `folder`, and no file of results")
 	flags.StringVar(&o.out, "out", "docs/benchmarks.md", "the `file` to write the results to")
@@ -72,6 +76,8 @@ func (o options) check() error {
 		return fmt.Errorf("--seconds must be from 2 to 600, not %d", o.seconds)
 	case o.inFlight < 1 || o.inFlight > 4096:
 		return fmt.Errorf("--concurrency must be from 1 to 4096, not %d", o.inFlight)
+	case o.lines < 1000 || o.lines > 150_000:
+		return fmt.Errorf("--lines must be from 1000 to 150000, not %d", o.lines)
 	case o.customers < 10 || o.customers > 100_000:
 		return fmt.Errorf("--customers must be from 10 to 100000, not %d", o.customers)
 	}
@@ -84,6 +90,11 @@ func (o options) wants(part string) bool { return o.only == "" || o.only == part
 // needsFunds tells whether a part is to be measured that needs accounts with money.
 func (o options) needsFunds() bool {
 	return o.wants("payouts") || o.wants("transfers-out") || o.wants("transfers-in") || o.wants("hot")
+}
+
+// needsPast tells whether a part is to be measured that needs the books of a month that is over.
+func (o options) needsPast() bool {
+	return o.wants("proof") || o.wants("reconciliation") || o.wants("statements") || o.wants("months")
 }
 
 // partial runs show their figures and write no file.

@@ -47,11 +47,16 @@ func newMeter(ctx context.Context, superuserURL, serviceURL string, server int) 
 // inside connects to the service's own database. What is done there counts as the
 // service's, so it is not for the time of a measurement.
 func (m *meter) inside(ctx context.Context, do func(*pgx.Conn) error) error {
+	return m.within(ctx, m.database, do)
+}
+
+// within connects to a database of the server.
+func (m *meter) within(ctx context.Context, database string, do func(*pgx.Conn) error) error {
 	settings, err := pgx.ParseConfig(m.superuser)
 	if err != nil {
 		return err
 	}
-	settings.Database = m.database
+	settings.Database = database
 	conn, err := pgx.ConnectConfig(ctx, settings)
 	if err != nil {
 		return err
@@ -61,8 +66,10 @@ func (m *meter) inside(ctx context.Context, do func(*pgx.Conn) error) error {
 
 // analyze makes Postgres know the tables as they are now. Otherwise it would do so
 // by itself at some moment of the measurement.
-func (m *meter) analyze(ctx context.Context) error {
-	return m.inside(ctx, func(conn *pgx.Conn) error {
+func (m *meter) analyze(ctx context.Context) error { return m.analyzeIn(ctx, m.database) }
+
+func (m *meter) analyzeIn(ctx context.Context, database string) error {
+	return m.within(ctx, database, func(conn *pgx.Conn) error {
 		_, err := conn.Exec(ctx, "ANALYZE")
 		return err
 	})
@@ -75,6 +82,14 @@ func (m *meter) webhooks(ctx context.Context) (waiting, parked int64, err error)
 			(SELECT count(*) FROM webhook_attempts WHERE parked)`).Scan(&waiting, &parked)
 	})
 	return waiting, parked, err
+}
+
+// postings counts them, of all platforms.
+func (m *meter) postings(ctx context.Context) (n int64, err error) {
+	err = m.inside(ctx, func(conn *pgx.Conn) error {
+		return conn.QueryRow(ctx, "SELECT coalesce(sum(seq), 0)::bigint FROM ledger_clock").Scan(&n)
+	})
+	return n, err
 }
 
 // transactions are those that completed, by kind, quotes that nobody paid, and all

@@ -111,6 +111,7 @@ func TestOptions(t *testing.T) {
 	t.Parallel()
 	for args, want := range map[string]string{
 		"--only nothing": "--only", "--seconds 0": "--seconds", "--concurrency 0": "--concurrency", "--customers 1": "--customers",
+		"--lines 999": "--lines", "--lines 150001": "--lines",
 		"--seconds 601": "--seconds", "--unknown": "-unknown",
 	} {
 		if _, err := parse(strings.Fields(args), io.Discard); err == nil || !strings.Contains(err.Error(), want) {
@@ -121,8 +122,15 @@ func TestOptions(t *testing.T) {
 	if err != nil || !all.wants("rail") || !all.wants("quotes") || !all.wants("hot") || !all.needsFunds() || all.partial() {
 		t.Errorf("without flags: %+v, %v", all, err)
 	}
+	if !all.needsPast() {
+		t.Error("without flags the books of a month that is over are needed")
+	}
+	few, err := parse(strings.Fields("--only months --lines 1000"), io.Discard)
+	if err != nil || !few.needsPast() || few.lines != 1000 || few.needsFunds() || !few.partial() {
+		t.Errorf("--only months: %+v, %v", few, err)
+	}
 	one, err := parse([]string{"--only", "quotes"}, io.Discard)
-	if err != nil || one.wants("rail") || !one.wants("quotes") || one.needsFunds() || !one.partial() {
+	if err != nil || one.wants("rail") || !one.wants("quotes") || one.needsFunds() || one.needsPast() || !one.partial() {
 		t.Errorf("--only quotes: %+v, %v", one, err)
 	}
 }

@@ -10,7 +10,6 @@ import (
 	"net/http"
 	"os"
 	"os/exec"
-	"path/filepath"
 	"runtime"
 	"slices"
 	"strings"
@@ -138,21 +137,6 @@ func ready(ctx context.Context, asker *http.Client, address string) bool {
 	defer answer.Body.Close()
 	_, _ = io.Copy(io.Discard, answer.Body)
 	return answer.StatusCode == http.StatusOK
-}
-
-// output runs a program to its end and returns what it printed.
-func output(ctx context.Context, env []string, program string, args ...string) (string, error) {
-	cmd := exec.CommandContext(ctx, program, args...)
-	cmd.Env = append(environment(), env...)
-	var said, complained strings.Builder
-	cmd.Stdout, cmd.Stderr = &said, &complained
-	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
-	cmd.Cancel = func() error { return cmd.Process.Signal(syscall.SIGTERM) }
-	cmd.WaitDelay = graceful
-	if err := cmd.Run(); err != nil {
-		return said.String(), fmt.Errorf("%s %s: %w\n%s%s", filepath.Base(program), strings.Join(args, " "), err, said.String(), complained.String())
-	}
-	return said.String(), nil
 }
 
 // freeAddress is an address on loopback that nobody listens on.

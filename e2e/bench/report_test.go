@@ -21,6 +21,17 @@ func measured() results {
 		machine: machine{cores: 2, processor: "Example Processor", memory: 24e9, kernel: "6.1.0", filesystem: "ext4", golang: "1.26.8", postgres: "15.18", sync: ms(0.4)},
 		when:    time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC),
 		options: options{seconds: 20, customers: 1000, inFlight: 64},
+		financed: financed{
+			exporting: exporting{postings: 530_000, files: []exported{
+				{name: "`causeway ledger export --format csv`", bytes: 220_000_000, took: 5500 * time.Millisecond, memory: grown{peak: 40_000_000}},
+				{name: "`GET /ledger/export?format=csv`", bytes: 220_000_000, took: 5 * time.Second, memory: grown{before: 90_000_000, peak: 110_000_000}}}},
+			proof: proof{postings: 500_000, sealing: 7 * time.Second, sealed: 85_000_000, tiles: 35.25, file: 190_000_000, inclusion: l, proved: 2000,
+				verify: task{took: 6 * time.Second, peak: 41_000_000}, export: task{took: 3 * time.Second, peak: 51_000_000}, outside: task{took: 4 * time.Second, peak: 42_000_000}},
+			months: months{hold: ms(6), close: ms(1320), lines: 8, usual: l, meanwhile: l, free: []float64{45000, 46000, 44000}, ended: []float64{44000, 45500, 43000}},
+			stated: stated{movements: 1000, page: l, pdf: l, sizes: [2]int64{243_000, 105_000}},
+			reconciled: []reconciled{{format: "camt053", bytes: 34_000_000, lines: 100_000, matched: 99_600, breaks: 500, took: 5 * time.Second, again: 1800 * time.Millisecond,
+				memory: grown{before: 50_000_000, peak: 400_000_000}}},
+		},
 		startup: startup{first: 1900 * time.Millisecond, again: 310 * time.Millisecond, stop: 120 * time.Millisecond},
 		idle:    31_500_000, yardstick: []float64{7000, 6600, 6400},
 		main:    figures{inFlight: 64, perSecond: 1700.4, whole: l, quote: l, send: l, webhook: l, completed: 34000, cost: c},
@@ -32,7 +43,8 @@ func measured() results {
 		out:     figures{inFlight: 64, perSecond: 2000.2, whole: l, send: l, webhook: l, completed: 20000, cost: c},
 		in:      figures{inFlight: 64, perSecond: 2500, whole: l, send: l, webhook: l, completed: 25000, cost: c},
 		hot:     hot{many: []float64{1400, 1500, 1450}, one: []float64{1300, 1400, 1500}},
-		closing: closing{webhooks: 123456, repeated: 3, completed: 120000, accounts: 1000, signatures: 300, books: "12 rules over 34,000 postings: nothing wrong", peak: 90_000_000},
+		closing: closing{webhooks: 123456, repeated: 3, completed: 120000, accounts: 1000, signatures: 300, books: "12 rules over 34,000 postings: nothing wrong", peak: 90_000_000,
+			postings: 540_000, check: task{took: 8 * time.Second, peak: 44_000_000}},
 	}
 }
 
@@ -71,6 +83,8 @@ func TestReportGoals(t *testing.T) {
 		"Many to ten":                   func(r *results) { r.rail.many = []float64{1000} },
 		"Memory of the service at rest": func(r *results) { r.idle = goalIdle },
 		"First start":                   func(r *results) { r.startup.first = goalFirst },
+		"`GET /ledger/export":           func(r *results) { r.exporting.files[1].memory.peak = 90_000_000 + goalExport },
+		"| camt053":                     func(r *results) { r.reconciled[0].took = goalWeek },
 		"Start again":                   func(r *results) { r.startup.again = goalAgain },
 	} {
 		r := measured()

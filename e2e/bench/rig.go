@@ -24,7 +24,9 @@ type rig struct {
 	postgres *pgembed.Server
 	service  *process
 	pprof    string // address of the service's profiles, when they are wanted
+	platform string
 	target   target
+	settings []string // the service's environment
 	receiver *receiver
 	meter    *meter
 	idle     int64 // memory of the service before any request, in bytes
@@ -51,6 +53,14 @@ const settle = 3 * time.Second
 
 // raise brings it all up. What is up when it fails is for the caller to take down.
 func (r *rig) raise(ctx context.Context, o options) error {
+	if err := r.found(ctx, o); err != nil {
+		return err
+	}
+	return r.serve(ctx, o)
+}
+
+// found brings up Postgres, with the schema and a platform, and no service yet.
+func (r *rig) found(ctx context.Context, o options) error {
 	var extra map[string]string
 	if o.profile != "" {
 		extra = profiling
@@ -68,23 +78,36 @@ func (r *rig) raise(ctx context.Context, o options) error {
 			return err
 		}
 	}
-	set := settings(r.postgres.URL(), address, r.pprof)
+	r.settings = settings(r.postgres.URL(), address, r.pprof)
+	made, err := founded(ctx, o, r.settings)
+	r.platform, r.target = made.PlatformID, newTarget(address, made.ClientID, made.ClientSecret)
+	return err
+}
+
+// credentials are what the service prints of a platform that it has made.
+type credentials struct{ PlatformID, ClientID, ClientSecret string }
+
+// founded brings a database up to the schema and makes a platform in it.
+func founded(ctx context.Context, o options, set []string) (made credentials, err error) {
 	if _, err := output(ctx, set, o.binary, "migrate"); err != nil {
-		return err
+		return made, err
 	}
-	made, err := output(ctx, set, o.binary, "platform", "create", "--name", "Bench", "--environment", "SANDBOX")
+	said, err := output(ctx, set, o.binary, "platform", "create", "--name", "Bench", "--environment", "SANDBOX")
 	if err != nil {
+		return made, err
+	}
+	if err := json.Unmarshal([]byte(said), &made); err != nil {
+		return made, fmt.Errorf("read the credentials that platform create printed: %w", err)
+	}
+	return made, nil
+}
+
+// serve brings up the service, and what looks at it.
+func (r *rig) serve(ctx context.Context, o options) (err error) {
+	if r.service, err = start("causeway serve", filepath.Join(r.folder, "service.log"), r.settings, o.binary, "serve"); err != nil {
 		return err
 	}
-	var credentials struct{ ClientID, ClientSecret string }
-	if err := json.Unmarshal([]byte(made), &credentials); err != nil {
-		return fmt.Errorf("read the credentials that platform create printed: %w", err)
-	}
-	r.target = newTarget(address, credentials.ClientID, credentials.ClientSecret)
-	if r.service, err = start("causeway serve", filepath.Join(r.folder, "service.log"), set, o.binary, "serve"); err != nil {
-		return err
-	}
-	if err := r.service.awaitReady(ctx, address); err != nil {
+	if err := r.service.awaitReady(ctx, r.target.address); err != nil {
 		return err
 	}
 	if r.meter, err = newMeter(ctx, r.postgres.SuperuserURL(), r.postgres.URL(), r.service.pid()); err != nil {
@@ -121,20 +144,33 @@ func (r *rig) lower() error {
 	return errors.Join(append(failed, os.RemoveAll(r.folder))...)
 }
 
-// makeYardstick makes a database for pgbench beside the service's, of the same
-// owner and behind the same socket.
+// makeYardstick makes a database for pgbench beside the service's.
 func (r *rig) makeYardstick(ctx context.Context) (yardstick, error) {
-	service, err := url.Parse(r.postgres.URL())
+	url, err := r.makeDatabase(ctx, yardstickDatabase)
 	if err != nil {
 		return yardstick{}, err
 	}
-	name := pgx.Identifier{yardstickDatabase}.Sanitize()
-	owner := pgx.Identifier{service.User.Username()}.Sanitize()
-	if err := r.meter.run(ctx, "CREATE DATABASE "+name+" OWNER "+owner); err != nil {
-		return yardstick{}, err
+	return newYardstick(ctx, url)
+}
+
+// makeDatabase makes a database beside the service's, of the same owner and behind the
+// same socket.
+func (r *rig) makeDatabase(ctx context.Context, name string) (string, error) {
+	service, err := url.Parse(r.postgres.URL())
+	if err != nil {
+		return "", err
 	}
-	service.Path = "/" + yardstickDatabase
-	return newYardstick(ctx, service.String())
+	conn, err := pgx.Connect(ctx, r.postgres.SuperuserURL())
+	if err != nil {
+		return "", err
+	}
+	defer func() { _ = conn.Close(context.WithoutCancel(ctx)) }()
+	owner := pgx.Identifier{service.User.Username()}.Sanitize()
+	if _, err := conn.Exec(ctx, "CREATE DATABASE "+pgx.Identifier{name}.Sanitize()+" OWNER "+owner); err != nil {
+		return "", err
+	}
+	service.Path = "/" + name
+	return service.String(), nil
 }
 
 // rest does nothing for a while.

@@ -43,6 +43,7 @@ func (r results) sections() []section {
 	add(len(r.hot.one) > 0, r.oneAccount())
 	add(r.half.completed > 0 || r.alone.completed > 0, r.quoting())
 	add(len(r.rail.few) > 0, r.oneRail())
+	all = append(all, r.financial()...)
 	add(r.startup.first > 0 || r.idle > 0, r.footprint())
 	add(r.closing.books != "", r.afterwards())
 	add(r.machine.cores > 0, r.conditions())

@@ -140,8 +140,10 @@ func (j *Journal) move(account string, minor int64, currency money.Currency) {
 // text is foreign text that no program reads anything into: signs that begin a
 // comment, a date, a tag or the end of the text become harmless ones alike.
 func text(memo string) string {
-	return strings.NewReplacer(";", ",", "[", "(", "]", ")", "{", "(", "}", ")", `"`, "'", `\`, "/", "|", "/").Replace(records.Line(memo))
+	return harmless.Replace(records.Line(memo))
 }
+
+var harmless = strings.NewReplacer(";", ",", "[", "(", "]", ")", "{", "(", "}", ")", `"`, "'", `\`, "/", "|", "/")
 
 func (j *Journal) line(format string, args ...any) {
 	j.text = append(fmt.Appendf(j.text, format, args...), '\n')

@@ -17,6 +17,8 @@ var roots = map[ledger.Class]string{
 // tops are the first parts of paths that say no more than the root does.
 var tops = map[ledger.Class]string{ledger.Income: "income/", ledger.Expense: "expense/"}
 
+var hyphens = strings.NewReplacer(":", "-", "_", "-")
+
 // Name is what an account of the books is called in a journal, the same in all three
 // programs: the root of its class and the parts of its path, with capital initials.
 //
@@ -38,7 +40,7 @@ func Name(path string) (string, error) {
 		path = strings.TrimPrefix(path, top)
 	}
 	for part := range strings.SplitSeq(path, "/") {
-		part = strings.NewReplacer(":", "-", "_", "-").Replace(part)
+		part = hyphens.Replace(part)
 		switch {
 		case part[0] >= 'a' && part[0] <= 'z':
 			part = strings.ToUpper(part[:1]) + part[1:]
