@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"causeway/app/finance"
+	"causeway/core/account"
 	"causeway/core/fault"
 	"causeway/core/ident"
 	"causeway/core/quote"
@@ -225,6 +226,23 @@ func TestAssignmentsThatCannotBe(t *testing.T) {
 	if got := h.balances(t)["funding/unmatched USD"]; got != "700" {
 		t.Errorf("%s is unmatched, want 700", got)
 	}
+}
+
+func TestFullAccountIsAssignedNothing(t *testing.T) {
+	t.Parallel()
+	// An account that is full takes no unmatched money, and the money stays where it is.
+	h := newHouse(t)
+	full := h.opened(t, "USD")
+	for _, minor := range []int64{account.MostHeld, 700} {
+		_, err := h.Assign(t.Context(), h.who, finance.Assign{Receipt: h.paid(t, "", minor), Account: full.ID, Note: "Ana's"}, nil)
+		if refused := minor == 700; fault.Is(err, fault.AmountOutOfRange) != refused || err != nil != refused {
+			t.Errorf("%d: %v", minor, err)
+		}
+	}
+	if got := h.balances(t)["funding/unmatched USD"]; got != "700" {
+		t.Errorf("%s is unmatched, want 700", got)
+	}
+	h.prove(t)
 }
 
 func TestManyAssignAtOnce(t *testing.T) {

@@ -123,7 +123,8 @@ func registerUnmatched(a *httpapi.API, f Finance) {
 		ID: "assignUnmatched", Path: "/ledger/unmatched/{receiptId}/assign", Tag: tagLedger, Summary: "Assign unmatched funds", Permission: platform.Manage,
 		Description: "Says whose a payment is, once. A quote that waits for exactly this amount in this currency runs as if it had been paid now; " +
 			"an account is credited, with an incoming transaction; or the money goes back to its payer by the rail it came by.",
-		Errors: []fault.Code{fault.NotFound, fault.TransactionNotFound, fault.InternalAccountNotFound, fault.Conflict, fault.InvalidCurrency, fault.CustomerDeleted},
+		Errors: []fault.Code{fault.NotFound, fault.TransactionNotFound, fault.InternalAccountNotFound, fault.Conflict, fault.InvalidCurrency,
+			fault.AmountOutOfRange, fault.CustomerDeleted},
 	}, func(ctx context.Context, call httpapi.Call, in *assign) (transaction.Unmatched, error) {
 		command, err := in.Body.command(in.ReceiptID.Value)
 		if err != nil {
