@@ -57,8 +57,8 @@ func TestCheckOfSoundBooks(t *testing.T) {
 			}
 		}
 	}
-	if n := len(report.Rules); n != 12 {
-		t.Errorf("%d rules, want 12", n)
+	if n := len(report.Rules); n != 13 {
+		t.Errorf("%d rules, want 13", n)
 	}
 }
 

@@ -94,7 +94,7 @@ func TestLedgerCheckFindsDamage(t *testing.T) {
 
 	out, complaint, status := ledgerRun(t, url, "check")
 
-	if status != 1 || complaint != "causeway: the books do not hold: 2 of 12 rules are broken\n" {
+	if status != 1 || complaint != "causeway: the books do not hold: 2 of 13 rules are broken\n" {
 		t.Errorf("status %d, %s", status, complaint)
 	}
 	golden(t, "check_damaged.txt", out)

@@ -42,15 +42,21 @@ type house struct {
 
 func newHouse(t testing.TB) *house {
 	t.Helper()
+	return newHouseAt(t, noon)
+}
+
+// newHouseAt is a house in which it always is now.
+func newHouseAt(t testing.TB, now time.Time) *house {
+	t.Helper()
 	h := &house{t: t, url: pgtest.New(t), ids: ids.New()}
 	var err error
-	h.store, err = postgres.Open(t.Context(), postgres.Options{URL: h.url, MaxConnections: 8, Clock: stopped(noon), IDs: h.ids,
+	h.store, err = postgres.Open(t.Context(), postgres.Options{URL: h.url, MaxConnections: 8, Clock: stopped(now), IDs: h.ids,
 		Render: func(e event.Event) ([]byte, error) { return e.Envelope(nil), nil }})
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(h.store.Close)
-	h.Periods = periods.New(periods.Config{Store: h.store, Clock: stopped(noon), IDs: h.ids})
+	h.Periods = periods.New(periods.Config{Store: h.store, Clock: stopped(now), IDs: h.ids})
 	h.boss = h.found("Acme")
 	return h
 }
