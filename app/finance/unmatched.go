@@ -122,7 +122,7 @@ func deposit(ctx context.Context, tx ports.Tx, w *booking.Work, u transaction.Un
 	case to.Currency != u.Receipt.Amount.Currency:
 		return id, fault.New(fault.InvalidCurrency, "The account holds %s, and the payment is of %s. Choose an account of its currency.", to.Currency, u.Receipt.Amount)
 	}
-	ident.Set(&id, u.Receipt.ID.UUID())
+	id = u.DepositID()
 	in := transaction.Inflow{ID: id, Platform: to.Platform, Customer: to.Customer, Account: to.ID, Path: quote.BookPath(*to),
 		Partner: u.Receipt.Rail, Amount: u.Receipt.Amount, Reference: u.Receipt.Reference}
 	if in.Reference == "" {

@@ -173,6 +173,47 @@ func TestUnmatchedMoneyGoesBack(t *testing.T) {
 	}
 }
 
+func TestLostRefundsAreAssigned(t *testing.T) {
+	t.Parallel()
+	// Money that a transaction could not give back lies among the unmatched funds: a
+	// deposit is made of it once, and nothing else.
+	h := newHouse(t)
+	account := h.opened(t, "USD")
+	q := h.quoted(t, "spark1nobody007", 10050)
+	h.paid(t, q.Reference, 10050)
+	lost := h.until(t, q.Transaction, "FAILED (refund FAILED)")
+
+	listed := h.unmatched(t, nil)
+	if len(listed) != 1 {
+		t.Fatalf("%+v", listed)
+	}
+	u := listed[0]
+	if u.Of != lost.ID || u.Receipt.Amount != lost.Pricing.Sent || u.Receipt.Rail != "rails/RTP" || u.Receipt.Reference != q.Reference || u.Receipt.At.IsZero() || !u.NotSentBackBefore() {
+		t.Errorf("%+v", u)
+	}
+	for name, to := range map[string]finance.Assign{"to its payer": {}, "to a quote": {Transaction: h.quoted(t, "spark1good", 10050).Transaction}} {
+		to.Receipt, to.Note = u.Receipt.ID, "x"
+		if _, err := h.Assign(t.Context(), h.who, to, nil); !fault.Is(err, fault.Conflict) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	for _, again := range []bool{false, true} {
+		_, err := h.Assign(t.Context(), h.who, finance.Assign{Receipt: u.Receipt.ID, Account: account.ID, Note: "they have one here"}, nil)
+		if again != fault.Is(err, fault.Conflict) || again != (err != nil) {
+			t.Errorf("again %t: %v", again, err)
+		}
+	}
+
+	listed = h.unmatched(t, nil)
+	if len(listed) != 1 || listed[0].Assignment == nil || listed[0].Assignment.Account != account.ID {
+		t.Fatalf("%+v", listed)
+	}
+	h.until(t, listed[0].Assignment.Transaction, "COMPLETED")
+	h.wantStory(t, listed[0].Assignment.Transaction, "REQUESTED ASSIGNED EVENT POSTED")
+	h.wantBalances(t, map[string]string{"rails/RTP USD": "10050", quote.BookPath(account) + " USD": "10050"})
+	h.prove(t)
+}
+
 // settles waits for the books to stand like this.
 func (h *house) settles(t *testing.T, want map[string]string) {
 	t.Helper()
