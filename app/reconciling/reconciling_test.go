@@ -198,7 +198,7 @@ func TestResolve(t *testing.T) {
 	}
 
 	// A later statement of the same days finds nothing new in any of it.
-	h.clock.now = h.clock.now.Add(24 * time.Hour)
+	h.clock.Move(24 * time.Hour)
 	file.line(6, 700, "REFERENCE7", "")
 	h.post(t, h.received(6, 700, "REFERENCE7"))
 	later := h.importAll(t, file.String())
