@@ -83,7 +83,7 @@ func (w work) receive(r transaction.Receipt, taken ports.Taken, balances ledger.
 	}
 	if t.Shape().Inside {
 		if err := pay(balances, d); fault.Is(err, fault.AmountOutOfRange) {
-			w.Post(r.Unmatched())
+			w.Post(r.NotTaken())
 			return t, booking.Kept(err)
 		} else if err != nil {
 			return t, err

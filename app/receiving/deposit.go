@@ -227,7 +227,7 @@ func (w work) deposit(receipt transaction.Receipt, p ports.InflowParties, to ide
 		err = account.Room(balances[inBooks(*p.To)], receipt.Amount)
 	}
 	if err != nil {
-		w.Post(receipt.Unmatched())
+		w.Post(receipt.NotTaken())
 		return transaction.Transaction{}, booking.Kept(err)
 	}
 	in := inflow(depositOf(receipt), *p.To, p.Owner, receipt.Amount.Minor)

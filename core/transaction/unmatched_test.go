@@ -163,3 +163,15 @@ func explains(t *testing.T, of transaction.Transaction, postings []ledger.Postin
 		t.Errorf("the transaction %v", err)
 	}
 }
+
+func TestMoneyThatAnAccountCannotTake(t *testing.T) {
+	t.Parallel()
+	// It is unmatched like money of an unknown owner, under the same id, and says why.
+	r := paid(ramp(), 500, "p1", noon)
+	kept, unknown := r.NotTaken(), r.Unmatched()
+
+	if kept.Memo != "not taken in: "+r.Reference || kept.ID != unknown.ID || kept.Kind != ledger.KindUnmatchedReceived {
+		t.Errorf("%+v", kept)
+	}
+	wantBalances(t, []ledger.Posting{kept}, map[string]int64{"rails/RTP USD": 500, "funding/unmatched USD": -500})
+}

@@ -26,7 +26,7 @@ type unmatchedBody struct {
 	Reference  string                        `json:"reference,omitempty" doc:"The reference that the payer gave, or of the transaction, if any." example:"RENT MARCH"`
 	PartnerID  string                        `json:"partnerId" doc:"What the partner calls the payment; may be empty for a refund, and for a break." example:"20250310MMQFMP31000042"`
 	ReceivedAt httpapi.Time                  `json:"receivedAt" doc:"When it arrived; when the refund began; when the break was resolved."`
-	Reason     string                        `json:"reason" enum:"OWNER_UNKNOWN,NOT_SENT_BACK" doc:"OWNER_UNKNOWN: it came with no reference, or one that nobody has. NOT_SENT_BACK: it was to go back to its payer, and the rail would not take it."`
+	Reason     string                        `json:"reason" enum:"OWNER_UNKNOWN,NOT_SENT_BACK" doc:"OWNER_UNKNOWN: it came with no reference, one that nobody has, or for an account that could not take it. NOT_SENT_BACK: it was to go back to its payer, and the rail would not take it."`
 	Assigned   bool                          `json:"assigned" doc:"Whether somebody has decided whose it is."`
 	Assignment *assignmentBody               `json:"assignment,omitempty" doc:"What was decided."`
 }
