@@ -177,7 +177,7 @@ func (r *Receiving) receive(ctx context.Context, id ident.Transaction, in Paymen
 		if !home.Usable() {
 			return fault.New(fault.InvalidReceiver, "The customer's account in %s is %s and receives no money.", in.Currency, home.Status)
 		}
-		balances, err := done.Hold(ctx, tx, []ledger.Account{inBooks(home)})
+		balances, err := tx.Balances(ctx, []ledger.Account{inBooks(home)})
 		if err != nil {
 			return err
 		}

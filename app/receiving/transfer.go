@@ -64,7 +64,7 @@ func (r *Receiving) transferGroup(ctx context.Context, commands []pulling) ([]gr
 		if err != nil {
 			return err
 		}
-		balances, err := done.Hold(ctx, tx, receivers(parties))
+		balances, err := tx.Balances(ctx, receivers(parties))
 		if err != nil {
 			return err
 		}
@@ -84,7 +84,7 @@ func (r *Receiving) transferGroup(ctx context.Context, commands []pulling) ([]gr
 }
 
 // transferIn decides about one request.
-func (w work) transferIn(c pulling, p ports.InflowParties, balances ledger.Balances) (transaction.Transaction, error) {
+func (w work) transferIn(c pulling, p ports.InflowParties, balances map[ledger.Account]int64) (transaction.Transaction, error) {
 	if p.From == nil {
 		return transaction.Transaction{}, fault.New(fault.ExternalAccountNotFound, "There is no external account %s.", c.From)
 	}
