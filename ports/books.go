@@ -27,6 +27,9 @@ type Books interface {
 	// in one call all guarded accounts that the unit will post to: two units that lock a
 	// second time can wait for each other in a circle.
 	Holdings(ctx context.Context, accounts []ledger.Account) (map[ledger.Account]account.Holding, error)
+	// Balances reads what accounts hold now without holding them against anybody, for who
+	// only wants to refuse early what cannot be; zero for an account never posted to.
+	Balances(ctx context.Context, accounts []ledger.Account) (map[ledger.Account]int64, error)
 }
 
 // BookReader is the ledger as finance reads it: committed postings only.

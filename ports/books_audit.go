@@ -52,6 +52,13 @@ type AuditView interface {
 	// beside what the entries say. What is effective before the first closed month comes
 	// as the month before it.
 	MonthLines(ctx context.Context, p ident.Platform, m AuditMonths, each func(AuditMonthLine) error) error
+	// MonthChanges reads what was done to months, in the order in which it was: the month,
+	// the action and the time, which is between the recorded times of the postings before
+	// it and after it.
+	MonthChanges(ctx context.Context, p ident.Platform) ([]period.Change, error)
+	// Unauthorised counts the postings that the months did not take when they were
+	// recorded, with the number of the first.
+	Unauthorised(ctx context.Context, p ident.Platform, h AuditHeld) (many, first int64, err error)
 	// Stories streams the transactions that have postings, in groups.
 	Stories(ctx context.Context, p ident.Platform, each func([]Story) error) error
 }
@@ -168,6 +175,17 @@ type AuditClosing struct {
 	// Intruders counts postings after Seq that are effective in the month or before, up
 	// to the next closing; Intruder is the number of the first.
 	Intruders, Intruder int64
+}
+
+// AuditHeld is a time in which the months stood still, and what they took: postings that
+// are effective from Open on, and authorised ones from Closed on.
+type AuditHeld struct {
+	// From and To are recorded times: after the one, and up to the other, or without end
+	// when that is zero.
+	From, To     time.Time
+	Closed, Open time.Time
+	// After is where to begin with effective times; zero for the beginning of all time.
+	After time.Time
 }
 
 // AuditMonthLine is an account in a month: its line as kept, if there is one, and what

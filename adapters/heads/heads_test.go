@@ -23,13 +23,10 @@ import (
 	"causeway/core/ident"
 	"causeway/ledger"
 	"causeway/ports"
+	"causeway/ports/portstest"
 )
 
 var noon = time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC)
-
-type stopped time.Time
-
-func (s stopped) Now() time.Time { return time.Time(s) }
 
 // store keeps keys in memory, in the way of the table.
 type store struct {
@@ -65,7 +62,7 @@ func newKeyring(t *testing.T, s *store, master string) *heads.Keyring {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return heads.NewKeyring(s, box, stopped(noon), ids.New())
+	return heads.NewKeyring(s, box, portstest.NewHands(noon), ids.New())
 }
 
 func head(size int64) ledger.Head {

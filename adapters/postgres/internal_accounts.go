@@ -161,6 +161,11 @@ func (u *unit) Holdings(ctx context.Context, accounts []ledger.Account) (map[led
 	return found, err
 }
 
+// Balances is as ports.Books says.
+func (u *unit) Balances(ctx context.Context, accounts []ledger.Account) (map[ledger.Account]int64, error) {
+	return u.db.books.Balances(ctx, riding{u}, accounts, books.Read)
+}
+
 // InternalAccount reads one account.
 func (db *DB) InternalAccount(ctx context.Context, p ident.Platform, id ident.InternalAccount) (account.Internal, error) {
 	rows, err := db.pool.Query(ctx, internalsByID, pgx.QueryExecModeCacheStatement, idArray{pgID(p.UUID())}, idArray{pgID(id.UUID())})

@@ -61,13 +61,17 @@ func (u *unit) Authorise(ctx context.Context, authorisations []period.Authorisat
 // ChangePeriods is as ports.PeriodWriter says.
 func (u *unit) ChangePeriods(ctx context.Context, change period.Change, next period.Calendar) error {
 	of := pgID(change.Platform.UUID())
-	u.write(`INSERT INTO ledger_period_changes (platform_id, month, action, changed_at, token_id, note) VALUES ($1, $2, $3, $4, $5, $6)`,
-		of, dateOf(change.Month), string(change.Action), pgTime(change.At), pgID(change.By.UUID()), change.Note)
 	u.write(lockClock, of)
 	// On a platform without postings there is no row yet.
 	u.write(`INSERT INTO ledger_clock (platform_id) VALUES ($1) ON CONFLICT DO NOTHING`, of)
 	u.write(`INSERT INTO ledger_checkpointed (platform_id) VALUES ($1) ON CONFLICT DO NOTHING`, of)
-	u.write(`UPDATE ledger_clock SET closed_before = $2, open_from = $3 WHERE platform_id = $1`, of, boundOf(next.Closed), boundOf(next.Open))
+	// The clock ticks for the change too, so that it has its place among the postings: what
+	// was recorded before it was posted before it.
+	u.write(`UPDATE ledger_clock SET closed_before = $2, open_from = $3, recorded_at = greatest($4, recorded_at + interval '1 microsecond')
+		WHERE platform_id = $1`, of, boundOf(next.Closed), boundOf(next.Open), pgTime(change.At))
+	u.write(`INSERT INTO ledger_period_changes (platform_id, month, action, changed_at, token_id, note)
+		SELECT $1, $2, $3, c.recorded_at, $4, $5 FROM ledger_clock c WHERE c.platform_id = $1`,
+		of, dateOf(change.Month), string(change.Action), pgID(change.By.UUID()), change.Note)
 	if err := u.flush(ctx); err != nil {
 		return err
 	}

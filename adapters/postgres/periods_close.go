@@ -66,13 +66,8 @@ func (u *unit) standOf(ctx context.Context, into *period.Closing) (begin int64, 
 	return begin, err
 }
 
-// head is the newest signed head of the platform's log; empty where there is no log.
+// head is the newest signed head of the platform's log; empty where there is none yet.
 func (u *unit) head(ctx context.Context, p ident.Platform) (note string, err error) {
-	kept := false
-	err = u.read(ctx, `SELECT to_regclass('ledger_heads') IS NOT NULL`, nil, func(rows pgx.Rows) error { return rows.Scan(&kept) })
-	if err != nil || !kept {
-		return "", err
-	}
 	err = u.read(ctx, `SELECT note FROM ledger_heads WHERE platform_id = $1 ORDER BY size DESC LIMIT 1`, []any{pgID(p.UUID())},
 		func(rows pgx.Rows) error { return rows.Scan(&note) })
 	return note, err

@@ -18,6 +18,7 @@ import (
 	"causeway/core/money"
 	"causeway/core/platform"
 	"causeway/ports"
+	"causeway/ports/portstest"
 )
 
 // town is a database with two platforms that know nothing of each other.
@@ -30,10 +31,6 @@ type town struct {
 
 // noon is when everything in these tests happens.
 var noon = time.Date(2026, 3, 14, 12, 0, 0, 0, time.UTC)
-
-type stopped time.Time
-
-func (c stopped) Now() time.Time { return time.Time(c) }
 
 var generator = ids.New()
 
@@ -53,7 +50,7 @@ func newTown(t *testing.T) *town {
 
 func openTown(t *testing.T, url string) *postgres.DB {
 	t.Helper()
-	db, err := postgres.Open(t.Context(), postgres.Options{URL: url, MaxConnections: 8, Clock: stopped(noon), IDs: generator})
+	db, err := postgres.Open(t.Context(), postgres.Options{URL: url, MaxConnections: 8, Clock: portstest.NewHands(noon), IDs: generator})
 	if err != nil {
 		t.Fatal(err)
 	}

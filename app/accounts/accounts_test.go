@@ -20,13 +20,10 @@ import (
 	"causeway/core/ident"
 	"causeway/core/platform"
 	"causeway/ports"
+	"causeway/ports/portstest"
 )
 
 var noon = time.Date(2026, 3, 14, 12, 0, 0, 0, time.UTC)
-
-type stopped time.Time
-
-func (c stopped) Now() time.Time { return time.Time(c) }
 
 // house is the use cases on the real database, with one sandbox platform and a customer.
 type house struct {
@@ -39,13 +36,13 @@ type house struct {
 func newHouse(t *testing.T) *house {
 	t.Helper()
 	made := ids.New()
-	store, err := postgres.Open(t.Context(), postgres.Options{URL: pgtest.New(t), MaxConnections: 4, Clock: stopped(noon), IDs: made})
+	store, err := postgres.Open(t.Context(), postgres.Options{URL: pgtest.New(t), MaxConnections: 4, Clock: portstest.NewHands(noon), IDs: made})
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(store.Close)
 	h := &house{store: store, Accounts: accounts.New(accounts.Config{
-		Store: store, Clock: stopped(noon), IDs: made,
+		Store: store, Clock: portstest.NewHands(noon), IDs: made,
 		Beneficiaries: ports.BeneficiariesBy{platform.Sandbox: sandbox.Beneficiaries{}, platform.Production: unsupported.Beneficiaries{}},
 	})}
 	h.boss = h.found(t, platform.Sandbox)

@@ -3,7 +3,9 @@ package booking
 import (
 	"context"
 
+	"causeway/core/account"
 	"causeway/core/event"
+	"causeway/core/fault"
 	"causeway/core/ident"
 	"causeway/core/money"
 	"causeway/ledger"
@@ -13,6 +15,9 @@ import (
 // Hold locks internal accounts, all that the work will touch, and gives their balances
 // to decide on.
 func (w *Work) Hold(ctx context.Context, tx ports.Tx, accounts []ledger.Account) (ledger.Balances, error) {
+	if len(accounts) == 0 {
+		return ledger.Balances{}, nil
+	}
 	held, err := tx.Holdings(ctx, accounts)
 	if err != nil {
 		return nil, err
@@ -23,6 +28,35 @@ func (w *Work) Hold(ctx context.Context, tx ports.Tx, accounts []ledger.Account)
 		balances[a] = h.Balance
 	}
 	return balances, nil
+}
+
+// Room is nil when the internal accounts that postings put money into can take it, and
+// AMOUNT_OUT_OF_RANGE when one cannot.
+func Room(balances ledger.Balances, postings []ledger.Posting) error {
+	moved, err := ledger.Moved(postings)
+	if err != nil {
+		return err
+	}
+	for _, m := range moved {
+		if m.Amount <= 0 {
+			continue
+		}
+		if err := account.Room(balances[m.Account], money.Amount{Minor: m.Amount, Currency: m.Account.Currency}); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Kept says of a fault, for which money cannot go where it was to, where it is.
+func Kept(err error) error {
+	refused, is := fault.Of(err)
+	if !is {
+		return err
+	}
+	kept := *refused
+	kept.Message += " What came is kept as unmatched."
+	return &kept
 }
 
 // balances are the events for accounts whose balance the postings change. Locking

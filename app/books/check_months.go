@@ -10,7 +10,8 @@ import (
 	"causeway/ports"
 )
 
-// checkMonths holds the closed months of a platform against what was kept of them.
+// checkMonths holds the closed months of a platform against what was kept of them, and
+// the others against what they took.
 func checkMonths(ctx context.Context, view ports.AuditView, report *Report, platform ident.Platform) error {
 	months, err := view.Months(ctx, platform)
 	if err != nil {
@@ -22,7 +23,7 @@ func checkMonths(ctx context.Context, view ports.AuditView, report *Report, plat
 		return err
 	}
 	c.end()
-	return nil
+	return checkHeld(ctx, view, report, platform, months)
 }
 
 // monthCheck goes through what months came to, account by account and in each month by

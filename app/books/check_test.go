@@ -6,6 +6,9 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/jackc/pgx/v5"
+
+	storage "causeway/adapters/postgres/books"
 	"causeway/app/books"
 	"causeway/core/ident"
 	"causeway/core/money"
@@ -57,8 +60,27 @@ func TestCheckOfSoundBooks(t *testing.T) {
 			}
 		}
 	}
-	if n := len(report.Rules); n != 12 {
-		t.Errorf("%d rules, want 12", n)
+	if n := len(report.Rules); n != 13 {
+		t.Errorf("%d rules, want 13", n)
+	}
+}
+
+func TestCheckOfBooksBeforeTheFirstPosting(t *testing.T) {
+	t.Parallel()
+	// An account that was held for a payment which was refused is there before anything is
+	// posted, and no damage.
+	h := newHouse(t)
+	account := ledger.Account{Platform: h.platform, Path: ledger.CustomerAccount(newInternal()), Currency: money.USD}
+	err := pgx.BeginFunc(t.Context(), h.pool, func(tx pgx.Tx) error {
+		_, err := h.storage.Balances(t.Context(), tx, []ledger.Account{account}, storage.Lock)
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+
+	if report := h.check(delivered); !report.Clean() {
+		t.Error(report.Findings)
 	}
 }
 

@@ -3,7 +3,6 @@ package books_test
 import (
 	"context"
 	"errors"
-	"net/url"
 	"slices"
 	"sync/atomic"
 	"testing"
@@ -37,20 +36,7 @@ func newHouse(t testing.TB) *house {
 	t.Helper()
 	h := &house{t: t, url: pgtest.New(t), storage: storage.New()}
 	ident.Set(&h.platform, newID())
-	config, err := pgxpool.ParseConfig(h.url)
-	if err != nil {
-		t.Fatal(err)
-	}
-	config.MaxConns = 8
-	config.ConnConfig.DefaultQueryExecMode = pgx.QueryExecModeExec
-	config.AfterConnect = func(ctx context.Context, conn *pgx.Conn) error {
-		_, err := conn.Exec(ctx, "SET ROLE causeway_service")
-		return err
-	}
-	if h.pool, err = pgxpool.NewWithConfig(context.Background(), config); err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(h.pool.Close)
+	h.pool = pgtest.Pool(t, h.url, 8)
 	return h
 }
 
@@ -99,24 +85,7 @@ func (h *house) moveCheckpoints() {
 // damage runs statements as somebody who may do everything and whom no trigger stops.
 func (h *house) damage(statement string) {
 	h.t.Helper()
-	server, err := url.Parse(pgtest.Server(h.t))
-	if err != nil {
-		h.t.Fatal(err)
-	}
-	own, err := url.Parse(h.url)
-	if err != nil {
-		h.t.Fatal(err)
-	}
-	server.Path = own.Path
-	ctx := context.Background()
-	conn, err := pgx.Connect(ctx, server.String())
-	if err != nil {
-		h.t.Fatal(err)
-	}
-	defer func() { _ = conn.Close(ctx) }()
-	if _, err := conn.Exec(ctx, "SET session_replication_role = replica; "+statement); err != nil {
-		h.t.Fatal(err)
-	}
+	pgtest.Damage(h.t, h.url, statement)
 }
 
 func (h *house) header() ledger.Header {

@@ -154,11 +154,11 @@ func (l logLine) posting(platform ident.Platform) (a ports.AuditPosting, err err
 	if l.Reverses != nil {
 		a.Posting.Reverses = *l.Reverses
 	}
-	if a.Posting.Effective, err = time.Parse(logTime, l.Effective); err != nil {
-		return a, fmt.Errorf("its effective time %q is none", l.Effective)
+	if a.Posting.Effective, err = momentOf(l.Effective); err != nil {
+		return a, fmt.Errorf("its effective time %w", err)
 	}
-	if a.Recorded, err = time.Parse(logTime, l.Recorded); err != nil {
-		return a, fmt.Errorf("its recorded time %q is none", l.Recorded)
+	if a.Recorded, err = momentOf(l.Recorded); err != nil {
+		return a, fmt.Errorf("its recorded time %w", err)
 	}
 	for _, e := range l.Entries {
 		amount, err := strconv.ParseInt(e.Amount, 10, 64)
@@ -173,4 +173,14 @@ func (l logLine) posting(platform ident.Platform) (a ports.AuditPosting, err err
 		})
 	}
 	return a, nil
+}
+
+// momentOf reads a time in the one way it is written: time.Parse alone takes a comma for
+// the point.
+func momentOf(text string) (time.Time, error) {
+	at, err := time.Parse(logTime, text)
+	if err != nil || at.Format(logTime) != text {
+		return at, fmt.Errorf("%q is none", text)
+	}
+	return at, nil
 }

@@ -21,6 +21,7 @@ const (
 	RuleCheckpoints Rule = "checkpoints equal the entries before them"
 	RuleReversals   Rule = "a reversal mirrors one earlier posting, once"
 	RuleMonths      Rule = "closed months are as they were closed"
+	RuleHeld        Rule = "held months took only what somebody authorised"
 	RuleExplained   Rule = "postings explain the state of their transaction"
 	RuleSealed      Rule = "postings are what was sealed in the log"
 	RuleHeads       Rule = "signed heads fit the postings"
@@ -73,6 +74,7 @@ func newReport(explained bool) *Report {
 		{Rule: RuleCheckpoints, Unit: "checkpoints"},
 		{Rule: RuleReversals, Unit: "reversals"},
 		{Rule: RuleMonths, Unit: "lines of closed months"},
+		{Rule: RuleHeld, Unit: "changes of months"},
 	}}
 	if explained {
 		r.add(RuleExplained, "transactions")

@@ -18,11 +18,8 @@ import (
 	"causeway/app/books"
 	"causeway/app/sealing"
 	"causeway/ports"
+	"causeway/ports/portstest"
 )
-
-type stopped time.Time
-
-func (s stopped) Now() time.Time { return time.Time(s) }
 
 // vault is a house whose postings are sealed, with what was published of it.
 type vault struct {
@@ -66,7 +63,7 @@ func (v *vault) open() {
 	}
 	quiet, _ := test.NewNullLogger()
 	log := v.log()
-	v.sealing = sealing.New(sealing.Config{Log: log, Signer: heads.NewKeyring(log, box, stopped(noon), made.New()), Sink: v, Clock: stopped(noon),
+	v.sealing = sealing.New(sealing.Config{Log: log, Signer: heads.NewKeyring(log, box, portstest.NewHands(noon), made.New()), Sink: v, Clock: portstest.NewHands(noon),
 		Logger: logrus.NewEntry(quiet), Every: time.Minute})
 }
 

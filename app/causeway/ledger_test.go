@@ -17,6 +17,7 @@ import (
 	"causeway/core/transaction"
 	"causeway/ledger"
 	"causeway/ports"
+	"causeway/ports/portstest"
 )
 
 // The transactions of the seeded books.
@@ -94,7 +95,7 @@ func TestLedgerCheckFindsDamage(t *testing.T) {
 
 	out, complaint, status := ledgerRun(t, url, "check")
 
-	if status != 1 || complaint != "causeway: the books do not hold: 2 of 12 rules are broken\n" {
+	if status != 1 || complaint != "causeway: the books do not hold: 2 of 13 rules are broken\n" {
 		t.Errorf("status %d, %s", status, complaint)
 	}
 	golden(t, "check_damaged.txt", out)
@@ -112,16 +113,12 @@ func ledgerRun(t testing.TB, url, args string) (out, complaint string, status in
 	return stdout.String(), stderr.String(), status
 }
 
-type stopped struct{ time.Time }
-
-func (s stopped) Now() time.Time { return s.Time }
-
 // seeded is a database with four small stories: a ramp that was delivered, one that
 // was paid wrongly and refunded, one nobody paid, and money of an unknown owner.
 func seeded(t testing.TB) string {
 	t.Helper()
 	url := pgtest.New(t)
-	db, err := postgres.Open(t.Context(), postgres.Options{URL: url, MaxConnections: 2, Clock: stopped{noon}})
+	db, err := postgres.Open(t.Context(), postgres.Options{URL: url, MaxConnections: 2, Clock: portstest.NewHands(noon)})
 	if err != nil {
 		t.Fatal(err)
 	}

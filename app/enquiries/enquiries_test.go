@@ -24,19 +24,16 @@ import (
 	"causeway/core/platform"
 	"causeway/core/transaction"
 	"causeway/ports"
+	"causeway/ports/portstest"
 )
 
 var noon = time.Date(2026, 3, 14, 12, 0, 0, 0, time.UTC)
-
-type hands struct{ now time.Time }
-
-func (h *hands) Now() time.Time { return h.now }
 
 // desk is a platform with a customer, and what can be asked there.
 type desk struct {
 	*enquiries.Enquiries
 	store    *postgres.DB
-	clock    *hands
+	clock    *portstest.Hands
 	ids      *ids.Generator
 	platform platform.Platform
 	ana      customer.Customer
@@ -58,7 +55,7 @@ func offer(_ context.Context, _ ident.Platform, from, to money.Currency, country
 
 func openDesk(t *testing.T) *desk {
 	t.Helper()
-	d := &desk{clock: &hands{noon}, ids: ids.New()}
+	d := &desk{clock: portstest.NewHands(noon), ids: ids.New()}
 	var err error
 	d.store, err = postgres.Open(t.Context(), postgres.Options{URL: pgtest.New(t), MaxConnections: 4, Clock: d.clock, IDs: d.ids,
 		Render: func(event.Event) ([]byte, error) { return []byte("{}"), nil }})
@@ -68,9 +65,7 @@ func openDesk(t *testing.T) *desk {
 	t.Cleanup(d.store.Close)
 	d.Enquiries = enquiries.New(enquiries.Config{Store: d.store, Offer: offer, Clock: d.clock, IDs: d.ids,
 		Counterparties: ports.CounterpartiesBy{platform.Sandbox: people.New(people.DefaultDomain)}})
-	if d.platform, err = platform.New(ident.NewPlatform(d.ids.New, noon), "Test", platform.Sandbox, true, noon); err != nil {
-		t.Fatal(err)
-	}
+	d.platform = portstest.Sandbox(t, d.ids, noon)
 	d.platform.Currencies[0].RequiredCounterpartyFields = []platform.CounterpartyField{{Name: "FULL_NAME", Mandatory: true}}
 	d.ana = d.person("ana")
 	d.ana.FullName = "Ana Silva"
@@ -85,14 +80,11 @@ func openDesk(t *testing.T) *desk {
 
 func (d *desk) do(t *testing.T, fn func(context.Context, ports.Tx) error) {
 	t.Helper()
-	if err := d.store.Do(t.Context(), fn); err != nil {
-		t.Fatal(err)
-	}
+	portstest.Do(t, d.store, fn)
 }
 
 func (d *desk) person(name string) customer.Customer {
-	return customer.Customer{ID: ident.NewCustomer(d.ids.New, noon), Platform: d.platform.ID, PlatformCustomerID: name, Type: customer.Individual,
-		UMAAddress: "$" + name + "@uma.test", Status: customer.Approved, CreatedAt: noon, UpdatedAt: noon}
+	return portstest.Person(d.ids, noon, d.platform.ID, name)
 }
 
 func (d *desk) account(t *testing.T, a account.External) account.External {
@@ -129,14 +121,14 @@ func TestALookupIsKeptForTenMinutes(t *testing.T) {
 	if p := told.Currencies; len(p) != 1 || p[0].Currency != "EUR" || p[0].Rate != money.MustRate("0.92") || p[0].Min != 91 || p[0].Max != 91_540 {
 		t.Errorf("preferences %+v", p)
 	}
-	d.clock.now = noon.Add(10*time.Minute - time.Millisecond)
+	d.clock.Move(10*time.Minute - time.Millisecond)
 	if kept, err := d.store.Lookup(t.Context(), d.platform.ID, told.ID); err != nil || !reflect.DeepEqual(kept, want) {
 		t.Errorf("kept %+v, %v", kept, err)
 	}
 	if _, err := d.store.Lookup(t.Context(), ident.NewPlatform(d.ids.New, noon), told.ID); !fault.Is(err, fault.LookupRequestNotFound) {
 		t.Errorf("another platform: %v", err)
 	}
-	d.clock.now = noon.Add(10 * time.Minute)
+	d.clock.Move(time.Millisecond)
 	if _, err := d.store.Lookup(t.Context(), d.platform.ID, told.ID); !fault.Is(err, fault.LookupRequestNotFound) {
 		t.Errorf("ten minutes later: %v", err)
 	}

@@ -151,7 +151,7 @@ func TestRefused(t *testing.T) {
 	t.Parallel()
 	// What cannot be exported is refused with every bad field, before anything is written.
 	h := small(t)
-	now := h.clock.Time
+	now := h.clock.Now()
 	for name, c := range map[string]struct {
 		request exports.Request
 		fields  string

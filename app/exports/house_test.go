@@ -22,15 +22,12 @@ import (
 	"causeway/core/money"
 	"causeway/ledger"
 	"causeway/ports"
+	"causeway/ports/portstest"
 )
 
 var update = flag.Bool("update", false, "write the golden files anew")
 
 var noon = time.Date(2026, 3, 10, 12, 0, 0, 0, time.UTC)
-
-type stopped struct{ time.Time }
-
-func (s stopped) Now() time.Time { return s.Time }
 
 // house is a database with books of one platform.
 type house struct {
@@ -38,29 +35,14 @@ type house struct {
 	pool     *pgxpool.Pool
 	storage  *storage.Books
 	platform ident.Platform
-	clock    stopped
+	clock    *portstest.Hands
 	ids      byte
 }
 
 // newHouse is a fresh database. The platform and all ids are the same in every run.
 func newHouse(t testing.TB) *house {
 	t.Helper()
-	config, err := pgxpool.ParseConfig(pgtest.New(t))
-	if err != nil {
-		t.Fatal(err)
-	}
-	config.MaxConns = 4
-	config.ConnConfig.DefaultQueryExecMode = pgx.QueryExecModeExec
-	config.AfterConnect = func(ctx context.Context, conn *pgx.Conn) error {
-		_, err := conn.Exec(ctx, "SET ROLE causeway_service")
-		return err
-	}
-	pool, err := pgxpool.NewWithConfig(context.Background(), config)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(pool.Close)
-	return &house{t: t, pool: pool, storage: storage.New(), platform: platformOf(1), clock: stopped{noon.AddDate(1, 0, 0)}}
+	return &house{t: t, pool: pgtest.Pool(t, pgtest.New(t), 4), storage: storage.New(), platform: platformOf(1), clock: portstest.NewHands(noon.AddDate(1, 0, 0))}
 }
 
 func platformOf(n byte) (p ident.Platform) {

@@ -23,6 +23,7 @@ import (
 	"causeway/core/transaction"
 	"causeway/ledger"
 	"causeway/ports"
+	"causeway/ports/portstest"
 )
 
 // desk is a store and books of one customer with one account, made by hand.
@@ -85,7 +86,7 @@ func (d *desk) TransactionsByKey(_ context.Context, keys []ports.TransactionKey)
 
 func (d *desk) statement(t *testing.T, format exports.StatementFormat) (string, error) {
 	t.Helper()
-	use := exports.New(exports.Config{Views: d, Store: d, Clock: stopped{noon}})
+	use := exports.New(exports.Config{Views: d, Store: d, Clock: portstest.NewHands(noon)})
 	document, err := use.Statement(t.Context(), platform.Principal{Platform: platformOf(1), Permissions: []platform.Permission{platform.View}},
 		exports.StatementRequest{Customer: someone, Account: internal(1), Format: format})
 	if err != nil {
@@ -166,7 +167,7 @@ func TestMemoryDoesNotGrowWithTheBooks(t *testing.T) {
 	// more is held than after five megabytes. It measures the whole program, so it runs
 	// alone.
 	for _, format := range []exports.Format{exports.CSV, exports.HLedger, exports.Ledger, exports.Beancount} {
-		use := exports.New(exports.Config{Views: flood(150_000), Clock: stopped{noon}})
+		use := exports.New(exports.Config{Views: flood(150_000), Clock: portstest.NewHands(noon)})
 		document, err := use.Of(platformOf(1), exports.Request{Format: format})
 		if err != nil {
 			t.Fatal(err)

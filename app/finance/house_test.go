@@ -48,7 +48,7 @@ type house struct {
 	ids      *ids.Generator
 	who      platform.Principal
 	customer customer.Customer
-	told     chan struct{} // something was committed that told events
+	told     portstest.Bell // something was committed that told events
 	partner  int
 }
 
@@ -73,7 +73,7 @@ func (r *rail) Refund(ctx context.Context, refunds []ports.Refund) []ports.Outco
 
 func newHouse(t *testing.T, carriers ...func(ports.Rail) ports.Rails) *house {
 	t.Helper()
-	h := &house{clock: portstest.NewHands(noon), ids: ids.New(), told: make(chan struct{}, 1)}
+	h := &house{clock: portstest.NewHands(noon), ids: ids.New(), told: portstest.NewBell()}
 	var err error
 	h.store, err = postgres.Open(t.Context(), postgres.Options{URL: pgtest.New(t), MaxConnections: 8, Clock: h.clock, IDs: h.ids,
 		Render: func(event.Event) ([]byte, error) { return []byte("{}"), nil }})
@@ -89,11 +89,11 @@ func newHouse(t *testing.T, carriers ...func(ports.Rail) ports.Rails) *house {
 	}
 	prices := market.New("test")
 	h.payments = payments.New(payments.Config{Store: h.store, Jobs: h.store, Rails: rails, Clock: h.clock, IDs: h.ids,
-		Log: logrus.NewEntry(log), Committed: h.committed})
+		Log: logrus.NewEntry(log), Committed: h.told.Ring})
 	h.quotes = quoting.New(quoting.Config{Store: h.store, Market: prices, Rails: rails, Clock: h.clock, IDs: h.ids,
-		Execute: h.payments.Execute, Committed: h.committed})
+		Execute: h.payments.Execute, Committed: h.told.Ring})
 	h.Finance = finance.New(finance.Config{Store: h.store, Ledger: h.store.Finance(), Told: outbox.NewLog(h.store.Pool()), Market: prices,
-		Clock: h.clock, IDs: h.ids, Committed: h.committed})
+		Clock: h.clock, IDs: h.ids, Committed: h.told.Ring})
 	h.found(t)
 	working, stop := context.WithCancel(context.Background())
 	var all sync.WaitGroup
@@ -102,29 +102,17 @@ func newHouse(t *testing.T, carriers ...func(ports.Rail) ports.Rails) *house {
 	return h
 }
 
-func (h *house) committed() {
-	select {
-	case h.told <- struct{}{}:
-	default:
-	}
-}
-
 func (h *house) do(t *testing.T, fn func(ctx context.Context, tx ports.Tx) error) {
 	t.Helper()
-	if err := h.store.Do(t.Context(), fn); err != nil {
-		t.Fatal(err)
-	}
+	portstest.Do(t, h.store, fn)
 }
 
 func (h *house) found(t *testing.T) {
 	t.Helper()
-	made, err := platform.New(ident.NewPlatform(h.ids.New, noon), "Test", platform.Sandbox, true, noon)
-	if err != nil {
-		t.Fatal(err)
-	}
+	made := portstest.Sandbox(t, h.ids, noon)
 	h.who = platform.Principal{Platform: made.ID, Environment: platform.Sandbox, Token: ident.NewToken(h.ids.New, noon), Permissions: platform.Permissions}
-	h.customer = customer.Customer{ID: ident.NewCustomer(h.ids.New, noon), Platform: made.ID, PlatformCustomerID: "ana",
-		Type: customer.Individual, UMAAddress: "$ana@uma.test", Status: customer.Approved, FullName: "Ana Silva", CreatedAt: noon, UpdatedAt: noon}
+	h.customer = portstest.Person(h.ids, noon, made.ID, "ana")
+	h.customer.FullName = "Ana Silva"
 	h.do(t, func(ctx context.Context, tx ports.Tx) error {
 		return errors.Join(tx.CreatePlatform(ctx, made), tx.CreateCustomer(ctx, h.customer))
 	})
@@ -172,27 +160,19 @@ func (h *house) paid(t *testing.T, reference string, minor int64) ident.Receipt 
 }
 
 // until waits for a transaction to come into a state.
-func (h *house) until(t *testing.T, id ident.Transaction, state string) transaction.Transaction {
+func (h *house) until(t *testing.T, id ident.Transaction, state string) (found transaction.Transaction) {
 	t.Helper()
-	for {
-		got, err := h.store.Transaction(t.Context(), h.who.Platform, id)
-		if err != nil {
+	h.told.Until(t, func() string {
+		var err error
+		if found, err = h.store.Transaction(t.Context(), h.who.Platform, id); err != nil {
 			t.Fatal(err)
 		}
-		if got.State.String() == state {
-			return got
+		if found.State.String() == state {
+			return ""
 		}
-		h.wait(t, fmt.Sprintf("%s is %s, waiting for %s", id, got.State, state))
-	}
-}
-
-func (h *house) wait(t *testing.T, why string) {
-	t.Helper()
-	select {
-	case <-h.told:
-	case <-time.After(20 * time.Second):
-		t.Fatal(why)
-	}
+		return fmt.Sprintf("%s is %s and did not become %s", id, found.State, state)
+	})
+	return found
 }
 
 // balances are those of all accounts by "path currency", without those that are zero,

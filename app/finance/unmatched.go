@@ -9,6 +9,7 @@ import (
 	"causeway/core/platform"
 	"causeway/core/quote"
 	"causeway/core/transaction"
+	"causeway/ledger"
 	"causeway/ports"
 )
 
@@ -33,7 +34,7 @@ func (f *Finance) Unmatched(ctx context.Context, p ident.Platform, filter ports.
 // Assign carries out what somebody found out about unmatched money, once. Faults:
 // NOT_FOUND, CONFLICT for what is assigned already or cannot go where it shall,
 // INVALID_INPUT, TRANSACTION_NOT_FOUND, INTERNAL_ACCOUNT_NOT_FOUND, INVALID_CURRENCY,
-// CUSTOMER_DELETED.
+// AMOUNT_OUT_OF_RANGE, CUSTOMER_DELETED.
 func (f *Finance) Assign(ctx context.Context, who platform.Principal, a Assign, claim *ports.Claim) (transaction.Unmatched, error) {
 	if a.Note == "" || len(a.Note) > mostNote {
 		return transaction.Unmatched{}, fault.Invalid(fault.Field{Field: "note", Message: "must have 1 to 200 bytes"})
@@ -94,10 +95,14 @@ func pays(ctx context.Context, tx ports.Tx, w *booking.Work, u transaction.Unmat
 		return fault.New(fault.TransactionNotFound, "There is no transaction %s.", a.Transaction)
 	}
 	d, err := t.Found(u, a.Note, w.Now)
-	if err == nil {
-		w.Change(d)
+	if err != nil {
+		return err
 	}
-	return err
+	if err := room(ctx, tx, w, t.Accounts(), d); err != nil {
+		return err
+	}
+	w.Change(d)
+	return nil
 }
 
 // deposit puts the money into an account, as a transaction with the receipt's id.
@@ -117,7 +122,7 @@ func deposit(ctx context.Context, tx ports.Tx, w *booking.Work, u transaction.Un
 	case to.Currency != u.Receipt.Amount.Currency:
 		return id, fault.New(fault.InvalidCurrency, "The account holds %s, and the payment is of %s. Choose an account of its currency.", to.Currency, u.Receipt.Amount)
 	}
-	ident.Set(&id, u.Receipt.ID.UUID())
+	id = u.DepositID()
 	in := transaction.Inflow{ID: id, Platform: to.Platform, Customer: to.Customer, Account: to.ID, Path: quote.BookPath(*to),
 		Partner: u.Receipt.Rail, Amount: u.Receipt.Amount, Reference: u.Receipt.Reference}
 	if in.Reference == "" {
@@ -127,10 +132,23 @@ func deposit(ctx context.Context, tx ports.Tx, w *booking.Work, u transaction.Un
 		in.PlatformCustomerID = owner.PlatformCustomerID
 	}
 	d, err := in.Found(u, a.Note, w.Now)
-	if err == nil {
-		w.Begin(d)
+	if err != nil {
+		return id, err
 	}
-	return id, err
+	if err := room(ctx, tx, w, d.Transaction.Accounts(), d); err != nil {
+		return id, err
+	}
+	w.Begin(d)
+	return id, nil
+}
+
+// room is nil when the accounts of a transaction can take in what was decided.
+func room(ctx context.Context, tx ports.Tx, w *booking.Work, accounts []ledger.Account, d transaction.Decision) error {
+	balances, err := w.Hold(ctx, tx, accounts)
+	if err != nil {
+		return err
+	}
+	return booking.Room(balances, d.Postings)
 }
 
 // sendBack owes the money to its payer, to whom the rail sends it.

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"causeway/app/finance"
+	"causeway/core/account"
 	"causeway/core/fault"
 	"causeway/core/ident"
 	"causeway/core/quote"
@@ -172,6 +173,47 @@ func TestUnmatchedMoneyGoesBack(t *testing.T) {
 	}
 }
 
+func TestLostRefundsAreAssigned(t *testing.T) {
+	t.Parallel()
+	// Money that a transaction could not give back lies among the unmatched funds: a
+	// deposit is made of it once, and nothing else.
+	h := newHouse(t)
+	account := h.opened(t, "USD")
+	q := h.quoted(t, "spark1nobody007", 10050)
+	h.paid(t, q.Reference, 10050)
+	lost := h.until(t, q.Transaction, "FAILED (refund FAILED)")
+
+	listed := h.unmatched(t, nil)
+	if len(listed) != 1 {
+		t.Fatalf("%+v", listed)
+	}
+	u := listed[0]
+	if u.Of != lost.ID || u.Receipt.Amount != lost.Pricing.Sent || u.Receipt.Rail != "rails/RTP" || u.Receipt.Reference != q.Reference || u.Receipt.At.IsZero() || !u.NotSentBackBefore() {
+		t.Errorf("%+v", u)
+	}
+	for name, to := range map[string]finance.Assign{"to its payer": {}, "to a quote": {Transaction: h.quoted(t, "spark1good", 10050).Transaction}} {
+		to.Receipt, to.Note = u.Receipt.ID, "x"
+		if _, err := h.Assign(t.Context(), h.who, to, nil); !fault.Is(err, fault.Conflict) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	for _, again := range []bool{false, true} {
+		_, err := h.Assign(t.Context(), h.who, finance.Assign{Receipt: u.Receipt.ID, Account: account.ID, Note: "they have one here"}, nil)
+		if again != fault.Is(err, fault.Conflict) || again != (err != nil) {
+			t.Errorf("again %t: %v", again, err)
+		}
+	}
+
+	listed = h.unmatched(t, nil)
+	if len(listed) != 1 || listed[0].Assignment == nil || listed[0].Assignment.Account != account.ID {
+		t.Fatalf("%+v", listed)
+	}
+	h.until(t, listed[0].Assignment.Transaction, "COMPLETED")
+	h.wantStory(t, listed[0].Assignment.Transaction, "REQUESTED ASSIGNED EVENT POSTED")
+	h.wantBalances(t, map[string]string{"rails/RTP USD": "10050", quote.BookPath(account) + " USD": "10050"})
+	h.prove(t)
+}
+
 // settles waits for the books to stand like this.
 func (h *house) settles(t *testing.T, want map[string]string) {
 	t.Helper()
@@ -225,6 +267,23 @@ func TestAssignmentsThatCannotBe(t *testing.T) {
 	if got := h.balances(t)["funding/unmatched USD"]; got != "700" {
 		t.Errorf("%s is unmatched, want 700", got)
 	}
+}
+
+func TestFullAccountIsAssignedNothing(t *testing.T) {
+	t.Parallel()
+	// An account that is full takes no unmatched money, and the money stays where it is.
+	h := newHouse(t)
+	full := h.opened(t, "USD")
+	for _, minor := range []int64{account.MostHeld, 700} {
+		_, err := h.Assign(t.Context(), h.who, finance.Assign{Receipt: h.paid(t, "", minor), Account: full.ID, Note: "Ana's"}, nil)
+		if refused := minor == 700; fault.Is(err, fault.AmountOutOfRange) != refused || err != nil != refused {
+			t.Errorf("%d: %v", minor, err)
+		}
+	}
+	if got := h.balances(t)["funding/unmatched USD"]; got != "700" {
+		t.Errorf("%s is unmatched, want 700", got)
+	}
+	h.prove(t)
 }
 
 func TestManyAssignAtOnce(t *testing.T) {

@@ -20,13 +20,10 @@ import (
 	"causeway/core/fault"
 	"causeway/core/platform"
 	"causeway/ports"
+	"causeway/ports/portstest"
 )
 
 var noon = time.Date(2026, 3, 14, 12, 0, 0, 0, time.UTC)
-
-type stopped time.Time
-
-func (c stopped) Now() time.Time { return time.Time(c) }
 
 // house is the use cases on the real database.
 type house struct {
@@ -39,15 +36,15 @@ type house struct {
 func newHouse(t *testing.T) *house {
 	t.Helper()
 	url, made := pgtest.New(t), ids.New()
-	store, err := postgres.Open(t.Context(), postgres.Options{URL: url, MaxConnections: 4, Clock: stopped(noon), IDs: made})
+	store, err := postgres.Open(t.Context(), postgres.Options{URL: url, MaxConnections: 4, Clock: portstest.NewHands(noon), IDs: made})
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(store.Close)
-	rails := ports.RailsBy{platform.Sandbox: sandbox.New(stopped(noon), 1)}
+	rails := ports.RailsBy{platform.Sandbox: sandbox.New(portstest.NewHands(noon), 1)}
 	return &house{
-		Onboarding: onboarding.New(onboarding.Config{Store: store, Clock: stopped(noon), IDs: made, Rails: rails, Jobs: store}),
-		platforms:  platforms.New(platforms.Config{Store: store, Clock: stopped(noon), IDs: made, Rails: rails}),
+		Onboarding: onboarding.New(onboarding.Config{Store: store, Clock: portstest.NewHands(noon), IDs: made, Rails: rails, Jobs: store}),
+		platforms:  platforms.New(platforms.Config{Store: store, Clock: portstest.NewHands(noon), IDs: made, Rails: rails}),
 		store:      store, url: url,
 	}
 }

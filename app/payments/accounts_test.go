@@ -166,6 +166,40 @@ func TestPayerFundsAnAccount(t *testing.T) {
 	})
 }
 
+func TestFullAccountTakesNothingIn(t *testing.T) {
+	t.Parallel()
+	// What would not fit into the account that receives is not exchanged: a quote that an
+	// account pays stays as it is, and what a payer sent is kept as unmatched.
+	h := newHouse(t)
+	dollars := h.balance(t, h.customer.ID, "USD", 10050)
+	euros, bitcoin := h.balance(t, h.customer.ID, "EUR", account.MostHeld-1), h.balance(t, h.customer.ID, "BTC", account.MostHeld-1)
+	prefunded := h.prefunded(t, quote.Source{Internal: dollars.ID}, 10050, quote.Destination{Internal: euros.ID})
+	justInTime := h.prefunded(t, quote.Source{Customer: h.customer.ID, Currency: "USD"}, 10050, quote.Destination{Internal: bitcoin.ID})
+
+	_, err := h.Execute(t.Context(), h.platform.ID, prefunded.ID, nil)
+	if !fault.Is(err, fault.AmountOutOfRange) {
+		t.Errorf("executed: %v", err)
+	}
+	receipt := h.receipt(justInTime, "rails/RTP", 10050)
+	if _, err := h.Receive(t.Context(), receipt, nil); !fault.Is(err, fault.AmountOutOfRange) {
+		t.Errorf("paid: %v", err)
+	}
+	if _, err := h.Receive(t.Context(), receipt, nil); err != nil { // told twice
+		t.Error(err)
+	}
+
+	for _, q := range []quote.Quote{prefunded, justInTime} {
+		if got, err := h.Get(t.Context(), h.platform.ID, q.Transaction); err != nil || got.State != transaction.Initial {
+			t.Errorf("%s, %v", got.State, err)
+		}
+	}
+	h.wantBooks(t, map[string]int64{
+		"rails/WIRE USD": 10050, quote.BookPath(dollars) + " USD": -10050, "rails/RTP USD": 10050, "funding/unmatched USD": -10050,
+		"rails/WIRE EUR": account.MostHeld - 1, quote.BookPath(euros) + " EUR": 1 - account.MostHeld,
+		"rails/WIRE BTC": account.MostHeld - 1, quote.BookPath(bitcoin) + " BTC": 1 - account.MostHeld,
+	})
+}
+
 func TestBankAccountPays(t *testing.T) {
 	t.Parallel()
 	// Money is collected from the customer's bank when the quote is executed, and goes

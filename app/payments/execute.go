@@ -25,8 +25,9 @@ type order struct {
 
 // Execute runs a quote that an account pays, and answers the quote as it stands then.
 // Any number of calls run it once. Faults: QUOTE_NOT_FOUND, QUOTE_EXPIRED,
-// QUOTE_ALREADY_EXECUTED, QUOTE_NOT_EXECUTABLE, INSUFFICIENT_BALANCE (the quote stays
-// as it was, and can be executed once the account is funded).
+// QUOTE_ALREADY_EXECUTED, QUOTE_NOT_EXECUTABLE, and INSUFFICIENT_BALANCE and
+// AMOUNT_OUT_OF_RANGE (the quote stays as it was, and can be executed once the account
+// is funded, or the other has room).
 func (p *Payments) Execute(ctx context.Context, platform ident.Platform, id ident.Quote, claim *ports.Claim) (quote.Quoted, error) {
 	return p.execute.Do(ctx, &order{quote: ports.QuoteKey{Platform: platform, ID: id}, claim: claim})
 }
@@ -91,9 +92,12 @@ func (w work) execute(state ports.QuoteState, tried bool, balances ledger.Balanc
 }
 
 // pay carries a decision's postings out on balances that are locked, so that the next
-// one sees what is left. INSUFFICIENT_BALANCE, with nothing carried out, when an
-// account cannot bear it.
+// one sees what is left. INSUFFICIENT_BALANCE or AMOUNT_OUT_OF_RANGE, with nothing
+// carried out, when an account cannot bear it.
 func pay(balances ledger.Balances, d transaction.Decision) error {
+	if err := booking.Room(balances, d.Postings); err != nil {
+		return err
+	}
 	for _, posting := range d.Postings {
 		err := balances.Apply(posting)
 		var short *ledger.ShortError
@@ -120,9 +124,6 @@ func (w work) lockBalances(ctx context.Context, tx ports.Tx, transactions []tran
 				accounts = append(accounts, a)
 			}
 		}
-	}
-	if len(accounts) == 0 {
-		return ledger.Balances{}, nil
 	}
 	return w.Hold(ctx, tx, accounts)
 }

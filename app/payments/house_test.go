@@ -2,6 +2,7 @@ package payments_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -45,7 +46,7 @@ type house struct {
 	platform platform.Platform
 	customer customer.Customer
 
-	told    chan struct{} // something was committed that told events
+	told    portstest.Bell // something was committed that told events
 	mu      sync.Mutex
 	events  []event.Event
 	partner int
@@ -61,7 +62,7 @@ func newHouse(t testing.TB) *house {
 // furnish builds the house on a database reached by url.
 func furnish(t testing.TB, url string) *house {
 	t.Helper()
-	h := &house{clock: portstest.NewHands(noon), ids: ids.New(), told: make(chan struct{}, 1)}
+	h := &house{clock: portstest.NewHands(noon), ids: ids.New(), told: portstest.NewBell()}
 	var err error
 	h.store, err = postgres.Open(t.Context(), postgres.Options{URL: url, MaxConnections: 8, Clock: h.clock, IDs: h.ids, Render: h.render})
 	if err != nil {
@@ -73,22 +74,15 @@ func furnish(t testing.TB, url string) *house {
 	heard.SetOutput(t.Output())
 	rails := portstest.Everywhere{Rail: sandbox.New(h.clock, 1)}
 	h.Payments = payments.New(payments.Config{Store: h.store, Jobs: h.store, Rails: rails, Clock: h.clock, IDs: h.ids,
-		Log: logrus.NewEntry(heard), Committed: h.committed})
+		Log: logrus.NewEntry(heard), Committed: h.told.Ring})
 	h.quotes = quoting.New(quoting.Config{Store: h.store, Market: market.New("test"), Rails: rails, Clock: h.clock, IDs: h.ids,
-		Execute: h.Execute, Committed: h.committed})
+		Execute: h.Execute, Committed: h.told.Ring})
 	h.found(t)
 	working, stop := context.WithCancel(context.Background())
 	var all sync.WaitGroup
 	all.Go(func() { h.Run(working) })
 	t.Cleanup(func() { stop(); all.Wait() })
 	return h
-}
-
-func (h *house) committed() {
-	select {
-	case h.told <- struct{}{}:
-	default:
-	}
 }
 
 // render keeps the events in the order in which they were told.
@@ -120,21 +114,12 @@ func (h *house) names(id ident.Transaction) []string {
 
 func (h *house) found(t testing.TB) {
 	t.Helper()
-	var err error
-	h.platform, err = platform.New(ident.NewPlatform(h.ids.New, noon), "Test", platform.Sandbox, true, noon)
-	if err != nil {
-		t.Fatal(err)
-	}
-	h.customer = customer.Customer{ID: ident.NewCustomer(h.ids.New, noon), Platform: h.platform.ID, PlatformCustomerID: "ana",
-		Type: customer.Individual, UMAAddress: "$ana@uma.test", Status: customer.Approved, FullName: "Ana Silva", CreatedAt: noon, UpdatedAt: noon}
-	if err := h.store.Do(t.Context(), func(ctx context.Context, tx ports.Tx) error {
-		if err := tx.CreatePlatform(ctx, h.platform); err != nil {
-			return err
-		}
-		return tx.CreateCustomer(ctx, h.customer)
-	}); err != nil {
-		t.Fatal(err)
-	}
+	h.platform = portstest.Sandbox(t, h.ids, noon)
+	h.customer = portstest.Person(h.ids, noon, h.platform.ID, "ana")
+	h.customer.FullName = "Ana Silva"
+	portstest.Do(t, h.store, func(ctx context.Context, tx ports.Tx) error {
+		return errors.Join(tx.CreatePlatform(ctx, h.platform), tx.CreateCustomer(ctx, h.customer))
+	})
 }
 
 // wallet registers a bitcoin wallet of the customer; its address picks the scenario.
@@ -155,9 +140,7 @@ func (h *house) register(t testing.TB, a account.External) account.External {
 	t.Helper()
 	a.ID, a.Platform, a.Customer = ident.NewExternalAccount(h.ids.New, noon), h.platform.ID, h.customer.ID
 	a.Status, a.CreatedAt, a.UpdatedAt = account.Active, noon, noon
-	if err := h.store.Do(t.Context(), func(ctx context.Context, tx ports.Tx) error { return tx.CreateExternalAccount(ctx, a) }); err != nil {
-		t.Fatal(err)
-	}
+	portstest.Do(t, h.store, func(ctx context.Context, tx ports.Tx) error { return tx.CreateExternalAccount(ctx, a) })
 	return a
 }
 
@@ -185,50 +168,24 @@ func (h *house) receipt(q quote.Quote, rail string, minor int64) transaction.Rec
 }
 
 // until waits for a state, woken by every commit that tells events.
-func (h *house) until(t testing.TB, id ident.Transaction, state string) transaction.Transaction {
+func (h *house) until(t testing.TB, id ident.Transaction, state string) (found transaction.Transaction) {
 	t.Helper()
-	patience := time.NewTimer(30 * time.Second)
-	defer patience.Stop()
-	for {
-		found, err := h.Get(t.Context(), h.platform.ID, id)
-		if err != nil {
+	h.told.Until(t, func() string {
+		var err error
+		if found, err = h.Get(t.Context(), h.platform.ID, id); err != nil {
 			t.Fatal(err)
 		}
 		if found.State.String() == state {
-			return found
+			return ""
 		}
-		select {
-		case <-h.told:
-		case <-patience.C:
-			t.Fatalf("%s is %s and did not become %s", id, found.State, state)
-		}
-	}
+		return fmt.Sprintf("%s is %s and did not become %s", id, found.State, state)
+	})
+	return found
 }
 
-// wantBooks compares every balance of the platform that is not zero, debits
-// positive, with what should be there.
 func (h *house) wantBooks(t testing.TB, want map[string]int64) {
 	t.Helper()
-	rows, err := h.pool.Query(t.Context(), `
-		SELECT a.path || ' ' || a.currency, sum(CASE WHEN e.debit_account = a.id THEN e.amount ELSE -e.amount END)::bigint AS balance
-		FROM ledger_accounts a JOIN ledger_entries e ON e.platform_id = a.platform_id AND a.id IN (e.debit_account, e.credit_account)
-		WHERE a.platform_id = $1 GROUP BY 1 HAVING sum(CASE WHEN e.debit_account = a.id THEN e.amount ELSE -e.amount END) <> 0`, h.platform.ID.UUID())
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer rows.Close()
-	got := map[string]int64{}
-	for rows.Next() {
-		var account string
-		var balance int64
-		if err := rows.Scan(&account, &balance); err != nil {
-			t.Fatal(err)
-		}
-		got[account] = balance
-	}
-	if fmt.Sprint(got) != fmt.Sprint(want) {
-		t.Errorf("the books hold\n%v, want\n%v", got, want)
-	}
+	portstest.WantBooks(t, h.store.BookReader(), h.platform.ID, want)
 }
 
 func (h *house) wantNames(t testing.TB, id ident.Transaction, want ...string) {

@@ -7,6 +7,7 @@ import (
 	"causeway/app/group"
 	"causeway/core/fault"
 	"causeway/core/transaction"
+	"causeway/ledger"
 	"causeway/ports"
 )
 
@@ -17,7 +18,8 @@ type incoming struct {
 
 // Receive takes in a payment that arrived at a rail, and answers the transaction it
 // was for. A payment that nobody knows is kept as unmatched and answered with
-// REFERENCE_NOT_FOUND: the money is here and stays visible, but not as a payment.
+// REFERENCE_NOT_FOUND, and one for an account that has no room for it is answered with
+// AMOUNT_OUT_OF_RANGE: the money is here and stays visible, but not as a payment.
 // The same receipt again changes nothing.
 func (p *Payments) Receive(ctx context.Context, r transaction.Receipt, claim *ports.Claim) (transaction.Transaction, error) {
 	return p.takeIn.Do(ctx, incoming{r, claim})
@@ -36,8 +38,18 @@ func (p *Payments) takeInGroup(ctx context.Context, commands []incoming) ([]grou
 		if err != nil {
 			return err
 		}
+		var about []transaction.Transaction
+		for _, t := range taken {
+			if t.Transaction != nil {
+				about = append(about, *t.Transaction)
+			}
+		}
+		balances, err := done.lockBalances(ctx, tx, about)
+		if err != nil {
+			return err
+		}
 		for i, c := range commands {
-			results[i].Value, results[i].Err = done.receive(c.receipt, taken[i])
+			results[i].Value, results[i].Err = done.receive(c.receipt, taken[i], balances)
 			if err := booking.Keep(ctx, tx, c.claim, results[i].Value, results[i].Err); err != nil {
 				return err
 			}
@@ -52,7 +64,7 @@ func (p *Payments) takeInGroup(ctx context.Context, commands []incoming) ([]grou
 }
 
 // receive decides about one receipt, in the light of those before it in the group.
-func (w work) receive(r transaction.Receipt, taken ports.Taken) (transaction.Transaction, error) {
+func (w work) receive(r transaction.Receipt, taken ports.Taken, balances ledger.Balances) (transaction.Transaction, error) {
 	if taken.Transaction == nil {
 		if taken.Fresh {
 			w.Post(r.Unmatched())
@@ -68,6 +80,14 @@ func (w work) receive(r transaction.Receipt, taken ports.Taken) (transaction.Tra
 	d, err := t.Receive(r, w.Now)
 	if err != nil {
 		return t, err
+	}
+	if t.Shape().Inside {
+		if err := pay(balances, d); fault.Is(err, fault.AmountOutOfRange) {
+			w.Post(r.NotTaken())
+			return t, booking.Kept(err)
+		} else if err != nil {
+			return t, err
+		}
 	}
 	if d.Next == transaction.StepSendBack {
 		w.sendBack(r, d)

@@ -21,14 +21,11 @@ import (
 	"causeway/core/platform"
 	"causeway/ledger"
 	"causeway/ports"
+	"causeway/ports/portstest"
 )
 
 // noon is in March: January and February are over.
 var noon = time.Date(2026, 3, 14, 12, 0, 0, 0, time.UTC)
-
-type stopped time.Time
-
-func (c stopped) Now() time.Time { return time.Time(c) }
 
 // house is the use cases on the real database, with one platform.
 type house struct {
@@ -42,15 +39,21 @@ type house struct {
 
 func newHouse(t testing.TB) *house {
 	t.Helper()
+	return newHouseAt(t, noon)
+}
+
+// newHouseAt is a house in which it always is now.
+func newHouseAt(t testing.TB, now time.Time) *house {
+	t.Helper()
 	h := &house{t: t, url: pgtest.New(t), ids: ids.New()}
 	var err error
-	h.store, err = postgres.Open(t.Context(), postgres.Options{URL: h.url, MaxConnections: 8, Clock: stopped(noon), IDs: h.ids,
+	h.store, err = postgres.Open(t.Context(), postgres.Options{URL: h.url, MaxConnections: 8, Clock: portstest.NewHands(now), IDs: h.ids,
 		Render: func(e event.Event) ([]byte, error) { return e.Envelope(nil), nil }})
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(h.store.Close)
-	h.Periods = periods.New(periods.Config{Store: h.store, Clock: stopped(noon), IDs: h.ids})
+	h.Periods = periods.New(periods.Config{Store: h.store, Clock: portstest.NewHands(now), IDs: h.ids})
 	h.boss = h.found("Acme")
 	return h
 }

@@ -49,14 +49,74 @@ func TestDamageToClosedMonthsIsFound(t *testing.T) {
 		if err := h.owner(off, c.damage); err != nil {
 			t.Fatalf("%s: %v", name, err)
 		}
-		want, found := strings.ReplaceAll(c.want, "PLATFORM", h.boss.Platform.String()), false
-		report := h.prove()
-		for _, f := range report.Findings {
-			found = found || f.Rule == books.RuleMonths && strings.Contains(f.What, want)
+		h.wantFinding(name, books.RuleMonths, c.want)
+	}
+}
+
+func TestWhatSlippedIntoAHeldMonthIsFound(t *testing.T) {
+	t.Parallel()
+	// A month that was held took what somebody authorised and nothing else: whoever puts
+	// something into it behind the back of the service, or changes who stood behind it or
+	// when it was held, is found and named.
+	const off = "ALTER TABLE ledger_postings DISABLE TRIGGER ledger_append_only; ALTER TABLE ledger_period_changes DISABLE TRIGGER ledger_append_only; " +
+		"ALTER TABLE ledger_authorisations DISABLE TRIGGER ledger_append_only; ALTER TABLE ledger_clock DISABLE TRIGGER ledger_clock_periods"
+	const before = "postings on PLATFORM are effective before 2026-03, which was the first month that was not held from 2026-03-14 12:00:00 on, and nobody authorised them; the first is number "
+	for name, c := range map[string]struct{ damage, want string }{
+		"no damage":                  {"SELECT", ""},
+		"a lost authorisation":       {"DELETE FROM ledger_authorisations", "1 " + before + "3"},
+		"postings moved into it":     {"UPDATE ledger_postings SET effective_at = '2026-02-09' WHERE seq IN (4, 5)", "2 " + before + "4"},
+		"one before the first month": {"UPDATE ledger_postings SET effective_at = '2026-01-31' WHERE seq = 3", "1 " + before + "3"},
+		"a hold that is said to be a day before": {"UPDATE ledger_period_changes SET changed_at = '2026-03-13'",
+			"2 postings on PLATFORM are effective before 2026-03, which was the first month that was not held from 2026-03-13"},
+		"a lost hold":      {"DELETE FROM ledger_period_changes", "the months of PLATFORM are all open; the clock says closed before 2026-02 and held before 2026-03"},
+		"another action":   {"UPDATE ledger_period_changes SET action = 'close'", "of 2026-02 to close was done"},
+		"a reopened month": {"UPDATE ledger_clock SET open_from = '2026-02-01'", "the clock says closed before 2026-02 and held before 2026-02"},
+	} {
+		h := newHouse(t)
+		h.post(h.fee(day(time.January, 5), 9), h.fee(day(time.February, 6), 2))
+		h.change(period.Hold, "2026-02")
+		if _, err := h.Adjust(t.Context(), h.boss, nil, adjustment(day(time.February, 7))); err != nil {
+			t.Fatal(err)
 		}
-		if !found {
-			t.Errorf("%s: want %q among %v", name, want, report.Findings)
+		h.post(h.fee(day(time.February, 8), 3), h.fee(day(time.March, 9), 3))
+
+		if err := h.owner(off, c.damage); err != nil {
+			t.Fatalf("%s: %v", name, err)
 		}
+
+		h.wantFinding(name, books.RuleHeld, c.want)
+	}
+}
+
+func TestSecondsAfterTheMonth(t *testing.T) {
+	t.Parallel()
+	// Also what is recorded within seconds of the end of a month that is held is found.
+	h := newHouseAt(t, time.Date(2026, time.March, 1, 0, 0, 3, 0, time.UTC))
+	h.post(h.fee(day(time.February, 6), 2))
+	h.change(period.Hold, "2026-02")
+	h.post(h.fee(time.Date(2026, time.March, 1, 0, 0, 2, 0, time.UTC), 1))
+	h.wantFinding("no damage", books.RuleHeld, "")
+
+	if err := h.owner("ALTER TABLE ledger_postings DISABLE TRIGGER ledger_append_only", "UPDATE ledger_postings SET effective_at = '2026-02-28 23:59:58Z' WHERE seq = 2"); err != nil {
+		t.Fatal(err)
+	}
+
+	h.wantFinding("moved into the month", books.RuleHeld, "1 postings on PLATFORM are effective before 2026-03")
+}
+
+// wantFinding proves the books and wants this among what breaks a rule; nothing, where it
+// is empty.
+func (h *house) wantFinding(name string, rule books.Rule, want string) {
+	h.t.Helper()
+	want, found := strings.ReplaceAll(want, "PLATFORM", h.boss.Platform.String()), want == ""
+	report := h.prove()
+	for _, f := range report.Findings {
+		if f.Rule == rule {
+			found = want != "" && (found || strings.Contains(f.What, want))
+		}
+	}
+	if !found {
+		h.t.Errorf("%s: want %q among %v", name, want, report.Findings)
 	}
 }
 

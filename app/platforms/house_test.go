@@ -14,13 +14,10 @@ import (
 	"causeway/core/event"
 	"causeway/core/platform"
 	"causeway/ports"
+	"causeway/ports/portstest"
 )
 
 var noon = time.Date(2026, 3, 14, 12, 0, 0, 0, time.UTC)
-
-type stopped time.Time
-
-func (c stopped) Now() time.Time { return time.Time(c) }
 
 // house is the use cases on the real database, with one platform and its first token.
 type house struct {
@@ -39,14 +36,14 @@ func newHouse(t *testing.T) *house {
 	made := ids.New()
 	var err error
 	h.store, err = postgres.Open(t.Context(), postgres.Options{
-		URL: h.url, MaxConnections: 4, Clock: stopped(noon), IDs: made,
+		URL: h.url, MaxConnections: 4, Clock: portstest.NewHands(noon), IDs: made,
 		Render: func(e event.Event) ([]byte, error) { return e.Envelope(nil), nil },
 	})
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(h.store.Close)
-	h.Platforms = platforms.New(platforms.Config{Store: h.store, Clock: stopped(noon), IDs: made, Committed: func() { h.told++ }})
+	h.Platforms = platforms.New(platforms.Config{Store: h.store, Clock: portstest.NewHands(noon), IDs: made, Committed: func() { h.told++ }})
 	h.founded, h.boss = h.found(t, "Acme")
 	return h
 }

@@ -6,13 +6,14 @@ import (
 
 	"causeway/app/platforms"
 	"causeway/ports"
+	"causeway/ports/portstest"
 )
 
 func TestMemoryKeepsAnswersForSevenDays(t *testing.T) {
 	t.Parallel()
 	// An answer can be had again under its key until seven days have passed.
 	h := newHouse(t)
-	memory := platforms.NewMemory(h.store, stopped(noon))
+	memory := platforms.NewMemory(h.store, portstest.NewHands(noon))
 	claim := *h.claim("key", nil)
 	if _, found, err := memory.Recall(t.Context(), claim); found || err != nil {
 		t.Errorf("before: %v, %v", found, err)
@@ -30,7 +31,7 @@ func TestMemoryKeepsAnswersForSevenDays(t *testing.T) {
 		later     time.Duration
 		forgotten int
 	}{{7 * 24 * time.Hour, 0}, {7*24*time.Hour + time.Second, 1}, {8 * 24 * time.Hour, 0}} {
-		n, err := platforms.NewMemory(h.store, stopped(noon.Add(step.later))).Forget(t.Context())
+		n, err := platforms.NewMemory(h.store, portstest.NewHands(noon.Add(step.later))).Forget(t.Context())
 		if err != nil || n != step.forgotten {
 			t.Errorf("after %s: %d forgotten, %v; want %d", step.later, n, err, step.forgotten)
 		}

@@ -16,20 +16,14 @@ import (
 	"causeway/app/quoting"
 	"causeway/core/account"
 	"causeway/core/corridor"
-	"causeway/core/customer"
 	"causeway/core/event"
 	"causeway/core/ident"
-	"causeway/core/platform"
 	"causeway/core/quote"
 	"causeway/ports"
 	"causeway/ports/portstest"
 )
 
 var noon = time.Date(2026, 3, 14, 12, 0, 0, 0, time.UTC)
-
-type stopped struct{}
-
-func (stopped) Now() time.Time { return noon }
 
 // deaf is a store that does not hear the answer to its second commit. It holds the
 // first until the gate opens, so that commands gather into a group behind it.
@@ -63,8 +57,8 @@ func TestLostCommitMakesNoSecondQuote(t *testing.T) {
 	t.Parallel()
 	// A group's commit succeeds and its answer is lost. Run again one by one, each
 	// command finds its quote; nothing is made or told twice.
-	made := ids.New()
-	db, err := postgres.Open(t.Context(), postgres.Options{URL: pgtest.New(t), MaxConnections: 4, Clock: stopped{}, IDs: made,
+	made, clock := ids.New(), portstest.NewHands(noon)
+	db, err := postgres.Open(t.Context(), postgres.Options{URL: pgtest.New(t), MaxConnections: 4, Clock: clock, IDs: made,
 		Render: func(event.Event) ([]byte, error) { return []byte("{}"), nil }})
 	if err != nil {
 		t.Fatal(err)
@@ -72,8 +66,8 @@ func TestLostCommitMakesNoSecondQuote(t *testing.T) {
 	t.Cleanup(db.Close)
 	request := furnish(t, db, made)
 	store := &deaf{Store: db, held: make(chan struct{}), gate: make(chan struct{})}
-	quotes := quoting.New(quoting.Config{Store: store, Market: market.New("test"), Rails: portstest.Everywhere{Rail: sandbox.New(stopped{}, 1)},
-		Clock: stopped{}, IDs: made, Committed: func() {}})
+	quotes := quoting.New(quoting.Config{Store: store, Market: market.New("test"), Rails: portstest.Everywhere{Rail: sandbox.New(clock, 1)},
+		Clock: clock, IDs: made, Committed: func() {}})
 	const company = 5
 	var all sync.WaitGroup
 	ask := func() {
@@ -104,20 +98,14 @@ func TestLostCommitMakesNoSecondQuote(t *testing.T) {
 // furnish makes a platform with a customer and a wallet, and asks for a quote.
 func furnish(t *testing.T, db *postgres.DB, made *ids.Generator) quote.Request {
 	t.Helper()
-	home, err := platform.New(ident.NewPlatform(made.New, noon), "Test", platform.Sandbox, true, noon)
-	if err != nil {
-		t.Fatal(err)
-	}
-	ana := customer.Customer{ID: ident.NewCustomer(made.New, noon), Platform: home.ID, PlatformCustomerID: "ana", Type: customer.Individual,
-		UMAAddress: "$ana@uma.test", Status: customer.Approved, FullName: "Ana Silva", CreatedAt: noon, UpdatedAt: noon}
+	home := portstest.Sandbox(t, made, noon)
+	ana := portstest.Person(made, noon, home.ID, "ana")
 	wallet := account.External{ID: ident.NewExternalAccount(made.New, noon), Platform: home.ID, Customer: ana.ID, Currency: "BTC",
 		Type: account.Layer2Wallet, Fields: map[string]string{"address": "spark1good"}, Rails: []corridor.Rail{corridor.Layer2},
 		Status: account.Active, CreatedAt: noon, UpdatedAt: noon}
-	if err := db.Do(t.Context(), func(ctx context.Context, tx ports.Tx) error {
+	portstest.Do(t, db, func(ctx context.Context, tx ports.Tx) error {
 		return errors.Join(tx.CreatePlatform(ctx, home), tx.CreateCustomer(ctx, ana), tx.CreateExternalAccount(ctx, wallet))
-	}); err != nil {
-		t.Fatal(err)
-	}
+	})
 	return quote.Request{Platform: home.ID, Source: quote.Source{Customer: ana.ID, Currency: "USD"},
 		Destination: quote.Destination{External: wallet.ID}, Side: quote.Sending, Amount: 10050}
 }

@@ -81,7 +81,7 @@ func TestAChangeInTheMiddleOfAReadIsNotMissed(t *testing.T) {
 	// what was read before is not kept.
 	here, _ := homes()
 	store := &shelf{}
-	quotes := quoting.New(quoting.Config{Store: store, Market: market.New("test"), Clock: stopped{}})
+	quotes := quoting.New(quoting.Config{Store: store, Market: market.New("test"), Clock: portstest.NewHands(noon)})
 	store.during = func() {
 		store.during = nil
 		store.lines = []ports.CorridorOverride{{From: "USD", To: "BTC", Terms: corridor.Override{Fixed: new(int64(7))}}}
@@ -96,7 +96,7 @@ func TestRatesThatCannotBePriced(t *testing.T) {
 	// Where one currency has no usable rate, the list goes on without it; whoever asks for
 	// it by name is told why.
 	here, _ := homes()
-	quotes := quoting.New(quoting.Config{Store: &shelf{}, Market: without{"EUR", market.New("test")}, Clock: stopped{}})
+	quotes := quoting.New(quoting.Config{Store: &shelf{}, Market: without{"EUR", market.New("test")}, Clock: portstest.NewHands(noon)})
 
 	list, err := quotes.Rates(t.Context(), here, quoting.RatesWanted{Sending: 10_000})
 
@@ -120,7 +120,7 @@ func TestRatesWanted(t *testing.T) {
 	// A currency that is named must have a corridor; one that is named twice is answered
 	// once; the rail is one that carries what arrives.
 	here, _ := homes()
-	quotes := quoting.New(quoting.Config{Store: &shelf{}, Market: market.New("test"), Clock: stopped{}})
+	quotes := quoting.New(quoting.Config{Store: &shelf{}, Market: market.New("test"), Clock: portstest.NewHands(noon)})
 	for name, tt := range map[string]struct {
 		wanted quoting.RatesWanted
 		pairs  int // 0: refused

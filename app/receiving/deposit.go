@@ -38,7 +38,7 @@ type funding struct {
 
 // Fund plays somebody who pays into an internal account, and answers the account with
 // its new balance. Faults: FORBIDDEN in production, INVALID_INPUT, CUSTOMER_DELETED,
-// INTERNAL_ACCOUNT_NOT_FOUND.
+// INTERNAL_ACCOUNT_NOT_FOUND, AMOUNT_OUT_OF_RANGE.
 func (r *Receiving) Fund(ctx context.Context, who platform.Principal, to ident.InternalAccount, amount int64, claim *ports.Claim) (Funded, error) {
 	if err := who.MustBeSandbox(); err != nil {
 		return Funded{}, err
@@ -109,8 +109,8 @@ func (w work) fund(c funding, p ports.InflowParties, balances map[ledger.Account
 		return Funded{}, err
 	}
 	at := inBooks(*p.To)
-	if balances[at] > money.MaxMinor-c.amount {
-		return Funded{}, fault.Invalid(fault.Field{Field: "amount", Message: "would make the balance larger than an account can hold"})
+	if err := account.Room(balances[at], money.Amount{Minor: c.amount, Currency: p.To.Currency}); err != nil {
+		return Funded{}, err
 	}
 	balances[at] += c.amount
 	in := inflow(c.id, *p.To, p.Owner, c.amount)
@@ -154,8 +154,9 @@ func arrival(currency money.Currency) string {
 
 // Deposit takes in a payment that arrived with the reference of an internal account.
 // The same receipt again changes nothing. Money that the account cannot take (it is of
-// another currency, or the account is closed) is kept as unmatched and answered with a
-// fault: INVALID_CURRENCY, INVALID_INPUT, CUSTOMER_DELETED, INTERNAL_ACCOUNT_NOT_FOUND.
+// another currency, or the account is closed, or full) is kept as unmatched and answered
+// with a fault: INVALID_CURRENCY, INVALID_INPUT, CUSTOMER_DELETED,
+// INTERNAL_ACCOUNT_NOT_FOUND, AMOUNT_OUT_OF_RANGE.
 func (r *Receiving) Deposit(ctx context.Context, receipt transaction.Receipt, to ident.InternalAccount, claim *ports.Claim) (t transaction.Transaction, err error) {
 	var refused error
 	var done work
@@ -165,11 +166,22 @@ func (r *Receiving) Deposit(ctx context.Context, receipt transaction.Receipt, to
 		if err != nil {
 			return err
 		}
+		if !taken[0].Fresh {
+			t, refused, err = deposited(ctx, tx, receipt)
+			if err != nil || claim == nil {
+				return err
+			}
+			return tx.Remember(ctx, claim, t, refused)
+		}
 		parties, err := tx.InflowParties(ctx, []ports.InflowKey{{Platform: receipt.Platform, To: to}})
 		if err != nil {
 			return err
 		}
-		t, refused = done.deposit(receipt, parties[0], to, taken[0].Fresh)
+		balances, err := done.Hold(ctx, tx, receivers(parties))
+		if err != nil {
+			return err
+		}
+		t, refused = done.deposit(receipt, parties[0], to, balances)
 		if claim != nil {
 			if err := tx.Remember(ctx, claim, t, refused); err != nil {
 				return err
@@ -184,26 +196,43 @@ func (r *Receiving) Deposit(ctx context.Context, receipt transaction.Receipt, to
 	return t, refused
 }
 
-// deposit decides about one receipt. Its transaction has the receipt's id, so that it
-// is the same however often the partner tells of it.
-func (w work) deposit(receipt transaction.Receipt, p ports.InflowParties, to ident.InternalAccount, fresh bool) (transaction.Transaction, error) {
+// deposited is what became of a receipt that was taken in before.
+func deposited(ctx context.Context, tx ports.Tx, receipt transaction.Receipt) (t transaction.Transaction, refused, err error) {
+	key := ports.TransactionKey{Platform: receipt.Platform, ID: depositOf(receipt)}
+	locked, err := tx.LockTransactions(ctx, []ports.TransactionKey{key})
+	if err != nil {
+		return t, nil, err
+	}
+	t, there := locked[key]
+	if !there {
+		refused = fault.New(fault.Conflict, "This payment was received before, and is kept as unmatched. Assign it from the list of unmatched funds.")
+	}
+	return t, refused, nil
+}
+
+// depositOf is the transaction of a receipt. It has the receipt's id, so that it is the
+// same however often the partner tells of it.
+func depositOf(receipt transaction.Receipt) (id ident.Transaction) {
+	ident.Set(&id, receipt.ID.UUID())
+	return id
+}
+
+// deposit decides about one receipt.
+func (w work) deposit(receipt transaction.Receipt, p ports.InflowParties, to ident.InternalAccount, balances ledger.Balances) (transaction.Transaction, error) {
 	err := mayReceive(p, to, "reference")
 	if err == nil && p.To.Currency != receipt.Amount.Currency {
-		err = fault.New(fault.InvalidCurrency, "The account with this reference holds %s. What came is kept as unmatched.", p.To.Currency)
+		err = fault.New(fault.InvalidCurrency, "The account with this reference holds %s.", p.To.Currency)
+	}
+	if err == nil {
+		err = account.Room(balances[inBooks(*p.To)], receipt.Amount)
 	}
 	if err != nil {
-		if fresh {
-			w.Post(receipt.Unmatched())
-		}
-		return transaction.Transaction{}, err
+		w.Post(receipt.NotTaken())
+		return transaction.Transaction{}, booking.Kept(err)
 	}
-	var id ident.Transaction
-	ident.Set(&id, receipt.ID.UUID())
-	in := inflow(id, *p.To, p.Owner, receipt.Amount.Minor)
+	in := inflow(depositOf(receipt), *p.To, p.Owner, receipt.Amount.Minor)
 	in.Partner, in.Reference = receipt.Rail, receipt.Reference
 	d := in.Deposit(receipt.At)
-	if fresh {
-		w.Begin(d)
-	}
+	w.Begin(d)
 	return d.Transaction, nil
 }

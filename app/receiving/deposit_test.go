@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"causeway/app/receiving"
 	"causeway/core/account"
 	"causeway/core/fault"
 	"causeway/core/ident"
@@ -141,9 +142,9 @@ func TestDepositIsBookedOnce(t *testing.T) {
 			t.Fatalf("%+v, %v", made, err)
 		}
 	}
-	for range 2 {
+	for _, code := range []fault.Code{fault.InvalidCurrency, fault.Conflict} {
 		_, err := h.Deposit(t.Context(), receipt("2", money.Amount{Minor: 5, Currency: "EUR"}), h.dollars.ID, nil)
-		wantFault(t, "another currency", err, fault.InvalidCurrency)
+		wantFault(t, "another currency", err, code)
 	}
 
 	h.wantBooks(t, map[string]int64{"customers/" + h.dollars.ID.String() + " USD": -20_00, "rails/ACH USD": 20_00,
@@ -153,6 +154,37 @@ func TestDepositIsBookedOnce(t *testing.T) {
 		t.Errorf("%+v", read)
 	}
 	h.wantTold(t, read.ID, "INCOMING_PAYMENT.COMPLETED")
+}
+
+func TestFullAccountTakesNothingIn(t *testing.T) {
+	t.Parallel()
+	// An account holds so much and no more: what comes beyond that is kept as unmatched,
+	// also when it is told twice, and what is only asked for is refused.
+	h := newHouse(t)
+	bank := h.bank(t, h.ana.ID, "000123456")
+	pay := func(partner string, minor int64) error {
+		_, err := h.Deposit(t.Context(), transaction.Receipt{ID: transaction.ReceiptID("rails/ACH", partner, noon), PartnerID: partner,
+			Platform: h.platform.ID, Rail: "rails/ACH", Reference: h.dollars.Reference, Amount: money.Amount{Minor: minor, Currency: "USD"}, At: noon}, h.dollars.ID, nil)
+		return err
+	}
+	if err := pay("most of it", account.MostHeld-10); err != nil {
+		t.Fatal(err)
+	}
+
+	wantFault(t, "a deposit", pay("too much", 11), fault.AmountOutOfRange)
+	wantFault(t, "the same once more", pay("too much", 11), fault.Conflict)
+	_, err := h.Fund(t.Context(), h.who(), h.dollars.ID, 11, nil)
+	wantFault(t, "a simulated deposit", err, fault.AmountOutOfRange)
+	_, err = h.TransferIn(t.Context(), h.who(), receiving.Transfer{From: bank.ID, To: h.dollars.ID, Amount: 11}, nil)
+	wantFault(t, "a transfer", err, fault.AmountOutOfRange)
+	_, err = h.Receive(t.Context(), h.who(), receiving.Payment{Sender: "$bo@elsewhere.test", Customer: h.ana.ID, Currency: "USD", Amount: 10000}, nil)
+	wantFault(t, "a payment from elsewhere", err, fault.AmountOutOfRange)
+	if err := pay("the last", 10); err != nil {
+		t.Error(err)
+	}
+
+	h.wantBooks(t, map[string]int64{"customers/" + h.dollars.ID.String() + " USD": -account.MostHeld,
+		"rails/ACH USD": account.MostHeld + 11, "funding/unmatched USD": -11})
 }
 
 func transactionOf(r transaction.Receipt) (id ident.Transaction) {

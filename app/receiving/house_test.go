@@ -45,7 +45,7 @@ type house struct {
 	ana      customer.Customer
 	dollars  account.Internal
 
-	told   chan struct{} // something was committed that told events
+	told   portstest.Bell // something was committed that told events
 	mu     sync.Mutex
 	events []event.Event
 	// answers is what the platform's endpoint says to each question, and asked what it
@@ -77,7 +77,7 @@ func (h *house) work(t testing.TB) {
 // furnish builds the house on a database reached by url; nobody works in it.
 func furnish(t testing.TB, url string) *house {
 	t.Helper()
-	h := &house{clock: portstest.NewHands(noon), ids: ids.New(), told: make(chan struct{}, 1), forwarded: map[ident.Transaction]transfer.Out{}}
+	h := &house{clock: portstest.NewHands(noon), ids: ids.New(), told: portstest.NewBell(), forwarded: map[ident.Transaction]transfer.Out{}}
 	var err error
 	h.store, err = postgres.Open(t.Context(), postgres.Options{URL: url, MaxConnections: 8, Clock: h.clock, IDs: h.ids, Render: h.render})
 	if err != nil {
@@ -89,16 +89,9 @@ func furnish(t testing.TB, url string) *house {
 	heard.SetOutput(t.Output())
 	h.Receiving = receiving.New(receiving.Config{Store: h.store, Jobs: h.store, Rails: portstest.Everywhere{Rail: sandbox.New(h.clock, 1)},
 		Counterparties: ports.CounterpartiesBy{platform.Sandbox: people.New(people.DefaultDomain)}, Ask: h.ask, Forward: h.forward,
-		Clock: h.clock, IDs: h.ids, Log: logrus.NewEntry(heard), Committed: h.committed})
+		Clock: h.clock, IDs: h.ids, Log: logrus.NewEntry(heard), Committed: h.told.Ring})
 	h.found(t)
 	return h
-}
-
-func (h *house) committed() {
-	select {
-	case h.told <- struct{}{}:
-	default:
-	}
 }
 
 // render keeps the events in the order in which they were told.
@@ -148,16 +141,13 @@ func (h *house) who() platform.Principal {
 
 func (h *house) found(t testing.TB) {
 	t.Helper()
-	at := func(name string) platform.Platform {
-		p, err := platform.New(ident.NewPlatform(h.ids.New, noon), name, platform.Sandbox, true, noon)
-		if err != nil {
-			t.Fatal(err)
-		}
+	at := func() platform.Platform {
+		p := portstest.Sandbox(t, h.ids, noon)
 		p.WebhookEndpoint = "https://example.com/hooks"
 		p.Currencies[0].RequiredCounterpartyFields = []platform.CounterpartyField{{Name: "FULL_NAME", Mandatory: true}}
 		return p
 	}
-	h.platform, h.next = at("Test"), at("Next")
+	h.platform, h.next = at(), at()
 	h.ana = h.customer("ana")
 	h.ana.FullName = "Ana Silva"
 	h.dollars = h.account(t, h.platform.ID, h.ana.ID, "USD")
@@ -176,14 +166,11 @@ func (h *house) found(t testing.TB) {
 
 func (h *house) do(t testing.TB, fn func(context.Context, ports.Tx) error) {
 	t.Helper()
-	if err := h.store.Do(t.Context(), fn); err != nil {
-		t.Fatal(err)
-	}
+	portstest.Do(t, h.store, fn)
 }
 
 func (h *house) customer(name string) customer.Customer {
-	return customer.Customer{ID: ident.NewCustomer(h.ids.New, noon), Platform: h.platform.ID, PlatformCustomerID: name,
-		Type: customer.Individual, UMAAddress: "$" + name + "@uma.test", Status: customer.Approved, CreatedAt: noon, UpdatedAt: noon}
+	return portstest.Person(h.ids, noon, h.platform.ID, name)
 }
 
 func (h *house) account(t testing.TB, p ident.Platform, c ident.Customer, currency money.Currency) account.Internal {
@@ -229,21 +216,15 @@ func (h *house) read(t testing.TB, id ident.Transaction) transaction.Transaction
 }
 
 // until waits for a status, woken by every commit that tells events.
-func (h *house) until(t testing.TB, id ident.Transaction, status transaction.Status) transaction.Transaction {
+func (h *house) until(t testing.TB, id ident.Transaction, status transaction.Status) (found transaction.Transaction) {
 	t.Helper()
-	patience := time.NewTimer(30 * time.Second)
-	defer patience.Stop()
-	for {
-		found := h.read(t, id)
-		if found.State.Status == status {
-			return found
+	h.told.Until(t, func() string {
+		if found = h.read(t, id); found.State.Status == status {
+			return ""
 		}
-		select {
-		case <-h.told:
-		case <-patience.C:
-			t.Fatalf("%s is %s (%s) and did not become %s", id, found.State, found.State.Reason, status)
-		}
-	}
+		return fmt.Sprintf("%s is %s (%s) and did not become %s", id, found.State, found.State.Reason, status)
+	})
+	return found
 }
 
 // stands waits for a stand that tells no event: there is no signal but the table.
@@ -260,33 +241,9 @@ func (h *house) stands(t testing.TB, id ident.Transaction, stand transaction.Sta
 	}
 }
 
-// wantBooks compares every balance of the platform that is not zero, debits positive,
-// with what should be there.
 func (h *house) wantBooks(t testing.TB, want map[string]int64) {
 	t.Helper()
-	rows, err := h.pool.Query(t.Context(), `
-		SELECT a.path || ' ' || a.currency, sum(CASE WHEN e.debit_account = a.id THEN e.amount ELSE -e.amount END)::bigint AS balance
-		FROM ledger_accounts a JOIN ledger_entries e ON e.platform_id = a.platform_id AND a.id IN (e.debit_account, e.credit_account)
-		WHERE a.platform_id = $1 GROUP BY 1 HAVING sum(CASE WHEN e.debit_account = a.id THEN e.amount ELSE -e.amount END) <> 0`, h.platform.ID.UUID())
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer rows.Close()
-	got := map[string]int64{}
-	for rows.Next() {
-		var account string
-		var balance int64
-		if err := rows.Scan(&account, &balance); err != nil {
-			t.Fatal(err)
-		}
-		got[account] = balance
-	}
-	if want == nil {
-		want = map[string]int64{}
-	}
-	if fmt.Sprint(got) != fmt.Sprint(want) {
-		t.Errorf("the books hold\n%v, want\n%v", got, want)
-	}
+	portstest.WantBooks(t, h.store.BookReader(), h.platform.ID, want)
 }
 
 // wantTold compares the events about a transaction with what should have been told.

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"causeway/app/booking"
+	"causeway/core/account"
 	"causeway/core/customer"
 	"causeway/core/fault"
 	"causeway/core/ident"
@@ -175,6 +176,13 @@ func (r *Receiving) receive(ctx context.Context, id ident.Transaction, in Paymen
 		}
 		if !home.Usable() {
 			return fault.New(fault.InvalidReceiver, "The customer's account in %s is %s and receives no money.", in.Currency, home.Status)
+		}
+		balances, err := tx.Balances(ctx, []ledger.Account{inBooks(home)})
+		if err != nil {
+			return err
+		}
+		if err := account.Room(balances[inBooks(home)], money.Amount{Minor: in.Amount, Currency: in.Currency}); err != nil {
+			return err
 		}
 		flow := inflow(id, home, &to, in.Amount)
 		flow.Source.UMA, flow.To, flow.Partner = in.Sender, to.UMAAddress, ledger.Rail("UMA")

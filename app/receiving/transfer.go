@@ -13,6 +13,7 @@ import (
 	"causeway/core/platform"
 	"causeway/core/quote"
 	"causeway/core/transaction"
+	"causeway/ledger"
 	"causeway/ports"
 )
 
@@ -34,7 +35,7 @@ type pulling struct {
 // TransferIn sets out to pull the money, and answers the transaction, which is PENDING
 // until the rail says how it went. Faults: INVALID_INPUT, EXTERNAL_ACCOUNT_NOT_FOUND,
 // INTERNAL_ACCOUNT_NOT_FOUND, INVALID_CURRENCY, CUSTOMER_DELETED, USER_NOT_READY,
-// NOT_IMPLEMENTED.
+// AMOUNT_OUT_OF_RANGE, NOT_IMPLEMENTED.
 func (r *Receiving) TransferIn(ctx context.Context, who platform.Principal, t Transfer, claim *ports.Claim) (transaction.Transaction, error) {
 	if err := who.Must(platform.Transact); err != nil {
 		return transaction.Transaction{}, err
@@ -63,8 +64,12 @@ func (r *Receiving) transferGroup(ctx context.Context, commands []pulling) ([]gr
 		if err != nil {
 			return err
 		}
+		balances, err := tx.Balances(ctx, receivers(parties))
+		if err != nil {
+			return err
+		}
 		for i, c := range commands {
-			results[i].Value, results[i].Err = done.transferIn(c, parties[i])
+			results[i].Value, results[i].Err = done.transferIn(c, parties[i], balances)
 			if err := booking.Keep(ctx, tx, c.claim, results[i].Value, results[i].Err); err != nil {
 				return err
 			}
@@ -79,7 +84,7 @@ func (r *Receiving) transferGroup(ctx context.Context, commands []pulling) ([]gr
 }
 
 // transferIn decides about one request.
-func (w work) transferIn(c pulling, p ports.InflowParties) (transaction.Transaction, error) {
+func (w work) transferIn(c pulling, p ports.InflowParties, balances map[ledger.Account]int64) (transaction.Transaction, error) {
 	if p.From == nil {
 		return transaction.Transaction{}, fault.New(fault.ExternalAccountNotFound, "There is no external account %s.", c.From)
 	}
@@ -97,6 +102,9 @@ func (w work) transferIn(c pulling, p ports.InflowParties) (transaction.Transact
 	}
 	rail, err := pullable(*p.From, *p.To)
 	if err != nil {
+		return transaction.Transaction{}, err
+	}
+	if err := account.Room(balances[inBooks(*p.To)], money.Amount{Minor: c.Amount, Currency: p.To.Currency}); err != nil {
 		return transaction.Transaction{}, err
 	}
 	in := inflow(c.id, *p.To, p.Owner, c.Amount)

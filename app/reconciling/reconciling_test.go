@@ -116,6 +116,39 @@ func (h *house) resolve(t *testing.T, b ident.Break, o reconcile.Order) (reconci
 	return h.Resolve(t.Context(), reconciling.Resolution{Platform: h.here.ID, Break: b, Order: o, By: "Token:test"}, nil)
 }
 
+func TestMoneyOfABreakIsUnmatched(t *testing.T) {
+	t.Parallel()
+	// What only the partner knows of, and is booked to nobody, is listed among the unmatched
+	// funds, and there is found by its break.
+	h := newHouse(t)
+	file := newSheet()
+	file.line(0, 700, "REFERENCE7", "rent")
+	found := h.breaks(t, h.importAll(t, file.String()).ID)[reconcile.MissingHere]
+
+	if _, err := h.resolve(t, found.ID, reconcile.Order{Note: "whose?", Against: reconcile.AgainstUnmatched}); err != nil {
+		t.Fatal(err)
+	}
+
+	page, err := h.store.Unmatched(t.Context(), h.here.ID, ports.UnmatchedFilter{Limit: 10})
+	if err != nil || len(page.Items) != 1 {
+		t.Fatalf("%+v, %v", page, err)
+	}
+	if u := page.Items[0]; u.Break != found.ID || u.Receipt.ID.UUID() != found.ID.UUID() || u.Receipt.Amount.String() != "7.00 USD" || u.Receipt.Rail != "rails/RTP" ||
+		u.Receipt.Reference != "REFERENCE7" || u.Kind != ledger.KindUnmatchedReceived || u.Assignment != nil {
+		t.Errorf("%+v", u)
+	}
+	err = h.store.Do(t.Context(), func(ctx context.Context, tx ports.Tx) error {
+		locked, there, err := tx.LockUnmatched(ctx, h.here.ID, page.Items[0].Receipt.ID)
+		if !there || locked.Posting != page.Items[0].Posting {
+			t.Errorf("locked %+v, %t", locked, there)
+		}
+		return err
+	})
+	if err != nil {
+		t.Error(err)
+	}
+}
+
 func TestResolve(t *testing.T) {
 	t.Parallel()
 	// A break is resolved once: by a note, or by a correction that makes our books say
@@ -165,7 +198,7 @@ func TestResolve(t *testing.T) {
 	}
 
 	// A later statement of the same days finds nothing new in any of it.
-	h.clock.now = h.clock.now.Add(24 * time.Hour)
+	h.clock.Move(24 * time.Hour)
 	file.line(6, 700, "REFERENCE7", "")
 	h.post(t, h.received(6, 700, "REFERENCE7"))
 	later := h.importAll(t, file.String())

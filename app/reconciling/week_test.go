@@ -12,12 +12,12 @@ import (
 	"causeway/adapters/pgembed/pgtest"
 	"causeway/adapters/postgres"
 	"causeway/app/reconciling"
-	"causeway/core/ident"
 	"causeway/core/money"
 	"causeway/core/platform"
 	"causeway/core/reconcile"
 	"causeway/ledger"
 	"causeway/ports"
+	"causeway/ports/portstest"
 )
 
 // monday begins the week that is reconciled; the tests happen on the Monday after.
@@ -26,22 +26,18 @@ var (
 	now    = monday.AddDate(0, 0, 7).Add(9 * time.Hour)
 )
 
-type hands struct{ now time.Time }
-
-func (h *hands) Now() time.Time { return h.now }
-
 // house is the use cases on a real database, with two platforms.
 type house struct {
 	*reconciling.Reconciling
 	store       *postgres.DB
-	clock       *hands
+	clock       *portstest.Hands
 	ids         *ids.Generator
 	here, there platform.Platform
 }
 
 func newHouse(t testing.TB) *house {
 	t.Helper()
-	h := &house{clock: &hands{now}, ids: ids.New()}
+	h := &house{clock: portstest.NewHands(now), ids: ids.New()}
 	var err error
 	h.store, err = postgres.Open(t.Context(), postgres.Options{URL: pgtest.New(t), MaxConnections: 6, Clock: h.clock, IDs: h.ids})
 	if err != nil {
@@ -50,9 +46,7 @@ func newHouse(t testing.TB) *house {
 	t.Cleanup(h.store.Close)
 	h.Reconciling = reconciling.New(reconciling.Config{Store: h.store, Runs: h.store, Books: h.store.BookReader(), Statements: bankfiles.Reader{}, Clock: h.clock, IDs: h.ids})
 	for _, p := range []*platform.Platform{&h.here, &h.there} {
-		if *p, err = platform.New(ident.NewPlatform(h.ids.New, now), "Test", platform.Sandbox, true, now); err != nil {
-			t.Fatal(err)
-		}
+		*p = portstest.Sandbox(t, h.ids, now)
 		h.do(t, func(ctx context.Context, tx ports.Tx) error { return tx.CreatePlatform(ctx, *p) })
 	}
 	return h
@@ -60,9 +54,7 @@ func newHouse(t testing.TB) *house {
 
 func (h *house) do(t testing.TB, fn func(context.Context, ports.Tx) error) {
 	t.Helper()
-	if err := h.store.Do(t.Context(), fn); err != nil {
-		t.Fatal(err)
-	}
+	portstest.Do(t, h.store, fn)
 }
 
 // post writes postings, thousands at a time.

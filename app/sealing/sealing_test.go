@@ -5,7 +5,6 @@ import (
 	"crypto/sha256"
 	"errors"
 	"fmt"
-	"net/url"
 	"slices"
 	"strings"
 	"sync"
@@ -131,23 +130,7 @@ func (h *house) sizes() (sizes []int64) {
 // superuser runs statements as somebody whom no trigger stops.
 func (h *house) superuser(statement string) {
 	h.t.Helper()
-	server, err := url.Parse(pgtest.Server(h.t))
-	if err != nil {
-		h.t.Fatal(err)
-	}
-	own, err := url.Parse(h.url)
-	if err != nil {
-		h.t.Fatal(err)
-	}
-	server.Path = own.Path
-	conn, err := pgx.Connect(context.Background(), server.String())
-	if err != nil {
-		h.t.Fatal(err)
-	}
-	defer func() { _ = conn.Close(context.Background()) }()
-	if _, err := conn.Exec(context.Background(), "SET session_replication_role = replica; "+statement); err != nil {
-		h.t.Fatal(err)
-	}
+	pgtest.Damage(h.t, h.url, statement)
 }
 
 func TestSealingBesidePosting(t *testing.T) {

@@ -16,16 +16,12 @@ import (
 	"causeway/app/tariffs"
 	"causeway/core/corridor"
 	"causeway/core/fault"
-	"causeway/core/ident"
 	"causeway/core/platform"
 	"causeway/ports"
+	"causeway/ports/portstest"
 )
 
 var noon = time.Date(2026, 3, 14, 12, 0, 0, 0, time.UTC)
-
-type stopped struct{}
-
-func (stopped) Now() time.Time { return noon }
 
 // office is where an operator works: a database with two platforms on it.
 type office struct {
@@ -39,19 +35,15 @@ func newOffice(t *testing.T) *office {
 	t.Helper()
 	o := &office{t: t, url: pgtest.New(t)}
 	made := ids.New()
-	db, err := postgres.Open(t.Context(), postgres.Options{URL: o.url, MaxConnections: 4, Clock: stopped{}, IDs: made})
+	db, err := postgres.Open(t.Context(), postgres.Options{URL: o.url, MaxConnections: 4, Clock: portstest.NewHands(noon), IDs: made})
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(db.Close)
 	for _, home := range []*platform.Platform{&o.here, &o.there} {
-		if *home, err = platform.New(ident.NewPlatform(made.New, noon), "Test", platform.Sandbox, true, noon); err != nil {
-			t.Fatal(err)
-		}
+		*home = portstest.Sandbox(t, made, noon)
 		home.Currencies[0].MaxAmount = 700_00 // dollars
-		if err := db.Do(t.Context(), func(ctx context.Context, tx ports.Tx) error { return tx.CreatePlatform(ctx, *home) }); err != nil {
-			t.Fatal(err)
-		}
+		portstest.Do(t, db, func(ctx context.Context, tx ports.Tx) error { return tx.CreatePlatform(ctx, *home) })
 	}
 	o.Tariffs = tariffs.New(db)
 	return o

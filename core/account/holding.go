@@ -6,13 +6,31 @@ import (
 	"causeway/core/event"
 	"causeway/core/fault"
 	"causeway/core/ident"
+	"causeway/core/money"
 )
+
+// MostHeld is the most that an internal account takes money in up to, in minor units.
+// The ledger itself can hold a thousand times as much, so that what was promised before
+// the account was full (a transfer on its way, a refund) still arrives.
+const MostHeld = money.MaxMinor
 
 // Holding is an internal account with what it holds now.
 type Holding struct {
 	Internal
 	// Balance is what can be spent, in minor units.
 	Balance int64
+}
+
+// Room is nil when an account with a balance, in minor units, can take the amount in,
+// and AMOUNT_OUT_OF_RANGE when it cannot.
+func Room(balance int64, in money.Amount) error {
+	if balance <= MostHeld-in.Minor {
+		return nil
+	}
+	return &fault.Error{Code: fault.AmountOutOfRange, Reason: "More than an account can hold",
+		Message: "The account that receives holds " + money.Amount{Minor: balance, Currency: in.Currency}.String() + ", and cannot take in " + in.String() +
+			" more. Pay a smaller amount, or to another account.",
+		Details: map[string]any{"currency": string(in.Currency), "amount": in.Minor, "maxAmount": max(0, MostHeld-balance)}}
 }
 
 // BalanceUpdated tells the platform that the balance of the account is another.

@@ -1,12 +1,14 @@
 package account_test
 
 import (
+	"math"
 	"testing"
 
 	"causeway/core/account"
 	"causeway/core/event"
 	"causeway/core/fault"
 	"causeway/core/ident"
+	"causeway/core/money"
 )
 
 func TestAHoldingIsToldToItsPlatform(t *testing.T) {
@@ -44,5 +46,26 @@ func TestOnlyWalletsCanBePrivate(t *testing.T) {
 	}
 	if err := (account.Internal{Type: account.InternalFiat}).Check(account.InternalChange{}); err != nil {
 		t.Errorf("no change: %v", err)
+	}
+}
+
+func TestRoomOfAnAccount(t *testing.T) {
+	t.Parallel()
+	// Money fits in up to the most that an account holds, to the unit; one that holds more,
+	// for what was promised before it was full, takes nothing.
+	const full = account.MostHeld
+	for _, c := range []struct {
+		balance, in int64
+		fits        bool
+		left        int64
+	}{
+		{0, 1, true, 0}, {0, full, true, 0}, {full - 1, 1, true, 0},
+		{1, full, false, full - 1}, {full, 1, false, 0}, {full + 5, 1, false, 0}, {math.MaxInt64, full, false, 0},
+	} {
+		err := account.Room(c.balance, money.Amount{Minor: c.in, Currency: "USD"})
+		refused, is := fault.Of(err)
+		if is == c.fits || is && (refused.Code != fault.AmountOutOfRange || refused.Details["maxAmount"] != c.left) {
+			t.Errorf("%d to %d: %v", c.in, c.balance, err)
+		}
 	}
 }

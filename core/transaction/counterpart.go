@@ -12,14 +12,16 @@ import (
 // the service arrives. It follows from that by which it is sent, so that it arrives
 // once: a UUID of version 8 that sorts beside the other.
 func Counterpart(sent ident.Transaction) ident.Transaction {
-	from := sent.UUID()
-	sum := sha256.Sum256(append([]byte("causeway counterpart\x00"), from[:]...))
+	return beside("causeway counterpart\x00", sent.UUID())
+}
+
+func beside(label string, from uuid.UUID) (follows ident.Transaction) {
+	sum := sha256.Sum256(append([]byte(label), from[:]...))
 	var id uuid.UUID
 	copy(id[:6], from[:6])
 	copy(id[6:], sum[:])
 	id[6] = id[6]&0x0f | 0x80
 	id[8] = id[8]&0x3f | 0x80
-	var arrives ident.Transaction
-	ident.Set(&arrives, id)
-	return arrives
+	ident.Set(&follows, id)
+	return follows
 }

@@ -58,6 +58,13 @@ func (r Receipt) Unmatched() ledger.Posting {
 	if r.Reference != "" {
 		memo = "unknown reference " + r.Reference
 	}
+	return r.unmatched(memo)
+}
+
+// NotTaken is the posting for money whose account is known and cannot take it.
+func (r Receipt) NotTaken() ledger.Posting { return r.unmatched("not taken in: " + r.Reference) }
+
+func (r Receipt) unmatched(memo string) ledger.Posting {
 	return ledger.UnmatchedReceived(r.header(ledger.KindUnmatchedReceived, r.At, memo), r.Rail, r.Amount)
 }
 

@@ -10,10 +10,19 @@ import (
 	"causeway/ledger"
 )
 
-// Unmatched is money of a receipt that lies in funding/unmatched, because nobody knew
-// whose it is, or because it could not be sent back.
+// Unmatched is money that lies in funding/unmatched, because nobody knew whose it is, or
+// because it could not be sent back.
 type Unmatched struct {
+	// Receipt is the payment that arrived. Where the refund of a transaction failed it says
+	// what was to be refunded, by which rail (or from which account) that was paid, and
+	// since when it is owed, under the transaction's own id; where only a partner's statement
+	// tells of it, what the statement says, under the id of the break.
 	Receipt Receipt
+	// Of is the transaction whose refund failed; zero for a payment that no transaction had.
+	Of ident.Transaction
+	// Break is the difference to a partner's statement whose correction put the money there;
+	// zero for any other.
+	Break ident.Break
 	// Posting is the one that put it there, Kind what that one is, Since when it was
 	// recorded.
 	Posting uuid.UUID
@@ -36,6 +45,16 @@ type Assignment struct {
 // NotSentBackBefore tells whether the money lies there because a rail would not take
 // it back.
 func (u Unmatched) NotSentBackBefore() bool { return u.Kind == ledger.KindRefundFailed }
+
+// DepositID is the id of the transaction that deposits the money: that of the receipt,
+// or one that follows from the transaction whose refund failed. So it is deposited once.
+func (u Unmatched) DepositID() (id ident.Transaction) {
+	if !u.Of.IsZero() {
+		return beside("causeway lost refund\x00", u.Of.UUID())
+	}
+	ident.Set(&id, u.Receipt.ID.UUID())
+	return id
+}
 
 // Open is nil while nobody has decided, else CONFLICT.
 func (u Unmatched) Open() error {
@@ -60,12 +79,14 @@ func (u Unmatched) assigned(to, note string, t ident.Transaction, now time.Time)
 
 // Found decides about unmatched money that is found to be this transaction's: as if it
 // had arrived with its reference, on this day. Faults: CONFLICT when it is assigned
-// already, or the transaction does not wait for exactly this amount.
+// already, is a refund, or the transaction does not wait for exactly this amount.
 func (t Transaction) Found(u Unmatched, note string, now time.Time) (Decision, error) {
 	if err := u.Open(); err != nil {
 		return Decision{}, err
 	}
 	switch {
+	case !u.Of.IsZero():
+		return Decision{}, notWaiting("This is the refund of %s, which could not be sent. Assign the money to an account.", u.Of)
 	case t.State != Initial || t.Shape().Funding != JustInTime:
 		return Decision{}, notWaiting("The transaction %s is %s and waits for no payment. Assign the money to an account, or send it back.", t.ID, t.State)
 	case !now.Before(t.ExpiresAt):
@@ -100,11 +121,15 @@ func (in Inflow) Found(u Unmatched, note string, now time.Time) (Decision, error
 }
 
 // GoesBack is the posting with which unmatched money is owed to its payer. It is sent
-// once. Fault: CONFLICT when it is assigned already, or a rail has refused to take it
-// back.
+// once. Fault: CONFLICT when it is assigned already, a rail has refused to take it back,
+// or only a statement tells of it.
 func (u Unmatched) GoesBack(note string, now time.Time) (ledger.Posting, error) {
 	if err := u.Open(); err != nil {
 		return ledger.Posting{}, err
+	}
+	if !u.Break.IsZero() {
+		return ledger.Posting{}, &fault.Error{Code: fault.Conflict, Reason: "Not to be sent back",
+			Message: "Only a statement tells of this money, so there is no payment that its rail could send back. Assign it to an account, or to a transaction."}
 	}
 	if u.NotSentBackBefore() {
 		return ledger.Posting{}, &fault.Error{Code: fault.Conflict, Reason: "Not to be sent back",

@@ -108,6 +108,33 @@ func TestUnmatchedMoneyGoesBack(t *testing.T) {
 	}
 }
 
+func TestWhereUnmatchedMoneyDoesNotGo(t *testing.T) {
+	t.Parallel()
+	// A refund that failed pays no quote and is not sent again; what only a statement tells
+	// of has no payer. Each is deposited, under an id that is no other transaction's.
+	lost, told := unmatched(10050), unmatched(10050)
+	lost.Of, lost.Kind = ramp().ID, ledger.KindRefundFailed
+	ident.Set(&lost.Receipt.ID, lost.Of.UUID())
+	ident.Set(&told.Break, told.Receipt.ID.UUID())
+
+	_, pays := ramp().Found(lost, "", noon)
+	_, again := lost.GoesBack("", noon)
+	_, back := told.GoesBack("", noon)
+	for name, err := range map[string]error{"a refund to a quote": pays, "a refund to its payer": again, "a break to a payer": back} {
+		if !fault.Is(err, fault.Conflict) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	if _, err := ramp().Found(told, "", noon); err != nil {
+		t.Errorf("a break pays a quote: %v", err)
+	}
+	for _, id := range []ident.Transaction{lost.Of, transaction.Counterpart(lost.Of), told.DepositID()} {
+		if lost.DepositID() == id {
+			t.Errorf("the refund of %s is deposited as %s", lost.Of, id)
+		}
+	}
+}
+
 func TestUnmatchedMoneyIsAssignedOnce(t *testing.T) {
 	t.Parallel()
 	// Whatever was decided stands.
@@ -135,4 +162,16 @@ func explains(t *testing.T, of transaction.Transaction, postings []ledger.Postin
 	if err := of.Shape().Explain(of.State, kinds); err != nil {
 		t.Errorf("the transaction %v", err)
 	}
+}
+
+func TestMoneyThatAnAccountCannotTake(t *testing.T) {
+	t.Parallel()
+	// It is unmatched like money of an unknown owner, under the same id, and says why.
+	r := paid(ramp(), 500, "p1", noon)
+	kept, unknown := r.NotTaken(), r.Unmatched()
+
+	if kept.Memo != "not taken in: "+r.Reference || kept.ID != unknown.ID || kept.Kind != ledger.KindUnmatchedReceived {
+		t.Errorf("%+v", kept)
+	}
+	wantBalances(t, []ledger.Posting{kept}, map[string]int64{"rails/RTP USD": 500, "funding/unmatched USD": -500})
 }

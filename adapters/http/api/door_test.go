@@ -29,13 +29,10 @@ import (
 	"causeway/app/platforms"
 	"causeway/core/platform"
 	"causeway/ports"
+	"causeway/ports/portstest"
 )
 
 var noon = time.Date(2026, 3, 14, 12, 0, 0, 0, time.UTC)
-
-type stopped time.Time
-
-func (c stopped) Now() time.Time { return time.Time(c) }
 
 var generator = ids.New()
 
@@ -61,26 +58,26 @@ type caller struct {
 // cases behind the operations.
 func openDoor(t *testing.T, url string, changes ...func(*api.Deps, *postgres.DB)) *door {
 	t.Helper()
-	store, err := postgres.Open(t.Context(), postgres.Options{URL: url, MaxConnections: 6, Clock: stopped(noon), IDs: generator, Render: api.Event})
+	store, err := postgres.Open(t.Context(), postgres.Options{URL: url, MaxConnections: 6, Clock: portstest.NewHands(noon), IDs: generator, Render: api.Event})
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(store.Close)
 	log, _ := test.NewNullLogger()
 	a := httpapi.New(httpapi.Config{
-		Authenticator: platforms.NewAuthenticator(store), Memory: platforms.NewMemory(store, stopped(noon)),
+		Authenticator: platforms.NewAuthenticator(store), Memory: platforms.NewMemory(store, portstest.NewHands(noon)),
 		Log: log, Metrics: prometheus.NewRegistry(), Rate: httpapi.Unlimited,
 	})
-	rails := ports.RailsBy{platform.Sandbox: sandboxrail.New(stopped(noon), 1)}
-	d := &door{Handler: a, url: url, post: newPost(), platforms: platforms.New(platforms.Config{Store: store, Clock: stopped(noon), IDs: generator, Rails: rails})}
+	rails := ports.RailsBy{platform.Sandbox: sandboxrail.New(portstest.NewHands(noon), 1)}
+	d := &door{Handler: a, url: url, post: newPost(), platforms: platforms.New(platforms.Config{Store: store, Clock: portstest.NewHands(noon), IDs: generator, Rails: rails})}
 	deps := api.Deps{
 		Platforms:  d.platforms,
-		Onboarding: onboarding.New(onboarding.Config{Store: store, Clock: stopped(noon), IDs: generator, Rails: rails}),
-		Accounts: accounts.New(accounts.Config{Store: store, Clock: stopped(noon), IDs: generator,
+		Onboarding: onboarding.New(onboarding.Config{Store: store, Clock: portstest.NewHands(noon), IDs: generator, Rails: rails}),
+		Accounts: accounts.New(accounts.Config{Store: store, Clock: portstest.NewHands(noon), IDs: generator,
 			Beneficiaries: ports.BeneficiariesBy{platform.Sandbox: sandbox.Beneficiaries{}, platform.Production: unsupported.Beneficiaries{}}}),
 		Internal: accounts.New(accounts.Config{Store: store, Books: store.BookReader()}),
 		Webhooks: d.post,
-		Exports:  exports.New(exports.Config{Views: store.BookViews(), Store: store, Clock: stopped(noon)}),
+		Exports:  exports.New(exports.Config{Views: store.BookViews(), Store: store, Clock: portstest.NewHands(noon)}),
 	}
 	for _, change := range changes {
 		change(&deps, store)

@@ -27,6 +27,7 @@ import (
 	"causeway/core/money"
 	"causeway/core/platform"
 	"causeway/ledger"
+	"causeway/ports/portstest"
 )
 
 // auditor is a caller whose platform has postings that are sealed.
@@ -49,8 +50,8 @@ func newAuditor(t *testing.T) *auditor {
 		}
 		quiet, _ := test.NewNullLogger()
 		a.db = db
-		a.sealing = sealing.New(sealing.Config{Log: db.Log(), Signer: heads.NewKeyring(db.Log(), box, stopped(noon), generator),
-			Clock: stopped(noon), Logger: quiet.WithField("test", t.Name()), Every: time.Minute})
+		a.sealing = sealing.New(sealing.Config{Log: db.Log(), Signer: heads.NewKeyring(db.Log(), box, portstest.NewHands(noon), generator),
+			Clock: portstest.NewHands(noon), Logger: quiet.WithField("test", t.Name()), Every: time.Minute})
 		deps.Log = a.sealing
 	}).found(t, platform.Sandbox)
 	return a

@@ -9,12 +9,13 @@ import (
 	"causeway/adapters/postgres"
 	"causeway/app/periods"
 	"causeway/core/platform"
+	"causeway/ports/portstest"
 )
 
 func periodsDoor(t *testing.T) *caller {
 	t.Helper()
 	return openDoor(t, pgtest.New(t), func(d *api.Deps, store *postgres.DB) {
-		d.Periods = periods.New(periods.Config{Store: store, Clock: stopped(noon), IDs: generator})
+		d.Periods = periods.New(periods.Config{Store: store, Clock: portstest.NewHands(noon), IDs: generator})
 	}).found(t, platform.Sandbox)
 }
 

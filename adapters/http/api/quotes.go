@@ -254,7 +254,7 @@ func registerQuotes(a *httpapi.API, quotes Quoting, payments Payments) {
 		Description: "For quotes whose source is an account: the money leaves it at once, and the quote runs once however often it is executed. " +
 			"When the account holds too little (`INSUFFICIENT_BALANCE`) nothing changes; fund it and execute again, before the quote expires. " +
 			"A quote that is funded just in time runs when its payment arrives, and is refused here with `QUOTE_NOT_EXECUTABLE`.",
-		Errors: []fault.Code{fault.QuoteNotFound, fault.QuoteNotExecutable, fault.QuoteExpired, fault.QuoteAlreadyExecuted, fault.InsufficientBalance},
+		Errors: []fault.Code{fault.QuoteNotFound, fault.QuoteNotExecutable, fault.QuoteExpired, fault.QuoteAlreadyExecuted, fault.InsufficientBalance, fault.AmountOutOfRange},
 	}, func(ctx context.Context, call httpapi.Call, in *execute) (quote.Quoted, error) {
 		return payments.Execute(ctx, call.Principal.Platform, in.QuoteID.Value, call.Claim)
 	}, quoteOf)

@@ -41,7 +41,7 @@ func registerTransferIn(a *httpapi.API, r Receiving) {
 			"is here, and then COMPLETED, or FAILED. Only accounts that can be debited (US bank accounts, by ACH) are pulled from; " +
 			"into other accounts pay by their `fundingPaymentInstructions`.",
 		Errors: []fault.Code{fault.ExternalAccountNotFound, fault.InternalAccountNotFound, fault.InvalidCurrency, fault.UserNotReady,
-			fault.CustomerDeleted, fault.NotImplemented},
+			fault.AmountOutOfRange, fault.CustomerDeleted, fault.NotImplemented},
 	}, func(ctx context.Context, call httpapi.Call, in *create) (transaction.Transaction, error) {
 		return r.TransferIn(ctx, call.Principal, receiving.Transfer{From: in.Body.Source.AccountID.Value, To: in.Body.Destination.AccountID.Value,
 			Amount: int64(in.Body.Amount)}, call.Claim)
@@ -113,7 +113,7 @@ func registerSandboxReceiving(a *httpapi.API, r Receiving) {
 		Permission: platform.Transact, SandboxOnly: true,
 		Description: "Plays somebody who pays into a balance: the money is there at once, and the answer is the account with it. " +
 			"The deposit stands among the transactions.",
-		Errors: []fault.Code{fault.InternalAccountNotFound, fault.CustomerDeleted, fault.Forbidden},
+		Errors: []fault.Code{fault.InternalAccountNotFound, fault.AmountOutOfRange, fault.CustomerDeleted, fault.Forbidden},
 	}, func(ctx context.Context, call httpapi.Call, in *fund) (receiving.Funded, error) {
 		return r.Fund(ctx, call.Principal, in.AccountID.Value, int64(in.Body.Amount), call.Claim)
 	}, func(f receiving.Funded) internalAccountBody { return internalAccountOf(f.Holding) })

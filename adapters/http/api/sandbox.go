@@ -32,8 +32,9 @@ func registerSandbox(a *httpapi.API, sandbox Simulate) {
 		Description: "Plays the payer of a just-in-time quote, or somebody who pays into an internal account by its static reference, as the bank would: " +
 			"the answer is the transaction right after the payment arrived. " +
 			"A wrong amount fails it (`FUNDING_AMOUNT_MISMATCH`) and is refunded; a late one is refunded with reason `TIMEOUT`; a second one is sent back. " +
-			"A payment with a reference nobody knows is answered 404, and when it names an amount the money is kept as unmatched, as it would be in production.",
-		Errors: []fault.Code{fault.QuoteNotFound, fault.ReferenceNotFound, fault.InvalidCurrency, fault.Forbidden},
+			"A payment with a reference nobody knows is answered 404, and when it names an amount the money is kept as unmatched, as it would be in production; " +
+			"so is what an account cannot take, because it is of another currency, is not in use, or would hold more than 9000000000000000.",
+		Errors: []fault.Code{fault.QuoteNotFound, fault.ReferenceNotFound, fault.InvalidCurrency, fault.AmountOutOfRange, fault.Forbidden},
 	}, func(ctx context.Context, call httpapi.Call, in *send) (transaction.Transaction, error) {
 		paid := simulate.Send{Reference: in.Body.Reference, Quote: in.Body.QuoteID.Value, Currency: money.Currency(in.Body.CurrencyCode)}
 		if in.Body.CurrencyAmount != nil {

@@ -13,6 +13,7 @@ import (
 	"causeway/app/notify"
 	"causeway/core/event"
 	"causeway/core/platform"
+	"causeway/ports/portstest"
 )
 
 func TestSigningKeysAreThoseOfTheEnvironment(t *testing.T) {
@@ -104,7 +105,7 @@ func TestTheTestEventIsSeenInTheLog(t *testing.T) {
 	// Setting the endpoint leaves a TEST event in the real log, waiting to be sent, with
 	// the body that will be; the log of another platform is empty.
 	d := openDoor(t, pgtest.New(t), func(deps *api.Deps, store *postgres.DB) {
-		deps.Webhooks = notify.New(notify.Config{Log: outbox.NewLog(store.Pool()), Clock: stopped(noon), IDs: generator})
+		deps.Webhooks = notify.New(notify.Config{Log: outbox.NewLog(store.Pool()), Clock: portstest.NewHands(noon), IDs: generator})
 	})
 	c := d.found(t, platform.Sandbox)
 	c.must(200, "PATCH", "/config", `{"webhookEndpoint": "https://example.com/hook"}`)

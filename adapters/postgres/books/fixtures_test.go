@@ -31,29 +31,7 @@ type house struct {
 func newHouse(t testing.TB) *house {
 	t.Helper()
 	url := pgtest.New(t)
-	return &house{t: t, url: url, pool: servicePool(t, url), books: books.New(), platform: newPlatform()}
-}
-
-// servicePool works as the service does: in its role, with statements not prepared
-// unless asked for.
-func servicePool(t testing.TB, url string) *pgxpool.Pool {
-	t.Helper()
-	config, err := pgxpool.ParseConfig(url)
-	if err != nil {
-		t.Fatal(err)
-	}
-	config.MaxConns = 16
-	config.ConnConfig.DefaultQueryExecMode = pgx.QueryExecModeExec
-	config.AfterConnect = func(ctx context.Context, conn *pgx.Conn) error {
-		_, err := conn.Exec(ctx, "SET ROLE causeway_service")
-		return err
-	}
-	pool, err := pgxpool.NewWithConfig(context.Background(), config)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(pool.Close)
-	return pool
+	return &house{t: t, url: url, pool: pgtest.Pool(t, url, 16), books: books.New(), platform: newPlatform()}
 }
 
 // owner is a connection as the owner of the tables.

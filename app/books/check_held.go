@@ -1,0 +1,67 @@
+package books
+
+import (
+	"context"
+	"time"
+
+	"causeway/core/ident"
+	"causeway/core/period"
+	"causeway/ports"
+)
+
+// checkHeld goes through what was done to the months of a platform, and between each of
+// it and the next looks for postings that the months did not take then: effective in a
+// held month with nobody's authorisation, or before the first month. What came into a
+// closed month is found by number, beside what was kept of it.
+func checkHeld(ctx context.Context, view ports.AuditView, report *Report, platform ident.Platform, months ports.AuditMonths) error {
+	changes, err := view.MonthChanges(ctx, platform)
+	if err != nil {
+		return err
+	}
+	var calendar period.Calendar
+	for i, change := range changes {
+		report.checked(RuleHeld)
+		next, err := calendar.Do(change.Action, change.Month, change.At)
+		if err != nil {
+			report.broken(RuleHeld, "on %s it is said that of %s to %s was done at %s, which cannot be: %s",
+				platform, change.Month, change.Action, change.At.Format(time.DateTime), err)
+			return nil
+		}
+		if calendar = next; !calendar.Begun() {
+			continue
+		}
+		many, first, err := view.Unauthorised(ctx, platform, spanOf(calendar, changes[i:]))
+		if err != nil {
+			return err
+		}
+		if many > 0 {
+			report.broken(RuleHeld, "%d postings on %s are effective before %s, which was the first month that was not held from %s on, and nobody authorised them; the first is number %d",
+				many, platform, calendar.Open, change.At.Format(time.DateTime), first)
+		}
+	}
+	if calendar.Closed != months.Closed || calendar.Open != months.Open {
+		report.broken(RuleHeld, "by what was done to them, the months of %s are %s; the clock says %s",
+			platform, standing(calendar), standing(period.Calendar{Closed: months.Closed, Open: months.Open}))
+	}
+	return nil
+}
+
+// spanOf is the time from the first of the changes to the one after it, with what the
+// months took then.
+func spanOf(c period.Calendar, changes []period.Change) ports.AuditHeld {
+	span := ports.AuditHeld{From: changes[0].At, Closed: c.Closed.Start(), Open: c.Open.Start()}
+	if len(changes) > 1 {
+		span.To = changes[1].At
+	}
+	if c.First.Before(c.Closed) {
+		span.After = c.Closed.Start()
+	}
+	return span
+}
+
+func standing(c period.Calendar) string {
+	if c.Open.IsZero() {
+		return "all open"
+	}
+	return "closed before " + c.Closed.String() + " and held before " + c.Open.String()
+}
