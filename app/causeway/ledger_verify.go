@@ -32,6 +32,9 @@ func (l ledgerVerifyCommand) Run(ctx context.Context, out io.Writer) error {
 		if err != nil {
 			return err
 		}
+		if err := checkUnposted(ctx, db, &report); err != nil {
+			return err
+		}
 		return writeReport(out, report)
 	})
 }
