@@ -62,12 +62,12 @@ func (f *Finance) Account(ctx context.Context, p ident.Platform, path string, cu
 }
 
 // Entries reads one page of the entries of an account, with its balance after each.
-// Faults: NOT_FOUND, INVALID_INPUT for a span that ends before it begins.
+// Faults: NOT_FOUND, INVALID_INPUT for a span that ends before it begins or in the future.
 func (f *Finance) Entries(ctx context.Context, filter ports.AccountEntryFilter) (ports.AccountEntryPage, error) {
 	if _, err := ledger.Find(filter.Account.Path); err != nil {
 		return ports.AccountEntryPage{}, noAccount(filter.Account.Path, filter.Account.Currency)
 	}
-	if err := ordered(filter.Span); err != nil {
+	if err := f.over(filter.Span.From, filter.Span.To); err != nil {
 		return ports.AccountEntryPage{}, err
 	}
 	filter.Span.To = through(filter.Span.To)
@@ -79,9 +79,9 @@ func (f *Finance) Entries(ctx context.Context, filter ports.AccountEntryFilter) 
 }
 
 // Postings reads one page of postings. Fault: INVALID_INPUT for a span that ends before
-// it begins.
+// it begins or in the future.
 func (f *Finance) Postings(ctx context.Context, filter ports.PostingFilter) (ports.PostingPage, error) {
-	if err := ordered(filter.Span); err != nil {
+	if err := f.over(filter.Span.From, filter.Span.To); err != nil {
 		return ports.PostingPage{}, err
 	}
 	filter.Span.To = through(filter.Span.To)

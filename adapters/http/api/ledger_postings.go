@@ -2,7 +2,6 @@ package api
 
 import (
 	"context"
-	"strconv"
 
 	"github.com/danielgtaylor/huma/v2"
 
@@ -65,15 +64,15 @@ func registerLedgerPostings(a *httpapi.API, f Finance) {
 		ID: "listLedgerPostings", Path: "/ledger/postings", Tag: tagLedger, Summary: "List postings", Permission: platform.View,
 		Description: "The newest first, unless asked otherwise, in the order in which they were recorded. Filters add up. `by` says which of their times from and to are about.",
 	}, func(ctx context.Context, call httpapi.Call, in *wanted) (ports.PostingPage, error) {
-		after, err := place(in.Cursor)
+		after, err := numberAfter(ofPosting, in.Cursor)
 		if err != nil {
 			return ports.PostingPage{}, err
 		}
 		return f.Postings(ctx, ports.PostingFilter{Platform: call.Principal.Platform, Kind: ledger.Kind(in.Kind), Transaction: in.TransactionID.Value,
-			Customer: in.CustomerID.Value, Memo: in.Memo, By: in.kind(), Span: in.span(), After: after.Seq, Limit: in.Limit, Ascending: in.Ascending()})
+			Customer: in.CustomerID.Value, Memo: in.Memo, By: in.kind(), Span: in.span(), After: after, Limit: in.Limit, Ascending: in.Ascending()})
 	}, func(p ports.PostingPage) httpapi.Page[postingBody] {
 		return ledgerPage(p.Postings, p.More, postingOf, func(p ports.RecordedPosting) httpapi.Cursor {
-			return httpapi.Cursor{ID: strconv.FormatInt(p.Seq, 10)}
+			return numberCursor(ofPosting, p.Seq)
 		})
 	})
 
