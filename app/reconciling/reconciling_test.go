@@ -19,6 +19,7 @@ import (
 	"causeway/core/fault"
 	"causeway/core/ident"
 	"causeway/core/reconcile"
+	"causeway/core/transaction"
 	"causeway/ledger"
 	"causeway/ports"
 )
@@ -114,6 +115,34 @@ func (h *house) breaks(t *testing.T, run ident.Reconciliation) map[reconcile.Rea
 func (h *house) resolve(t *testing.T, b ident.Break, o reconcile.Order) (reconcile.ShownBreak, error) {
 	t.Helper()
 	return h.Resolve(t.Context(), reconciling.Resolution{Platform: h.here.ID, Break: b, Order: o, By: "Token:test"}, nil)
+}
+
+func TestMoneyWithoutAnOwnerIsMatchedByWhatThePayerCalledIt(t *testing.T) {
+	t.Parallel()
+	// Two payments of one amount came on one day whose owner nobody knows. What their payers
+	// wrote tells them apart in the partner's statement, though it is no code of ours.
+	h := newHouse(t)
+	at := monday.Add(10 * time.Hour)
+	var receipts []transaction.Receipt
+	for i, reference := range []string{"Rent March", "Rent April"} {
+		partner := fmt.Sprint("STRAY", i)
+		receipts = append(receipts, transaction.Receipt{ID: transaction.ReceiptID("rails/RTP", partner, at), PartnerID: partner, Platform: h.here.ID,
+			Rail: "rails/RTP", Reference: reference, Amount: usd(1250), At: at})
+	}
+	h.do(t, func(ctx context.Context, tx ports.Tx) error {
+		_, err := tx.TakeIn(ctx, receipts)
+		return err
+	})
+	h.post(t, receipts[0].Unmatched(), receipts[1].Unmatched())
+
+	file := newSheet()
+	file.line(0, 1250, "RENT APRIL", "")
+	done := h.importAll(t, file.String())
+
+	left := h.breaks(t, done.ID)
+	if done.Matches[reconcile.ReferenceAmountDate] != 1 || len(left) != 1 || left[reconcile.MissingThere].Entry.Memo != "unknown reference Rent March" {
+		t.Errorf("matched %v, broken %+v", done.Matches, left)
+	}
 }
 
 func TestResolve(t *testing.T) {
