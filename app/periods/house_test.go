@@ -50,7 +50,7 @@ func newHouse(t testing.TB) *house {
 		t.Fatal(err)
 	}
 	t.Cleanup(h.store.Close)
-	h.Periods = periods.New(periods.Config{Store: h.store, Clock: stopped(noon), IDs: h.ids})
+	h.Periods = periods.New(periods.Config{Store: h.store, Books: h.store.BookReader(), Clock: stopped(noon), IDs: h.ids})
 	h.boss = h.found("Acme")
 	return h
 }

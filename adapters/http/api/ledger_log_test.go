@@ -54,7 +54,7 @@ func newAuditor(t *testing.T) *auditor {
 		a.sealing = sealing.New(sealing.Config{Log: db.Log(), Signer: heads.NewKeyring(db.Log(), box, stopped(noon), generator),
 			Clock: stopped(noon), Logger: quiet.WithField("test", t.Name()), Every: time.Minute})
 		deps.Finance = finance.New(finance.Config{Store: db, Ledger: db.Finance(), Clock: stopped(noon), IDs: generator})
-		deps.Periods = periods.New(periods.Config{Store: db, Clock: stopped(noon), IDs: generator})
+		deps.Periods = periods.New(periods.Config{Store: db, Books: db.BookReader(), Clock: stopped(noon), IDs: generator})
 		deps.Log = a.sealing
 	}).found(t, platform.Sandbox)
 	return a

@@ -14,7 +14,7 @@ import (
 func periodsDoor(t *testing.T) *caller {
 	t.Helper()
 	return openDoor(t, pgtest.New(t), func(d *api.Deps, store *postgres.DB) {
-		d.Periods = periods.New(periods.Config{Store: store, Clock: stopped(noon), IDs: generator})
+		d.Periods = periods.New(periods.Config{Store: store, Books: store.BookReader(), Clock: stopped(noon), IDs: generator})
 	}).found(t, platform.Sandbox)
 }
 
