@@ -16,6 +16,7 @@ import (
 	"causeway/core/fault"
 	"causeway/core/ident"
 	"causeway/core/money"
+	"causeway/core/period"
 	"causeway/ledger"
 	"causeway/ports"
 )
@@ -88,13 +89,27 @@ func (f *Finance) Postings(ctx context.Context, filter ports.PostingFilter) (por
 	return f.Ledger.Postings(ctx, filter)
 }
 
+// Posting is one posting and, if it was made by hand, who stands behind it.
+type Posting struct {
+	ports.RecordedPosting
+	Authorisation *period.Authorisation
+}
+
 // Posting reads one posting, or answers NOT_FOUND.
-func (f *Finance) Posting(ctx context.Context, p ident.Platform, id uuid.UUID) (ports.RecordedPosting, error) {
+func (f *Finance) Posting(ctx context.Context, p ident.Platform, id uuid.UUID) (Posting, error) {
 	posting, found, err := f.Ledger.RecordedPosting(ctx, p, id)
 	if err == nil && !found {
 		err = fault.New(fault.NotFound, "There is no posting %s.", written(id))
 	}
-	return posting, err
+	if err != nil {
+		return Posting{}, err
+	}
+	shown := Posting{RecordedPosting: posting}
+	authorisation, found, err := f.Store.Authorisation(ctx, p, id)
+	if found {
+		shown.Authorisation = &authorisation
+	}
+	return shown, err
 }
 
 func noAccount(path string, currency money.Currency) error {

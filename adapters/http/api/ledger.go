@@ -22,7 +22,7 @@ type Finance interface {
 	Account(ctx context.Context, p ident.Platform, path string, currency money.Currency, at ports.Cut) ([]ports.LedgerAccount, error)
 	Entries(ctx context.Context, f ports.AccountEntryFilter) (ports.AccountEntryPage, error)
 	Postings(ctx context.Context, f ports.PostingFilter) (ports.PostingPage, error)
-	Posting(ctx context.Context, p ident.Platform, id uuid.UUID) (ports.RecordedPosting, error)
+	Posting(ctx context.Context, p ident.Platform, id uuid.UUID) (finance.Posting, error)
 	TrialBalance(ctx context.Context, p ident.Platform, period finance.Period) (finance.TrialBalance, error)
 	Income(ctx context.Context, p ident.Platform, e finance.Earnings) (finance.Income, error)
 	FXPosition(ctx context.Context, p ident.Platform, at ports.Cut, in money.Currency) (finance.FXPosition, error)
