@@ -145,6 +145,44 @@ func TestMoneyWithoutAnOwnerIsMatchedByWhatThePayerCalledIt(t *testing.T) {
 	}
 }
 
+func TestMoneyFoundInAStatementCanBeAssigned(t *testing.T) {
+	t.Parallel()
+	// Money that only the partner knew of, and that is put among the unmatched funds, stands
+	// in their list as the partner told it, and nowhere twice.
+	h := newHouse(t)
+	file := newSheet()
+	file.line(0, 700, "Rent March", "")
+	first := h.importAll(t, file.String())
+	broken := h.breaks(t, first.ID)[reconcile.MissingHere]
+
+	fixed, err := h.resolve(t, broken.ID, reconcile.Order{Note: "who is it?", Against: reconcile.AgainstUnmatched})
+	if err != nil {
+		t.Fatal(err)
+	}
+
+	page, err := h.store.Unmatched(t.Context(), h.here.ID, ports.UnmatchedFilter{Limit: 10})
+	if err != nil || len(page.Items) != 1 {
+		t.Fatalf("listed %+v, %v", page.Items, err)
+	}
+	u := page.Items[0]
+	if u.Posting != fixed.Settlement.Posting || u.Receipt.Amount != usd(700) || u.Receipt.Rail != "rails/RTP" || u.Receipt.PartnerID != "P1" || u.Receipt.Reference != "Rent March" || u.Assignment != nil {
+		t.Errorf("listed as %+v", u)
+	}
+	h.do(t, func(ctx context.Context, tx ports.Tx) error {
+		locked, there, err := tx.LockUnmatched(ctx, h.here.ID, u.Receipt.ID)
+		if !there || locked.Posting != u.Posting {
+			t.Errorf("to be assigned: %v, %+v", there, locked)
+		}
+		return err
+	})
+
+	// The partner's next statement, with the same line, finds nothing to say.
+	file.line(1, 1, "REFERENCE1", "")
+	if later := h.importAll(t, file.String()); later.Known != 1 || len(later.Breaks) != 1 || later.Breaks[reconcile.MissingHere] != 1 {
+		t.Errorf("later %+v", later)
+	}
+}
+
 func TestResolve(t *testing.T) {
 	t.Parallel()
 	// A break is resolved once: by a note, or by a correction that makes our books say
