@@ -4,6 +4,7 @@ import (
 	"context"
 	"strconv"
 
+	"github.com/danielgtaylor/huma/v2"
 	"github.com/google/uuid"
 
 	httpapi "causeway/adapters/http"
@@ -65,6 +66,15 @@ type FromTo struct {
 }
 
 func (s FromTo) span() ports.Span { return ports.Span{From: s.From.Time, To: s.To.Time} }
+
+// Resolve finds a span that ends before it begins. Whether it lies in the future is left
+// to the use case, which has a clock.
+func (s FromTo) Resolve(huma.Context) []error {
+	if s.To.IsZero() || !s.To.Before(s.From.Time) {
+		return nil
+	}
+	return httpapi.Findings(fault.Invalid(fault.Field{Field: "to", Message: "must not be before from"}))
+}
 
 // entryCursor is the place of an entry in a list of entries.
 func entryCursor(at ports.EntryPlace) httpapi.Cursor {

@@ -3,6 +3,7 @@ package api_test
 import (
 	"net/http"
 	"net/url"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -38,7 +39,12 @@ func TestLedgerListsTakeTheirOwnCursors(t *testing.T) {
 	}
 	a.must(400, "GET", "/ledger/periods/2026-02?cursor="+cursors["/ledger/postings?limit=1"], "")
 	for _, list := range lists[1:3] {
-		got := a.send(http.MethodGet, list+"&from=2026-03-15T00:00:00Z&to=2026-03-14T12:00:01Z", "")
+		bad := a.must(400, "GET", list+"&by=x&sortOrder=up&from=2026-03-14T00:00:00Z&to=2026-03-13T00:00:00Z", "").badFields()
+		slices.Sort(bad)
+		if want := []string{"by", "sortOrder", "to"}; !slices.Equal(bad, want) {
+			t.Errorf("%s: bad fields %v, want %v", list, bad, want)
+		}
+		got := a.send(http.MethodGet, list+"&from=2026-03-14T12:00:01Z&to=2026-03-15T00:00:00Z", "")
 		if got.status != 400 || strings.Count(got.raw, "must not be in the future") != 2 {
 			t.Errorf("%s of the future: %d %s", list, got.status, got.raw)
 		}
