@@ -109,6 +109,13 @@ func (m *mask) learnFrom(value any, key, under string) {
 			if signature := noteSignature.FindStringSubmatch(value); signature != nil {
 				m.instead[signature[1]] = m.bytes(signature[1])
 			}
+		case key == "head":
+			found := wholeNote.FindStringSubmatch(value)
+			for _, word := range found[min(1, len(found)):] {
+				if _, known := m.instead[word]; !known {
+					m.instead[word] = m.bytes(word)
+				}
+			}
 		case key == "verifierKey":
 			if found := verifierKey.FindStringSubmatch(value); found != nil {
 				m.instead[found[1]] = "+1f2e3d4c+" + m.bytes(found[1][10:])
@@ -127,6 +134,7 @@ func (m *mask) learnFrom(value any, key, under string) {
 // Words in signed notes and in the keys that verify them.
 var (
 	noteSignature = regexp.MustCompile(`\n— \S+ (\S+)\n$`)
+	wholeNote     = regexp.MustCompile(`^\S+\n\d+\n(\S+)\n\n— \S+ (\S+)\n$`) // the root, and the signature
 	verifierKey   = regexp.MustCompile(`(\+[0-9a-f]{8}\+[0-9A-Za-z+/=]+)$`)
 )
 

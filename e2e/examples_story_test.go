@@ -294,6 +294,11 @@ func (s *story) months(string, outside) {
 	s.show("createLedgerAdjustment", "", "/ledger/adjustments", `{
 		"entries": [{"debit": "expense/rails", "credit": "rails/WIRE", "currency": "USD", "amount": 2500}],
 		"note": "The bank charged the wire of the 3rd twice."}`).want(201)
+	// The close keeps the newest head, so what the story posted so far must be under one.
+	until(s.t, "a head over all postings", func() bool {
+		log := s.get("/ledger/log").want(200)
+		return log.int("sealed") == log.int("postings") && log.int("head.size") == log.int("postings")
+	})
 	s.show("closeLedgerPeriod", "", last+"/close", `{"note": "The month is complete."}`).want(200)
 	s.show("getLedgerPeriod", "", last, "").want(200)
 	s.show("listLedgerPeriods", "", "/ledger/periods", "").want(200)

@@ -82,6 +82,16 @@ func TestLedgerForFinance(t *testing.T) {
 			t.Errorf("%s is told %d times, want %d: %v", what, got, n, told)
 		}
 	}
+	// What was decided and posted together is told in the order of cause and effect.
+	var order []string
+	for _, what := range told {
+		if what != "WEBHOOK_ATTEMPT" {
+			order = append(order, what)
+		}
+	}
+	if got, want := strings.Join(order, " "), "REQUESTED QUOTED EVENT POSTED POSTED EVENT RAIL_ANSWERED POSTED EVENT"; got != want {
+		t.Errorf("told\n%s\nwant\n%s", got, want)
+	}
 }
 
 func TestLedgerRefuses(t *testing.T) {

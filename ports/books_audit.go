@@ -48,6 +48,9 @@ type AuditView interface {
 	// Months says where the months of the platform stand, and what was kept of each that
 	// is closed.
 	Months(ctx context.Context, p ident.Platform) (AuditMonths, error)
+	// ClosingHeads reads the heads of the log that were kept with closed months, the first
+	// month first: of the closings, Month and Head.
+	ClosingHeads(ctx context.Context, p ident.Platform) ([]period.Closing, error)
 	// MonthLines streams what closed months came to, by account and month: what was kept
 	// beside what the entries say. What is effective before the first closed month comes
 	// as the month before it.

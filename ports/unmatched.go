@@ -13,9 +13,8 @@ import (
 // UnmatchedWriter changes what was decided about money that nobody knew the owner of.
 type UnmatchedWriter interface {
 	// LockUnmatched loads the unmatched money of a receipt (or of the transaction with that
-	// id whose refund failed, or the break that was corrected) and holds it against every
-	// other decision until the unit of work ends; where it lay there twice, the last. False
-	// when there is none.
+	// id whose refund failed) and holds it against every other decision until the unit of
+	// work ends; where it lay there twice, the last. False when there is none.
 	LockUnmatched(ctx context.Context, p ident.Platform, receipt ident.Receipt) (transaction.Unmatched, bool, error)
 	// AssignUnmatched stores a decision; a second one about the same money is a CONFLICT.
 	AssignUnmatched(ctx context.Context, u transaction.Unmatched, a transaction.Assignment) error
@@ -23,8 +22,8 @@ type UnmatchedWriter interface {
 
 // UnmatchedReader reads unmatched money.
 type UnmatchedReader interface {
-	// Unmatched lists the money that lies or lay in funding/unmatched: of receipts, of
-	// transactions whose refund failed, and what a statement told of that our books lacked.
+	// Unmatched lists the money that lies or lay in funding/unmatched: of receipts, and of
+	// transactions whose refund failed.
 	Unmatched(ctx context.Context, p ident.Platform, f UnmatchedFilter) (UnmatchedPage, error)
 	// AssignmentOf reads what was decided with which a transaction was paid; false when
 	// its money was never unmatched.

@@ -102,6 +102,10 @@ S-1 DE02120300000000202051 2026-03-09..2026-03-13 10000→10100 ignored 0
 S-1 DE02120300000000202051 2026-03-09..2026-03-13 10000→10100 ignored 0
 2026-03-10 2026-03-10 100  [] "Müllerü" false
 `},
+		{"camt.053 with a byte order mark", reconcile.CAMT053, "", "\ufeff" + camt("101.00", ntry("1.00", "CRDT", "")) + "\r\n", `
+S-1 DE02120300000000202051 2026-03-09..2026-03-13 10000→10100 ignored 0
+2026-03-10 2026-03-10 100  [] "" false
+`},
 		{"CSV", reconcile.CSV, layout, "Date,Amount,Bank id,Ref,Text,Cur\n2026-03-10,-12.5,B1,R1,\"with, comma\nand line\",USD\n2026-03-11,0.00,B2,,,USD\n", `
   .. -→- ignored 1
 2026-03-10 2026-03-10 -1250 B1 [R1] "with, comma and line" false
@@ -144,7 +148,9 @@ func TestReadRefuses(t *testing.T) {
 		want         string
 	}{
 		{"nothing", reconcile.CAMT053, "", "", "is empty"},
-		{"no XML", reconcile.CAMT053, "", "Date,Amount\n", "is empty"},
+		{"no XML", reconcile.CAMT053, "", "Date,Amount\n", "is no valid XML: line 2: there is text outside of the document"},
+		{"white space", reconcile.CAMT053, "", " \n", "is empty"},
+		{"something behind it", reconcile.CAMT053, "", good + "garbage\n", "there is text outside of the document"},
 		{"broken XML", reconcile.CAMT053, "", strings.Replace(good, "</Ntry>", "</Entry>", 1), "is no valid XML: line 8: element <Ntry> closed by </Entry>"},
 		{"cut off", reconcile.CAMT053, "", good[:len(good)-40], "ends too early, in line 8: it is cut off"},
 		{"an entity bomb", reconcile.CAMT053, "", bomb, "has a document type or an entity of its own in line 2"},
@@ -172,6 +178,7 @@ func TestReadRefuses(t *testing.T) {
 		{"a quote that does not end", reconcile.CSV, "date=D;amount=A", "D,A\n2026-03-10,\"1\n" + strings.Repeat("2026-03-10,1\n", 10_000), "has a line of more than"},
 		{"a date of another form", reconcile.CSV, "date=D;amount=A", "D,A\n10.03.2026,1\n", `line 2: "10.03.2026" is no day of the form YYYY-MM-DD`},
 		{"decimals", reconcile.CSV, "date=D;amount=A", "D,A\n2026-03-10,1.000\n", `"1.000" has 3 decimals`},
+		{"parentheses", reconcile.CSV, "date=D;amount=A", "D,A\n2026-03-10,(1.00)\n", `line 2: "(1.00)" is no amount`},
 		{"both debit and credit", reconcile.CSV, "date=D;debit=A;credit=B", "D,A,B\n2026-03-10,1,1\n", "both a debit and a credit"},
 		{"the wrong currency", reconcile.CSV, "date=D;amount=A;currency=C", "D,A,C\n2026-03-10,1,EUR\n", `line 2: it is in "EUR", and the account is in USD`},
 		{"no UTF-8", reconcile.CSV, "date=D;amount=A;description=T", "D,A,T\n2026-03-10,1,\xfc\n", "is not UTF-8"},

@@ -1,6 +1,7 @@
 package bankfiles
 
 import (
+	"bytes"
 	"encoding/xml"
 	"errors"
 	"io"
@@ -91,6 +92,9 @@ func (c *camt) read() error {
 				return err
 			}
 		case xml.CharData:
+			if len(c.lengths) == 0 && len(bytes.Trim(t, " \t\r\n\ufeff")) > 0 {
+				return reconcile.BadFile("is no valid XML: line %d: there is text outside of the document", c.line())
+			}
 			if len(c.text) < kept {
 				c.text = append(c.text, t[:min(len(t), kept-len(c.text))]...)
 			}

@@ -188,9 +188,13 @@ func tooMuch(of string) error {
 // names are the partner's own names for what arrived: by the posting that a receipt
 // makes, or by what such a posting says.
 type names struct {
-	posting map[uuid.UUID]string
+	posting map[uuid.UUID]arrived
 	arrival map[arrival]string
 }
+
+// arrived is what a receipt came with. The payer's reference is in the memo of what
+// pays for something; money whose owner is unknown has it here alone.
+type arrived struct{ partner, reference string }
 
 type arrival struct {
 	reference string
@@ -199,14 +203,15 @@ type arrival struct {
 }
 
 func (n names) of(e reconcile.Entry, effective time.Time) []string {
-	name, ok := n.posting[e.Posting]
-	if !ok {
-		name, ok = n.arrival[arrival{e.Memo, e.Amount, effective.UnixMicro()}]
+	if came, ok := n.posting[e.Posting]; ok && came.reference != "" {
+		return []string{came.partner, came.reference}
+	} else if ok {
+		return []string{came.partner}
 	}
-	if !ok {
-		return nil
+	if name, ok := n.arrival[arrival{e.Memo, e.Amount, effective.UnixMicro()}]; ok {
+		return []string{name}
 	}
-	return []string{name}
+	return nil
 }
 
 // selectNames rides on the primary key: receipts sort by the time of their arrival.
@@ -215,7 +220,7 @@ const selectNames = `
 	WHERE platform_id = $1 AND id >= $4 AND id < $5 AND rail = $2 AND currency = $3`
 
 func (u *unit) partnerNames(ctx context.Context, a reconcile.Account, span reconcile.Span) (names, error) {
-	found := names{posting: map[uuid.UUID]string{}, arrival: map[arrival]string{}}
+	found := names{posting: map[uuid.UUID]arrived{}, arrival: map[arrival]string{}}
 	args := []any{pgID(a.Platform.UUID()), a.Path, string(a.Currency), firstOf(span.From), firstOf(span.To + 1)}
 	err := u.read(ctx, selectNames, args, func(rows pgx.Rows) error {
 		var (
@@ -228,7 +233,7 @@ func (u *unit) partnerNames(ctx context.Context, a reconcile.Account, span recon
 			return err
 		}
 		for _, kind := range transaction.ReceiptKinds() {
-			found.posting[ledger.DerivedID(id.Bytes, kind, 0)] = partner
+			found.posting[ledger.DerivedID(id.Bytes, kind, 0)] = arrived{partner, reference}
 		}
 		found.arrival[arrival{reference, amount, at.UnixMicro()}] = partner
 		return nil

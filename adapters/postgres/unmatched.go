@@ -21,33 +21,25 @@ import (
 // A posting that puts the money of a receipt into funding/unmatched, with the receipts
 // that it may be of: its id begins with the same 48 bits of time as theirs, and the
 // rest of it follows from the right one (unmatchedKey). Or the posting is of a
-// transaction whose refund failed, or corrects a break, and what was to be refunded, or
-// what the partner says, stands for the receipt.
+// transaction whose refund failed, and what was to be refunded stands for the receipt.
 // Rides on ledger_postings_of_rare_kind and the primary keys. It is said again that the
 // kinds are rare, so that the index can be used.
 const unmatchedColumns = `
-	p.id, p.kind, p.recorded_at, r.id, r.rail, r.partner_id, r.reference, r.currency, r.amount, r.received_at, r.refunded, r.corrected,
+	p.id, p.kind, p.recorded_at, r.id, r.rail, r.partner_id, r.reference, r.currency, r.amount, r.received_at, r.refunded,
 	a.transaction_id, a.account_id, a.note, a.token_id, a.assigned_at`
 
 const unmatchedTables = `
 	CROSS JOIN LATERAL (
-		SELECT f.id, f.rail, f.partner_id, f.reference, f.currency, f.amount, f.received_at, NULL::uuid AS refunded, NULL::uuid AS corrected
+		SELECT f.id, f.rail, f.partner_id, f.reference, f.currency, f.amount, f.received_at, NULL::uuid AS refunded
 		FROM receipts f
 		WHERE p.transaction_id IS NULL AND f.platform_id = p.platform_id
 			AND f.id BETWEEN (left(p.id::text, 13) || '-0000-0000-000000000000')::uuid AND (left(p.id::text, 13) || '-ffff-ffff-ffffffffffff')::uuid
 		UNION ALL
 		SELECT t.id, t.in_rail, '', coalesce(q.reference, t.own_reference), CASE WHEN t.funded_minor > 0 THEN t.funded_currency ELSE t.sent_currency END,
-			CASE WHEN t.funded_minor > 0 THEN t.funded_minor ELSE t.sent_minor END, t.refund_at, t.id, NULL
+			CASE WHEN t.funded_minor > 0 THEN t.funded_minor ELSE t.sent_minor END, t.refund_at, t.id
 		FROM transactions t
 		LEFT JOIN quotes q ON q.platform_id = t.platform_id AND q.id = t.quote_id
 		WHERE t.platform_id = p.platform_id AND t.id = p.transaction_id
-		UNION ALL
-		SELECT b.id, b.account, coalesce(l.servicer, ''), coalesce(nullif(b.reference, ''), split_part(l.refs, chr(10), 1), ''), b.currency, b.difference, s.made_at, NULL, b.id
-		FROM reconciliation_resolutions s
-		JOIN reconciliation_breaks b ON b.platform_id = s.platform_id AND b.id = s.break_id
-		LEFT JOIN reconciliation_lines l ON l.platform_id = b.platform_id AND l.id = b.line_id
-		WHERE p.transaction_id IS NULL AND s.platform_id = p.platform_id AND s.posting_id = p.id
-			AND s.break_id BETWEEN (left(p.id::text, 13) || '-0000-0000-000000000000')::uuid AND (left(p.id::text, 13) || '-ffff-ffff-ffffffffffff')::uuid
 	) r
 	LEFT JOIN unmatched_assignments a ON a.platform_id = p.platform_id AND a.posting_id = p.id`
 
@@ -55,21 +47,20 @@ const unmatchedTables = `
 // whether it is that one.
 func scanUnmatched(rows pgx.Rows, p ident.Platform) (u transaction.Unmatched, of bool, err error) {
 	var (
-		posting, receipt, refunded, corrected, payment, account, token pgtype.UUID
+		posting, receipt, refunded, payment, account, token pgtype.UUID
 		kind, currency                                                 string
 		note                                                           pgtype.Text
 		arrived, assigned                                              pgtype.Timestamptz
 	)
 	u.Receipt.Platform = p
 	if err := rows.Scan(&posting, &kind, &u.Since, &receipt, &u.Receipt.Rail, &u.Receipt.PartnerID, &u.Receipt.Reference, &currency,
-		&u.Receipt.Amount.Minor, &arrived, &refunded, &corrected, &payment, &account, &note, &token, &assigned); err != nil {
+		&u.Receipt.Amount.Minor, &arrived, &refunded, &payment, &account, &note, &token, &assigned); err != nil {
 		return u, false, err
 	}
 	u.Posting, u.Kind, u.Since = posting.Bytes, ledger.Kind(kind), u.Since.UTC()
 	ident.Set(&u.Receipt.ID, receipt.Bytes)
 	u.Receipt.Amount.Currency, u.Receipt.At = money.Currency(currency), arrived.Time.UTC()
 	ident.Set(&u.Of, refunded.Bytes)
-	ident.Set(&u.Break, corrected.Bytes)
 	if assigned.Valid {
 		u.Assignment = &transaction.Assignment{Note: note.String, At: assigned.Time.UTC()}
 		ident.Set(&u.Assignment.Transaction, payment.Bytes)

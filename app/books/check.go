@@ -101,6 +101,9 @@ func (b *Books) checkPlatform(ctx context.Context, view ports.AuditView, report 
 			return nil, err
 		}
 		postings.log.kept(view)
+		if err := postings.log.closings(ctx, view); err != nil {
+			return nil, err
+		}
 		if published := headsOf(v.Published, p.Platform); len(published) > 0 {
 			postings.log.published(published)
 		}

@@ -3,6 +3,7 @@ package books
 import (
 	"context"
 	"fmt"
+	"strings"
 	"time"
 
 	"causeway/ports"
@@ -22,8 +23,32 @@ type headSource struct {
 }
 
 // published adds the heads of the platform that were kept outside, by size.
-func (c *logCheck) published(heads []PublishedHead) {
-	c.sources = append(c.sources, &headSource{rule: RulePublished, next: func(context.Context) (h PublishedHead, ok bool, err error) {
+func (c *logCheck) published(heads []PublishedHead) { c.listed(RulePublished, heads) }
+
+// closings adds the heads that were kept with closed months.
+func (c *logCheck) closings(ctx context.Context, view ports.AuditView) error {
+	closings, err := view.ClosingHeads(ctx, c.platform.Platform)
+	if err != nil {
+		return err
+	}
+	var heads []PublishedHead
+	for _, k := range closings {
+		where := fmt.Sprintf("kept with the closing of %s", k.Month)
+		found, err := ReadHeads(where, strings.NewReader(k.Head))
+		if err != nil || len(found) != 1 || found[0].Platform != c.platform.Platform {
+			c.report.broken(RuleHeads, "what was %s on %s is no signed head of its log", where, c.platform.Platform)
+			continue
+		}
+		found[0].Where = where
+		heads = append(heads, found...)
+	}
+	c.listed(RuleHeads, headsOf(heads, c.platform.Platform))
+	return nil
+}
+
+// listed adds heads that stand in a list by size.
+func (c *logCheck) listed(rule Rule, heads []PublishedHead) {
+	c.sources = append(c.sources, &headSource{rule: rule, next: func(context.Context) (h PublishedHead, ok bool, err error) {
 		if len(heads) > 0 {
 			h, heads, ok = heads[0], heads[1:], true
 		}

@@ -123,11 +123,45 @@ var tamperings = map[string]struct {
 		rule: books.RuleHeads, says: "its note says something else"},
 	"a head gone": {damage: `DELETE FROM ledger_heads WHERE size = 1223`,
 		rule: books.RuleHeads, says: "is at size 1223 and its last head at size 1213"},
+	"a closed month's head": {damage: closeWith("replace(note, E'\\n1208\\n', E'\\n1209\\n')"),
+		rule: books.RuleHeads, says: "(kept with the closing of 2026-10): invalid signature"},
+	"a closed month's head, of another log": {damage: closeWith("replace(note, substr(note, 17, 36), '01900000-0000-7000-8000-000000000001')"),
+		rule: books.RuleHeads, says: "what was kept with the closing of 2026-10 on PlatformConfig"},
+	"a closed month's head gone to words": {damage: closeWith("'none'"),
+		rule: books.RuleHeads, says: "what was kept with the closing of 2026-10 on PlatformConfig"},
 	"a key": {damage: `UPDATE ledger_keys SET public_key = sha256(public_key)`,
 		rule: books.RuleHeads, says: "signed with no key of the log"},
 	"everything": {damage: `DELETE FROM ledger_postings; DELETE FROM ledger_entries; DELETE FROM ledger_balances; DELETE FROM ledger_checkpoints; DELETE FROM ledger_accounts;
 			DELETE FROM ledger_clock; DELETE FROM ledger_checkpointed; DELETE FROM ledger_sealed; DELETE FROM ledger_heads; DELETE FROM ledger_tiles`,
 		rule: books.RulePublished, says: "the newest 1223 postings are missing"},
+}
+
+// closeWith keeps something as the head of a closed month, in which there is nothing.
+func closeWith(head string) string {
+	return `INSERT INTO ledger_closings (platform_id, month, closed_at, note, seq, digest, next_seq, head)
+		SELECT platform_id, '2026-10-01', now(), '', 1208, (SELECT digest FROM ledger_postings WHERE seq = 1208), 1, ` + head + ` FROM ledger_heads WHERE size = 1208;
+		INSERT INTO ledger_period_changes (platform_id, month, action, changed_at, note)
+		SELECT platform_id, '2026-10-01', action, '2026-11-25Z', '' FROM ledger_clock, unnest(ARRAY['hold', 'close']) action;
+		UPDATE ledger_clock SET closed_before = '2026-11-01', open_from = '2026-11-01'`
+}
+
+func TestVerifyTakesTheHeadOfAClosedMonth(t *testing.T) {
+	t.Parallel()
+	// The head that a month was closed with is held against the postings like any other, and
+	// as it was signed it fits.
+	v := sealed(t)
+	v.damage(dropChecks + closeWith("note"))
+
+	report := v.verify()
+
+	for _, f := range report.Findings {
+		t.Error(f)
+	}
+	for _, r := range report.Rules {
+		if r.Rule == books.RuleHeads && r.Checked != 4 {
+			t.Errorf("%d %s, want 4", r.Checked, r.Unit)
+		}
+	}
 }
 
 func deletePostings(which string) string {

@@ -147,7 +147,7 @@ func (h *house) furnish(made *ids.Generator, prices ports.Rates) {
 		Committed: h.notify.Wake})
 	h.exports = exports.New(exports.Config{Views: h.db.BookViews(), Store: h.db, Clock: clock{}, AtOnce: exportsAtOnce})
 	h.reconcile = newReconciling(h.db, made)
-	h.periods = periods.New(periods.Config{Store: h.db, Clock: clock{}, IDs: made, Committed: h.notify.Wake})
+	h.periods = periods.New(periods.Config{Store: h.db, Books: h.db.BookReader(), Clock: clock{}, IDs: made, Committed: h.notify.Wake})
 	h.simulate = simulate.New(simulate.Config{Store: h.db, Receiver: h.payments, Depositor: h.receiving, Clock: clock{}, IDs: made})
 }
 

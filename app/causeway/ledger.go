@@ -82,6 +82,11 @@ func (l ledgerBalancesCommand) Run(ctx context.Context, out io.Writer) error {
 		if err != nil {
 			return err
 		}
+		if len(lines) == 0 && l.Platform != "" {
+			if _, err := onlyPlatform(ctx, db, l.Platform); err != nil {
+				return err
+			}
+		}
 		return writeBalances(out, lines)
 	})
 }

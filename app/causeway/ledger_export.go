@@ -22,7 +22,7 @@ import (
 type ledgerExportCommand struct {
 	where
 	Format   string `required:"" help:"csv, hledger, ledger, beancount or camt053; or log: what the ledger's log is made of, for verify." placeholder:"FORMAT"`
-	Output   string `help:"File to write. It is there when the export is whole, and not before. Without it, standard output." type:"path" placeholder:"FILE"`
+	Output   string `help:"File to write. It is there when the export is whole, and not before. Without it, or with -, standard output." type:"path" placeholder:"FILE"`
 	Platform string `help:"Whose books. It can be left out while there is one platform." placeholder:"ID"`
 	AsOf     string `help:"The books as recorded by the end of this moment, such as 2026-03-31T23:59:59Z. Without it, now." placeholder:"TIME"`
 	From     string `help:"What took effect at this moment or later." placeholder:"TIME"`
@@ -52,11 +52,11 @@ func (l ledgerExportCommand) Run(ctx context.Context, out io.Writer) error {
 				return err
 			}
 		}
-		if l.Output == "" {
+		if l.Output == "" || l.Output == "-" {
 			return inFlags(export(ctx, out, nil))
 		}
 		var size int64
-		err = writeWhole(l.Output, func(file io.Writer) error {
+		replaced, err := writeTo(l.Output, func(file io.Writer) error {
 			counted := &counter{out: file}
 			progress := newProgress(os.Stderr, "postings")
 			defer progress.end()
@@ -64,7 +64,7 @@ func (l ledgerExportCommand) Run(ctx context.Context, out io.Writer) error {
 			size = counted.n
 			return err
 		})
-		if err != nil {
+		if err != nil || !replaced {
 			return inFlags(err)
 		}
 		_, err = fmt.Fprintf(out, "%s: %d bytes, the books of %s\n", l.Output, size, platform)
@@ -148,12 +148,38 @@ func onlyPlatform(ctx context.Context, db *postgres.DB, text string) (ident.Plat
 	return ids[0], nil
 }
 
+// writeTo writes what an export is to be put into, and tells whether that is a file. A
+// link stays, and the file that it leads to is replaced. A terminal, a pipe or a device
+// stays as well: it is written into.
+func writeTo(path string, write func(io.Writer) error) (file bool, err error) {
+	info, err := os.Stat(path)
+	switch {
+	case err != nil: // most often it is not there yet
+	case info.IsDir():
+		return false, fmt.Errorf("--output: %s is a folder; name a file in it", path)
+	case !info.Mode().IsRegular():
+		into, err := os.OpenFile(path, os.O_WRONLY, 0)
+		if err != nil {
+			return false, fmt.Errorf("--output: %w", err)
+		}
+		return false, errors.Join(write(into), into.Close())
+	}
+	if real, err := filepath.EvalSymlinks(path); err == nil {
+		path = real
+	}
+	return true, writeWhole(path, write)
+}
+
 // writeWhole writes a file beside its place and puts it there when it is whole. A file
 // that was there stays until then.
 func writeWhole(path string, write func(io.Writer) error) error {
 	temporary, err := os.CreateTemp(filepath.Dir(path), "."+filepath.Base(path)+".part-*") // mode 0600
 	if err != nil {
-		return err
+		var refused *os.PathError
+		if errors.As(err, &refused) {
+			err = fmt.Errorf("no file can be made in %s: %w", filepath.Dir(path), refused.Err)
+		}
+		return fmt.Errorf("--output: %w", err)
 	}
 	buffered := bufio.NewWriterSize(temporary, 256<<10)
 	if err = write(buffered); err == nil {

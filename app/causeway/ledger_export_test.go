@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
 )
 
@@ -83,6 +84,56 @@ func TestLedgerExportRefuses(t *testing.T) {
 	}
 	if _, complaint, status := ledgerRun(t, url, "export --format csv --output "+filepath.Join(path, "below")); status == 0 {
 		t.Errorf("into a file: %s", complaint)
+	}
+}
+
+func TestLedgerExportIntoWhatIsNoFile(t *testing.T) {
+	t.Parallel()
+	// A device or a pipe is written into and stays what it is, a link stays too and the file
+	// behind it is replaced, and a folder is refused.
+	url := seeded(t)
+	dir := t.TempDir()
+	printed, _, status := ledgerRun(t, url, "export --format log --output -")
+	if _, err := os.Stat("-"); status != 0 || !strings.HasSuffix(printed, "\n") || err == nil {
+		t.Errorf("to standard output: status %d, %s", status, printed)
+	}
+
+	pipe := filepath.Join(dir, "pipe")
+	if err := syscall.Mkfifo(pipe, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	arrived := make(chan string)
+	go func() {
+		text, _ := os.ReadFile(pipe)
+		arrived <- string(text)
+	}()
+	out, complaint, status := ledgerRun(t, url, "export --format log --output "+pipe)
+	if status != 0 || out != "" {
+		t.Fatalf("into a pipe: status %d, %s%s", status, out, complaint)
+	}
+	if got := <-arrived; got != printed {
+		t.Errorf("into a pipe went\n%s", got)
+	}
+	if info, err := os.Lstat(pipe); err != nil || info.Mode()&os.ModeNamedPipe == 0 {
+		t.Errorf("the pipe is %v, %v", info, err)
+	}
+
+	behind, link := filepath.Join(dir, "behind"), filepath.Join(dir, "link")
+	if err := errors.Join(os.WriteFile(behind, []byte("old"), 0o600), os.Symlink("behind", link)); err != nil {
+		t.Fatal(err)
+	}
+	_, complaint, status = ledgerRun(t, url, "export --format log --output "+link)
+	if to, err := os.Readlink(link); status != 0 || err != nil || to != "behind" || read(t, behind) != printed {
+		t.Errorf("through a link: status %d, %s; it leads to %q, %v", status, complaint, to, err)
+	}
+
+	_, complaint, status = ledgerRun(t, url, "export --format log --output "+dir)
+	if status != 1 || !strings.Contains(complaint, dir+" is a folder; name a file in it") {
+		t.Errorf("into a folder: status %d, %s", status, complaint)
+	}
+	_, complaint, status = ledgerRun(t, url, "export --format log --output "+filepath.Join(dir, "none", "x"))
+	if status != 1 || !strings.Contains(complaint, "--output: no file can be made in "+filepath.Join(dir, "none")+": no such") {
+		t.Errorf("into no folder: status %d, %s", status, complaint)
 	}
 }
 

@@ -76,7 +76,7 @@ func (l ledgerCloseCommand) Run(ctx context.Context, out io.Writer) error {
 }
 
 func periodsOf(db *postgres.DB) *periods.Periods {
-	return periods.New(periods.Config{Store: db, Clock: clock{}, IDs: ids.New()})
+	return periods.New(periods.Config{Store: db, Books: db.BookReader(), Clock: clock{}, IDs: ids.New()})
 }
 
 // writeMonths prints a line for each month, with the last thing that was done to it.

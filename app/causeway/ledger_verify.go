@@ -15,7 +15,7 @@ import (
 type ledgerVerifyCommand struct {
 	where
 	Heads  []string `name:"heads" aliases:"head" sep:"none" help:"Heads that were kept outside of the database: a folder, a file, or an http or https address. May be given several times." placeholder:"WHERE"`
-	Key    []string `sep:"none" help:"The key that heads must be signed with, as GET /ledger/log/keys shows it. Without it, the stored keys are believed." placeholder:"KEY"`
+	Key    []string `sep:"none" help:"The key that heads must be signed with, as GET /ledger/log/keys shows it. Without it, the stored keys are believed. May be given several times, for keys that were replaced." placeholder:"KEY"`
 	Export string   `help:"Verify this export of a log, without any database. Needs --heads." type:"existingfile" placeholder:"FILE"`
 }
 
@@ -30,6 +30,9 @@ func (l ledgerVerifyCommand) Run(ctx context.Context, out io.Writer) error {
 	return l.in(ctx, func(db *postgres.DB) error {
 		report, err := booksOf(db).Verify(ctx, against)
 		if err != nil {
+			return err
+		}
+		if err := checkUnposted(ctx, db, &report); err != nil {
 			return err
 		}
 		return writeReport(out, report)

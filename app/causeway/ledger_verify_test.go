@@ -110,6 +110,30 @@ func TestLedgerVerifyFindsACutEnd(t *testing.T) {
 	golden(t, "verify_cut.txt", strings.ReplaceAll(out, outside, "heads"))
 }
 
+func TestLedgerVerifyFindsWhatWasNeverPosted(t *testing.T) {
+	t.Parallel()
+	// A payment whose state says that money moved, and for which nothing was posted, is found
+	// by verify as it is by check.
+	url, outside, key := sealedSeed(t)
+	conn, err := pgx.Connect(t.Context(), url)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close(context.WithoutCancel(t.Context()))
+	var id string
+	err = conn.QueryRow(t.Context(), "UPDATE transactions SET status = 'COMPLETED', reached = 'DELIVERED' WHERE status = 'PENDING' RETURNING id::text").Scan(&id)
+	if err != nil {
+		t.Fatal(err)
+	}
+
+	for _, command := range []string{"check", "verify --heads " + outside + " --key " + key} {
+		out, complaint, status := ledgerRun(t, url, command)
+		if want := "postings explain the state of their transaction: Transaction:" + id; status != 1 || !strings.Contains(out, want) {
+			t.Errorf("%.6s: status %d, %s\n%s", command, status, complaint, out)
+		}
+	}
+}
+
 func TestLedgerVerifyRefuses(t *testing.T) {
 	t.Parallel()
 	// What is asked wrongly is answered with the name of the setting and what is wrong.

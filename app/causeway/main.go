@@ -70,6 +70,9 @@ func run(ctx context.Context, args []string, out, errOut io.Writer) int {
 	parsed.BindTo(ctx, (*context.Context)(nil))
 	parsed.BindTo(out, (*io.Writer)(nil))
 	if err := parsed.Run(); err != nil {
+		if ctx.Err() != nil && errors.Is(err, context.Canceled) {
+			err = errors.New("it was interrupted before it was done")
+		}
 		fmt.Fprintln(errOut, "causeway:", err)
 		return 1
 	}

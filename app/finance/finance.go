@@ -16,6 +16,7 @@ import (
 	"causeway/core/fault"
 	"causeway/core/ident"
 	"causeway/core/money"
+	"causeway/core/period"
 	"causeway/ledger"
 	"causeway/ports"
 )
@@ -62,12 +63,12 @@ func (f *Finance) Account(ctx context.Context, p ident.Platform, path string, cu
 }
 
 // Entries reads one page of the entries of an account, with its balance after each.
-// Faults: NOT_FOUND, INVALID_INPUT for a span that ends before it begins.
+// Faults: NOT_FOUND, INVALID_INPUT for a span that ends before it begins or in the future.
 func (f *Finance) Entries(ctx context.Context, filter ports.AccountEntryFilter) (ports.AccountEntryPage, error) {
 	if _, err := ledger.Find(filter.Account.Path); err != nil {
 		return ports.AccountEntryPage{}, noAccount(filter.Account.Path, filter.Account.Currency)
 	}
-	if err := ordered(filter.Span); err != nil {
+	if err := f.over(filter.Span.From, filter.Span.To); err != nil {
 		return ports.AccountEntryPage{}, err
 	}
 	filter.Span.To = through(filter.Span.To)
@@ -79,22 +80,36 @@ func (f *Finance) Entries(ctx context.Context, filter ports.AccountEntryFilter) 
 }
 
 // Postings reads one page of postings. Fault: INVALID_INPUT for a span that ends before
-// it begins.
+// it begins or in the future.
 func (f *Finance) Postings(ctx context.Context, filter ports.PostingFilter) (ports.PostingPage, error) {
-	if err := ordered(filter.Span); err != nil {
+	if err := f.over(filter.Span.From, filter.Span.To); err != nil {
 		return ports.PostingPage{}, err
 	}
 	filter.Span.To = through(filter.Span.To)
 	return f.Ledger.Postings(ctx, filter)
 }
 
+// Posting is one posting and, if it was made by hand, who stands behind it.
+type Posting struct {
+	ports.RecordedPosting
+	Authorisation *period.Authorisation
+}
+
 // Posting reads one posting, or answers NOT_FOUND.
-func (f *Finance) Posting(ctx context.Context, p ident.Platform, id uuid.UUID) (ports.RecordedPosting, error) {
+func (f *Finance) Posting(ctx context.Context, p ident.Platform, id uuid.UUID) (Posting, error) {
 	posting, found, err := f.Ledger.RecordedPosting(ctx, p, id)
 	if err == nil && !found {
 		err = fault.New(fault.NotFound, "There is no posting %s.", written(id))
 	}
-	return posting, err
+	if err != nil {
+		return Posting{}, err
+	}
+	shown := Posting{RecordedPosting: posting}
+	authorisation, found, err := f.Store.Authorisation(ctx, p, id)
+	if found {
+		shown.Authorisation = &authorisation
+	}
+	return shown, err
 }
 
 func noAccount(path string, currency money.Currency) error {

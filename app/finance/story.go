@@ -172,10 +172,23 @@ func (f *Finance) tellEvents(ctx context.Context, s *Story) error {
 	}
 	s.Whole = s.Whole && !page.More
 	for _, d := range page.Items {
-		s.Chapters = append(s.Chapters, Chapter{At: d.Created, What: Told, Delivery: &d})
+		s.Chapters = append(s.Chapters, Chapter{At: s.written(d.Created), What: Told, Delivery: &d})
 		for _, a := range d.Attempts {
 			s.Chapters = append(s.Chapters, Chapter{At: a.At, What: Sent, Delivery: &d, Attempt: &a})
 		}
 	}
 	return nil
+}
+
+// written is when an event came to be that was decided at a moment. What is decided
+// together is effective then and is recorded in one commit a little later, the event with
+// its postings: it is told with them, and not before.
+func (s *Story) written(decided time.Time) time.Time {
+	at := decided
+	for _, c := range s.Chapters {
+		if c.What == Posted && c.Posting.Effective.Equal(decided) && c.Posting.Recorded.After(at) {
+			at = c.Posting.Recorded
+		}
+	}
+	return at
 }

@@ -22,12 +22,14 @@ type Adjusted struct {
 	// Asked is when it was to be effective; another moment than the posting's when its
 	// month is closed.
 	Asked         time.Time
+	Corrects      ident.Posting
 	Authorisation period.Authorisation
 }
 
 // Adjust posts an adjustment on the caller's platform: into the month it is for, also
 // when that is held, or into the first that is not closed. Errors: INVALID_INPUT with
-// everything that is wrong, INTERNAL_ACCOUNT_NOT_FOUND, INSUFFICIENT_BALANCE.
+// everything that is wrong, INTERNAL_ACCOUNT_NOT_FOUND, NOT_FOUND for a posting to correct
+// that is not there, INSUFFICIENT_BALANCE.
 func (s *Periods) Adjust(ctx context.Context, who platform.Principal, claim *ports.Claim, a period.Adjustment) (done Adjusted, err error) {
 	if err := who.Must(platform.Manage); err != nil {
 		return Adjusted{}, err
@@ -38,6 +40,9 @@ func (s *Periods) Adjust(ctx context.Context, who platform.Principal, claim *por
 		return Adjusted{}, fault.Invalid(bad...)
 	}
 	if err := s.owned(ctx, a); err != nil {
+		return Adjusted{}, err
+	}
+	if err := s.corrected(ctx, a); err != nil {
 		return Adjusted{}, err
 	}
 	asked, authorisation := a.Posting(s.IDs.New(now), who.Token, now)
@@ -55,7 +60,7 @@ func (s *Periods) Adjust(ctx context.Context, who platform.Principal, claim *por
 		if err := tx.Authorise(ctx, []period.Authorisation{authorisation}); err != nil {
 			return err
 		}
-		done = Adjusted{Posting: posting, Asked: asked.Effective, Authorisation: authorisation}
+		done = Adjusted{Posting: posting, Asked: asked.Effective, Corrects: a.Corrects, Authorisation: authorisation}
 		if err := tx.Remember(ctx, claim, done, nil); err != nil {
 			return err
 		}
@@ -93,6 +98,18 @@ func unposted(err error) error {
 			Details: map[string]any{"account": short.Shortages[0].Account.Path, "currency": string(short.Shortages[0].Account.Currency), "balance": short.Shortages[0].Balance}}
 	case errors.Is(err, ledger.ErrOverflow):
 		return fault.New(fault.InvalidAmount, "The entries add up to more than an account can hold. Post them one by one.")
+	}
+	return err
+}
+
+// corrected sees to it that the posting which is put right is in the platform's books.
+func (s *Periods) corrected(ctx context.Context, a period.Adjustment) error {
+	if a.Corrects.IsZero() {
+		return nil
+	}
+	_, there, err := s.Books.Posting(ctx, a.Platform, a.Corrects.UUID())
+	if err == nil && !there {
+		err = fault.New(fault.NotFound, "There is no posting %s to correct.", a.Corrects)
 	}
 	return err
 }

@@ -63,6 +63,46 @@ func TestAdjust(t *testing.T) {
 	}
 }
 
+func TestAdjustNamesWhatItCorrects(t *testing.T) {
+	t.Parallel()
+	// A correction of a posting in a closed month counts in the next one, and its memo names
+	// the posting and the day whatever the note; what is not in the books is not corrected.
+	h := newHouse(t)
+	wrong, err := h.Adjust(t.Context(), h.boss, nil, adjustment(day(time.January, 3)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	h.change(period.Hold, "2026-01")
+	h.change(period.Close, "2026-01")
+	var named ident.Posting
+	ident.Set(&named, wrong.Posting.ID)
+
+	for note, begins := range map[string]string{"booked twice": "booked twice", strings.Repeat("é", 250): strings.Repeat("é", 63)} {
+		correction := adjustment(day(time.January, 3))
+		correction.Note, correction.Corrects = note, named
+		done, err := h.Adjust(t.Context(), h.boss, nil, correction)
+		if err != nil {
+			t.Fatal(err)
+		}
+		got, want := h.posted(done.Posting.ID), begins+" (corrects "+named.String()+") (for 2026-01-03)"
+		if got.Memo != want || done.Corrects != named || !got.Effective.Equal(of("2026-02").Start()) {
+			t.Errorf("%s, %q\nwant %q", got.Effective, got.Memo, want)
+		}
+	}
+
+	ident.Set(&named, h.ids.New(noon))
+	unknown := adjustment(time.Time{})
+	unknown.Corrects = named
+	if _, err := h.Adjust(t.Context(), h.boss, nil, unknown); !fault.Is(err, fault.NotFound) {
+		t.Errorf("of an unknown posting: %v", err)
+	}
+	others := adjustment(time.Time{})
+	ident.Set(&others.Corrects, wrong.Posting.ID)
+	if _, err := h.Adjust(t.Context(), h.found("Other"), nil, others); !fault.Is(err, fault.NotFound) {
+		t.Errorf("of another platform's posting: %v", err)
+	}
+}
+
 func TestAdjustBalancesOfOthers(t *testing.T) {
 	t.Parallel()
 	// The balance of somebody is adjusted when that is meant, the account is there, and it

@@ -53,7 +53,7 @@ func newHouseAt(t testing.TB, now time.Time) *house {
 		t.Fatal(err)
 	}
 	t.Cleanup(h.store.Close)
-	h.Periods = periods.New(periods.Config{Store: h.store, Clock: portstest.NewHands(now), IDs: h.ids})
+	h.Periods = periods.New(periods.Config{Store: h.store, Books: h.store.BookReader(), Clock: portstest.NewHands(now), IDs: h.ids})
 	h.boss = h.found("Acme")
 	return h
 }

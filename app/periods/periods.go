@@ -19,6 +19,7 @@ import (
 // Config is what the use cases work with.
 type Config struct {
 	Store ports.Store
+	Books ports.BookReader
 	Clock ports.Clock
 	IDs   ports.IDs
 	// Committed is called when something was committed that tells events; may be nil.

@@ -19,6 +19,7 @@ import (
 	"causeway/core/fault"
 	"causeway/core/ident"
 	"causeway/core/reconcile"
+	"causeway/core/transaction"
 	"causeway/ledger"
 	"causeway/ports"
 )
@@ -116,36 +117,69 @@ func (h *house) resolve(t *testing.T, b ident.Break, o reconcile.Order) (reconci
 	return h.Resolve(t.Context(), reconciling.Resolution{Platform: h.here.ID, Break: b, Order: o, By: "Token:test"}, nil)
 }
 
-func TestMoneyOfABreakIsUnmatched(t *testing.T) {
+func TestMoneyWithoutAnOwnerIsMatchedByWhatThePayerCalledIt(t *testing.T) {
 	t.Parallel()
-	// What only the partner knows of, and is booked to nobody, is listed among the unmatched
-	// funds, and there is found by its break.
+	// Two payments of one amount came on one day whose owner nobody knows. What their payers
+	// wrote tells them apart in the partner's statement, though it is no code of ours.
+	h := newHouse(t)
+	at := monday.Add(10 * time.Hour)
+	var receipts []transaction.Receipt
+	for i, reference := range []string{"Rent March", "Rent April"} {
+		partner := fmt.Sprint("STRAY", i)
+		receipts = append(receipts, transaction.Receipt{ID: transaction.ReceiptID("rails/RTP", partner, at), PartnerID: partner, Platform: h.here.ID,
+			Rail: "rails/RTP", Reference: reference, Amount: usd(1250), At: at})
+	}
+	h.do(t, func(ctx context.Context, tx ports.Tx) error {
+		_, err := tx.TakeIn(ctx, receipts)
+		return err
+	})
+	h.post(t, receipts[0].Unmatched(), receipts[1].Unmatched())
+
+	file := newSheet()
+	file.line(0, 1250, "RENT APRIL", "")
+	done := h.importAll(t, file.String())
+
+	left := h.breaks(t, done.ID)
+	if done.Matches[reconcile.ReferenceAmountDate] != 1 || len(left) != 1 || left[reconcile.MissingThere].Entry.Memo != "unknown reference Rent March" {
+		t.Errorf("matched %v, broken %+v", done.Matches, left)
+	}
+}
+
+func TestMoneyFoundInAStatementCanBeAssigned(t *testing.T) {
+	t.Parallel()
+	// Money that only the partner knew of, and that is put among the unmatched funds, stands
+	// in their list as the partner told it, and nowhere twice.
 	h := newHouse(t)
 	file := newSheet()
-	file.line(0, 700, "REFERENCE7", "rent")
-	found := h.breaks(t, h.importAll(t, file.String()).ID)[reconcile.MissingHere]
+	file.line(0, 700, "Rent March", "")
+	first := h.importAll(t, file.String())
+	broken := h.breaks(t, first.ID)[reconcile.MissingHere]
 
-	if _, err := h.resolve(t, found.ID, reconcile.Order{Note: "whose?", Against: reconcile.AgainstUnmatched}); err != nil {
+	fixed, err := h.resolve(t, broken.ID, reconcile.Order{Note: "who is it?", Against: reconcile.AgainstUnmatched})
+	if err != nil {
 		t.Fatal(err)
 	}
 
 	page, err := h.store.Unmatched(t.Context(), h.here.ID, ports.UnmatchedFilter{Limit: 10})
 	if err != nil || len(page.Items) != 1 {
-		t.Fatalf("%+v, %v", page, err)
+		t.Fatalf("listed %+v, %v", page.Items, err)
 	}
-	if u := page.Items[0]; u.Break != found.ID || u.Receipt.ID.UUID() != found.ID.UUID() || u.Receipt.Amount.String() != "7.00 USD" || u.Receipt.Rail != "rails/RTP" ||
-		u.Receipt.Reference != "REFERENCE7" || u.Kind != ledger.KindUnmatchedReceived || u.Assignment != nil {
-		t.Errorf("%+v", u)
+	u := page.Items[0]
+	if u.Posting != fixed.Settlement.Posting || u.Receipt.Amount != usd(700) || u.Receipt.Rail != "rails/RTP" || u.Receipt.PartnerID != "P1" || u.Receipt.Reference != "Rent March" || u.Assignment != nil {
+		t.Errorf("listed as %+v", u)
 	}
-	err = h.store.Do(t.Context(), func(ctx context.Context, tx ports.Tx) error {
-		locked, there, err := tx.LockUnmatched(ctx, h.here.ID, page.Items[0].Receipt.ID)
-		if !there || locked.Posting != page.Items[0].Posting {
-			t.Errorf("locked %+v, %t", locked, there)
+	h.do(t, func(ctx context.Context, tx ports.Tx) error {
+		locked, there, err := tx.LockUnmatched(ctx, h.here.ID, u.Receipt.ID)
+		if !there || locked.Posting != u.Posting {
+			t.Errorf("to be assigned: %v, %+v", there, locked)
 		}
 		return err
 	})
-	if err != nil {
-		t.Error(err)
+
+	// The partner's next statement, with the same line, finds nothing to say.
+	file.line(1, 1, "REFERENCE1", "")
+	if later := h.importAll(t, file.String()); later.Known != 1 || len(later.Breaks) != 1 || later.Breaks[reconcile.MissingHere] != 1 {
+		t.Errorf("later %+v", later)
 	}
 }
 

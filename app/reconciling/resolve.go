@@ -2,11 +2,14 @@ package reconciling
 
 import (
 	"context"
+	"time"
 
 	"causeway/app/booking"
 	"causeway/core/fault"
 	"causeway/core/ident"
+	"causeway/core/money"
 	"causeway/core/reconcile"
+	"causeway/core/transaction"
 	"causeway/ledger"
 	"causeway/ports"
 )
@@ -47,6 +50,11 @@ func (r *Reconciling) Resolve(ctx context.Context, in Resolution, claim *ports.C
 				return err
 			}
 			settlement.How, settlement.Posting = reconcile.ByPosting, correction.ID
+			if correction.Kind == ledger.KindUnmatchedReceived {
+				if _, err := tx.TakeIn(ctx, []transaction.Receipt{unmatched(broken, now)}); err != nil {
+					return err
+				}
+			}
 			if err := tx.Post(ctx, []ledger.Posting{correction}); err != nil {
 				return err
 			}
@@ -59,4 +67,23 @@ func (r *Reconciling) Resolve(ctx context.Context, in Resolution, claim *ports.C
 		return booking.Keep(ctx, tx, claim, done, nil)
 	})
 	return done, err
+}
+
+// unmatched is the receipt of money that a correction puts among the unmatched funds, so
+// that it is listed there and can be assigned. The id is the break's: with it, the
+// correction is the posting that takes the receipt in.
+func unmatched(b reconcile.ShownBreak, now time.Time) transaction.Receipt {
+	r := transaction.Receipt{PartnerID: b.ID.String(), Platform: b.Account.Platform, Rail: b.Account.Path,
+		Amount: money.Amount{Minor: b.Difference, Currency: b.Account.Currency}, At: now}
+	ident.Set(&r.ID, b.ID.UUID())
+	if b.Line == nil {
+		return r
+	}
+	if b.Line.Servicer != "" {
+		r.PartnerID = b.Line.Servicer
+	}
+	if len(b.Line.References) > 0 {
+		r.Reference = b.Line.References[0]
+	}
+	return r
 }

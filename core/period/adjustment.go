@@ -22,6 +22,8 @@ type Adjustment struct {
 	// Owned allows entries on accounts that belong to somebody: customers, the platform,
 	// and wallets.
 	Owned bool
+	// Corrects is the posting that it puts right; zero for none.
+	Corrects ident.Posting
 }
 
 // Check finds everything that is wrong with it at a moment, in the names of a request.
@@ -66,13 +68,25 @@ func (a Adjustment) checkEntry(at string, e ledger.Entry) (bad []fault.Field) {
 }
 
 // Posting is the adjustment as it is posted, if the books take it there; and who stands
-// behind it. The memo is the beginning of the note.
+// behind it. The memo is the beginning of the note, and names what is corrected.
 func (a Adjustment) Posting(id uuid.UUID, by ident.Token, now time.Time) (ledger.Posting, Authorisation) {
 	effective := a.Effective
 	if effective.IsZero() {
 		effective = now
 	}
-	memo := strings.ToValidUTF8(a.Note[:min(len(a.Note), ledger.MaxMemo)], "")
-	return ledger.Adjustment(ledger.Header{ID: id, Platform: a.Platform, Effective: effective, Memo: memo}, a.Entries),
+	return ledger.Adjustment(ledger.Header{ID: id, Platform: a.Platform, Effective: effective, Memo: a.memo()}, a.Entries),
 		Authorisation{Platform: a.Platform, Posting: id, By: by, Note: a.Note, At: now}
+}
+
+// dayOfMove is how much of a memo says for which day a posting was that is moved on. It
+// pushes out what stands before it, which the name of a posting must not lose.
+const dayOfMove = len(" (for 2026-10-30)")
+
+func (a Adjustment) memo() string {
+	names, most := "", ledger.MaxMemo
+	if !a.Corrects.IsZero() {
+		names = " (corrects " + a.Corrects.String() + ")"
+		most -= len(names) + dayOfMove
+	}
+	return strings.TrimRight(strings.ToValidUTF8(a.Note[:min(len(a.Note), most)], ""), " ") + names
 }

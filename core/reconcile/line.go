@@ -58,7 +58,8 @@ type Entry struct {
 	// Amount is minor units: above zero when we have more at the partner than before.
 	Amount int64
 	Day    Day
-	// Names are further names that the partner may use: its own for what arrived.
+	// Names are further names that the partner may use: its own for what arrived, and
+	// what the payer called money whose owner is unknown.
 	Names []string
 	// Expected: the statement covers its day, so a line must be there.
 	Expected bool

@@ -62,7 +62,7 @@ func (s *Statement) Finish(now time.Time) error {
 			l.Value = l.Booked
 		}
 		if l.Booked > latest || l.Value > latest {
-			return BadFile("line %d is of %s, a day that has not come yet", l.Ordinal, max(l.Booked, l.Value))
+			return BadFile("movement %d is of %s, a day that has not come yet", l.Ordinal, max(l.Booked, l.Value))
 		}
 		var err error
 		if sum, err = money.AddMinor(sum, l.Amount); err != nil {
@@ -139,15 +139,15 @@ func ParseAmount(text string, currency money.Currency, decimal, group byte) (int
 	if whole == "" || pointed && fraction == "" {
 		return 0, fmt.Errorf("%q is no amount with the decimal mark %q", text, decimal)
 	}
+	if strings.Trim(whole+fraction, "0123456789") != "" {
+		return 0, fmt.Errorf("%q is no amount with the decimal mark %q", text, decimal)
+	}
 	places := currency.Decimals()
 	if len(fraction) > places {
 		return 0, fmt.Errorf("%q has %d decimals, and %s has %d", text, len(fraction), currency, places)
 	}
 	var minor int64
 	for _, c := range []byte(whole + fraction + strings.Repeat("0", places-len(fraction))) {
-		if c < '0' || c > '9' {
-			return 0, fmt.Errorf("%q is no amount with the decimal mark %q", text, decimal)
-		}
 		if minor = minor*10 + int64(c-'0'); minor > money.MaxMinor {
 			return 0, fmt.Errorf("%q is more than an amount can be", text)
 		}

@@ -40,6 +40,8 @@ func TestParseAmount(t *testing.T) {
 		{".5", "USD", '.', 0, 0, "is no amount"},
 		{"5.", "USD", '.', 0, 0, "is no amount"},
 		{"--5", "USD", '.', 0, 0, "is no amount"},
+		{"(1.07)", "USD", '.', 0, 0, "is no amount"},
+		{"1.07.5", "USD", '.', 0, 0, "is no amount"},
 		{"1e3", "USD", '.', 0, 0, "is no amount"},
 		{"1,000.00", "USD", '.', 0, 0, "is no amount"},
 		{"1,00,000", "USD", '.', ',', 0, "in threes"},

@@ -15,14 +15,10 @@ import (
 type Unmatched struct {
 	// Receipt is the payment that arrived. Where the refund of a transaction failed it says
 	// what was to be refunded, by which rail (or from which account) that was paid, and
-	// since when it is owed, under the transaction's own id; where only a partner's statement
-	// tells of it, what the statement says, under the id of the break.
+	// since when it is owed, under the transaction's own id.
 	Receipt Receipt
 	// Of is the transaction whose refund failed; zero for a payment that no transaction had.
 	Of ident.Transaction
-	// Break is the difference to a partner's statement whose correction put the money there;
-	// zero for any other.
-	Break ident.Break
 	// Posting is the one that put it there, Kind what that one is, Since when it was
 	// recorded.
 	Posting uuid.UUID
@@ -121,15 +117,11 @@ func (in Inflow) Found(u Unmatched, note string, now time.Time) (Decision, error
 }
 
 // GoesBack is the posting with which unmatched money is owed to its payer. It is sent
-// once. Fault: CONFLICT when it is assigned already, a rail has refused to take it back,
-// or only a statement tells of it.
+// once. Fault: CONFLICT when it is assigned already, or a rail has refused to take it
+// back.
 func (u Unmatched) GoesBack(note string, now time.Time) (ledger.Posting, error) {
 	if err := u.Open(); err != nil {
 		return ledger.Posting{}, err
-	}
-	if !u.Break.IsZero() {
-		return ledger.Posting{}, &fault.Error{Code: fault.Conflict, Reason: "Not to be sent back",
-			Message: "Only a statement tells of this money, so there is no payment that its rail could send back. Assign it to an account, or to a transaction."}
 	}
 	if u.NotSentBackBefore() {
 		return ledger.Posting{}, &fault.Error{Code: fault.Conflict, Reason: "Not to be sent back",

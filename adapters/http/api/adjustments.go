@@ -17,10 +17,11 @@ import (
 )
 
 type adjustmentRequest struct {
-	Entries       []adjustmentEntry `json:"entries" minItems:"1" maxItems:"256" doc:"What moves, all of it together or nothing."`
-	Note          string            `json:"note" minLength:"1" maxLength:"500" doc:"Why. The memo of the posting begins with it; all of it is kept with the token that authorised it." example:"The bank charged the wire of 30 October twice."`
-	EffectiveAt   httpapi.Time      `json:"effectiveAt,omitzero" doc:"When it counts; without it, now. It may lie in a held month. For a closed one it counts from the first moment of the month after, and its memo says for which day it was."`
-	OwnedAccounts bool              `json:"ownedAccounts,omitempty" doc:"Say true to adjust balances that belong to somebody: paths that begin with customers/, platform/ or wallets/. Their owners are told of the new balance."`
+	Entries       []adjustmentEntry         `json:"entries" minItems:"1" maxItems:"256" doc:"What moves, all of it together or nothing."`
+	Note          string                    `json:"note" minLength:"1" maxLength:"500" doc:"Why. The memo of the posting begins with it; all of it is kept with the token that authorised it." example:"The bank charged the wire of 30 October twice."`
+	EffectiveAt   httpapi.Time              `json:"effectiveAt,omitzero" doc:"When it counts; without it, now. It may lie in a held month. For a closed one it counts from the first moment of the month after, and its memo says for which day it was."`
+	Corrects      httpapi.ID[ident.Posting] `json:"corrects,omitzero" doc:"The posting that this puts right, if it does one. The memo ends with its id."`
+	OwnedAccounts bool                      `json:"ownedAccounts,omitempty" doc:"Say true to adjust balances that belong to somebody: paths that begin with customers/, platform/ or wallets/. Their owners are told of the new balance."`
 }
 
 type adjustmentEntry struct {
@@ -35,13 +36,14 @@ type adjustmentBody struct {
 	EffectiveAt httpapi.Time              `json:"effectiveAt" doc:"When it counts."`
 	AskedFor    *httpapi.Time             `json:"askedFor,omitempty" doc:"When it was to count; only when the books are closed there."`
 	Memo        string                    `json:"memo" doc:"The memo of the posting."`
+	Corrects    httpapi.ID[ident.Posting] `json:"corrects,omitzero" doc:"The posting that it puts right."`
 	Note        string                    `json:"note" doc:"Why."`
 	TokenID     httpapi.ID[ident.Token]   `json:"tokenId" doc:"The token that authorised it."`
 	Entries     []adjustmentEntry         `json:"entries" doc:"What moved."`
 }
 
 func (r adjustmentRequest) command() period.Adjustment {
-	a := period.Adjustment{Note: r.Note, Effective: r.EffectiveAt.Time, Owned: r.OwnedAccounts, Entries: make([]ledger.Entry, len(r.Entries))}
+	a := period.Adjustment{Note: r.Note, Effective: r.EffectiveAt.Time, Owned: r.OwnedAccounts, Corrects: r.Corrects.Value, Entries: make([]ledger.Entry, len(r.Entries))}
 	for i, e := range r.Entries {
 		a.Entries[i] = ledger.Entry{Debit: e.Debit, Credit: e.Credit, Currency: money.Currency(e.Currency), Amount: int64(e.Amount)}
 	}
@@ -55,7 +57,7 @@ func (r adjustmentRequest) Resolve(huma.Context) []error {
 }
 
 func adjustmentOf(a periods.Adjusted) adjustmentBody {
-	body := adjustmentBody{EffectiveAt: httpapi.WriteTime(a.Posting.Effective), Memo: a.Posting.Memo, Note: a.Authorisation.Note,
+	body := adjustmentBody{EffectiveAt: httpapi.WriteTime(a.Posting.Effective), Memo: a.Posting.Memo, Corrects: httpapi.WriteID(a.Corrects), Note: a.Authorisation.Note,
 		TokenID: httpapi.WriteID(a.Authorisation.By), Entries: make([]adjustmentEntry, len(a.Posting.Entries))}
 	ident.Set(&body.PostingID.Value, a.Posting.ID)
 	if !a.Asked.Equal(a.Posting.Effective) {
@@ -74,7 +76,7 @@ func registerAdjustments(a *httpapi.API, p Periods) {
 		ID: "createLedgerAdjustment", Path: "/ledger/adjustments", Tag: tagLedger, Summary: "Post an adjustment", Permission: platform.Manage, Status: 201,
 		Description: "Puts something right by hand: balanced entries between accounts of the chart, posted together. An account that belongs to somebody never goes below zero. " +
 			"Every adjustment keeps who authorised it and why, so it may also count in a month that is held.",
-		Errors: []fault.Code{fault.InternalAccountNotFound, fault.InsufficientBalance, fault.InvalidAmount},
+		Errors: []fault.Code{fault.NotFound, fault.InternalAccountNotFound, fault.InsufficientBalance, fault.InvalidAmount},
 	}, func(ctx context.Context, call httpapi.Call, in *adjust) (periods.Adjusted, error) {
 		return p.Adjust(ctx, call.Principal, call.Claim, in.Body.command())
 	}, adjustmentOf)

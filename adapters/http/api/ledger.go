@@ -4,6 +4,7 @@ import (
 	"context"
 	"strconv"
 
+	"github.com/danielgtaylor/huma/v2"
 	"github.com/google/uuid"
 
 	httpapi "causeway/adapters/http"
@@ -22,7 +23,7 @@ type Finance interface {
 	Account(ctx context.Context, p ident.Platform, path string, currency money.Currency, at ports.Cut) ([]ports.LedgerAccount, error)
 	Entries(ctx context.Context, f ports.AccountEntryFilter) (ports.AccountEntryPage, error)
 	Postings(ctx context.Context, f ports.PostingFilter) (ports.PostingPage, error)
-	Posting(ctx context.Context, p ident.Platform, id uuid.UUID) (ports.RecordedPosting, error)
+	Posting(ctx context.Context, p ident.Platform, id uuid.UUID) (finance.Posting, error)
 	TrialBalance(ctx context.Context, p ident.Platform, period finance.Period) (finance.TrialBalance, error)
 	Income(ctx context.Context, p ident.Platform, e finance.Earnings) (finance.Income, error)
 	FXPosition(ctx context.Context, p ident.Platform, at ports.Cut, in money.Currency) (finance.FXPosition, error)
@@ -60,23 +61,65 @@ func timeName(by ports.TimeKind) string {
 
 // FromTo is embedded in the input of an operation that asks about a span of time.
 type FromTo struct {
-	From httpapi.Time `query:"from" doc:"At this moment or later."`
-	To   httpapi.Time `query:"to" doc:"At this moment or earlier; it takes in its whole millisecond."`
+	From httpapi.Time `query:"from" doc:"At this moment or later; not in the future."`
+	To   httpapi.Time `query:"to" doc:"At this moment or earlier; it takes in its whole millisecond, and does not lie in the future."`
 }
 
 func (s FromTo) span() ports.Span { return ports.Span{From: s.From.Time, To: s.To.Time} }
 
-// place reads a cursor of a list that is ordered by the numbers of postings.
-func place(c httpapi.Cursor) (at ports.EntryPlace, err error) {
+// Resolve finds a span that ends before it begins. Whether it lies in the future is left
+// to the use case, which has a clock.
+func (s FromTo) Resolve(huma.Context) []error {
+	if s.To.IsZero() || !s.To.Before(s.From.Time) {
+		return nil
+	}
+	return httpapi.Findings(fault.Invalid(fault.Field{Field: "to", Message: "must not be before from"}))
+}
+
+// entryCursor is the place of an entry in a list of entries.
+func entryCursor(at ports.EntryPlace) httpapi.Cursor {
+	return httpapi.Cursor{ID: strconv.FormatInt(at.Seq, 10), Key: strconv.Itoa(at.N)}
+}
+
+// placeOfEntry reads a cursor of a list of entries.
+func placeOfEntry(c httpapi.Cursor) (at ports.EntryPlace, err error) {
 	if c.IsZero() {
 		return at, nil
 	}
 	seq, err := strconv.ParseInt(c.ID, 10, 64)
-	n, bad := strconv.ParseInt("0"+c.Key, 10, 16)
-	if err != nil || bad != nil || seq < 1 {
-		return at, fault.Invalid(fault.Field{Field: "cursor", Message: "is not a cursor of this list; send nextCursor of the page before, or none for the first page"})
+	n, bad := strconv.ParseInt(c.Key, 10, 16)
+	if err != nil || bad != nil || seq < 1 || n < 1 {
+		return at, otherCursor()
 	}
 	return ports.EntryPlace{Seq: seq, N: int(n)}, nil
+}
+
+// What a number in a cursor counts, so that no list takes the cursor of another.
+const (
+	ofPosting  = "posting"
+	ofHead     = "head"
+	ofTrialRow = "line"
+)
+
+// numberCursor is a place in a list that is ordered by numbers.
+func numberCursor(of string, number int64) httpapi.Cursor {
+	return httpapi.Cursor{ID: strconv.FormatInt(number, 10), Key: of}
+}
+
+// numberAfter reads a cursor of such a list; zero is its beginning.
+func numberAfter(of string, c httpapi.Cursor) (int64, error) {
+	if c.IsZero() {
+		return 0, nil
+	}
+	number, err := strconv.ParseInt(c.ID, 10, 64)
+	if err != nil || number < 1 || c.Key != of {
+		return 0, otherCursor()
+	}
+	return number, nil
+}
+
+func otherCursor() error {
+	return fault.Invalid(fault.Field{Field: "cursor", Message: "is not a cursor of this list; send nextCursor of the page before, or none for the first page"})
 }
 
 // ledgerPage renders one part of a list that is not counted as a whole.

@@ -2,7 +2,6 @@ package api
 
 import (
 	"context"
-	"strconv"
 
 	httpapi "causeway/adapters/http"
 	"causeway/core/fault"
@@ -68,6 +67,9 @@ func registerLedgerAccounts(a *httpapi.API, f Finance) {
 		ID: "listLedgerAccounts", Path: "/ledger/accounts", Tag: tagLedger, Summary: "List ledger accounts", Permission: platform.View,
 		Description: "Every account that was ever posted to, with its balance now, by path and currency.",
 	}, func(ctx context.Context, call httpapi.Call, in *list) (ports.LedgerAccountPage, error) {
+		if _, err := ledger.Find(in.Cursor.ID); !in.Cursor.IsZero() && (err != nil || in.Cursor.Key == "") {
+			return ports.LedgerAccountPage{}, otherCursor()
+		}
 		return f.Accounts(ctx, call.Principal.Platform, ports.LedgerAccountFilter{Prefix: in.Prefix, Currency: money.Currency(in.Currency),
 			AfterPath: in.Cursor.ID, AfterCurrency: money.Currency(in.Cursor.Key), Limit: in.Limit})
 	}, func(p ports.LedgerAccountPage) httpapi.Page[ledgerAccountBody] {
@@ -126,7 +128,7 @@ func registerAccountEntries(a *httpapi.API, f Finance) {
 			"`by` says which of their times from and to are about.",
 		Errors: []fault.Code{fault.NotFound},
 	}, func(ctx context.Context, call httpapi.Call, in *wanted) (answered, error) {
-		after, err := place(in.Cursor)
+		after, err := placeOfEntry(in.Cursor)
 		if err != nil {
 			return answered{}, err
 		}
@@ -137,8 +139,6 @@ func registerAccountEntries(a *httpapi.API, f Finance) {
 		return answered{in.Account, page}, err
 	}, func(r answered) httpapi.Page[accountEntryBody] {
 		return ledgerPage(r.page.Entries, r.page.More, func(e ports.AccountEntry) accountEntryBody { return accountEntryOf(r.path, e) },
-			func(e ports.AccountEntry) httpapi.Cursor {
-				return httpapi.Cursor{ID: strconv.FormatInt(e.Place.Seq, 10), Key: strconv.Itoa(e.Place.N)}
-			})
+			func(e ports.AccountEntry) httpapi.Cursor { return entryCursor(e.Place) })
 	})
 }

@@ -3,7 +3,6 @@ package api
 import (
 	"context"
 	"encoding/base64"
-	"strconv"
 
 	"github.com/google/uuid"
 
@@ -153,19 +152,13 @@ func registerLedgerLog(a *httpapi.API, log LedgerLog) {
 		ID: "listLedgerHeads", Path: "/ledger/log/heads", Tag: tagLog, Summary: "List the heads of the log", Permission: platform.View,
 		Description: "Every head that was signed, the newest first. Each covers all postings that the ones before it cover.",
 	}, func(ctx context.Context, call httpapi.Call, in *headsWanted) (ports.HeadPage, error) {
-		filter := ports.HeadFilter{Limit: in.Limit}
-		if !in.Cursor.IsZero() {
-			size, err := strconv.ParseInt(in.Cursor.ID, 10, 64)
-			if err != nil || size < 1 {
-				return ports.HeadPage{}, fault.Invalid(fault.Field{Field: "cursor", Message: "is not a cursor of this list; send nextCursor of the page before, or none for the first page"})
-			}
-			filter.Before = size
+		before, err := numberAfter(ofHead, in.Cursor)
+		if err != nil {
+			return ports.HeadPage{}, err
 		}
-		return log.Heads(ctx, call.Principal.Platform, filter)
+		return log.Heads(ctx, call.Principal.Platform, ports.HeadFilter{Before: before, Limit: in.Limit})
 	}, func(p ports.HeadPage) httpapi.Page[headBody] {
-		page := pageOf(ports.Page[ports.SignedHead]{Items: p.Heads, More: p.More}, headOf, func(h ports.SignedHead) string { return strconv.FormatInt(h.Size, 10) })
-		page.TotalCount = nil
-		return page
+		return ledgerPage(p.Heads, p.More, headOf, func(h ports.SignedHead) httpapi.Cursor { return numberCursor(ofHead, h.Size) })
 	})
 
 	type inclusionWanted struct {

@@ -22,6 +22,8 @@ import (
 	"causeway/adapters/postgres"
 	"causeway/adapters/postgres/books"
 	"causeway/adapters/seal"
+	"causeway/app/finance"
+	"causeway/app/periods"
 	"causeway/app/sealing"
 	"causeway/core/ident"
 	"causeway/core/money"
@@ -52,6 +54,8 @@ func newAuditor(t *testing.T) *auditor {
 		a.db = db
 		a.sealing = sealing.New(sealing.Config{Log: db.Log(), Signer: heads.NewKeyring(db.Log(), box, portstest.NewHands(noon), generator),
 			Clock: portstest.NewHands(noon), Logger: quiet.WithField("test", t.Name()), Every: time.Minute})
+		deps.Finance = finance.New(finance.Config{Store: db, Ledger: db.Finance(), Clock: portstest.NewHands(noon), IDs: generator})
+		deps.Periods = periods.New(periods.Config{Store: db, Books: db.BookReader(), Clock: portstest.NewHands(noon), IDs: generator})
 		deps.Log = a.sealing
 	}).found(t, platform.Sandbox)
 	return a

@@ -2,11 +2,11 @@ package api
 
 import (
 	"context"
-	"strconv"
 
 	"github.com/danielgtaylor/huma/v2"
 
 	httpapi "causeway/adapters/http"
+	"causeway/app/finance"
 	"causeway/core/fault"
 	"causeway/core/ident"
 	"causeway/core/platform"
@@ -14,7 +14,8 @@ import (
 	"causeway/ports"
 )
 
-type postingBody struct {
+// PostingBody is embedded in the body that tells of one posting.
+type PostingBody struct {
 	ID          httpapi.ID[ident.Posting]     `json:"id" doc:"The posting."`
 	Number      int64                         `json:"number" doc:"Its number in the books: from 1, without a gap, in the order of recording." example:"4711"`
 	Kind        postingKind                   `json:"kind" doc:"What it records." example:"converted"`
@@ -25,6 +26,25 @@ type postingBody struct {
 	Reverses    httpapi.ID[ident.Posting]     `json:"reverses,omitzero" doc:"The posting that this one undoes."`
 	ReversedBy  httpapi.ID[ident.Posting]     `json:"reversedBy,omitzero" doc:"The posting that undoes this one."`
 	Entries     []entryBody                   `json:"entries" doc:"What it moves, in its order."`
+}
+
+type wholePostingBody struct {
+	PostingBody
+	Authorisation *authorisationBody `json:"authorisation,omitempty" doc:"Who stands behind it, where it was made by hand."`
+}
+
+type authorisationBody struct {
+	TokenID httpapi.ID[ident.Token] `json:"tokenId" doc:"The token that it was authorised with."`
+	Note    string                  `json:"note" doc:"Why." example:"The bank charged the wire of 30 October twice."`
+	At      httpapi.Time            `json:"authorisedAt" doc:"When."`
+}
+
+func wholePostingOf(p finance.Posting) wholePostingBody {
+	body := wholePostingBody{PostingBody: postingOf(p.RecordedPosting)}
+	if a := p.Authorisation; a != nil {
+		body.Authorisation = &authorisationBody{httpapi.WriteID(a.By), a.Note, httpapi.WriteTime(a.At)}
+	}
+	return body
 }
 
 type entryBody struct {
@@ -40,8 +60,8 @@ type postingKind string
 // Schema lists the values.
 func (postingKind) Schema(huma.Registry) *huma.Schema { return oneOf(texts(ledger.Kinds())) }
 
-func postingOf(p ports.RecordedPosting) postingBody {
-	body := postingBody{ID: postingID(p.ID), Number: p.Seq, Kind: postingKind(p.Kind), Transaction: httpapi.WriteID(p.Transaction),
+func postingOf(p ports.RecordedPosting) PostingBody {
+	body := PostingBody{ID: postingID(p.ID), Number: p.Seq, Kind: postingKind(p.Kind), Transaction: httpapi.WriteID(p.Transaction),
 		Effective: httpapi.WriteTime(p.Effective), Recorded: httpapi.WriteTime(p.Recorded), Memo: p.Memo,
 		Reverses: postingID(p.Reverses), ReversedBy: postingID(p.ReversedBy), Entries: make([]entryBody, len(p.Entries))}
 	for i, e := range p.Entries {
@@ -65,15 +85,15 @@ func registerLedgerPostings(a *httpapi.API, f Finance) {
 		ID: "listLedgerPostings", Path: "/ledger/postings", Tag: tagLedger, Summary: "List postings", Permission: platform.View,
 		Description: "The newest first, unless asked otherwise, in the order in which they were recorded. Filters add up. `by` says which of their times from and to are about.",
 	}, func(ctx context.Context, call httpapi.Call, in *wanted) (ports.PostingPage, error) {
-		after, err := place(in.Cursor)
+		after, err := numberAfter(ofPosting, in.Cursor)
 		if err != nil {
 			return ports.PostingPage{}, err
 		}
 		return f.Postings(ctx, ports.PostingFilter{Platform: call.Principal.Platform, Kind: ledger.Kind(in.Kind), Transaction: in.TransactionID.Value,
-			Customer: in.CustomerID.Value, Memo: in.Memo, By: in.kind(), Span: in.span(), After: after.Seq, Limit: in.Limit, Ascending: in.Ascending()})
-	}, func(p ports.PostingPage) httpapi.Page[postingBody] {
+			Customer: in.CustomerID.Value, Memo: in.Memo, By: in.kind(), Span: in.span(), After: after, Limit: in.Limit, Ascending: in.Ascending()})
+	}, func(p ports.PostingPage) httpapi.Page[PostingBody] {
 		return ledgerPage(p.Postings, p.More, postingOf, func(p ports.RecordedPosting) httpapi.Cursor {
-			return httpapi.Cursor{ID: strconv.FormatInt(p.Seq, 10)}
+			return numberCursor(ofPosting, p.Seq)
 		})
 	})
 
@@ -82,8 +102,8 @@ func registerLedgerPostings(a *httpapi.API, f Finance) {
 	}
 	httpapi.Get(a, httpapi.Operation{
 		ID: "getLedgerPosting", Path: "/ledger/postings/{postingId}", Tag: tagLedger, Summary: "Get a posting", Permission: platform.View,
-		Description: "One posting with its entries, and what it reverses or is reversed by.", Errors: []fault.Code{fault.NotFound},
-	}, func(ctx context.Context, call httpapi.Call, in *one) (ports.RecordedPosting, error) {
+		Description: "One posting with its entries, and what it reverses or is reversed by. One that was made by hand says who authorised it, and why.", Errors: []fault.Code{fault.NotFound},
+	}, func(ctx context.Context, call httpapi.Call, in *one) (finance.Posting, error) {
 		return f.Posting(ctx, call.Principal.Platform, in.PostingID.Value.UUID())
-	}, postingOf)
+	}, wholePostingOf)
 }

@@ -17,14 +17,13 @@ import (
 )
 
 type unmatchedBody struct {
-	ReceiptID  httpapi.ID[ident.Receipt]     `json:"receiptId" doc:"The payment that arrived; what it is assigned by. A refund that failed, and a break, have an id here too."`
+	ReceiptID  httpapi.ID[ident.Receipt]     `json:"receiptId" doc:"The payment that arrived; what it is assigned by. A refund that failed has an id here too."`
 	PostingID  httpapi.ID[ident.Posting]     `json:"postingId" doc:"The posting that put it among the unmatched funds."`
 	RefundOf   httpapi.ID[ident.Transaction] `json:"refundOf,omitzero" doc:"The transaction whose refund failed, if it is that."`
-	BreakID    httpapi.ID[ident.Break]       `json:"breakId,omitzero" doc:"The break of a reconciliation that was corrected against the unmatched funds, if it is that."`
 	Amount     currencyAmount                `json:"amount" doc:"How much it is."`
 	Rail       string                        `json:"rail" doc:"The account of the rail or chain it came by; of a refund, where the transaction was paid from." example:"rails/RTP"`
 	Reference  string                        `json:"reference,omitempty" doc:"The reference that the payer gave, or of the transaction, if any." example:"RENT MARCH"`
-	PartnerID  string                        `json:"partnerId" doc:"What the partner calls the payment; may be empty for a refund, and for a break." example:"20250310MMQFMP31000042"`
+	PartnerID  string                        `json:"partnerId" doc:"What the partner calls the payment; empty for a refund; of a break that a statement told of, the statement's name of it." example:"20250310MMQFMP31000042"`
 	ReceivedAt httpapi.Time                  `json:"receivedAt" doc:"When it arrived; when the refund began; when the break was resolved."`
 	Reason     string                        `json:"reason" enum:"OWNER_UNKNOWN,NOT_SENT_BACK" doc:"OWNER_UNKNOWN: it came with no reference, one that nobody has, or for an account that could not take it. NOT_SENT_BACK: it was to go back to its payer, and the rail would not take it."`
 	Assigned   bool                          `json:"assigned" doc:"Whether somebody has decided whose it is."`
@@ -41,7 +40,7 @@ type assignmentBody struct {
 }
 
 func unmatchedOf(u transaction.Unmatched) unmatchedBody {
-	body := unmatchedBody{ReceiptID: httpapi.WriteID(u.Receipt.ID), PostingID: postingID(u.Posting), RefundOf: httpapi.WriteID(u.Of), BreakID: httpapi.WriteID(u.Break),
+	body := unmatchedBody{ReceiptID: httpapi.WriteID(u.Receipt.ID), PostingID: postingID(u.Posting), RefundOf: httpapi.WriteID(u.Of),
 		Amount: amountBody(u.Receipt.Amount), Rail: u.Receipt.Rail, Reference: u.Receipt.Reference, PartnerID: u.Receipt.PartnerID, ReceivedAt: httpapi.WriteTime(u.Receipt.At), Reason: "OWNER_UNKNOWN", Assigned: u.Assignment != nil}
 	if u.NotSentBackBefore() {
 		body.Reason = "NOT_SENT_BACK"
@@ -126,7 +125,7 @@ func registerUnmatched(a *httpapi.API, f Finance) {
 		ID: "assignUnmatched", Path: "/ledger/unmatched/{receiptId}/assign", Tag: tagLedger, Summary: "Assign unmatched funds", Permission: platform.Manage,
 		Description: "Says whose a payment is, once. A quote that waits for exactly this amount in this currency runs as if it had been paid now; " +
 			"an account is credited, with an incoming transaction; or the money goes back to its payer by the rail it came by. " +
-			"A refund that failed is for an account; money that a rail refused to take back, or that only a statement tells of, does not go to PAYER.",
+			"A refund that failed is for an account; money that a rail refused to take back does not go to PAYER.",
 		Errors: []fault.Code{fault.NotFound, fault.TransactionNotFound, fault.InternalAccountNotFound, fault.Conflict, fault.InvalidCurrency,
 			fault.AmountOutOfRange, fault.CustomerDeleted},
 	}, func(ctx context.Context, call httpapi.Call, in *assign) (transaction.Unmatched, error) {

@@ -2,7 +2,6 @@ package api
 
 import (
 	"context"
-	"strconv"
 
 	"github.com/danielgtaylor/huma/v2"
 
@@ -124,22 +123,10 @@ func wholePeriodOf(m periods.Month) periodBody {
 			httpapi.WriteWhole(l.Opening), httpapi.WriteWhole(l.Debits), httpapi.WriteWhole(l.Credits), httpapi.WriteWhole(l.Closing)}
 	}
 	if trial.HasMore {
-		trial.NextCursor = httpapi.Cursor{ID: strconv.FormatInt(m.Lines.Last, 10)}.String()
+		trial.NextCursor = numberCursor(ofTrialRow, m.Lines.Last).String()
 	}
 	body.Closing.Trial = trial
 	return body
-}
-
-// line reads a cursor of a trial balance.
-func line(c httpapi.Cursor) (int64, error) {
-	if c.IsZero() {
-		return 0, nil
-	}
-	number, err := strconv.ParseInt(c.ID, 10, 64)
-	if err != nil || number < 1 {
-		return 0, fault.Invalid(fault.Field{Field: "cursor", Message: "is not a cursor of this list; send nextCursor of the page before, or none for the first page"})
-	}
-	return number, nil
 }
 
 func registerPeriods(a *httpapi.API, p Periods) {
@@ -171,7 +158,7 @@ func registerPeriods(a *httpapi.API, p Periods) {
 		if err != nil {
 			return periods.Month{}, err
 		}
-		after, err := line(in.Cursor)
+		after, err := numberAfter(ofTrialRow, in.Cursor)
 		if err != nil {
 			return periods.Month{}, err
 		}

@@ -15,7 +15,7 @@ import (
 func periodsDoor(t *testing.T) *caller {
 	t.Helper()
 	return openDoor(t, pgtest.New(t), func(d *api.Deps, store *postgres.DB) {
-		d.Periods = periods.New(periods.Config{Store: store, Clock: portstest.NewHands(noon), IDs: generator})
+		d.Periods = periods.New(periods.Config{Store: store, Books: store.BookReader(), Clock: portstest.NewHands(noon), IDs: generator})
 	}).found(t, platform.Sandbox)
 }
 
@@ -56,4 +56,22 @@ func TestWhoMayEndAMonth(t *testing.T) {
 	manager.must(200, "POST", "/ledger/periods/2026-01/close", `{"note": "done"}`)
 	manager.must(409, "POST", "/ledger/periods/2026-01/reopen", "")
 	manager.must(201, "POST", "/ledger/adjustments", adjust)
+}
+
+func TestAPostingMadeByHandSaysWhoStandsBehindIt(t *testing.T) {
+	t.Parallel()
+	// Who authorised an adjustment, and all of why, is told with its posting, and what it
+	// corrects by its memo; a posting of a payment has nobody behind it.
+	a := newAuditor(t)
+	wrong := a.post(1)[0]
+	made := a.must(201, "POST", "/ledger/adjustments", `{"note": "charged twice", "corrects": "Posting:`+wrong+`", "entries": [
+		{"debit": "expense/rails", "credit": "rails/ACH", "currency": "USD", "amount": 100}]}`)
+
+	memo := "charged twice (corrects Posting:" + wrong + ")"
+	a.must(200, "GET", "/ledger/postings/"+made.text("postingId"), "").same(t, `{"id": "*", "number": 2, "kind": "adjustment", "effectiveAt": "2026-03-14T12:00:00.000Z", "recordedAt": "*",
+		"memo": "`+memo+`", "entries": [{"debit": "expense/rails", "credit": "rails/ACH", "currency": "USD", "amount": 100}],
+		"authorisation": {"tokenId": "`+made.text("tokenId")+`", "note": "charged twice", "authorisedAt": "2026-03-14T12:00:00.000Z"}}`)
+	if got := a.must(200, "GET", "/ledger/postings/Posting:"+wrong, ""); got.text("authorisation") != "" {
+		t.Errorf("somebody stands behind a payment: %s", got.raw)
+	}
 }

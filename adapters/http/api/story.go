@@ -26,7 +26,7 @@ type chapterBody struct {
 	Quote      *storyQuote     `json:"quote,omitempty" doc:"With QUOTED: the price."`
 	Assignment *unmatchedBody  `json:"assignment,omitempty" doc:"With ASSIGNED: the money and the decision."`
 	Rail       *railAnswerBody `json:"rail,omitempty" doc:"With RAIL_ANSWERED: the answer."`
-	Posting    *postingBody    `json:"posting,omitempty" doc:"With POSTED: the posting with its entries. One without a transactionId is about a further payment with the same reference."`
+	Posting    *PostingBody    `json:"posting,omitempty" doc:"With POSTED: the posting with its entries. One without a transactionId is about a further payment with the same reference."`
 	Event      *storyEvent     `json:"event,omitempty" doc:"With EVENT and WEBHOOK_ATTEMPT: what is told."`
 	Attempt    *attemptBody    `json:"attempt,omitempty" doc:"With WEBHOOK_ATTEMPT: how it went."`
 }

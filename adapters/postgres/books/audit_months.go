@@ -81,6 +81,24 @@ func (v *auditView) Months(ctx context.Context, p ident.Platform) (m ports.Audit
 	return m, wrapped("audit months", err)
 }
 
+// Rides on ledger_closings_pkey.
+const auditClosingHeads = `SELECT month, head FROM ledger_closings WHERE platform_id = $1 AND head IS NOT NULL ORDER BY month`
+
+// ClosingHeads is as ports.AuditView says.
+func (v *auditView) ClosingHeads(ctx context.Context, p ident.Platform) (closings []period.Closing, err error) {
+	err = planned(ctx, v.tx, auditClosingHeads, []any{dbID(p.UUID())}, func(rows pgx.Rows) error {
+		c := period.Closing{Platform: p}
+		var month pgtype.Date
+		if err := rows.Scan(&month, &c.Head); err != nil {
+			return err
+		}
+		c.Month = period.MonthOf(month.Time)
+		closings = append(closings, c)
+		return nil
+	})
+	return closings, wrapped("audit months", err)
+}
+
 // MonthLines is as ports.AuditView says. The database sorts what does not fit into its
 // memory on its disk.
 func (v *auditView) MonthLines(ctx context.Context, p ident.Platform, m ports.AuditMonths, each func(ports.AuditMonthLine) error) error {
