@@ -129,7 +129,7 @@ func (r reporting) Begin(ctx context.Context) (pgx.Tx, error) {
 	if err != nil {
 		return nil, err
 	}
-	if _, err := tx.Exec(ctx, "SET LOCAL enable_hashjoin = on; SET LOCAL enable_mergejoin = on", pgx.QueryExecModeSimpleProtocol); err != nil {
+	if _, err := tx.Exec(ctx, "SET LOCAL enable_hashjoin = on; SET LOCAL enable_mergejoin = on; SET LOCAL plan_cache_mode = force_custom_plan", pgx.QueryExecModeSimpleProtocol); err != nil {
 		return nil, errors.Join(err, tx.Rollback(ctx))
 	}
 	return tx, nil
@@ -144,6 +144,11 @@ func (db *DB) MoveCheckpoints(ctx context.Context) error {
 		}
 	}
 	return nil
+}
+
+// OpenMonths makes the partitions that the books of this month and the next ones go to.
+func (db *DB) OpenMonths(ctx context.Context) error {
+	return db.books.OpenMonths(ctx, db.pool, db.clock.Now())
 }
 
 // BookReader is the ledger as finance reads it.

@@ -82,7 +82,7 @@ func (u *unit) ChangePeriods(ctx context.Context, change period.Change, next per
 }
 
 // late finds what got into a month after its trial balance was added up. Rides on
-// ledger_posting_seq_unique, for the few postings since.
+// the primary keys of postings, for the few since.
 const late = `
 SELECT p.id FROM ledger_postings p
 JOIN ledger_closings c ON c.platform_id = p.platform_id AND c.month = $2

@@ -73,7 +73,7 @@ func (u *unit) head(ctx context.Context, p ident.Platform) (note string, err err
 	return note, err
 }
 
-// What follows reads ledger_posting_seq_unique from the posting with which the month
+// What follows reads along the primary keys of postings from the posting with which the month
 // can begin.
 const (
 	insertClosing = `
@@ -91,7 +91,7 @@ WITH moved AS (
            coalesce(sum(x.debit) FILTER (WHERE p.effective_at >= $3), 0) AS debits,
            coalesce(sum(x.credit) FILTER (WHERE p.effective_at >= $3), 0) AS credits
     FROM ledger_postings p
-    JOIN ledger_entries e ON e.platform_id = p.platform_id AND e.seq = p.seq
+    JOIN ledger_entries e ON e.platform_id = p.platform_id AND e.seq = p.seq AND e.recorded_at = p.recorded_at
     CROSS JOIN LATERAL (VALUES (e.debit_account, e.amount, 0::bigint), (e.credit_account, 0::bigint, e.amount)) x (account_id, debit, credit)
     WHERE p.platform_id = $1 AND p.seq >= $6 AND p.seq <= $7 AND p.effective_at < $4 AND p.effective_at >= $5
     GROUP BY x.account_id

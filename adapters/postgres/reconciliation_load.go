@@ -126,13 +126,13 @@ const selectEntries = `
 	SELECT e.seq, e.n, e.amount, p.id, p.transaction_id, p.kind, p.memo, p.effective_at,
 		m.seq IS NOT NULL OR s.seq IS NOT NULL OR c.posting_id IS NOT NULL
 	FROM (
-		SELECT d.platform_id, d.seq, d.n, d.amount FROM ledger_entries d
-		WHERE d.platform_id = $1 AND d.debit_account = $2::bigint AND d.seq > (SELECT ledger_seq_at($1, $6))
+		SELECT d.platform_id, d.seq, d.recorded_at, d.n, d.amount FROM ledger_entries d
+		WHERE d.platform_id = $1 AND d.debit_account = $2::bigint AND d.seq > (SELECT ledger_seq_at($1, $6)) AND d.recorded_at > $6
 		UNION ALL
-		SELECT c.platform_id, c.seq, c.n, -c.amount FROM ledger_entries c
-		WHERE c.platform_id = $1 AND c.credit_account = $2::bigint AND c.seq > (SELECT ledger_seq_at($1, $6))
+		SELECT c.platform_id, c.seq, c.recorded_at, c.n, -c.amount FROM ledger_entries c
+		WHERE c.platform_id = $1 AND c.credit_account = $2::bigint AND c.seq > (SELECT ledger_seq_at($1, $6)) AND c.recorded_at > $6
 	) e
-	JOIN ledger_postings p ON p.platform_id = e.platform_id AND p.seq = e.seq
+	JOIN ledger_postings p ON p.platform_id = e.platform_id AND p.seq = e.seq AND p.recorded_at = e.recorded_at
 	LEFT JOIN reconciliation_matched_entries m ON m.platform_id = e.platform_id AND m.account = $3 AND m.seq = e.seq AND m.n = e.n
 	LEFT JOIN (
 		SELECT DISTINCT b.seq, b.n FROM reconciliation_breaks b

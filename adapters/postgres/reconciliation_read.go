@@ -178,7 +178,7 @@ const selectMatched = `
 		SELECT m.* FROM reconciliation_matched_entries m WHERE m.platform_id = $1 AND m.match_id = w.id ORDER BY m.seq, m.n LIMIT $3
 	) m
 	JOIN ledger_entries e ON e.platform_id = m.platform_id AND e.seq = m.seq AND e.n = m.n
-	JOIN ledger_postings p ON p.platform_id = m.platform_id AND p.seq = m.seq
+	JOIN ledger_postings p ON p.platform_id = m.platform_id AND p.seq = m.seq AND p.recorded_at = e.recorded_at
 	JOIN ledger_accounts a ON a.platform_id = m.platform_id AND a.path = m.account AND a.currency = e.currency
 	ORDER BY w.id, e.seq, e.n`
 
@@ -235,7 +235,7 @@ const fromBreaks = `
 	LEFT JOIN reconciliation_resolutions r ON r.platform_id = b.platform_id AND r.break_id = b.id
 	LEFT JOIN reconciliation_lines l ON l.platform_id = b.platform_id AND l.id = b.line_id
 	LEFT JOIN ledger_entries e ON e.platform_id = b.platform_id AND e.seq = b.seq AND e.n = b.n
-	LEFT JOIN ledger_postings p ON p.platform_id = b.platform_id AND p.seq = b.seq
+	LEFT JOIN ledger_postings p ON p.platform_id = b.platform_id AND p.seq = b.seq AND p.recorded_at = e.recorded_at
 	LEFT JOIN ledger_accounts a ON a.platform_id = b.platform_id AND a.path = b.account AND a.currency = b.currency`
 
 const selectBreaks = `SELECT ` + breakColumns + fromBreaks

@@ -48,9 +48,9 @@ const unmatchedTables = `
 func scanUnmatched(rows pgx.Rows, p ident.Platform) (u transaction.Unmatched, of bool, err error) {
 	var (
 		posting, receipt, refunded, payment, account, token pgtype.UUID
-		kind, currency                                                 string
-		note                                                           pgtype.Text
-		arrived, assigned                                              pgtype.Timestamptz
+		kind, currency                                      string
+		note                                                pgtype.Text
+		arrived, assigned                                   pgtype.Timestamptz
 	)
 	u.Receipt.Platform = p
 	if err := rows.Scan(&posting, &kind, &u.Since, &receipt, &u.Receipt.Rail, &u.Receipt.PartnerID, &u.Receipt.Reference, &currency,
@@ -83,7 +83,8 @@ const holdReceipt = `SELECT pg_advisory_xact_lock(uuid_hash_extended($1, 7))`
 const lockUnmatched = `
 	SELECT ` + unmatchedColumns + `
 	FROM unnest($2::uuid[]) AS k(id)
-	JOIN ledger_postings p ON p.platform_id = $1 AND p.id = k.id` + unmatchedTables + `
+	JOIN ledger_posting_ids x ON x.platform_id = $1 AND x.id = k.id
+	JOIN ledger_postings p ON p.platform_id = $1 AND p.seq = x.seq AND p.recorded_at = x.recorded_at` + unmatchedTables + `
 	WHERE r.id = $3 ORDER BY p.seq`
 
 // LockUnmatched loads the unmatched money of a receipt and holds it.
@@ -124,7 +125,7 @@ func (db *DB) Unmatched(ctx context.Context, p ident.Platform, f ports.Unmatched
 	}
 	if f.After != uuid.Nil {
 		var seq int64
-		err := db.pool.QueryRow(ctx, `SELECT seq FROM ledger_postings WHERE platform_id = $1 AND id = $2`, pgx.QueryExecModeCacheStatement,
+		err := db.pool.QueryRow(ctx, `SELECT seq FROM ledger_posting_ids WHERE platform_id = $1 AND id = $2`, pgx.QueryExecModeCacheStatement,
 			pgID(p.UUID()), pgID(f.After)).Scan(&seq)
 		if isNone(err) {
 			return page, fault.Invalid(fault.Field{Field: "cursor", Message: "is not a cursor of this list; send nextCursor of the page before, or none for the first page"})
@@ -165,7 +166,8 @@ func (db *DB) Unmatched(ctx context.Context, p ident.Platform, f ports.Unmatched
 const readAssignment = `
 	SELECT ` + unmatchedColumns + `
 	FROM (SELECT p.* FROM unmatched_assignments w
-		JOIN ledger_postings p ON p.platform_id = w.platform_id AND p.id = w.posting_id
+		JOIN ledger_posting_ids x ON x.platform_id = w.platform_id AND x.id = w.posting_id
+		JOIN ledger_postings p ON p.platform_id = x.platform_id AND p.seq = x.seq AND p.recorded_at = x.recorded_at
 		WHERE w.platform_id = $1 AND w.transaction_id = $2) p` + unmatchedTables
 
 // AssignmentOf reads how unmatched money came to a transaction.

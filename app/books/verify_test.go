@@ -88,7 +88,7 @@ var tamperings = map[string]struct {
 		rule: books.RuleUnchanged, says: "number 6 on"},
 	"an entry gone, to the digest": {damage: "DELETE FROM ledger_entries WHERE seq = 6 AND n = 3", fits: []int64{6},
 		rule: books.RuleSealed, says: "converted, number 6 on"},
-	"an entry too many": {damage: "INSERT INTO ledger_entries SELECT platform_id, seq, debit_account, credit_account, amount, 2, currency FROM ledger_entries WHERE seq = 1211", fits: []int64{1211},
+	"an entry too many": {damage: "INSERT INTO ledger_entries SELECT platform_id, seq, recorded_at, debit_account, credit_account, amount, 2, currency FROM ledger_entries WHERE seq = 1211", fits: []int64{1211},
 		rule: books.RuleSealed, says: "entry 2 was not there"},
 	"a posting gone": {damage: deletePostings("seq = 900") + "; " + fitBalances,
 		rule: books.RuleSealed, says: "1 postings are missing on PlatformConfig"},
@@ -178,7 +178,7 @@ func insertCopies(from, to, like int) string {
 		INSERT INTO ledger_postings (platform_id, id, seq, kind, effective_at, recorded_at, memo, digest)
 		SELECT platform_id, gen_random_uuid(), n, kind, effective_at, recorded_at + (n - seq) * interval '1 microsecond', memo, digest
 		FROM ledger_postings, generate_series($from, $to) n WHERE seq = $like;
-		INSERT INTO ledger_entries SELECT platform_id, s, debit_account, credit_account, amount, n, currency
+		INSERT INTO ledger_entries SELECT platform_id, s, recorded_at, debit_account, credit_account, amount, n, currency
 		FROM ledger_entries, generate_series($from, $to) s WHERE seq = $like`)
 }
 

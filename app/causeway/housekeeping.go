@@ -17,6 +17,7 @@ type chore struct {
 func (h *house) chores() []chore {
 	return []chore{
 		{"move checkpoints", 5 * time.Second, h.db.MoveCheckpoints},
+		{"open months of the books", time.Hour, h.db.OpenMonths},
 		{"forget old lookups", time.Minute, func(ctx context.Context) error {
 			_, err := h.db.ForgetLookups(ctx, clock{}.Now().Add(-24*time.Hour))
 			return err

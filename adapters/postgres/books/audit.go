@@ -62,7 +62,7 @@ type auditView struct {
 }
 
 // Finds platforms that lost their clock too, by hopping along the primary keys of
-// ledger_accounts, ledger_postings, ledger_entries and ledger_heads from one platform to
+// ledger_accounts, ledger_heads and the months of ledger_postings and ledger_entries from one platform to
 // the next.
 const auditPlatforms = `
 WITH RECURSIVE a AS (
@@ -134,12 +134,11 @@ func (v *auditView) Stories(ctx context.Context, p ident.Platform, each func([]p
 	}
 }
 
-// Rides on ledger_posting_reversed_once, which it does not trust to hold each posting
-// once.
+// Rides on ledger_postings_reversing.
 const auditReversals = `
-SELECT p.id, p.reverses, p.seq, coalesce(o.seq, 0)
+SELECT p.id, p.reverses, p.seq, coalesce(x.seq, 0)
 FROM ledger_postings p
-LEFT JOIN ledger_postings o ON o.platform_id = p.platform_id AND o.id = p.reverses
+LEFT JOIN ledger_posting_ids x ON x.platform_id = p.platform_id AND x.id = p.reverses
 WHERE p.platform_id = $1 AND p.reverses IS NOT NULL AND (p.reverses, p.id) > ($2, $3)
 ORDER BY p.reverses, p.id
 LIMIT $4`

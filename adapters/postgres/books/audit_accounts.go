@@ -44,11 +44,11 @@ FROM (
 CROSS JOIN LATERAL (
     SELECT min(p.effective_at) AS earliest, max(p.effective_at) AS latest
     FROM (
-        SELECT e.seq FROM ledger_entries e WHERE e.platform_id = $1 AND e.debit_account = k.account_id AND e.seq > k.after AND e.seq <= k.seq
+        SELECT e.seq, e.recorded_at FROM ledger_entries e WHERE e.platform_id = $1 AND e.debit_account = k.account_id AND e.seq > k.after AND e.seq <= k.seq
         UNION ALL
-        SELECT e.seq FROM ledger_entries e WHERE e.platform_id = $1 AND e.credit_account = k.account_id AND e.seq > k.after AND e.seq <= k.seq
+        SELECT e.seq, e.recorded_at FROM ledger_entries e WHERE e.platform_id = $1 AND e.credit_account = k.account_id AND e.seq > k.after AND e.seq <= k.seq
     ) x
-    JOIN ledger_postings p ON p.platform_id = $1 AND p.seq = x.seq
+    JOIN ledger_postings p ON p.platform_id = $1 AND p.seq = x.seq AND p.recorded_at = x.recorded_at
 ) block
 ORDER BY account_id, seq, rank`
 )

@@ -2,7 +2,6 @@ package books
 
 import (
 	"context"
-	"time"
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgtype"
@@ -17,12 +16,12 @@ const (
 
 	// What is effective in a month that is over was recorded after it: long after, and then
 	// it is found along ledger_postings_astray, or within seconds of its end, and then it
-	// is among the few postings between two numbers (ledger_posting_seq_unique).
+	// is among the few postings between two numbers, by the primary keys.
 	auditHeld = `
 SELECT count(*), coalesce(min(c.seq), 0) FROM (
     SELECT p.seq, p.id, p.effective_at FROM ledger_postings p
     WHERE p.platform_id = $1 AND p.recorded_at > $2 AND p.recorded_at <= $3 AND p.effective_at >= $4 AND p.effective_at < $6
-        AND p.recorded_at - p.effective_at > interval '10 seconds'
+        AND p.recorded_at - p.effective_at > interval '10 seconds' AND ` + astray + `
     UNION ALL
     SELECT p.seq, p.id, p.effective_at FROM ledger_postings p
     WHERE p.platform_id = $1 AND p.seq > ledger_seq_at($1, $2) AND p.seq <= ledger_seq_at($1, least($3, $6 + interval '10 seconds'))
@@ -50,15 +49,7 @@ func (v *auditView) MonthChanges(ctx context.Context, p ident.Platform) (changes
 
 // Unauthorised is as ports.AuditView says.
 func (v *auditView) Unauthorised(ctx context.Context, p ident.Platform, h ports.AuditHeld) (many, first int64, err error) {
-	args := []any{dbID(p.UUID()), h.From, bound(h.To, pgtype.Infinity), bound(h.After, pgtype.NegativeInfinity), h.Closed, h.Open}
+	args := []any{dbID(p.UUID()), h.From, atOr(h.To, pgtype.Infinity), atOr(h.After, pgtype.NegativeInfinity), h.Closed, h.Open}
 	err = planned(ctx, v.tx, auditHeld, args, func(rows pgx.Rows) error { return rows.Scan(&many, &first) })
 	return many, first, wrapped("audit months", err)
-}
-
-// bound is a moment, or without one this end of time.
-func bound(at time.Time, end pgtype.InfinityModifier) pgtype.Timestamptz {
-	if at.IsZero() {
-		return pgtype.Timestamptz{InfinityModifier: end, Valid: true}
-	}
-	return pgtype.Timestamptz{Time: at, Valid: true}
 }

@@ -17,7 +17,7 @@ const (
 	auditMonths = `SELECT nullif(closed_before, '-infinity'), nullif(open_from, '-infinity') FROM ledger_clock WHERE platform_id = $1`
 
 	// Each posting is held against the last closing before it, whose month is the latest:
-	// one pass along ledger_posting_seq_unique, whatever the number of months.
+	// one pass along the primary keys, whatever the number of months.
 	auditClosings = `
 SELECT k.month, k.closed_at, k.seq, k.digest, d.digest, i.many, coalesce(i.first, 0)
 FROM (
@@ -39,7 +39,7 @@ FROM (
     SELECT x.account_id, greatest(date_trunc('month', p.effective_at AT TIME ZONE 'UTC')::date, $2::date) AS month,
            sum(x.debit) AS debits, sum(x.credit) AS credits
     FROM ledger_postings p
-    JOIN ledger_entries e ON e.platform_id = p.platform_id AND e.seq = p.seq
+    JOIN ledger_entries e ON e.platform_id = p.platform_id AND e.seq = p.seq AND e.recorded_at = p.recorded_at
     CROSS JOIN LATERAL (VALUES (e.debit_account, e.amount, 0::bigint), (e.credit_account, 0::bigint, e.amount)) x (account_id, debit, credit)
     WHERE p.platform_id = $1 AND p.effective_at < $3
     GROUP BY 1, 2

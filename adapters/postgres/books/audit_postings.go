@@ -15,14 +15,14 @@ import (
 )
 
 const (
-	// Rides on ledger_posting_seq_unique.
+	// Rides on the primary keys of the months, side by side.
 	auditPostings = `
 SELECT p.seq, p.id, p.kind, p.transaction_id, p.effective_at, p.recorded_at, p.memo, p.reverses, p.digest
 FROM ledger_postings p
 WHERE p.platform_id = $1 AND p.seq > $2 AND p.seq <= $3
 ORDER BY p.seq LIMIT $4`
 
-	// Rides on ledger_entries_pkey and ledger_accounts_pkey.
+	// Rides on the primary keys of the months, side by side, and ledger_accounts_pkey.
 	auditEntries = `
 SELECT e.seq, e.n, e.debit_account, d.path, d.currency, e.credit_account, c.path, c.currency, e.currency, e.amount
 FROM ledger_entries e

@@ -3,10 +3,9 @@ package books
 import (
 	"context"
 	"fmt"
-	"strings"
-	"time"
 
 	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgtype"
 
 	"causeway/core/ident"
 	"causeway/core/money"
@@ -16,21 +15,10 @@ import (
 
 var _ ports.Finance = (*Reader)(nil)
 
-// The balances of balances.go as whole numbers of any size, in decimal digits.
-var (
-	exactPresent   = strings.TrimSuffix(presentBalance, "::bigint") + "::text"
-	exactRecorded  = exactly(balanceRecorded)
-	exactEffective = exactly(balanceEffective)
-)
-
-func exactly(statement string) string {
-	return strings.Replace(statement, ")::bigint\nFROM ledger_accounts a", ")::text\nFROM ledger_accounts a", 1)
-}
-
 // Rides on ledger_accounts_in_order; said again that a path is there, so that the
 // index can be used.
 var listAccounts = `
-SELECT a.path, a.currency, a.class, a.guarded, ` + exactPresent + `
+SELECT a.path, a.currency, a.class, a.guarded, (` + presentBalance("$8") + `)::text
 FROM ledger_accounts a
 WHERE a.platform_id = $1 AND a.path IS NOT NULL
   AND a.path COLLATE "C" >= $2 AND ($3 = '' OR a.path COLLATE "C" < $3)
@@ -41,7 +29,7 @@ ORDER BY a.path COLLATE "C", a.currency COLLATE "C" LIMIT $7`
 // LedgerAccounts is as ports.Finance says.
 func (r *Reader) LedgerAccounts(ctx context.Context, p ident.Platform, f ports.LedgerAccountFilter) (page ports.LedgerAccountPage, err error) {
 	args := []any{dbID(p.UUID()), f.Prefix, following(f.Prefix), f.AfterPath, string(f.AfterCurrency), string(f.Currency), f.Limit + 1}
-	err = r.with(ctx, func(q Querier) error {
+	err = r.report(ctx, func(q Querier) error {
 		page.Accounts, err = scanAccounts(ctx, q, p, listAccounts, args)
 		return err
 	})
@@ -67,20 +55,24 @@ func following(prefix string) string {
 
 // Rides on ledger_account_path_and_currency_unique.
 var accountsAtPath = `
-SELECT a.path, a.currency, a.class, a.guarded, ` + exactPresent + `
+SELECT a.path, a.currency, a.class, a.guarded, (` + presentBalance("$4") + `)::text
 FROM ledger_accounts a
 WHERE a.platform_id = $1 AND a.path = $2 AND ($3 = '' OR a.currency = $3)
 ORDER BY a.currency COLLATE "C"`
 
 // AccountCut is as ports.Finance says.
 func (r *Reader) AccountCut(ctx context.Context, p ident.Platform, path string, currency money.Currency, cut ports.Cut) (accounts []ports.LedgerAccount, err error) {
-	err = r.with(ctx, func(q Querier) error {
+	err = r.report(ctx, func(q Querier) error {
 		accounts, err = scanAccounts(ctx, q, p, accountsAtPath, []any{dbID(p.UUID()), path, string(currency)})
 		if err != nil || cut.Moment.IsZero() {
 			return err
 		}
 		for i := range accounts {
-			if err := r.books.balanceAtCut(ctx, q, &accounts[i], cut); err != nil {
+			numbers, err := r.books.numbersOf(ctx, q, []ledger.Account{accounts[i].Account}, false)
+			if err != nil {
+				return err
+			}
+			if accounts[i].Balance, err = balanceAt(ctx, q, accounts[i].Account, numbers[accounts[i].Account], cut.By, cut.Moment); err != nil {
 				return err
 			}
 		}
@@ -92,41 +84,14 @@ func (r *Reader) AccountCut(ctx context.Context, p ident.Platform, path string, 
 	return accounts, nil
 }
 
-func (b *Books) balanceAtCut(ctx context.Context, q Querier, a *ports.LedgerAccount, cut ports.Cut) error {
-	numbers, err := b.numbersOf(ctx, q, []ledger.Account{a.Account}, false)
-	if err != nil {
-		return err
-	}
-	statement := exactRecorded
-	if cut.By == ports.ByEffective && a.Guarded {
-		statement = exactEffective // few entries lie in a block of such an account
-	}
-	var text string
-	number, moment := numbers[a.Account], cut.Moment.UTC().Truncate(time.Microsecond)
-	args := []any{dbID(a.Account.Platform.UUID()), number, moment}
-	if err := planned(ctx, q, statement, args, func(rows pgx.Rows) error { return rows.Scan(&text) }); err != nil {
-		return err
-	}
-	if a.Balance, err = total(text); err != nil || cut.By == ports.ByRecorded || a.Guarded {
-		return err
-	}
-	// Busy accounts have thousands of entries in a block, so what was recorded late is
-	// looked for among all postings.
-	args = []any{dbID(a.Account.Platform.UUID()), moment, number}
-	return planned(ctx, q, shiftedOfAccount, args, func(rows pgx.Rows) error {
-		if err := rows.Scan(&text); err != nil {
-			return err
-		}
-		debits, err := total(text)
-		if !a.Class.DebitGrows() {
-			debits = debits.Neg()
-		}
-		a.Balance = a.Balance.Add(debits)
-		return err
-	})
-}
-
+// scanAccounts reads accounts with their present balances. The last argument of the
+// statement, which it adds, is from when on entries are needed for these.
 func scanAccounts(ctx context.Context, q Querier, p ident.Platform, statement string, args []any) (accounts []ports.LedgerAccount, err error) {
+	m, err := monthsOf(ctx, q, p.UUID())
+	if err != nil {
+		return nil, err
+	}
+	args = append(args, atOr(m.since(allPostings.upto), pgtype.NegativeInfinity))
 	err = planned(ctx, q, statement, args, func(rows pgx.Rows) error {
 		var path, currency, class, balance string
 		var a ports.LedgerAccount

@@ -3,7 +3,7 @@ package books
 import (
 	"context"
 	"fmt"
-	"math"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -18,25 +18,41 @@ import (
 	"causeway/ports"
 )
 
-// readPicked reads postings with their entries; %[1]s picks them, %[2]s is the order.
-// Rides on ledger_entries_pkey, ledger_accounts_pkey and ledger_posting_reversed_once.
+// readPicked reads postings with their entries, recorded from $5 until before $6; %[1]s picks
+// them, %[2]s is the order. Rides on the primary keys of entries, ledger_accounts_pkey and
+// ledger_posting_reversed_once.
 const readPicked = `
 SELECT p.seq, p.id, p.kind, p.transaction_id, p.effective_at, p.recorded_at, p.memo, p.reverses,
-       (SELECT r.id FROM ledger_postings r WHERE r.platform_id = $1 AND r.reverses = p.id AND r.reverses IS NOT NULL),
+       (SELECT x.id FROM ledger_posting_ids x WHERE x.platform_id = $1 AND x.reverses = p.id AND x.reverses IS NOT NULL),
        d.path, c.path, e.currency, e.amount
 FROM (%[1]s) p
-JOIN ledger_entries e ON e.platform_id = $1 AND e.seq = p.seq
+JOIN ledger_entries e ON e.platform_id = $1 AND e.seq = p.seq AND e.recorded_at = p.recorded_at AND e.recorded_at >= $5 AND e.recorded_at < $6
 JOIN ledger_accounts d ON d.platform_id = $1 AND d.id = e.debit_account
 JOIN ledger_accounts c ON c.platform_id = $1 AND c.id = e.credit_account
 ORDER BY p.seq %[2]s, e.n`
 
-// Rides on ledger_postings_pkey.
-const pickPosting = `SELECT * FROM ledger_postings WHERE platform_id = $1 AND id = $2`
+// Rides on ledger_posting_ids_pkey.
+const placeOfID = `SELECT seq, recorded_at FROM ledger_posting_ids WHERE platform_id = $1 AND id = $2`
+
+// placeOf says where a posting is found; false when there is none with that id.
+func placeOf(ctx context.Context, q Querier, p ident.Platform, id uuid.UUID) (s stretch, found bool, err error) {
+	err = query(ctx, q, placeOfID, []any{dbID(p.UUID()), dbID(id)}, func(rows pgx.Rows) error {
+		found = true
+		return rows.Scan(&s.upto, &s.from)
+	})
+	s.after, s.until = s.upto-1, s.from.Add(time.Microsecond)
+	return s, found, err
+}
 
 // RecordedPosting is as ports.Finance says.
 func (r *Reader) RecordedPosting(ctx context.Context, p ident.Platform, id uuid.UUID) (found ports.RecordedPosting, there bool, err error) {
-	err = r.with(ctx, func(q Querier) error {
-		postings, err := readPostings(ctx, q, p, fmt.Sprintf(readPicked, pickPosting, "ASC"), []any{dbID(p.UUID()), dbID(id)})
+	err = r.report(ctx, func(q Querier) error {
+		s, known, err := placeOf(ctx, q, p, id)
+		if err != nil || !known {
+			return err
+		}
+		statement, args := pickPostings(ports.PostingFilter{Platform: p, Limit: 1}, part{stretch: s})
+		postings, err := readPostings(ctx, q, p, statement, args)
 		if there = len(postings) > 0; there {
 			found = postings[0]
 		}
@@ -50,19 +66,24 @@ func (r *Reader) RecordedPosting(ctx context.Context, p ident.Platform, id uuid.
 
 // Postings is as ports.Finance says.
 func (r *Reader) Postings(ctx context.Context, f ports.PostingFilter) (page ports.PostingPage, err error) {
-	err = r.with(ctx, func(q Querier) error {
-		s, err := postingStretch(ctx, q, f)
+	err = r.report(ctx, func(q Querier) error {
+		parts, err := postingParts(ctx, q, f)
 		if err != nil {
 			return err
 		}
-		if f.After > 0 && f.Ascending {
-			s.after = max(s.after, f.After)
-		} else if f.After > 0 {
-			s.upto = min(s.upto, f.After-1)
+		for _, p := range parts {
+			rest := f
+			if rest.Limit -= len(page.Postings); rest.Limit < 0 {
+				break
+			}
+			statement, args := pickPostings(rest, p)
+			more, err := readPostings(ctx, q, f.Platform, statement, args)
+			if err != nil {
+				return err
+			}
+			page.Postings = append(page.Postings, more...)
 		}
-		statement, args := pickPostings(f, s)
-		page.Postings, err = readPostings(ctx, q, f.Platform, statement, args)
-		return err
+		return nil
 	})
 	if err != nil {
 		return page, fmt.Errorf("list postings: %w", err)
@@ -71,6 +92,29 @@ func (r *Reader) Postings(ctx context.Context, f ports.PostingFilter) (page port
 		page.Postings = page.Postings[:f.Limit]
 	}
 	return page, nil
+}
+
+// postingParts are where the postings of a page are looked for, in reading order.
+func postingParts(ctx context.Context, q Querier, f ports.PostingFilter) ([]part, error) {
+	m, err := monthsOf(ctx, q, f.Platform.UUID())
+	if err != nil {
+		return nil, err
+	}
+	all := allPostings
+	if f.After > 0 && f.Ascending {
+		all.after = f.After
+	} else if f.After > 0 {
+		all.upto = f.After - 1
+	}
+	if narrow(f) {
+		if f.By == ports.ByRecorded && f.Span != (ports.Span{}) {
+			s, err := recordedStretch(ctx, q, f.Platform.UUID(), m, f.Span)
+			return m.cut([]part{{stretch: s}}, all, f.Ascending, false), err
+		}
+		return m.cut([]part{{stretch: all}}, all, f.Ascending, false), nil
+	}
+	parts, err := spanParts(ctx, q, f.Platform.UUID(), m, f.By, f.Span)
+	return m.cut(parts, all, f.Ascending, true), err
 }
 
 // frequent are the kinds that payments consist of. They stand like this in the
@@ -83,15 +127,20 @@ const RareKinds = "p.kind NOT IN (" + frequent + ")"
 
 // pickPostings writes the statement for a filter. Rides on ledger_postings_of_transaction,
 // transactions_of_customer, ledger_postings_by_memo, the indexes of references or
-// ledger_postings_of_rare_kind, whatever is asked for, else on ledger_posting_seq_unique.
-func pickPostings(f ports.PostingFilter, s stretch) (string, []any) {
-	args := []any{dbID(f.Platform.UUID()), s.after, s.upto, f.Limit + 1}
+// ledger_postings_of_rare_kind, whatever is asked for, on ledger_postings_astray, or else on
+// the primary keys.
+func pickPostings(f ports.PostingFilter, s part) (string, []any) {
+	recorded, until := s.times()
+	args := []any{dbID(f.Platform.UUID()), s.after, s.upto, f.Limit + 1, recorded, until}
 	given := func(arg any) string {
 		args = append(args, arg)
 		return "$" + strconv.Itoa(len(args))
 	}
 	from := "ledger_postings p"
-	where := []string{"p.platform_id = $1", "p.seq > $2", "p.seq <= $3"}
+	where := []string{"p.platform_id = $1", "p.seq > $2", "p.seq <= $3", "p.recorded_at >= $5", "p.recorded_at < $6"}
+	if s.astray {
+		where = append(where, between+" @> "+given(s.across)+"::timestamptz", astray)
+	}
 	if f.Kind != "" {
 		where = append(where, "p.kind = "+given(string(f.Kind)))
 		if !strings.Contains(frequent, "'"+string(f.Kind)+"'") {
@@ -128,24 +177,15 @@ func pickPostings(f ports.PostingFilter, s stretch) (string, []any) {
 	return fmt.Sprintf(readPicked, pick, order), args
 }
 
-const (
-	// What a span of recorded time comes to in numbers of postings.
-	stretchRecorded = `SELECT CASE WHEN $2::timestamptz IS NULL THEN 0 ELSE ledger_seq_at($1, $2) END,
-       CASE WHEN $3::timestamptz IS NULL THEN 9223372036854775807 ELSE ledger_seq_at($1, $3) END`
-
-	// Where postings that are astray and took effect in a span can be, of those outside
-	// of a stretch. Rides on ledger_postings_astray.
-	stretchAstray = `
-SELECT least($4, coalesce((SELECT min(p.seq) - 1 FROM ledger_postings p
-                           WHERE p.platform_id = $1 AND p.recorded_at < $2 AND p.effective_at BETWEEN $2 AND $3 AND ` + astray + `), $4)),
-       greatest($5, coalesce((SELECT max(p.seq) FROM ledger_postings p
-                              WHERE p.platform_id = $1 AND p.recorded_at > $3 AND p.effective_at BETWEEN $2 AND $3 AND ` + astray + `), $5))`
-)
+// What a span of recorded time comes to in numbers of postings.
+const stretchRecorded = `
+SELECT CASE WHEN $2::timestamptz IS NULL THEN 0 ELSE ledger_seq_at($1, $2) END,
+       CASE WHEN $3::timestamptz IS NULL THEN $4 ELSE ledger_seq_at($1, $3) END`
 
 // recordedStretch is a span of recorded time, both ends in it, in numbers of postings.
-func recordedStretch(ctx context.Context, q Querier, platform uuid.UUID, span ports.Span) (s stretch, err error) {
+func recordedStretch(ctx context.Context, q Querier, platform uuid.UUID, m months, span ports.Span) (s stretch, err error) {
 	if span == (ports.Span{}) {
-		return stretch{0, math.MaxInt64}, nil
+		return m.bounded(allPostings), nil
 	}
 	var before, upto pgtype.Timestamptz
 	if !span.From.IsZero() {
@@ -154,24 +194,61 @@ func recordedStretch(ctx context.Context, q Querier, platform uuid.UUID, span po
 	if !span.To.IsZero() {
 		upto = pgtype.Timestamptz{Time: span.To.UTC(), Valid: true}
 	}
-	err = planned(ctx, q, stretchRecorded, []any{dbID(platform), before, upto}, func(rows pgx.Rows) error { return rows.Scan(&s.after, &s.upto) })
-	return s, err
+	err = query(ctx, q, stretchRecorded, []any{dbID(platform), before, upto, allPostings.upto}, func(rows pgx.Rows) error { return rows.Scan(&s.after, &s.upto) })
+	return m.bounded(s), err
 }
 
-func postingStretch(ctx context.Context, q Querier, f ports.PostingFilter) (stretch, error) {
-	if f.By == ports.ByEffective && narrow(f) {
-		return stretch{0, math.MaxInt64}, nil
+// part is a stretch to look for postings in, or those of a stretch that are astray and lie
+// with one of their times on either side of a moment.
+type part struct {
+	stretch
+	astray bool
+	across time.Time
+}
+
+// spanParts are where what belongs to a span can be, in ascending order. Recorded time grows
+// with the number, so that is one stretch. What took effect in a span was recorded around it
+// too, unless it is astray: then it lies across one of the span's ends.
+func spanParts(ctx context.Context, q Querier, platform uuid.UUID, m months, by ports.TimeKind, span ports.Span) ([]part, error) {
+	if by == ports.ByRecorded || span == (ports.Span{}) {
+		s, err := recordedStretch(ctx, q, platform, m, span)
+		return []part{{stretch: s}}, err
 	}
-	if f.By == ports.ByRecorded || f.Span == (ports.Span{}) {
-		return recordedStretch(ctx, q, f.Platform.UUID(), f.Span)
-	}
-	s, err := recordedStretch(ctx, q, f.Platform.UUID(), tolerant(f.Span))
+	s, err := recordedStretch(ctx, q, platform, m, tolerant(span))
 	if err != nil {
-		return s, err
+		return nil, err
 	}
-	args := []any{dbID(f.Platform.UUID()), orEarliest(f.Span.From), orLatest(f.Span.To), s.after, s.upto}
-	err = planned(ctx, q, stretchAstray, args, func(rows pgx.Rows) error { return rows.Scan(&s.after, &s.upto) })
-	return s, err
+	parts := []part{{stretch: s}}
+	if !span.From.IsZero() {
+		early := part{stretch: stretch{upto: s.after}, astray: true, across: span.From.UTC()}
+		parts = append([]part{early}, parts...)
+	}
+	if !span.To.IsZero() {
+		parts = append(parts, part{stretch: stretch{after: s.upto, upto: allPostings.upto}, astray: true, across: span.To.UTC()})
+	}
+	return parts, nil
+}
+
+// cut brings the parts into reading order, keeps of each what lies within a stretch and, if
+// it is to be read month by month, cuts it where months begin.
+func (m months) cut(parts []part, within stretch, ascending, monthly bool) (all []part) {
+	if !ascending {
+		slices.Reverse(parts)
+	}
+	for _, p := range parts {
+		p.after, p.upto = max(p.after, within.after), min(p.upto, within.upto)
+		switch {
+		case p.after >= p.upto:
+		case monthly && !p.astray:
+			for _, piece := range m.pieces(p.stretch, ascending) {
+				all = append(all, part{stretch: piece})
+			}
+		default:
+			p.stretch = m.bounded(p.stretch)
+			all = append(all, p)
+		}
+	}
+	return all
 }
 
 // tolerant is the span in which all was recorded that took effect in a span and is not

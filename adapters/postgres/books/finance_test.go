@@ -2,7 +2,6 @@ package books_test
 
 import (
 	"cmp"
-	"context"
 	"fmt"
 	"math"
 	"slices"
@@ -18,11 +17,13 @@ import (
 	"causeway/ports"
 )
 
-// past is a platform with some thousand postings, in and after checkpoints, some of
-// them recorded long after they took effect or before.
+// past is a platform with some thousand postings at a pace, in and after checkpoints, some
+// of them recorded long after they took effect or before.
 type past struct {
 	*house
-	posted []recorded
+	pace       time.Duration
+	alice, bob ident.InternalAccount // who has much on the account, and little
+	posted     []recorded
 }
 
 type recorded struct {
@@ -31,11 +32,11 @@ type recorded struct {
 	at  time.Time
 }
 
-func newPast(t testing.TB) *past {
-	h := &past{house: newHouse(t)}
-	alice, bob := newInternal(), newInternal()
+func newPast(t testing.TB, pace time.Duration) *past {
+	h := &past{house: newHouse(t), pace: pace, alice: newInternal(), bob: newInternal()}
+	alice, bob := h.alice, h.bob
 	drawn := rapid.Custom(func(t *rapid.T) ledger.Posting {
-		at := noon.Add(time.Duration(len(h.posted)) * time.Second)
+		at := noon.Add(time.Duration(len(h.posted)) * pace)
 		var p ledger.Posting
 		switch rapid.IntRange(0, 30).Draw(t, "kind") {
 		case 0:
@@ -54,14 +55,14 @@ func newPast(t testing.TB) *past {
 		p.Effective = at
 		switch rapid.IntRange(0, 40).Draw(t, "dated") {
 		case 0:
-			p.Effective = noon.Add(time.Duration(rapid.IntRange(-100, 3000).Draw(t, "effective")) * time.Second)
+			p.Effective = noon.Add(time.Duration(rapid.IntRange(-100, 3000).Draw(t, "effective")) * pace)
 		case 1, 2, 3, 4, 5, 6, 7, 8:
 			p.Effective = at.Add(time.Duration(rapid.IntRange(-12, 12).Draw(t, "off")) * time.Second)
 		}
 		return p
 	})
 	for i := range 2300 {
-		at := noon.Add(time.Duration(i) * time.Second)
+		at := noon.Add(time.Duration(i) * pace)
 		p := drawn.Example(i)
 		if i%500 == 499 {
 			p = ledger.Reverse(h.posted[i-3].Posting, newID(), p.Effective, "undone")
@@ -75,9 +76,7 @@ func newPast(t testing.TB) *past {
 		}
 		h.posted = append(h.posted, recorded{p, int64(i + 1), at})
 		if i == 1099 || i == 2199 {
-			if moved, err := h.books.MoveCheckpoints(context.Background(), h.pool); err != nil || !moved {
-				t.Fatalf("after %d postings checkpoints moved: %t, %v", i+1, moved, err)
-			}
+			h.moveCheckpoints()
 		}
 	}
 	other := headerOf(newPlatform())
@@ -118,18 +117,24 @@ func (h *past) turnovers(cut ports.Cut) map[ledger.Account]*[2]int64 {
 }
 
 func (h *past) moments() []time.Time {
-	return []time.Time{noon.Add(-time.Hour), noon, noon.Add(777 * time.Second), noon.Add(1100 * time.Second), noon.Add(2250 * time.Second), noon.Add(24 * time.Hour)}
+	return []time.Time{noon.Add(-time.Hour), noon, noon.Add(777 * h.pace), noon.Add(1100 * h.pace), noon.Add(2250 * h.pace), noon.Add(9000 * h.pace)}
 }
 
 func TestFinance(t *testing.T) {
 	t.Parallel()
 	// Whatever finance asks of books with a past is what plain sums over the postings
-	// say, however much of it lies in checkpoints, on pages of any size, in both orders.
-	h := newPast(t)
-	t.Run("turnovers", h.testTurnovers)
-	t.Run("accounts", h.testAccounts)
-	t.Run("entries", h.testEntries)
-	t.Run("postings", h.testPostings)
+	// say, however much of it lies in checkpoints or in which months, on pages of any size,
+	// in both orders.
+	for name, pace := range map[string]time.Duration{"an hour": time.Second, "months": time.Hour} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			h := newPast(t, pace)
+			t.Run("turnovers", h.testTurnovers)
+			t.Run("accounts", h.testAccounts)
+			t.Run("entries", h.testEntries)
+			t.Run("postings", h.testPostings)
+		})
+	}
 }
 
 func (h *past) testTurnovers(t *testing.T) {
@@ -215,6 +220,13 @@ func (h *past) testAccounts(t *testing.T) {
 			if err != nil || len(accounts) != 2 || accounts[0].Account.Currency != "BTC" {
 				t.Fatalf("%+v, %v", accounts, err)
 			}
+			for _, of := range []ident.InternalAccount{h.alice, h.bob} { // who may not go below zero
+				one, err := h.reader().AccountCut(t.Context(), h.platform, ledger.CustomerAccount(of), "USD", cut)
+				if err != nil || len(one) != 1 {
+					t.Fatalf("%+v, %v", one, err)
+				}
+				accounts = append(accounts, one...)
+			}
 			for _, a := range accounts {
 				h.wantTurned(t, a, sums[a.Account])
 			}
@@ -246,8 +258,9 @@ func (h *past) testEntries(t *testing.T) {
 		balance int64
 	}
 	moments := h.moments()
-	spans := []ports.Span{{}, {From: moments[2]}, {To: moments[2]}, {From: moments[2], To: moments[4]}, {From: moments[3], To: moments[3].Add(9 * time.Second)}, {From: moments[5]}}
-	for _, a := range []ledger.Account{h.account(ledger.FundingJIT, "USD"), h.account(ledger.FXPosition, "USD"), h.account(ledger.Rail("SEPA"), "EUR")} {
+	spans := []ports.Span{{}, {From: moments[2]}, {To: moments[2]}, {From: moments[2], To: moments[4]}, {From: moments[3], To: moments[3].Add(9 * h.pace)}, {From: moments[5]}}
+	for _, a := range []ledger.Account{h.account(ledger.FundingJIT, "USD"), h.account(ledger.FXPosition, "USD"), h.account(ledger.Rail("SEPA"), "EUR"),
+		h.account(ledger.CustomerAccount(h.alice), "USD"), h.account(ledger.CustomerAccount(h.bob), "USD")} {
 		for _, by := range []ports.TimeKind{ports.ByRecorded, ports.ByEffective} {
 			for _, span := range spans {
 				line0, err := ledger.Find(a.Path)
@@ -327,9 +340,9 @@ func (h *past) testPostings(t *testing.T) {
 			func(r recorded) bool { return within(ports.Span{From: moments[2], To: moments[4]}, r.at) }},
 		"effective": {ports.PostingFilter{By: ports.ByEffective, Span: ports.Span{From: moments[2], To: moments[4]}},
 			func(r recorded) bool { return within(ports.Span{From: moments[2], To: moments[4]}, r.Effective) }},
-		"effective around": {ports.PostingFilter{By: ports.ByEffective, Span: ports.Span{From: moments[3], To: moments[3].Add(9 * time.Second)}},
+		"effective around": {ports.PostingFilter{By: ports.ByEffective, Span: ports.Span{From: moments[3], To: moments[3].Add(9 * h.pace)}},
 			func(r recorded) bool {
-				return within(ports.Span{From: moments[3], To: moments[3].Add(9 * time.Second)}, r.Effective)
+				return within(ports.Span{From: moments[3], To: moments[3].Add(9 * h.pace)}, r.Effective)
 			}},
 		"effective early": {ports.PostingFilter{By: ports.ByEffective, Span: ports.Span{To: noon.Add(-time.Second)}},
 			func(r recorded) bool { return r.Effective.Before(noon) }},

@@ -3,9 +3,9 @@ package books
 import (
 	"context"
 	"fmt"
-	"math"
 	"time"
 
+	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
 
 	"causeway/core/ident"
@@ -20,63 +20,83 @@ SELECT a.id, a.path, a.currency, a.class FROM ledger_accounts a
 WHERE a.platform_id = $1 AND ($2 = '' OR a.class = $2)
 ORDER BY a.currency COLLATE "C", a.path COLLATE "C"`
 
-	// What was debited and credited up to a posting: for each account the nearer of
-	// the checkpoints before and after (ledger_checkpoints_pkey), and the entries in between
-	// (ledger_entries_debit, ledger_entries_credit), added or taken off. One statement a
-	// posting: what lies around it is on few pages, whatever the account.
+	// What was debited and credited up to a posting: for each account its last checkpoint by
+	// then (ledger_checkpoints_pkey), and the entries after that, all in the months from a
+	// moment on (ledger_entries_debit, ledger_entries_credit). One statement a posting: what
+	// lies around it is on few pages, whatever the account.
 	turnoversUpto = `
-SELECT a.id, (coalesce(k.debits, 0) + k.sign * d.amount)::text, (coalesce(k.credits, 0) + k.sign * c.amount)::text
+SELECT a.id, (coalesce(k.debits, 0) + d.amount)::text, (coalesce(k.credits, 0) + c.amount)::text
 FROM ledger_accounts a
-CROSS JOIN LATERAL (
-    SELECT w.*, w.debits - CASE WHEN a.class IN ('asset', 'expense') THEN 1 ELSE -1 END * w.balance AS credits FROM (
-        SELECT 1 AS sign, 0::bigint AS after, $3::bigint AS upto, 0 AS debits, 0 AS balance
-        UNION ALL
-        (SELECT 1, k.seq, $3, k.debits, k.balance FROM ledger_checkpoints k
-         WHERE k.platform_id = $1 AND k.account_id = a.id AND k.seq <= $3 AND k.debits IS NOT NULL
-         ORDER BY k.seq DESC LIMIT 1)
-        UNION ALL
-        (SELECT -1, $3, k.seq, k.debits, k.balance FROM ledger_checkpoints k
-         WHERE k.platform_id = $1 AND k.account_id = a.id AND k.seq > $3 AND k.debits IS NOT NULL
-         ORDER BY k.seq LIMIT 1)
-    ) w ORDER BY w.upto - w.after LIMIT 1
-) k
+LEFT JOIN LATERAL (
+    SELECT k.seq, k.debits, k.debits - CASE WHEN a.class IN ('asset', 'expense') THEN 1 ELSE -1 END * k.balance AS credits FROM ledger_checkpoints k
+    WHERE k.platform_id = $1 AND k.account_id = a.id AND k.seq <= $3
+    ORDER BY k.seq DESC LIMIT 1
+) k ON true
 CROSS JOIN LATERAL (
     SELECT coalesce(sum(e.amount), 0) AS amount FROM ledger_entries e
-    WHERE e.platform_id = $1 AND e.debit_account = a.id AND e.seq > k.after AND e.seq <= k.upto
+    WHERE e.platform_id = $1 AND e.debit_account = a.id AND e.seq > coalesce(k.seq, 0) AND e.seq <= $3 AND e.recorded_at >= $4 AND e.recorded_at < $5
 ) d
 CROSS JOIN LATERAL (
     SELECT coalesce(sum(e.amount), 0) AS amount FROM ledger_entries e
-    WHERE e.platform_id = $1 AND e.credit_account = a.id AND e.seq > k.after AND e.seq <= k.upto
+    WHERE e.platform_id = $1 AND e.credit_account = a.id AND e.seq > coalesce(k.seq, 0) AND e.seq <= $3 AND e.recorded_at >= $4 AND e.recorded_at < $5
 ) c
 WHERE a.platform_id = $1 AND ($2 = '' OR a.class = $2)`
 
-	// What was recorded after a moment and took effect by then already counts, and what
+	// What was recorded after a moment ($2) and took effect by then already counts, and what
 	// was recorded by then and took effect later does not count yet. Postings are found
-	// around the moment (ledger_posting_seq_unique), unless they are astray
+	// around the moment ($3 to $6, by the primary keys), unless they are astray
 	// (ledger_postings_astray).
 	shifted = `
 WITH shifted AS MATERIALIZED (
-    SELECT p.seq, CASE WHEN p.recorded_at > $2 THEN 1 ELSE -1 END AS sign
-    FROM (SELECT ledger_seq_at($1, $2::timestamptz - interval '10 seconds') AS after, ledger_seq_at($1, $2::timestamptz + interval '10 seconds') AS upto) near
-    JOIN ledger_postings p ON p.platform_id = $1 AND p.seq > near.after AND p.seq <= near.upto
-    WHERE (p.recorded_at > $2) <> (p.effective_at > $2) AND NOT ` + astray + `
+    SELECT p.seq, p.recorded_at, CASE WHEN p.recorded_at > $2 THEN 1 ELSE -1 END AS sign
+    FROM ledger_postings p
+    WHERE p.platform_id = $1 AND p.seq > $3 AND p.seq <= $4 AND p.recorded_at >= $5 AND p.recorded_at < $6
+      AND (p.recorded_at > $2) <> (p.effective_at > $2) AND NOT ` + astray + `
     UNION ALL
-    SELECT p.seq, 1 FROM ledger_postings p WHERE p.platform_id = $1 AND p.recorded_at > $2 AND p.effective_at <= $2 AND ` + astray + `
-    UNION ALL
-    SELECT p.seq, -1 FROM ledger_postings p WHERE p.platform_id = $1 AND p.recorded_at <= $2 AND p.effective_at > $2 AND ` + astray + `
+    SELECT p.seq, p.recorded_at, CASE WHEN p.recorded_at > $2 THEN 1 ELSE -1 END
+    FROM ledger_postings p
+    WHERE p.platform_id = $1 AND ` + between + ` @> $2::timestamptz AND (p.recorded_at > $2) <> (p.effective_at > $2) AND ` + astray + `
 )`
 	turnoversShifted = shifted + `
 SELECT side.id, sum(side.debit)::text, sum(side.credit)::text
 FROM shifted s
-JOIN ledger_entries e ON e.platform_id = $1 AND e.seq = s.seq
+JOIN ledger_entries e ON e.platform_id = $1 AND e.seq = s.seq AND e.recorded_at = s.recorded_at
 CROSS JOIN LATERAL (VALUES (e.debit_account, s.sign * e.amount, 0), (e.credit_account, 0, s.sign * e.amount)) side (id, debit, credit)
 GROUP BY side.id`
 	// Debits minus credits of one account among it.
 	shiftedOfAccount = shifted + `
-SELECT coalesce(sum(s.sign * CASE WHEN e.debit_account = $3 THEN e.amount ELSE -e.amount END), 0)::text
+SELECT coalesce(sum(s.sign * CASE WHEN e.debit_account = $7 THEN e.amount ELSE -e.amount END), 0)::text
 FROM shifted s
-JOIN ledger_entries e ON e.platform_id = $1 AND e.seq = s.seq AND $3 IN (e.debit_account, e.credit_account)`
+JOIN ledger_entries e ON e.platform_id = $1 AND e.seq = s.seq AND e.recorded_at = s.recorded_at AND $7 IN (e.debit_account, e.credit_account)`
 )
+
+// astray is the condition of ledger_postings_astray, between what it is made of, and
+// tolerance how far apart the two times of any other posting are at most.
+const (
+	astray    = "(p.recorded_at - p.effective_at > interval '10 seconds' OR p.recorded_at - p.effective_at < interval '-10 seconds')"
+	between   = "tstzrange(least(p.effective_at, p.recorded_at), greatest(p.effective_at, p.recorded_at), '[]')"
+	tolerance = 10 * time.Second
+)
+
+// aroundMoment are the first arguments of shifted.
+func aroundMoment(ctx context.Context, q Querier, platform uuid.UUID, m months, moment time.Time) ([]any, error) {
+	near, err := recordedStretch(ctx, q, platform, m, tolerant(ports.Span{From: moment, To: moment}))
+	if err != nil {
+		return nil, err
+	}
+	from, until := near.times()
+	return []any{dbID(platform), moment, near.after, near.upto, from, until}, nil
+}
+
+// shiftedOf is what was recorded after a moment on an account and took effect by then, less
+// what was recorded by then and took effect later: debits less credits.
+func shiftedOf(ctx context.Context, q Querier, platform uuid.UUID, m months, number int64, moment time.Time) (money.Total, error) {
+	args, err := aroundMoment(ctx, q, platform, m, moment)
+	if err != nil {
+		return money.Total{}, err
+	}
+	return readTotal(ctx, q, shiftedOfAccount, append(args, number)...)
+}
 
 // Turnovers is as ports.Finance says.
 func (r *Reader) Turnovers(ctx context.Context, p ident.Platform, class ledger.Class, cuts []ports.Cut, each func(ports.AccountTurnovers) error) error {
@@ -104,23 +124,20 @@ func (r *Reader) Turnovers(ctx context.Context, p ident.Platform, class ledger.C
 	return nil
 }
 
-// astray is the condition of ledger_postings_astray, and tolerance how far apart the two
-// times of any other posting are at most.
-const (
-	astray    = "(p.recorded_at - p.effective_at > interval '10 seconds' OR p.recorded_at - p.effective_at < interval '-10 seconds')"
-	tolerance = 10 * time.Second
-)
-
 // turning gathers the turnovers of the accounts of a platform.
 type turning struct {
 	platform ident.Platform
 	class    ledger.Class
+	months   months
 	cuts     []ports.Cut
 	lines    []ports.AccountTurnovers
 	place    map[int64]int // of an account's number in lines
 }
 
-func (t *turning) findAccounts(ctx context.Context, q Querier) error {
+func (t *turning) findAccounts(ctx context.Context, q Querier) (err error) {
+	if t.months, err = monthsOf(ctx, q, t.platform.UUID()); err != nil {
+		return err
+	}
 	return planned(ctx, q, turnoverAccounts, []any{dbID(t.platform.UUID()), string(t.class)}, func(rows pgx.Rows) error {
 		var number int64
 		var path, currency, class string
@@ -139,15 +156,16 @@ func (t *turning) findAccounts(ctx context.Context, q Querier) error {
 // recorded fills in what was recorded by the moments.
 func (t *turning) recorded(ctx context.Context, q Querier) error {
 	for i, cut := range t.cuts {
-		upto := int64(math.MaxInt64)
+		s := t.months.bounded(allPostings)
 		if !cut.Moment.IsZero() {
-			s, err := recordedStretch(ctx, q, t.platform.UUID(), ports.Span{To: cut.Moment})
-			if err != nil {
+			var err error
+			if s, err = recordedStretch(ctx, q, t.platform.UUID(), t.months, ports.Span{To: cut.Moment}); err != nil {
 				return err
 			}
-			upto = s.upto
 		}
-		if err := t.sum(ctx, q, i, turnoversUpto, dbID(t.platform.UUID()), string(t.class), upto); err != nil {
+		s.from = t.months.since(s.upto)
+		from, until := s.times()
+		if err := t.sum(ctx, q, i, turnoversUpto, dbID(t.platform.UUID()), string(t.class), s.upto, from, until); err != nil {
 			return err
 		}
 	}
@@ -160,7 +178,11 @@ func (t *turning) effective(ctx context.Context, q Querier) error {
 		if cut.By != ports.ByEffective || cut.Moment.IsZero() {
 			continue
 		}
-		if err := t.sum(ctx, q, i, turnoversShifted, dbID(t.platform.UUID()), cut.Moment.UTC().Truncate(time.Microsecond)); err != nil {
+		args, err := aroundMoment(ctx, q, t.platform.UUID(), t.months, cut.Moment.UTC().Truncate(time.Microsecond))
+		if err != nil {
+			return err
+		}
+		if err := t.sum(ctx, q, i, turnoversShifted, args...); err != nil {
 			return err
 		}
 	}

@@ -14,13 +14,14 @@ import (
 	"causeway/ledger"
 )
 
-// Rides on ledger_postings_pkey, ledger_entries_pkey and ledger_accounts_pkey.
+// Rides on ledger_posting_ids_pkey, the primary keys of one month, and ledger_accounts_pkey.
 const loadPostings = `
 SELECT p.platform_id, p.id, p.kind, p.transaction_id, p.effective_at, p.memo, p.reverses,
        d.path, c.path, e.currency, e.amount
 FROM unnest($1::uuid[], $2::uuid[]) AS w (platform_id, id)
-JOIN ledger_postings p ON p.platform_id = w.platform_id AND p.id = w.id
-JOIN ledger_entries e ON e.platform_id = p.platform_id AND e.seq = p.seq
+JOIN ledger_posting_ids x ON x.platform_id = w.platform_id AND x.id = w.id
+JOIN ledger_postings p ON p.platform_id = x.platform_id AND p.seq = x.seq AND p.recorded_at = x.recorded_at
+JOIN ledger_entries e ON e.platform_id = x.platform_id AND e.seq = x.seq AND e.recorded_at = x.recorded_at
 JOIN ledger_accounts d ON d.platform_id = e.platform_id AND d.id = e.debit_account
 JOIN ledger_accounts c ON c.platform_id = e.platform_id AND c.id = e.credit_account
 ORDER BY p.platform_id, p.seq, e.n`

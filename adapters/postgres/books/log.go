@@ -3,7 +3,6 @@ package books
 import (
 	"context"
 	"fmt"
-	"time"
 
 	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
@@ -155,9 +154,6 @@ func tilesIn(ctx context.Context, q Querier, p ident.Platform, places []ports.Ti
 	return tiles, wrapped("read tiles of the log", err)
 }
 
-// Rides on ledger_postings_pkey.
-const numberOf = `SELECT seq, recorded_at FROM ledger_postings WHERE platform_id = $1 AND id = $2`
-
 // Leaf is as ports.LedgerLog says.
 func (l *Log) Leaf(ctx context.Context, p ident.Platform, posting uuid.UUID) (leaf ledger.Leaf, found bool, err error) {
 	err = l.with(ctx, func(q Querier) error {
@@ -169,12 +165,9 @@ func (l *Log) Leaf(ctx context.Context, p ident.Platform, posting uuid.UUID) (le
 		if leaf.Posting, found = stored[key]; !found {
 			return nil
 		}
-		return planned(ctx, q, numberOf, []any{dbID(p.UUID()), dbID(posting)}, func(rows pgx.Rows) error {
-			var recorded time.Time
-			err := rows.Scan(&leaf.Seq, &recorded)
-			leaf.Recorded = recorded.UTC()
-			return err
-		})
+		at, _, err := placeOf(ctx, q, p, posting)
+		leaf.Seq, leaf.Recorded = at.upto, at.from.UTC()
+		return err
 	})
 	return leaf, found, wrapped("read a posting", err)
 }

@@ -17,7 +17,7 @@ import (
 )
 
 // Reader is the books as finance reads them: each question on a connection of its own,
-// outside of any unit of work.
+// outside of any unit of work, and answered as of one moment.
 type Reader struct {
 	books *Books
 	pool  *pgxpool.Pool
@@ -30,8 +30,8 @@ func NewReader(b *Books, pool *pgxpool.Pool) *Reader { return &Reader{b, pool} }
 
 // Balances is as ports.BookReader says.
 func (r *Reader) Balances(ctx context.Context, accounts []ledger.Account) (balances map[ledger.Account]int64, err error) {
-	err = r.with(ctx, func(q Querier) error {
-		balances, err = r.books.Balances(ctx, q, accounts, Read)
+	err = r.pool.AcquireFunc(ctx, func(c *pgxpool.Conn) error {
+		balances, err = r.books.Balances(ctx, c.Conn(), accounts, Read)
 		return err
 	})
 	return balances, err
@@ -39,7 +39,7 @@ func (r *Reader) Balances(ctx context.Context, accounts []ledger.Account) (balan
 
 // BalanceAt is as ports.BookReader says.
 func (r *Reader) BalanceAt(ctx context.Context, account ledger.Account, by ports.TimeKind, moment time.Time) (balance int64, err error) {
-	err = r.with(ctx, func(q Querier) error {
+	err = r.report(ctx, func(q Querier) error {
 		balance, err = r.books.BalanceAt(ctx, q, account, by, moment)
 		return err
 	})
@@ -48,7 +48,7 @@ func (r *Reader) BalanceAt(ctx context.Context, account ledger.Account, by ports
 
 // Entries is as ports.BookReader says.
 func (r *Reader) Entries(ctx context.Context, filter ports.EntryFilter) (page ports.EntryPage, err error) {
-	err = r.with(ctx, func(q Querier) error {
+	err = r.report(ctx, func(q Querier) error {
 		page, err = r.books.Entries(ctx, q, filter)
 		return err
 	})
@@ -58,7 +58,7 @@ func (r *Reader) Entries(ctx context.Context, filter ports.EntryFilter) (page po
 // Posting is as ports.BookReader says.
 func (r *Reader) Posting(ctx context.Context, platform ident.Platform, id uuid.UUID) (p ledger.Posting, found bool, err error) {
 	key := postingKey{platform, id}
-	err = r.with(ctx, func(q Querier) error {
+	err = r.report(ctx, func(q Querier) error {
 		stored, err := r.books.postings(ctx, q, []postingKey{key})
 		p, found = stored[key]
 		return err
@@ -66,15 +66,15 @@ func (r *Reader) Posting(ctx context.Context, platform ident.Platform, id uuid.U
 	return p, found, err
 }
 
-const trialBalance = `
-SELECT a.platform_id, a.path, a.currency, a.class, ` + presentBalance + `
+var trialBalance = `
+SELECT a.platform_id, a.path, a.currency, a.class, (` + presentBalance("(SELECT m.complete_to FROM ledger_checkpointed m WHERE m.platform_id = a.platform_id)") + `)::bigint
 FROM ledger_accounts a
 WHERE $1::uuid IS NULL OR a.platform_id = $1
 ORDER BY a.platform_id, a.currency, a.path`
 
 // TrialBalance is as ports.BookReader says. All lines are of one moment.
 func (r *Reader) TrialBalance(ctx context.Context, platform ident.Platform, line func(ports.AccountBalance) error) error {
-	err := r.with(ctx, func(q Querier) error {
+	err := r.report(ctx, func(q Querier) error {
 		return planned(ctx, q, trialBalance, []any{dbID(platform.UUID())}, func(rows pgx.Rows) error {
 			var (
 				platform              pgtype.UUID
@@ -94,8 +94,4 @@ func (r *Reader) TrialBalance(ctx context.Context, platform ident.Platform, line
 		return fmt.Errorf("read the trial balance: %w", named(err))
 	}
 	return nil
-}
-
-func (r *Reader) with(ctx context.Context, read func(Querier) error) error {
-	return r.pool.AcquireFunc(ctx, func(c *pgxpool.Conn) error { return read(c.Conn()) })
 }

@@ -19,10 +19,12 @@ func TestAppendOnly(t *testing.T) {
 	h.mustPost(h.deposit(newInternal(), 100))
 	owner, ctx := h.owner(), context.Background()
 
-	for _, table := range []string{"ledger_accounts", "ledger_postings", "ledger_entries"} {
-		column := map[string]string{"ledger_accounts": "path", "ledger_postings": "memo", "ledger_entries": "currency"}[table]
+	for table, column := range map[string]string{
+		"ledger_accounts": "path", "ledger_postings": "memo", "ledger_entries": "currency", "ledger_posting_ids": "seq", "ledger_months": "first_seq",
+		"ledger_postings_202611": "memo", "ledger_entries_202611": "currency",
+	} {
 		for _, statement := range []string{
-			"UPDATE " + table + " SET " + column + " = 'x'", "UPDATE " + table + " SET " + column + " = 'x' WHERE false",
+			"UPDATE " + table + " SET " + column + " = NULL", "UPDATE " + table + " SET " + column + " = NULL WHERE false",
 			"DELETE FROM " + table, "TRUNCATE " + table + " CASCADE",
 		} {
 			_, err := owner.Exec(ctx, statement)
@@ -65,9 +67,10 @@ func TestConstraints(t *testing.T) {
 	}
 	rail, customer, chain := number(ledger.Rail("ACH")), number(ledger.CustomerAccount(alice)), number(ledger.Chain("LAYER2"))
 	const (
-		intoEntries  = "INSERT INTO ledger_entries (platform_id, seq, n, debit_account, credit_account, currency, amount) VALUES ($1, 1, 2, $2, $3, $4, $5)"
+		intoEntries  = "INSERT INTO ledger_entries (platform_id, recorded_at, seq, n, debit_account, credit_account, currency, amount) VALUES ($1, '2026-11-20', 1, 2, $2, $3, $4, $5)"
 		intoPostings = `INSERT INTO ledger_postings (platform_id, id, seq, kind, transaction_id, effective_at, recorded_at, memo, reverses, digest)
 			SELECT platform_id, $2, $3, $4, NULL, effective_at, recorded_at, memo, $5, $6 FROM ledger_postings WHERE platform_id = $1 AND seq = 1`
+		intoIDs      = "INSERT INTO ledger_posting_ids (platform_id, id, seq, reverses, recorded_at) VALUES ($1, $2, 9, $3, now())"
 		intoAccounts = "INSERT INTO ledger_accounts (platform_id, path, currency, class, guarded) VALUES ($1, $2, 'USD', $3, true)"
 	)
 	hash := make([]byte, 32)
@@ -79,11 +82,12 @@ func TestConstraints(t *testing.T) {
 		"ledger_entry_amount_above_zero":           {intoEntries, []any{p, rail, customer, "USD", 0}},
 		"ledger_entry_between_two_accounts":        {intoEntries, []any{p, rail, rail, "USD", 1}},
 		"ledger_entry_accounts_carry_its_currency": {intoEntries, []any{p, rail, chain, "USD", 1}},
-		"ledger_entries_pkey":                      {strings.Replace(intoEntries, "1, 2,", "1, 1,", 1), []any{p, rail, customer, "USD", 1}},
-		"ledger_postings_pkey":                     {intoPostings, []any{p, deposit.ID, 9, "deposit", nil, hash}},
-		"ledger_posting_seq_unique":                {intoPostings, []any{p, newID(), 1, "deposit", nil, hash}},
-		"ledger_posting_reversed_once":             {intoPostings, []any{p, newID(), 9, "reversal", deposit.ID, hash}},
-		"ledger_posting_reverses_existing":         {intoPostings, []any{p, newID(), 9, "reversal", newID(), hash}},
+		"ledger_entries_202611_pkey":               {strings.Replace(intoEntries, "1, 2,", "1, 1,", 1), []any{p, rail, customer, "USD", 1}},
+		"ledger_postings_202611_pkey":              {intoPostings, []any{p, newID(), 1, "deposit", nil, hash}},
+		"ledger_posting_ids_pkey":                  {intoIDs, []any{p, deposit.ID, nil}},
+		"ledger_posting_reversed_once":             {intoIDs, []any{p, newID(), deposit.ID}},
+		"ledger_posting_reverses_existing":         {intoIDs, []any{p, newID(), newID()}},
+		"ledger_month_begins_with_its_first":       {"INSERT INTO ledger_months (platform_id, month, first_seq) VALUES ($1, '2026-12-02', 3)", []any{p}},
 		"ledger_posting_reverses_another":          {intoPostings, []any{p, undo.Reverses, 9, "reversal", undo.Reverses, hash}},
 		"ledger_posting_reversal_names_one":        {intoPostings, []any{p, newID(), 9, "reversal", nil, hash}},
 		"ledger_posting_digest_is_sha256":          {intoPostings, []any{p, newID(), 9, "deposit", nil, hash[1:]}},
@@ -91,7 +95,7 @@ func TestConstraints(t *testing.T) {
 		"ledger_account_path_and_currency_unique":  {intoAccounts, []any{p, ledger.CustomerAccount(alice), "liability"}},
 		"ledger_balance_not_below_zero":            {"UPDATE ledger_balances SET balance = balance - 1 WHERE platform_id = $1", []any{p}},
 		"ledger_balance_account":                   {"INSERT INTO ledger_balances (platform_id, account_id) VALUES ($1, 999999)", []any{p}},
-		"ledger_checkpoint_account":                {"INSERT INTO ledger_checkpoints VALUES ($1, 999999, 1, 0, now(), now())", []any{p}},
+		"ledger_checkpoint_account":                {"INSERT INTO ledger_checkpoints VALUES ($1, 999999, 1, 0, now(), now(), 0)", []any{p}},
 	} {
 		_, err := h.pool.Exec(context.Background(), c.statement, c.args...)
 		if pg := refusedBy(t, err); pg == nil || pg.ConstraintName != rule {

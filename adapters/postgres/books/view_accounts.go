@@ -14,14 +14,14 @@ import (
 
 // What touches each account on either side, added up. Of one account it rides on
 // ledger_account_path_and_currency_unique, ledger_entries_debit, ledger_entries_credit
-// and ledger_posting_seq_unique; of all it reads each table once.
+// and the primary keys of postings; of all it reads each table once.
 const turnovers = `
 WITH moves AS (
-    SELECT e.debit_account AS id, e.seq, e.amount AS debit, NULL::bigint AS credit
+    SELECT e.debit_account AS id, e.seq, e.recorded_at, e.amount AS debit, NULL::bigint AS credit
     FROM ledger_accounts a JOIN ledger_entries e ON e.platform_id = $1 AND e.debit_account = a.id AND e.seq <= $4
     WHERE a.platform_id = $1 AND ($2 = '' OR a.path = $2) AND ($3 = '' OR a.currency = $3)
     UNION ALL
-    SELECT e.credit_account, e.seq, NULL, e.amount
+    SELECT e.credit_account, e.seq, e.recorded_at, NULL, e.amount
     FROM ledger_accounts a JOIN ledger_entries e ON e.platform_id = $1 AND e.credit_account = a.id AND e.seq <= $4
     WHERE a.platform_id = $1 AND ($2 = '' OR a.path = $2) AND ($3 = '' OR a.currency = $3)
 ), sums AS (
@@ -34,7 +34,7 @@ WITH moves AS (
            sum(m.credit) FILTER (WHERE NOT coalesce(p.effective_at < $5, false) AND NOT coalesce(p.effective_at >= $6, false)) AS credited,
            min(p.effective_at) FILTER (WHERE NOT coalesce(p.effective_at >= $6, false)) AS first,
            max(p.effective_at) FILTER (WHERE NOT coalesce(p.effective_at >= $6, false)) AS last
-    FROM moves m JOIN ledger_postings p ON p.platform_id = $1 AND p.seq = m.seq
+    FROM moves m JOIN ledger_postings p ON p.platform_id = $1 AND p.seq = m.seq AND p.recorded_at = m.recorded_at
     GROUP BY m.id
 )
 SELECT a.path, a.currency, a.class, coalesce(s.opening, 0)::bigint, coalesce(s.closing, 0)::bigint,

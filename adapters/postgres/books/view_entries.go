@@ -12,15 +12,16 @@ import (
 
 const entryColumns = `e.seq, e.n, d.path, c.path, e.currency, e.amount, p.id, p.kind, p.transaction_id, p.effective_at, p.recorded_at, p.memo, p.reverses`
 
-// One run of postings with their entries, along ledger_entries_pkey and
-// ledger_posting_seq_unique; accounts by ledger_accounts_pkey.
+// One run of postings with their entries, recorded from $7 until before $8, along the
+// primary keys; accounts by ledger_accounts_pkey.
 const entriesOfRun = `
 SELECT ` + entryColumns + `
 FROM ledger_entries e
-JOIN ledger_postings p ON p.platform_id = $1 AND p.seq = e.seq
+JOIN ledger_postings p ON p.platform_id = $1 AND p.seq = e.seq AND p.recorded_at = e.recorded_at
 JOIN ledger_accounts d ON d.platform_id = $1 AND d.id = e.debit_account
 JOIN ledger_accounts c ON c.platform_id = $1 AND c.id = e.credit_account
-WHERE e.platform_id = $1 AND e.seq > $2 AND e.seq <= $3 AND ($4 = '' OR e.currency = $4)
+WHERE e.platform_id = $1 AND e.seq > $2 AND e.seq <= $3 AND e.recorded_at >= $7 AND e.recorded_at < $8
+  AND p.recorded_at >= $7 AND p.recorded_at < $8 AND ($4 = '' OR e.currency = $4)
   AND ($5::timestamptz IS NULL OR p.effective_at >= $5) AND ($6::timestamptz IS NULL OR p.effective_at < $6)
 ORDER BY e.seq, e.n`
 
@@ -35,7 +36,7 @@ FROM (
     SELECT e.* FROM ledger_accounts a JOIN ledger_entries e ON e.platform_id = $1 AND e.credit_account = a.id AND e.seq <= $2
     WHERE a.platform_id = $1 AND a.path = $3 AND ($4 = '' OR a.currency = $4)
 ) e
-JOIN ledger_postings p ON p.platform_id = $1 AND p.seq = e.seq
+JOIN ledger_postings p ON p.platform_id = $1 AND p.seq = e.seq AND p.recorded_at = e.recorded_at
 JOIN ledger_accounts d ON d.platform_id = $1 AND d.id = e.debit_account
 JOIN ledger_accounts c ON c.platform_id = $1 AND c.id = e.credit_account
 WHERE ($5::timestamptz IS NULL OR p.effective_at >= $5) AND ($6::timestamptz IS NULL OR p.effective_at < $6)
@@ -57,8 +58,14 @@ func (v *bookView) Entries(ctx context.Context, of ports.BookSpan, each func(por
 		return v.ofPath(ctx, of, asRecorded, each)
 	}
 	return v.freely(ctx, func() error {
+		m, err := monthsOf(ctx, v.tx, v.platform.UUID())
+		if err != nil {
+			return fmt.Errorf("read entries: %w", err)
+		}
 		for after := int64(0); after < v.upto.Seq; after += entryRun {
-			args := []any{dbID(v.platform.UUID()), after, min(after+entryRun, v.upto.Seq), string(of.Currency), optionalMoment(of.From), optionalMoment(of.To)}
+			run := m.bounded(stretch{after: after, upto: min(after+entryRun, v.upto.Seq)})
+			from, until := run.times()
+			args := []any{dbID(v.platform.UUID()), run.after, run.upto, string(of.Currency), optionalMoment(of.From), optionalMoment(of.To), from, until}
 			if err := planned(ctx, v.tx, entriesOfRun, args, visit(each)); err != nil {
 				return fmt.Errorf("read entries: %w", err)
 			}
