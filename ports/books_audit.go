@@ -62,6 +62,8 @@ type AuditView interface {
 	// Unauthorised counts the postings that the months did not take when they were
 	// recorded, with the number of the first.
 	Unauthorised(ctx context.Context, p ident.Platform, h AuditHeld) (many, first int64, err error)
+	// Places says how what postings are found by differs from where they are.
+	Places(ctx context.Context, p ident.Platform) (AuditPlaces, error)
 	// Stories streams the transactions that have postings, in groups.
 	Stories(ctx context.Context, p ident.Platform, each func([]Story) error) error
 }
@@ -76,6 +78,32 @@ type AuditPlatform struct {
 	Recorded time.Time
 	// Checkpointed is how far accounts have been looked at for checkpoints.
 	Checkpointed int64
+	// Complete are the last postings of the months with whose end every account has a
+	// checkpoint, if it was posted to.
+	Complete []int64
+}
+
+// AuditPlaces is what postings are found by, held against where they are.
+type AuditPlaces struct {
+	Postings int64
+	// Lost are postings that their id does not lead to, Strangers ids that lead to no
+	// posting, and Apart entries that were not recorded when their posting was.
+	Lost, Strangers, Apart Misplaced
+	// Months are those that have postings or are said to, in order.
+	Months []AuditMonthPlace
+	// Ends is when the present month of the clock ends; zero before the first posting.
+	Ends time.Time
+}
+
+// Misplaced counts what is not where it is looked for, with the number of the first.
+type Misplaced struct{ Many, First int64 }
+
+// AuditMonthPlace is a month in which postings were recorded: those from number Lowest to
+// Highest, 0 where there are none. It is said to begin with number First, 0 where nothing
+// is said of it.
+type AuditMonthPlace struct {
+	Month                  period.Month
+	First, Lowest, Highest int64
 }
 
 // AuditPosting is one posting as stored.

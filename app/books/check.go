@@ -126,6 +126,9 @@ func (b *Books) checkPlatform(ctx context.Context, view ports.AuditView, report 
 	accounts.work()
 	totals.compare(report, p.Platform)
 
+	if err := checkPlaces(ctx, view, report, p.Platform); err != nil {
+		return nil, err
+	}
 	reversals := &reversalCheck{report: report, platform: p.Platform}
 	if err := view.Reversals(ctx, p.Platform, reversals.check); err != nil {
 		return nil, err

@@ -1,6 +1,7 @@
 package books
 
 import (
+	"math"
 	"time"
 
 	"causeway/ledger"
@@ -20,12 +21,14 @@ type accountCheck struct {
 	debits  sum   // of the account at hand so far
 	seq     int64 // the posting that moved it last
 	failed  bool  // the account at hand was below zero already
+	loose   bool  // something moved it since its last checkpoint
+	months  int   // whose ends lie behind seq
 }
 
 // Account is as ports.AccountVisitor says.
 func (c *accountCheck) Account(a ports.AuditAccount) error {
 	c.end()
-	c.account, c.open, c.failed = a, true, false
+	c.account, c.open, c.failed, c.loose, c.months = a, true, false, false, 0
 	c.balance.reset()
 	c.debits.reset()
 
@@ -55,6 +58,8 @@ func (c *accountCheck) Move(number, seq int64, debit bool, amount int64) error {
 		c.neverBelowZero() // the entries of a posting count together
 		c.seq = seq
 	}
+	c.monthsTo(seq)
+	c.loose = true
 	if debit == c.account.Class.DebitGrows() {
 		c.balance.add(amount)
 	} else {
@@ -73,6 +78,10 @@ func (c *accountCheck) Move(number, seq int64, debit bool, amount int64) error {
 // Checkpoint is as ports.AccountVisitor says.
 func (c *accountCheck) Checkpoint(k ports.AuditCheckpoint) error {
 	c.report.checked(RuleCheckpoints)
+	if c.open && c.account.Number == k.Number {
+		c.monthsTo(k.Seq)
+		c.loose = false
+	}
 	switch {
 	case !c.open || c.account.Number != k.Number:
 		c.report.broken(RuleCheckpoints, "a checkpoint on %s is of account %d, which is not there", c.platform.Platform, k.Number)
@@ -99,6 +108,7 @@ func (c *accountCheck) end() {
 		return
 	}
 	c.neverBelowZero()
+	c.monthsTo(math.MaxInt64)
 	c.open, c.seq = false, 0
 	a := c.account
 	if a.Guarded {
@@ -111,6 +121,19 @@ func (c *accountCheck) end() {
 		c.report.broken(RuleGuarded, "account %d, %s, has a balance of %d stored; its entries say %s", a.Number, a.Account, a.Balance, &c.balance)
 	case !a.Guarded && a.HasBalance:
 		c.report.broken(RuleGuarded, "account %d, %s, is not guarded and has a balance stored", a.Number, a.Account)
+	}
+}
+
+// monthsTo goes over the months that ended before a posting: where all accounts are said to
+// have a checkpoint with the end, nobody looks for entries before it.
+func (c *accountCheck) monthsTo(seq int64) {
+	ends := c.platform.Complete
+	for ; c.months < len(ends) && ends[c.months] < seq; c.months++ {
+		if c.loose {
+			c.loose = false // the months after it miss the same one
+			c.report.broken(RuleCheckpoints, "account %d, %s, has no checkpoint with the end of the month that ended with posting number %d",
+				c.account.Number, c.account.Account, ends[c.months])
+		}
 	}
 }
 

@@ -52,7 +52,7 @@ func TestCheckOfSoundBooks(t *testing.T) {
 	for rule, want := range map[books.Rule]int64{
 		books.RuleNumbered: 1208, books.RuleRecorded: 1208, books.RuleWhole: 1208, books.RuleUnchanged: 1208,
 		books.RuleCurrency: 1210, books.RuleBalanced: 2, books.RuleChart: 10, books.RuleGuarded: 1,
-		books.RuleCheckpoints: 2, books.RuleReversals: 1, books.RuleExplained: 1,
+		books.RuleCheckpoints: 2, books.RulePlaced: 1208, books.RuleReversals: 1, books.RuleExplained: 1,
 	} {
 		for _, r := range report.Rules {
 			if r.Rule == rule && r.Checked != want {
@@ -60,8 +60,8 @@ func TestCheckOfSoundBooks(t *testing.T) {
 			}
 		}
 	}
-	if n := len(report.Rules); n != 13 {
-		t.Errorf("%d rules, want 13", n)
+	if n := len(report.Rules); n != 14 {
+		t.Errorf("%d rules, want 14", n)
 	}
 }
 
@@ -184,6 +184,26 @@ func TestCheckFindsDamage(t *testing.T) {
 			books.RuleBalanced, "EUR on PLATFORM"},
 		"a currency that is none": {"UPDATE ledger_accounts SET currency = 'XXQ' WHERE path = 'fx/position' AND currency = 'USD'",
 			books.RuleChart, "unknown currency"},
+		"an id": {"DELETE FROM ledger_posting_ids WHERE seq = 3",
+			books.RulePlaced, "1 postings on PLATFORM are not where their ids lead; the first is number 3"},
+		"an id that leads elsewhere": {"UPDATE ledger_posting_ids SET seq = 4 WHERE seq = 5",
+			books.RulePlaced, "1 ids on PLATFORM lead to no posting; the first says it has number 4"},
+		"an id's reversal": {"UPDATE ledger_posting_ids SET reverses = NULL WHERE seq = 2",
+			books.RulePlaced, "not where their ids lead; the first is number 2"},
+		"an id that was never posted": {"INSERT INTO ledger_posting_ids SELECT platform_id, gen_random_uuid(), NULL, seq, recorded_at FROM ledger_postings WHERE seq = 7",
+			books.RulePlaced, "1 ids on PLATFORM lead to no posting"},
+		"the time of an entry": {"UPDATE ledger_entries SET recorded_at = recorded_at + interval '1 day' WHERE seq = 9",
+			books.RulePlaced, "1 entries on PLATFORM lie in another time than their posting; the first is of number 9"},
+		"where a month begins": {"UPDATE ledger_months SET first_seq = 5",
+			books.RulePlaced, "2026-11 on PLATFORM is said to begin with number 5; its postings have numbers 1 to 1208"},
+		"a month": {"DELETE FROM ledger_months",
+			books.RulePlaced, "of 2026-11 on PLATFORM, with postings number 1 to 1208, nothing says where it begins"},
+		"a month too many": {"INSERT INTO ledger_months SELECT platform_id, '2026-12-01', 1209 FROM ledger_clock",
+			books.RulePlaced, "ends at 2026-12-01T00:00:00Z, and the last that is said to begin is 2026-12"},
+		"when the month ends": {"UPDATE ledger_clock SET month_ends = '2027-06-01Z'",
+			books.RulePlaced, "the month of the clock of PLATFORM ends at 2027-06-01T00:00:00Z"},
+		"a month that is not complete": {"INSERT INTO ledger_months SELECT platform_id, '2026-12-01', 1209 FROM ledger_clock; UPDATE ledger_checkpointed SET complete_to = '2026-12-01Z'",
+			books.RuleCheckpoints, "has no checkpoint with the end of the month that ended with posting number 1208"},
 		"what was reversed": {"DELETE FROM ledger_postings WHERE seq = 1",
 			books.RuleReversals, "which is not there"},
 		"what a reversal names": {"UPDATE ledger_postings SET reverses = (SELECT id FROM ledger_postings WHERE seq = 3) WHERE seq = 2",

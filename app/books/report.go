@@ -19,6 +19,7 @@ const (
 	RuleChart       Rule = "accounts are as the chart says"
 	RuleGuarded     Rule = "guarded balances equal their entries and never were below zero"
 	RuleCheckpoints Rule = "checkpoints equal the entries before them"
+	RulePlaced      Rule = "postings are found by their ids and months"
 	RuleReversals   Rule = "a reversal mirrors one earlier posting, once"
 	RuleMonths      Rule = "closed months are as they were closed"
 	RuleHeld        Rule = "held months took only what somebody authorised"
@@ -72,6 +73,7 @@ func newReport(explained bool) *Report {
 		{Rule: RuleChart, Unit: "accounts"},
 		{Rule: RuleGuarded, Unit: "accounts"},
 		{Rule: RuleCheckpoints, Unit: "checkpoints"},
+		{Rule: RulePlaced, Unit: "postings"},
 		{Rule: RuleReversals, Unit: "reversals"},
 		{Rule: RuleMonths, Unit: "lines of closed months"},
 		{Rule: RuleHeld, Unit: "changes of months"},

@@ -93,7 +93,7 @@ func TestLedgerCheckFindsDamage(t *testing.T) {
 
 	out, complaint, status := ledgerRun(t, url, "check")
 
-	if status != 1 || complaint != "causeway: the books do not hold: 2 of 13 rules are broken\n" {
+	if status != 1 || complaint != "causeway: the books do not hold: 2 of 14 rules are broken\n" {
 		t.Errorf("status %d, %s", status, complaint)
 	}
 	golden(t, "check_damaged.txt", out)

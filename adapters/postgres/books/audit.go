@@ -78,7 +78,9 @@ WITH RECURSIVE a AS (
     (SELECT platform_id FROM ledger_heads ORDER BY platform_id LIMIT 1)
     UNION ALL SELECT (SELECT t.platform_id FROM ledger_heads t WHERE t.platform_id > h.platform_id ORDER BY t.platform_id LIMIT 1) FROM h WHERE h.platform_id IS NOT NULL
 )
-SELECT every.platform_id, c.platform_id IS NOT NULL, coalesce(c.seq, 0), nullif(c.recorded_at, '-infinity'), coalesce(m.seq, 0)
+SELECT every.platform_id, c.platform_id IS NOT NULL, coalesce(c.seq, 0), nullif(c.recorded_at, '-infinity'), coalesce(m.seq, 0),
+       (SELECT array_agg(n.first_seq - 1 ORDER BY n.month) FROM ledger_months n
+        WHERE n.platform_id = every.platform_id AND n.first_seq > 1 AND n.month <= (m.complete_to AT TIME ZONE 'UTC')::date)
 FROM (SELECT platform_id FROM a UNION SELECT platform_id FROM p UNION SELECT platform_id FROM e UNION SELECT platform_id FROM h UNION SELECT platform_id FROM ledger_clock) every
 LEFT JOIN ledger_clock c ON c.platform_id = every.platform_id
 LEFT JOIN ledger_checkpointed m ON m.platform_id = every.platform_id
@@ -91,7 +93,7 @@ func (v *auditView) Platforms(ctx context.Context) (platforms []ports.AuditPlatf
 		var p ports.AuditPlatform
 		var id [16]byte
 		var recorded pgtype.Timestamptz
-		if err := rows.Scan(&id, &p.HasClock, &p.Seq, &recorded, &p.Checkpointed); err != nil {
+		if err := rows.Scan(&id, &p.HasClock, &p.Seq, &recorded, &p.Checkpointed, &p.Complete); err != nil {
 			return err
 		}
 		p.Platform, p.Recorded = platformID(id), recorded.Time.UTC()

@@ -1,0 +1,68 @@
+package books
+
+import (
+	"context"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgtype"
+
+	"causeway/core/ident"
+	"causeway/core/period"
+	"causeway/ports"
+)
+
+// Each goes through one of the tables once, and looks up in the other by its key.
+const (
+	auditLost = `
+SELECT count(*), count(*) FILTER (WHERE lost), coalesce(min(seq) FILTER (WHERE lost), 0) FROM (
+    SELECT p.seq, (x.seq, x.recorded_at, x.reverses) IS DISTINCT FROM (p.seq, p.recorded_at, p.reverses) AS lost
+    FROM ledger_postings p LEFT JOIN ledger_posting_ids x ON x.platform_id = p.platform_id AND x.id = p.id
+    WHERE p.platform_id = $1
+) all_postings`
+	auditStrangers = `
+SELECT count(*), coalesce(min(x.seq), 0) FROM ledger_posting_ids x
+WHERE x.platform_id = $1 AND NOT EXISTS (
+    SELECT FROM ledger_postings p WHERE p.platform_id = $1 AND p.seq = x.seq AND p.recorded_at = x.recorded_at AND p.id = x.id)`
+	auditApart = `
+SELECT count(*), coalesce(min(e.seq), 0) FROM ledger_entries e
+WHERE e.platform_id = $1 AND NOT EXISTS (
+    SELECT FROM ledger_postings p WHERE p.platform_id = $1 AND p.seq = e.seq AND p.recorded_at = e.recorded_at)`
+	auditMonthPlaces = `
+SELECT coalesce(p.month, m.month), coalesce(m.first_seq, 0), coalesce(p.lowest, 0), coalesce(p.highest, 0)
+FROM (
+    SELECT date_trunc('month', recorded_at AT TIME ZONE 'UTC')::date AS month, min(seq) AS lowest, max(seq) AS highest
+    FROM ledger_postings WHERE platform_id = $1 GROUP BY 1
+) p
+FULL JOIN (SELECT month, first_seq FROM ledger_months WHERE platform_id = $1) m ON m.month = p.month
+ORDER BY 1`
+	auditMonthEnds = `SELECT nullif(month_ends, '-infinity') FROM ledger_clock WHERE platform_id = $1`
+)
+
+// Places is as ports.AuditView says.
+func (v *auditView) Places(ctx context.Context, p ident.Platform) (places ports.AuditPlaces, err error) {
+	of := []any{dbID(p.UUID())}
+	var ends pgtype.Timestamptz
+	for _, ask := range []struct {
+		statement string
+		into      []any
+	}{
+		{auditLost, []any{&places.Postings, &places.Lost.Many, &places.Lost.First}},
+		{auditStrangers, []any{&places.Strangers.Many, &places.Strangers.First}},
+		{auditApart, []any{&places.Apart.Many, &places.Apart.First}},
+		{auditMonthEnds, []any{&ends}},
+	} {
+		if err := planned(ctx, v.tx, ask.statement, of, func(rows pgx.Rows) error { return rows.Scan(ask.into...) }); err != nil {
+			return places, wrapped("audit places", err)
+		}
+	}
+	places.Ends = utc(ends)
+	err = planned(ctx, v.tx, auditMonthPlaces, of, func(rows pgx.Rows) error {
+		var month pgtype.Date
+		var m ports.AuditMonthPlace
+		err := rows.Scan(&month, &m.First, &m.Lowest, &m.Highest)
+		m.Month = period.MonthOf(month.Time)
+		places.Months = append(places.Months, m)
+		return err
+	})
+	return places, wrapped("audit places", err)
+}

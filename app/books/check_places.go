@@ -1,0 +1,58 @@
+package books
+
+import (
+	"context"
+	"time"
+
+	"causeway/core/ident"
+	"causeway/core/period"
+	"causeway/ports"
+)
+
+// checkPlaces holds what the postings of a platform are found by against where they are:
+// whoever asks for one by its id, or for those of a time, is not told of what lies elsewhere.
+func checkPlaces(ctx context.Context, view ports.AuditView, report *Report, platform ident.Platform) error {
+	places, err := view.Places(ctx, platform)
+	if err != nil {
+		return err
+	}
+	report.of(RulePlaced).Checked += places.Postings
+	for _, found := range []struct {
+		ports.Misplaced
+		what string
+	}{
+		{places.Lost, "%d postings on %s are not where their ids lead; the first is number %d"},
+		{places.Strangers, "%d ids on %s lead to no posting; the first says it has number %d"},
+		{places.Apart, "%d entries on %s lie in another time than their posting; the first is of number %d"},
+	} {
+		if found.Many > 0 {
+			report.broken(RulePlaced, found.what, found.Many, platform, found.First)
+		}
+	}
+	checkMonthPlaces(report, platform, places)
+	return nil
+}
+
+// checkMonthPlaces holds the numbers that months are said to begin with against those of
+// the postings in them. A month may be said to begin where nothing was posted in it.
+func checkMonthPlaces(report *Report, platform ident.Platform, places ports.AuditPlaces) {
+	var last ports.AuditMonthPlace // that is said to begin
+	highest := int64(0)            // number so far
+	for _, m := range places.Months {
+		switch {
+		case m.First == 0:
+			report.broken(RulePlaced, "of %s on %s, with postings number %d to %d, nothing says where it begins", m.Month, platform, m.Lowest, m.Highest)
+		case m.First <= highest || m.First < last.First || m.Highest > 0 && m.First > m.Lowest:
+			report.broken(RulePlaced, "%s on %s is said to begin with number %d; its postings have numbers %d to %d, and those before it end with %d",
+				m.Month, platform, m.First, m.Lowest, m.Highest, highest)
+		}
+		if m.First > 0 {
+			last = m
+		}
+		highest = max(highest, m.Highest)
+	}
+	if ends := period.MonthOf(places.Ends); !places.Ends.IsZero() && ends.Previous() != last.Month {
+		report.broken(RulePlaced, "the month of the clock of %s ends at %s, and the last that is said to begin is %s",
+			platform, places.Ends.Format(time.RFC3339), last.Month)
+	}
+}
