@@ -86,6 +86,8 @@ func TestApprovalOfIncomingPayments(t *testing.T) {
 		if got := h.balance(ana); got != credited {
 			t.Errorf("%s: the balance is %d, want %d", test.what, got, credited)
 		}
+		// How the platform was asked is kept once its answer has been acted upon.
+		until(t, "the delivery is kept", func() bool { return h.get("/webhook-deliveries/"+asked.id).status == 200 })
 		delivery := h.get("/webhook-deliveries/" + asked.id).want(200)
 		delivery.each(map[string]any{"event": "INCOMING_PAYMENT.PENDING", "transactionId": id, "attempts.0.statusCode": float64(test.status)})
 		if len(delivery.list("attempts")) != 1 {
