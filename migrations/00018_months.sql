@@ -25,6 +25,20 @@ CREATE TABLE ledger_months (
     PRIMARY KEY (platform_id, month)
 );
 
+-- Postings that took effect long before they were recorded, or after: few, and asked for
+-- whenever somebody asks by effective time. All others are found around that time. One
+-- table for all months: whoever asks need not look into each.
+CREATE TABLE ledger_astray (
+    platform_id  uuid        NOT NULL,
+    seq          bigint      NOT NULL,
+    effective_at timestamptz NOT NULL,
+    recorded_at  timestamptz NOT NULL,
+    PRIMARY KEY (platform_id, seq),
+    CONSTRAINT ledger_astray_by_ten_seconds CHECK (recorded_at - effective_at > interval '10 seconds' OR recorded_at - effective_at < interval '-10 seconds')
+);
+-- By the time in between: those are wanted that lie across a moment.
+CREATE INDEX ledger_astray_across ON ledger_astray USING gist (tstzrange(least(effective_at, recorded_at), greatest(effective_at, recorded_at), '[]'));
+
 -- When the month ends in which the last posting was recorded: whoever posts then begins
 -- the next one.
 ALTER TABLE ledger_clock ADD COLUMN month_ends timestamptz NOT NULL DEFAULT '-infinity';
@@ -111,6 +125,9 @@ INSERT INTO ledger_posting_ids (platform_id, id, reverses, seq, recorded_at)
 SELECT platform_id, id, reverses, seq, recorded_at FROM ledger_postings_of_all_months;
 INSERT INTO ledger_postings (platform_id, id, seq, transaction_id, reverses, effective_at, recorded_at, xid, kind, memo, digest)
 SELECT platform_id, id, seq, transaction_id, reverses, effective_at, recorded_at, xid, kind, memo, digest FROM ledger_postings_of_all_months;
+INSERT INTO ledger_astray (platform_id, seq, effective_at, recorded_at)
+SELECT platform_id, seq, effective_at, recorded_at FROM ledger_postings_of_all_months
+WHERE recorded_at - effective_at > interval '10 seconds' OR recorded_at - effective_at < interval '-10 seconds';
 INSERT INTO ledger_entries (platform_id, seq, recorded_at, debit_account, credit_account, amount, n, currency)
 SELECT e.platform_id, e.seq, p.recorded_at, e.debit_account, e.credit_account, e.amount, e.n, e.currency
 FROM ledger_entries_of_all_months e JOIN ledger_postings_of_all_months p ON p.platform_id = e.platform_id AND p.seq = e.seq;
@@ -128,21 +145,18 @@ CREATE INDEX ledger_postings_of_rare_kind ON ledger_postings (platform_id, kind,
 CREATE INDEX ledger_postings_by_memo ON ledger_postings (platform_id, memo, seq)
     WHERE transaction_id IS NULL OR kind = 'unmatched_assigned';
 CREATE INDEX ledger_postings_reversing ON ledger_postings (platform_id, reverses, id) WHERE reverses IS NOT NULL;
--- Postings that took effect long before they were recorded, or after, by the time that
--- lies in between: whoever asks by effective time asks for those around a moment.
-CREATE INDEX ledger_postings_astray ON ledger_postings USING gist (tstzrange(least(effective_at, recorded_at), greatest(effective_at, recorded_at), '[]'))
-    WHERE recorded_at - effective_at > interval '10 seconds' OR recorded_at - effective_at < interval '-10 seconds';
 CREATE INDEX ledger_entries_debit ON ledger_entries (platform_id, debit_account, seq);
 CREATE INDEX ledger_entries_credit ON ledger_entries (platform_id, credit_account, seq);
 
 CREATE TRIGGER ledger_append_only BEFORE UPDATE OR DELETE OR TRUNCATE ON ledger_postings FOR EACH STATEMENT EXECUTE FUNCTION ledger_refuse_change();
 CREATE TRIGGER ledger_append_only BEFORE UPDATE OR DELETE OR TRUNCATE ON ledger_entries FOR EACH STATEMENT EXECUTE FUNCTION ledger_refuse_change();
 CREATE TRIGGER ledger_append_only BEFORE UPDATE OR DELETE OR TRUNCATE ON ledger_posting_ids FOR EACH STATEMENT EXECUTE FUNCTION ledger_refuse_change();
+CREATE TRIGGER ledger_append_only BEFORE UPDATE OR DELETE OR TRUNCATE ON ledger_astray FOR EACH STATEMENT EXECUTE FUNCTION ledger_refuse_change();
 CREATE TRIGGER ledger_append_only BEFORE UPDATE OR DELETE OR TRUNCATE ON ledger_months FOR EACH STATEMENT EXECUTE FUNCTION ledger_refuse_change();
 CREATE TRIGGER ledger_entry_accounts_carry_its_currency AFTER INSERT ON ledger_entries
     REFERENCING NEW TABLE AS added FOR EACH STATEMENT EXECUTE FUNCTION ledger_check_entries();
 
-GRANT SELECT, INSERT ON ledger_postings, ledger_entries, ledger_posting_ids, ledger_months TO causeway_service;
+GRANT SELECT, INSERT ON ledger_postings, ledger_entries, ledger_posting_ids, ledger_months, ledger_astray TO causeway_service;
 
 -- Every account that was posted to in a month gets a checkpoint with the month's end, so
 -- that a balance never needs the entries of more than one month. complete_to is the end
@@ -180,10 +194,11 @@ BEGIN
     IF NOT FOUND THEN
         SELECT c.seq INTO high FROM ledger_clock c WHERE c.platform_id = platform;
     END IF;
+    -- At its last moment or later all of the month is recorded.
+    IF moment >= ends - interval '1 microsecond' THEN
+        RETURN high;
+    END IF;
     WHILE low < high LOOP
-        IF moment >= ends THEN
-            RETURN high;
-        END IF;
         middle := (low + high + 1) / 2;
         IF (SELECT p.recorded_at <= moment FROM ledger_postings p
             WHERE p.platform_id = platform AND p.seq = middle AND p.recorded_at >= begins AND p.recorded_at < ends) THEN
@@ -217,6 +232,10 @@ DECLARE
     opening  timestamptz;
     ends     timestamptz;
     latest   timestamptz := '-infinity';
+    lowest_effective  timestamptz := 'infinity';
+    highest_effective timestamptz := '-infinity';
+    lowest_recorded   timestamptz := 'infinity';
+    highest_recorded  timestamptz := '-infinity';
     moment   timestamptz;
     begun    timestamptz[] := '{}';
     tick     CONSTANT interval := interval '1 microsecond';
@@ -261,6 +280,8 @@ BEGIN
         END IF;
         seqs[i] := seq_now;
         recorded[i] := at_now;
+        lowest_recorded := least(lowest_recorded, at_now);
+        highest_recorded := greatest(highest_recorded, at_now + counts[i] * tick);
         IF opening > latest THEN
             latest := opening;
         END IF;
@@ -285,21 +306,26 @@ BEGIN
     -- A loop of plain expressions, as long as there is nothing to find: a query would
     -- cost every posting more.
     FOREACH moment IN ARRAY effective LOOP
-        IF moment < latest THEN
-            SELECT array_agg(l.place), array_agg(l.moves), coalesce(other, '{}') || coalesce(array_agg(l.place), '{}')
-            INTO late, moves, other
-            FROM (
-                SELECT w.place, w.at, CASE
-                    WHEN EXISTS (SELECT FROM ledger_authorisations a WHERE a.platform_id = platforms[w.platform] AND a.posting_id = w.id)
-                    THEN c.closed_before ELSE c.open_from END AS moves
-                FROM unnest(ids, posting_platforms, effective) WITH ORDINALITY AS w (id, platform, at, place)
-                JOIN ledger_clock c ON c.platform_id = platforms[w.platform]
-                WHERE w.at < c.open_from AND (known IS NULL OR w.place <> ALL (known))
-            ) l
-            WHERE l.at < l.moves;
-            EXIT;
+        IF moment < lowest_effective THEN
+            lowest_effective := moment;
+        END IF;
+        IF moment > highest_effective THEN
+            highest_effective := moment;
         END IF;
     END LOOP;
+    IF lowest_effective < latest THEN
+        SELECT array_agg(l.place), array_agg(l.moves), coalesce(other, '{}') || coalesce(array_agg(l.place), '{}')
+        INTO late, moves, other
+        FROM (
+            SELECT w.place, w.at, CASE
+                WHEN EXISTS (SELECT FROM ledger_authorisations a WHERE a.platform_id = platforms[w.platform] AND a.posting_id = w.id)
+                THEN c.closed_before ELSE c.open_from END AS moves
+            FROM unnest(ids, posting_platforms, effective) WITH ORDINALITY AS w (id, platform, at, place)
+            JOIN ledger_clock c ON c.platform_id = platforms[w.platform]
+            WHERE w.at < c.open_from AND (known IS NULL OR w.place <> ALL (known))
+        ) l
+        WHERE l.at < l.moves;
+    END IF;
 
     IF known IS NOT NULL OR cardinality(short) > 0 OR late IS NOT NULL THEN
         FOR i IN 1 .. cardinality(platforms) LOOP
@@ -317,6 +343,14 @@ BEGIN
            recorded[w.platform] + w.nth * tick, w.memo, w.reverses, w.digest
     FROM unnest(ids, posting_platforms, nths, kinds, transactions, effective, memos, reversed, digests)
         AS w (id, platform, nth, kind, transaction_id, effective_at, memo, reverses, digest);
+
+    IF highest_recorded - lowest_effective > interval '10 seconds' OR lowest_recorded - highest_effective < interval '-10 seconds' THEN
+        INSERT INTO ledger_astray (platform_id, seq, effective_at, recorded_at)
+        SELECT a.platform_id, a.seq, a.effective_at, a.recorded_at
+        FROM (SELECT platforms[w.platform], seqs[w.platform] + w.nth, w.at, recorded[w.platform] + w.nth * tick
+              FROM unnest(posting_platforms, nths, effective) AS w (platform, nth, at)) a (platform_id, seq, effective_at, recorded_at)
+        WHERE a.recorded_at - a.effective_at > interval '10 seconds' OR a.recorded_at - a.effective_at < interval '-10 seconds';
+    END IF;
 
     INSERT INTO ledger_entries (platform_id, seq, recorded_at, n, debit_account, credit_account, currency, amount)
     SELECT platforms[posting_platforms[w.posting]], seqs[posting_platforms[w.posting]] + nths[w.posting],

@@ -87,8 +87,10 @@ type AuditPlatform struct {
 type AuditPlaces struct {
 	Postings int64
 	// Lost are postings that their id does not lead to, Strangers ids that lead to no
-	// posting, and Apart entries that were not recorded when their posting was.
-	Lost, Strangers, Apart Misplaced
+	// posting, Apart entries that were not recorded when their posting was, and Astray
+	// postings that take effect long before or after they were recorded and are not listed
+	// so, or are and do not.
+	Lost, Strangers, Apart, Astray Misplaced
 	// Months are those that have postings or are said to, in order.
 	Months []AuditMonthPlace
 	// Ends is when the present month of the clock ends; zero before the first posting.

@@ -2,6 +2,7 @@ package ports
 
 import (
 	"context"
+	"time"
 
 	"github.com/google/uuid"
 
@@ -42,6 +43,32 @@ type PeriodReader interface {
 	ClosingTotals(ctx context.Context, p ident.Platform, m period.Month) ([]period.Total, error)
 	// Authorisation reads who stands behind a posting; false for one nobody authorised.
 	Authorisation(ctx context.Context, p ident.Platform, posting uuid.UUID) (period.Authorisation, bool, error)
+}
+
+// MonthKeeper takes months of the books out of them and puts them back. It works as who owns
+// the tables.
+type MonthKeeper interface {
+	// BookMonths says which months are in the books.
+	BookMonths(ctx context.Context) (BookMonths, error)
+	// EndMonth has platforms that posted nothing after a month begin the present one, and
+	// brings the month's end into the checkpoints.
+	EndMonth(ctx context.Context, m period.Month, now time.Time) error
+	// Hindrances looks for what is still open in a month, platform by platform.
+	Hindrances(ctx context.Context, m period.Month) ([]MonthHindrance, error)
+	// DetachMonth takes the month out. Its postings and entries stay in tables of their own.
+	DetachMonth(ctx context.Context, m period.Month) error
+	// AttachMonth puts those tables back.
+	AttachMonth(ctx context.Context, m period.Month) error
+}
+
+// BookMonths are the oldest month in the books and the last that is detached, zero for none.
+type BookMonths struct{ Oldest, Detached period.Month }
+
+// MonthHindrance is what is still open in a month of a platform, and how much of it.
+type MonthHindrance struct {
+	Platform  ident.Platform
+	Hindrance period.Hindrance
+	Many      int64
 }
 
 // PeriodBook is where the months of a platform stand, and what was done to them.

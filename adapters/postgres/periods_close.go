@@ -51,7 +51,8 @@ var muchAtATime = []string{
 func (u *unit) standOf(ctx context.Context, into *period.Closing) (begin int64, err error) {
 	of := pgID(into.Platform.UUID())
 	err = u.read(ctx, `
-		SELECT c.seq, p.digest FROM ledger_clock c
+		SELECT c.seq, coalesce(p.digest, (SELECT k.digest FROM ledger_closings k WHERE k.platform_id = c.platform_id AND k.seq = c.seq LIMIT 1))
+		FROM ledger_clock c
 		LEFT JOIN ledger_postings p ON p.platform_id = c.platform_id AND p.seq = c.seq
 		WHERE c.platform_id = $1`, []any{of}, func(rows pgx.Rows) error { return rows.Scan(&into.Seq, &into.Digest) })
 	if err != nil {

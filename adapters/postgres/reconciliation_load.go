@@ -9,6 +9,7 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgtype"
 
+	"causeway/adapters/postgres/books"
 	"causeway/core/ident"
 	"causeway/core/reconcile"
 	"causeway/core/transaction"
@@ -154,11 +155,15 @@ func (u *unit) comparableEntries(ctx context.Context, a reconcile.Account, span 
 	if number == 0 {
 		return nil, nil // nothing was ever posted to it
 	}
+	since := (span.From - 1).Start()
+	if err := books.Has(ctx, riding{u}, a.Platform, since); err != nil {
+		return nil, err
+	}
 	names, err := u.partnerNames(ctx, a, span)
 	if err != nil {
 		return nil, err
 	}
-	args := []any{pgID(a.Platform.UUID()), number, a.Path, string(a.Currency), span.From.Start(), (span.From - 1).Start(), (span.To + 1).Start()}
+	args := []any{pgID(a.Platform.UUID()), number, a.Path, string(a.Currency), span.From.Start(), since, (span.To + 1).Start()}
 	err = u.read(ctx, selectEntries, args, func(rows pgx.Rows) error {
 		var (
 			e                    reconcile.Entry

@@ -23,6 +23,7 @@ func checkPlaces(ctx context.Context, view ports.AuditView, report *Report, plat
 	}{
 		{places.Lost, "%d postings on %s are not where their ids lead; the first is number %d"},
 		{places.Strangers, "%d ids on %s lead to no posting; the first says it has number %d"},
+		{places.Astray, "%d postings on %s are listed as taking effect at another time than they do, or should be listed; the first is number %d"},
 		{places.Apart, "%d entries on %s lie in another time than their posting; the first is of number %d"},
 	} {
 		if found.Many > 0 {

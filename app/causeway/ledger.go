@@ -30,6 +30,8 @@ type ledgerCommand struct {
 	Hold      ledgerHoldCommand      `cmd:"" help:"Hold a month: only what somebody authorised is posted into it."`
 	Reopen    ledgerReopenCommand    `cmd:"" help:"Reopen a month that is held."`
 	Close     ledgerCloseCommand     `cmd:"" help:"Close a month that is held, for good, and keep its trial balance."`
+	Detach    ledgerDetachCommand    `cmd:"" help:"Take the oldest month of all platforms out of the books, into tables that can be kept elsewhere."`
+	Attach    ledgerAttachCommand    `cmd:"" help:"Put the month back that was detached last."`
 }
 
 type ledgerCheckCommand struct{ where }

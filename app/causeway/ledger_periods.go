@@ -75,8 +75,51 @@ func (l ledgerCloseCommand) Run(ctx context.Context, out io.Writer) error {
 	return l.do(ctx, out, period.Close)
 }
 
+// bookMonthCommand is the arguments of a command about a month of all platforms.
+type bookMonthCommand struct {
+	where
+	Month string `arg:"" help:"The month, as in 2025-09."`
+}
+
+func (b bookMonthCommand) do(ctx context.Context, done func(*periods.Periods, period.Month) error) error {
+	month, err := period.ParseMonth(b.Month)
+	if err != nil {
+		return fmt.Errorf("%s: %w", b.Month, err)
+	}
+	return b.in(ctx, func(db *postgres.DB) error {
+		if err := done(periodsOf(db), month); err != nil {
+			return mistakes("nothing was changed", err)
+		}
+		return nil
+	})
+}
+
+type ledgerDetachCommand struct{ bookMonthCommand }
+
+func (l ledgerDetachCommand) Run(ctx context.Context, out io.Writer) error {
+	return l.do(ctx, func(p *periods.Periods, m period.Month) error {
+		if err := p.Detach(ctx, m); err != nil {
+			return err
+		}
+		_, err := fmt.Fprintf(out, "%[1]s is detached. Its tables are ledger_postings_%[2]s and ledger_entries_%[2]s; nothing reads them any more.\n", m, m.Start().Format("200601"))
+		return err
+	})
+}
+
+type ledgerAttachCommand struct{ bookMonthCommand }
+
+func (l ledgerAttachCommand) Run(ctx context.Context, out io.Writer) error {
+	return l.do(ctx, func(p *periods.Periods, m period.Month) error {
+		if err := p.Attach(ctx, m); err != nil {
+			return err
+		}
+		_, err := fmt.Fprintf(out, "%s is in the books again.\n", m)
+		return err
+	})
+}
+
 func periodsOf(db *postgres.DB) *periods.Periods {
-	return periods.New(periods.Config{Store: db, Books: db.BookReader(), Clock: clock{}, IDs: ids.New()})
+	return periods.New(periods.Config{Store: db, Months: db, Books: db.BookReader(), Clock: clock{}, IDs: ids.New()})
 }
 
 // writeMonths prints a line for each month, with the last thing that was done to it.

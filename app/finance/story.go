@@ -117,6 +117,7 @@ func (f *Finance) tellPostings(ctx context.Context, s *Story) error {
 	}
 	for _, filter := range wanted {
 		filter.Platform, filter.Ascending, filter.Limit = t.Platform, true, mostOfAKind
+		filter.Span.From = t.CreatedAt.AddDate(0, 0, -1) // clocks differ
 		page, err := f.Ledger.Postings(ctx, filter)
 		if err != nil {
 			return err

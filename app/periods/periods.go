@@ -22,6 +22,8 @@ type Config struct {
 	Books ports.BookReader
 	Clock ports.Clock
 	IDs   ports.IDs
+	// Months detaches and attaches months; nil for who never does.
+	Months ports.MonthKeeper
 	// Committed is called when something was committed that tells events; may be nil.
 	Committed func()
 }

@@ -107,6 +107,7 @@ var statuses = map[Code]int{
 	EmailOTPEmailAlreadyExists:            409,
 	EmailOTPCredentialSetChanged:          409,
 	IdempotencyKeyInUse:                   409,
+	MonthDetached:                         409,
 
 	UnsupportedUMAVersion: 412,
 

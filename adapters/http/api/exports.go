@@ -40,7 +40,7 @@ func registerExports(a *httpapi.API, use Exports) {
 			"A failure before the first byte is answered like any other; after that the connection breaks, so a file that came whole is whole. " +
 			"Journals bring balances at `from` forward, and end with the balance of every account for the program to check; debits are above zero there, and credits below. " +
 			"A memo that a spreadsheet would take for a formula has an apostrophe in front.",
-		Errors: []fault.Code{fault.RateLimited},
+		Errors: []fault.Code{fault.RateLimited, fault.MonthDetached},
 	}, []string{"text/csv", "text/plain", "application/xml"}, func(ctx context.Context, call httpapi.Call, in *wanted) (httpapi.File, error) {
 		document, err := use.Export(ctx, call.Principal, exports.Request{
 			Format: exports.Format(in.Format), AsOf: in.AsOf.Time,
@@ -60,7 +60,7 @@ func registerExports(a *httpapi.API, use Exports) {
 		ID: "getCustomerStatement", Path: "/customers/{customerId}/statement", Tag: tagExports, Summary: "Get an account statement", Permission: platform.View,
 		Description: "A statement for the customer: the balance at `from`, every movement with date, description, counterparty, amount and balance after it, and the balance at `to`. Times are UTC. " +
 			"A pdf holds up to 20,000 movements and prints Latin, Cyrillic and Greek letters; others appear as a box. html has no such limits.",
-		Errors: []fault.Code{fault.UserNotFound, fault.InternalAccountNotFound, fault.RateLimited},
+		Errors: []fault.Code{fault.UserNotFound, fault.InternalAccountNotFound, fault.RateLimited, fault.MonthDetached},
 	}, []string{"text/html", "application/pdf"}, func(ctx context.Context, call httpapi.Call, in *statement) (httpapi.File, error) {
 		document, err := use.Statement(ctx, call.Principal, exports.StatementRequest{
 			Customer: in.CustomerID.Value, Account: in.AccountID.Value, Currency: money.Currency(in.Currency),

@@ -92,7 +92,7 @@ func registerLedgerAccounts(a *httpapi.API, f Finance) {
 		ID: "getLedgerAccount", Path: "/ledger/accounts/{account}", Tag: tagLedger, Summary: "Get the balances of an account", Permission: platform.View,
 		Description: "Now, or at any moment that has passed. By recorded time it is what the books said then, and the answer never changes; " +
 			"by effective time it is what is known today of then.",
-		Errors: []fault.Code{fault.NotFound},
+		Errors: []fault.Code{fault.NotFound, fault.MonthDetached},
 	}, func(ctx context.Context, call httpapi.Call, in *one) (answered, error) {
 		accounts, err := f.Account(ctx, call.Principal.Platform, in.Account, money.Currency(in.Currency), ports.Cut{By: in.kind(), Moment: in.At.Time})
 		return answered{in, accounts}, err
@@ -126,7 +126,7 @@ func registerAccountEntries(a *httpapi.API, f Finance) {
 		ID: "listLedgerEntries", Path: "/ledger/accounts/{account}/entries", Tag: tagLedger, Summary: "List the entries of an account", Permission: platform.View,
 		Description: "The newest first, unless asked otherwise, in the order in which they were recorded, each with the balance after it. " +
 			"`by` says which of their times from and to are about.",
-		Errors: []fault.Code{fault.NotFound},
+		Errors: []fault.Code{fault.NotFound, fault.MonthDetached},
 	}, func(ctx context.Context, call httpapi.Call, in *wanted) (answered, error) {
 		after, err := placeOfEntry(in.Cursor)
 		if err != nil {

@@ -168,7 +168,7 @@ func registerLedgerLog(a *httpapi.API, log LedgerLog) {
 	httpapi.Get(a, httpapi.Operation{
 		ID: "proveLedgerPosting", Path: "/ledger/log/proof", Tag: tagLog, Summary: "Prove that a posting is in the log", Permission: platform.View,
 		Description: "The leaf of a posting and the hashes that lead from it to the root of a head, as RFC 6962 says. 409 until a head covers the posting.",
-		Errors:      []fault.Code{fault.NotFound, fault.Conflict},
+		Errors:      []fault.Code{fault.NotFound, fault.Conflict, fault.MonthDetached},
 	}, func(ctx context.Context, call httpapi.Call, in *inclusionWanted) (sealing.Inclusion, error) {
 		return log.Inclusion(ctx, call.Principal.Platform, in.PostingID.Value.UUID(), in.Size)
 	}, func(i sealing.Inclusion) inclusionBody {

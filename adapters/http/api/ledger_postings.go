@@ -84,6 +84,7 @@ func registerLedgerPostings(a *httpapi.API, f Finance) {
 	httpapi.Get(a, httpapi.Operation{
 		ID: "listLedgerPostings", Path: "/ledger/postings", Tag: tagLedger, Summary: "List postings", Permission: platform.View,
 		Description: "The newest first, unless asked otherwise, in the order in which they were recorded. Filters add up. `by` says which of their times from and to are about.",
+		Errors:      []fault.Code{fault.MonthDetached},
 	}, func(ctx context.Context, call httpapi.Call, in *wanted) (ports.PostingPage, error) {
 		after, err := numberAfter(ofPosting, in.Cursor)
 		if err != nil {
@@ -102,7 +103,7 @@ func registerLedgerPostings(a *httpapi.API, f Finance) {
 	}
 	httpapi.Get(a, httpapi.Operation{
 		ID: "getLedgerPosting", Path: "/ledger/postings/{postingId}", Tag: tagLedger, Summary: "Get a posting", Permission: platform.View,
-		Description: "One posting with its entries, and what it reverses or is reversed by. One that was made by hand says who authorised it, and why.", Errors: []fault.Code{fault.NotFound},
+		Description: "One posting with its entries, and what it reverses or is reversed by. One that was made by hand says who authorised it, and why.", Errors: []fault.Code{fault.NotFound, fault.MonthDetached},
 	}, func(ctx context.Context, call httpapi.Call, in *one) (finance.Posting, error) {
 		return f.Posting(ctx, call.Principal.Platform, in.PostingID.Value.UUID())
 	}, wholePostingOf)

@@ -131,6 +131,7 @@ func registerLedgerReports(a *httpapi.API, f Finance) {
 		ID: "getTrialBalance", Path: "/ledger/trial-balance", Tag: tagLedger, Summary: "Get the trial balance", Permission: platform.View,
 		Description: "For each currency and account: the balance before the period, what was debited and credited in it, and the balance after it. " +
 			"In every currency the opening and the closing column add up to zero, and debits equal credits; `sums` says so. All of one moment.",
+		Errors: []fault.Code{fault.MonthDetached},
 	}, func(ctx context.Context, call httpapi.Call, in *trial) (finance.TrialBalance, error) {
 		return f.TrialBalance(ctx, call.Principal.Platform, finance.Period{By: in.kind(), From: in.From.Time, To: in.To.Time, Grouped: in.Detail == "group"})
 	}, trialBalanceOf)
@@ -144,6 +145,7 @@ func registerLedgerReports(a *httpapi.API, f Finance) {
 	httpapi.Get(a, httpapi.Operation{
 		ID: "getIncome", Path: "/ledger/income", Tag: tagLedger, Summary: "Get income and fees by period", Permission: platform.View,
 		Description: "What the service earned, by period, currency and account. The first period begins with `from` and the last ends with `to`; at most 100 are answered at once.",
+		Errors:      []fault.Code{fault.MonthDetached},
 	}, func(ctx context.Context, call httpapi.Call, in *income) (finance.Income, error) {
 		return f.Income(ctx, call.Principal.Platform, finance.Earnings{By: in.kind(), From: in.From.Time, To: in.To.Time, Step: finance.Step(in.Period)})
 	}, incomeOf)
@@ -156,7 +158,7 @@ func registerLedgerReports(a *httpapi.API, f Finance) {
 	httpapi.Get(a, httpapi.Operation{
 		ID: "getFXPosition", Path: "/ledger/fx-position", Tag: tagLedger, Summary: "Get the FX position", Permission: platform.View,
 		Description: "What the service holds for trade in each currency, and what that would be worth at the present rate of the market.",
-		Errors:      []fault.Code{fault.InvalidCurrency},
+		Errors:      []fault.Code{fault.InvalidCurrency, fault.MonthDetached},
 	}, func(ctx context.Context, call httpapi.Call, in *fx) (finance.FXPosition, error) {
 		return f.FXPosition(ctx, call.Principal.Platform, ports.Cut{By: in.kind(), Moment: in.At.Time}, money.Currency(in.ReportingCurrency))
 	}, fxPositionOf)

@@ -123,6 +123,7 @@ func registerReconciliations(a *httpapi.API, r Reconciling) {
 			{Status: 200, Body: ReconciliationRun{}, Description: "The same file was imported before; nothing was changed."}},
 		MaxBody: mostStatement, Timeout: 2 * time.Minute,
 		Upload: &httpapi.Upload{Types: []string{"application/xml", "text/xml", "text/csv", "text/plain", "application/octet-stream"}, Description: "The statement, of at most 64 MiB. `causeway ledger reconcile` takes larger ones."},
+		Errors: []fault.Code{fault.MonthDetached},
 	}, func(ctx context.Context, call httpapi.Call, in *statementSent) (reconciling.Imported, error) {
 		return r.Import(ctx, reconciling.Import{Platform: call.Principal.Platform, Path: in.Account, Currency: string(in.Currency), Format: in.Format, Map: in.Map,
 			By: call.Principal.Token.String(), File: call.File}, call.Claim)

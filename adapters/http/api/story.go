@@ -118,7 +118,7 @@ func registerStory(a *httpapi.API, f Finance) {
 		ID: "getTransactionStory", Path: "/transactions/{transactionId}/story", Tag: tagLedger, Summary: "Get the story of a transaction", Permission: platform.View,
 		Description: "Everything that happened to one payment, in order: who asked for it, its price, what the rails answered, each posting with its entries, " +
 			"each state that was told and every attempt to tell it.",
-		Errors: []fault.Code{fault.TransactionNotFound},
+		Errors: []fault.Code{fault.TransactionNotFound, fault.MonthDetached},
 	}, func(ctx context.Context, call httpapi.Call, in *one) (finance.Story, error) {
 		return f.Story(ctx, call.Principal.Platform, in.TransactionID.Value)
 	}, storyOf)

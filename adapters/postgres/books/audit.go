@@ -9,7 +9,9 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgtype"
 
+	"causeway/core/fault"
 	"causeway/core/ident"
+	"causeway/core/period"
 	"causeway/ports"
 )
 
@@ -48,7 +50,22 @@ func (a *Audit) Snapshot(ctx context.Context, fn func(context.Context, ports.Aud
 			return fmt.Errorf("audit the books: %w", err)
 		}
 	}
+	if err := whole(ctx, tx); err != nil {
+		return err
+	}
 	return fn(ctx, &auditView{a.books, tx})
+}
+
+// whole refuses books of which months are detached: what is proved begins with the first
+// posting.
+func whole(ctx context.Context, tx pgx.Tx) error {
+	var first, last pgtype.Date
+	err := planned(ctx, tx, `SELECT min(month), max(month) FROM ledger_detached`, nil, func(rows pgx.Rows) error { return rows.Scan(&first, &last) })
+	if err == nil && first.Valid {
+		err = fault.New(fault.MonthDetached, "The months %s to %s are detached, and books are proved from their first posting on. Attach them first (causeway ledger attach), then prove, then detach them again.",
+			period.MonthOf(first.Time), period.MonthOf(last.Time))
+	}
+	return err
 }
 
 // alongIndexes has rows that are wanted in the order of an index read from it. A planner

@@ -14,21 +14,12 @@ import (
 const (
 	auditMonthChanges = `SELECT month, action, changed_at FROM ledger_period_changes WHERE platform_id = $1 ORDER BY id`
 
-	// What is effective in a month that is over was recorded after it: long after, and then
-	// it is found along ledger_postings_astray, or within seconds of its end, and then it
-	// is among the few postings between two numbers, by the primary keys.
+	// Each posting was recorded between two changes: all questions together read the
+	// postings once, by the primary keys.
 	auditHeld = `
-SELECT count(*), coalesce(min(c.seq), 0) FROM (
-    SELECT p.seq, p.id, p.effective_at FROM ledger_postings p
-    WHERE p.platform_id = $1 AND p.recorded_at > $2 AND p.recorded_at <= $3 AND p.effective_at >= $4 AND p.effective_at < $6
-        AND p.recorded_at - p.effective_at > interval '10 seconds' AND ` + astray + `
-    UNION ALL
-    SELECT p.seq, p.id, p.effective_at FROM ledger_postings p
-    WHERE p.platform_id = $1 AND p.seq > ledger_seq_at($1, $2) AND p.seq <= ledger_seq_at($1, least($3, $6 + interval '10 seconds'))
-        AND p.recorded_at > $2 AND p.recorded_at <= least($3, $6 + interval '10 seconds') AND p.effective_at >= $4 AND p.effective_at < $6
-        AND p.recorded_at - p.effective_at <= interval '10 seconds'
-) c
-WHERE c.effective_at < $5 OR NOT EXISTS (SELECT FROM ledger_authorisations a WHERE a.platform_id = $1 AND a.posting_id = c.id)`
+SELECT count(*), coalesce(min(p.seq), 0) FROM ledger_postings p
+WHERE p.platform_id = $1 AND p.seq > ledger_seq_at($1, $2) AND p.seq <= ledger_seq_at($1, $3) AND p.effective_at >= $4 AND p.effective_at < $6
+  AND (p.effective_at < $5 OR NOT EXISTS (SELECT FROM ledger_authorisations a WHERE a.platform_id = $1 AND a.posting_id = p.id))`
 )
 
 // MonthChanges is as ports.AuditView says.

@@ -27,6 +27,12 @@ WHERE x.platform_id = $1 AND NOT EXISTS (
 SELECT count(*), coalesce(min(e.seq), 0) FROM ledger_entries e
 WHERE e.platform_id = $1 AND NOT EXISTS (
     SELECT FROM ledger_postings p WHERE p.platform_id = $1 AND p.seq = e.seq AND p.recorded_at = e.recorded_at)`
+	auditAstray = `
+SELECT count(*), coalesce(min(coalesce(p.seq, y.seq)), 0)
+FROM (SELECT p.seq, p.recorded_at, p.effective_at FROM ledger_postings p WHERE p.platform_id = $1 AND ` + astray + `) p
+FULL JOIN (SELECT seq, recorded_at, effective_at FROM ledger_astray WHERE platform_id = $1) y
+    ON y.seq = p.seq AND y.recorded_at = p.recorded_at AND y.effective_at = p.effective_at
+WHERE p.seq IS NULL OR y.seq IS NULL`
 	auditMonthPlaces = `
 SELECT coalesce(p.month, m.month), coalesce(m.first_seq, 0), coalesce(p.lowest, 0), coalesce(p.highest, 0)
 FROM (
@@ -49,6 +55,7 @@ func (v *auditView) Places(ctx context.Context, p ident.Platform) (places ports.
 		{auditLost, []any{&places.Postings, &places.Lost.Many, &places.Lost.First}},
 		{auditStrangers, []any{&places.Strangers.Many, &places.Strangers.First}},
 		{auditApart, []any{&places.Apart.Many, &places.Apart.First}},
+		{auditAstray, []any{&places.Astray.Many, &places.Astray.First}},
 		{auditMonthEnds, []any{&ends}},
 	} {
 		if err := planned(ctx, v.tx, ask.statement, of, func(rows pgx.Rows) error { return rows.Scan(ask.into...) }); err != nil {

@@ -136,8 +136,8 @@ func readBalances(ctx context.Context, q Querier, accounts []ledger.Account, num
 			others = append(others, a)
 		}
 	}
-	read := func(of []ledger.Account, ask func(context.Context, Querier, string, []any, func(pgx.Rows) error) error, statement string, args ...any) error {
-		return ask(ctx, q, statement, args, func(rows pgx.Rows) error {
+	read := func(of []ledger.Account, statement string, args ...any) error {
+		return query(ctx, q, statement, args, func(rows pgx.Rows) error {
 			var place int
 			var balance int64
 			if err := rows.Scan(&place, &balance); err != nil {
@@ -149,7 +149,7 @@ func readBalances(ctx context.Context, q Querier, accounts []ledger.Account, num
 	}
 	if len(guarded) > 0 {
 		platforms, places := numbered(guarded, numbers)
-		if err := read(guarded, query, readGuarded, platforms, places); err != nil {
+		if err := read(guarded, readGuarded, platforms, places); err != nil {
 			return err
 		}
 	}
@@ -161,7 +161,7 @@ func readBalances(ctx context.Context, q Querier, accounts []ledger.Account, num
 	if err := query(ctx, q, readComplete, []any{platforms}, func(rows pgx.Rows) error { return rows.Scan(&complete) }); err != nil {
 		return err
 	}
-	return read(others, planned, readPresent, platforms, places, complete)
+	return read(others, readPresent, platforms, places, complete)
 }
 
 // What the books said of an account after a posting: its last checkpoint by then and the
@@ -225,7 +225,7 @@ SELECT (
 // accounts with few entries in a block.
 func balanceEffectiveAt(ctx context.Context, q Querier, a ledger.Account, m months, line ledger.Line, number int64, moment time.Time) (balance money.Total, err error) {
 	var runs []stretch
-	err = planned(ctx, q, blocksAround, []any{dbID(a.Platform.UUID()), number, moment}, func(rows pgx.Rows) error {
+	err = query(ctx, q, blocksAround, []any{dbID(a.Platform.UUID()), number, moment}, func(rows pgx.Rows) error {
 		var run stretch
 		var net string
 		if err := rows.Scan(&run.after, &run.upto, &net); err != nil {
@@ -261,6 +261,9 @@ func balanceAt(ctx context.Context, q Querier, a ledger.Account, number int64, b
 	}
 	m, err := monthsOf(ctx, q, a.Platform.UUID())
 	if err != nil {
+		return money.Total{}, err
+	}
+	if err := m.has(moment); err != nil {
 		return money.Total{}, err
 	}
 	if by == ports.ByEffective && line.Guarded { // few entries lie in a block of such an account
@@ -312,7 +315,7 @@ func (b *Books) BalanceAt(ctx context.Context, q Querier, account ledger.Account
 
 // readTotal reads one whole number of any size.
 func readTotal(ctx context.Context, q Querier, statement string, args ...any) (t money.Total, err error) {
-	err = planned(ctx, q, statement, args, func(rows pgx.Rows) error {
+	err = query(ctx, q, statement, args, func(rows pgx.Rows) error {
 		var text string
 		if err := rows.Scan(&text); err != nil {
 			return err

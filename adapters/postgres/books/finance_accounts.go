@@ -92,7 +92,7 @@ func scanAccounts(ctx context.Context, q Querier, p ident.Platform, statement st
 		return nil, err
 	}
 	args = append(args, atOr(m.since(allPostings.upto), pgtype.NegativeInfinity))
-	err = planned(ctx, q, statement, args, func(rows pgx.Rows) error {
+	err = query(ctx, q, statement, args, func(rows pgx.Rows) error {
 		var path, currency, class, balance string
 		var a ports.LedgerAccount
 		if err := rows.Scan(&path, &currency, &class, &a.Guarded, &balance); err != nil {

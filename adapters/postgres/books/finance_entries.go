@@ -74,15 +74,13 @@ const pickRuns = `
 const tookEffect = `AND (SELECT p.effective_at FROM ledger_postings p
             WHERE p.platform_id = $1 AND p.seq = e.seq AND p.recorded_at = e.recorded_at AND p.recorded_at >= $8 AND p.recorded_at < $9) BETWEEN $10 AND $11`
 
-// Rides on ledger_postings_astray and the primary keys of entries. %[1]s is how places
-// compare to the last one.
+// Those of postings that are astray ($12 and $13), by the primary keys of both. %[1]s is how
+// places compare to the last one.
 const pickAstray = `
     SELECT e.seq, e.recorded_at, e.n, e.debit_account, e.credit_account, e.amount, e.currency
-    FROM (SELECT p.seq, p.recorded_at FROM ledger_postings p
-          WHERE p.platform_id = $1 AND ` + between + ` @> $12::timestamptz AND ` + astray + `
-            AND p.seq > $4 AND p.seq <= $5 AND p.recorded_at >= $8 AND p.recorded_at < $9 AND p.effective_at BETWEEN $10 AND $11 OFFSET 0) p
-    JOIN ledger_entries e ON e.platform_id = $1 AND e.seq = p.seq AND e.recorded_at = p.recorded_at AND e.recorded_at >= $8 AND e.recorded_at < $9
-    WHERE $2 IN (e.debit_account, e.credit_account) AND (e.seq, e.n) %[1]s ($6, $7)`
+    FROM unnest($12::bigint[], $13::timestamptz[]) AS s (seq, recorded_at)
+    JOIN ledger_entries e ON e.platform_id = $1 AND e.seq = s.seq AND e.recorded_at = s.recorded_at AND e.recorded_at >= $8 AND e.recorded_at < $9
+    WHERE s.seq > $4 AND s.seq <= $5 AND $2 IN (e.debit_account, e.credit_account) AND (e.seq, e.n) %[1]s ($6, $7) ` + tookEffect + ``
 
 // readAccountPage reads the page out of the parts that can have something of it, and leaves
 // it in ascending order.
@@ -111,16 +109,20 @@ func readAccountPage(ctx context.Context, q Querier, number int64, m months, bus
 	}
 	for _, s := range m.cut(parts, within, f.Ascending, true) {
 		missing := f.Limit + 1 - len(page.Entries)
-		if missing <= 0 {
+		if s.gone && len(page.Entries) == 0 {
+			return m.gone()
+		}
+		if s.gone || missing <= 0 {
+			page.More = s.gone
 			break
 		}
 		from, until := s.times()
 		args := append([]any{dbID(f.Account.Platform.UUID()), number, missing, s.after, s.upto, last.Seq, int16(last.N), from, until}, span...)
 		pick := fmt.Sprintf(pickRuns, order, compare, filter)
-		if s.astray {
-			pick, args = fmt.Sprintf(pickAstray, compare), append(args, s.across)
+		if s.astray != nil {
+			pick, args = fmt.Sprintf(pickAstray, compare), append(args, s.astray, s.recorded)
 		}
-		if err := planned(ctx, q, fmt.Sprintf(accountPage, order, pick), args, func(rows pgx.Rows) error {
+		if err := query(ctx, q, fmt.Sprintf(accountPage, order, pick), args, func(rows pgx.Rows) error {
 			e, err := scanEntry(rows)
 			page.Entries = append(page.Entries, ports.AccountEntry{RecordedEntry: e})
 			return err
@@ -128,8 +130,8 @@ func readAccountPage(ctx context.Context, q Querier, number int64, m months, bus
 			return err
 		}
 	}
-	if page.More = len(page.Entries) > f.Limit; page.More {
-		page.Entries = page.Entries[:f.Limit]
+	if len(page.Entries) > f.Limit {
+		page.Entries, page.More = page.Entries[:f.Limit], true
 	}
 	if !f.Ascending {
 		slices.Reverse(page.Entries)
@@ -158,7 +160,7 @@ func accountParts(ctx context.Context, q Querier, number int64, m months, busy b
 		return spanParts(ctx, q, f.Account.Platform.UUID(), m, f.By, f.Span)
 	}
 	args := []any{dbID(f.Account.Platform.UUID()), number, orEarliest(f.Span.From), orLatest(f.Span.To)}
-	err = planned(ctx, q, blocksInSpan, args, func(rows pgx.Rows) error {
+	err = query(ctx, q, blocksInSpan, args, func(rows pgx.Rows) error {
 		var s stretch
 		if err := rows.Scan(&s.after, &s.upto); err != nil {
 			return err
@@ -220,7 +222,7 @@ func runningBalances(ctx context.Context, q Querier, number int64, m months, acc
 	var balance money.Total
 	at := 0
 	args := []any{dbID(account.Platform.UUID()), number, seqs, places, times, lastSeqs, lastPlaces, lastTimes, from, until}
-	return planned(ctx, q, balancesBefore, args, func(rows pgx.Rows) error {
+	return query(ctx, q, balancesBefore, args, func(rows pgx.Rows) error {
 		var checkpoint, between string
 		if err := rows.Scan(&checkpoint, &between); err != nil {
 			return err

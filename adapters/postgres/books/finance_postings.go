@@ -1,6 +1,7 @@
 package books
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -46,10 +47,17 @@ func placeOf(ctx context.Context, q Querier, p ident.Platform, id uuid.UUID) (s 
 
 // RecordedPosting is as ports.Finance says.
 func (r *Reader) RecordedPosting(ctx context.Context, p ident.Platform, id uuid.UUID) (found ports.RecordedPosting, there bool, err error) {
-	err = r.report(ctx, func(q Querier) error {
+	err = r.search(ctx, func(q Querier) error {
 		s, known, err := placeOf(ctx, q, p, id)
 		if err != nil || !known {
 			return err
+		}
+		m, err := monthsOf(ctx, q, p.UUID())
+		if err != nil {
+			return err
+		}
+		if s.upto <= m.lost {
+			return m.gone()
 		}
 		statement, args := pickPostings(ports.PostingFilter{Platform: p, Limit: 1}, part{stretch: s})
 		postings, err := readPostings(ctx, q, p, statement, args)
@@ -66,14 +74,22 @@ func (r *Reader) RecordedPosting(ctx context.Context, p ident.Platform, id uuid.
 
 // Postings is as ports.Finance says.
 func (r *Reader) Postings(ctx context.Context, f ports.PostingFilter) (page ports.PostingPage, err error) {
-	err = r.report(ctx, func(q Querier) error {
-		parts, err := postingParts(ctx, q, f)
+	err = r.search(ctx, func(q Querier) error {
+		m, err := monthsOf(ctx, q, f.Platform.UUID())
+		if err != nil {
+			return err
+		}
+		parts, err := postingParts(ctx, q, m, f)
 		if err != nil {
 			return err
 		}
 		for _, p := range parts {
+			if p.gone && len(page.Postings) == 0 {
+				return m.gone()
+			}
 			rest := f
-			if rest.Limit -= len(page.Postings); rest.Limit < 0 {
+			if rest.Limit -= len(page.Postings); rest.Limit < 0 || p.gone {
+				page.More = p.gone
 				break
 			}
 			statement, args := pickPostings(rest, p)
@@ -88,18 +104,14 @@ func (r *Reader) Postings(ctx context.Context, f ports.PostingFilter) (page port
 	if err != nil {
 		return page, fmt.Errorf("list postings: %w", err)
 	}
-	if page.More = len(page.Postings) > f.Limit; page.More {
-		page.Postings = page.Postings[:f.Limit]
+	if len(page.Postings) > f.Limit {
+		page.Postings, page.More = page.Postings[:f.Limit], true
 	}
 	return page, nil
 }
 
 // postingParts are where the postings of a page are looked for, in reading order.
-func postingParts(ctx context.Context, q Querier, f ports.PostingFilter) ([]part, error) {
-	m, err := monthsOf(ctx, q, f.Platform.UUID())
-	if err != nil {
-		return nil, err
-	}
+func postingParts(ctx context.Context, q Querier, m months, f ports.PostingFilter) ([]part, error) {
 	all := allPostings
 	if f.After > 0 && f.Ascending {
 		all.after = f.After
@@ -110,6 +122,12 @@ func postingParts(ctx context.Context, q Querier, f ports.PostingFilter) ([]part
 		if f.By == ports.ByRecorded && f.Span != (ports.Span{}) {
 			s, err := recordedStretch(ctx, q, f.Platform.UUID(), m, f.Span)
 			return m.cut([]part{{stretch: s}}, all, f.Ascending, false), err
+		}
+		if !f.Span.From.IsZero() { // nothing in months that are detached is effective later
+			if err := m.has(f.Span.From.Add(-time.Microsecond)); err != nil {
+				return nil, err
+			}
+			all.after = max(all.after, m.lost)
 		}
 		return m.cut([]part{{stretch: all}}, all, f.Ascending, false), nil
 	}
@@ -127,8 +145,7 @@ const RareKinds = "p.kind NOT IN (" + frequent + ")"
 
 // pickPostings writes the statement for a filter. Rides on ledger_postings_of_transaction,
 // transactions_of_customer, ledger_postings_by_memo, the indexes of references or
-// ledger_postings_of_rare_kind, whatever is asked for, on ledger_postings_astray, or else on
-// the primary keys.
+// ledger_postings_of_rare_kind, whatever is asked for, or else on the primary keys.
 func pickPostings(f ports.PostingFilter, s part) (string, []any) {
 	recorded, until := s.times()
 	args := []any{dbID(f.Platform.UUID()), s.after, s.upto, f.Limit + 1, recorded, until}
@@ -138,8 +155,8 @@ func pickPostings(f ports.PostingFilter, s part) (string, []any) {
 	}
 	from := "ledger_postings p"
 	where := []string{"p.platform_id = $1", "p.seq > $2", "p.seq <= $3", "p.recorded_at >= $5", "p.recorded_at < $6"}
-	if s.astray {
-		where = append(where, between+" @> "+given(s.across)+"::timestamptz", astray)
+	if s.astray != nil {
+		where = append(where, "p.seq = ANY("+given(s.astray)+")")
 	}
 	if f.Kind != "" {
 		where = append(where, "p.kind = "+given(string(f.Kind)))
@@ -190,20 +207,26 @@ func recordedStretch(ctx context.Context, q Querier, platform uuid.UUID, m month
 	var before, upto pgtype.Timestamptz
 	if !span.From.IsZero() {
 		before = pgtype.Timestamptz{Time: span.From.UTC().Add(-time.Microsecond), Valid: true}
+		if err := m.has(before.Time); err != nil {
+			return s, err
+		}
 	}
 	if !span.To.IsZero() {
+		if err := m.has(span.To); err != nil {
+			return s, err
+		}
 		upto = pgtype.Timestamptz{Time: span.To.UTC(), Valid: true}
 	}
 	err = query(ctx, q, stretchRecorded, []any{dbID(platform), before, upto, allPostings.upto}, func(rows pgx.Rows) error { return rows.Scan(&s.after, &s.upto) })
 	return m.bounded(s), err
 }
 
-// part is a stretch to look for postings in, or those of a stretch that are astray and lie
-// with one of their times on either side of a moment.
+// part is a stretch to look for postings in; of strays only those. What is detached is gone.
 type part struct {
 	stretch
-	astray bool
-	across time.Time
+	astray   []int64
+	recorded []pgtype.Timestamptz
+	gone     bool
 }
 
 // spanParts are where what belongs to a span can be, in ascending order. Recorded time grows
@@ -214,32 +237,52 @@ func spanParts(ctx context.Context, q Querier, platform uuid.UUID, m months, by 
 		s, err := recordedStretch(ctx, q, platform, m, span)
 		return []part{{stretch: s}}, err
 	}
-	s, err := recordedStretch(ctx, q, platform, m, tolerant(span))
+	if !span.From.IsZero() {
+		if err := m.has(span.From.Add(-time.Microsecond)); err != nil {
+			return nil, err
+		}
+	}
+	s, err := recordedStretch(ctx, q, platform, m, m.tolerant(span))
 	if err != nil {
 		return nil, err
 	}
 	parts := []part{{stretch: s}}
-	if !span.From.IsZero() {
-		early := part{stretch: stretch{upto: s.after}, astray: true, across: span.From.UTC()}
-		parts = append([]part{early}, parts...)
+	for _, side := range []struct {
+		across time.Time
+		in     stretch
+	}{{span.From.Add(-time.Microsecond), stretch{upto: s.after}}, {span.To, stretch{after: s.upto, upto: allPostings.upto}}} {
+		if side.in.upto == s.after && span.From.IsZero() || side.in.after == s.upto && span.To.IsZero() {
+			continue
+		}
+		found, err := straysAcross(ctx, q, platform, side.across.UTC(), side.in)
+		if err != nil {
+			return nil, err
+		}
+		if len(found.seqs) == 0 {
+			continue
+		}
+		parts = append(parts, part{stretch: found.stretch, astray: found.seqs, recorded: found.recorded})
 	}
-	if !span.To.IsZero() {
-		parts = append(parts, part{stretch: stretch{after: s.upto, upto: allPostings.upto}, astray: true, across: span.To.UTC()})
-	}
+	slices.SortFunc(parts, func(a, b part) int { return cmp.Compare(a.after, b.after) })
 	return parts, nil
 }
 
 // cut brings the parts into reading order, keeps of each what lies within a stretch and, if
-// it is to be read month by month, cuts it where months begin.
+// it is to be read month by month, cuts it where months begin. Of what is astray nothing is
+// in months that are detached.
 func (m months) cut(parts []part, within stretch, ascending, monthly bool) (all []part) {
 	if !ascending {
 		slices.Reverse(parts)
 	}
 	for _, p := range parts {
 		p.after, p.upto = max(p.after, within.after), min(p.upto, within.upto)
+		reaches := p.after < min(p.upto, m.lost) && p.astray == nil
+		if p.after = max(p.after, m.lost); reaches && ascending {
+			all = append(all, part{gone: true})
+		}
 		switch {
 		case p.after >= p.upto:
-		case monthly && !p.astray:
+		case monthly && p.astray == nil:
 			for _, piece := range m.pieces(p.stretch, ascending) {
 				all = append(all, part{stretch: piece})
 			}
@@ -247,15 +290,21 @@ func (m months) cut(parts []part, within stretch, ascending, monthly bool) (all 
 			p.stretch = m.bounded(p.stretch)
 			all = append(all, p)
 		}
+		if reaches && !ascending {
+			all = append(all, part{gone: true})
+		}
 	}
 	return all
 }
 
 // tolerant is the span in which all was recorded that took effect in a span and is not
-// astray.
-func tolerant(s ports.Span) ports.Span {
+// astray; where nothing of a month that is detached can have.
+func (m months) tolerant(s ports.Span) ports.Span {
 	if !s.From.IsZero() {
 		s.From = s.From.Add(-tolerance)
+		if m.lost > 0 && s.From.Before(m.detached) {
+			s.From = m.detached
+		}
 	}
 	if !s.To.IsZero() {
 		s.To = s.To.Add(tolerance)

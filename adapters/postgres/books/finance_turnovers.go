@@ -7,6 +7,7 @@ import (
 
 	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgtype"
 
 	"causeway/core/ident"
 	"causeway/core/money"
@@ -44,48 +45,82 @@ WHERE a.platform_id = $1 AND ($2 = '' OR a.class = $2)`
 
 	// What was recorded after a moment ($2) and took effect by then already counts, and what
 	// was recorded by then and took effect later does not count yet. Postings are found
-	// around the moment ($3 to $6, by the primary keys), unless they are astray
-	// (ledger_postings_astray).
+	// around the moment ($3 to $6, by the primary keys), unless they are astray ($7 and $8).
+	// All were recorded from $9 until before $10.
 	shifted = `
 WITH shifted AS MATERIALIZED (
-    SELECT p.seq, p.recorded_at, CASE WHEN p.recorded_at > $2 THEN 1 ELSE -1 END AS sign
+    SELECT p.seq, p.recorded_at
     FROM ledger_postings p
     WHERE p.platform_id = $1 AND p.seq > $3 AND p.seq <= $4 AND p.recorded_at >= $5 AND p.recorded_at < $6
       AND (p.recorded_at > $2) <> (p.effective_at > $2) AND NOT ` + astray + `
     UNION ALL
-    SELECT p.seq, p.recorded_at, CASE WHEN p.recorded_at > $2 THEN 1 ELSE -1 END
-    FROM ledger_postings p
-    WHERE p.platform_id = $1 AND ` + between + ` @> $2::timestamptz AND (p.recorded_at > $2) <> (p.effective_at > $2) AND ` + astray + `
+    SELECT * FROM unnest($7::bigint[], $8::timestamptz[])
+), moves AS (
+    SELECT e.debit_account, e.credit_account, CASE WHEN s.recorded_at > $2 THEN e.amount ELSE -e.amount END AS amount
+    FROM shifted s
+    JOIN ledger_entries e ON e.platform_id = $1 AND e.seq = s.seq AND e.recorded_at = s.recorded_at AND e.recorded_at >= $9 AND e.recorded_at < $10
 )`
 	turnoversShifted = shifted + `
 SELECT side.id, sum(side.debit)::text, sum(side.credit)::text
-FROM shifted s
-JOIN ledger_entries e ON e.platform_id = $1 AND e.seq = s.seq AND e.recorded_at = s.recorded_at
-CROSS JOIN LATERAL (VALUES (e.debit_account, s.sign * e.amount, 0), (e.credit_account, 0, s.sign * e.amount)) side (id, debit, credit)
+FROM moves m
+CROSS JOIN LATERAL (VALUES (m.debit_account, m.amount, 0), (m.credit_account, 0, m.amount)) side (id, debit, credit)
 GROUP BY side.id`
 	// Debits minus credits of one account among it.
 	shiftedOfAccount = shifted + `
-SELECT coalesce(sum(s.sign * CASE WHEN e.debit_account = $7 THEN e.amount ELSE -e.amount END), 0)::text
-FROM shifted s
-JOIN ledger_entries e ON e.platform_id = $1 AND e.seq = s.seq AND e.recorded_at = s.recorded_at AND $7 IN (e.debit_account, e.credit_account)`
+SELECT coalesce(sum(CASE WHEN m.debit_account = $11 THEN m.amount ELSE -m.amount END), 0)::text
+FROM moves m WHERE $11 IN (m.debit_account, m.credit_account)`
 )
 
-// astray is the condition of ledger_postings_astray, between what it is made of, and
-// tolerance how far apart the two times of any other posting are at most.
+// astray is the condition of what stands in ledger_astray, of postings p, and tolerance how
+// far apart the two times of any other posting are at most.
 const (
 	astray    = "(p.recorded_at - p.effective_at > interval '10 seconds' OR p.recorded_at - p.effective_at < interval '-10 seconds')"
-	between   = "tstzrange(least(p.effective_at, p.recorded_at), greatest(p.effective_at, p.recorded_at), '[]')"
 	tolerance = 10 * time.Second
 )
 
 // aroundMoment are the first arguments of shifted.
 func aroundMoment(ctx context.Context, q Querier, platform uuid.UUID, m months, moment time.Time) ([]any, error) {
-	near, err := recordedStretch(ctx, q, platform, m, tolerant(ports.Span{From: moment, To: moment}))
+	near, err := recordedStretch(ctx, q, platform, m, m.tolerant(ports.Span{From: moment, To: moment}))
 	if err != nil {
 		return nil, err
 	}
-	from, until := near.times()
-	return []any{dbID(platform), moment, near.after, near.upto, from, until}, nil
+	far, err := straysAcross(ctx, q, platform, moment, allPostings)
+	if err != nil {
+		return nil, err
+	}
+	all := m.bounded(stretch{after: min(near.after, far.after), upto: max(near.upto, far.upto)})
+	nearFrom, nearUntil := near.times()
+	from, until := all.times()
+	return []any{dbID(platform), moment, near.after, near.upto, nearFrom, nearUntil, far.seqs, far.recorded, from, until}, nil
+}
+
+// strays are postings that are astray, by their numbers, in a stretch of their own.
+type strays struct {
+	stretch
+	seqs     []int64
+	recorded []pgtype.Timestamptz
+}
+
+// Rides on ledger_astray_across.
+const findStrays = `
+SELECT y.seq, y.recorded_at FROM ledger_astray y
+WHERE y.platform_id = $1 AND tstzrange(least(y.effective_at, y.recorded_at), greatest(y.effective_at, y.recorded_at), '[]') @> $2::timestamptz
+  AND (y.recorded_at > $2) <> (y.effective_at > $2) AND y.seq > $3 AND y.seq <= $4
+ORDER BY y.seq`
+
+// straysAcross finds those in a stretch that were recorded on one side of a moment and took
+// effect on the other.
+func straysAcross(ctx context.Context, q Querier, platform uuid.UUID, moment time.Time, in stretch) (found strays, err error) {
+	found.after = allPostings.upto
+	err = query(ctx, q, findStrays, []any{dbID(platform), moment, in.after, in.upto}, func(rows pgx.Rows) error {
+		var seq int64
+		var at pgtype.Timestamptz
+		err := rows.Scan(&seq, &at)
+		found.seqs, found.recorded = append(found.seqs, seq), append(found.recorded, at)
+		found.after, found.upto = min(found.after, seq-1), seq
+		return err
+	})
+	return found, err
 }
 
 // shiftedOf is what was recorded after a moment on an account and took effect by then, less
@@ -138,7 +173,12 @@ func (t *turning) findAccounts(ctx context.Context, q Querier) (err error) {
 	if t.months, err = monthsOf(ctx, q, t.platform.UUID()); err != nil {
 		return err
 	}
-	return planned(ctx, q, turnoverAccounts, []any{dbID(t.platform.UUID()), string(t.class)}, func(rows pgx.Rows) error {
+	for _, cut := range t.cuts {
+		if err := t.months.has(cut.Moment); err != nil {
+			return err
+		}
+	}
+	return query(ctx, q, turnoverAccounts, []any{dbID(t.platform.UUID()), string(t.class)}, func(rows pgx.Rows) error {
 		var number int64
 		var path, currency, class string
 		if err := rows.Scan(&number, &path, &currency, &class); err != nil {
@@ -191,7 +231,7 @@ func (t *turning) effective(ctx context.Context, q Querier) error {
 
 // sum adds what a statement says of accounts to a cut.
 func (t *turning) sum(ctx context.Context, q Querier, cut int, statement string, args ...any) error {
-	return planned(ctx, q, statement, args, func(rows pgx.Rows) error {
+	return query(ctx, q, statement, args, func(rows pgx.Rows) error {
 		var number int64
 		var debits, credits string
 		if err := rows.Scan(&number, &debits, &credits); err != nil {

@@ -157,6 +157,17 @@ func tilesIn(ctx context.Context, q Querier, p ident.Platform, places []ports.Ti
 // Leaf is as ports.LedgerLog says.
 func (l *Log) Leaf(ctx context.Context, p ident.Platform, posting uuid.UUID) (leaf ledger.Leaf, found bool, err error) {
 	err = l.with(ctx, func(q Querier) error {
+		at, known, err := placeOf(ctx, q, p, posting)
+		if err != nil || !known {
+			return err
+		}
+		m, err := monthsOf(ctx, q, p.UUID())
+		if err != nil {
+			return err
+		}
+		if at.upto <= m.lost {
+			return m.gone()
+		}
 		key := postingKey{p, posting}
 		stored, err := l.books.postings(ctx, q, []postingKey{key})
 		if err != nil {
@@ -165,9 +176,8 @@ func (l *Log) Leaf(ctx context.Context, p ident.Platform, posting uuid.UUID) (le
 		if leaf.Posting, found = stored[key]; !found {
 			return nil
 		}
-		at, _, err := placeOf(ctx, q, p, posting)
 		leaf.Seq, leaf.Recorded = at.upto, at.from.UTC()
-		return err
+		return nil
 	})
 	return leaf, found, wrapped("read a posting", err)
 }

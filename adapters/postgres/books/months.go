@@ -9,6 +9,9 @@ import (
 	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgtype"
+
+	"causeway/core/fault"
+	"causeway/core/ident"
 )
 
 // Postings and entries lie in a partition for each month in which they were recorded.
@@ -33,11 +36,13 @@ func (b *Books) OpenMonths(ctx context.Context, db Beginner, now time.Time) erro
 	})
 }
 
-// months are those in which a platform posted, in order, and up to where each account
-// posted to has a checkpoint with the end of each.
+// months are those in which a platform posted, in order, up to where each account posted
+// to has a checkpoint with the end of each, and before when months are detached.
 type months struct {
 	begin    []monthBegin
 	complete time.Time
+	detached time.Time
+	lost     int64 // the last posting of the platform that is detached
 }
 
 // monthBegin is the first moment of a month, and the number from which on postings were
@@ -49,24 +54,54 @@ type monthBegin struct {
 
 // Rides on ledger_months_pkey and ledger_checkpointed_pkey.
 const readMonths = `
-SELECT m.month, m.first_seq, nullif(k.complete_to, '-infinity')
+SELECT m.month, m.first_seq, nullif(k.complete_to, '-infinity'), (SELECT (max(d.month) + interval '1 month')::date FROM ledger_detached d)
 FROM ledger_months m JOIN ledger_checkpointed k ON k.platform_id = m.platform_id
 WHERE m.platform_id = $1
 ORDER BY m.month`
 
 func monthsOf(ctx context.Context, q Querier, platform uuid.UUID) (m months, err error) {
 	err = query(ctx, q, readMonths, []any{dbID(platform)}, func(rows pgx.Rows) error {
-		var month pgtype.Date
+		var month, detached pgtype.Date
 		var complete pgtype.Timestamptz
 		var begin monthBegin
-		if err := rows.Scan(&month, &begin.first, &complete); err != nil {
+		if err := rows.Scan(&month, &begin.first, &complete, &detached); err != nil {
 			return err
 		}
-		begin.at, m.complete = month.Time, utc(complete)
+		begin.at, m.complete, m.detached = month.Time, utc(complete), detached.Time
 		m.begin = append(m.begin, begin)
 		return nil
 	})
+	for _, b := range m.begin {
+		if m.lost = b.first - 1; !b.at.Before(m.detached) {
+			break
+		}
+		m.lost = math.MaxInt64
+	}
 	return m, wrapped("read the months of the books", err)
+}
+
+// gone is the answer to who asks for something in a month that is detached.
+func (m months) gone() error {
+	return fault.New(fault.MonthDetached, "What was recorded before %s is detached from the books. Ask for what came later, or have its months attached (causeway ledger attach).",
+		m.detached.Format(time.DateOnly))
+}
+
+// has is nil when the books say what had been recorded by a moment, or effective.
+func (m months) has(moment time.Time) error {
+	if m.lost > 0 && !moment.IsZero() && moment.Before(m.detached.Add(-time.Microsecond)) {
+		return m.gone()
+	}
+	return nil
+}
+
+// Has is nil when the books of a platform have all that was recorded from a moment on; else
+// MONTH_DETACHED.
+func Has(ctx context.Context, q Querier, p ident.Platform, from time.Time) error {
+	m, err := monthsOf(ctx, q, p.UUID())
+	if err != nil {
+		return err
+	}
+	return m.has(from.Add(-time.Microsecond))
 }
 
 // stretch is a run of postings: those with numbers above after, up to upto. They were

@@ -48,7 +48,7 @@ func (r *Reader) BalanceAt(ctx context.Context, account ledger.Account, by ports
 
 // Entries is as ports.BookReader says.
 func (r *Reader) Entries(ctx context.Context, filter ports.EntryFilter) (page ports.EntryPage, err error) {
-	err = r.report(ctx, func(q Querier) error {
+	err = r.search(ctx, func(q Querier) error {
 		page, err = r.books.Entries(ctx, q, filter)
 		return err
 	})
@@ -75,7 +75,7 @@ ORDER BY a.platform_id, a.currency, a.path`
 // TrialBalance is as ports.BookReader says. All lines are of one moment.
 func (r *Reader) TrialBalance(ctx context.Context, platform ident.Platform, line func(ports.AccountBalance) error) error {
 	err := r.report(ctx, func(q Querier) error {
-		return planned(ctx, q, trialBalance, []any{dbID(platform.UUID())}, func(rows pgx.Rows) error {
+		return query(ctx, q, trialBalance, []any{dbID(platform.UUID())}, func(rows pgx.Rows) error {
 			var (
 				platform              pgtype.UUID
 				path, currency, class string

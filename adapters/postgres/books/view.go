@@ -32,11 +32,13 @@ const (
 	freely    = `SET LOCAL enable_seqscan = on; SET LOCAL enable_hashjoin = on; SET LOCAL enable_mergejoin = on; SET LOCAL plan_cache_mode = auto`
 )
 
+// The last posting by a moment; that of the clock when it is detached.
 const placeAt = `
-SELECT coalesce(max(p.seq), 0), max(p.recorded_at)
-FROM ledger_postings p
-WHERE p.platform_id = $1 AND p.seq = (
-    SELECT CASE WHEN $2::timestamptz IS NULL THEN (SELECT c.seq FROM ledger_clock c WHERE c.platform_id = $1) ELSE ledger_seq_at($1, $2) END)`
+SELECT w.seq, coalesce(p.recorded_at, c.recorded_at)
+FROM ledger_clock c
+CROSS JOIN LATERAL (SELECT CASE WHEN $2::timestamptz IS NULL THEN c.seq ELSE ledger_seq_at($1, $2) END AS seq) w
+LEFT JOIN ledger_postings p ON p.platform_id = c.platform_id AND p.seq = w.seq
+WHERE c.platform_id = $1 AND w.seq > 0`
 
 // View is as ports.BookViews says: all of it runs in one repeatable-read transaction.
 func (v *Views) View(ctx context.Context, p ident.Platform, asOf time.Time, fn func(context.Context, ports.BookView) error) (err error) {
@@ -53,15 +55,16 @@ func (v *Views) View(ctx context.Context, p ident.Platform, asOf time.Time, fn f
 	if err := view.set(ctx, unhurried+byKeys); err != nil {
 		return fmt.Errorf("view the books: %w", err)
 	}
+	if view.months, err = monthsOf(ctx, tx, p.UUID()); err != nil {
+		return err
+	}
+	if err := view.months.has(asOf); err != nil {
+		return err
+	}
 	err = planned(ctx, tx, placeAt, []any{dbID(p.UUID()), optionalMoment(asOf)}, func(rows pgx.Rows) error {
-		var recorded *time.Time
-		if err := rows.Scan(&view.upto.Seq, &recorded); err != nil {
-			return err
-		}
-		if recorded != nil {
-			view.upto.Recorded = recorded.UTC()
-		}
-		return nil
+		err := rows.Scan(&view.upto.Seq, &view.upto.Recorded)
+		view.upto.Recorded = view.upto.Recorded.UTC()
+		return err
 	})
 	if err != nil {
 		return fmt.Errorf("view the books: %w", err)
@@ -73,6 +76,7 @@ type bookView struct {
 	books    *Books
 	tx       pgx.Tx
 	platform ident.Platform
+	months   months
 	upto     ports.BookPlace
 	cursors  int // how many were opened
 }
@@ -91,6 +95,18 @@ func (v *bookView) freely(ctx context.Context, read func() error) error {
 		return err // the transaction ends with it
 	}
 	return v.set(ctx, byKeys)
+}
+
+// begin is the last posting before a period that is not needed for it, beside checkpoints:
+// nothing in months that are detached is effective later.
+func (v *bookView) begin(p ports.Period) (int64, error) {
+	if v.months.lost == 0 {
+		return 0, nil
+	}
+	if p.From.IsZero() {
+		return 0, v.months.gone()
+	}
+	return v.months.lost, v.months.has(p.From.Add(-time.Microsecond))
 }
 
 // Upto is as ports.BookView says.

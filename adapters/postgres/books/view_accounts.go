@@ -12,17 +12,18 @@ import (
 	"causeway/ports"
 )
 
-// What touches each account on either side, added up. Of one account it rides on
+// What touches each account on either side after a posting ($7), added up, and what it came
+// to by then: its last checkpoint. Of one account it rides on
 // ledger_account_path_and_currency_unique, ledger_entries_debit, ledger_entries_credit
 // and the primary keys of postings; of all it reads each table once.
 const turnovers = `
 WITH moves AS (
     SELECT e.debit_account AS id, e.seq, e.recorded_at, e.amount AS debit, NULL::bigint AS credit
-    FROM ledger_accounts a JOIN ledger_entries e ON e.platform_id = $1 AND e.debit_account = a.id AND e.seq <= $4
+    FROM ledger_accounts a JOIN ledger_entries e ON e.platform_id = $1 AND e.debit_account = a.id AND e.seq > $7 AND e.seq <= $4
     WHERE a.platform_id = $1 AND ($2 = '' OR a.path = $2) AND ($3 = '' OR a.currency = $3)
     UNION ALL
     SELECT e.credit_account, e.seq, e.recorded_at, NULL, e.amount
-    FROM ledger_accounts a JOIN ledger_entries e ON e.platform_id = $1 AND e.credit_account = a.id AND e.seq <= $4
+    FROM ledger_accounts a JOIN ledger_entries e ON e.platform_id = $1 AND e.credit_account = a.id AND e.seq > $7 AND e.seq <= $4
     WHERE a.platform_id = $1 AND ($2 = '' OR a.path = $2) AND ($3 = '' OR a.currency = $3)
 ), sums AS (
     SELECT m.id,
@@ -37,9 +38,16 @@ WITH moves AS (
     FROM moves m JOIN ledger_postings p ON p.platform_id = $1 AND p.seq = m.seq AND p.recorded_at = m.recorded_at
     GROUP BY m.id
 )
-SELECT a.path, a.currency, a.class, coalesce(s.opening, 0)::bigint, coalesce(s.closing, 0)::bigint,
-       coalesce(s.debits, 0), coalesce(s.debited, 0)::bigint, coalesce(s.credits, 0), coalesce(s.credited, 0)::bigint, s.first, s.last
-FROM sums s JOIN ledger_accounts a ON a.platform_id = $1 AND a.id = s.id
+SELECT a.path, a.currency, a.class, (coalesce(s.opening, 0) + coalesce(k.debits, 0))::bigint, (coalesce(s.closing, 0) + coalesce(k.debits, 0))::bigint,
+       coalesce(s.debits, 0), coalesce(s.debited, 0)::bigint, coalesce(s.credits, 0), coalesce(s.credited, 0)::bigint,
+       CASE WHEN k.seq IS NULL THEN s.first ELSE least(s.first, $5) END, coalesce(s.last, CASE WHEN k.seq IS NULL THEN NULL ELSE $5 END)
+FROM ledger_accounts a
+LEFT JOIN sums s ON s.id = a.id
+LEFT JOIN LATERAL (
+    SELECT k.seq, CASE WHEN a.class IN ('asset', 'expense') THEN k.balance ELSE -k.balance END AS debits FROM ledger_checkpoints k
+    WHERE $7::bigint > 0 AND k.platform_id = $1 AND k.account_id = a.id AND k.seq <= $7 ORDER BY k.seq DESC LIMIT 1
+) k ON true
+WHERE a.platform_id = $1 AND ($2 = '' OR a.path = $2) AND ($3 = '' OR a.currency = $3) AND (s.id IS NOT NULL OR k.seq IS NOT NULL)
 ORDER BY a.path, a.currency`
 
 // accountStep is how many accounts are fetched and held at once.
@@ -49,11 +57,15 @@ const accountStep = 500
 // steps, so that a callback may ask for more. Accounts that were made after the view's
 // last posting are none of it.
 func (v *bookView) Accounts(ctx context.Context, of ports.BookSpan, each func(ports.AccountTurnover) error) error {
+	begin, err := v.begin(of.Period)
+	if err != nil {
+		return err
+	}
 	v.cursors++
 	cursor := fmt.Sprintf("accounts_%d", v.cursors)
 	declare := func() error {
 		_, err := v.tx.Exec(ctx, "DECLARE "+cursor+" NO SCROLL CURSOR FOR "+turnovers, pgx.QueryExecModeCacheDescribe,
-			dbID(v.platform.UUID()), of.Path, string(of.Currency), v.upto.Seq, optionalMoment(of.From), optionalMoment(of.To))
+			dbID(v.platform.UUID()), of.Path, string(of.Currency), v.upto.Seq, optionalMoment(of.From), optionalMoment(of.To), begin)
 		return err
 	}
 	if err := v.freely(ctx, declare); err != nil {

@@ -30,10 +30,10 @@ ORDER BY e.seq, e.n`
 const entriesOfAccounts = `
 SELECT ` + entryColumns + `
 FROM (
-    SELECT e.* FROM ledger_accounts a JOIN ledger_entries e ON e.platform_id = $1 AND e.debit_account = a.id AND e.seq <= $2
+    SELECT e.* FROM ledger_accounts a JOIN ledger_entries e ON e.platform_id = $1 AND e.debit_account = a.id AND e.seq > $7 AND e.seq <= $2
     WHERE a.platform_id = $1 AND a.path = $3 AND ($4 = '' OR a.currency = $4)
     UNION ALL
-    SELECT e.* FROM ledger_accounts a JOIN ledger_entries e ON e.platform_id = $1 AND e.credit_account = a.id AND e.seq <= $2
+    SELECT e.* FROM ledger_accounts a JOIN ledger_entries e ON e.platform_id = $1 AND e.credit_account = a.id AND e.seq > $7 AND e.seq <= $2
     WHERE a.platform_id = $1 AND a.path = $3 AND ($4 = '' OR a.currency = $4)
 ) e
 JOIN ledger_postings p ON p.platform_id = $1 AND p.seq = e.seq AND p.recorded_at = e.recorded_at
@@ -57,13 +57,13 @@ func (v *bookView) Entries(ctx context.Context, of ports.BookSpan, each func(por
 	if of.Path != "" {
 		return v.ofPath(ctx, of, asRecorded, each)
 	}
+	begin, err := v.begin(of.Period)
+	if err != nil {
+		return err
+	}
 	return v.freely(ctx, func() error {
-		m, err := monthsOf(ctx, v.tx, v.platform.UUID())
-		if err != nil {
-			return fmt.Errorf("read entries: %w", err)
-		}
-		for after := int64(0); after < v.upto.Seq; after += entryRun {
-			run := m.bounded(stretch{after: after, upto: min(after+entryRun, v.upto.Seq)})
+		for after := begin; after < v.upto.Seq; after += entryRun {
+			run := v.months.bounded(stretch{after: after, upto: min(after+entryRun, v.upto.Seq)})
 			from, until := run.times()
 			args := []any{dbID(v.platform.UUID()), run.after, run.upto, string(of.Currency), optionalMoment(of.From), optionalMoment(of.To), from, until}
 			if err := planned(ctx, v.tx, entriesOfRun, args, visit(each)); err != nil {
@@ -80,7 +80,11 @@ func (v *bookView) Movements(ctx context.Context, account ledger.Account, of por
 }
 
 func (v *bookView) ofPath(ctx context.Context, of ports.BookSpan, order string, each func(ports.RecordedEntry) error) error {
-	args := []any{dbID(v.platform.UUID()), v.upto.Seq, of.Path, string(of.Currency), optionalMoment(of.From), optionalMoment(of.To)}
+	begin, err := v.begin(of.Period)
+	if err != nil {
+		return err
+	}
+	args := []any{dbID(v.platform.UUID()), v.upto.Seq, of.Path, string(of.Currency), optionalMoment(of.From), optionalMoment(of.To), begin}
 	if err := query(ctx, v.tx, entriesOfAccounts+order, args, visit(each)); err != nil {
 		return fmt.Errorf("read the entries of %s: %w", of.Path, err)
 	}

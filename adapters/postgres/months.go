@@ -1,0 +1,169 @@
+package postgres
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgtype"
+
+	"causeway/core/ident"
+	"causeway/core/period"
+	"causeway/ports"
+)
+
+var _ ports.MonthKeeper = (*DB)(nil)
+
+const bookMonths = `
+SELECT (SELECT to_date(min(right(c.relname, 6)), 'YYYYMM') FROM pg_inherits i JOIN pg_class c ON c.oid = i.inhrelid
+        WHERE i.inhparent = 'ledger_entries'::regclass),
+       (SELECT max(month) FROM ledger_detached)`
+
+// BookMonths is as ports.MonthKeeper says.
+func (db *DB) BookMonths(ctx context.Context) (of ports.BookMonths, err error) {
+	var oldest, detached pgtype.Date
+	if err := db.pool.QueryRow(ctx, bookMonths).Scan(&oldest, &detached); err != nil {
+		return of, fmt.Errorf("read the months of the books: %w", err)
+	}
+	if oldest.Valid {
+		of.Oldest = period.MonthOf(oldest.Time)
+	}
+	if detached.Valid {
+		of.Detached = period.MonthOf(detached.Time)
+	}
+	return of, nil
+}
+
+const (
+	quietPlatforms = `SELECT platform_id FROM ledger_clock WHERE seq > 0 AND month_ends <= $1 ORDER BY platform_id`
+	beginMonth     = `
+INSERT INTO ledger_months (platform_id, month, first_seq)
+SELECT platform_id, $2, seq + 1 FROM ledger_clock WHERE platform_id = $1 AND month_ends <= $3`
+	tickTo = `
+UPDATE ledger_clock SET recorded_at = greatest(recorded_at, $2), month_ends = ledger_month_after($2)
+WHERE platform_id = $1 AND month_ends <= $2`
+)
+
+// EndMonth is as ports.MonthKeeper says: a platform's clock may tick without a posting.
+func (db *DB) EndMonth(ctx context.Context, m period.Month, now time.Time) error {
+	var quiet []pgtype.UUID
+	err := rowsOf(ctx, db.pool, quietPlatforms, []any{pgTime(m.End())}, func(rows pgx.Rows) error {
+		var p pgtype.UUID
+		err := rows.Scan(&p)
+		quiet = append(quiet, p)
+		return err
+	})
+	present := period.MonthOf(now)
+	for _, p := range quiet {
+		if err != nil {
+			break
+		}
+		err = pgx.BeginFunc(ctx, db.pool, func(tx pgx.Tx) error {
+			if _, err := tx.Exec(ctx, lockClock, p); err != nil {
+				return err
+			}
+			if _, err := tx.Exec(ctx, beginMonth, p, dateOf(present), pgTime(present.Start())); err != nil {
+				return err
+			}
+			_, err := tx.Exec(ctx, tickTo, p, pgTime(present.Start()))
+			return err
+		})
+	}
+	if err != nil {
+		return fmt.Errorf("end %s: %w", m, err)
+	}
+	return db.MoveCheckpoints(ctx)
+}
+
+// hindrances goes through the platforms that posted in a month ($1, from $2 until $3).
+const hindrances = `
+WITH of AS MATERIALIZED (
+    SELECT m.platform_id, m.first_seq, n.month::timestamp AT TIME ZONE 'UTC' AS next, n.first_seq - 1 AS last_seq
+    FROM ledger_months m
+    CROSS JOIN LATERAL (
+        SELECT n.month, n.first_seq FROM ledger_months n WHERE n.platform_id = m.platform_id AND n.month > m.month ORDER BY n.month LIMIT 1
+    ) n
+    WHERE m.month = $1
+), postings AS MATERIALIZED (
+    SELECT p.platform_id, p.id, p.transaction_id, p.kind, p.effective_at FROM ledger_postings p WHERE p.recorded_at >= $2 AND p.recorded_at < $3
+)
+SELECT c.platform_id, 'NOT_CLOSED', 1::bigint FROM of JOIN ledger_clock c ON c.platform_id = of.platform_id WHERE c.closed_before < $3
+UNION ALL
+SELECT of.platform_id, 'NOT_COUNTED', 1 FROM of JOIN ledger_checkpointed k ON k.platform_id = of.platform_id WHERE k.complete_to < of.next
+UNION ALL
+SELECT of.platform_id, 'NOT_SEALED', of.last_seq - coalesce(s.size, 0) FROM of LEFT JOIN ledger_sealed s ON s.platform_id = of.platform_id
+WHERE coalesce(s.size, 0) < of.last_seq
+UNION ALL
+SELECT p.platform_id, 'TAKES_EFFECT', count(*) FROM postings p WHERE p.effective_at >= $3 GROUP BY p.platform_id
+UNION ALL
+SELECT p.platform_id, 'UNFINISHED', count(DISTINCT t.id) FROM postings p JOIN transactions t ON t.platform_id = p.platform_id AND t.id = p.transaction_id
+WHERE t.status IN ('PENDING', 'PROCESSING') OR t.refund_status = 'PENDING' GROUP BY p.platform_id
+UNION ALL
+SELECT p.platform_id, 'UNMATCHED', count(*) FROM postings p
+WHERE p.kind IN ('unmatched_received', 'refund_failed')
+  AND NOT EXISTS (SELECT FROM unmatched_assignments a WHERE a.platform_id = p.platform_id AND a.posting_id = p.id)
+GROUP BY p.platform_id
+UNION ALL
+SELECT of.platform_id, 'OPEN_BREAK', count(*) FROM of JOIN reconciliation_breaks b ON b.platform_id = of.platform_id
+WHERE (b.seq BETWEEN of.first_seq AND of.last_seq OR b.other_seq BETWEEN of.first_seq AND of.last_seq)
+  AND NOT EXISTS (SELECT FROM reconciliation_resolutions r WHERE r.platform_id = b.platform_id AND r.break_id = b.id)
+GROUP BY of.platform_id
+ORDER BY 1, 2`
+
+// Hindrances is as ports.MonthKeeper says. It reads the month once.
+func (db *DB) Hindrances(ctx context.Context, m period.Month) (found []ports.MonthHindrance, err error) {
+	err = pgx.BeginTxFunc(ctx, db.pool, pgx.TxOptions{AccessMode: pgx.ReadOnly}, func(tx pgx.Tx) error {
+		for _, setting := range muchAtATime {
+			if _, err := tx.Exec(ctx, setting); err != nil {
+				return err
+			}
+		}
+		return rowsOf(ctx, tx, hindrances, []any{dateOf(m), pgTime(m.Start()), pgTime(m.End())}, func(rows pgx.Rows) error {
+			var p pgtype.UUID
+			var h ports.MonthHindrance
+			err := rows.Scan(&p, &h.Hindrance, &h.Many)
+			ident.Set(&h.Platform, p.Bytes)
+			found = append(found, h)
+			return err
+		})
+	})
+	return found, err
+}
+
+// DetachMonth is as ports.MonthKeeper says. Whoever reads or posts waits until both tables
+// are out, which takes no longer than it takes others to finish their statements.
+func (db *DB) DetachMonth(ctx context.Context, m period.Month) error {
+	return db.asOwner(ctx, "detach "+m.String(),
+		"INSERT INTO ledger_detached (month) VALUES ('"+m.Start().Format(time.DateOnly)+"')",
+		"ALTER TABLE ledger_entries DETACH PARTITION ledger_entries_"+tableOf(m),
+		"ALTER TABLE ledger_postings DETACH PARTITION ledger_postings_"+tableOf(m))
+}
+
+// AttachMonth is as ports.MonthKeeper says. The database looks whether all that is in the
+// tables is of the month.
+func (db *DB) AttachMonth(ctx context.Context, m period.Month) error {
+	bounds := fmt.Sprintf(" FOR VALUES FROM ('%s') TO ('%s')", m.Start().Format(time.RFC3339), m.End().Format(time.RFC3339))
+	return db.asOwner(ctx, "attach "+m.String(),
+		"ALTER TABLE ledger_postings ATTACH PARTITION ledger_postings_"+tableOf(m)+bounds,
+		"ALTER TABLE ledger_entries ATTACH PARTITION ledger_entries_"+tableOf(m)+bounds,
+		"DELETE FROM ledger_detached WHERE month = '"+m.Start().Format(time.DateOnly)+"'")
+}
+
+func tableOf(m period.Month) string { return m.Start().Format("200601") }
+
+// asOwner runs statements that the service has no right to, all or none.
+func (db *DB) asOwner(ctx context.Context, doing string, statements ...string) error {
+	err := pgx.BeginFunc(ctx, db.pool, func(tx pgx.Tx) error {
+		for _, statement := range append([]string{"SET LOCAL ROLE NONE", "SET LOCAL statement_timeout = 0"}, statements...) {
+			if _, err := tx.Exec(ctx, statement); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		return fmt.Errorf("%s: %w", doing, err)
+	}
+	return nil
+}

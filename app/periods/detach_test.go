@@ -1,0 +1,312 @@
+package periods_test
+
+import (
+	"context"
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/sirupsen/logrus"
+	"github.com/sirupsen/logrus/hooks/test"
+
+	"causeway/adapters/heads"
+	"causeway/adapters/seal"
+	"causeway/app/sealing"
+	"causeway/core/fault"
+	"causeway/core/ident"
+	"causeway/core/money"
+	"causeway/core/period"
+	"causeway/ledger"
+	"causeway/ports"
+)
+
+// january is a house in which two deposits were recorded in January 2026 and two in
+// February, and January is closed and sealed; now it is March 2027.
+type january struct {
+	*house
+	ana, bob ident.InternalAccount
+	posted   []ledger.Posting
+}
+
+func afterJanuary(t *testing.T) *january {
+	t.Helper()
+	h := &january{house: newHouseAt(t, day(time.January, 10))}
+	ident.Set(&h.ana, h.ids.New(noon))
+	ident.Set(&h.bob, h.ids.New(noon))
+	h.deposit(h.ana, 100)
+	h.deposit(h.bob, 20)
+	h.goTo(day(time.February, 10))
+	h.deposit(h.ana, 3)
+	h.deposit(h.ana, 4)
+	h.change(period.Hold, "2026-01")
+	h.change(period.Close, "2026-01")
+	h.goTo(time.Date(2027, time.March, 14, 12, 0, 0, 0, time.UTC))
+	h.seal()
+	return h
+}
+
+func (h *january) goTo(at time.Time) { h.clock.Move(at.Sub(h.clock.Now())) }
+
+// deposit posts now what takes effect now.
+func (h *january) deposit(to ident.InternalAccount, minor int64) ledger.Posting {
+	h.t.Helper()
+	p := ledger.Deposit(ledger.Header{ID: h.ids.New(h.clock.Now()), Platform: h.boss.Platform, Effective: h.clock.Now()},
+		ledger.Arrival{Partner: ledger.Rail("ACH"), To: ledger.CustomerAccount(to), Amount: money.Amount{Minor: minor, Currency: money.USD}})
+	h.post(p)
+	h.posted = append(h.posted, p)
+	return p
+}
+
+func (h *january) seal() {
+	h.t.Helper()
+	key := sha256.Sum256([]byte("master"))
+	box, err := seal.New(key[:])
+	if err != nil {
+		h.t.Fatal(err)
+	}
+	quiet, _ := test.NewNullLogger()
+	err = sealing.New(sealing.Config{Log: h.store.Log(), Signer: heads.NewKeyring(h.store.Log(), box, h.clock, h.ids), Sink: nowhere{},
+		Clock: h.clock, Logger: logrus.NewEntry(quiet), Every: time.Hour}).SealDue(h.t.Context())
+	if err != nil {
+		h.t.Fatal(err)
+	}
+}
+
+// nowhere is where heads go that nobody reads.
+type nowhere struct{}
+
+func (nowhere) Publish(context.Context, []ports.SignedHead) error { return nil }
+
+func (h *january) detach() {
+	h.t.Helper()
+	if err := h.Detach(h.t.Context(), of("2026-01")); err != nil {
+		h.t.Fatalf("%+v", err)
+	}
+}
+
+// wantGone asks that something is refused because its month is detached.
+func wantGone(t *testing.T, what string, err error) {
+	t.Helper()
+	if !fault.Is(err, fault.MonthDetached) || !strings.Contains(err.Error(), "2026-0") {
+		t.Errorf("%s: %v, want that it is detached", what, err)
+	}
+}
+
+func TestADetachedMonthIsMissedBySilence(t *testing.T) {
+	t.Parallel()
+	// Without January everything later is as before; what lies in it, or reaches into it, is
+	// refused and never told as if it had not been.
+	h := afterJanuary(t)
+	h.detach()
+	ctx, of := h.t.Context(), h.boss.Platform
+	ana := ledger.Account{Platform: of, Path: ledger.CustomerAccount(h.ana), Currency: money.USD}
+	ach := ledger.Account{Platform: of, Path: ledger.Rail("ACH"), Currency: money.USD}
+	finance, reader := h.store.Finance(), h.store.BookReader()
+
+	balances, err := reader.Balances(ctx, []ledger.Account{ana, ach})
+	if err != nil || balances[ana] != 107 || balances[ach] != 127 {
+		t.Errorf("now: %v, %v", balances, err)
+	}
+	for _, by := range []ports.TimeKind{ports.ByRecorded, ports.ByEffective} {
+		for _, a := range []ledger.Account{ana, ach} {
+			for at, want := range map[time.Time]int64{day(time.February, 1).Add(-time.Microsecond): 100, day(time.February, 3): 100, day(time.March, 1): 107} {
+				if a == ach {
+					want += 20
+				}
+				if got, err := reader.BalanceAt(ctx, a, by, at); err != nil || got != want {
+					t.Errorf("%s at %s by %d: %d, %v; want %d", a.Path, at, by, got, err, want)
+				}
+			}
+			_, err := reader.BalanceAt(ctx, a, by, day(time.January, 20))
+			wantGone(t, "a balance in January", err)
+
+			page, _, err := finance.AccountEntries(ctx, ports.AccountEntryFilter{Account: a, By: by, Limit: 9})
+			if err != nil || len(page.Entries) != 2 || !page.More || page.Entries[0].Balance.String() == "" {
+				t.Errorf("the newest entries: %+v, %v", page, err)
+			}
+			_, _, err = finance.AccountEntries(ctx, ports.AccountEntryFilter{Account: a, By: by, Limit: 9, After: page.Entries[1].Place})
+			wantGone(t, "the entries before them", err)
+			_, _, err = finance.AccountEntries(ctx, ports.AccountEntryFilter{Account: a, By: by, Limit: 9, Ascending: true})
+			wantGone(t, "the oldest entries", err)
+			page, _, err = finance.AccountEntries(ctx, ports.AccountEntryFilter{Account: a, By: by, Limit: 9, Ascending: true, Span: ports.Span{From: day(time.February, 1)}})
+			if err != nil || len(page.Entries) != 2 || page.More {
+				t.Errorf("entries since February: %+v, %v", page, err)
+			}
+		}
+		var lines []string
+		cuts := []ports.Cut{{By: by, Moment: day(time.February, 1).Add(-time.Microsecond)}, {By: by, Moment: day(time.March, 1)}}
+		err := finance.Turnovers(ctx, of, "", cuts, func(l ports.AccountTurnovers) error {
+			lines = append(lines, fmt.Sprintf("%s-%s %s-%s", l.Turnovers[0].Debits, l.Turnovers[0].Credits, l.Turnovers[1].Debits, l.Turnovers[1].Credits))
+			return nil
+		})
+		if want := []string{"0-100 0-107", "0-20 0-20", "120-0 127-0"}; err != nil || !slices.Equal(lines, want) {
+			t.Errorf("turnovers by %d: %q, %v; want %q", by, lines, err, want)
+		}
+		err = finance.Turnovers(ctx, of, "", []ports.Cut{{By: by, Moment: day(time.January, 31)}}, func(ports.AccountTurnovers) error { return nil })
+		wantGone(t, "turnovers of January", err)
+
+		list, err := finance.Postings(ctx, ports.PostingFilter{Platform: of, By: by, Limit: 9})
+		if err != nil || len(list.Postings) != 2 || !list.More {
+			t.Errorf("the newest postings: %+v, %v", list, err)
+		}
+		_, err = finance.Postings(ctx, ports.PostingFilter{Platform: of, By: by, Limit: 9, After: list.Postings[1].Seq})
+		wantGone(t, "the postings before them", err)
+		_, err = finance.Postings(ctx, ports.PostingFilter{Platform: of, By: by, Limit: 9, Span: ports.Span{From: day(time.January, 5), To: day(time.February, 5)}})
+		wantGone(t, "postings from January on", err)
+	}
+	_, _, err = finance.RecordedPosting(ctx, of, h.posted[0].ID)
+	wantGone(t, "a posting of January", err)
+	_, _, err = h.store.Log().Leaf(ctx, of, h.posted[1].ID)
+	wantGone(t, "its leaf", err)
+	if p, found, err := finance.RecordedPosting(ctx, of, h.posted[2].ID); err != nil || !found || p.Seq != 3 {
+		t.Errorf("a posting of February: %+v, %t, %v", p, found, err)
+	}
+	_, err = h.tryProve()
+	wantGone(t, "a check", err)
+
+	view := func(asOf time.Time, fn func(context.Context, ports.BookView) error) error {
+		return h.store.BookViews().View(ctx, of, asOf, fn)
+	}
+	wantGone(t, "a view of January", view(day(time.January, 12), func(context.Context, ports.BookView) error { return nil }))
+	err = view(time.Time{}, func(ctx context.Context, v ports.BookView) error {
+		every := func(ports.RecordedEntry) error { return nil }
+		wantGone(t, "all entries", v.Entries(ctx, ports.BookSpan{}, every))
+		wantGone(t, "all movements", v.Movements(ctx, ana, ports.Period{}, every))
+		wantGone(t, "all accounts", v.Accounts(ctx, ports.BookSpan{}, func(ports.AccountTurnover) error { return nil }))
+		var seen []string
+		since := ports.Period{From: day(time.February, 1)}
+		err := errors.Join(v.Entries(ctx, ports.BookSpan{Period: since}, func(e ports.RecordedEntry) error {
+			seen = append(seen, fmt.Sprint(e.Place.Seq))
+			return nil
+		}), v.Accounts(ctx, ports.BookSpan{Period: since}, func(a ports.AccountTurnover) error {
+			seen = append(seen, fmt.Sprint(a.Opening, a.Debits.Sum, a.Credits.Sum, a.Closing))
+			return nil
+		}), v.Movements(ctx, ana, since, func(e ports.RecordedEntry) error {
+			seen = append(seen, fmt.Sprint(e.Amount))
+			return nil
+		}))
+		if want := []string{"3", "4", "-100 0 7 -107", "-20 0 0 -20", "120 7 0 127", "3", "4"}; !slices.Equal(seen, want) {
+			t.Errorf("since February: %q, want %q", seen, want)
+		}
+		return err
+	})
+	if err != nil {
+		t.Error(err)
+	}
+}
+
+func TestPostingGoesOnWithoutADetachedMonth(t *testing.T) {
+	t.Parallel()
+	// What is posted later is numbered on, an id of the month that is gone is not used again,
+	// months close, and when the month is back the books are whole and proved.
+	h := afterJanuary(t)
+	h.detach()
+	if err := h.tryPost(h.posted[0]); err != nil {
+		t.Errorf("repeated: %v", err)
+	}
+	h.deposit(h.bob, 5)
+	h.change(period.Hold, "2026-02")
+	h.change(period.Close, "2026-02")
+	wantLines(t, h.month("2026-02"), "customers/"+h.ana.String()+" 100 0 7 107", "rails/ACH 120 7 0 127", "customers/"+h.bob.String()+" 20 0 0 20")
+	if err := h.Attach(t.Context(), of("2026-01")); err != nil {
+		t.Fatal(err)
+	}
+
+	report, err := h.tryProve()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, f := range report.Findings {
+		t.Error(f)
+	}
+	if _, found, err := h.store.Finance().RecordedPosting(t.Context(), h.boss.Platform, h.posted[0].ID); err != nil || !found {
+		t.Errorf("a posting of January: %t, %v", found, err)
+	}
+	h.detach() // as often as one likes
+}
+
+func TestWhatIsOpenKeepsAMonth(t *testing.T) {
+	t.Parallel()
+	// A month stays as long as anything of it is open, on any platform; all of it is named.
+	for name, c := range map[string]struct {
+		prepare func(*january)
+		says    string
+	}{
+		"another platform's month": {func(h *january) {
+			other := h.found("Bolt")
+			h.goTo(day(time.January, 12))
+			h.post(ledger.FeePaid(ledger.Header{ID: h.ids.New(noon), Platform: other.Platform, Effective: day(time.January, 9)}, ledger.Rail("WIRE"), money.Amount{Minor: 1, Currency: money.USD}))
+			h.goTo(time.Date(2027, time.March, 14, 12, 0, 0, 0, time.UTC))
+			h.seal()
+		}, "the month is not closed; close it"},
+		"a log that is behind": {func(h *january) {
+			if err := h.owner("UPDATE ledger_sealed SET size = 1"); err != nil {
+				h.t.Fatal(err)
+			}
+		}, "1 of its postings are in no head of the log"},
+		"a posting for the next month": {func(h *january) {
+			if err := h.owner("ALTER TABLE ledger_postings DISABLE TRIGGER ledger_append_only", "UPDATE ledger_postings SET effective_at = '2026-02-02' WHERE seq = 2"); err != nil {
+				h.t.Fatal(err)
+			}
+		}, "1 of its postings take effect after it"},
+		"money without an owner": {func(h *january) {
+			if err := h.owner("ALTER TABLE ledger_postings DISABLE TRIGGER ledger_append_only", "UPDATE ledger_postings SET kind = 'unmatched_received' WHERE seq = 1"); err != nil {
+				h.t.Fatal(err)
+			}
+		}, "1 payments that came in it have no owner"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			h := afterJanuary(t)
+			h.t = t
+			c.prepare(h)
+			err := h.Detach(t.Context(), of("2026-01"))
+			var refused *fault.Error
+			if !errors.As(err, &refused) || refused.Code != fault.Conflict || !slices.ContainsFunc(refused.Fields, func(f fault.Field) bool { return strings.Contains(f.Message, c.says) }) {
+				t.Errorf("%+v, want that it says %q", err, c.says)
+			}
+			if got, err := h.store.BookReader().BalanceAt(t.Context(), ledger.Account{Platform: h.boss.Platform, Path: ledger.Rail("ACH"), Currency: money.USD}, ports.ByRecorded, day(time.January, 20)); err != nil || got != 120 {
+				t.Errorf("January is gone all the same: %d, %v", got, err)
+			}
+		})
+	}
+}
+
+func TestMonthsAreDetachedInTheirOrder(t *testing.T) {
+	t.Parallel()
+	// The oldest month goes first, not before its money can no longer come back, and the
+	// latest comes back first.
+	h := afterJanuary(t)
+	ctx := t.Context()
+	wantConflict := func(what, says string, err error) {
+		t.Helper()
+		if !fault.Is(err, fault.Conflict) || !strings.Contains(err.Error(), says) {
+			t.Errorf("%s: %v, want %q", what, err, says)
+		}
+	}
+	wantConflict("the second", "can be detached from 2027-04-01 on", h.Detach(ctx, of("2026-02")))
+	h.goTo(time.Date(2027, time.April, 1, 0, 0, 0, 0, time.UTC))
+	wantConflict("the second before the first", "2026-01 comes before 2026-02", h.Detach(ctx, of("2026-02")))
+	wantConflict("one without postings", "2025-12 is not in the books", h.Detach(ctx, of("2025-12")))
+	wantConflict("what is in the books", "2026-01 is not detached", h.Attach(ctx, of("2026-01")))
+	h.detach()
+	h.change(period.Hold, "2026-02")
+	h.change(period.Close, "2026-02")
+	if err := h.Detach(ctx, of("2026-02")); err != nil { // on a platform that posted nothing since
+		t.Fatalf("%+v", err)
+	}
+	wantConflict("the first", "the latest first, and that is 2026-02", h.Attach(ctx, of("2026-01")))
+	for _, month := range []string{"2026-02", "2026-01"} {
+		if err := h.Attach(ctx, of(month)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	report, err := h.tryProve()
+	if err != nil || len(report.Findings) > 0 {
+		t.Errorf("%v, %v", report.Findings, err)
+	}
+}
