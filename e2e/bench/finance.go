@@ -15,6 +15,7 @@ type financed struct {
 	months     months
 	reconciled []reconciled
 	stated     stated
+	large      large
 	largest    int64 // memory of the service before it was last forgotten
 }
 
@@ -29,9 +30,18 @@ func (b *bench) measureFinance(ctx context.Context) error {
 			return err
 		}
 	}
-	if !b.needsPast() {
-		return nil
+	if b.needsPast() {
+		if err := b.measureLastMonth(ctx); err != nil {
+			return err
+		}
 	}
+	if b.wants("books") {
+		return b.measureBooks(ctx)
+	}
+	return nil
+}
+
+func (b *bench) measureLastMonth(ctx context.Context) error {
 	say("making the books of a month that is over, for statements of %d lines", b.lines)
 	begin := time.Now()
 	p, err := b.makePast(ctx)
@@ -72,6 +82,8 @@ func (r results) financial() (all []section) {
 	}{
 		{len(r.exporting.files) > 0, r.exports}, {r.proof.proved > 0, r.proving}, {r.closing.check.took > 0, r.checking},
 		{len(r.months.free) > 0, r.ending}, {len(r.reconciled) > 0, r.reconciling}, {r.stated.movements > 0, r.stating},
+		{len(r.large.posting) > 0, r.postingLarge}, {len(r.large.asked) > 0, r.askingLarge}, {len(r.large.trials) > 0, r.trialsOfLarge},
+		{len(r.large.sizes) > 0, r.sizeOfLarge},
 	} {
 		if s.measured {
 			all = append(all, s.of())

@@ -3,7 +3,7 @@
 // quotes, pays them and receives the webhooks. Beside it, on the same Postgres in
 // the same run, it measures pgbench, so that figures of different machines can be
 // compared. Then it measures what finance and auditors use: exports, checks, proofs,
-// months, reconciliation and statements.
+// months, reconciliation and statements; and what all of it costs on large books.
 //
 // It fails when a request is refused, a payment does not complete, a webhook is
 // missing or the books do not balance afterwards. A goal that is missed is shown,
@@ -34,6 +34,7 @@ type options struct {
 	inFlight  int
 	customers int
 	lines     int
+	entries   int
 	only      string
 	profile   string
 	out       string
@@ -42,7 +43,7 @@ type options struct {
 
 // parts are what --only may name.
 var parts = []string{"start", "ramps", "concurrency", "half", "rail", "quotes", "payouts", "transfers-out", "transfers-in", "hot",
-	"exports", "check", "proof", "reconciliation", "statements", "months"}
+	"exports", "check", "proof", "reconciliation", "statements", "months", "books"}
 
 // parse reads the flags; help goes to usage.
 func parse(args []string, usage io.Writer) (options, error) {
@@ -54,6 +55,7 @@ func parse(args []string, usage io.Writer) (options, error) {
 	flags.IntVar(&o.inFlight, "concurrency", 128, "`ramps` that are under way at once; fewer leave the processors idle")
 	flags.IntVar(&o.customers, "customers", 1000, "`customers` to make")
 	flags.IntVar(&o.lines, "lines", 100_000, "`lines` of the statements to reconcile; the books of that month have four times as many postings")
+	flags.IntVar(&o.entries, "entries", 10_000_000, "`entries` of the large books; a quick run makes do with fewer")
 	flags.StringVar(&o.only, "only", "", "measure one `part` and write no file: "+strings.Join(parts, ", "))
 	flags.StringVar(&o.profile, "profile", "", "write profiles of the ramps, or with --only of quotes, payouts or transfers, to this `folder`, and no file of results")
 	flags.StringVar(&o.out, "out", "docs/benchmarks.md", "the `file` to write the results to")
@@ -78,6 +80,8 @@ func (o options) check() error {
 		return fmt.Errorf("--concurrency must be from 1 to 4096, not %d", o.inFlight)
 	case o.lines < 1000 || o.lines > 150_000:
 		return fmt.Errorf("--lines must be from 1000 to 150000, not %d", o.lines)
+	case o.entries < 2*smallEntries || o.entries > 100_000_000:
+		return fmt.Errorf("--entries must be from %d to 100000000, not %d", 2*smallEntries, o.entries)
 	case o.customers < 10 || o.customers > 100_000:
 		return fmt.Errorf("--customers must be from 10 to 100000, not %d", o.customers)
 	}
@@ -122,5 +126,9 @@ func main() {
 
 // longest is when a run is given up: several times what it should take.
 func longest(o options) time.Duration {
-	return 10*time.Minute + 20*time.Duration(o.seconds)*time.Second
+	most := 10*time.Minute + 20*time.Duration(o.seconds)*time.Second
+	if o.wants("books") {
+		most += 10*time.Minute + time.Duration(o.entries)*300*time.Microsecond
+	}
+	return most
 }

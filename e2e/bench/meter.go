@@ -69,8 +69,13 @@ func (m *meter) within(ctx context.Context, database string, do func(*pgx.Conn) 
 func (m *meter) analyze(ctx context.Context) error { return m.analyzeIn(ctx, m.database) }
 
 func (m *meter) analyzeIn(ctx context.Context, database string) error {
+	return m.runIn(ctx, database, "ANALYZE")
+}
+
+// runIn executes a statement in a database of the server, such as VACUUM.
+func (m *meter) runIn(ctx context.Context, database, statement string) error {
 	return m.within(ctx, database, func(conn *pgx.Conn) error {
-		_, err := conn.Exec(ctx, "ANALYZE")
+		_, err := conn.Exec(ctx, statement)
 		return err
 	})
 }

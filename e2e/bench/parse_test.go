@@ -59,6 +59,23 @@ func TestProcessorTime(t *testing.T) {
 	}
 }
 
+func TestWorkTime(t *testing.T) {
+	// What a process has worked is told in less than ticks.
+	t.Parallel()
+	before, err := workTime(os.Getpid())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for begin := time.Now(); time.Since(begin) < 50*time.Millisecond; {
+	}
+	if after, err := workTime(os.Getpid()); err != nil || after < before || after == 0 {
+		t.Errorf("%s, and then %s, %v", before, after, err)
+	}
+	if _, err := workTime(1 << 30); err == nil {
+		t.Error("a process that does not exist has worked")
+	}
+}
+
 func TestParseMachineTime(t *testing.T) {
 	// Idle and waiting processors are not busy; time taken by other machines is.
 	t.Parallel()
@@ -111,7 +128,7 @@ func TestOptions(t *testing.T) {
 	t.Parallel()
 	for args, want := range map[string]string{
 		"--only nothing": "--only", "--seconds 0": "--seconds", "--concurrency 0": "--concurrency", "--customers 1": "--customers",
-		"--lines 999": "--lines", "--lines 150001": "--lines",
+		"--lines 999": "--lines", "--lines 150001": "--lines", "--entries 19999": "--entries", "--entries 100000001": "--entries",
 		"--seconds 601": "--seconds", "--unknown": "-unknown",
 	} {
 		if _, err := parse(strings.Fields(args), io.Discard); err == nil || !strings.Contains(err.Error(), want) {
@@ -128,6 +145,10 @@ func TestOptions(t *testing.T) {
 	few, err := parse(strings.Fields("--only months --lines 1000"), io.Discard)
 	if err != nil || !few.needsPast() || few.lines != 1000 || few.needsFunds() || !few.partial() {
 		t.Errorf("--only months: %+v, %v", few, err)
+	}
+	large, err := parse(strings.Fields("--only books --entries 300000"), io.Discard)
+	if err != nil || !large.wants("books") || large.entries != 300_000 || large.needsPast() || longest(large) <= longest(few) || longest(all) <= longest(large) {
+		t.Errorf("--only books: %+v, %v", large, err)
 	}
 	one, err := parse([]string{"--only", "quotes"}, io.Discard)
 	if err != nil || one.wants("rail") || !one.wants("quotes") || one.needsFunds() || one.needsPast() || !one.partial() {

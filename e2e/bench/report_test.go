@@ -31,6 +31,17 @@ func measured() results {
 			stated: stated{movements: 1000, page: l, pdf: l, sizes: [2]int64{243_000, 105_000}},
 			reconciled: []reconciled{{format: "camt053", bytes: 34_000_000, lines: 100_000, matched: 99_600, breaks: 500, took: 5 * time.Second, again: 1800 * time.Millisecond,
 				memory: grown{before: 50_000_000, peak: 400_000_000}}},
+			large: large{
+				small: written{entries: 10_000, postings: 5_800, accounts: 620, took: 600 * time.Millisecond, after: 33_000},
+				large: written{entries: 10_000_000, postings: 5_900_000, accounts: 930, took: 400 * time.Second, after: 10_023_000},
+				posting: []posted{
+					{"One ramp", spent{[]float64{500, 510, 490}, []float64{300, 310, 290}}, spent{[]float64{550, 540, 590}, []float64{330, 320, 350}}},
+					{"32 ramps", spent{[]float64{5000, 5100}, []float64{4000, 4100}}, spent{[]float64{5500, 5600}, []float64{4400, 4500}}}},
+				asked: []asked{{"A balance at a moment, by recorded time", 1000, latency{ms(2), ms(3), ms(12.5), ms(30)}, goalPast},
+					{"Postings up to a moment", 1000, l, 0}},
+				trials: []asked{{"Of a month, by effective time", 12, latency{ms(300), ms(400), ms(500), ms(612)}, goalTrial}},
+				sizes:  []tableSize{{"ledger_entries", 90.25, 110.5}, {"ledger_postings", 120, 150}},
+			},
 		},
 		startup: startup{first: 1900 * time.Millisecond, again: 310 * time.Millisecond, stop: 120 * time.Millisecond},
 		idle:    31_500_000, yardstick: []float64{7000, 6600, 6400},
@@ -84,6 +95,10 @@ func TestReportGoals(t *testing.T) {
 		"Memory of the service at rest": func(r *results) { r.idle = goalIdle },
 		"First start":                   func(r *results) { r.startup.first = goalFirst },
 		"`GET /ledger/export":           func(r *results) { r.exporting.files[1].memory.peak = 90_000_000 + goalExport },
+		"| 32 ramps":                    func(r *results) { r.large.posting[1].large.processor = []float64{5000, 5000} },
+		"| One ramp":                    func(r *results) { r.large.posting[0].large.wall = []float64{601, 601} },
+		"| A balance":                   func(r *results) { r.large.asked[0].took.p99 = goalPast },
+		"| Of a month":                  func(r *results) { r.large.trials[0].took.worst = goalTrial },
 		"| camt053":                     func(r *results) { r.reconciled[0].took = goalWeek },
 		"Start again":                   func(r *results) { r.startup.again = goalAgain },
 	} {
@@ -109,7 +124,7 @@ func TestReportOfAPart(t *testing.T) {
 
 	text := part.markdown()
 
-	for _, absent := range []string{"NaN", "Inf", "## Ramps", "## Quotes", "## Payouts", "hot account", "First start", "Afterwards"} {
+	for _, absent := range []string{"NaN", "Inf", "## Ramps", "## Quotes", "## Payouts", "hot account", "First start", "Afterwards", "arge books"} {
 		if strings.Contains(text, absent) {
 			t.Errorf("%s is shown:\n%s", absent, text)
 		}

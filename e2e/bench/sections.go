@@ -19,6 +19,9 @@ const (
 	goalIdle    = 60_000_000 // bytes
 	goalFirst   = 10 * time.Second
 	goalAgain   = 3 * time.Second
+	goalLarge   = 1.2                   // of what a commit takes on small books
+	goalPast    = 20 * time.Millisecond // p99 of a balance and of a page of entries
+	goalTrial   = 2 * time.Second
 
 	quietEnough = 0.1 // processors that may be busy with something else
 )

@@ -56,6 +56,17 @@ func processorTime(pid int) (time.Duration, error) {
 	return s.own, err
 }
 
+// workTime is processorTime to the nanosecond, for what takes less than a tick.
+func workTime(pid int) (time.Duration, error) {
+	text, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/schedstat")
+	if err != nil { // not every kernel tells it
+		return processorTime(pid)
+	}
+	running, _, _ := strings.Cut(string(text), " ")
+	nanoseconds, err := strconv.ParseInt(running, 10, 64)
+	return time.Duration(nanoseconds), err
+}
+
 // familyTime is what a process and its children have used, those that have ended
 // included.
 func familyTime(pid int) (time.Duration, error) {

@@ -1,0 +1,225 @@
+package history_test
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"causeway/adapters/ids"
+	"causeway/adapters/pgembed/pgtest"
+	"causeway/adapters/postgres"
+	ledgerdb "causeway/adapters/postgres/books"
+	"causeway/app/books"
+	"causeway/core/ident"
+	"causeway/core/period"
+	"causeway/e2e/bench/history"
+	"causeway/ledger"
+	"causeway/ports"
+	"causeway/ports/portstest"
+)
+
+var until = time.Date(2026, 3, 14, 12, 30, 0, 0, time.UTC)
+
+// house is a database with one platform.
+type house struct {
+	url      string
+	store    *postgres.DB
+	platform ident.Platform
+}
+
+func newHouse(t *testing.T) *house {
+	t.Helper()
+	h := &house{url: pgtest.New(t)}
+	made := ids.New()
+	var err error
+	h.store, err = postgres.Open(t.Context(), postgres.Options{URL: h.url, MaxConnections: 4, Reports: true, Clock: portstest.NewHands(until), IDs: made})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(h.store.Close)
+	founded := portstest.Sandbox(t, made, until)
+	h.platform = founded.ID
+	portstest.Do(t, h.store, func(ctx context.Context, tx ports.Tx) error { return tx.CreatePlatform(ctx, founded) })
+	return h
+}
+
+func (h *house) options(entries, months int) history.Options {
+	return history.Options{URL: h.url, Platform: h.platform, Entries: entries, Months: months, Until: until, Seed: 7}
+}
+
+func (h *house) write(t *testing.T, o history.Options) history.Made {
+	t.Helper()
+	made, err := history.Write(t.Context(), o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return made
+}
+
+// postings are those of the books, the oldest first.
+func (h *house) postings(t *testing.T) (all []ports.RecordedPosting) {
+	t.Helper()
+	filter := ports.PostingFilter{Platform: h.platform, Limit: 1000, Ascending: true}
+	for {
+		page, err := h.store.Finance().Postings(t.Context(), filter)
+		if err != nil {
+			t.Fatal(err)
+		}
+		all = append(all, page.Postings...)
+		if !page.More {
+			return all
+		}
+		filter.After = all[len(all)-1].Seq
+	}
+}
+
+func TestWrite(t *testing.T) {
+	// The books have as many entries as were wanted, in every month, of every sort, and
+	// hold every rule.
+	t.Parallel()
+	for _, c := range []struct {
+		name            string
+		entries, months int
+	}{
+		{"a month and the smallest books", history.FewestEntries, 1},
+		{"a year, few a day", 6_001, 12},
+		{"some a minute", 20_000, 2},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			h := newHouse(t)
+			told := 0
+			o := h.options(c.entries, c.months)
+			o.Progress = func(entries int) { told = entries }
+
+			made := h.write(t, o)
+
+			h.prove(t, c.entries)
+			if made.Entries != c.entries || told != c.entries || made.From != period.MonthOf(until).Start().AddDate(0, -c.months, 0) {
+				t.Errorf("made %d from %s, and told of %d", made.Entries, made.From, told)
+			}
+			months, kinds := map[period.Month]int{}, map[ledger.Kind]int{}
+			early, late, payments := 0, 0, map[ident.Transaction]bool{}
+			last := made.From
+			all := h.postings(t)
+			for _, p := range all {
+				months[period.MonthOf(p.Recorded)]++
+				kinds[p.Kind]++
+				if !p.Transaction.IsZero() {
+					payments[p.Transaction] = true
+				}
+				if apart := p.Recorded.Sub(p.Effective); apart > time.Hour {
+					late++
+				} else if apart < -time.Hour/2 {
+					early++
+				}
+				if p.Recorded.Before(last) || p.Recorded.After(until) || p.Effective.Before(made.From) || p.Effective.After(until) {
+					t.Fatalf("posting %d is recorded %s and effective %s", p.Seq, p.Recorded, p.Effective)
+				}
+				last = p.Recorded
+			}
+			if len(all) != made.Postings || len(payments) != made.Payments {
+				t.Errorf("%d postings of %d payments; made %d of %d", len(all), len(payments), made.Postings, made.Payments)
+			}
+			if len(months) != c.months+1 {
+				t.Errorf("recorded in %v", months)
+			}
+			if kinds[ledger.KindJITReceived]*4 < len(all) || late == 0 || early >= late {
+				t.Errorf("%v, %d late, %d early", kinds, late, early)
+			}
+			for _, kind := range []ledger.Kind{ledger.KindDelivered, ledger.KindDeposit, ledger.KindTransferIn, ledger.KindTransferOut, ledger.KindFee} {
+				if kinds[kind] == 0 {
+					t.Errorf("no %s: %v", kind, kinds)
+				}
+			}
+			if c.entries >= 20_000 && (kinds[ledger.KindReversal] == 0 || kinds[ledger.KindReturned] == 0 || kinds[ledger.KindRefundPaid] == 0 || early == 0) {
+				t.Errorf("%v, %d early", kinds, early)
+			}
+		})
+	}
+}
+
+// prove holds the books against every rule, the states of payments included.
+func (h *house) prove(t *testing.T, entries int) {
+	t.Helper()
+	kept := ledgerdb.New()
+	report, err := books.New(ledgerdb.NewReader(kept, h.store.Pool()), ledgerdb.NewAudit(kept, h.store.Pool()), h.store.Explain).Check(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, f := range report.Findings {
+		t.Errorf("%s: %s", f.Rule, f.What)
+	}
+	for _, r := range report.Rules {
+		if r.Rule == books.RuleCurrency && r.Checked != int64(entries) {
+			t.Errorf("%d entries", r.Checked)
+		}
+		if r.Rule == books.RuleCheckpoints && r.Checked == 0 && entries > 5_000 {
+			t.Error("no checkpoints")
+		}
+	}
+}
+
+func TestWriteIsRepeatable(t *testing.T) {
+	// The same seed writes the same postings, but for their ids, and another seed others.
+	t.Parallel()
+	var written [3][]string
+	for i := range written {
+		h := newHouse(t)
+		o := h.options(2_000, 1)
+		o.Seed = uint64(i / 2)
+		h.write(t, o)
+		written[i] = h.amounts(t)
+	}
+	if !slices.Equal(written[0], written[1]) {
+		t.Error("the same seed writes other books")
+	}
+	if slices.Equal(written[0], written[2]) {
+		t.Error("another seed writes the same books")
+	}
+}
+
+// amounts are the postings without what is new in every run.
+func (h *house) amounts(t *testing.T) (all []string) {
+	t.Helper()
+	for _, p := range h.postings(t) {
+		for _, e := range p.Entries {
+			debit, _, _ := strings.Cut(e.Debit, ":")
+			credit, _, _ := strings.Cut(e.Credit, ":")
+			all = append(all, fmt.Sprint(p.Kind, p.Effective, debit, credit, e.Currency, e.Amount))
+		}
+	}
+	return all
+}
+
+func TestWriteRefuses(t *testing.T) {
+	// What cannot be written is refused in words, before anything is.
+	t.Parallel()
+	h := newHouse(t)
+	right := h.options(history.FewestEntries, 1)
+	for name, c := range map[string]struct {
+		change func(*history.Options)
+		says   string
+	}{
+		"no platform":      {func(o *history.Options) { o.Platform = ident.Platform{} }, "of a platform"},
+		"another platform": {func(o *history.Options) { o.Platform = ident.NewPlatform(ids.New().New, until) }, "no platform"},
+		"too few entries":  {func(o *history.Options) { o.Entries-- }, "entries, not 999"},
+		"too many entries": {func(o *history.Options) { o.Entries = history.MostEntries + 1 }, "entries, not"},
+		"no month":         {func(o *history.Options) { o.Months = 0 }, "months, not 0"},
+		"too many months":  {func(o *history.Options) { o.Months = history.MostMonths + 1 }, "months, not 121"},
+	} {
+		o := right
+		c.change(&o)
+		if _, err := history.Write(t.Context(), o); err == nil || !strings.Contains(err.Error(), c.says) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	h.write(t, right)
+	if _, err := history.Write(t.Context(), right); err == nil || !strings.Contains(err.Error(), "already") {
+		t.Errorf("a second time: %v", err)
+	}
+	h.prove(t, right.Entries)
+}

@@ -1,0 +1,71 @@
+package main
+
+import (
+	"bytes"
+	"io"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+
+	"causeway/adapters/pgembed/pgtest"
+	"causeway/core/ident"
+)
+
+func TestParse(t *testing.T) {
+	// Wrong flags are refused by their name.
+	t.Parallel()
+	for args, want := range map[string]string{
+		"--entries 999": "--entries", "--entries 1000000001": "--entries", "--months 0": "--months", "--months 121": "--months",
+		"--platform Platform:1": "-platform", "--unknown": "-unknown", "--months 2 more": "more",
+	} {
+		if _, err := parse(strings.Fields(args), io.Discard); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %v", args, err)
+		}
+	}
+	o, err := parse(strings.Fields("--database x --entries 5000 --months 3 --platform PlatformConfig:0199f0a2-0000-7000-8000-000000000001"), io.Discard)
+	if err != nil || o.database != "x" || o.entries != 5000 || o.months != 3 || o.platform.IsZero() {
+		t.Errorf("%+v, %v", o, err)
+	}
+}
+
+func TestRun(t *testing.T) {
+	// A platform is made and its books are written; elsewhere than on a terminal nothing
+	// tells of the way. The platform that was made can be named, but has its history.
+	t.Parallel()
+	watched, err := os.Create(filepath.Join(t.TempDir(), "watched"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer watched.Close()
+	o := options{database: pgtest.New(t), entries: 1_000, months: 1}
+	var out bytes.Buffer
+
+	if err := run(t.Context(), o, &out, watched); err != nil {
+		t.Fatal(err)
+	}
+
+	made := regexp.MustCompile(`(?s)^platform  (PlatformConfig:\S+)\nclient    \S+\nsecret    \S+\nwrote     1000 entries, .*entries/s\n$`).FindStringSubmatch(out.String())
+	if made == nil {
+		t.Fatalf("said %s", &out)
+	}
+	if info, err := watched.Stat(); err != nil || info.Size() > 0 {
+		t.Errorf("told of the way: %v, %v", info, err)
+	}
+	if o.platform, err = ident.ParsePlatform(made[1]); err != nil {
+		t.Fatal(err)
+	}
+	if err := run(t.Context(), o, io.Discard, watched); err == nil || !strings.Contains(err.Error(), "already") {
+		t.Errorf("a second time: %v", err)
+	}
+}
+
+func TestRunWithoutADatabase(t *testing.T) {
+	// A folder that is not there is told, with what to do.
+	t.Parallel()
+	err := run(t.Context(), options{data: filepath.Join(t.TempDir(), "none"), entries: 1_000, months: 1}, io.Discard, os.Stderr)
+	if err == nil || !strings.Contains(err.Error(), "--data") {
+		t.Error(err)
+	}
+}

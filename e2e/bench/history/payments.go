@@ -1,0 +1,183 @@
+package history
+
+import (
+	"time"
+
+	"causeway/core/corridor"
+	"causeway/core/ident"
+	"causeway/core/money"
+	"causeway/core/transaction"
+	"causeway/ledger"
+)
+
+// way is a corridor as payments go through it.
+type way struct {
+	from, to money.Currency
+	in, out  string
+	rate     money.Rate // smallest units of to for one of from
+	// whole is what the sent amount is exchanged in multiples of.
+	whole int64
+}
+
+// ways are where ramps go; those that begin in a currency of balances are gone by payouts too.
+var ways = []way{
+	newWay(money.USD, money.BTC, corridor.RTP, corridor.Layer2, "0.0000104", 1),
+	newWay(money.USD, money.BTC, corridor.FedNow, corridor.Lightning, "0.0000104", 1),
+	newWay(money.USD, "MXN", corridor.RTP, corridor.SPEI, "18.4", 1),
+	newWay(money.USD, "INR", corridor.RTP, corridor.UPI, "88.7", 1),
+	newWay(money.EUR, money.USDC, corridor.SEPAInstant, corridor.Base, "1.16", 1),
+	newWay(money.EUR, "BRL", corridor.SEPAInstant, corridor.PIX, "6.21", 1),
+	newWay(money.GBP, money.EUR, corridor.FasterPayments, corridor.SEPAInstant, "1.14", 1),
+	newWay(money.USDC, money.USD, corridor.Base, corridor.RTP, "1", 10_000),
+	newWay(money.USDC, money.EUR, corridor.Polygon, corridor.SEPA, "0.86", 10_000),
+	newWay(money.BTC, money.USD, corridor.Lightning, corridor.ACH, "96000", 1),
+}
+
+func newWay(from, to money.Currency, in, out corridor.Rail, major string, whole int64) way {
+	rate, err := money.FromMajor(money.MustRate(major), from, to)
+	if err != nil {
+		panic(err) // the table above is wrong
+	}
+	return way{from, to, partner(in), partner(out), rate, whole}
+}
+
+func partner(r corridor.Rail) string {
+	if r.Chain() {
+		return ledger.Chain(string(r))
+	}
+	return ledger.Rail(string(r))
+}
+
+// some is about ten dollars, in the smallest unit.
+var some = map[money.Currency]int64{money.USD: 10_00, money.EUR: 9_00, money.GBP: 8_00, money.USDC: 10_000_000, money.BTC: 10_400}
+
+// arrivals is how money comes to a balance.
+var arrivals = map[money.Currency]string{money.USD: partner(corridor.ACH), money.USDC: partner(corridor.Base), money.BTC: partner(corridor.Lightning)}
+
+// mix is what happens, and how often.
+var mix = []struct {
+	share  int
+	begins func(*writer) (transaction.Decision, error)
+}{
+	{58, (*writer).ramp}, {14, (*writer).deposit}, {4, (*writer).transferIn}, {10, (*writer).payout}, {8, (*writer).transferOut},
+	{3, (*writer).feeCharged}, {3, (*writer).feePaid},
+}
+
+// begin lets something happen, or at least a deposit, which is the smallest of all.
+func (w *writer) begin() error {
+	n := w.rand.IntN(100)
+	for _, m := range mix {
+		if n -= m.share; n >= 0 {
+			continue
+		}
+		if taken, err := w.take(m.begins(w)); taken || err != nil {
+			return err
+		}
+		break
+	}
+	_, err := w.take(w.deposit())
+	return err
+}
+
+// ramp is a payment that its payer funds when it is quoted.
+func (w *writer) ramp() (transaction.Decision, error) {
+	way := ways[w.rand.IntN(len(ways))]
+	t, err := w.outgoing(w.someone().customer, way, w.amount(way.from))
+	if err != nil {
+		return transaction.Decision{}, err
+	}
+	return t.Receive(transaction.Receipt{Platform: w.Platform, Rail: way.in, Reference: t.Reference, Amount: t.Pricing.Sent, At: w.now}, w.now)
+}
+
+// payout is one that a balance pays, into another currency.
+func (w *writer) payout() (transaction.Decision, error) {
+	h, ok := w.solvent()
+	if !ok {
+		return w.deposit()
+	}
+	var open []way
+	for _, way := range ways {
+		if way.from == h.currency {
+			open = append(open, way)
+		}
+	}
+	t, err := w.outgoing(h.customer, open[w.rand.IntN(len(open))], h.minor/int64(3+w.rand.IntN(5)))
+	if err != nil {
+		return transaction.Decision{}, err
+	}
+	t.Source.InternalAccount, t.InRail = h.id, h.path
+	return t.Execute(w.now)
+}
+
+// transferOut is one in the currency of the balance.
+func (w *writer) transferOut() (transaction.Decision, error) {
+	h, ok := w.solvent()
+	if !ok {
+		return w.deposit()
+	}
+	t := w.transaction(h.customer, transaction.AtPar(money.Amount{Minor: h.minor / int64(3+w.rand.IntN(5)), Currency: h.currency}))
+	t.Source.InternalAccount, t.InRail, t.OutRail = h.id, h.path, arrivals[h.currency]
+	set := t.Set(w.now)
+	handed, err := set.Transaction.Handed(w.now)
+	set.Transaction = handed.Transaction
+	return set, err
+}
+
+func (w *writer) deposit() (transaction.Decision, error) {
+	return w.inflow(transaction.Endpoint{}), nil
+}
+
+// transferIn is money pulled from an account elsewhere.
+func (w *writer) transferIn() (transaction.Decision, error) {
+	return w.inflow(transaction.Endpoint{ExternalAccount: ident.NewExternalAccount(w.ids.New, w.now)}), nil
+}
+
+func (w *writer) inflow(from transaction.Endpoint) transaction.Decision {
+	h := w.someone()
+	id := ident.NewTransaction(w.ids.New, w.now)
+	return transaction.Inflow{ID: id, Platform: w.Platform, Customer: h.customer, Source: from, Account: h.id, Partner: arrivals[h.currency], Path: h.path,
+		Amount: money.Amount{Minor: w.amount(h.currency), Currency: h.currency}, Reference: ident.Code(id.UUID())}.Deposit(w.now)
+}
+
+func (w *writer) feeCharged() (transaction.Decision, error) {
+	h, ok := w.solvent()
+	if !ok {
+		return w.deposit()
+	}
+	return w.alone(ledger.FeeCharged(w.header("monthly fee"), h.path, money.Amount{Minor: some[h.currency] / 10, Currency: h.currency})), nil
+}
+
+// feePaid is what a partner keeps.
+func (w *writer) feePaid() (transaction.Decision, error) {
+	way := ways[w.rand.IntN(len(ways))]
+	return w.alone(ledger.FeePaid(w.header("partner's fee"), way.in, money.Amount{Minor: some[way.from] / 20, Currency: way.from})), nil
+}
+
+func (w *writer) header(memo string) ledger.Header {
+	return ledger.Header{ID: w.ids.New(w.now), Platform: w.Platform, Effective: w.now, Memo: memo}
+}
+
+// alone is a posting of no payment.
+func (w *writer) alone(p ledger.Posting) transaction.Decision {
+	return transaction.Decision{Postings: []ledger.Posting{p}}
+}
+
+// outgoing is a payment of so much on a way, not funded yet.
+func (w *writer) outgoing(of ident.Customer, way way, sent int64) (transaction.Transaction, error) {
+	fees := some[way.from]/20 + sent/200
+	exchanged := (sent - fees) / way.whole * way.whole
+	// Markets move by a percent or two.
+	received, err := way.rate.Floor(exchanged * int64(980+w.rand.IntN(41)) / 1000)
+	t := w.transaction(of, transaction.Pricing{Sent: money.Amount{Minor: sent, Currency: way.from}, Fees: fees, RoundingSent: sent - fees - exchanged,
+		Received: money.Amount{Minor: received, Currency: way.to}})
+	t.InRail, t.OutRail = way.in, way.out
+	return t, err
+}
+
+func (w *writer) transaction(of ident.Customer, p transaction.Pricing) transaction.Transaction {
+	id := ident.NewTransaction(w.ids.New, w.now)
+	return transaction.Transaction{ID: id, Platform: w.Platform, Customer: of, Type: transaction.Outgoing, State: transaction.Initial, Pricing: p,
+		Source:      transaction.Endpoint{Customer: of, Currency: p.Sent.Currency},
+		Destination: transaction.Endpoint{Customer: of, Currency: p.Received.Currency},
+		Reference:   ident.Code(id.UUID()), ExpiresAt: w.now.Add(5 * time.Minute), CreatedAt: w.now, UpdatedAt: w.now}
+}
