@@ -2,12 +2,15 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
+	"strings"
 
 	"causeway/adapters/ids"
 	"causeway/adapters/postgres"
 	"causeway/app/periods"
+	"causeway/core/fault"
 	"causeway/core/ident"
 	"causeway/core/period"
 )
@@ -87,11 +90,21 @@ func (b bookMonthCommand) do(ctx context.Context, done func(*periods.Periods, pe
 		return fmt.Errorf("%s: %w", b.Month, err)
 	}
 	return b.in(ctx, func(db *postgres.DB) error {
-		if err := done(periodsOf(db), month); err != nil {
-			return mistakes("nothing was changed", err)
-		}
-		return nil
+		return hindered(done(periodsOf(db), month))
 	})
+}
+
+// hindered lists what stands in the way of a month, platform by platform.
+func hindered(err error) error {
+	wrong, ok := fault.Of(err)
+	if !ok || len(wrong.Fields) == 0 {
+		return err
+	}
+	lines := []string{wrong.Message + " Nothing was changed:"}
+	for _, f := range wrong.Fields {
+		lines = append(lines, "  "+f.Field+": "+f.Message)
+	}
+	return errors.New(strings.Join(lines, "\n"))
 }
 
 type ledgerDetachCommand struct{ bookMonthCommand }

@@ -1,10 +1,8 @@
 package books
 
 import (
-	"cmp"
 	"context"
 	"fmt"
-	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -192,124 +190,6 @@ func pickPostings(f ports.PostingFilter, s part) (string, []any) {
         UNION SELECT w.id FROM transactions w WHERE w.platform_id = $1 AND w.own_reference = %[3]s AND w.own_reference <> '')
 ) p ORDER BY p.seq %[4]s LIMIT $4`, from, also, memo, order)
 	return fmt.Sprintf(readPicked, pick, order), args
-}
-
-// What a span of recorded time comes to in numbers of postings.
-const stretchRecorded = `
-SELECT CASE WHEN $2::timestamptz IS NULL THEN 0 ELSE ledger_seq_at($1, $2) END,
-       CASE WHEN $3::timestamptz IS NULL THEN $4 ELSE ledger_seq_at($1, $3) END`
-
-// recordedStretch is a span of recorded time, both ends in it, in numbers of postings.
-func recordedStretch(ctx context.Context, q Querier, platform uuid.UUID, m months, span ports.Span) (s stretch, err error) {
-	if span == (ports.Span{}) {
-		return m.bounded(allPostings), nil
-	}
-	var before, upto pgtype.Timestamptz
-	if !span.From.IsZero() {
-		before = pgtype.Timestamptz{Time: span.From.UTC().Add(-time.Microsecond), Valid: true}
-		if err := m.has(before.Time); err != nil {
-			return s, err
-		}
-	}
-	if !span.To.IsZero() {
-		if err := m.has(span.To); err != nil {
-			return s, err
-		}
-		upto = pgtype.Timestamptz{Time: span.To.UTC(), Valid: true}
-	}
-	err = query(ctx, q, stretchRecorded, []any{dbID(platform), before, upto, allPostings.upto}, func(rows pgx.Rows) error { return rows.Scan(&s.after, &s.upto) })
-	return m.bounded(s), err
-}
-
-// part is a stretch to look for postings in; of strays only those. What is detached is gone.
-type part struct {
-	stretch
-	astray   []int64
-	recorded []pgtype.Timestamptz
-	gone     bool
-}
-
-// spanParts are where what belongs to a span can be, in ascending order. Recorded time grows
-// with the number, so that is one stretch. What took effect in a span was recorded around it
-// too, unless it is astray: then it lies across one of the span's ends.
-func spanParts(ctx context.Context, q Querier, platform uuid.UUID, m months, by ports.TimeKind, span ports.Span) ([]part, error) {
-	if by == ports.ByRecorded || span == (ports.Span{}) {
-		s, err := recordedStretch(ctx, q, platform, m, span)
-		return []part{{stretch: s}}, err
-	}
-	if !span.From.IsZero() {
-		if err := m.has(span.From.Add(-time.Microsecond)); err != nil {
-			return nil, err
-		}
-	}
-	s, err := recordedStretch(ctx, q, platform, m, m.tolerant(span))
-	if err != nil {
-		return nil, err
-	}
-	parts := []part{{stretch: s}}
-	for _, side := range []struct {
-		across time.Time
-		in     stretch
-	}{{span.From.Add(-time.Microsecond), stretch{upto: s.after}}, {span.To, stretch{after: s.upto, upto: allPostings.upto}}} {
-		if side.in.upto == s.after && span.From.IsZero() || side.in.after == s.upto && span.To.IsZero() {
-			continue
-		}
-		found, err := straysAcross(ctx, q, platform, side.across.UTC(), side.in)
-		if err != nil {
-			return nil, err
-		}
-		if len(found.seqs) == 0 {
-			continue
-		}
-		parts = append(parts, part{stretch: found.stretch, astray: found.seqs, recorded: found.recorded})
-	}
-	slices.SortFunc(parts, func(a, b part) int { return cmp.Compare(a.after, b.after) })
-	return parts, nil
-}
-
-// cut brings the parts into reading order, keeps of each what lies within a stretch and, if
-// it is to be read month by month, cuts it where months begin. Of what is astray nothing is
-// in months that are detached.
-func (m months) cut(parts []part, within stretch, ascending, monthly bool) (all []part) {
-	if !ascending {
-		slices.Reverse(parts)
-	}
-	for _, p := range parts {
-		p.after, p.upto = max(p.after, within.after), min(p.upto, within.upto)
-		reaches := p.after < min(p.upto, m.lost) && p.astray == nil
-		if p.after = max(p.after, m.lost); reaches && ascending {
-			all = append(all, part{gone: true})
-		}
-		switch {
-		case p.after >= p.upto:
-		case monthly && p.astray == nil:
-			for _, piece := range m.pieces(p.stretch, ascending) {
-				all = append(all, part{stretch: piece})
-			}
-		default:
-			p.stretch = m.bounded(p.stretch)
-			all = append(all, p)
-		}
-		if reaches && !ascending {
-			all = append(all, part{gone: true})
-		}
-	}
-	return all
-}
-
-// tolerant is the span in which all was recorded that took effect in a span and is not
-// astray; where nothing of a month that is detached can have.
-func (m months) tolerant(s ports.Span) ports.Span {
-	if !s.From.IsZero() {
-		s.From = s.From.Add(-tolerance)
-		if m.lost > 0 && s.From.Before(m.detached) {
-			s.From = m.detached
-		}
-	}
-	if !s.To.IsZero() {
-		s.To = s.To.Add(tolerance)
-	}
-	return s
 }
 
 func readPostings(ctx context.Context, q Querier, platform ident.Platform, statement string, args []any) (postings []ports.RecordedPosting, err error) {

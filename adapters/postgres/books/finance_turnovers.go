@@ -7,7 +7,6 @@ import (
 
 	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
-	"github.com/jackc/pgx/v5/pgtype"
 
 	"causeway/core/ident"
 	"causeway/core/money"
@@ -71,13 +70,6 @@ SELECT coalesce(sum(CASE WHEN m.debit_account = $11 THEN m.amount ELSE -m.amount
 FROM moves m WHERE $11 IN (m.debit_account, m.credit_account)`
 )
 
-// astray is the condition of what stands in ledger_astray, of postings p, and tolerance how
-// far apart the two times of any other posting are at most.
-const (
-	astray    = "(p.recorded_at - p.effective_at > interval '10 seconds' OR p.recorded_at - p.effective_at < interval '-10 seconds')"
-	tolerance = 10 * time.Second
-)
-
 // aroundMoment are the first arguments of shifted.
 func aroundMoment(ctx context.Context, q Querier, platform uuid.UUID, m months, moment time.Time) ([]any, error) {
 	near, err := recordedStretch(ctx, q, platform, m, m.tolerant(ports.Span{From: moment, To: moment}))
@@ -91,36 +83,7 @@ func aroundMoment(ctx context.Context, q Querier, platform uuid.UUID, m months, 
 	all := m.bounded(stretch{after: min(near.after, far.after), upto: max(near.upto, far.upto)})
 	nearFrom, nearUntil := near.times()
 	from, until := all.times()
-	return []any{dbID(platform), moment, near.after, near.upto, nearFrom, nearUntil, far.seqs, far.recorded, from, until}, nil
-}
-
-// strays are postings that are astray, by their numbers, in a stretch of their own.
-type strays struct {
-	stretch
-	seqs     []int64
-	recorded []pgtype.Timestamptz
-}
-
-// Rides on ledger_astray_across.
-const findStrays = `
-SELECT y.seq, y.recorded_at FROM ledger_astray y
-WHERE y.platform_id = $1 AND tstzrange(least(y.effective_at, y.recorded_at), greatest(y.effective_at, y.recorded_at), '[]') @> $2::timestamptz
-  AND (y.recorded_at > $2) <> (y.effective_at > $2) AND y.seq > $3 AND y.seq <= $4
-ORDER BY y.seq`
-
-// straysAcross finds those in a stretch that were recorded on one side of a moment and took
-// effect on the other.
-func straysAcross(ctx context.Context, q Querier, platform uuid.UUID, moment time.Time, in stretch) (found strays, err error) {
-	found.after = allPostings.upto
-	err = query(ctx, q, findStrays, []any{dbID(platform), moment, in.after, in.upto}, func(rows pgx.Rows) error {
-		var seq int64
-		var at pgtype.Timestamptz
-		err := rows.Scan(&seq, &at)
-		found.seqs, found.recorded = append(found.seqs, seq), append(found.recorded, at)
-		found.after, found.upto = min(found.after, seq-1), seq
-		return err
-	})
-	return found, err
+	return []any{dbID(platform), moment, near.after, near.upto, nearFrom, nearUntil, far.astray, far.recorded, from, until}, nil
 }
 
 // shiftedOf is what was recorded after a moment on an account and took effect by then, less
