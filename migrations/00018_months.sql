@@ -25,19 +25,42 @@ CREATE TABLE ledger_months (
     PRIMARY KEY (platform_id, month)
 );
 
--- Postings that took effect long before they were recorded, or after: few, and asked for
--- whenever somebody asks by effective time. All others are found around that time. One
--- table for all months: whoever asks need not look into each.
+-- Entries of postings that took effect long before they were recorded, or after: few, and
+-- asked for whenever somebody asks by effective time. All others are found around that
+-- time. One table for all months: whoever asks need not look into each.
 CREATE TABLE ledger_astray (
-    platform_id  uuid        NOT NULL,
-    seq          bigint      NOT NULL,
-    effective_at timestamptz NOT NULL,
-    recorded_at  timestamptz NOT NULL,
-    PRIMARY KEY (platform_id, seq),
+    platform_id    uuid        NOT NULL,
+    seq            bigint      NOT NULL,
+    effective_at   timestamptz NOT NULL,
+    recorded_at    timestamptz NOT NULL,
+    debit_account  bigint      NOT NULL,
+    credit_account bigint      NOT NULL,
+    amount         bigint      NOT NULL,
+    n              smallint    NOT NULL,
+    -- How far apart the two times are: less than 2 to the power of it, in seconds; 33 is any.
+    class          smallint    NOT NULL GENERATED ALWAYS AS (least(33, length(ltrim(
+        floor(abs(extract(epoch FROM recorded_at - effective_at)))::bigint::bit(48)::text, '0')))) STORED,
+    PRIMARY KEY (platform_id, seq, n),
     CONSTRAINT ledger_astray_by_ten_seconds CHECK (recorded_at - effective_at > interval '10 seconds' OR recorded_at - effective_at < interval '-10 seconds')
 );
--- By the time in between: those are wanted that lie across a moment.
-CREATE INDEX ledger_astray_across ON ledger_astray USING gist (tstzrange(least(effective_at, recorded_at), greatest(effective_at, recorded_at), '[]'));
+-- Those that lie across a moment are wanted: of each class the few that began within its
+-- length before.
+CREATE INDEX ledger_astray_across ON ledger_astray (platform_id, class, least(effective_at, recorded_at));
+
+-- What was recorded on one side of a moment and took effect on the other.
+-- +goose StatementBegin
+CREATE FUNCTION ledger_across(platform uuid, moment timestamptz) RETURNS SETOF ledger_astray STABLE LANGUAGE sql AS $$
+    SELECT y.*
+    FROM generate_series(4, 33) AS of (class)
+    CROSS JOIN LATERAL (
+        SELECT y.* FROM ledger_astray y
+        WHERE y.platform_id = platform AND y.class = of.class AND least(y.effective_at, y.recorded_at) <= moment
+          AND least(y.effective_at, y.recorded_at) >= CASE of.class WHEN 33 THEN '-infinity' ELSE moment - make_interval(secs => 2 ^ of.class) END
+          AND (y.recorded_at > moment) <> (y.effective_at > moment)
+        OFFSET 0 -- what is asked of them beside this finds them by nothing better
+    ) y
+$$;
+-- +goose StatementEnd
 
 -- When the month ends in which the last posting was recorded: whoever posts then begins
 -- the next one.
@@ -125,12 +148,13 @@ INSERT INTO ledger_posting_ids (platform_id, id, reverses, seq, recorded_at)
 SELECT platform_id, id, reverses, seq, recorded_at FROM ledger_postings_of_all_months;
 INSERT INTO ledger_postings (platform_id, id, seq, transaction_id, reverses, effective_at, recorded_at, xid, kind, memo, digest)
 SELECT platform_id, id, seq, transaction_id, reverses, effective_at, recorded_at, xid, kind, memo, digest FROM ledger_postings_of_all_months;
-INSERT INTO ledger_astray (platform_id, seq, effective_at, recorded_at)
-SELECT platform_id, seq, effective_at, recorded_at FROM ledger_postings_of_all_months
-WHERE recorded_at - effective_at > interval '10 seconds' OR recorded_at - effective_at < interval '-10 seconds';
 INSERT INTO ledger_entries (platform_id, seq, recorded_at, debit_account, credit_account, amount, n, currency)
 SELECT e.platform_id, e.seq, p.recorded_at, e.debit_account, e.credit_account, e.amount, e.n, e.currency
 FROM ledger_entries_of_all_months e JOIN ledger_postings_of_all_months p ON p.platform_id = e.platform_id AND p.seq = e.seq;
+INSERT INTO ledger_astray (platform_id, seq, n, effective_at, recorded_at, debit_account, credit_account, amount)
+SELECT e.platform_id, e.seq, e.n, p.effective_at, p.recorded_at, e.debit_account, e.credit_account, e.amount
+FROM ledger_entries_of_all_months e JOIN ledger_postings_of_all_months p ON p.platform_id = e.platform_id AND p.seq = e.seq
+WHERE p.recorded_at - p.effective_at > interval '10 seconds' OR p.recorded_at - p.effective_at < interval '-10 seconds';
 DROP TABLE ledger_postings_of_all_months, ledger_entries_of_all_months;
 
 CREATE UNIQUE INDEX ledger_posting_reversed_once ON ledger_posting_ids (platform_id, reverses) WHERE reverses IS NOT NULL;
@@ -344,18 +368,19 @@ BEGIN
     FROM unnest(ids, posting_platforms, nths, kinds, transactions, effective, memos, reversed, digests)
         AS w (id, platform, nth, kind, transaction_id, effective_at, memo, reverses, digest);
 
-    IF highest_recorded - lowest_effective > interval '10 seconds' OR lowest_recorded - highest_effective < interval '-10 seconds' THEN
-        INSERT INTO ledger_astray (platform_id, seq, effective_at, recorded_at)
-        SELECT a.platform_id, a.seq, a.effective_at, a.recorded_at
-        FROM (SELECT platforms[w.platform], seqs[w.platform] + w.nth, w.at, recorded[w.platform] + w.nth * tick
-              FROM unnest(posting_platforms, nths, effective) AS w (platform, nth, at)) a (platform_id, seq, effective_at, recorded_at)
-        WHERE a.recorded_at - a.effective_at > interval '10 seconds' OR a.recorded_at - a.effective_at < interval '-10 seconds';
-    END IF;
-
     INSERT INTO ledger_entries (platform_id, seq, recorded_at, n, debit_account, credit_account, currency, amount)
     SELECT platforms[posting_platforms[w.posting]], seqs[posting_platforms[w.posting]] + nths[w.posting],
            recorded[posting_platforms[w.posting]] + nths[w.posting] * tick, w.n, w.debit, w.credit, w.currency, w.amount
     FROM unnest(entry_postings, ns, debits, credits, currencies, amounts) AS w (posting, n, debit, credit, currency, amount);
+
+    IF highest_recorded - lowest_effective > interval '10 seconds' OR lowest_recorded - highest_effective < interval '-10 seconds' THEN
+        INSERT INTO ledger_astray (platform_id, seq, n, effective_at, recorded_at, debit_account, credit_account, amount)
+        SELECT a.platform_id, a.seq, w.n, a.effective_at, a.recorded_at, w.debit, w.credit, w.amount
+        FROM (SELECT p.place, platforms[p.platform], seqs[p.platform] + p.nth, p.at, recorded[p.platform] + p.nth * tick
+              FROM unnest(posting_platforms, nths, effective) WITH ORDINALITY AS p (platform, nth, at, place)) a (place, platform_id, seq, effective_at, recorded_at)
+        JOIN unnest(entry_postings, ns, debits, credits, amounts) AS w (posting, n, debit, credit, amount) ON w.posting = a.place
+        WHERE a.recorded_at - a.effective_at > interval '10 seconds' OR a.recorded_at - a.effective_at < interval '-10 seconds';
+    END IF;
 
     IF cardinality(guard_accounts) > 0 THEN
         UPDATE ledger_balances b SET balance = b.balance + g.sum

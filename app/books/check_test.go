@@ -194,7 +194,7 @@ func TestCheckFindsDamage(t *testing.T) {
 			books.RulePlaced, "1 ids on PLATFORM lead to no posting"},
 		"the time of an entry": {"UPDATE ledger_entries SET recorded_at = recorded_at + interval '1 day' WHERE seq = 9",
 			books.RulePlaced, "1 entries on PLATFORM lie in another time than their posting; the first is of number 9"},
-		"a posting astray": {"INSERT INTO ledger_astray SELECT platform_id, 3, recorded_at - interval '1 day', recorded_at FROM ledger_postings WHERE seq = 3",
+		"a posting astray": {"INSERT INTO ledger_astray SELECT platform_id, 3, recorded_at - interval '1 day', recorded_at, 1, 2, 3, 1 FROM ledger_postings WHERE seq = 3",
 			books.RulePlaced, "1 postings on PLATFORM are listed as taking effect at another time than they do, or should be listed; the first is number 3"},
 		"a posting astray, not listed": {"UPDATE ledger_postings SET effective_at = effective_at - interval '1 day' WHERE seq = 4; DELETE FROM ledger_astray WHERE seq = 4",
 			books.RulePlaced, "should be listed; the first is number 4"},

@@ -28,10 +28,15 @@ SELECT count(*), coalesce(min(e.seq), 0) FROM ledger_entries e
 WHERE e.platform_id = $1 AND NOT EXISTS (
     SELECT FROM ledger_postings p WHERE p.platform_id = $1 AND p.seq = e.seq AND p.recorded_at = e.recorded_at)`
 	auditAstray = `
-SELECT count(*), coalesce(min(coalesce(p.seq, y.seq)), 0)
-FROM (SELECT p.seq, p.recorded_at, p.effective_at FROM ledger_postings p WHERE p.platform_id = $1 AND ` + astray + `) p
-FULL JOIN (SELECT seq, recorded_at, effective_at FROM ledger_astray WHERE platform_id = $1) y
-    ON y.seq = p.seq AND y.recorded_at = p.recorded_at AND y.effective_at = p.effective_at
+SELECT count(DISTINCT coalesce(p.seq, y.seq)), coalesce(min(coalesce(p.seq, y.seq)), 0)
+FROM (
+    SELECT e.seq, e.n, p.recorded_at, p.effective_at, e.debit_account, e.credit_account, e.amount
+    FROM ledger_postings p JOIN ledger_entries e ON e.platform_id = $1 AND e.seq = p.seq AND e.recorded_at = p.recorded_at
+    WHERE p.platform_id = $1 AND ` + astray + `
+) p
+FULL JOIN (SELECT * FROM ledger_astray WHERE platform_id = $1) y
+    ON y.seq = p.seq AND y.n = p.n AND y.recorded_at = p.recorded_at AND y.effective_at = p.effective_at
+    AND y.debit_account = p.debit_account AND y.credit_account = p.credit_account AND y.amount = p.amount
 WHERE p.seq IS NULL OR y.seq IS NULL`
 	auditMonthPlaces = `
 SELECT coalesce(p.month, m.month), coalesce(m.first_seq, 0), coalesce(p.lowest, 0), coalesce(p.highest, 0)

@@ -253,13 +253,9 @@ func balanceEffectiveAt(ctx context.Context, q Querier, a ledger.Account, m mont
 
 // balanceAt reads the balance of an account at the end of a moment, with the sign of its
 // class.
-func balanceAt(ctx context.Context, q Querier, a ledger.Account, number int64, by ports.TimeKind, moment time.Time) (money.Total, error) {
+func balanceAt(ctx context.Context, q Querier, m months, a ledger.Account, number int64, by ports.TimeKind, moment time.Time) (money.Total, error) {
 	moment = moment.UTC().Truncate(time.Microsecond)
 	line, err := ledger.Find(a.Path)
-	if err != nil {
-		return money.Total{}, err
-	}
-	m, err := monthsOf(ctx, q, a.Platform.UUID())
 	if err != nil {
 		return money.Total{}, err
 	}
@@ -302,7 +298,11 @@ func (b *Books) BalanceAt(ctx context.Context, q Querier, account ledger.Account
 	if !exists {
 		return 0, nil
 	}
-	balance, err := balanceAt(ctx, q, account, number, by, moment)
+	m, err := monthsOf(ctx, q, account.Platform.UUID())
+	if err != nil {
+		return 0, err
+	}
+	balance, err := balanceAt(ctx, q, m, account, number, by, moment)
 	if err != nil {
 		return 0, fmt.Errorf("read the balance of %s: %w", account, named(err))
 	}

@@ -17,7 +17,7 @@ import (
 // at once.
 const (
 	dueAfter  = 1_000
-	window    = 2_000
+	window    = 1_250
 	blockSize = 64
 	monthStep = 2_000
 )

@@ -30,7 +30,11 @@ ORDER BY a.path COLLATE "C", a.currency COLLATE "C" LIMIT $7`
 func (r *Reader) LedgerAccounts(ctx context.Context, p ident.Platform, f ports.LedgerAccountFilter) (page ports.LedgerAccountPage, err error) {
 	args := []any{dbID(p.UUID()), f.Prefix, following(f.Prefix), f.AfterPath, string(f.AfterCurrency), string(f.Currency), f.Limit + 1}
 	err = r.report(ctx, func(q Querier) error {
-		page.Accounts, err = scanAccounts(ctx, q, p, listAccounts, args)
+		m, err := monthsOf(ctx, q, p.UUID())
+		if err != nil {
+			return err
+		}
+		page.Accounts, err = scanAccounts(ctx, q, p, listAccounts, append(args, m.needed()))
 		return err
 	})
 	if err != nil {
@@ -54,8 +58,14 @@ func following(prefix string) string {
 }
 
 // Rides on ledger_account_path_and_currency_unique.
-var accountsAtPath = `
-SELECT a.path, a.currency, a.class, a.guarded, (` + presentBalance("$4") + `)::text
+var (
+	accountsAtPath = `
+SELECT a.path, a.currency, a.class, a.guarded, '0'` + fromAccountsAtPath
+	balancesAtPath = `
+SELECT a.path, a.currency, a.class, a.guarded, (` + presentBalance("$4") + `)::text` + fromAccountsAtPath
+)
+
+const fromAccountsAtPath = `
 FROM ledger_accounts a
 WHERE a.platform_id = $1 AND a.path = $2 AND ($3 = '' OR a.currency = $3)
 ORDER BY a.currency COLLATE "C"`
@@ -63,8 +73,16 @@ ORDER BY a.currency COLLATE "C"`
 // AccountCut is as ports.Finance says.
 func (r *Reader) AccountCut(ctx context.Context, p ident.Platform, path string, currency money.Currency, cut ports.Cut) (accounts []ports.LedgerAccount, err error) {
 	err = r.report(ctx, func(q Querier) error {
-		accounts, err = scanAccounts(ctx, q, p, accountsAtPath, []any{dbID(p.UUID()), path, string(currency)})
-		if err != nil || cut.Moment.IsZero() {
+		m, err := monthsOf(ctx, q, p.UUID())
+		if err != nil {
+			return err
+		}
+		args := []any{dbID(p.UUID()), path, string(currency)}
+		if cut.Moment.IsZero() {
+			accounts, err = scanAccounts(ctx, q, p, balancesAtPath, append(args, m.needed()))
+			return err
+		}
+		if accounts, err = scanAccounts(ctx, q, p, accountsAtPath, args); err != nil {
 			return err
 		}
 		for i := range accounts {
@@ -72,7 +90,7 @@ func (r *Reader) AccountCut(ctx context.Context, p ident.Platform, path string, 
 			if err != nil {
 				return err
 			}
-			if accounts[i].Balance, err = balanceAt(ctx, q, accounts[i].Account, numbers[accounts[i].Account], cut.By, cut.Moment); err != nil {
+			if accounts[i].Balance, err = balanceAt(ctx, q, m, accounts[i].Account, numbers[accounts[i].Account], cut.By, cut.Moment); err != nil {
 				return err
 			}
 		}
@@ -84,14 +102,12 @@ func (r *Reader) AccountCut(ctx context.Context, p ident.Platform, path string, 
 	return accounts, nil
 }
 
-// scanAccounts reads accounts with their present balances. The last argument of the
-// statement, which it adds, is from when on entries are needed for these.
+// needed is from when on entries are needed, beside checkpoints, for present balances.
+func (m months) needed() pgtype.Timestamptz {
+	return atOr(m.since(allPostings.upto), pgtype.NegativeInfinity)
+}
+
 func scanAccounts(ctx context.Context, q Querier, p ident.Platform, statement string, args []any) (accounts []ports.LedgerAccount, err error) {
-	m, err := monthsOf(ctx, q, p.UUID())
-	if err != nil {
-		return nil, err
-	}
-	args = append(args, atOr(m.since(allPostings.upto), pgtype.NegativeInfinity))
 	err = query(ctx, q, statement, args, func(rows pgx.Rows) error {
 		var path, currency, class, balance string
 		var a ports.LedgerAccount

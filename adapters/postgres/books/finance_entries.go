@@ -157,7 +157,7 @@ ORDER BY after`
 // large, since the account is busy, it is looked for among all postings.
 func accountParts(ctx context.Context, q Querier, number int64, m months, busy bool, f ports.AccountEntryFilter) (parts []part, err error) {
 	if busy || f.By == ports.ByRecorded || f.Span == (ports.Span{}) {
-		return spanParts(ctx, q, f.Account.Platform.UUID(), m, f.By, f.Span)
+		return spanParts(ctx, q, f.Account.Platform.UUID(), number, m, f.By, f.Span)
 	}
 	args := []any{dbID(f.Account.Platform.UUID()), number, orEarliest(f.Span.From), orLatest(f.Span.To)}
 	err = query(ctx, q, blocksInSpan, args, func(rows pgx.Rows) error {

@@ -129,7 +129,7 @@ func postingParts(ctx context.Context, q Querier, m months, f ports.PostingFilte
 		}
 		return m.cut([]part{{stretch: all}}, all, f.Ascending, false), nil
 	}
-	parts, err := spanParts(ctx, q, f.Platform.UUID(), m, f.By, f.Span)
+	parts, err := spanParts(ctx, q, f.Platform.UUID(), 0, m, f.By, f.Span)
 	return m.cut(parts, all, f.Ascending, true), err
 }
 

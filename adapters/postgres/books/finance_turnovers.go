@@ -44,20 +44,17 @@ WHERE a.platform_id = $1 AND ($2 = '' OR a.class = $2)`
 
 	// What was recorded after a moment ($2) and took effect by then already counts, and what
 	// was recorded by then and took effect later does not count yet. Postings are found
-	// around the moment ($3 to $6, by the primary keys), unless they are astray ($7 and $8).
-	// All were recorded from $9 until before $10.
+	// around the moment ($3 to $6, by the primary keys), unless they are astray
+	// (ledger_astray_across).
 	shifted = `
-WITH shifted AS MATERIALIZED (
-    SELECT p.seq, p.recorded_at
+WITH moves AS (
+    SELECT e.debit_account, e.credit_account, CASE WHEN p.recorded_at > $2 THEN e.amount ELSE -e.amount END AS amount
     FROM ledger_postings p
+    JOIN ledger_entries e ON e.platform_id = $1 AND e.seq = p.seq AND e.recorded_at = p.recorded_at AND e.recorded_at >= $5 AND e.recorded_at < $6
     WHERE p.platform_id = $1 AND p.seq > $3 AND p.seq <= $4 AND p.recorded_at >= $5 AND p.recorded_at < $6
       AND (p.recorded_at > $2) <> (p.effective_at > $2) AND NOT ` + astray + `
     UNION ALL
-    SELECT * FROM unnest($7::bigint[], $8::timestamptz[])
-), moves AS (
-    SELECT e.debit_account, e.credit_account, CASE WHEN s.recorded_at > $2 THEN e.amount ELSE -e.amount END AS amount
-    FROM shifted s
-    JOIN ledger_entries e ON e.platform_id = $1 AND e.seq = s.seq AND e.recorded_at = s.recorded_at AND e.recorded_at >= $9 AND e.recorded_at < $10
+    SELECT y.debit_account, y.credit_account, CASE WHEN y.recorded_at > $2 THEN y.amount ELSE -y.amount END FROM ledger_across($1, $2) y
 )`
 	turnoversShifted = shifted + `
 SELECT side.id, sum(side.debit)::text, sum(side.credit)::text
@@ -66,24 +63,15 @@ CROSS JOIN LATERAL (VALUES (m.debit_account, m.amount, 0), (m.credit_account, 0,
 GROUP BY side.id`
 	// Debits minus credits of one account among it.
 	shiftedOfAccount = shifted + `
-SELECT coalesce(sum(CASE WHEN m.debit_account = $11 THEN m.amount ELSE -m.amount END), 0)::text
-FROM moves m WHERE $11 IN (m.debit_account, m.credit_account)`
+SELECT coalesce(sum(CASE WHEN m.debit_account = $7 THEN m.amount ELSE -m.amount END), 0)::text
+FROM moves m WHERE $7 IN (m.debit_account, m.credit_account)`
 )
 
 // aroundMoment are the first arguments of shifted.
 func aroundMoment(ctx context.Context, q Querier, platform uuid.UUID, m months, moment time.Time) ([]any, error) {
 	near, err := recordedStretch(ctx, q, platform, m, m.tolerant(ports.Span{From: moment, To: moment}))
-	if err != nil {
-		return nil, err
-	}
-	far, err := straysAcross(ctx, q, platform, moment, allPostings)
-	if err != nil {
-		return nil, err
-	}
-	all := m.bounded(stretch{after: min(near.after, far.after), upto: max(near.upto, far.upto)})
-	nearFrom, nearUntil := near.times()
-	from, until := all.times()
-	return []any{dbID(platform), moment, near.after, near.upto, nearFrom, nearUntil, far.astray, far.recorded, from, until}, nil
+	from, until := near.times()
+	return []any{dbID(platform), moment, near.after, near.upto, from, until}, err
 }
 
 // shiftedOf is what was recorded after a moment on an account and took effect by then, less

@@ -58,8 +58,9 @@ type part struct {
 
 // spanParts are where what belongs to a span can be, in ascending order. Recorded time grows
 // with the number, so that is one stretch. What took effect in a span was recorded around it
-// too, unless it is astray: then it lies across one of the span's ends.
-func spanParts(ctx context.Context, q Querier, platform uuid.UUID, m months, by ports.TimeKind, span ports.Span) ([]part, error) {
+// too, unless it is astray: then it lies across one of the span's ends. Of what is astray
+// only that on an account is wanted, if there is one.
+func spanParts(ctx context.Context, q Querier, platform uuid.UUID, account int64, m months, by ports.TimeKind, span ports.Span) ([]part, error) {
 	if by == ports.ByRecorded || span == (ports.Span{}) {
 		s, err := recordedStretch(ctx, q, platform, m, span)
 		return []part{{stretch: s}}, err
@@ -75,14 +76,14 @@ func spanParts(ctx context.Context, q Querier, platform uuid.UUID, m months, by 
 	}
 	parts := []part{{stretch: s}}
 	if !span.From.IsZero() {
-		early, err := straysAcross(ctx, q, platform, span.From.UTC().Add(-time.Microsecond), stretch{upto: s.after})
+		early, err := straysAcross(ctx, q, platform, account, span.From.UTC().Add(-time.Microsecond), stretch{upto: s.after})
 		if err != nil {
 			return nil, err
 		}
 		parts = []part{early, {stretch: s}}
 	}
 	if !span.To.IsZero() {
-		late, err := straysAcross(ctx, q, platform, span.To.UTC(), stretch{after: s.upto, upto: allPostings.upto})
+		late, err := straysAcross(ctx, q, platform, account, span.To.UTC(), stretch{after: s.upto, upto: allPostings.upto})
 		if err != nil {
 			return nil, err
 		}
@@ -136,18 +137,18 @@ func (m months) tolerant(s ports.Span) ports.Span {
 	return s
 }
 
-// Rides on ledger_astray_across.
+// Those of one account ($5), or of all when it is 0. Rides on ledger_astray_across.
 const findStrays = `
-SELECT y.seq, y.recorded_at FROM ledger_astray y
-WHERE y.platform_id = $1 AND tstzrange(least(y.effective_at, y.recorded_at), greatest(y.effective_at, y.recorded_at), '[]') @> $2::timestamptz
-  AND (y.recorded_at > $2) <> (y.effective_at > $2) AND y.seq > $3 AND y.seq <= $4
+SELECT y.seq, y.recorded_at FROM ledger_across($1, $2) y
+WHERE y.seq > $3 AND y.seq <= $4 AND ($5::bigint = 0 OR $5 IN (y.debit_account, y.credit_account))
+GROUP BY y.seq, y.recorded_at
 ORDER BY y.seq`
 
 // straysAcross finds the postings in a stretch that were recorded on one side of a moment
 // and took effect on the other; without any it is an empty stretch behind all others.
-func straysAcross(ctx context.Context, q Querier, platform uuid.UUID, moment time.Time, in stretch) (found part, err error) {
+func straysAcross(ctx context.Context, q Querier, platform uuid.UUID, account int64, moment time.Time, in stretch) (found part, err error) {
 	found.after = allPostings.upto
-	err = query(ctx, q, findStrays, []any{dbID(platform), moment, in.after, in.upto}, func(rows pgx.Rows) error {
+	err = query(ctx, q, findStrays, []any{dbID(platform), moment, in.after, in.upto, account}, func(rows pgx.Rows) error {
 		var seq int64
 		var at pgtype.Timestamptz
 		err := rows.Scan(&seq, &at)
