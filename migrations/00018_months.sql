@@ -375,11 +375,11 @@ BEGIN
 
     IF highest_recorded - lowest_effective > interval '10 seconds' OR lowest_recorded - highest_effective < interval '-10 seconds' THEN
         INSERT INTO ledger_astray (platform_id, seq, n, effective_at, recorded_at, debit_account, credit_account, amount)
-        SELECT a.platform_id, a.seq, w.n, a.effective_at, a.recorded_at, w.debit, w.credit, w.amount
-        FROM (SELECT p.place, platforms[p.platform], seqs[p.platform] + p.nth, p.at, recorded[p.platform] + p.nth * tick
-              FROM unnest(posting_platforms, nths, effective) WITH ORDINALITY AS p (platform, nth, at, place)) a (place, platform_id, seq, effective_at, recorded_at)
-        JOIN unnest(entry_postings, ns, debits, credits, amounts) AS w (posting, n, debit, credit, amount) ON w.posting = a.place
-        WHERE a.recorded_at - a.effective_at > interval '10 seconds' OR a.recorded_at - a.effective_at < interval '-10 seconds';
+        SELECT platforms[a.platform], seqs[a.platform] + a.nth, a.n, a.effective_at, recorded[a.platform] + a.nth * tick, a.debit, a.credit, a.amount
+        FROM (SELECT posting_platforms[w.posting] AS platform, nths[w.posting] AS nth, effective[w.posting] AS effective_at, w.n, w.debit, w.credit, w.amount
+              FROM unnest(entry_postings, ns, debits, credits, amounts) AS w (posting, n, debit, credit, amount)) a
+        WHERE recorded[a.platform] + a.nth * tick - a.effective_at > interval '10 seconds'
+           OR recorded[a.platform] + a.nth * tick - a.effective_at < interval '-10 seconds';
     END IF;
 
     IF cardinality(guard_accounts) > 0 THEN
