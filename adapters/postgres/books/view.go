@@ -24,11 +24,13 @@ var _ ports.BookViews = (*Views)(nil)
 func NewViews(b *Books, db AuditSource) *Views { return &Views{b, db} }
 
 // What is read of one account is looked up by keys and planned once, whatever the
-// session is set to; what is read of all is planned for what is there. Both may take
+// session is set to; what is read of all is planned for what is there. What is read run by
+// run never reads a whole table, however little is known of it yet. All may take
 // longer than ordinary statements. A reader who is gone ends them by ctx.
 const (
 	unhurried = `SET LOCAL statement_timeout = 0; SET LOCAL idle_in_transaction_session_timeout = 0; SET LOCAL cursor_tuple_fraction = 1; `
 	byKeys    = `SET LOCAL enable_seqscan = off; SET LOCAL enable_hashjoin = off; SET LOCAL enable_mergejoin = off; SET LOCAL plan_cache_mode = force_generic_plan`
+	byRuns    = `SET LOCAL enable_hashjoin = on; SET LOCAL enable_mergejoin = on; SET LOCAL plan_cache_mode = auto`
 	freely    = `SET LOCAL enable_seqscan = on; SET LOCAL enable_hashjoin = on; SET LOCAL enable_mergejoin = on; SET LOCAL plan_cache_mode = auto`
 )
 
@@ -86,9 +88,9 @@ func (v *bookView) set(ctx context.Context, settings string) error {
 	return err
 }
 
-// freely runs what reads much at a time, planned for what is there.
-func (v *bookView) freely(ctx context.Context, read func() error) error {
-	if err := v.set(ctx, freely); err != nil {
+// with runs what reads much at a time with other settings.
+func (v *bookView) with(ctx context.Context, settings string, read func() error) error {
+	if err := v.set(ctx, settings); err != nil {
 		return err
 	}
 	if err := read(); err != nil {

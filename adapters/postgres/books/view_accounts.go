@@ -68,7 +68,7 @@ func (v *bookView) Accounts(ctx context.Context, of ports.BookSpan, each func(po
 			dbID(v.platform.UUID()), of.Path, string(of.Currency), v.upto.Seq, optionalMoment(of.From), optionalMoment(of.To), begin)
 		return err
 	}
-	if err := v.freely(ctx, declare); err != nil {
+	if err := v.with(ctx, freely, declare); err != nil {
 		return fmt.Errorf("add up accounts: %w", err)
 	}
 	fetch := fmt.Sprintf("FETCH %d FROM %s", accountStep, cursor)

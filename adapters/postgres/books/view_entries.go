@@ -21,7 +21,7 @@ JOIN ledger_postings p ON p.platform_id = $1 AND p.seq = e.seq AND p.recorded_at
 JOIN ledger_accounts d ON d.platform_id = $1 AND d.id = e.debit_account
 JOIN ledger_accounts c ON c.platform_id = $1 AND c.id = e.credit_account
 WHERE e.platform_id = $1 AND e.seq > $2 AND e.seq <= $3 AND e.recorded_at >= $7 AND e.recorded_at < $8
-  AND p.recorded_at >= $7 AND p.recorded_at < $8 AND ($4 = '' OR e.currency = $4)
+  AND p.seq > $2 AND p.seq <= $3 AND p.recorded_at >= $7 AND p.recorded_at < $8 AND ($4 = '' OR e.currency = $4)
   AND ($5::timestamptz IS NULL OR p.effective_at >= $5) AND ($6::timestamptz IS NULL OR p.effective_at < $6)
 ORDER BY e.seq, e.n`
 
@@ -61,7 +61,7 @@ func (v *bookView) Entries(ctx context.Context, of ports.BookSpan, each func(por
 	if err != nil {
 		return err
 	}
-	return v.freely(ctx, func() error {
+	return v.with(ctx, byRuns, func() error {
 		for after := begin; after < v.upto.Seq; after += entryRun {
 			run := v.months.bounded(stretch{after: after, upto: min(after+entryRun, v.upto.Seq)})
 			from, until := run.times()
