@@ -25,12 +25,13 @@ func NewViews(b *Books, db AuditSource) *Views { return &Views{b, db} }
 
 // What is read of one account is looked up by keys and planned once, whatever the
 // session is set to; what is read of all is planned for what is there. What is read run by
-// run never reads a whole table, however little is known of it yet. All may take
+// run is too, and yet row by row by keys: where little is known of a table, anything else
+// may compare each row with each. All may take
 // longer than ordinary statements. A reader who is gone ends them by ctx.
 const (
 	unhurried = `SET LOCAL statement_timeout = 0; SET LOCAL idle_in_transaction_session_timeout = 0; SET LOCAL cursor_tuple_fraction = 1; `
 	byKeys    = `SET LOCAL enable_seqscan = off; SET LOCAL enable_hashjoin = off; SET LOCAL enable_mergejoin = off; SET LOCAL plan_cache_mode = force_generic_plan`
-	byRuns    = `SET LOCAL enable_hashjoin = on; SET LOCAL enable_mergejoin = on; SET LOCAL plan_cache_mode = auto`
+	byRuns    = `SET LOCAL enable_material = off; SET LOCAL plan_cache_mode = auto`
 	freely    = `SET LOCAL enable_seqscan = on; SET LOCAL enable_hashjoin = on; SET LOCAL enable_mergejoin = on; SET LOCAL plan_cache_mode = auto`
 )
 

@@ -21,7 +21,7 @@ JOIN ledger_postings p ON p.platform_id = $1 AND p.seq = e.seq AND p.recorded_at
 JOIN ledger_accounts d ON d.platform_id = $1 AND d.id = e.debit_account
 JOIN ledger_accounts c ON c.platform_id = $1 AND c.id = e.credit_account
 WHERE e.platform_id = $1 AND e.seq > $2 AND e.seq <= $3 AND e.recorded_at >= $7 AND e.recorded_at < $8
-  AND p.seq > $2 AND p.seq <= $3 AND p.recorded_at >= $7 AND p.recorded_at < $8 AND ($4 = '' OR e.currency = $4)
+  AND p.recorded_at >= $7 AND p.recorded_at < $8 AND ($4 = '' OR e.currency = $4)
   AND ($5::timestamptz IS NULL OR p.effective_at >= $5) AND ($6::timestamptz IS NULL OR p.effective_at < $6)
 ORDER BY e.seq, e.n`
 
