@@ -14,6 +14,7 @@ import (
 	"github.com/sirupsen/logrus/hooks/test"
 
 	"causeway/adapters/heads"
+	"causeway/adapters/ids"
 	"causeway/adapters/seal"
 	"causeway/app/sealing"
 	"causeway/core/fault"
@@ -164,6 +165,28 @@ func TestADetachedMonthIsMissedBySilence(t *testing.T) {
 	wantGone(t, "its leaf", err)
 	if p, found, err := finance.RecordedPosting(ctx, of, h.posted[2].ID); err != nil || !found || p.Seq != 3 {
 		t.Errorf("a posting of February: %+v, %t, %v", p, found, err)
+	}
+	var young, old ident.Transaction
+	ident.Set(&young, ids.New().New(day(time.February, 2)))
+	ident.Set(&old, ids.New().New(day(time.January, 2)))
+	for what, c := range map[string]struct {
+		filter ports.EntryFilter
+		gone   bool
+	}{
+		"all entries":                    {ports.EntryFilter{}, true},
+		"those of an account":            {ports.EntryFilter{Path: ana.Path, Currency: ana.Currency}, true},
+		"those of an old transaction":    {ports.EntryFilter{Transaction: old}, true},
+		"those of a young one":           {ports.EntryFilter{Transaction: young}, false},
+		"those of a posting of January":  {ports.EntryFilter{Posting: h.posted[0].ID}, true},
+		"those of a posting of February": {ports.EntryFilter{Posting: h.posted[2].ID}, false},
+		"those after January":            {ports.EntryFilter{After: ports.EntryPlace{Seq: 2, N: 1}}, false},
+	} {
+		c.filter.Platform = of
+		if _, err := reader.Entries(ctx, c.filter); c.gone {
+			wantGone(t, what, err)
+		} else if err != nil {
+			t.Errorf("%s: %v", what, err)
+		}
 	}
 	_, err = h.tryProve()
 	wantGone(t, "a check", err)

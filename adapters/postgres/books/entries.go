@@ -34,14 +34,14 @@ UNION ALL
  WHERE e.platform_id = $1 AND e.credit_account = $5 AND e.seq >= $2 AND (e.seq, e.n) > ($2, $3) ORDER BY e.seq, e.n LIMIT $4)`
 
 	// Rides on ledger_postings_of_transaction, or ledger_posting_ids_pkey for one posting,
-	// and ledger_entries_pkey.
+	// and the primary keys of entries.
 	pickOfPostings = `
 SELECT e.seq, e.recorded_at, e.n, e.debit_account, e.credit_account, e.amount, e.currency
 FROM ledger_postings p JOIN ledger_entries e ON e.platform_id = p.platform_id AND e.seq = p.seq AND e.recorded_at = p.recorded_at
 WHERE p.platform_id = $1 AND (e.seq, e.n) > ($2, $3) AND ($5::bigint = 0 OR $5 IN (e.debit_account, e.credit_account))
   AND ($6::uuid IS NULL OR p.transaction_id = $6) AND ($7::uuid IS NULL OR (p.seq, p.recorded_at) = (SELECT x.seq, x.recorded_at FROM ledger_posting_ids x WHERE x.platform_id = $1 AND x.id = $7))`
 
-	// Rides on ledger_entries_pkey.
+	// Rides on the primary keys of entries.
 	pickAll = `
 SELECT e.seq, e.recorded_at, e.n, e.debit_account, e.credit_account, e.amount, e.currency FROM ledger_entries e
 WHERE e.platform_id = $1 AND (e.seq, e.n) > ($2, $3)`
@@ -83,6 +83,10 @@ func (b *Books) Entries(ctx context.Context, q Querier, f ports.EntryFilter) (po
 		}
 	}
 
+	if err := reachable(ctx, q, f); err != nil {
+		return ports.EntryPage{}, err
+	}
+
 	// One more than the page, to know whether there are more.
 	args := []any{dbID(f.Platform.UUID()), f.After.Seq, int16(f.After.N), limit + 1}
 	pick := pickAll
@@ -107,6 +111,26 @@ func (b *Books) Entries(ctx context.Context, q Querier, f ports.EntryFilter) (po
 		page.Entries = page.Entries[:limit]
 	}
 	return page, nil
+}
+
+// reachable is nil when nothing that a filter asks for can lie in a month that is detached:
+// a transaction has no postings before it was made, which its id tells.
+func reachable(ctx context.Context, q Querier, f ports.EntryFilter) error {
+	m, err := monthsOf(ctx, q, f.Platform.UUID())
+	if err != nil || f.After.Seq >= m.lost {
+		return err
+	}
+	if f.Posting != uuid.Nil {
+		at, _, err := placeOf(ctx, q, f.Platform, f.Posting)
+		if err == nil && at.upto > 0 && at.upto <= m.lost {
+			err = m.gone()
+		}
+		return err
+	}
+	if id := f.Transaction.UUID(); id.Version() == 7 && !time.Unix(id.Time().UnixTime()).Before(m.detached) {
+		return nil
+	}
+	return m.gone()
 }
 
 func scanEntry(rows pgx.Rows) (e ports.RecordedEntry, err error) {

@@ -17,7 +17,7 @@ import (
 )
 
 // Reader is the books as finance reads them: each question on a connection of its own,
-// outside of any unit of work, and answered as of one moment.
+// outside of any unit of work. All but present balances of several accounts is of one moment.
 type Reader struct {
 	books *Books
 	pool  *pgxpool.Pool
