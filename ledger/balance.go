@@ -24,20 +24,20 @@ func (b Balances) Apply(p Posting) error {
 	if err != nil {
 		return err
 	}
-	var short []Shortage
+	var short []Shortfall
 	for i, c := range changes {
 		before := b[c.Account]
 		after, err := money.AddMinor(before, c.Amount)
 		if err != nil {
 			return fmt.Errorf("%w: %s in posting %s", ErrOverflow, c.Account, p.ID)
 		}
-		if c.Guarded && after < 0 {
-			short = append(short, Shortage{c.Account, p.ID, before, after})
+		if c.NoOverdraft && after < 0 {
+			short = append(short, Shortfall{c.Account, p.ID, before, after})
 		}
 		changes[i].Amount = after
 	}
 	if short != nil {
-		return &ShortError{short}
+		return &InsufficientBalanceError{short}
 	}
 
 	for _, c := range changes {
@@ -48,8 +48,8 @@ func (b Balances) Apply(p Posting) error {
 
 // Change is what happens to the balance of one account.
 type Change struct {
-	Account Account
-	Guarded bool
+	Account     Account
+	NoOverdraft bool
 	// Amount is minor units with the sign of the account's class: above zero the
 	// balance grows.
 	Amount int64
@@ -62,22 +62,22 @@ func (p Posting) Changes() ([]Change, error) {
 	changes := make([]Change, 0, 2*len(p.Entries))
 	for _, e := range p.Entries {
 		var err error
-		if changes, err = addSide(changes, Account{p.Platform, e.Debit, e.Currency}, e.Amount, true); err != nil {
+		if changes, err = addChange(changes, Account{p.Platform, e.Debit, e.Currency}, e.Amount, true); err != nil {
 			return nil, fmt.Errorf("posting %s: %w", p.ID, err)
 		}
-		if changes, err = addSide(changes, Account{p.Platform, e.Credit, e.Currency}, e.Amount, false); err != nil {
+		if changes, err = addChange(changes, Account{p.Platform, e.Credit, e.Currency}, e.Amount, false); err != nil {
 			return nil, fmt.Errorf("posting %s: %w", p.ID, err)
 		}
 	}
 	return changes, nil
 }
 
-func addSide(changes []Change, a Account, amount int64, debit bool) ([]Change, error) {
-	line, err := Find(a.Path)
+func addChange(changes []Change, a Account, amount int64, debit bool) ([]Change, error) {
+	line, err := FindChartLine(a.Path)
 	if err != nil {
 		return nil, err
 	}
-	if line.Class.DebitGrows() != debit {
+	if line.Class.IsDebitNormal() != debit {
 		amount = -amount // an amount is above zero, so this cannot overflow
 	}
 	for i := range changes {
@@ -90,24 +90,24 @@ func addSide(changes []Change, a Account, amount int64, debit bool) ([]Change, e
 			return changes, nil
 		}
 	}
-	return append(changes, Change{a, line.Guarded, amount}), nil
+	return append(changes, Change{a, line.NoOverdraft, amount}), nil
 }
 
-// Shortage is one guarded account that a posting would take below zero.
-type Shortage struct {
+// Shortfall is one guarded account that a posting would take below zero.
+type Shortfall struct {
 	Account Account
 	Posting uuid.UUID
 	Balance int64 // before the posting, minor units
 	After   int64 // what it would be after it: below zero
 }
 
-// ShortError says which guarded accounts would have gone below zero, and by which
+// InsufficientBalanceError says which guarded accounts would have gone below zero, and by which
 // posting first. Nothing of the batch was written.
-type ShortError struct{ Shortages []Shortage }
+type InsufficientBalanceError struct{ Shortfalls []Shortfall }
 
-func (e *ShortError) Error() string {
-	parts := make([]string, len(e.Shortages))
-	for i, s := range e.Shortages {
+func (e *InsufficientBalanceError) Error() string {
+	parts := make([]string, len(e.Shortfalls))
+	for i, s := range e.Shortfalls {
 		parts[i] = fmt.Sprintf("%s has %d and posting %s would leave %d", s.Account, s.Balance, s.Posting, s.After)
 	}
 	return "balance too low: " + strings.Join(parts, "; ")

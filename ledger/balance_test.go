@@ -13,7 +13,7 @@ import (
 	"causeway/ledger"
 )
 
-func TestBalancesOverAnyPostings(t *testing.T) {
+func TestBalances_Invariants(t *testing.T) {
 	t.Parallel()
 	// Whatever is posted: debits equal credits in every currency, no guarded account
 	// is below zero, every balance is the sum of its entries, and what is refused
@@ -22,10 +22,10 @@ func TestBalancesOverAnyPostings(t *testing.T) {
 		balances := ledger.Balances{}
 		exact := map[ledger.Account]*big.Int{} // debits minus credits, by plain sums
 
-		for _, p := range rapid.SliceOfN(posting(1000), 1, 40).Draw(t, "postings") {
+		for _, p := range rapid.SliceOfN(anyPosting(1000), 1, 40).Draw(t, "postings") {
 			before := maps.Clone(balances)
 			if err := balances.Apply(p); err != nil {
-				var short *ledger.ShortError
+				var short *ledger.InsufficientBalanceError
 				if !errors.As(err, &short) {
 					t.Fatalf("refused for another reason than a shortage: %v", err)
 				}
@@ -42,11 +42,11 @@ func TestBalancesOverAnyPostings(t *testing.T) {
 
 		total := map[money.Currency]*big.Int{money.USD: {}, money.BTC: {}}
 		for a, balance := range balances {
-			line := must(ledger.Find(a.Path))
-			if line.Guarded && balance < 0 {
+			line := must(ledger.FindChartLine(a.Path))
+			if line.NoOverdraft && balance < 0 {
 				t.Fatalf("guarded %s is at %d", a, balance)
 			}
-			if !line.Class.DebitGrows() {
+			if !line.Class.IsDebitNormal() {
 				balance = -balance
 			}
 			if exact[a].Cmp(big.NewInt(balance)) != 0 {
@@ -69,7 +69,7 @@ func add(sums map[ledger.Account]*big.Int, a ledger.Account, amount int64) {
 	sums[a].Add(sums[a], big.NewInt(amount))
 }
 
-func TestBalancesRefuseOverflow(t *testing.T) {
+func TestBalances_Overflow(t *testing.T) {
 	t.Parallel()
 	// A balance that would not fit is an error on either side, and nothing changes.
 	for _, c := range []struct {
@@ -92,25 +92,25 @@ func TestBalancesRefuseOverflow(t *testing.T) {
 	}
 }
 
-func TestBalancesNameTheShortAccount(t *testing.T) {
+func TestBalances_InsufficientBalanceError(t *testing.T) {
 	t.Parallel()
 	// A shortage names account, posting, what was there and what would be left.
 	from := account(ledger.CustomerAccount(alice), money.USD)
 	balances := ledger.Balances{from: 100}
-	p := ledger.TransferOut(header(7), ledger.Departure{From: from.Path, Amount: usd(100), Fees: 1})
+	p := ledger.TransferOut(header(7), ledger.OutgoingFunds{From: from.Path, Amount: usd(100), Fees: 1})
 
-	var short *ledger.ShortError
+	var short *ledger.InsufficientBalanceError
 	if err := balances.Apply(p); !errors.As(err, &short) {
 		t.Fatalf("got %v, want a ShortError", err)
 	}
 
-	want := ledger.Shortage{Account: from, Posting: p.ID, Balance: 100, After: -1}
-	if len(short.Shortages) != 1 || short.Shortages[0] != want {
-		t.Errorf("got %+v, want %+v", short.Shortages, want)
+	want := ledger.Shortfall{Account: from, Posting: p.ID, Balance: 100, After: -1}
+	if len(short.Shortfalls) != 1 || short.Shortfalls[0] != want {
+		t.Errorf("got %+v, want %+v", short.Shortfalls, want)
 	}
 }
 
-func TestEntriesOfAPostingCountTogether(t *testing.T) {
+func TestBalances_EntriesOfOnePostingAreNetted(t *testing.T) {
 	t.Parallel()
 	// Within one posting money may pass through an account that has none.
 	through := ledger.CustomerAccount(alice)

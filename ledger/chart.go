@@ -8,18 +8,18 @@ import (
 	"causeway/core/ident"
 )
 
-// Line is one line of the chart: what the accounts at a path are.
-type Line struct {
+// ChartLine is one line of the chart: what the accounts at a path are.
+type ChartLine struct {
 	// Path is the path itself, or one with a last part in angle brackets that
 	// stands for many.
-	Path    string
-	Class   Class
-	Guarded bool // may never go below zero
-	Holds   string
+	Path        string
+	Class       Class
+	NoOverdraft bool // may never go below zero
+	Description string
 }
 
 // The chart of accounts. Every account exists per platform and currency.
-var chart = []Line{
+var chart = []ChartLine{
 	{"customers/<InternalAccount>", Liability, true, "a customer's balance"},
 	{"platform/<InternalAccount>", Liability, true, "the platform's own balance"},
 	{"wallets/<InternalAccount>", Liability, true, "what an embedded wallet holds"},
@@ -66,36 +66,36 @@ func Chain(network string) string { return "chains/" + network }
 var ErrNotInChart = errors.New("not in the chart of accounts")
 
 // Chart lists the lines of the chart.
-func Chart() []Line { return append([]Line(nil), chart...) }
+func Chart() []ChartLine { return append([]ChartLine(nil), chart...) }
 
-// Find gives the line of the chart that path falls under, or ErrNotInChart.
-func Find(path string) (Line, error) {
-	if line, ok := alone[path]; ok {
+// FindChartLine gives the line of the chart that path falls under, or ErrNotInChart.
+func FindChartLine(path string) (ChartLine, error) {
+	if line, ok := exactLines[path]; ok {
 		return line, nil
 	}
 	if group, name, ok := strings.Cut(path, "/"); ok {
-		if many, ok := groups[group]; ok && many.accepts(name) {
+		if many, ok := prefixLines[group]; ok && many.accepts(name) {
 			return many.line, nil
 		}
 	}
-	return Line{}, fmt.Errorf("%w: %.80q", ErrNotInChart, path)
+	return ChartLine{}, fmt.Errorf("%w: %.80q", ErrNotInChart, path)
 }
 
-type group struct {
-	line    Line
+type prefixLine struct {
+	line    ChartLine
 	accepts func(name string) bool
 }
 
 // The chart by path, and by first part for paths that stand for many.
-var alone, groups = func() (map[string]Line, map[string]group) {
-	alone, groups := map[string]Line{}, map[string]group{}
+var exactLines, prefixLines = func() (map[string]ChartLine, map[string]prefixLine) {
+	alone, groups := map[string]ChartLine{}, map[string]prefixLine{}
 	for _, line := range chart {
 		first, rest, _ := strings.Cut(line.Path, "/")
 		switch rest {
 		case "<InternalAccount>":
-			groups[first] = group{line, internalAccount}
+			groups[first] = prefixLine{line, isInternalAccount}
 		case "<RAIL>", "<network>":
-			groups[first] = group{line, partnerName}
+			groups[first] = prefixLine{line, isPartnerName}
 		default:
 			alone[line.Path] = line
 		}
@@ -104,13 +104,13 @@ var alone, groups = func() (map[string]Line, map[string]group) {
 }()
 
 // One account has one path: only the canonical writing of an id is taken.
-func internalAccount(name string) bool {
+func isInternalAccount(name string) bool {
 	id, err := ident.ParseInternalAccount(name)
 	return err == nil && id.String() == name
 }
 
 // Names of rails and networks are short and plain, since they go into exports.
-func partnerName(name string) bool {
+func isPartnerName(name string) bool {
 	if name == "" || len(name) > 40 {
 		return false
 	}

@@ -8,7 +8,7 @@ import (
 	"causeway/ledger"
 )
 
-func TestChartKnowsEveryConstructedPath(t *testing.T) {
+func TestChart_ContainsEveryConstructedPath(t *testing.T) {
 	t.Parallel()
 	// Every path that a constructor or constant gives falls under its own line.
 	for _, c := range []struct {
@@ -30,12 +30,12 @@ func TestChartKnowsEveryConstructedPath(t *testing.T) {
 		{ledger.IncomeRounding, "income/rounding", ledger.Income, false},
 		{ledger.ExpenseRails, "expense/rails", ledger.Expense, false},
 	} {
-		line, err := ledger.Find(c.path)
+		line, err := ledger.FindChartLine(c.path)
 		if err != nil {
 			t.Errorf("%s: %v", c.path, err)
 			continue
 		}
-		if line.Path != c.line || line.Class != c.class || line.Guarded != c.guarded || line.Holds == "" {
+		if line.Path != c.line || line.Class != c.class || line.NoOverdraft != c.guarded || line.Description == "" {
 			t.Errorf("%s: found %+v, want %s, %s, guarded %t", c.path, line, c.line, c.class, c.guarded)
 		}
 	}
@@ -44,7 +44,7 @@ func TestChartKnowsEveryConstructedPath(t *testing.T) {
 	}
 }
 
-func TestChartRefusesEverythingElse(t *testing.T) {
+func TestChart_UnknownPath(t *testing.T) {
 	t.Parallel()
 	// A path outside the chart, or another writing of one inside, is no account.
 	id := alice.String()
@@ -56,28 +56,28 @@ func TestChartRefusesEverythingElse(t *testing.T) {
 		"rails/", "rails/rtp", "rails/R T P", "rails/RTP/USD", "rails/<RAIL>", "rails/" + strings.Repeat("A", 41),
 		"chains/", "chains/layer2", "fx/", "fx/position/USD", "income/other", "expense",
 	} {
-		if line, err := ledger.Find(path); !errors.Is(err, ledger.ErrNotInChart) {
+		if line, err := ledger.FindChartLine(path); !errors.Is(err, ledger.ErrNotInChart) {
 			t.Errorf("%q: found %+v, %v; want ErrNotInChart", path, line, err)
 		}
 	}
 }
 
-func TestChartCanNotBeChangedFromOutside(t *testing.T) {
+func TestChart_ReturnsCopy(t *testing.T) {
 	t.Parallel()
 	// The list handed out is a copy.
-	ledger.Chart()[0].Guarded = false
-	if !ledger.Chart()[0].Guarded {
+	ledger.Chart()[0].NoOverdraft = false
+	if !ledger.Chart()[0].NoOverdraft {
 		t.Error("changing the returned chart changed the chart")
 	}
 }
 
-func FuzzFind(f *testing.F) {
+func FuzzFindChartLine(f *testing.F) {
 	for _, p := range paths {
 		f.Add(p)
 	}
 	f.Fuzz(func(t *testing.T, path string) {
 		// Whatever is found is a plain path of two parts, safe in files and SQL alike.
-		line, err := ledger.Find(path)
+		line, err := ledger.FindChartLine(path)
 		if err != nil {
 			return
 		}

@@ -15,12 +15,12 @@ const (
 	Trading Class = "trading"
 )
 
-// DebitGrows tells on which side the balance of an account of the class grows.
+// IsDebitNormal tells on which side the balance of an account of the class grows.
 // Assets and expenses are debits minus credits; liabilities, income and trading
 // positions are credits minus debits. So every balance reads as people mean it:
 // money at a partner, a customer's money and a fee earned are all above zero, and so
 // is the position in a currency that the service took in exchange for another.
-func (c Class) DebitGrows() bool { return c == Asset || c == Expense }
+func (c Class) IsDebitNormal() bool { return c == Asset || c == Expense }
 
 // Known tells whether c is one of the classes.
 func (c Class) Known() bool {

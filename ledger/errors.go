@@ -10,9 +10,9 @@ var (
 	// ErrConflict says that a posting with this id is already written and says something
 	// else.
 	ErrConflict = errors.New("another posting has this id")
-	// ErrReversal says that a posting cannot be reversed: it does not exist, is reversed
+	// ErrNotReversible says that a posting cannot be reversed: it does not exist, is reversed
 	// already, or the reversal is not its mirror.
-	ErrReversal = errors.New("not reversible")
+	ErrNotReversible = errors.New("not reversible")
 	// ErrOverflow says that a balance does not fit into an int64 of minor units.
 	ErrOverflow = errors.New("balance does not fit")
 )

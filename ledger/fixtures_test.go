@@ -46,8 +46,8 @@ func account(path string, currency money.Currency) ledger.Account {
 	return ledger.Account{Platform: platform, Path: path, Currency: currency}
 }
 
-// written gives the entries one a line: "rails/RTP → funding/jit 10050 USD".
-func written(p ledger.Posting) string {
+// formatEntries gives the entries one a line: "rails/RTP → funding/jit 10050 USD".
+func formatEntries(p ledger.Posting) string {
 	var lines []string
 	for _, e := range p.Entries {
 		lines = append(lines, fmt.Sprintf("%s → %s %d %s", e.Debit, e.Credit, e.Amount, e.Currency))
@@ -59,7 +59,7 @@ func apply(t *testing.T, balances ledger.Balances, postings ...ledger.Posting) {
 	t.Helper()
 	for _, p := range postings {
 		if err := balances.Apply(p); err != nil {
-			t.Fatalf("%s of\n%s\nwas refused: %v", p.Kind, written(p), err)
+			t.Fatalf("%s of\n%s\nwas refused: %v", p.Kind, formatEntries(p), err)
 		}
 	}
 }
@@ -92,8 +92,8 @@ var paths = []string{
 	ledger.FXPosition, ledger.IncomeFees, ledger.IncomeRounding, ledger.ExpenseRails,
 }
 
-// posting draws a valid posting of up to six entries with amounts up to most.
-func posting(most int64) *rapid.Generator[ledger.Posting] {
+// anyPosting draws a valid posting of up to six entries with amounts up to most.
+func anyPosting(most int64) *rapid.Generator[ledger.Posting] {
 	return rapid.Custom(func(t *rapid.T) ledger.Posting {
 		p := ledger.Posting{
 			ID:        uuid.UUID(rapid.SliceOfN(rapid.Byte(), 16, 16).Filter(func(b []byte) bool { return b[0] != 0 }).Draw(t, "id")),

@@ -11,15 +11,15 @@ import (
 	"causeway/ledger"
 )
 
-// vector is the posting of docs/ledger.md, number 7 of its platform.
-func vector() ledger.Leaf {
+// exampleLeaf is the posting of docs/ledger.md, number 7 of its platform.
+func exampleLeaf() ledger.Leaf {
 	p := ledger.Converted(header(3), ledger.Conversion{
 		From: ledger.FundingJIT, To: ledger.TransitPayouts, Sent: usd(10050), Fees: 50, Received: btc(100_000)})
 	p.Memo = "Rechnung № 7"
 	return ledger.Leaf{Posting: p, Seq: 7, Recorded: noon.Add(1500 * time.Microsecond)}
 }
 
-func TestLeafEncoding(t *testing.T) {
+func TestLeaf_Encode(t *testing.T) {
 	t.Parallel()
 	// The encoding of a leaf is for good: whoever wrote a verifier from the documents
 	// arrives at these bytes and these hashes.
@@ -37,7 +37,7 @@ func TestLeafEncoding(t *testing.T) {
 		"00000002" + "0000000b" + "66756e64696e672f6a6974" + "0000000b" + "66782f706f736974696f6e" + "00000003" + "555344" + "0000000000002710" +
 		"00000003" + "0000000b" + "66782f706f736974696f6e" + "0000000f" + "7472616e7369742f7061796f757473" + "00000003" + "425443" + "00000000000186a0"
 
-	encoded := vector().Encode(nil)
+	encoded := exampleLeaf().Encode(nil)
 
 	if got := hex.EncodeToString(encoded); got != want {
 		t.Errorf("encoded as\n%s\nwant\n%s", got, want)
@@ -47,7 +47,7 @@ func TestLeafEncoding(t *testing.T) {
 		t.Errorf("its hash in the tree is %s", got)
 	}
 
-	reversal := vector()
+	reversal := exampleLeaf()
 	reversal.Transaction, reversal.Memo = ledger.Posting{}.Transaction, ""
 	reversal.Kind, reversal.Reverses, reversal.Entries = ledger.KindReversal, postingID(9), reversal.Entries[:1]
 	hash = sha256.Sum256(append([]byte{0}, reversal.Encode(nil)...))
@@ -56,7 +56,7 @@ func TestLeafEncoding(t *testing.T) {
 	}
 }
 
-func TestLeafSaysEverything(t *testing.T) {
+func TestLeaf_EncodeCoversEveryField(t *testing.T) {
 	t.Parallel()
 	// A change of any one thing gives other bytes, and so does moving a letter from one
 	// text to the next.
@@ -82,7 +82,7 @@ func TestLeafSaysEverything(t *testing.T) {
 			l.Entries[1].Debit, l.Entries[1].Credit = l.Entries[1].Debit+"f", strings.TrimPrefix(l.Entries[1].Credit, "f")
 		},
 	} {
-		l := vector()
+		l := exampleLeaf()
 		change(&l)
 		bytes := string(l.Encode(nil))
 		if other, ok := seen[bytes]; ok {

@@ -25,8 +25,8 @@ func UnmatchedAssigned(h Header, to string, amount money.Amount) Posting {
 	return h.posting(KindUnmatchedAssigned, entry(FundingUnmatched, to, amount))
 }
 
-// Arrival is money that arrived at a partner and belongs to an account at once.
-type Arrival struct {
+// IncomingFunds is money that arrived at a partner and belongs to an account at once.
+type IncomingFunds struct {
 	Partner string // a Rail or Chain path
 	To      string // a customer's or platform's account, or a wallet
 	Amount  money.Amount
@@ -35,13 +35,13 @@ type Arrival struct {
 // Deposit: the owner of an account, or somebody for them, has paid money in.
 //
 //	partner → account
-func Deposit(h Header, a Arrival) Posting {
+func Deposit(h Header, a IncomingFunds) Posting {
 	return h.posting(KindDeposit, entry(a.Partner, a.To, a.Amount))
 }
 
 // TransferIn: money that we pulled from an external account has arrived.
 //
 //	partner → account
-func TransferIn(h Header, a Arrival) Posting {
+func TransferIn(h Header, a IncomingFunds) Posting {
 	return h.posting(KindTransferIn, entry(a.Partner, a.To, a.Amount))
 }

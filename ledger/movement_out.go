@@ -18,15 +18,15 @@ func Returned(h Header, partner string, amount money.Amount) Posting {
 	return h.posting(KindReturned, entry(partner, TransitPayouts, amount))
 }
 
-// Departure is money that leaves an account. Fees are in the same currency and come
+// OutgoingFunds is money that leaves an account. Fees are in the same currency and come
 // on top of Amount.
-type Departure struct {
+type OutgoingFunds struct {
 	From   string // a customer's or platform's account, or a wallet
 	Amount money.Amount
 	Fees   int64 // minor units
 }
 
-func (d Departure) fees() Entry {
+func (d OutgoingFunds) feeEntry() Entry {
 	return entry(d.From, IncomeFees, money.Amount{Minor: d.Fees, Currency: d.Amount.Currency})
 }
 
@@ -35,14 +35,14 @@ func (d Departure) fees() Entry {
 //
 //	account → transit/payouts
 //	account → income/fees
-func TransferOut(h Header, d Departure) Posting {
-	return h.posting(KindTransferOut, entry(d.From, TransitPayouts, d.Amount), d.fees())
+func TransferOut(h Header, d OutgoingFunds) Posting {
+	return h.posting(KindTransferOut, entry(d.From, TransitPayouts, d.Amount), d.feeEntry())
 }
 
 // Withdrawal: money has left an account through a partner in one step.
 //
 //	account → partner
 //	account → income/fees
-func Withdrawal(h Header, partner string, d Departure) Posting {
-	return h.posting(KindWithdrawal, entry(d.From, partner, d.Amount), d.fees())
+func Withdrawal(h Header, partner string, d OutgoingFunds) Posting {
+	return h.posting(KindWithdrawal, entry(d.From, partner, d.Amount), d.feeEntry())
 }

@@ -33,13 +33,13 @@ func TestMovements(t *testing.T) {
 			"chains/SOLANA → funding/unmatched 25000000 USDC"},
 		{"its owner is found", ledger.UnmatchedAssigned(h, customer, usdc(25_000_000)), ledger.KindUnmatchedAssigned,
 			"funding/unmatched → " + customer + " 25000000 USDC"},
-		{"a customer pays in", ledger.Deposit(h, ledger.Arrival{Partner: ledger.Rail("ACH"), To: customer, Amount: usd(500)}), ledger.KindDeposit,
+		{"a customer pays in", ledger.Deposit(h, ledger.IncomingFunds{Partner: ledger.Rail("ACH"), To: customer, Amount: usd(500)}), ledger.KindDeposit,
 			"rails/ACH → " + customer + " 500 USD"},
-		{"we pull from their bank", ledger.TransferIn(h, ledger.Arrival{Partner: ledger.Rail("ACH"), To: own, Amount: usd(500)}), ledger.KindTransferIn,
+		{"we pull from their bank", ledger.TransferIn(h, ledger.IncomingFunds{Partner: ledger.Rail("ACH"), To: own, Amount: usd(500)}), ledger.KindTransferIn,
 			"rails/ACH → " + own + " 500 USD"},
-		{"a transfer out with a fee", ledger.TransferOut(h, ledger.Departure{From: customer, Amount: usd(500), Fees: 25}), ledger.KindTransferOut,
+		{"a transfer out with a fee", ledger.TransferOut(h, ledger.OutgoingFunds{From: customer, Amount: usd(500), Fees: 25}), ledger.KindTransferOut,
 			customer + " → transit/payouts 500 USD\n" + customer + " → income/fees 25 USD"},
-		{"a withdrawal without one", ledger.Withdrawal(h, layer2, ledger.Departure{From: own, Amount: btc(700)}), ledger.KindWithdrawal,
+		{"a withdrawal without one", ledger.Withdrawal(h, layer2, ledger.OutgoingFunds{From: own, Amount: btc(700)}), ledger.KindWithdrawal,
 			own + " → chains/LAYER2 700 BTC"},
 		{"a payout arrives", ledger.Delivered(h, layer2, btc(100_000)), ledger.KindDelivered,
 			"transit/payouts → chains/LAYER2 100000 BTC"},
@@ -61,9 +61,9 @@ func TestMovements(t *testing.T) {
 			"rails/RTP → expense/rails 4 USD"},
 		{"finance corrects a fee by hand", ledger.Adjustment(h, []ledger.Entry{{Debit: rtp, Credit: ledger.ExpenseRails, Currency: money.USD, Amount: 4}}), ledger.KindAdjustment,
 			"rails/RTP → expense/rails 4 USD"},
-		{"a wallet receives", ledger.WalletCredit(h, ledger.WalletMove{Wallet: wallet, Other: layer2, Amount: btc(1)}), ledger.KindWalletCredit,
+		{"a wallet receives", ledger.WalletCredit(h, ledger.WalletTransfer{Wallet: wallet, CounterAccount: layer2, Amount: btc(1)}), ledger.KindWalletCredit,
 			"chains/LAYER2 → " + wallet + " 1 BTC"},
-		{"a wallet pays", ledger.WalletDebit(h, ledger.WalletMove{Wallet: wallet, Other: ledger.TransitPayouts, Amount: btc(1)}), ledger.KindWalletDebit,
+		{"a wallet pays", ledger.WalletDebit(h, ledger.WalletTransfer{Wallet: wallet, CounterAccount: ledger.TransitPayouts, Amount: btc(1)}), ledger.KindWalletDebit,
 			wallet + " → transit/payouts 1 BTC"},
 		{"dollars to bitcoin, nothing left over", ledger.Converted(h, ledger.Conversion{
 			From: ledger.FundingJIT, To: ledger.TransitPayouts, Sent: usd(10050), Fees: 50, Received: btc(100_000)}), ledger.KindConverted,
@@ -80,7 +80,7 @@ func TestMovements(t *testing.T) {
 			if err := c.posting.Validate(); err != nil {
 				t.Fatal(err)
 			}
-			if got := written(c.posting); got != c.entries || c.posting.Kind != c.kind {
+			if got := formatEntries(c.posting); got != c.entries || c.posting.Kind != c.kind {
 				t.Errorf("%s writes\n%s\nwant %s\n%s", c.posting.Kind, got, c.kind, c.entries)
 			}
 			if p := c.posting; p.ID != h.ID || p.Platform != platform || p.Transaction != transaction || p.Effective != noon || p.Memo != h.Memo {
@@ -90,7 +90,7 @@ func TestMovements(t *testing.T) {
 	}
 }
 
-func TestRamp(t *testing.T) {
+func TestMovements_OnRamp(t *testing.T) {
 	t.Parallel()
 	// 100.50 USD with a fee of 0.50 become 0.00100000 BTC at the beneficiary: what was
 	// received is all accounted for, and nothing is owed to anybody any more.
@@ -111,7 +111,7 @@ func TestRamp(t *testing.T) {
 	})
 }
 
-func TestRampReturned(t *testing.T) {
+func TestMovements_OnRampReturned(t *testing.T) {
 	t.Parallel()
 	// A payout that comes back days later ends with the payer whole: the fee too is
 	// given back, and every account of the platform stands at zero.
@@ -131,7 +131,7 @@ func TestRampReturned(t *testing.T) {
 	wantBalances(t, balances, nil)
 }
 
-func TestPrefundedRefund(t *testing.T) {
+func TestMovements_PrefundedRefund(t *testing.T) {
 	t.Parallel()
 	// A payment from an account that fails gives the account all it paid, fee included,
 	// and never shows the owner more than they have on the way.
@@ -140,7 +140,7 @@ func TestPrefundedRefund(t *testing.T) {
 		From: account, To: ledger.TransitPayouts, Sent: usdc(5_000_000), Fees: 20_000, RoundingSent: 1, Received: usd(497)})
 	balances := ledger.Balances{}
 	apply(t, balances,
-		ledger.Deposit(header(1), ledger.Arrival{Partner: ledger.Chain("SOLANA"), To: account, Amount: usdc(5_000_000)}),
+		ledger.Deposit(header(1), ledger.IncomingFunds{Partner: ledger.Chain("SOLANA"), To: account, Amount: usdc(5_000_000)}),
 		converted,
 		ledger.Reverse(converted, postingID(3), noon, "payout refused"),
 		ledger.RefundOwed(header(4), account, usdc(5_000_000)),
@@ -151,7 +151,7 @@ func TestPrefundedRefund(t *testing.T) {
 	wantBalances(t, balances, map[string]int64{"chains/SOLANA USDC": 5_000_000, account + " USDC": 5_000_000})
 }
 
-func TestRefundThatFails(t *testing.T) {
+func TestMovements_RefundFailed(t *testing.T) {
 	t.Parallel()
 	// Money that cannot be sent back waits in unmatched until people assign it.
 	balances := ledger.Balances{}
@@ -169,7 +169,7 @@ func TestRefundThatFails(t *testing.T) {
 	wantBalances(t, balances, map[string]int64{"rails/RTP USD": 300, "rails/ACH USD": -300})
 }
 
-func TestConvertedLosesNothing(t *testing.T) {
+func TestConverted_Balances(t *testing.T) {
 	t.Parallel()
 	// For any price, what leaves the payer is all that others get, on both sides; and a
 	// price that does not add up, or overflows, makes no valid posting.
@@ -201,7 +201,7 @@ func TestConvertedLosesNothing(t *testing.T) {
 	})
 }
 
-func TestConvertedRefusesNonsense(t *testing.T) {
+func TestConverted_Invalid(t *testing.T) {
 	t.Parallel()
 	// Something for nothing, nothing for something, or the same currency is no exchange.
 	for name, c := range map[string]ledger.Conversion{

@@ -11,7 +11,7 @@ import (
 	"causeway/ledger"
 )
 
-func TestEqualAndDigestSeeEveryDifference(t *testing.T) {
+func TestPosting_EqualAndDigestCoverEveryField(t *testing.T) {
 	t.Parallel()
 	// Postings are equal, and hash alike, when they agree in all that is stored, times to
 	// the microsecond. The first hash is written down, because stored ones depend on it.
@@ -34,13 +34,15 @@ func TestEqualAndDigestSeeEveryDifference(t *testing.T) {
 		"reverses":    func(r *ledger.Posting) { r.Reverses = postingID(3) },
 		"entries":     func(r *ledger.Posting) { r.Entries = repeat(r.Entries[0], 2) },
 		"debit": func(r *ledger.Posting) {
-			r.Entries = changed(r, func(e *ledger.Entry) { e.Debit = ledger.Rail("ACH") })
+			r.Entries = withChangedEntry(r, func(e *ledger.Entry) { e.Debit = ledger.Rail("ACH") })
 		},
 		"credit": func(r *ledger.Posting) {
-			r.Entries = changed(r, func(e *ledger.Entry) { e.Credit = ledger.FundingUnmatched })
+			r.Entries = withChangedEntry(r, func(e *ledger.Entry) { e.Credit = ledger.FundingUnmatched })
 		},
-		"currency": func(r *ledger.Posting) { r.Entries = changed(r, func(e *ledger.Entry) { e.Currency = money.EUR }) },
-		"amount":   func(r *ledger.Posting) { r.Entries = changed(r, func(e *ledger.Entry) { e.Amount++ }) },
+		"currency": func(r *ledger.Posting) {
+			r.Entries = withChangedEntry(r, func(e *ledger.Entry) { e.Currency = money.EUR })
+		},
+		"amount": func(r *ledger.Posting) { r.Entries = withChangedEntry(r, func(e *ledger.Entry) { e.Amount++ }) },
 	} {
 		other := p
 		spoil(&other)
@@ -50,7 +52,7 @@ func TestEqualAndDigestSeeEveryDifference(t *testing.T) {
 	}
 }
 
-func changed(p *ledger.Posting, change func(e *ledger.Entry)) []ledger.Entry {
+func withChangedEntry(p *ledger.Posting, change func(e *ledger.Entry)) []ledger.Entry {
 	entries := slices.Clone(p.Entries)
 	change(&entries[0])
 	return entries

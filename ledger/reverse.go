@@ -18,21 +18,21 @@ func Reverse(p Posting, id uuid.UUID, effective time.Time, memo string) Posting 
 		Effective:   effective,
 		Memo:        memo,
 		Reverses:    p.ID,
-		Entries:     mirrored(p.Entries),
+		Entries:     reversedEntries(p.Entries),
 	}
 }
 
-// Undoes tells whether p is a reversal of original: it names it, belongs to the same
+// IsReversalOf tells whether p is a reversal of original: it names it, belongs to the same
 // transaction and mirrors every entry in its order.
-func (p Posting) Undoes(original Posting) bool {
+func (p Posting) IsReversalOf(original Posting) bool {
 	return p.Kind == KindReversal &&
 		p.Reverses == original.ID &&
 		p.Platform == original.Platform &&
 		p.Transaction == original.Transaction &&
-		slices.Equal(p.Entries, mirrored(original.Entries))
+		slices.Equal(p.Entries, reversedEntries(original.Entries))
 }
 
-func mirrored(entries []Entry) []Entry {
+func reversedEntries(entries []Entry) []Entry {
 	mirror := make([]Entry, len(entries))
 	for i, e := range entries {
 		mirror[i] = Entry{Debit: e.Credit, Credit: e.Debit, Currency: e.Currency, Amount: e.Amount}

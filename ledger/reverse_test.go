@@ -11,11 +11,11 @@ import (
 	"causeway/ledger"
 )
 
-func TestReverseUndoes(t *testing.T) {
+func TestReverse_RestoresBalances(t *testing.T) {
 	t.Parallel()
 	// A posting and its reversal leave every balance where it was, whatever was posted.
 	rapid.Check(t, func(t *rapid.T) {
-		p := posting(1000).Draw(t, "posting")
+		p := anyPosting(1000).Draw(t, "posting")
 		balances := ledger.Balances{}
 		for _, a := range p.Accounts() {
 			balances[a] = 10_000
@@ -32,16 +32,16 @@ func TestReverseUndoes(t *testing.T) {
 		if !maps.Equal(before, balances) {
 			t.Fatalf("before %v, after %v", before, balances)
 		}
-		if !r.Undoes(p) {
+		if !r.IsReversalOf(p) {
 			t.Fatalf("%+v does not undo %+v", r, p)
 		}
 	})
 }
 
-func TestUndoesSeesEveryDifference(t *testing.T) {
+func TestPosting_IsReversalOfDetectsDifferences(t *testing.T) {
 	t.Parallel()
 	// A reversal that differs in anything but its own id, time and memo undoes nothing.
-	p := ledger.TransferOut(header(1), ledger.Departure{From: ledger.CustomerAccount(alice), Amount: usd(100), Fees: 3})
+	p := ledger.TransferOut(header(1), ledger.OutgoingFunds{From: ledger.CustomerAccount(alice), Amount: usd(100), Fees: 3})
 	for name, spoil := range map[string]func(r *ledger.Posting){
 		"other posting":     func(r *ledger.Posting) { r.Reverses = postingID(9) },
 		"other kind":        func(r *ledger.Posting) { r.Kind = ledger.KindReturned },
@@ -54,7 +54,7 @@ func TestUndoesSeesEveryDifference(t *testing.T) {
 	} {
 		r := ledger.Reverse(p, postingID(2), noon, "")
 		spoil(&r)
-		if r.Undoes(p) {
+		if r.IsReversalOf(p) {
 			t.Errorf("%s: still undoes", name)
 		}
 	}

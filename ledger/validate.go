@@ -64,10 +64,10 @@ func (e Entry) validate() error {
 	if e.Debit == e.Credit {
 		return errors.New("it moves from an account to itself")
 	}
-	if _, err := Find(e.Debit); err != nil {
+	if _, err := FindChartLine(e.Debit); err != nil {
 		return err
 	}
-	_, err := Find(e.Credit)
+	_, err := FindChartLine(e.Credit)
 	return err
 }
 

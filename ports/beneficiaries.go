@@ -10,9 +10,9 @@ import (
 // Beneficiaries asks the receiving side whether an account is there and belongs to
 // its beneficiary. It changes nothing there, so asking twice does no harm.
 type Beneficiaries interface {
-	// Waives tells of a value in which wrong check digits do not matter, because it
+	// AcceptsTestValue tells of a value in which wrong check digits do not matter, because it
 	// stands for no real account.
-	Waives(value string) bool
+	AcceptsTestValue(value string) bool
 	// Verify answers INVALID_BANK_ACCOUNT when there is no such account.
 	Verify(ctx context.Context, a account.External) (Verification, error)
 }
@@ -24,5 +24,5 @@ type Verification struct {
 	Name   string
 }
 
-// BeneficiariesBy chooses who is asked for the platforms of an environment.
-type BeneficiariesBy map[platform.Environment]Beneficiaries
+// BeneficiariesByEnvironment chooses who is asked for the platforms of an environment.
+type BeneficiariesByEnvironment map[platform.Environment]Beneficiaries

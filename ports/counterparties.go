@@ -27,8 +27,8 @@ type Counterparty struct {
 	Currencies []money.Currency
 	// Facts are what is told about the person, by the names of the fields.
 	Facts map[string]string
-	// Wants are the facts that the person's provider wants about the other side.
-	Wants []transaction.InfoField
+	// WantedFields are the facts that the person's provider wants about the other side.
+	WantedFields []transaction.InfoField
 }
 
 // Provider is somebody at whom people have addresses.
@@ -44,5 +44,5 @@ type Provider struct {
 	Allowed bool
 }
 
-// CounterpartiesBy chooses by environment; where nothing is connected there is none.
-type CounterpartiesBy map[platform.Environment]Counterparties
+// CounterpartiesByEnvironment chooses by environment; where nothing is connected there is none.
+type CounterpartiesByEnvironment map[platform.Environment]Counterparties

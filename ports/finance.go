@@ -17,9 +17,9 @@ type Finance interface {
 	// LedgerAccounts lists accounts that were ever posted to, with their present
 	// balances, by path and currency in the order of their bytes.
 	LedgerAccounts(ctx context.Context, p ident.Platform, f LedgerAccountFilter) (LedgerAccountPage, error)
-	// AccountCut reads the accounts at a path (in one currency, or all when empty) with
+	// AccountsAtCutoff reads the accounts at a path (in one currency, or all when empty) with
 	// their balances as a cut says; none for a path never posted to.
-	AccountCut(ctx context.Context, p ident.Platform, path string, currency money.Currency, cut Cut) ([]LedgerAccount, error)
+	AccountsAtCutoff(ctx context.Context, p ident.Platform, path string, currency money.Currency, cut Cutoff) ([]LedgerAccount, error)
 	// AccountEntries reads one page of the entries of one account, in the order in which
 	// they were recorded, with the balance after each. False when there is no such account.
 	AccountEntries(ctx context.Context, f AccountEntryFilter) (AccountEntryPage, bool, error)
@@ -30,12 +30,12 @@ type Finance interface {
 	// Turnovers reads what was debited and credited to accounts up to each of several
 	// cuts, by currency and path: one call of each for every account, with one turnover a
 	// cut. All of one moment. Class narrows it to the accounts of a class; empty means all.
-	Turnovers(ctx context.Context, p ident.Platform, class ledger.Class, cuts []Cut, each func(AccountTurnovers) error) error
+	Turnovers(ctx context.Context, p ident.Platform, class ledger.Class, cuts []Cutoff, each func(AccountTurnovers) error) error
 }
 
-// Cut divides what was posted by one of its two times: up to and with a moment. A zero
+// Cutoff divides what was posted by one of its two times: up to and with a moment. A zero
 // moment takes in everything.
-type Cut struct {
+type Cutoff struct {
 	By     TimeKind
 	Moment time.Time
 }
@@ -53,10 +53,10 @@ type LedgerAccountFilter struct {
 
 // LedgerAccount is an account with a balance, in minor units with the sign of its class.
 type LedgerAccount struct {
-	Account ledger.Account
-	Class   ledger.Class
-	Guarded bool
-	Balance money.Total
+	Account     ledger.Account
+	Class       ledger.Class
+	NoOverdraft bool
+	Balance     money.Total
 }
 
 // LedgerAccountPage is one page of accounts.
@@ -72,7 +72,7 @@ type AccountEntryFilter struct {
 	By      TimeKind
 	Span    Span
 	// After is the last place of the page before; zero for the first page.
-	After     EntryPlace
+	After     EntryPosition
 	Limit     int
 	Ascending bool
 }
@@ -134,7 +134,7 @@ type AccountTurnovers struct {
 
 // Balance is that of an account of a class with this turnover since it was made.
 func (t Turnover) Balance(of ledger.Class) money.Total {
-	if of.DebitGrows() {
+	if of.IsDebitNormal() {
 		return t.Debits.Sub(t.Credits)
 	}
 	return t.Credits.Sub(t.Debits)

@@ -6,35 +6,37 @@ import (
 	"causeway/core/ident"
 )
 
-// ClaimKey names a request that a caller may repeat: an idempotency key is private
+// IdempotencyKey names a request that a caller may repeat: an idempotency key is private
 // to one token of one platform.
-type ClaimKey struct {
+type IdempotencyKey struct {
 	Platform ident.Platform
 	Token    ident.Token
 	Key      string
 }
 
-// Claim is a request that carries an idempotency key. A nil claim is a request
+// IdempotentRequest is a request that carries an idempotency key. A nil claim is a request
 // without one. Whoever changes something hands it to Tx.Remember, so that change
 // and answer are one commit.
-type Claim struct {
+type IdempotentRequest struct {
 	Platform ident.Platform
 	Token    ident.Token
 	// Key is 1 to 255 printable characters.
 	Key string
 	// Fingerprint is the same for the same request: method, path, query and body.
 	Fingerprint [sha256.Size]byte
-	// Answer renders what the caller will be sent for this outcome: exactly one of
+	// Render renders what the caller will be sent for this outcome: exactly one of
 	// result and err counts. It may be called again for another attempt; the last
 	// call before the commit is what was sent.
-	Answer func(result any, err error) (status int, body []byte)
+	Render func(result any, err error) (status int, body []byte)
 }
 
-// ID is the name under which the claim's answer is kept.
-func (c *Claim) ID() ClaimKey { return ClaimKey{Platform: c.Platform, Token: c.Token, Key: c.Key} }
+// IdempotencyKey is the name under which the claim's answer is kept.
+func (c *IdempotentRequest) IdempotencyKey() IdempotencyKey {
+	return IdempotencyKey{Platform: c.Platform, Token: c.Token, Key: c.Key}
+}
 
-// Stored is a remembered answer and the request it belongs to.
-type Stored struct {
+// StoredResponse is a remembered answer and the request it belongs to.
+type StoredResponse struct {
 	Fingerprint [sha256.Size]byte
 	Status      int
 	Body        []byte

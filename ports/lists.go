@@ -49,18 +49,18 @@ type CustomerFilter struct {
 	IncludeDeleted     bool
 }
 
-// AccountFilter narrows a list of external accounts. PlatformOwned lists the
+// ExternalAccountFilter narrows a list of external accounts. PlatformOwned lists the
 // platform's own instead of its customers'.
-type AccountFilter struct {
+type ExternalAccountFilter struct {
 	Paging
 	Customer      ident.Customer
 	Currency      money.Currency
 	PlatformOwned bool
 }
 
-// InternalFilter narrows a list of internal accounts. PlatformOwned lists the
+// InternalAccountFilter narrows a list of internal accounts. PlatformOwned lists the
 // platform's own instead of its customers'.
-type InternalFilter struct {
+type InternalAccountFilter struct {
 	Paging
 	Customer      ident.Customer
 	Currency      money.Currency
@@ -73,8 +73,8 @@ type InternalFilter struct {
 type TransactionFilter struct {
 	Paging
 	Customer ident.Customer
-	// Own: those of the platform itself, which are no customer's.
-	Own                bool
+	// PlatformOwned: those of the platform itself, which are no customer's.
+	PlatformOwned      bool
 	PlatformCustomerID string
 	Account            string
 	Sender, Receiver   string

@@ -16,9 +16,9 @@ type PeriodWriter interface {
 	// LockPeriods reads where the months stand, to change it. Until the unit of work ends
 	// nobody else changes them or authorises a posting; ordinary postings go on.
 	LockPeriods(ctx context.Context, p ident.Platform) (period.Calendar, error)
-	// SharePeriods reads where the months stand and keeps it so until the unit of work
+	// LockPeriodsShared reads where the months stand and keeps it so until the unit of work
 	// ends. Any number of units can at once.
-	SharePeriods(ctx context.Context, p ident.Platform) (period.Calendar, error)
+	LockPeriodsShared(ctx context.Context, p ident.Platform) (period.Calendar, error)
 	// Authorise names who stands behind postings that the unit of work is about to post:
 	// they may be effective in held months, which are shared until it ends. An
 	// authorisation without its posting fails the unit.
@@ -34,8 +34,8 @@ type PeriodWriter interface {
 
 // PeriodReader reads the months of a platform's books.
 type PeriodReader interface {
-	// PeriodBook reads everything about the months but trial balances.
-	PeriodBook(ctx context.Context, p ident.Platform) (PeriodBook, error)
+	// PeriodOverview reads everything about the months but trial balances.
+	PeriodOverview(ctx context.Context, p ident.Platform) (PeriodOverview, error)
 	// ClosingLines reads one page of the trial balance of a closed month, in the order in
 	// which the accounts were made; an empty one for a month that is not closed.
 	ClosingLines(ctx context.Context, p ident.Platform, m period.Month, f LineFilter) (LinePage, error)
@@ -45,37 +45,37 @@ type PeriodReader interface {
 	Authorisation(ctx context.Context, p ident.Platform, posting uuid.UUID) (period.Authorisation, bool, error)
 }
 
-// MonthKeeper takes months of the books out of them and puts them back. It works as who owns
+// MonthArchiver takes months of the books out of them and puts them back. It works as who owns
 // the tables.
-type MonthKeeper interface {
-	// BookMonths says which months are in the books.
-	BookMonths(ctx context.Context) (BookMonths, error)
+type MonthArchiver interface {
+	// LedgerMonths says which months are in the books.
+	LedgerMonths(ctx context.Context) (LedgerMonths, error)
 	// EndMonth has platforms that posted nothing after a month begin the present one, and
 	// brings the month's end into the checkpoints.
 	EndMonth(ctx context.Context, m period.Month, now time.Time) error
-	// Hindrances looks for what is still open in a month, platform by platform.
-	Hindrances(ctx context.Context, m period.Month) ([]MonthHindrance, error)
-	// DetachMonth takes the month out. Its postings and entries stay in tables of their own.
-	DetachMonth(ctx context.Context, m period.Month) error
-	// AttachMonth puts those tables back.
-	AttachMonth(ctx context.Context, m period.Month) error
+	// Blockers looks for what is still open in a month, platform by platform.
+	Blockers(ctx context.Context, m period.Month) ([]MonthBlocker, error)
+	// ArchiveMonth takes the month out. Its postings and entries stay in tables of their own.
+	ArchiveMonth(ctx context.Context, m period.Month) error
+	// RestoreMonth puts those tables back.
+	RestoreMonth(ctx context.Context, m period.Month) error
 }
 
-// BookMonths are the oldest month in the books and the last that is detached, zero for none.
-type BookMonths struct{ Oldest, Detached period.Month }
+// LedgerMonths are the oldest month in the books and the last that is detached, zero for none.
+type LedgerMonths struct{ Oldest, LastArchived period.Month }
 
-// MonthHindrance is what is still open in a month of a platform, and how much of it.
-type MonthHindrance struct {
-	Platform  ident.Platform
-	Hindrance period.Hindrance
-	Many      int64
+// MonthBlocker is what is still open in a month of a platform, and how much of it.
+type MonthBlocker struct {
+	Platform ident.Platform
+	Blocker  period.Blocker
+	Count    int64
 }
 
-// PeriodBook is where the months of a platform stand, and what was done to them.
-type PeriodBook struct {
+// PeriodOverview is where the months of a platform stand, and what was done to them.
+type PeriodOverview struct {
 	Calendar period.Calendar
-	// Began is the month of the platform's first posting; zero while there is none.
-	Began period.Month
+	// FirstPosted is the month of the platform's first posting; zero while there is none.
+	FirstPosted period.Month
 	// Closings are the closed months, in their order, and Changes everything that was
 	// done, in the order in which it was.
 	Closings []period.Closing

@@ -52,15 +52,15 @@ type Refund struct {
 	// ID is the transaction's or the receipt's; the rail pays one id once.
 	ID       uuid.UUID
 	Platform ident.Platform
-	// Rail is the ledger path it came by.
-	Rail      string
-	Reference string
-	Amount    money.Amount
+	// PartnerAccount is the ledger path it came by.
+	PartnerAccount string
+	Reference      string
+	Amount         money.Amount
 	// Payout is the payment that is given back; nil for a surplus receipt.
 	Payout *Payout
-	// Inside: the payer has an account in the house. There is nothing to send then; the
+	// Internal: the payer has an account in the house. There is nothing to send then; the
 	// rail only says whether the money may go back.
-	Inside bool
+	Internal bool
 }
 
 // Verdict is what a rail says about a payout, collection or refund.
@@ -76,8 +76,8 @@ const (
 	Refused Verdict = "REFUSED"
 	// CancelledByUser: the user took it back before delivery.
 	CancelledByUser Verdict = "CANCELLED"
-	// CameBack: it was delivered and the beneficiary's bank returned it.
-	CameBack Verdict = "CAME_BACK"
+	// Returned: it was delivered and the beneficiary's bank returned it.
+	Returned Verdict = "CAME_BACK"
 	// Unknown: the rail could not be asked; try again.
 	Unknown Verdict = "UNKNOWN"
 )
@@ -90,9 +90,9 @@ type Outcome struct {
 	// Accepted: the rail has taken a payout on, even if it is refused afterwards. Until
 	// then a transfer is pending.
 	Accepted bool
-	// Again is when to ask again: for Waiting always, for Done when the rail may
+	// RetryAt is when to ask again: for Waiting always, for Done when the rail may
 	// still take it back soon.
-	Again time.Time
+	RetryAt time.Time
 }
 
 // Rails chooses the rail that belongs to an environment.
@@ -101,12 +101,12 @@ type Rails interface {
 	RailFor(p ident.Platform) (Rail, error)
 }
 
-// RailsBy are the rails of the environments; nothing is connected to those missing.
-type RailsBy map[platform.Environment]Rail
+// RailsByEnvironment are the rails of the environments; nothing is connected to those missing.
+type RailsByEnvironment map[platform.Environment]Rail
 
 // Funding asks the rail of a platform for the ways to pay in; nil where none is
 // connected.
-func (r RailsBy) Funding(p ident.Platform, in platform.Environment) account.Funding {
+func (r RailsByEnvironment) Funding(p ident.Platform, in platform.Environment) account.InstructionsFunc {
 	rail, connected := r[in]
 	if !connected {
 		return nil

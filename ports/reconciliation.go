@@ -12,55 +12,55 @@ import (
 
 // ReconciliationWriter keeps what partners' statements say and what became of it.
 type ReconciliationWriter interface {
-	// HoldReconciliation keeps others from reconciling the account until the unit of work
+	// LockReconciliation keeps others from reconciling the account until the unit of work
 	// ends, and finds the run that has read the same file; false when there is none.
-	HoldReconciliation(ctx context.Context, a reconcile.Account, digest [sha256.Size]byte) (reconcile.Run, bool, error)
+	LockReconciliation(ctx context.Context, a reconcile.Account, digest [sha256.Size]byte) (reconcile.Run, bool, error)
 	// AddStatementLines stores lines under the run that has read them. Those that an
 	// earlier one has shown stay as they are, and are counted.
 	AddStatementLines(ctx context.Context, run ident.Reconciliation, a reconcile.Account, lines []reconcile.Line) (known int, err error)
-	// Comparable reads what a statement of these days is compared with: lines and entries
+	// ComparisonInput reads what a statement of these days is compared with: lines and entries
 	// of some more days, the breaks that are open, and the days of earlier runs.
-	Comparable(ctx context.Context, a reconcile.Account, of reconcile.Span) (Comparable, error)
+	ComparisonInput(ctx context.Context, a reconcile.Account, of reconcile.Span) (ComparisonInput, error)
 	// SaveReconciliation stores a run with what it found.
-	SaveReconciliation(ctx context.Context, run reconcile.Run, found Found) error
+	SaveReconciliation(ctx context.Context, run reconcile.Run, found ReconciliationResult) error
 	// LockBreak loads a break for a decision, or answers BREAK_NOT_FOUND.
-	LockBreak(ctx context.Context, p ident.Platform, id ident.Break) (reconcile.ShownBreak, error)
-	// SettleBreaks stores what resolved breaks; a break is resolved once.
-	SettleBreaks(ctx context.Context, p ident.Platform, settlements []reconcile.Settlement) error
+	LockBreak(ctx context.Context, p ident.Platform, id ident.Break) (reconcile.BreakDetails, error)
+	// ResolveBreaks stores what resolved breaks; a break is resolved once.
+	ResolveBreaks(ctx context.Context, p ident.Platform, settlements []reconcile.Resolution) error
 }
 
-// Comparable is what a statement is compared with.
-type Comparable struct {
-	Lines   []reconcile.Line
-	Entries []reconcile.Entry
-	Open    []reconcile.OpenBreak
-	Covered []reconcile.Span
+// ComparisonInput is what a statement is compared with.
+type ComparisonInput struct {
+	Lines      []reconcile.Line
+	Entries    []reconcile.Entry
+	OpenBreaks []reconcile.OpenBreak
+	Covered    []reconcile.Span
 }
 
-// Found is what a comparison found new, with the ids it is to have.
-type Found struct {
-	Matches     []FoundMatch
-	Breaks      []FoundBreak
-	Settlements []reconcile.Settlement
+// ReconciliationResult is what a comparison found new, with the ids it is to have.
+type ReconciliationResult struct {
+	Matches     []MatchRecord
+	Breaks      []BreakRecord
+	Resolutions []reconcile.Resolution
 }
 
-// FoundMatch is a match to be stored.
-type FoundMatch struct {
+// MatchRecord is a match to be stored.
+type MatchRecord struct {
 	ID          uuid.UUID
 	Rule        reconcile.Rule
 	Reference   string
 	Days        int
 	Explanation string
 	Lines       []uuid.UUID
-	Entries     []reconcile.Place
+	Entries     []reconcile.EntryPosition
 }
 
-// FoundBreak is a break to be stored.
-type FoundBreak struct {
+// BreakRecord is a break to be stored.
+type BreakRecord struct {
 	ID                ident.Break
 	Reason            reconcile.Reason
-	Line, OtherLine   uuid.UUID       // zero for none
-	Entry, OtherEntry reconcile.Place // zero for none
+	Line, OtherLine   uuid.UUID               // zero for none
+	Entry, OtherEntry reconcile.EntryPosition // zero for none
 	Reference         string
 	Difference        int64
 	Explanation       string
@@ -71,16 +71,16 @@ type FoundBreak struct {
 type ReconciliationReader interface {
 	// Reconciliation answers RECONCILIATION_NOT_FOUND when there is none. Standing is
 	// what has become of it by now.
-	Reconciliation(ctx context.Context, p ident.Platform, id ident.Reconciliation) (reconcile.Run, Standing, error)
+	Reconciliation(ctx context.Context, p ident.Platform, id ident.Reconciliation) (reconcile.Run, ReconciliationCounts, error)
 	Reconciliations(ctx context.Context, p ident.Platform, f ReconciliationFilter) (Page[reconcile.Run], error)
-	StatementLines(ctx context.Context, p ident.Platform, run ident.Reconciliation, f StatementLineFilter) (Page[reconcile.ShownLine], error)
-	Breaks(ctx context.Context, p ident.Platform, run ident.Reconciliation, f BreakFilter) (Page[reconcile.ShownBreak], error)
+	StatementLines(ctx context.Context, p ident.Platform, run ident.Reconciliation, f StatementLineFilter) (Page[reconcile.LineDetails], error)
+	Breaks(ctx context.Context, p ident.Platform, run ident.Reconciliation, f BreakFilter) (Page[reconcile.BreakDetails], error)
 }
 
-// Standing counts what has become of the lines and breaks of a run by now.
-type Standing struct {
-	Matched, Broken, Resolved int // lines
-	OpenBreaks, ClosedBreaks  int
+// ReconciliationCounts counts what has become of the lines and breaks of a run by now.
+type ReconciliationCounts struct {
+	Matched, InBreak, Resolved int // lines
+	OpenBreaks, ResolvedBreaks int
 }
 
 // ReconciliationFilter narrows a list of runs.

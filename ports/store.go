@@ -31,13 +31,13 @@ type Store interface {
 // Writes may be held back and sent together at the commit, so a broken constraint
 // may surface there.
 type Tx interface {
-	Books
+	LedgerWriter
 	PlatformWriter
 	CustomerWriter
 	PaymentWriter
-	ReceivingWriter
+	IncomingPaymentWriter
 	UnmatchedWriter
-	RailAnswerWriter
+	RailReplyWriter
 	PeriodWriter
 	JobWriter
 	ReconciliationWriter
@@ -45,9 +45,9 @@ type Tx interface {
 	// Emit stores events for the platform in the order given; they are sent after
 	// the commit.
 	Emit(ctx context.Context, events []event.Event) error
-	// Remember stores the answer of a request under its idempotency key. It returns
+	// SaveResponse stores the answer of a request under its idempotency key. It returns
 	// a *Replay error when another request was faster with the same key.
-	Remember(ctx context.Context, claim *Claim, result any, err error) error
+	SaveResponse(ctx context.Context, claim *IdempotentRequest, result any, err error) error
 }
 
 // PlatformWriter changes platforms and their tokens.
@@ -55,9 +55,9 @@ type PlatformWriter interface {
 	CreatePlatform(ctx context.Context, p platform.Platform) error
 	// LockPlatform loads one for change.
 	LockPlatform(ctx context.Context, id ident.Platform) (platform.Platform, error)
-	// SharePlatform loads one and keeps it from changing until the unit of work ends;
+	// LockPlatformShared loads one and keeps it from changing until the unit of work ends;
 	// any number of them can at once.
-	SharePlatform(ctx context.Context, id ident.Platform) (platform.Platform, error)
+	LockPlatformShared(ctx context.Context, id ident.Platform) (platform.Platform, error)
 	UpdatePlatform(ctx context.Context, p platform.Platform) error
 	CreateToken(ctx context.Context, t platform.Token) error
 	// LockTokens loads all tokens of a platform for change.
@@ -80,8 +80,8 @@ type CustomerWriter interface {
 	OpenInternalAccounts(ctx context.Context, accounts []account.Internal) error
 	// InternalAccount finds the account of a customer in a currency.
 	InternalAccount(ctx context.Context, p ident.Platform, c ident.Customer, currency money.Currency) (account.Internal, bool, error)
-	// InstructInternalAccounts gives accounts the ways to pay in that they lack.
-	InstructInternalAccounts(ctx context.Context, accounts []account.Internal) error
+	// AddFundingInstructions gives accounts the ways to pay in that they lack.
+	AddFundingInstructions(ctx context.Context, accounts []account.Internal) error
 }
 
 // PartyKey names the two sides of a quote; those that are zero are not asked for. A
@@ -114,11 +114,11 @@ type ReferenceKey struct {
 	Reference string
 }
 
-// Taken is a receipt that was stored, and the transaction with its reference, if
+// SavedReceipt is a receipt that was stored, and the transaction with its reference, if
 // there is one.
-type Taken struct {
-	// Fresh is false for a receipt that was stored before, or earlier in the group.
-	Fresh       bool
+type SavedReceipt struct {
+	// IsNew is false for a receipt that was stored before, or earlier in the group.
+	IsNew       bool
 	Transaction *transaction.Transaction
 }
 
@@ -139,9 +139,9 @@ type PaymentWriter interface {
 	// CreateTransactions stores transactions that no quote has: transfers, deposits,
 	// payments from other providers. One that is there already is left as it is.
 	CreateTransactions(ctx context.Context, transactions []transaction.Transaction) error
-	// TakeIn stores receipts, and loads and locks the transactions they pay for; one
+	// SaveReceipts stores receipts, and loads and locks the transactions they pay for; one
 	// result for each. Receipts with the same reference share one transaction.
-	TakeIn(ctx context.Context, receipts []transaction.Receipt) ([]Taken, error)
+	SaveReceipts(ctx context.Context, receipts []transaction.Receipt) ([]SavedReceipt, error)
 	// LockQuotes loads quotes and locks their transactions, in one order; those that do
 	// not exist are missing.
 	LockQuotes(ctx context.Context, keys []QuoteKey) (map[QuoteKey]QuoteState, error)
@@ -154,13 +154,13 @@ type PaymentWriter interface {
 type Reader interface {
 	LookupReader
 	UnmatchedReader
-	RailAnswerReader
+	RailReplyReader
 	PeriodReader
 
 	// TokensByClientID finds tokens, with the environment of their platforms.
-	TokensByClientID(ctx context.Context, clientIDs []string) (map[string]TokenOnPlatform, error)
-	// Recall finds the remembered answers of requests; the result is as long as keys.
-	Recall(ctx context.Context, keys []ClaimKey) ([]*Stored, error)
+	TokensByClientID(ctx context.Context, clientIDs []string) (map[string]TokenWithEnvironment, error)
+	// StoredResponses finds the remembered answers of requests; the result is as long as keys.
+	StoredResponses(ctx context.Context, keys []IdempotencyKey) ([]*StoredResponse, error)
 
 	Platform(ctx context.Context, id ident.Platform) (platform.Platform, error)
 	Token(ctx context.Context, p ident.Platform, id ident.Token) (platform.Token, error)
@@ -172,16 +172,16 @@ type Reader interface {
 	// ids: at most limit of those that follow after.
 	CustomersAfter(ctx context.Context, p ident.Platform, after ident.Customer, limit int) ([]customer.Customer, error)
 	ExternalAccount(ctx context.Context, p ident.Platform, id ident.ExternalAccount) (account.External, error)
-	ExternalAccounts(ctx context.Context, p ident.Platform, f AccountFilter) (Page[account.External], error)
-	// UMADeposit is the external account that payments to a customer's UMA address are
+	ExternalAccounts(ctx context.Context, p ident.Platform, f ExternalAccountFilter) (Page[account.External], error)
+	// UMAForwardingAccount is the external account that payments to a customer's UMA address are
 	// sent on to; false when there is none.
-	UMADeposit(ctx context.Context, p ident.Platform, c ident.Customer) (account.External, bool, error)
+	UMAForwardingAccount(ctx context.Context, p ident.Platform, c ident.Customer) (account.External, bool, error)
 	// InternalAccount answers INTERNAL_ACCOUNT_NOT_FOUND when there is none.
 	InternalAccount(ctx context.Context, p ident.Platform, id ident.InternalAccount) (account.Internal, error)
 	// InternalAccountsByReference finds what payments with these references are paid
 	// into; those nobody knows are missing. They come without their instructions.
 	InternalAccountsByReference(ctx context.Context, keys []ReferenceKey) (map[ReferenceKey]account.Internal, error)
-	InternalAccounts(ctx context.Context, p ident.Platform, f InternalFilter) (Page[account.Internal], error)
+	InternalAccounts(ctx context.Context, p ident.Platform, f InternalAccountFilter) (Page[account.Internal], error)
 	// InternalAccountsOf reads all accounts of owners; a zero customer is the platform.
 	InternalAccountsOf(ctx context.Context, p ident.Platform, owners []ident.Customer) (map[ident.Customer][]account.Internal, error)
 
@@ -218,8 +218,8 @@ type PlatformLimits struct {
 	corridor.Limits
 }
 
-// TokenOnPlatform is a token with what a request needs to know of its platform.
-type TokenOnPlatform struct {
+// TokenWithEnvironment is a token with what a request needs to know of its platform.
+type TokenWithEnvironment struct {
 	Token       platform.Token
 	Environment platform.Environment
 }

@@ -46,38 +46,38 @@ type UnmatchedPage struct {
 	More  bool
 }
 
-// Question is what a rail was asked.
-type Question string
+// RailCall is what a rail was asked.
+type RailCall string
 
 // The questions.
 const (
-	AskedNothing    Question = ""
-	AskedToDeliver  Question = "DELIVER"
-	AskedToCollect  Question = "COLLECT"
-	AskedToRefund   Question = "REFUND"
-	AskedToSendBack Question = "SEND_BACK"
-	AskedAfterwards Question = "WATCH"
+	CallNone     RailCall = ""
+	CallSend     RailCall = "DELIVER"
+	CallCollect  RailCall = "COLLECT"
+	CallRefund   RailCall = "REFUND"
+	CallSendBack RailCall = "SEND_BACK"
+	CallStatus   RailCall = "WATCH"
 )
 
-// RailAnswer is what a rail answered to a question, where it is not to be read from the
+// RailReply is what a rail answered to a question, where it is not to be read from the
 // postings it led to: anything but that it is done.
-type RailAnswer struct {
+type RailReply struct {
 	Platform ident.Platform
 	// Subject is the transaction, or the receipt that goes back.
 	Subject uuid.UUID
-	Asked   Question
+	Call    RailCall
 	At      time.Time
 	Outcome
 }
 
-// RailAnswerWriter keeps answers.
-type RailAnswerWriter interface {
-	// KeepAnswers stores answers with the commit.
-	KeepAnswers(ctx context.Context, answers []RailAnswer) error
+// RailReplyWriter keeps answers.
+type RailReplyWriter interface {
+	// SaveRailReplies stores answers with the commit.
+	SaveRailReplies(ctx context.Context, answers []RailReply) error
 }
 
-// RailAnswerReader reads answers.
-type RailAnswerReader interface {
-	// RailAnswers reads the answers about a subject, the first one first, at most limit.
-	RailAnswers(ctx context.Context, p ident.Platform, subject uuid.UUID, limit int) ([]RailAnswer, error)
+// RailReplyReader reads answers.
+type RailReplyReader interface {
+	// RailReplies reads the answers about a subject, the first one first, at most limit.
+	RailReplies(ctx context.Context, p ident.Platform, subject uuid.UUID, limit int) ([]RailReply, error)
 }

@@ -12,8 +12,8 @@ import (
 
 // WebhookQueue holds the events that are still to be delivered.
 type WebhookQueue interface {
-	// Attend opens a session that may own platforms. What it owns is lost with it.
-	Attend(ctx context.Context) (WebhookSession, error)
+	// OpenSession opens a session that may own platforms. What it owns is lost with it.
+	OpenSession(ctx context.Context) (WebhookSession, error)
 }
 
 // WebhookSession is one process's hold on the queue. A platform is owned by at most
@@ -21,24 +21,24 @@ type WebhookQueue interface {
 // for one goroutine. After an error it is of no more use and must be closed, except
 // that Wait may return for any reason.
 type WebhookSession interface {
-	// Survey names up to limit platforms that have something due and are not among
+	// Scan names up to limit platforms that have something due and are not among
 	// those to skip, and says where each of the watched ones wants its events.
-	Survey(ctx context.Context, now time.Time, skip, watch []ident.Platform, limit int) (WebhookSurvey, error)
+	Scan(ctx context.Context, now time.Time, skip, watch []ident.Platform, limit int) (WebhookScan, error)
 	// Claim takes those of the platforms that nobody owns, with their endpoints.
 	Claim(ctx context.Context, platforms []ident.Platform) (map[ident.Platform]Endpoint, error)
 	// Release lets platforms go.
 	Release(ctx context.Context, platforms []ident.Platform) error
 	// Exchange records what became of deliveries and then reads what is due, the
 	// result being as long as wants. Recording the same twice does it once.
-	Exchange(ctx context.Context, now time.Time, done []WebhookDone, wants []WebhookWant) ([]WebhookDue, error)
+	Exchange(ctx context.Context, now time.Time, done []WebhookResult, wants []WebhookFetch) ([]DueWebhooks, error)
 	// Wait returns when ctx ends, and an error when the session is lost before.
 	Wait(ctx context.Context) error
 	// Close lets everything go.
 	Close()
 }
 
-// WebhookSurvey is what a look over the whole queue found.
-type WebhookSurvey struct {
+// WebhookScan is what a look over the whole queue found.
+type WebhookScan struct {
 	Due       []ident.Platform
 	Endpoints map[ident.Platform]Endpoint
 }
@@ -54,35 +54,35 @@ type QueuedWebhook struct {
 	Body    []byte
 	// Created is when the event happened.
 	Created time.Time
-	// Since is when it was first due: at its creation, or when it was asked for again.
-	Since time.Time
+	// DueSince is when it was first due: at its creation, or when it was asked for again.
+	DueSince time.Time
 	// Attempts counts all so far, Tries those since Since.
-	Attempts, Tries int
-	// Retry tells that it is in the backlog, because it was tried before or had to
+	Attempts, AttemptsSinceDue int
+	// InBacklog tells that it is in the backlog, because it was tried before or had to
 	// stand back; else nobody has looked at it yet.
-	Retry bool
-	// Behind tells that an earlier event of its subject is in the backlog.
-	Behind bool
-	// Followed tells that a later event of its subject may be in the backlog. In an
+	InBacklog bool
+	// Blocked tells that an earlier event of its subject is in the backlog.
+	Blocked bool
+	// HasSuccessor tells that a later event of its subject may be in the backlog. In an
 	// outcome it asks for the first of the subject in the backlog, as it is after that
 	// outcome, to be made due if it stands back.
-	Followed bool
+	HasSuccessor bool
 }
 
-// WebhookWant asks for due events of one platform.
-type WebhookWant struct {
+// WebhookFetch asks for due events of one platform.
+type WebhookFetch struct {
 	Platform ident.Platform
 	// Fresh and Retries are how many of each are wanted at most; none when zero.
 	Fresh, Retries int
-	// Held are the sequence numbers that the asker has already.
-	Held []int64
-	// Whole asks to look at every fresh event, not only behind the mark up to which
+	// InFlight are the sequence numbers that the asker has already.
+	InFlight []int64
+	// FullScan asks to look at every fresh event, not only behind the mark up to which
 	// the session knows that there are none left.
-	Whole bool
+	FullScan bool
 }
 
-// WebhookDue is the answer to one want. Fresh events come in the order of Seq.
-type WebhookDue struct {
+// DueWebhooks is the answer to one want. Fresh events come in the order of Seq.
+type DueWebhooks struct {
 	Fresh, Retries []QueuedWebhook
 	// NextRetry is when the backlog has something due next; zero for nothing.
 	NextRetry time.Time
@@ -91,25 +91,25 @@ type WebhookDue struct {
 	Endpoint Endpoint
 }
 
-// Fate is what becomes of an event after an attempt, or without one.
-type Fate int
+// WebhookOutcome is what becomes of an event after an attempt, or without one.
+type WebhookOutcome int
 
 // The fates.
 const (
-	// Settled: delivered or parked; it leaves the queue.
-	Settled Fate = iota
-	// RetryAt: it goes (or stays) in the backlog and is due at WebhookDone.Next.
-	RetryAt
-	// StandBack: it goes (or stays) in the backlog, due when its predecessor is settled.
-	StandBack
+	// WebhookSettled: delivered or parked; it leaves the queue.
+	WebhookSettled WebhookOutcome = iota
+	// WebhookRetry: it goes (or stays) in the backlog and is due at WebhookDone.Next.
+	WebhookRetry
+	// WebhookDeferred: it goes (or stays) in the backlog, due when its predecessor is settled.
+	WebhookDeferred
 )
 
-// WebhookDone is what became of one event.
-type WebhookDone struct {
-	Event QueuedWebhook
-	Fate  Fate
-	// Next goes with RetryAt.
-	Next time.Time
+// WebhookResult is what became of one event.
+type WebhookResult struct {
+	Event   QueuedWebhook
+	Outcome WebhookOutcome
+	// RetryAt goes with RetryAt.
+	RetryAt time.Time
 	// Attempt is nil when there was none.
 	Attempt *event.Attempt
 }
@@ -124,10 +124,10 @@ type Delivery struct {
 	Created  time.Time
 	Body     []byte
 	Status   event.Status
-	// Next is when a pending one is tried again; zero for at once, or as soon as its
+	// NextAttempt is when a pending one is tried again; zero for at once, or as soon as its
 	// predecessor is settled.
-	Next     time.Time
-	Attempts []event.Attempt
+	NextAttempt time.Time
+	Attempts    []event.Attempt
 }
 
 // DeliveryFilter narrows a list of deliveries; zero values do not.

@@ -16,7 +16,7 @@ type Webhooks interface {
 	// Deliver sends the body once and says how it went. It never retries and never
 	// takes longer than event.Timeout. When ctx ends first the outcome is
 	// Unreachable; whether the receiver has it is not known then.
-	Deliver(ctx context.Context, d WebhookDelivery) WebhookAnswer
+	Deliver(ctx context.Context, d WebhookDelivery) WebhookResponse
 }
 
 // WebhookDelivery is one event on its way to one endpoint.
@@ -27,9 +27,9 @@ type WebhookDelivery struct {
 	Body []byte
 	// At is the moment of this attempt.
 	At time.Time
-	// Keep is how much of the answer's body is wanted, in bytes; zero for a beginning
+	// MaxResponseBytes is how much of the answer's body is wanted, in bytes; zero for a beginning
 	// that is enough to look at.
-	Keep int
+	MaxResponseBytes int
 }
 
 // Endpoint is where a platform wants its events; a zero URL is nowhere. The
@@ -39,8 +39,8 @@ type Endpoint struct {
 	Environment platform.Environment
 }
 
-// WebhookAnswer is how one attempt ended.
-type WebhookAnswer struct {
+// WebhookResponse is how one attempt ended.
+type WebhookResponse struct {
 	Outcome event.Outcome
 	// StatusCode is the HTTP status; 0 without an answer.
 	StatusCode int
@@ -48,7 +48,7 @@ type WebhookAnswer struct {
 	Error string
 	// Response is the beginning of the answer's body, valid UTF-8.
 	Response string
-	Took     time.Duration
+	Duration time.Duration
 }
 
 // WebhookKeys holds the keys that deliveries are signed with, per environment.

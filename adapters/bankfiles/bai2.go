@@ -29,16 +29,16 @@ func readBAI2(r io.Reader, currency money.Currency) (reconcile.Statement, error)
 		}
 	}
 	if errors.Is(lines.Err(), bufio.ErrTooLong) {
-		return reconcile.Statement{}, reconcile.BadFile("has a line of more than %d bytes", widest)
+		return reconcile.Statement{}, reconcile.InvalidFile("has a line of more than %d bytes", widest)
 	}
 	if err := b.logical(); err != nil {
 		return reconcile.Statement{}, b.wrong(err)
 	}
 	switch {
 	case b.row == 0:
-		return reconcile.Statement{}, reconcile.BadFile("is empty")
+		return reconcile.Statement{}, reconcile.InvalidFile("is empty")
 	case !b.ended:
-		return reconcile.Statement{}, reconcile.BadFile("ends too early, in line %d: it is cut off", b.row)
+		return reconcile.Statement{}, reconcile.InvalidFile("ends too early, in line %d: it is cut off", b.row)
 	}
 	return b.Statement, nil
 }
@@ -70,7 +70,7 @@ type control struct{ total, records int64 }
 func (b *bai) wrong(err error) error {
 	var plain misread
 	if errors.As(err, &plain) {
-		return reconcile.BadFile("line %d: %s", b.began, string(plain))
+		return reconcile.InvalidFile("line %d: %s", b.began, string(plain))
 	}
 	return err
 }
@@ -189,7 +189,7 @@ func (b *bai) beginAccount(fields []string, at func(int) string) error {
 	b.inside, b.opening, b.closing, b.sum = true, nil, nil, 0
 	number := text(at(1), reconcile.MaxReference)
 	if b.PartnerAccount != "" && b.PartnerAccount != number {
-		return reconcile.BadFile("has statements of two accounts, %s and %s; import them one by one", b.PartnerAccount, number)
+		return reconcile.InvalidFile("has statements of two accounts, %s and %s; import them one by one", b.PartnerAccount, number)
 	}
 	b.PartnerAccount = number
 	if b.coin = at(2); b.coin == "" {
@@ -250,7 +250,7 @@ func (b *bai) detail(fields []string, at func(int) string) error {
 	if err != nil {
 		return err
 	}
-	l := reconcile.Line{Booked: b.day, Value: value, Servicer: at(next), Amount: amount}
+	l := reconcile.Line{Booked: b.day, Value: value, ServicerReference: at(next), Amount: amount}
 	if value == reconcile.NoDay {
 		l.Value = b.day
 	}
@@ -271,7 +271,7 @@ func (b *bai) detail(fields []string, at func(int) string) error {
 		l.Description = strings.Join(fields[next+2:], ",")
 	}
 	if b.sum, err = money.AddMinor(b.sum, l.Amount); err != nil {
-		return reconcile.BadFile("adds up to more than can be counted")
+		return reconcile.InvalidFile("adds up to more than can be counted")
 	}
 	return b.add(l)
 }

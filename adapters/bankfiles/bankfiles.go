@@ -46,7 +46,7 @@ func (Reader) Read(r io.Reader, how ports.StatementFormat) (reconcile.Statement,
 	// What the reader of the file met counts before what a parser made of it.
 	switch {
 	case errors.Is(limited.failed, errTooLarge):
-		return reconcile.Statement{}, reconcile.BadFile("is larger than %d MiB; import it in parts", MaxFile>>20)
+		return reconcile.Statement{}, reconcile.InvalidFile("is larger than %d MiB; import it in parts", MaxFile>>20)
 	case limited.failed != nil:
 		return reconcile.Statement{}, fmt.Errorf("read the statement: %w", limited.failed)
 	case err != nil:
@@ -92,7 +92,7 @@ func (g *gathering) page(name string, opening, closing *int64, sum int64) error 
 	if opening != nil && closing != nil {
 		if should, err := money.AddMinor(*opening, sum); err != nil || should != *closing {
 			in := func(minor int64) string { return money.Amount{Minor: minor, Currency: g.currency}.String() }
-			return reconcile.BadFile("is not whole: the lines of %.60q add up to %s, and do not lead from its opening balance of %s to its closing balance of %s",
+			return reconcile.InvalidFile("is not whole: the lines of %.60q add up to %s, and do not lead from its opening balance of %s to its closing balance of %s",
 				name, in(sum), in(*opening), in(*closing))
 		}
 	}
@@ -113,9 +113,9 @@ func (g *gathering) add(l reconcile.Line) error {
 		return nil
 	}
 	if len(g.Lines) == reconcile.MaxLines {
-		return reconcile.BadFile("has more than %d lines; import it in parts", reconcile.MaxLines)
+		return reconcile.InvalidFile("has more than %d lines; import it in parts", reconcile.MaxLines)
 	}
-	l.Servicer = text(l.Servicer, reconcile.MaxReference)
+	l.ServicerReference = text(l.ServicerReference, reconcile.MaxReference)
 	l.Description = text(l.Description, reconcile.MaxDescription)
 	g.Lines = append(g.Lines, l)
 	return nil
@@ -152,5 +152,5 @@ func text(written string, most int) string {
 
 // wrongCurrency says that a statement is not the account's.
 func wrongCurrency(of string, found string, want money.Currency) error {
-	return reconcile.BadFile("%s is in %.8q, and the account is in %s", of, found, want)
+	return reconcile.InvalidFile("%s is in %.8q, and the account is in %s", of, found, want)
 }

@@ -26,7 +26,7 @@ func story(s reconcile.Statement) string {
 	}
 	fmt.Fprintf(&text, "%s %s %s..%s %s→%s ignored %d\n", strings.Join(s.Statements, "+"), s.PartnerAccount, s.From, s.To, balance(s.Opening), balance(s.Closing), s.Ignored)
 	for _, l := range s.Lines {
-		fmt.Fprintf(&text, "%s %s %d %s %v %q %v\n", l.Booked, l.Value, l.Amount, l.Servicer, l.References, l.Description, l.Returned)
+		fmt.Fprintf(&text, "%s %s %d %s %v %q %v\n", l.Booked, l.Value, l.Amount, l.ServicerReference, l.References, l.Description, l.Returned)
 	}
 	return text.String()
 }
@@ -221,7 +221,7 @@ func TestReadTellsFilesFromFailures(t *testing.T) {
 func whole(t *testing.T, s reconcile.Statement, err error) {
 	t.Helper()
 	if err != nil {
-		if _, ok := fault.Of(err); !ok {
+		if _, ok := fault.As(err); !ok {
 			t.Fatalf("a file alone made an error of ours: %v", err)
 		}
 		return
@@ -231,7 +231,7 @@ func whole(t *testing.T, s reconcile.Statement, err error) {
 			t.Fatalf("a line that must not be: %+v", l)
 		}
 	}
-	_ = s.Finish(time.Date(2030, 1, 1, 0, 0, 0, 0, time.UTC))
+	_ = s.Finalize(time.Date(2030, 1, 1, 0, 0, 0, 0, time.UTC))
 }
 
 func FuzzCAMT053(f *testing.F) {

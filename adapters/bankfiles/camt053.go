@@ -32,11 +32,11 @@ func readCAMT053(r io.Reader, currency money.Currency) (reconcile.Statement, err
 		var syntax *xml.SyntaxError
 		switch {
 		case guarded.failed != nil:
-			return reconcile.Statement{}, reconcile.BadFile("has a text or tag of more than %d bytes near line %d", longest, c.line())
+			return reconcile.Statement{}, reconcile.InvalidFile("has a text or tag of more than %d bytes near line %d", longest, c.line())
 		case errors.As(err, &syntax) && strings.Contains(syntax.Msg, "unexpected EOF"):
-			return reconcile.Statement{}, reconcile.BadFile("ends too early, in line %d: it is cut off", syntax.Line)
+			return reconcile.Statement{}, reconcile.InvalidFile("ends too early, in line %d: it is cut off", syntax.Line)
 		case errors.As(err, &syntax):
-			return reconcile.Statement{}, reconcile.BadFile("is no valid XML: line %d: %s", syntax.Line, syntax.Msg)
+			return reconcile.Statement{}, reconcile.InvalidFile("is no valid XML: line %d: %s", syntax.Line, syntax.Msg)
 		}
 		return reconcile.Statement{}, err
 	}
@@ -80,20 +80,20 @@ func (c *camt) read() error {
 		case errors.Is(err, io.EOF) && c.ended:
 			return c.finish()
 		case errors.Is(err, io.EOF):
-			return reconcile.BadFile("is empty")
+			return reconcile.InvalidFile("is empty")
 		case err != nil:
 			return unread(err, c.line())
 		}
 		switch t := token.(type) {
 		case xml.Directive:
-			return reconcile.BadFile("has a document type or an entity of its own in line %d, which no statement needs", c.line())
+			return reconcile.InvalidFile("has a document type or an entity of its own in line %d, which no statement needs", c.line())
 		case xml.StartElement:
 			if err := c.begin(t); err != nil {
 				return err
 			}
 		case xml.CharData:
 			if len(c.lengths) == 0 && len(bytes.Trim(t, " \t\r\n\ufeff")) > 0 {
-				return reconcile.BadFile("is no valid XML: line %d: there is text outside of the document", c.line())
+				return reconcile.InvalidFile("is no valid XML: line %d: there is text outside of the document", c.line())
 			}
 			if len(c.text) < kept {
 				c.text = append(c.text, t[:min(len(t), kept-len(c.text))]...)
@@ -112,22 +112,22 @@ func unread(err error, line int) error {
 	if errors.As(err, &syntax) {
 		return err
 	}
-	return reconcile.BadFile("is no valid XML: line %d: %v", line, err)
+	return reconcile.InvalidFile("is no valid XML: line %d: %v", line, err)
 }
 
 func (c *camt) begin(t xml.StartElement) error {
 	switch {
 	case c.ended:
-		return reconcile.BadFile("goes on after its end, in line %d", c.line())
+		return reconcile.InvalidFile("goes on after its end, in line %d", c.line())
 	case len(c.lengths) == 0:
 		if t.Name.Local != "Document" || !namespace.MatchString(t.Name.Space) {
-			return reconcile.BadFile("is no camt.053 statement: it is %.60q in the namespace %.80q", t.Name.Local, t.Name.Space)
+			return reconcile.InvalidFile("is no camt.053 statement: it is %.60q in the namespace %.80q", t.Name.Local, t.Name.Space)
 		}
 		c.space = t.Name.Space
 	case t.Name.Space != c.space || t.Name.Local == "SplmtryData":
 		return c.skip()
 	case len(c.lengths) == deepest:
-		return reconcile.BadFile("has more than %d elements within each other in line %d", deepest, c.line())
+		return reconcile.InvalidFile("has more than %d elements within each other in line %d", deepest, c.line())
 	}
 	c.lengths = append(c.lengths, len(c.path))
 	c.path = append(append(c.path, '/'), t.Name.Local...)
@@ -146,7 +146,7 @@ func (c *camt) begin(t xml.StartElement) error {
 		c.entry = booking{details: c.entry.details[:0]}
 	case "/Document/BkToCstmrStmt/Stmt/Ntry/NtryDtls/TxDtls":
 		if len(c.entry.details) == reconcile.MaxLines {
-			return reconcile.BadFile("has more than %d details in one entry", reconcile.MaxLines)
+			return reconcile.InvalidFile("has more than %d details in one entry", reconcile.MaxLines)
 		}
 		c.entry.details = append(c.entry.details, detail{})
 	}
@@ -195,7 +195,7 @@ func (c *camt) ofStatement(part, said string) (err error) {
 		s.id = said
 	case "Acct/Id/IBAN", "Acct/Id/Othr/Id":
 		if said = text(said, reconcile.MaxReference); c.PartnerAccount != "" && c.PartnerAccount != said {
-			return reconcile.BadFile("has statements of two accounts, %s and %s; import them one by one", c.PartnerAccount, said)
+			return reconcile.InvalidFile("has statements of two accounts, %s and %s; import them one by one", c.PartnerAccount, said)
 		}
 		c.PartnerAccount = said
 	case "Acct/Ccy":
@@ -255,7 +255,7 @@ func (c *camt) close() error {
 
 func (c *camt) finish() error {
 	if c.pages == 0 {
-		return reconcile.BadFile("has no statement")
+		return reconcile.InvalidFile("has no statement")
 	}
 	return nil
 }
@@ -266,15 +266,15 @@ func (c *camt) amount(of, said, coin, side string) (int64, error) {
 	}
 	minor, err := reconcile.ParseAmount(said, c.currency, '.', 0)
 	if err != nil {
-		return 0, reconcile.BadFile("line %d: %v", c.line(), err)
+		return 0, reconcile.InvalidFile("line %d: %v", c.line(), err)
 	}
 	switch {
 	case minor < 0 || strings.HasPrefix(said, "-"):
-		return 0, reconcile.BadFile("line %d: %q has a sign; CdtDbtInd says which way money goes", c.line(), said)
+		return 0, reconcile.InvalidFile("line %d: %q has a sign; CdtDbtInd says which way money goes", c.line(), said)
 	case side == "DBIT":
 		return -minor, nil
 	case side != "CRDT":
-		return 0, reconcile.BadFile("line %d: %s is neither CRDT nor DBIT", c.line(), of)
+		return 0, reconcile.InvalidFile("line %d: %s is neither CRDT nor DBIT", c.line(), of)
 	}
 	return minor, nil
 }
@@ -288,7 +288,7 @@ func (c *camt) day(said string) (reconcile.Day, error) {
 			}
 		}
 	}
-	return reconcile.NoDay, reconcile.BadFile("line %d: %.40q is no day", c.line(), said)
+	return reconcile.NoDay, reconcile.InvalidFile("line %d: %.40q is no day", c.line(), said)
 }
 
 // moment reads a moment with or without its offset.
@@ -298,5 +298,5 @@ func moment(said string) (time.Time, error) {
 			return t.UTC(), nil
 		}
 	}
-	return time.Time{}, reconcile.BadFile("%.40q is no moment", said)
+	return time.Time{}, reconcile.InvalidFile("%.40q is no moment", said)
 }

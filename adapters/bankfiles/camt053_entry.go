@@ -43,7 +43,7 @@ func (c *camt) ofEntry(part, said string) (err error) {
 	case "ValDt/Dt", "ValDt/DtTm":
 		e.line.Value, err = c.day(said)
 	case "AcctSvcrRef":
-		e.line.Servicer = said
+		e.line.ServicerReference = said
 	case "AddtlNtryInf":
 		e.line.Description = said
 	case "NtryDtls/Btch/MsgId", "NtryDtls/Btch/PmtInfId":
@@ -64,7 +64,7 @@ func (c *camt) detail(part, said string) {
 	case "CdtDbtInd":
 		d.side = said
 	case "Refs/AcctSvcrRef":
-		d.line.Servicer = said
+		d.line.ServicerReference = said
 	case "Refs/EndToEndId", "Refs/TxId", "Refs/InstrId", "Refs/UETR", "Refs/MsgId", "Refs/PmtInfId", "Refs/ChqNb", "Refs/ClrSysRef", "Refs/MndtId",
 		"Refs/Prtry/Ref", "RmtInf/Strd/CdtrRefInf/Ref", "RmtInf/Strd/RfrdDocInf/Nb":
 		if said != "NOTPROVIDED" {
@@ -88,14 +88,14 @@ func (c *camt) book() error {
 	e := &c.entry
 	if e.status != "BOOK" {
 		if e.status == "" {
-			return reconcile.BadFile("line %d: an entry does not say whether it is booked", c.line())
+			return reconcile.InvalidFile("line %d: an entry does not say whether it is booked", c.line())
 		}
 		c.Ignored++
 		return nil
 	}
 	if e.line.Booked == reconcile.NoDay {
 		if e.line.Booked = e.line.Value; e.line.Booked == reconcile.NoDay {
-			return reconcile.BadFile("line %d: an entry has no day", c.line())
+			return reconcile.InvalidFile("line %d: an entry has no day", c.line())
 		}
 	}
 	if e.line.Value == reconcile.NoDay {
@@ -106,7 +106,7 @@ func (c *camt) book() error {
 		return err
 	}
 	if c.statement.sum, err = money.AddMinor(c.statement.sum, whole); err != nil {
-		return reconcile.BadFile("adds up to more than can be counted")
+		return reconcile.InvalidFile("adds up to more than can be counted")
 	}
 	if c.parted(whole) {
 		for i := range e.details {
@@ -120,10 +120,10 @@ func (c *camt) book() error {
 	reference(&e.line, e.number)
 	for i := range e.details {
 		d := &e.details[i].line
-		if e.line.Servicer == "" && len(e.details) == 1 {
-			e.line.Servicer = d.Servicer
+		if e.line.ServicerReference == "" && len(e.details) == 1 {
+			e.line.ServicerReference = d.ServicerReference
 		}
-		reference(&e.line, d.Servicer)
+		reference(&e.line, d.ServicerReference)
 		for _, r := range d.References {
 			reference(&e.line, r)
 		}
@@ -165,8 +165,8 @@ func (c *camt) parted(whole int64) bool {
 func (e *booking) part(i int) reconcile.Line {
 	l := e.details[i].line
 	l.Booked, l.Value, l.Returned = e.line.Booked, e.line.Value, l.Returned || e.line.Returned
-	if l.Servicer == "" && e.line.Servicer != "" {
-		l.Servicer = fmt.Sprintf("%s#%d", e.line.Servicer, i+1)
+	if l.ServicerReference == "" && e.line.ServicerReference != "" {
+		l.ServicerReference = fmt.Sprintf("%s#%d", e.line.ServicerReference, i+1)
 	}
 	for _, r := range e.line.References {
 		reference(&l, r)

@@ -30,11 +30,11 @@ func readCSV(r io.Reader, currency money.Currency, layout reconcile.Layout) (rec
 	var wrong *csv.ParseError
 	switch {
 	case guard.failed != nil:
-		return reconcile.Statement{}, reconcile.BadFile("has a line of more than %d bytes", widest)
+		return reconcile.Statement{}, reconcile.InvalidFile("has a line of more than %d bytes", widest)
 	case errors.As(err, &wrong) && errors.Is(err, csv.ErrFieldCount):
-		return reconcile.Statement{}, reconcile.BadFile("line %d has not as many fields as the line of column names", wrong.Line)
+		return reconcile.Statement{}, reconcile.InvalidFile("line %d has not as many fields as the line of column names", wrong.Line)
 	case errors.As(err, &wrong):
-		return reconcile.Statement{}, reconcile.BadFile("is no valid CSV: line %d: %v", wrong.Line, wrong.Err)
+		return reconcile.Statement{}, reconcile.InvalidFile("is no valid CSV: line %d: %v", wrong.Line, wrong.Err)
 	case err != nil:
 		return reconcile.Statement{}, err
 	}
@@ -56,7 +56,7 @@ type sheet struct {
 func (t *sheet) read(rows *csv.Reader) error {
 	header, err := rows.Read()
 	if errors.Is(err, io.EOF) {
-		return reconcile.BadFile("is empty")
+		return reconcile.InvalidFile("is empty")
 	}
 	if err != nil {
 		return err
@@ -75,7 +75,7 @@ func (t *sheet) read(rows *csv.Reader) error {
 		number, _ := rows.FieldPos(0)
 		line, err := t.line(fields)
 		if err != nil {
-			return reconcile.BadFile("line %d: %v", number, err)
+			return reconcile.InvalidFile("line %d: %v", number, err)
 		}
 		if err := t.add(line); err != nil {
 			return err
@@ -97,13 +97,13 @@ func (t *sheet) find(header []string) error {
 		case at < 0:
 			missing = append(missing, fmt.Sprintf("%.60q", name))
 		case slices.Contains(names[at+1:], name):
-			return reconcile.BadFile("has two columns with the name %.60q", name)
+			return reconcile.InvalidFile("has two columns with the name %.60q", name)
 		}
 		t.place[column] = at
 	}
 	if len(missing) > 0 {
 		slices.Sort(missing)
-		return reconcile.BadFile("has no column %s; its first line is %.200q", strings.Join(missing, ", "), strings.Join(names, string(rune(t.layout.Delimiter))))
+		return reconcile.InvalidFile("has no column %s; its first line is %.200q", strings.Join(missing, ", "), strings.Join(names, string(rune(t.layout.Delimiter))))
 	}
 	return nil
 }
@@ -124,11 +124,11 @@ func (t *sheet) line(fields []string) (l reconcile.Line, err error) {
 	if coin := of(reconcile.ColumnCurrency); t.layout.Columns[reconcile.ColumnCurrency] != "" && coin != string(t.currency) {
 		return l, fmt.Errorf("it is in %.8q, and the account is in %s", coin, t.currency)
 	}
-	if l.Booked, err = t.layout.Day(of(reconcile.ColumnDate)); err != nil {
+	if l.Booked, err = t.layout.ParseDay(of(reconcile.ColumnDate)); err != nil {
 		return l, err
 	}
 	if l.Value = l.Booked; of(reconcile.ColumnValueDate) != "" {
-		if l.Value, err = t.layout.Day(of(reconcile.ColumnValueDate)); err != nil {
+		if l.Value, err = t.layout.ParseDay(of(reconcile.ColumnValueDate)); err != nil {
 			return l, err
 		}
 	}
@@ -136,7 +136,7 @@ func (t *sheet) line(fields []string) (l reconcile.Line, err error) {
 		return l, err
 	}
 	// Fields are parts of one buffer that the next line is read into.
-	l.Servicer = strings.Clone(of(reconcile.ColumnID))
+	l.ServicerReference = strings.Clone(of(reconcile.ColumnID))
 	reference(&l, strings.Clone(of(reconcile.ColumnReference)))
 	l.Description = strings.Clone(of(reconcile.ColumnDescription))
 	return l, nil

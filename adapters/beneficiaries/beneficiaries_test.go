@@ -75,10 +75,10 @@ func TestOnlyTheSandboxWaives(t *testing.T) {
 	// A value chosen for its end passes in the sandbox with wrong check digits; where
 	// accounts are real nothing does.
 	for value, want := range map[string]bool{"021000105": true, "021000021": false} {
-		if got := (sandbox.Beneficiaries{}).Waives(value); got != want {
+		if got := (sandbox.Beneficiaries{}).AcceptsTestValue(value); got != want {
 			t.Errorf("sandbox waives %s: %v, want %v", value, got, want)
 		}
-		if (unsupported.Beneficiaries{}).Waives(value) {
+		if (unsupported.Beneficiaries{}).AcceptsTestValue(value) {
 			t.Errorf("%s is waived where accounts are real", value)
 		}
 	}

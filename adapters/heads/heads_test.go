@@ -31,16 +31,16 @@ var noon = time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC)
 // store keeps keys in memory, in the way of the table.
 type store struct {
 	mu   sync.Mutex
-	keys []ports.SealedHeadKey
+	keys []ports.SealedCheckpointKey
 }
 
-func (s *store) HeadKeys(context.Context) ([]ports.SealedHeadKey, error) {
+func (s *store) CheckpointKeys(context.Context) ([]ports.SealedCheckpointKey, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return append([]ports.SealedHeadKey{}, s.keys...), nil
+	return append([]ports.SealedCheckpointKey{}, s.keys...), nil
 }
 
-func (s *store) ReplaceHeadKey(_ context.Context, ends uuid.UUID, with ports.SealedHeadKey) (bool, error) {
+func (s *store) ReplaceCheckpointKey(_ context.Context, ends uuid.UUID, with ports.SealedCheckpointKey) (bool, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for i, k := range s.keys {
@@ -51,7 +51,7 @@ func (s *store) ReplaceHeadKey(_ context.Context, ends uuid.UUID, with ports.Sea
 			s.keys[i].ValidUntil = with.ValidFrom
 		}
 	}
-	s.keys = append([]ports.SealedHeadKey{with}, s.keys...)
+	s.keys = append([]ports.SealedCheckpointKey{with}, s.keys...)
 	return true, nil
 }
 
@@ -62,12 +62,12 @@ func newKeyring(t *testing.T, s *store, master string) *heads.Keyring {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return heads.NewKeyring(s, box, portstest.NewHands(noon), ids.New())
+	return heads.NewKeyring(s, box, portstest.NewFakeClock(noon), ids.New())
 }
 
-func head(size int64) ledger.Head {
-	h := ledger.Head{Size: size, Root: [32]byte{byte(size)}}
-	ident.Set(&h.Platform, uuid.MustParse("01900000-0000-7000-8000-000000000001"))
+func head(size int64) ledger.Checkpoint {
+	h := ledger.Checkpoint{Size: size, Root: [32]byte{byte(size)}}
+	ident.SetUUID(&h.Platform, uuid.MustParse("01900000-0000-7000-8000-000000000001"))
 	return h
 }
 
@@ -148,7 +148,7 @@ func TestKeyringRefuses(t *testing.T) {
 	}
 }
 
-func signedHeads(t *testing.T, sizes ...int64) (signed []ports.SignedHead) {
+func signedHeads(t *testing.T, sizes ...int64) (signed []ports.SignedCheckpoint) {
 	t.Helper()
 	ring := newKeyring(t, &store{}, "master")
 	for _, size := range sizes {
@@ -156,7 +156,7 @@ func signedHeads(t *testing.T, sizes ...int64) (signed []ports.SignedHead) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		signed = append(signed, ports.SignedHead{Head: head(size), Note: text})
+		signed = append(signed, ports.SignedCheckpoint{Checkpoint: head(size), Note: text})
 	}
 	return signed
 }

@@ -24,21 +24,21 @@ import (
 // needed. Heads are few, so it asks the store each time: a key that was replaced signs
 // no more.
 type Keyring struct {
-	store  ports.HeadKeyStore
+	store  ports.CheckpointKeyStore
 	sealer ports.Sealer
 	clock  ports.Clock
 	ids    ports.IDs
 }
 
-var _ ports.HeadSigner = (*Keyring)(nil)
+var _ ports.CheckpointSigner = (*Keyring)(nil)
 
 // NewKeyring makes a keyring on a store.
-func NewKeyring(store ports.HeadKeyStore, sealer ports.Sealer, clock ports.Clock, ids ports.IDs) *Keyring {
+func NewKeyring(store ports.CheckpointKeyStore, sealer ports.Sealer, clock ports.Clock, ids ports.IDs) *Keyring {
 	return &Keyring{store, sealer, clock, ids}
 }
 
 // Sign is as ports.HeadSigner says.
-func (k *Keyring) Sign(ctx context.Context, head ledger.Head) (string, error) {
+func (k *Keyring) Sign(ctx context.Context, head ledger.Checkpoint) (string, error) {
 	keys, err := k.keys(ctx)
 	if err != nil {
 		return "", err
@@ -56,22 +56,22 @@ func (k *Keyring) Sign(ctx context.Context, head ledger.Head) (string, error) {
 }
 
 // Keys is as ports.HeadSigner says.
-func (k *Keyring) Keys(ctx context.Context) ([]ports.HeadKey, error) {
+func (k *Keyring) Keys(ctx context.Context) ([]ports.CheckpointKey, error) {
 	keys, err := k.keys(ctx)
-	public := make([]ports.HeadKey, len(keys))
+	public := make([]ports.CheckpointKey, len(keys))
 	for i, s := range keys {
-		public[i] = s.HeadKey
+		public[i] = s.CheckpointKey
 	}
 	return public, err
 }
 
 // Rotate makes a new key that signs from now on. What the one before it signed can be
 // verified for good.
-func (k *Keyring) Rotate(ctx context.Context) (ports.HeadKey, error) {
+func (k *Keyring) Rotate(ctx context.Context) (ports.CheckpointKey, error) {
 	for range tries {
-		keys, err := k.store.HeadKeys(ctx)
+		keys, err := k.store.CheckpointKeys(ctx)
 		if err != nil {
-			return ports.HeadKey{}, err
+			return ports.CheckpointKey{}, err
 		}
 		var ends uuid.UUID
 		if len(keys) > 0 {
@@ -79,23 +79,23 @@ func (k *Keyring) Rotate(ctx context.Context) (ports.HeadKey, error) {
 		}
 		fresh, err := k.generate()
 		if err != nil {
-			return ports.HeadKey{}, err
+			return ports.CheckpointKey{}, err
 		}
-		replaced, err := k.store.ReplaceHeadKey(ctx, ends, fresh)
+		replaced, err := k.store.ReplaceCheckpointKey(ctx, ends, fresh)
 		if err != nil || replaced {
-			return fresh.HeadKey, err
+			return fresh.CheckpointKey, err
 		}
 	}
-	return ports.HeadKey{}, errors.New("the key of the ledger's log is being replaced by somebody else")
+	return ports.CheckpointKey{}, errors.New("the key of the ledger's log is being replaced by somebody else")
 }
 
 // tries is how often somebody else may be quicker.
 const tries = 3
 
 // keys are all there are, the one that signs first; it is made when there is none.
-func (k *Keyring) keys(ctx context.Context) ([]ports.SealedHeadKey, error) {
+func (k *Keyring) keys(ctx context.Context) ([]ports.SealedCheckpointKey, error) {
 	for range tries {
-		keys, err := k.store.HeadKeys(ctx)
+		keys, err := k.store.CheckpointKeys(ctx)
 		if err != nil {
 			return nil, err
 		}
@@ -106,16 +106,16 @@ func (k *Keyring) keys(ctx context.Context) ([]ports.SealedHeadKey, error) {
 		if err != nil {
 			return nil, err
 		}
-		if _, err := k.store.ReplaceHeadKey(ctx, uuid.Nil, fresh); err != nil {
+		if _, err := k.store.ReplaceCheckpointKey(ctx, uuid.Nil, fresh); err != nil {
 			return nil, err
 		}
 	}
 	return nil, errors.New("the key of the ledger's log could not be made")
 }
 
-func (k *Keyring) generate() (ports.SealedHeadKey, error) {
+func (k *Keyring) generate() (ports.SealedCheckpointKey, error) {
 	now := k.clock.Now()
-	fresh := ports.SealedHeadKey{HeadKey: ports.HeadKey{ID: k.ids.New(now), ValidFrom: now}}
+	fresh := ports.SealedCheckpointKey{CheckpointKey: ports.CheckpointKey{ID: k.ids.New(now), ValidFrom: now}}
 	public, private, err := ed25519.GenerateKey(rand.Reader)
 	if err != nil {
 		return fresh, err
@@ -125,7 +125,7 @@ func (k *Keyring) generate() (ports.SealedHeadKey, error) {
 	return fresh, err
 }
 
-func (k *Keyring) open(s ports.SealedHeadKey) (ed25519.PrivateKey, error) {
+func (k *Keyring) open(s ports.SealedCheckpointKey) (ed25519.PrivateKey, error) {
 	seed, err := k.sealer.Open(s.Sealed, sealContext(s.ID))
 	if err != nil {
 		return nil, fmt.Errorf("open key %s of the ledger's log: %w", s.ID, err)

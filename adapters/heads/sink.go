@@ -18,7 +18,7 @@ import (
 
 // NewSink makes the sink that a setting names: an http or https address, to which each
 // head is posted, or a folder, with one file a platform. It makes the folder.
-func NewSink(where string) (ports.HeadSink, error) {
+func NewSink(where string) (ports.CheckpointPublisher, error) {
 	if isAddress(where) {
 		u, err := checked(where)
 		if err != nil {
@@ -47,10 +47,10 @@ func checked(where string) (*url.URL, error) {
 type folder string
 
 // FileOf is the name of a platform's file in a folder of heads.
-func FileOf(h ports.SignedHead) string { return h.Platform.UUID().String() + ".heads" }
+func FileOf(h ports.SignedCheckpoint) string { return h.Platform.UUID().String() + ".heads" }
 
 // Publish appends, and returns when it is on the disk.
-func (f folder) Publish(_ context.Context, heads []ports.SignedHead) (err error) {
+func (f folder) Publish(_ context.Context, heads []ports.SignedCheckpoint) (err error) {
 	if len(heads) == 0 {
 		return nil
 	}
@@ -136,7 +136,7 @@ func newClient() *http.Client {
 }
 
 // Publish posts one after the other; any status 2xx accepts.
-func (e *endpoint) Publish(ctx context.Context, heads []ports.SignedHead) error {
+func (e *endpoint) Publish(ctx context.Context, heads []ports.SignedCheckpoint) error {
 	for _, h := range heads {
 		request, err := http.NewRequestWithContext(ctx, http.MethodPost, e.url.String(), strings.NewReader(h.Note))
 		if err != nil {

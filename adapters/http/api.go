@@ -19,8 +19,8 @@ const BasePath = "/2025-10-13"
 type Config struct {
 	// Authenticator knows who a client id and secret belong to. Required.
 	Authenticator Authenticator
-	// Memory keeps the answers of requests with an idempotency key. Required.
-	Memory Memory
+	// IdempotencyStore keeps the answers of requests with an idempotency key. Required.
+	IdempotencyStore IdempotencyStore
 	// Log takes one line a request at debug level, slow requests as warnings and
 	// our own failures as errors. Required.
 	Log *logrus.Logger
@@ -55,11 +55,11 @@ type API struct {
 	router   *router
 	document *document
 
-	tokens   *limiters[tokenKey]
-	guesses  *guesses
-	inFlight *inFlight
-	meter    *meter
-	draining drain
+	tokenLimiters *limiters[tokenKey]
+	loginLimiter  *loginLimiter
+	inFlight      *inFlight
+	meter         *meter
+	draining      drain
 }
 
 // New makes a front door without operations. It answers /healthz, /readyz and /metrics.
@@ -77,13 +77,13 @@ func New(config Config) *API {
 		config.NewID = uuid.New
 	}
 	a := &API{
-		config:   config,
-		router:   newRouter(),
-		tokens:   newLimiters[tokenKey](config.Rate),
-		guesses:  newGuesses(),
-		inFlight: newInFlight(),
-		meter:    newMeter(config.Metrics),
-		draining: drain{begun: make(chan struct{})},
+		config:        config,
+		router:        newRouter(),
+		tokenLimiters: newLimiters[tokenKey](config.Rate),
+		loginLimiter:  newLoginLimiter(),
+		inFlight:      newInFlight(),
+		meter:         newMeter(config.Metrics),
+		draining:      drain{begun: make(chan struct{})},
 	}
 	a.document = newDocument(a)
 	described := huma.Config{
@@ -93,7 +93,7 @@ func New(config Config) *API {
 	}
 	described.AllowAdditionalPropertiesByDefault = true // what we do not know, we ignore
 	a.huma = huma.NewAPI(described, adapter{a})
-	a.mountObservation()
+	a.mountHealthAndMetrics()
 	return a
 }
 
@@ -121,7 +121,7 @@ func (a adapter) Handle(op *huma.Operation, handler func(huma.Context)) {
 	if !ok {
 		panic("httpapi: operations are registered with Get, Post, Patch, Put and Delete: " + op.Method + " " + op.Path)
 	}
-	rt.op, rt.operate = op, handler
+	rt.op, rt.handler = op, handler
 	a.api.router.add(op.Method, rt.pattern, rt)
 }
 

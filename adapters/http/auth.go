@@ -20,9 +20,9 @@ type Authenticator interface {
 	Authenticate(ctx context.Context, clientID, secret string) (platform.Principal, error)
 }
 
-// admit lets a request through to its operation, or says why not. An operation
+// authorize lets a request through to its operation, or says why not. An operation
 // without a permission is closed to everybody unless it is public.
-func (x *exchange) admit() error {
+func (x *exchange) authorize() error {
 	rt := x.route
 	if rt.public {
 		return nil
@@ -31,8 +31,8 @@ func (x *exchange) admit() error {
 	if err != nil {
 		return err
 	}
-	from := x.api.remote(x.r)
-	if wait := x.api.guesses.wait(clientID, from, x.started); wait > 0 {
+	from := x.api.remoteAddr(x.r)
+	if wait := x.api.loginLimiter.wait(clientID, from, x.started); wait > 0 {
 		return &fault.Error{
 			Code:       fault.RateLimited,
 			Message:    "Too many requests with wrong credentials came from here. Check the client id and secret, wait, and try again.",
@@ -42,36 +42,36 @@ func (x *exchange) admit() error {
 	}
 	principal, err := x.api.config.Authenticator.Authenticate(&x.ctx, clientID, secret)
 	if err != nil {
-		if f, ok := fault.Of(err); ok && f.Code.Status() == http.StatusUnauthorized {
-			x.api.guesses.failed(clientID, from, x.started)
+		if f, ok := fault.As(err); ok && f.Code.Status() == http.StatusUnauthorized {
+			x.api.loginLimiter.recordFailure(clientID, from, x.started)
 		}
 		return err
 	}
 	x.call.Principal = principal
-	if wait := x.api.tokens.take(tokenKey(principal.Token.UUID()), x.started); wait > 0 {
+	if wait := x.api.tokenLimiters.take(tokenKey(principal.Token.UUID()), x.started); wait > 0 {
 		return &fault.Error{
 			Code:       fault.RateLimited,
 			Message:    "This token made too many requests. Wait as long as Retry-After says, and send fewer at a time.",
 			RetryAfter: wait,
 		}
 	}
-	if err := principal.Must(rt.permission); err != nil {
+	if err := principal.CheckPermission(rt.permission); err != nil {
 		return err
 	}
-	if rt.sandbox {
-		return principal.MustBeSandbox()
+	if rt.sandboxOnly {
+		return principal.CheckSandbox()
 	}
 	return nil
 }
 
-const maxCredentials = 1024
+const maxCredentialsLength = 1024
 
 // credentials reads the Authorization header of HTTP Basic.
 func credentials(header []string) (clientID, secret string, err error) {
 	if len(header) == 0 {
 		return "", "", unauthorized("Missing credentials", "This operation needs credentials. Send the client id and secret of a token with HTTP Basic authentication.")
 	}
-	if len(header) > 1 || len(header[0]) > maxCredentials {
+	if len(header) > 1 || len(header[0]) > maxCredentialsLength {
 		return "", "", unauthorized("Malformed credentials", "Send exactly one Authorization header, with the client id and secret of a token.")
 	}
 	scheme, encoded, _ := strings.Cut(header[0], " ")
@@ -83,7 +83,7 @@ func credentials(header []string) (clientID, secret string, err error) {
 		return "", "", unauthorized("Malformed credentials", "The credentials are not base64. Encode clientId:clientSecret.")
 	}
 	clientID, secret, ok := strings.Cut(string(text), ":")
-	if !ok || clientID == "" || secret == "" || !isText(clientID) || !isText(secret) {
+	if !ok || clientID == "" || secret == "" || !isValidText(clientID) || !isValidText(secret) {
 		return "", "", unauthorized("Malformed credentials", "The credentials are not of the form clientId:clientSecret.")
 	}
 	return clientID, secret, nil
@@ -93,24 +93,24 @@ func unauthorized(reason, message string) error {
 	return &fault.Error{Code: fault.Unauthorized, Message: message, Reason: reason}
 }
 
-// remote is where a request came from: the peer, or, behind a trusted proxy, the
+// remoteAddr is where a request came from: the peer, or, behind a trusted proxy, the
 // last address it was forwarded for that is no trusted proxy itself. Of an IPv6
 // address only the network counts: one caller owns all of it.
-func (a *API) remote(r *http.Request) netip.Addr {
+func (a *API) remoteAddr(r *http.Request) netip.Addr {
 	host, _, err := net.SplitHostPort(r.RemoteAddr)
 	if err != nil {
 		host = r.RemoteAddr
 	}
 	addr, _ := netip.ParseAddr(host)
 	addr = addr.Unmap()
-	if a.trusted(addr) {
+	if a.isTrustedProxy(addr) {
 		forwarded := strings.Split(strings.Join(r.Header.Values("X-Forwarded-For"), ","), ",")
 		for i := len(forwarded) - 1; i >= 0; i-- {
 			hop, err := netip.ParseAddr(strings.TrimSpace(forwarded[i]))
 			if err != nil {
 				break
 			}
-			if addr = hop.Unmap(); !a.trusted(addr) {
+			if addr = hop.Unmap(); !a.isTrustedProxy(addr) {
 				break
 			}
 		}
@@ -123,7 +123,7 @@ func (a *API) remote(r *http.Request) netip.Addr {
 	return addr
 }
 
-func (a *API) trusted(addr netip.Addr) bool {
+func (a *API) isTrustedProxy(addr netip.Addr) bool {
 	for _, network := range a.config.TrustedProxies {
 		if network.Contains(addr) {
 			return true
@@ -132,43 +132,43 @@ func (a *API) trusted(addr netip.Addr) bool {
 	return false
 }
 
-// guesses slows down whoever tries passwords. A client id is blocked only for the
+// loginLimiter slows down whoever tries passwords. A client id is blocked only for the
 // address that guessed, so that nobody can lock out somebody else.
-type guesses struct {
+type loginLimiter struct {
 	seed      maphash.Seed
-	pairs     *limiters[guessKey]
-	addresses *limiters[netip.Addr]
+	byClient  *limiters[loginKey]
+	byAddress *limiters[netip.Addr]
 }
 
-type guessKey struct {
-	client uint64 // a hash: client ids come from outside and may be long
-	from   netip.Addr
+type loginKey struct {
+	client  uint64 // a hash: client ids come from outside and may be long
+	address netip.Addr
 }
 
 // How many wrong credentials are taken before the wait begins.
 var (
-	guessesPerClient  = Rate{PerSecond: 0.2, Burst: 10}
-	guessesPerAddress = Rate{PerSecond: 2, Burst: 100}
+	failedLoginsPerClient  = Rate{PerSecond: 0.2, Burst: 10}
+	failedLoginsPerAddress = Rate{PerSecond: 2, Burst: 100}
 )
 
-func newGuesses() *guesses {
-	return &guesses{
+func newLoginLimiter() *loginLimiter {
+	return &loginLimiter{
 		seed:      maphash.MakeSeed(),
-		pairs:     newLimiters[guessKey](guessesPerClient),
-		addresses: newLimiters[netip.Addr](guessesPerAddress),
+		byClient:  newLimiters[loginKey](failedLoginsPerClient),
+		byAddress: newLimiters[netip.Addr](failedLoginsPerAddress),
 	}
 }
 
 // wait is how long this caller must wait before the next try; usually zero.
-func (g *guesses) wait(client string, from netip.Addr, now time.Time) time.Duration {
-	return max(g.pairs.peek(g.key(client, from), now), g.addresses.peek(from, now))
+func (g *loginLimiter) wait(client string, from netip.Addr, now time.Time) time.Duration {
+	return max(g.byClient.peek(g.key(client, from), now), g.byAddress.peek(from, now))
 }
 
-func (g *guesses) failed(client string, from netip.Addr, now time.Time) {
-	g.pairs.take(g.key(client, from), now)
-	g.addresses.take(from, now)
+func (g *loginLimiter) recordFailure(client string, from netip.Addr, now time.Time) {
+	g.byClient.take(g.key(client, from), now)
+	g.byAddress.take(from, now)
 }
 
-func (g *guesses) key(client string, from netip.Addr) guessKey {
-	return guessKey{maphash.String(g.seed, client), from}
+func (g *loginLimiter) key(client string, from netip.Addr) loginKey {
+	return loginKey{maphash.String(g.seed, client), from}
 }

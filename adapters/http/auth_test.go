@@ -14,7 +14,7 @@ import (
 	"causeway/core/platform"
 )
 
-func TestCredentialsAreRequired(t *testing.T) {
+func TestAuthenticate_RejectsMissingOrMalformedCredentials(t *testing.T) {
 	t.Parallel()
 	// Without the right client id and secret nothing is answered but 401, with the
 	// reason, and how to authenticate.
@@ -35,7 +35,7 @@ func TestCredentialsAreRequired(t *testing.T) {
 			t.Parallel()
 			f := newFixture(t)
 
-			got := f.do("POST", "/parcels", goodParcel, func(r *http.Request) {
+			got := f.do("POST", "/parcels", validParcel, func(r *http.Request) {
 				r.Header.Del("Authorization")
 				if c.header != "" {
 					r.Header.Set("Authorization", c.header)
@@ -57,12 +57,12 @@ func TestCredentialsAreRequired(t *testing.T) {
 	if got := f.do("GET", "/parcels", "", twice); got.status != 401 {
 		t.Errorf("two headers: %d", got.status)
 	}
-	if got := f.do("GET", "/parcels", "", header("Authorization", "bAsIc "+basic(clientID + ":" + secret)[6:])); got.status != 200 {
+	if got := f.do("GET", "/parcels", "", withHeader("Authorization", "bAsIc "+basic(clientID + ":" + secret)[6:])); got.status != 200 {
 		t.Errorf("odd case: %d %s", got.status, got.body)
 	}
 }
 
-func TestPermissionsAreChecked(t *testing.T) {
+func TestAuthorize_RequiresPermission(t *testing.T) {
 	t.Parallel()
 	// A token does what its permissions allow, and is told which one it lacks.
 	f := newFixture(t)
@@ -80,10 +80,10 @@ func TestPermissionsAreChecked(t *testing.T) {
 	} {
 		body := ""
 		if c.method == "POST" && c.path == "/parcels" {
-			body = goodParcel
+			body = validParcel
 		}
 
-		got := f.do(c.method, c.path, body, as(c.client))
+		got := f.do(c.method, c.path, body, asClient(c.client))
 
 		if got.status != c.status || !strings.Contains(got.error.Message, c.says) {
 			t.Errorf("%s %s %s: %d %s, want %d with %q", c.client, c.method, c.path, got.status, got.body, c.status, c.says)
@@ -94,7 +94,7 @@ func TestPermissionsAreChecked(t *testing.T) {
 	}
 }
 
-func TestAnOperationSaysWhoMayCallIt(t *testing.T) {
+func TestRegister_RequiresPermissionOrPublic(t *testing.T) {
 	t.Parallel()
 	// One that says neither a permission nor that it is public, or both, is a mistake
 	// of ours, found at the start.
@@ -113,27 +113,27 @@ func TestAnOperationSaysWhoMayCallIt(t *testing.T) {
 					t.Errorf("%s: no panic", name)
 				}
 			}()
-			Get(unbuilt(t).API, op, handle, render)
+			Get(newUnbuiltFixture(t).API, op, handle, render)
 		}()
 	}
 
 	// A tag that nobody introduced is found when the description is published.
-	f := unbuilt(t)
+	f := newUnbuiltFixture(t)
 	Get(f.API, Operation{ID: "x", Path: "/x", Summary: "X", Tag: "Nowhere", Public: true}, handle, render)
 	if err := f.Build(); err == nil {
 		t.Error("an unknown tag went unnoticed")
 	}
 }
 
-func TestPasswordsCannotBeTriedFast(t *testing.T) {
+func TestAuthenticate_FailedLoginsAreRateLimited(t *testing.T) {
 	t.Parallel()
 	// After some wrong secrets from one address, that client id waits there, even with
 	// the right one; from elsewhere, and for other clients, nothing changes.
 	f := newFixture(t)
 	wrong := func(r *http.Request) { r.SetBasicAuth(clientID, "wrong") }
-	from := func(address string) option { return func(r *http.Request) { r.RemoteAddr = address } }
+	from := func(address string) requestOption { return func(r *http.Request) { r.RemoteAddr = address } }
 
-	for range guessesPerClient.Burst {
+	for range failedLoginsPerClient.Burst {
 		if got := f.do("GET", "/parcels", "", wrong, from("203.0.113.7:1000")); got.status != 401 {
 			t.Fatalf("a first guess: %d", got.status)
 		}
@@ -141,7 +141,7 @@ func TestPasswordsCannotBeTriedFast(t *testing.T) {
 	blocked := f.do("GET", "/parcels", "", wrong, from("203.0.113.7:2000"))
 	right := f.do("GET", "/parcels", "", from("203.0.113.7:3000"))
 	elsewhere := f.do("GET", "/parcels", "", from("203.0.113.8:1000"))
-	other := f.do("GET", "/parcels", "", as("viewer"), from("203.0.113.7:1000"))
+	other := f.do("GET", "/parcels", "", asClient("viewer"), from("203.0.113.7:1000"))
 
 	if blocked.status != 429 || blocked.error.Code != "RATE_LIMITED" || blocked.header.Get("Retry-After") == "" || right.status != 429 {
 		t.Errorf("guessing on: %d %s, then right: %d", blocked.status, blocked.body, right.status)
@@ -151,18 +151,18 @@ func TestPasswordsCannotBeTriedFast(t *testing.T) {
 	}
 }
 
-func TestOneAddressCannotTryManyClients(t *testing.T) {
+func TestLoginLimiter_LimitsAddressAcrossClients(t *testing.T) {
 	t.Parallel()
 	// An address that tries client after client is stopped as a whole, and its tries
 	// come back with time.
-	g, now := newGuesses(), time.Unix(1e9, 0)
+	g, now := newLoginLimiter(), time.Unix(1e9, 0)
 	attacker, other := netip.MustParseAddr("203.0.113.7"), netip.MustParseAddr("203.0.113.8")
-	for i := range guessesPerAddress.Burst {
+	for i := range failedLoginsPerAddress.Burst {
 		client := strings.Repeat("x", i+1)
 		if wait := g.wait(client, attacker, now); wait != 0 {
 			t.Fatalf("client %d waits %s already", i, wait)
 		}
-		g.failed(client, attacker, now)
+		g.recordFailure(client, attacker, now)
 	}
 
 	if wait := g.wait("another", attacker, now); wait <= 0 || wait > time.Second {
@@ -176,7 +176,7 @@ func TestOneAddressCannotTryManyClients(t *testing.T) {
 	}
 }
 
-func TestTheRemoteAddress(t *testing.T) {
+func TestRemoteAddr_TrustsConfiguredProxiesOnly(t *testing.T) {
 	t.Parallel()
 	// The peer counts, unless it is a proxy that we trust: then the nearest address
 	// behind it that we do not trust. An IPv6 network is one caller.
@@ -198,7 +198,7 @@ func TestTheRemoteAddress(t *testing.T) {
 		if c.forwarded != "" {
 			r.Header.Set("X-Forwarded-For", c.forwarded)
 		}
-		if got := f.remote(r).String(); got != c.want {
+		if got := f.remoteAddr(r).String(); got != c.want {
 			t.Errorf("%s for %q: %s, want %s", c.peer, c.forwarded, got, c.want)
 		}
 	}
@@ -219,7 +219,7 @@ func FuzzCredentials(f *testing.F) {
 			}
 			return
 		}
-		if id == "" || secret == "" || strings.Contains(id, ":") || !isText(id) || !isText(secret) {
+		if id == "" || secret == "" || strings.Contains(id, ":") || !isValidText(id) || !isValidText(secret) {
 			t.Fatalf("%q = %q, %q", value, id, secret)
 		}
 		r := &http.Request{Header: http.Header{"Authorization": {value}}}

@@ -9,14 +9,14 @@ import (
 	"github.com/sirupsen/logrus"
 )
 
-// discard is the cheapest ResponseWriter there is.
-type discard struct{ header http.Header }
+// discardWriter is the cheapest ResponseWriter there is.
+type discardWriter struct{ header http.Header }
 
-func (d *discard) Header() http.Header         { return d.header }
-func (d *discard) Write(b []byte) (int, error) { return len(b), nil }
-func (d *discard) WriteHeader(int)             {}
+func (d *discardWriter) Header() http.Header         { return d.header }
+func (d *discardWriter) Write(b []byte) (int, error) { return len(b), nil }
+func (d *discardWriter) WriteHeader(int)             {}
 
-func benchmark(b *testing.B, method, path, body string, options ...option) {
+func benchmarkRequest(b *testing.B, method, path, body string, options ...requestOption) {
 	f := newFixture(nil, func(c *Config) { c.Rate = DefaultRate; c.Rate.PerSecond, c.Rate.Burst = 1e9, 1e9 })
 	f.config.Log.SetLevel(logrus.InfoLevel)
 	b.ReportAllocs()
@@ -26,23 +26,23 @@ func benchmark(b *testing.B, method, path, body string, options ...option) {
 		for _, change := range options {
 			change(r)
 		}
-		f.ServeHTTP(&discard{http.Header{}}, r)
+		f.ServeHTTP(&discardWriter{http.Header{}}, r)
 	}
 }
 
-func BenchmarkRequestAlone(b *testing.B) {
+func BenchmarkNewRequest(b *testing.B) {
 	b.ReportAllocs()
 	for b.Loop() {
-		r := httptest.NewRequest(http.MethodPost, BasePath+"/parcels", strings.NewReader(goodParcel))
+		r := httptest.NewRequest(http.MethodPost, BasePath+"/parcels", strings.NewReader(validParcel))
 		r.SetBasicAuth(clientID, secret)
 	}
 }
 
-func BenchmarkPost(b *testing.B) { benchmark(b, http.MethodPost, "/parcels", goodParcel) }
+func BenchmarkPost(b *testing.B) { benchmarkRequest(b, http.MethodPost, "/parcels", validParcel) }
 func BenchmarkPostWithKey(b *testing.B) {
-	benchmark(b, http.MethodPost, "/parcels", goodParcel, key("a"))
+	benchmarkRequest(b, http.MethodPost, "/parcels", validParcel, withKey("a"))
 }
 func BenchmarkGet(b *testing.B) {
-	benchmark(b, http.MethodGet, "/parcels/"+parcelID.String(), "")
+	benchmarkRequest(b, http.MethodGet, "/parcels/"+parcelID.String(), "")
 }
-func BenchmarkNotFound(b *testing.B) { benchmark(b, http.MethodGet, "/nowhere", "") }
+func BenchmarkNotFound(b *testing.B) { benchmarkRequest(b, http.MethodGet, "/nowhere", "") }

@@ -32,10 +32,10 @@ type FieldError struct {
 
 const challenge = `Basic realm="causeway", charset="UTF-8"`
 
-// describe turns any error into the fault that the caller is told; true says that
+// toFault turns any error into the fault that the caller is told; true says that
 // the error is ours and its text must stay here.
-func describe(err error, requestID string) (*fault.Error, bool) {
-	if f, ok := fault.Of(err); ok {
+func toFault(err error, requestID string) (*fault.Error, bool) {
+	if f, ok := fault.As(err); ok {
 		return f, f.Code == fault.InternalError
 	}
 	if errors.Is(err, context.DeadlineExceeded) || errors.Is(err, context.Canceled) {
@@ -52,8 +52,8 @@ func describe(err error, requestID string) (*fault.Error, bool) {
 	}, true
 }
 
-// bodyOf renders a fault.
-func bodyOf(f *fault.Error) Error {
+// renderFault renders a fault.
+func renderFault(f *fault.Error) Error {
 	body := Error{Status: f.Code.Status(), Code: string(f.Code), Message: f.Message, Reason: f.Reason, Details: f.Details}
 	if f.Reason == "" && len(f.Fields) == 0 {
 		return body
@@ -75,22 +75,22 @@ func bodyOf(f *fault.Error) Error {
 	return body
 }
 
-func wholeSeconds(d time.Duration) int { return max(1, int(math.Ceil(d.Seconds()))) }
+func ceilSeconds(d time.Duration) int { return max(1, int(math.Ceil(d.Seconds()))) }
 
 // huma reports what it finds wrong through one function for the whole program.
 func init() {
 	huma.NewErrorWithContext = func(ctx huma.Context, status int, message string, errs ...error) huma.StatusError {
-		f := refusal(status, message, errs)
+		f := validationFault(status, message, errs)
 		if x, ok := ctx.(*exchange); ok {
 			x.code = f.Code
 			if f.Code == fault.InternalError {
 				x.err = errors.Join(append([]error{errors.New(message)}, errs...)...)
 			}
 		}
-		return problem(bodyOf(f))
+		return problem(renderFault(f))
 	}
 	huma.NewError = func(status int, message string, errs ...error) huma.StatusError {
-		return problem(bodyOf(refusal(status, message, errs)))
+		return problem(renderFault(validationFault(status, message, errs)))
 	}
 }
 
@@ -100,8 +100,8 @@ type problem Error
 func (p problem) GetStatus() int { return p.Status }
 func (p problem) Error() string  { return p.Message }
 
-// refusal translates what huma found wrong with a request.
-func refusal(status int, message string, errs []error) *fault.Error {
+// validationFault translates what huma found wrong with a request.
+func validationFault(status int, message string, errs []error) *fault.Error {
 	switch status {
 	case http.StatusUnsupportedMediaType:
 		return fault.New(fault.UnsupportedMediaType, "The body must be JSON. Send it with the header Content-Type: application/json.")
@@ -109,7 +109,7 @@ func refusal(status int, message string, errs []error) *fault.Error {
 		return fault.New(fault.PayloadTooLarge, "The body is too large.")
 	case http.StatusBadRequest, http.StatusUnprocessableEntity:
 	default:
-		f, _ := describe(errors.New(message), "")
+		f, _ := toFault(errors.New(message), "")
 		return f
 	}
 	if len(errs) == 0 && message == "request body is required" {
@@ -118,9 +118,9 @@ func refusal(status int, message string, errs []error) *fault.Error {
 	fields := make([]fault.Field, 0, len(errs))
 	for _, err := range errs {
 		var detail huma.ErrorDetailer
-		var found finding
+		var found invalidField
 		if errors.As(err, &found) {
-			if !slices.ContainsFunc(fields, found.within) {
+			if !slices.ContainsFunc(fields, found.isWithin) {
 				fields = append(fields, found.field)
 			}
 			continue
@@ -130,11 +130,11 @@ func refusal(status int, message string, errs []error) *fault.Error {
 			continue
 		}
 		d := detail.ErrorDetail()
-		if f, ok := malformed(d.Message); ok {
+		if f, ok := syntaxFault(d.Message); ok {
 			return f
 		}
 		field, text, constraint := explain(d.Message)
-		fields = append(fields, fault.Field{Field: place(d.Location, field), Message: text, Constraint: constraint})
+		fields = append(fields, fault.Field{Field: fieldPath(d.Location, field), Message: text, Constraint: constraint})
 	}
 	if len(fields) == 1 && fields[0].Field == "" {
 		return fault.New(fault.InvalidInput, "The body %s.", fields[0].Message)
@@ -142,9 +142,9 @@ func refusal(status int, message string, errs []error) *fault.Error {
 	return fault.Invalid(fields...)
 }
 
-// place is the dotted path of a field as its caller wrote it: where it was found,
+// fieldPath is the dotted path of a field as its caller wrote it: where it was found,
 // without "body", "query" and the like in front, and the name of what is missing there.
-func place(location, field string) string {
+func fieldPath(location, field string) string {
 	for _, part := range []string{"body", "query", "path", "header", "cookie", "form"} {
 		if location == part {
 			return field

@@ -17,7 +17,7 @@ import (
 	"causeway/core/platform"
 )
 
-func TestBadRequestsSayEverythingThatIsWrong(t *testing.T) {
+func TestValidation_ListsAllInvalidFields(t *testing.T) {
 	t.Parallel()
 	// Every bad field is named by its dotted path with what it must be, all at once,
 	// and nothing that was sent is echoed.
@@ -35,14 +35,14 @@ func TestBadRequestsSayEverythingThatIsWrong(t *testing.T) {
 			map[string]string{"to": required, "weight": integer, "note": "must be a string", "label.color": required, "label.lines": "must be a list"}},
 		"no id":                {"POST", "/parcels", `{"to":"Customer:1","weight":1}`, map[string]string{"to": "must be an id of the form Customer:<uuid>"}},
 		"another type's id":    {"POST", "/parcels", `{"to":"Quote:0199e3a4-7c5e-7d21-9f0b-3c1d2e4f5a6c","weight":1}`, map[string]string{"to": "must be an id of the form Customer:<uuid>"}},
-		"zero amount":          {"POST", "/parcels", strings.Replace(goodParcel, "700", "0", 1), map[string]string{"weight": "must be 1 or more"}},
-		"negative amount":      {"POST", "/parcels", strings.Replace(goodParcel, "700", "-1", 1), map[string]string{"weight": "must be 1 or more"}},
-		"amount too large":     {"POST", "/parcels", strings.Replace(goodParcel, "700", "9000000000000001", 1), map[string]string{"weight": "must be 9000000000000000 or less"}},
-		"amount far too large": {"POST", "/parcels", strings.Replace(goodParcel, "700", "99999999999999999999999", 1), map[string]string{"weight": "must be 9000000000000000 or less"}},
-		"fraction":             {"POST", "/parcels", strings.Replace(goodParcel, "700", "1.5", 1), map[string]string{"weight": integer}},
-		"point":                {"POST", "/parcels", strings.Replace(goodParcel, "700", "100.0", 1), map[string]string{"weight": integer}},
-		"exponent":             {"POST", "/parcels", strings.Replace(goodParcel, "700", "1e3", 1), map[string]string{"weight": integer}},
-		"quoted amount":        {"POST", "/parcels", strings.Replace(goodParcel, "700", `"700"`, 1), map[string]string{"weight": integer}},
+		"zero amount":          {"POST", "/parcels", strings.Replace(validParcel, "700", "0", 1), map[string]string{"weight": "must be 1 or more"}},
+		"negative amount":      {"POST", "/parcels", strings.Replace(validParcel, "700", "-1", 1), map[string]string{"weight": "must be 1 or more"}},
+		"amount too large":     {"POST", "/parcels", strings.Replace(validParcel, "700", "9000000000000001", 1), map[string]string{"weight": "must be 9000000000000000 or less"}},
+		"amount far too large": {"POST", "/parcels", strings.Replace(validParcel, "700", "99999999999999999999999", 1), map[string]string{"weight": "must be 9000000000000000 or less"}},
+		"fraction":             {"POST", "/parcels", strings.Replace(validParcel, "700", "1.5", 1), map[string]string{"weight": integer}},
+		"point":                {"POST", "/parcels", strings.Replace(validParcel, "700", "100.0", 1), map[string]string{"weight": integer}},
+		"exponent":             {"POST", "/parcels", strings.Replace(validParcel, "700", "1e3", 1), map[string]string{"weight": integer}},
+		"quoted amount":        {"POST", "/parcels", strings.Replace(validParcel, "700", `"700"`, 1), map[string]string{"weight": integer}},
 		"lower-case currency": {"POST", "/parcels", `{"to":"Customer:0199e3a4-7c5e-7d21-9f0b-3c1d2e4f5a6c","weight":1,"currency":"usd"}`,
 			map[string]string{"currency": "must be a currency code in upper case, such as USD or BTC"}},
 		"inside of objects and lists": {"POST", "/parcels", `{"to":"Customer:0199e3a4-7c5e-7d21-9f0b-3c1d2e4f5a6c","weight":1,"label":{"color":"BLUE","lines":["a",2,"c","d"]}}`,
@@ -78,7 +78,7 @@ func TestBadRequestsSayEverythingThatIsWrong(t *testing.T) {
 	}
 }
 
-func TestConstraintsAreTold(t *testing.T) {
+func TestValidation_ReportsConstraint(t *testing.T) {
 	t.Parallel()
 	// A program reads which rule was broken, with the rule's value as JSON writes it.
 	f := newFixture(t)
@@ -92,19 +92,19 @@ func TestConstraintsAreTold(t *testing.T) {
 	}
 }
 
-func TestRequestsThatAreNoRequests(t *testing.T) {
+func TestServeHTTP_InvalidRequestReturnsError(t *testing.T) {
 	t.Parallel()
 	// What cannot be read, is nowhere, or is not possible here is refused with the
 	// right status and a sentence that helps.
 	for name, c := range map[string]struct {
 		method, path, body string
-		options            []option
+		options            []requestOption
 		status             int
 		code, says         string
 	}{
 		"malformed JSON":        {"POST", "/parcels", "{\n  \"to\": }", nil, 400, "INVALID_INPUT", "line 2, column 9: a value is expected here"},
 		"cut off JSON":          {"POST", "/parcels", `{"to":"Cus`, nil, 400, "INVALID_INPUT", "line 1, column 11: the body ends inside a string"},
-		"two values":            {"POST", "/parcels", goodParcel + goodParcel, nil, 400, "INVALID_INPUT", "nothing may follow the value"},
+		"two values":            {"POST", "/parcels", validParcel + validParcel, nil, 400, "INVALID_INPUT", "nothing may follow the value"},
 		"a field twice":         {"POST", "/parcels", `{"weight":1,"Weight":-5}`, nil, 400, "INVALID_INPUT", `the field "Weight" is given twice`},
 		"the zero character":    {"POST", "/parcels", `{"note":"a\u0000b"}`, nil, 400, "INVALID_INPUT", "the zero character is not allowed"},
 		"broken UTF-8":          {"POST", "/parcels", "{\"note\":\"\xff\"}", nil, 400, "INVALID_INPUT", "this string is not UTF-8"},
@@ -112,7 +112,7 @@ func TestRequestsThatAreNoRequests(t *testing.T) {
 		"no object":             {"POST", "/parcels", `[]`, nil, 400, "INVALID_INPUT", "The body must be an object."},
 		"no body":               {"POST", "/parcels", "", nil, 400, "INVALID_INPUT", "needs a body"},
 		"the nil UUID":          {"POST", "/parcels", `{"to":"Customer:00000000-0000-0000-0000-000000000000","weight":1}`, nil, 400, "INVALID_INPUT", "Customer:<uuid>"},
-		"another content type":  {"POST", "/parcels", goodParcel, []option{header("Content-Type", "application/x-www-form-urlencoded")}, 415, "UNSUPPORTED_MEDIA_TYPE", "application/json"},
+		"another content type":  {"POST", "/parcels", validParcel, []requestOption{withHeader("Content-Type", "application/x-www-form-urlencoded")}, 415, "UNSUPPORTED_MEDIA_TYPE", "application/json"},
 		"unknown path":          {"GET", "/parcel", "", nil, 404, "NOT_FOUND", BasePath + "/docs"},
 		"zero in the path":      {"GET", "/parcels/%00", "", nil, 400, "INVALID_INPUT", "no text"},
 		"zero in the query":     {"GET", "/parcels?since=%00", "", nil, 400, "INVALID_INPUT", "no text"},
@@ -138,25 +138,25 @@ func TestRequestsThatAreNoRequests(t *testing.T) {
 	}
 }
 
-func TestGoodRequestsOfOddForms(t *testing.T) {
+func TestServeHTTP_AcceptsUnusualButValidRequests(t *testing.T) {
 	t.Parallel()
 	// Unknown fields, a charset, an escaped id, upper-case hexadecimal, the largest
 	// amount and a HEAD are all fine.
 	f := newFixture(t)
 	for name, got := range map[string]reply{
-		"unknown fields": f.do("POST", "/parcels", strings.Replace(goodParcel, "{", `{"color":{"deep":[1.5,null]},`, 1)),
-		"charset":        f.do("POST", "/parcels", goodParcel, header("Content-Type", "application/json; charset=utf-8")),
-		"no type":        f.do("POST", "/parcels", goodParcel, func(r *http.Request) { r.Header.Del("Content-Type") }),
-		"upper case":     f.do("POST", "/parcels", strings.Replace(goodParcel, "0199e3a4", "0199E3A4", 1)),
-		"escaped":        f.do("POST", "/parcels", strings.Replace(goodParcel, "Customer:", `Customer\u003a`, 1)),
-		"most":           f.do("POST", "/parcels", strings.Replace(goodParcel, "700", "9000000000000000", 1)),
-		"optional null":  f.do("POST", "/parcels", strings.Replace(goodParcel, "{", `{"note":null,"way":null,"label":null,`, 1)),
+		"unknown fields": f.do("POST", "/parcels", strings.Replace(validParcel, "{", `{"color":{"deep":[1.5,null]},`, 1)),
+		"charset":        f.do("POST", "/parcels", validParcel, withHeader("Content-Type", "application/json; charset=utf-8")),
+		"no type":        f.do("POST", "/parcels", validParcel, func(r *http.Request) { r.Header.Del("Content-Type") }),
+		"upper case":     f.do("POST", "/parcels", strings.Replace(validParcel, "0199e3a4", "0199E3A4", 1)),
+		"escaped":        f.do("POST", "/parcels", strings.Replace(validParcel, "Customer:", `Customer\u003a`, 1)),
+		"most":           f.do("POST", "/parcels", strings.Replace(validParcel, "700", "9000000000000000", 1)),
+		"optional null":  f.do("POST", "/parcels", strings.Replace(validParcel, "{", `{"note":null,"way":null,"label":null,`, 1)),
 	} {
 		if got.status != http.StatusCreated {
 			t.Errorf("%s: %d %s", name, got.status, got.body)
 		}
 	}
-	if got := f.do("POST", "/parcels", strings.Replace(goodParcel, "700", "9000000000000000", 1)); !strings.Contains(got.body, `"weight":9000000000000000`) {
+	if got := f.do("POST", "/parcels", strings.Replace(validParcel, "700", "9000000000000000", 1)); !strings.Contains(got.body, `"weight":9000000000000000`) {
 		t.Errorf("the largest amount came out as %s", got.body)
 	}
 	if got := f.do("HEAD", "/parcels/Quote%3A0199e3a4-7c5e-7d21-9f0b-3c1d2e4f5a6b", ""); got.status != 200 {
@@ -170,12 +170,12 @@ func TestGoodRequestsOfOddForms(t *testing.T) {
 	}
 }
 
-func TestFaultsAreRendered(t *testing.T) {
+func TestError_RendersAllFaultFields(t *testing.T) {
 	t.Parallel()
 	// A use case's fault reaches the caller whole: status, code, reason in both places,
 	// details, fields, and how long to wait.
 	f := newFixture(t)
-	f.ran = func(context.Context, Call, *sendParcel) (parcel, error) {
+	f.handler = func(context.Context, Call, *sendParcel) (parcel, error) {
 		return parcel{}, fmt.Errorf("send: %w", &fault.Error{
 			Code: fault.QuoteExpired, Message: "Too late.", Reason: "Expired", RetryAfter: 1500 * time.Millisecond,
 			Details: map[string]any{"expiredAt": "2025-10-13T09:30:00Z"},
@@ -183,7 +183,7 @@ func TestFaultsAreRendered(t *testing.T) {
 		})
 	}
 
-	got := f.do("POST", "/parcels", goodParcel)
+	got := f.do("POST", "/parcels", validParcel)
 
 	want := `{"status":409,"code":"QUOTE_EXPIRED","message":"Too late.","reason":"Expired","details":{"errors":[{"field":"to","message":"moved away"}],"expiredAt":"2025-10-13T09:30:00Z","reason":"Expired"}}`
 	if got.status != 409 || got.body != want || got.header.Get("Retry-After") != "2" {
@@ -191,7 +191,7 @@ func TestFaultsAreRendered(t *testing.T) {
 	}
 }
 
-func TestErrorsOfOurOwnStayHere(t *testing.T) {
+func TestError_InternalDetailsAreLoggedOnly(t *testing.T) {
 	t.Parallel()
 	// An error that is no fault, a panic and a time-out are told apart by the log
 	// only, where they stand with the request id; a caller reads none of their text.
@@ -207,14 +207,14 @@ func TestErrorsOfOurOwnStayHere(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			f := newFixture(t)
-			f.ran = func(context.Context, Call, *sendParcel) (parcel, error) {
+			f.handler = func(context.Context, Call, *sendParcel) (parcel, error) {
 				if c.err == nil {
 					panic("index out of hunter2")
 				}
 				return parcel{}, c.err
 			}
 
-			got := f.do("POST", "/parcels", goodParcel)
+			got := f.do("POST", "/parcels", validParcel)
 
 			if got.status != c.status || strings.Contains(got.body, "hunter2") {
 				t.Errorf("got %d %s", got.status, got.body)
@@ -230,40 +230,40 @@ func TestErrorsOfOurOwnStayHere(t *testing.T) {
 	}
 }
 
-func TestTheContextEndsWithTheRequestTimeout(t *testing.T) {
+func TestRequestTimeout_CancelsOperation(t *testing.T) {
 	t.Parallel()
 	// An operation that takes too long is told so by its context, and its caller is
 	// answered in time.
 	f := newFixture(t, func(c *Config) { c.RequestTimeout = time.Millisecond })
-	f.ran = func(ctx context.Context, _ Call, _ *sendParcel) (parcel, error) {
+	f.handler = func(ctx context.Context, _ Call, _ *sendParcel) (parcel, error) {
 		<-ctx.Done()
 		return parcel{}, ctx.Err()
 	}
 
-	got := f.do("POST", "/parcels", goodParcel)
+	got := f.do("POST", "/parcels", validParcel)
 
 	if got.status != 503 || got.error.Code != "SERVICE_UNAVAILABLE" || got.header.Get("Retry-After") != "1" {
 		t.Errorf("got %d %v %s", got.status, got.header, got.body)
 	}
 }
 
-func TestEveryRuleHasAText(t *testing.T) {
+func TestRules_EveryRuleHasMessage(t *testing.T) {
 	t.Parallel()
 	// Whatever the validator finds, the caller reads a sentence of ours: none of its
 	// marks comes through.
 	for name, r := range rules {
-		finding := mark + name + strings.Repeat(mark+"7", 2)
+		finding := separator + name + strings.Repeat(separator+"7", 2)
 
 		_, text, _ := explain(finding)
 
-		if text == "" || strings.Contains(text, mark) || strings.Contains(text, "%") {
+		if text == "" || strings.Contains(text, separator) || strings.Contains(text, "%") {
 			t.Errorf("%s (%q) is told as %q", name, r.text, text)
 		}
 	}
 	if _, text, _ := explain("some new finding"); text != "some new finding" {
 		t.Errorf("a finding that is not ours is told as %q", text)
 	}
-	if _, text, _ := explain(mark + "unheard of"); text != "is not valid" {
+	if _, text, _ := explain(separator + "unheard of"); text != "is not valid" {
 		t.Errorf("a mark that is not ours is told as %q", text)
 	}
 }
@@ -275,17 +275,17 @@ type bundle struct {
 }
 
 func (b *bundle) Resolve(huma.Context) []error {
-	return Findings(fault.Invalid(
+	return FieldErrors(fault.Invalid(
 		fault.Field{Field: "color", Message: "is out of fashion"},
 		fault.Field{Field: "contents[0].name", Message: "is taken", Constraint: map[string]any{"maxLength": 3}},
 	))
 }
 
-func TestWhatCoreFindsIsListedToo(t *testing.T) {
+func TestValidation_IncludesResolverErrors(t *testing.T) {
 	t.Parallel()
 	// The bad fields of a fault of core stand beside those of the schema; of a field
 	// that both found, the schema's word counts. An error of our own adds none.
-	f := unbuilt(t)
+	f := newUnbuiltFixture(t)
 	Post(f.API, Operation{ID: "bundle", Path: "/bundles", Summary: "Bundle", Tag: "Parcels", Permission: platform.Manage},
 		func(context.Context, Call, *struct{ Body bundle }) (int, error) { return 0, nil }, func(int) NoBody { return NoBody{} })
 	if err := f.Build(); err != nil {
@@ -298,7 +298,7 @@ func TestWhatCoreFindsIsListedToo(t *testing.T) {
 	if got.status != 400 || !maps.Equal(got.fields, want) || !strings.Contains(got.body, `{"maxLength":3}`) {
 		t.Errorf("got %s, want %v", got.body, want)
 	}
-	if found := Findings(errors.New("broken")); found != nil {
+	if found := FieldErrors(errors.New("broken")); found != nil {
 		t.Errorf("found %v", found)
 	}
 }

@@ -18,32 +18,32 @@ import (
 // them. One of a webhook is the event that was sent, without a path, and the answer of
 // its receiver.
 type Example struct {
-	Title  string          `json:"title,omitempty"` // what it shows; empty where there is but one
-	Method string          `json:"method"`
-	Path   string          `json:"path,omitempty"` // below BasePath, with its query
-	Body   json.RawMessage `json:"body,omitempty"`
-	Status int             `json:"status"`
-	Answer json.RawMessage `json:"answer,omitempty"`
+	Title    string          `json:"title,omitempty"` // what it shows; empty where there is but one
+	Method   string          `json:"method"`
+	Path     string          `json:"path,omitempty"` // below BasePath, with its query
+	Body     json.RawMessage `json:"body,omitempty"`
+	Status   int             `json:"status"`
+	Response json.RawMessage `json:"answer,omitempty"`
 }
 
 // Examples gives the recorded examples: one file <id>.json an operation or webhook,
 // with a list of them in the order in which they are read. They are parsed when the
 // description is built, and not kept.
-func (a *API) Examples(recorded fs.FS) { a.document.recorded = recorded }
+func (a *API) Examples(recorded fs.FS) { a.document.exampleFiles = recorded }
 
-// examples reads the recorded examples by the id of what they show. One that shows
+// readExamples reads the recorded examples by the id of what they show. One that shows
 // nothing there is, or says what the description does not, is an error.
-func (d *document) examples() (map[string][]Example, error) {
+func (d *document) readExamples() (map[string][]Example, error) {
 	read := map[string][]Example{}
-	if d.recorded == nil {
+	if d.exampleFiles == nil {
 		return read, nil
 	}
-	files, err := fs.Glob(d.recorded, "*.json")
+	files, err := fs.Glob(d.exampleFiles, "*.json")
 	if err != nil {
 		return nil, err
 	}
 	for _, file := range files {
-		text, err := fs.ReadFile(d.recorded, file)
+		text, err := fs.ReadFile(d.exampleFiles, file)
 		if err != nil {
 			return nil, err
 		}
@@ -52,7 +52,7 @@ func (d *document) examples() (map[string][]Example, error) {
 			return nil, fmt.Errorf("examples in %s: %w", file, err)
 		}
 		id := strings.TrimSuffix(path.Base(file), ".json")
-		if err := d.attach(id, examples); err != nil {
+		if err := d.addExamples(id, examples); err != nil {
 			return nil, fmt.Errorf("examples in %s, which must be deleted and recorded anew: %w", file, err)
 		}
 		read[id] = examples
@@ -60,11 +60,11 @@ func (d *document) examples() (map[string][]Example, error) {
 	return read, nil
 }
 
-// attach puts examples where readers of the description look for them.
-func (d *document) attach(id string, examples []Example) error {
+// addExamples puts examples where readers of the description look for them.
+func (d *document) addExamples(id string, examples []Example) error {
 	if hook, ok := d.openapi.Webhooks[id]; ok {
 		for _, e := range examples {
-			if err := show(hook.Post.RequestBody.Content, e.Title, e.Body); err != nil {
+			if err := addExample(hook.Post.RequestBody.Content, e.Title, e.Body); err != nil {
 				return err
 			}
 		}
@@ -84,11 +84,11 @@ func (d *document) attach(id string, examples []Example) error {
 		if response == nil {
 			return fmt.Errorf("%q: the operation does not answer %d", e.Title, e.Status)
 		}
-		if err := show(response.Content, e.Title, e.Answer); err != nil {
+		if err := addExample(response.Content, e.Title, e.Response); err != nil {
 			return err
 		}
 		if op.RequestBody != nil && e.Status < 300 {
-			if err := show(op.RequestBody.Content, e.Title, e.Body); err != nil {
+			if err := addExample(op.RequestBody.Content, e.Title, e.Body); err != nil {
 				return err
 			}
 		}
@@ -100,8 +100,8 @@ func (d *document) attach(id string, examples []Example) error {
 // huma's would be sorted.
 const examplesKey = "examples"
 
-// show adds an example to a body. An empty one has nothing to show.
-func show(content map[string]*huma.MediaType, title string, value json.RawMessage) error {
+// addExample adds an example to a body. An empty one has nothing to show.
+func addExample(content map[string]*huma.MediaType, title string, value json.RawMessage) error {
 	if value == nil {
 		return nil
 	}
@@ -121,8 +121,8 @@ func show(content map[string]*huma.MediaType, title string, value json.RawMessag
 	return nil
 }
 
-// forgetExamples drops what only the published texts need.
-func (d *document) forgetExamples() {
+// removeExamples drops what only the published texts need.
+func (d *document) removeExamples() {
 	forget := func(content map[string]*huma.MediaType) {
 		for _, media := range content {
 			delete(media.Extensions, examplesKey)
@@ -142,9 +142,9 @@ func (d *document) forgetExamples() {
 	}
 }
 
-var bracedName = regexp.MustCompile(`\\\{[^}]*\\\}`)
+var pathParameter = regexp.MustCompile(`\\\{[^}]*\\\}`)
 
 // pathPattern matches the paths that a pattern with parameters in braces stands for.
 func pathPattern(pattern string) *regexp.Regexp {
-	return regexp.MustCompile("^" + bracedName.ReplaceAllString(regexp.QuoteMeta(pattern), "[^/]+") + "$")
+	return regexp.MustCompile("^" + pathParameter.ReplaceAllString(regexp.QuoteMeta(pattern), "[^/]+") + "$")
 }

@@ -10,8 +10,8 @@ import (
 	"testing/fstest"
 )
 
-// files are recorded examples by the name of their file.
-func files(examples map[string]string) fstest.MapFS {
+// exampleFiles are recorded examples by the name of their file.
+func exampleFiles(examples map[string]string) fstest.MapFS {
 	recorded := fstest.MapFS{}
 	for name, text := range examples {
 		recorded[name] = &fstest.MapFile{Data: []byte(text)}
@@ -20,42 +20,42 @@ func files(examples map[string]string) fstest.MapFS {
 }
 
 const (
-	sent = `[{"title": "To Bo's", "method": "POST", "path": "/parcels", "body": {"weight": 7, "note": "it's"}, "status": 201, "answer": {"weight": 7, "id": "a"}},
+	sendParcelExamples = `[{"title": "To Bo's", "method": "POST", "path": "/parcels", "body": {"weight": 7, "note": "it's"}, "status": 201, "answer": {"weight": 7, "id": "a"}},
 		{"title": "A light one", "method": "POST", "path": "/parcels", "body": {"weight": 1}, "status": 201, "answer": {"weight": 1, "id": "b"}},
 		{"title": "Too late", "method": "POST", "path": "/parcels", "body": {"weight": 8}, "status": 409, "answer": {"status": 409, "code": "QUOTE_EXPIRED"}}]`
-	arrived = `[{"title": "It is there", "method": "POST", "body": {"id": "a"}, "status": 202}]`
+	parcelArrivedExamples = `[{"title": "It is there", "method": "POST", "body": {"id": "a"}, "status": 202}]`
 )
 
-func TestRecordedExamplesAreShown(t *testing.T) {
+func TestExamples_RecordedExamplesArePublished(t *testing.T) {
 	t.Parallel()
 	// What was recorded of an operation stands in the description, requests that succeed
 	// with the request and every answer with its status, in the order of the record; the
 	// page shows each request as a command beside its answer; and nothing of it is kept.
-	f := unbuilt(t)
+	f := newUnbuiltFixture(t)
 	Webhook[parcelBody](f.API, "parcelArrived", "Parcels", "A parcel arrived", "Sent when it is there.")
-	f.Examples(files(map[string]string{
-		"sendParcel.json": sent, "parcelArrived.json": arrived,
+	f.Examples(exampleFiles(map[string]string{
+		"sendParcel.json": sendParcelExamples, "parcelArrived.json": parcelArrivedExamples,
 		"dropParcel.json":  `[{"method": "DELETE", "path": "/parcels/Quote:1", "status": 204}]`,
 		"listParcels.json": `[{"method": "GET", "path": "/parcels?limit=2&sortOrder=asc", "status": 200, "answer": {"data": []}}]`,
 	}))
 	if err := f.Build(); err != nil {
 		t.Fatal(err)
 	}
-	published := f.do("GET", "/openapi.json", "", publicly).body
+	published := f.do("GET", "/openapi.json", "", withoutCredentials).body
 	var document map[string]any
 	if err := json.Unmarshal([]byte(published), &document); err != nil {
 		t.Fatal(err)
 	}
-	page := html.UnescapeString(regexp.MustCompile(`<[^>]*>`).ReplaceAllString(f.do("GET", "/docs", "", publicly).body, ""))
+	page := html.UnescapeString(regexp.MustCompile(`<[^>]*>`).ReplaceAllString(f.do("GET", "/docs", "", withoutCredentials).body, ""))
 
-	post := at(document, "paths", "/parcels", "post")
+	post := lookup(document, "paths", "/parcels", "post")
 	for got, want := range map[string]string{
-		text(at(post, "requestBody", "content", "application/json", "examples")):                                                                  `{"a-light-one":{"summary":"A light one","value":{"weight":1}},"to-bo-s":{"summary":"To Bo's","value":{"note":"it's","weight":7}}}`,
-		text(at(post, "responses", "201", "content", "application/json", "examples", "to-bo-s", "value")):                                         `{"id":"a","weight":7}`,
-		text(at(post, "responses", "409", "content", "application/json", "examples", "too-late", "value", "code")):                                `"QUOTE_EXPIRED"`,
-		text(at(document, "webhooks", "parcelArrived", "post", "requestBody", "content", "application/json", "examples", "it-is-there", "value")): `{"id":"a"}`,
-		text(at(document, "paths", "/parcels", "get", "responses", "200", "content", "application/json", "examples", "example", "value")):         `{"data":[]}`,
-		text(at(document, "paths", "/parcels/{parcelId}", "get", "responses", "200", "content", "application/json", "examples")):                  `null`,
+		jsonText(lookup(post, "requestBody", "content", "application/json", "examples")):                                                                  `{"a-light-one":{"summary":"A light one","value":{"weight":1}},"to-bo-s":{"summary":"To Bo's","value":{"note":"it's","weight":7}}}`,
+		jsonText(lookup(post, "responses", "201", "content", "application/json", "examples", "to-bo-s", "value")):                                         `{"id":"a","weight":7}`,
+		jsonText(lookup(post, "responses", "409", "content", "application/json", "examples", "too-late", "value", "code")):                                `"QUOTE_EXPIRED"`,
+		jsonText(lookup(document, "webhooks", "parcelArrived", "post", "requestBody", "content", "application/json", "examples", "it-is-there", "value")): `{"id":"a"}`,
+		jsonText(lookup(document, "paths", "/parcels", "get", "responses", "200", "content", "application/json", "examples", "example", "value")):         `{"data":[]}`,
+		jsonText(lookup(document, "paths", "/parcels/{parcelId}", "get", "responses", "200", "content", "application/json", "examples")):                  `null`,
 	} {
 		if got != want {
 			t.Errorf("got %s, want %s", got, want)
@@ -84,14 +84,14 @@ func TestRecordedExamplesAreShown(t *testing.T) {
 	}
 }
 
-func TestExamplesAreMadeWhereNoneIsRecorded(t *testing.T) {
+func TestExamples_GeneratedFromSchemaWhenNotRecorded(t *testing.T) {
 	t.Parallel()
 	// An operation that nobody has recorded yet is shown with a request and an answer made
 	// from its schemas.
 	f := newFixture(t)
-	r := &referenceMaker{api: f.document.openapi, forms: map[string]bool{}}
+	r := &referenceRenderer{api: f.document.openapi, variants: map[string]bool{}}
 	for _, op := range f.document.operations {
-		made := r.examplesOf(op.Method, op.Path, op)
+		made := r.examplesFor(op.Method, op.Path, op)
 
 		if len(made) != 1 || made[0].Status == 0 || strings.Contains(made[0].Path, "{") || !pathPattern(op.Path).MatchString(made[0].Path) {
 			t.Errorf("%s: %+v", op.OperationID, made)
@@ -99,13 +99,13 @@ func TestExamplesAreMadeWhereNoneIsRecorded(t *testing.T) {
 		if op.RequestBody != nil && (!json.Valid(made[0].Body) || !bytes.Contains(made[0].Body, []byte(`"weight"`))) {
 			t.Errorf("%s is sent %s", op.OperationID, made[0].Body)
 		}
-		if made[0].Status != 204 && !json.Valid(made[0].Answer) {
-			t.Errorf("%s answers %s", op.OperationID, made[0].Answer)
+		if made[0].Status != 204 && !json.Valid(made[0].Response) {
+			t.Errorf("%s answers %s", op.OperationID, made[0].Response)
 		}
 	}
 }
 
-func TestExamplesThatRotAreRefused(t *testing.T) {
+func TestExamples_StaleExampleFailsBuild(t *testing.T) {
 	t.Parallel()
 	// An example of what is not there, or that contradicts the description, keeps the
 	// service from being built, with the name of the file.
@@ -116,10 +116,10 @@ func TestExamplesThatRotAreRefused(t *testing.T) {
 		"other path":     {"getParcel.json", `[{"method": "GET", "path": "/parcels/a/b", "status": 200}]`, "is not GET /parcels/{parcelId}"},
 		"other status":   {"sendParcel.json", `[{"method": "POST", "path": "/parcels", "status": 302}]`, "does not answer 302"},
 		"body of none":   {"dropParcel.json", `[{"method": "DELETE", "path": "/parcels/a", "status": 204, "answer": {}}]`, "where none is described"},
-		"same title":     {"sendParcel.json", strings.ReplaceAll(sent, "A light one", "To Bo's"), `two are called "to-bo-s"`},
+		"same title":     {"sendParcel.json", strings.ReplaceAll(sendParcelExamples, "A light one", "To Bo's"), `two are called "to-bo-s"`},
 	} {
-		f := unbuilt(t)
-		f.Examples(files(map[string]string{c.file: c.text}))
+		f := newUnbuiltFixture(t)
+		f.Examples(exampleFiles(map[string]string{c.file: c.text}))
 
 		err := f.Build()
 

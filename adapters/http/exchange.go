@@ -36,23 +36,23 @@ type exchange struct {
 	ctx    requestContext
 	call   Call
 
-	started time.Time
-	id      string // the request id
+	started   time.Time
+	requestID string // the request id
 
-	reader bytes.Reader  // what is left to read of the request body
-	in     *bytes.Buffer // the request body; nil while unread
-	file   []byte        // what was uploaded with it
-	out    *bytes.Buffer // the answer; nil while there is none
+	reader   bytes.Reader  // what is left to read of the request body
+	body     *bytes.Buffer // the request body; nil while unread
+	uploaded []byte        // what was uploaded with it
+	response *bytes.Buffer // the answer; nil while there is none
 
-	status   int
-	code     fault.Code // of a refusal
-	answered bool       // an operation has written its answer
-	err      error      // an error of our own, to be logged
-	claimed  *claimed   // nil without an idempotency key
-	replayed bool       // the answer was given before
-	text     bool       // a success is plain text
-	sent     bool       // headers are on the wire
-	cut      bool       // the answer broke off, and must not look whole
+	status      int
+	code        fault.Code    // of a refusal
+	responded   bool          // an operation has written its answer
+	err         error         // an error of our own, to be logged
+	keyed       *keyedRequest // nil without an idempotency key
+	replayed    bool          // the answer was given before
+	plainText   bool          // a success is plain text
+	headersSent bool          // headers are on the wire
+	truncated   bool          // the answer broke off, and must not look whole
 }
 
 // requestContext lets a handler find its exchange.
@@ -70,75 +70,75 @@ func (c *requestContext) Value(key any) any {
 	return c.Context.Value(key)
 }
 
-func exchangeOf(ctx context.Context) *exchange { return ctx.Value(exchangeKey{}).(*exchange) }
+func exchangeFromContext(ctx context.Context) *exchange { return ctx.Value(exchangeKey{}).(*exchange) }
 
-// buffers are shared between requests; a big one is left to the collector.
-var buffers = sync.Pool{New: func() any { return bytes.NewBuffer(make([]byte, 0, 2048)) }}
+// bufferPool are shared between requests; a big one is left to the collector.
+var bufferPool = sync.Pool{New: func() any { return bytes.NewBuffer(make([]byte, 0, 2048)) }}
 
-const keptBuffer = 64 << 10
+const maxPooledBuffer = 64 << 10
 
-func borrow() *bytes.Buffer { return buffers.Get().(*bytes.Buffer) }
+func getBuffer() *bytes.Buffer { return bufferPool.Get().(*bytes.Buffer) }
 
-func giveBack(b *bytes.Buffer) {
-	if b != nil && b.Cap() <= keptBuffer {
+func putBuffer(b *bytes.Buffer) {
+	if b != nil && b.Cap() <= maxPooledBuffer {
 		b.Reset()
-		buffers.Put(b)
+		bufferPool.Put(b)
 	}
 }
 
-// answer sets the whole answer, in place of whatever was written before.
-func (x *exchange) answer(status int, body []byte) {
+// respond sets the whole answer, in place of whatever was written before.
+func (x *exchange) respond(status int, body []byte) {
 	x.status = status
 	x.buffer().Reset()
-	x.out.Write(body)
+	x.response.Write(body)
 }
 
 func (x *exchange) buffer() *bytes.Buffer {
-	if x.out == nil {
-		x.out = borrow()
+	if x.response == nil {
+		x.response = getBuffer()
 	}
-	return x.out
+	return x.response
 }
 
-// refuse answers with an error.
-func (x *exchange) refuse(err error) {
-	f, ours := describe(err, x.id)
+// respondError answers with an error.
+func (x *exchange) respondError(err error) {
+	f, ours := toFault(err, x.requestID)
 	if ours {
 		x.err = err
 	}
 	x.code = f.Code
 	header := x.w.Header()
 	if f.RetryAfter > 0 {
-		header.Set("Retry-After", strconv.Itoa(wholeSeconds(f.RetryAfter)))
+		header.Set("Retry-After", strconv.Itoa(ceilSeconds(f.RetryAfter)))
 	}
 	if f.Code.Status() == http.StatusUnauthorized {
 		header.Set("Www-Authenticate", challenge)
 	}
 	x.status = f.Code.Status()
 	x.buffer().Reset()
-	_ = encode(x.out, bodyOf(f)) // it is ours, and a buffer takes everything
+	_ = encode(x.response, renderFault(f)) // it is ours, and a buffer takes everything
 }
 
 var jsonType = []string{"application/json"}
 
 // send puts the answer on the wire.
 func (x *exchange) send() {
-	if x.sent {
+	if x.headersSent {
 		return
 	}
-	x.sent = true
+	x.headersSent = true
 	header := x.w.Header()
 	if x.status == 0 {
 		x.status = http.StatusOK
 	}
-	if x.out != nil && x.out.Len() > 0 && x.status != http.StatusNoContent {
+	if x.response != nil && x.response.Len() > 0 && x.status != http.StatusNoContent {
 		header["Content-Type"] = jsonType
-		if x.text && x.code == "" {
+		if x.plainText && x.code == "" {
 			header.Set("Content-Type", textType)
 		}
-		header["Content-Length"] = []string{strconv.Itoa(x.out.Len())}
+		header["Content-Length"] = []string{strconv.Itoa(x.response.Len())}
 		x.w.WriteHeader(x.status)
-		_, _ = x.w.Write(x.out.Bytes()) // a caller who has left reads no answer
+		_, _ = x.w.Write(x.response.Bytes()) // a caller who has left reads no answer
 		return
 	}
 	x.w.WriteHeader(x.status)
@@ -146,9 +146,9 @@ func (x *exchange) send() {
 
 // release gives the buffers back; the exchange must not be written to afterwards.
 func (x *exchange) release() {
-	giveBack(x.in)
-	giveBack(x.out)
-	x.in, x.out, x.file = nil, nil, nil
+	putBuffer(x.body)
+	putBuffer(x.response)
+	x.body, x.response, x.uploaded = nil, nil, nil
 	x.reader.Reset(nil)
 }
 
@@ -202,7 +202,7 @@ func (x *exchange) SetReadDeadline(time.Time) error { return nil }
 
 // SetStatus is ignored once an operation has written its answer.
 func (x *exchange) SetStatus(status int) {
-	if !x.answered {
+	if !x.responded {
 		x.status = status
 	}
 }

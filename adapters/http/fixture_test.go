@@ -24,10 +24,10 @@ import (
 // fixture is a front door with one small domain behind it: parcels.
 type fixture struct {
 	*API
-	t      *testing.T
-	memory *memory
-	logs   *test.Hook
-	ran    func(ctx context.Context, call Call, in *sendParcel) (parcel, error)
+	t       *testing.T
+	store   *memoryStore
+	logs    *test.Hook
+	handler func(ctx context.Context, call Call, in *sendParcel) (parcel, error)
 }
 
 type parcel struct {
@@ -67,7 +67,7 @@ func (ways) Union() UnionSpec {
 		Description: "How a parcel travels.", Discriminator: "kind",
 		Branches: []Branch{
 			{Name: "RoadWay", Values: []string{"ROAD", "STREET"}, Fields: []Field{
-				{Name: "plate", Required: true, Pattern: "^[A-Z]{2}[0-9]{3}$", Shape: "a plate such as AB123"},
+				{Name: "plate", Required: true, Pattern: "^[A-Z]{2}[0-9]{3}$", PatternDescription: "a plate such as AB123"},
 				{Name: "driver", Union: &UnionSpec{Discriminator: "kind", Branches: []Branch{
 					{Name: "PersonDriver", Values: []string{"PERSON"}, Fields: []Field{{Name: "fullName", Required: true}}},
 					{Name: "RobotDriver", Values: []string{"ROBOT"}, Fields: []Field{{Name: "model", Required: true}}},
@@ -99,13 +99,13 @@ func must[T any](v T, err error) T {
 	return v
 }
 
-// gate knows one token for each set of permissions.
-type gate struct {
+// fakeAuthenticator knows one token for each set of permissions.
+type fakeAuthenticator struct {
 	mu     sync.Mutex
 	tokens map[string]platform.Principal
 }
 
-func (g *gate) Authenticate(_ context.Context, id, given string) (platform.Principal, error) {
+func (g *fakeAuthenticator) Authenticate(_ context.Context, id, given string) (platform.Principal, error) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	p, ok := g.tokens[id]
@@ -115,11 +115,11 @@ func (g *gate) Authenticate(_ context.Context, id, given string) (platform.Princ
 	return p, nil
 }
 
-func newGate() *gate {
+func newFakeAuthenticator() *fakeAuthenticator {
 	principal := func(environment platform.Environment, permissions ...platform.Permission) platform.Principal {
 		return platform.Principal{Platform: platformID, Environment: environment, Permissions: permissions}
 	}
-	g := &gate{tokens: map[string]platform.Principal{
+	g := &fakeAuthenticator{tokens: map[string]platform.Principal{
 		clientID:     principal(platform.Sandbox, platform.Permissions...),
 		"viewer":     principal(platform.Sandbox, platform.View),
 		"production": principal(platform.Production, platform.Permissions...),
@@ -131,65 +131,65 @@ func newGate() *gate {
 	return g
 }
 
-// memory keeps answers in a map.
-type memory struct {
-	mu       sync.Mutex
-	answers  map[ports.ClaimKey]ports.Stored
-	recalled int
-	recall   func() error // nil: works
+// memoryStore keeps answers in a map.
+type memoryStore struct {
+	mu        sync.Mutex
+	responses map[ports.IdempotencyKey]ports.StoredResponse
+	lookups   int
+	getError  func() error // nil: works
 }
 
-func (m *memory) Recall(_ context.Context, claim ports.Claim) (ports.Stored, bool, error) {
+func (m *memoryStore) Get(_ context.Context, claim ports.IdempotentRequest) (ports.StoredResponse, bool, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	m.recalled++
-	if m.recall != nil {
-		if err := m.recall(); err != nil {
-			return ports.Stored{}, false, err
+	m.lookups++
+	if m.getError != nil {
+		if err := m.getError(); err != nil {
+			return ports.StoredResponse{}, false, err
 		}
 	}
-	stored, ok := m.answers[claim.ID()]
+	stored, ok := m.responses[claim.IdempotencyKey()]
 	return stored, ok, nil
 }
 
-func (m *memory) Store(_ context.Context, claim ports.Claim, stored ports.Stored) error {
+func (m *memoryStore) Save(_ context.Context, claim ports.IdempotentRequest, stored ports.StoredResponse) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	if _, ok := m.answers[claim.ID()]; !ok {
-		m.answers[claim.ID()] = stored
+	if _, ok := m.responses[claim.IdempotencyKey()]; !ok {
+		m.responses[claim.IdempotencyKey()] = stored
 	}
 	return nil
 }
 
-func (m *memory) get(key string) (ports.Stored, bool) {
+func (m *memoryStore) byKey(key string) (ports.StoredResponse, bool) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	for id, stored := range m.answers {
+	for id, stored := range m.responses {
 		if id.Key == key {
 			return stored, true
 		}
 	}
-	return ports.Stored{}, false
+	return ports.StoredResponse{}, false
 }
 
 // newFixture makes a front door with the operations of the tests; configure may
 // change its settings and add operations of its own.
 func newFixture(t *testing.T, configure ...func(*Config)) *fixture {
-	f := unbuilt(t, configure...)
+	f := newUnbuiltFixture(t, configure...)
 	if err := f.Build(); err != nil {
 		t.Fatal(err)
 	}
 	return f
 }
 
-func unbuilt(t *testing.T, configure ...func(*Config)) *fixture {
+func newUnbuiltFixture(t *testing.T, configure ...func(*Config)) *fixture {
 	log, logs := test.NewNullLogger()
 	log.SetLevel(logrus.DebugLevel)
-	f := &fixture{t: t, memory: &memory{answers: map[ports.ClaimKey]ports.Stored{}}, logs: logs}
-	f.ran = func(_ context.Context, _ Call, in *sendParcel) (parcel, error) {
+	f := &fixture{t: t, store: &memoryStore{responses: map[ports.IdempotencyKey]ports.StoredResponse{}}, logs: logs}
+	f.handler = func(_ context.Context, _ Call, in *sendParcel) (parcel, error) {
 		return parcel{ID: parcelID, To: in.Body.To.Value, Weight: int64(in.Body.Weight)}, nil
 	}
-	config := Config{Authenticator: newGate(), Memory: f.memory, Log: log, Metrics: prometheus.NewRegistry(), Rate: Unlimited}
+	config := Config{Authenticator: newFakeAuthenticator(), IdempotencyStore: f.store, Log: log, Metrics: prometheus.NewRegistry(), Rate: Unlimited}
 	for _, change := range configure {
 		change(&config)
 	}
@@ -199,7 +199,7 @@ func unbuilt(t *testing.T, configure ...func(*Config)) *fixture {
 	Post(f.API, Operation{
 		ID: "sendParcel", Path: "/parcels", Summary: "Send a parcel", Tag: "Parcels", Permission: platform.Transact, Status: http.StatusCreated,
 		Errors: []fault.Code{fault.QuoteExpired},
-	}, func(ctx context.Context, call Call, in *sendParcel) (parcel, error) { return f.ran(ctx, call, in) }, renderParcel)
+	}, func(ctx context.Context, call Call, in *sendParcel) (parcel, error) { return f.handler(ctx, call, in) }, renderParcel)
 	Get(f.API, Operation{ID: "getParcel", Path: "/parcels/{parcelId}", Summary: "Get a parcel", Tag: "Parcels", Permission: platform.View},
 		func(_ context.Context, _ Call, in *struct {
 			ParcelID ID[ident.Quote] `path:"parcelId" doc:"Which one."`
@@ -245,7 +245,7 @@ func unbuilt(t *testing.T, configure ...func(*Config)) *fixture {
 }
 
 func renderParcel(p parcel) parcelBody {
-	return parcelBody{ID: WriteID(p.ID), To: WriteID(p.To), Weight: Minor(p.Weight)}
+	return parcelBody{ID: NewID(p.ID), To: NewID(p.To), Weight: Minor(p.Weight)}
 }
 
 // reply is an answer with its body read.
@@ -257,23 +257,25 @@ type reply struct {
 	fields map[string]string // details.errors, message by field
 }
 
-type option func(*http.Request)
+type requestOption func(*http.Request)
 
-func header(name, value string) option {
+func withHeader(name, value string) requestOption {
 	return func(r *http.Request) { r.Header.Set(name, value) }
 }
 
-func as(client string) option { return func(r *http.Request) { r.SetBasicAuth(client, secret) } }
-
-func key(k string) option { return header("Idempotency-Key", k) }
-
-// do sends a request below BasePath with the credentials of a token that may do everything.
-func (f *fixture) do(method, path, body string, options ...option) reply {
-	f.t.Helper()
-	return f.at(method, BasePath+path, body, options...)
+func asClient(client string) requestOption {
+	return func(r *http.Request) { r.SetBasicAuth(client, secret) }
 }
 
-func (f *fixture) at(method, path, body string, options ...option) reply {
+func withKey(k string) requestOption { return withHeader("Idempotency-Key", k) }
+
+// do sends a request below BasePath with the credentials of a token that may do everything.
+func (f *fixture) do(method, path, body string, options ...requestOption) reply {
+	f.t.Helper()
+	return f.request(method, BasePath+path, body, options...)
+}
+
+func (f *fixture) request(method, path, body string, options ...requestOption) reply {
 	f.t.Helper()
 	var content io.Reader
 	if body != "" {
@@ -289,10 +291,10 @@ func (f *fixture) at(method, path, body string, options ...option) reply {
 	}
 	w := httptest.NewRecorder()
 	f.ServeHTTP(w, r)
-	return f.read(w.Result())
+	return f.decodeReply(w.Result())
 }
 
-func (f *fixture) read(response *http.Response) reply {
+func (f *fixture) decodeReply(response *http.Response) reply {
 	f.t.Helper()
 	defer response.Body.Close()
 	text, err := io.ReadAll(response.Body)
@@ -317,7 +319,7 @@ func (f *fixture) read(response *http.Response) reply {
 	return got
 }
 
-const goodParcel = `{"to":"Customer:0199e3a4-7c5e-7d21-9f0b-3c1d2e4f5a6c","weight":700}`
+const validParcel = `{"to":"Customer:0199e3a4-7c5e-7d21-9f0b-3c1d2e4f5a6c","weight":700}`
 
 func newRequest(method string) *http.Request {
 	return httptest.NewRequest(method, BasePath+"/parcels", nil)

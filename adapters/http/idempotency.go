@@ -14,53 +14,53 @@ import (
 	"causeway/ports"
 )
 
-// Memory keeps the answers of requests with an idempotency key. A use case that
+// IdempotencyStore keeps the answers of requests with an idempotency key. A use case that
 // changes something stores its own in the commit of the change; what is left, the
 // answers that changed nothing, is stored here.
-type Memory interface {
-	// Recall finds the answer that is kept under the claim's key, whatever request
+type IdempotencyStore interface {
+	// Get finds the answer that is kept under the claim's key, whatever request
 	// it belongs to.
-	Recall(ctx context.Context, claim ports.Claim) (stored ports.Stored, found bool, err error)
-	// Store keeps an answer, unless there is one already.
-	Store(ctx context.Context, claim ports.Claim, stored ports.Stored) error
+	Get(ctx context.Context, claim ports.IdempotentRequest) (stored ports.StoredResponse, found bool, err error)
+	// Save keeps an answer, unless there is one already.
+	Save(ctx context.Context, claim ports.IdempotentRequest, stored ports.StoredResponse) error
 }
 
-// claimed is a claim and what was rendered for it last. A use case may render it
+// keyedRequest is a claim and what was rendered for it last. A use case may render it
 // elsewhere, even after its caller has given up waiting.
-type claimed struct {
-	ports.Claim
-	rendered atomic.Pointer[rendered]
+type keyedRequest struct {
+	ports.IdempotentRequest
+	rendered atomic.Pointer[renderedResponse]
 }
 
-type rendered struct {
+type renderedResponse struct {
 	status int
 	body   []byte
 }
 
-const maxKey = 255
+const maxKeyLength = 255
 
-// claim runs the operation, under its idempotency key where there is one: once,
+// runIdempotent runs the operation, under its idempotency key where there is one: once,
 // however often and on however many connections the request is sent.
-func (x *exchange) claim() error {
+func (x *exchange) runIdempotent() error {
 	keys := x.r.Header["Idempotency-Key"]
 	if x.route.method != http.MethodPost || len(keys) == 0 {
-		x.operate()
+		x.runOperation()
 		return nil
 	}
-	if len(keys) > 1 || !isKey(keys[0]) {
+	if len(keys) > 1 || !isValidKey(keys[0]) {
 		return fault.Invalid(fault.Field{
 			Field:      "Idempotency-Key",
 			Message:    "must be 1 to 255 printable characters, best a new UUID for every new request",
-			Constraint: map[string]any{"minLength": 1, "maxLength": maxKey},
+			Constraint: map[string]any{"minLength": 1, "maxLength": maxKeyLength},
 		})
 	}
-	c := &claimed{Claim: ports.Claim{
+	c := &keyedRequest{IdempotentRequest: ports.IdempotentRequest{
 		Platform:    x.call.Principal.Platform,
 		Token:       x.call.Principal.Token,
 		Key:         keys[0],
 		Fingerprint: x.fingerprint(),
 	}}
-	running, first := x.api.inFlight.enter(c.ID(), c.Fingerprint)
+	running, first := x.api.inFlight.enter(c.IdempotencyKey(), c.Fingerprint)
 	if !first {
 		if running != c.Fingerprint {
 			return keyReused()
@@ -71,9 +71,9 @@ func (x *exchange) claim() error {
 			RetryAfter: time.Second,
 		}
 	}
-	defer x.api.inFlight.leave(c.ID())
+	defer x.api.inFlight.leave(c.IdempotencyKey())
 
-	stored, found, err := x.api.config.Memory.Recall(&x.ctx, c.Claim)
+	stored, found, err := x.api.config.IdempotencyStore.Get(&x.ctx, c.IdempotentRequest)
 	switch {
 	case err != nil:
 		return err
@@ -83,27 +83,27 @@ func (x *exchange) claim() error {
 		x.replay(stored.Status, stored.Body)
 		return nil
 	}
-	x.claimed, x.call.Claim = c, &c.Claim
-	x.operate()
-	if !x.kept() {
+	x.keyed, x.call.IdempotentRequest = c, &c.IdempotentRequest
+	x.runOperation()
+	if !x.shouldSaveResponse() {
 		return nil
 	}
 	// The caller may have left; the answer is kept all the same.
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(x.r.Context()), 5*time.Second)
 	defer cancel()
-	answer := ports.Stored{Fingerprint: c.Fingerprint, Status: x.status}
-	if x.out != nil {
-		answer.Body = append([]byte{}, x.out.Bytes()...)
+	answer := ports.StoredResponse{Fingerprint: c.Fingerprint, Status: x.status}
+	if x.response != nil {
+		answer.Body = append([]byte{}, x.response.Bytes()...)
 	}
-	if err := x.api.config.Memory.Store(ctx, c.Claim, answer); err != nil {
+	if err := x.api.config.IdempotencyStore.Save(ctx, c.IdempotentRequest, answer); err != nil {
 		x.err = err // nothing was changed, so the answer stands
 	}
 	return nil
 }
 
-// kept tells whether the answer has yet to be stored: a success or a refusal that
+// shouldSaveResponse tells whether the answer has yet to be stored: a success or a refusal that
 // another attempt could not change, and that no use case has stored with its commit.
-func (x *exchange) kept() bool {
+func (x *exchange) shouldSaveResponse() bool {
 	switch {
 	case x.replayed, x.status < http.StatusOK, x.status >= http.StatusInternalServerError:
 		return false
@@ -112,7 +112,7 @@ func (x *exchange) kept() bool {
 	case x.code == fault.IdempotencyKeyInUse, x.code == fault.IdempotencyKeyReused:
 		return false
 	}
-	last := x.claimed.rendered.Load()
+	last := x.keyed.rendered.Load()
 	return last == nil || last.status != x.status
 }
 
@@ -124,15 +124,15 @@ func (x *exchange) replay(status int, body []byte) {
 		x.status = status
 		return
 	}
-	x.answer(status, body)
+	x.respond(status, body)
 }
 
 func keyReused() error {
 	return fault.New(fault.IdempotencyKeyReused, "This Idempotency-Key belongs to another request. Use a new key for a new request.")
 }
 
-func isKey(key string) bool {
-	if key == "" || len(key) > maxKey {
+func isValidKey(key string) bool {
+	if key == "" || len(key) > maxKeyLength {
 		return false
 	}
 	for i := range len(key) {
@@ -148,13 +148,13 @@ func isKey(key string) bool {
 func (x *exchange) fingerprint() [sha256.Size]byte {
 	var body []byte
 	switch {
-	case x.file != nil: // however it was wrapped
-		body = x.file
-	case x.in != nil:
-		body = x.in.Bytes()
+	case x.uploaded != nil: // however it was wrapped
+		body = x.uploaded
+	case x.body != nil:
+		body = x.body.Bytes()
 	}
-	all := borrow()
-	defer giveBack(all)
+	all := getBuffer()
+	defer putBuffer(all)
 	for _, part := range []string{x.r.Method, x.r.URL.EscapedPath(), x.r.URL.RawQuery} {
 		all.Write(binary.BigEndian.AppendUint64(all.AvailableBuffer(), uint64(len(part))))
 		all.WriteString(part)
@@ -169,20 +169,20 @@ type inFlight struct {
 	seed   maphash.Seed
 	shards [32]struct {
 		mu   sync.Mutex
-		keys map[ports.ClaimKey][sha256.Size]byte
+		keys map[ports.IdempotencyKey][sha256.Size]byte
 	}
 }
 
 func newInFlight() *inFlight {
 	f := &inFlight{seed: maphash.MakeSeed()}
 	for i := range f.shards {
-		f.shards[i].keys = map[ports.ClaimKey][sha256.Size]byte{}
+		f.shards[i].keys = map[ports.IdempotencyKey][sha256.Size]byte{}
 	}
 	return f
 }
 
 // enter notes a key, or returns the fingerprint of the request that runs under it.
-func (f *inFlight) enter(key ports.ClaimKey, fingerprint [sha256.Size]byte) (running [sha256.Size]byte, first bool) {
+func (f *inFlight) enter(key ports.IdempotencyKey, fingerprint [sha256.Size]byte) (running [sha256.Size]byte, first bool) {
 	shard := &f.shards[maphash.Comparable(f.seed, key)%uint64(len(f.shards))]
 	shard.mu.Lock()
 	defer shard.mu.Unlock()
@@ -193,7 +193,7 @@ func (f *inFlight) enter(key ports.ClaimKey, fingerprint [sha256.Size]byte) (run
 	return fingerprint, true
 }
 
-func (f *inFlight) leave(key ports.ClaimKey) {
+func (f *inFlight) leave(key ports.IdempotencyKey) {
 	shard := &f.shards[maphash.Comparable(f.seed, key)%uint64(len(f.shards))]
 	shard.mu.Lock()
 	delete(shard.keys, key)

@@ -16,26 +16,26 @@ import (
 	"causeway/ports"
 )
 
-// counting makes the fixture's operation count how often it runs.
-func (f *fixture) counting() *atomic.Int64 {
+// countRuns makes the fixture's operation count how often it runs.
+func (f *fixture) countRuns() *atomic.Int64 {
 	var runs atomic.Int64
-	ran := f.ran
-	f.ran = func(ctx context.Context, call Call, in *sendParcel) (parcel, error) {
+	ran := f.handler
+	f.handler = func(ctx context.Context, call Call, in *sendParcel) (parcel, error) {
 		runs.Add(1)
 		return ran(ctx, call, in)
 	}
 	return &runs
 }
 
-func TestARepeatedRequestIsAnsweredAsBefore(t *testing.T) {
+func TestIdempotency_RepeatReturnsSameResponse(t *testing.T) {
 	t.Parallel()
 	// The same request with the same key runs once; its answer comes back to the byte,
 	// and says that it was given before.
 	f := newFixture(t)
-	runs := f.counting()
+	runs := f.countRuns()
 
-	first := f.do("POST", "/parcels", goodParcel, key("k1"))
-	again := f.do("POST", "/parcels", goodParcel, key("k1"))
+	first := f.do("POST", "/parcels", validParcel, withKey("k1"))
+	again := f.do("POST", "/parcels", validParcel, withKey("k1"))
 
 	if first.status != 201 || again.status != 201 || first.body != again.body || runs.Load() != 1 {
 		t.Errorf("first %d %s, again %d %s, %d runs", first.status, first.body, again.status, again.body, runs.Load())
@@ -45,27 +45,27 @@ func TestARepeatedRequestIsAnsweredAsBefore(t *testing.T) {
 	}
 
 	// Another key, another token's key, or no key is another request.
-	f.do("POST", "/parcels", goodParcel, key("k2"))
-	f.do("POST", "/parcels", goodParcel, key("k1"), as("production"))
-	f.do("POST", "/parcels", goodParcel)
+	f.do("POST", "/parcels", validParcel, withKey("k2"))
+	f.do("POST", "/parcels", validParcel, withKey("k1"), asClient("production"))
+	f.do("POST", "/parcels", validParcel)
 	if runs.Load() != 4 {
 		t.Errorf("%d runs, want 4", runs.Load())
 	}
 }
 
-func TestAKeyBelongsToOneRequest(t *testing.T) {
+func TestIdempotency_KeyReusedForOtherRequestIsRejected(t *testing.T) {
 	t.Parallel()
 	// The key of one request with anything else in method, path, query or body is
 	// refused, and nothing runs.
 	f := newFixture(t)
-	runs := f.counting()
-	f.do("POST", "/parcels", goodParcel, key("k"))
+	runs := f.countRuns()
+	f.do("POST", "/parcels", validParcel, withKey("k"))
 
 	for name, got := range map[string]reply{
-		"another body":  f.do("POST", "/parcels", strings.Replace(goodParcel, "700", "701", 1), key("k")),
-		"another space": f.do("POST", "/parcels", " "+goodParcel, key("k")),
-		"another query": f.do("POST", "/parcels?x=1", goodParcel, key("k")),
-		"another path":  f.do("POST", "/sandbox/parcels/"+parcelID.String()+"/lose", goodParcel, key("k")),
+		"another body":  f.do("POST", "/parcels", strings.Replace(validParcel, "700", "701", 1), withKey("k")),
+		"another space": f.do("POST", "/parcels", " "+validParcel, withKey("k")),
+		"another query": f.do("POST", "/parcels?x=1", validParcel, withKey("k")),
+		"another path":  f.do("POST", "/sandbox/parcels/"+parcelID.String()+"/lose", validParcel, withKey("k")),
 	} {
 		if got.status != 422 || got.error.Code != "IDEMPOTENCY_KEY_REUSED" {
 			t.Errorf("%s: %d %s", name, got.status, got.body)
@@ -74,29 +74,29 @@ func TestAKeyBelongsToOneRequest(t *testing.T) {
 	if runs.Load() != 1 {
 		t.Errorf("%d runs", runs.Load())
 	}
-	if again := f.do("POST", "/parcels", goodParcel, key("k")); again.status != 201 || again.header.Get("Idempotent-Replayed") != "true" {
+	if again := f.do("POST", "/parcels", validParcel, withKey("k")); again.status != 201 || again.header.Get("Idempotent-Replayed") != "true" {
 		t.Errorf("the first request again: %d %s", again.status, again.body)
 	}
 }
 
-func TestOneOfManyAtOnceRuns(t *testing.T) {
+func TestIdempotency_ConcurrentRepeatIsRejectedUntilFirstCompletes(t *testing.T) {
 	t.Parallel()
 	// While the first request runs, the same one is told to wait, and another one that
 	// its key is taken; afterwards the same one gets the answer.
 	f := newFixture(t)
 	entered, proceed := make(chan struct{}), make(chan struct{})
-	ran := f.ran
-	f.ran = func(ctx context.Context, call Call, in *sendParcel) (parcel, error) {
+	ran := f.handler
+	f.handler = func(ctx context.Context, call Call, in *sendParcel) (parcel, error) {
 		close(entered) // a second run would panic here
 		<-proceed
 		return ran(ctx, call, in)
 	}
 	first := make(chan reply)
-	go func() { first <- f.do("POST", "/parcels", goodParcel, key("k")) }()
+	go func() { first <- f.do("POST", "/parcels", validParcel, withKey("k")) }()
 	<-entered
 
-	same := f.do("POST", "/parcels", goodParcel, key("k"))
-	other := f.do("POST", "/parcels", strings.Replace(goodParcel, "700", "1", 1), key("k"))
+	same := f.do("POST", "/parcels", validParcel, withKey("k"))
+	other := f.do("POST", "/parcels", strings.Replace(validParcel, "700", "1", 1), withKey("k"))
 	close(proceed)
 
 	if same.status != 409 || same.error.Code != "IDEMPOTENCY_KEY_IN_USE" || same.header.Get("Retry-After") != "1" {
@@ -105,22 +105,22 @@ func TestOneOfManyAtOnceRuns(t *testing.T) {
 	if other.status != 422 || other.error.Code != "IDEMPOTENCY_KEY_REUSED" {
 		t.Errorf("another one meanwhile: %d %s", other.status, other.body)
 	}
-	got, later := <-first, f.do("POST", "/parcels", goodParcel, key("k"))
+	got, later := <-first, f.do("POST", "/parcels", validParcel, withKey("k"))
 	if got.status != 201 || later.status != 201 || later.body != got.body {
 		t.Errorf("first %d %s, later %d %s", got.status, got.body, later.status, later.body)
 	}
 }
 
-func TestManyConcurrentRepeatsRunOnce(t *testing.T) {
+func TestIdempotency_ManyConcurrentRepeatsRunOnce(t *testing.T) {
 	t.Parallel()
 	// A crowd with one key gets one run; everybody else is told to wait or gets the answer.
 	f := newFixture(t)
-	runs := f.counting()
+	runs := f.countRuns()
 	var all sync.WaitGroup
 	var refused atomic.Int64
 	for range 50 {
 		all.Go(func() {
-			switch got := f.do("POST", "/parcels", goodParcel, key("k")); got.status {
+			switch got := f.do("POST", "/parcels", validParcel, withKey("k")); got.status {
 			case 201:
 			case 409:
 				refused.Add(1)
@@ -135,38 +135,38 @@ func TestManyConcurrentRepeatsRunOnce(t *testing.T) {
 	}
 }
 
-func TestWhatIsKeptUnderAKey(t *testing.T) {
+func TestIdempotency_SavesFinalResponsesOnly(t *testing.T) {
 	t.Parallel()
 	// Answers that another attempt cannot change are kept, refusals included; what
 	// depends on the moment, on credentials or on our own health is not.
 	refuse := func(err error) func(f *fixture) {
 		return func(f *fixture) {
-			f.ran = func(context.Context, Call, *sendParcel) (parcel, error) { return parcel{}, err }
+			f.handler = func(context.Context, Call, *sendParcel) (parcel, error) { return parcel{}, err }
 		}
 	}
 	for name, c := range map[string]struct {
 		prepare func(f *fixture)
 		body    string
-		options []option
+		options []requestOption
 		status  int
 		kept    bool
 	}{
-		"success":              {nil, goodParcel, nil, 201, true},
+		"success":              {nil, validParcel, nil, 201, true},
 		"invalid":              {nil, `{}`, nil, 400, true},
 		"malformed":            {nil, `{`, nil, 400, true},
-		"not found":            {refuse(fault.New(fault.UserNotFound, "no")), goodParcel, nil, 404, true},
-		"conflict":             {refuse(fault.New(fault.Conflict, "no")), goodParcel, nil, 409, true},
-		"not allowed by rules": {refuse(fault.New(fault.UserNotReady, "no")), goodParcel, nil, 403, true},
-		"key in use elsewhere": {refuse(fault.New(fault.IdempotencyKeyInUse, "no")), goodParcel, nil, 409, false},
-		"key used elsewhere":   {refuse(fault.New(fault.IdempotencyKeyReused, "no")), goodParcel, nil, 422, false},
-		"wrong signature":      {refuse(fault.New(fault.Unauthorized, "no")), goodParcel, nil, 401, false},
-		"too often":            {refuse(fault.New(fault.RateLimited, "no")), goodParcel, nil, 429, false},
-		"our error":            {refuse(errors.New("broken")), goodParcel, nil, 500, false},
-		"not available":        {refuse(fault.New(fault.ServiceUnavailable, "no")), goodParcel, nil, 503, false},
-		"panic":                {func(f *fixture) { f.ran = nil }, goodParcel, nil, 500, false},
-		"wrong content type":   {nil, goodParcel, []option{header("Content-Type", "text/plain")}, 415, false},
-		"wrong password":       {nil, goodParcel, []option{func(r *http.Request) { r.SetBasicAuth(clientID, "x") }}, 401, false},
-		"no permission":        {nil, goodParcel, []option{as("viewer")}, 403, false},
+		"not found":            {refuse(fault.New(fault.UserNotFound, "no")), validParcel, nil, 404, true},
+		"conflict":             {refuse(fault.New(fault.Conflict, "no")), validParcel, nil, 409, true},
+		"not allowed by rules": {refuse(fault.New(fault.UserNotReady, "no")), validParcel, nil, 403, true},
+		"key in use elsewhere": {refuse(fault.New(fault.IdempotencyKeyInUse, "no")), validParcel, nil, 409, false},
+		"key used elsewhere":   {refuse(fault.New(fault.IdempotencyKeyReused, "no")), validParcel, nil, 422, false},
+		"wrong signature":      {refuse(fault.New(fault.Unauthorized, "no")), validParcel, nil, 401, false},
+		"too often":            {refuse(fault.New(fault.RateLimited, "no")), validParcel, nil, 429, false},
+		"our error":            {refuse(errors.New("broken")), validParcel, nil, 500, false},
+		"not available":        {refuse(fault.New(fault.ServiceUnavailable, "no")), validParcel, nil, 503, false},
+		"panic":                {func(f *fixture) { f.handler = nil }, validParcel, nil, 500, false},
+		"wrong content type":   {nil, validParcel, []requestOption{withHeader("Content-Type", "text/plain")}, 415, false},
+		"wrong password":       {nil, validParcel, []requestOption{func(r *http.Request) { r.SetBasicAuth(clientID, "x") }}, 401, false},
+		"no permission":        {nil, validParcel, []requestOption{asClient("viewer")}, 403, false},
 		"too large":            {nil, strings.Repeat(" ", 1<<20+1), nil, 413, false},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -176,9 +176,9 @@ func TestWhatIsKeptUnderAKey(t *testing.T) {
 				c.prepare(f)
 			}
 
-			got := f.do("POST", "/parcels", c.body, append(c.options, key("k"))...)
+			got := f.do("POST", "/parcels", c.body, append(c.options, withKey("k"))...)
 
-			stored, kept := f.memory.get("k")
+			stored, kept := f.store.byKey("k")
 			if got.status != c.status || kept != c.kept {
 				t.Fatalf("%d %s, kept %v; want %d, kept %v", got.status, got.body, kept, c.status, c.kept)
 			}
@@ -186,14 +186,14 @@ func TestWhatIsKeptUnderAKey(t *testing.T) {
 				t.Errorf("answered %d %s, kept %d %s", got.status, got.body, stored.Status, stored.Body)
 			}
 			// Whatever happened, the key is free again for the same request.
-			if again := f.do("POST", "/parcels", c.body, append(c.options, key("k"))...); again.status != c.status {
+			if again := f.do("POST", "/parcels", c.body, append(c.options, withKey("k"))...); again.status != c.status {
 				t.Errorf("again: %d %s", again.status, again.body)
 			}
 		})
 	}
 }
 
-func TestAUseCaseRemembersTheVeryAnswer(t *testing.T) {
+func TestIdempotency_UseCaseSavesExactResponse(t *testing.T) {
 	t.Parallel()
 	// What a use case renders for its commit is to the byte what the caller is sent, for
 	// a result and for a refusal, and then nothing is stored besides.
@@ -203,39 +203,39 @@ func TestAUseCaseRemembersTheVeryAnswer(t *testing.T) {
 			f := newFixture(t)
 			var status int
 			var body []byte
-			f.ran = func(_ context.Context, call Call, in *sendParcel) (parcel, error) {
+			f.handler = func(_ context.Context, call Call, in *sendParcel) (parcel, error) {
 				result := parcel{ID: parcelID, To: in.Body.To.Value, Weight: 1}
-				call.Claim.Answer(parcel{Weight: 99}, nil) // an attempt that was rolled back
-				status, body = call.Claim.Answer(result, outcome)
+				call.IdempotentRequest.Render(parcel{Weight: 99}, nil) // an attempt that was rolled back
+				status, body = call.IdempotentRequest.Render(result, outcome)
 				return result, outcome
 			}
 
-			got := f.do("POST", "/parcels", goodParcel, key("k"))
+			got := f.do("POST", "/parcels", validParcel, withKey("k"))
 
 			if got.status != status || got.body != string(body) {
 				t.Errorf("sent %d %s, remembered %d %s", got.status, got.body, status, body)
 			}
-			if _, besides := f.memory.get("k"); besides {
+			if _, besides := f.store.byKey("k"); besides {
 				t.Error("the answer was stored a second time")
 			}
 		})
 	}
 }
 
-func TestAClaimIsWhole(t *testing.T) {
+func TestIdempotentRequest_PassedToUseCase(t *testing.T) {
 	t.Parallel()
 	// A use case is given the key, whose it is, and the fingerprint; without a key it is
 	// given nothing.
 	f := newFixture(t)
-	var claims []*ports.Claim
-	ran := f.ran
-	f.ran = func(ctx context.Context, call Call, in *sendParcel) (parcel, error) {
-		claims = append(claims, call.Claim)
+	var claims []*ports.IdempotentRequest
+	ran := f.handler
+	f.handler = func(ctx context.Context, call Call, in *sendParcel) (parcel, error) {
+		claims = append(claims, call.IdempotentRequest)
 		return ran(ctx, call, in)
 	}
 
-	f.do("POST", "/parcels", goodParcel, key("k"))
-	f.do("POST", "/parcels", goodParcel)
+	f.do("POST", "/parcels", validParcel, withKey("k"))
+	f.do("POST", "/parcels", validParcel)
 
 	c := claims[0]
 	if c == nil || c.Key != "k" || c.Platform != platformID || c.Token.IsZero() || c.Fingerprint == [32]byte{} || claims[1] != nil {
@@ -243,79 +243,79 @@ func TestAClaimIsWhole(t *testing.T) {
 	}
 }
 
-func TestAReplayFoundAtTheCommit(t *testing.T) {
+func TestIdempotency_ReplayDetectedAtCommit(t *testing.T) {
 	t.Parallel()
 	// Another process was faster: its answer is given, marked, and not stored again.
 	f := newFixture(t)
-	f.ran = func(context.Context, Call, *sendParcel) (parcel, error) {
+	f.handler = func(context.Context, Call, *sendParcel) (parcel, error) {
 		return parcel{}, fmt.Errorf("commit: %w", &ports.Replay{Status: 201, Body: []byte(`{"by":"another"}`)})
 	}
 
-	got := f.do("POST", "/parcels", goodParcel, key("k"))
+	got := f.do("POST", "/parcels", validParcel, withKey("k"))
 
 	if got.status != 201 || got.body != `{"by":"another"}` || got.header.Get("Idempotent-Replayed") != "true" {
 		t.Errorf("got %d %v %s", got.status, got.header, got.body)
 	}
-	if _, besides := f.memory.get("k"); besides {
+	if _, besides := f.store.byKey("k"); besides {
 		t.Error("the answer was stored again")
 	}
 }
 
-func TestAMistakeWhileRenderingForTheCommit(t *testing.T) {
+func TestRenderResponse_FailureBecomesInternalError(t *testing.T) {
 	t.Parallel()
 	// A result of the wrong type, or a rendering that panics, ends as a remembered
 	// refusal of ours and never takes down the goroutine of the use case.
 	f := newFixture(t)
 	var status int
-	f.ran = func(_ context.Context, call Call, _ *sendParcel) (parcel, error) {
-		status, _ = call.Claim.Answer("no parcel", nil)
+	f.handler = func(_ context.Context, call Call, _ *sendParcel) (parcel, error) {
+		status, _ = call.IdempotentRequest.Render("no parcel", nil)
 		return parcel{}, errors.New("rolled back")
 	}
 
-	if got := f.do("POST", "/parcels", goodParcel, key("k")); got.status != 500 || status != 500 {
+	if got := f.do("POST", "/parcels", validParcel, withKey("k")); got.status != 500 || status != 500 {
 		t.Errorf("sent %d, rendered %d", got.status, status)
 	}
 
-	f = unbuilt(t)
+	f = newUnbuiltFixture(t)
 	Post(f.API, Operation{ID: "breakParcel", Path: "/break", Summary: "Break", Tag: "Parcels", Permission: platform.Transact},
 		func(_ context.Context, call Call, _ *struct{}) (int, error) {
-			status, _ = call.Claim.Answer(1, nil)
+			status, _ = call.IdempotentRequest.Render(1, nil)
 			return 0, errors.New("rolled back")
 		}, func(int) Page[int] { panic("cannot be shown") })
 	if err := f.Build(); err != nil {
 		t.Fatal(err)
 	}
-	if got := f.do("POST", "/break", "", key("k")); got.status != 500 || status != 500 {
+	if got := f.do("POST", "/break", "", withKey("k")); got.status != 500 || status != 500 {
 		t.Errorf("sent %d, rendered %d", got.status, status)
 	}
 }
 
-func TestKeysThatAreNoKeys(t *testing.T) {
+func TestIdempotencyKey_InvalidIsRejected(t *testing.T) {
 	t.Parallel()
 	// A key has 1 to 255 printable characters; anything else is refused before it runs.
 	f := newFixture(t)
-	runs := f.counting()
+	runs := f.countRuns()
 	for _, k := range []string{"", strings.Repeat("x", 256), "tab\there", "ümlaut", "nul\x00"} {
-		got := f.do("POST", "/parcels", goodParcel, key(k))
+		got := f.do("POST", "/parcels", validParcel, withKey(k))
 		if got.status != 400 || got.fields["Idempotency-Key"] == "" {
 			t.Errorf("%q: %d %s", k, got.status, got.body)
 		}
 	}
 	twice := func(r *http.Request) { r.Header["Idempotency-Key"] = []string{"a", "b"} }
-	if got := f.do("POST", "/parcels", goodParcel, twice); got.status != 400 {
+	if got := f.do("POST", "/parcels", validParcel, twice); got.status != 400 {
 		t.Errorf("two keys: %d %s", got.status, got.body)
 	}
 	if runs.Load() != 0 {
 		t.Errorf("%d runs", runs.Load())
 	}
 	for _, k := range []string{"x", strings.Repeat("x", 255), "a key with spaces, \"quotes\" and ~"} {
-		if got := f.do("POST", "/parcels", goodParcel, key(k)); got.status != 201 {
+		if got := f.do("POST", "/parcels", validParcel, withKey(k)); got.status != 201 {
 			t.Errorf("%q: %d %s", k, got.status, got.body)
 		}
 	}
 }
 
-func TestEveryPOSTGoesThroughTheMemory(t *testing.T) {
+func TestIdempotency_EveryPOSTUsesStore(t *testing.T) {
 	t.Parallel()
 	// Each registered POST asks the memory when it carries a key, and no other method does.
 	f := newFixture(t)
@@ -325,9 +325,9 @@ func TestEveryPOSTGoesThroughTheMemory(t *testing.T) {
 			if rt.op == nil {
 				continue
 			}
-			before := f.memory.recalled
-			f.at(method, strings.ReplaceAll(pattern, "{parcelId}", parcelID.String()), goodParcel, key("for "+pattern))
-			if asked := f.memory.recalled > before; asked != (method == http.MethodPost) {
+			before := f.store.lookups
+			f.request(method, strings.ReplaceAll(pattern, "{parcelId}", parcelID.String()), validParcel, withKey("for "+pattern))
+			if asked := f.store.lookups > before; asked != (method == http.MethodPost) {
 				t.Errorf("%s %s: asked the memory: %v", method, pattern, asked)
 			}
 			if method == http.MethodPost {
@@ -340,24 +340,24 @@ func TestEveryPOSTGoesThroughTheMemory(t *testing.T) {
 	}
 }
 
-func TestTheMemoryFails(t *testing.T) {
+func TestIdempotency_StoreFailurePreventsRun(t *testing.T) {
 	t.Parallel()
 	// When it cannot be known whether a request ran before, it does not run.
 	f := newFixture(t)
-	runs := f.counting()
-	f.memory.recall = func() error { return errors.New("no database") }
+	runs := f.countRuns()
+	f.store.getError = func() error { return errors.New("no database") }
 
-	got := f.do("POST", "/parcels", goodParcel, key("k"))
+	got := f.do("POST", "/parcels", validParcel, withKey("k"))
 
 	if got.status != 500 || runs.Load() != 0 {
 		t.Errorf("got %d %s, %d runs", got.status, got.body, runs.Load())
 	}
 }
 
-func TestAnswersWithoutABodyAreKeptToo(t *testing.T) {
+func TestIdempotency_ReplaysEmptyResponse(t *testing.T) {
 	t.Parallel()
 	// A reply of another status and an empty one are repeated as they were.
-	f := unbuilt(t)
+	f := newUnbuiltFixture(t)
 	runs := 0
 	Post(f.API, Operation{
 		ID: "maybe", Path: "/maybe", Summary: "Maybe", Tag: "Parcels", Permission: platform.Transact, Status: 201,
@@ -381,7 +381,7 @@ func TestAnswersWithoutABodyAreKeptToo(t *testing.T) {
 	}
 	for _, status := range []int{201, 202, 204} {
 		path := fmt.Sprintf("/maybe?status=%d", status)
-		first, again := f.do("POST", path, "", key(path)), f.do("POST", path, "", key(path))
+		first, again := f.do("POST", path, "", withKey(path)), f.do("POST", path, "", withKey(path))
 		if first.status != status || again.status != status || first.body != again.body || (status == 204) != (first.body == "") {
 			t.Errorf("%d: first %d %q, again %d %q", status, first.status, first.body, again.status, again.body)
 		}
@@ -391,25 +391,25 @@ func TestAnswersWithoutABodyAreKeptToo(t *testing.T) {
 	}
 }
 
-func TestAUseCaseThatGoesOnAfterItsCallerGaveUp(t *testing.T) {
+func TestIdempotency_UseCaseOutlivesTimedOutRequest(t *testing.T) {
 	t.Parallel()
 	// An operation may run out of time while its group still commits: rendering the
 	// answer then disturbs nobody, and the caller's refusal is not remembered.
 	f := newFixture(t, func(c *Config) { c.RequestTimeout = time.Millisecond })
 	done := make(chan struct{})
-	f.ran = func(ctx context.Context, call Call, _ *sendParcel) (parcel, error) {
+	f.handler = func(ctx context.Context, call Call, _ *sendParcel) (parcel, error) {
 		<-ctx.Done()
 		go func() {
 			defer close(done)
-			call.Claim.Answer(parcel{Weight: 1}, nil)
+			call.IdempotentRequest.Render(parcel{Weight: 1}, nil)
 		}()
 		return parcel{}, ctx.Err()
 	}
 
-	got := f.do("POST", "/parcels", goodParcel, key("k"))
+	got := f.do("POST", "/parcels", validParcel, withKey("k"))
 	<-done
 
-	if _, kept := f.memory.get("k"); got.status != 503 || kept {
+	if _, kept := f.store.byKey("k"); got.status != 503 || kept {
 		t.Errorf("got %d %s, kept %v", got.status, got.body, kept)
 	}
 }

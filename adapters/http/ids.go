@@ -24,9 +24,9 @@ type identifier[T any] interface {
 // another form is refused before the operation is called.
 type ID[T identifier[T]] struct{ Value T }
 
-// WriteID wraps an identifier for a body; the zero identifier is left out of a
+// NewID wraps an identifier for a body; the zero identifier is left out of a
 // field tagged omitzero.
-func WriteID[T identifier[T]](id T) ID[T] { return ID[T]{Value: id} }
+func NewID[T identifier[T]](id T) ID[T] { return ID[T]{Value: id} }
 
 // IsZero tells whether there is no identifier.
 func (id ID[T]) IsZero() bool { return id.Value.IsZero() }

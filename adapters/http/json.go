@@ -65,7 +65,7 @@ func decode(data []byte, v any) error {
 			rule = "object"
 		default: // a text, or something written as one
 		}
-		return errors.New(mark + "mistyped" + mark + mistyped.Field + mark + rule)
+		return errors.New(separator + "mistyped" + separator + mistyped.Field + separator + rule)
 	}
 	return err
 }
@@ -78,16 +78,16 @@ type syntaxError struct {
 
 // Error carries the place in a form that malformed reads back.
 func (e *syntaxError) Error() string {
-	return mark + "malformed" + mark + strconv.Itoa(e.line) + mark + strconv.Itoa(e.column) + mark + e.problem
+	return separator + "malformed" + separator + strconv.Itoa(e.line) + separator + strconv.Itoa(e.column) + separator + e.problem
 }
 
-// malformed turns a finding that came from a syntaxError into its fault.
-func malformed(finding string) (*fault.Error, bool) {
-	rest, ok := strings.CutPrefix(finding, mark+"malformed"+mark)
+// syntaxFault turns a finding that came from a syntaxError into its fault.
+func syntaxFault(finding string) (*fault.Error, bool) {
+	rest, ok := strings.CutPrefix(finding, separator+"malformed"+separator)
 	if !ok {
 		return nil, false
 	}
-	parts := strings.SplitN(rest, mark, 3)
+	parts := strings.SplitN(rest, separator, 3)
 	return &fault.Error{
 		Code:    fault.InvalidInput,
 		Message: fmt.Sprintf("The body is not valid JSON: line %s, column %s: %s.", parts[0], parts[1], parts[2]),

@@ -41,8 +41,8 @@ type limiterShard[K comparable] struct {
 }
 
 const (
-	sweepEvery = time.Minute
-	maxKeys    = 8192 // per shard; whoever floods us with new keys gets arbitrary ones forgotten
+	sweepInterval   = time.Minute
+	maxKeysPerShard = 8192 // per shard; whoever floods us with new keys gets arbitrary ones forgotten
 )
 
 func newLimiters[K comparable](r Rate) *limiters[K] {
@@ -70,7 +70,7 @@ func (l *limiters[K]) take(key K, now time.Time) time.Duration {
 	if limiter.AllowN(now, 1) {
 		return 0
 	}
-	return l.until(limiter, now)
+	return l.retryAfter(limiter, now)
 }
 
 // peek is what take would return, without counting.
@@ -82,10 +82,10 @@ func (l *limiters[K]) peek(key K, now time.Time) time.Duration {
 	if !ok {
 		return 0
 	}
-	return l.until(limiter, now)
+	return l.retryAfter(limiter, now)
 }
 
-func (l *limiters[K]) until(limiter *rate.Limiter, now time.Time) time.Duration {
+func (l *limiters[K]) retryAfter(limiter *rate.Limiter, now time.Time) time.Duration {
 	missing := 1 - limiter.TokensAt(now)
 	if missing <= 0 {
 		return 0
@@ -99,20 +99,20 @@ func (l *limiters[K]) shard(key K) *limiterShard[K] {
 
 // sweep forgets the keys that are allowed everything again.
 func (l *limiters[K]) sweep(shard *limiterShard[K], now time.Time) {
-	if now.Before(shard.sweepAt) && len(shard.keys) < maxKeys {
+	if now.Before(shard.sweepAt) && len(shard.keys) < maxKeysPerShard {
 		return
 	}
-	shard.sweepAt = now.Add(sweepEvery)
+	shard.sweepAt = now.Add(sweepInterval)
 	for key, limiter := range shard.keys {
 		if limiter.TokensAt(now) >= float64(l.rate.Burst) {
 			delete(shard.keys, key)
 		}
 	}
-	if len(shard.keys) < maxKeys {
+	if len(shard.keys) < maxKeysPerShard {
 		return
 	}
 	for key := range shard.keys {
-		if delete(shard.keys, key); len(shard.keys) < maxKeys/2 {
+		if delete(shard.keys, key); len(shard.keys) < maxKeysPerShard/2 {
 			return
 		}
 	}

@@ -8,7 +8,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-func TestATokenMayNotAskTooOften(t *testing.T) {
+func TestRateLimit_PerToken(t *testing.T) {
 	t.Parallel()
 	// When a token has used up its burst it is told when to come back; another token is
 	// served meanwhile.
@@ -19,7 +19,7 @@ func TestATokenMayNotAskTooOften(t *testing.T) {
 		}
 	}
 
-	refused, other := f.do("GET", "/parcels", ""), f.do("GET", "/parcels", "", as("viewer"))
+	refused, other := f.do("GET", "/parcels", ""), f.do("GET", "/parcels", "", asClient("viewer"))
 
 	if refused.status != 429 || refused.error.Code != "RATE_LIMITED" || refused.header.Get("Retry-After") != "10" {
 		t.Errorf("got %d %v %s", refused.status, refused.header, refused.body)
@@ -29,7 +29,7 @@ func TestATokenMayNotAskTooOften(t *testing.T) {
 	}
 }
 
-func TestNoMoreThanTheRateInAnyWindow(t *testing.T) {
+func TestLimiters_RateHoldsInAnyWindow(t *testing.T) {
 	t.Parallel()
 	// However requests come, in no stretch of time more pass than the burst and what
 	// the rate allows in it; and who waits as long as he is told passes.
@@ -63,7 +63,7 @@ func TestNoMoreThanTheRateInAnyWindow(t *testing.T) {
 	})
 }
 
-func TestOldKeysAreForgotten(t *testing.T) {
+func TestLimiters_IdleKeysAreRemoved(t *testing.T) {
 	t.Parallel()
 	// Keys that are allowed everything again go when new ones come; a key that still
 	// has to wait stays.
@@ -72,31 +72,31 @@ func TestOldKeysAreForgotten(t *testing.T) {
 		l.take(fmt.Sprint("old", i), now)
 	}
 	for range 100 {
-		l.take("busy", now.Add(sweepEvery))
+		l.take("busy", now.Add(sweepInterval))
 	}
 
 	for i := range 1000 {
-		l.take(fmt.Sprint("new", i), now.Add(sweepEvery+time.Second))
+		l.take(fmt.Sprint("new", i), now.Add(sweepInterval+time.Second))
 	}
 
 	if n := l.len(); n > 1001 {
 		t.Errorf("%d keys are remembered", n)
 	}
-	if l.peek("busy", now.Add(sweepEvery+10*time.Millisecond)) == 0 {
+	if l.peek("busy", now.Add(sweepInterval+10*time.Millisecond)) == 0 {
 		t.Error("the busy key was forgotten")
 	}
 }
 
-func TestAFloodOfKeysTakesBoundedRoom(t *testing.T) {
+func TestLimiters_KeyCountIsBounded(t *testing.T) {
 	t.Parallel()
 	// Whoever sends ever new keys makes us forget some, and does not fill the memory.
 	l, now := newLimiters[int](Rate{PerSecond: 0.001, Burst: 1}), time.Unix(1e9, 0)
 
-	for i := range maxKeys * len(l.shards) * 5 / 4 {
+	for i := range maxKeysPerShard * len(l.shards) * 5 / 4 {
 		l.take(i, now)
 	}
 
-	if n := l.len(); n > maxKeys*len(l.shards) {
-		t.Errorf("%d keys are remembered, at most %d may be", n, maxKeys*len(l.shards))
+	if n := l.len(); n > maxKeysPerShard*len(l.shards) {
+		t.Errorf("%d keys are remembered, at most %d may be", n, maxKeysPerShard*len(l.shards))
 	}
 }

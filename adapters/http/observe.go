@@ -29,7 +29,7 @@ func (x *exchange) observe() {
 	if rt != nil {
 		timer, pattern = rt.timer, rt.pattern
 	}
-	timer.note(x.status, took)
+	timer.observe(x.status, took)
 
 	level := logrus.DebugLevel
 	switch {
@@ -44,7 +44,7 @@ func (x *exchange) observe() {
 		return
 	}
 	fields := logrus.Fields{
-		"request_id": x.id,
+		"request_id": x.requestID,
 		"method":     knownMethod(x.r.Method),
 		"route":      pattern,
 		"status":     x.status,
@@ -61,7 +61,7 @@ func (x *exchange) observe() {
 	}
 	if x.err != nil {
 		fields["error"] = x.err.Error()
-		var p *panicked
+		var p *panicError
 		if errors.As(x.err, &p) {
 			fields["stack"] = string(p.stack)
 		}
@@ -80,17 +80,17 @@ func knownMethod(method string) string {
 
 // meter measures requests by route and class of status.
 type meter struct {
-	took      *prometheus.HistogramVec
+	duration  *prometheus.HistogramVec
 	unmatched *timer
 }
 
 func newMeter(registry *prometheus.Registry) *meter {
-	m := &meter{took: prometheus.NewHistogramVec(prometheus.HistogramOpts{
+	m := &meter{duration: prometheus.NewHistogramVec(prometheus.HistogramOpts{
 		Name:    "causeway_http_request_duration_seconds",
 		Help:    "Time from the head of a request to its answer.",
 		Buckets: []float64{.001, .0025, .005, .01, .025, .05, .1, .25, .5, 1, 2.5, 5, 10},
 	}, []string{"method", "route", "class"})}
-	registry.MustRegister(m.took)
+	registry.MustRegister(m.duration)
 	m.unmatched = m.timer("other", "none")
 	return m
 }
@@ -106,14 +106,14 @@ func (m *meter) timer(method, route string) *timer {
 	return &timer{meter: m, method: method, route: route}
 }
 
-func (t *timer) note(status int, took time.Duration) {
+func (t *timer) observe(status int, took time.Duration) {
 	class := status / 100
 	if class < 1 || class > 5 {
 		class = 0
 	}
 	observer := t.classes[class].Load()
 	if observer == nil {
-		o := t.meter.took.WithLabelValues(t.method, t.route, strconv.Itoa(class)+"xx")
+		o := t.meter.duration.WithLabelValues(t.method, t.route, strconv.Itoa(class)+"xx")
 		observer = &o
 		t.classes[class].Store(observer)
 	}
@@ -130,10 +130,10 @@ type drain struct {
 // refuse any.
 func (a *API) Drain() { a.draining.once.Do(func() { close(a.draining.begun) }) }
 
-// mountObservation adds what operators and load balancers ask for.
-func (a *API) mountObservation() {
+// mountHealthAndMetrics adds what operators and load balancers ask for.
+func (a *API) mountHealthAndMetrics() {
 	a.Mount(http.MethodGet, "/healthz", http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
-		say(w, http.StatusOK, map[string]string{"status": "ok"})
+		writeJSON(w, http.StatusOK, map[string]string{"status": "ok"})
 	}))
 	a.Mount(http.MethodGet, "/readyz", http.HandlerFunc(a.readyz))
 	a.Mount(http.MethodGet, "/metrics", promhttp.HandlerFor(a.config.Metrics, promhttp.HandlerOpts{}))
@@ -142,7 +142,7 @@ func (a *API) mountObservation() {
 func (a *API) readyz(w http.ResponseWriter, r *http.Request) {
 	select {
 	case <-a.draining.begun:
-		say(w, http.StatusServiceUnavailable, bodyOf(&fault.Error{
+		writeJSON(w, http.StatusServiceUnavailable, renderFault(&fault.Error{
 			Code: fault.ServiceUnavailable, Message: "This server is going down. Send requests elsewhere.", Reason: "Draining",
 		}))
 		return
@@ -153,18 +153,18 @@ func (a *API) readyz(w http.ResponseWriter, r *http.Request) {
 		defer cancel()
 		if err := a.config.Ready(ctx); err != nil {
 			a.config.Log.WithError(err).Warn("not ready")
-			say(w, http.StatusServiceUnavailable, bodyOf(&fault.Error{
+			writeJSON(w, http.StatusServiceUnavailable, renderFault(&fault.Error{
 				Code: fault.ServiceUnavailable, Message: "This server cannot serve now; its log says why.", Reason: "Not ready",
 			}))
 			return
 		}
 	}
-	say(w, http.StatusOK, map[string]string{"status": "ready"})
+	writeJSON(w, http.StatusOK, map[string]string{"status": "ready"})
 }
 
-func say(w http.ResponseWriter, status int, body any) {
-	out := borrow()
-	defer giveBack(out)
+func writeJSON(w http.ResponseWriter, status int, body any) {
+	out := getBuffer()
+	defer putBuffer(out)
 	if err := encode(out, body); err != nil {
 		panic(err) // of plain texts, which always marshal
 	}

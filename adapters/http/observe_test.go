@@ -12,15 +12,15 @@ import (
 	"github.com/sirupsen/logrus"
 )
 
-func TestTheLogHoldsNothingPersonal(t *testing.T) {
+func TestLog_ContainsNoPersonalData(t *testing.T) {
 	t.Parallel()
 	// A line names the request, its route, its outcome and the platform; never the
 	// query, the body, the credentials, the path as sent, or a method made up.
 	f := newFixture(t)
-	f.do("POST", "/parcels?note=Ada", strings.Replace(goodParcel, "{", `{"note":"Ada Lovelace",`, 1), key("Ada"))
+	f.do("POST", "/parcels?note=Ada", strings.Replace(validParcel, "{", `{"note":"Ada Lovelace",`, 1), withKey("Ada"))
 	f.do("POST", "/parcels", `{"note":"Ada Lovelace","weight":"Ada"}`)
 	f.do("GET", "/parcels/Ada", "")
-	f.do("GET", "/Ada/Lovelace", "", header("User-Agent", "Ada"))
+	f.do("GET", "/Ada/Lovelace", "", withHeader("User-Agent", "Ada"))
 	f.do("ADA", "/parcels", "")
 	f.do("GET", "/news", "")
 
@@ -46,7 +46,7 @@ func TestTheLogHoldsNothingPersonal(t *testing.T) {
 	}
 }
 
-func TestOrdinaryRequestsAreNotLoggedByDefault(t *testing.T) {
+func TestLog_OrdinaryRequestsAtDebugOnly(t *testing.T) {
 	t.Parallel()
 	// At the level of a running server only slow requests and our own failures make a line.
 	f := newFixture(t)
@@ -69,7 +69,7 @@ func TestOrdinaryRequestsAreNotLoggedByDefault(t *testing.T) {
 	}
 }
 
-func TestRequestsAreMeasuredByRoute(t *testing.T) {
+func TestMetrics_DurationByRoute(t *testing.T) {
 	t.Parallel()
 	// The histogram counts by method, pattern and class of status, and what callers make
 	// up adds no series.
@@ -80,9 +80,9 @@ func TestRequestsAreMeasuredByRoute(t *testing.T) {
 		f.do("GET", fmt.Sprintf("/nowhere/%d", i), "")
 		f.do(fmt.Sprintf("METHOD%d", i), "/parcels", "")
 	}
-	f.do("POST", "/parcels", goodParcel)
+	f.do("POST", "/parcels", validParcel)
 
-	got := f.at("GET", "/metrics", "").body
+	got := f.request("GET", "/metrics", "").body
 	for _, want := range []string{
 		`causeway_http_request_duration_seconds_count{class="4xx",method="GET",route="/2025-10-13/parcels/{parcelId}"} 3`,
 		`causeway_http_request_duration_seconds_count{class="2xx",method="POST",route="/2025-10-13/parcels"} 1`,
@@ -97,7 +97,7 @@ func TestRequestsAreMeasuredByRoute(t *testing.T) {
 	}
 }
 
-func TestReadinessIsAskedWithADeadline(t *testing.T) {
+func TestReadyz_CheckHasDeadline(t *testing.T) {
 	t.Parallel()
 	// A dependency that hangs makes the server not ready, instead of hanging the prober.
 	f := newFixture(t, func(c *Config) {
@@ -108,23 +108,23 @@ func TestReadinessIsAskedWithADeadline(t *testing.T) {
 			return context.DeadlineExceeded
 		}
 	})
-	if got := f.at("GET", "/readyz", ""); got.status != 503 {
+	if got := f.request("GET", "/readyz", ""); got.status != 503 {
 		t.Errorf("readyz: %d", got.status)
 	}
 }
 
-func TestACallerWhoLeavesIsNoFailure(t *testing.T) {
+func TestLog_ClientDisconnectIsNotError(t *testing.T) {
 	t.Parallel()
 	// A request that ends because its caller hung up is not logged as an error of ours.
 	f := newFixture(t)
 	ctx, leave := context.WithCancel(context.Background())
-	f.ran = func(ctx context.Context, _ Call, _ *sendParcel) (parcel, error) {
+	f.handler = func(ctx context.Context, _ Call, _ *sendParcel) (parcel, error) {
 		leave()
 		<-ctx.Done()
 		return parcel{}, ctx.Err()
 	}
 
-	f.do("POST", "/parcels", goodParcel, func(r *http.Request) { *r = *r.WithContext(ctx) })
+	f.do("POST", "/parcels", validParcel, func(r *http.Request) { *r = *r.WithContext(ctx) })
 
 	if entry := f.logs.LastEntry(); entry == nil || entry.Level != logrus.DebugLevel {
 		t.Errorf("logged %+v", entry)

@@ -42,10 +42,10 @@ func Webhook[Body any](a *API, name, tag, summary, description string) {
 // document is the published description of the interface: OpenAPI 3.1, made from
 // the operations as they are registered, and rendered once.
 type document struct {
-	api        *API
-	openapi    *huma.OpenAPI
-	operations []*huma.Operation // as they were registered
-	recorded   fs.FS             // examples; nil: none
+	api          *API
+	openapi      *huma.OpenAPI
+	operations   []*huma.Operation // as they were registered
+	exampleFiles fs.FS             // examples; nil: none
 }
 
 const (
@@ -59,7 +59,7 @@ func newDocument(a *API) *document {
 	if server == "" {
 		server = BasePath
 	}
-	one, most := 1, maxKey
+	one, most := 1, maxKeyLength
 	return &document{api: a, openapi: &huma.OpenAPI{
 		OpenAPI: "3.1.0",
 		Info: &huma.Info{
@@ -109,8 +109,8 @@ var introduction = strings.ReplaceAll(`Causeway moves money across currencies an
 
 **Limits.** A token may make a limited number of requests a second; beyond that the answer is 429 with 'Retry-After' in seconds.`, "'", "`")
 
-// everywhere are the errors that most operations can answer, and why.
-var everywhere = map[fault.Code]string{
+// commonErrors are the errors that most operations can answer, and why.
+var commonErrors = map[fault.Code]string{
 	fault.InvalidInput:         "Something in the request is wrong; `details.errors` lists all of it.",
 	fault.InvalidRequestFormat: "The body did not arrive whole.",
 	fault.Unauthorized:         "The credentials are missing or wrong.",
@@ -177,13 +177,13 @@ func (d *document) describe(method string, op Operation, body reflect.Type, rt *
 	return described
 }
 
-// complete adds what only the registered operation shows: its errors, which depend
+// addErrorResponses adds what only the registered operation shows: its errors, which depend
 // on what it takes.
-func (d *document) complete(described *huma.Operation, op Operation) {
+func (d *document) addErrorResponses(described *huma.Operation, op Operation) {
 	d.operations = append(d.operations, described)
 	delete(described.Responses, "default") // ours are all named
 	if op.Upload != nil {
-		described.RequestBody = op.Upload.body(described.Parameters)
+		described.RequestBody = op.Upload.requestBody(described.Parameters)
 	}
 	codes := append([]fault.Code{fault.RateLimited, fault.InternalError, fault.ServiceUnavailable}, op.Errors...)
 	if !op.Public {
@@ -217,15 +217,15 @@ func (d *document) complete(described *huma.Operation, op Operation) {
 // publish checks the description, adds the schemas of errors, and serves both the
 // document and the page made from it.
 func (d *document) publish() error {
-	if err := d.check(); err != nil {
+	if err := d.checkTags(); err != nil {
 		return err
 	}
 	d.addErrorSchemas()
-	examples, err := d.examples()
+	examples, err := d.readExamples()
 	if err != nil {
 		return err
 	}
-	defer d.forgetExamples()
+	defer d.removeExamples()
 	text, err := json.Marshal(d.openapi)
 	if err != nil {
 		return fmt.Errorf("render the description of the interface: %w", err)
@@ -241,7 +241,7 @@ func (d *document) publish() error {
 		{"/openapi.json", "application/json", text},
 		{"/docs", "text/html; charset=utf-8", page},
 	} {
-		served, err := newFile(file.contentType, file.body)
+		served, err := newStaticFile(file.contentType, file.body)
 		if err != nil {
 			return err
 		}
@@ -250,8 +250,8 @@ func (d *document) publish() error {
 	return nil
 }
 
-// check finds what a reader would miss.
-func (d *document) check() error {
+// checkTags finds what a reader would miss.
+func (d *document) checkTags() error {
 	known := map[string]bool{}
 	for _, tag := range d.openapi.Tags {
 		known[tag.Name] = true

@@ -17,14 +17,14 @@ import (
 	"causeway/core/platform"
 )
 
-func publicly(r *http.Request) { r.Header.Del("Authorization") }
+func withoutCredentials(r *http.Request) { r.Header.Del("Authorization") }
 
-func TestTheDescriptionIsWhole(t *testing.T) {
+func TestOpenAPI_IsComplete(t *testing.T) {
 	t.Parallel()
 	// It is served to anybody, every reference in it leads somewhere, and every operation
 	// and everything it takes and answers is explained.
 	f := newFixture(t)
-	got := f.do("GET", "/openapi.json", "", publicly)
+	got := f.do("GET", "/openapi.json", "", withoutCredentials)
 	if got.status != 200 || got.header.Get("Content-Type") != "application/json" {
 		t.Fatalf("got %d %v", got.status, got.header)
 	}
@@ -33,40 +33,40 @@ func TestTheDescriptionIsWhole(t *testing.T) {
 		t.Fatal(err)
 	}
 
-	if document["openapi"] != "3.1.0" || at(document, "info", "title") != "Causeway" || at(document, "info", "version") != "2025-10-13" {
+	if document["openapi"] != "3.1.0" || lookup(document, "info", "title") != "Causeway" || lookup(document, "info", "version") != "2025-10-13" {
 		t.Errorf("head: %v %v", document["openapi"], document["info"])
 	}
-	if at(document, "components", "securitySchemes", "BasicAuth", "scheme") != "basic" {
-		t.Errorf("security schemes: %v", at(document, "components", "securitySchemes"))
+	if lookup(document, "components", "securitySchemes", "BasicAuth", "scheme") != "basic" {
+		t.Errorf("security schemes: %v", lookup(document, "components", "securitySchemes"))
 	}
 	for _, reference := range regexp.MustCompile(`"\$ref":"#/([^"]+)"`).FindAllStringSubmatch(got.body, -1) {
-		if at(document, strings.Split(reference[1], "/")...) == nil {
+		if lookup(document, strings.Split(reference[1], "/")...) == nil {
 			t.Errorf("#/%s leads nowhere", reference[1])
 		}
 	}
-	if strings.Contains(got.body, mark) {
+	if strings.Contains(got.body, separator) {
 		t.Error("a mark of the validator is in the description")
 	}
 	for path, item := range document["paths"].(map[string]any) {
 		for method, op := range item.(map[string]any) {
-			if at(op, "summary") == nil || at(op, "operationId") == nil || at(op, "tags") == nil {
+			if lookup(op, "summary") == nil || lookup(op, "operationId") == nil || lookup(op, "tags") == nil {
 				t.Errorf("%s %s: %v", method, path, op)
 			}
-			if (at(op, "security") == nil) != (path == "/news") {
-				t.Errorf("%s %s: security %v", method, path, at(op, "security"))
+			if (lookup(op, "security") == nil) != (path == "/news") {
+				t.Errorf("%s %s: security %v", method, path, lookup(op, "security"))
 			}
-			if parameters := fmt.Sprint(at(op, "parameters")); (method == "post") != strings.Contains(parameters, "IdempotencyKey") {
+			if parameters := fmt.Sprint(lookup(op, "parameters")); (method == "post") != strings.Contains(parameters, "IdempotencyKey") {
 				t.Errorf("%s %s: parameters %s", method, path, parameters)
 			}
-			if at(op, "responses", "429") == nil || at(op, "responses", "default") != nil {
-				t.Errorf("%s %s: responses %v", method, path, at(op, "responses"))
+			if lookup(op, "responses", "429") == nil || lookup(op, "responses", "default") != nil {
+				t.Errorf("%s %s: responses %v", method, path, lookup(op, "responses"))
 			}
 		}
 	}
 }
 
-// at follows names into nested objects.
-func at(value any, names ...string) any {
+// lookup follows names into nested objects.
+func lookup(value any, names ...string) any {
 	for _, name := range names {
 		object, _ := value.(map[string]any)
 		value = object[name]
@@ -74,7 +74,7 @@ func at(value any, names ...string) any {
 	return value
 }
 
-func TestTheDescriptionSaysWhatAnOperationDoes(t *testing.T) {
+func TestOpenAPI_DescribesOperation(t *testing.T) {
 	t.Parallel()
 	// Permission, sandbox, status, the codes of each error status and the forms of a union
 	// stand where tools look for them.
@@ -83,40 +83,40 @@ func TestTheDescriptionSaysWhatAnOperationDoes(t *testing.T) {
 	if err := json.Unmarshal([]byte(f.do("GET", "/openapi.json", "").body), &document); err != nil {
 		t.Fatal(err)
 	}
-	post := at(document, "paths", "/parcels", "post")
+	post := lookup(document, "paths", "/parcels", "post")
 
 	for got, want := range map[string]string{
-		text(at(post, "x-permission")):                                                                                      `"TRANSACT"`,
-		text(at(post, "responses", "409", "description")):                                                                   `"IDEMPOTENCY_KEY_IN_USE, QUOTE_EXPIRED"`,
-		text(at(post, "responses", "413", "description")):                                                                   `"PAYLOAD_TOO_LARGE"`,
-		text(at(post, "responses", "409", "content", "application/json", "schema", "$ref")):                                 `"#/components/schemas/Error409"`,
-		text(at(post, "responses", "201", "content", "application/json", "schema", "$ref")):                                 `"#/components/schemas/Parcel"`,
-		text(at(document, "paths", "/sandbox/parcels/{parcelId}/lose", "post", "x-sandbox-only")):                           `true`,
-		text(at(document, "paths", "/parcels", "get", "responses", "200", "content", "application/json", "schema", "$ref")): `"#/components/schemas/PageParcel"`,
-		text(at(document, "components", "schemas", "Error422", "properties", "code", "enum")):                               `["` + string(fault.IdempotencyKeyReused) + `"]`,
-		text(at(document, "components", "schemas", "RoadWay", "properties", "kind", "enum")):                                `["ROAD","STREET"]`,
-		text(at(document, "components", "schemas", "Problem")):                                                              `null`,
+		jsonText(lookup(post, "x-permission")):                                                                                      `"TRANSACT"`,
+		jsonText(lookup(post, "responses", "409", "description")):                                                                   `"IDEMPOTENCY_KEY_IN_USE, QUOTE_EXPIRED"`,
+		jsonText(lookup(post, "responses", "413", "description")):                                                                   `"PAYLOAD_TOO_LARGE"`,
+		jsonText(lookup(post, "responses", "409", "content", "application/json", "schema", "$ref")):                                 `"#/components/schemas/Error409"`,
+		jsonText(lookup(post, "responses", "201", "content", "application/json", "schema", "$ref")):                                 `"#/components/schemas/Parcel"`,
+		jsonText(lookup(document, "paths", "/sandbox/parcels/{parcelId}/lose", "post", "x-sandbox-only")):                           `true`,
+		jsonText(lookup(document, "paths", "/parcels", "get", "responses", "200", "content", "application/json", "schema", "$ref")): `"#/components/schemas/PageParcel"`,
+		jsonText(lookup(document, "components", "schemas", "Error422", "properties", "code", "enum")):                               `["` + string(fault.IdempotencyKeyReused) + `"]`,
+		jsonText(lookup(document, "components", "schemas", "RoadWay", "properties", "kind", "enum")):                                `["ROAD","STREET"]`,
+		jsonText(lookup(document, "components", "schemas", "Problem")):                                                              `null`,
 	} {
 		if got != want {
 			t.Errorf("got %s, want %s", got, want)
 		}
 	}
-	if forms := wayOf(document); !strings.Contains(forms, "#/components/schemas/RoadWay") || !strings.Contains(forms, `"propertyName":"kind"`) {
+	if forms := waySchema(document); !strings.Contains(forms, "#/components/schemas/RoadWay") || !strings.Contains(forms, `"propertyName":"kind"`) {
 		t.Errorf("the union is described as %s", forms)
 	}
 }
 
-// wayOf finds the property called way in the body of a request to send a parcel.
-func wayOf(document map[string]any) string {
-	for name, schema := range at(document, "components", "schemas").(map[string]any) {
-		if way := at(schema, "properties", "way"); way != nil {
-			return name + text(way)
+// waySchema finds the property called way in the body of a request to send a parcel.
+func waySchema(document map[string]any) string {
+	for name, schema := range lookup(document, "components", "schemas").(map[string]any) {
+		if way := lookup(schema, "properties", "way"); way != nil {
+			return name + jsonText(way)
 		}
 	}
 	return ""
 }
 
-func text(v any) string {
+func jsonText(v any) string {
 	b, err := json.Marshal(v)
 	if err != nil {
 		panic(err)
@@ -124,14 +124,14 @@ func text(v any) string {
 	return string(b)
 }
 
-func TestDocumentsAreServedWell(t *testing.T) {
+func TestStaticFile_CompressionAndETag(t *testing.T) {
 	t.Parallel()
 	// Packed for those who can unpack, and not at all for those who have it.
 	f := newFixture(t)
 	for _, path := range []string{"/openapi.json", "/docs"} {
-		plain := f.do("GET", path, "", publicly)
-		packed := f.do("GET", path, "", publicly, header("Accept-Encoding", "br, gzip"))
-		same := f.do("GET", path, "", publicly, header("If-None-Match", plain.header.Get("Etag")))
+		plain := f.do("GET", path, "", withoutCredentials)
+		packed := f.do("GET", path, "", withoutCredentials, withHeader("Accept-Encoding", "br, gzip"))
+		same := f.do("GET", path, "", withoutCredentials, withHeader("If-None-Match", plain.header.Get("Etag")))
 
 		z, err := gzip.NewReader(strings.NewReader(packed.body))
 		if err != nil {
@@ -147,16 +147,16 @@ func TestDocumentsAreServedWell(t *testing.T) {
 	}
 }
 
-func TestTheReferencePageStandsAlone(t *testing.T) {
+func TestReferencePage_IsSelfContained(t *testing.T) {
 	t.Parallel()
 	// It shows every operation with a command to try it, needs nothing from anywhere, and
 	// runs under a policy that allows exactly its own style and script.
-	f := unbuilt(t)
+	f := newUnbuiltFixture(t)
 	Webhook[parcelBody](f.API, "parcelWebhook", "Parcels", "A parcel arrived", "Sent when `it` is there.")
 	if err := f.Build(); err != nil {
 		t.Fatal(err)
 	}
-	got := f.do("GET", "/docs", "", publicly)
+	got := f.do("GET", "/docs", "", withoutCredentials)
 	if got.status != 200 || !strings.HasPrefix(got.header.Get("Content-Type"), "text/html") {
 		t.Fatalf("got %d %v", got.status, got.header)
 	}
@@ -189,7 +189,7 @@ func TestTheReferencePageStandsAlone(t *testing.T) {
 	}
 }
 
-func TestDescriptionsAreMarkedUp(t *testing.T) {
+func TestMarkdown(t *testing.T) {
 	t.Parallel()
 	// The little Markdown that we use becomes HTML, and nothing else does.
 	for source, want := range map[string]string{
@@ -209,17 +209,17 @@ func TestDescriptionsAreMarkedUp(t *testing.T) {
 		t.Errorf("highlighted %s", got)
 	}
 	for digits, want := range map[string]string{"5": "5", "100": "100", "1000": "1,000", "9000000": "9,000,000", "-100": "-100", "-1000": "-1,000", "1234.5": "1234.5"} {
-		if got := grouped(digits); got != want {
+		if got := groupDigits(digits); got != want {
 			t.Errorf("grouped(%s) = %s, want %s", digits, got, want)
 		}
 	}
 }
 
-func TestWhatIsNotDescribedIsFound(t *testing.T) {
+func TestUndescribed_ListsMissingDescriptions(t *testing.T) {
 	t.Parallel()
 	// Operations, parameters and fields without a word about themselves are listed;
 	// those with one are not.
-	f := unbuilt(t)
+	f := newUnbuiltFixture(t)
 	Get(f.API, Operation{ID: "peek", Path: "/peek", Summary: "Peek", Tag: "Parcels", Permission: platform.View, Description: "Told."},
 		func(context.Context, Call, *struct {
 			Dark  string `query:"dark"`

@@ -67,9 +67,9 @@ type NoBody struct{}
 type Call struct {
 	// Principal is who asks; zero in a public operation.
 	Principal platform.Principal
-	// Claim is the request's idempotency key; nil without one, and never set but
+	// IdempotentRequest is the request's idempotency key; nil without one, and never set but
 	// on POST. A use case that changes something hands it to Tx.Remember.
-	Claim *ports.Claim
+	IdempotentRequest *ports.IdempotentRequest
 	// RequestID stands in the log and in the answer.
 	RequestID string
 	// File is what was uploaded; nil where nothing can be.
@@ -111,14 +111,14 @@ const (
 	defaultMaxBody = 1 << 20
 )
 
-// written is what huma gets from every operation: nothing, for the answer is
+// humaOutput is what huma gets from every operation: nothing, for the answer is
 // already in the exchange.
-type written struct{ Body func(huma.Context) }
+type humaOutput struct{ Body func(huma.Context) }
 
-var nothingLeft = &written{Body: func(huma.Context) {}}
+var emptyOutput = &humaOutput{Body: func(huma.Context) {}}
 
 func register[In, Result, Body any](a *API, method string, op Operation, handle Handler[In, Result], render func(Result) Body) {
-	if err := op.check(); err != nil {
+	if err := op.validate(); err != nil {
 		panic(fmt.Sprintf("httpapi: %s %s: %v", method, op.Path, err))
 	}
 	empty := reflect.TypeFor[Body]() == reflect.TypeFor[NoBody]()
@@ -134,7 +134,7 @@ func register[In, Result, Body any](a *API, method string, op Operation, handle 
 	pattern := BasePath + op.Path
 	rt := &route{
 		method: method, pattern: pattern, timer: a.meter.timer(method, pattern),
-		permission: op.Permission, public: op.Public, sandbox: op.SandboxOnly, maxBody: op.MaxBody,
+		permission: op.Permission, public: op.Public, sandboxOnly: op.SandboxOnly, maxBody: op.MaxBody,
 		upload: op.Upload, timeout: op.Timeout,
 	}
 	view := func(out *bytes.Buffer, result Result) (int, error) {
@@ -155,36 +155,36 @@ func register[In, Result, Body any](a *API, method string, op Operation, handle 
 		return status, encode(out, body)
 	}
 	described := a.document.describe(method, op, reflect.TypeFor[Body](), rt)
-	huma.Register(a.huma, described, func(ctx context.Context, in *In) (*written, error) {
-		x := exchangeOf(ctx)
-		x.text = reflect.TypeFor[Body]() == reflect.TypeFor[Text]()
-		if c := x.claimed; c != nil {
-			c.Claim.Answer = func(result any, err error) (int, []byte) {
-				last := outcome(x, view, result, err)
+	huma.Register(a.huma, described, func(ctx context.Context, in *In) (*humaOutput, error) {
+		x := exchangeFromContext(ctx)
+		x.plainText = reflect.TypeFor[Body]() == reflect.TypeFor[Text]()
+		if c := x.keyed; c != nil {
+			c.IdempotentRequest.Render = func(result any, err error) (int, []byte) {
+				last := renderResponse(x, view, result, err)
 				c.rendered.Store(last)
 				return last.status, last.body
 			}
 		}
 		result, err := handle(ctx, x.call, in)
-		x.answered = true
+		x.responded = true
 		if err != nil {
 			x.fail(err)
-			return nothingLeft, nil
+			return emptyOutput, nil
 		}
-		if x.claimed != nil {
-			if last := x.claimed.rendered.Load(); last != nil && last.status < http.StatusBadRequest {
-				x.answer(last.status, last.body) // the very bytes that were remembered
-				return nothingLeft, nil
+		if x.keyed != nil {
+			if last := x.keyed.rendered.Load(); last != nil && last.status < http.StatusBadRequest {
+				x.respond(last.status, last.body) // the very bytes that were remembered
+				return emptyOutput, nil
 			}
 		}
 		out := x.buffer()
 		out.Reset()
 		if x.status, err = view(out, result); err != nil {
-			x.refuse(err)
+			x.respondError(err)
 		}
-		return nothingLeft, nil
+		return emptyOutput, nil
 	})
-	a.document.complete(rt.op, op)
+	a.document.addErrorResponses(rt.op, op)
 }
 
 // fail answers with a use case's error, which may be an earlier answer.
@@ -194,29 +194,29 @@ func (x *exchange) fail(err error) {
 		x.replay(replay.Status, replay.Body)
 		return
 	}
-	x.refuse(err)
+	x.respondError(err)
 }
 
-// outcome renders what a caller will be sent, for a use case to remember. It runs
+// renderResponse renders what a caller will be sent, for a use case to remember. It runs
 // on the use case's goroutine, maybe amid a group of other callers' requests, so a
 // mistake in one rendering ends as an answer of status 500 and not as a panic.
-func outcome[Result any](x *exchange, view func(*bytes.Buffer, Result) (int, error), result any, err error) (last *rendered) {
-	out := borrow()
-	defer giveBack(out)
-	sorry := func(err error) *rendered {
-		f, ours := describe(err, x.id)
+func renderResponse[Result any](x *exchange, view func(*bytes.Buffer, Result) (int, error), result any, err error) (last *renderedResponse) {
+	out := getBuffer()
+	defer putBuffer(out)
+	sorry := func(err error) *renderedResponse {
+		f, ours := toFault(err, x.requestID)
 		if ours {
-			x.api.config.Log.WithError(err).WithField("request_id", x.id).Error("an answer could not be rendered for its commit")
+			x.api.config.Log.WithError(err).WithField("request_id", x.requestID).Error("an answer could not be rendered for its commit")
 		}
 		out.Reset()
-		if err := encode(out, bodyOf(f)); err != nil {
-			return &rendered{status: http.StatusInternalServerError}
+		if err := encode(out, renderFault(f)); err != nil {
+			return &renderedResponse{status: http.StatusInternalServerError}
 		}
-		return &rendered{status: f.Code.Status(), body: bytes.Clone(out.Bytes())}
+		return &renderedResponse{status: f.Code.Status(), body: bytes.Clone(out.Bytes())}
 	}
 	defer func() {
 		if p := recover(); p != nil {
-			last = sorry(&panicked{value: p})
+			last = sorry(&panicError{value: p})
 		}
 	}()
 	if err != nil {
@@ -230,10 +230,10 @@ func outcome[Result any](x *exchange, view func(*bytes.Buffer, Result) (int, err
 	if err != nil {
 		return sorry(err)
 	}
-	return &rendered{status: status, body: append([]byte{}, out.Bytes()...)}
+	return &renderedResponse{status: status, body: append([]byte{}, out.Bytes()...)}
 }
 
-func (op Operation) check() error {
+func (op Operation) validate() error {
 	switch {
 	case op.ID == "" || op.Path == "" || op.Summary == "" || op.Tag == "":
 		return errors.New("needs an ID, a Path, a Summary and a Tag")

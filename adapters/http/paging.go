@@ -56,7 +56,7 @@ type cursorBody struct {
 	Key string `json:"key,omitempty"`
 }
 
-const maxCursor = 512
+const maxCursorLength = 512
 
 var errCursor = errors.New("is not a cursor of this list; send nextCursor of the page before, or none for the first page")
 
@@ -77,7 +77,7 @@ func (c Cursor) String() string {
 
 // UnmarshalText reads the word.
 func (c *Cursor) UnmarshalText(text []byte) error {
-	if len(text) > maxCursor {
+	if len(text) > maxCursorLength {
 		return errCursor
 	}
 	plain, err := base64.RawURLEncoding.Strict().DecodeString(string(text))
@@ -103,7 +103,7 @@ func (c *Cursor) UnmarshalText(text []byte) error {
 
 // Schema publishes that there is nothing to see in it.
 func (Cursor) Schema(huma.Registry) *huma.Schema {
-	max := maxCursor
+	max := maxCursorLength
 	return &huma.Schema{Type: huma.TypeString, MaxLength: &max}
 }
 

@@ -21,10 +21,10 @@ import (
 // Integers are exact up to 2^53; larger ones are decided by the second decoding.
 func parseJSON(data []byte) (any, error) {
 	p := parser{data: data}
-	p.space()
+	p.skipSpace()
 	value := p.value(0)
-	p.space()
-	if p.problem == "" && p.at < len(p.data) {
+	p.skipSpace()
+	if p.problem == "" && p.pos < len(p.data) {
 		p.fail("nothing may follow the value")
 	}
 	if p.problem != "" {
@@ -36,31 +36,31 @@ func parseJSON(data []byte) (any, error) {
 const maxDepth = 64
 
 type parser struct {
-	data    []byte
-	at      int
-	problem string // the first one; empty while all is well
-	where   int    // and its place
+	data       []byte
+	pos        int
+	problem    string // the first one; empty while all is well
+	problemPos int    // and its place
 }
 
 func (p *parser) fail(problem string) any {
 	if p.problem == "" {
-		p.problem, p.where = problem, p.at
+		p.problem, p.problemPos = problem, p.pos
 	}
 	return nil
 }
 
 func (p *parser) error() *syntaxError {
-	before := p.data[:min(p.where, len(p.data))]
+	before := p.data[:min(p.problemPos, len(p.data))]
 	line := 1 + bytes.Count(before, []byte{'\n'})
 	column := 1 + utf8.RuneCount(before[bytes.LastIndexByte(before, '\n')+1:])
 	return &syntaxError{line: line, column: column, problem: p.problem}
 }
 
-func (p *parser) space() {
-	for p.at < len(p.data) {
-		switch p.data[p.at] {
+func (p *parser) skipSpace() {
+	for p.pos < len(p.data) {
+		switch p.data[p.pos] {
 		case ' ', '\t', '\n', '\r':
-			p.at++
+			p.pos++
 		default:
 			return
 		}
@@ -68,8 +68,8 @@ func (p *parser) space() {
 }
 
 func (p *parser) peek() byte {
-	if p.at < len(p.data) {
-		return p.data[p.at]
+	if p.pos < len(p.data) {
+		return p.data[p.pos]
 	}
 	return 0
 }
@@ -88,85 +88,85 @@ func (p *parser) value(depth int) any {
 	case c == '-' || c >= '0' && c <= '9':
 		return p.number()
 	case c == 't':
-		return p.word("true", true)
+		return p.literal("true", true)
 	case c == 'f':
-		return p.word("false", false)
+		return p.literal("false", false)
 	case c == 'n':
-		return p.word("null", nil)
-	case p.at >= len(p.data):
+		return p.literal("null", nil)
+	case p.pos >= len(p.data):
 		return p.fail("the body ends too early")
 	}
 	return p.fail("a value is expected here")
 }
 
-func (p *parser) word(word string, value any) any {
-	if !bytes.HasPrefix(p.data[p.at:], []byte(word)) {
+func (p *parser) literal(word string, value any) any {
+	if !bytes.HasPrefix(p.data[p.pos:], []byte(word)) {
 		return p.fail("a value is expected here")
 	}
-	p.at += len(word)
+	p.pos += len(word)
 	return value
 }
 
 func (p *parser) object(depth int) any {
-	p.at++ // {
+	p.pos++ // {
 	object := map[string]any{}
 	var names fieldNames
-	for p.space(); p.peek() != '}'; p.space() {
+	for p.skipSpace(); p.peek() != '}'; p.skipSpace() {
 		if len(object) > 0 {
 			if p.peek() != ',' {
-				return p.fail(p.orEnd("a comma or } is expected here"))
+				return p.fail(p.orUnexpectedEnd("a comma or } is expected here"))
 			}
-			p.at++
-			p.space()
+			p.pos++
+			p.skipSpace()
 		}
 		if p.peek() != '"' {
-			return p.fail(p.orEnd("a field name in double quotes is expected here"))
+			return p.fail(p.orUnexpectedEnd("a field name in double quotes is expected here"))
 		}
-		start := p.at
+		start := p.pos
 		name := p.text()
 		if p.problem != "" {
 			return nil
 		}
 		if !names.add(name) {
-			p.at = start
+			p.pos = start
 			return p.fail("the field " + strconv.Quote(name) + " is given twice")
 		}
-		if p.space(); p.peek() != ':' {
-			return p.fail(p.orEnd("a colon is expected here"))
+		if p.skipSpace(); p.peek() != ':' {
+			return p.fail(p.orUnexpectedEnd("a colon is expected here"))
 		}
-		p.at++
-		p.space()
+		p.pos++
+		p.skipSpace()
 		object[name] = p.value(depth + 1)
 		if p.problem != "" {
 			return nil
 		}
 	}
-	p.at++ // }
+	p.pos++ // }
 	return object
 }
 
 func (p *parser) array(depth int) any {
-	p.at++ // [
+	p.pos++ // [
 	list := []any{}
-	for p.space(); p.peek() != ']'; p.space() {
+	for p.skipSpace(); p.peek() != ']'; p.skipSpace() {
 		if len(list) > 0 {
 			if p.peek() != ',' {
-				return p.fail(p.orEnd("a comma or ] is expected here"))
+				return p.fail(p.orUnexpectedEnd("a comma or ] is expected here"))
 			}
-			p.at++
-			p.space()
+			p.pos++
+			p.skipSpace()
 		}
 		list = append(list, p.value(depth+1))
 		if p.problem != "" {
 			return nil
 		}
 	}
-	p.at++ // ]
+	p.pos++ // ]
 	return list
 }
 
-func (p *parser) orEnd(problem string) string {
-	if p.at >= len(p.data) {
+func (p *parser) orUnexpectedEnd(problem string) string {
+	if p.pos >= len(p.data) {
 		return "the body ends too early"
 	}
 	return problem
@@ -174,28 +174,28 @@ func (p *parser) orEnd(problem string) string {
 
 // text reads a string; p stands on its opening quote.
 func (p *parser) text() string {
-	start := p.at
+	start := p.pos
 	escaped, plain := false, true
-	for p.at++; ; p.at++ {
+	for p.pos++; ; p.pos++ {
 		switch c := p.peek(); {
-		case p.at >= len(p.data):
+		case p.pos >= len(p.data):
 			p.fail("the body ends inside a string")
 			return ""
 		case c == '"':
-			raw := p.data[start+1 : p.at]
+			raw := p.data[start+1 : p.pos]
 			if !plain && !utf8.Valid(raw) {
-				p.at = start
+				p.pos = start
 				p.fail("this string is not UTF-8")
 				return ""
 			}
-			p.at++
+			p.pos++
 			if !escaped {
 				return string(raw)
 			}
 			return p.unquote(start)
 		case c == '\\':
 			escaped = true
-			p.at++ // whatever follows is no closing quote
+			p.pos++ // whatever follows is no closing quote
 		case c < ' ':
 			p.fail("control characters must be escaped inside a string")
 			return ""
@@ -208,13 +208,13 @@ func (p *parser) text() string {
 // unquote resolves the escapes of the string from start to p.at.
 func (p *parser) unquote(start int) string {
 	var text string
-	if err := json.Unmarshal(p.data[start:p.at], &text); err != nil {
-		p.at = start
+	if err := json.Unmarshal(p.data[start:p.pos], &text); err != nil {
+		p.pos = start
 		p.fail("this string has an escape that does not exist")
 		return ""
 	}
 	if strings.IndexByte(text, 0) >= 0 {
-		p.at = start
+		p.pos = start
 		p.fail("the zero character is not allowed in a string")
 		return ""
 	}
@@ -223,37 +223,37 @@ func (p *parser) unquote(start int) string {
 
 // number reads a number by the grammar of JSON.
 func (p *parser) number() any {
-	start := p.at
+	start := p.pos
 	if p.peek() == '-' {
-		p.at++
+		p.pos++
 	}
 	switch {
 	case p.peek() == '0':
-		p.at++
+		p.pos++
 	case p.digits() == 0:
-		return p.fail(p.orEnd("a digit is expected here"))
+		return p.fail(p.orUnexpectedEnd("a digit is expected here"))
 	}
 	integer := true
 	if p.peek() == '.' {
 		integer = false
-		p.at++
+		p.pos++
 		if p.digits() == 0 {
-			return p.fail(p.orEnd("a digit is expected here"))
+			return p.fail(p.orUnexpectedEnd("a digit is expected here"))
 		}
 	}
 	if c := p.peek(); c == 'e' || c == 'E' {
 		integer = false
-		p.at++
+		p.pos++
 		if c := p.peek(); c == '+' || c == '-' {
-			p.at++
+			p.pos++
 		}
 		if p.digits() == 0 {
-			return p.fail(p.orEnd("a digit is expected here"))
+			return p.fail(p.orUnexpectedEnd("a digit is expected here"))
 		}
 	}
-	number, err := strconv.ParseFloat(string(p.data[start:p.at]), 64)
+	number, err := strconv.ParseFloat(string(p.data[start:p.pos]), 64)
 	if err != nil {
-		p.at = start
+		p.pos = start
 		return p.fail("this number is too large")
 	}
 	if !integer && number == math.Trunc(number) {
@@ -263,42 +263,42 @@ func (p *parser) number() any {
 }
 
 func (p *parser) digits() int {
-	start := p.at
+	start := p.pos
 	for c := p.peek(); c >= '0' && c <= '9'; c = p.peek() {
-		p.at++
+		p.pos++
 	}
-	return p.at - start
+	return p.pos - start
 }
 
 // fieldNames are the names of one object, compared as a decoder that ignores case would.
 type fieldNames struct {
-	space  [12]string
-	few    []string
+	inline [12]string
+	names  []string
 	folded map[string]struct{} // nil while there are few
 }
 
 // add tells whether the name is new.
 func (n *fieldNames) add(name string) bool {
 	if n.folded == nil {
-		for _, other := range n.few {
+		for _, other := range n.names {
 			// Folding changes the length only outside of ASCII (k and the Kelvin sign).
-			if (len(other) == len(name) || !ascii(other) || !ascii(name)) && strings.EqualFold(other, name) {
+			if (len(other) == len(name) || !isASCII(other) || !isASCII(name)) && strings.EqualFold(other, name) {
 				return false
 			}
 		}
-		if n.few == nil {
-			n.few = n.space[:0]
+		if n.names == nil {
+			n.names = n.inline[:0]
 		}
-		if n.few = append(n.few, name); len(n.few) < len(n.space) {
+		if n.names = append(n.names, name); len(n.names) < len(n.inline) {
 			return true
 		}
-		n.folded = make(map[string]struct{}, 4*len(n.few))
-		for _, other := range n.few {
-			n.folded[fold(other)] = struct{}{}
+		n.folded = make(map[string]struct{}, 4*len(n.names))
+		for _, other := range n.names {
+			n.folded[foldCase(other)] = struct{}{}
 		}
 		return true
 	}
-	key := fold(name)
+	key := foldCase(name)
 	if _, ok := n.folded[key]; ok {
 		return false
 	}
@@ -306,9 +306,9 @@ func (n *fieldNames) add(name string) bool {
 	return true
 }
 
-// fold is the same for names that differ in case alone.
-func fold(name string) string {
-	if ascii(name) && !strings.ContainsAny(name, "kKsS") {
+// foldCase is the same for names that differ in case alone.
+func foldCase(name string) string {
+	if isASCII(name) && !strings.ContainsAny(name, "kKsS") {
 		return strings.ToLower(name)
 	}
 	return strings.Map(func(r rune) rune {
@@ -320,7 +320,7 @@ func fold(name string) string {
 	}, name)
 }
 
-func ascii(s string) bool {
+func isASCII(s string) bool {
 	for i := range len(s) {
 		if s[i] >= utf8.RuneSelf {
 			return false

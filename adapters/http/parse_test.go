@@ -12,7 +12,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-func TestParsedBodiesAreWhatWasSent(t *testing.T) {
+func TestParseJSON_ValidValues(t *testing.T) {
 	t.Parallel()
 	// Every kind of value, with odd spaces and escapes, is read as it was meant.
 	for text, want := range map[string]any{
@@ -42,7 +42,7 @@ func TestParsedBodiesAreWhatWasSent(t *testing.T) {
 	}
 }
 
-func TestWhatIsNoJSONIsRefusedWithItsPlace(t *testing.T) {
+func TestParseJSON_ErrorHasLineAndColumn(t *testing.T) {
 	t.Parallel()
 	// The first mistake is named, with the line and the character it stands at.
 	for text, want := range map[string]syntaxError{
@@ -90,13 +90,13 @@ func TestWhatIsNoJSONIsRefusedWithItsPlace(t *testing.T) {
 	}
 }
 
-func TestManyFieldsAreComparedToo(t *testing.T) {
+func TestParseJSON_DuplicateFieldInLargeObject(t *testing.T) {
 	t.Parallel()
 	// A repeated field is found in an object of any size, and a large object of
 	// different fields is read at once.
 	var many strings.Builder
 	for i := range 50_000 {
-		many.WriteString(`"f` + strings.Repeat("x", i%7) + string(rune('a'+i%26)) + rawText(i) + `":0,`)
+		many.WriteString(`"f` + strings.Repeat("x", i%7) + string(rune('a'+i%26)) + itoa(i) + `":0,`)
 	}
 	if _, err := parseJSON([]byte("{" + many.String() + `"last":1}`)); err != nil {
 		t.Error(err)
@@ -109,22 +109,22 @@ func TestManyFieldsAreComparedToo(t *testing.T) {
 	}
 }
 
-func rawText(i int) string { text, _ := json.Marshal(i); return string(text) }
+func itoa(i int) string { text, _ := json.Marshal(i); return string(text) }
 
-func TestFoldingAgreesWithEqualFold(t *testing.T) {
+func TestFoldCase_MatchesEqualFold(t *testing.T) {
 	t.Parallel()
 	// Two names are the same to the set exactly when they are to the decoder.
 	name := rapid.StringOfN(rapid.RuneFrom([]rune("aAkKsSzZßẞſKéÉσςΣ_1")), 0, 4, -1)
 	rapid.Check(t, func(t *rapid.T) {
 		a, b := name.Draw(t, "a"), name.Draw(t, "b")
-		if (fold(a) == fold(b)) != strings.EqualFold(a, b) {
-			t.Fatalf("fold(%q) = %q, fold(%q) = %q, EqualFold %v", a, fold(a), b, fold(b), strings.EqualFold(a, b))
+		if (foldCase(a) == foldCase(b)) != strings.EqualFold(a, b) {
+			t.Fatalf("fold(%q) = %q, fold(%q) = %q, EqualFold %v", a, foldCase(a), b, foldCase(b), strings.EqualFold(a, b))
 		}
 	})
 }
 
 func FuzzParseJSON(f *testing.F) {
-	for _, seed := range []string{goodParcel, `[1,2.5e3,-0,"\u00e9\ud83d",{"a":null}]`, `{"a":1,"A":2}`, `{`, "\"\\u0000\"", "1e400"} {
+	for _, seed := range []string{validParcel, `[1,2.5e3,-0,"\u00e9\ud83d",{"a":null}]`, `{"a":1,"A":2}`, `{`, "\"\\u0000\"", "1e400"} {
 		f.Add([]byte(seed))
 	}
 	// What we accept, encoding/json reads as the same value; what we refuse, it either
@@ -146,14 +146,14 @@ func FuzzParseJSON(f *testing.F) {
 		if wantErr != nil || !utf8.Valid(data) {
 			t.Fatalf("%q is accepted, but %v", data, wantErr)
 		}
-		if !same(got, want) {
+		if !equalJSON(got, want) {
 			t.Fatalf("%q = %#v, want %#v", data, got, want)
 		}
 	})
 }
 
-// same compares values; NaN stands for whole numbers that are not written as integers.
-func same(got, want any) bool {
+// equalJSON compares values; NaN stands for whole numbers that are not written as integers.
+func equalJSON(got, want any) bool {
 	switch want := want.(type) {
 	case float64:
 		number, ok := got.(float64)
@@ -164,7 +164,7 @@ func same(got, want any) bool {
 			return false
 		}
 		for i := range want {
-			if !same(list[i], want[i]) {
+			if !equalJSON(list[i], want[i]) {
 				return false
 			}
 		}
@@ -175,7 +175,7 @@ func same(got, want any) bool {
 			return false
 		}
 		for name := range want {
-			if !same(object[name], want[name]) {
+			if !equalJSON(object[name], want[name]) {
 				return false
 			}
 		}

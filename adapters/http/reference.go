@@ -32,10 +32,10 @@ var (
 
 	// referencePolicy lets the page run its own two blocks and nothing else.
 	referencePolicy = fmt.Sprintf("default-src 'none'; style-src 'sha256-%s'; script-src 'sha256-%s'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
-		hashOf(referenceCSS), hashOf(referenceJS))
+		sha256Base64(referenceCSS), sha256Base64(referenceJS))
 )
 
-func hashOf(text string) string {
+func sha256Base64(text string) string {
 	sum := sha256.Sum256([]byte(text))
 	return base64.StdEncoding.EncodeToString(sum[:])
 }
@@ -43,14 +43,14 @@ func hashOf(text string) string {
 type pageView struct {
 	Title, Version, Program, Base string
 	Intro                         template.HTML
-	Everywhere                    []everywhereView
-	Chapters                      []*chapterView
+	Everywhere                    []commonErrorView
+	Chapters                      []*sectionView
 	Objects                       []objectView
 	CSS                           template.CSS
 	JS                            template.JS
 }
 
-type chapterView struct {
+type sectionView struct {
 	Name, Slug  string
 	Description template.HTML
 	Operations  []operationView
@@ -87,8 +87,8 @@ type responseView struct {
 	Fields              []fieldView
 }
 
-// everywhereView is an error that most operations can answer.
-type everywhereView struct {
+// commonErrorView is an error that most operations can answer.
+type commonErrorView struct {
 	Status, Code string
 	Description  template.HTML
 }
@@ -102,7 +102,7 @@ type objectView struct {
 
 // renderReference makes the page.
 func renderReference(api *huma.OpenAPI, operations []*huma.Operation, examples map[string][]Example, program string) ([]byte, error) {
-	r := &referenceMaker{api: api, base: api.Servers[0].URL, examples: examples, forms: map[string]bool{}}
+	r := &referenceRenderer{api: api, base: api.Servers[0].URL, examples: examples, variants: map[string]bool{}}
 	if strings.HasPrefix(r.base, "/") {
 		r.base = "http://localhost:8080" + r.base
 	}
@@ -110,15 +110,15 @@ func renderReference(api *huma.OpenAPI, operations []*huma.Operation, examples m
 		Title: api.Info.Title, Version: api.Info.Version, Program: program, Base: r.base,
 		Intro: markdown(api.Info.Description), CSS: template.CSS(referenceCSS), JS: template.JS(referenceJS), //nolint:gosec // our own files
 	}
-	for code, description := range everywhere {
-		view.Everywhere = append(view.Everywhere, everywhereView{strconv.Itoa(code.Status()), string(code), markdown(description)})
+	for code, description := range commonErrors {
+		view.Everywhere = append(view.Everywhere, commonErrorView{strconv.Itoa(code.Status()), string(code), markdown(description)})
 	}
-	slices.SortFunc(view.Everywhere, func(a, b everywhereView) int {
+	slices.SortFunc(view.Everywhere, func(a, b commonErrorView) int {
 		return cmp.Or(strings.Compare(a.Status, b.Status), strings.Compare(a.Code, b.Code))
 	})
-	byTag := map[string]*chapterView{}
+	byTag := map[string]*sectionView{}
 	for _, tag := range api.Tags {
-		chapter := &chapterView{Name: tag.Name, Slug: slug(tag.Name), Description: markdown(tag.Description)}
+		chapter := &sectionView{Name: tag.Name, Slug: slug(tag.Name), Description: markdown(tag.Description)}
 		byTag[tag.Name] = chapter
 		view.Chapters = append(view.Chapters, chapter)
 	}
@@ -133,14 +133,14 @@ func renderReference(api *huma.OpenAPI, operations []*huma.Operation, examples m
 			return nil, fmt.Errorf("webhook %s has the tag %q, which was not given to Tags", name, op.Tags[0])
 		}
 		hook := r.operation(http.MethodPost, "", op)
-		hook.Request = asAnswer(hook.Request)
+		hook.Request = markOptional(hook.Request)
 		hook.Webhook, hook.Path, hook.Segments = true, "your webhook endpoint", []segmentView{{Text: "your webhook endpoint"}}
 		for i := range hook.Examples {
 			hook.Examples[i].Curl = ""
 		}
 		chapter.Operations = append(chapter.Operations, hook)
 	}
-	view.Chapters = slices.DeleteFunc(view.Chapters, func(c *chapterView) bool { return len(c.Operations) == 0 && c.Description == "" })
+	view.Chapters = slices.DeleteFunc(view.Chapters, func(c *sectionView) bool { return len(c.Operations) == 0 && c.Description == "" })
 	view.Objects = r.objects()
 
 	var page bytes.Buffer
@@ -150,15 +150,15 @@ func renderReference(api *huma.OpenAPI, operations []*huma.Operation, examples m
 	return page.Bytes(), nil
 }
 
-// referenceMaker reads the description; it notes the forms of unions it came across.
-type referenceMaker struct {
+// referenceRenderer reads the description; it notes the forms of unions it came across.
+type referenceRenderer struct {
 	api      *huma.OpenAPI
 	base     string
 	examples map[string][]Example
-	forms    map[string]bool
+	variants map[string]bool
 }
 
-func (r *referenceMaker) operation(method, path string, op *huma.Operation) operationView {
+func (r *referenceRenderer) operation(method, path string, op *huma.Operation) operationView {
 	view := operationView{
 		ID: op.OperationID, Method: method, Path: path, Summary: op.Summary, Description: markdown(op.Description),
 		Public: len(op.Security) == 0,
@@ -167,7 +167,7 @@ func (r *referenceMaker) operation(method, path string, op *huma.Operation) oper
 	_, view.Experimental = op.Extensions["x-experimental"]
 	_, view.Sandbox = op.Extensions["x-sandbox-only"]
 	for _, segment := range segments(path) {
-		_, isParam := parameter(segment)
+		_, isParam := parseParameter(segment)
 		view.Segments = append(view.Segments, segmentView{Text: segment, Param: isParam})
 	}
 	for _, p := range op.Parameters {
@@ -189,7 +189,7 @@ func (r *referenceMaker) operation(method, path string, op *huma.Operation) oper
 	for _, status := range sortedKeys(op.Responses) {
 		response := responseView{Status: status, Description: op.Responses[status].Description}
 		if media := op.Responses[status].Content["application/json"]; media != nil && status < "300" {
-			response.Fields = asAnswer(r.fields(media.Schema, 0))
+			response.Fields = markOptional(r.fields(media.Schema, 0))
 		}
 		if status < "300" {
 			view.Successes = append(view.Successes, response)
@@ -197,7 +197,7 @@ func (r *referenceMaker) operation(method, path string, op *huma.Operation) oper
 		}
 		if op.Responses[status].Content != nil {
 			response.Codes = slices.DeleteFunc(strings.Split(response.Description, ", "), func(code string) bool {
-				return everywhere[fault.Code(code)] != ""
+				return commonErrors[fault.Code(code)] != ""
 			})
 			response.Description = ""
 		}
@@ -205,17 +205,17 @@ func (r *referenceMaker) operation(method, path string, op *huma.Operation) oper
 			view.Failures = append(view.Failures, response)
 		}
 	}
-	for _, e := range r.examplesOf(method, path, op) {
+	for _, e := range r.examplesFor(method, path, op) {
 		view.Examples = append(view.Examples, r.exampleView(op, e))
 	}
 	return view
 }
 
 // objects are the forms that fields refer to, and those that these refer to.
-func (r *referenceMaker) objects() []objectView {
+func (r *referenceRenderer) objects() []objectView {
 	done := map[string]objectView{}
-	for len(done) < len(r.forms) {
-		for _, name := range sortedKeys(r.forms) {
+	for len(done) < len(r.variants) {
+		for _, name := range sortedKeys(r.variants) {
 			if _, ok := done[name]; !ok {
 				schema := r.api.Components.Schemas.Map()[name]
 				done[name] = objectView{Name: name, Description: markdown(schema.Description), Fields: r.fields(schema, 0)}

@@ -12,35 +12,35 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 )
 
-// examplesOf are the recorded examples of an operation, or one made from its schemas
+// examplesFor are the recorded examples of an operation, or one made from its schemas
 // while there is none.
-func (r *referenceMaker) examplesOf(method, path string, op *huma.Operation) []Example {
+func (r *referenceRenderer) examplesFor(method, path string, op *huma.Operation) []Example {
 	if recorded := r.examples[op.OperationID]; len(recorded) > 0 {
 		return recorded
 	}
-	made := Example{Method: method, Path: r.exemplaryPath(path, op)}
+	made := Example{Method: method, Path: r.examplePath(path, op)}
 	if op.RequestBody != nil {
-		made.Body = r.exemplaryBody(op.RequestBody.Content)
+		made.Body = r.exampleBody(op.RequestBody.Content)
 	}
 	for _, status := range sortedKeys(op.Responses) {
 		if n, err := strconv.Atoi(status); err == nil && n < 300 {
-			made.Status, made.Answer = n, r.exemplaryBody(op.Responses[status].Content)
+			made.Status, made.Response = n, r.exampleBody(op.Responses[status].Content)
 			break
 		}
 	}
 	return []Example{made}
 }
 
-// exemplaryPath fills a path and its required parameters.
-func (r *referenceMaker) exemplaryPath(path string, op *huma.Operation) string {
+// examplePath fills a path and its required parameters.
+func (r *referenceRenderer) examplePath(path string, op *huma.Operation) string {
 	var query []string
 	for _, p := range op.Parameters {
 		switch {
 		case p.In == "path":
-			value, _ := r.value(p.Schema, 0).(string)
+			value, _ := r.exampleValue(p.Schema, 0).(string)
 			path = strings.ReplaceAll(path, "{"+p.Name+"}", value)
 		case p.In == "query" && p.Required:
-			query = append(query, p.Name+"="+fmt.Sprint(r.value(p.Schema, 0)))
+			query = append(query, p.Name+"="+fmt.Sprint(r.exampleValue(p.Schema, 0)))
 		}
 	}
 	if query != nil {
@@ -49,41 +49,41 @@ func (r *referenceMaker) exemplaryPath(path string, op *huma.Operation) string {
 	return path
 }
 
-// exemplaryBody is made from the schema of a body; nil where there is no body.
-func (r *referenceMaker) exemplaryBody(content map[string]*huma.MediaType) json.RawMessage {
+// exampleBody is made from the schema of a body; nil where there is no body.
+func (r *referenceRenderer) exampleBody(content map[string]*huma.MediaType) json.RawMessage {
 	media := content["application/json"]
 	if media == nil {
 		return nil
 	}
-	text, err := json.Marshal(r.value(media.Schema, 0))
+	text, err := json.Marshal(r.exampleValue(media.Schema, 0))
 	if err != nil {
 		return []byte(strconv.Quote(err.Error()))
 	}
 	return text
 }
 
-func (r *referenceMaker) exampleView(op *huma.Operation, e Example) exampleView {
+func (r *referenceRenderer) exampleView(op *huma.Operation, e Example) exampleView {
 	view := exampleView{Title: e.Title, Curl: r.curl(op, e)}
 	if e.Body != nil {
-		view.Body = highlight(indented(e.Body))
+		view.Body = highlight(indentJSON(e.Body))
 	}
 	if e.Status != 0 {
 		view.Status = strconv.Itoa(e.Status)
 	}
-	if e.Answer != nil {
-		view.Answer = highlight(indented(e.Answer))
+	if e.Response != nil {
+		view.Answer = highlight(indentJSON(e.Response))
 	}
 	return view
 }
 
 // curl is a command that a reader can paste.
-func (r *referenceMaker) curl(op *huma.Operation, e Example) string {
+func (r *referenceRenderer) curl(op *huma.Operation, e Example) string {
 	var command strings.Builder
 	command.WriteString("curl")
 	if e.Method != http.MethodGet {
 		command.WriteString(" -X " + e.Method)
 	}
-	command.WriteString(" " + quoted(r.base+e.Path))
+	command.WriteString(" " + shellQuote(r.base+e.Path))
 	if len(op.Security) > 0 {
 		command.WriteString(" \\\n  -u \"$CLIENT_ID:$CLIENT_SECRET\"")
 	}
@@ -91,18 +91,18 @@ func (r *referenceMaker) curl(op *huma.Operation, e Example) string {
 		command.WriteString(" \\\n  -H \"Idempotency-Key: $(uuidgen)\"")
 	}
 	if e.Body != nil {
-		command.WriteString(" \\\n  -H 'Content-Type: application/json' \\\n  -d " + quoted(string(indented(e.Body))))
+		command.WriteString(" \\\n  -H 'Content-Type: application/json' \\\n  -d " + shellQuote(string(indentJSON(e.Body))))
 	} else if op.RequestBody != nil && op.RequestBody.Content[formType] != nil {
 		command.WriteString(" \\\n  -F file=@FILE")
 	}
 	return command.String()
 }
 
-// quoted is a text as one word of a shell.
-func quoted(text string) string { return "'" + strings.ReplaceAll(text, "'", `'\''`) + "'" }
+// shellQuote is a text as one word of a shell.
+func shellQuote(text string) string { return "'" + strings.ReplaceAll(text, "'", `'\''`) + "'" }
 
-// indented lays JSON out for people.
-func indented(text json.RawMessage) []byte {
+// indentJSON lays JSON out for people.
+func indentJSON(text json.RawMessage) []byte {
 	var out bytes.Buffer
 	if err := json.Indent(&out, text, "", "  "); err != nil {
 		return []byte(strconv.Quote(err.Error()))

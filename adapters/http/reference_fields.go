@@ -20,40 +20,40 @@ type fieldView struct {
 	Description    template.HTML
 	Limits         []string
 	Fields         []fieldView
-	Forms          []formView
+	Forms          []variantView
 }
 
-// formView refers to one form of a union.
-type formView struct{ Name, Values string }
+// variantView refers to one form of a union.
+type variantView struct{ Name, Values string }
 
-// asAnswer marks what may be missing instead of what must be there.
-func asAnswer(fields []fieldView) []fieldView {
+// markOptional marks what may be missing instead of what must be there.
+func markOptional(fields []fieldView) []fieldView {
 	for i := range fields {
 		fields[i].Optional, fields[i].Required = !fields[i].Required, false
-		asAnswer(fields[i].Fields)
+		markOptional(fields[i].Fields)
 	}
 	return fields
 }
 
-const deepestField = 6
+const maxFieldDepth = 6
 
 // fields lists what an object holds: for a list, what each item holds.
-func (r *referenceMaker) fields(s *huma.Schema, depth int) []fieldView {
+func (r *referenceRenderer) fields(s *huma.Schema, depth int) []fieldView {
 	s = r.resolve(s)
 	if s != nil && s.Type == huma.TypeArray {
 		s = r.resolve(s.Items)
 	}
-	if s == nil || depth > deepestField {
+	if s == nil || depth > maxFieldDepth {
 		return nil
 	}
 	list := make([]fieldView, 0, len(s.Properties))
-	for _, name := range order(s) {
+	for _, name := range propertyOrder(s) {
 		list = append(list, r.field(name, s.Properties[name], slices.Contains(s.Required, name), depth))
 	}
 	return list
 }
 
-func (r *referenceMaker) field(name string, s *huma.Schema, required bool, depth int) fieldView {
+func (r *referenceRenderer) field(name string, s *huma.Schema, required bool, depth int) fieldView {
 	description := s.Description
 	s = r.resolve(s)
 	if description == "" {
@@ -61,18 +61,18 @@ func (r *referenceMaker) field(name string, s *huma.Schema, required bool, depth
 	}
 	return fieldView{
 		Name: name, Type: r.typeName(s), Required: required, Description: markdown(description),
-		Limits: limits(s), Fields: r.fields(s, depth+1), Forms: r.formsOf(s),
+		Limits: constraints(s), Fields: r.fields(s, depth+1), Forms: r.variantsOf(s),
 	}
 }
 
-func (r *referenceMaker) resolve(s *huma.Schema) *huma.Schema {
+func (r *referenceRenderer) resolve(s *huma.Schema) *huma.Schema {
 	for s != nil && s.Ref != "" {
 		s = r.api.Components.Schemas.SchemaFromRef(s.Ref)
 	}
 	return s
 }
 
-func (r *referenceMaker) typeName(s *huma.Schema) string {
+func (r *referenceRenderer) typeName(s *huma.Schema) string {
 	name := s.Type
 	switch {
 	case s.Type == huma.TypeArray:
@@ -88,36 +88,36 @@ func (r *referenceMaker) typeName(s *huma.Schema) string {
 	return name
 }
 
-// formsOf lists the forms of a union and notes them for the chapter of objects.
-func (r *referenceMaker) formsOf(s *huma.Schema) []formView {
+// variantsOf lists the forms of a union and notes them for the chapter of objects.
+func (r *referenceRenderer) variantsOf(s *huma.Schema) []variantView {
 	branches, ok := s.Extensions["oneOf"].([]any)
 	if !ok {
 		return nil
 	}
-	var forms []formView
+	var forms []variantView
 	for _, branch := range branches {
 		name := strings.TrimPrefix(branch.(map[string]string)["$ref"], schemaPrefix)
-		r.forms[name] = true
-		forms = append(forms, formView{Name: name, Values: r.discriminator(r.api.Components.Schemas.Map()[name])})
+		r.variants[name] = true
+		forms = append(forms, variantView{Name: name, Values: r.discriminator(r.api.Components.Schemas.Map()[name])})
 	}
 	return forms
 }
 
 // discriminator is the value that chooses a form.
-func (r *referenceMaker) discriminator(s *huma.Schema) string {
+func (r *referenceRenderer) discriminator(s *huma.Schema) string {
 	for _, p := range s.Properties {
-		if p.Description == whichForm && len(p.Enum) > 0 {
+		if p.Description == discriminatorDescription && len(p.Enum) > 0 {
 			return fmt.Sprint(p.Enum[0])
 		}
 	}
 	return ""
 }
 
-// limits says in a few words what a value may be.
-func limits(s *huma.Schema) []string {
+// constraints says in a few words what a value may be.
+func constraints(s *huma.Schema) []string {
 	var list []string
 	if s.Type == huma.TypeArray && s.Items != nil && s.Items.Ref == "" {
-		list = limits(s.Items)
+		list = constraints(s.Items)
 	}
 	add := func(format string, args ...any) { list = append(list, fmt.Sprintf(format, args...)) }
 	if len(s.Enum) > 0 {
@@ -127,7 +127,7 @@ func limits(s *huma.Schema) []string {
 		}
 		add("%s", strings.Join(values, " | "))
 	}
-	number := func(f float64) string { return grouped(strconv.FormatFloat(f, 'f', -1, 64)) }
+	number := func(f float64) string { return groupDigits(strconv.FormatFloat(f, 'f', -1, 64)) }
 	switch {
 	case s.Minimum != nil && s.Maximum != nil:
 		add("%s to %s", number(*s.Minimum), number(*s.Maximum))
@@ -161,8 +161,8 @@ func limits(s *huma.Schema) []string {
 	return list
 }
 
-// grouped writes a long whole number as people read it: 9,000,000.
-func grouped(digits string) string {
+// groupDigits writes a long whole number as people read it: 9,000,000.
+func groupDigits(digits string) string {
 	if strings.Contains(digits, ".") {
 		return digits
 	}
@@ -176,9 +176,9 @@ func grouped(digits string) string {
 	return digits
 }
 
-// value makes an example of a schema.
-func (r *referenceMaker) value(s *huma.Schema, depth int) any {
-	if s == nil || depth > deepestField {
+// exampleValue makes an example of a schema.
+func (r *referenceRenderer) exampleValue(s *huma.Schema, depth int) any {
+	if s == nil || depth > maxFieldDepth {
 		return nil
 	}
 	if len(s.Examples) > 0 {
@@ -195,7 +195,7 @@ func (r *referenceMaker) value(s *huma.Schema, depth int) any {
 	}
 	switch s.Type {
 	case huma.TypeArray:
-		return []any{r.value(s.Items, depth+1)}
+		return []any{r.exampleValue(s.Items, depth+1)}
 	case huma.TypeBoolean:
 		return true
 	case huma.TypeInteger, huma.TypeNumber:
@@ -204,23 +204,23 @@ func (r *referenceMaker) value(s *huma.Schema, depth int) any {
 		}
 		return 1
 	case huma.TypeObject:
-		if forms := r.formsOf(s); len(forms) > 0 {
-			return r.value(r.api.Components.Schemas.Map()[forms[0].Name], depth+1)
+		if forms := r.variantsOf(s); len(forms) > 0 {
+			return r.exampleValue(r.api.Components.Schemas.Map()[forms[0].Name], depth+1)
 		}
 		object := orderedObject{}
-		for _, name := range order(s) {
+		for _, name := range propertyOrder(s) {
 			if slices.Contains(s.Required, name) || depth == 0 {
-				object = append(object, member{name, r.value(s.Properties[name], depth+1)})
+				object = append(object, member{name, r.exampleValue(s.Properties[name], depth+1)})
 			}
 		}
 		return object
 	case huma.TypeString:
-		return exampleText(s.Format)
+		return exampleString(s.Format)
 	}
 	return nil
 }
 
-func exampleText(format string) string {
+func exampleString(format string) string {
 	switch format {
 	case "date":
 		return "1990-01-31"
@@ -262,8 +262,8 @@ func (o orderedObject) MarshalJSON() ([]byte, error) {
 	return append(out, '}'), nil
 }
 
-// order puts the required properties first, as they were declared, then the others by name.
-func order(s *huma.Schema) []string {
+// propertyOrder puts the required properties first, as they were declared, then the others by name.
+func propertyOrder(s *huma.Schema) []string {
 	names := slices.Clone(s.Required)
 	for _, name := range sortedKeys(s.Properties) {
 		if !slices.Contains(names, name) {

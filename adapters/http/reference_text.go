@@ -21,14 +21,14 @@ func markdown(text string) template.HTML {
 				if i > 0 {
 					out.WriteString("</p>")
 				}
-				out.WriteString("<ul><li>" + inline(item))
+				out.WriteString("<ul><li>" + inlineMarkdown(item))
 				list = true
 			case isItem:
-				out.WriteString("</li><li>" + inline(item))
+				out.WriteString("</li><li>" + inlineMarkdown(item))
 			case i == 0 && line != "":
-				out.WriteString("<p>" + inline(line))
+				out.WriteString("<p>" + inlineMarkdown(line))
 			case line != "":
-				out.WriteString("\n" + inline(line))
+				out.WriteString("\n" + inlineMarkdown(line))
 			}
 		}
 		switch {
@@ -47,7 +47,7 @@ var (
 	linkText = regexp.MustCompile(`\[([^\]]+)\]\((https?://[^)\s]+|#[\w-]+)\)`)
 )
 
-func inline(text string) string {
+func inlineMarkdown(text string) string {
 	text = html.EscapeString(text)
 	text = codeText.ReplaceAllString(text, "<code>$1</code>")
 	text = boldText.ReplaceAllString(text, "<strong>$1</strong>")

@@ -46,7 +46,7 @@ func (r *router) add(method, pattern string, rt *route) {
 	if !ok {
 		item = &pathItem{pattern: pattern, methods: map[string]*route{}}
 		for _, segment := range segments(pattern) {
-			if name, isParam := parameter(segment); isParam {
+			if name, isParam := parseParameter(segment); isParam {
 				item.names = append(item.names, name)
 			}
 		}
@@ -63,20 +63,20 @@ func (r *router) add(method, pattern string, rt *route) {
 func (r *router) build() {
 	items := make([]*pathItem, 0, len(r.items))
 	for _, item := range r.items {
-		item.allow = allowed(item.methods)
+		item.allow = allowHeader(item.methods)
 		items = append(items, item)
 	}
-	slices.SortFunc(items, func(a, b *pathItem) int { return moreLiteral(a.pattern, b.pattern) })
+	slices.SortFunc(items, func(a, b *pathItem) int { return compareSpecificity(a.pattern, b.pattern) })
 
 	placed := make([][]*pathItem, 0, 4)
 	for n, item := range items {
-		if n > 0 && positional(items[n-1].pattern) == positional(item.pattern) {
+		if n > 0 && positionalPattern(items[n-1].pattern) == positionalPattern(item.pattern) {
 			panic(fmt.Sprintf("httpapi: %s and %s are the same path", items[n-1].pattern, item.pattern))
 		}
 		layer := 0
 		for i, others := range placed {
 			for _, other := range others {
-				if overlap(item.pattern, other.pattern) || collide(item.pattern, other.pattern) {
+				if overlaps(item.pattern, other.pattern) || conflicts(item.pattern, other.pattern) {
 					layer = i + 1
 				}
 			}
@@ -91,7 +91,7 @@ func (r *router) build() {
 	for i, items := range placed {
 		r.layers[i] = httprouter.New()
 		for _, item := range items {
-			r.layers[i].Handle(http.MethodGet, positional(item.pattern), func(w http.ResponseWriter, _ *http.Request, _ httprouter.Params) {
+			r.layers[i].Handle(http.MethodGet, positionalPattern(item.pattern), func(w http.ResponseWriter, _ *http.Request, _ httprouter.Params) {
 				w.(*match).item = item
 			})
 		}
@@ -123,15 +123,15 @@ func unescape(params httprouter.Params) bool {
 			}
 			params[i].Value = plain
 		}
-		if !isText(params[i].Value) {
+		if !isValidText(params[i].Value) {
 			return false
 		}
 	}
 	return true
 }
 
-// isText tells whether a value can be stored: valid UTF-8 without the zero character.
-func isText(s string) bool { return strings.IndexByte(s, 0) < 0 && utf8.ValidString(s) }
+// isValidText tells whether a value can be stored: valid UTF-8 without the zero character.
+func isValidText(s string) bool { return strings.IndexByte(s, 0) < 0 && utf8.ValidString(s) }
 
 func (p *pathItem) route(method string) *route {
 	if rt, ok := p.methods[method]; ok {
@@ -143,7 +143,7 @@ func (p *pathItem) route(method string) *route {
 	return nil
 }
 
-func allowed(methods map[string]*route) string {
+func allowHeader(methods map[string]*route) string {
 	names := []string{http.MethodOptions}
 	for name := range methods {
 		names = append(names, name)
@@ -157,17 +157,17 @@ func allowed(methods map[string]*route) string {
 
 func segments(pattern string) []string { return strings.Split(strings.TrimPrefix(pattern, "/"), "/") }
 
-func parameter(segment string) (string, bool) {
+func parseParameter(segment string) (string, bool) {
 	name, ok := strings.CutPrefix(segment, "{")
 	return strings.TrimSuffix(name, "}"), ok
 }
 
-// positional writes the n-th parameter as :n, so that one position has one name.
-func positional(pattern string) string {
+// positionalPattern writes the n-th parameter as :n, so that one position has one name.
+func positionalPattern(pattern string) string {
 	out, n := strings.Builder{}, 0
 	for _, segment := range segments(pattern) {
 		out.WriteByte('/')
-		if _, ok := parameter(segment); ok {
+		if _, ok := parseParameter(segment); ok {
 			out.WriteString(":" + strconv.Itoa(n))
 			n++
 			continue
@@ -177,13 +177,13 @@ func positional(pattern string) string {
 	return out.String()
 }
 
-// moreLiteral orders patterns so that, where two match the same path, the one
+// compareSpecificity orders patterns so that, where two match the same path, the one
 // with the literal at the first difference comes first.
-func moreLiteral(a, b string) int {
+func compareSpecificity(a, b string) int {
 	as, bs := segments(a), segments(b)
 	for i := range min(len(as), len(bs)) {
-		_, aParam := parameter(as[i])
-		_, bParam := parameter(bs[i])
+		_, aParam := parseParameter(as[i])
+		_, bParam := parseParameter(bs[i])
 		switch {
 		case aParam && !bParam:
 			return 1
@@ -196,15 +196,15 @@ func moreLiteral(a, b string) int {
 	return cmp.Compare(len(as), len(bs))
 }
 
-// overlap tells whether some path matches both patterns.
-func overlap(a, b string) bool {
+// overlaps tells whether some path matches both patterns.
+func overlaps(a, b string) bool {
 	as, bs := segments(a), segments(b)
 	if len(as) != len(bs) {
 		return false
 	}
 	for i := range as {
-		_, aParam := parameter(as[i])
-		_, bParam := parameter(bs[i])
+		_, aParam := parseParameter(as[i])
+		_, bParam := parseParameter(bs[i])
 		if !aParam && !bParam && as[i] != bs[i] {
 			return false
 		}
@@ -212,13 +212,13 @@ func overlap(a, b string) bool {
 	return true
 }
 
-// collide tells whether one tree refuses both: after the same beginning, one goes
+// conflicts tells whether one tree refuses both: after the same beginning, one goes
 // on with a literal and the other with a parameter.
-func collide(a, b string) bool {
+func conflicts(a, b string) bool {
 	as, bs := segments(a), segments(b)
 	for i := range min(len(as), len(bs)) {
-		_, aParam := parameter(as[i])
-		_, bParam := parameter(bs[i])
+		_, aParam := parseParameter(as[i])
+		_, bParam := parseParameter(bs[i])
 		if aParam != bParam {
 			return true
 		}

@@ -88,8 +88,8 @@ var allPaths = []struct{ path, methods string }{
 	{"/agents/me/external-accounts/{externalAccountId}", "GET DELETE"},
 }
 
-// wholeRouter holds all paths of the interface.
-func wholeRouter() *router {
+// newFullRouter holds all paths of the interface.
+func newFullRouter() *router {
 	r := newRouter()
 	for _, p := range allPaths {
 		for _, method := range strings.Fields(p.methods) {
@@ -100,27 +100,27 @@ func wholeRouter() *router {
 	return r
 }
 
-// fill writes a path with a value for each parameter, as a caller would.
-func fill(path string, value func(name string) string) string {
+// fillParameters writes a path with a value for each parameter, as a caller would.
+func fillParameters(path string, value func(name string) string) string {
 	filled := segments(path)
 	for i, segment := range filled {
-		if name, ok := parameter(segment); ok {
+		if name, ok := parseParameter(segment); ok {
 			filled[i] = url.PathEscape(value(name))
 		}
 	}
 	return "/" + strings.Join(filled, "/")
 }
 
-func TestEveryPathOfTheInterfaceIsFound(t *testing.T) {
+func TestRouter_FindsEveryPath(t *testing.T) {
 	t.Parallel()
 	// Each of the paths, filled with values of the oddest kinds, leads to its own
 	// pattern, with every parameter as it was meant.
-	r := wholeRouter()
+	r := newFullRouter()
 	operations := 0
 	for _, p := range allPaths {
 		operations += len(strings.Fields(p.methods))
 		for _, value := range []string{"Customer:0199e3a4-7c5e-7d21-9f0b-3c1d2e4f5a6b", "$success.usd@example.com", "a/b c%?#", "mé", "..", "execute"} {
-			path := fill(BasePath+p.path, func(name string) string { return value + name })
+			path := fillParameters(BasePath+p.path, func(name string) string { return value + name })
 
 			var m match
 			params := r.find(path, &m)
@@ -144,11 +144,11 @@ func TestEveryPathOfTheInterfaceIsFound(t *testing.T) {
 	}
 }
 
-func TestALiteralWinsOverAParameter(t *testing.T) {
+func TestRouter_LiteralTakesPrecedenceOverParameter(t *testing.T) {
 	t.Parallel()
 	// Where a path matches a literal and a parameter, the literal decides, also about
 	// what is allowed there.
-	r := wholeRouter()
+	r := newFullRouter()
 	for _, c := range []struct{ path, pattern, allow string }{
 		{"/agents/me", "/agents/me", "GET, HEAD, OPTIONS"},
 		{"/agents/approvals", "/agents/approvals", "GET, HEAD, OPTIONS"},
@@ -170,10 +170,10 @@ func TestALiteralWinsOverAParameter(t *testing.T) {
 	}
 }
 
-func TestUnknownPathsAreNotFound(t *testing.T) {
+func TestRouter_UnknownPath(t *testing.T) {
 	t.Parallel()
 	// Nothing that is not a path of the interface leads anywhere.
-	r := wholeRouter()
+	r := newFullRouter()
 	for _, path := range []string{"/", "", BasePath, BasePath + "/", BasePath + "/customers/", BasePath + "//customers", BasePath + "/Customers",
 		BasePath + "/quotes//execute", BasePath + "/quotes/x/execute/y", BasePath + "/quotes/x/", "/quotes", BasePath + "/agents/me/actions/x/approve/z"} {
 		var m match
@@ -193,7 +193,7 @@ func TestUnknownPathsAreNotFound(t *testing.T) {
 	}
 }
 
-func TestRouterAgreesWithAPlainSearch(t *testing.T) {
+func TestRouter_MatchesLinearSearch(t *testing.T) {
 	t.Parallel()
 	// For any set of patterns and any path, the layered trees find what a search
 	// through all patterns finds, most literal first.
@@ -213,8 +213,8 @@ func TestRouterAgreesWithAPlainSearch(t *testing.T) {
 		var m match
 		r.find(path, &m)
 
-		slices.SortFunc(patterns, moreLiteral)
-		want := slices.IndexFunc(patterns, func(p string) bool { return overlap(p, path) })
+		slices.SortFunc(patterns, compareSpecificity)
+		want := slices.IndexFunc(patterns, func(p string) bool { return overlaps(p, path) })
 		switch {
 		case want < 0 && m.item != nil:
 			t.Fatalf("%s leads to %s, want nothing (%v)", path, m.item.pattern, patterns)
@@ -224,7 +224,7 @@ func TestRouterAgreesWithAPlainSearch(t *testing.T) {
 	})
 }
 
-func TestMistakesInTheTableOfPathsArePanics(t *testing.T) {
+func TestRouter_DuplicatePathPanics(t *testing.T) {
 	t.Parallel()
 	// The same path twice, also under another parameter name, is our own mistake and
 	// must not wait for a caller to find it.
@@ -250,8 +250,8 @@ func TestMistakesInTheTableOfPathsArePanics(t *testing.T) {
 	}
 }
 
-func BenchmarkFind(b *testing.B) {
-	r := wholeRouter()
+func BenchmarkRouterFind(b *testing.B) {
+	r := newFullRouter()
 	path := BasePath + "/agents/Agent:0199e3a4-7c5e-7d21-9f0b-3c1d2e4f5a6b/actions/AgentAction:0199e3a4-7c5e-7d21-9f0b-3c1d2e4f5a6b/approve"
 	b.ReportAllocs()
 	var m match

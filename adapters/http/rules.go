@@ -14,7 +14,7 @@ type rule struct {
 	text    string // with at most one %s, for the keyword's value
 }
 
-func (r rule) tell(value string) string { return strings.Replace(r.text, "%s", value, 1) }
+func (r rule) message(value string) string { return strings.Replace(r.text, "%s", value, 1) }
 
 // rules is the table of everything the validator can find.
 var rules = map[string]rule{
@@ -64,9 +64,9 @@ var rules = map[string]rule{
 	"maxProperties":    {"maxProperties", "must have at most %s entries"},
 }
 
-// mark separates the parts of a finding: the validator knows texts only, so it is
+// separator separates the parts of a finding: the validator knows texts only, so it is
 // given texts that we can read back.
-const mark = "\x1f"
+const separator = "\x1f"
 
 func init() {
 	for text, finding := range map[*string]string{
@@ -75,23 +75,23 @@ func init() {
 		&validation.MsgExpectedRFC1123DateTime:            "date-time-http",
 		&validation.MsgExpectedRFC3339Date:                "date",
 		&validation.MsgExpectedRFC3339Time:                "time",
-		&validation.MsgExpectedRFC5322Email:               "email" + mark + "%v",
+		&validation.MsgExpectedRFC5322Email:               "email" + separator + "%v",
 		&validation.MsgExpectedRFC5890Hostname:            "hostname",
 		&validation.MsgExpectedRFC2673IPv4:                "ipv4",
 		&validation.MsgExpectedRFC2373IPv6:                "ipv6",
 		&validation.MsgExpectedRFCIPAddr:                  "ip",
-		&validation.MsgExpectedRFC3986URI:                 "uri" + mark + "%v",
-		&validation.MsgExpectedRFC4122UUID:                "uuid" + mark + "%v",
+		&validation.MsgExpectedRFC3986URI:                 "uri" + separator + "%v",
+		&validation.MsgExpectedRFC4122UUID:                "uuid" + separator + "%v",
 		&validation.MsgExpectedRFC6570URITemplate:         "uri-template",
 		&validation.MsgExpectedRFC6901JSONPointer:         "json-pointer",
 		&validation.MsgExpectedRFC6901RelativeJSONPointer: "json-pointer",
-		&validation.MsgExpectedRegexp:                     "regex" + mark + "%v",
+		&validation.MsgExpectedRegexp:                     "regex" + separator + "%v",
 		&validation.MsgExpectedMatchAtLeastOneSchema:      "anyOf",
 		&validation.MsgExpectedMatchExactlyOneSchema:      "oneOf",
 		&validation.MsgExpectedNotMatchSchema:             "not",
 		&validation.MsgExpectedPropertyNameInObject:       "discriminator",
 		&validation.MsgExpectedBoolean:                    "boolean",
-		&validation.MsgExpectedDuration:                   "duration" + mark + "%v",
+		&validation.MsgExpectedDuration:                   "duration" + separator + "%v",
 		&validation.MsgExpectedNumber:                     "number",
 		&validation.MsgExpectedInteger:                    "integer",
 		&validation.MsgExpectedString:                     "string",
@@ -99,35 +99,35 @@ func init() {
 		&validation.MsgExpectedArray:                      "array",
 		&validation.MsgExpectedObject:                     "object",
 		&validation.MsgExpectedArrayItemsUnique:           "uniqueItems",
-		&validation.MsgExpectedOneOf:                      "enum" + mark + "%s",
-		&validation.MsgExpectedMinimumNumber:              "minimum" + mark + "%v",
-		&validation.MsgExpectedExclusiveMinimumNumber:     "exclusiveMinimum" + mark + "%v",
-		&validation.MsgExpectedMaximumNumber:              "maximum" + mark + "%v",
-		&validation.MsgExpectedExclusiveMaximumNumber:     "exclusiveMaximum" + mark + "%v",
-		&validation.MsgExpectedNumberBeMultipleOf:         "multipleOf" + mark + "%v",
-		&validation.MsgExpectedMinLength:                  "minLength" + mark + "%d",
-		&validation.MsgExpectedMaxLength:                  "maxLength" + mark + "%d",
-		&validation.MsgExpectedBePattern:                  "described" + mark + "%s",
-		&validation.MsgExpectedMatchPattern:               "pattern" + mark + "%s",
-		&validation.MsgExpectedMinItems:                   "minItems" + mark + "%d",
-		&validation.MsgExpectedMaxItems:                   "maxItems" + mark + "%d",
-		&validation.MsgExpectedMinProperties:              "minProperties" + mark + "%d",
-		&validation.MsgExpectedMaxProperties:              "maxProperties" + mark + "%d",
-		&validation.MsgExpectedRequiredProperty:           "required" + mark + "%s",
-		&validation.MsgExpectedDependentRequiredProperty:  "dependent" + mark + "%s" + mark + "%s",
+		&validation.MsgExpectedOneOf:                      "enum" + separator + "%s",
+		&validation.MsgExpectedMinimumNumber:              "minimum" + separator + "%v",
+		&validation.MsgExpectedExclusiveMinimumNumber:     "exclusiveMinimum" + separator + "%v",
+		&validation.MsgExpectedMaximumNumber:              "maximum" + separator + "%v",
+		&validation.MsgExpectedExclusiveMaximumNumber:     "exclusiveMaximum" + separator + "%v",
+		&validation.MsgExpectedNumberBeMultipleOf:         "multipleOf" + separator + "%v",
+		&validation.MsgExpectedMinLength:                  "minLength" + separator + "%d",
+		&validation.MsgExpectedMaxLength:                  "maxLength" + separator + "%d",
+		&validation.MsgExpectedBePattern:                  "described" + separator + "%s",
+		&validation.MsgExpectedMatchPattern:               "pattern" + separator + "%s",
+		&validation.MsgExpectedMinItems:                   "minItems" + separator + "%d",
+		&validation.MsgExpectedMaxItems:                   "maxItems" + separator + "%d",
+		&validation.MsgExpectedMinProperties:              "minProperties" + separator + "%d",
+		&validation.MsgExpectedMaxProperties:              "maxProperties" + separator + "%d",
+		&validation.MsgExpectedRequiredProperty:           "required" + separator + "%s",
+		&validation.MsgExpectedDependentRequiredProperty:  "dependent" + separator + "%s" + separator + "%s",
 	} {
-		*text = mark + finding
+		*text = separator + finding
 	}
 }
 
 // explain reads a finding back: the name of the field where the finding itself
 // carries it, the text for the caller, and the constraint.
 func explain(finding string) (field, text string, constraint map[string]any) {
-	coded, ok := strings.CutPrefix(finding, mark)
+	coded, ok := strings.CutPrefix(finding, separator)
 	if !ok {
-		return "", plain(finding), nil
+		return "", translateMessage(finding), nil
 	}
-	parts := strings.Split(coded, mark)
+	parts := strings.Split(coded, separator)
 	name, values := parts[0], parts[1:]
 	if name == "mistyped" { // found by the second decoding
 		return values[0], rules[values[1]].text, map[string]any{"type": values[1]}
@@ -140,18 +140,18 @@ func explain(finding string) (field, text string, constraint map[string]any) {
 	case "required":
 		return values[0], r.text, nil
 	case "dependent":
-		return values[0], r.tell(values[1]), nil
+		return values[0], r.message(values[1]), nil
 	}
 	switch r.keyword {
 	case "type", "format":
 		return "", r.text, map[string]any{r.keyword: name}
 	case "enum":
-		return "", r.tell(values[0]), map[string]any{"enum": strings.Split(values[0], ", ")}
+		return "", r.message(values[0]), map[string]any{"enum": strings.Split(values[0], ", ")}
 	case "":
 		if len(values) == 0 {
 			return "", r.text, nil
 		}
-		return "", r.tell(values[0]), nil
+		return "", r.message(values[0]), nil
 	}
 	if len(values) == 0 {
 		return "", r.text, map[string]any{r.keyword: true}
@@ -162,7 +162,7 @@ func explain(finding string) (field, text string, constraint map[string]any) {
 		shown = strconv.FormatFloat(number, 'f', -1, 64) // 9e+15 is not how people write it
 		value = rawNumber(shown)
 	}
-	return "", r.tell(shown), map[string]any{r.keyword: value}
+	return "", r.message(shown), map[string]any{r.keyword: value}
 }
 
 // rawNumber is a number that is already written.
@@ -171,8 +171,8 @@ type rawNumber string
 // MarshalJSON writes the digits as they are.
 func (n rawNumber) MarshalJSON() ([]byte, error) { return []byte(n), nil }
 
-// plain puts the validator's other texts, which are about parameters, into our words.
-func plain(finding string) string {
+// translateMessage puts the validator's other texts, which are about parameters, into our words.
+func translateMessage(finding string) string {
 	switch {
 	case strings.HasPrefix(finding, "required "):
 		return "is required"

@@ -25,14 +25,14 @@ type route struct {
 	timer   *timer
 
 	// An operation has these.
-	op         *huma.Operation
-	operate    func(huma.Context)
-	permission platform.Permission
-	public     bool
-	sandbox    bool  // for sandbox platforms only
-	maxBody    int64 // bytes
-	upload     *Upload
-	timeout    time.Duration // zero: the one of all
+	op          *huma.Operation
+	handler     func(huma.Context)
+	permission  platform.Permission
+	public      bool
+	sandboxOnly bool  // for sandbox platforms only
+	maxBody     int64 // bytes
+	upload      *Upload
+	timeout     time.Duration // zero: the one of all
 
 	// A page has this.
 	page http.Handler
@@ -46,10 +46,10 @@ var (
 // ServeHTTP answers one request.
 func (a *API) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	x := &exchange{api: a, w: w, r: r, started: time.Now()}
-	x.id = requestID(r, a.config.NewID)
-	x.call.RequestID = x.id
+	x.requestID = requestID(r, a.config.NewID)
+	x.call.RequestID = x.requestID
 	header := w.Header()
-	header["Request-Id"] = []string{x.id}
+	header["Request-Id"] = []string{x.requestID}
 	header["X-Content-Type-Options"] = noSniff
 
 	defer x.finish()
@@ -61,10 +61,10 @@ func (x *exchange) serve() {
 	x.params = x.api.router.find(path, &x.match)
 	switch {
 	case x.item == nil:
-		x.refuse(fault.New(fault.NotFound, "There is nothing at this path. Paths begin with %s; they are listed at %s/docs.", BasePath, BasePath))
+		x.respondError(fault.New(fault.NotFound, "There is nothing at this path. Paths begin with %s; they are listed at %s/docs.", BasePath, BasePath))
 		return
-	case !unescape(x.params) || !isPlainQuery(x.r.URL.RawQuery):
-		x.refuse(fault.New(fault.InvalidInput, "The address holds something that is no text. Percent-encode it as UTF-8, without the zero character."))
+	case !unescape(x.params) || !isValidQuery(x.r.URL.RawQuery):
+		x.respondError(fault.New(fault.InvalidInput, "The address holds something that is no text. Percent-encode it as UTF-8, without the zero character."))
 		return
 	}
 	x.route = x.item.route(x.r.Method)
@@ -74,7 +74,7 @@ func (x *exchange) serve() {
 			x.status = http.StatusNoContent
 			return
 		}
-		x.refuse(fault.New(fault.MethodNotAllowed, "%s is not possible at this path. Use one of %s.", x.r.Method, x.item.allow))
+		x.respondError(fault.New(fault.MethodNotAllowed, "%s is not possible at this path. Use one of %s.", x.r.Method, x.item.allow))
 		return
 	}
 	if x.route.page != nil {
@@ -83,31 +83,31 @@ func (x *exchange) serve() {
 	}
 
 	x.w.Header()["Cache-Control"] = noStore
-	ctx, cancel := context.WithTimeout(x.r.Context(), x.takeTime())
+	ctx, cancel := context.WithTimeout(x.r.Context(), x.operationTimeout())
 	defer cancel()
 	x.ctx = requestContext{Context: ctx, x: x}
-	if err := x.admit(); err != nil {
-		x.refuse(err)
+	if err := x.authorize(); err != nil {
+		x.respondError(err)
 		return
 	}
 	if err := x.readBody(); err != nil {
-		x.refuse(err)
+		x.respondError(err)
 		return
 	}
 	if x.route.upload != nil {
-		if err := x.takeUpload(); err != nil {
-			x.refuse(err)
+		if err := x.readUpload(); err != nil {
+			x.respondError(err)
 			return
 		}
-		x.call.File = bytes.NewReader(x.file)
+		x.call.File = bytes.NewReader(x.uploaded)
 	}
-	if err := x.claim(); err != nil {
-		x.refuse(err)
+	if err := x.runIdempotent(); err != nil {
+		x.respondError(err)
 	}
 }
 
-// operate runs the operation itself.
-func (x *exchange) operate() { x.route.operate(x) }
+// runOperation runs the operation itself.
+func (x *exchange) runOperation() { x.route.handler(x) }
 
 // finish sends what was answered, whatever happened before, and takes note of it.
 func (x *exchange) finish() {
@@ -115,24 +115,24 @@ func (x *exchange) finish() {
 		if err, ok := p.(error); ok && errors.Is(err, http.ErrAbortHandler) {
 			panic(p)
 		}
-		x.cut = x.sent && x.route.page == nil
-		x.refuse(&panicked{value: p, stack: debug.Stack()})
+		x.truncated = x.headersSent && x.route.page == nil
+		x.respondError(&panicError{value: p, stack: debug.Stack()})
 	}
 	x.send()
 	x.observe()
 	x.release()
-	if x.cut {
+	if x.truncated {
 		panic(http.ErrAbortHandler) // the server breaks the connection and says nothing
 	}
 }
 
-// panicked is a mistake of ours that surfaced while a request was served.
-type panicked struct {
+// panicError is a mistake of ours that surfaced while a request was served.
+type panicError struct {
 	value any
 	stack []byte
 }
 
-func (p *panicked) Error() string { return fmt.Sprintf("panic: %v", p.value) }
+func (p *panicError) Error() string { return fmt.Sprintf("panic: %v", p.value) }
 
 // servePage runs a page, which writes its answer itself.
 func (x *exchange) servePage() {
@@ -141,7 +141,7 @@ func (x *exchange) servePage() {
 		x.r.SetPathValue(name, x.params[i].Value)
 	}
 	x.route.page.ServeHTTP(page, x.r)
-	x.sent = x.sent || x.status != 0
+	x.headersSent = x.headersSent || x.status != 0
 }
 
 // pageWriter notes the status of a page.
@@ -152,14 +152,14 @@ type pageWriter struct {
 
 func (p *pageWriter) WriteHeader(status int) {
 	if p.x.status == 0 {
-		p.x.status, p.x.sent = status, true
+		p.x.status, p.x.headersSent = status, true
 	}
 	p.ResponseWriter.WriteHeader(status)
 }
 
 func (p *pageWriter) Write(b []byte) (int, error) {
 	if p.x.status == 0 {
-		p.x.status, p.x.sent = http.StatusOK, true
+		p.x.status, p.x.headersSent = http.StatusOK, true
 	}
 	return p.ResponseWriter.Write(b)
 }
@@ -178,11 +178,11 @@ func (x *exchange) readBody() error {
 		x.w.Header().Set("Connection", "close")
 		return tooLarge(limit)
 	}
-	x.in = borrow()
+	x.body = getBuffer()
 	if x.r.ContentLength > 0 {
-		x.in.Grow(int(x.r.ContentLength) + bytes.MinRead)
+		x.body.Grow(int(x.r.ContentLength) + bytes.MinRead)
 	}
-	if _, err := x.in.ReadFrom(http.MaxBytesReader(x.w, x.r.Body, limit)); err != nil {
+	if _, err := x.body.ReadFrom(http.MaxBytesReader(x.w, x.r.Body, limit)); err != nil {
 		var over *http.MaxBytesError
 		if errors.As(err, &over) {
 			return tooLarge(limit)
@@ -190,7 +190,7 @@ func (x *exchange) readBody() error {
 		x.w.Header().Set("Connection", "close")
 		return fault.New(fault.InvalidRequestFormat, "The body did not arrive whole and in time. Send the request again.")
 	}
-	x.reader.Reset(x.in.Bytes())
+	x.reader.Reset(x.body.Bytes())
 	return nil
 }
 
@@ -212,12 +212,12 @@ func requestID(r *http.Request, newID func() uuid.UUID) string {
 	return newID().String()
 }
 
-// isPlainQuery refuses a query that holds what no text can hold, before any part
+// isValidQuery refuses a query that holds what no text can hold, before any part
 // of it reaches a database.
-func isPlainQuery(query string) bool {
+func isValidQuery(query string) bool {
 	if strings.IndexByte(query, '%') < 0 {
-		return isText(query)
+		return isValidText(query)
 	}
 	plain, err := url.QueryUnescape(query)
-	return err == nil && isText(plain)
+	return err == nil && isValidText(plain)
 }

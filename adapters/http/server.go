@@ -34,7 +34,7 @@ var DefaultTimeouts = Timeouts{
 	Drain:      8 * time.Second,
 }
 
-const maxHeader = 32 << 10
+const maxHeaderBytes = 32 << 10
 
 // Serve answers requests on the listener until ctx ends; then it takes no more,
 // finishes those that run, and returns nil. Requests that do not finish in time are
@@ -48,12 +48,12 @@ func (a *API) Serve(ctx context.Context, listener net.Listener, timeouts Timeout
 		ReadTimeout:       timeouts.Read,
 		WriteTimeout:      timeouts.Write,
 		IdleTimeout:       timeouts.Idle,
-		MaxHeaderBytes:    maxHeader,
+		MaxHeaderBytes:    maxHeaderBytes,
 		ErrorLog:          log.New(io.Writer(complaints), "", 0), // broken TLS and the like
 	}
-	spares := unused{connections: map[net.Conn]struct{}{}}
-	server.ConnState = spares.note
-	server.RegisterOnShutdown(spares.close)
+	spares := unusedConnections{connections: map[net.Conn]struct{}{}}
+	server.ConnState = spares.track
+	server.RegisterOnShutdown(spares.closeAll)
 	failed := make(chan error, 1)
 	go func() { failed <- server.Serve(listener) }()
 	select {
@@ -71,14 +71,14 @@ func (a *API) Serve(ctx context.Context, listener net.Listener, timeouts Timeout
 	return nil
 }
 
-// unused are the connections on which nothing has been asked yet. Clients keep such
+// unusedConnections are the connections on which nothing has been asked yet. Clients keep such
 // spares, and the library, when it stops, waits for them longer than Drain.
-type unused struct {
+type unusedConnections struct {
 	mu          sync.Mutex
 	connections map[net.Conn]struct{}
 }
 
-func (u *unused) note(c net.Conn, state http.ConnState) {
+func (u *unusedConnections) track(c net.Conn, state http.ConnState) {
 	u.mu.Lock()
 	defer u.mu.Unlock()
 	if state == http.StateNew {
@@ -88,7 +88,7 @@ func (u *unused) note(c net.Conn, state http.ConnState) {
 	}
 }
 
-func (u *unused) close() {
+func (u *unusedConnections) closeAll() {
 	u.mu.Lock()
 	defer u.mu.Unlock()
 	for c := range u.connections {

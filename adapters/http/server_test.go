@@ -22,8 +22,8 @@ import (
 	"causeway/core/platform"
 )
 
-// running serves the fixture on a real connection until the test ends.
-func (f *fixture) running(timeouts Timeouts) (base string, stop context.CancelFunc, stopped <-chan error) {
+// startServer serves the fixture on a real connection until the test ends.
+func (f *fixture) startServer(timeouts Timeouts) (base string, stop context.CancelFunc, stopped <-chan error) {
 	f.t.Helper()
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -47,40 +47,40 @@ func (f *fixture) send(method, url string, body io.Reader) reply {
 	if err != nil {
 		f.t.Fatal(err)
 	}
-	return f.read(response)
+	return f.decodeReply(response)
 }
 
-// endless is a body that would never end; it counts what was taken of it.
-type endless struct{ taken atomic.Int64 }
+// endlessReader is a body that would never end; it counts what was taken of it.
+type endlessReader struct{ bytesRead atomic.Int64 }
 
-func (e *endless) Read(p []byte) (int, error) {
-	e.taken.Add(int64(len(p)))
+func (e *endlessReader) Read(p []byte) (int, error) {
+	e.bytesRead.Add(int64(len(p)))
 	return copy(p, bytes.Repeat([]byte{' '}, len(p))), nil
 }
 
-func TestALargeBodyIsNotRead(t *testing.T) {
+func TestReadBody_TooLargeIsRejectedEarly(t *testing.T) {
 	t.Parallel()
 	// A body that says it is 20 MB is refused unread, and one that does not say is cut
 	// off soon after the limit; in both cases the caller gets the whole refusal.
 	f := newFixture(t)
-	base, _, _ := f.running(DefaultTimeouts)
+	base, _, _ := f.startServer(DefaultTimeouts)
 
 	declared := f.send("POST", base+BasePath+"/parcels", bytes.NewReader(make([]byte, 20<<20)))
 	if declared.status != 413 || declared.error.Code != "PAYLOAD_TOO_LARGE" || !strings.Contains(declared.error.Message, "1 MiB") {
 		t.Errorf("declared: %d %s", declared.status, declared.body)
 	}
 
-	source := &endless{}
+	source := &endlessReader{}
 	streamed := f.send("POST", base+BasePath+"/parcels", io.LimitReader(source, 20<<20))
-	if streamed.status != 413 || source.taken.Load() > 12<<20 {
-		t.Errorf("streamed: %d %s, %d bytes taken", streamed.status, streamed.body, source.taken.Load())
+	if streamed.status != 413 || source.bytesRead.Load() > 12<<20 {
+		t.Errorf("streamed: %d %s, %d bytes taken", streamed.status, streamed.body, source.bytesRead.Load())
 	}
 }
 
-func TestABodyMayBeAsLargeAsItsLimit(t *testing.T) {
+func TestReadBody_ExactLimitIsAccepted(t *testing.T) {
 	t.Parallel()
 	// Exactly the limit passes, one byte more does not; an operation can have its own.
-	f := unbuilt(t)
+	f := newUnbuiltFixture(t)
 	Post(f.API, Operation{ID: "echo", Path: "/echo", Summary: "Echo", Tag: "Parcels", Permission: platform.Transact, MaxBody: 100},
 		func(_ context.Context, _ Call, in *struct{ Body struct{ Text string } }) (string, error) {
 			return in.Body.Text, nil
@@ -98,39 +98,39 @@ func TestABodyMayBeAsLargeAsItsLimit(t *testing.T) {
 	}
 }
 
-func TestABodyThatStopsHalfway(t *testing.T) {
+func TestReadBody_IncompleteBody(t *testing.T) {
 	t.Parallel()
 	// A caller who declares more than it sends is told that the body did not arrive.
 	f := newFixture(t)
-	base, _, _ := f.running(Timeouts{ReadHeader: time.Second, Read: 100 * time.Millisecond, Write: time.Minute, Idle: time.Minute, Drain: time.Second})
+	base, _, _ := f.startServer(Timeouts{ReadHeader: time.Second, Read: 100 * time.Millisecond, Write: time.Minute, Idle: time.Minute, Drain: time.Second})
 	connection, err := net.Dial("tcp", strings.TrimPrefix(base, "http://"))
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer connection.Close()
 
-	fmt.Fprintf(connection, "POST %s/parcels HTTP/1.1\r\nHost: x\r\nAuthorization: Basic %s\r\nContent-Length: 50\r\n\r\n{", BasePath, basicOf(clientID))
+	fmt.Fprintf(connection, "POST %s/parcels HTTP/1.1\r\nHost: x\r\nAuthorization: Basic %s\r\nContent-Length: 50\r\n\r\n{", BasePath, basicCredentials(clientID))
 	response, err := http.ReadResponse(bufio.NewReader(connection), nil)
 	if err != nil {
 		t.Fatal(err)
 	}
 
-	if got := f.read(response); got.status != 400 || got.error.Code != "INVALID_REQUEST_FORMAT" {
+	if got := f.decodeReply(response); got.status != 400 || got.error.Code != "INVALID_REQUEST_FORMAT" {
 		t.Errorf("got %d %s", got.status, got.body)
 	}
 }
 
-func basicOf(client string) string {
+func basicCredentials(client string) string {
 	r := &http.Request{Header: http.Header{}}
 	r.SetBasicAuth(client, secret)
 	return strings.TrimPrefix(r.Header.Get("Authorization"), "Basic ")
 }
 
-func TestHeadersMustArriveInTime(t *testing.T) {
+func TestServe_ReadHeaderTimeout(t *testing.T) {
 	t.Parallel()
 	// A connection that never finishes its headers is closed and holds nothing.
 	f := newFixture(t)
-	base, _, _ := f.running(Timeouts{ReadHeader: 50 * time.Millisecond, Read: time.Minute, Write: time.Minute, Idle: time.Minute, Drain: time.Second})
+	base, _, _ := f.startServer(Timeouts{ReadHeader: 50 * time.Millisecond, Read: time.Minute, Write: time.Minute, Idle: time.Minute, Drain: time.Second})
 	connection, err := net.Dial("tcp", strings.TrimPrefix(base, "http://"))
 	if err != nil {
 		t.Fatal(err)
@@ -149,14 +149,14 @@ func TestHeadersMustArriveInTime(t *testing.T) {
 	}
 }
 
-func TestStoppingFinishesWhatRuns(t *testing.T) {
+func TestServe_ShutdownCompletesRunningRequests(t *testing.T) {
 	t.Parallel()
 	// Told to stop, the server says so to load balancers, takes nothing new, lets the
 	// running request finish, and returns without an error.
 	f := newFixture(t)
 	entered, proceed := make(chan struct{}), make(chan struct{})
-	ran := f.ran
-	f.ran = func(ctx context.Context, call Call, in *sendParcel) (parcel, error) {
+	ran := f.handler
+	f.handler = func(ctx context.Context, call Call, in *sendParcel) (parcel, error) {
 		close(entered)
 		<-proceed
 		if ctx.Err() != nil {
@@ -164,14 +164,14 @@ func TestStoppingFinishesWhatRuns(t *testing.T) {
 		}
 		return ran(ctx, call, in)
 	}
-	base, stop, stopped := f.running(DefaultTimeouts)
+	base, stop, stopped := f.startServer(DefaultTimeouts)
 	answer := make(chan reply)
-	go func() { answer <- f.send("POST", base+BasePath+"/parcels", strings.NewReader(goodParcel)) }()
+	go func() { answer <- f.send("POST", base+BasePath+"/parcels", strings.NewReader(validParcel)) }()
 	<-entered
 
 	stop()
 	<-f.draining.begun
-	ready := f.at("GET", "/readyz", "")
+	ready := f.request("GET", "/readyz", "")
 	close(proceed)
 
 	if got := <-answer; got.status != 201 {
@@ -188,22 +188,22 @@ func TestStoppingFinishesWhatRuns(t *testing.T) {
 	}
 }
 
-func TestStoppingDoesNotWaitForEver(t *testing.T) {
+func TestServe_ShutdownTimesOut(t *testing.T) {
 	t.Parallel()
 	// A request that does not finish in time is cut off, and Serve says so.
 	f := newFixture(t)
 	entered, proceed := make(chan struct{}), make(chan struct{})
 	defer close(proceed)
-	f.ran = func(context.Context, Call, *sendParcel) (parcel, error) {
+	f.handler = func(context.Context, Call, *sendParcel) (parcel, error) {
 		close(entered)
 		<-proceed
 		return parcel{}, nil
 	}
 	timeouts := DefaultTimeouts
 	timeouts.Drain = 10 * time.Millisecond
-	base, stop, stopped := f.running(timeouts)
+	base, stop, stopped := f.startServer(timeouts)
 	go func() {
-		r, _ := http.NewRequest("POST", base+BasePath+"/parcels", strings.NewReader(goodParcel))
+		r, _ := http.NewRequest("POST", base+BasePath+"/parcels", strings.NewReader(validParcel))
 		r.SetBasicAuth(clientID, secret)
 		if response, err := http.DefaultClient.Do(r); err == nil {
 			response.Body.Close()
@@ -218,12 +218,12 @@ func TestStoppingDoesNotWaitForEver(t *testing.T) {
 	}
 }
 
-func TestStoppingDoesNotWaitForUnusedConnections(t *testing.T) {
+func TestServe_ShutdownClosesUnusedConnections(t *testing.T) {
 	t.Parallel()
 	// A spare connection, on which a client has asked nothing yet, neither delays a stop
 	// nor makes it count as one that cut something off.
 	f := newFixture(t)
-	base, stop, stopped := f.running(Timeouts{Drain: 2 * time.Second})
+	base, stop, stopped := f.startServer(Timeouts{Drain: 2 * time.Second})
 	spare, err := net.Dial("tcp", strings.TrimPrefix(base, "http://"))
 	if err != nil {
 		t.Fatal(err)
@@ -241,7 +241,7 @@ func TestStoppingDoesNotWaitForUnusedConnections(t *testing.T) {
 	}
 }
 
-func TestAListenerThatFails(t *testing.T) {
+func TestServe_ListenerError(t *testing.T) {
 	t.Parallel()
 	// When the listener breaks, Serve returns with the reason instead of waiting.
 	f := newFixture(t)
@@ -256,19 +256,19 @@ func TestAListenerThatFails(t *testing.T) {
 	}
 }
 
-func TestRequestIDs(t *testing.T) {
+func TestRequestID(t *testing.T) {
 	t.Parallel()
 	// The caller's own UUID is kept; anything else is replaced by a new one, on every
 	// kind of answer.
 	f := newFixture(t)
 	own := "0199e3a4-7c5e-7d21-9f0b-3c1d2e4f5a6b"
 
-	if got := f.do("GET", "/parcels", "", header("Request-Id", own)); got.header.Get("Request-Id") != own {
+	if got := f.do("GET", "/parcels", "", withHeader("Request-Id", own)); got.header.Get("Request-Id") != own {
 		t.Errorf("own id: %q", got.header.Get("Request-Id"))
 	}
 	for _, given := range []string{"", "mine", own + "0", strings.Repeat("x", 36), "{" + own[:34] + "}", "Request:" + own} {
 		for _, path := range []string{"/parcels", "/nowhere", "/news"} {
-			got := f.do("GET", path, "", header("Request-Id", given)).header.Get("Request-Id")
+			got := f.do("GET", path, "", withHeader("Request-Id", given)).header.Get("Request-Id")
 			if _, err := uuid.Parse(got); err != nil || got == given {
 				t.Errorf("%s with %q: %q", path, given, got)
 			}
@@ -283,14 +283,14 @@ func TestHealth(t *testing.T) {
 	var broken error
 	f := newFixture(t, func(c *Config) { c.Ready = func(context.Context) error { return broken } })
 
-	if got := f.at("GET", "/healthz", ""); got.status != 200 || got.body != `{"status":"ok"}` {
+	if got := f.request("GET", "/healthz", ""); got.status != 200 || got.body != `{"status":"ok"}` {
 		t.Errorf("healthz: %d %s", got.status, got.body)
 	}
-	if got := f.at("GET", "/readyz", ""); got.status != 200 || got.body != `{"status":"ready"}` {
+	if got := f.request("GET", "/readyz", ""); got.status != 200 || got.body != `{"status":"ready"}` {
 		t.Errorf("readyz: %d %s", got.status, got.body)
 	}
 	broken = errors.New("postgres://hunter2 is down")
-	if got := f.at("GET", "/readyz", ""); got.status != 503 || got.error.Reason != "Not ready" || strings.Contains(got.body, "hunter2") {
+	if got := f.request("GET", "/readyz", ""); got.status != 503 || got.error.Reason != "Not ready" || strings.Contains(got.body, "hunter2") {
 		t.Errorf("readyz while broken: %d %s", got.status, got.body)
 	}
 	logged := false
@@ -303,11 +303,11 @@ func TestHealth(t *testing.T) {
 	}
 }
 
-func TestMountedPages(t *testing.T) {
+func TestMount(t *testing.T) {
 	t.Parallel()
 	// A page beside the interface gets its parameters, its own headers and status, and a
 	// panic in it is an answer like any other, until the answer has begun.
-	f := unbuilt(t)
+	f := newUnbuiltFixture(t)
 	f.Mount("GET", "/hosted/{code}", http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		switch r.PathValue("code") {
 		case "broken":
@@ -323,22 +323,22 @@ func TestMountedPages(t *testing.T) {
 		t.Fatal(err)
 	}
 
-	if got := f.at("GET", "/hosted/a%20b", ""); got.status != 200 || got.body != "<p>a b</p>" || got.header.Get("Content-Type") != "text/html" {
+	if got := f.request("GET", "/hosted/a%20b", ""); got.status != 200 || got.body != "<p>a b</p>" || got.header.Get("Content-Type") != "text/html" {
 		t.Errorf("page: %d %v %s", got.status, got.header, got.body)
 	}
-	if got := f.at("GET", "/hosted/broken", ""); got.status != 500 || got.error.Code != string(fault.InternalError) {
+	if got := f.request("GET", "/hosted/broken", ""); got.status != 500 || got.error.Code != string(fault.InternalError) {
 		t.Errorf("broken page: %d %s", got.status, got.body)
 	}
-	if got := f.at("GET", "/hosted/late", ""); got.status != 202 {
+	if got := f.request("GET", "/hosted/late", ""); got.status != 202 {
 		t.Errorf("page that breaks late: %d %s", got.status, got.body)
 	}
 }
 
-func TestAFileIsTakenIn(t *testing.T) {
+func TestMultipartForm_FileUpload(t *testing.T) {
 	t.Parallel()
 	// An operation can take a multipart form with a file; anything else in its place is
 	// refused with what to send.
-	f := unbuilt(t)
+	f := newUnbuiltFixture(t)
 	type upload struct {
 		RawBody huma.MultipartFormFiles[struct {
 			File huma.FormFile `form:"file" required:"true" doc:"The file."`
@@ -367,8 +367,8 @@ func TestAFileIsTakenIn(t *testing.T) {
 		t.Fatal(err)
 	}
 
-	got := f.do("POST", "/files", form.String(), header("Content-Type", w.FormDataContentType()), key("k"))
-	again := f.do("POST", "/files", form.String(), header("Content-Type", w.FormDataContentType()), key("k"))
+	got := f.do("POST", "/files", form.String(), withHeader("Content-Type", w.FormDataContentType()), withKey("k"))
+	again := f.do("POST", "/files", form.String(), withHeader("Content-Type", w.FormDataContentType()), withKey("k"))
 	bare := f.do("POST", "/files", "{}")
 
 	if got.status != 200 || !strings.Contains(got.body, "A of 2097152 bytes") || again.body != got.body || again.header.Get("Idempotent-Replayed") == "" {

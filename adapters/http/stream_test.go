@@ -15,9 +15,9 @@ import (
 	"causeway/core/platform"
 )
 
-// library is a door with one operation that answers with a file.
-func library(t *testing.T, write func(ctx context.Context, out io.Writer) error, configure ...func(*Config)) *fixture {
-	f := unbuilt(t, configure...)
+// newFileFixture is a door with one operation that answers with a file.
+func newFileFixture(t *testing.T, write func(ctx context.Context, out io.Writer) error, configure ...func(*Config)) *fixture {
+	f := newUnbuiltFixture(t, configure...)
 	GetFile(f.API, Operation{ID: "getBook", Path: "/books/{shelf}", Summary: "Get a book", Description: "A book.", Tag: "Parcels", Permission: platform.View,
 		Errors: []fault.Code{fault.QuoteNotFound}}, []string{"text/csv"}, func(_ context.Context, _ Call, in *struct {
 		Shelf int `path:"shelf" minimum:"1" doc:"Where it stands."`
@@ -33,14 +33,14 @@ func library(t *testing.T, write func(ctx context.Context, out io.Writer) error,
 	return f
 }
 
-func TestAFileIsStreamed(t *testing.T) {
+func TestGetFile_StreamsLargeFile(t *testing.T) {
 	t.Parallel()
 	// A file of any size arrives whole, with its type and name, while it is made: longer
 	// than a request may take, and than the connection gives one to be read or answered.
 	step := make(chan struct{})
-	f := library(t, func(ctx context.Context, out io.Writer) error {
+	f := newFileFixture(t, func(ctx context.Context, out io.Writer) error {
 		for range 3 {
-			if _, err := out.Write(bytes.Repeat([]byte{'x'}, 2*firstBytes)); err != nil {
+			if _, err := out.Write(bytes.Repeat([]byte{'x'}, 2*streamBufferSize)); err != nil {
 				return err
 			}
 			select {
@@ -52,28 +52,28 @@ func TestAFileIsStreamed(t *testing.T) {
 		return nil
 	}, func(c *Config) { c.RequestTimeout = 50 * time.Millisecond })
 	short := 300 * time.Millisecond
-	base, _, _ := f.running(Timeouts{ReadHeader: short, Read: short, Write: short, Idle: time.Minute, Drain: time.Second})
+	base, _, _ := f.startServer(Timeouts{ReadHeader: short, Read: short, Write: short, Idle: time.Minute, Drain: time.Second})
 
-	response := open(t, base+BasePath+"/books/1")
+	response := getURL(t, base+BasePath+"/books/1")
 	if got := response.Header.Get("Content-Disposition"); got != `attachment; filename="a book.csv"` {
 		t.Error(got)
 	}
 	if response.StatusCode != 200 || response.Header.Get("Content-Type") != "text/csv; charset=utf-8" || response.Header.Get("Cache-Control") != "no-store" {
 		t.Errorf("%d %v", response.StatusCode, response.Header)
 	}
-	first := make([]byte, firstBytes)
+	first := make([]byte, streamBufferSize)
 	if _, err := io.ReadFull(response.Body, first); err != nil {
 		t.Fatalf("the first part does not come while the second is made: %v", err)
 	}
 	time.AfterFunc(2*short, func() { close(step) }) // longer than any of the limits
 	rest, err := io.ReadAll(response.Body)
 
-	if err != nil || len(rest) != 5*firstBytes {
+	if err != nil || len(rest) != 5*streamBufferSize {
 		t.Errorf("the rest: %d bytes, %v", len(rest), err)
 	}
 }
 
-func open(t *testing.T, url string) *http.Response {
+func getURL(t *testing.T, url string) *http.Response {
 	t.Helper()
 	r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, url, nil)
 	if err != nil {
@@ -88,7 +88,7 @@ func open(t *testing.T, url string) *http.Response {
 	return response
 }
 
-func TestAFileThatFailsAtOnceIsAnOrdinaryError(t *testing.T) {
+func TestGetFile_EarlyFailureReturnsError(t *testing.T) {
 	t.Parallel()
 	// What fails before the first bytes have left is answered like any operation, and
 	// nothing of the file is in the answer.
@@ -103,8 +103,8 @@ func TestAFileThatFailsAtOnceIsAnOrdinaryError(t *testing.T) {
 		"before it is made": {"/books/10", nil, 404, "QUOTE_NOT_FOUND"},
 		"a bad parameter":   {"/books/x", nil, 400, "INVALID_INPUT"},
 	} {
-		f := library(t, func(_ context.Context, out io.Writer) error {
-			_, err := out.Write(bytes.Repeat([]byte{'x'}, firstBytes/2))
+		f := newFileFixture(t, func(_ context.Context, out io.Writer) error {
+			_, err := out.Write(bytes.Repeat([]byte{'x'}, streamBufferSize/2))
 			return errors.Join(err, c.failed)
 		})
 		got := f.do("GET", c.path, "")
@@ -114,7 +114,7 @@ func TestAFileThatFailsAtOnceIsAnOrdinaryError(t *testing.T) {
 	}
 }
 
-func TestAFileThatBreaksOffNeverLooksWhole(t *testing.T) {
+func TestGetFile_LateFailureAbortsConnection(t *testing.T) {
 	t.Parallel()
 	// When making a file fails halfway, by an error or a panic, the caller's read ends
 	// in an error, and the log says why.
@@ -122,15 +122,15 @@ func TestAFileThatBreaksOffNeverLooksWhole(t *testing.T) {
 		"an error": func() error { return errors.New("the ink is out") },
 		"a panic":  func() error { panic("the ink is out") },
 	} {
-		f := library(t, func(_ context.Context, out io.Writer) error {
-			if _, err := out.Write(make([]byte, 10*firstBytes)); err != nil {
+		f := newFileFixture(t, func(_ context.Context, out io.Writer) error {
+			if _, err := out.Write(make([]byte, 10*streamBufferSize)); err != nil {
 				return err
 			}
 			return fail()
 		})
-		base, _, _ := f.running(DefaultTimeouts)
+		base, _, _ := f.startServer(DefaultTimeouts)
 
-		response := open(t, base+BasePath+"/books/1")
+		response := getURL(t, base+BasePath+"/books/1")
 		_, err := io.ReadAll(response.Body)
 
 		if response.StatusCode != 200 || !errors.Is(err, io.ErrUnexpectedEOF) {
@@ -147,12 +147,12 @@ func TestAFileThatBreaksOffNeverLooksWhole(t *testing.T) {
 	}
 }
 
-func TestAReaderWhoStallsIsCutOff(t *testing.T) {
+func TestGetFile_StalledReaderTimesOut(t *testing.T) {
 	t.Parallel()
 	// Who asks for a file and does not read it holds nothing for long: writing ends with
 	// an error.
 	ended := make(chan error, 1)
-	f := library(t, func(_ context.Context, out io.Writer) error {
+	f := newFileFixture(t, func(_ context.Context, out io.Writer) error {
 		for {
 			if _, err := out.Write(make([]byte, 1<<20)); err != nil {
 				ended <- err
@@ -160,9 +160,9 @@ func TestAReaderWhoStallsIsCutOff(t *testing.T) {
 			}
 		}
 	}, func(c *Config) { c.StallTimeout = 100 * time.Millisecond })
-	base, _, _ := f.running(DefaultTimeouts)
+	base, _, _ := f.startServer(DefaultTimeouts)
 
-	open(t, base+BasePath+"/books/1") // and never read
+	getURL(t, base+BasePath+"/books/1") // and never read
 
 	select {
 	case <-ended:
@@ -171,10 +171,10 @@ func TestAReaderWhoStallsIsCutOff(t *testing.T) {
 	}
 }
 
-func TestAFileIsNotForOldConnections(t *testing.T) {
+func TestGetFile_HTTP10IsRejected(t *testing.T) {
 	t.Parallel()
 	// HTTP/1.0 cannot tell a file that broke off from a whole one, so it gets none.
-	f := library(t, func(_ context.Context, out io.Writer) error {
+	f := newFileFixture(t, func(_ context.Context, out io.Writer) error {
 		_, err := out.Write([]byte("text"))
 		return err
 	})
@@ -187,11 +187,11 @@ func TestAFileIsNotForOldConnections(t *testing.T) {
 	}
 }
 
-func TestFilesAreDescribed(t *testing.T) {
+func TestGetFile_IsDescribed(t *testing.T) {
 	t.Parallel()
 	// The description says that the operation answers with a file of that type, and which
 	// errors it can answer with.
-	f := library(t, nil)
+	f := newFileFixture(t, nil)
 	got := f.do("GET", "/openapi.json", "")
 	var described struct {
 		Paths map[string]map[string]struct {

@@ -37,19 +37,19 @@ type Branch struct {
 
 // Field is one property of a form. Without Schema, Fields and Union it is a string.
 type Field struct {
-	Name        string
-	Description string
-	Required    bool
-	Pattern     string
-	Shape       string // what Pattern means, to follow "must be": "9 digits"
-	Format      string // a JSON Schema format: "date", "email"
-	Enum        []string
-	MinLength   int
-	MaxLength   int
-	Example     any
-	Schema      *huma.Schema // any other shape
-	Fields      []Field      // an object of these
-	Union       *UnionSpec   // an object of one of these forms
+	Name               string
+	Description        string
+	Required           bool
+	Pattern            string
+	PatternDescription string // what Pattern means, to follow "must be": "9 digits"
+	Format             string // a JSON Schema format: "date", "email"
+	Enum               []string
+	MinLength          int
+	MaxLength          int
+	Example            any
+	Schema             *huma.Schema // any other shape
+	Fields             []Field      // an object of these
+	Union              *UnionSpec   // an object of one of these forms
 }
 
 // UnionTable gives a union its table. Its zero value is asked.
@@ -63,8 +63,8 @@ type Union[T UnionTable] struct {
 	raw    json.RawMessage
 }
 
-// WriteUnion makes a union for an answer.
-func WriteUnion[T UnionTable](values map[string]any) Union[T] { return Union[T]{values: values} }
+// NewUnion makes a union for an answer.
+func NewUnion[T UnionTable](values map[string]any) Union[T] { return Union[T]{values: values} }
 
 // IsZero tells whether the field was missing or null.
 func (u Union[T]) IsZero() bool { return u.raw == nil && u.values == nil }
@@ -103,7 +103,7 @@ func (u Union[T]) MarshalJSON() ([]byte, error) {
 
 // Schema publishes the forms. For the validator it is any object: Resolve is more
 // exact, and says which field of which form is wrong.
-func (Union[T]) Schema(r huma.Registry) *huma.Schema { return compiledFor[T]().schema(r) }
+func (Union[T]) Schema(r huma.Registry) *huma.Schema { return compiledUnionFor[T]().schema(r) }
 
 // Resolve checks what was sent against its form.
 func (u *Union[T]) Resolve(ctx huma.Context, at *huma.PathBuffer) []error {
@@ -117,17 +117,17 @@ func (u *Union[T]) Resolve(ctx huma.Context, at *huma.PathBuffer) []error {
 	}
 	u.values = object
 	result := &huma.ValidateResult{}
-	u.branch = compiledFor[T]().check(object, at, result)
+	u.branch = compiledUnionFor[T]().check(object, at, result)
 	return result.Errors
 }
 
-var _ huma.ResolverWithPath = (*Union[noTable])(nil)
+var _ huma.ResolverWithPath = (*Union[emptyTable])(nil)
 
-type noTable struct{}
+type emptyTable struct{}
 
-func (noTable) Union() UnionSpec { return UnionSpec{} }
+func (emptyTable) Union() UnionSpec { return UnionSpec{} }
 
-const whichForm = "Which form this is."
+const discriminatorDescription = "Which form this is."
 
 // compiledUnion is a table made ready, once per type.
 type compiledUnion struct {
@@ -139,7 +139,7 @@ type compiledUnion struct {
 
 var compiledUnions sync.Map // reflect.Type -> *compiledUnion
 
-func compiledFor[T UnionTable]() *compiledUnion {
+func compiledUnionFor[T UnionTable]() *compiledUnion {
 	t := reflect.TypeFor[T]()
 	if c, ok := compiledUnions.Load(t); ok {
 		return c.(*compiledUnion)
@@ -157,7 +157,7 @@ func compileUnion(spec UnionSpec) *compiledUnion {
 		schema := objectSchema(branch.Fields, nested)
 		schema.Description = branch.Description
 		if len(branch.Values) > 0 {
-			schema.Properties[spec.Discriminator] = &huma.Schema{Type: huma.TypeString, Enum: anys(branch.Values), Description: whichForm}
+			schema.Properties[spec.Discriminator] = &huma.Schema{Type: huma.TypeString, Enum: toAny(branch.Values), Description: discriminatorDescription}
 			if branch.Marker == "" {
 				schema.Required = append([]string{spec.Discriminator}, schema.Required...)
 			}
@@ -195,7 +195,7 @@ func (f Field) schema(nested map[string]*compiledUnion) *huma.Schema {
 	case f.Schema != nil:
 		s = *f.Schema
 	default:
-		s = huma.Schema{Type: huma.TypeString, Pattern: f.Pattern, PatternDescription: f.Shape, Format: f.Format, Enum: anys(f.Enum)}
+		s = huma.Schema{Type: huma.TypeString, Pattern: f.Pattern, PatternDescription: f.PatternDescription, Format: f.Format, Enum: toAny(f.Enum)}
 		if f.MinLength > 0 {
 			s.MinLength = &f.MinLength
 		}
@@ -243,7 +243,7 @@ func (c *compiledUnion) schema(r huma.Registry) *huma.Schema {
 
 // check reports everything wrong with an object and returns the name of its form.
 func (c *compiledUnion) check(object map[string]any, at *huma.PathBuffer, result *huma.ValidateResult) string {
-	i, ok := c.choose(object, at, result)
+	i, ok := c.chooseBranch(object, at, result)
 	if !ok {
 		return ""
 	}
@@ -258,7 +258,7 @@ func (c *compiledUnion) check(object map[string]any, at *huma.PathBuffer, result
 	return c.spec.Branches[i].Name
 }
 
-func (c *compiledUnion) choose(object map[string]any, at *huma.PathBuffer, result *huma.ValidateResult) (int, bool) {
+func (c *compiledUnion) chooseBranch(object map[string]any, at *huma.PathBuffer, result *huma.ValidateResult) (int, bool) {
 	value, given := object[c.spec.Discriminator]
 	if given && value != nil {
 		for i, branch := range c.spec.Branches {
@@ -283,12 +283,12 @@ func (c *compiledUnion) choose(object map[string]any, at *huma.PathBuffer, resul
 		}
 	}
 	at.Push(c.spec.Discriminator)
-	result.Add(at, nil, mark+"enum"+mark+strings.Join(c.names, ", "))
+	result.Add(at, nil, separator+"enum"+separator+strings.Join(c.names, ", "))
 	at.Pop()
 	return 0, false
 }
 
-func anys(texts []string) []any {
+func toAny(texts []string) []any {
 	if texts == nil {
 		return nil
 	}

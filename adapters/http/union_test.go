@@ -9,10 +9,10 @@ import (
 	"causeway/core/platform"
 )
 
-// payers chooses its form by a property where the discriminator is missing.
-type payers struct{}
+// payerUnion chooses its form by a property where the discriminator is missing.
+type payerUnion struct{}
 
-func (payers) Union() UnionSpec {
+func (payerUnion) Union() UnionSpec {
 	return UnionSpec{Discriminator: "kind", Branches: []Branch{
 		{Name: "LaterPayer", Values: []string{"LATER"}, Marker: "customerId", Fields: []Field{{Name: "customerId", Required: true}, {Name: "currency", Required: true}}},
 		{Name: "NowPayer", Values: []string{"NOW"}, Marker: "accountId", Fields: []Field{
@@ -24,12 +24,12 @@ func (payers) Union() UnionSpec {
 
 type payment struct {
 	Body struct {
-		Payer Union[payers] `json:"payer"`
-		Way   Union[ways]   `json:"way,omitzero"`
+		Payer Union[payerUnion] `json:"payer"`
+		Way   Union[ways]       `json:"way,omitzero"`
 	}
 }
 
-func TestAUnionIsCheckedAgainstItsForm(t *testing.T) {
+func TestUnion_ValidatesChosenBranch(t *testing.T) {
 	t.Parallel()
 	// The form is chosen by the discriminator, or by what is there; then every wrong
 	// field of that form, and of a form inside of it, is named with its whole path.
@@ -63,7 +63,7 @@ func TestAUnionIsCheckedAgainstItsForm(t *testing.T) {
 	} {
 		t.Run(body, func(t *testing.T) {
 			t.Parallel()
-			f := unbuilt(t)
+			f := newUnbuiltFixture(t)
 			var branch, text string
 			var decoded struct{ AccountID string }
 			Post(f.API, Operation{ID: "pay", Path: "/pay", Summary: "Pay", Tag: "Parcels", Permission: platform.Transact},
@@ -90,23 +90,23 @@ func TestAUnionIsCheckedAgainstItsForm(t *testing.T) {
 	}
 }
 
-func TestAUnionIsWritten(t *testing.T) {
+func TestUnion_MarshalJSON(t *testing.T) {
 	t.Parallel()
 	// An answer's union is what was put into it; one that was read is written as it came.
 	var out strings.Builder
-	written, err := WriteUnion[payers](map[string]any{"kind": "NOW", "accountId": "abc"}).MarshalJSON()
+	written, err := NewUnion[payerUnion](map[string]any{"kind": "NOW", "accountId": "abc"}).MarshalJSON()
 	out.Write(written)
 	if err != nil || out.String() != `{"accountId":"abc","kind":"NOW"}` {
 		t.Errorf("written %s, %v", out.String(), err)
 	}
-	var read Union[payers]
+	var read Union[payerUnion]
 	if err := read.UnmarshalJSON([]byte(`{"kind": "NOW"}`)); err != nil || read.IsZero() {
 		t.Errorf("read %+v, %v", read, err)
 	}
 	if again, err := read.MarshalJSON(); err != nil || string(again) != `{"kind": "NOW"}` {
 		t.Errorf("written again %s, %v", again, err)
 	}
-	if !new(Union[payers]).IsZero() {
+	if !new(Union[payerUnion]).IsZero() {
 		t.Error("nothing is something")
 	}
 }

@@ -27,44 +27,44 @@ type Upload struct {
 }
 
 const (
-	formType     = "multipart/form-data"
-	filePart     = "file"
-	longestField = 64 << 10 // bytes of any other part of a form
-	mostFields   = 32
+	formType          = "multipart/form-data"
+	filePart          = "file"
+	maxFormFieldBytes = 64 << 10 // bytes of any other part of a form
+	maxFormFields     = 32
 )
 
-// takeUpload finds the file in the body that was read.
-func (x *exchange) takeUpload() error {
+// readUpload finds the file in the body that was read.
+func (x *exchange) readUpload() error {
 	kind, parameters, err := mime.ParseMediaType(x.r.Header.Get("Content-Type"))
 	switch {
 	case err == nil && kind == formType:
-		return x.takeForm(parameters["boundary"])
+		return x.readForm(parameters["boundary"])
 	case err != nil || !slices.Contains(x.route.upload.Types, kind):
 		return fault.New(fault.UnsupportedMediaType, "The body must be a file. Send it with its Content-Type, one of %s, or as the part %q of a form.",
 			strings.Join(x.route.upload.Types, ", "), filePart)
 	}
-	if x.in != nil {
-		x.file = x.in.Bytes()
+	if x.body != nil {
+		x.uploaded = x.body.Bytes()
 	}
 	return nil
 }
 
-func (x *exchange) takeForm(boundary string) error {
+func (x *exchange) readForm(boundary string) error {
 	broken := fault.New(fault.InvalidRequestFormat, "The body is no form: its parts cannot be told apart.")
-	if x.in == nil || boundary == "" {
+	if x.body == nil || boundary == "" {
 		return broken
 	}
 	query := x.r.URL.Query()
-	parts := multipart.NewReader(bytes.NewReader(x.in.Bytes()), boundary)
+	parts := multipart.NewReader(bytes.NewReader(x.body.Bytes()), boundary)
 	for n := 0; ; n++ {
 		part, err := parts.NextRawPart()
 		if errors.Is(err, io.EOF) {
 			break
 		}
-		if err != nil || n == mostFields {
+		if err != nil || n == maxFormFields {
 			return broken
 		}
-		most := int64(longestField)
+		most := int64(maxFormFieldBytes)
 		if part.FormName() == filePart {
 			most = x.route.maxBody
 		}
@@ -75,14 +75,14 @@ func (x *exchange) takeForm(boundary string) error {
 		case int64(len(content)) > most:
 			return tooLarge(most)
 		case part.FormName() == filePart:
-			x.file = content
-		case !isText(part.FormName()) || !isText(string(content)):
+			x.uploaded = content
+		case !isValidText(part.FormName()) || !isValidText(string(content)):
 			return broken
 		default:
 			query.Add(part.FormName(), string(content))
 		}
 	}
-	if x.file == nil {
+	if x.uploaded == nil {
 		return fault.Invalid(fault.Field{Field: filePart, Message: "must be a part of the form"})
 	}
 	// From here on a form is what the same file with query parameters is.
@@ -95,9 +95,9 @@ func withQuery(u url.URL, query url.Values) *url.URL {
 	return &u
 }
 
-// takeTime gives an operation that needs long the time for it, from the server that
+// operationTimeout gives an operation that needs long the time for it, from the server that
 // would otherwise cut its connection.
-func (x *exchange) takeTime() time.Duration {
+func (x *exchange) operationTimeout() time.Duration {
 	if x.route.timeout == 0 {
 		return x.api.config.RequestTimeout
 	}
@@ -108,8 +108,8 @@ func (x *exchange) takeTime() time.Duration {
 	return x.route.timeout
 }
 
-// body describes the file, and the form with it and the query parameters.
-func (u *Upload) body(parameters []*huma.Param) *huma.RequestBody {
+// requestBody describes the file, and the form with it and the query parameters.
+func (u *Upload) requestBody(parameters []*huma.Param) *huma.RequestBody {
 	file := func(description string) *huma.Schema {
 		return &huma.Schema{Type: huma.TypeString, Format: "binary", Description: description}
 	}

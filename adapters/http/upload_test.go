@@ -11,10 +11,10 @@ import (
 	"causeway/core/platform"
 )
 
-// depot is a door with one operation that takes a file, and answers with what came.
-func depot(t *testing.T) *fixture {
+// newUploadFixture is a door with one operation that takes a file, and answers with what came.
+func newUploadFixture(t *testing.T) *fixture {
 	t.Helper()
-	f := unbuilt(t)
+	f := newUnbuiltFixture(t)
 	type wanted struct {
 		Shelf string `query:"shelf" required:"true" maxLength:"5" doc:"Where to put it."`
 	}
@@ -34,39 +34,39 @@ func depot(t *testing.T) *fixture {
 	return f
 }
 
-func form(boundary string, parts ...string) string {
+func multipartForm(boundary string, parts ...string) string {
 	return "--" + boundary + "\r\n" + strings.Join(parts, "\r\n--"+boundary+"\r\n") + "\r\n--" + boundary + "--\r\n"
 }
 
 const (
-	filed   = "Content-Disposition: form-data; name=\"file\"; filename=\"a.csv\"\r\nContent-Type: text/csv\r\n\r\na,b\n"
-	shelved = "Content-Disposition: form-data; name=\"shelf\"\r\n\r\ntop"
+	csvFilePart = "Content-Disposition: form-data; name=\"file\"; filename=\"a.csv\"\r\nContent-Type: text/csv\r\n\r\na,b\n"
+	shelfPart   = "Content-Disposition: form-data; name=\"shelf\"\r\n\r\ntop"
 )
 
-func TestUpload(t *testing.T) {
+func TestUpload_FileOrForm(t *testing.T) {
 	t.Parallel()
 	// A file comes as it is or in a form, whose other parts are query parameters; what is
 	// neither is refused with what to do instead.
-	f := depot(t)
-	csv, multi := header("Content-Type", "text/csv; charset=utf-8"), header("Content-Type", "multipart/form-data; boundary=xyz")
+	f := newUploadFixture(t)
+	csv, multi := withHeader("Content-Type", "text/csv; charset=utf-8"), withHeader("Content-Type", "multipart/form-data; boundary=xyz")
 	for name, c := range map[string]struct {
 		path, body string
-		kind       option
+		kind       requestOption
 		status     int
 		want       string
 	}{
 		"as it is":                  {"/depot?shelf=top", "a,b\n", csv, 200, `{"shelf":"top","content":"a,b\n"}`},
-		"in a form":                 {"/depot", form("xyz", shelved, filed), multi, 200, `{"shelf":"top","content":"a,b\n"}`},
-		"in a form, with the query": {"/depot?shelf=low", form("xyz", filed), multi, 200, `{"shelf":"low","content":"a,b\n"}`},
+		"in a form":                 {"/depot", multipartForm("xyz", shelfPart, csvFilePart), multi, 200, `{"shelf":"top","content":"a,b\n"}`},
+		"in a form, with the query": {"/depot?shelf=low", multipartForm("xyz", csvFilePart), multi, 200, `{"shelf":"low","content":"a,b\n"}`},
 		"nothing":                   {"/depot?shelf=top", "", csv, 200, `{"shelf":"top","content":""}`},
 		"without a parameter":       {"/depot", "a,b\n", csv, 400, "shelf"},
-		"a parameter too long":      {"/depot", form("xyz", strings.Replace(shelved, "top", "cellar", 1), filed), multi, 400, "shelf"},
-		"a form without a file":     {"/depot", form("xyz", shelved), multi, 400, "file"},
+		"a parameter too long":      {"/depot", multipartForm("xyz", strings.Replace(shelfPart, "top", "cellar", 1), csvFilePart), multi, 400, "shelf"},
+		"a form without a file":     {"/depot", multipartForm("xyz", shelfPart), multi, 400, "file"},
 		"no form":                   {"/depot", "a,b\n", multi, 400, "file"},
-		"a form cut off":            {"/depot", strings.TrimSuffix(form("xyz", filed), "\r\n--xyz--\r\n"), multi, 400, "INVALID_REQUEST_FORMAT"},
-		"JSON":                      {"/depot?shelf=top", "{}", header("Content-Type", "application/json"), 415, "UNSUPPORTED_MEDIA_TYPE"},
+		"a form cut off":            {"/depot", strings.TrimSuffix(multipartForm("xyz", csvFilePart), "\r\n--xyz--\r\n"), multi, 400, "INVALID_REQUEST_FORMAT"},
+		"JSON":                      {"/depot?shelf=top", "{}", withHeader("Content-Type", "application/json"), 415, "UNSUPPORTED_MEDIA_TYPE"},
 		"too large":                 {"/depot?shelf=top", strings.Repeat("a", 401), csv, 413, "PAYLOAD_TOO_LARGE"},
-		"no text in a part":         {"/depot", form("xyz", strings.Replace(shelved, "top", "\xff", 1), filed), multi, 400, "INVALID_REQUEST_FORMAT"},
+		"no text in a part":         {"/depot", multipartForm("xyz", strings.Replace(shelfPart, "top", "\xff", 1), csvFilePart), multi, 400, "INVALID_REQUEST_FORMAT"},
 	} {
 		got := f.do("POST", c.path, c.body, c.kind)
 		if got.status != c.status || !strings.Contains(got.body, c.want) {
@@ -75,15 +75,15 @@ func TestUpload(t *testing.T) {
 	}
 }
 
-func TestUploadRepeated(t *testing.T) {
+func TestUpload_IdempotentAcrossFormEncodings(t *testing.T) {
 	t.Parallel()
 	// The same file under the same key is the same request, however its form is drawn up;
 	// another file is not.
-	f := depot(t)
+	f := newUploadFixture(t)
 	send := func(boundary, file string) reply {
-		return f.do("POST", "/depot", form(boundary, shelved, file), header("Content-Type", "multipart/form-data; boundary="+boundary), key("k"))
+		return f.do("POST", "/depot", multipartForm(boundary, shelfPart, file), withHeader("Content-Type", "multipart/form-data; boundary="+boundary), withKey("k"))
 	}
-	first, again, other := send("one", filed), send("two", filed), send("two", filed+"c")
+	first, again, other := send("one", csvFilePart), send("two", csvFilePart), send("two", csvFilePart+"c")
 	if first.status != 200 || again.body != first.body || again.header.Get("Idempotent-Replayed") != "true" {
 		t.Errorf("%+v, and again %+v", first, again)
 	}
@@ -92,19 +92,19 @@ func TestUploadRepeated(t *testing.T) {
 	}
 }
 
-func TestUploadIsDescribed(t *testing.T) {
+func TestUpload_IsDescribed(t *testing.T) {
 	t.Parallel()
 	// The description says what file is taken, and what else a form may hold.
-	got := depot(t).do("GET", "/openapi.json", "")
+	got := newUploadFixture(t).do("GET", "/openapi.json", "")
 	var document any
 	if err := json.Unmarshal([]byte(got.body), &document); err != nil {
 		t.Fatal(err)
 	}
-	content := at(document, "paths", "/depot", "post", "requestBody", "content")
-	if format := text(at(content, "text/csv", "schema", "format")); format != `"binary"` {
+	content := lookup(document, "paths", "/depot", "post", "requestBody", "content")
+	if format := jsonText(lookup(content, "text/csv", "schema", "format")); format != `"binary"` {
 		t.Errorf("a file is %s", format)
 	}
-	if shelf := text(at(content, "multipart/form-data", "schema", "properties", "shelf", "description")); shelf != `"Where to put it."` {
+	if shelf := jsonText(lookup(content, "multipart/form-data", "schema", "properties", "shelf", "description")); shelf != `"Where to put it."` {
 		t.Errorf("a form has the shelf %s", shelf)
 	}
 }

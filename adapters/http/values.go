@@ -68,8 +68,8 @@ type Time struct{ time.Time }
 // timeLayout has three digits always, so that written moments sort as texts do.
 const timeLayout = "2006-01-02T15:04:05.000Z"
 
-// WriteTime wraps a moment for a body.
-func WriteTime(t time.Time) Time { return Time{t} }
+// NewTime wraps a moment for a body.
+func NewTime(t time.Time) Time { return Time{t} }
 
 // MarshalText writes the moment, cut to the millisecond.
 func (t Time) MarshalText() ([]byte, error) {
@@ -111,17 +111,17 @@ func (Time) Schema(huma.Registry) *huma.Schema {
 	return &huma.Schema{Type: huma.TypeString, Format: "date-time", Examples: []any{"2025-10-13T09:30:00.000Z"}}
 }
 
-// Whole is a sum in the smallest unit of its currency: a JSON integer of any size,
+// BigMinor is a sum in the smallest unit of its currency: a JSON integer of any size,
 // above or below zero.
-type Whole struct{ money.Total }
+type BigMinor struct{ money.Total }
 
-// WriteWhole wraps a sum for a body.
-func WriteWhole(t money.Total) Whole { return Whole{t} }
+// NewBigMinor wraps a sum for a body.
+func NewBigMinor(t money.Total) BigMinor { return BigMinor{t} }
 
 // MarshalJSON writes all the digits.
-func (w Whole) MarshalJSON() ([]byte, error) { return []byte(w.String()), nil }
+func (w BigMinor) MarshalJSON() ([]byte, error) { return []byte(w.String()), nil }
 
 // Schema says that it is an integer. No format: sums may not fit into 64 bits.
-func (Whole) Schema(huma.Registry) *huma.Schema {
+func (BigMinor) Schema(huma.Registry) *huma.Schema {
 	return &huma.Schema{Type: huma.TypeInteger, Description: "Whole number of the smallest unit of the currency.", Examples: []any{10050}}
 }

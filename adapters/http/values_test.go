@@ -14,7 +14,7 @@ import (
 	"causeway/core/money"
 )
 
-func TestTimesAreWrittenInUTC(t *testing.T) {
+func TestTime_MarshalsInUTC(t *testing.T) {
 	t.Parallel()
 	// Whatever zone and precision a moment has, it is written with Z and three digits,
 	// cut and not rounded.
@@ -26,8 +26,8 @@ func TestTimesAreWrittenInUTC(t *testing.T) {
 		{time.Date(2025, 12, 31, 23, 59, 59, 999_999_999, time.UTC), `"2025-12-31T23:59:59.999Z"`},
 		{time.Date(2025, 1, 1, 0, 0, 0, 1_500_000, time.UTC), `"2025-01-01T00:00:00.001Z"`},
 	} {
-		got, err := json.Marshal(WriteTime(c.moment))
-		text, textErr := WriteTime(c.moment).MarshalText()
+		got, err := json.Marshal(NewTime(c.moment))
+		text, textErr := NewTime(c.moment).MarshalText()
 		if err != nil || textErr != nil || string(got) != c.want || `"`+string(text)+`"` != c.want {
 			t.Errorf("%s: %s and %s, want %s", c.moment, got, text, c.want)
 		}
@@ -39,7 +39,7 @@ func TestTimesAreWrittenInUTC(t *testing.T) {
 	}
 }
 
-func TestTimesAreReadInAnyOffset(t *testing.T) {
+func TestTime_UnmarshalsAnyOffset(t *testing.T) {
 	t.Parallel()
 	// The same moment is read from each of its spellings, and always in UTC.
 	want := time.Date(2025, 10, 13, 9, 30, 0, 0, time.UTC)
@@ -59,7 +59,7 @@ func TestTimesAreReadInAnyOffset(t *testing.T) {
 	}
 }
 
-func TestDecimalsKeepAllTheirDigits(t *testing.T) {
+func TestDecimal_KeepsAllDigits(t *testing.T) {
 	t.Parallel()
 	// A rate is a bare JSON number with the digits it has, more than a float could hold.
 	for _, digits := range []string{"0.9975", "9.950248756218905472636815920398", "1", "0.00000001", "1234567890123456789012345678901234"} {
@@ -70,7 +70,7 @@ func TestDecimalsKeepAllTheirDigits(t *testing.T) {
 	}
 }
 
-func TestIDsAreReadAndWritten(t *testing.T) {
+func TestID_RoundTrip(t *testing.T) {
 	t.Parallel()
 	// An id comes out as it went in; another type's, a broken one and that of zeros are
 	// refused; none is left out.
@@ -97,7 +97,7 @@ func TestIDsAreReadAndWritten(t *testing.T) {
 	}
 }
 
-func TestCursorsComeBack(t *testing.T) {
+func TestCursor_RoundTrip(t *testing.T) {
 	t.Parallel()
 	// Any id and key go into one word that fits into a URL, and come out again.
 	rapid.Check(t, func(t *rapid.T) {
@@ -115,14 +115,14 @@ func TestCursorsComeBack(t *testing.T) {
 	})
 }
 
-func TestBrokenCursorsAreRefused(t *testing.T) {
+func TestCursor_InvalidIsRejected(t *testing.T) {
 	t.Parallel()
 	// A word that we did not make is no cursor, however close it comes.
 	word := func(body string) string { return base64.RawURLEncoding.EncodeToString([]byte(body)) }
 	for name, text := range map[string]string{
 		"no base64": "!!!", "no JSON": word("x"), "a list": word("[]"), "no id": word("{}"), "an empty id": word(`{"id":""}`),
 		"a number": word(`{"id":1}`), "a key of another type": word(`{"id":"a","key":1}`), "cut off": Cursor{ID: "abc"}.String()[:5],
-		"padded": base64.URLEncoding.EncodeToString([]byte(`{"id":"ab"}`)), "too long": strings.Repeat("A", maxCursor+1),
+		"padded": base64.URLEncoding.EncodeToString([]byte(`{"id":"ab"}`)), "too long": strings.Repeat("A", maxCursorLength+1),
 	} {
 		if err := new(Cursor).UnmarshalText([]byte(text)); err == nil {
 			t.Errorf("%s: %q was read", name, text)
@@ -141,7 +141,7 @@ func TestBrokenCursorsAreRefused(t *testing.T) {
 	}
 }
 
-func TestPages(t *testing.T) {
+func TestPage(t *testing.T) {
 	t.Parallel()
 	// A page says whether there is more, with a cursor only then; an empty one is an
 	// empty list.

@@ -138,8 +138,8 @@ func (row *customerRow) customer() customer.Customer {
 		Business: (*customer.BusinessInfo)(row.Details.Business), Address: (*party.Address)(row.Details.Address),
 		CreatedAt: row.CreatedAt.UTC(), UpdatedAt: row.UpdatedAt.UTC(), DeletedAt: moment(row.DeletedAt),
 	}
-	ident.Set(&c.ID, row.ID)
-	ident.Set(&c.Platform, row.PlatformID)
+	ident.SetUUID(&c.ID, row.ID)
+	ident.SetUUID(&c.Platform, row.PlatformID)
 	for _, currency := range row.Currencies {
 		c.Currencies = append(c.Currencies, money.Currency(currency))
 	}

@@ -152,7 +152,7 @@ func (db *DB) OpenMonths(ctx context.Context) error {
 }
 
 // BookReader is the ledger as finance reads it.
-func (db *DB) BookReader() ports.BookReader { return books.NewReader(db.books, db.pool) }
+func (db *DB) BookReader() ports.LedgerReader { return books.NewReader(db.books, db.pool) }
 
 // Finance is the ledger as finance teams ask for it.
 func (db *DB) Finance() ports.Finance { return books.NewReader(db.books, db.pool) }
@@ -161,7 +161,7 @@ func (db *DB) Finance() ports.Finance { return books.NewReader(db.books, db.pool
 func (db *DB) Log() *books.Log { return books.NewLog(db.books, db.pool) }
 
 // BookViews shows the ledger at a moment, to whoever reads much of it.
-func (db *DB) BookViews() ports.BookViews { return books.NewViews(db.books, db.pool) }
+func (db *DB) BookViews() ports.LedgerViews { return books.NewViews(db.books, db.pool) }
 
 // Pool is for adapters that need a connection of their own.
 func (db *DB) Pool() *pgxpool.Pool { return db.pool }

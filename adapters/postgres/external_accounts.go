@@ -105,7 +105,7 @@ func (db *DB) ExternalAccount(ctx context.Context, p ident.Platform, id ident.Ex
 
 // ExternalAccounts rides on external_accounts_of_customer or _of_platform, or on the primary key
 // for the accounts of all customers.
-func (db *DB) ExternalAccounts(ctx context.Context, p ident.Platform, f ports.AccountFilter) (ports.Page[account.External], error) {
+func (db *DB) ExternalAccounts(ctx context.Context, p ident.Platform, f ports.ExternalAccountFilter) (ports.Page[account.External], error) {
 	query := db.bun.NewSelect().Where("platform_id = ? AND deleted_at IS NULL", p.UUID())
 	switch {
 	case f.PlatformOwned:
@@ -119,8 +119,8 @@ func (db *DB) ExternalAccounts(ctx context.Context, p ident.Platform, f ports.Ac
 	return page(ctx, query, f.Paging, (*externalRow).external)
 }
 
-// UMADeposit rides on the index of default accounts: a customer has one at most.
-func (db *DB) UMADeposit(ctx context.Context, p ident.Platform, c ident.Customer) (account.External, bool, error) {
+// UMAForwardingAccount rides on the index of default accounts: a customer has one at most.
+func (db *DB) UMAForwardingAccount(ctx context.Context, p ident.Platform, c ident.Customer) (account.External, bool, error) {
 	var row externalRow
 	err := db.bun.NewSelect().Model(&row).
 		Where("platform_id = ? AND customer_id = ? AND default_uma_deposit AND deleted_at IS NULL", p.UUID(), c.UUID()).Scan(ctx)
@@ -163,9 +163,9 @@ func (row *externalRow) external() account.External {
 		Verification: account.VerificationStatus(row.Verification), VerifiedName: row.VerifiedName,
 		CreatedAt: row.CreatedAt.UTC(), UpdatedAt: row.UpdatedAt.UTC(), DeletedAt: moment(row.DeletedAt),
 	}
-	ident.Set(&a.ID, row.ID)
-	ident.Set(&a.Platform, row.PlatformID)
-	ident.Set(&a.Customer, row.CustomerID.UUID)
+	ident.SetUUID(&a.ID, row.ID)
+	ident.SetUUID(&a.Platform, row.PlatformID)
+	ident.SetUUID(&a.Customer, row.CustomerID.UUID)
 	for _, rail := range row.Rails {
 		a.Rails = append(a.Rails, corridor.Rail(rail))
 	}

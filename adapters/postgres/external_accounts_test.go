@@ -134,7 +134,7 @@ func TestExternalAccountsAreListed(t *testing.T) {
 	c.do(t, func(ctx context.Context, tx ports.Tx) error {
 		return tx.DeleteExternalAccount(ctx, c.here.ID, gone.ID, noon)
 	})
-	list := func(f ports.AccountFilter) func(ports.Paging) (ports.Page[account.External], error) {
+	list := func(f ports.ExternalAccountFilter) func(ports.Paging) (ports.Page[account.External], error) {
 		return func(p ports.Paging) (ports.Page[account.External], error) {
 			f.Paging = p
 			return c.ExternalAccounts(t.Context(), c.here.ID, f)
@@ -149,16 +149,16 @@ func TestExternalAccountsAreListed(t *testing.T) {
 	}
 
 	for name, test := range map[string]struct {
-		filter ports.AccountFilter
+		filter ports.ExternalAccountFilter
 		want   []uuid.UUID
 	}{
-		"all customers'":        {ports.AccountFilter{}, idsOf(append(slices.Clone(ofAna), ofBea, dollars)...)},
-		"one customer's":        {ports.AccountFilter{Customer: ana.ID}, idsOf(ofAna...)},
-		"another customer's":    {ports.AccountFilter{Customer: bea.ID}, idsOf(ofBea, dollars)},
-		"in one currency":       {ports.AccountFilter{Currency: "USDB"}, idsOf(dollars)},
-		"the platform's own":    {ports.AccountFilter{PlatformOwned: true}, idsOf(own)},
-		"own in a currency":     {ports.AccountFilter{PlatformOwned: true, Currency: "USDB"}, nil},
-		"an unknown customer's": {ports.AccountFilter{Customer: ident.NewCustomer(generator.New, noon)}, nil},
+		"all customers'":        {ports.ExternalAccountFilter{}, idsOf(append(slices.Clone(ofAna), ofBea, dollars)...)},
+		"one customer's":        {ports.ExternalAccountFilter{Customer: ana.ID}, idsOf(ofAna...)},
+		"another customer's":    {ports.ExternalAccountFilter{Customer: bea.ID}, idsOf(ofBea, dollars)},
+		"in one currency":       {ports.ExternalAccountFilter{Currency: "USDB"}, idsOf(dollars)},
+		"the platform's own":    {ports.ExternalAccountFilter{PlatformOwned: true}, idsOf(own)},
+		"own in a currency":     {ports.ExternalAccountFilter{PlatformOwned: true, Currency: "USDB"}, nil},
+		"an unknown customer's": {ports.ExternalAccountFilter{Customer: ident.NewCustomer(generator.New, noon)}, nil},
 	} {
 		for _, ascending := range []bool{true, false} {
 			want := slices.Clone(test.want)
@@ -192,7 +192,7 @@ func TestOneDefaultIsLeftOfManyAtOnce(t *testing.T) {
 	}
 	all.Wait()
 
-	page, err := c.ExternalAccounts(t.Context(), c.here.ID, ports.AccountFilter{Paging: ports.Paging{Limit: 10}, Customer: ana.ID})
+	page, err := c.ExternalAccounts(t.Context(), c.here.ID, ports.ExternalAccountFilter{Paging: ports.Paging{Limit: 10}, Customer: ana.ID})
 	if err != nil || len(page.Items) != 6 {
 		t.Fatalf("%d accounts, %v", len(page.Items), err)
 	}

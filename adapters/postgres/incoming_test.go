@@ -20,9 +20,9 @@ func newIncoming(p ident.Platform, c ident.Customer, to ident.InternalAccount, f
 	t := transaction.Transaction{
 		ID: ident.NewTransaction(generator.New, noon), Platform: p, Customer: c, PlatformCustomerID: "ana",
 		Type: transaction.Incoming, State: transaction.Initial,
-		Source:      transaction.Endpoint{UMA: from, Customer: c, Currency: amount.Currency},
-		Destination: transaction.Endpoint{InternalAccount: to, Customer: c, Currency: amount.Currency},
-		InRail:      "rails/UMA", OutRail: "customers/" + to.String(),
+		Source:        transaction.Endpoint{UMA: from, Customer: c, Currency: amount.Currency},
+		Destination:   transaction.Endpoint{InternalAccount: to, Customer: c, Currency: amount.Currency},
+		SourceAccount: "rails/UMA", DestinationAccount: "customers/" + to.String(),
 		Pricing:   transaction.Pricing{Sent: amount, Received: amount, Rate: atPar, Market: atPar},
 		Reference: "REF-" + from, Description: "lunch", Counterparty: map[string]string{"FULL_NAME": "Bo Berg"},
 		Approval: &transaction.Approval{Webhook: ident.NewWebhook(generator.New, noon),
@@ -52,7 +52,7 @@ func TestTransactionWithoutQuoteIsKeptWhole(t *testing.T) {
 	}
 
 	approval := *made.Approval
-	approval.Until, approval.Receiver, approval.Note = noon.Add(5*time.Second), map[string]string{"NATIONALITY": "SE"}, "not him"
+	approval.Deadline, approval.Receiver, approval.Note = noon.Add(5*time.Second), map[string]string{"NATIONALITY": "SE"}, "not him"
 	made.Approval, made.UpdatedAt = &approval, noon.Add(time.Second)
 	c.do(t, func(ctx context.Context, tx ports.Tx) error {
 		return tx.UpdateTransactions(ctx, []transaction.Transaction{made})

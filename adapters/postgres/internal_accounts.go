@@ -71,8 +71,8 @@ const instructInternals = `
 	FROM unnest($1::uuid[], $2::uuid[], $3::text[], $4::timestamptz[]) AS k(platform_id, id, instructions, updated_at)
 	WHERE a.platform_id = k.platform_id AND a.id = k.id AND a.instructions = ''`
 
-// InstructInternalAccounts gives accounts the ways to pay in that they lack.
-func (u *unit) InstructInternalAccounts(_ context.Context, accounts []account.Internal) error {
+// AddFundingInstructions gives accounts the ways to pay in that they lack.
+func (u *unit) AddFundingInstructions(_ context.Context, accounts []account.Internal) error {
 	if len(accounts) == 0 {
 		return nil
 	}
@@ -128,16 +128,16 @@ func (u *unit) InternalAccount(ctx context.Context, p ident.Platform, c ident.Cu
 	return a, found, err
 }
 
-// Holdings reads whose the accounts are and locks their balances, in one round trip.
-func (u *unit) Holdings(ctx context.Context, accounts []ledger.Account) (map[ledger.Account]account.Holding, error) {
-	found := make(map[ledger.Account]account.Holding, len(accounts))
+// LockBalances reads whose the accounts are and locks their balances, in one round trip.
+func (u *unit) LockBalances(ctx context.Context, accounts []ledger.Account) (map[ledger.Account]account.WithBalance, error) {
+	found := make(map[ledger.Account]account.WithBalance, len(accounts))
 	if len(accounts) == 0 {
 		return found, nil
 	}
 	n := len(accounts)
 	platforms, ids := make(idArray, n), make(idArray, n)
 	for i, a := range accounts {
-		owner, _ := a.Owner()
+		owner, _ := a.InternalAccount()
 		platforms[i], ids[i] = pgID(a.Platform.UUID()), pgID(owner.UUID())
 	}
 	type key struct {
@@ -155,8 +155,8 @@ func (u *unit) Holdings(ctx context.Context, accounts []ledger.Account) (map[led
 		err = u.flush(ctx) // where no balance had to be asked for
 	}
 	for _, a := range accounts {
-		owner, _ := a.Owner()
-		found[a] = account.Holding{Internal: owners[key{a.Platform, owner}], Balance: balances[a]}
+		owner, _ := a.InternalAccount()
+		found[a] = account.WithBalance{Internal: owners[key{a.Platform, owner}], Balance: balances[a]}
 	}
 	return found, err
 }
@@ -203,7 +203,7 @@ func (db *DB) InternalAccountsByReference(ctx context.Context, keys []ports.Refe
 
 // InternalAccounts rides on internal_account_one_per_owner_and_currency for one
 // owner, or on the primary key for the accounts of all customers.
-func (db *DB) InternalAccounts(ctx context.Context, p ident.Platform, f ports.InternalFilter) (ports.Page[account.Internal], error) {
+func (db *DB) InternalAccounts(ctx context.Context, p ident.Platform, f ports.InternalAccountFilter) (ports.Page[account.Internal], error) {
 	query := db.bun.NewSelect().Where("platform_id = ?", p.UUID())
 	if f.PlatformOwned || !f.Customer.IsZero() { // a zero customer stands for the platform
 		query = query.Where("coalesce(customer_id, '00000000-0000-0000-0000-000000000000') = ?", f.Customer.UUID())
@@ -254,9 +254,9 @@ func (row *internalRow) internal() (account.Internal, error) {
 		Currency: money.Currency(row.Currency), Type: account.InternalType(row.Type), Status: account.InternalStatus(row.Status),
 		Reference: row.Reference, CreatedAt: row.CreatedAt.UTC(), UpdatedAt: row.UpdatedAt.UTC(),
 	}
-	ident.Set(&a.Platform, row.PlatformID)
-	ident.Set(&a.ID, row.ID)
-	ident.Set(&a.Customer, row.CustomerID.UUID)
+	ident.SetUUID(&a.Platform, row.PlatformID)
+	ident.SetUUID(&a.ID, row.ID)
+	ident.SetUUID(&a.Customer, row.CustomerID.UUID)
 	if row.Instructions == "" {
 		return a, nil
 	}

@@ -27,7 +27,7 @@ func newInternal(t *testing.T, p ident.Platform, owner ident.Customer, currency 
 }
 
 func inBooksOf(a account.Internal) ledger.Account {
-	return ledger.Account{Platform: a.Platform, Path: quote.BookPath(a), Currency: a.Currency}
+	return ledger.Account{Platform: a.Platform, Path: quote.AccountPath(a), Currency: a.Currency}
 }
 
 func TestHoldingsAreWhatThisUnitAndThoseBeforeItLeft(t *testing.T) {
@@ -41,10 +41,10 @@ func TestHoldingsAreWhatThisUnitAndThoseBeforeItLeft(t *testing.T) {
 	opened, closed := newInternal(t, c.here.ID, ana.ID, "USD"), newInternal(t, c.here.ID, ana.ID, "EUR")
 	deposit := func(to account.Internal, n byte, minor int64) ledger.Posting {
 		return ledger.Deposit(ledger.Header{ID: uuid.UUID{15: n}, Platform: c.here.ID, Effective: noon},
-			ledger.Arrival{Partner: ledger.Rail("ACH"), To: quote.BookPath(to), Amount: money.Amount{Minor: minor, Currency: to.Currency}})
+			ledger.IncomingFunds{Partner: ledger.Rail("ACH"), To: quote.AccountPath(to), Amount: money.Amount{Minor: minor, Currency: to.Currency}})
 	}
 	look := func(ctx context.Context, tx ports.Tx, when string, dollars, euros int64) error {
-		held, err := tx.Holdings(ctx, []ledger.Account{inBooksOf(opened), inBooksOf(closed)})
+		held, err := tx.LockBalances(ctx, []ledger.Account{inBooksOf(opened), inBooksOf(closed)})
 		if mine := held[inBooksOf(opened)]; mine.ID != opened.ID || mine.Balance != dollars {
 			t.Errorf("%s: the open account is held as %+v; want %d in it", when, mine, dollars)
 		}
@@ -151,9 +151,9 @@ func TestInternalAccountsAreReadAsTheyWereWritten(t *testing.T) {
 			t.Errorf("read %+v, %v\nwant %+v", read, err, a)
 		}
 	}
-	var held map[ledger.Account]account.Holding
+	var held map[ledger.Account]account.WithBalance
 	c.do(t, func(ctx context.Context, tx ports.Tx) (err error) {
-		held, err = tx.Holdings(ctx, inBooks)
+		held, err = tx.LockBalances(ctx, inBooks)
 		return err
 	})
 	byReference, err := c.InternalAccountsByReference(t.Context(), append(references, ports.ReferenceKey{Platform: c.there.ID, Reference: dollars.Reference}))
@@ -161,7 +161,7 @@ func TestInternalAccountsAreReadAsTheyWereWritten(t *testing.T) {
 		t.Fatalf("%d held, %d by reference, %v; want %d and %d", len(held), len(byReference), err, len(inBooks), len(all))
 	}
 	for _, a := range all {
-		if read := held[inBooksOf(a)]; !reflect.DeepEqual(read, account.Holding{Internal: a}) {
+		if read := held[inBooksOf(a)]; !reflect.DeepEqual(read, account.WithBalance{Internal: a}) {
 			t.Errorf("held %+v\nwant %+v", read, a)
 		}
 		plain := a
@@ -190,15 +190,15 @@ func TestInternalAccountsAreListed(t *testing.T) {
 	})
 
 	for name, test := range map[string]struct {
-		filter ports.InternalFilter
+		filter ports.InternalAccountFilter
 		want   []account.Internal
 	}{
-		"all customers'": {ports.InternalFilter{}, []account.Internal{beaUSD, anaUSDB, anaUSD}},
-		"one customer's": {ports.InternalFilter{Customer: ana.ID}, []account.Internal{anaUSDB, anaUSD}},
-		"in a currency":  {ports.InternalFilter{Currency: "USD"}, []account.Internal{beaUSD, anaUSD}},
-		"of a type":      {ports.InternalFilter{Type: account.EmbeddedWallet}, []account.Internal{anaUSDB}},
-		"the platform's": {ports.InternalFilter{PlatformOwned: true}, []account.Internal{own}},
-		"none":           {ports.InternalFilter{PlatformOwned: true, Currency: "EUR"}, nil},
+		"all customers'": {ports.InternalAccountFilter{}, []account.Internal{beaUSD, anaUSDB, anaUSD}},
+		"one customer's": {ports.InternalAccountFilter{Customer: ana.ID}, []account.Internal{anaUSDB, anaUSD}},
+		"in a currency":  {ports.InternalAccountFilter{Currency: "USD"}, []account.Internal{beaUSD, anaUSD}},
+		"of a type":      {ports.InternalAccountFilter{Type: account.EmbeddedWallet}, []account.Internal{anaUSDB}},
+		"the platform's": {ports.InternalAccountFilter{PlatformOwned: true}, []account.Internal{own}},
+		"none":           {ports.InternalAccountFilter{PlatformOwned: true, Currency: "EUR"}, nil},
 	} {
 		var got []account.Internal
 		test.filter.Limit = 1
@@ -230,7 +230,7 @@ func TestInternalAccountsAreInstructedOnce(t *testing.T) {
 		with := own
 		with.Instructions, with.UpdatedAt = []account.Instruction{{Notes: notes}}, noon.Add(time.Hour)
 		c.do(t, func(ctx context.Context, tx ports.Tx) error {
-			return tx.InstructInternalAccounts(ctx, []account.Internal{with})
+			return tx.AddFundingInstructions(ctx, []account.Internal{with})
 		})
 	}
 

@@ -57,7 +57,7 @@ func (db *DB) TakeJobs(ctx context.Context, step transaction.Step, now time.Time
 		if err := rows.Scan(&platformID, &j.ID, &j.Attempts, &j.Subjects); err != nil {
 			return err
 		}
-		ident.Set(&j.Platform, platformID)
+		ident.SetUUID(&j.Platform, platformID)
 		taken = append(taken, j)
 		return nil
 	})

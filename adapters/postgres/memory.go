@@ -19,13 +19,13 @@ const rememberAnswers = `
 	INSERT INTO idempotency_keys (platform_id, token_id, key, fingerprint, status, body, created_at)
 	SELECT * FROM unnest($1::uuid[], $2::uuid[], $3::text[], $4::bytea[], $5::smallint[], $6::bytea[], $7::timestamptz[])`
 
-// Remember stores the answer with the commit: it waits with the other writes and
+// SaveResponse stores the answer with the commit: it waits with the other writes and
 // costs no round trip. An answer that another attempt could change is not kept.
-func (u *unit) Remember(_ context.Context, claim *ports.Claim, result any, err error) error {
+func (u *unit) SaveResponse(_ context.Context, claim *ports.IdempotentRequest, result any, err error) error {
 	if claim == nil {
 		return nil
 	}
-	status, body := claim.Answer(result, err)
+	status, body := claim.Render(result, err)
 	if status < 200 || status > 499 {
 		return nil
 	}
@@ -48,7 +48,7 @@ func (u *unit) repeated(ctx context.Context, err error) error {
 		return err
 	}
 	claim := u.claims[0]
-	stored, failed := u.db.Recall(ctx, []ports.ClaimKey{claim.ID()})
+	stored, failed := u.db.StoredResponses(ctx, []ports.IdempotencyKey{claim.IdempotencyKey()})
 	switch {
 	case failed != nil:
 		return errors.Join(err, failed)
@@ -66,8 +66,8 @@ const recallAnswers = `
 	FROM unnest($1::uuid[], $2::uuid[], $3::text[]) WITH ORDINALITY AS k(platform_id, token_id, key, n)
 	JOIN idempotency_keys m USING (platform_id, token_id, key)`
 
-// Recall finds remembered answers; nil where there is none.
-func (db *DB) Recall(ctx context.Context, keys []ports.ClaimKey) ([]*ports.Stored, error) {
+// StoredResponses finds remembered answers; nil where there is none.
+func (db *DB) StoredResponses(ctx context.Context, keys []ports.IdempotencyKey) ([]*ports.StoredResponse, error) {
 	n := len(keys)
 	platforms, tokens, names := make([]uuid.UUID, n), make([]uuid.UUID, n), make([]string, n)
 	for i, k := range keys {
@@ -77,11 +77,11 @@ func (db *DB) Recall(ctx context.Context, keys []ports.ClaimKey) ([]*ports.Store
 	if err != nil {
 		return nil, err
 	}
-	found := make([]*ports.Stored, n)
+	found := make([]*ports.StoredResponse, n)
 	return found, each(rows, func(rows pgx.Rows) error {
 		var at int
 		var fingerprint []byte
-		stored := &ports.Stored{}
+		stored := &ports.StoredResponse{}
 		if err := rows.Scan(&at, &fingerprint, &stored.Status, &stored.Body); err != nil {
 			return err
 		}
@@ -91,16 +91,16 @@ func (db *DB) Recall(ctx context.Context, keys []ports.ClaimKey) ([]*ports.Store
 	})
 }
 
-// StoreAnswer keeps an answer that no commit carries, unless there is one already.
-func (db *DB) StoreAnswer(ctx context.Context, claim ports.Claim, answer ports.Stored) error {
+// SaveStoredResponse keeps an answer that no commit carries, unless there is one already.
+func (db *DB) SaveStoredResponse(ctx context.Context, claim ports.IdempotentRequest, answer ports.StoredResponse) error {
 	row := answerOf(&claim, answer.Status, answer.Body, db.clock.Now())
 	_, err := db.pool.Exec(ctx, rememberAnswers+` ON CONFLICT DO NOTHING`, append([]any{pgx.QueryExecModeCacheStatement}, row.columns()...)...)
 	return err
 }
 
-// ForgetAnswers rides on idempotency_keys_by_age. What another process is about to
+// DeleteStoredResponses rides on idempotency_keys_by_age. What another process is about to
 // delete is left to it.
-func (db *DB) ForgetAnswers(ctx context.Context, before time.Time, limit int) (int, error) {
+func (db *DB) DeleteStoredResponses(ctx context.Context, before time.Time, limit int) (int, error) {
 	tag, err := db.pool.Exec(ctx, `
 		DELETE FROM idempotency_keys WHERE ctid = ANY(ARRAY(
 			SELECT ctid FROM idempotency_keys WHERE created_at < $1 LIMIT $2 FOR UPDATE SKIP LOCKED))`, before, limit)
@@ -117,7 +117,7 @@ type answerRow struct {
 	at              time.Time
 }
 
-func answerOf(claim *ports.Claim, status int, body []byte, at time.Time) answerRow {
+func answerOf(claim *ports.IdempotentRequest, status int, body []byte, at time.Time) answerRow {
 	if body == nil {
 		body = []byte{} // an empty answer is one too
 	}

@@ -16,10 +16,10 @@ import (
 
 // claimOn is a claim of the platform here; its answer is the given status, with the
 // result as its body.
-func (c *town) claimOn(key, request string, status int) *ports.Claim {
-	return &ports.Claim{
+func (c *town) claimOn(key, request string, status int) *ports.IdempotentRequest {
+	return &ports.IdempotentRequest{
 		Platform: c.here.ID, Key: key, Fingerprint: sha256.Sum256([]byte(request)),
-		Answer: func(result any, err error) (int, []byte) {
+		Render: func(result any, err error) (int, []byte) {
 			if err != nil {
 				return status, []byte(err.Error())
 			}
@@ -30,13 +30,13 @@ func (c *town) claimOn(key, request string, status int) *ports.Claim {
 
 // create is a use case that makes a customer and remembers its answers: one unit of
 // work for all claims.
-func (c *town) create(ctx context.Context, db *postgres.DB, name, answer string, claims ...*ports.Claim) error {
+func (c *town) create(ctx context.Context, db *postgres.DB, name, answer string, claims ...*ports.IdempotentRequest) error {
 	return db.Do(ctx, func(ctx context.Context, tx ports.Tx) error {
 		if err := tx.CreateCustomer(ctx, newCustomer(c.here, name)); err != nil {
 			return err
 		}
 		for _, claim := range claims {
-			if err := tx.Remember(ctx, claim, answer, nil); err != nil {
+			if err := tx.SaveResponse(ctx, claim, answer, nil); err != nil {
 				return err
 			}
 		}
@@ -64,22 +64,22 @@ func TestAnswersAreRememberedWithTheCommit(t *testing.T) {
 	}
 	undone := c.claimOn("4", "fourth", 201)
 	_ = c.Do(t.Context(), func(ctx context.Context, tx ports.Tx) error {
-		if err := tx.Remember(ctx, undone, "never", nil); err != nil {
+		if err := tx.SaveResponse(ctx, undone, "never", nil); err != nil {
 			return err
 		}
 		return errors.New("the use case fails")
 	})
-	foreign := first.ID()
+	foreign := first.IdempotencyKey()
 	foreign.Platform = c.there.ID
 	otherToken, _ := newToken(t, c.here, "other", "VIEW")
-	ofAnotherToken := first.ID()
+	ofAnotherToken := first.IdempotencyKey()
 	ofAnotherToken.Token = otherToken.ID
 
-	found, err := c.Recall(t.Context(), []ports.ClaimKey{broken.ID(), second.ID(), foreign, first.ID(), ofAnotherToken, undone.ID(), first.ID()})
+	found, err := c.StoredResponses(t.Context(), []ports.IdempotencyKey{broken.IdempotencyKey(), second.IdempotencyKey(), foreign, first.IdempotencyKey(), ofAnotherToken, undone.IdempotencyKey(), first.IdempotencyKey()})
 
-	made := &ports.Stored{Fingerprint: first.Fingerprint, Status: 201, Body: []byte("made")}
-	missing := &ports.Stored{Fingerprint: second.Fingerprint, Status: 404, Body: []byte("made")}
-	if want := []*ports.Stored{nil, missing, nil, made, nil, nil, made}; err != nil || !reflect.DeepEqual(found, want) {
+	made := &ports.StoredResponse{Fingerprint: first.Fingerprint, Status: 201, Body: []byte("made")}
+	missing := &ports.StoredResponse{Fingerprint: second.Fingerprint, Status: 404, Body: []byte("made")}
+	if want := []*ports.StoredResponse{nil, missing, nil, made, nil, nil, made}; err != nil || !reflect.DeepEqual(found, want) {
 		t.Errorf("recalled %+v, %v\nwant %+v", found, err, want)
 	}
 }
@@ -121,7 +121,7 @@ func TestARepeatedRequestFailsItsGroup(t *testing.T) {
 	if err == nil || errors.As(err, &replay) || fault.Is(err, fault.IdempotencyKeyReused) {
 		t.Errorf("the group: %v, want an error that is nobody's answer", err)
 	}
-	found, err := c.Recall(t.Context(), []ports.ClaimKey{c.claimOn("new", "", 0).ID()})
+	found, err := c.StoredResponses(t.Context(), []ports.IdempotencyKey{c.claimOn("new", "", 0).IdempotencyKey()})
 	if n := c.countCustomers(t); err != nil || n != 1 || found[0] != nil {
 		t.Errorf("%d customers and the answer %v, %v; want nothing of the group", n, found[0], err)
 	}
@@ -171,7 +171,7 @@ func TestAnswersThatChangedNothingAreKeptAndForgotten(t *testing.T) {
 	c := newTown(t)
 	store := func(key string, status int, body []byte) {
 		t.Helper()
-		if err := c.StoreAnswer(t.Context(), *c.claimOn(key, key, 0), ports.Stored{Status: status, Body: body}); err != nil {
+		if err := c.SaveStoredResponse(t.Context(), *c.claimOn(key, key, 0), ports.StoredResponse{Status: status, Body: body}); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -181,7 +181,7 @@ func TestAnswersThatChangedNothingAreKeptAndForgotten(t *testing.T) {
 	store("c", 200, []byte("c"))
 	recall := func() (bodies []string) {
 		t.Helper()
-		found, err := c.Recall(t.Context(), []ports.ClaimKey{c.claimOn("a", "", 0).ID(), c.claimOn("b", "", 0).ID(), c.claimOn("c", "", 0).ID()})
+		found, err := c.StoredResponses(t.Context(), []ports.IdempotencyKey{c.claimOn("a", "", 0).IdempotencyKey(), c.claimOn("b", "", 0).IdempotencyKey(), c.claimOn("c", "", 0).IdempotencyKey()})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -207,7 +207,7 @@ func TestAnswersThatChangedNothingAreKeptAndForgotten(t *testing.T) {
 		{noon.Add(time.Second), 2, 1, 0},
 		{noon.Add(time.Second), 2, 0, 0},
 	} {
-		n, err := c.ForgetAnswers(t.Context(), step.before, step.limit)
+		n, err := c.DeleteStoredResponses(t.Context(), step.before, step.limit)
 		if left := len(recall()); err != nil || n != step.want || left != step.left {
 			t.Errorf("forget %d: %d forgotten, %d left, %v; want %d and %d", step.limit, n, left, err, step.want, step.left)
 		}
@@ -219,12 +219,12 @@ func TestAnswersOfAGroupAreOneStatement(t *testing.T) {
 	// Answers remembered one after the other, and with other writes between them, are
 	// all kept with what belongs to each.
 	c := newTown(t)
-	var keys []ports.ClaimKey
+	var keys []ports.IdempotencyKey
 	c.do(t, func(ctx context.Context, tx ports.Tx) error {
 		for i := range 9 {
 			claim := c.claimOn(named("key", i), named("request", i), 200+i)
-			keys = append(keys, claim.ID())
-			if err := tx.Remember(ctx, claim, named("body", i), nil); err != nil {
+			keys = append(keys, claim.IdempotencyKey())
+			if err := tx.SaveResponse(ctx, claim, named("body", i), nil); err != nil {
 				return err
 			}
 			if i%3 == 2 {
@@ -238,12 +238,12 @@ func TestAnswersOfAGroupAreOneStatement(t *testing.T) {
 		return nil
 	})
 
-	found, err := c.Recall(t.Context(), keys)
+	found, err := c.StoredResponses(t.Context(), keys)
 	if err != nil {
 		t.Fatal(err)
 	}
 	for i, stored := range found {
-		want := &ports.Stored{Fingerprint: sha256.Sum256([]byte(named("request", i))), Status: 200 + i, Body: []byte(named("body", i))}
+		want := &ports.StoredResponse{Fingerprint: sha256.Sum256([]byte(named("request", i))), Status: 200 + i, Body: []byte(named("body", i))}
 		if !reflect.DeepEqual(stored, want) {
 			t.Errorf("answer %d: %+v, want %+v", i, stored, want)
 		}

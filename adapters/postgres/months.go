@@ -13,15 +13,15 @@ import (
 	"causeway/ports"
 )
 
-var _ ports.MonthKeeper = (*DB)(nil)
+var _ ports.MonthArchiver = (*DB)(nil)
 
 const bookMonths = `
 SELECT (SELECT to_date(min(right(c.relname, 6)), 'YYYYMM') FROM pg_inherits i JOIN pg_class c ON c.oid = i.inhrelid
         WHERE i.inhparent = 'ledger_entries'::regclass),
        (SELECT max(month) FROM ledger_detached)`
 
-// BookMonths is as ports.MonthKeeper says.
-func (db *DB) BookMonths(ctx context.Context) (of ports.BookMonths, err error) {
+// LedgerMonths is as ports.MonthKeeper says.
+func (db *DB) LedgerMonths(ctx context.Context) (of ports.LedgerMonths, err error) {
 	var oldest, detached pgtype.Date
 	if err := db.pool.QueryRow(ctx, bookMonths).Scan(&oldest, &detached); err != nil {
 		return of, fmt.Errorf("read the months of the books: %w", err)
@@ -30,7 +30,7 @@ func (db *DB) BookMonths(ctx context.Context) (of ports.BookMonths, err error) {
 		of.Oldest = period.MonthOf(oldest.Time)
 	}
 	if detached.Valid {
-		of.Detached = period.MonthOf(detached.Time)
+		of.LastArchived = period.MonthOf(detached.Time)
 	}
 	return of, nil
 }
@@ -111,8 +111,8 @@ WHERE (b.seq BETWEEN of.first_seq AND of.last_seq OR b.other_seq BETWEEN of.firs
 GROUP BY of.platform_id
 ORDER BY 1, 2`
 
-// Hindrances is as ports.MonthKeeper says. It reads the month once.
-func (db *DB) Hindrances(ctx context.Context, m period.Month) (found []ports.MonthHindrance, err error) {
+// Blockers is as ports.MonthKeeper says. It reads the month once.
+func (db *DB) Blockers(ctx context.Context, m period.Month) (found []ports.MonthBlocker, err error) {
 	err = pgx.BeginTxFunc(ctx, db.pool, pgx.TxOptions{AccessMode: pgx.ReadOnly}, func(tx pgx.Tx) error {
 		for _, setting := range muchAtATime {
 			if _, err := tx.Exec(ctx, setting); err != nil {
@@ -121,9 +121,9 @@ func (db *DB) Hindrances(ctx context.Context, m period.Month) (found []ports.Mon
 		}
 		return rowsOf(ctx, tx, hindrances, []any{dateOf(m), pgTime(m.Start()), pgTime(m.End())}, func(rows pgx.Rows) error {
 			var p pgtype.UUID
-			var h ports.MonthHindrance
-			err := rows.Scan(&p, &h.Hindrance, &h.Many)
-			ident.Set(&h.Platform, p.Bytes)
+			var h ports.MonthBlocker
+			err := rows.Scan(&p, &h.Blocker, &h.Count)
+			ident.SetUUID(&h.Platform, p.Bytes)
 			found = append(found, h)
 			return err
 		})
@@ -131,18 +131,18 @@ func (db *DB) Hindrances(ctx context.Context, m period.Month) (found []ports.Mon
 	return found, err
 }
 
-// DetachMonth is as ports.MonthKeeper says. Whoever reads or posts waits until both tables
+// ArchiveMonth is as ports.MonthKeeper says. Whoever reads or posts waits until both tables
 // are out, which takes no longer than it takes others to finish their statements.
-func (db *DB) DetachMonth(ctx context.Context, m period.Month) error {
+func (db *DB) ArchiveMonth(ctx context.Context, m period.Month) error {
 	return db.asOwner(ctx, "detach "+m.String(),
 		"INSERT INTO ledger_detached (month) VALUES ('"+m.Start().Format(time.DateOnly)+"')",
 		"ALTER TABLE ledger_entries DETACH PARTITION ledger_entries_"+tableOf(m),
 		"ALTER TABLE ledger_postings DETACH PARTITION ledger_postings_"+tableOf(m))
 }
 
-// AttachMonth is as ports.MonthKeeper says. The database looks whether all that is in the
+// RestoreMonth is as ports.MonthKeeper says. The database looks whether all that is in the
 // tables is of the month.
-func (db *DB) AttachMonth(ctx context.Context, m period.Month) error {
+func (db *DB) RestoreMonth(ctx context.Context, m period.Month) error {
 	bounds := fmt.Sprintf(" FOR VALUES FROM ('%s') TO ('%s')", m.Start().Format(time.RFC3339), m.End().Format(time.RFC3339))
 	return db.asOwner(ctx, "attach "+m.String(),
 		"ALTER TABLE ledger_postings ATTACH PARTITION ledger_postings_"+tableOf(m)+bounds,

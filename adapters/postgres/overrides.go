@@ -39,7 +39,7 @@ func overridesOf(ctx context.Context, from querier) ([]ports.CorridorOverride, e
 		if err := rows.Scan(append([]any{&platformID, &o.From, &o.To}, values.all()...)...); err != nil {
 			return err
 		}
-		ident.Set(&o.Platform, platformID.UUID)
+		ident.SetUUID(&o.Platform, platformID.UUID)
 		var err error
 		if o.Terms, err = values.override(); err != nil {
 			return fmt.Errorf("corridor_overrides %s to %s: %w", o.From, o.To, err)
@@ -103,7 +103,7 @@ func (db *DB) PlatformLimits(ctx context.Context) ([]ports.PlatformLimits, error
 		if err := rows.Scan(&platformID, &l.Currency, &l.Min, &l.Max); err != nil {
 			return err
 		}
-		ident.Set(&l.Platform, platformID)
+		ident.SetUUID(&l.Platform, platformID)
 		found = append(found, l)
 		return nil
 	})

@@ -85,7 +85,7 @@ func (r *partyCustomer) customer(p ident.Platform) *customer.Customer {
 		return nil
 	}
 	c := &customer.Customer{Platform: p, PlatformCustomerID: *r.platformCustomerID, Status: customer.Status(*r.status), Type: customer.Type(*r.kind)}
-	ident.Set(&c.ID, r.id.Bytes)
+	ident.SetUUID(&c.ID, r.id.Bytes)
 	return c
 }
 
@@ -108,8 +108,8 @@ func (r *partyExternal) account(p ident.Platform) (*account.External, error) {
 	}
 	a := &account.External{Platform: p, Currency: money.Currency(*r.currency), Type: account.Type(*r.kind), Status: account.Status(*r.status),
 		CreatedAt: moment(r.created)}
-	ident.Set(&a.ID, r.id.Bytes)
-	ident.Set(&a.Customer, r.owner.Bytes)
+	ident.SetUUID(&a.ID, r.id.Bytes)
+	ident.SetUUID(&a.Customer, r.owner.Bytes)
 	for _, rail := range r.rails {
 		a.Rails = append(a.Rails, corridor.Rail(rail))
 	}
@@ -131,7 +131,7 @@ func (r *partyInternal) account(p ident.Platform) *account.Internal {
 		return nil
 	}
 	a := &account.Internal{Platform: p, Currency: money.Currency(*r.currency), Type: account.InternalType(*r.kind), Status: account.InternalStatus(*r.status)}
-	ident.Set(&a.ID, r.id.Bytes)
-	ident.Set(&a.Customer, r.owner.Bytes)
+	ident.SetUUID(&a.ID, r.id.Bytes)
+	ident.SetUUID(&a.Customer, r.owner.Bytes)
 	return a
 }

@@ -86,8 +86,8 @@ func (db *DB) payees(ctx context.Context, transactions map[ports.TransactionKey]
 			return err
 		}
 		a := account.External{Type: account.Type(kind)}
-		ident.Set(&a.Platform, platformID.Bytes)
-		ident.Set(&a.ID, id.Bytes)
+		ident.SetUUID(&a.Platform, platformID.Bytes)
+		ident.SetUUID(&a.ID, id.Bytes)
 		err := json.Unmarshal(fields, &a.Fields)
 		wanted[payee{a.Platform, a.ID}] = a
 		return err

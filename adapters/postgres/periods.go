@@ -26,8 +26,8 @@ func (u *unit) LockPeriods(ctx context.Context, p ident.Platform) (period.Calend
 	return u.calendar(ctx, lockPeriods, p)
 }
 
-// SharePeriods is as ports.PeriodWriter says.
-func (u *unit) SharePeriods(ctx context.Context, p ident.Platform) (period.Calendar, error) {
+// LockPeriodsShared is as ports.PeriodWriter says.
+func (u *unit) LockPeriodsShared(ctx context.Context, p ident.Platform) (period.Calendar, error) {
 	return u.calendar(ctx, sharePeriods, p)
 }
 
@@ -68,7 +68,7 @@ func (u *unit) ChangePeriods(ctx context.Context, change period.Change, next per
 	// The clock ticks for the change too, so that it has its place among the postings: what
 	// was recorded before it was posted before it.
 	u.write(`UPDATE ledger_clock SET closed_before = $2, open_from = $3, recorded_at = greatest($4, recorded_at + interval '1 microsecond')
-		WHERE platform_id = $1`, of, boundOf(next.Closed), boundOf(next.Open), pgTime(change.At))
+		WHERE platform_id = $1`, of, boundOf(next.FirstUnclosed), boundOf(next.FirstOpen), pgTime(change.At))
 	u.write(`INSERT INTO ledger_period_changes (platform_id, month, action, changed_at, token_id, note)
 		SELECT $1, $2, $3, c.recorded_at, $4, $5 FROM ledger_clock c WHERE c.platform_id = $1`,
 		of, dateOf(change.Month), string(change.Action), pgID(change.By.UUID()), change.Note)
@@ -114,8 +114,8 @@ func scanCalendar(rows pgx.Rows) (c period.Calendar, err error) {
 	if err := rows.Scan(&closed, &open, &first); err != nil || !open.Valid {
 		return c, err
 	}
-	c.Closed, c.Open = period.MonthOf(closed.Time), period.MonthOf(open.Time)
-	if c.First = c.Closed; first.Valid {
+	c.FirstUnclosed, c.FirstOpen = period.MonthOf(closed.Time), period.MonthOf(open.Time)
+	if c.First = c.FirstUnclosed; first.Valid {
 		c.First = period.MonthOf(first.Time)
 	}
 	return c, nil
@@ -133,7 +133,7 @@ func boundOf(m period.Month) pgtype.Timestamptz {
 }
 
 func tokenID(u pgtype.UUID) (t ident.Token) {
-	ident.Set(&t, u.Bytes)
+	ident.SetUUID(&t, u.Bytes)
 	return t
 }
 

@@ -31,7 +31,7 @@ func (u *unit) RecordClosing(ctx context.Context, change period.Change, from per
 		since = boundOf(period.Month{}) // everything before is what it opens with
 	}
 	u.write(insertClosing, of, dateOf(month), pgTime(change.At), pgID(change.By.UUID()), change.Note,
-		closing.Seq, closing.Digest, pgtype.Text{String: closing.Head, Valid: closing.Head != ""}, begin, pgTime(month.End()))
+		closing.Seq, closing.Digest, pgtype.Text{String: closing.Checkpoint, Valid: closing.Checkpoint != ""}, begin, pgTime(month.End()))
 	u.write(insertClosingLines, of, dateOf(month), pgTime(month.Start()), pgTime(month.End()), since, begin, closing.Seq, dateOf(month.Previous()))
 	if err := u.flush(ctx); err != nil {
 		return closing, fmt.Errorf("close %s: %w", month, err)
@@ -63,7 +63,7 @@ func (u *unit) standOf(ctx context.Context, into *period.Closing) (begin int64, 
 	if err != nil {
 		return 0, err
 	}
-	into.Head, err = u.head(ctx, into.Platform)
+	into.Checkpoint, err = u.head(ctx, into.Platform)
 	return begin, err
 }
 

@@ -15,8 +15,8 @@ import (
 	"causeway/ports"
 )
 
-// PeriodBook is as ports.PeriodReader says: all of one moment, along primary keys.
-func (db *DB) PeriodBook(ctx context.Context, p ident.Platform) (book ports.PeriodBook, err error) {
+// PeriodOverview is as ports.PeriodReader says: all of one moment, along primary keys.
+func (db *DB) PeriodOverview(ctx context.Context, p ident.Platform) (book ports.PeriodOverview, err error) {
 	err = pgx.BeginTxFunc(ctx, db.pool, pgx.TxOptions{IsoLevel: pgx.RepeatableRead, AccessMode: pgx.ReadOnly}, func(tx pgx.Tx) error {
 		if err := rowsOf(ctx, tx, readCalendar, []any{pgID(p.UUID())}, func(rows pgx.Rows) (err error) {
 			book.Calendar, err = scanCalendar(rows)
@@ -27,7 +27,7 @@ func (db *DB) PeriodBook(ctx context.Context, p ident.Platform) (book ports.Peri
 		if err := rowsOf(ctx, tx, `SELECT effective_at FROM ledger_postings WHERE platform_id = $1 AND seq = 1`, []any{pgID(p.UUID())}, func(rows pgx.Rows) error {
 			var at pgtype.Timestamptz
 			err := rows.Scan(&at)
-			book.Began = period.MonthOf(at.Time)
+			book.FirstPosted = period.MonthOf(at.Time)
 			return err
 		}); err != nil {
 			return err
@@ -48,7 +48,7 @@ func closingsOf(ctx context.Context, tx pgx.Tx, p ident.Platform) (closings []pe
 		var month pgtype.Date
 		var at pgtype.Timestamptz
 		var by pgtype.UUID
-		if err := rows.Scan(&month, &at, &by, &c.Note, &c.Seq, &c.Digest, &c.Head); err != nil {
+		if err := rows.Scan(&month, &at, &by, &c.Note, &c.Seq, &c.Digest, &c.Checkpoint); err != nil {
 			return err
 		}
 		c.Month, c.At, c.By = period.MonthOf(month.Time), utcTime(at), tokenID(by)

@@ -56,9 +56,9 @@ func (u *unit) LockPlatform(ctx context.Context, id ident.Platform) (platform.Pl
 	return onePlatform(ctx, u.db.bun.NewSelect().Conn(u.std).For("UPDATE"), id)
 }
 
-// SharePlatform rides on the primary key. The lock is the one that a new customer
+// LockPlatformShared rides on the primary key. The lock is the one that a new customer
 // takes in any case, for its foreign key; it waits for LockPlatform alone.
-func (u *unit) SharePlatform(ctx context.Context, id ident.Platform) (platform.Platform, error) {
+func (u *unit) LockPlatformShared(ctx context.Context, id ident.Platform) (platform.Platform, error) {
 	if err := u.flush(ctx); err != nil {
 		return platform.Platform{}, err
 	}
@@ -114,7 +114,7 @@ func (row *platformRow) platform() platform.Platform {
 		UMADomain: row.UMADomain, UMASubdomain: row.UMASubdomain, WebhookEndpoint: row.WebhookEndpoint,
 		CreatedAt: row.CreatedAt.UTC(), UpdatedAt: row.UpdatedAt.UTC(),
 	}
-	ident.Set(&p.ID, row.ID)
+	ident.SetUUID(&p.ID, row.ID)
 	for _, column := range row.Currencies {
 		c := platform.Currency{Code: money.Currency(column.Code), MinAmount: column.Min, MaxAmount: column.Max, Directions: column.Directions}
 		for _, field := range column.Fields {
@@ -134,7 +134,7 @@ func (db *DB) PlatformIDs(ctx context.Context, limit int) ([]ident.Platform, err
 	}
 	ids := make([]ident.Platform, len(found))
 	for i, id := range found {
-		ident.Set(&ids[i], id)
+		ident.SetUUID(&ids[i], id)
 	}
 	return ids, nil
 }

@@ -90,10 +90,10 @@ func (u *unit) insertTransactions(transactions []transaction.Transaction) error 
 		t := &transactions[i]
 		platforms[i], ids[i], quotes[i], customers[i] = pgID(t.Platform.UUID()), pgID(t.ID.UUID()), pgID(t.Quote.UUID()), pgID(t.Customer.UUID())
 		directions[i], statuses[i], refunds[i] = string(t.Type), string(t.State.Status), string(t.State.Refund)
-		reached[i], reasons[i] = string(t.State.Reached), string(t.State.Reason)
+		reached[i], reasons[i] = string(t.State.Stage), string(t.State.Reason)
 		fromExternal[i], fromInternal[i] = pgID(t.Source.ExternalAccount.UUID()), pgID(t.Source.InternalAccount.UUID())
 		toExternal[i], toInternal[i] = pgID(t.Destination.ExternalAccount.UUID()), pgID(t.Destination.InternalAccount.UUID())
-		in[i], out[i] = t.InRail, t.OutRail
+		in[i], out[i] = t.SourceAccount, t.DestinationAccount
 		sentIn[i], sent[i] = string(t.Pricing.Sent.Currency), t.Pricing.Sent.Minor
 		receivedIn[i], received[i] = string(t.Pricing.Received.Currency), t.Pricing.Received.Minor
 		created[i], updated[i], settled[i] = pgTime(t.CreatedAt), pgTime(t.UpdatedAt), pgTime(t.SettledAt)
@@ -122,7 +122,7 @@ func scanQuote(rows pgx.Rows) (ports.QuoteState, error) {
 	return ports.QuoteState{Transaction: t, Quote: quote.Quote{
 		ID: t.Quote, Platform: t.Platform, Transaction: t.ID, Customer: t.Customer, Source: t.Source, Destination: t.Destination,
 		Side: quote.Side(side), LockedAmount: locked, Pricing: t.Pricing, Reference: t.Reference, Instructions: t.Instructions,
-		Description: t.Description, Purpose: purpose, OutRail: t.OutRail, Counterparty: t.Counterparty, CreatedAt: t.CreatedAt, ExpiresAt: t.ExpiresAt,
+		Description: t.Description, Purpose: purpose, DestinationAccount: t.DestinationAccount, Counterparty: t.Counterparty, CreatedAt: t.CreatedAt, ExpiresAt: t.ExpiresAt,
 	}}, err
 }
 

@@ -37,8 +37,8 @@ const lockByReference = `
 	LEFT JOIN quotes q ON q.platform_id = t.platform_id AND q.id = t.quote_id
 	LEFT JOIN customers c ON c.platform_id = t.platform_id AND c.id = t.customer_id`
 
-// TakeIn stores receipts and locks what they pay for.
-func (u *unit) TakeIn(ctx context.Context, receipts []transaction.Receipt) ([]ports.Taken, error) {
+// SaveReceipts stores receipts and locks what they pay for.
+func (u *unit) SaveReceipts(ctx context.Context, receipts []transaction.Receipt) ([]ports.SavedReceipt, error) {
 	fresh, err := u.insertReceipts(ctx, receipts)
 	if err != nil {
 		return nil, err
@@ -60,9 +60,9 @@ func (u *unit) TakeIn(ctx context.Context, receipts []transaction.Receipt) ([]po
 			return nil, err
 		}
 	}
-	taken := make([]ports.Taken, len(receipts))
+	taken := make([]ports.SavedReceipt, len(receipts))
 	for i, r := range receipts {
-		taken[i] = ports.Taken{Fresh: fresh[r.ID], Transaction: found[ports.ReferenceKey{Platform: r.Platform, Reference: r.Reference}]}
+		taken[i] = ports.SavedReceipt{IsNew: fresh[r.ID], Transaction: found[ports.ReferenceKey{Platform: r.Platform, Reference: r.Reference}]}
 		fresh[r.ID] = false // told twice in one group: it counts once
 	}
 	return taken, nil
@@ -80,7 +80,7 @@ func (u *unit) insertReceipts(ctx context.Context, receipts []transaction.Receip
 	byID := make(map[uuid.UUID]ident.Receipt, n)
 	for i, r := range sorted {
 		platforms[i], ids[i] = pgID(r.Platform.UUID()), pgID(r.ID.UUID())
-		rails[i], partners[i], references[i] = r.Rail, r.PartnerID, r.Reference
+		rails[i], partners[i], references[i] = r.PartnerAccount, r.PartnerID, r.Reference
 		currencies[i], amounts[i], moments[i] = string(r.Amount.Currency), r.Amount.Minor, pgTime(r.At)
 		byID[r.ID.UUID()] = r.ID
 	}
@@ -112,10 +112,10 @@ func (db *DB) Receipts(ctx context.Context, p ident.Platform, ids []ident.Receip
 		r := transaction.Receipt{Platform: p}
 		var id uuid.UUID
 		var currency string
-		if err := rows.Scan(&id, &r.Rail, &r.PartnerID, &r.Reference, &currency, &r.Amount.Minor, &r.At); err != nil {
+		if err := rows.Scan(&id, &r.PartnerAccount, &r.PartnerID, &r.Reference, &currency, &r.Amount.Minor, &r.At); err != nil {
 			return err
 		}
-		ident.Set(&r.ID, id)
+		ident.SetUUID(&r.ID, id)
 		r.Amount.Currency, r.At = money.Currency(currency), r.At.UTC()
 		found = append(found, r)
 		return nil

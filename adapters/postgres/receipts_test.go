@@ -15,16 +15,16 @@ func TestReceiptToldTwiceInOneGroupIsFreshOnce(t *testing.T) {
 	// also when all of them are decided together, and never again afterwards.
 	c := newTown(t)
 	receipt := transaction.Receipt{ID: transaction.ReceiptID("rails/RTP", "p1", noon), PartnerID: "p1", Platform: c.here.ID,
-		Rail: "rails/RTP", Reference: "REF", Amount: money.Amount{Minor: 100, Currency: "USD"}, At: noon}
+		PartnerAccount: "rails/RTP", Reference: "REF", Amount: money.Amount{Minor: 100, Currency: "USD"}, At: noon}
 	other := receipt
 	other.PartnerID, other.ID = "p2", transaction.ReceiptID("rails/RTP", "p2", noon)
 
 	for round, want := range [][]bool{{true, false, true, false}, {false, false, false, false}} {
 		c.do(t, func(ctx context.Context, tx ports.Tx) error {
-			taken, err := tx.TakeIn(ctx, []transaction.Receipt{receipt, receipt, other, receipt})
+			taken, err := tx.SaveReceipts(ctx, []transaction.Receipt{receipt, receipt, other, receipt})
 			for i := range taken {
-				if taken[i].Fresh != want[i] {
-					t.Errorf("round %d, receipt %d: fresh %v, want %v", round, i, taken[i].Fresh, want[i])
+				if taken[i].IsNew != want[i] {
+					t.Errorf("round %d, receipt %d: fresh %v, want %v", round, i, taken[i].IsNew, want[i])
 				}
 			}
 			return err

@@ -29,14 +29,14 @@ const readInflowParties = `
 	LEFT JOIN customers c ON c.platform_id = i.platform_id AND c.id = i.customer_id
 	LEFT JOIN external_accounts e ON e.platform_id = k.platform_id AND e.id = k.external_id`
 
-// InflowParties loads what has to be known of those who receive and pay.
-func (u *unit) InflowParties(ctx context.Context, keys []ports.InflowKey) ([]ports.InflowParties, error) {
+// IncomingPaymentParties loads what has to be known of those who receive and pay.
+func (u *unit) IncomingPaymentParties(ctx context.Context, keys []ports.IncomingPaymentKey) ([]ports.IncomingPaymentParties, error) {
 	n := len(keys)
 	platforms, internals, externals := make(idArray, n), make(idArray, n), make(idArray, n)
 	for i, k := range keys {
 		platforms[i], internals[i], externals[i] = pgID(k.Platform.UUID()), pgID(k.To.UUID()), pgID(k.From.UUID())
 	}
-	found := make([]ports.InflowParties, n)
+	found := make([]ports.IncomingPaymentParties, n)
 	err := u.read(ctx, readInflowParties, []any{platforms, internals, externals}, func(rows pgx.Rows) error {
 		var (
 			at                                             int
@@ -56,8 +56,8 @@ func (u *unit) InflowParties(ctx context.Context, keys []ports.InflowKey) ([]por
 		if internalID.Valid {
 			parties.To = &account.Internal{Platform: platform, Currency: money.Currency(*currency), Type: account.InternalType(*kind),
 				Status: account.InternalStatus(*status), Reference: *reference, CreatedAt: moment(created), UpdatedAt: moment(updated)}
-			ident.Set(&parties.To.ID, internalID.Bytes)
-			ident.Set(&parties.To.Customer, ownerID.Bytes)
+			ident.SetUUID(&parties.To.ID, internalID.Bytes)
+			ident.SetUUID(&parties.To.Customer, ownerID.Bytes)
 			if *ways != "" {
 				if err := json.Unmarshal([]byte(*ways), &parties.To.Instructions); err != nil {
 					return err
@@ -67,13 +67,13 @@ func (u *unit) InflowParties(ctx context.Context, keys []ports.InflowKey) ([]por
 		if platformCustomerID != nil {
 			parties.Owner = &customer.Customer{Platform: platform, PlatformCustomerID: *platformCustomerID,
 				Status: customer.Status(*ownerStatus), Type: customer.Type(*ownerType), DeletedAt: moment(ownerGone)}
-			ident.Set(&parties.Owner.ID, ownerID.Bytes)
+			ident.SetUUID(&parties.Owner.ID, ownerID.Bytes)
 		}
 		if externalID.Valid && externalGone == nil {
 			parties.From = &account.External{Platform: platform, Currency: money.Currency(*externalCurrency),
 				Type: account.Type(*externalType), Status: account.Status(*externalStatus)}
-			ident.Set(&parties.From.ID, externalID.Bytes)
-			ident.Set(&parties.From.Customer, payerID.Bytes)
+			ident.SetUUID(&parties.From.ID, externalID.Bytes)
+			ident.SetUUID(&parties.From.Customer, payerID.Bytes)
 			return json.Unmarshal(fields, &parties.From.Fields)
 		}
 		return nil
@@ -127,8 +127,8 @@ func (db *DB) Lookup(ctx context.Context, p ident.Platform, id ident.Lookup) (lo
 	if err != nil {
 		return l, err
 	}
-	ident.Set(&l.Customer, customerID.Bytes)
-	ident.Set(&l.External, externalID.Bytes)
+	ident.SetUUID(&l.Customer, customerID.Bytes)
+	ident.SetUUID(&l.External, externalID.Bytes)
 	l.ExpiresAt, l.CreatedAt = l.ExpiresAt.UTC(), l.CreatedAt.UTC()
 	for _, c := range currencies {
 		l.Currencies = append(l.Currencies, money.Currency(c))

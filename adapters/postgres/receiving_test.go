@@ -38,9 +38,9 @@ func TestInflowPartiesAreLoadedTogether(t *testing.T) {
 		return tx.DeleteExternalAccount(ctx, c.here.ID, deleted.ID, noon)
 	})
 
-	var found []ports.InflowParties
+	var found []ports.IncomingPaymentParties
 	c.do(t, func(ctx context.Context, tx ports.Tx) (err error) {
-		found, err = tx.InflowParties(ctx, []ports.InflowKey{
+		found, err = tx.IncomingPaymentParties(ctx, []ports.IncomingPaymentKey{
 			{Platform: c.here.ID, To: own.ID}, {Platform: c.here.ID, To: anas.ID, From: payer.ID}, {Platform: c.here.ID, To: gones.ID, From: deleted.ID},
 			{Platform: c.here.ID, To: elsewhere.ID, From: payer.ID}, {Platform: c.there.ID, To: elsewhere.ID, From: payer.ID},
 		})

@@ -26,8 +26,8 @@ const holdReconciliation = `SELECT pg_advisory_xact_lock(hashtextextended('recon
 const inBulk = `SELECT set_config('enable_seqscan', 'on', true), set_config('enable_hashjoin', 'on', true),
 	set_config('enable_mergejoin', 'on', true), set_config('plan_cache_mode', 'force_custom_plan', true)`
 
-// HoldReconciliation rides on reconciliation_file_once.
-func (u *unit) HoldReconciliation(ctx context.Context, a reconcile.Account, digest [sha256.Size]byte) (run reconcile.Run, found bool, err error) {
+// LockReconciliation rides on reconciliation_file_once.
+func (u *unit) LockReconciliation(ctx context.Context, a reconcile.Account, digest [sha256.Size]byte) (run reconcile.Run, found bool, err error) {
 	if err := u.read(ctx, holdReconciliation, []any{pgID(a.Platform.UUID()), a.Path, string(a.Currency)}, ignore); err != nil {
 		return run, false, translate(err)
 	}
@@ -75,7 +75,7 @@ func (u *unit) AddStatementLines(ctx context.Context, run ident.Reconciliation, 
 		for i, l := range lines[:n] {
 			ids[i], identities[i], ordinals[i] = pgID(l.ID), l.Identity[:], int32(l.Ordinal)
 			booked[i], values[i], amounts[i] = int32(l.Booked), int32(l.Value), l.Amount
-			servicers[i], references[i], describe[i], returned[i] = l.Servicer, strings.Join(l.References, "\n"), l.Description, l.Returned
+			servicers[i], references[i], describe[i], returned[i] = l.ServicerReference, strings.Join(l.References, "\n"), l.Description, l.Returned
 		}
 		args := []any{pgID(a.Platform.UUID()), pgID(run.UUID()), a.Path, string(a.Currency),
 			ids, identities, ordinals, booked, values, amounts, servicers, references, describe, returned}
@@ -88,7 +88,7 @@ func (u *unit) AddStatementLines(ctx context.Context, run ident.Reconciliation, 
 }
 
 // SaveReconciliation copies what was found: it is new, so nothing can be in its way.
-func (u *unit) SaveReconciliation(ctx context.Context, run reconcile.Run, found ports.Found) error {
+func (u *unit) SaveReconciliation(ctx context.Context, run reconcile.Run, found ports.ReconciliationResult) error {
 	if err := u.flush(ctx); err != nil {
 		return err
 	}
@@ -128,23 +128,27 @@ func (u *unit) SaveReconciliation(ctx context.Context, run reconcile.Run, found 
 		"reference", "difference", "explanation", "created_at"); err != nil {
 		return err
 	}
-	if err := u.SettleBreaks(ctx, run.Account.Platform, found.Settlements); err != nil {
+	if err := u.ResolveBreaks(ctx, run.Account.Platform, found.Resolutions); err != nil {
 		return err
 	}
 	return u.addRun(run)
 }
 
-func seqOf(p reconcile.Place) pgtype.Int8 { return pgtype.Int8{Int64: p.Seq, Valid: p.Seq != 0} }
-func nOf(p reconcile.Place) pgtype.Int2   { return pgtype.Int2{Int16: int16(p.N), Valid: p.Seq != 0} }
+func seqOf(p reconcile.EntryPosition) pgtype.Int8 {
+	return pgtype.Int8{Int64: p.Seq, Valid: p.Seq != 0}
+}
+func nOf(p reconcile.EntryPosition) pgtype.Int2 {
+	return pgtype.Int2{Int16: int16(p.N), Valid: p.Seq != 0}
+}
 
-// SettleBreaks stores what resolved breaks.
-func (u *unit) SettleBreaks(ctx context.Context, p ident.Platform, settlements []reconcile.Settlement) error {
+// ResolveBreaks stores what resolved breaks.
+func (u *unit) ResolveBreaks(ctx context.Context, p ident.Platform, settlements []reconcile.Resolution) error {
 	if err := u.flush(ctx); err != nil {
 		return err
 	}
 	return u.copyIn(ctx, "reconciliation_resolutions", len(settlements), func(i int) []any {
 		s := settlements[i]
-		return []any{pgID(p.UUID()), pgID(s.Break.UUID()), string(s.How), s.Note, pgID(s.Posting), pgID(s.Run.UUID()), s.By, s.At}
+		return []any{pgID(p.UUID()), pgID(s.Break.UUID()), string(s.Method), s.Note, pgID(s.Posting), pgID(s.Run.UUID()), s.By, s.At}
 	}, "platform_id", "break_id", "how", "note", "posting_id", "run_id", "made_by", "made_at")
 }
 
@@ -176,7 +180,7 @@ func (u *unit) addRun(r reconcile.Run) error {
 	}
 	u.write(insertRun, pgID(r.ID.UUID()), r.Account.Path, string(r.Account.Currency), string(r.Format), r.Digest[:],
 		strings.Join(r.Statements, "\n"), r.PartnerAccount, r.From.Start(), r.To.Start(), r.Opening, r.Closing,
-		r.Lines, r.Known, r.Ignored, string(matches), string(breaks), r.MatchedLines, r.MatchedEntries, r.Cleared, r.By, r.At,
+		r.Lines, r.KnownLines, r.Ignored, string(matches), string(breaks), r.MatchedLines, r.MatchedEntries, r.EarlierBreaksResolved, r.By, r.At,
 		pgID(r.Account.Platform.UUID()))
 	return nil
 }
@@ -189,11 +193,11 @@ func scanRun(rows pgx.Rows) (r reconcile.Run, err error) {
 		first, last                                   time.Time
 	)
 	if err := rows.Scan(&id, &r.Account.Path, &currency, &format, &digest, &statements, &r.PartnerAccount, &first, &last, &r.Opening, &r.Closing,
-		&r.Lines, &r.Known, &r.Ignored, &matches, &breaks, &r.MatchedLines, &r.MatchedEntries, &r.Cleared, &r.By, &r.At, &platform); err != nil {
+		&r.Lines, &r.KnownLines, &r.Ignored, &matches, &breaks, &r.MatchedLines, &r.MatchedEntries, &r.EarlierBreaksResolved, &r.By, &r.At, &platform); err != nil {
 		return r, err
 	}
-	ident.Set(&r.ID, id.Bytes)
-	ident.Set(&r.Account.Platform, platform.Bytes)
+	ident.SetUUID(&r.ID, id.Bytes)
+	ident.SetUUID(&r.Account.Platform, platform.Bytes)
 	copy(r.Digest[:], digest)
 	r.Account.Currency, r.Format, r.Statements = money.Currency(currency), reconcile.Format(format), split(statements)
 	r.From, r.To, r.At = reconcile.DayOf(first), reconcile.DayOf(last), r.At.UTC()
@@ -213,7 +217,7 @@ func split(rows string) []string {
 
 // LockBreak rides on reconciliation_breaks_pkey. Breaks never change, so what is held is
 // the account: no comparison resolves the break meanwhile.
-func (u *unit) LockBreak(ctx context.Context, p ident.Platform, id ident.Break) (b reconcile.ShownBreak, err error) {
+func (u *unit) LockBreak(ctx context.Context, p ident.Platform, id ident.Break) (b reconcile.BreakDetails, err error) {
 	b, err = u.breakByID(ctx, p, id)
 	if err != nil {
 		return b, err
@@ -224,7 +228,7 @@ func (u *unit) LockBreak(ctx context.Context, p ident.Platform, id ident.Break) 
 	return u.breakByID(ctx, p, id)
 }
 
-func (u *unit) breakByID(ctx context.Context, p ident.Platform, id ident.Break) (b reconcile.ShownBreak, err error) {
+func (u *unit) breakByID(ctx context.Context, p ident.Platform, id ident.Break) (b reconcile.BreakDetails, err error) {
 	found := false
 	err = u.read(ctx, selectBreaks+` WHERE b.platform_id = $1 AND b.id = $2`, []any{pgID(p.UUID()), pgID(id.UUID())}, func(rows pgx.Rows) error {
 		found = true

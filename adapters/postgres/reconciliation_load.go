@@ -17,15 +17,15 @@ import (
 	"causeway/ports"
 )
 
-// Comparable reads lines and entries of the days of a statement and Window more on each
+// ComparisonInput reads lines and entries of the days of a statement and Window more on each
 // side; further back where breaks of earlier statements are open, as far as Lookback. Of
 // what it reads, all that is open already is told, or it would be found a second time.
-func (u *unit) Comparable(ctx context.Context, a reconcile.Account, of reconcile.Span) (c ports.Comparable, err error) {
-	if c.Open, err = u.openBreaks(ctx, a); err != nil {
+func (u *unit) ComparisonInput(ctx context.Context, a reconcile.Account, of reconcile.Span) (c ports.ComparisonInput, err error) {
+	if c.OpenBreaks, err = u.openBreaks(ctx, a); err != nil {
 		return c, err
 	}
 	first := of.From
-	for _, b := range c.Open {
+	for _, b := range c.OpenBreaks {
 		if b.Day >= of.From-reconcile.Lookback {
 			first = min(first, b.Day)
 		}
@@ -70,8 +70,8 @@ func (u *unit) openBreaks(ctx context.Context, a reconcile.Account) (open []reco
 		if err := rows.Scan(&id, &reason, &line, &seq, &n, &day); err != nil {
 			return err
 		}
-		ident.Set(&b.ID, id.Bytes)
-		b.Reason, b.Line, b.Entry, b.Day = reconcile.Reason(reason), line.Bytes, reconcile.Place{Seq: seq.Int64, N: int(n.Int16)}, reconcile.DayOf(day)
+		ident.SetUUID(&b.ID, id.Bytes)
+		b.Reason, b.Line, b.Entry, b.Day = reconcile.Reason(reason), line.Bytes, reconcile.EntryPosition{Seq: seq.Int64, N: int(n.Int16)}, reconcile.DayOf(day)
 		open = append(open, b)
 		return nil
 	})
@@ -98,7 +98,7 @@ func (u *unit) comparableLines(ctx context.Context, a reconcile.Account, span re
 	err = u.read(ctx, selectLines, args, func(rows pgx.Rows) error {
 		var settled bool
 		l, err := scanLine(rows, &settled)
-		l.Settled = settled
+		l.Reconciled = settled
 		if lines = append(lines, l); len(lines) > reconcile.MaxCompared {
 			return tooMuch("lines")
 		}
@@ -114,7 +114,7 @@ func scanLine(rows pgx.Rows, more ...any) (l reconcile.Line, err error) {
 		booked, value time.Time
 		references    string
 	)
-	err = rows.Scan(append([]any{&id, &l.Ordinal, &booked, &value, &l.Amount, &l.Servicer, &references, &l.Description, &l.Returned}, more...)...)
+	err = rows.Scan(append([]any{&id, &l.Ordinal, &booked, &value, &l.Amount, &l.ServicerReference, &references, &l.Description, &l.Returned}, more...)...)
 	l.ID, l.Booked, l.Value, l.References = id.Bytes, reconcile.DayOf(booked), reconcile.DayOf(value), split(references)
 	return l, err
 }
@@ -172,12 +172,12 @@ func (u *unit) comparableEntries(ctx context.Context, a reconcile.Account, span 
 			kind                 string
 			effective            time.Time
 		)
-		if err := rows.Scan(&e.Seq, &n, &e.Amount, &posting, &transaction, &kind, &e.Memo, &effective, &e.Settled); err != nil {
+		if err := rows.Scan(&e.Seq, &n, &e.Amount, &posting, &transaction, &kind, &e.Memo, &effective, &e.Reconciled); err != nil {
 			return err
 		}
 		e.N, e.Posting, e.Kind, e.Day = int(n), posting.Bytes, ledger.Kind(kind), reconcile.DayOf(effective)
-		ident.Set(&e.Transaction, transaction.Bytes)
-		e.Names = names.of(e, effective)
+		ident.SetUUID(&e.Transaction, transaction.Bytes)
+		e.PartnerReferences = names.of(e, effective)
 		if entries = append(entries, e); len(entries) > reconcile.MaxCompared {
 			return tooMuch("entries")
 		}
@@ -187,7 +187,7 @@ func (u *unit) comparableEntries(ctx context.Context, a reconcile.Account, span 
 }
 
 func tooMuch(of string) error {
-	return reconcile.BadFile("covers days with more than %d %s to compare; import it in parts", reconcile.MaxCompared, of)
+	return reconcile.InvalidFile("covers days with more than %d %s to compare; import it in parts", reconcile.MaxCompared, of)
 }
 
 // names are the partner's own names for what arrived: by the posting that a receipt

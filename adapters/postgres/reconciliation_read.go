@@ -38,7 +38,7 @@ const runStanding = `
 			WHERE l.platform_id = $1 AND l.run_id = $2 AND r.how IN ('NOTE', 'POSTING'))`
 
 // Reconciliation reads a run and what has become of it by now.
-func (db *DB) Reconciliation(ctx context.Context, p ident.Platform, id ident.Reconciliation) (run reconcile.Run, s ports.Standing, err error) {
+func (db *DB) Reconciliation(ctx context.Context, p ident.Platform, id ident.Reconciliation) (run reconcile.Run, s ports.ReconciliationCounts, err error) {
 	found := false
 	err = db.list(ctx, selectRuns+` WHERE platform_id = $1 AND id = $2`, []any{pgID(p.UUID()), pgID(id.UUID())}, func(rows pgx.Rows) error {
 		found = true
@@ -54,8 +54,8 @@ func (db *DB) Reconciliation(ctx context.Context, p ident.Platform, id ident.Rec
 	}
 	err = db.list(ctx, runStanding, []any{pgID(p.UUID()), pgID(id.UUID())}, func(rows pgx.Rows) error {
 		var lines, breaks int
-		err := rows.Scan(&s.Matched, &lines, &breaks, &s.ClosedBreaks, &s.Resolved)
-		s.Broken, s.OpenBreaks = lines-s.Matched-s.Resolved, breaks-s.ClosedBreaks
+		err := rows.Scan(&s.Matched, &lines, &breaks, &s.ResolvedBreaks, &s.Resolved)
+		s.InBreak, s.OpenBreaks = lines-s.Matched-s.Resolved, breaks-s.ResolvedBreaks
 		return err
 	})
 	return run, s, err
@@ -124,19 +124,19 @@ const shownLineColumns = lineColumns + `, l.run_id, ` + lineStatus + `, ml.match
 
 // StatementLines rides on reconciliation_lines_of_run, and the primary keys of what has
 // become of its lines.
-func (db *DB) StatementLines(ctx context.Context, p ident.Platform, run ident.Reconciliation, f ports.StatementLineFilter) (ports.Page[reconcile.ShownLine], error) {
+func (db *DB) StatementLines(ctx context.Context, p ident.Platform, run ident.Reconciliation, f ports.StatementLineFilter) (ports.Page[reconcile.LineDetails], error) {
 	if err := db.hasRun(ctx, p, run); err != nil {
-		return ports.Page[reconcile.ShownLine]{}, err
+		return ports.Page[reconcile.LineDetails]{}, err
 	}
 	var matches idArray
 	page, err := pageOf(ctx, db, shownLineColumns, fromLines, "l.id", []any{pgID(p.UUID()), pgID(run.UUID()), string(f.Status)}, f.Paging,
-		func(rows pgx.Rows) (shown reconcile.ShownLine, err error) {
+		func(rows pgx.Rows) (shown reconcile.LineDetails, err error) {
 			var runID, match, broken pgtype.UUID
 			var status string
 			var rule, explanation *string
 			shown.Line, err = scanLine(rows, &runID, &status, &match, &broken, &rule, &explanation)
-			ident.Set(&shown.Run, runID.Bytes)
-			ident.Set(&shown.Break, broken.Bytes)
+			ident.SetUUID(&shown.Run, runID.Bytes)
+			ident.SetUUID(&shown.Break, broken.Bytes)
 			if shown.Status = reconcile.LineStatus(status); rule != nil {
 				shown.Rule, shown.Explanation = reconcile.Rule(*rule), *explanation
 			}
@@ -182,8 +182,8 @@ const selectMatched = `
 	JOIN ledger_accounts a ON a.platform_id = m.platform_id AND a.path = m.account AND a.currency = e.currency
 	ORDER BY w.id, e.seq, e.n`
 
-func (db *DB) matchedEntries(ctx context.Context, p ident.Platform, matches idArray) (map[uuid.UUID][]reconcile.ShownEntry, error) {
-	found := map[uuid.UUID][]reconcile.ShownEntry{}
+func (db *DB) matchedEntries(ctx context.Context, p ident.Platform, matches idArray) (map[uuid.UUID][]reconcile.EntryDetails, error) {
+	found := map[uuid.UUID][]reconcile.EntryDetails{}
 	var asked idArray
 	seen := map[uuid.UUID]bool{}
 	for _, m := range matches {
@@ -219,10 +219,10 @@ func (e *entryRow) into() []any {
 	return []any{&e.seq, &e.n, &e.amount, &e.posting, &e.transaction, &e.kind, &e.memo, &e.effective}
 }
 
-func (e *entryRow) shown() reconcile.ShownEntry {
-	shown := reconcile.ShownEntry{Place: reconcile.Place{Seq: *e.seq, N: int(*e.n)}, Posting: e.posting.Bytes,
+func (e *entryRow) shown() reconcile.EntryDetails {
+	shown := reconcile.EntryDetails{EntryPosition: reconcile.EntryPosition{Seq: *e.seq, N: int(*e.n)}, Posting: e.posting.Bytes,
 		Kind: ledger.Kind(*e.kind), Memo: *e.memo, Amount: *e.amount, Effective: e.effective.UTC()}
-	ident.Set(&shown.Transaction, e.transaction.Bytes)
+	ident.SetUUID(&shown.Transaction, e.transaction.Bytes)
 	return shown
 }
 
@@ -241,16 +241,16 @@ const fromBreaks = `
 const selectBreaks = `SELECT ` + breakColumns + fromBreaks
 
 // Breaks rides on reconciliation_breaks_of_run.
-func (db *DB) Breaks(ctx context.Context, p ident.Platform, run ident.Reconciliation, f ports.BreakFilter) (ports.Page[reconcile.ShownBreak], error) {
+func (db *DB) Breaks(ctx context.Context, p ident.Platform, run ident.Reconciliation, f ports.BreakFilter) (ports.Page[reconcile.BreakDetails], error) {
 	if err := db.hasRun(ctx, p, run); err != nil {
-		return ports.Page[reconcile.ShownBreak]{}, err
+		return ports.Page[reconcile.BreakDetails]{}, err
 	}
 	return pageOf(ctx, db, breakColumns, fromBreaks+`
 		WHERE b.platform_id = $1 AND b.run_id = $2 AND $3 IN ('', b.reason) AND $4 IN ('', CASE WHEN r.break_id IS NULL THEN 'OPEN' ELSE 'RESOLVED' END)`, "b.id",
 		[]any{pgID(p.UUID()), pgID(run.UUID()), string(f.Reason), f.Status}, f.Paging, scanBreak)
 }
 
-func scanBreak(rows pgx.Rows) (b reconcile.ShownBreak, err error) {
+func scanBreak(rows pgx.Rows) (b reconcile.BreakDetails, err error) {
 	var (
 		id, run, platform, otherLine, posting, by, line pgtype.UUID
 		currency, reason                                string
@@ -270,22 +270,22 @@ func scanBreak(rows pgx.Rows) (b reconcile.ShownBreak, err error) {
 	if err := rows.Scan(append(into, &line, &ordinal, &booked, &value, &amount, &servicer, &references, &description, &returned)...); err != nil {
 		return b, err
 	}
-	ident.Set(&b.ID, id.Bytes)
-	ident.Set(&b.Run, run.Bytes)
-	ident.Set(&b.Account.Platform, platform.Bytes)
+	ident.SetUUID(&b.ID, id.Bytes)
+	ident.SetUUID(&b.Run, run.Bytes)
+	ident.SetUUID(&b.Account.Platform, platform.Bytes)
 	b.Account.Currency, b.Reason, b.At = money.Currency(currency), reconcile.Reason(reason), b.At.UTC()
-	b.OtherLine, b.OtherEntry = otherLine.Bytes, reconcile.Place{Seq: otherSeq.Int64, N: int(otherN.Int16)}
+	b.OtherLine, b.OtherEntry = otherLine.Bytes, reconcile.EntryPosition{Seq: otherSeq.Int64, N: int(otherN.Int16)}
 	if line.Valid {
 		b.Line = &reconcile.Line{ID: line.Bytes, Ordinal: *ordinal, Booked: reconcile.DayOf(*booked), Value: reconcile.DayOf(*value), Amount: *amount,
-			Servicer: *servicer, References: split(*references), Description: *description, Returned: *returned}
+			ServicerReference: *servicer, References: split(*references), Description: *description, Returned: *returned}
 	}
 	if entry.seq != nil {
 		shown := entry.shown()
 		b.Entry = &shown
 	}
 	if how != nil {
-		b.Settlement = &reconcile.Settlement{Break: b.ID, How: reconcile.How(*how), Note: *note, Posting: posting.Bytes, By: *made, At: madeAt.UTC()}
-		ident.Set(&b.Settlement.Run, by.Bytes)
+		b.Resolution = &reconcile.Resolution{Break: b.ID, Method: reconcile.ResolutionMethod(*how), Note: *note, Posting: posting.Bytes, By: *made, At: madeAt.UTC()}
+		ident.SetUUID(&b.Resolution.Run, by.Bytes)
 	}
 	return b, nil
 }

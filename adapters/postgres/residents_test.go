@@ -50,7 +50,7 @@ func newTown(t *testing.T) *town {
 
 func openTown(t *testing.T, url string) *postgres.DB {
 	t.Helper()
-	db, err := postgres.Open(t.Context(), postgres.Options{URL: url, MaxConnections: 8, Clock: portstest.NewHands(noon), IDs: generator})
+	db, err := postgres.Open(t.Context(), postgres.Options{URL: url, MaxConnections: 8, Clock: portstest.NewFakeClock(noon), IDs: generator})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -20,11 +20,11 @@ func TestWhatWaitsFailsThePostingsItGoesWith(t *testing.T) {
 	mine := newInternal(t, c.here.ID, newCustomer(c.here, "ana").ID, "USD")
 	deposit := func(key, answer string, n byte) error {
 		return c.Do(t.Context(), func(ctx context.Context, tx ports.Tx) error {
-			if err := tx.Remember(ctx, c.claimOn(key, "request", 201), answer, nil); err != nil {
+			if err := tx.SaveResponse(ctx, c.claimOn(key, "request", 201), answer, nil); err != nil {
 				return err
 			}
 			return tx.Post(ctx, []ledger.Posting{ledger.Deposit(ledger.Header{ID: uuid.UUID{15: n}, Platform: c.here.ID, Effective: noon},
-				ledger.Arrival{Partner: ledger.Rail("ACH"), To: inBooksOf(mine).Path, Amount: money.Amount{Minor: 700, Currency: "USD"}})})
+				ledger.IncomingFunds{Partner: ledger.Rail("ACH"), To: inBooksOf(mine).Path, Amount: money.Amount{Minor: 700, Currency: "USD"}})})
 		})
 	}
 

@@ -14,11 +14,11 @@ import (
 	"causeway/ports"
 )
 
-var _ ports.Tariffs = (*DB)(nil)
+var _ ports.Pricing = (*DB)(nil)
 
 // ChangeCorridor works with the rights of the login and not of the service, which
 // may only read the table. The history is written by the table's own trigger.
-func (db *DB) ChangeCorridor(ctx context.Context, line ports.CorridorLine, note string,
+func (db *DB) ChangeCorridor(ctx context.Context, line ports.CorridorKey, note string,
 	decide func([]ports.CorridorOverride) (corridor.Override, error)) error {
 	err := pgx.BeginFunc(ctx, db.pool, func(tx pgx.Tx) error {
 		if _, err := tx.Exec(ctx, `SET LOCAL ROLE NONE`); err != nil {
@@ -47,7 +47,7 @@ func (db *DB) ChangeCorridor(ctx context.Context, line ports.CorridorLine, note 
 	return translate(err)
 }
 
-func putOverride(ctx context.Context, tx pgx.Tx, line ports.CorridorLine, o corridor.Override) error {
+func putOverride(ctx context.Context, tx pgx.Tx, line ports.CorridorKey, o corridor.Override) error {
 	key := []any{pgID(line.Platform.UUID()), string(line.From), string(line.To)}
 	if o.IsZero() {
 		_, err := tx.Exec(ctx, `DELETE FROM corridor_overrides
@@ -88,7 +88,7 @@ func (db *DB) CorridorChanges(ctx context.Context, f ports.CorridorChangeFilter)
 			return err
 		}
 		c.At = c.At.UTC()
-		ident.Set(&c.Platform, platformID.UUID)
+		ident.SetUUID(&c.Platform, platformID.UUID)
 		var err, also error
 		c.Before, err = before.override()
 		c.After, also = after.override()

@@ -21,7 +21,7 @@ func TestHistoryOfTermsCannotBeChanged(t *testing.T) {
 	// Not even the owner of the database changes or deletes the history, or empties the
 	// table of terms behind its back; the service does not change terms at all.
 	c := newTown(t)
-	line := ports.CorridorLine{From: "USD", To: "BTC"}
+	line := ports.CorridorKey{From: "USD", To: "BTC"}
 	set := func([]ports.CorridorOverride) (corridor.Override, error) {
 		return corridor.Override{Fixed: new(int64(7)), Percent: new(money.MustRate("0.0025"))}, nil
 	}
@@ -85,18 +85,18 @@ func TestChangesByHandAreInTheHistory(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	first := corridor.Written{Fixed: "1", Lock: "1m"}
-	whole := corridor.Written{Fixed: "1", Lock: "1m", Min: "2", Max: "3", Percent: "50%"}
+	first := corridor.OverrideInput{Fixed: "1", Lock: "1m"}
+	whole := corridor.OverrideInput{Fixed: "1", Lock: "1m", Min: "2", Max: "3", Percent: "50%"}
 	want := []struct {
 		to            money.Currency
-		before, after corridor.Written
+		before, after corridor.OverrideInput
 	}{{to: "BTC", after: first}, {"BTC", first, whole}, {to: "BTC", before: whole}, {to: "EUR", after: whole}, {to: "EUR", before: whole}}
 	if len(changes) != len(want) {
 		t.Fatalf("%d changes, want %d: %+v", len(changes), len(want), changes)
 	}
 	for i, change := range changes {
-		if change.To != want[i].to || change.Before.Write() != want[i].before || change.After.Write() != want[i].after {
-			t.Errorf("change %d: %s from %+v to %+v, want %+v", i, change.To, change.Before.Write(), change.After.Write(), want[i])
+		if change.To != want[i].to || change.Before.Format() != want[i].before || change.After.Format() != want[i].after {
+			t.Errorf("change %d: %s from %+v to %+v, want %+v", i, change.To, change.Before.Format(), change.After.Format(), want[i])
 		}
 	}
 }
@@ -122,7 +122,7 @@ func TestAServicesLoginChangesNoTerms(t *testing.T) {
 	address.User = url.UserPassword(login, "web")
 	web := openTown(t, address.String())
 
-	err = web.ChangeCorridor(t.Context(), ports.CorridorLine{From: "USD", To: "BTC"}, "", func([]ports.CorridorOverride) (corridor.Override, error) {
+	err = web.ChangeCorridor(t.Context(), ports.CorridorKey{From: "USD", To: "BTC"}, "", func([]ports.CorridorOverride) (corridor.Override, error) {
 		return corridor.Override{Fixed: new(int64(7))}, nil
 	})
 

@@ -57,15 +57,15 @@ func TestPlatformsKnowNothingOfEachOther(t *testing.T) {
 			return page.Total + int64(len(page.Items)), err
 		},
 		"ExternalAccounts": func() (int64, error) {
-			page, err := c.ExternalAccounts(t.Context(), there, ports.AccountFilter{Paging: ten})
+			page, err := c.ExternalAccounts(t.Context(), there, ports.ExternalAccountFilter{Paging: ten})
 			return page.Total + int64(len(page.Items)), err
 		},
 		"ExternalAccounts of a customer": func() (int64, error) {
-			page, err := c.ExternalAccounts(t.Context(), there, ports.AccountFilter{Paging: ten, Customer: ana.ID})
+			page, err := c.ExternalAccounts(t.Context(), there, ports.ExternalAccountFilter{Paging: ten, Customer: ana.ID})
 			return page.Total + int64(len(page.Items)), err
 		},
 		"ExternalAccounts of the platform": func() (int64, error) {
-			page, err := c.ExternalAccounts(t.Context(), there, ports.AccountFilter{Paging: ten, PlatformOwned: true})
+			page, err := c.ExternalAccounts(t.Context(), there, ports.ExternalAccountFilter{Paging: ten, PlatformOwned: true})
 			return page.Total + int64(len(page.Items)), err
 		},
 		"LockTokens": func() (n int64, err error) {

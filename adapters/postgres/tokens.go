@@ -22,12 +22,12 @@ const readTokens = `
 	WHERE t.client_id = ANY($1)`
 
 // TokensByClientID finds tokens by what callers name them.
-func (db *DB) TokensByClientID(ctx context.Context, clientIDs []string) (map[string]ports.TokenOnPlatform, error) {
+func (db *DB) TokensByClientID(ctx context.Context, clientIDs []string) (map[string]ports.TokenWithEnvironment, error) {
 	rows, err := db.pool.Query(ctx, readTokens, pgx.QueryExecModeCacheStatement, clientIDs)
 	if err != nil {
 		return nil, err
 	}
-	found := make(map[string]ports.TokenOnPlatform, len(clientIDs))
+	found := make(map[string]ports.TokenWithEnvironment, len(clientIDs))
 	return found, each(rows, func(rows pgx.Rows) error {
 		var row tokenRow
 		var environment string
@@ -35,7 +35,7 @@ func (db *DB) TokensByClientID(ctx context.Context, clientIDs []string) (map[str
 			&row.CreatedAt, &row.UpdatedAt, &environment); err != nil {
 			return err
 		}
-		found[row.ClientID] = ports.TokenOnPlatform{Token: row.token(), Environment: platform.Environment(environment)}
+		found[row.ClientID] = ports.TokenWithEnvironment{Token: row.token(), Environment: platform.Environment(environment)}
 		return nil
 	})
 }
@@ -122,8 +122,8 @@ func noToken(id ident.Token) error {
 
 func (row *tokenRow) token() platform.Token {
 	t := platform.Token{Name: row.Name, ClientID: row.ClientID, CreatedAt: row.CreatedAt.UTC(), UpdatedAt: row.UpdatedAt.UTC()}
-	ident.Set(&t.Platform, row.PlatformID)
-	ident.Set(&t.ID, row.ID)
+	ident.SetUUID(&t.Platform, row.PlatformID)
+	ident.SetUUID(&t.ID, row.ID)
 	copy(t.SecretHash[:], row.SecretHash)
 	for _, permission := range row.Permissions {
 		t.Permissions = append(t.Permissions, platform.Permission(permission))

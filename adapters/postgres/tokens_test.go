@@ -29,7 +29,7 @@ func TestTokensAreFoundByClientID(t *testing.T) {
 
 	found, err := c.TokensByClientID(t.Context(), []string{ours.ClientID, "nobody", theirs.ClientID, ours.ClientID, ""})
 
-	want := map[string]ports.TokenOnPlatform{
+	want := map[string]ports.TokenWithEnvironment{
 		ours.ClientID:   {Token: ours, Environment: platform.Sandbox},
 		theirs.ClientID: {Token: theirs, Environment: platform.Sandbox},
 	}
@@ -109,7 +109,7 @@ func TestTheLastOfTwoTokensStays(t *testing.T) {
 			if err != nil {
 				return err
 			}
-			if err := platform.Revoke(tokens, token.ID); err != nil {
+			if err := platform.CheckRevocable(tokens, token.ID); err != nil {
 				return err
 			}
 			return tx.DeleteToken(ctx, c.here.ID, token.ID)

@@ -36,7 +36,7 @@ func writeDetails(t *transaction.Transaction) (string, error) {
 		column.Description = t.Description
 	}
 	if a := t.Approval; a != nil {
-		column.Approval = &approvalColumn{Webhook: a.Webhook.UUID(), Requested: a.Requested, Until: a.Until, Receiver: a.Receiver, Note: a.Note}
+		column.Approval = &approvalColumn{Webhook: a.Webhook.UUID(), Requested: a.Requested, Until: a.Deadline, Receiver: a.Receiver, Note: a.Note}
 	}
 	if len(column.Counterparty) == 0 && len(column.Payer) == 0 && column.Description == "" && column.Approval == nil {
 		return "", nil
@@ -58,8 +58,8 @@ func readDetails(t *transaction.Transaction, text string) error {
 		t.Description = column.Description
 	}
 	if a := column.Approval; a != nil {
-		t.Approval = &transaction.Approval{Requested: a.Requested, Until: a.Until, Receiver: a.Receiver, Note: a.Note}
-		ident.Set(&t.Approval.Webhook, a.Webhook)
+		t.Approval = &transaction.Approval{Requested: a.Requested, Deadline: a.Until, Receiver: a.Receiver, Note: a.Note}
+		ident.SetUUID(&t.Approval.Webhook, a.Webhook)
 	}
 	return nil
 }

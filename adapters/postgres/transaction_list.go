@@ -77,7 +77,7 @@ func narrow(c *conditions, f ports.TransactionFilter) bool {
 	if !f.Customer.IsZero() {
 		c.add("t.customer_id = ?", f.Customer.UUID())
 	}
-	if f.Own {
+	if f.PlatformOwned {
 		c.clauses = append(c.clauses, "t.customer_id IS NULL")
 	}
 	if f.PlatformCustomerID != "" {

@@ -23,14 +23,14 @@ const stateColumns = `t.id, t.status, t.refund_status, t.reached, t.failure_reas
 type standing struct {
 	id    uuid.UUID
 	state transaction.State
-	shape transaction.Shape
+	shape transaction.Flow
 }
 
 func scanStanding(rows pgx.Rows, more ...any) (standing, error) {
 	var s standing
 	var balance, pull bool
-	err := rows.Scan(append([]any{&s.id, &s.state.Status, &s.state.Refund, &s.state.Reached, &s.state.Reason, &s.shape.Type,
-		&balance, &pull, &s.shape.Inside, &s.shape.Converts}, more...)...)
+	err := rows.Scan(append([]any{&s.id, &s.state.Status, &s.state.Refund, &s.state.Stage, &s.state.Reason, &s.shape.Type,
+		&balance, &pull, &s.shape.Internal, &s.shape.Converts}, more...)...)
 	switch {
 	case balance:
 		s.shape.Funding = transaction.Balance
@@ -51,7 +51,7 @@ var errNoTransaction = errors.New("has postings, and is not there")
 
 // Explain holds what was posted for transactions of a platform against their present
 // states: nil, or what is wrong, for each.
-func (db *DB) Explain(ctx context.Context, platform ident.Platform, stories []ports.Story) ([]error, error) {
+func (db *DB) Explain(ctx context.Context, platform ident.Platform, stories []ports.TransactionKinds) ([]error, error) {
 	ids := make([]uuid.UUID, len(stories))
 	for i, s := range stories {
 		ids[i] = s.Transaction.UUID()
@@ -71,7 +71,7 @@ func (db *DB) Explain(ctx context.Context, platform ident.Platform, stories []po
 	wrong := make([]error, len(stories))
 	for i, s := range stories {
 		if found, ok := standings[s.Transaction.UUID()]; ok {
-			wrong[i] = found.shape.Explain(found.state, s.Kinds)
+			wrong[i] = found.shape.CheckKinds(found.state, s.Kinds)
 		} else {
 			wrong[i] = errNoTransaction
 		}
@@ -88,7 +88,7 @@ const unposted = `
 	ORDER BY t.platform_id, t.id LIMIT $3`
 
 // Unposted goes through every transaction for which nothing was posted, step by step.
-func (db *DB) Unposted(ctx context.Context, visit func(ports.TransactionKey, transaction.Shape, transaction.State) error) error {
+func (db *DB) Unposted(ctx context.Context, visit func(ports.TransactionKey, transaction.Flow, transaction.State) error) error {
 	const step = 1000
 	var platform, id uuid.UUID
 	for {
@@ -105,8 +105,8 @@ func (db *DB) Unposted(ctx context.Context, visit func(ports.TransactionKey, tra
 				return err
 			}
 			var key ports.TransactionKey
-			ident.Set(&key.Platform, platform)
-			ident.Set(&key.ID, id)
+			ident.SetUUID(&key.Platform, platform)
+			ident.SetUUID(&key.ID, id)
 			return visit(key, found.shape, found.state)
 		})
 		if err != nil {
@@ -132,6 +132,6 @@ func (db *DB) OwnerOf(ctx context.Context, id ident.Transaction) (ident.Platform
 		err = fault.New(fault.TransactionNotFound, "There is no %s here. Check the id, and whether this is the right database.", id)
 	}
 	var owner ident.Platform
-	ident.Set(&owner, found)
+	ident.SetUUID(&owner, found)
 	return owner, err
 }

@@ -54,7 +54,7 @@ func scanTransaction(rows pgx.Rows, more ...any) (transaction.Transaction, error
 	if err := rows.Scan(append([]any{&platformID, &id, &quoteID, &customerID, &t.PlatformCustomerID, &direction,
 		&status, &refundStatus, &reached, &failReason,
 		&fromExternal, &fromInternal, &toExternal, &toInternal,
-		&t.InRail, &t.OutRail, &sentIn, &t.Pricing.Sent.Minor, &receivedIn, &t.Pricing.Received.Minor,
+		&t.SourceAccount, &t.DestinationAccount, &sentIn, &t.Pricing.Sent.Minor, &receivedIn, &t.Pricing.Received.Minor,
 		&fundedIn, &fundedMinor, &refundReason, &refundAt, &refundSettledAt,
 		&t.CreatedAt, &t.UpdatedAt, &settledAt,
 		&t.Pricing.Fees, &t.Pricing.FixedFee, &t.Pricing.VariableFee, &feeFraction,
@@ -63,21 +63,21 @@ func scanTransaction(rows pgx.Rows, more ...any) (transaction.Transaction, error
 		&t.Source.UMA, &t.Destination.UMA, &details}, more...)...); err != nil {
 		return t, err
 	}
-	ident.Set(&t.Platform, platformID.Bytes)
-	ident.Set(&t.ID, id.Bytes)
-	ident.Set(&t.Quote, quoteID.Bytes)
-	ident.Set(&t.Customer, customerID.Bytes)
+	ident.SetUUID(&t.Platform, platformID.Bytes)
+	ident.SetUUID(&t.ID, id.Bytes)
+	ident.SetUUID(&t.Quote, quoteID.Bytes)
+	ident.SetUUID(&t.Customer, customerID.Bytes)
 	t.Type = transaction.Type(direction)
 	t.State = transaction.State{Status: transaction.Status(status), Refund: transaction.RefundStatus(refundStatus),
-		Reached: transaction.Stage(reached), Reason: transaction.FailureReason(failReason)}
+		Stage: transaction.Stage(reached), Reason: transaction.FailureReason(failReason)}
 	t.Pricing.Sent.Currency, t.Pricing.Received.Currency = money.Currency(sentIn), money.Currency(receivedIn)
 	t.Funded = money.Amount{Minor: fundedMinor, Currency: money.Currency(fundedIn)}
 	t.Source.Customer, t.Source.Currency, t.Source.Network = t.Customer, t.Pricing.Sent.Currency, network
-	ident.Set(&t.Source.ExternalAccount, fromExternal.Bytes)
-	ident.Set(&t.Source.InternalAccount, fromInternal.Bytes)
+	ident.SetUUID(&t.Source.ExternalAccount, fromExternal.Bytes)
+	ident.SetUUID(&t.Source.InternalAccount, fromInternal.Bytes)
 	t.Destination.Customer, t.Destination.Currency = t.Customer, t.Pricing.Received.Currency
-	ident.Set(&t.Destination.ExternalAccount, toExternal.Bytes)
-	ident.Set(&t.Destination.InternalAccount, toInternal.Bytes)
+	ident.SetUUID(&t.Destination.ExternalAccount, toExternal.Bytes)
+	ident.SetUUID(&t.Destination.InternalAccount, toInternal.Bytes)
 	t.CreatedAt, t.UpdatedAt = t.CreatedAt.UTC(), t.UpdatedAt.UTC()
 	t.SettledAt, t.ExpiresAt = settledAt.Time.UTC(), expires.Time.UTC()
 	if t.State.Refund != transaction.NoRefund {
@@ -170,12 +170,12 @@ func (u *unit) UpdateTransactions(_ context.Context, transactions []transaction.
 		t := &transactions[i]
 		platforms[i], ids[i] = pgID(t.Platform.UUID()), pgID(t.ID.UUID())
 		status[i], refund[i] = string(t.State.Status), string(t.State.Refund)
-		reached[i], reason[i] = string(t.State.Reached), string(t.State.Reason)
+		reached[i], reason[i] = string(t.State.Stage), string(t.State.Reason)
 		fundedIn[i], fundedMinor[i] = string(t.Funded.Currency), t.Funded.Minor
 		if t.Refund != nil {
 			refundReason[i], refundAt[i], refundSettled[i] = string(t.Refund.Reason), pgTime(t.Refund.InitiatedAt), pgTime(t.Refund.SettledAt)
 		}
-		updated[i], settled[i], rails[i] = pgTime(t.UpdatedAt), pgTime(t.SettledAt), t.InRail
+		updated[i], settled[i], rails[i] = pgTime(t.UpdatedAt), pgTime(t.SettledAt), t.SourceAccount
 	}
 	u.write(updateTransactions, platforms, ids, status, refund, reached, reason, fundedIn, fundedMinor,
 		refundReason, refundAt, refundSettled, updated, settled, rails)

@@ -24,7 +24,7 @@ type unit struct {
 	conn     *pgx.Conn
 	pending  *pgx.Batch
 	postings []ledger.Posting
-	claims   []*ports.Claim // whose answers are stored with the commit
+	claims   []*ports.IdempotentRequest // whose answers are stored with the commit
 	begun    bool
 }
 

@@ -53,19 +53,19 @@ func scanUnmatched(rows pgx.Rows, p ident.Platform) (u transaction.Unmatched, of
 		arrived, assigned                                   pgtype.Timestamptz
 	)
 	u.Receipt.Platform = p
-	if err := rows.Scan(&posting, &kind, &u.Since, &receipt, &u.Receipt.Rail, &u.Receipt.PartnerID, &u.Receipt.Reference, &currency,
+	if err := rows.Scan(&posting, &kind, &u.Since, &receipt, &u.Receipt.PartnerAccount, &u.Receipt.PartnerID, &u.Receipt.Reference, &currency,
 		&u.Receipt.Amount.Minor, &arrived, &refunded, &payment, &account, &note, &token, &assigned); err != nil {
 		return u, false, err
 	}
 	u.Posting, u.Kind, u.Since = posting.Bytes, ledger.Kind(kind), u.Since.UTC()
-	ident.Set(&u.Receipt.ID, receipt.Bytes)
+	ident.SetUUID(&u.Receipt.ID, receipt.Bytes)
 	u.Receipt.Amount.Currency, u.Receipt.At = money.Currency(currency), arrived.Time.UTC()
-	ident.Set(&u.Of, refunded.Bytes)
+	ident.SetUUID(&u.RefundOf, refunded.Bytes)
 	if assigned.Valid {
 		u.Assignment = &transaction.Assignment{Note: note.String, At: assigned.Time.UTC()}
-		ident.Set(&u.Assignment.Transaction, payment.Bytes)
-		ident.Set(&u.Assignment.Account, account.Bytes)
-		ident.Set(&u.Assignment.By, token.Bytes)
+		ident.SetUUID(&u.Assignment.Transaction, payment.Bytes)
+		ident.SetUUID(&u.Assignment.Account, account.Bytes)
+		ident.SetUUID(&u.Assignment.By, token.Bytes)
 	}
 	return u, u.Posting == unmatchedKey(u.Receipt.ID, u.Kind), nil
 }
@@ -189,16 +189,16 @@ const insertAnswers = `
 	INSERT INTO rail_answers (platform_id, subject, answered_at, asked, verdict, reason, accepted, again_at)
 	SELECT * FROM unnest($1::uuid[], $2::uuid[], $3::timestamptz[], $4::text[], $5::text[], $6::text[], $7::boolean[], $8::timestamptz[])`
 
-// KeepAnswers writes one statement, and none where there are none.
-func (u *unit) KeepAnswers(_ context.Context, answers []ports.RailAnswer) error {
+// SaveRailReplies writes one statement, and none where there are none.
+func (u *unit) SaveRailReplies(_ context.Context, answers []ports.RailReply) error {
 	var platforms, subjects idArray
 	var at, again timeArray
 	var asked, verdicts, reasons []string
 	var accepted []bool
 	for _, a := range answers {
 		platforms, subjects = append(platforms, pgID(a.Platform.UUID())), append(subjects, pgID(a.Subject))
-		at, again = append(at, pgTime(a.At)), append(again, pgTime(a.Again))
-		asked, verdicts, reasons = append(asked, string(a.Asked)), append(verdicts, string(a.Verdict)), append(reasons, string(a.Reason))
+		at, again = append(at, pgTime(a.At)), append(again, pgTime(a.RetryAt))
+		asked, verdicts, reasons = append(asked, string(a.Call)), append(verdicts, string(a.Verdict)), append(reasons, string(a.Reason))
 		accepted = append(accepted, a.Accepted)
 	}
 	if len(subjects) > 0 {
@@ -207,23 +207,23 @@ func (u *unit) KeepAnswers(_ context.Context, answers []ports.RailAnswer) error 
 	return nil
 }
 
-// RailAnswers rides on rail_answers_of_subject.
-func (db *DB) RailAnswers(ctx context.Context, p ident.Platform, subject uuid.UUID, limit int) ([]ports.RailAnswer, error) {
+// RailReplies rides on rail_answers_of_subject.
+func (db *DB) RailReplies(ctx context.Context, p ident.Platform, subject uuid.UUID, limit int) ([]ports.RailReply, error) {
 	rows, err := db.pool.Query(ctx, `
 		SELECT answered_at, asked, verdict, reason, accepted, again_at FROM rail_answers
 		WHERE platform_id = $1 AND subject = $2 ORDER BY answered_at LIMIT $3`, pgx.QueryExecModeCacheStatement, pgID(p.UUID()), pgID(subject), limit)
 	if err != nil {
 		return nil, err
 	}
-	var found []ports.RailAnswer
+	var found []ports.RailReply
 	err = each(rows, func(rows pgx.Rows) error {
-		a := ports.RailAnswer{Platform: p, Subject: subject}
+		a := ports.RailReply{Platform: p, Subject: subject}
 		var asked, verdict, reason string
 		var again *time.Time
 		if err := rows.Scan(&a.At, &asked, &verdict, &reason, &a.Accepted, &again); err != nil {
 			return err
 		}
-		a.At, a.Asked, a.Again = a.At.UTC(), ports.Question(asked), moment(again)
+		a.At, a.Call, a.RetryAt = a.At.UTC(), ports.RailCall(asked), moment(again)
 		a.Verdict, a.Reason = ports.Verdict(verdict), transaction.FailureReason(reason)
 		found = append(found, a)
 		return nil

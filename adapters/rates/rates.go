@@ -68,7 +68,7 @@ func (j *Joined) Rate(ctx context.Context, from, to money.Currency, now time.Tim
 	if bought.At.Before(at) {
 		at = bought.At
 	}
-	return ports.MarketRate{Rate: rate.Significant(significant), At: at}, nil
+	return ports.MarketRate{Rate: rate.TruncateSignificant(significant), At: at}, nil
 }
 
 // reaches tells whether a currency has a price that is not the market's.
@@ -80,7 +80,7 @@ func (j *Joined) reaches(c money.Currency) bool {
 func (j *Joined) leg(ctx context.Context, from, to, other money.Currency, now time.Time) (ports.MarketRate, error) {
 	switch {
 	case other == money.USD, slices.Contains(j.dollars, other):
-		rate, err := money.FromMajor(one, from, to)
+		rate, err := money.RateFromMajor(one, from, to)
 		return ports.MarketRate{Rate: rate, At: now.Truncate(lifetime)}, err
 	case j.reference.Knows(other):
 		return j.reference.Rate(ctx, from, to, now)

@@ -46,7 +46,7 @@ func TestTheReferenceGoesFirst(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	same(t, crossed, ports.MarketRate{Rate: product.Significant(12), At: euro.At})
+	same(t, crossed, ports.MarketRate{Rate: product.TruncateSignificant(12), At: euro.At})
 }
 
 func TestTokensCountAsDollarsOnlyWhenAsked(t *testing.T) {
@@ -68,7 +68,7 @@ func TestTokensCountAsDollarsOnlyWhenAsked(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got := ask(t, joined, "USDC", "EUR").Rate; got != want.Significant(12) {
+	if got := ask(t, joined, "USDC", "EUR").Rate; got != want.TruncateSignificant(12) {
 		t.Errorf("USDC in EUR: %s, want %s", got, want)
 	}
 }

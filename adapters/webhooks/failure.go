@@ -15,17 +15,17 @@ import (
 )
 
 // failure says why there was no answer. ctx is the caller's, limited has the timeout.
-func failure(ctx, limited context.Context, err error) ports.WebhookAnswer {
+func failure(ctx, limited context.Context, err error) ports.WebhookResponse {
 	var network net.Error
 	switch {
 	case errors.Is(err, errForbiddenAddress):
-		return ports.WebhookAnswer{Outcome: event.Forbidden, Error: describe(err)}
+		return ports.WebhookResponse{Outcome: event.Forbidden, Error: describe(err)}
 	case ctx.Err() != nil:
-		return ports.WebhookAnswer{Outcome: event.Unreachable, Error: "the delivery was interrupted"}
+		return ports.WebhookResponse{Outcome: event.Unreachable, Error: "the delivery was interrupted"}
 	case limited.Err() != nil, errors.As(err, &network) && network.Timeout():
-		return ports.WebhookAnswer{Outcome: event.TimedOut, Error: "no answer in time"}
+		return ports.WebhookResponse{Outcome: event.TimedOut, Error: "no answer in time"}
 	default:
-		return ports.WebhookAnswer{Outcome: event.Unreachable, Error: describe(err)}
+		return ports.WebhookResponse{Outcome: event.Unreachable, Error: describe(err)}
 	}
 }
 

@@ -128,8 +128,8 @@ func newFixture(t testing.TB, o Options) *fixture {
 // delivery is one to a sandbox endpoint.
 func (f *fixture) delivery(url string) ports.WebhookDelivery {
 	var id ident.Webhook
-	ident.Set(&id, uuid.Must(uuid.NewV7()))
-	e := event.Event{ID: id, Type: event.OutgoingPayment, Name: event.OutgoingPaymentCompleted, At: f.clock.Now()}
+	ident.SetUUID(&id, uuid.Must(uuid.NewV7()))
+	e := event.Event{ID: id, Type: event.OutgoingPayment, Name: event.OutgoingPaymentCompleted, OccurredAt: f.clock.Now()}
 	return ports.WebhookDelivery{
 		Endpoint: ports.Endpoint{URL: url, Environment: platform.Sandbox}, ID: id,
 		Body: e.Envelope([]byte(`{"id":"Transaction:1"}`)), At: f.clock.Now(),

@@ -85,23 +85,23 @@ func (s *Sender) Close() {
 }
 
 // Deliver sends one event once.
-func (s *Sender) Deliver(ctx context.Context, d ports.WebhookDelivery) ports.WebhookAnswer {
+func (s *Sender) Deliver(ctx context.Context, d ports.WebhookDelivery) ports.WebhookResponse {
 	began := time.Now() // for the length of the attempt alone
 	answer := s.deliver(ctx, d)
-	answer.Took = time.Since(began)
+	answer.Duration = time.Since(began)
 	return answer
 }
 
-func (s *Sender) deliver(ctx context.Context, d ports.WebhookDelivery) ports.WebhookAnswer {
+func (s *Sender) deliver(ctx context.Context, d ports.WebhookDelivery) ports.WebhookResponse {
 	transport := s.transport[d.Endpoint.Environment]
 	url, err := s.targets.parse(d.Endpoint)
 	if err != nil || transport == nil {
-		return ports.WebhookAnswer{Outcome: event.Forbidden, Error: describe(errForbiddenURL)}
+		return ports.WebhookResponse{Outcome: event.Forbidden, Error: describe(errForbiddenURL)}
 	}
 	id := d.ID.String()
 	signed, err := s.keys.sign(ctx, d.Endpoint.Environment, id, d.At, d.Body)
 	if err != nil {
-		return ports.WebhookAnswer{Outcome: event.Unreachable, Error: "the delivery could not be signed"}
+		return ports.WebhookResponse{Outcome: event.Unreachable, Error: "the delivery could not be signed"}
 	}
 
 	limited, cancel := context.WithTimeout(ctx, s.timeout)
@@ -130,12 +130,12 @@ func (s *Sender) deliver(ctx context.Context, d ports.WebhookDelivery) ports.Web
 		return failure(ctx, limited, err)
 	}
 	defer func() { _ = response.Body.Close() }()
-	outcome := event.Judge(response.StatusCode)
-	excerpt, err := readExcerpt(response.Body, outcome, d.Keep)
+	outcome := event.OutcomeOf(response.StatusCode)
+	excerpt, err := readExcerpt(response.Body, outcome, d.MaxResponseBytes)
 	if err != nil && ctx.Err() == nil && limited.Err() != nil && !outcome.Delivered() {
 		return failure(ctx, limited, err)
 	}
-	return ports.WebhookAnswer{Outcome: outcome, StatusCode: response.StatusCode, Response: excerpt}
+	return ports.WebhookResponse{Outcome: outcome, StatusCode: response.StatusCode, Response: excerpt}
 }
 
 var contentType = []string{"application/json"}

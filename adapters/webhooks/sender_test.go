@@ -40,7 +40,7 @@ func TestOutcomes(t *testing.T) {
 		if c.status == 204 {
 			said = ""
 		}
-		if answer.Outcome != c.want || answer.StatusCode != c.status || answer.Response != said || answer.Error != "" || answer.Took <= 0 {
+		if answer.Outcome != c.want || answer.StatusCode != c.status || answer.Response != said || answer.Error != "" || answer.Duration <= 0 {
 			t.Errorf("%d: %+v", c.status, answer)
 		}
 	}
@@ -95,7 +95,7 @@ func TestAsMuchOfAnAnswerAsIsAskedForIsKept(t *testing.T) {
 	server, _ := receiver(t, func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, strings.Repeat("x", 3000)) })
 	for keep, want := range map[int]int{0: excerptOfAccepted, 2000: 2000, 4000: 3000} {
 		delivery := f.delivery(server.URL)
-		delivery.Keep = keep
+		delivery.MaxResponseBytes = keep
 		if answer := f.sender.Deliver(context.Background(), delivery); answer.Outcome != event.Accepted || len(answer.Response) != want {
 			t.Errorf("keep %d: %d of the answer, %s; want %d", keep, len(answer.Response), answer.Outcome, want)
 		}
@@ -236,7 +236,7 @@ func TestProductionWantsHTTPS(t *testing.T) {
 	for _, url := range []string{server.URL, secure.URL, "https://localhost:1/", "https://[::ffff:10.0.0.1]/", "https://0x7f000001/", "https://2130706433/"} {
 		d := f.delivery(url)
 		d.Endpoint.Environment = platform.Production
-		if answer := f.sender.Deliver(context.Background(), d); answer.Outcome.Answered() ||
+		if answer := f.sender.Deliver(context.Background(), d); answer.Outcome.Responded() ||
 			answer.Outcome != event.Forbidden && !strings.HasPrefix(url, "https://0") && !strings.HasPrefix(url, "https://2") {
 			t.Errorf("%s: %+v", url, answer)
 		}

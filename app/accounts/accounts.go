@@ -19,8 +19,8 @@ import (
 // Config is what the use cases need.
 type Config struct {
 	Store         ports.Store
-	Books         ports.BookReader
-	Beneficiaries ports.BeneficiariesBy
+	Books         ports.LedgerReader
+	Beneficiaries ports.BeneficiariesByEnvironment
 	Clock         ports.Clock
 	IDs           ports.IDs
 }
@@ -54,8 +54,8 @@ const (
 // Create registers an account once the receiving side was asked about it. Faults:
 // INVALID_INPUT with every bad field, USER_NOT_FOUND, CUSTOMER_DELETED,
 // INVALID_BANK_ACCOUNT, CONFLICT for one that is registered already.
-func (a *Accounts) Create(ctx context.Context, who platform.Principal, claim *ports.Claim, r Request) (account.External, error) {
-	if err := who.Must(platform.Manage); err != nil {
+func (a *Accounts) Create(ctx context.Context, who platform.Principal, claim *ports.IdempotentRequest, r Request) (account.External, error) {
+	if err := who.CheckPermission(platform.Manage); err != nil {
 		return account.External{}, err
 	}
 	beneficiaries, connected := a.Beneficiaries[who.Environment]
@@ -66,7 +66,7 @@ func (a *Accounts) Create(ctx context.Context, who platform.Principal, claim *po
 	created, err := account.Validate(account.CreateRequest{
 		ID: ident.NewExternalAccount(a.IDs.New, now), Platform: who.Platform, Customer: r.Customer,
 		PlatformAccountID: r.PlatformAccountID, Currency: r.Currency, Info: r.Info,
-		DefaultUMADeposit: r.DefaultUMADeposit, Waive: beneficiaries.Waives, Now: now,
+		DefaultUMADeposit: r.DefaultUMADeposit, AcceptsTestValue: beneficiaries.AcceptsTestValue, Now: now,
 	})
 	if err != nil {
 		return account.External{}, err
@@ -81,7 +81,7 @@ func (a *Accounts) Create(ctx context.Context, who platform.Principal, claim *po
 	created.Verification, created.VerifiedName = verified.Status, verified.Name
 	err = a.Store.Do(ctx, func(ctx context.Context, tx ports.Tx) error {
 		// First, so that a repeated request finds its answer and not the account it made.
-		if err := tx.Remember(ctx, claim, created, nil); err != nil {
+		if err := tx.SaveResponse(ctx, claim, created, nil); err != nil {
 			return err
 		}
 		return tx.CreateExternalAccount(ctx, created)
@@ -102,15 +102,15 @@ func (a *Accounts) ownerIsThere(ctx context.Context, p ident.Platform, id ident.
 
 // Get reads one account of this owner, or answers EXTERNAL_ACCOUNT_NOT_FOUND.
 func (a *Accounts) Get(ctx context.Context, who platform.Principal, of Owner, id ident.ExternalAccount) (account.External, error) {
-	if err := who.Must(platform.View); err != nil {
+	if err := who.CheckPermission(platform.View); err != nil {
 		return account.External{}, err
 	}
 	return a.find(ctx, who.Platform, of, id)
 }
 
 // List reads the accounts of this owner that pass the filter.
-func (a *Accounts) List(ctx context.Context, who platform.Principal, of Owner, f ports.AccountFilter) (ports.Page[account.External], error) {
-	if err := who.Must(platform.View); err != nil {
+func (a *Accounts) List(ctx context.Context, who platform.Principal, of Owner, f ports.ExternalAccountFilter) (ports.Page[account.External], error) {
+	if err := who.CheckPermission(platform.View); err != nil {
 		return ports.Page[account.External]{}, err
 	}
 	f.PlatformOwned = bool(of)
@@ -119,7 +119,7 @@ func (a *Accounts) List(ctx context.Context, who platform.Principal, of Owner, f
 
 // Delete takes an account of this owner out of use; what was paid to it stays.
 func (a *Accounts) Delete(ctx context.Context, who platform.Principal, of Owner, id ident.ExternalAccount) error {
-	if err := who.Must(platform.Manage); err != nil {
+	if err := who.CheckPermission(platform.Manage); err != nil {
 		return err
 	}
 	if _, err := a.find(ctx, who.Platform, of, id); err != nil {

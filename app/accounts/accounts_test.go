@@ -36,14 +36,14 @@ type house struct {
 func newHouse(t *testing.T) *house {
 	t.Helper()
 	made := ids.New()
-	store, err := postgres.Open(t.Context(), postgres.Options{URL: pgtest.New(t), MaxConnections: 4, Clock: portstest.NewHands(noon), IDs: made})
+	store, err := postgres.Open(t.Context(), postgres.Options{URL: pgtest.New(t), MaxConnections: 4, Clock: portstest.NewFakeClock(noon), IDs: made})
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(store.Close)
 	h := &house{store: store, Accounts: accounts.New(accounts.Config{
-		Store: store, Clock: portstest.NewHands(noon), IDs: made,
-		Beneficiaries: ports.BeneficiariesBy{platform.Sandbox: sandbox.Beneficiaries{}, platform.Production: unsupported.Beneficiaries{}},
+		Store: store, Clock: portstest.NewFakeClock(noon), IDs: made,
+		Beneficiaries: ports.BeneficiariesByEnvironment{platform.Sandbox: sandbox.Beneficiaries{}, platform.Production: unsupported.Beneficiaries{}},
 	})}
 	h.boss = h.found(t, platform.Sandbox)
 	h.ana = h.welcome(t, h.boss, "ana")
@@ -151,7 +151,7 @@ func TestAccountsThatAreRefused(t *testing.T) {
 		}
 	}
 
-	page, err := h.List(t.Context(), h.boss, accounts.OfCustomers, ports.AccountFilter{Paging: ports.Paging{Limit: 10}})
+	page, err := h.List(t.Context(), h.boss, accounts.OfCustomers, ports.ExternalAccountFilter{Paging: ports.Paging{Limit: 10}})
 	if err != nil || page.Total != 1 {
 		t.Errorf("%d accounts, %v; want the one", page.Total, err)
 	}
@@ -200,7 +200,7 @@ func TestAnAccountIsDeleted(t *testing.T) {
 	if err := h.Delete(t.Context(), h.boss, accounts.OfCustomers, made.ID); !fault.Is(err, fault.ExternalAccountNotFound) {
 		t.Errorf("deleted again: %v", err)
 	}
-	page, err := h.List(t.Context(), h.boss, accounts.OfCustomers, ports.AccountFilter{Paging: ports.Paging{Limit: 10}, Customer: h.ana.ID})
+	page, err := h.List(t.Context(), h.boss, accounts.OfCustomers, ports.ExternalAccountFilter{Paging: ports.Paging{Limit: 10}, Customer: h.ana.ID})
 	if err != nil || page.Total != 0 {
 		t.Errorf("listed: %+v, %v", page, err)
 	}
@@ -215,9 +215,9 @@ func TestARepeatedRequestRegistersOnce(t *testing.T) {
 	// with the account that the first one made.
 	h := newHouse(t)
 	create := func() error {
-		_, err := h.Create(t.Context(), h.boss, &ports.Claim{
+		_, err := h.Create(t.Context(), h.boss, &ports.IdempotentRequest{
 			Platform: h.boss.Platform, Token: h.boss.Token, Key: "key", Fingerprint: sha256.Sum256(nil),
-			Answer: func(result any, _ error) (int, []byte) { return 201, []byte(result.(account.External).ID.String()) },
+			Render: func(result any, _ error) (int, []byte) { return 201, []byte(result.(account.External).ID.String()) },
 		}, wallet(h.ana.ID, "spark1ana"))
 		return err
 	}
@@ -246,7 +246,7 @@ func TestAccountsAskForPermission(t *testing.T) {
 		p.Permissions = []platform.Permission{permission}
 		_, created := h.Create(t.Context(), p, nil, wallet(h.ana.ID, "spark1"+string(permission)))
 		_, read := h.Get(t.Context(), p, accounts.OfCustomers, made.ID)
-		_, listed := h.List(t.Context(), p, accounts.OfCustomers, ports.AccountFilter{Paging: ports.Paging{Limit: 1}})
+		_, listed := h.List(t.Context(), p, accounts.OfCustomers, ports.ExternalAccountFilter{Paging: ports.Paging{Limit: 1}})
 		views, manages := permission == platform.View, permission == platform.Manage
 		if (created == nil) != manages || (read == nil) != views || (listed == nil) != views {
 			t.Errorf("with %s: create %v, read %v, list %v", permission, created, read, listed)

@@ -12,17 +12,17 @@ import (
 	"causeway/ports"
 )
 
-// Hold locks internal accounts, all that the work will touch, and gives their balances
+// LockBalances locks internal accounts, all that the work will touch, and gives their balances
 // to decide on.
-func (w *Work) Hold(ctx context.Context, tx ports.Tx, accounts []ledger.Account) (ledger.Balances, error) {
+func (w *Work) LockBalances(ctx context.Context, tx ports.Tx, accounts []ledger.Account) (ledger.Balances, error) {
 	if len(accounts) == 0 {
 		return ledger.Balances{}, nil
 	}
-	held, err := tx.Holdings(ctx, accounts)
+	held, err := tx.LockBalances(ctx, accounts)
 	if err != nil {
 		return nil, err
 	}
-	w.held = held
+	w.lockedBalances = held
 	balances := make(ledger.Balances, len(held))
 	for a, h := range held {
 		balances[a] = h.Balance
@@ -30,10 +30,10 @@ func (w *Work) Hold(ctx context.Context, tx ports.Tx, accounts []ledger.Account)
 	return balances, nil
 }
 
-// Room is nil when the internal accounts that postings put money into can take it, and
+// CheckCapacity is nil when the internal accounts that postings put money into can take it, and
 // AMOUNT_OUT_OF_RANGE when one cannot.
-func Room(balances ledger.Balances, postings []ledger.Posting) error {
-	moved, err := ledger.Moved(postings)
+func CheckCapacity(balances ledger.Balances, postings []ledger.Posting) error {
+	moved, err := ledger.NetChanges(postings)
 	if err != nil {
 		return err
 	}
@@ -41,16 +41,16 @@ func Room(balances ledger.Balances, postings []ledger.Posting) error {
 		if m.Amount <= 0 {
 			continue
 		}
-		if err := account.Room(balances[m.Account], money.Amount{Minor: m.Amount, Currency: m.Account.Currency}); err != nil {
+		if err := account.CheckCapacity(balances[m.Account], money.Amount{Minor: m.Amount, Currency: m.Account.Currency}); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// Kept says of a fault, for which money cannot go where it was to, where it is.
-func Kept(err error) error {
-	refused, is := fault.Of(err)
+// KeptUnmatched says of a fault, for which money cannot go where it was to, where it is.
+func KeptUnmatched(err error) error {
+	refused, is := fault.As(err)
 	if !is {
 		return err
 	}
@@ -59,20 +59,20 @@ func Kept(err error) error {
 	return &kept
 }
 
-// balances are the events for accounts whose balance the postings change. Locking
+// balanceEvents are the events for accounts whose balance the postings change. Locking
 // them, where that was not needed to decide, takes the last locks of the unit of work.
-func (w *Work) balances(ctx context.Context, tx ports.Tx) ([]event.Event, error) {
-	moved, err := ledger.Moved(w.postings)
+func (w *Work) balanceEvents(ctx context.Context, tx ports.Tx) ([]event.Event, error) {
+	moved, err := ledger.NetChanges(w.postings)
 	if err != nil || len(moved) == 0 {
 		return nil, err
 	}
-	held := w.held
+	held := w.lockedBalances
 	if held == nil {
 		accounts := make([]ledger.Account, len(moved))
 		for i, m := range moved {
 			accounts[i] = m.Account
 		}
-		if held, err = tx.Holdings(ctx, accounts); err != nil {
+		if held, err = tx.LockBalances(ctx, accounts); err != nil {
 			return nil, err
 		}
 	}
@@ -85,7 +85,7 @@ func (w *Work) balances(ctx context.Context, tx ports.Tx) ([]event.Event, error)
 		if now.Balance, err = money.AddMinor(now.Balance, m.Amount); err != nil {
 			return nil, err
 		}
-		told = append(told, now.BalanceUpdated(ident.NewWebhook(w.ids.New, w.Now), w.Now))
+		told = append(told, now.BalanceUpdatedEvent(ident.NewWebhook(w.ids.New, w.Now), w.Now))
 	}
 	return told, nil
 }

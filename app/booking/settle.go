@@ -35,27 +35,27 @@ func Settle(ctx context.Context, store ports.Store, begin func() *Work, jobs []p
 	return done, err
 }
 
-// Keys are the transactions that jobs are about.
-func Keys(jobs []ports.Job) []ports.TransactionKey {
+// TransactionKeys are the transactions that jobs are about.
+func TransactionKeys(jobs []ports.Job) []ports.TransactionKey {
 	var keys []ports.TransactionKey
 	for _, j := range jobs {
 		for _, subject := range j.Subjects {
 			key := ports.TransactionKey{Platform: j.Platform}
-			ident.Set(&key.ID, subject)
+			ident.SetUUID(&key.ID, subject)
 			keys = append(keys, key)
 		}
 	}
 	return keys
 }
 
-// Keep stores the answer of one command of a group under its claim, if it has one. An
+// SaveResponse stores the answer of one command of a group under its claim, if it has one. An
 // error that is no fault is the whole group's.
-func Keep(ctx context.Context, tx ports.Tx, claim *ports.Claim, answer any, err error) error {
-	if _, refused := fault.Of(err); err != nil && !refused {
+func SaveResponse(ctx context.Context, tx ports.Tx, claim *ports.IdempotentRequest, answer any, err error) error {
+	if _, refused := fault.As(err); err != nil && !refused {
 		return err
 	}
 	if claim == nil {
 		return nil
 	}
-	return tx.Remember(ctx, claim, answer, err)
+	return tx.SaveResponse(ctx, claim, answer, err)
 }

@@ -16,13 +16,13 @@ import (
 
 // Books answers questions about the ledger.
 type Books struct {
-	reader  ports.BookReader
-	audit   ports.BookAudit
+	reader  ports.LedgerReader
+	audit   ports.LedgerAudit
 	explain Explain
 }
 
 // New makes the books. Without explain the check leaves out the rule that needs it.
-func New(reader ports.BookReader, audit ports.BookAudit, explain Explain) *Books {
+func New(reader ports.LedgerReader, audit ports.LedgerAudit, explain Explain) *Books {
 	return &Books{reader, audit, explain}
 }
 
@@ -48,7 +48,7 @@ func (b *Books) EntriesOf(ctx context.Context, platform ident.Platform, transact
 		if !page.More {
 			return entries, nil
 		}
-		filter.After = page.Entries[len(page.Entries)-1].Place
+		filter.After = page.Entries[len(page.Entries)-1].Position
 	}
 }
 

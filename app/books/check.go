@@ -92,7 +92,7 @@ func (v Verification) on(ctx context.Context, view ports.AuditView, platforms []
 func (b *Books) checkPlatform(ctx context.Context, view ports.AuditView, report *Report, p ports.AuditPlatform, v *Verification) ([]story, error) {
 	totals := totals{}
 	postings := &postingCheck{report: report, platform: p, totals: totals, explain: newExplainer(func(most int) ([]ledger.Account, error) {
-		return view.SomeAccounts(ctx, p.Platform, most)
+		return view.OldestAccounts(ctx, p.Platform, most)
 	})}
 	if v != nil {
 		var err error
@@ -120,7 +120,7 @@ func (b *Books) checkPlatform(ctx context.Context, view ports.AuditView, report 
 		return nil, err
 	}
 	accounts.end()
-	if err := view.StrayBalances(ctx, p.Platform, accounts.stray); err != nil {
+	if err := view.OrphanBalances(ctx, p.Platform, accounts.stray); err != nil {
 		return nil, err
 	}
 	accounts.work()

@@ -33,14 +33,14 @@ func (c *accountCheck) Account(a ports.AuditAccount) error {
 	c.debits.reset()
 
 	c.report.checked(RuleChart)
-	line, err := ledger.Find(a.Account.Path)
+	line, err := ledger.FindChartLine(a.Account.Path)
 	switch {
 	case err != nil:
 		c.report.broken(RuleChart, "account %d, %s: %v", a.Number, a.Account, err)
 	case line.Class != a.Class:
 		c.report.broken(RuleChart, "account %d, %s, is of class %s and not %s", a.Number, a.Account, a.Class, line.Class)
-	case line.Guarded != a.Guarded:
-		c.report.broken(RuleChart, "account %d, %s, is guarded: %t and not %t", a.Number, a.Account, a.Guarded, line.Guarded)
+	case line.NoOverdraft != a.NoOverdraft:
+		c.report.broken(RuleChart, "account %d, %s, is guarded: %t and not %t", a.Number, a.Account, a.NoOverdraft, line.NoOverdraft)
 	case !a.Account.Currency.Known():
 		c.report.broken(RuleChart, "account %d, %s, has an unknown currency", a.Number, a.Account)
 	}
@@ -60,7 +60,7 @@ func (c *accountCheck) Move(number, seq int64, debit bool, amount int64) error {
 	}
 	c.monthsTo(seq)
 	c.loose = true
-	if debit == c.account.Class.DebitGrows() {
+	if debit == c.account.Class.IsDebitNormal() {
 		c.balance.add(amount)
 	} else {
 		c.balance.sub(amount)
@@ -75,8 +75,8 @@ func (c *accountCheck) Move(number, seq int64, debit bool, amount int64) error {
 	return nil
 }
 
-// Checkpoint is as ports.AccountVisitor says.
-func (c *accountCheck) Checkpoint(k ports.AuditCheckpoint) error {
+// BalanceSnapshot is as ports.AccountVisitor says.
+func (c *accountCheck) BalanceSnapshot(k ports.AuditBalanceSnapshot) error {
 	c.report.checked(RuleCheckpoints)
 	if c.open && c.account.Number == k.Number {
 		c.monthsTo(k.Seq)
@@ -91,9 +91,9 @@ func (c *accountCheck) Checkpoint(k ports.AuditCheckpoint) error {
 	case k.Debits != "" && k.Debits != c.debits.String():
 		c.report.broken(RuleCheckpoints, "the checkpoint of account %d, %s, after posting number %d says %s were debited; its entries say %s",
 			k.Number, c.account.Account, k.Seq, k.Debits, &c.debits)
-	case k.Seq > c.platform.Checkpointed:
+	case k.Seq > c.platform.SnapshotSeq:
 		c.report.broken(RuleCheckpoints, "the checkpoint of account %d, %s, after posting number %d is ahead of the work, which is at %d",
-			k.Number, c.account.Account, k.Seq, c.platform.Checkpointed)
+			k.Number, c.account.Account, k.Seq, c.platform.SnapshotSeq)
 	case !k.Earliest.Equal(k.TrueEarliest) || !k.Latest.Equal(k.TrueLatest):
 		c.report.broken(RuleCheckpoints, "the checkpoint of account %d, %s, after posting number %d says effective %s to %s; its entries say %s to %s",
 			k.Number, c.account.Account, k.Seq, k.Earliest.Format(time.RFC3339Nano), k.Latest.Format(time.RFC3339Nano),
@@ -111,15 +111,15 @@ func (c *accountCheck) end() {
 	c.monthsTo(math.MaxInt64)
 	c.open, c.seq = false, 0
 	a := c.account
-	if a.Guarded {
+	if a.NoOverdraft {
 		c.report.checked(RuleGuarded)
 	}
 	switch {
-	case a.Guarded && !a.HasBalance:
+	case a.NoOverdraft && !a.HasBalance:
 		c.report.broken(RuleGuarded, "account %d, %s, is guarded and has no balance stored", a.Number, a.Account)
-	case a.Guarded && !c.balance.is(a.Balance):
+	case a.NoOverdraft && !c.balance.is(a.Balance):
 		c.report.broken(RuleGuarded, "account %d, %s, has a balance of %d stored; its entries say %s", a.Number, a.Account, a.Balance, &c.balance)
-	case !a.Guarded && a.HasBalance:
+	case !a.NoOverdraft && a.HasBalance:
 		c.report.broken(RuleGuarded, "account %d, %s, is not guarded and has a balance stored", a.Number, a.Account)
 	}
 }
@@ -127,7 +127,7 @@ func (c *accountCheck) end() {
 // monthsTo goes over the months that ended before a posting: where all accounts are said to
 // have a checkpoint with the end, nobody looks for entries before it.
 func (c *accountCheck) monthsTo(seq int64) {
-	ends := c.platform.Complete
+	ends := c.platform.CompleteMonthEnds
 	for ; c.months < len(ends) && ends[c.months] < seq; c.months++ {
 		if c.loose {
 			c.loose = false // the months after it miss the same one
@@ -138,7 +138,7 @@ func (c *accountCheck) monthsTo(seq int64) {
 }
 
 func (c *accountCheck) neverBelowZero() {
-	if c.open && c.account.Guarded && c.balance.negative() && !c.failed {
+	if c.open && c.account.NoOverdraft && c.balance.negative() && !c.failed {
 		c.failed = true
 		c.report.broken(RuleGuarded, "account %d, %s, was at %s after posting number %d", c.account.Number, c.account.Account, &c.balance, c.seq)
 	}
@@ -152,8 +152,8 @@ func (c *accountCheck) stray(number, balance int64) error {
 
 // work holds how far the work on checkpoints has come against the clock.
 func (c *accountCheck) work() {
-	if c.platform.Checkpointed > c.platform.Seq {
+	if c.platform.SnapshotSeq > c.platform.Seq {
 		c.report.broken(RuleCheckpoints, "the work on checkpoints of %s says it is at number %d, and the clock at %d",
-			c.platform.Platform, c.platform.Checkpointed, c.platform.Seq)
+			c.platform.Platform, c.platform.SnapshotSeq, c.platform.Seq)
 	}
 }

@@ -21,13 +21,13 @@ func checkHeld(ctx context.Context, view ports.AuditView, report *Report, platfo
 	var calendar period.Calendar
 	for i, change := range changes {
 		report.checked(RuleHeld)
-		next, err := calendar.Do(change.Action, change.Month, change.At)
+		next, err := calendar.Apply(change.Action, change.Month, change.At)
 		if err != nil {
 			report.broken(RuleHeld, "on %s it is said that of %s to %s was done at %s, which cannot be: %s",
 				platform, change.Month, change.Action, change.At.Format(time.DateTime), err)
 			return nil
 		}
-		if calendar = next; !calendar.Begun() {
+		if calendar = next; !calendar.Started() {
 			continue
 		}
 		many, first, err := view.Unauthorised(ctx, platform, spanOf(calendar, changes[i:]))
@@ -36,32 +36,32 @@ func checkHeld(ctx context.Context, view ports.AuditView, report *Report, platfo
 		}
 		if many > 0 {
 			report.broken(RuleHeld, "%d postings on %s are effective before %s, which was the first month that was not held from %s on, and nobody authorised them; the first is number %d",
-				many, platform, calendar.Open, change.At.Format(time.DateTime), first)
+				many, platform, calendar.FirstOpen, change.At.Format(time.DateTime), first)
 		}
 	}
-	if calendar.Closed != months.Closed || calendar.Open != months.Open {
+	if calendar.FirstUnclosed != months.FirstUnclosed || calendar.FirstOpen != months.FirstOpen {
 		report.broken(RuleHeld, "by what was done to them, the months of %s are %s; the clock says %s",
-			platform, standing(calendar), standing(period.Calendar{Closed: months.Closed, Open: months.Open}))
+			platform, standing(calendar), standing(period.Calendar{FirstUnclosed: months.FirstUnclosed, FirstOpen: months.FirstOpen}))
 	}
 	return nil
 }
 
 // spanOf is the time from the first of the changes to the one after it, with what the
 // months took then.
-func spanOf(c period.Calendar, changes []period.Change) ports.AuditHeld {
-	span := ports.AuditHeld{From: changes[0].At, Closed: c.Closed.Start(), Open: c.Open.Start()}
+func spanOf(c period.Calendar, changes []period.Change) ports.AuditMonthLock {
+	span := ports.AuditMonthLock{From: changes[0].At, AuthorisedFrom: c.FirstUnclosed.Start(), OpenFrom: c.FirstOpen.Start()}
 	if len(changes) > 1 {
 		span.To = changes[1].At
 	}
-	if c.First.Before(c.Closed) {
-		span.After = c.Closed.Start()
+	if c.First.Before(c.FirstUnclosed) {
+		span.After = c.FirstUnclosed.Start()
 	}
 	return span
 }
 
 func standing(c period.Calendar) string {
-	if c.Open.IsZero() {
+	if c.FirstOpen.IsZero() {
 		return "all open"
 	}
-	return "closed before " + c.Closed.String() + " and held before " + c.Open.String()
+	return "closed before " + c.FirstUnclosed.String() + " and held before " + c.FirstOpen.String()
 }

@@ -115,10 +115,10 @@ func (c *logCheck) cut(ctx context.Context) error {
 
 func (c *logCheck) upper(ctx context.Context, full []ports.LogTile) error {
 	var made []ports.LogTile
-	var places []ports.TilePlace
+	var places []ports.TileIndex
 	for _, t := range full {
 		if t.Level > 0 && (t.N+1)<<(8*(t.Level+1)) <= c.stored.size {
-			made, places = append(made, t), append(places, t.TilePlace)
+			made, places = append(made, t), append(places, t.TileIndex)
 		}
 	}
 	if len(made) == 0 {

@@ -27,14 +27,14 @@ func (c *logCheck) published(heads []PublishedHead) { c.listed(RulePublished, he
 
 // closings adds the heads that were kept with closed months.
 func (c *logCheck) closings(ctx context.Context, view ports.AuditView) error {
-	closings, err := view.ClosingHeads(ctx, c.platform.Platform)
+	closings, err := view.ClosingCheckpoints(ctx, c.platform.Platform)
 	if err != nil {
 		return err
 	}
 	var heads []PublishedHead
 	for _, k := range closings {
 		where := fmt.Sprintf("kept with the closing of %s", k.Month)
-		found, err := ReadHeads(where, strings.NewReader(k.Head))
+		found, err := ReadHeads(where, strings.NewReader(k.Checkpoint))
 		if err != nil || len(found) != 1 || found[0].Platform != c.platform.Platform {
 			c.report.broken(RuleHeads, "what was %s on %s is no signed head of its log", where, c.platform.Platform)
 			continue
@@ -58,12 +58,12 @@ func (c *logCheck) listed(rule Rule, heads []PublishedHead) {
 
 // kept adds the heads that are stored beside the postings.
 func (c *logCheck) kept(view ports.AuditView) {
-	var page []ports.SignedHead
+	var page []ports.SignedCheckpoint
 	above, ended := int64(0), false
 	c.sources = append(c.sources, &headSource{rule: RuleHeads, next: func(ctx context.Context) (PublishedHead, bool, error) {
 		if len(page) == 0 && !ended {
 			var err error
-			if page, err = view.LogHeads(ctx, c.platform.Platform, above, headsAtOnce); err != nil {
+			if page, err = view.LogCheckpoints(ctx, c.platform.Platform, above, headsAtOnce); err != nil {
 				return PublishedHead{}, false, err
 			}
 			ended = len(page) < headsAtOnce
@@ -73,7 +73,7 @@ func (c *logCheck) kept(view ports.AuditView) {
 		}
 		h := page[0]
 		page, above = page[1:], h.Size
-		return PublishedHead{h.Head, h.Note, "sealed at " + h.Sealed.Format(time.RFC3339)}, true, nil
+		return PublishedHead{h.Checkpoint, h.Note, "sealed at " + h.Sealed.Format(time.RFC3339)}, true, nil
 	}})
 }
 
@@ -118,7 +118,7 @@ func (c *logCheck) signed(h PublishedHead) error {
 	if c.keys == nil {
 		return nil
 	}
-	return c.keys.verifies(h.Head, h.Note)
+	return c.keys.verifies(h.Checkpoint, h.Note)
 }
 
 // fit holds the head at hand against the tree.

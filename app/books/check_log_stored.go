@@ -51,7 +51,7 @@ func (s *storedLog) leaf(ctx context.Context, seq int64) (hash merkle.Hash, ok b
 }
 
 func (s *storedLog) load(ctx context.Context, first, n int64) (err error) {
-	places := make([]ports.TilePlace, n)
+	places := make([]ports.TileIndex, n)
 	for i := range places {
 		places[i].N = first + int64(i)
 	}

@@ -47,20 +47,20 @@ func (c *monthCheck) closings() {
 		switch {
 		case !before.IsZero() && k.Month != before.Next():
 			c.broken("%s is closed on %s and %s, the month before it, is not", k.Month, c.platform, k.Month.Previous())
-		case !k.Month.Before(c.months.Closed):
+		case !k.Month.Before(c.months.FirstUnclosed):
 			c.broken("%s was closed on %s at %s and takes postings again", k.Month, c.platform, k.At.Format("2006-01-02 15:04:05"))
 		}
 		if !bytes.Equal(k.Digest, k.TrueDigest) {
 			c.broken("%s was closed on %s at posting number %d, which is not what it was then, or is missing", k.Month, c.platform, k.Seq)
 		}
-		if k.Intruders > 0 {
+		if k.LatePostings > 0 {
 			c.broken("%d postings on %s are effective in %s or before and came after it was closed at number %d; the first is number %d",
-				k.Intruders, c.platform, k.Month, k.Seq, k.Intruder)
+				k.LatePostings, c.platform, k.Month, k.Seq, k.FirstLatePosting)
 		}
 		before = k.Month
 	}
-	if n := len(c.months.Closings); n > 0 && c.months.Closings[n-1].Month.Next().Before(c.months.Closed) {
-		c.broken("%s is closed on %s and nothing was kept of it", c.months.Closed.Previous(), c.platform)
+	if n := len(c.months.Closings); n > 0 && c.months.Closings[n-1].Month.Next().Before(c.months.FirstUnclosed) {
+		c.broken("%s is closed on %s and nothing was kept of it", c.months.FirstUnclosed.Previous(), c.platform)
 	}
 }
 
@@ -72,7 +72,7 @@ func (c *monthCheck) line(l ports.AuditMonthLine) error {
 	c.at = l
 	first, last := c.span()
 	switch {
-	case first.IsZero() || last.Before(l.Month) || l.Month.Before(first) && l.Kept:
+	case first.IsZero() || last.Before(l.Month) || l.Month.Before(first) && l.Stored:
 		c.broken("account %d, %s, has a line for %s, which is not closed", l.Number, l.Account, l.Month)
 		return nil
 	case l.Month.Before(first):
@@ -81,7 +81,7 @@ func (c *monthCheck) line(l ports.AuditMonthLine) error {
 		c.compare(l)
 		c.next = l.Month.Next()
 	}
-	c.balance = period.Line{Class: l.Class, Opening: c.balance, Debits: l.TrueDebits, Credits: l.TrueCredits}.After()
+	c.balance = period.Line{Class: l.Class, Opening: c.balance, Debits: l.TrueDebits, Credits: l.TrueCredits}.ExpectedClosing()
 	return nil
 }
 
@@ -93,15 +93,15 @@ func (c *monthCheck) compare(l ports.AuditMonthLine) {
 	}
 	c.report.checked(RuleMonths)
 	switch {
-	case !l.Kept:
+	case !l.Stored:
 		c.broken("account %d, %s, has no line for %s; its entries say %s debited and %s credited", l.Number, l.Account, l.Month, l.TrueDebits, l.TrueCredits)
 	case !l.Line.Opening.Equal(c.balance):
 		c.broken("account %d, %s, is said to open %s with %s; its entries say %s", l.Number, l.Account, l.Month, l.Line.Opening, c.balance)
 	case !l.Line.Debits.Equal(l.TrueDebits) || !l.Line.Credits.Equal(l.TrueCredits):
 		c.broken("account %d, %s, is said to have been debited %s and credited %s in %s; its entries say %s and %s",
 			l.Number, l.Account, l.Line.Debits, l.Line.Credits, l.Month, l.TrueDebits, l.TrueCredits)
-	case !l.Line.Closing.Equal(l.Line.After()):
-		c.broken("account %d, %s, is said to close %s with %s; its line comes to %s", l.Number, l.Account, l.Month, l.Line.Closing, l.Line.After())
+	case !l.Line.Closing.Equal(l.Line.ExpectedClosing()):
+		c.broken("account %d, %s, is said to close %s with %s; its line comes to %s", l.Number, l.Account, l.Month, l.Line.Closing, l.Line.ExpectedClosing())
 	}
 }
 

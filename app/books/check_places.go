@@ -12,22 +12,22 @@ import (
 // checkPlaces holds what the postings of a platform are found by against where they are:
 // whoever asks for one by its id, or for those of a time, is not told of what lies elsewhere.
 func checkPlaces(ctx context.Context, view ports.AuditView, report *Report, platform ident.Platform) error {
-	places, err := view.Places(ctx, platform)
+	places, err := view.IndexMismatches(ctx, platform)
 	if err != nil {
 		return err
 	}
 	report.of(RulePlaced).Checked += places.Postings
 	for _, found := range []struct {
-		ports.Misplaced
+		ports.Mismatches
 		what string
 	}{
-		{places.Lost, "%d postings on %s are not where their ids lead; the first is number %d"},
-		{places.Strangers, "%d ids on %s lead to no posting; the first says it has number %d"},
-		{places.Astray, "%d postings on %s are listed as taking effect at another time than they do, or should be listed; the first is number %d"},
-		{places.Apart, "%d entries on %s lie in another time than their posting; the first is of number %d"},
+		{places.UnindexedPostings, "%d postings on %s are not where their ids lead; the first is number %d"},
+		{places.DanglingIDs, "%d ids on %s lead to no posting; the first says it has number %d"},
+		{places.BackdatedMismatches, "%d postings on %s are listed as taking effect at another time than they do, or should be listed; the first is number %d"},
+		{places.RecordedTimeMismatches, "%d entries on %s lie in another time than their posting; the first is of number %d"},
 	} {
-		if found.Many > 0 {
-			report.broken(RulePlaced, found.what, found.Many, platform, found.First)
+		if found.Count > 0 {
+			report.broken(RulePlaced, found.what, found.Count, platform, found.First)
 		}
 	}
 	checkMonthPlaces(report, platform, places)
@@ -36,8 +36,8 @@ func checkPlaces(ctx context.Context, view ports.AuditView, report *Report, plat
 
 // checkMonthPlaces holds the numbers that months are said to begin with against those of
 // the postings in them. A month may be said to begin where nothing was posted in it.
-func checkMonthPlaces(report *Report, platform ident.Platform, places ports.AuditPlaces) {
-	var last ports.AuditMonthPlace // that is said to begin
+func checkMonthPlaces(report *Report, platform ident.Platform, places ports.AuditIndexMismatches) {
+	var last ports.AuditMonthRange // that is said to begin
 	highest := int64(0)            // number so far
 	for _, m := range places.Months {
 		switch {
@@ -52,8 +52,8 @@ func checkMonthPlaces(report *Report, platform ident.Platform, places ports.Audi
 		}
 		highest = max(highest, m.Highest)
 	}
-	if ends := period.MonthOf(places.Ends); !places.Ends.IsZero() && ends.Previous() != last.Month {
+	if ends := period.MonthOf(places.MonthEnd); !places.MonthEnd.IsZero() && ends.Previous() != last.Month {
 		report.broken(RulePlaced, "the month of the clock of %s ends at %s, and the last that is said to begin is %s",
-			platform, places.Ends.Format(time.RFC3339), last.Month)
+			platform, places.MonthEnd.Format(time.RFC3339), last.Month)
 	}
 }

@@ -108,7 +108,7 @@ func (c *postingCheck) assemble(p ports.AuditPosting) ledger.Posting {
 			}
 		}
 	}
-	return p.Whole()
+	return p.WithEntries()
 }
 
 func (c *postingCheck) addUp(entries []ports.AuditEntry) {

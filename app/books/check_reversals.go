@@ -22,7 +22,7 @@ func (c *reversalCheck) check(reversal, original ports.NumberedPosting, found bo
 		c.report.broken(RuleReversals, "posting %s on %s reverses %s, which is not there or has no entries", p.ID, c.platform, p.Reverses)
 	case p.Reverses == c.before:
 		c.report.broken(RuleReversals, "posting %s on %s reverses %s, which another reverses too", p.ID, c.platform, p.Reverses)
-	case !p.Undoes(original.Posting):
+	case !p.IsReversalOf(original.Posting):
 		c.report.broken(RuleReversals, "posting %s on %s is not the mirror of %s", p.ID, c.platform, p.Reverses)
 	case reversal.Seq <= original.Seq:
 		c.report.broken(RuleReversals, "posting %s on %s, number %d, reverses %s, which comes later with number %d",

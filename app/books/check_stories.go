@@ -12,12 +12,12 @@ import (
 // Explain says of each transaction whether the kinds posted for it, in order, are
 // exactly those that its present state calls for: nil, or what is wrong, at the same
 // place. The error is for when it cannot tell.
-type Explain func(ctx context.Context, platform ident.Platform, stories []ports.Story) (wrong []error, err error)
+type Explain func(ctx context.Context, platform ident.Platform, stories []ports.TransactionKinds) (wrong []error, err error)
 
 // story is one transaction in doubt.
 type story struct {
 	platform ident.Platform
-	ports.Story
+	ports.TransactionKinds
 	wrong error
 }
 
@@ -28,7 +28,7 @@ func (b *Books) checkStories(ctx context.Context, view ports.AuditView, report *
 	if b.explain == nil {
 		return nil, nil
 	}
-	err = view.Stories(ctx, platform, func(group []ports.Story) error {
+	err = view.TransactionKinds(ctx, platform, func(group []ports.TransactionKinds) error {
 		wrong, err := b.explained(ctx, platform, group)
 		if err != nil {
 			return err
@@ -57,7 +57,7 @@ func (b *Books) settleDoubts(ctx context.Context, report *Report, doubts []story
 			if err != nil {
 				return err
 			}
-			wrong, err := b.explained(ctx, s.platform, []ports.Story{{Transaction: s.Transaction, Kinds: kinds}})
+			wrong, err := b.explained(ctx, s.platform, []ports.TransactionKinds{{Transaction: s.Transaction, Kinds: kinds}})
 			if err != nil {
 				return err
 			}
@@ -72,7 +72,7 @@ func (b *Books) settleDoubts(ctx context.Context, report *Report, doubts []story
 	return nil
 }
 
-func (b *Books) explained(ctx context.Context, platform ident.Platform, stories []ports.Story) ([]error, error) {
+func (b *Books) explained(ctx context.Context, platform ident.Platform, stories []ports.TransactionKinds) ([]error, error) {
 	wrong, err := b.explain(ctx, platform, stories)
 	if err != nil {
 		return nil, fmt.Errorf("explain transactions: %w", err)
@@ -90,7 +90,7 @@ func (b *Books) kindsOf(ctx context.Context, platform ident.Platform, transactio
 		return nil, err
 	}
 	for i, e := range entries {
-		if i == 0 || e.Place.Seq != entries[i-1].Place.Seq {
+		if i == 0 || e.Position.Seq != entries[i-1].Position.Seq {
 			kinds = append(kinds, e.Kind)
 		}
 	}

@@ -275,7 +275,7 @@ func TestCheckAsksAgainWhenInDoubt(t *testing.T) {
 	steps := h.ramp(transaction)
 	h.mustPost(steps[0])
 	asked := 0
-	moving := func(ctx context.Context, p ident.Platform, stories []ports.Story) ([]error, error) {
+	moving := func(ctx context.Context, p ident.Platform, stories []ports.TransactionKinds) ([]error, error) {
 		asked++
 		if asked == 1 { // between the look at the postings and the look at the state
 			h.mustPost(steps[1:]...)
@@ -288,7 +288,7 @@ func TestCheckAsksAgainWhenInDoubt(t *testing.T) {
 	}
 
 	broken := errors.New("no database")
-	_, err := h.books(func(context.Context, ident.Platform, []ports.Story) ([]error, error) { return nil, broken }).Check(context.Background())
+	_, err := h.books(func(context.Context, ident.Platform, []ports.TransactionKinds) ([]error, error) { return nil, broken }).Check(context.Background())
 	if !errors.Is(err, broken) {
 		t.Errorf("got %v, want the explanation's error", err)
 	}

@@ -47,7 +47,7 @@ func TestRulesHoldUnderRandomConcurrentPosting(t *testing.T) {
 			group.Go(func() {
 				for i, a := range acts {
 					err := again(func() error { return world.do(ctx, h.pool, process, a, noon.Add(time.Duration(worker-i)*time.Second)) })
-					var short *ledger.ShortError
+					var short *ledger.InsufficientBalanceError
 					switch {
 					case err == nil:
 						mu.Lock()
@@ -55,7 +55,7 @@ func TestRulesHoldUnderRandomConcurrentPosting(t *testing.T) {
 							accepted[p.ID] = p
 						}
 						mu.Unlock()
-					case errors.As(err, &short), errors.Is(err, ledger.ErrReversal), errors.Is(err, errRolledBack):
+					case errors.As(err, &short), errors.Is(err, ledger.ErrNotReversible), errors.Is(err, errRolledBack):
 					default:
 						t.Errorf("refused for another reason: %v", err)
 					}
@@ -163,7 +163,7 @@ type world struct {
 func newWorld(t *rapid.T) *world {
 	w := &world{}
 	for i := range w.platforms {
-		ident.Set(&w.platforms[i], newID())
+		ident.SetUUID(&w.platforms[i], newID())
 	}
 	for range rapid.IntRange(1, 4).Draw(t, "customers") {
 		w.customers = append(w.customers, ledger.CustomerAccount(newInternal()))
@@ -190,9 +190,9 @@ func (w *world) posting(t *rapid.T) ledger.Posting {
 	var p ledger.Posting
 	switch rapid.IntRange(0, 9).Draw(t, "kind") {
 	case 0, 1, 2, 3, 4:
-		p = ledger.Deposit(header, ledger.Arrival{Partner: ledger.Rail("ACH"), To: customer, Amount: amount})
+		p = ledger.Deposit(header, ledger.IncomingFunds{Partner: ledger.Rail("ACH"), To: customer, Amount: amount})
 	case 5, 6:
-		p = ledger.TransferOut(header, ledger.Departure{From: customer, Amount: amount, Fees: 1})
+		p = ledger.TransferOut(header, ledger.OutgoingFunds{From: customer, Amount: amount, Fees: 1})
 	case 7:
 		p = ledger.Converted(header, ledger.Conversion{From: customer, To: rapid.SampledFrom(w.customers).Draw(t, "to"),
 			Sent: money.Amount{Minor: 30, Currency: money.USD}, Fees: 2, RoundingSent: 1, Received: money.Amount{Minor: 7, Currency: money.BTC}, RoundingReceived: 1})
@@ -219,7 +219,7 @@ func (w *world) do(ctx context.Context, db interface {
 			var accounts []ledger.Account
 			for _, p := range a.batch {
 				for _, account := range p.Accounts() {
-					if line, err := ledger.Find(account.Path); err == nil && line.Guarded {
+					if line, err := ledger.FindChartLine(account.Path); err == nil && line.NoOverdraft {
 						accounts = append(accounts, account)
 					}
 				}

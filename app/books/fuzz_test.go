@@ -112,7 +112,7 @@ func FuzzReadHeads(f *testing.F) {
 			t.Fatalf("%d heads become %d, %v", len(heads), len(same), err)
 		}
 		for i := range heads {
-			if same[i].Head != heads[i].Head || same[i].Note != heads[i].Note {
+			if same[i].Checkpoint != heads[i].Checkpoint || same[i].Note != heads[i].Note {
 				t.Errorf("head %d becomes another", i)
 			}
 		}

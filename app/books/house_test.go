@@ -35,7 +35,7 @@ type house struct {
 func newHouse(t testing.TB) *house {
 	t.Helper()
 	h := &house{t: t, url: pgtest.New(t), storage: storage.New()}
-	ident.Set(&h.platform, newID())
+	ident.SetUUID(&h.platform, newID())
 	h.pool = pgtest.Pool(t, h.url, 8)
 	return h
 }
@@ -56,7 +56,7 @@ func (h *house) books(explain books.Explain) *books.Books {
 	return books.New(storage.NewReader(h.storage, h.pool), storage.NewAudit(h.storage, h.pool), explain)
 }
 
-func (h *house) audit() ports.BookAudit { return storage.NewAudit(h.storage, h.pool) }
+func (h *house) audit() ports.LedgerAudit { return storage.NewAudit(h.storage, h.pool) }
 
 func (h *house) log() *storage.Log { return storage.NewLog(h.storage, h.pool) }
 
@@ -93,11 +93,11 @@ func (h *house) header() ledger.Header {
 }
 
 func (h *house) deposit(to ident.InternalAccount, minor int64) ledger.Posting {
-	return ledger.Deposit(h.header(), ledger.Arrival{Partner: ledger.Rail("ACH"), To: ledger.CustomerAccount(to), Amount: usd(minor)})
+	return ledger.Deposit(h.header(), ledger.IncomingFunds{Partner: ledger.Rail("ACH"), To: ledger.CustomerAccount(to), Amount: usd(minor)})
 }
 
 func (h *house) spend(from ident.InternalAccount, minor int64) ledger.Posting {
-	return ledger.TransferOut(h.header(), ledger.Departure{From: ledger.CustomerAccount(from), Amount: usd(minor)})
+	return ledger.TransferOut(h.header(), ledger.OutgoingFunds{From: ledger.CustomerAccount(from), Amount: usd(minor)})
 }
 
 // ramp is what a ramp posts, up to its delivery.
@@ -117,7 +117,7 @@ func (h *house) ramp(transaction ident.Transaction) []ledger.Posting {
 }
 
 // delivered explains transactions that are all delivered ramps.
-func delivered(_ context.Context, _ ident.Platform, stories []ports.Story) ([]error, error) {
+func delivered(_ context.Context, _ ident.Platform, stories []ports.TransactionKinds) ([]error, error) {
 	wrong := make([]error, len(stories))
 	for i, s := range stories {
 		if !slices.Equal(s.Kinds, []ledger.Kind{ledger.KindJITReceived, ledger.KindConverted, ledger.KindDelivered}) {
@@ -135,12 +135,12 @@ func newID() uuid.UUID {
 var ids atomic.Uint32
 
 func newInternal() (a ident.InternalAccount) {
-	ident.Set(&a, newID())
+	ident.SetUUID(&a, newID())
 	return a
 }
 
 func newTransaction() (t ident.Transaction) {
-	ident.Set(&t, newID())
+	ident.SetUUID(&t, newID())
 	return t
 }
 

@@ -82,7 +82,7 @@ func (b *Books) ExportLog(ctx context.Context, platform ident.Platform, upto int
 		if err := lines.Encode(logHeader{LogFormat, platform.String(), ledger.LogOrigin(platform)}); err != nil {
 			return err
 		}
-		return view.PostingsTo(ctx, platform, upto, func(a ports.AuditPosting) error {
+		return view.PostingsUpTo(ctx, platform, upto, func(a ports.AuditPosting) error {
 			if !a.Found {
 				return nil // entries of a posting that is missing, which shows by its number
 			}
@@ -99,7 +99,7 @@ func (b *Books) ExportLog(ctx context.Context, platform ident.Platform, upto int
 			if seen != nil {
 				seen(a.Seq, upto)
 			}
-			return tree.Add(merkle.LeafHash(ledger.Leaf{Posting: a.Whole(), Seq: a.Seq, Recorded: a.Recorded}))
+			return tree.Add(merkle.LeafHash(ledger.Leaf{Posting: a.WithEntries(), Seq: a.Seq, Recorded: a.Recorded}))
 		})
 	})
 	if err != nil {
@@ -149,7 +149,7 @@ func lineOf(a ports.AuditPosting) logLine {
 func (l logLine) posting(platform ident.Platform) (a ports.AuditPosting, err error) {
 	a = ports.AuditPosting{Seq: l.Seq, Found: true, Posting: ledger.Posting{ID: l.ID, Platform: platform, Kind: ledger.Kind(l.Kind), Memo: l.Memo}}
 	if l.Transaction != nil {
-		ident.Set(&a.Posting.Transaction, *l.Transaction)
+		ident.SetUUID(&a.Posting.Transaction, *l.Transaction)
 	}
 	if l.Reverses != nil {
 		a.Posting.Reverses = *l.Reverses

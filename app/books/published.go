@@ -18,7 +18,7 @@ import (
 
 // PublishedHead is a head that was kept outside of the books.
 type PublishedHead struct {
-	ledger.Head
+	ledger.Checkpoint
 	Note string
 	// Where it stands, for people: "heads/….heads, line 7".
 	Where string
@@ -38,7 +38,7 @@ func ReadHeads(name string, text io.Reader) ([]PublishedHead, error) {
 		signed := strings.Join(lines, "\n") + "\n"
 		lines = nil
 		body, _, _ := strings.Cut(signed, "\n\n")
-		head, err := ledger.ParseHead(strings.TrimSuffix(body, "\n") + "\n")
+		head, err := ledger.ParseCheckpoint(strings.TrimSuffix(body, "\n") + "\n")
 		if err != nil {
 			return fmt.Errorf("%s: %w", where, err)
 		}
@@ -81,7 +81,7 @@ const signatureMark = "— "
 type sealKeys [][32]byte
 
 // verifies tells whether a note is the one of a head and signed with one of the keys.
-func (keys sealKeys) verifies(head ledger.Head, signed string) error {
+func (keys sealKeys) verifies(head ledger.Checkpoint, signed string) error {
 	var known []note.Verifier
 	for _, key := range keys {
 		text, err := note.NewEd25519VerifierKey(ledger.LogOrigin(head.Platform), key[:])

@@ -63,12 +63,12 @@ func (v *vault) open() {
 	}
 	quiet, _ := test.NewNullLogger()
 	log := v.log()
-	v.sealing = sealing.New(sealing.Config{Log: log, Signer: heads.NewKeyring(log, box, portstest.NewHands(noon), made.New()), Sink: v, Clock: portstest.NewHands(noon),
+	v.sealing = sealing.New(sealing.Config{Log: log, Signer: heads.NewKeyring(log, box, portstest.NewFakeClock(noon), made.New()), Sink: v, Clock: portstest.NewFakeClock(noon),
 		Logger: logrus.NewEntry(quiet), Every: time.Minute})
 }
 
 // Publish keeps heads where no superuser of the database comes.
-func (v *vault) Publish(_ context.Context, heads []ports.SignedHead) error {
+func (v *vault) Publish(_ context.Context, heads []ports.SignedCheckpoint) error {
 	for _, h := range heads {
 		v.published.WriteString(h.Note + "\n")
 	}
@@ -112,7 +112,7 @@ func (v *vault) redigest(seqs ...int64) {
 		return view.Postings(ctx, v.platform, func(a ports.AuditPosting) error {
 			for _, seq := range seqs {
 				if a.Seq == seq {
-					statement += fmt.Sprintf(`; UPDATE ledger_postings SET digest = '\x%x' WHERE seq = %d`, a.Whole().Digest(), seq)
+					statement += fmt.Sprintf(`; UPDATE ledger_postings SET digest = '\x%x' WHERE seq = %d`, a.WithEntries().Digest(), seq)
 				}
 			}
 			return nil

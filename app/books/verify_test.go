@@ -366,7 +366,7 @@ func forged(v *vault) []books.PublishedHead {
 
 func others(heads []books.PublishedHead) []books.PublishedHead {
 	for i := range heads {
-		ident.Set(&heads[i].Platform, newID())
+		ident.SetUUID(&heads[i].Platform, newID())
 	}
 	return heads
 }

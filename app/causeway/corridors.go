@@ -65,7 +65,7 @@ type corridorsSetCommand struct {
 
 func (c corridorsSetCommand) Run(ctx context.Context, out io.Writer) error {
 	return c.in(ctx, func(db *postgres.DB) error {
-		values := corridor.Written{Fixed: c.FeeFixed, Percent: c.FeePercent, Min: c.Min, Max: c.Max, Lock: c.Lock}
+		values := corridor.OverrideInput{Fixed: c.FeeFixed, Percent: c.FeePercent, Min: c.Min, Max: c.Max, Lock: c.Lock}
 		changed, err := tariffs.New(db).Set(ctx, c.line(), values, c.Note)
 		if err != nil {
 			return mistakes("nothing was changed", err)
@@ -105,7 +105,7 @@ func (c corridorsHistoryCommand) Run(ctx context.Context, out io.Writer) error {
 
 // mistakes lists all that was wrong, by the names of the flags.
 func mistakes(outcome string, err error) error {
-	wrong, ok := fault.Of(err)
+	wrong, ok := fault.As(err)
 	if !ok || len(wrong.Fields) == 0 {
 		return err
 	}

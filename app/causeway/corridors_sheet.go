@@ -18,8 +18,8 @@ import (
 func writeTerms(out io.Writer, shown []tariffs.Shown) error {
 	rows := table{right: []int{2, 4, 5, 7}}
 	for _, s := range shown {
-		rows.add(string(s.From), string(s.To), inMajorUnits(s.Terms.Fee.Fixed, s.From), "+", corridor.Percent(s.Terms.Fee.Percent),
-			inMajorUnits(s.Terms.MinSending, s.From), "to", inMajorUnits(s.Terms.MaxSending, s.From), corridor.WriteLock(s.Terms.Lock), origin(s))
+		rows.add(string(s.From), string(s.To), inMajorUnits(s.Terms.Fee.Fixed, s.From), "+", corridor.FormatPercent(s.Terms.Fee.Percent),
+			inMajorUnits(s.Terms.MinSending, s.From), "to", inMajorUnits(s.Terms.MaxSending, s.From), corridor.FormatLock(s.Terms.Lock), origin(s))
 	}
 	return rows.write(out, "from", "to", "fixed fee", "", "variable", "least", "", "most", "lock", "not built in")
 }
@@ -57,7 +57,7 @@ func writeTermsJSON(out io.Writer, shown []tariffs.Shown) error {
 	}
 	list := make([]terms, len(shown))
 	for i, s := range shown {
-		list[i] = terms{s.From, s.To, s.Terms.Fee.Fixed, corridor.Percent(s.Terms.Fee.Percent), s.Terms.MinSending, s.Terms.MaxSending,
+		list[i] = terms{s.From, s.To, s.Terms.Fee.Fixed, corridor.FormatPercent(s.Terms.Fee.Percent), s.Terms.MinSending, s.Terms.MaxSending,
 			int64(s.Terms.Lock / time.Second), changed{s.Everybody, s.Own, s.Narrowed}}
 	}
 	encoder := json.NewEncoder(out)
@@ -68,13 +68,13 @@ func writeTermsJSON(out io.Writer, shown []tariffs.Shown) error {
 // writeChanged prints what a change did.
 func writeChanged(out io.Writer, c tariffs.Changed) error {
 	if len(c.Names) == 0 {
-		_, err := fmt.Fprintf(out, "%s to %s %s: nothing is other than before.\n", c.From, c.To, forWhom(c.CorridorLine))
+		_, err := fmt.Fprintf(out, "%s to %s %s: nothing is other than before.\n", c.From, c.To, forWhom(c.CorridorKey))
 		return err
 	}
-	if _, err := fmt.Fprintf(out, "%s to %s %s:\n", c.From, c.To, forWhom(c.CorridorLine)); err != nil {
+	if _, err := fmt.Fprintf(out, "%s to %s %s:\n", c.From, c.To, forWhom(c.CorridorKey)); err != nil {
 		return err
 	}
-	before, after, rows := values(c.Before.Write()), values(c.After.Write()), table{right: []int{1, 2}}
+	before, after, rows := values(c.Before.Format()), values(c.After.Format()), table{right: []int{1, 2}}
 	for _, name := range c.Names {
 		rows.add(name, before[name], after[name])
 	}
@@ -93,10 +93,10 @@ func writeHistory(out io.Writer, changes []ports.CorridorChange) error {
 	}
 	rows := table{right: []int{5, 6}}
 	for _, c := range changes {
-		before, after, builtIn := values(c.Before.Write()), values(c.After.Write()), builtIn(c.CorridorLine)
-		for _, name := range c.Before.And(c.After).Names() {
+		before, after, builtIn := values(c.Before.Format()), values(c.After.Format()), builtIn(c.CorridorKey)
+		for _, name := range c.Before.Merge(c.After).Names() {
 			if before[name] != after[name] {
-				rows.add(c.At.Format("2006-01-02 15:04:05"), string(c.From), string(c.To), whose(c.CorridorLine), name,
+				rows.add(c.At.Format("2006-01-02 15:04:05"), string(c.From), string(c.To), whose(c.CorridorKey), name,
 					cmp.Or(before[name], builtIn[name]), cmp.Or(after[name], builtIn[name]), c.By, c.Note)
 			}
 		}
@@ -105,7 +105,7 @@ func writeHistory(out io.Writer, changes []ports.CorridorChange) error {
 }
 
 // values are the texts of an override by their names.
-func values(w corridor.Written) map[string]string {
+func values(w corridor.OverrideInput) map[string]string {
 	return map[string]string{
 		corridor.FieldFixed: w.Fixed, corridor.FieldPercent: w.Percent, corridor.FieldMin: w.Min, corridor.FieldMax: w.Max, corridor.FieldLock: w.Lock,
 	}
@@ -113,9 +113,9 @@ func values(w corridor.Written) map[string]string {
 
 // builtIn are the texts of what is in force where nothing was changed: for all the
 // built-in values of this release, for one platform what holds for all.
-func builtIn(line ports.CorridorLine) map[string]string {
+func builtIn(line ports.CorridorKey) map[string]string {
 	way, err := corridor.Find(line.From, line.To, "")
-	texts := values(way.Terms.Write())
+	texts := values(way.Terms.Format())
 	for name, text := range texts {
 		switch {
 		case !line.Platform.IsZero():
@@ -129,14 +129,14 @@ func builtIn(line ports.CorridorLine) map[string]string {
 	return texts
 }
 
-func whose(line ports.CorridorLine) string {
+func whose(line ports.CorridorKey) string {
 	if line.Platform.IsZero() {
 		return "all"
 	}
 	return line.Platform.String()
 }
 
-func forWhom(line ports.CorridorLine) string {
+func forWhom(line ports.CorridorKey) string {
 	if line.Platform.IsZero() {
 		return "for all platforms"
 	}

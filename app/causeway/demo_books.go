@@ -84,7 +84,7 @@ func (p *play) showBalances(ctx context.Context) error {
 	}
 	rows := table{right: []int{2, 3}}
 	for _, c := range changes {
-		line, err := ledger.Find(c.Account.Path)
+		line, err := ledger.FindChartLine(c.Account.Path)
 		if err != nil {
 			return err
 		}

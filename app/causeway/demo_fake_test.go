@@ -272,7 +272,7 @@ func publicPEM(t testing.TB, key *ecdsa.PrivateKey) string {
 
 // fakeBooks hold the entries of one payment beside what was there before.
 type fakeBooks struct {
-	ports.BookReader
+	ports.LedgerReader
 	entries []ports.RecordedEntry
 }
 

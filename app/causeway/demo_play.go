@@ -19,7 +19,7 @@ import (
 type play struct {
 	screen *screen
 	caller *caller
-	books  ports.BookReader // nil: they cannot be seen from here
+	books  ports.LedgerReader // nil: they cannot be seen from here
 	// patience is how long a webhook may take, the TEST event a little less: it is
 	// sent only once.
 	patience, patienceForTest time.Duration

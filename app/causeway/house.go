@@ -65,10 +65,10 @@ type house struct {
 	memory     *platforms.Memory
 	onboarding *onboarding.Onboarding
 	accounts   *accounts.Accounts
-	payments   *payments.Payments
-	quoting    *quoting.Quoting
+	payments   *payments.Service
+	quoting    *quoting.QuoteService
 	simulate   *simulate.Simulate
-	receiving  *receiving.Receiving
+	receiving  *receiving.IncomingService
 	enquiries  *enquiries.Enquiries
 	finance    *finance.Finance
 	reconcile  *reconciling.Reconciling
@@ -100,7 +100,7 @@ func build(ctx context.Context, c common, databaseURL string, masterKey [32]byte
 	made := ids.New()
 	var err error
 	h.db, err = postgres.Open(ctx, postgres.Options{
-		URL: databaseURL, MaxConnections: int32(c.Connections), Clock: clock{}, IDs: made, Render: api.Event,
+		URL: databaseURL, MaxConnections: int32(c.Connections), Clock: clock{}, IDs: made, Render: api.RenderEvent,
 	})
 	if err != nil {
 		return nil, err
@@ -125,24 +125,24 @@ func (h *house) furnish(made *ids.Generator, prices ports.Rates) {
 	for environment, outside := range byEnvironment {
 		byEnvironment[environment] = &neighbours.Rail{Rail: outside, Log: log,
 			Deliver: func(ctx context.Context, p ports.Payout) (ports.Outcome, bool, error) {
-				return h.receiving.Neighbour(ctx, p)
+				return h.receiving.ReceiveInternal(ctx, p)
 			}}
 	}
 	rails := newRails(h.db, byEnvironment)
-	others := ports.CounterpartiesBy{platform.Sandbox: people.New(h.SandboxUMADomain)}
+	others := ports.CounterpartiesByEnvironment{platform.Sandbox: people.New(h.SandboxUMADomain)}
 	h.platforms = platforms.New(platforms.Config{Store: h.db, Clock: clock{}, IDs: made, Rails: byEnvironment, Committed: h.notify.Wake,
-		Changed: func() { h.quoting.Forget() }})
+		Changed: func() { h.quoting.InvalidateTerms() }})
 	h.memory = platforms.NewMemory(h.db, clock{})
 	h.onboarding = onboarding.New(onboarding.Config{Store: h.db, Clock: clock{}, IDs: made, Rails: byEnvironment, Jobs: h.db, Log: log})
-	h.accounts = accounts.New(accounts.Config{Store: h.db, Books: h.db.BookReader(), Clock: clock{}, IDs: made, Beneficiaries: ports.BeneficiariesBy{
+	h.accounts = accounts.New(accounts.Config{Store: h.db, Books: h.db.BookReader(), Clock: clock{}, IDs: made, Beneficiaries: ports.BeneficiariesByEnvironment{
 		platform.Sandbox: sandbox.Beneficiaries{}, platform.Production: unsupported.Beneficiaries{}}})
 	h.payments = payments.New(payments.Config{Store: h.db, Jobs: h.db, Rails: rails, Clock: clock{}, IDs: made,
-		Log: log, Committed: h.notify.Wake, Linger: linger})
-	h.quoting = quoting.New(quoting.Config{Store: h.db, Market: prices, Rails: rails, Clock: clock{}, IDs: made,
-		Execute: h.payments.Execute, Committed: h.notify.Wake, Linger: linger})
-	h.enquiries = enquiries.New(enquiries.Config{Store: h.db, Counterparties: others, Offer: h.quoting.Offer, Clock: clock{}, IDs: made})
-	h.receiving = receiving.New(receiving.Config{Store: h.db, Jobs: h.db, Rails: rails, Ask: h.ask, Forward: h.payments.Forward, Clock: clock{}, IDs: made,
-		Counterparties: others, Log: log, Committed: h.notify.Wake, Linger: linger})
+		Log: log, Committed: h.notify.Wake, MaxDelay: linger})
+	h.quoting = quoting.NewQuoteService(quoting.QuoteConfig{Store: h.db, Market: prices, Rails: rails, Clock: clock{}, IDs: made,
+		Execute: h.payments.Execute, Committed: h.notify.Wake, MaxDelay: linger})
+	h.enquiries = enquiries.New(enquiries.Config{Store: h.db, Counterparties: others, Offer: h.quoting.CurrentTerms, Clock: clock{}, IDs: made})
+	h.receiving = receiving.NewIncomingService(receiving.IncomingConfig{Store: h.db, Jobs: h.db, Rails: rails, RequestApproval: h.ask, TransferOut: h.payments.TransferOutWithID, Clock: clock{}, IDs: made,
+		Counterparties: others, Log: log, Committed: h.notify.Wake, MaxDelay: linger})
 	h.finance = finance.New(finance.Config{Store: h.db, Ledger: h.db.Finance(), Told: outbox.NewLog(h.db.Pool()), Market: prices, Clock: clock{}, IDs: made,
 		Committed: h.notify.Wake})
 	h.exports = exports.New(exports.Config{Views: h.db.BookViews(), Store: h.db, Clock: clock{}, AtOnce: exportsAtOnce})
@@ -152,10 +152,10 @@ func (h *house) furnish(made *ids.Generator, prices ports.Rates) {
 }
 
 // ask sends an event as a question: at once, and once.
-func (h *house) ask(ctx context.Context, e event.Event) (ports.WebhookAnswer, error) {
-	body, err := api.Event(e)
+func (h *house) ask(ctx context.Context, e event.Event) (ports.WebhookResponse, error) {
+	body, err := api.RenderEvent(e)
 	if err != nil {
-		return ports.WebhookAnswer{}, err
+		return ports.WebhookResponse{}, err
 	}
 	return h.notify.Ask(ctx, e, body)
 }
@@ -181,13 +181,13 @@ func (h *house) door(address net.Addr) (*httpapi.API, error) {
 		return nil, err
 	}
 	door := httpapi.New(httpapi.Config{
-		Authenticator: platforms.NewAuthenticator(h.db), Memory: h.memory, Log: h.log, Metrics: h.metrics, Ready: h.db.Ping,
+		Authenticator: platforms.NewAuthenticator(h.db), IdempotencyStore: h.memory, Log: h.log, Metrics: h.metrics, Ready: h.db.Ping,
 		Rate:           httpapi.Rate{PerSecond: float64(h.RatePerSecond), Burst: h.RateBurst},
 		RequestTimeout: h.RequestTimeout, TrustedProxies: proxies, PublicURL: h.baseURL(address), Version: version,
 	})
-	api.Register(door, api.Deps{Platforms: h.platforms, Onboarding: h.onboarding, Accounts: h.accounts, Internal: h.accounts,
-		Quoting: h.quoting, Payments: h.payments, Receiving: h.receiving, Enquiries: h.enquiries, Simulate: h.simulate, Webhooks: h.notify,
-		Finance: h.finance, Log: h.sealing, Exports: h.exports, Reconciling: h.reconcile, Periods: h.periods})
+	api.Register(door, api.Deps{Platforms: h.platforms, Customers: h.onboarding, ExternalAccounts: h.accounts, InternalAccounts: h.accounts,
+		Quotes: h.quoting, Payments: h.payments, IncomingPayments: h.receiving, Receivers: h.enquiries, Sandbox: h.simulate, Webhooks: h.notify,
+		Accounting: h.finance, LedgerLog: h.sealing, Exports: h.exports, Reconciliations: h.reconcile, Periods: h.periods})
 	return door, door.Build()
 }
 

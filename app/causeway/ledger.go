@@ -52,11 +52,11 @@ func (l ledgerCheckCommand) Run(ctx context.Context, out io.Writer) error {
 // checkUnposted holds the transactions for which nothing was posted against their
 // states. The check of the books begins at postings, so it cannot know of them.
 func checkUnposted(ctx context.Context, db *postgres.DB, report *books.Report) error {
-	return db.Unposted(ctx, func(key ports.TransactionKey, shape transaction.Shape, state transaction.State) error {
+	return db.Unposted(ctx, func(key ports.TransactionKey, shape transaction.Flow, state transaction.State) error {
 		i := slices.IndexFunc(report.Rules, func(r books.RuleReport) bool { return r.Rule == books.RuleExplained })
 		rule := &report.Rules[i]
 		rule.Checked++
-		if wrong := shape.Explain(state, nil); wrong != nil {
+		if wrong := shape.CheckKinds(state, nil); wrong != nil {
 			rule.Broken++
 			if rule.Broken <= books.MaxFindings {
 				report.Findings = append(report.Findings, books.Finding{Rule: books.RuleExplained, What: fmt.Sprintf("%s on %s: %v", key.ID, key.Platform, wrong)})
@@ -146,7 +146,7 @@ func booksOf(db *postgres.DB) *books.Books {
 }
 
 // openBooks reads the books of a database until the function is called.
-func openBooks(ctx context.Context, url string) (ports.BookReader, func(), error) {
+func openBooks(ctx context.Context, url string) (ports.LedgerReader, func(), error) {
 	db, err := openDatabase(ctx, url)
 	if err != nil {
 		return nil, nil, err

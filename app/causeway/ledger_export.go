@@ -87,7 +87,7 @@ func (l ledgerExportCommand) books(db *postgres.DB, platform ident.Platform, req
 
 // request reads the flags and finds everything that is wrong with them.
 func (l ledgerExportCommand) request() (exports.Request, error) {
-	r := exports.Request{Format: exports.Format(l.Format), BookSpan: ports.BookSpan{Path: l.Account, Currency: money.Currency(l.Currency)}}
+	r := exports.Request{Format: exports.Format(l.Format), LedgerFilter: ports.LedgerFilter{Path: l.Account, Currency: money.Currency(l.Currency)}}
 	var wrong []error
 	if l.Size != 0 && l.Format != formatLog {
 		wrong = append(wrong, errors.New("--size is for --format log; leave it out"))
@@ -113,7 +113,7 @@ func (l ledgerExportCommand) request() (exports.Request, error) {
 
 // inFlags says of each bad field what the flag is called.
 func inFlags(err error) error {
-	f, ok := fault.Of(err)
+	f, ok := fault.As(err)
 	if !ok || len(f.Fields) == 0 {
 		return err
 	}

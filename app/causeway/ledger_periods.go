@@ -63,7 +63,7 @@ func (m monthCommand) do(ctx context.Context, out io.Writer, action period.Actio
 type ledgerHoldCommand struct{ monthCommand }
 
 func (l ledgerHoldCommand) Run(ctx context.Context, out io.Writer) error {
-	return l.do(ctx, out, period.Hold)
+	return l.do(ctx, out, period.SoftClose)
 }
 
 type ledgerReopenCommand struct{ monthCommand }
@@ -96,7 +96,7 @@ func (b bookMonthCommand) do(ctx context.Context, done func(*periods.Periods, pe
 
 // hindered lists what stands in the way of a month, platform by platform.
 func hindered(err error) error {
-	wrong, ok := fault.Of(err)
+	wrong, ok := fault.As(err)
 	if !ok || len(wrong.Fields) == 0 {
 		return err
 	}

@@ -41,7 +41,7 @@ func (l ledgerReconcileCommand) Run(ctx context.Context, out io.Writer) (err err
 	}
 	defer func() { err = errors.Join(err, giveBack()) }()
 	made := ids.New()
-	db, err := postgres.Open(ctx, postgres.Options{URL: url, MaxConnections: 4, StatementTimeout: anAudit, Clock: clock{}, IDs: made, Render: api.Event})
+	db, err := postgres.Open(ctx, postgres.Options{URL: url, MaxConnections: 4, StatementTimeout: anAudit, Clock: clock{}, IDs: made, Render: api.RenderEvent})
 	if err != nil {
 		return err
 	}
@@ -90,7 +90,7 @@ func writeReconciliation(out io.Writer, done reconciling.Imported, now reconcili
 	}
 	rows := table{right: []int{1}}
 	rows.add("lines", fmt.Sprint(done.Lines))
-	rows.add("known from earlier statements", fmt.Sprint(done.Known))
+	rows.add("known from earlier statements", fmt.Sprint(done.KnownLines))
 	for _, rule := range reconcile.Rules() {
 		if n := done.Matches[rule]; n > 0 {
 			rows.add("matched by "+string(rule), fmt.Sprint(n))
@@ -101,7 +101,7 @@ func writeReconciliation(out io.Writer, done reconciling.Imported, now reconcili
 			rows.add("break "+string(reason), fmt.Sprint(n))
 		}
 	}
-	rows.add("earlier breaks resolved", fmt.Sprint(done.Cleared))
+	rows.add("earlier breaks resolved", fmt.Sprint(done.EarlierBreaksResolved))
 	rows.add("breaks open now", fmt.Sprint(now.OpenBreaks))
 	if done.Closing != nil {
 		rows.add("balance there", in(*done.Closing))

@@ -17,7 +17,7 @@ func writeEntries(out io.Writer, entries []ports.RecordedEntry) error {
 	}
 	rows := table{right: []int{5}}
 	for _, e := range entries {
-		rows.add(fmt.Sprintf("%d.%d", e.Place.Seq, e.Place.N), e.Recorded.Format("2006-01-02 15:04:05.000"), string(e.Kind),
+		rows.add(fmt.Sprintf("%d.%d", e.Position.Seq, e.Position.N), e.Recorded.Format("2006-01-02 15:04:05.000"), string(e.Kind),
 			e.Debit, e.Credit, inMajorUnits(e.Amount, e.Currency), string(e.Currency))
 	}
 	return rows.write(out, "no.", "recorded (UTC)", "posting", "debit", "credit", "amount", "")
@@ -64,7 +64,7 @@ type trial struct {
 // add takes the balance of one account, with the sign of its class.
 func (t *trial) add(class ledger.Class, balance int64) error {
 	side := &t.owing
-	if class.DebitGrows() {
+	if class.IsDebitNormal() {
 		side = &t.owns
 	}
 	sum, err := money.AddMinor(*side, balance)

@@ -116,7 +116,7 @@ func ledgerRun(t testing.TB, url, args string) (out, complaint string, status in
 func seeded(t testing.TB) string {
 	t.Helper()
 	url := pgtest.New(t)
-	db, err := postgres.Open(t.Context(), postgres.Options{URL: url, MaxConnections: 2, Clock: portstest.NewHands(noon)})
+	db, err := postgres.Open(t.Context(), postgres.Options{URL: url, MaxConnections: 2, Clock: portstest.NewFakeClock(noon)})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -127,9 +127,9 @@ func seeded(t testing.TB) string {
 	funded := must(delivered.Receive(receipt(delivered, 10050), noon))
 	done := must(funded.Transaction.Deliver(noon.Add(time.Second)))
 	wrong := must(refunded.Receive(receipt(refunded, 9900), noon))
-	back := must(wrong.Transaction.RefundPaid(refunded.InRail, noon.Add(time.Second)))
+	back := must(wrong.Transaction.RefundPaid(refunded.SourceAccount, noon.Add(time.Second)))
 	stray := transaction.Receipt{ID: transaction.ReceiptID("rails/RTP", "stray", noon), PartnerID: "stray", Platform: on,
-		Rail: "rails/RTP", Reference: "NOSUCHREF", Amount: money.Amount{Minor: 5000, Currency: money.USD}, At: noon}
+		PartnerAccount: "rails/RTP", Reference: "NOSUCHREF", Amount: money.Amount{Minor: 5000, Currency: money.USD}, At: noon}
 
 	made := must(platform.New(on, "Sandbox", platform.Sandbox, true, noon))
 	err = db.Do(t.Context(), func(ctx context.Context, tx ports.Tx) error {
@@ -162,14 +162,14 @@ func ramp(t testing.TB, id string) transaction.Transaction {
 	t.Helper()
 	made := transaction.Transaction{
 		ID: must(ident.ParseTransaction(id)), Platform: must(ident.ParsePlatform(fakePlatform)), Type: transaction.Outgoing,
-		State: transaction.Initial, InRail: "rails/RTP", OutRail: "chains/LAYER2", Reference: "REF" + id[len(id)-2:],
+		State: transaction.Initial, SourceAccount: "rails/RTP", DestinationAccount: "chains/LAYER2", Reference: "REF" + id[len(id)-2:],
 		Pricing: transaction.Pricing{
 			Sent: money.Amount{Minor: 10050, Currency: money.USD}, Received: money.Amount{Minor: 100_000, Currency: money.BTC},
 			Fees: 50, FixedFee: 50, FeeRate: money.MustRate("1"), Rate: money.MustRate("10"), Market: money.MustRate("10"),
 		},
 		CreatedAt: noon, UpdatedAt: noon, ExpiresAt: noon.Add(5 * time.Minute),
 	}
-	ident.Set(&made.Quote, made.ID.UUID())
+	ident.SetUUID(&made.Quote, made.ID.UUID())
 	return made
 }
 
@@ -179,8 +179,8 @@ func quoted(t transaction.Transaction) quote.Quote {
 }
 
 func receipt(t transaction.Transaction, minor int64) transaction.Receipt {
-	return transaction.Receipt{ID: transaction.ReceiptID(t.InRail, t.Reference, noon), PartnerID: t.Reference, Platform: t.Platform,
-		Rail: t.InRail, Reference: t.Reference, Amount: money.Amount{Minor: minor, Currency: money.USD}, At: noon}
+	return transaction.Receipt{ID: transaction.ReceiptID(t.SourceAccount, t.Reference, noon), PartnerID: t.Reference, Platform: t.Platform,
+		PartnerAccount: t.SourceAccount, Reference: t.Reference, Amount: money.Amount{Minor: minor, Currency: money.USD}, At: noon}
 }
 
 // must is for what cannot fail in a fixture.

@@ -33,7 +33,7 @@ func (p platformCreateCommand) Run(ctx context.Context, out io.Writer) (err erro
 	}
 	defer func() { err = errors.Join(err, done()) }()
 	made := ids.New()
-	db, err := postgres.Open(ctx, postgres.Options{URL: url, MaxConnections: 2, Clock: clock{}, IDs: made, Render: api.Event})
+	db, err := postgres.Open(ctx, postgres.Options{URL: url, MaxConnections: 2, Clock: clock{}, IDs: made, Render: api.RenderEvent})
 	if err != nil {
 		return err
 	}

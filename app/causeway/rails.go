@@ -16,15 +16,17 @@ import (
 // what was found once is kept.
 type rails struct {
 	store       ports.Store
-	by          ports.RailsBy
+	by          ports.RailsByEnvironment
 	environment sync.Map // ident.Platform to platform.Environment
 }
 
-func newRails(store ports.Store, by ports.RailsBy) *rails { return &rails{store: store, by: by} }
+func newRails(store ports.Store, by ports.RailsByEnvironment) *rails {
+	return &rails{store: store, by: by}
+}
 
 // railsBy are the rails that are connected: none for production.
-func railsBy(clock ports.Clock, speed int) ports.RailsBy {
-	return ports.RailsBy{platform.Sandbox: sandbox.New(clock, speed)}
+func railsBy(clock ports.Clock, speed int) ports.RailsByEnvironment {
+	return ports.RailsByEnvironment{platform.Sandbox: sandbox.New(clock, speed)}
 }
 
 // RailFor answers NOT_IMPLEMENTED where no partner is connected, as for production.

@@ -149,8 +149,8 @@ func TestLedgerPageTellsTheChart(t *testing.T) {
 	// The page on the ledger has every line of the chart and every kind of posting.
 	text := read(t, "../../docs/ledger.md")
 	for _, line := range ledger.Chart() {
-		guarded := map[bool]string{true: "yes", false: "no"}[line.Guarded]
-		if row := fmt.Sprintf("| `%s` | %s | %s | %s |\n", line.Path, line.Class, guarded, line.Holds); !strings.Contains(text, row) {
+		guarded := map[bool]string{true: "yes", false: "no"}[line.NoOverdraft]
+		if row := fmt.Sprintf("| `%s` | %s | %s | %s |\n", line.Path, line.Class, guarded, line.Description); !strings.Contains(text, row) {
 			t.Errorf("missing: %s", row)
 		}
 	}

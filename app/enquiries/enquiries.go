@@ -22,7 +22,7 @@ type Offer func(ctx context.Context, p ident.Platform, from, to money.Currency, 
 // Config is what the use cases need.
 type Config struct {
 	Store          ports.Store
-	Counterparties ports.CounterpartiesBy
+	Counterparties ports.CounterpartiesByEnvironment
 	Offer          Offer
 	Clock          ports.Clock
 	IDs            ports.IDs

@@ -33,7 +33,7 @@ var noon = time.Date(2026, 3, 14, 12, 0, 0, 0, time.UTC)
 type desk struct {
 	*enquiries.Enquiries
 	store    *postgres.DB
-	clock    *portstest.Hands
+	clock    *portstest.FakeClock
 	ids      *ids.Generator
 	platform platform.Platform
 	ana      customer.Customer
@@ -55,7 +55,7 @@ func offer(_ context.Context, _ ident.Platform, from, to money.Currency, country
 
 func openDesk(t *testing.T) *desk {
 	t.Helper()
-	d := &desk{clock: portstest.NewHands(noon), ids: ids.New()}
+	d := &desk{clock: portstest.NewFakeClock(noon), ids: ids.New()}
 	var err error
 	d.store, err = postgres.Open(t.Context(), postgres.Options{URL: pgtest.New(t), MaxConnections: 4, Clock: d.clock, IDs: d.ids,
 		Render: func(event.Event) ([]byte, error) { return []byte("{}"), nil }})
@@ -64,8 +64,8 @@ func openDesk(t *testing.T) *desk {
 	}
 	t.Cleanup(d.store.Close)
 	d.Enquiries = enquiries.New(enquiries.Config{Store: d.store, Offer: offer, Clock: d.clock, IDs: d.ids,
-		Counterparties: ports.CounterpartiesBy{platform.Sandbox: people.New(people.DefaultDomain)}})
-	d.platform = portstest.Sandbox(t, d.ids, noon)
+		Counterparties: ports.CounterpartiesByEnvironment{platform.Sandbox: people.New(people.DefaultDomain)}})
+	d.platform = portstest.SandboxPlatform(t, d.ids, noon)
 	d.platform.Currencies[0].RequiredCounterpartyFields = []platform.CounterpartyField{{Name: "FULL_NAME", Mandatory: true}}
 	d.ana = d.person("ana")
 	d.ana.FullName = "Ana Silva"
@@ -80,11 +80,11 @@ func openDesk(t *testing.T) *desk {
 
 func (d *desk) do(t *testing.T, fn func(context.Context, ports.Tx) error) {
 	t.Helper()
-	portstest.Do(t, d.store, fn)
+	portstest.MustDo(t, d.store, fn)
 }
 
 func (d *desk) person(name string) customer.Customer {
-	return portstest.Person(d.ids, noon, d.platform.ID, name)
+	return portstest.ApprovedCustomer(d.ids, noon, d.platform.ID, name)
 }
 
 func (d *desk) account(t *testing.T, a account.External) account.External {
@@ -106,7 +106,7 @@ func TestALookupIsKeptForTenMinutes(t *testing.T) {
 	// What is told of a person names the sender, the currencies and the fields, and is
 	// found again under its id for ten minutes, by its platform alone.
 	d := openDesk(t)
-	told, err := d.Person(t.Context(), d.who(), "$Success.EUR@sandbox.uma.test", enquiries.Sender{UMA: "$ANA@uma.test"})
+	told, err := d.LookupUMAAddress(t.Context(), d.who(), "$Success.EUR@sandbox.uma.test", enquiries.Sender{UMA: "$ANA@uma.test"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -121,14 +121,14 @@ func TestALookupIsKeptForTenMinutes(t *testing.T) {
 	if p := told.Currencies; len(p) != 1 || p[0].Currency != "EUR" || p[0].Rate != money.MustRate("0.92") || p[0].Min != 91 || p[0].Max != 91_540 {
 		t.Errorf("preferences %+v", p)
 	}
-	d.clock.Move(10*time.Minute - time.Millisecond)
+	d.clock.Advance(10*time.Minute - time.Millisecond)
 	if kept, err := d.store.Lookup(t.Context(), d.platform.ID, told.ID); err != nil || !reflect.DeepEqual(kept, want) {
 		t.Errorf("kept %+v, %v", kept, err)
 	}
 	if _, err := d.store.Lookup(t.Context(), ident.NewPlatform(d.ids.New, noon), told.ID); !fault.Is(err, fault.LookupRequestNotFound) {
 		t.Errorf("another platform: %v", err)
 	}
-	d.clock.Move(time.Millisecond)
+	d.clock.Advance(time.Millisecond)
 	if _, err := d.store.Lookup(t.Context(), d.platform.ID, told.ID); !fault.Is(err, fault.LookupRequestNotFound) {
 		t.Errorf("ten minutes later: %v", err)
 	}
@@ -143,11 +143,11 @@ func TestAccountsAreLookedUp(t *testing.T) {
 	wallet := d.account(t, account.External{Customer: d.ana.ID, Currency: "BTC", Type: account.Layer2Wallet, Fields: map[string]string{"address": "spark1"}})
 	bank := d.account(t, account.External{Currency: "USD", Type: account.USAccount, Fields: map[string]string{"accountNumber": "1", "routingNumber": "2"}})
 
-	bitcoin, err := d.Account(t.Context(), d.who(), wallet.ID, by)
+	bitcoin, err := d.LookupExternalAccount(t.Context(), d.who(), wallet.ID, by)
 	if err != nil {
 		t.Fatal(err)
 	}
-	dollars, err := d.Account(t.Context(), d.who(), bank.ID, by)
+	dollars, err := d.LookupExternalAccount(t.Context(), d.who(), bank.ID, by)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -175,11 +175,11 @@ func TestOwnCustomersAreLookedUp(t *testing.T) {
 		return tx.CreateCustomer(ctx, nameless)
 	})
 
-	told, err := d.Person(t.Context(), d.who(), "$bo@uma.test", enquiries.Sender{Customer: d.ana.ID})
+	told, err := d.LookupUMAAddress(t.Context(), d.who(), "$bo@uma.test", enquiries.Sender{Customer: d.ana.ID})
 	if err != nil {
 		t.Fatal(err)
 	}
-	byNameless, err := d.Person(t.Context(), d.who(), "$bo@uma.test", enquiries.Sender{Customer: nameless.ID})
+	byNameless, err := d.LookupUMAAddress(t.Context(), d.who(), "$bo@uma.test", enquiries.Sender{Customer: nameless.ID})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -238,9 +238,9 @@ func TestLookupsAreRefused(t *testing.T) {
 	} {
 		var err error
 		if test.account.IsZero() {
-			_, err = d.Person(t.Context(), test.who, test.address, test.by)
+			_, err = d.LookupUMAAddress(t.Context(), test.who, test.address, test.by)
 		} else {
-			_, err = d.Account(t.Context(), test.who, test.account, test.by)
+			_, err = d.LookupExternalAccount(t.Context(), test.who, test.account, test.by)
 		}
 		if !fault.Is(err, test.code) {
 			t.Errorf("%s: %v, want %s", what, err, test.code)
@@ -267,7 +267,7 @@ func (many) Providers(context.Context) ([]ports.Provider, error) {
 func TestProvidersArePaged(t *testing.T) {
 	t.Parallel()
 	// Every provider that passes the filter stands on one page, in either order.
-	e := enquiries.New(enquiries.Config{Counterparties: ports.CounterpartiesBy{platform.Sandbox: many{}}})
+	e := enquiries.New(enquiries.Config{Counterparties: ports.CounterpartiesByEnvironment{platform.Sandbox: many{}}})
 	who := platform.Principal{Environment: platform.Sandbox, Permissions: platform.Permissions}
 	for what, test := range map[string]struct {
 		wanted enquiries.ProvidersWanted
@@ -329,7 +329,7 @@ func TestWithdrawalFee(t *testing.T) {
 	}
 	for currency, from := range accounts {
 		for _, chain := range corridor.Chains(currency) {
-			cost, err := d.WithdrawalFee(t.Context(), d.who(), enquiries.Withdrawal{From: from.ID, Currency: currency, Chain: chain, Amount: 1_000_000, Address: addresses[chain]})
+			cost, err := d.EstimateWithdrawalFee(t.Context(), d.who(), enquiries.Withdrawal{From: from.ID, Currency: currency, Chain: chain, Amount: 1_000_000, Address: addresses[chain]})
 			if err != nil || cost.Total+cost.Net != 1_000_000 || cost.Asset == "" || cost.Application > cost.Total {
 				t.Errorf("%s over %s: %+v, %v", currency, chain, cost, err)
 			}
@@ -351,8 +351,8 @@ func TestWithdrawalFee(t *testing.T) {
 	} {
 		w := good
 		test.change(&w)
-		_, err := d.WithdrawalFee(t.Context(), d.who(), w)
-		f, _ := fault.Of(err)
+		_, err := d.EstimateWithdrawalFee(t.Context(), d.who(), w)
+		f, _ := fault.As(err)
 		if !fault.Is(err, test.code) {
 			t.Errorf("%s: %v, want %s", what, err, test.code)
 			continue

@@ -41,12 +41,12 @@ type Preference struct {
 	Min, Max int64
 }
 
-// Person asks about the person at a UMA address: one of the platform's own customers,
+// LookupUMAAddress asks about the person at a UMA address: one of the platform's own customers,
 // or somebody elsewhere. Faults: INVALID_INPUT, USER_NOT_FOUND and what keeps a
 // customer from paying, UMA_NOT_FOUND, SELF_PAYMENT, INVALID_RECEIVER,
 // QUOTE_REQUEST_FAILED, NOT_IMPLEMENTED.
-func (e *Enquiries) Person(ctx context.Context, who platform.Principal, address string, by Sender) (Answer, error) {
-	if err := who.Must(platform.View); err != nil {
+func (e *Enquiries) LookupUMAAddress(ctx context.Context, who platform.Principal, address string, by Sender) (Answer, error) {
+	if err := who.CheckPermission(platform.View); err != nil {
 		return Answer{}, err
 	}
 	parsed, ok := uma.Parse(address)
@@ -68,11 +68,11 @@ func (e *Enquiries) Person(ctx context.Context, who platform.Principal, address 
 	return e.answer(ctx, q, "", to)
 }
 
-// Account asks about an external account. Faults: INVALID_INPUT, USER_NOT_FOUND and
+// LookupExternalAccount asks about an external account. Faults: INVALID_INPUT, USER_NOT_FOUND and
 // what keeps a customer from paying, EXTERNAL_ACCOUNT_NOT_FOUND, INVALID_RECEIVER,
 // QUOTE_REQUEST_FAILED.
-func (e *Enquiries) Account(ctx context.Context, who platform.Principal, id ident.ExternalAccount, by Sender) (Answer, error) {
-	if err := who.Must(platform.View); err != nil {
+func (e *Enquiries) LookupExternalAccount(ctx context.Context, who platform.Principal, id ident.ExternalAccount, by Sender) (Answer, error) {
+	if err := who.CheckPermission(platform.View); err != nil {
 		return Answer{}, err
 	}
 	q, err := e.question(ctx, who, by)
@@ -110,7 +110,7 @@ func (e *Enquiries) question(ctx context.Context, who platform.Principal, by Sen
 	if q.sender, err = e.sender(ctx, who.Platform, by); err != nil {
 		return q, err
 	}
-	if err := q.sender.Ready(); err != nil {
+	if err := q.sender.CheckReady(); err != nil {
 		return q, err
 	}
 	if q.on, err = e.Store.Platform(ctx, who.Platform); err != nil {
@@ -158,7 +158,7 @@ func (e *Enquiries) person(ctx context.Context, who platform.Principal, q questi
 		return ports.Counterparty{}, err
 	}
 	if own != nil {
-		if own.Ready() != nil {
+		if own.CheckReady() != nil {
 			return ports.Counterparty{}, fault.New(fault.InvalidReceiver, "%s belongs to a customer who cannot receive money yet.", address)
 		}
 		return customerAs(*own, q.on, asked), nil
@@ -186,7 +186,7 @@ func customerAs(c customer.Customer, on platform.Platform, asked []string) ports
 		}
 		seen.Currencies, taken = append(seen.Currencies, used.Code), append(taken, used)
 	}
-	seen.Wants = wants(taken)
+	seen.WantedFields = wants(taken)
 	return seen
 }
 
@@ -218,12 +218,12 @@ func fieldNames(fields []transaction.InfoField) []string {
 // answer prices the currencies and keeps the lookup. Those that cannot be paid now are
 // left out; it is an error when none can.
 func (e *Enquiries) answer(ctx context.Context, q question, country string, to ports.Counterparty) (Answer, error) {
-	q.lookup.Fields, q.lookup.Currencies, q.lookup.Facts = transaction.Lacking(q.sender.Facts(), to.Wants), to.Currencies, to.Facts
+	q.lookup.Fields, q.lookup.Currencies, q.lookup.Facts = transaction.MissingFields(q.sender.Facts(), to.WantedFields), to.Currencies, to.Facts
 	answer := Answer{Lookup: q.lookup}
 	refused := error(fault.New(fault.InvalidReceiver, "The receiver takes no currency that the sender can pay."))
 	for _, currency := range to.Currencies {
 		preference, err := e.preference(ctx, q, country, currency)
-		if _, isFault := fault.Of(err); err != nil && !isFault {
+		if _, isFault := fault.As(err); err != nil && !isFault {
 			return Answer{}, err
 		}
 		if err != nil {
@@ -255,7 +255,7 @@ func (e *Enquiries) preference(ctx context.Context, q question, country string, 
 				return preference, nil
 			}
 		}
-		if _, isFault := fault.Of(err); !isFault {
+		if _, isFault := fault.As(err); !isFault {
 			return Preference{}, err
 		}
 		refused = err
@@ -266,7 +266,7 @@ func (e *Enquiries) preference(ctx context.Context, q question, country string, 
 var par = money.MustRate("1")
 
 func priced(to money.Currency, terms corridor.Terms, market money.Rate) (Preference, error) {
-	minimum, maximum, err := price.Span(terms.MinSending, terms.MaxSending, market, price.Fee{Fixed: terms.Fee.Fixed, Percent: terms.Fee.Percent})
+	minimum, maximum, err := price.ReceivingRange(terms.MinSending, terms.MaxSending, market, price.Fee{Fixed: terms.Fee.Fixed, Percent: terms.Fee.Percent})
 	if errors.Is(err, price.ErrOutOfRange) {
 		err = fault.New(fault.AmountOutOfRange, "No amount of %s can be received within the limits of this corridor.", to)
 	}

@@ -28,7 +28,7 @@ type ProvidersWanted struct {
 // INVALID_INPUT, NOT_IMPLEMENTED.
 func (e *Enquiries) Providers(ctx context.Context, who platform.Principal, wanted ProvidersWanted) (ports.Page[ports.Provider], error) {
 	var page ports.Page[ports.Provider]
-	if err := who.Must(platform.View); err != nil {
+	if err := who.CheckPermission(platform.View); err != nil {
 		return page, err
 	}
 	var bad []fault.Field

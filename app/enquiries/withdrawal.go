@@ -38,10 +38,10 @@ var chainAccounts = map[corridor.Rail]account.Type{
 	corridor.Polygon: account.PolygonWallet, corridor.Ethereum: account.EthereumWallet, corridor.Tron: account.TronWallet,
 }
 
-// WithdrawalFee estimates what a withdrawal costs. Faults: INVALID_INPUT with every bad
+// EstimateWithdrawalFee estimates what a withdrawal costs. Faults: INVALID_INPUT with every bad
 // field, INTERNAL_ACCOUNT_NOT_FOUND, AMOUNT_OUT_OF_RANGE when nothing would be left.
-func (e *Enquiries) WithdrawalFee(ctx context.Context, who platform.Principal, w Withdrawal) (Cost, error) {
-	if err := who.Must(platform.View); err != nil {
+func (e *Enquiries) EstimateWithdrawalFee(ctx context.Context, who platform.Principal, w Withdrawal) (Cost, error) {
+	if err := who.CheckPermission(platform.View); err != nil {
 		return Cost{}, err
 	}
 	if bad := w.check(who.Platform); len(bad) > 0 {
@@ -54,11 +54,11 @@ func (e *Enquiries) WithdrawalFee(ctx context.Context, who platform.Principal, w
 	if from.Currency != w.Currency {
 		return Cost{}, fault.Invalid(fault.Field{Field: "currency", Message: "the account holds " + string(from.Currency) + "; send that currency, or a quote converts"})
 	}
-	cost, _ := corridor.WithdrawalCost(w.Currency, w.Chain)
-	if cost.Charged >= w.Amount {
-		return Cost{}, fault.New(fault.AmountOutOfRange, "Nothing would be left: the withdrawal costs %d in the smallest unit of %s.", cost.Charged, w.Currency)
+	cost, _ := corridor.WithdrawalFeesFor(w.Currency, w.Chain)
+	if cost.ServiceFee >= w.Amount {
+		return Cost{}, fault.New(fault.AmountOutOfRange, "Nothing would be left: the withdrawal costs %d in the smallest unit of %s.", cost.ServiceFee, w.Currency)
 	}
-	return Cost{Network: cost.Network, Asset: cost.Asset, Application: cost.Charged, Total: cost.Charged, Net: w.Amount - cost.Charged}, nil
+	return Cost{Network: cost.NetworkFee, Asset: cost.Asset, Application: cost.ServiceFee, Total: cost.ServiceFee, Net: w.Amount - cost.ServiceFee}, nil
 }
 
 // check lists every bad field.
@@ -68,7 +68,7 @@ func (w Withdrawal) check(p ident.Platform) []fault.Field {
 		bad = append(bad, fault.Field{Field: "amount", Message: "must be a whole number of the smallest currency unit, from 1 to 9000000000000000",
 			Constraint: map[string]any{"minimum": 1, "maximum": money.MaxMinor}})
 	}
-	if !w.Currency.Known() || !w.Currency.Crypto() {
+	if !w.Currency.Known() || !w.Currency.IsCrypto() {
 		return append(bad, fault.Field{Field: "currency", Message: "must be a crypto currency, such as USDC or BTC"})
 	}
 	if _, err := corridor.ChainFor(w.Currency, string(w.Chain), "cryptoNetwork"); err != nil || w.Chain == "" {
@@ -84,10 +84,10 @@ func (w Withdrawal) badAddress(p ident.Platform) []fault.Field {
 		info = map[string]any{"accountType": string(account.LightningType), lightningForm(w.Address): w.Address}
 	}
 	asked := account.CreateRequest{Platform: p, Currency: string(w.Currency), Info: info}
-	ident.Set(&asked.ID, w.From.UUID()) // it is not kept, so any will do
+	ident.SetUUID(&asked.ID, w.From.UUID()) // it is not kept, so any will do
 	_, err := account.Validate(asked)
 	var bad []fault.Field
-	if f, ok := fault.Of(err); ok {
+	if f, ok := fault.As(err); ok {
 		for _, field := range f.Fields {
 			bad = append(bad, fault.Field{Field: "destinationAddress", Message: field.Message, Constraint: field.Constraint})
 		}

@@ -24,7 +24,7 @@ import (
 
 // Config is what the use cases need.
 type Config struct {
-	Views ports.BookViews
+	Views ports.LedgerViews
 	// Store has whose accounts they are and what payments are called; only statements
 	// for people need it.
 	Store Store
@@ -74,14 +74,14 @@ type Request struct {
 	Format Format
 	// AsOf is the recorded time that the books are shown at; zero: now.
 	AsOf time.Time
-	ports.BookSpan
+	ports.LedgerFilter
 }
 
 // Export makes ready to write the books of the principal's platform. Faults:
 // INVALID_INPUT with every bad field; from Write, INVALID_INPUT for an account that is
 // not there, and RATE_LIMITED while too many are being written.
 func (e *Exports) Export(_ context.Context, who platform.Principal, r Request) (Document, error) {
-	if err := who.Must(platform.View); err != nil {
+	if err := who.CheckPermission(platform.View); err != nil {
 		return Document{}, err
 	}
 	return e.Of(who.Platform, r)
@@ -94,11 +94,11 @@ func (e *Exports) Of(p ident.Platform, r Request) (Document, error) {
 	}
 	form := forms[r.Format]
 	return Document{Name: "books." + form.extension, ContentType: form.contentType, Write: e.limited(func(ctx context.Context, out io.Writer) error {
-		return e.Views.View(ctx, p, r.AsOf, func(ctx context.Context, view ports.BookView) error {
+		return e.Views.View(ctx, p, r.AsOf, func(ctx context.Context, view ports.LedgerView) error {
 			if err := present(ctx, view, r); err != nil {
 				return err
 			}
-			return form.write(ctx, out, job{view: view, of: r.BookSpan, platform: p, progress: e.Progress})
+			return form.write(ctx, out, job{view: view, of: r.LedgerFilter, platform: p, progress: e.Progress})
 		})
 	})}, nil
 }
@@ -121,12 +121,12 @@ func (e *Exports) limited(write func(context.Context, io.Writer) error) func(con
 }
 
 // present answers INVALID_INPUT for an account that had not been posted to.
-func present(ctx context.Context, view ports.BookView, r Request) error {
+func present(ctx context.Context, view ports.LedgerView, r Request) error {
 	if r.Path == "" {
 		return nil
 	}
 	found := false
-	err := view.Accounts(ctx, ports.BookSpan{Path: r.Path, Currency: r.Currency}, func(ports.AccountTurnover) error {
+	err := view.Accounts(ctx, ports.LedgerFilter{Path: r.Path, Currency: r.Currency}, func(ports.AccountTurnover) error {
 		found = true
 		return nil
 	})

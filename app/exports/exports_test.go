@@ -31,7 +31,7 @@ func TestFormats(t *testing.T) {
 	march := ports.Period{From: time.Date(2026, 3, 1, 0, 0, 0, 0, time.UTC), To: time.Date(2026, 4, 1, 0, 0, 0, 0, time.UTC)}
 	for format, name := range formats {
 		golden(t, name, h.mustExport(exports.Request{Format: format}))
-		golden(t, "march_"+name, h.mustExport(exports.Request{Format: format, BookSpan: ports.BookSpan{Period: march, Path: "rails/SEPA_INSTANT", Currency: money.EUR}}))
+		golden(t, "march_"+name, h.mustExport(exports.Request{Format: format, LedgerFilter: ports.LedgerFilter{Period: march, Path: "rails/SEPA_INSTANT", Currency: money.EUR}}))
 	}
 }
 
@@ -94,7 +94,7 @@ func TestSheetAddsUpToTheBooks(t *testing.T) {
 			sums[[2]string{line["debit"], line["currency"]}] += minor
 			sums[[2]string{line["credit"], line["currency"]}] -= minor
 		}
-		for account, turnover := range h.turnovers(request.AsOf, request.BookSpan) {
+		for account, turnover := range h.turnovers(request.AsOf, request.LedgerFilter) {
 			if got, want := sums[account], turnover.Closing-turnover.Opening; got != want {
 				r.Errorf("the entries of %v add up to %d, the books say %d", account, got, want)
 			}
@@ -158,22 +158,22 @@ func TestRefused(t *testing.T) {
 	}{
 		"an unknown format":          {exports.Request{Format: "xls"}, "format"},
 		"a moment in the future":     {exports.Request{Format: exports.CSV, AsOf: now.Add(time.Second)}, "asOf"},
-		"a period in the future":     {exports.Request{Format: exports.CSV, BookSpan: ports.BookSpan{Period: ports.Period{From: now.Add(1), To: now.Add(2)}}}, "from to"},
-		"a period that is not over":  {exports.Request{Format: exports.CSV, BookSpan: ports.BookSpan{Period: ports.Period{From: noon, To: now.Add(2)}}}, "to"},
-		"a reversed period":          {exports.Request{Format: exports.CSV, BookSpan: ports.BookSpan{Period: ports.Period{From: noon, To: noon}}}, "to"},
-		"a path outside the chart":   {exports.Request{Format: exports.CSV, BookSpan: ports.BookSpan{Path: "rails/ach"}}, "account"},
-		"an account not posted to":   {exports.Request{Format: exports.CSV, BookSpan: ports.BookSpan{Path: "rails/FEDNOW"}}, "account"},
-		"not in that currency":       {exports.Request{Format: exports.CSV, BookSpan: ports.BookSpan{Path: "rails/_X", Currency: "EUR"}}, "account"},
-		"not at that moment":         {exports.Request{Format: exports.CSV, AsOf: noon, BookSpan: ports.BookSpan{Path: "rails/_X"}}, "account"},
-		"an unknown currency":        {exports.Request{Format: exports.CSV, BookSpan: ports.BookSpan{Currency: "XYZ"}}, "currency"},
-		"bitcoin as camt.053":        {exports.Request{Format: exports.Camt053, BookSpan: ports.BookSpan{Currency: money.BTC}}, "currency"},
+		"a period in the future":     {exports.Request{Format: exports.CSV, LedgerFilter: ports.LedgerFilter{Period: ports.Period{From: now.Add(1), To: now.Add(2)}}}, "from to"},
+		"a period that is not over":  {exports.Request{Format: exports.CSV, LedgerFilter: ports.LedgerFilter{Period: ports.Period{From: noon, To: now.Add(2)}}}, "to"},
+		"a reversed period":          {exports.Request{Format: exports.CSV, LedgerFilter: ports.LedgerFilter{Period: ports.Period{From: noon, To: noon}}}, "to"},
+		"a path outside the chart":   {exports.Request{Format: exports.CSV, LedgerFilter: ports.LedgerFilter{Path: "rails/ach"}}, "account"},
+		"an account not posted to":   {exports.Request{Format: exports.CSV, LedgerFilter: ports.LedgerFilter{Path: "rails/FEDNOW"}}, "account"},
+		"not in that currency":       {exports.Request{Format: exports.CSV, LedgerFilter: ports.LedgerFilter{Path: "rails/_X", Currency: "EUR"}}, "account"},
+		"not at that moment":         {exports.Request{Format: exports.CSV, AsOf: noon, LedgerFilter: ports.LedgerFilter{Path: "rails/_X"}}, "account"},
+		"an unknown currency":        {exports.Request{Format: exports.CSV, LedgerFilter: ports.LedgerFilter{Currency: "XYZ"}}, "currency"},
+		"bitcoin as camt.053":        {exports.Request{Format: exports.Camt053, LedgerFilter: ports.LedgerFilter{Currency: money.BTC}}, "currency"},
 		"camt.053 of nothing":        {exports.Request{Format: exports.Camt053, AsOf: noon.AddDate(-1, 0, 0)}, "format"},
-		"everything wrong with it":   {exports.Request{Format: "x", AsOf: now.AddDate(1, 0, 0), BookSpan: ports.BookSpan{Path: "x", Currency: "x"}}, "format asOf account currency"},
-		"an account of another name": {exports.Request{Format: exports.HLedger, BookSpan: ports.BookSpan{Path: "customers/" + internal(9).String()}}, "account"},
+		"everything wrong with it":   {exports.Request{Format: "x", AsOf: now.AddDate(1, 0, 0), LedgerFilter: ports.LedgerFilter{Path: "x", Currency: "x"}}, "format asOf account currency"},
+		"an account of another name": {exports.Request{Format: exports.HLedger, LedgerFilter: ports.LedgerFilter{Path: "customers/" + internal(9).String()}}, "account"},
 	} {
 		written, err := h.export(c.request)
 
-		f, ok := fault.Of(err)
+		f, ok := fault.As(err)
 		if !ok || f.Code != fault.InvalidInput || written != "" {
 			t.Errorf("%s: %v, after %d bytes", name, err, len(written))
 			continue
@@ -221,7 +221,7 @@ func TestNoMoreThanAFewAtOnce(t *testing.T) {
 		second = document.Write(context.Background(), &bytes.Buffer{})
 		return len(p), nil
 	}))
-	if f, ok := fault.Of(second); first != nil || !ok || f.Code != fault.RateLimited || f.RetryAfter == 0 {
+	if f, ok := fault.As(second); first != nil || !ok || f.Code != fault.RateLimited || f.RetryAfter == 0 {
 		t.Errorf("the first: %v, the second: %v", first, second)
 	}
 	if err := document.Write(context.Background(), &bytes.Buffer{}); err != nil {

@@ -46,22 +46,22 @@ var forms = map[Format]form{
 
 // job is one document and what it is written from.
 type job struct {
-	view     ports.BookView
-	of       ports.BookSpan
+	view     ports.LedgerView
+	of       ports.LedgerFilter
 	platform ident.Platform
 	progress func(done, total int64)
 }
 
 func (j job) head() records.Head {
-	return records.Head{Platform: j.platform, Upto: j.view.Upto(), Span: j.of}
+	return records.Head{Platform: j.platform, Upto: j.view.LastPosting(), Span: j.of}
 }
 
 // entries streams the entries of the document, telling how far it is.
 func (j job) entries(ctx context.Context, each func(ports.RecordedEntry) error) error {
-	total, told := j.view.Upto().Seq, int64(0)
+	total, told := j.view.LastPosting().Seq, int64(0)
 	err := j.view.Entries(ctx, j.of, func(e ports.RecordedEntry) error {
-		if e.Place.Seq >= told+1000 {
-			told = e.Place.Seq
+		if e.Position.Seq >= told+1000 {
+			told = e.Position.Seq
 			j.progress(told, total)
 		}
 		return each(e)
@@ -90,7 +90,7 @@ func writeJournal(dialect plaintext.Dialect) func(context.Context, io.Writer, jo
 			return err
 		}
 		// All accounts are declared, also those that only stand across from the one wanted.
-		declared := ports.BookSpan{Period: j.of.Period, Currency: j.of.Currency}
+		declared := ports.LedgerFilter{Period: j.of.Period, Currency: j.of.Currency}
 		if err := j.view.Accounts(ctx, declared, journal.Declare); err != nil {
 			return err
 		}
@@ -128,7 +128,7 @@ func writeCamt053(ctx context.Context, out io.Writer, j job) error {
 			return err
 		}
 		j.progress(0, -1) // how many accounts there are is not counted before
-		of := ports.BookSpan{Period: j.of.Period, Path: t.Account.Path, Currency: t.Account.Currency}
+		of := ports.LedgerFilter{Period: j.of.Period, Path: t.Account.Path, Currency: t.Account.Currency}
 		if err := j.view.Entries(ctx, of, message.Entry); err != nil {
 			return err
 		}

@@ -35,28 +35,28 @@ type house struct {
 	pool     *pgxpool.Pool
 	storage  *storage.Books
 	platform ident.Platform
-	clock    *portstest.Hands
+	clock    *portstest.FakeClock
 	ids      byte
 }
 
 // newHouse is a fresh database. The platform and all ids are the same in every run.
 func newHouse(t testing.TB) *house {
 	t.Helper()
-	return &house{t: t, pool: pgtest.Pool(t, pgtest.New(t), 4), storage: storage.New(), platform: platformOf(1), clock: portstest.NewHands(noon.AddDate(1, 0, 0))}
+	return &house{t: t, pool: pgtest.Pool(t, pgtest.New(t), 4), storage: storage.New(), platform: platformOf(1), clock: portstest.NewFakeClock(noon.AddDate(1, 0, 0))}
 }
 
 func platformOf(n byte) (p ident.Platform) {
-	ident.Set(&p, uuid.UUID{0x01, 0x99, 6: 0x70, 8: 0x80, 15: n})
+	ident.SetUUID(&p, uuid.UUID{0x01, 0x99, 6: 0x70, 8: 0x80, 15: n})
 	return p
 }
 
 func internal(n byte) (a ident.InternalAccount) {
-	ident.Set(&a, uuid.UUID{0x01, 0x99, 6: 0x70, 8: 0x81, 15: n})
+	ident.SetUUID(&a, uuid.UUID{0x01, 0x99, 6: 0x70, 8: 0x81, 15: n})
 	return a
 }
 
 func payment(n byte) (p ident.Transaction) {
-	ident.Set(&p, uuid.UUID{0x01, 0x99, 6: 0x70, 8: 0x82, 15: n})
+	ident.SetUUID(&p, uuid.UUID{0x01, 0x99, 6: 0x70, 8: 0x82, 15: n})
 	return p
 }
 
@@ -105,7 +105,7 @@ func (h *house) mustExport(r exports.Request) string {
 func small(t testing.TB) *house {
 	h := newHouse(t)
 	ana := ledger.CustomerAccount(internal(1))
-	h.post(noon, ledger.Deposit(h.header(noon.Add(-time.Second), "Salary; \"March\"\n{x}"), ledger.Arrival{Partner: ledger.Rail("SEPA_INSTANT"), To: ana, Amount: of(150_000, money.EUR)}))
+	h.post(noon, ledger.Deposit(h.header(noon.Add(-time.Second), "Salary; \"March\"\n{x}"), ledger.IncomingFunds{Partner: ledger.Rail("SEPA_INSTANT"), To: ana, Amount: of(150_000, money.EUR)}))
 	converted := ledger.Converted(h.header(noon.Add(time.Hour), "=1+1"), ledger.Conversion{From: ana, To: ledger.TransitPayouts, Sent: of(10_050, money.EUR), Fees: 50,
 		Received: of(100_000, money.BTC)})
 	h.post(noon.Add(time.Hour), converted)
@@ -146,9 +146,9 @@ func (h *house) randomBooks(random *rand.Rand, n int) {
 		var posting ledger.Posting
 		switch random.IntN(6) {
 		case 0, 1:
-			posting = ledger.Deposit(header, ledger.Arrival{Partner: pick(partners), To: customer, Amount: amount})
+			posting = ledger.Deposit(header, ledger.IncomingFunds{Partner: pick(partners), To: customer, Amount: amount})
 		case 2:
-			posting = ledger.TransferOut(header, ledger.Departure{From: customer, Amount: amount, Fees: random.Int64N(20)})
+			posting = ledger.TransferOut(header, ledger.OutgoingFunds{From: customer, Amount: amount, Fees: random.Int64N(20)})
 		case 3:
 			posting = ledger.Converted(header, ledger.Conversion{From: customer, To: ledger.TransitPayouts, Sent: of(amount.Minor+3, currency), Fees: random.Int64N(2), RoundingSent: random.Int64N(2),
 				Received: of(1+random.Int64N(1_000_000), currencies[(random.IntN(len(currencies)-1)+1+index(currencies, currency))%len(currencies)])})
@@ -179,10 +179,10 @@ func index(list []money.Currency, c money.Currency) int {
 }
 
 // turnovers reads what the books themselves say, by path and currency.
-func (h *house) turnovers(asOf time.Time, of ports.BookSpan) map[[2]string]ports.AccountTurnover {
+func (h *house) turnovers(asOf time.Time, of ports.LedgerFilter) map[[2]string]ports.AccountTurnover {
 	h.t.Helper()
 	all := map[[2]string]ports.AccountTurnover{}
-	err := storage.NewViews(h.storage, h.pool).View(context.Background(), h.platform, asOf, func(ctx context.Context, view ports.BookView) error {
+	err := storage.NewViews(h.storage, h.pool).View(context.Background(), h.platform, asOf, func(ctx context.Context, view ports.LedgerView) error {
 		return view.Accounts(ctx, of, func(t ports.AccountTurnover) error {
 			all[[2]string{t.Account.Path, string(t.Account.Currency)}] = t
 			return nil
@@ -241,4 +241,4 @@ func golden(t *testing.T, name, got string) {
 	}
 }
 
-func viewsOf(h *house) ports.BookViews { return storage.NewViews(h.storage, h.pool) }
+func viewsOf(h *house) ports.LedgerViews { return storage.NewViews(h.storage, h.pool) }

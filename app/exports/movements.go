@@ -17,7 +17,7 @@ import (
 // teller puts the entries of an account into words, with its balance after each.
 type teller struct {
 	store   Store
-	view    ports.BookView
+	view    ports.LedgerView
 	account ledger.Account
 	period  ports.Period
 	// balance is the one so far, closing the one it must come to.
@@ -40,7 +40,7 @@ var errEnough = errors.New("no more movements are wanted")
 // err.
 func (t *teller) movements(ctx context.Context) paper.Movements {
 	return func(yield func(paper.Movement) bool) {
-		err := t.view.Movements(ctx, t.account, t.period, func(e ports.RecordedEntry) error {
+		err := t.view.EntriesByEffectiveTime(ctx, t.account, t.period, func(e ports.RecordedEntry) error {
 			if t.waiting = append(t.waiting, e); len(t.waiting) < movementStep {
 				return nil
 			}

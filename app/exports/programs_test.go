@@ -29,11 +29,11 @@ func TestProgramsAnswerWithOurBalances(t *testing.T) {
 	for name, request := range map[string]exports.Request{
 		"whole":       {},
 		"past":        {AsOf: noon.AddDate(0, 3, 0).Add(150 * time.Microsecond)},
-		"month":       {BookSpan: ports.BookSpan{Period: month}},
-		"one account": {BookSpan: ports.BookSpan{Period: month, Path: "rails/_ODD_1"}},
+		"month":       {LedgerFilter: ports.LedgerFilter{Period: month}},
+		"one account": {LedgerFilter: ports.LedgerFilter{Period: month, Path: "rails/_ODD_1"}},
 	} {
 		want := map[[2]string]string{}
-		for at, turnover := range h.turnovers(request.AsOf, request.BookSpan) {
+		for at, turnover := range h.turnovers(request.AsOf, request.LedgerFilter) {
 			account, err := plaintext.Name(at[0])
 			if err != nil {
 				t.Fatal(err)
@@ -185,14 +185,14 @@ func TestStatementsAreValid(t *testing.T) {
 	h.randomBooks(rand.New(rand.NewPCG(3, 5)), 400)
 	for _, request := range []exports.Request{
 		{Format: exports.Camt053},
-		{Format: exports.Camt053, BookSpan: ports.BookSpan{Period: ports.Period{From: noon.AddDate(0, 1, 0), To: noon.AddDate(0, 2, 0)}}},
+		{Format: exports.Camt053, LedgerFilter: ports.LedgerFilter{Period: ports.Period{From: noon.AddDate(0, 1, 0), To: noon.AddDate(0, 2, 0)}}},
 	} {
 		path := file(t, "books.xml", h.mustExport(request))
 		if out, err := run(t, "xmllint", "--nonet", "--noout", "--schema", "testdata/camt.053.001.08.xsd", path); err != nil {
 			t.Errorf("not valid: %v\n%.2000s", err, out)
 		}
 		statements := parseStatements(t, path)
-		for at, turnover := range h.turnovers(time.Time{}, request.BookSpan) {
+		for at, turnover := range h.turnovers(time.Time{}, request.LedgerFilter) {
 			currency := money.Currency(at[1])
 			if !camt053.Holds(currency) {
 				continue

@@ -24,7 +24,7 @@ func (r Request) check(now time.Time) (bad []fault.Field) {
 	}
 	bad = append(bad, checkPeriod(r.Period, now)...)
 	if r.Path != "" {
-		if _, err := ledger.Find(r.Path); err != nil {
+		if _, err := ledger.FindChartLine(r.Path); err != nil {
 			refuse("account", "must be the path of an account of the ledger, such as rails/ACH or income/fees")
 		}
 	}

@@ -41,7 +41,7 @@ type StatementRequest struct {
 // Write, INVALID_INPUT for a PDF of too many movements and RATE_LIMITED while too many
 // are being written.
 func (e *Exports) Statement(ctx context.Context, who platform.Principal, r StatementRequest) (Document, error) {
-	if err := who.Must(platform.View); err != nil {
+	if err := who.CheckPermission(platform.View); err != nil {
 		return Document{}, err
 	}
 	now := e.Clock.Now()
@@ -129,9 +129,9 @@ func (e *Exports) document(r StatementRequest, of account.Internal, issuer, owne
 	if r.Format == PDF {
 		set, d.ContentType, d.Policy = paper.PDF, "application/pdf", ""
 	}
-	place := ledger.Account{Platform: of.Platform, Path: quote.BookPath(of), Currency: of.Currency}
+	place := ledger.Account{Platform: of.Platform, Path: quote.AccountPath(of), Currency: of.Currency}
 	d.Write = e.limited(func(ctx context.Context, out io.Writer) error {
-		return e.Views.View(ctx, of.Platform, time.Time{}, func(ctx context.Context, view ports.BookView) error {
+		return e.Views.View(ctx, of.Platform, time.Time{}, func(ctx context.Context, view ports.LedgerView) error {
 			s, err := summary(ctx, view, place, r.Period)
 			if err != nil {
 				return err
@@ -154,9 +154,9 @@ func (e *Exports) document(r StatementRequest, of account.Internal, issuer, owne
 
 // summary is what the books say of the account and the period, with the sign of the
 // owner: debits less credits is what the service has, and so what the owner has not.
-func summary(ctx context.Context, view ports.BookView, a ledger.Account, period ports.Period) (paper.Statement, error) {
-	s := paper.Statement{Currency: a.Currency, AsOf: view.Upto().Recorded}
-	err := view.Accounts(ctx, ports.BookSpan{Period: period, Path: a.Path, Currency: a.Currency}, func(t ports.AccountTurnover) error {
+func summary(ctx context.Context, view ports.LedgerView, a ledger.Account, period ports.Period) (paper.Statement, error) {
+	s := paper.Statement{Currency: a.Currency, AsOf: view.LastPosting().Recorded}
+	err := view.Accounts(ctx, ports.LedgerFilter{Period: period, Path: a.Path, Currency: a.Currency}, func(t ports.AccountTurnover) error {
 		s.Opening, s.Closing = -t.Opening, -t.Closing
 		s.In, s.Out, s.Count = t.Credits.Sum, t.Debits.Sum, t.Credits.Count+t.Debits.Count
 		return nil

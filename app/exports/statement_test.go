@@ -35,22 +35,24 @@ type desk struct {
 }
 
 var someone, deposits = func() (c ident.Customer, e ident.ExternalAccount) {
-	ident.Set(&c, uuid.UUID{1, 15: 1})
-	ident.Set(&e, uuid.UUID{1, 15: 2})
+	ident.SetUUID(&c, uuid.UUID{1, 15: 1})
+	ident.SetUUID(&e, uuid.UUID{1, 15: 2})
 	return c, e
 }()
 
-func (d *desk) View(ctx context.Context, _ ident.Platform, _ time.Time, fn func(context.Context, ports.BookView) error) error {
+func (d *desk) View(ctx context.Context, _ ident.Platform, _ time.Time, fn func(context.Context, ports.LedgerView) error) error {
 	return fn(ctx, d)
 }
-func (d *desk) Upto() ports.BookPlace { return ports.BookPlace{Seq: 9, Recorded: noon} }
-func (d *desk) Accounts(_ context.Context, _ ports.BookSpan, each func(ports.AccountTurnover) error) error {
+func (d *desk) LastPosting() ports.LedgerPosition {
+	return ports.LedgerPosition{Seq: 9, Recorded: noon}
+}
+func (d *desk) Accounts(_ context.Context, _ ports.LedgerFilter, each func(ports.AccountTurnover) error) error {
 	return each(d.turnover)
 }
-func (d *desk) Entries(context.Context, ports.BookSpan, func(ports.RecordedEntry) error) error {
+func (d *desk) Entries(context.Context, ports.LedgerFilter, func(ports.RecordedEntry) error) error {
 	panic("a statement reads movements")
 }
-func (d *desk) Movements(_ context.Context, _ ledger.Account, _ ports.Period, each func(ports.RecordedEntry) error) error {
+func (d *desk) EntriesByEffectiveTime(_ context.Context, _ ledger.Account, _ ports.Period, each func(ports.RecordedEntry) error) error {
 	for _, e := range d.movements {
 		if err := each(e); err != nil {
 			return err
@@ -86,7 +88,7 @@ func (d *desk) TransactionsByKey(_ context.Context, keys []ports.TransactionKey)
 
 func (d *desk) statement(t *testing.T, format exports.StatementFormat) (string, error) {
 	t.Helper()
-	use := exports.New(exports.Config{Views: d, Store: d, Clock: portstest.NewHands(noon)})
+	use := exports.New(exports.Config{Views: d, Store: d, Clock: portstest.NewFakeClock(noon)})
 	document, err := use.Statement(t.Context(), platform.Principal{Platform: platformOf(1), Permissions: []platform.Permission{platform.View}},
 		exports.StatementRequest{Customer: someone, Account: internal(1), Format: format})
 	if err != nil {
@@ -154,7 +156,7 @@ func TestStatementOfTooMuchPaper(t *testing.T) {
 	d := paying(1, transaction.Transaction{})
 	d.turnover.Debits.Count = paper.MaxPDF + 1
 	text, err := d.statement(t, exports.PDF)
-	if f, ok := fault.Of(err); !ok || f.Code != fault.InvalidInput || f.Fields[0].Field != "format" || text != "" {
+	if f, ok := fault.As(err); !ok || f.Code != fault.InvalidInput || f.Fields[0].Field != "format" || text != "" {
 		t.Errorf("%v", err)
 	}
 	if _, err := d.statement(t, exports.HTML); err != nil {
@@ -167,7 +169,7 @@ func TestMemoryDoesNotGrowWithTheBooks(t *testing.T) {
 	// more is held than after five megabytes. It measures the whole program, so it runs
 	// alone.
 	for _, format := range []exports.Format{exports.CSV, exports.HLedger, exports.Ledger, exports.Beancount} {
-		use := exports.New(exports.Config{Views: flood(150_000), Clock: portstest.NewHands(noon)})
+		use := exports.New(exports.Config{Views: flood(150_000), Clock: portstest.NewFakeClock(noon)})
 		document, err := use.Of(platformOf(1), exports.Request{Format: format})
 		if err != nil {
 			t.Fatal(err)
@@ -195,20 +197,22 @@ func TestMemoryDoesNotGrowWithTheBooks(t *testing.T) {
 // flood is books of so many entries, made as they are read.
 type flood int
 
-func (f flood) View(ctx context.Context, _ ident.Platform, _ time.Time, fn func(context.Context, ports.BookView) error) error {
+func (f flood) View(ctx context.Context, _ ident.Platform, _ time.Time, fn func(context.Context, ports.LedgerView) error) error {
 	return fn(ctx, f)
 }
-func (f flood) Upto() ports.BookPlace { return ports.BookPlace{Seq: int64(f), Recorded: noon} }
-func (f flood) Accounts(context.Context, ports.BookSpan, func(ports.AccountTurnover) error) error {
+func (f flood) LastPosting() ports.LedgerPosition {
+	return ports.LedgerPosition{Seq: int64(f), Recorded: noon}
+}
+func (f flood) Accounts(context.Context, ports.LedgerFilter, func(ports.AccountTurnover) error) error {
 	return nil
 }
-func (f flood) Movements(context.Context, ledger.Account, ports.Period, func(ports.RecordedEntry) error) error {
+func (f flood) EntriesByEffectiveTime(context.Context, ledger.Account, ports.Period, func(ports.RecordedEntry) error) error {
 	return nil
 }
-func (f flood) Entries(_ context.Context, _ ports.BookSpan, each func(ports.RecordedEntry) error) error {
+func (f flood) Entries(_ context.Context, _ ports.LedgerFilter, each func(ports.RecordedEntry) error) error {
 	e := ports.RecordedEntry{Entry: ledger.Entry{Debit: "rails/ACH", Credit: "funding/unmatched", Currency: money.USD, Amount: 1}, Kind: ledger.KindUnmatchedReceived, Effective: noon, Recorded: noon}
 	for i := range int(f) {
-		e.Place.Seq, e.Place.N, e.Memo = int64(i+1), 1, fmt.Sprint("memo ", i)
+		e.Position.Seq, e.Position.N, e.Memo = int64(i+1), 1, fmt.Sprint("memo ", i)
 		if err := each(e); err != nil {
 			return err
 		}

@@ -47,15 +47,15 @@ func (f *Finance) Accounts(ctx context.Context, p ident.Platform, filter ports.L
 
 // Account reads the balances at a path as they were at the end of a moment, or are now
 // when that is zero. Faults: NOT_FOUND, INVALID_INPUT for a moment in the future.
-func (f *Finance) Account(ctx context.Context, p ident.Platform, path string, currency money.Currency, at ports.Cut) ([]ports.LedgerAccount, error) {
-	if _, err := ledger.Find(path); err != nil {
+func (f *Finance) Account(ctx context.Context, p ident.Platform, path string, currency money.Currency, at ports.Cutoff) ([]ports.LedgerAccount, error) {
+	if _, err := ledger.FindChartLine(path); err != nil {
 		return nil, noAccount(path, currency)
 	}
 	if err := f.past("at", at.Moment); err != nil {
 		return nil, err
 	}
 	at.Moment = through(at.Moment)
-	accounts, err := f.Ledger.AccountCut(ctx, p, path, currency, at)
+	accounts, err := f.Ledger.AccountsAtCutoff(ctx, p, path, currency, at)
 	if err == nil && len(accounts) == 0 {
 		err = noAccount(path, currency)
 	}
@@ -65,7 +65,7 @@ func (f *Finance) Account(ctx context.Context, p ident.Platform, path string, cu
 // Entries reads one page of the entries of an account, with its balance after each.
 // Faults: NOT_FOUND, INVALID_INPUT for a span that ends before it begins or in the future.
 func (f *Finance) Entries(ctx context.Context, filter ports.AccountEntryFilter) (ports.AccountEntryPage, error) {
-	if _, err := ledger.Find(filter.Account.Path); err != nil {
+	if _, err := ledger.FindChartLine(filter.Account.Path); err != nil {
 		return ports.AccountEntryPage{}, noAccount(filter.Account.Path, filter.Account.Currency)
 	}
 	if err := f.over(filter.Span.From, filter.Span.To); err != nil {
@@ -113,7 +113,7 @@ func (f *Finance) Posting(ctx context.Context, p ident.Platform, id uuid.UUID) (
 }
 
 func noAccount(path string, currency money.Currency) error {
-	if _, err := ledger.Find(path); err != nil {
+	if _, err := ledger.FindChartLine(path); err != nil {
 		return fault.New(fault.NotFound, "There is no ledger account %.80q; paths are those of the list of accounts.", path)
 	}
 	if currency == "" {
@@ -150,6 +150,6 @@ func before(t time.Time) time.Time { return t.Add(-time.Microsecond) }
 
 func written(posting uuid.UUID) ident.Posting {
 	var id ident.Posting
-	ident.Set(&id, posting)
+	ident.SetUUID(&id, posting)
 	return id
 }

@@ -40,7 +40,7 @@ type FXLine struct {
 
 // FXPosition reads the positions as they were at the end of a moment (zero: now).
 // Faults: INVALID_INPUT for a moment in the future, INVALID_CURRENCY.
-func (f *Finance) FXPosition(ctx context.Context, p ident.Platform, at ports.Cut, in money.Currency) (FXPosition, error) {
+func (f *Finance) FXPosition(ctx context.Context, p ident.Platform, at ports.Cutoff, in money.Currency) (FXPosition, error) {
 	if err := f.past("at", at.Moment); err != nil {
 		return FXPosition{}, err
 	}
@@ -52,7 +52,7 @@ func (f *Finance) FXPosition(ctx context.Context, p ident.Platform, at ports.Cut
 		made.At = made.Now
 	}
 	at.Moment = through(at.Moment)
-	err := f.Ledger.Turnovers(ctx, p, ledger.Trading, []ports.Cut{at}, func(a ports.AccountTurnovers) error {
+	err := f.Ledger.Turnovers(ctx, p, ledger.Trading, []ports.Cutoff{at}, func(a ports.AccountTurnovers) error {
 		line := FXLine{Currency: a.Account.Currency, Position: a.Turnovers[0].Balance(a.Class)}
 		made.Lines = append(made.Lines, line)
 		return nil
@@ -78,7 +78,7 @@ func (f *Finance) value(ctx context.Context, line *FXLine, in money.Currency, no
 		return nil
 	}
 	market, err := f.Market.Rate(ctx, line.Currency, in, now)
-	if _, refused := fault.Of(err); refused {
+	if _, refused := fault.As(err); refused {
 		return nil
 	}
 	if err != nil {

@@ -41,14 +41,14 @@ var noon = time.Date(2026, 3, 14, 12, 0, 0, 0, time.UTC)
 // house is one platform with a customer, on the real database and the sandbox rail.
 type house struct {
 	*finance.Finance
-	payments *payments.Payments
-	quotes   *quoting.Quoting
+	payments *payments.Service
+	quotes   *quoting.QuoteService
 	store    *postgres.DB
-	clock    *portstest.Hands
+	clock    *portstest.FakeClock
 	ids      *ids.Generator
 	who      platform.Principal
 	customer customer.Customer
-	told     portstest.Bell // something was committed that told events
+	told     portstest.Wakeup // something was committed that told events
 	partner  int
 }
 
@@ -73,7 +73,7 @@ func (r *rail) Refund(ctx context.Context, refunds []ports.Refund) []ports.Outco
 
 func newHouse(t *testing.T, carriers ...func(ports.Rail) ports.Rails) *house {
 	t.Helper()
-	h := &house{clock: portstest.NewHands(noon), ids: ids.New(), told: portstest.NewBell()}
+	h := &house{clock: portstest.NewFakeClock(noon), ids: ids.New(), told: portstest.NewWakeup()}
 	var err error
 	h.store, err = postgres.Open(t.Context(), postgres.Options{URL: pgtest.New(t), MaxConnections: 8, Clock: h.clock, IDs: h.ids,
 		Render: func(event.Event) ([]byte, error) { return []byte("{}"), nil }})
@@ -89,11 +89,11 @@ func newHouse(t *testing.T, carriers ...func(ports.Rail) ports.Rails) *house {
 	}
 	prices := market.New("test")
 	h.payments = payments.New(payments.Config{Store: h.store, Jobs: h.store, Rails: rails, Clock: h.clock, IDs: h.ids,
-		Log: logrus.NewEntry(log), Committed: h.told.Ring})
-	h.quotes = quoting.New(quoting.Config{Store: h.store, Market: prices, Rails: rails, Clock: h.clock, IDs: h.ids,
-		Execute: h.payments.Execute, Committed: h.told.Ring})
+		Log: logrus.NewEntry(log), Committed: h.told.Notify})
+	h.quotes = quoting.NewQuoteService(quoting.QuoteConfig{Store: h.store, Market: prices, Rails: rails, Clock: h.clock, IDs: h.ids,
+		Execute: h.payments.Execute, Committed: h.told.Notify})
 	h.Finance = finance.New(finance.Config{Store: h.store, Ledger: h.store.Finance(), Told: outbox.NewLog(h.store.Pool()), Market: prices,
-		Clock: h.clock, IDs: h.ids, Committed: h.told.Ring})
+		Clock: h.clock, IDs: h.ids, Committed: h.told.Notify})
 	h.found(t)
 	working, stop := context.WithCancel(context.Background())
 	var all sync.WaitGroup
@@ -104,14 +104,14 @@ func newHouse(t *testing.T, carriers ...func(ports.Rail) ports.Rails) *house {
 
 func (h *house) do(t *testing.T, fn func(ctx context.Context, tx ports.Tx) error) {
 	t.Helper()
-	portstest.Do(t, h.store, fn)
+	portstest.MustDo(t, h.store, fn)
 }
 
 func (h *house) found(t *testing.T) {
 	t.Helper()
-	made := portstest.Sandbox(t, h.ids, noon)
+	made := portstest.SandboxPlatform(t, h.ids, noon)
 	h.who = platform.Principal{Platform: made.ID, Environment: platform.Sandbox, Token: ident.NewToken(h.ids.New, noon), Permissions: platform.Permissions}
-	h.customer = portstest.Person(h.ids, noon, made.ID, "ana")
+	h.customer = portstest.ApprovedCustomer(h.ids, noon, made.ID, "ana")
 	h.customer.FullName = "Ana Silva"
 	h.do(t, func(ctx context.Context, tx ports.Tx) error {
 		return errors.Join(tx.CreatePlatform(ctx, made), tx.CreateCustomer(ctx, h.customer))
@@ -151,7 +151,7 @@ func (h *house) paid(t *testing.T, reference string, minor int64) ident.Receipt 
 	t.Helper()
 	h.partner++
 	id := fmt.Sprint("p", h.partner)
-	r := transaction.Receipt{ID: transaction.ReceiptID("rails/RTP", id, h.clock.Now()), PartnerID: id, Platform: h.who.Platform, Rail: "rails/RTP",
+	r := transaction.Receipt{ID: transaction.ReceiptID("rails/RTP", id, h.clock.Now()), PartnerID: id, Platform: h.who.Platform, PartnerAccount: "rails/RTP",
 		Reference: reference, Amount: money.Amount{Minor: minor, Currency: "USD"}, At: h.clock.Now()}
 	if _, err := h.payments.Receive(t.Context(), r, nil); err != nil && !fault.Is(err, fault.ReferenceNotFound) {
 		t.Fatal(err)
@@ -162,7 +162,7 @@ func (h *house) paid(t *testing.T, reference string, minor int64) ident.Receipt 
 // until waits for a transaction to come into a state.
 func (h *house) until(t *testing.T, id ident.Transaction, state string) (found transaction.Transaction) {
 	t.Helper()
-	h.told.Until(t, func() string {
+	h.told.WaitUntil(t, func() string {
 		var err error
 		if found, err = h.store.Transaction(t.Context(), h.who.Platform, id); err != nil {
 			t.Fatal(err)
@@ -206,6 +206,6 @@ func (h *house) prove(t *testing.T) {
 }
 
 func newReceiptID() (id ident.Receipt) {
-	ident.Set(&id, uuid.New())
+	ident.SetUUID(&id, uuid.New())
 	return id
 }

@@ -64,9 +64,9 @@ func (f *Finance) Income(ctx context.Context, p ident.Platform, e Earnings) (Inc
 	if len(made.Periods) > mostPeriods {
 		return Income{}, fault.Invalid(fault.Field{Field: "from", Message: "must be nearer to the end: at most 100 periods are answered at once"})
 	}
-	cuts := []ports.Cut{{By: e.By, Moment: before(e.From)}}
+	cuts := []ports.Cutoff{{By: e.By, Moment: before(e.From)}}
 	for _, period := range made.Periods {
-		cuts = append(cuts, ports.Cut{By: e.By, Moment: through(period.To)})
+		cuts = append(cuts, ports.Cutoff{By: e.By, Moment: through(period.To)})
 	}
 	err := f.Ledger.Turnovers(ctx, p, ledger.Income, cuts, func(a ports.AccountTurnovers) error {
 		for i := range made.Periods {

@@ -26,7 +26,7 @@ func whats(s finance.Story) string {
 
 func (h *house) wantStory(t *testing.T, id ident.Transaction, want string) finance.Story {
 	t.Helper()
-	s, err := h.Story(t.Context(), h.who.Platform, id)
+	s, err := h.Timeline(t.Context(), h.who.Platform, id)
 	if err != nil || !s.Whole || whats(s) != want {
 		t.Errorf("%v: told\n%s\nwant\n%s", err, whats(s), want)
 	}
@@ -44,11 +44,11 @@ func TestStoryOfAPaymentThatGoesBack(t *testing.T) {
 	q := h.quoted(t, "spark1002", 10050)
 	h.paid(t, q.Reference, 10050)
 	h.until(t, q.Transaction, "FAILED (refund COMPLETED)")
-	h.clock.Move(time.Minute)
+	h.clock.Advance(time.Minute)
 	h.paid(t, q.Reference, 500)
 	h.settles(t, map[string]string{})
 
-	s, err := h.Story(t.Context(), h.who.Platform, q.Transaction)
+	s, err := h.Timeline(t.Context(), h.who.Platform, q.Transaction)
 
 	if err != nil {
 		t.Fatal(err)
@@ -60,8 +60,8 @@ func TestStoryOfAPaymentThatGoesBack(t *testing.T) {
 			kinds = append(kinds, string(c.Posting.Kind))
 		}
 		if c.Answer != nil {
-			refused = refused || c.Answer.Asked == ports.AskedToDeliver && c.Answer.Verdict == ports.Refused && c.Answer.Reason != ""
-			done = done || c.Answer.Asked == ports.AskedToRefund && c.Answer.Verdict == ports.Done
+			refused = refused || c.Answer.Call == ports.CallSend && c.Answer.Verdict == ports.Refused && c.Answer.Reason != ""
+			done = done || c.Answer.Call == ports.CallRefund && c.Answer.Verdict == ports.Done
 		}
 	}
 	want := []string{"jit_received", "converted", "reversal", "refund_owed", "refund_paid", "jit_received", "refund_owed", "refund_paid"}
@@ -71,7 +71,7 @@ func TestStoryOfAPaymentThatGoesBack(t *testing.T) {
 	if s.Chapters[0].What != finance.Requested || s.Chapters[1].Quote == nil || s.Chapters[1].Quote.Pricing.Sent.Minor != 10050 {
 		t.Errorf("it begins with %+v and %+v", s.Chapters[0], s.Chapters[1])
 	}
-	if _, err := h.Story(t.Context(), otherPlatform(), q.Transaction); !fault.Is(err, fault.TransactionNotFound) {
+	if _, err := h.Timeline(t.Context(), otherPlatform(), q.Transaction); !fault.Is(err, fault.TransactionNotFound) {
 		t.Errorf("another platform: %v", err)
 	}
 }
@@ -103,7 +103,7 @@ func TestTrialBalance(t *testing.T) {
 	h := newHouse(t)
 	day := func(n int) time.Time { return noon.AddDate(0, 0, n) }
 	h.fee(t, day(0), 5)
-	h.clock.Move(48 * time.Hour)
+	h.clock.Advance(48 * time.Hour)
 	h.fee(t, day(1), 3) // recorded on the second day, of the first
 
 	for name, c := range map[string]struct {
@@ -156,9 +156,9 @@ func TestIncome(t *testing.T) {
 	// and cover the span.
 	h := newHouse(t)
 	h.fee(t, noon, 5)
-	h.clock.Move(24 * time.Hour)
+	h.clock.Advance(24 * time.Hour)
 	h.fee(t, noon, 3)
-	h.clock.Move(24 * time.Hour)
+	h.clock.Advance(24 * time.Hour)
 
 	for _, c := range []struct {
 		by   ports.TimeKind
@@ -202,7 +202,7 @@ func TestFXPosition(t *testing.T) {
 	h.fee(t, noon, 5)
 	h.Market = prices{"BTC": "10.5"}
 
-	got, err := h.FXPosition(t.Context(), h.who.Platform, ports.Cut{}, "USD")
+	got, err := h.FXPosition(t.Context(), h.who.Platform, ports.Cutoff{}, "USD")
 
 	if err != nil || len(got.Lines) != 2 || !got.Complete || got.Worth.String() != "22" {
 		t.Fatalf("%+v, %v", got, err)
@@ -214,13 +214,13 @@ func TestFXPosition(t *testing.T) {
 		t.Errorf("%+v", l)
 	}
 	h.Market = prices{}
-	if got, err = h.FXPosition(t.Context(), h.who.Platform, ports.Cut{}, "USD"); err != nil || got.Complete || got.Lines[0].Valued {
+	if got, err = h.FXPosition(t.Context(), h.who.Platform, ports.Cutoff{}, "USD"); err != nil || got.Complete || got.Lines[0].Valued {
 		t.Errorf("without a rate: %+v, %v", got, err)
 	}
-	if _, err = h.FXPosition(t.Context(), h.who.Platform, ports.Cut{}, "XXX"); !fault.Is(err, fault.InvalidCurrency) {
+	if _, err = h.FXPosition(t.Context(), h.who.Platform, ports.Cutoff{}, "XXX"); !fault.Is(err, fault.InvalidCurrency) {
 		t.Errorf("in no currency: %v", err)
 	}
-	if _, err = h.FXPosition(t.Context(), h.who.Platform, ports.Cut{Moment: noon.Add(time.Hour)}, "USD"); !fault.Is(err, fault.InvalidInput) {
+	if _, err = h.FXPosition(t.Context(), h.who.Platform, ports.Cutoff{Moment: noon.Add(time.Hour)}, "USD"); !fault.Is(err, fault.InvalidInput) {
 		t.Errorf("in the future: %v", err)
 	}
 }
@@ -241,20 +241,20 @@ func TestAccountAtAMoment(t *testing.T) {
 	// A moment takes in its whole millisecond; the future and accounts that are none
 	// are refused.
 	h := newHouse(t)
-	h.clock.Move(123456 * time.Nanosecond)
+	h.clock.Advance(123456 * time.Nanosecond)
 	h.post(t, ledger.JITReceived(h.header(noon), "rails/RTP", dollars(100)))
 
 	for moment, want := range map[time.Time]string{noon.Add(-time.Millisecond): "0", noon: "100", {}: "100"} {
-		got, err := h.Account(t.Context(), h.who.Platform, "rails/RTP", "USD", ports.Cut{Moment: moment})
+		got, err := h.Account(t.Context(), h.who.Platform, "rails/RTP", "USD", ports.Cutoff{Moment: moment})
 		if err != nil || got[0].Balance.String() != want {
 			t.Errorf("at %s: %+v, %v; want %s", moment, got, err, want)
 		}
 	}
-	if _, err := h.Account(t.Context(), h.who.Platform, "rails/RTP", "", ports.Cut{Moment: noon.Add(time.Second)}); !fault.Is(err, fault.InvalidInput) {
+	if _, err := h.Account(t.Context(), h.who.Platform, "rails/RTP", "", ports.Cutoff{Moment: noon.Add(time.Second)}); !fault.Is(err, fault.InvalidInput) {
 		t.Errorf("the future: %v", err)
 	}
 	for _, path := range []string{"rails/ACH", "rails/", "' OR 1=1", ""} {
-		if _, err := h.Account(t.Context(), h.who.Platform, path, "", ports.Cut{}); !fault.Is(err, fault.NotFound) {
+		if _, err := h.Account(t.Context(), h.who.Platform, path, "", ports.Cutoff{}); !fault.Is(err, fault.NotFound) {
 			t.Errorf("%q: %v", path, err)
 		}
 		of := ledger.Account{Platform: h.who.Platform, Path: path, Currency: "USD"}

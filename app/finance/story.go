@@ -52,7 +52,7 @@ type Chapter struct {
 	What       What
 	Quote      *quote.Quote
 	Assignment *transaction.Unmatched
-	Answer     *ports.RailAnswer
+	Answer     *ports.RailReply
 	Posting    *ports.RecordedPosting
 	// Delivery is that of Told and Sent, Attempt that of Sent.
 	Delivery *ports.Delivery
@@ -62,9 +62,9 @@ type Chapter struct {
 // mostOfAKind is how much of each kind is told.
 const mostOfAKind = 1000
 
-// Story reads everything that is stored about a transaction, or answers
+// Timeline reads everything that is stored about a transaction, or answers
 // TRANSACTION_NOT_FOUND.
-func (f *Finance) Story(ctx context.Context, p ident.Platform, id ident.Transaction) (Story, error) {
+func (f *Finance) Timeline(ctx context.Context, p ident.Platform, id ident.Transaction) (Story, error) {
 	t, err := f.Store.Transaction(ctx, p, id)
 	if err != nil {
 		return Story{}, err
@@ -111,7 +111,7 @@ func (f *Finance) tellPostings(ctx context.Context, s *Story) error {
 	t := s.Transaction
 	wanted := []ports.PostingFilter{{Transaction: t.ID}}
 	if t.Reference != "" {
-		for _, memo := range transaction.FurtherMemos(t.Reference) {
+		for _, memo := range transaction.SurplusMemos(t.Reference) {
 			wanted = append(wanted, ports.PostingFilter{Memo: memo})
 		}
 	}
@@ -134,18 +134,18 @@ func (f *Finance) tellPostings(ctx context.Context, s *Story) error {
 }
 
 // doneBy is the answer of a rail that a posting follows from: that it is done.
-func doneBy(t transaction.Transaction, p ports.RecordedPosting) (ports.RailAnswer, bool) {
-	answer := ports.RailAnswer{Platform: t.Platform, Subject: t.ID.UUID(), At: p.Recorded, Outcome: ports.Outcome{Verdict: ports.Done}}
-	pulled := t.Shape().Funding == transaction.Pull
+func doneBy(t transaction.Transaction, p ports.RecordedPosting) (ports.RailReply, bool) {
+	answer := ports.RailReply{Platform: t.Platform, Subject: t.ID.UUID(), At: p.Recorded, Outcome: ports.Outcome{Verdict: ports.Done}}
+	pulled := t.Flow().Funding == transaction.Pull
 	switch {
 	case p.Transaction != t.ID:
 		return answer, false
 	case p.Kind == ledger.KindDelivered:
-		answer.Asked = ports.AskedToDeliver
+		answer.Call = ports.CallSend
 	case p.Kind == ledger.KindRefundPaid:
-		answer.Asked = ports.AskedToRefund
+		answer.Call = ports.CallRefund
 	case pulled && (p.Kind == ledger.KindJITReceived || p.Kind == ledger.KindTransferIn):
-		answer.Asked = ports.AskedToCollect
+		answer.Call = ports.CallCollect
 	default:
 		return answer, false
 	}
@@ -153,7 +153,7 @@ func doneBy(t transaction.Transaction, p ports.RecordedPosting) (ports.RailAnswe
 }
 
 func (f *Finance) tellAnswers(ctx context.Context, s *Story) error {
-	answers, err := f.Store.RailAnswers(ctx, s.Transaction.Platform, s.Transaction.ID.UUID(), mostOfAKind+1)
+	answers, err := f.Store.RailReplies(ctx, s.Transaction.Platform, s.Transaction.ID.UUID(), mostOfAKind+1)
 	if err != nil {
 		return err
 	}
@@ -175,7 +175,7 @@ func (f *Finance) tellEvents(ctx context.Context, s *Story) error {
 	for _, d := range page.Items {
 		s.Chapters = append(s.Chapters, Chapter{At: s.written(d.Created), What: Told, Delivery: &d})
 		for _, a := range d.Attempts {
-			s.Chapters = append(s.Chapters, Chapter{At: a.At, What: Sent, Delivery: &d, Attempt: &a})
+			s.Chapters = append(s.Chapters, Chapter{At: a.AttemptedAt, What: Sent, Delivery: &d, Attempt: &a})
 		}
 	}
 	return nil

@@ -69,9 +69,9 @@ func (f *Finance) TrialBalance(ctx context.Context, p ident.Platform, period Per
 	if err := f.over(period.From, period.To); err != nil {
 		return TrialBalance{}, err
 	}
-	cuts := []ports.Cut{{By: period.By, Moment: through(period.To)}}
+	cuts := []ports.Cutoff{{By: period.By, Moment: through(period.To)}}
 	if !period.From.IsZero() {
-		cuts = append(cuts, ports.Cut{By: period.By, Moment: before(period.From)})
+		cuts = append(cuts, ports.Cutoff{By: period.By, Moment: before(period.From)})
 	}
 	made := TrialBalance{Period: period}
 	err := f.Ledger.Turnovers(ctx, p, "", cuts, func(a ports.AccountTurnovers) error {
@@ -107,7 +107,7 @@ func (b *TrialBalance) take(a ports.AccountTurnovers) {
 	}
 	sum := &b.Sums[len(b.Sums)-1]
 	sum.Columns = sum.add(line.Columns)
-	if of, err := ledger.Find(line.Path); b.Grouped && err == nil {
+	if of, err := ledger.FindChartLine(line.Path); b.Grouped && err == nil {
 		line.Path = of.Path
 		if i := slices.IndexFunc(b.Lines, func(l TrialLine) bool { return l.Path == line.Path && l.Currency == line.Currency }); i >= 0 {
 			b.Lines[i].Columns = b.Lines[i].add(line.Columns)
@@ -124,11 +124,11 @@ func (f *Finance) over(from, to time.Time) error {
 		field string
 		at    time.Time
 	}{{"from", from}, {"to", to}} {
-		if refused, ok := fault.Of(f.past(end.field, end.at)); ok {
+		if refused, ok := fault.As(f.past(end.field, end.at)); ok {
 			bad = append(bad, refused.Fields...)
 		}
 	}
-	if refused, ok := fault.Of(ordered(ports.Span{From: from, To: to})); ok {
+	if refused, ok := fault.As(ordered(ports.Span{From: from, To: to})); ok {
 		bad = append(bad, refused.Fields...)
 	}
 	if len(bad) == 0 {

@@ -31,11 +31,11 @@ func (f *Finance) Unmatched(ctx context.Context, p ident.Platform, filter ports.
 	return f.Store.Unmatched(ctx, p, filter)
 }
 
-// Assign carries out what somebody found out about unmatched money, once. Faults:
+// AssignUnmatched carries out what somebody found out about unmatched money, once. Faults:
 // NOT_FOUND, CONFLICT for what is assigned already or cannot go where it shall,
 // INVALID_INPUT, TRANSACTION_NOT_FOUND, INTERNAL_ACCOUNT_NOT_FOUND, INVALID_CURRENCY,
 // AMOUNT_OUT_OF_RANGE, CUSTOMER_DELETED.
-func (f *Finance) Assign(ctx context.Context, who platform.Principal, a Assign, claim *ports.Claim) (transaction.Unmatched, error) {
+func (f *Finance) AssignUnmatched(ctx context.Context, who platform.Principal, a Assign, claim *ports.IdempotentRequest) (transaction.Unmatched, error) {
 	if a.Note == "" || len(a.Note) > mostNote {
 		return transaction.Unmatched{}, fault.Invalid(fault.Field{Field: "note", Message: "must have 1 to 200 bytes"})
 	}
@@ -45,7 +45,7 @@ func (f *Finance) Assign(ctx context.Context, who platform.Principal, a Assign, 
 	err := f.Store.Do(ctx, func(ctx context.Context, tx ports.Tx) error {
 		work = booking.NewWork(f.Clock.Now(), f.IDs, 0)
 		done, refused = f.assign(ctx, tx, work, who, a)
-		if err := booking.Keep(ctx, tx, claim, done, refused); err != nil || refused != nil {
+		if err := booking.SaveResponse(ctx, tx, claim, done, refused); err != nil || refused != nil {
 			return err
 		}
 		return work.Write(ctx, tx)
@@ -53,7 +53,7 @@ func (f *Finance) Assign(ctx context.Context, who platform.Principal, a Assign, 
 	if err != nil {
 		return transaction.Unmatched{}, err
 	}
-	if refused == nil && work.Tells() {
+	if refused == nil && work.HasEvents() {
 		f.Committed()
 	}
 	return done, refused
@@ -94,20 +94,20 @@ func pays(ctx context.Context, tx ports.Tx, w *booking.Work, u transaction.Unmat
 	if !there {
 		return fault.New(fault.TransactionNotFound, "There is no transaction %s.", a.Transaction)
 	}
-	d, err := t.Found(u, a.Note, w.Now)
+	d, err := t.AssignUnmatched(u, a.Note, w.Now)
 	if err != nil {
 		return err
 	}
 	if err := room(ctx, tx, w, t.Accounts(), d); err != nil {
 		return err
 	}
-	w.Change(d)
+	w.Update(d)
 	return nil
 }
 
 // deposit puts the money into an account, as a transaction with the receipt's id.
 func deposit(ctx context.Context, tx ports.Tx, w *booking.Work, u transaction.Unmatched, a Assign) (id ident.Transaction, err error) {
-	parties, err := tx.InflowParties(ctx, []ports.InflowKey{{Platform: u.Receipt.Platform, To: a.Account}})
+	parties, err := tx.IncomingPaymentParties(ctx, []ports.IncomingPaymentKey{{Platform: u.Receipt.Platform, To: a.Account}})
 	if err != nil {
 		return id, err
 	}
@@ -118,46 +118,46 @@ func deposit(ctx context.Context, tx ports.Tx, w *booking.Work, u transaction.Un
 	case !to.Usable():
 		return id, fault.Invalid(fault.Field{Field: "to", Message: "is " + string(to.Status) + "; only an ACTIVE account receives money"})
 	case owner != nil && owner.Deleted():
-		return id, owner.Ready()
+		return id, owner.CheckReady()
 	case to.Currency != u.Receipt.Amount.Currency:
 		return id, fault.New(fault.InvalidCurrency, "The account holds %s, and the payment is of %s. Choose an account of its currency.", to.Currency, u.Receipt.Amount)
 	}
 	id = u.DepositID()
-	in := transaction.Inflow{ID: id, Platform: to.Platform, Customer: to.Customer, Account: to.ID, Path: quote.BookPath(*to),
-		Partner: u.Receipt.Rail, Amount: u.Receipt.Amount, Reference: u.Receipt.Reference}
+	in := transaction.IncomingPayment{ID: id, Platform: to.Platform, Customer: to.Customer, Account: to.ID, AccountPath: quote.AccountPath(*to),
+		PartnerAccount: u.Receipt.PartnerAccount, Amount: u.Receipt.Amount, Reference: u.Receipt.Reference}
 	if in.Reference == "" {
 		in.Reference = quote.Reference(id)
 	}
 	if owner != nil {
 		in.PlatformCustomerID = owner.PlatformCustomerID
 	}
-	d, err := in.Found(u, a.Note, w.Now)
+	d, err := in.AssignUnmatched(u, a.Note, w.Now)
 	if err != nil {
 		return id, err
 	}
 	if err := room(ctx, tx, w, d.Transaction.Accounts(), d); err != nil {
 		return id, err
 	}
-	w.Begin(d)
+	w.Create(d)
 	return id, nil
 }
 
 // room is nil when the accounts of a transaction can take in what was decided.
 func room(ctx context.Context, tx ports.Tx, w *booking.Work, accounts []ledger.Account, d transaction.Decision) error {
-	balances, err := w.Hold(ctx, tx, accounts)
+	balances, err := w.LockBalances(ctx, tx, accounts)
 	if err != nil {
 		return err
 	}
-	return booking.Room(balances, d.Postings)
+	return booking.CheckCapacity(balances, d.Postings)
 }
 
 // sendBack owes the money to its payer, to whom the rail sends it.
 func sendBack(w *booking.Work, u transaction.Unmatched, a Assign) error {
-	posting, err := u.GoesBack(a.Note, w.Now)
+	posting, err := u.SendBack(a.Note, w.Now)
 	if err != nil {
 		return err
 	}
 	w.Post(posting)
-	w.Then(u.Receipt.Platform, transaction.StepSendBack, u.Receipt.ID.UUID())
+	w.Enqueue(u.Receipt.Platform, transaction.StepSendBack, u.Receipt.ID.UUID())
 	return nil
 }

@@ -61,7 +61,7 @@ func TestUnmatchedFundsAreListed(t *testing.T) {
 	h.paid(t, h.quoted(t, "spark1good", 10050).Reference, 10050)
 	account := h.opened(t, "USD")
 
-	if _, err := h.Assign(t.Context(), h.who, finance.Assign{Receipt: want[2], Account: account.ID, Note: "rent"}, nil); err != nil {
+	if _, err := h.AssignUnmatched(t.Context(), h.who, finance.Assign{Receipt: want[2], Account: account.ID, Note: "rent"}, nil); err != nil {
 		t.Fatal(err)
 	}
 
@@ -95,9 +95,9 @@ func TestUnmatchedMoneyPaysAQuote(t *testing.T) {
 	// A quote that waits for exactly this money runs with it, and its story tells of it.
 	h := newHouse(t)
 	receipt, q := h.paid(t, "", 10050), h.quoted(t, "spark1good", 10050)
-	h.clock.Move(time.Second)
+	h.clock.Advance(time.Second)
 
-	if _, err := h.Assign(t.Context(), h.who, finance.Assign{Receipt: receipt, Transaction: q.Transaction, Note: "the payer called"}, nil); err != nil {
+	if _, err := h.AssignUnmatched(t.Context(), h.who, finance.Assign{Receipt: receipt, Transaction: q.Transaction, Note: "the payer called"}, nil); err != nil {
 		t.Fatal(err)
 	}
 
@@ -117,7 +117,7 @@ func TestUnmatchedMoneyForAnAccount(t *testing.T) {
 	h := newHouse(t)
 	receipt, account := h.paid(t, "rent of March", 700), h.opened(t, "USD")
 
-	done, err := h.Assign(t.Context(), h.who, finance.Assign{Receipt: receipt, Account: account.ID, Note: "Ana's"}, nil)
+	done, err := h.AssignUnmatched(t.Context(), h.who, finance.Assign{Receipt: receipt, Account: account.ID, Note: "Ana's"}, nil)
 
 	if err != nil || done.Assignment == nil || done.Assignment.Transaction.IsZero() {
 		t.Fatalf("%+v, %v", done, err)
@@ -126,7 +126,7 @@ func TestUnmatchedMoneyForAnAccount(t *testing.T) {
 	if deposit.Type != transaction.Incoming || deposit.Pricing.Received.Minor != 700 || deposit.Customer != h.customer.ID || deposit.PlatformCustomerID != "ana" {
 		t.Errorf("%+v", deposit)
 	}
-	h.wantBalances(t, map[string]string{"rails/RTP USD": "700", quote.BookPath(account) + " USD": "700"})
+	h.wantBalances(t, map[string]string{"rails/RTP USD": "700", quote.AccountPath(account) + " USD": "700"})
 	h.prove(t)
 }
 
@@ -141,7 +141,7 @@ func TestUnmatchedMoneyGoesBack(t *testing.T) {
 			receipt := h.paid(t, "", 700)
 			back := finance.Assign{Receipt: receipt, Note: "nobody knows them"}
 
-			if _, err := h.Assign(t.Context(), h.who, back, nil); err != nil {
+			if _, err := h.AssignUnmatched(t.Context(), h.who, back, nil); err != nil {
 				t.Fatal(err)
 			}
 
@@ -154,20 +154,20 @@ func TestUnmatchedMoneyGoesBack(t *testing.T) {
 			if !refuses {
 				return
 			}
-			if got := h.unmatched(t, nil); len(got) != 2 || got[0].Assignment == nil || got[1].Assignment != nil || !got[1].NotSentBackBefore() {
+			if got := h.unmatched(t, nil); len(got) != 2 || got[0].Assignment == nil || got[1].Assignment != nil || !got[1].IsFailedRefund() {
 				t.Fatalf("%+v", got)
 			}
-			if _, err := h.Assign(t.Context(), h.who, back, nil); !fault.Is(err, fault.Conflict) {
+			if _, err := h.AssignUnmatched(t.Context(), h.who, back, nil); !fault.Is(err, fault.Conflict) {
 				t.Errorf("sent back once more: %v", err)
 			}
 			account := h.opened(t, "USD")
-			if _, err := h.Assign(t.Context(), h.who, finance.Assign{Receipt: receipt, Account: account.ID, Note: "found"}, nil); err != nil {
+			if _, err := h.AssignUnmatched(t.Context(), h.who, finance.Assign{Receipt: receipt, Account: account.ID, Note: "found"}, nil); err != nil {
 				t.Fatal(err)
 			}
-			h.wantBalances(t, map[string]string{"rails/RTP USD": "700", quote.BookPath(account) + " USD": "700"})
+			h.wantBalances(t, map[string]string{"rails/RTP USD": "700", quote.AccountPath(account) + " USD": "700"})
 			h.prove(t)
-			answers, err := h.store.RailAnswers(t.Context(), h.who.Platform, receipt.UUID(), 10)
-			if err != nil || len(answers) != 1 || answers[0].Verdict != ports.Refused || answers[0].Asked != ports.AskedToSendBack {
+			answers, err := h.store.RailReplies(t.Context(), h.who.Platform, receipt.UUID(), 10)
+			if err != nil || len(answers) != 1 || answers[0].Verdict != ports.Refused || answers[0].Call != ports.CallSendBack {
 				t.Errorf("%+v, %v", answers, err)
 			}
 		})
@@ -189,17 +189,17 @@ func TestLostRefundsAreAssigned(t *testing.T) {
 		t.Fatalf("%+v", listed)
 	}
 	u := listed[0]
-	if u.Of != lost.ID || u.Receipt.Amount != lost.Pricing.Sent || u.Receipt.Rail != "rails/RTP" || u.Receipt.Reference != q.Reference || u.Receipt.At.IsZero() || !u.NotSentBackBefore() {
+	if u.RefundOf != lost.ID || u.Receipt.Amount != lost.Pricing.Sent || u.Receipt.PartnerAccount != "rails/RTP" || u.Receipt.Reference != q.Reference || u.Receipt.At.IsZero() || !u.IsFailedRefund() {
 		t.Errorf("%+v", u)
 	}
 	for name, to := range map[string]finance.Assign{"to its payer": {}, "to a quote": {Transaction: h.quoted(t, "spark1good", 10050).Transaction}} {
 		to.Receipt, to.Note = u.Receipt.ID, "x"
-		if _, err := h.Assign(t.Context(), h.who, to, nil); !fault.Is(err, fault.Conflict) {
+		if _, err := h.AssignUnmatched(t.Context(), h.who, to, nil); !fault.Is(err, fault.Conflict) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
 	for _, again := range []bool{false, true} {
-		_, err := h.Assign(t.Context(), h.who, finance.Assign{Receipt: u.Receipt.ID, Account: account.ID, Note: "they have one here"}, nil)
+		_, err := h.AssignUnmatched(t.Context(), h.who, finance.Assign{Receipt: u.Receipt.ID, Account: account.ID, Note: "they have one here"}, nil)
 		if again != fault.Is(err, fault.Conflict) || again != (err != nil) {
 			t.Errorf("again %t: %v", again, err)
 		}
@@ -211,7 +211,7 @@ func TestLostRefundsAreAssigned(t *testing.T) {
 	}
 	h.until(t, listed[0].Assignment.Transaction, "COMPLETED")
 	h.wantStory(t, listed[0].Assignment.Transaction, "REQUESTED ASSIGNED POSTED EVENT")
-	h.wantBalances(t, map[string]string{"rails/RTP USD": "10050", quote.BookPath(account) + " USD": "10050"})
+	h.wantBalances(t, map[string]string{"rails/RTP USD": "10050", quote.AccountPath(account) + " USD": "10050"})
 	h.prove(t)
 }
 
@@ -258,11 +258,11 @@ func TestAssignmentsThatCannotBe(t *testing.T) {
 		"no such account":              {finance.Assign{Receipt: receipt, Account: ident.NewInternalAccount(h.ids.New, noon), Note: "x"}, fault.InternalAccountNotFound},
 		"an account in euros":          {finance.Assign{Receipt: receipt, Account: euros.ID, Note: "x"}, fault.InvalidCurrency},
 	} {
-		if _, err := h.Assign(t.Context(), h.who, c.a, nil); !fault.Is(err, c.code) {
+		if _, err := h.AssignUnmatched(t.Context(), h.who, c.a, nil); !fault.Is(err, c.code) {
 			t.Errorf("%s: %v, want %s", name, err, c.code)
 		}
 	}
-	if _, err := h.Assign(t.Context(), stranger, finance.Assign{Receipt: receipt, Note: "x"}, nil); !fault.Is(err, fault.NotFound) {
+	if _, err := h.AssignUnmatched(t.Context(), stranger, finance.Assign{Receipt: receipt, Note: "x"}, nil); !fault.Is(err, fault.NotFound) {
 		t.Errorf("another platform: %v", err)
 	}
 	if got := h.balances(t)["funding/unmatched USD"]; got != "700" {
@@ -275,8 +275,8 @@ func TestFullAccountIsAssignedNothing(t *testing.T) {
 	// An account that is full takes no unmatched money, and the money stays where it is.
 	h := newHouse(t)
 	full := h.opened(t, "USD")
-	for _, minor := range []int64{account.MostHeld, 700} {
-		_, err := h.Assign(t.Context(), h.who, finance.Assign{Receipt: h.paid(t, "", minor), Account: full.ID, Note: "Ana's"}, nil)
+	for _, minor := range []int64{account.MaxBalance, 700} {
+		_, err := h.AssignUnmatched(t.Context(), h.who, finance.Assign{Receipt: h.paid(t, "", minor), Account: full.ID, Note: "Ana's"}, nil)
 		if refused := minor == 700; fault.Is(err, fault.AmountOutOfRange) != refused || err != nil != refused {
 			t.Errorf("%d: %v", minor, err)
 		}
@@ -297,7 +297,7 @@ func TestManyAssignAtOnce(t *testing.T) {
 	var all sync.WaitGroup
 	for i := range refusals {
 		all.Go(func() {
-			_, refusals[i] = h.Assign(context.WithoutCancel(t.Context()), h.who, finance.Assign{Receipt: receipt, Account: account.ID, Note: "mine"}, nil)
+			_, refusals[i] = h.AssignUnmatched(context.WithoutCancel(t.Context()), h.who, finance.Assign{Receipt: receipt, Account: account.ID, Note: "mine"}, nil)
 		})
 	}
 	all.Wait()
@@ -313,11 +313,11 @@ func TestManyAssignAtOnce(t *testing.T) {
 	if done != 1 {
 		t.Errorf("%d succeeded", done)
 	}
-	h.wantBalances(t, map[string]string{"rails/RTP USD": "700", quote.BookPath(account) + " USD": "700"})
+	h.wantBalances(t, map[string]string{"rails/RTP USD": "700", quote.AccountPath(account) + " USD": "700"})
 	h.prove(t)
 }
 
 func otherPlatform() (p ident.Platform) {
-	ident.Set(&p, newReceiptID().UUID())
+	ident.SetUUID(&p, newReceiptID().UUID())
 	return p
 }

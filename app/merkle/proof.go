@@ -16,7 +16,7 @@ type Stored struct {
 	// Edge is as Cut gave it at this size.
 	Edge []byte
 	// Fetch reads full tiles by their places, one for each, in order.
-	Fetch func(places []ports.TilePlace) ([][]byte, error)
+	Fetch func(places []ports.TileIndex) ([][]byte, error)
 }
 
 // Inclusion proves that the leaf at an index is in the tree of the first size leaves:
@@ -71,11 +71,11 @@ func (tiles) Height() int { return height }
 
 func (t tiles) ReadTiles(wanted []tlog.Tile) ([][]byte, error) {
 	data := make([][]byte, len(wanted))
-	var places []ports.TilePlace
+	var places []ports.TileIndex
 	var at []int
 	for i, tile := range wanted {
 		if tile.W == TileWidth {
-			places, at = append(places, ports.TilePlace{Level: tile.L, N: tile.N}), append(at, i)
+			places, at = append(places, ports.TileIndex{Level: tile.L, N: tile.N}), append(at, i)
 			continue
 		}
 		if tile.L >= len(t.edge) || len(t.edge[tile.L]) < tile.W*HashSize {

@@ -106,7 +106,7 @@ func (t *Tree) Cut() (full []ports.LogTile, edge []byte, err error) {
 			return nil, nil, fmt.Errorf("cut the tree into tiles: %w", err)
 		}
 		if tile.W == TileWidth {
-			full = append(full, ports.LogTile{TilePlace: ports.TilePlace{Level: tile.L, N: tile.N}, Hashes: data})
+			full = append(full, ports.LogTile{TileIndex: ports.TileIndex{Level: tile.L, N: tile.N}, Hashes: data})
 			continue
 		}
 		parts[tile.L] = data

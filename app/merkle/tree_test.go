@@ -35,11 +35,11 @@ func leaf(n int) merkle.Hash {
 }
 
 // shelf keeps what a tree gives to be stored.
-type shelf map[ports.TilePlace][]byte
+type shelf map[ports.TileIndex][]byte
 
 func (s shelf) put(tiles []ports.LogTile) error {
 	for _, t := range tiles {
-		place := t.TilePlace
+		place := t.TileIndex
 		if _, twice := s[place]; twice || len(t.Hashes) != merkle.TileWidth*merkle.HashSize {
 			return fmt.Errorf("tile %v comes twice or is not full", place)
 		}
@@ -48,7 +48,7 @@ func (s shelf) put(tiles []ports.LogTile) error {
 	return nil
 }
 
-func (s shelf) fetch(places []ports.TilePlace) ([][]byte, error) {
+func (s shelf) fetch(places []ports.TileIndex) ([][]byte, error) {
 	var data [][]byte
 	for _, p := range places {
 		if s[p] == nil {
@@ -144,7 +144,7 @@ func TestWhatIsStoredWronglyProvesNothing(t *testing.T) {
 	for place, data := range kept {
 		forged[place] = bytes.Clone(data)
 	}
-	forged[ports.TilePlace{}][7*merkle.HashSize]++
+	forged[ports.TileIndex{}][7*merkle.HashSize]++
 	changed := bytes.Clone(edge)
 	changed[0]++
 	for name, c := range map[string]struct {

@@ -49,7 +49,7 @@ type desk struct {
 	lastTurn   time.Time
 	lastSurvey time.Time
 	nextSurvey time.Time
-	left       []ports.WebhookDone // taken from a lane and not recorded
+	left       []ports.WebhookResult // taken from a lane and not recorded
 }
 
 // serve takes turn after turn until ctx ends and nothing runs any more.
@@ -96,7 +96,7 @@ func (d *desk) turn(now instant, events, stopping bool) error {
 
 // exchange records what is to be recorded and reads what the lanes have room for.
 func (d *desk) exchange(ctx context.Context, now instant, look, stopping bool) error {
-	var wants []ports.WebhookWant
+	var wants []ports.WebhookFetch
 	var wanting []*lane
 	count, oldest := 0, now.run
 	for _, l := range d.lanes {
@@ -127,7 +127,7 @@ func (d *desk) exchange(ctx context.Context, now instant, look, stopping bool) e
 }
 
 // gather takes all outcomes from the lanes, with those that were taken before.
-func (d *desk) gather() []ports.WebhookDone {
+func (d *desk) gather() []ports.WebhookResult {
 	done := d.left
 	d.left = nil
 	for _, l := range d.lanes {
@@ -137,7 +137,7 @@ func (d *desk) gather() []ports.WebhookDone {
 }
 
 func (d *desk) recorded(now instant) {
-	byLane := map[*lane][]ports.WebhookDone{}
+	byLane := map[*lane][]ports.WebhookResult{}
 	for _, done := range d.left {
 		l := d.lanes[done.Event.Platform]
 		byLane[l] = append(byLane[l], done)

@@ -18,7 +18,7 @@ func (n *Notify) Wake() { n.bell.ring(true) }
 // database: each platform is served by one of them at a time, and by another at once
 // when that one is gone.
 func (n *Notify) Run(ctx context.Context) {
-	var unrecorded []ports.WebhookDone
+	var unrecorded []ports.WebhookResult
 	for failures := 0; ctx.Err() == nil; failures++ {
 		d := &desk{notify: n, lanes: map[ident.Platform]*lane{}, resting: map[ident.Platform]gate{}}
 		err := d.attend(ctx, unrecorded)
@@ -43,10 +43,10 @@ func (n *Notify) Run(ctx context.Context) {
 // attend opens a session and serves on it until ctx ends (nil) or the session does.
 // What it sends is broken off when the session is lost: from then on the platforms
 // belong to whoever claims them.
-func (d *desk) attend(ctx context.Context, unrecorded []ports.WebhookDone) error {
+func (d *desk) attend(ctx context.Context, unrecorded []ports.WebhookResult) error {
 	opening, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
-	session, err := d.notify.Queue.Attend(opening)
+	session, err := d.notify.Queue.OpenSession(opening)
 	if err != nil {
 		if ctx.Err() != nil {
 			return nil
@@ -91,11 +91,11 @@ func (d *desk) finish() error {
 
 // unrecorded are deliveries that succeeded and whose record was lost with the
 // session. Of those that failed nothing is kept: the queue still has them as they were.
-func (d *desk) unrecorded() []ports.WebhookDone {
+func (d *desk) unrecorded() []ports.WebhookResult {
 	all := append(d.left, d.gather()...)
 	kept := all[:0]
 	for _, done := range all {
-		if done.Fate == ports.Settled {
+		if done.Outcome == ports.WebhookSettled {
 			kept = append(kept, done)
 		}
 	}

@@ -92,7 +92,7 @@ func playOrder(seed uint64, steps []string) string {
 		case "moment":
 			time.Sleep(time.Duration(random.below(60)) * time.Millisecond)
 		case "break":
-			town.memory.Break()
+			town.memory.DropSessions()
 		case "restart":
 			stops[0]()
 			stops[0] = start()
@@ -109,7 +109,7 @@ func playOrder(seed uint64, steps []string) string {
 		stop()
 	}
 	if !settled {
-		return fmt.Sprintf("%d events still wait", town.memory.Waiting())
+		return fmt.Sprintf("%d events still wait", town.memory.Pending())
 	}
 	accepted := town.accepted()
 	for p, subjects := range want {
@@ -146,19 +146,19 @@ func TestBacklogWaitsForTheUnread(t *testing.T) {
 		town := newTown()
 		p := town.platform()
 		events := town.tell(p, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1)
-		session, err := town.memory.Attend(t.Context())
+		session, err := town.memory.OpenSession(t.Context())
 		if err != nil {
 			t.Fatal(err)
 		}
 		if _, err := session.Claim(t.Context(), []ident.Platform{p}); err != nil {
 			t.Fatal(err)
 		}
-		due, err := session.Exchange(t.Context(), town.clock.Now(), nil, []ports.WebhookWant{{Platform: p, Fresh: 10}})
+		due, err := session.Exchange(t.Context(), town.clock.Now(), nil, []ports.WebhookFetch{{Platform: p, Fresh: 10}})
 		if err != nil {
 			t.Fatal(err)
 		}
-		last := ports.WebhookDone{Event: due[0].Fresh[9], Fate: ports.RetryAt, Next: town.clock.Now()}
-		if _, err := session.Exchange(t.Context(), town.clock.Now(), []ports.WebhookDone{last}, nil); err != nil {
+		last := ports.WebhookResult{Event: due[0].Fresh[9], Outcome: ports.WebhookRetry, RetryAt: town.clock.Now()}
+		if _, err := session.Exchange(t.Context(), town.clock.Now(), []ports.WebhookResult{last}, nil); err != nil {
 			t.Fatal(err)
 		}
 		session.Close()
@@ -168,7 +168,7 @@ func TestBacklogWaitsForTheUnread(t *testing.T) {
 		defer run(n)()
 
 		if !town.settle(time.Minute) {
-			t.Fatalf("%d still wait", town.memory.Waiting())
+			t.Fatalf("%d still wait", town.memory.Pending())
 		}
 		if got := town.accepted(); !slices.Equal(got, idsOf(events)) {
 			t.Errorf("accepted %v, told %v", got, idsOf(events))
@@ -205,7 +205,7 @@ func TestDeadEndpointDelaysNobody(t *testing.T) {
 			for town.delivery(t, e).Status != event.Delivered {
 				time.Sleep(time.Millisecond)
 			}
-			worst = max(worst, time.Since(e.At))
+			worst = max(worst, time.Since(e.OccurredAt))
 			time.Sleep(300 * time.Millisecond)
 		}
 
@@ -296,8 +296,8 @@ func TestRecovery(t *testing.T) {
 		if delivered := meter.get("delivered"); delivered < 500 || meter.get("resumed") != 1 {
 			t.Errorf("%d delivered, resumed %d", delivered, meter.get("resumed"))
 		}
-		if !town.settle(event.MaxPause) { // those whose own pause is not over
-			t.Errorf("%d still wait", town.memory.Waiting())
+		if !town.settle(event.MaxBackoff) { // those whose own pause is not over
+			t.Errorf("%d still wait", town.memory.Pending())
 		}
 	})
 }
@@ -382,7 +382,7 @@ func TestNoEndpointAnyMore(t *testing.T) {
 		town.memory.SetEndpoint(p, "")
 		time.Sleep(time.Second)
 		third := town.tell(p, 1)[0] // not queued: nowhere to go
-		town.clock.advance(event.Patience)
+		town.clock.advance(event.RetryWindow)
 		time.Sleep(time.Second)
 
 		if d := town.delivery(t, second); d.Status == event.Pending {
@@ -415,21 +415,21 @@ func TestParkedAfterSevenDays(t *testing.T) {
 		meter := &meter{}
 		defer run(town.dispatcher(Config{Meter: meter}))()
 
-		for town.memory.Waiting() > 0 && town.clock.Now().Sub(bad.At) < 8*24*time.Hour {
+		for town.memory.Pending() > 0 && town.clock.Now().Sub(bad.OccurredAt) < 8*24*time.Hour {
 			if d := town.delivery(t, next); d.Status == event.Delivered && town.delivery(t, bad).Status == event.Pending {
 				t.Fatal("the next one was sent before")
 			}
-			town.clock.advance(event.MaxPause / 2)
+			town.clock.advance(event.MaxBackoff / 2)
 			time.Sleep(2 * tick)
 		}
 
 		d := town.delivery(t, bad)
 		last := d.Attempts[len(d.Attempts)-1]
-		if d.Status != event.Failed || last.At.Sub(bad.At) < event.Patience || last.Outcome != event.GivenUp && last.Outcome != event.Refused || meter.get("parked") != 1 {
-			t.Errorf("%s, %d attempts, the last after %v, parked %d", d.Status, len(d.Attempts), last.At.Sub(bad.At), meter.get("parked"))
+		if d.Status != event.Failed || last.AttemptedAt.Sub(bad.OccurredAt) < event.RetryWindow || last.Outcome != event.GivenUp && last.Outcome != event.Refused || meter.get("parked") != 1 {
+			t.Errorf("%s, %d attempts, the last after %v, parked %d", d.Status, len(d.Attempts), last.AttemptedAt.Sub(bad.OccurredAt), meter.get("parked"))
 		}
 		for i := 1; i < len(d.Attempts); i++ {
-			if gap := d.Attempts[i].At.Sub(d.Attempts[i-1].At); gap > event.MaxPause+event.MaxPause/2+time.Second {
+			if gap := d.Attempts[i].AttemptedAt.Sub(d.Attempts[i-1].AttemptedAt); gap > event.MaxBackoff+event.MaxBackoff/2+time.Second {
 				t.Errorf("attempt %d came %v after the one before", i+1, gap)
 			}
 		}

@@ -28,7 +28,7 @@ type lane struct {
 	lines    map[uuid.UUID]*line
 	ready    fifo           // heads of lines, to be sent
 	held     map[int64]bool // all in memory, until what became of them is recorded
-	done     []ports.WebhookDone
+	done     []ports.WebhookResult
 	doneAt   time.Time // when the first of done came, on the machine's clock
 	sending  int
 	stopped  bool // nothing more is begun
@@ -67,11 +67,11 @@ func (l *lane) place(q ports.QueuedWebhook) {
 		in.followed = true
 		// Should the first in the backlog stand back itself (behind one that is gone,
 		// or that it is older than), this gets it going.
-		q.Followed = q.Behind
-		l.settle(in, ports.WebhookDone{Event: q, Fate: ports.StandBack})
+		q.HasSuccessor = q.Blocked
+		l.settle(in, ports.WebhookResult{Event: q, Outcome: ports.WebhookDeferred})
 		return
 	}
-	in.followed = in.followed || q.Followed
+	in.followed = in.followed || q.HasSuccessor
 	// What is sent again may be older than what waits; never before the one being sent.
 	at := len(in.events)
 	for at > 1 && in.events[at-1].Seq > q.Seq {
@@ -86,9 +86,9 @@ func (l *lane) place(q ports.QueuedWebhook) {
 // refuses tells that an event must stand back.
 func (in *line) refuses(q ports.QueuedWebhook, longest int) bool {
 	switch {
-	case q.Behind, in.failed > 0:
+	case q.Blocked, in.failed > 0:
 		return true // behind one in the backlog, or about to be there
-	case len(in.events) == 0 && q.Retry:
+	case len(in.events) == 0 && q.InBacklog:
 		return false // the first in the backlog, and nothing is sent: those that stood back did so for it
 	default:
 		return in.stoodBack > 0 || len(in.events) >= longest
@@ -96,11 +96,11 @@ func (in *line) refuses(q ports.QueuedWebhook, longest int) bool {
 }
 
 // count keeps the book of outcomes that are not recorded.
-func (in *line) count(fate ports.Fate, by int) {
+func (in *line) count(fate ports.WebhookOutcome, by int) {
 	in.unrecorded += by
-	if fate == ports.RetryAt {
+	if fate == ports.WebhookRetry {
 		in.failed += by
-	} else if fate == ports.StandBack {
+	} else if fate == ports.WebhookDeferred {
 		in.stoodBack += by
 	}
 }
@@ -138,7 +138,7 @@ func (l *lane) work(ctx context.Context, q ports.QueuedWebhook, endpoint ports.E
 }
 
 // finish decides what becomes of an event after an attempt, and what its worker does next.
-func (l *lane) finish(ctx context.Context, q ports.QueuedWebhook, endpoint ports.Endpoint, probe bool, at time.Time, answer ports.WebhookAnswer) (ports.QueuedWebhook, ports.Endpoint, bool, bool) {
+func (l *lane) finish(ctx context.Context, q ports.QueuedWebhook, endpoint ports.Endpoint, probe bool, at time.Time, answer ports.WebhookResponse) (ports.QueuedWebhook, ports.Endpoint, bool, bool) {
 	now := l.notify.instant()
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -149,16 +149,16 @@ func (l *lane) finish(ctx context.Context, q ports.QueuedWebhook, endpoint ports
 		l.ring()
 		return q, endpoint, false, false
 	}
-	l.notify.Meter.Attempted(answer.Outcome, answer.Took)
+	l.notify.Meter.Attempted(answer.Outcome, answer.Duration)
 	l.judge(now.run, endpoint, probe, answer.Outcome)
 
 	in, made := l.lines[q.Subject], attempt(at, answer)
 	in.events = in.events[1:]
-	done := ports.WebhookDone{Event: q, Attempt: &made}
+	done := ports.WebhookResult{Event: q, Attempt: &made}
 	done.Event.Body = nil
 	if !answer.Outcome.Delivered() {
-		if next, again := event.Again(q.Name, q.Tries+1, q.Since, now.due, rand.Uint64()); again {
-			done.Fate, done.Next = ports.RetryAt, next
+		if next, again := event.NextAttempt(q.Name, q.AttemptsSinceDue+1, q.DueSince, now.due, rand.Uint64()); again {
+			done.Outcome, done.RetryAt = ports.WebhookRetry, next
 		} else {
 			l.notify.Meter.Parked()
 		}
@@ -187,16 +187,16 @@ func (l *lane) judge(now time.Time, endpoint ports.Endpoint, probe bool, outcome
 		if l.gate.succeeded() {
 			l.notify.Meter.Resumed(l.platform)
 		}
-	case l.gate.failed(now, outcome.Answered(), probe):
+	case l.gate.failed(now, outcome.Responded(), probe):
 		l.notify.Meter.Paused(l.platform, outcome)
 	}
 }
 
 // conclude ends an event that was the first of its line: the next one is ready, or
 // must stand back behind it.
-func (l *lane) conclude(in *line, done ports.WebhookDone) {
-	if done.Fate == ports.Settled {
-		done.Event.Followed = in.followed && len(in.events) == 0
+func (l *lane) conclude(in *line, done ports.WebhookResult) {
+	if done.Outcome == ports.WebhookSettled {
+		done.Event.HasSuccessor = in.followed && len(in.events) == 0
 		l.settle(in, done)
 		if len(in.events) > 0 {
 			l.ready.push(done.Event.Subject)
@@ -205,23 +205,23 @@ func (l *lane) conclude(in *line, done ports.WebhookDone) {
 	}
 	// Should it be gone (settled by the last owner, who lost the platform before it
 	// could say so), those that stand back for it must not wait.
-	done.Event.Followed = true
+	done.Event.HasSuccessor = true
 	l.settle(in, done)
 	for _, follower := range in.events {
-		follower.Followed = false
-		l.settle(in, ports.WebhookDone{Event: follower, Fate: ports.StandBack})
+		follower.HasSuccessor = false
+		l.settle(in, ports.WebhookResult{Event: follower, Outcome: ports.WebhookDeferred})
 	}
 	in.events, in.followed = nil, false // the one in the backlog wakes those behind it
 }
 
 // settle keeps an outcome until it is recorded.
-func (l *lane) settle(in *line, done ports.WebhookDone) {
+func (l *lane) settle(in *line, done ports.WebhookResult) {
 	if len(l.done) == 0 {
 		l.doneAt = time.Now()
 	}
 	done.Event.Body = nil
 	l.done = append(l.done, done)
-	in.count(done.Fate, 1)
+	in.count(done.Outcome, 1)
 	if n := len(l.done); n == 1 || n == recordAtOnce || l.fresh && len(l.ready.subjects) < l.gate.width {
 		l.ring()
 	}

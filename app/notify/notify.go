@@ -161,7 +161,7 @@ func (n *Notify) SendTest(ctx context.Context, p ident.Platform) (TestResult, er
 	if err != nil {
 		return TestResult{}, err
 	}
-	if !answer.Outcome.Answered() {
+	if !answer.Outcome.Responded() {
 		return TestResult{}, &fault.Error{
 			Code:    fault.WebhookDeliveryError,
 			Message: fmt.Sprintf("The webhook endpoint gave no answer: %s. Check that it is reachable and try again.", answer.Error),
@@ -181,30 +181,30 @@ const (
 // Ask sends an event at once, outside of the queue, and gives the answer to whoever
 // asks with it. It stands among the deliveries, with one attempt for each time it is
 // asked. The fault is WEBHOOK_ENDPOINT_NOT_SET; an answer that did not come is no fault.
-func (n *Notify) Ask(ctx context.Context, e event.Event, body []byte) (ports.WebhookAnswer, error) {
+func (n *Notify) Ask(ctx context.Context, e event.Event, body []byte) (ports.WebhookResponse, error) {
 	_, answer, err := n.once(ctx, e, body, mostOfAnswer)
 	return answer, err
 }
 
-func (n *Notify) once(ctx context.Context, e event.Event, body []byte, keep int) (ports.Endpoint, ports.WebhookAnswer, error) {
+func (n *Notify) once(ctx context.Context, e event.Event, body []byte, keep int) (ports.Endpoint, ports.WebhookResponse, error) {
 	endpoint, err := n.Log.Endpoint(ctx, e.Platform)
 	if err != nil {
-		return endpoint, ports.WebhookAnswer{}, err
+		return endpoint, ports.WebhookResponse{}, err
 	}
 	if endpoint.URL == "" {
-		return endpoint, ports.WebhookAnswer{}, fault.New(fault.WebhookEndpointNotSet,
+		return endpoint, ports.WebhookResponse{}, fault.New(fault.WebhookEndpointNotSet,
 			"No webhook endpoint is set. Set webhookEndpoint in the platform's configuration first.")
 	}
 	now := n.Clock.Now()
-	answer := n.Webhooks.Deliver(ctx, ports.WebhookDelivery{Endpoint: endpoint, ID: e.ID, Body: body, At: now, Keep: keep})
-	n.Meter.Attempted(answer.Outcome, answer.Took)
+	answer := n.Webhooks.Deliver(ctx, ports.WebhookDelivery{Endpoint: endpoint, ID: e.ID, Body: body, At: now, MaxResponseBytes: keep})
+	n.Meter.Attempted(answer.Outcome, answer.Duration)
 	shown := answer
 	shown.Response = strings.ToValidUTF8(shown.Response[:min(len(shown.Response), keptOfAnswer)], "")
 	return endpoint, answer, n.Log.Record(ctx, e, body, attempt(now, shown))
 }
 
-func attempt(at time.Time, a ports.WebhookAnswer) event.Attempt {
-	return event.Attempt{At: at, Took: a.Took, Outcome: a.Outcome, StatusCode: a.StatusCode, Error: a.Error, Response: a.Response}
+func attempt(at time.Time, a ports.WebhookResponse) event.Attempt {
+	return event.Attempt{AttemptedAt: at, Duration: a.Duration, Outcome: a.Outcome, StatusCode: a.StatusCode, Error: a.Error, Response: a.Response}
 }
 
 func oneOf[T ~string](field string, values []T) fault.Field {

@@ -28,7 +28,7 @@ func TestSendTest(t *testing.T) {
 	if err != nil || len(page.Items) != 1 || page.Items[0].Status != event.Failed || len(page.Items[0].Attempts) != 1 {
 		t.Errorf("logged %+v, %v", page, err)
 	}
-	if town.memory.Waiting() != 0 {
+	if town.memory.Pending() != 0 {
 		t.Error("it is queued")
 	}
 }
@@ -62,7 +62,7 @@ func TestFiltersAreChecked(t *testing.T) {
 	ctx := context.Background()
 
 	_, err := n.Deliveries(ctx, p, ports.DeliveryFilter{Status: "LOST", Type: "OTHER", Name: "OTHER.THING"})
-	if f, ok := fault.Of(err); !ok || f.Code != fault.InvalidInput || len(f.Fields) != 3 {
+	if f, ok := fault.As(err); !ok || f.Code != fault.InvalidInput || len(f.Fields) != 3 {
 		t.Errorf("got %v", err)
 	}
 	for _, which := range []ports.Redelivery{{}, {Status: event.Failed}, {Created: ports.Span{From: time.Now()}}, {Created: ports.Span{To: time.Now()}}} {

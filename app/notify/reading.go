@@ -25,7 +25,7 @@ type reading struct {
 }
 
 // want says what the lane has room for; look: there may be something new.
-func (l *lane) want(now instant, look bool) (ports.WebhookWant, bool) {
+func (l *lane) want(now instant, look bool) (ports.WebhookFetch, bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if look && l.looksItself(now) {
@@ -38,11 +38,11 @@ func (l *lane) want(now instant, look bool) (ports.WebhookWant, bool) {
 	room := l.notify.capacity - len(l.held)
 	// While nothing can be sent there is no use in more than one has.
 	if l.stopped || !l.fresh && !retries || room < l.notify.capacity/8 || l.shut() && len(l.held) > 0 {
-		return ports.WebhookWant{}, false
+		return ports.WebhookFetch{}, false
 	}
-	want := ports.WebhookWant{Platform: l.platform, Held: make([]int64, 0, len(l.held))}
+	want := ports.WebhookFetch{Platform: l.platform, InFlight: make([]int64, 0, len(l.held))}
 	for seq := range l.held {
-		want.Held = append(want.Held, seq)
+		want.InFlight = append(want.InFlight, seq)
 	}
 	if retries {
 		want.Retries = (room + 1) / 2
@@ -50,7 +50,7 @@ func (l *lane) want(now instant, look bool) (ports.WebhookWant, bool) {
 	}
 	if l.fresh {
 		want.Fresh = room - want.Retries
-		if want.Whole = now.run.Sub(l.whole) >= wholeEvery; want.Whole {
+		if want.FullScan = now.run.Sub(l.whole) >= wholeEvery; want.FullScan {
 			l.whole = now.run
 		}
 	}
@@ -61,7 +61,7 @@ func (l *lane) want(now instant, look bool) (ports.WebhookWant, bool) {
 func (l *lane) shut() bool { return l.gate.closed || l.endpoint.URL == "" }
 
 // add takes events from the queue, and sends what can be sent.
-func (l *lane) add(ctx context.Context, now instant, want ports.WebhookWant, due ports.WebhookDue) {
+func (l *lane) add(ctx context.Context, now instant, want ports.WebhookFetch, due ports.DueWebhooks) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if len(due.Fresh)+len(due.Retries) > 0 {
@@ -94,7 +94,7 @@ func (l *lane) add(ctx context.Context, now instant, want ports.WebhookWant, due
 }
 
 // take hands over the outcomes that are to be recorded now.
-func (l *lane) take() []ports.WebhookDone {
+func (l *lane) take() []ports.WebhookResult {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	done := l.done
@@ -110,22 +110,22 @@ func (l *lane) unrecorded() (int, time.Time) {
 }
 
 // recorded forgets events whose outcome is in the queue.
-func (l *lane) recorded(now instant, done []ports.WebhookDone) {
+func (l *lane) recorded(now instant, done []ports.WebhookResult) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.active = now.run
 	for _, d := range done {
 		delete(l.held, d.Event.Seq)
 		in := l.lines[d.Event.Subject]
-		in.count(d.Fate, -1)
+		in.count(d.Outcome, -1)
 		if in.unrecorded == 0 && len(in.events) == 0 {
 			delete(l.lines, d.Event.Subject)
 		}
-		if d.Event.Followed {
+		if d.Event.HasSuccessor {
 			l.retryAt = now.due
 		}
-		if d.Fate == ports.RetryAt && (l.retryAt.IsZero() || d.Next.Before(l.retryAt)) {
-			l.retryAt = d.Next
+		if d.Outcome == ports.WebhookRetry && (l.retryAt.IsZero() || d.RetryAt.Before(l.retryAt)) {
+			l.retryAt = d.RetryAt
 		}
 	}
 }

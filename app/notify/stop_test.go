@@ -117,11 +117,11 @@ func TestQueueLost(t *testing.T) {
 		events := town.tell(p, 1, 2, 3, 4)
 		n.Wake()
 		time.Sleep(5 * time.Millisecond) // before anything is recorded
-		if town.memory.Waiting() != 4 {
+		if town.memory.Pending() != 4 {
 			t.Fatal("recorded too early for this test")
 		}
 
-		town.memory.Break()
+		town.memory.DropSessions()
 		time.Sleep(time.Second)
 
 		if meter.get("disconnected") == 0 {
@@ -195,7 +195,7 @@ func TestIdleLanesAreLetGo(t *testing.T) {
 		defer run(town.dispatcher(Config{}))()
 		time.Sleep(idle + 2*time.Second)
 
-		session, err := town.memory.Attend(t.Context())
+		session, err := town.memory.OpenSession(t.Context())
 		if err != nil {
 			t.Fatal(err)
 		}

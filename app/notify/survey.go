@@ -27,7 +27,7 @@ func (d *desk) survey(ctx context.Context, now instant, ticks bool) error {
 			skip = append(skip, p)
 		}
 	}
-	found, err := d.session.Survey(ctx, now.due, skip, watch, 2*d.notify.Lanes)
+	found, err := d.session.Scan(ctx, now.due, skip, watch, 2*d.notify.Lanes)
 	if err != nil {
 		return err
 	}

@@ -19,7 +19,7 @@ import (
 
 // town is a queue in memory and the receivers of some platforms.
 type town struct {
-	memory *webhookstest.Memory
+	memory *webhookstest.MemoryQueue
 	clock  *shiftedClock
 
 	mu sync.Mutex
@@ -68,7 +68,7 @@ func (c *shiftedClock) advance(d time.Duration) {
 
 func newTown() *town {
 	return &town{
-		memory: webhookstest.NewMemory(), clock: &shiftedClock{}, endpoint: "https://example.com/",
+		memory: webhookstest.NewMemoryQueue(), clock: &shiftedClock{}, endpoint: "https://example.com/",
 		answers: func(visit) reply { return reply{outcome: event.Accepted} },
 		inside:  map[ident.Platform]int{}, crowd: map[ident.Platform]int{},
 	}
@@ -76,7 +76,7 @@ func newTown() *town {
 
 // platform makes one whose deliveries carry its id in their URL.
 func (t *town) platform() (p ident.Platform) {
-	ident.Set(&p, uuid.New())
+	ident.SetUUID(&p, uuid.New())
 	t.memory.SetEndpoint(p, t.endpoint+p.String())
 	return p
 }
@@ -91,8 +91,8 @@ func (t *town) event(p ident.Platform, subject byte) event.Event {
 	for i := range 6 {
 		id[i] = byte(uint64(now.UnixMilli()) >> (40 - 8*i))
 	}
-	e := event.Event{Platform: p, Type: event.OutgoingPayment, Name: event.OutgoingPaymentCompleted, Subject: uuid.UUID{0: 1, 15: subject}, At: now}
-	ident.Set(&e.ID, id)
+	e := event.Event{Platform: p, Type: event.OutgoingPayment, Name: event.OutgoingPaymentCompleted, Subject: uuid.UUID{0: 1, 15: subject}, OccurredAt: now}
+	ident.SetUUID(&e.ID, id)
 	return e
 }
 
@@ -107,7 +107,7 @@ func (t *town) tell(p ident.Platform, subjects ...byte) []event.Event {
 }
 
 // Deliver is the network and the receiver at its end.
-func (t *town) Deliver(ctx context.Context, d ports.WebhookDelivery) ports.WebhookAnswer {
+func (t *town) Deliver(ctx context.Context, d ports.WebhookDelivery) ports.WebhookResponse {
 	began := time.Now()
 	p, v := t.enter(d)
 	defer t.leave(p)
@@ -118,23 +118,23 @@ func (t *town) Deliver(ctx context.Context, d ports.WebhookDelivery) ports.Webho
 	}
 	select {
 	case <-ctx.Done():
-		return ports.WebhookAnswer{Outcome: event.Unreachable, Error: "interrupted"}
+		return ports.WebhookResponse{Outcome: event.Unreachable, Error: "interrupted"}
 	case <-time.After(wait):
 	}
 	took := time.Since(began)
 	switch {
 	case r.silent:
-		return ports.WebhookAnswer{Outcome: event.TimedOut, Error: "no answer", Took: took}
+		return ports.WebhookResponse{Outcome: event.TimedOut, Error: "no answer", Duration: took}
 	case r.lost:
 		t.saw(v)
-		return ports.WebhookAnswer{Outcome: event.Unreachable, Error: "lost", Took: took}
+		return ports.WebhookResponse{Outcome: event.Unreachable, Error: "lost", Duration: took}
 	case r.outcome.Delivered():
 		t.saw(v)
-		return ports.WebhookAnswer{Outcome: r.outcome, StatusCode: 200, Took: took}
+		return ports.WebhookResponse{Outcome: r.outcome, StatusCode: 200, Duration: took}
 	case r.outcome == event.Refused:
-		return ports.WebhookAnswer{Outcome: r.outcome, StatusCode: 500, Response: "no", Took: took}
+		return ports.WebhookResponse{Outcome: r.outcome, StatusCode: 500, Response: "no", Duration: took}
 	default:
-		return ports.WebhookAnswer{Outcome: r.outcome, Error: "no", Took: took}
+		return ports.WebhookResponse{Outcome: r.outcome, Error: "no", Duration: took}
 	}
 }
 
@@ -210,11 +210,11 @@ func run(n *Notify) (stop func()) {
 // settle puts the clock forward, quarter of an hour by quarter, until nothing is to be
 // delivered any more or so long has passed on it.
 func (t *town) settle(within time.Duration) bool {
-	for deadline := t.clock.Now().Add(within); t.memory.Waiting() > 0 && t.clock.Now().Before(deadline); {
+	for deadline := t.clock.Now().Add(within); t.memory.Pending() > 0 && t.clock.Now().Before(deadline); {
 		time.Sleep(2 * time.Second)
 		t.clock.advance(15 * time.Minute)
 	}
-	return t.memory.Waiting() == 0
+	return t.memory.Pending() == 0
 }
 
 // delivery is how one stands, by the log.

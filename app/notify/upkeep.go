@@ -58,14 +58,14 @@ func (l *lane) expire(now time.Time) {
 		subject, _ := l.ready.pop()
 		in := l.lines[subject]
 		q := in.events[0]
-		if now.Sub(q.Since) < event.Patience {
+		if now.Sub(q.DueSince) < event.RetryWindow {
 			l.ready.push(subject)
 			continue
 		}
 		in.events = in.events[1:]
 		l.notify.Meter.Parked()
-		l.conclude(in, ports.WebhookDone{Event: q, Attempt: &event.Attempt{
-			At: now, Outcome: event.GivenUp, Error: "the endpoint did not accept anything for too long",
+		l.conclude(in, ports.WebhookResult{Event: q, Attempt: &event.Attempt{
+			AttemptedAt: now, Outcome: event.GivenUp, Error: "the endpoint did not accept anything for too long",
 		}})
 	}
 }

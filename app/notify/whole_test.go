@@ -108,7 +108,7 @@ func start(n *notify.Notify) (stop func()) {
 
 func (w *whole) platform(endpoint string) (p ident.Platform) {
 	w.t.Helper()
-	ident.Set(&p, w.ids.New(time.Now()))
+	ident.SetUUID(&p, w.ids.New(time.Now()))
 	_, err := w.pool.Exec(context.Background(), `
 		INSERT INTO platforms (id, name, environment, regulated, uma_domain, webhook_endpoint, currencies, created_at, updated_at)
 		VALUES ($1, 'test', 'SANDBOX', false, 'uma.test', $2, '[]', now(), now())`, p.UUID(), endpoint)
@@ -127,7 +127,7 @@ func (w *whole) events(p ident.Platform, payments int) []outbox.Row {
 		now := time.Now().UTC()
 		subject := w.ids.New(now)
 		for _, name := range names {
-			e := event.Event{ID: ident.NewWebhook(w.ids.New, now), Platform: p, Type: event.OutgoingPayment, Name: name, Subject: subject, At: now}
+			e := event.Event{ID: ident.NewWebhook(w.ids.New, now), Platform: p, Type: event.OutgoingPayment, Name: name, Subject: subject, OccurredAt: now}
 			rows = append(rows, outbox.Row{Event: e, Body: e.Envelope(resource)})
 		}
 	}

@@ -36,15 +36,15 @@ type house struct {
 func newHouse(t *testing.T) *house {
 	t.Helper()
 	url, made := pgtest.New(t), ids.New()
-	store, err := postgres.Open(t.Context(), postgres.Options{URL: url, MaxConnections: 4, Clock: portstest.NewHands(noon), IDs: made})
+	store, err := postgres.Open(t.Context(), postgres.Options{URL: url, MaxConnections: 4, Clock: portstest.NewFakeClock(noon), IDs: made})
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(store.Close)
-	rails := ports.RailsBy{platform.Sandbox: sandbox.New(portstest.NewHands(noon), 1)}
+	rails := ports.RailsByEnvironment{platform.Sandbox: sandbox.New(portstest.NewFakeClock(noon), 1)}
 	return &house{
-		Onboarding: onboarding.New(onboarding.Config{Store: store, Clock: portstest.NewHands(noon), IDs: made, Rails: rails, Jobs: store}),
-		platforms:  platforms.New(platforms.Config{Store: store, Clock: portstest.NewHands(noon), IDs: made, Rails: rails}),
+		Onboarding: onboarding.New(onboarding.Config{Store: store, Clock: portstest.NewFakeClock(noon), IDs: made, Rails: rails, Jobs: store}),
+		platforms:  platforms.New(platforms.Config{Store: store, Clock: portstest.NewFakeClock(noon), IDs: made, Rails: rails}),
 		store:      store, url: url,
 	}
 }
@@ -152,9 +152,9 @@ func TestARepeatedRequestMakesOneCustomer(t *testing.T) {
 	h := newHouse(t)
 	who := h.found(t, platform.Sandbox, false)
 	create := func() error {
-		_, err := h.Create(t.Context(), who, &ports.Claim{
+		_, err := h.Create(t.Context(), who, &ports.IdempotentRequest{
 			Platform: who.Platform, Token: who.Token, Key: "key", Fingerprint: sha256.Sum256(nil),
-			Answer: func(result any, _ error) (int, []byte) { return 201, []byte(result.(customer.Customer).ID.String()) },
+			Render: func(result any, _ error) (int, []byte) { return 201, []byte(result.(customer.Customer).ID.String()) },
 		}, customer.Request{Type: "INDIVIDUAL", PlatformCustomerID: "ana"})
 		return err
 	}

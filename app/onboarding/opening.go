@@ -59,7 +59,7 @@ func (o *Onboarding) OpenDue(ctx context.Context) error {
 func (o *Onboarding) openNext(ctx context.Context, job ports.Job) error {
 	var after ident.Customer
 	if len(job.Subjects) > 0 {
-		ident.Set(&after, job.Subjects[0])
+		ident.SetUUID(&after, job.Subjects[0])
 	}
 	now := o.Clock.Now()
 	on, err := o.Store.Platform(ctx, job.Platform)
@@ -78,7 +78,7 @@ func (o *Onboarding) openNext(ctx context.Context, job ports.Job) error {
 		if err := tx.OpenInternalAccounts(ctx, opened); err != nil {
 			return err
 		}
-		if err := tx.InstructInternalAccounts(ctx, instructed); err != nil {
+		if err := tx.AddFundingInstructions(ctx, instructed); err != nil {
 			return err
 		}
 		if err := tx.FinishJobs(ctx, []ports.Job{job}); err != nil || len(customers) < together {
@@ -102,7 +102,7 @@ func (o *Onboarding) lacking(ctx context.Context, on platform.Platform, customer
 		return nil, nil, err
 	}
 	for _, c := range customers {
-		open, instruct, err := o.opening(on, c, now).Complete(on.Codes(), has[c.ID])
+		open, instruct, err := o.opening(on, c, now).OpenMissing(on.CurrencyCodes(), has[c.ID])
 		if err != nil {
 			return nil, nil, err
 		}
@@ -113,9 +113,9 @@ func (o *Onboarding) lacking(ctx context.Context, on platform.Platform, customer
 
 // opening is of the accounts of one customer. Who did not say a name is known by the
 // platform's.
-func (o *Onboarding) opening(on platform.Platform, of customer.Customer, now time.Time) account.Opening {
-	return account.Opening{
+func (o *Onboarding) opening(on platform.Platform, of customer.Customer, now time.Time) account.Opener {
+	return account.Opener{
 		Platform: on.ID, Customer: of.ID, Owner: cmp.Or(of.Name(), of.PlatformCustomerID),
-		Funding: o.Rails.Funding(on.ID, on.Environment), NewID: o.IDs.New, Now: now,
+		FundingInstructions: o.Rails.Funding(on.ID, on.Environment), NewID: o.IDs.New, Now: now,
 	}
 }

@@ -25,7 +25,7 @@ func (h *house) adds(t *testing.T, who platform.Principal, code money.Currency) 
 		t.Fatal(err)
 	}
 	more := append(slices.Clone(is.Currencies), platform.Currency{Code: code, MaxAmount: 100, Directions: []string{"OUTGOING"}})
-	if _, err := h.platforms.Change(t.Context(), who, platform.Change{Currencies: &more}); err != nil {
+	if _, err := h.platforms.UpdateSettings(t.Context(), who, platform.Change{Currencies: &more}); err != nil {
 		t.Fatal(err)
 	}
 }

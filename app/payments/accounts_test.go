@@ -24,16 +24,16 @@ import (
 	"causeway/ports"
 )
 
-// balance opens an account of a customer (zero: of the platform) and puts money in,
+// fundedAccount opens an account of a customer (zero: of the platform) and puts money in,
 // by a rail.
-func (h *house) balance(t testing.TB, owner ident.Customer, currency money.Currency, minor int64) account.Internal {
+func (h *env) fundedAccount(t testing.TB, owner ident.Customer, currency money.Currency, minor int64) account.Internal {
 	t.Helper()
 	opened, err := account.NewInternal(ident.NewInternalAccount(h.ids.New, noon), h.platform.ID, owner, currency, noon)
 	if err != nil {
 		t.Fatal(err)
 	}
 	header := ledger.Header{ID: uuid.New(), Platform: h.platform.ID, Effective: noon}
-	arrival := ledger.Arrival{Partner: "rails/WIRE", To: quote.BookPath(opened), Amount: money.Amount{Minor: minor, Currency: currency}}
+	arrival := ledger.IncomingFunds{Partner: "rails/WIRE", To: quote.AccountPath(opened), Amount: money.Amount{Minor: minor, Currency: currency}}
 	if err := h.store.Do(t.Context(), func(ctx context.Context, tx ports.Tx) error {
 		if minor > 0 {
 			if err := tx.Post(ctx, []ledger.Posting{ledger.Deposit(header, arrival)}); err != nil {
@@ -47,8 +47,8 @@ func (h *house) balance(t testing.TB, owner ident.Customer, currency money.Curre
 	return opened
 }
 
-// prefunded asks for a quote that an account pays.
-func (h *house) prefunded(t testing.TB, from quote.Source, amount int64, to quote.Destination) quote.Quote {
+// prefundedQuote asks for a quote that an account pays.
+func (h *env) prefundedQuote(t testing.TB, from quote.Source, amount int64, to quote.Destination) quote.Quote {
 	t.Helper()
 	made, err := h.quotes.Create(t.Context(), quote.Request{Platform: h.platform.ID, Source: from, Destination: to, Side: quote.Sending, Amount: amount}, nil)
 	if err != nil {
@@ -57,7 +57,7 @@ func (h *house) prefunded(t testing.TB, from quote.Source, amount int64, to quot
 	return made.Quote
 }
 
-func (h *house) run(t testing.TB, q quote.Quote) quote.Quoted {
+func (h *env) execute(t testing.TB, q quote.Quote) quote.WithStatus {
 	t.Helper()
 	got, err := h.Execute(t.Context(), h.platform.ID, q.ID, nil)
 	if err != nil {
@@ -67,13 +67,13 @@ func (h *house) run(t testing.TB, q quote.Quote) quote.Quoted {
 }
 
 // wantBalances compares the balances that were told of an account, in order.
-func (h *house) wantBalances(t testing.TB, of account.Internal, want ...int64) {
+func (h *env) wantBalances(t testing.TB, of account.Internal, want ...int64) {
 	t.Helper()
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	var got []int64
 	for _, e := range h.events {
-		if held, ok := e.Resource.(account.Holding); ok && held.ID == of.ID && e.Name == event.InternalAccountBalanceUpdated {
+		if held, ok := e.Resource.(account.WithBalance); ok && held.ID == of.ID && e.Name == event.InternalAccountBalanceUpdated {
 			got = append(got, held.Balance)
 		}
 	}
@@ -82,23 +82,23 @@ func (h *house) wantBalances(t testing.TB, of account.Internal, want ...int64) {
 	}
 }
 
-func TestAccountPaysOut(t *testing.T) {
+func TestExecute_FromAccount(t *testing.T) {
 	t.Parallel()
 	// An account pays when the quote is executed: what it held at the bank leaves by
 	// the rail of the payout, less fee and exchange.
-	h := newHouse(t)
-	dollars := h.balance(t, h.customer.ID, "USD", 50_000)
-	q := h.prefunded(t, quote.Source{Internal: dollars.ID}, 10050, quote.Destination{External: h.wallet(t, "spark1good").ID})
+	h := newEnv(t)
+	dollars := h.fundedAccount(t, h.customer.ID, "USD", 50_000)
+	q := h.prefundedQuote(t, quote.Source{Internal: dollars.ID}, 10050, quote.Destination{External: h.wallet(t, "spark1good").ID})
 
-	if got := h.run(t, q); got.Status != quote.Processing || q.Reference != "" || q.Instructions != nil {
+	if got := h.execute(t, q); got.Status != quote.Processing || q.Reference != "" || q.Instructions != nil {
 		t.Errorf("%s, %+v", got.Status, q)
 	}
-	h.until(t, q.Transaction, "COMPLETED")
+	h.waitForState(t, q.Transaction, "COMPLETED")
 
-	h.wantNames(t, q.Transaction, "PENDING", "PROCESSING", "COMPLETED")
+	h.wantEvents(t, q.Transaction, "PENDING", "PROCESSING", "COMPLETED")
 	h.wantBalances(t, dollars, 50_000-10050)
-	h.wantBooks(t, map[string]int64{
-		"rails/WIRE USD": 50_000, quote.BookPath(dollars) + " USD": -(50_000 - 10050), "income/fees USD": -q.Pricing.Fees,
+	h.wantTrialBalance(t, map[string]int64{
+		"rails/WIRE USD": 50_000, quote.AccountPath(dollars) + " USD": -(50_000 - 10050), "income/fees USD": -q.Pricing.Fees,
 		"fx/position USD": -(10050 - q.Pricing.Fees), "fx/position BTC": q.Pricing.Received.Minor, "chains/LAYER2 BTC": -q.Pricing.Received.Minor,
 	})
 	if _, err := h.Execute(t.Context(), h.platform.ID, q.ID, nil); !fault.Is(err, fault.QuoteAlreadyExecuted) {
@@ -106,75 +106,75 @@ func TestAccountPaysOut(t *testing.T) {
 	}
 }
 
-func TestPlatformRewardsACustomer(t *testing.T) {
+func TestExecute_FromPlatformAccount(t *testing.T) {
 	t.Parallel()
 	// The platform's own balance pays bitcoin to a customer's wallet, and the payment
 	// is the customer's.
-	h := newHouse(t)
-	dollars := h.balance(t, ident.Customer{}, "USD", 500)
-	q := h.prefunded(t, quote.Source{Internal: dollars.ID, Customer: h.customer.ID}, 500, quote.Destination{External: h.wallet(t, "spark1good").ID})
+	h := newEnv(t)
+	dollars := h.fundedAccount(t, ident.Customer{}, "USD", 500)
+	q := h.prefundedQuote(t, quote.Source{Internal: dollars.ID, Customer: h.customer.ID}, 500, quote.Destination{External: h.wallet(t, "spark1good").ID})
 
-	h.run(t, q)
-	done := h.until(t, q.Transaction, "COMPLETED")
+	h.execute(t, q)
+	done := h.waitForState(t, q.Transaction, "COMPLETED")
 
 	if done.Customer != h.customer.ID || done.PlatformCustomerID != "ana" {
 		t.Errorf("customer %s %q", done.Customer, done.PlatformCustomerID)
 	}
 }
 
-func TestMoneyStaysInTheHouse(t *testing.T) {
+func TestExecute_InternalPayment(t *testing.T) {
 	t.Parallel()
 	// From one account to another it is exchanged and has arrived; nothing is
 	// delivered, and no bank can return it.
-	h := newHouse(t)
-	dollars, euros := h.balance(t, h.customer.ID, "USD", 10050), h.balance(t, h.customer.ID, "EUR", 0)
-	q := h.prefunded(t, quote.Source{Internal: dollars.ID}, 10050, quote.Destination{Internal: euros.ID})
+	h := newEnv(t)
+	dollars, euros := h.fundedAccount(t, h.customer.ID, "USD", 10050), h.fundedAccount(t, h.customer.ID, "EUR", 0)
+	q := h.prefundedQuote(t, quote.Source{Internal: dollars.ID}, 10050, quote.Destination{Internal: euros.ID})
 
-	if got := h.run(t, q); got.Status != quote.Completed {
+	if got := h.execute(t, q); got.Status != quote.Completed {
 		t.Fatal(got.Status)
 	}
 
-	h.wantNames(t, q.Transaction, "PENDING", "PROCESSING", "COMPLETED")
+	h.wantEvents(t, q.Transaction, "PENDING", "PROCESSING", "COMPLETED")
 	p := q.Pricing
 	h.wantBalances(t, dollars, 0)
 	h.wantBalances(t, euros, p.Received.Minor)
 	want := map[string]int64{
 		"rails/WIRE USD": 10050, "income/fees USD": -p.Fees, "fx/position USD": -(p.Sent.Minor - p.Fees - p.RoundingSent),
-		"fx/position EUR": p.Received.Minor, quote.BookPath(euros) + " EUR": -p.Received.Minor,
+		"fx/position EUR": p.Received.Minor, quote.AccountPath(euros) + " EUR": -p.Received.Minor,
 	}
 	if p.RoundingSent > 0 {
 		want["income/rounding USD"] = -p.RoundingSent
 	}
-	h.wantBooks(t, want)
+	h.wantTrialBalance(t, want)
 }
 
-func TestPayerFundsAnAccount(t *testing.T) {
+func TestReceive_JustInTimeToAccount(t *testing.T) {
 	t.Parallel()
 	// Dollars that a payer sends just in time become bitcoin on the customer's account.
-	h := newHouse(t)
-	bitcoin := h.balance(t, h.customer.ID, "BTC", 0)
-	q := h.prefunded(t, quote.Source{Customer: h.customer.ID, Currency: "USD"}, 10050, quote.Destination{Internal: bitcoin.ID})
+	h := newEnv(t)
+	bitcoin := h.fundedAccount(t, h.customer.ID, "BTC", 0)
+	q := h.prefundedQuote(t, quote.Source{Customer: h.customer.ID, Currency: "USD"}, 10050, quote.Destination{Internal: bitcoin.ID})
 
 	got, err := h.Receive(t.Context(), h.receipt(q, "rails/RTP", 10050), nil)
 
 	if err != nil || got.State.Status != transaction.Completed {
 		t.Fatalf("%s, %v", got.State, err)
 	}
-	h.wantBooks(t, map[string]int64{
+	h.wantTrialBalance(t, map[string]int64{
 		"rails/RTP USD": 10050, "income/fees USD": -q.Pricing.Fees, "fx/position USD": -(10050 - q.Pricing.Fees),
-		"fx/position BTC": q.Pricing.Received.Minor, quote.BookPath(bitcoin) + " BTC": -q.Pricing.Received.Minor,
+		"fx/position BTC": q.Pricing.Received.Minor, quote.AccountPath(bitcoin) + " BTC": -q.Pricing.Received.Minor,
 	})
 }
 
-func TestFullAccountTakesNothingIn(t *testing.T) {
+func TestExecute_DestinationAccountFull(t *testing.T) {
 	t.Parallel()
 	// What would not fit into the account that receives is not exchanged: a quote that an
 	// account pays stays as it is, and what a payer sent is kept as unmatched.
-	h := newHouse(t)
-	dollars := h.balance(t, h.customer.ID, "USD", 10050)
-	euros, bitcoin := h.balance(t, h.customer.ID, "EUR", account.MostHeld-1), h.balance(t, h.customer.ID, "BTC", account.MostHeld-1)
-	prefunded := h.prefunded(t, quote.Source{Internal: dollars.ID}, 10050, quote.Destination{Internal: euros.ID})
-	justInTime := h.prefunded(t, quote.Source{Customer: h.customer.ID, Currency: "USD"}, 10050, quote.Destination{Internal: bitcoin.ID})
+	h := newEnv(t)
+	dollars := h.fundedAccount(t, h.customer.ID, "USD", 10050)
+	euros, bitcoin := h.fundedAccount(t, h.customer.ID, "EUR", account.MaxBalance-1), h.fundedAccount(t, h.customer.ID, "BTC", account.MaxBalance-1)
+	prefunded := h.prefundedQuote(t, quote.Source{Internal: dollars.ID}, 10050, quote.Destination{Internal: euros.ID})
+	justInTime := h.prefundedQuote(t, quote.Source{Customer: h.customer.ID, Currency: "USD"}, 10050, quote.Destination{Internal: bitcoin.ID})
 
 	_, err := h.Execute(t.Context(), h.platform.ID, prefunded.ID, nil)
 	if !fault.Is(err, fault.AmountOutOfRange) {
@@ -193,40 +193,40 @@ func TestFullAccountTakesNothingIn(t *testing.T) {
 			t.Errorf("%s, %v", got.State, err)
 		}
 	}
-	h.wantBooks(t, map[string]int64{
-		"rails/WIRE USD": 10050, quote.BookPath(dollars) + " USD": -10050, "rails/RTP USD": 10050, "funding/unmatched USD": -10050,
-		"rails/WIRE EUR": account.MostHeld - 1, quote.BookPath(euros) + " EUR": 1 - account.MostHeld,
-		"rails/WIRE BTC": account.MostHeld - 1, quote.BookPath(bitcoin) + " BTC": 1 - account.MostHeld,
+	h.wantTrialBalance(t, map[string]int64{
+		"rails/WIRE USD": 10050, quote.AccountPath(dollars) + " USD": -10050, "rails/RTP USD": 10050, "funding/unmatched USD": -10050,
+		"rails/WIRE EUR": account.MaxBalance - 1, quote.AccountPath(euros) + " EUR": 1 - account.MaxBalance,
+		"rails/WIRE BTC": account.MaxBalance - 1, quote.AccountPath(bitcoin) + " BTC": 1 - account.MaxBalance,
 	})
 }
 
-func TestBankAccountPays(t *testing.T) {
+func TestExecute_CollectsFromBankAccount(t *testing.T) {
 	t.Parallel()
 	// Money is collected from the customer's bank when the quote is executed, and goes
 	// on when it is here. An account that gives nothing ends the payment, and nothing
 	// has to go back.
-	h := newHouse(t)
+	h := newEnv(t)
 	wallet := quote.Destination{External: h.wallet(t, "spark1good").ID}
-	good := h.prefunded(t, quote.Source{External: h.bank(t, "000123456").ID}, 10050, wallet)
-	bad := h.prefunded(t, quote.Source{External: h.bank(t, "000123002").ID}, 10050, wallet)
+	good := h.prefundedQuote(t, quote.Source{External: h.bank(t, "000123456").ID}, 10050, wallet)
+	bad := h.prefundedQuote(t, quote.Source{External: h.bank(t, "000123002").ID}, 10050, wallet)
 
-	h.run(t, good)
-	h.run(t, bad)
-	h.until(t, good.Transaction, "COMPLETED")
-	failed := h.until(t, bad.Transaction, "FAILED")
+	h.execute(t, good)
+	h.execute(t, bad)
+	h.waitForState(t, good.Transaction, "COMPLETED")
+	failed := h.waitForState(t, bad.Transaction, "FAILED")
 
 	if failed.State.Reason != transaction.QuoteExecutionFailed || failed.Refund != nil {
 		t.Errorf("%q, %+v", failed.State.Reason, failed.Refund)
 	}
-	h.wantNames(t, good.Transaction, "PENDING", "PROCESSING", "COMPLETED")
-	h.wantNames(t, bad.Transaction, "PENDING", "PROCESSING", "FAILED")
-	h.wantBooks(t, map[string]int64{
+	h.wantEvents(t, good.Transaction, "PENDING", "PROCESSING", "COMPLETED")
+	h.wantEvents(t, bad.Transaction, "PENDING", "PROCESSING", "FAILED")
+	h.wantTrialBalance(t, map[string]int64{
 		"rails/ACH USD": 10050, "income/fees USD": -good.Pricing.Fees, "fx/position USD": -(10050 - good.Pricing.Fees),
 		"fx/position BTC": good.Pricing.Received.Minor, "chains/LAYER2 BTC": -good.Pricing.Received.Minor,
 	})
 }
 
-func TestAccountGetsBackWhatIsNotDelivered(t *testing.T) {
+func TestRefund_FailedPayoutToAccount(t *testing.T) {
 	t.Parallel()
 	// A payout that fails, or comes back, is refunded to the account that paid; where
 	// the refund fails too, people must look after the money.
@@ -238,29 +238,29 @@ func TestAccountGetsBackWhatIsNotDelivered(t *testing.T) {
 	} {
 		t.Run(suffix, func(t *testing.T) {
 			t.Parallel()
-			h := newHouse(t)
-			dollars := h.balance(t, h.customer.ID, "USD", 10050)
-			q := h.prefunded(t, quote.Source{Internal: dollars.ID}, 10050, quote.Destination{External: h.wallet(t, "spark1"+suffix).ID})
+			h := newEnv(t)
+			dollars := h.fundedAccount(t, h.customer.ID, "USD", 10050)
+			q := h.prefundedQuote(t, quote.Source{Internal: dollars.ID}, 10050, quote.Destination{External: h.wallet(t, "spark1"+suffix).ID})
 
-			h.run(t, q)
+			h.execute(t, q)
 			if suffix == "005" {
-				h.until(t, q.Transaction, "COMPLETED")
-				h.clock.Move(time.Hour)
+				h.waitForState(t, q.Transaction, "COMPLETED")
+				h.clock.Advance(time.Hour)
 			}
-			h.until(t, q.Transaction, c.state)
+			h.waitForState(t, q.Transaction, c.state)
 
 			if c.left == "" {
-				c.left = quote.BookPath(dollars) + " USD"
+				c.left = quote.AccountPath(dollars) + " USD"
 				h.wantBalances(t, dollars, 0, 10050)
 			} else {
 				h.wantBalances(t, dollars, 0)
 			}
-			h.wantBooks(t, map[string]int64{"rails/WIRE USD": 10050, c.left: -10050})
+			h.wantTrialBalance(t, map[string]int64{"rails/WIRE USD": 10050, c.left: -10050})
 		})
 	}
 }
 
-func TestTransfersOut(t *testing.T) {
+func TestTransferOut(t *testing.T) {
 	t.Parallel()
 	// A transfer leaves in its own currency, without a fee; its account number picks
 	// what the rail does with it.
@@ -279,8 +279,8 @@ func TestTransfersOut(t *testing.T) {
 	} {
 		t.Run(suffix, func(t *testing.T) {
 			t.Parallel()
-			h := newHouse(t)
-			dollars := h.balance(t, h.customer.ID, "USD", 10050)
+			h := newEnv(t)
+			dollars := h.fundedAccount(t, h.customer.ID, "USD", 10050)
 			bank := h.bank(t, "000123"+suffix)
 
 			made, err := h.TransferOut(t.Context(), transfer.Out{Platform: h.platform.ID, From: dollars.ID, To: bank.ID, Amount: 5000}, nil)
@@ -288,47 +288,47 @@ func TestTransfersOut(t *testing.T) {
 				t.Fatalf("%s, %v", made.State, err)
 			}
 			if c.wait > 0 {
-				h.until(t, made.ID, "PENDING")
-				h.clock.Move(c.wait)
+				h.waitForState(t, made.ID, "PENDING")
+				h.clock.Advance(c.wait)
 			}
-			h.until(t, made.ID, c.state)
+			h.waitForState(t, made.ID, c.state)
 
-			h.wantNames(t, made.ID, c.events...)
-			want := map[string]int64{"rails/WIRE USD": 10050, quote.BookPath(dollars) + " USD": -10050}
+			h.wantEvents(t, made.ID, c.events...)
+			want := map[string]int64{"rails/WIRE USD": 10050, quote.AccountPath(dollars) + " USD": -10050}
 			if c.state == "COMPLETED" {
-				want = map[string]int64{"rails/WIRE USD": 10050, quote.BookPath(dollars) + " USD": -5050, "rails/RTP USD": -5000}
+				want = map[string]int64{"rails/WIRE USD": 10050, quote.AccountPath(dollars) + " USD": -5050, "rails/RTP USD": -5000}
 			}
-			h.wantBooks(t, want)
+			h.wantTrialBalance(t, want)
 		})
 	}
 }
 
-func TestForwardIsOneTransfer(t *testing.T) {
+func TestTransferOutWithID_IsIdempotent(t *testing.T) {
 	t.Parallel()
 	// Asked again, also beside others, a transfer under a chosen id is made once.
-	h := newHouse(t)
-	dollars, bank := h.balance(t, h.customer.ID, "USD", 10050), h.bank(t, "000123456")
+	h := newEnv(t)
+	dollars, bank := h.fundedAccount(t, h.customer.ID, "USD", 10050), h.bank(t, "000123456")
 	id := ident.NewTransaction(h.ids.New, noon)
 	var all sync.WaitGroup
 	for range 10 {
 		all.Go(func() {
-			if err := h.Forward(t.Context(), id, transfer.Out{Platform: h.platform.ID, From: dollars.ID, To: bank.ID, Amount: 1000}); err != nil {
+			if err := h.TransferOutWithID(t.Context(), id, transfer.Out{Platform: h.platform.ID, From: dollars.ID, To: bank.ID, Amount: 1000}); err != nil {
 				t.Error(err)
 			}
 		})
 	}
 	all.Wait()
-	h.until(t, id, "COMPLETED")
+	h.waitForState(t, id, "COMPLETED")
 
-	h.wantBooks(t, map[string]int64{"rails/WIRE USD": 10050, quote.BookPath(dollars) + " USD": -9050, "rails/RTP USD": -1000})
+	h.wantTrialBalance(t, map[string]int64{"rails/WIRE USD": 10050, quote.AccountPath(dollars) + " USD": -9050, "rails/RTP USD": -1000})
 }
 
-func TestManyExecutesOfOneQuote(t *testing.T) {
+func TestExecute_ConcurrentCallsExecuteOnce(t *testing.T) {
 	t.Parallel()
 	// Two hundred calls at the same time execute a quote once.
-	h := newHouse(t)
-	dollars := h.balance(t, h.customer.ID, "USD", 10050)
-	q := h.prefunded(t, quote.Source{Internal: dollars.ID}, 10050, quote.Destination{External: h.wallet(t, "spark1good").ID})
+	h := newEnv(t)
+	dollars := h.fundedAccount(t, h.customer.ID, "USD", 10050)
+	q := h.prefundedQuote(t, quote.Source{Internal: dollars.ID}, 10050, quote.Destination{External: h.wallet(t, "spark1good").ID})
 	var ran atomic.Int64
 	var all sync.WaitGroup
 	for range 200 {
@@ -342,25 +342,25 @@ func TestManyExecutesOfOneQuote(t *testing.T) {
 		})
 	}
 	all.Wait()
-	h.until(t, q.Transaction, "COMPLETED")
+	h.waitForState(t, q.Transaction, "COMPLETED")
 
 	if ran.Load() != 1 {
 		t.Errorf("executed %d times", ran.Load())
 	}
-	h.wantNames(t, q.Transaction, "PENDING", "PROCESSING", "COMPLETED")
-	h.wantBooks(t, map[string]int64{
+	h.wantEvents(t, q.Transaction, "PENDING", "PROCESSING", "COMPLETED")
+	h.wantTrialBalance(t, map[string]int64{
 		"rails/WIRE USD": 10050, "income/fees USD": -q.Pricing.Fees, "fx/position USD": -(10050 - q.Pricing.Fees),
 		"fx/position BTC": q.Pricing.Received.Minor, "chains/LAYER2 BTC": -q.Pricing.Received.Minor,
 	})
 }
 
-func TestAccountNeverPaysMoreThanItHolds(t *testing.T) {
+func TestExecute_ConcurrentNeverOverdraws(t *testing.T) {
 	t.Parallel()
 	// A thousand payouts at once from an account that can bear five hundred: exactly
 	// those complete, the others say why not, and can be executed after a deposit.
 	const asked, borne, each = 1000, 500, 1000
-	h := newHouse(t)
-	dollars := h.balance(t, h.customer.ID, "USD", borne*each)
+	h := newEnv(t)
+	dollars := h.fundedAccount(t, h.customer.ID, "USD", borne*each)
 	wallet := quote.Destination{External: h.wallet(t, "spark1good").ID}
 	var all sync.WaitGroup
 	var mu sync.Mutex
@@ -392,25 +392,25 @@ func TestAccountNeverPaysMoreThanItHolds(t *testing.T) {
 	}
 	var received, fees int64
 	for _, q := range paid {
-		h.until(t, q.Transaction, "COMPLETED")
+		h.waitForState(t, q.Transaction, "COMPLETED")
 		received, fees = received+q.Pricing.Received.Minor, fees+q.Pricing.Fees
 	}
 
-	h.until(t, short[0].Transaction, "PENDING")
-	h.wantBooks(t, map[string]int64{
+	h.waitForState(t, short[0].Transaction, "PENDING")
+	h.wantTrialBalance(t, map[string]int64{
 		"rails/WIRE USD": borne * each, "income/fees USD": -fees, "fx/position USD": -(borne*each - fees),
 		"fx/position BTC": received, "chains/LAYER2 BTC": -received,
 	})
 }
 
-func TestImmediateExecution(t *testing.T) {
+func TestCreateQuote_ExecuteImmediately(t *testing.T) {
 	t.Parallel()
 	// A quote can be executed as it is made. One that the account cannot bear says so,
 	// moves nothing, and expires.
-	h := newHouse(t)
-	dollars := h.balance(t, h.customer.ID, "USD", 10050)
+	h := newEnv(t)
+	dollars := h.fundedAccount(t, h.customer.ID, "USD", 10050)
 	request := quote.Request{Platform: h.platform.ID, Source: quote.Source{Internal: dollars.ID}, Destination: quote.Destination{External: h.wallet(t, "spark1good").ID},
-		Side: quote.Sending, Amount: 10050, Immediately: true}
+		Side: quote.Sending, Amount: 10050, ExecuteImmediately: true}
 
 	made, err := h.quotes.Create(t.Context(), request, nil)
 	if err != nil || made.Status != quote.Processing {
@@ -421,32 +421,32 @@ func TestImmediateExecution(t *testing.T) {
 	if !fault.Is(again, fault.InsufficientBalance) {
 		t.Errorf("with nothing left: %v", again)
 	}
-	h.until(t, made.Quote.Transaction, "COMPLETED")
+	h.waitForState(t, made.Quote.Transaction, "COMPLETED")
 }
 
-func TestWhatCannotBeExecuted(t *testing.T) {
+func TestExecute_Refused(t *testing.T) {
 	t.Parallel()
 	// Each refusal says what is wrong, and moves nothing.
-	h := newHouse(t)
-	dollars := h.balance(t, h.customer.ID, "USD", 10050)
+	h := newEnv(t)
+	dollars := h.fundedAccount(t, h.customer.ID, "USD", 10050)
 	wallet := h.wallet(t, "spark1good")
-	late := h.prefunded(t, quote.Source{Internal: dollars.ID}, 10050, quote.Destination{External: wallet.ID})
+	late := h.prefundedQuote(t, quote.Source{Internal: dollars.ID}, 10050, quote.Destination{External: wallet.ID})
 	realtime := h.quote(t, "USD", 10050, wallet)
 	elsewhere := ident.NewPlatform(h.ids.New, noon)
 
 	_, unpaid := h.Execute(t.Context(), h.platform.ID, realtime.ID, nil)
 	_, foreign := h.Execute(t.Context(), elsewhere, late.ID, nil)
-	h.clock.Move(late.ExpiresAt.Sub(noon))
+	h.clock.Advance(late.ExpiresAt.Sub(noon))
 	_, expired := h.Execute(t.Context(), h.platform.ID, late.ID, nil)
-	h.until(t, late.Transaction, "EXPIRED")
+	h.waitForState(t, late.Transaction, "EXPIRED")
 
 	if !fault.Is(unpaid, fault.QuoteNotExecutable) || !fault.Is(foreign, fault.QuoteNotFound) || !fault.Is(expired, fault.QuoteExpired) {
 		t.Error(errors.Join(unpaid, foreign, expired))
 	}
-	h.wantBooks(t, map[string]int64{"rails/WIRE USD": 10050, quote.BookPath(dollars) + " USD": -10050})
+	h.wantTrialBalance(t, map[string]int64{"rails/WIRE USD": 10050, quote.AccountPath(dollars) + " USD": -10050})
 }
 
-func TestPeopleAtOtherProviders(t *testing.T) {
+func TestExecute_ToUMAAddress(t *testing.T) {
 	t.Parallel()
 	// A person is paid in their currency, or in the payer's own without a fee; their
 	// provider may take its time, or refuse, and then the account has its money back.
@@ -462,8 +462,8 @@ func TestPeopleAtOtherProviders(t *testing.T) {
 	} {
 		t.Run(address, func(t *testing.T) {
 			t.Parallel()
-			h := newHouse(t)
-			dollars := h.balance(t, h.customer.ID, "USD", 10050)
+			h := newEnv(t)
+			dollars := h.fundedAccount(t, h.customer.ID, "USD", 10050)
 			told := lookup.Lookup{ID: ident.NewLookup(h.ids.New, noon), Platform: h.platform.ID, Customer: h.customer.ID, SenderUMA: "$ana@uma.test",
 				ReceiverUMA: address, Currencies: []money.Currency{c.currency}, CreatedAt: noon, ExpiresAt: noon.Add(lookup.Validity)}
 			if err := h.store.Do(t.Context(), func(ctx context.Context, tx ports.Tx) error { return tx.CreateLookup(ctx, told) }); err != nil {
@@ -475,17 +475,17 @@ func TestPeopleAtOtherProviders(t *testing.T) {
 				t.Fatal(err)
 			}
 
-			h.run(t, made.Quote)
+			h.execute(t, made.Quote)
 			if c.wait > 0 {
-				h.until(t, made.Quote.Transaction, "PROCESSING")
-				h.clock.Move(c.wait)
+				h.waitForState(t, made.Quote.Transaction, "PROCESSING")
+				h.clock.Advance(c.wait)
 			}
-			h.until(t, made.Quote.Transaction, c.state)
+			h.waitForState(t, made.Quote.Transaction, c.state)
 
 			want := map[string]int64{"rails/WIRE USD": 10050, "rails/UMA " + string(c.currency): -made.Quote.Pricing.Received.Minor}
 			switch {
 			case c.state != "COMPLETED":
-				want = map[string]int64{"rails/WIRE USD": 10050, quote.BookPath(dollars) + " USD": -10050}
+				want = map[string]int64{"rails/WIRE USD": 10050, quote.AccountPath(dollars) + " USD": -10050}
 			case c.currency != "USD":
 				p := made.Quote.Pricing
 				want["income/fees USD"], want["fx/position USD"], want["fx/position EUR"] = -p.Fees, -(p.Sent.Minor - p.Fees - p.RoundingSent), p.Received.Minor
@@ -493,7 +493,7 @@ func TestPeopleAtOtherProviders(t *testing.T) {
 					want["income/rounding USD"] = -p.RoundingSent
 				}
 			}
-			h.wantBooks(t, want)
+			h.wantTrialBalance(t, want)
 		})
 	}
 }

@@ -10,12 +10,12 @@ import (
 	"causeway/core/transfer"
 )
 
-// BenchmarkRamp is a payment without the network around it: quoted, paid in,
+// BenchmarkExecute_OnRamp is a payment without the network around it: quoted, paid in,
 // converted, delivered, 64 at a time, on a database that does not wait for its disk.
-func BenchmarkRamp(b *testing.B) {
-	h := furnish(b, pgtest.New(b))
+func BenchmarkExecute_OnRamp(b *testing.B) {
+	h := newEnvAt(b, pgtest.New(b))
 	wallet := h.wallet(b, "spark1good")
-	h.finished = make(chan struct{}, 1024)
+	h.completed = make(chan struct{}, 1024)
 	b.ReportAllocs()
 	b.ResetTimer()
 	next := make(chan struct{}, 64)
@@ -45,22 +45,22 @@ func BenchmarkRamp(b *testing.B) {
 		close(next)
 	}()
 	for range b.N {
-		<-h.finished
+		<-h.completed
 	}
 	all.Wait()
 }
 
-// BenchmarkTransfer is a transfer from a balance without the network around it, one at
+// BenchmarkTransferOut is a transfer from a balance without the network around it, one at
 // a time: what a unit of work takes, answer and delivery.
-func BenchmarkTransfer(b *testing.B) {
-	h := furnish(b, pgtest.New(b))
-	dollars, bank := h.balance(b, h.customer.ID, "USD", 1_000_000_000_000), h.bank(b, "000123456")
-	h.finished = make(chan struct{}, 1)
+func BenchmarkTransferOut(b *testing.B) {
+	h := newEnvAt(b, pgtest.New(b))
+	dollars, bank := h.fundedAccount(b, h.customer.ID, "USD", 1_000_000_000_000), h.bank(b, "000123456")
+	h.completed = make(chan struct{}, 1)
 	b.ReportAllocs()
 	for b.Loop() {
 		if _, err := h.TransferOut(b.Context(), transfer.Out{Platform: h.platform.ID, From: dollars.ID, To: bank.ID, Amount: 5000}, nil); err != nil {
 			b.Fatal(err)
 		}
-		<-h.finished
+		<-h.completed
 	}
 }

@@ -10,18 +10,18 @@ import (
 
 // collect asks external accounts for the money of quotes that were executed, and
 // settles what the rails answer.
-func (p *Payments) collect(ctx context.Context, jobs []ports.Job) error {
-	collections, err := p.Store.Collections(ctx, booking.Keys(jobs))
+func (p *Service) collect(ctx context.Context, jobs []ports.Job) error {
+	collections, err := p.Store.Collections(ctx, booking.TransactionKeys(jobs))
 	if err != nil {
 		return err
 	}
 	outcomes := map[ports.TransactionKey]ports.Outcome{}
 	for _, c := range collections {
 		t := c.Transaction
-		if !collecting(t) {
+		if !isCollecting(t) {
 			continue
 		}
-		outcome := ports.Outcome{Verdict: ports.Unknown, Again: p.Clock.Now().Add(noRail)}
+		outcome := ports.Outcome{Verdict: ports.Unknown, RetryAt: p.Clock.Now().Add(noRailDelay)}
 		if rail, err := p.Rails.RailFor(t.Platform); err != nil {
 			p.Log.WithError(err).WithField("transaction", t.ID.String()).Error("no rail for a collection")
 		} else {
@@ -29,33 +29,33 @@ func (p *Payments) collect(ctx context.Context, jobs []ports.Job) error {
 		}
 		outcomes[ports.TransactionKey{Platform: t.Platform, ID: t.ID}] = outcome
 	}
-	return p.settle(ctx, jobs, ports.AskedToCollect, outcomes, func(w work, t transaction.Transaction, o ports.Outcome) error {
-		if !collecting(t) {
+	return p.settle(ctx, jobs, ports.CallCollect, outcomes, func(w work, t transaction.Transaction, o ports.Outcome) error {
+		if !isCollecting(t) {
 			return nil // settled by an earlier attempt
 		}
-		return w.collected(t, o)
+		return w.settleCollection(t, o)
 	})
 }
 
-// collecting tells whether a transaction's money is being asked for.
-func collecting(t transaction.Transaction) bool {
+// isCollecting tells whether a transaction's money is being asked for.
+func isCollecting(t transaction.Transaction) bool {
 	return t.Type == transaction.Outgoing && t.State == transaction.State{Status: transaction.Processing}
 }
 
-func (w work) collected(t transaction.Transaction, o ports.Outcome) error {
+func (w work) settleCollection(t transaction.Transaction, o ports.Outcome) error {
 	var d transaction.Decision
 	var err error
 	switch o.Verdict {
 	case ports.Done:
 		d, err = t.Collected(w.Now)
 	case ports.Refused:
-		d, err = t.Uncollected(o.Reason, w.Now)
+		d, err = t.CollectionFailed(o.Reason, w.Now)
 	default:
-		w.Later(t.Platform, transaction.StepCollect, t.ID.UUID(), againAt(o, w.Now))
+		w.EnqueueAt(t.Platform, transaction.StepCollect, t.ID.UUID(), retryTime(o, w.Now))
 		return nil
 	}
 	if err == nil {
-		w.Change(d)
+		w.Update(d)
 	}
 	return err
 }

@@ -15,12 +15,12 @@ import (
 	"causeway/ports"
 )
 
-type order struct {
-	quote ports.QuoteKey
-	claim *ports.Claim
-	// tried is set once a group ran with it: if its commit was lost on the way back,
+type executeCommand struct {
+	quote       ports.QuoteKey
+	idempotency *ports.IdempotentRequest
+	// attempted is set once a group ran with it: if its commit was lost on the way back,
 	// the quote may have been executed by it.
-	tried bool
+	attempted bool
 }
 
 // Execute runs a quote that an account pays, and answers the quote as it stands then.
@@ -28,19 +28,19 @@ type order struct {
 // QUOTE_ALREADY_EXECUTED, QUOTE_NOT_EXECUTABLE, and INSUFFICIENT_BALANCE and
 // AMOUNT_OUT_OF_RANGE (the quote stays as it was, and can be executed once the account
 // is funded, or the other has room).
-func (p *Payments) Execute(ctx context.Context, platform ident.Platform, id ident.Quote, claim *ports.Claim) (quote.Quoted, error) {
-	return p.execute.Do(ctx, &order{quote: ports.QuoteKey{Platform: platform, ID: id}, claim: claim})
+func (p *Service) Execute(ctx context.Context, platform ident.Platform, id ident.Quote, claim *ports.IdempotentRequest) (quote.WithStatus, error) {
+	return p.executeBatcher.Do(ctx, &executeCommand{quote: ports.QuoteKey{Platform: platform, ID: id}, idempotency: claim})
 }
 
-func (p *Payments) executeGroup(ctx context.Context, orders []*order) ([]group.Result[quote.Quoted], error) {
+func (p *Service) executeBatch(ctx context.Context, orders []*executeCommand) ([]group.Result[quote.WithStatus], error) {
 	keys := make([]ports.QuoteKey, len(orders))
 	for i, o := range orders {
 		keys[i] = o.quote
 	}
-	var results []group.Result[quote.Quoted]
+	var results []group.Result[quote.WithStatus]
 	var done work
 	err := p.Store.Do(ctx, func(ctx context.Context, tx ports.Tx) error {
-		results, done = make([]group.Result[quote.Quoted], len(orders)), p.newWork()
+		results, done = make([]group.Result[quote.WithStatus], len(orders)), p.newWork()
 		states, err := tx.LockQuotes(ctx, keys)
 		if err != nil {
 			return err
@@ -58,10 +58,10 @@ func (p *Payments) executeGroup(ctx context.Context, orders []*order) ([]group.R
 			if !known {
 				results[i].Err = fault.New(fault.QuoteNotFound, "There is no quote %s.", o.quote.ID)
 			} else {
-				results[i].Value, results[i].Err = done.execute(state, o.tried, balances)
+				results[i].Value, results[i].Err = done.execute(state, o.attempted, balances)
 			}
-			o.tried = true
-			if err := booking.Keep(ctx, tx, o.claim, results[i].Value, results[i].Err); err != nil {
+			o.attempted = true
+			if err := booking.SaveResponse(ctx, tx, o.idempotency, results[i].Value, results[i].Err); err != nil {
 				return err
 			}
 		}
@@ -70,40 +70,40 @@ func (p *Payments) executeGroup(ctx context.Context, orders []*order) ([]group.R
 	if err != nil {
 		return nil, err
 	}
-	p.follow(done)
+	p.afterCommit(done)
 	return results, nil
 }
 
 // execute decides about one order, in the light of those before it in the group.
-func (w work) execute(state ports.QuoteState, tried bool, balances ledger.Balances) (quote.Quoted, error) {
+func (w work) execute(state ports.QuoteState, tried bool, balances ledger.Balances) (quote.WithStatus, error) {
 	t := w.Latest(state.Transaction)
 	d, err := t.Execute(w.Now)
 	if tried && fault.Is(err, fault.QuoteAlreadyExecuted) {
-		return quote.Quoted{Quote: state.Quote, Status: quote.StatusOf(t.State)}, nil
+		return quote.WithStatus{Quote: state.Quote, Status: quote.StatusOf(t.State)}, nil
 	}
 	if err != nil {
-		return quote.Quoted{}, err
+		return quote.WithStatus{}, err
 	}
-	if err := pay(balances, d); err != nil {
-		return quote.Quoted{}, err
+	if err := applyPostings(balances, d); err != nil {
+		return quote.WithStatus{}, err
 	}
-	w.Change(d)
-	return quote.Quoted{Quote: state.Quote, Status: quote.StatusOf(d.Transaction.State)}, nil
+	w.Update(d)
+	return quote.WithStatus{Quote: state.Quote, Status: quote.StatusOf(d.Transaction.State)}, nil
 }
 
-// pay carries a decision's postings out on balances that are locked, so that the next
+// applyPostings carries a decision's postings out on balances that are locked, so that the next
 // one sees what is left. INSUFFICIENT_BALANCE or AMOUNT_OUT_OF_RANGE, with nothing
 // carried out, when an account cannot bear it.
-func pay(balances ledger.Balances, d transaction.Decision) error {
-	if err := booking.Room(balances, d.Postings); err != nil {
+func applyPostings(balances ledger.Balances, d transaction.Decision) error {
+	if err := booking.CheckCapacity(balances, d.Postings); err != nil {
 		return err
 	}
 	for _, posting := range d.Postings {
 		err := balances.Apply(posting)
-		var short *ledger.ShortError
+		var short *ledger.InsufficientBalanceError
 		if errors.As(err, &short) {
 			return fault.New(fault.InsufficientBalance, "The account holds %s, and %s is needed. Fund it first.",
-				money.Amount{Minor: short.Shortages[0].Balance, Currency: short.Shortages[0].Account.Currency}, d.Transaction.Pricing.Sent)
+				money.Amount{Minor: short.Shortfalls[0].Balance, Currency: short.Shortfalls[0].Account.Currency}, d.Transaction.Pricing.Sent)
 		}
 		if err != nil {
 			return err
@@ -125,5 +125,5 @@ func (w work) lockBalances(ctx context.Context, tx ports.Tx, transactions []tran
 			}
 		}
 	}
-	return w.Hold(ctx, tx, accounts)
+	return w.LockBalances(ctx, tx, accounts)
 }

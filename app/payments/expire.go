@@ -10,8 +10,8 @@ import (
 
 // expire ends the transactions of quotes whose time passed without money. Most of
 // them were paid long ago, so they are looked at before any is locked.
-func (p *Payments) expire(ctx context.Context, jobs []ports.Job) error {
-	read, err := p.Store.TransactionsByKey(ctx, booking.Keys(jobs))
+func (p *Service) expire(ctx context.Context, jobs []ports.Job) error {
+	read, err := p.Store.TransactionsByKey(ctx, booking.TransactionKeys(jobs))
 	if err != nil {
 		return err
 	}
@@ -21,17 +21,17 @@ func (p *Payments) expire(ctx context.Context, jobs []ports.Job) error {
 			unpaid[key] = ports.Outcome{}
 		}
 	}
-	return p.settle(ctx, jobs, ports.AskedNothing, unpaid, func(w work, t transaction.Transaction, _ ports.Outcome) error {
+	return p.settle(ctx, jobs, ports.CallNone, unpaid, func(w work, t transaction.Transaction, _ ports.Outcome) error {
 		if t.State.Status != transaction.Pending {
 			return nil // paid meanwhile
 		}
 		if w.Now.Before(t.ExpiresAt) {
-			w.Later(t.Platform, transaction.StepExpire, t.ID.UUID(), t.ExpiresAt)
+			w.EnqueueAt(t.Platform, transaction.StepExpire, t.ID.UUID(), t.ExpiresAt)
 			return nil
 		}
 		d, err := t.ExpireAt(w.Now)
 		if err == nil {
-			w.Change(d)
+			w.Update(d)
 		}
 		return err
 	})

@@ -31,42 +31,42 @@ type Config struct {
 	Log   *logrus.Entry
 	// Committed is called after each commit that told events.
 	Committed func()
-	// Linger is how long a busy collector waits for company.
-	Linger time.Duration
+	// MaxDelay is how long a busy collector waits for company.
+	MaxDelay time.Duration
 }
 
-// Payments are the use cases.
-type Payments struct {
+// Service are the use cases.
+type Service struct {
 	Config
-	*lanes.Lanes
-	takeIn   *group.Collector[incoming, transaction.Transaction]
-	execute  *group.Collector[*order, quote.Quoted]
-	transfer *group.Collector[*transferOut, transaction.Transaction]
+	*lanes.Workers
+	receiveBatcher     *group.Batcher[receiveCommand, transaction.Transaction]
+	executeBatcher     *group.Batcher[*executeCommand, quote.WithStatus]
+	transferOutBatcher *group.Batcher[*transferOutCommand, transaction.Transaction]
 }
 
 // New makes the use cases. Run has to run somewhere for payments to go on.
-func New(c Config) *Payments {
-	p := &Payments{Config: c}
-	p.takeIn = group.New(group.Options{Most: 256, Linger: c.Linger}, p.takeInGroup)
-	p.execute = group.New(group.Options{Most: 256, Linger: c.Linger}, p.executeGroup)
-	p.transfer = group.New(group.Options{Most: 256, Linger: c.Linger}, p.transferGroup)
-	p.Lanes = lanes.New(lanes.Config{Jobs: c.Jobs, Clock: c.Clock, Log: c.Log, Linger: c.Linger},
-		lanes.Lane{Step: transaction.StepDeliver, Do: p.deliver},
-		lanes.Lane{Step: transaction.StepCollect, Do: p.collect},
-		lanes.Lane{Step: transaction.StepWatch, Do: p.watch},
-		lanes.Lane{Step: transaction.StepRefund, Do: p.refund},
-		lanes.Lane{Step: transaction.StepSendBack, Do: p.sendBack},
-		lanes.Lane{Step: transaction.StepExpire, Do: p.expire},
+func New(c Config) *Service {
+	p := &Service{Config: c}
+	p.receiveBatcher = group.New(group.Options{MaxSize: 256, MaxDelay: c.MaxDelay}, p.receiveBatch)
+	p.executeBatcher = group.New(group.Options{MaxSize: 256, MaxDelay: c.MaxDelay}, p.executeBatch)
+	p.transferOutBatcher = group.New(group.Options{MaxSize: 256, MaxDelay: c.MaxDelay}, p.transferOutBatch)
+	p.Workers = lanes.New(lanes.Config{Jobs: c.Jobs, Clock: c.Clock, Log: c.Log, MaxDelay: c.MaxDelay},
+		lanes.Handler{Step: transaction.StepDeliver, Do: p.deliver},
+		lanes.Handler{Step: transaction.StepCollect, Do: p.collect},
+		lanes.Handler{Step: transaction.StepCheckReturn, Do: p.checkReturns},
+		lanes.Handler{Step: transaction.StepRefund, Do: p.refund},
+		lanes.Handler{Step: transaction.StepSendBack, Do: p.sendBack},
+		lanes.Handler{Step: transaction.StepExpire, Do: p.expire},
 	)
 	return p
 }
 
 // Get reads one transaction of a platform.
-func (p *Payments) Get(ctx context.Context, platform ident.Platform, id ident.Transaction) (transaction.Transaction, error) {
+func (p *Service) Get(ctx context.Context, platform ident.Platform, id ident.Transaction) (transaction.Transaction, error) {
 	return p.Store.Transaction(ctx, platform, id)
 }
 
 // List reads the transactions of a platform that pass the filter.
-func (p *Payments) List(ctx context.Context, platform ident.Platform, f ports.TransactionFilter) (ports.Page[transaction.Transaction], error) {
+func (p *Service) List(ctx context.Context, platform ident.Platform, f ports.TransactionFilter) (ports.Page[transaction.Transaction], error) {
 	return p.Store.Transactions(ctx, platform, f)
 }

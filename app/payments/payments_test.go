@@ -13,43 +13,43 @@ import (
 	"causeway/ledger"
 )
 
-func TestRamp(t *testing.T) {
+func TestReceive_OnRamp(t *testing.T) {
 	t.Parallel()
 	// A payment of the exact amount is converted and delivered; the books hold the
 	// dollars at the rail, the fee earned, and the position in both currencies.
-	h := newHouse(t)
+	h := newEnv(t)
 	q := h.quote(t, "USD", 10050, h.wallet(t, "spark1good"))
 
 	got, err := h.Receive(t.Context(), h.receipt(q, "rails/RTP", 10050), nil)
 	if err != nil || got.State.Status != transaction.Processing {
 		t.Fatalf("%s, %v", got.State, err)
 	}
-	done := h.until(t, q.Transaction, "COMPLETED")
+	done := h.waitForState(t, q.Transaction, "COMPLETED")
 
 	if done.SettledAt.IsZero() || done.Funded != (money.Amount{Minor: 10050, Currency: "USD"}) {
 		t.Errorf("settled %s, funded %s", done.SettledAt, done.Funded)
 	}
-	h.wantNames(t, q.Transaction, "PENDING", "PROCESSING", "COMPLETED")
-	h.wantBooks(t, map[string]int64{
+	h.wantEvents(t, q.Transaction, "PENDING", "PROCESSING", "COMPLETED")
+	h.wantTrialBalance(t, map[string]int64{
 		"rails/RTP USD": 10050, "income/fees USD": -q.Pricing.Fees, "fx/position USD": -(10050 - q.Pricing.Fees),
 		"fx/position BTC": q.Pricing.Received.Minor, "chains/LAYER2 BTC": -q.Pricing.Received.Minor,
 	})
-	if n := h.jobs(t, transaction.StepDeliver); n != 0 {
+	if n := h.jobCount(t, transaction.StepDeliver); n != 0 {
 		t.Errorf("%d deliveries are left to do", n)
 	}
 }
 
-func TestOffRamp(t *testing.T) {
+func TestReceive_OffRamp(t *testing.T) {
 	t.Parallel()
 	// The other way round: USDC on a chain becomes dollars at a bank, and what is too
 	// little for a cent is the service's.
-	h := newHouse(t)
+	h := newEnv(t)
 	q := h.quote(t, "USDC", 25_123_456, h.bank(t, "000123456"))
 
 	if _, err := h.Receive(t.Context(), h.receipt(q, "chains/ALTCHAIN", 25_123_456), nil); err != nil {
 		t.Fatal(err)
 	}
-	h.until(t, q.Transaction, "COMPLETED")
+	h.waitForState(t, q.Transaction, "COMPLETED")
 
 	p := q.Pricing
 	want := map[string]int64{
@@ -59,10 +59,10 @@ func TestOffRamp(t *testing.T) {
 	if p.RoundingSent > 0 {
 		want["income/rounding USDC"] = -p.RoundingSent
 	}
-	h.wantBooks(t, want)
+	h.wantTrialBalance(t, want)
 }
 
-func TestPaymentsThatGoWrong(t *testing.T) {
+func TestReceive_WrongPaymentIsRefunded(t *testing.T) {
 	t.Parallel()
 	// Whatever is wrong with a payment, all that came goes back, and nothing stays
 	// in transit.
@@ -86,33 +86,33 @@ func TestPaymentsThatGoWrong(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			h := newHouse(t)
+			h := newEnv(t)
 			q := h.quote(t, "USD", 10050, h.wallet(t, "spark1good"))
-			h.clock.Move(c.wait)
+			h.clock.Advance(c.wait)
 			receipt := h.receipt(q, c.rail, c.minor)
 			receipt.Amount.Currency = c.in
 
 			if _, err := h.Receive(t.Context(), receipt, nil); err != nil {
 				t.Fatal(err)
 			}
-			done := h.until(t, q.Transaction, c.state)
+			done := h.waitForState(t, q.Transaction, c.state)
 
 			if done.State.Reason != c.reason || done.Refund.Amount != receipt.Amount || done.Refund.SettledAt.IsZero() {
 				t.Errorf("reason %q, refund %+v", done.State.Reason, done.Refund)
 			}
-			h.wantBooks(t, map[string]int64{})
+			h.wantTrialBalance(t, map[string]int64{})
 			if c.wait == 0 { // else the expiry may have been told on its own, in time
-				h.wantNames(t, q.Transaction, c.events...)
+				h.wantEvents(t, q.Transaction, c.events...)
 			}
 		})
 	}
 }
 
-func TestOneOfManyPaymentsCounts(t *testing.T) {
+func TestReceive_ConcurrentPaymentsFundOnce(t *testing.T) {
 	t.Parallel()
 	// A hundred payments for one reference at the same time: one runs the quote, the
 	// others go back, and each unit is accounted for.
-	h := newHouse(t)
+	h := newEnv(t)
 	q := h.quote(t, "USD", 10050, h.wallet(t, "spark1good"))
 	var all sync.WaitGroup
 	for range 100 {
@@ -124,19 +124,19 @@ func TestOneOfManyPaymentsCounts(t *testing.T) {
 		})
 	}
 	all.Wait()
-	h.until(t, q.Transaction, "COMPLETED")
-	h.none(t, transaction.StepSendBack)
+	h.waitForState(t, q.Transaction, "COMPLETED")
+	h.waitForNoJobs(t, transaction.StepSendBack)
 
-	h.wantBooks(t, map[string]int64{
+	h.wantTrialBalance(t, map[string]int64{
 		"rails/RTP USD": 10050, "income/fees USD": -q.Pricing.Fees, "fx/position USD": -(10050 - q.Pricing.Fees),
 		"fx/position BTC": q.Pricing.Received.Minor, "chains/LAYER2 BTC": -q.Pricing.Received.Minor,
 	})
 }
 
-func TestSameReceiptIsTakenOnce(t *testing.T) {
+func TestReceive_SameReceiptIsIdempotent(t *testing.T) {
 	t.Parallel()
 	// A partner tells of one payment ten times; it is one payment.
-	h := newHouse(t)
+	h := newEnv(t)
 	q := h.quote(t, "USD", 10050, h.wallet(t, "spark1good"))
 	receipt := h.receipt(q, "rails/RTP", 10050)
 	var all sync.WaitGroup
@@ -148,19 +148,19 @@ func TestSameReceiptIsTakenOnce(t *testing.T) {
 		})
 	}
 	all.Wait()
-	h.until(t, q.Transaction, "COMPLETED")
+	h.waitForState(t, q.Transaction, "COMPLETED")
 
-	h.wantBooks(t, map[string]int64{
+	h.wantTrialBalance(t, map[string]int64{
 		"rails/RTP USD": 10050, "income/fees USD": -q.Pricing.Fees, "fx/position USD": -(10050 - q.Pricing.Fees),
 		"fx/position BTC": q.Pricing.Received.Minor, "chains/LAYER2 BTC": -q.Pricing.Received.Minor,
 	})
 }
 
-func TestPaymentNobodyKnowsIsKept(t *testing.T) {
+func TestReceive_UnknownReferenceIsUnmatched(t *testing.T) {
 	t.Parallel()
 	// Money with an unknown reference is answered as such, and lies in the books as
 	// unmatched until people find its owner.
-	h := newHouse(t)
+	h := newEnv(t)
 	q := h.quote(t, "USD", 10050, h.wallet(t, "spark1good"))
 	q.Reference = "NOBODY"
 
@@ -169,23 +169,23 @@ func TestPaymentNobodyKnowsIsKept(t *testing.T) {
 	if !fault.Is(err, fault.ReferenceNotFound) || !strings.Contains(err.Error(), "unmatched") {
 		t.Fatalf("got %v", err)
 	}
-	h.wantBooks(t, map[string]int64{"rails/RTP USD": 777, "funding/unmatched USD": -777})
+	h.wantTrialBalance(t, map[string]int64{"rails/RTP USD": 777, "funding/unmatched USD": -777})
 }
 
-func TestQuoteNobodyPaysExpires(t *testing.T) {
+func TestQuote_ExpiresWithoutPayment(t *testing.T) {
 	t.Parallel()
 	// When its time is over a quote ends by itself, and says so once.
-	h := newHouse(t)
+	h := newEnv(t)
 	q := h.quote(t, "USD", 10050, h.wallet(t, "spark1good"))
 
-	h.clock.Move(q.ExpiresAt.Sub(noon))
-	h.until(t, q.Transaction, "EXPIRED")
+	h.clock.Advance(q.ExpiresAt.Sub(noon))
+	h.waitForState(t, q.Transaction, "EXPIRED")
 
-	h.wantNames(t, q.Transaction, "PENDING", "EXPIRED")
-	h.wantBooks(t, map[string]int64{})
+	h.wantEvents(t, q.Transaction, "PENDING", "EXPIRED")
+	h.wantTrialBalance(t, map[string]int64{})
 }
 
-func TestWhatTheRailSays(t *testing.T) {
+func TestDeliver_RailReplies(t *testing.T) {
 	t.Parallel()
 	// The beneficiary's account picks what its rail answers; money that does not
 	// arrive goes back whole, fees included.
@@ -204,94 +204,94 @@ func TestWhatTheRailSays(t *testing.T) {
 	} {
 		t.Run(suffix, func(t *testing.T) {
 			t.Parallel()
-			h := newHouse(t)
+			h := newEnv(t)
 			q := h.quote(t, "USD", 10050, h.wallet(t, "spark1"+suffix))
 
 			if _, err := h.Receive(t.Context(), h.receipt(q, "rails/RTP", 10050), nil); err != nil {
 				t.Fatal(err)
 			}
 			if suffix == "005" {
-				h.until(t, q.Transaction, "COMPLETED")
-				h.clock.Move(time.Hour)
+				h.waitForState(t, q.Transaction, "COMPLETED")
+				h.clock.Advance(time.Hour)
 			}
-			done := h.until(t, q.Transaction, c.state)
+			done := h.waitForState(t, q.Transaction, c.state)
 
 			if done.State.Reason != c.reason {
 				t.Errorf("reason %q, want %q", done.State.Reason, c.reason)
 			}
-			h.wantNames(t, q.Transaction, c.events...)
+			h.wantEvents(t, q.Transaction, c.events...)
 			if c.left == nil {
 				c.left = map[string]int64{}
 			}
-			h.wantBooks(t, c.left)
+			h.wantTrialBalance(t, c.left)
 		})
 	}
 }
 
-func TestSlowPayoutCompletesLater(t *testing.T) {
+func TestDeliver_SlowPayoutCompletesLater(t *testing.T) {
 	t.Parallel()
 	// A rail that takes six minutes is asked again when they are over.
-	h := newHouse(t)
+	h := newEnv(t)
 	q := h.quote(t, "USD", 10050, h.wallet(t, "spark1003"))
 
 	if _, err := h.Receive(t.Context(), h.receipt(q, "rails/RTP", 10050), nil); err != nil {
 		t.Fatal(err)
 	}
-	h.clock.Move(5 * time.Minute)
-	if got := h.until(t, q.Transaction, "PROCESSING"); !got.SettledAt.IsZero() {
+	h.clock.Advance(5 * time.Minute)
+	if got := h.waitForState(t, q.Transaction, "PROCESSING"); !got.SettledAt.IsZero() {
 		t.Fatal("settled too early")
 	}
-	h.clock.Move(2 * time.Minute)
+	h.clock.Advance(2 * time.Minute)
 
-	h.until(t, q.Transaction, "COMPLETED")
+	h.waitForState(t, q.Transaction, "COMPLETED")
 }
 
-func TestCryptoGoesBackToTheCustomersOwnAccount(t *testing.T) {
+func TestRefund_CryptoGoesToCustomerAccount(t *testing.T) {
 	t.Parallel()
 	// Crypto that cannot be used is not sent back on the chain: it becomes a balance
 	// of the customer in that asset.
-	h := newHouse(t)
+	h := newEnv(t)
 	q := h.quote(t, "USDC", 25_000_000, h.bank(t, "000123456"))
 
 	if _, err := h.Receive(t.Context(), h.receipt(q, "chains/ALTCHAIN", 24_000_000), nil); err != nil {
 		t.Fatal(err)
 	}
-	h.until(t, q.Transaction, "FAILED (refund COMPLETED)")
+	h.waitForState(t, q.Transaction, "FAILED (refund COMPLETED)")
 
 	var id string
 	if err := h.pool.QueryRow(t.Context(), `SELECT id::text FROM internal_accounts WHERE customer_id = $1 AND currency = 'USDC'`,
 		h.customer.ID.UUID()).Scan(&id); err != nil {
 		t.Fatal(err)
 	}
-	h.wantBooks(t, map[string]int64{"chains/ALTCHAIN USDC": 24_000_000, "customers/InternalAccount:" + id + " USDC": -24_000_000})
-	if _, err := ledger.Find("customers/InternalAccount:" + id); err != nil {
+	h.wantTrialBalance(t, map[string]int64{"chains/ALTCHAIN USDC": 24_000_000, "customers/InternalAccount:" + id + " USDC": -24_000_000})
+	if _, err := ledger.FindChartLine("customers/InternalAccount:" + id); err != nil {
 		t.Error(err)
 	}
 }
 
-func TestSurplusCryptoGoesThereToo(t *testing.T) {
+func TestSendBack_SurplusCryptoGoesToCustomerAccount(t *testing.T) {
 	t.Parallel()
 	// A further payment in crypto for a quote that was paid becomes a balance of the
 	// customer as well, which is told to the unit.
-	h := newHouse(t)
-	tokens := h.balance(t, h.customer.ID, "USDC", 0)
+	h := newEnv(t)
+	tokens := h.fundedAccount(t, h.customer.ID, "USDC", 0)
 	q := h.quote(t, "USDC", 25_000_000, h.bank(t, "000123456"))
 	if _, err := h.Receive(t.Context(), h.receipt(q, "chains/ALTCHAIN", 25_000_000), nil); err != nil {
 		t.Fatal(err)
 	}
-	h.until(t, q.Transaction, "COMPLETED")
-	once := h.names(q.Transaction)
+	h.waitForState(t, q.Transaction, "COMPLETED")
+	once := h.eventNames(q.Transaction)
 
 	if _, err := h.Receive(t.Context(), h.receipt(q, "chains/ALTCHAIN", 7_000_000), nil); err != nil {
 		t.Fatal(err)
 	}
-	h.none(t, transaction.StepSendBack)
+	h.waitForNoJobs(t, transaction.StepSendBack)
 
-	h.wantNames(t, q.Transaction, once...)
+	h.wantEvents(t, q.Transaction, once...)
 	h.wantBalances(t, tokens, 7_000_000)
 	p := q.Pricing
-	h.wantBooks(t, map[string]int64{
-		"chains/ALTCHAIN USDC": 32_000_000, quote.BookPath(tokens) + " USDC": -7_000_000, "income/fees USDC": -p.Fees, "income/rounding USDC": -p.RoundingSent,
+	h.wantTrialBalance(t, map[string]int64{
+		"chains/ALTCHAIN USDC": 32_000_000, quote.AccountPath(tokens) + " USDC": -7_000_000, "income/fees USDC": -p.Fees, "income/rounding USDC": -p.RoundingSent,
 		"fx/position USDC": -(25_000_000 - p.Fees - p.RoundingSent), "fx/position USD": p.Received.Minor, "rails/RTP USD": -p.Received.Minor,
 	})
 }

@@ -11,9 +11,9 @@ import (
 	"causeway/ports"
 )
 
-type incoming struct {
-	receipt transaction.Receipt
-	claim   *ports.Claim
+type receiveCommand struct {
+	receipt     transaction.Receipt
+	idempotency *ports.IdempotentRequest
 }
 
 // Receive takes in a payment that arrived at a rail, and answers the transaction it
@@ -21,11 +21,11 @@ type incoming struct {
 // REFERENCE_NOT_FOUND, and one for an account that has no room for it is answered with
 // AMOUNT_OUT_OF_RANGE: the money is here and stays visible, but not as a payment.
 // The same receipt again changes nothing.
-func (p *Payments) Receive(ctx context.Context, r transaction.Receipt, claim *ports.Claim) (transaction.Transaction, error) {
-	return p.takeIn.Do(ctx, incoming{r, claim})
+func (p *Service) Receive(ctx context.Context, r transaction.Receipt, claim *ports.IdempotentRequest) (transaction.Transaction, error) {
+	return p.receiveBatcher.Do(ctx, receiveCommand{r, claim})
 }
 
-func (p *Payments) takeInGroup(ctx context.Context, commands []incoming) ([]group.Result[transaction.Transaction], error) {
+func (p *Service) receiveBatch(ctx context.Context, commands []receiveCommand) ([]group.Result[transaction.Transaction], error) {
 	receipts := make([]transaction.Receipt, len(commands))
 	for i, c := range commands {
 		receipts[i] = c.receipt
@@ -34,7 +34,7 @@ func (p *Payments) takeInGroup(ctx context.Context, commands []incoming) ([]grou
 	var done work
 	err := p.Store.Do(ctx, func(ctx context.Context, tx ports.Tx) error {
 		results, done = make([]group.Result[transaction.Transaction], len(commands)), p.newWork()
-		taken, err := tx.TakeIn(ctx, receipts)
+		taken, err := tx.SaveReceipts(ctx, receipts)
 		if err != nil {
 			return err
 		}
@@ -50,7 +50,7 @@ func (p *Payments) takeInGroup(ctx context.Context, commands []incoming) ([]grou
 		}
 		for i, c := range commands {
 			results[i].Value, results[i].Err = done.receive(c.receipt, taken[i], balances)
-			if err := booking.Keep(ctx, tx, c.claim, results[i].Value, results[i].Err); err != nil {
+			if err := booking.SaveResponse(ctx, tx, c.idempotency, results[i].Value, results[i].Err); err != nil {
 				return err
 			}
 		}
@@ -59,14 +59,14 @@ func (p *Payments) takeInGroup(ctx context.Context, commands []incoming) ([]grou
 	if err != nil {
 		return nil, err
 	}
-	p.follow(done)
+	p.afterCommit(done)
 	return results, nil
 }
 
 // receive decides about one receipt, in the light of those before it in the group.
-func (w work) receive(r transaction.Receipt, taken ports.Taken, balances ledger.Balances) (transaction.Transaction, error) {
+func (w work) receive(r transaction.Receipt, taken ports.SavedReceipt, balances ledger.Balances) (transaction.Transaction, error) {
 	if taken.Transaction == nil {
-		if taken.Fresh {
+		if taken.IsNew {
 			w.Post(r.Unmatched())
 		}
 		return transaction.Transaction{}, fault.New(fault.ReferenceNotFound,
@@ -74,25 +74,25 @@ func (w work) receive(r transaction.Receipt, taken ports.Taken, balances ledger.
 				"check the reference, which must be the one of the quote's payment instructions.", r.Reference, r.Amount)
 	}
 	t := w.Latest(*taken.Transaction)
-	if !taken.Fresh {
+	if !taken.IsNew {
 		return t, nil
 	}
 	d, err := t.Receive(r, w.Now)
 	if err != nil {
 		return t, err
 	}
-	if t.Shape().Inside {
-		if err := pay(balances, d); fault.Is(err, fault.AmountOutOfRange) {
-			w.Post(r.NotTaken())
-			return t, booking.Kept(err)
+	if t.Flow().Internal {
+		if err := applyPostings(balances, d); fault.Is(err, fault.AmountOutOfRange) {
+			w.Post(r.RejectedByAccount())
+			return t, booking.KeptUnmatched(err)
 		} else if err != nil {
 			return t, err
 		}
 	}
 	if d.Next == transaction.StepSendBack {
-		w.sendBack(r, d)
+		w.enqueueSendBack(r, d)
 	} else {
-		w.Change(d)
+		w.Update(d)
 	}
 	return d.Transaction, nil
 }

@@ -16,12 +16,12 @@ import (
 // refund gives back what transactions owe their payers: to the internal account that
 // paid; crypto that was paid in to the payer's own account here; and all else to the
 // instrument it came from.
-func (p *Payments) refund(ctx context.Context, jobs []ports.Job) error {
-	payouts, err := p.Store.Payouts(ctx, booking.Keys(jobs))
+func (p *Service) refund(ctx context.Context, jobs []ports.Job) error {
+	payouts, err := p.Store.Payouts(ctx, booking.TransactionKeys(jobs))
 	if err != nil {
 		return err
 	}
-	homes, err := p.homes(ctx, payouts)
+	homes, err := p.refundAccounts(ctx, payouts)
 	if err != nil {
 		return err
 	}
@@ -33,79 +33,79 @@ func (p *Payments) refund(ctx context.Context, jobs []ports.Job) error {
 		}
 		_, inside := homes[t.ID]
 		outcomes[ports.TransactionKey{Platform: t.Platform, ID: t.ID}] = p.sendRefund(ctx, ports.Refund{ID: t.ID.UUID(), Platform: t.Platform,
-			Rail: t.InRail, Reference: t.Refund.Reference, Amount: t.Refundable(), Payout: &payout, Inside: inside})
+			PartnerAccount: t.SourceAccount, Reference: t.Refund.Reference, Amount: t.Refundable(), Payout: &payout, Internal: inside})
 	}
-	return p.settle(ctx, jobs, ports.AskedToRefund, outcomes, func(w work, t transaction.Transaction, o ports.Outcome) error {
+	return p.settle(ctx, jobs, ports.CallRefund, outcomes, func(w work, t transaction.Transaction, o ports.Outcome) error {
 		if t.State.Refund != transaction.RefundPending {
 			return nil // settled by an earlier attempt
 		}
 		to, inside := homes[t.ID]
 		if !inside {
-			to = t.InRail
+			to = t.SourceAccount
 		}
-		return w.refunded(t, o, to)
+		return w.settleRefund(t, o, to)
 	})
 }
 
-func (p *Payments) sendRefund(ctx context.Context, r ports.Refund) ports.Outcome {
+func (p *Service) sendRefund(ctx context.Context, r ports.Refund) ports.Outcome {
 	rail, err := p.Rails.RailFor(r.Platform)
 	if err != nil {
 		p.Log.WithError(err).WithField("refund", r.ID.String()).Error("no rail for a refund")
-		return ports.Outcome{Verdict: ports.Unknown, Again: p.Clock.Now().Add(noRail)}
+		return ports.Outcome{Verdict: ports.Unknown, RetryAt: p.Clock.Now().Add(noRailDelay)}
 	}
 	return rail.Refund(ctx, []ports.Refund{r})[0]
 }
 
-func (w work) refunded(t transaction.Transaction, o ports.Outcome, to string) error {
+func (w work) settleRefund(t transaction.Transaction, o ports.Outcome, to string) error {
 	var d transaction.Decision
 	var err error
 	switch o.Verdict {
 	case ports.Done:
 		d, err = t.RefundPaid(to, w.Now)
 	case ports.Refused:
-		d, err = t.RefundLost(w.Now)
+		d, err = t.RefundFailed(w.Now)
 	default:
-		w.Later(t.Platform, transaction.StepRefund, t.ID.UUID(), againAt(o, w.Now))
+		w.EnqueueAt(t.Platform, transaction.StepRefund, t.ID.UUID(), retryTime(o, w.Now))
 		return nil
 	}
 	if err == nil {
-		w.Change(d)
+		w.Update(d)
 	}
 	return err
 }
 
-func againAt(o ports.Outcome, now time.Time) time.Time {
-	if o.Again.IsZero() {
+func retryTime(o ports.Outcome, now time.Time) time.Time {
+	if o.RetryAt.IsZero() {
 		return now.Add(5 * time.Second)
 	}
-	return o.Again
+	return o.RetryAt
 }
 
-// homes are the paths in the books of the accounts that refunds go to which stay in
+// refundAccounts are the paths in the books of the accounts that refunds go to which stay in
 // the house. An account for crypto that was paid in is opened if need be.
-func (p *Payments) homes(ctx context.Context, payouts []ports.Payout) (map[ident.Transaction]string, error) {
+func (p *Service) refundAccounts(ctx context.Context, payouts []ports.Payout) (map[ident.Transaction]string, error) {
 	homes := map[ident.Transaction]string{}
 	for _, payout := range payouts {
 		t := payout.Transaction
 		switch {
 		case t.State.Refund != transaction.RefundPending:
-		case t.Shape().Funding == transaction.Balance:
-			homes[t.ID] = t.InRail
-		case t.Refundable().Currency.Crypto():
-			home, err := p.home(ctx, t, t.Refundable().Currency)
+		case t.Flow().Funding == transaction.Balance:
+			homes[t.ID] = t.SourceAccount
+		case t.Refundable().Currency.IsCrypto():
+			home, err := p.ensureRefundAccount(ctx, t, t.Refundable().Currency)
 			if err != nil {
 				return nil, err
 			}
-			homes[t.ID] = quote.BookPath(home)
+			homes[t.ID] = quote.AccountPath(home)
 		}
 	}
 	return homes, nil
 }
 
-// home is the payer's account in a currency, opened if need be.
-func (p *Payments) home(ctx context.Context, t transaction.Transaction, currency money.Currency) (found account.Internal, err error) {
+// ensureRefundAccount is the payer's account in a currency, opened if need be.
+func (p *Service) ensureRefundAccount(ctx context.Context, t transaction.Transaction, currency money.Currency) (found account.Internal, err error) {
 	err = p.Store.Do(ctx, func(ctx context.Context, tx ports.Tx) (err error) {
-		found, err = booking.Home(ctx, tx, p.IDs, p.Clock.Now(), t.Platform, t.Customer, currency)
+		found, err = booking.EnsureAccount(ctx, tx, p.IDs, p.Clock.Now(), t.Platform, t.Customer, currency)
 		return err
 	})
 	return found, err
@@ -113,17 +113,17 @@ func (p *Payments) home(ctx context.Context, t transaction.Transaction, currency
 
 // sendBack returns surplus and unmatched receipts: crypto of a known payer to their own
 // account here, and all else to where it came from.
-func (p *Payments) sendBack(ctx context.Context, jobs []ports.Job) error {
+func (p *Service) sendBack(ctx context.Context, jobs []ports.Job) error {
 	for _, job := range jobs {
 		ids := make([]ident.Receipt, len(job.Subjects))
 		for i, subject := range job.Subjects {
-			ident.Set(&ids[i], subject)
+			ident.SetUUID(&ids[i], subject)
 		}
 		receipts, err := p.Store.Receipts(ctx, job.Platform, ids)
 		if err != nil {
 			return err
 		}
-		homes, err := p.surplusHomes(ctx, receipts)
+		homes, err := p.surplusAccounts(ctx, receipts)
 		if err != nil {
 			return err
 		}
@@ -131,14 +131,14 @@ func (p *Payments) sendBack(ctx context.Context, jobs []ports.Job) error {
 		for _, r := range receipts {
 			to, inside := homes[r.ID]
 			if !inside {
-				to = r.Rail
+				to = r.PartnerAccount
 			}
 			var named ident.Transaction // where the payer gave no reference, the receipt's own id
-			ident.Set(&named, r.ID.UUID())
-			outcome := p.sendRefund(ctx, ports.Refund{ID: r.ID.UUID(), Platform: r.Platform, Rail: r.Rail,
-				Reference: transaction.RefundReference(named, r.Reference), Amount: r.Amount, Inside: inside})
-			w.Hear(ports.RailAnswer{Platform: r.Platform, Subject: r.ID.UUID(), Asked: ports.AskedToSendBack, At: w.Now, Outcome: outcome})
-			w.sentBack(r, outcome, to)
+			ident.SetUUID(&named, r.ID.UUID())
+			outcome := p.sendRefund(ctx, ports.Refund{ID: r.ID.UUID(), Platform: r.Platform, PartnerAccount: r.PartnerAccount,
+				Reference: transaction.RefundReference(named, r.Reference), Amount: r.Amount, Internal: inside})
+			w.RecordReply(ports.RailReply{Platform: r.Platform, Subject: r.ID.UUID(), Call: ports.CallSendBack, At: w.Now, Outcome: outcome})
+			w.settleSendBack(r, outcome, to)
 		}
 		if err := p.Store.Do(ctx, func(ctx context.Context, tx ports.Tx) error {
 			if err := tx.FinishJobs(ctx, []ports.Job{job}); err != nil {
@@ -152,11 +152,11 @@ func (p *Payments) sendBack(ctx context.Context, jobs []ports.Job) error {
 	return nil
 }
 
-// surplusHomes are the paths in the books of the accounts that surplus crypto goes to.
-func (p *Payments) surplusHomes(ctx context.Context, receipts []transaction.Receipt) (map[ident.Receipt]string, error) {
+// surplusAccounts are the paths in the books of the accounts that surplus crypto goes to.
+func (p *Service) surplusAccounts(ctx context.Context, receipts []transaction.Receipt) (map[ident.Receipt]string, error) {
 	var keys []ports.ReferenceKey
 	for _, r := range receipts {
-		if r.Amount.Currency.Crypto() && r.Reference != "" {
+		if r.Amount.Currency.IsCrypto() && r.Reference != "" {
 			keys = append(keys, ports.ReferenceKey{Platform: r.Platform, Reference: r.Reference})
 		}
 	}
@@ -170,27 +170,27 @@ func (p *Payments) surplusHomes(ctx context.Context, receipts []transaction.Rece
 	}
 	for _, r := range receipts {
 		t, known := paid[ports.ReferenceKey{Platform: r.Platform, Reference: r.Reference}]
-		if !known || !r.Amount.Currency.Crypto() {
+		if !known || !r.Amount.Currency.IsCrypto() {
 			continue
 		}
-		home, err := p.home(ctx, t, r.Amount.Currency)
+		home, err := p.ensureRefundAccount(ctx, t, r.Amount.Currency)
 		if err != nil {
 			return nil, err
 		}
-		homes[r.ID] = quote.BookPath(home)
+		homes[r.ID] = quote.AccountPath(home)
 	}
 	return homes, nil
 }
 
-// sentBack posts what a rail answered, to being where the money goes; the posting's id
+// settleSendBack posts what a rail answered, to being where the money goes; the posting's id
 // follows from the receipt, so an answer that is heard twice is posted once.
-func (w work) sentBack(r transaction.Receipt, o ports.Outcome, to string) {
+func (w work) settleSendBack(r transaction.Receipt, o ports.Outcome, to string) {
 	switch o.Verdict {
 	case ports.Done:
 		w.Post(r.SentBack(to, w.Now))
 	case ports.Refused:
-		w.Post(r.NotSentBack(w.Now))
+		w.Post(r.SendBackFailed(w.Now))
 	default:
-		w.Later(r.Platform, transaction.StepSendBack, r.ID.UUID(), againAt(o, w.Now))
+		w.EnqueueAt(r.Platform, transaction.StepSendBack, r.ID.UUID(), retryTime(o, w.Now))
 	}
 }

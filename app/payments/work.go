@@ -8,21 +8,23 @@ import (
 // work is what is decided in one unit of work.
 type work struct{ *booking.Work }
 
-func (p *Payments) begin() *booking.Work { return booking.NewWork(p.Clock.Now(), p.IDs, p.Handover()) }
-
-func (p *Payments) newWork() work { return work{p.begin()} }
-
-// follow goes on with what was committed: events are sent, and the jobs of this
-// process start without a look into the database.
-func (p *Payments) follow(w work) {
-	if w.Tells() {
-		p.Committed()
-	}
-	p.HandOver(w.Mine())
+func (p *Service) newUnit() *booking.Work {
+	return booking.NewWork(p.Clock.Now(), p.IDs, p.LocalLease())
 }
 
-// sendBack takes a decision about a receipt that no transaction wants.
-func (w work) sendBack(r transaction.Receipt, d transaction.Decision) {
+func (p *Service) newWork() work { return work{p.newUnit()} }
+
+// afterCommit goes on with what was committed: events are sent, and the jobs of this
+// process start without a look into the database.
+func (p *Service) afterCommit(w work) {
+	if w.HasEvents() {
+		p.Committed()
+	}
+	p.Submit(w.LocalJobs())
+}
+
+// enqueueSendBack takes a decision about a receipt that no transaction wants.
+func (w work) enqueueSendBack(r transaction.Receipt, d transaction.Decision) {
 	w.Post(d.Postings...)
-	w.Then(r.Platform, transaction.StepSendBack, r.ID.UUID())
+	w.Enqueue(r.Platform, transaction.StepSendBack, r.ID.UUID())
 }

@@ -30,8 +30,8 @@ type Adjusted struct {
 // when that is held, or into the first that is not closed. Errors: INVALID_INPUT with
 // everything that is wrong, INTERNAL_ACCOUNT_NOT_FOUND, NOT_FOUND for a posting to correct
 // that is not there, INSUFFICIENT_BALANCE.
-func (s *Periods) Adjust(ctx context.Context, who platform.Principal, claim *ports.Claim, a period.Adjustment) (done Adjusted, err error) {
-	if err := who.Must(platform.Manage); err != nil {
+func (s *Periods) Adjust(ctx context.Context, who platform.Principal, claim *ports.IdempotentRequest, a period.Adjustment) (done Adjusted, err error) {
+	if err := who.CheckPermission(platform.Manage); err != nil {
 		return Adjusted{}, err
 	}
 	now := s.Clock.Now().Truncate(time.Microsecond)
@@ -47,11 +47,11 @@ func (s *Periods) Adjust(ctx context.Context, who platform.Principal, claim *por
 	}
 	asked, authorisation := a.Posting(s.IDs.New(now), who.Token, now)
 	err = s.Store.Do(ctx, func(ctx context.Context, tx ports.Tx) error {
-		calendar, err := tx.SharePeriods(ctx, who.Platform)
+		calendar, err := tx.LockPeriodsShared(ctx, who.Platform)
 		if err != nil {
 			return err
 		}
-		posting := calendar.Place(asked, true)
+		posting := calendar.Redate(asked, true)
 		work := booking.NewWork(now, s.IDs, 0)
 		if err := bear(ctx, tx, work, posting); err != nil {
 			return err
@@ -61,7 +61,7 @@ func (s *Periods) Adjust(ctx context.Context, who platform.Principal, claim *por
 			return err
 		}
 		done = Adjusted{Posting: posting, Asked: asked.Effective, Corrects: a.Corrects, Authorisation: authorisation}
-		if err := tx.Remember(ctx, claim, done, nil); err != nil {
+		if err := tx.SaveResponse(ctx, claim, done, nil); err != nil {
 			return err
 		}
 		return work.Write(ctx, tx)
@@ -74,7 +74,7 @@ func (s *Periods) Adjust(ctx context.Context, who platform.Principal, claim *por
 
 // bear holds the guarded accounts of a posting, and refuses it when they cannot bear it.
 func bear(ctx context.Context, tx ports.Tx, work *booking.Work, posting ledger.Posting) error {
-	strains, err := ledger.Strains([]ledger.Posting{posting})
+	strains, err := ledger.BalanceDeltas([]ledger.Posting{posting})
 	if err != nil {
 		return unposted(err)
 	}
@@ -82,7 +82,7 @@ func bear(ctx context.Context, tx ports.Tx, work *booking.Work, posting ledger.P
 	for _, strain := range strains {
 		guarded = append(guarded, strain.Account)
 	}
-	balances, err := work.Hold(ctx, tx, guarded)
+	balances, err := work.LockBalances(ctx, tx, guarded)
 	if err != nil {
 		return err
 	}
@@ -91,11 +91,11 @@ func bear(ctx context.Context, tx ports.Tx, work *booking.Work, posting ledger.P
 
 // unposted turns what the ledger refuses into what the caller is told.
 func unposted(err error) error {
-	var short *ledger.ShortError
+	var short *ledger.InsufficientBalanceError
 	switch {
 	case errors.As(err, &short):
-		return &fault.Error{Code: fault.InsufficientBalance, Message: "An account would go below zero: " + short.Shortages[0].Account.Path + ". Adjust less, or put money in first.",
-			Details: map[string]any{"account": short.Shortages[0].Account.Path, "currency": string(short.Shortages[0].Account.Currency), "balance": short.Shortages[0].Balance}}
+		return &fault.Error{Code: fault.InsufficientBalance, Message: "An account would go below zero: " + short.Shortfalls[0].Account.Path + ". Adjust less, or put money in first.",
+			Details: map[string]any{"account": short.Shortfalls[0].Account.Path, "currency": string(short.Shortfalls[0].Account.Currency), "balance": short.Shortfalls[0].Balance}}
 	case errors.Is(err, ledger.ErrOverflow):
 		return fault.New(fault.InvalidAmount, "The entries add up to more than an account can hold. Post them one by one.")
 	}
@@ -120,7 +120,7 @@ func (s *Periods) owned(ctx context.Context, a period.Adjustment) error {
 	var bad []fault.Field
 	for i, e := range a.Entries {
 		for _, side := range []struct{ name, path string }{{"debit", e.Debit}, {"credit", e.Credit}} {
-			id, ok := ledger.Account{Path: side.path}.Owner()
+			id, ok := ledger.Account{Path: side.path}.InternalAccount()
 			if !ok {
 				continue
 			}
@@ -144,7 +144,7 @@ func (s *Periods) wrongOwner(ctx context.Context, p ident.Platform, id ident.Int
 	if err != nil {
 		return "", err
 	}
-	switch at := quote.BookPath(account); {
+	switch at := quote.AccountPath(account); {
 	case at != path:
 		return "is kept at " + at, nil
 	case account.Currency != e.Currency:

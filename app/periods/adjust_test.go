@@ -30,9 +30,9 @@ func TestAdjust(t *testing.T) {
 	// An adjustment counts when it says, also in a held month; for a closed one it counts
 	// in the next, and says so. Who authorised it is kept with it.
 	h := newHouse(t)
-	h.change(period.Hold, "2026-01")
+	h.change(period.SoftClose, "2026-01")
 	h.change(period.Close, "2026-01")
-	h.change(period.Hold, "2026-02")
+	h.change(period.SoftClose, "2026-02")
 
 	for name, c := range map[string]struct {
 		at, want time.Time
@@ -72,10 +72,10 @@ func TestAdjustNamesWhatItCorrects(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	h.change(period.Hold, "2026-01")
+	h.change(period.SoftClose, "2026-01")
 	h.change(period.Close, "2026-01")
 	var named ident.Posting
-	ident.Set(&named, wrong.Posting.ID)
+	ident.SetUUID(&named, wrong.Posting.ID)
 
 	for note, begins := range map[string]string{"booked twice": "booked twice", strings.Repeat("é", 250): strings.Repeat("é", 63)} {
 		correction := adjustment(day(time.January, 3))
@@ -90,14 +90,14 @@ func TestAdjustNamesWhatItCorrects(t *testing.T) {
 		}
 	}
 
-	ident.Set(&named, h.ids.New(noon))
+	ident.SetUUID(&named, h.ids.New(noon))
 	unknown := adjustment(time.Time{})
 	unknown.Corrects = named
 	if _, err := h.Adjust(t.Context(), h.boss, nil, unknown); !fault.Is(err, fault.NotFound) {
 		t.Errorf("of an unknown posting: %v", err)
 	}
 	others := adjustment(time.Time{})
-	ident.Set(&others.Corrects, wrong.Posting.ID)
+	ident.SetUUID(&others.Corrects, wrong.Posting.ID)
 	if _, err := h.Adjust(t.Context(), h.found("Other"), nil, others); !fault.Is(err, fault.NotFound) {
 		t.Errorf("of another platform's posting: %v", err)
 	}
@@ -124,7 +124,7 @@ func TestAdjustBalancesOfOthers(t *testing.T) {
 	}
 	adjust := func(who platform.Principal, owned bool, entries ...ledger.Entry) error {
 		a := adjustment(time.Time{}, entries...)
-		a.Owned = owned
+		a.OwnedAccounts = owned
 		_, err := h.Adjust(t.Context(), who, nil, a)
 		return err
 	}

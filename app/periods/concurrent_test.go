@@ -59,7 +59,7 @@ func TestNothingSlipsIntoAClosedMonth(t *testing.T) {
 	for closed := 0; closed < len(months); {
 		m := months[random.IntN(len(months))]
 		a := period.Actions()[random.IntN(3)]
-		_, err := h.Change(t.Context(), h.boss, nil, a, m, "")
+		_, err := h.ChangeState(t.Context(), h.boss, nil, a, m, "")
 		switch {
 		case err == nil && a == period.Close:
 			closed++
@@ -93,7 +93,7 @@ func TestNothingSlipsIntoAClosedMonth(t *testing.T) {
 // says how often it tried.
 func (h *house) held(t *testing.T, m period.Month) (tried int64) {
 	t.Helper()
-	book, err := h.store.PeriodBook(t.Context(), h.boss.Platform)
+	book, err := h.store.PeriodOverview(t.Context(), h.boss.Platform)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -125,11 +125,11 @@ func TestClosesAtOnce(t *testing.T) {
 	// Of many who close a month at the same time one does, and the others are told.
 	h := newHouse(t)
 	h.post(h.fee(day(time.January, 5), 9))
-	h.change(period.Hold, "2026-01")
+	h.change(period.SoftClose, "2026-01")
 	errs := make([]error, 6)
 	var all sync.WaitGroup
 	for i := range errs {
-		all.Go(func() { _, errs[i] = h.Change(context.Background(), h.boss, nil, period.Close, of("2026-01"), "") })
+		all.Go(func() { _, errs[i] = h.ChangeState(context.Background(), h.boss, nil, period.Close, of("2026-01"), "") })
 	}
 	all.Wait()
 
@@ -154,7 +154,7 @@ func TestCloseRunsAgain(t *testing.T) {
 	// is not kept out by its lock.)
 	h := newHouse(t)
 	h.post(h.fee(day(time.January, 5), 9))
-	h.change(period.Hold, "2026-01")
+	h.change(period.SoftClose, "2026-01")
 	late := h.fee(day(time.January, 6), 1)
 	runs := 0
 	err := h.store.Do(t.Context(), func(ctx ctx, tx ports.Tx) error {
@@ -164,7 +164,7 @@ func TestCloseRunsAgain(t *testing.T) {
 		if err != nil {
 			return err
 		}
-		next, err := calendar.Do(change.Action, change.Month, noon)
+		next, err := calendar.Apply(change.Action, change.Month, noon)
 		if err != nil {
 			return err
 		}

@@ -15,10 +15,10 @@ import (
 // Faults: CONFLICT, with everything that stands in its way.
 func (s *Periods) Detach(ctx context.Context, m period.Month) error {
 	now := s.Clock.Now()
-	if from := m.MayBeDetached(); now.Before(from) {
+	if from := m.ArchivableFrom(); now.Before(from) {
 		return fault.New(fault.Conflict, "%s can be detached from %s on; until then its payments may come back.", m, from.Format(time.DateOnly))
 	}
-	of, err := s.Months.BookMonths(ctx)
+	of, err := s.Months.LedgerMonths(ctx)
 	if err != nil {
 		return err
 	}
@@ -31,16 +31,16 @@ func (s *Periods) Detach(ctx context.Context, m period.Month) error {
 	if err := s.Months.EndMonth(ctx, m, now); err != nil {
 		return err
 	}
-	found, err := s.Months.Hindrances(ctx, m)
+	found, err := s.Months.Blockers(ctx, m)
 	if err != nil {
 		return err
 	}
 	if len(found) == 0 {
-		return s.Months.DetachMonth(ctx, m)
+		return s.Months.ArchiveMonth(ctx, m)
 	}
 	var fields []fault.Field
 	for _, h := range found {
-		fields = append(fields, fault.Field{Field: h.Platform.String(), Message: h.Hindrance.Say(h.Many)})
+		fields = append(fields, fault.Field{Field: h.Platform.String(), Message: h.Blocker.Message(h.Count)})
 	}
 	refused := fault.New(fault.Conflict, "%s cannot be detached.", m)
 	refused.Fields = fields
@@ -49,15 +49,15 @@ func (s *Periods) Detach(ctx context.Context, m period.Month) error {
 
 // Attach brings a month back: the one that was detached last. Fault: CONFLICT.
 func (s *Periods) Attach(ctx context.Context, m period.Month) error {
-	of, err := s.Months.BookMonths(ctx)
+	of, err := s.Months.LedgerMonths(ctx)
 	if err != nil {
 		return err
 	}
 	switch {
-	case of.Detached.IsZero() || of.Detached.Before(m):
+	case of.LastArchived.IsZero() || of.LastArchived.Before(m):
 		return fault.New(fault.Conflict, "%s is not detached.", m)
-	case m.Before(of.Detached):
-		return fault.New(fault.Conflict, "Months are attached in their order, the latest first, and that is %s.", of.Detached)
+	case m.Before(of.LastArchived):
+		return fault.New(fault.Conflict, "Months are attached in their order, the latest first, and that is %s.", of.LastArchived)
 	}
-	return s.Months.AttachMonth(ctx, m)
+	return s.Months.RestoreMonth(ctx, m)
 }

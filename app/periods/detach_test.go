@@ -36,27 +36,27 @@ type january struct {
 func afterJanuary(t *testing.T) *january {
 	t.Helper()
 	h := &january{house: newHouseAt(t, day(time.January, 10))}
-	ident.Set(&h.ana, h.ids.New(noon))
-	ident.Set(&h.bob, h.ids.New(noon))
+	ident.SetUUID(&h.ana, h.ids.New(noon))
+	ident.SetUUID(&h.bob, h.ids.New(noon))
 	h.deposit(h.ana, 100)
 	h.deposit(h.bob, 20)
 	h.goTo(day(time.February, 10))
 	h.deposit(h.ana, 3)
 	h.deposit(h.ana, 4)
-	h.change(period.Hold, "2026-01")
+	h.change(period.SoftClose, "2026-01")
 	h.change(period.Close, "2026-01")
 	h.goTo(time.Date(2027, time.March, 14, 12, 0, 0, 0, time.UTC))
 	h.seal()
 	return h
 }
 
-func (h *january) goTo(at time.Time) { h.clock.Move(at.Sub(h.clock.Now())) }
+func (h *january) goTo(at time.Time) { h.clock.Advance(at.Sub(h.clock.Now())) }
 
 // deposit posts now what takes effect now.
 func (h *january) deposit(to ident.InternalAccount, minor int64) ledger.Posting {
 	h.t.Helper()
 	p := ledger.Deposit(ledger.Header{ID: h.ids.New(h.clock.Now()), Platform: h.boss.Platform, Effective: h.clock.Now()},
-		ledger.Arrival{Partner: ledger.Rail("ACH"), To: ledger.CustomerAccount(to), Amount: money.Amount{Minor: minor, Currency: money.USD}})
+		ledger.IncomingFunds{Partner: ledger.Rail("ACH"), To: ledger.CustomerAccount(to), Amount: money.Amount{Minor: minor, Currency: money.USD}})
 	h.post(p)
 	h.posted = append(h.posted, p)
 	return p
@@ -80,7 +80,7 @@ func (h *january) seal() {
 // nowhere is where heads go that nobody reads.
 type nowhere struct{}
 
-func (nowhere) Publish(context.Context, []ports.SignedHead) error { return nil }
+func (nowhere) Publish(context.Context, []ports.SignedCheckpoint) error { return nil }
 
 func (h *january) detach() {
 	h.t.Helper()
@@ -92,7 +92,7 @@ func (h *january) detach() {
 // wantGone asks that something is refused because its month is detached.
 func wantGone(t *testing.T, what string, err error) {
 	t.Helper()
-	if !fault.Is(err, fault.MonthDetached) || !strings.Contains(err.Error(), "2026-0") {
+	if !fault.Is(err, fault.MonthArchived) || !strings.Contains(err.Error(), "2026-0") {
 		t.Errorf("%s: %v, want that it is detached", what, err)
 	}
 }
@@ -129,7 +129,7 @@ func TestADetachedMonthIsMissedBySilence(t *testing.T) {
 			if err != nil || len(page.Entries) != 2 || !page.More || page.Entries[0].Balance.String() == "" {
 				t.Errorf("the newest entries: %+v, %v", page, err)
 			}
-			_, _, err = finance.AccountEntries(ctx, ports.AccountEntryFilter{Account: a, By: by, Limit: 9, After: page.Entries[1].Place})
+			_, _, err = finance.AccountEntries(ctx, ports.AccountEntryFilter{Account: a, By: by, Limit: 9, After: page.Entries[1].Position})
 			wantGone(t, "the entries before them", err)
 			_, _, err = finance.AccountEntries(ctx, ports.AccountEntryFilter{Account: a, By: by, Limit: 9, Ascending: true})
 			wantGone(t, "the oldest entries", err)
@@ -139,7 +139,7 @@ func TestADetachedMonthIsMissedBySilence(t *testing.T) {
 			}
 		}
 		var lines []string
-		cuts := []ports.Cut{{By: by, Moment: day(time.February, 1).Add(-time.Microsecond)}, {By: by, Moment: day(time.March, 1)}}
+		cuts := []ports.Cutoff{{By: by, Moment: day(time.February, 1).Add(-time.Microsecond)}, {By: by, Moment: day(time.March, 1)}}
 		err := finance.Turnovers(ctx, of, "", cuts, func(l ports.AccountTurnovers) error {
 			lines = append(lines, fmt.Sprintf("%s-%s %s-%s", l.Turnovers[0].Debits, l.Turnovers[0].Credits, l.Turnovers[1].Debits, l.Turnovers[1].Credits))
 			return nil
@@ -147,7 +147,7 @@ func TestADetachedMonthIsMissedBySilence(t *testing.T) {
 		if want := []string{"0-100 0-107", "0-20 0-20", "120-0 127-0"}; err != nil || !slices.Equal(lines, want) {
 			t.Errorf("turnovers by %d: %q, %v; want %q", by, lines, err, want)
 		}
-		err = finance.Turnovers(ctx, of, "", []ports.Cut{{By: by, Moment: day(time.January, 31)}}, func(ports.AccountTurnovers) error { return nil })
+		err = finance.Turnovers(ctx, of, "", []ports.Cutoff{{By: by, Moment: day(time.January, 31)}}, func(ports.AccountTurnovers) error { return nil })
 		wantGone(t, "turnovers of January", err)
 
 		list, err := finance.Postings(ctx, ports.PostingFilter{Platform: of, By: by, Limit: 9})
@@ -167,8 +167,8 @@ func TestADetachedMonthIsMissedBySilence(t *testing.T) {
 		t.Errorf("a posting of February: %+v, %t, %v", p, found, err)
 	}
 	var young, old ident.Transaction
-	ident.Set(&young, ids.New().New(day(time.February, 2)))
-	ident.Set(&old, ids.New().New(day(time.January, 2)))
+	ident.SetUUID(&young, ids.New().New(day(time.February, 2)))
+	ident.SetUUID(&old, ids.New().New(day(time.January, 2)))
 	for what, c := range map[string]struct {
 		filter ports.EntryFilter
 		gone   bool
@@ -179,7 +179,7 @@ func TestADetachedMonthIsMissedBySilence(t *testing.T) {
 		"those of a young one":           {ports.EntryFilter{Transaction: young}, false},
 		"those of a posting of January":  {ports.EntryFilter{Posting: h.posted[0].ID}, true},
 		"those of a posting of February": {ports.EntryFilter{Posting: h.posted[2].ID}, false},
-		"those after January":            {ports.EntryFilter{After: ports.EntryPlace{Seq: 2, N: 1}}, false},
+		"those after January":            {ports.EntryFilter{After: ports.EntryPosition{Seq: 2, N: 1}}, false},
 	} {
 		c.filter.Platform = of
 		if _, err := reader.Entries(ctx, c.filter); c.gone {
@@ -191,24 +191,24 @@ func TestADetachedMonthIsMissedBySilence(t *testing.T) {
 	_, err = h.tryProve()
 	wantGone(t, "a check", err)
 
-	view := func(asOf time.Time, fn func(context.Context, ports.BookView) error) error {
+	view := func(asOf time.Time, fn func(context.Context, ports.LedgerView) error) error {
 		return h.store.BookViews().View(ctx, of, asOf, fn)
 	}
-	wantGone(t, "a view of January", view(day(time.January, 12), func(context.Context, ports.BookView) error { return nil }))
-	err = view(time.Time{}, func(ctx context.Context, v ports.BookView) error {
+	wantGone(t, "a view of January", view(day(time.January, 12), func(context.Context, ports.LedgerView) error { return nil }))
+	err = view(time.Time{}, func(ctx context.Context, v ports.LedgerView) error {
 		every := func(ports.RecordedEntry) error { return nil }
-		wantGone(t, "all entries", v.Entries(ctx, ports.BookSpan{}, every))
-		wantGone(t, "all movements", v.Movements(ctx, ana, ports.Period{}, every))
-		wantGone(t, "all accounts", v.Accounts(ctx, ports.BookSpan{}, func(ports.AccountTurnover) error { return nil }))
+		wantGone(t, "all entries", v.Entries(ctx, ports.LedgerFilter{}, every))
+		wantGone(t, "all movements", v.EntriesByEffectiveTime(ctx, ana, ports.Period{}, every))
+		wantGone(t, "all accounts", v.Accounts(ctx, ports.LedgerFilter{}, func(ports.AccountTurnover) error { return nil }))
 		var seen []string
 		since := ports.Period{From: day(time.February, 1)}
-		err := errors.Join(v.Entries(ctx, ports.BookSpan{Period: since}, func(e ports.RecordedEntry) error {
-			seen = append(seen, fmt.Sprint(e.Place.Seq))
+		err := errors.Join(v.Entries(ctx, ports.LedgerFilter{Period: since}, func(e ports.RecordedEntry) error {
+			seen = append(seen, fmt.Sprint(e.Position.Seq))
 			return nil
-		}), v.Accounts(ctx, ports.BookSpan{Period: since}, func(a ports.AccountTurnover) error {
+		}), v.Accounts(ctx, ports.LedgerFilter{Period: since}, func(a ports.AccountTurnover) error {
 			seen = append(seen, fmt.Sprint(a.Opening, a.Debits.Sum, a.Credits.Sum, a.Closing))
 			return nil
-		}), v.Movements(ctx, ana, since, func(e ports.RecordedEntry) error {
+		}), v.EntriesByEffectiveTime(ctx, ana, since, func(e ports.RecordedEntry) error {
 			seen = append(seen, fmt.Sprint(e.Amount))
 			return nil
 		}))
@@ -232,7 +232,7 @@ func TestPostingGoesOnWithoutADetachedMonth(t *testing.T) {
 		t.Errorf("repeated: %v", err)
 	}
 	h.deposit(h.bob, 5)
-	h.change(period.Hold, "2026-02")
+	h.change(period.SoftClose, "2026-02")
 	h.change(period.Close, "2026-02")
 	wantLines(t, h.month("2026-02"), "customers/"+h.ana.String()+" 100 0 7 107", "rails/ACH 120 7 0 127", "customers/"+h.bob.String()+" 20 0 0 20")
 	if err := h.Attach(t.Context(), of("2026-01")); err != nil {
@@ -317,7 +317,7 @@ func TestMonthsAreDetachedInTheirOrder(t *testing.T) {
 	wantConflict("one without postings", "2025-12 is not in the books", h.Detach(ctx, of("2025-12")))
 	wantConflict("what is in the books", "2026-01 is not detached", h.Attach(ctx, of("2026-01")))
 	h.detach()
-	h.change(period.Hold, "2026-02")
+	h.change(period.SoftClose, "2026-02")
 	h.change(period.Close, "2026-02")
 	if err := h.Detach(ctx, of("2026-02")); err != nil { // on a platform that posted nothing since
 		t.Fatalf("%+v", err)

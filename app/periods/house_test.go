@@ -32,7 +32,7 @@ type house struct {
 	*periods.Periods
 	t     testing.TB
 	store *postgres.DB
-	clock *portstest.Hands
+	clock *portstest.FakeClock
 	url   string
 	ids   *ids.Generator
 	boss  platform.Principal
@@ -46,7 +46,7 @@ func newHouse(t testing.TB) *house {
 // newHouseAt is a house in which it always is now.
 func newHouseAt(t testing.TB, now time.Time) *house {
 	t.Helper()
-	h := &house{t: t, clock: portstest.NewHands(now), url: pgtest.New(t), ids: ids.New()}
+	h := &house{t: t, clock: portstest.NewFakeClock(now), url: pgtest.New(t), ids: ids.New()}
 	var err error
 	h.store, err = postgres.Open(t.Context(), postgres.Options{URL: h.url, MaxConnections: 8, Clock: h.clock, IDs: h.ids,
 		Render: func(e event.Event) ([]byte, error) { return e.Envelope(nil), nil }})
@@ -101,7 +101,7 @@ func (h *house) posted(id uuid.UUID) ledger.Posting {
 
 func (h *house) change(a period.Action, month string) periods.Month {
 	h.t.Helper()
-	done, err := h.Change(context.Background(), h.boss, nil, a, of(month), "")
+	done, err := h.ChangeState(context.Background(), h.boss, nil, a, of(month), "")
 	if err != nil {
 		h.t.Fatalf("%s %s: %v", a, month, err)
 	}

@@ -19,11 +19,11 @@ import (
 // Config is what the use cases work with.
 type Config struct {
 	Store ports.Store
-	Books ports.BookReader
+	Books ports.LedgerReader
 	Clock ports.Clock
 	IDs   ports.IDs
 	// Months detaches and attaches months; nil for who never does.
-	Months ports.MonthKeeper
+	Months ports.MonthArchiver
 	// Committed is called when something was committed that tells events; may be nil.
 	Committed func()
 }
@@ -51,7 +51,7 @@ type Month struct {
 // List lists the months of the caller's platform, the newest first: from the first that
 // has anything in it to the present one.
 func (s *Periods) List(ctx context.Context, who platform.Principal) ([]Month, error) {
-	if err := who.Must(platform.View); err != nil {
+	if err := who.CheckPermission(platform.View); err != nil {
 		return nil, err
 	}
 	return s.listOf(ctx, who.Platform)
@@ -66,18 +66,18 @@ func (s *Periods) ListOf(ctx context.Context, p ident.Platform) ([]Month, error)
 }
 
 func (s *Periods) listOf(ctx context.Context, p ident.Platform) ([]Month, error) {
-	book, err := s.Store.PeriodBook(ctx, p)
+	book, err := s.Store.PeriodOverview(ctx, p)
 	if err != nil {
 		return nil, err
 	}
 	now := period.MonthOf(s.Clock.Now())
 	first := now
-	for _, m := range []period.Month{book.Began, book.Calendar.First} {
+	for _, m := range []period.Month{book.FirstPosted, book.Calendar.First} {
 		if !m.IsZero() && m.Before(first) {
 			first = m
 		}
 	}
-	if book.Calendar.Begun() {
+	if book.Calendar.Started() {
 		first = book.Calendar.First
 	} else if first.Before(period.Earliest) {
 		first = period.Earliest
@@ -89,7 +89,7 @@ func (s *Periods) listOf(ctx context.Context, p ident.Platform) ([]Month, error)
 	return months, nil
 }
 
-func monthOf(book ports.PeriodBook, m period.Month) Month {
+func monthOf(book ports.PeriodOverview, m period.Month) Month {
 	month := Month{Month: m, State: book.Calendar.State(m)}
 	for i := range book.Closings {
 		if book.Closings[i].Month == m {
@@ -107,10 +107,10 @@ func monthOf(book ports.PeriodBook, m period.Month) Month {
 // Get reads one month of the caller's platform and, once it is closed, a page of its
 // trial balance. A month that has not begun is NOT_FOUND.
 func (s *Periods) Get(ctx context.Context, who platform.Principal, m period.Month, f ports.LineFilter) (Month, error) {
-	if err := who.Must(platform.View); err != nil {
+	if err := who.CheckPermission(platform.View); err != nil {
 		return Month{}, err
 	}
-	book, err := s.Store.PeriodBook(ctx, who.Platform)
+	book, err := s.Store.PeriodOverview(ctx, who.Platform)
 	if err != nil {
 		return Month{}, err
 	}
@@ -132,15 +132,15 @@ func (s *Periods) there(c period.Calendar, m period.Month) error {
 	if now := period.MonthOf(s.Clock.Now()); now.Before(m) {
 		return fault.New(fault.NotFound, "%s has not begun. The present month is %s.", m, now)
 	}
-	if c.Begun() && m.Before(c.First) {
+	if c.Started() && m.Before(c.First) {
 		return fault.New(fault.NotFound, "The books' months begin with %s; what is effective before is what it opens with.", c.First)
 	}
 	return nil
 }
 
-// Change does something to a month of the caller's platform. The note may be empty.
-func (s *Periods) Change(ctx context.Context, who platform.Principal, claim *ports.Claim, a period.Action, m period.Month, note string) (Month, error) {
-	if err := who.Must(platform.Manage); err != nil {
+// ChangeState does something to a month of the caller's platform. The note may be empty.
+func (s *Periods) ChangeState(ctx context.Context, who platform.Principal, claim *ports.IdempotentRequest, a period.Action, m period.Month, note string) (Month, error) {
+	if err := who.CheckPermission(platform.Manage); err != nil {
 		return Month{}, err
 	}
 	return s.change(ctx, claim, period.Change{Platform: who.Platform, Month: m, Action: a, By: who.Token, Note: note})
@@ -154,7 +154,7 @@ func (s *Periods) ChangeOf(ctx context.Context, p ident.Platform, a period.Actio
 	return s.change(ctx, nil, period.Change{Platform: p, Month: m, Action: a, Note: note})
 }
 
-func (s *Periods) change(ctx context.Context, claim *ports.Claim, change period.Change) (done Month, err error) {
+func (s *Periods) change(ctx context.Context, claim *ports.IdempotentRequest, change period.Change) (done Month, err error) {
 	if bad := period.CheckNote(change.Note, true); len(bad) > 0 {
 		return Month{}, fault.Invalid(bad...)
 	}
@@ -164,7 +164,7 @@ func (s *Periods) change(ctx context.Context, claim *ports.Claim, change period.
 		if err != nil {
 			return err
 		}
-		next, err := calendar.Do(change.Action, change.Month, change.At)
+		next, err := calendar.Apply(change.Action, change.Month, change.At)
 		if err != nil {
 			return err
 		}
@@ -176,7 +176,7 @@ func (s *Periods) change(ctx context.Context, claim *ports.Claim, change period.
 			}
 			done.Closing = &closing
 		}
-		if err := tx.Remember(ctx, claim, done, nil); err != nil {
+		if err := tx.SaveResponse(ctx, claim, done, nil); err != nil {
 			return err
 		}
 		return tx.ChangePeriods(ctx, change, next)

@@ -24,9 +24,9 @@ func TestAMonthEnds(t *testing.T) {
 	before, january, february := h.fee(day(time.December, 5).AddDate(-1, 0, 0), 100), h.fee(day(time.January, 31), 20), h.fee(day(time.February, 1), 3)
 	h.post(before, january, february)
 
-	h.change(period.Hold, "2026-01")
+	h.change(period.SoftClose, "2026-01")
 	first := h.change(period.Close, "2026-01")
-	h.change(period.Hold, "2026-02")
+	h.change(period.SoftClose, "2026-02")
 	h.post(h.fee(day(time.March, 1), 7))
 	h.change(period.Close, "2026-02")
 
@@ -65,9 +65,9 @@ func TestLatePostings(t *testing.T) {
 	h := newHouse(t)
 	early := h.fee(day(time.January, 10), 1)
 	h.post(early)
-	h.change(period.Hold, "2026-01")
+	h.change(period.SoftClose, "2026-01")
 	h.change(period.Close, "2026-01")
-	h.change(period.Hold, "2026-02")
+	h.change(period.SoftClose, "2026-02")
 
 	closed, held, open := h.fee(day(time.January, 20), 2), h.fee(day(time.February, 20), 3), h.fee(day(time.March, 2), 4)
 	h.post(closed, held, open, early)
@@ -84,7 +84,7 @@ func TestLatePostings(t *testing.T) {
 		{closed, of("2026-03").Start(), "wire (for 2026-01-20)"}, {held, of("2026-03").Start(), "wire (for 2026-02-20)"},
 		{undone, of("2026-03").Start(), "a mistake (for 2026-01-21)"},
 	} {
-		if got := h.posted(c.of.ID); !got.Effective.Equal(c.at) || got.Memo != c.memo || !c.of.Repeats(got) {
+		if got := h.posted(c.of.ID); !got.Effective.Equal(c.at) || got.Memo != c.memo || !c.of.IsRepeatOf(got) {
 			t.Errorf("effective %s, memo %q; want %s, %q", got.Effective, got.Memo, c.at, c.memo)
 		}
 	}
@@ -103,7 +103,7 @@ func TestReopen(t *testing.T) {
 	t.Parallel()
 	// A month that is reopened takes everything again, and its history stays.
 	h := newHouse(t)
-	h.change(period.Hold, "2026-01")
+	h.change(period.SoftClose, "2026-01")
 	h.change(period.Reopen, "2026-01")
 	p := h.fee(day(time.January, 20), 2)
 	h.post(p)
@@ -129,14 +129,14 @@ func TestRefusals(t *testing.T) {
 	// Who may not is refused, what is not there is not found, and a month cannot be ended
 	// out of its order; nothing changes.
 	h := newHouse(t)
-	h.change(period.Hold, "2026-01")
+	h.change(period.SoftClose, "2026-01")
 	viewer := h.boss
 	viewer.Permissions = []platform.Permission{platform.View}
 	nobody := h.boss
 	nobody.Permissions = []platform.Permission{platform.Manage, platform.Transact}
 
 	change := func(who platform.Principal, a period.Action, m string, note string) error {
-		_, err := h.Change(t.Context(), who, nil, a, of(m), note)
+		_, err := h.ChangeState(t.Context(), who, nil, a, of(m), note)
 		return err
 	}
 	get := func(who platform.Principal, m string) error {
@@ -148,21 +148,21 @@ func TestRefusals(t *testing.T) {
 		err  error
 		want fault.Code
 	}{
-		"a viewer holds":         {change(viewer, period.Hold, "2026-02", ""), fault.Forbidden},
+		"a viewer holds":         {change(viewer, period.SoftClose, "2026-02", ""), fault.Forbidden},
 		"who cannot view reads":  {get(nobody, "2026-01"), fault.Forbidden},
 		"who cannot view lists":  {list, fault.Forbidden},
 		"a month to come":        {get(h.boss, "2026-04"), fault.NotFound},
 		"before the first":       {get(h.boss, "2025-12"), fault.NotFound},
-		"the present is held":    {change(h.boss, period.Hold, "2026-03", ""), fault.Conflict},
+		"the present is held":    {change(h.boss, period.SoftClose, "2026-03", ""), fault.Conflict},
 		"an open one is closed":  {change(h.boss, period.Close, "2026-02", ""), fault.Conflict},
-		"one is held twice":      {change(h.boss, period.Hold, "2026-01", ""), fault.Conflict},
+		"one is held twice":      {change(h.boss, period.SoftClose, "2026-01", ""), fault.Conflict},
 		"a note that is no text": {change(h.boss, period.Close, "2026-01", "\x00"), fault.InvalidInput},
 	} {
 		if !fault.Is(c.err, c.want) {
 			t.Errorf("%s: %v, want %s", name, c.err, c.want)
 		}
 	}
-	if m := h.month("2026-01"); m.State != period.Held || len(m.Changes) != 1 {
+	if m := h.month("2026-01"); m.State != period.SoftClosed || len(m.Changes) != 1 {
 		t.Errorf("%+v", m)
 	}
 	// What one platform does is nothing to another.
@@ -183,7 +183,7 @@ func TestPagesOfATrialBalance(t *testing.T) {
 		batch = append(batch, p)
 	}
 	h.post(batch...)
-	h.change(period.Hold, "2026-01")
+	h.change(period.SoftClose, "2026-01")
 	h.change(period.Close, "2026-01")
 
 	seen := map[string]int{}
@@ -228,10 +228,10 @@ func TestACloseNamesTheHeadOfTheLog(t *testing.T) {
 	if err := h.owner(fmt.Sprintf(`INSERT INTO ledger_heads (platform_id, size, sealed_at, root, note) SELECT '%s', n, now(), sha256('x'), 'head ' || n FROM generate_series(1, 2) n`, h.boss.Platform.UUID())); err != nil {
 		t.Fatal(err)
 	}
-	h.change(period.Hold, "2026-01")
+	h.change(period.SoftClose, "2026-01")
 	h.change(period.Close, "2026-01")
 
-	if head := h.month("2026-01").Closing.Head; head != "head 2" {
+	if head := h.month("2026-01").Closing.Checkpoint; head != "head 2" {
 		t.Errorf("head %q", head)
 	}
 }

@@ -14,7 +14,7 @@ func closed(t *testing.T) *house {
 	h := newHouse(t)
 	h.post(h.fee(day(time.January, 5), 9), h.fee(day(time.February, 6), 2), h.fee(day(time.February, 7), 3))
 	for _, m := range []string{"2026-01", "2026-02"} {
-		h.change(period.Hold, m)
+		h.change(period.SoftClose, m)
 		h.change(period.Close, m)
 	}
 	h.post(h.fee(day(time.March, 1), 4))
@@ -74,7 +74,7 @@ func TestWhatSlippedIntoAHeldMonthIsFound(t *testing.T) {
 	} {
 		h := newHouse(t)
 		h.post(h.fee(day(time.January, 5), 9), h.fee(day(time.February, 6), 2))
-		h.change(period.Hold, "2026-02")
+		h.change(period.SoftClose, "2026-02")
 		if _, err := h.Adjust(t.Context(), h.boss, nil, adjustment(day(time.February, 7))); err != nil {
 			t.Fatal(err)
 		}
@@ -93,7 +93,7 @@ func TestSecondsAfterTheMonth(t *testing.T) {
 	// Also what is recorded within seconds of the end of a month that is held is found.
 	h := newHouseAt(t, time.Date(2026, time.March, 1, 0, 0, 3, 0, time.UTC))
 	h.post(h.fee(day(time.February, 6), 2))
-	h.change(period.Hold, "2026-02")
+	h.change(period.SoftClose, "2026-02")
 	h.post(h.fee(time.Date(2026, time.March, 1, 0, 0, 2, 0, time.UTC), 1))
 	h.wantFinding("no damage", books.RuleHeld, "")
 

@@ -13,22 +13,22 @@ import (
 // up anew, so that a deleted token is of no use at the next one; those that come at
 // the same time share one look-up.
 type Authenticator struct {
-	lookUp *group.Collector[string, *ports.TokenOnPlatform]
+	lookUp *group.Batcher[string, *ports.TokenWithEnvironment]
 }
 
 // Tokens is where tokens are found.
 type Tokens interface {
-	TokensByClientID(ctx context.Context, clientIDs []string) (map[string]ports.TokenOnPlatform, error)
+	TokensByClientID(ctx context.Context, clientIDs []string) (map[string]ports.TokenWithEnvironment, error)
 }
 
 // NewAuthenticator makes an authenticator that reads from tokens.
 func NewAuthenticator(tokens Tokens) *Authenticator {
-	return &Authenticator{group.New(group.Options{Most: 256, Lanes: 2}, func(ctx context.Context, clientIDs []string) ([]group.Result[*ports.TokenOnPlatform], error) {
+	return &Authenticator{group.New(group.Options{MaxSize: 256, MaxConcurrency: 2}, func(ctx context.Context, clientIDs []string) ([]group.Result[*ports.TokenWithEnvironment], error) {
 		found, err := tokens.TokensByClientID(ctx, distinct(clientIDs))
 		if err != nil {
 			return nil, err
 		}
-		results := make([]group.Result[*ports.TokenOnPlatform], len(clientIDs))
+		results := make([]group.Result[*ports.TokenWithEnvironment], len(clientIDs))
 		for i, clientID := range clientIDs {
 			if token, ok := found[clientID]; ok {
 				results[i].Value = &token
@@ -49,7 +49,7 @@ func (a *Authenticator) Authenticate(ctx context.Context, clientID, secret strin
 	if known {
 		token = found.Token
 	}
-	if opens := token.Opens(secret); !opens || !known {
+	if opens := token.MatchesSecret(secret); !opens || !known {
 		return platform.Principal{}, &fault.Error{
 			Code:    fault.Unauthorized,
 			Message: "The client id and secret do not belong together, or the token was deleted. Check both, or create a new token.",

@@ -20,7 +20,7 @@ import (
 // until it may go on.
 type drawer struct {
 	mu     sync.Mutex
-	tokens map[string]ports.TokenOnPlatform
+	tokens map[string]ports.TokenWithEnvironment
 	asked  [][]string
 	fails  error
 	gate   chan struct{}
@@ -28,16 +28,16 @@ type drawer struct {
 }
 
 func newDrawer() *drawer {
-	return &drawer{tokens: map[string]ports.TokenOnPlatform{}, gate: make(chan struct{}), begun: make(chan struct{}, 1000)}
+	return &drawer{tokens: map[string]ports.TokenWithEnvironment{}, gate: make(chan struct{}), begun: make(chan struct{}, 1000)}
 }
 
-func (d *drawer) TokensByClientID(_ context.Context, clientIDs []string) (map[string]ports.TokenOnPlatform, error) {
+func (d *drawer) TokensByClientID(_ context.Context, clientIDs []string) (map[string]ports.TokenWithEnvironment, error) {
 	d.begun <- struct{}{}
 	<-d.gate
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	d.asked = append(d.asked, slices.Clone(clientIDs))
-	found := map[string]ports.TokenOnPlatform{}
+	found := map[string]ports.TokenWithEnvironment{}
 	for _, id := range clientIDs {
 		if token, ok := d.tokens[id]; ok {
 			found[id] = token
@@ -50,13 +50,13 @@ func (d *drawer) add(t *testing.T, n byte) (clientID, secret string) {
 	t.Helper()
 	var id ident.Token
 	var p ident.Platform
-	ident.Set(&id, uuid.UUID{n})
-	ident.Set(&p, uuid.UUID{n, n})
+	ident.SetUUID(&id, uuid.UUID{n})
+	ident.SetUUID(&p, uuid.UUID{n, n})
 	token, secret, err := platform.NewToken(id, p, "t", platform.Permissions, [16]byte{n}, [32]byte{n}, noon)
 	if err != nil {
 		t.Fatal(err)
 	}
-	d.tokens[token.ClientID] = ports.TokenOnPlatform{Token: token, Environment: platform.Sandbox}
+	d.tokens[token.ClientID] = ports.TokenWithEnvironment{Token: token, Environment: platform.Sandbox}
 	return token.ClientID, secret
 }
 

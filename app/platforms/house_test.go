@@ -36,14 +36,14 @@ func newHouse(t *testing.T) *house {
 	made := ids.New()
 	var err error
 	h.store, err = postgres.Open(t.Context(), postgres.Options{
-		URL: h.url, MaxConnections: 4, Clock: portstest.NewHands(noon), IDs: made,
+		URL: h.url, MaxConnections: 4, Clock: portstest.NewFakeClock(noon), IDs: made,
 		Render: func(e event.Event) ([]byte, error) { return e.Envelope(nil), nil },
 	})
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(h.store.Close)
-	h.Platforms = platforms.New(platforms.Config{Store: h.store, Clock: portstest.NewHands(noon), IDs: made, Committed: func() { h.told++ }})
+	h.Platforms = platforms.New(platforms.Config{Store: h.store, Clock: portstest.NewFakeClock(noon), IDs: made, Committed: func() { h.told++ }})
 	h.founded, h.boss = h.found(t, "Acme")
 	return h
 }
@@ -89,10 +89,10 @@ func (h *house) texts(t *testing.T, query string, args ...any) []string {
 }
 
 // claim is a request of the boss under a key; render makes its answer.
-func (h *house) claim(key string, render func(result any) string) *ports.Claim {
-	return &ports.Claim{
+func (h *house) claim(key string, render func(result any) string) *ports.IdempotentRequest {
+	return &ports.IdempotentRequest{
 		Platform: h.boss.Platform, Token: h.boss.Token, Key: key, Fingerprint: sha256.Sum256([]byte(key)),
-		Answer: func(result any, err error) (int, []byte) {
+		Render: func(result any, err error) (int, []byte) {
 			if err != nil {
 				return 500, nil
 			}

@@ -14,19 +14,19 @@ const kept = 7 * 24 * time.Hour
 // Memory knows what was answered to requests that carried an idempotency key. Those
 // that ask at the same time share one look-up.
 type Memory struct {
-	answers ports.Answers
+	answers ports.IdempotencyStore
 	clock   ports.Clock
-	recall  *group.Collector[ports.ClaimKey, *ports.Stored]
+	recall  *group.Batcher[ports.IdempotencyKey, *ports.StoredResponse]
 }
 
 // NewMemory makes a memory on stored answers.
-func NewMemory(answers ports.Answers, clock ports.Clock) *Memory {
-	return &Memory{answers, clock, group.New(group.Options{Most: 256, Lanes: 2}, func(ctx context.Context, keys []ports.ClaimKey) ([]group.Result[*ports.Stored], error) {
-		found, err := answers.Recall(ctx, keys)
+func NewMemory(answers ports.IdempotencyStore, clock ports.Clock) *Memory {
+	return &Memory{answers, clock, group.New(group.Options{MaxSize: 256, MaxConcurrency: 2}, func(ctx context.Context, keys []ports.IdempotencyKey) ([]group.Result[*ports.StoredResponse], error) {
+		found, err := answers.StoredResponses(ctx, keys)
 		if err != nil {
 			return nil, err
 		}
-		results := make([]group.Result[*ports.Stored], len(keys))
+		results := make([]group.Result[*ports.StoredResponse], len(keys))
 		for i := range found {
 			results[i].Value = found[i]
 		}
@@ -34,19 +34,19 @@ func NewMemory(answers ports.Answers, clock ports.Clock) *Memory {
 	})}
 }
 
-// Recall finds the answer that is kept under the claim's key, whatever request it
+// Get finds the answer that is kept under the claim's key, whatever request it
 // belongs to.
-func (m *Memory) Recall(ctx context.Context, claim ports.Claim) (ports.Stored, bool, error) {
-	found, err := m.recall.Do(ctx, claim.ID())
+func (m *Memory) Get(ctx context.Context, claim ports.IdempotentRequest) (ports.StoredResponse, bool, error) {
+	found, err := m.recall.Do(ctx, claim.IdempotencyKey())
 	if err != nil || found == nil {
-		return ports.Stored{}, false, err
+		return ports.StoredResponse{}, false, err
 	}
 	return *found, true, nil
 }
 
-// Store keeps an answer that changed nothing, unless there is one already.
-func (m *Memory) Store(ctx context.Context, claim ports.Claim, answer ports.Stored) error {
-	return m.answers.StoreAnswer(ctx, claim, answer)
+// Save keeps an answer that changed nothing, unless there is one already.
+func (m *Memory) Save(ctx context.Context, claim ports.IdempotentRequest, answer ports.StoredResponse) error {
+	return m.answers.SaveStoredResponse(ctx, claim, answer)
 }
 
 const forgottenAtOnce = 5000
@@ -56,7 +56,7 @@ const forgottenAtOnce = 5000
 func (m *Memory) Forget(ctx context.Context) (int, error) {
 	before := m.clock.Now().Add(-kept)
 	for total := 0; ; {
-		n, err := m.answers.ForgetAnswers(ctx, before, forgottenAtOnce)
+		n, err := m.answers.DeleteStoredResponses(ctx, before, forgottenAtOnce)
 		total += n
 		if err != nil || n < forgottenAtOnce {
 			return total, err

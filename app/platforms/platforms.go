@@ -23,7 +23,7 @@ type Config struct {
 	Clock ports.Clock
 	IDs   ports.IDs
 	// Rails say how accounts are paid into; nobody does where none is connected.
-	Rails ports.RailsBy
+	Rails ports.RailsByEnvironment
 	// Committed is called after each commit that told events; nil for nobody.
 	Committed func()
 	// Changed is called after each change of a platform's settings; nil for nobody.
@@ -62,7 +62,7 @@ func (p *Platforms) Create(ctx context.Context, f Founding) (Founded, error) {
 	if err != nil {
 		return Founded{}, err
 	}
-	own, err := p.opening(made, now).Accounts(made.Codes())
+	own, err := p.opening(made, now).Open(made.CurrencyCodes())
 	if err != nil {
 		return Founded{}, err
 	}
@@ -80,17 +80,17 @@ func (p *Platforms) Create(ctx context.Context, f Founding) (Founded, error) {
 
 // Settings reads the settings of the caller's platform.
 func (p *Platforms) Settings(ctx context.Context, who platform.Principal) (platform.Platform, error) {
-	if err := who.Must(platform.View); err != nil {
+	if err := who.CheckPermission(platform.View); err != nil {
 		return platform.Platform{}, err
 	}
 	return p.Store.Platform(ctx, who.Platform)
 }
 
-// Change changes the settings given. In currencies that are new the platform gets an
+// UpdateSettings changes the settings given. In currencies that are new the platform gets an
 // account of its own at once, and its customers get theirs soon after, however many
 // they are; an endpoint that is new is sent a TEST event.
-func (p *Platforms) Change(ctx context.Context, who platform.Principal, change platform.Change) (platform.Platform, error) {
-	if err := who.Must(platform.Manage); err != nil {
+func (p *Platforms) UpdateSettings(ctx context.Context, who platform.Principal, change platform.Change) (platform.Platform, error) {
+	if err := who.CheckPermission(platform.Manage); err != nil {
 		return platform.Platform{}, err
 	}
 	now := p.Clock.Now()
@@ -135,20 +135,20 @@ func (p *Platforms) Change(ctx context.Context, who platform.Principal, change p
 
 // openAccounts opens what the platform itself lacks, and has its customers seen to.
 func (p *Platforms) openAccounts(ctx context.Context, tx ports.Tx, of platform.Platform, has []account.Internal, now time.Time) error {
-	opened, instructed, err := p.opening(of, now).Complete(of.Codes(), has)
+	opened, instructed, err := p.opening(of, now).OpenMissing(of.CurrencyCodes(), has)
 	if err != nil {
 		return err
 	}
 	if err := tx.OpenInternalAccounts(ctx, opened); err != nil {
 		return err
 	}
-	if err := tx.InstructInternalAccounts(ctx, instructed); err != nil {
+	if err := tx.AddFundingInstructions(ctx, instructed); err != nil {
 		return err
 	}
 	return tx.AddJobs(ctx, []ports.Job{{ID: p.IDs.New(now), Platform: of.ID, Step: ports.StepOpenAccounts, Due: now}})
 }
 
 // opening is of the platform's own accounts.
-func (p *Platforms) opening(of platform.Platform, now time.Time) account.Opening {
-	return account.Opening{Platform: of.ID, Owner: of.Name, Funding: p.Rails.Funding(of.ID, of.Environment), NewID: p.IDs.New, Now: now}
+func (p *Platforms) opening(of platform.Platform, now time.Time) account.Opener {
+	return account.Opener{Platform: of.ID, Owner: of.Name, FundingInstructions: p.Rails.Funding(of.ID, of.Environment), NewID: p.IDs.New, Now: now}
 }

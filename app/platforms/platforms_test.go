@@ -50,7 +50,7 @@ func TestSettingsChange(t *testing.T) {
 	h := newHouse(t)
 	domain, currencies := "pay.example.com", []platform.Currency{{Code: "EUR", MinAmount: 1, MaxAmount: 2, Directions: []string{"INCOMING"}}}
 
-	changed, err := h.Change(t.Context(), h.boss, platform.Change{UMADomain: &domain, Currencies: &currencies})
+	changed, err := h.UpdateSettings(t.Context(), h.boss, platform.Change{UMADomain: &domain, Currencies: &currencies})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -74,7 +74,7 @@ func TestANewEndpointIsTested(t *testing.T) {
 	h := newHouse(t)
 	set := func(endpoint string) {
 		t.Helper()
-		if _, err := h.Change(t.Context(), h.boss, platform.Change{WebhookEndpoint: &endpoint}); err != nil {
+		if _, err := h.UpdateSettings(t.Context(), h.boss, platform.Change{WebhookEndpoint: &endpoint}); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -101,9 +101,9 @@ func TestABadChangeChangesNothing(t *testing.T) {
 	h := newHouse(t)
 	endpoint, domain := "ftp://example.com", "not a domain"
 
-	_, err := h.Change(t.Context(), h.boss, platform.Change{WebhookEndpoint: &endpoint, UMADomain: &domain})
+	_, err := h.UpdateSettings(t.Context(), h.boss, platform.Change{WebhookEndpoint: &endpoint, UMADomain: &domain})
 
-	refused, _ := fault.Of(err)
+	refused, _ := fault.As(err)
 	if refused == nil || len(refused.Fields) != 2 {
 		t.Errorf("refused with %v", err)
 	}
@@ -122,7 +122,7 @@ func TestSettingsAskForPermission(t *testing.T) {
 		if (err == nil) != (permission == platform.View) {
 			t.Errorf("Settings with %s: %v", permission, err)
 		}
-		_, err = h.Change(t.Context(), h.only(permission), platform.Change{UMADomain: &domain})
+		_, err = h.UpdateSettings(t.Context(), h.only(permission), platform.Change{UMADomain: &domain})
 		if (err == nil) != (permission == platform.Manage) {
 			t.Errorf("Change with %s: %v", permission, err)
 		}

@@ -19,8 +19,8 @@ type Issued struct {
 
 // CreateToken makes a token for the caller's platform. The secret is in the first
 // answer alone: what is remembered for a repeated request lacks it.
-func (p *Platforms) CreateToken(ctx context.Context, who platform.Principal, claim *ports.Claim, name string, permissions []platform.Permission) (Issued, error) {
-	if err := who.Must(platform.Manage); err != nil {
+func (p *Platforms) CreateToken(ctx context.Context, who platform.Principal, claim *ports.IdempotentRequest, name string, permissions []platform.Permission) (Issued, error) {
+	if err := who.CheckPermission(platform.Manage); err != nil {
 		return Issued{}, err
 	}
 	made, err := p.issue(who.Platform, name, permissions, p.Clock.Now())
@@ -31,10 +31,10 @@ func (p *Platforms) CreateToken(ctx context.Context, who platform.Principal, cla
 		if err := tx.CreateToken(ctx, made.Token); err != nil {
 			return err
 		}
-		return tx.Remember(ctx, claim, Issued{Token: made.Token}, nil)
+		return tx.SaveResponse(ctx, claim, Issued{Token: made.Token}, nil)
 	})
 	if err == nil && claim != nil {
-		claim.Answer(made, nil) // what is sent now
+		claim.Render(made, nil) // what is sent now
 	}
 	return made, err
 }
@@ -51,7 +51,7 @@ func (p *Platforms) issue(of ident.Platform, name string, permissions []platform
 
 // Token reads one token of the caller's platform.
 func (p *Platforms) Token(ctx context.Context, who platform.Principal, id ident.Token) (Issued, error) {
-	if err := who.Must(platform.View); err != nil {
+	if err := who.CheckPermission(platform.View); err != nil {
 		return Issued{}, err
 	}
 	token, err := p.Store.Token(ctx, who.Platform, id)
@@ -60,7 +60,7 @@ func (p *Platforms) Token(ctx context.Context, who platform.Principal, id ident.
 
 // Tokens lists the tokens of the caller's platform.
 func (p *Platforms) Tokens(ctx context.Context, who platform.Principal, f ports.TokenFilter) (ports.Page[platform.Token], error) {
-	if err := who.Must(platform.View); err != nil {
+	if err := who.CheckPermission(platform.View); err != nil {
 		return ports.Page[platform.Token]{}, err
 	}
 	return p.Store.Tokens(ctx, who.Platform, f)
@@ -69,7 +69,7 @@ func (p *Platforms) Tokens(ctx context.Context, who platform.Principal, f ports.
 // DeleteToken ends a token at once, also the one that asks for it. The last one
 // with MANAGE stays: CONFLICT.
 func (p *Platforms) DeleteToken(ctx context.Context, who platform.Principal, id ident.Token) error {
-	if err := who.Must(platform.Manage); err != nil {
+	if err := who.CheckPermission(platform.Manage); err != nil {
 		return err
 	}
 	return p.Store.Do(ctx, func(ctx context.Context, tx ports.Tx) error {
@@ -77,7 +77,7 @@ func (p *Platforms) DeleteToken(ctx context.Context, who platform.Principal, id 
 		if err != nil {
 			return err
 		}
-		if err := platform.Revoke(tokens, id); err != nil {
+		if err := platform.CheckRevocable(tokens, id); err != nil {
 			return err
 		}
 		return tx.DeleteToken(ctx, who.Platform, id)

@@ -26,7 +26,7 @@ func TestASecretIsToldOnceAndKeptNowhere(t *testing.T) {
 	if sent != "secret:"+issued.Secret {
 		t.Errorf("sent %q, want the secret in it", sent)
 	}
-	stored, err := h.store.Recall(t.Context(), []ports.ClaimKey{claim.ID()})
+	stored, err := h.store.StoredResponses(t.Context(), []ports.IdempotencyKey{claim.IdempotencyKey()})
 	if err != nil || stored[0] == nil || string(stored[0].Body) != "secret:" {
 		t.Errorf("remembered %+v, %v", stored[0], err)
 	}

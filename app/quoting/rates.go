@@ -13,10 +13,10 @@ import (
 	"causeway/core/price"
 )
 
-// Rate is what a corridor costs now, and what an amount sent through it becomes.
+// CorridorRate is what a corridor costs now, and what an amount sent through it becomes.
 // Amounts are minor units; the receiving amount is zero when the sending amount
 // does not cover the fees.
-type Rate struct {
+type CorridorRate struct {
 	From, To           money.Currency
 	Rail               corridor.Rail
 	Sending, Receiving int64
@@ -26,9 +26,9 @@ type Rate struct {
 	UpdatedAt          time.Time
 }
 
-// RatesWanted says which corridors to price. An empty From means the currencies the
+// RatesRequest says which corridors to price. An empty From means the currencies the
 // platform uses, an empty To all that are live.
-type RatesWanted struct {
+type RatesRequest struct {
 	From    money.Currency
 	To      []money.Currency
 	Sending int64
@@ -36,26 +36,26 @@ type RatesWanted struct {
 
 // Rates lists what corridors cost now; quotes made now cost the same. A pair that
 // nobody asked for by name and that cannot be priced now is left out.
-func (q *Quoting) Rates(ctx context.Context, p ident.Platform, wanted RatesWanted) ([]Rate, error) {
-	if err := q.refresh(ctx); err != nil {
+func (q *QuoteService) Rates(ctx context.Context, p ident.Platform, wanted RatesRequest) ([]CorridorRate, error) {
+	if err := q.refreshTerms(ctx); err != nil {
 		return nil, err
 	}
-	ways, err := q.ways(ctx, p, wanted)
+	ways, err := q.corridors(ctx, p, wanted)
 	if err != nil {
 		return nil, err
 	}
-	rates, now := make([]Rate, 0, len(ways)), q.Clock.Now()
+	rates, now := make([]CorridorRate, 0, len(ways)), q.Clock.Now()
 	var refused error
 	for _, way := range ways {
 		market, err := q.Market.Rate(ctx, way.From, way.To, now)
-		if fault.Is(err, fault.QuoteRequestFailed) && !wanted.named() {
+		if fault.Is(err, fault.QuoteRequestFailed) && !wanted.hasExplicitPairs() {
 			refused = err
 			continue
 		}
 		if err != nil {
 			return nil, err
 		}
-		rate, err := priced(way, q.terms(p, way), market.Rate, wanted.Sending)
+		rate, err := priceCorridor(way, q.terms(p, way), market.Rate, wanted.Sending)
 		if err != nil {
 			return nil, err
 		}
@@ -68,12 +68,12 @@ func (q *Quoting) Rates(ctx context.Context, p ident.Platform, wanted RatesWante
 	return rates, nil
 }
 
-// named tells whether every pair was asked for by name.
-func (w RatesWanted) named() bool { return w.From != "" && len(w.To) > 0 }
+// hasExplicitPairs tells whether every pair was asked for by name.
+func (w RatesRequest) hasExplicitPairs() bool { return w.From != "" && len(w.To) > 0 }
 
-// ways are the corridors wanted, each once. A currency that was asked for by name and
+// corridors are the corridors wanted, each once. A currency that was asked for by name and
 // that no way leads to is the caller's mistake, and so is a pair; others are left out.
-func (q *Quoting) ways(ctx context.Context, p ident.Platform, wanted RatesWanted) ([]corridor.Corridor, error) {
+func (q *QuoteService) corridors(ctx context.Context, p ident.Platform, wanted RatesRequest) ([]corridor.Corridor, error) {
 	from, to := []money.Currency{wanted.From}, wanted.To
 	if wanted.From == "" {
 		platform, err := q.Store.Platform(ctx, p)
@@ -115,8 +115,8 @@ func (q *Quoting) ways(ctx context.Context, p ident.Platform, wanted RatesWanted
 	return ways, nil
 }
 
-func priced(way corridor.Corridor, terms corridor.Terms, market money.Rate, sending int64) (Rate, error) {
-	rate := Rate{From: way.From, To: way.To, Rail: way.Rail, Sending: sending, Minimum: terms.MinSending, Maximum: terms.MaxSending,
+func priceCorridor(way corridor.Corridor, terms corridor.Terms, market money.Rate, sending int64) (CorridorRate, error) {
+	rate := CorridorRate{From: way.From, To: way.To, Rail: way.Rail, Sending: sending, Minimum: terms.MinSending, Maximum: terms.MaxSending,
 		FixedFee: terms.Fee.Fixed, Rate: market}
 	if sending == 0 {
 		return rate, nil

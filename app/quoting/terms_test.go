@@ -18,40 +18,42 @@ import (
 	"causeway/ports/portstest"
 )
 
-// shelf is a store of terms and limits alone.
-type shelf struct {
+// fakeTermsStore is a store of terms and limits alone.
+type fakeTermsStore struct {
 	ports.Store
-	lines  []ports.CorridorOverride
-	limits []ports.PlatformLimits
-	reads  int
-	during func() // called in the middle of a read
+	overrides []ports.CorridorOverride
+	limits    []ports.PlatformLimits
+	reads     int
+	onRead    func() // called in the middle of a read
 }
 
-func (s *shelf) CorridorOverrides(context.Context) ([]ports.CorridorOverride, error) {
+func (s *fakeTermsStore) CorridorOverrides(context.Context) ([]ports.CorridorOverride, error) {
 	s.reads++
-	lines := s.lines
-	if s.during != nil {
-		s.during()
+	lines := s.overrides
+	if s.onRead != nil {
+		s.onRead()
 	}
 	return lines, nil
 }
 
-func (s *shelf) PlatformLimits(context.Context) ([]ports.PlatformLimits, error) { return s.limits, nil }
+func (s *fakeTermsStore) PlatformLimits(context.Context) ([]ports.PlatformLimits, error) {
+	return s.limits, nil
+}
 
-func (s *shelf) Platform(context.Context, ident.Platform) (platform.Platform, error) {
+func (s *fakeTermsStore) Platform(context.Context, ident.Platform) (platform.Platform, error) {
 	return platform.Platform{Currencies: platform.DefaultCurrencies()}, nil
 }
 
-func TestTermsAndLimitsAreFollowed(t *testing.T) {
+func TestRates_FollowTermsAndLimits(t *testing.T) {
 	t.Parallel()
 	// What the operator or the platform changes is read again after ten seconds, and at
 	// once where somebody says that it has changed; the narrower limit counts.
-	here, there := homes()
-	store, clock := &shelf{}, portstest.NewHands(noon)
-	quotes := quoting.New(quoting.Config{Store: store, Market: market.New("test"), Clock: clock})
+	here, there := twoPlatforms()
+	store, clock := &fakeTermsStore{}, portstest.NewFakeClock(noon)
+	quotes := quoting.NewQuoteService(quoting.QuoteConfig{Store: store, Market: market.New("test"), Clock: clock})
 	wantTerms(t, quotes, here, 50, 100, 100_000_000)
 
-	store.lines = []ports.CorridorOverride{
+	store.overrides = []ports.CorridorOverride{
 		{From: "USD", To: "BTC", Terms: corridor.Override{Fixed: new(int64(40)), MaxSending: new(int64(9_000))}},
 		{Platform: here, From: "USD", To: "BTC", Terms: corridor.Override{Fixed: new(int64(0))}},
 	}
@@ -60,9 +62,9 @@ func TestTermsAndLimitsAreFollowed(t *testing.T) {
 		{Platform: here, Currency: "EUR", Limits: corridor.Limits{Min: 1, Max: 1}},
 		{Platform: there, Currency: "USD", Limits: corridor.Limits{Max: 5_000}},
 	}
-	clock.Move(9 * time.Second)
+	clock.Advance(9 * time.Second)
 	wantTerms(t, quotes, here, 50, 100, 100_000_000)
-	clock.Move(time.Second)
+	clock.Advance(time.Second)
 	wantTerms(t, quotes, here, 0, 300, 9_000)
 	wantTerms(t, quotes, there, 40, 100, 5_000)
 	if store.reads != 2 {
@@ -71,34 +73,34 @@ func TestTermsAndLimitsAreFollowed(t *testing.T) {
 
 	store.limits[2].Max = 4_000
 	wantTerms(t, quotes, there, 40, 100, 5_000)
-	quotes.Forget()
+	quotes.InvalidateTerms()
 	wantTerms(t, quotes, there, 40, 100, 4_000)
 }
 
-func TestAChangeInTheMiddleOfAReadIsNotMissed(t *testing.T) {
+func TestInvalidateTerms_DuringRead(t *testing.T) {
 	t.Parallel()
 	// The tables change while they are being read, and whoever changed them says so:
 	// what was read before is not kept.
-	here, _ := homes()
-	store := &shelf{}
-	quotes := quoting.New(quoting.Config{Store: store, Market: market.New("test"), Clock: portstest.NewHands(noon)})
-	store.during = func() {
-		store.during = nil
-		store.lines = []ports.CorridorOverride{{From: "USD", To: "BTC", Terms: corridor.Override{Fixed: new(int64(7))}}}
-		quotes.Forget()
+	here, _ := twoPlatforms()
+	store := &fakeTermsStore{}
+	quotes := quoting.NewQuoteService(quoting.QuoteConfig{Store: store, Market: market.New("test"), Clock: portstest.NewFakeClock(noon)})
+	store.onRead = func() {
+		store.onRead = nil
+		store.overrides = []ports.CorridorOverride{{From: "USD", To: "BTC", Terms: corridor.Override{Fixed: new(int64(7))}}}
+		quotes.InvalidateTerms()
 	}
 
 	wantTerms(t, quotes, here, 7, 100, 100_000_000)
 }
 
-func TestRatesThatCannotBePriced(t *testing.T) {
+func TestRates_UnpricedCurrency(t *testing.T) {
 	t.Parallel()
 	// Where one currency has no usable rate, the list goes on without it; whoever asks for
 	// it by name is told why.
-	here, _ := homes()
-	quotes := quoting.New(quoting.Config{Store: &shelf{}, Market: without{"EUR", market.New("test")}, Clock: portstest.NewHands(noon)})
+	here, _ := twoPlatforms()
+	quotes := quoting.NewQuoteService(quoting.QuoteConfig{Store: &fakeTermsStore{}, Market: unpricedCurrency{"EUR", market.New("test")}, Clock: portstest.NewFakeClock(noon)})
 
-	list, err := quotes.Rates(t.Context(), here, quoting.RatesWanted{Sending: 10_000})
+	list, err := quotes.Rates(t.Context(), here, quoting.RatesRequest{Sending: 10_000})
 
 	if err != nil || len(list) == 0 {
 		t.Fatalf("%d rates, %v", len(list), err)
@@ -108,31 +110,31 @@ func TestRatesThatCannotBePriced(t *testing.T) {
 			t.Errorf("%s to %s is priced", r.From, r.To)
 		}
 	}
-	for _, wanted := range []quoting.RatesWanted{{From: "USD", To: []money.Currency{"BTC", "EUR"}}, {From: "EUR"}, {To: []money.Currency{"EUR"}}} {
+	for _, wanted := range []quoting.RatesRequest{{From: "USD", To: []money.Currency{"BTC", "EUR"}}, {From: "EUR"}, {To: []money.Currency{"EUR"}}} {
 		if list, err := quotes.Rates(t.Context(), here, wanted); !fault.Is(err, fault.QuoteRequestFailed) {
 			t.Errorf("%+v: %d rates, %v", wanted, len(list), err)
 		}
 	}
 }
 
-func TestRatesWanted(t *testing.T) {
+func TestRates_RequestedPairs(t *testing.T) {
 	t.Parallel()
 	// A currency that is named must have a corridor; one that is named twice is answered
 	// once; the rail is one that carries what arrives.
-	here, _ := homes()
-	quotes := quoting.New(quoting.Config{Store: &shelf{}, Market: market.New("test"), Clock: portstest.NewHands(noon)})
+	here, _ := twoPlatforms()
+	quotes := quoting.NewQuoteService(quoting.QuoteConfig{Store: &fakeTermsStore{}, Market: market.New("test"), Clock: portstest.NewFakeClock(noon)})
 	for name, tt := range map[string]struct {
-		wanted quoting.RatesWanted
+		wanted quoting.RatesRequest
 		pairs  int // 0: refused
 	}{
-		"all from what the platform uses": {quoting.RatesWanted{}, 4 * (len(corridor.Currencies()) - 1)},
-		"from one":                        {quoting.RatesWanted{From: "GBP"}, len(corridor.Currencies()) - 1},
-		"to one":                          {quoting.RatesWanted{To: []money.Currency{"USD"}}, 3},
-		"twice the same":                  {quoting.RatesWanted{From: "USD", To: []money.Currency{"BTC", "BTC"}}, 1},
-		"an unknown one":                  {quoting.RatesWanted{To: []money.Currency{"USD", "XYZ"}}, 0},
-		"one that is not live":            {quoting.RatesWanted{From: "USD", To: []money.Currency{"BTC", "CAD"}}, 0},
-		"from nowhere":                    {quoting.RatesWanted{From: "JPY"}, 0},
-		"to itself":                       {quoting.RatesWanted{From: "USD", To: []money.Currency{"USD"}}, 0},
+		"all from what the platform uses": {quoting.RatesRequest{}, 4 * (len(corridor.Currencies()) - 1)},
+		"from one":                        {quoting.RatesRequest{From: "GBP"}, len(corridor.Currencies()) - 1},
+		"to one":                          {quoting.RatesRequest{To: []money.Currency{"USD"}}, 3},
+		"twice the same":                  {quoting.RatesRequest{From: "USD", To: []money.Currency{"BTC", "BTC"}}, 1},
+		"an unknown one":                  {quoting.RatesRequest{To: []money.Currency{"USD", "XYZ"}}, 0},
+		"one that is not live":            {quoting.RatesRequest{From: "USD", To: []money.Currency{"BTC", "CAD"}}, 0},
+		"from nowhere":                    {quoting.RatesRequest{From: "JPY"}, 0},
+		"to itself":                       {quoting.RatesRequest{From: "USD", To: []money.Currency{"USD"}}, 0},
 	} {
 		list, err := quotes.Rates(t.Context(), here, tt.wanted)
 		if len(list) != tt.pairs || (tt.pairs == 0) != fault.Is(err, fault.InvalidCurrency) {
@@ -140,35 +142,35 @@ func TestRatesWanted(t *testing.T) {
 		}
 	}
 	for sending, rail := range map[int64]corridor.Rail{10_000: corridor.SEPAInstant, 500_000_00: corridor.SEPA} {
-		list, err := quotes.Rates(t.Context(), here, quoting.RatesWanted{From: "USD", To: []money.Currency{"EUR"}, Sending: sending})
+		list, err := quotes.Rates(t.Context(), here, quoting.RatesRequest{From: "USD", To: []money.Currency{"EUR"}, Sending: sending})
 		if err != nil || len(list) != 1 || list[0].Rail != rail {
 			t.Errorf("%d cents to euro: %+v, %v; want %s", sending, list, err, rail)
 		}
 	}
 }
 
-// without is a market on which a currency has no usable rate.
-type without struct {
+// unpricedCurrency is a market on which a currency has no usable rate.
+type unpricedCurrency struct {
 	currency money.Currency
 	ports.Rates
 }
 
-func (w without) Rate(ctx context.Context, from, to money.Currency, now time.Time) (ports.MarketRate, error) {
+func (w unpricedCurrency) Rate(ctx context.Context, from, to money.Currency, now time.Time) (ports.MarketRate, error) {
 	if from == w.currency || to == w.currency {
 		return ports.MarketRate{}, fault.New(fault.QuoteRequestFailed, "The rate is too old.")
 	}
 	return w.Rates.Rate(ctx, from, to, now)
 }
 
-func homes() (here, there ident.Platform) {
-	ident.Set(&here, uuid.UUID{15: 1})
-	ident.Set(&there, uuid.UUID{15: 2})
+func twoPlatforms() (here, there ident.Platform) {
+	ident.SetUUID(&here, uuid.UUID{15: 1})
+	ident.SetUUID(&there, uuid.UUID{15: 2})
 	return here, there
 }
 
-func wantTerms(t *testing.T, quotes *quoting.Quoting, p ident.Platform, fixed, least, most int64) {
+func wantTerms(t *testing.T, quotes *quoting.QuoteService, p ident.Platform, fixed, least, most int64) {
 	t.Helper()
-	list, err := quotes.Rates(t.Context(), p, quoting.RatesWanted{From: "USD", To: []money.Currency{"BTC"}, Sending: 10_000})
+	list, err := quotes.Rates(t.Context(), p, quoting.RatesRequest{From: "USD", To: []money.Currency{"BTC"}, Sending: 10_000})
 	if err != nil {
 		t.Fatal(err)
 	}

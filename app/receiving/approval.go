@@ -16,16 +16,16 @@ import (
 	"causeway/ports"
 )
 
-// MostNote is the longest reason of a rejection, and the longest fact, in bytes.
-const MostNote = 500
+// MaxNote is the longest reason of a rejection, and the longest fact, in bytes.
+const MaxNote = 500
 
 // Approve takes a payment that the platform said it would decide about, with the facts
 // about the receiver that were asked for. Faults: TRANSACTION_NOT_FOUND,
 // TRANSACTION_NOT_PENDING_PLATFORM_APPROVAL, INVALID_INPUT.
-func (r *Receiving) Approve(ctx context.Context, who platform.Principal, id ident.Transaction, receiver map[string]string, claim *ports.Claim) (transaction.Transaction, error) {
+func (r *IncomingService) Approve(ctx context.Context, who platform.Principal, id ident.Transaction, receiver map[string]string, claim *ports.IdempotentRequest) (transaction.Transaction, error) {
 	var bad []fault.Field
 	for _, name := range slices.Sorted(maps.Keys(receiver)) {
-		if len(receiver[name]) > MostNote {
+		if len(receiver[name]) > MaxNote {
 			bad = append(bad, fault.Field{Field: "receiverCustomerInfo." + name, Message: "must not be longer than 500 bytes"})
 		}
 	}
@@ -38,8 +38,8 @@ func (r *Receiving) Approve(ctx context.Context, who platform.Principal, id iden
 }
 
 // Reject refuses such a payment. Faults: as Approve.
-func (r *Receiving) Reject(ctx context.Context, who platform.Principal, id ident.Transaction, reason string, claim *ports.Claim) (transaction.Transaction, error) {
-	if len(reason) > MostNote {
+func (r *IncomingService) Reject(ctx context.Context, who platform.Principal, id ident.Transaction, reason string, claim *ports.IdempotentRequest) (transaction.Transaction, error) {
+	if len(reason) > MaxNote {
 		return transaction.Transaction{}, fault.Invalid(fault.Field{Field: "reason", Message: "must not be longer than 500 bytes"})
 	}
 	return r.decide(ctx, who, id, claim, func(w work, t transaction.Transaction) (transaction.Decision, error) {
@@ -47,9 +47,9 @@ func (r *Receiving) Reject(ctx context.Context, who platform.Principal, id ident
 	})
 }
 
-func (r *Receiving) decide(ctx context.Context, who platform.Principal, id ident.Transaction, claim *ports.Claim,
+func (r *IncomingService) decide(ctx context.Context, who platform.Principal, id ident.Transaction, claim *ports.IdempotentRequest,
 	decide func(work, transaction.Transaction) (transaction.Decision, error)) (transaction.Transaction, error) {
-	if err := who.Must(platform.Transact); err != nil {
+	if err := who.CheckPermission(platform.Transact); err != nil {
 		return transaction.Transaction{}, err
 	}
 	key := ports.TransactionKey{Platform: who.Platform, ID: id}
@@ -68,8 +68,8 @@ func (r *Receiving) decide(ctx context.Context, who platform.Principal, id ident
 		if d, err = decide(done, t); err != nil {
 			return err
 		}
-		done.Change(d)
-		if err := tx.Remember(ctx, claim, d.Transaction, nil); err != nil {
+		done.Update(d)
+		if err := tx.SaveResponse(ctx, claim, d.Transaction, nil); err != nil {
 			return err
 		}
 		return done.Write(ctx, tx)
@@ -77,94 +77,94 @@ func (r *Receiving) decide(ctx context.Context, who platform.Principal, id ident
 	if err != nil {
 		return transaction.Transaction{}, err
 	}
-	r.goOn(done)
+	r.afterCommit(done)
 	return d.Transaction, nil
 }
 
-// ask asks the platforms of payments whether they take them, and settles their answers.
+// requestApprovals asks the platforms of payments whether they take them, and settles their answers.
 // The question goes out before anything is written, under an id that stays the same:
 // when the answer is lost, the same question is asked again.
-func (r *Receiving) ask(ctx context.Context, jobs []ports.Job) error {
-	keys := booking.Keys(jobs)
+func (r *IncomingService) requestApprovals(ctx context.Context, jobs []ports.Job) error {
+	keys := booking.TransactionKeys(jobs)
 	read, err := r.Store.TransactionsByKey(ctx, keys)
 	if err != nil {
 		return err
 	}
-	answers := map[ports.TransactionKey]transaction.Answer{}
+	answers := map[ports.TransactionKey]transaction.ApprovalResponse{}
 	var asked []ports.TransactionKey
 	for key, t := range read {
-		if t.Stand() != transaction.Asked {
+		if t.IncomingState() != transaction.ApprovalRequested {
 			continue // decided already, by an earlier attempt or by the platform itself
 		}
-		if answers[key], err = r.question(ctx, t); err != nil {
+		if answers[key], err = r.requestApproval(ctx, t); err != nil {
 			return err
 		}
 		asked = append(asked, key)
 	}
 	return r.settle(ctx, jobs, asked, func(w work, t transaction.Transaction) error {
-		if t.Stand() != transaction.Asked {
+		if t.IncomingState() != transaction.ApprovalRequested {
 			return nil // the platform decided before its endpoint had answered
 		}
-		d, err := t.Answered(answers[keyOf(t)], w.Now)
+		d, err := t.ApprovalResponded(answers[transactionKey(t)], w.Now)
 		if err == nil {
-			w.Change(d)
+			w.Update(d)
 		}
 		return err
 	})
 }
 
-// question asks about one payment.
-func (r *Receiving) question(ctx context.Context, t transaction.Transaction) (transaction.Answer, error) {
-	answer, err := r.Ask(ctx, event.Event{ID: t.Approval.Webhook, Platform: t.Platform, Type: event.IncomingPayment,
-		Name: event.IncomingPaymentPending, Subject: t.ID.UUID(), At: t.CreatedAt, Resource: t})
+// requestApproval asks about one payment.
+func (r *IncomingService) requestApproval(ctx context.Context, t transaction.Transaction) (transaction.ApprovalResponse, error) {
+	answer, err := r.RequestApproval(ctx, event.Event{ID: t.Approval.Webhook, Platform: t.Platform, Type: event.IncomingPayment,
+		Name: event.IncomingPaymentPending, Subject: t.ID.UUID(), OccurredAt: t.CreatedAt, Resource: t})
 	if fault.Is(err, fault.WebhookEndpointNotSet) { // it was, when the payment came
-		return transaction.Answer{Note: "there is no webhook endpoint any more"}, nil
+		return transaction.ApprovalResponse{Note: "there is no webhook endpoint any more"}, nil
 	}
 	if err != nil {
-		return transaction.Answer{}, err
+		return transaction.ApprovalResponse{}, err
 	}
-	if !answer.Outcome.Answered() {
-		return transaction.Answer{Note: "the webhook endpoint gave no answer"}, nil
+	if !answer.Outcome.Responded() {
+		return transaction.ApprovalResponse{Note: "the webhook endpoint gave no answer"}, nil
 	}
-	return readAnswer(answer.StatusCode, answer.Response), nil
+	return parseApprovalResponse(answer.StatusCode, answer.Response), nil
 }
 
-// readAnswer takes from the body of an answer what it may say. A body that is no JSON
+// parseApprovalResponse takes from the body of an answer what it may say. A body that is no JSON
 // says nothing.
-func readAnswer(status int, body string) transaction.Answer {
+func parseApprovalResponse(status int, body string) transaction.ApprovalResponse {
 	var said struct {
 		Receiver map[string]any `json:"receiverCustomerInfo"`
 		Reason   string         `json:"reason"`
 		Message  string         `json:"message"`
 		Required []any          `json:"requiredFields"`
 	}
-	answer := transaction.Answer{Status: status}
+	answer := transaction.ApprovalResponse{Status: status}
 	if json.Unmarshal([]byte(body), &said) != nil {
 		return answer
 	}
-	answer.Receiver, answer.Note = Facts(said.Receiver), said.Reason
+	answer.Receiver, answer.Note = FieldValues(said.Receiver), said.Reason
 	if answer.Note == "" {
 		answer.Note = said.Message
 	}
-	answer.Note = strings.ToValidUTF8(answer.Note[:min(len(answer.Note), MostNote)], "")
+	answer.Note = strings.ToValidUTF8(answer.Note[:min(len(answer.Note), MaxNote)], "")
 	for _, field := range said.Required {
 		switch named := field.(type) {
 		case string:
-			answer.Required = append(answer.Required, named)
+			answer.RequiredFields = append(answer.RequiredFields, named)
 		case map[string]any:
 			if name, ok := named["name"].(string); ok {
-				answer.Required = append(answer.Required, name)
+				answer.RequiredFields = append(answer.RequiredFields, name)
 			}
 		}
 	}
 	return answer
 }
 
-// Facts are the values of a JSON object as texts, of the fields that there are; what
+// FieldValues are the values of a JSON object as texts, of the fields that there are; what
 // is no text stays as it was written, and nothing that is empty is kept.
-func Facts(object map[string]any) map[string]string {
+func FieldValues(object map[string]any) map[string]string {
 	facts := map[string]string{}
-	for _, name := range platform.FieldNames {
+	for _, name := range platform.CounterpartyFieldNames {
 		value := object[name]
 		text, isText := value.(string)
 		if !isText && value != nil {
@@ -183,18 +183,18 @@ func Facts(object map[string]any) map[string]string {
 }
 
 // timeOut ends the payments about which the platform did not decide in time.
-func (r *Receiving) timeOut(ctx context.Context, jobs []ports.Job) error {
-	return r.settle(ctx, jobs, booking.Keys(jobs), func(w work, t transaction.Transaction) error {
-		if t.Stand() != transaction.Deciding {
+func (r *IncomingService) timeOut(ctx context.Context, jobs []ports.Job) error {
+	return r.settle(ctx, jobs, booking.TransactionKeys(jobs), func(w work, t transaction.Transaction) error {
+		if t.IncomingState() != transaction.ApprovalPending {
 			return nil // decided
 		}
-		if w.Now.Before(t.Approval.Until) {
-			w.Later(t.Platform, transaction.StepTimeOut, t.ID.UUID(), t.Approval.Until)
+		if w.Now.Before(t.Approval.Deadline) {
+			w.EnqueueAt(t.Platform, transaction.StepTimeOut, t.ID.UUID(), t.Approval.Deadline)
 			return nil
 		}
 		d, err := t.TimedOut(w.Now)
 		if err == nil {
-			w.Change(d)
+			w.Update(d)
 		}
 		return err
 	})

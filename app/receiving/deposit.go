@@ -18,58 +18,58 @@ import (
 	"causeway/ports"
 )
 
-// MostFunded is the most that a simulated deposit can bring, in minor units.
-const MostFunded = 100_000_000_000
+// MaxSimulatedDeposit is the most that a simulated deposit can bring, in minor units.
+const MaxSimulatedDeposit = 100_000_000_000
 
-// Funded is an account after money came in.
-type Funded struct {
-	account.Holding
+// FundedAccount is an account after money came in.
+type FundedAccount struct {
+	account.WithBalance
 	Transaction transaction.Transaction
 }
 
-type funding struct {
+type fundCommand struct {
 	platform ident.Platform
 	to       ident.InternalAccount
 	amount   int64
 	// id is decided before anything is written, so a second attempt writes the same rows.
-	id    ident.Transaction
-	claim *ports.Claim
+	id          ident.Transaction
+	idempotency *ports.IdempotentRequest
 }
 
 // Fund plays somebody who pays into an internal account, and answers the account with
 // its new balance. Faults: FORBIDDEN in production, INVALID_INPUT, CUSTOMER_DELETED,
 // INTERNAL_ACCOUNT_NOT_FOUND, AMOUNT_OUT_OF_RANGE.
-func (r *Receiving) Fund(ctx context.Context, who platform.Principal, to ident.InternalAccount, amount int64, claim *ports.Claim) (Funded, error) {
-	if err := who.MustBeSandbox(); err != nil {
-		return Funded{}, err
+func (r *IncomingService) Fund(ctx context.Context, who platform.Principal, to ident.InternalAccount, amount int64, claim *ports.IdempotentRequest) (FundedAccount, error) {
+	if err := who.CheckSandbox(); err != nil {
+		return FundedAccount{}, err
 	}
-	if amount < 1 || amount > MostFunded {
-		return Funded{}, fault.Invalid(fault.Field{Field: "amount", Message: "must be a whole number of the smallest currency unit, from 1 to 100000000000",
-			Constraint: map[string]any{"minimum": 1, "maximum": MostFunded}})
+	if amount < 1 || amount > MaxSimulatedDeposit {
+		return FundedAccount{}, fault.Invalid(fault.Field{Field: "amount", Message: "must be a whole number of the smallest currency unit, from 1 to 100000000000",
+			Constraint: map[string]any{"minimum": 1, "maximum": MaxSimulatedDeposit}})
 	}
-	return r.fund.Do(ctx, funding{who.Platform, to, amount, ident.NewTransaction(r.IDs.New, r.Clock.Now()), claim})
+	return r.fundBatcher.Do(ctx, fundCommand{who.Platform, to, amount, ident.NewTransaction(r.IDs.New, r.Clock.Now()), claim})
 }
 
-func (r *Receiving) fundGroup(ctx context.Context, commands []funding) ([]group.Result[Funded], error) {
-	keys := make([]ports.InflowKey, len(commands))
+func (r *IncomingService) fundBatch(ctx context.Context, commands []fundCommand) ([]group.Result[FundedAccount], error) {
+	keys := make([]ports.IncomingPaymentKey, len(commands))
 	for i, c := range commands {
-		keys[i] = ports.InflowKey{Platform: c.platform, To: c.to}
+		keys[i] = ports.IncomingPaymentKey{Platform: c.platform, To: c.to}
 	}
-	var results []group.Result[Funded]
+	var results []group.Result[FundedAccount]
 	var done work
 	err := r.Store.Do(ctx, func(ctx context.Context, tx ports.Tx) error {
-		results, done = make([]group.Result[Funded], len(commands)), r.newWork()
-		parties, err := tx.InflowParties(ctx, keys)
+		results, done = make([]group.Result[FundedAccount], len(commands)), r.newWork()
+		parties, err := tx.IncomingPaymentParties(ctx, keys)
 		if err != nil {
 			return err
 		}
-		balances, err := done.Hold(ctx, tx, receivers(parties))
+		balances, err := done.LockBalances(ctx, tx, receivingAccounts(parties))
 		if err != nil {
 			return err
 		}
 		for i, c := range commands {
 			results[i].Value, results[i].Err = done.fund(c, parties[i], balances)
-			if err := booking.Keep(ctx, tx, c.claim, results[i].Value, results[i].Err); err != nil {
+			if err := booking.SaveResponse(ctx, tx, c.idempotency, results[i].Value, results[i].Err); err != nil {
 				return err
 			}
 		}
@@ -78,19 +78,19 @@ func (r *Receiving) fundGroup(ctx context.Context, commands []funding) ([]group.
 	if err != nil {
 		return nil, err
 	}
-	r.goOn(done)
+	r.afterCommit(done)
 	return results, nil
 }
 
-// receivers are the accounts that receive, as the books know them.
-func receivers(parties []ports.InflowParties) []ledger.Account {
+// receivingAccounts are the accounts that receive, as the books know them.
+func receivingAccounts(parties []ports.IncomingPaymentParties) []ledger.Account {
 	var accounts []ledger.Account
 	seen := map[ledger.Account]bool{}
 	for _, p := range parties {
 		if p.To == nil {
 			continue
 		}
-		if a := inBooks(*p.To); !seen[a] {
+		if a := ledgerAccount(*p.To); !seen[a] {
 			seen[a] = true
 			accounts = append(accounts, a)
 		}
@@ -98,44 +98,44 @@ func receivers(parties []ports.InflowParties) []ledger.Account {
 	return accounts
 }
 
-func inBooks(a account.Internal) ledger.Account {
-	return ledger.Account{Platform: a.Platform, Path: quote.BookPath(a), Currency: a.Currency}
+func ledgerAccount(a account.Internal) ledger.Account {
+	return ledger.Account{Platform: a.Platform, Path: quote.AccountPath(a), Currency: a.Currency}
 }
 
 // fund decides about one deposit, on the balance that those before it in the group
 // leave.
-func (w work) fund(c funding, p ports.InflowParties, balances map[ledger.Account]int64) (Funded, error) {
-	if err := mayReceive(p, c.to, "accountId"); err != nil {
-		return Funded{}, err
+func (w work) fund(c fundCommand, p ports.IncomingPaymentParties, balances map[ledger.Account]int64) (FundedAccount, error) {
+	if err := checkReceivable(p, c.to, "accountId"); err != nil {
+		return FundedAccount{}, err
 	}
-	at := inBooks(*p.To)
-	if err := account.Room(balances[at], money.Amount{Minor: c.amount, Currency: p.To.Currency}); err != nil {
-		return Funded{}, err
+	at := ledgerAccount(*p.To)
+	if err := account.CheckCapacity(balances[at], money.Amount{Minor: c.amount, Currency: p.To.Currency}); err != nil {
+		return FundedAccount{}, err
 	}
 	balances[at] += c.amount
-	in := inflow(c.id, *p.To, p.Owner, c.amount)
-	in.Partner, in.Reference = arrival(p.To.Currency), p.To.Reference
+	in := newIncomingPayment(c.id, *p.To, p.Owner, c.amount)
+	in.PartnerAccount, in.Reference = fundingPartnerAccount(p.To.Currency), p.To.Reference
 	d := in.Deposit(w.Now)
-	w.Begin(d)
-	return Funded{account.Holding{Internal: *p.To, Balance: balances[at]}, d.Transaction}, nil
+	w.Create(d)
+	return FundedAccount{account.WithBalance{Internal: *p.To, Balance: balances[at]}, d.Transaction}, nil
 }
 
-// mayReceive is nil when an account is there and can be paid to.
-func mayReceive(p ports.InflowParties, id ident.InternalAccount, field string) error {
+// checkReceivable is nil when an account is there and can be paid to.
+func checkReceivable(p ports.IncomingPaymentParties, id ident.InternalAccount, field string) error {
 	switch {
 	case p.To == nil:
 		return fault.New(fault.InternalAccountNotFound, "There is no internal account %s.", id)
 	case !p.To.Usable():
 		return fault.Invalid(fault.Field{Field: field, Message: "is " + string(p.To.Status) + "; only an ACTIVE account receives money"})
 	case p.Owner != nil && p.Owner.Deleted():
-		return p.Owner.Ready()
+		return p.Owner.CheckReady()
 	}
 	return nil
 }
 
-// inflow is money for an account; where it comes from is left to say.
-func inflow(id ident.Transaction, to account.Internal, owner *customer.Customer, amount int64) transaction.Inflow {
-	in := transaction.Inflow{ID: id, Platform: to.Platform, Customer: to.Customer, Account: to.ID, Path: quote.BookPath(to),
+// newIncomingPayment is money for an account; where it comes from is left to say.
+func newIncomingPayment(id ident.Transaction, to account.Internal, owner *customer.Customer, amount int64) transaction.IncomingPayment {
+	in := transaction.IncomingPayment{ID: id, Platform: to.Platform, Customer: to.Customer, Account: to.ID, AccountPath: quote.AccountPath(to),
 		Amount: money.Amount{Minor: amount, Currency: to.Currency}, Reference: quote.Reference(id)}
 	if owner != nil {
 		in.PlatformCustomerID = owner.PlatformCustomerID
@@ -143,13 +143,13 @@ func inflow(id ident.Transaction, to account.Internal, owner *customer.Customer,
 	return in
 }
 
-// arrival is where money of a currency comes in, in the books.
-func arrival(currency money.Currency) string {
+// fundingPartnerAccount is where money of a currency comes in, in the books.
+func fundingPartnerAccount(currency money.Currency) string {
 	rails, err := corridor.FundingRails(currency)
 	if err != nil {
 		return ledger.Rail("UNKNOWN")
 	}
-	return quote.Path(rails[0])
+	return quote.RailPath(rails[0])
 }
 
 // Deposit takes in a payment that arrived with the reference of an internal account.
@@ -157,33 +157,33 @@ func arrival(currency money.Currency) string {
 // another currency, or the account is closed, or full) is kept as unmatched and answered
 // with a fault: INVALID_CURRENCY, INVALID_INPUT, CUSTOMER_DELETED,
 // INTERNAL_ACCOUNT_NOT_FOUND, AMOUNT_OUT_OF_RANGE.
-func (r *Receiving) Deposit(ctx context.Context, receipt transaction.Receipt, to ident.InternalAccount, claim *ports.Claim) (t transaction.Transaction, err error) {
+func (r *IncomingService) Deposit(ctx context.Context, receipt transaction.Receipt, to ident.InternalAccount, claim *ports.IdempotentRequest) (t transaction.Transaction, err error) {
 	var refused error
 	var done work
 	err = r.Store.Do(ctx, func(ctx context.Context, tx ports.Tx) error {
 		done = r.newWork()
-		taken, err := tx.TakeIn(ctx, []transaction.Receipt{receipt})
+		taken, err := tx.SaveReceipts(ctx, []transaction.Receipt{receipt})
 		if err != nil {
 			return err
 		}
-		if !taken[0].Fresh {
-			t, refused, err = deposited(ctx, tx, receipt)
+		if !taken[0].IsNew {
+			t, refused, err = existingDeposit(ctx, tx, receipt)
 			if err != nil || claim == nil {
 				return err
 			}
-			return tx.Remember(ctx, claim, t, refused)
+			return tx.SaveResponse(ctx, claim, t, refused)
 		}
-		parties, err := tx.InflowParties(ctx, []ports.InflowKey{{Platform: receipt.Platform, To: to}})
+		parties, err := tx.IncomingPaymentParties(ctx, []ports.IncomingPaymentKey{{Platform: receipt.Platform, To: to}})
 		if err != nil {
 			return err
 		}
-		balances, err := done.Hold(ctx, tx, receivers(parties))
+		balances, err := done.LockBalances(ctx, tx, receivingAccounts(parties))
 		if err != nil {
 			return err
 		}
 		t, refused = done.deposit(receipt, parties[0], to, balances)
 		if claim != nil {
-			if err := tx.Remember(ctx, claim, t, refused); err != nil {
+			if err := tx.SaveResponse(ctx, claim, t, refused); err != nil {
 				return err
 			}
 		}
@@ -192,13 +192,13 @@ func (r *Receiving) Deposit(ctx context.Context, receipt transaction.Receipt, to
 	if err != nil {
 		return transaction.Transaction{}, err
 	}
-	r.goOn(done)
+	r.afterCommit(done)
 	return t, refused
 }
 
-// deposited is what became of a receipt that was taken in before.
-func deposited(ctx context.Context, tx ports.Tx, receipt transaction.Receipt) (t transaction.Transaction, refused, err error) {
-	key := ports.TransactionKey{Platform: receipt.Platform, ID: depositOf(receipt)}
+// existingDeposit is what became of a receipt that was taken in before.
+func existingDeposit(ctx context.Context, tx ports.Tx, receipt transaction.Receipt) (t transaction.Transaction, refused, err error) {
+	key := ports.TransactionKey{Platform: receipt.Platform, ID: depositID(receipt)}
 	locked, err := tx.LockTransactions(ctx, []ports.TransactionKey{key})
 	if err != nil {
 		return t, nil, err
@@ -210,29 +210,29 @@ func deposited(ctx context.Context, tx ports.Tx, receipt transaction.Receipt) (t
 	return t, refused, nil
 }
 
-// depositOf is the transaction of a receipt. It has the receipt's id, so that it is the
+// depositID is the transaction of a receipt. It has the receipt's id, so that it is the
 // same however often the partner tells of it.
-func depositOf(receipt transaction.Receipt) (id ident.Transaction) {
-	ident.Set(&id, receipt.ID.UUID())
+func depositID(receipt transaction.Receipt) (id ident.Transaction) {
+	ident.SetUUID(&id, receipt.ID.UUID())
 	return id
 }
 
 // deposit decides about one receipt.
-func (w work) deposit(receipt transaction.Receipt, p ports.InflowParties, to ident.InternalAccount, balances ledger.Balances) (transaction.Transaction, error) {
-	err := mayReceive(p, to, "reference")
+func (w work) deposit(receipt transaction.Receipt, p ports.IncomingPaymentParties, to ident.InternalAccount, balances ledger.Balances) (transaction.Transaction, error) {
+	err := checkReceivable(p, to, "reference")
 	if err == nil && p.To.Currency != receipt.Amount.Currency {
 		err = fault.New(fault.InvalidCurrency, "The account with this reference holds %s.", p.To.Currency)
 	}
 	if err == nil {
-		err = account.Room(balances[inBooks(*p.To)], receipt.Amount)
+		err = account.CheckCapacity(balances[ledgerAccount(*p.To)], receipt.Amount)
 	}
 	if err != nil {
-		w.Post(receipt.NotTaken())
-		return transaction.Transaction{}, booking.Kept(err)
+		w.Post(receipt.RejectedByAccount())
+		return transaction.Transaction{}, booking.KeptUnmatched(err)
 	}
-	in := inflow(depositOf(receipt), *p.To, p.Owner, receipt.Amount.Minor)
-	in.Partner, in.Reference = receipt.Rail, receipt.Reference
+	in := newIncomingPayment(depositID(receipt), *p.To, p.Owner, receipt.Amount.Minor)
+	in.PartnerAccount, in.Reference = receipt.PartnerAccount, receipt.Reference
 	d := in.Deposit(receipt.At)
-	w.Begin(d)
+	w.Create(d)
 	return d.Transaction, nil
 }

@@ -13,8 +13,8 @@ import (
 
 // forward sends on what came to the UMA addresses of customers who want it on an account
 // elsewhere, by a transfer of its own. Where that cannot be, the balance keeps it.
-func (r *Receiving) forward(ctx context.Context, jobs []ports.Job) error {
-	read, err := r.Store.TransactionsByKey(ctx, booking.Keys(jobs))
+func (r *IncomingService) forward(ctx context.Context, jobs []ports.Job) error {
+	read, err := r.Store.TransactionsByKey(ctx, booking.TransactionKeys(jobs))
 	if err != nil {
 		return err
 	}
@@ -26,13 +26,13 @@ func (r *Receiving) forward(ctx context.Context, jobs []ports.Job) error {
 	return r.settle(ctx, jobs, nil, nil)
 }
 
-func (r *Receiving) forwardOne(ctx context.Context, t transaction.Transaction) error {
-	to, wanted, err := r.Store.UMADeposit(ctx, t.Platform, t.Customer)
+func (r *IncomingService) forwardOne(ctx context.Context, t transaction.Transaction) error {
+	to, wanted, err := r.Store.UMAForwardingAccount(ctx, t.Platform, t.Customer)
 	if err != nil || !wanted || to.Currency != t.Pricing.Received.Currency || to.Status != account.Active {
 		return err
 	}
-	err = r.Forward(ctx, transaction.Counterpart(t.ID), transfer.Out{Platform: t.Platform, From: t.Destination.InternalAccount, To: to.ID, Amount: t.Pricing.Received.Minor})
-	if _, refused := fault.Of(err); refused {
+	err = r.TransferOut(ctx, transaction.CounterpartID(t.ID), transfer.Out{Platform: t.Platform, From: t.Destination.InternalAccount, To: to.ID, Amount: t.Pricing.Received.Minor})
+	if _, refused := fault.As(err); refused {
 		r.Log.WithError(err).WithField("transaction", t.ID.String()).Warn("a payment is not sent on and stays on the balance")
 		return nil
 	}

@@ -14,8 +14,8 @@ import (
 	"causeway/ports"
 )
 
-// elsewhere is Ana's account outside, for what comes to her address.
-func (h *house) elsewhere(t testing.TB, currency money.Currency) account.External {
+// forwardingAccount is Ana's account outside, for what comes to her address.
+func (h *incomingEnv) forwardingAccount(t testing.TB, currency money.Currency) account.External {
 	t.Helper()
 	a := account.External{ID: ident.NewExternalAccount(h.ids.New, noon), Platform: h.platform.ID, Customer: h.ana.ID, Currency: currency,
 		Type: account.USAccount, Fields: map[string]string{"accountNumber": "000123456", "routingNumber": "021000021"},
@@ -24,7 +24,7 @@ func (h *house) elsewhere(t testing.TB, currency money.Currency) account.Externa
 	return a
 }
 
-func TestPaymentsAreSentOn(t *testing.T) {
+func TestForward_ToChosenAccount(t *testing.T) {
 	t.Parallel()
 	// What came to her address goes on to the account that Ana chose, in its currency,
 	// once; otherwise, or where no transfer can be made, the balance keeps it.
@@ -40,27 +40,27 @@ func TestPaymentsAreSentOn(t *testing.T) {
 	} {
 		t.Run(what, func(t *testing.T) {
 			t.Parallel()
-			h := newHouse(t)
-			h.answer(200, "")
+			h := newIncomingEnv(t)
+			h.setResponse(200, "")
 			h.mu.Lock()
-			h.refuse = c.refuse
+			h.transferErr = c.refuse
 			h.mu.Unlock()
 			var to account.External
 			if c.currency != "" {
-				to = h.elsewhere(t, c.currency)
+				to = h.forwardingAccount(t, c.currency)
 			}
 
-			came := h.until(t, h.receive(t, h.lunch()).ID, transaction.Completed)
-			h.none(t, transaction.StepForward)
+			came := h.waitForStatus(t, h.receive(t, h.umaPayment()).ID, transaction.Completed)
+			h.waitForNoJobs(t, transaction.StepForward)
 
 			want := map[ident.Transaction]transfer.Out{}
 			if c.sent {
-				want[transaction.Counterpart(came.ID)] = transfer.Out{Platform: h.platform.ID, From: h.dollars.ID, To: to.ID, Amount: 12_50}
+				want[transaction.CounterpartID(came.ID)] = transfer.Out{Platform: h.platform.ID, From: h.dollars.ID, To: to.ID, Amount: 12_50}
 			}
 			h.mu.Lock()
 			defer h.mu.Unlock()
-			if len(h.forwarded) != len(want) || h.forwarded[transaction.Counterpart(came.ID)] != want[transaction.Counterpart(came.ID)] {
-				t.Errorf("sent on %v, want %v", h.forwarded, want)
+			if len(h.transfers) != len(want) || h.transfers[transaction.CounterpartID(came.ID)] != want[transaction.CounterpartID(came.ID)] {
+				t.Errorf("sent on %v, want %v", h.transfers, want)
 			}
 		})
 	}

@@ -37,7 +37,7 @@ type Imported struct {
 // Import reads a statement and compares it with the books. The same file again answers
 // with the run that has read it, and changes nothing. Faults: INVALID_INPUT with
 // everything that is wrong.
-func (r *Reconciling) Import(ctx context.Context, in Import, claim *ports.Claim) (Imported, error) {
+func (r *Reconciling) Import(ctx context.Context, in Import, claim *ports.IdempotentRequest) (Imported, error) {
 	how, err := in.format()
 	if err != nil {
 		return Imported{}, err
@@ -53,7 +53,7 @@ func (r *Reconciling) Import(ctx context.Context, in Import, claim *ports.Claim)
 	digest.Write([]byte("causeway statement\x00" + in.Format + "\x00" + in.Map + "\x00"))
 	statement, err := r.Statements.Read(io.TeeReader(in.File, digest), how)
 	if err == nil {
-		err = statement.Finish(now)
+		err = statement.Finalize(now)
 	}
 	if err != nil {
 		return Imported{}, err
@@ -66,7 +66,7 @@ func (r *Reconciling) Import(ctx context.Context, in Import, claim *ports.Claim)
 	err = r.Store.Do(ctx, func(ctx context.Context, tx ports.Tx) error {
 		run := reconcile.Run{ID: ident.NewReconciliation(r.IDs.New, now), Account: account, Format: how.Format, Digest: [sha256.Size]byte(digest.Sum(nil)),
 			Header: statement.Header, Lines: len(statement.Lines), By: in.By, At: now}
-		earlier, again, err := tx.HoldReconciliation(ctx, account, run.Digest)
+		earlier, again, err := tx.LockReconciliation(ctx, account, run.Digest)
 		switch {
 		case err != nil:
 			return err
@@ -78,7 +78,7 @@ func (r *Reconciling) Import(ctx context.Context, in Import, claim *ports.Claim)
 			}
 		}
 		done = Imported{run, again}
-		return booking.Keep(ctx, tx, claim, done, nil)
+		return booking.SaveResponse(ctx, tx, claim, done, nil)
 	})
 	return done, err
 }
@@ -86,7 +86,7 @@ func (r *Reconciling) Import(ctx context.Context, in Import, claim *ports.Claim)
 // format lists everything that is wrong with what is asked, before the file is read.
 func (in Import) format() (ports.StatementFormat, error) {
 	var bad []fault.Field
-	if !reconcile.Reconcilable(in.Path) {
+	if !reconcile.IsReconcilable(in.Path) {
 		bad = append(bad, fault.Field{Field: "account", Message: "must be a partner's account in the books: rails/<RAIL> or chains/<network>, such as rails/RTP"})
 	}
 	currency, err := money.ParseCurrency(in.Currency)
@@ -101,7 +101,7 @@ func (in Import) format() (ports.StatementFormat, error) {
 	switch {
 	case how.Format == reconcile.CSV:
 		how.Layout, err = reconcile.ParseLayout(in.Map)
-		if wrong, ok := fault.Of(err); ok {
+		if wrong, ok := fault.As(err); ok {
 			bad = append(bad, wrong.Fields...)
 		}
 	case known && in.Map != "":
@@ -117,21 +117,21 @@ func (in Import) format() (ports.StatementFormat, error) {
 // stores what was found with the run.
 func (r *Reconciling) compare(ctx context.Context, tx ports.Tx, run *reconcile.Run, statement []reconcile.Line) error {
 	var err error
-	if run.Known, err = tx.AddStatementLines(ctx, run.ID, run.Account, statement); err != nil {
+	if run.KnownLines, err = tx.AddStatementLines(ctx, run.ID, run.Account, statement); err != nil {
 		return err
 	}
 	span := reconcile.Span{From: run.From, To: run.To}
-	with, err := tx.Comparable(ctx, run.Account, span)
+	with, err := tx.ComparisonInput(ctx, run.Account, span)
 	if err != nil {
 		return err
 	}
-	reconcile.Expect(with.Entries, append(with.Covered, span), with.Open)
+	reconcile.MarkExpected(with.Entries, append(with.Covered, span), with.OpenBreaks)
 	result := reconcile.Compare(with.Lines, with.Entries)
 	return tx.SaveReconciliation(ctx, *run, r.found(run, result, with))
 }
 
 // found gives what a comparison found its ids, and counts it in the run.
-func (r *Reconciling) found(run *reconcile.Run, result reconcile.Result, with ports.Comparable) ports.Found {
+func (r *Reconciling) found(run *reconcile.Run, result reconcile.Result, with ports.ComparisonInput) ports.ReconciliationResult {
 	run.Matches, run.Breaks = map[reconcile.Rule]int{}, map[reconcile.Reason]int{}
 	lineID := func(i int) (id uuid.UUID) {
 		if i != reconcile.None {
@@ -139,15 +139,15 @@ func (r *Reconciling) found(run *reconcile.Run, result reconcile.Result, with po
 		}
 		return id
 	}
-	placeOf := func(i int) (place reconcile.Place) {
+	placeOf := func(i int) (place reconcile.EntryPosition) {
 		if i != reconcile.None {
-			place = reconcile.Place{Seq: with.Entries[i].Seq, N: with.Entries[i].N}
+			place = reconcile.EntryPosition{Seq: with.Entries[i].Seq, N: with.Entries[i].N}
 		}
 		return place
 	}
-	var found ports.Found
+	var found ports.ReconciliationResult
 	for _, m := range result.Matches {
-		stored := ports.FoundMatch{ID: r.IDs.New(run.At), Rule: m.Rule, Reference: m.Reference, Days: m.Days, Explanation: m.Explain()}
+		stored := ports.MatchRecord{ID: r.IDs.New(run.At), Rule: m.Rule, Reference: m.Reference, Days: m.Days, Explanation: m.Explain()}
 		for _, l := range m.Lines {
 			stored.Lines = append(stored.Lines, lineID(l))
 		}
@@ -159,22 +159,22 @@ func (r *Reconciling) found(run *reconcile.Run, result reconcile.Result, with po
 		run.MatchedLines += len(m.Lines)
 		run.MatchedEntries += len(m.Entries)
 	}
-	update := result.Update(with.Lines, with.Entries, with.Open)
-	for _, b := range update.Fresh {
-		found.Breaks = append(found.Breaks, ports.FoundBreak{ID: ident.NewBreak(r.IDs.New, run.At), Reason: b.Reason,
+	update := result.Update(with.Lines, with.Entries, with.OpenBreaks)
+	for _, b := range update.New {
+		found.Breaks = append(found.Breaks, ports.BreakRecord{ID: ident.NewBreak(r.IDs.New, run.At), Reason: b.Reason,
 			Line: lineID(b.Line), Entry: placeOf(b.Entry), OtherLine: lineID(b.OtherLine), OtherEntry: placeOf(b.OtherEntry), Reference: b.Reference,
 			Difference: b.Difference(with.Lines, with.Entries), Explanation: b.Explain(with.Lines, with.Entries, run.Account.Currency)})
 		run.Breaks[b.Reason]++
 	}
-	for _, b := range with.Open {
+	for _, b := range with.OpenBreaks {
 		if how, resolved := update.Resolved[b.ID]; resolved {
-			found.Settlements = append(found.Settlements, settled(b.ID, how, run))
+			found.Resolutions = append(found.Resolutions, settled(b.ID, how, run))
 		}
 	}
-	run.Cleared = len(found.Settlements)
+	run.EarlierBreaksResolved = len(found.Resolutions)
 	return found
 }
 
-func settled(b ident.Break, how reconcile.How, run *reconcile.Run) reconcile.Settlement {
-	return reconcile.Settlement{Break: b, How: how, Run: run.ID, By: run.By, At: run.At.Truncate(time.Microsecond)}
+func settled(b ident.Break, how reconcile.ResolutionMethod, run *reconcile.Run) reconcile.Resolution {
+	return reconcile.Resolution{Break: b, Method: how, Run: run.ID, By: run.By, At: run.At.Truncate(time.Microsecond)}
 }

@@ -20,7 +20,7 @@ import (
 type Config struct {
 	Store      ports.Store
 	Runs       ports.ReconciliationReader
-	Books      ports.BookReader
+	Books      ports.LedgerReader
 	Statements ports.Statements
 	Clock      ports.Clock
 	IDs        ports.IDs
@@ -42,7 +42,7 @@ func New(c Config) *Reconciling { return &Reconciling{Config: c, slots: make(cha
 // Shown is a run, and how things stand now.
 type Shown struct {
 	reconcile.Run
-	ports.Standing
+	ports.ReconciliationCounts
 	// Ledger is what our books have on the account at the end of the last day, by
 	// effective time, in minor units.
 	Ledger int64
@@ -65,11 +65,11 @@ func (r *Reconciling) List(ctx context.Context, p ident.Platform, f ports.Reconc
 }
 
 // Lines lists the lines that a run saw first, with what has become of them.
-func (r *Reconciling) Lines(ctx context.Context, p ident.Platform, id ident.Reconciliation, f ports.StatementLineFilter) (ports.Page[reconcile.ShownLine], error) {
+func (r *Reconciling) Lines(ctx context.Context, p ident.Platform, id ident.Reconciliation, f ports.StatementLineFilter) (ports.Page[reconcile.LineDetails], error) {
 	return r.Runs.StatementLines(ctx, p, id, f)
 }
 
 // Breaks lists the breaks that a run found.
-func (r *Reconciling) Breaks(ctx context.Context, p ident.Platform, id ident.Reconciliation, f ports.BreakFilter) (ports.Page[reconcile.ShownBreak], error) {
+func (r *Reconciling) Breaks(ctx context.Context, p ident.Platform, id ident.Reconciliation, f ports.BreakFilter) (ports.Page[reconcile.BreakDetails], error) {
 	return r.Runs.Breaks(ctx, p, id, f)
 }

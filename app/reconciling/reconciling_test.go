@@ -33,13 +33,13 @@ func TestWeek(t *testing.T) {
 
 	done := h.importAll(t, file.String())
 
-	if done.Lines != lines || done.Known != 0 || done.Again {
-		t.Errorf("%d lines, %d of them known, again %v; want %d new", done.Lines, done.Known, done.Again, lines)
+	if done.Lines != lines || done.KnownLines != 0 || done.Again {
+		t.Errorf("%d lines, %d of them known, again %v; want %d new", done.Lines, done.KnownLines, done.Again, lines)
 	}
 	if got := known(done.Breaks); !maps.Equal(got, want) {
 		t.Errorf("breaks %v, want %v", got, want)
 	}
-	if broken := want[reconcile.MissingHere] + want[reconcile.AmountDiffers] + want[reconcile.Duplicate] + want[reconcile.Returned]; done.MatchedLines != lines-broken {
+	if broken := want[reconcile.MissingInLedger] + want[reconcile.AmountDiffers] + want[reconcile.Duplicate] + want[reconcile.Returned]; done.MatchedLines != lines-broken {
 		t.Errorf("%d lines are matched, want %d", done.MatchedLines, lines-broken)
 	}
 	h.addsUp(t, done)
@@ -50,7 +50,7 @@ func TestWeek(t *testing.T) {
 	}
 	// Nor do its lines in another file.
 	more := h.importAll(t, file.String()+"2026-03-15,2026-03-15,1.00,LAST,,interest\n")
-	if more.Again || more.Known != lines || more.Lines != lines+1 || more.MatchedLines != 0 || len(more.Breaks) != 1 || more.Breaks[reconcile.MissingHere] != 1 || more.Cleared != 0 {
+	if more.Again || more.KnownLines != lines || more.Lines != lines+1 || more.MatchedLines != 0 || len(more.Breaks) != 1 || more.Breaks[reconcile.MissingInLedger] != 1 || more.EarlierBreaksResolved != 0 {
 		t.Errorf("the same lines and one more: %+v", more)
 	}
 }
@@ -86,35 +86,35 @@ func (h *house) addsUp(t *testing.T, done reconciling.Imported) {
 		}
 		f.After = page.Items[len(page.Items)-1].ID
 	}
-	if counted[reconcile.Matched] != shown.Matched || counted[reconcile.Broken] != shown.Broken || shown.Matched != done.MatchedLines {
-		t.Errorf("line by line %v, all in all %+v", counted, shown.Standing)
+	if counted[reconcile.Matched] != shown.Matched || counted[reconcile.InBreak] != shown.InBreak || shown.Matched != done.MatchedLines {
+		t.Errorf("line by line %v, all in all %+v", counted, shown.ReconciliationCounts)
 	}
 	breaks := 0
 	for _, n := range done.Breaks {
 		breaks += n
 	}
-	if shown.OpenBreaks != breaks || shown.ClosedBreaks != 0 {
-		t.Errorf("%d breaks, and now %+v", breaks, shown.Standing)
+	if shown.OpenBreaks != breaks || shown.ResolvedBreaks != 0 {
+		t.Errorf("%d breaks, and now %+v", breaks, shown.ReconciliationCounts)
 	}
 }
 
 // breaks are those of a run, by reason.
-func (h *house) breaks(t *testing.T, run ident.Reconciliation) map[reconcile.Reason]reconcile.ShownBreak {
+func (h *house) breaks(t *testing.T, run ident.Reconciliation) map[reconcile.Reason]reconcile.BreakDetails {
 	t.Helper()
 	page, err := h.Breaks(t.Context(), h.here.ID, run, ports.BreakFilter{Paging: ports.Paging{Limit: 100, Ascending: true}})
 	if err != nil {
 		t.Fatal(err)
 	}
-	found := map[reconcile.Reason]reconcile.ShownBreak{}
+	found := map[reconcile.Reason]reconcile.BreakDetails{}
 	for _, b := range page.Items {
 		found[b.Reason] = b
 	}
 	return found
 }
 
-func (h *house) resolve(t *testing.T, b ident.Break, o reconcile.Order) (reconcile.ShownBreak, error) {
+func (h *house) resolve(t *testing.T, b ident.Break, o reconcile.ResolveCommand) (reconcile.BreakDetails, error) {
 	t.Helper()
-	return h.Resolve(t.Context(), reconciling.Resolution{Platform: h.here.ID, Break: b, Order: o, By: "Token:test"}, nil)
+	return h.Resolve(t.Context(), reconciling.Resolution{Platform: h.here.ID, Break: b, ResolveCommand: o, By: "Token:test"}, nil)
 }
 
 func TestMoneyWithoutAnOwnerIsMatchedByWhatThePayerCalledIt(t *testing.T) {
@@ -127,10 +127,10 @@ func TestMoneyWithoutAnOwnerIsMatchedByWhatThePayerCalledIt(t *testing.T) {
 	for i, reference := range []string{"Rent March", "Rent April"} {
 		partner := fmt.Sprint("STRAY", i)
 		receipts = append(receipts, transaction.Receipt{ID: transaction.ReceiptID("rails/RTP", partner, at), PartnerID: partner, Platform: h.here.ID,
-			Rail: "rails/RTP", Reference: reference, Amount: usd(1250), At: at})
+			PartnerAccount: "rails/RTP", Reference: reference, Amount: usd(1250), At: at})
 	}
 	h.do(t, func(ctx context.Context, tx ports.Tx) error {
-		_, err := tx.TakeIn(ctx, receipts)
+		_, err := tx.SaveReceipts(ctx, receipts)
 		return err
 	})
 	h.post(t, receipts[0].Unmatched(), receipts[1].Unmatched())
@@ -140,7 +140,7 @@ func TestMoneyWithoutAnOwnerIsMatchedByWhatThePayerCalledIt(t *testing.T) {
 	done := h.importAll(t, file.String())
 
 	left := h.breaks(t, done.ID)
-	if done.Matches[reconcile.ReferenceAmountDate] != 1 || len(left) != 1 || left[reconcile.MissingThere].Entry.Memo != "unknown reference Rent March" {
+	if done.Matches[reconcile.ReferenceAmountDate] != 1 || len(left) != 1 || left[reconcile.MissingOnStatement].Entry.Memo != "unknown reference Rent March" {
 		t.Errorf("matched %v, broken %+v", done.Matches, left)
 	}
 }
@@ -153,9 +153,9 @@ func TestMoneyFoundInAStatementCanBeAssigned(t *testing.T) {
 	file := newSheet()
 	file.line(0, 700, "Rent March", "")
 	first := h.importAll(t, file.String())
-	broken := h.breaks(t, first.ID)[reconcile.MissingHere]
+	broken := h.breaks(t, first.ID)[reconcile.MissingInLedger]
 
-	fixed, err := h.resolve(t, broken.ID, reconcile.Order{Note: "who is it?", Against: reconcile.AgainstUnmatched})
+	fixed, err := h.resolve(t, broken.ID, reconcile.ResolveCommand{Note: "who is it?", Offset: reconcile.OffsetUnmatched})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -165,7 +165,7 @@ func TestMoneyFoundInAStatementCanBeAssigned(t *testing.T) {
 		t.Fatalf("listed %+v, %v", page.Items, err)
 	}
 	u := page.Items[0]
-	if u.Posting != fixed.Settlement.Posting || u.Receipt.Amount != usd(700) || u.Receipt.Rail != "rails/RTP" || u.Receipt.PartnerID != "P1" || u.Receipt.Reference != "Rent March" || u.Assignment != nil {
+	if u.Posting != fixed.Resolution.Posting || u.Receipt.Amount != usd(700) || u.Receipt.PartnerAccount != "rails/RTP" || u.Receipt.PartnerID != "P1" || u.Receipt.Reference != "Rent March" || u.Assignment != nil {
 		t.Errorf("listed as %+v", u)
 	}
 	h.do(t, func(ctx context.Context, tx ports.Tx) error {
@@ -178,7 +178,7 @@ func TestMoneyFoundInAStatementCanBeAssigned(t *testing.T) {
 
 	// The partner's next statement, with the same line, finds nothing to say.
 	file.line(1, 1, "REFERENCE1", "")
-	if later := h.importAll(t, file.String()); later.Known != 1 || len(later.Breaks) != 1 || later.Breaks[reconcile.MissingHere] != 1 {
+	if later := h.importAll(t, file.String()); later.KnownLines != 1 || len(later.Breaks) != 1 || later.Breaks[reconcile.MissingInLedger] != 1 {
 		t.Errorf("later %+v", later)
 	}
 }
@@ -194,54 +194,54 @@ func TestResolve(t *testing.T) {
 	file.line(1, -300, "", "monthly fee")
 	first := h.importAll(t, file.String())
 	breaks := h.breaks(t, first.ID)
-	if story := fmt.Sprint(len(breaks), breaks[reconcile.AmountDiffers].Difference, breaks[reconcile.MissingHere].Difference, breaks[reconcile.MissingThere].Difference); story != "3 -15 -300 -5000" {
+	if story := fmt.Sprint(len(breaks), breaks[reconcile.AmountDiffers].Difference, breaks[reconcile.MissingInLedger].Difference, breaks[reconcile.MissingOnStatement].Difference); story != "3 -15 -300 -5000" {
 		t.Fatalf("breaks and differences %s", story)
 	}
 
-	fee, err := h.resolve(t, breaks[reconcile.MissingHere].ID, reconcile.Order{Note: "March", Against: reconcile.AgainstExpense})
-	if err != nil || fee.Settlement.How != reconcile.ByPosting {
-		t.Fatalf("%+v, %v", fee.Settlement, err)
+	fee, err := h.resolve(t, breaks[reconcile.MissingInLedger].ID, reconcile.ResolveCommand{Note: "March", Offset: reconcile.OffsetExpense})
+	if err != nil || fee.Resolution.Method != reconcile.ResolvedByPosting {
+		t.Fatalf("%+v, %v", fee.Resolution, err)
 	}
-	if _, err := h.resolve(t, breaks[reconcile.AmountDiffers].ID, reconcile.Order{Note: "theirs", Against: reconcile.AgainstFees}); !fault.Is(err, fault.InvalidInput) {
+	if _, err := h.resolve(t, breaks[reconcile.AmountDiffers].ID, reconcile.ResolveCommand{Note: "theirs", Offset: reconcile.OffsetFees}); !fault.Is(err, fault.InvalidInput) {
 		t.Errorf("income of what the partner took: %v", err)
 	}
-	if _, err := h.resolve(t, breaks[reconcile.AmountDiffers].ID, reconcile.Order{Note: "theirs", Against: reconcile.AgainstExpense}); err != nil {
+	if _, err := h.resolve(t, breaks[reconcile.AmountDiffers].ID, reconcile.ResolveCommand{Note: "theirs", Offset: reconcile.OffsetExpense}); err != nil {
 		t.Error(err)
 	}
-	if _, err := h.resolve(t, breaks[reconcile.MissingThere].ID, reconcile.Order{Note: "asked, they will book it"}); err != nil {
+	if _, err := h.resolve(t, breaks[reconcile.MissingOnStatement].ID, reconcile.ResolveCommand{Note: "asked, they will book it"}); err != nil {
 		t.Error(err)
 	}
 
 	// Twice, for another platform, or without a reason: refused.
-	if _, err := h.resolve(t, fee.ID, reconcile.Order{Note: "again"}); !fault.Is(err, fault.Conflict) {
+	if _, err := h.resolve(t, fee.ID, reconcile.ResolveCommand{Note: "again"}); !fault.Is(err, fault.Conflict) {
 		t.Errorf("a second time: %v", err)
 	}
-	_, err = h.Resolve(t.Context(), reconciling.Resolution{Platform: h.there.ID, Break: fee.ID, Order: reconcile.Order{Note: "mine"}}, nil)
+	_, err = h.Resolve(t.Context(), reconciling.Resolution{Platform: h.there.ID, Break: fee.ID, ResolveCommand: reconcile.ResolveCommand{Note: "mine"}}, nil)
 	if !fault.Is(err, fault.BreakNotFound) {
 		t.Errorf("another platform's: %v", err)
 	}
-	if _, err := h.resolve(t, fee.ID, reconcile.Order{}); !fault.Is(err, fault.InvalidInput) {
+	if _, err := h.resolve(t, fee.ID, reconcile.ResolveCommand{}); !fault.Is(err, fault.InvalidInput) {
 		t.Errorf("without a note: %v", err)
 	}
 
 	// The correction says in the books what it is for.
-	posted, there, err := h.store.BookReader().Posting(t.Context(), h.here.ID, fee.Settlement.Posting)
+	posted, there, err := h.store.BookReader().Posting(t.Context(), h.here.ID, fee.Resolution.Posting)
 	if err != nil || !there || posted.Kind != ledger.KindFee || posted.Memo != fee.ID.String()+": March" ||
 		posted.Entries[0] != (ledger.Entry{Debit: "expense/rails", Credit: "rails/RTP", Currency: "USD", Amount: 300}) {
 		t.Errorf("posted %+v, %v", posted, err)
 	}
 
 	// A later statement of the same days finds nothing new in any of it.
-	h.clock.Move(24 * time.Hour)
+	h.clock.Advance(24 * time.Hour)
 	file.line(6, 700, "REFERENCE7", "")
 	h.post(t, h.received(6, 700, "REFERENCE7"))
 	later := h.importAll(t, file.String())
-	if len(later.Breaks) != 0 || later.MatchedLines != 1 || later.Known != 2 {
+	if len(later.Breaks) != 0 || later.MatchedLines != 1 || later.KnownLines != 2 {
 		t.Errorf("later %+v", later)
 	}
 	shown, err := h.Get(t.Context(), h.here.ID, first.ID)
-	if err != nil || shown.OpenBreaks != 0 || shown.ClosedBreaks != 3 || shown.Resolved != 2 || shown.Broken != 0 {
-		t.Errorf("the first by now %+v, %v", shown.Standing, err)
+	if err != nil || shown.OpenBreaks != 0 || shown.ResolvedBreaks != 3 || shown.Resolved != 2 || shown.InBreak != 0 {
+		t.Errorf("the first by now %+v, %v", shown.ReconciliationCounts, err)
 	}
 }
 
@@ -256,7 +256,7 @@ func TestLaterStatementClears(t *testing.T) {
 	file.line(0, 100, "REFERENCE0", "")
 	file.line(1, 1, "", "")
 	first := h.importAll(t, file.String())
-	if !maps.Equal(known(first.Breaks), known{reconcile.MissingHere: 1, reconcile.MissingThere: 2}) {
+	if !maps.Equal(known(first.Breaks), known{reconcile.MissingInLedger: 1, reconcile.MissingOnStatement: 2}) {
 		t.Fatalf("first %v", first.Breaks)
 	}
 
@@ -266,21 +266,21 @@ func TestLaterStatementClears(t *testing.T) {
 	next.line(2, 1_999, "REFERENCE2", "")
 	second := h.importAll(t, next.String())
 
-	if second.Cleared != 2 || second.MatchedLines != 1 || !maps.Equal(known(second.Breaks), known{reconcile.AmountDiffers: 1}) {
+	if second.EarlierBreaksResolved != 2 || second.MatchedLines != 1 || !maps.Equal(known(second.Breaks), known{reconcile.AmountDiffers: 1}) {
 		t.Errorf("second %+v", second)
 	}
-	how := map[reconcile.How]int{}
+	how := map[reconcile.ResolutionMethod]int{}
 	page, err := h.Breaks(t.Context(), h.here.ID, first.ID, ports.BreakFilter{Paging: ports.Paging{Limit: 10}, Status: "RESOLVED"})
 	if err != nil {
 		t.Fatal(err)
 	}
 	for _, b := range page.Items {
-		how[b.Settlement.How]++
-		if b.Settlement.Run != second.ID {
-			t.Errorf("the break is resolved by %s, want %s", b.Settlement.Run, second.ID)
+		how[b.Resolution.Method]++
+		if b.Resolution.Run != second.ID {
+			t.Errorf("the break is resolved by %s, want %s", b.Resolution.Run, second.ID)
 		}
 	}
-	if how[reconcile.ByMatch] != 1 || how[reconcile.ByBreak] != 1 {
+	if how[reconcile.ResolvedByMatch] != 1 || how[reconcile.ResolvedByBreak] != 1 {
 		t.Errorf("resolved by %v", how)
 	}
 }
@@ -296,15 +296,15 @@ func TestOpenStaysOpen(t *testing.T) {
 		h.post(t, h.received(day, 5_000+int64(day), fmt.Sprintf("REFERENCE%d", 100+day)))
 	}
 	first := h.importAll(t, file.String())
-	if !maps.Equal(known(first.Breaks), known{reconcile.MissingHere: 6, reconcile.MissingThere: 6}) {
+	if !maps.Equal(known(first.Breaks), known{reconcile.MissingInLedger: 6, reconcile.MissingOnStatement: 6}) {
 		t.Fatalf("first %v", first.Breaks)
 	}
 	for day := range 3 {
 		next := newSheet()
 		next.lines = 10 + day
 		next.line(day+1, 777, "", "")
-		if later := h.importAll(t, next.String()); !maps.Equal(known(later.Breaks), known{reconcile.MissingHere: 1}) || later.Cleared != 0 {
-			t.Errorf("later %v, %d cleared", later.Breaks, later.Cleared)
+		if later := h.importAll(t, next.String()); !maps.Equal(known(later.Breaks), known{reconcile.MissingInLedger: 1}) || later.EarlierBreaksResolved != 0 {
+			t.Errorf("later %v, %d cleared", later.Breaks, later.EarlierBreaksResolved)
 		}
 	}
 }
@@ -332,7 +332,7 @@ func TestImportRefuses(t *testing.T) {
 		in := h.statement(good.String())
 		c.change(&in)
 		_, err := h.Import(t.Context(), in, nil)
-		f, ok := fault.Of(err)
+		f, ok := fault.As(err)
 		if !ok || f.Code != fault.InvalidInput {
 			t.Errorf("%s: %v", c.name, err)
 			continue

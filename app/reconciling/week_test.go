@@ -30,14 +30,14 @@ var (
 type house struct {
 	*reconciling.Reconciling
 	store       *postgres.DB
-	clock       *portstest.Hands
+	clock       *portstest.FakeClock
 	ids         *ids.Generator
 	here, there platform.Platform
 }
 
 func newHouse(t testing.TB) *house {
 	t.Helper()
-	h := &house{clock: portstest.NewHands(now), ids: ids.New()}
+	h := &house{clock: portstest.NewFakeClock(now), ids: ids.New()}
 	var err error
 	h.store, err = postgres.Open(t.Context(), postgres.Options{URL: pgtest.New(t), MaxConnections: 6, Clock: h.clock, IDs: h.ids})
 	if err != nil {
@@ -46,7 +46,7 @@ func newHouse(t testing.TB) *house {
 	t.Cleanup(h.store.Close)
 	h.Reconciling = reconciling.New(reconciling.Config{Store: h.store, Runs: h.store, Books: h.store.BookReader(), Statements: bankfiles.Reader{}, Clock: h.clock, IDs: h.ids})
 	for _, p := range []*platform.Platform{&h.here, &h.there} {
-		*p = portstest.Sandbox(t, h.ids, now)
+		*p = portstest.SandboxPlatform(t, h.ids, now)
 		h.do(t, func(ctx context.Context, tx ports.Tx) error { return tx.CreatePlatform(ctx, *p) })
 	}
 	return h
@@ -54,7 +54,7 @@ func newHouse(t testing.TB) *house {
 
 func (h *house) do(t testing.TB, fn func(context.Context, ports.Tx) error) {
 	t.Helper()
-	portstest.Do(t, h.store, fn)
+	portstest.MustDo(t, h.store, fn)
 }
 
 // post writes postings, thousands at a time.
@@ -134,11 +134,11 @@ func (h *house) week(t testing.TB, size int) (file *sheet, want known, lines int
 		switch i % 1000 {
 		case 10: // only the partner has it
 			file.line(day, amount, reference, text)
-			want[reconcile.MissingHere]++
+			want[reconcile.MissingInLedger]++
 			continue
 		case 20: // only we have it
 			postings = append(postings, in)
-			want[reconcile.MissingThere]++
+			want[reconcile.MissingOnStatement]++
 			continue
 		case 30:
 			postings = append(postings, in)

@@ -63,7 +63,7 @@ func BenchmarkLog(b *testing.B) {
 			b.Fatal(err)
 		}
 		for b.Loop() {
-			if _, err := worker.Inclusion(context.Background(), h.platform, posting, 0); err != nil {
+			if _, err := worker.InclusionProof(context.Background(), h.platform, posting, 0); err != nil {
 				b.Fatal(err)
 			}
 		}

@@ -14,22 +14,22 @@ import (
 	"causeway/ports"
 )
 
-// Standing is how a platform's log stands.
-func (s *Sealing) Standing(ctx context.Context, p ident.Platform) (ports.LogStanding, error) {
-	return s.Log.Standing(ctx, p)
+// Status is how a platform's log stands.
+func (s *Sealing) Status(ctx context.Context, p ident.Platform) (ports.LogStatus, error) {
+	return s.Log.LogStatus(ctx, p)
 }
 
-// Heads lists the heads of a platform.
-func (s *Sealing) Heads(ctx context.Context, p ident.Platform, f ports.HeadFilter) (ports.HeadPage, error) {
-	return s.Log.Heads(ctx, p, f)
+// Checkpoints lists the heads of a platform.
+func (s *Sealing) Checkpoints(ctx context.Context, p ident.Platform, f ports.CheckpointFilter) (ports.CheckpointPage, error) {
+	return s.Log.Checkpoints(ctx, p, f)
 }
 
 // Keys are the public halves of all keys that ever signed heads.
-func (s *Sealing) Keys(ctx context.Context) ([]ports.HeadKey, error) { return s.Signer.Keys(ctx) }
+func (s *Sealing) Keys(ctx context.Context) ([]ports.CheckpointKey, error) { return s.Signer.Keys(ctx) }
 
 // VerifierKey is a key as verifiers of signed notes take it for the heads of a platform:
 // "name+hash+key".
-func VerifierKey(p ident.Platform, key ports.HeadKey) string {
+func VerifierKey(p ident.Platform, key ports.CheckpointKey) string {
 	text, err := note.NewEd25519VerifierKey(ledger.LogOrigin(p), key.Public[:])
 	if err != nil {
 		panic(err) // 32 bytes always are a key
@@ -41,16 +41,16 @@ func VerifierKey(p ident.Platform, key ports.HeadKey) string {
 type Inclusion struct {
 	Leaf ledger.Leaf
 	Hash merkle.Hash // of the leaf
-	Head ports.SignedHead
+	Head ports.SignedCheckpoint
 	Path []merkle.Hash
 }
 
-// Inclusion proves that a posting is covered by the head of a size, the last one for
+// InclusionProof proves that a posting is covered by the head of a size, the last one for
 // zero.
 //
 // Errors: NOT_FOUND without such a posting, CONFLICT while no head covers it, and
 // INVALID_INPUT for a size that no head has or that does not reach it.
-func (s *Sealing) Inclusion(ctx context.Context, p ident.Platform, posting uuid.UUID, size int64) (Inclusion, error) {
+func (s *Sealing) InclusionProof(ctx context.Context, p ident.Platform, posting uuid.UUID, size int64) (Inclusion, error) {
 	leaf, found, err := s.Log.Leaf(ctx, p, posting)
 	if err != nil {
 		return Inclusion{}, err
@@ -58,13 +58,13 @@ func (s *Sealing) Inclusion(ctx context.Context, p ident.Platform, posting uuid.
 	if !found {
 		return Inclusion{}, fault.New(fault.NotFound, "There is no posting with this id. Check postingId.")
 	}
-	at, err := s.Log.Standing(ctx, p)
+	at, err := s.Log.LogStatus(ctx, p)
 	if err != nil {
 		return Inclusion{}, err
 	}
-	if leaf.Seq > at.Head.Size {
+	if leaf.Seq > at.Checkpoint.Size {
 		return Inclusion{}, fault.New(fault.Conflict, "The posting is number %d and the last head covers %d. Ask again in a moment: new postings are sealed every %s.",
-			leaf.Seq, at.Head.Size, s.Every)
+			leaf.Seq, at.Checkpoint.Size, s.Every)
 	}
 	head, err := s.head(ctx, p, at, "size", size)
 	if err != nil {
@@ -85,15 +85,15 @@ func (s *Sealing) Inclusion(ctx context.Context, p ident.Platform, posting uuid.
 
 // Consistency proves that the log of one head goes on in the log of a later one.
 type Consistency struct {
-	From, To ports.SignedHead
+	From, To ports.SignedCheckpoint
 	Path     []merkle.Hash
 }
 
-// Consistency proves that what the head of one size covers was left as it was up to the
+// ConsistencyProof proves that what the head of one size covers was left as it was up to the
 // head of another size, the last one for zero. INVALID_INPUT for sizes that no head has
 // or that are the wrong way round.
-func (s *Sealing) Consistency(ctx context.Context, p ident.Platform, from, to int64) (Consistency, error) {
-	at, err := s.Log.Standing(ctx, p)
+func (s *Sealing) ConsistencyProof(ctx context.Context, p ident.Platform, from, to int64) (Consistency, error) {
+	at, err := s.Log.LogStatus(ctx, p)
 	if err != nil {
 		return Consistency{}, err
 	}
@@ -116,24 +116,24 @@ func (s *Sealing) Consistency(ctx context.Context, p ident.Platform, from, to in
 }
 
 // head is the head of a size, the last one for zero.
-func (s *Sealing) head(ctx context.Context, p ident.Platform, at ports.LogStanding, field string, size int64) (ports.SignedHead, error) {
-	if (size == 0 || size == at.Head.Size) && at.Head.Size > 0 {
-		return at.Head, nil
+func (s *Sealing) head(ctx context.Context, p ident.Platform, at ports.LogStatus, field string, size int64) (ports.SignedCheckpoint, error) {
+	if (size == 0 || size == at.Checkpoint.Size) && at.Checkpoint.Size > 0 {
+		return at.Checkpoint, nil
 	}
-	if size > 0 && size < at.Head.Size {
-		page, err := s.Log.Heads(ctx, p, ports.HeadFilter{Size: size, Limit: 1})
+	if size > 0 && size < at.Checkpoint.Size {
+		page, err := s.Log.Checkpoints(ctx, p, ports.CheckpointFilter{Size: size, Limit: 1})
 		if err != nil {
-			return ports.SignedHead{}, err
+			return ports.SignedCheckpoint{}, err
 		}
-		if len(page.Heads) > 0 {
-			return page.Heads[0], nil
+		if len(page.Checkpoints) > 0 {
+			return page.Checkpoints[0], nil
 		}
 	}
-	return ports.SignedHead{}, fault.Invalid(fault.Field{Field: field, Message: "must be the size of a head; GET /ledger/log/heads lists them"})
+	return ports.SignedCheckpoint{}, fault.Invalid(fault.Field{Field: field, Message: "must be the size of a head; GET /ledger/log/heads lists them"})
 }
 
-func (s *Sealing) stored(ctx context.Context, p ident.Platform, at ports.LogStanding) merkle.Stored {
-	return merkle.Stored{Size: at.Head.Size, Root: at.Head.Root, Edge: at.Edge, Fetch: func(places []ports.TilePlace) ([][]byte, error) {
+func (s *Sealing) stored(ctx context.Context, p ident.Platform, at ports.LogStatus) merkle.Stored {
+	return merkle.Stored{Size: at.Checkpoint.Size, Root: at.Checkpoint.Root, Edge: at.Edge, Fetch: func(places []ports.TileIndex) ([][]byte, error) {
 		return s.Log.Tiles(ctx, p, places)
 	}}
 }

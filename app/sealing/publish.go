@@ -33,14 +33,14 @@ func (s *Sealing) PublishDue(ctx context.Context) error {
 			if ctx.Err() != nil {
 				return ctx.Err()
 			}
-			if len(t.Heads) == 0 {
+			if len(t.Checkpoints) == 0 {
 				continue
 			}
-			if err := s.Sink.Publish(ctx, t.Heads); err != nil {
+			if err := s.Sink.Publish(ctx, t.Checkpoints); err != nil {
 				wrong = append(wrong, fmt.Errorf("publish heads of %s: %w", t.Platform, err))
 				continue
 			}
-			if err := s.Log.Published(ctx, t.Platform, t.Heads[len(t.Heads)-1].Size); err != nil {
+			if err := s.Log.MarkPublished(ctx, t.Platform, t.Checkpoints[len(t.Checkpoints)-1].Size); err != nil {
 				return errors.Join(append(wrong, err)...)
 			}
 		}

@@ -32,9 +32,9 @@ const (
 // Config is what sealing needs.
 type Config struct {
 	Log    ports.LedgerLog
-	Signer ports.HeadSigner
+	Signer ports.CheckpointSigner
 	// Sink is where heads go outside of the database; nil for nowhere.
-	Sink   ports.HeadSink
+	Sink   ports.CheckpointPublisher
 	Clock  ports.Clock
 	Logger *logrus.Entry
 	// Every is how long a posting may be without a head.
@@ -70,7 +70,7 @@ func (s *Sealing) Run(ctx context.Context) {
 // SealDue seals what is new on every platform. One that cannot be sealed holds up no
 // other.
 func (s *Sealing) SealDue(ctx context.Context) error {
-	due, err := s.Log.Due(ctx)
+	due, err := s.Log.Unsealed(ctx)
 	if err != nil {
 		return err
 	}
@@ -103,7 +103,7 @@ func (s *Sealing) seal(ctx context.Context, p ident.Platform) error {
 // sealNext adds the next postings to the tree and signs a head, and tells whether there
 // are more.
 func (s *Sealing) sealNext(ctx context.Context, p ident.Platform, w ports.LogWriter) (more bool, err error) {
-	from, edge := w.At()
+	from, edge := w.State()
 	upto := min(w.Postings(), from+most)
 	if upto <= from {
 		return false, nil
@@ -146,8 +146,8 @@ func (s *Sealing) sealNext(ctx context.Context, p ident.Platform, w ports.LogWri
 	if err != nil {
 		return false, err
 	}
-	head := ports.SignedHead{Head: ledger.Head{Platform: p, Size: upto, Root: root}}
-	if head.Note, err = s.Signer.Sign(ctx, head.Head); err != nil {
+	head := ports.SignedCheckpoint{Checkpoint: ledger.Checkpoint{Platform: p, Size: upto, Root: root}}
+	if head.Note, err = s.Signer.Sign(ctx, head.Checkpoint); err != nil {
 		return false, err
 	}
 	head.Sealed = s.Clock.Now()
@@ -159,7 +159,7 @@ func leafOf(a ports.AuditPosting, seq int64) (ledger.Leaf, error) {
 	if !a.Found || a.Seq != seq {
 		return ledger.Leaf{}, fmt.Errorf("posting number %d is not there; check the ledger", seq)
 	}
-	posting := a.Whole()
+	posting := a.WithEntries()
 	digest, counted := posting.Digest(), true
 	for i, e := range a.Entries {
 		counted = counted && e.N == i+1

@@ -48,7 +48,7 @@ type outside struct {
 	came map[ident.Platform][]int64
 }
 
-func (o *outside) Publish(_ context.Context, heads []ports.SignedHead) error {
+func (o *outside) Publish(_ context.Context, heads []ports.SignedCheckpoint) error {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	if o.away != nil {
@@ -76,8 +76,8 @@ var generator = ids.New()
 func newHouse(t testing.TB) *house {
 	t.Helper()
 	h := &house{t: t, url: pgtest.New(t), clock: &clock{}, books: books.New(), outside: &outside{came: map[ident.Platform][]int64{}}}
-	ident.Set(&h.platform, generator.New(noon))
-	ident.Set(&h.alice, generator.New(noon))
+	ident.SetUUID(&h.platform, generator.New(noon))
+	ident.SetUUID(&h.alice, generator.New(noon))
 	var err error
 	if h.db, err = postgres.Open(context.Background(), postgres.Options{URL: h.url, MaxConnections: 12, Clock: h.clock}); err != nil {
 		t.Fatal(err)
@@ -103,7 +103,7 @@ func (h *house) post(on ident.Platform, n int) error {
 	var postings []ledger.Posting
 	for range n {
 		postings = append(postings, ledger.Deposit(ledger.Header{ID: generator.New(noon), Platform: on, Effective: noon},
-			ledger.Arrival{Partner: ledger.Rail("ACH"), To: ledger.CustomerAccount(h.alice), Amount: money.Amount{Minor: 100, Currency: money.USD}}))
+			ledger.IncomingFunds{Partner: ledger.Rail("ACH"), To: ledger.CustomerAccount(h.alice), Amount: money.Amount{Minor: 100, Currency: money.USD}}))
 	}
 	return pgx.BeginFunc(context.Background(), h.db.Pool(), func(tx pgx.Tx) error { return h.books.Post(context.Background(), tx, noon, postings) })
 }
@@ -117,11 +117,11 @@ func (h *house) mustPost(n int) {
 
 func (h *house) sizes() (sizes []int64) {
 	h.t.Helper()
-	page, err := h.db.Log().Heads(context.Background(), h.platform, ports.HeadFilter{Ascending: true, Limit: 10_000})
+	page, err := h.db.Log().Checkpoints(context.Background(), h.platform, ports.CheckpointFilter{Ascending: true, Limit: 10_000})
 	if err != nil {
 		h.t.Fatal(err)
 	}
-	for _, head := range page.Heads {
+	for _, head := range page.Checkpoints {
 		sizes = append(sizes, head.Size)
 	}
 	return sizes
@@ -139,7 +139,7 @@ func TestSealingBesidePosting(t *testing.T) {
 	// leaf of its number: the last head is that of a tree made of all postings at once.
 	h := newHouse(t)
 	var other ident.Platform
-	ident.Set(&other, generator.New(noon))
+	ident.SetUUID(&other, generator.New(noon))
 	var posters, sealers sync.WaitGroup
 	done := make(chan struct{})
 	for range 3 {
@@ -176,7 +176,7 @@ func TestSealingBesidePosting(t *testing.T) {
 		tree := merkle.Empty()
 		err := books.NewAudit(h.books, h.db.Pool()).Snapshot(t.Context(), func(ctx context.Context, view ports.AuditView) error {
 			return view.Postings(ctx, on, func(a ports.AuditPosting) error {
-				return tree.Add(merkle.LeafHash(ledger.Leaf{Posting: a.Whole(), Seq: a.Seq, Recorded: a.Recorded}))
+				return tree.Add(merkle.LeafHash(ledger.Leaf{Posting: a.WithEntries(), Seq: a.Seq, Recorded: a.Recorded}))
 			})
 		})
 		if err != nil {
@@ -186,9 +186,9 @@ func TestSealingBesidePosting(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		at, err := h.db.Log().Standing(t.Context(), on)
-		if err != nil || at.Head.Size != tree.Size() || at.Head.Root != root || at.Postings != 3*118 {
-			t.Errorf("the log of %s stands at %d of %d postings, %v", on, at.Head.Size, at.Postings, err)
+		at, err := h.db.Log().LogStatus(t.Context(), on)
+		if err != nil || at.Checkpoint.Size != tree.Size() || at.Checkpoint.Root != root || at.Postings != 3*118 {
+			t.Errorf("the log of %s stands at %d of %d postings, %v", on, at.Checkpoint.Size, at.Postings, err)
 		}
 	}
 }
@@ -244,7 +244,7 @@ func TestWhatIsNotWhatWasPostedIsNotSealed(t *testing.T) {
 			h.mustPost(5)
 			h.superuser(c.damage)
 			var other ident.Platform
-			ident.Set(&other, uuid.MustParse("ffffffff-0000-7000-8000-000000000001")) // comes after the first
+			ident.SetUUID(&other, uuid.MustParse("ffffffff-0000-7000-8000-000000000001")) // comes after the first
 			if err := h.post(other, 1); err != nil {
 				t.Fatal(err)
 			}
@@ -257,8 +257,8 @@ func TestWhatIsNotWhatWasPostedIsNotSealed(t *testing.T) {
 			if sizes := h.sizes(); len(sizes) > 0 {
 				t.Errorf("heads of %v", sizes)
 			}
-			if at, err := h.db.Log().Standing(t.Context(), other); err != nil || at.Head.Size != 1 {
-				t.Errorf("the other platform's log stands at %d, %v", at.Head.Size, err)
+			if at, err := h.db.Log().LogStatus(t.Context(), other); err != nil || at.Checkpoint.Size != 1 {
+				t.Errorf("the other platform's log stands at %d, %v", at.Checkpoint.Size, err)
 			}
 		})
 	}
@@ -284,7 +284,7 @@ func TestPublishingLosesNoHead(t *testing.T) {
 	h.outside.away = nil
 
 	taken, err := h.db.Log().TakeUnpublished(t.Context(), h.clock.Now(), time.Minute, 100)
-	if err != nil || len(taken) != 1 || len(taken[0].Heads) != 3 {
+	if err != nil || len(taken) != 1 || len(taken[0].Checkpoints) != 3 {
 		t.Fatalf("taken %v, %v", taken, err)
 	}
 	if err := worker.PublishDue(t.Context()); err != nil || len(h.outside.came) > 0 {
@@ -300,8 +300,8 @@ func TestPublishingLosesNoHead(t *testing.T) {
 	if got := h.outside.came[h.platform]; !slices.Equal(got, []int64{2, 4, 6}) {
 		t.Errorf("what came outside is %v", got)
 	}
-	if at, err := h.db.Log().Standing(t.Context(), h.platform); err != nil || at.Published != 6 {
-		t.Errorf("published up to %d, %v", at.Published, err)
+	if at, err := h.db.Log().LogStatus(t.Context(), h.platform); err != nil || at.PublishedSize != 6 {
+		t.Errorf("published up to %d, %v", at.PublishedSize, err)
 	}
 }
 
@@ -333,7 +333,7 @@ func TestRunSealsAndPublishes(t *testing.T) {
 	h.mustPost(5)
 	came := make(chan struct{})
 	worker := h.worker()
-	worker.Sink = sinkFunc(func([]ports.SignedHead) error { close(came); return nil })
+	worker.Sink = sinkFunc(func([]ports.SignedCheckpoint) error { close(came); return nil })
 	ctx, stop := context.WithCancel(t.Context())
 	var all sync.WaitGroup
 	all.Go(func() { worker.Run(ctx) })
@@ -342,9 +342,9 @@ func TestRunSealsAndPublishes(t *testing.T) {
 	all.Wait()
 }
 
-type sinkFunc func([]ports.SignedHead) error
+type sinkFunc func([]ports.SignedCheckpoint) error
 
-func (f sinkFunc) Publish(_ context.Context, heads []ports.SignedHead) error { return f(heads) }
+func (f sinkFunc) Publish(_ context.Context, heads []ports.SignedCheckpoint) error { return f(heads) }
 
 func TestTheLogIsAppendOnly(t *testing.T) {
 	t.Parallel()

@@ -20,12 +20,12 @@ import (
 
 // Receiver takes in a payment that arrived at a rail.
 type Receiver interface {
-	Receive(ctx context.Context, r transaction.Receipt, claim *ports.Claim) (transaction.Transaction, error)
+	Receive(ctx context.Context, r transaction.Receipt, claim *ports.IdempotentRequest) (transaction.Transaction, error)
 }
 
 // Depositor takes in a payment that arrived for an internal account.
 type Depositor interface {
-	Deposit(ctx context.Context, r transaction.Receipt, to ident.InternalAccount, claim *ports.Claim) (transaction.Transaction, error)
+	Deposit(ctx context.Context, r transaction.Receipt, to ident.InternalAccount, claim *ports.IdempotentRequest) (transaction.Transaction, error)
 }
 
 // Config is what the use cases need.
@@ -40,13 +40,13 @@ type Config struct {
 // Simulate are the use cases.
 type Simulate struct {
 	Config
-	known *group.Collector[ports.ReferenceKey, transaction.Transaction]
+	known *group.Batcher[ports.ReferenceKey, transaction.Transaction]
 }
 
 // New makes the use cases.
 func New(c Config) *Simulate {
 	s := &Simulate{Config: c}
-	s.known = group.New(group.Options{Most: 256}, s.byReference)
+	s.known = group.New(group.Options{MaxSize: 256}, s.byReference)
 	return s
 }
 
@@ -79,8 +79,8 @@ type Send struct {
 // as it would be in the world: the money arrives and is kept as unmatched.
 // Faults: FORBIDDEN in production, INVALID_INPUT, INVALID_CURRENCY, QUOTE_NOT_FOUND,
 // REFERENCE_NOT_FOUND.
-func (s *Simulate) Send(ctx context.Context, who platform.Principal, in Send, claim *ports.Claim) (transaction.Transaction, error) {
-	if err := who.MustBeSandbox(); err != nil {
+func (s *Simulate) Send(ctx context.Context, who platform.Principal, in Send, claim *ports.IdempotentRequest) (transaction.Transaction, error) {
+	if err := who.CheckSandbox(); err != nil {
 		return transaction.Transaction{}, err
 	}
 	if err := in.check(); err != nil {
@@ -88,7 +88,7 @@ func (s *Simulate) Send(ctx context.Context, who platform.Principal, in Send, cl
 	}
 	now := s.Clock.Now()
 	receipt := transaction.Receipt{Platform: who.Platform, Reference: in.Reference, At: now,
-		PartnerID: s.IDs.New(now).String(), Rail: arrival(in.Currency)}
+		PartnerID: s.IDs.New(now).String(), PartnerAccount: arrival(in.Currency)}
 	receipt.Amount.Currency = in.Currency
 	if account.IsFundingReference(in.Reference) {
 		return s.deposit(ctx, receipt, in, claim)
@@ -99,19 +99,19 @@ func (s *Simulate) Send(ctx context.Context, who platform.Principal, in Send, cl
 			return transaction.Transaction{}, fault.New(fault.InvalidCurrency,
 				"This quote is paid in %s; send that currencyCode.", wanted.Pricing.Sent.Currency)
 		}
-		receipt.Reference, receipt.Rail, receipt.Amount = wanted.Reference, wanted.InRail, wanted.Pricing.Sent
+		receipt.Reference, receipt.PartnerAccount, receipt.Amount = wanted.Reference, wanted.SourceAccount, wanted.Pricing.Sent
 	case !fault.Is(err, fault.ReferenceNotFound) || in.Amount == nil:
 		return transaction.Transaction{}, err
 	}
 	if in.Amount != nil {
 		receipt.Amount.Minor = *in.Amount
 	}
-	receipt.ID = transaction.ReceiptID(receipt.Rail, receipt.PartnerID, now)
+	receipt.ID = transaction.ReceiptID(receipt.PartnerAccount, receipt.PartnerID, now)
 	return s.Receiver.Receive(ctx, receipt, claim)
 }
 
 // deposit pays into the internal account with the reference.
-func (s *Simulate) deposit(ctx context.Context, receipt transaction.Receipt, in Send, claim *ports.Claim) (transaction.Transaction, error) {
+func (s *Simulate) deposit(ctx context.Context, receipt transaction.Receipt, in Send, claim *ports.IdempotentRequest) (transaction.Transaction, error) {
 	key := ports.ReferenceKey{Platform: receipt.Platform, Reference: in.Reference}
 	found, err := s.Store.InternalAccountsByReference(ctx, []ports.ReferenceKey{key})
 	if err != nil {
@@ -125,7 +125,7 @@ func (s *Simulate) deposit(ctx context.Context, receipt transaction.Receipt, in 
 		return transaction.Transaction{}, fault.Invalid(fault.Field{Field: "currencyAmount", Message: "must be given for a payment to an account"})
 	}
 	receipt.Amount.Minor = *in.Amount
-	receipt.ID = transaction.ReceiptID(receipt.Rail, receipt.PartnerID, receipt.At)
+	receipt.ID = transaction.ReceiptID(receipt.PartnerAccount, receipt.PartnerID, receipt.At)
 	if !known {
 		return s.Receiver.Receive(ctx, receipt, claim)
 	}
@@ -168,5 +168,5 @@ func arrival(currency money.Currency) string {
 	if err != nil {
 		return ledger.Rail("UNKNOWN")
 	}
-	return quote.Path(rails[0])
+	return quote.RailPath(rails[0])
 }

@@ -40,26 +40,26 @@ func (t *Tariffs) List(ctx context.Context, platformID string) ([]Shown, error) 
 			limits[c.Code] = corridor.Limits{Min: c.MinAmount, Max: c.MaxAmount}
 		}
 	}
-	lines := map[ports.CorridorLine][]ports.CorridorOverride{}
+	lines := map[ports.CorridorKey][]ports.CorridorOverride{}
 	for _, o := range table {
-		pair := ports.CorridorLine{From: o.From, To: o.To}
+		pair := ports.CorridorKey{From: o.From, To: o.To}
 		lines[pair] = append(lines[pair], o)
 	}
 	all := corridor.All()
 	shown := make([]Shown, 0, len(all))
 	for _, way := range all {
-		tariff := tariffOf(way, lines[ports.CorridorLine{From: way.From, To: way.To}])
-		s := Shown{From: way.From, To: way.To, Terms: tariff.For(p), Everybody: tariff.Everybody.Names()}
+		tariff := tariffOf(way, lines[ports.CorridorKey{From: way.From, To: way.To}])
+		s := Shown{From: way.From, To: way.To, Terms: tariff.TermsFor(p), Everybody: tariff.AllPlatforms.Names()}
 		if !p.IsZero() {
-			s.Own = tariff.Of(p).Names()
+			s.Own = tariff.OverrideFor(p).Names()
 		}
 		if own, ok := limits[way.From]; ok {
-			s.Terms = s.Terms.Within(own)
+			s.Terms = s.Terms.WithLimits(own)
 		}
-		if s.Terms.OwnMin {
+		if s.Terms.MinFromPlatform {
 			s.Narrowed = append(s.Narrowed, corridor.FieldMin)
 		}
-		if s.Terms.OwnMax {
+		if s.Terms.MaxFromPlatform {
 			s.Narrowed = append(s.Narrowed, corridor.FieldMax)
 		}
 		shown = append(shown, s)
@@ -83,7 +83,7 @@ func (t *Tariffs) History(ctx context.Context, of Past) ([]ports.CorridorChange,
 	}
 	var err error
 	filter.Platform, err = t.platform(ctx, of.Platform)
-	if wrong, ok := fault.Of(err); ok {
+	if wrong, ok := fault.As(err); ok {
 		bad = append(bad, wrong.Fields...)
 	} else if err != nil {
 		return nil, err

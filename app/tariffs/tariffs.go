@@ -18,10 +18,10 @@ import (
 )
 
 // Tariffs are the use cases.
-type Tariffs struct{ store ports.Tariffs }
+type Tariffs struct{ store ports.Pricing }
 
 // New makes the use cases.
-func New(store ports.Tariffs) *Tariffs { return &Tariffs{store} }
+func New(store ports.Pricing) *Tariffs { return &Tariffs{store} }
 
 // Line names what is to be changed, as an operator writes it: a pair of currencies,
 // for one platform or, empty, for all.
@@ -40,7 +40,7 @@ const MaxNote = 500
 
 // Changed is the terms of a line before and after.
 type Changed struct {
-	ports.CorridorLine
+	ports.CorridorKey
 	Before, After corridor.Terms
 	// Names are the values that are other than before.
 	Names []string
@@ -48,12 +48,12 @@ type Changed struct {
 
 // Set changes the values that are given, or answers INVALID_INPUT with everything
 // that is wrong.
-func (t *Tariffs) Set(ctx context.Context, at Line, values corridor.Written, note string) (Changed, error) {
-	change, bad := values.Read()
-	if values == (corridor.Written{}) {
+func (t *Tariffs) Set(ctx context.Context, at Line, values corridor.OverrideInput, note string) (Changed, error) {
+	change, bad := values.Parse()
+	if values == (corridor.OverrideInput{}) {
 		bad = append(bad, fault.Field{Field: FieldChange, Message: "give at least one value to change"})
 	}
-	return t.change(ctx, at, note, bad, func(before corridor.Override) corridor.Override { return before.And(change) })
+	return t.change(ctx, at, note, bad, func(before corridor.Override) corridor.Override { return before.Merge(change) })
 }
 
 // Reset gives all values back: to what holds for all platforms, or to the built-in
@@ -74,30 +74,30 @@ func (t *Tariffs) change(ctx context.Context, at Line, note string, bad []fault.
 	if len(bad) > 0 {
 		return Changed{}, fault.Invalid(bad...)
 	}
-	done := Changed{CorridorLine: line}
+	done := Changed{CorridorKey: line}
 	err = t.store.ChangeCorridor(ctx, line, note, func(table []ports.CorridorOverride) (corridor.Override, error) {
 		before := tariffOf(way, table)
-		after := before.Put(line.Platform, change(before.Of(line.Platform)))
+		after := before.WithOverride(line.Platform, change(before.OverrideFor(line.Platform)))
 		if bad := after.Check(); len(bad) > 0 {
 			return corridor.Override{}, fault.Invalid(bad...)
 		}
-		done.Before, done.After = before.For(line.Platform), after.For(line.Platform)
+		done.Before, done.After = before.TermsFor(line.Platform), after.TermsFor(line.Platform)
 		done.Names = differences(done.Before, done.After)
-		return after.Of(line.Platform), nil
+		return after.OverrideFor(line.Platform), nil
 	})
 	return done, err
 }
 
 // read finds what a line names, and lists what is wrong with it.
-func (t *Tariffs) read(ctx context.Context, at Line) (corridor.Corridor, ports.CorridorLine, []fault.Field, error) {
+func (t *Tariffs) read(ctx context.Context, at Line) (corridor.Corridor, ports.CorridorKey, []fault.Field, error) {
 	var bad []fault.Field
-	line := ports.CorridorLine{From: money.Currency(at.From), To: money.Currency(at.To)}
+	line := ports.CorridorKey{From: money.Currency(at.From), To: money.Currency(at.To)}
 	way, err := corridor.Find(line.From, line.To, "")
 	if err != nil {
 		bad = append(bad, fault.Field{Field: FieldPair, Message: messageOf(err)})
 	}
 	line.Platform, err = t.platform(ctx, at.Platform)
-	if wrong, ok := fault.Of(err); ok {
+	if wrong, ok := fault.As(err); ok {
 		return way, line, append(bad, wrong.Fields...), nil
 	}
 	return way, line, bad, err
@@ -150,11 +150,11 @@ func differences(a, b corridor.Terms) []string {
 }
 
 // tariffOf picks a pair's lines out of the operator's table.
-func tariffOf(way corridor.Corridor, table []ports.CorridorOverride) corridor.Tariff {
-	tariff := corridor.Tariff{Corridor: way}
+func tariffOf(way corridor.Corridor, table []ports.CorridorOverride) corridor.Pricing {
+	tariff := corridor.Pricing{Corridor: way}
 	for _, o := range table {
 		if o.From == way.From && o.To == way.To {
-			tariff = tariff.Put(o.Platform, o.Terms)
+			tariff = tariff.WithOverride(o.Platform, o.Terms)
 		}
 	}
 	return tariff

@@ -35,21 +35,21 @@ func newOffice(t *testing.T) *office {
 	t.Helper()
 	o := &office{t: t, url: pgtest.New(t)}
 	made := ids.New()
-	db, err := postgres.Open(t.Context(), postgres.Options{URL: o.url, MaxConnections: 4, Clock: portstest.NewHands(noon), IDs: made})
+	db, err := postgres.Open(t.Context(), postgres.Options{URL: o.url, MaxConnections: 4, Clock: portstest.NewFakeClock(noon), IDs: made})
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(db.Close)
 	for _, home := range []*platform.Platform{&o.here, &o.there} {
-		*home = portstest.Sandbox(t, made, noon)
+		*home = portstest.SandboxPlatform(t, made, noon)
 		home.Currencies[0].MaxAmount = 700_00 // dollars
-		portstest.Do(t, db, func(ctx context.Context, tx ports.Tx) error { return tx.CreatePlatform(ctx, *home) })
+		portstest.MustDo(t, db, func(ctx context.Context, tx ports.Tx) error { return tx.CreatePlatform(ctx, *home) })
 	}
 	o.Tariffs = tariffs.New(db)
 	return o
 }
 
-func (o *office) set(at tariffs.Line, values corridor.Written) tariffs.Changed {
+func (o *office) set(at tariffs.Line, values corridor.OverrideInput) tariffs.Changed {
 	o.t.Helper()
 	changed, err := o.Set(o.t.Context(), at, values, "as agreed")
 	if err != nil {
@@ -82,9 +82,9 @@ func TestSetAndReset(t *testing.T) {
 	own := tariffs.Line{From: "USD", To: "BTC", Platform: here}
 	built := o.shown("", "USD", "BTC")
 
-	first := o.set(pair, corridor.Written{Fixed: "30", Percent: "0.4%"})
-	second := o.set(pair, corridor.Written{Percent: "0.2%", Lock: "2m"})
-	o.set(own, corridor.Written{Fixed: "0"})
+	first := o.set(pair, corridor.OverrideInput{Fixed: "30", Percent: "0.4%"})
+	second := o.set(pair, corridor.OverrideInput{Percent: "0.2%", Lock: "2m"})
+	o.set(own, corridor.OverrideInput{Fixed: "0"})
 
 	if want := []string{"fee-fixed", "fee-percent"}; !slices.Equal(first.Names, want) || first.Before != built.Terms {
 		t.Errorf("the first change did %+v", first)
@@ -92,16 +92,16 @@ func TestSetAndReset(t *testing.T) {
 	if want := []string{"fee-percent", "lock"}; !slices.Equal(second.Names, want) {
 		t.Errorf("the second change did %v, want %v", second.Names, want)
 	}
-	everybody := corridor.Written{Fixed: "30", Percent: "0.2%", Min: "100", Max: "100000000", Lock: "2m"}
-	if got := o.shown("", "USD", "BTC"); got.Terms.Write() != everybody || len(got.Own) > 0 || !slices.Equal(got.Everybody, []string{"fee-fixed", "fee-percent", "lock"}) {
+	everybody := corridor.OverrideInput{Fixed: "30", Percent: "0.2%", Min: "100", Max: "100000000", Lock: "2m"}
+	if got := o.shown("", "USD", "BTC"); got.Terms.Format() != everybody || len(got.Own) > 0 || !slices.Equal(got.Everybody, []string{"fee-fixed", "fee-percent", "lock"}) {
 		t.Errorf("for all: %+v", got)
 	}
 	everybody.Max = "70000" // its own limit
-	if got := o.shown(there, "USD", "BTC"); got.Terms.Write() != everybody || len(got.Own) > 0 || !slices.Equal(got.Narrowed, []string{"max"}) {
+	if got := o.shown(there, "USD", "BTC"); got.Terms.Format() != everybody || len(got.Own) > 0 || !slices.Equal(got.Narrowed, []string{"max"}) {
 		t.Errorf("elsewhere: %+v", got)
 	}
 	everybody.Fixed = "0"
-	if got := o.shown(here, "USD", "BTC"); got.Terms.Write() != everybody || !slices.Equal(got.Own, []string{"fee-fixed"}) {
+	if got := o.shown(here, "USD", "BTC"); got.Terms.Format() != everybody || !slices.Equal(got.Own, []string{"fee-fixed"}) {
 		t.Errorf("here: %+v", got)
 	}
 	if got := o.shown(here, "USDC", "BTC"); len(got.Everybody)+len(got.Own)+len(got.Narrowed) > 0 {
@@ -123,23 +123,23 @@ func TestEveryMistakeIsNamedAndNothingChanged(t *testing.T) {
 	// A change with mistakes is refused with all of them at once, and leaves no trace.
 	o := newOffice(t)
 	nobody := "PlatformConfig:0199f0a2-0000-7000-8000-000000000009"
-	good := corridor.Written{Fixed: "1"}
+	good := corridor.OverrideInput{Fixed: "1"}
 	for name, tt := range map[string]struct {
 		at     tariffs.Line
-		values corridor.Written
+		values corridor.OverrideInput
 		note   string
 		bad    []string
 	}{
-		"everything":         {tariffs.Line{From: "USD", To: "CAD", Platform: nobody}, corridor.Written{Fixed: "x", Percent: "3", Min: "0", Max: "-1", Lock: "1h"}, strings.Repeat("n", 501), []string{"corridor", "platform", "fee-fixed", "fee-percent", "lock", "max", "min", "note"}},
-		"nothing to change":  {tariffs.Line{From: "USD", To: "BTC"}, corridor.Written{}, "", []string{"change"}},
+		"everything":         {tariffs.Line{From: "USD", To: "CAD", Platform: nobody}, corridor.OverrideInput{Fixed: "x", Percent: "3", Min: "0", Max: "-1", Lock: "1h"}, strings.Repeat("n", 501), []string{"corridor", "platform", "fee-fixed", "fee-percent", "lock", "max", "min", "note"}},
+		"nothing to change":  {tariffs.Line{From: "USD", To: "BTC"}, corridor.OverrideInput{}, "", []string{"change"}},
 		"one currency":       {tariffs.Line{From: "USD", To: "USD"}, good, "", []string{"corridor"}},
 		"no currency":        {tariffs.Line{From: "usd", To: "BTC"}, good, "", []string{"corridor"}},
 		"no id":              {tariffs.Line{From: "USD", To: "BTC", Platform: "acme"}, good, "", []string{"platform"}},
-		"limits that cross":  {tariffs.Line{From: "USD", To: "BTC"}, corridor.Written{Min: "500", Max: "400"}, "", []string{"min"}},
-		"fees that take all": {tariffs.Line{From: "USD", To: "BTC"}, corridor.Written{Fixed: "100"}, "", []string{"min"}},
+		"limits that cross":  {tariffs.Line{From: "USD", To: "BTC"}, corridor.OverrideInput{Min: "500", Max: "400"}, "", []string{"min"}},
+		"fees that take all": {tariffs.Line{From: "USD", To: "BTC"}, corridor.OverrideInput{Fixed: "100"}, "", []string{"min"}},
 	} {
 		_, err := o.Set(t.Context(), tt.at, tt.values, tt.note)
-		wrong, ok := fault.Of(err)
+		wrong, ok := fault.As(err)
 		if !ok {
 			t.Errorf("%s: %v", name, err)
 			continue
@@ -174,12 +174,12 @@ func TestAResetMustLeaveTermsThatWork(t *testing.T) {
 	// be taken back before that minimum is.
 	o := newOffice(t)
 	pair := tariffs.Line{From: "USD", To: "BTC"}
-	o.set(pair, corridor.Written{Fixed: "0"})
-	o.set(tariffs.Line{From: "USD", To: "BTC", Platform: o.here.ID.String()}, corridor.Written{Min: "10"})
+	o.set(pair, corridor.OverrideInput{Fixed: "0"})
+	o.set(tariffs.Line{From: "USD", To: "BTC", Platform: o.here.ID.String()}, corridor.OverrideInput{Min: "10"})
 
 	_, err := o.Reset(t.Context(), pair, "")
 
-	if f, ok := fault.Of(err); !ok || len(f.Fields) != 1 || !strings.Contains(f.Fields[0].Message, o.here.ID.String()) {
+	if f, ok := fault.As(err); !ok || len(f.Fields) != 1 || !strings.Contains(f.Fields[0].Message, o.here.ID.String()) {
 		t.Errorf("got %v", err)
 	}
 }
@@ -190,10 +190,10 @@ func TestHistory(t *testing.T) {
 	// was made by hand in the database. A platform sees its own and those for all.
 	o := newOffice(t)
 	here, there := o.here.ID.String(), o.there.ID.String()
-	o.set(tariffs.Line{From: "USD", To: "BTC"}, corridor.Written{Fixed: "30"})
-	o.set(tariffs.Line{From: "USD", To: "BTC", Platform: here}, corridor.Written{Fixed: "20"})
-	o.set(tariffs.Line{From: "USD", To: "BTC", Platform: here}, corridor.Written{Fixed: "20"}) // nothing new
-	o.set(tariffs.Line{From: "EUR", To: "USD", Platform: there}, corridor.Written{Percent: "0.1%"})
+	o.set(tariffs.Line{From: "USD", To: "BTC"}, corridor.OverrideInput{Fixed: "30"})
+	o.set(tariffs.Line{From: "USD", To: "BTC", Platform: here}, corridor.OverrideInput{Fixed: "20"})
+	o.set(tariffs.Line{From: "USD", To: "BTC", Platform: here}, corridor.OverrideInput{Fixed: "20"}) // nothing new
+	o.set(tariffs.Line{From: "EUR", To: "USD", Platform: there}, corridor.OverrideInput{Percent: "0.1%"})
 	byHand(t, o.url, "UPDATE corridor_overrides SET lock_seconds = 120 WHERE platform_id IS NULL")
 	if _, err := o.Reset(t.Context(), tariffs.Line{From: "USD", To: "BTC"}, "over"); err != nil {
 		t.Fatal(err)
@@ -208,7 +208,7 @@ func TestHistory(t *testing.T) {
 			if c.By == "" || c.At.IsZero() {
 				t.Errorf("nobody at no time: %+v", c)
 			}
-			before, after := c.Before.Write(), c.After.Write()
+			before, after := c.Before.Format(), c.After.Format()
 			lines = append(lines, strings.Join([]string{string(c.From), string(c.To), before.Fixed + before.Percent + before.Lock, after.Fixed + after.Percent + after.Lock, c.Note}, " "))
 		}
 		return lines
@@ -236,7 +236,7 @@ func TestChangesAtOnce(t *testing.T) {
 	// change is kept, and the history leads from one to the next.
 	o := newOffice(t)
 	var all sync.WaitGroup
-	for _, values := range []corridor.Written{{Fixed: "1"}, {Percent: "0.1%"}, {Min: "200"}, {Max: "9000"}, {Lock: "3m"}} {
+	for _, values := range []corridor.OverrideInput{{Fixed: "1"}, {Percent: "0.1%"}, {Min: "200"}, {Max: "9000"}, {Lock: "3m"}} {
 		all.Go(func() {
 			if _, err := o.Set(t.Context(), tariffs.Line{From: "USD", To: "BTC"}, values, ""); err != nil {
 				t.Error(err)
@@ -245,7 +245,7 @@ func TestChangesAtOnce(t *testing.T) {
 	}
 	all.Wait()
 
-	if got := o.shown("", "USD", "BTC").Terms.Write(); got != (corridor.Written{Fixed: "1", Percent: "0.1%", Min: "200", Max: "9000", Lock: "3m"}) {
+	if got := o.shown("", "USD", "BTC").Terms.Format(); got != (corridor.OverrideInput{Fixed: "1", Percent: "0.1%", Min: "200", Max: "9000", Lock: "3m"}) {
 		t.Errorf("in the end the terms are %+v", got)
 	}
 	changes, err := o.History(t.Context(), tariffs.Past{})
@@ -253,8 +253,8 @@ func TestChangesAtOnce(t *testing.T) {
 		t.Fatalf("%d changes, %v", len(changes), err)
 	}
 	for i := 1; i < len(changes); i++ {
-		if changes[i].Before.Write() != changes[i-1].After.Write() {
-			t.Errorf("change %d begins at %+v, but the one before ends at %+v", i, changes[i].Before.Write(), changes[i-1].After.Write())
+		if changes[i].Before.Format() != changes[i-1].After.Format() {
+			t.Errorf("change %d begins at %+v, but the one before ends at %+v", i, changes[i].Before.Format(), changes[i-1].After.Format())
 		}
 	}
 }

@@ -16,7 +16,7 @@ func checkTronAddress(address string) string {
 		return "must be T and 33 base58 characters"
 	}
 	const tron, length = 0x41, 25
-	bytes := fromBase58(address)
+	bytes := decodeBase58(address)
 	if len(bytes) != length || bytes[0] != tron {
 		return wrongCheckDigits
 	}
@@ -28,9 +28,9 @@ func checkTronAddress(address string) string {
 	return ""
 }
 
-// fromBase58 is the number that the text writes, without leading noughts; nil when it
+// decodeBase58 is the number that the text writes, without leading noughts; nil when it
 // has other letters.
-func fromBase58(text string) []byte {
+func decodeBase58(text string) []byte {
 	const letters = "123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz"
 	number, base := new(big.Int), big.NewInt(int64(len(letters)))
 	for _, c := range []byte(text) {

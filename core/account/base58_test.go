@@ -7,7 +7,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-func TestTronAddresses(t *testing.T) {
+func TestCheckTronAddress(t *testing.T) {
 	// Addresses that are in use pass; nothing that differs in form, kind or check does.
 	t.Parallel()
 	for _, good := range []string{"TR7NHqjeKQxGTCi8q8ZY4pL8otSzgjLj6t", "TNPeeaaFB7K9cmo4uQpcU32zGK8G1NYqeL", "TEkxiTehnzSmSe2XqrBj4w32RUN966rdz8"} {
@@ -22,7 +22,7 @@ func TestTronAddresses(t *testing.T) {
 	}
 }
 
-func TestAnyChangedLetterOfATronAddressIsRefused(t *testing.T) {
+func TestCheckTronAddress_RejectsAnyChangedLetter(t *testing.T) {
 	// What is sent to a mistyped address is lost, so one wrong letter must be found.
 	t.Parallel()
 	const good, letters = "TR7NHqjeKQxGTCi8q8ZY4pL8otSzgjLj6t", "123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz"
@@ -34,7 +34,7 @@ func TestAnyChangedLetterOfATronAddressIsRefused(t *testing.T) {
 	})
 }
 
-func FuzzTronAddress(f *testing.F) {
+func FuzzCheckTronAddress(f *testing.F) {
 	for _, seed := range []string{"TR7NHqjeKQxGTCi8q8ZY4pL8otSzgjLj6t", "", "T", "T\x00", strings.Repeat("z", 1000)} {
 		f.Add(seed)
 	}
@@ -43,7 +43,7 @@ func FuzzTronAddress(f *testing.F) {
 		if checkTronAddress(address) != "" {
 			return
 		}
-		if bytes := fromBase58(address); len(address) != 34 || len(bytes) != 25 || bytes[0] != 0x41 {
+		if bytes := decodeBase58(address); len(address) != 34 || len(bytes) != 25 || bytes[0] != 0x41 {
 			t.Errorf("%q passed", address)
 		}
 	})

@@ -7,8 +7,8 @@ import (
 	"causeway/core/party"
 )
 
-// oldestBirth is the first year of birth taken for true.
-const oldestBirth = 1900
+// minBirthYear is the first year of birth taken for true.
+const minBirthYear = 1900
 
 // documentTypes are the identity documents of Colombia.
 var documentTypes = []string{"CC", "CE", "TI", "NIT", "PP"}
@@ -41,14 +41,14 @@ func (v *validation) beneficiary(spec TypeSpec) *Beneficiary {
 	b.Address = v.address(object, path, asked)
 	for _, name := range slices.Concat(asked.Required, asked.Optional) {
 		if name != "address" {
-			v.detail(&b, object, path, name, party.Need(slices.Contains(asked.Required, name)))
+			v.beneficiaryField(&b, object, path, name, party.Need(slices.Contains(asked.Required, name)))
 		}
 	}
 	return &b
 }
 
-// detail reads and checks one text about the beneficiary.
-func (v *validation) detail(b *Beneficiary, object map[string]any, path, name string, need party.Need) {
+// beneficiaryField reads and checks one text about the beneficiary.
+func (v *validation) beneficiaryField(b *Beneficiary, object map[string]any, path, name string, need party.Need) {
 	// Where somebody lives is in the address too, and need not be said twice.
 	lives := name == "countryOfResidence" && b.Address != nil && b.Address.Country != ""
 	if lives && object[name] == nil {
@@ -60,7 +60,7 @@ func (v *validation) detail(b *Beneficiary, object map[string]any, path, name st
 	switch name {
 	case "birthDate":
 		b.BirthDate = value
-		v.PastDate(path, value, party.Optional, oldestBirth, v.request.Now)
+		v.PastDate(path, value, party.Optional, minBirthYear, v.request.Now)
 	case "nationality":
 		b.Nationality = value
 		v.Country(path, value, party.Optional)

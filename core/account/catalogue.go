@@ -11,11 +11,11 @@ import (
 // catalogue is every type of external account, by name. The rows stand by region
 // in the files beside this one.
 var catalogue = func() []TypeSpec {
-	all := slices.Concat(americas, europe, asia, africa, anywhere, wallets)
+	all := slices.Concat(americas, europe, asia, africa, worldwide, wallets)
 	for _, spec := range all {
 		for i, field := range spec.Fields {
 			if field.Pattern != "" {
-				spec.Fields[i].form = regexp.MustCompile(field.Pattern)
+				spec.Fields[i].compiled = regexp.MustCompile(field.Pattern)
 			}
 		}
 	}
@@ -42,8 +42,8 @@ var (
 	businessFields   = []string{"registrationNumber", "taxId", "email", "phoneNumber", "countryOfResidence", "address"}
 )
 
-// needs is a beneficiary of which more than the name must be known.
-func needs(all []string, required ...string) *BeneficiarySpec {
+// beneficiarySpec is a beneficiary of which more than the name must be known.
+func beneficiarySpec(all []string, required ...string) *BeneficiarySpec {
 	spec := &BeneficiarySpec{Required: required}
 	for _, name := range all {
 		if !slices.Contains(required, name) {
@@ -54,8 +54,8 @@ func needs(all []string, required ...string) *BeneficiarySpec {
 }
 
 var (
-	anyone      = needs(individualFields)
-	anyBusiness = needs(businessFields)
+	anyIndividual = beneficiarySpec(individualFields)
+	anyBusiness   = beneficiarySpec(businessFields)
 )
 
 // The fields that many types share. Each returns a fresh value, so that a row may
@@ -63,11 +63,11 @@ var (
 
 func accountNumber() FieldSpec {
 	return FieldSpec{Name: "accountNumber", Description: "The account number at the bank.", Example: "1234567890",
-		MinLength: 1, MaxLength: 34, Pattern: `^[A-Za-z0-9][A-Za-z0-9 \-/]*$`, Identifies: true, Masked: true}
+		MinLength: 1, MaxLength: 34, Pattern: `^[A-Za-z0-9][A-Za-z0-9 \-/]*$`, InFingerprint: true, Masked: true}
 }
 
-// digits is an account number, or a code, of a fixed form.
-func digits(field FieldSpec, pattern, example string) FieldSpec {
+// withPattern is an account number, or a code, of a fixed form.
+func withPattern(field FieldSpec, pattern, example string) FieldSpec {
 	field.Pattern, field.Example, field.MinLength, field.MaxLength = pattern, example, 0, 0
 	return field
 }
@@ -89,12 +89,12 @@ func bankAccountType() FieldSpec {
 
 func iban(pattern, example string) FieldSpec {
 	return FieldSpec{Name: "iban", Description: "The IBAN, without spaces.", Example: example,
-		Pattern: pattern, Identifies: true, Masked: true, check: checkIBAN}
+		Pattern: pattern, InFingerprint: true, Masked: true, check: checkIBAN}
 }
 
 func phoneNumber(pattern, example string) FieldSpec {
 	return FieldSpec{Name: "phoneNumber", Description: "The phone number the mobile money account belongs to, with country code.", Example: example,
-		Pattern: pattern, Identifies: true, Masked: true}
+		Pattern: pattern, InFingerprint: true, Masked: true}
 }
 
 // anyPhone is the loosest form of a phone number.
@@ -103,7 +103,7 @@ const anyPhone = `^\+[0-9]{6,14}$`
 // provider is the mobile money operator; where only some operators are connected,
 // they are listed.
 func provider(operators ...string) FieldSpec {
-	field := FieldSpec{Name: "provider", Description: "The mobile money operator.", Example: "MTN", Enum: operators, Identifies: true}
+	field := FieldSpec{Name: "provider", Description: "The mobile money operator.", Example: "MTN", Enum: operators, InFingerprint: true}
 	if len(operators) == 0 {
 		field.MinLength, field.MaxLength = 1, 255
 	} else {
@@ -117,9 +117,9 @@ func required(field FieldSpec) FieldSpec {
 	return field
 }
 
-// identifies marks a field as part of what makes two accounts the same: account
+// inFingerprint marks a field as part of what makes two accounts the same: account
 // numbers are unique within a bank, and the bank's name is the only code it has.
-func identifies(field FieldSpec) FieldSpec {
-	field.Identifies = true
+func inFingerprint(field FieldSpec) FieldSpec {
+	field.InFingerprint = true
 	return field
 }

@@ -117,14 +117,14 @@ var typeCases = []typeCase{
 		[]string{"lightningAddress > accountInfo", "lightningAddress=ana", "bolt12=lno1pqps7sjqpgtyzm > accountInfo", "invoice=lnbc20u1p3y0x3hpp > accountInfo", "lightningAddress=a@b"}},
 }
 
-func TestEveryTypeOfAccount(t *testing.T) {
+func TestValidate_EveryAccountType(t *testing.T) {
 	// Of every type a good account is taken, with its rails, country and identifier,
 	// and each bad field is refused by its own path and no other.
 	t.Parallel()
 	for _, tt := range typeCases {
 		t.Run(string(tt.name), func(t *testing.T) {
 			t.Parallel()
-			got, err := account.Validate(request(string(tt.name), tt.currency, object(tt.good)))
+			got, err := account.Validate(newRequest(string(tt.name), tt.currency, parseObject(tt.good)))
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -135,12 +135,12 @@ func TestEveryTypeOfAccount(t *testing.T) {
 			if got.Type != tt.name || got.Status != account.Active || strings.Join(rails, " ") != tt.rails || got.Country() != tt.country || got.Identifier() != tt.id {
 				t.Errorf("%s, %s, rails %v, country %q, identifier %q", got.Type, got.Status, got.Rails, got.Country(), got.Identifier())
 			}
-			if got.Crypto() != (got.Beneficiary == nil) {
-				t.Errorf("crypto %v, beneficiary %v", got.Crypto(), got.Beneficiary)
+			if got.IsCrypto() != (got.Beneficiary == nil) {
+				t.Errorf("crypto %v, beneficiary %v", got.IsCrypto(), got.Beneficiary)
 			}
 			for _, change := range tt.bad {
-				fields, want := changed(tt.good, change)
-				refused := paths(t, request(string(tt.name), tt.currency, fields))
+				fields, want := applyChange(tt.good, change)
+				refused := invalidPaths(t, newRequest(string(tt.name), tt.currency, fields))
 				slices.Sort(refused)
 				slices.Sort(want)
 				if !slices.Equal(refused, want) {
@@ -151,9 +151,9 @@ func TestEveryTypeOfAccount(t *testing.T) {
 	}
 }
 
-// changed applies one entry of bad to the good fields, and says where it is wrong.
-func changed(good, change string) (fields map[string]any, wrong []string) {
-	fields = object(good)
+// applyChange applies one entry of bad to the good fields, and says where it is wrong.
+func applyChange(good, change string) (fields map[string]any, wrong []string) {
+	fields = parseObject(good)
 	change, at, elsewhere := strings.Cut(change, " > ")
 	name, value, set := strings.Cut(change, "=")
 	if delete(fields, name); set {
@@ -171,7 +171,7 @@ func changed(good, change string) (fields map[string]any, wrong []string) {
 	return fields, wrong
 }
 
-func TestTheTableCoversTheCatalogue(t *testing.T) {
+func TestCatalogue_EveryTypeIsCompleteAndTested(t *testing.T) {
 	// No type is without a row above, every type is whole, and its examples are good.
 	t.Parallel()
 	for _, spec := range account.Catalogue() {
@@ -181,7 +181,7 @@ func TestTheTableCoversTheCatalogue(t *testing.T) {
 		if spec.Description == "" || len(spec.Currencies) == 0 || len(spec.Identifiers) == 0 || len(spec.Rails()) == 0 {
 			t.Errorf("%s is not whole: %+v", spec.Type, spec)
 		}
-		if spec.Wallet() != (spec.Individual == nil) || spec.Wallet() != (spec.Business == nil) {
+		if spec.IsWallet() != (spec.Individual == nil) || spec.IsWallet() != (spec.Business == nil) {
 			t.Errorf("%s: wallets and only wallets have no beneficiary", spec.Type)
 		}
 		for _, name := range slices.Concat(spec.Identifiers, spec.AnyOf) {
@@ -193,11 +193,11 @@ func TestTheTableCoversTheCatalogue(t *testing.T) {
 			if field.Description == "" || field.Example == "" {
 				t.Errorf("%s.%s lacks its description or example", spec.Type, field.Name)
 			}
-			if !slices.ContainsFunc(spec.Fields, func(f account.FieldSpec) bool { return f.Identifies }) {
+			if !slices.ContainsFunc(spec.Fields, func(f account.FieldSpec) bool { return f.InFingerprint }) {
 				t.Errorf("%s: nothing tells two accounts apart", spec.Type)
 			}
 		}
-		if refused := paths(t, request(string(spec.Type), string(spec.Currencies[0]), examples(spec))); refused != nil {
+		if refused := invalidPaths(t, newRequest(string(spec.Type), string(spec.Currencies[0]), exampleFields(spec))); refused != nil {
 			t.Errorf("%s: its own examples are refused for %v", spec.Type, refused)
 		}
 	}
@@ -206,8 +206,8 @@ func TestTheTableCoversTheCatalogue(t *testing.T) {
 	}
 }
 
-// examples are the examples of all fields, or of the first where one alone may be.
-func examples(spec account.TypeSpec) map[string]any {
+// exampleFields are the examples of all fields, or of the first where one alone may be.
+func exampleFields(spec account.TypeSpec) map[string]any {
 	fields := map[string]any{}
 	for _, field := range spec.Fields {
 		if spec.ExactlyOne && field.Name != spec.AnyOf[0] {
@@ -225,7 +225,7 @@ func examples(spec account.TypeSpec) map[string]any {
 	return fields
 }
 
-func TestLiveTypes(t *testing.T) {
+func TestTypeSpec_Live(t *testing.T) {
 	// Types of announced and unserved countries can be registered and are not live.
 	t.Parallel()
 	waiting := []account.Type{
@@ -236,7 +236,7 @@ func TestLiveTypes(t *testing.T) {
 		if spec.Live() == slices.Contains(waiting, spec.Type) {
 			t.Errorf("%s: Live() = %v", spec.Type, spec.Live())
 		}
-		made, err := account.Validate(request(string(spec.Type), string(spec.Currencies[0]), examples(spec)))
+		made, err := account.Validate(newRequest(string(spec.Type), string(spec.Currencies[0]), exampleFields(spec)))
 		if err != nil {
 			t.Fatal(err)
 		}

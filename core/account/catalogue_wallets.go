@@ -6,20 +6,20 @@ import (
 	"causeway/core/party"
 )
 
-// anywhere are bank accounts of any country.
-var anywhere = []TypeSpec{{
+// worldwide are bank accounts of any country.
+var worldwide = []TypeSpec{{
 	Type: SWIFTAccount, Description: "A bank account anywhere, reached through correspondent banks.",
-	Currencies: everyFiat(), CountryFrom: "country",
+	Currencies: allFiat(), CountryFrom: "country",
 	Fields: []FieldSpec{
 		{Name: "country", Description: "The country of the bank, two letters.", Example: "GB", Required: true, Pattern: `^[A-Z]{2}$`, check: checkCountry},
-		identifies(required(swiftCode())),
+		inFingerprint(required(swiftCode())),
 		required(bankName()),
 		accountNumber(),
 		iban(anyIBAN, "GB29NWBK60161331926819"),
 	},
 	AnyOf: []string{"iban", "accountNumber"}, Identifiers: []string{"iban", "accountNumber"},
-	Individual: anyone, Business: anyBusiness,
-	rails: []reach{{corridor.SWIFT, ""}}, rule: ibanCountryRule,
+	Individual: anyIndividual, Business: anyBusiness,
+	rails: []railOption{{corridor.SWIFT, ""}}, rule: ibanCountryRule,
 }}
 
 // wallets are accounts on chains. A check of form guards against a mistyped or
@@ -28,9 +28,9 @@ var anywhere = []TypeSpec{{
 // printable form, because what they look like is not ours to promise.
 var wallets = []TypeSpec{
 	wallet(Layer2Wallet, corridor.Layer2, "A wallet on the layer-2 Bitcoin network.",
-		FieldSpec{Example: "layer2wallet1qw508d6qejxtdg4y5r3zarvary0c5xw7k", CaseMatters: true}),
+		FieldSpec{Example: "layer2wallet1qw508d6qejxtdg4y5r3zarvary0c5xw7k", CaseSensitive: true}),
 	wallet(AltchainWallet, corridor.Altchain, "A wallet on the alternative chain.",
-		FieldSpec{Example: "7xKXtg2CW87d97TXJSDpbD5jBkheTqA83TZRuJosgAsU", CaseMatters: true}),
+		FieldSpec{Example: "7xKXtg2CW87d97TXJSDpbD5jBkheTqA83TZRuJosgAsU", CaseSensitive: true}),
 	wallet(BaseWallet, corridor.Base, "A wallet on Base.",
 		FieldSpec{Example: "0xAb5801a7D398351b8bE11C439e05C5B3259aeC9B", check: checkEVMAddress}),
 	wallet(PolygonWallet, corridor.Polygon, "A wallet on Polygon.",
@@ -38,22 +38,22 @@ var wallets = []TypeSpec{
 	wallet(EthereumWallet, corridor.Ethereum, "A wallet on Ethereum.",
 		FieldSpec{Example: "0xAb5801a7D398351b8bE11C439e05C5B3259aeC9B", check: checkEVMAddress}),
 	wallet(TronWallet, corridor.Tron, "A wallet on Tron.",
-		FieldSpec{Example: "TR7NHqjeKQxGTCi8q8ZY4pL8otSzgjLj6t", CaseMatters: true, check: checkTronAddress}),
+		FieldSpec{Example: "TR7NHqjeKQxGTCi8q8ZY4pL8otSzgjLj6t", CaseSensitive: true, check: checkTronAddress}),
 	{
 		Type: LightningType, Aliases: []Type{"LIGHTNING_ACCOUNT"},
 		Description: "A payee on the Lightning network: exactly one of a one-time invoice, a reusable offer and an address.",
-		Currencies:  corridor.Lightning.Holds(),
+		Currencies:  corridor.Lightning.ChainCurrencies(),
 		Fields: []FieldSpec{
 			{Name: "invoice", Description: "A BOLT 11 invoice, good for one payment.", Example: "lnbc20u1p3y0x3hpp5743k2g0fsqqxj7n8qzuhns5gmkk4djeejk3wkp64ppevgekvc0js",
-				Pattern: `^[lL][nN][0-9A-Za-z]+$`, MinLength: 12, MaxLength: 4096, Identifies: true},
+				Pattern: `^[lL][nN][0-9A-Za-z]+$`, MinLength: 12, MaxLength: 4096, InFingerprint: true},
 			{Name: "bolt12", Description: "A BOLT 12 offer.", Example: "lno1pqps7sjqpgtyzm3qv4uxzmtsd3jjqer9wd3hy6tsw35k7msjzfpy7nz5yqcnygrfdej82um5wf5k2uckyypwa3eyt44h6txtxquqh7lz5djge4afgfjn7k4rgrkuag0jsd5xvxg",
-				Pattern: `^[lL][nN][oO]1[0-9A-Za-z]+$`, MinLength: 12, MaxLength: 4096, Identifies: true},
+				Pattern: `^[lL][nN][oO]1[0-9A-Za-z]+$`, MinLength: 12, MaxLength: 4096, InFingerprint: true},
 			{Name: "lightningAddress", Description: "A Lightning address.", Example: "ana@wallet.example.com",
-				MaxLength: 254, Pattern: `^[!-~]+$`, Identifies: true, check: checkLightningAddress},
+				MaxLength: 254, Pattern: `^[!-~]+$`, InFingerprint: true, check: checkLightningAddress},
 		},
 		AnyOf: []string{"invoice", "bolt12", "lightningAddress"}, ExactlyOne: true,
 		Identifiers: []string{"lightningAddress", "invoice", "bolt12"},
-		rails:       []reach{{corridor.Lightning, ""}},
+		rails:       []railOption{{corridor.Lightning, ""}},
 	},
 }
 
@@ -61,18 +61,18 @@ var wallets = []TypeSpec{
 func wallet(name Type, chain corridor.Rail, description string, address FieldSpec) TypeSpec {
 	address.Name, address.Description = "address", "The wallet's address."
 	address.Pattern, address.MinLength, address.MaxLength = `^[!-~]+$`, 1, 128
-	address.Required, address.Identifies = true, true
+	address.Required, address.InFingerprint = true, true
 	return TypeSpec{
-		Type: name, Description: description, Currencies: chain.Holds(),
+		Type: name, Description: description, Currencies: chain.ChainCurrencies(),
 		Fields: []FieldSpec{address}, Identifiers: []string{"address"},
-		rails: []reach{{chain, ""}},
+		rails: []railOption{{chain, ""}},
 	}
 }
 
-func everyFiat() []money.Currency {
+func allFiat() []money.Currency {
 	fiat := currencies("USD", "EUR", "GBP")
 	for _, currency := range money.Currencies() {
-		if !currency.Crypto() && currency != "USD" && currency != "EUR" && currency != "GBP" {
+		if !currency.IsCrypto() && currency != "USD" && currency != "EUR" && currency != "GBP" {
 			fiat = append(fiat, currency)
 		}
 	}

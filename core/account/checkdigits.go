@@ -108,7 +108,7 @@ func checkCPF(cpf string) string {
 		return "must be the 11 digits of a CPF"
 	}
 	// Eleven times the same digit has right check digits and is never given out.
-	if sameDigits(cpf) || !brazilianDigit(cpf, 9, 11) || !brazilianDigit(cpf, 10, 12) {
+	if sameDigits(cpf) || !isBrazilianCheckDigit(cpf, 9, 11) || !isBrazilianCheckDigit(cpf, 10, 12) {
 		return wrongCheckDigits
 	}
 	return ""
@@ -118,15 +118,15 @@ func checkCNPJ(cnpj string) string {
 	if len(cnpj) != 14 || !allDigits(cnpj) {
 		return "must be the 14 digits of a CNPJ"
 	}
-	if sameDigits(cnpj) || !brazilianDigit(cnpj, 12, 9) || !brazilianDigit(cnpj, 13, 9) {
+	if sameDigits(cnpj) || !isBrazilianCheckDigit(cnpj, 12, 9) || !isBrazilianCheckDigit(cnpj, 13, 9) {
 		return wrongCheckDigits
 	}
 	return ""
 }
 
-// brazilianDigit tells whether digit n is the check digit of those before it. The
+// isBrazilianCheckDigit tells whether digit n is the check digit of those before it. The
 // weights run 2, 3, 4 … from right to left and start again after highest.
-func brazilianDigit(digits string, n, highest int) bool {
+func isBrazilianCheckDigit(digits string, n, highest int) bool {
 	sum, weight := 0, 2
 	for i := n - 1; i >= 0; i-- {
 		sum += int(digits[i]-'0') * weight

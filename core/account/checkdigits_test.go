@@ -52,60 +52,60 @@ func TestCheckDigits(t *testing.T) {
 	}
 }
 
-// digitsOf draws n decimal digits.
-func digitsOf(t *rapid.T, name string, n int) string {
+// drawDigits draws n decimal digits.
+func drawDigits(t *rapid.T, name string, n int) string {
 	return rapid.StringOfN(rapid.RuneFrom([]rune("0123456789")), n, n, -1).Draw(t, name)
 }
 
-// flip changes the digit at i to another one.
-func flip(t *rapid.T, text string, i int) string {
+// changeDigit changes the digit at i to another one.
+func changeDigit(t *rapid.T, text string, i int) string {
 	by := byte(rapid.IntRange(1, 9).Draw(t, "by"))
 	return text[:i] + string('0'+(text[i]-'0'+by)%10) + text[i+1:]
 }
 
-func TestAnyFlippedDigitOfACLABEIsRefused(t *testing.T) {
+func TestCheckCLABE_RejectsAnyChangedDigit(t *testing.T) {
 	// Of the ten possible last digits exactly one is right, and any other digit changed makes it wrong.
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
-		clabe := completed(t, digitsOf(t, "first 17", 17), 1, checkCLABE)
-		if wrong := flip(t, clabe, rapid.IntRange(0, 17).Draw(t, "at")); checkCLABE(wrong) == "" {
+		clabe := withCheckDigits(t, drawDigits(t, "first 17", 17), 1, checkCLABE)
+		if wrong := changeDigit(t, clabe, rapid.IntRange(0, 17).Draw(t, "at")); checkCLABE(wrong) == "" {
 			t.Fatalf("%s and %s are both right", clabe, wrong)
 		}
 	})
 }
 
-func TestAnyFlippedDigitOfARoutingNumberIsRefused(t *testing.T) {
+func TestCheckABA_RejectsAnyChangedDigit(t *testing.T) {
 	// As for a CLABE, whatever district the changed number would belong to.
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
 		district := rapid.SampledFrom([]string{"01", "02", "11", "12", "21", "32", "61", "72", "80"}).Draw(t, "district")
-		routing := completed(t, district+digitsOf(t, "next 6", 6), 1, checkABA)
-		if wrong := flip(t, routing, rapid.IntRange(0, 8).Draw(t, "at")); checkABA(wrong) == "" {
+		routing := withCheckDigits(t, district+drawDigits(t, "next 6", 6), 1, checkABA)
+		if wrong := changeDigit(t, routing, rapid.IntRange(0, 8).Draw(t, "at")); checkABA(wrong) == "" {
 			t.Fatalf("%s and %s are both right", routing, wrong)
 		}
 	})
 }
 
-func TestAnyFlippedDigitOfAnIBANIsRefused(t *testing.T) {
+func TestCheckIBAN_RejectsAnyChangedDigit(t *testing.T) {
 	// Check digits modulo 97 find every single wrong digit.
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
-		account := digitsOf(t, "account", 18)
+		account := drawDigits(t, "account", 18)
 		iban := fmt.Sprintf("DE%02d%s", 98-remainder(account+"DE00"), account)
 		if problem := checkIBAN(iban); problem != "" {
 			t.Fatalf("%s: %s", iban, problem)
 		}
-		if wrong := flip(t, iban, rapid.IntRange(2, 21).Draw(t, "at")); checkIBAN(wrong) == "" {
+		if wrong := changeDigit(t, iban, rapid.IntRange(2, 21).Draw(t, "at")); checkIBAN(wrong) == "" {
 			t.Fatalf("%s and %s are both right", iban, wrong)
 		}
 	})
 }
 
-func TestCheckDigitsOfAnIBANAreNeverAliases(t *testing.T) {
+func TestCheckIBAN_RejectsCongruentCheckDigits(t *testing.T) {
 	// 02 and 99, 01 and 98, 00 and 97 are the same modulo 97; only 02 to 98 are given out.
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
-		account := digitsOf(t, "account", 18)
+		account := drawDigits(t, "account", 18)
 		right := 98 - remainder(account+"DE00")
 		for digits := range int64(100) {
 			iban := fmt.Sprintf("DE%02d%s", digits, account)
@@ -116,7 +116,7 @@ func TestCheckDigitsOfAnIBANAreNeverAliases(t *testing.T) {
 	})
 }
 
-func TestAnyWrongCheckDigitOfACPFOrCNPJIsRefused(t *testing.T) {
+func TestCheckBrazilianTaxID_RejectsAnyWrongCheckDigit(t *testing.T) {
 	// One pair of check digits fits a number and no other. (A wrong digit before them
 	// can go unseen, because remainders 0 and 1 share a check digit.)
 	t.Parallel()
@@ -125,19 +125,19 @@ func TestAnyWrongCheckDigitOfACPFOrCNPJIsRefused(t *testing.T) {
 			length int
 			check  check
 		}{{11, checkCPF}, {14, checkCNPJ}}).Draw(t, "kind")
-		base := digitsOf(t, "base", kind.length-2)
+		base := drawDigits(t, "base", kind.length-2)
 		if sameDigits(base) {
 			t.Skip("never given out")
 		}
-		right := completed(t, base, 2, kind.check)
-		if wrong := flip(t, right, rapid.IntRange(kind.length-2, kind.length-1).Draw(t, "at")); kind.check(wrong) == "" {
+		right := withCheckDigits(t, base, 2, kind.check)
+		if wrong := changeDigit(t, right, rapid.IntRange(kind.length-2, kind.length-1).Draw(t, "at")); kind.check(wrong) == "" {
 			t.Fatalf("%s and %s are both right", right, wrong)
 		}
 	})
 }
 
-// completed finds the only n digits that make the text right.
-func completed(t *rapid.T, base string, n int, check check) string {
+// withCheckDigits finds the only n digits that make the text right.
+func withCheckDigits(t *rapid.T, base string, n int, check check) string {
 	var found []string
 	most := map[int]int{1: 10, 2: 100}[n]
 	for digits := range most {
@@ -168,7 +168,7 @@ func remainder(text string) int64 {
 	return number.Mod(number, big.NewInt(97)).Int64()
 }
 
-func FuzzIBAN(f *testing.F) {
+func FuzzCheckIBAN(f *testing.F) {
 	for _, seed := range []string{"DE89370400440532013000", "DE02370400440532013014", "GB29NWBK60161331926819", "", "DE", "XK05", "DE8937040044053201300\x00", "ÄÖ89"} {
 		f.Add(seed)
 	}
@@ -180,7 +180,7 @@ func FuzzIBAN(f *testing.F) {
 	})
 }
 
-func FuzzCLABE(f *testing.F) {
+func FuzzCheckCLABE(f *testing.F) {
 	for _, seed := range []string{"032180000118359719", "", "000000000000000000", "03218000011835971é"} {
 		f.Add(seed)
 	}
@@ -202,7 +202,7 @@ func FuzzCLABE(f *testing.F) {
 	})
 }
 
-func FuzzABA(f *testing.F) {
+func FuzzCheckABA(f *testing.F) {
 	for _, seed := range []string{"021000021", "", "000000000", "80", "02100002١"} {
 		f.Add(seed)
 	}
@@ -221,7 +221,7 @@ func FuzzABA(f *testing.F) {
 	})
 }
 
-func FuzzBrazilianTaxID(f *testing.F) {
+func FuzzCheckBrazilianTaxID(f *testing.F) {
 	for _, seed := range []string{"52998224725", "11222333000181", "", "1111111111", "5299822472\xff"} {
 		f.Add(seed)
 	}

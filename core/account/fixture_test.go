@@ -20,25 +20,25 @@ var (
 
 var now = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 
-// request is a valid request for an account of the type, with these fields and an
+// newRequest is a valid request for an account of the type, with these fields and an
 // individual beneficiary who says everything about herself.
-func request(name, currency string, fields map[string]any) account.CreateRequest {
-	info := map[string]any{"accountType": name, "beneficiary": person()}
+func newRequest(name, currency string, fields map[string]any) account.CreateRequest {
+	info := map[string]any{"accountType": name, "beneficiary": individualBeneficiary()}
 	maps.Copy(info, fields)
 	return account.CreateRequest{
 		ID: externalID, Platform: platformID, Customer: customerID, Currency: currency, Info: info, Now: now,
 	}
 }
 
-func person() map[string]any {
-	return object(`{
+func individualBeneficiary() map[string]any {
+	return parseObject(`{
 		"beneficiaryType": "INDIVIDUAL", "fullName": "Ana Ng", "birthDate": "1990-02-28", "nationality": "PH",
 		"email": "ana@example.com", "phoneNumber": "+639171234567", "countryOfResidence": "PH",
 		"address": {"line1": "1 Main St", "city": "Manila", "state": "NCR", "postalCode": "1000", "country": "PH"}
 	}`)
 }
 
-func object(text string) map[string]any {
+func parseObject(text string) map[string]any {
 	var decoded map[string]any
 	if err := json.Unmarshal([]byte(text), &decoded); err != nil {
 		panic(text + ": " + err.Error())
@@ -46,14 +46,14 @@ func object(text string) map[string]any {
 	return decoded
 }
 
-// paths validates a request and answers the paths it is refused for, in order.
-func paths(t *testing.T, r account.CreateRequest) []string {
+// invalidPaths validates a request and answers the paths it is refused for, in order.
+func invalidPaths(t *testing.T, r account.CreateRequest) []string {
 	t.Helper()
 	_, err := account.Validate(r)
 	if err == nil {
 		return nil
 	}
-	refusal, ok := fault.Of(err)
+	refusal, ok := fault.As(err)
 	if !ok || refusal.Code != fault.InvalidInput {
 		t.Fatalf("refused with %v", err)
 	}

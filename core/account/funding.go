@@ -12,18 +12,18 @@ import (
 
 // FundingReference is the code of an internal account in the memo of a payment to
 // it: FUND- and 12 digits and capital letters.
-func FundingReference(id ident.InternalAccount) string { return "FUND-" + ident.Code(id.UUID()) }
+func FundingReference(id ident.InternalAccount) string { return "FUND-" + ident.ShortCode(id.UUID()) }
 
 // IsFundingReference tells whether a payer meant an internal account and not a quote.
 func IsFundingReference(reference string) bool { return strings.HasPrefix(reference, "FUND-") }
 
-// Funding asks a rail for the ways to pay into an account with this reference, whose
+// InstructionsFunc asks a rail for the ways to pay into an account with this reference, whose
 // owner has this name.
-type Funding func(owner, reference string, currency money.Currency) ([]Instruction, error)
+type InstructionsFunc func(owner, reference string, currency money.Currency) ([]Instruction, error)
 
-// Instructed is the account with the ways to pay in. There are none into an embedded
+// WithInstructions is the account with the ways to pay in. There are none into an embedded
 // wallet: what it holds is under its owner's keys.
-func (a Internal) Instructed(owner string, funding Funding) (Internal, error) {
+func (a Internal) WithInstructions(owner string, funding InstructionsFunc) (Internal, error) {
 	a.Instructions = []Instruction{}
 	if a.Type == EmbeddedWallet {
 		return a, nil
@@ -39,32 +39,32 @@ func (a Internal) Instructed(owner string, funding Funding) (Internal, error) {
 	return a, nil
 }
 
-// Opening is what is needed to open the internal accounts of one owner.
-type Opening struct {
+// Opener is what is needed to open the internal accounts of one owner.
+type Opener struct {
 	Platform ident.Platform
 	// Customer owns the accounts; zero for the platform itself.
 	Customer ident.Customer
 	// Owner is the name that bank accounts are held for.
 	Owner string
-	// Funding is nil where no rail is connected: the accounts get their instructions
+	// FundingInstructions is nil where no rail is connected: the accounts get their instructions
 	// once one is.
-	Funding Funding
-	NewID   ident.Source
-	Now     time.Time
+	FundingInstructions InstructionsFunc
+	NewID               ident.Source
+	Now                 time.Time
 }
 
-// Accounts opens one account for each currency.
-func (o Opening) Accounts(currencies []money.Currency) ([]Internal, error) {
-	opened, _, err := o.Complete(currencies, nil)
+// Open opens one account for each currency.
+func (o Opener) Open(currencies []money.Currency) ([]Internal, error) {
+	opened, _, err := o.OpenMissing(currencies, nil)
 	return opened, err
 }
 
-// Complete finds what an owner who has these accounts lacks: one for each further
+// OpenMissing finds what an owner who has these accounts lacks: one for each further
 // currency, opened, and the ways to pay into those whose rail was not asked before.
-func (o Opening) Complete(currencies []money.Currency, has []Internal) (opened, instructed []Internal, err error) {
+func (o Opener) OpenMissing(currencies []money.Currency, has []Internal) (opened, instructed []Internal, err error) {
 	for _, currency := range currencies {
 		i := slices.IndexFunc(has, func(a Internal) bool { return a.Currency == currency })
-		if i >= 0 && (has[i].Instructions != nil || o.Funding == nil) {
+		if i >= 0 && (has[i].Instructions != nil || o.FundingInstructions == nil) {
 			continue
 		}
 		var a Internal
@@ -73,8 +73,8 @@ func (o Opening) Complete(currencies []money.Currency, has []Internal) (opened, 
 		} else if a, err = NewInternal(ident.NewInternalAccount(o.NewID, o.Now), o.Platform, o.Customer, currency, o.Now); err != nil {
 			return nil, nil, err
 		}
-		if o.Funding != nil {
-			if a, err = a.Instructed(o.Owner, o.Funding); err != nil {
+		if o.FundingInstructions != nil {
+			if a, err = a.WithInstructions(o.Owner, o.FundingInstructions); err != nil {
 				return nil, nil, err
 			}
 		}

@@ -26,8 +26,8 @@ func TestFundingReference(t *testing.T) {
 	bytes := rapid.SliceOfN(rapid.Byte(), 16, 16)
 	rapid.Check(t, func(t *rapid.T) {
 		var a, b ident.InternalAccount
-		ident.Set(&a, version7(bytes.Draw(t, "a")))
-		ident.Set(&b, version7(bytes.Draw(t, "b")))
+		ident.SetUUID(&a, uuidV7(bytes.Draw(t, "a")))
+		ident.SetUUID(&b, uuidV7(bytes.Draw(t, "b")))
 		one, other := account.FundingReference(a), account.FundingReference(b)
 		if !form.MatchString(one) || one != account.FundingReference(a) {
 			t.Fatalf("%s is %s", a, one)
@@ -40,29 +40,29 @@ func TestFundingReference(t *testing.T) {
 	})
 }
 
-func version7(b []byte) uuid.UUID {
+func uuidV7(b []byte) uuid.UUID {
 	id := uuid.UUID(b)
 	id[6], id[8] = id[6]&0x0f|0x70, id[8]&0x3f|0x80
 	return id
 }
 
-// rail pays dollars in, and no other currency.
-func rail(owner, reference string, currency money.Currency) ([]account.Instruction, error) {
+// usdInstructions pays dollars in, and no other currency.
+func usdInstructions(owner, reference string, currency money.Currency) ([]account.Instruction, error) {
 	if currency != "USD" {
 		return nil, nil
 	}
 	return []account.Instruction{{Notes: owner, Info: map[string]any{"reference": reference}}}, nil
 }
 
-func opening(customer ident.Customer, funding account.Funding) account.Opening {
+func newOpener(customer ident.Customer, funding account.InstructionsFunc) account.Opener {
 	n := byte(0)
-	return account.Opening{
-		Platform: platformID, Customer: customer, Owner: "Ana", Funding: funding, Now: now,
+	return account.Opener{
+		Platform: platformID, Customer: customer, Owner: "Ana", FundingInstructions: funding, Now: now,
 		NewID: func(time.Time) uuid.UUID { n++; return uuid.UUID{6: 0x70, 8: 0x80, 15: n} },
 	}
 }
 
-func TestAccountsAreOpenedWithTheirWaysToPayIn(t *testing.T) {
+func TestOpener_SetsFundingInstructions(t *testing.T) {
 	t.Parallel()
 	// One account a currency, each told how it is paid into, if it is at all: a wallet
 	// under its owner's keys is not, and a currency without a rail is not either.
@@ -72,7 +72,7 @@ func TestAccountsAreOpenedWithTheirWaysToPayIn(t *testing.T) {
 	}{
 		"a customer's": {customerID, false}, "the platform's": {ident.Customer{}, true},
 	} {
-		opened, err := opening(test.customer, rail).Accounts([]money.Currency{"USD", "BRL", "USDB"})
+		opened, err := newOpener(test.customer, usdInstructions).Open([]money.Currency{"USD", "BRL", "USDB"})
 		if err != nil || len(opened) != 3 {
 			t.Fatalf("%s: %v, %v", name, opened, err)
 		}
@@ -88,46 +88,46 @@ func TestAccountsAreOpenedWithTheirWaysToPayIn(t *testing.T) {
 	}
 }
 
-func TestAccountsAreOpenedWithoutARail(t *testing.T) {
+func TestOpener_WithoutRailLeavesInstructionsNil(t *testing.T) {
 	t.Parallel()
 	// Where no rail is connected an account is open and can be told by its nil
 	// instructions from one that nothing can be paid into.
-	opened, err := opening(customerID, nil).Accounts([]money.Currency{"USD"})
+	opened, err := newOpener(customerID, nil).Open([]money.Currency{"USD"})
 	if err != nil || len(opened) != 1 || opened[0].Instructions != nil || opened[0].Reference == "" {
 		t.Errorf("%+v, %v", opened, err)
 	}
 }
 
-func TestAWalletNeedsNoRail(t *testing.T) {
+func TestOpener_EmbeddedWalletOpensWhileRailIsDown(t *testing.T) {
 	t.Parallel()
 	// A rail that is down stops accounts that are paid in over it, and no others.
 	down := errors.New("down")
 	broken := func(string, string, money.Currency) ([]account.Instruction, error) { return nil, down }
 
-	if _, err := opening(customerID, broken).Accounts([]money.Currency{"USDB"}); err != nil {
+	if _, err := newOpener(customerID, broken).Open([]money.Currency{"USDB"}); err != nil {
 		t.Errorf("a wallet: %v", err)
 	}
-	if _, err := opening(customerID, broken).Accounts([]money.Currency{"USD"}); !errors.Is(err, down) {
+	if _, err := newOpener(customerID, broken).Open([]money.Currency{"USD"}); !errors.Is(err, down) {
 		t.Errorf("a bank account: %v", err)
 	}
-	if _, err := opening(customerID, rail).Accounts([]money.Currency{"XYZ"}); err == nil {
+	if _, err := newOpener(customerID, usdInstructions).Open([]money.Currency{"XYZ"}); err == nil {
 		t.Error("opened in a currency that does not exist")
 	}
 }
 
-func TestAnOwnerGetsWhatItLacks(t *testing.T) {
+func TestOpener_OpenMissing(t *testing.T) {
 	t.Parallel()
 	// Further currencies are opened, accounts nobody asked the rail about are instructed,
 	// and all others, also in currencies no longer used, are left alone.
-	old, err := opening(customerID, nil).Accounts([]money.Currency{"USD", "BRL"})
+	old, err := newOpener(customerID, nil).Open([]money.Currency{"USD", "BRL"})
 	if err != nil {
 		t.Fatal(err)
 	}
 	old[1].Instructions = []account.Instruction{}
-	later := opening(customerID, rail)
+	later := newOpener(customerID, usdInstructions)
 	later.Now = now.Add(time.Hour)
 
-	opened, instructed, err := later.Complete([]money.Currency{"EUR", "USD"}, old)
+	opened, instructed, err := later.OpenMissing([]money.Currency{"EUR", "USD"}, old)
 
 	if err != nil || len(opened) != 1 || opened[0].Currency != "EUR" {
 		t.Errorf("opened %+v, %v", opened, err)
@@ -135,7 +135,7 @@ func TestAnOwnerGetsWhatItLacks(t *testing.T) {
 	if len(instructed) != 1 || instructed[0].ID != old[0].ID || len(instructed[0].Instructions) != 1 || !instructed[0].UpdatedAt.Equal(later.Now) {
 		t.Errorf("instructed %+v", instructed)
 	}
-	if opened, instructed, err = opening(customerID, nil).Complete([]money.Currency{"USD", "BRL"}, old); err != nil || len(opened)+len(instructed) > 0 {
+	if opened, instructed, err = newOpener(customerID, nil).OpenMissing([]money.Currency{"USD", "BRL"}, old); err != nil || len(opened)+len(instructed) > 0 {
 		t.Errorf("without a rail: %+v, %+v, %v", opened, instructed, err)
 	}
 }

@@ -23,16 +23,16 @@ func (a External) Identifier() string {
 	return ""
 }
 
-// Masked is the identifier with all but its last four characters hidden, for eyes
+// MaskedIdentifier is the identifier with all but its last four characters hidden, for eyes
 // that need not see it whole. An identifier of up to eight characters shows half.
-func (a External) Masked() string {
+func (a External) MaskedIdentifier() string {
 	runes := []rune(a.Identifier())
 	shown := min(4, len(runes)/2)
 	return "****" + string(runes[len(runes)-shown:])
 }
 
-// Crypto tells whether the account is a wallet on a chain.
-func (a External) Crypto() bool { return len(a.Rails) > 0 && a.Rails[0].Chain() }
+// IsCrypto tells whether the account is a wallet on a chain.
+func (a External) IsCrypto() bool { return len(a.Rails) > 0 && a.Rails[0].IsChain() }
 
 // Country is where the account is, ISO 3166-1 alpha-2; empty for a wallet.
 func (a External) Country() string {
@@ -48,20 +48,20 @@ func (a External) Country() string {
 // INVALID_CURRENCY when no corridor leads to it yet, AMOUNT_OUT_OF_RANGE when no
 // rail of it carries that much.
 func (a External) RailFor(minor int64) (corridor.Rail, error) {
-	among, err := a.live()
+	among, err := a.availableRails()
 	if err != nil {
 		return "", err
 	}
 	return corridor.Choose(among, a.Currency, minor)
 }
 
-// RailWanted is RailFor where the payer may name the rail (empty: the best one);
+// ResolveRail is RailFor where the payer may name the rail (empty: the best one);
 // INVALID_INPUT when the account cannot be paid by it.
-func (a External) RailWanted(wanted corridor.Rail, minor int64) (corridor.Rail, error) {
+func (a External) ResolveRail(wanted corridor.Rail, minor int64) (corridor.Rail, error) {
 	if wanted == "" {
 		return a.RailFor(minor)
 	}
-	among, err := a.live()
+	among, err := a.availableRails()
 	if err != nil {
 		return "", err
 	}
@@ -72,10 +72,10 @@ func (a External) RailWanted(wanted corridor.Rail, minor int64) (corridor.Rail, 
 	return corridor.Choose([]corridor.Rail{wanted}, a.Currency, minor)
 }
 
-// live are the rails of the account that money can go by today.
-func (a External) live() ([]corridor.Rail, error) {
+// availableRails are the rails of the account that money can go by today.
+func (a External) availableRails() ([]corridor.Rail, error) {
 	among := a.Rails
-	if !a.Crypto() {
+	if !a.IsCrypto() {
 		open, err := corridor.RailsTo(a.Currency, a.Country())
 		if err != nil {
 			return nil, err
@@ -99,7 +99,7 @@ func (a External) Fingerprint() string {
 	for _, field := range spec.Fields {
 		value := a.Fields[field.Name]
 		// An IBAN alone says which account it is; whatever stands beside it adds nothing.
-		if !field.Identifies || value == "" || (a.Fields["iban"] != "" && field.Name != "iban") {
+		if !field.InFingerprint || value == "" || (a.Fields["iban"] != "" && field.Name != "iban") {
 			continue
 		}
 		write(field.Name)
@@ -110,7 +110,7 @@ func (a External) Fingerprint() string {
 
 // canonical is the value in the one spelling that all its spellings share.
 func (f FieldSpec) canonical(value string) string {
-	if f.CaseMatters {
+	if f.CaseSensitive {
 		return value
 	}
 	value = strings.ToUpper(strings.Join(strings.Fields(value), " "))

@@ -6,16 +6,16 @@ import (
 	"causeway/core/account"
 )
 
-func made(t *testing.T, name, currency, fields string) account.External {
+func newExternal(t *testing.T, name, currency, fields string) account.External {
 	t.Helper()
-	a, err := account.Validate(request(name, currency, object(fields)))
+	a, err := account.Validate(newRequest(name, currency, parseObject(fields)))
 	if err != nil {
 		t.Fatal(err)
 	}
 	return a
 }
 
-func TestFingerprintIsOfTheAccount(t *testing.T) {
+func TestFingerprint_EqualOnlyForSameAccount(t *testing.T) {
 	// Two spellings of one account have one fingerprint; two accounts have two.
 	t.Parallel()
 	tests := []struct {
@@ -54,7 +54,7 @@ func TestFingerprintIsOfTheAccount(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
 
-			a, b := made(t, tt.first, tt.currency, tt.a), made(t, tt.secondType, tt.second, tt.b)
+			a, b := newExternal(t, tt.first, tt.currency, tt.a), newExternal(t, tt.secondType, tt.second, tt.b)
 
 			if got := a.Fingerprint() == b.Fingerprint(); got != tt.same {
 				t.Errorf("same fingerprint: %v; want %v", got, tt.same)
@@ -66,12 +66,12 @@ func TestFingerprintIsOfTheAccount(t *testing.T) {
 	}
 }
 
-func TestFingerprintsOfAllTypesDiffer(t *testing.T) {
+func TestFingerprint_DiffersBetweenTypes(t *testing.T) {
 	// No two of the good accounts of the table are taken for the same.
 	t.Parallel()
 	seen := map[string]account.Type{}
 	for _, tt := range typeCases {
-		print := made(t, string(tt.name), tt.currency, tt.good).Fingerprint()
+		print := newExternal(t, string(tt.name), tt.currency, tt.good).Fingerprint()
 		if other, taken := seen[print]; taken {
 			t.Errorf("%s and %s have the same fingerprint", tt.name, other)
 		}
@@ -79,19 +79,19 @@ func TestFingerprintsOfAllTypesDiffer(t *testing.T) {
 	}
 }
 
-func TestMaskedHidesMostOfTheIdentifier(t *testing.T) {
+func TestMaskedIdentifier(t *testing.T) {
 	// Four characters are shown, or half of a short identifier.
 	t.Parallel()
 	tests := map[string]string{"1234567890": "****7890", "123456": "****456", "1234": "****34"}
 	for number, want := range tests {
-		a := made(t, "US_ACCOUNT", "USD", `{"accountNumber": "`+number+`", "routingNumber": "021000021"}`)
-		if got := a.Masked(); got != want {
+		a := newExternal(t, "US_ACCOUNT", "USD", `{"accountNumber": "`+number+`", "routingNumber": "021000021"}`)
+		if got := a.MaskedIdentifier(); got != want {
 			t.Errorf("%s is shown as %s; want %s", number, got, want)
 		}
 	}
 }
 
-func TestRailsFollowTheIdentifier(t *testing.T) {
+func TestValidate_RailsDependOnIdentifier(t *testing.T) {
 	// A type that takes bank accounts and phones is reached by what was given.
 	t.Parallel()
 	tests := map[string]int{
@@ -100,7 +100,7 @@ func TestRailsFollowTheIdentifier(t *testing.T) {
 		`{"bankName": "X", "accountNumber": "123", "phoneNumber": "+233241234567"}`: 2,
 	}
 	for fields, want := range tests {
-		if got := made(t, "GHS_ACCOUNT", "GHS", fields).Rails; len(got) != want {
+		if got := newExternal(t, "GHS_ACCOUNT", "GHS", fields).Rails; len(got) != want {
 			t.Errorf("%s: %v", fields, got)
 		}
 	}

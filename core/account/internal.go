@@ -58,7 +58,7 @@ func NewInternal(id ident.InternalAccount, platform ident.Platform, customer ide
 		return Internal{}, fmt.Errorf("an internal account needs an id and a platform")
 	}
 	if !currency.Known() {
-		return Internal{}, fmt.Errorf("internal account: %w: %.8q", money.ErrCurrency, string(currency))
+		return Internal{}, fmt.Errorf("internal account: %w: %.8q", money.ErrUnknownCurrency, string(currency))
 	}
 	return Internal{
 		ID: id, Platform: platform, Customer: customer, Currency: currency,
@@ -70,7 +70,7 @@ func internalType(customer ident.Customer, currency money.Currency) InternalType
 	switch {
 	case currency == money.USDB && !customer.IsZero():
 		return EmbeddedWallet
-	case currency.Crypto():
+	case currency.IsCrypto():
 		return InternalCrypto
 	default:
 		return InternalFiat

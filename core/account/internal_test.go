@@ -30,7 +30,7 @@ func TestNewInternal(t *testing.T) {
 	}
 }
 
-func TestNewInternalRefuses(t *testing.T) {
+func TestNewInternal_RejectsInvalidArguments(t *testing.T) {
 	// An account of nobody, or of a currency that does not exist, is not made.
 	t.Parallel()
 	if _, err := account.NewInternal(ident.InternalAccount{}, platformID, customerID, "USD", now); err == nil {
@@ -44,7 +44,7 @@ func TestNewInternalRefuses(t *testing.T) {
 	}
 }
 
-func TestOnlyActiveAccountsAreUsable(t *testing.T) {
+func TestInternal_UsableOnlyWhenActive(t *testing.T) {
 	// Pending, closed and frozen accounts neither send nor receive.
 	t.Parallel()
 	for _, status := range []account.InternalStatus{account.InternalPending, account.InternalClosed, account.InternalFrozen} {

@@ -8,7 +8,7 @@ import (
 	"causeway/core/corridor"
 )
 
-func TestPullable(t *testing.T) {
+func TestPullRail(t *testing.T) {
 	t.Parallel()
 	// Money is collected from American bank accounts alone, and only while they are
 	// in use.
@@ -22,7 +22,7 @@ func TestPullable(t *testing.T) {
 		"an account in Europe":     {account.External{Type: "EUR_ACCOUNT", Status: account.Active}, ""},
 		"a wallet":                 {account.External{Type: account.Layer2Wallet, Status: account.Active}, ""},
 	} {
-		rail, can := test.account.Pullable()
+		rail, can := test.account.PullRail()
 		if can != (test.want != "") || can && rail != test.want {
 			t.Errorf("%s: %q, %v; want %q", name, rail, can, test.want)
 		}

@@ -75,8 +75,8 @@ func euroCountryRule(a External, _ func(string) bool, bad func(field, message st
 	}
 }
 
-// phonesOf are the phone numbers of countries that share a currency.
-var phonesOf = map[string]*regexp.Regexp{
+// regionPhonePatterns are the phone numbers of countries that share a currency.
+var regionPhonePatterns = map[string]*regexp.Regexp{
 	"BJ": regexp.MustCompile(`^\+229[0-9]{8,10}$`), // ten digits since the end of 2024
 	"CI": regexp.MustCompile(`^\+225[0-9]{10}$`),
 	"SN": regexp.MustCompile(`^\+221[0-9]{9}$`),
@@ -85,9 +85,9 @@ var phonesOf = map[string]*regexp.Regexp{
 	"CM": regexp.MustCompile(`^\+237[0-9]{9}$`),
 }
 
-func phoneOfRegionRule(a External, _ func(string) bool, bad func(field, message string)) {
+func regionPhoneRule(a External, _ func(string) bool, bad func(field, message string)) {
 	region := a.Fields["region"]
-	if form, known := phonesOf[region]; known && !form.MatchString(a.Fields["phoneNumber"]) {
+	if form, known := regionPhonePatterns[region]; known && !form.MatchString(a.Fields["phoneNumber"]) {
 		bad("phoneNumber", "must be a phone number of the region "+region+", of the form "+strings.Trim(form.String(), "^$"))
 	}
 }

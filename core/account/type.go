@@ -53,7 +53,7 @@ type TypeSpec struct {
 	Business   *BeneficiarySpec
 
 	// rails are those that reach the account, by the identifier they need.
-	rails []reach
+	rails []railOption
 	// rule checks what concerns several fields at once; nil for none.
 	rule rule
 }
@@ -70,17 +70,17 @@ type FieldSpec struct {
 	MinLength, MaxLength int
 	// Enum lists the values allowed; empty for any.
 	Enum []string
-	// Identifies says that the field is part of what makes two accounts the same.
-	Identifies bool
+	// InFingerprint says that the field is part of what makes two accounts the same.
+	InFingerprint bool
 	// Masked says that the field is shown in part only where people look on: pages,
 	// logs, exports.
 	Masked bool
 
-	// CaseMatters says that capital and small letters differ in it.
-	CaseMatters bool
+	// CaseSensitive says that capital and small letters differ in it.
+	CaseSensitive bool
 
-	// form is Pattern, ready for use.
-	form *regexp.Regexp
+	// compiled is Pattern, ready for use.
+	compiled *regexp.Regexp
 	// check finds what a pattern cannot, such as a wrong check digit; nil for none.
 	check check
 }
@@ -93,11 +93,11 @@ type BeneficiarySpec struct {
 	Optional []string
 }
 
-// reach is a rail and the field without which it does not lead to the account;
+// railOption is a rail and the field without which it does not lead to the account;
 // an empty field means that it always does.
-type reach struct {
-	rail  corridor.Rail
-	needs string
+type railOption struct {
+	rail          corridor.Rail
+	requiredField string
 }
 
 // check answers what is wrong with one value, or nothing. A waiver lets through
@@ -117,13 +117,13 @@ func (s TypeSpec) Rails() []corridor.Rail {
 	return rails
 }
 
-// Wallet tells whether accounts of the type live on a chain.
-func (s TypeSpec) Wallet() bool { return len(s.rails) > 0 && s.rails[0].rail.Chain() }
+// IsWallet tells whether accounts of the type live on a chain.
+func (s TypeSpec) IsWallet() bool { return len(s.rails) > 0 && s.rails[0].rail.IsChain() }
 
 // Live tells whether money can be sent to accounts of the type today. The others
 // can be registered, and wait for their corridor.
 func (s TypeSpec) Live() bool {
-	if s.Wallet() {
+	if s.IsWallet() {
 		return true
 	}
 	// A type whose country comes from a field is refused there when no corridor reaches it.

@@ -27,10 +27,10 @@ type CreateRequest struct {
 	// was no object.
 	Info              map[string]any
 	DefaultUMADeposit bool
-	// Waive tells of a value that wrong check digits, or an address of unusual form,
+	// AcceptsTestValue tells of a value that wrong check digits, or an address of unusual form,
 	// do not matter in it, because it was chosen for how it ends. Nil waives nothing.
-	Waive func(value string) bool
-	Now   time.Time
+	AcceptsTestValue func(value string) bool
+	Now              time.Time
 }
 
 // Validate makes the account of a request, or an INVALID_INPUT fault that lists
@@ -50,14 +50,14 @@ func Validate(r CreateRequest) (External, error) {
 		v.Add("defaultUmaDepositAccount", "is for accounts of customers alone")
 	}
 	if spec, ok := v.spec(); ok {
-		v.holds(spec, a.Currency)
+		v.checkCurrency(spec, a.Currency)
 		a.Type = spec.Type
 		a.Fields = v.fields(spec)
 		if spec.Individual != nil {
 			a.Beneficiary = v.beneficiary(spec)
 		}
-		a.Rails = spec.reachedBy(a.Fields)
-		v.together(spec, a)
+		a.Rails = spec.railsFor(a.Fields)
+		v.checkFieldCombinations(spec, a)
 	}
 	if err := v.Err(); err != nil {
 		return External{}, err
@@ -70,8 +70,8 @@ type validation struct {
 	party.Problems
 }
 
-func (v *validation) waived(value string) bool {
-	return v.request.Waive != nil && v.request.Waive(value)
+func (v *validation) acceptsTestValue(value string) bool {
+	return v.request.AcceptsTestValue != nil && v.request.AcceptsTestValue(value)
 }
 
 func (v *validation) currency() money.Currency {
@@ -110,7 +110,7 @@ func typeNames() []string {
 	return names
 }
 
-func (v *validation) holds(spec TypeSpec, currency money.Currency) {
+func (v *validation) checkCurrency(spec TypeSpec, currency money.Currency) {
 	if currency == "" || slices.Contains(spec.Currencies, currency) {
 		return
 	}
@@ -130,7 +130,7 @@ func (v *validation) fields(spec TypeSpec) map[string]string {
 			continue
 		}
 		fields[field.Name] = value
-		v.field("accountInfo."+field.Name, field, value)
+		v.checkField("accountInfo."+field.Name, field, value)
 	}
 	return fields
 }
@@ -153,8 +153,8 @@ func (v *validation) text(object map[string]any, path, name string, need party.N
 	return ""
 }
 
-// field checks one value against its spec, and notes the first thing wrong with it.
-func (v *validation) field(path string, field FieldSpec, value string) {
+// checkField checks one value against its spec, and notes the first thing wrong with it.
+func (v *validation) checkField(path string, field FieldSpec, value string) {
 	length := utf8.RuneCountInString(value)
 	switch {
 	case !utf8.ValidString(value) || strings.ContainsFunc(value, unicode.IsControl) || strings.TrimSpace(value) == "":
@@ -165,18 +165,18 @@ func (v *validation) field(path string, field FieldSpec, value string) {
 		v.AddRule(path, fmt.Sprintf("must have at most %d characters", field.MaxLength), "maxLength", field.MaxLength)
 	case length < field.MinLength:
 		v.AddRule(path, fmt.Sprintf("must have at least %d characters", field.MinLength), "minLength", field.MinLength)
-	case field.form != nil && !field.form.MatchString(value):
+	case field.compiled != nil && !field.compiled.MatchString(value):
 		v.AddRule(path, "does not have the right form: "+strings.TrimSuffix(field.Description, "."), "pattern", field.Pattern)
 	case field.check != nil:
-		if problem := field.check(value); problem != "" && !v.waived(value) {
+		if problem := field.check(value); problem != "" && !v.acceptsTestValue(value) {
 			v.Add(path, problem)
 		}
 	}
 }
 
-// together checks what concerns several fields. A field that is bad already is not
+// checkFieldCombinations checks what concerns several fields. A field that is bad already is not
 // noted again.
-func (v *validation) together(spec TypeSpec, a External) {
+func (v *validation) checkFieldCombinations(spec TypeSpec, a External) {
 	known := make(map[string]bool, len(v.Fields))
 	for _, field := range v.Fields {
 		known[field.Field] = true
@@ -204,15 +204,15 @@ func (v *validation) together(spec TypeSpec, a External) {
 		v.Add("accountInfo", "must have only one of "+choices)
 	}
 	if spec.rule != nil {
-		spec.rule(a, v.waived, bad)
+		spec.rule(a, v.acceptsTestValue, bad)
 	}
 }
 
-// reachedBy lists the rails that reach an account with these fields.
-func (s TypeSpec) reachedBy(fields map[string]string) []corridor.Rail {
+// railsFor lists the rails that reach an account with these fields.
+func (s TypeSpec) railsFor(fields map[string]string) []corridor.Rail {
 	var rails []corridor.Rail
 	for _, r := range s.rails {
-		if (r.needs == "" || fields[r.needs] != "") && !slices.Contains(rails, r.rail) {
+		if (r.requiredField == "" || fields[r.requiredField] != "") && !slices.Contains(rails, r.rail) {
 			rails = append(rails, r.rail)
 		}
 	}

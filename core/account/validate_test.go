@@ -13,10 +13,10 @@ import (
 	"causeway/core/party"
 )
 
-func TestValidateKeepsWhatItIsGiven(t *testing.T) {
+func TestValidate_KeepsRequestValues(t *testing.T) {
 	// A registered account carries the request's facts, its type's own name and only the type's fields.
 	t.Parallel()
-	r := request("USD_ACCOUNT", "USD", map[string]any{
+	r := newRequest("USD_ACCOUNT", "USD", map[string]any{
 		"accountNumber": "1234567890", "routingNumber": "021000021", "bankName": "", "paymentRails": []any{"ACH"}, "colour": "blue",
 	})
 	r.PlatformAccountID, r.DefaultUMADeposit = "acct-1", true
@@ -49,18 +49,18 @@ func TestValidateKeepsWhatItIsGiven(t *testing.T) {
 	}
 }
 
-func TestValidateListsEveryBadFieldAtOnce(t *testing.T) {
+func TestValidate_ListsEveryInvalidField(t *testing.T) {
 	// A request with many faults is refused once, for all of them.
 	t.Parallel()
-	r := request("US_ACCOUNT", "EUR", map[string]any{
+	r := newRequest("US_ACCOUNT", "EUR", map[string]any{
 		"accountNumber": 1234567890.0,
 		"routingNumber": "021000022",
-		"beneficiary": object(`{"beneficiaryType": "INDIVIDUAL", "birthDate": "tomorrow", "email": "ana", "phoneNumber": "555", "nationality": "Peru",
+		"beneficiary": parseObject(`{"beneficiaryType": "INDIVIDUAL", "birthDate": "tomorrow", "email": "ana", "phoneNumber": "555", "nationality": "Peru",
 			"address": {"line1": "1 Main St", "city": 5, "country": "Peru"}}`),
 	})
 	r.PlatformAccountID = strings.Repeat("x", 256)
 
-	got := paths(t, r)
+	got := invalidPaths(t, r)
 
 	want := []string{
 		"accountInfo.accountNumber", "accountInfo.beneficiary.address.city", "accountInfo.beneficiary.address.country",
@@ -73,7 +73,7 @@ func TestValidateListsEveryBadFieldAtOnce(t *testing.T) {
 	}
 }
 
-func TestValidateRefusesTheWholeRequest(t *testing.T) {
+func TestValidate_RejectsInvalidTopLevelFields(t *testing.T) {
 	// What is wrong beside the fields of the type is refused by its path too.
 	t.Parallel()
 	wallet := map[string]any{"address": "layer2wallet1qw508d6"}
@@ -96,30 +96,30 @@ func TestValidateRefusesTheWholeRequest(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
-			r := request("LAYER2_WALLET", "BTC", wallet)
+			r := newRequest("LAYER2_WALLET", "BTC", wallet)
 			tt.change(&r)
 
-			if got := paths(t, r); !slices.Equal(got, []string{tt.want}) {
+			if got := invalidPaths(t, r); !slices.Equal(got, []string{tt.want}) {
 				t.Errorf("refused for %v; want %s", got, tt.want)
 			}
 		})
 	}
 }
 
-func TestRefusalOfACurrencySaysWhichAreRight(t *testing.T) {
+func TestValidate_WrongCurrencyListsAllowedOnes(t *testing.T) {
 	// Who asks for the wrong currency learns which the type holds.
 	t.Parallel()
-	_, err := account.Validate(request("LAYER2_WALLET", "USD", map[string]any{"address": "layer2wallet1qw508d6"}))
-	refusal, ok := fault.Of(err)
+	_, err := account.Validate(newRequest("LAYER2_WALLET", "USD", map[string]any{"address": "layer2wallet1qw508d6"}))
+	refusal, ok := fault.As(err)
 	if !ok || len(refusal.Fields) != 1 || !strings.Contains(refusal.Fields[0].Message, "BTC or USDB") {
 		t.Errorf("%v", err)
 	}
-	if _, err := account.Validate(request("LAYER2_WALLET", "USDB", map[string]any{"address": "layer2wallet1qw508d6"})); err != nil {
+	if _, err := account.Validate(newRequest("LAYER2_WALLET", "USDB", map[string]any{"address": "layer2wallet1qw508d6"})); err != nil {
 		t.Errorf("USDB: %v", err)
 	}
 }
 
-func TestBeneficiaries(t *testing.T) {
+func TestValidate_BeneficiaryFieldsByType(t *testing.T) {
 	// Each type asks of a beneficiary what its country asks, of people and businesses apart.
 	t.Parallel()
 	const address = `"address": {"line1": "1 Main St", "city": "X", "state": "Y", "postalCode": "1", "country": "DE"}`
@@ -158,10 +158,10 @@ func TestBeneficiaries(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
 			i := slices.IndexFunc(typeCases, func(c typeCase) bool { return string(c.name) == tt.accounts })
-			r := request(tt.accounts, typeCases[i].currency, object(typeCases[i].good))
-			r.Info["beneficiary"] = object(`{"owner": ` + tt.owner + `}`)["owner"]
+			r := newRequest(tt.accounts, typeCases[i].currency, parseObject(typeCases[i].good))
+			r.Info["beneficiary"] = parseObject(`{"owner": ` + tt.owner + `}`)["owner"]
 
-			got := paths(t, r)
+			got := invalidPaths(t, r)
 
 			want := make([]string, len(tt.want))
 			for i, path := range tt.want {
@@ -174,17 +174,17 @@ func TestBeneficiaries(t *testing.T) {
 	}
 }
 
-func TestChineseBankAccountsAreForBusinesses(t *testing.T) {
+func TestValidate_ChineseBankAccountsAreBusinessOnly(t *testing.T) {
 	// A bank account in China can be registered for a business with any bank's name.
 	t.Parallel()
-	r := request("CNY_ACCOUNT", "CNY", map[string]any{"bankName": "ICBC", "accountNumber": "6222021234567890"})
-	r.Info["beneficiary"] = object(`{"beneficiaryType": "BUSINESS", "legalName": "Acme Ltd"}`)
-	if got := paths(t, r); got != nil {
+	r := newRequest("CNY_ACCOUNT", "CNY", map[string]any{"bankName": "ICBC", "accountNumber": "6222021234567890"})
+	r.Info["beneficiary"] = parseObject(`{"beneficiaryType": "BUSINESS", "legalName": "Acme Ltd"}`)
+	if got := invalidPaths(t, r); got != nil {
 		t.Errorf("refused for %v", got)
 	}
 }
 
-func TestSwiftAsksForAnIBANWhereThereIsOne(t *testing.T) {
+func TestValidate_SWIFTRequiresIBANWhereCountryHasThem(t *testing.T) {
 	// Countries with IBANs need one of their own; the islands around Britain have British ones.
 	t.Parallel()
 	tests := []struct{ country, iban, want string }{
@@ -199,13 +199,13 @@ func TestSwiftAsksForAnIBANWhereThereIsOne(t *testing.T) {
 		if tt.iban != "" {
 			fields["iban"] = tt.iban
 		}
-		if got := strings.Join(paths(t, request("SWIFT_ACCOUNT", "GBP", fields)), ","); got != tt.want {
+		if got := strings.Join(invalidPaths(t, newRequest("SWIFT_ACCOUNT", "GBP", fields)), ","); got != tt.want {
 			t.Errorf("%s with IBAN %q: refused for %q; want %q", tt.country, tt.iban, got, tt.want)
 		}
 	}
 }
 
-func TestWaiver(t *testing.T) {
+func TestValidate_AcceptsTestValues(t *testing.T) {
 	// Where the caller waives a value, its check digits or unusual form pass; what is
 	// malformed never does, and without a waiver nothing passes.
 	t.Parallel()
@@ -227,24 +227,24 @@ func TestWaiver(t *testing.T) {
 		{"BASE_WALLET", "USDC", `{"address": "any wallet 002"}`, false},
 	}
 	for _, tt := range tests {
-		r := request(tt.name, tt.currency, object(tt.fields))
-		if got := paths(t, r); got == nil {
+		r := newRequest(tt.name, tt.currency, parseObject(tt.fields))
+		if got := invalidPaths(t, r); got == nil {
 			t.Errorf("%s %s passed without a waiver", tt.name, tt.fields)
 		}
-		r.Waive = ends
-		if got := paths(t, r); (got == nil) != tt.waived {
+		r.AcceptsTestValue = ends
+		if got := invalidPaths(t, r); (got == nil) != tt.waived {
 			t.Errorf("%s %s with a waiver: refused for %v", tt.name, tt.fields, got)
 		}
 	}
 }
 
-func TestValidateNeedsAnOwner(t *testing.T) {
+func TestValidate_WithoutIDOrPlatformIsInternalError(t *testing.T) {
 	// An account without id or platform is our mistake, and not told as the caller's.
 	t.Parallel()
-	r := request("LAYER2_WALLET", "BTC", map[string]any{"address": "x"})
+	r := newRequest("LAYER2_WALLET", "BTC", map[string]any{"address": "x"})
 	r.ID = ident.ExternalAccount{}
 	_, err := account.Validate(r)
-	if _, callers := fault.Of(err); err == nil || callers {
+	if _, callers := fault.As(err); err == nil || callers {
 		t.Errorf("without an id: %v", err)
 	}
 }
@@ -268,7 +268,7 @@ func TestRailFor(t *testing.T) {
 	}
 	for _, tt := range tests {
 		i := slices.IndexFunc(typeCases, func(c typeCase) bool { return c.name == tt.name })
-		made, err := account.Validate(request(string(tt.name), typeCases[i].currency, object(typeCases[i].good)))
+		made, err := account.Validate(newRequest(string(tt.name), typeCases[i].currency, parseObject(typeCases[i].good)))
 		if err != nil {
 			t.Fatal(err)
 		}

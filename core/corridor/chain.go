@@ -10,8 +10,8 @@ import (
 
 type chain struct {
 	rail Rail
-	// holds are the currencies we move on the chain, the first being its main one.
-	holds []money.Currency
+	// currencies are the currencies we move on the chain, the first being its main one.
+	currencies []money.Currency
 }
 
 // chains is every chain money can be taken from and sent to. Where a currency
@@ -30,18 +30,18 @@ var chains = []chain{
 func Chains(currency money.Currency) []Rail {
 	var found []Rail
 	for _, c := range chains {
-		if slices.Contains(c.holds, currency) {
+		if slices.Contains(c.currencies, currency) {
 			found = append(found, c.rail)
 		}
 	}
 	return found
 }
 
-// Holds lists the currencies that are moved on the chain; none for a bank rail.
-func (r Rail) Holds() []money.Currency {
+// ChainCurrencies lists the currencies that are moved on the chain; none for a bank rail.
+func (r Rail) ChainCurrencies() []money.Currency {
 	for _, c := range chains {
 		if c.rail == r {
-			return slices.Clone(c.holds)
+			return slices.Clone(c.currencies)
 		}
 	}
 	return nil
@@ -59,14 +59,14 @@ func ChainFor(currency money.Currency, name, field string) (Rail, error) {
 	}
 	message := string(currency) + " does not live on a chain; leave this out"
 	if len(open) > 0 {
-		message = string(currency) + " moves on " + join(open)
+		message = string(currency) + " moves on " + joinRails(open)
 	}
 	return "", fault.Invalid(fault.Field{
-		Field: field, Message: message, Constraint: map[string]any{"enum": texts(open)},
+		Field: field, Message: message, Constraint: map[string]any{"enum": railNames(open)},
 	})
 }
 
-func texts(rails []Rail) []string {
+func railNames(rails []Rail) []string {
 	list := make([]string, len(rails))
 	for i, rail := range rails {
 		list[i] = string(rail)
@@ -74,4 +74,4 @@ func texts(rails []Rail) []string {
 	return list
 }
 
-func join(rails []Rail) string { return strings.Join(texts(rails), ", ") }
+func joinRails(rails []Rail) string { return strings.Join(railNames(rails), ", ") }

@@ -53,9 +53,9 @@ func Find(from, to money.Currency, country string) (Corridor, error) {
 	}, nil
 }
 
-// AtPar is the way within one currency, to a person at another provider: nothing is
+// SameCurrency is the way within one currency, to a person at another provider: nothing is
 // exchanged, and nothing is charged. INVALID_CURRENCY when it cannot be paid in.
-func AtPar(currency money.Currency) (Corridor, error) {
+func SameCurrency(currency money.Currency) (Corridor, error) {
 	if !currency.Known() {
 		return Corridor{}, fault.New(fault.InvalidCurrency, "%.8q is not a currency we know; use a code such as USD or BTC, in capital letters.", string(currency))
 	}
@@ -73,10 +73,10 @@ func AtPar(currency money.Currency) (Corridor, error) {
 // money, the chains for crypto. INVALID_CURRENCY when it cannot be paid in.
 func FundingRails(currency money.Currency) ([]Rail, error) {
 	rails, err := RailsTo(currency, "")
-	if err != nil || currency.Crypto() {
+	if err != nil || currency.IsCrypto() {
 		return rails, err
 	}
-	if quick := slices.DeleteFunc(slices.Clone(rails), func(r Rail) bool { return !r.Instant() }); len(quick) > 0 {
+	if quick := slices.DeleteFunc(slices.Clone(rails), func(r Rail) bool { return !r.IsInstant() }); len(quick) > 0 {
 		rails = quick
 	}
 	slices.SortFunc(rails, func(a, b Rail) int { return slices.Index(preference, a) - slices.Index(preference, b) })

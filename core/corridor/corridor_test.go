@@ -29,7 +29,7 @@ var published = []struct {
 
 const announced = "CA CN HK KR"
 
-func TestCountriesAreThePublishedOnes(t *testing.T) {
+func TestCountries_MatchPublishedTable(t *testing.T) {
 	// The live countries and their rails are exactly those of the published table.
 	t.Parallel()
 	want := map[string][]corridor.Rail{}
@@ -66,14 +66,14 @@ func TestCountriesAreThePublishedOnes(t *testing.T) {
 	}
 }
 
-func TestEveryCountryIsReached(t *testing.T) {
+func TestChooseRail_ReachesEveryLiveCountry(t *testing.T) {
 	// To each country of the table a small payment finds a rail that is published for it,
 	// in each of its currencies; where beneficiaries are reached by phone, it is mobile money.
 	t.Parallel()
 	byPhone := strings.Fields("BJ CI CM KE MW RW SN TZ UG ZM")
 	for _, row := range published {
 		for _, code := range strings.Fields(row.countries) {
-			country, _ := corridor.At(code)
+			country, _ := corridor.CountryByCode(code)
 			for _, currency := range country.Currencies {
 				from := money.USD
 				if currency == money.USD {
@@ -97,11 +97,11 @@ func TestEveryCountryIsReached(t *testing.T) {
 	}
 }
 
-func TestAnnouncedCountriesAreRefusedAsSuch(t *testing.T) {
+func TestFind_RejectsAnnouncedCountriesAsNotLive(t *testing.T) {
 	// A corridor that is announced says so, whether one asks for its currency or its country.
 	t.Parallel()
 	for _, code := range strings.Fields(announced) {
-		country, _ := corridor.At(code)
+		country, _ := corridor.CountryByCode(code)
 		_, byCountry := corridor.Find("USD", country.Currencies[0], code)
 		_, byCurrency := corridor.Find("USD", country.Currencies[0], "")
 		_, asSource := corridor.Find(country.Currencies[0], "USD", "US")
@@ -156,7 +156,7 @@ func TestFind(t *testing.T) {
 	}
 }
 
-func TestFindRefuses(t *testing.T) {
+func TestFind_RejectsUnsupportedPairs(t *testing.T) {
 	// Pairs without a corridor are refused as currencies, never as a surprise later.
 	t.Parallel()
 	tests := []struct {
@@ -183,7 +183,7 @@ func TestFindRefuses(t *testing.T) {
 	}
 }
 
-func TestEveryCorridorHasUsableTerms(t *testing.T) {
+func TestAll_EveryCorridorHasUsableTerms(t *testing.T) {
 	// Between any two live currencies there is a corridor whose smallest payment
 	// leaves something after the fee, and whose rate holds for 1 to 15 minutes.
 	t.Parallel()
@@ -212,7 +212,7 @@ func TestEveryCorridorHasUsableTerms(t *testing.T) {
 	}
 }
 
-func TestInstantFundingOfEachCurrency(t *testing.T) {
+func TestFundingRails_InstantRailFirst(t *testing.T) {
 	// A just-in-time quote is paid in by the country's instant rail.
 	t.Parallel()
 	want := map[money.Currency]corridor.Rail{
@@ -253,21 +253,21 @@ func TestChainFor(t *testing.T) {
 	}
 }
 
-func TestHomeAndCurrencyOf(t *testing.T) {
+func TestHomeCountryAndLocalCurrency(t *testing.T) {
 	// A currency has one home unless many countries share it; a country's currency is its own first.
 	t.Parallel()
-	if home, ok := corridor.Home("MXN"); !ok || home.Code != "MX" {
+	if home, ok := corridor.HomeCountry("MXN"); !ok || home.Code != "MX" {
 		t.Errorf("home of MXN: %v %v", home, ok)
 	}
 	for _, homeless := range []money.Currency{"EUR", "BTC", "JPY"} {
-		if home, ok := corridor.Home(homeless); ok {
+		if home, ok := corridor.HomeCountry(homeless); ok {
 			t.Errorf("home of %s: %s", homeless, home.Code)
 		}
 	}
-	if currency, ok := corridor.CurrencyOf("DK"); !ok || currency != "DKK" {
+	if currency, ok := corridor.LocalCurrency("DK"); !ok || currency != "DKK" {
 		t.Errorf("currency of DK: %s %v", currency, ok)
 	}
-	if _, ok := corridor.CurrencyOf("AQ"); ok {
+	if _, ok := corridor.LocalCurrency("AQ"); ok {
 		t.Error("Antarctica has a currency")
 	}
 }

@@ -30,77 +30,77 @@ var (
 // countries is the table of corridors. All SEPA countries are reached in euro,
 // and Denmark in kroner too; other national currencies there are not.
 var countries = []Country{
-	{"AE", of("AED"), transfer, true},
+	{"AE", currencyList("AED"), transfer, true},
 	{"AT", euro, sepa, true},
 	{"BE", euro, sepa, true},
 	{"BG", euro, sepa, true},
-	{"BJ", of("XOF"), transfer, true},
-	{"BR", of("BRL"), []Rail{PIX}, true},
-	{"CA", of("CAD"), nil, false},
+	{"BJ", currencyList("XOF"), transfer, true},
+	{"BR", currencyList("BRL"), []Rail{PIX}, true},
+	{"CA", currencyList("CAD"), nil, false},
 	{"CH", euro, sepa, true},
-	{"CI", of("XOF"), transfer, true},
-	{"CM", of("XAF"), transfer, true},
-	{"CN", of("CNY"), nil, false},
+	{"CI", currencyList("XOF"), transfer, true},
+	{"CM", currencyList("XAF"), transfer, true},
+	{"CN", currencyList("CNY"), nil, false},
 	{"CY", euro, sepa, true},
 	{"CZ", euro, sepa, true},
 	{"DE", euro, sepa, true},
-	{"DK", of("DKK", "EUR"), sepa, true},
+	{"DK", currencyList("DKK", "EUR"), sepa, true},
 	{"EE", euro, sepa, true},
 	{"ES", euro, sepa, true},
 	{"FI", euro, sepa, true},
 	{"FR", euro, sepa, true},
-	{"GB", of("GBP"), []Rail{FasterPayments, BankTransfer}, true},
+	{"GB", currencyList("GBP"), []Rail{FasterPayments, BankTransfer}, true},
 	{"GR", euro, sepa, true},
-	{"HK", of("HKD"), nil, false},
+	{"HK", currencyList("HKD"), nil, false},
 	{"HR", euro, sepa, true},
 	{"HU", euro, sepa, true},
-	{"ID", of("IDR"), transfer, true},
+	{"ID", currencyList("IDR"), transfer, true},
 	{"IE", euro, sepa, true},
-	{"IN", of("INR"), []Rail{UPI}, true},
+	{"IN", currencyList("INR"), []Rail{UPI}, true},
 	{"IS", euro, sepa, true},
 	{"IT", euro, sepa, true},
-	{"KE", of("KES"), transfer, true},
-	{"KR", of("KRW"), nil, false},
+	{"KE", currencyList("KES"), transfer, true},
+	{"KR", currencyList("KRW"), nil, false},
 	{"LI", euro, sepa, true},
 	{"LT", euro, sepa, true},
 	{"LU", euro, sepa, true},
 	{"LV", euro, sepa, true},
 	{"MT", euro, sepa, true},
-	{"MW", of("MWK"), transfer, true},
-	{"MX", of("MXN"), []Rail{SPEI}, true},
-	{"MY", of("MYR"), transfer, true},
-	{"NG", of("NGN"), transfer, true},
+	{"MW", currencyList("MWK"), transfer, true},
+	{"MX", currencyList("MXN"), []Rail{SPEI}, true},
+	{"MY", currencyList("MYR"), transfer, true},
+	{"NG", currencyList("NGN"), transfer, true},
 	{"NL", euro, sepa, true},
 	{"NO", euro, sepa, true},
-	{"PH", of("PHP"), transfer, true},
+	{"PH", currencyList("PHP"), transfer, true},
 	{"PL", euro, sepa, true},
 	{"PT", euro, sepa, true},
 	{"RO", euro, sepa, true},
-	{"RW", of("RWF"), transfer, true},
+	{"RW", currencyList("RWF"), transfer, true},
 	{"SE", euro, sepa, true},
-	{"SG", of("SGD"), []Rail{PayNow, FAST, BankTransfer}, true},
+	{"SG", currencyList("SGD"), []Rail{PayNow, FAST, BankTransfer}, true},
 	{"SI", euro, sepa, true},
 	{"SK", euro, sepa, true},
-	{"SN", of("XOF"), transfer, true},
-	{"TH", of("THB"), transfer, true},
-	{"TZ", of("TZS"), transfer, true},
-	{"UG", of("UGX"), transfer, true},
-	{"US", of("USD"), []Rail{ACH, Wire, RTP, FedNow}, true},
-	{"VN", of("VND"), transfer, true},
-	{"ZA", of("ZAR"), transfer, true},
-	{"ZM", of("ZMW"), transfer, true},
+	{"SN", currencyList("XOF"), transfer, true},
+	{"TH", currencyList("THB"), transfer, true},
+	{"TZ", currencyList("TZS"), transfer, true},
+	{"UG", currencyList("UGX"), transfer, true},
+	{"US", currencyList("USD"), []Rail{ACH, Wire, RTP, FedNow}, true},
+	{"VN", currencyList("VND"), transfer, true},
+	{"ZA", currencyList("ZAR"), transfer, true},
+	{"ZM", currencyList("ZMW"), transfer, true},
 }
 
-// byPhone are the currencies whose beneficiaries are reached by phone number.
-var byPhone = of("KES", "MWK", "RWF", "TZS", "UGX", "XAF", "XOF", "ZMW")
+// mobileMoneyCurrencies are the currencies whose beneficiaries are reached by phone number.
+var mobileMoneyCurrencies = currencyList("KES", "MWK", "RWF", "TZS", "UGX", "XAF", "XOF", "ZMW")
 
-func of(codes ...money.Currency) []money.Currency { return codes }
+func currencyList(codes ...money.Currency) []money.Currency { return codes }
 
 // Countries lists every country, live and announced, by code.
 func Countries() []Country { return slices.Clone(countries) }
 
-// At finds the country with the code.
-func At(code string) (Country, bool) {
+// CountryByCode finds the country with the code.
+func CountryByCode(code string) (Country, bool) {
 	i := slices.IndexFunc(countries, func(c Country) bool { return c.Code == code })
 	if i < 0 {
 		return Country{}, false
@@ -108,10 +108,10 @@ func At(code string) (Country, bool) {
 	return countries[i], true
 }
 
-// Home is the country where a fiat currency is at home: the first live one, or the
+// HomeCountry is the country where a fiat currency is at home: the first live one, or the
 // announced one, that takes it; false for the euro, which has many, for crypto and
 // for a currency no corridor takes.
-func Home(currency money.Currency) (Country, bool) {
+func HomeCountry(currency money.Currency) (Country, bool) {
 	if currency == money.EUR {
 		return Country{}, false
 	}
@@ -122,27 +122,27 @@ func Home(currency money.Currency) (Country, bool) {
 	return countries[i], true
 }
 
-// CurrencyOf is the currency people use in a country; false when no corridor
+// LocalCurrency is the currency people use in a country; false when no corridor
 // reaches the country.
-func CurrencyOf(code string) (money.Currency, bool) {
-	country, ok := At(code)
+func LocalCurrency(code string) (money.Currency, bool) {
+	country, ok := CountryByCode(code)
 	if !ok {
 		return "", false
 	}
 	return country.Currencies[0], true
 }
 
-// purposeful are the countries whose rules want to know why money is sent there.
-var purposeful = []string{"IN", "NG"}
+// purposeCountries are the countries whose rules want to know why money is sent there.
+var purposeCountries = []string{"IN", "NG"}
 
 // NeedsPurpose tells whether a payment to the country must say what it is for.
-func NeedsPurpose(country string) bool { return slices.Contains(purposeful, country) }
+func NeedsPurpose(country string) bool { return slices.Contains(purposeCountries, country) }
 
 // RailsTo lists the rails that pay out the currency in the country. An empty
 // country means any that takes the currency, and is how crypto is asked for. The
 // fault says whether the corridor does not exist or is announced and not yet live.
 func RailsTo(currency money.Currency, code string) ([]Rail, error) {
-	if currency.Crypto() {
+	if currency.IsCrypto() {
 		return Chains(currency), nil
 	}
 	for _, country := range countries {
@@ -150,13 +150,13 @@ func RailsTo(currency money.Currency, code string) ([]Rail, error) {
 			if !country.Live {
 				return nil, notYetLive(country.Code)
 			}
-			if slices.Contains(byPhone, currency) {
+			if slices.Contains(mobileMoneyCurrencies, currency) {
 				return []Rail{MobileMoney}, nil
 			}
 			return slices.Clone(country.Rails), nil
 		}
 	}
-	if country, known := At(code); known && !country.Live {
+	if country, known := CountryByCode(code); known && !country.Live {
 		return nil, notYetLive(code)
 	}
 	if code == "" {

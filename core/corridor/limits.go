@@ -11,34 +11,34 @@ import (
 // currencies, in minor units.
 type Limits struct{ Min, Max int64 }
 
-// Within is the terms inside of a platform's own limits for the sending currency.
+// WithLimits is the terms inside of a platform's own limits for the sending currency.
 // They only ever narrow: a platform cannot send what the corridor does not carry.
-func (t Terms) Within(own Limits) Terms {
+func (t Terms) WithLimits(own Limits) Terms {
 	if own.Min > t.MinSending {
-		t.MinSending, t.OwnMin = own.Min, true
+		t.MinSending, t.MinFromPlatform = own.Min, true
 	}
 	if own.Max < t.MaxSending {
-		t.MaxSending, t.OwnMax = own.Max, true
+		t.MaxSending, t.MaxFromPlatform = own.Max, true
 	}
 	return t
 }
 
-// Admit is nil when the amount may be sent at once, else AMOUNT_OUT_OF_RANGE with
+// CheckAmount is nil when the amount may be sent at once, else AMOUNT_OUT_OF_RANGE with
 // both limits and, as its reason, the one that was broken and who set it.
-func (t Terms) Admit(sending money.Amount) error {
+func (t Terms) CheckAmount(sending money.Amount) error {
 	limit := func(minor int64) money.Amount { return money.Amount{Minor: minor, Currency: sending.Currency} }
 	message := fmt.Sprintf("The amount to send is %s; it must be between %s and %s.", sending, limit(t.MinSending), limit(t.MaxSending))
 	var reason string
 	var own bool
 	switch {
 	case t.MinSending > t.MaxSending:
-		own = t.OwnMin || t.OwnMax
+		own = t.MinFromPlatform || t.MaxFromPlatform
 		reason = "No amount can be sent"
 		message = fmt.Sprintf("Nothing can be sent: the minimum of %s is above the maximum of %s.", limit(t.MinSending), limit(t.MaxSending))
 	case sending.Minor < t.MinSending:
-		own, reason = t.OwnMin, "Below the minimum of "+whose(t.OwnMin)
+		own, reason = t.MinFromPlatform, "Below the minimum of "+limitOwner(t.MinFromPlatform)
 	case sending.Minor > t.MaxSending:
-		own, reason = t.OwnMax, "Above the maximum of "+whose(t.OwnMax)
+		own, reason = t.MaxFromPlatform, "Above the maximum of "+limitOwner(t.MaxFromPlatform)
 	default:
 		return nil
 	}
@@ -54,7 +54,7 @@ func (t Terms) Admit(sending money.Amount) error {
 	}
 }
 
-func whose(own bool) string {
+func limitOwner(own bool) string {
 	if own {
 		return "the platform"
 	}

@@ -11,12 +11,12 @@ import (
 	"causeway/core/money"
 )
 
-func TestAdmit(t *testing.T) {
+func TestTerms_CheckAmount(t *testing.T) {
 	// The limits themselves are admitted; one minor unit beyond is refused with both of
 	// them, and with whose limit it is as the reason.
 	t.Parallel()
 	plain := corridor.Terms{MinSending: 100, MaxSending: 10_000}
-	narrowed := plain.Within(corridor.Limits{Min: 200, Max: 5_000})
+	narrowed := plain.WithLimits(corridor.Limits{Min: 200, Max: 5_000})
 	for _, tt := range []struct {
 		terms  corridor.Terms
 		minor  int64
@@ -27,17 +27,17 @@ func TestAdmit(t *testing.T) {
 		{plain, 10_001, "Above the maximum of the corridor"},
 		{narrowed, 199, "Below the minimum of the platform"}, {narrowed, 200, ""}, {narrowed, 5_000, ""},
 		{narrowed, 5_001, "Above the maximum of the platform"},
-		{plain.Within(corridor.Limits{Min: 200, Max: 20_000}), 10_001, "Above the maximum of the corridor"},
-		{plain.Within(corridor.Limits{Max: 50}), 60, "No amount can be sent"},
+		{plain.WithLimits(corridor.Limits{Min: 200, Max: 20_000}), 10_001, "Above the maximum of the corridor"},
+		{plain.WithLimits(corridor.Limits{Max: 50}), 60, "No amount can be sent"},
 	} {
-		err := tt.terms.Admit(money.Amount{Minor: tt.minor, Currency: "USD"})
+		err := tt.terms.CheckAmount(money.Amount{Minor: tt.minor, Currency: "USD"})
 		if tt.reason == "" {
 			if err != nil {
 				t.Errorf("%d: %v", tt.minor, err)
 			}
 			continue
 		}
-		refusal, ok := fault.Of(err)
+		refusal, ok := fault.As(err)
 		if !ok || refusal.Code != fault.AmountOutOfRange || refusal.Reason != tt.reason ||
 			refusal.Details["minAmount"] != tt.terms.MinSending || refusal.Details["maxAmount"] != tt.terms.MaxSending {
 			t.Errorf("%d: %#v, want %s", tt.minor, err, tt.reason)
@@ -49,7 +49,7 @@ func TestAdmit(t *testing.T) {
 	}
 }
 
-func TestOwnLimitsOnlyNarrow(t *testing.T) {
+func TestTerms_WithLimitsOnlyNarrows(t *testing.T) {
 	// Whatever a platform sets, what it may send is what both the corridor and its own
 	// limits admit.
 	t.Parallel()
@@ -59,9 +59,9 @@ func TestOwnLimitsOnlyNarrow(t *testing.T) {
 		own := corridor.Limits{Min: number.Draw(t, "own least"), Max: number.Draw(t, "own most")}
 		amount := money.Amount{Minor: number.Draw(t, "amount"), Currency: "USD"}
 
-		err := terms.Within(own).Admit(amount)
+		err := terms.WithLimits(own).CheckAmount(amount)
 
-		want := terms.Admit(amount) == nil && own.Min <= amount.Minor && amount.Minor <= own.Max
+		want := terms.CheckAmount(amount) == nil && own.Min <= amount.Minor && amount.Minor <= own.Max
 		if want != (err == nil) {
 			t.Fatalf("%+v within %+v: %d is answered %v", terms, own, amount.Minor, err)
 		}

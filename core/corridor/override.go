@@ -29,13 +29,13 @@ const (
 
 // Bounds of the time a rate can be held.
 const (
-	ShortestLock = time.Minute
-	LongestLock  = 15 * time.Minute
+	MinLock = time.Minute
+	MaxLock = 15 * time.Minute
 )
 
-// With is the terms after an override. Overrides apply one after the other: first
+// WithOverride is the terms after an override. Overrides apply one after the other: first
 // the operator's for all platforms, then the one for a platform.
-func (t Terms) With(o Override) Terms {
+func (t Terms) WithOverride(o Override) Terms {
 	replace(&t.Fee.Fixed, o.Fixed)
 	replace(&t.Fee.Percent, o.Percent)
 	replace(&t.MinSending, o.MinSending)
@@ -50,17 +50,17 @@ func replace[T any](value *T, by *T) {
 	}
 }
 
-// And is one override followed by another: what the second names wins.
-func (o Override) And(next Override) Override {
-	prefer(&o.Fixed, next.Fixed)
-	prefer(&o.Percent, next.Percent)
-	prefer(&o.MinSending, next.MinSending)
-	prefer(&o.MaxSending, next.MaxSending)
-	prefer(&o.Lock, next.Lock)
+// Merge is one override followed by another: what the second names wins.
+func (o Override) Merge(next Override) Override {
+	replacePointer(&o.Fixed, next.Fixed)
+	replacePointer(&o.Percent, next.Percent)
+	replacePointer(&o.MinSending, next.MinSending)
+	replacePointer(&o.MaxSending, next.MaxSending)
+	replacePointer(&o.Lock, next.Lock)
 	return o
 }
 
-func prefer[T any](value **T, by *T) {
+func replacePointer[T any](value **T, by *T) {
 	if by != nil {
 		*value = by
 	}
@@ -106,7 +106,7 @@ func (o Override) Check() []fault.Field {
 	if o.MaxSending != nil && (*o.MaxSending < 1 || *o.MaxSending > money.MaxMinor) {
 		refuse(FieldMax, "must be from 1 to %d minor units", money.MaxMinor)
 	}
-	if o.Lock != nil && (*o.Lock < ShortestLock || *o.Lock > LongestLock || *o.Lock%time.Second != 0) {
+	if o.Lock != nil && (*o.Lock < MinLock || *o.Lock > MaxLock || *o.Lock%time.Second != 0) {
 		refuse(FieldLock, "must be from 1m to 15m, in whole seconds")
 	}
 	return bad

@@ -12,7 +12,7 @@ import (
 	"causeway/core/money"
 )
 
-func TestOverrideReplacesOnlyWhatItNames(t *testing.T) {
+func TestOverride_ReplacesOnlySetValues(t *testing.T) {
 	// Whatever an override names is replaced and nothing else; applying it twice is applying it once.
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
@@ -39,7 +39,7 @@ func TestOverrideReplacesOnlyWhatItNames(t *testing.T) {
 			override.Lock = new(7 * time.Minute)
 		}
 
-		after := before.With(override)
+		after := before.WithOverride(override)
 
 		want := before
 		if override.Fixed != nil {
@@ -57,20 +57,20 @@ func TestOverrideReplacesOnlyWhatItNames(t *testing.T) {
 		if override.Lock != nil {
 			want.Lock = 7 * time.Minute
 		}
-		if after != want || after.With(override) != after {
+		if after != want || after.WithOverride(override) != after {
 			t.Fatalf("%+v with %+v is %+v; want %+v", before, override, after, want)
 		}
 	})
 }
 
-func TestOneOverrideAfterAnother(t *testing.T) {
+func TestOverride_Merge(t *testing.T) {
 	// What the second names wins, and what it leaves open stays as the first has it; the
 	// terms after both are those after one and then the other.
 	t.Parallel()
 	first := corridor.Override{Fixed: new(int64(1)), MinSending: new(int64(200))}
 	second := corridor.Override{Fixed: new(int64(0)), Lock: new(2 * time.Minute)}
 
-	both := first.And(second)
+	both := first.Merge(second)
 
 	if *both.Fixed != 0 || *both.MinSending != 200 || *both.Lock != 2*time.Minute || both.Percent != nil || both.MaxSending != nil {
 		t.Errorf("both are %+v", both)
@@ -82,7 +82,7 @@ func TestOneOverrideAfterAnother(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if built.Terms.With(both) != built.Terms.With(first).With(second) {
+	if built.Terms.WithOverride(both) != built.Terms.WithOverride(first).WithOverride(second) {
 		t.Error("together they make other terms than one by one")
 	}
 	if both.IsZero() || !(corridor.Override{}).IsZero() || (corridor.Override{}).Names() != nil {
@@ -90,7 +90,7 @@ func TestOneOverrideAfterAnother(t *testing.T) {
 	}
 }
 
-func TestBadOverrides(t *testing.T) {
+func TestOverride_CheckRejectsOutOfRangeValues(t *testing.T) {
 	// Each bound itself is good and one beyond it is not, and every bad value is named.
 	t.Parallel()
 	percent := func(text string) *money.Rate { return new(money.MustRate(text)) }
@@ -103,8 +103,8 @@ func TestBadOverrides(t *testing.T) {
 		{"nothing", corridor.Override{}, nil},
 		{"no fees", corridor.Override{Fixed: new(int64(0)), Percent: free}, nil},
 		{"the largest of all", corridor.Override{Fixed: new(money.MaxMinor), Percent: percent("0.999999"), MinSending: new(money.MaxMinor),
-			MaxSending: new(money.MaxMinor), Lock: new(corridor.LongestLock)}, nil},
-		{"the least", corridor.Override{MinSending: new(int64(1)), MaxSending: new(int64(1)), Lock: new(corridor.ShortestLock)}, nil},
+			MaxSending: new(money.MaxMinor), Lock: new(corridor.MaxLock)}, nil},
+		{"the least", corridor.Override{MinSending: new(int64(1)), MaxSending: new(int64(1)), Lock: new(corridor.MinLock)}, nil},
 		{"the whole amount as a fee", corridor.Override{Percent: percent("1")}, []string{"fee-percent"}},
 		{"below", corridor.Override{Fixed: new(int64(-1)), MinSending: new(int64(0)), MaxSending: new(int64(0)), Lock: new(59 * time.Second)},
 			[]string{"fee-fixed", "min", "max", "lock"}},
@@ -112,13 +112,13 @@ func TestBadOverrides(t *testing.T) {
 			MaxSending: new(money.MaxMinor + 1), Lock: new(15*time.Minute + time.Second)}, []string{"fee-fixed", "fee-percent", "min", "max", "lock"}},
 		{"part of a second", corridor.Override{Lock: new(90*time.Second + time.Millisecond)}, []string{"lock"}},
 	} {
-		if got := fields(tt.override.Check()); !slices.Equal(got, tt.bad) {
+		if got := fieldNames(tt.override.Check()); !slices.Equal(got, tt.bad) {
 			t.Errorf("%s: %v are bad, want %v", tt.name, got, tt.bad)
 		}
 	}
 }
 
-func TestTermsThatCannotWork(t *testing.T) {
+func TestTerms_CheckRejectsUnusableTerms(t *testing.T) {
 	// Terms must admit something, and their smallest payment must leave something after
 	// the fees.
 	t.Parallel()
@@ -134,7 +134,7 @@ func TestTermsThatCannotWork(t *testing.T) {
 		{"the fixed fee takes all", corridor.Terms{Fee: corridor.Fee{Fixed: 100}, MinSending: 100, MaxSending: 1000}, false},
 		{"both together take all", corridor.Terms{Fee: corridor.Fee{Fixed: 90, Percent: money.MustRate("0.1")}, MinSending: 100, MaxSending: 1000}, false},
 	} {
-		if got := fields(tt.terms.Check("USD")); (len(got) == 0) != tt.good || len(got) > 0 && got[0] != corridor.FieldMin {
+		if got := fieldNames(tt.terms.Check("USD")); (len(got) == 0) != tt.good || len(got) > 0 && got[0] != corridor.FieldMin {
 			t.Errorf("%s: %v", tt.name, got)
 		}
 	}
@@ -146,7 +146,7 @@ func TestTermsThatCannotWork(t *testing.T) {
 	}
 }
 
-func fields(bad []fault.Field) []string {
+func fieldNames(bad []fault.Field) []string {
 	var names []string
 	for _, f := range bad {
 		names = append(names, f.Field)

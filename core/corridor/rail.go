@@ -49,30 +49,30 @@ func Rails() []Rail {
 	}
 }
 
-// instant are the bank rails that deliver in seconds, around the clock.
-var instant = []Rail{RTP, FedNow, SEPAInstant, FasterPayments, PIX, SPEI, UPI, PayNow, FAST}
+// instantRails are the bank rails that deliver in seconds, around the clock.
+var instantRails = []Rail{RTP, FedNow, SEPAInstant, FasterPayments, PIX, SPEI, UPI, PayNow, FAST}
 
-// Instant tells whether the rail delivers within seconds or, for a chain, minutes.
-func (r Rail) Instant() bool { return r.Chain() || slices.Contains(instant, r) }
+// IsInstant tells whether the rail delivers within seconds or, for a chain, minutes.
+func (r Rail) IsInstant() bool { return r.IsChain() || slices.Contains(instantRails, r) }
 
-// Chain tells whether the rail is a chain and not a payment system of banks.
-func (r Rail) Chain() bool {
+// IsChain tells whether the rail is a chain and not a payment system of banks.
+func (r Rail) IsChain() bool {
 	return slices.ContainsFunc(chains, func(c chain) bool { return c.rail == r })
 }
 
 // Known tells whether the rail is one of Rails.
 func (r Rail) Known() bool { return slices.Contains(Rails(), r) }
 
-// ceiling is the most one payment may carry on a rail, in minor units.
-type ceiling struct {
+// railLimit is the most one payment may carry on a rail, in minor units.
+type railLimit struct {
 	rail     Rail
 	currency money.Currency
-	most     int64
+	maxMinor int64
 }
 
-// ceilings are the limits the operators of the rails set for one payment. A rail
+// railLimits are the limits the operators of the rails set for one payment. A rail
 // that is not listed has none that a payment of ours could meet.
-var ceilings = []ceiling{
+var railLimits = []railLimit{
 	{RTP, "USD", 10_000_000_00},           // The Clearing House, since 9 February 2025
 	{FedNow, "USD", 10_000_000_00},        // Federal Reserve Financial Services, since November 2025
 	{ACH, "USD", 99_999_999_99},           // Nacha: ten digits in the amount field of an entry
@@ -87,14 +87,14 @@ var ceilings = []ceiling{
 	{MobileMoney, "KES", 250_000_00},      // Safaricom M-PESA, since August 2023
 }
 
-// Ceiling is the most one payment of the currency may carry on the rail, in minor
+// MaxAmount is the most one payment of the currency may carry on the rail, in minor
 // units; false when the rail sets no limit.
-func (r Rail) Ceiling(currency money.Currency) (int64, bool) {
-	i := slices.IndexFunc(ceilings, func(c ceiling) bool { return c.rail == r && c.currency == currency })
+func (r Rail) MaxAmount(currency money.Currency) (int64, bool) {
+	i := slices.IndexFunc(railLimits, func(c railLimit) bool { return c.rail == r && c.currency == currency })
 	if i < 0 {
 		return 0, false
 	}
-	return ceilings[i].most, true
+	return railLimits[i].maxMinor, true
 }
 
 // preference is the order in which rails are tried: the quickest first, then
@@ -113,7 +113,7 @@ func Choose(among []Rail, currency money.Currency, minor int64) (Rail, error) {
 		if !slices.Contains(among, rail) {
 			continue
 		}
-		most, limited := rail.Ceiling(currency)
+		most, limited := rail.MaxAmount(currency)
 		if !limited || minor <= most {
 			return rail, nil
 		}

@@ -56,7 +56,7 @@ func TestChooseRail(t *testing.T) {
 	}
 }
 
-func TestChooseRailRefuses(t *testing.T) {
+func TestChooseRail_RejectsUnsupported(t *testing.T) {
 	// What no rail carries is refused, with the reason in the code.
 	t.Parallel()
 	tests := []struct {
@@ -86,7 +86,7 @@ func TestChooseRailRefuses(t *testing.T) {
 	}
 }
 
-func TestChosenRailCarriesTheAmount(t *testing.T) {
+func TestChooseRail_LimitCoversAmount(t *testing.T) {
 	// Whatever the corridor and the amount, the rail chosen is one of the corridor's
 	// and its limit is not below the amount; a refusal means that every rail's is.
 	t.Parallel()
@@ -102,7 +102,7 @@ func TestChosenRailCarriesTheAmount(t *testing.T) {
 		rail, err := corridor.ChooseRail(currency, country.Code, minor)
 
 		carries := func(r corridor.Rail) bool {
-			most, limited := r.Ceiling(currency)
+			most, limited := r.MaxAmount(currency)
 			return !limited || minor <= most
 		}
 		if err != nil {
@@ -117,7 +117,7 @@ func TestChosenRailCarriesTheAmount(t *testing.T) {
 	})
 }
 
-func TestEveryRailHasAPlaceInTheOrder(t *testing.T) {
+func TestChoose_EveryRailCanBeChosen(t *testing.T) {
 	// Each rail can be chosen when it is the only one, so none is missing from the order of preference.
 	t.Parallel()
 	for _, rail := range corridor.Rails() {
@@ -131,17 +131,17 @@ func TestEveryRailHasAPlaceInTheOrder(t *testing.T) {
 	}
 }
 
-func TestInstantAndChain(t *testing.T) {
+func TestRail_IsInstantAndIsChain(t *testing.T) {
 	// Slow rails are the bank transfers; chains are the seven below and nothing else.
 	t.Parallel()
 	slow := []corridor.Rail{corridor.ACH, corridor.BankTransfer, corridor.MobileMoney, corridor.SEPA, corridor.SWIFT, corridor.Wire}
 	chains := []corridor.Rail{corridor.Layer2, corridor.Lightning, corridor.Altchain, corridor.Base, corridor.Polygon, corridor.Ethereum, corridor.Tron}
 	for _, rail := range corridor.Rails() {
-		if rail.Instant() == slices.Contains(slow, rail) {
-			t.Errorf("%s: Instant() = %v", rail, rail.Instant())
+		if rail.IsInstant() == slices.Contains(slow, rail) {
+			t.Errorf("%s: Instant() = %v", rail, rail.IsInstant())
 		}
-		if rail.Chain() != slices.Contains(chains, rail) {
-			t.Errorf("%s: Chain() = %v", rail, rail.Chain())
+		if rail.IsChain() != slices.Contains(chains, rail) {
+			t.Errorf("%s: Chain() = %v", rail, rail.IsChain())
 		}
 		if !rail.Known() {
 			t.Errorf("%s is not known", rail)

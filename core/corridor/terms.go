@@ -13,9 +13,9 @@ type Terms struct {
 	MinSending int64
 	MaxSending int64
 	Lock       time.Duration
-	// OwnMin and OwnMax tell that the limit is the platform's own setting for the
+	// MinFromPlatform and OwnMax tell that the limit is the platform's own setting for the
 	// sending currency, because it is narrower than the corridor's.
-	OwnMin, OwnMax bool
+	MinFromPlatform, MaxFromPlatform bool
 }
 
 // Fee is a fixed part in minor sending units and a fraction of the sending amount
@@ -25,56 +25,56 @@ type Fee struct {
 	Percent money.Rate
 }
 
-// class groups currencies that cost the same to exchange.
-type class int
+// currencyClass groups currencies that cost the same to exchange.
+type currencyClass int
 
 const (
-	fiat class = iota
-	dollarToken
+	fiat currencyClass = iota
+	stablecoin
 	bitcoin
 )
 
-func classOf(currency money.Currency) class {
+func classOf(currency money.Currency) currencyClass {
 	switch {
 	case currency == money.BTC:
 		return bitcoin
-	case currency.Crypto():
-		return dollarToken
+	case currency.IsCrypto():
+		return stablecoin
 	default:
 		return fiat
 	}
 }
 
-type classes struct{ from, to class }
+type classPair struct{ from, to currencyClass }
 
-// tariff is what a payment costs: a fixed part in cents' worth (hundredths of
+// baseFee is what a payment costs: a fixed part in cents' worth (hundredths of
 // what one dollar is worth) and a fraction of what is sent.
-type tariff struct {
+type baseFee struct {
 	cents   int64
 	percent money.Rate
 }
 
-// tariffs are the built-in fees.
-var tariffs = map[classes]tariff{
-	{fiat, fiat}:               {50, fraction("0.003")},
-	{fiat, dollarToken}:        {50, fraction("0.003")},
-	{fiat, bitcoin}:            {50, fraction("0.005")},
-	{dollarToken, fiat}:        {50, fraction("0.003")},
-	{dollarToken, dollarToken}: {10, fraction("0.001")},
-	{dollarToken, bitcoin}:     {10, fraction("0.004")},
-	{bitcoin, fiat}:            {50, fraction("0.005")},
-	{bitcoin, dollarToken}:     {10, fraction("0.004")},
+// baseFees are the built-in fees.
+var baseFees = map[classPair]baseFee{
+	{fiat, fiat}:             {50, mustFraction("0.003")},
+	{fiat, stablecoin}:       {50, mustFraction("0.003")},
+	{fiat, bitcoin}:          {50, mustFraction("0.005")},
+	{stablecoin, fiat}:       {50, mustFraction("0.003")},
+	{stablecoin, stablecoin}: {10, mustFraction("0.001")},
+	{stablecoin, bitcoin}:    {10, mustFraction("0.004")},
+	{bitcoin, fiat}:          {50, mustFraction("0.005")},
+	{bitcoin, stablecoin}:    {10, mustFraction("0.004")},
 }
 
-// dollars is the fee between the US dollar and tokens of it, where the price hardly moves.
-var dollars = tariff{25, fraction("0.001")}
+// dollarStablecoinFee is the fee between the US dollar and tokens of it, where the price hardly moves.
+var dollarStablecoinFee = baseFee{25, mustFraction("0.001")}
 
 // Bounds of one payment in dollars' worth: what banks carry, and what chains do.
 const (
-	leastDollars     = 1
-	mostBankDollars  = 10_000_000
-	mostChainDollars = 1_000_000
-	centsInOneDollar = 100
+	minDollars      = 1
+	maxBankDollars  = 10_000_000
+	maxChainDollars = 1_000_000
+	centsPerDollar  = 100
 )
 
 // Lock times: how long a quoted rate is held.
@@ -88,30 +88,30 @@ const (
 // quote is paid in: from chain to chain, at once, or by a bank transfer that takes
 // its time.
 func defaultTerms(from, to money.Currency, funding []Rail) Terms {
-	fee := tariffs[classes{classOf(from), classOf(to)}]
-	if (from == money.USD && classOf(to) == dollarToken) || (to == money.USD && classOf(from) == dollarToken) {
-		fee = dollars
+	fee := baseFees[classPair{classOf(from), classOf(to)}]
+	if (from == money.USD && classOf(to) == stablecoin) || (to == money.USD && classOf(from) == stablecoin) {
+		fee = dollarStablecoinFee
 	}
 	terms := Terms{
-		Fee:        Fee{Fixed: fee.cents * dollarsWorth[from] / centsInOneDollar, Percent: fee.percent},
-		MinSending: leastDollars * dollarsWorth[from],
-		MaxSending: mostBankDollars * dollarsWorth[from],
+		Fee:        Fee{Fixed: fee.cents * minorPerDollar[from] / centsPerDollar, Percent: fee.percent},
+		MinSending: minDollars * minorPerDollar[from],
+		MaxSending: maxBankDollars * minorPerDollar[from],
 		Lock:       lockBankTransfer,
 	}
-	if from.Crypto() || to.Crypto() {
-		terms.MaxSending = mostChainDollars * dollarsWorth[from]
+	if from.IsCrypto() || to.IsCrypto() {
+		terms.MaxSending = maxChainDollars * minorPerDollar[from]
 	}
 	switch {
-	case from.Crypto() && to.Crypto():
+	case from.IsCrypto() && to.IsCrypto():
 		terms.Lock = lockChainToChain
-	case len(funding) > 0 && funding[0].Instant():
+	case len(funding) > 0 && funding[0].IsInstant():
 		terms.Lock = lockInstant
 	}
 	return terms
 }
 
-// fraction reads a constant of the tables above, once, when the program starts.
-func fraction(text string) money.Rate {
+// mustFraction reads a constant of the tables above, once, when the program starts.
+func mustFraction(text string) money.Rate {
 	rate, err := money.ParseFraction(text)
 	if err != nil {
 		panic(err)
@@ -119,10 +119,10 @@ func fraction(text string) money.Rate {
 	return rate
 }
 
-// dollarsWorth is a round number of minor units near the worth of one US dollar.
+// minorPerDollar is a round number of minor units near the worth of one US dollar.
 // It only sizes limits and fixed fees, so that they make sense in each currency;
 // it is no exchange rate.
-var dollarsWorth = map[money.Currency]int64{
+var minorPerDollar = map[money.Currency]int64{
 	"AED": 4_00, "BRL": 5_00, "DKK": 7_00, "EUR": 1_00, "GBP": 80, "IDR": 16_000_00, "INR": 80_00,
 	"KES": 130_00, "MWK": 1_750_00, "MXN": 20_00, "MYR": 4_50, "NGN": 1_500_00, "PHP": 60_00, "RWF": 1_400,
 	"SGD": 1_30, "THB": 35_00, "TZS": 2_500_00, "UGX": 3_700, "USD": 1_00, "VND": 25_000, "XAF": 600, "XOF": 600,

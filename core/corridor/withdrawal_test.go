@@ -7,7 +7,7 @@ import (
 	"causeway/core/money"
 )
 
-func TestWithdrawalCost(t *testing.T) {
+func TestWithdrawalFeesFor(t *testing.T) {
 	t.Parallel()
 	// Every currency has a cost on every chain it lives on, and on no other rail.
 	for _, currency := range money.Currencies() {
@@ -16,8 +16,8 @@ func TestWithdrawalCost(t *testing.T) {
 			for _, chain := range corridor.Chains(currency) {
 				lives = lives || chain == rail
 			}
-			cost, ok := corridor.WithdrawalCost(currency, rail)
-			if ok != lives || ok && (cost.Asset == "" || cost.Network < 0 || cost.Charged < 0) {
+			cost, ok := corridor.WithdrawalFeesFor(currency, rail)
+			if ok != lives || ok && (cost.Asset == "" || cost.NetworkFee < 0 || cost.ServiceFee < 0) {
 				t.Errorf("%s over %s: %+v, %v", currency, rail, cost, ok)
 			}
 		}

@@ -34,12 +34,12 @@ var (
 	}
 )
 
-// oldestBusiness is the first year of incorporation taken for true; the oldest
+// minIncorporationYear is the first year of incorporation taken for true; the oldest
 // company in any register is younger than that.
-const oldestBusiness = 700
+const minIncorporationYear = 700
 
-// checked notes what is wrong with what a business says of itself, and answers a copy.
-func (b *BusinessInfo) checked(bad *party.Problems, now time.Time) *BusinessInfo {
+// validate notes what is wrong with what a business says of itself, and answers a copy.
+func (b *BusinessInfo) validate(bad *party.Problems, now time.Time) *BusinessInfo {
 	if b == nil {
 		bad.Add("businessInfo", "is required for a BUSINESS, with its legalName")
 		return nil
@@ -49,23 +49,23 @@ func (b *BusinessInfo) checked(bad *party.Problems, now time.Time) *BusinessInfo
 	bad.BusinessName(path+"doingBusinessAs", b.DoingBusinessAs, party.Optional)
 	bad.Country(path+"country", b.Country, party.Optional)
 	bad.Text(path+"registrationNumber", b.RegistrationNumber, party.Optional, 64)
-	bad.PastDate(path+"incorporatedOn", b.IncorporatedOn, party.Optional, oldestBusiness, now)
+	bad.PastDate(path+"incorporatedOn", b.IncorporatedOn, party.Optional, minIncorporationYear, now)
 	bad.OneOf(path+"entityType", b.EntityType, party.Optional, EntityTypes)
 	bad.Text(path+"taxId", b.TaxID, party.Optional, 64)
-	countries(path+"countriesOfOperation", b.CountriesOfOperation, bad)
+	checkCountries(path+"countriesOfOperation", b.CountriesOfOperation, bad)
 	bad.OneOf(path+"businessType", b.BusinessType, party.Optional, BusinessTypes)
 	bad.OneOf(path+"purposeOfAccount", b.PurposeOfAccount, party.Optional, PurposesOfAccount)
 	bad.Text(path+"sourceOfFunds", b.SourceOfFunds, party.Optional, 1000)
 	bad.OneOf(path+"expectedMonthlyTransactionCount", b.ExpectedMonthlyTransactionCount, party.Optional, MonthlyCounts)
 	bad.OneOf(path+"expectedMonthlyTransactionVolume", b.ExpectedMonthlyTransactionVolume, party.Optional, MonthlyVolumes)
-	countries(path+"expectedRecipientJurisdictions", b.ExpectedRecipientJurisdictions, bad)
+	checkCountries(path+"expectedRecipientJurisdictions", b.ExpectedRecipientJurisdictions, bad)
 	own := *b
 	own.CountriesOfOperation = slices.Clone(b.CountriesOfOperation)
 	own.ExpectedRecipientJurisdictions = slices.Clone(b.ExpectedRecipientJurisdictions)
 	return &own
 }
 
-func countries(path string, codes []string, bad *party.Problems) {
+func checkCountries(path string, codes []string, bad *party.Problems) {
 	for i, code := range codes {
 		bad.Country(fmt.Sprintf("%s[%d]", path, i), code, party.Required)
 	}

@@ -51,16 +51,16 @@ func Create(r Request, on platform.Platform, id ident.Customer, generated uuid.U
 		c.Address = new(*r.Address)
 		bad.Fields = append(bad.Fields, r.Address.Check("address")...)
 	}
-	c.Currencies = currencies(r, &bad)
-	c.UMAAddress = umaAddress(r.UMAAddress, on.UMADomain, id, &bad)
+	c.Currencies = parseCurrencies(r, &bad)
+	c.UMAAddress = resolveUMAAddress(r.UMAAddress, on.UMADomain, id, &bad)
 	switch c.Type {
 	case Individual:
 		c.FullName, c.BirthDate, c.Nationality = r.FullName, r.BirthDate, r.Nationality
 		bad.PersonName("fullName", r.FullName, party.Optional)
-		bad.PastDate("birthDate", r.BirthDate, party.Optional, oldestBirth, now)
+		bad.PastDate("birthDate", r.BirthDate, party.Optional, minBirthYear, now)
 		bad.Country("nationality", r.Nationality, party.Optional)
 	case Business:
-		c.Business = r.Business.checked(&bad, now)
+		c.Business = r.Business.validate(&bad, now)
 	}
 	if err := bad.Err(); err != nil {
 		return Customer{}, err
@@ -72,13 +72,13 @@ func Create(r Request, on platform.Platform, id ident.Customer, generated uuid.U
 	return c, nil
 }
 
-// oldestBirth is the first year of birth taken for true.
-const oldestBirth = 1900
+// minBirthYear is the first year of birth taken for true.
+const minBirthYear = 1900
 
-// currencies are those of the request or, when it names none, the one of its region.
-func currencies(r Request, bad *party.Problems) []money.Currency {
+// parseCurrencies are those of the request or, when it names none, the one of its region.
+func parseCurrencies(r Request, bad *party.Problems) []money.Currency {
 	if len(r.Currencies) == 0 {
-		if own, ok := corridor.CurrencyOf(r.Region); ok {
+		if own, ok := corridor.LocalCurrency(r.Region); ok {
 			return []money.Currency{own}
 		}
 		return nil
@@ -100,9 +100,9 @@ func currencies(r Request, bad *party.Problems) []money.Currency {
 	return list
 }
 
-// umaAddress is the address of the request in small letters, or one made of the
+// resolveUMAAddress is the address of the request in small letters, or one made of the
 // customer's id under the platform's domain.
-func umaAddress(wanted, domain string, id ident.Customer, bad *party.Problems) string {
+func resolveUMAAddress(wanted, domain string, id ident.Customer, bad *party.Problems) string {
 	if wanted == "" {
 		u := id.UUID()
 		return fmt.Sprintf("$%x@%s", u[:], domain)

@@ -18,19 +18,19 @@ import (
 )
 
 var (
-	now           = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
-	platformID, _ = ident.ParsePlatform("PlatformConfig:019542f5-b3e7-7d02-8000-000000000001")
-	customerID, _ = ident.ParseCustomer("Customer:019542f5-b3e7-7d02-8000-000000000002")
-	generated     = uuid.MustParse("019542f5-b3e7-7d02-8000-000000000003")
-	sandboxed     = platform.Platform{ID: platformID, Environment: platform.Sandbox, UMADomain: "uma.acme.test"}
+	now             = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
+	platformID, _   = ident.ParsePlatform("PlatformConfig:019542f5-b3e7-7d02-8000-000000000001")
+	customerID, _   = ident.ParseCustomer("Customer:019542f5-b3e7-7d02-8000-000000000002")
+	generatedID     = uuid.MustParse("019542f5-b3e7-7d02-8000-000000000003")
+	sandboxPlatform = platform.Platform{ID: platformID, Environment: platform.Sandbox, UMADomain: "uma.acme.test"}
 )
 
 func create(r customer.Request) (customer.Customer, error) {
-	return customer.Create(r, sandboxed, customerID, generated, now)
+	return customer.Create(r, sandboxPlatform, customerID, generatedID, now)
 }
 
-// person says everything an individual can say.
-func person() customer.Request {
+// individualRequest says everything an individual can say.
+func individualRequest() customer.Request {
 	return customer.Request{
 		PlatformCustomerID: "user-1", Type: "INDIVIDUAL", Region: "US", Currencies: []string{"USD", "USDC"}, Email: "ana@example.com",
 		UMAAddress: "$Ana.Ng@uma.acme.test", FullName: "Ana Ng", BirthDate: "1990-02-28", Nationality: "PH",
@@ -38,8 +38,8 @@ func person() customer.Request {
 	}
 }
 
-// business says everything a business can say.
-func business() customer.Request {
+// businessRequest says everything a business can say.
+func businessRequest() customer.Request {
 	return customer.Request{
 		PlatformCustomerID: "biz-1", Type: "BUSINESS", Region: "DE",
 		Address: &party.Address{Line1: "Hauptstr. 1", City: "Berlin", State: "BE", PostalCode: "10115", Country: "DE"},
@@ -52,10 +52,10 @@ func business() customer.Request {
 	}
 }
 
-func TestCreateIndividual(t *testing.T) {
+func TestCreate_Individual(t *testing.T) {
 	// A person who says everything is kept as said, the UMA address in small letters.
 	t.Parallel()
-	r := person()
+	r := individualRequest()
 
 	got, err := create(r)
 
@@ -74,10 +74,10 @@ func TestCreateIndividual(t *testing.T) {
 	}
 }
 
-func TestCreateBusiness(t *testing.T) {
+func TestCreate_Business(t *testing.T) {
 	// A business that says everything is kept as said, and what only people say is ignored.
 	t.Parallel()
-	r := business()
+	r := businessRequest()
 	r.FullName, r.BirthDate, r.Nationality = "Somebody", "never", "nowhere"
 
 	got, err := create(r)
@@ -97,14 +97,14 @@ func TestCreateBusiness(t *testing.T) {
 	}
 }
 
-func TestCreateFillsInWhatIsLeftOut(t *testing.T) {
+func TestCreate_AppliesDefaults(t *testing.T) {
 	// With nothing but a type there is a platformCustomerId, a valid UMA address, and no currency to infer.
 	t.Parallel()
 	got, err := create(customer.Request{Type: "INDIVIDUAL"})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got.PlatformCustomerID != generated.String() || got.UMAAddress != "$019542f5b3e77d028000000000000002@uma.acme.test" || got.Currencies != nil || got.Address != nil {
+	if got.PlatformCustomerID != generatedID.String() || got.UMAAddress != "$019542f5b3e77d028000000000000002@uma.acme.test" || got.Currencies != nil || got.Address != nil {
 		t.Errorf("%+v", got)
 	}
 
@@ -115,12 +115,12 @@ func TestCreateFillsInWhatIsLeftOut(t *testing.T) {
 	}
 }
 
-func TestCreateRefusesEachBadField(t *testing.T) {
+func TestCreate_RejectsEachInvalidField(t *testing.T) {
 	// Each bad field is refused by its own path and no other.
 	t.Parallel()
-	individual := func(change func(*customer.Request)) customer.Request { r := person(); change(&r); return r }
+	individual := func(change func(*customer.Request)) customer.Request { r := individualRequest(); change(&r); return r }
 	company := func(change func(*customer.BusinessInfo)) customer.Request {
-		r := business()
+		r := businessRequest()
 		change(r.Business)
 		return r
 	}
@@ -170,41 +170,41 @@ func TestCreateRefusesEachBadField(t *testing.T) {
 	}
 	for _, tt := range tests {
 		_, err := create(tt.request)
-		refusal, ok := fault.Of(err)
+		refusal, ok := fault.As(err)
 		if !ok || refusal.Code != fault.InvalidInput || len(refusal.Fields) != 1 || refusal.Fields[0].Field != tt.path {
 			t.Errorf("%s: %v", tt.path, err)
 		}
 	}
 }
 
-func TestCreateListsEveryBadFieldAtOnce(t *testing.T) {
+func TestCreate_ListsEveryInvalidField(t *testing.T) {
 	// A request with many faults is refused once, for all of them.
 	t.Parallel()
 	_, err := create(customer.Request{
 		Type: "INDIVIDUAL", Region: "X", Currencies: []string{"?"}, Email: "?", UMAAddress: "?", FullName: "?", BirthDate: "?", Nationality: "?",
 		Address: &party.Address{},
 	})
-	refusal, ok := fault.Of(err)
+	refusal, ok := fault.As(err)
 	if !ok || len(refusal.Fields) != 12 {
 		t.Errorf("%v", err)
 	}
 }
 
-func TestCreateNeedsAnIdentity(t *testing.T) {
+func TestCreate_WithoutIDsIsInternalError(t *testing.T) {
 	// A customer without id, platform or any name for it is our mistake, and not told as the caller's.
 	t.Parallel()
 	r := customer.Request{Type: "INDIVIDUAL"}
-	_, noID := customer.Create(r, sandboxed, ident.Customer{}, generated, now)
-	_, noPlatform := customer.Create(r, platform.Platform{}, customerID, generated, now)
-	_, noName := customer.Create(r, sandboxed, customerID, uuid.Nil, now)
+	_, noID := customer.Create(r, sandboxPlatform, ident.Customer{}, generatedID, now)
+	_, noPlatform := customer.Create(r, platform.Platform{}, customerID, generatedID, now)
+	_, noName := customer.Create(r, sandboxPlatform, customerID, uuid.Nil, now)
 	for _, err := range []error{noID, noPlatform, noName} {
-		if _, callers := fault.Of(err); err == nil || callers {
+		if _, callers := fault.As(err); err == nil || callers {
 			t.Errorf("%v", err)
 		}
 	}
 }
 
-func TestGeneratedUMAAddressesAreValidAndDiffer(t *testing.T) {
+func TestCreate_GeneratedUMAAddressesAreValidAndUnique(t *testing.T) {
 	// Whatever the id, the address made of it is one that could have been asked for, and no other id has it.
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
@@ -219,7 +219,7 @@ func TestGeneratedUMAAddressesAreValidAndDiffer(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			made, err := customer.Create(customer.Request{Type: "INDIVIDUAL"}, sandboxed, id, generated, now)
+			made, err := customer.Create(customer.Request{Type: "INDIVIDUAL"}, sandboxPlatform, id, generatedID, now)
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -10,7 +10,7 @@ import (
 	"causeway/core/platform"
 )
 
-func TestFacts(t *testing.T) {
+func TestCustomer_Facts(t *testing.T) {
 	t.Parallel()
 	// What is known stands under the name it is asked for by, and what is not is absent.
 	person := customer.Customer{Type: customer.Individual, FullName: "Ana Silva", Nationality: "PT", UMAAddress: "$ana@uma.test",
@@ -29,7 +29,7 @@ func TestFacts(t *testing.T) {
 			t.Errorf("known: %v, want %v", got, test.want)
 		}
 		for name := range got {
-			if !slices.Contains(platform.FieldNames, name) {
+			if !slices.Contains(platform.CounterpartyFieldNames, name) {
 				t.Errorf("%s cannot be asked for", name)
 			}
 		}

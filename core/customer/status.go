@@ -19,9 +19,9 @@ func initialStatus(of Type, on platform.Platform) Status {
 	}
 }
 
-// Ready is nil when money may be moved for the customer. Otherwise it is
+// CheckReady is nil when money may be moved for the customer. Otherwise it is
 // CUSTOMER_DELETED, or USER_NOT_READY with what to do about it.
-func (c Customer) Ready() error {
+func (c Customer) CheckReady() error {
 	if c.Deleted() {
 		return fault.New(fault.CustomerDeleted, "The customer %s was deleted; money no longer moves for it.", c.ID)
 	}
@@ -39,12 +39,12 @@ func (c Customer) Ready() error {
 		Code:    fault.UserNotReady,
 		Message: "The customer is not verified. " + message,
 		Reason:  "Customer not verified",
-		Details: map[string]any{"customerId": c.ID.String(), c.statusName(): string(c.Status)},
+		Details: map[string]any{"customerId": c.ID.String(), c.statusField(): string(c.Status)},
 	}
 }
 
-// statusName is what the interface calls the status of this type of customer.
-func (c Customer) statusName() string {
+// statusField is what the interface calls the status of this type of customer.
+func (c Customer) statusField() string {
 	if c.Type == Business {
 		return "kybStatus"
 	}

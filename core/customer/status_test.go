@@ -8,7 +8,7 @@ import (
 	"causeway/core/platform"
 )
 
-func TestStatusAtCreation(t *testing.T) {
+func TestCreate_InitialStatus(t *testing.T) {
 	// Who is verified at creation follows from the platform and the type of customer.
 	t.Parallel()
 	tests := []struct {
@@ -17,25 +17,25 @@ func TestStatusAtCreation(t *testing.T) {
 		request     customer.Request
 		want        customer.Status
 	}{
-		{platform.Production, true, person(), customer.Approved},
-		{platform.Production, true, business(), customer.Approved},
-		{platform.Production, false, person(), customer.Pending},
-		{platform.Production, false, business(), customer.Pending},
-		{platform.Sandbox, true, person(), customer.Approved},
-		{platform.Sandbox, true, business(), customer.Approved},
-		{platform.Sandbox, false, person(), customer.Approved},
-		{platform.Sandbox, false, business(), customer.Pending},
+		{platform.Production, true, individualRequest(), customer.Approved},
+		{platform.Production, true, businessRequest(), customer.Approved},
+		{platform.Production, false, individualRequest(), customer.Pending},
+		{platform.Production, false, businessRequest(), customer.Pending},
+		{platform.Sandbox, true, individualRequest(), customer.Approved},
+		{platform.Sandbox, true, businessRequest(), customer.Approved},
+		{platform.Sandbox, false, individualRequest(), customer.Approved},
+		{platform.Sandbox, false, businessRequest(), customer.Pending},
 	}
 	for _, tt := range tests {
 		on := platform.Platform{ID: platformID, Environment: tt.environment, Regulated: tt.regulated, UMADomain: "uma.acme.test"}
-		got, err := customer.Create(tt.request, on, customerID, generated, now)
+		got, err := customer.Create(tt.request, on, customerID, generatedID, now)
 		if err != nil || got.Status != tt.want {
 			t.Errorf("%s, regulated %v, %s: %s, %v; want %s", tt.environment, tt.regulated, tt.request.Type, got.Status, err, tt.want)
 		}
 	}
 }
 
-func TestReady(t *testing.T) {
+func TestCustomer_CheckReady(t *testing.T) {
 	// Money moves for approved customers alone, and the refusal says which status they have.
 	t.Parallel()
 	tests := []struct {
@@ -53,24 +53,24 @@ func TestReady(t *testing.T) {
 		{customer.Business, customer.Rejected, fault.UserNotReady, "kybStatus"},
 	}
 	for _, tt := range tests {
-		err := customer.Customer{ID: customerID, Type: tt.of, Status: tt.status}.Ready()
+		err := customer.Customer{ID: customerID, Type: tt.of, Status: tt.status}.CheckReady()
 		if tt.code == "" {
 			if err != nil {
 				t.Errorf("%s %s: %v", tt.of, tt.status, err)
 			}
 			continue
 		}
-		refusal, ok := fault.Of(err)
+		refusal, ok := fault.As(err)
 		if !ok || refusal.Code != tt.code || refusal.Details[tt.detail] != string(tt.status) || refusal.Reason == "" {
 			t.Errorf("%s %s: %v", tt.of, tt.status, err)
 		}
 	}
 }
 
-func TestADeletedCustomerIsNeverReady(t *testing.T) {
+func TestCustomer_CheckReadyRejectsDeleted(t *testing.T) {
 	// Deletion outweighs an approval.
 	t.Parallel()
-	err := customer.Customer{ID: customerID, Type: customer.Individual, Status: customer.Approved, DeletedAt: now}.Ready()
+	err := customer.Customer{ID: customerID, Type: customer.Individual, Status: customer.Approved, DeletedAt: now}.CheckReady()
 	if !fault.Is(err, fault.CustomerDeleted) {
 		t.Errorf("%v", err)
 	}

@@ -55,7 +55,7 @@ func (f Filter) check() error {
 	refuse := func(field, message string, args ...any) {
 		bad = append(bad, fault.Field{Field: field, Message: fmt.Sprintf(message, args...)})
 	}
-	country, known := corridor.At(f.Country)
+	country, known := corridor.CountryByCode(f.Country)
 	switch {
 	case f.Country == "":
 	case !known:
@@ -67,7 +67,7 @@ func (f Filter) check() error {
 	case f.Currency == "":
 	case !f.Currency.Known():
 		refuse("currency", "must be a known currency code in upper case, such as NGN")
-	case f.Currency.Crypto():
+	case f.Currency.IsCrypto():
 		refuse("currency", "%s lives on chains; there are no institutions for it", f.Currency)
 	case !corridor.Live(f.Currency, ""):
 		refuse("currency", "no live corridor pays out %s", f.Currency)
@@ -81,10 +81,10 @@ func (f Filter) check() error {
 }
 
 //go:embed institutions.txt
-var text string
+var institutionsText string
 
 // institutions is the file, read once when the program starts.
-var institutions = mustParse(text)
+var institutions = mustParse(institutionsText)
 
 func mustParse(text string) []Institution {
 	list, err := parse(text)
@@ -94,7 +94,7 @@ func mustParse(text string) []Institution {
 	return list
 }
 
-var codeForm = regexp.MustCompile(`^[A-Z0-9]+(_[A-Z0-9]+)*$`)
+var codeRegexp = regexp.MustCompile(`^[A-Z0-9]+(_[A-Z0-9]+)*$`)
 
 // parse reads the file: a line an institution, in order, nothing twice.
 func parse(text string) ([]Institution, error) {
@@ -111,11 +111,11 @@ func parse(text string) ([]Institution, error) {
 		switch {
 		case !corridor.Live(i.Currency, i.Country):
 			return nil, fmt.Errorf("line %d: no live corridor pays out %s in %s", n+1, i.Currency, i.Country)
-		case !codeForm.MatchString(i.Code):
+		case !codeRegexp.MatchString(i.Code):
 			return nil, fmt.Errorf("line %d: the code %q is not made of A to Z, 0 to 9 and single _", n+1, i.Code)
 		case i.Name == "" || i.Name != strings.TrimSpace(i.Name):
 			return nil, fmt.Errorf("line %d: the name is missing or has blanks around it", n+1)
-		case len(list) > 0 && !before(list[len(list)-1], i):
+		case len(list) > 0 && !less(list[len(list)-1], i):
 			return nil, fmt.Errorf("line %d is not after the one before it, by country, currency and code", n+1)
 		}
 		list = append(list, i)
@@ -123,6 +123,6 @@ func parse(text string) ([]Institution, error) {
 	return list, nil
 }
 
-func before(a, b Institution) bool {
+func less(a, b Institution) bool {
 	return slices.Compare([]string{a.Country, string(a.Currency), a.Code}, []string{b.Country, string(b.Currency), b.Code}) < 0
 }

@@ -11,7 +11,7 @@ import (
 	"causeway/core/money"
 )
 
-func TestEveryLiveCorridorHasInstitutions(t *testing.T) {
+func TestFind_EveryLiveCorridorHasInstitutions(t *testing.T) {
 	t.Parallel()
 	// Each live country has some in each of its currencies, the big ones a dozen; an
 	// announced one has none.
@@ -45,7 +45,7 @@ func TestEveryLiveCorridorHasInstitutions(t *testing.T) {
 	}
 }
 
-func TestTheFileNamesARegisterForEachCountry(t *testing.T) {
+func TestInstitutionsFile_NamesSourceForEachCountry(t *testing.T) {
 	t.Parallel()
 	// Whoever maintains the list is told where to look for every country in it.
 	for _, country := range corridor.Countries() {
@@ -55,7 +55,7 @@ func TestTheFileNamesARegisterForEachCountry(t *testing.T) {
 	}
 }
 
-func TestNamesAreTellable(t *testing.T) {
+func TestInstitutionsFile_NamesAreDistinguishable(t *testing.T) {
 	t.Parallel()
 	// Within a country and currency no two institutions look the same to a person.
 	seen := map[string]bool{}
@@ -69,7 +69,7 @@ func TestNamesAreTellable(t *testing.T) {
 	}
 }
 
-func TestFilters(t *testing.T) {
+func TestFind_Filters(t *testing.T) {
 	t.Parallel()
 	// A filter finds what it says, in order; one that can find nothing is the caller's
 	// mistake, and every bad one is named.
@@ -94,7 +94,7 @@ func TestFilters(t *testing.T) {
 		{"NG", "KES", "", []string{"currency"}},
 	} {
 		found, err := discovery.Find(discovery.Filter{Country: tt.country, Currency: tt.currency})
-		wrong, _ := fault.Of(err)
+		wrong, _ := fault.As(err)
 		var bad []string
 		if wrong != nil {
 			for _, f := range wrong.Fields {
@@ -117,7 +117,7 @@ func TestFilters(t *testing.T) {
 	}
 }
 
-func TestBadLines(t *testing.T) {
+func TestParse_RejectsInvalidLines(t *testing.T) {
 	t.Parallel()
 	// A line that is wrong is refused with its number.
 	good := "NG,NGN,ACCESS_BANK,Access Bank\n"

@@ -4,5 +4,5 @@ var (
 	// Parse reads a file as the program does at its start.
 	Parse = parse
 	// Text is the file.
-	Text = text
+	Text = institutionsText
 )

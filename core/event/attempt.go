@@ -27,8 +27,8 @@ const (
 // Outcomes are all there are.
 var Outcomes = []Outcome{Accepted, Duplicate, Refused, TimedOut, Unreachable, Forbidden, GivenUp}
 
-// Judge is the outcome of an answer with this HTTP status.
-func Judge(status int) Outcome {
+// OutcomeOf is the outcome of an answer with this HTTP status.
+func OutcomeOf(status int) Outcome {
 	switch {
 	case status >= 200 && status <= 299:
 		return Accepted
@@ -42,36 +42,36 @@ func Judge(status int) Outcome {
 // Delivered tells whether the receiver has the event.
 func (o Outcome) Delivered() bool { return o == Accepted || o == Duplicate }
 
-// Answered tells whether somebody spoke HTTP at the other end.
-func (o Outcome) Answered() bool { return o == Accepted || o == Duplicate || o == Refused }
+// Responded tells whether somebody spoke HTTP at the other end.
+func (o Outcome) Responded() bool { return o == Accepted || o == Duplicate || o == Refused }
 
 // The limits of sending.
 const (
 	// Timeout of one attempt, from dialling to the end of the answer.
 	Timeout = 10 * time.Second
-	// Patience is how long an event is tried before it is parked as failed.
-	Patience = 7 * 24 * time.Hour
-	// MaxPause is the longest time between two attempts.
-	MaxPause = 30 * time.Minute
-	// firstPause bounds the pause after the first attempt; it doubles each time.
-	firstPause = 2 * time.Second
+	// RetryWindow is how long an event is tried before it is parked as failed.
+	RetryWindow = 7 * 24 * time.Hour
+	// MaxBackoff is the longest time between two attempts.
+	MaxBackoff = 30 * time.Minute
+	// initialBackoff bounds the pause after the first attempt; it doubles each time.
+	initialBackoff = 2 * time.Second
 )
 
-// Again says when to try an event once more that has now failed `tries` times since
+// NextAttempt says when to try an event once more that has now failed `tries` times since
 // it was first due: after a random part of a pause that doubles from 2 s up to 30
 // minutes (so that receivers that failed together are not asked together). False
 // means that the seven days are over, or that an event of this name is sent only
 // once: it is parked.
 //
 // chance is any random number.
-func Again(name string, tries int, since, now time.Time, chance uint64) (time.Time, bool) {
-	end := since.Add(Patience)
-	if Once(name) || !now.Before(end) {
+func NextAttempt(name string, tries int, since, now time.Time, chance uint64) (time.Time, bool) {
+	end := since.Add(RetryWindow)
+	if SentOnce(name) || !now.Before(end) {
 		return time.Time{}, false
 	}
-	pause := MaxPause
+	pause := MaxBackoff
 	if doublings := max(tries, 1) - 1; doublings < 16 {
-		pause = min(MaxPause, firstPause<<doublings)
+		pause = min(MaxBackoff, initialBackoff<<doublings)
 	}
 	next := now.Add(time.Duration(chance%uint64(pause)) + 1)
 	if next.After(end) {

@@ -7,7 +7,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-func TestJudge(t *testing.T) {
+func TestOutcomeOf(t *testing.T) {
 	t.Parallel()
 	// Any 2xx accepts, 409 says it was there already, everything else is tried again.
 	for status := 100; status < 600; status++ {
@@ -18,13 +18,13 @@ func TestJudge(t *testing.T) {
 		if status == 409 {
 			want = Duplicate
 		}
-		if got := Judge(status); got != want || !got.Answered() {
+		if got := OutcomeOf(status); got != want || !got.Responded() {
 			t.Errorf("Judge(%d) = %s, want %s", status, got, want)
 		}
 	}
 }
 
-func TestOutcomes(t *testing.T) {
+func TestOutcome_DeliveredAndResponded(t *testing.T) {
 	t.Parallel()
 	// Only two outcomes mean that the receiver has it, and three that it spoke.
 	for _, c := range []struct {
@@ -34,13 +34,13 @@ func TestOutcomes(t *testing.T) {
 		{Accepted, true, true}, {Duplicate, true, true}, {Refused, false, true},
 		{TimedOut, false, false}, {Unreachable, false, false}, {Forbidden, false, false}, {GivenUp, false, false},
 	} {
-		if c.outcome.Delivered() != c.delivered || c.outcome.Answered() != c.answered {
-			t.Errorf("%s: delivered %v, answered %v", c.outcome, c.outcome.Delivered(), c.outcome.Answered())
+		if c.outcome.Delivered() != c.delivered || c.outcome.Responded() != c.answered {
+			t.Errorf("%s: delivered %v, answered %v", c.outcome, c.outcome.Delivered(), c.outcome.Responded())
 		}
 	}
 }
 
-func TestAgain(t *testing.T) {
+func TestNextAttempt_BackoffBounds(t *testing.T) {
 	t.Parallel()
 	// The pause is never longer than 30 minutes nor than its doubling bound, the
 	// last attempt falls on the end of the seven days, and none comes later.
@@ -51,43 +51,43 @@ func TestAgain(t *testing.T) {
 		chance := rapid.Uint64().Draw(t, "chance")
 		now := since.Add(age)
 
-		next, ok := Again(OutgoingPaymentCompleted, tries, since, now, chance)
+		next, ok := NextAttempt(OutgoingPaymentCompleted, tries, since, now, chance)
 
-		if ok != (age < Patience) {
+		if ok != (age < RetryWindow) {
 			t.Fatalf("age %v: ok %v", age, ok)
 		}
 		if !ok {
 			return
 		}
-		bound := MaxPause
+		bound := MaxBackoff
 		if tries <= 10 {
 			bound = min(bound, 2*time.Second<<(max(tries, 1)-1))
 		}
 		if pause := next.Sub(now); pause <= 0 || pause > bound {
 			t.Fatalf("after %d tries a pause of %v, want up to %v", tries, pause, bound)
 		}
-		if next.After(since.Add(Patience)) {
+		if next.After(since.Add(RetryWindow)) {
 			t.Fatalf("next at %v, after the seven days", next)
 		}
 	})
 }
 
-func TestAgainSpreads(t *testing.T) {
+func TestNextAttempt_JitterCoversWholeBackoff(t *testing.T) {
 	t.Parallel()
 	// Chance moves the next attempt over the whole pause: from at once to its end.
 	now := time.Unix(1_000_000, 0)
-	first, _ := Again(OutgoingPaymentFailed, 5, now, now, 0)
-	last, _ := Again(OutgoingPaymentFailed, 5, now, now, uint64(32*time.Second)-1)
+	first, _ := NextAttempt(OutgoingPaymentFailed, 5, now, now, 0)
+	last, _ := NextAttempt(OutgoingPaymentFailed, 5, now, now, uint64(32*time.Second)-1)
 	if first.Sub(now) != 1 || last.Sub(now) != 32*time.Second {
 		t.Errorf("from %v to %v", first.Sub(now), last.Sub(now))
 	}
 }
 
-func TestAgainForTest(t *testing.T) {
+func TestNextAttempt_TestEventIsNotRetried(t *testing.T) {
 	t.Parallel()
 	// A test event is sent one time.
 	now := time.Unix(1_000_000, 0)
-	if next, ok := Again(TestSent, 1, now, now, 7); ok {
+	if next, ok := NextAttempt(TestSent, 1, now, now, 7); ok {
 		t.Errorf("again at %v", next)
 	}
 }
@@ -95,7 +95,7 @@ func TestAgainForTest(t *testing.T) {
 func TestStatusOf(t *testing.T) {
 	t.Parallel()
 	// What waits is pending whatever happened before; else the last attempt decides.
-	accepted, refused := &Attempt{N: 2, Outcome: Duplicate}, &Attempt{N: 9, Outcome: Refused}
+	accepted, refused := &Attempt{Number: 2, Outcome: Duplicate}, &Attempt{Number: 9, Outcome: Refused}
 	for _, c := range []struct {
 		waiting bool
 		latest  *Attempt

@@ -22,11 +22,11 @@ var Statuses = []Status{Pending, Delivered, Failed, Unsent}
 
 // Attempt is one try at sending an event.
 type Attempt struct {
-	// N counts the attempts of one event from 1.
-	N       int
-	At      time.Time
-	Took    time.Duration
-	Outcome Outcome
+	// Number counts the attempts of one event from 1.
+	Number      int
+	AttemptedAt time.Time
+	Duration    time.Duration
+	Outcome     Outcome
 	// StatusCode is the HTTP status of the answer; 0 without one.
 	StatusCode int
 	// Error says in a few words why there was no answer; empty when there was one.

@@ -27,8 +27,8 @@ type Event struct {
 	// the other, those of different subjects do not wait for each other. It is the
 	// UUID of the resource.
 	Subject uuid.UUID
-	// At is when it happened.
-	At time.Time
+	// OccurredAt is when it happened.
+	OccurredAt time.Time
 	// Resource is the domain value after the event; nil for TEST.
 	Resource any
 }
@@ -81,13 +81,13 @@ func (t Type) ResourceKey() string {
 // NewTest is the event that is sent once when a platform sets its webhook endpoint
 // to something new.
 func NewTest(id ident.Webhook, platform ident.Platform, at time.Time) Event {
-	return Event{ID: id, Platform: platform, Type: Test, Name: TestSent, Subject: id.UUID(), At: at}
+	return Event{ID: id, Platform: platform, Type: Test, Name: TestSent, Subject: id.UUID(), OccurredAt: at}
 }
 
-// Once tells whether an event of this name is sent one time only, whatever the answer.
+// SentOnce tells whether an event of this name is sent one time only, whatever the answer.
 // A question whether a payment is taken is one: whoever did not answer it in time has
 // answered.
-func Once(name string) bool { return name == TestSent || name == IncomingPaymentPending }
+func SentOnce(name string) bool { return name == TestSent || name == IncomingPaymentPending }
 
 // TypeOf is the type that an event name belongs to; false for a name that is none.
 func TypeOf(name string) (Type, bool) {
@@ -114,7 +114,7 @@ func (e Event) Envelope(resource []byte) []byte {
 	b.WriteString(`","event":"`)
 	b.WriteString(e.Name)
 	b.WriteString(`","timestamp":"`)
-	b.WriteString(e.At.UTC().Format("2006-01-02T15:04:05.000Z"))
+	b.WriteString(e.OccurredAt.UTC().Format("2006-01-02T15:04:05.000Z"))
 	b.WriteByte('"')
 	if key := e.Type.ResourceKey(); key != "" && resource != nil {
 		b.WriteString(`,"`)

@@ -13,13 +13,13 @@ import (
 )
 
 var (
-	at       = time.Date(2026, 3, 4, 5, 6, 7, 891_234_567, time.FixedZone("east", 3600))
-	platform = ident.NewPlatform(func(time.Time) uuid.UUID {
+	testTime     = time.Date(2026, 3, 4, 5, 6, 7, 891_234_567, time.FixedZone("east", 3600))
+	testPlatform = ident.NewPlatform(func(time.Time) uuid.UUID {
 		return uuid.MustParse("019d0000-0000-7000-8000-000000000001")
-	}, at)
-	webhook = ident.NewWebhook(func(time.Time) uuid.UUID {
+	}, testTime)
+	testWebhook = ident.NewWebhook(func(time.Time) uuid.UUID {
 		return uuid.MustParse("019d0000-0000-7000-8000-00000000000a")
-	}, at)
+	}, testTime)
 )
 
 func TestEnvelope(t *testing.T) {
@@ -28,7 +28,7 @@ func TestEnvelope(t *testing.T) {
 	// the key of the event's type.
 	for _, kind := range Types {
 		resource := []byte(`{"id":"x","amount":12345678901234567890}`)
-		e := Event{ID: webhook, Platform: platform, Type: kind, Name: Names[kind][0], At: at}
+		e := Event{ID: testWebhook, Platform: testPlatform, Type: kind, Name: Names[kind][0], OccurredAt: testTime}
 
 		body := e.Envelope(resource)
 
@@ -76,8 +76,8 @@ func TestNames(t *testing.T) {
 			if kind != Test && (!strings.Contains(name, ".") || kind.ResourceKey() == "") {
 				t.Errorf("%s: no dot or no resource", name)
 			}
-			if Once(name) != (kind == Test || name == IncomingPaymentPending) {
-				t.Errorf("Once(%s) = %v", name, Once(name))
+			if SentOnce(name) != (kind == Test || name == IncomingPaymentPending) {
+				t.Errorf("Once(%s) = %v", name, SentOnce(name))
 			}
 		}
 	}
@@ -92,9 +92,9 @@ func TestNames(t *testing.T) {
 func TestNewTest(t *testing.T) {
 	t.Parallel()
 	// A test event stands alone: it waits for no other and has no resource.
-	e := NewTest(webhook, platform, at)
+	e := NewTest(testWebhook, testPlatform, testTime)
 
-	if e.Subject != webhook.UUID() || e.Resource != nil || e.Type != Test || !Once(e.Name) || e.Platform != platform {
+	if e.Subject != testWebhook.UUID() || e.Resource != nil || e.Type != Test || !SentOnce(e.Name) || e.Platform != testPlatform {
 		t.Errorf("got %+v", e)
 	}
 }

@@ -84,12 +84,12 @@ func (e *Error) Is(target error) bool {
 
 // Is tells whether err is, or wraps, a fault with this code.
 func Is(err error, code Code) bool {
-	fault, ok := Of(err)
+	fault, ok := As(err)
 	return ok && fault.Code == code
 }
 
-// Of finds the fault that err is or wraps; false means that err is an error of our own.
-func Of(err error) (*Error, bool) {
+// As finds the fault that err is or wraps; false means that err is an error of our own.
+func As(err error) (*Error, bool) {
 	var fault *Error
 	if !errors.As(err, &fault) || fault == nil {
 		return nil, false

@@ -11,7 +11,7 @@ import (
 	"causeway/core/fault"
 )
 
-func TestFaultsAreTheSameByCode(t *testing.T) {
+func TestIs_ComparesCodes(t *testing.T) {
 	t.Parallel()
 	// Whatever the message, and however deeply wrapped, a fault is known by its code.
 	expired := fault.New(fault.QuoteExpired, "The quote expired at %s; create a new one.", "12:00")
@@ -28,12 +28,12 @@ func TestFaultsAreTheSameByCode(t *testing.T) {
 	}
 }
 
-func TestOfFindsTheFault(t *testing.T) {
+func TestAs_FindsWrappedFault(t *testing.T) {
 	t.Parallel()
 	// Of gives back the very fault that was wrapped, with everything in it.
 	limited := &fault.Error{Code: fault.RateLimited, Message: "Slow down.", RetryAfter: 3 * time.Second}
 
-	got, ok := fault.Of(errors.Join(io.EOF, fmt.Errorf("take: %w", limited)))
+	got, ok := fault.As(errors.Join(io.EOF, fmt.Errorf("take: %w", limited)))
 	if !ok || got != limited {
 		t.Errorf("Of = %v, %v; want the fault itself", got, ok)
 	}
@@ -41,13 +41,13 @@ func TestOfFindsTheFault(t *testing.T) {
 	// No error, an error of our own, and a nil fault in an error's clothes are no faults.
 	var none *fault.Error
 	for _, err := range []error{nil, io.EOF, none, fmt.Errorf("wrapped: %w", none)} {
-		if got, ok := fault.Of(err); ok || got != nil {
+		if got, ok := fault.As(err); ok || got != nil {
 			t.Errorf("Of(%T) = %v, %v; want none", err, got, ok)
 		}
 	}
 }
 
-func TestErrorSaysCodeMessageAndReason(t *testing.T) {
+func TestError_StringOmitsDetails(t *testing.T) {
 	t.Parallel()
 	// What stands in a log is enough to understand, and leaves the details out.
 	for _, c := range []struct {
@@ -64,7 +64,7 @@ func TestErrorSaysCodeMessageAndReason(t *testing.T) {
 	}
 }
 
-func TestInvalidListsEveryField(t *testing.T) {
+func TestInvalid_ListsEveryField(t *testing.T) {
 	t.Parallel()
 	// All bad fields are kept in order, each is named in the message, and
 	// changing the list afterwards does not change the fault.

@@ -107,7 +107,7 @@ var statuses = map[Code]int{
 	EmailOTPEmailAlreadyExists:            409,
 	EmailOTPCredentialSetChanged:          409,
 	IdempotencyKeyInUse:                   409,
-	MonthDetached:                         409,
+	MonthArchived:                         409,
 
 	UnsupportedUMAVersion: 412,
 

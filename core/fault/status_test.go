@@ -12,7 +12,7 @@ import (
 	"causeway/core/fault"
 )
 
-func TestEveryCodeHasAStatus(t *testing.T) {
+func TestStatus_EveryCodeHasOne(t *testing.T) {
 	t.Parallel()
 	// Each constant of code.go, read from its source, stands once in the table,
 	// and the table holds nothing else: a code added without a status fails here.
@@ -30,7 +30,7 @@ func TestEveryCodeHasAStatus(t *testing.T) {
 	}
 }
 
-func TestStatusesAreThePublishedOnes(t *testing.T) {
+func TestStatus_MatchesPublishedTable(t *testing.T) {
 	t.Parallel()
 	// The statuses callers rely on, one line a status, as they are published.
 	published := map[int]string{

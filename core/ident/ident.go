@@ -24,8 +24,8 @@ type Kind interface{ prefix() string }
 // ID identifies one resource of kind K. The zero ID is "none".
 type ID[K Kind] struct{ uuid uuid.UUID }
 
-// From makes the ID of kind K with the given UUID.
-func From[K Kind](u uuid.UUID) ID[K] { return ID[K]{u} }
+// FromUUID makes the ID of kind K with the given UUID.
+func FromUUID[K Kind](u uuid.UUID) ID[K] { return ID[K]{u} }
 
 // Parse reads `<Type>:<uuid>`; the prefix must be K's and the UUID in its
 // canonical lower- or upper-case form of 36 characters.
@@ -67,5 +67,5 @@ type Source func(at time.Time) uuid.UUID
 // New asks the source for an identifier of kind K.
 func New[K Kind](source Source, at time.Time) ID[K] { return ID[K]{source(at)} }
 
-// Set gives id the UUID, keeping its kind.
-func Set[K Kind](id *ID[K], u uuid.UUID) { id.uuid = u }
+// SetUUID gives id the UUID, keeping its kind.
+func SetUUID[K Kind](id *ID[K], u uuid.UUID) { id.uuid = u }

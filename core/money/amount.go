@@ -21,7 +21,7 @@ type Amount struct {
 // Add is a + b. Errors: ErrMismatch, ErrOverflow.
 func (a Amount) Add(b Amount) (Amount, error) {
 	if a.Currency != b.Currency {
-		return Amount{}, fmt.Errorf("%w: %q and %q", ErrMismatch, a.Currency, b.Currency)
+		return Amount{}, fmt.Errorf("%w: %q and %q", ErrCurrencyMismatch, a.Currency, b.Currency)
 	}
 	minor, err := AddMinor(a.Minor, b.Minor)
 	if err != nil {
@@ -33,7 +33,7 @@ func (a Amount) Add(b Amount) (Amount, error) {
 // Sub is a - b. Errors: ErrMismatch, ErrOverflow.
 func (a Amount) Sub(b Amount) (Amount, error) {
 	if a.Currency != b.Currency {
-		return Amount{}, fmt.Errorf("%w: %q and %q", ErrMismatch, a.Currency, b.Currency)
+		return Amount{}, fmt.Errorf("%w: %q and %q", ErrCurrencyMismatch, a.Currency, b.Currency)
 	}
 	minor, err := SubMinor(a.Minor, b.Minor)
 	if err != nil {

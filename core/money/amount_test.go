@@ -12,7 +12,7 @@ import (
 	"causeway/core/money"
 )
 
-func TestAmountString(t *testing.T) {
+func TestAmount_String(t *testing.T) {
 	t.Parallel()
 	// Every digit of the minor unit is shown, and none is lost at either end.
 	for _, c := range []struct {
@@ -37,7 +37,7 @@ func TestAmountString(t *testing.T) {
 	}
 }
 
-func TestAmountStringReadsBack(t *testing.T) {
+func TestAmount_StringRoundTrip(t *testing.T) {
 	t.Parallel()
 	// The text, without its point, is the number of minor units again, and the
 	// digits after the point are the currency's.
@@ -57,7 +57,7 @@ func TestAmountStringReadsBack(t *testing.T) {
 	})
 }
 
-func TestSumsAreExactOrRefused(t *testing.T) {
+func TestAmount_AddAndSubAreExactOrOverflow(t *testing.T) {
 	t.Parallel()
 	// A sum or difference is the true one, or an overflow exactly when the true
 	// one does not fit; amounts of one currency follow.
@@ -92,14 +92,14 @@ func TestSumsAreExactOrRefused(t *testing.T) {
 	})
 }
 
-func TestCurrenciesDoNotMix(t *testing.T) {
+func TestAmount_AddRejectsCurrencyMismatch(t *testing.T) {
 	t.Parallel()
 	// Dollars and euros have no sum, not even when one of them is nothing.
 	dollars, euros := money.Amount{Minor: 1, Currency: "USD"}, money.Amount{Currency: "EUR"}
-	if _, err := dollars.Add(euros); !errors.Is(err, money.ErrMismatch) {
+	if _, err := dollars.Add(euros); !errors.Is(err, money.ErrCurrencyMismatch) {
 		t.Errorf("Add: %v, want ErrMismatch", err)
 	}
-	if _, err := dollars.Sub(euros); !errors.Is(err, money.ErrMismatch) {
+	if _, err := dollars.Sub(euros); !errors.Is(err, money.ErrCurrencyMismatch) {
 		t.Errorf("Sub: %v, want ErrMismatch", err)
 	}
 }

@@ -27,7 +27,7 @@ const (
 func ParseCurrency(code string) (Currency, error) {
 	if _, known := currencies[Currency(code)]; !known {
 		// The text comes from outside and may be of any length: say only its beginning.
-		return "", fmt.Errorf("%w: %.8q", ErrCurrency, code)
+		return "", fmt.Errorf("%w: %.8q", ErrUnknownCurrency, code)
 	}
 	return Currency(code), nil
 }
@@ -49,8 +49,8 @@ func (c Currency) Name() string { return currencies[c].name }
 // is in common use it is the code. Empty for an unknown currency.
 func (c Currency) Symbol() string { return currencies[c].symbol }
 
-// Crypto tells whether the currency lives on a chain and not at banks.
-func (c Currency) Crypto() bool { return currencies[c].crypto }
+// IsCrypto tells whether the currency lives on a chain and not at banks.
+func (c Currency) IsCrypto() bool { return currencies[c].crypto }
 
 // Currencies lists every known currency in the order of the codes.
 func Currencies() []Currency {

@@ -1,6 +1,6 @@
 package money
 
-type currencyFacts struct {
+type currencyInfo struct {
 	decimals uint8
 	symbol   string
 	name     string
@@ -11,7 +11,7 @@ type currencyFacts struct {
 // Minor units of fiat currencies are those of ISO 4217, which differ from daily
 // use in places (IDR has 2, though nobody has seen a sen for decades). Dollars
 // and other shared symbols carry their country, so that no two are the same.
-var currencies = map[Currency]currencyFacts{
+var currencies = map[Currency]currencyInfo{
 	BTC:  {8, "₿", "Bitcoin", true},
 	USDB: {6, "USDB", "USDB", true},
 	USDC: {6, "USDC", "USD Coin", true},

@@ -10,7 +10,7 @@ import (
 	"causeway/core/money"
 )
 
-func TestFiatDigitsAreThoseOfTheStandard(t *testing.T) {
+func TestCurrency_DecimalsMatchISO4217(t *testing.T) {
 	t.Parallel()
 	// Every fiat currency has the minor unit that an independent copy of
 	// ISO 4217 gives it. The lev left the standard when Bulgaria joined the
@@ -19,7 +19,7 @@ func TestFiatDigitsAreThoseOfTheStandard(t *testing.T) {
 
 	compared := 0
 	for _, c := range money.Currencies() {
-		if c.Crypto() {
+		if c.IsCrypto() {
 			continue
 		}
 		want, known := currency.GetDigits(string(c))
@@ -44,7 +44,7 @@ func TestFiatDigitsAreThoseOfTheStandard(t *testing.T) {
 	}
 }
 
-func TestCurrencyFacts(t *testing.T) {
+func TestCurrency_Properties(t *testing.T) {
 	t.Parallel()
 	// Where two digits are not the answer, and what is no bank's money.
 	for _, c := range []struct {
@@ -65,27 +65,27 @@ func TestCurrencyFacts(t *testing.T) {
 			t.Errorf("ParseCurrency(%q): %v", c.code, err)
 			continue
 		}
-		if got.Decimals() != c.decimals || got.Symbol() != c.symbol || got.Crypto() != c.crypto || !got.Known() {
+		if got.Decimals() != c.decimals || got.Symbol() != c.symbol || got.IsCrypto() != c.crypto || !got.Known() {
 			t.Errorf("%s: %d decimals, %q, crypto %v, known %v; want %d, %q, %v, true",
-				got, got.Decimals(), got.Symbol(), got.Crypto(), got.Known(), c.decimals, c.symbol, c.crypto)
+				got, got.Decimals(), got.Symbol(), got.IsCrypto(), got.Known(), c.decimals, c.symbol, c.crypto)
 		}
 	}
 }
 
-func TestUnknownCurrenciesAreRefused(t *testing.T) {
+func TestParseCurrency_RejectsUnknown(t *testing.T) {
 	t.Parallel()
 	// Only codes of the table, in capital letters, are currencies.
 	for _, text := range []string{"", "usd", "Usd", " USD", "USD ", "US", "XXX", "USDX", "SLV", "\xff", "€"} {
-		if got, err := money.ParseCurrency(text); !errors.Is(err, money.ErrCurrency) || got != "" {
+		if got, err := money.ParseCurrency(text); !errors.Is(err, money.ErrUnknownCurrency) || got != "" {
 			t.Errorf("ParseCurrency(%q) = %q, %v; want ErrCurrency", text, got, err)
 		}
 	}
-	if unknown := money.Currency("XXX"); unknown.Known() || unknown.Decimals() != 0 || unknown.Name() != "" || unknown.Symbol() != "" || unknown.Crypto() {
+	if unknown := money.Currency("XXX"); unknown.Known() || unknown.Decimals() != 0 || unknown.Name() != "" || unknown.Symbol() != "" || unknown.IsCrypto() {
 		t.Error("an unknown currency has facts")
 	}
 }
 
-func TestCurrenciesAreListedInOrder(t *testing.T) {
+func TestCurrencies_SortedAndComplete(t *testing.T) {
 	t.Parallel()
 	// The list is sorted, complete in its facts, tells currencies apart by name
 	// and symbol, and belongs to the caller.
@@ -113,7 +113,7 @@ func TestCurrenciesAreListedInOrder(t *testing.T) {
 	}
 }
 
-func TestEveryCorridorHasItsCurrency(t *testing.T) {
+func TestCurrencies_CoverEveryCorridor(t *testing.T) {
 	t.Parallel()
 	// The currencies of all countries and account types that are served.
 	for _, code := range []string{

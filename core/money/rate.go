@@ -76,10 +76,10 @@ func newRate(hi, lo uint64, scale int) (Rate, error) {
 		hi, lo = mulWide(hi, lo, 10)
 	}
 	if !belowLimit(hi, lo) || scale < 0 {
-		return Rate{}, fmt.Errorf("%w: more than %d digits", ErrRate, maxDigits)
+		return Rate{}, fmt.Errorf("%w: more than %d digits", ErrInvalidRate, maxDigits)
 	}
 	if scale > maxPlaces {
-		return Rate{}, fmt.Errorf("%w: more than %d places after the point", ErrRate, maxPlaces)
+		return Rate{}, fmt.Errorf("%w: more than %d places after the point", ErrInvalidRate, maxPlaces)
 	}
 	return Rate{hi, lo, uint8(scale)}, nil
 }

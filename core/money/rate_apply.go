@@ -29,10 +29,10 @@ func (r Rate) Ceil(minor int64) (int64, error) {
 // Errors: ErrNegative, ErrOverflow, ErrRate for a rate of zero.
 func (r Rate) CeilDiv(minor int64) (int64, error) {
 	if minor < 0 {
-		return 0, fmt.Errorf("%w: %d", ErrNegative, minor)
+		return 0, fmt.Errorf("%w: %d", ErrNegativeAmount, minor)
 	}
 	if r.IsZero() {
-		return 0, fmt.Errorf("%w: division by zero", ErrRate)
+		return 0, fmt.Errorf("%w: division by zero", ErrInvalidRate)
 	}
 	if r.hi != 0 || int(r.scale) >= len(pow10) {
 		return r.ceilDivLong(minor)
@@ -55,7 +55,7 @@ func (r Rate) CeilDiv(minor int64) (int64, error) {
 // apply is minor × rate without its places, and whether there were none.
 func (r Rate) apply(minor int64) (whole int64, exact bool, err error) {
 	if minor < 0 {
-		return 0, false, fmt.Errorf("%w: %d", ErrNegative, minor)
+		return 0, false, fmt.Errorf("%w: %d", ErrNegativeAmount, minor)
 	}
 
 	// The product takes three words at most: 63 bits times 113.

@@ -11,7 +11,7 @@ import (
 	"causeway/core/money"
 )
 
-func TestProductsAndQuotientsHaveThirtyFourDigits(t *testing.T) {
+func TestRate_MulDivInvRoundTo34Digits(t *testing.T) {
 	t.Parallel()
 	// Mul, Div and Inv give the true result rounded to 34 digits, half to even,
 	// as rational arithmetic finds it; or ErrRate if that has no Rate.
@@ -31,7 +31,7 @@ func TestProductsAndQuotientsHaveThirtyFourDigits(t *testing.T) {
 			got, err := c.make()
 			switch {
 			case !fits:
-				if !errors.Is(err, money.ErrRate) {
+				if !errors.Is(err, money.ErrInvalidRate) {
 					t.Fatalf("%s of %s and %s = %s, %v; want ErrRate", c.name, a, b, got, err)
 				}
 			case err != nil || got.String() != want:
@@ -41,7 +41,7 @@ func TestProductsAndQuotientsHaveThirtyFourDigits(t *testing.T) {
 	})
 }
 
-func TestComparisonIsThatOfNumbers(t *testing.T) {
+func TestRate_CmpMatchesNumericOrder(t *testing.T) {
 	t.Parallel()
 	// Cmp orders as the numbers do, and == holds exactly for equal numbers.
 	rapid.Check(t, func(t *rapid.T) {
@@ -55,7 +55,7 @@ func TestComparisonIsThatOfNumbers(t *testing.T) {
 	}
 }
 
-func TestArithmeticWithZero(t *testing.T) {
+func TestRate_ArithmeticWithZero(t *testing.T) {
 	t.Parallel()
 	// Nothing times anything is nothing; nothing divides.
 	zero, two := money.Rate{}, money.MustRate("2")
@@ -65,15 +65,15 @@ func TestArithmeticWithZero(t *testing.T) {
 	if got, err := zero.Div(two); got != zero || err != nil {
 		t.Errorf("0 / 2 = %s, %v", got, err)
 	}
-	if got, err := two.Div(zero); !errors.Is(err, money.ErrRate) {
+	if got, err := two.Div(zero); !errors.Is(err, money.ErrInvalidRate) {
 		t.Errorf("2 / 0 = %s, %v; want ErrRate", got, err)
 	}
-	if got, err := zero.Inv(); !errors.Is(err, money.ErrRate) {
+	if got, err := zero.Inv(); !errors.Is(err, money.ErrInvalidRate) {
 		t.Errorf("1 / 0 = %s, %v; want ErrRate", got, err)
 	}
 }
 
-func TestComplement(t *testing.T) {
+func TestRate_Complement(t *testing.T) {
 	t.Parallel()
 	// What is left of one, to the last digit.
 	for text, want := range map[string]string{
@@ -88,13 +88,13 @@ func TestComplement(t *testing.T) {
 
 	// More than one leaves less than nothing, and 35 nines have no Rate.
 	for _, text := range []string{"1.01", "2", "9999999999999999999999999999999999", "1e-35"} {
-		if got, err := money.MustRate(text).Complement(); !errors.Is(err, money.ErrRate) {
+		if got, err := money.MustRate(text).Complement(); !errors.Is(err, money.ErrInvalidRate) {
 			t.Errorf("1 - %s = %s, %v; want ErrRate", text, got, err)
 		}
 	}
 }
 
-func TestFromMajorMovesThePoint(t *testing.T) {
+func TestRateFromMajor(t *testing.T) {
 	t.Parallel()
 	// A rate between whole dollars and whole bitcoins becomes one between cents
 	// and satoshi, by the difference of their decimals.
@@ -115,23 +115,23 @@ func TestFromMajorMovesThePoint(t *testing.T) {
 		{"0.0067", "JPY", "USD", "0.67"},
 		{"150", "USD", "JPY", "1.5"},
 	} {
-		if got, err := money.FromMajor(money.MustRate(c.major), c.from, c.to); err != nil || got.String() != c.want {
+		if got, err := money.RateFromMajor(money.MustRate(c.major), c.from, c.to); err != nil || got.String() != c.want {
 			t.Errorf("%s %s a %s is %s in minor units, %v; want %s", c.major, c.to, c.from, got, err, c.want)
 		}
 	}
 
 	// Unknown currencies have no point to move, and some points move too far.
-	if _, err := money.FromMajor(money.MustRate("1"), "XXX", "USD"); !errors.Is(err, money.ErrCurrency) {
+	if _, err := money.RateFromMajor(money.MustRate("1"), "XXX", "USD"); !errors.Is(err, money.ErrUnknownCurrency) {
 		t.Errorf("from an unknown currency: %v, want ErrCurrency", err)
 	}
-	if _, err := money.FromMajor(money.MustRate("1"), "USD", "usd"); !errors.Is(err, money.ErrCurrency) {
+	if _, err := money.RateFromMajor(money.MustRate("1"), "USD", "usd"); !errors.Is(err, money.ErrUnknownCurrency) {
 		t.Errorf("to an unknown currency: %v, want ErrCurrency", err)
 	}
 	for _, c := range []struct {
 		major    string
 		from, to money.Currency
 	}{{"1e33", "USD", "BTC"}, {"1e-62", "BTC", "USD"}} {
-		if got, err := money.FromMajor(money.MustRate(c.major), c.from, c.to); !errors.Is(err, money.ErrRate) {
+		if got, err := money.RateFromMajor(money.MustRate(c.major), c.from, c.to); !errors.Is(err, money.ErrInvalidRate) {
 			t.Errorf("%s from %s to %s = %s, %v; want ErrRate", c.major, c.from, c.to, got, err)
 		}
 	}
@@ -162,7 +162,7 @@ func TestSimplestRate(t *testing.T) {
 	}
 }
 
-func TestSimplestRateIsTheSimplest(t *testing.T) {
+func TestSimplestRate_NoCoarserRateFits(t *testing.T) {
 	t.Parallel()
 	// The rate hits the amount, and no multiple of the next coarser place does.
 	amounts := rapid.OneOf(rapid.Int64Range(1, 1000), rapid.Int64Range(1, money.MaxMinor), rapid.Int64Range(money.MaxMinor-3, money.MaxMinor))
@@ -198,7 +198,7 @@ func FuzzParseRate(f *testing.F) {
 	f.Fuzz(func(t *testing.T, text string) {
 		rate, err := money.ParseRate(text)
 		if err != nil {
-			if !errors.Is(err, money.ErrRate) || rate != (money.Rate{}) {
+			if !errors.Is(err, money.ErrInvalidRate) || rate != (money.Rate{}) {
 				t.Fatalf("%q: %s, %v", text, rate, err)
 			}
 			return

@@ -11,10 +11,10 @@ import (
 // The decimal library parses, multiplies and divides. Its numbers never leave
 // this file: they are mutable, and may be NaN or infinite.
 
-// plainNumber is a number as JSON writes it, without a sign and with an
+// numberRegexp is a number as JSON writes it, without a sign and with an
 // exponent of two digits at most: the library hangs on a huge one, and reads
 // words such as "inf" as numbers.
-var plainNumber = regexp.MustCompile(`^(0|[1-9][0-9]*)(\.[0-9]+)?([eE][+-]?[0-9]{1,2})?$`)
+var numberRegexp = regexp.MustCompile(`^(0|[1-9][0-9]*)(\.[0-9]+)?([eE][+-]?[0-9]{1,2})?$`)
 
 // ParseRate reads a positive number: digits, optionally with a point and an
 // exponent, 64 characters at most. It never rounds: what has no exact Rate is
@@ -22,7 +22,7 @@ var plainNumber = regexp.MustCompile(`^(0|[1-9][0-9]*)(\.[0-9]+)?([eE][+-]?[0-9]
 func ParseRate(text string) (Rate, error) {
 	rate, err := parse(text)
 	if err == nil && rate.IsZero() {
-		err = fmt.Errorf("%w: zero", ErrRate)
+		err = fmt.Errorf("%w: zero", ErrInvalidRate)
 	}
 	if err != nil {
 		return Rate{}, err
@@ -34,7 +34,7 @@ func ParseRate(text string) (Rate, error) {
 func ParseFraction(text string) (Rate, error) {
 	fraction, err := parse(text)
 	if err == nil && fraction.Cmp(one) > 0 {
-		err = fmt.Errorf("%w: %s is above 1", ErrRate, fraction)
+		err = fmt.Errorf("%w: %s is above 1", ErrInvalidRate, fraction)
 	}
 	if err != nil {
 		return Rate{}, err
@@ -62,7 +62,7 @@ func MustFraction(text string) Rate {
 
 // Mul is r × by, to 34 digits, half to even. ErrRate if the result has no Rate.
 func (r Rate) Mul(by Rate) (Rate, error) {
-	z := rounding()
+	z := newDecimal128()
 	return fromDecimal(z.Mul(r.decimal(), by.decimal()))
 }
 
@@ -70,9 +70,9 @@ func (r Rate) Mul(by Rate) (Rate, error) {
 // result has no Rate.
 func (r Rate) Div(by Rate) (Rate, error) {
 	if by.IsZero() {
-		return Rate{}, fmt.Errorf("%w: division by zero", ErrRate)
+		return Rate{}, fmt.Errorf("%w: division by zero", ErrInvalidRate)
 	}
-	z := rounding()
+	z := newDecimal128()
 	return fromDecimal(z.Quo(r.decimal(), by.decimal()))
 }
 
@@ -84,20 +84,20 @@ func (r Rate) Cmp(other Rate) int { return r.decimal().Cmp(other.decimal()) }
 
 func parse(text string) (Rate, error) {
 	if len(text) > maxText {
-		return Rate{}, fmt.Errorf("%w: longer than %d characters", ErrRate, maxText)
+		return Rate{}, fmt.Errorf("%w: longer than %d characters", ErrInvalidRate, maxText)
 	}
-	if !plainNumber.MatchString(text) {
-		return Rate{}, fmt.Errorf("%w: %q is not a plain positive number", ErrRate, text)
+	if !numberRegexp.MatchString(text) {
+		return Rate{}, fmt.Errorf("%w: %q is not a plain positive number", ErrInvalidRate, text)
 	}
 	z, ok := decimal.WithContext(decimal.ContextUnlimited).SetString(text)
 	if !ok {
-		return Rate{}, fmt.Errorf("%w: %q", ErrRate, text)
+		return Rate{}, fmt.Errorf("%w: %q", ErrInvalidRate, text)
 	}
 	return fromDecimal(z.Reduce())
 }
 
-// rounding is an empty number whose operations round to 34 digits, half to even.
-func rounding() *decimal.Big {
+// newDecimal128 is an empty number whose operations round to 34 digits, half to even.
+func newDecimal128() *decimal.Big {
 	context := decimal.Context128
 	context.RoundingMode = decimal.ToNearestEven
 	return decimal.WithContext(context)
@@ -110,16 +110,16 @@ func (r Rate) decimal() *decimal.Big {
 // fromDecimal takes what the library made, unless that is not a number.
 func fromDecimal(z *decimal.Big) (Rate, error) {
 	if err := z.Context.Err(); err != nil {
-		return Rate{}, fmt.Errorf("%w: %w", ErrRate, err)
+		return Rate{}, fmt.Errorf("%w: %w", ErrInvalidRate, err)
 	}
 	if !z.IsFinite() || z.Signbit() {
-		return Rate{}, fmt.Errorf("%w: %s", ErrRate, z)
+		return Rate{}, fmt.Errorf("%w: %s", ErrInvalidRate, z)
 	}
 	scale := z.Scale()
 	coefficient := z.SetScale(0).Int(nil)
 	var words [16]byte
 	if coefficient.BitLen() > 8*len(words) {
-		return Rate{}, fmt.Errorf("%w: more than %d digits", ErrRate, maxDigits)
+		return Rate{}, fmt.Errorf("%w: more than %d digits", ErrInvalidRate, maxDigits)
 	}
 	coefficient.FillBytes(words[:])
 	return newRate(binary.BigEndian.Uint64(words[:8]), binary.BigEndian.Uint64(words[8:]), scale)

@@ -5,13 +5,13 @@ import (
 	"math/bits"
 )
 
-// FromMajor turns a rate between major units (bitcoins for a dollar) into the
+// RateFromMajor turns a rate between major units (bitcoins for a dollar) into the
 // rate between minor units (satoshi for a cent). It only moves the point.
 // Errors: ErrCurrency, ErrRate if the result has no Rate.
-func FromMajor(major Rate, from, to Currency) (Rate, error) {
+func RateFromMajor(major Rate, from, to Currency) (Rate, error) {
 	for _, currency := range []Currency{from, to} {
 		if !currency.Known() {
-			return Rate{}, fmt.Errorf("%w: %.8q", ErrCurrency, string(currency))
+			return Rate{}, fmt.Errorf("%w: %.8q", ErrUnknownCurrency, string(currency))
 		}
 	}
 	return newRate(major.hi, major.lo, int(major.scale)+from.Decimals()-to.Decimals())
@@ -47,11 +47,11 @@ func SimplestRate(sent, received int64) (Rate, error) {
 // ErrRate if r is above 1 or has more than 34 places.
 func (r Rate) Complement() (Rate, error) {
 	if r.scale > maxDigits {
-		return Rate{}, fmt.Errorf("%w: 1 - %s has too many digits", ErrRate, r)
+		return Rate{}, fmt.Errorf("%w: 1 - %s has too many digits", ErrInvalidRate, r)
 	}
-	oneHi, oneLo := tenTo(int(r.scale))
+	oneHi, oneLo := powerOfTen(int(r.scale))
 	if lessWide(oneHi, oneLo, r.hi, r.lo) {
-		return Rate{}, fmt.Errorf("%w: %s is above 1", ErrRate, r)
+		return Rate{}, fmt.Errorf("%w: %s is above 1", ErrInvalidRate, r)
 	}
 	lo, borrow := bits.Sub64(oneLo, r.lo, 0)
 	hi, _ := bits.Sub64(oneHi, r.hi, borrow)

@@ -31,7 +31,7 @@ func TestParseRate(t *testing.T) {
 	}
 }
 
-func TestParseRateRefuses(t *testing.T) {
+func TestParseRate_RejectsInvalid(t *testing.T) {
 	t.Parallel()
 	// Whatever is not a positive number with an exact Rate is refused, quickly
 	// and without rounding.
@@ -42,7 +42,7 @@ func TestParseRateRefuses(t *testing.T) {
 		"1.2345678901234567890123456789012345", strings.Repeat("9", 64), strings.Repeat("1", 65), "1." + strings.Repeat("0", 63),
 		"0", "0.000", "0e5",
 	} {
-		if got, err := money.ParseRate(text); !errors.Is(err, money.ErrRate) || got != (money.Rate{}) {
+		if got, err := money.ParseRate(text); !errors.Is(err, money.ErrInvalidRate) || got != (money.Rate{}) {
 			t.Errorf("ParseRate(%q) = %s, %v; want ErrRate", text, got, err)
 		}
 	}
@@ -57,13 +57,13 @@ func TestParseFraction(t *testing.T) {
 		}
 	}
 	for _, text := range []string{"1.0000000001", "2", "-0.1", "", "NaN", "30%"} {
-		if got, err := money.ParseFraction(text); !errors.Is(err, money.ErrRate) || got != (money.Rate{}) {
+		if got, err := money.ParseFraction(text); !errors.Is(err, money.ErrInvalidRate) || got != (money.Rate{}) {
 			t.Errorf("ParseFraction(%q) = %s, %v; want ErrRate", text, got, err)
 		}
 	}
 }
 
-func TestMustRefusesAloud(t *testing.T) {
+func TestMustRate_PanicsOnInvalid(t *testing.T) {
 	t.Parallel()
 	// A bad number written in code stops the program at once; a good one is read.
 	if got := money.MustRate("1.5").String() + " " + money.MustFraction("0").String(); got != "1.5 0" {
@@ -84,7 +84,7 @@ func TestMustRefusesAloud(t *testing.T) {
 	}
 }
 
-func TestRatesReadBack(t *testing.T) {
+func TestRate_StringRoundTrip(t *testing.T) {
 	t.Parallel()
 	// Text and back is the same Rate, equal by ==, and the number itself.
 	rapid.Check(t, func(t *rapid.T) {
@@ -101,7 +101,7 @@ func TestRatesReadBack(t *testing.T) {
 	})
 }
 
-func TestAppliedRatesAreExact(t *testing.T) {
+func TestRate_FloorCeilCeilDivAreExact(t *testing.T) {
 	t.Parallel()
 	// Floor, Ceil and CeilDiv are the true results of rational arithmetic,
 	// rounded once; or an overflow exactly when the true result does not fit.
@@ -133,7 +133,7 @@ func TestAppliedRatesAreExact(t *testing.T) {
 	})
 }
 
-func TestAppliedToWholeResults(t *testing.T) {
+func TestRate_FloorCeilCeilDivAgreeOnWholeResults(t *testing.T) {
 	t.Parallel()
 	// Where the product is a whole number, all three roundings find it: an
 	// amount divided by a power of ten that the rate multiplies in.
@@ -155,7 +155,7 @@ func TestAppliedToWholeResults(t *testing.T) {
 	})
 }
 
-func TestRoundTripsThroughARate(t *testing.T) {
+func TestRate_CeilDivIsSmallestSufficientAmount(t *testing.T) {
 	t.Parallel()
 	// CeilDiv finds the smallest amount that yields what is wanted: it yields
 	// it, and one unit less does not.
@@ -176,13 +176,13 @@ func TestRoundTripsThroughARate(t *testing.T) {
 	})
 }
 
-func TestAppliedRatesRefuse(t *testing.T) {
+func TestRate_RejectsNegativeAmountsAndDivisionByZero(t *testing.T) {
 	t.Parallel()
 	// Amounts below zero and division by zero have no result; zero has one.
 	half := money.MustRate("0.5")
 	for name, apply := range map[string]func(int64) (int64, error){"Floor": half.Floor, "Ceil": half.Ceil, "CeilDiv": half.CeilDiv} {
 		for _, minor := range []int64{-1, math.MinInt64} {
-			if got, err := apply(minor); !errors.Is(err, money.ErrNegative) {
+			if got, err := apply(minor); !errors.Is(err, money.ErrNegativeAmount) {
 				t.Errorf("%s(%d) = %d, %v; want ErrNegative", name, minor, got, err)
 			}
 		}
@@ -190,7 +190,7 @@ func TestAppliedRatesRefuse(t *testing.T) {
 			t.Errorf("%s(0) = %d, %v", name, got, err)
 		}
 	}
-	if got, err := (money.Rate{}).CeilDiv(1); !errors.Is(err, money.ErrRate) {
+	if got, err := (money.Rate{}).CeilDiv(1); !errors.Is(err, money.ErrInvalidRate) {
 		t.Errorf("1 / 0 = %d, %v; want ErrRate", got, err)
 	}
 	if got, err := (money.Rate{}).Ceil(math.MaxInt64); got != 0 || err != nil {

@@ -10,7 +10,7 @@ import (
 	"causeway/core/money"
 )
 
-func TestTotalsNeverOverflow(t *testing.T) {
+func TestTotal_NeverOverflows(t *testing.T) {
 	t.Parallel()
 	// Sums of any amounts are what arithmetic without limits says, and what they were
 	// made from stays as it was.
@@ -39,7 +39,7 @@ func TestTotalsNeverOverflow(t *testing.T) {
 	})
 }
 
-func TestTotalThatIsNoAmount(t *testing.T) {
+func TestTotal_MinorRejectsValuesBeyondInt64(t *testing.T) {
 	t.Parallel()
 	// A sum too large for an amount says so, and a text that is no number is refused.
 	large := money.TotalOf(math.MaxInt64).Add(money.TotalOf(1))

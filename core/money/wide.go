@@ -15,15 +15,15 @@ var pow10 = func() (powers [20]uint64) {
 }()
 
 // limitHi and limitLo are 10^34, which no coefficient of a Rate reaches.
-var limitHi, limitLo = tenTo(maxDigits)
+var limitHi, limitLo = powerOfTen(maxDigits)
 
 // belowLimit tells whether the number has at most 34 digits.
 func belowLimit(hi, lo uint64) bool {
 	return hi < limitHi || (hi == limitHi && lo < limitLo)
 }
 
-// tenTo is 10^n for n up to 38.
-func tenTo(n int) (hi, lo uint64) {
+// powerOfTen is 10^n for n up to 38.
+func powerOfTen(n int) (hi, lo uint64) {
 	if n < len(pow10) {
 		return 0, pow10[n]
 	}

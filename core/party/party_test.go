@@ -10,7 +10,7 @@ import (
 	"causeway/core/party"
 )
 
-func TestAddressNeedsAllButTheSecondLine(t *testing.T) {
+func TestAddress_CheckRequiresAllButLine2(t *testing.T) {
 	// A complete address has nothing wrong; each missing part is named by its path.
 	t.Parallel()
 	whole := party.Address{Line1: "1 Main St", City: "Austin", State: "TX", PostalCode: "78701", Country: "US"}
@@ -29,7 +29,7 @@ func TestAddressNeedsAllButTheSecondLine(t *testing.T) {
 	}
 }
 
-func TestChecks(t *testing.T) {
+func TestProblems_Checks(t *testing.T) {
 	// Each check takes what is right and refuses what is not, one field for each.
 	t.Parallel()
 	now := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
@@ -83,7 +83,7 @@ func TestChecks(t *testing.T) {
 	}
 }
 
-func TestRequired(t *testing.T) {
+func TestProblems_RequiredFieldMissing(t *testing.T) {
 	// An empty value is a problem where the field is needed, whatever its kind.
 	t.Parallel()
 	var problems party.Problems

@@ -69,8 +69,8 @@ func (p *Problems) Text(path, value string, need Need, most int) {
 	}
 }
 
-// nameLimit is generous: the longest legal names known stay below it.
-const nameLimit = 255
+// maxNameLength is generous: the longest legal names known stay below it.
+const maxNameLength = 255
 
 // PersonName checks a person's name: letters of any script, digits, single spaces,
 // and the marks that names have (' ’ - . , ·).
@@ -97,8 +97,8 @@ func (p *Problems) name(path, value string, need Need, marks, message string) {
 		p.Add(path, "must have no spaces at its ends and single spaces between words")
 	case !strings.ContainsFunc(value, unicode.IsLetter):
 		p.Add(path, message)
-	case utf8.RuneCountInString(value) > nameLimit:
-		p.AddRule(path, fmt.Sprintf("must have at most %d characters", nameLimit), "maxLength", nameLimit)
+	case utf8.RuneCountInString(value) > maxNameLength:
+		p.AddRule(path, fmt.Sprintf("must have at most %d characters", maxNameLength), "maxLength", maxNameLength)
 	}
 }
 
@@ -109,10 +109,10 @@ func (p *Problems) Country(path, value string, need Need) {
 	}
 }
 
-var emailForm = regexp.MustCompile(`^[^\s@<>"(),;:\\\[\]]+@([a-zA-Z0-9]([a-zA-Z0-9-]*[a-zA-Z0-9])?\.)+[a-zA-Z]([a-zA-Z0-9-]*[a-zA-Z0-9])$`)
+var emailRegexp = regexp.MustCompile(`^[^\s@<>"(),;:\\\[\]]+@([a-zA-Z0-9]([a-zA-Z0-9-]*[a-zA-Z0-9])?\.)+[a-zA-Z]([a-zA-Z0-9-]*[a-zA-Z0-9])$`)
 
 // IsEmail tells whether the text has the form of an e-mail address.
-func IsEmail(value string) bool { return len(value) <= 254 && emailForm.MatchString(value) }
+func IsEmail(value string) bool { return len(value) <= 254 && emailRegexp.MatchString(value) }
 
 // Email checks an e-mail address.
 func (p *Problems) Email(path, value string, need Need) {
@@ -124,11 +124,11 @@ func (p *Problems) Email(path, value string, need Need) {
 // PhonePattern is the form of a phone number after E.164.
 const PhonePattern = `^\+[1-9]\d{1,14}$`
 
-var phoneForm = regexp.MustCompile(PhonePattern)
+var phoneRegexp = regexp.MustCompile(PhonePattern)
 
 // Phone checks a phone number.
 func (p *Problems) Phone(path, value string, need Need) {
-	if p.present(path, value, need) && !phoneForm.MatchString(value) {
+	if p.present(path, value, need) && !phoneRegexp.MatchString(value) {
 		p.AddRule(path, "must be a phone number with its country code, such as +14155550123", "pattern", PhonePattern)
 	}
 }

@@ -19,9 +19,9 @@ type Adjustment struct {
 	Note     string
 	// Effective is when it counts; zero for now.
 	Effective time.Time
-	// Owned allows entries on accounts that belong to somebody: customers, the platform,
+	// OwnedAccounts allows entries on accounts that belong to somebody: customers, the platform,
 	// and wallets.
-	Owned bool
+	OwnedAccounts bool
 	// Corrects is the posting that it puts right; zero for none.
 	Corrects ident.Posting
 }
@@ -46,11 +46,11 @@ func (a Adjustment) Check(now time.Time) []fault.Field {
 
 func (a Adjustment) checkEntry(at string, e ledger.Entry) (bad []fault.Field) {
 	for _, side := range []struct{ name, path string }{{"debit", e.Debit}, {"credit", e.Credit}} {
-		line, err := ledger.Find(side.path)
+		line, err := ledger.FindChartLine(side.path)
 		switch {
 		case err != nil:
 			bad = append(bad, fault.Field{Field: at + side.name, Message: "must be an account of the chart, such as income/fees or rails/RTP"})
-		case line.Guarded && !a.Owned:
+		case line.NoOverdraft && !a.OwnedAccounts:
 			bad = append(bad, fault.Field{Field: at + side.name,
 				Message: "belongs to somebody; set ownedAccounts to true to adjust the balance of a customer, the platform or a wallet"})
 		}
@@ -78,15 +78,15 @@ func (a Adjustment) Posting(id uuid.UUID, by ident.Token, now time.Time) (ledger
 		Authorisation{Platform: a.Platform, Posting: id, By: by, Note: a.Note, At: now}
 }
 
-// dayOfMove is how much of a memo says for which day a posting was that is moved on. It
+// redatedSuffixLen is how much of a memo says for which day a posting was that is moved on. It
 // pushes out what stands before it, which the name of a posting must not lose.
-const dayOfMove = len(" (for 2026-10-30)")
+const redatedSuffixLen = len(" (for 2026-10-30)")
 
 func (a Adjustment) memo() string {
 	names, most := "", ledger.MaxMemo
 	if !a.Corrects.IsZero() {
 		names = " (corrects " + a.Corrects.String() + ")"
-		most -= len(names) + dayOfMove
+		most -= len(names) + redatedSuffixLen
 	}
 	return strings.TrimRight(strings.ToValidUTF8(a.Note[:min(len(a.Note), most)], ""), " ") + names
 }

@@ -18,7 +18,7 @@ func fee() ledger.Entry {
 	return ledger.Entry{Debit: ledger.ExpenseRails, Credit: ledger.Rail("RTP"), Currency: money.USD, Amount: 7}
 }
 
-func TestCheckAdjustment(t *testing.T) {
+func TestAdjustment_Check(t *testing.T) {
 	t.Parallel()
 	// What cannot be posted is told field by field, all of it at once.
 	owned := fee()
@@ -37,7 +37,7 @@ func TestCheckAdjustment(t *testing.T) {
 		"no entries":             {func(a *period.Adjustment) { a.Entries = nil }, []string{"entries"}},
 		"too many":               {func(a *period.Adjustment) { a.Entries = slices.Repeat([]ledger.Entry{fee()}, 257) }, []string{"entries"}},
 		"an account of somebody": {func(a *period.Adjustment) { a.Entries[0] = owned }, []string{"entries[0].debit"}},
-		"which is meant":         {func(a *period.Adjustment) { a.Entries[0], a.Owned = owned, true }, nil},
+		"which is meant":         {func(a *period.Adjustment) { a.Entries[0], a.OwnedAccounts = owned, true }, nil},
 		"to itself":              {func(a *period.Adjustment) { a.Entries[0].Debit = a.Entries[0].Credit }, []string{"entries[0].credit"}},
 		"everything": {func(a *period.Adjustment) {
 			a.Note, a.Entries = "", []ledger.Entry{fee(), {Debit: "no/where", Credit: "", Currency: "XXX", Amount: -1}}
@@ -55,13 +55,13 @@ func TestCheckAdjustment(t *testing.T) {
 	}
 }
 
-func TestAdjustmentPosting(t *testing.T) {
+func TestAdjustment_Posting(t *testing.T) {
 	t.Parallel()
 	// The posting says as much of the note as a memo holds, the authorisation all of it.
 	a := period.Adjustment{Entries: []ledger.Entry{fee()}, Note: strings.Repeat("é", 150)}
-	ident.Set(&a.Platform, uuid.UUID{2})
+	ident.SetUUID(&a.Platform, uuid.UUID{2})
 	var by ident.Token
-	ident.Set(&by, uuid.UUID{3})
+	ident.SetUUID(&by, uuid.UUID{3})
 
 	p, authorised := a.Posting(uuid.UUID{1}, by, now)
 
@@ -76,12 +76,12 @@ func TestAdjustmentPosting(t *testing.T) {
 	}
 }
 
-func TestLineAfter(t *testing.T) {
+func TestLine_ExpectedClosing(t *testing.T) {
 	t.Parallel()
 	// Debits add to what is had and take from what is owed.
 	for class, want := range map[ledger.Class]int64{ledger.Asset: 107, ledger.Expense: 107, ledger.Liability: 93, ledger.Income: 93, ledger.Trading: 93} {
 		line := period.Line{Class: class, Opening: money.TotalOf(100), Debits: money.TotalOf(10), Credits: money.TotalOf(3)}
-		if got := line.After(); !got.Equal(money.TotalOf(want)) {
+		if got := line.ExpectedClosing(); !got.Equal(money.TotalOf(want)) {
 			t.Errorf("%s: %s, want %d", class, got, want)
 		}
 	}

@@ -38,8 +38,8 @@ type Closing struct {
 	// and nil on empty books.
 	Seq    int64
 	Digest []byte
-	// Head is the newest signed head of the log then; empty if there was none.
-	Head string
+	// Checkpoint is the newest signed head of the log then; empty if there was none.
+	Checkpoint string
 }
 
 // Line is what a month came to for one account, in minor units. Opening and Closing have
@@ -52,9 +52,9 @@ type Line struct {
 	Closing         money.Total
 }
 
-// After is the balance that the line must close with.
-func (l Line) After() money.Total {
-	if l.Class.DebitGrows() {
+// ExpectedClosing is the balance that the line must close with.
+func (l Line) ExpectedClosing() money.Total {
+	if l.Class.IsDebitNormal() {
 		return l.Opening.Add(l.Debits).Sub(l.Credits)
 	}
 	return l.Opening.Add(l.Credits).Sub(l.Debits)

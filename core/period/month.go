@@ -21,14 +21,14 @@ func MonthOf(t time.Time) Month {
 	return Month{t.Year(), t.Month()}
 }
 
-// ErrMonth says that a text is no month.
-var ErrMonth = errors.New("must be a month of the form YYYY-MM, 2000-01 or later")
+// ErrInvalidMonth says that a text is no month.
+var ErrInvalidMonth = errors.New("must be a month of the form YYYY-MM, 2000-01 or later")
 
 // ParseMonth reads a month as String writes it.
 func ParseMonth(text string) (Month, error) {
 	t, err := time.Parse("2006-01", text)
 	if err != nil || MonthOf(t).Before(Earliest) {
-		return Month{}, ErrMonth
+		return Month{}, ErrInvalidMonth
 	}
 	return MonthOf(t), nil
 }
@@ -56,12 +56,12 @@ func (m Month) Start() time.Time {
 func (m Month) End() time.Time { return m.Next().Start() }
 
 // Next is the month after.
-func (m Month) Next() Month { return m.plus(1) }
+func (m Month) Next() Month { return m.addMonths(1) }
 
 // Previous is the month before.
-func (m Month) Previous() Month { return m.plus(-1) }
+func (m Month) Previous() Month { return m.addMonths(-1) }
 
-func (m Month) plus(months int) Month {
+func (m Month) addMonths(months int) Month {
 	return MonthOf(time.Date(m.year, m.month+time.Month(months), 1, 0, 0, 0, 0, time.UTC))
 }
 

@@ -30,11 +30,11 @@ func TestMonthOf(t *testing.T) {
 	})
 }
 
-func TestParseMonthRefuses(t *testing.T) {
+func TestParseMonth_Invalid(t *testing.T) {
 	t.Parallel()
 	// Only YYYY-MM of the year 2000 or later is a month.
 	for _, text := range []string{"", "2026", "2026-13", "2026-00", "2026-1", "26-10", "2026-10-01", " 2026-10", "1999-12", "2026-10x"} {
-		if m, err := period.ParseMonth(text); !errors.Is(err, period.ErrMonth) {
+		if m, err := period.ParseMonth(text); !errors.Is(err, period.ErrInvalidMonth) {
 			t.Errorf("%q: %s, %v", text, m, err)
 		}
 	}

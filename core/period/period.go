@@ -27,31 +27,31 @@ type State string
 
 // The states.
 const (
-	Open   State = "OPEN"
-	Held   State = "HELD"
-	Closed State = "CLOSED"
+	Open       State = "OPEN"
+	SoftClosed State = "HELD"
+	Closed     State = "CLOSED"
 )
 
 // States lists every state.
-func States() []State { return []State{Open, Held, Closed} }
+func States() []State { return []State{Open, SoftClosed, Closed} }
 
 // Action is what finance does to a month.
 type Action string
 
 // The actions.
 const (
-	Hold   Action = "hold"
-	Reopen Action = "reopen"
-	Close  Action = "close"
+	SoftClose Action = "hold"
+	Reopen    Action = "reopen"
+	Close     Action = "close"
 )
 
 // Actions lists every action.
-func Actions() []Action { return []Action{Hold, Reopen, Close} }
+func Actions() []Action { return []Action{SoftClose, Reopen, Close} }
 
 // The table of transitions: what is not in it is refused.
 var transitions = map[State]map[Action]State{
-	Open: {Hold: Held},
-	Held: {Reopen: Open, Close: Closed},
+	Open:       {SoftClose: SoftClosed},
+	SoftClosed: {Reopen: Open, Close: Closed},
 }
 
 // Next is the state of a month after an action, or CONFLICT with what to do instead.
@@ -59,15 +59,15 @@ func (s State) Next(a Action) (State, error) {
 	if next, ok := transitions[s][a]; ok {
 		return next, nil
 	}
-	return s, conflict("Wrong state", "The month is %s, so it cannot be %s. %s", s, done[a], instead[s])
+	return s, conflict("Wrong state", "The month is %s, so it cannot be %s. %s", s, pastTense[a], nextStep[s])
 }
 
-var done = map[Action]string{Hold: "held", Reopen: "reopened", Close: "closed"}
+var pastTense = map[Action]string{SoftClose: "held", Reopen: "reopened", Close: "closed"}
 
-var instead = map[State]string{
-	Open:   "Hold it first.",
-	Held:   "Close it, or reopen it.",
-	Closed: "A closed month stays closed: post corrections into the month after it.",
+var nextStep = map[State]string{
+	Open:       "Hold it first.",
+	SoftClosed: "Close it, or reopen it.",
+	Closed:     "A closed month stays closed: post corrections into the month after it.",
 }
 
 func conflict(reason, format string, args ...any) error {

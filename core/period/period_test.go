@@ -7,14 +7,14 @@ import (
 	"causeway/core/period"
 )
 
-func TestEveryStateAndAction(t *testing.T) {
+func TestState_EveryTransition(t *testing.T) {
 	t.Parallel()
 	// Each state takes the actions that lead on from it, and refuses the others with
 	// CONFLICT, staying as it is.
 	want := map[period.State]map[period.Action]period.State{
-		period.Open:   {period.Hold: period.Held},
-		period.Held:   {period.Reopen: period.Open, period.Close: period.Closed},
-		period.Closed: {},
+		period.Open:       {period.SoftClose: period.SoftClosed},
+		period.SoftClosed: {period.Reopen: period.Open, period.Close: period.Closed},
+		period.Closed:     {},
 	}
 	for _, state := range period.States() {
 		for _, action := range period.Actions() {

@@ -40,9 +40,9 @@ type Principal struct {
 	Permissions []Permission
 }
 
-// Must is nil when the principal has the permission, else FORBIDDEN with a message
+// CheckPermission is nil when the principal has the permission, else FORBIDDEN with a message
 // that names it.
-func (p Principal) Must(need Permission) error {
+func (p Principal) CheckPermission(need Permission) error {
 	if slices.Contains(p.Permissions, need) {
 		return nil
 	}
@@ -54,9 +54,9 @@ func (p Principal) Must(need Permission) error {
 	}
 }
 
-// MustBeSandbox is nil on a sandbox platform, else FORBIDDEN: the operation
+// CheckSandbox is nil on a sandbox platform, else FORBIDDEN: the operation
 // simulates something, and production is not to be simulated.
-func (p Principal) MustBeSandbox() error {
+func (p Principal) CheckSandbox() error {
 	if p.Environment == Sandbox {
 		return nil
 	}

@@ -8,12 +8,12 @@ import (
 	"causeway/core/platform"
 )
 
-func TestNoPermissionIncludesAnother(t *testing.T) {
+func TestPrincipal_PermissionsAreIndependent(t *testing.T) {
 	t.Parallel()
 	// A principal with one permission has that one, and lacks both others.
 	for _, has := range platform.Permissions {
 		for _, need := range platform.Permissions {
-			err := platform.Principal{Permissions: []platform.Permission{has}}.Must(need)
+			err := platform.Principal{Permissions: []platform.Permission{has}}.CheckPermission(need)
 
 			if has == need && err != nil {
 				t.Errorf("with %s, Must(%s) = %v", has, need, err)
@@ -25,21 +25,21 @@ func TestNoPermissionIncludesAnother(t *testing.T) {
 	}
 
 	// Nobody in particular may do nothing at all.
-	if err := (platform.Principal{}).Must(platform.View); !fault.Is(err, fault.Forbidden) {
+	if err := (platform.Principal{}).CheckPermission(platform.View); !fault.Is(err, fault.Forbidden) {
 		t.Errorf("the zero principal: %v", err)
 	}
 }
 
-func TestSimulationsAreForTheSandbox(t *testing.T) {
+func TestPrincipal_CheckSandboxRejectsProduction(t *testing.T) {
 	t.Parallel()
 	// Only a sandbox platform passes; production, and nothing at all, are refused with the reason.
-	if err := (platform.Principal{Environment: platform.Sandbox}).MustBeSandbox(); err != nil {
+	if err := (platform.Principal{Environment: platform.Sandbox}).CheckSandbox(); err != nil {
 		t.Errorf("sandbox: %v", err)
 	}
 	for _, environment := range []platform.Environment{platform.Production, ""} {
-		err := platform.Principal{Environment: environment}.MustBeSandbox()
+		err := platform.Principal{Environment: environment}.CheckSandbox()
 
-		if f, ok := fault.Of(err); !ok || f.Code != fault.Forbidden || f.Reason != "Sandbox only" {
+		if f, ok := fault.As(err); !ok || f.Code != fault.Forbidden || f.Reason != "Sandbox only" {
 			t.Errorf("%q: %v", environment, err)
 		}
 	}

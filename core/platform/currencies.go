@@ -30,7 +30,7 @@ func checkCurrencies(currencies []Currency) []fault.Field {
 			at("maxAmount", fmt.Sprintf("must be between minAmount and %d", money.MaxMinor))
 		}
 		for j, f := range c.RequiredCounterpartyFields {
-			if !slices.Contains(FieldNames, f.Name) {
+			if !slices.Contains(CounterpartyFieldNames, f.Name) {
 				at(fmt.Sprintf("requiredCounterpartyFields[%d].name", j), "is not a known field name")
 			}
 		}

@@ -44,8 +44,8 @@ type CounterpartyField struct {
 	Mandatory bool
 }
 
-// FieldNames are the pieces of information that can be asked of a counterparty.
-var FieldNames = []string{
+// CounterpartyFieldNames are the pieces of information that can be asked of a counterparty.
+var CounterpartyFieldNames = []string{
 	"FULL_NAME", "BIRTH_DATE", "NATIONALITY", "PHONE_NUMBER", "EMAIL", "POSTAL_ADDRESS", "TAX_ID",
 	"REGISTRATION_NUMBER", "USER_TYPE", "COUNTRY_OF_RESIDENCE", "ACCOUNT_IDENTIFIER",
 	"FI_LEGAL_ENTITY_NAME", "FI_ADDRESS", "PURPOSE_OF_PAYMENT", "ULTIMATE_INSTITUTION_COUNTRY",
@@ -79,10 +79,10 @@ func New(id ident.Platform, name string, env Environment, regulated bool, now ti
 	}, nil
 }
 
-var notSlug = regexp.MustCompile(`[^a-z0-9]+`)
+var nonSlugRegexp = regexp.MustCompile(`[^a-z0-9]+`)
 
 func slug(name string) string {
-	s := strings.Trim(notSlug.ReplaceAllString(strings.ToLower(name), "-"), "-")
+	s := strings.Trim(nonSlugRegexp.ReplaceAllString(strings.ToLower(name), "-"), "-")
 	if s == "" {
 		return "platform"
 	}
@@ -102,7 +102,7 @@ func (p Platform) Apply(c Change, now time.Time) (Platform, bool, error) {
 	var bad []fault.Field
 	next, newEndpoint := p, false
 	if c.UMADomain != nil {
-		if !domain.MatchString(*c.UMADomain) {
+		if !domainRegexp.MatchString(*c.UMADomain) {
 			bad = append(bad, fault.Field{Field: "umaDomain", Message: "must be a host name like uma.example.com"})
 		}
 		next.UMADomain = *c.UMADomain
@@ -125,7 +125,7 @@ func (p Platform) Apply(c Change, now time.Time) (Platform, bool, error) {
 	return next, newEndpoint, nil
 }
 
-var domain = regexp.MustCompile(`^([a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?\.)*[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$`)
+var domainRegexp = regexp.MustCompile(`^([a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?\.)*[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$`)
 
 // checkEndpoint refuses what can never be sent to; where a name resolves to is
 // checked again at every delivery.
@@ -148,8 +148,8 @@ func (p Platform) checkEndpoint(endpoint string) string {
 	}
 }
 
-// Codes are the currencies the platform uses.
-func (p Platform) Codes() []money.Currency {
+// CurrencyCodes are the currencies the platform uses.
+func (p Platform) CurrencyCodes() []money.Currency {
 	codes := make([]money.Currency, len(p.Currencies))
 	for i, c := range p.Currencies {
 		codes[i] = c.Code
@@ -157,8 +157,8 @@ func (p Platform) Codes() []money.Currency {
 	return codes
 }
 
-// Uses finds the platform's settings for a currency.
-func (p Platform) Uses(code money.Currency) (Currency, bool) {
+// CurrencySettings finds the platform's settings for a currency.
+func (p Platform) CurrencySettings(code money.Currency) (Currency, bool) {
 	i := slices.IndexFunc(p.Currencies, func(c Currency) bool { return c.Code == code })
 	if i < 0 {
 		return Currency{}, false

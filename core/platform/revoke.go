@@ -7,10 +7,10 @@ import (
 	"causeway/core/ident"
 )
 
-// Revoke is nil when the token may be deleted from among all tokens of its
+// CheckRevocable is nil when the token may be deleted from among all tokens of its
 // platform. It may not when it is the last with MANAGE: nobody could make another
 // one then. It is TOKEN_NOT_FOUND when it is none of them.
-func Revoke(tokens []Token, id ident.Token) error {
+func CheckRevocable(tokens []Token, id ident.Token) error {
 	i := slices.IndexFunc(tokens, func(t Token) bool { return t.ID == id })
 	if i < 0 {
 		return fault.New(fault.TokenNotFound, "There is no token %s.", id)

@@ -10,12 +10,12 @@ import (
 	"causeway/core/platform"
 )
 
-func TestOneTokenThatManagesStays(t *testing.T) {
+func TestCheckRevocable_KeepsLastManageToken(t *testing.T) {
 	t.Parallel()
 	// Whatever is deleted, a token with MANAGE is left.
 	token := func(n byte, permissions ...platform.Permission) platform.Token {
 		var t platform.Token
-		ident.Set(&t.ID, uuid.UUID{15: n})
+		ident.SetUUID(&t.ID, uuid.UUID{15: n})
 		t.Permissions = permissions
 		return t
 	}
@@ -32,7 +32,7 @@ func TestOneTokenThatManagesStays(t *testing.T) {
 		"one that is not there":         {[]platform.Token{boss, reader}, deputy, fault.TokenNotFound},
 		"one that cannot be, of nobody": {nil, boss, fault.TokenNotFound},
 	} {
-		err := platform.Revoke(c.tokens, c.revoke.ID)
+		err := platform.CheckRevocable(c.tokens, c.revoke.ID)
 
 		if (c.want == "" && err != nil) || (c.want != "" && !fault.Is(err, c.want)) {
 			t.Errorf("%s: %v, want %q", name, err, c.want)

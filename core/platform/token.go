@@ -55,8 +55,8 @@ func NewToken(id ident.Token, p ident.Platform, name string, permissions []Permi
 	}, text, nil
 }
 
-// Opens tells in constant time whether secret belongs to the token.
-func (t Token) Opens(secret string) bool {
+// MatchesSecret tells in constant time whether secret belongs to the token.
+func (t Token) MatchesSecret(secret string) bool {
 	hash := sha256.Sum256([]byte(secret))
 	return subtle.ConstantTimeCompare(hash[:], t.SecretHash[:]) == 1
 }

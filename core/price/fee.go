@@ -16,12 +16,12 @@ type Fee struct {
 	Percent money.Rate
 }
 
-// ErrFee says that a fee is none: below zero, above everything, or too long.
-var ErrFee = errors.New("not a usable fee")
+// ErrInvalidFee says that a fee is none: below zero, above everything, or too long.
+var ErrInvalidFee = errors.New("not a usable fee")
 
-// On is the fee on a total: Fixed plus Percent of the total rounded up, but
+// AmountFor is the fee on a total: Fixed plus Percent of the total rounded up, but
 // never more than the total. Errors: ErrTooSmall, ErrTooLarge, ErrFee.
-func (f Fee) On(total int64) (int64, error) {
+func (f Fee) AmountFor(total int64) (int64, error) {
 	if total < 1 {
 		return 0, ErrTooSmall
 	}
@@ -31,23 +31,23 @@ func (f Fee) On(total int64) (int64, error) {
 	if err := f.check(); err != nil {
 		return 0, err
 	}
-	fixed, variable, err := f.parts(total)
+	fixed, variable, err := f.split(total)
 	return fixed + variable, err
 }
 
 func (f Fee) check() error {
 	if f.Fixed < 0 {
-		return fmt.Errorf("%w: %d is below zero", ErrFee, f.Fixed)
+		return fmt.Errorf("%w: %d is below zero", ErrInvalidFee, f.Fixed)
 	}
 	if _, err := f.Percent.Complement(); err != nil {
-		return fmt.Errorf("%w: %w", ErrFee, err)
+		return fmt.Errorf("%w: %w", ErrInvalidFee, err)
 	}
 	return nil
 }
 
-// parts splits the fee on a total; where it would exceed the total, the fixed
+// split splits the fee on a total; where it would exceed the total, the fixed
 // part comes first and the variable part takes what is left.
-func (f Fee) parts(total int64) (fixed, variable int64, err error) {
+func (f Fee) split(total int64) (fixed, variable int64, err error) {
 	fixed = min(f.Fixed, total)
 	variable, err = f.Percent.Ceil(total)
 	if err != nil {
@@ -56,15 +56,15 @@ func (f Fee) parts(total int64) (fixed, variable int64, err error) {
 	return fixed, min(variable, total-fixed), nil
 }
 
-// gross is the smallest total that leaves net after the fee.
+// grossUp is the smallest total that leaves net after the fee.
 //
 // A total t leaves t - Fixed - ceil(t × Percent) = floor(t × (1 - Percent)) - Fixed,
 // which grows by at most a unit with each unit of t. So the smallest t that
 // leaves net or more leaves net exactly, and it is ceil((net + Fixed) / (1 - Percent)).
-func (f Fee) gross(net int64) (int64, error) {
+func (f Fee) grossUp(net int64) (int64, error) {
 	kept, err := f.Percent.Complement()
 	if err != nil {
-		return 0, fmt.Errorf("%w: %w", ErrFee, err)
+		return 0, fmt.Errorf("%w: %w", ErrInvalidFee, err)
 	}
 	if kept.IsZero() {
 		return 0, ErrNothingLeft

@@ -80,7 +80,7 @@ func Receiving(want int64, market money.Rate, fee Fee) (Price, error) {
 	if err != nil {
 		return Price{}, fmt.Errorf("%w (%w)", ErrCostsTooMuch, err)
 	}
-	total, err := fee.gross(net)
+	total, err := fee.grossUp(net)
 	if err != nil {
 		return Price{}, err
 	}
@@ -102,12 +102,12 @@ func Receiving(want int64, market money.Rate, fee Fee) (Price, error) {
 	return p, nil
 }
 
-// ToPosition is what the service takes into its position in the sending
+// ConvertedSending is what the service takes into its position in the sending
 // currency: the fewest units that buy Receiving.
-func (p Price) ToPosition() int64 { return p.Sending - p.Fees - p.RoundingSending }
+func (p Price) ConvertedSending() int64 { return p.Sending - p.Fees - p.RoundingSending }
 
-// FromPosition is what the service takes out of its position in the receiving currency.
-func (p Price) FromPosition() int64 { return p.Receiving + p.RoundingReceiving }
+// ConvertedReceiving is what the service takes out of its position in the receiving currency.
+func (p Price) ConvertedReceiving() int64 { return p.Receiving + p.RoundingReceiving }
 
 // check refuses what has no price whatever the amounts turn out to be.
 func check(amount int64, market money.Rate, fee Fee) error {
@@ -118,14 +118,14 @@ func check(amount int64, market money.Rate, fee Fee) error {
 		return ErrTooLarge
 	}
 	if market.IsZero() {
-		return fmt.Errorf("%w: a market's rate of zero", money.ErrRate)
+		return fmt.Errorf("%w: a market's rate of zero", money.ErrInvalidRate)
 	}
 	return fee.check()
 }
 
 // atMarket is the price of a checked total at the market's rate, however much it buys.
 func atMarket(total int64, market money.Rate, fee Fee) (Price, error) {
-	fixed, variable, err := fee.parts(total)
+	fixed, variable, err := fee.split(total)
 	if err != nil {
 		return Price{}, err
 	}

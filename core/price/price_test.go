@@ -9,7 +9,7 @@ import (
 	"causeway/core/price"
 )
 
-func TestPricesWorkedByHand(t *testing.T) {
+func TestPrice_WorkedExamples(t *testing.T) {
 	t.Parallel()
 	// Prices that a person can check on paper, one for each way to round.
 	for _, c := range []struct {
@@ -127,7 +127,7 @@ func TestPricesWorkedByHand(t *testing.T) {
 	}
 }
 
-func TestRefusals(t *testing.T) {
+func TestPrice_RejectsUnpriceableAmounts(t *testing.T) {
 	t.Parallel()
 	// What cannot be priced is refused with its reason; a reason that another
 	// amount would avoid is ErrOutOfRange as well.
@@ -166,10 +166,10 @@ func TestRefusals(t *testing.T) {
 		{"costs more than can be counted with the fixed fee", receiving, money.MaxMinor, "1", price.Fee{Fixed: math.MaxInt64}, price.ErrCostsTooMuch},
 		{"costs too much with the fee in percent", receiving, money.MaxMinor, "1", price.Fee{Percent: fraction("1e-16")}, price.ErrCostsTooMuch},
 		{"costs more than can be counted with the fee in percent", receiving, money.MaxMinor, "1", price.Fee{Percent: fraction("0.9999999999")}, price.ErrCostsTooMuch},
-		{"a fixed fee below zero", sending, 100, "1", price.Fee{Fixed: -1}, price.ErrFee},
-		{"a fixed fee below zero, other side", receiving, 100, "1", price.Fee{Fixed: -1}, price.ErrFee},
-		{"a fee of more than everything", sending, 100, "1", price.Fee{Percent: rate("1.01")}, price.ErrFee},
-		{"a fee with too many places", receiving, 100, "1", price.Fee{Percent: rate("1e-35")}, price.ErrFee},
+		{"a fixed fee below zero", sending, 100, "1", price.Fee{Fixed: -1}, price.ErrInvalidFee},
+		{"a fixed fee below zero, other side", receiving, 100, "1", price.Fee{Fixed: -1}, price.ErrInvalidFee},
+		{"a fee of more than everything", sending, 100, "1", price.Fee{Percent: rate("1.01")}, price.ErrInvalidFee},
+		{"a fee with too many places", receiving, 100, "1", price.Fee{Percent: rate("1e-35")}, price.ErrInvalidFee},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
@@ -177,26 +177,26 @@ func TestRefusals(t *testing.T) {
 			if !errors.Is(err, c.want) || got != (price.Price{}) {
 				t.Fatalf("%+v, %v; want %v", got, err, c.want)
 			}
-			if outOfRange := !errors.Is(c.want, price.ErrFee); errors.Is(err, price.ErrOutOfRange) != outOfRange {
+			if outOfRange := !errors.Is(c.want, price.ErrInvalidFee); errors.Is(err, price.ErrOutOfRange) != outOfRange {
 				t.Errorf("%v is ErrOutOfRange: %v, want %v", err, !outOfRange, outOfRange)
 			}
 		})
 	}
 }
 
-func TestNoRateNoPrice(t *testing.T) {
+func TestPrice_ZeroMarketRateIsInvalid(t *testing.T) {
 	t.Parallel()
 	// A market that gives nothing is a mistake in the rates, not in the amount.
 	for name, priced := range map[string]func(int64, money.Rate, price.Fee) (price.Price, error){
 		"Sending": price.Sending, "Receiving": price.Receiving,
 	} {
-		if got, err := priced(100, money.Rate{}, price.Fee{}); !errors.Is(err, money.ErrRate) || errors.Is(err, price.ErrOutOfRange) {
+		if got, err := priced(100, money.Rate{}, price.Fee{}); !errors.Is(err, money.ErrInvalidRate) || errors.Is(err, price.ErrOutOfRange) {
 			t.Errorf("%s: %+v, %v; want money.ErrRate alone", name, got, err)
 		}
 	}
 }
 
-func TestFeeOnATotal(t *testing.T) {
+func TestFee_AmountFor(t *testing.T) {
 	t.Parallel()
 	// The fixed part, and the percentage rounded up; never more than there is.
 	for _, c := range []struct {
@@ -215,16 +215,16 @@ func TestFeeOnATotal(t *testing.T) {
 		{price.Fee{Fixed: math.MaxInt64, Percent: fraction("1")}, 7, 7},
 		{price.Fee{Percent: fraction("1")}, money.MaxMinor, money.MaxMinor},
 	} {
-		if got, err := c.fee.On(c.total); err != nil || got != c.want {
+		if got, err := c.fee.AmountFor(c.total); err != nil || got != c.want {
 			t.Errorf("fee of %d + %s on %d = %d, %v; want %d", c.fee.Fixed, c.fee.Percent, c.total, got, err, c.want)
 		}
 	}
 	for total, want := range map[int64]error{0: price.ErrTooSmall, -5: price.ErrTooSmall, money.MaxMinor + 1: price.ErrTooLarge} {
-		if got, err := (price.Fee{}).On(total); !errors.Is(err, want) {
+		if got, err := (price.Fee{}).AmountFor(total); !errors.Is(err, want) {
 			t.Errorf("fee on %d = %d, %v; want %v", total, got, err, want)
 		}
 	}
-	if got, err := (price.Fee{Fixed: -1}).On(10); !errors.Is(err, price.ErrFee) {
+	if got, err := (price.Fee{Fixed: -1}).AmountFor(10); !errors.Is(err, price.ErrInvalidFee) {
 		t.Errorf("a fee below zero = %d, %v; want ErrFee", got, err)
 	}
 }

@@ -19,7 +19,7 @@ import (
 // own arithmetic. PRICE_CASES sets how many random prices of each side the
 // sweep makes, RAPID_CHECKS how many the properties do.
 
-func TestPricesKeepEveryUnit(t *testing.T) {
+func TestPrice_Invariants(t *testing.T) {
 	t.Parallel()
 	// Over random rates, fees and amounts, on both sides, every price keeps all
 	// its promises and every refusal is deserved.
@@ -31,7 +31,7 @@ func TestPricesKeepEveryUnit(t *testing.T) {
 	})
 }
 
-func TestPricesKeepEveryUnitInASweep(t *testing.T) {
+func TestPrice_InvariantsSweep(t *testing.T) {
 	t.Parallel()
 	// The same over very many cases, most of them priced and not refused.
 	cases := 50_000
@@ -61,7 +61,7 @@ func TestPricesKeepEveryUnitInASweep(t *testing.T) {
 	}
 }
 
-func TestRoundTrips(t *testing.T) {
+func TestPrice_RoundTrip(t *testing.T) {
 	t.Parallel()
 	// What a payment buys never costs more than that payment, and paying what it
 	// costs buys it again.
@@ -77,13 +77,13 @@ func TestRoundTrips(t *testing.T) {
 			t.Fatalf("%s: %d are bought for %d, but cost %d, %v", c, bought.Receiving, c.amount, cost.Sending, err)
 		}
 		again, err := price.Sending(cost.Sending, c.market, c.fee)
-		if err != nil || again.Receiving != bought.Receiving || again.Receiving != cost.FromPosition() {
+		if err != nil || again.Receiving != bought.Receiving || again.Receiving != cost.ConvertedReceiving() {
 			t.Fatalf("%s: paying the cost %d buys %d, %v; want %d", c, cost.Sending, again.Receiving, err, bought.Receiving)
 		}
 	})
 }
 
-func TestMoreNeverCostsLess(t *testing.T) {
+func TestPrice_IsMonotonic(t *testing.T) {
 	t.Parallel()
 	// With every unit more, the fee grows by one at most and never shrinks below
 	// what it was, a payment buys no less, and what is wanted costs no less.
@@ -94,7 +94,7 @@ func TestMoreNeverCostsLess(t *testing.T) {
 		var fee, bought, cost int64
 		for step := range int64(50) {
 			amount := c.amount + step
-			nextFee, err := c.fee.On(amount)
+			nextFee, err := c.fee.AmountFor(amount)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -119,31 +119,31 @@ func TestMoreNeverCostsLess(t *testing.T) {
 	})
 }
 
-// example is one question to the package: an amount, taken as paid and as wanted.
-type example struct {
+// priceCase is one question to the package: an amount, taken as paid and as wanted.
+type priceCase struct {
 	amount int64
 	market money.Rate
 	fee    price.Fee
 }
 
-func (c example) String() string {
+func (c priceCase) String() string {
 	return fmt.Sprintf("amount %d, market %s, fee %d + %s", c.amount, c.market, c.fee.Fixed, c.fee.Percent)
 }
 
-func (c example) send() (price.Price, error)    { return price.Sending(c.amount, c.market, c.fee) }
-func (c example) receive() (price.Price, error) { return price.Receiving(c.amount, c.market, c.fee) }
+func (c priceCase) send() (price.Price, error)    { return price.Sending(c.amount, c.market, c.fee) }
+func (c priceCase) receive() (price.Price, error) { return price.Receiving(c.amount, c.market, c.fee) }
 
 // verify asks for both prices and names the first promise that is broken.
-func (c example) verify() error {
+func (c priceCase) verify() error {
 	market, percent := rat(c.market), rat(c.fee.Percent)
 
 	sent, err := c.send()
 	if err != nil {
-		if fault := c.deservesRefusalOfSending(market, percent); fault != nil {
+		if fault := c.checkSendingRefusal(market, percent); fault != nil {
 			return fmt.Errorf("%s: refused with %w: %w", c, err, fault)
 		}
 	} else {
-		fault := sound(sent, c, market, percent)
+		fault := checkInvariants(sent, c, market, percent)
 		switch {
 		case fault != nil:
 		case sent.Sending != c.amount:
@@ -158,12 +158,12 @@ func (c example) verify() error {
 
 	received, err := c.receive()
 	if err != nil {
-		if fault := c.deservesRefusalOfReceiving(market, percent); fault != nil {
+		if fault := c.checkReceivingRefusal(market, percent); fault != nil {
 			return fmt.Errorf("%s: refused with %w: %w", c, err, fault)
 		}
 		return nil
 	}
-	fault := sound(received, c, market, percent)
+	fault := checkInvariants(received, c, market, percent)
 	switch {
 	case fault != nil:
 	case received.Receiving != c.amount:
@@ -176,9 +176,9 @@ func (c example) verify() error {
 		fault = errors.New("the rate is better than the market's")
 	case received.RoundingReceiving != 0 && new(big.Rat).SetInt64(received.RoundingReceiving).Cmp(market) >= 0:
 		fault = errors.New("the service keeps more than one sending unit buys")
-	case received.Sending > 1 && yields(received.Sending-1, c.fee, market, percent).Cmp(big.NewInt(c.amount)) >= 0:
+	case received.Sending > 1 && receivingFor(received.Sending-1, c.fee, market, percent).Cmp(big.NewInt(c.amount)) >= 0:
 		fault = errors.New("one unit less would do")
-	case yields(received.Sending, c.fee, market, percent).Cmp(big.NewInt(c.amount)) < 0:
+	case receivingFor(received.Sending, c.fee, market, percent).Cmp(big.NewInt(c.amount)) < 0:
 		fault = errors.New("the total does not yield what arrives")
 	}
 	if fault != nil {
@@ -187,13 +187,13 @@ func (c example) verify() error {
 	return nil
 }
 
-// sound checks what holds for every price, whichever side was given.
-func sound(p price.Price, c example, market, percent *big.Rat) error {
+// checkInvariants checks what holds for every price, whichever side was given.
+func checkInvariants(p price.Price, c priceCase, market, percent *big.Rat) error {
 	net := p.Sending - p.Fees
 	switch {
 	case p.Sending < 1 || p.Sending > money.MaxMinor || p.Receiving < 1 || p.Receiving > money.MaxMinor:
 		return errors.New("an amount is out of range")
-	case p.Fees < 0 || net < 1 || p.RoundingSending < 0 || p.RoundingReceiving < 0 || p.ToPosition() < 1:
+	case p.Fees < 0 || net < 1 || p.RoundingSending < 0 || p.RoundingReceiving < 0 || p.ConvertedSending() < 1:
 		return errors.New("a part is negative")
 	case p.Market != c.market:
 		return errors.New("the market's rate is lost")
@@ -203,34 +203,34 @@ func sound(p price.Price, c example, market, percent *big.Rat) error {
 		return errors.New("the fee in percent is wrong")
 	case floor(times(rat(p.Rate), net)).Cmp(big.NewInt(p.Receiving)) != 0:
 		return errors.New("what arrives is not floor(net × rate)")
-	case p.Fees+p.RoundingSending+p.ToPosition() != p.Sending:
+	case p.Fees+p.RoundingSending+p.ConvertedSending() != p.Sending:
 		return errors.New("sending units appear or vanish")
-	case p.Receiving+p.RoundingReceiving != p.FromPosition():
+	case p.Receiving+p.RoundingReceiving != p.ConvertedReceiving():
 		return errors.New("receiving units appear or vanish")
-	case floor(times(market, p.ToPosition())).Cmp(big.NewInt(p.FromPosition())) != 0:
+	case floor(times(market, p.ConvertedSending())).Cmp(big.NewInt(p.ConvertedReceiving())) != 0:
 		return errors.New("the position is not converted at the market's rate")
-	case p.RoundingSending > 0 && floor(times(market, p.ToPosition()-1)).Cmp(big.NewInt(p.FromPosition())) >= 0:
+	case p.RoundingSending > 0 && floor(times(market, p.ConvertedSending()-1)).Cmp(big.NewInt(p.ConvertedReceiving())) >= 0:
 		return errors.New("more units could be left over")
 	}
 	return nil
 }
 
-// deservesRefusalOfSending finds fault with a refusal of a fair payment.
-func (c example) deservesRefusalOfSending(market, percent *big.Rat) error {
-	bought := yields(c.amount, c.fee, market, percent)
+// checkSendingRefusal finds fault with a refusal of a fair payment.
+func (c priceCase) checkSendingRefusal(market, percent *big.Rat) error {
+	bought := receivingFor(c.amount, c.fee, market, percent)
 	if bought.Sign() > 0 && bought.Cmp(big.NewInt(money.MaxMinor)) <= 0 {
 		return fmt.Errorf("but it buys %s", bought)
 	}
 	return nil
 }
 
-// deservesRefusalOfReceiving finds fault with a refusal of something payable.
+// checkReceivingRefusal finds fault with a refusal of something payable.
 // The smallest payment is searched for, as the package itself does not.
-func (c example) deservesRefusalOfReceiving(market, percent *big.Rat) error {
+func (c priceCase) checkReceivingRefusal(market, percent *big.Rat) error {
 	low, high := int64(0), money.MaxMinor+1 // low is too little, high is enough or not payable
 	for high-low > 1 {
 		middle := low + (high-low)/2
-		if yields(middle, c.fee, market, percent).Cmp(big.NewInt(c.amount)) >= 0 {
+		if receivingFor(middle, c.fee, market, percent).Cmp(big.NewInt(c.amount)) >= 0 {
 			high = middle
 		} else {
 			low = middle
@@ -239,15 +239,15 @@ func (c example) deservesRefusalOfReceiving(market, percent *big.Rat) error {
 	if high > money.MaxMinor {
 		return nil
 	}
-	kept := new(big.Int).Sub(yields(high, c.fee, market, percent), big.NewInt(c.amount))
+	kept := new(big.Int).Sub(receivingFor(high, c.fee, market, percent), big.NewInt(c.amount))
 	if kept.Cmp(big.NewInt(money.MaxMinor)) > 0 {
 		return nil
 	}
 	return fmt.Errorf("but %d pay for it", high)
 }
 
-// yields is what a total buys at the market's rate, nothing where the fee takes it all.
-func yields(total int64, fee price.Fee, market, percent *big.Rat) *big.Int {
+// receivingFor is what a total buys at the market's rate, nothing where the fee takes it all.
+func receivingFor(total int64, fee price.Fee, market, percent *big.Rat) *big.Int {
 	net := new(big.Int).Sub(big.NewInt(total), big.NewInt(fee.Fixed))
 	net.Sub(net, ceil(times(percent, total)))
 	if net.Sign() <= 0 {
@@ -257,8 +257,8 @@ func yields(total int64, fee price.Fee, market, percent *big.Rat) *big.Int {
 }
 
 // anyCase draws cases that shrink well; half of them look like everyday payments.
-func anyCase() *rapid.Generator[example] {
-	return rapid.Custom(func(t *rapid.T) example {
+func anyCase() *rapid.Generator[priceCase] {
+	return rapid.Custom(func(t *rapid.T) priceCase {
 		return randomCase(rapidSource{t})
 	})
 }
@@ -272,8 +272,8 @@ func (s rapidSource) Int64N(n int64) int64 { return rapid.Int64Range(0, n-1).Dra
 
 // randomCase makes amounts of all sizes up to the largest, rates from 10^-18 to
 // 10^18 with 1 to 34 digits, and fees from none to everything.
-func randomCase(from source) example {
-	c := example{amount: 1 + magnitude(from, 16)}
+func randomCase(from source) priceCase {
+	c := priceCase{amount: 1 + magnitude(from, 16)}
 	if from.Int64N(50) == 0 {
 		c.amount = money.MaxMinor - from.Int64N(1000)
 	}

@@ -26,8 +26,8 @@ type Request struct {
 	Lookup ident.Lookup
 	// Payer are facts about the payer that the receiving side wants.
 	Payer map[string]string
-	// Immediately asks for the quote to be executed as soon as it is made.
-	Immediately bool
+	// ExecuteImmediately asks for the quote to be executed as soon as it is made.
+	ExecuteImmediately bool
 }
 
 // Source is who pays: an account, or somebody who pays in just in time.
@@ -53,9 +53,9 @@ type Destination struct {
 	Internal ident.InternalAccount
 	External ident.ExternalAccount
 	UMA      string
-	// Expect is the currency a person is to receive; of an account it is what the caller
+	// ExpectedCurrency is the currency a person is to receive; of an account it is what the caller
 	// believes it has. Empty if the caller did not say.
-	Expect money.Currency
+	ExpectedCurrency money.Currency
 	// Rail is the one to pay an external account by; empty for the best one.
 	Rail corridor.Rail
 }
@@ -75,7 +75,7 @@ func (r Request) Check() error {
 	if r.Source.JustInTime() && !r.Source.Currency.Known() {
 		bad = append(bad, fault.Field{Field: "source.currency", Message: "must be a known currency code in upper case, such as USD or USDC"})
 	}
-	if r.Immediately && r.Source.JustInTime() {
+	if r.ExecuteImmediately && r.Source.JustInTime() {
 		bad = append(bad, fault.Field{Field: "immediatelyExecute", Message: "needs a source that is an account; a just-in-time funded quote runs when its payment arrives"})
 	}
 	if r.Destination.UMA != "" && r.Lookup.IsZero() {
@@ -93,8 +93,8 @@ func (r Request) Check() error {
 // MaxDescription is the longest description of a quote, in bytes.
 const MaxDescription = 500
 
-// Offer is what a quote is made of once its route is known.
-type Offer struct {
+// MakeParams is what a quote is made of once its route is known.
+type MakeParams struct {
 	Quote       ident.Quote
 	Transaction ident.Transaction
 	Market      money.Rate
@@ -104,16 +104,16 @@ type Offer struct {
 
 // Make prices the request and makes the quote and its transaction. Instructions
 // are added by the rail that will take the money in, if somebody has to pay it in.
-func (r Request) Make(p Parties, route Route, o Offer) (Quote, transaction.Transaction, error) {
+func (r Request) Make(p Parties, route Route, o MakeParams) (Quote, transaction.Transaction, error) {
 	priced, err := r.price(o)
 	if err != nil {
 		return Quote{}, transaction.Transaction{}, err
 	}
 	from, to := route.Corridor.From, route.Corridor.To
-	if err := o.Terms.Admit(money.Amount{Minor: priced.Sending, Currency: from}); err != nil {
+	if err := o.Terms.CheckAmount(money.Amount{Minor: priced.Sending, Currency: from}); err != nil {
 		return Quote{}, transaction.Transaction{}, err
 	}
-	out, err := r.out(p, route, priced.Receiving)
+	out, err := r.destinationAccount(p, route, priced.Receiving)
 	if err != nil {
 		return Quote{}, transaction.Transaction{}, err
 	}
@@ -132,7 +132,7 @@ func (r Request) Make(p Parties, route Route, o Offer) (Quote, transaction.Trans
 			RoundingSent: priced.RoundingSending, RoundingReceived: priced.RoundingReceiving,
 		},
 		Description: r.Description, Purpose: r.Purpose,
-		OutRail: out, CreatedAt: o.Now, ExpiresAt: o.Now.Add(o.Terms.Lock),
+		DestinationAccount: out, CreatedAt: o.Now, ExpiresAt: o.Now.Add(o.Terms.Lock),
 	}
 	if p.Receiver != nil {
 		q.Counterparty = p.Receiver.Facts
@@ -143,7 +143,7 @@ func (r Request) Make(p Parties, route Route, o Offer) (Quote, transaction.Trans
 	t := transaction.Transaction{
 		ID: o.Transaction, Platform: r.Platform, Quote: q.ID, Customer: route.Customer,
 		Type: transaction.Outgoing, State: transaction.Initial,
-		Source: q.Source, Destination: q.Destination, InRail: route.In, OutRail: out,
+		Source: q.Source, Destination: q.Destination, SourceAccount: route.SourceAccount, DestinationAccount: out,
 		Pricing: q.Pricing, Reference: q.Reference, Description: q.Description,
 		Counterparty: q.Counterparty, Payer: r.Payer,
 		ExpiresAt: q.ExpiresAt, CreatedAt: q.CreatedAt, UpdatedAt: q.CreatedAt,
@@ -154,7 +154,7 @@ func (r Request) Make(p Parties, route Route, o Offer) (Quote, transaction.Trans
 	return q, t, nil
 }
 
-func (r Request) price(o Offer) (price.Price, error) {
+func (r Request) price(o MakeParams) (price.Price, error) {
 	fee := price.Fee{Fixed: o.Terms.Fee.Fixed, Percent: o.Terms.Fee.Percent}
 	make := price.Sending
 	if r.Side == Receiving {
@@ -162,13 +162,13 @@ func (r Request) price(o Offer) (price.Price, error) {
 	}
 	priced, err := make(r.Amount, o.Market, fee)
 	if errors.Is(err, price.ErrOutOfRange) {
-		return priced, fault.New(fault.AmountOutOfRange, "This amount cannot be quoted: %s. Choose another lockedCurrencyAmount.", outOfRange(err))
+		return priced, fault.New(fault.AmountOutOfRange, "This amount cannot be quoted: %s. Choose another lockedCurrencyAmount.", outOfRangeReason(err))
 	}
 	return priced, err
 }
 
-// outOfRange says in the caller's words why an amount has no price.
-func outOfRange(err error) string {
+// outOfRangeReason says in the caller's words why an amount has no price.
+func outOfRangeReason(err error) string {
 	switch {
 	case errors.Is(err, price.ErrNothingLeft):
 		return "it does not cover the fees"

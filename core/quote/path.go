@@ -6,16 +6,16 @@ import (
 	"causeway/ledger"
 )
 
-// Path is where a rail's money lies in the books.
-func Path(r corridor.Rail) string {
-	if r.Chain() {
+// RailPath is where a rail's money lies in the books.
+func RailPath(r corridor.Rail) string {
+	if r.IsChain() {
 		return ledger.Chain(string(r))
 	}
 	return ledger.Rail(string(r))
 }
 
-// BookPath is where the balance of an internal account lies in the books.
-func BookPath(a account.Internal) string {
+// AccountPath is where the balance of an internal account lies in the books.
+func AccountPath(a account.Internal) string {
 	switch {
 	case a.Type == account.EmbeddedWallet:
 		return ledger.Wallet(a.ID)

@@ -38,14 +38,14 @@ type Quote struct {
 	Purpose      string
 	CreatedAt    time.Time
 	ExpiresAt    time.Time
-	// OutRail is the ledger path the money goes to.
-	OutRail string
+	// DestinationAccount is the ledger path the money goes to.
+	DestinationAccount string
 	// Counterparty is what is known of the receiver, where a person elsewhere receives.
 	Counterparty map[string]string
 }
 
-// Quoted is a quote and where it stands.
-type Quoted struct {
+// WithStatus is a quote and where it stands.
+type WithStatus struct {
 	Quote  Quote
 	Status Status
 }
@@ -65,7 +65,7 @@ const (
 // StatusOf reads where a quote stands from its transaction. A quote that was
 // completed stays so when the bank returns the money later: it was executed.
 func StatusOf(state transaction.State) Status {
-	if state.Status == transaction.Failed && state.Reached == transaction.Delivered {
+	if state.Status == transaction.Failed && state.Stage == transaction.Delivered {
 		return Completed
 	}
 	return Status(state.Status)

@@ -32,36 +32,36 @@ type Route struct {
 	Corridor corridor.Corridor
 	// Customer is who the payment is for; zero when it is the platform's own.
 	Customer ident.Customer
-	// In is the ledger path the money comes from: a rail, a chain or an account. Out is
+	// SourceAccount is the ledger path the money comes from: a rail, a chain or an account. Out is
 	// the account it goes to; empty when it leaves the house, by a rail that the amount
 	// decides.
-	In, Out string
+	SourceAccount, DestinationAccount string
 }
 
 // Route checks the parties and finds the way between them. Faults: USER_NOT_FOUND,
 // USER_NOT_READY, INTERNAL_ACCOUNT_NOT_FOUND, EXTERNAL_ACCOUNT_NOT_FOUND,
 // INVALID_CURRENCY, NOT_IMPLEMENTED (an embedded wallet pays), INVALID_INPUT.
 func (r Request) Route(p Parties) (Route, error) {
-	if err := r.missing(p); err != nil {
+	if err := r.checkFound(p); err != nil {
 		return Route{}, err
 	}
 	if p.Customer != nil {
-		if err := p.Customer.Ready(); err != nil {
+		if err := p.Customer.CheckReady(); err != nil {
 			return Route{}, err
 		}
 	}
-	from, payer, bad := r.payer(p)
-	to, country, more := r.payee(p, payer)
+	from, payer, bad := r.resolvePayer(p)
+	to, country, more := r.resolvePayee(p, payer)
 	if bad = append(bad, more...); len(bad) > 0 {
 		return Route{}, fault.Invalid(bad...)
 	}
 	if p.FromInternal != nil && p.FromInternal.Type == account.EmbeddedWallet {
 		return Route{}, fault.New(fault.NotImplemented, "An embedded wallet cannot pay yet: its owner would have to sign. Pay from another account.")
 	}
-	if err := r.informed(p); err != nil {
+	if err := r.checkPayerInfo(p); err != nil {
 		return Route{}, err
 	}
-	way, err := r.way(from, to, country)
+	way, err := r.findCorridor(from, to, country)
 	if err != nil {
 		return Route{}, err
 	}
@@ -71,29 +71,29 @@ func (r Request) Route(p Parties) (Route, error) {
 	}
 	switch {
 	case p.ToInternal != nil:
-		route.Out = BookPath(*p.ToInternal)
+		route.DestinationAccount = AccountPath(*p.ToInternal)
 	case r.Destination.UMA != "":
-		route.Out = ledger.Rail(People)
+		route.DestinationAccount = ledger.Rail(UMARail)
 	}
-	route.In, err = r.in(p, way)
+	route.SourceAccount, err = r.sourceAccount(p, way)
 	return route, err
 }
 
-// People is the name of the rail that carries payments between people at different
+// UMARail is the name of the rail that carries payments between people at different
 // providers.
-const People = "UMA"
+const UMARail = "UMA"
 
-// way is the corridor. Within one currency there is one only to a person elsewhere: to
+// findCorridor is the corridor. Within one currency there is one only to a person elsewhere: to
 // an account it would be a transfer.
-func (r Request) way(from, to money.Currency, country string) (corridor.Corridor, error) {
+func (r Request) findCorridor(from, to money.Currency, country string) (corridor.Corridor, error) {
 	if from == to && r.Destination.UMA != "" {
-		return corridor.AtPar(from)
+		return corridor.SameCurrency(from)
 	}
 	return corridor.Find(from, to, country)
 }
 
-// informed is nil when all is known of the payer that the receiving side must know.
-func (r Request) informed(p Parties) error {
+// checkPayerInfo is nil when all is known of the payer that the receiving side must know.
+func (r Request) checkPayerInfo(p Parties) error {
 	if p.Receiver == nil {
 		return nil
 	}
@@ -110,8 +110,8 @@ func (r Request) informed(p Parties) error {
 		Message: "The receiving side must know more about the payer. Give what the lookup lists as mandatory in senderCustomerInfo."}
 }
 
-// missing names the first party that was asked for and is not there.
-func (r Request) missing(p Parties) error {
+// checkFound names the first party that was asked for and is not there.
+func (r Request) checkFound(p Parties) error {
 	switch {
 	case !r.Source.Customer.IsZero() && p.Customer == nil:
 		return fault.New(fault.UserNotFound, "There is no customer %s.", r.Source.Customer)
@@ -129,9 +129,9 @@ func (r Request) missing(p Parties) error {
 	return nil
 }
 
-// payer is the currency that is paid and the customer whose money it is (zero: the
+// resolvePayer is the currency that is paid and the customer whose money it is (zero: the
 // platform's own), with what is wrong about the source.
-func (r Request) payer(p Parties) (money.Currency, ident.Customer, []fault.Field) {
+func (r Request) resolvePayer(p Parties) (money.Currency, ident.Customer, []fault.Field) {
 	var bad []fault.Field
 	wrong := func(field, message string) { bad = append(bad, fault.Field{Field: field, Message: message}) }
 	var currency money.Currency
@@ -146,7 +146,7 @@ func (r Request) payer(p Parties) (money.Currency, ident.Customer, []fault.Field
 		currency, owner = p.FromExternal.Currency, p.FromExternal.Customer
 		if p.FromExternal.Status != account.Active {
 			wrong("source.accountId", "is "+string(p.FromExternal.Status)+"; only an ACTIVE account pays")
-		} else if _, can := p.FromExternal.Pullable(); !can {
+		} else if _, can := p.FromExternal.PullRail(); !can {
 			wrong("source.accountId", "cannot be collected from; only US bank accounts can. Pay just in time or from an internal account")
 		}
 	default:
@@ -161,21 +161,21 @@ func (r Request) payer(p Parties) (money.Currency, ident.Customer, []fault.Field
 	return currency, owner, bad
 }
 
-// payee is the currency that arrives and the country it is paid out in, with what is
+// resolvePayee is the currency that arrives and the country it is paid out in, with what is
 // wrong about the destination. A customer pays accounts of their own and of the
 // platform; the platform pays anybody's.
-func (r Request) payee(p Parties, payer ident.Customer) (money.Currency, string, []fault.Field) {
+func (r Request) resolvePayee(p Parties, payer ident.Customer) (money.Currency, string, []fault.Field) {
 	var bad []fault.Field
 	wrong := func(field, message string) { bad = append(bad, fault.Field{Field: field, Message: message}) }
 	var currency money.Currency
 	var owner ident.Customer
 	country := ""
 	if p.Receiver != nil {
-		bad = append(bad, r.about(*p.Receiver, payer)...)
+		bad = append(bad, r.checkLookup(*p.Receiver, payer)...)
 	}
 	switch {
 	case r.Destination.UMA != "":
-		receives, field := r.personal(*p.Receiver)
+		receives, field := r.receiverCurrency(*p.Receiver)
 		return receives, "", append(bad, field...)
 	case p.ToInternal != nil:
 		currency, owner = p.ToInternal.Currency, p.ToInternal.Customer
@@ -194,14 +194,14 @@ func (r Request) payee(p Parties, payer ident.Customer) (money.Currency, string,
 	if r.Purpose == "" && corridor.NeedsPurpose(country) {
 		wrong("purposeOfPayment", "must be given for payments to "+country)
 	}
-	if r.Destination.Expect != "" && r.Destination.Expect != currency {
+	if r.Destination.ExpectedCurrency != "" && r.Destination.ExpectedCurrency != currency {
 		wrong("destination.currency", "the account holds "+string(currency)+"; leave this out or send that currency")
 	}
 	return currency, country, bad
 }
 
-// about tells what is wrong with relying on a lookup.
-func (r Request) about(asked lookup.Lookup, payer ident.Customer) []fault.Field {
+// checkLookup tells what is wrong with relying on a lookup.
+func (r Request) checkLookup(asked lookup.Lookup, payer ident.Customer) []fault.Field {
 	var bad []fault.Field
 	if asked.ReceiverUMA != r.Destination.UMA || asked.External != r.Destination.External {
 		bad = append(bad, fault.Field{Field: "lookupId", Message: "is about another receiver; look this one up"})
@@ -212,14 +212,14 @@ func (r Request) about(asked lookup.Lookup, payer ident.Customer) []fault.Field 
 	return bad
 }
 
-// personal is the currency that a person receives.
-func (r Request) personal(asked lookup.Lookup) (money.Currency, []fault.Field) {
+// receiverCurrency is the currency that a person receives.
+func (r Request) receiverCurrency(asked lookup.Lookup) (money.Currency, []fault.Field) {
 	const field = "destination.currency"
 	switch {
-	case r.Destination.Expect != "" && !slices.Contains(asked.Currencies, r.Destination.Expect):
-		return r.Destination.Expect, []fault.Field{{Field: field, Message: "does not reach this receiver; choose one of enum", Constraint: map[string]any{"enum": asked.Currencies}}}
-	case r.Destination.Expect != "":
-		return r.Destination.Expect, nil
+	case r.Destination.ExpectedCurrency != "" && !slices.Contains(asked.Currencies, r.Destination.ExpectedCurrency):
+		return r.Destination.ExpectedCurrency, []fault.Field{{Field: field, Message: "does not reach this receiver; choose one of enum", Constraint: map[string]any{"enum": asked.Currencies}}}
+	case r.Destination.ExpectedCurrency != "":
+		return r.Destination.ExpectedCurrency, nil
 	case len(asked.Currencies) == 1:
 		return asked.Currencies[0], nil
 	default:
@@ -227,27 +227,27 @@ func (r Request) personal(asked lookup.Lookup) (money.Currency, []fault.Field) {
 	}
 }
 
-// in is the ledger path the money comes from.
-func (r Request) in(p Parties, way corridor.Corridor) (string, error) {
+// sourceAccount is the ledger path the money comes from.
+func (r Request) sourceAccount(p Parties, way corridor.Corridor) (string, error) {
 	switch {
 	case p.FromInternal != nil:
-		return BookPath(*p.FromInternal), nil
+		return AccountPath(*p.FromInternal), nil
 	case p.FromExternal != nil:
-		rail, _ := p.FromExternal.Pullable()
-		return Path(rail), nil
+		rail, _ := p.FromExternal.PullRail()
+		return RailPath(rail), nil
 	case r.Source.Network != "":
 		chain, err := corridor.ChainFor(way.From, r.Source.Network, "source.cryptoNetwork")
-		return Path(chain), err
+		return RailPath(chain), err
 	default:
-		return Path(way.Funding[0]), nil
+		return RailPath(way.Funding[0]), nil
 	}
 }
 
-// out is the ledger path that minor units go to.
-func (r Request) out(p Parties, route Route, minor int64) (string, error) {
-	if route.Out != "" {
-		return route.Out, nil
+// destinationAccount is the ledger path that minor units go to.
+func (r Request) destinationAccount(p Parties, route Route, minor int64) (string, error) {
+	if route.DestinationAccount != "" {
+		return route.DestinationAccount, nil
 	}
-	rail, err := p.ToExternal.RailWanted(r.Destination.Rail, minor)
-	return Path(rail), err
+	rail, err := p.ToExternal.ResolveRail(r.Destination.Rail, minor)
+	return RailPath(rail), err
 }

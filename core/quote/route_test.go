@@ -16,29 +16,29 @@ import (
 	"causeway/core/transaction"
 )
 
-// numbered is the n-th id of its kind.
-func numbered[K ident.Kind](id ident.ID[K], n byte) ident.ID[K] {
-	ident.Set(&id, uuid.UUID{15: n})
+// testID is the n-th id of its kind.
+func testID[K ident.Kind](id ident.ID[K], n byte) ident.ID[K] {
+	ident.SetUUID(&id, uuid.UUID{15: n})
 	return id
 }
 
 var (
-	house = numbered(ident.Platform{}, 1)
-	ana   = &customer.Customer{ID: numbered(ident.Customer{}, 1), Platform: house, PlatformCustomerID: "ana", Type: customer.Individual, Status: customer.Approved}
-	ben   = &customer.Customer{ID: numbered(ident.Customer{}, 2), Platform: house, PlatformCustomerID: "ben", Type: customer.Individual, Status: customer.Approved}
-	noon  = time.Date(2026, 3, 14, 12, 0, 0, 0, time.UTC)
+	platformID = testID(ident.Platform{}, 1)
+	ana        = &customer.Customer{ID: testID(ident.Customer{}, 1), Platform: platformID, PlatformCustomerID: "ana", Type: customer.Individual, Status: customer.Approved}
+	ben        = &customer.Customer{ID: testID(ident.Customer{}, 2), Platform: platformID, PlatformCustomerID: "ben", Type: customer.Individual, Status: customer.Approved}
+	noon       = time.Date(2026, 3, 14, 12, 0, 0, 0, time.UTC)
 )
 
-func balance(owner *customer.Customer, currency money.Currency) *account.Internal {
-	a := &account.Internal{ID: numbered(ident.InternalAccount{}, 7), Platform: house, Currency: currency, Type: account.InternalFiat, Status: account.InternalActive}
+func internalAccount(owner *customer.Customer, currency money.Currency) *account.Internal {
+	a := &account.Internal{ID: testID(ident.InternalAccount{}, 7), Platform: platformID, Currency: currency, Type: account.InternalFiat, Status: account.InternalActive}
 	if owner != nil {
 		a.Customer = owner.ID
 	}
 	return a
 }
 
-func bank(owner *customer.Customer) *account.External {
-	a := &account.External{ID: numbered(ident.ExternalAccount{}, 8), Platform: house, Currency: "USD", Type: account.USAccount, Status: account.Active,
+func bankAccount(owner *customer.Customer) *account.External {
+	a := &account.External{ID: testID(ident.ExternalAccount{}, 8), Platform: platformID, Currency: "USD", Type: account.USAccount, Status: account.Active,
 		Fields: map[string]string{"accountNumber": "000123456", "routingNumber": "021000021"}, Rails: []corridor.Rail{corridor.RTP, corridor.ACH}}
 	if owner != nil {
 		a.Customer = owner.ID
@@ -46,8 +46,8 @@ func bank(owner *customer.Customer) *account.External {
 	return a
 }
 
-func wallet(owner *customer.Customer) *account.External {
-	a := &account.External{ID: numbered(ident.ExternalAccount{}, 9), Platform: house, Currency: "BTC", Type: account.Layer2Wallet, Status: account.Active,
+func walletAccount(owner *customer.Customer) *account.External {
+	a := &account.External{ID: testID(ident.ExternalAccount{}, 9), Platform: platformID, Currency: "BTC", Type: account.Layer2Wallet, Status: account.Active,
 		Fields: map[string]string{"address": "spark1good"}, Rails: []corridor.Rail{corridor.Layer2}}
 	if owner != nil {
 		a.Customer = owner.ID
@@ -55,9 +55,9 @@ func wallet(owner *customer.Customer) *account.External {
 	return a
 }
 
-// request asks for what the parties say.
-func request(p quote.Parties) quote.Request {
-	r := quote.Request{Platform: house, Side: quote.Sending, Amount: 10050}
+// newRequest asks for what the parties say.
+func newRequest(p quote.Parties) quote.Request {
+	r := quote.Request{Platform: platformID, Side: quote.Sending, Amount: 10050}
 	if p.FromInternal != nil {
 		r.Source.Internal = p.FromInternal.ID
 	}
@@ -79,7 +79,7 @@ func request(p quote.Parties) quote.Request {
 	return r
 }
 
-func TestRoutes(t *testing.T) {
+func TestRoute(t *testing.T) {
 	t.Parallel()
 	// Money can come from a payer, a balance or a bank account, and go to an account
 	// in the house or outside; each end has its place in the books.
@@ -89,56 +89,56 @@ func TestRoutes(t *testing.T) {
 		funding transaction.Funding
 		inside  bool
 	}{
-		"a payer to a wallet":            {quote.Parties{Customer: ana, ToExternal: wallet(ana)}, "rails/RTP", "", transaction.JustInTime, false},
-		"a payer to a balance":           {quote.Parties{Customer: ana, ToInternal: balance(ana, "EUR")}, "rails/RTP", quote.BookPath(*balance(ana, "EUR")), transaction.JustInTime, true},
-		"a payer for the platform":       {quote.Parties{ToExternal: wallet(nil)}, "rails/RTP", "", transaction.JustInTime, false},
-		"a balance to a wallet":          {quote.Parties{Customer: ana, FromInternal: balance(ana, "USD"), ToExternal: wallet(ana)}, quote.BookPath(*balance(ana, "USD")), "", transaction.Balance, false},
-		"a balance to a balance":         {quote.Parties{Customer: ana, FromInternal: balance(ana, "USD"), ToInternal: balance(ana, "EUR")}, quote.BookPath(*balance(ana, "USD")), quote.BookPath(*balance(ana, "EUR")), transaction.Balance, true},
-		"the platform to a customer":     {quote.Parties{Customer: ana, FromInternal: balance(nil, "USD"), ToExternal: wallet(ana)}, quote.BookPath(*balance(nil, "USD")), "", transaction.Balance, false},
-		"a bank account to a wallet":     {quote.Parties{Customer: ana, FromExternal: bank(ana), ToExternal: wallet(ana)}, "rails/ACH", "", transaction.Pull, false},
-		"a customer to the platform's":   {quote.Parties{Customer: ana, FromInternal: balance(ana, "USD"), ToExternal: wallet(nil)}, quote.BookPath(*balance(ana, "USD")), "", transaction.Balance, false},
-		"a bank account to a balance":    {quote.Parties{Customer: ana, FromExternal: bank(ana), ToInternal: balance(ana, "EUR")}, "rails/ACH", quote.BookPath(*balance(ana, "EUR")), transaction.Pull, true},
-		"the platform's bank to another": {quote.Parties{FromExternal: bank(nil), ToExternal: wallet(nil)}, "rails/ACH", "", transaction.Pull, false},
+		"a payer to a wallet":            {quote.Parties{Customer: ana, ToExternal: walletAccount(ana)}, "rails/RTP", "", transaction.JustInTime, false},
+		"a payer to a balance":           {quote.Parties{Customer: ana, ToInternal: internalAccount(ana, "EUR")}, "rails/RTP", quote.AccountPath(*internalAccount(ana, "EUR")), transaction.JustInTime, true},
+		"a payer for the platform":       {quote.Parties{ToExternal: walletAccount(nil)}, "rails/RTP", "", transaction.JustInTime, false},
+		"a balance to a wallet":          {quote.Parties{Customer: ana, FromInternal: internalAccount(ana, "USD"), ToExternal: walletAccount(ana)}, quote.AccountPath(*internalAccount(ana, "USD")), "", transaction.Balance, false},
+		"a balance to a balance":         {quote.Parties{Customer: ana, FromInternal: internalAccount(ana, "USD"), ToInternal: internalAccount(ana, "EUR")}, quote.AccountPath(*internalAccount(ana, "USD")), quote.AccountPath(*internalAccount(ana, "EUR")), transaction.Balance, true},
+		"the platform to a customer":     {quote.Parties{Customer: ana, FromInternal: internalAccount(nil, "USD"), ToExternal: walletAccount(ana)}, quote.AccountPath(*internalAccount(nil, "USD")), "", transaction.Balance, false},
+		"a bank account to a wallet":     {quote.Parties{Customer: ana, FromExternal: bankAccount(ana), ToExternal: walletAccount(ana)}, "rails/ACH", "", transaction.Pull, false},
+		"a customer to the platform's":   {quote.Parties{Customer: ana, FromInternal: internalAccount(ana, "USD"), ToExternal: walletAccount(nil)}, quote.AccountPath(*internalAccount(ana, "USD")), "", transaction.Balance, false},
+		"a bank account to a balance":    {quote.Parties{Customer: ana, FromExternal: bankAccount(ana), ToInternal: internalAccount(ana, "EUR")}, "rails/ACH", quote.AccountPath(*internalAccount(ana, "EUR")), transaction.Pull, true},
+		"the platform's bank to another": {quote.Parties{FromExternal: bankAccount(nil), ToExternal: walletAccount(nil)}, "rails/ACH", "", transaction.Pull, false},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			r := request(c.parties)
+			r := newRequest(c.parties)
 
 			route, err := r.Route(c.parties)
-			if err != nil || route.In != c.in || route.Out != c.out {
+			if err != nil || route.SourceAccount != c.in || route.DestinationAccount != c.out {
 				t.Fatalf("%+v, %v", route, err)
 			}
-			q, made, err := r.Make(c.parties, route, quote.Offer{Quote: numbered(ident.Quote{}, 3), Transaction: numbered(ident.Transaction{}, 4),
+			q, made, err := r.Make(c.parties, route, quote.MakeParams{Quote: testID(ident.Quote{}, 3), Transaction: testID(ident.Transaction{}, 4),
 				Market: money.MustRate("10"), Terms: route.Corridor.Terms, Now: noon})
 			if err != nil {
 				t.Fatal(err)
 			}
 
-			if shape := made.Shape(); shape.Funding != c.funding || shape.Inside != c.inside || !shape.Converts {
+			if shape := made.Flow(); shape.Funding != c.funding || shape.Internal != c.inside || !shape.Converts {
 				t.Errorf("%+v", shape)
 			}
 			if (q.Reference != "") != (c.funding == transaction.JustInTime) {
 				t.Errorf("reference %q", q.Reference)
 			}
-			if (made.PlatformCustomerID == "ana") != (c.parties.Customer != nil) || made.Customer != q.Customer || made.OutRail == "" {
+			if (made.PlatformCustomerID == "ana") != (c.parties.Customer != nil) || made.Customer != q.Customer || made.DestinationAccount == "" {
 				t.Errorf("%+v", made)
 			}
 		})
 	}
 }
 
-func TestRoutesThatAreRefused(t *testing.T) {
+func TestRoute_RejectsInvalidParties(t *testing.T) {
 	t.Parallel()
 	// Every mistake about the parties has its own answer, which names the field.
-	frozen, closed := balance(ana, "USD"), wallet(ana)
+	frozen, closed := internalAccount(ana, "USD"), walletAccount(ana)
 	frozen.Status, closed.Status = account.InternalFrozen, account.Status("INACTIVE")
 	pending := *ana
 	pending.Status = customer.Pending
-	own := balance(ana, money.USDB)
+	own := internalAccount(ana, money.USDB)
 	own.Type = account.EmbeddedWallet
-	nigerian := bank(ana)
+	nigerian := bankAccount(ana)
 	nigerian.Type, nigerian.Currency, nigerian.Rails = "NGN_ACCOUNT", "NGN", []corridor.Rail{corridor.BankTransfer}
-	european := bank(ana)
+	european := bankAccount(ana)
 	european.Type = "EUR_ACCOUNT"
 	for name, c := range map[string]struct {
 		parties quote.Parties
@@ -146,30 +146,30 @@ func TestRoutesThatAreRefused(t *testing.T) {
 		code    fault.Code
 		field   string
 	}{
-		"no such payer": {quote.Parties{ToExternal: wallet(ana)}, func(r *quote.Request) { r.Source.Customer = ana.ID }, fault.UserNotFound, ""},
-		"no such balance": {quote.Parties{Customer: ana, ToExternal: wallet(ana)}, func(r *quote.Request) { r.Source.Internal = frozen.ID },
+		"no such payer": {quote.Parties{ToExternal: walletAccount(ana)}, func(r *quote.Request) { r.Source.Customer = ana.ID }, fault.UserNotFound, ""},
+		"no such balance": {quote.Parties{Customer: ana, ToExternal: walletAccount(ana)}, func(r *quote.Request) { r.Source.Internal = frozen.ID },
 			fault.InternalAccountNotFound, ""},
-		"no such bank account": {quote.Parties{Customer: ana, ToExternal: wallet(ana)}, func(r *quote.Request) { r.Source.External = european.ID },
+		"no such bank account": {quote.Parties{Customer: ana, ToExternal: walletAccount(ana)}, func(r *quote.Request) { r.Source.External = european.ID },
 			fault.ExternalAccountNotFound, ""},
 		"nobody to pay": {quote.Parties{Customer: ana}, func(r *quote.Request) { r.Destination.External = closed.ID }, fault.ExternalAccountNotFound, ""},
 		"no balance to pay to": {quote.Parties{Customer: ana}, func(r *quote.Request) { r.Destination.Internal = frozen.ID },
 			fault.InternalAccountNotFound, ""},
-		"a customer who is not ready": {quote.Parties{Customer: &pending, ToExternal: wallet(ana)}, nil, fault.UserNotReady, ""},
-		"a frozen account pays":       {quote.Parties{Customer: ana, FromInternal: frozen, ToExternal: wallet(ana)}, nil, fault.InvalidInput, "source.accountId"},
-		"a closed account receives":   {quote.Parties{Customer: ana, FromInternal: balance(ana, "USD"), ToExternal: closed}, nil, fault.InvalidInput, "destination.accountId"},
-		"another's account receives":  {quote.Parties{Customer: ana, FromInternal: balance(ana, "USD"), ToExternal: wallet(ben)}, nil, fault.InvalidInput, "destination.accountId"},
-		"another's account pays": {quote.Parties{Customer: ben, FromInternal: balance(ana, "USD"), ToExternal: wallet(nil)},
+		"a customer who is not ready": {quote.Parties{Customer: &pending, ToExternal: walletAccount(ana)}, nil, fault.UserNotReady, ""},
+		"a frozen account pays":       {quote.Parties{Customer: ana, FromInternal: frozen, ToExternal: walletAccount(ana)}, nil, fault.InvalidInput, "source.accountId"},
+		"a closed account receives":   {quote.Parties{Customer: ana, FromInternal: internalAccount(ana, "USD"), ToExternal: closed}, nil, fault.InvalidInput, "destination.accountId"},
+		"another's account receives":  {quote.Parties{Customer: ana, FromInternal: internalAccount(ana, "USD"), ToExternal: walletAccount(ben)}, nil, fault.InvalidInput, "destination.accountId"},
+		"another's account pays": {quote.Parties{Customer: ben, FromInternal: internalAccount(ana, "USD"), ToExternal: walletAccount(nil)},
 			func(r *quote.Request) { r.Source.Customer = ben.ID }, fault.InvalidInput, "source.customerId"},
-		"an account that cannot be collected from": {quote.Parties{Customer: ana, FromExternal: european, ToExternal: wallet(ana)}, nil, fault.InvalidInput, "source.accountId"},
-		"another currency believed":                {quote.Parties{Customer: ana, FromInternal: balance(ana, "USD"), ToExternal: wallet(ana)}, func(r *quote.Request) { r.Source.Currency = "EUR" }, fault.InvalidInput, "source.currency"},
-		"another currency expected":                {quote.Parties{Customer: ana, FromInternal: balance(ana, "USD"), ToExternal: wallet(ana)}, func(r *quote.Request) { r.Destination.Expect = "EUR" }, fault.InvalidInput, "destination.currency"},
-		"no purpose for Nigeria":                   {quote.Parties{Customer: ana, FromInternal: balance(ana, "USD"), ToExternal: nigerian}, nil, fault.InvalidInput, "purposeOfPayment"},
-		"an embedded wallet pays":                  {quote.Parties{Customer: ana, FromInternal: own, ToExternal: wallet(ana)}, nil, fault.NotImplemented, ""},
-		"nothing to exchange":                      {quote.Parties{Customer: ana, FromInternal: balance(ana, "USD"), ToExternal: bank(ana)}, nil, fault.InvalidCurrency, ""},
+		"an account that cannot be collected from": {quote.Parties{Customer: ana, FromExternal: european, ToExternal: walletAccount(ana)}, nil, fault.InvalidInput, "source.accountId"},
+		"another currency believed":                {quote.Parties{Customer: ana, FromInternal: internalAccount(ana, "USD"), ToExternal: walletAccount(ana)}, func(r *quote.Request) { r.Source.Currency = "EUR" }, fault.InvalidInput, "source.currency"},
+		"another currency expected":                {quote.Parties{Customer: ana, FromInternal: internalAccount(ana, "USD"), ToExternal: walletAccount(ana)}, func(r *quote.Request) { r.Destination.ExpectedCurrency = "EUR" }, fault.InvalidInput, "destination.currency"},
+		"no purpose for Nigeria":                   {quote.Parties{Customer: ana, FromInternal: internalAccount(ana, "USD"), ToExternal: nigerian}, nil, fault.InvalidInput, "purposeOfPayment"},
+		"an embedded wallet pays":                  {quote.Parties{Customer: ana, FromInternal: own, ToExternal: walletAccount(ana)}, nil, fault.NotImplemented, ""},
+		"nothing to exchange":                      {quote.Parties{Customer: ana, FromInternal: internalAccount(ana, "USD"), ToExternal: bankAccount(ana)}, nil, fault.InvalidCurrency, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			r := request(c.parties)
+			r := newRequest(c.parties)
 			if c.change != nil {
 				c.change(&r)
 			}
@@ -179,29 +179,29 @@ func TestRoutesThatAreRefused(t *testing.T) {
 			if !fault.Is(err, c.code) {
 				t.Fatalf("got %v, want %s", err, c.code)
 			}
-			if refused, _ := fault.Of(err); c.field != "" && (len(refused.Fields) != 1 || refused.Fields[0].Field != c.field) {
+			if refused, _ := fault.As(err); c.field != "" && (len(refused.Fields) != 1 || refused.Fields[0].Field != c.field) {
 				t.Errorf("fields %+v, want %s", refused.Fields, c.field)
 			}
 		})
 	}
 }
 
-func TestWantedRailIsTaken(t *testing.T) {
+func TestMake_UsesRequestedRail(t *testing.T) {
 	t.Parallel()
 	// The payer may choose among the rails of the account, and no other.
-	parties := quote.Parties{Customer: ana, FromInternal: balance(ana, "EUR"), ToExternal: bank(ana)}
-	r := request(parties)
+	parties := quote.Parties{Customer: ana, FromInternal: internalAccount(ana, "EUR"), ToExternal: bankAccount(ana)}
+	r := newRequest(parties)
 	route, err := r.Route(parties)
 	if err != nil {
 		t.Fatal(err)
 	}
-	offer := quote.Offer{Quote: numbered(ident.Quote{}, 3), Transaction: numbered(ident.Transaction{}, 4), Market: money.MustRate("1.1"), Terms: route.Corridor.Terms, Now: noon}
+	offer := quote.MakeParams{Quote: testID(ident.Quote{}, 3), Transaction: testID(ident.Transaction{}, 4), Market: money.MustRate("1.1"), Terms: route.Corridor.Terms, Now: noon}
 
 	for wanted, path := range map[corridor.Rail]string{"": "rails/RTP", corridor.ACH: "rails/ACH", corridor.SEPA: ""} {
 		r.Destination.Rail = wanted
 		_, made, err := r.Make(parties, route, offer)
-		if made.OutRail != path || fault.Is(err, fault.InvalidInput) != (path == "") {
-			t.Errorf("%q: %q, %v", wanted, made.OutRail, err)
+		if made.DestinationAccount != path || fault.Is(err, fault.InvalidInput) != (path == "") {
+			t.Errorf("%q: %q, %v", wanted, made.DestinationAccount, err)
 		}
 	}
 }

@@ -18,15 +18,15 @@ const (
 	Duplicate Reason = "DUPLICATE"
 	// AmountDiffers: a line and an entry have a reference in common and other amounts.
 	AmountDiffers Reason = "AMOUNT_DIFFERS"
-	// MissingHere: the partner has it, and our books do not.
-	MissingHere Reason = "MISSING_HERE"
-	// MissingThere: our books have it, and the partner does not.
-	MissingThere Reason = "MISSING_THERE"
+	// MissingInLedger: the partner has it, and our books do not.
+	MissingInLedger Reason = "MISSING_HERE"
+	// MissingOnStatement: our books have it, and the partner does not.
+	MissingOnStatement Reason = "MISSING_THERE"
 )
 
 // Reasons lists the reasons.
 func Reasons() []Reason {
-	return []Reason{Returned, Duplicate, AmountDiffers, MissingHere, MissingThere}
+	return []Reason{Returned, Duplicate, AmountDiffers, MissingInLedger, MissingOnStatement}
 }
 
 // None is the place of what a break does not have.
@@ -44,8 +44,8 @@ type Break struct {
 	Reference string
 }
 
-// nameBreaks gives everything that is left its reason.
-func (c *comparison) nameBreaks() {
+// classifyBreaks gives everything that is left its reason.
+func (c *comparison) classifyBreaks() {
 	for _, l := range c.lines.open() {
 		if !c.lines.items[l].taken { // by a line before it
 			c.result.Breaks = append(c.result.Breaks, c.lineBreak(l))
@@ -53,7 +53,7 @@ func (c *comparison) nameBreaks() {
 		}
 	}
 	for _, e := range c.entries.open() {
-		if c.entry[e].Expected {
+		if c.sourceEntries[e].Expected {
 			c.result.Breaks = append(c.result.Breaks, c.entryBreak(e))
 		}
 	}
@@ -62,43 +62,43 @@ func (c *comparison) nameBreaks() {
 func (c *comparison) lineBreak(l int) Break {
 	of := c.lines.items[l]
 	b := Break{Line: l, Entry: None, OtherLine: None, OtherEntry: None}
-	if other, key, ok := c.entries.anyOf(of.keys, -of.amount, None); ok {
+	if other, key, ok := c.entries.findAny(of.keys, -of.amount, None); ok {
 		b.Reason, b.OtherEntry, b.Reference = Returned, other, key
 		return b
 	}
-	if c.line[l].Returned {
+	if c.sourceLines[l].Returned {
 		b.Reason = Returned
 		return b
 	}
 	// What is open is looked at in order, so one that is taken is matched, or a break
 	// that stands before this one.
-	if other, key, ok := c.lines.anyOf(of.keys, of.amount, l); ok && c.lines.items[other].taken {
+	if other, key, ok := c.lines.findAny(of.keys, of.amount, l); ok && c.lines.items[other].taken {
 		b.Reason, b.OtherLine, b.Reference = Duplicate, other, key
 		return b
 	}
-	if e, ok := c.entries.near(of); ok {
+	if e, ok := c.entries.nearest(of); ok {
 		c.entries.take(e)
-		b.Reason, b.Entry, b.Reference = AmountDiffers, e, common(of.keys, c.entries.items[e].keys)
+		b.Reason, b.Entry, b.Reference = AmountDiffers, e, commonKey(of.keys, c.entries.items[e].keys)
 		return b
 	}
-	b.Reason = MissingHere
+	b.Reason = MissingInLedger
 	return b
 }
 
 func (c *comparison) entryBreak(e int) Break {
 	of := c.entries.items[e]
-	b := Break{Reason: MissingThere, Line: None, Entry: e, OtherLine: None, OtherEntry: None}
-	if other, key, ok := c.entries.anyOf(of.keys, of.amount, e); ok && c.entries.items[other].taken {
+	b := Break{Reason: MissingOnStatement, Line: None, Entry: e, OtherLine: None, OtherEntry: None}
+	if other, key, ok := c.entries.findAny(of.keys, of.amount, e); ok && c.entries.items[other].taken {
 		b.Reason, b.OtherEntry, b.Reference = Duplicate, other, key
 	}
 	return b
 }
 
-// anyOf is the first item with one of the keys and the amount, taken or not, that is
+// findAny is the first item with one of the keys and the amount, taken or not, that is
 // not the one to leave out: a taken one where there is one.
-func (p *pool) anyOf(keys []string, amount int64, without int) (found int, key string, ok bool) {
+func (p *pool) findAny(keys []string, amount int64, without int) (found int, key string, ok bool) {
 	for _, k := range keys {
-		for n, i := range p.equal[keyAmount{k, amount}] {
+		for n, i := range p.byAmount[keyAmount{k, amount}] {
 			if i == without {
 				continue
 			}
@@ -113,7 +113,7 @@ func (p *pool) anyOf(keys []string, amount int64, without int) (found int, key s
 	return found, key, ok
 }
 
-func common(a, b []string) string {
+func commonKey(a, b []string) string {
 	for _, key := range a {
 		for _, other := range b {
 			if key == other {
@@ -166,11 +166,11 @@ func (b Break) Explain(lines []Line, entries []Entry, currency money.Currency) s
 		l, e := lines[b.Line], entries[b.Entry]
 		return fmt.Sprintf("The partner has %s on %s and our entry %d.%d has %s on %s, with the reference %s.",
 			amount(l.Amount), l.Value, e.Seq, e.N, amount(e.Amount), e.Day, b.Reference)
-	case MissingHere:
+	case MissingInLedger:
 		l := lines[b.Line]
 		return fmt.Sprintf("The partner has %s on %s; no entry of ours has its reference or, alone, its amount within %d days.",
 			amount(l.Amount), l.Value, Window)
-	case MissingThere:
+	case MissingOnStatement:
 		e := entries[b.Entry]
 		return fmt.Sprintf("Our entry %d.%d has %s on %s; no line of the partner has its reference or, alone, its amount within %d days.",
 			e.Seq, e.N, amount(e.Amount), e.Day, Window)

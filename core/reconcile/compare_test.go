@@ -25,8 +25,8 @@ func entry(day int, amount int64, memo string) reconcile.Entry {
 	return reconcile.Entry{Amount: amount, Day: monday + reconcile.Day(day), Memo: memo, Expected: true}
 }
 
-// story writes a result down as people would: places of lines, of entries, and why.
-func story(r reconcile.Result) string {
+// describe writes a result down as people would: places of lines, of entries, and why.
+func describe(r reconcile.Result) string {
 	var text []string
 	for _, m := range r.Matches {
 		text = append(text, fmt.Sprintf("%s %v=%v", m.Rule, m.Lines, m.Entries))
@@ -37,7 +37,7 @@ func story(r reconcile.Result) string {
 	return strings.Join(text, ", ")
 }
 
-func number(lines []reconcile.Line, entries []reconcile.Entry) {
+func assignNumbers(lines []reconcile.Line, entries []reconcile.Entry) {
 	for i := range lines {
 		lines[i].Ordinal = i + 1
 	}
@@ -51,9 +51,9 @@ func TestCompare(t *testing.T) {
 	t.Parallel()
 	// Each rule matches what it is for, and each reason names what is left.
 	settledLine := line(0, 500, "REFERENCE1")
-	settledLine.Settled = true
+	settledLine.Reconciled = true
 	settledEntry := entry(0, 500, "REFERENCE1")
-	settledEntry.Settled = true
+	settledEntry.Reconciled = true
 	returned := line(1, 300)
 	returned.Returned = true
 	outside := entry(-3, 700, "REFERENCE7")
@@ -113,12 +113,12 @@ func TestCompare(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
 			lines, entries := slices.Clone(c.lines), slices.Clone(c.entries)
-			number(lines, entries)
+			assignNumbers(lines, entries)
 
 			got := reconcile.Compare(lines, entries)
 
-			if story(got) != c.want {
-				t.Errorf("\n got %s\nwant %s", story(got), c.want)
+			if describe(got) != c.want {
+				t.Errorf("\n got %s\nwant %s", describe(got), c.want)
 			}
 			for _, m := range got.Matches {
 				if m.Explain() == "" {
@@ -134,7 +134,7 @@ func TestCompare(t *testing.T) {
 	}
 }
 
-func TestEverythingEndsOnce(t *testing.T) {
+func TestCompare_EachItemMatchedOrBrokenOnce(t *testing.T) {
 	t.Parallel()
 	// Whatever is compared, every open line and every open entry that the statement covers
 	// ends in exactly one match or break, what is settled in none, every match adds up,
@@ -142,7 +142,7 @@ func TestEverythingEndsOnce(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		lines := rapid.SliceOfN(rapid.Custom(anyLine), 0, 30).Draw(t, "lines")
 		entries := rapid.SliceOfN(rapid.Custom(anyEntry), 0, 30).Draw(t, "entries")
-		number(lines, entries)
+		assignNumbers(lines, entries)
 
 		got := reconcile.Compare(lines, entries)
 
@@ -175,16 +175,16 @@ func TestEverythingEndsOnce(t *testing.T) {
 			differences += b.Difference(lines, entries)
 		}
 		for i, l := range lines {
-			if (ofLine[i] == 1) == l.Settled || ofLine[i] > 1 {
-				t.Fatalf("line %d, settled %v, ends %d times", i, l.Settled, ofLine[i])
+			if (ofLine[i] == 1) == l.Reconciled || ofLine[i] > 1 {
+				t.Fatalf("line %d, settled %v, ends %d times", i, l.Reconciled, ofLine[i])
 			}
-			if !l.Settled {
+			if !l.Reconciled {
 				there += l.Amount
 			}
 		}
 		for i, e := range entries {
-			if e.Settled && ofEntry[i] != 0 || ofEntry[i] > 1 || !e.Settled && e.Expected && ofEntry[i] != 1 {
-				t.Fatalf("entry %d, settled %v, expected %v, ends %d times", i, e.Settled, e.Expected, ofEntry[i])
+			if e.Reconciled && ofEntry[i] != 0 || ofEntry[i] > 1 || !e.Reconciled && e.Expected && ofEntry[i] != 1 {
+				t.Fatalf("entry %d, settled %v, expected %v, ends %d times", i, e.Reconciled, e.Expected, ofEntry[i])
 			}
 			if ofEntry[i] == 1 {
 				here += e.Amount
@@ -193,8 +193,8 @@ func TestEverythingEndsOnce(t *testing.T) {
 		if there-here != differences {
 			t.Fatalf("the sides are %d apart, and the breaks explain %d", there-here, differences)
 		}
-		if again := reconcile.Compare(lines, entries); story(again) != story(got) {
-			t.Fatalf("the same again: %s, and before %s", story(again), story(got))
+		if again := reconcile.Compare(lines, entries); describe(again) != describe(got) {
+			t.Fatalf("the same again: %s, and before %s", describe(again), describe(got))
 		}
 	})
 }
@@ -204,14 +204,14 @@ var someReferences = rapid.SampledFrom([]string{"", "REFERENCE1", "REFERENCE2", 
 func anyLine(t *rapid.T) reconcile.Line {
 	l := line(rapid.IntRange(0, 9).Draw(t, "day"), anyAmount(t), someReferences.Draw(t, "reference"))
 	l.Returned = rapid.IntRange(0, 9).Draw(t, "returned") == 0
-	l.Settled = rapid.IntRange(0, 4).Draw(t, "settled") == 0
+	l.Reconciled = rapid.IntRange(0, 4).Draw(t, "settled") == 0
 	return l
 }
 
 func anyEntry(t *rapid.T) reconcile.Entry {
 	e := entry(rapid.IntRange(0, 9).Draw(t, "day"), anyAmount(t), someReferences.Draw(t, "reference"))
 	e.Expected = rapid.IntRange(0, 4).Draw(t, "expected") > 0
-	e.Settled = rapid.IntRange(0, 4).Draw(t, "settled") == 0
+	e.Reconciled = rapid.IntRange(0, 4).Draw(t, "settled") == 0
 	return e
 }
 
@@ -219,7 +219,7 @@ func anyAmount(t *rapid.T) int64 {
 	return rapid.SampledFrom([]int64{100, 100, 200, 300, 400, -100, -200, -300}).Draw(t, "amount")
 }
 
-func TestCompareGrowsInProportion(t *testing.T) {
+func TestCompare_LinearTime(t *testing.T) {
 	t.Parallel()
 	// What is hardest for a comparison, everything with one reference and nothing that
 	// fits, takes no more than in proportion.
@@ -229,7 +229,7 @@ func TestCompareGrowsInProportion(t *testing.T) {
 		lines[i] = line(i%7, int64(1000+i), "BATCH-2026-03")
 		entries[i] = entry(i%7, int64(1_000_000+i), "BATCH-2026-03")
 	}
-	number(lines, entries)
+	assignNumbers(lines, entries)
 
 	began := time.Now()
 	got := reconcile.Compare(lines, entries)

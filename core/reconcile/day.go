@@ -8,13 +8,13 @@ type Day int32
 // NoDay is the zero Day; no statement is that old.
 const NoDay Day = 0
 
-const secondsOfDay = 24 * 60 * 60
+const secondsPerDay = 24 * 60 * 60
 
 // DayOf is the day of a moment in UTC.
 func DayOf(t time.Time) Day {
 	seconds := t.Unix()
-	days := seconds / secondsOfDay
-	if seconds%secondsOfDay < 0 {
+	days := seconds / secondsPerDay
+	if seconds%secondsPerDay < 0 {
 		days--
 	}
 	return Day(days)
@@ -32,12 +32,12 @@ func Date(year, month, day int) (Day, bool) {
 	return DayOf(t), true
 }
 
-// Latest is the day that it is in the easternmost places while it is now in UTC: no
+// LatestDay is the day that it is in the easternmost places while it is now in UTC: no
 // honest statement tells of a later one.
-func Latest(now time.Time) Day { return DayOf(now.Add(14 * time.Hour)) }
+func LatestDay(now time.Time) Day { return DayOf(now.Add(14 * time.Hour)) }
 
 // Start is the first moment of the day in UTC.
-func (d Day) Start() time.Time { return time.Unix(int64(d)*secondsOfDay, 0).UTC() }
+func (d Day) Start() time.Time { return time.Unix(int64(d)*secondsPerDay, 0).UTC() }
 
 // String is the day as in "2026-03-14", empty for none.
 func (d Day) String() string {
@@ -47,8 +47,8 @@ func (d Day) String() string {
 	return d.Start().Format(time.DateOnly)
 }
 
-// apart is how many days lie between two.
-func apart(a, b Day) int {
+// daysBetween is how many days lie between two.
+func daysBetween(a, b Day) int {
 	if a < b {
 		return int(b - a)
 	}

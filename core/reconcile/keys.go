@@ -8,28 +8,28 @@ import (
 // A key is a reference as it is compared: capital letters and digits alone, because
 // partners change case, and cut or add hyphens and spaces.
 
-// shortest is how many characters a word of a text must have to be a key: shorter ones
+// minKeyLength is how many characters a word of a text must have to be a key: shorter ones
 // are words of every day.
-const shortest = 6
+const minKeyLength = 6
 
-// mostKeys is how many keys one line or entry has at most.
-const mostKeys = 32
+// maxKeys is how many keys one line or entry has at most.
+const maxKeys = 32
 
-// meaningless are what partners write where there is no reference.
-var meaningless = []string{"", "NOTPROVIDED", "NONREF", "NOREFERENCE", "NOTAVAILABLE", "UNKNOWN", "NONE", "NA"}
+// placeholderReferences are what partners write where there is no reference.
+var placeholderReferences = []string{"", "NOTPROVIDED", "NONREF", "NOREFERENCE", "NOTAVAILABLE", "UNKNOWN", "NONE", "NA"}
 
 // keys are those of a line: its references, whole, and every longer word of them and
 // of the description.
 func (l Line) keys() []string {
 	var k keyList
-	k.add(l.Servicer)
+	k.add(l.ServicerReference)
 	for _, r := range l.References {
 		k.add(r)
 	}
 	for _, r := range l.References {
-		k.words(r)
+		k.addWords(r)
 	}
-	k.words(l.Description)
+	k.addWords(l.Description)
 	return k.keys
 }
 
@@ -38,7 +38,7 @@ func (l Line) keys() []string {
 func (e Entry) keys() []string {
 	var k keyList
 	for word := range strings.FieldsSeq(e.Memo) {
-		if coded(word) {
+		if isReference(word) {
 			k.add(word)
 		}
 	}
@@ -46,16 +46,16 @@ func (e Entry) keys() []string {
 		k.add(e.Transaction.UUID().String())
 	}
 	k.add(e.Posting.String())
-	for _, name := range e.Names {
+	for _, name := range e.PartnerReferences {
 		k.add(name)
 	}
 	return k.keys
 }
 
-// coded tells whether a word of a memo is a reference and not prose: those have no
+// isReference tells whether a word of a memo is a reference and not prose: those have no
 // small letters.
-func coded(word string) bool {
-	if len(word) < shortest {
+func isReference(word string) bool {
+	if len(word) < minKeyLength {
 		return false
 	}
 	for _, c := range []byte(word) {
@@ -69,35 +69,35 @@ func coded(word string) bool {
 type keyList struct{ keys []string }
 
 func (k *keyList) add(text string) {
-	key := normal(text)
-	if len(k.keys) < mostKeys && !slices.Contains(meaningless, key) && !slices.Contains(k.keys, key) {
+	key := normalize(text)
+	if len(k.keys) < maxKeys && !slices.Contains(placeholderReferences, key) && !slices.Contains(k.keys, key) {
 		k.keys = append(k.keys, key)
 	}
 }
 
-// words adds every longer word of a text, and of one with hyphens every longer part.
-func (k *keyList) words(text string) {
-	for word := range strings.FieldsFuncSeq(text, func(r rune) bool { return !plain(r) && r != '-' }) {
-		if len(word) >= shortest {
+// addWords adds every longer word of a text, and of one with hyphens every longer part.
+func (k *keyList) addWords(text string) {
+	for word := range strings.FieldsFuncSeq(text, func(r rune) bool { return !isAlphanumeric(r) && r != '-' }) {
+		if len(word) >= minKeyLength {
 			k.add(word)
 		}
 		if !strings.Contains(word, "-") {
 			continue
 		}
 		for part := range strings.SplitSeq(word, "-") {
-			if len(part) >= shortest {
+			if len(part) >= minKeyLength {
 				k.add(part)
 			}
 		}
 	}
 }
 
-func plain(r rune) bool {
+func isAlphanumeric(r rune) bool {
 	return r >= '0' && r <= '9' || r >= 'A' && r <= 'Z' || r >= 'a' && r <= 'z'
 }
 
-// normal is the key of a text.
-func normal(text string) string {
+// normalize is the key of a text.
+func normalize(text string) string {
 	clean := true
 	for _, c := range []byte(text) {
 		if (c < 'A' || c > 'Z') && (c < '0' || c > '9') {
@@ -110,7 +110,7 @@ func normal(text string) string {
 	}
 	return strings.Map(func(r rune) rune {
 		switch {
-		case !plain(r):
+		case !isAlphanumeric(r):
 			return -1
 		case r >= 'a' && r <= 'z':
 			return r - 'a' + 'A'

@@ -41,16 +41,16 @@ var columns = []Column{ColumnDate, ColumnValueDate, ColumnAmount, ColumnDebit, C
 // DateFormats are how days can be written.
 var DateFormats = []string{"YYYY-MM-DD", "YYYY/MM/DD", "YYYYMMDD", "DD.MM.YYYY", "DD/MM/YYYY", "DD-MM-YYYY", "MM/DD/YYYY", "MM-DD-YYYY"}
 
-// maxLayout is the longest written layout, in bytes.
-const maxLayout = 2000
+// maxLayoutBytes is the longest written layout, in bytes.
+const maxLayoutBytes = 2000
 
 // ParseLayout reads a layout: parts of the form name=value with a semicolon between.
 // The names are those of columns, and dateFormat, decimal, group and delimiter. Faults:
 // INVALID_INPUT of the field map, with everything that is wrong.
 func ParseLayout(text string) (Layout, error) {
 	l := Layout{Columns: map[Column]string{}, DateFormat: DateFormats[0], Decimal: '.', Delimiter: ','}
-	if len(text) > maxLayout || !utf8.ValidString(text) {
-		return l, badMap("must be a text of at most %d bytes", maxLayout)
+	if len(text) > maxLayoutBytes || !utf8.ValidString(text) {
+		return l, invalidMap("must be a text of at most %d bytes", maxLayoutBytes)
 	}
 	var bad []string
 	seen := map[string]bool{}
@@ -82,11 +82,11 @@ func (l *Layout) set(name, value string) string {
 			return "dateFormat must be one of " + strings.Join(DateFormats, ", ")
 		}
 	case "decimal":
-		return mark(&l.Decimal, name, value, ".", ",")
+		return setSeparator(&l.Decimal, name, value, ".", ",")
 	case "group":
-		return mark(&l.Group, name, value, ".", ",", "'", "space")
+		return setSeparator(&l.Group, name, value, ".", ",", "'", "space")
 	case "delimiter":
-		return mark(&l.Delimiter, name, value, ",", "semicolon", "tab", "|")
+		return setSeparator(&l.Delimiter, name, value, ",", "semicolon", "tab", "|")
 	default:
 		if !slices.Contains(columns, Column(name)) {
 			return fmt.Sprintf("%.40q is no part of a line", name)
@@ -96,7 +96,7 @@ func (l *Layout) set(name, value string) string {
 	return ""
 }
 
-func mark(into *byte, name, value string, allowed ...string) string {
+func setSeparator(into *byte, name, value string, allowed ...string) string {
 	if !slices.Contains(allowed, value) {
 		return name + " must be one of " + strings.Join(allowed, " ")
 	}
@@ -125,13 +125,13 @@ func (l Layout) check(bad []string) error {
 		bad = append(bad, "decimal and group must differ")
 	}
 	if len(bad) > 0 {
-		return badMap("%s", strings.Join(bad, "; "))
+		return invalidMap("%s", strings.Join(bad, "; "))
 	}
 	return nil
 }
 
-// Day reads a day in the layout's format.
-func (l Layout) Day(text string) (Day, error) {
+// ParseDay reads a day in the layout's format.
+func (l Layout) ParseDay(text string) (Day, error) {
 	wrong := fmt.Errorf("%.40q is no day of the form %s", text, l.DateFormat)
 	if len(text) != len(l.DateFormat) {
 		return NoDay, wrong
@@ -164,6 +164,6 @@ func (l Layout) Day(text string) (Day, error) {
 	return d, nil
 }
 
-func badMap(format string, args ...any) error {
+func invalidMap(format string, args ...any) error {
 	return fault.Invalid(fault.Field{Field: "map", Message: fmt.Sprintf(format, args...)})
 }

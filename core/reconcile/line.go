@@ -19,9 +19,9 @@ type Account struct {
 	Currency money.Currency
 }
 
-// Reconcilable tells whether a path is an account that a partner tells of.
-func Reconcilable(path string) bool {
-	line, err := ledger.Find(path)
+// IsReconcilable tells whether a path is an account that a partner tells of.
+func IsReconcilable(path string) bool {
+	line, err := ledger.FindChartLine(path)
 	return err == nil && (strings.HasPrefix(line.Path, "rails/") || strings.HasPrefix(line.Path, "chains/"))
 }
 
@@ -34,8 +34,8 @@ type Line struct {
 	Amount int64
 	Booked Day
 	Value  Day
-	// Servicer is the partner's own name for the movement; empty where it gave none.
-	Servicer string
+	// ServicerReference is the partner's own name for the movement; empty where it gave none.
+	ServicerReference string
 	// References are all that the line says to tell payments apart, as they were written.
 	References  []string
 	Description string
@@ -43,8 +43,8 @@ type Line struct {
 	Returned bool
 	// Identity is the same for the same line in every statement that shows it.
 	Identity [sha256.Size]byte
-	// Settled: matched or resolved before; only there to be compared with.
-	Settled bool
+	// Reconciled: matched or resolved before; only there to be compared with.
+	Reconciled bool
 }
 
 // Entry is one entry of our books on the account.
@@ -58,13 +58,13 @@ type Entry struct {
 	// Amount is minor units: above zero when we have more at the partner than before.
 	Amount int64
 	Day    Day
-	// Names are further names that the partner may use: its own for what arrived, and
+	// PartnerReferences are further names that the partner may use: its own for what arrived, and
 	// what the payer called money whose owner is unknown.
-	Names []string
+	PartnerReferences []string
 	// Expected: the statement covers its day, so a line must be there.
 	Expected bool
-	// Settled: matched or resolved before; only there to be compared with.
-	Settled bool
+	// Reconciled: matched or resolved before; only there to be compared with.
+	Reconciled bool
 }
 
 // The limits of a line, in bytes. Longer texts are cut.
@@ -85,19 +85,19 @@ const (
 func Identify(lines []Line) {
 	seen := make(map[[sha256.Size]byte]uint32, len(lines))
 	for i := range lines {
-		content := lines[i].content()
+		content := lines[i].contentHash()
 		seen[content]++
 		lines[i].Identity = sha256.Sum256(binary.BigEndian.AppendUint32(content[:], seen[content]))
 	}
 }
 
-func (l Line) content() [sha256.Size]byte {
+func (l Line) contentHash() [sha256.Size]byte {
 	b := make([]byte, 0, 256)
 	b = append(b, "causeway statement line 1\n"...)
 	b = binary.BigEndian.AppendUint64(b, uint64(l.Amount))
 	b = binary.BigEndian.AppendUint32(b, uint32(l.Booked))
-	b = appendText(b, l.Servicer)
-	if l.Servicer == "" {
+	b = appendText(b, l.ServicerReference)
+	if l.ServicerReference == "" {
 		b = binary.BigEndian.AppendUint32(b, uint32(l.Value))
 		b = binary.BigEndian.AppendUint32(b, uint32(len(l.References)))
 		for _, r := range l.References {

@@ -60,31 +60,31 @@ type Result struct {
 // same input gives the same result, and it takes time in proportion to it. Lines and
 // entries that are settled only serve to be compared with.
 func Compare(lines []Line, entries []Entry) Result {
-	c := &comparison{lines: newPool(len(lines)), entries: newPool(len(entries)), line: lines, entry: entries}
+	c := &comparison{lines: newPool(len(lines)), entries: newPool(len(entries)), sourceLines: lines, sourceEntries: entries}
 	for _, e := range entries {
-		c.entries.add(item{amount: e.Amount, day: e.Day, order: e.Seq, keys: e.keys()}, e.Settled)
+		c.entries.add(item{amount: e.Amount, day: e.Day, order: e.Seq, keys: e.keys()}, e.Reconciled)
 	}
 	for _, l := range lines {
 		// Of the many words of a line only those that our books know can find anything.
-		c.lines.add(item{amount: l.Amount, day: l.Value, order: int64(l.Ordinal), keys: c.entries.known(l.keys())}, l.Settled)
+		c.lines.add(item{amount: l.Amount, day: l.Value, order: int64(l.Ordinal), keys: c.entries.sharedKeys(l.keys())}, l.Reconciled)
 	}
-	c.lines.know(c.entries)
-	c.entries.know(c.lines)
+	c.lines.indexSharedKeys(c.entries)
+	c.entries.indexSharedKeys(c.lines)
 
 	c.byReference()
 	c.byReferenceSum()
 	c.byAmountAndDate()
 	c.byDaySum()
 	c.byAmountAlone()
-	c.nameBreaks()
+	c.classifyBreaks()
 	return c.result
 }
 
 // comparison is one comparison under way.
 type comparison struct {
 	lines, entries *pool
-	line           []Line
-	entry          []Entry
+	sourceLines    []Line
+	sourceEntries  []Entry
 	result         Result
 }
 
@@ -92,7 +92,7 @@ func (c *comparison) match(rule Rule, reference string, lines, entries []int) {
 	m := Match{Rule: rule, Lines: lines, Entries: entries, Reference: reference}
 	for _, l := range lines {
 		for _, e := range entries {
-			m.Days = max(m.Days, apart(c.line[l].Value, c.entry[e].Day))
+			m.Days = max(m.Days, daysBetween(c.sourceLines[l].Value, c.sourceEntries[e].Day))
 		}
 	}
 	for _, l := range lines {
@@ -115,7 +115,7 @@ func (c *comparison) byReference() {
 		for _, l := range c.lines.open() {
 			of := c.lines.items[l]
 			for _, key := range of.keys {
-				if e, ok := c.entries.first(key, of.amount, of.day, apart); ok {
+				if e, ok := c.entries.firstOpen(key, of.amount, of.day, apart); ok {
 					c.match(rule, key, []int{l}, []int{e})
 					break
 				}
@@ -128,12 +128,12 @@ func (c *comparison) byReference() {
 // lines.
 func (c *comparison) byReferenceSum() {
 	for _, l := range c.lines.open() {
-		if entries, key := c.entries.addingUp(c.lines.items[l]); entries != nil {
+		if entries, key := c.entries.findSum(c.lines.items[l]); entries != nil {
 			c.match(ReferenceSum, key, []int{l}, entries)
 		}
 	}
 	for _, e := range c.entries.open() {
-		if lines, key := c.lines.addingUp(c.entries.items[e]); lines != nil {
+		if lines, key := c.lines.findSum(c.entries.items[e]); lines != nil {
 			c.match(ReferenceSum, key, lines, []int{e})
 		}
 	}
@@ -142,12 +142,12 @@ func (c *comparison) byReferenceSum() {
 // byAmountAndDate pairs what has nothing but amount and day to be told by, where the
 // two sides have equally many, in order.
 func (c *comparison) byAmountAndDate() {
-	lines, entries := c.lines.strangers(), c.entries.strangers()
+	lines, entries := c.lines.unsharedByAmountAndDay(), c.entries.unsharedByAmountAndDay()
 	for _, l := range c.lines.open() {
 		of := c.lines.items[l]
 		here := lines[amountDay{of.amount, of.day}]
 		there := entries[amountDay{of.amount, of.day}]
-		if of.known || len(here) != len(there) {
+		if of.hasSharedKey || len(here) != len(there) {
 			continue
 		}
 		for i := range here {
@@ -160,10 +160,10 @@ func (c *comparison) byAmountAndDate() {
 // byDaySum finds the line that stands for everything of a day or, as partners settle
 // later, of one of the days before.
 func (c *comparison) byDaySum() {
-	days := c.entries.days()
+	days := c.entries.unsharedByDay()
 	for _, l := range c.lines.open() {
 		of := c.lines.items[l]
-		if of.known {
+		if of.hasSharedKey {
 			continue
 		}
 		for back := range Day(Window + 1) {
@@ -172,7 +172,7 @@ func (c *comparison) byDaySum() {
 			if day == nil || day.sum != uint64(of.amount) {
 				continue
 			}
-			if entries := c.entries.sumsTo(day.of, of.amount); entries != nil {
+			if entries := c.entries.openSummingTo(day.items, of.amount); entries != nil {
 				c.match(DaySum, "", []int{l}, entries)
 				delete(days, at)
 				break
@@ -183,24 +183,24 @@ func (c *comparison) byDaySum() {
 
 // byAmountAlone pairs a line and an entry that are the only ones with their amount.
 func (c *comparison) byAmountAlone() {
-	lines, entries := c.lines.strangers(), c.entries.strangers()
+	lines, entries := c.lines.unsharedByAmountAndDay(), c.entries.unsharedByAmountAndDay()
 	for _, l := range c.lines.open() {
 		of := c.lines.items[l]
-		if of.known {
+		if of.hasSharedKey {
 			continue
 		}
-		e, ok := around(entries, of)
+		e, ok := uniqueNear(entries, of)
 		if !ok {
 			continue
 		}
-		if back, ok := around(lines, c.entries.items[e]); ok && back == l {
+		if back, ok := uniqueNear(lines, c.entries.items[e]); ok && back == l {
 			c.match(AmountAlone, "", []int{l}, []int{e})
 		}
 	}
 }
 
-// around is the only one with the amount within the window around the day.
-func around(of map[amountDay][]int, at item) (found int, only bool) {
+// uniqueNear is the only one with the amount within the window around the day.
+func uniqueNear(of map[amountDay][]int, at item) (found int, only bool) {
 	for day := at.day - Window; day <= at.day+Window; day++ {
 		for _, i := range of[amountDay{at.amount, day}] {
 			if only {
@@ -219,7 +219,7 @@ func (m Match) Explain() string {
 	case ReferenceAmountDate:
 		fmt.Fprintf(&text, "Both have the reference %s, the amount and the day.", m.Reference)
 	case ReferenceAmount:
-		fmt.Fprintf(&text, "Both have the reference %s and the amount, %s apart.", m.Reference, days(m.Days))
+		fmt.Fprintf(&text, "Both have the reference %s and the amount, %s apart.", m.Reference, formatDays(m.Days))
 	case ReferenceSum:
 		if len(m.Lines) == 1 {
 			fmt.Fprintf(&text, "%d entries with the reference %s add up to the line.", len(m.Entries), m.Reference)
@@ -231,12 +231,12 @@ func (m Match) Explain() string {
 	case DaySum:
 		fmt.Fprintf(&text, "The %d entries of a day add up to the line.", len(m.Entries))
 	case AmountAlone:
-		fmt.Fprintf(&text, "Neither knows the other's references; these alone have the amount within %d days, and are %s apart.", Window, days(m.Days))
+		fmt.Fprintf(&text, "Neither knows the other's references; these alone have the amount within %d days, and are %s apart.", Window, formatDays(m.Days))
 	}
 	return text.String()
 }
 
-func days(n int) string {
+func formatDays(n int) string {
 	if n == 1 {
 		return "1 day"
 	}

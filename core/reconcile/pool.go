@@ -13,10 +13,10 @@ type item struct {
 	day    Day
 	order  int64
 	keys   []string
-	// known: the other side has one of its keys, so amounts alone must not pair it with
+	// hasSharedKey: the other side has one of its keys, so amounts alone must not pair it with
 	// anything else.
-	known bool
-	taken bool
+	hasSharedKey bool
+	taken        bool
 }
 
 type (
@@ -48,31 +48,31 @@ type pool struct {
 	items []item
 	order []int // by day and order
 
-	exact map[keyAmountDay]*queue
-	equal map[keyAmount][]int
-	runs  map[keySignDay]*run
-	keys  map[string]struct{}
+	byAmountAndDay map[keyAmountDay]*bucket
+	byAmount       map[keyAmount][]int
+	byDay          map[keySignDay]*dayGroup
+	keys           map[string]struct{}
 }
 
-// queue is those that are the same in key, amount and day, in order.
-type queue struct {
-	of   []int
-	next int
+// bucket is those that are the same in key, amount and day, in order.
+type bucket struct {
+	items []int
+	next  int
 }
 
-// run is those with a key on one day in one direction. open and sum are of those not
+// dayGroup is those with a key on one day in one direction. open and sum are of those not
 // taken; sum may wrap around, so what it says is verified before it counts.
-type run struct {
-	of   []int
-	next int // all before it are taken
-	open int
-	sum  uint64
+type dayGroup struct {
+	items []int
+	next  int // all before it are taken
+	open  int
+	sum   uint64
 }
 
 func newPool(size int) *pool {
 	return &pool{
-		items: make([]item, 0, size), exact: make(map[keyAmountDay]*queue, size), equal: make(map[keyAmount][]int, size),
-		runs: make(map[keySignDay]*run, size), keys: make(map[string]struct{}, size),
+		items: make([]item, 0, size), byAmountAndDay: make(map[keyAmountDay]*bucket, size), byAmount: make(map[keyAmount][]int, size),
+		byDay: make(map[keySignDay]*dayGroup, size), keys: make(map[string]struct{}, size),
 	}
 }
 
@@ -84,8 +84,8 @@ func (p *pool) add(i item, settled bool) {
 	}
 }
 
-// known are those of the keys that some item has.
-func (p *pool) known(keys []string) []string {
+// sharedKeys are those of the keys that some item has.
+func (p *pool) sharedKeys(keys []string) []string {
 	var known []string
 	for _, key := range keys {
 		if _, there := p.keys[key]; there {
@@ -95,15 +95,15 @@ func (p *pool) known(keys []string) []string {
 	return known
 }
 
-// know finds the items whose keys the other side has, and makes the places to find them
+// indexSharedKeys finds the items whose keys the other side has, and makes the places to find them
 // by. Keys that the other side lacks find nothing, so they are left out.
-func (p *pool) know(other *pool) {
+func (p *pool) indexSharedKeys(other *pool) {
 	p.sort()
 	for _, i := range p.order {
 		it := &p.items[i]
 		for _, key := range it.keys {
 			if _, there := other.keys[key]; there {
-				it.known = true
+				it.hasSharedKey = true
 				p.index(i, key)
 			}
 		}
@@ -122,18 +122,18 @@ func (p *pool) sort() {
 
 func (p *pool) index(i int, key string) {
 	it := p.items[i]
-	p.equal[keyAmount{key, it.amount}] = append(p.equal[keyAmount{key, it.amount}], i)
+	p.byAmount[keyAmount{key, it.amount}] = append(p.byAmount[keyAmount{key, it.amount}], i)
 	same := keyAmountDay{key, amountDay{it.amount, it.day}}
-	if p.exact[same] == nil {
-		p.exact[same] = &queue{}
+	if p.byAmountAndDay[same] == nil {
+		p.byAmountAndDay[same] = &bucket{}
 	}
-	p.exact[same].of = append(p.exact[same].of, i)
+	p.byAmountAndDay[same].items = append(p.byAmountAndDay[same].items, i)
 	with := keySignDay{key, signDay{it.amount > 0, it.day}}
-	if p.runs[with] == nil {
-		p.runs[with] = &run{}
+	if p.byDay[with] == nil {
+		p.byDay[with] = &dayGroup{}
 	}
-	r := p.runs[with]
-	r.of = append(r.of, i)
+	r := p.byDay[with]
+	r.items = append(r.items, i)
 	if !it.taken {
 		r.open++
 		r.sum += uint64(it.amount)
@@ -144,7 +144,7 @@ func (p *pool) take(i int) {
 	it := &p.items[i]
 	it.taken = true
 	for _, key := range it.keys {
-		if r := p.runs[keySignDay{key, signDay{it.amount > 0, it.day}}]; r != nil {
+		if r := p.byDay[keySignDay{key, signDay{it.amount > 0, it.day}}]; r != nil {
 			r.open--
 			r.sum -= uint64(it.amount)
 		}
@@ -162,13 +162,13 @@ func (p *pool) open() []int {
 	return open
 }
 
-// first is the first open one with a key and an amount so many days from a day, the
+// firstOpen is the first open one with a key and an amount so many days from a day, the
 // earlier day before the later.
-func (p *pool) first(key string, amount int64, day Day, apart int) (int, bool) {
+func (p *pool) firstOpen(key string, amount int64, day Day, apart int) (int, bool) {
 	for _, at := range []Day{day - Day(apart), day + Day(apart)} {
-		q := p.exact[keyAmountDay{key, amountDay{amount, at}}]
-		for q != nil && q.next < len(q.of) {
-			if i := q.of[q.next]; !p.items[i].taken {
+		q := p.byAmountAndDay[keyAmountDay{key, amountDay{amount, at}}]
+		for q != nil && q.next < len(q.items) {
+			if i := q.items[q.next]; !p.items[i].taken {
 				return i, true
 			}
 			q.next++
@@ -177,15 +177,15 @@ func (p *pool) first(key string, amount int64, day Day, apart int) (int, bool) {
 	return 0, false
 }
 
-// addingUp finds several open ones that have a key of the item and add up to it: those
+// findSum finds several open ones that have a key of the item and add up to it: those
 // of its own day, or else all within the window.
-func (p *pool) addingUp(to item) (found []int, key string) {
+func (p *pool) findSum(to item) (found []int, key string) {
 	for _, key := range to.keys {
 		for _, reach := range []Day{0, Window} {
 			var open int
 			var sum uint64
 			for day := to.day - reach; day <= to.day+reach; day++ {
-				if r := p.runs[keySignDay{key, signDay{to.amount > 0, day}}]; r != nil {
+				if r := p.byDay[keySignDay{key, signDay{to.amount > 0, day}}]; r != nil {
 					open += r.open
 					sum += r.sum
 				}
@@ -195,11 +195,11 @@ func (p *pool) addingUp(to item) (found []int, key string) {
 			}
 			var those []int
 			for day := to.day - reach; day <= to.day+reach; day++ {
-				if r := p.runs[keySignDay{key, signDay{to.amount > 0, day}}]; r != nil {
-					those = append(those, r.of...)
+				if r := p.byDay[keySignDay{key, signDay{to.amount > 0, day}}]; r != nil {
+					those = append(those, r.items...)
 				}
 			}
-			if found := p.sumsTo(those, to.amount); found != nil {
+			if found := p.openSummingTo(those, to.amount); found != nil {
 				return found, key
 			}
 		}
@@ -207,8 +207,8 @@ func (p *pool) addingUp(to item) (found []int, key string) {
 	return nil, ""
 }
 
-// sumsTo is the open ones of some, when they are several and add up to the amount.
-func (p *pool) sumsTo(some []int, amount int64) []int {
+// openSummingTo is the open ones of some, when they are several and add up to the amount.
+func (p *pool) openSummingTo(some []int, amount int64) []int {
 	var open []int
 	var sum int64
 	for _, i := range some {
@@ -227,11 +227,11 @@ func (p *pool) sumsTo(some []int, amount int64) []int {
 	return open
 }
 
-// strangers are the open ones that the other side does not know, by amount and day.
-func (p *pool) strangers() map[amountDay][]int {
+// unsharedByAmountAndDay are the open ones that the other side does not know, by amount and day.
+func (p *pool) unsharedByAmountAndDay() map[amountDay][]int {
 	found := map[amountDay][]int{}
 	for _, i := range p.open() {
-		if it := p.items[i]; !it.known {
+		if it := p.items[i]; !it.hasSharedKey {
 			at := amountDay{it.amount, it.day}
 			found[at] = append(found[at], i)
 		}
@@ -239,36 +239,36 @@ func (p *pool) strangers() map[amountDay][]int {
 	return found
 }
 
-// days are the open ones that the other side does not know, by direction and day.
-func (p *pool) days() map[signDay]*run {
-	found := map[signDay]*run{}
+// unsharedByDay are the open ones that the other side does not know, by direction and day.
+func (p *pool) unsharedByDay() map[signDay]*dayGroup {
+	found := map[signDay]*dayGroup{}
 	for _, i := range p.open() {
-		if it := p.items[i]; !it.known {
+		if it := p.items[i]; !it.hasSharedKey {
 			at := signDay{it.amount > 0, it.day}
 			if found[at] == nil {
-				found[at] = &run{}
+				found[at] = &dayGroup{}
 			}
-			found[at].of = append(found[at].of, i)
+			found[at].items = append(found[at].items, i)
 			found[at].sum += uint64(it.amount)
 		}
 	}
 	return found
 }
 
-// near is the open one nearest to an item, within the window, that has one of its keys
+// nearest is the open one nearest to an item, within the window, that has one of its keys
 // and goes in its direction.
-func (p *pool) near(to item) (int, bool) {
+func (p *pool) nearest(to item) (int, bool) {
 	for apart := range Day(Window + 1) {
 		for _, key := range to.keys {
 			for _, day := range []Day{to.day - apart, to.day + apart} {
-				r := p.runs[keySignDay{key, signDay{to.amount > 0, day}}]
+				r := p.byDay[keySignDay{key, signDay{to.amount > 0, day}}]
 				if r == nil || r.open == 0 {
 					continue
 				}
-				for p.items[r.of[r.next]].taken {
+				for p.items[r.items[r.next]].taken {
 					r.next++
 				}
-				return r.of[r.next], true
+				return r.items[r.next], true
 			}
 		}
 	}

@@ -47,14 +47,14 @@ type Statement struct {
 	Lines []Line
 }
 
-// Finish sees to it that the statement can be relied on, gives its lines their identity
+// Finalize sees to it that the statement can be relied on, gives its lines their identity
 // and says what days it covers. Faults: INVALID_INPUT of the field file.
-func (s *Statement) Finish(now time.Time) error {
+func (s *Statement) Finalize(now time.Time) error {
 	if len(s.Lines) == 0 && (s.From == NoDay || s.To == NoDay) {
-		return BadFile("holds no line and does not say what days it covers")
+		return InvalidFile("holds no line and does not say what days it covers")
 	}
 	var sum int64
-	first, last, latest := Day(math.MaxInt32), NoDay, Latest(now)
+	first, last, latest := Day(math.MaxInt32), NoDay, LatestDay(now)
 	for i := range s.Lines {
 		l := &s.Lines[i]
 		l.Ordinal = i + 1
@@ -62,11 +62,11 @@ func (s *Statement) Finish(now time.Time) error {
 			l.Value = l.Booked
 		}
 		if l.Booked > latest || l.Value > latest {
-			return BadFile("movement %d is of %s, a day that has not come yet", l.Ordinal, max(l.Booked, l.Value))
+			return InvalidFile("movement %d is of %s, a day that has not come yet", l.Ordinal, max(l.Booked, l.Value))
 		}
 		var err error
 		if sum, err = money.AddMinor(sum, l.Amount); err != nil {
-			return BadFile("adds up to more than can be counted")
+			return InvalidFile("adds up to more than can be counted")
 		}
 		first, last = min(first, l.Booked), max(last, l.Booked)
 	}
@@ -81,17 +81,17 @@ func (s *Statement) Finish(now time.Time) error {
 	}
 	switch {
 	case s.To > latest || s.From > latest:
-		return BadFile("covers %s to %s, which has not come yet", s.From, s.To)
+		return InvalidFile("covers %s to %s, which has not come yet", s.From, s.To)
 	case DayOf(s.Created) > latest:
-		return BadFile("was made at %s, which has not come yet", s.Created.Format(time.RFC3339))
+		return InvalidFile("was made at %s, which has not come yet", s.Created.Format(time.RFC3339))
 	case s.To < s.From:
-		return BadFile("covers %s to %s: it ends before it begins", s.From, s.To)
+		return InvalidFile("covers %s to %s: it ends before it begins", s.From, s.To)
 	case s.To-s.From > maxDays:
-		return BadFile("covers %s to %s: more than %d days; import it in parts", s.From, s.To, maxDays)
+		return InvalidFile("covers %s to %s: more than %d days; import it in parts", s.From, s.To, maxDays)
 	}
 	if s.Opening != nil && s.Closing != nil {
 		if should, err := money.AddMinor(*s.Opening, sum); err != nil || should != *s.Closing {
-			return BadFile("is not whole: its lines add up to %d, its balances to %s", sum, difference(*s.Opening, *s.Closing))
+			return InvalidFile("is not whole: its lines add up to %d, its balances to %s", sum, formatDifference(*s.Opening, *s.Closing))
 		}
 	}
 	Identify(s.Lines)
@@ -102,7 +102,7 @@ func (s *Statement) Finish(now time.Time) error {
 // into memory.
 const maxDays = 400
 
-func difference(opening, closing int64) string {
+func formatDifference(opening, closing int64) string {
 	d, err := money.SubMinor(closing, opening)
 	if err != nil {
 		return "more than can be counted"
@@ -110,8 +110,8 @@ func difference(opening, closing int64) string {
 	return fmt.Sprint(d)
 }
 
-// BadFile says what is wrong with the file of a statement.
-func BadFile(format string, args ...any) error {
+// InvalidFile says what is wrong with the file of a statement.
+func InvalidFile(format string, args ...any) error {
 	return fault.Invalid(fault.Field{Field: "file", Message: fmt.Sprintf(format, args...)})
 }
 

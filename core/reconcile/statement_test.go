@@ -56,7 +56,7 @@ func TestParseAmount(t *testing.T) {
 	}
 }
 
-func TestParseAmountReadsWhatIsWritten(t *testing.T) {
+func TestParseAmount_RoundTrip(t *testing.T) {
 	t.Parallel()
 	// Whatever amount of whatever currency is written out, it is read back to the unit.
 	rapid.Check(t, func(t *rapid.T) {
@@ -75,7 +75,7 @@ func TestParseLayout(t *testing.T) {
 	if err != nil || l.Columns[reconcile.ColumnAmount] != "Total in USD" || l.Delimiter != '\t' || l.Decimal != '.' {
 		t.Errorf("%+v, %v", l, err)
 	}
-	if day, err := l.Day("03/09/2026"); err != nil || day != monday {
+	if day, err := l.ParseDay("03/09/2026"); err != nil || day != monday {
 		t.Errorf("03/09/2026 is %s, %v", day, err)
 	}
 	for text, want := range map[string][]string{
@@ -101,7 +101,7 @@ func TestParseLayout(t *testing.T) {
 	}
 }
 
-func TestFinish(t *testing.T) {
+func TestStatement_Finalize(t *testing.T) {
 	t.Parallel()
 	// A statement is relied on when it is of days that have come, and adds up.
 	ten, thirty := int64(10), int64(30)
@@ -122,7 +122,7 @@ func TestFinish(t *testing.T) {
 		{"days in disorder", reconcile.Statement{Header: reconcile.Header{From: monday + 1, To: monday}}, "ends before it begins"},
 		{"years", reconcile.Statement{Lines: []reconcile.Line{line(-500, 20), line(0, 20)}}, "import it in parts"},
 	} {
-		err := c.s.Finish(noon.Add(time.Hour))
+		err := c.s.Finalize(noon.Add(time.Hour))
 		if (err == nil) != (c.wrong == "") || err != nil && !strings.Contains(err.Error(), c.wrong) {
 			t.Errorf("%s: %v, want %q", c.name, err, c.wrong)
 		}
@@ -134,7 +134,7 @@ func TestIdentify(t *testing.T) {
 	// A line is the same in every file that shows it, and two lines of one file are two,
 	// also where they say the same.
 	named := line(0, 100)
-	named.Servicer = "A1"
+	named.ServicerReference = "A1"
 	worded := named
 	worded.Description = "told otherwise"
 	first := []reconcile.Line{named, line(0, 100, "R"), line(0, 100, "R"), line(0, 100, "S"), line(1, 100, "R")}
@@ -154,28 +154,28 @@ func TestIdentify(t *testing.T) {
 	}
 }
 
-func TestCorrection(t *testing.T) {
+func TestResolveCommand_Correction(t *testing.T) {
 	t.Parallel()
 	// A correction makes our books of the partner's account say what the partner says, in
 	// one balanced posting that names the break; what makes no sense is refused.
 	var b ident.Break
-	ident.Set(&b, [16]byte{15: 7})
+	ident.SetUUID(&b, [16]byte{15: 7})
 	account := reconcile.Account{Platform: ident.NewPlatform(func(time.Time) uuid.UUID { return uuid.UUID{15: 1} }, noon), Path: "rails/RTP", Currency: "USD"}
 	for _, c := range []struct {
-		against    reconcile.Against
+		against    reconcile.OffsetAccount
 		difference int64
 		want       string
 	}{
-		{reconcile.AgainstUnmatched, 300, "unmatched_received rails/RTP → funding/unmatched"},
-		{reconcile.AgainstUnmatched, -300, "unmatched_assigned funding/unmatched → rails/RTP"},
-		{reconcile.AgainstExpense, -300, "fee expense/rails → rails/RTP"},
-		{reconcile.AgainstExpense, 300, "fee rails/RTP → expense/rails"},
-		{reconcile.AgainstFees, 300, "fee rails/RTP → income/fees"},
-		{reconcile.AgainstFees, -300, ""},
-		{reconcile.AgainstExpense, 0, ""},
-		{reconcile.AgainstExpense, ledger.MaxAmount + 1, ""},
+		{reconcile.OffsetUnmatched, 300, "unmatched_received rails/RTP → funding/unmatched"},
+		{reconcile.OffsetUnmatched, -300, "unmatched_assigned funding/unmatched → rails/RTP"},
+		{reconcile.OffsetExpense, -300, "fee expense/rails → rails/RTP"},
+		{reconcile.OffsetExpense, 300, "fee rails/RTP → expense/rails"},
+		{reconcile.OffsetFees, 300, "fee rails/RTP → income/fees"},
+		{reconcile.OffsetFees, -300, ""},
+		{reconcile.OffsetExpense, 0, ""},
+		{reconcile.OffsetExpense, ledger.MaxAmount + 1, ""},
 	} {
-		order := reconcile.Order{Note: "long " + strings.Repeat("é", 240), Against: c.against}
+		order := reconcile.ResolveCommand{Note: "long " + strings.Repeat("é", 240), Offset: c.against}
 		p, err := order.Correction(b, account, c.difference, noon)
 		if c.want == "" {
 			if !fault.Is(err, fault.InvalidInput) {

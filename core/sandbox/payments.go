@@ -35,20 +35,20 @@ const (
 
 // How long things take.
 const (
-	PendingTime = 30 * time.Second
-	LongPayment = 6 * time.Minute
+	PendingTime     = 30 * time.Second
+	LongPaymentTime = 6 * time.Minute
 	// ReturnDelay is short, so that nobody has to wait days for a bank return.
 	ReturnDelay = 5 * time.Second
 )
 
-var transfers = map[string]Scenario{
+var transferScenarios = map[string]Scenario{
 	"002": InsufficientFunds,
 	"003": AccountClosed,
 	"004": RejectedByBank,
 	"005": PendingThenFails,
 }
 
-var quotes = map[string]Scenario{
+var quoteScenarios = map[string]Scenario{
 	"002": ExecutionFails,
 	"003": CompletesLate,
 	"004": DeliveryFails,
@@ -59,7 +59,7 @@ var quotes = map[string]Scenario{
 
 // TransferScenario is what happens to a transfer in from, or out to, the account
 // with the identifier.
-func TransferScenario(identifier string) Scenario { return transfers[suffix(identifier)] }
+func TransferScenario(identifier string) Scenario { return transferScenarios[suffix(identifier)] }
 
 // QuoteScenario is what happens to a quote that pays the account with the identifier.
-func QuoteScenario(identifier string) Scenario { return quotes[suffix(identifier)] }
+func QuoteScenario(identifier string) Scenario { return quoteScenarios[suffix(identifier)] }

@@ -31,9 +31,9 @@ var people = map[string]Person{
 	"$fail.compliance.usd": {"USD", ComplianceFails},
 }
 
-// PersonAt finds somebody by an address in small letters, at the domain of the sandbox's
+// FindPerson finds somebody by an address in small letters, at the domain of the sandbox's
 // provider; false when nobody has it.
-func PersonAt(address, domain string) (Person, bool) {
+func FindPerson(address, domain string) (Person, bool) {
 	name, host := uma.Split(address)
 	if host != domain {
 		return Person{}, false
@@ -58,8 +58,8 @@ func PeopleCurrencies() []money.Currency {
 	return slices.Compact(all)
 }
 
-// Wants are the facts that simulated providers want about the other side.
-func Wants() []transaction.InfoField {
+// RequestedFields are the facts that simulated providers want about the other side.
+func RequestedFields() []transaction.InfoField {
 	return []transaction.InfoField{{Name: "FULL_NAME", Mandatory: true}, {Name: "BIRTH_DATE"}}
 }
 
@@ -78,7 +78,7 @@ func Facts(address string, wanted []string) map[string]string {
 	for _, name := range wanted {
 		switch name {
 		case "FULL_NAME":
-			told[name] = nameOf(address)
+			told[name] = displayName(address)
 		case "ACCOUNT_IDENTIFIER":
 			told[name] = address
 		case "EMAIL":
@@ -92,8 +92,8 @@ func Facts(address string, wanted []string) map[string]string {
 	return told
 }
 
-// nameOf makes "Ana Silva" of "$ana.silva@bank.example".
-func nameOf(address string) string {
+// displayName makes "Ana Silva" of "$ana.silva@bank.example".
+func displayName(address string) string {
 	name, _ := uma.Split(strings.TrimPrefix(address, "$"))
 	words := strings.FieldsFunc(name, func(c rune) bool { return strings.ContainsRune(".-_+", c) })
 	for i, word := range words {

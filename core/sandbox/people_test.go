@@ -11,7 +11,7 @@ import (
 	"causeway/core/sandbox"
 )
 
-func TestPersonAt(t *testing.T) {
+func TestFindPerson(t *testing.T) {
 	t.Parallel()
 	// Five people have an address at the sandbox's provider, each with a currency and a
 	// scenario, and nobody else has one, here or anywhere.
@@ -22,14 +22,14 @@ func TestPersonAt(t *testing.T) {
 		"$pending.long.usd":    {Currency: "USD", Scenario: sandbox.PendingLong},
 		"$fail.compliance.usd": {Currency: "USD", Scenario: sandbox.ComplianceFails},
 	} {
-		if got, ok := sandbox.PersonAt(name+"@sandbox.uma.test", "sandbox.uma.test"); !ok || got != want {
+		if got, ok := sandbox.FindPerson(name+"@sandbox.uma.test", "sandbox.uma.test"); !ok || got != want {
 			t.Errorf("%s: %+v, %v", name, got, ok)
 		}
-		if _, ok := sandbox.PersonAt(name+"@bank.example", "sandbox.uma.test"); ok {
+		if _, ok := sandbox.FindPerson(name+"@bank.example", "sandbox.uma.test"); ok {
 			t.Errorf("%s is somewhere else too", name)
 		}
 	}
-	if _, ok := sandbox.PersonAt("$ana@sandbox.uma.test", "sandbox.uma.test"); ok {
+	if _, ok := sandbox.FindPerson("$ana@sandbox.uma.test", "sandbox.uma.test"); ok {
 		t.Error("somebody else has an address")
 	}
 	if got := sandbox.PeopleCurrencies(); !reflect.DeepEqual(got, []money.Currency{"EUR", "MXN", "USD"}) {
@@ -41,8 +41,8 @@ func TestFacts(t *testing.T) {
 	t.Parallel()
 	// Every fact that a platform can ask for is told of everybody, and nothing that was
 	// not asked for.
-	told := sandbox.Facts("$ana.silva@bank.example", platform.FieldNames)
-	if len(told) != len(platform.FieldNames) || told["FULL_NAME"] != "Ana Silva" || told["ACCOUNT_IDENTIFIER"] != "$ana.silva@bank.example" {
+	told := sandbox.Facts("$ana.silva@bank.example", platform.CounterpartyFieldNames)
+	if len(told) != len(platform.CounterpartyFieldNames) || told["FULL_NAME"] != "Ana Silva" || told["ACCOUNT_IDENTIFIER"] != "$ana.silva@bank.example" {
 		t.Errorf("told %v", told)
 	}
 	rapid.Check(t, func(t *rapid.T) {

@@ -78,7 +78,7 @@ func TestBeneficiaryOutcome(t *testing.T) {
 	}
 }
 
-func TestWhatEndsInNoThreeDigitsSucceeds(t *testing.T) {
+func TestScenarios_SucceedWithoutThreeDigitSuffix(t *testing.T) {
 	// An identifier that does not end in three digits has no scenario, however close it comes.
 	t.Parallel()
 	for _, identifier := range []string{"", "2", "02", "@", "a02", "00 2", "002a", "ana@bank002", "002@", "٠٠٢"} {
@@ -89,7 +89,7 @@ func TestWhatEndsInNoThreeDigitsSucceeds(t *testing.T) {
 	}
 }
 
-func TestDecisions(t *testing.T) {
+func TestKYBAndKYCDecision(t *testing.T) {
 	// 001 leaves a verification pending, 002 rejects it, everything else is approved.
 	t.Parallel()
 	want := map[string]customer.Status{
@@ -97,16 +97,16 @@ func TestDecisions(t *testing.T) {
 		"": customer.Approved, "Smith": customer.Approved, "003": customer.Approved, "0010": customer.Approved, "01": customer.Approved, "Smith 00 1": customer.Approved,
 	}
 	for value, status := range want {
-		if got := sandbox.KYB(value); got != status {
+		if got := sandbox.KYBDecision(value); got != status {
 			t.Errorf("KYB(%q) = %s; want %s", value, got, status)
 		}
-		if got := sandbox.KYC(value); got != status {
+		if got := sandbox.KYCDecision(value); got != status {
 			t.Errorf("KYC(%q) = %s; want %s", value, got, status)
 		}
 	}
 }
 
-func TestScripted(t *testing.T) {
+func TestIsTestValue(t *testing.T) {
 	// An identifier is scripted exactly when one of its meanings is not the ordinary one.
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
@@ -117,8 +117,8 @@ func TestScripted(t *testing.T) {
 		ordinary := sandbox.QuoteScenario(identifier) == sandbox.Succeeds && sandbox.TransferScenario(identifier) == sandbox.Succeeds &&
 			outcome == account.Matched && err == nil
 
-		if sandbox.Scripted(identifier) == ordinary {
-			t.Fatalf("%s: scripted %v, ordinary %v", identifier, sandbox.Scripted(identifier), ordinary)
+		if sandbox.IsTestValue(identifier) == ordinary {
+			t.Fatalf("%s: scripted %v, ordinary %v", identifier, sandbox.IsTestValue(identifier), ordinary)
 		}
 	})
 }

@@ -23,10 +23,10 @@ func lastDigits(text string) string {
 	return last
 }
 
-// Scripted tells whether an account identifier ends in digits that make something
+// IsTestValue tells whether an account identifier ends in digits that make something
 // happen. Such a value is chosen for its end, so its check digits mean nothing.
-func Scripted(identifier string) bool {
+func IsTestValue(identifier string) bool {
 	end := suffix(identifier)
-	_, beneficiary := beneficiaries[end]
-	return beneficiary || quotes[end] != Succeeds || transfers[end] != Succeeds || end == unknownAccount
+	_, beneficiary := beneficiaryOutcomes[end]
+	return beneficiary || quoteScenarios[end] != Succeeds || transferScenarios[end] != Succeeds || end == unknownAccountSuffix
 }

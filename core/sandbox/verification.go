@@ -6,10 +6,10 @@ import (
 	"causeway/core/fault"
 )
 
-// unknownAccount is the end of an identifier that no bank knows.
-const unknownAccount = "105"
+// unknownAccountSuffix is the end of an identifier that no bank knows.
+const unknownAccountSuffix = "105"
 
-var beneficiaries = map[string]account.VerificationStatus{
+var beneficiaryOutcomes = map[string]account.VerificationStatus{
 	"102": account.NotMatched,
 	"103": account.PartialMatch,
 	"104": account.VerificationPending,
@@ -21,11 +21,11 @@ var beneficiaries = map[string]account.VerificationStatus{
 // fault INVALID_BANK_ACCOUNT when it knows no such account.
 func BeneficiaryOutcome(identifier string) (account.VerificationStatus, error) {
 	end := suffix(identifier)
-	if end == unknownAccount {
+	if end == unknownAccountSuffix {
 		return account.NotVerified, fault.New(fault.InvalidBankAccount,
 			"The receiving side knows no such account; check the account details and register it again.")
 	}
-	if status, ok := beneficiaries[end]; ok {
+	if status, ok := beneficiaryOutcomes[end]; ok {
 		return status, nil
 	}
 	return account.Matched, nil
@@ -36,11 +36,11 @@ var decisions = map[string]customer.Status{
 	"002": customer.Rejected,
 }
 
-// KYB is the decision on a business, by its registration number.
-func KYB(registrationNumber string) customer.Status { return decide(registrationNumber) }
+// KYBDecision is the decision on a business, by its registration number.
+func KYBDecision(registrationNumber string) customer.Status { return decide(registrationNumber) }
 
-// KYC is the decision on a person, by the last name.
-func KYC(lastName string) customer.Status { return decide(lastName) }
+// KYCDecision is the decision on a person, by the last name.
+func KYCDecision(lastName string) customer.Status { return decide(lastName) }
 
 func decide(value string) customer.Status {
 	if status, ok := decisions[lastDigits(value)]; ok {

@@ -13,9 +13,9 @@ type Approval struct {
 	// Requested are the facts about the receiver that the sending side wants and the
 	// service does not have.
 	Requested []InfoField
-	// Until is when the platform's time to decide ends, once it said that it will;
+	// Deadline is when the platform's time to decide ends, once it said that it will;
 	// zero before.
-	Until time.Time
+	Deadline time.Time
 	// Receiver are the facts that the platform gave, by the names of the fields.
 	Receiver map[string]string
 	// Note is why the platform rejected the payment, in its own words.
@@ -29,8 +29,8 @@ type InfoField struct {
 	Mandatory bool
 }
 
-// Lacking are the wanted facts that are not known.
-func Lacking(known map[string]string, wants []InfoField) []InfoField {
+// MissingFields are the wanted facts that are not known.
+func MissingFields(known map[string]string, wants []InfoField) []InfoField {
 	var lacks []InfoField
 	for _, want := range wants {
 		if known[want.Name] == "" {

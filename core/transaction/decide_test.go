@@ -16,24 +16,24 @@ import (
 
 var noon = time.Date(2026, 3, 2, 12, 0, 0, 0, time.UTC)
 
-// ramp is 100.50 USD with a fee of 0.50 to 0.00100000 BTC, just quoted.
-func ramp() transaction.Transaction {
+// onRamp is 100.50 USD with a fee of 0.50 to 0.00100000 BTC, just quoted.
+func onRamp() transaction.Transaction {
 	t := transaction.Transaction{
-		Type: transaction.Outgoing, State: transaction.Initial, InRail: "rails/RTP", OutRail: "chains/LAYER2", Reference: "REF",
+		Type: transaction.Outgoing, State: transaction.Initial, SourceAccount: "rails/RTP", DestinationAccount: "chains/LAYER2", Reference: "REF",
 		Pricing: transaction.Pricing{
 			Sent: money.Amount{Minor: 10050, Currency: "USD"}, Received: money.Amount{Minor: 100000, Currency: "BTC"},
 			Fees: 50, Rate: money.MustRate("10"), Market: money.MustRate("10"),
 		},
 		CreatedAt: noon, UpdatedAt: noon, ExpiresAt: noon.Add(5 * time.Minute),
 	}
-	ident.Set(&t.ID, uuid.MustParse("0199f0a2-7b1c-7e55-9d6b-2f1f6a0c4e11"))
-	ident.Set(&t.Platform, uuid.MustParse("0199f0a2-0000-7000-8000-000000000001"))
+	ident.SetUUID(&t.ID, uuid.MustParse("0199f0a2-7b1c-7e55-9d6b-2f1f6a0c4e11"))
+	ident.SetUUID(&t.Platform, uuid.MustParse("0199f0a2-0000-7000-8000-000000000001"))
 	return t
 }
 
-func paid(t transaction.Transaction, minor int64, partnerID string, at time.Time) transaction.Receipt {
-	return transaction.Receipt{ID: transaction.ReceiptID(t.InRail, partnerID, at), PartnerID: partnerID, Platform: t.Platform,
-		Rail: t.InRail, Reference: t.Reference, Amount: money.Amount{Minor: minor, Currency: t.Pricing.Sent.Currency}, At: at}
+func receiptFor(t transaction.Transaction, minor int64, partnerID string, at time.Time) transaction.Receipt {
+	return transaction.Receipt{ID: transaction.ReceiptID(t.SourceAccount, partnerID, at), PartnerID: partnerID, Platform: t.Platform,
+		PartnerAccount: t.SourceAccount, Reference: t.Reference, Amount: money.Amount{Minor: minor, Currency: t.Pricing.Sent.Currency}, At: at}
 }
 
 // balances adds up what postings did, debits positive.
@@ -53,13 +53,13 @@ func balances(postings []ledger.Posting) map[string]int64 {
 	return sums
 }
 
-func TestRampToTheUnit(t *testing.T) {
+func TestTransaction_OnRampBalances(t *testing.T) {
 	t.Parallel()
 	// The exact payment in time is received, converted and delivered; the books hold
 	// the dollars at the rail, the bitcoin gone from the chain, and the fee earned.
-	quoted := ramp()
+	quoted := onRamp()
 
-	funded, err := quoted.Receive(paid(quoted, 10050, "p1", noon.Add(time.Minute)), noon.Add(time.Minute))
+	funded, err := quoted.Receive(receiptFor(quoted, 10050, "p1", noon.Add(time.Minute)), noon.Add(time.Minute))
 	if err != nil || funded.Next != transaction.StepDeliver {
 		t.Fatalf("%v, next %q", err, funded.Next)
 	}
@@ -78,7 +78,7 @@ func TestRampToTheUnit(t *testing.T) {
 	}
 }
 
-func TestMishapsOfPaying(t *testing.T) {
+func TestTransaction_ReceiveWrongPayment(t *testing.T) {
 	t.Parallel()
 	// What is wrong with a payment decides what becomes of it; all of it goes back.
 	late := noon.Add(5 * time.Minute)
@@ -91,25 +91,25 @@ func TestMishapsOfPaying(t *testing.T) {
 		owed    int64
 		events  []string
 	}{
-		"too little": {func(q transaction.Transaction) transaction.Receipt { return paid(q, 10049, "p", noon) }, noon,
+		"too little": {func(q transaction.Transaction) transaction.Receipt { return receiptFor(q, 10049, "p", noon) }, noon,
 			"FAILED (refund PENDING)", transaction.FundingAmountMismatch, transaction.RefundFailed, 10049,
 			[]string{"OUTGOING_PAYMENT.FAILED", "OUTGOING_PAYMENT.REFUND_PENDING"}},
-		"too much": {func(q transaction.Transaction) transaction.Receipt { return paid(q, 10051, "p", noon) }, noon,
+		"too much": {func(q transaction.Transaction) transaction.Receipt { return receiptFor(q, 10051, "p", noon) }, noon,
 			"FAILED (refund PENDING)", transaction.FundingAmountMismatch, transaction.RefundFailed, 10051,
 			[]string{"OUTGOING_PAYMENT.FAILED", "OUTGOING_PAYMENT.REFUND_PENDING"}},
 		"another currency": {func(q transaction.Transaction) transaction.Receipt {
-			r := paid(q, 10050, "p", noon)
-			r.Amount.Currency, r.Rail = "EUR", "rails/SEPA_INSTANT"
+			r := receiptFor(q, 10050, "p", noon)
+			r.Amount.Currency, r.PartnerAccount = "EUR", "rails/SEPA_INSTANT"
 			return r
 		}, noon, "FAILED (refund PENDING)", transaction.FundingAmountMismatch, transaction.RefundFailed, 10050,
 			[]string{"OUTGOING_PAYMENT.FAILED", "OUTGOING_PAYMENT.REFUND_PENDING"}},
-		"at the moment it expires": {func(q transaction.Transaction) transaction.Receipt { return paid(q, 10050, "p", late) }, late,
+		"at the moment it expires": {func(q transaction.Transaction) transaction.Receipt { return receiptFor(q, 10050, "p", late) }, late,
 			"EXPIRED (refund PENDING)", "", transaction.RefundTimeout, 10050,
 			[]string{"OUTGOING_PAYMENT.EXPIRED", "OUTGOING_PAYMENT.REFUND_PENDING"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			quoted := ramp()
+			quoted := onRamp()
 			receipt := c.receipt(quoted)
 
 			got, err := quoted.Receive(receipt, c.at)
@@ -125,23 +125,23 @@ func TestMishapsOfPaying(t *testing.T) {
 			}
 			wantEvents(t, got.Events, c.events...)
 			wantBalances(t, got.Postings, map[string]int64{
-				receipt.Rail + " " + string(receipt.Amount.Currency): c.owed,
-				"transit/refunds " + string(receipt.Amount.Currency): -c.owed,
+				receipt.PartnerAccount + " " + string(receipt.Amount.Currency): c.owed,
+				"transit/refunds " + string(receipt.Amount.Currency):           -c.owed,
 			})
 		})
 	}
 }
 
-func TestSecondPaymentGoesBackOnItsOwn(t *testing.T) {
+func TestTransaction_SecondPaymentIsRefunded(t *testing.T) {
 	t.Parallel()
 	// A further payment changes nothing about the transaction, and is owed back.
-	quoted := ramp()
-	funded, err := quoted.Receive(paid(quoted, 10050, "p1", noon), noon)
+	quoted := onRamp()
+	funded, err := quoted.Receive(receiptFor(quoted, 10050, "p1", noon), noon)
 	if err != nil {
 		t.Fatal(err)
 	}
 
-	second, err := funded.Transaction.Receive(paid(quoted, 10050, "p2", noon.Add(time.Second)), noon.Add(time.Second))
+	second, err := funded.Transaction.Receive(receiptFor(quoted, 10050, "p2", noon.Add(time.Second)), noon.Add(time.Second))
 
 	if err != nil || second.Next != transaction.StepSendBack || len(second.Events) != 0 ||
 		second.Transaction.State != funded.Transaction.State {
@@ -155,23 +155,23 @@ func TestSecondPaymentGoesBackOnItsOwn(t *testing.T) {
 	}
 }
 
-func TestEveryWayEndsWithBooksThatExplainIt(t *testing.T) {
+func TestTransaction_PostingsMatchState(t *testing.T) {
 	t.Parallel()
 	// Whatever happens in whatever order: the postings so far are exactly those that
 	// the state says, and no unit stays in transit once a transaction is final.
 	rapid.Check(t, func(t *rapid.T) {
-		now, tx := noon, shaped(t)
+		now, tx := noon, anyTransaction(t)
 		var kinds []ledger.Kind
 		var postings []ledger.Posting
 		for step := range rapid.IntRange(1, 12).Draw(t, "steps") {
 			now = now.Add(time.Duration(rapid.IntRange(-1, 200).Draw(t, "seconds")) * time.Second)
 			before := tx
-			d, err := happen(t, tx, now, step)
+			d, err := applyRandomEvent(t, tx, now, step)
 			if err != nil {
 				continue
 			}
 			tx = d.Transaction
-			if tx.State != before.State && tx.State != transaction.Underway && !tx.UpdatedAt.After(before.UpdatedAt) {
+			if tx.State != before.State && tx.State != transaction.TransferInitial && !tx.UpdatedAt.After(before.UpdatedAt) {
 				t.Fatalf("%s to %s without time passing", before.State, tx.State)
 			}
 			for _, p := range d.Postings {
@@ -182,11 +182,11 @@ func TestEveryWayEndsWithBooksThatExplainIt(t *testing.T) {
 					kinds, postings = append(kinds, p.Kind), append(postings, p)
 				}
 			}
-			if err := tx.Shape().Explain(tx.State, kinds); err != nil {
+			if err := tx.Flow().CheckKinds(tx.State, kinds); err != nil {
 				t.Fatal(err)
 			}
 		}
-		if tx.State.Final() {
+		if tx.State.IsFinal() {
 			for _, path := range []string{"transit/payouts USD", "transit/payouts BTC", "funding/jit USD", "transit/refunds USD"} {
 				if left := balances(postings)[path]; left != 0 {
 					t.Fatalf("%s, and %d is left in %s", tx.State, left, path)
@@ -202,22 +202,22 @@ var (
 	internal = uuid.MustParse("0199f0a2-0000-7000-8000-00000000000f")
 )
 
-// shaped is a ramp whose money comes and goes by any of the ways there are.
-func shaped(t *rapid.T) transaction.Transaction {
-	tx := ramp()
+// anyTransaction is a ramp whose money comes and goes by any of the ways there are.
+func anyTransaction(t *rapid.T) transaction.Transaction {
+	tx := onRamp()
 	tx.Pricing.RoundingSent = rapid.Int64Range(0, 100).Draw(t, "rounding sent")
 	tx.Pricing.RoundingReceived = rapid.Int64Range(0, 100).Draw(t, "rounding received")
 	switch rapid.IntRange(0, 2).Draw(t, "funding") {
 	case 0:
-		ident.Set(&tx.Source.InternalAccount, internal)
-		tx.InRail = ledger.CustomerAccount(tx.Source.InternalAccount)
+		ident.SetUUID(&tx.Source.InternalAccount, internal)
+		tx.SourceAccount = ledger.CustomerAccount(tx.Source.InternalAccount)
 	case 1:
-		ident.Set(&tx.Source.ExternalAccount, external)
+		ident.SetUUID(&tx.Source.ExternalAccount, external)
 	}
 	switch rapid.IntRange(0, 2).Draw(t, "destination") {
 	case 0:
-		ident.Set(&tx.Destination.InternalAccount, external)
-		tx.OutRail = ledger.PlatformAccount(tx.Destination.InternalAccount)
+		ident.SetUUID(&tx.Destination.InternalAccount, external)
+		tx.DestinationAccount = ledger.PlatformAccount(tx.Destination.InternalAccount)
 	case 1: // a payout in the currency that was sent
 		tx.Pricing.Received = money.Amount{Minor: tx.Pricing.Sent.Minor - tx.Pricing.Fees, Currency: tx.Pricing.Sent.Currency}
 		tx.Pricing.RoundingSent, tx.Pricing.RoundingReceived = 0, 0
@@ -225,12 +225,12 @@ func shaped(t *rapid.T) transaction.Transaction {
 	return tx
 }
 
-func happen(t *rapid.T, tx transaction.Transaction, now time.Time, step int) (transaction.Decision, error) {
+func applyRandomEvent(t *rapid.T, tx transaction.Transaction, now time.Time, step int) (transaction.Decision, error) {
 	switch rapid.IntRange(0, 13).Draw(t, "happening") {
 	case 0:
-		return tx.Receive(paid(tx, 10050, string(rune('a'+step)), now), now)
+		return tx.Receive(receiptFor(tx, 10050, string(rune('a'+step)), now), now)
 	case 1:
-		return tx.Receive(paid(tx, rapid.Int64Range(1, 20000).Draw(t, "amount"), string(rune('a'+step)), now), now)
+		return tx.Receive(receiptFor(tx, rapid.Int64Range(1, 20000).Draw(t, "amount"), string(rune('a'+step)), now), now)
 	case 2:
 		return tx.ExpireAt(now)
 	case 3, 4:
@@ -240,44 +240,44 @@ func happen(t *rapid.T, tx transaction.Transaction, now time.Time, step int) (tr
 	case 6:
 		return tx.Return(now)
 	case 7:
-		return tx.RefundPaid(tx.InRail, now)
+		return tx.RefundPaid(tx.SourceAccount, now)
 	case 8:
-		return tx.RefundLost(now)
+		return tx.RefundFailed(now)
 	case 9:
 		return tx.Execute(now)
 	case 10:
 		return tx.Collected(now)
 	case 11:
-		return tx.Uncollected(transaction.QuoteExecutionFailed, now)
+		return tx.CollectionFailed(transaction.QuoteExecutionFailed, now)
 	case 12:
-		if shape := tx.Shape(); tx.State == transaction.Initial && tx.UpdatedAt.Equal(noon) && shape.Funding == transaction.Balance && !shape.Inside && !shape.Converts {
-			return tx.Set(now), nil
+		if shape := tx.Flow(); tx.State == transaction.Initial && tx.UpdatedAt.Equal(noon) && shape.Funding == transaction.Balance && !shape.Internal && !shape.Converts {
+			return tx.StartTransfer(now), nil
 		}
-		return tx.Handed(now)
+		return tx.Submitted(now)
 	default:
 		return tx.Cancel(now)
 	}
 }
 
-func TestPaymentFromABalanceToTheUnit(t *testing.T) {
+func TestTransaction_BalanceFundedBalances(t *testing.T) {
 	t.Parallel()
 	// An account pays 100.50 USD at the moment of execution, whole; when the payout is
 	// refused it has every cent back.
-	quoted := ramp()
-	ident.Set(&quoted.Source.InternalAccount, internal)
-	quoted.InRail = ledger.CustomerAccount(quoted.Source.InternalAccount)
+	quoted := onRamp()
+	ident.SetUUID(&quoted.Source.InternalAccount, internal)
+	quoted.SourceAccount = ledger.CustomerAccount(quoted.Source.InternalAccount)
 
 	run, err := quoted.Execute(noon.Add(time.Minute))
 	if err != nil || run.Next != transaction.StepDeliver {
 		t.Fatalf("%v, next %q", err, run.Next)
 	}
-	wantBalances(t, run.Postings, map[string]int64{quoted.InRail + " USD": 10050, "income/fees USD": -50,
+	wantBalances(t, run.Postings, map[string]int64{quoted.SourceAccount + " USD": 10050, "income/fees USD": -50,
 		"fx/position USD": -10000, "fx/position BTC": 100000, "transit/payouts BTC": -100000})
 	refused, err := run.Transaction.Refuse(transaction.CounterpartyPostFailed, noon.Add(2*time.Minute))
 	if err != nil || refused.Next != transaction.StepRefund {
 		t.Fatalf("%v, next %q", err, refused.Next)
 	}
-	given, err := refused.Transaction.RefundPaid(quoted.InRail, noon.Add(3*time.Minute))
+	given, err := refused.Transaction.RefundPaid(quoted.SourceAccount, noon.Add(3*time.Minute))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -287,35 +287,35 @@ func TestPaymentFromABalanceToTheUnit(t *testing.T) {
 		"OUTGOING_PAYMENT.FAILED", "OUTGOING_PAYMENT.REFUND_PENDING", "OUTGOING_PAYMENT.REFUND_COMPLETED")
 }
 
-func TestConversionInTheHouseIsDoneAtOnce(t *testing.T) {
+func TestTransaction_InternalConversionCompletesAtOnce(t *testing.T) {
 	t.Parallel()
 	// What goes from one account here to another has arrived when it was converted.
-	quoted := ramp()
-	ident.Set(&quoted.Source.InternalAccount, internal)
-	ident.Set(&quoted.Destination.InternalAccount, external)
-	quoted.InRail, quoted.OutRail = ledger.CustomerAccount(quoted.Source.InternalAccount), ledger.CustomerAccount(quoted.Destination.InternalAccount)
+	quoted := onRamp()
+	ident.SetUUID(&quoted.Source.InternalAccount, internal)
+	ident.SetUUID(&quoted.Destination.InternalAccount, external)
+	quoted.SourceAccount, quoted.DestinationAccount = ledger.CustomerAccount(quoted.Source.InternalAccount), ledger.CustomerAccount(quoted.Destination.InternalAccount)
 
 	run, err := quoted.Execute(noon.Add(time.Minute))
 
 	if err != nil || run.Next != transaction.NoStep || run.Transaction.State.Status != transaction.Completed || run.Transaction.SettledAt.IsZero() {
 		t.Fatalf("%v: %+v", err, run)
 	}
-	wantBalances(t, run.Postings, map[string]int64{quoted.InRail + " USD": 10050, "income/fees USD": -50,
-		"fx/position USD": -10000, "fx/position BTC": 100000, quoted.OutRail + " BTC": -100000})
+	wantBalances(t, run.Postings, map[string]int64{quoted.SourceAccount + " USD": 10050, "income/fees USD": -50,
+		"fx/position USD": -10000, "fx/position BTC": 100000, quoted.DestinationAccount + " BTC": -100000})
 	wantEvents(t, run.Events, "OUTGOING_PAYMENT.PROCESSING", "OUTGOING_PAYMENT.COMPLETED")
 }
 
-func TestTransferOutToTheUnit(t *testing.T) {
+func TestTransaction_TransferOutBalances(t *testing.T) {
 	t.Parallel()
 	// A transfer out leaves the account when it is made; the rail takes it on and
 	// delivers it.
-	transfer := ramp()
-	ident.Set(&transfer.Source.InternalAccount, internal)
-	transfer.InRail, transfer.OutRail = ledger.CustomerAccount(transfer.Source.InternalAccount), "rails/ACH"
+	transfer := onRamp()
+	ident.SetUUID(&transfer.Source.InternalAccount, internal)
+	transfer.SourceAccount, transfer.DestinationAccount = ledger.CustomerAccount(transfer.Source.InternalAccount), "rails/ACH"
 	transfer.Pricing = transaction.Pricing{Sent: transfer.Pricing.Sent, Received: transfer.Pricing.Sent}
 
-	set := transfer.Set(noon)
-	handed, err := set.Transaction.Handed(noon.Add(time.Second))
+	set := transfer.StartTransfer(noon)
+	handed, err := set.Transaction.Submitted(noon.Add(time.Second))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -324,17 +324,17 @@ func TestTransferOutToTheUnit(t *testing.T) {
 		t.Fatal(err)
 	}
 
-	wantBalances(t, append(set.Postings, done.Postings...), map[string]int64{transfer.InRail + " USD": 10050, "rails/ACH USD": -10050})
+	wantBalances(t, append(set.Postings, done.Postings...), map[string]int64{transfer.SourceAccount + " USD": 10050, "rails/ACH USD": -10050})
 	wantEvents(t, append(append(set.Events, handed.Events...), done.Events...),
 		"OUTGOING_PAYMENT.PENDING", "OUTGOING_PAYMENT.PROCESSING", "OUTGOING_PAYMENT.COMPLETED")
 }
 
-func TestExecutingTwiceOrLateOrWrongly(t *testing.T) {
+func TestTransaction_ExecuteRefused(t *testing.T) {
 	t.Parallel()
 	// A quote runs once, in time, and only when an account pays for it.
-	prefunded := ramp()
-	ident.Set(&prefunded.Source.InternalAccount, internal)
-	prefunded.InRail = ledger.CustomerAccount(prefunded.Source.InternalAccount)
+	prefunded := onRamp()
+	ident.SetUUID(&prefunded.Source.InternalAccount, internal)
+	prefunded.SourceAccount = ledger.CustomerAccount(prefunded.Source.InternalAccount)
 	run, err := prefunded.Execute(noon)
 	if err != nil {
 		t.Fatal(err)
@@ -346,7 +346,7 @@ func TestExecutingTwiceOrLateOrWrongly(t *testing.T) {
 	}{
 		"twice":                 {run.Transaction, noon, fault.QuoteAlreadyExecuted},
 		"when it expires":       {prefunded, prefunded.ExpiresAt, fault.QuoteExpired},
-		"a just-in-time funded": {ramp(), noon, fault.QuoteNotExecutable},
+		"a just-in-time funded": {onRamp(), noon, fault.QuoteNotExecutable},
 	} {
 		if d, err := c.tx.Execute(c.at); !fault.Is(err, c.code) || len(d.Postings) > 0 {
 			t.Errorf("%s: %v, %+v; want %s", name, err, d, c.code)
@@ -354,7 +354,7 @@ func TestExecutingTwiceOrLateOrWrongly(t *testing.T) {
 	}
 }
 
-func TestOneReceiptHasOneID(t *testing.T) {
+func TestReceiptID_SamePaymentSameID(t *testing.T) {
 	t.Parallel()
 	// What a partner tells twice is one receipt; any difference makes another.
 	id := transaction.ReceiptID("rails/RTP", "abc", noon)

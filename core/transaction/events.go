@@ -1,7 +1,7 @@
 package transaction
 
-// told names what the platform hears of the way from one state to this one.
-func (t Transaction) told(from State) []string {
+// eventNames names what the platform hears of the way from one state to this one.
+func (t Transaction) eventNames(from State) []string {
 	var names []string
 	if t.State.Status != from.Status {
 		names = append(names, "OUTGOING_PAYMENT."+string(t.State.Status))

@@ -15,31 +15,31 @@ import (
 	"causeway/ledger"
 )
 
-// incoming is the machine of incoming transactions once more, written by hand from
+// allowedIncoming is the machine of incoming transactions once more, written by hand from
 // the rules: what is not here must be refused.
-var incoming = map[transaction.Stand]map[transaction.Arrival]transaction.Stand{
-	transaction.Awaited: {transaction.Arrive: transaction.Credited, transaction.Miss: transaction.Declined},
-	transaction.Asked: {transaction.Approve: transaction.Credited, transaction.Reject: transaction.Declined,
-		transaction.Acknowledge: transaction.Deciding},
-	transaction.Deciding: {transaction.Approve: transaction.Credited, transaction.Reject: transaction.Declined,
+var allowedIncoming = map[transaction.IncomingState]map[transaction.IncomingEvent]transaction.IncomingState{
+	transaction.AwaitingFunds: {transaction.Arrive: transaction.Credited, transaction.Fail: transaction.Declined},
+	transaction.ApprovalRequested: {transaction.Approve: transaction.Credited, transaction.Reject: transaction.Declined,
+		transaction.Acknowledge: transaction.ApprovalPending},
+	transaction.ApprovalPending: {transaction.Approve: transaction.Credited, transaction.Reject: transaction.Declined,
 		transaction.TimeOut: transaction.Declined},
 }
 
-func TestEveryPairOfStandAndArrival(t *testing.T) {
+func TestIncomingState_EveryTransition(t *testing.T) {
 	t.Parallel()
 	// From every stand, every happening leads where the rules say, on paper and for a
 	// transaction; what they do not name is refused and changes nothing.
-	for _, stand := range transaction.Stands {
-		for _, a := range transaction.Arrivals {
-			want, may := incoming[stand][a]
-			got, err := stand.After(a)
+	for _, stand := range transaction.IncomingStates {
+		for _, a := range transaction.IncomingEvents {
+			want, may := allowedIncoming[stand][a]
+			got, err := stand.Next(a)
 			if may && (err != nil || got != want) || !may && (!fault.Is(err, fault.Conflict) || got != stand) {
 				t.Errorf("%s, %s: %s, %v; want %s", stand, a, got, err, want)
 			}
 
-			d, err := arrive(standing(stand), a, noon.Add(time.Minute))
-			if may != (err == nil) || may && d.Transaction.Stand() != want {
-				t.Errorf("a transaction, %s, %s: %s, %v; want %s", stand, a, d.Transaction.Stand(), err, want)
+			d, err := applyIncomingEvent(incomingInState(stand), a, noon.Add(time.Minute))
+			if may != (err == nil) || may && d.Transaction.IncomingState() != want {
+				t.Errorf("a transaction, %s, %s: %s, %v; want %s", stand, a, d.Transaction.IncomingState(), err, want)
 			}
 			if err != nil && len(d.Postings)+len(d.Events) > 0 {
 				t.Errorf("%s, %s: refused with %+v", stand, a, d)
@@ -48,50 +48,50 @@ func TestEveryPairOfStandAndArrival(t *testing.T) {
 	}
 }
 
-// inflow is 12.50 USD for an account.
-func inflow() transaction.Inflow {
-	in := transaction.Inflow{Partner: "rails/UMA", Amount: money.Amount{Minor: 12_50, Currency: "USD"}, Reference: "REF"}
-	ident.Set(&in.ID, uuid.MustParse("0199f0a2-0000-7000-8000-000000000001"))
-	ident.Set(&in.Platform, uuid.MustParse("0199f0a2-0000-7000-8000-000000000002"))
-	ident.Set(&in.Account, internal)
-	in.Path = ledger.CustomerAccount(in.Account)
+// newIncoming is 12.50 USD for an account.
+func newIncoming() transaction.IncomingPayment {
+	in := transaction.IncomingPayment{PartnerAccount: "rails/UMA", Amount: money.Amount{Minor: 12_50, Currency: "USD"}, Reference: "REF"}
+	ident.SetUUID(&in.ID, uuid.MustParse("0199f0a2-0000-7000-8000-000000000001"))
+	ident.SetUUID(&in.Platform, uuid.MustParse("0199f0a2-0000-7000-8000-000000000002"))
+	ident.SetUUID(&in.Account, internal)
+	in.AccountPath = ledger.CustomerAccount(in.Account)
 	return in
 }
 
-func pulled() transaction.Inflow {
-	in := inflow()
-	in.Partner = "rails/ACH"
-	ident.Set(&in.Source.ExternalAccount, external)
+func newPull() transaction.IncomingPayment {
+	in := newIncoming()
+	in.PartnerAccount = "rails/ACH"
+	ident.SetUUID(&in.Source.ExternalAccount, external)
 	return in
 }
 
-// standing is a transaction that stands there.
-func standing(s transaction.Stand) transaction.Transaction {
-	asked := inflow().Ask(transaction.Approval{Requested: []transaction.InfoField{{Name: "NATIONALITY"}}}, nil, noon).Transaction
+// incomingInState is a transaction that stands there.
+func incomingInState(s transaction.IncomingState) transaction.Transaction {
+	asked := newIncoming().RequestApproval(transaction.Approval{Requested: []transaction.InfoField{{Name: "NATIONALITY"}}}, nil, noon).Transaction
 	switch s {
-	case transaction.Awaited:
-		return pulled().Await(noon).Transaction
-	case transaction.Asked:
+	case transaction.AwaitingFunds:
+		return newPull().RequestFunds(noon).Transaction
+	case transaction.ApprovalRequested:
 		return asked
-	case transaction.Deciding:
+	case transaction.ApprovalPending:
 		d, _ := asked.Acknowledged(noon.Add(time.Minute - time.Second))
 		return d.Transaction
 	case transaction.Credited:
-		return inflow().Deposit(noon).Transaction
+		return newIncoming().Deposit(noon).Transaction
 	default:
-		d, _ := pulled().Await(noon).Transaction.Missed(transaction.QuoteExecutionFailed, noon)
+		d, _ := newPull().RequestFunds(noon).Transaction.Failed(transaction.QuoteExecutionFailed, noon)
 		return d.Transaction
 	}
 }
 
-// arrive makes one thing happen; a decision of the platform comes in time, and time is
+// applyIncomingEvent makes one thing happen; a decision of the platform comes in time, and time is
 // out when it is.
-func arrive(t transaction.Transaction, a transaction.Arrival, now time.Time) (transaction.Decision, error) {
+func applyIncomingEvent(t transaction.Transaction, a transaction.IncomingEvent, now time.Time) (transaction.Decision, error) {
 	switch a {
 	case transaction.Arrive:
 		return t.Arrived(now)
-	case transaction.Miss:
-		return t.Missed(transaction.QuoteExecutionFailed, now)
+	case transaction.Fail:
+		return t.Failed(transaction.QuoteExecutionFailed, now)
 	case transaction.Approve:
 		return t.Approved(nil, now)
 	case transaction.Reject:
@@ -99,35 +99,35 @@ func arrive(t transaction.Transaction, a transaction.Arrival, now time.Time) (tr
 	case transaction.Acknowledge:
 		return t.Acknowledged(now)
 	default:
-		return t.TimedOut(now.Add(transaction.ApprovalTime))
+		return t.TimedOut(now.Add(transaction.ApprovalTimeout))
 	}
 }
 
-func TestIncomingBooksToTheUnit(t *testing.T) {
+func TestIncomingPayment_Balances(t *testing.T) {
 	t.Parallel()
 	// An account has the money when it is here and taken, from where it came, and not a
 	// moment before; what fails leaves no trace in the books.
 	later := noon.Add(time.Second)
-	arrived, err := pulled().Await(noon).Transaction.Arrived(later)
+	arrived, err := newPull().RequestFunds(noon).Transaction.Arrived(later)
 	if err != nil {
 		t.Fatal(err)
 	}
-	approved, err := inflow().Ask(transaction.Approval{}, nil, noon).Transaction.Approved(nil, later)
+	approved, err := newIncoming().RequestApproval(transaction.Approval{}, nil, noon).Transaction.Approved(nil, later)
 	if err != nil {
 		t.Fatal(err)
 	}
-	missed, err := pulled().Await(noon).Transaction.Missed(transaction.QuoteExecutionFailed, later)
+	missed, err := newPull().RequestFunds(noon).Transaction.Failed(transaction.QuoteExecutionFailed, later)
 	if err != nil {
 		t.Fatal(err)
 	}
-	account := inflow().Path + " USD"
+	account := newIncoming().AccountPath + " USD"
 	for name, test := range map[string]struct {
 		decision transaction.Decision
 		books    map[string]int64
 		status   transaction.Status
 		event    string
 	}{
-		"a deposit":              {inflow().Deposit(noon), map[string]int64{"rails/UMA USD": 12_50, account: -12_50}, transaction.Completed, "INCOMING_PAYMENT.COMPLETED"},
+		"a deposit":              {newIncoming().Deposit(noon), map[string]int64{"rails/UMA USD": 12_50, account: -12_50}, transaction.Completed, "INCOMING_PAYMENT.COMPLETED"},
 		"a transfer in":          {arrived, map[string]int64{"rails/ACH USD": 12_50, account: -12_50}, transaction.Completed, "INCOMING_PAYMENT.COMPLETED"},
 		"an approved payment":    {approved, map[string]int64{"rails/UMA USD": 12_50, account: -12_50}, transaction.Completed, "INCOMING_PAYMENT.COMPLETED"},
 		"a transfer that failed": {missed, nil, transaction.Failed, "INCOMING_PAYMENT.FAILED"},
@@ -144,14 +144,14 @@ func TestIncomingBooksToTheUnit(t *testing.T) {
 			}
 		}
 	}
-	for name, d := range map[string]transaction.Decision{"awaited": pulled().Await(noon), "asked": inflow().Ask(transaction.Approval{}, nil, noon)} {
+	for name, d := range map[string]transaction.Decision{"awaited": newPull().RequestFunds(noon), "asked": newIncoming().RequestApproval(transaction.Approval{}, nil, noon)} {
 		if len(d.Postings)+len(d.Events) > 0 || d.Next == transaction.NoStep {
 			t.Errorf("%s: %+v", name, d)
 		}
 	}
 }
 
-func TestIncomingPostingsExplainTheState(t *testing.T) {
+func TestIncomingPayment_PostingsMatchState(t *testing.T) {
 	t.Parallel()
 	// Whatever happens in whatever order: the postings so far are exactly those that
 	// the state says, and its times go forward.
@@ -159,25 +159,25 @@ func TestIncomingPostingsExplainTheState(t *testing.T) {
 		var d transaction.Decision
 		switch rapid.IntRange(0, 2).Draw(t, "kind") {
 		case 0:
-			d = inflow().Deposit(noon)
+			d = newIncoming().Deposit(noon)
 		case 1:
-			d = pulled().Await(noon)
+			d = newPull().RequestFunds(noon)
 		default:
-			d = inflow().Ask(transaction.Approval{}, nil, noon)
+			d = newIncoming().RequestApproval(transaction.Approval{}, nil, noon)
 		}
 		tx, kinds, now := d.Transaction, kindsOf(d.Postings), noon
 		for range rapid.IntRange(0, 6).Draw(t, "steps") {
 			now = now.Add(time.Duration(rapid.IntRange(0, 7).Draw(t, "seconds")) * time.Second)
-			next, err := arrive(tx, rapid.SampledFrom(transaction.Arrivals).Draw(t, "arrival"), now)
+			next, err := applyIncomingEvent(tx, rapid.SampledFrom(transaction.IncomingEvents).Draw(t, "arrival"), now)
 			if err != nil {
 				continue
 			}
 			if !next.Transaction.UpdatedAt.After(tx.UpdatedAt) {
-				t.Fatalf("%s to %s without time passing", tx.Stand(), next.Transaction.Stand())
+				t.Fatalf("%s to %s without time passing", tx.IncomingState(), next.Transaction.IncomingState())
 			}
 			tx, kinds = next.Transaction, append(kinds, kindsOf(next.Postings)...)
 		}
-		if err := tx.Shape().Explain(tx.State, kinds); err != nil {
+		if err := tx.Flow().CheckKinds(tx.State, kinds); err != nil {
 			t.Fatal(err)
 		}
 	})
@@ -191,13 +191,13 @@ func kindsOf(postings []ledger.Posting) []ledger.Kind {
 	return kinds
 }
 
-func TestThePlatformDecidesInTimeAndInFull(t *testing.T) {
+func TestIncomingPayment_ApprovalDeadlineAndFields(t *testing.T) {
 	t.Parallel()
 	// A platform that said it will decide has five seconds, and must give what is
 	// mandatory; its refusal keeps its words, and nothing is decided twice.
-	asked := inflow().Ask(transaction.Approval{Requested: []transaction.InfoField{{Name: "FULL_NAME", Mandatory: true}, {Name: "EMAIL"}}}, nil, noon).Transaction
+	asked := newIncoming().RequestApproval(transaction.Approval{Requested: []transaction.InfoField{{Name: "FULL_NAME", Mandatory: true}, {Name: "EMAIL"}}}, nil, noon).Transaction
 	waiting, err := asked.Acknowledged(noon.Add(time.Second))
-	if err != nil || waiting.Next != transaction.StepTimeOut || !waiting.Transaction.Approval.Until.Equal(noon.Add(6*time.Second)) || !asked.Approval.Until.IsZero() {
+	if err != nil || waiting.Next != transaction.StepTimeOut || !waiting.Transaction.Approval.Deadline.Equal(noon.Add(6*time.Second)) || !asked.Approval.Deadline.IsZero() {
 		t.Fatalf("%+v, %v", waiting.Transaction.Approval, err)
 	}
 	name := map[string]string{"FULL_NAME": "Ana Silva"}
@@ -223,7 +223,7 @@ func TestThePlatformDecidesInTimeAndInFull(t *testing.T) {
 
 	for what, tx := range map[string]transaction.Transaction{
 		"approved": approved.Transaction, "rejected": rejected.Transaction, "timed out": timedOut.Transaction,
-		"a deposit": inflow().Deposit(noon).Transaction, "a transfer in": pulled().Await(noon).Transaction, "an outgoing one": ramp(),
+		"a deposit": newIncoming().Deposit(noon).Transaction, "a transfer in": newPull().RequestFunds(noon).Transaction, "an outgoing one": onRamp(),
 		"too late": waiting.Transaction,
 	} {
 		at := noon.Add(6 * time.Second)

@@ -15,57 +15,57 @@ func (t Transaction) header(kind ledger.Kind, at time.Time) ledger.Header {
 }
 
 func (t Transaction) received(amount money.Amount, at time.Time) ledger.Posting {
-	return ledger.JITReceived(t.header(ledger.KindJITReceived, at), t.InRail, amount)
+	return ledger.JITReceived(t.header(ledger.KindJITReceived, at), t.SourceAccount, amount)
 }
 
-// held is where the money lies before it is set on its way.
-func (t Transaction) held() string {
-	if t.Shape().Funding == Balance {
-		return t.InRail
+// holdingAccount is where the money lies before it is set on its way.
+func (t Transaction) holdingAccount() string {
+	if t.Flow().Funding == Balance {
+		return t.SourceAccount
 	}
 	return ledger.FundingJIT
 }
 
 // converted sets the money on its way to whom it is for.
 func (t Transaction) converted(at time.Time) ledger.Posting {
-	shape := t.Shape()
+	shape := t.Flow()
 	if !shape.Converts {
 		return ledger.TransferOut(t.header(ledger.KindTransferOut, at),
-			ledger.Departure{From: t.held(), Amount: t.Pricing.Received, Fees: t.Pricing.Fees})
+			ledger.OutgoingFunds{From: t.holdingAccount(), Amount: t.Pricing.Received, Fees: t.Pricing.Fees})
 	}
 	to := ledger.TransitPayouts
-	if shape.Inside {
-		to = t.OutRail
+	if shape.Internal {
+		to = t.DestinationAccount
 	}
 	return ledger.Converted(t.header(ledger.KindConverted, at), ledger.Conversion{
-		From: t.held(), To: to,
+		From: t.holdingAccount(), To: to,
 		Sent: t.Pricing.Sent, Fees: t.Pricing.Fees, RoundingSent: t.Pricing.RoundingSent,
 		Received: t.Pricing.Received, RoundingReceived: t.Pricing.RoundingReceived,
 	})
 }
 
-// unconverted undoes converted: the same entries the other way round. Only the
+// conversionReversed undoes converted: the same entries the other way round. Only the
 // entries and the id matter to it, so the day is its own.
-func (t Transaction) unconverted(at time.Time) ledger.Posting {
+func (t Transaction) conversionReversed(at time.Time) ledger.Posting {
 	return ledger.Reverse(t.converted(at), ledger.DerivedID(t.ID.UUID(), ledger.KindReversal, 0), at, t.Reference)
 }
 
 func (t Transaction) delivered(at time.Time) ledger.Posting {
-	return ledger.Delivered(t.header(ledger.KindDelivered, at), t.OutRail, t.Pricing.Received)
+	return ledger.Delivered(t.header(ledger.KindDelivered, at), t.DestinationAccount, t.Pricing.Received)
 }
 
 func (t Transaction) returned(at time.Time) ledger.Posting {
-	return ledger.Returned(t.header(ledger.KindReturned, at), t.OutRail, t.Pricing.Received)
+	return ledger.Returned(t.header(ledger.KindReturned, at), t.DestinationAccount, t.Pricing.Received)
 }
 
 func (t Transaction) refundOwed(at time.Time) ledger.Posting {
-	return ledger.RefundOwed(t.header(ledger.KindRefundOwed, at), t.held(), t.Refundable())
+	return ledger.RefundOwed(t.header(ledger.KindRefundOwed, at), t.holdingAccount(), t.Refundable())
 }
 
 func (t Transaction) refundPaid(to string, at time.Time) ledger.Posting {
 	return ledger.RefundPaid(t.header(ledger.KindRefundPaid, at), to, t.Refundable())
 }
 
-func (t Transaction) refundLost(at time.Time) ledger.Posting {
+func (t Transaction) refundFailed(at time.Time) ledger.Posting {
 	return ledger.RefundFailed(t.header(ledger.KindRefundFailed, at), t.Refundable())
 }

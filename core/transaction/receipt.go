@@ -20,8 +20,8 @@ type Receipt struct {
 	ID        ident.Receipt
 	PartnerID string
 	Platform  ident.Platform
-	// Rail is the ledger path it arrived at, for example "rails/RTP".
-	Rail string
+	// PartnerAccount is the ledger path it arrived at, for example "rails/RTP".
+	PartnerAccount string
 	// Reference is the code the payer gave; empty or unknown means no owner.
 	Reference string
 	Amount    money.Amount
@@ -38,7 +38,7 @@ func ReceiptID(rail, partnerID string, at time.Time) ident.Receipt {
 	id[6] = id[6]&0x0f | 0x80
 	id[8] = id[8]&0x3f | 0x80
 	var receipt ident.Receipt
-	ident.Set(&receipt, id)
+	ident.SetUUID(&receipt, id)
 	return receipt
 }
 
@@ -58,22 +58,24 @@ func (r Receipt) Unmatched() ledger.Posting {
 	if r.Reference != "" {
 		memo = "unknown reference " + r.Reference
 	}
-	return r.unmatched(memo)
+	return r.unmatchedPosting(memo)
 }
 
-// NotTaken is the posting for money whose account is known and cannot take it.
-func (r Receipt) NotTaken() ledger.Posting { return r.unmatched("not taken in: " + r.Reference) }
+// RejectedByAccount is the posting for money whose account is known and cannot take it.
+func (r Receipt) RejectedByAccount() ledger.Posting {
+	return r.unmatchedPosting("not taken in: " + r.Reference)
+}
 
-func (r Receipt) unmatched(memo string) ledger.Posting {
-	return ledger.UnmatchedReceived(r.header(ledger.KindUnmatchedReceived, r.At, memo), r.Rail, r.Amount)
+func (r Receipt) unmatchedPosting(memo string) ledger.Posting {
+	return ledger.UnmatchedReceived(r.header(ledger.KindUnmatchedReceived, r.At, memo), r.PartnerAccount, r.Amount)
 }
 
 // Surplus are the postings for a further payment to a transaction that has its
 // money: taken in, and owed back to the payer.
 func (r Receipt) Surplus() []ledger.Posting {
-	memo := furtherMemo + r.Reference
+	memo := surplusMemo + r.Reference
 	return []ledger.Posting{
-		ledger.JITReceived(r.header(ledger.KindJITReceived, r.At, memo), r.Rail, r.Amount),
+		ledger.JITReceived(r.header(ledger.KindJITReceived, r.At, memo), r.PartnerAccount, r.Amount),
 		ledger.RefundOwed(r.header(ledger.KindRefundOwed, r.At, memo), ledger.FundingJIT, r.Amount),
 	}
 }
@@ -81,30 +83,30 @@ func (r Receipt) Surplus() []ledger.Posting {
 // SentBack is the posting for a surplus or unmatched receipt that went back to its
 // payer; to is the ledger path the money went to.
 func (r Receipt) SentBack(to string, now time.Time) ledger.Posting {
-	return ledger.RefundPaid(r.header(ledger.KindRefundPaid, now, sentBackMemo+r.named()), to, r.Amount)
+	return ledger.RefundPaid(r.header(ledger.KindRefundPaid, now, sentBackMemo+r.describe()), to, r.Amount)
 }
 
-// NotSentBack is the posting for such a receipt that could not be sent back.
-func (r Receipt) NotSentBack(now time.Time) ledger.Posting {
-	return ledger.RefundFailed(r.header(ledger.KindRefundFailed, now, notSentBackMemo+r.named()), r.Amount)
+// SendBackFailed is the posting for such a receipt that could not be sent back.
+func (r Receipt) SendBackFailed(now time.Time) ledger.Posting {
+	return ledger.RefundFailed(r.header(ledger.KindRefundFailed, now, sendBackFailedMemo+r.describe()), r.Amount)
 }
 
-func (r Receipt) named() string {
+func (r Receipt) describe() string {
 	if r.Reference == "" {
 		return "payment without a reference"
 	}
 	return "payment with the reference " + r.Reference
 }
 
-// FurtherMemos are the memos of postings for further payments with a reference, which
+// SurplusMemos are the memos of postings for further payments with a reference, which
 // are counted to no transaction.
-func FurtherMemos(reference string) []string {
+func SurplusMemos(reference string) []string {
 	r := Receipt{Reference: reference}
-	return []string{furtherMemo + reference, sentBackMemo + r.named(), notSentBackMemo + r.named()}
+	return []string{surplusMemo + reference, sentBackMemo + r.describe(), sendBackFailedMemo + r.describe()}
 }
 
 const (
-	furtherMemo     = "further payment for "
-	sentBackMemo    = "sent back: "
-	notSentBackMemo = "cannot be sent back: "
+	surplusMemo        = "further payment for "
+	sentBackMemo       = "sent back: "
+	sendBackFailedMemo = "cannot be sent back: "
 )

@@ -26,7 +26,7 @@ const (
 	NoRefund        RefundStatus = ""
 	RefundPending   RefundStatus = "PENDING"
 	RefundCompleted RefundStatus = "COMPLETED"
-	RefundNotPaid   RefundStatus = "FAILED"
+	RefundUnpaid    RefundStatus = "FAILED"
 )
 
 // Stage says what of the money had moved when a transaction ended early. Together
@@ -35,8 +35,8 @@ type Stage string
 
 // The stages of a payment's money.
 const (
-	// NothingMoved: no money has come.
-	NothingMoved Stage = ""
+	// NoFundsMoved: no money has come.
+	NoFundsMoved Stage = ""
 	// Received: it came and was not converted.
 	Received Stage = "RECEIVED"
 	// Converted: it is on its way to whom it is for, converted where need be.
@@ -49,91 +49,91 @@ const (
 type State struct {
 	Status Status
 	Refund RefundStatus
-	// Reached is the furthest stage of the money before any refund.
-	Reached Stage
+	// Stage is the furthest stage of the money before any refund.
+	Stage Stage
 	// Reason is set when Status is FAILED.
 	Reason FailureReason
 }
 
-// Happening is what can happen to a transaction.
-type Happening string
+// Event is what can happen to a transaction.
+type Event string
 
 // The happenings.
 const (
 	// Fund: the exact amount came in time, and is set on its way.
-	Fund Happening = "FUND"
-	// FundWrong: money came in time but not the amount or currency agreed.
-	FundWrong Happening = "FUND_WRONG"
+	Fund Event = "FUND"
+	// FundWrongAmount: money came in time but not the amount or currency agreed.
+	FundWrongAmount Event = "FUND_WRONG"
 	// FundLate: money came after the quote expired.
-	FundLate Happening = "FUND_LATE"
+	FundLate Event = "FUND_LATE"
 	// Expire: the quote's time passed without money.
-	Expire Happening = "EXPIRE"
+	Expire Event = "EXPIRE"
 	// Execute: it was ordered in time, and the money left the account that pays.
-	Execute Happening = "EXECUTE"
+	Execute Event = "EXECUTE"
 	// Collect: it was ordered in time, and the money is asked of an external account.
-	Collect Happening = "COLLECT"
-	// Uncollected: the external account did not give it.
-	Uncollected Happening = "UNCOLLECTED"
-	// Hand: the rail has taken a transfer on.
-	Hand Happening = "HAND"
+	Collect Event = "COLLECT"
+	// FailCollection: the external account did not give it.
+	FailCollection Event = "UNCOLLECTED"
+	// Submit: the rail has taken a transfer on.
+	Submit Event = "HAND"
 	// Deliver: the beneficiary has it.
-	Deliver Happening = "DELIVER"
+	Deliver Event = "DELIVER"
 	// Refuse: the conversion or the rail refused for good.
-	Refuse Happening = "REFUSE"
+	Refuse Event = "REFUSE"
 	// Cancel: the user took it back while it was on its way.
-	Cancel Happening = "CANCEL"
+	Cancel Event = "CANCEL"
 	// Return: the beneficiary's bank sent it back after delivery.
-	Return Happening = "RETURN"
+	Return Event = "RETURN"
 	// PayRefund: the payer has the money back.
-	PayRefund Happening = "PAY_REFUND"
-	// LoseRefund: it could not be sent back; people must look.
-	LoseRefund Happening = "LOSE_REFUND"
+	PayRefund Event = "PAY_REFUND"
+	// FailRefund: it could not be sent back; people must look.
+	FailRefund Event = "LOSE_REFUND"
 )
 
-// Happenings lists every one of them, for tests that walk the machine.
-var Happenings = []Happening{Fund, FundWrong, FundLate, Expire, Execute, Collect, Uncollected, Hand,
-	Deliver, Refuse, Cancel, Return, PayRefund, LoseRefund}
+// Events lists every one of them, for tests that walk the machine.
+var Events = []Event{Fund, FundWrongAmount, FundLate, Expire, Execute, Collect, FailCollection, Submit,
+	Deliver, Refuse, Cancel, Return, PayRefund, FailRefund}
 
 // Initial is the state of a transaction when its quote is made.
 var Initial = State{Status: Pending}
 
-// Underway is the state of a transfer out when it is made: its money has left the
+// TransferInitial is the state of a transfer out when it is made: its money has left the
 // account, and the rail has not been asked yet.
-var Underway = State{Status: Pending, Reached: Converted}
+var TransferInitial = State{Status: Pending, Stage: Converted}
 
-type move struct {
+type transitionFrom struct {
 	status Status
 	refund RefundStatus
-	// moved tells whether any of the money has moved.
-	moved bool
+	// fundsMoved tells whether any of the money has moved.
+	fundsMoved bool
 }
 
-type place struct {
+type transitionTo struct {
 	status Status
 	refund RefundStatus
 }
 
 // The table of moves: from (status, refund, moved) by a happening to (status,
 // refund). What is not in it is refused.
-var moves = map[move]map[Happening]place{
+var transitions = map[transitionFrom]map[Event]transitionTo{
 	{Pending, NoRefund, false}: {
-		Fund:      {Processing, NoRefund},
-		FundWrong: {Failed, RefundPending},
-		FundLate:  {Expired, RefundPending},
-		Expire:    {Expired, NoRefund},
-		Execute:   {Processing, NoRefund},
-		Collect:   {Processing, NoRefund},
+		Fund:            {Processing, NoRefund},
+		FundWrongAmount: {Failed, RefundPending},
+		FundLate:        {Expired, RefundPending},
+		Expire:          {Expired, NoRefund},
+		Execute:         {Processing, NoRefund},
+		Collect:         {Processing, NoRefund},
 	},
 	{Pending, NoRefund, true}: {
-		Hand:   {Processing, NoRefund},
+		Submit: {Processing, NoRefund},
 		Refuse: {Failed, RefundPending},
 	},
 	{Expired, NoRefund, false}: {
 		FundLate: {Expired, RefundPending},
 	},
 	{Processing, NoRefund, false}: {
-		Fund:        {Processing, NoRefund},
-		Uncollected: {Failed, NoRefund},
+		Fund:           {Processing, NoRefund},
+		FailCollection: {Failed, NoRefund},
 	},
 	{Processing, NoRefund, true}: {
 		Deliver: {Completed, NoRefund},
@@ -145,28 +145,28 @@ var moves = map[move]map[Happening]place{
 	},
 	{Failed, RefundPending, true}: {
 		PayRefund:  {Failed, RefundCompleted},
-		LoseRefund: {Failed, RefundNotPaid},
+		FailRefund: {Failed, RefundUnpaid},
 	},
 	{Expired, RefundPending, true}: {
 		PayRefund:  {Expired, RefundCompleted},
-		LoseRefund: {Expired, RefundNotPaid},
+		FailRefund: {Expired, RefundUnpaid},
 	},
 }
 
-var reached = map[Happening]Stage{
-	Fund: Converted, Execute: Converted, FundWrong: Received, FundLate: Received, Deliver: Delivered,
+var stageAfter = map[Event]Stage{
+	Fund: Converted, Execute: Converted, FundWrongAmount: Received, FundLate: Received, Deliver: Delivered,
 }
 
 // Next is the state after h, or a CONFLICT fault when h cannot happen in s. The
 // reason is kept only where the transaction fails.
-func (s State) Next(h Happening, reason FailureReason) (State, error) {
-	to, ok := moves[move{s.Status, s.Refund, s.Reached != NothingMoved}][h]
+func (s State) Next(h Event, reason FailureReason) (State, error) {
+	to, ok := transitions[transitionFrom{s.Status, s.Refund, s.Stage != NoFundsMoved}][h]
 	if !ok {
 		return s, fault.New(fault.Conflict, "a transaction that is %s cannot %s", s, h)
 	}
-	next := State{Status: to.status, Refund: to.refund, Reached: s.Reached, Reason: s.Reason}
-	if stage, moved := reached[h]; moved {
-		next.Reached = stage
+	next := State{Status: to.status, Refund: to.refund, Stage: s.Stage, Reason: s.Reason}
+	if stage, moved := stageAfter[h]; moved {
+		next.Stage = stage
 	}
 	if next.Status == Failed && s.Status != Failed {
 		next.Reason = reason
@@ -174,18 +174,18 @@ func (s State) Next(h Happening, reason FailureReason) (State, error) {
 	return next, nil
 }
 
-// OnItsWay tells whether the money has been set on its way to whom it is for and
+// InTransit tells whether the money has been set on its way to whom it is for and
 // neither arrived nor turned back.
-func (s State) OnItsWay() bool {
-	return s.Reached == Converted && s.Refund == NoRefund && (s.Status == Pending || s.Status == Processing)
+func (s State) InTransit() bool {
+	return s.Stage == Converted && s.Refund == NoRefund && (s.Status == Pending || s.Status == Processing)
 }
 
-// Arrived tells whether it has reached whom it is for, and was not returned.
-func (s State) Arrived() bool { return s.Status == Completed && s.Reached == Delivered }
+// IsDelivered tells whether it has reached whom it is for, and was not returned.
+func (s State) IsDelivered() bool { return s.Status == Completed && s.Stage == Delivered }
 
-// Final tells whether nothing but a bank return, or a late payment on an expired
+// IsFinal tells whether nothing but a bank return, or a late payment on an expired
 // quote, can change the transaction any more.
-func (s State) Final() bool {
+func (s State) IsFinal() bool {
 	return s.Status != Pending && s.Status != Processing && s.Refund != RefundPending
 }
 

@@ -9,38 +9,38 @@ import (
 
 // allowed is the machine once more, written by hand from the rules: what is not
 // here must be refused. Each line is a state, and whether money has moved in it.
-var allowed = map[string]map[transaction.Happening]string{
+var allowed = map[string]map[transaction.Event]string{
 	"PENDING, nothing moved": {
-		transaction.Fund: "PROCESSING", transaction.FundWrong: "FAILED (refund PENDING)",
+		transaction.Fund: "PROCESSING", transaction.FundWrongAmount: "FAILED (refund PENDING)",
 		transaction.FundLate: "EXPIRED (refund PENDING)", transaction.Expire: "EXPIRED",
 		transaction.Execute: "PROCESSING", transaction.Collect: "PROCESSING",
 	},
-	"PENDING, moved":            {transaction.Hand: "PROCESSING", transaction.Refuse: "FAILED (refund PENDING)"},
-	"PROCESSING, nothing moved": {transaction.Fund: "PROCESSING", transaction.Uncollected: "FAILED"},
+	"PENDING, moved":            {transaction.Submit: "PROCESSING", transaction.Refuse: "FAILED (refund PENDING)"},
+	"PROCESSING, nothing moved": {transaction.Fund: "PROCESSING", transaction.FailCollection: "FAILED"},
 	"PROCESSING, moved": {
 		transaction.Deliver: "COMPLETED", transaction.Refuse: "FAILED (refund PENDING)", transaction.Cancel: "FAILED (refund PENDING)",
 	},
 	"COMPLETED, moved":               {transaction.Return: "FAILED (refund PENDING)"},
-	"FAILED (refund PENDING), moved": {transaction.PayRefund: "FAILED (refund COMPLETED)", transaction.LoseRefund: "FAILED (refund FAILED)"},
+	"FAILED (refund PENDING), moved": {transaction.PayRefund: "FAILED (refund COMPLETED)", transaction.FailRefund: "FAILED (refund FAILED)"},
 	"EXPIRED, nothing moved":         {transaction.FundLate: "EXPIRED (refund PENDING)"},
 	"EXPIRED (refund PENDING), moved": {
-		transaction.PayRefund: "EXPIRED (refund COMPLETED)", transaction.LoseRefund: "EXPIRED (refund FAILED)",
+		transaction.PayRefund: "EXPIRED (refund COMPLETED)", transaction.FailRefund: "EXPIRED (refund FAILED)",
 	},
 }
 
-func TestEveryPairOfStateAndHappening(t *testing.T) {
+func TestState_EveryTransition(t *testing.T) {
 	t.Parallel()
 	// Whatever happens in whatever state either leads where the rules say, or is
 	// refused as a conflict and changes nothing.
 	statuses := []transaction.Status{transaction.Pending, transaction.Processing, transaction.Completed, transaction.Failed, transaction.Expired}
-	refunds := []transaction.RefundStatus{transaction.NoRefund, transaction.RefundPending, transaction.RefundCompleted, transaction.RefundNotPaid}
-	stages := map[transaction.Stage]string{transaction.NothingMoved: "nothing moved", transaction.Received: "moved",
+	refunds := []transaction.RefundStatus{transaction.NoRefund, transaction.RefundPending, transaction.RefundCompleted, transaction.RefundUnpaid}
+	stages := map[transaction.Stage]string{transaction.NoFundsMoved: "nothing moved", transaction.Received: "moved",
 		transaction.Converted: "moved", transaction.Delivered: "moved"}
 	for _, status := range statuses {
 		for _, refund := range refunds {
 			for stage, moved := range stages {
-				from := transaction.State{Status: status, Refund: refund, Reached: stage}
-				for _, h := range transaction.Happenings {
+				from := transaction.State{Status: status, Refund: refund, Stage: stage}
+				for _, h := range transaction.Events {
 					got, err := from.Next(h, transaction.CounterpartyPostFailed)
 					want, may := allowed[from.String()+", "+moved][h]
 					switch {
@@ -55,11 +55,11 @@ func TestEveryPairOfStateAndHappening(t *testing.T) {
 	}
 }
 
-func TestReasonIsKeptWhereItFails(t *testing.T) {
+func TestState_KeepsFailureReason(t *testing.T) {
 	t.Parallel()
 	// The reason comes with the failure and stays through the refund.
 	state := transaction.Initial
-	for _, h := range []transaction.Happening{transaction.Fund, transaction.Refuse, transaction.PayRefund} {
+	for _, h := range []transaction.Event{transaction.Fund, transaction.Refuse, transaction.PayRefund} {
 		next, err := state.Next(h, transaction.CounterpartyPostFailed)
 		if err != nil {
 			t.Fatal(err)

@@ -17,6 +17,6 @@ const (
 	StepSendBack Step = "send-back"
 	// StepExpire: end quotes that nobody paid.
 	StepExpire Step = "expire"
-	// StepWatch: ask the rail whether a delivered payout came back.
-	StepWatch Step = "watch"
+	// StepCheckReturn: ask the rail whether a delivered payout came back.
+	StepCheckReturn Step = "watch"
 )

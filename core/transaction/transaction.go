@@ -32,8 +32,8 @@ type Endpoint struct {
 	Network string
 }
 
-// Realtime tells whether the endpoint is just-in-time funding, not an account.
-func (e Endpoint) Realtime() bool {
+// IsJustInTime tells whether the endpoint is just-in-time funding, not an account.
+func (e Endpoint) IsJustInTime() bool {
 	return e.ExternalAccount.IsZero() && e.InternalAccount.IsZero() && e.UMA == ""
 }
 
@@ -58,10 +58,10 @@ type Pricing struct {
 
 // AtPar is the pricing of money that arrives as it was sent.
 func AtPar(a money.Amount) Pricing {
-	return Pricing{Sent: a, Received: a, Rate: par, Market: par}
+	return Pricing{Sent: a, Received: a, Rate: parRate, Market: parRate}
 }
 
-var par = money.MustRate("1")
+var parRate = money.MustRate("1")
 
 // Transaction is one movement of money for a customer.
 type Transaction struct {
@@ -74,12 +74,12 @@ type Transaction struct {
 	State              State
 	Source             Endpoint
 	Destination        Endpoint
-	// InRail and OutRail are the ledger paths money comes from and goes to: a partner,
+	// SourceAccount and OutRail are the ledger paths money comes from and goes to: a partner,
 	// as in "rails/RTP" and "chains/LAYER2", or an internal account. A partner in InRail
 	// is the one expected until money came, and then the one it came by.
-	InRail  string
-	OutRail string
-	Pricing Pricing
+	SourceAccount      string
+	DestinationAccount string
+	Pricing            Pricing
 	// Funded is what arrived for a just-in-time quote; it differs from
 	// Pricing.Sent when the payer sent the wrong amount. Zero before.
 	Funded       money.Amount

@@ -45,16 +45,16 @@ func (o Out) Make(id ident.Transaction, p quote.Parties, now time.Time) (transac
 	if err := o.check(p); err != nil {
 		return transaction.Decision{}, err
 	}
-	rail, err := p.ToExternal.RailWanted(o.Rail, o.Amount)
+	rail, err := p.ToExternal.ResolveRail(o.Rail, o.Amount)
 	if err != nil {
 		return transaction.Decision{}, err
 	}
 	amount := money.Amount{Minor: o.Amount, Currency: p.FromInternal.Currency}
 	t := transaction.Transaction{
 		ID: id, Platform: o.Platform, Type: transaction.Outgoing,
-		Source:      transaction.Endpoint{InternalAccount: o.From, Currency: amount.Currency},
-		Destination: transaction.Endpoint{ExternalAccount: o.To, Currency: amount.Currency},
-		InRail:      quote.BookPath(*p.FromInternal), OutRail: quote.Path(rail),
+		Source:        transaction.Endpoint{InternalAccount: o.From, Currency: amount.Currency},
+		Destination:   transaction.Endpoint{ExternalAccount: o.To, Currency: amount.Currency},
+		SourceAccount: quote.AccountPath(*p.FromInternal), DestinationAccount: quote.RailPath(rail),
 		Pricing:   transaction.AtPar(amount),
 		CreatedAt: now, UpdatedAt: now,
 	}
@@ -62,7 +62,7 @@ func (o Out) Make(id ident.Transaction, p quote.Parties, now time.Time) (transac
 		t.Customer, t.PlatformCustomerID = p.Customer.ID, p.Customer.PlatformCustomerID
 		t.Source.Customer, t.Destination.Customer = t.Customer, t.Customer
 	}
-	return t.Set(now), nil
+	return t.StartTransfer(now), nil
 }
 
 func (o Out) check(p quote.Parties) error {
@@ -73,7 +73,7 @@ func (o Out) check(p quote.Parties) error {
 		return fault.New(fault.ExternalAccountNotFound, "There is no external account %s.", o.To)
 	}
 	if p.Customer != nil {
-		if err := p.Customer.Ready(); err != nil {
+		if err := p.Customer.CheckReady(); err != nil {
 			return err
 		}
 	}

@@ -20,37 +20,37 @@ import (
 
 var noon = time.Date(2026, 3, 14, 12, 0, 0, 0, time.UTC)
 
-func numbered[K ident.Kind](id ident.ID[K], n byte) ident.ID[K] {
-	ident.Set(&id, uuid.UUID{15: n})
+func idWithNumber[K ident.Kind](id ident.ID[K], n byte) ident.ID[K] {
+	ident.SetUUID(&id, uuid.UUID{15: n})
 	return id
 }
 
 // parties are a customer, a dollar balance of theirs and their bank account.
 func parties() quote.Parties {
-	ana := customer.Customer{ID: numbered(ident.Customer{}, 1), PlatformCustomerID: "ana", Status: customer.Approved}
+	ana := customer.Customer{ID: idWithNumber(ident.Customer{}, 1), PlatformCustomerID: "ana", Status: customer.Approved}
 	return quote.Parties{
 		Customer: &ana,
-		FromInternal: &account.Internal{ID: numbered(ident.InternalAccount{}, 2), Customer: ana.ID, Currency: "USD",
+		FromInternal: &account.Internal{ID: idWithNumber(ident.InternalAccount{}, 2), Customer: ana.ID, Currency: "USD",
 			Type: account.InternalFiat, Status: account.InternalActive},
-		ToExternal: &account.External{ID: numbered(ident.ExternalAccount{}, 3), Customer: ana.ID, Currency: "USD", Type: account.USAccount,
+		ToExternal: &account.External{ID: idWithNumber(ident.ExternalAccount{}, 3), Customer: ana.ID, Currency: "USD", Type: account.USAccount,
 			Status: account.Active, Rails: []corridor.Rail{corridor.RTP, corridor.ACH}},
 	}
 }
 
-func TestTransferLeavesAtOnce(t *testing.T) {
+func TestOut_MakePostsTransfer(t *testing.T) {
 	t.Parallel()
 	// The money has left the account when the transfer is made; the rail is asked next.
 	p := parties()
-	out := transfer.Out{Platform: numbered(ident.Platform{}, 9), From: p.FromInternal.ID, To: p.ToExternal.ID, Amount: 5000}
+	out := transfer.Out{Platform: idWithNumber(ident.Platform{}, 9), From: p.FromInternal.ID, To: p.ToExternal.ID, Amount: 5000}
 
-	d, err := out.Make(numbered(ident.Transaction{}, 4), p, noon)
+	d, err := out.Make(idWithNumber(ident.Transaction{}, 4), p, noon)
 	if err != nil {
 		t.Fatal(err)
 	}
 
 	made, want := d.Transaction, money.Amount{Minor: 5000, Currency: "USD"}
-	if made.State != transaction.Underway || made.Pricing.Sent != want || made.Pricing.Received != want || made.Pricing.Fees != 0 ||
-		made.OutRail != "rails/RTP" || made.PlatformCustomerID != "ana" || d.Next != transaction.StepDeliver {
+	if made.State != transaction.TransferInitial || made.Pricing.Sent != want || made.Pricing.Received != want || made.Pricing.Fees != 0 ||
+		made.DestinationAccount != "rails/RTP" || made.PlatformCustomerID != "ana" || d.Next != transaction.StepDeliver {
 		t.Errorf("%+v, next %s", made, d.Next)
 	}
 	if len(d.Postings) != 1 || len(d.Postings[0].Entries) != 1 {
@@ -62,7 +62,7 @@ func TestTransferLeavesAtOnce(t *testing.T) {
 	}
 }
 
-func TestTransfersThatAreRefused(t *testing.T) {
+func TestOut_MakeRefused(t *testing.T) {
 	t.Parallel()
 	// Every mistake has its own answer.
 	for name, c := range map[string]struct {
@@ -74,14 +74,14 @@ func TestTransfersThatAreRefused(t *testing.T) {
 		"a customer not ready":     {func(p *quote.Parties) { p.Customer.Status = customer.Pending }, fault.UserNotReady},
 		"a frozen account":         {func(p *quote.Parties) { p.FromInternal.Status = account.InternalFrozen }, fault.InvalidInput},
 		"an account under review":  {func(p *quote.Parties) { p.ToExternal.Status = account.UnderReview }, fault.InvalidInput},
-		"another customer's":       {func(p *quote.Parties) { p.ToExternal.Customer = numbered(ident.Customer{}, 7) }, fault.InvalidInput},
+		"another customer's":       {func(p *quote.Parties) { p.ToExternal.Customer = idWithNumber(ident.Customer{}, 7) }, fault.InvalidInput},
 		"another currency":         {func(p *quote.Parties) { p.FromInternal.Currency = "EUR" }, fault.InvalidInput},
 		"an embedded wallet":       {func(p *quote.Parties) { p.FromInternal.Type = account.EmbeddedWallet }, fault.NotImplemented},
 	} {
 		p := parties()
 		c.change(&p)
 
-		if _, err := (transfer.Out{Amount: 1}).Make(numbered(ident.Transaction{}, 4), p, noon); !fault.Is(err, c.code) {
+		if _, err := (transfer.Out{Amount: 1}).Make(idWithNumber(ident.Transaction{}, 4), p, noon); !fault.Is(err, c.code) {
 			t.Errorf("%s: %v, want %s", name, err, c.code)
 		}
 	}

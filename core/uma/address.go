@@ -16,13 +16,13 @@ const Rule = "must have the form $name@host, the name being of letters, digits a
 // MaxLength is the longest an address can be, in characters.
 const MaxLength = 320
 
-var form = regexp.MustCompile(Pattern)
+var addressRegexp = regexp.MustCompile(Pattern)
 
 // Parse is the address in small letters, in which all are kept and compared; false
 // for a text that is none.
 func Parse(text string) (string, bool) {
 	address := strings.ToLower(text)
-	return address, len(address) <= MaxLength && form.MatchString(address)
+	return address, len(address) <= MaxLength && addressRegexp.MatchString(address)
 }
 
 // Split is the name, with its $, and the host of an address that Parse gave.

@@ -122,7 +122,7 @@ func (v *volume) deposits() (all []ledger.Posting) {
 	for len(all) < 100 {
 		a := v.made.Accounts[v.rand.IntN(len(v.made.Accounts))]
 		if a.Currency == money.USD && strings.HasPrefix(a.Path, "customers/") {
-			all = append(all, ledger.Deposit(v.headers()(), ledger.Arrival{Partner: ledger.Rail("ACH"), To: a.Path, Amount: dollars(10_000)}))
+			all = append(all, ledger.Deposit(v.headers()(), ledger.IncomingFunds{Partner: ledger.Rail("ACH"), To: a.Path, Amount: dollars(10_000)}))
 		}
 	}
 	return all
@@ -133,7 +133,7 @@ func (v *volume) headers() func() ledger.Header {
 	payment := ident.NewTransaction(v.ids.New, time.Now())
 	return func() ledger.Header {
 		now := time.Now()
-		return ledger.Header{ID: v.ids.New(now), Platform: v.id, Transaction: payment, Effective: now, Memo: ident.Code(payment.UUID())}
+		return ledger.Header{ID: v.ids.New(now), Platform: v.id, Transaction: payment, Effective: now, Memo: ident.ShortCode(payment.UUID())}
 	}
 }
 

@@ -46,10 +46,10 @@ func (w *week) payment(i int64) {
 	switch i % 1000 {
 	case 10:
 		w.there(day, minor, reference, text)
-		w.breaks[reconcile.MissingHere]++
+		w.breaks[reconcile.MissingInLedger]++
 	case 20:
 		w.in(day, minor, reference)
-		w.breaks[reconcile.MissingThere]++
+		w.breaks[reconcile.MissingOnStatement]++
 	case 30:
 		w.in(day, minor, reference)
 		w.there(day, minor-15, reference, text)

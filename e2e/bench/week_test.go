@@ -69,7 +69,7 @@ func TestWeekStatements(t *testing.T) {
 	} {
 		found, err := bankfiles.Reader{}.Read(bytes.NewReader(statement.file), statement.how)
 		if err == nil {
-			err = found.Finish(w.monday.AddDate(0, 0, days))
+			err = found.Finalize(w.monday.AddDate(0, 0, days))
 		}
 		if err != nil {
 			t.Fatalf("%s: %v", statement.how.Format, err)
@@ -80,7 +80,7 @@ func TestWeekStatements(t *testing.T) {
 		}
 	}
 	same := func(a, b reconcile.Line) bool {
-		return a.Booked == b.Booked && a.Value == b.Value && a.Amount == b.Amount && a.Servicer == b.Servicer && a.Description == b.Description
+		return a.Booked == b.Booked && a.Value == b.Value && a.Amount == b.Amount && a.ServicerReference == b.ServicerReference && a.Description == b.Description
 	}
 	if len(read[0]) != len(w.lines) || !slices.EqualFunc(read[0], read[1], same) {
 		t.Errorf("csv has %d lines, camt.053 has %d, or others; want %d", len(read[0]), len(read[1]), len(w.lines))

@@ -34,7 +34,7 @@ func Rail(t *testing.T, rail ports.Rail, good account.External, now time.Time) {
 			if err != nil || reflect.DeepEqual(first, other) {
 				t.Fatalf("%s: two payments have the same instructions", currency)
 			}
-			if !currency.Crypto() && first[0].Info["reference"] != "REF" {
+			if !currency.IsCrypto() && first[0].Info["reference"] != "REF" {
 				t.Fatalf("%s: no reference in %v", currency, first[0].Info)
 			}
 		}
@@ -58,7 +58,7 @@ func Rail(t *testing.T, rail ports.Rail, good account.External, now time.Time) {
 				t.Fatalf("%s: %v, then %v, and for another account %v", currency, first, again, other)
 			}
 			held, _ := first[0].Info["accountHolderName"].(string)
-			if !currency.Crypto() && (first[0].Info["reference"] != "FUND-A" || !strings.HasSuffix(held, "FBO Ana Silva")) {
+			if !currency.IsCrypto() && (first[0].Info["reference"] != "FUND-A" || !strings.HasSuffix(held, "FBO Ana Silva")) {
 				t.Fatalf("%s: no reference or owner in %v", currency, first[0].Info)
 			}
 		}
@@ -99,7 +99,7 @@ func Rail(t *testing.T, rail ports.Rail, good account.External, now time.Time) {
 		}
 	})
 	t.Run("one answer for each refund", func(t *testing.T) {
-		refunds := []ports.Refund{{ID: uuid.MustParse("0199f0a2-7b1c-7e55-9d6b-2f1f6a0c4e11"), Rail: "rails/RTP", Reference: "REF-REFUND",
+		refunds := []ports.Refund{{ID: uuid.MustParse("0199f0a2-7b1c-7e55-9d6b-2f1f6a0c4e11"), PartnerAccount: "rails/RTP", Reference: "REF-REFUND",
 			Amount: money.Amount{Minor: 10050, Currency: "USD"}}}
 		first, again := rail.Refund(t.Context(), refunds), rail.Refund(t.Context(), refunds)
 		if len(first) != 1 || first[0].Verdict != ports.Done || !reflect.DeepEqual(first, again) {
@@ -110,18 +110,18 @@ func Rail(t *testing.T, rail ports.Rail, good account.External, now time.Time) {
 
 func payout(n byte, to account.External, now time.Time) ports.Payout {
 	p := ports.Payout{Account: to, Transaction: transaction.Transaction{
-		State: transaction.State{Status: transaction.Processing, Reached: transaction.Converted}, OutRail: "chains/LAYER2",
+		State: transaction.State{Status: transaction.Processing, Stage: transaction.Converted}, DestinationAccount: "chains/LAYER2",
 		Pricing: transaction.Pricing{Received: money.Amount{Minor: 100_000, Currency: to.Currency}}, UpdatedAt: now,
 	}}
-	ident.Set(&p.Transaction.ID, uuid.UUID{15: n})
+	ident.SetUUID(&p.Transaction.ID, uuid.UUID{15: n})
 	return p
 }
 
 func collection(n byte, from account.External, now time.Time) ports.Collection {
 	c := ports.Collection{Account: from, Transaction: transaction.Transaction{
-		Type: transaction.Incoming, State: transaction.Initial, InRail: "rails/ACH",
+		Type: transaction.Incoming, State: transaction.Initial, SourceAccount: "rails/ACH",
 		Pricing: transaction.Pricing{Sent: money.Amount{Minor: 25_00, Currency: from.Currency}}, UpdatedAt: now,
 	}}
-	ident.Set(&c.Transaction.ID, uuid.UUID{14: 1, 15: n})
+	ident.SetUUID(&c.Transaction.ID, uuid.UUID{14: 1, 15: n})
 	return c
 }

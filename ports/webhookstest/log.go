@@ -12,43 +12,43 @@ import (
 	"causeway/ports"
 )
 
-func redelivery(t *testing.T, b Bench) {
+func testRedeliveryKeepsIDAndOrder(t *testing.T, b Fixture) {
 	// Redelivered events keep their ids, their bodies and the order of their subject;
 	// their attempts count on, their tries begin anew.
-	w := newWorld(t, b)
+	w := newEnv(t, b)
 	events := w.append("a1", "a2", "b1")
 	for _, got := range w.take(3) {
-		w.exchange([]ports.WebhookDone{w.settled(got, event.Refused)}, w.want(1, 1))
+		w.exchange([]ports.WebhookResult{w.settled(got, event.Refused)}, w.fetch(1, 1))
 	}
 	w.now = w.now.Add(time.Hour)
 
-	n, err := b.Log.Redeliver(context.Background(), w.platform, ports.Redelivery{Created: ports.Span{From: events[0].At}}, w.now)
+	n, err := b.Log.Redeliver(context.Background(), w.platform, ports.Redelivery{Created: ports.Span{From: events[0].OccurredAt}}, w.now)
 
 	if err != nil || n != 3 {
 		t.Fatalf("redelivered %d, %v", n, err)
 	}
-	w.status(events[0], event.Pending, event.Refused)
-	due := w.exchange(nil, w.want(10, 10))
-	w.same(due.Retries, "a1", "a2", "b1")
+	w.wantStatus(events[0], event.Pending, event.Refused)
+	due := w.exchange(nil, w.fetch(10, 10))
+	w.wantLabels(due.Retries, "a1", "a2", "b1")
 	for i, q := range due.Retries {
-		if q.ID != events[i].ID || string(q.Body) != string(events[i].Envelope(nil)) || q.Attempts != 1 || q.Tries != 0 ||
-			!q.Since.Equal(w.now) || q.Behind != (i == 1) {
+		if q.ID != events[i].ID || string(q.Body) != string(events[i].Envelope(nil)) || q.Attempts != 1 || q.AttemptsSinceDue != 0 ||
+			!q.DueSince.Equal(w.now) || q.Blocked != (i == 1) {
 			t.Errorf("%d: %+v", i, q)
 		}
 	}
-	w.exchange([]ports.WebhookDone{
-		w.settled(due.Retries[0], event.Accepted), w.standBack(due.Retries[1]), w.settled(due.Retries[2], event.Accepted),
-	}, w.want(1, 1))
-	w.same(w.exchange(nil, w.want(10, 10)).Retries, "a2")
-	w.status(events[0], event.Delivered, event.Refused, event.Accepted)
+	w.exchange([]ports.WebhookResult{
+		w.settled(due.Retries[0], event.Accepted), w.deferred(due.Retries[1]), w.settled(due.Retries[2], event.Accepted),
+	}, w.fetch(1, 1))
+	w.wantLabels(w.exchange(nil, w.fetch(10, 10)).Retries, "a2")
+	w.wantStatus(events[0], event.Delivered, event.Refused, event.Accepted)
 }
 
-func redeliversIdle(t *testing.T, b Bench) {
+func testRedeliverySkipsQueuedEvents(t *testing.T, b Fixture) {
 	// Events that wait already are not queued a second time; ids of others are ignored.
-	w := newWorld(t, b)
+	w := newEnv(t, b)
 	events := w.append("a1", "b1", "c1")
 	got := w.take(3)
-	w.exchange([]ports.WebhookDone{w.settled(got[0], event.Accepted), w.failed(got[1], w.now.Add(time.Hour))}, w.want(1, 1))
+	w.exchange([]ports.WebhookResult{w.settled(got[0], event.Accepted), w.failed(got[1], w.now.Add(time.Hour))}, w.fetch(1, 1))
 	stranger := w.event(b.Platform(t, endpointURL), "x1")
 	b.Append(t, stranger)
 	ids := []ident.Webhook{events[0].ID, events[1].ID, events[2].ID, stranger.ID}
@@ -70,19 +70,19 @@ func redeliversIdle(t *testing.T, b Bench) {
 	if n := redeliver(ports.Redelivery{IDs: ids}); n != 0 {
 		t.Errorf("redelivered %d again", n)
 	}
-	if n := redeliver(ports.Redelivery{Created: ports.Span{To: events[0].At.Add(-time.Second)}}); n != 0 {
+	if n := redeliver(ports.Redelivery{Created: ports.Span{To: events[0].OccurredAt.Add(-time.Second)}}); n != 0 {
 		t.Errorf("redelivered %d of another time", n)
 	}
 }
 
-func listsNarrow(t *testing.T, b Bench) {
+func testListFilters(t *testing.T, b Fixture) {
 	// Each filter leaves exactly what it names.
-	w := newWorld(t, b)
+	w := newEnv(t, b)
 	events := w.append("a1", "b1", "c1", "d1")
 	got := w.take(4)
-	w.exchange([]ports.WebhookDone{
+	w.exchange([]ports.WebhookResult{
 		w.settled(got[0], event.Accepted), w.settled(got[1], event.TimedOut), w.failed(got[2], w.now.Add(time.Hour)),
-	}, w.want(1, 1))
+	}, w.fetch(1, 1))
 	w.now = w.now.Add(time.Hour)
 	test := event.NewTest(newWebhookID(w.now), w.platform, w.now)
 	b.Append(t, test)
@@ -122,9 +122,9 @@ func listsNarrow(t *testing.T, b Bench) {
 	}
 }
 
-func pages(t *testing.T, b Bench) {
+func testListPages(t *testing.T, b Fixture) {
 	// Pages hold all, each once, in both directions.
-	w := newWorld(t, b)
+	w := newEnv(t, b)
 	events := w.append("a1", "b1", "c1", "d1", "e1")
 	for _, ascending := range []bool{false, true} {
 		f := ports.DeliveryFilter{Limit: 2, Ascending: ascending}
@@ -152,9 +152,9 @@ func pages(t *testing.T, b Bench) {
 	}
 }
 
-func othersSeeNothing(t *testing.T, b Bench) {
+func testPlatformIsolation(t *testing.T, b Fixture) {
 	// Another platform's events do not exist for this one.
-	w := newWorld(t, b)
+	w := newEnv(t, b)
 	e := w.append("a1")[0]
 	other := b.Platform(t, endpointURL)
 
@@ -176,26 +176,26 @@ func othersSeeNothing(t *testing.T, b Bench) {
 	}
 }
 
-func recordOutside(t *testing.T, b Bench) {
+func testRecordUnqueuedEvent(t *testing.T, b Fixture) {
 	// An event that was sent by itself shows in the log with its attempt and is never queued.
-	w := newWorld(t, b)
+	w := newEnv(t, b)
 	e := event.NewTest(newWebhookID(w.now), w.platform, w.now)
-	a := event.Attempt{At: w.now, Took: 12 * time.Millisecond, Outcome: event.Accepted, StatusCode: 204, Response: "thanks"}
+	a := event.Attempt{AttemptedAt: w.now, Duration: 12 * time.Millisecond, Outcome: event.Accepted, StatusCode: 204, Response: "thanks"}
 
 	if err := b.Log.Record(context.Background(), e, e.Envelope(nil), a); err != nil {
 		t.Fatal(err)
 	}
 
-	w.status(e, event.Delivered, event.Accepted)
-	w.same(w.exchange(nil, w.want(10, 10)).Fresh)
+	w.wantStatus(e, event.Delivered, event.Accepted)
+	w.wantLabels(w.exchange(nil, w.fetch(10, 10)).Fresh)
 	d, err := b.Log.Delivery(context.Background(), w.platform, e.ID)
-	a.N = 1
+	a.Number = 1
 	if err != nil || len(d.Attempts) != 1 || d.Attempts[0] != a || string(d.Body) != string(e.Envelope(nil)) || d.Type != event.Test {
 		t.Errorf("got %+v, %v", d, err)
 	}
 
 	// Sent once more, it has a second attempt and the same body.
-	again := event.Attempt{N: 2, At: w.now.Add(time.Second), Took: time.Millisecond, Outcome: event.Refused, StatusCode: 500}
+	again := event.Attempt{Number: 2, AttemptedAt: w.now.Add(time.Second), Duration: time.Millisecond, Outcome: event.Refused, StatusCode: 500}
 	if err := b.Log.Record(context.Background(), e, []byte("{}"), again); err != nil {
 		t.Fatal(err)
 	}

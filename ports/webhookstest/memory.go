@@ -18,65 +18,65 @@ import (
 	"causeway/ports"
 )
 
-// Memory is a queue and log of webhooks that forgets everything when the test ends.
-type Memory struct {
+// MemoryQueue is a queue and log of webhooks that forgets everything when the test ends.
+type MemoryQueue struct {
 	mu        sync.Mutex
 	endpoints map[ident.Platform]ports.Endpoint
-	events    []*stored // by seq, which is the index plus one
+	events    []*storedEvent // by seq, which is the index plus one
 	owners    map[ident.Platform]*memorySession
 }
 
 var (
-	_ ports.WebhookQueue = (*Memory)(nil)
-	_ ports.WebhookLog   = (*Memory)(nil)
+	_ ports.WebhookQueue = (*MemoryQueue)(nil)
+	_ ports.WebhookLog   = (*MemoryQueue)(nil)
 )
 
-type place int
+type queueState int
 
 const (
-	nowhere place = iota
-	queue
-	backlog
+	notQueued queueState = iota
+	inQueue
+	inBacklog
 )
 
-type stored struct {
-	event    event.Event
-	body     []byte
-	seq      int64
-	place    place
-	next     time.Time // zero: stands back
-	since    time.Time
-	tries    int
-	attempts []event.Attempt
+type storedEvent struct {
+	event            event.Event
+	body             []byte
+	seq              int64
+	state            queueState
+	nextAttempt      time.Time // zero: stands back
+	dueSince         time.Time
+	attemptsSinceDue int
+	attempts         []event.Attempt
 }
 
-// NewMemory makes an empty one.
-func NewMemory() *Memory {
-	return &Memory{endpoints: map[ident.Platform]ports.Endpoint{}, owners: map[ident.Platform]*memorySession{}}
+// NewMemoryQueue makes an empty one.
+func NewMemoryQueue() *MemoryQueue {
+	return &MemoryQueue{endpoints: map[ident.Platform]ports.Endpoint{}, owners: map[ident.Platform]*memorySession{}}
 }
 
 // SetEndpoint makes a sandbox platform or changes where it wants its events.
-func (m *Memory) SetEndpoint(p ident.Platform, url string) {
+func (m *MemoryQueue) SetEndpoint(p ident.Platform, url string) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.endpoints[p] = ports.Endpoint{URL: url, Environment: platform.Sandbox}
 }
 
 // Append stores events and queues them.
-func (m *Memory) Append(events ...event.Event) {
+func (m *MemoryQueue) Append(events ...event.Event) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	for _, e := range events {
-		s := &stored{event: e, body: e.Envelope(nil), seq: int64(len(m.events) + 1), since: e.At}
+		s := &storedEvent{event: e, body: e.Envelope(nil), seq: int64(len(m.events) + 1), dueSince: e.OccurredAt}
 		if m.endpoints[e.Platform].URL != "" {
-			s.place = queue
+			s.state = inQueue
 		}
 		m.events = append(m.events, s)
 	}
 }
 
-// Break ends every session as a lost connection does.
-func (m *Memory) Break() {
+// DropSessions ends every session as a lost connection does.
+func (m *MemoryQueue) DropSessions() {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	for _, owner := range m.owners {
@@ -84,31 +84,31 @@ func (m *Memory) Break() {
 	}
 }
 
-// Waiting counts the events that are still to be delivered.
-func (m *Memory) Waiting() int {
+// Pending counts the events that are still to be delivered.
+func (m *MemoryQueue) Pending() int {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	n := 0
 	for _, s := range m.events {
-		if s.place != nowhere {
+		if s.state != notQueued {
 			n++
 		}
 	}
 	return n
 }
 
-// Attend opens a session.
-func (m *Memory) Attend(context.Context) (ports.WebhookSession, error) {
+// OpenSession opens a session.
+func (m *MemoryQueue) OpenSession(context.Context) (ports.WebhookSession, error) {
 	return &memorySession{memory: m, lost: make(chan struct{})}, nil
 }
 
 type memorySession struct {
-	memory *Memory
+	memory *MemoryQueue
 	once   sync.Once
 	lost   chan struct{}
 }
 
-var errLost = errors.New("the session is lost")
+var errSessionLost = errors.New("the session is lost")
 
 // end is called with the memory locked.
 func (s *memorySession) end() {
@@ -121,18 +121,18 @@ func (s *memorySession) lock() error {
 	select {
 	case <-s.lost:
 		s.memory.mu.Unlock()
-		return errLost
+		return errSessionLost
 	default:
 		return nil
 	}
 }
 
-func (s *memorySession) Survey(_ context.Context, now time.Time, skip, watch []ident.Platform, limit int) (ports.WebhookSurvey, error) {
+func (s *memorySession) Scan(_ context.Context, now time.Time, skip, watch []ident.Platform, limit int) (ports.WebhookScan, error) {
 	if err := s.lock(); err != nil {
-		return ports.WebhookSurvey{}, err
+		return ports.WebhookScan{}, err
 	}
 	defer s.memory.mu.Unlock()
-	survey := ports.WebhookSurvey{Endpoints: map[ident.Platform]ports.Endpoint{}}
+	survey := ports.WebhookScan{Endpoints: map[ident.Platform]ports.Endpoint{}}
 	for _, one := range s.memory.events {
 		p := one.event.Platform
 		if len(survey.Due) < limit && one.due(now) && !slices.Contains(skip, p) && !slices.Contains(survey.Due, p) {
@@ -173,7 +173,7 @@ func (s *memorySession) Release(_ context.Context, platforms []ident.Platform) e
 	return nil
 }
 
-func (s *memorySession) Exchange(_ context.Context, now time.Time, done []ports.WebhookDone, wants []ports.WebhookWant) ([]ports.WebhookDue, error) {
+func (s *memorySession) Exchange(_ context.Context, now time.Time, done []ports.WebhookResult, wants []ports.WebhookFetch) ([]ports.DueWebhooks, error) {
 	if err := s.lock(); err != nil {
 		return nil, err
 	}
@@ -182,11 +182,11 @@ func (s *memorySession) Exchange(_ context.Context, now time.Time, done []ports.
 		s.memory.record(d)
 	}
 	for _, d := range done {
-		if d.Event.Followed {
+		if d.Event.HasSuccessor {
 			s.memory.promote(d.Event.Platform, d.Event.Subject, now)
 		}
 	}
-	due := make([]ports.WebhookDue, len(wants))
+	due := make([]ports.DueWebhooks, len(wants))
 	for i, want := range wants {
 		due[i] = s.memory.read(now, want)
 	}
@@ -198,7 +198,7 @@ func (s *memorySession) Wait(ctx context.Context) error {
 	case <-ctx.Done():
 		return nil
 	case <-s.lost:
-		return errLost
+		return errSessionLost
 	}
 }
 
@@ -208,41 +208,41 @@ func (s *memorySession) Close() {
 	s.end()
 }
 
-func (s *stored) due(now time.Time) bool {
-	return s.place == queue || s.place == backlog && !s.next.IsZero() && !s.next.After(now)
+func (s *storedEvent) due(now time.Time) bool {
+	return s.state == inQueue || s.state == inBacklog && !s.nextAttempt.IsZero() && !s.nextAttempt.After(now)
 }
 
 // record changes only what is where the outcome says it is.
-func (m *Memory) record(d ports.WebhookDone) {
+func (m *MemoryQueue) record(d ports.WebhookResult) {
 	s := m.events[d.Event.Seq-1]
-	if s.place == nowhere || (s.place == backlog) != d.Event.Retry {
+	if s.state == notQueued || (s.state == inBacklog) != d.Event.InBacklog {
 		return
 	}
 	if d.Attempt != nil {
 		a := *d.Attempt
-		a.N = len(s.attempts) + 1
+		a.Number = len(s.attempts) + 1
 		s.attempts = append(s.attempts, a)
-		s.tries++
+		s.attemptsSinceDue++
 	}
-	s.place, s.next = backlog, d.Next
-	if d.Fate == ports.Settled {
-		s.place = nowhere
+	s.state, s.nextAttempt = inBacklog, d.RetryAt
+	if d.Outcome == ports.WebhookSettled {
+		s.state = notQueued
 	}
 }
 
-func (m *Memory) promote(p ident.Platform, subject uuid.UUID, now time.Time) {
-	if head := m.head(p, subject); head != nil && head.next.IsZero() {
-		head.next = now
-		if head.tries == 0 {
-			head.since = now
+func (m *MemoryQueue) promote(p ident.Platform, subject uuid.UUID, now time.Time) {
+	if head := m.firstInBacklog(p, subject); head != nil && head.nextAttempt.IsZero() {
+		head.nextAttempt = now
+		if head.attemptsSinceDue == 0 {
+			head.dueSince = now
 		}
 	}
 }
 
-// head is the first of a subject in the backlog.
-func (m *Memory) head(p ident.Platform, subject uuid.UUID) *stored {
-	i := slices.IndexFunc(m.events, func(s *stored) bool {
-		return s.place == backlog && s.event.Platform == p && s.event.Subject == subject
+// firstInBacklog is the first of a subject in the backlog.
+func (m *MemoryQueue) firstInBacklog(p ident.Platform, subject uuid.UUID) *storedEvent {
+	i := slices.IndexFunc(m.events, func(s *storedEvent) bool {
+		return s.state == inBacklog && s.event.Platform == p && s.event.Subject == subject
 	})
 	if i < 0 {
 		return nil
@@ -250,38 +250,38 @@ func (m *Memory) head(p ident.Platform, subject uuid.UUID) *stored {
 	return m.events[i]
 }
 
-func (m *Memory) read(now time.Time, want ports.WebhookWant) ports.WebhookDue {
-	due := ports.WebhookDue{Endpoint: m.endpoints[want.Platform]}
-	var retries []*stored
+func (m *MemoryQueue) read(now time.Time, want ports.WebhookFetch) ports.DueWebhooks {
+	due := ports.DueWebhooks{Endpoint: m.endpoints[want.Platform]}
+	var retries []*storedEvent
 	for _, s := range m.events {
-		held := slices.Contains(want.Held, s.seq)
+		held := slices.Contains(want.InFlight, s.seq)
 		switch {
 		case s.event.Platform != want.Platform:
-		case s.place == backlog && s.next.After(now):
-			if due.NextRetry.IsZero() || s.next.Before(due.NextRetry) {
-				due.NextRetry = s.next
+		case s.state == inBacklog && s.nextAttempt.After(now):
+			if due.NextRetry.IsZero() || s.nextAttempt.Before(due.NextRetry) {
+				due.NextRetry = s.nextAttempt
 			}
 		case held:
-		case s.place == queue && len(due.Fresh) < want.Fresh:
-			due.Fresh = append(due.Fresh, m.queued(s))
-		case s.place == backlog && s.due(now):
+		case s.state == inQueue && len(due.Fresh) < want.Fresh:
+			due.Fresh = append(due.Fresh, m.queuedWebhook(s))
+		case s.state == inBacklog && s.due(now):
 			retries = append(retries, s)
 		}
 	}
-	slices.SortStableFunc(retries, func(a, b *stored) int { return a.next.Compare(b.next) })
+	slices.SortStableFunc(retries, func(a, b *storedEvent) int { return a.nextAttempt.Compare(b.nextAttempt) })
 	for _, s := range retries[:min(want.Retries, len(retries))] {
-		due.Retries = append(due.Retries, m.queued(s))
+		due.Retries = append(due.Retries, m.queuedWebhook(s))
 	}
 	return due
 }
 
-func (m *Memory) queued(s *stored) ports.QueuedWebhook {
+func (m *MemoryQueue) queuedWebhook(s *storedEvent) ports.QueuedWebhook {
 	q := ports.QueuedWebhook{
 		Platform: s.event.Platform, Seq: s.seq, ID: s.event.ID, Subject: s.event.Subject, Name: s.event.Name, Body: s.body,
-		Created: s.event.At, Since: s.since, Attempts: len(s.attempts), Tries: s.tries, Retry: s.place == backlog,
+		Created: s.event.OccurredAt, DueSince: s.dueSince, Attempts: len(s.attempts), AttemptsSinceDue: s.attemptsSinceDue, InBacklog: s.state == inBacklog,
 	}
-	if head := m.head(q.Platform, q.Subject); head != nil {
-		q.Behind, q.Followed = head.seq < s.seq, q.Retry || head.seq > s.seq
+	if head := m.firstInBacklog(q.Platform, q.Subject); head != nil {
+		q.Blocked, q.HasSuccessor = head.seq < s.seq, q.InBacklog || head.seq > s.seq
 	}
 	return q
 }

@@ -7,12 +7,12 @@ import (
 	"causeway/core/ident"
 )
 
-func TestMemory(t *testing.T) {
+func TestMemoryQueue(t *testing.T) {
 	t.Parallel()
 	// The queue in memory keeps the promises of the port.
-	TestQueue(t, func(*testing.T) Bench {
-		m := NewMemory()
-		return Bench{
+	RunQueueTests(t, func(*testing.T) Fixture {
+		m := NewMemoryQueue()
+		return Fixture{
 			Queue: m, Log: m,
 			Platform: func(_ *testing.T, endpoint string) ident.Platform {
 				p := newPlatformID()

@@ -10,8 +10,8 @@ import (
 	"causeway/ports"
 )
 
-// Bench is an empty queue and log to be tested.
-type Bench struct {
+// Fixture is an empty queue and log to be tested.
+type Fixture struct {
 	Queue ports.WebhookQueue
 	Log   ports.WebhookLog
 	// Platform makes a sandbox platform with this endpoint.
@@ -20,16 +20,16 @@ type Bench struct {
 	Append func(t *testing.T, events ...event.Event)
 }
 
-// TestQueue holds a queue and its log to the promises of the port.
-func TestQueue(t *testing.T, open func(t *testing.T) Bench) {
-	for name, test := range map[string]func(*testing.T, Bench){
-		"fresh events come in order": freshInOrder, "the whole is read in parts": readInParts,
-		"a settled event is gone": settledIsGone, "a failed event waits its time": failedWaits,
-		"followers stand back": followersStandBack, "the first is woken": wakesTheFirst, "recording twice counts once": recordingTwice,
-		"a platform has one owner": oneOwner, "a survey finds what is due": surveyFindsDue,
-		"no endpoint, no queue": noEndpoint, "redelivery keeps id and order": redelivery,
-		"only idle events are redelivered": redeliversIdle, "lists are narrowed": listsNarrow, "pages follow each other": pages,
-		"others see nothing": othersSeeNothing, "an event outside the queue is logged": recordOutside,
+// RunQueueTests holds a queue and its log to the promises of the port.
+func RunQueueTests(t *testing.T, open func(t *testing.T) Fixture) {
+	for name, test := range map[string]func(*testing.T, Fixture){
+		"fresh events come in order": testNewEventsInOrder, "the whole is read in parts": testReadInPages,
+		"a settled event is gone": testSettledEventLeavesQueue, "a failed event waits its time": testFailedEventIsRetriedWhenDue,
+		"followers stand back": testLaterEventsOfSubjectAreDeferred, "the first is woken": testFirstDeferredEventIsMadeDue, "recording twice counts once": testRecordingIsIdempotent,
+		"a platform has one owner": testPlatformHasOneOwner, "a survey finds what is due": testScanFindsDue,
+		"no endpoint, no queue": testNoEndpoint, "redelivery keeps id and order": testRedeliveryKeepsIDAndOrder,
+		"only idle events are redelivered": testRedeliverySkipsQueuedEvents, "lists are narrowed": testListFilters, "pages follow each other": testListPages,
+		"others see nothing": testPlatformIsolation, "an event outside the queue is logged": testRecordUnqueuedEvent,
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -38,17 +38,17 @@ func TestQueue(t *testing.T, open func(t *testing.T) Bench) {
 	}
 }
 
-func freshInOrder(t *testing.T, b Bench) {
+func testNewEventsInOrder(t *testing.T, b Fixture) {
 	// Events come out in the order in which they went in, with all that is needed to send them.
-	w := newWorld(t, b)
+	w := newEnv(t, b)
 	events := w.append("a1", "b1", "a2")
 
-	due := w.exchange(nil, w.want(10, 0))
+	due := w.exchange(nil, w.fetch(10, 0))
 
-	w.same(due.Fresh, "a1", "b1", "a2")
+	w.wantLabels(due.Fresh, "a1", "b1", "a2")
 	first := due.Fresh[0]
-	if string(first.Body) != string(events[0].Envelope(nil)) || first.ID != events[0].ID || !first.Created.Equal(events[0].At) ||
-		!first.Since.Equal(events[0].At) || first.Attempts != 0 || first.Tries != 0 || first.Retry || first.Behind || first.Followed {
+	if string(first.Body) != string(events[0].Envelope(nil)) || first.ID != events[0].ID || !first.Created.Equal(events[0].OccurredAt) ||
+		!first.DueSince.Equal(events[0].OccurredAt) || first.Attempts != 0 || first.AttemptsSinceDue != 0 || first.InBacklog || first.Blocked || first.HasSuccessor {
 		t.Errorf("got %+v", first)
 	}
 	if due.Endpoint.URL != endpointURL || due.Endpoint.Environment != "SANDBOX" {
@@ -56,155 +56,155 @@ func freshInOrder(t *testing.T, b Bench) {
 	}
 }
 
-func readInParts(t *testing.T, b Bench) {
+func testReadInPages(t *testing.T, b Fixture) {
 	// What is held is not given again, and later events follow however often one reads.
-	w := newWorld(t, b)
+	w := newEnv(t, b)
 	w.append("a1", "a2", "a3", "b1", "c1")
 
-	w.same(w.take(2), "a1", "a2")
-	w.same(w.take(2), "a3", "b1")
+	w.wantLabels(w.take(2), "a1", "a2")
+	w.wantLabels(w.take(2), "a3", "b1")
 	w.append("d1")
-	w.same(w.take(10), "c1", "d1")
-	w.same(w.take(10))
+	w.wantLabels(w.take(10), "c1", "d1")
+	w.wantLabels(w.take(10))
 	w.append("e1")
-	w.same(w.take(10), "e1")
+	w.wantLabels(w.take(10), "e1")
 }
 
-func settledIsGone(t *testing.T, b Bench) {
+func testSettledEventLeavesQueue(t *testing.T, b Fixture) {
 	// A settled event is never given again, and the log shows how it went.
-	w := newWorld(t, b)
+	w := newEnv(t, b)
 	events := w.append("a1", "b1")
 	got := w.take(2)
 
-	w.exchange([]ports.WebhookDone{
+	w.exchange([]ports.WebhookResult{
 		w.settled(got[0], event.Accepted), w.settled(got[1], event.Refused),
-	}, w.want(10, 10))
+	}, w.fetch(10, 10))
 
 	w.restart()
-	due := w.exchange(nil, w.want(10, 10))
-	w.same(due.Fresh)
-	w.same(due.Retries)
-	w.status(events[0], event.Delivered, event.Accepted)
-	w.status(events[1], event.Failed, event.Refused)
+	due := w.exchange(nil, w.fetch(10, 10))
+	w.wantLabels(due.Fresh)
+	w.wantLabels(due.Retries)
+	w.wantStatus(events[0], event.Delivered, event.Accepted)
+	w.wantStatus(events[1], event.Failed, event.Refused)
 }
 
-func failedWaits(t *testing.T, b Bench) {
+func testFailedEventIsRetriedWhenDue(t *testing.T, b Fixture) {
 	// A failed event comes again when its time has come, not before, and counts on.
-	w := newWorld(t, b)
+	w := newEnv(t, b)
 	e := w.append("a1")[0]
 	got := w.take(1)[0]
-	due := w.exchange([]ports.WebhookDone{w.failed(got, w.now.Add(time.Minute))}, w.want(10, 10))
-	w.same(due.Retries)
+	due := w.exchange([]ports.WebhookResult{w.failed(got, w.now.Add(time.Minute))}, w.fetch(10, 10))
+	w.wantLabels(due.Retries)
 	if want := w.now.Add(time.Minute); !due.NextRetry.Equal(want) {
 		t.Errorf("next retry at %v, want %v", due.NextRetry, want)
 	}
-	w.status(e, event.Pending, event.Refused)
+	w.wantStatus(e, event.Pending, event.Refused)
 
 	w.now = w.now.Add(time.Minute)
-	due = w.exchange(nil, w.want(10, 10))
+	due = w.exchange(nil, w.fetch(10, 10))
 
-	w.same(due.Fresh)
-	w.same(due.Retries, "a1")
+	w.wantLabels(due.Fresh)
+	w.wantLabels(due.Retries, "a1")
 	again := due.Retries[0]
-	if !again.Retry || again.Attempts != 1 || again.Tries != 1 || again.Behind || !again.Since.Equal(e.At) {
+	if !again.InBacklog || again.Attempts != 1 || again.AttemptsSinceDue != 1 || again.Blocked || !again.DueSince.Equal(e.OccurredAt) {
 		t.Errorf("got %+v", again)
 	}
-	w.exchange([]ports.WebhookDone{w.failed(again, w.now.Add(time.Hour))}, w.want(1, 1))
+	w.exchange([]ports.WebhookResult{w.failed(again, w.now.Add(time.Hour))}, w.fetch(1, 1))
 	w.now = w.now.Add(time.Hour)
-	again = w.exchange(nil, w.want(10, 10)).Retries[0]
-	if again.Attempts != 2 || again.Tries != 2 {
+	again = w.exchange(nil, w.fetch(10, 10)).Retries[0]
+	if again.Attempts != 2 || again.AttemptsSinceDue != 2 {
 		t.Errorf("got %+v", again)
 	}
-	w.exchange([]ports.WebhookDone{w.settled(again, event.Duplicate)}, w.want(1, 1))
-	w.status(e, event.Delivered, event.Refused, event.Refused, event.Duplicate)
+	w.exchange([]ports.WebhookResult{w.settled(again, event.Duplicate)}, w.fetch(1, 1))
+	w.wantStatus(e, event.Delivered, event.Refused, event.Refused, event.Duplicate)
 }
 
-func followersStandBack(t *testing.T, b Bench) {
+func testLaterEventsOfSubjectAreDeferred(t *testing.T, b Fixture) {
 	// Events behind a failed one of their subject wait until it is settled, also those
 	// that come later, and then come one by one.
-	w := newWorld(t, b)
+	w := newEnv(t, b)
 	w.append("a1", "a2", "b1")
 	got := w.take(3)
 	retry := w.now.Add(time.Minute)
-	w.exchange([]ports.WebhookDone{w.failed(got[0], retry), w.standBack(got[1]), w.settled(got[2], event.Accepted)}, w.want(1, 1))
+	w.exchange([]ports.WebhookResult{w.failed(got[0], retry), w.deferred(got[1]), w.settled(got[2], event.Accepted)}, w.fetch(1, 1))
 
 	// A new one of the subject is told to stand behind.
 	w.append("a3", "b2")
-	due := w.exchange(nil, w.want(10, 10))
-	w.same(due.Fresh, "a3", "b2")
-	if !due.Fresh[0].Behind || due.Fresh[1].Behind {
-		t.Errorf("behind: %v %v", due.Fresh[0].Behind, due.Fresh[1].Behind)
+	due := w.exchange(nil, w.fetch(10, 10))
+	w.wantLabels(due.Fresh, "a3", "b2")
+	if !due.Fresh[0].Blocked || due.Fresh[1].Blocked {
+		t.Errorf("behind: %v %v", due.Fresh[0].Blocked, due.Fresh[1].Blocked)
 	}
-	w.exchange([]ports.WebhookDone{w.standBack(due.Fresh[0]), w.settled(due.Fresh[1], event.Accepted)}, w.want(1, 1))
+	w.exchange([]ports.WebhookResult{w.deferred(due.Fresh[0]), w.settled(due.Fresh[1], event.Accepted)}, w.fetch(1, 1))
 
 	// At its time only the first is due; when it is settled the second is, and so on.
 	w.now = retry
 	promoted := w.now
 	for _, label := range []string{"a1", "a2", "a3"} {
-		due = w.exchange(nil, w.want(10, 10))
-		w.same(due.Retries, label)
-		if due.Retries[0].Behind || !due.Retries[0].Followed {
+		due = w.exchange(nil, w.fetch(10, 10))
+		w.wantLabels(due.Retries, label)
+		if due.Retries[0].Blocked || !due.Retries[0].HasSuccessor {
 			t.Errorf("%s: %+v", label, due.Retries[0])
 		}
 		// The time of those that were not tried begins when they are due.
-		if since := due.Retries[0].Since; label != "a1" && !since.Equal(promoted) {
+		if since := due.Retries[0].DueSince; label != "a1" && !since.Equal(promoted) {
 			t.Errorf("%s is due since %v, not %v", label, since, promoted)
 		}
 		w.now = w.now.Add(time.Minute)
 		promoted = w.now
-		w.exchange([]ports.WebhookDone{w.settled(due.Retries[0], event.Accepted)}, w.want(1, 1))
+		w.exchange([]ports.WebhookResult{w.settled(due.Retries[0], event.Accepted)}, w.fetch(1, 1))
 	}
-	w.same(w.exchange(nil, w.want(10, 10)).Retries)
+	w.wantLabels(w.exchange(nil, w.fetch(10, 10)).Retries)
 }
 
-func wakesTheFirst(t *testing.T, b Bench) {
+func testFirstDeferredEventIsMadeDue(t *testing.T, b Fixture) {
 	// One that stands back can ask for the first of its subject to be woken, in case
 	// that one stands back too.
-	w := newWorld(t, b)
+	w := newEnv(t, b)
 	w.append("a1", "a2")
 	got := w.take(2)
-	w.exchange([]ports.WebhookDone{w.standBack(got[0]), w.standBack(got[1])}, w.want(1, 1))
-	w.same(w.exchange(nil, w.want(10, 10)).Retries)
+	w.exchange([]ports.WebhookResult{w.deferred(got[0]), w.deferred(got[1])}, w.fetch(1, 1))
+	w.wantLabels(w.exchange(nil, w.fetch(10, 10)).Retries)
 	w.append("a3")
 	got = w.take(1)
-	if !got[0].Behind {
+	if !got[0].Blocked {
 		t.Error("a3 is not behind a1")
 	}
 
-	got[0].Followed = true
-	w.exchange([]ports.WebhookDone{w.standBack(got[0])}, w.want(1, 1))
+	got[0].HasSuccessor = true
+	w.exchange([]ports.WebhookResult{w.deferred(got[0])}, w.fetch(1, 1))
 
-	w.same(w.exchange(nil, w.want(10, 10)).Retries, "a1")
+	w.wantLabels(w.exchange(nil, w.fetch(10, 10)).Retries, "a1")
 }
 
-func recordingTwice(t *testing.T, b Bench) {
+func testRecordingIsIdempotent(t *testing.T, b Fixture) {
 	// An outcome that is recorded again, also by a session that lost the platform
 	// since, changes nothing.
-	w := newWorld(t, b)
+	w := newEnv(t, b)
 	events := w.append("a1", "b1")
 	got := w.take(2)
-	done := []ports.WebhookDone{w.settled(got[0], event.Accepted), w.failed(got[1], w.now.Add(time.Minute))}
-	w.exchange(done, w.want(1, 1))
+	done := []ports.WebhookResult{w.settled(got[0], event.Accepted), w.failed(got[1], w.now.Add(time.Minute))}
+	w.exchange(done, w.fetch(1, 1))
 
-	w.exchange(done, w.want(1, 1))
+	w.exchange(done, w.fetch(1, 1))
 	w.restart()
-	w.exchange(done, w.want(1, 1))
+	w.exchange(done, w.fetch(1, 1))
 
-	w.status(events[0], event.Delivered, event.Accepted)
-	w.status(events[1], event.Pending, event.Refused)
+	w.wantStatus(events[0], event.Delivered, event.Accepted)
+	w.wantStatus(events[1], event.Pending, event.Refused)
 	w.now = w.now.Add(time.Minute)
-	due := w.exchange(nil, w.want(10, 10))
-	w.same(due.Fresh)
-	w.same(due.Retries, "b1")
+	due := w.exchange(nil, w.fetch(10, 10))
+	w.wantLabels(due.Fresh)
+	w.wantLabels(due.Retries, "b1")
 }
 
-func oneOwner(t *testing.T, b Bench) {
+func testPlatformHasOneOwner(t *testing.T, b Fixture) {
 	// A platform belongs to the first session that claims it, until that one lets it
 	// go or ends.
-	w := newWorld(t, b)
+	w := newEnv(t, b)
 	ctx := context.Background()
 	unknown := newPlatformID()
-	other, err := b.Queue.Attend(ctx)
+	other, err := b.Queue.OpenSession(ctx)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -241,10 +241,10 @@ func oneOwner(t *testing.T, b Bench) {
 	w.eventually(func() bool { return claim(w.session) }, "no owner after the end of the session")
 }
 
-func surveyFindsDue(t *testing.T, b Bench) {
+func testScanFindsDue(t *testing.T, b Fixture) {
 	// A survey names platforms with something to do now, except the skipped ones, and
 	// the endpoints of the watched ones.
-	w := newWorld(t, b)
+	w := newEnv(t, b)
 	ctx := context.Background()
 	fresh, failing, idle := b.Platform(t, endpointURL), b.Platform(t, endpointURL), b.Platform(t, "")
 	w.append("a1")
@@ -254,12 +254,12 @@ func surveyFindsDue(t *testing.T, b Bench) {
 		t.Fatal(err)
 	}
 	retry := w.now.Add(time.Hour)
-	y := w.exchange(nil, ports.WebhookWant{Platform: failing, Fresh: 1}).Fresh[0]
-	w.exchange([]ports.WebhookDone{w.settled(got[0], event.Accepted), w.failed(y, retry)}, w.want(1, 1))
+	y := w.exchange(nil, ports.WebhookFetch{Platform: failing, Fresh: 1}).Fresh[0]
+	w.exchange([]ports.WebhookResult{w.settled(got[0], event.Accepted), w.failed(y, retry)}, w.fetch(1, 1))
 
 	survey := func(now time.Time, skip ...ident.Platform) map[ident.Platform]bool {
 		t.Helper()
-		s, err := w.session.Survey(ctx, now, skip, []ident.Platform{fresh, idle}, 10_000)
+		s, err := w.session.Scan(ctx, now, skip, []ident.Platform{fresh, idle}, 10_000)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -283,10 +283,10 @@ func surveyFindsDue(t *testing.T, b Bench) {
 	}
 }
 
-func noEndpoint(t *testing.T, b Bench) {
+func testNoEndpoint(t *testing.T, b Fixture) {
 	// What happens while a platform has no endpoint is kept, not sent, and can be sent
 	// later on request.
-	w := newWorld(t, b)
+	w := newEnv(t, b)
 	p := b.Platform(t, "")
 	if _, err := w.session.Claim(context.Background(), []ident.Platform{p}); err != nil {
 		t.Fatal(err)
@@ -294,11 +294,11 @@ func noEndpoint(t *testing.T, b Bench) {
 	e := w.event(p, "a1")
 	b.Append(t, e)
 
-	want := ports.WebhookWant{Platform: p, Fresh: 9, Retries: 9}
-	w.same(w.exchange(nil, want).Fresh)
-	w.status(e, event.Unsent)
+	want := ports.WebhookFetch{Platform: p, Fresh: 9, Retries: 9}
+	w.wantLabels(w.exchange(nil, want).Fresh)
+	w.wantStatus(e, event.Unsent)
 	if n, err := b.Log.Redeliver(context.Background(), p, ports.Redelivery{Status: event.Unsent}, w.now); err != nil || n != 1 {
 		t.Fatalf("redelivered %d, %v", n, err)
 	}
-	w.same(w.exchange(nil, want).Retries, "a1")
+	w.wantLabels(w.exchange(nil, want).Retries, "a1")
 }

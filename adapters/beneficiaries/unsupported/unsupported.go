@@ -14,8 +14,8 @@ type Beneficiaries struct{}
 
 var _ ports.Beneficiaries = Beneficiaries{}
 
-// Waives nothing: every account is taken for a real one.
-func (Beneficiaries) Waives(string) bool { return false }
+// AcceptsTestValue nothing: every account is taken for a real one.
+func (Beneficiaries) AcceptsTestValue(string) bool { return false }
 
 // Verify says that it cannot be checked; of a wallet nothing is to be checked.
 func (Beneficiaries) Verify(_ context.Context, a account.External) (ports.Verification, error) {

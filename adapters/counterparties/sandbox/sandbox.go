@@ -28,16 +28,16 @@ func New(domain string) Counterparties { return Counterparties{domain} }
 
 // Counterparty finds one of the five.
 func (c Counterparties) Counterparty(_ context.Context, address string, wanted []string) (ports.Counterparty, bool, error) {
-	person, ok := sandbox.PersonAt(address, c.domain)
+	person, ok := sandbox.FindPerson(address, c.domain)
 	if !ok {
 		return ports.Counterparty{}, false, nil
 	}
-	return ports.Counterparty{Address: address, Currencies: []money.Currency{person.Currency}, Facts: sandbox.Facts(address, wanted), Wants: sandbox.Wants()}, true, nil
+	return ports.Counterparty{Address: address, Currencies: []money.Currency{person.Currency}, Facts: sandbox.Facts(address, wanted), WantedFields: sandbox.RequestedFields()}, true, nil
 }
 
 // Sender tells what is wanted about whoever pays.
 func (c Counterparties) Sender(_ context.Context, address string, wanted []string) (ports.Counterparty, error) {
-	return ports.Counterparty{Address: address, Facts: sandbox.Facts(address, wanted), Wants: sandbox.Wants()}, nil
+	return ports.Counterparty{Address: address, Facts: sandbox.Facts(address, wanted), WantedFields: sandbox.RequestedFields()}, nil
 }
 
 // Providers are the sandbox's own.

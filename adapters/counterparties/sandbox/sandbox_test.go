@@ -17,7 +17,7 @@ func TestPeopleAreFound(t *testing.T) {
 
 	found, there, err := c.Counterparty(t.Context(), "$success.mxn@people.test", []string{"FULL_NAME", "SHOE_SIZE"})
 	if err != nil || !there || !slices.Equal(found.Currencies, []money.Currency{"MXN"}) ||
-		!reflect.DeepEqual(found.Facts, map[string]string{"FULL_NAME": "Success Mxn"}) || len(found.Wants) == 0 {
+		!reflect.DeepEqual(found.Facts, map[string]string{"FULL_NAME": "Success Mxn"}) || len(found.WantedFields) == 0 {
 		t.Errorf("%+v, %v, %v", found, there, err)
 	}
 	if _, there, err := c.Counterparty(t.Context(), "$success.mxn@"+sandbox.DefaultDomain, nil); there || err != nil {

@@ -9,19 +9,19 @@ import (
 	"causeway/core/account"
 )
 
-// accountInfo renders an account as it was registered, with the rails that reach it.
-func accountInfo(a account.External) map[string]any {
+// renderAccountInfo renders an account as it was registered, with the rails that reach it.
+func renderAccountInfo(a account.External) map[string]any {
 	info := map[string]any{"accountType": string(a.Type), "paymentRails": a.Rails}
 	for name, value := range a.Fields {
 		info[name] = value
 	}
 	if a.Beneficiary != nil {
-		info["beneficiary"] = beneficiaryInfo(*a.Beneficiary)
+		info["beneficiary"] = renderBeneficiary(*a.Beneficiary)
 	}
 	return info
 }
 
-func beneficiaryInfo(b account.Beneficiary) map[string]any {
+func renderBeneficiary(b account.Beneficiary) map[string]any {
 	info := map[string]any{"beneficiaryType": string(b.Type)}
 	for name, value := range map[string]string{
 		"fullName": b.FullName, "legalName": b.LegalName, "birthDate": b.BirthDate, "nationality": b.Nationality, "email": b.Email,
@@ -33,26 +33,26 @@ func beneficiaryInfo(b account.Beneficiary) map[string]any {
 		}
 	}
 	if b.Address != nil {
-		info["address"] = addressBody(b.Address)
+		info["address"] = renderAddress(b.Address)
 	}
 	return info
 }
 
-// accountInfoAsked is an account as it is registered.
-type accountInfoAsked struct{}
+// accountInfoInput is an account as it is registered.
+type accountInfoInput struct{}
 
 // Union lists every type of the catalogue.
-func (accountInfoAsked) Union() httpapi.UnionSpec {
+func (accountInfoInput) Union() httpapi.UnionSpec {
 	return accountUnion("The account, in the form of its `accountType`.", "Create", nil)
 }
 
-// accountInfoAnswered is an account as it is answered.
-type accountInfoAnswered struct{}
+// accountInfoOutput is an account as it is answered.
+type accountInfoOutput struct{}
 
 // Union lists every type of the catalogue, with the rails.
-func (accountInfoAnswered) Union() httpapi.UnionSpec {
+func (accountInfoOutput) Union() httpapi.UnionSpec {
 	return accountUnion("The account as it was registered, with the rails that reach it.", "", []httpapi.Field{{
-		Name: "paymentRails", Required: true, Schema: listOfTexts(),
+		Name: "paymentRails", Required: true, Schema: stringListSchema(),
 		Description: "The rails that reach the account. The service chooses one for each payment.",
 	}})
 }
@@ -84,8 +84,8 @@ func accountUnion(description, infix string, more []httpapi.Field) httpapi.Union
 // what a US account does, and share its schema.
 func beneficiaryField(t account.TypeSpec) httpapi.Field {
 	usual, _ := account.Spec(account.USAccount)
-	person := append([]httpapi.Field{{Name: "fullName", Required: true, Description: "The person's name.", Example: "Ana Silva"}}, details(*t.Individual)...)
-	business := append([]httpapi.Field{{Name: "legalName", Required: true, Description: "The name it is registered under.", Example: "Acme Corporation"}}, details(*t.Business)...)
+	person := append([]httpapi.Field{{Name: "fullName", Required: true, Description: "The person's name.", Example: "Ana Silva"}}, beneficiaryDetails(*t.Individual)...)
+	business := append([]httpapi.Field{{Name: "legalName", Required: true, Description: "The name it is registered under.", Example: "Acme Corporation"}}, beneficiaryDetails(*t.Business)...)
 	return httpapi.Field{
 		Name: "beneficiary", Required: true, Description: "Who owns the account.",
 		Union: &httpapi.UnionSpec{
@@ -107,19 +107,19 @@ func beneficiaryName(t account.TypeSpec, name string, spec, usual account.Benefi
 	return schemaName(t.Type) + name
 }
 
-// details are the fields that a type of account asks or takes of a beneficiary.
-func details(spec account.BeneficiarySpec) []httpapi.Field {
+// beneficiaryDetails are the fields that a type of account asks or takes of a beneficiary.
+func beneficiaryDetails(spec account.BeneficiarySpec) []httpapi.Field {
 	var fields []httpapi.Field
 	for _, name := range slices.Concat(spec.Required, spec.Optional) {
-		field := described[name]
+		field := beneficiaryDetailFields[name]
 		field.Name, field.Required = name, slices.Contains(spec.Required, name)
 		fields = append(fields, field)
 	}
 	return fields
 }
 
-// described says what each detail of a beneficiary is.
-var described = map[string]httpapi.Field{
+// beneficiaryDetailFields says what each detail of a beneficiary is.
+var beneficiaryDetailFields = map[string]httpapi.Field{
 	"birthDate":          {Description: "The date of birth.", Format: "date", Example: "1990-01-31"},
 	"nationality":        {Description: "The country the person is a citizen of: two capital letters.", Pattern: "^[A-Z]{2}$", Example: "US"},
 	"email":              {Description: "E-mail address.", Format: "email", Example: "ana@example.com"},

@@ -13,74 +13,78 @@ import (
 	"causeway/core/ident"
 )
 
-type platformAccountRequest struct {
+type platformExternalAccountCreateRequest struct {
 	Currency          string             `json:"currency" doc:"The currency the account holds." example:"BTC"`
 	PlatformAccountID string             `json:"platformAccountId,omitempty" maxLength:"255" doc:"Your own id of the account."`
 	AccountInfo       accountInfoRequest `json:"accountInfo" doc:"The account itself."`
 
-	sent map[string]any
+	raw map[string]any
 }
 
-type customerAccountRequest struct {
+type externalAccountCreateRequest struct {
 	CustomerID        httpapi.ID[ident.Customer] `json:"customerId,omitzero" doc:"Who owns the account. Left out: the platform itself."`
 	Currency          string                     `json:"currency" doc:"The currency the account holds." example:"BTC"`
 	PlatformAccountID string                     `json:"platformAccountId,omitempty" maxLength:"255" doc:"Your own id of the account."`
 	AccountInfo       accountInfoRequest         `json:"accountInfo" doc:"The account itself."`
 	DefaultUMADeposit bool                       `json:"defaultUmaDepositAccount,omitempty" default:"false" doc:"Whether payments to the customer's UMA address go to this account. A customer has one such account at most: a new one takes the place of the old."`
 
-	sent map[string]any
+	raw map[string]any
 }
 
-func (r *platformAccountRequest) request() accounts.Request {
-	return accounts.Request{PlatformAccountID: r.PlatformAccountID, Currency: r.Currency, Info: r.AccountInfo.sent}
+func (r *platformExternalAccountCreateRequest) request() accounts.Request {
+	return accounts.Request{PlatformAccountID: r.PlatformAccountID, Currency: r.Currency, Info: r.AccountInfo.raw}
 }
 
-func (r *customerAccountRequest) request() accounts.Request {
+func (r *externalAccountCreateRequest) request() accounts.Request {
 	return accounts.Request{
 		Customer: r.CustomerID.Value, PlatformAccountID: r.PlatformAccountID, Currency: r.Currency,
-		Info: r.AccountInfo.sent, DefaultUMADeposit: r.DefaultUMADeposit,
+		Info: r.AccountInfo.raw, DefaultUMADeposit: r.DefaultUMADeposit,
 	}
 }
 
 // UnmarshalJSON also keeps what was sent, for Resolve.
-func (r *platformAccountRequest) UnmarshalJSON(data []byte) error {
-	type plain platformAccountRequest
-	_ = json.Unmarshal(data, &r.sent) // what is no object fails below
+func (r *platformExternalAccountCreateRequest) UnmarshalJSON(data []byte) error {
+	type plain platformExternalAccountCreateRequest
+	_ = json.Unmarshal(data, &r.raw) // what is no object fails below
 	return json.Unmarshal(data, (*plain)(r))
 }
 
 // UnmarshalJSON also keeps what was sent, for Resolve.
-func (r *customerAccountRequest) UnmarshalJSON(data []byte) error {
-	type plain customerAccountRequest
-	_ = json.Unmarshal(data, &r.sent)
+func (r *externalAccountCreateRequest) UnmarshalJSON(data []byte) error {
+	type plain externalAccountCreateRequest
+	_ = json.Unmarshal(data, &r.raw)
 	return json.Unmarshal(data, (*plain)(r))
 }
 
 // Resolve lists what is wrong inside of an account beside what the schema finds.
-func (r *platformAccountRequest) Resolve(huma.Context) []error { return alongside(r.sent, r.request()) }
+func (r *platformExternalAccountCreateRequest) Resolve(huma.Context) []error {
+	return accountFieldErrors(r.raw, r.request())
+}
 
 // Resolve lists what is wrong inside of an account beside what the schema finds.
-func (r *customerAccountRequest) Resolve(huma.Context) []error { return alongside(r.sent, r.request()) }
+func (r *externalAccountCreateRequest) Resolve(huma.Context) []error {
+	return accountFieldErrors(r.raw, r.request())
+}
 
-// alongside asks core about the account when the request is refused in any case for
+// accountFieldErrors asks core about the account when the request is refused in any case for
 // what stands around it. Otherwise the use case asks, and more exactly: it knows in
 // which values wrong check digits do not matter.
-func alongside(sent map[string]any, r accounts.Request) []error {
-	if wellFormed(sent) {
+func accountFieldErrors(sent map[string]any, r accounts.Request) []error {
+	if isWellFormed(sent) {
 		return nil
 	}
 	known := func(time.Time) uuid.UUID { return uuid.Max }
 	_, err := account.Validate(account.CreateRequest{
-		ID: ident.NewExternalAccount(known, time.Time{}), Platform: somewhere.ID, Customer: ident.NewCustomer(known, time.Time{}),
+		ID: ident.NewExternalAccount(known, time.Time{}), Platform: placeholderPlatform.ID, Customer: ident.NewCustomer(known, time.Time{}),
 		PlatformAccountID: r.PlatformAccountID, Currency: r.Currency, Info: r.Info, DefaultUMADeposit: r.DefaultUMADeposit,
-		Waive: func(string) bool { return true }, Now: time.Now(),
+		AcceptsTestValue: func(string) bool { return true }, Now: time.Now(),
 	})
-	return httpapi.Findings(err)
+	return httpapi.FieldErrors(err)
 }
 
-// wellFormed tells whether everything around the account has the form that the
+// isWellFormed tells whether everything around the account has the form that the
 // schema asks for.
-func wellFormed(sent map[string]any) bool {
+func isWellFormed(sent map[string]any) bool {
 	info, isObject := sent["accountInfo"].(map[string]any)
 	_, hasCurrency := sent["currency"].(string)
 	if !isObject || info == nil || !hasCurrency {
@@ -107,15 +111,15 @@ func wellFormed(sent map[string]any) bool {
 
 // accountInfoRequest is the account in a request: any object for the validator,
 // because core says more exactly what is wrong with it.
-type accountInfoRequest struct{ sent map[string]any }
+type accountInfoRequest struct{ raw map[string]any }
 
 // UnmarshalJSON keeps the object. What is none is found by the validator.
 func (i *accountInfoRequest) UnmarshalJSON(data []byte) error {
-	_ = json.Unmarshal(data, &i.sent)
+	_ = json.Unmarshal(data, &i.raw)
 	return nil
 }
 
 // Schema publishes the forms.
 func (accountInfoRequest) Schema(r huma.Registry) *huma.Schema {
-	return httpapi.Union[accountInfoAsked]{}.Schema(r)
+	return httpapi.Union[accountInfoInput]{}.Schema(r)
 }

@@ -11,21 +11,21 @@ import (
 
 // Deps are the use cases behind the operations.
 type Deps struct {
-	Platforms   Platforms
-	Onboarding  Onboarding
-	Accounts    Accounts
-	Internal    InternalAccounts
-	Quoting     Quoting
-	Payments    Payments
-	Simulate    Simulate
-	Receiving   Receiving
-	Enquiries   Enquiries
-	Webhooks    Webhooks
-	Finance     Finance
-	Log         LedgerLog
-	Exports     Exports
-	Reconciling Reconciling
-	Periods     Periods
+	Platforms        Platforms
+	Customers        Customers
+	ExternalAccounts ExternalAccounts
+	InternalAccounts InternalAccounts
+	Quotes           Quotes
+	Payments         Payments
+	Sandbox          Sandbox
+	IncomingPayments IncomingPayments
+	Receivers        Receivers
+	Webhooks         Webhooks
+	Accounting       Accounting
+	LedgerLog        LedgerLog
+	Exports          Exports
+	Reconciliations  Reconciliations
+	Periods          Periods
 }
 
 // Register adds every operation, in the order in which they are read.
@@ -51,25 +51,25 @@ func Register(a *httpapi.API, d Deps) {
 	a.Examples(examples())
 	registerConfig(a, d.Platforms)
 	registerTokens(a, d.Platforms)
-	registerCustomers(a, d.Onboarding)
-	registerExternalAccounts(a, d.Accounts)
-	registerInternalAccounts(a, d.Internal)
-	registerRates(a, d.Quoting)
+	registerCustomers(a, d.Customers)
+	registerExternalAccounts(a, d.ExternalAccounts)
+	registerInternalAccounts(a, d.InternalAccounts)
+	registerRates(a, d.Quotes)
 	registerDiscoveries(a)
-	registerEnquiries(a, d.Enquiries)
-	registerQuotes(a, d.Quoting, d.Payments)
+	registerReceivers(a, d.Receivers)
+	registerQuotes(a, d.Quotes, d.Payments)
 	registerTransfers(a, d.Payments)
 	registerTransactions(a, d.Payments)
-	registerApprovals(a, d.Receiving)
-	registerTransferIn(a, d.Receiving)
+	registerApprovals(a, d.IncomingPayments)
+	registerTransferIn(a, d.IncomingPayments)
 	registerDeliveries(a, d.Webhooks)
 	registerWebhooks(a)
-	registerLedger(a, d.Finance)
+	registerLedger(a, d.Accounting)
 	registerPeriods(a, d.Periods)
-	registerLedgerLog(a, d.Log)
-	registerReconciliations(a, d.Reconciling)
+	registerLedgerLog(a, d.LedgerLog)
+	registerReconciliations(a, d.Reconciliations)
 	registerExports(a, d.Exports)
-	registerSandbox(a, d.Simulate)
-	registerSandboxReceiving(a, d.Receiving)
+	registerSandbox(a, d.Sandbox)
+	registerSandboxIncomingPayments(a, d.IncomingPayments)
 	registerSandboxWebhooks(a, d.Webhooks)
 }

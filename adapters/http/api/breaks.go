@@ -16,26 +16,26 @@ import (
 
 // StatementLine is one line of a partner's statement.
 type StatementLine struct {
-	ID           httpapi.ID[ident.StatementLine] `json:"id" doc:"The line."`
-	Number       int                             `json:"number" doc:"Its place in the file, from 1." example:"17"`
-	BookedOn     string                          `json:"bookedOn" format:"date" doc:"The day on which the partner booked it." example:"2026-03-10"`
-	ValueOn      string                          `json:"valueOn" format:"date" doc:"The day from which it counts." example:"2026-03-10"`
-	Amount       int64                           `json:"amount" doc:"In the smallest unit; above zero when the partner has more for you." example:"-10050"`
-	PartnerID    string                          `json:"partnerId,omitempty" doc:"The partner's own name for it." example:"2026031000017"`
-	References   []string                        `json:"references" doc:"What it says to tell payments apart." example:"[\"4T9K2M7PXQ3A\"]"`
-	Description  string                          `json:"description,omitempty" doc:"What else it says." example:"payment 4T9K2M7PXQ3A"`
-	SaysReturned bool                            `json:"saysReturned,omitempty" doc:"Whether the partner calls it a payment that came back."`
+	ID          httpapi.ID[ident.StatementLine] `json:"id" doc:"The line."`
+	Number      int                             `json:"number" doc:"Its place in the file, from 1." example:"17"`
+	BookedOn    string                          `json:"bookedOn" format:"date" doc:"The day on which the partner booked it." example:"2026-03-10"`
+	ValueOn     string                          `json:"valueOn" format:"date" doc:"The day from which it counts." example:"2026-03-10"`
+	Amount      int64                           `json:"amount" doc:"In the smallest unit; above zero when the partner has more for you." example:"-10050"`
+	PartnerID   string                          `json:"partnerId,omitempty" doc:"The partner's own name for it." example:"2026031000017"`
+	References  []string                        `json:"references" doc:"What it says to tell payments apart." example:"[\"4T9K2M7PXQ3A\"]"`
+	Description string                          `json:"description,omitempty" doc:"What else it says." example:"payment 4T9K2M7PXQ3A"`
+	IsReturned  bool                            `json:"saysReturned,omitempty" doc:"Whether the partner calls it a payment that came back."`
 }
 
-func lineBody(l reconcile.Line) StatementLine {
-	return StatementLine{ID: lineID(l.ID), Number: l.Ordinal, BookedOn: l.Booked.String(), ValueOn: l.Value.String(), Amount: l.Amount,
-		PartnerID: l.Servicer, References: append([]string{}, l.References...), Description: l.Description, SaysReturned: l.Returned}
+func renderStatementLine(l reconcile.Line) StatementLine {
+	return StatementLine{ID: statementLineID(l.ID), Number: l.Ordinal, BookedOn: l.Booked.String(), ValueOn: l.Value.String(), Amount: l.Amount,
+		PartnerID: l.ServicerReference, References: append([]string{}, l.References...), Description: l.Description, IsReturned: l.Returned}
 }
 
-func lineID(id uuid.UUID) httpapi.ID[ident.StatementLine] {
+func statementLineID(id uuid.UUID) httpapi.ID[ident.StatementLine] {
 	var line ident.StatementLine
-	ident.Set(&line, id)
-	return httpapi.WriteID(line)
+	ident.SetUUID(&line, id)
+	return httpapi.NewID(line)
 }
 
 // matchedEntry is one entry of the books on the account.
@@ -50,9 +50,9 @@ type matchedEntry struct {
 	Memo          string                        `json:"memo,omitempty" doc:"What it says." example:"4T9K2M7PXQ3A"`
 }
 
-func matchedEntryBody(e reconcile.ShownEntry) matchedEntry {
-	return matchedEntry{PostingID: postingID(e.Posting), Number: e.Seq, Entry: e.N, Kind: string(e.Kind), TransactionID: httpapi.WriteID(e.Transaction),
-		Amount: e.Amount, EffectiveAt: httpapi.WriteTime(e.Effective), Memo: e.Memo}
+func renderMatchedEntry(e reconcile.EntryDetails) matchedEntry {
+	return matchedEntry{PostingID: postingID(e.Posting), Number: e.Seq, Entry: e.N, Kind: string(e.Kind), TransactionID: httpapi.NewID(e.Transaction),
+		Amount: e.Amount, EffectiveAt: httpapi.NewTime(e.Effective), Memo: e.Memo}
 }
 
 // reconciledLine is a line with what has become of it.
@@ -65,15 +65,15 @@ type reconciledLine struct {
 	BreakID     httpapi.ID[ident.Break] `json:"breakId,omitzero" doc:"The break it is in."`
 }
 
-func shownLineBody(l reconcile.ShownLine) reconciledLine {
-	body := reconciledLine{StatementLine: lineBody(l.Line), Status: string(l.Status), Rule: string(l.Rule), Explanation: l.Explanation, BreakID: httpapi.WriteID(l.Break)}
+func renderReconciledLine(l reconcile.LineDetails) reconciledLine {
+	body := reconciledLine{StatementLine: renderStatementLine(l.Line), Status: string(l.Status), Rule: string(l.Rule), Explanation: l.Explanation, BreakID: httpapi.NewID(l.Break)}
 	for _, e := range l.Entries {
-		body.Entries = append(body.Entries, matchedEntryBody(e))
+		body.Entries = append(body.Entries, renderMatchedEntry(e))
 	}
 	return body
 }
 
-func registerLines(a *httpapi.API, r Reconciling) {
+func registerStatementLines(a *httpapi.API, r Reconciliations) {
 	type wanted struct {
 		httpapi.Paging
 		ReconciliationID httpapi.ID[ident.Reconciliation] `path:"reconciliationId" doc:"The reconciliation."`
@@ -82,15 +82,15 @@ func registerLines(a *httpapi.API, r Reconciling) {
 	httpapi.Get(a, httpapi.Operation{
 		ID: "listReconciliationLines", Path: "/ledger/reconciliations/{reconciliationId}/lines", Tag: tagLedger, Summary: "List a statement's lines", Permission: platform.View,
 		Description: "The lines that this statement showed first, in their order, with what has become of each.", Errors: []fault.Code{fault.ReconciliationNotFound},
-	}, func(ctx context.Context, call httpapi.Call, in *wanted) (ports.Page[reconcile.ShownLine], error) {
+	}, func(ctx context.Context, call httpapi.Call, in *wanted) (ports.Page[reconcile.LineDetails], error) {
 		after, err := httpapi.CursorID[ident.StatementLine](in.Cursor)
 		if err != nil {
-			return ports.Page[reconcile.ShownLine]{}, err
+			return ports.Page[reconcile.LineDetails]{}, err
 		}
 		return r.Lines(ctx, call.Principal.Platform, in.ReconciliationID.Value, ports.StatementLineFilter{
 			Paging: ports.Paging{Limit: in.Limit, After: after.UUID(), Ascending: true}, Status: reconcile.LineStatus(in.Status)})
-	}, func(p ports.Page[reconcile.ShownLine]) httpapi.Page[reconciledLine] {
-		return pageOf(p, shownLineBody, func(l reconcile.ShownLine) string { return lineID(l.ID).Value.String() })
+	}, func(p ports.Page[reconcile.LineDetails]) httpapi.Page[reconciledLine] {
+		return renderPage(p, renderReconciledLine, func(l reconcile.LineDetails) string { return statementLineID(l.ID).Value.String() })
 	})
 }
 
@@ -107,18 +107,18 @@ type reconciliationBreak struct {
 	Line             *StatementLine                   `json:"line,omitempty" doc:"The partner's line; left out when the partner has none."`
 	Entry            *matchedEntry                    `json:"entry,omitempty" doc:"Our entry; left out when the books have none."`
 	OtherLineID      httpapi.ID[ident.StatementLine]  `json:"otherLineId,omitzero" doc:"DUPLICATE: the line that was there before."`
-	OtherEntry       *entryPlace                      `json:"otherEntry,omitempty" doc:"RETURNED: the payment that came back. DUPLICATE: the entry that was there before."`
+	OtherEntry       *entryReference                  `json:"otherEntry,omitempty" doc:"RETURNED: the payment that came back. DUPLICATE: the entry that was there before."`
 	Resolution       *breakResolution                 `json:"resolution,omitempty" doc:"How it was resolved."`
 	CreatedAt        httpapi.Time                     `json:"createdAt" doc:"When it was found."`
 }
 
-type entryPlace struct {
+type entryReference struct {
 	Number int64 `json:"number" doc:"The posting's number in the books." example:"4711"`
 	Entry  int   `json:"entry" doc:"The entry's number in the posting." example:"1"`
 }
 
 type breakResolution struct {
-	How              string                           `json:"how" enum:"NOTE,POSTING,MATCH,BREAK" doc:"NOTE or POSTING by somebody; MATCH by a later statement that shows it; BREAK by another break, when a later comparison knew better what it is."`
+	Method           string                           `json:"how" enum:"NOTE,POSTING,MATCH,BREAK" doc:"NOTE or POSTING by somebody; MATCH by a later statement that shows it; BREAK by another break, when a later comparison knew better what it is."`
 	Note             string                           `json:"note,omitempty" doc:"Why it is settled." example:"Monthly fee, as agreed"`
 	PostingID        httpapi.ID[ident.Posting]        `json:"postingId,omitzero" doc:"The correction that was posted."`
 	ReconciliationID httpapi.ID[ident.Reconciliation] `json:"reconciliationId,omitzero" doc:"The reconciliation that resolved it."`
@@ -126,23 +126,23 @@ type breakResolution struct {
 	ResolvedAt       httpapi.Time                     `json:"resolvedAt" doc:"When."`
 }
 
-func breakBody(b reconcile.ShownBreak) reconciliationBreak {
-	body := reconciliationBreak{ID: httpapi.WriteID(b.ID), ReconciliationID: httpapi.WriteID(b.Run), Status: "OPEN", Reason: string(b.Reason), Explanation: b.Explanation,
-		Difference: b.Difference, Currency: httpapi.Currency(b.Account.Currency), Reference: b.Reference, OtherLineID: lineID(b.OtherLine), CreatedAt: httpapi.WriteTime(b.At)}
+func renderBreak(b reconcile.BreakDetails) reconciliationBreak {
+	body := reconciliationBreak{ID: httpapi.NewID(b.ID), ReconciliationID: httpapi.NewID(b.Run), Status: "OPEN", Reason: string(b.Reason), Explanation: b.Explanation,
+		Difference: b.Difference, Currency: httpapi.Currency(b.Account.Currency), Reference: b.Reference, OtherLineID: statementLineID(b.OtherLine), CreatedAt: httpapi.NewTime(b.At)}
 	if b.Line != nil {
-		line := lineBody(*b.Line)
+		line := renderStatementLine(*b.Line)
 		body.Line = &line
 	}
 	if b.Entry != nil {
-		entry := matchedEntryBody(*b.Entry)
+		entry := renderMatchedEntry(*b.Entry)
 		body.Entry = &entry
 	}
 	if b.OtherEntry.Seq != 0 {
-		body.OtherEntry = &entryPlace{b.OtherEntry.Seq, b.OtherEntry.N}
+		body.OtherEntry = &entryReference{b.OtherEntry.Seq, b.OtherEntry.N}
 	}
-	if s := b.Settlement; s != nil {
+	if s := b.Resolution; s != nil {
 		body.Status = "RESOLVED"
-		body.Resolution = &breakResolution{How: string(s.How), Note: s.Note, ReconciliationID: httpapi.WriteID(s.Run), ResolvedBy: s.By, ResolvedAt: httpapi.WriteTime(s.At)}
+		body.Resolution = &breakResolution{Method: string(s.Method), Note: s.Note, ReconciliationID: httpapi.NewID(s.Run), ResolvedBy: s.By, ResolvedAt: httpapi.NewTime(s.At)}
 		if s.Posting != uuid.Nil {
 			body.Resolution.PostingID = postingID(s.Posting)
 		}
@@ -150,12 +150,12 @@ func breakBody(b reconcile.ShownBreak) reconciliationBreak {
 	return body
 }
 
-type resolveRequest struct {
-	Note    string      `json:"note" minLength:"1" maxLength:"500" doc:"Why it is settled." example:"Monthly fee, as agreed"`
-	Against correctWith `json:"against,omitempty" doc:"Post the difference against this account; without it nothing is posted. UNMATCHED: money whose owner nobody knows. EXPENSE: what the partner took for itself, or gave back of that. FEES: what it paid you, as income."`
+type resolveBreakRequest struct {
+	Note    string            `json:"note" minLength:"1" maxLength:"500" doc:"Why it is settled." example:"Monthly fee, as agreed"`
+	Against correctionAccount `json:"against,omitempty" doc:"Post the difference against this account; without it nothing is posted. UNMATCHED: money whose owner nobody knows. EXPENSE: what the partner took for itself, or gave back of that. FEES: what it paid you, as income."`
 }
 
-func registerBreaks(a *httpapi.API, r Reconciling) {
+func registerBreaks(a *httpapi.API, r Reconciliations) {
 	type wanted struct {
 		httpapi.Paging
 		ReconciliationID httpapi.ID[ident.Reconciliation] `path:"reconciliationId" doc:"The reconciliation."`
@@ -165,29 +165,29 @@ func registerBreaks(a *httpapi.API, r Reconciling) {
 	httpapi.Get(a, httpapi.Operation{
 		ID: "listReconciliationBreaks", Path: "/ledger/reconciliations/{reconciliationId}/breaks", Tag: tagLedger, Summary: "List breaks", Permission: platform.View,
 		Description: "The breaks that this reconciliation found, with what was compared and how each was resolved.", Errors: []fault.Code{fault.ReconciliationNotFound},
-	}, func(ctx context.Context, call httpapi.Call, in *wanted) (ports.Page[reconcile.ShownBreak], error) {
+	}, func(ctx context.Context, call httpapi.Call, in *wanted) (ports.Page[reconcile.BreakDetails], error) {
 		after, err := httpapi.CursorID[ident.Break](in.Cursor)
 		if err != nil {
-			return ports.Page[reconcile.ShownBreak]{}, err
+			return ports.Page[reconcile.BreakDetails]{}, err
 		}
 		return r.Breaks(ctx, call.Principal.Platform, in.ReconciliationID.Value, ports.BreakFilter{
 			Paging: ports.Paging{Limit: in.Limit, After: after.UUID(), Ascending: true}, Reason: reconcile.Reason(in.Reason), Status: in.Status})
-	}, func(p ports.Page[reconcile.ShownBreak]) httpapi.Page[reconciliationBreak] {
-		return pageOf(p, breakBody, func(b reconcile.ShownBreak) string { return b.ID.String() })
+	}, func(p ports.Page[reconcile.BreakDetails]) httpapi.Page[reconciliationBreak] {
+		return renderPage(p, renderBreak, func(b reconcile.BreakDetails) string { return b.ID.String() })
 	})
 
 	type resolve struct {
 		ReconciliationID httpapi.ID[ident.Reconciliation] `path:"reconciliationId" doc:"The reconciliation that found it."`
 		BreakID          httpapi.ID[ident.Break]          `path:"breakId" doc:"The break."`
-		Body             resolveRequest
+		Body             resolveBreakRequest
 	}
 	httpapi.Post(a, httpapi.Operation{
 		ID: "resolveReconciliationBreak", Path: "/ledger/reconciliations/{reconciliationId}/breaks/{breakId}/resolve", Tag: tagLedger, Summary: "Resolve a break", Permission: platform.Manage,
 		Description: "With a note, or with a correction: a posting of the difference between the partner's account and another, whose memo names the break. " +
 			"It stands for good, with who decided and when; a break is resolved once.",
 		Errors: []fault.Code{fault.BreakNotFound, fault.Conflict},
-	}, func(ctx context.Context, call httpapi.Call, in *resolve) (reconcile.ShownBreak, error) {
+	}, func(ctx context.Context, call httpapi.Call, in *resolve) (reconcile.BreakDetails, error) {
 		return r.Resolve(ctx, reconciling.Resolution{Platform: call.Principal.Platform, Run: in.ReconciliationID.Value, Break: in.BreakID.Value,
-			Order: reconcile.Order{Note: in.Body.Note, Against: reconcile.Against(in.Body.Against)}, By: call.Principal.Token.String()}, call.Claim)
-	}, breakBody)
+			ResolveCommand: reconcile.ResolveCommand{Note: in.Body.Note, Offset: reconcile.OffsetAccount(in.Body.Against)}, By: call.Principal.Token.String()}, call.IdempotentRequest)
+	}, renderBreak)
 }

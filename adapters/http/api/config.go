@@ -18,76 +18,78 @@ import (
 // Platforms are the use cases behind the configuration and token operations.
 type Platforms interface {
 	Settings(ctx context.Context, who platform.Principal) (platform.Platform, error)
-	Change(ctx context.Context, who platform.Principal, change platform.Change) (platform.Platform, error)
+	UpdateSettings(ctx context.Context, who platform.Principal, change platform.Change) (platform.Platform, error)
 
-	CreateToken(ctx context.Context, who platform.Principal, claim *ports.Claim, name string, permissions []platform.Permission) (platforms.Issued, error)
+	CreateToken(ctx context.Context, who platform.Principal, claim *ports.IdempotentRequest, name string, permissions []platform.Permission) (platforms.Issued, error)
 	Token(ctx context.Context, who platform.Principal, id ident.Token) (platforms.Issued, error)
 	Tokens(ctx context.Context, who platform.Principal, f ports.TokenFilter) (ports.Page[platform.Token], error)
 	DeleteToken(ctx context.Context, who platform.Principal, id ident.Token) error
 }
 
-type configBody struct {
+type platformConfigBody struct {
 	ID                              httpapi.ID[ident.Platform] `json:"id" doc:"The platform."`
 	UMADomain                       string                     `json:"umaDomain" doc:"The host name of the customers' UMA addresses." example:"uma.example.com"`
 	ProxyUMASubdomain               string                     `json:"proxyUmaSubdomain,omitempty" doc:"The subdomain of the service that answers for umaDomain, where one is set up."`
 	WebhookEndpoint                 string                     `json:"webhookEndpoint,omitempty" doc:"Where events are sent to; left out while none is set." example:"https://example.com/webhooks"`
-	SupportedCurrencies             []currencySettings         `json:"supportedCurrencies" doc:"The currencies the platform uses."`
+	SupportedCurrencies             []platformCurrencyConfig   `json:"supportedCurrencies" doc:"The currencies the platform uses."`
 	IsRegulatedFinancialInstitution bool                       `json:"isRegulatedFinancialInstitution" doc:"Whether the platform answers for its customers' identity itself. Only the operator of the service changes it."`
 	CreatedAt                       httpapi.Time               `json:"createdAt" doc:"When the platform was made."`
 	UpdatedAt                       httpapi.Time               `json:"updatedAt" doc:"When a setting last changed."`
 }
 
-// currencySettings are the settings of one currency, in requests and answers.
-type currencySettings struct {
-	CurrencyCode               httpapi.Currency        `json:"currencyCode" doc:"The currency." example:"USD"`
-	MinAmount                  httpapi.Minor           `json:"minAmount" doc:"The least a payment may be, in the smallest unit." example:"100"`
-	MaxAmount                  httpapi.Minor           `json:"maxAmount" doc:"The most a payment may be, in the smallest unit." example:"1000000000"`
-	RequiredCounterpartyFields []counterpartyFieldBody `json:"requiredCounterpartyFields" doc:"What must be known of the other side of a payment. Send [] for nothing."`
-	EnabledTransactionTypes    []string                `json:"enabledTransactionTypes" enum:"OUTGOING,INCOMING" minItems:"1" doc:"The directions in which the currency is used."`
-	ProviderCustomerFields     []counterpartyFieldName `json:"providerRequiredCustomerFields,omitempty" readOnly:"true" doc:"What a customer must have told before using the currency; left out when that is nothing."`
-	ProviderCounterpartyFields []counterpartyFieldName `json:"providerRequiredCounterpartyCustomerFields,omitempty" readOnly:"true" doc:"What must be known of the other side's customer; left out when that is nothing."`
+// platformCurrencyConfig are the settings of one currency, in requests and answers.
+type platformCurrencyConfig struct {
+	CurrencyCode               httpapi.Currency              `json:"currencyCode" doc:"The currency." example:"USD"`
+	MinAmount                  httpapi.Minor                 `json:"minAmount" doc:"The least a payment may be, in the smallest unit." example:"100"`
+	MaxAmount                  httpapi.Minor                 `json:"maxAmount" doc:"The most a payment may be, in the smallest unit." example:"1000000000"`
+	RequiredCounterpartyFields []counterpartyFieldDefinition `json:"requiredCounterpartyFields" doc:"What must be known of the other side of a payment. Send [] for nothing."`
+	EnabledTransactionTypes    []string                      `json:"enabledTransactionTypes" enum:"OUTGOING,INCOMING" minItems:"1" doc:"The directions in which the currency is used."`
+	ProviderCustomerFields     []customerInfoFieldName       `json:"providerRequiredCustomerFields,omitempty" readOnly:"true" doc:"What a customer must have told before using the currency; left out when that is nothing."`
+	ProviderCounterpartyFields []customerInfoFieldName       `json:"providerRequiredCounterpartyCustomerFields,omitempty" readOnly:"true" doc:"What must be known of the other side's customer; left out when that is nothing."`
 }
 
-type counterpartyFieldBody struct {
-	Name      counterpartyFieldName `json:"name" doc:"The piece of information." example:"FULL_NAME"`
+type counterpartyFieldDefinition struct {
+	Name      customerInfoFieldName `json:"name" doc:"The piece of information." example:"FULL_NAME"`
 	Mandatory bool                  `json:"mandatory" doc:"Whether a payment without it is refused."`
 }
 
-// counterpartyFieldName is one of platform.FieldNames.
-type counterpartyFieldName string
+// customerInfoFieldName is one of platform.FieldNames.
+type customerInfoFieldName string
 
 // Schema lists the names.
-func (counterpartyFieldName) Schema(huma.Registry) *huma.Schema { return oneOf(platform.FieldNames) }
+func (customerInfoFieldName) Schema(huma.Registry) *huma.Schema {
+	return enumSchema(platform.CounterpartyFieldNames)
+}
 
-func configOf(p platform.Platform) configBody {
-	body := configBody{
-		ID: httpapi.WriteID(p.ID), UMADomain: p.UMADomain, ProxyUMASubdomain: p.UMASubdomain, WebhookEndpoint: p.WebhookEndpoint,
-		SupportedCurrencies: make([]currencySettings, len(p.Currencies)), IsRegulatedFinancialInstitution: p.Regulated,
-		CreatedAt: httpapi.WriteTime(p.CreatedAt), UpdatedAt: httpapi.WriteTime(p.UpdatedAt),
+func renderPlatformConfig(p platform.Platform) platformConfigBody {
+	body := platformConfigBody{
+		ID: httpapi.NewID(p.ID), UMADomain: p.UMADomain, ProxyUMASubdomain: p.UMASubdomain, WebhookEndpoint: p.WebhookEndpoint,
+		SupportedCurrencies: make([]platformCurrencyConfig, len(p.Currencies)), IsRegulatedFinancialInstitution: p.Regulated,
+		CreatedAt: httpapi.NewTime(p.CreatedAt), UpdatedAt: httpapi.NewTime(p.UpdatedAt),
 	}
 	for i, c := range p.Currencies {
-		settings := currencySettings{
+		settings := platformCurrencyConfig{
 			CurrencyCode: httpapi.Currency(c.Code), MinAmount: minor(c.MinAmount), MaxAmount: minor(c.MaxAmount),
-			RequiredCounterpartyFields: make([]counterpartyFieldBody, len(c.RequiredCounterpartyFields)),
+			RequiredCounterpartyFields: make([]counterpartyFieldDefinition, len(c.RequiredCounterpartyFields)),
 			EnabledTransactionTypes:    c.Directions,
 		}
 		for j, f := range c.RequiredCounterpartyFields {
-			settings.RequiredCounterpartyFields[j] = counterpartyFieldBody{counterpartyFieldName(f.Name), f.Mandatory}
+			settings.RequiredCounterpartyFields[j] = counterpartyFieldDefinition{customerInfoFieldName(f.Name), f.Mandatory}
 		}
 		body.SupportedCurrencies[i] = settings
 	}
 	return body
 }
 
-type configChange struct {
-	UMADomain           *string             `json:"umaDomain,omitempty" doc:"The host name of the customers' UMA addresses." example:"uma.example.com"`
-	WebhookEndpoint     *string             `json:"webhookEndpoint,omitempty" doc:"Where events are sent to: https, and in the sandbox also http and addresses on your own machine. Setting another one sends a TEST event there. Send \"\" to have no events sent." example:"https://example.com/webhooks"`
-	SupportedCurrencies *[]currencySettings `json:"supportedCurrencies,omitempty" doc:"All the currencies the platform uses: the list replaces the one before."`
-	EmbeddedWallets     *embeddedWallets    `json:"embeddedWalletConfig,omitempty" doc:"Not available yet: a request with it is refused with 501, so that nobody takes it for set."`
+type platformConfigUpdateRequest struct {
+	UMADomain           *string                   `json:"umaDomain,omitempty" doc:"The host name of the customers' UMA addresses." example:"uma.example.com"`
+	WebhookEndpoint     *string                   `json:"webhookEndpoint,omitempty" doc:"Where events are sent to: https, and in the sandbox also http and addresses on your own machine. Setting another one sends a TEST event there. Send \"\" to have no events sent." example:"https://example.com/webhooks"`
+	SupportedCurrencies *[]platformCurrencyConfig `json:"supportedCurrencies,omitempty" doc:"All the currencies the platform uses: the list replaces the one before."`
+	EmbeddedWallets     *embeddedWalletConfig     `json:"embeddedWalletConfig,omitempty" doc:"Not available yet: a request with it is refused with 501, so that nobody takes it for set."`
 }
 
-// embeddedWallets is described ahead, so that whoever prepares for it knows its form.
-type embeddedWallets struct {
+// embeddedWalletConfig is described ahead, so that whoever prepares for it knows its form.
+type embeddedWalletConfig struct {
 	AppName                 string `json:"appName,omitempty" maxLength:"255" doc:"What messages call the app."`
 	OTPLength               int    `json:"otpLength,omitempty" minimum:"4" maximum:"12" default:"6" doc:"How many characters a one-time password has."`
 	Alphanumeric            bool   `json:"alphanumeric,omitempty" doc:"Whether one-time passwords have letters too."`
@@ -100,12 +102,12 @@ type embeddedWallets struct {
 
 // Resolve asks core what else is wrong. Whether plain http will do depends on the
 // platform, and is left to the change itself.
-func (c configChange) Resolve(huma.Context) []error {
+func (c platformConfigUpdateRequest) Resolve(huma.Context) []error {
 	_, _, err := platform.Platform{Environment: platform.Sandbox}.Apply(c.change(), time.Time{})
-	return httpapi.Findings(err)
+	return httpapi.FieldErrors(err)
 }
 
-func (c configChange) change() platform.Change {
+func (c platformConfigUpdateRequest) change() platform.Change {
 	change := platform.Change{UMADomain: c.UMADomain, WebhookEndpoint: c.WebhookEndpoint}
 	if c.SupportedCurrencies == nil {
 		return change
@@ -131,9 +133,9 @@ func registerConfig(a *httpapi.API, settings Platforms) {
 		Description: "The settings of the platform that the token belongs to.",
 	}, func(ctx context.Context, call httpapi.Call, _ *struct{}) (platform.Platform, error) {
 		return settings.Settings(ctx, call.Principal)
-	}, configOf)
+	}, renderPlatformConfig)
 
-	type change struct{ Body configChange }
+	type change struct{ Body platformConfigUpdateRequest }
 	httpapi.Patch(a, httpapi.Operation{
 		ID: "updatePlatformConfig", Path: "/config", Tag: tagConfig, Summary: "Change the configuration", Permission: platform.Manage,
 		Description: "Changes the settings given and leaves the others as they are. For every currency that is new the platform gets an internal account of its own at once, and each of its customers gets one soon after.",
@@ -142,6 +144,6 @@ func registerConfig(a *httpapi.API, settings Platforms) {
 		if in.Body.EmbeddedWallets != nil {
 			return platform.Platform{}, fault.New(fault.NotImplemented, "Embedded wallets are not available yet. Leave embeddedWalletConfig out.")
 		}
-		return settings.Change(ctx, call.Principal, in.Body.change())
-	}, configOf)
+		return settings.UpdateSettings(ctx, call.Principal, in.Body.change())
+	}, renderPlatformConfig)
 }

@@ -7,12 +7,12 @@ import (
 	"causeway/core/platform"
 )
 
-func TestConfigIsReadAndChanged(t *testing.T) {
+func TestConfig_GetAndUpdate(t *testing.T) {
 	t.Parallel()
 	// A change answers with the whole configuration as it is afterwards; what was not
 	// given stays.
-	c := newCaller(t)
-	c.must(200, "GET", "/config", "").same(t, `{"id": "`+c.founded.Platform.ID.String()+`", "umaDomain": "uma.acme.test", "supportedCurrencies": ["*", "*", "*", "*"],
+	c := newClient(t)
+	c.must(200, "GET", "/config", "").assertBody(t, `{"id": "`+c.tenant.Platform.ID.String()+`", "umaDomain": "uma.acme.test", "supportedCurrencies": ["*", "*", "*", "*"],
 		"isRegulatedFinancialInstitution": false, "createdAt": "2026-03-14T12:00:00.000Z", "updatedAt": "2026-03-14T12:00:00.000Z"}`)
 
 	changed := c.must(200, "PATCH", "/config", `{"webhookEndpoint": "http://127.0.0.1:9/hook", "supportedCurrencies": [{"currencyCode": "EUR", "minAmount": 1,
@@ -21,20 +21,20 @@ func TestConfigIsReadAndChanged(t *testing.T) {
 	want := `{"id": "*", "umaDomain": "uma.acme.test", "webhookEndpoint": "http://127.0.0.1:9/hook", "supportedCurrencies": [{"currencyCode": "EUR", "minAmount": 1,
 		"maxAmount": 9000000000000000, "requiredCounterpartyFields": [{"name": "FULL_NAME", "mandatory": true}], "enabledTransactionTypes": ["OUTGOING"]}],
 		"isRegulatedFinancialInstitution": false, "createdAt": "*", "updatedAt": "*"}`
-	changed.same(t, want)
-	c.must(200, "GET", "/config", "").same(t, want)
+	changed.assertBody(t, want)
+	c.must(200, "GET", "/config", "").assertBody(t, want)
 
 	// Nothing given changes nothing, and an empty endpoint takes it away.
-	c.must(200, "PATCH", "/config", `{"umaDomain": null}`).same(t, want)
-	if got := c.must(200, "PATCH", "/config", `{"webhookEndpoint": ""}`).text("webhookEndpoint"); got != "" {
+	c.must(200, "PATCH", "/config", `{"umaDomain": null}`).assertBody(t, want)
+	if got := c.must(200, "PATCH", "/config", `{"webhookEndpoint": ""}`).stringAt("webhookEndpoint"); got != "" {
 		t.Errorf("the endpoint is %q", got)
 	}
 }
 
-func TestBadConfigIsNamedWhole(t *testing.T) {
+func TestUpdateConfig_ListsAllInvalidFields(t *testing.T) {
 	t.Parallel()
 	// Everything wrong with a change is listed at once, what only core knows included.
-	c := newCaller(t)
+	c := newClient(t)
 	for name, test := range map[string]struct {
 		body string
 		want []string
@@ -55,16 +55,16 @@ func TestBadConfigIsNamedWhole(t *testing.T) {
 			[]string{"supportedCurrencies[0].enabledTransactionTypes", "supportedCurrencies[0].maxAmount", "supportedCurrencies[0].minAmount"}},
 	} {
 		a := c.send("PATCH", "/config", test.body)
-		if a.status != 400 || a.text("code") != "INVALID_INPUT" || !slices.Equal(a.badFields(), test.want) {
-			t.Errorf("%s: %d %q\nwant %q\n%s", name, a.status, a.badFields(), test.want, a.raw)
+		if a.status != 400 || a.stringAt("code") != "INVALID_INPUT" || !slices.Equal(a.invalidFields(), test.want) {
+			t.Errorf("%s: %d %q\nwant %q\n%s", name, a.status, a.invalidFields(), test.want, a.rawBody)
 		}
 	}
 
 	// In production an endpoint must be https.
-	if a := c.found(t, platform.Production).send("PATCH", "/config", `{"webhookEndpoint": "http://example.com"}`); a.status != 400 || !slices.Equal(a.badFields(), []string{"webhookEndpoint"}) {
-		t.Errorf("http in production: %d %s", a.status, a.raw)
+	if a := c.createPlatform(t, platform.Production).send("PATCH", "/config", `{"webhookEndpoint": "http://example.com"}`); a.status != 400 || !slices.Equal(a.invalidFields(), []string{"webhookEndpoint"}) {
+		t.Errorf("http in production: %d %s", a.status, a.rawBody)
 	}
-	if a := c.send("PATCH", "/config", `{"embeddedWalletConfig": {"appName": "x"}}`); a.status != 501 || a.text("code") != "NOT_IMPLEMENTED" {
-		t.Errorf("embedded wallets: %d %s", a.status, a.raw)
+	if a := c.send("PATCH", "/config", `{"embeddedWalletConfig": {"appName": "x"}}`); a.status != 501 || a.stringAt("code") != "NOT_IMPLEMENTED" {
+		t.Errorf("embedded wallets: %d %s", a.status, a.rawBody)
 	}
 }

@@ -17,15 +17,15 @@ import (
 	"causeway/ports"
 )
 
-// Onboarding are the use cases behind the customer operations.
-type Onboarding interface {
-	Create(ctx context.Context, who platform.Principal, claim *ports.Claim, r customer.Request) (customer.Customer, error)
+// Customers are the use cases behind the customer operations.
+type Customers interface {
+	Create(ctx context.Context, who platform.Principal, claim *ports.IdempotentRequest, r customer.Request) (customer.Customer, error)
 	Get(ctx context.Context, who platform.Principal, id ident.Customer) (customer.Customer, error)
 	List(ctx context.Context, who platform.Principal, f ports.CustomerFilter) (ports.Page[customer.Customer], error)
 }
 
-// customerRequest is either type of customer: fields of the other type are ignored.
-type customerRequest struct {
+// customerCreateRequest is either type of customer: fields of the other type are ignored.
+type customerCreateRequest struct {
 	PlatformCustomerID string             `json:"platformCustomerId,omitempty" maxLength:"255" doc:"Your own id of the customer, unique among your active customers. One is made if you give none." example:"9f84e0c2a72c4fa"`
 	CustomerType       string             `json:"customerType" enum:"INDIVIDUAL,BUSINESS" doc:"A person or a business." example:"INDIVIDUAL"`
 	Region             httpapi.Country    `json:"region,omitempty" doc:"The country whose rules of verification apply. It never changes."`
@@ -81,36 +81,38 @@ type (
 )
 
 // Schema and its siblings list the values.
-func (entityType) Schema(huma.Registry) *huma.Schema       { return oneOf(customer.EntityTypes) }
-func (businessType) Schema(huma.Registry) *huma.Schema     { return oneOf(customer.BusinessTypes) }
-func (purposeOfAccount) Schema(huma.Registry) *huma.Schema { return oneOf(customer.PurposesOfAccount) }
-func (monthlyCount) Schema(huma.Registry) *huma.Schema     { return oneOf(customer.MonthlyCounts) }
-func (monthlyVolume) Schema(huma.Registry) *huma.Schema    { return oneOf(customer.MonthlyVolumes) }
+func (entityType) Schema(huma.Registry) *huma.Schema   { return enumSchema(customer.EntityTypes) }
+func (businessType) Schema(huma.Registry) *huma.Schema { return enumSchema(customer.BusinessTypes) }
+func (purposeOfAccount) Schema(huma.Registry) *huma.Schema {
+	return enumSchema(customer.PurposesOfAccount)
+}
+func (monthlyCount) Schema(huma.Registry) *huma.Schema  { return enumSchema(customer.MonthlyCounts) }
+func (monthlyVolume) Schema(huma.Registry) *huma.Schema { return enumSchema(customer.MonthlyVolumes) }
 
-// somewhere stands for any platform where only the request itself is judged.
-var somewhere = platform.Platform{ID: ident.NewPlatform(func(time.Time) uuid.UUID { return uuid.Max }, time.Time{}), UMADomain: "example.com"}
+// placeholderPlatform stands for any platform where only the request itself is judged.
+var placeholderPlatform = platform.Platform{ID: ident.NewPlatform(func(time.Time) uuid.UUID { return uuid.Max }, time.Time{}), UMADomain: "example.com"}
 
 // Resolve asks core what else is wrong.
-func (r customerRequest) Resolve(huma.Context) []error {
+func (r customerCreateRequest) Resolve(huma.Context) []error {
 	anybody := ident.NewCustomer(func(time.Time) uuid.UUID { return uuid.Max }, time.Time{})
-	_, err := customer.Create(r.request(), somewhere, anybody, uuid.Max, time.Now())
-	return httpapi.Findings(err)
+	_, err := customer.Create(r.request(), placeholderPlatform, anybody, uuid.Max, time.Now())
+	return httpapi.FieldErrors(err)
 }
 
-func (r customerRequest) request() customer.Request {
+func (r customerCreateRequest) request() customer.Request {
 	request := customer.Request{
-		PlatformCustomerID: r.PlatformCustomerID, Type: r.CustomerType, Region: string(r.Region), Currencies: texts(r.Currencies),
+		PlatformCustomerID: r.PlatformCustomerID, Type: r.CustomerType, Region: string(r.Region), Currencies: toStrings(r.Currencies),
 		Email: r.Email, UMAAddress: r.UMAAddress, FullName: r.FullName, BirthDate: r.BirthDate, Nationality: string(r.Nationality),
 		Address: r.Address.party(),
 	}
 	if b := r.BusinessInfo; b != nil {
 		request.Business = &customer.BusinessInfo{
 			LegalName: b.LegalName, DoingBusinessAs: b.DoingBusinessAs, Country: string(b.Country), RegistrationNumber: b.RegistrationNumber,
-			IncorporatedOn: b.IncorporatedOn, EntityType: string(b.EntityType), TaxID: b.TaxID, CountriesOfOperation: texts(b.CountriesOfOperation),
+			IncorporatedOn: b.IncorporatedOn, EntityType: string(b.EntityType), TaxID: b.TaxID, CountriesOfOperation: toStrings(b.CountriesOfOperation),
 			BusinessType: string(b.BusinessType), PurposeOfAccount: string(b.PurposeOfAccount), SourceOfFunds: b.SourceOfFunds,
 			ExpectedMonthlyTransactionCount:  string(b.ExpectedMonthlyTransactionCount),
 			ExpectedMonthlyTransactionVolume: string(b.ExpectedMonthlyTransactionVolume),
-			ExpectedRecipientJurisdictions:   texts(b.ExpectedRecipientJurisdictions),
+			ExpectedRecipientJurisdictions:   toStrings(b.ExpectedRecipientJurisdictions),
 		}
 	}
 	return request
@@ -136,11 +138,11 @@ type customerBody struct {
 	IsDeleted          bool                       `json:"isDeleted" doc:"Whether it was deleted."`
 }
 
-func customerOf(c customer.Customer) customerBody {
+func renderCustomer(c customer.Customer) customerBody {
 	body := customerBody{
-		ID: httpapi.WriteID(c.ID), PlatformCustomerID: c.PlatformCustomerID, CustomerType: string(c.Type), Region: httpapi.Country(c.Region),
+		ID: httpapi.NewID(c.ID), PlatformCustomerID: c.PlatformCustomerID, CustomerType: string(c.Type), Region: httpapi.Country(c.Region),
 		Email: c.Email, UMAAddress: c.UMAAddress, FullName: c.FullName, BirthDate: c.BirthDate, Nationality: httpapi.Country(c.Nationality),
-		Address: addressBody(c.Address), CreatedAt: httpapi.WriteTime(c.CreatedAt), UpdatedAt: httpapi.WriteTime(c.UpdatedAt), IsDeleted: c.Deleted(),
+		Address: renderAddress(c.Address), CreatedAt: httpapi.NewTime(c.CreatedAt), UpdatedAt: httpapi.NewTime(c.UpdatedAt), IsDeleted: c.Deleted(),
 	}
 	for _, currency := range c.Currencies {
 		body.Currencies = append(body.Currencies, httpapi.Currency(currency))
@@ -153,17 +155,17 @@ func customerOf(c customer.Customer) customerBody {
 	if b := c.Business; b != nil {
 		body.BusinessInfo = &businessInfo{
 			LegalName: b.LegalName, DoingBusinessAs: b.DoingBusinessAs, Country: httpapi.Country(b.Country), RegistrationNumber: b.RegistrationNumber,
-			IncorporatedOn: b.IncorporatedOn, EntityType: entityType(b.EntityType), TaxID: b.TaxID, CountriesOfOperation: countries(b.CountriesOfOperation),
+			IncorporatedOn: b.IncorporatedOn, EntityType: entityType(b.EntityType), TaxID: b.TaxID, CountriesOfOperation: toCountries(b.CountriesOfOperation),
 			BusinessType: businessType(b.BusinessType), PurposeOfAccount: purposeOfAccount(b.PurposeOfAccount), SourceOfFunds: b.SourceOfFunds,
 			ExpectedMonthlyTransactionCount:  monthlyCount(b.ExpectedMonthlyTransactionCount),
 			ExpectedMonthlyTransactionVolume: monthlyVolume(b.ExpectedMonthlyTransactionVolume),
-			ExpectedRecipientJurisdictions:   countries(b.ExpectedRecipientJurisdictions),
+			ExpectedRecipientJurisdictions:   toCountries(b.ExpectedRecipientJurisdictions),
 		}
 	}
 	return body
 }
 
-type customersWanted struct {
+type listCustomersParams struct {
 	httpapi.Paging
 	PlatformCustomerID string           `query:"platformCustomerId" doc:"With this id of yours."`
 	CustomerType       string           `query:"customerType" enum:"INDIVIDUAL,BUSINESS" doc:"Of this type."`
@@ -177,21 +179,21 @@ type customersWanted struct {
 	IsIncludingDeleted bool             `query:"isIncludingDeleted" default:"false" doc:"Whether to list deleted customers too."`
 }
 
-func registerCustomers(a *httpapi.API, customers Onboarding) {
-	type create struct{ Body customerRequest }
+func registerCustomers(a *httpapi.API, customers Customers) {
+	type create struct{ Body customerCreateRequest }
 	httpapi.Post(a, httpapi.Operation{
 		ID: "createCustomer", Path: "/customers", Tag: tagCustomers, Summary: "Create a customer", Permission: platform.Manage, Status: 201,
 		Description: "Only `customerType` is always needed, and `businessInfo.legalName` for a business; more becomes necessary with the currencies that are used. " +
 			"The customer gets an internal account for each of your currencies. Customers of a regulated platform are APPROVED at once; in the sandbox, people are too.",
 		Errors: []fault.Code{fault.Conflict, fault.UMAAddressExists},
 	}, func(ctx context.Context, call httpapi.Call, in *create) (customer.Customer, error) {
-		return customers.Create(ctx, call.Principal, call.Claim, in.Body.request())
-	}, customerOf)
+		return customers.Create(ctx, call.Principal, call.IdempotentRequest, in.Body.request())
+	}, renderCustomer)
 
 	httpapi.Get(a, httpapi.Operation{
 		ID: "listCustomers", Path: "/customers", Tag: tagCustomers, Summary: "List customers", Permission: platform.View,
 		Description: "The newest first. Filters add up; moments are inclusive.",
-	}, func(ctx context.Context, call httpapi.Call, in *customersWanted) (ports.Page[customer.Customer], error) {
+	}, func(ctx context.Context, call httpapi.Call, in *listCustomersParams) (ports.Page[customer.Customer], error) {
 		after, err := httpapi.CursorID[ident.Customer](in.Cursor)
 		if err != nil {
 			return ports.Page[customer.Customer]{}, err
@@ -204,7 +206,7 @@ func registerCustomers(a *httpapi.API, customers Onboarding) {
 			Updated: ports.Span{From: in.UpdatedAfter.Time, To: in.UpdatedBefore.Time},
 		})
 	}, func(p ports.Page[customer.Customer]) httpapi.Page[customerBody] {
-		return pageOf(p, customerOf, func(c customer.Customer) string { return c.ID.String() })
+		return renderPage(p, renderCustomer, func(c customer.Customer) string { return c.ID.String() })
 	})
 
 	type one struct {
@@ -215,7 +217,7 @@ func registerCustomers(a *httpapi.API, customers Onboarding) {
 		Description: "One customer, also a deleted one.", Errors: []fault.Code{fault.UserNotFound},
 	}, func(ctx context.Context, call httpapi.Call, in *one) (customer.Customer, error) {
 		return customers.Get(ctx, call.Principal, in.CustomerID.Value)
-	}, customerOf)
+	}, renderCustomer)
 }
 
 func (a *address) party() *party.Address {
@@ -225,14 +227,14 @@ func (a *address) party() *party.Address {
 	return &party.Address{Line1: a.Line1, Line2: a.Line2, City: a.City, State: a.State, PostalCode: a.PostalCode, Country: string(a.Country)}
 }
 
-func addressBody(a *party.Address) *address {
+func renderAddress(a *party.Address) *address {
 	if a == nil {
 		return nil
 	}
 	return &address{Line1: a.Line1, Line2: a.Line2, City: a.City, State: a.State, PostalCode: a.PostalCode, Country: httpapi.Country(a.Country)}
 }
 
-func texts[T ~string](values []T) []string {
+func toStrings[T ~string](values []T) []string {
 	var list []string
 	for _, value := range values {
 		list = append(list, string(value))
@@ -240,7 +242,7 @@ func texts[T ~string](values []T) []string {
 	return list
 }
 
-func countries(codes []string) []httpapi.Country {
+func toCountries(codes []string) []httpapi.Country {
 	var list []httpapi.Country
 	for _, code := range codes {
 		list = append(list, httpapi.Country(code))

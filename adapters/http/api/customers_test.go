@@ -9,11 +9,11 @@ import (
 	"causeway/core/platform"
 )
 
-func TestCustomersAreAnsweredWhole(t *testing.T) {
+func TestCustomer_ResponseHasAllFields(t *testing.T) {
 	t.Parallel()
 	// What was told of a person or a business comes back, at the creation and later;
 	// what was not is left out.
-	c := newCaller(t)
+	c := newClient(t)
 	for name, test := range map[string]struct{ body, want string }{
 		"next to nothing": {`{"customerType": "INDIVIDUAL"}`, `{"id": "*", "platformCustomerId": "*", "customerType": "INDIVIDUAL", "umaAddress": "*", "kycStatus": "APPROVED",
 			"createdAt": "2026-03-14T12:00:00.000Z", "updatedAt": "2026-03-14T12:00:00.000Z", "isDeleted": false}`},
@@ -34,19 +34,19 @@ func TestCustomersAreAnsweredWhole(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			made := c.must(201, "POST", "/customers", test.body)
-			made.same(t, test.want)
-			if read := c.must(200, "GET", "/customers/"+made.text("id"), ""); read.raw != made.raw {
-				t.Errorf("read %s\nmade %s", read.raw, made.raw)
+			made.assertBody(t, test.want)
+			if read := c.must(200, "GET", "/customers/"+made.stringAt("id"), ""); read.rawBody != made.rawBody {
+				t.Errorf("read %s\nmade %s", read.rawBody, made.rawBody)
 			}
 		})
 	}
 }
 
-func TestBadCustomersAreNamedWhole(t *testing.T) {
+func TestCreateCustomer_ListsAllInvalidFields(t *testing.T) {
 	t.Parallel()
 	// Every bad field is named once and all at once: those of the wrong type or form,
 	// those that are missing, and those that only core knows to be wrong.
-	c := newCaller(t)
+	c := newClient(t)
 	for name, test := range map[string]struct {
 		body string
 		want []string
@@ -67,62 +67,62 @@ func TestBadCustomersAreNamedWhole(t *testing.T) {
 		"objects that are none": {`{"customerType": "INDIVIDUAL", "address": "here", "currencies": "USD"}`, []string{"address", "currencies"}},
 	} {
 		a := c.send("POST", "/customers", test.body)
-		if a.status != 400 || a.text("code") != "INVALID_INPUT" || !slices.Equal(a.badFields(), test.want) {
-			t.Errorf("%s: %d\ngot  %q\nwant %q", name, a.status, a.badFields(), test.want)
+		if a.status != 400 || a.stringAt("code") != "INVALID_INPUT" || !slices.Equal(a.invalidFields(), test.want) {
+			t.Errorf("%s: %d\ngot  %q\nwant %q", name, a.status, a.invalidFields(), test.want)
 		}
 	}
-	if a := c.send("POST", "/customers", `{"customerType": "INDIVIDUAL",`); a.status != 400 || !strings.Contains(a.text("message"), "line 1") {
-		t.Errorf("half a body: %d %s", a.status, a.raw)
+	if a := c.send("POST", "/customers", `{"customerType": "INDIVIDUAL",`); a.status != 400 || !strings.Contains(a.stringAt("message"), "line 1") {
+		t.Errorf("half a body: %d %s", a.status, a.rawBody)
 	}
 	if a := c.send("POST", "/customers", ""); a.status != 400 {
-		t.Errorf("no body: %d %s", a.status, a.raw)
+		t.Errorf("no body: %d %s", a.status, a.rawBody)
 	}
-	if n := len(c.must(200, "GET", "/customers", "").list("id")); n != 0 {
+	if n := len(c.must(200, "GET", "/customers", "").dataStrings("id")); n != 0 {
 		t.Errorf("%d customers after refusals", n)
 	}
 }
 
-func TestTakenNamesConflict(t *testing.T) {
+func TestCreateCustomer_DuplicateIDOrAddressConflicts(t *testing.T) {
 	t.Parallel()
 	// A name in use is a conflict with the code that says which.
-	c := newCaller(t)
+	c := newClient(t)
 	c.must(201, "POST", "/customers", `{"customerType": "INDIVIDUAL", "platformCustomerId": "ana", "umaAddress": "$ana@uma.test"}`)
-	if a := c.must(409, "POST", "/customers", `{"customerType": "INDIVIDUAL", "platformCustomerId": "ana"}`); a.text("code") != "CONFLICT" || a.text("reason") == "" {
-		t.Errorf("the same platformCustomerId: %s", a.raw)
+	if a := c.must(409, "POST", "/customers", `{"customerType": "INDIVIDUAL", "platformCustomerId": "ana"}`); a.stringAt("code") != "CONFLICT" || a.stringAt("reason") == "" {
+		t.Errorf("the same platformCustomerId: %s", a.rawBody)
 	}
-	if a := c.must(409, "POST", "/customers", `{"customerType": "INDIVIDUAL", "umaAddress": "$ana@uma.test"}`); a.text("code") != "UMA_ADDRESS_EXISTS" {
-		t.Errorf("the same umaAddress: %s", a.raw)
+	if a := c.must(409, "POST", "/customers", `{"customerType": "INDIVIDUAL", "umaAddress": "$ana@uma.test"}`); a.stringAt("code") != "UMA_ADDRESS_EXISTS" {
+		t.Errorf("the same umaAddress: %s", a.rawBody)
 	}
 	// On another platform both are free.
-	c.found(t, platform.Sandbox).must(201, "POST", "/customers", `{"customerType": "INDIVIDUAL", "platformCustomerId": "ana", "umaAddress": "$ana@uma.test"}`)
+	c.createPlatform(t, platform.Sandbox).must(201, "POST", "/customers", `{"customerType": "INDIVIDUAL", "platformCustomerId": "ana", "umaAddress": "$ana@uma.test"}`)
 }
 
-func TestCustomerPagesAreWalked(t *testing.T) {
+func TestListCustomers_Pagination(t *testing.T) {
 	t.Parallel()
 	// Following nextCursor visits every customer once, the newest first, and totalCount
 	// counts them all; filters reach the list.
-	c := newCaller(t)
+	c := newClient(t)
 	var want []string
 	for i := range 7 {
 		kind := []string{"INDIVIDUAL", "BUSINESS"}[i%2]
 		made := c.must(201, "POST", "/customers", fmt.Sprintf(`{"customerType": %q, "platformCustomerId": "c%d", "region": "US", "currencies": ["USD"], "umaAddress": "$c%d@uma.test", "businessInfo": {"legalName": "Acme"}}`, kind, i, i))
-		want = append([]string{made.text("id")}, want...)
+		want = append([]string{made.stringAt("id")}, want...)
 	}
 
 	var got []string
 	for cursor := ""; ; {
 		a := c.must(200, "GET", "/customers?limit=3&cursor="+cursor, "")
-		got = append(got, a.list("id")...)
-		if a.text("totalCount") != "7" {
-			t.Errorf("totalCount is %s", a.text("totalCount"))
+		got = append(got, a.dataStrings("id")...)
+		if a.stringAt("totalCount") != "7" {
+			t.Errorf("totalCount is %s", a.stringAt("totalCount"))
 		}
-		if a.text("hasMore") == "false" {
-			if a.text("nextCursor") != "" {
-				t.Errorf("the last page has a cursor: %s", a.raw)
+		if a.stringAt("hasMore") == "false" {
+			if a.stringAt("nextCursor") != "" {
+				t.Errorf("the last page has a cursor: %s", a.rawBody)
 			}
 			break
 		}
-		cursor = a.text("nextCursor")
+		cursor = a.stringAt("nextCursor")
 	}
 	if !slices.Equal(got, want) {
 		t.Errorf("walked %q\nwant   %q", got, want)
@@ -133,30 +133,30 @@ func TestCustomerPagesAreWalked(t *testing.T) {
 		"createdAfter=2026-03-14T12:00:00.000Z&createdBefore=2026-03-14T12:00:00Z": 7, "createdAfter=2026-03-14T12:00:00.001Z": 0,
 		"updatedBefore=2026-03-14T11:59:59Z": 0, "isIncludingDeleted=true": 7,
 	} {
-		if n := len(c.must(200, "GET", "/customers?"+query, "").list("id")); n != count {
+		if n := len(c.must(200, "GET", "/customers?"+query, "").dataStrings("id")); n != count {
 			t.Errorf("%s: %d customers, want %d", query, n, count)
 		}
 	}
 	for query, field := range map[string]string{"customerType=ROBOT": "customerType", "region=us": "region", "currency=usd": "currency", "createdAfter=1": "createdAfter", "isIncludingDeleted=perhaps": "isIncludingDeleted"} {
-		if a := c.send("GET", "/customers?"+query, ""); a.status != 400 || !slices.Equal(a.badFields(), []string{field}) {
-			t.Errorf("%s: %d %s", query, a.status, a.raw)
+		if a := c.send("GET", "/customers?"+query, ""); a.status != 400 || !slices.Equal(a.invalidFields(), []string{field}) {
+			t.Errorf("%s: %d %s", query, a.status, a.rawBody)
 		}
 	}
 }
 
-func TestForeignCustomersAreNotThere(t *testing.T) {
+func TestGetCustomer_OtherPlatformNotFound(t *testing.T) {
 	t.Parallel()
 	// Another platform gets the same answer for a customer of ours as for none.
-	c := newCaller(t)
-	id := c.must(201, "POST", "/customers", `{"customerType": "INDIVIDUAL"}`).text("id")
-	stranger := c.found(t, platform.Sandbox)
+	c := newClient(t)
+	id := c.must(201, "POST", "/customers", `{"customerType": "INDIVIDUAL"}`).stringAt("id")
+	stranger := c.createPlatform(t, platform.Sandbox)
 
 	foreign, none := stranger.must(404, "GET", "/customers/"+id, ""), stranger.must(404, "GET", "/customers/Customer:0199e3a4-7c5e-7d21-9f0b-3c1d2e4f5a6b", "")
 
-	if foreign.text("code") != "USER_NOT_FOUND" || strings.Replace(foreign.raw, id, "Customer:0199e3a4-7c5e-7d21-9f0b-3c1d2e4f5a6b", 1) != none.raw {
-		t.Errorf("foreign %s\nnone %s", foreign.raw, none.raw)
+	if foreign.stringAt("code") != "USER_NOT_FOUND" || strings.Replace(foreign.rawBody, id, "Customer:0199e3a4-7c5e-7d21-9f0b-3c1d2e4f5a6b", 1) != none.rawBody {
+		t.Errorf("foreign %s\nnone %s", foreign.rawBody, none.rawBody)
 	}
-	if n := len(stranger.must(200, "GET", "/customers", "").list("id")); n != 0 {
+	if n := len(stranger.must(200, "GET", "/customers", "").dataStrings("id")); n != 0 {
 		t.Errorf("%d foreign customers are listed", n)
 	}
 }

@@ -11,12 +11,12 @@ import (
 	"causeway/adapters/pgembed/pgtest"
 )
 
-func TestEveryOperationAndFieldIsDescribed(t *testing.T) {
+func TestOpenAPI_EveryOperationAndFieldIsDescribed(t *testing.T) {
 	t.Parallel()
 	// Whoever reads the published description finds words for every operation, every
 	// parameter and every field of every body.
 	w := httptest.NewRecorder()
-	openDoor(t, pgtest.New(t)).ServeHTTP(w, httptest.NewRequest(http.MethodGet, httpapi.BasePath+"/openapi.json", nil))
+	newTestServer(t, pgtest.New(t)).ServeHTTP(w, httptest.NewRequest(http.MethodGet, httpapi.BasePath+"/openapi.json", nil))
 	var document struct {
 		Paths      map[string]map[string]map[string]any
 		Components struct{ Schemas map[string]any }
@@ -48,13 +48,13 @@ func TestEveryOperationAndFieldIsDescribed(t *testing.T) {
 		t.Errorf("only %d operations found: the test reads the description wrongly", operations)
 	}
 	for name, schema := range document.Components.Schemas {
-		undescribed(t, name, schema)
+		checkDescribed(t, name, schema)
 	}
 }
 
-// undescribed reports the properties below a schema that no words are said about. A
+// checkDescribed reports the properties below a schema that no words are said about. A
 // list or object may be described by what it holds.
-func undescribed(t *testing.T, path string, schema any) {
+func checkDescribed(t *testing.T, path string, schema any) {
 	object, _ := schema.(map[string]any)
 	properties, _ := object["properties"].(map[string]any)
 	for name, p := range properties {
@@ -63,9 +63,9 @@ func undescribed(t *testing.T, path string, schema any) {
 		if property["description"] == nil && property["$ref"] == nil && !discriminates {
 			t.Errorf("%s.%s is not described", path, name)
 		}
-		undescribed(t, path+"."+name, property)
+		checkDescribed(t, path+"."+name, property)
 	}
 	if items, ok := object["items"]; ok {
-		undescribed(t, path+"[]", items)
+		checkDescribed(t, path+"[]", items)
 	}
 }

@@ -18,7 +18,7 @@ type institutionBody struct {
 	Currency    httpapi.Currency `json:"currency" doc:"What it receives there." example:"NGN"`
 }
 
-type institutionsBody struct {
+type discoveryListResponse struct {
 	Data []institutionBody `json:"data" doc:"The institutions, in order of country, currency and code."`
 }
 
@@ -33,8 +33,8 @@ func registerDiscoveries(a *httpapi.API) {
 			"a filter that no live corridor has is refused. The list is not paged, and is not complete: an institution that is missing may still be paid.",
 	}, func(_ context.Context, _ httpapi.Call, in *wanted) ([]discovery.Institution, error) {
 		return discovery.Find(discovery.Filter{Country: in.Country, Currency: money.Currency(in.Currency)})
-	}, func(found []discovery.Institution) institutionsBody {
-		body := institutionsBody{Data: make([]institutionBody, len(found))}
+	}, func(found []discovery.Institution) discoveryListResponse {
+		body := discoveryListResponse{Data: make([]institutionBody, len(found))}
 		for i, f := range found {
 			body.Data[i] = institutionBody{BankName: f.Code, DisplayName: f.Name, Country: httpapi.Country(f.Country), Currency: httpapi.Currency(f.Currency)}
 		}

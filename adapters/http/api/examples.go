@@ -5,15 +5,15 @@ import (
 	"io/fs"
 )
 
-// recorded are the examples of the description, a file an operation or webhook. The
+// exampleFiles are the examples of the description, a file an operation or webhook. The
 // end-to-end tests play them against the real service and write them, nobody else does:
 // go test ./e2e -run Examples -update
 //
 //go:embed examples
-var recorded embed.FS
+var exampleFiles embed.FS
 
 func examples() fs.FS {
-	folder, err := fs.Sub(recorded, "examples")
+	folder, err := fs.Sub(exampleFiles, "examples")
 	if err != nil {
 		panic(err) // the name is right above
 	}

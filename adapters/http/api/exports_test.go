@@ -20,26 +20,26 @@ import (
 	"causeway/ports"
 )
 
-// banked is a caller whose customer Zoë has 12.34 USD, by way of a deposit of 20.00 on
+// newFundedCustomer is a caller whose customer Zoë has 12.34 USD, by way of a deposit of 20.00 on
 // the 10th and a withdrawal on the 12th.
-func banked(t *testing.T) (c *caller, customer, account string) {
+func newFundedCustomer(t *testing.T) (c *client, customer, account string) {
 	t.Helper()
 	var store *postgres.DB
-	c = openDoor(t, pgtest.New(t), func(_ *api.Deps, db *postgres.DB) { store = db }).found(t, platform.Sandbox)
+	c = newTestServer(t, pgtest.New(t), func(_ *api.Deps, db *postgres.DB) { store = db }).createPlatform(t, platform.Sandbox)
 	customer = c.must(201, "POST", "/customers", `{"customerType": "INDIVIDUAL", "fullName": "Zoë O'Hara", "birthDate": "1990-01-31", "nationality": "US",
-		"address": {"line1": "1 A", "city": "B", "state": "CA", "postalCode": "94105", "country": "US"}}`).text("id")
-	account = c.must(200, "GET", "/customers/internal-accounts?currency=USD&customerId="+customer, "").list("id")[0]
+		"address": {"line1": "1 A", "city": "B", "state": "CA", "postalCode": "94105", "country": "US"}}`).stringAt("id")
+	account = c.must(200, "GET", "/customers/internal-accounts?currency=USD&customerId="+customer, "").dataStrings("id")[0]
 	id, err := ident.ParseInternalAccount(account)
 	if err != nil {
 		t.Fatal(err)
 	}
 	header := func(day int, memo string) ledger.Header {
-		return ledger.Header{ID: generator.New(noon), Platform: c.founded.Platform.ID, Effective: time.Date(2026, 3, day, 9, 0, 0, 0, time.UTC), Memo: memo}
+		return ledger.Header{ID: idGenerator.New(noon), Platform: c.tenant.Platform.ID, Effective: time.Date(2026, 3, day, 9, 0, 0, 0, time.UTC), Memo: memo}
 	}
 	err = store.Do(t.Context(), func(ctx context.Context, tx ports.Tx) error {
 		return tx.Post(ctx, []ledger.Posting{
-			ledger.Deposit(header(10, "<script>alert(1)</script>"), ledger.Arrival{Partner: "rails/ACH", To: ledger.CustomerAccount(id), Amount: money.Amount{Minor: 2000, Currency: money.USD}}),
-			ledger.TransferOut(header(12, "rent"), ledger.Departure{From: ledger.CustomerAccount(id), Amount: money.Amount{Minor: 700, Currency: money.USD}, Fees: 66}),
+			ledger.Deposit(header(10, "<script>alert(1)</script>"), ledger.IncomingFunds{Partner: "rails/ACH", To: ledger.CustomerAccount(id), Amount: money.Amount{Minor: 2000, Currency: money.USD}}),
+			ledger.TransferOut(header(12, "rent"), ledger.OutgoingFunds{From: ledger.CustomerAccount(id), Amount: money.Amount{Minor: 700, Currency: money.USD}, Fees: 66}),
 		})
 	})
 	if err != nil {
@@ -49,7 +49,7 @@ func banked(t *testing.T) (c *caller, customer, account string) {
 }
 
 // fetch gets a file.
-func (c *caller) fetch(path string) *httptest.ResponseRecorder {
+func (c *client) fetch(path string) *httptest.ResponseRecorder {
 	r := httptest.NewRequestWithContext(c.t.Context(), "GET", httpapi.BasePath+path, nil)
 	r.SetBasicAuth(c.user, c.password)
 	w := httptest.NewRecorder()
@@ -57,13 +57,13 @@ func (c *caller) fetch(path string) *httptest.ResponseRecorder {
 	return w
 }
 
-func TestExportOfTheBooks(t *testing.T) {
+func TestExportLedger_Formats(t *testing.T) {
 	t.Parallel()
 	// Each format arrives as a file of its type; the filters narrow it.
-	c, _, account := banked(t)
+	c, _, account := newFundedCustomer(t)
 	for format, want := range map[string][3]string{
 		"csv":       {"text/csv; charset=utf-8; header=present", "books.csv", "posting_number,"},
-		"hledger":   {"text/plain; charset=utf-8", "books.journal", "; Books of " + c.founded.Platform.ID.String()},
+		"hledger":   {"text/plain; charset=utf-8", "books.journal", "; Books of " + c.tenant.Platform.ID.String()},
 		"ledger":    {"text/plain; charset=utf-8", "books.ledger", "; Books of "},
 		"beancount": {"text/plain; charset=utf-8", "books.beancount", "; Books of "},
 		"camt053":   {"application/xml", "books.xml", "<?xml"},
@@ -84,10 +84,10 @@ func TestExportOfTheBooks(t *testing.T) {
 	}
 }
 
-func TestExportRefuses(t *testing.T) {
+func TestExport_ListsAllInvalidParameters(t *testing.T) {
 	t.Parallel()
 	// What is asked wrongly is answered with every bad field.
-	c, customer, account := banked(t)
+	c, customer, account := newFundedCustomer(t)
 	for path, fields := range map[string][]string{
 		"/ledger/export": {"format"},
 		"/ledger/export?format=xls&from=yesterday&currency=usd":                                                           {"currency", "format", "from"},
@@ -99,34 +99,34 @@ func TestExportRefuses(t *testing.T) {
 		"/customers/" + customer + "/statement?currency=USD&from=2030-01-01T00:00:00Z&to=2030-02-01T00:00:00Z":            {"from", "to"},
 		"/customers/" + customer + "/statement?currency=BTC&accountId=" + account:                                         {"currency"},
 	} {
-		if got := c.must(400, "GET", path, "").badFields(); !slices.Equal(got, fields) {
+		if got := c.must(400, "GET", path, "").invalidFields(); !slices.Equal(got, fields) {
 			t.Errorf("%s: bad are %v, want %v", path, got, fields)
 		}
 	}
-	other := c.found(t, platform.Sandbox)
+	other := c.createPlatform(t, platform.Sandbox)
 	nobody := customer[:len(customer)-4] + "0000"
 	for path, code := range map[string]string{
 		"/customers/" + nobody + "/statement?currency=USD":                                 "USER_NOT_FOUND",
 		"/customers/" + customer + "/statement?currency=EUR":                               "INTERNAL_ACCOUNT_NOT_FOUND",
 		"/customers/" + customer + "/statement?accountId=" + account[:40] + "000000000000": "INTERNAL_ACCOUNT_NOT_FOUND",
 	} {
-		if got := c.must(404, "GET", path, ""); got.text("code") != code {
-			t.Errorf("%s: %s", path, got.raw)
+		if got := c.must(404, "GET", path, ""); got.stringAt("code") != code {
+			t.Errorf("%s: %s", path, got.rawBody)
 		}
 	}
-	if got := other.must(404, "GET", "/customers/"+customer+"/statement?currency=USD", ""); got.text("code") != "USER_NOT_FOUND" {
-		t.Error(got.raw)
+	if got := other.must(404, "GET", "/customers/"+customer+"/statement?currency=USD", ""); got.stringAt("code") != "USER_NOT_FOUND" {
+		t.Error(got.rawBody)
 	}
-	blind := c.allowed(platform.Manage)
+	blind := c.withPermissions(platform.Manage)
 	blind.must(403, "GET", "/ledger/export?format=csv", "")
 	blind.must(403, "GET", "/customers/"+customer+"/statement?currency=USD", "")
 }
 
-func TestStatementOfACustomer(t *testing.T) {
+func TestCustomerStatement(t *testing.T) {
 	t.Parallel()
 	// The page has the balances at both ends, every movement of the period with the
 	// balance after it, and foreign text as text; its policy lets it do nothing.
-	c, customer, account := banked(t)
+	c, customer, account := newFundedCustomer(t)
 
 	whole := c.fetch("/customers/" + customer + "/statement?currency=USD&from=2026-03-01T00:00:00Z")
 	text := whole.Body.String()

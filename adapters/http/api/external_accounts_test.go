@@ -9,77 +9,77 @@ import (
 	"causeway/core/platform"
 )
 
-const spark = `"accountInfo": {"accountType": "LAYER2_WALLET", "address": "spark1pgss"}`
+const layer2WalletInfo = `"accountInfo": {"accountType": "LAYER2_WALLET", "address": "spark1pgss"}`
 
-func TestAWalletIsRegistered(t *testing.T) {
+func TestExternalAccount_WalletLifecycle(t *testing.T) {
 	t.Parallel()
 	// The account of the first steps: a customer's bitcoin wallet, ACTIVE at once, and
 	// the same when it is read, listed, and registered again after its deletion.
-	c := newCaller(t)
-	customer := c.must(201, "POST", "/customers", `{"customerType": "INDIVIDUAL"}`).text("id")
-	body := `{"customerId": "` + customer + `", "currency": "BTC", "platformAccountId": "mine", "defaultUmaDepositAccount": true, ` + spark + `}`
+	c := newClient(t)
+	customer := c.must(201, "POST", "/customers", `{"customerType": "INDIVIDUAL"}`).stringAt("id")
+	body := `{"customerId": "` + customer + `", "currency": "BTC", "platformAccountId": "mine", "defaultUmaDepositAccount": true, ` + layer2WalletInfo + `}`
 
 	made := c.must(201, "POST", "/customers/external-accounts", body)
 
-	made.same(t, `{"id": "*", "customerId": "`+customer+`", "status": "ACTIVE", "currency": "BTC", "platformAccountId": "mine", "defaultUmaDepositAccount": true,
+	made.assertBody(t, `{"id": "*", "customerId": "`+customer+`", "status": "ACTIVE", "currency": "BTC", "platformAccountId": "mine", "defaultUmaDepositAccount": true,
 		"accountInfo": {"accountType": "LAYER2_WALLET", "address": "spark1pgss", "paymentRails": "*"}}`)
-	path := "/customers/external-accounts/" + made.text("id")
-	if read := c.must(200, "GET", path, ""); read.raw != made.raw {
-		t.Errorf("read %s\nmade %s", read.raw, made.raw)
+	path := "/customers/external-accounts/" + made.stringAt("id")
+	if read := c.must(200, "GET", path, ""); read.rawBody != made.rawBody {
+		t.Errorf("read %s\nmade %s", read.rawBody, made.rawBody)
 	}
 	for query, count := range map[string]int{"": 1, "?customerId=" + customer: 1, "?currency=BTC": 1, "?currency=USD": 0, "?customerId=Customer:0199e3a4-7c5e-7d21-9f0b-3c1d2e4f5a6b": 0} {
-		if n := len(c.must(200, "GET", "/customers/external-accounts"+query, "").list("id")); n != count {
+		if n := len(c.must(200, "GET", "/customers/external-accounts"+query, "").dataStrings("id")); n != count {
 			t.Errorf("listed by %q: %d, want %d", query, n, count)
 		}
 	}
-	if a := c.must(409, "POST", "/customers/external-accounts", body); a.text("code") != "CONFLICT" {
-		t.Errorf("again: %s", a.raw)
+	if a := c.must(409, "POST", "/customers/external-accounts", body); a.stringAt("code") != "CONFLICT" {
+		t.Errorf("again: %s", a.rawBody)
 	}
 	c.must(204, "DELETE", path, "")
 	for _, method := range []string{"GET", "DELETE"} {
-		if a := c.must(404, method, path, ""); a.text("code") != "EXTERNAL_ACCOUNT_NOT_FOUND" {
-			t.Errorf("%s after the deletion: %s", method, a.raw)
+		if a := c.must(404, method, path, ""); a.stringAt("code") != "EXTERNAL_ACCOUNT_NOT_FOUND" {
+			t.Errorf("%s after the deletion: %s", method, a.rawBody)
 		}
 	}
 	c.must(201, "POST", "/customers/external-accounts", body)
 }
 
-func TestABankAccountIsAnsweredWhole(t *testing.T) {
+func TestExternalAccount_BankAccountResponse(t *testing.T) {
 	t.Parallel()
 	// Numbers come back as they were sent, the type under its usual name, with the rails
 	// and what the receiving side said of the owner.
-	c := newCaller(t)
+	c := newClient(t)
 
 	made := c.must(201, "POST", "/platform/external-accounts", `{"currency": "USD", "accountInfo": {"accountType": "USD_ACCOUNT", "accountNumber": "123456103", "routingNumber": "021000021",
 		"bankName": "First", "bankAccountType": "CHECKING", "paymentRails": ["WIRE"], "beneficiary": {"beneficiaryType": "INDIVIDUAL", "fullName": "Ana Silva", "birthDate": "1990-01-31",
 		"nationality": "US", "address": {"line1": "1", "city": "B", "state": "C", "postalCode": "2", "country": "US"}}}}`)
 
-	made.same(t, `{"id": "*", "status": "ACTIVE", "currency": "USD", "beneficiaryVerificationStatus": "PARTIAL_MATCH", "beneficiaryVerifiedData": {"fullName": "Ana Silva Sandbox"},
+	made.assertBody(t, `{"id": "*", "status": "ACTIVE", "currency": "USD", "beneficiaryVerificationStatus": "PARTIAL_MATCH", "beneficiaryVerifiedData": {"fullName": "Ana Silva Sandbox"},
 		"accountInfo": {"accountType": "US_ACCOUNT", "accountNumber": "123456103", "routingNumber": "021000021", "bankName": "First", "bankAccountType": "CHECKING",
 		"paymentRails": ["*", "*", "*", "*"], "beneficiary": {"beneficiaryType": "INDIVIDUAL", "fullName": "Ana Silva", "birthDate": "1990-01-31", "nationality": "US",
 		"countryOfResidence": "US", "address": {"line1": "1", "city": "B", "state": "C", "postalCode": "2", "country": "US"}}}}`)
-	if read := c.must(200, "GET", "/platform/external-accounts/"+made.text("id"), ""); read.raw != made.raw {
-		t.Errorf("read %s\nmade %s", read.raw, made.raw)
+	if read := c.must(200, "GET", "/platform/external-accounts/"+made.stringAt("id"), ""); read.rawBody != made.rawBody {
+		t.Errorf("read %s\nmade %s", read.rawBody, made.rawBody)
 	}
 
 	// It is the platform's own: customers' paths do not lead to it.
-	c.must(404, "GET", "/customers/external-accounts/"+made.text("id"), "")
-	c.must(404, "DELETE", "/customers/external-accounts/"+made.text("id"), "")
-	if n := len(c.must(200, "GET", "/customers/external-accounts", "").list("id")); n != 0 {
+	c.must(404, "GET", "/customers/external-accounts/"+made.stringAt("id"), "")
+	c.must(404, "DELETE", "/customers/external-accounts/"+made.stringAt("id"), "")
+	if n := len(c.must(200, "GET", "/customers/external-accounts", "").dataStrings("id")); n != 0 {
 		t.Errorf("%d customers' accounts", n)
 	}
-	c.must(204, "DELETE", "/platform/external-accounts/"+made.text("id"), "")
+	c.must(204, "DELETE", "/platform/external-accounts/"+made.stringAt("id"), "")
 
 	// An account of a business that nobody owns by name belongs to the platform too.
-	without := c.must(201, "POST", "/customers/external-accounts", `{"currency": "BTC", `+spark+`}`)
-	c.must(200, "GET", "/platform/external-accounts/"+without.text("id"), "")
+	without := c.must(201, "POST", "/customers/external-accounts", `{"currency": "BTC", `+layer2WalletInfo+`}`)
+	c.must(200, "GET", "/platform/external-accounts/"+without.stringAt("id"), "")
 }
 
-func TestBadAccountsAreNamedWhole(t *testing.T) {
+func TestCreateExternalAccount_ListsAllInvalidFields(t *testing.T) {
 	t.Parallel()
 	// Every bad field is named once and all at once: around the account, inside of it,
 	// check digits included.
-	c := newCaller(t)
+	c := newClient(t)
 	for name, test := range map[string]struct {
 		body string
 		want []string
@@ -88,63 +88,63 @@ func TestBadAccountsAreNamedWhole(t *testing.T) {
 		"no type":             {`{"currency": "BTC", "accountInfo": {}}`, []string{"accountInfo.accountType"}},
 		"no such type":        {`{"currency": "BTC", "accountInfo": {"accountType": "PIGGY_BANK"}}`, []string{"accountInfo.accountType"}},
 		"no object":           {`{"currency": "BTC", "accountInfo": "spark1"}`, []string{"accountInfo"}},
-		"a currency of crumb": {`{"currency": "btc", ` + spark + `}`, []string{"currency"}},
-		"the wrong currency":  {`{"currency": "USD", ` + spark + `}`, []string{"currency"}},
+		"a currency of crumb": {`{"currency": "btc", ` + layer2WalletInfo + `}`, []string{"currency"}},
+		"the wrong currency":  {`{"currency": "USD", ` + layer2WalletInfo + `}`, []string{"currency"}},
 		"wrong check digits, a missing name and an odd e-mail": {`{"currency": "USD", "accountInfo": {"accountType": "US_ACCOUNT", "accountNumber": "12345", "routingNumber": "021000023",
 			"beneficiary": {"beneficiaryType": "INDIVIDUAL", "email": "ana", "address": {"line1": 1}}}}`, []string{"accountInfo.beneficiary.address.city", "accountInfo.beneficiary.address.country",
 			"accountInfo.beneficiary.address.line1", "accountInfo.beneficiary.address.postalCode", "accountInfo.beneficiary.address.state", "accountInfo.beneficiary.email",
 			"accountInfo.beneficiary.fullName", "accountInfo.routingNumber"}},
 		"wrong inside and out": {`{"customerId": "Customer:1", "currency": "EUR", "platformAccountId": 5, "defaultUmaDepositAccount": "yes", "accountInfo": {"accountType": "EUR_ACCOUNT", "iban": 7}}`,
 			[]string{"accountInfo.beneficiary", "accountInfo.iban", "customerId", "defaultUmaDepositAccount", "platformAccountId"}},
-		"a default of nobody": {`{"currency": "BTC", "defaultUmaDepositAccount": true, ` + spark + `}`, []string{"defaultUmaDepositAccount"}},
+		"a default of nobody": {`{"currency": "BTC", "defaultUmaDepositAccount": true, ` + layer2WalletInfo + `}`, []string{"defaultUmaDepositAccount"}},
 	} {
 		a := c.send("POST", "/customers/external-accounts", test.body)
-		if a.status != 400 || a.text("code") != "INVALID_INPUT" || !slices.Equal(a.badFields(), test.want) {
-			t.Errorf("%s: %d\ngot  %q\nwant %q\n%s", name, a.status, a.badFields(), test.want, a.raw)
+		if a.status != 400 || a.stringAt("code") != "INVALID_INPUT" || !slices.Equal(a.invalidFields(), test.want) {
+			t.Errorf("%s: %d\ngot  %q\nwant %q\n%s", name, a.status, a.invalidFields(), test.want, a.rawBody)
 		}
 	}
 
 	// The platform's path finds the same.
 	if a := c.send("POST", "/platform/external-accounts", `{"currency": 1, "accountInfo": {"accountType": "US_ACCOUNT"}}`); a.status != 400 ||
-		!slices.Equal(a.badFields(), []string{"accountInfo.accountNumber", "accountInfo.beneficiary", "accountInfo.routingNumber", "currency"}) {
-		t.Errorf("the platform's: %d %q", a.status, a.badFields())
+		!slices.Equal(a.invalidFields(), []string{"accountInfo.accountNumber", "accountInfo.beneficiary", "accountInfo.routingNumber", "currency"}) {
+		t.Errorf("the platform's: %d %q", a.status, a.invalidFields())
 	}
-	if a := c.must(400, "POST", "/platform/external-accounts", `{"currency": "BTC", "accountInfo": {"accountType": "LAYER2_WALLET", "address": "spark1pgss105"}}`); a.text("code") != "INVALID_BANK_ACCOUNT" {
-		t.Errorf("the sandbox's unknown account: %s", a.raw)
+	if a := c.must(400, "POST", "/platform/external-accounts", `{"currency": "BTC", "accountInfo": {"accountType": "LAYER2_WALLET", "address": "spark1pgss105"}}`); a.stringAt("code") != "INVALID_BANK_ACCOUNT" {
+		t.Errorf("the sandbox's unknown account: %s", a.rawBody)
 	}
-	if n := len(c.must(200, "GET", "/platform/external-accounts", "").list("id")); n != 0 {
+	if n := len(c.must(200, "GET", "/platform/external-accounts", "").dataStrings("id")); n != 0 {
 		t.Errorf("%d accounts after refusals", n)
 	}
 }
 
-func TestForeignAccountsAreNotThere(t *testing.T) {
+func TestExternalAccount_OtherPlatformNotFound(t *testing.T) {
 	t.Parallel()
 	// Another platform neither reads nor deletes nor adds to what is ours.
-	c := newCaller(t)
-	customer := c.must(201, "POST", "/customers", `{"customerType": "INDIVIDUAL"}`).text("id")
-	body := `{"customerId": "` + customer + `", "currency": "BTC", ` + spark + `}`
-	id := c.must(201, "POST", "/customers/external-accounts", body).text("id")
-	stranger := c.found(t, platform.Sandbox)
+	c := newClient(t)
+	customer := c.must(201, "POST", "/customers", `{"customerType": "INDIVIDUAL"}`).stringAt("id")
+	body := `{"customerId": "` + customer + `", "currency": "BTC", ` + layer2WalletInfo + `}`
+	id := c.must(201, "POST", "/customers/external-accounts", body).stringAt("id")
+	stranger := c.createPlatform(t, platform.Sandbox)
 
 	for _, method := range []string{"GET", "DELETE"} {
-		if a := stranger.must(404, method, "/customers/external-accounts/"+id, ""); a.text("code") != "EXTERNAL_ACCOUNT_NOT_FOUND" {
-			t.Errorf("%s: %s", method, a.raw)
+		if a := stranger.must(404, method, "/customers/external-accounts/"+id, ""); a.stringAt("code") != "EXTERNAL_ACCOUNT_NOT_FOUND" {
+			t.Errorf("%s: %s", method, a.rawBody)
 		}
 	}
-	if a := stranger.must(404, "POST", "/customers/external-accounts", body); a.text("code") != "USER_NOT_FOUND" {
-		t.Errorf("an account for our customer: %s", a.raw)
+	if a := stranger.must(404, "POST", "/customers/external-accounts", body); a.stringAt("code") != "USER_NOT_FOUND" {
+		t.Errorf("an account for our customer: %s", a.rawBody)
 	}
-	if n := len(stranger.must(200, "GET", "/customers/external-accounts?customerId="+customer, "").list("id")); n != 0 {
+	if n := len(stranger.must(200, "GET", "/customers/external-accounts?customerId="+customer, "").dataStrings("id")); n != 0 {
 		t.Errorf("%d foreign accounts are listed", n)
 	}
 	c.must(200, "GET", "/customers/external-accounts/"+id, "")
 }
 
-func TestEveryTypeOfAccountCanBeRegistered(t *testing.T) {
+func TestCreateExternalAccount_EveryType(t *testing.T) {
 	t.Parallel()
 	// Filled with the examples of its own description, an account of every type in the
 	// catalogue is taken, or refused for one of the examples by name.
-	c := newCaller(t)
+	c := newClient(t)
 	for _, spec := range account.Catalogue() {
 		owner := account.Individual
 		if spec.Type == "CNY_ACCOUNT" { // takes bank accounts of businesses alone
@@ -165,10 +165,10 @@ func TestEveryTypeOfAccountCanBeRegistered(t *testing.T) {
 		a := c.send("POST", "/platform/external-accounts", body)
 
 		if a.status != 201 {
-			t.Errorf("%s: %d %q\n%s", spec.Type, a.status, a.badFields(), a.raw)
+			t.Errorf("%s: %d %q\n%s", spec.Type, a.status, a.invalidFields(), a.rawBody)
 			continue
 		}
-		if got := a.text("accountInfo.accountType"); got != string(spec.Type) {
+		if got := a.stringAt("accountInfo.accountType"); got != string(spec.Type) {
 			t.Errorf("%s is answered as %s", spec.Type, got)
 		}
 	}

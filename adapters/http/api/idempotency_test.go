@@ -8,12 +8,12 @@ import (
 	"causeway/core/platform"
 )
 
-func TestPostsAreCarriedOutOnce(t *testing.T) {
+func TestIdempotency_EveryPOSTRunsOnce(t *testing.T) {
 	t.Parallel()
 	// Each POST that is sent again under its key gets its first answer, byte for byte,
 	// and changes nothing more; refusals are repeated too; another request is refused.
-	c := newCaller(t)
-	customer := c.must(201, "POST", "/customers", `{"customerType": "INDIVIDUAL"}`).text("id")
+	c := newClient(t)
+	customer := c.must(201, "POST", "/customers", `{"customerType": "INDIVIDUAL"}`).stringAt("id")
 	for i, test := range []struct {
 		path, body, other string
 		status            int
@@ -26,53 +26,53 @@ func TestPostsAreCarriedOutOnce(t *testing.T) {
 		{"/platform/external-accounts", `{"currency": "BTC", "accountInfo": {"accountType": "LAYER2_WALLET", "address": "spark1a"}}`, `{}`, 409},
 		{"/webhook-deliveries/redeliver", `{"startDate": "2026-03-14T12:00:00Z", "endDate": "2026-03-14T13:00:00Z"}`, `{}`, 200},
 	} {
-		keyed := c.with(fmt.Sprintf("key %d", i))
+		keyed := c.withKey(fmt.Sprintf("key %d", i))
 
 		first, again := keyed.must(test.status, "POST", test.path, test.body), keyed.must(test.status, "POST", test.path, test.body)
 
-		if first.header.Get("Idempotent-Replayed") != "" || again.header.Get("Idempotent-Replayed") != "true" || first.raw != again.raw {
-			t.Errorf("%d: first %v %s\nagain %v %s", i, first.header, first.raw, again.header, again.raw)
+		if first.header.Get("Idempotent-Replayed") != "" || again.header.Get("Idempotent-Replayed") != "true" || first.rawBody != again.rawBody {
+			t.Errorf("%d: first %v %s\nagain %v %s", i, first.header, first.rawBody, again.header, again.rawBody)
 		}
-		if a := keyed.must(422, "POST", test.path, test.other); a.text("code") != "IDEMPOTENCY_KEY_REUSED" {
-			t.Errorf("%d: another request: %s", i, a.raw)
+		if a := keyed.must(422, "POST", test.path, test.other); a.stringAt("code") != "IDEMPOTENCY_KEY_REUSED" {
+			t.Errorf("%d: another request: %s", i, a.rawBody)
 		}
 	}
-	if n := len(c.must(200, "GET", "/customers", "").list("id")); n != 2 {
+	if n := len(c.must(200, "GET", "/customers", "").dataStrings("id")); n != 2 {
 		t.Errorf("%d customers, want 2", n)
 	}
-	if n := len(c.post.asked); n != 1 {
+	if n := len(c.webhooks.redeliveries); n != 1 {
 		t.Errorf("asked for %d redeliveries, want 1", n)
 	}
 
 	// Another platform's key is its own.
-	c.found(t, platform.Sandbox).with("key 0").must(201, "POST", "/customers", `{"customerType": "INDIVIDUAL", "platformCustomerId": "ana"}`)
+	c.createPlatform(t, platform.Sandbox).withKey("key 0").must(201, "POST", "/customers", `{"customerType": "INDIVIDUAL", "platformCustomerId": "ana"}`)
 }
 
-func TestTwoProcessesOnOneKeyChangeOnce(t *testing.T) {
+func TestIdempotency_TwoProcessesRunOnce(t *testing.T) {
 	t.Parallel()
 	// The same request reaches two processes at the same moment, again and again: both
 	// answer the same, and there is one customer more.
 	url := pgtest.New(t)
-	first, second := openDoor(t, url), openDoor(t, url)
-	c := first.found(t, platform.Sandbox)
+	first, second := newTestServer(t, url), newTestServer(t, url)
+	c := first.createPlatform(t, platform.Sandbox)
 	const rounds = 25
 	for round := range rounds {
 		body := fmt.Sprintf(`{"customerType": "INDIVIDUAL", "platformCustomerId": "c%d"}`, round)
-		answers := make(chan answer, 2)
-		for _, process := range []*door{first, second} {
-			keyed := c.with(fmt.Sprint("round ", round))
-			keyed.door = process
+		answers := make(chan reply, 2)
+		for _, process := range []*testServer{first, second} {
+			keyed := c.withKey(fmt.Sprint("round ", round))
+			keyed.testServer = process
 			go func() { answers <- keyed.send("POST", "/customers", body) }()
 		}
 
 		one, other := <-answers, <-answers
 
 		replayed := one.header.Get("Idempotent-Replayed") + other.header.Get("Idempotent-Replayed")
-		if one.status != 201 || other.status != 201 || one.raw != other.raw || replayed != "true" {
-			t.Errorf("round %d: %d %s\nand %d %s, replayed %q", round, one.status, one.raw, other.status, other.raw, replayed)
+		if one.status != 201 || other.status != 201 || one.rawBody != other.rawBody || replayed != "true" {
+			t.Errorf("round %d: %d %s\nand %d %s, replayed %q", round, one.status, one.rawBody, other.status, other.rawBody, replayed)
 		}
 	}
-	if a := c.must(200, "GET", "/customers", ""); a.text("totalCount") != fmt.Sprint(rounds) {
-		t.Errorf("%s customers, want %d", a.text("totalCount"), rounds)
+	if a := c.must(200, "GET", "/customers", ""); a.stringAt("totalCount") != fmt.Sprint(rounds) {
+		t.Errorf("%s customers, want %d", a.stringAt("totalCount"), rounds)
 	}
 }

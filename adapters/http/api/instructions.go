@@ -8,21 +8,21 @@ import (
 	"causeway/core/corridor"
 )
 
-// paymentInstruction is one way of paying: a bank account with a reference, or a
+// paymentInstructions is one way of paying: a bank account with a reference, or a
 // wallet address.
-type paymentInstruction struct {
+type paymentInstructions struct {
 	InstructionsNotes   string                            `json:"instructionsNotes,omitempty" doc:"What the payer should know, for people."`
 	IsPlatformAccount   bool                              `json:"isPlatformAccount,omitempty" doc:"Whether the account is the platform's own."`
 	AccountOrWalletInfo httpapi.Union[paymentAccountInfo] `json:"accountOrWalletInfo" doc:"Where to pay to."`
 }
 
-// instructionBodies renders instructions. In a webhook the code is also named
+// renderInstructions renders instructions. In a webhook the code is also named
 // referenceCode.
-func instructionBodies(instructions []account.Instruction, both bool) []paymentInstruction {
+func renderInstructions(instructions []account.Instruction, both bool) []paymentInstructions {
 	if len(instructions) == 0 {
 		return nil
 	}
-	bodies := make([]paymentInstruction, len(instructions))
+	bodies := make([]paymentInstructions, len(instructions))
 	for i, way := range instructions {
 		info := way.Info
 		if reference, ok := info["reference"]; ok && both {
@@ -32,8 +32,8 @@ func instructionBodies(instructions []account.Instruction, both bool) []paymentI
 			}
 			info["referenceCode"] = reference
 		}
-		bodies[i] = paymentInstruction{InstructionsNotes: way.Notes, IsPlatformAccount: way.PlatformAccount,
-			AccountOrWalletInfo: httpapi.WriteUnion[paymentAccountInfo](info)}
+		bodies[i] = paymentInstructions{InstructionsNotes: way.Notes, IsPlatformAccount: way.PlatformAccount,
+			AccountOrWalletInfo: httpapi.NewUnion[paymentAccountInfo](info)}
 	}
 	return bodies
 }
@@ -62,16 +62,16 @@ func paymentBranch(t account.TypeSpec) httpapi.Branch {
 	for _, f := range t.Fields {
 		branch.Fields = append(branch.Fields, httpapi.Field{Name: f.Name, Description: f.Description, Example: f.Example})
 	}
-	if t.Wallet() {
+	if t.IsWallet() {
 		branch.Fields = append(branch.Fields,
-			httpapi.Field{Name: "assetType", Description: "The asset to send.", Enum: codes(t), Example: string(t.Currencies[0])})
+			httpapi.Field{Name: "assetType", Description: "The asset to send.", Enum: currencyCodes(t), Example: string(t.Currencies[0])})
 		return branch
 	}
 	branch.Fields = append(branch.Fields,
 		httpapi.Field{Name: "reference", Description: "The code that must stand, exactly, in the memo of the payment.", Required: true, Example: "4T9K2M7PXQ3A"},
 		httpapi.Field{Name: "referenceCode", Description: "The same code, as webhooks also name it."},
 		httpapi.Field{Name: "accountHolderName", Description: "Who holds the account."},
-		httpapi.Field{Name: "paymentRails", Description: "The rails the account can be paid over.", Schema: listOfTexts()})
+		httpapi.Field{Name: "paymentRails", Description: "The rails the account can be paid over.", Schema: stringListSchema()})
 	if slices.Contains(t.Rails(), corridor.PIX) {
 		branch.Fields = append(branch.Fields, httpapi.Field{Name: "qrCode", Description: "The text of the PIX code to scan or to copy; it carries the reference."})
 	}

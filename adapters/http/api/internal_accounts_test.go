@@ -19,49 +19,49 @@ import (
 	"causeway/ports"
 )
 
-// bank is a door whose accounts can be paid into.
-type bank struct {
-	*caller
+// depositClient is a door whose accounts can be paid into.
+type depositClient struct {
+	*client
 	store *postgres.DB
 }
 
-func newBank(t *testing.T) *bank {
+func newDepositClient(t *testing.T) *depositClient {
 	t.Helper()
-	b := &bank{}
-	d := openDoor(t, pgtest.New(t), func(_ *api.Deps, store *postgres.DB) { b.store = store })
-	b.caller = d.found(t, platform.Sandbox)
+	b := &depositClient{}
+	d := newTestServer(t, pgtest.New(t), func(_ *api.Deps, store *postgres.DB) { b.store = store })
+	b.client = d.createPlatform(t, platform.Sandbox)
 	return b
 }
 
-// pay pays money into an account, as a rail does.
-func (b *bank) pay(id string, minor int64) {
+// deposit pays money into an account, as a rail does.
+func (b *depositClient) deposit(id string, minor int64) {
 	b.t.Helper()
 	account, err := ident.ParseInternalAccount(id)
 	if err != nil {
 		b.t.Fatal(err)
 	}
-	is, err := b.store.InternalAccount(b.t.Context(), b.founded.Platform.ID, account)
+	is, err := b.store.InternalAccount(b.t.Context(), b.tenant.Platform.ID, account)
 	if err != nil {
 		b.t.Fatal(err)
 	}
-	posting := ledger.Deposit(ledger.Header{ID: generator.New(noon), Platform: is.Platform, Effective: noon},
-		ledger.Arrival{Partner: ledger.Rail("RTP"), To: quote.BookPath(is), Amount: money.Amount{Minor: minor, Currency: is.Currency}})
+	posting := ledger.Deposit(ledger.Header{ID: idGenerator.New(noon), Platform: is.Platform, Effective: noon},
+		ledger.IncomingFunds{Partner: ledger.Rail("RTP"), To: quote.AccountPath(is), Amount: money.Amount{Minor: minor, Currency: is.Currency}})
 	if err := b.store.Do(b.t.Context(), func(ctx context.Context, tx ports.Tx) error { return tx.Post(ctx, []ledger.Posting{posting}) }); err != nil {
 		b.t.Fatal(err)
 	}
 }
 
-func TestACustomersBalancesAreListed(t *testing.T) {
+func TestListCustomerInternalAccounts(t *testing.T) {
 	t.Parallel()
 	// A new customer has an account for each currency of the platform, and each says what
 	// it holds and how it is paid into.
-	b := newBank(t)
-	ana := b.must(201, "POST", "/customers", `{"customerType": "INDIVIDUAL", "fullName": "Ana Silva"}`).text("id")
+	b := newDepositClient(t)
+	ana := b.must(201, "POST", "/customers", `{"customerType": "INDIVIDUAL", "fullName": "Ana Silva"}`).stringAt("id")
 	b.must(201, "POST", "/customers", `{"customerType": "INDIVIDUAL"}`)
 	of := "/customers/internal-accounts?customerId=" + ana
-	dollars := b.must(200, "GET", of+"&currency=USD", "").list("id")[0]
+	dollars := b.must(200, "GET", of+"&currency=USD", "").dataStrings("id")[0]
 
-	b.pay(dollars, 10050)
+	b.deposit(dollars, 10050)
 
 	code := func(text string) string { return text[strings.LastIndex(text, "-")+1:] }
 	listed := b.must(200, "GET", of+"&currency=USD", "")
@@ -69,13 +69,13 @@ func TestACustomersBalancesAreListed(t *testing.T) {
 	if !strings.HasPrefix(reference, "FUND-") || len(code(reference)) != 12 {
 		t.Errorf("the reference is %q", reference)
 	}
-	listed.same(t, `{"data": [{"id": "`+dollars+`", "customerId": "`+ana+`", "type": "INTERNAL_FIAT", "status": "ACTIVE",
+	listed.assertBody(t, `{"data": [{"id": "`+dollars+`", "customerId": "`+ana+`", "type": "INTERNAL_FIAT", "status": "ACTIVE",
 		"balance": {"amount": 10050, "currency": {"code": "USD", "name": "US Dollar", "symbol": "$", "decimals": 2}},
 		"fundingPaymentInstructions": [{"instructionsNotes": "*", "accountOrWalletInfo": {"accountType": "US_ACCOUNT", "accountNumber": "4210000017", "routingNumber": "021000021",
 			"accountHolderName": "Causeway Client Money FBO Ana Silva", "bankName": "Causeway Sandbox Bank", "paymentRails": "*", "reference": "`+reference+`"}}],
 		"createdAt": "2026-03-14T12:00:00.000Z", "updatedAt": "2026-03-14T12:00:00.000Z"}], "hasMore": false, "totalCount": 1}`)
 	wallet := b.must(200, "GET", of+"&type=EMBEDDED_WALLET", "")
-	wallet.same(t, `{"data": [{"id": "*", "customerId": "`+ana+`", "type": "EMBEDDED_WALLET", "status": "ACTIVE", "fundingPaymentInstructions": [], "privateEnabled": false,
+	wallet.assertBody(t, `{"data": [{"id": "*", "customerId": "`+ana+`", "type": "EMBEDDED_WALLET", "status": "ACTIVE", "fundingPaymentInstructions": [], "privateEnabled": false,
 		"balance": {"amount": 0, "currency": {"code": "USDB", "name": "*", "symbol": "*", "decimals": 6}}, "createdAt": "*", "updatedAt": "*"}], "hasMore": false, "totalCount": 1}`)
 	chains := b.must(200, "GET", of+"&currency=USDC", "").body["data"].([]any)[0].(map[string]any)["fundingPaymentInstructions"].([]any)
 	if len(chains) != 4 {
@@ -83,12 +83,12 @@ func TestACustomersBalancesAreListed(t *testing.T) {
 	}
 }
 
-func TestInternalAccountsAreFilteredAndPaged(t *testing.T) {
+func TestListInternalAccounts_FiltersAndPagination(t *testing.T) {
 	t.Parallel()
 	// Filters add up, pages go through all of a list once, and what is the platform's is
 	// not its customers'.
-	b := newBank(t)
-	ana := b.must(201, "POST", "/customers", `{"customerType": "INDIVIDUAL"}`).text("id")
+	b := newDepositClient(t)
+	ana := b.must(201, "POST", "/customers", `{"customerType": "INDIVIDUAL"}`).stringAt("id")
 	b.must(201, "POST", "/customers", `{"customerType": "INDIVIDUAL"}`)
 	for query, want := range map[string]int{
 		"": 8, "?customerId=" + ana: 4, "?currency=BTC": 2, "?type=INTERNAL_CRYPTO": 4, "?type=INTERNAL_CRYPTO&currency=USD": 0,
@@ -101,8 +101,8 @@ func TestInternalAccountsAreFilteredAndPaged(t *testing.T) {
 				join = "&"
 			}
 			page := b.must(200, "GET", "/customers/internal-accounts"+query+join+"limit=3&cursor="+cursor, "")
-			ids = append(ids, page.list("id")...)
-			cursor = page.text("nextCursor")
+			ids = append(ids, page.dataStrings("id")...)
+			cursor = page.stringAt("nextCursor")
 			more = cursor != ""
 		}
 		sorted := slices.Clone(ids)
@@ -113,84 +113,84 @@ func TestInternalAccountsAreFilteredAndPaged(t *testing.T) {
 	}
 	for query, want := range map[string]int{"": 4, "?currency=USD": 1, "?type=INTERNAL_CRYPTO": 3, "?type=EMBEDDED_WALLET": 0} {
 		own := b.must(200, "GET", "/platform/internal-accounts"+query, "")
-		if n := len(own.list("id")); n != want || len(own.body) != 1 {
-			t.Errorf("of the platform %q lists %d, want %d: %s", query, n, want, own.raw)
+		if n := len(own.dataStrings("id")); n != want || len(own.body) != 1 {
+			t.Errorf("of the platform %q lists %d, want %d: %s", query, n, want, own.rawBody)
 		}
 	}
 	for _, path := range []string{"/customers/internal-accounts?type=SAVINGS", "/customers/internal-accounts?currency=usd", "/customers/internal-accounts?customerId=ana",
 		"/customers/internal-accounts?cursor=nonsense", "/customers/internal-accounts?limit=101", "/platform/internal-accounts?type=SAVINGS"} {
 		b.must(400, "GET", path, "")
 	}
-	if n := len(b.found(t, platform.Sandbox).must(200, "GET", "/customers/internal-accounts?customerId="+ana, "").list("id")); n != 0 {
+	if n := len(b.createPlatform(t, platform.Sandbox).must(200, "GET", "/customers/internal-accounts?customerId="+ana, "").dataStrings("id")); n != 0 {
 		t.Errorf("another platform lists %d of ours", n)
 	}
 }
 
-func TestThePlatformsBalancesFollowItsCurrencies(t *testing.T) {
+func TestPlatformInternalAccounts_CreatedForNewCurrency(t *testing.T) {
 	t.Parallel()
 	// A currency that is added opens an account at once, also one that nobody can pay in.
-	b := newBank(t)
+	b := newDepositClient(t)
 	own := b.must(200, "GET", "/platform/internal-accounts?currency=USD", "")
 	if instruction := own.body["data"].([]any)[0].(map[string]any)["fundingPaymentInstructions"].([]any)[0].(map[string]any); instruction["isPlatformAccount"] != true {
-		t.Errorf("not told to be the platform's own: %s", own.raw)
+		t.Errorf("not told to be the platform's own: %s", own.rawBody)
 	}
 
 	b.must(200, "PATCH", "/config", `{"supportedCurrencies": [{"currencyCode": "NGN", "minAmount": 1, "maxAmount": 1000, "requiredCounterpartyFields": [], "enabledTransactionTypes": ["OUTGOING"]}]}`)
 
-	b.must(200, "GET", "/platform/internal-accounts?currency=NGN", "").same(t, `{"data": [{"id": "*", "type": "INTERNAL_FIAT", "status": "ACTIVE", "fundingPaymentInstructions": [],
+	b.must(200, "GET", "/platform/internal-accounts?currency=NGN", "").assertBody(t, `{"data": [{"id": "*", "type": "INTERNAL_FIAT", "status": "ACTIVE", "fundingPaymentInstructions": [],
 		"balance": {"amount": 0, "currency": {"code": "NGN", "name": "*", "symbol": "*", "decimals": 2}}, "createdAt": "*", "updatedAt": "*"}]}`)
-	if n := len(b.must(200, "GET", "/platform/internal-accounts", "").list("id")); n != 5 {
+	if n := len(b.must(200, "GET", "/platform/internal-accounts", "").dataStrings("id")); n != 5 {
 		t.Errorf("%d accounts, want 5: those of currencies no longer used stay", n)
 	}
 }
 
-func TestInternalAccountsAreChanged(t *testing.T) {
+func TestUpdateInternalAccount(t *testing.T) {
 	t.Parallel()
 	// Privacy is a wallet's alone: others are told so, a wallet is told that it has to
 	// wait, and a change of nothing answers the account as it is.
-	b := newBank(t)
-	ana := b.must(201, "POST", "/customers", `{"customerType": "INDIVIDUAL"}`).text("id")
+	b := newDepositClient(t)
+	ana := b.must(201, "POST", "/customers", `{"customerType": "INDIVIDUAL"}`).stringAt("id")
 	of := "/customers/internal-accounts?customerId=" + ana
-	dollars, wallet := b.must(200, "GET", of+"&currency=USD", "").list("id")[0], b.must(200, "GET", of+"&type=EMBEDDED_WALLET", "").list("id")[0]
-	b.pay(dollars, 7)
+	dollars, wallet := b.must(200, "GET", of+"&currency=USD", "").dataStrings("id")[0], b.must(200, "GET", of+"&type=EMBEDDED_WALLET", "").dataStrings("id")[0]
+	b.deposit(dollars, 7)
 
-	if a := b.must(200, "PATCH", "/internal-accounts/"+dollars, `{}`); a.text("id") != dollars || a.text("balance.amount") != "7" {
-		t.Errorf("no change: %s", a.raw)
+	if a := b.must(200, "PATCH", "/internal-accounts/"+dollars, `{}`); a.stringAt("id") != dollars || a.stringAt("balance.amount") != "7" {
+		t.Errorf("no change: %s", a.rawBody)
 	}
-	if a := b.must(400, "PATCH", "/internal-accounts/"+dollars, `{"privateEnabled": true}`); !slices.Equal(a.badFields(), []string{"privateEnabled"}) {
-		t.Errorf("not a wallet: %s", a.raw)
+	if a := b.must(400, "PATCH", "/internal-accounts/"+dollars, `{"privateEnabled": true}`); !slices.Equal(a.invalidFields(), []string{"privateEnabled"}) {
+		t.Errorf("not a wallet: %s", a.rawBody)
 	}
-	if a := b.must(501, "PATCH", "/internal-accounts/"+wallet, `{"privateEnabled": false}`); a.text("code") != "NOT_IMPLEMENTED" {
-		t.Errorf("a wallet: %s", a.raw)
+	if a := b.must(501, "PATCH", "/internal-accounts/"+wallet, `{"privateEnabled": false}`); a.stringAt("code") != "NOT_IMPLEMENTED" {
+		t.Errorf("a wallet: %s", a.rawBody)
 	}
 	b.must(400, "PATCH", "/internal-accounts/"+dollars, `{"privateEnabled": "yes"}`)
 	b.must(400, "PATCH", "/internal-accounts/1", `{}`)
-	for name, a := range map[string]answer{
+	for name, a := range map[string]reply{
 		"none":             b.must(404, "PATCH", "/internal-accounts/InternalAccount:0199e3a4-7c5e-7d21-9f0b-3c1d2e4f5a6b", `{}`),
-		"somebody else's":  b.found(t, platform.Sandbox).must(404, "PATCH", "/internal-accounts/"+dollars, `{}`),
+		"somebody else's":  b.createPlatform(t, platform.Sandbox).must(404, "PATCH", "/internal-accounts/"+dollars, `{}`),
 		"not for the kind": b.must(404, "PATCH", "/internal-accounts/InternalAccount:"+strings.TrimPrefix(ana, "Customer:"), `{}`),
 	} {
-		if a.text("code") != "INTERNAL_ACCOUNT_NOT_FOUND" {
-			t.Errorf("%s: %s", name, a.raw)
+		if a.stringAt("code") != "INTERNAL_ACCOUNT_NOT_FOUND" {
+			t.Errorf("%s: %s", name, a.rawBody)
 		}
 	}
 }
 
-func TestAnAccountIsToldAsItIsListed(t *testing.T) {
+func TestRenderEvent_InternalAccountMatchesList(t *testing.T) {
 	t.Parallel()
 	// The event of an account carries the body that the lists answer; the code for the
 	// memo has both of its names there.
-	b := newBank(t)
-	id, err := ident.ParseInternalAccount(b.must(200, "GET", "/platform/internal-accounts?currency=USD", "").list("id")[0])
+	b := newDepositClient(t)
+	id, err := ident.ParseInternalAccount(b.must(200, "GET", "/platform/internal-accounts?currency=USD", "").dataStrings("id")[0])
 	if err != nil {
 		t.Fatal(err)
 	}
-	is, err := b.store.InternalAccount(t.Context(), b.founded.Platform.ID, id)
+	is, err := b.store.InternalAccount(t.Context(), b.tenant.Platform.ID, id)
 	if err != nil {
 		t.Fatal(err)
 	}
 
-	raw, err := api.Event(account.Holding{Internal: is, Balance: 0}.BalanceUpdated(ident.NewWebhook(generator.New, noon), noon))
+	raw, err := api.RenderEvent(account.WithBalance{Internal: is, Balance: 0}.BalanceUpdatedEvent(ident.NewWebhook(idGenerator.New, noon), noon))
 
 	var told struct {
 		Type, Event     string
@@ -211,5 +211,5 @@ func TestAnAccountIsToldAsItIsListed(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	b.must(200, "GET", "/platform/internal-accounts?currency=USD", "").same(t, `{"data": [`+string(body)+`]}`)
+	b.must(200, "GET", "/platform/internal-accounts?currency=USD", "").assertBody(t, `{"data": [`+string(body)+`]}`)
 }

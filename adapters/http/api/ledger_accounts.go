@@ -13,19 +13,19 @@ import (
 )
 
 type ledgerAccountBody struct {
-	Path     string           `json:"path" doc:"Where the account stands in the chart." example:"customers/InternalAccount:0199f0a2-7b1c-7e55-9d6b-2f1f6a0c4e12"`
-	Currency httpapi.Currency `json:"currency" doc:"The currency of the account." example:"USD"`
-	Class    string           `json:"class" enum:"asset,liability,income,expense,trading" doc:"What the account is. The balance of an asset or expense is debits minus credits, of any other credits minus debits."`
-	Guarded  bool             `json:"guarded" doc:"Whether it can never go below zero."`
-	Balance  httpapi.Whole    `json:"balance" doc:"The balance, in the smallest unit of the currency."`
+	Path        string           `json:"path" doc:"Where the account stands in the chart." example:"customers/InternalAccount:0199f0a2-7b1c-7e55-9d6b-2f1f6a0c4e12"`
+	Currency    httpapi.Currency `json:"currency" doc:"The currency of the account." example:"USD"`
+	Class       string           `json:"class" enum:"asset,liability,income,expense,trading" doc:"What the account is. The balance of an asset or expense is debits minus credits, of any other credits minus debits."`
+	NoOverdraft bool             `json:"guarded" doc:"Whether it can never go below zero."`
+	Balance     httpapi.BigMinor `json:"balance" doc:"The balance, in the smallest unit of the currency."`
 }
 
-func ledgerAccountOf(a ports.LedgerAccount) ledgerAccountBody {
-	return ledgerAccountBody{Path: a.Account.Path, Currency: httpapi.Currency(a.Account.Currency), Class: string(a.Class), Guarded: a.Guarded,
-		Balance: httpapi.WriteWhole(a.Balance)}
+func renderLedgerAccount(a ports.LedgerAccount) ledgerAccountBody {
+	return ledgerAccountBody{Path: a.Account.Path, Currency: httpapi.Currency(a.Account.Currency), Class: string(a.Class), NoOverdraft: a.NoOverdraft,
+		Balance: httpapi.NewBigMinor(a.Balance)}
 }
 
-type ledgerBalances struct {
+type ledgerAccountBalances struct {
 	Path     string              `json:"path" doc:"Where the account stands in the chart." example:"rails/RTP"`
 	At       *httpapi.Time       `json:"at,omitempty" doc:"The moment of the balances; left out for those of now."`
 	By       string              `json:"by,omitempty" enum:"recorded,effective" doc:"By which time; with at."`
@@ -40,24 +40,24 @@ type accountEntryBody struct {
 	Side        string                        `json:"side" enum:"DEBIT,CREDIT" doc:"On which side of the entry the account stands."`
 	Counterpart string                        `json:"counterpart" doc:"The account on the other side." example:"rails/RTP"`
 	Amount      httpapi.Minor                 `json:"amount" doc:"How much it moves, in the smallest unit of the account's currency."`
-	Balance     httpapi.Whole                 `json:"balance" doc:"The balance of the account after this entry, as the books were recorded up to there."`
+	Balance     httpapi.BigMinor              `json:"balance" doc:"The balance of the account after this entry, as the books were recorded up to there."`
 	Transaction httpapi.ID[ident.Transaction] `json:"transactionId,omitzero" doc:"The transaction it belongs to, if to one."`
 	Effective   httpapi.Time                  `json:"effectiveAt" doc:"When it counts."`
 	Recorded    httpapi.Time                  `json:"recordedAt" doc:"When it was written into the books."`
 	Memo        string                        `json:"memo,omitempty" doc:"What was noted." example:"4T9K2M7PXQ3A"`
 }
 
-func accountEntryOf(path string, e ports.AccountEntry) accountEntryBody {
-	body := accountEntryBody{Posting: postingID(e.Posting), Number: e.Place.Seq, Entry: e.Place.N, Kind: string(e.Kind), Side: "DEBIT", Counterpart: e.Credit,
-		Amount: minor(e.Amount), Balance: httpapi.WriteWhole(e.Balance), Transaction: httpapi.WriteID(e.Transaction),
-		Effective: httpapi.WriteTime(e.Effective), Recorded: httpapi.WriteTime(e.Recorded), Memo: e.Memo}
+func renderAccountEntry(path string, e ports.AccountEntry) accountEntryBody {
+	body := accountEntryBody{Posting: postingID(e.Posting), Number: e.Position.Seq, Entry: e.Position.N, Kind: string(e.Kind), Side: "DEBIT", Counterpart: e.Credit,
+		Amount: minor(e.Amount), Balance: httpapi.NewBigMinor(e.Balance), Transaction: httpapi.NewID(e.Transaction),
+		Effective: httpapi.NewTime(e.Effective), Recorded: httpapi.NewTime(e.Recorded), Memo: e.Memo}
 	if e.Debit != path {
 		body.Side, body.Counterpart = "CREDIT", e.Debit
 	}
 	return body
 }
 
-func registerLedgerAccounts(a *httpapi.API, f Finance) {
+func registerLedgerAccounts(a *httpapi.API, f Accounting) {
 	type list struct {
 		httpapi.Paging
 		Prefix   string           `query:"prefix" maxLength:"80" doc:"Only paths that begin like this." example:"customers/"`
@@ -67,19 +67,19 @@ func registerLedgerAccounts(a *httpapi.API, f Finance) {
 		ID: "listLedgerAccounts", Path: "/ledger/accounts", Tag: tagLedger, Summary: "List ledger accounts", Permission: platform.View,
 		Description: "Every account that was ever posted to, with its balance now, by path and currency.",
 	}, func(ctx context.Context, call httpapi.Call, in *list) (ports.LedgerAccountPage, error) {
-		if _, err := ledger.Find(in.Cursor.ID); !in.Cursor.IsZero() && (err != nil || in.Cursor.Key == "") {
-			return ports.LedgerAccountPage{}, otherCursor()
+		if _, err := ledger.FindChartLine(in.Cursor.ID); !in.Cursor.IsZero() && (err != nil || in.Cursor.Key == "") {
+			return ports.LedgerAccountPage{}, invalidCursor()
 		}
 		return f.Accounts(ctx, call.Principal.Platform, ports.LedgerAccountFilter{Prefix: in.Prefix, Currency: money.Currency(in.Currency),
 			AfterPath: in.Cursor.ID, AfterCurrency: money.Currency(in.Cursor.Key), Limit: in.Limit})
 	}, func(p ports.LedgerAccountPage) httpapi.Page[ledgerAccountBody] {
-		return ledgerPage(p.Accounts, p.More, ledgerAccountOf, func(a ports.LedgerAccount) httpapi.Cursor {
+		return renderUncountedPage(p.Accounts, p.More, renderLedgerAccount, func(a ports.LedgerAccount) httpapi.Cursor {
 			return httpapi.Cursor{ID: a.Account.Path, Key: string(a.Account.Currency)}
 		})
 	})
 
 	type one struct {
-		ByTime
+		TimeBasis
 		Account  string           `path:"account" maxLength:"80" doc:"The path of the account; write the / as %2F." example:"rails/RTP"`
 		Currency httpapi.Currency `query:"currency" doc:"Only in this currency."`
 		At       httpapi.Time     `query:"at" doc:"The balance as it was at the end of this moment; without it, now."`
@@ -92,29 +92,29 @@ func registerLedgerAccounts(a *httpapi.API, f Finance) {
 		ID: "getLedgerAccount", Path: "/ledger/accounts/{account}", Tag: tagLedger, Summary: "Get the balances of an account", Permission: platform.View,
 		Description: "Now, or at any moment that has passed. By recorded time it is what the books said then, and the answer never changes; " +
 			"by effective time it is what is known today of then.",
-		Errors: []fault.Code{fault.NotFound, fault.MonthDetached},
+		Errors: []fault.Code{fault.NotFound, fault.MonthArchived},
 	}, func(ctx context.Context, call httpapi.Call, in *one) (answered, error) {
-		accounts, err := f.Account(ctx, call.Principal.Platform, in.Account, money.Currency(in.Currency), ports.Cut{By: in.kind(), Moment: in.At.Time})
+		accounts, err := f.Account(ctx, call.Principal.Platform, in.Account, money.Currency(in.Currency), ports.Cutoff{By: in.kind(), Moment: in.At.Time})
 		return answered{in, accounts}, err
-	}, func(r answered) ledgerBalances {
-		body := ledgerBalances{Path: r.in.Account, At: optionalTime(r.in.At.Time), Balances: make([]ledgerAccountBody, len(r.accounts))}
+	}, func(r answered) ledgerAccountBalances {
+		body := ledgerAccountBalances{Path: r.in.Account, At: optionalTime(r.in.At.Time), Balances: make([]ledgerAccountBody, len(r.accounts))}
 		if body.At != nil {
-			body.By = timeName(r.in.kind())
+			body.By = timeKindName(r.in.kind())
 		}
 		for i, a := range r.accounts {
-			body.Balances[i] = ledgerAccountOf(a)
+			body.Balances[i] = renderLedgerAccount(a)
 		}
 		return body
 	})
 	registerAccountEntries(a, f)
 }
 
-func registerAccountEntries(a *httpapi.API, f Finance) {
+func registerAccountEntries(a *httpapi.API, f Accounting) {
 	type wanted struct {
 		httpapi.Paging
 		httpapi.Sorting
-		ByTime
-		FromTo
+		TimeBasis
+		TimeRange
 		Account  string           `path:"account" maxLength:"80" doc:"The path of the account; write the / as %2F." example:"rails/RTP"`
 		Currency httpapi.Currency `query:"currency" required:"true" doc:"The currency of the account."`
 	}
@@ -126,9 +126,9 @@ func registerAccountEntries(a *httpapi.API, f Finance) {
 		ID: "listLedgerEntries", Path: "/ledger/accounts/{account}/entries", Tag: tagLedger, Summary: "List the entries of an account", Permission: platform.View,
 		Description: "The newest first, unless asked otherwise, in the order in which they were recorded, each with the balance after it. " +
 			"`by` says which of their times from and to are about.",
-		Errors: []fault.Code{fault.NotFound, fault.MonthDetached},
+		Errors: []fault.Code{fault.NotFound, fault.MonthArchived},
 	}, func(ctx context.Context, call httpapi.Call, in *wanted) (answered, error) {
-		after, err := placeOfEntry(in.Cursor)
+		after, err := parseEntryCursor(in.Cursor)
 		if err != nil {
 			return answered{}, err
 		}
@@ -138,7 +138,7 @@ func registerAccountEntries(a *httpapi.API, f Finance) {
 		})
 		return answered{in.Account, page}, err
 	}, func(r answered) httpapi.Page[accountEntryBody] {
-		return ledgerPage(r.page.Entries, r.page.More, func(e ports.AccountEntry) accountEntryBody { return accountEntryOf(r.path, e) },
-			func(e ports.AccountEntry) httpapi.Cursor { return entryCursor(e.Place) })
+		return renderUncountedPage(r.page.Entries, r.page.More, func(e ports.AccountEntry) accountEntryBody { return renderAccountEntry(r.path, e) },
+			func(e ports.AccountEntry) httpapi.Cursor { return entryCursor(e.Position) })
 	})
 }

@@ -8,19 +8,19 @@ import (
 	"testing"
 )
 
-func TestLedgerListsTakeTheirOwnCursors(t *testing.T) {
+func TestLedgerLists_RejectOtherCursors(t *testing.T) {
 	t.Parallel()
 	// Each list of the ledger goes on from its own cursor and refuses that of another, so
 	// that nobody reads a page of something else; and none is asked about the future.
 	a := newAuditor(t)
 	for range 2 {
-		a.post(2)
+		a.postDeposits(2)
 		a.seal()
 	}
 	lists := []string{"/ledger/accounts?limit=1", "/ledger/accounts/rails%2FACH/entries?currency=USD&limit=1", "/ledger/postings?limit=1", "/ledger/log/heads?limit=1"}
 	cursors := map[string]string{}
 	for _, list := range lists {
-		if cursors[list] = a.must(200, "GET", list, "").text("nextCursor"); cursors[list] == "" {
+		if cursors[list] = a.must(200, "GET", list, "").stringAt("nextCursor"); cursors[list] == "" {
 			t.Fatalf("%s has one page", list)
 		}
 	}
@@ -32,21 +32,21 @@ func TestLedgerListsTakeTheirOwnCursors(t *testing.T) {
 				want = 200
 			}
 			got := a.send(http.MethodGet, list+"&cursor="+url.QueryEscape(cursor), "")
-			if got.status != want || want == 400 && !strings.Contains(got.raw, `"field":"cursor"`) {
-				t.Errorf("%s with the cursor of %s: %d %s, want %d", list, of, got.status, got.raw, want)
+			if got.status != want || want == 400 && !strings.Contains(got.rawBody, `"field":"cursor"`) {
+				t.Errorf("%s with the cursor of %s: %d %s, want %d", list, of, got.status, got.rawBody, want)
 			}
 		}
 	}
 	a.must(400, "GET", "/ledger/periods/2026-02?cursor="+cursors["/ledger/postings?limit=1"], "")
 	for _, list := range lists[1:3] {
-		bad := a.must(400, "GET", list+"&by=x&sortOrder=up&from=2026-03-14T00:00:00Z&to=2026-03-13T00:00:00Z", "").badFields()
+		bad := a.must(400, "GET", list+"&by=x&sortOrder=up&from=2026-03-14T00:00:00Z&to=2026-03-13T00:00:00Z", "").invalidFields()
 		slices.Sort(bad)
 		if want := []string{"by", "sortOrder", "to"}; !slices.Equal(bad, want) {
 			t.Errorf("%s: bad fields %v, want %v", list, bad, want)
 		}
 		got := a.send(http.MethodGet, list+"&from=2026-03-14T12:00:01Z&to=2026-03-15T00:00:00Z", "")
-		if got.status != 400 || strings.Count(got.raw, "must not be in the future") != 2 {
-			t.Errorf("%s of the future: %d %s", list, got.status, got.raw)
+		if got.status != 400 || strings.Count(got.rawBody, "must not be in the future") != 2 {
+			t.Errorf("%s of the future: %d %s", list, got.status, got.rawBody)
 		}
 	}
 }

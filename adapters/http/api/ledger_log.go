@@ -18,32 +18,32 @@ import (
 
 // LedgerLog are the use cases behind the operations on the log of postings.
 type LedgerLog interface {
-	Standing(ctx context.Context, p ident.Platform) (ports.LogStanding, error)
-	Heads(ctx context.Context, p ident.Platform, f ports.HeadFilter) (ports.HeadPage, error)
-	Keys(ctx context.Context) ([]ports.HeadKey, error)
-	Inclusion(ctx context.Context, p ident.Platform, posting uuid.UUID, size int64) (sealing.Inclusion, error)
-	Consistency(ctx context.Context, p ident.Platform, from, to int64) (sealing.Consistency, error)
+	Status(ctx context.Context, p ident.Platform) (ports.LogStatus, error)
+	Checkpoints(ctx context.Context, p ident.Platform, f ports.CheckpointFilter) (ports.CheckpointPage, error)
+	Keys(ctx context.Context) ([]ports.CheckpointKey, error)
+	InclusionProof(ctx context.Context, p ident.Platform, posting uuid.UUID, size int64) (sealing.Inclusion, error)
+	ConsistencyProof(ctx context.Context, p ident.Platform, from, to int64) (sealing.Consistency, error)
 }
 
 const tagLog = "Ledger log"
 
-type logBody struct {
-	Origin    string    `json:"origin" doc:"The name of the log, and of the keys that sign its heads." example:"causeway.ledger/0199e3a4-7c5e-7d21-9f0b-3c1d2e4f5a6b"`
-	Postings  int64     `json:"postings" doc:"How many postings there are." example:"1210"`
-	Sealed    int64     `json:"sealed" doc:"How many of them the last head covers: the first ones." example:"1208"`
-	Published int64     `json:"published" doc:"The size of the last head that is known to be kept outside of the database." example:"1208"`
-	Head      *headBody `json:"head,omitempty" doc:"The last head; left out until the first posting is sealed."`
-	Keys      []logKey  `json:"keys" doc:"The keys that sign heads, the newest first."`
+type ledgerLogBody struct {
+	Origin     string          `json:"origin" doc:"The name of the log, and of the keys that sign its heads." example:"causeway.ledger/0199e3a4-7c5e-7d21-9f0b-3c1d2e4f5a6b"`
+	Postings   int64           `json:"postings" doc:"How many postings there are." example:"1210"`
+	Sealed     int64           `json:"sealed" doc:"How many of them the last head covers: the first ones." example:"1208"`
+	Published  int64           `json:"published" doc:"The size of the last head that is known to be kept outside of the database." example:"1208"`
+	Checkpoint *checkpointBody `json:"head,omitempty" doc:"The last head; left out until the first posting is sealed."`
+	Keys       []ledgerLogKey  `json:"keys" doc:"The keys that sign heads, the newest first."`
 }
 
-type headBody struct {
+type checkpointBody struct {
 	Size     int64        `json:"size" doc:"How many postings it covers." example:"1208"`
 	RootHash base64Bytes  `json:"rootHash" doc:"The root of the tree over them, in base64." example:"0iTMTuSm5y0wCe0G9593sfT4NLuxjNpcBOhIVcADBTM="`
 	SealedAt httpapi.Time `json:"sealedAt" doc:"When it was signed."`
 	Note     string       `json:"note" doc:"The head as it was signed: a C2SP checkpoint. Keep it, and the log can never again be another."`
 }
 
-type logKey struct {
+type ledgerLogKey struct {
 	ID          string        `json:"id" doc:"The key." example:"0199e3a4-7c5e-7d21-9f0b-3c1d2e4f5a6b"`
 	Algorithm   string        `json:"algorithm" enum:"ED25519" doc:"How it signs."`
 	PublicKey   base64Bytes   `json:"publicKey" doc:"The 32 bytes of the public key, in base64." example:"0iTMTuSm5y0wCe0G9593sfT4NLuxjNpcBOhIVcADBTM="`
@@ -52,86 +52,86 @@ type logKey struct {
 	ValidUntil  *httpapi.Time `json:"validUntil,omitempty" doc:"Until when it signed; left out while it does. Heads of that time stay valid."`
 }
 
-type logKeys struct {
-	Data []logKey `json:"data" doc:"The keys, the newest first."`
+type ledgerLogKeyListResponse struct {
+	Data []ledgerLogKey `json:"data" doc:"The keys, the newest first."`
 }
 
-type inclusionBody struct {
-	PostingID httpapi.ID[ident.Posting] `json:"postingId" doc:"The posting."`
-	Number    int64                     `json:"number" doc:"Its number among the platform's postings, from 1." example:"7"`
-	LeafIndex int64                     `json:"leafIndex" doc:"Its place in the tree: the number less one." example:"6"`
-	Leaf      base64Bytes               `json:"leaf" doc:"The bytes of the leaf, in base64: all that the posting says." example:"Y2F1c2V3YXkgbGVhZiAxCg=="`
-	LeafHash  base64Bytes               `json:"leafHash" doc:"SHA-256 of a zero byte and the leaf, in base64." example:"QqqLpIyGeL38qDFjP25MPcmumOEuYqOhg1qhMQ4GOv0="`
-	Hashes    []base64Bytes             `json:"hashes" doc:"The inclusion proof of RFC 6962: the hashes beside the way from the leaf to the root, from below, in base64."`
-	Head      headBody                  `json:"head" doc:"The head whose root they lead to."`
+type inclusionProofBody struct {
+	PostingID  httpapi.ID[ident.Posting] `json:"postingId" doc:"The posting."`
+	Number     int64                     `json:"number" doc:"Its number among the platform's postings, from 1." example:"7"`
+	LeafIndex  int64                     `json:"leafIndex" doc:"Its place in the tree: the number less one." example:"6"`
+	Leaf       base64Bytes               `json:"leaf" doc:"The bytes of the leaf, in base64: all that the posting says." example:"Y2F1c2V3YXkgbGVhZiAxCg=="`
+	LeafHash   base64Bytes               `json:"leafHash" doc:"SHA-256 of a zero byte and the leaf, in base64." example:"QqqLpIyGeL38qDFjP25MPcmumOEuYqOhg1qhMQ4GOv0="`
+	Hashes     []base64Bytes             `json:"hashes" doc:"The inclusion proof of RFC 6962: the hashes beside the way from the leaf to the root, from below, in base64."`
+	Checkpoint checkpointBody            `json:"head" doc:"The head whose root they lead to."`
 }
 
-type consistencyBody struct {
-	From   headBody      `json:"from" doc:"The earlier head."`
-	To     headBody      `json:"to" doc:"The later head."`
-	Hashes []base64Bytes `json:"hashes" doc:"The consistency proof of RFC 6962, in base64: the log of the later head begins with that of the earlier one."`
+type consistencyProofBody struct {
+	From   checkpointBody `json:"from" doc:"The earlier head."`
+	To     checkpointBody `json:"to" doc:"The later head."`
+	Hashes []base64Bytes  `json:"hashes" doc:"The consistency proof of RFC 6962, in base64: the log of the later head begins with that of the earlier one."`
 }
 
 // base64Bytes are written in base64.
 type base64Bytes string
 
-func inBase64(b []byte) base64Bytes { return base64Bytes(base64.StdEncoding.EncodeToString(b)) }
+func encodeBase64(b []byte) base64Bytes { return base64Bytes(base64.StdEncoding.EncodeToString(b)) }
 
-func inBase64All(hashes []merkle.Hash) []base64Bytes {
+func encodeBase64All(hashes []merkle.Hash) []base64Bytes {
 	texts := make([]base64Bytes, len(hashes))
 	for i, h := range hashes {
-		texts[i] = inBase64(h[:])
+		texts[i] = encodeBase64(h[:])
 	}
 	return texts
 }
 
-func headOf(h ports.SignedHead) headBody {
-	return headBody{Size: h.Size, RootHash: inBase64(h.Root[:]), SealedAt: httpapi.WriteTime(h.Sealed), Note: h.Note}
+func renderCheckpoint(h ports.SignedCheckpoint) checkpointBody {
+	return checkpointBody{Size: h.Size, RootHash: encodeBase64(h.Root[:]), SealedAt: httpapi.NewTime(h.Sealed), Note: h.Note}
 }
 
-// ofPlatform is something of a platform's log.
-type ofPlatform[T any] struct {
+// platformScoped is something of a platform's log.
+type platformScoped[T any] struct {
 	platform ident.Platform
-	of       T
+	value    T
 }
 
-func logKeysOf(k ofPlatform[[]ports.HeadKey]) logKeys {
-	body := logKeys{Data: make([]logKey, len(k.of))}
-	for i, key := range k.of {
-		body.Data[i] = logKey{
-			ID: key.ID.String(), Algorithm: "ED25519", PublicKey: inBase64(key.Public[:]), VerifierKey: sealing.VerifierKey(k.platform, key),
-			ValidFrom: httpapi.WriteTime(key.ValidFrom), ValidUntil: optionalTime(key.ValidUntil),
+func renderLedgerLogKeys(k platformScoped[[]ports.CheckpointKey]) ledgerLogKeyListResponse {
+	body := ledgerLogKeyListResponse{Data: make([]ledgerLogKey, len(k.value))}
+	for i, key := range k.value {
+		body.Data[i] = ledgerLogKey{
+			ID: key.ID.String(), Algorithm: "ED25519", PublicKey: encodeBase64(key.Public[:]), VerifierKey: sealing.VerifierKey(k.platform, key),
+			ValidFrom: httpapi.NewTime(key.ValidFrom), ValidUntil: optionalTime(key.ValidUntil),
 		}
 	}
 	return body
 }
 
 func registerLedgerLog(a *httpapi.API, log LedgerLog) {
-	keys := func(ctx context.Context, call httpapi.Call) (ofPlatform[[]ports.HeadKey], error) {
+	keys := func(ctx context.Context, call httpapi.Call) (platformScoped[[]ports.CheckpointKey], error) {
 		found, err := log.Keys(ctx)
-		return ofPlatform[[]ports.HeadKey]{call.Principal.Platform, found}, err
+		return platformScoped[[]ports.CheckpointKey]{call.Principal.Platform, found}, err
 	}
 
 	type standing struct {
-		keys ofPlatform[[]ports.HeadKey]
-		ports.LogStanding
+		keys platformScoped[[]ports.CheckpointKey]
+		ports.LogStatus
 	}
 	httpapi.Get(a, httpapi.Operation{
 		ID: "getLedgerLog", Path: "/ledger/log", Tag: tagLog, Summary: "See how the log stands", Permission: platform.View,
 		Description: "Every posting of the platform is a leaf of its log, in the order of their numbers. New ones are sealed in a signed head every minute or so. " +
 			"Who keeps a head can prove later that nothing it covers was changed, moved, added or taken away.",
 	}, func(ctx context.Context, call httpapi.Call, _ *struct{}) (standing, error) {
-		at, err := log.Standing(ctx, call.Principal.Platform)
+		at, err := log.Status(ctx, call.Principal.Platform)
 		if err != nil {
 			return standing{}, err
 		}
 		public, err := keys(ctx, call)
 		return standing{public, at}, err
-	}, func(s standing) logBody {
-		body := logBody{Origin: ledger.LogOrigin(s.keys.platform), Postings: s.Postings, Sealed: s.Head.Size, Published: s.Published, Keys: logKeysOf(s.keys).Data}
-		if s.Head.Size > 0 {
-			head := headOf(s.Head)
-			body.Head = &head
+	}, func(s standing) ledgerLogBody {
+		body := ledgerLogBody{Origin: ledger.LogOrigin(s.keys.platform), Postings: s.Postings, Sealed: s.Checkpoint.Size, Published: s.PublishedSize, Keys: renderLedgerLogKeys(s.keys).Data}
+		if s.Checkpoint.Size > 0 {
+			head := renderCheckpoint(s.Checkpoint)
+			body.Checkpoint = &head
 		}
 		return body
 	})
@@ -140,25 +140,25 @@ func registerLedgerLog(a *httpapi.API, log LedgerLog) {
 		ID: "getLedgerCheckpoint", Path: "/ledger/log/checkpoint", Tag: tagLog, Summary: "Get the last head as it is signed", Permission: platform.View,
 		Description: "The signed note alone, as plain text, for tools that read C2SP checkpoints.", Errors: []fault.Code{fault.NotFound},
 	}, func(ctx context.Context, call httpapi.Call, _ *struct{}) (string, error) {
-		at, err := log.Standing(ctx, call.Principal.Platform)
-		if err == nil && at.Head.Size == 0 {
+		at, err := log.Status(ctx, call.Principal.Platform)
+		if err == nil && at.Checkpoint.Size == 0 {
 			err = fault.New(fault.NotFound, "Nothing has been sealed yet. Ask again a minute after the first posting.")
 		}
-		return at.Head.Note, err
+		return at.Checkpoint.Note, err
 	}, func(note string) httpapi.Text { return httpapi.Text(note) })
 
 	type headsWanted struct{ httpapi.Paging }
 	httpapi.Get(a, httpapi.Operation{
 		ID: "listLedgerHeads", Path: "/ledger/log/heads", Tag: tagLog, Summary: "List the heads of the log", Permission: platform.View,
 		Description: "Every head that was signed, the newest first. Each covers all postings that the ones before it cover.",
-	}, func(ctx context.Context, call httpapi.Call, in *headsWanted) (ports.HeadPage, error) {
-		before, err := numberAfter(ofHead, in.Cursor)
+	}, func(ctx context.Context, call httpapi.Call, in *headsWanted) (ports.CheckpointPage, error) {
+		before, err := parseNumberCursor(checkpointCursor, in.Cursor)
 		if err != nil {
-			return ports.HeadPage{}, err
+			return ports.CheckpointPage{}, err
 		}
-		return log.Heads(ctx, call.Principal.Platform, ports.HeadFilter{Before: before, Limit: in.Limit})
-	}, func(p ports.HeadPage) httpapi.Page[headBody] {
-		return ledgerPage(p.Heads, p.More, headOf, func(h ports.SignedHead) httpapi.Cursor { return numberCursor(ofHead, h.Size) })
+		return log.Checkpoints(ctx, call.Principal.Platform, ports.CheckpointFilter{Before: before, Limit: in.Limit})
+	}, func(p ports.CheckpointPage) httpapi.Page[checkpointBody] {
+		return renderUncountedPage(p.Checkpoints, p.More, renderCheckpoint, func(h ports.SignedCheckpoint) httpapi.Cursor { return numberCursor(checkpointCursor, h.Size) })
 	})
 
 	type inclusionWanted struct {
@@ -168,12 +168,12 @@ func registerLedgerLog(a *httpapi.API, log LedgerLog) {
 	httpapi.Get(a, httpapi.Operation{
 		ID: "proveLedgerPosting", Path: "/ledger/log/proof", Tag: tagLog, Summary: "Prove that a posting is in the log", Permission: platform.View,
 		Description: "The leaf of a posting and the hashes that lead from it to the root of a head, as RFC 6962 says. 409 until a head covers the posting.",
-		Errors:      []fault.Code{fault.NotFound, fault.Conflict, fault.MonthDetached},
+		Errors:      []fault.Code{fault.NotFound, fault.Conflict, fault.MonthArchived},
 	}, func(ctx context.Context, call httpapi.Call, in *inclusionWanted) (sealing.Inclusion, error) {
-		return log.Inclusion(ctx, call.Principal.Platform, in.PostingID.Value.UUID(), in.Size)
-	}, func(i sealing.Inclusion) inclusionBody {
-		return inclusionBody{PostingID: postingID(i.Leaf.ID), Number: i.Leaf.Seq, LeafIndex: i.Leaf.Seq - 1, Leaf: inBase64(i.Leaf.Encode(nil)),
-			LeafHash: inBase64(i.Hash[:]), Hashes: inBase64All(i.Path), Head: headOf(i.Head)}
+		return log.InclusionProof(ctx, call.Principal.Platform, in.PostingID.Value.UUID(), in.Size)
+	}, func(i sealing.Inclusion) inclusionProofBody {
+		return inclusionProofBody{PostingID: postingID(i.Leaf.ID), Number: i.Leaf.Seq, LeafIndex: i.Leaf.Seq - 1, Leaf: encodeBase64(i.Leaf.Encode(nil)),
+			LeafHash: encodeBase64(i.Hash[:]), Hashes: encodeBase64All(i.Path), Checkpoint: renderCheckpoint(i.Head)}
 	})
 
 	type consistencyWanted struct {
@@ -184,15 +184,15 @@ func registerLedgerLog(a *httpapi.API, log LedgerLog) {
 		ID: "proveLedgerConsistency", Path: "/ledger/log/consistency", Tag: tagLog, Summary: "Prove that the log only grew", Permission: platform.View,
 		Description: "The hashes that prove that everything an earlier head covers stands unchanged at the beginning of what a later head covers, as RFC 6962 says.",
 	}, func(ctx context.Context, call httpapi.Call, in *consistencyWanted) (sealing.Consistency, error) {
-		return log.Consistency(ctx, call.Principal.Platform, in.From, in.To)
-	}, func(c sealing.Consistency) consistencyBody {
-		return consistencyBody{From: headOf(c.From), To: headOf(c.To), Hashes: inBase64All(c.Path)}
+		return log.ConsistencyProof(ctx, call.Principal.Platform, in.From, in.To)
+	}, func(c sealing.Consistency) consistencyProofBody {
+		return consistencyProofBody{From: renderCheckpoint(c.From), To: renderCheckpoint(c.To), Hashes: encodeBase64All(c.Path)}
 	})
 
 	httpapi.Get(a, httpapi.Operation{
 		ID: "listLedgerLogKeys", Path: "/ledger/log/keys", Tag: tagLog, Summary: "List the keys of the log", Permission: platform.View,
 		Description: "The public keys that sign heads, with those that did before. Take them down once, by a way you trust: what is signed with another key is not of this log.",
-	}, func(ctx context.Context, call httpapi.Call, _ *struct{}) (ofPlatform[[]ports.HeadKey], error) {
+	}, func(ctx context.Context, call httpapi.Call, _ *struct{}) (platformScoped[[]ports.CheckpointKey], error) {
 		return keys(ctx, call)
-	}, logKeysOf)
+	}, renderLedgerLogKeys)
 }

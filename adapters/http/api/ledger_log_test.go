@@ -34,7 +34,7 @@ import (
 
 // auditor is a caller whose platform has postings that are sealed.
 type auditor struct {
-	*caller
+	*client
 	db      *postgres.DB
 	sealing *sealing.Sealing
 	alice   ident.InternalAccount
@@ -43,8 +43,8 @@ type auditor struct {
 func newAuditor(t *testing.T) *auditor {
 	t.Helper()
 	a := &auditor{}
-	ident.Set(&a.alice, generator.New(noon))
-	a.caller = openDoor(t, pgtest.New(t), func(deps *api.Deps, db *postgres.DB) {
+	ident.SetUUID(&a.alice, idGenerator.New(noon))
+	a.client = newTestServer(t, pgtest.New(t), func(deps *api.Deps, db *postgres.DB) {
 		key := sha256.Sum256([]byte("master"))
 		box, err := seal.New(key[:])
 		if err != nil {
@@ -52,22 +52,22 @@ func newAuditor(t *testing.T) *auditor {
 		}
 		quiet, _ := test.NewNullLogger()
 		a.db = db
-		a.sealing = sealing.New(sealing.Config{Log: db.Log(), Signer: heads.NewKeyring(db.Log(), box, portstest.NewHands(noon), generator),
-			Clock: portstest.NewHands(noon), Logger: quiet.WithField("test", t.Name()), Every: time.Minute})
-		deps.Finance = finance.New(finance.Config{Store: db, Ledger: db.Finance(), Clock: portstest.NewHands(noon), IDs: generator})
-		deps.Periods = periods.New(periods.Config{Store: db, Books: db.BookReader(), Clock: portstest.NewHands(noon), IDs: generator})
-		deps.Log = a.sealing
-	}).found(t, platform.Sandbox)
+		a.sealing = sealing.New(sealing.Config{Log: db.Log(), Signer: heads.NewKeyring(db.Log(), box, portstest.NewFakeClock(noon), idGenerator),
+			Clock: portstest.NewFakeClock(noon), Logger: quiet.WithField("test", t.Name()), Every: time.Minute})
+		deps.Accounting = finance.New(finance.Config{Store: db, Ledger: db.Finance(), Clock: portstest.NewFakeClock(noon), IDs: idGenerator})
+		deps.Periods = periods.New(periods.Config{Store: db, Books: db.BookReader(), Clock: portstest.NewFakeClock(noon), IDs: idGenerator})
+		deps.LedgerLog = a.sealing
+	}).createPlatform(t, platform.Sandbox)
 	return a
 }
 
-// post posts some deposits, and gives their ids.
-func (a *auditor) post(n int) (ids []string) {
+// postDeposits posts some deposits, and gives their ids.
+func (a *auditor) postDeposits(n int) (ids []string) {
 	a.t.Helper()
 	var postings []ledger.Posting
 	for range n {
-		p := ledger.Deposit(ledger.Header{ID: generator.New(noon), Platform: a.founded.Platform.ID, Effective: noon},
-			ledger.Arrival{Partner: ledger.Rail("ACH"), To: ledger.CustomerAccount(a.alice), Amount: money.Amount{Minor: 100, Currency: money.USD}})
+		p := ledger.Deposit(ledger.Header{ID: idGenerator.New(noon), Platform: a.tenant.Platform.ID, Effective: noon},
+			ledger.IncomingFunds{Partner: ledger.Rail("ACH"), To: ledger.CustomerAccount(a.alice), Amount: money.Amount{Minor: 100, Currency: money.USD}})
 		postings, ids = append(postings, p), append(ids, p.ID.String())
 	}
 	err := pgx.BeginFunc(a.t.Context(), a.db.Pool(), func(tx pgx.Tx) error { return books.New().Post(a.t.Context(), tx, noon, postings) })
@@ -84,38 +84,38 @@ func (a *auditor) seal() {
 	}
 }
 
-// read decodes an answer of status 200.
-func read[T any](a *auditor, path string) (body T) {
+// getJSON decodes an answer of status 200.
+func getJSON[T any](a *auditor, path string) (body T) {
 	a.t.Helper()
-	if err := json.Unmarshal([]byte(a.must(200, "GET", path, "").raw), &body); err != nil {
+	if err := json.Unmarshal([]byte(a.must(200, "GET", path, "").rawBody), &body); err != nil {
 		a.t.Fatal(err)
 	}
 	return body
 }
 
-type headAnswer struct {
+type checkpointReply struct {
 	Size     int64
 	RootHash []byte
 	Note     string
 }
 
-func (h headAnswer) root() tlog.Hash { return tlog.Hash(h.RootHash) }
+func (h checkpointReply) root() tlog.Hash { return tlog.Hash(h.RootHash) }
 
-func TestLedgerLogIsProvedOverHTTP(t *testing.T) {
+func TestLedgerLog_ProofsVerify(t *testing.T) {
 	t.Parallel()
 	// An auditor with nothing but the answers and the standard's libraries proves that a
 	// posting is in a signed head, and that a later head goes on from an earlier one.
 	a := newAuditor(t)
-	ids := a.post(300)
+	ids := a.postDeposits(300)
 	a.seal()
-	a.post(700)
+	a.postDeposits(700)
 	a.seal()
-	a.post(1)
+	a.postDeposits(1)
 
-	log := read[struct {
+	log := getJSON[struct {
 		Origin                      string
 		Postings, Sealed, Published int64
-		Head                        headAnswer
+		Head                        checkpointReply
 		Keys                        []struct{ VerifierKey string }
 	}](a, "/ledger/log")
 	if log.Postings != 1001 || log.Sealed != 1000 || log.Published != 0 || log.Head.Size != 1000 || len(log.Keys) != 1 {
@@ -127,42 +127,42 @@ func TestLedgerLogIsProvedOverHTTP(t *testing.T) {
 	}
 
 	for _, of := range []int64{300, 1000} {
-		proof := read[struct {
+		proof := getJSON[struct {
 			LeafIndex      int64
 			Leaf, LeafHash []byte
 			Hashes         [][]byte
-			Head           headAnswer
+			Head           checkpointReply
 		}](a, "/ledger/log/proof?postingId=Posting:"+ids[256]+"&size="+strconv.FormatInt(of, 10))
 		signed, err := note.Open([]byte(proof.Head.Note), note.VerifierList(verifier))
 		if err != nil {
 			t.Fatal(err)
 		}
-		if head, err := ledger.ParseHead(signed.Text); err != nil || head.Size != of || head.Root != proof.Head.root() {
+		if head, err := ledger.ParseCheckpoint(signed.Text); err != nil || head.Size != of || head.Root != proof.Head.root() {
 			t.Errorf("the head of %d says %+v, %v", of, head, err)
 		}
 		if hash := tlog.RecordHash(proof.Leaf); string(hash[:]) != string(proof.LeafHash) || !strings.Contains(string(proof.Leaf), "rails/ACH") {
 			t.Errorf("the leaf is %q", proof.Leaf)
 		}
-		if err := tlog.CheckRecord(hashes(proof.Hashes), of, proof.Head.root(), proof.LeafIndex, tlog.Hash(proof.LeafHash)); err != nil {
+		if err := tlog.CheckRecord(toHashes(proof.Hashes), of, proof.Head.root(), proof.LeafIndex, tlog.Hash(proof.LeafHash)); err != nil {
 			t.Error(err)
 		}
 	}
 
-	grown := read[struct {
-		From, To headAnswer
+	grown := getJSON[struct {
+		From, To checkpointReply
 		Hashes   [][]byte
 	}](a, "/ledger/log/consistency?from=300")
-	if err := tlog.CheckTree(tlog.TreeProof(hashes(grown.Hashes)), 1000, grown.To.root(), 300, grown.From.root()); err != nil {
+	if err := tlog.CheckTree(tlog.TreeProof(toHashes(grown.Hashes)), 1000, grown.To.root(), 300, grown.From.root()); err != nil {
 		t.Error(err)
 	}
 
 	checkpoint := a.must(200, "GET", "/ledger/log/checkpoint", "")
-	if checkpoint.raw != log.Head.Note || checkpoint.header.Get("Content-Type") != "text/plain; charset=utf-8" {
-		t.Errorf("the checkpoint is %q", checkpoint.raw)
+	if checkpoint.rawBody != log.Head.Note || checkpoint.header.Get("Content-Type") != "text/plain; charset=utf-8" {
+		t.Errorf("the checkpoint is %q", checkpoint.rawBody)
 	}
 }
 
-func hashes(raw [][]byte) []tlog.Hash {
+func toHashes(raw [][]byte) []tlog.Hash {
 	of := make([]tlog.Hash, len(raw))
 	for i, h := range raw {
 		of[i] = tlog.Hash(h)
@@ -170,19 +170,19 @@ func hashes(raw [][]byte) []tlog.Hash {
 	return of
 }
 
-func TestLedgerHeadsAreListed(t *testing.T) {
+func TestListLedgerCheckpoints(t *testing.T) {
 	t.Parallel()
 	// Heads are listed page by page, the newest first; each platform sees its own, and the
 	// keys are told in full.
 	a := newAuditor(t)
 	for range 3 {
-		a.post(2)
+		a.postDeposits(2)
 		a.seal()
 	}
 	var sizes []int64
 	for cursor := ""; ; {
-		page := read[struct {
-			Data       []headAnswer
+		page := getJSON[struct {
+			Data       []checkpointReply
 			NextCursor string
 		}](a, "/ledger/log/heads?limit=2&cursor="+cursor)
 		for _, h := range page.Data {
@@ -196,25 +196,25 @@ func TestLedgerHeadsAreListed(t *testing.T) {
 		t.Errorf("the sizes are %v", sizes)
 	}
 
-	a.must(200, "GET", "/ledger/log/keys", "").same(t, `{"data": [{"id": "*", "algorithm": "ED25519", "publicKey": "*", "verifierKey": "*", "validFrom": "2026-03-14T12:00:00.000Z"}]}`)
+	a.must(200, "GET", "/ledger/log/keys", "").assertBody(t, `{"data": [{"id": "*", "algorithm": "ED25519", "publicKey": "*", "verifierKey": "*", "validFrom": "2026-03-14T12:00:00.000Z"}]}`)
 
-	other := a.found(t, platform.Sandbox)
-	other.must(200, "GET", "/ledger/log/heads", "").same(t, `{"data": [], "hasMore": false}`)
-	other.must(200, "GET", "/ledger/log", "").same(t, `{"origin": "causeway.ledger/`+other.founded.Platform.ID.UUID().String()+`", "postings": 0, "sealed": 0, "published": 0, "keys": ["*"]}`)
+	other := a.createPlatform(t, platform.Sandbox)
+	other.must(200, "GET", "/ledger/log/heads", "").assertBody(t, `{"data": [], "hasMore": false}`)
+	other.must(200, "GET", "/ledger/log", "").assertBody(t, `{"origin": "causeway.ledger/`+other.tenant.Platform.ID.UUID().String()+`", "postings": 0, "sealed": 0, "published": 0, "keys": ["*"]}`)
 	other.must(404, "GET", "/ledger/log/checkpoint", "")
 }
 
-func TestLedgerLogRefuses(t *testing.T) {
+func TestLedgerLog_InvalidRequests(t *testing.T) {
 	t.Parallel()
 	// What cannot be proved is refused with what to do, and what belongs to others is not
 	// there.
 	a := newAuditor(t)
-	ids := a.post(4)
+	ids := a.postDeposits(4)
 	a.seal()
-	a.post(4)
+	a.postDeposits(4)
 	a.seal()
-	late := a.post(1)
-	other := &auditor{caller: a.found(t, platform.Sandbox)}
+	late := a.postDeposits(1)
+	other := &auditor{client: a.createPlatform(t, platform.Sandbox)}
 
 	for path, want := range map[string]struct {
 		status int
@@ -232,26 +232,26 @@ func TestLedgerLogRefuses(t *testing.T) {
 		"/ledger/log/consistency?from=4&to=9":     {400, "must be the size of a head"},
 		"/ledger/log/heads?cursor=eyJpZCI6ImEifQ": {400, "cursor"},
 	} {
-		if got := a.send(http.MethodGet, path, ""); got.status != want.status || !strings.Contains(got.raw, want.says) {
-			t.Errorf("%s: %d %s", path, got.status, got.raw)
+		if got := a.send(http.MethodGet, path, ""); got.status != want.status || !strings.Contains(got.rawBody, want.says) {
+			t.Errorf("%s: %d %s", path, got.status, got.rawBody)
 		}
 	}
 	a.must(400, "GET", "/ledger/log/proof?postingId=Posting:"+ids[0]+"&size=9", "")
 	if got := other.send(http.MethodGet, "/ledger/log/proof?postingId=Posting:"+ids[0], ""); got.status != 404 {
-		t.Errorf("another platform's posting: %d %s", got.status, got.raw)
+		t.Errorf("another platform's posting: %d %s", got.status, got.rawBody)
 	}
-	blind := a.allowed(platform.Transact)
+	blind := a.withPermissions(platform.Transact)
 	if got := blind.send(http.MethodGet, "/ledger/log", ""); got.status != 403 {
 		t.Errorf("without VIEW: %d", got.status)
 	}
 }
 
-func TestLedgerProofIsRightOrNotGiven(t *testing.T) {
+func TestLedgerLog_TamperedDataHasNoProof(t *testing.T) {
 	t.Parallel()
 	// When the stored hashes, or the posting, are not what was sealed, there is no proof
 	// but an error of the service.
 	a := newAuditor(t)
-	ids := a.post(4)
+	ids := a.postDeposits(4)
 	a.seal()
 	owner, err := pgx.Connect(t.Context(), a.url)
 	if err != nil {
@@ -262,6 +262,6 @@ func TestLedgerProofIsRightOrNotGiven(t *testing.T) {
 		t.Fatal(err)
 	}
 	if got := a.send(http.MethodGet, "/ledger/log/proof?postingId=Posting:"+ids[0], ""); got.status != 500 {
-		t.Errorf("from a forged tree: %d %s", got.status, base64.StdEncoding.EncodeToString([]byte(got.raw)))
+		t.Errorf("from a forged tree: %d %s", got.status, base64.StdEncoding.EncodeToString([]byte(got.rawBody)))
 	}
 }

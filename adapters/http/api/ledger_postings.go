@@ -25,10 +25,10 @@ type PostingBody struct {
 	Memo        string                        `json:"memo,omitempty" doc:"What was noted; for a payment's postings, its reference." example:"4T9K2M7PXQ3A"`
 	Reverses    httpapi.ID[ident.Posting]     `json:"reverses,omitzero" doc:"The posting that this one undoes."`
 	ReversedBy  httpapi.ID[ident.Posting]     `json:"reversedBy,omitzero" doc:"The posting that undoes this one."`
-	Entries     []entryBody                   `json:"entries" doc:"What it moves, in its order."`
+	Entries     []postingEntryBody            `json:"entries" doc:"What it moves, in its order."`
 }
 
-type wholePostingBody struct {
+type postingDetailsBody struct {
 	PostingBody
 	Authorisation *authorisationBody `json:"authorisation,omitempty" doc:"Who stands behind it, where it was made by hand."`
 }
@@ -39,15 +39,15 @@ type authorisationBody struct {
 	At      httpapi.Time            `json:"authorisedAt" doc:"When."`
 }
 
-func wholePostingOf(p finance.Posting) wholePostingBody {
-	body := wholePostingBody{PostingBody: postingOf(p.RecordedPosting)}
+func renderPostingDetails(p finance.Posting) postingDetailsBody {
+	body := postingDetailsBody{PostingBody: renderPosting(p.RecordedPosting)}
 	if a := p.Authorisation; a != nil {
-		body.Authorisation = &authorisationBody{httpapi.WriteID(a.By), a.Note, httpapi.WriteTime(a.At)}
+		body.Authorisation = &authorisationBody{httpapi.NewID(a.By), a.Note, httpapi.NewTime(a.At)}
 	}
 	return body
 }
 
-type entryBody struct {
+type postingEntryBody struct {
 	Debit    string           `json:"debit" doc:"The account that is debited." example:"funding/jit"`
 	Credit   string           `json:"credit" doc:"The account that is credited." example:"income/fees"`
 	Currency httpapi.Currency `json:"currency" doc:"The currency of both." example:"USD"`
@@ -58,24 +58,24 @@ type entryBody struct {
 type postingKind string
 
 // Schema lists the values.
-func (postingKind) Schema(huma.Registry) *huma.Schema { return oneOf(texts(ledger.Kinds())) }
+func (postingKind) Schema(huma.Registry) *huma.Schema { return enumSchema(toStrings(ledger.Kinds())) }
 
-func postingOf(p ports.RecordedPosting) PostingBody {
-	body := PostingBody{ID: postingID(p.ID), Number: p.Seq, Kind: postingKind(p.Kind), Transaction: httpapi.WriteID(p.Transaction),
-		Effective: httpapi.WriteTime(p.Effective), Recorded: httpapi.WriteTime(p.Recorded), Memo: p.Memo,
-		Reverses: postingID(p.Reverses), ReversedBy: postingID(p.ReversedBy), Entries: make([]entryBody, len(p.Entries))}
+func renderPosting(p ports.RecordedPosting) PostingBody {
+	body := PostingBody{ID: postingID(p.ID), Number: p.Seq, Kind: postingKind(p.Kind), Transaction: httpapi.NewID(p.Transaction),
+		Effective: httpapi.NewTime(p.Effective), Recorded: httpapi.NewTime(p.Recorded), Memo: p.Memo,
+		Reverses: postingID(p.Reverses), ReversedBy: postingID(p.ReversedBy), Entries: make([]postingEntryBody, len(p.Entries))}
 	for i, e := range p.Entries {
-		body.Entries[i] = entryBody{e.Debit, e.Credit, httpapi.Currency(e.Currency), minor(e.Amount)}
+		body.Entries[i] = postingEntryBody{e.Debit, e.Credit, httpapi.Currency(e.Currency), minor(e.Amount)}
 	}
 	return body
 }
 
-func registerLedgerPostings(a *httpapi.API, f Finance) {
+func registerLedgerPostings(a *httpapi.API, f Accounting) {
 	type wanted struct {
 		httpapi.Paging
 		httpapi.Sorting
-		ByTime
-		FromTo
+		TimeBasis
+		TimeRange
 		Kind          postingKind                   `query:"kind" doc:"Of this kind."`
 		TransactionID httpapi.ID[ident.Transaction] `query:"transactionId" doc:"Of this transaction."`
 		CustomerID    httpapi.ID[ident.Customer]    `query:"customerId" doc:"Of the transactions of this customer."`
@@ -84,17 +84,17 @@ func registerLedgerPostings(a *httpapi.API, f Finance) {
 	httpapi.Get(a, httpapi.Operation{
 		ID: "listLedgerPostings", Path: "/ledger/postings", Tag: tagLedger, Summary: "List postings", Permission: platform.View,
 		Description: "The newest first, unless asked otherwise, in the order in which they were recorded. Filters add up. `by` says which of their times from and to are about.",
-		Errors:      []fault.Code{fault.MonthDetached},
+		Errors:      []fault.Code{fault.MonthArchived},
 	}, func(ctx context.Context, call httpapi.Call, in *wanted) (ports.PostingPage, error) {
-		after, err := numberAfter(ofPosting, in.Cursor)
+		after, err := parseNumberCursor(postingCursor, in.Cursor)
 		if err != nil {
 			return ports.PostingPage{}, err
 		}
 		return f.Postings(ctx, ports.PostingFilter{Platform: call.Principal.Platform, Kind: ledger.Kind(in.Kind), Transaction: in.TransactionID.Value,
 			Customer: in.CustomerID.Value, Memo: in.Memo, By: in.kind(), Span: in.span(), After: after, Limit: in.Limit, Ascending: in.Ascending()})
 	}, func(p ports.PostingPage) httpapi.Page[PostingBody] {
-		return ledgerPage(p.Postings, p.More, postingOf, func(p ports.RecordedPosting) httpapi.Cursor {
-			return numberCursor(ofPosting, p.Seq)
+		return renderUncountedPage(p.Postings, p.More, renderPosting, func(p ports.RecordedPosting) httpapi.Cursor {
+			return numberCursor(postingCursor, p.Seq)
 		})
 	})
 
@@ -103,8 +103,8 @@ func registerLedgerPostings(a *httpapi.API, f Finance) {
 	}
 	httpapi.Get(a, httpapi.Operation{
 		ID: "getLedgerPosting", Path: "/ledger/postings/{postingId}", Tag: tagLedger, Summary: "Get a posting", Permission: platform.View,
-		Description: "One posting with its entries, and what it reverses or is reversed by. One that was made by hand says who authorised it, and why.", Errors: []fault.Code{fault.NotFound, fault.MonthDetached},
+		Description: "One posting with its entries, and what it reverses or is reversed by. One that was made by hand says who authorised it, and why.", Errors: []fault.Code{fault.NotFound, fault.MonthArchived},
 	}, func(ctx context.Context, call httpapi.Call, in *one) (finance.Posting, error) {
 		return f.Posting(ctx, call.Principal.Platform, in.PostingID.Value.UUID())
-	}, wholePostingOf)
+	}, renderPostingDetails)
 }

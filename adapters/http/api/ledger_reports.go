@@ -11,47 +11,47 @@ import (
 	"causeway/ports"
 )
 
-// TrialColumns are the four figures of a line.
-type TrialColumns struct {
-	Opening httpapi.Whole `json:"opening" doc:"Debits minus credits before the period: what is owed to somebody stands below zero."`
-	Debits  httpapi.Whole `json:"debits" doc:"What was debited in the period."`
-	Credits httpapi.Whole `json:"credits" doc:"What was credited in the period."`
-	Closing httpapi.Whole `json:"closing" doc:"Opening, plus debits, minus credits."`
+// TrialBalanceAmounts are the four figures of a line.
+type TrialBalanceAmounts struct {
+	Opening httpapi.BigMinor `json:"opening" doc:"Debits minus credits before the period: what is owed to somebody stands below zero."`
+	Debits  httpapi.BigMinor `json:"debits" doc:"What was debited in the period."`
+	Credits httpapi.BigMinor `json:"credits" doc:"What was credited in the period."`
+	Closing httpapi.BigMinor `json:"closing" doc:"Opening, plus debits, minus credits."`
 }
 
-func columnsOf(c finance.Columns) TrialColumns {
-	return TrialColumns{httpapi.WriteWhole(c.Opening), httpapi.WriteWhole(c.Debits), httpapi.WriteWhole(c.Credits), httpapi.WriteWhole(c.Closing)}
+func renderTrialBalanceAmounts(c finance.Columns) TrialBalanceAmounts {
+	return TrialBalanceAmounts{httpapi.NewBigMinor(c.Opening), httpapi.NewBigMinor(c.Debits), httpapi.NewBigMinor(c.Credits), httpapi.NewBigMinor(c.Closing)}
 }
 
-type trialLineBody struct {
+type trialBalanceLineBody struct {
 	Path     string           `json:"path" doc:"The account; with detail=group, its line of the chart." example:"rails/RTP"`
 	Currency httpapi.Currency `json:"currency" doc:"The currency of the account." example:"USD"`
 	Class    string           `json:"class" enum:"asset,liability,income,expense,trading" doc:"What the account is."`
-	TrialColumns
+	TrialBalanceAmounts
 }
 
-type trialSumBody struct {
+type trialBalanceTotalBody struct {
 	Currency httpapi.Currency `json:"currency" doc:"The currency." example:"USD"`
 	Balanced bool             `json:"balanced" doc:"Whether opening and closing add up to zero and debits equal credits. Double entry says they always do."`
-	TrialColumns
+	TrialBalanceAmounts
 }
 
 type trialBalanceBody struct {
-	From  *httpapi.Time   `json:"from,omitempty" doc:"The first moment of the period; left out where it begins with the first posting."`
-	To    *httpapi.Time   `json:"to,omitempty" doc:"The last moment of the period; left out where it ends with the last posting."`
-	By    string          `json:"by" enum:"recorded,effective" doc:"By which time of the postings."`
-	Lines []trialLineBody `json:"lines" doc:"By currency and path; accounts that nothing was posted to by the end of the period are left out."`
-	Sums  []trialSumBody  `json:"sums" doc:"The sums of the lines, one a currency."`
+	From   *httpapi.Time           `json:"from,omitempty" doc:"The first moment of the period; left out where it begins with the first posting."`
+	To     *httpapi.Time           `json:"to,omitempty" doc:"The last moment of the period; left out where it ends with the last posting."`
+	By     string                  `json:"by" enum:"recorded,effective" doc:"By which time of the postings."`
+	Lines  []trialBalanceLineBody  `json:"lines" doc:"By currency and path; accounts that nothing was posted to by the end of the period are left out."`
+	Totals []trialBalanceTotalBody `json:"sums" doc:"The sums of the lines, one a currency."`
 }
 
-func trialBalanceOf(b finance.TrialBalance) trialBalanceBody {
-	body := trialBalanceBody{From: optionalTime(b.From), To: optionalTime(b.To), By: timeName(b.By),
-		Lines: make([]trialLineBody, len(b.Lines)), Sums: make([]trialSumBody, len(b.Sums))}
+func renderTrialBalance(b finance.TrialBalance) trialBalanceBody {
+	body := trialBalanceBody{From: optionalTime(b.From), To: optionalTime(b.To), By: timeKindName(b.By),
+		Lines: make([]trialBalanceLineBody, len(b.Lines)), Totals: make([]trialBalanceTotalBody, len(b.Sums))}
 	for i, l := range b.Lines {
-		body.Lines[i] = trialLineBody{l.Path, httpapi.Currency(l.Currency), string(l.Class), columnsOf(l.Columns)}
+		body.Lines[i] = trialBalanceLineBody{l.Path, httpapi.Currency(l.Currency), string(l.Class), renderTrialBalanceAmounts(l.Columns)}
 	}
 	for i, s := range b.Sums {
-		body.Sums[i] = trialSumBody{httpapi.Currency(s.Currency), s.Balanced(), columnsOf(s.Columns)}
+		body.Totals[i] = trialBalanceTotalBody{httpapi.Currency(s.Currency), s.Balanced(), renderTrialBalanceAmounts(s.Columns)}
 	}
 	return body
 }
@@ -70,15 +70,15 @@ type incomePeriodBody struct {
 type incomeLineBody struct {
 	Path     string           `json:"path" doc:"The account." example:"income/fees"`
 	Currency httpapi.Currency `json:"currency" doc:"The currency." example:"USD"`
-	Earned   httpapi.Whole    `json:"earned" doc:"What was earned, less what was given back."`
+	Earned   httpapi.BigMinor `json:"earned" doc:"What was earned, less what was given back."`
 }
 
-func incomeOf(r finance.Income) incomeBody {
-	body := incomeBody{By: timeName(r.By), Periods: make([]incomePeriodBody, len(r.Periods))}
+func renderIncome(r finance.Income) incomeBody {
+	body := incomeBody{By: timeKindName(r.By), Periods: make([]incomePeriodBody, len(r.Periods))}
 	for i, p := range r.Periods {
-		period := incomePeriodBody{httpapi.WriteTime(p.From), httpapi.WriteTime(p.To), make([]incomeLineBody, len(p.Lines))}
+		period := incomePeriodBody{httpapi.NewTime(p.From), httpapi.NewTime(p.To), make([]incomeLineBody, len(p.Lines))}
 		for j, l := range p.Lines {
-			period.Lines[j] = incomeLineBody{l.Path, httpapi.Currency(l.Currency), httpapi.WriteWhole(l.Earned)}
+			period.Lines[j] = incomeLineBody{l.Path, httpapi.Currency(l.Currency), httpapi.NewBigMinor(l.Earned)}
 		}
 		body.Periods[i] = period
 	}
@@ -86,58 +86,58 @@ func incomeOf(r finance.Income) incomeBody {
 }
 
 type fxPositionBody struct {
-	At                httpapi.Time     `json:"at" doc:"The moment of the positions."`
-	By                string           `json:"by" enum:"recorded,effective" doc:"By which time of the postings."`
-	ReportingCurrency httpapi.Currency `json:"reportingCurrency" doc:"What they are valued in." example:"USD"`
-	ValuedAt          httpapi.Time     `json:"valuedAt" doc:"When they were valued."`
-	Worth             *httpapi.Whole   `json:"worth,omitempty" doc:"What all of it would be worth, in the smallest unit of the reporting currency; left out when a line could not be valued."`
-	Lines             []fxLineBody     `json:"lines" doc:"One a currency."`
+	At                httpapi.Time         `json:"at" doc:"The moment of the positions."`
+	By                string               `json:"by" enum:"recorded,effective" doc:"By which time of the postings."`
+	ReportingCurrency httpapi.Currency     `json:"reportingCurrency" doc:"What they are valued in." example:"USD"`
+	ValuedAt          httpapi.Time         `json:"valuedAt" doc:"When they were valued."`
+	Value             *httpapi.BigMinor    `json:"worth,omitempty" doc:"What all of it would be worth, in the smallest unit of the reporting currency; left out when a line could not be valued."`
+	Lines             []fxPositionLineBody `json:"lines" doc:"One a currency."`
 }
 
-type fxLineBody struct {
-	Currency httpapi.Currency `json:"currency" doc:"The currency." example:"BTC"`
-	Position httpapi.Whole    `json:"position" doc:"Above zero: the service has taken more of it than it has given."`
-	Rate     *httpapi.Decimal `json:"rate,omitempty" doc:"The market's rate: smallest units of the reporting currency for one smallest unit. Left out when the market has none now."`
-	RateAt   *httpapi.Time    `json:"rateAt,omitempty" doc:"When the rate was made."`
-	Worth    *httpapi.Whole   `json:"worth,omitempty" doc:"The position at that rate, rounded towards zero."`
+type fxPositionLineBody struct {
+	Currency httpapi.Currency  `json:"currency" doc:"The currency." example:"BTC"`
+	Position httpapi.BigMinor  `json:"position" doc:"Above zero: the service has taken more of it than it has given."`
+	Rate     *httpapi.Decimal  `json:"rate,omitempty" doc:"The market's rate: smallest units of the reporting currency for one smallest unit. Left out when the market has none now."`
+	RateAt   *httpapi.Time     `json:"rateAt,omitempty" doc:"When the rate was made."`
+	Value    *httpapi.BigMinor `json:"worth,omitempty" doc:"The position at that rate, rounded towards zero."`
 }
 
-func fxPositionOf(p finance.FXPosition) fxPositionBody {
-	body := fxPositionBody{At: httpapi.WriteTime(p.At), By: timeName(p.By), ReportingCurrency: httpapi.Currency(p.In), ValuedAt: httpapi.WriteTime(p.Now),
-		Lines: make([]fxLineBody, len(p.Lines))}
+func renderFXPosition(p finance.FXPosition) fxPositionBody {
+	body := fxPositionBody{At: httpapi.NewTime(p.At), By: timeKindName(p.By), ReportingCurrency: httpapi.Currency(p.In), ValuedAt: httpapi.NewTime(p.Now),
+		Lines: make([]fxPositionLineBody, len(p.Lines))}
 	if p.Complete {
-		body.Worth = &httpapi.Whole{Total: p.Worth}
+		body.Value = &httpapi.BigMinor{Total: p.Worth}
 	}
 	for i, l := range p.Lines {
-		line := fxLineBody{Currency: httpapi.Currency(l.Currency), Position: httpapi.WriteWhole(l.Position), RateAt: optionalTime(l.RateAt)}
+		line := fxPositionLineBody{Currency: httpapi.Currency(l.Currency), Position: httpapi.NewBigMinor(l.Position), RateAt: optionalTime(l.RateAt)}
 		if !l.Rate.IsZero() {
 			line.Rate = &httpapi.Decimal{Rate: l.Rate}
 		}
 		if l.Valued {
-			line.Worth = &httpapi.Whole{Total: l.Worth}
+			line.Value = &httpapi.BigMinor{Total: l.Worth}
 		}
 		body.Lines[i] = line
 	}
 	return body
 }
 
-func registerLedgerReports(a *httpapi.API, f Finance) {
+func registerLedgerReports(a *httpapi.API, f Accounting) {
 	type trial struct {
-		ByTime
-		FromTo
+		TimeBasis
+		TimeRange
 		Detail string `query:"detail" enum:"account,group" default:"account" doc:"account: a line for each account. group: a line for each line of the chart, so that all customers are one."`
 	}
 	httpapi.Get(a, httpapi.Operation{
 		ID: "getTrialBalance", Path: "/ledger/trial-balance", Tag: tagLedger, Summary: "Get the trial balance", Permission: platform.View,
 		Description: "For each currency and account: the balance before the period, what was debited and credited in it, and the balance after it. " +
 			"In every currency the opening and the closing column add up to zero, and debits equal credits; `sums` says so. All of one moment.",
-		Errors: []fault.Code{fault.MonthDetached},
+		Errors: []fault.Code{fault.MonthArchived},
 	}, func(ctx context.Context, call httpapi.Call, in *trial) (finance.TrialBalance, error) {
 		return f.TrialBalance(ctx, call.Principal.Platform, finance.Period{By: in.kind(), From: in.From.Time, To: in.To.Time, Grouped: in.Detail == "group"})
-	}, trialBalanceOf)
+	}, renderTrialBalance)
 
 	type income struct {
-		ByTime
+		TimeBasis
 		From   httpapi.Time `query:"from" required:"true" doc:"The first moment."`
 		To     httpapi.Time `query:"to" doc:"The last moment; without it, now."`
 		Period string       `query:"period" enum:"day,month" default:"month" doc:"How long the periods are; days and months are those of UTC."`
@@ -145,21 +145,21 @@ func registerLedgerReports(a *httpapi.API, f Finance) {
 	httpapi.Get(a, httpapi.Operation{
 		ID: "getIncome", Path: "/ledger/income", Tag: tagLedger, Summary: "Get income and fees by period", Permission: platform.View,
 		Description: "What the service earned, by period, currency and account. The first period begins with `from` and the last ends with `to`; at most 100 are answered at once.",
-		Errors:      []fault.Code{fault.MonthDetached},
+		Errors:      []fault.Code{fault.MonthArchived},
 	}, func(ctx context.Context, call httpapi.Call, in *income) (finance.Income, error) {
 		return f.Income(ctx, call.Principal.Platform, finance.Earnings{By: in.kind(), From: in.From.Time, To: in.To.Time, Step: finance.Step(in.Period)})
-	}, incomeOf)
+	}, renderIncome)
 
 	type fx struct {
-		ByTime
+		TimeBasis
 		At                httpapi.Time     `query:"at" doc:"The positions as they were at the end of this moment; without it, now."`
 		ReportingCurrency httpapi.Currency `query:"reportingCurrency" default:"USD" doc:"The currency to value them in."`
 	}
 	httpapi.Get(a, httpapi.Operation{
 		ID: "getFXPosition", Path: "/ledger/fx-position", Tag: tagLedger, Summary: "Get the FX position", Permission: platform.View,
 		Description: "What the service holds for trade in each currency, and what that would be worth at the present rate of the market.",
-		Errors:      []fault.Code{fault.InvalidCurrency, fault.MonthDetached},
+		Errors:      []fault.Code{fault.InvalidCurrency, fault.MonthArchived},
 	}, func(ctx context.Context, call httpapi.Call, in *fx) (finance.FXPosition, error) {
-		return f.FXPosition(ctx, call.Principal.Platform, ports.Cut{By: in.kind(), Moment: in.At.Time}, money.Currency(in.ReportingCurrency))
-	}, fxPositionOf)
+		return f.FXPosition(ctx, call.Principal.Platform, ports.Cutoff{By: in.kind(), Moment: in.At.Time}, money.Currency(in.ReportingCurrency))
+	}, renderFXPosition)
 }

@@ -16,7 +16,7 @@ import (
 	"causeway/ports"
 )
 
-type unmatchedBody struct {
+type unmatchedFundsBody struct {
 	ReceiptID  httpapi.ID[ident.Receipt]     `json:"receiptId" doc:"The payment that arrived; what it is assigned by. A refund that failed has an id here too."`
 	PostingID  httpapi.ID[ident.Posting]     `json:"postingId" doc:"The posting that put it among the unmatched funds."`
 	RefundOf   httpapi.ID[ident.Transaction] `json:"refundOf,omitzero" doc:"The transaction whose refund failed, if it is that."`
@@ -31,7 +31,7 @@ type unmatchedBody struct {
 }
 
 type assignmentBody struct {
-	To            string                            `json:"to" enum:"TRANSACTION,ACCOUNT,PAYER" doc:"TRANSACTION: it paid a quote. ACCOUNT: it was deposited. PAYER: it is sent back, and stands here once more if the rail will not take it."`
+	Target        string                            `json:"to" enum:"TRANSACTION,ACCOUNT,PAYER" doc:"TRANSACTION: it paid a quote. ACCOUNT: it was deposited. PAYER: it is sent back, and stands here once more if the rail will not take it."`
 	TransactionID httpapi.ID[ident.Transaction]     `json:"transactionId,omitzero" doc:"The transaction that it paid, or is deposited by."`
 	AccountID     httpapi.ID[ident.InternalAccount] `json:"accountId,omitzero" doc:"The account it was deposited into."`
 	Note          string                            `json:"note" doc:"Why, in the words of who decided." example:"The payer called and named the quote."`
@@ -39,20 +39,20 @@ type assignmentBody struct {
 	AssignedAt    httpapi.Time                      `json:"assignedAt" doc:"When it was decided."`
 }
 
-func unmatchedOf(u transaction.Unmatched) unmatchedBody {
-	body := unmatchedBody{ReceiptID: httpapi.WriteID(u.Receipt.ID), PostingID: postingID(u.Posting), RefundOf: httpapi.WriteID(u.Of),
-		Amount: amountBody(u.Receipt.Amount), Rail: u.Receipt.Rail, Reference: u.Receipt.Reference, PartnerID: u.Receipt.PartnerID, ReceivedAt: httpapi.WriteTime(u.Receipt.At), Reason: "OWNER_UNKNOWN", Assigned: u.Assignment != nil}
-	if u.NotSentBackBefore() {
+func renderUnmatchedFunds(u transaction.Unmatched) unmatchedFundsBody {
+	body := unmatchedFundsBody{ReceiptID: httpapi.NewID(u.Receipt.ID), PostingID: postingID(u.Posting), RefundOf: httpapi.NewID(u.RefundOf),
+		Amount: renderAmount(u.Receipt.Amount), Rail: u.Receipt.PartnerAccount, Reference: u.Receipt.Reference, PartnerID: u.Receipt.PartnerID, ReceivedAt: httpapi.NewTime(u.Receipt.At), Reason: "OWNER_UNKNOWN", Assigned: u.Assignment != nil}
+	if u.IsFailedRefund() {
 		body.Reason = "NOT_SENT_BACK"
 	}
 	if a := u.Assignment; a != nil {
-		body.Assignment = &assignmentBody{To: assignedTo(*a), TransactionID: httpapi.WriteID(a.Transaction), AccountID: httpapi.WriteID(a.Account),
-			Note: a.Note, TokenID: httpapi.WriteID(a.By), AssignedAt: httpapi.WriteTime(a.At)}
+		body.Assignment = &assignmentBody{Target: assignmentTarget(*a), TransactionID: httpapi.NewID(a.Transaction), AccountID: httpapi.NewID(a.Account),
+			Note: a.Note, TokenID: httpapi.NewID(a.By), AssignedAt: httpapi.NewTime(a.At)}
 	}
 	return body
 }
 
-func assignedTo(a transaction.Assignment) string {
+func assignmentTarget(a transaction.Assignment) string {
 	switch {
 	case !a.Account.IsZero():
 		return "ACCOUNT"
@@ -63,20 +63,20 @@ func assignedTo(a transaction.Assignment) string {
 	}
 }
 
-type assignRequest struct {
+type assignUnmatchedFundsRequest struct {
 	To   string `json:"to" pattern:"^(PAYER|(Transaction|InternalAccount):[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12})$" patternDescription:"the id of a transaction, the id of an internal account, or PAYER" doc:"Whose it is. The id of the transaction of a quote that waits for exactly this amount; the id of an internal account of its currency; or PAYER, to whom it is sent back." example:"Transaction:0199f0a2-7b1c-7e55-9d6b-2f1f6a0c4e11"`
 	Note string `json:"note" minLength:"1" maxLength:"200" doc:"Why. It becomes the memo of the posting, at most 200 bytes long." example:"The payer called and named the quote."`
 }
 
 // Resolve finds a note that is too long in bytes.
-func (r assignRequest) Resolve(huma.Context) []error {
+func (r assignUnmatchedFundsRequest) Resolve(huma.Context) []error {
 	if len(r.Note) <= 200 {
 		return nil
 	}
-	return httpapi.Findings(fault.Invalid(fault.Field{Field: "note", Message: "must be at most 200 bytes long"}))
+	return httpapi.FieldErrors(fault.Invalid(fault.Field{Field: "note", Message: "must be at most 200 bytes long"}))
 }
 
-func (r assignRequest) command(receipt ident.Receipt) (finance.Assign, error) {
+func (r assignUnmatchedFundsRequest) command(receipt ident.Receipt) (finance.Assign, error) {
 	a := finance.Assign{Receipt: receipt, Note: r.Note}
 	var err error
 	switch {
@@ -91,7 +91,7 @@ func (r assignRequest) command(receipt ident.Receipt) (finance.Assign, error) {
 	return a, nil
 }
 
-func registerUnmatched(a *httpapi.API, f Finance) {
+func registerUnmatched(a *httpapi.API, f Accounting) {
 	type list struct {
 		httpapi.Paging
 		httpapi.Sorting
@@ -113,13 +113,13 @@ func registerUnmatched(a *httpapi.API, f Finance) {
 			filter.Assigned = &assigned
 		}
 		return f.Unmatched(ctx, call.Principal.Platform, filter)
-	}, func(p ports.UnmatchedPage) httpapi.Page[unmatchedBody] {
-		return ledgerPage(p.Items, p.More, unmatchedOf, func(u transaction.Unmatched) httpapi.Cursor { return httpapi.Cursor{ID: written(u.Posting)} })
+	}, func(p ports.UnmatchedPage) httpapi.Page[unmatchedFundsBody] {
+		return renderUncountedPage(p.Items, p.More, renderUnmatchedFunds, func(u transaction.Unmatched) httpapi.Cursor { return httpapi.Cursor{ID: postingIDText(u.Posting)} })
 	})
 
 	type assign struct {
 		ReceiptID httpapi.ID[ident.Receipt] `path:"receiptId" doc:"The payment that arrived."`
-		Body      assignRequest
+		Body      assignUnmatchedFundsRequest
 	}
 	httpapi.Post(a, httpapi.Operation{
 		ID: "assignUnmatched", Path: "/ledger/unmatched/{receiptId}/assign", Tag: tagLedger, Summary: "Assign unmatched funds", Permission: platform.Manage,
@@ -133,8 +133,8 @@ func registerUnmatched(a *httpapi.API, f Finance) {
 		if err != nil {
 			return transaction.Unmatched{}, err
 		}
-		return f.Assign(ctx, call.Principal, command, call.Claim)
-	}, unmatchedOf)
+		return f.AssignUnmatched(ctx, call.Principal, command, call.IdempotentRequest)
+	}, renderUnmatchedFunds)
 }
 
-func written(posting uuid.UUID) string { return postingID(posting).Value.String() }
+func postingIDText(posting uuid.UUID) string { return postingID(posting).Value.String() }

@@ -13,7 +13,7 @@ type currency struct {
 	Decimals int    `json:"decimals" doc:"How many decimal places the smallest unit is: an amount of 1050 with 2 decimals is 10.50." example:"2"`
 }
 
-func currencyBody(c money.Currency) currency {
+func renderCurrency(c money.Currency) currency {
 	return currency{Code: string(c), Name: c.Name(), Symbol: c.Symbol(), Decimals: c.Decimals()}
 }
 
@@ -23,8 +23,8 @@ type currencyAmount struct {
 	Currency currency      `json:"currency"`
 }
 
-func amountBody(a money.Amount) currencyAmount {
-	return currencyAmount{Amount: httpapi.Minor(a.Minor), Currency: currencyBody(a.Currency)}
+func renderAmount(a money.Amount) currencyAmount {
+	return currencyAmount{Amount: httpapi.Minor(a.Minor), Currency: renderCurrency(a.Currency)}
 }
 
 func minor(n int64) httpapi.Minor { return httpapi.Minor(n) }

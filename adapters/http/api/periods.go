@@ -18,8 +18,8 @@ import (
 type Periods interface {
 	List(ctx context.Context, who platform.Principal) ([]periods.Month, error)
 	Get(ctx context.Context, who platform.Principal, m period.Month, f ports.LineFilter) (periods.Month, error)
-	Change(ctx context.Context, who platform.Principal, claim *ports.Claim, a period.Action, m period.Month, note string) (periods.Month, error)
-	Adjust(ctx context.Context, who platform.Principal, claim *ports.Claim, a period.Adjustment) (periods.Adjusted, error)
+	ChangeState(ctx context.Context, who platform.Principal, claim *ports.IdempotentRequest, a period.Action, m period.Month, note string) (periods.Month, error)
+	Adjust(ctx context.Context, who platform.Principal, claim *ports.IdempotentRequest, a period.Adjustment) (periods.Adjusted, error)
 }
 
 // monthText is a month in a path or a body.
@@ -30,8 +30,8 @@ func (monthText) Schema(huma.Registry) *huma.Schema {
 	return &huma.Schema{Type: huma.TypeString, Pattern: "^[0-9]{4}-(0[1-9]|1[0-2])$", PatternDescription: "a month of the form YYYY-MM", Examples: []any{"2026-10"}}
 }
 
-// read finds what the pattern lets through.
-func (m monthText) read() (period.Month, error) {
+// parse finds what the pattern lets through.
+func (m monthText) parse() (period.Month, error) {
 	month, err := period.ParseMonth(string(m))
 	if err != nil {
 		return month, fault.Invalid(fault.Field{Field: "month", Message: err.Error()})
@@ -39,93 +39,93 @@ func (m monthText) read() (period.Month, error) {
 	return month, nil
 }
 
-type periodBody struct {
-	Month   monthText          `json:"month" doc:"The month, of UTC."`
-	State   string             `json:"state" enum:"OPEN,HELD,CLOSED" doc:"OPEN takes every posting. HELD takes only what somebody authorised with a note. CLOSED takes nothing, for good."`
-	Closing *closingBody       `json:"closing,omitempty" doc:"What the books said when the month was closed."`
-	Changes []periodChangeBody `json:"changes" doc:"What was done to the month, in order. The answer to a change has that change alone."`
+type accountingPeriodBody struct {
+	Month   monthText                    `json:"month" doc:"The month, of UTC."`
+	State   string                       `json:"state" enum:"OPEN,HELD,CLOSED" doc:"OPEN takes every posting. HELD takes only what somebody authorised with a note. CLOSED takes nothing, for good."`
+	Closing *periodClosingBody           `json:"closing,omitempty" doc:"What the books said when the month was closed."`
+	Changes []accountingPeriodChangeBody `json:"changes" doc:"What was done to the month, in order. The answer to a change has that change alone."`
 }
 
-type closingBody struct {
-	ClosedAt httpapi.Time             `json:"closedAt" doc:"When it was closed."`
-	TokenID  httpapi.ID[ident.Token]  `json:"tokenId,omitzero" doc:"The token it was closed with; left out when the operator of the service did it."`
-	Posting  int64                    `json:"posting" doc:"The number of the platform's last posting then; 0 when there was none." example:"84211"`
-	Digest   string                   `json:"digest,omitempty" doc:"The SHA-256 digest of that posting, in hexadecimal digits." example:"9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08"`
-	Head     string                   `json:"head,omitempty" doc:"The newest signed head of the log of postings then, a C2SP checkpoint; left out while there was none."`
-	Trial    *trialBalanceClosingBody `json:"trialBalance,omitempty" doc:"What every account came to. Only where one month is read."`
+type periodClosingBody struct {
+	ClosedAt     httpapi.Time             `json:"closedAt" doc:"When it was closed."`
+	TokenID      httpapi.ID[ident.Token]  `json:"tokenId,omitzero" doc:"The token it was closed with; left out when the operator of the service did it."`
+	Posting      int64                    `json:"posting" doc:"The number of the platform's last posting then; 0 when there was none." example:"84211"`
+	Digest       string                   `json:"digest,omitempty" doc:"The SHA-256 digest of that posting, in hexadecimal digits." example:"9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08"`
+	Checkpoint   string                   `json:"head,omitempty" doc:"The newest signed head of the log of postings then, a C2SP checkpoint; left out while there was none."`
+	TrialBalance *closingTrialBalanceBody `json:"trialBalance,omitempty" doc:"What every account came to. Only where one month is read."`
 }
 
-type trialBalanceClosingBody struct {
-	Totals     []closingTotalBody `json:"totals" doc:"Each currency added up: debits equal credits."`
-	Lines      []closingLineBody  `json:"lines" doc:"A page of the accounts that anything was posted to up to the end of the month."`
-	HasMore    bool               `json:"hasMore" doc:"Whether there are more lines after these."`
-	NextCursor string             `json:"nextCursor,omitempty" doc:"Send it as cursor to get the next lines. Only when hasMore is true."`
+type closingTrialBalanceBody struct {
+	Totals     []closingTrialBalanceTotalBody `json:"totals" doc:"Each currency added up: debits equal credits."`
+	Lines      []closingTrialBalanceLineBody  `json:"lines" doc:"A page of the accounts that anything was posted to up to the end of the month."`
+	HasMore    bool                           `json:"hasMore" doc:"Whether there are more lines after these."`
+	NextCursor string                         `json:"nextCursor,omitempty" doc:"Send it as cursor to get the next lines. Only when hasMore is true."`
 }
 
-type closingTotalBody struct {
+type closingTrialBalanceTotalBody struct {
 	Currency httpapi.Currency `json:"currency" doc:"The currency."`
 	Accounts int64            `json:"accounts" doc:"How many accounts carry it."`
-	Debits   httpapi.Whole    `json:"debits" doc:"All debits of the month, in the smallest unit."`
-	Credits  httpapi.Whole    `json:"credits" doc:"All credits of the month, in the smallest unit."`
+	Debits   httpapi.BigMinor `json:"debits" doc:"All debits of the month, in the smallest unit."`
+	Credits  httpapi.BigMinor `json:"credits" doc:"All credits of the month, in the smallest unit."`
 }
 
-type closingLineBody struct {
+type closingTrialBalanceLineBody struct {
 	Account  string           `json:"account" doc:"The path of the account." example:"income/fees"`
 	Currency httpapi.Currency `json:"currency" doc:"Its currency."`
 	Class    string           `json:"class" enum:"asset,liability,income,expense,trading" doc:"Its class."`
-	Opening  httpapi.Whole    `json:"opening" doc:"The balance before the month, in the smallest unit, with the sign of the class."`
-	Debits   httpapi.Whole    `json:"debits" doc:"What was debited in the month."`
-	Credits  httpapi.Whole    `json:"credits" doc:"What was credited in the month."`
-	Closing  httpapi.Whole    `json:"closing" doc:"The balance at the end of the month."`
+	Opening  httpapi.BigMinor `json:"opening" doc:"The balance before the month, in the smallest unit, with the sign of the class."`
+	Debits   httpapi.BigMinor `json:"debits" doc:"What was debited in the month."`
+	Credits  httpapi.BigMinor `json:"credits" doc:"What was credited in the month."`
+	Closing  httpapi.BigMinor `json:"closing" doc:"The balance at the end of the month."`
 }
 
-type periodChangeBody struct {
+type accountingPeriodChangeBody struct {
 	Action  string                  `json:"action" enum:"hold,reopen,close" doc:"What was done."`
 	At      httpapi.Time            `json:"at" doc:"When."`
 	TokenID httpapi.ID[ident.Token] `json:"tokenId,omitzero" doc:"The token it was done with; left out when the operator of the service did it."`
 	Note    string                  `json:"note,omitempty" doc:"Why, in the words of who did it." example:"October is complete."`
 }
 
-// periodNote may be left out as a whole.
-type periodNote struct {
+// accountingPeriodChangeRequest may be left out as a whole.
+type accountingPeriodChangeRequest struct {
 	Note string `json:"note,omitempty" maxLength:"500" doc:"Why; it is kept with the change." example:"October is complete."`
 }
 
-type periodList struct {
-	Data []periodBody `json:"data" doc:"The months, the newest first."`
+type accountingPeriodListResponse struct {
+	Data []accountingPeriodBody `json:"data" doc:"The months, the newest first."`
 }
 
-func periodOf(m periods.Month) periodBody {
-	body := periodBody{Month: monthText(m.Month.String()), State: string(m.State), Changes: make([]periodChangeBody, len(m.Changes))}
+func renderPeriod(m periods.Month) accountingPeriodBody {
+	body := accountingPeriodBody{Month: monthText(m.Month.String()), State: string(m.State), Changes: make([]accountingPeriodChangeBody, len(m.Changes))}
 	for i, c := range m.Changes {
-		body.Changes[i] = periodChangeBody{string(c.Action), httpapi.WriteTime(c.At), httpapi.WriteID(c.By), c.Note}
+		body.Changes[i] = accountingPeriodChangeBody{string(c.Action), httpapi.NewTime(c.At), httpapi.NewID(c.By), c.Note}
 	}
 	if m.Closing == nil {
 		return body
 	}
-	body.Closing = &closingBody{ClosedAt: httpapi.WriteTime(m.Closing.At), TokenID: httpapi.WriteID(m.Closing.By), Posting: m.Closing.Seq,
-		Digest: hexadecimal(m.Closing.Digest), Head: m.Closing.Head}
+	body.Closing = &periodClosingBody{ClosedAt: httpapi.NewTime(m.Closing.At), TokenID: httpapi.NewID(m.Closing.By), Posting: m.Closing.Seq,
+		Digest: encodeHex(m.Closing.Digest), Checkpoint: m.Closing.Checkpoint}
 	return body
 }
 
-// wholePeriodOf has the trial balance too.
-func wholePeriodOf(m periods.Month) periodBody {
-	body := periodOf(m)
+// renderPeriodWithTrialBalance has the trial balance too.
+func renderPeriodWithTrialBalance(m periods.Month) accountingPeriodBody {
+	body := renderPeriod(m)
 	if body.Closing == nil {
 		return body
 	}
-	trial := &trialBalanceClosingBody{Totals: make([]closingTotalBody, len(m.Totals)), Lines: make([]closingLineBody, len(m.Lines.Lines)), HasMore: m.Lines.More}
+	trial := &closingTrialBalanceBody{Totals: make([]closingTrialBalanceTotalBody, len(m.Totals)), Lines: make([]closingTrialBalanceLineBody, len(m.Lines.Lines)), HasMore: m.Lines.More}
 	for i, t := range m.Totals {
-		trial.Totals[i] = closingTotalBody{httpapi.Currency(t.Currency), t.Accounts, httpapi.WriteWhole(t.Debits), httpapi.WriteWhole(t.Credits)}
+		trial.Totals[i] = closingTrialBalanceTotalBody{httpapi.Currency(t.Currency), t.Accounts, httpapi.NewBigMinor(t.Debits), httpapi.NewBigMinor(t.Credits)}
 	}
 	for i, l := range m.Lines.Lines {
-		trial.Lines[i] = closingLineBody{l.Account.Path, httpapi.Currency(l.Account.Currency), string(l.Class),
-			httpapi.WriteWhole(l.Opening), httpapi.WriteWhole(l.Debits), httpapi.WriteWhole(l.Credits), httpapi.WriteWhole(l.Closing)}
+		trial.Lines[i] = closingTrialBalanceLineBody{l.Account.Path, httpapi.Currency(l.Account.Currency), string(l.Class),
+			httpapi.NewBigMinor(l.Opening), httpapi.NewBigMinor(l.Debits), httpapi.NewBigMinor(l.Credits), httpapi.NewBigMinor(l.Closing)}
 	}
 	if trial.HasMore {
-		trial.NextCursor = numberCursor(ofTrialRow, m.Lines.Last).String()
+		trial.NextCursor = numberCursor(trialLineCursor, m.Lines.Last).String()
 	}
-	body.Closing.Trial = trial
+	body.Closing.TrialBalance = trial
 	return body
 }
 
@@ -136,10 +136,10 @@ func registerPeriods(a *httpapi.API, p Periods) {
 			"A month is a calendar month of UTC, and a posting belongs to the month of its effective time.",
 	}, func(ctx context.Context, call httpapi.Call, _ *struct{}) ([]periods.Month, error) {
 		return p.List(ctx, call.Principal)
-	}, func(months []periods.Month) periodList {
-		list := periodList{Data: make([]periodBody, len(months))}
+	}, func(months []periods.Month) accountingPeriodListResponse {
+		list := accountingPeriodListResponse{Data: make([]accountingPeriodBody, len(months))}
 		for i, m := range months {
-			list.Data[i] = periodOf(m)
+			list.Data[i] = renderPeriod(m)
 		}
 		return list
 	})
@@ -154,16 +154,16 @@ func registerPeriods(a *httpapi.API, p Periods) {
 		Description: "A month, and once it is closed the trial balance that was recorded then: for each account what it opened with, was debited and credited, and closed with. It never changes.",
 		Errors:      []fault.Code{fault.NotFound},
 	}, func(ctx context.Context, call httpapi.Call, in *one) (periods.Month, error) {
-		month, err := in.Month.read()
+		month, err := in.Month.parse()
 		if err != nil {
 			return periods.Month{}, err
 		}
-		after, err := numberAfter(ofTrialRow, in.Cursor)
+		after, err := parseNumberCursor(trialLineCursor, in.Cursor)
 		if err != nil {
 			return periods.Month{}, err
 		}
 		return p.Get(ctx, call.Principal, month, ports.LineFilter{After: after, Limit: in.Limit})
-	}, wholePeriodOf)
+	}, renderPeriodWithTrialBalance)
 
 	for _, op := range []struct {
 		id, summary, description string
@@ -171,29 +171,29 @@ func registerPeriods(a *httpapi.API, p Periods) {
 	}{
 		{"holdLedgerPeriod", "Hold a month", "Keeps ordinary postings out of a month that is over, so that finance can look at it: what would be effective in it is effective at the first moment of the first open month instead, " +
 			"and its memo says for which day it was. Only adjustments and other postings that somebody authorised, with a note, may still be effective in it. Months are held in their order. The first one ever held begins the " +
-			"books' months: what is effective before it is what it opens with.", period.Hold},
+			"books' months: what is effective before it is what it opens with.", period.SoftClose},
 		{"reopenLedgerPeriod", "Reopen a month", "Lets ordinary postings into a held month again. What was moved to a later month meanwhile stays there. The last month that was held is reopened first; a closed month is never.", period.Reopen},
 		{"closeLedgerPeriod", "Close a month", "Closes a held month for good, and records its trial balance, the last posting and the newest head of the log. From then on nothing is effective in it: corrections go to the next month, " +
 			"and name the posting they reverse or the day they are for. Months are closed in their order.", period.Close},
 	} {
 		type change struct {
 			Month monthText `path:"month" doc:"The month." example:"2026-10"`
-			Body  *periodNote
+			Body  *accountingPeriodChangeRequest
 		}
 		httpapi.Post(a, httpapi.Operation{
 			ID: op.id, Path: "/ledger/periods/{month}/" + string(op.action), Tag: tagLedger, Summary: op.summary, Permission: platform.Manage,
 			Description: op.description, Errors: []fault.Code{fault.Conflict},
 		}, func(ctx context.Context, call httpapi.Call, in *change) (periods.Month, error) {
-			month, err := in.Month.read()
+			month, err := in.Month.parse()
 			if err != nil {
 				return periods.Month{}, err
 			}
-			var note periodNote
+			var note accountingPeriodChangeRequest
 			if in.Body != nil {
 				note = *in.Body
 			}
-			return p.Change(ctx, call.Principal, call.Claim, op.action, month, note.Note)
-		}, periodOf)
+			return p.ChangeState(ctx, call.Principal, call.IdempotentRequest, op.action, month, note.Note)
+		}, renderPeriod)
 	}
 	registerAdjustments(a, p)
 }

@@ -12,38 +12,38 @@ import (
 	"causeway/ports/portstest"
 )
 
-func periodsDoor(t *testing.T) *caller {
+func newPeriodsClient(t *testing.T) *client {
 	t.Helper()
-	return openDoor(t, pgtest.New(t), func(d *api.Deps, store *postgres.DB) {
-		d.Periods = periods.New(periods.Config{Store: store, Books: store.BookReader(), Clock: portstest.NewHands(noon), IDs: generator})
-	}).found(t, platform.Sandbox)
+	return newTestServer(t, pgtest.New(t), func(d *api.Deps, store *postgres.DB) {
+		d.Periods = periods.New(periods.Config{Store: store, Books: store.BookReader(), Clock: portstest.NewFakeClock(noon), IDs: idGenerator})
+	}).createPlatform(t, platform.Sandbox)
 }
 
-func TestBadAdjustmentsAreNamedWhole(t *testing.T) {
+func TestCreateAdjustment_ListsAllInvalidFields(t *testing.T) {
 	t.Parallel()
 	// Every bad field is named at once, by its path; and a month must be one.
-	c := periodsDoor(t)
+	c := newPeriodsClient(t)
 	a := c.must(400, "POST", "/ledger/adjustments", `{"note": "x", "effectiveAt": "soon", "entries": [
 		{"debit": "rails/WIRE", "credit": "expense/rails", "currency": "USD", "amount": 1},
 		{"debit": "no/where", "credit": "customers/InternalAccount:0199e3a4-7c5e-7d21-9f0b-3c1d2e4f5a6b", "currency": "XXX", "amount": 0}]}`)
-	got := a.badFields()
+	got := a.invalidFields()
 	slices.Sort(got)
 	if want := []string{"effectiveAt", "entries[1].amount", "entries[1].credit", "entries[1].currency", "entries[1].debit"}; !slices.Equal(got, want) {
 		t.Errorf("%q, want %q", got, want)
 	}
 	for _, month := range []string{"2026-13", "1999-12", "2026", "2026-1", "october"} {
-		if a := c.must(400, "GET", "/ledger/periods/"+month, ""); a.text("code") != "INVALID_INPUT" {
-			t.Errorf("%s: %s", month, a.raw)
+		if a := c.must(400, "GET", "/ledger/periods/"+month, ""); a.stringAt("code") != "INVALID_INPUT" {
+			t.Errorf("%s: %s", month, a.rawBody)
 		}
 	}
 	c.must(400, "GET", "/ledger/periods/2026-01?cursor=xx", "")
 }
 
-func TestWhoMayEndAMonth(t *testing.T) {
+func TestPeriods_Permissions(t *testing.T) {
 	t.Parallel()
 	// VIEW reads the months, MANAGE changes them, and none does the other's.
-	c := periodsDoor(t)
-	viewer, manager := c.allowed(platform.View), c.allowed(platform.Manage, platform.Transact)
+	c := newPeriodsClient(t)
+	viewer, manager := c.withPermissions(platform.View), c.withPermissions(platform.Manage, platform.Transact)
 	for _, path := range []string{"/ledger/periods", "/ledger/periods/2026-01"} {
 		viewer.must(200, "GET", path, "")
 		manager.must(403, "GET", path, "")
@@ -58,20 +58,20 @@ func TestWhoMayEndAMonth(t *testing.T) {
 	manager.must(201, "POST", "/ledger/adjustments", adjust)
 }
 
-func TestAPostingMadeByHandSaysWhoStandsBehindIt(t *testing.T) {
+func TestGetPosting_AdjustmentHasAuthorisation(t *testing.T) {
 	t.Parallel()
 	// Who authorised an adjustment, and all of why, is told with its posting, and what it
 	// corrects by its memo; a posting of a payment has nobody behind it.
 	a := newAuditor(t)
-	wrong := a.post(1)[0]
+	wrong := a.postDeposits(1)[0]
 	made := a.must(201, "POST", "/ledger/adjustments", `{"note": "charged twice", "corrects": "Posting:`+wrong+`", "entries": [
 		{"debit": "expense/rails", "credit": "rails/ACH", "currency": "USD", "amount": 100}]}`)
 
 	memo := "charged twice (corrects Posting:" + wrong + ")"
-	a.must(200, "GET", "/ledger/postings/"+made.text("postingId"), "").same(t, `{"id": "*", "number": 2, "kind": "adjustment", "effectiveAt": "2026-03-14T12:00:00.000Z", "recordedAt": "*",
+	a.must(200, "GET", "/ledger/postings/"+made.stringAt("postingId"), "").assertBody(t, `{"id": "*", "number": 2, "kind": "adjustment", "effectiveAt": "2026-03-14T12:00:00.000Z", "recordedAt": "*",
 		"memo": "`+memo+`", "entries": [{"debit": "expense/rails", "credit": "rails/ACH", "currency": "USD", "amount": 100}],
-		"authorisation": {"tokenId": "`+made.text("tokenId")+`", "note": "charged twice", "authorisedAt": "2026-03-14T12:00:00.000Z"}}`)
-	if got := a.must(200, "GET", "/ledger/postings/Posting:"+wrong, ""); got.text("authorisation") != "" {
-		t.Errorf("somebody stands behind a payment: %s", got.raw)
+		"authorisation": {"tokenId": "`+made.stringAt("tokenId")+`", "note": "charged twice", "authorisedAt": "2026-03-14T12:00:00.000Z"}}`)
+	if got := a.must(200, "GET", "/ledger/postings/Posting:"+wrong, ""); got.stringAt("authorisation") != "" {
+		t.Errorf("somebody stands behind a payment: %s", got.rawBody)
 	}
 }

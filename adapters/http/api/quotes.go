@@ -16,11 +16,11 @@ import (
 	"causeway/ports"
 )
 
-// Quoting are the use cases behind the quote and rate operations.
-type Quoting interface {
-	Create(ctx context.Context, r quote.Request, claim *ports.Claim) (quote.Quoted, error)
-	Get(ctx context.Context, p ident.Platform, id ident.Quote) (quote.Quoted, error)
-	Rates(ctx context.Context, p ident.Platform, wanted quoting.RatesWanted) ([]quoting.Rate, error)
+// Quotes are the use cases behind the quote and rate operations.
+type Quotes interface {
+	Create(ctx context.Context, r quote.Request, claim *ports.IdempotentRequest) (quote.WithStatus, error)
+	Get(ctx context.Context, p ident.Platform, id ident.Quote) (quote.WithStatus, error)
+	Rates(ctx context.Context, p ident.Platform, wanted quoting.RatesRequest) ([]quoting.CorridorRate, error)
 }
 
 type quoteRequest struct {
@@ -39,7 +39,7 @@ type quoteRequest struct {
 type quoteSource struct{}
 
 func (quoteSource) Union() httpapi.UnionSpec {
-	customer := httpapi.Field{Name: "customerId", Pattern: idPattern("Customer"), Shape: "a customer id", Example: "Customer:0199f0a2-7b1c-7e55-9d6b-2f1f6a0c4e11"}
+	customer := httpapi.Field{Name: "customerId", Pattern: idPattern("Customer"), PatternDescription: "a customer id", Example: "Customer:0199f0a2-7b1c-7e55-9d6b-2f1f6a0c4e11"}
 	payer, owner := customer, customer
 	payer.Description = "Who pays. Leave it out to pay on behalf of your platform."
 	owner.Description = "For whom an account of your platform pays. Of a customer's account it is the owner, and may be left out."
@@ -52,9 +52,9 @@ func (quoteSource) Union() httpapi.UnionSpec {
 				Name: "AccountQuoteSource", Values: []string{"ACCOUNT"}, Marker: "accountId",
 				Description: "An account pays: an internal account, or an external account that money can be collected from. `sourceType` may be left out.",
 				Fields: []httpapi.Field{
-					{Name: "accountId", Required: true, Pattern: accountPattern, Shape: "an internal or external account id", Description: "The account that pays.", Example: "InternalAccount:0199f0a4-1c2d-7d3e-8f4a-5b6c7d8e9f03"},
+					{Name: "accountId", Required: true, Pattern: accountPattern, PatternDescription: "an internal or external account id", Description: "The account that pays.", Example: "InternalAccount:0199f0a4-1c2d-7d3e-8f4a-5b6c7d8e9f03"},
 					owner,
-					{Name: "currency", Pattern: "^[A-Z0-9]{3,5}$", Shape: "a currency code in upper case", Description: "May be left out: the account's own currency. Another one is refused."},
+					{Name: "currency", Pattern: "^[A-Z0-9]{3,5}$", PatternDescription: "a currency code in upper case", Description: "May be left out: the account's own currency. Another one is refused."},
 				},
 			},
 			{
@@ -62,7 +62,7 @@ func (quoteSource) Union() httpapi.UnionSpec {
 				Description: "Paid just in time. `sourceType` may be left out.",
 				Fields: []httpapi.Field{
 					payer,
-					{Name: "currency", Required: true, Pattern: "^[A-Z0-9]{3,5}$", Shape: "a currency code in upper case", Description: "The currency to pay in.", Example: "USD"},
+					{Name: "currency", Required: true, Pattern: "^[A-Z0-9]{3,5}$", PatternDescription: "a currency code in upper case", Description: "The currency to pay in.", Example: "USD"},
 					{Name: "cryptoNetwork", Description: "The chain a stablecoin is paid on; without it the quote offers every chain.",
 						Enum: []string{"SOLANA", "ETHEREUM", "BASE", "POLYGON", "TRON", "SPARK", "LIGHTNING", "BITCOIN"}},
 				},
@@ -85,8 +85,8 @@ func (quoteDestination) Union() httpapi.UnionSpec {
 			Name: "AccountDestination", Values: []string{"ACCOUNT"}, Marker: "accountId",
 			Description: "An internal or external account. `destinationType` may be left out.",
 			Fields: []httpapi.Field{
-				{Name: "accountId", Required: true, Pattern: accountPattern, Shape: "an internal or external account id", Description: "The account to pay to.", Example: "ExternalAccount:0199f0a3-0d9a-7c2f-8a47-5b7f8f2f9c02"},
-				{Name: "currency", Pattern: "^[A-Z0-9]{3,5}$", Shape: "a currency code in upper case", Description: "May be left out: the account's own currency. Another one is refused."},
+				{Name: "accountId", Required: true, Pattern: accountPattern, PatternDescription: "an internal or external account id", Description: "The account to pay to.", Example: "ExternalAccount:0199f0a3-0d9a-7c2f-8a47-5b7f8f2f9c02"},
+				{Name: "currency", Pattern: "^[A-Z0-9]{3,5}$", PatternDescription: "a currency code in upper case", Description: "May be left out: the account's own currency. Another one is refused."},
 				{Name: "paymentRail", Enum: paymentRails(), Description: "The rail to pay out by. May be left out: the quickest one that takes the amount."},
 			},
 		}, {
@@ -94,7 +94,7 @@ func (quoteDestination) Union() httpapi.UnionSpec {
 			Description: "A person at a UMA address. It needs a `lookupId`. `destinationType` may be left out.",
 			Fields: []httpapi.Field{
 				{Name: "umaAddress", Required: true, MaxLength: uma.MaxLength, Description: "The person to pay.", Example: "$success.usd@sandbox.uma.test"},
-				{Name: "currency", Pattern: "^[A-Z0-9]{3,5}$", Shape: "a currency code in upper case", Description: "What the person receives: one of the lookup's supportedCurrencies. May be left out where there is one."},
+				{Name: "currency", Pattern: "^[A-Z0-9]{3,5}$", PatternDescription: "a currency code in upper case", Description: "What the person receives: one of the lookup's supportedCurrencies. May be left out where there is one."},
 			},
 		}},
 	}
@@ -104,7 +104,7 @@ func (quoteDestination) Union() httpapi.UnionSpec {
 func paymentRails() []string {
 	var names []string
 	for _, rail := range corridor.Rails() {
-		if !rail.Chain() {
+		if !rail.IsChain() {
 			names = append(names, string(rail))
 		}
 	}
@@ -120,10 +120,10 @@ var networks = map[string]corridor.Rail{
 func (b quoteRequest) request(p ident.Platform) (quote.Request, error) {
 	r := quote.Request{
 		Platform: p, Side: quote.Side(b.LockedCurrencySide), Amount: int64(b.LockedCurrencyAmount),
-		Description: b.Description, Purpose: b.PurposeOfPayment, Immediately: b.ImmediatelyExecute,
+		Description: b.Description, Purpose: b.PurposeOfPayment, ExecuteImmediately: b.ImmediatelyExecute,
 		Lookup: b.LookupID.Value, Payer: b.SenderCustomerInfo,
 		Source:      quote.Source{Currency: money.Currency(b.Source.Text("currency")), Network: string(networks[b.Source.Text("cryptoNetwork")])},
-		Destination: quote.Destination{Expect: money.Currency(b.Destination.Text("currency")), Rail: corridor.Rail(b.Destination.Text("paymentRail"))},
+		Destination: quote.Destination{ExpectedCurrency: money.Currency(b.Destination.Text("currency")), Rail: corridor.Rail(b.Destination.Text("paymentRail"))},
 	}
 	var bad []fault.Field
 	var err error
@@ -134,7 +134,7 @@ func (b quoteRequest) request(p ident.Platform) (quote.Request, error) {
 	}
 	if b.Source.Branch() == "AccountQuoteSource" {
 		r.Source.Internal, r.Source.External, err = parseAccount(b.Source.Text("accountId"))
-		bad = append(bad, accountField("source.accountId", err)...)
+		bad = append(bad, accountFieldError("source.accountId", err)...)
 	}
 	if b.Destination.Branch() == "UmaAddressDestination" {
 		var ok bool
@@ -143,7 +143,7 @@ func (b quoteRequest) request(p ident.Platform) (quote.Request, error) {
 		}
 	} else {
 		r.Destination.Internal, r.Destination.External, err = parseAccount(b.Destination.Text("accountId"))
-		bad = append(bad, accountField("destination.accountId", err)...)
+		bad = append(bad, accountFieldError("destination.accountId", err)...)
 	}
 	if len(bad) > 0 {
 		return r, fault.Invalid(bad...)
@@ -160,7 +160,7 @@ func parseAccount(text string) (ident.InternalAccount, ident.ExternalAccount, er
 	return ident.InternalAccount{}, external, err
 }
 
-func accountField(field string, err error) []fault.Field {
+func accountFieldError(field string, err error) []fault.Field {
 	if err == nil {
 		return nil
 	}
@@ -173,15 +173,15 @@ type quoteBody struct {
 	Status               string                        `json:"status" enum:"PENDING,PROCESSING,COMPLETED,FAILED,EXPIRED" doc:"PENDING until paid; PROCESSING while the money is on its way; then COMPLETED or FAILED. EXPIRED when nobody paid in time."`
 	CreatedAt            httpapi.Time                  `json:"createdAt" doc:"When it was made."`
 	ExpiresAt            httpapi.Time                  `json:"expiresAt" doc:"Until when the rate is held and a payment is taken."`
-	Source               endpointBody                  `json:"source" doc:"Where the money comes from."`
-	Destination          endpointBody                  `json:"destination" doc:"Where the money goes to."`
+	Source               paymentParty                  `json:"source" doc:"Where the money comes from."`
+	Destination          paymentParty                  `json:"destination" doc:"Where the money goes to."`
 	SendingCurrency      currency                      `json:"sendingCurrency" doc:"The currency that is paid."`
 	ReceivingCurrency    currency                      `json:"receivingCurrency" doc:"The currency that arrives."`
 	TotalSendingAmount   httpapi.Minor                 `json:"totalSendingAmount" doc:"All that is paid, fees included, in the smallest sending unit."`
 	TotalReceivingAmount httpapi.Minor                 `json:"totalReceivingAmount" doc:"What arrives, in the smallest receiving unit: floor((totalSendingAmount - feesIncluded) × exchangeRate)."`
 	ExchangeRate         httpapi.Decimal               `json:"exchangeRate" doc:"Smallest receiving units for one smallest sending unit, with all its digits. Where the receiving side is locked and one sending unit buys more than was asked for, it is the simplest rate that gives exactly the locked amount; rateDetails.serviceMultiplier keeps the market's."`
 	FeesIncluded         httpapi.Minor                 `json:"feesIncluded" doc:"The part of totalSendingAmount that is fees."`
-	PaymentInstructions  []paymentInstruction          `json:"paymentInstructions,omitempty" doc:"The ways to pay a quote that is funded just in time; paying any one of them runs it."`
+	PaymentInstructions  []paymentInstructions         `json:"paymentInstructions,omitempty" doc:"The ways to pay a quote that is funded just in time; paying any one of them runs it."`
 	TransactionID        httpapi.ID[ident.Transaction] `json:"transactionId" doc:"The transaction of the quote; it is made with it."`
 	Description          string                        `json:"description,omitempty" doc:"Your note."`
 	Counterparty         map[string]string             `json:"counterpartyInformation,omitempty" doc:"What the receiving side tells about a person who is paid, by the names of the fields your platform asks for."`
@@ -197,28 +197,28 @@ type rateDetails struct {
 	ServiceVariableFeeAmount httpapi.Minor   `json:"serviceVariableFeeAmount" doc:"The variable part of the fee, in the smallest sending unit."`
 }
 
-var one = money.MustRate("1")
+var unitRate = money.MustRate("1")
 
-func rateDetailsBody(p transaction.Pricing) rateDetails {
-	return rateDetails{CounterpartyMultiplier: httpapi.Decimal{Rate: one}, ServiceMultiplier: httpapi.Decimal{Rate: p.Market},
+func renderRateDetails(p transaction.Pricing) rateDetails {
+	return rateDetails{CounterpartyMultiplier: httpapi.Decimal{Rate: unitRate}, ServiceMultiplier: httpapi.Decimal{Rate: p.Market},
 		ServiceFixedFee: minor(p.FixedFee), ServiceVariableFeeRate: httpapi.Decimal{Rate: p.FeeRate}, ServiceVariableFeeAmount: minor(p.VariableFee)}
 }
 
-func quoteOf(in quote.Quoted) quoteBody {
+func renderQuote(in quote.WithStatus) quoteBody {
 	q := in.Quote
 	return quoteBody{
-		ID: httpapi.WriteID(q.ID), QuoteID: httpapi.WriteID(q.ID), Status: string(in.Status),
-		CreatedAt: httpapi.WriteTime(q.CreatedAt), ExpiresAt: httpapi.WriteTime(q.ExpiresAt),
-		Source: sourceBody(q.Source), Destination: paidBy(destinationBody(q.Destination), q.OutRail),
-		SendingCurrency: currencyBody(q.Pricing.Sent.Currency), ReceivingCurrency: currencyBody(q.Pricing.Received.Currency),
+		ID: httpapi.NewID(q.ID), QuoteID: httpapi.NewID(q.ID), Status: string(in.Status),
+		CreatedAt: httpapi.NewTime(q.CreatedAt), ExpiresAt: httpapi.NewTime(q.ExpiresAt),
+		Source: renderSource(q.Source), Destination: withPaymentRail(renderDestination(q.Destination), q.DestinationAccount),
+		SendingCurrency: renderCurrency(q.Pricing.Sent.Currency), ReceivingCurrency: renderCurrency(q.Pricing.Received.Currency),
 		TotalSendingAmount: minor(q.Pricing.Sent.Minor), TotalReceivingAmount: minor(q.Pricing.Received.Minor),
 		ExchangeRate: httpapi.Decimal{Rate: q.Pricing.Rate}, FeesIncluded: minor(q.Pricing.Fees),
-		PaymentInstructions: instructionBodies(q.Instructions, false), TransactionID: httpapi.WriteID(q.Transaction),
-		Description: q.Description, Counterparty: q.Counterparty, RateDetails: rateDetailsBody(q.Pricing),
+		PaymentInstructions: renderInstructions(q.Instructions, false), TransactionID: httpapi.NewID(q.Transaction),
+		Description: q.Description, Counterparty: q.Counterparty, RateDetails: renderRateDetails(q.Pricing),
 	}
 }
 
-func registerQuotes(a *httpapi.API, quotes Quoting, payments Payments) {
+func registerQuotes(a *httpapi.API, quotes Quotes, payments Payments) {
 	type create struct{ Body quoteRequest }
 	httpapi.Post(a, httpapi.Operation{
 		ID: "createQuote", Path: "/quotes", Tag: tagQuotes, Summary: "Create a quote", Status: 201, Permission: platform.Transact,
@@ -227,13 +227,13 @@ func registerQuotes(a *httpapi.API, quotes Quoting, payments Payments) {
 			"`expiresAt`; the conversion then runs by itself.",
 		Errors: []fault.Code{fault.UserNotFound, fault.UserNotReady, fault.InternalAccountNotFound, fault.ExternalAccountNotFound, fault.InvalidCurrency,
 			fault.LookupRequestNotFound, fault.MissingMandatoryUserInfo, fault.AmountOutOfRange, fault.InsufficientBalance, fault.QuoteRequestFailed, fault.NotImplemented},
-	}, func(ctx context.Context, call httpapi.Call, in *create) (quote.Quoted, error) {
+	}, func(ctx context.Context, call httpapi.Call, in *create) (quote.WithStatus, error) {
 		request, err := in.Body.request(call.Principal.Platform)
 		if err != nil {
-			return quote.Quoted{}, err
+			return quote.WithStatus{}, err
 		}
-		return quotes.Create(ctx, request, call.Claim)
-	}, quoteOf)
+		return quotes.Create(ctx, request, call.IdempotentRequest)
+	}, renderQuote)
 
 	type one struct {
 		QuoteID httpapi.ID[ident.Quote] `path:"quoteId" doc:"The quote."`
@@ -241,9 +241,9 @@ func registerQuotes(a *httpapi.API, quotes Quoting, payments Payments) {
 	httpapi.Get(a, httpapi.Operation{
 		ID: "getQuoteById", Path: "/quotes/{quoteId}", Tag: tagQuotes, Summary: "Get a quote", Permission: platform.View,
 		Description: "The quote as it was made, and where it stands now.", Errors: []fault.Code{fault.QuoteNotFound},
-	}, func(ctx context.Context, call httpapi.Call, in *one) (quote.Quoted, error) {
+	}, func(ctx context.Context, call httpapi.Call, in *one) (quote.WithStatus, error) {
 		return quotes.Get(ctx, call.Principal.Platform, in.QuoteID.Value)
-	}, quoteOf)
+	}, renderQuote)
 
 	type execute struct {
 		QuoteID   httpapi.ID[ident.Quote] `path:"quoteId" doc:"The quote."`
@@ -255,7 +255,7 @@ func registerQuotes(a *httpapi.API, quotes Quoting, payments Payments) {
 			"When the account holds too little (`INSUFFICIENT_BALANCE`) nothing changes; fund it and execute again, before the quote expires. " +
 			"A quote that is funded just in time runs when its payment arrives, and is refused here with `QUOTE_NOT_EXECUTABLE`.",
 		Errors: []fault.Code{fault.QuoteNotFound, fault.QuoteNotExecutable, fault.QuoteExpired, fault.QuoteAlreadyExecuted, fault.InsufficientBalance, fault.AmountOutOfRange},
-	}, func(ctx context.Context, call httpapi.Call, in *execute) (quote.Quoted, error) {
-		return payments.Execute(ctx, call.Principal.Platform, in.QuoteID.Value, call.Claim)
-	}, quoteOf)
+	}, func(ctx context.Context, call httpapi.Call, in *execute) (quote.WithStatus, error) {
+		return payments.Execute(ctx, call.Principal.Platform, in.QuoteID.Value, call.IdempotentRequest)
+	}, renderQuote)
 }

@@ -10,29 +10,29 @@ import (
 	"causeway/core/platform"
 )
 
-type rateBody struct {
-	SourceCurrency         currency        `json:"sourceCurrency" doc:"What is sent."`
-	SendingAmount          httpapi.Minor   `json:"sendingAmount" doc:"The amount the example is for."`
-	MinSendingAmount       httpapi.Minor   `json:"minSendingAmount" doc:"The least that can be sent at once."`
-	MaxSendingAmount       httpapi.Minor   `json:"maxSendingAmount" doc:"The most that can be sent at once."`
-	DestinationCurrency    currency        `json:"destinationCurrency" doc:"What arrives."`
-	DestinationPaymentRail string          `json:"destinationPaymentRail" doc:"The rail it arrives by." example:"RTP"`
-	ReceivingAmount        httpapi.Minor   `json:"receivingAmount" doc:"What sendingAmount becomes, fees taken off; 0 when it does not cover them."`
-	ExchangeRate           httpapi.Decimal `json:"exchangeRate" doc:"Smallest receiving units for one smallest sending unit."`
-	Fees                   feesBody        `json:"fees" doc:"What it costs, in the smallest sending unit."`
-	UpdatedAt              httpapi.Time    `json:"updatedAt" doc:"When the rate was made; it stands for about five minutes."`
+type exchangeRateBody struct {
+	SourceCurrency         currency         `json:"sourceCurrency" doc:"What is sent."`
+	SendingAmount          httpapi.Minor    `json:"sendingAmount" doc:"The amount the example is for."`
+	MinSendingAmount       httpapi.Minor    `json:"minSendingAmount" doc:"The least that can be sent at once."`
+	MaxSendingAmount       httpapi.Minor    `json:"maxSendingAmount" doc:"The most that can be sent at once."`
+	DestinationCurrency    currency         `json:"destinationCurrency" doc:"What arrives."`
+	DestinationPaymentRail string           `json:"destinationPaymentRail" doc:"The rail it arrives by." example:"RTP"`
+	ReceivingAmount        httpapi.Minor    `json:"receivingAmount" doc:"What sendingAmount becomes, fees taken off; 0 when it does not cover them."`
+	ExchangeRate           httpapi.Decimal  `json:"exchangeRate" doc:"Smallest receiving units for one smallest sending unit."`
+	Fees                   exchangeRateFees `json:"fees" doc:"What it costs, in the smallest sending unit."`
+	UpdatedAt              httpapi.Time     `json:"updatedAt" doc:"When the rate was made; it stands for about five minutes."`
 }
 
-type feesBody struct {
+type exchangeRateFees struct {
 	Fixed httpapi.Minor `json:"fixed" doc:"The fixed part."`
 	Total httpapi.Minor `json:"total" doc:"Fixed and variable part together."`
 }
 
-type ratesBody struct {
-	Data []rateBody `json:"data" doc:"One line a corridor."`
+type exchangeRateListResponse struct {
+	Data []exchangeRateBody `json:"data" doc:"One line a corridor."`
 }
 
-func registerRates(a *httpapi.API, quotes Quoting) {
+func registerRates(a *httpapi.API, quotes Quotes) {
 	type wanted struct {
 		SourceCurrency      string   `query:"sourceCurrency" doc:"What is sent; without it, every currency you use."`
 		DestinationCurrency []string `query:"destinationCurrency,explode" doc:"What arrives; may be repeated. Without it, every live currency."`
@@ -43,19 +43,19 @@ func registerRates(a *httpapi.API, quotes Quoting) {
 		Description: "What each corridor costs now, with your fees. Rates stand for about five minutes; only a quote locks one. " +
 			"Limits are the corridor's, or your own for the currency where those are narrower. A corridor whose rate is too old to price on is left out, or refused where both its currencies are named.",
 		Errors: []fault.Code{fault.InvalidCurrency, fault.QuoteRequestFailed},
-	}, func(ctx context.Context, call httpapi.Call, in *wanted) ([]quoting.Rate, error) {
-		rates := quoting.RatesWanted{From: money.Currency(in.SourceCurrency), Sending: in.SendingAmount}
+	}, func(ctx context.Context, call httpapi.Call, in *wanted) ([]quoting.CorridorRate, error) {
+		rates := quoting.RatesRequest{From: money.Currency(in.SourceCurrency), Sending: in.SendingAmount}
 		for _, to := range in.DestinationCurrency {
 			rates.To = append(rates.To, money.Currency(to))
 		}
 		return quotes.Rates(ctx, call.Principal.Platform, rates)
-	}, func(rates []quoting.Rate) ratesBody {
-		body := ratesBody{Data: make([]rateBody, len(rates))}
+	}, func(rates []quoting.CorridorRate) exchangeRateListResponse {
+		body := exchangeRateListResponse{Data: make([]exchangeRateBody, len(rates))}
 		for i, r := range rates {
-			body.Data[i] = rateBody{
-				SourceCurrency: currencyBody(r.From), SendingAmount: minor(r.Sending), MinSendingAmount: minor(r.Minimum), MaxSendingAmount: minor(r.Maximum),
-				DestinationCurrency: currencyBody(r.To), DestinationPaymentRail: string(r.Rail), ReceivingAmount: minor(r.Receiving),
-				ExchangeRate: httpapi.Decimal{Rate: r.Rate}, Fees: feesBody{Fixed: minor(r.FixedFee), Total: minor(r.TotalFee)}, UpdatedAt: httpapi.WriteTime(r.UpdatedAt),
+			body.Data[i] = exchangeRateBody{
+				SourceCurrency: renderCurrency(r.From), SendingAmount: minor(r.Sending), MinSendingAmount: minor(r.Minimum), MaxSendingAmount: minor(r.Maximum),
+				DestinationCurrency: renderCurrency(r.To), DestinationPaymentRail: string(r.Rail), ReceivingAmount: minor(r.Receiving),
+				ExchangeRate: httpapi.Decimal{Rate: r.Rate}, Fees: exchangeRateFees{Fixed: minor(r.FixedFee), Total: minor(r.TotalFee)}, UpdatedAt: httpapi.NewTime(r.UpdatedAt),
 			}
 		}
 		return body

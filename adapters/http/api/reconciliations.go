@@ -17,14 +17,14 @@ import (
 	"causeway/ports"
 )
 
-// Reconciling are the use cases behind the reconciliation operations.
-type Reconciling interface {
-	Import(ctx context.Context, in reconciling.Import, claim *ports.Claim) (reconciling.Imported, error)
+// Reconciliations are the use cases behind the reconciliation operations.
+type Reconciliations interface {
+	Import(ctx context.Context, in reconciling.Import, claim *ports.IdempotentRequest) (reconciling.Imported, error)
 	Get(ctx context.Context, p ident.Platform, id ident.Reconciliation) (reconciling.Shown, error)
 	List(ctx context.Context, p ident.Platform, f ports.ReconciliationFilter) (ports.Page[reconcile.Run], error)
-	Lines(ctx context.Context, p ident.Platform, id ident.Reconciliation, f ports.StatementLineFilter) (ports.Page[reconcile.ShownLine], error)
-	Breaks(ctx context.Context, p ident.Platform, id ident.Reconciliation, f ports.BreakFilter) (ports.Page[reconcile.ShownBreak], error)
-	Resolve(ctx context.Context, in reconciling.Resolution, claim *ports.Claim) (reconcile.ShownBreak, error)
+	Lines(ctx context.Context, p ident.Platform, id ident.Reconciliation, f ports.StatementLineFilter) (ports.Page[reconcile.LineDetails], error)
+	Breaks(ctx context.Context, p ident.Platform, id ident.Reconciliation, f ports.BreakFilter) (ports.Page[reconcile.BreakDetails], error)
+	Resolve(ctx context.Context, in reconciling.Resolution, claim *ports.IdempotentRequest) (reconcile.BreakDetails, error)
 }
 
 // ReconciliationRun is one import, with what it found at the time.
@@ -44,49 +44,49 @@ type ReconciliationRun struct {
 	IgnoredLines   int                              `json:"ignoredLines" doc:"What is in the file and is no booked movement of money: announced only, or of nothing." example:"3"`
 	MatchedLines   int                              `json:"matchedLines" doc:"The lines that were matched, those of earlier statements included." example:"1190"`
 	MatchedEntries int                              `json:"matchedEntries" doc:"The entries of the books that were matched." example:"1198"`
-	Matches        []ruleCount                      `json:"matches" doc:"The matches, by the rule that made them."`
-	Breaks         []reasonCount                    `json:"breaks" doc:"The breaks that were found new, by reason."`
+	Matches        []matchRuleCount                 `json:"matches" doc:"The matches, by the rule that made them."`
+	Breaks         []breakReasonCount               `json:"breaks" doc:"The breaks that were found new, by reason."`
 	ClearedBreaks  int                              `json:"clearedBreaks" doc:"The breaks of earlier reconciliations that this one resolved." example:"4"`
 	CreatedBy      string                           `json:"createdBy" doc:"The token, or the person at the command line, that imported it." example:"Token:0199f0a2-7b1c-7e55-9d6b-2f1f6a0c4e11"`
 	CreatedAt      httpapi.Time                     `json:"createdAt" doc:"When it was imported."`
 }
 
-type ruleCount struct {
+type matchRuleCount struct {
 	Rule  string `json:"rule" enum:"REFERENCE_AMOUNT_DATE,REFERENCE_AMOUNT,REFERENCE_SUM,AMOUNT_DATE,DAY_SUM,AMOUNT" doc:"The rule."`
 	Count int    `json:"count" doc:"How many it made." example:"1180"`
 }
 
-type reasonCount struct {
+type breakReasonCount struct {
 	Reason string `json:"reason" enum:"RETURNED,DUPLICATE,AMOUNT_DIFFERS,MISSING_HERE,MISSING_THERE" doc:"The reason."`
 	Count  int    `json:"count" doc:"How many have it." example:"2"`
 }
 
-func runBody(r reconcile.Run) ReconciliationRun {
+func renderReconciliationRun(r reconcile.Run) ReconciliationRun {
 	body := ReconciliationRun{
-		ID: httpapi.WriteID(r.ID), Account: r.Account.Path, Currency: httpapi.Currency(r.Account.Currency), Format: string(r.Format),
+		ID: httpapi.NewID(r.ID), Account: r.Account.Path, Currency: httpapi.Currency(r.Account.Currency), Format: string(r.Format),
 		Statements: append([]string{}, r.Statements...), PartnerAccount: r.PartnerAccount, FirstDay: r.From.String(), LastDay: r.To.String(),
-		OpeningBalance: r.Opening, ClosingBalance: r.Closing, Lines: r.Lines, KnownLines: r.Known, IgnoredLines: r.Ignored,
-		MatchedLines: r.MatchedLines, MatchedEntries: r.MatchedEntries, ClearedBreaks: r.Cleared,
-		Matches: []ruleCount{}, Breaks: []reasonCount{}, CreatedBy: r.By, CreatedAt: httpapi.WriteTime(r.At),
+		OpeningBalance: r.Opening, ClosingBalance: r.Closing, Lines: r.Lines, KnownLines: r.KnownLines, IgnoredLines: r.Ignored,
+		MatchedLines: r.MatchedLines, MatchedEntries: r.MatchedEntries, ClearedBreaks: r.EarlierBreaksResolved,
+		Matches: []matchRuleCount{}, Breaks: []breakReasonCount{}, CreatedBy: r.By, CreatedAt: httpapi.NewTime(r.At),
 	}
 	for _, rule := range reconcile.Rules() {
 		if n := r.Matches[rule]; n > 0 {
-			body.Matches = append(body.Matches, ruleCount{string(rule), n})
+			body.Matches = append(body.Matches, matchRuleCount{string(rule), n})
 		}
 	}
 	for _, reason := range slices.Sorted(maps.Keys(r.Breaks)) {
-		body.Breaks = append(body.Breaks, reasonCount{string(reason), r.Breaks[reason]})
+		body.Breaks = append(body.Breaks, breakReasonCount{string(reason), r.Breaks[reason]})
 	}
 	return body
 }
 
-// reconciliationNow is a run and how things stand now.
-type reconciliationNow struct {
+// reconciliationDetailsBody is a run and how things stand now.
+type reconciliationDetailsBody struct {
 	ReconciliationRun
-	Now reconciliationStanding `json:"now" doc:"How things stand now."`
+	Status reconciliationStatus `json:"now" doc:"How things stand now."`
 }
 
-type reconciliationStanding struct {
+type reconciliationStatus struct {
 	MatchedLines   int   `json:"matchedLines" doc:"Lines that this statement showed first, and that are matched." example:"1192"`
 	BrokenLines    int   `json:"brokenLines" doc:"Those that are in an open break." example:"6"`
 	ResolvedLines  int   `json:"resolvedLines" doc:"Those whose break somebody has resolved." example:"2"`
@@ -95,23 +95,23 @@ type reconciliationStanding struct {
 	LedgerBalance  int64 `json:"ledgerBalance" doc:"What the books have on the account at the end of the last day, by effective time, to be held against closingBalance." example:"1250000"`
 }
 
-func shownRun(s reconciling.Shown) reconciliationNow {
-	return reconciliationNow{runBody(s.Run), reconciliationStanding{MatchedLines: s.Matched, BrokenLines: s.Broken, ResolvedLines: s.Resolved,
-		OpenBreaks: s.OpenBreaks, ResolvedBreaks: s.ClosedBreaks, LedgerBalance: s.Ledger}}
+func renderReconciliation(s reconciling.Shown) reconciliationDetailsBody {
+	return reconciliationDetailsBody{renderReconciliationRun(s.Run), reconciliationStatus{MatchedLines: s.Matched, BrokenLines: s.InBreak, ResolvedLines: s.Resolved,
+		OpenBreaks: s.OpenBreaks, ResolvedBreaks: s.ResolvedBreaks, LedgerBalance: s.Ledger}}
 }
 
-// mostStatement is the largest file that the interface takes, in bytes; the command
+// maxStatementBytes is the largest file that the interface takes, in bytes; the command
 // takes larger ones.
-const mostStatement = 64 << 20
+const maxStatementBytes = 64 << 20
 
-type statementSent struct {
+type importStatementParams struct {
 	Account  string           `query:"account" required:"true" maxLength:"60" doc:"The account in the books that the partner keeps: rails/<RAIL> or chains/<network>." example:"rails/RTP"`
 	Currency httpapi.Currency `query:"currency" required:"true" doc:"The currency of the account; the statement must be in it."`
 	Format   string           `query:"format" enum:"camt053,csv,bai2" default:"camt053" doc:"How the statement is written."`
 	Map      string           `query:"map" maxLength:"2000" doc:"For csv: what stands in which column, as name=Column with a semicolon between. Names are date, valueDate, amount (or debit and credit), currency, id (the partner's own for the movement), reference and description; dateFormat (YYYY-MM-DD, DD.MM.YYYY, MM/DD/YYYY …), decimal (. or ,), group (. , ' or space) and delimiter (, semicolon tab |) say how things are written." example:"date=Booked;amount=Amount;reference=Ref"`
 }
 
-func registerReconciliations(a *httpapi.API, r Reconciling) {
+func registerReconciliations(a *httpapi.API, r Reconciliations) {
 	httpapi.Post(a, httpapi.Operation{
 		ID: "createReconciliation", Path: "/ledger/reconciliations", Tag: tagLedger, Summary: "Import a statement", Permission: platform.Manage, Status: 201,
 		Description: "Compares a partner's statement with the books: every line is matched, and the match says by which rule, or named as a break with its reason. " +
@@ -121,17 +121,17 @@ func registerReconciliations(a *httpapi.API, r Reconciling) {
 			"the amount and the day, where neither side knows the other's references; all entries of a day that add up to one line; one line and one entry alone with an amount.",
 		Outcomes: []httpapi.Outcome{{Status: 201, Body: ReconciliationRun{}, Description: "The statement was imported."},
 			{Status: 200, Body: ReconciliationRun{}, Description: "The same file was imported before; nothing was changed."}},
-		MaxBody: mostStatement, Timeout: 2 * time.Minute,
+		MaxBody: maxStatementBytes, Timeout: 2 * time.Minute,
 		Upload: &httpapi.Upload{Types: []string{"application/xml", "text/xml", "text/csv", "text/plain", "application/octet-stream"}, Description: "The statement, of at most 64 MiB. `causeway ledger reconcile` takes larger ones."},
-		Errors: []fault.Code{fault.MonthDetached},
-	}, func(ctx context.Context, call httpapi.Call, in *statementSent) (reconciling.Imported, error) {
+		Errors: []fault.Code{fault.MonthArchived},
+	}, func(ctx context.Context, call httpapi.Call, in *importStatementParams) (reconciling.Imported, error) {
 		return r.Import(ctx, reconciling.Import{Platform: call.Principal.Platform, Path: in.Account, Currency: string(in.Currency), Format: in.Format, Map: in.Map,
-			By: call.Principal.Token.String(), File: call.File}, call.Claim)
+			By: call.Principal.Token.String(), File: call.File}, call.IdempotentRequest)
 	}, func(i reconciling.Imported) httpapi.Reply {
 		if i.Again {
-			return httpapi.Reply{Status: 200, Body: runBody(i.Run)}
+			return httpapi.Reply{Status: 200, Body: renderReconciliationRun(i.Run)}
 		}
-		return httpapi.Reply{Status: 201, Body: runBody(i.Run)}
+		return httpapi.Reply{Status: 201, Body: renderReconciliationRun(i.Run)}
 	})
 
 	type wanted struct {
@@ -151,7 +151,7 @@ func registerReconciliations(a *httpapi.API, r Reconciling) {
 		return r.List(ctx, call.Principal.Platform, ports.ReconciliationFilter{
 			Paging: ports.Paging{Limit: in.Limit, After: after.UUID(), Ascending: in.Ascending()}, Path: in.Account, Currency: string(in.Currency)})
 	}, func(p ports.Page[reconcile.Run]) httpapi.Page[ReconciliationRun] {
-		return pageOf(p, runBody, func(run reconcile.Run) string { return run.ID.String() })
+		return renderPage(p, renderReconciliationRun, func(run reconcile.Run) string { return run.ID.String() })
 	})
 
 	type one struct {
@@ -162,15 +162,15 @@ func registerReconciliations(a *httpapi.API, r Reconciling) {
 		Description: "What it found, and how things stand now.", Errors: []fault.Code{fault.ReconciliationNotFound},
 	}, func(ctx context.Context, call httpapi.Call, in *one) (reconciling.Shown, error) {
 		return r.Get(ctx, call.Principal.Platform, in.ReconciliationID.Value)
-	}, shownRun)
-	registerLines(a, r)
+	}, renderReconciliation)
+	registerStatementLines(a, r)
 	registerBreaks(a, r)
 }
 
 // The texts that a list is narrowed by, from tables of core.
 type (
-	breakReason string
-	correctWith string
+	breakReason       string
+	correctionAccount string
 )
 
 // Schema and its sibling list the values.
@@ -179,6 +179,8 @@ func (breakReason) Schema(huma.Registry) *huma.Schema {
 	for _, reason := range reconcile.Reasons() {
 		values = append(values, string(reason))
 	}
-	return oneOf(values)
+	return enumSchema(values)
 }
-func (correctWith) Schema(huma.Registry) *huma.Schema { return oneOf(reconcile.Accounts()) }
+func (correctionAccount) Schema(huma.Registry) *huma.Schema {
+	return enumSchema(reconcile.OffsetAccounts())
+}

@@ -13,9 +13,9 @@ import (
 	"causeway/ports"
 )
 
-// Simulate are the use cases behind the sandbox operations.
-type Simulate interface {
-	Send(ctx context.Context, who platform.Principal, in simulate.Send, claim *ports.Claim) (transaction.Transaction, error)
+// Sandbox are the use cases behind the sandbox operations.
+type Sandbox interface {
+	Send(ctx context.Context, who platform.Principal, in simulate.Send, claim *ports.IdempotentRequest) (transaction.Transaction, error)
 }
 
 type sandboxSendRequest struct {
@@ -25,7 +25,7 @@ type sandboxSendRequest struct {
 	CurrencyAmount *httpapi.Minor          `json:"currencyAmount,omitempty" minimum:"1" maximum:"9000000000000000" doc:"The amount paid, in the smallest unit. Left out: exactly what the quote asks for; an account needs it. Another amount shows what happens to a wrong payment." example:"10050"`
 }
 
-func registerSandbox(a *httpapi.API, sandbox Simulate) {
+func registerSandbox(a *httpapi.API, sandbox Sandbox) {
 	type send struct{ Body sandboxSendRequest }
 	httpapi.Post(a, httpapi.Operation{
 		ID: "sandboxSend", Path: "/sandbox/send", Tag: tagSandbox, Summary: "Pay a quote or into an account", Permission: platform.Transact, SandboxOnly: true,
@@ -41,6 +41,6 @@ func registerSandbox(a *httpapi.API, sandbox Simulate) {
 			amount := int64(*in.Body.CurrencyAmount)
 			paid.Amount = &amount
 		}
-		return sandbox.Send(ctx, call.Principal, paid, call.Claim)
-	}, transactionOf)
+		return sandbox.Send(ctx, call.Principal, paid, call.IdempotentRequest)
+	}, renderTransaction)
 }

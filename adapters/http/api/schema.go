@@ -43,8 +43,8 @@ func schemaName(t account.Type) string {
 	return name.String()
 }
 
-// codes lists the currencies an account of the type can hold.
-func codes(t account.TypeSpec) []string {
+// currencyCodes lists the currencies an account of the type can hold.
+func currencyCodes(t account.TypeSpec) []string {
 	list := make([]string, len(t.Currencies))
 	for i, c := range t.Currencies {
 		list[i] = string(c)
@@ -52,12 +52,12 @@ func codes(t account.TypeSpec) []string {
 	return list
 }
 
-func listOfTexts() *huma.Schema {
+func stringListSchema() *huma.Schema {
 	return &huma.Schema{Type: huma.TypeArray, Items: &huma.Schema{Type: huma.TypeString}}
 }
 
-// pageOf renders one part of a list.
-func pageOf[Item, Body any](p ports.Page[Item], body func(Item) Body, id func(Item) string) httpapi.Page[Body] {
+// renderPage renders one part of a list.
+func renderPage[Item, Body any](p ports.Page[Item], body func(Item) Body, id func(Item) string) httpapi.Page[Body] {
 	bodies := make([]Body, len(p.Items))
 	for i, item := range p.Items {
 		bodies[i] = body(item)
@@ -69,8 +69,8 @@ func pageOf[Item, Body any](p ports.Page[Item], body func(Item) Body, id func(It
 	return httpapi.NewPage(bodies, p.More, last, p.Total)
 }
 
-// oneOf is a text from a table of core.
-func oneOf(values []string) *huma.Schema {
+// enumSchema is a text from a table of core.
+func enumSchema(values []string) *huma.Schema {
 	schema := &huma.Schema{Type: huma.TypeString}
 	for _, value := range values {
 		schema.Enum = append(schema.Enum, value)

@@ -14,7 +14,7 @@ import (
 	"causeway/ports"
 )
 
-type tokenBody struct {
+type apiTokenBody struct {
 	ID           httpapi.ID[ident.Token] `json:"id" doc:"The token."`
 	Name         string                  `json:"name" doc:"What people call it." example:"Back office"`
 	Permissions  []string                `json:"permissions" enum:"VIEW,TRANSACT,MANAGE" doc:"What it may do. VIEW reads; TRANSACT moves money; MANAGE changes customers, accounts, settings and tokens."`
@@ -24,11 +24,11 @@ type tokenBody struct {
 	UpdatedAt    httpapi.Time            `json:"updatedAt" doc:"When it last changed."`
 }
 
-func tokenOf(i platforms.Issued) tokenBody {
-	body := tokenBody{
-		ID: httpapi.WriteID(i.Token.ID), Name: i.Token.Name, Permissions: make([]string, len(i.Token.Permissions)),
+func renderToken(i platforms.Issued) apiTokenBody {
+	body := apiTokenBody{
+		ID: httpapi.NewID(i.Token.ID), Name: i.Token.Name, Permissions: make([]string, len(i.Token.Permissions)),
 		ClientID: i.Token.ClientID, ClientSecret: i.Secret,
-		CreatedAt: httpapi.WriteTime(i.Token.CreatedAt), UpdatedAt: httpapi.WriteTime(i.Token.UpdatedAt),
+		CreatedAt: httpapi.NewTime(i.Token.CreatedAt), UpdatedAt: httpapi.NewTime(i.Token.UpdatedAt),
 	}
 	for n, permission := range i.Token.Permissions {
 		body.Permissions[n] = string(permission)
@@ -36,18 +36,18 @@ func tokenOf(i platforms.Issued) tokenBody {
 	return body
 }
 
-type tokenRequest struct {
+type apiTokenCreateRequest struct {
 	Name        string   `json:"name" minLength:"1" maxLength:"200" doc:"What people call it." example:"Back office"`
 	Permissions []string `json:"permissions" enum:"VIEW,TRANSACT,MANAGE" minItems:"1" doc:"What it may do; none includes another."`
 }
 
 // Resolve asks core what else is wrong.
-func (r tokenRequest) Resolve(huma.Context) []error {
+func (r apiTokenCreateRequest) Resolve(huma.Context) []error {
 	_, _, err := platform.NewToken(ident.Token{}, ident.Platform{}, r.Name, r.permissions(), [16]byte{}, [32]byte{}, time.Time{})
-	return httpapi.Findings(err)
+	return httpapi.FieldErrors(err)
 }
 
-func (r tokenRequest) permissions() []platform.Permission {
+func (r apiTokenCreateRequest) permissions() []platform.Permission {
 	list := make([]platform.Permission, len(r.Permissions))
 	for i, permission := range r.Permissions {
 		list[i] = platform.Permission(permission)
@@ -55,7 +55,7 @@ func (r tokenRequest) permissions() []platform.Permission {
 	return list
 }
 
-type tokensWanted struct {
+type listTokensParams struct {
 	httpapi.Paging
 	Name          string       `query:"name" doc:"With exactly this name."`
 	CreatedAfter  httpapi.Time `query:"createdAfter" doc:"Made at this moment or later."`
@@ -68,19 +68,19 @@ func registerTokens(a *httpapi.API, tokens Platforms) {
 	type one struct {
 		TokenID httpapi.ID[ident.Token] `path:"tokenId" doc:"The token."`
 	}
-	type create struct{ Body tokenRequest }
+	type create struct{ Body apiTokenCreateRequest }
 	httpapi.Post(a, httpapi.Operation{
 		ID: "createToken", Path: "/tokens", Tag: tagTokens, Summary: "Create a token", Permission: platform.Manage, Status: 201,
 		Description: "The answer carries the secret, once. It is stored nowhere, so a repeated request with the same Idempotency-Key is answered with the token and without its secret: " +
 			"if the first answer was lost, delete the token and create another.",
 	}, func(ctx context.Context, call httpapi.Call, in *create) (platforms.Issued, error) {
-		return tokens.CreateToken(ctx, call.Principal, call.Claim, in.Body.Name, in.Body.permissions())
-	}, tokenOf)
+		return tokens.CreateToken(ctx, call.Principal, call.IdempotentRequest, in.Body.Name, in.Body.permissions())
+	}, renderToken)
 
 	httpapi.Get(a, httpapi.Operation{
 		ID: "listTokens", Path: "/tokens", Tag: tagTokens, Summary: "List tokens", Permission: platform.View,
 		Description: "The newest first, without their secrets. Filters add up; moments are inclusive.",
-	}, func(ctx context.Context, call httpapi.Call, in *tokensWanted) (ports.Page[platform.Token], error) {
+	}, func(ctx context.Context, call httpapi.Call, in *listTokensParams) (ports.Page[platform.Token], error) {
 		after, err := httpapi.CursorID[ident.Token](in.Cursor)
 		if err != nil {
 			return ports.Page[platform.Token]{}, err
@@ -90,8 +90,8 @@ func registerTokens(a *httpapi.API, tokens Platforms) {
 			Created: ports.Span{From: in.CreatedAfter.Time, To: in.CreatedBefore.Time},
 			Updated: ports.Span{From: in.UpdatedAfter.Time, To: in.UpdatedBefore.Time},
 		})
-	}, func(p ports.Page[platform.Token]) httpapi.Page[tokenBody] {
-		return pageOf(p, func(t platform.Token) tokenBody { return tokenOf(platforms.Issued{Token: t}) },
+	}, func(p ports.Page[platform.Token]) httpapi.Page[apiTokenBody] {
+		return renderPage(p, func(t platform.Token) apiTokenBody { return renderToken(platforms.Issued{Token: t}) },
 			func(t platform.Token) string { return t.ID.String() })
 	})
 
@@ -100,7 +100,7 @@ func registerTokens(a *httpapi.API, tokens Platforms) {
 		Description: "One token, without its secret.", Errors: []fault.Code{fault.TokenNotFound},
 	}, func(ctx context.Context, call httpapi.Call, in *one) (platforms.Issued, error) {
 		return tokens.Token(ctx, call.Principal, in.TokenID.Value)
-	}, tokenOf)
+	}, renderToken)
 
 	httpapi.Delete(a, httpapi.Operation{
 		ID: "deleteTokenById", Path: "/tokens/{tokenId}", Tag: tagTokens, Summary: "Delete a token", Permission: platform.Manage,
@@ -108,8 +108,8 @@ func registerTokens(a *httpapi.API, tokens Platforms) {
 		Errors:      []fault.Code{fault.TokenNotFound, fault.Conflict},
 	}, func(ctx context.Context, call httpapi.Call, in *one) (struct{}, error) {
 		return struct{}{}, tokens.DeleteToken(ctx, call.Principal, in.TokenID.Value)
-	}, nothing)
+	}, renderNoBody)
 }
 
-// nothing is the answer of an operation that says no more than that it is done.
-func nothing(struct{}) httpapi.NoBody { return httpapi.NoBody{} }
+// renderNoBody is the answer of an operation that says no more than that it is done.
+func renderNoBody(struct{}) httpapi.NoBody { return httpapi.NoBody{} }

@@ -8,57 +8,57 @@ import (
 	"causeway/core/platform"
 )
 
-func TestATokenLivesAndDies(t *testing.T) {
+func TestToken_Lifecycle(t *testing.T) {
 	t.Parallel()
 	// It is made with a secret that is told once, works at once, is listed, and stops
 	// working the moment it is deleted.
-	c := newCaller(t)
+	c := newClient(t)
 
 	made := c.must(201, "POST", "/tokens", `{"name": " Web ", "permissions": ["VIEW", "MANAGE", "VIEW"]}`)
-	made.same(t, `{"id": "*", "name": "Web", "permissions": ["MANAGE", "VIEW"], "clientId": "*", "clientSecret": "*", "createdAt": "*", "updatedAt": "*"}`)
+	made.assertBody(t, `{"id": "*", "name": "Web", "permissions": ["MANAGE", "VIEW"], "clientId": "*", "clientSecret": "*", "createdAt": "*", "updatedAt": "*"}`)
 	web := *c
-	web.user, web.password = made.text("clientId"), made.text("clientSecret")
+	web.user, web.password = made.stringAt("clientId"), made.stringAt("clientSecret")
 
-	web.must(200, "GET", "/tokens/"+made.text("id"), "").same(t,
-		`{"id": "`+made.text("id")+`", "name": "Web", "permissions": ["MANAGE", "VIEW"], "clientId": "`+web.user+`", "createdAt": "*", "updatedAt": "*"}`)
-	if got, want := web.must(200, "GET", "/tokens", "").list("id"), []string{made.text("id"), c.founded.Token.ID.String()}; !slices.Equal(got, want) {
+	web.must(200, "GET", "/tokens/"+made.stringAt("id"), "").assertBody(t,
+		`{"id": "`+made.stringAt("id")+`", "name": "Web", "permissions": ["MANAGE", "VIEW"], "clientId": "`+web.user+`", "createdAt": "*", "updatedAt": "*"}`)
+	if got, want := web.must(200, "GET", "/tokens", "").dataStrings("id"), []string{made.stringAt("id"), c.tenant.Token.ID.String()}; !slices.Equal(got, want) {
 		t.Errorf("listed %q, want %q", got, want)
 	}
-	if got := web.must(200, "GET", "/tokens?name=Web&createdBefore=2026-03-14T12:00:00Z", "").list("name"); !slices.Equal(got, []string{"Web"}) {
+	if got := web.must(200, "GET", "/tokens?name=Web&createdBefore=2026-03-14T12:00:00Z", "").dataStrings("name"); !slices.Equal(got, []string{"Web"}) {
 		t.Errorf("listed by name %q", got)
 	}
-	if a := web.must(204, "DELETE", "/tokens/"+made.text("id"), ""); a.raw != "" {
-		t.Errorf("deleted with a body: %s", a.raw)
+	if a := web.must(204, "DELETE", "/tokens/"+made.stringAt("id"), ""); a.rawBody != "" {
+		t.Errorf("deleted with a body: %s", a.rawBody)
 	}
-	web.must(401, "GET", "/tokens", "").same(t, `{"status": 401, "code": "UNAUTHORIZED", "message": "*", "reason": "Invalid credentials", "details": {"reason": "Invalid credentials"}}`)
-	if a := c.must(409, "DELETE", "/tokens/"+c.founded.Token.ID.String(), ""); a.text("code") != "CONFLICT" || a.text("reason") == "" {
-		t.Errorf("the last token: %s", a.raw)
+	web.must(401, "GET", "/tokens", "").assertBody(t, `{"status": 401, "code": "UNAUTHORIZED", "message": "*", "reason": "Invalid credentials", "details": {"reason": "Invalid credentials"}}`)
+	if a := c.must(409, "DELETE", "/tokens/"+c.tenant.Token.ID.String(), ""); a.stringAt("code") != "CONFLICT" || a.stringAt("reason") == "" {
+		t.Errorf("the last token: %s", a.rawBody)
 	}
 }
 
-func TestASecretIsNotReplayed(t *testing.T) {
+func TestCreateToken_ReplayOmitsSecret(t *testing.T) {
 	t.Parallel()
 	// The same request again makes no second token; its answer has everything but the secret.
-	c := newCaller(t).with("key")
+	c := newClient(t).withKey("key")
 	body := `{"name": "web", "permissions": ["VIEW"]}`
 
 	first, again := c.must(201, "POST", "/tokens", body), c.must(201, "POST", "/tokens", body)
 
-	if first.header.Get("Idempotent-Replayed") != "" || len(first.text("clientSecret")) != 64 {
-		t.Errorf("the first answer: %v %s", first.header, first.raw)
+	if first.header.Get("Idempotent-Replayed") != "" || len(first.stringAt("clientSecret")) != 64 {
+		t.Errorf("the first answer: %v %s", first.header, first.rawBody)
 	}
-	if again.header.Get("Idempotent-Replayed") != "true" || again.text("clientSecret") != "" || again.text("id") != first.text("id") {
-		t.Errorf("the second answer: %v %s", again.header, again.raw)
+	if again.header.Get("Idempotent-Replayed") != "true" || again.stringAt("clientSecret") != "" || again.stringAt("id") != first.stringAt("id") {
+		t.Errorf("the second answer: %v %s", again.header, again.rawBody)
 	}
-	if n := len(c.must(200, "GET", "/tokens", "").list("id")); n != 2 {
+	if n := len(c.must(200, "GET", "/tokens", "").dataStrings("id")); n != 2 {
 		t.Errorf("%d tokens, want the first and the new one", n)
 	}
 }
 
-func TestBadTokensAreNamedWhole(t *testing.T) {
+func TestCreateToken_ListsAllInvalidFields(t *testing.T) {
 	t.Parallel()
 	// Every bad field is named at once, by its path.
-	c := newCaller(t)
+	c := newClient(t)
 	for body, want := range map[string][]string{
 		`{}`:                                {"name", "permissions"},
 		`{"name": 1, "permissions": "ALL"}`: {"name", "permissions"},
@@ -66,8 +66,8 @@ func TestBadTokensAreNamedWhole(t *testing.T) {
 		`{"name": "", "permissions": []}`:                                       {"name", "permissions"},
 		`{"name": "` + strings.Repeat("x", 201) + `", "permissions": ["VIEW"]}`: {"name"},
 	} {
-		if a := c.send("POST", "/tokens", body); a.status != 400 || !slices.Equal(a.badFields(), want) {
-			t.Errorf("%.60s: %d %q, want %q", body, a.status, a.badFields(), want)
+		if a := c.send("POST", "/tokens", body); a.status != 400 || !slices.Equal(a.invalidFields(), want) {
+			t.Errorf("%.60s: %d %q, want %q", body, a.status, a.invalidFields(), want)
 		}
 	}
 	for path, status := range map[string]int{
@@ -75,19 +75,19 @@ func TestBadTokensAreNamedWhole(t *testing.T) {
 		"/tokens?limit=0": 400, "/tokens?limit=101": 400, "/tokens?cursor=nonsense": 400, "/tokens?createdAfter=today": 400,
 	} {
 		if a := c.send("GET", path, ""); a.status != status {
-			t.Errorf("GET %s: %d %s", path, a.status, a.raw)
+			t.Errorf("GET %s: %d %s", path, a.status, a.rawBody)
 		}
 	}
 }
 
-func TestEveryOperationAsksForItsPermission(t *testing.T) {
+func TestOperations_RequirePermission(t *testing.T) {
 	t.Parallel()
 	// Each operation is open to exactly one permission; the others get FORBIDDEN with
 	// the name of what is missing, whatever else is wrong with the request.
-	c := newCaller(t)
-	only := map[platform.Permission]*caller{}
+	c := newClient(t)
+	only := map[platform.Permission]*client{}
 	for _, permission := range platform.Permissions {
-		only[permission] = c.allowed(permission)
+		only[permission] = c.withPermissions(permission)
 	}
 	none := "0199e3a4-7c5e-7d21-9f0b-3c1d2e4f5a6b"
 	for operation, need := range map[string]platform.Permission{
@@ -106,9 +106,9 @@ func TestEveryOperationAsksForItsPermission(t *testing.T) {
 		for permission, caller := range only {
 			a := caller.send(method, path, "")
 			if refused := a.status == 403; refused != (permission != need) {
-				t.Errorf("%s with %s: %d %s", operation, permission, a.status, a.raw)
-			} else if refused && (a.text("code") != "FORBIDDEN" || a.text("details.missingPermission") != string(need)) {
-				t.Errorf("%s with %s: %s", operation, permission, a.raw)
+				t.Errorf("%s with %s: %d %s", operation, permission, a.status, a.rawBody)
+			} else if refused && (a.stringAt("code") != "FORBIDDEN" || a.stringAt("details.missingPermission") != string(need)) {
+				t.Errorf("%s with %s: %s", operation, permission, a.rawBody)
 			}
 		}
 	}

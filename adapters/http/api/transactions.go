@@ -19,16 +19,16 @@ type Payments interface {
 	Get(ctx context.Context, p ident.Platform, id ident.Transaction) (transaction.Transaction, error)
 	List(ctx context.Context, p ident.Platform, f ports.TransactionFilter) (ports.Page[transaction.Transaction], error)
 	// Execute runs a quote that an account pays.
-	Execute(ctx context.Context, p ident.Platform, id ident.Quote, claim *ports.Claim) (quote.Quoted, error)
-	TransferOut(ctx context.Context, out transfer.Out, claim *ports.Claim) (transaction.Transaction, error)
+	Execute(ctx context.Context, p ident.Platform, id ident.Quote, claim *ports.IdempotentRequest) (quote.WithStatus, error)
+	TransferOut(ctx context.Context, out transfer.Out, claim *ports.IdempotentRequest) (transaction.Transaction, error)
 }
 
 type transactionBody struct {
 	ID                  httpapi.ID[ident.Transaction] `json:"id" doc:"The transaction."`
 	Status              string                        `json:"status" enum:"PENDING,PROCESSING,COMPLETED,FAILED,EXPIRED" doc:"PENDING until funded; PROCESSING while on its way; then COMPLETED or FAILED. EXPIRED when nobody paid in time. COMPLETED may still turn FAILED, when the beneficiary's bank returns the money."`
 	Type                string                        `json:"type" enum:"OUTGOING,INCOMING" doc:"OUTGOING: the customer sends. INCOMING: the customer receives."`
-	Source              endpointBody                  `json:"source" doc:"Where the money comes from."`
-	Destination         endpointBody                  `json:"destination" doc:"Where the money goes to."`
+	Source              paymentParty                  `json:"source" doc:"Where the money comes from."`
+	Destination         paymentParty                  `json:"destination" doc:"Where the money goes to."`
 	SentAmount          *currencyAmount               `json:"sentAmount,omitempty" doc:"All that is paid, fees included. OUTGOING only."`
 	ReceivedAmount      currencyAmount                `json:"receivedAmount" doc:"What arrives."`
 	CustomerID          string                        `json:"customerId" doc:"Whose transaction it is: a customer's, or with your platform's id, your own." example:"Customer:0199f0a2-7b1c-7e55-9d6b-2f1f6a0c4e11"`
@@ -40,14 +40,14 @@ type transactionBody struct {
 	ExchangeRate        *httpapi.Decimal              `json:"exchangeRate,omitempty" doc:"Smallest receiving units for one smallest sending unit, with all its digits. OUTGOING only."`
 	Fees                *httpapi.Minor                `json:"fees,omitempty" doc:"The part of sentAmount that is fees. OUTGOING only."`
 	QuoteID             httpapi.ID[ident.Quote]       `json:"quoteId,omitzero" doc:"The quote it came from."`
-	PaymentInstructions []paymentInstruction          `json:"paymentInstructions,omitempty" doc:"The ways to pay it, for just-in-time funding."`
+	PaymentInstructions []paymentInstructions         `json:"paymentInstructions,omitempty" doc:"The ways to pay it, for just-in-time funding."`
 	Refund              *refundBody                   `json:"refund,omitempty" doc:"The money on its way back to the payer, when it could not be delivered."`
 	RateDetails         *rateDetails                  `json:"rateDetails,omitempty" doc:"What rate and fees are made of. Left out of money that came in as it is."`
-	Reconciliation      *reconciliationBody           `json:"reconciliationInstructions,omitempty" doc:"How to find the payment in your own books. INCOMING only."`
+	Reconciliation      *reconciliationInstructions   `json:"reconciliationInstructions,omitempty" doc:"How to find the payment in your own books. INCOMING only."`
 	Counterparty        map[string]string             `json:"counterpartyInformation,omitempty" doc:"What is known of the other side, by the names of the fields your configuration asks for." example:"{\"FULL_NAME\": \"Ana Silva\"}"`
 	SenderUMA           string                        `json:"senderUmaAddress,omitempty" doc:"Who sent it, for a payment between people." example:"$ana@bank.example"`
 	ReceiverUMA         string                        `json:"receiverUmaAddress,omitempty" doc:"Who receives it, for a payment between people." example:"$bo@bank.example"`
-	RequestedInfo       []infoField                   `json:"requestedReceiverCustomerInfoFields,omitempty" doc:"Only in the webhook that asks whether you take the payment: the facts about the receiver that the sending side wants and the service does not have."`
+	RequestedInfo       []customerInfoField           `json:"requestedReceiverCustomerInfoFields,omitempty" doc:"Only in the webhook that asks whether you take the payment: the facts about the receiver that the sending side wants and the service does not have."`
 	FailureReason       string                        `json:"failureReason,omitempty" enum:"QUOTE_EXPIRED,QUOTE_EXECUTION_FAILED,LIGHTNING_PAYMENT_FAILED,FUNDING_AMOUNT_MISMATCH,COUNTERPARTY_POST_TX_FAILED,LNURLP_FAILED,PAY_REQUEST_FAILED,PAYMENT_APPROVAL_WEBHOOK_ERROR,PAYMENT_APPROVAL_TIMED_OUT,OFFRAMP_FAILED,MISSING_MANDATORY_PAYEE_DATA" doc:"Why it failed. PAY_REQUEST_FAILED: the platform did not take an incoming payment."`
 }
 
@@ -60,43 +60,45 @@ type refundBody struct {
 	Reason      string         `json:"reason" enum:"TRANSACTION_FAILED,USER_CANCELLATION,TIMEOUT" doc:"Why it goes back."`
 }
 
-type reconciliationBody struct {
+type reconciliationInstructions struct {
 	Reference string `json:"reference" doc:"Stands in the memo of the payment." example:"4T9K2M7PXQ3A"`
 }
 
-type infoField struct {
+type customerInfoField struct {
 	Name      string `json:"name" doc:"The field." example:"FULL_NAME"`
 	Mandatory bool   `json:"mandatory" doc:"Whether the payment fails without it."`
 }
 
-func infoFields(fields []transaction.InfoField) []infoField {
-	var bodies []infoField
+func renderInfoFields(fields []transaction.InfoField) []customerInfoField {
+	var bodies []customerInfoField
 	for _, f := range fields {
-		bodies = append(bodies, infoField{f.Name, f.Mandatory})
+		bodies = append(bodies, customerInfoField{f.Name, f.Mandatory})
 	}
 	return bodies
 }
 
-func transactionOf(t transaction.Transaction) transactionBody { return transactionView(t, false) }
+func renderTransaction(t transaction.Transaction) transactionBody {
+	return newTransactionBody(t, false)
+}
 
-func transactionView(t transaction.Transaction, webhook bool) transactionBody {
+func newTransactionBody(t transaction.Transaction, webhook bool) transactionBody {
 	body := transactionBody{
-		ID: httpapi.WriteID(t.ID), Status: string(t.State.Status), Type: string(t.Type),
-		Source: sourceBody(t.Source), Destination: paidBy(destinationBody(t.Destination), t.OutRail), ReceivedAmount: amountBody(t.Pricing.Received),
+		ID: httpapi.NewID(t.ID), Status: string(t.State.Status), Type: string(t.Type),
+		Source: renderSource(t.Source), Destination: withPaymentRail(renderDestination(t.Destination), t.DestinationAccount), ReceivedAmount: renderAmount(t.Pricing.Received),
 		CustomerID: ownerID(t.Platform, t.Customer), PlatformCustomerID: t.PlatformCustomerID,
-		SettledAt: optionalTime(t.SettledAt), CreatedAt: httpapi.WriteTime(t.CreatedAt), UpdatedAt: httpapi.WriteTime(t.UpdatedAt),
-		Description: t.Description, QuoteID: httpapi.WriteID(t.Quote), PaymentInstructions: instructionBodies(t.Instructions, webhook),
+		SettledAt: optionalTime(t.SettledAt), CreatedAt: httpapi.NewTime(t.CreatedAt), UpdatedAt: httpapi.NewTime(t.UpdatedAt),
+		Description: t.Description, QuoteID: httpapi.NewID(t.Quote), PaymentInstructions: renderInstructions(t.Instructions, webhook),
 		Counterparty: t.Counterparty, SenderUMA: t.Source.UMA, ReceiverUMA: t.Destination.UMA, FailureReason: string(t.State.Reason),
 	}
 	if t.Type == transaction.Incoming {
-		body.Reconciliation = &reconciliationBody{t.Reference}
+		body.Reconciliation = &reconciliationInstructions{t.Reference}
 		return body
 	}
-	sent, fees, details := amountBody(t.Pricing.Sent), minor(t.Pricing.Fees), rateDetailsBody(t.Pricing)
+	sent, fees, details := renderAmount(t.Pricing.Sent), minor(t.Pricing.Fees), renderRateDetails(t.Pricing)
 	body.SentAmount, body.ExchangeRate, body.Fees, body.RateDetails = &sent, &httpapi.Decimal{Rate: t.Pricing.Rate}, &fees, &details
 	if t.Refund != nil {
-		body.Refund = &refundBody{Reference: t.Refund.Reference, Amount: amountBody(t.Refund.Amount),
-			InitiatedAt: httpapi.WriteTime(t.Refund.InitiatedAt), SettledAt: optionalTime(t.Refund.SettledAt),
+		body.Refund = &refundBody{Reference: t.Refund.Reference, Amount: renderAmount(t.Refund.Amount),
+			InitiatedAt: httpapi.NewTime(t.Refund.InitiatedAt), SettledAt: optionalTime(t.Refund.SettledAt),
 			Status: string(t.State.Refund), Reason: string(t.Refund.Reason)}
 	}
 	return body
@@ -114,7 +116,7 @@ func optionalTime(t time.Time) *httpapi.Time {
 	if t.IsZero() {
 		return nil
 	}
-	written := httpapi.WriteTime(t)
+	written := httpapi.NewTime(t)
 	return &written
 }
 
@@ -127,23 +129,23 @@ func registerTransactions(a *httpapi.API, payments Payments) {
 		Description: "Where a payment stands.", Errors: []fault.Code{fault.TransactionNotFound},
 	}, func(ctx context.Context, call httpapi.Call, in *one) (transaction.Transaction, error) {
 		return payments.Get(ctx, call.Principal.Platform, in.TransactionID.Value)
-	}, transactionOf)
+	}, renderTransaction)
 
 	httpapi.Get(a, httpapi.Operation{
 		ID: "listTransactions", Path: "/transactions", Tag: tagTransactions, Summary: "List transactions", Permission: platform.View,
 		Description: "The newest first, unless asked otherwise. Filters add up; dates are inclusive at both ends.",
-	}, func(ctx context.Context, call httpapi.Call, in *transactionsWanted) (ports.Page[transaction.Transaction], error) {
+	}, func(ctx context.Context, call httpapi.Call, in *listTransactionsParams) (ports.Page[transaction.Transaction], error) {
 		filter, err := in.filter(call.Principal.Platform)
 		if err != nil {
 			return ports.Page[transaction.Transaction]{}, err
 		}
 		return payments.List(ctx, call.Principal.Platform, filter)
 	}, func(p ports.Page[transaction.Transaction]) httpapi.Page[transactionBody] {
-		return pageOf(p, transactionOf, func(t transaction.Transaction) string { return t.ID.String() })
+		return renderPage(p, renderTransaction, func(t transaction.Transaction) string { return t.ID.String() })
 	})
 }
 
-type transactionsWanted struct {
+type listTransactionsParams struct {
 	httpapi.Paging
 	httpapi.Sorting
 	CustomerID                string       `query:"customerId" doc:"Of one customer, or with your platform's id, your own."`
@@ -158,7 +160,7 @@ type transactionsWanted struct {
 	EndDate                   httpapi.Time `query:"endDate" doc:"Made at this moment or earlier."`
 }
 
-func (in *transactionsWanted) filter(p ident.Platform) (ports.TransactionFilter, error) {
+func (in *listTransactionsParams) filter(p ident.Platform) (ports.TransactionFilter, error) {
 	after, err := httpapi.CursorID[ident.Transaction](in.Cursor)
 	var of ident.Customer
 	own := in.CustomerID == p.String()
@@ -170,7 +172,7 @@ func (in *transactionsWanted) filter(p ident.Platform) (ports.TransactionFilter,
 	}
 	return ports.TransactionFilter{
 		Paging:   ports.Paging{Limit: in.Limit, After: after.UUID(), Ascending: in.Ascending()},
-		Customer: of, Own: own, PlatformCustomerID: in.PlatformCustomerID,
+		Customer: of, PlatformOwned: own, PlatformCustomerID: in.PlatformCustomerID,
 		Account: in.AccountIdentifier, Sender: in.SenderAccountIdentifier, Receiver: in.ReceiverAccountIdentifier,
 		Status: transaction.Status(in.Status), Type: transaction.Type(in.Type), Reference: in.Reference,
 		Created: ports.Span{From: in.StartDate.Time, To: in.EndDate.Time},

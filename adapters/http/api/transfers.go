@@ -36,6 +36,6 @@ func registerTransfers(a *httpapi.API, payments Payments) {
 		return payments.TransferOut(ctx, transfer.Out{
 			Platform: call.Principal.Platform, From: in.Body.Source.AccountID.Value, To: in.Body.Destination.AccountID.Value,
 			Amount: int64(in.Body.Amount), Rail: corridor.Rail(in.Body.Destination.PaymentRail),
-		}, call.Claim)
-	}, transactionOf)
+		}, call.IdempotentRequest)
+	}, renderTransaction)
 }

@@ -25,7 +25,7 @@ type Webhooks interface {
 	SendTest(ctx context.Context, p ident.Platform) (notify.TestResult, error)
 }
 
-type webhookKeys struct {
+type webhookKeyListResponse struct {
 	Data []webhookKey `json:"data" doc:"The keys, the newest first. Accept a signature of any of them."`
 }
 
@@ -38,30 +38,30 @@ type webhookKey struct {
 	ValidUntil *httpapi.Time `json:"validUntil,omitempty" doc:"Until when its signatures count; left out while it signs."`
 }
 
-func webhookKeysOf(keys []ports.WebhookKey) webhookKeys {
-	body := webhookKeys{Data: make([]webhookKey, len(keys))}
+func renderWebhookKeys(keys []ports.WebhookKey) webhookKeyListResponse {
+	body := webhookKeyListResponse{Data: make([]webhookKey, len(keys))}
 	for i, k := range keys {
 		body.Data[i] = webhookKey{
 			ID: k.ID.String(), Algorithm: string(k.Algorithm), PublicKey: k.PEM, Standard: k.Standard,
-			ValidFrom: httpapi.WriteTime(k.ValidFrom), ValidUntil: optionalTime(k.ValidUntil),
+			ValidFrom: httpapi.NewTime(k.ValidFrom), ValidUntil: optionalTime(k.ValidUntil),
 		}
 	}
 	return body
 }
 
-type deliveryBody struct {
+type webhookDeliveryBody struct {
 	WebhookID     httpapi.ID[ident.Webhook]     `json:"webhookId" doc:"The event; receivers are sent it with this id every time."`
 	Type          string                        `json:"type" doc:"What kind of resource it is about." example:"OUTGOING_PAYMENT"`
 	Event         string                        `json:"event" doc:"What happened." example:"OUTGOING_PAYMENT.COMPLETED"`
 	TransactionID httpapi.ID[ident.Transaction] `json:"transactionId,omitzero" doc:"The transaction it is about, if it is about one."`
 	Status        deliveryStatus                `json:"status" doc:"PENDING: it will be sent, or sent again. DELIVERED: the receiver has it. FAILED: it was tried for seven days and is parked. UNSENT: there was no webhook endpoint when it happened."`
 	NextAttemptAt *httpapi.Time                 `json:"nextAttemptAt,omitempty" doc:"When a PENDING one is sent again; left out when that is now, or as soon as the event before it is settled."`
-	Attempts      []attemptBody                 `json:"attempts" doc:"Every attempt, the first one first."`
+	Attempts      []deliveryAttemptBody         `json:"attempts" doc:"Every attempt, the first one first."`
 	CreatedAt     httpapi.Time                  `json:"createdAt" doc:"When it happened."`
-	Body          rawBody                       `json:"body,omitempty" doc:"What is sent, byte for byte. Only where one delivery is asked for."`
+	Body          rawJSON                       `json:"body,omitempty" doc:"What is sent, byte for byte. Only where one delivery is asked for."`
 }
 
-type attemptBody struct {
+type deliveryAttemptBody struct {
 	Number     int            `json:"number" doc:"Counted from 1." example:"1"`
 	At         httpapi.Time   `json:"at" doc:"When it began."`
 	DurationMs int64          `json:"durationMs" doc:"How long it took, in milliseconds." example:"84"`
@@ -78,42 +78,46 @@ type (
 )
 
 // Schema and its sibling list the values.
-func (deliveryStatus) Schema(huma.Registry) *huma.Schema { return oneOf(texts(event.Statuses)) }
-func (attemptOutcome) Schema(huma.Registry) *huma.Schema { return oneOf(texts(event.Outcomes)) }
+func (deliveryStatus) Schema(huma.Registry) *huma.Schema {
+	return enumSchema(toStrings(event.Statuses))
+}
+func (attemptOutcome) Schema(huma.Registry) *huma.Schema {
+	return enumSchema(toStrings(event.Outcomes))
+}
 
-// rawBody is JSON that was written before.
-type rawBody []byte
+// rawJSON is JSON that was written before.
+type rawJSON []byte
 
 // MarshalJSON writes it as it is.
-func (b rawBody) MarshalJSON() ([]byte, error) { return json.RawMessage(b).MarshalJSON() }
+func (b rawJSON) MarshalJSON() ([]byte, error) { return json.RawMessage(b).MarshalJSON() }
 
 // Schema says that it is an object.
-func (rawBody) Schema(huma.Registry) *huma.Schema {
+func (rawJSON) Schema(huma.Registry) *huma.Schema {
 	return &huma.Schema{Type: huma.TypeObject, AdditionalProperties: true}
 }
 
-func deliveryOf(d ports.Delivery) deliveryBody {
-	body := deliveryBody{
-		WebhookID: httpapi.WriteID(d.ID), Type: string(d.Type), Event: d.Name, Status: deliveryStatus(d.Status), NextAttemptAt: optionalTime(d.Next),
-		Attempts: make([]attemptBody, len(d.Attempts)), CreatedAt: httpapi.WriteTime(d.Created), Body: d.Body,
+func renderDelivery(d ports.Delivery) webhookDeliveryBody {
+	body := webhookDeliveryBody{
+		WebhookID: httpapi.NewID(d.ID), Type: string(d.Type), Event: d.Name, Status: deliveryStatus(d.Status), NextAttemptAt: optionalTime(d.NextAttempt),
+		Attempts: make([]deliveryAttemptBody, len(d.Attempts)), CreatedAt: httpapi.NewTime(d.Created), Body: d.Body,
 	}
 	if d.Type.ResourceKey() == "transaction" {
-		ident.Set(&body.TransactionID.Value, d.Subject)
+		ident.SetUUID(&body.TransactionID.Value, d.Subject)
 	}
 	for i, a := range d.Attempts {
-		body.Attempts[i] = attemptOf(a)
+		body.Attempts[i] = renderAttempt(a)
 	}
 	return body
 }
 
-func attemptOf(a event.Attempt) attemptBody {
-	return attemptBody{
-		Number: a.N, At: httpapi.WriteTime(a.At), DurationMs: a.Took.Round(time.Millisecond).Milliseconds(),
+func renderAttempt(a event.Attempt) deliveryAttemptBody {
+	return deliveryAttemptBody{
+		Number: a.Number, At: httpapi.NewTime(a.AttemptedAt), DurationMs: a.Duration.Round(time.Millisecond).Milliseconds(),
 		Outcome: attemptOutcome(a.Outcome), StatusCode: a.StatusCode, Error: a.Error, Response: a.Response,
 	}
 }
 
-type deliveriesWanted struct {
+type listDeliveriesParams struct {
 	httpapi.Paging
 	httpapi.Sorting
 	Status        deliveryStatus                `query:"status" doc:"That stand like this."`
@@ -135,14 +139,14 @@ func (r redeliveryRequest) Resolve(huma.Context) []error {
 	if r.StartDate.IsZero() || r.EndDate.IsZero() || !r.EndDate.Before(r.StartDate.Time) {
 		return nil
 	}
-	return httpapi.Findings(fault.Invalid(fault.Field{Field: "endDate", Message: "must not lie before startDate"}))
+	return httpapi.FieldErrors(fault.Invalid(fault.Field{Field: "endDate", Message: "must not lie before startDate"}))
 }
 
-type redelivered struct {
+type redeliveryResponse struct {
 	Count int `json:"count" doc:"How many events will be sent again; those that wait to be sent anyway are not counted." example:"3"`
 }
 
-func redeliveredOf(n int) redelivered { return redelivered{n} }
+func renderRedelivery(n int) redeliveryResponse { return redeliveryResponse{n} }
 
 func registerDeliveries(a *httpapi.API, webhooks Webhooks) {
 	httpapi.Get(a, httpapi.Operation{
@@ -150,12 +154,12 @@ func registerDeliveries(a *httpapi.API, webhooks Webhooks) {
 		Description: "The public keys that verify what the service sends. Keys are replaced now and then; the old one stays valid for a while, so fetch them again when a signature does not verify.",
 	}, func(ctx context.Context, call httpapi.Call, _ *struct{}) ([]ports.WebhookKey, error) {
 		return webhooks.Keys(ctx, call.Principal.Environment)
-	}, webhookKeysOf)
+	}, renderWebhookKeys)
 
 	httpapi.Get(a, httpapi.Operation{
 		ID: "listWebhookDeliveries", Path: "/webhook-deliveries", Tag: tagWebhooks, Summary: "List deliveries", Permission: platform.View,
 		Description: "Every event with what became of it, the newest first unless asked otherwise.",
-	}, func(ctx context.Context, call httpapi.Call, in *deliveriesWanted) (ports.DeliveryPage, error) {
+	}, func(ctx context.Context, call httpapi.Call, in *listDeliveriesParams) (ports.DeliveryPage, error) {
 		after, err := httpapi.CursorID[ident.Webhook](in.Cursor)
 		if err != nil {
 			return ports.DeliveryPage{}, err
@@ -164,7 +168,7 @@ func registerDeliveries(a *httpapi.API, webhooks Webhooks) {
 			Limit: in.Limit, After: after, Ascending: in.Ascending(), Status: event.Status(in.Status), Type: event.Type(in.Type), Name: in.Event,
 			Subject: in.TransactionID.Value.UUID(), Created: ports.Span{From: in.StartDate.Time, To: in.EndDate.Time},
 		})
-	}, deliveryPage)
+	}, renderDeliveryPage)
 
 	type one struct {
 		WebhookID httpapi.ID[ident.Webhook] `path:"webhookId" doc:"The event."`
@@ -174,7 +178,7 @@ func registerDeliveries(a *httpapi.API, webhooks Webhooks) {
 		Description: "One event with its attempts and the body that is sent.", Errors: []fault.Code{fault.NotFound},
 	}, func(ctx context.Context, call httpapi.Call, in *one) (ports.Delivery, error) {
 		return webhooks.Delivery(ctx, call.Principal.Platform, in.WebhookID.Value)
-	}, deliveryOf)
+	}, renderDelivery)
 
 	httpapi.Post(a, httpapi.Operation{
 		ID: "redeliverWebhook", Path: "/webhook-deliveries/{webhookId}/redeliver", Tag: tagWebhooks, Summary: "Send an event again", Permission: platform.Manage,
@@ -185,7 +189,7 @@ func registerDeliveries(a *httpapi.API, webhooks Webhooks) {
 			return 0, err
 		}
 		return webhooks.Redeliver(ctx, call.Principal.Platform, ports.Redelivery{IDs: []ident.Webhook{in.WebhookID.Value}})
-	}, redeliveredOf)
+	}, renderRedelivery)
 
 	type many struct{ Body redeliveryRequest }
 	httpapi.Post(a, httpapi.Operation{
@@ -195,12 +199,12 @@ func registerDeliveries(a *httpapi.API, webhooks Webhooks) {
 		return webhooks.Redeliver(ctx, call.Principal.Platform, ports.Redelivery{
 			Created: ports.Span{From: in.Body.StartDate.Time, To: in.Body.EndDate.Time}, Status: event.Status(in.Body.Status),
 		})
-	}, redeliveredOf)
+	}, renderRedelivery)
 }
 
-// deliveryPage renders one part of a list; it does not count the whole.
-func deliveryPage(p ports.DeliveryPage) httpapi.Page[deliveryBody] {
-	page := pageOf(ports.Page[ports.Delivery]{Items: p.Items, More: p.More}, deliveryOf, func(d ports.Delivery) string { return d.ID.String() })
+// renderDeliveryPage renders one part of a list; it does not count the whole.
+func renderDeliveryPage(p ports.DeliveryPage) httpapi.Page[webhookDeliveryBody] {
+	page := renderPage(ports.Page[ports.Delivery]{Items: p.Items, More: p.More}, renderDelivery, func(d ports.Delivery) string { return d.ID.String() })
 	page.TotalCount = nil
 	return page
 }

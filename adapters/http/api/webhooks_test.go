@@ -16,46 +16,46 @@ import (
 	"causeway/ports/portstest"
 )
 
-func TestSigningKeysAreThoseOfTheEnvironment(t *testing.T) {
+func TestListWebhookKeys_ByEnvironment(t *testing.T) {
 	t.Parallel()
 	// A platform sees the keys that sign for its environment, with their validity.
-	c := newCaller(t)
+	c := newClient(t)
 
-	c.must(200, "GET", "/webhook-keys", "").same(t, `{"data": [
+	c.must(200, "GET", "/webhook-keys", "").assertBody(t, `{"data": [
 		{"id": "*", "algorithm": "ED25519", "publicKey": "pem of SANDBOX", "standardWebhooksKey": "whpk_1", "validFrom": "2026-03-14T12:00:00.000Z"},
 		{"id": "*", "algorithm": "ECDSA_P256_SHA256", "publicKey": "old", "validFrom": "2026-03-14T11:00:00.000Z", "validUntil": "2026-03-14T12:00:00.000Z"}]}`)
-	if got := c.found(t, platform.Production).must(200, "GET", "/webhook-keys", "").list("publicKey"); got[0] != "pem of PRODUCTION" {
+	if got := c.createPlatform(t, platform.Production).must(200, "GET", "/webhook-keys", "").dataStrings("publicKey"); got[0] != "pem of PRODUCTION" {
 		t.Errorf("in production: %q", got)
 	}
 }
 
-func TestDeliveriesAreShown(t *testing.T) {
+func TestListDeliveries(t *testing.T) {
 	t.Parallel()
 	// A list tells how each delivery stands, one delivery also what was sent; filters
 	// and pages reach the log.
-	c := newCaller(t)
-	refused := event.Attempt{N: 1, At: noon, Took: 1500 * time.Microsecond, Outcome: event.Refused, StatusCode: 500, Response: "no"}
+	c := newClient(t)
+	refused := event.Attempt{Number: 1, AttemptedAt: noon, Duration: 1500 * time.Microsecond, Outcome: event.Refused, StatusCode: 500, Response: "no"}
 	var want []string
 	for _, status := range []event.Status{event.Delivered, event.Failed, event.Pending, event.Unsent} {
-		d := c.post.add(c.founded.Platform.ID, event.OutgoingPaymentCompleted, status, refused)
+		d := c.webhooks.addDelivery(c.tenant.Platform.ID, event.OutgoingPaymentCompleted, status, refused)
 		want = append([]string{d.ID.String()}, want...)
 	}
-	test := c.post.add(c.founded.Platform.ID, event.TestSent, event.Delivered)
-	c.post.add(c.found(t, platform.Sandbox).founded.Platform.ID, event.TestSent, event.Failed)
+	test := c.webhooks.addDelivery(c.tenant.Platform.ID, event.TestSent, event.Delivered)
+	c.webhooks.addDelivery(c.createPlatform(t, platform.Sandbox).tenant.Platform.ID, event.TestSent, event.Failed)
 
-	c.must(200, "GET", "/webhook-deliveries/"+want[2], "").same(t, `{"webhookId": "`+want[2]+`", "type": "OUTGOING_PAYMENT", "event": "OUTGOING_PAYMENT.COMPLETED",
+	c.must(200, "GET", "/webhook-deliveries/"+want[2], "").assertBody(t, `{"webhookId": "`+want[2]+`", "type": "OUTGOING_PAYMENT", "event": "OUTGOING_PAYMENT.COMPLETED",
 		"transactionId": "Transaction:07000000-0000-0000-0000-000000000000", "status": "FAILED", "createdAt": "2026-03-14T12:00:00.000Z", "body": {"exactly": "this"},
 		"attempts": [{"number": 1, "at": "2026-03-14T12:00:00.000Z", "durationMs": 2, "outcome": "REFUSED", "statusCode": 500, "response": "no"}]}`)
-	c.must(200, "GET", "/webhook-deliveries/"+test.ID.String(), "").same(t,
+	c.must(200, "GET", "/webhook-deliveries/"+test.ID.String(), "").assertBody(t,
 		`{"webhookId": "*", "type": "TEST", "event": "TEST", "status": "DELIVERED", "createdAt": "*", "attempts": [], "body": {"exactly": "this"}}`)
-	c.must(200, "GET", "/webhook-deliveries?status=FAILED", "").same(t, `{"data": [{"webhookId": "*", "type": "*", "event": "*", "transactionId": "*", "status": "FAILED",
+	c.must(200, "GET", "/webhook-deliveries?status=FAILED", "").assertBody(t, `{"data": [{"webhookId": "*", "type": "*", "event": "*", "transactionId": "*", "status": "FAILED",
 		"attempts": ["*"], "createdAt": "*"}], "hasMore": false}`)
 
 	var got []string
 	for cursor := ""; ; {
 		a := c.must(200, "GET", "/webhook-deliveries?limit=3&type=OUTGOING_PAYMENT&transactionId=Transaction:07000000-0000-0000-0000-000000000000&cursor="+cursor, "")
-		got = append(got, a.list("webhookId")...)
-		if cursor = a.text("nextCursor"); cursor == "" {
+		got = append(got, a.dataStrings("webhookId")...)
+		if cursor = a.stringAt("nextCursor"); cursor == "" {
 			break
 		}
 	}
@@ -63,66 +63,66 @@ func TestDeliveriesAreShown(t *testing.T) {
 		t.Errorf("walked %q\nwant %q", got, want)
 	}
 	for query, count := range map[string]int{"event=TEST": 1, "sortOrder=asc": 5, "startDate=2026-03-14T12:00:01Z": 0, "endDate=2026-03-14T12:00:00Z": 5} {
-		if n := len(c.must(200, "GET", "/webhook-deliveries?"+query, "").list("webhookId")); n != count {
+		if n := len(c.must(200, "GET", "/webhook-deliveries?"+query, "").dataStrings("webhookId")); n != count {
 			t.Errorf("%s: %d, want %d", query, n, count)
 		}
 	}
 	for query, field := range map[string]string{"status=LOST": "status", "transactionId=1": "transactionId", "cursor=x": "cursor"} {
-		if a := c.send("GET", "/webhook-deliveries?"+query, ""); a.status != 400 || !slices.Equal(a.badFields(), []string{field}) {
-			t.Errorf("%s: %d %s", query, a.status, a.raw)
+		if a := c.send("GET", "/webhook-deliveries?"+query, ""); a.status != 400 || !slices.Equal(a.invalidFields(), []string{field}) {
+			t.Errorf("%s: %d %s", query, a.status, a.rawBody)
 		}
 	}
 }
 
-func TestEventsAreSentAgain(t *testing.T) {
+func TestRedeliver(t *testing.T) {
 	t.Parallel()
 	// One event or a span of them is handed on as it was asked for; what is not there
 	// or makes no sense is refused.
-	c := newCaller(t)
-	d := c.post.add(c.founded.Platform.ID, event.OutgoingPaymentFailed, event.Failed)
+	c := newClient(t)
+	d := c.webhooks.addDelivery(c.tenant.Platform.ID, event.OutgoingPaymentFailed, event.Failed)
 
-	c.must(200, "POST", "/webhook-deliveries/"+d.ID.String()+"/redeliver", "").same(t, `{"count": 2}`)
-	c.must(200, "POST", "/webhook-deliveries/redeliver", `{"startDate": "2026-03-14T12:00:00Z", "endDate": "2026-03-14T13:00:00+01:00", "status": "FAILED"}`).same(t, `{"count": 1}`)
+	c.must(200, "POST", "/webhook-deliveries/"+d.ID.String()+"/redeliver", "").assertBody(t, `{"count": 2}`)
+	c.must(200, "POST", "/webhook-deliveries/redeliver", `{"startDate": "2026-03-14T12:00:00Z", "endDate": "2026-03-14T13:00:00+01:00", "status": "FAILED"}`).assertBody(t, `{"count": 1}`)
 
-	if asked := c.post.asked; len(asked) != 2 || asked[0].IDs[0] != d.ID || asked[1].Status != event.Failed || !asked[1].Created.From.Equal(noon) || !asked[1].Created.To.Equal(noon) {
+	if asked := c.webhooks.redeliveries; len(asked) != 2 || asked[0].IDs[0] != d.ID || asked[1].Status != event.Failed || !asked[1].Created.From.Equal(noon) || !asked[1].Created.To.Equal(noon) {
 		t.Errorf("asked for %+v", asked)
 	}
-	stranger := c.found(t, platform.Sandbox)
+	stranger := c.createPlatform(t, platform.Sandbox)
 	stranger.must(404, "POST", "/webhook-deliveries/"+d.ID.String()+"/redeliver", "")
 	stranger.must(404, "GET", "/webhook-deliveries/"+d.ID.String(), "")
 	for body, want := range map[string]string{
 		`{}`: "endDate startDate",
 		`{"startDate": "2026-03-14T12:00:00Z", "endDate": "2026-03-14T11:00:00Z", "status": "LOST"}`: "endDate status",
 	} {
-		if a := c.send("POST", "/webhook-deliveries/redeliver", body); a.status != 400 || strings.Join(a.badFields(), " ") != want {
-			t.Errorf("%s: %d %q", body, a.status, a.badFields())
+		if a := c.send("POST", "/webhook-deliveries/redeliver", body); a.status != 400 || strings.Join(a.invalidFields(), " ") != want {
+			t.Errorf("%s: %d %q", body, a.status, a.invalidFields())
 		}
 	}
 }
 
-func TestTheTestEventIsSeenInTheLog(t *testing.T) {
+func TestListDeliveries_ShowsTestEvent(t *testing.T) {
 	t.Parallel()
 	// Setting the endpoint leaves a TEST event in the real log, waiting to be sent, with
 	// the body that will be; the log of another platform is empty.
-	d := openDoor(t, pgtest.New(t), func(deps *api.Deps, store *postgres.DB) {
-		deps.Webhooks = notify.New(notify.Config{Log: outbox.NewLog(store.Pool()), Clock: portstest.NewHands(noon), IDs: generator})
+	d := newTestServer(t, pgtest.New(t), func(deps *api.Deps, store *postgres.DB) {
+		deps.Webhooks = notify.New(notify.Config{Log: outbox.NewLog(store.Pool()), Clock: portstest.NewFakeClock(noon), IDs: idGenerator})
 	})
-	c := d.found(t, platform.Sandbox)
+	c := d.createPlatform(t, platform.Sandbox)
 	c.must(200, "PATCH", "/config", `{"webhookEndpoint": "https://example.com/hook"}`)
 
 	listed := c.must(200, "GET", "/webhook-deliveries?event=TEST&status=PENDING", "")
-	listed.same(t, `{"data": [{"webhookId": "*", "type": "TEST", "event": "TEST", "status": "PENDING", "attempts": [], "createdAt": "2026-03-14T12:00:00.000Z"}], "hasMore": false}`)
-	id := listed.list("webhookId")[0]
+	listed.assertBody(t, `{"data": [{"webhookId": "*", "type": "TEST", "event": "TEST", "status": "PENDING", "attempts": [], "createdAt": "2026-03-14T12:00:00.000Z"}], "hasMore": false}`)
+	id := listed.dataStrings("webhookId")[0]
 
-	c.must(200, "GET", "/webhook-deliveries/"+id, "").same(t, `{"webhookId": "*", "type": "TEST", "event": "TEST", "status": "PENDING", "attempts": [], "createdAt": "*",
+	c.must(200, "GET", "/webhook-deliveries/"+id, "").assertBody(t, `{"webhookId": "*", "type": "TEST", "event": "TEST", "status": "PENDING", "attempts": [], "createdAt": "*",
 		"body": {"webhookId": "`+id+`", "type": "TEST", "event": "TEST", "timestamp": "2026-03-14T12:00:00.000Z"}}`)
-	c.must(200, "POST", "/webhook-deliveries/"+id+"/redeliver", "").same(t, `{"count": 0}`)
-	if a := c.must(400, "GET", "/webhook-deliveries?event=SNOW", ""); !slices.Equal(a.badFields(), []string{"event"}) {
-		t.Errorf("an event that does not exist: %s", a.raw)
+	c.must(200, "POST", "/webhook-deliveries/"+id+"/redeliver", "").assertBody(t, `{"count": 0}`)
+	if a := c.must(400, "GET", "/webhook-deliveries?event=SNOW", ""); !slices.Equal(a.invalidFields(), []string{"event"}) {
+		t.Errorf("an event that does not exist: %s", a.rawBody)
 	}
 
-	stranger := d.found(t, platform.Sandbox)
+	stranger := d.createPlatform(t, platform.Sandbox)
 	stranger.must(404, "GET", "/webhook-deliveries/"+id, "")
 	stranger.must(404, "POST", "/webhook-deliveries/"+id+"/redeliver", "")
-	stranger.must(200, "GET", "/webhook-deliveries", "").same(t, `{"data": [], "hasMore": false}`)
+	stranger.must(200, "GET", "/webhook-deliveries", "").assertBody(t, `{"data": [], "hasMore": false}`)
 }

@@ -102,11 +102,11 @@ SELECT platform_id, id FROM made WHERE guarded`
 func createAccounts(ctx context.Context, q Querier, accounts []ledger.Account) error {
 	classes, guarded := make([]string, len(accounts)), make([]bool, len(accounts))
 	for i, a := range accounts {
-		line, err := ledger.Find(a.Path)
+		line, err := ledger.FindChartLine(a.Path)
 		if err != nil {
 			return err
 		}
-		classes[i], guarded[i] = string(line.Class), line.Guarded
+		classes[i], guarded[i] = string(line.Class), line.NoOverdraft
 	}
 	platforms, paths, currencies := columns(accounts)
 	return query(ctx, q, insertAccounts, []any{platforms, paths, currencies, classes, guarded}, nil)
@@ -163,6 +163,6 @@ type uuids = pgtype.FlatArray[pgtype.UUID]
 func dbID(u uuid.UUID) pgtype.UUID { return pgtype.UUID{Bytes: u, Valid: u != uuid.Nil} }
 
 func platformID(u uuid.UUID) (p ident.Platform) {
-	ident.Set(&p, u)
+	ident.SetUUID(&p, u)
 	return p
 }

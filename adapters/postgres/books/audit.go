@@ -28,7 +28,7 @@ type AuditSource interface {
 	BeginTx(ctx context.Context, options pgx.TxOptions) (pgx.Tx, error)
 }
 
-var _ ports.BookAudit = (*Audit)(nil)
+var _ ports.LedgerAudit = (*Audit)(nil)
 
 // NewAudit audits the books of the database that db is connected to.
 func NewAudit(b *Books, db AuditSource) *Audit { return &Audit{b, db} }
@@ -62,7 +62,7 @@ func whole(ctx context.Context, tx pgx.Tx) error {
 	var first, last pgtype.Date
 	err := planned(ctx, tx, `SELECT min(month), max(month) FROM ledger_detached`, nil, func(rows pgx.Rows) error { return rows.Scan(&first, &last) })
 	if err == nil && first.Valid {
-		err = fault.New(fault.MonthDetached, "The months %s to %s are detached, and books are proved from their first posting on. Attach them first (causeway ledger attach), then prove, then detach them again.",
+		err = fault.New(fault.MonthArchived, "The months %s to %s are detached, and books are proved from their first posting on. Attach them first (causeway ledger attach), then prove, then detach them again.",
 			period.MonthOf(first.Time), period.MonthOf(last.Time))
 	}
 	return err
@@ -110,7 +110,7 @@ func (v *auditView) Platforms(ctx context.Context) (platforms []ports.AuditPlatf
 		var p ports.AuditPlatform
 		var id [16]byte
 		var recorded pgtype.Timestamptz
-		if err := rows.Scan(&id, &p.HasClock, &p.Seq, &recorded, &p.Checkpointed, &p.Complete); err != nil {
+		if err := rows.Scan(&id, &p.HasClock, &p.Seq, &recorded, &p.SnapshotSeq, &p.CompleteMonthEnds); err != nil {
 			return err
 		}
 		p.Platform, p.Recorded = platformID(id), recorded.Time.UTC()
@@ -128,17 +128,17 @@ GROUP BY p.transaction_id
 ORDER BY p.transaction_id
 LIMIT $3`
 
-// Stories is as ports.AuditView says. Rides on ledger_postings_of_transaction.
-func (v *auditView) Stories(ctx context.Context, p ident.Platform, each func([]ports.Story) error) error {
+// TransactionKinds is as ports.AuditView says. Rides on ledger_postings_of_transaction.
+func (v *auditView) TransactionKinds(ctx context.Context, p ident.Platform, each func([]ports.TransactionKinds) error) error {
 	var after [16]byte
 	for {
-		var group []ports.Story
+		var group []ports.TransactionKinds
 		err := planned(ctx, v.tx, auditStories, []any{dbID(p.UUID()), after, auditStep}, func(rows pgx.Rows) error {
 			var kinds []string
 			if err := rows.Scan(&after, &kinds); err != nil {
 				return err
 			}
-			group = append(group, ports.Story{Transaction: transactionID(pgtype.UUID{Bytes: after}), Kinds: kindsOf(kinds)})
+			group = append(group, ports.TransactionKinds{Transaction: transactionID(pgtype.UUID{Bytes: after}), Kinds: kindsOf(kinds)})
 			return nil
 		})
 		if err != nil {

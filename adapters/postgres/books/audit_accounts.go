@@ -88,8 +88,8 @@ func (v *auditView) Accounts(ctx context.Context, p ident.Platform, visitor port
 	}
 }
 
-// SomeAccounts is as ports.AuditView says.
-func (v *auditView) SomeAccounts(ctx context.Context, p ident.Platform, most int) ([]ledger.Account, error) {
+// OldestAccounts is as ports.AuditView says.
+func (v *auditView) OldestAccounts(ctx context.Context, p ident.Platform, most int) ([]ledger.Account, error) {
 	found, err := v.accountsAfter(ctx, p, math.MinInt64, most)
 	accounts := make([]ledger.Account, len(found))
 	for i, a := range found {
@@ -105,7 +105,7 @@ func (v *auditView) accountsAfter(ctx context.Context, platform ident.Platform, 
 			path, currency, class string
 			balance               pgtype.Int8
 		)
-		if err := rows.Scan(&a.Number, &path, &currency, &class, &a.Guarded, &balance); err != nil {
+		if err := rows.Scan(&a.Number, &path, &currency, &class, &a.NoOverdraft, &balance); err != nil {
 			return err
 		}
 		a.Account = ledger.Account{Platform: platform, Path: path, Currency: money.Currency(currency)}
@@ -133,7 +133,7 @@ func (v *auditView) visitMoves(ctx context.Context, p ident.Platform, after, upt
 		if rank < 2 {
 			return visitor.Move(number, seq, rank == 0, amount)
 		}
-		return visitor.Checkpoint(ports.AuditCheckpoint{
+		return visitor.BalanceSnapshot(ports.AuditBalanceSnapshot{
 			Number: number, Seq: seq, Balance: balance.String, Debits: debits.String,
 			Earliest: utc(earliest), Latest: utc(latest), TrueEarliest: utc(trueEarliest), TrueLatest: utc(trueLatest),
 		})

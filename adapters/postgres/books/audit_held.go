@@ -39,8 +39,8 @@ func (v *auditView) MonthChanges(ctx context.Context, p ident.Platform) (changes
 }
 
 // Unauthorised is as ports.AuditView says.
-func (v *auditView) Unauthorised(ctx context.Context, p ident.Platform, h ports.AuditHeld) (many, first int64, err error) {
-	args := []any{dbID(p.UUID()), h.From, atOr(h.To, pgtype.Infinity), atOr(h.After, pgtype.NegativeInfinity), h.Closed, h.Open}
+func (v *auditView) Unauthorised(ctx context.Context, p ident.Platform, h ports.AuditMonthLock) (many, first int64, err error) {
+	args := []any{dbID(p.UUID()), h.From, atOr(h.To, pgtype.Infinity), atOr(h.After, pgtype.NegativeInfinity), h.AuthorisedFrom, h.OpenFrom}
 	err = planned(ctx, v.tx, auditHeld, args, func(rows pgx.Rows) error { return rows.Scan(&many, &first) })
 	return many, first, wrapped("audit months", err)
 }

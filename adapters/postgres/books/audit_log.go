@@ -18,22 +18,22 @@ func (v *auditView) Log(ctx context.Context, p ident.Platform) (size int64, edge
 	return size, edge, wrapped("audit the log", err)
 }
 
-// LogHeads is as ports.AuditView says.
-func (v *auditView) LogHeads(ctx context.Context, p ident.Platform, above int64, most int) ([]ports.SignedHead, error) {
-	return headsIn(ctx, v.tx, p, ports.HeadFilter{Before: above, Ascending: true}, most)
+// LogCheckpoints is as ports.AuditView says.
+func (v *auditView) LogCheckpoints(ctx context.Context, p ident.Platform, above int64, most int) ([]ports.SignedCheckpoint, error) {
+	return headsIn(ctx, v.tx, p, ports.CheckpointFilter{Before: above, Ascending: true}, most)
 }
 
 // LogTiles is as ports.AuditView says.
-func (v *auditView) LogTiles(ctx context.Context, p ident.Platform, places []ports.TilePlace) ([][]byte, error) {
+func (v *auditView) LogTiles(ctx context.Context, p ident.Platform, places []ports.TileIndex) ([][]byte, error) {
 	return tilesIn(ctx, v.tx, p, places)
 }
 
 // LogKeys is as ports.AuditView says.
-func (v *auditView) LogKeys(ctx context.Context) ([]ports.HeadKey, error) {
+func (v *auditView) LogKeys(ctx context.Context) ([]ports.CheckpointKey, error) {
 	stored, err := headKeysIn(ctx, v.tx)
-	keys := make([]ports.HeadKey, len(stored))
+	keys := make([]ports.CheckpointKey, len(stored))
 	for i, s := range stored {
-		keys[i] = s.HeadKey
+		keys[i] = s.CheckpointKey
 	}
 	return keys, err
 }
@@ -45,8 +45,8 @@ FROM ledger_balances b
 WHERE b.platform_id = $1 AND NOT EXISTS (SELECT FROM ledger_accounts a WHERE a.platform_id = b.platform_id AND a.id = b.account_id)
 ORDER BY b.account_id`
 
-// StrayBalances is as ports.AuditView says.
-func (v *auditView) StrayBalances(ctx context.Context, p ident.Platform, each func(number, balance int64) error) error {
+// OrphanBalances is as ports.AuditView says.
+func (v *auditView) OrphanBalances(ctx context.Context, p ident.Platform, each func(number, balance int64) error) error {
 	err := planned(ctx, v.tx, auditStrays, []any{dbID(p.UUID())}, func(rows pgx.Rows) error {
 		var number, balance int64
 		if err := rows.Scan(&number, &balance); err != nil {

@@ -57,10 +57,10 @@ func (v *auditView) Months(ctx context.Context, p ident.Platform) (m ports.Audit
 			return err
 		}
 		if closed.Valid {
-			m.Closed = period.MonthOf(closed.Time)
+			m.FirstUnclosed = period.MonthOf(closed.Time)
 		}
 		if open.Valid {
-			m.Open = period.MonthOf(open.Time)
+			m.FirstOpen = period.MonthOf(open.Time)
 		}
 		return nil
 	})
@@ -71,7 +71,7 @@ func (v *auditView) Months(ctx context.Context, p ident.Platform) (m ports.Audit
 		c := ports.AuditClosing{Closing: period.Closing{Platform: p}}
 		var month pgtype.Date
 		var at pgtype.Timestamptz
-		if err := rows.Scan(&month, &at, &c.Seq, &c.Digest, &c.TrueDigest, &c.Intruders, &c.Intruder); err != nil {
+		if err := rows.Scan(&month, &at, &c.Seq, &c.Digest, &c.TrueDigest, &c.LatePostings, &c.FirstLatePosting); err != nil {
 			return err
 		}
 		c.Month, c.At = period.MonthOf(month.Time), utc(at)
@@ -84,12 +84,12 @@ func (v *auditView) Months(ctx context.Context, p ident.Platform) (m ports.Audit
 // Rides on ledger_closings_pkey.
 const auditClosingHeads = `SELECT month, head FROM ledger_closings WHERE platform_id = $1 AND head IS NOT NULL ORDER BY month`
 
-// ClosingHeads is as ports.AuditView says.
-func (v *auditView) ClosingHeads(ctx context.Context, p ident.Platform) (closings []period.Closing, err error) {
+// ClosingCheckpoints is as ports.AuditView says.
+func (v *auditView) ClosingCheckpoints(ctx context.Context, p ident.Platform) (closings []period.Closing, err error) {
 	err = planned(ctx, v.tx, auditClosingHeads, []any{dbID(p.UUID())}, func(rows pgx.Rows) error {
 		c := period.Closing{Platform: p}
 		var month pgtype.Date
-		if err := rows.Scan(&month, &c.Head); err != nil {
+		if err := rows.Scan(&month, &c.Checkpoint); err != nil {
 			return err
 		}
 		c.Month = period.MonthOf(month.Time)
@@ -122,7 +122,7 @@ func scanMonthLine(rows pgx.Rows, p ident.Platform) (line ports.AuditMonthLine, 
 	var month pgtype.Date
 	var path, currency, class, opening, debits, credits, closing pgtype.Text
 	var trueDebits, trueCredits string
-	if err := rows.Scan(&line.Number, &month, &path, &currency, &class, &trueDebits, &trueCredits, &line.Kept, &opening, &debits, &credits, &closing); err != nil {
+	if err := rows.Scan(&line.Number, &month, &path, &currency, &class, &trueDebits, &trueCredits, &line.Stored, &opening, &debits, &credits, &closing); err != nil {
 		return line, err
 	}
 	line.Month, line.Class = period.MonthOf(month.Time), ledger.Class(class.String)

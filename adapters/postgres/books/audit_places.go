@@ -49,28 +49,28 @@ ORDER BY 1`
 	auditMonthEnds = `SELECT nullif(month_ends, '-infinity') FROM ledger_clock WHERE platform_id = $1`
 )
 
-// Places is as ports.AuditView says.
-func (v *auditView) Places(ctx context.Context, p ident.Platform) (places ports.AuditPlaces, err error) {
+// IndexMismatches is as ports.AuditView says.
+func (v *auditView) IndexMismatches(ctx context.Context, p ident.Platform) (places ports.AuditIndexMismatches, err error) {
 	of := []any{dbID(p.UUID())}
 	var ends pgtype.Timestamptz
 	for _, ask := range []struct {
 		statement string
 		into      []any
 	}{
-		{auditLost, []any{&places.Postings, &places.Lost.Many, &places.Lost.First}},
-		{auditStrangers, []any{&places.Strangers.Many, &places.Strangers.First}},
-		{auditApart, []any{&places.Apart.Many, &places.Apart.First}},
-		{auditAstray, []any{&places.Astray.Many, &places.Astray.First}},
+		{auditLost, []any{&places.Postings, &places.UnindexedPostings.Count, &places.UnindexedPostings.First}},
+		{auditStrangers, []any{&places.DanglingIDs.Count, &places.DanglingIDs.First}},
+		{auditApart, []any{&places.RecordedTimeMismatches.Count, &places.RecordedTimeMismatches.First}},
+		{auditAstray, []any{&places.BackdatedMismatches.Count, &places.BackdatedMismatches.First}},
 		{auditMonthEnds, []any{&ends}},
 	} {
 		if err := planned(ctx, v.tx, ask.statement, of, func(rows pgx.Rows) error { return rows.Scan(ask.into...) }); err != nil {
 			return places, wrapped("audit places", err)
 		}
 	}
-	places.Ends = utc(ends)
+	places.MonthEnd = utc(ends)
 	err = planned(ctx, v.tx, auditMonthPlaces, of, func(rows pgx.Rows) error {
 		var month pgtype.Date
-		var m ports.AuditMonthPlace
+		var m ports.AuditMonthRange
 		err := rows.Scan(&month, &m.First, &m.Lowest, &m.Highest)
 		m.Month = period.MonthOf(month.Time)
 		places.Months = append(places.Months, m)

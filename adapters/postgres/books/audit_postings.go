@@ -37,8 +37,8 @@ func (v *auditView) Postings(ctx context.Context, p ident.Platform, each func(po
 	return v.postingsBetween(ctx, p, math.MinInt64, math.MaxInt64, each)
 }
 
-// PostingsTo is as ports.AuditView says.
-func (v *auditView) PostingsTo(ctx context.Context, p ident.Platform, upto int64, each func(ports.AuditPosting) error) error {
+// PostingsUpTo is as ports.AuditView says.
+func (v *auditView) PostingsUpTo(ctx context.Context, p ident.Platform, upto int64, each func(ports.AuditPosting) error) error {
 	return v.postingsBetween(ctx, p, 0, upto, each)
 }
 

@@ -33,11 +33,11 @@ const (
 func (b *Books) Balances(ctx context.Context, q Querier, accounts []ledger.Account, mode Mode) (map[ledger.Account]int64, error) {
 	balances := make(map[ledger.Account]int64, len(accounts))
 	for _, a := range accounts {
-		line, err := ledger.Find(a.Path)
+		line, err := ledger.FindChartLine(a.Path)
 		if err != nil {
 			return nil, err
 		}
-		if mode == Lock && !line.Guarded {
+		if mode == Lock && !line.NoOverdraft {
 			return nil, fmt.Errorf("lock balances: %s is not guarded and has none to lock", a)
 		}
 		balances[a] = 0
@@ -126,11 +126,11 @@ const readComplete = `SELECT min(k.complete_to) FROM ledger_checkpointed k WHERE
 func readBalances(ctx context.Context, q Querier, accounts []ledger.Account, numbers numbers, into map[ledger.Account]int64) error {
 	guarded, others := make([]ledger.Account, 0, len(accounts)), []ledger.Account(nil)
 	for _, a := range accounts {
-		line, err := ledger.Find(a.Path)
+		line, err := ledger.FindChartLine(a.Path)
 		if err != nil {
 			return err
 		}
-		if line.Guarded {
+		if line.NoOverdraft {
 			guarded = append(guarded, a)
 		} else {
 			others = append(others, a)
@@ -223,7 +223,7 @@ SELECT (
 
 // balanceEffectiveAt is what is now known of a moment, from the blocks of the account: for
 // accounts with few entries in a block.
-func balanceEffectiveAt(ctx context.Context, q Querier, a ledger.Account, m months, line ledger.Line, number int64, moment time.Time) (balance money.Total, err error) {
+func balanceEffectiveAt(ctx context.Context, q Querier, a ledger.Account, m months, line ledger.ChartLine, number int64, moment time.Time) (balance money.Total, err error) {
 	var runs []stretch
 	err = query(ctx, q, blocksAround, []any{dbID(a.Platform.UUID()), number, moment}, func(rows pgx.Rows) error {
 		var run stretch
@@ -255,14 +255,14 @@ func balanceEffectiveAt(ctx context.Context, q Querier, a ledger.Account, m mont
 // class.
 func balanceAt(ctx context.Context, q Querier, m months, a ledger.Account, number int64, by ports.TimeKind, moment time.Time) (money.Total, error) {
 	moment = moment.UTC().Truncate(time.Microsecond)
-	line, err := ledger.Find(a.Path)
+	line, err := ledger.FindChartLine(a.Path)
 	if err != nil {
 		return money.Total{}, err
 	}
 	if err := m.has(moment); err != nil {
 		return money.Total{}, err
 	}
-	if by == ports.ByEffective && line.Guarded { // few entries lie in a block of such an account
+	if by == ports.ByEffective && line.NoOverdraft { // few entries lie in a block of such an account
 		return balanceEffectiveAt(ctx, q, a, m, line, number, moment)
 	}
 	balance, err := balanceRecordedAt(ctx, q, a.Platform.UUID(), m, number, moment)
@@ -277,7 +277,7 @@ func balanceAt(ctx context.Context, q Querier, m months, a ledger.Account, numbe
 
 // signed turns debits less credits into what they add to an account of a class.
 func signed(debits money.Total, class ledger.Class) money.Total {
-	if class.DebitGrows() {
+	if class.IsDebitNormal() {
 		return debits
 	}
 	return debits.Neg()
@@ -287,7 +287,7 @@ func signed(debits money.Total, class ledger.Class) money.Total {
 // effective time, in minor units with the sign of its class. Errors: ledger.ErrNotInChart,
 // ledger.ErrOverflow when it does not fit.
 func (b *Books) BalanceAt(ctx context.Context, q Querier, account ledger.Account, by ports.TimeKind, moment time.Time) (int64, error) {
-	if _, err := ledger.Find(account.Path); err != nil {
+	if _, err := ledger.FindChartLine(account.Path); err != nil {
 		return 0, err
 	}
 	numbers, err := b.numbersOf(ctx, q, []ledger.Account{account}, false)

@@ -100,7 +100,7 @@ func benchPost(b *testing.B, url string, clients, size int, kind string) {
 		for len(batch) < size {
 			switch kind {
 			case "hotaccount":
-				batch = append(batch, ledger.Deposit(header(), ledger.Arrival{Partner: ledger.Rail("RTP"), To: ledger.CustomerAccount(hot), Amount: usd(100)}))
+				batch = append(batch, ledger.Deposit(header(), ledger.IncomingFunds{Partner: ledger.Rail("RTP"), To: ledger.CustomerAccount(hot), Amount: usd(100)}))
 			case "ramps":
 				batch = append(batch,
 					ledger.JITReceived(header(), ledger.Rail("RTP"), usd(10050)),

@@ -141,8 +141,8 @@ func scanEntry(rows pgx.Rows) (e ports.RecordedEntry, err error) {
 		transaction, reverses pgtype.UUID
 		effective, recorded   time.Time
 	)
-	err = rows.Scan(&e.Place.Seq, &n, &e.Debit, &e.Credit, &currency, &e.Amount, &posting, &kind, &transaction, &effective, &recorded, &e.Memo, &reverses)
-	e.Place.N = int(n)
+	err = rows.Scan(&e.Position.Seq, &n, &e.Debit, &e.Credit, &currency, &e.Amount, &posting, &kind, &transaction, &effective, &recorded, &e.Memo, &reverses)
+	e.Position.N = int(n)
 	e.Currency, e.Kind = money.Currency(currency), ledger.Kind(kind)
 	e.Posting, e.Transaction, e.Reverses = posting, transactionID(transaction), reverses.Bytes
 	e.Effective, e.Recorded = effective.UTC(), recorded.UTC()

@@ -22,7 +22,7 @@ func TestEntries(t *testing.T) {
 		p.Transaction = transaction
 		return p
 	}
-	out := ledger.TransferOut(h.header(), ledger.Departure{From: ledger.CustomerAccount(alice), Amount: usd(10), Fees: 1})
+	out := ledger.TransferOut(h.header(), ledger.OutgoingFunds{From: ledger.CustomerAccount(alice), Amount: usd(10), Fees: 1})
 	postings := []ledger.Posting{
 		h.deposit(alice, 100), with(out), h.deposit(newInternal(), 5), with(ledger.Delivered(h.header(), ledger.Rail("ACH"), usd(10))),
 		ledger.Converted(h.header(), ledger.Conversion{From: ledger.CustomerAccount(alice), To: ledger.TransitPayouts, Sent: usd(50), Received: btc(9)}),
@@ -68,8 +68,8 @@ func TestEntries(t *testing.T) {
 						t.Fatalf("a page of %d with more to come, want %d", len(page.Entries), limit)
 					}
 					for _, e := range page.Entries {
-						got = append(got, place{e.Place.Seq, e.Place.N})
-						filter.After = e.Place
+						got = append(got, place{e.Position.Seq, e.Position.N})
+						filter.After = e.Position
 					}
 				}
 				if !slices.Equal(got, c.want) {

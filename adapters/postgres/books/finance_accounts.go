@@ -70,8 +70,8 @@ FROM ledger_accounts a
 WHERE a.platform_id = $1 AND a.path = $2 AND ($3 = '' OR a.currency = $3)
 ORDER BY a.currency COLLATE "C"`
 
-// AccountCut is as ports.Finance says.
-func (r *Reader) AccountCut(ctx context.Context, p ident.Platform, path string, currency money.Currency, cut ports.Cut) (accounts []ports.LedgerAccount, err error) {
+// AccountsAtCutoff is as ports.Finance says.
+func (r *Reader) AccountsAtCutoff(ctx context.Context, p ident.Platform, path string, currency money.Currency, cut ports.Cutoff) (accounts []ports.LedgerAccount, err error) {
 	err = r.report(ctx, func(q Querier) error {
 		m, err := monthsOf(ctx, q, p.UUID())
 		if err != nil {
@@ -111,7 +111,7 @@ func scanAccounts(ctx context.Context, q Querier, p ident.Platform, statement st
 	err = query(ctx, q, statement, args, func(rows pgx.Rows) error {
 		var path, currency, class, balance string
 		var a ports.LedgerAccount
-		if err := rows.Scan(&path, &currency, &class, &a.Guarded, &balance); err != nil {
+		if err := rows.Scan(&path, &currency, &class, &a.NoOverdraft, &balance); err != nil {
 			return err
 		}
 		a.Account = ledger.Account{Platform: p, Path: path, Currency: money.Currency(currency)}

@@ -23,7 +23,7 @@ func (r *Reader) AccountEntries(ctx context.Context, f ports.AccountEntryFilter)
 		if err != nil || !there {
 			return err
 		}
-		line, err := ledger.Find(f.Account.Path)
+		line, err := ledger.FindChartLine(f.Account.Path)
 		if err != nil {
 			return err
 		}
@@ -32,7 +32,7 @@ func (r *Reader) AccountEntries(ctx context.Context, f ports.AccountEntryFilter)
 			return err
 		}
 		found, page.Class = true, line.Class
-		if err := readAccountPage(ctx, q, number, m, !line.Guarded, f, &page); err != nil {
+		if err := readAccountPage(ctx, q, number, m, !line.NoOverdraft, f, &page); err != nil {
 			return err
 		}
 		return runningBalances(ctx, q, number, m, f.Account, &page)
@@ -90,8 +90,8 @@ func readAccountPage(ctx context.Context, q Querier, number int64, m months, bus
 	switch {
 	case f.Ascending:
 		within.after = last.Seq - 1
-	case last == (ports.EntryPlace{}):
-		order, compare, last = "DESC", "<", ports.EntryPlace{Seq: math.MaxInt64}
+	case last == (ports.EntryPosition{}):
+		order, compare, last = "DESC", "<", ports.EntryPosition{Seq: math.MaxInt64}
 	default:
 		order, compare, within.upto = "DESC", "<", last.Seq
 	}
@@ -207,14 +207,14 @@ func runningBalances(ctx context.Context, q Querier, number int64, m months, acc
 		return nil
 	}
 	// Entries before the last complete month are in the checkpoint before the first one.
-	span := m.block(stretch{upto: page.Entries[0].Place.Seq})
-	span.until = m.bounded(stretch{upto: page.Entries[n-1].Place.Seq}).until
+	span := m.block(stretch{upto: page.Entries[0].Position.Seq})
+	span.until = m.bounded(stretch{upto: page.Entries[n-1].Position.Seq}).until
 	from, until := span.times()
 	seqs, places, times := make([]int64, n), make([]int16, n), make([]pgtype.Timestamptz, n)
 	lastSeqs, lastPlaces, lastTimes := make([]int64, n), make([]int16, n), make([]pgtype.Timestamptz, n)
 	lastTimes[0] = from
 	for i, e := range page.Entries {
-		seqs[i], places[i], times[i] = e.Place.Seq, int16(e.Place.N), pgtype.Timestamptz{Time: e.Recorded, Valid: true}
+		seqs[i], places[i], times[i] = e.Position.Seq, int16(e.Position.N), pgtype.Timestamptz{Time: e.Recorded, Valid: true}
 		if i > 0 {
 			lastSeqs[i], lastPlaces[i], lastTimes[i] = seqs[i-1], places[i-1], times[i-1]
 		}
@@ -243,7 +243,7 @@ func runningBalances(ctx context.Context, q Querier, number int64, m months, acc
 		} else {
 			debits = debits.Sub(money.TotalOf(e.Amount))
 		}
-		if !page.Class.DebitGrows() {
+		if !page.Class.IsDebitNormal() {
 			debits = debits.Neg()
 		}
 		balance = balance.Add(debits)

@@ -97,7 +97,7 @@ func within(s ports.Span, t time.Time) bool {
 }
 
 // turnovers sums up what was posted up to a cut, by account.
-func (h *past) turnovers(cut ports.Cut) map[ledger.Account]*[2]int64 {
+func (h *past) turnovers(cut ports.Cutoff) map[ledger.Account]*[2]int64 {
 	sums := map[ledger.Account]*[2]int64{}
 	for _, r := range h.posted {
 		if !cut.Moment.IsZero() && r.when(cut.By).After(cut.Moment) {
@@ -138,9 +138,9 @@ func TestFinance(t *testing.T) {
 }
 
 func (h *past) testTurnovers(t *testing.T) {
-	var cuts []ports.Cut
+	var cuts []ports.Cutoff
 	for _, m := range append(h.moments(), time.Time{}) {
-		cuts = append(cuts, ports.Cut{By: ports.ByRecorded, Moment: m}, ports.Cut{By: ports.ByEffective, Moment: m})
+		cuts = append(cuts, ports.Cutoff{By: ports.ByRecorded, Moment: m}, ports.Cutoff{By: ports.ByEffective, Moment: m})
 	}
 	for _, class := range []ledger.Class{"", ledger.Income} {
 		var last ledger.Account
@@ -162,7 +162,7 @@ func (h *past) testTurnovers(t *testing.T) {
 			}
 			return nil
 		})
-		want := len(h.turnovers(ports.Cut{}))
+		want := len(h.turnovers(ports.Cutoff{}))
 		if class == ledger.Income {
 			want = 1
 		}
@@ -173,7 +173,7 @@ func (h *past) testTurnovers(t *testing.T) {
 }
 
 func (h *past) testAccounts(t *testing.T) {
-	all := h.turnovers(ports.Cut{})
+	all := h.turnovers(ports.Cutoff{})
 	for name, c := range map[string]struct {
 		filter ports.LedgerAccountFilter
 		want   func(ledger.Account) bool
@@ -214,14 +214,14 @@ func (h *past) testAccounts(t *testing.T) {
 	}
 	for _, moment := range append(h.moments(), time.Time{}) {
 		for _, by := range []ports.TimeKind{ports.ByRecorded, ports.ByEffective} {
-			cut := ports.Cut{By: by, Moment: moment}
+			cut := ports.Cutoff{By: by, Moment: moment}
 			sums := h.turnovers(cut)
-			accounts, err := h.reader().AccountCut(t.Context(), h.platform, ledger.FXPosition, "", cut)
+			accounts, err := h.reader().AccountsAtCutoff(t.Context(), h.platform, ledger.FXPosition, "", cut)
 			if err != nil || len(accounts) != 2 || accounts[0].Account.Currency != "BTC" {
 				t.Fatalf("%+v, %v", accounts, err)
 			}
 			for _, of := range []ident.InternalAccount{h.alice, h.bob} { // who may not go below zero
-				one, err := h.reader().AccountCut(t.Context(), h.platform, ledger.CustomerAccount(of), "USD", cut)
+				one, err := h.reader().AccountsAtCutoff(t.Context(), h.platform, ledger.CustomerAccount(of), "USD", cut)
 				if err != nil || len(one) != 1 {
 					t.Fatalf("%+v, %v", one, err)
 				}
@@ -232,7 +232,7 @@ func (h *past) testAccounts(t *testing.T) {
 			}
 		}
 	}
-	if accounts, err := h.reader().AccountCut(t.Context(), h.platform, ledger.ExpenseRails, "", ports.Cut{}); err != nil || len(accounts) > 0 {
+	if accounts, err := h.reader().AccountsAtCutoff(t.Context(), h.platform, ledger.ExpenseRails, "", ports.Cutoff{}); err != nil || len(accounts) > 0 {
 		t.Errorf("an account never used: %v, %v", accounts, err)
 	}
 }
@@ -243,7 +243,7 @@ func (h *past) wantTurned(t *testing.T, a ports.LedgerAccount, turned *[2]int64)
 		turned = &[2]int64{}
 	}
 	want := turned[1] - turned[0]
-	if a.Class.DebitGrows() {
+	if a.Class.IsDebitNormal() {
 		want = -want
 	}
 	if !a.Balance.Equal(money.TotalOf(want)) {
@@ -263,7 +263,7 @@ func (h *past) testEntries(t *testing.T) {
 		h.account(ledger.CustomerAccount(h.alice), "USD"), h.account(ledger.CustomerAccount(h.bob), "USD")} {
 		for _, by := range []ports.TimeKind{ports.ByRecorded, ports.ByEffective} {
 			for _, span := range spans {
-				line0, err := ledger.Find(a.Path)
+				line0, err := ledger.FindChartLine(a.Path)
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -274,7 +274,7 @@ func (h *past) testEntries(t *testing.T) {
 						if e.Currency != a.Currency || e.Debit != a.Path && e.Credit != a.Path {
 							continue
 						}
-						if (e.Debit == a.Path) == line0.Class.DebitGrows() {
+						if (e.Debit == a.Path) == line0.Class.IsDebitNormal() {
 							balance += e.Amount
 						} else {
 							balance -= e.Amount
@@ -295,8 +295,8 @@ func (h *past) testEntries(t *testing.T) {
 							}
 							for _, e := range page.Entries {
 								minor, _ := e.Balance.Minor()
-								got = append(got, line{e.Place.Seq, e.Place.N, minor})
-								f.After = e.Place
+								got = append(got, line{e.Position.Seq, e.Position.N, minor})
+								f.After = e.Position
 							}
 							more = page.More
 						}
@@ -411,8 +411,8 @@ func TestSumsBeyondAnyAmount(t *testing.T) {
 	if err != nil || !page.Entries[0].Balance.Equal(want) {
 		t.Errorf("%+v, %v; want %s", page, err, want)
 	}
-	for _, cut := range []ports.Cut{{}, {Moment: time.Now().Add(time.Hour)}, {By: ports.ByEffective, Moment: time.Now().Add(time.Hour)}} {
-		accounts, err := h.reader().AccountCut(t.Context(), h.platform, rtp.Path, "USD", cut)
+	for _, cut := range []ports.Cutoff{{}, {Moment: time.Now().Add(time.Hour)}, {By: ports.ByEffective, Moment: time.Now().Add(time.Hour)}} {
+		accounts, err := h.reader().AccountsAtCutoff(t.Context(), h.platform, rtp.Path, "USD", cut)
 		if err != nil || !accounts[0].Balance.Equal(want) {
 			t.Errorf("%+v, %v; want %s", accounts, err, want)
 		}
@@ -420,6 +420,6 @@ func TestSumsBeyondAnyAmount(t *testing.T) {
 }
 
 func newCustomer() (c ident.Customer) {
-	ident.Set(&c, newID())
+	ident.SetUUID(&c, newID())
 	return c
 }

@@ -85,7 +85,7 @@ func shiftedOf(ctx context.Context, q Querier, platform uuid.UUID, m months, num
 }
 
 // Turnovers is as ports.Finance says.
-func (r *Reader) Turnovers(ctx context.Context, p ident.Platform, class ledger.Class, cuts []ports.Cut, each func(ports.AccountTurnovers) error) error {
+func (r *Reader) Turnovers(ctx context.Context, p ident.Platform, class ledger.Class, cuts []ports.Cutoff, each func(ports.AccountTurnovers) error) error {
 	err := r.report(ctx, func(q Querier) error {
 		t := turning{platform: p, class: class, cuts: cuts, place: map[int64]int{}}
 		if err := t.findAccounts(ctx, q); err != nil {
@@ -115,7 +115,7 @@ type turning struct {
 	platform ident.Platform
 	class    ledger.Class
 	months   months
-	cuts     []ports.Cut
+	cuts     []ports.Cutoff
 	lines    []ports.AccountTurnovers
 	place    map[int64]int // of an account's number in lines
 }

@@ -73,12 +73,12 @@ func headerOf(p ident.Platform) ledger.Header {
 
 // deposit credits a customer's account with dollars.
 func (h *house) deposit(to ident.InternalAccount, minor int64) ledger.Posting {
-	return ledger.Deposit(h.header(), ledger.Arrival{Partner: ledger.Rail("ACH"), To: ledger.CustomerAccount(to), Amount: usd(minor)})
+	return ledger.Deposit(h.header(), ledger.IncomingFunds{Partner: ledger.Rail("ACH"), To: ledger.CustomerAccount(to), Amount: usd(minor)})
 }
 
 // spend takes dollars from a customer's account.
 func (h *house) spend(from ident.InternalAccount, minor int64) ledger.Posting {
-	return ledger.TransferOut(h.header(), ledger.Departure{From: ledger.CustomerAccount(from), Amount: usd(minor)})
+	return ledger.TransferOut(h.header(), ledger.OutgoingFunds{From: ledger.CustomerAccount(from), Amount: usd(minor)})
 }
 
 // balance reads one balance.
@@ -116,17 +116,17 @@ func newID() uuid.UUID {
 var ids atomic.Uint32
 
 func newPlatform() (p ident.Platform) {
-	ident.Set(&p, newID())
+	ident.SetUUID(&p, newID())
 	return p
 }
 
 func newInternal() (a ident.InternalAccount) {
-	ident.Set(&a, newID())
+	ident.SetUUID(&a, newID())
 	return a
 }
 
 func newTransaction() (t ident.Transaction) {
-	ident.Set(&t, newID())
+	ident.SetUUID(&t, newID())
 	return t
 }
 

@@ -68,6 +68,6 @@ func (b *Books) postings(ctx context.Context, q Querier, keys []postingKey) (map
 }
 
 func transactionID(u pgtype.UUID) (t ident.Transaction) {
-	ident.Set(&t, u.Bytes)
+	ident.SetUUID(&t, u.Bytes)
 	return t
 }

@@ -22,8 +22,8 @@ type Log struct {
 }
 
 var (
-	_ ports.LedgerLog    = (*Log)(nil)
-	_ ports.HeadKeyStore = (*Log)(nil)
+	_ ports.LedgerLog          = (*Log)(nil)
+	_ ports.CheckpointKeyStore = (*Log)(nil)
 )
 
 // NewLog is the log of the database that the pool is connected to.
@@ -35,8 +35,8 @@ SELECT c.platform_id FROM ledger_clock c LEFT JOIN ledger_sealed s ON s.platform
 WHERE c.seq > coalesce(s.size, 0)
 ORDER BY c.platform_id`
 
-// Due is as ports.LedgerLog says.
-func (l *Log) Due(ctx context.Context) (due []ident.Platform, err error) {
+// Unsealed is as ports.LedgerLog says.
+func (l *Log) Unsealed(ctx context.Context) (due []ident.Platform, err error) {
 	err = l.with(ctx, func(q Querier) error {
 		return planned(ctx, q, dueLogs, nil, func(rows pgx.Rows) error {
 			var id [16]byte
@@ -57,8 +57,8 @@ LEFT JOIN ledger_sealed s ON s.platform_id = c.platform_id
 LEFT JOIN ledger_heads h ON h.platform_id = s.platform_id AND h.size = s.size
 WHERE c.platform_id = $1`
 
-// Standing is as ports.LedgerLog says.
-func (l *Log) Standing(ctx context.Context, p ident.Platform) (at ports.LogStanding, err error) {
+// LogStatus is as ports.LedgerLog says.
+func (l *Log) LogStatus(ctx context.Context, p ident.Platform) (at ports.LogStatus, err error) {
 	err = l.with(ctx, func(q Querier) error {
 		return planned(ctx, q, logStanding, []any{dbID(p.UUID())}, func(rows pgx.Rows) error {
 			var (
@@ -66,11 +66,11 @@ func (l *Log) Standing(ctx context.Context, p ident.Platform) (at ports.LogStand
 				sealed pgtype.Timestamptz
 				note   pgtype.Text
 			)
-			if err := rows.Scan(&at.Postings, &at.Head.Size, &at.Edge, &at.Published, &root, &sealed, &note); err != nil {
+			if err := rows.Scan(&at.Postings, &at.Checkpoint.Size, &at.Edge, &at.PublishedSize, &root, &sealed, &note); err != nil {
 				return err
 			}
-			at.Head.Platform, at.Head.Sealed, at.Head.Note = p, utc(sealed), note.String
-			copy(at.Head.Root[:], root)
+			at.Checkpoint.Platform, at.Checkpoint.Sealed, at.Checkpoint.Note = p, utc(sealed), note.String
+			copy(at.Checkpoint.Root[:], root)
 			return nil
 		})
 	})
@@ -84,19 +84,19 @@ const (
 	headOf    = `SELECT size, root, sealed_at, note FROM ledger_heads WHERE platform_id = $1 AND size = $2 LIMIT $3`
 )
 
-// Heads is as ports.LedgerLog says.
-func (l *Log) Heads(ctx context.Context, p ident.Platform, f ports.HeadFilter) (page ports.HeadPage, err error) {
+// Checkpoints is as ports.LedgerLog says.
+func (l *Log) Checkpoints(ctx context.Context, p ident.Platform, f ports.CheckpointFilter) (page ports.CheckpointPage, err error) {
 	err = l.with(ctx, func(q Querier) error {
-		page.Heads, err = headsIn(ctx, q, p, f, f.Limit+1)
+		page.Checkpoints, err = headsIn(ctx, q, p, f, f.Limit+1)
 		return err
 	})
-	if err == nil && len(page.Heads) > f.Limit {
-		page.Heads, page.More = page.Heads[:f.Limit], true
+	if err == nil && len(page.Checkpoints) > f.Limit {
+		page.Checkpoints, page.More = page.Checkpoints[:f.Limit], true
 	}
 	return page, err
 }
 
-func headsIn(ctx context.Context, q Querier, p ident.Platform, f ports.HeadFilter, most int) (heads []ports.SignedHead, err error) {
+func headsIn(ctx context.Context, q Querier, p ident.Platform, f ports.CheckpointFilter, most int) (heads []ports.SignedCheckpoint, err error) {
 	statement, edge := headsDown, f.Before
 	switch {
 	case f.Size > 0:
@@ -109,7 +109,7 @@ func headsIn(ctx context.Context, q Querier, p ident.Platform, f ports.HeadFilte
 	err = planned(ctx, q, statement, []any{dbID(p.UUID()), edge, most}, func(rows pgx.Rows) error {
 		var root []byte
 		var sealed pgtype.Timestamptz
-		h := ports.SignedHead{Head: ledger.Head{Platform: p}}
+		h := ports.SignedCheckpoint{Checkpoint: ledger.Checkpoint{Platform: p}}
 		if err := rows.Scan(&h.Size, &root, &sealed, &h.Note); err != nil {
 			return err
 		}
@@ -128,7 +128,7 @@ FROM unnest($2::smallint[], $3::bigint[]) WITH ORDINALITY AS w (level, n, place)
 JOIN ledger_tiles t ON t.platform_id = $1 AND t.level = w.level AND t.n = w.n`
 
 // Tiles is as ports.LedgerLog says.
-func (l *Log) Tiles(ctx context.Context, p ident.Platform, places []ports.TilePlace) (tiles [][]byte, err error) {
+func (l *Log) Tiles(ctx context.Context, p ident.Platform, places []ports.TileIndex) (tiles [][]byte, err error) {
 	err = l.with(ctx, func(q Querier) error {
 		tiles, err = tilesIn(ctx, q, p, places)
 		return err
@@ -136,7 +136,7 @@ func (l *Log) Tiles(ctx context.Context, p ident.Platform, places []ports.TilePl
 	return tiles, err
 }
 
-func tilesIn(ctx context.Context, q Querier, p ident.Platform, places []ports.TilePlace) ([][]byte, error) {
+func tilesIn(ctx context.Context, q Querier, p ident.Platform, places []ports.TileIndex) ([][]byte, error) {
 	levels, ns := make([]int16, len(places)), make([]int64, len(places))
 	for i, at := range places {
 		levels[i], ns[i] = int16(at.Level), at.N

@@ -18,8 +18,8 @@ const (
 	addHeadKey = `INSERT INTO ledger_keys (id, public_key, sealed_key, valid_from) VALUES ($1, $2, $3, $4)`
 )
 
-// HeadKeys is as ports.HeadKeyStore says.
-func (l *Log) HeadKeys(ctx context.Context) (keys []ports.SealedHeadKey, err error) {
+// CheckpointKeys is as ports.HeadKeyStore says.
+func (l *Log) CheckpointKeys(ctx context.Context) (keys []ports.SealedCheckpointKey, err error) {
 	err = l.with(ctx, func(q Querier) error {
 		keys, err = headKeysIn(ctx, q)
 		return err
@@ -27,10 +27,10 @@ func (l *Log) HeadKeys(ctx context.Context) (keys []ports.SealedHeadKey, err err
 	return keys, err
 }
 
-func headKeysIn(ctx context.Context, q Querier) (keys []ports.SealedHeadKey, err error) {
+func headKeysIn(ctx context.Context, q Querier) (keys []ports.SealedCheckpointKey, err error) {
 	err = planned(ctx, q, headKeys, nil, func(rows pgx.Rows) error {
 		var (
-			k           ports.SealedHeadKey
+			k           ports.SealedCheckpointKey
 			id          [16]byte
 			public      []byte
 			from, until pgtype.Timestamptz
@@ -46,9 +46,9 @@ func headKeysIn(ctx context.Context, q Querier) (keys []ports.SealedHeadKey, err
 	return keys, wrapped("read the keys of the log", err)
 }
 
-// ReplaceHeadKey is as ports.HeadKeyStore says. It refuses to leave two keys without an
+// ReplaceCheckpointKey is as ports.HeadKeyStore says. It refuses to leave two keys without an
 // end: that is how two processes that do it at once are told apart.
-func (l *Log) ReplaceHeadKey(ctx context.Context, ends uuid.UUID, with ports.SealedHeadKey) (bool, error) {
+func (l *Log) ReplaceCheckpointKey(ctx context.Context, ends uuid.UUID, with ports.SealedCheckpointKey) (bool, error) {
 	err := pgx.BeginFunc(ctx, l.pool, func(tx pgx.Tx) error {
 		if err := one(ctx, tx, "end a key", endHeadKey, dbID(ends), with.ValidFrom); err != nil {
 			return err

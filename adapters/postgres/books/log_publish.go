@@ -24,19 +24,19 @@ RETURNING s.platform_id, s.published`
 )
 
 // TakeUnpublished is as ports.LedgerLog says.
-func (l *Log) TakeUnpublished(ctx context.Context, now time.Time, lease time.Duration, most int) (taken []ports.UnpublishedHeads, err error) {
+func (l *Log) TakeUnpublished(ctx context.Context, now time.Time, lease time.Duration, most int) (taken []ports.UnpublishedCheckpoints, err error) {
 	err = l.with(ctx, func(q Querier) error {
 		var marks []int64
 		err := planned(ctx, q, takeUnpublished, []any{now, now.Add(lease)}, func(rows pgx.Rows) error {
 			var id [16]byte
 			var mark int64
 			err := rows.Scan(&id, &mark)
-			taken, marks = append(taken, ports.UnpublishedHeads{Platform: platformID(id)}), append(marks, mark)
+			taken, marks = append(taken, ports.UnpublishedCheckpoints{Platform: platformID(id)}), append(marks, mark)
 			return err
 		})
 		for i := range taken {
 			if err == nil {
-				taken[i].Heads, err = headsIn(ctx, q, taken[i].Platform, ports.HeadFilter{Before: marks[i], Ascending: true}, most)
+				taken[i].Checkpoints, err = headsIn(ctx, q, taken[i].Platform, ports.CheckpointFilter{Before: marks[i], Ascending: true}, most)
 			}
 		}
 		return err
@@ -44,7 +44,7 @@ func (l *Log) TakeUnpublished(ctx context.Context, now time.Time, lease time.Dur
 	return taken, wrapped("look for heads to publish", err)
 }
 
-// Published is as ports.LedgerLog says.
-func (l *Log) Published(ctx context.Context, p ident.Platform, size int64) error {
+// MarkPublished is as ports.LedgerLog says.
+func (l *Log) MarkPublished(ctx context.Context, p ident.Platform, size int64) error {
 	return one(ctx, l.pool, "note what is published", setPublished, dbID(p.UUID()), size)
 }

@@ -64,8 +64,8 @@ type logWriter struct {
 	postings int64
 }
 
-func (w *logWriter) At() (int64, []byte) { return w.size, w.edge }
-func (w *logWriter) Postings() int64     { return w.postings }
+func (w *logWriter) State() (int64, []byte) { return w.size, w.edge }
+func (w *logWriter) Postings() int64        { return w.postings }
 
 func (w *logWriter) Read(ctx context.Context, after, upto int64, each func(ports.AuditPosting) error) error {
 	return w.view.postingsBetween(ctx, w.platform, after, upto, each)
@@ -82,7 +82,7 @@ func (w *logWriter) Add(ctx context.Context, tiles []ports.LogTile) error {
 	return one(ctx, w.view.tx, "add to the log", addTiles, dbID(w.platform.UUID()), levels, ns, hashes)
 }
 
-func (w *logWriter) Seal(ctx context.Context, head ports.SignedHead, edge []byte) error {
+func (w *logWriter) Seal(ctx context.Context, head ports.SignedCheckpoint, edge []byte) error {
 	if err := one(ctx, w.view.tx, "seal", addHead, dbID(w.platform.UUID()), head.Size, head.Root[:], head.Sealed, head.Note); err != nil {
 		return err
 	}

@@ -82,7 +82,7 @@ func monthsOf(ctx context.Context, q Querier, platform uuid.UUID) (m months, err
 
 // gone is the answer to who asks for something in a month that is detached.
 func (m months) gone() error {
-	return fault.New(fault.MonthDetached, "What was recorded before %s is detached from the books. Ask for what came later, or have its months attached (causeway ledger attach).",
+	return fault.New(fault.MonthArchived, "What was recorded before %s is detached from the books. Ask for what came later, or have its months attached (causeway ledger attach).",
 		m.detached.Format(time.DateOnly))
 }
 

@@ -188,10 +188,10 @@ func TestViewsAcrossMonths(t *testing.T) {
 	for _, at := range []string{"2026-11-20T00:00:00Z", "2026-12-20T00:00:00Z", "2027-01-20T00:00:00Z"} {
 		h.postAt(moment(at), h.deposit(alice, 1))
 	}
-	err := books.NewViews(h.books, h.pool).View(t.Context(), h.platform, moment("2026-12-31T00:00:00Z"), func(ctx context.Context, view ports.BookView) error {
+	err := books.NewViews(h.books, h.pool).View(t.Context(), h.platform, moment("2026-12-31T00:00:00Z"), func(ctx context.Context, view ports.LedgerView) error {
 		var seqs []int64
-		err := view.Entries(ctx, ports.BookSpan{}, func(e ports.RecordedEntry) error {
-			seqs = append(seqs, e.Place.Seq)
+		err := view.Entries(ctx, ports.LedgerFilter{}, func(e ports.RecordedEntry) error {
+			seqs = append(seqs, e.Position.Seq)
 			return nil
 		})
 		if len(seqs) != 2 || seqs[0] != 1 || seqs[1] != 2 {

@@ -80,7 +80,7 @@ func without(postings []ledger.Posting, known []postingKey) []ledger.Posting {
 func moved(postings []ledger.Posting, late map[postingKey]time.Time) []ledger.Posting {
 	for i, p := range postings {
 		if to, ok := late[keyOf(p)]; ok {
-			postings[i] = p.MovedTo(to)
+			postings[i] = p.Redate(to)
 		}
 	}
 	return postings
@@ -115,8 +115,8 @@ func (b *Books) checkReversals(ctx context.Context, q Querier, batch []ledger.Po
 		if !ok && seen[key] {
 			original, ok = originals[key], true
 		}
-		if !ok || !p.Undoes(original) {
-			return fmt.Errorf("%w: %s by %s: it is not there, or not mirrored", ledger.ErrReversal, p.Reverses, p.ID)
+		if !ok || !p.IsReversalOf(original) {
+			return fmt.Errorf("%w: %s by %s: it is not there, or not mirrored", ledger.ErrNotReversible, p.Reverses, p.ID)
 		}
 	}
 	return nil
@@ -145,13 +145,13 @@ type refusal struct {
 
 // reason joins what each account has to say into one error.
 func (r refusal) reason() error {
-	var all ledger.ShortError
+	var all ledger.InsufficientBalanceError
 	for _, err := range r.short {
-		var short *ledger.ShortError
+		var short *ledger.InsufficientBalanceError
 		if !errors.As(err, &short) {
 			return err
 		}
-		all.Shortages = append(all.Shortages, short.Shortages...)
+		all.Shortfalls = append(all.Shortfalls, short.Shortfalls...)
 	}
 	return &all
 }

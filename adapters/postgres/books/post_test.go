@@ -53,12 +53,12 @@ func TestPostRamp(t *testing.T) {
 	}
 	var got []ledger.Posting
 	for _, e := range page.Entries {
-		if e.Place.N == 1 {
+		if e.Position.N == 1 {
 			got = append(got, ledger.Posting{ID: e.Posting, Platform: h.platform, Kind: e.Kind, Transaction: e.Transaction, Effective: e.Effective, Memo: e.Memo})
 		}
 		last := &got[len(got)-1]
 		last.Entries = append(last.Entries, e.Entry)
-		if e.Place.Seq != int64(len(got)) || e.Place.N != len(last.Entries) {
+		if e.Position.Seq != int64(len(got)) || e.Position.N != len(last.Entries) {
 			t.Errorf("%+v stands at place %d of posting %d", e, len(last.Entries), len(got))
 		}
 		if want := noon.Add(time.Duration(len(got)-1) * time.Microsecond); !e.Recorded.Equal(want) {
@@ -119,15 +119,15 @@ func TestPostShortage(t *testing.T) {
 	ctx := context.Background()
 	err := pgx.BeginFunc(ctx, h.pool, func(tx pgx.Tx) error {
 		err := h.books.Post(ctx, tx, noon, []ledger.Posting{fine, tooMuch, bobs})
-		var short *ledger.ShortError
+		var short *ledger.InsufficientBalanceError
 		if !errors.As(err, &short) {
 			t.Fatalf("got %v, want a ShortError", err)
 		}
-		want := map[ledger.Shortage]bool{
+		want := map[ledger.Shortfall]bool{
 			{Account: h.account(ledger.CustomerAccount(alice), money.USD), Posting: tooMuch.ID, Balance: 40, After: -1}: true,
 			{Account: h.account(ledger.CustomerAccount(bob), money.USD), Posting: bobs.ID, Balance: 10, After: -1}:      true,
 		}
-		for _, s := range short.Shortages {
+		for _, s := range short.Shortfalls {
 			if !want[s] {
 				t.Errorf("unexpected %+v", s)
 			}
@@ -156,7 +156,7 @@ func TestPostCountsAtEveryStep(t *testing.T) {
 	alice := newInternal()
 	in, out := h.deposit(alice, 5), h.spend(alice, 5)
 
-	var short *ledger.ShortError
+	var short *ledger.InsufficientBalanceError
 	if err := h.post(noon, out, in); !errors.As(err, &short) {
 		t.Errorf("out, then in: got %v, want a ShortError", err)
 	}
@@ -220,14 +220,14 @@ func TestPostReversal(t *testing.T) {
 		"that is no mirror":     {crooked},
 		"before what it undoes": {reverse(later), later},
 	} {
-		if err := h.post(noon, batch...); !errors.Is(err, ledger.ErrReversal) {
+		if err := h.post(noon, batch...); !errors.Is(err, ledger.ErrNotReversible) {
 			t.Errorf("reversal %s: got %v, want ErrReversal", name, err)
 		}
 	}
 	undo := reverse(deposit)
 	h.mustPost(undo, later, reverse(later), h.deposit(alice, 500))
 	h.mustPost(undo)
-	if err := h.post(noon, reverse(deposit)); !errors.Is(err, ledger.ErrReversal) {
+	if err := h.post(noon, reverse(deposit)); !errors.Is(err, ledger.ErrNotReversible) {
 		t.Errorf("a second reversal: got %v, want ErrReversal", err)
 	}
 	h.mustPost(reverse(undo))
@@ -345,7 +345,7 @@ func TestShortageRace(t *testing.T) {
 
 	paid := 0
 	for err := range results {
-		var short *ledger.ShortError
+		var short *ledger.InsufficientBalanceError
 		switch {
 		case err == nil:
 			paid++

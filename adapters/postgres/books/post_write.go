@@ -17,7 +17,7 @@ import (
 // write posts the whole batch or, when it is refused, nothing: one round trip, once
 // the accounts are known.
 func (b *Books) write(ctx context.Context, q Querier, now time.Time, postings []ledger.Posting) (refusal, error) {
-	strains, err := ledger.Strains(postings)
+	strains, err := ledger.BalanceDeltas(postings)
 	if err != nil {
 		return refusal{}, err
 	}
@@ -34,7 +34,7 @@ func (b *Books) write(ctx context.Context, q Querier, now time.Time, postings []
 
 // accountsFor finds the numbers of all accounts that a batch touches, and makes those
 // that are new: guarded ones first, and the others when the balances are held already.
-func (b *Books) accountsFor(ctx context.Context, q Querier, postings []ledger.Posting, strains []ledger.Strain) (numbers, error) {
+func (b *Books) accountsFor(ctx context.Context, q Querier, postings []ledger.Posting, strains []ledger.BalanceDelta) (numbers, error) {
 	var all, guarded []ledger.Account
 	for _, p := range postings {
 		for _, e := range p.Entries {
@@ -60,7 +60,7 @@ func (b *Books) accountsFor(ctx context.Context, q Querier, postings []ledger.Po
 const callPost = `SELECT known, other, short, balances, late, moves FROM ledger_post(
 $1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21, $22, $23)`
 
-func (b *Books) post(ctx context.Context, q Querier, now time.Time, r columnsOf, strains []ledger.Strain, postings []ledger.Posting) (refused refusal, err error) {
+func (b *Books) post(ctx context.Context, q Querier, now time.Time, r columnsOf, strains []ledger.BalanceDelta, postings []ledger.Posting) (refused refusal, err error) {
 	if err := prepare(ctx, q, callPost); err != nil {
 		return refusal{}, err
 	}
@@ -90,7 +90,7 @@ func (b *Books) post(ctx context.Context, q Querier, now time.Time, r columnsOf,
 		refused.known = append(refused.known, keyOf(postings[place-1]))
 	}
 	for i, place := range short {
-		why := strains[place-1].Bears(balances[i])
+		why := strains[place-1].Check(balances[i])
 		if why == nil {
 			return refusal{}, fmt.Errorf("%s at %d was refused without a reason", strains[place-1].Account, balances[i])
 		}
@@ -115,7 +115,7 @@ func (b *Books) checkOthers(ctx context.Context, q Querier, postings []ledger.Po
 		return err
 	}
 	for _, p := range doubtful {
-		if !p.Repeats(written[keyOf(p)]) {
+		if !p.IsRepeatOf(written[keyOf(p)]) {
 			return conflict(p)
 		}
 	}
@@ -130,7 +130,7 @@ func named(err error) error {
 	}
 	switch {
 	case pg.ConstraintName == "ledger_posting_reversed_once":
-		return fmt.Errorf("%w: it is reversed already: %w", ledger.ErrReversal, err)
+		return fmt.Errorf("%w: it is reversed already: %w", ledger.ErrNotReversible, err)
 	case pg.Code == "22003": // numeric_value_out_of_range
 		return fmt.Errorf("%w: %w", ledger.ErrOverflow, err)
 	}
@@ -167,7 +167,7 @@ type columnsOf struct {
 	highest       []int64
 }
 
-func rowsOf(postings []ledger.Posting, strains []ledger.Strain, numbers numbers) columnsOf {
+func rowsOf(postings []ledger.Posting, strains []ledger.BalanceDelta, numbers numbers) columnsOf {
 	var r columnsOf
 	place := placesOf(postings)
 	r.platform, r.count = make(uuids, len(place)), make([]int32, len(place))

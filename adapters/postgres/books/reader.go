@@ -23,7 +23,7 @@ type Reader struct {
 	pool  *pgxpool.Pool
 }
 
-var _ ports.BookReader = (*Reader)(nil)
+var _ ports.LedgerReader = (*Reader)(nil)
 
 // NewReader reads the books of the database that the pool is connected to.
 func NewReader(b *Books, pool *pgxpool.Pool) *Reader { return &Reader{b, pool} }

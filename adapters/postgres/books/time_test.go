@@ -74,7 +74,7 @@ func TestCheckpointsChangeNoAnswer(t *testing.T) {
 		p := h.deposit(alice, rapid.Int64Range(1, 100).Draw(t, "amount"))
 		switch rapid.IntRange(0, 40).Draw(t, "kind") {
 		case 0:
-			p = ledger.Deposit(h.header(), ledger.Arrival{Partner: ledger.Rail("ACH"), To: accounts[3].Path, Amount: usd(9)})
+			p = ledger.Deposit(h.header(), ledger.IncomingFunds{Partner: ledger.Rail("ACH"), To: accounts[3].Path, Amount: usd(9)})
 		case 1, 2, 3, 4, 5, 6, 7, 8:
 			p = ledger.JITReceived(h.header(), ledger.Rail("ACH"), usd(5))
 		}

@@ -18,7 +18,7 @@ type Views struct {
 	db    AuditSource
 }
 
-var _ ports.BookViews = (*Views)(nil)
+var _ ports.LedgerViews = (*Views)(nil)
 
 // NewViews shows the books of the database that db is connected to.
 func NewViews(b *Books, db AuditSource) *Views { return &Views{b, db} }
@@ -44,7 +44,7 @@ LEFT JOIN ledger_postings p ON p.platform_id = c.platform_id AND p.seq = w.seq
 WHERE c.platform_id = $1 AND w.seq > 0`
 
 // View is as ports.BookViews says: all of it runs in one repeatable-read transaction.
-func (v *Views) View(ctx context.Context, p ident.Platform, asOf time.Time, fn func(context.Context, ports.BookView) error) (err error) {
+func (v *Views) View(ctx context.Context, p ident.Platform, asOf time.Time, fn func(context.Context, ports.LedgerView) error) (err error) {
 	tx, err := v.db.BeginTx(ctx, pgx.TxOptions{IsoLevel: pgx.RepeatableRead, AccessMode: pgx.ReadOnly})
 	if err != nil {
 		return fmt.Errorf("view the books: %w", err)
@@ -80,7 +80,7 @@ type bookView struct {
 	tx       pgx.Tx
 	platform ident.Platform
 	months   months
-	upto     ports.BookPlace
+	upto     ports.LedgerPosition
 	cursors  int // how many were opened
 }
 
@@ -112,8 +112,8 @@ func (v *bookView) begin(p ports.Period) (int64, error) {
 	return v.months.lost, v.months.has(p.From.Add(-time.Microsecond))
 }
 
-// Upto is as ports.BookView says.
-func (v *bookView) Upto() ports.BookPlace { return v.upto }
+// LastPosting is as ports.BookView says.
+func (v *bookView) LastPosting() ports.LedgerPosition { return v.upto }
 
 // optionalMoment is a moment to the microsecond that the tables have; nil for none.
 func optionalMoment(t time.Time) any {

@@ -56,7 +56,7 @@ const accountStep = 500
 // Accounts is as ports.BookView says. A cursor leaves the connection free between two
 // steps, so that a callback may ask for more. Accounts that were made after the view's
 // last posting are none of it.
-func (v *bookView) Accounts(ctx context.Context, of ports.BookSpan, each func(ports.AccountTurnover) error) error {
+func (v *bookView) Accounts(ctx context.Context, of ports.LedgerFilter, each func(ports.AccountTurnover) error) error {
 	begin, err := v.begin(of.Period)
 	if err != nil {
 		return err

@@ -53,7 +53,7 @@ const entryRun = 5_000
 // Entries is as ports.BookView says. The whole of the books is read in runs, so that
 // nothing has to be sorted and the first entry comes at once; what touches one path is
 // sorted by the database.
-func (v *bookView) Entries(ctx context.Context, of ports.BookSpan, each func(ports.RecordedEntry) error) error {
+func (v *bookView) Entries(ctx context.Context, of ports.LedgerFilter, each func(ports.RecordedEntry) error) error {
 	if of.Path != "" {
 		return v.ofPath(ctx, of, asRecorded, each)
 	}
@@ -74,12 +74,12 @@ func (v *bookView) Entries(ctx context.Context, of ports.BookSpan, each func(por
 	})
 }
 
-// Movements is as ports.BookView says.
-func (v *bookView) Movements(ctx context.Context, account ledger.Account, of ports.Period, each func(ports.RecordedEntry) error) error {
-	return v.ofPath(ctx, ports.BookSpan{Period: of, Path: account.Path, Currency: account.Currency}, inTime, each)
+// EntriesByEffectiveTime is as ports.BookView says.
+func (v *bookView) EntriesByEffectiveTime(ctx context.Context, account ledger.Account, of ports.Period, each func(ports.RecordedEntry) error) error {
+	return v.ofPath(ctx, ports.LedgerFilter{Period: of, Path: account.Path, Currency: account.Currency}, inTime, each)
 }
 
-func (v *bookView) ofPath(ctx context.Context, of ports.BookSpan, order string, each func(ports.RecordedEntry) error) error {
+func (v *bookView) ofPath(ctx context.Context, of ports.LedgerFilter, order string, each func(ports.RecordedEntry) error) error {
 	begin, err := v.begin(of.Period)
 	if err != nil {
 		return err

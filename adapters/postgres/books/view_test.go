@@ -18,13 +18,13 @@ func TestViewIsOfOneMoment(t *testing.T) {
 	h.postAt(noon, h.deposit(newInternal(), 100), h.deposit(newInternal(), 200))
 	views := books.NewViews(h.books, h.pool)
 
-	err := views.View(t.Context(), h.platform, time.Time{}, func(ctx context.Context, view ports.BookView) error {
-		if got := view.Upto(); got.Seq != 2 || !got.Recorded.Equal(noon.Add(time.Microsecond)) {
+	err := views.View(t.Context(), h.platform, time.Time{}, func(ctx context.Context, view ports.LedgerView) error {
+		if got := view.LastPosting(); got.Seq != 2 || !got.Recorded.Equal(noon.Add(time.Microsecond)) {
 			t.Errorf("the view is up to %+v", got)
 		}
 		h.postAt(noon.Add(time.Hour), h.deposit(newInternal(), 300))
 		entries, sum := 0, int64(0)
-		err := view.Entries(ctx, ports.BookSpan{}, func(e ports.RecordedEntry) error {
+		err := view.Entries(ctx, ports.LedgerFilter{}, func(e ports.RecordedEntry) error {
 			entries++
 			sum += e.Amount
 			return nil
@@ -56,12 +56,12 @@ func TestViewOfAPastMoment(t *testing.T) {
 	}{
 		{noon.Add(-time.Microsecond), 0, 0, 0}, {noon, 1, 100, 2}, {noon.Add(time.Hour - 1), 1, 100, 2}, {noon.Add(time.Hour), 2, 300, 2}, {noon.AddDate(9, 0, 0), 2, 300, 2},
 	} {
-		err := views.View(t.Context(), h.platform, c.at, func(ctx context.Context, view ports.BookView) error {
-			if view.Upto().Seq != c.seq {
-				t.Errorf("at %s it is up to %+v", c.at, view.Upto())
+		err := views.View(t.Context(), h.platform, c.at, func(ctx context.Context, view ports.LedgerView) error {
+			if view.LastPosting().Seq != c.seq {
+				t.Errorf("at %s it is up to %+v", c.at, view.LastPosting())
 			}
 			lines := 0
-			return errors.Join(view.Accounts(ctx, ports.BookSpan{}, func(turnover ports.AccountTurnover) error {
+			return errors.Join(view.Accounts(ctx, ports.LedgerFilter{}, func(turnover ports.AccountTurnover) error {
 				lines++
 				want := c.closing
 				if turnover.Class == ledger.Liability {
@@ -100,10 +100,10 @@ func TestViewOfAPeriod(t *testing.T) {
 	period := ports.Period{From: noon.AddDate(0, 0, 1), To: noon.AddDate(0, 0, 3)}
 	at := ledger.Account{Platform: h.platform, Path: ledger.CustomerAccount(account), Currency: "USD"}
 
-	err := books.NewViews(h.books, h.pool).View(t.Context(), h.platform, time.Time{}, func(ctx context.Context, view ports.BookView) error {
+	err := books.NewViews(h.books, h.pool).View(t.Context(), h.platform, time.Time{}, func(ctx context.Context, view ports.LedgerView) error {
 		var moved []int64
 		return errors.Join(
-			view.Accounts(ctx, ports.BookSpan{Period: period, Path: at.Path, Currency: at.Currency}, func(turnover ports.AccountTurnover) error {
+			view.Accounts(ctx, ports.LedgerFilter{Period: period, Path: at.Path, Currency: at.Currency}, func(turnover ports.AccountTurnover) error {
 				want := ports.AccountTurnover{Account: at, Class: ledger.Liability, Opening: -1, Closing: -1011, Credits: ports.Tally{Count: 2, Sum: 1010},
 					First: noon, Last: noon.AddDate(0, 0, 2)}
 				if turnover != want {
@@ -111,7 +111,7 @@ func TestViewOfAPeriod(t *testing.T) {
 				}
 				return nil
 			}),
-			view.Movements(ctx, at, ports.Period{}, func(e ports.RecordedEntry) error {
+			view.EntriesByEffectiveTime(ctx, at, ports.Period{}, func(e ports.RecordedEntry) error {
 				moved = append(moved, e.Amount)
 				return nil
 			}),
@@ -121,8 +121,8 @@ func TestViewOfAPeriod(t *testing.T) {
 				}
 				return nil
 			}(),
-			view.Entries(ctx, ports.BookSpan{Period: period}, func(e ports.RecordedEntry) error {
-				if !period.Holds(e.Effective) {
+			view.Entries(ctx, ports.LedgerFilter{Period: period}, func(e ports.RecordedEntry) error {
+				if !period.Contains(e.Effective) {
 					t.Errorf("not of the period: %+v", e)
 				}
 				return nil
@@ -140,8 +140,8 @@ func TestViewEndsWithTheFirstError(t *testing.T) {
 	h.postAt(noon, h.deposit(newInternal(), 1), h.deposit(newInternal(), 2))
 	enough := errors.New("enough")
 	seen := 0
-	err := books.NewViews(h.books, h.pool).View(t.Context(), h.platform, time.Time{}, func(ctx context.Context, view ports.BookView) error {
-		return view.Entries(ctx, ports.BookSpan{}, func(ports.RecordedEntry) error { seen++; return enough })
+	err := books.NewViews(h.books, h.pool).View(t.Context(), h.platform, time.Time{}, func(ctx context.Context, view ports.LedgerView) error {
+		return view.Entries(ctx, ports.LedgerFilter{}, func(ports.RecordedEntry) error { seen++; return enough })
 	})
 	if !errors.Is(err, enough) || seen != 1 {
 		t.Errorf("%v after %d entries", err, seen)

@@ -69,7 +69,7 @@ func Statement(rows []Row) (sql string, args []any) {
 	for i := range rows {
 		e := &rows[i].Event
 		platforms[i], ids[i], subjects[i] = key(e.Platform.UUID()), key(e.ID.UUID()), key(e.Subject)
-		at[i] = moment(e.At)
+		at[i] = moment(e.OccurredAt)
 		types[i], names[i] = string(e.Type), e.Name
 		bodies[i] = rows[i].Body
 	}

@@ -13,12 +13,12 @@ import (
 )
 
 // Exchange is one round trip and one commit, whatever it carries.
-func (s *session) Exchange(ctx context.Context, now time.Time, done []ports.WebhookDone, wants []ports.WebhookWant) ([]ports.WebhookDue, error) {
-	batch, due := &pgx.Batch{}, make([]ports.WebhookDue, len(wants))
+func (s *session) Exchange(ctx context.Context, now time.Time, done []ports.WebhookResult, wants []ports.WebhookFetch) ([]ports.DueWebhooks, error) {
+	batch, due := &pgx.Batch{}, make([]ports.DueWebhooks, len(wants))
 	var before horizon
-	if slices.ContainsFunc(wants, func(w ports.WebhookWant) bool { return w.Fresh > 0 }) {
+	if slices.ContainsFunc(wants, func(w ports.WebhookFetch) bool { return w.Fresh > 0 }) {
 		// Before anything is written: our own transaction must not count as running.
-		asks := slices.ContainsFunc(wants, func(w ports.WebhookWant) bool {
+		asks := slices.ContainsFunc(wants, func(w ports.WebhookFetch) bool {
 			m := s.marks[w.Platform]
 			return m != nil && m.asks()
 		})
@@ -50,7 +50,7 @@ func (s *session) Exchange(ctx context.Context, now time.Time, done []ports.Webh
 // Comes after the events, whose commits it therefore sees.
 const endpointSQL = `SELECT webhook_endpoint, environment FROM platforms WHERE id = $1`
 
-func queueEndpoint(batch *pgx.Batch, want ports.WebhookWant, due *ports.WebhookDue) {
+func queueEndpoint(batch *pgx.Batch, want ports.WebhookFetch, due *ports.DueWebhooks) {
 	batch.Queue(endpointSQL, key(want.Platform.UUID())).QueryRow(func(row pgx.Row) error {
 		return row.Scan(&due.Endpoint.URL, &due.Endpoint.Environment)
 	})
@@ -70,12 +70,12 @@ FROM (SELECT seq, subject, event_id FROM webhook_queue
 CROSS JOIN LATERAL (SELECT * FROM webhook_events WHERE platform_id = $1 AND id = q.event_id OFFSET 0) e
 ORDER BY q.seq`
 
-func queueFresh(batch *pgx.Batch, want ports.WebhookWant, m *mark, before *horizon, due *ports.WebhookDue) {
+func queueFresh(batch *pgx.Batch, want ports.WebhookFetch, m *mark, before *horizon, due *ports.DueWebhooks) {
 	from, held := m.tail, []int64{}
-	if want.Whole {
+	if want.FullScan {
 		from = 0
 	}
-	for _, seq := range want.Held {
+	for _, seq := range want.InFlight {
 		if seq > from {
 			held = append(held, seq)
 		}
@@ -88,9 +88,9 @@ func queueFresh(batch *pgx.Batch, want ports.WebhookWant, m *mark, before *horiz
 		_, err := pgx.ForEachRow(rows, []any{&q.Seq, &subject, &id, &q.Name, &q.Created, &q.Body, &first}, func() error {
 			one := q
 			one.Platform, one.Subject, one.ID = want.Platform, subject.Bytes, webhookID(id)
-			one.Created, one.Since = q.Created.UTC(), q.Created.UTC()
+			one.Created, one.DueSince = q.Created.UTC(), q.Created.UTC()
 			if first != nil {
-				one.Behind, one.Followed = *first < q.Seq, *first > q.Seq
+				one.Blocked, one.HasSuccessor = *first < q.Seq, *first > q.Seq
 			}
 			highest, q.Body, first = q.Seq, nil, nil // the next row gets memory of its own
 			due.Fresh = append(due.Fresh, one)
@@ -116,21 +116,21 @@ ORDER BY b.next_attempt_at, b.seq`
 
 const nextRetrySQL = `SELECT min(next_attempt_at) FROM webhook_backlog WHERE platform_id = $1 AND next_attempt_at > $2`
 
-func queueRetries(batch *pgx.Batch, now time.Time, want ports.WebhookWant, due *ports.WebhookDue) {
-	held := want.Held
+func queueRetries(batch *pgx.Batch, now time.Time, want ports.WebhookFetch, due *ports.DueWebhooks) {
+	held := want.InFlight
 	if held == nil {
 		held = []int64{}
 	}
 	platform := key(want.Platform.UUID())
 	batch.Queue(retriesSQL, platform, now, held, want.Retries).Query(func(rows pgx.Rows) error {
 		var subject, id pgtype.UUID
-		q := ports.QueuedWebhook{Platform: want.Platform, Retry: true, Followed: true}
+		q := ports.QueuedWebhook{Platform: want.Platform, InBacklog: true, HasSuccessor: true}
 		_, err := pgx.ForEachRow(rows, []any{
-			&q.Seq, &subject, &id, &q.Name, &q.Created, &q.Body, &q.Since, &q.Attempts, &q.Tries, &q.Behind,
+			&q.Seq, &subject, &id, &q.Name, &q.Created, &q.Body, &q.DueSince, &q.Attempts, &q.AttemptsSinceDue, &q.Blocked,
 		}, func() error {
 			one := q
 			one.Subject, one.ID = subject.Bytes, webhookID(id)
-			one.Created, one.Since = q.Created.UTC(), q.Since.UTC()
+			one.Created, one.DueSince = q.Created.UTC(), q.DueSince.UTC()
 			q.Body = nil
 			due.Retries = append(due.Retries, one)
 			return nil

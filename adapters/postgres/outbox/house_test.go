@@ -73,7 +73,7 @@ func (h *house) platform(endpoint string) ident.Platform {
 	h.t.Helper()
 	conn := h.connect()
 	var p ident.Platform
-	ident.Set(&p, uuid.Must(uuid.NewV7()))
+	ident.SetUUID(&p, uuid.Must(uuid.NewV7()))
 	_, err := conn.Exec(context.Background(), `
 		INSERT INTO platforms (id, name, environment, regulated, uma_domain, webhook_endpoint, currencies, created_at, updated_at)
 		VALUES ($1, 'test', $2, false, 'uma.test', $3, '[]', $4, $4)`,
@@ -96,7 +96,7 @@ func (h *house) rows(p ident.Platform, count, perSubject, size int) []Row {
 		}
 		e := event.Event{
 			ID: ident.NewWebhook(h.ids.New, h.now), Platform: p,
-			Type: event.OutgoingPayment, Name: names[i%perSubject%len(names)], Subject: subject, At: h.now,
+			Type: event.OutgoingPayment, Name: names[i%perSubject%len(names)], Subject: subject, OccurredAt: h.now,
 		}
 		rows[i] = Row{Event: e, Body: e.Envelope(append([]byte(`{"x":"`), append(bytes.Repeat([]byte("y"), size), `"}`...)...))}
 	}

@@ -82,8 +82,8 @@ SELECT $1, $2, $8, 1 + (SELECT coalesce(max(n), 0) FROM webhook_attempts WHERE p
        $9, $10, $11, $12, $13, $14`
 
 func (l *Log) Record(ctx context.Context, e event.Event, body []byte, a event.Attempt) error {
-	_, err := l.q.Exec(ctx, recordSQL, key(e.Platform.UUID()), key(e.ID.UUID()), key(e.Subject), e.At, string(e.Type), e.Name, body,
-		a.At, int32(a.Took.Milliseconds()), int16(a.StatusCode), !a.Outcome.Delivered(), string(a.Outcome), a.Error, a.Response)
+	_, err := l.q.Exec(ctx, recordSQL, key(e.Platform.UUID()), key(e.ID.UUID()), key(e.Subject), e.OccurredAt, string(e.Type), e.Name, body,
+		a.AttemptedAt, int32(a.Duration.Milliseconds()), int16(a.StatusCode), !a.Outcome.Delivered(), string(a.Outcome), a.Error, a.Response)
 	if err != nil {
 		return fmt.Errorf("record a webhook: %w", err)
 	}
@@ -119,7 +119,7 @@ func (l *Log) deliveries(ctx context.Context, sql string, args []any, withBody b
 		}
 		d.Status = event.StatusOf(waiting, latest)
 		if next != nil {
-			d.Next = next.UTC()
+			d.NextAttempt = next.UTC()
 		}
 		found = append(found, d)
 		body, next = nil, nil
@@ -148,8 +148,8 @@ func (l *Log) addAttempts(ctx context.Context, p ident.Platform, deliveries []po
 	var a event.Attempt
 	var ms int64
 	var outcome string
-	_, err = pgx.ForEachRow(rows, []any{&id, &a.N, &a.At, &ms, &outcome, &a.StatusCode, &a.Error, &a.Response}, func() error {
-		a.At, a.Took, a.Outcome = a.At.UTC(), time.Duration(ms)*time.Millisecond, event.Outcome(outcome)
+	_, err = pgx.ForEachRow(rows, []any{&id, &a.Number, &a.AttemptedAt, &ms, &outcome, &a.StatusCode, &a.Error, &a.Response}, func() error {
+		a.AttemptedAt, a.Duration, a.Outcome = a.AttemptedAt.UTC(), time.Duration(ms)*time.Millisecond, event.Outcome(outcome)
 		d := &deliveries[place[webhookID(id)]]
 		d.Attempts = append(d.Attempts, a)
 		return nil

@@ -18,10 +18,10 @@ import (
 func TestQueue(t *testing.T) {
 	t.Parallel()
 	// The queue in the database keeps the promises of the port.
-	webhookstest.TestQueue(t, func(t *testing.T) webhookstest.Bench {
+	webhookstest.RunQueueTests(t, func(t *testing.T) webhookstest.Fixture {
 		h := newHouse(t)
 		writer := h.connect()
-		return webhookstest.Bench{
+		return webhookstest.Fixture{
 			Queue: NewQueue(h.plain), Log: NewLog(h.connectPlain()),
 			Platform: func(_ *testing.T, endpoint string) ident.Platform { return h.platform(endpoint) },
 			Append: func(t *testing.T, events ...event.Event) {
@@ -180,7 +180,7 @@ func TestTailMovesOn(t *testing.T) {
 		t.Fatal(err)
 	}
 	p := h.platform("http://127.0.0.1:1/")
-	s, err := NewQueue(h.plain).Attend(context.Background())
+	s, err := NewQueue(h.plain).OpenSession(context.Background())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -194,7 +194,7 @@ func TestTailMovesOn(t *testing.T) {
 	ticks := time.NewTicker(5 * time.Millisecond)
 	defer ticks.Stop()
 	for range 1000 { // other tests on the server hold transactions open for moments
-		due, err := s.Exchange(context.Background(), h.now, nil, []ports.WebhookWant{{Platform: p, Fresh: 10, Held: held}})
+		due, err := s.Exchange(context.Background(), h.now, nil, []ports.WebhookFetch{{Platform: p, Fresh: 10, InFlight: held}})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -237,7 +237,7 @@ func TestWait(t *testing.T) {
 	// Waiting ends well with its context, and with an error as soon as the connection ends.
 	h := newHouse(t)
 	p := h.platform("http://127.0.0.1:1/")
-	s, err := NewQueue(h.plain).Attend(context.Background())
+	s, err := NewQueue(h.plain).OpenSession(context.Background())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -248,7 +248,7 @@ func TestWait(t *testing.T) {
 	if err := s.Wait(ctx); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := s.Exchange(context.Background(), h.now, nil, []ports.WebhookWant{{Platform: p, Fresh: 1}}); err != nil {
+	if _, err := s.Exchange(context.Background(), h.now, nil, []ports.WebhookFetch{{Platform: p, Fresh: 1}}); err != nil {
 		t.Fatal(err)
 	}
 	lost := make(chan error)
@@ -332,7 +332,7 @@ func TestRoleMayNotRewriteHistory(t *testing.T) {
 // attend owns a platform; the function it returns reads what is fresh and holds it.
 func attend(t *testing.T, h *house, p ident.Platform) (read func() []ports.QueuedWebhook, held *[]int64) {
 	t.Helper()
-	s, err := NewQueue(h.plain).Attend(context.Background())
+	s, err := NewQueue(h.plain).OpenSession(context.Background())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -341,7 +341,7 @@ func attend(t *testing.T, h *house, p ident.Platform) (read func() []ports.Queue
 	held = new([]int64)
 	return func() []ports.QueuedWebhook {
 		t.Helper()
-		due, err := s.Exchange(context.Background(), h.now, nil, []ports.WebhookWant{{Platform: p, Fresh: 100, Held: *held}})
+		due, err := s.Exchange(context.Background(), h.now, nil, []ports.WebhookFetch{{Platform: p, Fresh: 100, InFlight: *held}})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -73,7 +73,7 @@ WHERE platform_id = $1 AND next_attempt_at IS NULL AND seq = ANY (ARRAY(
     FROM unnest($2::uuid[]) AS s(subject)))`
 
 // record queues what it takes to record outcomes: for most, one statement a platform.
-func record(batch *pgx.Batch, now time.Time, done []ports.WebhookDone) {
+func record(batch *pgx.Batch, now time.Time, done []ports.WebhookResult) {
 	byPlatform := map[ident.Platform]*outcomes{}
 	for i := range done {
 		o := byPlatform[done[i].Event.Platform]
@@ -95,18 +95,18 @@ type outcomes struct {
 	followed []pgtype.UUID
 }
 
-func (o *outcomes) add(d *ports.WebhookDone) {
+func (o *outcomes) add(d *ports.WebhookResult) {
 	switch {
-	case d.Fate == ports.Settled && d.Event.Retry:
+	case d.Outcome == ports.WebhookSettled && d.Event.InBacklog:
 		o.settledBacklog.add(d)
-	case d.Fate == ports.Settled:
+	case d.Outcome == ports.WebhookSettled:
 		o.settledFresh.add(d)
-	case d.Event.Retry:
+	case d.Event.InBacklog:
 		o.postponed.add(d)
 	default:
 		o.demoted.add(d)
 	}
-	if d.Event.Followed {
+	if d.Event.HasSuccessor {
 		o.followed = append(o.followed, key(d.Event.Subject))
 	}
 }
@@ -131,21 +131,21 @@ type columns struct {
 	results, errors, responses []string
 }
 
-func (c *columns) add(d *ports.WebhookDone) {
+func (c *columns) add(d *ports.WebhookResult) {
 	var a event.Attempt
 	if d.Attempt != nil {
 		a = *d.Attempt
 	}
 	c.seqs = append(c.seqs, d.Event.Seq)
-	c.at = append(c.at, moment(a.At))
-	c.ms = append(c.ms, int32(min(a.Took.Milliseconds(), 1<<31-1)))
+	c.at = append(c.at, moment(a.AttemptedAt))
+	c.ms = append(c.ms, int32(min(a.Duration.Milliseconds(), 1<<31-1)))
 	c.status = append(c.status, int16(a.StatusCode))
-	c.parked = append(c.parked, d.Fate == ports.Settled && !a.Outcome.Delivered())
+	c.parked = append(c.parked, d.Outcome == ports.WebhookSettled && !a.Outcome.Delivered())
 	c.results = append(c.results, string(a.Outcome))
 	c.errors = append(c.errors, a.Error)
 	c.responses = append(c.responses, a.Response)
-	c.next = append(c.next, moment(d.Next))
-	c.since = append(c.since, moment(d.Event.Since))
+	c.next = append(c.next, moment(d.RetryAt))
+	c.since = append(c.since, moment(d.Event.DueSince))
 }
 
 func (c *columns) queue(batch *pgx.Batch, sql string, platform pgtype.UUID, more ...any) {

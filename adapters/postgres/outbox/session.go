@@ -30,8 +30,8 @@ func NewQueue(connect func(context.Context) (*pgx.Conn, error)) *Queue { return 
 // of any size from the first row on: along the indexes.
 const sessionSQL = `SET plan_cache_mode = force_generic_plan; SET enable_seqscan = off; SET enable_mergejoin = off; SET enable_hashjoin = off`
 
-// Attend opens a session.
-func (q *Queue) Attend(ctx context.Context) (ports.WebhookSession, error) {
+// OpenSession opens a session.
+func (q *Queue) OpenSession(ctx context.Context) (ports.WebhookSession, error) {
 	conn, err := q.connect(ctx)
 	if err != nil {
 		return nil, err
@@ -92,8 +92,8 @@ LIMIT $4`
 
 const endpointsSQL = `SELECT id, webhook_endpoint, environment FROM platforms WHERE id = ANY($1)`
 
-func (s *session) Survey(ctx context.Context, now time.Time, skip, watch []ident.Platform, limit int) (ports.WebhookSurvey, error) {
-	found := ports.WebhookSurvey{}
+func (s *session) Scan(ctx context.Context, now time.Time, skip, watch []ident.Platform, limit int) (ports.WebhookScan, error) {
+	found := ports.WebhookScan{}
 	lows, highs := gaps(skip)
 	batch := &pgx.Batch{}
 	batch.Queue(surveySQL, lows, highs, now, limit).Query(func(rows pgx.Rows) error {

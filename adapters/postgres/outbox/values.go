@@ -27,12 +27,12 @@ func keys[K ident.Kind](ids []ident.ID[K]) []pgtype.UUID {
 }
 
 func platformID(id pgtype.UUID) (p ident.Platform) {
-	ident.Set(&p, id.Bytes)
+	ident.SetUUID(&p, id.Bytes)
 	return p
 }
 
 func webhookID(id pgtype.UUID) (w ident.Webhook) {
-	ident.Set(&w, id.Bytes)
+	ident.SetUUID(&w, id.Bytes)
 	return w
 }
 

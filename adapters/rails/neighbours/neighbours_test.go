@@ -40,7 +40,7 @@ func TestEachPayoutHasItsAnswer(t *testing.T) {
 	t.Parallel()
 	// Payments to neighbours are answered in the house, those to others and to accounts
 	// by the rail behind, each in its place; where nobody knows, the rail was not asked.
-	in := ports.Outcome{Verdict: ports.Waiting, Accepted: true, Again: noon}
+	in := ports.Outcome{Verdict: ports.Waiting, Accepted: true, RetryAt: noon}
 	deliver := func(_ context.Context, p ports.Payout) (ports.Outcome, bool, error) {
 		switch p.Transaction.Destination.UMA {
 		case "$ana@uma.test":

@@ -26,11 +26,11 @@ func TestCollectionsEndAsTheAccountAsks(t *testing.T) {
 		{"421000002", 1, 0, refused},
 		{"421000003", 1, 0, refused},
 		{"421000004", 1, 0, refused},
-		{"421000005", 1, 0, ports.Outcome{Verdict: ports.Waiting, Again: noon.Add(half)}},
-		{"421000005", 1, half - time.Millisecond, ports.Outcome{Verdict: ports.Waiting, Again: noon.Add(half)}},
+		{"421000005", 1, 0, ports.Outcome{Verdict: ports.Waiting, RetryAt: noon.Add(half)}},
+		{"421000005", 1, half - time.Millisecond, ports.Outcome{Verdict: ports.Waiting, RetryAt: noon.Add(half)}},
 		{"421000005", 1, half, refused},
 		{"421000005", 30, time.Second, refused},
-		{"421000005", 30, 0, ports.Outcome{Verdict: ports.Waiting, Again: noon.Add(time.Second)}},
+		{"421000005", 30, 0, ports.Outcome{Verdict: ports.Waiting, RetryAt: noon.Add(time.Second)}},
 	} {
 		from := account.External{Currency: "USD", Type: account.USAccount, Fields: map[string]string{"accountNumber": test.number}}
 		asked := ports.Collection{Account: from, Transaction: transaction.Transaction{UpdatedAt: noon}}

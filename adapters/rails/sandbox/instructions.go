@@ -40,7 +40,7 @@ var wallets = map[corridor.Rail]string{
 // Instructions are the bank account to pay to with the reference as memo, or for
 // crypto one address per chain, made for this payment alone.
 func (r *Rail) Instructions(_ ident.Platform, reference string, currency money.Currency, network string) ([]account.Instruction, error) {
-	if currency.Crypto() {
+	if currency.IsCrypto() {
 		notes := fmt.Sprintf("Send exactly the quoted amount of %s to this address before the quote expires.", currency)
 		return deposits(reference, currency, network, notes), nil
 	}
@@ -61,7 +61,7 @@ func (r *Rail) Instructions(_ ident.Platform, reference string, currency money.C
 // memo; or for crypto one address per chain, which stays the account's. Currencies of
 // which there is neither a bank account nor a chain cannot be paid in.
 func (r *Rail) Funding(_ ident.Platform, owner string, reference string, currency money.Currency) ([]account.Instruction, error) {
-	if currency.Crypto() {
+	if currency.IsCrypto() {
 		notes := fmt.Sprintf("Send any amount of %s to this address at any time.", currency)
 		return deposits(reference, currency, "", notes), nil
 	}

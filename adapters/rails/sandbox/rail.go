@@ -43,7 +43,7 @@ func (r *Rail) send(p ports.Payout, now time.Time) ports.Outcome {
 	if p.Transaction.Quote.IsZero() {
 		return r.transfer(p, now)
 	}
-	late := p.Transaction.UpdatedAt.Add(r.after(sandbox.LongPayment))
+	late := p.Transaction.UpdatedAt.Add(r.after(sandbox.LongPaymentTime))
 	refused := func(reason transaction.FailureReason) ports.Outcome {
 		return ports.Outcome{Verdict: ports.Refused, Accepted: true, Reason: reason}
 	}
@@ -52,12 +52,12 @@ func (r *Rail) send(p ports.Payout, now time.Time) ports.Outcome {
 		return refused(transaction.QuoteExecutionFailed)
 	case sandbox.CompletesLate, sandbox.PendingLong:
 		if now.Before(late) {
-			return ports.Outcome{Verdict: ports.Waiting, Accepted: true, Again: late}
+			return ports.Outcome{Verdict: ports.Waiting, Accepted: true, RetryAt: late}
 		}
 	case sandbox.DeliveryFails, sandbox.RefundFails, sandbox.ComplianceFails:
 		return refused(transaction.CounterpartyPostFailed)
 	case sandbox.Returned:
-		return ports.Outcome{Verdict: ports.Done, Again: now.Add(r.after(sandbox.ReturnDelay))}
+		return ports.Outcome{Verdict: ports.Done, RetryAt: now.Add(r.after(sandbox.ReturnDelay))}
 	case sandbox.CancelledByUser:
 		return ports.Outcome{Verdict: ports.CancelledByUser, Accepted: true}
 	default: // the other scenarios are those of transfers
@@ -85,7 +85,7 @@ func (r *Rail) transfer(p ports.Payout, now time.Time) ports.Outcome {
 		refused.Accepted = true
 	case sandbox.PendingThenFails:
 		if ends := p.Transaction.UpdatedAt.Add(r.after(sandbox.PendingTime)); now.Before(ends) {
-			return ports.Outcome{Verdict: ports.Waiting, Again: ends}
+			return ports.Outcome{Verdict: ports.Waiting, RetryAt: ends}
 		}
 	default: // no funds, or no account
 	}
@@ -102,9 +102,9 @@ func (r *Rail) Status(_ context.Context, payouts []ports.Payout) []ports.Outcome
 			continue
 		}
 		if due := p.Transaction.SettledAt.Add(r.after(sandbox.ReturnDelay)); now.Before(due) {
-			outcomes[i] = ports.Outcome{Verdict: ports.Waiting, Again: due}
+			outcomes[i] = ports.Outcome{Verdict: ports.Waiting, RetryAt: due}
 		} else {
-			outcomes[i] = ports.Outcome{Verdict: ports.CameBack}
+			outcomes[i] = ports.Outcome{Verdict: ports.Returned}
 		}
 	}
 	return outcomes
@@ -126,7 +126,7 @@ func (r *Rail) collect(c ports.Collection, now time.Time) ports.Outcome {
 		return ports.Outcome{Verdict: ports.Done}
 	case sandbox.PendingThenFails:
 		if ends := c.Transaction.UpdatedAt.Add(r.after(sandbox.PendingTime)); now.Before(ends) {
-			return ports.Outcome{Verdict: ports.Waiting, Again: ends}
+			return ports.Outcome{Verdict: ports.Waiting, RetryAt: ends}
 		}
 	default: // no funds, no account, or the bank will not
 	}
@@ -140,7 +140,7 @@ func (r *Rail) Refund(_ context.Context, refunds []ports.Refund) []ports.Outcome
 	for i, refund := range refunds {
 		outcomes[i] = ports.Outcome{Verdict: ports.Done}
 		if refund.Payout != nil && !refund.Payout.Transaction.Quote.IsZero() && scenario(*refund.Payout) == sandbox.RefundFails &&
-			refund.Payout.Transaction.State.Reached == transaction.Converted {
+			refund.Payout.Transaction.State.Stage == transaction.Converted {
 			outcomes[i] = ports.Outcome{Verdict: ports.Refused}
 		}
 	}

@@ -23,7 +23,7 @@ func (f fixed) Now() time.Time { return time.Time(f) }
 
 // quoted is some quote: a payout that has none is a transfer.
 var quoted = func() (id ident.Quote) {
-	ident.Set(&id, uuid.UUID{15: 1})
+	ident.SetUUID(&id, uuid.UUID{15: 1})
 	return id
 }()
 
@@ -45,7 +45,7 @@ func TestDelaysFollowTheSpeed(t *testing.T) {
 		early := sandbox.New(fixed(noon.Add(wait-time.Millisecond)), speed).Send(t.Context(), []ports.Payout{slow})[0]
 		ready := sandbox.New(fixed(noon.Add(wait)), speed).Send(t.Context(), []ports.Payout{slow})[0]
 
-		if early.Verdict != ports.Waiting || !early.Again.Equal(noon.Add(wait)) || ready.Verdict != ports.Done {
+		if early.Verdict != ports.Waiting || !early.RetryAt.Equal(noon.Add(wait)) || ready.Verdict != ports.Done {
 			t.Errorf("speed %d: %+v, then %+v", speed, early, ready)
 		}
 	}
@@ -82,9 +82,9 @@ func TestTransfersAndQuotesReadTheEndsTheirOwnWay(t *testing.T) {
 	for end, want := range map[string]struct{ transfer, quote ports.Outcome }{
 		"001": {done, done},
 		"002": {refused(false, transaction.CounterpartyPostFailed), refused(true, transaction.QuoteExecutionFailed)},
-		"003": {refused(false, transaction.CounterpartyPostFailed), ports.Outcome{Verdict: ports.Waiting, Accepted: true, Again: noon.Add(6 * time.Minute)}},
+		"003": {refused(false, transaction.CounterpartyPostFailed), ports.Outcome{Verdict: ports.Waiting, Accepted: true, RetryAt: noon.Add(6 * time.Minute)}},
 		"004": {refused(true, transaction.CounterpartyPostFailed), refused(true, transaction.CounterpartyPostFailed)},
-		"005": {ports.Outcome{Verdict: ports.Waiting, Again: noon.Add(30 * time.Second)}, ports.Outcome{Verdict: ports.Done, Again: noon.Add(5 * time.Second)}},
+		"005": {ports.Outcome{Verdict: ports.Waiting, RetryAt: noon.Add(30 * time.Second)}, ports.Outcome{Verdict: ports.Done, RetryAt: noon.Add(5 * time.Second)}},
 		"006": {done, ports.Outcome{Verdict: ports.CancelledByUser, Accepted: true}},
 		"007": {done, refused(true, transaction.CounterpartyPostFailed)},
 	} {

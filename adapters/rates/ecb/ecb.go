@@ -83,7 +83,7 @@ func New(o Options) (*Rates, error) {
 func (r *Rates) Knows(c money.Currency) bool {
 	t := r.table.Load()
 	if t == nil {
-		return c.Known() && !c.Crypto()
+		return c.Known() && !c.IsCrypto()
 	}
 	_, ok := t.sheet.Rates[c]
 	return ok

@@ -72,7 +72,7 @@ func TestOldRatesAreNotPricedOn(t *testing.T) {
 
 	_, err := rates.Rate(t.Context(), "EUR", "USD", at.Add(4*24*time.Hour+5*time.Hour+time.Minute))
 
-	refusal, _ := fault.Of(err)
+	refusal, _ := fault.As(err)
 	if refusal == nil || refusal.Reason != "Exchange rates are 4 d 5 h old, at most 4 d are allowed" || refusal.RetryAfter == 0 ||
 		refusal.Details["ageSeconds"] != int64(363660) || refusal.Details["maxAgeSeconds"] != int64(345600) {
 		t.Errorf("refused with %#v", refusal)

@@ -164,5 +164,5 @@ func (s Sheet) cross(from, to money.Currency) (money.Rate, error) {
 	if err != nil {
 		return money.Rate{}, err
 	}
-	return money.FromMajor(major.Significant(significant), from, to)
+	return money.RateFromMajor(major.TruncateSignificant(significant), from, to)
 }

@@ -81,7 +81,7 @@ func (m *Market) make(from, to money.Currency, bucket int64) (ports.MarketRate, 
 	if err != nil {
 		return ports.MarketRate{}, fmt.Errorf("market: %s in %s: %w", from, to, err)
 	}
-	rate, err := money.FromMajor(major.Significant(significant), from, to)
+	rate, err := money.RateFromMajor(major.TruncateSignificant(significant), from, to)
 	if err != nil {
 		return ports.MarketRate{}, fmt.Errorf("market: %s in %s: %w", from, to, err)
 	}

@@ -27,7 +27,7 @@ import (
 )
 
 // Holds tells whether the format has codes and amounts of a currency.
-func Holds(c money.Currency) bool { return len(c) == 3 && !c.Crypto() && c.Decimals() <= 5 }
+func Holds(c money.Currency) bool { return len(c) == 3 && !c.IsCrypto() && c.Decimals() <= 5 }
 
 // Message writes one message: statements one after the other, each with its entries.
 type Message struct {
@@ -128,7 +128,7 @@ func (m *Message) Entry(e ports.RecordedEntry) error {
 		amount, other = e.Amount, e.Credit
 	}
 	m.text.WriteString("<Ntry>")
-	m.element("NtryRef", fmt.Sprintf("%d.%d", e.Place.Seq, e.Place.N))
+	m.element("NtryRef", fmt.Sprintf("%d.%d", e.Position.Seq, e.Position.N))
 	m.amount(amount)
 	if e.Reverses != uuid.Nil {
 		m.element("RvslInd", "true")

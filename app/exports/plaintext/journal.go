@@ -89,8 +89,8 @@ func (j *Journal) Entry(e ports.RecordedEntry) error {
 	if err != nil {
 		return err
 	}
-	if j.posting != e.Place.Seq {
-		j.posting = e.Place.Seq
+	if j.posting != e.Position.Seq {
+		j.posting = e.Position.Seq
 		j.heading(e)
 	}
 	j.move(debit, e.Amount, e.Currency)
@@ -108,7 +108,7 @@ func (j *Journal) heading(e ports.RecordedEntry) {
 			heading += " ^" + strings.ReplaceAll(e.Transaction.String(), ":", "-")
 		}
 		j.line("%s", heading)
-		j.line("  number: %d", e.Place.Seq)
+		j.line("  number: %d", e.Position.Seq)
 		j.line("  posting: %q", e.Posting)
 		j.line("  effective: %q", records.Moment(e.Effective))
 		j.line("  recorded: %q", records.Moment(e.Recorded))
@@ -117,7 +117,7 @@ func (j *Journal) heading(e ports.RecordedEntry) {
 		}
 		return
 	}
-	heading := fmt.Sprintf("\n%s * (%d) %s", date, e.Place.Seq, e.Kind)
+	heading := fmt.Sprintf("\n%s * (%d) %s", date, e.Position.Seq, e.Kind)
 	if memo != "" {
 		heading += " | " + memo
 	}

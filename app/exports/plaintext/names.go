@@ -30,7 +30,7 @@ var hyphens = strings.NewReplacer(":", "-", "_", "-")
 // digit in front. No part of a path has a hyphen where another could have a colon or a
 // low line, so no two accounts get one name. Errors: ledger.ErrNotInChart.
 func Name(path string) (string, error) {
-	line, err := ledger.Find(path)
+	line, err := ledger.FindChartLine(path)
 	if err != nil {
 		return "", err
 	}

@@ -20,7 +20,7 @@ var paths = rapid.Custom(func(t *rapid.T) string {
 	switch rest {
 	case "<InternalAccount>":
 		var id ident.InternalAccount
-		ident.Set(&id, uuid.UUID(rapid.SliceOfN(rapid.Byte(), 16, 16).Filter(func(b []byte) bool { return uuid.UUID(b) != uuid.Nil }).Draw(t, "id")))
+		ident.SetUUID(&id, uuid.UUID(rapid.SliceOfN(rapid.Byte(), 16, 16).Filter(func(b []byte) bool { return uuid.UUID(b) != uuid.Nil }).Draw(t, "id")))
 		return first + "/" + id.String()
 	case "<RAIL>", "<network>":
 		return first + "/" + rapid.StringMatching(`[A-Z0-9_]{1,40}`).Draw(t, "name")

@@ -18,8 +18,8 @@ import (
 type Head struct {
 	Platform ident.Platform
 	// Upto is the last posting in it: its moment is the one that the whole is as of.
-	Upto ports.BookPlace
-	Span ports.BookSpan
+	Upto ports.LedgerPosition
+	Span ports.LedgerFilter
 }
 
 // Moment writes a time in UTC to the microsecond that the books keep, always as long;

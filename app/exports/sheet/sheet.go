@@ -40,7 +40,7 @@ func New(out io.Writer, head records.Head) (*Writer, error) {
 // Entry writes one line.
 func (w *Writer) Entry(e ports.RecordedEntry) error {
 	w.row = append(w.row[:0],
-		strconv.FormatInt(e.Place.Seq, 10), strconv.Itoa(e.Place.N), records.Moment(e.Effective), records.Moment(e.Recorded), string(e.Kind),
+		strconv.FormatInt(e.Position.Seq, 10), strconv.Itoa(e.Position.N), records.Moment(e.Effective), records.Moment(e.Recorded), string(e.Kind),
 		e.Debit, e.Credit, string(e.Currency), records.Major(e.Amount, e.Currency), strconv.FormatInt(e.Amount, 10),
 		e.Posting.String(), e.Transaction.String(), optionalID(e.Reverses), inert(records.Line(e.Memo)), w.asOf)
 	return w.csv.Write(w.row)

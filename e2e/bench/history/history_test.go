@@ -35,14 +35,14 @@ func newHouse(t *testing.T) *house {
 	h := &house{url: pgtest.New(t)}
 	made := ids.New()
 	var err error
-	h.store, err = postgres.Open(t.Context(), postgres.Options{URL: h.url, MaxConnections: 4, Reports: true, Clock: portstest.NewHands(until), IDs: made})
+	h.store, err = postgres.Open(t.Context(), postgres.Options{URL: h.url, MaxConnections: 4, Reports: true, Clock: portstest.NewFakeClock(until), IDs: made})
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(h.store.Close)
-	founded := portstest.Sandbox(t, made, until)
+	founded := portstest.SandboxPlatform(t, made, until)
 	h.platform = founded.ID
-	portstest.Do(t, h.store, func(ctx context.Context, tx ports.Tx) error { return tx.CreatePlatform(ctx, founded) })
+	portstest.MustDo(t, h.store, func(ctx context.Context, tx ports.Tx) error { return tx.CreatePlatform(ctx, founded) })
 	return h
 }
 

@@ -34,7 +34,7 @@ var ways = []way{
 }
 
 func newWay(from, to money.Currency, in, out corridor.Rail, major string, whole int64) way {
-	rate, err := money.FromMajor(money.MustRate(major), from, to)
+	rate, err := money.RateFromMajor(money.MustRate(major), from, to)
 	if err != nil {
 		panic(err) // the table above is wrong
 	}
@@ -42,7 +42,7 @@ func newWay(from, to money.Currency, in, out corridor.Rail, major string, whole 
 }
 
 func partner(r corridor.Rail) string {
-	if r.Chain() {
+	if r.IsChain() {
 		return ledger.Chain(string(r))
 	}
 	return ledger.Rail(string(r))
@@ -86,7 +86,7 @@ func (w *writer) ramp() (transaction.Decision, error) {
 	if err != nil {
 		return transaction.Decision{}, err
 	}
-	return t.Receive(transaction.Receipt{Platform: w.Platform, Rail: way.in, Reference: t.Reference, Amount: t.Pricing.Sent, At: w.now}, w.now)
+	return t.Receive(transaction.Receipt{Platform: w.Platform, PartnerAccount: way.in, Reference: t.Reference, Amount: t.Pricing.Sent, At: w.now}, w.now)
 }
 
 // payout is one that a balance pays, into another currency.
@@ -105,7 +105,7 @@ func (w *writer) payout() (transaction.Decision, error) {
 	if err != nil {
 		return transaction.Decision{}, err
 	}
-	t.Source.InternalAccount, t.InRail = h.id, h.path
+	t.Source.InternalAccount, t.SourceAccount = h.id, h.path
 	return t.Execute(w.now)
 }
 
@@ -116,9 +116,9 @@ func (w *writer) transferOut() (transaction.Decision, error) {
 		return w.deposit()
 	}
 	t := w.transaction(h.customer, transaction.AtPar(money.Amount{Minor: h.minor / int64(3+w.rand.IntN(5)), Currency: h.currency}))
-	t.Source.InternalAccount, t.InRail, t.OutRail = h.id, h.path, arrivals[h.currency]
-	set := t.Set(w.now)
-	handed, err := set.Transaction.Handed(w.now)
+	t.Source.InternalAccount, t.SourceAccount, t.DestinationAccount = h.id, h.path, arrivals[h.currency]
+	set := t.StartTransfer(w.now)
+	handed, err := set.Transaction.Submitted(w.now)
 	set.Transaction = handed.Transaction
 	return set, err
 }
@@ -135,8 +135,8 @@ func (w *writer) transferIn() (transaction.Decision, error) {
 func (w *writer) inflow(from transaction.Endpoint) transaction.Decision {
 	h := w.someone()
 	id := ident.NewTransaction(w.ids.New, w.now)
-	return transaction.Inflow{ID: id, Platform: w.Platform, Customer: h.customer, Source: from, Account: h.id, Partner: arrivals[h.currency], Path: h.path,
-		Amount: money.Amount{Minor: w.amount(h.currency), Currency: h.currency}, Reference: ident.Code(id.UUID())}.Deposit(w.now)
+	return transaction.IncomingPayment{ID: id, Platform: w.Platform, Customer: h.customer, Source: from, Account: h.id, PartnerAccount: arrivals[h.currency], AccountPath: h.path,
+		Amount: money.Amount{Minor: w.amount(h.currency), Currency: h.currency}, Reference: ident.ShortCode(id.UUID())}.Deposit(w.now)
 }
 
 func (w *writer) feeCharged() (transaction.Decision, error) {
@@ -170,7 +170,7 @@ func (w *writer) outgoing(of ident.Customer, way way, sent int64) (transaction.T
 	received, err := way.rate.Floor(exchanged * int64(980+w.rand.IntN(41)) / 1000)
 	t := w.transaction(of, transaction.Pricing{Sent: money.Amount{Minor: sent, Currency: way.from}, Fees: fees, RoundingSent: sent - fees - exchanged,
 		Received: money.Amount{Minor: received, Currency: way.to}})
-	t.InRail, t.OutRail = way.in, way.out
+	t.SourceAccount, t.DestinationAccount = way.in, way.out
 	return t, err
 }
 
@@ -179,5 +179,5 @@ func (w *writer) transaction(of ident.Customer, p transaction.Pricing) transacti
 	return transaction.Transaction{ID: id, Platform: w.Platform, Customer: of, Type: transaction.Outgoing, State: transaction.Initial, Pricing: p,
 		Source:      transaction.Endpoint{Customer: of, Currency: p.Sent.Currency},
 		Destination: transaction.Endpoint{Customer: of, Currency: p.Received.Currency},
-		Reference:   ident.Code(id.UUID()), ExpiresAt: w.now.Add(5 * time.Minute), CreatedAt: w.now, UpdatedAt: w.now}
+		Reference:   ident.ShortCode(id.UUID()), ExpiresAt: w.now.Add(5 * time.Minute), CreatedAt: w.now, UpdatedAt: w.now}
 }

@@ -158,15 +158,15 @@ func (w *writer) goesOn(t transaction.Transaction) bool {
 	switch {
 	case t.State.Refund == transaction.RefundPending:
 		return w.later(t, time.Hour+w.upTo(36*time.Hour), func(t transaction.Transaction, now time.Time) (transaction.Decision, error) {
-			return t.RefundPaid(t.InRail, now)
+			return t.RefundPaid(t.SourceAccount, now)
 		})
-	case t.State.OnItsWay() && w.rand.IntN(1000) < 8:
+	case t.State.InTransit() && w.rand.IntN(1000) < 8:
 		return w.later(t, w.upTo(24*time.Hour), func(t transaction.Transaction, now time.Time) (transaction.Decision, error) {
 			return t.Refuse(transaction.CounterpartyPostFailed, now)
 		})
-	case t.State.OnItsWay():
+	case t.State.InTransit():
 		return w.later(t, w.upTo(2*time.Hour), transaction.Transaction.Deliver)
-	case t.Type == transaction.Outgoing && t.State.Arrived() && w.rand.IntN(1000) < 4:
+	case t.Type == transaction.Outgoing && t.State.IsDelivered() && w.rand.IntN(1000) < 4:
 		return w.later(t, 24*time.Hour+w.upTo(48*time.Hour), transaction.Transaction.Return)
 	}
 	return false

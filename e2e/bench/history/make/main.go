@@ -151,7 +151,7 @@ func found(ctx context.Context, url string, out io.Writer) (ident.Platform, erro
 	}
 	defer db.Close()
 	founded, err := platforms.New(platforms.Config{Store: db, Clock: wallClock{}, IDs: made,
-		Rails: ports.RailsBy{platform.Sandbox: sandbox.New(wallClock{}, 1)}}).
+		Rails: ports.RailsByEnvironment{platform.Sandbox: sandbox.New(wallClock{}, 1)}}).
 		Create(ctx, platforms.Founding{Name: "History", Environment: platform.Sandbox})
 	if err != nil {
 		return ident.Platform{}, err

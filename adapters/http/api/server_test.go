@@ -1,0 +1,248 @@
+package api_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/sirupsen/logrus/hooks/test"
+
+	"causeway/adapters/beneficiaries/sandbox"
+	"causeway/adapters/beneficiaries/unsupported"
+	httpapi "causeway/adapters/http"
+	"causeway/adapters/http/api"
+	"causeway/adapters/ids"
+	"causeway/adapters/pgembed/pgtest"
+	"causeway/adapters/postgres"
+	sandboxrail "causeway/adapters/rails/sandbox"
+	"causeway/app/accounts"
+	"causeway/app/exports"
+	"causeway/app/onboarding"
+	"causeway/app/platforms"
+	"causeway/core/platform"
+	"causeway/ports"
+	"causeway/ports/portstest"
+)
+
+var noon = time.Date(2026, 3, 14, 12, 0, 0, 0, time.UTC)
+
+var idGenerator = ids.New()
+
+// testServer is one process that serves the interface on the real database.
+type testServer struct {
+	http.Handler
+	platforms *platforms.Platforms
+	webhooks  *fakeWebhooks
+	url       string
+}
+
+// client sends requests with the credentials of one token.
+type client struct {
+	*testServer
+	t        *testing.T
+	tenant   platforms.Founded
+	user     string
+	password string
+	key      string
+}
+
+// newTestServer serves a database; several may serve the same. A change may put other use
+// cases behind the operations.
+func newTestServer(t *testing.T, url string, changes ...func(*api.Deps, *postgres.DB)) *testServer {
+	t.Helper()
+	store, err := postgres.Open(t.Context(), postgres.Options{URL: url, MaxConnections: 6, Clock: portstest.NewFakeClock(noon), IDs: idGenerator, Render: api.RenderEvent})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(store.Close)
+	log, _ := test.NewNullLogger()
+	a := httpapi.New(httpapi.Config{
+		Authenticator: platforms.NewAuthenticator(store), IdempotencyStore: platforms.NewMemory(store, portstest.NewFakeClock(noon)),
+		Log: log, Metrics: prometheus.NewRegistry(), Rate: httpapi.Unlimited,
+	})
+	rails := ports.RailsByEnvironment{platform.Sandbox: sandboxrail.New(portstest.NewFakeClock(noon), 1)}
+	d := &testServer{Handler: a, url: url, webhooks: newFakeWebhooks(), platforms: platforms.New(platforms.Config{Store: store, Clock: portstest.NewFakeClock(noon), IDs: idGenerator, Rails: rails})}
+	deps := api.Deps{
+		Platforms: d.platforms,
+		Customers: onboarding.New(onboarding.Config{Store: store, Clock: portstest.NewFakeClock(noon), IDs: idGenerator, Rails: rails}),
+		ExternalAccounts: accounts.New(accounts.Config{Store: store, Clock: portstest.NewFakeClock(noon), IDs: idGenerator,
+			Beneficiaries: ports.BeneficiariesByEnvironment{platform.Sandbox: sandbox.Beneficiaries{}, platform.Production: unsupported.Beneficiaries{}}}),
+		InternalAccounts: accounts.New(accounts.Config{Store: store, Books: store.BookReader()}),
+		Webhooks:         d.webhooks,
+		Exports:          exports.New(exports.Config{Views: store.BookViews(), Store: store, Clock: portstest.NewFakeClock(noon)}),
+	}
+	for _, change := range changes {
+		change(&deps, store)
+	}
+	api.Register(a, deps)
+	if err := a.Build(); err != nil {
+		t.Fatal(err)
+	}
+	return d
+}
+
+// newClient is the boss of a new sandbox platform on a database of its own.
+func newClient(t *testing.T) *client {
+	t.Helper()
+	return newTestServer(t, pgtest.New(t)).createPlatform(t, platform.Sandbox)
+}
+
+func (d *testServer) createPlatform(t *testing.T, environment platform.Environment) *client {
+	t.Helper()
+	f, err := d.platforms.Create(t.Context(), platforms.Founding{Name: "Acme", Environment: environment})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return &client{testServer: d, t: t, tenant: f, user: f.Token.ClientID, password: f.Secret}
+}
+
+// withKey is the same caller, sending an idempotency key.
+func (c *client) withKey(key string) *client {
+	copied := *c
+	copied.key = key
+	return &copied
+}
+
+// withPermissions is a caller of the same platform with some permissions.
+func (c *client) withPermissions(permissions ...platform.Permission) *client {
+	c.t.Helper()
+	boss := platform.Principal{Platform: c.tenant.Platform.ID, Permissions: platform.Permissions}
+	issued, err := c.platforms.CreateToken(c.t.Context(), boss, nil, "some", permissions)
+	if err != nil {
+		c.t.Fatal(err)
+	}
+	return &client{testServer: c.testServer, t: c.t, tenant: c.tenant, user: issued.Token.ClientID, password: issued.Secret}
+}
+
+// reply is what a request got.
+type reply struct {
+	status  int
+	header  http.Header
+	body    map[string]any
+	rawBody string
+}
+
+// send makes a request; path is below the version, body is JSON or empty.
+func (c *client) send(method, path, body string) reply {
+	var reader io.Reader
+	if body != "" {
+		reader = strings.NewReader(body)
+	}
+	r := httptest.NewRequestWithContext(c.t.Context(), method, httpapi.BasePath+path, reader)
+	r.SetBasicAuth(c.user, c.password)
+	if body != "" {
+		r.Header.Set("Content-Type", "application/json")
+	}
+	if c.key != "" {
+		r.Header.Set("Idempotency-Key", c.key)
+	}
+	w := httptest.NewRecorder()
+	c.ServeHTTP(w, r)
+	a := reply{status: w.Code, header: w.Header(), rawBody: w.Body.String()}
+	if w.Body.Len() > 0 && !strings.HasPrefix(w.Header().Get("Content-Type"), "text/plain") {
+		decoder := json.NewDecoder(bytes.NewReader(w.Body.Bytes()))
+		decoder.UseNumber()
+		if err := decoder.Decode(&a.body); err != nil {
+			c.t.Errorf("%s %s: the body is not JSON: %v: %s", method, path, err, a.rawBody)
+		}
+	}
+	return a
+}
+
+// must is send that fails the test unless the status is the one wanted.
+func (c *client) must(status int, method, path, body string) reply {
+	c.t.Helper()
+	a := c.send(method, path, body)
+	if a.status != status {
+		c.t.Fatalf("%s %s: %d, want %d: %s", method, path, a.status, status, a.rawBody)
+	}
+	return a
+}
+
+// stringAt is a text in the body, by its dotted path.
+func (a reply) stringAt(path string) string {
+	var value any = a.body
+	for part := range strings.SplitSeq(path, ".") {
+		object, ok := value.(map[string]any)
+		if !ok {
+			return ""
+		}
+		value = object[part]
+	}
+	if value == nil {
+		return ""
+	}
+	return fmt.Sprint(value)
+}
+
+// dataStrings is data of a list, one field of each item.
+func (a reply) dataStrings(field string) []string {
+	items, _ := a.body["data"].([]any)
+	values := make([]string, len(items))
+	for i, item := range items {
+		values[i] = reply{body: item.(map[string]any)}.stringAt(field)
+	}
+	return values
+}
+
+// invalidFields are the fields that an INVALID_INPUT names, sorted.
+func (a reply) invalidFields() []string {
+	details, _ := a.body["details"].(map[string]any)
+	list, _ := details["errors"].([]any)
+	var fields []string
+	for _, item := range list {
+		fields = append(fields, reply{body: item.(map[string]any)}.stringAt("field"))
+	}
+	slices.Sort(fields)
+	return fields
+}
+
+// assertBody compares a body with JSON, field by field; "*" stands for anything.
+func (a reply) assertBody(t *testing.T, want string) {
+	t.Helper()
+	var expected map[string]any
+	decoder := json.NewDecoder(strings.NewReader(want))
+	decoder.UseNumber()
+	if err := decoder.Decode(&expected); err != nil {
+		t.Fatalf("the expectation is not JSON: %v: %s", err, want)
+	}
+	if !matchesJSON(expected, a.body) {
+		t.Errorf("got  %s\nwant %s", a.rawBody, want)
+	}
+}
+
+func matchesJSON(want, got any) bool {
+	switch want := want.(type) {
+	case map[string]any:
+		object, ok := got.(map[string]any)
+		if !ok || len(object) != len(want) {
+			return false
+		}
+		for name, value := range want {
+			if other, ok := object[name]; !ok || !matchesJSON(value, other) {
+				return false
+			}
+		}
+		return true
+	case []any:
+		list, ok := got.([]any)
+		if !ok || len(list) != len(want) {
+			return false
+		}
+		for i := range want {
+			if !matchesJSON(want[i], list[i]) {
+				return false
+			}
+		}
+		return true
+	}
+	return want == "*" && got != nil || want == got
+}

@@ -1,0 +1,71 @@
+package receiving
+
+import (
+	"context"
+	"maps"
+	"slices"
+	"time"
+
+	"causeway/core/customer"
+	"causeway/core/fault"
+	"causeway/core/transaction"
+	"causeway/ports"
+)
+
+// internalRetryDelay is when to ask again about a payment that is not decided. Platforms have
+// seconds for it.
+const internalRetryDelay = time.Second
+
+// ReceiveInternal takes a payment that a customer sends to another customer of the same
+// platform, at that one's UMA address. It arrives as from any other provider, and the
+// outcome is what becomes of it; asked again, it is the same payment. Ours is false,
+// and nothing happens, when nobody of the platform has the address.
+func (r *IncomingService) ReceiveInternal(ctx context.Context, p ports.Payout) (outcome ports.Outcome, ours bool, err error) {
+	sent := p.Transaction
+	to, err := r.customerByAddress(ctx, sent.Platform, sent.Destination.UMA)
+	if err != nil || to == nil {
+		return ports.Outcome{}, false, err
+	}
+	arrived, err := r.Store.Transaction(ctx, sent.Platform, transaction.CounterpartID(sent.ID))
+	if fault.Is(err, fault.TransactionNotFound) {
+		arrived, err = r.createInternal(ctx, sent, *to)
+	}
+	if _, refused := fault.As(err); refused {
+		return ports.Outcome{Verdict: ports.Refused, Accepted: true, Reason: transaction.CounterpartyPostFailed}, true, nil
+	}
+	if err != nil {
+		return ports.Outcome{}, true, err
+	}
+	switch arrived.State.Status {
+	case transaction.Completed:
+		return ports.Outcome{Verdict: ports.Done}, true, nil
+	case transaction.Pending:
+		return ports.Outcome{Verdict: ports.Waiting, Accepted: true, RetryAt: r.Clock.Now().Add(internalRetryDelay)}, true, nil
+	default:
+		return ports.Outcome{Verdict: ports.Refused, Accepted: true, Reason: transaction.CounterpartyPostFailed}, true, nil
+	}
+}
+
+func (r *IncomingService) createInternal(ctx context.Context, sent transaction.Transaction, to customer.Customer) (transaction.Transaction, error) {
+	if err := to.CheckReady(); err != nil {
+		return transaction.Transaction{}, err
+	}
+	payer, err := r.Store.Customer(ctx, sent.Platform, sent.Customer)
+	if err != nil {
+		return transaction.Transaction{}, err
+	}
+	in := UMAPayment{Sender: payer.UMAAddress, Receiver: to.UMAAddress, Currency: sent.Pricing.Received.Currency, Amount: sent.Pricing.Received.Minor}
+	on, err := r.Store.Platform(ctx, sent.Platform)
+	if err != nil {
+		return transaction.Transaction{}, err
+	}
+	settings, err := in.checkCurrency(on)
+	if err != nil {
+		return transaction.Transaction{}, err
+	}
+	sender := ports.Counterparty{Address: in.Sender, Facts: payer.Facts()}
+	maps.Copy(sender.Facts, sent.Payer)
+	wanted := fieldNames(settings.RequiredCounterpartyFields)
+	maps.DeleteFunc(sender.Facts, func(name, _ string) bool { return !slices.Contains(wanted, name) })
+	return r.create(ctx, transaction.CounterpartID(sent.ID), in, to, sender, nil)
+}

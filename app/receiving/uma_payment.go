@@ -1,0 +1,201 @@
+package receiving
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"causeway/app/booking"
+	"causeway/core/account"
+	"causeway/core/customer"
+	"causeway/core/fault"
+	"causeway/core/ident"
+	"causeway/core/money"
+	"causeway/core/platform"
+	"causeway/core/transaction"
+	"causeway/core/uma"
+	"causeway/ledger"
+	"causeway/ports"
+)
+
+// UMAPayment is money that a person at another provider sends to a customer: named by
+// the customer's UMA address, or by id.
+type UMAPayment struct {
+	Sender   string
+	Receiver string
+	Customer ident.Customer
+	// Amount is in minor units of Currency, which is what the customer receives.
+	Currency money.Currency
+	Amount   int64
+}
+
+// Receive plays the provider of a person who pays a customer. The transaction is
+// PENDING, and the platform is asked whether it takes the payment. Faults: FORBIDDEN
+// in production, INVALID_INPUT, WEBHOOK_ENDPOINT_NOT_SET, USER_NOT_FOUND,
+// CUSTOMER_DELETED, USER_NOT_READY, INVALID_CURRENCY, AMOUNT_OUT_OF_RANGE,
+// SELF_PAYMENT.
+func (r *IncomingService) Receive(ctx context.Context, who platform.Principal, in UMAPayment, claim *ports.IdempotentRequest) (transaction.Transaction, error) {
+	if err := who.CheckSandbox(); err != nil {
+		return transaction.Transaction{}, err
+	}
+	in, err := in.normalize()
+	if err != nil {
+		return transaction.Transaction{}, err
+	}
+	on, err := r.Store.Platform(ctx, who.Platform)
+	if err != nil {
+		return transaction.Transaction{}, err
+	}
+	if on.WebhookEndpoint == "" {
+		return transaction.Transaction{}, fault.New(fault.WebhookEndpointNotSet,
+			"The platform is asked about incoming payments at its webhook endpoint, and none is set. Set webhookEndpoint in its configuration first.")
+	}
+	to, err := r.findReceiver(ctx, who.Platform, in)
+	if err != nil {
+		return transaction.Transaction{}, err
+	}
+	settings, err := in.checkCurrency(on)
+	if err != nil {
+		return transaction.Transaction{}, err
+	}
+	others, connected := r.Counterparties[who.Environment]
+	if !connected {
+		return transaction.Transaction{}, errNotConnected(who.Environment)
+	}
+	sender, err := others.Sender(ctx, in.Sender, fieldNames(settings.RequiredCounterpartyFields))
+	if err != nil {
+		return transaction.Transaction{}, err
+	}
+	return r.create(ctx, ident.NewTransaction(r.IDs.New, r.Clock.Now()), in, to, sender, claim)
+}
+
+func errNotConnected(e platform.Environment) error {
+	return fault.New(fault.NotImplemented, "No providers of other people are connected for %s platforms of this service yet.", e)
+}
+
+// normalize lists every bad field, and is the payment with its addresses as they are kept.
+func (in UMAPayment) normalize() (UMAPayment, error) {
+	var bad []fault.Field
+	address := func(field, text string) string {
+		parsed, ok := uma.Parse(text)
+		if !ok {
+			bad = append(bad, fault.Field{Field: field, Message: uma.Rule, Constraint: map[string]any{"pattern": uma.Pattern}})
+		}
+		return parsed
+	}
+	in.Sender = address("senderUmaAddress", in.Sender)
+	switch {
+	case in.Receiver != "":
+		in.Receiver = address("receiverUmaAddress", in.Receiver)
+	case in.Customer.IsZero():
+		bad = append(bad, fault.Field{Field: "receiverUmaAddress", Message: "give the customer's address, or a customerId"})
+	}
+	if !in.Currency.Known() {
+		bad = append(bad, fault.Field{Field: "receivingCurrencyCode", Message: "must be a known currency code in upper case, such as USD"})
+	}
+	if in.Amount < 1 || in.Amount > money.MaxMinor {
+		bad = append(bad, fault.Field{Field: "receivingCurrencyAmount", Message: "must be a whole number of the smallest currency unit, from 1 to 9000000000000000",
+			Constraint: map[string]any{"minimum": 1, "maximum": money.MaxMinor}})
+	}
+	if len(bad) > 0 {
+		return in, fault.Invalid(bad...)
+	}
+	return in, nil
+}
+
+// findReceiver finds the customer who is paid.
+func (r *IncomingService) findReceiver(ctx context.Context, p ident.Platform, in UMAPayment) (customer.Customer, error) {
+	var to customer.Customer
+	if !in.Customer.IsZero() {
+		found, err := r.Store.Customer(ctx, p, in.Customer)
+		if err != nil {
+			return to, err
+		}
+		if in.Receiver != "" && in.Receiver != found.UMAAddress {
+			return to, fault.Invalid(fault.Field{Field: "receiverUmaAddress", Message: "is not the address of this customer; leave one of the two out"})
+		}
+		to = found
+	} else {
+		found, err := r.customerByAddress(ctx, p, in.Receiver)
+		if err != nil {
+			return to, err
+		}
+		if found == nil {
+			return to, fault.New(fault.UserNotFound, "No customer of this platform has the address %s.", in.Receiver)
+		}
+		to = *found
+	}
+	if to.UMAAddress == in.Sender {
+		return to, fault.New(fault.SelfPayment, "The sender and the receiver are the same person, %s.", in.Sender)
+	}
+	return to, to.CheckReady()
+}
+
+// customerByAddress finds a customer of the platform by address; nil for nobody.
+func (r *IncomingService) customerByAddress(ctx context.Context, p ident.Platform, address string) (*customer.Customer, error) {
+	found, err := r.Store.Customers(ctx, p, ports.CustomerFilter{Paging: ports.Paging{Limit: 1}, UMAAddress: address})
+	if err != nil || len(found.Items) == 0 {
+		return nil, err
+	}
+	return &found.Items[0], nil
+}
+
+// checkCurrency checks the payment against what the platform has set for the currency.
+func (in UMAPayment) checkCurrency(on platform.Platform) (platform.Currency, error) {
+	settings, used := on.CurrencySettings(in.Currency)
+	if !used || !slices.Contains(settings.Directions, string(transaction.Incoming)) {
+		return settings, fault.New(fault.InvalidCurrency, "Customers of this platform do not receive %s. Use a currency whose "+
+			"enabledTransactionTypes in GET /config list INCOMING.", in.Currency)
+	}
+	if in.Amount < settings.MinAmount || in.Amount > settings.MaxAmount {
+		return settings, &fault.Error{Code: fault.AmountOutOfRange,
+			Message: fmt.Sprintf("The platform takes from %d to %d in the smallest unit of %s.", settings.MinAmount, settings.MaxAmount, in.Currency),
+			Details: map[string]any{"minimum": settings.MinAmount, "maximum": settings.MaxAmount}}
+	}
+	return settings, nil
+}
+
+func fieldNames(fields []platform.CounterpartyField) []string {
+	names := make([]string, len(fields))
+	for i, f := range fields {
+		names[i] = f.Name
+	}
+	return names
+}
+
+// create keeps the payment, with the question to the platform as what comes next.
+func (r *IncomingService) create(ctx context.Context, id ident.Transaction, in UMAPayment, to customer.Customer, sender ports.Counterparty, claim *ports.IdempotentRequest) (transaction.Transaction, error) {
+	webhook := ident.NewWebhook(r.IDs.New, r.Clock.Now())
+	var d transaction.Decision
+	var done work
+	err := r.Store.Do(ctx, func(ctx context.Context, tx ports.Tx) error {
+		done = r.newWork()
+		home, err := booking.EnsureAccount(ctx, tx, r.IDs, done.Now, to.Platform, to.ID, in.Currency)
+		if err != nil {
+			return err
+		}
+		if !home.Usable() {
+			return fault.New(fault.InvalidReceiver, "The customer's account in %s is %s and receives no money.", in.Currency, home.Status)
+		}
+		balances, err := tx.Balances(ctx, []ledger.Account{ledgerAccount(home)})
+		if err != nil {
+			return err
+		}
+		if err := account.CheckCapacity(balances[ledgerAccount(home)], money.Amount{Minor: in.Amount, Currency: in.Currency}); err != nil {
+			return err
+		}
+		flow := newIncomingPayment(id, home, &to, in.Amount)
+		flow.Source.UMA, flow.ToUMA, flow.PartnerAccount = in.Sender, to.UMAAddress, ledger.Rail("UMA")
+		d = flow.RequestApproval(transaction.Approval{Webhook: webhook, Requested: transaction.MissingFields(to.Facts(), sender.WantedFields)}, sender.Facts, done.Now)
+		done.Create(d)
+		if err := tx.SaveResponse(ctx, claim, d.Transaction, nil); err != nil {
+			return err
+		}
+		return done.Write(ctx, tx)
+	})
+	if err != nil {
+		return transaction.Transaction{}, err
+	}
+	r.afterCommit(done)
+	return d.Transaction, nil
+}

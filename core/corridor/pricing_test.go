@@ -1,0 +1,48 @@
+package corridor_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/google/uuid"
+
+	"causeway/core/corridor"
+	"causeway/core/ident"
+)
+
+func TestPricing(t *testing.T) {
+	// A platform pays the built-in terms with what was changed for all, and on top of
+	// that what was changed for it alone; what is taken away leaves no trace.
+	t.Parallel()
+	way, err := corridor.Find("USD", "BTC", "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var all, here, there ident.Platform
+	ident.SetUUID(&here, uuid.UUID{15: 1})
+	ident.SetUUID(&there, uuid.UUID{15: 2})
+	built := corridor.Pricing{Corridor: way}
+
+	tariff := built.WithOverride(all, corridor.Override{Fixed: new(int64(40)), MaxSending: new(int64(5_000))}).WithOverride(here, corridor.Override{Fixed: new(int64(10))})
+
+	for p, want := range map[ident.Platform][2]int64{all: {40, 5_000}, here: {10, 5_000}, there: {40, 5_000}} {
+		if got := tariff.TermsFor(p); got.Fee.Fixed != want[0] || got.MaxSending != want[1] {
+			t.Errorf("%s pays %+v, want %v", p, got, want)
+		}
+	}
+	if back := tariff.WithOverride(here, corridor.Override{}).WithOverride(all, corridor.Override{}); back.TermsFor(here) != way.Terms || len(back.PerPlatform) != 0 {
+		t.Errorf("with everything taken away it is %+v", back)
+	}
+	if tariff.TermsFor(here).Fee.Fixed != 10 || len(built.PerPlatform) != 0 {
+		t.Error("a later tariff changed an earlier one")
+	}
+
+	// What is good for all may be bad for a platform with terms of its own, and is told so.
+	if bad := tariff.Check(); len(bad) > 0 {
+		t.Errorf("a good tariff: %v", bad)
+	}
+	broken := tariff.WithOverride(here, corridor.Override{MinSending: new(int64(5_001))})
+	if bad := broken.Check(); len(bad) != 1 || !strings.Contains(bad[0].Message, here.String()) {
+		t.Errorf("limits that admit nothing: %v", bad)
+	}
+}
