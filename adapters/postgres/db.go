@@ -14,7 +14,7 @@ import (
 	"github.com/uptrace/bun"
 	"github.com/uptrace/bun/dialect/pgdialect"
 
-	"causeway/adapters/postgres/books"
+	"causeway/adapters/postgres/ledgerdb"
 	"causeway/core/event"
 	"causeway/ports"
 )
@@ -44,7 +44,7 @@ type DB struct {
 	pool   *pgxpool.Pool
 	sql    *sql.DB
 	bun    *bun.DB
-	books  *books.Books
+	books  *ledgerdb.Books
 	clock  ports.Clock
 	render Render
 }
@@ -85,7 +85,7 @@ func Open(ctx context.Context, o Options) (*DB, error) {
 	std := stdlib.OpenDBFromPool(pool)
 	return &DB{
 		pool: pool, sql: std, bun: bun.NewDB(std, pgdialect.New()),
-		books: books.New(), clock: o.Clock, render: o.Render,
+		books: ledgerdb.New(), clock: o.Clock, render: o.Render,
 	}, nil
 }
 
@@ -152,16 +152,16 @@ func (db *DB) OpenMonths(ctx context.Context) error {
 }
 
 // BookReader is the ledger as finance reads it.
-func (db *DB) BookReader() ports.LedgerReader { return books.NewReader(db.books, db.pool) }
+func (db *DB) BookReader() ports.LedgerReader { return ledgerdb.NewReader(db.books, db.pool) }
 
 // Finance is the ledger as finance teams ask for it.
-func (db *DB) Finance() ports.Finance { return books.NewReader(db.books, db.pool) }
+func (db *DB) Finance() ports.Finance { return ledgerdb.NewReader(db.books, db.pool) }
 
 // Log is the log of postings.
-func (db *DB) Log() *books.Log { return books.NewLog(db.books, db.pool) }
+func (db *DB) Log() *ledgerdb.Log { return ledgerdb.NewLog(db.books, db.pool) }
 
 // BookViews shows the ledger at a moment, to whoever reads much of it.
-func (db *DB) BookViews() ports.LedgerViews { return books.NewViews(db.books, db.pool) }
+func (db *DB) BookViews() ports.LedgerViews { return ledgerdb.NewViews(db.books, db.pool) }
 
 // Pool is for adapters that need a connection of their own.
 func (db *DB) Pool() *pgxpool.Pool { return db.pool }

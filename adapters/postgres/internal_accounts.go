@@ -9,7 +9,7 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/uptrace/bun"
 
-	"causeway/adapters/postgres/books"
+	"causeway/adapters/postgres/ledgerdb"
 	"causeway/core/account"
 	"causeway/core/fault"
 	"causeway/core/ident"
@@ -150,7 +150,7 @@ func (u *unit) LockBalances(ctx context.Context, accounts []ledger.Account) (map
 		owners[key{a.Platform, a.ID}] = a
 		return err
 	})
-	balances, err := u.db.books.Balances(ctx, riding{u}, accounts, books.Lock)
+	balances, err := u.db.books.Balances(ctx, riding{u}, accounts, ledgerdb.Lock)
 	if err == nil {
 		err = u.flush(ctx) // where no balance had to be asked for
 	}
@@ -163,7 +163,7 @@ func (u *unit) LockBalances(ctx context.Context, accounts []ledger.Account) (map
 
 // Balances is as ports.Books says.
 func (u *unit) Balances(ctx context.Context, accounts []ledger.Account) (map[ledger.Account]int64, error) {
-	return u.db.books.Balances(ctx, riding{u}, accounts, books.Read)
+	return u.db.books.Balances(ctx, riding{u}, accounts, ledgerdb.Read)
 }
 
 // InternalAccount reads one account.

@@ -9,7 +9,7 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgtype"
 
-	"causeway/adapters/postgres/books"
+	"causeway/adapters/postgres/ledgerdb"
 	"causeway/core/ident"
 	"causeway/core/reconcile"
 	"causeway/core/transaction"
@@ -156,7 +156,7 @@ func (u *unit) comparableEntries(ctx context.Context, a reconcile.Account, span 
 		return nil, nil // nothing was ever posted to it
 	}
 	since := (span.From - 1).Start()
-	if err := books.Has(ctx, riding{u}, a.Platform, since); err != nil {
+	if err := ledgerdb.Has(ctx, riding{u}, a.Platform, since); err != nil {
 		return nil, err
 	}
 	names, err := u.partnerNames(ctx, a, span)

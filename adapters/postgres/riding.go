@@ -6,14 +6,14 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
 
-	"causeway/adapters/postgres/books"
+	"causeway/adapters/postgres/ledgerdb"
 )
 
 // riding is the unit's connection for the books. What waits in the unit goes in one
 // round trip with the row that is asked for next, and before anything else that runs.
 type riding struct{ u *unit }
 
-var _ books.Querier = riding{}
+var _ ledgerdb.Querier = riding{}
 
 func (r riding) QueryRow(ctx context.Context, sql string, args ...any) pgx.Row {
 	return ridingRow{ctx, r.u, sql, args}

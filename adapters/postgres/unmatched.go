@@ -9,7 +9,7 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgtype"
 
-	"causeway/adapters/postgres/books"
+	"causeway/adapters/postgres/ledgerdb"
 	"causeway/core/fault"
 	"causeway/core/ident"
 	"causeway/core/money"
@@ -118,7 +118,7 @@ func (u *unit) AssignUnmatched(_ context.Context, of transaction.Unmatched, a tr
 func (db *DB) Unmatched(ctx context.Context, p ident.Platform, f ports.UnmatchedFilter) (page ports.UnmatchedPage, err error) {
 	wanted := &conditions{}
 	wanted.add("p.platform_id = ?", pgID(p.UUID()))
-	wanted.clauses = append(wanted.clauses, "p.kind IN ('unmatched_received', 'refund_failed')", books.RareKinds)
+	wanted.clauses = append(wanted.clauses, "p.kind IN ('unmatched_received', 'refund_failed')", ledgerdb.RareKinds)
 	order, compare := "DESC", "<"
 	if f.Ascending {
 		order, compare = "ASC", ">"

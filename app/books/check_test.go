@@ -8,7 +8,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
-	storage "causeway/adapters/postgres/books"
+	storage "causeway/adapters/postgres/ledgerdb"
 	"causeway/app/books"
 	"causeway/core/ident"
 	"causeway/core/money"

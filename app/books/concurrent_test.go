@@ -12,7 +12,7 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 	"pgregory.net/rapid"
 
-	storage "causeway/adapters/postgres/books"
+	storage "causeway/adapters/postgres/ledgerdb"
 	"causeway/app/books"
 	"causeway/core/ident"
 	"causeway/core/money"

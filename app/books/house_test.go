@@ -13,7 +13,7 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 
 	"causeway/adapters/pgembed/pgtest"
-	storage "causeway/adapters/postgres/books"
+	storage "causeway/adapters/postgres/ledgerdb"
 	"causeway/app/books"
 	"causeway/core/ident"
 	"causeway/core/money"

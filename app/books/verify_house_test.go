@@ -12,9 +12,9 @@ import (
 	"github.com/sirupsen/logrus"
 	"github.com/sirupsen/logrus/hooks/test"
 
-	"causeway/adapters/heads"
+	"causeway/adapters/checkpoints"
+	"causeway/adapters/encryption"
 	made "causeway/adapters/ids"
-	"causeway/adapters/seal"
 	"causeway/app/books"
 	"causeway/app/sealing"
 	"causeway/ports"
@@ -57,13 +57,13 @@ func sealed(t *testing.T) *vault {
 func (v *vault) open() {
 	v.t.Helper()
 	key := sha256.Sum256([]byte("master"))
-	box, err := seal.New(key[:])
+	box, err := encryption.New(key[:])
 	if err != nil {
 		v.t.Fatal(err)
 	}
 	quiet, _ := test.NewNullLogger()
 	log := v.log()
-	v.sealing = sealing.New(sealing.Config{Log: log, Signer: heads.NewKeyring(log, box, portstest.NewFakeClock(noon), made.New()), Sink: v, Clock: portstest.NewFakeClock(noon),
+	v.sealing = sealing.New(sealing.Config{Log: log, Signer: checkpoints.NewKeyring(log, box, portstest.NewFakeClock(noon), made.New()), Sink: v, Clock: portstest.NewFakeClock(noon),
 		Logger: logrus.NewEntry(quiet), Every: time.Minute})
 }
 

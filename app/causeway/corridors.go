@@ -8,7 +8,7 @@ import (
 	"strings"
 
 	"causeway/adapters/postgres"
-	"causeway/app/tariffs"
+	"causeway/app/pricing"
 	"causeway/core/corridor"
 	"causeway/core/fault"
 )
@@ -30,7 +30,7 @@ type corridorsListCommand struct {
 
 func (c corridorsListCommand) Run(ctx context.Context, out io.Writer) error {
 	return c.in(ctx, func(db *postgres.DB) error {
-		shown, err := tariffs.New(db).List(ctx, c.Platform)
+		shown, err := pricing.New(db).List(ctx, c.Platform)
 		if err != nil {
 			return mistakes("nothing is shown", err)
 		}
@@ -50,8 +50,8 @@ type corridorLine struct {
 	Note     string `help:"Why; it stands in the history."`
 }
 
-func (c corridorLine) line() tariffs.Line {
-	return tariffs.Line{From: c.From, To: c.To, Platform: c.Platform}
+func (c corridorLine) line() pricing.Line {
+	return pricing.Line{From: c.From, To: c.To, Platform: c.Platform}
 }
 
 type corridorsSetCommand struct {
@@ -66,7 +66,7 @@ type corridorsSetCommand struct {
 func (c corridorsSetCommand) Run(ctx context.Context, out io.Writer) error {
 	return c.in(ctx, func(db *postgres.DB) error {
 		values := corridor.OverrideInput{Fixed: c.FeeFixed, Percent: c.FeePercent, Min: c.Min, Max: c.Max, Lock: c.Lock}
-		changed, err := tariffs.New(db).Set(ctx, c.line(), values, c.Note)
+		changed, err := pricing.New(db).Set(ctx, c.line(), values, c.Note)
 		if err != nil {
 			return mistakes("nothing was changed", err)
 		}
@@ -78,7 +78,7 @@ type corridorsResetCommand struct{ corridorLine }
 
 func (c corridorsResetCommand) Run(ctx context.Context, out io.Writer) error {
 	return c.in(ctx, func(db *postgres.DB) error {
-		changed, err := tariffs.New(db).Reset(ctx, c.line(), c.Note)
+		changed, err := pricing.New(db).Reset(ctx, c.line(), c.Note)
 		if err != nil {
 			return mistakes("nothing was changed", err)
 		}
@@ -95,7 +95,7 @@ type corridorsHistoryCommand struct {
 
 func (c corridorsHistoryCommand) Run(ctx context.Context, out io.Writer) error {
 	return c.in(ctx, func(db *postgres.DB) error {
-		changes, err := tariffs.New(db).History(ctx, tariffs.Past{From: c.From, To: c.To, Platform: c.Platform})
+		changes, err := pricing.New(db).History(ctx, pricing.Past{From: c.From, To: c.To, Platform: c.Platform})
 		if err != nil {
 			return mistakes("nothing is shown", err)
 		}
@@ -119,7 +119,7 @@ func mistakes(outcome string, err error) error {
 // nameOf is how a mistake begins; those that are no flag's speak for themselves.
 func nameOf(field string) string {
 	switch field {
-	case tariffs.FieldPair, tariffs.FieldChange:
+	case pricing.FieldPair, pricing.FieldChange:
 		return ""
 	default:
 		return fmt.Sprintf("--%s ", field)

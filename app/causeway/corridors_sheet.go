@@ -8,14 +8,14 @@ import (
 	"strings"
 	"time"
 
-	"causeway/app/tariffs"
+	"causeway/app/pricing"
 	"causeway/core/corridor"
 	"causeway/core/money"
 	"causeway/ports"
 )
 
 // writeTerms prints a line for every pair.
-func writeTerms(out io.Writer, shown []tariffs.Shown) error {
+func writeTerms(out io.Writer, shown []pricing.Shown) error {
 	rows := table{right: []int{2, 4, 5, 7}}
 	for _, s := range shown {
 		rows.add(string(s.From), string(s.To), inMajorUnits(s.Terms.Fee.Fixed, s.From), "+", corridor.FormatPercent(s.Terms.Fee.Percent),
@@ -25,7 +25,7 @@ func writeTerms(out io.Writer, shown []tariffs.Shown) error {
 }
 
 // origin tells which terms are not the built-in ones, and why.
-func origin(s tariffs.Shown) string {
+func origin(s pricing.Shown) string {
 	var parts []string
 	for _, part := range []struct {
 		names []string
@@ -39,7 +39,7 @@ func origin(s tariffs.Shown) string {
 }
 
 // writeTermsJSON prints the same for programs, in minor units.
-func writeTermsJSON(out io.Writer, shown []tariffs.Shown) error {
+func writeTermsJSON(out io.Writer, shown []pricing.Shown) error {
 	type changed struct {
 		ForAll   []string `json:"forAll,omitempty"`
 		Platform []string `json:"forPlatform,omitempty"`
@@ -66,7 +66,7 @@ func writeTermsJSON(out io.Writer, shown []tariffs.Shown) error {
 }
 
 // writeChanged prints what a change did.
-func writeChanged(out io.Writer, c tariffs.Changed) error {
+func writeChanged(out io.Writer, c pricing.Changed) error {
 	if len(c.Names) == 0 {
 		_, err := fmt.Fprintf(out, "%s to %s %s: nothing is other than before.\n", c.From, c.To, forWhom(c.CorridorKey))
 		return err

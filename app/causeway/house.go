@@ -15,32 +15,32 @@ import (
 	"github.com/prometheus/client_golang/prometheus/collectors"
 	"github.com/sirupsen/logrus"
 
-	"causeway/adapters/beneficiaries/sandbox"
+	beneficiaries "causeway/adapters/beneficiaries/sandbox"
 	"causeway/adapters/beneficiaries/unsupported"
 	people "causeway/adapters/counterparties/sandbox"
+	"causeway/adapters/encryption"
 	httpapi "causeway/adapters/http"
 	"causeway/adapters/http/api"
 	"causeway/adapters/ids"
 	"causeway/adapters/postgres"
 	"causeway/adapters/postgres/outbox"
-	"causeway/adapters/rails/neighbours"
+	"causeway/adapters/rails/onus"
 	"causeway/adapters/rates/ecb"
-	"causeway/adapters/seal"
-	"causeway/adapters/webhooks"
+	sending "causeway/adapters/webhooks"
 	"causeway/app/accounts"
-	"causeway/app/enquiries"
+	"causeway/app/customers"
 	"causeway/app/exports"
 	"causeway/app/finance"
-	"causeway/app/notify"
-	"causeway/app/onboarding"
 	"causeway/app/payments"
 	"causeway/app/periods"
 	"causeway/app/platforms"
 	"causeway/app/quoting"
+	"causeway/app/receivers"
 	"causeway/app/receiving"
-	"causeway/app/reconciling"
+	"causeway/app/reconciliation"
+	"causeway/app/sandbox"
 	"causeway/app/sealing"
-	"causeway/app/simulate"
+	"causeway/app/webhooks"
 	"causeway/core/event"
 	"causeway/core/platform"
 	"causeway/migrations"
@@ -63,17 +63,17 @@ type house struct {
 	metrics    *prometheus.Registry
 	platforms  *platforms.Platforms
 	memory     *platforms.Memory
-	onboarding *onboarding.Onboarding
+	onboarding *customers.Onboarding
 	accounts   *accounts.Accounts
 	payments   *payments.Service
 	quoting    *quoting.QuoteService
-	simulate   *simulate.Simulate
+	simulate   *sandbox.Simulate
 	receiving  *receiving.IncomingService
-	enquiries  *enquiries.Enquiries
+	enquiries  *receivers.Enquiries
 	finance    *finance.Finance
-	reconcile  *reconciling.Reconciling
+	reconcile  *reconciliation.Reconciling
 	periods    *periods.Periods
-	notify     *notify.Notify
+	notify     *webhooks.Notify
 	sealing    *sealing.Sealing
 	exports    *exports.Exports
 	reference  *ecb.Rates // nil unless the settings ask for it
@@ -123,7 +123,7 @@ func (h *house) furnish(made *ids.Generator, prices ports.Rates) {
 	log := logrus.NewEntry(h.log)
 	byEnvironment := railsBy(clock{}, h.SandboxSpeed)
 	for environment, outside := range byEnvironment {
-		byEnvironment[environment] = &neighbours.Rail{Rail: outside, Log: log,
+		byEnvironment[environment] = &onus.Rail{Rail: outside, Log: log,
 			Deliver: func(ctx context.Context, p ports.Payout) (ports.Outcome, bool, error) {
 				return h.receiving.ReceiveInternal(ctx, p)
 			}}
@@ -133,14 +133,14 @@ func (h *house) furnish(made *ids.Generator, prices ports.Rates) {
 	h.platforms = platforms.New(platforms.Config{Store: h.db, Clock: clock{}, IDs: made, Rails: byEnvironment, Committed: h.notify.Wake,
 		Changed: func() { h.quoting.InvalidateTerms() }})
 	h.memory = platforms.NewMemory(h.db, clock{})
-	h.onboarding = onboarding.New(onboarding.Config{Store: h.db, Clock: clock{}, IDs: made, Rails: byEnvironment, Jobs: h.db, Log: log})
+	h.onboarding = customers.New(customers.Config{Store: h.db, Clock: clock{}, IDs: made, Rails: byEnvironment, Jobs: h.db, Log: log})
 	h.accounts = accounts.New(accounts.Config{Store: h.db, Books: h.db.BookReader(), Clock: clock{}, IDs: made, Beneficiaries: ports.BeneficiariesByEnvironment{
-		platform.Sandbox: sandbox.Beneficiaries{}, platform.Production: unsupported.Beneficiaries{}}})
+		platform.Sandbox: beneficiaries.Beneficiaries{}, platform.Production: unsupported.Beneficiaries{}}})
 	h.payments = payments.New(payments.Config{Store: h.db, Jobs: h.db, Rails: rails, Clock: clock{}, IDs: made,
 		Log: log, Committed: h.notify.Wake, MaxDelay: linger})
 	h.quoting = quoting.NewQuoteService(quoting.QuoteConfig{Store: h.db, Market: prices, Rails: rails, Clock: clock{}, IDs: made,
 		Execute: h.payments.Execute, Committed: h.notify.Wake, MaxDelay: linger})
-	h.enquiries = enquiries.New(enquiries.Config{Store: h.db, Counterparties: others, Offer: h.quoting.CurrentTerms, Clock: clock{}, IDs: made})
+	h.enquiries = receivers.New(receivers.Config{Store: h.db, Counterparties: others, Offer: h.quoting.CurrentTerms, Clock: clock{}, IDs: made})
 	h.receiving = receiving.NewIncomingService(receiving.IncomingConfig{Store: h.db, Jobs: h.db, Rails: rails, RequestApproval: h.ask, TransferOut: h.payments.TransferOutWithID, Clock: clock{}, IDs: made,
 		Counterparties: others, Log: log, Committed: h.notify.Wake, MaxDelay: linger})
 	h.finance = finance.New(finance.Config{Store: h.db, Ledger: h.db.Finance(), Told: outbox.NewLog(h.db.Pool()), Market: prices, Clock: clock{}, IDs: made,
@@ -148,7 +148,7 @@ func (h *house) furnish(made *ids.Generator, prices ports.Rates) {
 	h.exports = exports.New(exports.Config{Views: h.db.BookViews(), Store: h.db, Clock: clock{}, AtOnce: exportsAtOnce})
 	h.reconcile = newReconciling(h.db, made)
 	h.periods = periods.New(periods.Config{Store: h.db, Books: h.db.BookReader(), Clock: clock{}, IDs: made, Committed: h.notify.Wake})
-	h.simulate = simulate.New(simulate.Config{Store: h.db, Receiver: h.payments, Depositor: h.receiving, Clock: clock{}, IDs: made})
+	h.simulate = sandbox.New(sandbox.Config{Store: h.db, Receiver: h.payments, Depositor: h.receiving, Clock: clock{}, IDs: made})
 }
 
 // ask sends an event as a question: at once, and once.
@@ -162,13 +162,13 @@ func (h *house) ask(ctx context.Context, e event.Event) (ports.WebhookResponse, 
 
 // openWebhooks wires the dispatcher, with its signing keys sealed in the database.
 func (h *house) openWebhooks(masterKey [32]byte, made *ids.Generator) error {
-	box, err := seal.New(masterKey[:])
+	box, err := encryption.New(masterKey[:])
 	if err != nil {
 		return err
 	}
-	keys := webhooks.NewKeyring(outbox.NewKeys(h.db.Pool()), box, clock{}, made)
-	h.notify = notify.New(notify.Config{
-		Queue: outbox.NewQueue(h.db.Connect), Log: outbox.NewLog(h.db.Pool()), Webhooks: webhooks.NewSender(keys, webhooks.Options{}),
+	keys := sending.NewKeyring(outbox.NewKeys(h.db.Pool()), box, clock{}, made)
+	h.notify = webhooks.New(webhooks.Config{
+		Queue: outbox.NewQueue(h.db.Connect), Log: outbox.NewLog(h.db.Pool()), Webhooks: sending.NewSender(keys, sending.Options{}),
 		Keys: keys, Clock: clock{}, IDs: made, Meter: newMeter(h.metrics, h.log), Grace: 3 * time.Second,
 	})
 	return nil

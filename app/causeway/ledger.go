@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"causeway/adapters/postgres"
-	ledgerdb "causeway/adapters/postgres/books"
+	ledgerdb "causeway/adapters/postgres/ledgerdb"
 	"causeway/app/books"
 	"causeway/core/ident"
 	"causeway/core/transaction"

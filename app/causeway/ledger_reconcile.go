@@ -12,7 +12,7 @@ import (
 	"causeway/adapters/http/api"
 	"causeway/adapters/ids"
 	"causeway/adapters/postgres"
-	"causeway/app/reconciling"
+	"causeway/app/reconciliation"
 	"causeway/core/money"
 	"causeway/core/reconcile"
 	"causeway/ports"
@@ -51,7 +51,7 @@ func (l ledgerReconcileCommand) Run(ctx context.Context, out io.Writer) (err err
 		return err
 	}
 	desk := newReconciling(db, made)
-	done, err := desk.Import(ctx, reconciling.Import{Platform: owner, Path: l.Account, Currency: l.Currency, Format: l.Format, Map: l.Map,
+	done, err := desk.Import(ctx, reconciliation.Import{Platform: owner, Path: l.Account, Currency: l.Currency, Format: l.Format, Map: l.Map,
 		By: operator(), File: file}, nil)
 	if err != nil {
 		return inFlags(err)
@@ -66,8 +66,8 @@ func (l ledgerReconcileCommand) Run(ctx context.Context, out io.Writer) (err err
 	return writeBreaks(ctx, out, desk, done.Run)
 }
 
-func newReconciling(db *postgres.DB, made ports.IDs) *reconciling.Reconciling {
-	return reconciling.New(reconciling.Config{Store: db, Runs: db, Books: db.BookReader(), Statements: bankfiles.Reader{}, Clock: clock{}, IDs: made})
+func newReconciling(db *postgres.DB, made ports.IDs) *reconciliation.Reconciling {
+	return reconciliation.New(reconciliation.Config{Store: db, Runs: db, Books: db.BookReader(), Statements: bankfiles.Reader{}, Clock: clock{}, IDs: made})
 }
 
 // operator is who sits at the command line, as far as the machine knows.
@@ -79,7 +79,7 @@ func operator() string {
 }
 
 // writeReconciliation prints what was compared, and what became of it.
-func writeReconciliation(out io.Writer, done reconciling.Imported, now reconciling.Shown) error {
+func writeReconciliation(out io.Writer, done reconciliation.Imported, now reconciliation.Shown) error {
 	in := func(minor int64) string { return money.Amount{Minor: minor, Currency: done.Account.Currency}.String() }
 	what := "was imported"
 	if done.Again {
@@ -114,7 +114,7 @@ func writeReconciliation(out io.Writer, done reconciling.Imported, now reconcili
 const mostBreaks = 200
 
 // writeBreaks prints the open breaks of a run.
-func writeBreaks(ctx context.Context, out io.Writer, desk *reconciling.Reconciling, run reconcile.Run) error {
+func writeBreaks(ctx context.Context, out io.Writer, desk *reconciliation.Reconciling, run reconcile.Run) error {
 	page, err := desk.Breaks(ctx, run.Account.Platform, run.ID, ports.BreakFilter{Paging: ports.Paging{Limit: mostBreaks, Ascending: true}, Status: "OPEN"})
 	if err != nil || len(page.Items) == 0 {
 		return err

@@ -5,10 +5,10 @@ import (
 	"fmt"
 	"io"
 
-	"causeway/adapters/heads"
+	"causeway/adapters/checkpoints"
+	"causeway/adapters/encryption"
 	"causeway/adapters/ids"
 	"causeway/adapters/postgres"
-	"causeway/adapters/seal"
 )
 
 type ledgerRotateCommand struct {
@@ -27,12 +27,12 @@ func (l ledgerRotateCommand) Run(ctx context.Context, out io.Writer) error {
 	if err != nil {
 		return err
 	}
-	box, err := seal.New(master[:])
+	box, err := encryption.New(master[:])
 	if err != nil {
 		return err
 	}
 	return l.in(ctx, func(db *postgres.DB) error {
-		key, err := heads.NewKeyring(db.Log(), box, clock{}, ids.New()).Rotate(ctx)
+		key, err := checkpoints.NewKeyring(db.Log(), box, clock{}, ids.New()).Rotate(ctx)
 		if err == nil {
 			_, err = fmt.Fprintf(out, "Heads are signed with key %s from now on. GET /ledger/log/keys shows it.\n", key.ID)
 		}

@@ -7,7 +7,7 @@ import (
 	"io"
 	"os"
 
-	"causeway/adapters/heads"
+	"causeway/adapters/checkpoints"
 	"causeway/adapters/postgres"
 	"causeway/app/books"
 )
@@ -58,7 +58,7 @@ func (l ledgerVerifyCommand) verification(ctx context.Context) (v books.Verifica
 }
 
 func readHeads(ctx context.Context, where string) (found []books.PublishedHead, err error) {
-	sources, err := heads.Open(ctx, where)
+	sources, err := checkpoints.Open(ctx, where)
 	if err != nil {
 		return nil, err
 	}

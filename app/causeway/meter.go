@@ -6,7 +6,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/sirupsen/logrus"
 
-	"causeway/app/notify"
+	"causeway/app/webhooks"
 	"causeway/core/event"
 	"causeway/core/ident"
 )
@@ -19,7 +19,7 @@ type meter struct {
 	parked   prometheus.Counter
 }
 
-var _ notify.Meter = (*meter)(nil)
+var _ webhooks.Meter = (*meter)(nil)
 
 func newMeter(registry *prometheus.Registry, log *logrus.Logger) *meter {
 	m := &meter{

@@ -6,9 +6,9 @@ import (
 
 	"github.com/sirupsen/logrus"
 
-	"causeway/adapters/heads"
+	"causeway/adapters/checkpoints"
+	"causeway/adapters/encryption"
 	"causeway/adapters/ids"
-	"causeway/adapters/seal"
 	"causeway/app/sealing"
 )
 
@@ -26,14 +26,14 @@ func (s sealSettings) checkSealing(refuse func(setting, must string, got any)) {
 
 // openSealing wires the log of postings, with its key sealed in the database.
 func (h *house) openSealing(masterKey [32]byte, made *ids.Generator) error {
-	box, err := seal.New(masterKey[:])
+	box, err := encryption.New(masterKey[:])
 	if err != nil {
 		return err
 	}
 	log := h.db.Log()
-	config := sealing.Config{Log: log, Signer: heads.NewKeyring(log, box, clock{}, made), Clock: clock{}, Logger: logrus.NewEntry(h.log), Every: h.SealEvery}
+	config := sealing.Config{Log: log, Signer: checkpoints.NewKeyring(log, box, clock{}, made), Clock: clock{}, Logger: logrus.NewEntry(h.log), Every: h.SealEvery}
 	if h.Heads != "" {
-		if config.Sink, err = heads.NewSink(h.Heads); err != nil {
+		if config.Sink, err = checkpoints.NewSink(h.Heads); err != nil {
 			return fmt.Errorf("--heads (CAUSEWAY_HEADS): %w", err)
 		}
 	}

@@ -8,9 +8,9 @@ import (
 	"testing"
 )
 
-// statement is what a program that knows the format reads: minor units, debits above
+// camtStatement is what a program that knows the format reads: minor units, debits above
 // zero.
-type statement struct{ opening, closing, sum, entries int64 }
+type camtStatement struct{ opening, closing, sum, entries int64 }
 
 type amountElement struct {
 	Amt struct {
@@ -33,7 +33,7 @@ func (a amountElement) minor(t testing.TB) int64 {
 }
 
 // parseStatements reads the statements of a message, by the name of their account.
-func parseStatements(t testing.TB, path string) map[[2]string]statement {
+func parseStatements(t testing.TB, path string) map[[2]string]camtStatement {
 	t.Helper()
 	var document struct {
 		BkToCstmrStmt struct {
@@ -54,9 +54,9 @@ func parseStatements(t testing.TB, path string) map[[2]string]statement {
 	if err := xml.Unmarshal(data, &document); err != nil {
 		t.Fatal(err)
 	}
-	read := map[[2]string]statement{}
+	read := map[[2]string]camtStatement{}
 	for _, s := range document.BkToCstmrStmt.Stmt {
-		var is statement
+		var is camtStatement
 		for _, balance := range s.Bal {
 			if balance.Amt.Currency != s.Acct.Ccy {
 				t.Errorf("%s: a balance in %s", s.Acct.Nm, balance.Amt.Currency)

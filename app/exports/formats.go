@@ -5,9 +5,9 @@ import (
 	"io"
 
 	"causeway/app/exports/camt053"
+	"causeway/app/exports/csv"
 	"causeway/app/exports/plaintext"
 	"causeway/app/exports/records"
-	"causeway/app/exports/sheet"
 	"causeway/core/fault"
 	"causeway/core/ident"
 	"causeway/ports"
@@ -73,7 +73,7 @@ func (j job) entries(ctx context.Context, each func(ports.RecordedEntry) error) 
 }
 
 func writeSheet(ctx context.Context, out io.Writer, j job) error {
-	lines, err := sheet.New(out, j.head())
+	lines, err := csv.New(out, j.head())
 	if err != nil {
 		return err
 	}

@@ -16,7 +16,7 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 
 	"causeway/adapters/pgembed/pgtest"
-	storage "causeway/adapters/postgres/books"
+	storage "causeway/adapters/postgres/ledgerdb"
 	"causeway/app/exports"
 	"causeway/core/ident"
 	"causeway/core/money"

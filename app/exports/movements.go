@@ -6,7 +6,7 @@ import (
 	"fmt"
 	"strings"
 
-	"causeway/app/exports/paper"
+	"causeway/app/exports/statement"
 	"causeway/core/fault"
 	"causeway/core/ident"
 	"causeway/core/transaction"
@@ -38,8 +38,8 @@ var errEnough = errors.New("no more movements are wanted")
 
 // movements tells one movement after the other; what goes wrong ends them and stays in
 // err.
-func (t *teller) movements(ctx context.Context) paper.Movements {
-	return func(yield func(paper.Movement) bool) {
+func (t *teller) movements(ctx context.Context) statement.Movements {
+	return func(yield func(statement.Movement) bool) {
 		err := t.view.EntriesByEffectiveTime(ctx, t.account, t.period, func(e ports.RecordedEntry) error {
 			if t.waiting = append(t.waiting, e); len(t.waiting) < movementStep {
 				return nil
@@ -59,13 +59,13 @@ func (t *teller) movements(ctx context.Context) paper.Movements {
 }
 
 // tell puts what waits into words.
-func (t *teller) tell(ctx context.Context, yield func(paper.Movement) bool) error {
+func (t *teller) tell(ctx context.Context, yield func(statement.Movement) bool) error {
 	payments, err := t.payments(ctx)
 	if err != nil {
 		return err
 	}
 	for _, e := range t.waiting {
-		m := paper.Movement{At: e.Effective, Amount: e.Amount, Note: e.Memo}
+		m := statement.Movement{At: e.Effective, Amount: e.Amount, Note: e.Memo}
 		other := e.Debit
 		if e.Debit == t.account.Path {
 			m.Amount, other = -e.Amount, e.Credit

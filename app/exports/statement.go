@@ -6,7 +6,7 @@ import (
 	"io"
 	"time"
 
-	"causeway/app/exports/paper"
+	"causeway/app/exports/statement"
 	"causeway/core/account"
 	"causeway/core/fault"
 	"causeway/core/ident"
@@ -124,10 +124,10 @@ func (e *Exports) account(ctx context.Context, p ident.Platform, r StatementRequ
 // document writes the statement from one snapshot of the books.
 func (e *Exports) document(r StatementRequest, of account.Internal, issuer, owner string) Document {
 	d := Document{Name: fmt.Sprintf("statement-%s-%s.%s", of.Currency, r.To.Add(-time.Microsecond).Format(time.DateOnly), r.Format)}
-	set := paper.HTML
-	d.ContentType, d.Policy = "text/html; charset=utf-8", paper.Policy
+	set := statement.HTML
+	d.ContentType, d.Policy = "text/html; charset=utf-8", statement.Policy
 	if r.Format == PDF {
-		set, d.ContentType, d.Policy = paper.PDF, "application/pdf", ""
+		set, d.ContentType, d.Policy = statement.PDF, "application/pdf", ""
 	}
 	place := ledger.Account{Platform: of.Platform, Path: quote.AccountPath(of), Currency: of.Currency}
 	d.Write = e.limited(func(ctx context.Context, out io.Writer) error {
@@ -136,9 +136,9 @@ func (e *Exports) document(r StatementRequest, of account.Internal, issuer, owne
 			if err != nil {
 				return err
 			}
-			if r.Format == PDF && s.Count > paper.MaxPDF {
+			if r.Format == PDF && s.Count > statement.MaxPDF {
 				return fault.Invalid(fault.Field{Field: "format",
-					Message: fmt.Sprintf("must be html for %d movements: a pdf holds %d; take that or a shorter period", s.Count, paper.MaxPDF)})
+					Message: fmt.Sprintf("must be html for %d movements: a pdf holds %d; take that or a shorter period", s.Count, statement.MaxPDF)})
 			}
 			s.Issuer, s.Owner, s.Account, s.From, s.To = issuer, owner, of.ID.String(), r.From, r.To
 			told := teller{store: e.Store, view: view, account: place, period: r.Period, balance: s.Opening, closing: s.Closing, others: map[ident.ExternalAccount]string{}}
@@ -154,8 +154,8 @@ func (e *Exports) document(r StatementRequest, of account.Internal, issuer, owne
 
 // summary is what the books say of the account and the period, with the sign of the
 // owner: debits less credits is what the service has, and so what the owner has not.
-func summary(ctx context.Context, view ports.LedgerView, a ledger.Account, period ports.Period) (paper.Statement, error) {
-	s := paper.Statement{Currency: a.Currency, AsOf: view.LastPosting().Recorded}
+func summary(ctx context.Context, view ports.LedgerView, a ledger.Account, period ports.Period) (statement.Statement, error) {
+	s := statement.Statement{Currency: a.Currency, AsOf: view.LastPosting().Recorded}
 	err := view.Accounts(ctx, ports.LedgerFilter{Period: period, Path: a.Path, Currency: a.Currency}, func(t ports.AccountTurnover) error {
 		s.Opening, s.Closing = -t.Opening, -t.Closing
 		s.In, s.Out, s.Count = t.Credits.Sum, t.Debits.Sum, t.Credits.Count+t.Debits.Count

@@ -13,7 +13,7 @@ import (
 	"github.com/google/uuid"
 
 	"causeway/app/exports"
-	"causeway/app/exports/paper"
+	"causeway/app/exports/statement"
 	"causeway/core/account"
 	"causeway/core/customer"
 	"causeway/core/fault"
@@ -154,7 +154,7 @@ func TestStatementOfTooMuchPaper(t *testing.T) {
 	t.Parallel()
 	// A PDF of more movements than it holds is refused with what to do; the page is made.
 	d := paying(1, transaction.Transaction{})
-	d.turnover.Debits.Count = paper.MaxPDF + 1
+	d.turnover.Debits.Count = statement.MaxPDF + 1
 	text, err := d.statement(t, exports.PDF)
 	if f, ok := fault.As(err); !ok || f.Code != fault.InvalidInput || f.Fields[0].Field != "format" || text != "" {
 		t.Errorf("%v", err)

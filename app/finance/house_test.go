@@ -14,7 +14,7 @@ import (
 	"causeway/adapters/ids"
 	"causeway/adapters/pgembed/pgtest"
 	"causeway/adapters/postgres"
-	ledgerdb "causeway/adapters/postgres/books"
+	ledgerdb "causeway/adapters/postgres/ledgerdb"
 	"causeway/adapters/postgres/outbox"
 	"causeway/adapters/rails/sandbox"
 	"causeway/adapters/rates/market"

@@ -3,7 +3,7 @@ package finance
 import (
 	"context"
 
-	"causeway/app/booking"
+	"causeway/app/internal/uow"
 	"causeway/core/fault"
 	"causeway/core/ident"
 	"causeway/core/platform"
@@ -41,11 +41,11 @@ func (f *Finance) AssignUnmatched(ctx context.Context, who platform.Principal, a
 	}
 	var done transaction.Unmatched
 	var refused error
-	var work *booking.Work
+	var work *uow.Work
 	err := f.Store.Do(ctx, func(ctx context.Context, tx ports.Tx) error {
-		work = booking.NewWork(f.Clock.Now(), f.IDs, 0)
+		work = uow.NewWork(f.Clock.Now(), f.IDs, 0)
 		done, refused = f.assign(ctx, tx, work, who, a)
-		if err := booking.SaveResponse(ctx, tx, claim, done, refused); err != nil || refused != nil {
+		if err := uow.SaveResponse(ctx, tx, claim, done, refused); err != nil || refused != nil {
 			return err
 		}
 		return work.Write(ctx, tx)
@@ -59,7 +59,7 @@ func (f *Finance) AssignUnmatched(ctx context.Context, who platform.Principal, a
 	return done, refused
 }
 
-func (f *Finance) assign(ctx context.Context, tx ports.Tx, w *booking.Work, who platform.Principal, a Assign) (transaction.Unmatched, error) {
+func (f *Finance) assign(ctx context.Context, tx ports.Tx, w *uow.Work, who platform.Principal, a Assign) (transaction.Unmatched, error) {
 	u, there, err := tx.LockUnmatched(ctx, who.Platform, a.Receipt)
 	if err != nil {
 		return u, err
@@ -84,7 +84,7 @@ func (f *Finance) assign(ctx context.Context, tx ports.Tx, w *booking.Work, who 
 }
 
 // pays sets a quote off that waits for exactly this money.
-func pays(ctx context.Context, tx ports.Tx, w *booking.Work, u transaction.Unmatched, a Assign) error {
+func pays(ctx context.Context, tx ports.Tx, w *uow.Work, u transaction.Unmatched, a Assign) error {
 	key := ports.TransactionKey{Platform: u.Receipt.Platform, ID: a.Transaction}
 	locked, err := tx.LockTransactions(ctx, []ports.TransactionKey{key})
 	if err != nil {
@@ -106,7 +106,7 @@ func pays(ctx context.Context, tx ports.Tx, w *booking.Work, u transaction.Unmat
 }
 
 // deposit puts the money into an account, as a transaction with the receipt's id.
-func deposit(ctx context.Context, tx ports.Tx, w *booking.Work, u transaction.Unmatched, a Assign) (id ident.Transaction, err error) {
+func deposit(ctx context.Context, tx ports.Tx, w *uow.Work, u transaction.Unmatched, a Assign) (id ident.Transaction, err error) {
 	parties, err := tx.IncomingPaymentParties(ctx, []ports.IncomingPaymentKey{{Platform: u.Receipt.Platform, To: a.Account}})
 	if err != nil {
 		return id, err
@@ -143,16 +143,16 @@ func deposit(ctx context.Context, tx ports.Tx, w *booking.Work, u transaction.Un
 }
 
 // room is nil when the accounts of a transaction can take in what was decided.
-func room(ctx context.Context, tx ports.Tx, w *booking.Work, accounts []ledger.Account, d transaction.Decision) error {
+func room(ctx context.Context, tx ports.Tx, w *uow.Work, accounts []ledger.Account, d transaction.Decision) error {
 	balances, err := w.LockBalances(ctx, tx, accounts)
 	if err != nil {
 		return err
 	}
-	return booking.CheckCapacity(balances, d.Postings)
+	return uow.CheckCapacity(balances, d.Postings)
 }
 
 // sendBack owes the money to its payer, to whom the rail sends it.
-func sendBack(w *booking.Work, u transaction.Unmatched, a Assign) error {
+func sendBack(w *uow.Work, u transaction.Unmatched, a Assign) error {
 	posting, err := u.SendBack(a.Note, w.Now)
 	if err != nil {
 		return err

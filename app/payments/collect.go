@@ -3,7 +3,7 @@ package payments
 import (
 	"context"
 
-	"causeway/app/booking"
+	"causeway/app/internal/uow"
 	"causeway/core/transaction"
 	"causeway/ports"
 )
@@ -11,7 +11,7 @@ import (
 // collect asks external accounts for the money of quotes that were executed, and
 // settles what the rails answer.
 func (p *Service) collect(ctx context.Context, jobs []ports.Job) error {
-	collections, err := p.Store.Collections(ctx, booking.TransactionKeys(jobs))
+	collections, err := p.Store.Collections(ctx, uow.TransactionKeys(jobs))
 	if err != nil {
 		return err
 	}

@@ -4,7 +4,7 @@ import (
 	"context"
 	"time"
 
-	"causeway/app/booking"
+	"causeway/app/internal/uow"
 	"causeway/core/transaction"
 	"causeway/ports"
 )
@@ -23,7 +23,7 @@ func (p *Service) checkReturns(ctx context.Context, jobs []ports.Job) error {
 // rails, outside of any unit of work, and settles the answers in one.
 func (p *Service) callRails(ctx context.Context, jobs []ports.Job, asked ports.RailCall, still func(transaction.State) bool,
 	question func(ports.Rail, context.Context, []ports.Payout) []ports.Outcome) error {
-	payouts, err := p.Store.Payouts(ctx, booking.TransactionKeys(jobs))
+	payouts, err := p.Store.Payouts(ctx, uow.TransactionKeys(jobs))
 	if err != nil {
 		return err
 	}
@@ -104,14 +104,14 @@ func (p *Service) settle(ctx context.Context, jobs []ports.Job, asked ports.Rail
 	for key := range outcomes {
 		keys = append(keys, key)
 	}
-	begin := func() *booking.Work {
+	begin := func() *uow.Work {
 		w := p.newUnit()
 		for key, outcome := range outcomes {
 			w.RecordReply(ports.RailReply{Platform: key.Platform, Subject: key.ID.UUID(), Call: asked, At: w.Now, Outcome: outcome})
 		}
 		return w
 	}
-	done, err := booking.Settle(ctx, p.Store, begin, jobs, keys, func(w *booking.Work, t transaction.Transaction) error {
+	done, err := uow.Settle(ctx, p.Store, begin, jobs, keys, func(w *uow.Work, t transaction.Transaction) error {
 		return decide(work{w}, t, outcomes[ports.TransactionKey{Platform: t.Platform, ID: t.ID}])
 	})
 	if err == nil {

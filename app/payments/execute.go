@@ -4,8 +4,8 @@ import (
 	"context"
 	"errors"
 
-	"causeway/app/booking"
-	"causeway/app/group"
+	"causeway/app/internal/batch"
+	"causeway/app/internal/uow"
 	"causeway/core/fault"
 	"causeway/core/ident"
 	"causeway/core/money"
@@ -32,15 +32,15 @@ func (p *Service) Execute(ctx context.Context, platform ident.Platform, id ident
 	return p.executeBatcher.Do(ctx, &executeCommand{quote: ports.QuoteKey{Platform: platform, ID: id}, idempotency: claim})
 }
 
-func (p *Service) executeBatch(ctx context.Context, orders []*executeCommand) ([]group.Result[quote.WithStatus], error) {
+func (p *Service) executeBatch(ctx context.Context, orders []*executeCommand) ([]batch.Result[quote.WithStatus], error) {
 	keys := make([]ports.QuoteKey, len(orders))
 	for i, o := range orders {
 		keys[i] = o.quote
 	}
-	var results []group.Result[quote.WithStatus]
+	var results []batch.Result[quote.WithStatus]
 	var done work
 	err := p.Store.Do(ctx, func(ctx context.Context, tx ports.Tx) error {
-		results, done = make([]group.Result[quote.WithStatus], len(orders)), p.newWork()
+		results, done = make([]batch.Result[quote.WithStatus], len(orders)), p.newWork()
 		states, err := tx.LockQuotes(ctx, keys)
 		if err != nil {
 			return err
@@ -61,7 +61,7 @@ func (p *Service) executeBatch(ctx context.Context, orders []*executeCommand) ([
 				results[i].Value, results[i].Err = done.execute(state, o.attempted, balances)
 			}
 			o.attempted = true
-			if err := booking.SaveResponse(ctx, tx, o.idempotency, results[i].Value, results[i].Err); err != nil {
+			if err := uow.SaveResponse(ctx, tx, o.idempotency, results[i].Value, results[i].Err); err != nil {
 				return err
 			}
 		}
@@ -95,7 +95,7 @@ func (w work) execute(state ports.QuoteState, tried bool, balances ledger.Balanc
 // one sees what is left. INSUFFICIENT_BALANCE or AMOUNT_OUT_OF_RANGE, with nothing
 // carried out, when an account cannot bear it.
 func applyPostings(balances ledger.Balances, d transaction.Decision) error {
-	if err := booking.CheckCapacity(balances, d.Postings); err != nil {
+	if err := uow.CheckCapacity(balances, d.Postings); err != nil {
 		return err
 	}
 	for _, posting := range d.Postings {

@@ -3,7 +3,7 @@ package payments
 import (
 	"context"
 
-	"causeway/app/booking"
+	"causeway/app/internal/uow"
 	"causeway/core/transaction"
 	"causeway/ports"
 )
@@ -11,7 +11,7 @@ import (
 // expire ends the transactions of quotes whose time passed without money. Most of
 // them were paid long ago, so they are looked at before any is locked.
 func (p *Service) expire(ctx context.Context, jobs []ports.Job) error {
-	read, err := p.Store.TransactionsByKey(ctx, booking.TransactionKeys(jobs))
+	read, err := p.Store.TransactionsByKey(ctx, uow.TransactionKeys(jobs))
 	if err != nil {
 		return err
 	}

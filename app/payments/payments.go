@@ -13,8 +13,8 @@ import (
 
 	"github.com/sirupsen/logrus"
 
-	"causeway/app/group"
-	"causeway/app/lanes"
+	"causeway/app/internal/batch"
+	"causeway/app/internal/jobs"
 	"causeway/core/ident"
 	"causeway/core/quote"
 	"causeway/core/transaction"
@@ -38,25 +38,25 @@ type Config struct {
 // Service are the use cases.
 type Service struct {
 	Config
-	*lanes.Workers
-	receiveBatcher     *group.Batcher[receiveCommand, transaction.Transaction]
-	executeBatcher     *group.Batcher[*executeCommand, quote.WithStatus]
-	transferOutBatcher *group.Batcher[*transferOutCommand, transaction.Transaction]
+	*jobs.Workers
+	receiveBatcher     *batch.Batcher[receiveCommand, transaction.Transaction]
+	executeBatcher     *batch.Batcher[*executeCommand, quote.WithStatus]
+	transferOutBatcher *batch.Batcher[*transferOutCommand, transaction.Transaction]
 }
 
 // New makes the use cases. Run has to run somewhere for payments to go on.
 func New(c Config) *Service {
 	p := &Service{Config: c}
-	p.receiveBatcher = group.New(group.Options{MaxSize: 256, MaxDelay: c.MaxDelay}, p.receiveBatch)
-	p.executeBatcher = group.New(group.Options{MaxSize: 256, MaxDelay: c.MaxDelay}, p.executeBatch)
-	p.transferOutBatcher = group.New(group.Options{MaxSize: 256, MaxDelay: c.MaxDelay}, p.transferOutBatch)
-	p.Workers = lanes.New(lanes.Config{Jobs: c.Jobs, Clock: c.Clock, Log: c.Log, MaxDelay: c.MaxDelay},
-		lanes.Handler{Step: transaction.StepDeliver, Do: p.deliver},
-		lanes.Handler{Step: transaction.StepCollect, Do: p.collect},
-		lanes.Handler{Step: transaction.StepCheckReturn, Do: p.checkReturns},
-		lanes.Handler{Step: transaction.StepRefund, Do: p.refund},
-		lanes.Handler{Step: transaction.StepSendBack, Do: p.sendBack},
-		lanes.Handler{Step: transaction.StepExpire, Do: p.expire},
+	p.receiveBatcher = batch.New(batch.Options{MaxSize: 256, MaxDelay: c.MaxDelay}, p.receiveBatch)
+	p.executeBatcher = batch.New(batch.Options{MaxSize: 256, MaxDelay: c.MaxDelay}, p.executeBatch)
+	p.transferOutBatcher = batch.New(batch.Options{MaxSize: 256, MaxDelay: c.MaxDelay}, p.transferOutBatch)
+	p.Workers = jobs.New(jobs.Config{Jobs: c.Jobs, Clock: c.Clock, Log: c.Log, MaxDelay: c.MaxDelay},
+		jobs.Handler{Step: transaction.StepDeliver, Do: p.deliver},
+		jobs.Handler{Step: transaction.StepCollect, Do: p.collect},
+		jobs.Handler{Step: transaction.StepCheckReturn, Do: p.checkReturns},
+		jobs.Handler{Step: transaction.StepRefund, Do: p.refund},
+		jobs.Handler{Step: transaction.StepSendBack, Do: p.sendBack},
+		jobs.Handler{Step: transaction.StepExpire, Do: p.expire},
 	)
 	return p
 }

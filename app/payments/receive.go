@@ -3,8 +3,8 @@ package payments
 import (
 	"context"
 
-	"causeway/app/booking"
-	"causeway/app/group"
+	"causeway/app/internal/batch"
+	"causeway/app/internal/uow"
 	"causeway/core/fault"
 	"causeway/core/transaction"
 	"causeway/ledger"
@@ -25,15 +25,15 @@ func (p *Service) Receive(ctx context.Context, r transaction.Receipt, claim *por
 	return p.receiveBatcher.Do(ctx, receiveCommand{r, claim})
 }
 
-func (p *Service) receiveBatch(ctx context.Context, commands []receiveCommand) ([]group.Result[transaction.Transaction], error) {
+func (p *Service) receiveBatch(ctx context.Context, commands []receiveCommand) ([]batch.Result[transaction.Transaction], error) {
 	receipts := make([]transaction.Receipt, len(commands))
 	for i, c := range commands {
 		receipts[i] = c.receipt
 	}
-	var results []group.Result[transaction.Transaction]
+	var results []batch.Result[transaction.Transaction]
 	var done work
 	err := p.Store.Do(ctx, func(ctx context.Context, tx ports.Tx) error {
-		results, done = make([]group.Result[transaction.Transaction], len(commands)), p.newWork()
+		results, done = make([]batch.Result[transaction.Transaction], len(commands)), p.newWork()
 		taken, err := tx.SaveReceipts(ctx, receipts)
 		if err != nil {
 			return err
@@ -50,7 +50,7 @@ func (p *Service) receiveBatch(ctx context.Context, commands []receiveCommand) (
 		}
 		for i, c := range commands {
 			results[i].Value, results[i].Err = done.receive(c.receipt, taken[i], balances)
-			if err := booking.SaveResponse(ctx, tx, c.idempotency, results[i].Value, results[i].Err); err != nil {
+			if err := uow.SaveResponse(ctx, tx, c.idempotency, results[i].Value, results[i].Err); err != nil {
 				return err
 			}
 		}
@@ -84,7 +84,7 @@ func (w work) receive(r transaction.Receipt, taken ports.SavedReceipt, balances 
 	if t.Flow().Internal {
 		if err := applyPostings(balances, d); fault.Is(err, fault.AmountOutOfRange) {
 			w.Post(r.RejectedByAccount())
-			return t, booking.KeptUnmatched(err)
+			return t, uow.KeptUnmatched(err)
 		} else if err != nil {
 			return t, err
 		}

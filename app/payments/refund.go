@@ -4,7 +4,7 @@ import (
 	"context"
 	"time"
 
-	"causeway/app/booking"
+	"causeway/app/internal/uow"
 	"causeway/core/account"
 	"causeway/core/ident"
 	"causeway/core/money"
@@ -17,7 +17,7 @@ import (
 // paid; crypto that was paid in to the payer's own account here; and all else to the
 // instrument it came from.
 func (p *Service) refund(ctx context.Context, jobs []ports.Job) error {
-	payouts, err := p.Store.Payouts(ctx, booking.TransactionKeys(jobs))
+	payouts, err := p.Store.Payouts(ctx, uow.TransactionKeys(jobs))
 	if err != nil {
 		return err
 	}
@@ -105,7 +105,7 @@ func (p *Service) refundAccounts(ctx context.Context, payouts []ports.Payout) (m
 // ensureRefundAccount is the payer's account in a currency, opened if need be.
 func (p *Service) ensureRefundAccount(ctx context.Context, t transaction.Transaction, currency money.Currency) (found account.Internal, err error) {
 	err = p.Store.Do(ctx, func(ctx context.Context, tx ports.Tx) (err error) {
-		found, err = booking.EnsureAccount(ctx, tx, p.IDs, p.Clock.Now(), t.Platform, t.Customer, currency)
+		found, err = uow.EnsureAccount(ctx, tx, p.IDs, p.Clock.Now(), t.Platform, t.Customer, currency)
 		return err
 	})
 	return found, err

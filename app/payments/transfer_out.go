@@ -3,8 +3,8 @@ package payments
 import (
 	"context"
 
-	"causeway/app/booking"
-	"causeway/app/group"
+	"causeway/app/internal/batch"
+	"causeway/app/internal/uow"
 	"causeway/core/fault"
 	"causeway/core/ident"
 	"causeway/core/quote"
@@ -44,21 +44,21 @@ func (p *Service) TransferOutWithID(ctx context.Context, id ident.Transaction, o
 	return err
 }
 
-func (p *Service) transferOutBatch(ctx context.Context, orders []*transferOutCommand) ([]group.Result[transaction.Transaction], error) {
+func (p *Service) transferOutBatch(ctx context.Context, orders []*transferOutCommand) ([]batch.Result[transaction.Transaction], error) {
 	if len(orders) == 1 && orders[0].attempted {
 		made, err := p.Store.Transaction(ctx, orders[0].out.Platform, orders[0].id)
 		if !fault.Is(err, fault.TransactionNotFound) {
-			return []group.Result[transaction.Transaction]{{Value: made, Err: err}}, nil
+			return []batch.Result[transaction.Transaction]{{Value: made, Err: err}}, nil
 		}
 	}
 	keys := make([]ports.PartyKey, len(orders))
 	for i, o := range orders {
 		keys[i] = ports.PartyKey{Platform: o.out.Platform, FromInternal: o.out.From, ToExternal: o.out.To}
 	}
-	var results []group.Result[transaction.Transaction]
+	var results []batch.Result[transaction.Transaction]
 	var done work
 	err := p.Store.Do(ctx, func(ctx context.Context, tx ports.Tx) error {
-		results, done = make([]group.Result[transaction.Transaction], len(orders)), p.newWork()
+		results, done = make([]batch.Result[transaction.Transaction], len(orders)), p.newWork()
 		parties, err := tx.Parties(ctx, keys)
 		if err != nil {
 			return err
@@ -77,7 +77,7 @@ func (p *Service) transferOutBatch(ctx context.Context, orders []*transferOutCom
 
 // transferAll makes all transfers first, to know the accounts whose balances decide,
 // and then lets them pay one after the other.
-func (w work) transferAll(ctx context.Context, tx ports.Tx, orders []*transferOutCommand, parties []quote.Parties, results []group.Result[transaction.Transaction]) error {
+func (w work) transferAll(ctx context.Context, tx ports.Tx, orders []*transferOutCommand, parties []quote.Parties, results []batch.Result[transaction.Transaction]) error {
 	decisions, made := make([]transaction.Decision, len(orders)), make([]transaction.Transaction, 0, len(orders))
 	for i, o := range orders {
 		o.attempted = true
@@ -98,7 +98,7 @@ func (w work) transferAll(ctx context.Context, tx ports.Tx, orders []*transferOu
 			results[i].Value = decisions[i].Transaction
 			w.Create(decisions[i])
 		}
-		if err := booking.SaveResponse(ctx, tx, o.idempotency, results[i].Value, results[i].Err); err != nil {
+		if err := uow.SaveResponse(ctx, tx, o.idempotency, results[i].Value, results[i].Err); err != nil {
 			return err
 		}
 	}

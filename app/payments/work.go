@@ -1,15 +1,15 @@
 package payments
 
 import (
-	"causeway/app/booking"
+	"causeway/app/internal/uow"
 	"causeway/core/transaction"
 )
 
 // work is what is decided in one unit of work.
-type work struct{ *booking.Work }
+type work struct{ *uow.Work }
 
-func (p *Service) newUnit() *booking.Work {
-	return booking.NewWork(p.Clock.Now(), p.IDs, p.LocalLease())
+func (p *Service) newUnit() *uow.Work {
+	return uow.NewWork(p.Clock.Now(), p.IDs, p.LocalLease())
 }
 
 func (p *Service) newWork() work { return work{p.newUnit()} }

@@ -6,7 +6,7 @@ import (
 	"fmt"
 	"time"
 
-	"causeway/app/booking"
+	"causeway/app/internal/uow"
 	"causeway/core/fault"
 	"causeway/core/ident"
 	"causeway/core/period"
@@ -52,7 +52,7 @@ func (s *Periods) Adjust(ctx context.Context, who platform.Principal, claim *por
 			return err
 		}
 		posting := calendar.Redate(asked, true)
-		work := booking.NewWork(now, s.IDs, 0)
+		work := uow.NewWork(now, s.IDs, 0)
 		if err := bear(ctx, tx, work, posting); err != nil {
 			return err
 		}
@@ -73,7 +73,7 @@ func (s *Periods) Adjust(ctx context.Context, who platform.Principal, claim *por
 }
 
 // bear holds the guarded accounts of a posting, and refuses it when they cannot bear it.
-func bear(ctx context.Context, tx ports.Tx, work *booking.Work, posting ledger.Posting) error {
+func bear(ctx context.Context, tx ports.Tx, work *uow.Work, posting ledger.Posting) error {
 	strains, err := ledger.BalanceDeltas([]ledger.Posting{posting})
 	if err != nil {
 		return unposted(err)

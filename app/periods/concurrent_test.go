@@ -7,7 +7,7 @@ import (
 	"testing"
 	"time"
 
-	ledgerdb "causeway/adapters/postgres/books"
+	ledgerdb "causeway/adapters/postgres/ledgerdb"
 	"causeway/core/fault"
 	"causeway/core/period"
 	"causeway/ledger"

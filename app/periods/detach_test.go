@@ -13,9 +13,9 @@ import (
 	"github.com/sirupsen/logrus"
 	"github.com/sirupsen/logrus/hooks/test"
 
-	"causeway/adapters/heads"
+	"causeway/adapters/checkpoints"
+	"causeway/adapters/encryption"
 	"causeway/adapters/ids"
-	"causeway/adapters/seal"
 	"causeway/app/sealing"
 	"causeway/core/fault"
 	"causeway/core/ident"
@@ -65,12 +65,12 @@ func (h *january) deposit(to ident.InternalAccount, minor int64) ledger.Posting 
 func (h *january) seal() {
 	h.t.Helper()
 	key := sha256.Sum256([]byte("master"))
-	box, err := seal.New(key[:])
+	box, err := encryption.New(key[:])
 	if err != nil {
 		h.t.Fatal(err)
 	}
 	quiet, _ := test.NewNullLogger()
-	err = sealing.New(sealing.Config{Log: h.store.Log(), Signer: heads.NewKeyring(h.store.Log(), box, h.clock, h.ids), Sink: nowhere{},
+	err = sealing.New(sealing.Config{Log: h.store.Log(), Signer: checkpoints.NewKeyring(h.store.Log(), box, h.clock, h.ids), Sink: nowhere{},
 		Clock: h.clock, Logger: logrus.NewEntry(quiet), Every: time.Hour}).SealDue(h.t.Context())
 	if err != nil {
 		h.t.Fatal(err)

@@ -11,7 +11,7 @@ import (
 	"causeway/adapters/ids"
 	"causeway/adapters/pgembed/pgtest"
 	"causeway/adapters/postgres"
-	ledgerdb "causeway/adapters/postgres/books"
+	ledgerdb "causeway/adapters/postgres/ledgerdb"
 	"causeway/app/books"
 	"causeway/app/periods"
 	"causeway/core/event"

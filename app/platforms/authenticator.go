@@ -3,7 +3,7 @@ package platforms
 import (
 	"context"
 
-	"causeway/app/group"
+	"causeway/app/internal/batch"
 	"causeway/core/fault"
 	"causeway/core/platform"
 	"causeway/ports"
@@ -13,7 +13,7 @@ import (
 // up anew, so that a deleted token is of no use at the next one; those that come at
 // the same time share one look-up.
 type Authenticator struct {
-	lookUp *group.Batcher[string, *ports.TokenWithEnvironment]
+	lookUp *batch.Batcher[string, *ports.TokenWithEnvironment]
 }
 
 // Tokens is where tokens are found.
@@ -23,12 +23,12 @@ type Tokens interface {
 
 // NewAuthenticator makes an authenticator that reads from tokens.
 func NewAuthenticator(tokens Tokens) *Authenticator {
-	return &Authenticator{group.New(group.Options{MaxSize: 256, MaxConcurrency: 2}, func(ctx context.Context, clientIDs []string) ([]group.Result[*ports.TokenWithEnvironment], error) {
+	return &Authenticator{batch.New(batch.Options{MaxSize: 256, MaxConcurrency: 2}, func(ctx context.Context, clientIDs []string) ([]batch.Result[*ports.TokenWithEnvironment], error) {
 		found, err := tokens.TokensByClientID(ctx, distinct(clientIDs))
 		if err != nil {
 			return nil, err
 		}
-		results := make([]group.Result[*ports.TokenWithEnvironment], len(clientIDs))
+		results := make([]batch.Result[*ports.TokenWithEnvironment], len(clientIDs))
 		for i, clientID := range clientIDs {
 			if token, ok := found[clientID]; ok {
 				results[i].Value = &token

@@ -4,7 +4,7 @@ import (
 	"context"
 	"time"
 
-	"causeway/app/group"
+	"causeway/app/internal/batch"
 	"causeway/ports"
 )
 
@@ -16,17 +16,17 @@ const kept = 7 * 24 * time.Hour
 type Memory struct {
 	answers ports.IdempotencyStore
 	clock   ports.Clock
-	recall  *group.Batcher[ports.IdempotencyKey, *ports.StoredResponse]
+	recall  *batch.Batcher[ports.IdempotencyKey, *ports.StoredResponse]
 }
 
 // NewMemory makes a memory on stored answers.
 func NewMemory(answers ports.IdempotencyStore, clock ports.Clock) *Memory {
-	return &Memory{answers, clock, group.New(group.Options{MaxSize: 256, MaxConcurrency: 2}, func(ctx context.Context, keys []ports.IdempotencyKey) ([]group.Result[*ports.StoredResponse], error) {
+	return &Memory{answers, clock, batch.New(batch.Options{MaxSize: 256, MaxConcurrency: 2}, func(ctx context.Context, keys []ports.IdempotencyKey) ([]batch.Result[*ports.StoredResponse], error) {
 		found, err := answers.StoredResponses(ctx, keys)
 		if err != nil {
 			return nil, err
 		}
-		results := make([]group.Result[*ports.StoredResponse], len(keys))
+		results := make([]batch.Result[*ports.StoredResponse], len(keys))
 		for i := range found {
 			results[i].Value = found[i]
 		}

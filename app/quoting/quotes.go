@@ -11,8 +11,8 @@ import (
 
 	"github.com/google/uuid"
 
-	"causeway/app/booking"
-	"causeway/app/group"
+	"causeway/app/internal/batch"
+	"causeway/app/internal/uow"
 	"causeway/core/event"
 	"causeway/core/ident"
 	"causeway/core/lookup"
@@ -40,14 +40,14 @@ type QuoteConfig struct {
 // QuoteService are the use cases.
 type QuoteService struct {
 	QuoteConfig
-	createBatcher *group.Batcher[*quoteCommand, quote.WithStatus]
+	createBatcher *batch.Batcher[*quoteCommand, quote.WithStatus]
 	cachedTerms   atomic.Pointer[termsCache]
 }
 
 // NewQuoteService makes the use cases.
 func NewQuoteService(c QuoteConfig) *QuoteService {
 	q := &QuoteService{QuoteConfig: c}
-	q.createBatcher = group.New(group.Options{MaxSize: 256, MaxDelay: c.MaxDelay}, q.createBatch)
+	q.createBatcher = batch.New(batch.Options{MaxSize: 256, MaxDelay: c.MaxDelay}, q.createBatch)
 	return q
 }
 
@@ -104,10 +104,10 @@ func (q *QuoteService) Create(ctx context.Context, r quote.Request, claim *ports
 	return q.Execute(ctx, r.Platform, made.Quote.ID, claim)
 }
 
-func (q *QuoteService) createBatch(ctx context.Context, commands []*quoteCommand) ([]group.Result[quote.WithStatus], error) {
+func (q *QuoteService) createBatch(ctx context.Context, commands []*quoteCommand) ([]batch.Result[quote.WithStatus], error) {
 	if len(commands) == 1 && commands[0].attempted {
 		if made, err := q.Get(ctx, commands[0].request.Platform, commands[0].quote); err == nil {
-			return []group.Result[quote.WithStatus]{{Value: made}}, nil
+			return []batch.Result[quote.WithStatus]{{Value: made}}, nil
 		}
 	}
 	keys := make([]ports.PartyKey, len(commands))
@@ -116,9 +116,9 @@ func (q *QuoteService) createBatch(ctx context.Context, commands []*quoteCommand
 		keys[i] = ports.PartyKey{Platform: c.request.Platform, Customer: from.Customer, FromInternal: from.Internal, FromExternal: from.External,
 			ToInternal: to.Internal, ToExternal: to.External}
 	}
-	var results []group.Result[quote.WithStatus]
+	var results []batch.Result[quote.WithStatus]
 	err := q.Store.Do(ctx, func(ctx context.Context, tx ports.Tx) error {
-		results = make([]group.Result[quote.WithStatus], len(commands))
+		results = make([]batch.Result[quote.WithStatus], len(commands))
 		parties, err := tx.Parties(ctx, keys)
 		if err != nil {
 			return err
@@ -132,7 +132,7 @@ func (q *QuoteService) createBatch(ctx context.Context, commands []*quoteCommand
 			if err == nil {
 				made.add(created, t)
 			}
-			if err := booking.SaveResponse(ctx, tx, c.idempotency, results[i].Value, results[i].Err); err != nil {
+			if err := uow.SaveResponse(ctx, tx, c.idempotency, results[i].Value, results[i].Err); err != nil {
 				return err
 			}
 		}

@@ -7,7 +7,7 @@ import (
 	"slices"
 	"strings"
 
-	"causeway/app/booking"
+	"causeway/app/internal/uow"
 	"causeway/core/event"
 	"causeway/core/fault"
 	"causeway/core/ident"
@@ -85,7 +85,7 @@ func (r *IncomingService) decide(ctx context.Context, who platform.Principal, id
 // The question goes out before anything is written, under an id that stays the same:
 // when the answer is lost, the same question is asked again.
 func (r *IncomingService) requestApprovals(ctx context.Context, jobs []ports.Job) error {
-	keys := booking.TransactionKeys(jobs)
+	keys := uow.TransactionKeys(jobs)
 	read, err := r.Store.TransactionsByKey(ctx, keys)
 	if err != nil {
 		return err
@@ -184,7 +184,7 @@ func FieldValues(object map[string]any) map[string]string {
 
 // timeOut ends the payments about which the platform did not decide in time.
 func (r *IncomingService) timeOut(ctx context.Context, jobs []ports.Job) error {
-	return r.settle(ctx, jobs, booking.TransactionKeys(jobs), func(w work, t transaction.Transaction) error {
+	return r.settle(ctx, jobs, uow.TransactionKeys(jobs), func(w work, t transaction.Transaction) error {
 		if t.IncomingState() != transaction.ApprovalPending {
 			return nil // decided
 		}

@@ -3,8 +3,8 @@ package receiving
 import (
 	"context"
 
-	"causeway/app/booking"
-	"causeway/app/group"
+	"causeway/app/internal/batch"
+	"causeway/app/internal/uow"
 	"causeway/core/account"
 	"causeway/core/corridor"
 	"causeway/core/customer"
@@ -50,15 +50,15 @@ func (r *IncomingService) Fund(ctx context.Context, who platform.Principal, to i
 	return r.fundBatcher.Do(ctx, fundCommand{who.Platform, to, amount, ident.NewTransaction(r.IDs.New, r.Clock.Now()), claim})
 }
 
-func (r *IncomingService) fundBatch(ctx context.Context, commands []fundCommand) ([]group.Result[FundedAccount], error) {
+func (r *IncomingService) fundBatch(ctx context.Context, commands []fundCommand) ([]batch.Result[FundedAccount], error) {
 	keys := make([]ports.IncomingPaymentKey, len(commands))
 	for i, c := range commands {
 		keys[i] = ports.IncomingPaymentKey{Platform: c.platform, To: c.to}
 	}
-	var results []group.Result[FundedAccount]
+	var results []batch.Result[FundedAccount]
 	var done work
 	err := r.Store.Do(ctx, func(ctx context.Context, tx ports.Tx) error {
-		results, done = make([]group.Result[FundedAccount], len(commands)), r.newWork()
+		results, done = make([]batch.Result[FundedAccount], len(commands)), r.newWork()
 		parties, err := tx.IncomingPaymentParties(ctx, keys)
 		if err != nil {
 			return err
@@ -69,7 +69,7 @@ func (r *IncomingService) fundBatch(ctx context.Context, commands []fundCommand)
 		}
 		for i, c := range commands {
 			results[i].Value, results[i].Err = done.fund(c, parties[i], balances)
-			if err := booking.SaveResponse(ctx, tx, c.idempotency, results[i].Value, results[i].Err); err != nil {
+			if err := uow.SaveResponse(ctx, tx, c.idempotency, results[i].Value, results[i].Err); err != nil {
 				return err
 			}
 		}
@@ -228,7 +228,7 @@ func (w work) deposit(receipt transaction.Receipt, p ports.IncomingPaymentPartie
 	}
 	if err != nil {
 		w.Post(receipt.RejectedByAccount())
-		return transaction.Transaction{}, booking.KeptUnmatched(err)
+		return transaction.Transaction{}, uow.KeptUnmatched(err)
 	}
 	in := newIncomingPayment(depositID(receipt), *p.To, p.Owner, receipt.Amount.Minor)
 	in.PartnerAccount, in.Reference = receipt.PartnerAccount, receipt.Reference

@@ -3,7 +3,7 @@ package receiving
 import (
 	"context"
 
-	"causeway/app/booking"
+	"causeway/app/internal/uow"
 	"causeway/core/account"
 	"causeway/core/fault"
 	"causeway/core/transaction"
@@ -14,7 +14,7 @@ import (
 // forward sends on what came to the UMA addresses of customers who want it on an account
 // elsewhere, by a transfer of its own. Where that cannot be, the balance keeps it.
 func (r *IncomingService) forward(ctx context.Context, jobs []ports.Job) error {
-	read, err := r.Store.TransactionsByKey(ctx, booking.TransactionKeys(jobs))
+	read, err := r.Store.TransactionsByKey(ctx, uow.TransactionKeys(jobs))
 	if err != nil {
 		return err
 	}

@@ -14,8 +14,8 @@ import (
 
 	"github.com/sirupsen/logrus"
 
-	"causeway/app/group"
-	"causeway/app/lanes"
+	"causeway/app/internal/batch"
+	"causeway/app/internal/jobs"
 	"causeway/core/event"
 	"causeway/core/ident"
 	"causeway/core/transaction"
@@ -51,23 +51,23 @@ type TransferOutFunc func(ctx context.Context, id ident.Transaction, out transfe
 // IncomingService are the use cases.
 type IncomingService struct {
 	IncomingConfig
-	*lanes.Workers
-	fundBatcher       *group.Batcher[fundCommand, FundedAccount]
-	transferInBatcher *group.Batcher[transferInCommand, transaction.Transaction]
+	*jobs.Workers
+	fundBatcher       *batch.Batcher[fundCommand, FundedAccount]
+	transferInBatcher *batch.Batcher[transferInCommand, transaction.Transaction]
 }
 
 // NewIncomingService makes the use cases. Run has to run somewhere for transfers and approvals to go
 // on.
 func NewIncomingService(c IncomingConfig) *IncomingService {
 	r := &IncomingService{IncomingConfig: c}
-	r.fundBatcher = group.New(group.Options{MaxSize: 256, MaxDelay: c.MaxDelay}, r.fundBatch)
-	r.transferInBatcher = group.New(group.Options{MaxSize: 256, MaxDelay: c.MaxDelay}, r.transferInBatch)
-	r.Workers = lanes.New(lanes.Config{Jobs: c.Jobs, Clock: c.Clock, Log: c.Log, MaxDelay: c.MaxDelay},
-		lanes.Handler{Step: transaction.StepPull, Do: r.collect},
+	r.fundBatcher = batch.New(batch.Options{MaxSize: 256, MaxDelay: c.MaxDelay}, r.fundBatch)
+	r.transferInBatcher = batch.New(batch.Options{MaxSize: 256, MaxDelay: c.MaxDelay}, r.transferInBatch)
+	r.Workers = jobs.New(jobs.Config{Jobs: c.Jobs, Clock: c.Clock, Log: c.Log, MaxDelay: c.MaxDelay},
+		jobs.Handler{Step: transaction.StepPull, Do: r.collect},
 		// An endpoint may take its ten seconds; the others need not wait for it.
-		lanes.Handler{Step: transaction.StepRequestApproval, Do: r.requestApprovals, MaxBatch: 1, MaxConcurrency: 128},
-		lanes.Handler{Step: transaction.StepTimeOut, Do: r.timeOut},
-		lanes.Handler{Step: transaction.StepForward, Do: r.forward},
+		jobs.Handler{Step: transaction.StepRequestApproval, Do: r.requestApprovals, MaxBatch: 1, MaxConcurrency: 128},
+		jobs.Handler{Step: transaction.StepTimeOut, Do: r.timeOut},
+		jobs.Handler{Step: transaction.StepForward, Do: r.forward},
 	)
 	return r
 }

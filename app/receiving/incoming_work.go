@@ -3,16 +3,16 @@ package receiving
 import (
 	"context"
 
-	"causeway/app/booking"
+	"causeway/app/internal/uow"
 	"causeway/core/transaction"
 	"causeway/ports"
 )
 
 // work is what is decided in one unit of work.
-type work struct{ *booking.Work }
+type work struct{ *uow.Work }
 
-func (r *IncomingService) newUnit() *booking.Work {
-	return booking.NewWork(r.Clock.Now(), r.IDs, r.LocalLease())
+func (r *IncomingService) newUnit() *uow.Work {
+	return uow.NewWork(r.Clock.Now(), r.IDs, r.LocalLease())
 }
 
 func (r *IncomingService) newWork() work { return work{r.newUnit()} }
@@ -30,14 +30,14 @@ func (r *IncomingService) afterCommit(w work) {
 // answered and ends the jobs in it.
 func (r *IncomingService) settle(ctx context.Context, jobs []ports.Job, keys []ports.TransactionKey,
 	decide func(work, transaction.Transaction) error, answers ...ports.RailReply) error {
-	begin := func() *booking.Work {
+	begin := func() *uow.Work {
 		w := r.newUnit()
 		for _, a := range answers {
 			w.RecordReply(a)
 		}
 		return w
 	}
-	done, err := booking.Settle(ctx, r.Store, begin, jobs, keys, func(w *booking.Work, t transaction.Transaction) error { return decide(work{w}, t) })
+	done, err := uow.Settle(ctx, r.Store, begin, jobs, keys, func(w *uow.Work, t transaction.Transaction) error { return decide(work{w}, t) })
 	if err == nil {
 		r.afterCommit(work{done})
 	}

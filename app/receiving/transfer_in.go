@@ -4,8 +4,8 @@ import (
 	"context"
 	"time"
 
-	"causeway/app/booking"
-	"causeway/app/group"
+	"causeway/app/internal/batch"
+	"causeway/app/internal/uow"
 	"causeway/core/account"
 	"causeway/core/fault"
 	"causeway/core/ident"
@@ -51,15 +51,15 @@ func (r *IncomingService) TransferIn(ctx context.Context, who platform.Principal
 	return r.transferInBatcher.Do(ctx, transferInCommand{t, who.Platform, ident.NewTransaction(r.IDs.New, r.Clock.Now()), claim})
 }
 
-func (r *IncomingService) transferInBatch(ctx context.Context, commands []transferInCommand) ([]group.Result[transaction.Transaction], error) {
+func (r *IncomingService) transferInBatch(ctx context.Context, commands []transferInCommand) ([]batch.Result[transaction.Transaction], error) {
 	keys := make([]ports.IncomingPaymentKey, len(commands))
 	for i, c := range commands {
 		keys[i] = ports.IncomingPaymentKey{Platform: c.platform, To: c.To, From: c.From}
 	}
-	var results []group.Result[transaction.Transaction]
+	var results []batch.Result[transaction.Transaction]
 	var done work
 	err := r.Store.Do(ctx, func(ctx context.Context, tx ports.Tx) error {
-		results, done = make([]group.Result[transaction.Transaction], len(commands)), r.newWork()
+		results, done = make([]batch.Result[transaction.Transaction], len(commands)), r.newWork()
 		parties, err := tx.IncomingPaymentParties(ctx, keys)
 		if err != nil {
 			return err
@@ -70,7 +70,7 @@ func (r *IncomingService) transferInBatch(ctx context.Context, commands []transf
 		}
 		for i, c := range commands {
 			results[i].Value, results[i].Err = done.transferIn(c, parties[i], balances)
-			if err := booking.SaveResponse(ctx, tx, c.idempotency, results[i].Value, results[i].Err); err != nil {
+			if err := uow.SaveResponse(ctx, tx, c.idempotency, results[i].Value, results[i].Err); err != nil {
 				return err
 			}
 		}
@@ -137,7 +137,7 @@ const noRailDelay = time.Minute
 // collect asks external accounts for the money of transfers, outside of any unit of
 // work, and settles what the rails answer in one.
 func (r *IncomingService) collect(ctx context.Context, jobs []ports.Job) error {
-	collections, err := r.Store.Collections(ctx, booking.TransactionKeys(jobs))
+	collections, err := r.Store.Collections(ctx, uow.TransactionKeys(jobs))
 	if err != nil {
 		return err
 	}

@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"slices"
 
-	"causeway/app/booking"
+	"causeway/app/internal/uow"
 	"causeway/core/account"
 	"causeway/core/customer"
 	"causeway/core/fault"
@@ -170,7 +170,7 @@ func (r *IncomingService) create(ctx context.Context, id ident.Transaction, in U
 	var done work
 	err := r.Store.Do(ctx, func(ctx context.Context, tx ports.Tx) error {
 		done = r.newWork()
-		home, err := booking.EnsureAccount(ctx, tx, r.IDs, done.Now, to.Platform, to.ID, in.Currency)
+		home, err := uow.EnsureAccount(ctx, tx, r.IDs, done.Now, to.Platform, to.ID, in.Currency)
 		if err != nil {
 			return err
 		}

@@ -6,7 +6,7 @@ import (
 
 	"github.com/google/uuid"
 
-	"causeway/adapters/postgres/books"
+	"causeway/adapters/postgres/ledgerdb"
 	verify "causeway/app/books"
 )
 
@@ -36,7 +36,7 @@ func BenchmarkLog(b *testing.B) {
 		}
 		b.ReportMetric(float64(size)/postings, "bytes/posting")
 	})
-	audit := verify.New(books.NewReader(h.books, h.db.Pool()), books.NewAudit(h.books, h.db.Pool()), nil)
+	audit := verify.New(ledgerdb.NewReader(h.books, h.db.Pool()), ledgerdb.NewAudit(h.books, h.db.Pool()), nil)
 	b.Run("check", func(b *testing.B) {
 		for b.Loop() {
 			if report, err := audit.Check(context.Background()); err != nil || !report.Clean() {

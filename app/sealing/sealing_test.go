@@ -18,12 +18,12 @@ import (
 	"github.com/sirupsen/logrus"
 	"github.com/sirupsen/logrus/hooks/test"
 
-	"causeway/adapters/heads"
+	"causeway/adapters/checkpoints"
+	"causeway/adapters/encryption"
 	"causeway/adapters/ids"
 	"causeway/adapters/pgembed/pgtest"
 	"causeway/adapters/postgres"
-	"causeway/adapters/postgres/books"
-	"causeway/adapters/seal"
+	"causeway/adapters/postgres/ledgerdb"
 	"causeway/app/merkle"
 	"causeway/app/sealing"
 	"causeway/core/ident"
@@ -64,7 +64,7 @@ type house struct {
 	t        testing.TB
 	url      string
 	db       *postgres.DB
-	books    *books.Books
+	books    *ledgerdb.Books
 	clock    *clock
 	outside  *outside
 	platform ident.Platform
@@ -75,7 +75,7 @@ var generator = ids.New()
 
 func newHouse(t testing.TB) *house {
 	t.Helper()
-	h := &house{t: t, url: pgtest.New(t), clock: &clock{}, books: books.New(), outside: &outside{came: map[ident.Platform][]int64{}}}
+	h := &house{t: t, url: pgtest.New(t), clock: &clock{}, books: ledgerdb.New(), outside: &outside{came: map[ident.Platform][]int64{}}}
 	ident.SetUUID(&h.platform, generator.New(noon))
 	ident.SetUUID(&h.alice, generator.New(noon))
 	var err error
@@ -90,12 +90,12 @@ func newHouse(t testing.TB) *house {
 func (h *house) worker() *sealing.Sealing {
 	h.t.Helper()
 	key := sha256.Sum256([]byte("master"))
-	box, err := seal.New(key[:])
+	box, err := encryption.New(key[:])
 	if err != nil {
 		h.t.Fatal(err)
 	}
 	quiet, _ := test.NewNullLogger()
-	return sealing.New(sealing.Config{Log: h.db.Log(), Signer: heads.NewKeyring(h.db.Log(), box, h.clock, generator), Sink: h.outside,
+	return sealing.New(sealing.Config{Log: h.db.Log(), Signer: checkpoints.NewKeyring(h.db.Log(), box, h.clock, generator), Sink: h.outside,
 		Clock: h.clock, Logger: logrus.NewEntry(quiet), Every: time.Hour})
 }
 
@@ -174,7 +174,7 @@ func TestSealingBesidePosting(t *testing.T) {
 
 	for _, on := range []ident.Platform{h.platform, other} {
 		tree := merkle.Empty()
-		err := books.NewAudit(h.books, h.db.Pool()).Snapshot(t.Context(), func(ctx context.Context, view ports.AuditView) error {
+		err := ledgerdb.NewAudit(h.books, h.db.Pool()).Snapshot(t.Context(), func(ctx context.Context, view ports.AuditView) error {
 			return view.Postings(ctx, on, func(a ports.AuditPosting) error {
 				return tree.Add(merkle.LeafHash(ledger.Leaf{Posting: a.WithEntries(), Seq: a.Seq, Recorded: a.Recorded}))
 			})

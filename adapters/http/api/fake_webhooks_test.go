@@ -8,7 +8,7 @@ import (
 
 	"github.com/google/uuid"
 
-	"causeway/app/notify"
+	"causeway/app/webhooks"
 	"causeway/core/event"
 	"causeway/core/fault"
 	"causeway/core/ident"
@@ -77,8 +77,8 @@ func (p *fakeWebhooks) Redeliver(_ context.Context, _ ident.Platform, which port
 }
 
 // add puts an event about a transaction into the log.
-func (p *fakeWebhooks) SendTest(_ context.Context, _ ident.Platform) (notify.TestResult, error) {
-	return notify.TestResult{URL: "https://acme.example/hooks", StatusCode: 204, Response: "thanks"}, nil
+func (p *fakeWebhooks) SendTest(_ context.Context, _ ident.Platform) (webhooks.TestResult, error) {
+	return webhooks.TestResult{URL: "https://acme.example/hooks", StatusCode: 204, Response: "thanks"}, nil
 }
 
 func (p *fakeWebhooks) addDelivery(of ident.Platform, name string, status event.Status, attempts ...event.Attempt) ports.Delivery {

@@ -4,8 +4,8 @@ import (
 	"context"
 
 	httpapi "causeway/adapters/http"
-	"causeway/app/notify"
 	"causeway/app/receiving"
+	"causeway/app/webhooks"
 	"causeway/core/fault"
 	"causeway/core/ident"
 	"causeway/core/money"
@@ -137,14 +137,14 @@ type testWebhookResponse struct {
 	ResponseBody   string `json:"response_body" doc:"The beginning of the answer."`
 }
 
-func registerSandboxWebhooks(a *httpapi.API, webhooks Webhooks) {
+func registerSandboxWebhooks(a *httpapi.API, service Webhooks) {
 	httpapi.Post(a, httpapi.Operation{
 		ID: "sendTestWebhook", Path: "/sandbox/webhooks/test", Tag: tagSandbox, Summary: "Send a test webhook", Permission: platform.Manage, SandboxOnly: true,
 		Description: "Sends a TEST event to your webhook endpoint, waits for the answer and shows it. Any answer is a success here; it is not repeated.",
 		Errors:      []fault.Code{fault.WebhookEndpointNotSet, fault.WebhookDeliveryError, fault.Forbidden},
-	}, func(ctx context.Context, call httpapi.Call, _ *struct{}) (notify.TestResult, error) {
-		return webhooks.SendTest(ctx, call.Principal.Platform)
-	}, func(r notify.TestResult) testWebhookResponse {
+	}, func(ctx context.Context, call httpapi.Call, _ *struct{}) (webhooks.TestResult, error) {
+		return service.SendTest(ctx, call.Principal.Platform)
+	}, func(r webhooks.TestResult) testWebhookResponse {
 		return testWebhookResponse{URL: r.URL, ResponseStatus: r.StatusCode, ResponseBody: r.Response}
 	})
 }

@@ -16,12 +16,12 @@ import (
 	"golang.org/x/mod/sumdb/note"
 	"golang.org/x/mod/sumdb/tlog"
 
-	"causeway/adapters/heads"
+	"causeway/adapters/checkpoints"
+	"causeway/adapters/encryption"
 	"causeway/adapters/http/api"
 	"causeway/adapters/pgembed/pgtest"
 	"causeway/adapters/postgres"
-	"causeway/adapters/postgres/books"
-	"causeway/adapters/seal"
+	"causeway/adapters/postgres/ledgerdb"
 	"causeway/app/finance"
 	"causeway/app/periods"
 	"causeway/app/sealing"
@@ -46,13 +46,13 @@ func newAuditor(t *testing.T) *auditor {
 	ident.SetUUID(&a.alice, idGenerator.New(noon))
 	a.client = newTestServer(t, pgtest.New(t), func(deps *api.Deps, db *postgres.DB) {
 		key := sha256.Sum256([]byte("master"))
-		box, err := seal.New(key[:])
+		box, err := encryption.New(key[:])
 		if err != nil {
 			t.Fatal(err)
 		}
 		quiet, _ := test.NewNullLogger()
 		a.db = db
-		a.sealing = sealing.New(sealing.Config{Log: db.Log(), Signer: heads.NewKeyring(db.Log(), box, portstest.NewFakeClock(noon), idGenerator),
+		a.sealing = sealing.New(sealing.Config{Log: db.Log(), Signer: checkpoints.NewKeyring(db.Log(), box, portstest.NewFakeClock(noon), idGenerator),
 			Clock: portstest.NewFakeClock(noon), Logger: quiet.WithField("test", t.Name()), Every: time.Minute})
 		deps.Accounting = finance.New(finance.Config{Store: db, Ledger: db.Finance(), Clock: portstest.NewFakeClock(noon), IDs: idGenerator})
 		deps.Periods = periods.New(periods.Config{Store: db, Books: db.BookReader(), Clock: portstest.NewFakeClock(noon), IDs: idGenerator})
@@ -70,7 +70,7 @@ func (a *auditor) postDeposits(n int) (ids []string) {
 			ledger.IncomingFunds{Partner: ledger.Rail("ACH"), To: ledger.CustomerAccount(a.alice), Amount: money.Amount{Minor: 100, Currency: money.USD}})
 		postings, ids = append(postings, p), append(ids, p.ID.String())
 	}
-	err := pgx.BeginFunc(a.t.Context(), a.db.Pool(), func(tx pgx.Tx) error { return books.New().Post(a.t.Context(), tx, noon, postings) })
+	err := pgx.BeginFunc(a.t.Context(), a.db.Pool(), func(tx pgx.Tx) error { return ledgerdb.New().Post(a.t.Context(), tx, noon, postings) })
 	if err != nil {
 		a.t.Fatal(err)
 	}

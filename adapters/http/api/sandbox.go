@@ -4,7 +4,7 @@ import (
 	"context"
 
 	httpapi "causeway/adapters/http"
-	"causeway/app/simulate"
+	"causeway/app/sandbox"
 	"causeway/core/fault"
 	"causeway/core/ident"
 	"causeway/core/money"
@@ -15,7 +15,7 @@ import (
 
 // Sandbox are the use cases behind the sandbox operations.
 type Sandbox interface {
-	Send(ctx context.Context, who platform.Principal, in simulate.Send, claim *ports.IdempotentRequest) (transaction.Transaction, error)
+	Send(ctx context.Context, who platform.Principal, in sandbox.Send, claim *ports.IdempotentRequest) (transaction.Transaction, error)
 }
 
 type sandboxSendRequest struct {
@@ -25,7 +25,7 @@ type sandboxSendRequest struct {
 	CurrencyAmount *httpapi.Minor          `json:"currencyAmount,omitempty" minimum:"1" maximum:"9000000000000000" doc:"The amount paid, in the smallest unit. Left out: exactly what the quote asks for; an account needs it. Another amount shows what happens to a wrong payment." example:"10050"`
 }
 
-func registerSandbox(a *httpapi.API, sandbox Sandbox) {
+func registerSandbox(a *httpapi.API, service Sandbox) {
 	type send struct{ Body sandboxSendRequest }
 	httpapi.Post(a, httpapi.Operation{
 		ID: "sandboxSend", Path: "/sandbox/send", Tag: tagSandbox, Summary: "Pay a quote or into an account", Permission: platform.Transact, SandboxOnly: true,
@@ -36,11 +36,11 @@ func registerSandbox(a *httpapi.API, sandbox Sandbox) {
 			"so is what an account cannot take, because it is of another currency, is not in use, or would hold more than 9000000000000000.",
 		Errors: []fault.Code{fault.QuoteNotFound, fault.ReferenceNotFound, fault.InvalidCurrency, fault.AmountOutOfRange, fault.Forbidden},
 	}, func(ctx context.Context, call httpapi.Call, in *send) (transaction.Transaction, error) {
-		paid := simulate.Send{Reference: in.Body.Reference, Quote: in.Body.QuoteID.Value, Currency: money.Currency(in.Body.CurrencyCode)}
+		paid := sandbox.Send{Reference: in.Body.Reference, Quote: in.Body.QuoteID.Value, Currency: money.Currency(in.Body.CurrencyCode)}
 		if in.Body.CurrencyAmount != nil {
 			amount := int64(*in.Body.CurrencyAmount)
 			paid.Amount = &amount
 		}
-		return sandbox.Send(ctx, call.Principal, paid, call.IdempotentRequest)
+		return service.Send(ctx, call.Principal, paid, call.IdempotentRequest)
 	}, renderTransaction)
 }

@@ -24,8 +24,8 @@ import (
 	"causeway/adapters/postgres"
 	sandboxrail "causeway/adapters/rails/sandbox"
 	"causeway/app/accounts"
+	"causeway/app/customers"
 	"causeway/app/exports"
-	"causeway/app/onboarding"
 	"causeway/app/platforms"
 	"causeway/core/platform"
 	"causeway/ports"
@@ -72,7 +72,7 @@ func newTestServer(t *testing.T, url string, changes ...func(*api.Deps, *postgre
 	d := &testServer{Handler: a, url: url, webhooks: newFakeWebhooks(), platforms: platforms.New(platforms.Config{Store: store, Clock: portstest.NewFakeClock(noon), IDs: idGenerator, Rails: rails})}
 	deps := api.Deps{
 		Platforms: d.platforms,
-		Customers: onboarding.New(onboarding.Config{Store: store, Clock: portstest.NewFakeClock(noon), IDs: idGenerator, Rails: rails}),
+		Customers: customers.New(customers.Config{Store: store, Clock: portstest.NewFakeClock(noon), IDs: idGenerator, Rails: rails}),
 		ExternalAccounts: accounts.New(accounts.Config{Store: store, Clock: portstest.NewFakeClock(noon), IDs: idGenerator,
 			Beneficiaries: ports.BeneficiariesByEnvironment{platform.Sandbox: sandbox.Beneficiaries{}, platform.Production: unsupported.Beneficiaries{}}}),
 		InternalAccounts: accounts.New(accounts.Config{Store: store, Books: store.BookReader()}),

@@ -8,7 +8,7 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 
 	httpapi "causeway/adapters/http"
-	"causeway/app/notify"
+	"causeway/app/webhooks"
 	"causeway/core/event"
 	"causeway/core/fault"
 	"causeway/core/ident"
@@ -22,7 +22,7 @@ type Webhooks interface {
 	Deliveries(ctx context.Context, p ident.Platform, f ports.DeliveryFilter) (ports.DeliveryPage, error)
 	Delivery(ctx context.Context, p ident.Platform, id ident.Webhook) (ports.Delivery, error)
 	Redeliver(ctx context.Context, p ident.Platform, which ports.Redelivery) (int, error)
-	SendTest(ctx context.Context, p ident.Platform) (notify.TestResult, error)
+	SendTest(ctx context.Context, p ident.Platform) (webhooks.TestResult, error)
 }
 
 type webhookKeyListResponse struct {

@@ -10,7 +10,7 @@ import (
 	"causeway/adapters/pgembed/pgtest"
 	"causeway/adapters/postgres"
 	"causeway/adapters/postgres/outbox"
-	"causeway/app/notify"
+	"causeway/app/webhooks"
 	"causeway/core/event"
 	"causeway/core/platform"
 	"causeway/ports/portstest"
@@ -105,7 +105,7 @@ func TestListDeliveries_ShowsTestEvent(t *testing.T) {
 	// Setting the endpoint leaves a TEST event in the real log, waiting to be sent, with
 	// the body that will be; the log of another platform is empty.
 	d := newTestServer(t, pgtest.New(t), func(deps *api.Deps, store *postgres.DB) {
-		deps.Webhooks = notify.New(notify.Config{Log: outbox.NewLog(store.Pool()), Clock: portstest.NewFakeClock(noon), IDs: idGenerator})
+		deps.Webhooks = webhooks.New(webhooks.Config{Log: outbox.NewLog(store.Pool()), Clock: portstest.NewFakeClock(noon), IDs: idGenerator})
 	})
 	c := d.createPlatform(t, platform.Sandbox)
 	c.must(200, "PATCH", "/config", `{"webhookEndpoint": "https://example.com/hook"}`)

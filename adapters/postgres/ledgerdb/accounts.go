@@ -1,0 +1,168 @@
+package ledgerdb
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+	"sync"
+
+	"github.com/google/uuid"
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgtype"
+
+	"causeway/core/ident"
+	"causeway/core/money"
+	"causeway/ledger"
+)
+
+// numbers are what accounts are called in the tables.
+type numbers map[ledger.Account]int64
+
+// numbersOf finds the numbers of accounts. With create, one that does not exist yet
+// is made in the transaction of q; without, it is missing from the result.
+func (b *Books) numbersOf(ctx context.Context, q Querier, accounts []ledger.Account, create bool) (numbers, error) {
+	found, missing := b.accounts.lookup(accounts)
+	if len(missing) == 0 {
+		return found, nil
+	}
+	// One order for all, so that two who make the same accounts cannot wait in a circle.
+	slices.SortFunc(missing, ledger.Account.Compare)
+	missing = slices.Compact(missing)
+	if err := b.find(ctx, q, missing, found); err != nil {
+		return nil, err
+	}
+	missing = slices.DeleteFunc(missing, func(a ledger.Account) bool { _, ok := found[a]; return ok })
+	if len(missing) == 0 || !create {
+		return found, nil
+	}
+	if err := createAccounts(ctx, q, missing); err != nil {
+		return nil, fmt.Errorf("create ledger accounts: %w", err)
+	}
+	if err := b.find(ctx, q, missing, found); err != nil {
+		return nil, err
+	}
+	for _, a := range missing {
+		if _, ok := found[a]; !ok {
+			return nil, fmt.Errorf("create ledger accounts: %s is still missing", a)
+		}
+	}
+	return found, nil
+}
+
+// Rides on ledger_account_path_and_currency_unique. What this transaction made itself
+// may still be rolled back, so it is found but not remembered.
+const findAccounts = `
+SELECT a.platform_id, a.path, a.currency, a.id, a.xid IS DISTINCT FROM pg_current_xact_id_if_assigned()
+FROM unnest($1::uuid[], $2::text[], $3::text[]) AS w (platform_id, path, currency)
+JOIN ledger_accounts a ON a.platform_id = w.platform_id AND a.path = w.path AND a.currency = w.currency`
+
+func (b *Books) find(ctx context.Context, q Querier, accounts []ledger.Account, found numbers) error {
+	platforms, paths, currencies := columns(accounts)
+	committed := numbers{}
+	err := query(ctx, q, findAccounts, []any{platforms, paths, currencies}, func(rows pgx.Rows) error {
+		var (
+			platform       uuid.UUID
+			path, currency string
+			number         int64
+			lasting        bool
+		)
+		if err := rows.Scan((*[16]byte)(&platform), &path, &currency, &number, &lasting); err != nil {
+			return err
+		}
+		a := ledger.Account{Platform: platformID(platform), Path: path, Currency: money.Currency(currency)}
+		found[a] = number
+		if lasting {
+			committed[a] = number
+		}
+		return nil
+	})
+	if err != nil {
+		return fmt.Errorf("find ledger accounts: %w", err)
+	}
+	b.accounts.remember(committed)
+	return nil
+}
+
+// The order of the arrays is the order of insertion. A guarded account gets its
+// balance row with it, so that there is always a row to lock.
+const insertAccounts = `
+WITH made AS (
+    INSERT INTO ledger_accounts (platform_id, path, currency, class, guarded)
+    SELECT platform_id, path, currency, class, guarded
+    FROM unnest($1::uuid[], $2::text[], $3::text[], $4::text[], $5::boolean[]) WITH ORDINALITY
+        AS w (platform_id, path, currency, class, guarded, nth)
+    ORDER BY nth
+    ON CONFLICT DO NOTHING
+    RETURNING platform_id, id, guarded
+)
+INSERT INTO ledger_balances (platform_id, account_id)
+SELECT platform_id, id FROM made WHERE guarded`
+
+func createAccounts(ctx context.Context, q Querier, accounts []ledger.Account) error {
+	classes, guarded := make([]string, len(accounts)), make([]bool, len(accounts))
+	for i, a := range accounts {
+		line, err := ledger.FindChartLine(a.Path)
+		if err != nil {
+			return err
+		}
+		classes[i], guarded[i] = string(line.Class), line.NoOverdraft
+	}
+	platforms, paths, currencies := columns(accounts)
+	return query(ctx, q, insertAccounts, []any{platforms, paths, currencies, classes, guarded}, nil)
+}
+
+func columns(accounts []ledger.Account) (platforms uuids, paths, currencies []string) {
+	for _, a := range accounts {
+		platforms = append(platforms, dbID(a.Platform.UUID()))
+		paths = append(paths, a.Path)
+		currencies = append(currencies, string(a.Currency))
+	}
+	return platforms, paths, currencies
+}
+
+// accountCache remembers committed accounts, up to a bound.
+type accountCache struct {
+	mu    sync.RWMutex
+	known numbers
+}
+
+const maxCachedAccounts = 50_000 // about 10 MB
+
+func (c *accountCache) lookup(accounts []ledger.Account) (found numbers, missing []ledger.Account) {
+	found = make(numbers, len(accounts))
+	c.mu.RLock()
+	defer c.mu.RUnlock()
+	for _, a := range accounts {
+		if number, ok := c.known[a]; ok {
+			found[a] = number
+		} else {
+			missing = append(missing, a)
+		}
+	}
+	return found, missing
+}
+
+func (c *accountCache) remember(accounts numbers) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.known == nil {
+		c.known = numbers{}
+	}
+	if len(c.known)+len(accounts) > maxCachedAccounts {
+		// Whatever is in use comes back with its next posting.
+		clear(c.known)
+	}
+	maps.Copy(c.known, accounts)
+}
+
+// uuids is a uuid[] parameter that pgx writes without reflection.
+type uuids = pgtype.FlatArray[pgtype.UUID]
+
+// dbID is a UUID parameter; the zero UUID is NULL.
+func dbID(u uuid.UUID) pgtype.UUID { return pgtype.UUID{Bytes: u, Valid: u != uuid.Nil} }
+
+func platformID(u uuid.UUID) (p ident.Platform) {
+	ident.SetUUID(&p, u)
+	return p
+}

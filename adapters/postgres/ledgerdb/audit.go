@@ -1,0 +1,218 @@
+package ledgerdb
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgtype"
+
+	"causeway/core/fault"
+	"causeway/core/ident"
+	"causeway/core/period"
+	"causeway/ports"
+)
+
+// Audit gives the books as they lie in the tables. It reads in steps along the primary
+// keys, so it needs little memory on either side, and takes no lock that a writer
+// could wait for.
+type Audit struct {
+	books *Books
+	db    AuditSource
+}
+
+// AuditSource opens read transactions: a *pgxpool.Pool or a *pgx.Conn.
+type AuditSource interface {
+	BeginTx(ctx context.Context, options pgx.TxOptions) (pgx.Tx, error)
+}
+
+var _ ports.LedgerAudit = (*Audit)(nil)
+
+// NewAudit audits the books of the database that db is connected to.
+func NewAudit(b *Books, db AuditSource) *Audit { return &Audit{b, db} }
+
+// Snapshot is as ports.BookAudit says: all of it runs in one repeatable-read
+// transaction, without the limit of time that ordinary statements have.
+func (a *Audit) Snapshot(ctx context.Context, fn func(context.Context, ports.AuditView) error) (err error) {
+	tx, err := a.db.BeginTx(ctx, pgx.TxOptions{IsoLevel: pgx.RepeatableRead, AccessMode: pgx.ReadOnly})
+	if err != nil {
+		return fmt.Errorf("audit the books: %w", err)
+	}
+	defer func() {
+		if rollback := tx.Rollback(context.WithoutCancel(ctx)); rollback != nil && !errors.Is(rollback, pgx.ErrTxClosed) {
+			err = errors.Join(err, rollback)
+		}
+	}()
+	for _, setting := range []string{"statement_timeout = 0", "idle_in_transaction_session_timeout = 0", alongIndexes} {
+		if _, err := tx.Exec(ctx, "SET LOCAL "+setting); err != nil {
+			return fmt.Errorf("audit the books: %w", err)
+		}
+	}
+	if err := whole(ctx, tx); err != nil {
+		return err
+	}
+	return fn(ctx, &auditView{a.books, tx})
+}
+
+// whole refuses books of which months are detached: what is proved begins with the first
+// posting.
+func whole(ctx context.Context, tx pgx.Tx) error {
+	var first, last pgtype.Date
+	err := planned(ctx, tx, `SELECT min(month), max(month) FROM ledger_detached`, nil, func(rows pgx.Rows) error { return rows.Scan(&first, &last) })
+	if err == nil && first.Valid {
+		err = fault.New(fault.MonthArchived, "The months %s to %s are detached, and books are proved from their first posting on. Attach them first (causeway ledger attach), then prove, then detach them again.",
+			period.MonthOf(first.Time), period.MonthOf(last.Time))
+	}
+	return err
+}
+
+// alongIndexes has rows that are wanted in the order of an index read from it. A planner
+// that knows little of young tables would else read another one from end to end, for
+// every step, and sort.
+const alongIndexes = "enable_sort = off"
+
+type auditView struct {
+	books *Books
+	tx    pgx.Tx
+}
+
+// Finds platforms that lost their clock too, by hopping along the primary keys of
+// ledger_accounts, ledger_heads and the months of ledger_postings and ledger_entries from one platform to
+// the next.
+const auditPlatforms = `
+WITH RECURSIVE a AS (
+    (SELECT platform_id FROM ledger_accounts ORDER BY platform_id LIMIT 1)
+    UNION ALL SELECT (SELECT t.platform_id FROM ledger_accounts t WHERE t.platform_id > a.platform_id ORDER BY t.platform_id LIMIT 1) FROM a WHERE a.platform_id IS NOT NULL
+), p AS (
+    (SELECT platform_id FROM ledger_postings ORDER BY platform_id LIMIT 1)
+    UNION ALL SELECT (SELECT t.platform_id FROM ledger_postings t WHERE t.platform_id > p.platform_id ORDER BY t.platform_id LIMIT 1) FROM p WHERE p.platform_id IS NOT NULL
+), e AS (
+    (SELECT platform_id FROM ledger_entries ORDER BY platform_id LIMIT 1)
+    UNION ALL SELECT (SELECT t.platform_id FROM ledger_entries t WHERE t.platform_id > e.platform_id ORDER BY t.platform_id LIMIT 1) FROM e WHERE e.platform_id IS NOT NULL
+), h AS (
+    (SELECT platform_id FROM ledger_heads ORDER BY platform_id LIMIT 1)
+    UNION ALL SELECT (SELECT t.platform_id FROM ledger_heads t WHERE t.platform_id > h.platform_id ORDER BY t.platform_id LIMIT 1) FROM h WHERE h.platform_id IS NOT NULL
+)
+SELECT every.platform_id, c.platform_id IS NOT NULL, coalesce(c.seq, 0), nullif(c.recorded_at, '-infinity'), coalesce(m.seq, 0),
+       (SELECT array_agg(n.first_seq - 1 ORDER BY n.month) FROM ledger_months n
+        WHERE n.platform_id = every.platform_id AND n.first_seq > 1 AND n.month <= (m.complete_to AT TIME ZONE 'UTC')::date)
+FROM (SELECT platform_id FROM a UNION SELECT platform_id FROM p UNION SELECT platform_id FROM e UNION SELECT platform_id FROM h UNION SELECT platform_id FROM ledger_clock) every
+LEFT JOIN ledger_clock c ON c.platform_id = every.platform_id
+LEFT JOIN ledger_checkpointed m ON m.platform_id = every.platform_id
+WHERE every.platform_id IS NOT NULL
+ORDER BY every.platform_id`
+
+// Platforms is as ports.AuditView says.
+func (v *auditView) Platforms(ctx context.Context) (platforms []ports.AuditPlatform, err error) {
+	err = planned(ctx, v.tx, auditPlatforms, nil, func(rows pgx.Rows) error {
+		var p ports.AuditPlatform
+		var id [16]byte
+		var recorded pgtype.Timestamptz
+		if err := rows.Scan(&id, &p.HasClock, &p.Seq, &recorded, &p.SnapshotSeq, &p.CompleteMonthEnds); err != nil {
+			return err
+		}
+		p.Platform, p.Recorded = platformID(id), recorded.Time.UTC()
+		platforms = append(platforms, p)
+		return nil
+	})
+	return platforms, wrapped("audit platforms", err)
+}
+
+const auditStories = `
+SELECT p.transaction_id, array_agg(p.kind ORDER BY p.seq)
+FROM ledger_postings p
+WHERE p.platform_id = $1 AND p.transaction_id > $2
+GROUP BY p.transaction_id
+ORDER BY p.transaction_id
+LIMIT $3`
+
+// TransactionKinds is as ports.AuditView says. Rides on ledger_postings_of_transaction.
+func (v *auditView) TransactionKinds(ctx context.Context, p ident.Platform, each func([]ports.TransactionKinds) error) error {
+	var after [16]byte
+	for {
+		var group []ports.TransactionKinds
+		err := planned(ctx, v.tx, auditStories, []any{dbID(p.UUID()), after, auditStep}, func(rows pgx.Rows) error {
+			var kinds []string
+			if err := rows.Scan(&after, &kinds); err != nil {
+				return err
+			}
+			group = append(group, ports.TransactionKinds{Transaction: transactionID(pgtype.UUID{Bytes: after}), Kinds: kindsOf(kinds)})
+			return nil
+		})
+		if err != nil {
+			return wrapped("audit transactions", err)
+		}
+		if len(group) == 0 {
+			return nil
+		}
+		if err := each(group); err != nil {
+			return err
+		}
+	}
+}
+
+// Rides on ledger_postings_reversing.
+const auditReversals = `
+SELECT p.id, p.reverses, p.seq, coalesce(x.seq, 0)
+FROM ledger_postings p
+LEFT JOIN ledger_posting_ids x ON x.platform_id = p.platform_id AND x.id = p.reverses
+WHERE p.platform_id = $1 AND p.reverses IS NOT NULL AND (p.reverses, p.id) > ($2, $3)
+ORDER BY p.reverses, p.id
+LIMIT $4`
+
+// Reversals is as ports.AuditView says.
+func (v *auditView) Reversals(ctx context.Context, p ident.Platform, each func(reversal, original ports.NumberedPosting, found bool) error) error {
+	var after struct{ reverses, id [16]byte }
+	for {
+		type pair struct {
+			reversal, original       postingKey
+			reversalSeq, originalSeq int64
+		}
+		var pairs []pair
+		var keys []postingKey
+		args := []any{dbID(p.UUID()), after.reverses, after.id, auditStep}
+		err := planned(ctx, v.tx, auditReversals, args, func(rows pgx.Rows) error {
+			var x pair
+			if err := rows.Scan(&after.id, &after.reverses, &x.reversalSeq, &x.originalSeq); err != nil {
+				return err
+			}
+			x.reversal, x.original = postingKey{p, after.id}, postingKey{p, after.reverses}
+			pairs, keys = append(pairs, x), append(keys, x.reversal, x.original)
+			return nil
+		})
+		if err != nil {
+			return wrapped("audit reversals", err)
+		}
+		if len(pairs) == 0 {
+			return nil
+		}
+		stored, err := v.books.postings(ctx, v.tx, keys)
+		if err != nil {
+			return wrapped("audit reversals", err)
+		}
+		for _, x := range pairs {
+			reversal, ok := stored[x.reversal]
+			if !ok { // it has lost all its entries
+				reversal.ID, reversal.Platform, reversal.Reverses = x.reversal.id, p, x.original.id
+			}
+			original, found := stored[x.original]
+			err := each(ports.NumberedPosting{Seq: x.reversalSeq, Posting: reversal},
+				ports.NumberedPosting{Seq: x.originalSeq, Posting: original}, found)
+			if err != nil {
+				return err
+			}
+		}
+	}
+}
+
+// auditStep is how many rows are held at once.
+const auditStep = 1_000
+
+func utc(t pgtype.Timestamptz) time.Time {
+	if !t.Valid || t.InfinityModifier != pgtype.Finite {
+		return time.Time{}
+	}
+	return t.Time.UTC()
+}

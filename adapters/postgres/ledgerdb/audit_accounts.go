@@ -1,0 +1,141 @@
+package ledgerdb
+
+import (
+	"context"
+	"math"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgtype"
+
+	"causeway/core/ident"
+	"causeway/core/money"
+	"causeway/ledger"
+	"causeway/ports"
+)
+
+const (
+	// Rides on ledger_accounts_pkey and ledger_balances_pkey.
+	auditAccounts = `
+SELECT a.id, a.path, a.currency, a.class, a.guarded, b.balance
+FROM ledger_accounts a
+LEFT JOIN ledger_balances b ON b.platform_id = a.platform_id AND b.account_id = a.id
+WHERE a.platform_id = $1 AND a.id > $2
+ORDER BY a.id LIMIT $3`
+
+	// What touches a range of accounts, in order: moves on both sides (ledger_entries_debit,
+	// ledger_entries_credit), and checkpoints after the moves of their number
+	// (ledger_checkpoints_pkey), with the true effective times of their blocks.
+	auditMoves = `
+SELECT e.debit_account AS account_id, e.seq, 0 AS rank, e.amount, NULL::text AS balance, NULL::text AS debits,
+       NULL::timestamptz AS earliest, NULL::timestamptz AS latest, NULL::timestamptz AS true_earliest, NULL::timestamptz AS true_latest
+FROM ledger_entries e
+WHERE e.platform_id = $1 AND e.debit_account > $2 AND e.debit_account <= $3
+UNION ALL
+SELECT e.credit_account, e.seq, 1, e.amount, NULL, NULL, NULL, NULL, NULL, NULL
+FROM ledger_entries e
+WHERE e.platform_id = $1 AND e.credit_account > $2 AND e.credit_account <= $3
+UNION ALL
+SELECT k.account_id, k.seq, 2, 0, k.balance::text, k.debits::text, k.earliest, k.latest, block.earliest, block.latest
+FROM (
+    SELECT k.*, lag(k.seq, 1, 0::bigint) OVER (PARTITION BY k.account_id ORDER BY k.seq) AS after
+    FROM ledger_checkpoints k
+    WHERE k.platform_id = $1 AND k.account_id > $2 AND k.account_id <= $3
+) k
+CROSS JOIN LATERAL (
+    SELECT min(p.effective_at) AS earliest, max(p.effective_at) AS latest
+    FROM (
+        SELECT e.seq, e.recorded_at FROM ledger_entries e WHERE e.platform_id = $1 AND e.debit_account = k.account_id AND e.seq > k.after AND e.seq <= k.seq
+        UNION ALL
+        SELECT e.seq, e.recorded_at FROM ledger_entries e WHERE e.platform_id = $1 AND e.credit_account = k.account_id AND e.seq > k.after AND e.seq <= k.seq
+    ) x
+    JOIN ledger_postings p ON p.platform_id = $1 AND p.seq = x.seq AND p.recorded_at = x.recorded_at
+) block
+ORDER BY account_id, seq, rank`
+)
+
+// Accounts is as ports.AuditView says: accounts step by step, each step merged with
+// what touches accounts in its range of numbers.
+func (v *auditView) Accounts(ctx context.Context, p ident.Platform, visitor ports.AccountVisitor) error {
+	after := int64(math.MinInt64)
+	for {
+		step, err := v.accountsAfter(ctx, p, after, auditStep)
+		if err != nil {
+			return wrapped("audit accounts", err)
+		}
+		upto := int64(math.MaxInt64)
+		if len(step) == auditStep {
+			upto = step[len(step)-1].Number
+		}
+		announce := func(number int64) error { // every account up to this one
+			for len(step) > 0 && step[0].Number <= number {
+				if err := visitor.Account(step[0]); err != nil {
+					return err
+				}
+				step = step[1:]
+			}
+			return nil
+		}
+		if err := v.visitMoves(ctx, p, after, upto, visitor, announce); err != nil {
+			return wrapped("audit accounts", err)
+		}
+		if err := announce(upto); err != nil {
+			return err
+		}
+		if upto == math.MaxInt64 {
+			return nil
+		}
+		after = upto
+	}
+}
+
+// OldestAccounts is as ports.AuditView says.
+func (v *auditView) OldestAccounts(ctx context.Context, p ident.Platform, most int) ([]ledger.Account, error) {
+	found, err := v.accountsAfter(ctx, p, math.MinInt64, most)
+	accounts := make([]ledger.Account, len(found))
+	for i, a := range found {
+		accounts[i] = a.Account
+	}
+	return accounts, wrapped("audit accounts", err)
+}
+
+func (v *auditView) accountsAfter(ctx context.Context, platform ident.Platform, after int64, most int) (step []ports.AuditAccount, err error) {
+	err = planned(ctx, v.tx, auditAccounts, []any{dbID(platform.UUID()), after, most}, func(rows pgx.Rows) error {
+		var (
+			a                     ports.AuditAccount
+			path, currency, class string
+			balance               pgtype.Int8
+		)
+		if err := rows.Scan(&a.Number, &path, &currency, &class, &a.NoOverdraft, &balance); err != nil {
+			return err
+		}
+		a.Account = ledger.Account{Platform: platform, Path: path, Currency: money.Currency(currency)}
+		a.Class, a.HasBalance, a.Balance = ledger.Class(class), balance.Valid, balance.Int64
+		step = append(step, a)
+		return nil
+	})
+	return step, err
+}
+
+func (v *auditView) visitMoves(ctx context.Context, p ident.Platform, after, upto int64, visitor ports.AccountVisitor, announce func(int64) error) error {
+	return planned(ctx, v.tx, auditMoves, []any{dbID(p.UUID()), after, upto}, func(rows pgx.Rows) error {
+		var (
+			number, seq, amount                        int64
+			rank                                       int32
+			balance, debits                            pgtype.Text
+			earliest, latest, trueEarliest, trueLatest pgtype.Timestamptz
+		)
+		if err := rows.Scan(&number, &seq, &rank, &amount, &balance, &debits, &earliest, &latest, &trueEarliest, &trueLatest); err != nil {
+			return err
+		}
+		if err := announce(number); err != nil {
+			return err
+		}
+		if rank < 2 {
+			return visitor.Move(number, seq, rank == 0, amount)
+		}
+		return visitor.BalanceSnapshot(ports.AuditBalanceSnapshot{
+			Number: number, Seq: seq, Balance: balance.String, Debits: debits.String,
+			Earliest: utc(earliest), Latest: utc(latest), TrueEarliest: utc(trueEarliest), TrueLatest: utc(trueLatest),
+		})
+	})
+}

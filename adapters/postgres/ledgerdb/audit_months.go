@@ -1,0 +1,146 @@
+package ledgerdb
+
+import (
+	"context"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgtype"
+
+	"causeway/core/ident"
+	"causeway/core/money"
+	"causeway/core/period"
+	"causeway/ledger"
+	"causeway/ports"
+)
+
+const (
+	auditMonths = `SELECT nullif(closed_before, '-infinity'), nullif(open_from, '-infinity') FROM ledger_clock WHERE platform_id = $1`
+
+	// Each posting is held against the last closing before it, whose month is the latest:
+	// one pass along the primary keys, whatever the number of months.
+	auditClosings = `
+SELECT k.month, k.closed_at, k.seq, k.digest, d.digest, i.many, coalesce(i.first, 0)
+FROM (
+    SELECT k.*, lead(k.seq, 1, 9223372036854775807) OVER (ORDER BY k.month) AS upto, (k.month + interval '1 month') AT TIME ZONE 'UTC' AS ends
+    FROM ledger_closings k
+    WHERE k.platform_id = $1
+) k
+LEFT JOIN ledger_postings d ON d.platform_id = $1 AND d.seq = k.seq
+CROSS JOIN LATERAL (
+    SELECT count(*) AS many, min(p.seq) AS first FROM ledger_postings p
+    WHERE p.platform_id = $1 AND p.seq > k.seq AND p.seq <= k.upto AND p.effective_at < k.ends
+) i
+ORDER BY k.month`
+
+	auditMonthLines = `
+SELECT coalesce(t.account_id, l.account_id), coalesce(t.month, l.month), a.path, a.currency, a.class,
+       coalesce(t.debits, 0)::text, coalesce(t.credits, 0)::text, l.account_id IS NOT NULL, l.opening::text, l.debits::text, l.credits::text, l.closing::text
+FROM (
+    SELECT x.account_id, greatest(date_trunc('month', p.effective_at AT TIME ZONE 'UTC')::date, $2::date) AS month,
+           sum(x.debit) AS debits, sum(x.credit) AS credits
+    FROM ledger_postings p
+    JOIN ledger_entries e ON e.platform_id = p.platform_id AND e.seq = p.seq AND e.recorded_at = p.recorded_at
+    CROSS JOIN LATERAL (VALUES (e.debit_account, e.amount, 0::bigint), (e.credit_account, 0::bigint, e.amount)) x (account_id, debit, credit)
+    WHERE p.platform_id = $1 AND p.effective_at < $3
+    GROUP BY 1, 2
+) t
+FULL JOIN (SELECT * FROM ledger_closing_lines WHERE platform_id = $1) l ON l.account_id = t.account_id AND l.month = t.month
+LEFT JOIN ledger_accounts a ON a.platform_id = $1 AND a.id = coalesce(t.account_id, l.account_id)
+ORDER BY 1, 2`
+)
+
+// Months is as ports.AuditView says.
+func (v *auditView) Months(ctx context.Context, p ident.Platform) (m ports.AuditMonths, err error) {
+	err = planned(ctx, v.tx, auditMonths, []any{dbID(p.UUID())}, func(rows pgx.Rows) error {
+		var closed, open pgtype.Timestamptz
+		if err := rows.Scan(&closed, &open); err != nil {
+			return err
+		}
+		if closed.Valid {
+			m.FirstUnclosed = period.MonthOf(closed.Time)
+		}
+		if open.Valid {
+			m.FirstOpen = period.MonthOf(open.Time)
+		}
+		return nil
+	})
+	if err != nil {
+		return m, wrapped("audit months", err)
+	}
+	err = planned(ctx, v.tx, auditClosings, []any{dbID(p.UUID())}, func(rows pgx.Rows) error {
+		c := ports.AuditClosing{Closing: period.Closing{Platform: p}}
+		var month pgtype.Date
+		var at pgtype.Timestamptz
+		if err := rows.Scan(&month, &at, &c.Seq, &c.Digest, &c.TrueDigest, &c.LatePostings, &c.FirstLatePosting); err != nil {
+			return err
+		}
+		c.Month, c.At = period.MonthOf(month.Time), utc(at)
+		m.Closings = append(m.Closings, c)
+		return nil
+	})
+	return m, wrapped("audit months", err)
+}
+
+// Rides on ledger_closings_pkey.
+const auditClosingHeads = `SELECT month, head FROM ledger_closings WHERE platform_id = $1 AND head IS NOT NULL ORDER BY month`
+
+// ClosingCheckpoints is as ports.AuditView says.
+func (v *auditView) ClosingCheckpoints(ctx context.Context, p ident.Platform) (closings []period.Closing, err error) {
+	err = planned(ctx, v.tx, auditClosingHeads, []any{dbID(p.UUID())}, func(rows pgx.Rows) error {
+		c := period.Closing{Platform: p}
+		var month pgtype.Date
+		if err := rows.Scan(&month, &c.Checkpoint); err != nil {
+			return err
+		}
+		c.Month = period.MonthOf(month.Time)
+		closings = append(closings, c)
+		return nil
+	})
+	return closings, wrapped("audit months", err)
+}
+
+// MonthLines is as ports.AuditView says. The database sorts what does not fit into its
+// memory on its disk.
+func (v *auditView) MonthLines(ctx context.Context, p ident.Platform, m ports.AuditMonths, each func(ports.AuditMonthLine) error) error {
+	before := pgtype.Date{InfinityModifier: pgtype.NegativeInfinity, Valid: true}
+	end := pgtype.Timestamptz{InfinityModifier: pgtype.NegativeInfinity, Valid: true}
+	if n := len(m.Closings); n > 0 {
+		before = pgtype.Date{Time: m.Closings[0].Month.Previous().Start(), Valid: true}
+		end = pgtype.Timestamptz{Time: m.Closings[n-1].Month.End(), Valid: true}
+	}
+	err := planned(ctx, v.tx, auditMonthLines, []any{dbID(p.UUID()), before, end}, func(rows pgx.Rows) error {
+		line, err := scanMonthLine(rows, p)
+		if err != nil {
+			return err
+		}
+		return each(line)
+	})
+	return wrapped("audit months", err)
+}
+
+func scanMonthLine(rows pgx.Rows, p ident.Platform) (line ports.AuditMonthLine, err error) {
+	var month pgtype.Date
+	var path, currency, class, opening, debits, credits, closing pgtype.Text
+	var trueDebits, trueCredits string
+	if err := rows.Scan(&line.Number, &month, &path, &currency, &class, &trueDebits, &trueCredits, &line.Stored, &opening, &debits, &credits, &closing); err != nil {
+		return line, err
+	}
+	line.Month, line.Class = period.MonthOf(month.Time), ledger.Class(class.String)
+	line.Account = ledger.Account{Platform: p, Path: path.String, Currency: money.Currency(currency.String)}
+	line.Line.Account, line.Line.Class = line.Account, line.Class
+	for _, sum := range []struct {
+		text string
+		into *money.Total
+	}{
+		{trueDebits, &line.TrueDebits}, {trueCredits, &line.TrueCredits}, {opening.String, &line.Line.Opening},
+		{debits.String, &line.Line.Debits}, {credits.String, &line.Line.Credits}, {closing.String, &line.Line.Closing},
+	} {
+		if sum.text == "" { // a line that was not kept
+			continue
+		}
+		if *sum.into, err = money.ParseTotal(sum.text); err != nil {
+			return line, err
+		}
+	}
+	return line, nil
+}

@@ -1,0 +1,217 @@
+package ledgerdb
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgtype"
+)
+
+// How checkpoints advance. A platform is looked at when it is dueAfter postings
+// behind, at most window of them at once. An account gets a checkpoint when blockSize
+// of its entries are in none: so a busy account gets one a window, and one that is
+// seldom used does not get a row for every entry. A window ends with a month at the
+// latest; then every account with entries in no checkpoint gets one, monthStep accounts
+// at once.
+const (
+	dueAfter  = 1_000
+	window    = 1_250
+	blockSize = 64
+	monthStep = 2_000
+)
+
+// Beginner opens transactions: a *pgxpool.Pool, a *pgx.Conn or a pgx.Tx.
+type Beginner interface {
+	Begin(ctx context.Context) (pgx.Tx, error)
+}
+
+// MoveCheckpoints moves the checkpoints of one platform forward by a bounded step, in
+// a transaction of its own, and tells whether there was anything to do: call it until
+// there is not. Any number of processes may; each takes another platform.
+func (b *Books) MoveCheckpoints(ctx context.Context, db Beginner) (moved bool, err error) {
+	tx, err := db.Begin(ctx)
+	if err != nil {
+		return false, fmt.Errorf("move checkpoints: %w", err)
+	}
+	defer func() {
+		if rollback := tx.Rollback(ctx); rollback != nil && !errors.Is(rollback, pgx.ErrTxClosed) {
+			err = errors.Join(err, rollback)
+		}
+	}()
+	var step checkpointStep
+	err = planned(ctx, tx, nextStep, []any{dueAfter}, func(rows pgx.Rows) (err error) {
+		moved = true
+		return step.scan(rows)
+	})
+	if err != nil || !moved {
+		return false, wrapped("move checkpoints", err)
+	}
+	if step.closes() {
+		err = step.closeMonth(ctx, tx)
+	} else {
+		err = step.closeWindow(ctx, tx)
+	}
+	if err != nil {
+		return false, wrapped("move checkpoints", err)
+	}
+	return true, wrapped("move checkpoints", tx.Commit(ctx))
+}
+
+// checkpointStep is where the checkpoints of a platform stand.
+type checkpointStep struct {
+	platform [16]byte
+	seq      int64 // up to which posting accounts have been looked at
+	last     int64 // posting there is
+	accounts int64 // up to which a month's end has been brought to them
+	complete pgtype.Timestamptz
+
+	next    pgtype.Timestamptz // end of the first month that is over and not complete; none
+	nextSeq pgtype.Int8        // the last posting of that month
+}
+
+func (s *checkpointStep) scan(rows pgx.Rows) error {
+	return rows.Scan(&s.platform, &s.seq, &s.last, &s.accounts, &s.complete, &s.next, &s.nextSeq)
+}
+
+// closes tells whether the windows of a month are done, and its end is to be brought to
+// all accounts.
+func (s *checkpointStep) closes() bool { return s.nextSeq.Valid && s.nextSeq.Int64 <= s.seq }
+
+// closeWindow ends all blocks or none: what is committed up to a number is final, because
+// numbers follow the order of commits. All entries in no checkpoint are of the months after
+// the last complete one.
+func (s *checkpointStep) closeWindow(ctx context.Context, tx pgx.Tx) error {
+	upto, until := min(s.last, s.seq+window), pgtype.Timestamptz{InfinityModifier: pgtype.Infinity, Valid: true}
+	if s.nextSeq.Valid && s.nextSeq.Int64 <= upto {
+		upto, until = s.nextSeq.Int64, s.next
+	}
+	if err := run(ctx, tx, closeBlocks, s.platform, upto, s.seq, blockSize, s.complete, until); err != nil {
+		return err
+	}
+	return run(ctx, tx, moveMark, s.platform, upto)
+}
+
+// closeMonth brings the end of a month to some accounts, or to the last of them.
+func (s *checkpointStep) closeMonth(ctx context.Context, tx pgx.Tx) error {
+	var reached pgtype.Int8
+	args := []any{s.platform, s.nextSeq.Int64, s.accounts, monthStep, s.complete, s.next}
+	if err := planned(ctx, tx, closeAccounts, args, func(rows pgx.Rows) error { return rows.Scan(&reached) }); err != nil {
+		return err
+	}
+	if reached.Valid {
+		return run(ctx, tx, moveAccounts, s.platform, reached.Int64)
+	}
+	return run(ctx, tx, moveMonth, s.platform, s.next)
+}
+
+// run is for statements without rows.
+func run(ctx context.Context, q Querier, statement string, args ...any) error {
+	return planned(ctx, q, statement, args, func(pgx.Rows) error { return nil })
+}
+
+const (
+	// Reads one row a platform.
+	nextStep = `
+SELECT m.platform_id, m.seq, c.seq, m.accounts_to, m.complete_to, n.month::timestamp AT TIME ZONE 'UTC', n.first_seq - 1
+FROM ledger_checkpointed m
+JOIN ledger_clock c ON c.platform_id = m.platform_id
+LEFT JOIN LATERAL (
+    SELECT n.month, n.first_seq FROM ledger_months n
+    WHERE n.platform_id = m.platform_id AND n.month > (m.complete_to AT TIME ZONE 'UTC')::date AND n.first_seq > 1 ORDER BY n.month LIMIT 1
+) n ON true
+WHERE c.seq - m.seq >= $1 OR n.month IS NOT NULL
+ORDER BY c.seq - m.seq DESC LIMIT 1
+FOR UPDATE OF m SKIP LOCKED`
+
+	moveMark     = `UPDATE ledger_checkpointed SET seq = $2 WHERE platform_id = $1`
+	moveAccounts = `UPDATE ledger_checkpointed SET accounts_to = $2 WHERE platform_id = $1`
+	moveMonth    = `UPDATE ledger_checkpointed SET complete_to = $2, accounts_to = 0 WHERE platform_id = $1`
+
+	// For each account of a step (ledger_accounts_pkey) what came after its last checkpoint
+	// (ledger_checkpoints_pkey, ledger_entries_debit and _credit).
+	closeAccounts = `
+WITH step AS MATERIALIZED (
+    SELECT a.id, CASE WHEN a.class IN ('asset', 'expense') THEN 1 ELSE -1 END AS sign
+    FROM ledger_accounts a WHERE a.platform_id = $1 AND a.id > $3 ORDER BY a.id LIMIT $4
+), closed AS (
+    INSERT INTO ledger_checkpoints (platform_id, account_id, seq, balance, earliest, latest, debits)
+    SELECT $1, s.id, $2, coalesce(k.balance, 0) + s.sign * x.debits, x.earliest, x.latest, coalesce(k.debits, 0) + x.gross
+    FROM step s
+    LEFT JOIN LATERAL (
+        SELECT k.seq, k.balance, k.debits FROM ledger_checkpoints k
+        WHERE k.platform_id = $1 AND k.account_id = s.id ORDER BY k.seq DESC LIMIT 1
+    ) k ON true
+    CROSS JOIN LATERAL (
+        SELECT sum(y.amount) AS debits, sum(greatest(y.amount, 0)) AS gross, min(p.effective_at) AS earliest, max(p.effective_at) AS latest
+        FROM (
+            SELECT e.seq, e.recorded_at, e.amount FROM ledger_entries e
+            WHERE e.platform_id = $1 AND e.debit_account = s.id AND e.seq > coalesce(k.seq, 0) AND e.seq <= $2 AND e.recorded_at >= $5 AND e.recorded_at < $6
+            UNION ALL
+            SELECT e.seq, e.recorded_at, -e.amount FROM ledger_entries e
+            WHERE e.platform_id = $1 AND e.credit_account = s.id AND e.seq > coalesce(k.seq, 0) AND e.seq <= $2 AND e.recorded_at >= $5 AND e.recorded_at < $6
+        ) y
+        JOIN ledger_postings p ON p.platform_id = $1 AND p.seq = y.seq AND p.recorded_at = y.recorded_at AND p.recorded_at >= $5 AND p.recorded_at < $6
+    ) x
+    WHERE x.debits IS NOT NULL
+)
+SELECT max(s.id) FROM step s`
+
+	// Sums the window up once an account (riding on the primary keys of entries and
+	// postings), finds each account's last checkpoint
+	// (ledger_checkpoints_pkey), and where there is enough for a block adds what came
+	// between the two: fewer than a block's entries, or an earlier step had closed it
+	// (ledger_entries_debit and _credit).
+	closeBlocks = `
+WITH recent AS MATERIALIZED (
+    SELECT side.account_id, sum(side.amount) AS debits, sum(greatest(side.amount, 0)) AS gross, count(*) AS n, min(e.effective_at) AS earliest, max(e.effective_at) AS latest
+    FROM (SELECT x.debit_account, x.credit_account, x.amount, (SELECT p.effective_at FROM ledger_postings p
+              WHERE p.platform_id = $1 AND p.seq = x.seq AND p.recorded_at = x.recorded_at AND p.recorded_at >= $5 AND p.recorded_at < $6) AS effective_at
+          FROM ledger_entries x WHERE x.platform_id = $1 AND x.seq > $3 AND x.seq <= $2 AND x.recorded_at >= $5 AND x.recorded_at < $6 OFFSET 0) e
+    CROSS JOIN LATERAL (VALUES (e.debit_account, e.amount), (e.credit_account, -e.amount)) side (account_id, amount)
+    GROUP BY side.account_id
+), due AS MATERIALIZED (
+    SELECT r.*, coalesce(k.seq, 0) AS since, coalesce(k.balance, 0) AS balance, coalesce(k.debits, 0) AS debited
+    FROM recent r
+    LEFT JOIN LATERAL (
+        SELECT k.seq, k.balance, k.debits FROM ledger_checkpoints k
+        WHERE k.platform_id = $1 AND k.account_id = r.account_id ORDER BY k.seq DESC LIMIT 1
+    ) k ON true
+    WHERE r.n >= $4 OR r.n + (
+        SELECT count(*) FROM (
+            (SELECT FROM ledger_entries e WHERE e.platform_id = $1 AND e.debit_account = r.account_id AND e.seq > coalesce(k.seq, 0) AND e.seq <= $3
+                AND e.recorded_at >= $5 AND e.recorded_at < $6 LIMIT $4)
+            UNION ALL
+            (SELECT FROM ledger_entries e WHERE e.platform_id = $1 AND e.credit_account = r.account_id AND e.seq > coalesce(k.seq, 0) AND e.seq <= $3
+                AND e.recorded_at >= $5 AND e.recorded_at < $6 LIMIT $4)
+        ) older
+    ) >= $4
+)
+INSERT INTO ledger_checkpoints (platform_id, account_id, seq, balance, earliest, latest, debits)
+SELECT $1, d.account_id, $2,
+       d.balance + CASE WHEN a.class IN ('asset', 'expense') THEN 1 ELSE -1 END * (d.debits + coalesce(o.debits, 0)),
+       least(d.earliest, o.earliest), greatest(d.latest, o.latest),
+       d.debited + d.gross + coalesce(o.gross, 0)
+FROM due d
+JOIN ledger_accounts a ON a.platform_id = $1 AND a.id = d.account_id
+CROSS JOIN LATERAL (
+    SELECT sum(x.amount) AS debits, sum(greatest(x.amount, 0)) AS gross, min(x.effective_at) AS earliest, max(x.effective_at) AS latest
+    FROM (
+        SELECT e.amount, (SELECT p.effective_at FROM ledger_postings p
+            WHERE p.platform_id = $1 AND p.seq = e.seq AND p.recorded_at = e.recorded_at AND p.recorded_at >= $5 AND p.recorded_at < $6)
+        FROM ledger_entries e WHERE e.platform_id = $1 AND e.debit_account = d.account_id AND e.seq > d.since AND e.seq <= $3 AND e.recorded_at >= $5 AND e.recorded_at < $6
+        UNION ALL
+        SELECT -e.amount, (SELECT p.effective_at FROM ledger_postings p
+            WHERE p.platform_id = $1 AND p.seq = e.seq AND p.recorded_at = e.recorded_at AND p.recorded_at >= $5 AND p.recorded_at < $6)
+        FROM ledger_entries e WHERE e.platform_id = $1 AND e.credit_account = d.account_id AND e.seq > d.since AND e.seq <= $3 AND e.recorded_at >= $5 AND e.recorded_at < $6
+    ) x (amount, effective_at)
+) o`
+)
+
+func wrapped(doing string, err error) error {
+	if err == nil {
+		return nil
+	}
+	return fmt.Errorf("%s: %w", doing, err)
+}

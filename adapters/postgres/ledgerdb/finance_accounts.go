@@ -1,0 +1,124 @@
+package ledgerdb
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgtype"
+
+	"causeway/core/ident"
+	"causeway/core/money"
+	"causeway/ledger"
+	"causeway/ports"
+)
+
+var _ ports.Finance = (*Reader)(nil)
+
+// Rides on ledger_accounts_in_order; said again that a path is there, so that the
+// index can be used.
+var listAccounts = `
+SELECT a.path, a.currency, a.class, a.guarded, (` + presentBalance("$8") + `)::text
+FROM ledger_accounts a
+WHERE a.platform_id = $1 AND a.path IS NOT NULL
+  AND a.path COLLATE "C" >= $2 AND ($3 = '' OR a.path COLLATE "C" < $3)
+  AND (a.path COLLATE "C", a.currency COLLATE "C") > ($4, $5)
+  AND ($6 = '' OR a.currency = $6)
+ORDER BY a.path COLLATE "C", a.currency COLLATE "C" LIMIT $7`
+
+// LedgerAccounts is as ports.Finance says.
+func (r *Reader) LedgerAccounts(ctx context.Context, p ident.Platform, f ports.LedgerAccountFilter) (page ports.LedgerAccountPage, err error) {
+	args := []any{dbID(p.UUID()), f.Prefix, following(f.Prefix), f.AfterPath, string(f.AfterCurrency), string(f.Currency), f.Limit + 1}
+	err = r.report(ctx, func(q Querier) error {
+		m, err := monthsOf(ctx, q, p.UUID())
+		if err != nil {
+			return err
+		}
+		page.Accounts, err = scanAccounts(ctx, q, p, listAccounts, append(args, m.needed()))
+		return err
+	})
+	if err != nil {
+		return page, fmt.Errorf("list ledger accounts: %w", err)
+	}
+	if page.More = len(page.Accounts) > f.Limit; page.More {
+		page.Accounts = page.Accounts[:f.Limit]
+	}
+	return page, nil
+}
+
+// following is the first text, in the order of bytes, after all that begin with the
+// prefix; empty when there is none.
+func following(prefix string) string {
+	for i := len(prefix) - 1; i >= 0; i-- {
+		if prefix[i] < 0x7f {
+			return prefix[:i] + string(rune(prefix[i]+1))
+		}
+	}
+	return ""
+}
+
+// Rides on ledger_account_path_and_currency_unique.
+var (
+	accountsAtPath = `
+SELECT a.path, a.currency, a.class, a.guarded, '0'` + fromAccountsAtPath
+	balancesAtPath = `
+SELECT a.path, a.currency, a.class, a.guarded, (` + presentBalance("$4") + `)::text` + fromAccountsAtPath
+)
+
+const fromAccountsAtPath = `
+FROM ledger_accounts a
+WHERE a.platform_id = $1 AND a.path = $2 AND ($3 = '' OR a.currency = $3)
+ORDER BY a.currency COLLATE "C"`
+
+// AccountsAtCutoff is as ports.Finance says.
+func (r *Reader) AccountsAtCutoff(ctx context.Context, p ident.Platform, path string, currency money.Currency, cut ports.Cutoff) (accounts []ports.LedgerAccount, err error) {
+	err = r.report(ctx, func(q Querier) error {
+		m, err := monthsOf(ctx, q, p.UUID())
+		if err != nil {
+			return err
+		}
+		args := []any{dbID(p.UUID()), path, string(currency)}
+		if cut.Moment.IsZero() {
+			accounts, err = scanAccounts(ctx, q, p, balancesAtPath, append(args, m.needed()))
+			return err
+		}
+		if accounts, err = scanAccounts(ctx, q, p, accountsAtPath, args); err != nil {
+			return err
+		}
+		for i := range accounts {
+			numbers, err := r.books.numbersOf(ctx, q, []ledger.Account{accounts[i].Account}, false)
+			if err != nil {
+				return err
+			}
+			if accounts[i].Balance, err = balanceAt(ctx, q, m, accounts[i].Account, numbers[accounts[i].Account], cut.By, cut.Moment); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		return nil, fmt.Errorf("read the ledger account %s: %w", path, err)
+	}
+	return accounts, nil
+}
+
+// needed is from when on entries are needed, beside checkpoints, for present balances.
+func (m months) needed() pgtype.Timestamptz {
+	return atOr(m.since(allPostings.upto), pgtype.NegativeInfinity)
+}
+
+func scanAccounts(ctx context.Context, q Querier, p ident.Platform, statement string, args []any) (accounts []ports.LedgerAccount, err error) {
+	err = query(ctx, q, statement, args, func(rows pgx.Rows) error {
+		var path, currency, class, balance string
+		var a ports.LedgerAccount
+		if err := rows.Scan(&path, &currency, &class, &a.NoOverdraft, &balance); err != nil {
+			return err
+		}
+		a.Account = ledger.Account{Platform: p, Path: path, Currency: money.Currency(currency)}
+		a.Class = ledger.Class(class)
+		a.Balance, err = total(balance)
+		accounts = append(accounts, a)
+		return err
+	})
+	return accounts, err
+}

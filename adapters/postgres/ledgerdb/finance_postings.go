@@ -1,0 +1,223 @@
+package ledgerdb
+
+import (
+	"context"
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgtype"
+
+	"causeway/core/ident"
+	"causeway/core/money"
+	"causeway/ledger"
+	"causeway/ports"
+)
+
+// readPicked reads postings with their entries, recorded from $5 until before $6; %[1]s picks
+// them, %[2]s is the order. Rides on the primary keys of entries, ledger_accounts_pkey and
+// ledger_posting_reversed_once.
+const readPicked = `
+SELECT p.seq, p.id, p.kind, p.transaction_id, p.effective_at, p.recorded_at, p.memo, p.reverses,
+       (SELECT x.id FROM ledger_posting_ids x WHERE x.platform_id = $1 AND x.reverses = p.id AND x.reverses IS NOT NULL),
+       d.path, c.path, e.currency, e.amount
+FROM (%[1]s) p
+JOIN ledger_entries e ON e.platform_id = $1 AND e.seq = p.seq AND e.recorded_at = p.recorded_at AND e.recorded_at >= $5 AND e.recorded_at < $6
+JOIN ledger_accounts d ON d.platform_id = $1 AND d.id = e.debit_account
+JOIN ledger_accounts c ON c.platform_id = $1 AND c.id = e.credit_account
+ORDER BY p.seq %[2]s, e.n`
+
+// Rides on ledger_posting_ids_pkey.
+const placeOfID = `SELECT seq, recorded_at FROM ledger_posting_ids WHERE platform_id = $1 AND id = $2`
+
+// placeOf says where a posting is found; false when there is none with that id.
+func placeOf(ctx context.Context, q Querier, p ident.Platform, id uuid.UUID) (s stretch, found bool, err error) {
+	err = query(ctx, q, placeOfID, []any{dbID(p.UUID()), dbID(id)}, func(rows pgx.Rows) error {
+		found = true
+		return rows.Scan(&s.upto, &s.from)
+	})
+	s.after, s.until = s.upto-1, s.from.Add(time.Microsecond)
+	return s, found, err
+}
+
+// RecordedPosting is as ports.Finance says.
+func (r *Reader) RecordedPosting(ctx context.Context, p ident.Platform, id uuid.UUID) (found ports.RecordedPosting, there bool, err error) {
+	err = r.search(ctx, func(q Querier) error {
+		s, known, err := placeOf(ctx, q, p, id)
+		if err != nil || !known {
+			return err
+		}
+		m, err := monthsOf(ctx, q, p.UUID())
+		if err != nil {
+			return err
+		}
+		if s.upto <= m.lost {
+			return m.gone()
+		}
+		statement, args := pickPostings(ports.PostingFilter{Platform: p, Limit: 1}, part{stretch: s})
+		postings, err := readPostings(ctx, q, p, statement, args)
+		if there = len(postings) > 0; there {
+			found = postings[0]
+		}
+		return err
+	})
+	if err != nil {
+		return found, false, fmt.Errorf("read posting %s: %w", id, err)
+	}
+	return found, there, nil
+}
+
+// Postings is as ports.Finance says.
+func (r *Reader) Postings(ctx context.Context, f ports.PostingFilter) (page ports.PostingPage, err error) {
+	err = r.search(ctx, func(q Querier) error {
+		m, err := monthsOf(ctx, q, f.Platform.UUID())
+		if err != nil {
+			return err
+		}
+		parts, err := postingParts(ctx, q, m, f)
+		if err != nil {
+			return err
+		}
+		for _, p := range parts {
+			if p.gone && len(page.Postings) == 0 {
+				return m.gone()
+			}
+			rest := f
+			if rest.Limit -= len(page.Postings); rest.Limit < 0 || p.gone {
+				page.More = p.gone
+				break
+			}
+			statement, args := pickPostings(rest, p)
+			more, err := readPostings(ctx, q, f.Platform, statement, args)
+			if err != nil {
+				return err
+			}
+			page.Postings = append(page.Postings, more...)
+		}
+		return nil
+	})
+	if err != nil {
+		return page, fmt.Errorf("list postings: %w", err)
+	}
+	if len(page.Postings) > f.Limit {
+		page.Postings, page.More = page.Postings[:f.Limit], true
+	}
+	return page, nil
+}
+
+// postingParts are where the postings of a page are looked for, in reading order.
+func postingParts(ctx context.Context, q Querier, m months, f ports.PostingFilter) ([]part, error) {
+	all := allPostings
+	if f.After > 0 && f.Ascending {
+		all.after = f.After
+	} else if f.After > 0 {
+		all.upto = f.After - 1
+	}
+	if narrow(f) {
+		if f.By == ports.ByRecorded && f.Span != (ports.Span{}) {
+			s, err := recordedStretch(ctx, q, f.Platform.UUID(), m, f.Span)
+			return m.cut([]part{{stretch: s}}, all, f.Ascending, false), err
+		}
+		if !f.Span.From.IsZero() { // nothing in months that are detached is effective later
+			if err := m.has(f.Span.From.Add(-time.Microsecond)); err != nil {
+				return nil, err
+			}
+			all.after = max(all.after, m.lost)
+		}
+		return m.cut([]part{{stretch: all}}, all, f.Ascending, false), nil
+	}
+	parts, err := spanParts(ctx, q, f.Platform.UUID(), 0, m, f.By, f.Span)
+	return m.cut(parts, all, f.Ascending, true), err
+}
+
+// frequent are the kinds that payments consist of. They stand like this in the
+// condition of ledger_postings_of_rare_kind.
+const frequent = `'jit_received', 'converted', 'delivered', 'deposit', 'transfer_in', 'transfer_out'`
+
+// RareKinds is that condition, of postings p: whoever looks for rare kinds repeats it, so
+// that the index can be used.
+const RareKinds = "p.kind NOT IN (" + frequent + ")"
+
+// pickPostings writes the statement for a filter. Rides on ledger_postings_of_transaction,
+// transactions_of_customer, ledger_postings_by_memo, the indexes of references or
+// ledger_postings_of_rare_kind, whatever is asked for, or else on the primary keys.
+func pickPostings(f ports.PostingFilter, s part) (string, []any) {
+	recorded, until := s.times()
+	args := []any{dbID(f.Platform.UUID()), s.after, s.upto, f.Limit + 1, recorded, until}
+	given := func(arg any) string {
+		args = append(args, arg)
+		return "$" + strconv.Itoa(len(args))
+	}
+	from := "ledger_postings p"
+	where := []string{"p.platform_id = $1", "p.seq > $2", "p.seq <= $3", "p.recorded_at >= $5", "p.recorded_at < $6"}
+	if s.astray != nil {
+		where = append(where, "p.seq = ANY("+given(s.astray)+")")
+	}
+	if f.Kind != "" {
+		where = append(where, "p.kind = "+given(string(f.Kind)))
+		if !strings.Contains(frequent, "'"+string(f.Kind)+"'") {
+			where = append(where, RareKinds)
+		}
+	}
+	if !f.Transaction.IsZero() {
+		where = append(where, "p.transaction_id = "+given(dbID(f.Transaction.UUID())))
+	}
+	if !f.Customer.IsZero() {
+		from = "(SELECT t.id FROM transactions t WHERE t.platform_id = $1 AND t.customer_id = " + given(dbID(f.Customer.UUID())) +
+			" OFFSET 0) t JOIN ledger_postings p ON p.platform_id = $1 AND p.transaction_id = t.id"
+	}
+	if f.By == ports.ByEffective && f.Span != (ports.Span{}) {
+		where = append(where, "p.effective_at BETWEEN "+given(orEarliest(f.Span.From))+" AND "+given(orLatest(f.Span.To)))
+	}
+	order := "DESC"
+	if f.Ascending {
+		order = "ASC"
+	}
+	also := strings.Join(where, " AND ")
+	if f.Memo == "" {
+		pick := fmt.Sprintf("SELECT p.* FROM %s WHERE %s ORDER BY p.seq %s LIMIT $4", from, also, order)
+		return fmt.Sprintf(readPicked, pick, order), args
+	}
+	memo := given(f.Memo)
+	pick := fmt.Sprintf(`SELECT * FROM (
+    SELECT p.* FROM %[1]s WHERE %[2]s AND p.memo = %[3]s AND (p.transaction_id IS NULL OR p.kind = 'unmatched_assigned')
+    UNION ALL
+    SELECT p.* FROM %[1]s WHERE %[2]s AND p.memo = %[3]s AND p.kind <> 'unmatched_assigned' AND p.transaction_id IN (
+        SELECT q.transaction_id FROM quotes q WHERE q.platform_id = $1 AND q.reference = %[3]s AND q.reference <> ''
+        UNION SELECT w.id FROM transactions w WHERE w.platform_id = $1 AND w.own_reference = %[3]s AND w.own_reference <> '')
+) p ORDER BY p.seq %[4]s LIMIT $4`, from, also, memo, order)
+	return fmt.Sprintf(readPicked, pick, order), args
+}
+
+func readPostings(ctx context.Context, q Querier, platform ident.Platform, statement string, args []any) (postings []ports.RecordedPosting, err error) {
+	err = planned(ctx, q, statement, args, func(rows pgx.Rows) error {
+		var (
+			p                                 = ports.RecordedPosting{Posting: ledger.Posting{Platform: platform}}
+			e                                 ledger.Entry
+			transaction, reverses, reversedBy pgtype.UUID
+			kind, currency                    string
+		)
+		if err := rows.Scan(&p.Seq, (*[16]byte)(&p.ID), &kind, &transaction, &p.Effective, &p.Recorded, &p.Memo, &reverses, &reversedBy,
+			&e.Debit, &e.Credit, &currency, &e.Amount); err != nil {
+			return err
+		}
+		e.Currency = money.Currency(currency)
+		if n := len(postings); n > 0 && postings[n-1].Seq == p.Seq {
+			postings[n-1].Entries = append(postings[n-1].Entries, e)
+			return nil
+		}
+		p.Kind, p.Transaction, p.Reverses, p.ReversedBy = ledger.Kind(kind), transactionID(transaction), reverses.Bytes, reversedBy.Bytes
+		p.Effective, p.Recorded, p.Entries = p.Effective.UTC(), p.Recorded.UTC(), []ledger.Entry{e}
+		postings = append(postings, p)
+		return nil
+	})
+	return postings, err
+}
+
+// narrow tells whether few postings are asked for, wherever they stand.
+func narrow(f ports.PostingFilter) bool {
+	return !f.Transaction.IsZero() || !f.Customer.IsZero() || f.Memo != ""
+}

@@ -1,0 +1,425 @@
+package ledgerdb_test
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"pgregory.net/rapid"
+
+	"causeway/core/ident"
+	"causeway/core/money"
+	"causeway/ledger"
+	"causeway/ports"
+)
+
+// past is a platform with some thousand postings at a pace, in and after checkpoints, some
+// of them recorded long after they took effect or before.
+type past struct {
+	*house
+	pace       time.Duration
+	alice, bob ident.InternalAccount // who has much on the account, and little
+	posted     []recorded
+}
+
+type recorded struct {
+	ledger.Posting
+	seq int64
+	at  time.Time
+}
+
+func newPast(t testing.TB, pace time.Duration) *past {
+	h := &past{house: newHouse(t), pace: pace, alice: newInternal(), bob: newInternal()}
+	alice, bob := h.alice, h.bob
+	drawn := rapid.Custom(func(t *rapid.T) ledger.Posting {
+		at := noon.Add(time.Duration(len(h.posted)) * pace)
+		var p ledger.Posting
+		switch rapid.IntRange(0, 30).Draw(t, "kind") {
+		case 0:
+			p = h.deposit(bob, 9)
+		case 1:
+			p = ledger.UnmatchedReceived(h.header(), ledger.Rail("SEPA"), money.Amount{Minor: 70, Currency: "EUR"})
+		case 2, 3, 4, 5:
+			p = ledger.Converted(h.header(), ledger.Conversion{From: ledger.FundingJIT, To: ledger.TransitPayouts, Sent: usd(50), Fees: 2, Received: btc(9)})
+		case 6:
+			p = ledger.Reverse(ledger.JITReceived(h.header(), ledger.Rail("RTP"), usd(5)), newID(), noon, "")
+			p.Kind, p.Reverses = ledger.KindReturned, [16]byte{}
+		default:
+			p = h.deposit(alice, rapid.Int64Range(1, 100).Draw(t, "amount"))
+		}
+		p.Memo = []string{"", "rent", "wages"}[rapid.IntRange(0, 2).Draw(t, "memo")]
+		p.Effective = at
+		switch rapid.IntRange(0, 40).Draw(t, "dated") {
+		case 0:
+			p.Effective = noon.Add(time.Duration(rapid.IntRange(-100, 3000).Draw(t, "effective")) * pace)
+		case 1, 2, 3, 4, 5, 6, 7, 8:
+			p.Effective = at.Add(time.Duration(rapid.IntRange(-12, 12).Draw(t, "off")) * time.Second)
+		}
+		return p
+	})
+	for i := range 2300 {
+		at := noon.Add(time.Duration(i) * pace)
+		p := drawn.Example(i)
+		if i%500 == 499 {
+			p = ledger.Reverse(h.posted[i-3].Posting, newID(), p.Effective, "undone")
+			if h.posted[i-3].Entries[0].Credit == ledger.CustomerAccount(alice) {
+				p = h.deposit(alice, 1)
+				p.Effective = at
+			}
+		}
+		if err := h.post(at, p); err != nil {
+			t.Fatal(err)
+		}
+		h.posted = append(h.posted, recorded{p, int64(i + 1), at})
+		if i == 1099 || i == 2199 {
+			h.moveCheckpoints()
+		}
+	}
+	other := headerOf(newPlatform())
+	h.mustPost(ledger.JITReceived(other, ledger.Rail("RTP"), usd(77)))
+	return h
+}
+
+// when is the time of a posting of one kind.
+func (r recorded) when(by ports.TimeKind) time.Time {
+	if by == ports.ByEffective {
+		return r.Effective
+	}
+	return r.at
+}
+
+func within(s ports.Span, t time.Time) bool {
+	return (s.From.IsZero() || !t.Before(s.From)) && (s.To.IsZero() || !t.After(s.To))
+}
+
+// turnovers sums up what was posted up to a cut, by account.
+func (h *past) turnovers(cut ports.Cutoff) map[ledger.Account]*[2]int64 {
+	sums := map[ledger.Account]*[2]int64{}
+	for _, r := range h.posted {
+		if !cut.Moment.IsZero() && r.when(cut.By).After(cut.Moment) {
+			continue
+		}
+		for _, e := range r.Entries {
+			for side, path := range []string{e.Debit, e.Credit} {
+				a := h.account(path, e.Currency)
+				if sums[a] == nil {
+					sums[a] = &[2]int64{}
+				}
+				sums[a][side] += e.Amount
+			}
+		}
+	}
+	return sums
+}
+
+func (h *past) moments() []time.Time {
+	return []time.Time{noon.Add(-time.Hour), noon, noon.Add(777 * h.pace), noon.Add(1100 * h.pace), noon.Add(2250 * h.pace), noon.Add(9000 * h.pace)}
+}
+
+func TestFinance(t *testing.T) {
+	t.Parallel()
+	// Whatever finance asks of books with a past is what plain sums over the postings
+	// say, however much of it lies in checkpoints or in which months, on pages of any size,
+	// in both orders.
+	for name, pace := range map[string]time.Duration{"an hour": time.Second, "months": time.Hour} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			h := newPast(t, pace)
+			t.Run("turnovers", h.testTurnovers)
+			t.Run("accounts", h.testAccounts)
+			t.Run("entries", h.testEntries)
+			t.Run("postings", h.testPostings)
+		})
+	}
+}
+
+func (h *past) testTurnovers(t *testing.T) {
+	var cuts []ports.Cutoff
+	for _, m := range append(h.moments(), time.Time{}) {
+		cuts = append(cuts, ports.Cutoff{By: ports.ByRecorded, Moment: m}, ports.Cutoff{By: ports.ByEffective, Moment: m})
+	}
+	for _, class := range []ledger.Class{"", ledger.Income} {
+		var last ledger.Account
+		seen := 0
+		err := h.reader().Turnovers(t.Context(), h.platform, class, cuts, func(a ports.AccountTurnovers) error {
+			if seen++; seen > 1 && cmp.Or(strings.Compare(string(last.Currency), string(a.Account.Currency)), strings.Compare(last.Path, a.Account.Path)) >= 0 {
+				t.Errorf("%s comes after %s", a.Account, last)
+			}
+			last = a.Account
+			for i, cut := range cuts {
+				want := h.turnovers(cut)[a.Account]
+				if want == nil {
+					want = &[2]int64{}
+				}
+				got := a.Turnovers[i]
+				if !got.Debits.Equal(money.TotalOf(want[0])) || !got.Credits.Equal(money.TotalOf(want[1])) {
+					t.Errorf("%s by %d at %s: debits %s, credits %s; want %v", a.Account, cut.By, cut.Moment, got.Debits, got.Credits, *want)
+				}
+			}
+			return nil
+		})
+		want := len(h.turnovers(ports.Cutoff{}))
+		if class == ledger.Income {
+			want = 1
+		}
+		if err != nil || seen != want {
+			t.Errorf("class %q: %d accounts, %v; want %d", class, seen, err, want)
+		}
+	}
+}
+
+func (h *past) testAccounts(t *testing.T) {
+	all := h.turnovers(ports.Cutoff{})
+	for name, c := range map[string]struct {
+		filter ports.LedgerAccountFilter
+		want   func(ledger.Account) bool
+	}{
+		"all":       {ports.LedgerAccountFilter{}, func(ledger.Account) bool { return true }},
+		"prefix":    {ports.LedgerAccountFilter{Prefix: "customers/"}, func(a ledger.Account) bool { return strings.HasPrefix(a.Path, "customers/") }},
+		"currency":  {ports.LedgerAccountFilter{Currency: "BTC"}, func(a ledger.Account) bool { return a.Currency == "BTC" }},
+		"none":      {ports.LedgerAccountFilter{Prefix: "customers/~"}, func(ledger.Account) bool { return false }},
+		"last byte": {ports.LedgerAccountFilter{Prefix: "\x7f"}, func(ledger.Account) bool { return false }},
+	} {
+		var want []string
+		for a := range all {
+			if c.want(a) {
+				want = append(want, a.Path+" "+string(a.Currency))
+			}
+		}
+		slices.Sort(want)
+		for _, limit := range []int{1, 3, 100} {
+			var got []string
+			f := c.filter
+			f.Limit = limit
+			for more := true; more; {
+				page, err := h.reader().LedgerAccounts(t.Context(), h.platform, f)
+				if err != nil {
+					t.Fatal(err)
+				}
+				for _, a := range page.Accounts {
+					got = append(got, a.Account.Path+" "+string(a.Account.Currency))
+					f.AfterPath, f.AfterCurrency = a.Account.Path, a.Account.Currency
+					h.wantTurned(t, a, all[a.Account])
+				}
+				more = page.More
+			}
+			if !slices.Equal(got, want) {
+				t.Errorf("%s, pages of %d: %v, want %v", name, limit, got, want)
+			}
+		}
+	}
+	for _, moment := range append(h.moments(), time.Time{}) {
+		for _, by := range []ports.TimeKind{ports.ByRecorded, ports.ByEffective} {
+			cut := ports.Cutoff{By: by, Moment: moment}
+			sums := h.turnovers(cut)
+			accounts, err := h.reader().AccountsAtCutoff(t.Context(), h.platform, ledger.FXPosition, "", cut)
+			if err != nil || len(accounts) != 2 || accounts[0].Account.Currency != "BTC" {
+				t.Fatalf("%+v, %v", accounts, err)
+			}
+			for _, of := range []ident.InternalAccount{h.alice, h.bob} { // who may not go below zero
+				one, err := h.reader().AccountsAtCutoff(t.Context(), h.platform, ledger.CustomerAccount(of), "USD", cut)
+				if err != nil || len(one) != 1 {
+					t.Fatalf("%+v, %v", one, err)
+				}
+				accounts = append(accounts, one...)
+			}
+			for _, a := range accounts {
+				h.wantTurned(t, a, sums[a.Account])
+			}
+		}
+	}
+	if accounts, err := h.reader().AccountsAtCutoff(t.Context(), h.platform, ledger.ExpenseRails, "", ports.Cutoff{}); err != nil || len(accounts) > 0 {
+		t.Errorf("an account never used: %v, %v", accounts, err)
+	}
+}
+
+func (h *past) wantTurned(t *testing.T, a ports.LedgerAccount, turned *[2]int64) {
+	t.Helper()
+	if turned == nil {
+		turned = &[2]int64{}
+	}
+	want := turned[1] - turned[0]
+	if a.Class.IsDebitNormal() {
+		want = -want
+	}
+	if !a.Balance.Equal(money.TotalOf(want)) {
+		t.Errorf("%s: balance %s, want %d", a.Account, a.Balance, want)
+	}
+}
+
+func (h *past) testEntries(t *testing.T) {
+	type line struct {
+		seq     int64
+		n       int
+		balance int64
+	}
+	moments := h.moments()
+	spans := []ports.Span{{}, {From: moments[2]}, {To: moments[2]}, {From: moments[2], To: moments[4]}, {From: moments[3], To: moments[3].Add(9 * h.pace)}, {From: moments[5]}}
+	for _, a := range []ledger.Account{h.account(ledger.FundingJIT, "USD"), h.account(ledger.FXPosition, "USD"), h.account(ledger.Rail("SEPA"), "EUR"),
+		h.account(ledger.CustomerAccount(h.alice), "USD"), h.account(ledger.CustomerAccount(h.bob), "USD")} {
+		for _, by := range []ports.TimeKind{ports.ByRecorded, ports.ByEffective} {
+			for _, span := range spans {
+				line0, err := ledger.FindChartLine(a.Path)
+				if err != nil {
+					t.Fatal(err)
+				}
+				var want []line
+				var balance int64
+				for _, r := range h.posted {
+					for i, e := range r.Entries {
+						if e.Currency != a.Currency || e.Debit != a.Path && e.Credit != a.Path {
+							continue
+						}
+						if (e.Debit == a.Path) == line0.Class.IsDebitNormal() {
+							balance += e.Amount
+						} else {
+							balance -= e.Amount
+						}
+						if within(span, r.when(by)) {
+							want = append(want, line{r.seq, i + 1, balance})
+						}
+					}
+				}
+				for _, ascending := range []bool{true, false} {
+					for _, limit := range []int{7, 1000} {
+						f := ports.AccountEntryFilter{Account: a, By: by, Span: span, Limit: limit, Ascending: ascending}
+						var got []line
+						for more := true; more; {
+							page, found, err := h.reader().AccountEntries(t.Context(), f)
+							if err != nil || !found {
+								t.Fatal(found, err)
+							}
+							for _, e := range page.Entries {
+								minor, _ := e.Balance.Minor()
+								got = append(got, line{e.Position.Seq, e.Position.N, minor})
+								f.After = e.Position
+							}
+							more = page.More
+						}
+						if !ascending {
+							slices.Reverse(got)
+						}
+						if !slices.Equal(got, want) {
+							t.Errorf("%s by %d in %v, ascending %t, pages of %d: %d entries, want %d: %s", a, by, span, ascending, limit, len(got), len(want), differs(got, want))
+						}
+					}
+				}
+			}
+		}
+	}
+	if _, found, err := h.reader().AccountEntries(t.Context(), ports.AccountEntryFilter{Account: h.account(ledger.Rail("RTP"), "GBP"), Limit: 5}); found || err != nil {
+		t.Errorf("an account never used: %t, %v", found, err)
+	}
+}
+
+func differs[T comparable](got, want []T) string {
+	for i := range min(len(got), len(want)) {
+		if got[i] != want[i] {
+			return fmt.Sprintf("at %d %v, want %v", i, got[i], want[i])
+		}
+	}
+	return "one is longer"
+}
+
+func (h *past) testPostings(t *testing.T) {
+	moments := h.moments()
+	for name, c := range map[string]struct {
+		filter ports.PostingFilter
+		want   func(recorded) bool
+	}{
+		"all":           {ports.PostingFilter{}, func(recorded) bool { return true }},
+		"frequent kind": {ports.PostingFilter{Kind: ledger.KindDeposit}, func(r recorded) bool { return r.Kind == ledger.KindDeposit }},
+		"rare kind":     {ports.PostingFilter{Kind: ledger.KindUnmatchedReceived}, func(r recorded) bool { return r.Kind == ledger.KindUnmatchedReceived }},
+		"memo":          {ports.PostingFilter{Memo: "rent"}, func(r recorded) bool { return r.Memo == "rent" }},
+		"memo and kind": {ports.PostingFilter{Memo: "rent", Kind: ledger.KindReturned}, func(r recorded) bool { return r.Memo == "rent" && r.Kind == ledger.KindReturned }},
+		"recorded": {ports.PostingFilter{Span: ports.Span{From: moments[2], To: moments[4]}},
+			func(r recorded) bool { return within(ports.Span{From: moments[2], To: moments[4]}, r.at) }},
+		"effective": {ports.PostingFilter{By: ports.ByEffective, Span: ports.Span{From: moments[2], To: moments[4]}},
+			func(r recorded) bool { return within(ports.Span{From: moments[2], To: moments[4]}, r.Effective) }},
+		"effective around": {ports.PostingFilter{By: ports.ByEffective, Span: ports.Span{From: moments[3], To: moments[3].Add(9 * h.pace)}},
+			func(r recorded) bool {
+				return within(ports.Span{From: moments[3], To: moments[3].Add(9 * h.pace)}, r.Effective)
+			}},
+		"effective early": {ports.PostingFilter{By: ports.ByEffective, Span: ports.Span{To: noon.Add(-time.Second)}},
+			func(r recorded) bool { return r.Effective.Before(noon) }},
+		"another transaction": {ports.PostingFilter{Transaction: newTransaction()}, func(recorded) bool { return false }},
+		"another customer":    {ports.PostingFilter{Customer: newCustomer()}, func(recorded) bool { return false }},
+	} {
+		want := slices.DeleteFunc(slices.Clone(h.posted), func(r recorded) bool { return !c.want(r) })
+		for _, ascending := range []bool{true, false} {
+			f := c.filter
+			f.Platform, f.Ascending, f.Limit = h.platform, ascending, 400
+			var got []ports.RecordedPosting
+			for more := true; more; {
+				page, err := h.reader().Postings(t.Context(), f)
+				if err != nil {
+					t.Fatal(err)
+				}
+				for _, p := range page.Postings {
+					got = append(got, p)
+					f.After = p.Seq
+				}
+				more = page.More
+			}
+			if !ascending {
+				slices.Reverse(got)
+			}
+			if !slices.EqualFunc(got, want, func(g ports.RecordedPosting, w recorded) bool {
+				return g.Seq == w.seq && g.Recorded.Equal(w.at) && g.Posting.Equal(w.Posting)
+			}) {
+				t.Errorf("%s, ascending %t: %d postings, want %d", name, ascending, len(got), len(want))
+			}
+		}
+	}
+	for _, r := range h.posted {
+		if r.Reverses == [16]byte{} {
+			continue
+		}
+		reversal, found, err := h.reader().RecordedPosting(t.Context(), h.platform, r.ID)
+		original, _, also := h.reader().RecordedPosting(t.Context(), h.platform, r.Reverses)
+		if err != nil || also != nil || !found || original.ReversedBy != r.ID || reversal.Reverses != original.ID || reversal.ReversedBy != [16]byte{} {
+			t.Errorf("%+v and %+v, %v, %v", reversal, original, err, also)
+		}
+		if _, found, err := h.reader().RecordedPosting(t.Context(), newPlatform(), r.ID); found || err != nil {
+			t.Errorf("seen by another platform: %v", err)
+		}
+	}
+}
+
+func TestSumsBeyondAnyAmount(t *testing.T) {
+	t.Parallel()
+	// What no single amount can be is still told to the unit.
+	h := newHouse(t)
+	const most = ledger.MaxAmount
+	n := math.MaxInt64/most + 2
+	for range n {
+		h.mustPost(ledger.JITReceived(h.header(), ledger.Rail("RTP"), usd(most)))
+	}
+	want := money.Total{}
+	for range n {
+		want = want.Add(money.TotalOf(most))
+	}
+	if _, fits := want.Minor(); fits {
+		t.Fatal("the sum fits, and the test proves nothing")
+	}
+	rtp := h.account(ledger.Rail("RTP"), "USD")
+	page, _, err := h.reader().AccountEntries(t.Context(), ports.AccountEntryFilter{Account: rtp, Limit: 1})
+	if err != nil || !page.Entries[0].Balance.Equal(want) {
+		t.Errorf("%+v, %v; want %s", page, err, want)
+	}
+	for _, cut := range []ports.Cutoff{{}, {Moment: time.Now().Add(time.Hour)}, {By: ports.ByEffective, Moment: time.Now().Add(time.Hour)}} {
+		accounts, err := h.reader().AccountsAtCutoff(t.Context(), h.platform, rtp.Path, "USD", cut)
+		if err != nil || !accounts[0].Balance.Equal(want) {
+			t.Errorf("%+v, %v; want %s", accounts, err, want)
+		}
+	}
+}
+
+func newCustomer() (c ident.Customer) {
+	ident.SetUUID(&c, newID())
+	return c
+}

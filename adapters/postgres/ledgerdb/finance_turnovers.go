@@ -1,0 +1,212 @@
+package ledgerdb
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/jackc/pgx/v5"
+
+	"causeway/core/ident"
+	"causeway/core/money"
+	"causeway/ledger"
+	"causeway/ports"
+)
+
+const (
+	turnoverAccounts = `
+SELECT a.id, a.path, a.currency, a.class FROM ledger_accounts a
+WHERE a.platform_id = $1 AND ($2 = '' OR a.class = $2)
+ORDER BY a.currency COLLATE "C", a.path COLLATE "C"`
+
+	// What was debited and credited up to a posting: for each account its last checkpoint by
+	// then (ledger_checkpoints_pkey), and the entries after that, all in the months from a
+	// moment on (ledger_entries_debit, ledger_entries_credit). One statement a posting: what
+	// lies around it is on few pages, whatever the account.
+	turnoversUpto = `
+SELECT a.id, (coalesce(k.debits, 0) + d.amount)::text, (coalesce(k.credits, 0) + c.amount)::text
+FROM ledger_accounts a
+LEFT JOIN LATERAL (
+    SELECT k.seq, k.debits, k.debits - CASE WHEN a.class IN ('asset', 'expense') THEN 1 ELSE -1 END * k.balance AS credits FROM ledger_checkpoints k
+    WHERE k.platform_id = $1 AND k.account_id = a.id AND k.seq <= $3
+    ORDER BY k.seq DESC LIMIT 1
+) k ON true
+CROSS JOIN LATERAL (
+    SELECT coalesce(sum(e.amount), 0) AS amount FROM ledger_entries e
+    WHERE e.platform_id = $1 AND e.debit_account = a.id AND e.seq > coalesce(k.seq, 0) AND e.seq <= $3 AND e.recorded_at >= $4 AND e.recorded_at < $5
+) d
+CROSS JOIN LATERAL (
+    SELECT coalesce(sum(e.amount), 0) AS amount FROM ledger_entries e
+    WHERE e.platform_id = $1 AND e.credit_account = a.id AND e.seq > coalesce(k.seq, 0) AND e.seq <= $3 AND e.recorded_at >= $4 AND e.recorded_at < $5
+) c
+WHERE a.platform_id = $1 AND ($2 = '' OR a.class = $2)`
+
+	// What was recorded after a moment ($2) and took effect by then already counts, and what
+	// was recorded by then and took effect later does not count yet. Postings are found
+	// around the moment ($3 to $6, by the primary keys), unless they are astray
+	// (ledger_astray_across).
+	shifted = `
+WITH moves AS (
+    SELECT e.debit_account, e.credit_account, CASE WHEN p.recorded_at > $2 THEN e.amount ELSE -e.amount END AS amount
+    FROM ledger_postings p
+    JOIN ledger_entries e ON e.platform_id = $1 AND e.seq = p.seq AND e.recorded_at = p.recorded_at AND e.recorded_at >= $5 AND e.recorded_at < $6
+    WHERE p.platform_id = $1 AND p.seq > $3 AND p.seq <= $4 AND p.recorded_at >= $5 AND p.recorded_at < $6
+      AND (p.recorded_at > $2) <> (p.effective_at > $2) AND NOT ` + astray + `
+    UNION ALL
+    SELECT y.debit_account, y.credit_account, CASE WHEN y.recorded_at > $2 THEN y.amount ELSE -y.amount END FROM ledger_across($1, $2) y
+)`
+	turnoversShifted = shifted + `
+SELECT side.id, sum(side.debit)::text, sum(side.credit)::text
+FROM moves m
+CROSS JOIN LATERAL (VALUES (m.debit_account, m.amount, 0), (m.credit_account, 0, m.amount)) side (id, debit, credit)
+GROUP BY side.id`
+	// Debits minus credits of one account among it.
+	shiftedOfAccount = shifted + `
+SELECT coalesce(sum(CASE WHEN m.debit_account = $7 THEN m.amount ELSE -m.amount END), 0)::text
+FROM moves m WHERE $7 IN (m.debit_account, m.credit_account)`
+)
+
+// aroundMoment are the first arguments of shifted.
+func aroundMoment(ctx context.Context, q Querier, platform uuid.UUID, m months, moment time.Time) ([]any, error) {
+	near, err := recordedStretch(ctx, q, platform, m, m.tolerant(ports.Span{From: moment, To: moment}))
+	from, until := near.times()
+	return []any{dbID(platform), moment, near.after, near.upto, from, until}, err
+}
+
+// shiftedOf is what was recorded after a moment on an account and took effect by then, less
+// what was recorded by then and took effect later: debits less credits.
+func shiftedOf(ctx context.Context, q Querier, platform uuid.UUID, m months, number int64, moment time.Time) (money.Total, error) {
+	args, err := aroundMoment(ctx, q, platform, m, moment)
+	if err != nil {
+		return money.Total{}, err
+	}
+	return readTotal(ctx, q, shiftedOfAccount, append(args, number)...)
+}
+
+// Turnovers is as ports.Finance says.
+func (r *Reader) Turnovers(ctx context.Context, p ident.Platform, class ledger.Class, cuts []ports.Cutoff, each func(ports.AccountTurnovers) error) error {
+	err := r.report(ctx, func(q Querier) error {
+		t := turning{platform: p, class: class, cuts: cuts, place: map[int64]int{}}
+		if err := t.findAccounts(ctx, q); err != nil {
+			return err
+		}
+		if err := t.recorded(ctx, q); err != nil {
+			return err
+		}
+		if err := t.effective(ctx, q); err != nil {
+			return err
+		}
+		for _, line := range t.lines {
+			if err := each(line); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		return fmt.Errorf("read turnovers: %w", err)
+	}
+	return nil
+}
+
+// turning gathers the turnovers of the accounts of a platform.
+type turning struct {
+	platform ident.Platform
+	class    ledger.Class
+	months   months
+	cuts     []ports.Cutoff
+	lines    []ports.AccountTurnovers
+	place    map[int64]int // of an account's number in lines
+}
+
+func (t *turning) findAccounts(ctx context.Context, q Querier) (err error) {
+	if t.months, err = monthsOf(ctx, q, t.platform.UUID()); err != nil {
+		return err
+	}
+	for _, cut := range t.cuts {
+		if err := t.months.has(cut.Moment); err != nil {
+			return err
+		}
+	}
+	return query(ctx, q, turnoverAccounts, []any{dbID(t.platform.UUID()), string(t.class)}, func(rows pgx.Rows) error {
+		var number int64
+		var path, currency, class string
+		if err := rows.Scan(&number, &path, &currency, &class); err != nil {
+			return err
+		}
+		t.place[number] = len(t.lines)
+		t.lines = append(t.lines, ports.AccountTurnovers{
+			Account: ledger.Account{Platform: t.platform, Path: path, Currency: money.Currency(currency)},
+			Class:   ledger.Class(class), Turnovers: make([]ports.Turnover, len(t.cuts)),
+		})
+		return nil
+	})
+}
+
+// recorded fills in what was recorded by the moments.
+func (t *turning) recorded(ctx context.Context, q Querier) error {
+	for i, cut := range t.cuts {
+		s := t.months.bounded(allPostings)
+		if !cut.Moment.IsZero() {
+			var err error
+			if s, err = recordedStretch(ctx, q, t.platform.UUID(), t.months, ports.Span{To: cut.Moment}); err != nil {
+				return err
+			}
+		}
+		s.from = t.months.since(s.upto)
+		from, until := s.times()
+		if err := t.sum(ctx, q, i, turnoversUpto, dbID(t.platform.UUID()), string(t.class), s.upto, from, until); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// effective corrects, where a cut is by effective time, what was recorded by then.
+func (t *turning) effective(ctx context.Context, q Querier) error {
+	for i, cut := range t.cuts {
+		if cut.By != ports.ByEffective || cut.Moment.IsZero() {
+			continue
+		}
+		args, err := aroundMoment(ctx, q, t.platform.UUID(), t.months, cut.Moment.UTC().Truncate(time.Microsecond))
+		if err != nil {
+			return err
+		}
+		if err := t.sum(ctx, q, i, turnoversShifted, args...); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// sum adds what a statement says of accounts to a cut.
+func (t *turning) sum(ctx context.Context, q Querier, cut int, statement string, args ...any) error {
+	return query(ctx, q, statement, args, func(rows pgx.Rows) error {
+		var number int64
+		var debits, credits string
+		if err := rows.Scan(&number, &debits, &credits); err != nil {
+			return err
+		}
+		return t.add(number, cut, debits, credits)
+	})
+}
+
+func (t *turning) add(number int64, cut int, debits, credits string) error {
+	place, wanted := t.place[number]
+	if !wanted {
+		return nil
+	}
+	turnover := &t.lines[place].Turnovers[cut]
+	for _, side := range []struct {
+		sum  *money.Total
+		text string
+	}{{&turnover.Debits, debits}, {&turnover.Credits, credits}} {
+		more, err := total(side.text)
+		if err != nil {
+			return err
+		}
+		*side.sum = side.sum.Add(more)
+	}
+	return nil
+}

@@ -1,0 +1,134 @@
+package ledgerdb_test
+
+import (
+	"context"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgxpool"
+
+	"causeway/adapters/pgembed/pgtest"
+	"causeway/adapters/postgres/ledgerdb"
+	"causeway/core/ident"
+	"causeway/core/money"
+	"causeway/ledger"
+)
+
+var noon = time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC)
+
+// house is a fresh database with its books and one platform.
+type house struct {
+	t        testing.TB
+	url      string // as the owner of the tables
+	pool     *pgxpool.Pool
+	books    *ledgerdb.Books
+	platform ident.Platform
+}
+
+func newHouse(t testing.TB) *house {
+	t.Helper()
+	url := pgtest.New(t)
+	return &house{t: t, url: url, pool: pgtest.Pool(t, url, 16), books: ledgerdb.New(), platform: newPlatform()}
+}
+
+// owner is a connection as the owner of the tables.
+func (h *house) owner() *pgx.Conn {
+	h.t.Helper()
+	conn, err := pgx.Connect(context.Background(), h.url)
+	if err != nil {
+		h.t.Fatal(err)
+	}
+	h.t.Cleanup(func() { _ = conn.Close(context.Background()) })
+	return conn
+}
+
+// post posts in a transaction of its own; it is rolled back on an error.
+func (h *house) post(now time.Time, postings ...ledger.Posting) error {
+	ctx := context.Background()
+	return pgx.BeginFunc(ctx, h.pool, func(tx pgx.Tx) error { return h.books.Post(ctx, tx, now, postings) })
+}
+
+func (h *house) mustPost(postings ...ledger.Posting) {
+	h.t.Helper()
+	if err := h.post(noon, postings...); err != nil {
+		h.t.Fatal(err)
+	}
+}
+
+func (h *house) reader() *ledgerdb.Reader { return ledgerdb.NewReader(h.books, h.pool) }
+
+func (h *house) account(path string, currency money.Currency) ledger.Account {
+	return ledger.Account{Platform: h.platform, Path: path, Currency: currency}
+}
+
+// header is the header of a new posting of the house's platform.
+func (h *house) header() ledger.Header { return headerOf(h.platform) }
+
+func headerOf(p ident.Platform) ledger.Header {
+	return ledger.Header{ID: newID(), Platform: p, Effective: noon}
+}
+
+// deposit credits a customer's account with dollars.
+func (h *house) deposit(to ident.InternalAccount, minor int64) ledger.Posting {
+	return ledger.Deposit(h.header(), ledger.IncomingFunds{Partner: ledger.Rail("ACH"), To: ledger.CustomerAccount(to), Amount: usd(minor)})
+}
+
+// spend takes dollars from a customer's account.
+func (h *house) spend(from ident.InternalAccount, minor int64) ledger.Posting {
+	return ledger.TransferOut(h.header(), ledger.OutgoingFunds{From: ledger.CustomerAccount(from), Amount: usd(minor)})
+}
+
+// balance reads one balance.
+func (h *house) balance(a ledger.Account) int64 {
+	h.t.Helper()
+	balances, err := h.reader().Balances(context.Background(), []ledger.Account{a})
+	if err != nil {
+		h.t.Fatal(err)
+	}
+	return balances[a]
+}
+
+func (h *house) wantBalance(a ledger.Account, want int64) {
+	h.t.Helper()
+	if got := h.balance(a); got != want {
+		h.t.Errorf("%s: balance %d, want %d", a, got, want)
+	}
+}
+
+// count runs a query that answers one number.
+func (h *house) count(query string, args ...any) (n int64) {
+	h.t.Helper()
+	if err := h.pool.QueryRow(context.Background(), query, args...).Scan(&n); err != nil {
+		h.t.Fatal(err)
+	}
+	return n
+}
+
+// The nth new id, in order.
+func newID() uuid.UUID {
+	n := ids.Add(1)
+	return uuid.UUID{0x01, 0x93, 6: 0x70, 8: 0x80, 12: byte(n >> 24), 13: byte(n >> 16), 14: byte(n >> 8), 15: byte(n)}
+}
+
+var ids atomic.Uint32
+
+func newPlatform() (p ident.Platform) {
+	ident.SetUUID(&p, newID())
+	return p
+}
+
+func newInternal() (a ident.InternalAccount) {
+	ident.SetUUID(&a, newID())
+	return a
+}
+
+func newTransaction() (t ident.Transaction) {
+	ident.SetUUID(&t, newID())
+	return t
+}
+
+func usd(minor int64) money.Amount { return money.Amount{Minor: minor, Currency: money.USD} }
+func btc(minor int64) money.Amount { return money.Amount{Minor: minor, Currency: money.BTC} }

@@ -1,0 +1,73 @@
+package ledgerdb
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgtype"
+
+	"causeway/core/ident"
+	"causeway/core/money"
+	"causeway/ledger"
+)
+
+// Rides on ledger_posting_ids_pkey, the primary keys of one month, and ledger_accounts_pkey.
+const loadPostings = `
+SELECT p.platform_id, p.id, p.kind, p.transaction_id, p.effective_at, p.memo, p.reverses,
+       d.path, c.path, e.currency, e.amount
+FROM unnest($1::uuid[], $2::uuid[]) AS w (platform_id, id)
+JOIN ledger_posting_ids x ON x.platform_id = w.platform_id AND x.id = w.id
+JOIN ledger_postings p ON p.platform_id = x.platform_id AND p.seq = x.seq AND p.recorded_at = x.recorded_at
+JOIN ledger_entries e ON e.platform_id = x.platform_id AND e.seq = x.seq AND e.recorded_at = x.recorded_at
+JOIN ledger_accounts d ON d.platform_id = e.platform_id AND d.id = e.debit_account
+JOIN ledger_accounts c ON c.platform_id = e.platform_id AND c.id = e.credit_account
+ORDER BY p.platform_id, p.seq, e.n`
+
+// postings loads what is written under these keys; what is not there is missing.
+func (b *Books) postings(ctx context.Context, q Querier, keys []postingKey) (map[postingKey]ledger.Posting, error) {
+	var platforms, ids uuids
+	asked := map[postingKey]bool{}
+	for _, k := range keys {
+		if asked[k] {
+			continue
+		}
+		asked[k] = true
+		platforms, ids = append(platforms, dbID(k.platform.UUID())), append(ids, dbID(k.id))
+	}
+	found := map[postingKey]ledger.Posting{}
+	err := query(ctx, q, loadPostings, []any{platforms, ids}, func(rows pgx.Rows) error {
+		var (
+			platform, id                        [16]byte
+			transaction, reverses               pgtype.UUID
+			kind, memo, debit, credit, currency string
+			effective                           time.Time
+			amount                              int64
+		)
+		if err := rows.Scan(&platform, &id, &kind, &transaction, &effective, &memo, &reverses, &debit, &credit, &currency, &amount); err != nil {
+			return err
+		}
+		key := postingKey{platformID(platform), id}
+		p, ok := found[key]
+		if !ok {
+			p = ledger.Posting{
+				ID: id, Platform: key.platform, Kind: ledger.Kind(kind), Transaction: transactionID(transaction),
+				Effective: effective.UTC(), Memo: memo, Reverses: uuid.UUID(reverses.Bytes),
+			}
+		}
+		p.Entries = append(p.Entries, ledger.Entry{Debit: debit, Credit: credit, Currency: money.Currency(currency), Amount: amount})
+		found[key] = p
+		return nil
+	})
+	if err != nil {
+		return nil, fmt.Errorf("load postings: %w", err)
+	}
+	return found, nil
+}
+
+func transactionID(u pgtype.UUID) (t ident.Transaction) {
+	ident.SetUUID(&t, u.Bytes)
+	return t
+}

@@ -1,0 +1,63 @@
+package ledgerdb
+
+import (
+	"context"
+	"errors"
+
+	"github.com/google/uuid"
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
+	"github.com/jackc/pgx/v5/pgtype"
+
+	"causeway/ports"
+)
+
+const (
+	headKeys   = `SELECT id, public_key, sealed_key, valid_from, valid_until FROM ledger_keys ORDER BY valid_from DESC, id DESC`
+	endHeadKey = `UPDATE ledger_keys SET valid_until = $2 WHERE id = $1 AND valid_until IS NULL`
+	addHeadKey = `INSERT INTO ledger_keys (id, public_key, sealed_key, valid_from) VALUES ($1, $2, $3, $4)`
+)
+
+// CheckpointKeys is as ports.HeadKeyStore says.
+func (l *Log) CheckpointKeys(ctx context.Context) (keys []ports.SealedCheckpointKey, err error) {
+	err = l.with(ctx, func(q Querier) error {
+		keys, err = headKeysIn(ctx, q)
+		return err
+	})
+	return keys, err
+}
+
+func headKeysIn(ctx context.Context, q Querier) (keys []ports.SealedCheckpointKey, err error) {
+	err = planned(ctx, q, headKeys, nil, func(rows pgx.Rows) error {
+		var (
+			k           ports.SealedCheckpointKey
+			id          [16]byte
+			public      []byte
+			from, until pgtype.Timestamptz
+		)
+		if err := rows.Scan(&id, &public, &k.Sealed, &from, &until); err != nil {
+			return err
+		}
+		k.ID, k.ValidFrom, k.ValidUntil = id, utc(from), utc(until)
+		copy(k.Public[:], public)
+		keys = append(keys, k)
+		return nil
+	})
+	return keys, wrapped("read the keys of the log", err)
+}
+
+// ReplaceCheckpointKey is as ports.HeadKeyStore says. It refuses to leave two keys without an
+// end: that is how two processes that do it at once are told apart.
+func (l *Log) ReplaceCheckpointKey(ctx context.Context, ends uuid.UUID, with ports.SealedCheckpointKey) (bool, error) {
+	err := pgx.BeginFunc(ctx, l.pool, func(tx pgx.Tx) error {
+		if err := one(ctx, tx, "end a key", endHeadKey, dbID(ends), with.ValidFrom); err != nil {
+			return err
+		}
+		return one(ctx, tx, "add a key", addHeadKey, dbID(with.ID), with.Public[:], with.Sealed, with.ValidFrom)
+	})
+	var pg *pgconn.PgError
+	if errors.As(err, &pg) && pg.ConstraintName == "ledger_key_one_signs" {
+		return false, nil
+	}
+	return err == nil, wrapped("replace the key of the log", err)
+}

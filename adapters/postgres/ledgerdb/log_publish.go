@@ -1,0 +1,50 @@
+package ledgerdb
+
+import (
+	"context"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"causeway/core/ident"
+	"causeway/ports"
+)
+
+const (
+	// Reads one row a platform.
+	takeUnpublished = `
+UPDATE ledger_sealed s SET publishing_until = $2
+WHERE s.platform_id = ANY (ARRAY(
+    SELECT o.platform_id FROM ledger_sealed o
+    WHERE o.published < o.size AND (o.publishing_until IS NULL OR o.publishing_until <= $1)
+    LIMIT 500 FOR UPDATE SKIP LOCKED
+))
+RETURNING s.platform_id, s.published`
+	setPublished = `UPDATE ledger_sealed SET published = greatest(published, $2), publishing_until = NULL WHERE platform_id = $1`
+)
+
+// TakeUnpublished is as ports.LedgerLog says.
+func (l *Log) TakeUnpublished(ctx context.Context, now time.Time, lease time.Duration, most int) (taken []ports.UnpublishedCheckpoints, err error) {
+	err = l.with(ctx, func(q Querier) error {
+		var marks []int64
+		err := planned(ctx, q, takeUnpublished, []any{now, now.Add(lease)}, func(rows pgx.Rows) error {
+			var id [16]byte
+			var mark int64
+			err := rows.Scan(&id, &mark)
+			taken, marks = append(taken, ports.UnpublishedCheckpoints{Platform: platformID(id)}), append(marks, mark)
+			return err
+		})
+		for i := range taken {
+			if err == nil {
+				taken[i].Checkpoints, err = headsIn(ctx, q, taken[i].Platform, ports.CheckpointFilter{Before: marks[i], Ascending: true}, most)
+			}
+		}
+		return err
+	})
+	return taken, wrapped("look for heads to publish", err)
+}
+
+// MarkPublished is as ports.LedgerLog says.
+func (l *Log) MarkPublished(ctx context.Context, p ident.Platform, size int64) error {
+	return one(ctx, l.pool, "note what is published", setPublished, dbID(p.UUID()), size)
+}

@@ -1,0 +1,90 @@
+package ledgerdb
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/jackc/pgx/v5"
+
+	"causeway/core/ident"
+	"causeway/ports"
+)
+
+const (
+	openLog = `INSERT INTO ledger_sealed (platform_id) VALUES ($1) ON CONFLICT DO NOTHING`
+	// Whoever has the row has the platform's log. What is committed up to the clock's
+	// number is final, because numbers follow the order of commits.
+	holdLog = `
+SELECT s.size, s.edge, (SELECT c.seq FROM ledger_clock c WHERE c.platform_id = s.platform_id)
+FROM ledger_sealed s WHERE s.platform_id = $1 FOR UPDATE OF s SKIP LOCKED`
+	addTiles = `
+INSERT INTO ledger_tiles (platform_id, level, n, hashes)
+SELECT $1, w.level, w.n, w.hashes FROM unnest($2::smallint[], $3::bigint[], $4::bytea[]) AS w (level, n, hashes)`
+	addHead = `INSERT INTO ledger_heads (platform_id, size, root, sealed_at, note) VALUES ($1, $2, $3, $4, $5)`
+	moveLog = `UPDATE ledger_sealed SET size = $2, edge = $3 WHERE platform_id = $1`
+)
+
+// Seal is as ports.LedgerLog says: one transaction, which holds the platform's row.
+func (l *Log) Seal(ctx context.Context, p ident.Platform, fn func(context.Context, ports.LogWriter) error) (held bool, err error) {
+	if err := one(ctx, l.pool, "open a log", openLog, dbID(p.UUID())); err != nil {
+		return false, err
+	}
+	tx, err := l.pool.Begin(ctx)
+	if err != nil {
+		return false, fmt.Errorf("seal: %w", err)
+	}
+	defer func() {
+		if rollback := tx.Rollback(context.WithoutCancel(ctx)); rollback != nil && !errors.Is(rollback, pgx.ErrTxClosed) {
+			err = errors.Join(err, rollback)
+		}
+	}()
+	if _, err := tx.Exec(ctx, "SET LOCAL "+alongIndexes); err != nil {
+		return false, fmt.Errorf("seal: %w", err)
+	}
+	w := &logWriter{view: auditView{l.books, tx}, platform: p}
+	err = planned(ctx, tx, holdLog, []any{dbID(p.UUID())}, func(rows pgx.Rows) error {
+		held = true
+		return rows.Scan(&w.size, &w.edge, &w.postings)
+	})
+	if err != nil || !held {
+		return false, wrapped("seal", err)
+	}
+	if err := fn(ctx, w); err != nil {
+		return true, err
+	}
+	return true, wrapped("seal", tx.Commit(ctx))
+}
+
+type logWriter struct {
+	view     auditView
+	platform ident.Platform
+	size     int64
+	edge     []byte
+	postings int64
+}
+
+func (w *logWriter) State() (int64, []byte) { return w.size, w.edge }
+func (w *logWriter) Postings() int64        { return w.postings }
+
+func (w *logWriter) Read(ctx context.Context, after, upto int64, each func(ports.AuditPosting) error) error {
+	return w.view.postingsBetween(ctx, w.platform, after, upto, each)
+}
+
+func (w *logWriter) Add(ctx context.Context, tiles []ports.LogTile) error {
+	if len(tiles) == 0 {
+		return nil
+	}
+	levels, ns, hashes := make([]int16, len(tiles)), make([]int64, len(tiles)), make([][]byte, len(tiles))
+	for i, t := range tiles {
+		levels[i], ns[i], hashes[i] = int16(t.Level), t.N, t.Hashes
+	}
+	return one(ctx, w.view.tx, "add to the log", addTiles, dbID(w.platform.UUID()), levels, ns, hashes)
+}
+
+func (w *logWriter) Seal(ctx context.Context, head ports.SignedCheckpoint, edge []byte) error {
+	if err := one(ctx, w.view.tx, "seal", addHead, dbID(w.platform.UUID()), head.Size, head.Root[:], head.Sealed, head.Note); err != nil {
+		return err
+	}
+	return one(ctx, w.view.tx, "seal", moveLog, dbID(w.platform.UUID()), head.Size, edge)
+}

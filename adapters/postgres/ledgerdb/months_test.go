@@ -1,0 +1,222 @@
+package ledgerdb_test
+
+import (
+	"context"
+	"strings"
+	"testing"
+	"time"
+
+	"causeway/adapters/postgres/ledgerdb"
+	"causeway/ledger"
+	"causeway/ports"
+)
+
+// moveCheckpoints moves checkpoints as far as they go.
+func (h *house) moveCheckpoints() {
+	h.t.Helper()
+	for moved := true; moved; {
+		var err error
+		if moved, err = h.books.MoveCheckpoints(context.Background(), h.pool); err != nil {
+			h.t.Fatal(err)
+		}
+	}
+}
+
+func TestMonthsOfPostings(t *testing.T) {
+	t.Parallel()
+	// Postings and entries go to the month in which they were recorded, whatever the time of
+	// their effect; months that nobody opened are opened by who posts first in them.
+	h := newHouse(t)
+	alice := newInternal()
+	for _, at := range []string{"2026-11-30T23:59:59.999999Z", "2026-12-01T00:00:00Z", "2027-02-28T23:59:59Z", "2027-03-01T00:00:01Z"} {
+		h.postAt(moment(at), h.deposit(alice, 1))
+	}
+
+	for table, want := range map[string]int64{"202611": 1, "202612": 1, "202702": 1, "202703": 1} {
+		postings, entries := h.ownerCount("SELECT count(*) FROM ledger_postings_"+table), h.ownerCount("SELECT count(*) FROM ledger_entries_"+table)
+		if postings != want || entries != want {
+			t.Errorf("%s has %d postings and %d entries", table, postings, entries)
+		}
+	}
+	if n := h.ownerCount("SELECT count(*) FROM pg_inherits WHERE inhparent = 'ledger_postings'::regclass"); n != 4 {
+		t.Errorf("there are %d months; nothing was posted in another", n)
+	}
+	for at, want := range map[string]int64{
+		"2026-11-01T00:00:00Z": 0, "2026-11-30T23:59:59.999998Z": 0, "2026-11-30T23:59:59.999999Z": 1, "2026-12-01T00:00:00Z": 2,
+		"2027-01-31T00:00:00Z": 2, "2027-02-28T23:59:58Z": 2, "2027-02-28T23:59:59Z": 3, "2027-03-01T00:00:00Z": 3, "2027-03-01T00:00:01Z": 4, "2031-01-01T00:00:00Z": 4,
+	} {
+		if got := h.count("SELECT ledger_seq_at($1, $2)", h.platform.UUID(), moment(at)); got != want {
+			t.Errorf("at %s the last posting is number %d, want %d", at, got, want)
+		}
+	}
+}
+
+func TestBatchAcrossTheEndOfAMonth(t *testing.T) {
+	t.Parallel()
+	// A batch whose last posting falls into the next month is recorded in that one as a
+	// whole: a number says in which month it lies.
+	h := newHouse(t)
+	alice := newInternal()
+	h.postAt(moment("2026-11-30T23:59:59.999990Z"), h.deposit(alice, 1))
+	var batch []ledger.Posting
+	for range 30 {
+		batch = append(batch, h.deposit(alice, 1))
+	}
+	h.postAt(moment("2026-11-30T23:59:59.999995Z"), batch...)
+
+	if n := h.ownerCount("SELECT count(*) FROM ledger_postings_202612"); n != 30 {
+		t.Errorf("%d postings are in the next month, want all 30", n)
+	}
+	if n := h.count("SELECT first_seq FROM ledger_months WHERE month = '2026-12-01'"); n != 2 {
+		t.Errorf("the next month begins with number %d", n)
+	}
+	if n := h.count("SELECT count(*) FROM ledger_postings p JOIN ledger_postings q ON q.seq = p.seq + 1 WHERE q.recorded_at <= p.recorded_at"); n != 0 {
+		t.Errorf("recorded time ran backwards %d times", n)
+	}
+}
+
+func TestARefusedBatchBeginsAMonth(t *testing.T) {
+	t.Parallel()
+	// The first posting of a month may be refused; the one after it has its number then.
+	h := newHouse(t)
+	alice := newInternal()
+	h.mustPost(h.deposit(alice, 5))
+	if err := h.post(moment("2026-12-10T00:00:00Z"), h.spend(alice, 6)); err == nil {
+		t.Fatal("more was spent than there is")
+	}
+	h.postAt(moment("2027-01-10T00:00:00Z"), h.spend(alice, 5))
+	h.moveCheckpoints()
+
+	if n := h.count("SELECT ledger_seq_at($1, $2)", h.platform.UUID(), moment("2027-01-09T00:00:00Z")); n != 1 {
+		t.Errorf("number %d was posted before it", n)
+	}
+	for at, want := range map[string]int64{"2026-12-31T00:00:00Z": 5, "2027-01-31T00:00:00Z": 0} {
+		got, err := h.reader().BalanceAt(t.Context(), h.account(ledger.CustomerAccount(alice), "USD"), ports.ByRecorded, moment(at))
+		if err != nil || got != want {
+			t.Errorf("at %s %d, %v; want %d", at, got, err, want)
+		}
+	}
+}
+
+func TestCheckpointsEndWithMonths(t *testing.T) {
+	t.Parallel()
+	// When a month is over, each account that was posted to in it gets a checkpoint, however
+	// little it was; one that was not gets none. So does what was posted before only.
+	h := newHouse(t)
+	alice, bob, carol := newInternal(), newInternal(), newInternal()
+	h.postAt(moment("2026-11-20T00:00:00Z"), h.deposit(alice, 1), h.deposit(bob, 2))
+	h.postAt(moment("2026-12-20T00:00:00Z"), h.deposit(alice, 4), h.deposit(carol, 8))
+	h.moveCheckpoints()
+
+	const of = "SELECT count(*) FROM ledger_checkpoints k JOIN ledger_accounts a ON a.id = k.account_id WHERE a.path = $1"
+	for _, c := range []struct {
+		path string
+		want int64
+	}{{ledger.CustomerAccount(alice), 1}, {ledger.CustomerAccount(bob), 1}, {ledger.CustomerAccount(carol), 0}, {ledger.Rail("ACH"), 1}} {
+		if n := h.count(of, c.path); n != c.want {
+			t.Errorf("%s has %d checkpoints, want %d", c.path, n, c.want)
+		}
+	}
+	h.postAt(moment("2027-02-20T00:00:00Z"), h.deposit(carol, 16))
+	h.moveCheckpoints()
+	for path, want := range map[string]int64{ledger.CustomerAccount(alice): 2, ledger.CustomerAccount(bob): 1, ledger.CustomerAccount(carol): 1, ledger.Rail("ACH"): 2} {
+		if n := h.count(of, path); n != want {
+			t.Errorf("%s has %d checkpoints, want %d", path, n, want)
+		}
+	}
+	if n := h.count("SELECT count(*) FROM ledger_checkpointed WHERE complete_to = '2027-02-01Z' AND accounts_to = 0"); n != 1 {
+		t.Error("February is not what checkpoints are complete to")
+	}
+	h.wantBalance(h.account(ledger.CustomerAccount(carol), "USD"), 24)
+	h.wantBalance(h.account(ledger.Rail("ACH"), "USD"), 31)
+}
+
+func TestOpenMonths(t *testing.T) {
+	t.Parallel()
+	// The months ahead are made by whoever asks, as often as he likes, with all that a month
+	// has; and the service cannot make or touch them otherwise.
+	h := newHouse(t)
+	for range 2 {
+		if err := h.books.OpenMonths(t.Context(), h.pool, moment("2026-12-31T23:00:00Z")); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, month := range []string{"202612", "202701", "202702"} {
+		if n := h.ownerCount("SELECT count(*) FROM pg_inherits WHERE inhrelid IN ('ledger_postings_" + month + "'::regclass, 'ledger_entries_" + month + "'::regclass)"); n != 2 {
+			t.Errorf("%s has %d of its two tables", month, n)
+		}
+		if n := h.ownerCount("SELECT count(*) FROM pg_trigger WHERE tgrelid = 'ledger_entries_" + month + "'::regclass AND tgname = 'ledger_append_only'"); n != 1 {
+			t.Errorf("%s can be changed", month)
+		}
+	}
+	for _, statement := range []string{"CREATE TABLE x (id int)", "SELECT * FROM ledger_postings_202612", "INSERT INTO ledger_entries_202612 SELECT * FROM ledger_entries"} {
+		if _, err := h.pool.Exec(t.Context(), statement); err == nil || !strings.Contains(err.Error(), "permission denied") {
+			t.Errorf("service: %s: %v", statement, err)
+		}
+	}
+}
+
+func TestMonthsAreOpenedAtOnce(t *testing.T) {
+	t.Parallel()
+	// Many platforms post first in a month that is not there yet, some several at once in
+	// one transaction: all get through, and the month is there once.
+	h := newHouse(t)
+	failed := make(chan error)
+	const many = 8
+	for range many {
+		go func() {
+			one, two := headerOf(newPlatform()), headerOf(newPlatform())
+			failed <- h.post(moment("2027-05-05T00:00:00Z"), ledger.JITReceived(one, ledger.Rail("RTP"), usd(1)), ledger.JITReceived(two, ledger.Rail("RTP"), usd(1)))
+		}()
+	}
+	for range many {
+		if err := <-failed; err != nil {
+			t.Error(err)
+		}
+	}
+	if n := h.ownerCount("SELECT count(*) FROM ledger_postings_202705"); n != 2*many {
+		t.Errorf("%d postings, want %d", n, 2*many)
+	}
+}
+
+func TestViewsAcrossMonths(t *testing.T) {
+	t.Parallel()
+	// A view of a moment reads the months before it in order, and an account's movements by
+	// the time of their effect.
+	h := newHouse(t)
+	alice := newInternal()
+	for _, at := range []string{"2026-11-20T00:00:00Z", "2026-12-20T00:00:00Z", "2027-01-20T00:00:00Z"} {
+		h.postAt(moment(at), h.deposit(alice, 1))
+	}
+	err := ledgerdb.NewViews(h.books, h.pool).View(t.Context(), h.platform, moment("2026-12-31T00:00:00Z"), func(ctx context.Context, view ports.LedgerView) error {
+		var seqs []int64
+		err := view.Entries(ctx, ports.LedgerFilter{}, func(e ports.RecordedEntry) error {
+			seqs = append(seqs, e.Position.Seq)
+			return nil
+		})
+		if len(seqs) != 2 || seqs[0] != 1 || seqs[1] != 2 {
+			t.Errorf("the entries are of %v", seqs)
+		}
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+func moment(text string) time.Time {
+	at, err := time.Parse(time.RFC3339, text)
+	if err != nil {
+		panic(err)
+	}
+	return at
+}
+
+// ownerCount runs a query that answers one number as the owner of the tables.
+func (h *house) ownerCount(query string) (n int64) {
+	h.t.Helper()
+	if err := h.owner().QueryRow(context.Background(), query).Scan(&n); err != nil {
+		h.t.Fatal(err)
+	}
+	return n
+}

@@ -1,0 +1,124 @@
+package ledgerdb
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"causeway/core/ident"
+	"causeway/ports"
+)
+
+// Views shows the books of a moment. It takes no lock that a writer could wait for.
+type Views struct {
+	books *Books
+	db    AuditSource
+}
+
+var _ ports.LedgerViews = (*Views)(nil)
+
+// NewViews shows the books of the database that db is connected to.
+func NewViews(b *Books, db AuditSource) *Views { return &Views{b, db} }
+
+// What is read of one account is looked up by keys and planned once, whatever the
+// session is set to; what is read of all is planned for what is there. What is read run by
+// run is too, and yet row by row by keys: where little is known of a table, anything else
+// may compare each row with each. All may take
+// longer than ordinary statements. A reader who is gone ends them by ctx.
+const (
+	unhurried = `SET LOCAL statement_timeout = 0; SET LOCAL idle_in_transaction_session_timeout = 0; SET LOCAL cursor_tuple_fraction = 1; `
+	byKeys    = `SET LOCAL enable_seqscan = off; SET LOCAL enable_hashjoin = off; SET LOCAL enable_mergejoin = off; SET LOCAL plan_cache_mode = force_generic_plan`
+	byRuns    = `SET LOCAL enable_material = off; SET LOCAL plan_cache_mode = auto`
+	freely    = `SET LOCAL enable_seqscan = on; SET LOCAL enable_hashjoin = on; SET LOCAL enable_mergejoin = on; SET LOCAL plan_cache_mode = auto`
+)
+
+// The last posting by a moment; that of the clock when it is detached.
+const placeAt = `
+SELECT w.seq, coalesce(p.recorded_at, c.recorded_at)
+FROM ledger_clock c
+CROSS JOIN LATERAL (SELECT CASE WHEN $2::timestamptz IS NULL THEN c.seq ELSE ledger_seq_at($1, $2) END AS seq) w
+LEFT JOIN ledger_postings p ON p.platform_id = c.platform_id AND p.seq = w.seq
+WHERE c.platform_id = $1 AND w.seq > 0`
+
+// View is as ports.BookViews says: all of it runs in one repeatable-read transaction.
+func (v *Views) View(ctx context.Context, p ident.Platform, asOf time.Time, fn func(context.Context, ports.LedgerView) error) (err error) {
+	tx, err := v.db.BeginTx(ctx, pgx.TxOptions{IsoLevel: pgx.RepeatableRead, AccessMode: pgx.ReadOnly})
+	if err != nil {
+		return fmt.Errorf("view the books: %w", err)
+	}
+	defer func() {
+		if rollback := tx.Rollback(context.WithoutCancel(ctx)); rollback != nil && !errors.Is(rollback, pgx.ErrTxClosed) {
+			err = errors.Join(err, rollback)
+		}
+	}()
+	view := &bookView{books: v.books, tx: tx, platform: p}
+	if err := view.set(ctx, unhurried+byKeys); err != nil {
+		return fmt.Errorf("view the books: %w", err)
+	}
+	if view.months, err = monthsOf(ctx, tx, p.UUID()); err != nil {
+		return err
+	}
+	if err := view.months.has(asOf); err != nil {
+		return err
+	}
+	err = planned(ctx, tx, placeAt, []any{dbID(p.UUID()), optionalMoment(asOf)}, func(rows pgx.Rows) error {
+		err := rows.Scan(&view.upto.Seq, &view.upto.Recorded)
+		view.upto.Recorded = view.upto.Recorded.UTC()
+		return err
+	})
+	if err != nil {
+		return fmt.Errorf("view the books: %w", err)
+	}
+	return fn(ctx, view)
+}
+
+type bookView struct {
+	books    *Books
+	tx       pgx.Tx
+	platform ident.Platform
+	months   months
+	upto     ports.LedgerPosition
+	cursors  int // how many were opened
+}
+
+func (v *bookView) set(ctx context.Context, settings string) error {
+	_, err := v.tx.Exec(ctx, settings, pgx.QueryExecModeSimpleProtocol)
+	return err
+}
+
+// with runs what reads much at a time with other settings.
+func (v *bookView) with(ctx context.Context, settings string, read func() error) error {
+	if err := v.set(ctx, settings); err != nil {
+		return err
+	}
+	if err := read(); err != nil {
+		return err // the transaction ends with it
+	}
+	return v.set(ctx, byKeys)
+}
+
+// begin is the last posting before a period that is not needed for it, beside checkpoints:
+// nothing in months that are detached is effective later.
+func (v *bookView) begin(p ports.Period) (int64, error) {
+	if v.months.lost == 0 {
+		return 0, nil
+	}
+	if p.From.IsZero() {
+		return 0, v.months.gone()
+	}
+	return v.months.lost, v.months.has(p.From.Add(-time.Microsecond))
+}
+
+// LastPosting is as ports.BookView says.
+func (v *bookView) LastPosting() ports.LedgerPosition { return v.upto }
+
+// optionalMoment is a moment to the microsecond that the tables have; nil for none.
+func optionalMoment(t time.Time) any {
+	if t.IsZero() {
+		return nil
+	}
+	return t.UTC().Truncate(time.Microsecond)
+}

@@ -1,0 +1,118 @@
+package ledgerdb
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"causeway/core/money"
+	"causeway/ledger"
+	"causeway/ports"
+)
+
+// What touches each account on either side after a posting ($7), added up, and what it came
+// to by then: its last checkpoint. Of one account it rides on
+// ledger_account_path_and_currency_unique, ledger_entries_debit, ledger_entries_credit
+// and the primary keys of postings; of all it reads each table once.
+const turnovers = `
+WITH moves AS (
+    SELECT e.debit_account AS id, e.seq, e.recorded_at, e.amount AS debit, NULL::bigint AS credit
+    FROM ledger_accounts a JOIN ledger_entries e ON e.platform_id = $1 AND e.debit_account = a.id AND e.seq > $7 AND e.seq <= $4
+    WHERE a.platform_id = $1 AND ($2 = '' OR a.path = $2) AND ($3 = '' OR a.currency = $3)
+    UNION ALL
+    SELECT e.credit_account, e.seq, e.recorded_at, NULL, e.amount
+    FROM ledger_accounts a JOIN ledger_entries e ON e.platform_id = $1 AND e.credit_account = a.id AND e.seq > $7 AND e.seq <= $4
+    WHERE a.platform_id = $1 AND ($2 = '' OR a.path = $2) AND ($3 = '' OR a.currency = $3)
+), sums AS (
+    SELECT m.id,
+           sum(coalesce(m.debit, 0) - coalesce(m.credit, 0)) FILTER (WHERE p.effective_at < $5) AS opening,
+           sum(coalesce(m.debit, 0) - coalesce(m.credit, 0)) FILTER (WHERE $6::timestamptz IS NULL OR p.effective_at < $6) AS closing,
+           count(m.debit) FILTER (WHERE NOT coalesce(p.effective_at < $5, false) AND NOT coalesce(p.effective_at >= $6, false)) AS debits,
+           sum(m.debit) FILTER (WHERE NOT coalesce(p.effective_at < $5, false) AND NOT coalesce(p.effective_at >= $6, false)) AS debited,
+           count(m.credit) FILTER (WHERE NOT coalesce(p.effective_at < $5, false) AND NOT coalesce(p.effective_at >= $6, false)) AS credits,
+           sum(m.credit) FILTER (WHERE NOT coalesce(p.effective_at < $5, false) AND NOT coalesce(p.effective_at >= $6, false)) AS credited,
+           min(p.effective_at) FILTER (WHERE NOT coalesce(p.effective_at >= $6, false)) AS first,
+           max(p.effective_at) FILTER (WHERE NOT coalesce(p.effective_at >= $6, false)) AS last
+    FROM moves m JOIN ledger_postings p ON p.platform_id = $1 AND p.seq = m.seq AND p.recorded_at = m.recorded_at
+    GROUP BY m.id
+)
+SELECT a.path, a.currency, a.class, (coalesce(s.opening, 0) + coalesce(k.debits, 0))::bigint, (coalesce(s.closing, 0) + coalesce(k.debits, 0))::bigint,
+       coalesce(s.debits, 0), coalesce(s.debited, 0)::bigint, coalesce(s.credits, 0), coalesce(s.credited, 0)::bigint,
+       CASE WHEN k.seq IS NULL THEN s.first ELSE least(s.first, $5) END, coalesce(s.last, CASE WHEN k.seq IS NULL THEN NULL ELSE $5 END)
+FROM ledger_accounts a
+LEFT JOIN sums s ON s.id = a.id
+LEFT JOIN LATERAL (
+    SELECT k.seq, CASE WHEN a.class IN ('asset', 'expense') THEN k.balance ELSE -k.balance END AS debits FROM ledger_checkpoints k
+    WHERE $7::bigint > 0 AND k.platform_id = $1 AND k.account_id = a.id AND k.seq <= $7 ORDER BY k.seq DESC LIMIT 1
+) k ON true
+WHERE a.platform_id = $1 AND ($2 = '' OR a.path = $2) AND ($3 = '' OR a.currency = $3) AND (s.id IS NOT NULL OR k.seq IS NOT NULL)
+ORDER BY a.path, a.currency`
+
+// accountStep is how many accounts are fetched and held at once.
+const accountStep = 500
+
+// Accounts is as ports.BookView says. A cursor leaves the connection free between two
+// steps, so that a callback may ask for more. Accounts that were made after the view's
+// last posting are none of it.
+func (v *bookView) Accounts(ctx context.Context, of ports.LedgerFilter, each func(ports.AccountTurnover) error) error {
+	begin, err := v.begin(of.Period)
+	if err != nil {
+		return err
+	}
+	v.cursors++
+	cursor := fmt.Sprintf("accounts_%d", v.cursors)
+	declare := func() error {
+		_, err := v.tx.Exec(ctx, "DECLARE "+cursor+" NO SCROLL CURSOR FOR "+turnovers, pgx.QueryExecModeCacheDescribe,
+			dbID(v.platform.UUID()), of.Path, string(of.Currency), v.upto.Seq, optionalMoment(of.From), optionalMoment(of.To), begin)
+		return err
+	}
+	if err := v.with(ctx, freely, declare); err != nil {
+		return fmt.Errorf("add up accounts: %w", err)
+	}
+	fetch := fmt.Sprintf("FETCH %d FROM %s", accountStep, cursor)
+	for {
+		step, err := v.fetchTurnovers(ctx, fetch)
+		if err != nil {
+			return fmt.Errorf("add up accounts: %w", named(err))
+		}
+		for _, t := range step {
+			if err := each(t); err != nil {
+				return err
+			}
+		}
+		if len(step) < accountStep {
+			_, err := v.tx.Exec(ctx, "CLOSE "+cursor)
+			return err
+		}
+	}
+}
+
+func (v *bookView) fetchTurnovers(ctx context.Context, fetch string) (step []ports.AccountTurnover, err error) {
+	rows, err := v.tx.Query(ctx, fetch, pgx.QueryExecModeExec)
+	if err != nil {
+		return nil, err
+	}
+	err = each(rows, func(rows pgx.Rows) error {
+		t, err := scanTurnover(rows)
+		t.Account.Platform = v.platform
+		step = append(step, t)
+		return err
+	})
+	return step, err
+}
+
+func scanTurnover(rows pgx.Rows) (t ports.AccountTurnover, err error) {
+	var (
+		currency, class string
+		first, last     *time.Time
+	)
+	err = rows.Scan(&t.Account.Path, &currency, &class, &t.Opening, &t.Closing,
+		&t.Debits.Count, &t.Debits.Sum, &t.Credits.Count, &t.Credits.Sum, &first, &last)
+	t.Account.Currency, t.Class = money.Currency(currency), ledger.Class(class)
+	if first != nil && last != nil {
+		t.First, t.Last = first.UTC(), last.UTC()
+	}
+	return t, err
+}

@@ -1,0 +1,157 @@
+package ledgerdb_test
+
+import (
+	"context"
+	"errors"
+	"testing"
+	"time"
+
+	"causeway/adapters/postgres/ledgerdb"
+	"causeway/ledger"
+	"causeway/ports"
+)
+
+func TestViewIsOfOneMoment(t *testing.T) {
+	t.Parallel()
+	// Whoever looks at the books sees those of one moment to the end, while others post.
+	h := newHouse(t)
+	h.postAt(noon, h.deposit(newInternal(), 100), h.deposit(newInternal(), 200))
+	views := ledgerdb.NewViews(h.books, h.pool)
+
+	err := views.View(t.Context(), h.platform, time.Time{}, func(ctx context.Context, view ports.LedgerView) error {
+		if got := view.LastPosting(); got.Seq != 2 || !got.Recorded.Equal(noon.Add(time.Microsecond)) {
+			t.Errorf("the view is up to %+v", got)
+		}
+		h.postAt(noon.Add(time.Hour), h.deposit(newInternal(), 300))
+		entries, sum := 0, int64(0)
+		err := view.Entries(ctx, ports.LedgerFilter{}, func(e ports.RecordedEntry) error {
+			entries++
+			sum += e.Amount
+			return nil
+		})
+		if entries != 2 || sum != 300 {
+			t.Errorf("%d entries of %d", entries, sum)
+		}
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+func TestViewOfAPastMoment(t *testing.T) {
+	t.Parallel()
+	// As of a moment the view ends with what had been recorded by then; before the first
+	// posting it is empty.
+	h := newHouse(t)
+	account := newInternal()
+	h.postAt(noon, h.deposit(account, 100))
+	h.postAt(noon.Add(time.Hour), h.deposit(account, 200))
+	views := ledgerdb.NewViews(h.books, h.pool)
+	for _, c := range []struct {
+		at      time.Time
+		seq     int64
+		closing int64
+		lines   int
+	}{
+		{noon.Add(-time.Microsecond), 0, 0, 0}, {noon, 1, 100, 2}, {noon.Add(time.Hour - 1), 1, 100, 2}, {noon.Add(time.Hour), 2, 300, 2}, {noon.AddDate(9, 0, 0), 2, 300, 2},
+	} {
+		err := views.View(t.Context(), h.platform, c.at, func(ctx context.Context, view ports.LedgerView) error {
+			if view.LastPosting().Seq != c.seq {
+				t.Errorf("at %s it is up to %+v", c.at, view.LastPosting())
+			}
+			lines := 0
+			return errors.Join(view.Accounts(ctx, ports.LedgerFilter{}, func(turnover ports.AccountTurnover) error {
+				lines++
+				want := c.closing
+				if turnover.Class == ledger.Liability {
+					want = -want
+				}
+				if turnover.Closing != want || turnover.Opening != 0 {
+					t.Errorf("at %s: %+v", c.at, turnover)
+				}
+				return nil
+			}), func() error {
+				if lines != c.lines {
+					t.Errorf("at %s there are %d accounts", c.at, lines)
+				}
+				return nil
+			}())
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+func TestViewOfAPeriod(t *testing.T) {
+	t.Parallel()
+	// A period is by effective times, its end not included: what was recorded late
+	// belongs to when it took effect, in the balances and in the order of movements.
+	h := newHouse(t)
+	account := newInternal()
+	day := func(n int, minor int64) ledger.Posting {
+		p := h.deposit(account, minor)
+		p.Effective = noon.AddDate(0, 0, n)
+		return p
+	}
+	h.postAt(noon, day(0, 1), day(1, 10), day(3, 100))
+	h.postAt(noon.AddDate(0, 1, 0), day(2, 1000)) // late
+	period := ports.Period{From: noon.AddDate(0, 0, 1), To: noon.AddDate(0, 0, 3)}
+	at := ledger.Account{Platform: h.platform, Path: ledger.CustomerAccount(account), Currency: "USD"}
+
+	err := ledgerdb.NewViews(h.books, h.pool).View(t.Context(), h.platform, time.Time{}, func(ctx context.Context, view ports.LedgerView) error {
+		var moved []int64
+		return errors.Join(
+			view.Accounts(ctx, ports.LedgerFilter{Period: period, Path: at.Path, Currency: at.Currency}, func(turnover ports.AccountTurnover) error {
+				want := ports.AccountTurnover{Account: at, Class: ledger.Liability, Opening: -1, Closing: -1011, Credits: ports.Tally{Count: 2, Sum: 1010},
+					First: noon, Last: noon.AddDate(0, 0, 2)}
+				if turnover != want {
+					t.Errorf("got  %+v\nwant %+v", turnover, want)
+				}
+				return nil
+			}),
+			view.EntriesByEffectiveTime(ctx, at, ports.Period{}, func(e ports.RecordedEntry) error {
+				moved = append(moved, e.Amount)
+				return nil
+			}),
+			func() error {
+				if len(moved) != 4 || moved[1] != 10 || moved[2] != 1000 || moved[3] != 100 {
+					t.Errorf("the movements are %v", moved)
+				}
+				return nil
+			}(),
+			view.Entries(ctx, ports.LedgerFilter{Period: period}, func(e ports.RecordedEntry) error {
+				if !period.Contains(e.Effective) {
+					t.Errorf("not of the period: %+v", e)
+				}
+				return nil
+			}))
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+func TestViewEndsWithTheFirstError(t *testing.T) {
+	t.Parallel()
+	// An error of whoever looks ends the stream and comes back.
+	h := newHouse(t)
+	h.postAt(noon, h.deposit(newInternal(), 1), h.deposit(newInternal(), 2))
+	enough := errors.New("enough")
+	seen := 0
+	err := ledgerdb.NewViews(h.books, h.pool).View(t.Context(), h.platform, time.Time{}, func(ctx context.Context, view ports.LedgerView) error {
+		return view.Entries(ctx, ports.LedgerFilter{}, func(ports.RecordedEntry) error { seen++; return enough })
+	})
+	if !errors.Is(err, enough) || seen != 1 {
+		t.Errorf("%v after %d entries", err, seen)
+	}
+}
+
+// postAt records postings at a moment.
+func (h *house) postAt(now time.Time, postings ...ledger.Posting) {
+	h.t.Helper()
+	if err := h.post(now, postings...); err != nil {
+		h.t.Fatal(err)
+	}
+}

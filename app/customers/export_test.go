@@ -1,0 +1,3 @@
+package customers
+
+const Together = together

@@ -1,3 +1,0 @@
-package onboarding
-
-const Together = together

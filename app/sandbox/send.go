@@ -1,0 +1,172 @@
+// Package simulate plays the outside world for sandbox platforms: the payer who
+// pays a quote, or pays into an account. What follows is the same code as in production.
+package sandbox
+
+import (
+	"context"
+
+	"causeway/app/internal/batch"
+	"causeway/core/account"
+	"causeway/core/corridor"
+	"causeway/core/fault"
+	"causeway/core/ident"
+	"causeway/core/money"
+	"causeway/core/platform"
+	"causeway/core/quote"
+	"causeway/core/transaction"
+	"causeway/ledger"
+	"causeway/ports"
+)
+
+// Receiver takes in a payment that arrived at a rail.
+type Receiver interface {
+	Receive(ctx context.Context, r transaction.Receipt, claim *ports.IdempotentRequest) (transaction.Transaction, error)
+}
+
+// Depositor takes in a payment that arrived for an internal account.
+type Depositor interface {
+	Deposit(ctx context.Context, r transaction.Receipt, to ident.InternalAccount, claim *ports.IdempotentRequest) (transaction.Transaction, error)
+}
+
+// Config is what the use cases need.
+type Config struct {
+	Store     ports.Store
+	Receiver  Receiver
+	Depositor Depositor
+	Clock     ports.Clock
+	IDs       ports.IDs
+}
+
+// Simulate are the use cases.
+type Simulate struct {
+	Config
+	known *batch.Batcher[ports.ReferenceKey, transaction.Transaction]
+}
+
+// New makes the use cases.
+func New(c Config) *Simulate {
+	s := &Simulate{Config: c}
+	s.known = batch.New(batch.Options{MaxSize: 256}, s.byReference)
+	return s
+}
+
+func (s *Simulate) byReference(ctx context.Context, keys []ports.ReferenceKey) ([]batch.Result[transaction.Transaction], error) {
+	found, err := s.Store.TransactionsByReference(ctx, keys)
+	if err != nil {
+		return nil, err
+	}
+	results := make([]batch.Result[transaction.Transaction], len(keys))
+	for i, key := range keys {
+		t, ok := found[key]
+		if results[i].Value = t; !ok {
+			results[i].Err = fault.New(fault.ReferenceNotFound, "No quote of this platform has the reference %q.", key.Reference)
+		}
+	}
+	return results, nil
+}
+
+// Send is a payment a payer makes: by the reference of a quote's instructions, by the
+// quote, or by the reference of an internal account. Without an amount it is the
+// quote's; an account has none.
+type Send struct {
+	Reference string
+	Quote     ident.Quote
+	Currency  money.Currency
+	Amount    *int64
+}
+
+// Send pays. A reference nobody knows is paid all the same when an amount is given,
+// as it would be in the world: the money arrives and is kept as unmatched.
+// Faults: FORBIDDEN in production, INVALID_INPUT, INVALID_CURRENCY, QUOTE_NOT_FOUND,
+// REFERENCE_NOT_FOUND.
+func (s *Simulate) Send(ctx context.Context, who platform.Principal, in Send, claim *ports.IdempotentRequest) (transaction.Transaction, error) {
+	if err := who.CheckSandbox(); err != nil {
+		return transaction.Transaction{}, err
+	}
+	if err := in.check(); err != nil {
+		return transaction.Transaction{}, err
+	}
+	now := s.Clock.Now()
+	receipt := transaction.Receipt{Platform: who.Platform, Reference: in.Reference, At: now,
+		PartnerID: s.IDs.New(now).String(), PartnerAccount: arrival(in.Currency)}
+	receipt.Amount.Currency = in.Currency
+	if account.IsFundingReference(in.Reference) {
+		return s.deposit(ctx, receipt, in, claim)
+	}
+	switch wanted, err := s.wanted(ctx, who.Platform, in); {
+	case err == nil:
+		if wanted.Pricing.Sent.Currency != in.Currency {
+			return transaction.Transaction{}, fault.New(fault.InvalidCurrency,
+				"This quote is paid in %s; send that currencyCode.", wanted.Pricing.Sent.Currency)
+		}
+		receipt.Reference, receipt.PartnerAccount, receipt.Amount = wanted.Reference, wanted.SourceAccount, wanted.Pricing.Sent
+	case !fault.Is(err, fault.ReferenceNotFound) || in.Amount == nil:
+		return transaction.Transaction{}, err
+	}
+	if in.Amount != nil {
+		receipt.Amount.Minor = *in.Amount
+	}
+	receipt.ID = transaction.ReceiptID(receipt.PartnerAccount, receipt.PartnerID, now)
+	return s.Receiver.Receive(ctx, receipt, claim)
+}
+
+// deposit pays into the internal account with the reference.
+func (s *Simulate) deposit(ctx context.Context, receipt transaction.Receipt, in Send, claim *ports.IdempotentRequest) (transaction.Transaction, error) {
+	key := ports.ReferenceKey{Platform: receipt.Platform, Reference: in.Reference}
+	found, err := s.Store.InternalAccountsByReference(ctx, []ports.ReferenceKey{key})
+	if err != nil {
+		return transaction.Transaction{}, err
+	}
+	to, known := found[key]
+	switch {
+	case !known && in.Amount == nil:
+		return transaction.Transaction{}, fault.New(fault.ReferenceNotFound, "No account of this platform has the reference %q.", in.Reference)
+	case in.Amount == nil:
+		return transaction.Transaction{}, fault.Invalid(fault.Field{Field: "currencyAmount", Message: "must be given for a payment to an account"})
+	}
+	receipt.Amount.Minor = *in.Amount
+	receipt.ID = transaction.ReceiptID(receipt.PartnerAccount, receipt.PartnerID, receipt.At)
+	if !known {
+		return s.Receiver.Receive(ctx, receipt, claim)
+	}
+	return s.Depositor.Deposit(ctx, receipt, to.ID, claim)
+}
+
+func (in Send) check() error {
+	var bad []fault.Field
+	if in.Reference == "" && in.Quote.IsZero() {
+		bad = append(bad, fault.Field{Field: "reference", Message: "give the reference of the payment instructions, or a quoteId"})
+	}
+	if len(in.Reference) > 140 {
+		bad = append(bad, fault.Field{Field: "reference", Message: "must not be longer than 140 characters"})
+	}
+	if !in.Currency.Known() {
+		bad = append(bad, fault.Field{Field: "currencyCode", Message: "must be a known currency code in upper case, such as USD"})
+	}
+	if in.Amount != nil && (*in.Amount < 1 || *in.Amount > money.MaxMinor) {
+		bad = append(bad, fault.Field{Field: "currencyAmount",
+			Message: "must be a whole number of the smallest currency unit, from 1 to 9000000000000000"})
+	}
+	if len(bad) > 0 {
+		return fault.Invalid(bad...)
+	}
+	return nil
+}
+
+// wanted is the transaction the payer means.
+func (s *Simulate) wanted(ctx context.Context, p ident.Platform, in Send) (transaction.Transaction, error) {
+	if in.Quote.IsZero() {
+		return s.known.Do(ctx, ports.ReferenceKey{Platform: p, Reference: in.Reference})
+	}
+	_, t, err := s.Store.Quote(ctx, p, in.Quote)
+	return t, err
+}
+
+// arrival is the rail a payment with no known reference comes by.
+func arrival(currency money.Currency) string {
+	rails, err := corridor.FundingRails(currency)
+	if err != nil {
+		return ledger.Rail("UNKNOWN")
+	}
+	return quote.RailPath(rails[0])
+}
