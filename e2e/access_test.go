@@ -7,78 +7,78 @@ import (
 	"testing"
 )
 
-func TestCredentials(t *testing.T) {
+func TestAuth_WrongCredentialsAreRejected(t *testing.T) {
 	t.Parallel()
 	// Without the right password nothing is answered but that it is missing or wrong.
-	h := newHouse(t)
+	h := newTestEnv(t)
 	for name, c := range map[string]*client{
-		"no credentials":           newClient(t, h.base, "", ""),
-		"no such client":           newClient(t, h.base, strings.Repeat("0", 32), h.secret),
-		"wrong secret":             newClient(t, h.base, h.id, "wrong"),
-		"secret with more":         newClient(t, h.base, h.id, h.secret+"0"),
-		"secret in the wrong case": newClient(t, h.base, h.id, strings.ToUpper(h.secret)),
-		"bearer":                   newClient(t, h.base, "", "").with("Authorization", "Bearer "+h.secret),
-		"not base64":               newClient(t, h.base, "", "").with("Authorization", "Basic !!!"),
+		"no credentials":           newClient(t, h.baseURL, "", ""),
+		"no such client":           newClient(t, h.baseURL, strings.Repeat("0", 32), h.secret),
+		"wrong secret":             newClient(t, h.baseURL, h.clientID, "wrong"),
+		"secret with more":         newClient(t, h.baseURL, h.clientID, h.secret+"0"),
+		"secret in the wrong case": newClient(t, h.baseURL, h.clientID, strings.ToUpper(h.secret)),
+		"bearer":                   newClient(t, h.baseURL, "", "").withHeader("Authorization", "Bearer "+h.secret),
+		"not base64":               newClient(t, h.baseURL, "", "").withHeader("Authorization", "Basic !!!"),
 	} {
-		got := c.get("/config").refused(401, "UNAUTHORIZED")
-		if got.str("reason") == "" || !strings.HasPrefix(got.header.Get("WWW-Authenticate"), "Basic ") {
-			t.Errorf("%s: no reason or no challenge: %v %s", name, got.header, got.text)
+		got := c.get("/config").wantError(401, "UNAUTHORIZED")
+		if got.text("reason") == "" || !strings.HasPrefix(got.header.Get("WWW-Authenticate"), "Basic ") {
+			t.Errorf("%s: no reason or no challenge: %v %s", name, got.header, got.body)
 		}
 		if c.post("/quotes", "{ malformed").status != 401 {
 			t.Errorf("%s: the body was looked at before the password", name)
 		}
 	}
-	h.get("/config").want(200)
+	h.get("/config").wantStatus(200)
 }
 
-func TestTokens(t *testing.T) {
+func TestToken_PermissionsAndDeletion(t *testing.T) {
 	t.Parallel()
 	// A token does what it may and no more, its secret is told once, and from the
 	// moment it is deleted it opens nothing, on any process.
-	h := newHouse(t)
-	second := serve(t, h.database)
-	made := h.post("/tokens", object{"name": "Back office", "permissions": []string{"VIEW"}}).want(201)
-	token := newClient(t, h.base, made.str("clientId"), made.str("clientSecret"))
+	h := newTestEnv(t)
+	second := startServer(t, h.databaseURL)
+	made := h.post("/tokens", object{"name": "Back office", "permissions": []string{"VIEW"}}).wantStatus(201)
+	token := newClient(t, h.baseURL, made.text("clientId"), made.text("clientSecret"))
 
-	token.get("/config").want(200)
-	token.at(second).get("/config").want(200)
-	for _, path := range []string{"/tokens", "/tokens/" + made.str("id")} {
-		if read := h.get(path).want(200); strings.Contains(string(read.text), "clientSecret") {
-			t.Errorf("GET %s shows a secret: %s", path, read.text)
+	token.get("/config").wantStatus(200)
+	token.withServer(second).get("/config").wantStatus(200)
+	for _, path := range []string{"/tokens", "/tokens/" + made.text("id")} {
+		if read := h.get(path).wantStatus(200); strings.Contains(string(read.body), "clientSecret") {
+			t.Errorf("GET %s shows a secret: %s", path, read.body)
 		}
 	}
-	if ids := listed(h.get("/tokens?name=Back%20office").want(200)); !slices.Equal(ids, []string{made.str("id")}) {
+	if ids := itemIDs(h.get("/tokens?name=Back%20office").wantStatus(200)); !slices.Equal(ids, []string{made.text("id")}) {
 		t.Errorf("tokens by name: %v", ids)
 	}
 
-	h.delete("/tokens/" + made.str("id")).want(204)
+	h.delete("/tokens/" + made.text("id")).wantStatus(204)
 
-	token.at(second).get("/config").refused(401, "UNAUTHORIZED")
-	token.get("/config").refused(401, "UNAUTHORIZED")
-	h.get("/tokens/"+made.str("id")).refused(404, "TOKEN_NOT_FOUND")
-	h.delete("/tokens/"+made.str("id")).refused(404, "TOKEN_NOT_FOUND")
-	own := listed(h.get("/tokens").want(200))
+	token.withServer(second).get("/config").wantError(401, "UNAUTHORIZED")
+	token.get("/config").wantError(401, "UNAUTHORIZED")
+	h.get("/tokens/"+made.text("id")).wantError(404, "TOKEN_NOT_FOUND")
+	h.delete("/tokens/"+made.text("id")).wantError(404, "TOKEN_NOT_FOUND")
+	own := itemIDs(h.get("/tokens").wantStatus(200))
 	if len(own) != 1 {
 		t.Fatalf("tokens: %v", own)
 	}
-	h.delete("/tokens/"+own[0]).refused(409, "CONFLICT")
+	h.delete("/tokens/"+own[0]).wantError(409, "CONFLICT")
 	for _, bad := range []object{{}, {"name": ""}, {"name": "x", "permissions": []string{}}, {"name": "x", "permissions": []string{"ALL"}}, {"name": "x", "permissions": "VIEW"}} {
-		h.post("/tokens", bad).refused(400, "INVALID_INPUT")
+		h.post("/tokens", bad).wantError(400, "INVALID_INPUT")
 	}
 }
 
-func TestPermissions(t *testing.T) {
+func TestToken_PermissionsAreNotNested(t *testing.T) {
 	t.Parallel()
 	// Permissions are not nested: each opens its own operations and no others.
-	h := newHouse(t)
-	customer := h.customer()
+	h := newTestEnv(t)
+	customer := h.createCustomer()
 	quote := object{}
-	text, _ := json.Marshal(ramp(customer, h.wallet(customer, ""), "SENDING", 10050))
+	text, _ := json.Marshal(rampQuoteBody(customer, h.createWallet(customer, ""), "SENDING", 10050))
 	_ = json.Unmarshal(text, &quote)
 	tokens := map[string]*client{}
 	for _, permission := range []string{"VIEW", "TRANSACT", "MANAGE"} {
-		made := h.post("/tokens", object{"name": permission, "permissions": []string{permission}}).want(201)
-		tokens[permission] = newClient(t, h.base, made.str("clientId"), made.str("clientSecret"))
+		made := h.post("/tokens", object{"name": permission, "permissions": []string{permission}}).wantStatus(201)
+		tokens[permission] = newClient(t, h.baseURL, made.text("clientId"), made.text("clientSecret"))
 	}
 	for _, c := range []struct {
 		permission, method, path string
@@ -95,7 +95,7 @@ func TestPermissions(t *testing.T) {
 		{"VIEW", "GET", "/webhook-deliveries", nil, 200},
 		{"TRANSACT", "POST", "/quotes", func() any { return quote }, 201},
 		{"TRANSACT", "POST", "/sandbox/send", func() any { return object{"reference": "X", "currencyCode": "USD"} }, 404},
-		{"MANAGE", "POST", "/customers", func() any { return person() }, 201},
+		{"MANAGE", "POST", "/customers", func() any { return customerBody() }, 201},
 		{"MANAGE", "PATCH", "/config", func() any { return object{} }, 200},
 		{"MANAGE", "POST", "/tokens", func() any { return object{"name": "x", "permissions": []string{"VIEW"}} }, 201},
 	} {
@@ -106,58 +106,58 @@ func TestPermissions(t *testing.T) {
 			}
 			got := token.call(c.method, c.path, body)
 			if permission != c.permission {
-				got.refused(403, "FORBIDDEN")
+				got.wantError(403, "FORBIDDEN")
 			} else if got.status != c.status {
-				t.Errorf("%s with %s: %d %s", got.what, permission, got.status, got.text)
+				t.Errorf("%s with %s: %d %s", got.request, permission, got.status, got.body)
 			}
 		}
 	}
 }
 
-func TestProduction(t *testing.T) {
+func TestProduction_SandboxIsUnreachable(t *testing.T) {
 	t.Parallel()
 	// Nothing of the sandbox can be reached from a production platform, and where no
 	// rail is connected it says so.
-	h := newHouse(t)
-	live := h.found("Live", "PRODUCTION", "--regulated")
-	customer := live.customer()
-	wallet := live.wallet(customer, "")
+	h := newTestEnv(t)
+	live := h.createPlatform("Live", "PRODUCTION", "--regulated")
+	customer := live.createCustomer()
+	wallet := live.createWallet(customer, "")
 
-	refused := live.post("/sandbox/send", object{"reference": "X", "currencyCode": "USD", "currencyAmount": 5}).refused(403, "FORBIDDEN")
-	if refused.str("reason") != "Sandbox only" {
-		t.Errorf("reason %q", refused.str("reason"))
+	refused := live.post("/sandbox/send", object{"reference": "X", "currencyCode": "USD", "currencyAmount": 5}).wantError(403, "FORBIDDEN")
+	if refused.text("reason") != "Sandbox only" {
+		t.Errorf("reason %q", refused.text("reason"))
 	}
-	live.post("/quotes", ramp(customer, wallet, "SENDING", 10050)).refused(501, "NOT_IMPLEMENTED")
-	live.patch("/config", object{"webhookEndpoint": "http://127.0.0.1:9/x"}).refused(400, "INVALID_INPUT")
-	if got := h.books(live.platform); len(got) != 0 {
+	live.post("/quotes", rampQuoteBody(customer, wallet, "SENDING", 10050)).wantError(501, "NOT_IMPLEMENTED")
+	live.patch("/config", object{"webhookEndpoint": "http://127.0.0.1:9/x"}).wantError(400, "INVALID_INPUT")
+	if got := h.ledgerBalances(live.platformID); len(got) != 0 {
 		t.Errorf("production books: %s", got)
 	}
 	// Magic identifiers mean nothing there.
 	live.post("/customers/external-accounts", object{"customerId": customer, "currency": "BTC",
-		"accountInfo": object{"accountType": "LAYER2_WALLET", "address": "spark1w105"}}).want(201)
+		"accountInfo": object{"accountType": "LAYER2_WALLET", "address": "spark1w105"}}).wantStatus(201)
 }
 
-func TestLogsKeepSecrets(t *testing.T) {
+func TestLogs_ContainNoSecretsOrPersonalData(t *testing.T) {
 	t.Parallel()
 	// Even at the most talkative level no line shows a secret or anything about a
 	// person, and each failed request can be found by its id.
-	h := newHouse(t, "--log-level", "debug")
-	hooks := h.listen()
-	customer := h.customer(object{"fullName": "Zacharias Quux", "email": "zacharias@example.com"})
+	h := newTestEnv(t, "--log-level", "debug")
+	hooks := h.startReceiver()
+	customer := h.createCustomer(object{"fullName": "Zacharias Quux", "email": "zacharias@example.com"})
 	h.post("/customers/external-accounts", object{"customerId": customer, "currency": "USD", "accountInfo": object{
 		"accountType": "US_ACCOUNT", "accountNumber": "77665544332211", "routingNumber": "021000021",
-		"beneficiary": object{"beneficiaryType": "INDIVIDUAL", "fullName": "Zacharias Quux"}}}).want(201)
+		"beneficiary": object{"beneficiaryType": "INDIVIDUAL", "fullName": "Zacharias Quux"}}}).wantStatus(201)
 	h.get("/customers?umaAddress=" + "%24zacharias-quux@example.com")
-	made := h.post("/tokens", object{"name": "x", "permissions": []string{"VIEW"}}).want(201)
-	newClient(t, h.base, h.id, "guessed-secret").get("/config").want(401)
-	quote := h.quote("")
-	h.pay(quote, 0).want(200)
-	hooks.end(quote.str("transactionId"), "COMPLETED")
-	id := h.with("Request-Id", "99999999-2222-4333-8444-555555555555").get("/quotes/x").header.Get("Request-Id")
+	made := h.post("/tokens", object{"name": "x", "permissions": []string{"VIEW"}}).wantStatus(201)
+	newClient(t, h.baseURL, h.clientID, "guessed-secret").get("/config").wantStatus(401)
+	quote := h.createQuote("")
+	h.payQuote(quote, 0).wantStatus(200)
+	hooks.awaitOutgoingEvent(quote.text("transactionId"), "COMPLETED")
+	id := h.withHeader("Request-Id", "99999999-2222-4333-8444-555555555555").get("/quotes/x").header.Get("Request-Id")
 
-	h.server.log.await(t, "the line of the last request", func(line string) bool { return strings.Contains(line, id) })
-	log := h.server.log.all()
-	for _, secret := range []string{h.secret, made.str("clientSecret"), "guessed-secret", masterKey, "Zacharias", "zacharias", "Quux", "Ana Silva",
+	h.server.output.awaitLine(t, "the line of the last request", func(line string) bool { return strings.Contains(line, id) })
+	log := h.server.output.text()
+	for _, secret := range []string{h.secret, made.text("clientSecret"), "guessed-secret", masterKey, "Zacharias", "zacharias", "Quux", "Ana Silva",
 		"77665544332211", "Main Street", "1990-01-31"} {
 		if strings.Contains(log, secret) {
 			t.Errorf("%q is in the log", secret)

@@ -5,12 +5,12 @@ import (
 	"testing"
 )
 
-func TestBeneficiaries(t *testing.T) {
+func TestBeneficiaryVerification_FollowsTestValue(t *testing.T) {
 	t.Parallel()
 	// The end of an identifier, of whatever kind, decides what is said of the name of an
 	// account's owner when it is registered, and the account can be used all the same.
 	// One that nobody knows is refused, and not kept.
-	h := newHouse(t)
+	h := newTestEnv(t)
 	for _, c := range []struct{ end, status, name string }{
 		{"102", "NOT_MATCHED", ""},
 		{"103", "PARTIAL_MATCH", "Ana Silva Sandbox"},
@@ -22,7 +22,7 @@ func TestBeneficiaries(t *testing.T) {
 	} {
 		t.Run(c.end, func(t *testing.T) {
 			t.Parallel()
-			s := h.scene(t)
+			s := h.newScenarioEnv(t)
 			for currency, info := range map[string]object{
 				"USD": {"accountType": "US_ACCOUNT", "accountNumber": "5512345" + c.end, "routingNumber": "021000021"},
 				"EUR": {"accountType": "EUR_ACCOUNT", "iban": "DE89370400440532013" + c.end},
@@ -33,22 +33,22 @@ func TestBeneficiaries(t *testing.T) {
 			} {
 				status, name := c.status, c.name
 				if currency != "BTC" {
-					info["beneficiary"] = withAddress(ana)
+					info["beneficiary"] = withAddress(testBeneficiary)
 				} else if name = ""; status == "MATCHED" {
 					status = "" // a wallet has no owner whose name could match
 				}
-				made := s.post("/customers/external-accounts", object{"customerId": s.customer, "currency": currency, "accountInfo": info})
+				made := s.post("/customers/external-accounts", object{"customerId": s.customerID, "currency": currency, "accountInfo": info})
 
 				if c.status == "" {
-					made.refused(400, "INVALID_BANK_ACCOUNT")
+					made.wantError(400, "INVALID_BANK_ACCOUNT")
 					continue
 				}
-				made.want(201)
-				for _, a := range []answer{made, s.get("/customers/external-accounts/" + made.str("id")).want(200)} {
-					a.each(map[string]any{"status": "ACTIVE", "currency": currency, "beneficiaryVerificationStatus": status, "beneficiaryVerifiedData.fullName": name})
+				made.wantStatus(201)
+				for _, a := range []apiResponse{made, s.get("/customers/external-accounts/" + made.text("id")).wantStatus(200)} {
+					a.wantValues(map[string]any{"status": "ACTIVE", "currency": currency, "beneficiaryVerificationStatus": status, "beneficiaryVerifiedData.fullName": name})
 				}
 			}
-			kept := s.get("/customers/external-accounts?customerId=" + s.customer).want(200).int("totalCount")
+			kept := s.get("/customers/external-accounts?customerId=" + s.customerID).wantStatus(200).int("totalCount")
 			if c.status == "" && kept != 0 || c.status != "" && kept != 6 {
 				t.Errorf("%d accounts are kept", kept)
 			}
@@ -57,9 +57,9 @@ func TestBeneficiaries(t *testing.T) {
 			}
 
 			// The account is paid as any other.
-			made := s.post("/transfer-out", object{"source": object{"accountId": s.fund(5000)}, "amount": 5000,
-				"destination": object{"accountId": s.get("/customers/external-accounts?currency=USD&customerId=" + s.customer).str("data.0.id")}}).want(201)
-			s.checkStory(made.str("id"), []string{"PENDING", "PROCESSING", "COMPLETED"})
+			made := s.post("/transfer-out", object{"source": object{"accountId": s.fundUSDAccount(5000)}, "amount": 5000,
+				"destination": object{"accountId": s.get("/customers/external-accounts?currency=USD&customerId=" + s.customerID).text("data.0.id")}}).wantStatus(201)
+			s.checkTransactionEvents(made.text("id"), []string{"PENDING", "PROCESSING", "COMPLETED"})
 		})
 	}
 }

@@ -21,7 +21,7 @@ const (
 	workersEnv = "CAUSEWAY_E2E_WORKERS"
 )
 
-func setting(t *testing.T, name string, otherwise int) int {
+func intFromEnv(t *testing.T, name string, otherwise int) int {
 	text := os.Getenv(name)
 	if text == "" {
 		return otherwise
@@ -33,212 +33,212 @@ func setting(t *testing.T, name string, otherwise int) int {
 	return n
 }
 
-// drain is how long work that a killed process had begun may take: until its lease
+// leaseTakeoverTimeout is how long work that a killed process had begun may take: until its lease
 // has ended, and some.
-const drain = 90 * time.Second
+const leaseTakeoverTimeout = 90 * time.Second
 
-func TestKilled(t *testing.T) {
+func TestCrash_KilledServerCompletesPaymentsOnce(t *testing.T) {
 	t.Parallel()
 	// Killed again and again in the middle of its work and started again each time, the
 	// program completes every payment it accepted exactly once, tells of each in order,
 	// and its books are right.
-	h := newHouse(t)
-	hooks := h.listen()
+	h := newTestEnv(t)
+	hooks := h.startReceiver()
 	var where atomic.Pointer[process]
 	where.Store(h.server)
-	load := h.load(t, func(int) *process { return where.Load() })
+	load := h.startLoad(t, func(int) *process { return where.Load() })
 
-	for range setting(t, killsEnv, 12) {
-		load.awaitMore(5 + rand.Int64N(10))
+	for range intFromEnv(t, killsEnv, 12) {
+		load.awaitPayments(5 + rand.Int64N(10))
 		where.Load().kill()
-		where.Store(serve(t, h.database))
+		where.Store(startServer(t, h.databaseURL))
 	}
-	load.awaitMore(20)
+	load.awaitPayments(20)
 
 	h.server = where.Load()
-	load.finish(hooks)
+	load.stopAndCheck(hooks)
 }
 
-func TestOneOfTwoKilled(t *testing.T) {
+func TestCrash_SecondServerTakesOverWork(t *testing.T) {
 	t.Parallel()
 	// Of two processes side by side one is killed and stays dead: the other takes over
 	// all of its work.
-	h := newHouse(t)
-	servers := []*process{h.server, serve(t, h.database)}
-	hooks := h.listen()
+	h := newTestEnv(t)
+	servers := []*process{h.server, startServer(t, h.databaseURL)}
+	hooks := h.startReceiver()
 	var dead atomic.Bool
-	load := h.load(t, func(n int) *process {
+	load := h.startLoad(t, func(n int) *process {
 		if dead.Load() {
 			return servers[1]
 		}
 		return servers[n%2]
 	})
 
-	load.awaitMore(60)
+	load.awaitPayments(60)
 	servers[0].kill()
 	dead.Store(true)
-	load.awaitMore(60)
+	load.awaitPayments(60)
 
-	load.finish(hooks)
+	load.stopAndCheck(hooks)
 }
 
-// load is workers who make payments, one after the other and of every kind in turn,
+// loadGenerator is workers who make payments, one after the other and of every kind in turn,
 // and send each request again with the same key until it is answered.
-type load struct {
-	h        *house
-	t        *testing.T
-	where    func(n int) *process
-	customer string
-	wallet   string
-	balance  string // an account that pays, with more than it can lose
-	bank     string
+type loadGenerator struct {
+	env             *testEnv
+	t               *testing.T
+	serverFor       func(n int) *process
+	customerID      string
+	walletID        string
+	sourceAccountID string // an account that pays, with more than it can lose
+	bankAccountID   string
 
-	stop    context.CancelFunc
-	workers sync.WaitGroup
-	retries atomic.Int64
-	paid    atomic.Int64
-	mu      sync.Mutex
-	ways    map[method][]accepted
-	more    chan struct{}
+	stop             context.CancelFunc
+	workers          sync.WaitGroup
+	retries          atomic.Int64
+	acceptedCount    atomic.Int64
+	mu               sync.Mutex
+	acceptedByMethod map[paymentMethod][]acceptedPayment
+	progress         chan struct{}
 }
 
-// method is one of the ways money leaves.
-type method string
+// paymentMethod is one of the ways money leaves.
+type paymentMethod string
 
 const (
-	justInTime method = "paid just in time"
-	fromOwn    method = "paid by a balance"
-	outright   method = "transferred"
+	paidJustInTime  paymentMethod = "paid just in time"
+	paidFromBalance paymentMethod = "paid by a balance"
+	transferredOut  paymentMethod = "transferred"
 )
 
-// accepted is a payment that the program has taken on.
-type accepted struct {
-	transaction    string
+// acceptedPayment is a payment that the program has taken on.
+type acceptedPayment struct {
+	transactionID  string
 	sent, received int64
 }
 
-// pile is what the balance begins with.
-const pile = 100_000_000
+// initialBalance is what the balance begins with.
+const initialBalance = 100_000_000
 
-func (h *house) load(t *testing.T, where func(int) *process) *load {
+func (h *testEnv) startLoad(t *testing.T, where func(int) *process) *loadGenerator {
 	ctx, stop := context.WithCancel(t.Context())
-	l := &load{h: h, t: t, where: where, stop: stop, more: make(chan struct{}, 1)}
-	l.customer = h.customer()
-	l.wallet, l.bank, l.ways = h.wallet(l.customer, ""), h.bank(l.customer), map[method][]accepted{}
-	l.balance = h.get("/customers/internal-accounts?currency=USD&customerId=" + l.customer).want(200).str("data.0.id")
-	h.post("/sandbox/internal-accounts/"+l.balance+"/fund", object{"amount": pile}).want(200)
-	for n := range setting(t, workersEnv, 8) {
-		l.workers.Go(func() { l.work(ctx, n) })
+	l := &loadGenerator{env: h, t: t, serverFor: where, stop: stop, progress: make(chan struct{}, 1)}
+	l.customerID = h.createCustomer()
+	l.walletID, l.bankAccountID, l.acceptedByMethod = h.createWallet(l.customerID, ""), h.createBankAccount(l.customerID), map[paymentMethod][]acceptedPayment{}
+	l.sourceAccountID = h.get("/customers/internal-accounts?currency=USD&customerId=" + l.customerID).wantStatus(200).text("data.0.id")
+	h.post("/sandbox/internal-accounts/"+l.sourceAccountID+"/fund", object{"amount": initialBalance}).wantStatus(200)
+	for n := range intFromEnv(t, workersEnv, 8) {
+		l.workers.Go(func() { l.runWorker(ctx, n) })
 	}
 	t.Cleanup(func() { stop(); l.workers.Wait() })
 	return l
 }
 
-func (l *load) work(ctx context.Context, n int) {
+func (l *loadGenerator) runWorker(ctx context.Context, n int) {
 	for turn := n; ctx.Err() == nil; turn++ {
-		kind := []method{justInTime, fromOwn, outright}[turn%3]
-		made, ok := l.play(n, kind)
+		kind := []paymentMethod{paidJustInTime, paidFromBalance, transferredOut}[turn%3]
+		made, ok := l.makePayment(n, kind)
 		if !ok {
 			return
 		}
 		l.mu.Lock()
-		l.ways[kind] = append(l.ways[kind], made)
+		l.acceptedByMethod[kind] = append(l.acceptedByMethod[kind], made)
 		l.mu.Unlock()
-		l.paid.Add(1)
+		l.acceptedCount.Add(1)
 		select {
-		case l.more <- struct{}{}:
+		case l.progress <- struct{}{}:
 		default:
 		}
 	}
 }
 
-// play makes one payment; false when it is not accepted in time.
-func (l *load) play(n int, kind method) (accepted, bool) {
-	if kind == outright {
-		made := l.insist(n, "/transfer-out", object{"source": object{"accountId": l.balance}, "destination": object{"accountId": l.bank}, "amount": 1000}, http.StatusCreated)
-		return accepted{made.str("id"), 1000, 1000}, made.status != 0
+// makePayment makes one payment; false when it is not accepted in time.
+func (l *loadGenerator) makePayment(n int, kind paymentMethod) (acceptedPayment, bool) {
+	if kind == transferredOut {
+		made := l.postUntilAnswered(n, "/transfer-out", object{"source": object{"accountId": l.sourceAccountID}, "destination": object{"accountId": l.bankAccountID}, "amount": 1000}, http.StatusCreated)
+		return acceptedPayment{made.text("id"), 1000, 1000}, made.status != 0
 	}
-	request := ramp(l.customer, l.wallet, "SENDING", 10050)
-	if kind == fromOwn {
-		request["source"] = object{"sourceType": "ACCOUNT", "accountId": l.balance}
+	request := rampQuoteBody(l.customerID, l.walletID, "SENDING", 10050)
+	if kind == paidFromBalance {
+		request["source"] = object{"sourceType": "ACCOUNT", "accountId": l.sourceAccountID}
 	}
-	quote := l.insist(n, "/quotes", request, http.StatusCreated)
+	quote := l.postUntilAnswered(n, "/quotes", request, http.StatusCreated)
 	if quote.status == 0 {
-		return accepted{}, false
+		return acceptedPayment{}, false
 	}
-	made := accepted{quote.str("transactionId"), quote.int("totalSendingAmount"), quote.int("totalReceivingAmount")}
-	if kind == fromOwn {
-		return made, l.insist(n, "/quotes/"+quote.str("id")+"/execute", nil, http.StatusOK).status != 0
+	made := acceptedPayment{quote.text("transactionId"), quote.int("totalSendingAmount"), quote.int("totalReceivingAmount")}
+	if kind == paidFromBalance {
+		return made, l.postUntilAnswered(n, "/quotes/"+quote.text("id")+"/execute", nil, http.StatusOK).status != 0
 	}
-	paid := l.insist(n, "/sandbox/send", object{"reference": quote.str("paymentInstructions.0.accountOrWalletInfo.reference"), "currencyCode": "USD"}, http.StatusOK)
-	if paid.status != 0 && paid.str("id") != made.transaction {
-		l.t.Errorf("paying %s answered %s", made.transaction, paid.text)
+	paid := l.postUntilAnswered(n, "/sandbox/send", object{"reference": quote.text("paymentInstructions.0.accountOrWalletInfo.reference"), "currencyCode": "USD"}, http.StatusOK)
+	if paid.status != 0 && paid.text("id") != made.transactionID {
+		l.t.Errorf("paying %s answered %s", made.transactionID, paid.body)
 	}
 	return made, paid.status != 0
 }
 
-// insist repeats a request until it is answered for good; a zero answer says that it
+// postUntilAnswered repeats a request until it is answered for good; a zero answer says that it
 // was not in time.
-func (l *load) insist(n int, path string, body any, want int) answer {
-	c := l.h.with("Idempotency-Key", uuid.NewString())
-	ctx, cancel := context.WithTimeout(context.Background(), patience)
+func (l *loadGenerator) postUntilAnswered(n int, path string, body any, want int) apiResponse {
+	c := l.env.withHeader("Idempotency-Key", uuid.NewString())
+	ctx, cancel := context.WithTimeout(context.Background(), waitTimeout)
 	defer cancel()
 	pause := time.NewTicker(20 * time.Millisecond)
 	defer pause.Stop()
 	for {
-		got, err := c.at(l.where(n)).try(ctx, http.MethodPost, path, body)
+		got, err := c.withServer(l.serverFor(n)).do(ctx, http.MethodPost, path, body)
 		switch {
 		case err == nil && got.status == want:
 			return got
-		case err == nil && got.status < 500 && got.str("code") != "IDEMPOTENCY_KEY_IN_USE":
-			l.t.Errorf("POST %s: %d %s", path, got.status, got.text)
-			return answer{}
+		case err == nil && got.status < 500 && got.text("code") != "IDEMPOTENCY_KEY_IN_USE":
+			l.t.Errorf("POST %s: %d %s", path, got.status, got.body)
+			return apiResponse{}
 		}
 		l.retries.Add(1)
 		select {
 		case <-pause.C:
 		case <-ctx.Done():
-			l.t.Errorf("POST %s is not answered within %s: %v %s", path, patience, err, got.text)
-			return answer{}
+			l.t.Errorf("POST %s is not answered within %s: %v %s", path, waitTimeout, err, got.body)
+			return apiResponse{}
 		}
 	}
 }
 
-// awaitMore returns when so many more payments were accepted.
-func (l *load) awaitMore(n int64) {
+// awaitPayments returns when so many more payments were accepted.
+func (l *loadGenerator) awaitPayments(n int64) {
 	l.t.Helper()
-	enough := l.paid.Load() + n
-	tooLong := time.After(patience)
-	for l.paid.Load() < enough {
+	enough := l.acceptedCount.Load() + n
+	tooLong := time.After(waitTimeout)
+	for l.acceptedCount.Load() < enough {
 		select {
-		case <-l.more:
+		case <-l.progress:
 		case <-tooLong:
-			l.t.Fatalf("only %d payments were accepted, want %d", l.paid.Load(), enough)
+			l.t.Fatalf("only %d payments were accepted, want %d", l.acceptedCount.Load(), enough)
 		}
 	}
 }
 
-// finish ends the load, and checks what became of every payment that was accepted.
-func (l *load) finish(hooks *hooks) {
+// stopAndCheck ends the load, and checks what became of every payment that was accepted.
+func (l *loadGenerator) stopAndCheck(hooks *webhookReceiver) {
 	l.t.Helper()
 	l.stop()
 	l.workers.Wait()
 	began := time.Now()
-	sums := map[method]accepted{}
-	for kind, all := range l.ways {
+	sums := map[paymentMethod]acceptedPayment{}
+	for kind, all := range l.acceptedByMethod {
 		for _, made := range all {
-			hooks.awaitWithin(drain, "COMPLETED of "+made.transaction, func(d delivery) bool {
-				return d.about == made.transaction && d.event == "OUTGOING_PAYMENT.COMPLETED"
+			hooks.awaitDeliveryWithin(leaseTakeoverTimeout, "COMPLETED of "+made.transactionID, func(d delivery) bool {
+				return d.transactionID == made.transactionID && d.event == "OUTGOING_PAYMENT.COMPLETED"
 			})
-			hooks.story(made.transaction, "PENDING", "PROCESSING", "COMPLETED")
-			sums[kind] = accepted{"", sums[kind].sent + made.sent, sums[kind].received + made.received}
+			hooks.checkEvents(made.transactionID, "PENDING", "PROCESSING", "COMPLETED")
+			sums[kind] = acceptedPayment{"", sums[kind].sent + made.sent, sums[kind].received + made.received}
 		}
 	}
-	quoted, owned, out := int64(len(l.ways[justInTime])), int64(len(l.ways[fromOwn])), int64(len(l.ways[outright]))
+	quoted, owned, out := int64(len(l.acceptedByMethod[paidJustInTime])), int64(len(l.acceptedByMethod[paidFromBalance])), int64(len(l.acceptedByMethod[transferredOut]))
 	l.t.Logf("%d payments just in time, %d by a balance, %d transfers, %d requests sent again, %s until the last was told",
 		quoted, owned, out, l.retries.Load(), time.Since(began).Round(time.Millisecond))
 
-	h := l.h
+	h := l.env
 	for name, c := range map[string]struct {
 		query string
 		want  int64
@@ -252,19 +252,19 @@ func (l *load) finish(hooks *hooks) {
 		"transactions posted more than once in a kind": {"SELECT count(*) FROM (SELECT FROM ledger_postings GROUP BY transaction_id, kind HAVING count(*) > 1) t", 0},
 		"transactions on their way":                    {"SELECT count(*) FROM transactions WHERE status = 'PROCESSING'", 0},
 	} {
-		if got := h.count(c.query); got != c.want {
+		if got := h.queryInt(c.query); got != c.want {
 			l.t.Errorf("%s: %d, want %d", name, got, c.want)
 		}
 	}
-	came, left := pile+sums[justInTime].sent-sums[outright].received, sums[justInTime].received+sums[fromOwn].received
-	got := h.books(h.platform)
+	came, left := initialBalance+sums[paidJustInTime].sent-sums[transferredOut].received, sums[paidJustInTime].received+sums[paidFromBalance].received
+	got := h.ledgerBalances(h.platformID)
 	if got["rails/RTP USD"] != -came || got["chains/LAYER2 BTC"] != left || got["funding/jit USD"] != 0 || got["transit/payouts BTC"] != 0 ||
-		got["transit/payouts USD"] != 0 || got["transit/refunds USD"] != 0 || got["customers/"+l.balance+" USD"] != pile-sums[fromOwn].sent-sums[outright].sent {
+		got["transit/payouts USD"] != 0 || got["transit/refunds USD"] != 0 || got["customers/"+l.sourceAccountID+" USD"] != initialBalance-sums[paidFromBalance].sent-sums[transferredOut].sent {
 		l.t.Errorf("%d USD came and %d BTC left, but the books say %s", came, left, got)
 	}
-	if pending := h.count("SELECT count(*) FROM webhook_queue") + h.count("SELECT count(*) FROM webhook_backlog"); pending != 0 {
-		until(l.t, fmt.Sprintf("the end of the queue of webhooks, in which there are %d", pending), func() bool {
-			return h.count("SELECT count(*) FROM webhook_queue")+h.count("SELECT count(*) FROM webhook_backlog") == 0
+	if pending := h.queryInt("SELECT count(*) FROM webhook_queue") + h.queryInt("SELECT count(*) FROM webhook_backlog"); pending != 0 {
+		eventually(l.t, fmt.Sprintf("the end of the queue of webhooks, in which there are %d", pending), func() bool {
+			return h.queryInt("SELECT count(*) FROM webhook_queue")+h.queryInt("SELECT count(*) FROM webhook_backlog") == 0
 		})
 	}
 }

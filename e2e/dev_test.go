@@ -8,20 +8,20 @@ import (
 	"testing"
 )
 
-// dev starts the program with everything of its own in a folder.
-func dev(t *testing.T, folder string, options ...string) *process {
+// startDev starts the program with everything of its own in a folder.
+func startDev(t *testing.T, folder string, options ...string) *process {
 	t.Helper()
-	p := start(t, nil, append([]string{"dev", "--listen", "127.0.0.1:0", "--data", folder, "--sandbox-speed", "1000"}, options...)...)
-	line := p.log.await(t, "the address", func(line string) bool {
+	p := startProcess(t, nil, append([]string{"dev", "--listen", "127.0.0.1:0", "--data", folder, "--sandbox-speed", "1000"}, options...)...)
+	line := p.output.awaitLine(t, "the address", func(line string) bool {
 		return strings.HasPrefix(line, "causeway ") && strings.Contains(line, " serves ")
 	})
-	_, p.base, _ = strings.Cut(line, " serves ")
-	p.ready()
+	_, p.baseURL, _ = strings.Cut(line, " serves ")
+	p.awaitReady()
 	return p
 }
 
-// credentials are those that a data folder holds, as the party they belong to.
-func credentials(t *testing.T, folder string, p *process) *party {
+// readCredentials are those that a data folder holds, as the party they belong to.
+func readCredentials(t *testing.T, folder string, p *process) *tenant {
 	t.Helper()
 	path := filepath.Join(folder, "credentials.json")
 	info, err := os.Stat(path)
@@ -39,14 +39,14 @@ func credentials(t *testing.T, folder string, p *process) *party {
 	if err := json.Unmarshal(text, &found); err != nil {
 		t.Fatal(err)
 	}
-	if len(found) != 4 || found["baseUrl"] != p.base {
-		t.Errorf("credentials.json has %d fields and the address %s, want 4 and %s", len(found), found["baseUrl"], p.base)
+	if len(found) != 4 || found["baseUrl"] != p.baseURL {
+		t.Errorf("credentials.json has %d fields and the address %s, want 4 and %s", len(found), found["baseUrl"], p.baseURL)
 	}
-	return &party{client: newClient(t, p.base, found["clientId"], found["clientSecret"]), platform: found["platformId"]}
+	return &tenant{client: newClient(t, p.baseURL, found["clientId"], found["clientSecret"]), platformID: found["platformId"]}
 }
 
-// closedFolder is a folder inside one that others may not enter.
-func closedFolder(t *testing.T) string {
+// newPrivateFolder is a folder inside one that others may not enter.
+func newPrivateFolder(t *testing.T) string {
 	t.Helper()
 	closed := filepath.Join(t.TempDir(), "closed")
 	if err := os.Mkdir(closed, 0o700); err != nil {
@@ -55,103 +55,103 @@ func closedFolder(t *testing.T) string {
 	return filepath.Join(closed, "data")
 }
 
-func TestDev(t *testing.T) {
+func TestDev_StartsRunsDemoAndRecovers(t *testing.T) {
 	t.Parallel()
 	// On a fresh folder the program brings up all it needs, plays a payment, and serves;
 	// a second one on the folder is refused; killed and started again it goes on with
 	// what there was; and the books can be proved beside it and without it.
-	folder := closedFolder(t)
-	first := dev(t, folder)
-	first.log.await(t, "the end of the play", func(line string) bool { return strings.Contains(line, "Played in ") })
+	folder := newPrivateFolder(t)
+	first := startDev(t, folder)
+	first.output.awaitLine(t, "the end of the play", func(line string) bool { return strings.Contains(line, "Played in ") })
 	for _, step := range []string{"POST /customers", "POST /quotes", "POST /sandbox/send", "OUTGOING_PAYMENT.COMPLETED", "jit_received", "converted", "delivered", "rails/RTP"} {
-		if !strings.Contains(first.log.all(), step) {
-			t.Errorf("the play does not show %s:\n%s", step, first.log.all())
+		if !strings.Contains(first.output.text(), step) {
+			t.Errorf("the play does not show %s:\n%s", step, first.output.text())
 		}
 	}
-	p := credentials(t, folder, first)
-	until(t, "the play gives the webhooks back", func() bool { return p.get("/config").want(200).str("webhookEndpoint") == "" })
-	hooks := p.hookUp()
-	quote := p.quote("")
-	p.pay(quote, 0).want(200)
-	hooks.story(quote.str("transactionId"), "PENDING", "PROCESSING", "COMPLETED")
+	p := readCredentials(t, folder, first)
+	eventually(t, "the play gives the webhooks back", func() bool { return p.get("/config").wantStatus(200).text("webhookEndpoint") == "" })
+	hooks := p.startReceiverNoWait()
+	quote := p.createQuote("")
+	p.payQuote(quote, 0).wantStatus(200)
+	hooks.checkEvents(quote.text("transactionId"), "PENDING", "PROCESSING", "COMPLETED")
 	beside := []string{"ledger", "check", "--data", folder}
-	must(t, nil, beside...)
+	mustRunCommand(t, nil, beside...)
 
-	second := launch(t, nil, "dev", "--listen", "127.0.0.1:0", "--data", folder)
-	if status := second.wait(); status == 0 || !strings.Contains(second.log.all(), folder) && !strings.Contains(second.log.all(), "in use") {
-		t.Errorf("a second one on the folder: status %d\n%s", status, second.log.all())
+	second := startProcessNoCleanup(t, nil, "dev", "--listen", "127.0.0.1:0", "--data", folder)
+	if status := second.awaitExit(); status == 0 || !strings.Contains(second.output.text(), folder) && !strings.Contains(second.output.text(), "in use") {
+		t.Errorf("a second one on the folder: status %d\n%s", status, second.output.text())
 	}
-	p.get("/config").want(200)
+	p.get("/config").wantStatus(200)
 
 	// Killed with a payment on its way.
-	open := p.quote("")
-	p.pay(open, 0).want(200)
+	open := p.createQuote("")
+	p.payQuote(open, 0).wantStatus(200)
 	first.kill()
-	again := dev(t, folder)
-	if strings.Contains(again.log.all(), "POST /quotes") {
+	again := startDev(t, folder)
+	if strings.Contains(again.output.text(), "POST /quotes") {
 		t.Error("the payment is played on every start")
 	}
-	p2 := credentials(t, folder, again)
-	if p2.platform != p.platform || p2.secret != p.secret {
+	p2 := readCredentials(t, folder, again)
+	if p2.platformID != p.platformID || p2.secret != p.secret {
 		t.Error("a second start made other credentials")
 	}
-	p.base = again.base
-	p.get("/transactions/" + quote.str("transactionId")).want(200).each(map[string]any{"status": "COMPLETED"})
-	hooks.awaitWithin(drain, "the end of the payment on its way", func(d delivery) bool {
-		return d.about == open.str("transactionId") && d.event == "OUTGOING_PAYMENT.COMPLETED"
+	p.baseURL = again.baseURL
+	p.get("/transactions/" + quote.text("transactionId")).wantStatus(200).wantValues(map[string]any{"status": "COMPLETED"})
+	hooks.awaitDeliveryWithin(leaseTakeoverTimeout, "the end of the payment on its way", func(d delivery) bool {
+		return d.transactionID == open.text("transactionId") && d.event == "OUTGOING_PAYMENT.COMPLETED"
 	})
-	hooks.story(open.str("transactionId"), "PENDING", "PROCESSING", "COMPLETED")
+	hooks.checkEvents(open.text("transactionId"), "PENDING", "PROCESSING", "COMPLETED")
 
 	again.terminate()
-	must(t, nil, beside...)
-	if out := must(t, nil, "ledger", "balances", "--data", folder); !strings.Contains(out, "rails/RTP") {
+	mustRunCommand(t, nil, beside...)
+	if out := mustRunCommand(t, nil, "ledger", "balances", "--data", folder); !strings.Contains(out, "rails/RTP") {
 		t.Errorf("balances without a server:\n%s", out)
 	}
-	assertNoPostgres(t, folder)
+	checkPostgresStopped(t, folder)
 }
 
-func TestPlayedAgain(t *testing.T) {
+func TestDemo_RepeatsAgainstRunningServer(t *testing.T) {
 	t.Parallel()
 	// The play can be had again beside a running server, as often as one likes, and
 	// leaves the platform's endpoint as it was.
-	folder := closedFolder(t)
-	p := credentials(t, folder, dev(t, folder, "--no-demo"))
-	hooks := p.listen()
+	folder := newPrivateFolder(t)
+	p := readCredentials(t, folder, startDev(t, folder, "--no-demo"))
+	hooks := p.startReceiver()
 	for range 2 {
-		if played := must(t, nil, "demo", "--data", folder); !strings.Contains(played, "OUTGOING_PAYMENT.COMPLETED") {
+		if played := mustRunCommand(t, nil, "demo", "--data", folder); !strings.Contains(played, "OUTGOING_PAYMENT.COMPLETED") {
 			t.Errorf("the play beside the server:\n%s", played)
 		}
-		p.get("/config").want(200).each(map[string]any{"webhookEndpoint": hooks.server.URL + "/hooks"})
+		p.get("/config").wantStatus(200).wantValues(map[string]any{"webhookEndpoint": hooks.server.URL + "/hooks"})
 	}
 }
 
-func TestDevWithoutPlay(t *testing.T) {
+func TestDev_WithoutDemoOrEmbeddedPostgres(t *testing.T) {
 	t.Parallel()
 	// With --no-demo nothing is played; with DATABASE_URL no Postgres of its own is
 	// started; and a command that finds no database says what to do.
-	folder := closedFolder(t)
-	h := newDatabase(t)
-	p := start(t, []string{"DATABASE_URL=" + h.database}, "dev", "--listen", "127.0.0.1:0", "--data", folder, "--no-demo")
-	line := p.log.await(t, "the address", func(line string) bool { return strings.Contains(line, " serves ") })
-	_, p.base, _ = strings.Cut(line, " serves ")
-	p.ready()
+	folder := newPrivateFolder(t)
+	h := newDatabaseEnv(t)
+	p := startProcess(t, []string{"DATABASE_URL=" + h.databaseURL}, "dev", "--listen", "127.0.0.1:0", "--data", folder, "--no-demo")
+	line := p.output.awaitLine(t, "the address", func(line string) bool { return strings.Contains(line, " serves ") })
+	_, p.baseURL, _ = strings.Cut(line, " serves ")
+	p.awaitReady()
 
-	found := credentials(t, folder, p)
-	found.get("/config").want(200)
-	if n := len(listed(found.get("/customers").want(200))); n != 0 {
+	found := readCredentials(t, folder, p)
+	found.get("/config").wantStatus(200)
+	if n := len(itemIDs(found.get("/customers").wantStatus(200))); n != 0 {
 		t.Errorf("%d customers though nothing was to be played", n)
 	}
 	if _, err := os.Stat(filepath.Join(folder, "postgres")); err == nil {
 		t.Error("a Postgres was made though one was named")
 	}
-	_, errOut, status := command(t, nil, "ledger", "check", "--data", filepath.Join(folder, "nothing"))
+	_, errOut, status := runCommand(t, nil, "ledger", "check", "--data", filepath.Join(folder, "nothing"))
 	if status == 0 || !strings.Contains(errOut, "DATABASE_URL") {
 		t.Errorf("without a database: status %d, %s", status, errOut)
 	}
 }
 
-// assertNoPostgres checks that no server works on the folder any more.
-func assertNoPostgres(t *testing.T, folder string) {
+// checkPostgresStopped checks that no server works on the folder any more.
+func checkPostgresStopped(t *testing.T, folder string) {
 	t.Helper()
 	if _, err := os.Stat(filepath.Join(folder, "postgres", "postmaster.pid")); err == nil {
 		t.Error("Postgres still runs, or did not end well")

@@ -15,143 +15,143 @@ import (
 // mask replaces what differs from run to run by what never does: the same by the same,
 // in every text of one story.
 type mask struct {
-	instead map[string]string // learnt words
-	count   map[string]int    // of those, by kind
-	secrets []string
-	lines   []line // of the story
-	chapter int
-	moments map[string]string
+	replacements map[string]string // learnt words
+	counts       map[string]int    // of those, by kind
+	secrets      []string
+	steps        []recordedStep // of the story
+	section      int
+	timestamps   map[string]string
 }
 
-// line is when one began, and when it is told to have begun.
-type line struct{ began, told time.Time }
+// recordedStep is when one began, and when it is told to have begun.
+type recordedStep struct{ startedAt, shownAt time.Time }
 
 // Lines are told to follow each other in steps. A chapter has a span of its own, so that
 // a new line moves no other chapter.
 const (
-	step = 7413 * time.Millisecond
-	span = 10 * time.Minute
+	stepInterval    = 7413 * time.Millisecond
+	sectionInterval = 10 * time.Minute
 )
 
-var storyBegins = time.Date(2026, 1, 15, 9, 30, 0, 0, time.UTC)
+var examplesEpoch = time.Date(2026, 1, 15, 9, 30, 0, 0, time.UTC)
 
 func newMask() *mask {
-	return &mask{instead: map[string]string{}, count: map[string]int{}, moments: map[string]string{}}
+	return &mask{replacements: map[string]string{}, counts: map[string]int{}, timestamps: map[string]string{}}
 }
 
-// begin opens a line of the story, in the first millisecond after all that was before:
+// beginStep opens a line of the story, in the first millisecond after all that was before:
 // the service tells moments to the millisecond.
-func (m *mask) begin() {
+func (m *mask) beginStep() {
 	called, now := time.Now(), time.Now()
 	for now.UnixMilli() == called.UnixMilli() {
 		runtime.Gosched()
 		now = time.Now()
 	}
-	told := storyBegins.Add(time.Duration(m.chapter) * span)
-	if n := len(m.lines); n > 0 && !m.lines[n-1].told.Before(told) {
-		told = m.lines[n-1].told.Add(step)
+	told := examplesEpoch.Add(time.Duration(m.section) * sectionInterval)
+	if n := len(m.steps); n > 0 && !m.steps[n-1].shownAt.Before(told) {
+		told = m.steps[n-1].shownAt.Add(stepInterval)
 	}
-	m.lines = append(m.lines, line{now.Truncate(time.Millisecond), told})
+	m.steps = append(m.steps, recordedStep{now.Truncate(time.Millisecond), told})
 }
 
-// turn opens a chapter of the story.
-func (m *mask) turn() { m.chapter++ }
+// beginSection opens a chapter of the story.
+func (m *mask) beginSection() { m.section++ }
 
-// secret is a word that must not be shown.
-func (m *mask) secret(word string) { m.secrets = append(m.secrets, word) }
+// addSecret is a word that must not be shown.
+func (m *mask) addSecret(word string) { m.secrets = append(m.secrets, word) }
 
 // Words of the service that can be told by their form.
 var (
-	anyID     = regexp.MustCompile(`(?:([A-Z][A-Za-z]+):)?([0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12})`)
-	anyMoment = regexp.MustCompile(`\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?Z`)
-	anyMonth  = regexp.MustCompile(`\b\d{4}-\d\d(?:-\d\d)?\b`)
-	aCode     = regexp.MustCompile(`^(FUND-)?[0-9A-Z]{12}$`)
+	idPattern        = regexp.MustCompile(`(?:([A-Z][A-Za-z]+):)?([0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12})`)
+	timestampPattern = regexp.MustCompile(`\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?Z`)
+	monthPattern     = regexp.MustCompile(`\b\d{4}-\d\d(?:-\d\d)?\b`)
+	referencePattern = regexp.MustCompile(`^(FUND-)?[0-9A-Z]{12}$`)
 )
 
 // Beginnings that every masked id and moment has.
 const (
-	maskedID  = "0199e3a4-"
-	maskedDay = "2026-01-15T"
+	maskedIDPrefix  = "0199e3a4-"
+	maskedDayPrefix = "2026-01-15T"
 )
 
-// learn finds the words in an answer that can only be told by where they stand:
+// learnBody finds the words in an answer that can only be told by where they stand:
 // references, addresses to pay to, credentials.
-func (m *mask) learn(text []byte) {
+func (m *mask) learnBody(text []byte) {
 	value, err := parseJSON(text)
 	if err != nil {
 		return // no body, or none of ours
 	}
-	m.learnFrom(value, "", "")
+	m.learnValue(value, "", "")
 }
 
-func (m *mask) learnFrom(value any, key, under string) {
+func (m *mask) learnValue(value any, key, under string) {
 	switch value := value.(type) {
 	case jsonObject:
 		for _, f := range value {
-			m.learnFrom(f.value, f.name, key)
+			m.learnValue(f.value, f.name, key)
 		}
 	case []any:
 		for _, item := range value {
-			m.learnFrom(item, key, under)
+			m.learnValue(item, key, under)
 		}
 	case string:
-		_, known := m.instead[value]
+		_, known := m.replacements[value]
 		switch {
 		case known || value == "":
-		case strings.HasPrefix(key, "reference") && aCode.MatchString(value):
-			before := aCode.FindStringSubmatch(value)[1]
-			m.instead[value] = before + letters("0123456789ABCDEFGHJKMNPQRSTVWXYZ", 12, m.next("reference"))
+		case strings.HasPrefix(key, "reference") && referencePattern.MatchString(value):
+			before := referencePattern.FindStringSubmatch(value)[1]
+			m.replacements[value] = before + derivedText("0123456789ABCDEFGHJKMNPQRSTVWXYZ", 12, m.nextLabel("reference"))
 		case key == "address" && under == "accountOrWalletInfo":
-			m.instead[value] = m.address(value)
+			m.replacements[value] = m.maskAddress(value)
 		case key == "rootHash" || key == "leafHash" || key == "leaf" || key == "hashes" || key == "publicKey" && len(value) == len(exampleRaw):
-			m.instead[value] = m.bytes(value)
+			m.replacements[value] = m.maskBytes(value)
 		case key == "note":
-			if signature := noteSignature.FindStringSubmatch(value); signature != nil {
-				m.instead[signature[1]] = m.bytes(signature[1])
+			if signature := noteSignaturePattern.FindStringSubmatch(value); signature != nil {
+				m.replacements[signature[1]] = m.maskBytes(signature[1])
 			}
 		case key == "head":
-			found := wholeNote.FindStringSubmatch(value)
+			found := notePattern.FindStringSubmatch(value)
 			for _, word := range found[min(1, len(found)):] {
-				if _, known := m.instead[word]; !known {
-					m.instead[word] = m.bytes(word)
+				if _, known := m.replacements[word]; !known {
+					m.replacements[word] = m.maskBytes(word)
 				}
 			}
 		case key == "verifierKey":
-			if found := verifierKey.FindStringSubmatch(value); found != nil {
-				m.instead[found[1]] = "+1f2e3d4c+" + m.bytes(found[1][10:])
+			if found := verifierKeyPattern.FindStringSubmatch(value); found != nil {
+				m.replacements[found[1]] = "+1f2e3d4c+" + m.maskBytes(found[1][10:])
 			}
 		case key == "digest":
-			m.instead[value] = letters("0123456789abcdef", 64, m.next("digest"))
+			m.replacements[value] = derivedText("0123456789abcdef", 64, m.nextLabel("digest"))
 		case key == "clientId":
-			m.instead[value] = letters("0123456789abcdef", 32, m.next("client id"))
+			m.replacements[value] = derivedText("0123456789abcdef", 32, m.nextLabel("client id"))
 		case key == "clientSecret":
-			m.secret(value)
-			m.instead[value] = "the secret, which is told this once"
+			m.addSecret(value)
+			m.replacements[value] = "the secret, which is told this once"
 		}
 	}
 }
 
 // Words in signed notes and in the keys that verify them.
 var (
-	noteSignature = regexp.MustCompile(`\n— \S+ (\S+)\n$`)
-	wholeNote     = regexp.MustCompile(`^\S+\n\d+\n(\S+)\n\n— \S+ (\S+)\n$`) // the root, and the signature
-	verifierKey   = regexp.MustCompile(`(\+[0-9a-f]{8}\+[0-9A-Za-z+/=]+)$`)
+	noteSignaturePattern = regexp.MustCompile(`\n— \S+ (\S+)\n$`)
+	notePattern          = regexp.MustCompile(`^\S+\n\d+\n(\S+)\n\n— \S+ (\S+)\n$`) // the root, and the signature
+	verifierKeyPattern   = regexp.MustCompile(`(\+[0-9a-f]{8}\+[0-9A-Za-z+/=]+)$`)
 )
 
-// bytes are others in base64, as many.
-func (m *mask) bytes(value string) string {
+// maskBytes are others in base64, as many.
+func (m *mask) maskBytes(value string) string {
 	plain := strings.TrimRight(value, "=")
-	return letters("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789", len(plain), m.next("bytes")) + value[len(plain):]
+	return derivedText("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789", len(plain), m.nextLabel("bytes")) + value[len(plain):]
 }
 
-// next names one more of a kind.
-func (m *mask) next(kind string) string {
-	m.count[kind]++
-	return fmt.Sprintf("%s %d", kind, m.count[kind])
+// nextLabel names one more of a kind.
+func (m *mask) nextLabel(kind string) string {
+	m.counts[kind]++
+	return fmt.Sprintf("%s %d", kind, m.counts[kind])
 }
 
-// letters are n of an alphabet, always the same for one name.
-func letters(alphabet string, n int, name string) string {
+// derivedText are n of an alphabet, always the same for one name.
+func derivedText(alphabet string, n int, name string) string {
 	out := make([]byte, 0, n)
 	for i := 0; len(out) < n; i++ {
 		sum := sha256.Sum256(fmt.Appendf(nil, "%s %d", name, i))
@@ -162,91 +162,91 @@ func letters(alphabet string, n int, name string) string {
 	return string(out)
 }
 
-// address is another one of the same network.
-func (m *mask) address(value string) string {
+// maskAddress is another one of the same network.
+func (m *mask) maskAddress(value string) string {
 	const base58 = "123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz"
 	switch {
 	case strings.HasPrefix(value, "0x"):
-		return "0x" + letters("0123456789abcdef", 40, m.next("hex address"))
+		return "0x" + derivedText("0123456789abcdef", 40, m.nextLabel("hex address"))
 	case strings.HasPrefix(value, "spark1"):
-		return "spark1" + letters("0123456789abcdef", 40, m.next("spark address"))
+		return "spark1" + derivedText("0123456789abcdef", 40, m.nextLabel("spark address"))
 	case strings.HasPrefix(value, "T") && len(value) == 34:
-		return "T" + letters(base58, 33, m.next("tron address"))
+		return "T" + derivedText(base58, 33, m.nextLabel("tron address"))
 	default:
-		return letters(base58, 44, m.next("address"))
+		return derivedText(base58, 44, m.nextLabel("address"))
 	}
 }
 
-// text masks every word in a text.
-func (m *mask) text(text string) string {
-	for word, other := range m.instead {
+// maskText masks every word in a text.
+func (m *mask) maskText(text string) string {
+	for word, other := range m.replacements {
 		text = strings.ReplaceAll(text, word, other) // no word is a part of another
 	}
-	text = anyID.ReplaceAllStringFunc(text, func(id string) string {
-		found := anyID.FindStringSubmatch(id)
-		if strings.HasPrefix(found[2], maskedID) {
+	text = idPattern.ReplaceAllStringFunc(text, func(id string) string {
+		found := idPattern.FindStringSubmatch(id)
+		if strings.HasPrefix(found[2], maskedIDPrefix) {
 			return id
 		}
-		other, known := m.instead[found[2]]
+		other, known := m.replacements[found[2]]
 		if !known {
-			other = m.id(found[1])
-			m.instead[found[2]] = other
+			other = m.maskID(found[1])
+			m.replacements[found[2]] = other
 		}
 		return strings.TrimSuffix(id, found[2]) + other
 	})
-	text = anyMoment.ReplaceAllStringFunc(text, m.moment)
-	text = strings.ReplaceAll(text, time.Now().UTC().Format(time.DateOnly), storyBegins.Format(time.DateOnly))
-	return anyMonth.ReplaceAllStringFunc(text, month)
+	text = timestampPattern.ReplaceAllStringFunc(text, m.maskTimestamp)
+	text = strings.ReplaceAll(text, time.Now().UTC().Format(time.DateOnly), examplesEpoch.Format(time.DateOnly))
+	return monthPattern.ReplaceAllStringFunc(text, maskMonth)
 }
 
-// month tells this month and the last as those of the story. A date is none.
-func month(text string) string {
+// maskMonth tells this month and the last as those of the story. A date is none.
+func maskMonth(text string) string {
 	now := time.Now().UTC()
 	switch text {
 	case now.Format("2006-01"):
-		return storyBegins.Format("2006-01")
-	case lastMonth().Format("2006-01"):
-		return storyBegins.AddDate(0, -1, 0).Format("2006-01")
+		return examplesEpoch.Format("2006-01")
+	case previousMonth().Format("2006-01"):
+		return examplesEpoch.AddDate(0, -1, 0).Format("2006-01")
 	}
 	return text
 }
 
-// lastMonth is the first moment of the month before this one.
-func lastMonth() time.Time {
+// previousMonth is the first moment of the month before this one.
+func previousMonth() time.Time {
 	now := time.Now().UTC()
 	return time.Date(now.Year(), now.Month()-1, 1, 0, 0, 0, 0, time.UTC)
 }
 
-// id is the next of a type; the count stands at its end.
-func (m *mask) id(kind string) string {
-	m.next("id of " + kind)
-	middle := letters("0123456789abcdef", 10, kind)
-	return fmt.Sprintf("%s%s-7%s-8%s-%012d", maskedID, middle[:4], middle[4:7], middle[7:], m.count["id of "+kind])
+// maskID is the next of a type; the count stands at its end.
+func (m *mask) maskID(kind string) string {
+	m.nextLabel("id of " + kind)
+	middle := derivedText("0123456789abcdef", 10, kind)
+	return fmt.Sprintf("%s%s-7%s-8%s-%012d", maskedIDPrefix, middle[:4], middle[4:7], middle[7:], m.counts["id of "+kind])
 }
 
-// moment is where one lies in the story: all that happens in one line of it is told with
+// maskTimestamp is where one lies in the story: all that happens in one line of it is told with
 // one time. A moment to come keeps its distance.
-func (m *mask) moment(text string) string {
-	if strings.HasPrefix(text, maskedDay) {
+func (m *mask) maskTimestamp(text string) string {
+	if strings.HasPrefix(text, maskedDayPrefix) {
 		return text
 	}
-	if known, ok := m.moments[text]; ok {
+	if known, ok := m.timestamps[text]; ok {
 		return known
 	}
 	at, err := time.Parse(time.RFC3339Nano, text)
 	if err != nil {
 		return text
 	}
-	n := len(m.lines) - 1
-	for n > 0 && at.Before(m.lines[n].began) {
+	n := len(m.steps) - 1
+	for n > 0 && at.Before(m.steps[n].startedAt) {
 		n--
 	}
-	told := m.lines[n].told
+	told := m.steps[n].shownAt
 	if at.After(time.Now()) {
-		told = told.Add(at.Sub(m.lines[n].began).Truncate(10 * time.Second))
+		told = told.Add(at.Sub(m.steps[n].startedAt).Truncate(10 * time.Second))
 	}
-	m.moments[text] = told.Format("2006-01-02T15:04:05.000Z")
-	return m.moments[text]
+	m.timestamps[text] = told.Format("2006-01-02T15:04:05.000Z")
+	return m.timestamps[text]
 }
 
 // Keys that are published as examples elsewhere: Ed25519 in RFC 8410, section 10.1,
@@ -258,8 +258,8 @@ const (
 	exampleP256    = "-----BEGIN PUBLIC KEY-----\nMFkwEwYHKoZIzj0CAQYIKoZIzj0DAQcDQgAEMKBCTNIcKUSDii11ySs3526iDZ8A\niTo7Tu6KPAqv7D7gS2XpJFbZiItSs3m9+9Ue6GnvHw/GW2ZZaVtszggXIw==\n-----END PUBLIC KEY-----\n"
 )
 
-// json masks a body and cuts a list after two items.
-func (m *mask) json(text []byte) (json.RawMessage, error) {
+// maskJSON masks a body and cuts a list after two items.
+func (m *mask) maskJSON(text []byte) (json.RawMessage, error) {
 	value, err := parseJSON(text)
 	if err != nil {
 		return nil, err
@@ -271,19 +271,19 @@ func (m *mask) json(text []byte) (json.RawMessage, error) {
 			}
 		}
 	}
-	return writeJSON(m.value(value, ""))
+	return writeJSON(m.maskValue(value, ""))
 }
 
-func (m *mask) value(value any, key string) any {
+func (m *mask) maskValue(value any, key string) any {
 	switch value := value.(type) {
 	case jsonObject:
 		for i, f := range value {
-			value[i].value = m.value(f.value, f.name)
+			value[i].value = m.maskValue(f.value, f.name)
 		}
 		return value
 	case []any:
 		for i := range value {
-			value[i] = m.value(value[i], key)
+			value[i] = m.maskValue(value[i], key)
 		}
 		return value
 	case json.Number:
@@ -303,33 +303,33 @@ func (m *mask) value(value any, key string) any {
 			return exampleWhpk
 		case key == "nextCursor":
 			if plain, err := base64.RawURLEncoding.DecodeString(value); err == nil {
-				return base64.RawURLEncoding.EncodeToString([]byte(m.text(string(plain))))
+				return base64.RawURLEncoding.EncodeToString([]byte(m.maskText(string(plain))))
 			}
 		}
-		return m.text(value)
+		return m.maskText(value)
 	}
 	return value
 }
 
-// leak is a word in an example that a secret has, or that would differ in the next run.
-func (m *mask) leak(text []byte) string {
+// findLeak is a word in an example that a secret has, or that would differ in the next run.
+func (m *mask) findLeak(text []byte) string {
 	for _, secret := range m.secrets {
 		if bytes.Contains(text, []byte(secret)) {
 			return secret[:4] + "…"
 		}
 	}
-	for word, other := range m.instead {
+	for word, other := range m.replacements {
 		if word != other && bytes.Contains(text, []byte(word)) {
 			return word
 		}
 	}
-	for _, id := range anyID.FindAllStringSubmatch(string(text), -1) {
-		if !strings.HasPrefix(id[2], maskedID) {
+	for _, id := range idPattern.FindAllStringSubmatch(string(text), -1) {
+		if !strings.HasPrefix(id[2], maskedIDPrefix) {
 			return id[0]
 		}
 	}
-	for _, moment := range anyMoment.FindAllString(string(text), -1) {
-		if !strings.HasPrefix(moment, maskedDay) {
+	for _, moment := range timestampPattern.FindAllString(string(text), -1) {
+		if !strings.HasPrefix(moment, maskedDayPrefix) {
 			return moment
 		}
 	}

@@ -13,38 +13,38 @@ import (
 	"time"
 )
 
-// story is a platform at work, with a record of what it asks and is told.
-type story struct {
-	*house
+// exampleRecorder is a platform at work, with a record of what it asks and is told.
+type exampleRecorder struct {
+	*testEnv
 	operations map[string]operation
 	webhooks   map[string]any // the schemas of their bodies
 	schemas    schemas
 	mask       *mask
-	shown      map[string][]example // by the id of the operation or webhook
+	examples   map[string][]example // by the id of the operation or webhook
 }
 
-// newStory is a service that prices with fixed rates, so that every amount is the same
+// newExampleRecorder is a service that prices with fixed rates, so that every amount is the same
 // in every run.
-func newStory(t *testing.T) *story {
+func newExampleRecorder(t *testing.T) *exampleRecorder {
 	t.Helper()
-	s := &story{house: newDatabase(t), mask: newMask(), shown: map[string][]example{}}
+	s := &exampleRecorder{testEnv: newDatabaseEnv(t), mask: newMask(), examples: map[string][]example{}}
 	sheet := filepath.Join(t.TempDir(), "rates.xml")
-	if err := os.WriteFile(sheet, fmt.Appendf(nil, rateSheet, time.Now().UTC().AddDate(0, 0, -1).Format(time.DateOnly)), 0o600); err != nil {
+	if err := os.WriteFile(sheet, fmt.Appendf(nil, ecbRatesXML, time.Now().UTC().AddDate(0, 0, -1).Format(time.DateOnly)), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	s.mask.begin()
-	s.server = serve(t, s.database, "--rates", "ecb", "--rates-ecb", sheet, "--rates-dollars", "USDC,USDB", "--seal-every", "1s")
-	s.party = s.found("Example", "SANDBOX", "--regulated")
-	s.mask.secret(s.secret)
-	s.mask.secret(s.id)
-	s.mask.secret(masterKey)
-	description := s.get("/openapi.json").want(200)
-	s.operations, s.webhooks = operations(description)
+	s.mask.beginStep()
+	s.server = startServer(t, s.databaseURL, "--rates", "ecb", "--rates-ecb", sheet, "--rates-dollars", "USDC,USDB", "--seal-every", "1s")
+	s.tenant = s.createPlatform("Example", "SANDBOX", "--regulated")
+	s.mask.addSecret(s.secret)
+	s.mask.addSecret(s.clientID)
+	s.mask.addSecret(masterKey)
+	description := s.get("/openapi.json").wantStatus(200)
+	s.operations, s.webhooks = parseOperations(description)
 	s.schemas.components, _ = description.value("components.schemas").(map[string]any)
 	return s
 }
 
-const rateSheet = `<?xml version="1.0" encoding="UTF-8"?>
+const ecbRatesXML = `<?xml version="1.0" encoding="UTF-8"?>
 <gesmes:Envelope xmlns:gesmes="http://www.gesmes.org/xml/2002-08-01" xmlns="http://www.ecb.int/vocabulary/2002-08-01/eurofxref">
 	<gesmes:subject>Reference rates</gesmes:subject>
 	<gesmes:Sender><gesmes:name>European Central Bank</gesmes:name></gesmes:Sender>
@@ -52,11 +52,11 @@ const rateSheet = `<?xml version="1.0" encoding="UTF-8"?>
 </gesmes:Envelope>
 `
 
-// described are the ids of everything that must be shown: all that answers in JSON.
-func (s *story) described() []string {
+// describedIDs are the ids of everything that must be shown: all that answers in JSON.
+func (s *exampleRecorder) describedIDs() []string {
 	ids := slices.Collect(maps.Keys(s.webhooks))
 	for id, op := range s.operations {
-		if !op.file {
+		if !op.respondsWithFile {
 			ids = append(ids, id)
 		}
 	}
@@ -64,9 +64,9 @@ func (s *story) described() []string {
 	return ids
 }
 
-// show calls an operation, and records the exchange as an example of it. The body is
+// record calls an operation, and records the exchange as an example of it. The body is
 // JSON, or empty for none.
-func (s *story) show(id, title, path, body string) answer {
+func (s *exampleRecorder) record(id, title, path, body string) apiResponse {
 	s.t.Helper()
 	op, ok := s.operations[id]
 	called, _, _ := strings.Cut(path, "?")
@@ -79,51 +79,51 @@ func (s *story) show(id, title, path, body string) answer {
 		sent = body
 	}
 	by := s.client
-	if op.upload != "" {
-		by = s.with("Content-Type", op.upload)
+	if op.uploadType != "" {
+		by = s.withHeader("Content-Type", op.uploadType)
 	}
-	s.mask.begin()
+	s.mask.beginStep()
 	got := by.call(op.method, path, sent)
-	s.mask.learn(got.text)
-	if op.upload != "" {
+	s.mask.learnBody(got.body)
+	if op.uploadType != "" {
 		body = "" // a file is told of by its type
 	}
 	response := op.responses[strconv.Itoa(got.status)]
 	if e.Status = got.status; response == nil {
-		s.t.Fatalf("%s: status %d, which the description does not tell of: %s", got.what, got.status, got.text)
+		s.t.Fatalf("%s: status %d, which the description does not tell of: %s", got.request, got.status, got.body)
 	}
 	if got.status < 300 { // else the request may be what is wrong
-		s.check(id+" is sent", op.body, []byte(body))
+		s.checkSchema(id+" is sent", op.body, []byte(body))
 	}
-	s.check(id+" answers", schemaOf(response), got.text)
-	e.Path, e.Body, e.Answer = s.mask.text(path), s.masked([]byte(body)), s.masked(got.text)
-	s.shown[id] = append(s.shown[id], e)
+	s.checkSchema(id+" answers", schemaOf(response), got.body)
+	e.Path, e.Body, e.Response = s.mask.maskText(path), s.maskJSON([]byte(body)), s.maskJSON(got.body)
+	s.examples[id] = append(s.examples[id], e)
 	return got
 }
 
-// pass is a line of the story that is not shown.
-func (s *story) pass(method, path string, body any) answer {
+// callUnrecorded is a line of the story that is not shown.
+func (s *exampleRecorder) callUnrecorded(method, path string, body any) apiResponse {
 	s.t.Helper()
-	s.mask.begin()
+	s.mask.beginStep()
 	got := s.call(method, path, body)
-	s.mask.learn(got.text)
+	s.mask.learnBody(got.body)
 	return got
 }
 
-// tell records a delivery as an example of a webhook, with what it was answered.
-func (s *story) tell(webhook, title string, d delivery, reply string) {
+// recordWebhook records a delivery as an example of a webhook, with what it was answered.
+func (s *exampleRecorder) recordWebhook(webhook, title string, d delivery, reply string) {
 	s.t.Helper()
 	schema, ok := s.webhooks[webhook]
 	if !ok {
 		s.t.Fatalf("the description has no webhook %s", webhook)
 	}
-	s.check(webhook+" tells", schema, d.text)
-	s.mask.learn(d.text)
-	s.shown[webhook] = append(s.shown[webhook], example{Title: title, Method: "POST", Body: s.masked(d.text), Status: d.status, Answer: s.masked([]byte(reply))})
+	s.checkSchema(webhook+" tells", schema, d.body)
+	s.mask.learnBody(d.body)
+	s.examples[webhook] = append(s.examples[webhook], example{Title: title, Method: "POST", Body: s.maskJSON(d.body), Status: d.responseStatus, Response: s.maskJSON([]byte(reply))})
 }
 
-// check finds what the description tells otherwise, or not at all.
-func (s *story) check(what string, schema any, text []byte) {
+// checkSchema finds what the description tells otherwise, or not at all.
+func (s *exampleRecorder) checkSchema(what string, schema any, text []byte) {
 	s.t.Helper()
 	if len(text) == 0 {
 		return
@@ -132,35 +132,35 @@ func (s *story) check(what string, schema any, text []byte) {
 		s.t.Errorf("%s a body that is not described: %s", what, text)
 		return
 	}
-	for _, complaint := range s.schemas.complaints(schema, decoded(s.t, text), "body") {
+	for _, complaint := range s.schemas.violations(schema, decodeJSON(s.t, text), "body") {
 		s.t.Errorf("%s what the description says otherwise: %s", what, complaint)
 	}
 }
 
-func (s *story) masked(text []byte) json.RawMessage {
+func (s *exampleRecorder) maskJSON(text []byte) json.RawMessage {
 	s.t.Helper()
 	if len(text) == 0 {
 		return nil
 	}
-	masked, err := s.mask.json(text)
+	masked, err := s.mask.maskJSON(text)
 	if err != nil {
 		s.t.Fatalf("%v: %s", err, text)
 	}
 	return masked
 }
 
-// told awaits an event about a resource: a transaction or an internal account.
-func (s *story) told(event, about string) delivery {
+// awaitEventAbout awaits an event about a resource: a transaction or an internal account.
+func (s *exampleRecorder) awaitEventAbout(event, about string) delivery {
 	s.t.Helper()
-	return s.hooks.await(event+" of "+about, func(d delivery) bool {
-		return d.event == event && (d.about == about || d.str("internalAccount.id") == about)
+	return s.receiver.awaitDelivery(event+" of "+about, func(d delivery) bool {
+		return d.event == event && (d.transactionID == about || d.text("internalAccount.id") == about)
 	})
 }
 
-// settled returns when everything that was told is also known to have been delivered.
-func (s *story) settled() {
+// awaitAllDelivered returns when everything that was told is also known to have been delivered.
+func (s *exampleRecorder) awaitAllDelivered() {
 	s.t.Helper()
-	until(s.t, "the end of all deliveries", func() bool {
-		return len(s.get("/webhook-deliveries?status=PENDING").want(200).list("data")) == 0
+	eventually(s.t, "the end of all deliveries", func() bool {
+		return len(s.get("/webhook-deliveries?status=PENDING").wantStatus(200).list("data")) == 0
 	})
 }

@@ -40,23 +40,23 @@ const examplesFolder = "../adapters/http/api/examples"
 
 var update = flag.Bool("update", false, "write what the service answers into "+examplesFolder)
 
-func TestExamples(t *testing.T) {
+func TestExamples_MatchResponses(t *testing.T) {
 	t.Parallel()
 	// Every operation and webhook of the description has examples, which are what the
 	// service answers and sends, and none of them gives a secret away.
-	s := newStory(t)
-	s.play()
+	s := newExampleRecorder(t)
+	s.recordAll()
 
 	texts := map[string][]byte{}
-	for id, examples := range s.shown {
+	for id, examples := range s.examples {
 		// What works comes first, then what does not.
 		slices.SortStableFunc(examples, func(a, b example) int { return cmp.Compare(a.Status/100, b.Status/100) })
-		texts[id] = pretty(t, examples)
-		if leak := s.mask.leak(texts[id]); leak != "" {
+		texts[id] = encodeExamples(t, examples)
+		if leak := s.mask.findLeak(texts[id]); leak != "" {
 			t.Errorf("the examples of %s show %q, which no one else may see or which changes from run to run", id, leak)
 		}
 	}
-	for _, id := range s.described() {
+	for _, id := range s.describedIDs() {
 		if texts[id] == nil {
 			t.Errorf("nothing shows %s: add it to the story in examples_story_test.go", id)
 		}
@@ -91,15 +91,15 @@ func TestExamples(t *testing.T) {
 
 // example is one exchange as it is recorded.
 type example struct {
-	Title  string          `json:"title,omitempty"`
-	Method string          `json:"method"`
-	Path   string          `json:"path,omitempty"`
-	Body   json.RawMessage `json:"body,omitempty"`
-	Status int             `json:"status"`
-	Answer json.RawMessage `json:"answer,omitempty"`
+	Title    string          `json:"title,omitempty"`
+	Method   string          `json:"method"`
+	Path     string          `json:"path,omitempty"`
+	Body     json.RawMessage `json:"body,omitempty"`
+	Status   int             `json:"status"`
+	Response json.RawMessage `json:"answer,omitempty"`
 }
 
-func pretty(t *testing.T, examples []example) []byte {
+func encodeExamples(t *testing.T, examples []example) []byte {
 	t.Helper()
 	var text bytes.Buffer
 	encoder := json.NewEncoder(&text)
@@ -162,19 +162,19 @@ func firstDifference(want, got []byte) string {
 
 // operation is what the description says of one.
 type operation struct {
-	method    string
-	pattern   *regexp.Regexp
-	body      any            // the schema
-	responses map[string]any // by status
-	file      bool           // it answers something else than JSON
-	upload    string         // it takes a file of this type
+	method           string
+	pattern          *regexp.Regexp
+	body             any            // the schema
+	responses        map[string]any // by status
+	respondsWithFile bool           // it answers something else than JSON
+	uploadType       string         // it takes a file of this type
 }
 
 var pathParameter = regexp.MustCompile(`\\\{[^}]*\\\}`)
 
-// operations reads the published description: operations by their ids, and the bodies of
+// parseOperations reads the published description: operations by their ids, and the bodies of
 // webhooks by their names.
-func operations(description answer) (map[string]operation, map[string]any) {
+func parseOperations(description apiResponse) (map[string]operation, map[string]any) {
 	found := map[string]operation{}
 	paths, _ := description.value("paths").(map[string]any)
 	for path, item := range paths {
@@ -183,7 +183,7 @@ func operations(description answer) (map[string]operation, map[string]any) {
 			id, _ := op["operationId"].(string)
 			responses, _ := op["responses"].(map[string]any)
 			pattern := "^" + pathParameter.ReplaceAllString(regexp.QuoteMeta(path), "[^/]+") + "$"
-			found[id] = operation{strings.ToUpper(method), regexp.MustCompile(pattern), schemaOf(op["requestBody"]), responses, answersFile(responses), takesFile(op["requestBody"])}
+			found[id] = operation{strings.ToUpper(method), regexp.MustCompile(pattern), schemaOf(op["requestBody"]), responses, hasFileResponse(responses), uploadContentType(op["requestBody"])}
 		}
 	}
 	hooks, _ := description.value("webhooks").(map[string]any)
@@ -195,15 +195,15 @@ func operations(description answer) (map[string]operation, map[string]any) {
 	return found, bodies
 }
 
-// answersFile tells whether what works is answered with text or a document.
-func answersFile(responses map[string]any) bool {
+// hasFileResponse tells whether what works is answered with text or a document.
+func hasFileResponse(responses map[string]any) bool {
 	good, _ := responses["200"].(map[string]any)
 	content, _ := good["content"].(map[string]any)
 	return len(content) > 0 && content["application/json"] == nil
 }
 
-// takesFile is a type of the files that are sent; empty where JSON is.
-func takesFile(body any) string {
+// uploadContentType is a type of the files that are sent; empty where JSON is.
+func uploadContentType(body any) string {
 	described, _ := body.(map[string]any)
 	content, _ := described["content"].(map[string]any)
 	if len(content) == 0 || content["application/json"] != nil {

@@ -11,48 +11,48 @@ import (
 	"testing"
 )
 
-func TestExports(t *testing.T) {
+func TestExport_SnapshotWhilePaymentsContinue(t *testing.T) {
 	t.Parallel()
 	// While payments go on, an export from the interface is of one moment: it has every
 	// entry up to its last posting, and the command gives the same file for the moment
 	// that stands in it.
-	h := newHouse(t)
-	hooks := h.listen()
+	h := newTestEnv(t)
+	hooks := h.startReceiver()
 	for range 3 {
-		quote := h.quote("")
-		h.pay(quote, 0).want(200)
-		hooks.end(quote.str("transactionId"), "COMPLETED")
+		quote := h.createQuote("")
+		h.payQuote(quote, 0).wantStatus(200)
+		hooks.awaitOutgoingEvent(quote.text("transactionId"), "COMPLETED")
 	}
 	var payers sync.WaitGroup
 	for range 2 {
 		payers.Go(func() {
 			for range 5 {
-				h.pay(h.quote(""), 0).want(200)
+				h.payQuote(h.createQuote(""), 0).wantStatus(200)
 			}
 		})
 	}
 	dir := t.TempDir()
-	env := []string{"DATABASE_URL=" + h.database}
+	env := []string{"DATABASE_URL=" + h.databaseURL}
 	for round := range 5 {
-		sheet := string(h.get("/ledger/export?format=csv").want(200).text)
+		sheet := string(h.get("/ledger/export?format=csv").wantStatus(200).body)
 
-		moment, last, entries := sheetOf(t, sheet)
-		if there := h.count("SELECT count(*) FROM ledger_entries WHERE platform_id = $1 AND seq <= $2", bare(h.platform), last); there != entries {
+		moment, last, entries := parseCSVExport(t, sheet)
+		if there := h.queryInt("SELECT count(*) FROM ledger_entries WHERE platform_id = $1 AND seq <= $2", uuidOf(h.platformID), last); there != entries {
 			t.Errorf("%d entries up to posting %d, and there are %d", entries, last, there)
 		}
 		path := filepath.Join(dir, fmt.Sprint(round))
-		must(t, env, "ledger", "export", "--format", "csv", "--output", path, "--as-of", moment)
+		mustRunCommand(t, env, "ledger", "export", "--format", "csv", "--output", path, "--as-of", moment)
 		if again := readFile(t, path); again != sheet {
 			t.Errorf("as of %s the command gives %d bytes, and the interface gave %d", moment, len(again), len(sheet))
 		}
 	}
 	payers.Wait()
-	h.get("/ledger/export?format=hledger&asOf=2999-01-01T00:00:00Z").refused(400, "INVALID_INPUT")
+	h.get("/ledger/export?format=hledger&asOf=2999-01-01T00:00:00Z").wantError(400, "INVALID_INPUT")
 }
 
-// sheetOf reads the moment that a sheet is of, the number of its last posting, and how
+// parseCSVExport reads the moment that a sheet is of, the number of its last posting, and how
 // many entries it has. Postings are numbered without a gap.
-func sheetOf(t *testing.T, sheet string) (moment string, last, entries int64) {
+func parseCSVExport(t *testing.T, sheet string) (moment string, last, entries int64) {
 	t.Helper()
 	rows, err := csv.NewReader(strings.NewReader(sheet)).ReadAll()
 	if err != nil || len(rows) < 2 || rows[0][0] != "posting_number" || rows[0][len(rows[0])-1] != "as_of" {

@@ -6,41 +6,41 @@ import (
 	"slices"
 )
 
-// leg is one entry of the books: from the account that is debited to the one that is
+// ledgerEntry is one entry of the books: from the account that is debited to the one that is
 // credited.
-type leg struct {
-	from, to string
-	amount   int64
-	currency string
+type ledgerEntry struct {
+	debit, credit string
+	amount        int64
+	currency      string
 }
 
-// posting writes entries of a kind; a fee of nothing is no entry.
-func posting(kind string, legs ...leg) []string {
+// postingLines writes entries of a kind; a fee of nothing is no entry.
+func postingLines(kind string, legs ...ledgerEntry) []string {
 	var lines []string
 	for _, l := range legs {
 		if l.amount != 0 {
-			lines = append(lines, fmt.Sprintf("%s: %s → %s %d %s", kind, l.from, l.to, l.amount, l.currency))
+			lines = append(lines, fmt.Sprintf("%s: %s → %s %d %s", kind, l.debit, l.credit, l.amount, l.currency))
 		}
 	}
 	return lines
 }
 
-// way is where the money of a payment comes in, where it is held until it sets out,
+// flowAccounts is where the money of a payment comes in, where it is held until it sets out,
 // where it leaves the house, and where it is refunded to.
-type way struct{ in, held, out, home string }
+type flowAccounts struct{ source, funding, destination, refund string }
 
 // flow is money on such a way, in minor units.
 type flow struct {
-	way
-	from, to                       string // currencies
+	flowAccounts
+	fromCurrency, toCurrency       string // currencies
 	sent, fees, rounding, received int64
 }
 
-// flowOf is the money of a quote whose sending side is locked. What is too little to
+// newFlow is the money of a quote whose sending side is locked. What is too little to
 // buy one more unit is the service's.
-func flowOf(quote answer, w way) flow {
+func newFlow(quote apiResponse, w flowAccounts) flow {
 	quote.t.Helper()
-	f := flow{way: w, from: quote.str("sendingCurrency.code"), to: quote.str("receivingCurrency.code"),
+	f := flow{flowAccounts: w, fromCurrency: quote.text("sendingCurrency.code"), toCurrency: quote.text("receivingCurrency.code"),
 		sent: quote.int("totalSendingAmount"), fees: quote.int("feesIncluded"), received: quote.int("totalReceivingAmount")}
 	needed := new(big.Rat).Quo(new(big.Rat).SetInt64(f.received), quote.rat("exchangeRate"))
 	least, rest := new(big.Int).QuoRem(needed.Num(), needed.Denom(), new(big.Int))
@@ -51,14 +51,14 @@ func flowOf(quote answer, w way) flow {
 	return f
 }
 
-// setOut are the entries that set the money on its way.
-func (f flow) setOut() []leg {
-	if f.from == f.to {
-		return []leg{{f.held, "transit/payouts", f.sent, f.from}}
+// dispatchEntries are the entries that set the money on its way.
+func (f flow) dispatchEntries() []ledgerEntry {
+	if f.fromCurrency == f.toCurrency {
+		return []ledgerEntry{{f.funding, "transit/payouts", f.sent, f.fromCurrency}}
 	}
-	return []leg{
-		{f.held, "income/fees", f.fees, f.from}, {f.held, "income/rounding", f.rounding, f.from},
-		{f.held, "fx/position", f.sent - f.fees - f.rounding, f.from}, {"fx/position", "transit/payouts", f.received, f.to},
+	return []ledgerEntry{
+		{f.funding, "income/fees", f.fees, f.fromCurrency}, {f.funding, "income/rounding", f.rounding, f.fromCurrency},
+		{f.funding, "fx/position", f.sent - f.fees - f.rounding, f.fromCurrency}, {"fx/position", "transit/payouts", f.received, f.toCurrency},
 	}
 }
 
@@ -66,33 +66,33 @@ func (f flow) setOut() []leg {
 func (f flow) postings(kinds ...string) []string {
 	var lines []string
 	for _, kind := range kinds {
-		lines = append(lines, posting(kind, f.legs(kind)...)...)
+		lines = append(lines, postingLines(kind, f.entries(kind)...)...)
 	}
 	return lines
 }
 
-func (f flow) legs(kind string) []leg {
+func (f flow) entries(kind string) []ledgerEntry {
 	switch kind {
 	case "jit_received":
-		return []leg{{f.in, "funding/jit", f.sent, f.from}}
+		return []ledgerEntry{{f.source, "funding/jit", f.sent, f.fromCurrency}}
 	case "converted", "transfer_out":
-		return f.setOut()
+		return f.dispatchEntries()
 	case "delivered":
-		return []leg{{"transit/payouts", f.out, f.received, f.to}}
+		return []ledgerEntry{{"transit/payouts", f.destination, f.received, f.toCurrency}}
 	case "returned":
-		return []leg{{f.out, "transit/payouts", f.received, f.to}}
+		return []ledgerEntry{{f.destination, "transit/payouts", f.received, f.toCurrency}}
 	case "reversal":
-		legs := slices.Clone(f.setOut())
+		legs := slices.Clone(f.dispatchEntries())
 		for i, l := range legs {
-			legs[i].from, legs[i].to = l.to, l.from
+			legs[i].debit, legs[i].credit = l.credit, l.debit
 		}
 		return legs
 	case "refund_owed":
-		return []leg{{f.held, "transit/refunds", f.sent, f.from}}
+		return []ledgerEntry{{f.funding, "transit/refunds", f.sent, f.fromCurrency}}
 	case "refund_paid":
-		return []leg{{"transit/refunds", f.home, f.sent, f.from}}
+		return []ledgerEntry{{"transit/refunds", f.refund, f.sent, f.fromCurrency}}
 	case "refund_failed":
-		return []leg{{"transit/refunds", "funding/unmatched", f.sent, f.from}}
+		return []ledgerEntry{{"transit/refunds", "funding/unmatched", f.sent, f.fromCurrency}}
 	default:
 		panic("no such kind: " + kind)
 	}

@@ -8,36 +8,36 @@ import (
 	"time"
 )
 
-func TestListTransactions(t *testing.T) {
+func TestListTransactions_Filters(t *testing.T) {
 	t.Parallel()
 	// Every filter finds exactly what it says, filters add up, dates include both ends.
-	h := newHouse(t)
-	hooks := h.listen()
-	ana, ben := h.customer(object{"platformCustomerId": "ana"}), h.customer(object{"platformCustomerId": "ben"})
-	anaWallet, anaOther, benWallet := h.wallet(ana, ""), h.wallet(ana, ""), h.wallet(ben, "")
-	make := func(customer, account string) answer {
-		return h.post("/quotes", ramp(customer, account, "SENDING", 5000)).want(201)
+	h := newTestEnv(t)
+	hooks := h.startReceiver()
+	ana, ben := h.createCustomer(object{"platformCustomerId": "ana"}), h.createCustomer(object{"platformCustomerId": "ben"})
+	anaWallet, anaOther, benWallet := h.createWallet(ana, ""), h.createWallet(ana, ""), h.createWallet(ben, "")
+	make := func(customer, account string) apiResponse {
+		return h.post("/quotes", rampQuoteBody(customer, account, "SENDING", 5000)).wantStatus(201)
 	}
 	paid, open, other, wrong := make(ana, anaWallet), make(ana, anaWallet), make(ana, anaOther), make(ben, benWallet)
-	h.pay(paid, 0).want(200)
-	h.pay(wrong, 4999).want(200)
-	hooks.end(paid.str("transactionId"), "COMPLETED")
-	hooks.end(wrong.str("transactionId"), "REFUND_COMPLETED")
-	id := func(quotes ...answer) []string {
+	h.payQuote(paid, 0).wantStatus(200)
+	h.payQuote(wrong, 4999).wantStatus(200)
+	hooks.awaitOutgoingEvent(paid.text("transactionId"), "COMPLETED")
+	hooks.awaitOutgoingEvent(wrong.text("transactionId"), "REFUND_COMPLETED")
+	id := func(quotes ...apiResponse) []string {
 		ids := []string{}
 		for _, q := range quotes {
-			ids = append(ids, q.str("transactionId"))
+			ids = append(ids, q.text("transactionId"))
 		}
 		return ids
 	}
-	made := func(q answer) string { return url.QueryEscape(q.str("createdAt")) }
-	before := url.QueryEscape(stamp(paid.time("createdAt").Add(-time.Hour)))
+	made := func(q apiResponse) string { return url.QueryEscape(q.text("createdAt")) }
+	before := url.QueryEscape(formatTimestamp(paid.time("createdAt").Add(-time.Hour)))
 
 	for query, want := range map[string][]string{
 		"":                                      id(wrong, other, open, paid),
 		"sortOrder=asc":                         id(paid, open, other, wrong),
 		"customerId=" + ana:                     id(other, open, paid),
-		"customerId=" + h.customer():            id(),
+		"customerId=" + h.createCustomer():      id(),
 		"platformCustomerId=ben":                id(wrong),
 		"platformCustomerId=nobody":             id(),
 		"accountIdentifier=" + anaWallet:        id(open, paid),
@@ -51,7 +51,7 @@ func TestListTransactions(t *testing.T) {
 		"status=REFUNDED":                       id(),
 		"type=OUTGOING":                         id(wrong, other, open, paid),
 		"type=INCOMING":                         id(),
-		"reference=" + reference(open):          id(open),
+		"reference=" + paymentReference(open):   id(open),
 		"reference=NOBODYKNOWS1":                id(),
 		"startDate=" + made(paid) + "&endDate=" + made(wrong):                  id(wrong, other, open, paid),
 		"startDate=" + before + "&endDate=" + before:                           id(),
@@ -59,8 +59,8 @@ func TestListTransactions(t *testing.T) {
 		"customerId=" + ana + "&status=PENDING&accountIdentifier=" + anaWallet: id(open),
 		"customerId=" + ben + "&status=PENDING":                                id(),
 	} {
-		got := h.get("/transactions?" + query).want(200)
-		if ids := listed(got); !slices.Equal(ids, want) {
+		got := h.get("/transactions?" + query).wantStatus(200)
+		if ids := itemIDs(got); !slices.Equal(ids, want) {
 			t.Errorf("GET /transactions?%s: %v, want %v", query, ids, want)
 		}
 		if total := got.int("totalCount"); total != int64(len(want)) {
@@ -68,27 +68,27 @@ func TestListTransactions(t *testing.T) {
 		}
 	}
 	// A moment written as the interface writes it finds what was made in it.
-	for _, q := range []answer{paid, open, other, wrong} {
-		ids := listed(h.get("/transactions?startDate=" + made(q) + "&endDate=" + made(q)).want(200))
-		if !slices.Contains(ids, q.str("transactionId")) {
-			t.Errorf("from %s to the same moment: %v, without %s", q.str("createdAt"), ids, q.str("transactionId"))
+	for _, q := range []apiResponse{paid, open, other, wrong} {
+		ids := itemIDs(h.get("/transactions?startDate=" + made(q) + "&endDate=" + made(q)).wantStatus(200))
+		if !slices.Contains(ids, q.text("transactionId")) {
+			t.Errorf("from %s to the same moment: %v, without %s", q.text("createdAt"), ids, q.text("transactionId"))
 		}
 	}
 	for _, query := range []string{"status=DONE", "type=outgoing", "limit=0", "limit=101", "limit=x", "cursor=x", "sortOrder=up", "startDate=yesterday", "customerId=ana"} {
-		h.get("/transactions?"+query).refused(400, "INVALID_INPUT")
+		h.get("/transactions?"+query).wantError(400, "INVALID_INPUT")
 	}
 }
 
-func TestPaging(t *testing.T) {
+func TestList_PagesReturnEachItemOnce(t *testing.T) {
 	t.Parallel()
 	// Page by page, in either order and whatever the size of a page, a list gives each
 	// item once, also while new ones are added.
-	h := newHouse(t)
-	customer := h.customer()
-	wallet := h.wallet(customer, "")
+	h := newTestEnv(t)
+	customer := h.createCustomer()
+	wallet := h.createWallet(customer, "")
 	var made []string
 	add := func() {
-		made = append(made, h.post("/quotes", ramp(customer, wallet, "SENDING", 5000)).want(201).str("transactionId"))
+		made = append(made, h.post("/quotes", rampQuoteBody(customer, wallet, "SENDING", 5000)).wantStatus(201).text("transactionId"))
 	}
 	for range 7 {
 		add()
@@ -97,39 +97,39 @@ func TestPaging(t *testing.T) {
 
 	for _, size := range []int{1, 2, 3, 7, 20} {
 		for order, want := range map[string][]string{"asc": made, "desc": backwards()} {
-			if got := h.pages(fmt.Sprintf("/transactions?customerId=%s&sortOrder=%s&limit=%d", customer, order, size), nil); !slices.Equal(got, want) {
+			if got := h.listPages(fmt.Sprintf("/transactions?customerId=%s&sortOrder=%s&limit=%d", customer, order, size), nil); !slices.Equal(got, want) {
 				t.Errorf("%s by %d: %v, want %v", order, size, got, want)
 			}
 		}
 	}
 	want := backwards()
-	if got := h.pages("/transactions?limit=2", add); !slices.Equal(got, want) {
+	if got := h.listPages("/transactions?limit=2", add); !slices.Equal(got, want) {
 		t.Errorf("while new ones come: %v, want %v", got, want)
 	}
 
 	// The other lists page the same way.
 	var customers []string
 	for range 4 {
-		customers = append([]string{h.customer()}, customers...)
+		customers = append([]string{h.createCustomer()}, customers...)
 	}
-	if got := h.pages("/customers?limit=2", nil); !slices.Equal(got, append(customers, customer)) {
+	if got := h.listPages("/customers?limit=2", nil); !slices.Equal(got, append(customers, customer)) {
 		t.Errorf("customers: %v, want %v", got, append(customers, customer))
 	}
-	other := h.wallet(customer, "")
-	if got := h.pages("/customers/external-accounts?limit=1&customerId="+customer, nil); len(got) != 2 || !slices.Contains(got, other) || !slices.Contains(got, wallet) {
+	other := h.createWallet(customer, "")
+	if got := h.listPages("/customers/external-accounts?limit=1&customerId="+customer, nil); len(got) != 2 || !slices.Contains(got, other) || !slices.Contains(got, wallet) {
 		t.Errorf("external accounts: %v", got)
 	}
 }
 
-// pages reads a list page by page; between runs before each page but the first.
-func (p *party) pages(path string, between func()) []string {
+// listPages reads a list page by page; between runs before each page but the first.
+func (p *tenant) listPages(path string, between func()) []string {
 	p.t.Helper()
 	var all []string
 	for next := path; ; {
-		page := p.get(next).want(200)
-		all = append(all, listed(page)...)
-		if page.str("hasMore") != "true" {
-			if page.str("nextCursor") != "" {
+		page := p.get(next).wantStatus(200)
+		all = append(all, itemIDs(page)...)
+		if page.text("hasMore") != "true" {
+			if page.text("nextCursor") != "" {
 				p.t.Errorf("%s: a nextCursor on the last page", next)
 			}
 			return all
@@ -137,28 +137,28 @@ func (p *party) pages(path string, between func()) []string {
 		if len(all) > 100 {
 			p.t.Fatalf("%s does not end", path)
 		}
-		next = path + "&cursor=" + url.QueryEscape(page.str("nextCursor"))
+		next = path + "&cursor=" + url.QueryEscape(page.text("nextCursor"))
 		if between != nil {
 			between()
 		}
 	}
 }
 
-func listed(page answer) []string {
+func itemIDs(page apiResponse) []string {
 	ids := []string{}
 	for i := range page.list("data") {
-		ids = append(ids, page.str(fmt.Sprintf("data.%d.id", i)))
+		ids = append(ids, page.text(fmt.Sprintf("data.%d.id", i)))
 	}
 	return ids
 }
 
-func TestListCustomers(t *testing.T) {
+func TestListCustomers_Filters(t *testing.T) {
 	t.Parallel()
 	// Customers and their accounts are found by their filters and by their ids.
-	h := newHouse(t)
-	ana := h.customer(object{"platformCustomerId": "ana", "region": "US"})
-	shop := h.post("/customers", object{"platformCustomerId": "shop", "customerType": "BUSINESS", "businessInfo": object{"legalName": "Acme"}}).want(201).str("id")
-	wallet, bank := h.wallet(ana, ""), h.bank(ana)
+	h := newTestEnv(t)
+	ana := h.createCustomer(object{"platformCustomerId": "ana", "region": "US"})
+	shop := h.post("/customers", object{"platformCustomerId": "shop", "customerType": "BUSINESS", "businessInfo": object{"legalName": "Acme"}}).wantStatus(201).text("id")
+	wallet, bank := h.createWallet(ana, ""), h.createBankAccount(ana)
 
 	for query, want := range map[string][]string{
 		"":                          {shop, ana},
@@ -167,7 +167,7 @@ func TestListCustomers(t *testing.T) {
 		"region=US":                 {ana},
 		"platformCustomerId=nobody": {},
 	} {
-		if got := listed(h.get("/customers?" + query).want(200)); !slices.Equal(got, want) {
+		if got := itemIDs(h.get("/customers?" + query).wantStatus(200)); !slices.Equal(got, want) {
 			t.Errorf("GET /customers?%s: %v, want %v", query, got, want)
 		}
 	}
@@ -178,10 +178,10 @@ func TestListCustomers(t *testing.T) {
 		"customerId=" + shop: {},
 		"customerId=" + ana:  {bank, wallet},
 	} {
-		if got := listed(h.get("/customers/external-accounts?" + query).want(200)); !slices.Equal(got, want) {
+		if got := itemIDs(h.get("/customers/external-accounts?" + query).wantStatus(200)); !slices.Equal(got, want) {
 			t.Errorf("GET /customers/external-accounts?%s: %v, want %v", query, got, want)
 		}
 	}
-	h.get("/customers/" + ana).want(200).each(map[string]any{"id": ana, "platformCustomerId": "ana", "kycStatus": "APPROVED"})
-	h.get("/customers/external-accounts/" + wallet).want(200).each(map[string]any{"id": wallet, "customerId": ana, "currency": "BTC"})
+	h.get("/customers/" + ana).wantStatus(200).wantValues(map[string]any{"id": ana, "platformCustomerId": "ana", "kycStatus": "APPROVED"})
+	h.get("/customers/external-accounts/" + wallet).wantStatus(200).wantValues(map[string]any{"id": wallet, "customerId": ana, "currency": "BTC"})
 }

@@ -15,9 +15,9 @@ var binary string
 // binaryEnv names a program that is built already.
 const binaryEnv = "CAUSEWAY_BIN"
 
-func TestMain(m *testing.M) { os.Exit(run(m)) }
+func TestMain(m *testing.M) { os.Exit(runTests(m)) }
 
-func run(m *testing.M) int {
+func runTests(m *testing.M) int {
 	if binary = os.Getenv(binaryEnv); binary != "" {
 		return m.Run()
 	}

@@ -11,151 +11,153 @@ import (
 	"time"
 )
 
-func TestOperatorChangesTerms(t *testing.T) {
+func TestPricing_OperatorChangeReachesAllServers(t *testing.T) {
 	t.Parallel()
 	// An operator changes what a corridor costs one platform. Every server follows within
 	// ten seconds, in its rates and its quotes; quotes that were made keep their price,
 	// other platforms theirs; and the history tells of it.
-	h := newHouse(t)
-	servers := []*process{h.server, serve(t, h.database)}
-	other := h.found("Other", "SANDBOX", "--regulated")
-	env := []string{"DATABASE_URL=" + h.database}
+	h := newTestEnv(t)
+	servers := []*process{h.server, startServer(t, h.databaseURL)}
+	other := h.createPlatform("Other", "SANDBOX", "--regulated")
+	env := []string{"DATABASE_URL=" + h.databaseURL}
 	const pair = "/exchange-rates?sourceCurrency=USD&destinationCurrency=BTC&sendingAmount=10050"
-	before := h.quote("")
+	before := h.createQuote("")
 	if fees := before.int("feesIncluded"); fees != 101 { // 0.50 and half a percent, rounded up
 		t.Fatalf("the built-in fee on 100.50 USD is %d", fees)
 	}
 
-	out := must(t, env, "corridors", "set", "USD", "BTC", "--platform", h.platform,
+	out := mustRunCommand(t, env, "corridors", "set", "USD", "BTC", "--platform", h.platformID,
 		"--fee-fixed", "10", "--fee-percent", "0.1%", "--max", "20000", "--lock", "2m", "--note", "Agreed in spring")
 
 	if !strings.Contains(out, "fee-percent") || !strings.Contains(out, "0.1%") {
 		t.Errorf("the command says\n%s", out)
 	}
 	for _, server := range servers {
-		here := h.at(server)
-		untilWithin(t, 15*time.Second, "new terms on "+server.base, func() bool { return here.get(pair).want(200).int("data.0.fees.fixed") == 10 })
-		here.get(pair).want(200).each(map[string]any{"data.0.fees.total": 21, "data.0.maxSendingAmount": 20000})
-		other.at(server).get(pair).want(200).each(map[string]any{"data.0.fees.total": 101, "data.0.maxSendingAmount": 100_000_000})
+		here := h.withServer(server)
+		eventuallyWithin(t, 15*time.Second, "new terms on "+server.baseURL, func() bool { return here.get(pair).wantStatus(200).int("data.0.fees.fixed") == 10 })
+		here.get(pair).wantStatus(200).wantValues(map[string]any{"data.0.fees.total": 21, "data.0.maxSendingAmount": 20000})
+		other.withServer(server).get(pair).wantStatus(200).wantValues(map[string]any{"data.0.fees.total": 101, "data.0.maxSendingAmount": 100_000_000})
 	}
-	after := h.quote("")
+	after := h.createQuote("")
 	if fees := after.int("feesIncluded"); fees != 21 {
 		t.Errorf("a quote costs %d, want 21", fees)
 	}
 	if held := after.time("expiresAt").Sub(after.time("createdAt")); held != 2*time.Minute {
 		t.Errorf("a rate is held for %s, want two minutes", held)
 	}
-	customer := h.customer()
-	h.post("/quotes", ramp(customer, h.wallet(customer, ""), "SENDING", 20_001)).refused(400, "AMOUNT_OUT_OF_RANGE").
-		each(map[string]any{"reason": "Above the maximum of the corridor", "details.maxAmount": 20_000})
-	h.get("/quotes/" + before.str("id")).want(200).each(map[string]any{"feesIncluded": 101, "totalReceivingAmount": before.int("totalReceivingAmount")})
+	customer := h.createCustomer()
+	h.post("/quotes", rampQuoteBody(customer, h.createWallet(customer, ""), "SENDING", 20_001)).wantError(400, "AMOUNT_OUT_OF_RANGE").
+		wantValues(map[string]any{"reason": "Above the maximum of the corridor", "details.maxAmount": 20_000})
+	h.get("/quotes/" + before.text("id")).wantStatus(200).wantValues(map[string]any{"feesIncluded": 101, "totalReceivingAmount": before.int("totalReceivingAmount")})
 
-	must(t, env, "corridors", "reset", "USD", "BTC", "--platform", h.platform)
-	untilWithin(t, 15*time.Second, "the old terms", func() bool { return h.get(pair).want(200).int("data.0.fees.total") == 101 })
-	if told := must(t, env, "corridors", "history", "USD", "BTC"); strings.Count(told, "\n") != 9 || !strings.Contains(told, "Agreed in spring") {
+	mustRunCommand(t, env, "corridors", "reset", "USD", "BTC", "--platform", h.platformID)
+	eventuallyWithin(t, 15*time.Second, "the old terms", func() bool { return h.get(pair).wantStatus(200).int("data.0.fees.total") == 101 })
+	if told := mustRunCommand(t, env, "corridors", "history", "USD", "BTC"); strings.Count(told, "\n") != 9 || !strings.Contains(told, "Agreed in spring") {
 		t.Errorf("the history is not four changes there and back:\n%s", told)
 	}
 }
 
-func TestOwnLimits(t *testing.T) {
+func TestPricing_PlatformLimits(t *testing.T) {
 	t.Parallel()
 	// What a platform sets as its limits for a currency binds its next quote, to the unit,
 	// and shows in its rates; limits that are wider than the corridor's change nothing.
-	h := newHouse(t)
+	h := newTestEnv(t)
 	limits := func(least, most int64) {
 		t.Helper()
 		h.patch("/config", object{"supportedCurrencies": []object{{"currencyCode": "USD", "minAmount": least, "maxAmount": most,
-			"requiredCounterpartyFields": []object{}, "enabledTransactionTypes": []string{"OUTGOING", "INCOMING"}}}}).want(200)
+			"requiredCounterpartyFields": []object{}, "enabledTransactionTypes": []string{"OUTGOING", "INCOMING"}}}}).wantStatus(200)
 	}
-	customer := h.customer()
-	wallet := h.wallet(customer, "")
-	quote := func(amount int64) answer { return h.post("/quotes", ramp(customer, wallet, "SENDING", amount)) }
+	customer := h.createCustomer()
+	wallet := h.createWallet(customer, "")
+	quote := func(amount int64) apiResponse {
+		return h.post("/quotes", rampQuoteBody(customer, wallet, "SENDING", amount))
+	}
 
 	limits(5_000, 10_000)
 
 	for amount, reason := range map[int64]string{4_999: "Below the minimum of the platform", 10_001: "Above the maximum of the platform"} {
-		quote(amount).refused(400, "AMOUNT_OUT_OF_RANGE").each(map[string]any{"reason": reason, "details.minAmount": 5_000, "details.maxAmount": 10_000})
+		quote(amount).wantError(400, "AMOUNT_OUT_OF_RANGE").wantValues(map[string]any{"reason": reason, "details.minAmount": 5_000, "details.maxAmount": 10_000})
 	}
-	quote(5_000).want(201)
-	quote(10_000).want(201)
-	h.get("/exchange-rates?destinationCurrency=BTC").want(200).each(map[string]any{"data.0.minSendingAmount": 5_000, "data.0.maxSendingAmount": 10_000})
+	quote(5_000).wantStatus(201)
+	quote(10_000).wantStatus(201)
+	h.get("/exchange-rates?destinationCurrency=BTC").wantStatus(200).wantValues(map[string]any{"data.0.minSendingAmount": 5_000, "data.0.maxSendingAmount": 10_000})
 
 	limits(0, 9_000_000_000_000_000)
 
-	quote(99).refused(400, "AMOUNT_OUT_OF_RANGE").each(map[string]any{"reason": "Below the minimum of the corridor", "details.minAmount": 100})
-	quote(10_001).want(201)
+	quote(99).wantError(400, "AMOUNT_OUT_OF_RANGE").wantValues(map[string]any{"reason": "Below the minimum of the corridor", "details.minAmount": 100})
+	quote(10_001).wantStatus(201)
 }
 
-func TestReferenceRates(t *testing.T) {
+func TestRates_ReferenceRatesFile(t *testing.T) {
 	t.Parallel()
 	// With a file of reference rates, currencies of banks cost what it says and the rest
 	// what the market says, crossed over the dollar. When the file is too old or missing,
 	// what needs it is refused with the reason, and the rest goes on.
-	h := newDatabase(t)
+	h := newDatabaseEnv(t)
 	yesterday, longAgo := time.Now().UTC().AddDate(0, 0, -1), time.Now().UTC().AddDate(0, 0, -9)
-	good := serve(t, h.database, "--rates", "ecb", "--rates-ecb", published(t, yesterday), "--rates-dollars", "USDC")
+	good := startServer(t, h.databaseURL, "--rates", "ecb", "--rates-ecb", ratesFileAsOf(t, yesterday), "--rates-dollars", "USDC")
 	h.server = good
-	h.party = h.found("Sandbox", "SANDBOX", "--regulated")
-	customer := h.customer()
-	wallet := h.wallet(customer, "")
-	fromEuro := ramp(customer, wallet, "SENDING", 10_000)
+	h.tenant = h.createPlatform("Sandbox", "SANDBOX", "--regulated")
+	customer := h.createCustomer()
+	wallet := h.createWallet(customer, "")
+	fromEuro := rampQuoteBody(customer, wallet, "SENDING", 10_000)
 	fromEuro["source"] = object{"customerId": customer, "currency": "EUR"}
-	rate := func(from, to string) answer {
+	rate := func(from, to string) apiResponse {
 		t.Helper()
 		return h.get("/exchange-rates?sourceCurrency=" + from + "&destinationCurrency=" + to)
 	}
 
-	rate("EUR", "USD").want(200).each(map[string]any{"data.0.updatedAt": yesterday.Format(time.DateOnly) + "T13:15:00.000Z"})
+	rate("EUR", "USD").wantStatus(200).wantValues(map[string]any{"data.0.updatedAt": yesterday.Format(time.DateOnly) + "T13:15:00.000Z"})
 	for pair, want := range map[[2]string]string{{"EUR", "USD"}: "1.0873", {"GBP", "EUR"}: "1.18898995303", {"USDC", "USD"}: "0.0001", {"USDC", "EUR"}: "0.0000919709371838"} {
 		expected, _ := new(big.Rat).SetString(want)
-		if got := rate(pair[0], pair[1]).want(200).rat("data.0.exchangeRate"); got.Cmp(expected) != 0 {
+		if got := rate(pair[0], pair[1]).wantStatus(200).rat("data.0.exchangeRate"); got.Cmp(expected) != 0 {
 			t.Errorf("%s in %s: %s, want %s", pair[0], pair[1], got.FloatString(20), want)
 		}
 	}
-	rate("NGN", "EUR").want(200)
-	h.post("/quotes", fromEuro).want(201)
+	rate("NGN", "EUR").wantStatus(200)
+	h.post("/quotes", fromEuro).wantStatus(201)
 
 	for name, options := range map[string][]string{
-		`^Exchange rates are .* old, at most 4 d are allowed$`: {"--rates-ecb", published(t, longAgo)},
+		`^Exchange rates are .* old, at most 4 d are allowed$`: {"--rates-ecb", ratesFileAsOf(t, longAgo)},
 		`^No exchange rates$`: {"--rates-ecb", filepath.Join(t.TempDir(), "none.xml")},
 	} {
-		refusing := h.at(serve(t, h.database, append(options, "--rates", "ecb")...))
-		for what, refused := range map[string]answer{"a quote": refusing.post("/quotes", fromEuro), "a rate": refusing.get("/exchange-rates?sourceCurrency=EUR&destinationCurrency=USD")} {
-			refused.refused(400, "QUOTE_REQUEST_FAILED")
-			if reason := refused.str("reason"); !regexp.MustCompile(name).MatchString(reason) {
+		refusing := h.withServer(startServer(t, h.databaseURL, append(options, "--rates", "ecb")...))
+		for what, refused := range map[string]apiResponse{"a quote": refusing.post("/quotes", fromEuro), "a rate": refusing.get("/exchange-rates?sourceCurrency=EUR&destinationCurrency=USD")} {
+			refused.wantError(400, "QUOTE_REQUEST_FAILED")
+			if reason := refused.text("reason"); !regexp.MustCompile(name).MatchString(reason) {
 				t.Errorf("%s is refused because of %q, want %s", what, reason, name)
 			}
 		}
-		refusing.post("/quotes", ramp(customer, wallet, "SENDING", 10_000)).want(201) // dollars to bitcoin need no reference
+		refusing.post("/quotes", rampQuoteBody(customer, wallet, "SENDING", 10_000)).wantStatus(201) // dollars to bitcoin need no reference
 	}
-	if old := h.at(serve(t, h.database, "--rates", "ecb", "--rates-ecb", published(t, longAgo), "--rates-max-age", "720h")); old.post("/quotes", fromEuro).status != 201 {
+	if old := h.withServer(startServer(t, h.databaseURL, "--rates", "ecb", "--rates-ecb", ratesFileAsOf(t, longAgo), "--rates-max-age", "720h")); old.post("/quotes", fromEuro).status != 201 {
 		t.Error("a greater age that is allowed makes no difference")
 	}
 }
 
-func TestDiscoveries(t *testing.T) {
+func TestDiscoveries_Filters(t *testing.T) {
 	t.Parallel()
 	// Institutions are found by country and currency, all of them without a filter; a
 	// filter that leads nowhere is refused.
-	h := newHouse(t)
-	all := len(h.get("/discoveries").want(200).list("data"))
-	nigeria := h.get("/discoveries?country=NG&currency=NGN").want(200)
+	h := newTestEnv(t)
+	all := len(h.get("/discoveries").wantStatus(200).list("data"))
+	nigeria := h.get("/discoveries?country=NG&currency=NGN").wantStatus(200)
 	if n := len(nigeria.list("data")); n < 12 || all < 10*n {
 		t.Errorf("%d institutions in Nigeria and %d in all", n, all)
 	}
 	for i := range nigeria.list("data") {
-		nigeria.each(map[string]any{fmt.Sprintf("data.%d.country", i): "NG", fmt.Sprintf("data.%d.currency", i): "NGN"})
-		if nigeria.str(fmt.Sprintf("data.%d.bankName", i)) == "" || nigeria.str(fmt.Sprintf("data.%d.displayName", i)) == "" {
+		nigeria.wantValues(map[string]any{fmt.Sprintf("data.%d.country", i): "NG", fmt.Sprintf("data.%d.currency", i): "NGN"})
+		if nigeria.text(fmt.Sprintf("data.%d.bankName", i)) == "" || nigeria.text(fmt.Sprintf("data.%d.displayName", i)) == "" {
 			t.Errorf("institution %d has no name", i)
 		}
 	}
-	if fields := h.get("/discoveries?country=CA&currency=XYZ").refused(400, "INVALID_INPUT").fields(); len(fields) != 2 {
+	if fields := h.get("/discoveries?country=CA&currency=XYZ").wantError(400, "INVALID_INPUT").errorFields(); len(fields) != 2 {
 		t.Errorf("refused for %v", fields)
 	}
 }
 
-// published is the recorded file of reference rates, as of another day.
-func published(t *testing.T, day time.Time) string {
+// ratesFileAsOf is the recorded file of reference rates, as of another day.
+func ratesFileAsOf(t *testing.T, day time.Time) string {
 	t.Helper()
 	text, err := os.ReadFile("../adapters/rates/ecb/testdata/eurofxref-daily.xml")
 	if err != nil {

@@ -17,64 +17,64 @@ import (
 	"time"
 )
 
-// patience is how long anything may take that is told by a signal.
-const patience = 30 * time.Second
+// waitTimeout is how long anything may take that is told by a signal.
+const waitTimeout = 30 * time.Second
 
 // masterKey is the same for every process, as it must be.
 const masterKey = "MDEyMzQ1Njc4OWFiY2RlZjAxMjM0NTY3ODlhYmNkZWY="
 
 // process is one running program.
 type process struct {
-	t      testing.TB
-	cmd    *exec.Cmd
-	base   string // of the interface, version included; empty unless it serves
-	log    *transcript
-	exited chan struct{}
-	err    error // of its end; to be read after exited is closed
-	ended  bool  // by the test, on purpose
+	t           testing.TB
+	cmd         *exec.Cmd
+	baseURL     string // of the interface, version included; empty unless it serves
+	output      *outputCapture
+	exited      chan struct{}
+	err         error // of its end; to be read after exited is closed
+	endedByTest bool  // by the test, on purpose
 }
 
-// serve starts a server on a free port of a database, and returns when it is ready.
+// startServer starts a server on a free port of a database, and returns when it is ready.
 // Options are flags, such as --no-workers.
-func serve(t testing.TB, database string, options ...string) *process {
+func startServer(t testing.TB, database string, options ...string) *process {
 	t.Helper()
 	args := append([]string{"serve", "--listen", "127.0.0.1:0", "--sandbox-speed", "1000", "--log-format", "json", "--connections", "8"}, options...)
-	p := start(t, []string{"DATABASE_URL=" + database, "CAUSEWAY_MASTER_KEY=" + masterKey}, args...)
-	line := p.await("address")
-	p.base, _ = line["address"].(string)
-	p.ready()
+	p := startProcess(t, []string{"DATABASE_URL=" + database, "CAUSEWAY_MASTER_KEY=" + masterKey}, args...)
+	line := p.awaitLogField("address")
+	p.baseURL, _ = line["address"].(string)
+	p.awaitReady()
 	return p
 }
 
-// start runs the program. When the test ends it is asked to stop, and must do so
+// startProcess runs the program. When the test ends it is asked to stop, and must do so
 // well and in time, unless the test has ended it.
-func start(t testing.TB, env []string, args ...string) *process {
+func startProcess(t testing.TB, env []string, args ...string) *process {
 	t.Helper()
-	p := launch(t, env, args...)
+	p := startProcessNoCleanup(t, env, args...)
 	t.Cleanup(func() {
-		if !p.ended {
+		if !p.endedByTest {
 			p.terminate()
 		}
 		if t.Failed() {
-			t.Logf("the log of %s:\n%s", strings.Join(p.cmd.Args, " "), p.log.tail())
+			t.Logf("the log of %s:\n%s", strings.Join(p.cmd.Args, " "), p.output.tail())
 		}
 	})
 	return p
 }
 
-func launch(t testing.TB, env []string, args ...string) *process {
+func startProcessNoCleanup(t testing.TB, env []string, args ...string) *process {
 	t.Helper()
-	p := &process{t: t, cmd: exec.Command(binary, args...), log: newTranscript(), exited: make(chan struct{})}
+	p := &process{t: t, cmd: exec.Command(binary, args...), output: newOutputCapture(), exited: make(chan struct{})}
 	p.cmd.Env = append(cleanEnv(), env...)
 	p.cmd.Dir = t.TempDir()
-	p.cmd.Stdout, p.cmd.Stderr = p.log, p.log
+	p.cmd.Stdout, p.cmd.Stderr = p.output, p.output
 	p.cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
 	if err := p.cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
 	go func() {
 		p.err = p.cmd.Wait()
-		p.log.close()
+		p.output.close()
 		close(p.exited)
 	}()
 	return p
@@ -91,11 +91,11 @@ func cleanEnv() []string {
 	return kept
 }
 
-// await returns the first line of a JSON log that has a field.
-func (p *process) await(field string) map[string]any {
+// awaitLogField returns the first line of a JSON log that has a field.
+func (p *process) awaitLogField(field string) map[string]any {
 	p.t.Helper()
 	var found map[string]any
-	p.log.await(p.t, "a log line with "+field, func(line string) bool {
+	p.output.awaitLine(p.t, "a log line with "+field, func(line string) bool {
 		var fields map[string]any
 		if json.Unmarshal([]byte(line), &fields) == nil && fields[field] != nil {
 			found = fields
@@ -105,11 +105,11 @@ func (p *process) await(field string) map[string]any {
 	return found
 }
 
-// ready returns when the server takes requests.
-func (p *process) ready() {
+// awaitReady returns when the server takes requests.
+func (p *process) awaitReady() {
 	p.t.Helper()
-	until(p.t, "readiness of "+p.base, func() bool {
-		response, err := http.Get(p.root() + "/readyz")
+	eventually(p.t, "readiness of "+p.baseURL, func() bool {
+		response, err := http.Get(p.rootURL() + "/readyz")
 		if err != nil {
 			return false
 		}
@@ -118,19 +118,19 @@ func (p *process) ready() {
 	})
 }
 
-// root is the address without the version.
-func (p *process) root() string { return p.base[:strings.LastIndex(p.base, "/")] }
+// rootURL is the address without the version.
+func (p *process) rootURL() string { return p.baseURL[:strings.LastIndex(p.baseURL, "/")] }
 
 // terminate asks the program to stop, and checks that it does: well and in time.
 func (p *process) terminate() {
 	p.t.Helper()
-	p.ended = true
+	p.endedByTest = true
 	began := time.Now()
 	_ = p.cmd.Process.Signal(syscall.SIGTERM) // it may have ended by itself
 	select {
 	case <-p.exited:
-	case <-time.After(patience):
-		p.t.Errorf("still running %s after SIGTERM", patience)
+	case <-time.After(waitTimeout):
+		p.t.Errorf("still running %s after SIGTERM", waitTimeout)
 		_ = p.cmd.Process.Kill()
 		<-p.exited
 		return
@@ -145,27 +145,27 @@ func (p *process) terminate() {
 
 // kill ends the program without a warning.
 func (p *process) kill() {
-	p.ended = true
+	p.endedByTest = true
 	_ = p.cmd.Process.Kill() // it may have ended by itself
 	<-p.exited
 }
 
-// wait returns the exit status of a program that ends by itself.
-func (p *process) wait() int {
+// awaitExit returns the exit status of a program that ends by itself.
+func (p *process) awaitExit() int {
 	p.t.Helper()
 	select {
 	case <-p.exited:
-		p.ended = true
-	case <-time.After(patience):
+		p.endedByTest = true
+	case <-time.After(waitTimeout):
 		p.t.Fatalf("%s does not end", strings.Join(p.cmd.Args, " "))
 	}
 	return p.cmd.ProcessState.ExitCode()
 }
 
-// command runs the program to its end, and returns what it wrote and its status.
-func command(t testing.TB, env []string, args ...string) (out, errOut string, status int) {
+// runCommand runs the program to its end, and returns what it wrote and its status.
+func runCommand(t testing.TB, env []string, args ...string) (out, errOut string, status int) {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(context.Background(), 2*patience)
+	ctx, cancel := context.WithTimeout(context.Background(), 2*waitTimeout)
 	defer cancel()
 	cmd := exec.CommandContext(ctx, binary, args...)
 	cmd.Env, cmd.Dir = append(cleanEnv(), env...), t.TempDir()
@@ -179,29 +179,29 @@ func command(t testing.TB, env []string, args ...string) (out, errOut string, st
 	return o.String(), e.String(), cmd.ProcessState.ExitCode()
 }
 
-// must is a command that has to succeed.
-func must(t testing.TB, env []string, args ...string) string {
+// mustRunCommand is a command that has to succeed.
+func mustRunCommand(t testing.TB, env []string, args ...string) string {
 	t.Helper()
-	out, errOut, status := command(t, env, args...)
+	out, errOut, status := runCommand(t, env, args...)
 	if status != 0 {
 		t.Fatalf("causeway %s: status %d\n%s%s", strings.Join(args, " "), status, out, errOut)
 	}
 	return out
 }
 
-// transcript keeps the lines that a program writes, and tells who waits for them.
-type transcript struct {
+// outputCapture keeps the lines that a program writes, and tells who waits for them.
+type outputCapture struct {
 	io.Writer
-	pipe   *io.PipeWriter
-	mu     sync.Mutex
-	lines  []string
-	more   chan struct{} // closed and replaced with each line
-	closed bool
+	pipe    *io.PipeWriter
+	mu      sync.Mutex
+	lines   []string
+	changed chan struct{} // closed and replaced with each line
+	closed  bool
 }
 
-func newTranscript() *transcript {
+func newOutputCapture() *outputCapture {
 	reader, writer := io.Pipe()
-	t := &transcript{Writer: writer, pipe: writer, more: make(chan struct{})}
+	t := &outputCapture{Writer: writer, pipe: writer, changed: make(chan struct{})}
 	go func() {
 		lines := bufio.NewScanner(reader)
 		lines.Buffer(nil, 1<<20)
@@ -213,7 +213,7 @@ func newTranscript() *transcript {
 	return t
 }
 
-func (t *transcript) add(line string, last bool) {
+func (t *outputCapture) add(line string, last bool) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if last {
@@ -221,19 +221,19 @@ func (t *transcript) add(line string, last bool) {
 	} else {
 		t.lines = append(t.lines, line)
 	}
-	close(t.more)
-	t.more = make(chan struct{})
+	close(t.changed)
+	t.changed = make(chan struct{})
 }
 
-func (t *transcript) close() { _ = t.pipe.Close() }
+func (t *outputCapture) close() { _ = t.pipe.Close() }
 
-// await returns the first line that matches, past or future.
-func (t *transcript) await(tb testing.TB, what string, match func(line string) bool) string {
+// awaitLine returns the first line that matches, past or future.
+func (t *outputCapture) awaitLine(tb testing.TB, what string, match func(line string) bool) string {
 	tb.Helper()
-	tooLong := time.After(patience)
+	tooLong := time.After(waitTimeout)
 	for i := 0; ; {
 		t.mu.Lock()
-		lines, more, closed := t.lines[i:], t.more, t.closed
+		lines, more, closed := t.lines[i:], t.changed, t.closed
 		t.mu.Unlock()
 		for _, line := range lines {
 			if match(line) {
@@ -247,32 +247,32 @@ func (t *transcript) await(tb testing.TB, what string, match func(line string) b
 		select {
 		case <-more:
 		case <-tooLong:
-			tb.Fatalf("no %s within %s:\n%s", what, patience, t.tail())
+			tb.Fatalf("no %s within %s:\n%s", what, waitTimeout, t.tail())
 		}
 	}
 }
 
 // tail is the last of what was written.
-func (t *transcript) tail() string {
+func (t *outputCapture) tail() string {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	return strings.Join(t.lines[max(0, len(t.lines)-40):], "\n")
 }
 
-// all is everything that was written.
-func (t *transcript) all() string {
+// text is everything that was written.
+func (t *outputCapture) text() string {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	return strings.Join(t.lines, "\n")
 }
 
-// until looks again and again for what nothing tells of.
-func until(t testing.TB, what string, holds func() bool) {
+// eventually looks again and again for what nothing tells of.
+func eventually(t testing.TB, what string, holds func() bool) {
 	t.Helper()
-	untilWithin(t, patience, what, holds)
+	eventuallyWithin(t, waitTimeout, what, holds)
 }
 
-func untilWithin(t testing.TB, limit time.Duration, what string, holds func() bool) {
+func eventuallyWithin(t testing.TB, limit time.Duration, what string, holds func() bool) {
 	t.Helper()
 	tooLong := time.After(limit)
 	tick := time.NewTicker(20 * time.Millisecond)

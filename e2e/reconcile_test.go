@@ -10,77 +10,77 @@ import (
 	"time"
 )
 
-// camt053 is a statement of today that a bank sends about RTP, with these entries.
-func camt053(entries ...string) string {
+// camt053Statement is a statement of today that a bank sends about RTP, with these entries.
+func camt053Statement(entries ...string) string {
 	return `<?xml version="1.0" encoding="UTF-8"?>
 <Document xmlns="urn:iso:std:iso:20022:tech:xsd:camt.053.001.08"><BkToCstmrStmt><GrpHdr><MsgId>M</MsgId></GrpHdr>
 <Stmt><Id>STMT-1</Id><Acct><Id><IBAN>DE02120300000000202051</IBAN></Id><Ccy>USD</Ccy></Acct>
 ` + strings.Join(entries, "\n") + `</Stmt></BkToCstmrStmt></Document>`
 }
 
-// booked is an entry of such a statement; the amount has its decimals.
-func booked(id, amount, side, text string) string {
+// camt053Entry is an entry of such a statement; the amount has its decimals.
+func camt053Entry(id, amount, side, text string) string {
 	today := time.Now().UTC().Format(time.DateOnly)
 	return fmt.Sprintf(`<Ntry><Amt Ccy="USD">%s</Amt><CdtDbtInd>%s</CdtDbtInd><Sts><Cd>BOOK</Cd></Sts><BookgDt><Dt>%s</Dt></BookgDt><ValDt><Dt>%s</Dt></ValDt>
 <AcctSvcrRef>%s</AcctSvcrRef><AddtlNtryInf>%s</AddtlNtryInf></Ntry>`, amount, side, today, today, id, text)
 }
 
-func major(minor int64) string { return fmt.Sprintf("%d.%02d", minor/100, minor%100) }
+func formatMajor(minor int64) string { return fmt.Sprintf("%d.%02d", minor/100, minor%100) }
 
-func TestReconciliation(t *testing.T) {
+func TestReconciliation_ImportAndResolveBreak(t *testing.T) {
 	t.Parallel()
 	// A finance team imports what the bank says of a day: payments that we have are
 	// matched, the bank's fee and a payment it has twice are breaks with their reasons, and
 	// one is resolved by a correction that the books then hold.
-	h := newHouse(t)
-	customer := h.customer()
+	h := newTestEnv(t)
+	customer := h.createCustomer()
 	wallet := h.post("/customers/external-accounts", object{"customerId": customer, "currency": "BTC",
-		"accountInfo": object{"accountType": "LAYER2_WALLET", "address": "spark1recon"}}).want(201).str("id")
+		"accountInfo": object{"accountType": "LAYER2_WALLET", "address": "spark1recon"}}).wantStatus(201).text("id")
 	var entries []string
 	for n := range 3 {
-		quote := h.post("/quotes", ramp(customer, wallet, "SENDING", 10050+int64(n))).want(201)
-		h.post("/sandbox/send", object{"reference": reference(quote), "currencyCode": "USD", "currencyAmount": 10050 + n}).want(200)
-		entries = append(entries, booked(fmt.Sprintf("B%d", n), major(10050+int64(n)), "CRDT", "INSTANT CREDIT "+reference(quote)))
+		quote := h.post("/quotes", rampQuoteBody(customer, wallet, "SENDING", 10050+int64(n))).wantStatus(201)
+		h.post("/sandbox/send", object{"reference": paymentReference(quote), "currencyCode": "USD", "currencyAmount": 10050 + n}).wantStatus(200)
+		entries = append(entries, camt053Entry(fmt.Sprintf("B%d", n), formatMajor(10050+int64(n)), "CRDT", "INSTANT CREDIT "+paymentReference(quote)))
 		if n == 0 {
-			entries = append(entries, booked("B9", major(10050), "CRDT", "INSTANT CREDIT "+reference(quote)))
+			entries = append(entries, camt053Entry("B9", formatMajor(10050), "CRDT", "INSTANT CREDIT "+paymentReference(quote)))
 		}
 	}
-	entries = append(entries, booked("F1", "3.00", "DBIT", "MONTHLY FEE"))
-	file := camt053(entries...)
+	entries = append(entries, camt053Entry("F1", "3.00", "DBIT", "MONTHLY FEE"))
+	file := camt053Statement(entries...)
 
 	path := "/ledger/reconciliations?account=" + url.QueryEscape("rails/RTP") + "&currency=USD"
-	send := h.with("Content-Type", "application/xml")
-	run := send.post(path, file).want(201)
-	run.each(map[string]any{"account": "rails/RTP", "lines": 5, "knownLines": 0, "matchedLines": 3, "matchedEntries": 3, "partnerAccount": "DE02120300000000202051",
+	send := h.withHeader("Content-Type", "application/xml")
+	run := send.post(path, file).wantStatus(201)
+	run.wantValues(map[string]any{"account": "rails/RTP", "lines": 5, "knownLines": 0, "matchedLines": 3, "matchedEntries": 3, "partnerAccount": "DE02120300000000202051",
 		"matches.0.rule": "REFERENCE_AMOUNT_DATE", "matches.0.count": 3, "breaks.0.reason": "DUPLICATE", "breaks.1.reason": "MISSING_HERE"})
-	at := "/ledger/reconciliations/" + run.str("id")
+	at := "/ledger/reconciliations/" + run.text("id")
 
 	// The same file again, and nothing else of it, changes nothing.
-	if again := send.post(path, file).want(200); again.str("id") != run.str("id") {
-		t.Errorf("the same file made %s", again.text)
+	if again := send.post(path, file).wantStatus(200); again.text("id") != run.text("id") {
+		t.Errorf("the same file made %s", again.body)
 	}
-	if n := h.count("SELECT count(*) FROM reconciliation_lines"); n != 5 {
+	if n := h.queryInt("SELECT count(*) FROM reconciliation_lines"); n != 5 {
 		t.Errorf("%d lines are kept, want 5", n)
 	}
-	lines := h.get(at + "/lines?status=MATCHED&limit=2").want(200)
-	lines.each(map[string]any{"data.0.number": 1, "data.0.amount": 10050, "data.0.status": "MATCHED", "data.0.entries.0.kind": "jit_received", "data.0.entries.0.amount": 10050,
+	lines := h.get(at + "/lines?status=MATCHED&limit=2").wantStatus(200)
+	lines.wantValues(map[string]any{"data.0.number": 1, "data.0.amount": 10050, "data.0.status": "MATCHED", "data.0.entries.0.kind": "jit_received", "data.0.entries.0.amount": 10050,
 		"hasMore": true, "totalCount": 3})
-	h.get(at + "/lines?status=MATCHED&limit=2&cursor=" + lines.str("nextCursor")).want(200).each(map[string]any{"data.0.number": 4, "hasMore": false})
+	h.get(at + "/lines?status=MATCHED&limit=2&cursor=" + lines.text("nextCursor")).wantStatus(200).wantValues(map[string]any{"data.0.number": 4, "hasMore": false})
 
-	fee := h.get(at + "/breaks?reason=MISSING_HERE").want(200)
-	fee.each(map[string]any{"totalCount": 1, "data.0.status": "OPEN", "data.0.difference": -300, "data.0.line.description": "MONTHLY FEE"})
-	resolve := at + "/breaks/" + fee.str("data.0.id") + "/resolve"
-	once := h.with("Idempotency-Key", "fee")
-	resolved := once.post(resolve, object{"note": "Monthly fee", "against": "EXPENSE"}).want(200)
-	resolved.each(map[string]any{"status": "RESOLVED", "resolution.how": "POSTING", "resolution.note": "Monthly fee"})
-	if again := once.post(resolve, object{"note": "Monthly fee", "against": "EXPENSE"}).want(200); string(again.text) != string(resolved.text) {
-		t.Errorf("repeated: %s", again.text)
+	fee := h.get(at + "/breaks?reason=MISSING_HERE").wantStatus(200)
+	fee.wantValues(map[string]any{"totalCount": 1, "data.0.status": "OPEN", "data.0.difference": -300, "data.0.line.description": "MONTHLY FEE"})
+	resolve := at + "/breaks/" + fee.text("data.0.id") + "/resolve"
+	once := h.withHeader("Idempotency-Key", "fee")
+	resolved := once.post(resolve, object{"note": "Monthly fee", "against": "EXPENSE"}).wantStatus(200)
+	resolved.wantValues(map[string]any{"status": "RESOLVED", "resolution.how": "POSTING", "resolution.note": "Monthly fee"})
+	if again := once.post(resolve, object{"note": "Monthly fee", "against": "EXPENSE"}).wantStatus(200); string(again.body) != string(resolved.body) {
+		t.Errorf("repeated: %s", again.body)
 	}
-	h.post(resolve, object{"note": "again"}).refused(409, "CONFLICT")
-	if got := h.books(h.platform); got["expense/rails USD"] != -300 || got["rails/RTP USD"] != -(10050+10051+10052)+300 {
+	h.post(resolve, object{"note": "again"}).wantError(409, "CONFLICT")
+	if got := h.ledgerBalances(h.platformID); got["expense/rails USD"] != -300 || got["rails/RTP USD"] != -(10050+10051+10052)+300 {
 		t.Errorf("the books have %s", got)
 	}
-	h.get(at).want(200).each(map[string]any{"now.matchedLines": 3, "now.brokenLines": 1, "now.resolvedLines": 1, "now.openBreaks": 1, "now.resolvedBreaks": 1})
+	h.get(at).wantStatus(200).wantValues(map[string]any{"now.matchedLines": 3, "now.brokenLines": 1, "now.resolvedLines": 1, "now.openBreaks": 1, "now.resolvedBreaks": 1})
 
 	// Bad files are refused whole, other platforms see nothing, and reading is not deciding.
 	for name, bad := range map[string]string{
@@ -88,18 +88,18 @@ func TestReconciliation(t *testing.T) {
 		"another currency": strings.ReplaceAll(file, "USD", "EUR"), "decimals": strings.Replace(file, "3.00", "3.005", 1),
 		"a day to come": strings.ReplaceAll(file, time.Now().UTC().Format(time.DateOnly), time.Now().AddDate(0, 0, 3).UTC().Format(time.DateOnly)),
 	} {
-		if got := send.post(path, bad); got.status != 400 || got.str("details.errors.0.field") != "file" {
-			t.Errorf("%s: %d %s", name, got.status, got.text)
+		if got := send.post(path, bad); got.status != 400 || got.text("details.errors.0.field") != "file" {
+			t.Errorf("%s: %d %s", name, got.status, got.body)
 		}
 	}
-	if n := h.count("SELECT count(*) FROM reconciliations"); n != 1 {
+	if n := h.queryInt("SELECT count(*) FROM reconciliations"); n != 1 {
 		t.Errorf("%d reconciliations are kept, want 1", n)
 	}
-	other := h.found("Other", "SANDBOX", "--regulated")
-	other.get(at).refused(404, "RECONCILIATION_NOT_FOUND")
-	other.get(at+"/lines").refused(404, "RECONCILIATION_NOT_FOUND")
-	other.get(at+"/breaks").refused(404, "RECONCILIATION_NOT_FOUND")
-	other.post(resolve, object{"note": "mine"}).refused(404, "BREAK_NOT_FOUND")
+	other := h.createPlatform("Other", "SANDBOX", "--regulated")
+	other.get(at).wantError(404, "RECONCILIATION_NOT_FOUND")
+	other.get(at+"/lines").wantError(404, "RECONCILIATION_NOT_FOUND")
+	other.get(at+"/breaks").wantError(404, "RECONCILIATION_NOT_FOUND")
+	other.post(resolve, object{"note": "mine"}).wantError(404, "BREAK_NOT_FOUND")
 
 	// The command does the same with a later statement of the day, and prints it.
 	later := filepath.Join(t.TempDir(), "later.csv")
@@ -107,14 +107,14 @@ func TestReconciliation(t *testing.T) {
 	if err := os.WriteFile(later, []byte("Day;Sum;Note\n"+today+";-1,50;charge\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	out := must(t, []string{"DATABASE_URL=" + h.database}, "ledger", "reconcile", "--platform", h.platform, "--account", "rails/RTP", "--currency", "USD",
+	out := mustRunCommand(t, []string{"DATABASE_URL=" + h.databaseURL}, "ledger", "reconcile", "--platform", h.platformID, "--account", "rails/RTP", "--currency", "USD",
 		"--format", "csv", "--map", "date=Day;amount=Sum;description=Note;decimal=,;delimiter=semicolon", "--file", later)
 	for _, want := range []string{"break MISSING_HERE", "-1.50", "balance here"} {
 		if !strings.Contains(out, want) {
 			t.Errorf("the command does not say %q:\n%s", want, out)
 		}
 	}
-	_, errOut, status := command(t, []string{"DATABASE_URL=" + h.database}, "ledger", "reconcile", "--account", "rails/RTP", "--currency", "USD", "--file", later)
+	_, errOut, status := runCommand(t, []string{"DATABASE_URL=" + h.databaseURL}, "ledger", "reconcile", "--account", "rails/RTP", "--currency", "USD", "--file", later)
 	if status != 1 || !strings.Contains(errOut, "--platform") {
 		t.Errorf("two platforms and none named: status %d, %s", status, errOut)
 	}

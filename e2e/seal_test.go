@@ -7,15 +7,15 @@ import (
 	"testing"
 )
 
-// verify runs `ledger verify` on the house's database with the heads of a folder.
-func (h *house) verify(heads string) (out string, status int) {
+// runLedgerVerify runs `ledger verify` on the house's database with the heads of a folder.
+func (h *testEnv) runLedgerVerify(heads string) (out string, status int) {
 	h.t.Helper()
-	out, errOut, status := command(h.t, []string{"DATABASE_URL=" + h.database}, "ledger", "verify", "--heads", heads)
+	out, errOut, status := runCommand(h.t, []string{"DATABASE_URL=" + h.databaseURL}, "ledger", "verify", "--heads", heads)
 	return out + errOut, status
 }
 
-// unguarded changes the tables of the ledger past their triggers.
-func (h *house) unguarded(statements ...string) {
+// execWithoutTriggers changes the tables of the ledger past their triggers.
+func (h *testEnv) execWithoutTriggers(statements ...string) {
 	h.t.Helper()
 	for _, table := range []string{"ledger_postings", "ledger_entries", "ledger_heads"} {
 		h.exec("ALTER TABLE " + table + " DISABLE TRIGGER USER")
@@ -26,23 +26,23 @@ func (h *house) unguarded(statements ...string) {
 	}
 }
 
-func TestHeadsOutsideTellOfACutEnd(t *testing.T) {
+func TestSeal_ExternalCheckpointsDetectTruncation(t *testing.T) {
 	t.Parallel()
 	// While payments go on, and a process is killed and another takes over, heads come
 	// out. When the newest ten postings are cut off later, with all that could tell of
 	// them inside, the heads outside tell how many are missing; and when they are back,
 	// everything holds again.
 	outside := filepath.Join(t.TempDir(), "heads")
-	h := newHouse(t, "--seal-every", "1s", "--heads", outside)
-	hooks := h.hookUp()
+	h := newTestEnv(t, "--seal-every", "1s", "--heads", outside)
+	hooks := h.startReceiverNoWait()
 	pay := func() {
-		quote := h.quote("")
-		h.pay(quote, 0).want(200)
-		hooks.story(quote.str("transactionId"), "PENDING", "PROCESSING", "COMPLETED")
+		quote := h.createQuote("")
+		h.payQuote(quote, 0).wantStatus(200)
+		hooks.checkEvents(quote.text("transactionId"), "PENDING", "PROCESSING", "COMPLETED")
 	}
 	sealed := func() {
-		until(t, "all postings are sealed, and the head is outside", func() bool {
-			log := h.get("/ledger/log").want(200)
+		eventually(t, "all postings are sealed, and the head is outside", func() bool {
+			log := h.get("/ledger/log").wantStatus(200)
 			return log.int("postings") == log.int("sealed") && log.int("sealed") == log.int("published")
 		})
 	}
@@ -50,37 +50,37 @@ func TestHeadsOutsideTellOfACutEnd(t *testing.T) {
 	pay()
 	sealed()
 	h.server.kill()
-	h.server = serve(t, h.database, "--seal-every", "1s", "--heads", outside)
-	h.party.client.base = h.server.base
+	h.server = startServer(t, h.databaseURL, "--seal-every", "1s", "--heads", outside)
+	h.tenant.client.baseURL = h.server.baseURL
 	pay()
 	pay()
 	sealed()
-	text, err := os.ReadFile(filepath.Join(outside, bare(h.platform)+".heads"))
+	text, err := os.ReadFile(filepath.Join(outside, uuidOf(h.platformID)+".heads"))
 	if err != nil || !strings.Contains(string(text), "\n12\n") {
 		t.Fatalf("the heads outside are %s, %v", text, err)
 	}
-	if out, status := h.verify(outside); status != 0 {
+	if out, status := h.runLedgerVerify(outside); status != 0 {
 		t.Fatalf("status %d\n%s", status, out)
 	}
 	h.server.terminate()
 
-	h.unguarded(
+	h.execWithoutTriggers(
 		"CREATE TABLE kept_postings AS SELECT * FROM ledger_postings WHERE seq > 2", "CREATE TABLE kept_entries AS SELECT * FROM ledger_entries WHERE seq > 2",
 		"CREATE TABLE kept_heads AS SELECT * FROM ledger_heads", "CREATE TABLE kept_sealed AS SELECT * FROM ledger_sealed", "CREATE TABLE kept_clock AS SELECT * FROM ledger_clock",
 		"DELETE FROM ledger_postings WHERE seq > 2", "DELETE FROM ledger_entries WHERE seq > 2", "DELETE FROM ledger_heads", "DELETE FROM ledger_sealed",
 		"UPDATE ledger_clock SET seq = 2, recorded_at = (SELECT max(recorded_at) FROM ledger_postings)",
 	)
-	out, status := h.verify(outside)
-	if status != 1 || !strings.Contains(out, "the newest 10 postings are missing on "+h.platform+": the head of size 12") {
+	out, status := h.runLedgerVerify(outside)
+	if status != 1 || !strings.Contains(out, "the newest 10 postings are missing on "+h.platformID+": the head of size 12") {
 		t.Errorf("status %d\n%s", status, out)
 	}
 
-	h.unguarded(
+	h.execWithoutTriggers(
 		"INSERT INTO ledger_postings SELECT * FROM kept_postings", "INSERT INTO ledger_entries SELECT * FROM kept_entries",
 		"INSERT INTO ledger_heads SELECT * FROM kept_heads", "INSERT INTO ledger_sealed SELECT * FROM kept_sealed",
 		"UPDATE ledger_clock c SET seq = k.seq, recorded_at = k.recorded_at FROM kept_clock k WHERE k.platform_id = c.platform_id",
 	)
-	if out, status := h.verify(outside); status != 0 {
+	if out, status := h.runLedgerVerify(outside); status != 0 {
 		t.Errorf("put back: status %d\n%s", status, out)
 	}
 }

@@ -20,8 +20,8 @@ import (
 	"causeway/ports"
 )
 
-// MaxFile is the largest file that is read, in bytes.
-const MaxFile = 1 << 30
+// MaxFileBytes is the largest file that is read, in bytes.
+const MaxFileBytes = 1 << 30
 
 // Reader reads statements in all formats.
 type Reader struct{}
@@ -30,7 +30,7 @@ var _ ports.Statements = Reader{}
 
 // Read is as ports.Statements says.
 func (Reader) Read(r io.Reader, how ports.StatementFormat) (reconcile.Statement, error) {
-	limited := &limitedReader{from: r, left: MaxFile}
+	limited := &limitedReader{source: r, remaining: MaxFileBytes}
 	var s reconcile.Statement
 	var err error
 	switch how.Format {
@@ -45,10 +45,10 @@ func (Reader) Read(r io.Reader, how ports.StatementFormat) (reconcile.Statement,
 	}
 	// What the reader of the file met counts before what a parser made of it.
 	switch {
-	case errors.Is(limited.failed, errTooLarge):
-		return reconcile.Statement{}, reconcile.InvalidFile("is larger than %d MiB; import it in parts", MaxFile>>20)
-	case limited.failed != nil:
-		return reconcile.Statement{}, fmt.Errorf("read the statement: %w", limited.failed)
+	case errors.Is(limited.err, errTooLarge):
+		return reconcile.Statement{}, reconcile.InvalidFile("is larger than %d MiB; import it in parts", MaxFileBytes>>20)
+	case limited.err != nil:
+		return reconcile.Statement{}, fmt.Errorf("read the statement: %w", limited.err)
 	case err != nil:
 		return reconcile.Statement{}, err
 	}
@@ -60,35 +60,35 @@ var errTooLarge = errors.New("the file is too large")
 // limitedReader ends with an error, and not as if the file ended, when there is too much,
 // and keeps the error that it met.
 type limitedReader struct {
-	from   io.Reader
-	left   int64
-	failed error
+	source    io.Reader
+	remaining int64
+	err       error
 }
 
 func (l *limitedReader) Read(p []byte) (int, error) {
-	if l.failed != nil {
-		return 0, l.failed
+	if l.err != nil {
+		return 0, l.err
 	}
-	n, err := l.from.Read(p)
-	if l.left -= int64(n); l.left < 0 {
+	n, err := l.source.Read(p)
+	if l.remaining -= int64(n); l.remaining < 0 {
 		n, err = 0, errTooLarge
 	}
 	if err != nil && !errors.Is(err, io.EOF) {
-		l.failed = err
+		l.err = err
 	}
 	return n, err
 }
 
-// gathering is a statement that is being read.
-type gathering struct {
+// statementBuilder is a statement that is being read.
+type statementBuilder struct {
 	reconcile.Statement
-	currency money.Currency
-	pages    int // of the statement, each with its own balances
+	currency  money.Currency
+	pageCount int // of the statement, each with its own balances
 }
 
-// page ends a page, or one of several statements: it must add up, and its balances are
+// endPage ends a page, or one of several statements: it must add up, and its balances are
 // the file's where one page goes on from the other.
-func (g *gathering) page(name string, opening, closing *int64, sum int64) error {
+func (g *statementBuilder) endPage(name string, opening, closing *int64, sum int64) error {
 	if opening != nil && closing != nil {
 		if should, err := money.AddMinor(*opening, sum); err != nil || should != *closing {
 			in := func(minor int64) string { return money.Amount{Minor: minor, Currency: g.currency}.String() }
@@ -96,18 +96,18 @@ func (g *gathering) page(name string, opening, closing *int64, sum int64) error 
 				name, in(sum), in(*opening), in(*closing))
 		}
 	}
-	if g.pages == 0 {
+	if g.pageCount == 0 {
 		g.Opening = opening
 	} else if g.Closing == nil || opening == nil || *g.Closing != *opening {
 		g.Opening = nil
 	}
 	g.Closing = closing
-	g.pages++
+	g.pageCount++
 	return nil
 }
 
-// add takes a line in; one that moves nothing is counted and left out.
-func (g *gathering) add(l reconcile.Line) error {
+// addLine takes a line in; one that moves nothing is counted and left out.
+func (g *statementBuilder) addLine(l reconcile.Line) error {
 	if l.Amount == 0 {
 		g.Ignored++
 		return nil
@@ -115,15 +115,15 @@ func (g *gathering) add(l reconcile.Line) error {
 	if len(g.Lines) == reconcile.MaxLines {
 		return reconcile.InvalidFile("has more than %d lines; import it in parts", reconcile.MaxLines)
 	}
-	l.ServicerReference = text(l.ServicerReference, reconcile.MaxReference)
-	l.Description = text(l.Description, reconcile.MaxDescription)
+	l.ServicerReference = cleanText(l.ServicerReference, reconcile.MaxReference)
+	l.Description = cleanText(l.Description, reconcile.MaxDescription)
 	g.Lines = append(g.Lines, l)
 	return nil
 }
 
-// reference adds what a line says to tell payments apart.
-func reference(l *reconcile.Line, written string) {
-	written = text(written, reconcile.MaxReference)
+// addReference adds what a line says to tell payments apart.
+func addReference(l *reconcile.Line, written string) {
+	written = cleanText(written, reconcile.MaxReference)
 	if written == "" || len(l.References) == reconcile.MaxReferences {
 		return
 	}
@@ -135,8 +135,8 @@ func reference(l *reconcile.Line, written string) {
 	l.References = append(l.References, written)
 }
 
-// text is what can be kept of a text: in one line, of at most so many bytes.
-func text(written string, most int) string {
+// cleanText is what can be kept of a text: in one line, of at most so many bytes.
+func cleanText(written string, most int) string {
 	if strings.ContainsAny(written, "\x00\t\n\r") || strings.HasPrefix(written, " ") || strings.HasSuffix(written, " ") {
 		written = strings.Join(strings.FieldsFunc(written, func(r rune) bool { return r <= ' ' }), " ")
 	}
@@ -150,7 +150,7 @@ func text(written string, most int) string {
 	return written
 }
 
-// wrongCurrency says that a statement is not the account's.
-func wrongCurrency(of string, found string, want money.Currency) error {
+// currencyMismatch says that a statement is not the account's.
+func currencyMismatch(of string, found string, want money.Currency) error {
 	return reconcile.InvalidFile("%s is in %.8q, and the account is in %s", of, found, want)
 }

@@ -15,8 +15,8 @@ import (
 	"causeway/ports"
 )
 
-// story writes what was read down, one line a line of the statement.
-func story(s reconcile.Statement) string {
+// formatStatement writes what was read down, one line a line of the statement.
+func formatStatement(s reconcile.Statement) string {
 	var text strings.Builder
 	balance := func(b *int64) string {
 		if b == nil {
@@ -31,7 +31,7 @@ func story(s reconcile.Statement) string {
 	return text.String()
 }
 
-const camtHead = `<?xml version="1.0" encoding="UTF-8"?>
+const camtHeader = `<?xml version="1.0" encoding="UTF-8"?>
 <Document xmlns="urn:iso:std:iso:20022:tech:xsd:camt.053.001.08" xmlns:x="urn:other"><BkToCstmrStmt>
 <GrpHdr><MsgId>M1</MsgId><CreDtTm>2026-03-14T06:00:00+01:00</CreDtTm></GrpHdr>
 <Stmt><Id>S-1</Id><FrToDt><FrDtTm>2026-03-09T00:00:00</FrDtTm><ToDtTm>2026-03-13T23:59:59</ToDtTm></FrToDt>
@@ -39,13 +39,13 @@ const camtHead = `<?xml version="1.0" encoding="UTF-8"?>
 <Bal><Tp><CdOrPrtry><Cd>OPBD</Cd></CdOrPrtry></Tp><Amt Ccy="USD">100.00</Amt><CdtDbtInd>CRDT</CdtDbtInd><Dt><Dt>2026-03-09</Dt></Dt></Bal>
 <Bal><Tp><CdOrPrtry><Cd>CLBD</Cd></CdOrPrtry></Tp><Amt Ccy="USD">%s</Amt><CdtDbtInd>CRDT</CdtDbtInd><Dt><Dt>2026-03-13</Dt></Dt></Bal>
 `
-const camtFoot = `</Stmt></BkToCstmrStmt></Document>`
+const camtFooter = `</Stmt></BkToCstmrStmt></Document>`
 
-func camt(closing string, entries ...string) string {
-	return fmt.Sprintf(camtHead, closing) + strings.Join(entries, "\n") + camtFoot
+func newCamt(closing string, entries ...string) string {
+	return fmt.Sprintf(camtHeader, closing) + strings.Join(entries, "\n") + camtFooter
 }
 
-func ntry(amount, side, more string) string {
+func newNtry(amount, side, more string) string {
 	return `<Ntry><Amt Ccy="USD">` + amount + `</Amt><CdtDbtInd>` + side + `</CdtDbtInd><Sts><Cd>BOOK</Cd></Sts><BookgDt><Dt>2026-03-10</Dt></BookgDt>` + more + `</Ntry>`
 }
 
@@ -60,9 +60,9 @@ func read(format reconcile.Format, layout, text string) (reconcile.Statement, er
 	return bankfiles.Reader{}.Read(strings.NewReader(text), how)
 }
 
-const layout = "date=Date;amount=Amount;id=Bank id;reference=Ref;description=Text;currency=Cur"
+const csvLayout = "date=Date;amount=Amount;id=Bank id;reference=Ref;description=Text;currency=Cur"
 
-const bai = "01,BANK,US,260314,0600,77,,,2/\n02,US,BANK,1,260313,,USD,2/\n03,123456,,010,10000,,,015,19500,,/\n" +
+const bai2File = "01,BANK,US,260314,0600,77,,,2/\n02,US,BANK,1,260313,,USD,2/\n03,123456,,010,10000,,,015,19500,,/\n" +
 	"16,165,10000,V,260312,,BANKREF1,4T9K2M7PXQ3A,PAYMENT, WITH COMMAS\n88,AND MORE\n16,475,500,Z,BANKREF2,CHECK17/\n49,40000,5/\n98,40000,1,7/\n99,40000,1,9/\n"
 
 func TestRead(t *testing.T) {
@@ -74,39 +74,39 @@ func TestRead(t *testing.T) {
 		layout, file string
 		want         string
 	}{
-		{"camt.053 with all it can say", reconcile.CAMT053, "", camt("195.00",
-			ntry("100.00", "CRDT", `<ValDt><DtTm>2026-03-11T00:00:00Z</DtTm></ValDt><AcctSvcrRef>A1</AcctSvcrRef><x:Amt Ccy="EUR">7</x:Amt><NtryDtls><TxDtls>
+		{"camt.053 with all it can say", reconcile.CAMT053, "", newCamt("195.00",
+			newNtry("100.00", "CRDT", `<ValDt><DtTm>2026-03-11T00:00:00Z</DtTm></ValDt><AcctSvcrRef>A1</AcctSvcrRef><x:Amt Ccy="EUR">7</x:Amt><NtryDtls><TxDtls>
 				<Refs><EndToEndId>NOTPROVIDED</EndToEndId><TxId>TX1</TxId></Refs><RmtInf><Ustrd>4T9K2M7PXQ3A</Ustrd><Ustrd>thanks</Ustrd></RmtInf></TxDtls></NtryDtls>`),
-			ntry("5", "DBIT", `<NtryRef>9</NtryRef><RvslInd>true</RvslInd><AddtlNtryInf>a fee &amp; more</AddtlNtryInf>`),
-			strings.Replace(ntry("1.00", "CRDT", ""), "BOOK", "PDNG", 1)), `
+			newNtry("5", "DBIT", `<NtryRef>9</NtryRef><RvslInd>true</RvslInd><AddtlNtryInf>a fee &amp; more</AddtlNtryInf>`),
+			strings.Replace(newNtry("1.00", "CRDT", ""), "BOOK", "PDNG", 1)), `
 S-1 DE02120300000000202051 2026-03-09..2026-03-13 10000→19500 ignored 1
 2026-03-10 2026-03-11 10000 A1 [TX1] "4T9K2M7PXQ3A thanks" false
 2026-03-10 2026-03-10 -500  [9] "a fee & more" true
 `},
-		{"a batch whose parts are told becomes its parts", reconcile.CAMT053, "", camt("103.00", ntry("3.00", "CRDT", `<AcctSvcrRef>B</AcctSvcrRef><NtryDtls><Btch><PmtInfId>P9</PmtInfId></Btch>
+		{"a batch whose parts are told becomes its parts", reconcile.CAMT053, "", newCamt("103.00", newNtry("3.00", "CRDT", `<AcctSvcrRef>B</AcctSvcrRef><NtryDtls><Btch><PmtInfId>P9</PmtInfId></Btch>
 			<TxDtls><Refs><EndToEndId>E1</EndToEndId></Refs><Amt Ccy="USD">1.00</Amt></TxDtls><TxDtls><Refs><EndToEndId>E2</EndToEndId></Refs><AmtDtls><TxAmt><Amt Ccy="USD">2.00</Amt></TxAmt></AmtDtls><RtrInf/></TxDtls></NtryDtls>`)), `
 S-1 DE02120300000000202051 2026-03-09..2026-03-13 10000→10300 ignored 0
 2026-03-10 2026-03-10 100 B#1 [E1 P9] "" false
 2026-03-10 2026-03-10 200 B#2 [E2 P9] "" true
 `},
-		{"a batch whose parts do not add up stays whole", reconcile.CAMT053, "", camt("103.00", ntry("3.00", "CRDT", `<NtryDtls>
+		{"a batch whose parts do not add up stays whole", reconcile.CAMT053, "", newCamt("103.00", newNtry("3.00", "CRDT", `<NtryDtls>
 			<TxDtls><Refs><EndToEndId>E1</EndToEndId></Refs><Amt Ccy="USD">1.00</Amt></TxDtls><TxDtls><Refs><EndToEndId>E2</EndToEndId></Refs><Amt Ccy="EUR">2.00</Amt></TxDtls></NtryDtls>`)), `
 S-1 DE02120300000000202051 2026-03-09..2026-03-13 10000→10300 ignored 0
 2026-03-10 2026-03-10 300  [E1 E2] "" false
 `},
-		{"camt.053 of version 2", reconcile.CAMT053, "", strings.NewReplacer("053.001.08", "053.001.02", "<Sts><Cd>BOOK</Cd></Sts>", "<Sts>BOOK</Sts>").Replace(camt("101.00", ntry("1.00", "CRDT", ""))), `
+		{"camt.053 of version 2", reconcile.CAMT053, "", strings.NewReplacer("053.001.08", "053.001.02", "<Sts><Cd>BOOK</Cd></Sts>", "<Sts>BOOK</Sts>").Replace(newCamt("101.00", newNtry("1.00", "CRDT", ""))), `
 S-1 DE02120300000000202051 2026-03-09..2026-03-13 10000→10100 ignored 0
 2026-03-10 2026-03-10 100  [] "" false
 `},
-		{"camt.053 in Latin 1", reconcile.CAMT053, "", strings.Replace(camt("101.00", ntry("1.00", "CRDT", "<AddtlNtryInf>M\xfcller\xfc</AddtlNtryInf>")), "UTF-8", "ISO-8859-1", 1), `
+		{"camt.053 in Latin 1", reconcile.CAMT053, "", strings.Replace(newCamt("101.00", newNtry("1.00", "CRDT", "<AddtlNtryInf>M\xfcller\xfc</AddtlNtryInf>")), "UTF-8", "ISO-8859-1", 1), `
 S-1 DE02120300000000202051 2026-03-09..2026-03-13 10000→10100 ignored 0
 2026-03-10 2026-03-10 100  [] "Müllerü" false
 `},
-		{"camt.053 with a byte order mark", reconcile.CAMT053, "", "\ufeff" + camt("101.00", ntry("1.00", "CRDT", "")) + "\r\n", `
+		{"camt.053 with a byte order mark", reconcile.CAMT053, "", "\ufeff" + newCamt("101.00", newNtry("1.00", "CRDT", "")) + "\r\n", `
 S-1 DE02120300000000202051 2026-03-09..2026-03-13 10000→10100 ignored 0
 2026-03-10 2026-03-10 100  [] "" false
 `},
-		{"CSV", reconcile.CSV, layout, "Date,Amount,Bank id,Ref,Text,Cur\n2026-03-10,-12.5,B1,R1,\"with, comma\nand line\",USD\n2026-03-11,0.00,B2,,,USD\n", `
+		{"CSV", reconcile.CSV, csvLayout, "Date,Amount,Bank id,Ref,Text,Cur\n2026-03-10,-12.5,B1,R1,\"with, comma\nand line\",USD\n2026-03-11,0.00,B2,,,USD\n", `
   .. -→- ignored 1
 2026-03-10 2026-03-10 -1250 B1 [R1] "with, comma and line" false
 `},
@@ -116,7 +116,7 @@ S-1 DE02120300000000202051 2026-03-09..2026-03-13 10000→10100 ignored 0
 2026-03-10 2026-03-11 123456  [] "" false
 2026-03-10 2026-03-10 -44  [] "" false
 `},
-		{"BAI2", reconcile.BAI2, "", bai, `
+		{"BAI2", reconcile.BAI2, "", bai2File, `
 260314-77 123456 2026-03-13..2026-03-13 10000→19500 ignored 0
 2026-03-13 2026-03-12 10000 BANKREF1 [4T9K2M7PXQ3A] "PAYMENT, WITH COMMAS,AND MORE" false
 2026-03-13 2026-03-13 -500 BANKREF2 [CHECK17] "" false
@@ -128,18 +128,18 @@ S-1 DE02120300000000202051 2026-03-09..2026-03-13 10000→10100 ignored 0
 			if err != nil {
 				t.Fatal(err)
 			}
-			if got, want := story(s), strings.TrimPrefix(c.want, "\n"); got != want {
+			if got, want := formatStatement(s), strings.TrimPrefix(c.want, "\n"); got != want {
 				t.Errorf("\n got %s\nwant %s", got, want)
 			}
 		})
 	}
 }
 
-func TestReadRefuses(t *testing.T) {
+func TestRead_InvalidFile(t *testing.T) {
 	t.Parallel()
 	// A file that is not whole or says something that cannot be taken exactly is refused,
 	// and the message says what is wrong with it.
-	good := camt("101.00", ntry("1.00", "CRDT", ""))
+	good := newCamt("101.00", newNtry("1.00", "CRDT", ""))
 	bomb := strings.Replace(good, "<Document", `<!DOCTYPE b [<!ENTITY a "aaaa"><!ENTITY b "&a;&a;">]><Document`, 1)
 	for _, c := range []struct {
 		name         string
@@ -161,18 +161,18 @@ func TestReadRefuses(t *testing.T) {
 		{"one endless text", reconcile.CAMT053, "", strings.Replace(good, ">M1<", ">"+strings.Repeat("M", 2<<20)+"<", 1), "has a text or tag of more than 1048576 bytes"},
 		{"another currency", reconcile.CAMT053, "", strings.Replace(good, "<Ccy>USD", "<Ccy>EUR", 1), `the statement is in "EUR", and the account is in USD`},
 		{"an entry in another currency", reconcile.CAMT053, "", strings.Replace(good, `<Ntry><Amt Ccy="USD">`, `<Ntry><Amt Ccy="JPY">`, 1), `an entry is in "JPY"`},
-		{"too many decimals", reconcile.CAMT053, "", camt("101.00", ntry("1.005", "CRDT", "")), `line 8: "1.005" has 3 decimals, and USD has 2`},
-		{"a sign", reconcile.CAMT053, "", camt("101.00", ntry("-1.00", "CRDT", "")), "has a sign"},
-		{"no side", reconcile.CAMT053, "", camt("101.00", ntry("1.00", "", "")), "is neither CRDT nor DBIT"},
-		{"no number", reconcile.CAMT053, "", camt("101.00", ntry("1e3", "CRDT", "")), "is no amount"},
-		{"a huge amount", reconcile.CAMT053, "", camt("101.00", ntry("99999999999999999999", "CRDT", "")), "is more than an amount can be"},
+		{"too many decimals", reconcile.CAMT053, "", newCamt("101.00", newNtry("1.005", "CRDT", "")), `line 8: "1.005" has 3 decimals, and USD has 2`},
+		{"a sign", reconcile.CAMT053, "", newCamt("101.00", newNtry("-1.00", "CRDT", "")), "has a sign"},
+		{"no side", reconcile.CAMT053, "", newCamt("101.00", newNtry("1.00", "", "")), "is neither CRDT nor DBIT"},
+		{"no number", reconcile.CAMT053, "", newCamt("101.00", newNtry("1e3", "CRDT", "")), "is no amount"},
+		{"a huge amount", reconcile.CAMT053, "", newCamt("101.00", newNtry("99999999999999999999", "CRDT", "")), "is more than an amount can be"},
 		{"no day", reconcile.CAMT053, "", strings.Replace(good, "<BookgDt><Dt>2026-03-10", "<BookgDt><Dt>2026-02-30", 1), `"2026-02-30" is no day`},
 		{"not booked, as far as it says", reconcile.CAMT053, "", strings.Replace(good, "<Sts><Cd>BOOK</Cd></Sts>", "", 1), "does not say whether it is booked"},
-		{"an entry is missing", reconcile.CAMT053, "", camt("101.00"), "add up to 0.00 USD, and do not lead from its opening balance of 100.00 USD to its closing balance of 101.00 USD"},
+		{"an entry is missing", reconcile.CAMT053, "", newCamt("101.00"), "add up to 0.00 USD, and do not lead from its opening balance of 100.00 USD to its closing balance of 101.00 USD"},
 		{"two accounts", reconcile.CAMT053, "", strings.Replace(good, "</Stmt>", "</Stmt><Stmt><Acct><Id><IBAN>DE1</IBAN></Id></Acct></Stmt>", 1), "has statements of two accounts"},
 		{"an encoding", reconcile.CAMT053, "", strings.Replace(good, "UTF-8", "UTF-16", 1), "the encoding"},
 		{"no layout", reconcile.CSV, "", "Date\n", "date must name the column"},
-		{"no column", reconcile.CSV, layout, "Date,Amount\n", `has no column "Bank id", "Cur", "Ref", "Text"`},
+		{"no column", reconcile.CSV, csvLayout, "Date,Amount\n", `has no column "Bank id", "Cur", "Ref", "Text"`},
 		{"a column twice", reconcile.CSV, "date=D;amount=A", "D,A,A\n", `has two columns with the name "A"`},
 		{"a short line", reconcile.CSV, "date=D;amount=A", "D,A\n2026-03-10,1\n2026-03-11\n", "line 3 has not as many fields"},
 		{"a quote that does not end", reconcile.CSV, "date=D;amount=A", "D,A\n2026-03-10,\"1\n" + strings.Repeat("2026-03-10,1\n", 10_000), "has a line of more than"},
@@ -183,12 +183,12 @@ func TestReadRefuses(t *testing.T) {
 		{"the wrong currency", reconcile.CSV, "date=D;amount=A;currency=C", "D,A,C\n2026-03-10,1,EUR\n", `line 2: it is in "EUR", and the account is in USD`},
 		{"no UTF-8", reconcile.CSV, "date=D;amount=A;description=T", "D,A,T\n2026-03-10,1,\xfc\n", "is not UTF-8"},
 		{"no BAI2", reconcile.BAI2, "", "Date,Amount\n", "is no record"},
-		{"BAI2 that begins in the middle", reconcile.BAI2, "", bai[strings.Index(bai, "02,"):], "it is no BAI2 file"},
-		{"BAI2 cut off", reconcile.BAI2, "", bai[:len(bai)-14], "ends too early"},
-		{"BAI2 without a movement", reconcile.BAI2, "", strings.Replace(bai, "16,475,500,Z,BANKREF2,CHECK17/\n", "", 1), "the control total of the account"},
-		{"BAI2 with a record less", reconcile.BAI2, "", strings.Replace(bai, "88,AND MORE\n", "", 1), "it is not whole"},
-		{"BAI2 in another currency", reconcile.BAI2, "", strings.Replace(bai, ",USD,", ",CAD,", 1), `is in "CAD"`},
-		{"BAI2 with a decimal point", reconcile.BAI2, "", strings.Replace(bai, "16,165,10000", "16,165,100.00", 1), "is no amount"},
+		{"BAI2 that begins in the middle", reconcile.BAI2, "", bai2File[strings.Index(bai2File, "02,"):], "it is no BAI2 file"},
+		{"BAI2 cut off", reconcile.BAI2, "", bai2File[:len(bai2File)-14], "ends too early"},
+		{"BAI2 without a movement", reconcile.BAI2, "", strings.Replace(bai2File, "16,475,500,Z,BANKREF2,CHECK17/\n", "", 1), "the control total of the account"},
+		{"BAI2 with a record less", reconcile.BAI2, "", strings.Replace(bai2File, "88,AND MORE\n", "", 1), "it is not whole"},
+		{"BAI2 in another currency", reconcile.BAI2, "", strings.Replace(bai2File, ",USD,", ",CAD,", 1), `is in "CAD"`},
+		{"BAI2 with a decimal point", reconcile.BAI2, "", strings.Replace(bai2File, "16,165,10000", "16,165,100.00", 1), "is no amount"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
@@ -203,7 +203,7 @@ func TestReadRefuses(t *testing.T) {
 	}
 }
 
-func TestReadTellsFilesFromFailures(t *testing.T) {
+func TestRead_IOErrorIsNotInvalidFile(t *testing.T) {
 	t.Parallel()
 	// A connection or a disk that fails is no mistake in the file.
 	broken := errors.New("the disk is gone")
@@ -217,8 +217,8 @@ func TestReadTellsFilesFromFailures(t *testing.T) {
 	}
 }
 
-// whole holds a fuzzed file against what must be true of every statement that is read.
-func whole(t *testing.T, s reconcile.Statement, err error) {
+// checkInvariants holds a fuzzed file against what must be true of every statement that is read.
+func checkInvariants(t *testing.T, s reconcile.Statement, err error) {
 	t.Helper()
 	if err != nil {
 		if _, ok := fault.As(err); !ok {
@@ -234,41 +234,41 @@ func whole(t *testing.T, s reconcile.Statement, err error) {
 	_ = s.Finalize(time.Date(2030, 1, 1, 0, 0, 0, 0, time.UTC))
 }
 
-func FuzzCAMT053(f *testing.F) {
+func FuzzRead_CAMT053(f *testing.F) {
 	// Whatever the bytes, a statement is read or refused, and nothing worse.
-	f.Add(camt("101.00", ntry("1.00", "CRDT", "")))
+	f.Add(newCamt("101.00", newNtry("1.00", "CRDT", "")))
 	f.Fuzz(func(t *testing.T, file string) {
 		s, err := read(reconcile.CAMT053, "", file)
-		whole(t, s, err)
+		checkInvariants(t, s, err)
 	})
 }
 
-func FuzzCSV(f *testing.F) {
+func FuzzRead_CSV(f *testing.F) {
 	// Whatever the bytes and the layout, a statement is read or refused.
-	f.Add(layout, "Date,Amount,Bank id,Ref,Text,Cur\n2026-03-10,-12.5,B1,R1,,USD\n")
+	f.Add(csvLayout, "Date,Amount,Bank id,Ref,Text,Cur\n2026-03-10,-12.5,B1,R1,,USD\n")
 	f.Fuzz(func(t *testing.T, layout, file string) {
 		s, err := read(reconcile.CSV, layout, file)
-		whole(t, s, err)
+		checkInvariants(t, s, err)
 	})
 }
 
-func FuzzBAI2(f *testing.F) {
+func FuzzRead_BAI2(f *testing.F) {
 	// Whatever the bytes, a statement is read or refused, and nothing worse.
-	f.Add(bai)
+	f.Add(bai2File)
 	f.Fuzz(func(t *testing.T, file string) {
 		s, err := read(reconcile.BAI2, "", file)
-		whole(t, s, err)
+		checkInvariants(t, s, err)
 	})
 }
 
 // One read of a statement of 100,000 entries.
-func BenchmarkCAMT053(b *testing.B) {
+func BenchmarkRead_CAMT053(b *testing.B) {
 	entries := make([]string, 100_000)
 	for i := range entries {
-		entries[i] = ntry("1.00", "CRDT", fmt.Sprintf(`<ValDt><Dt>2026-03-10</Dt></ValDt><AcctSvcrRef>A%d</AcctSvcrRef><BkTxCd><Domn><Cd>PMNT</Cd></Domn></BkTxCd><NtryDtls><TxDtls>
+		entries[i] = newNtry("1.00", "CRDT", fmt.Sprintf(`<ValDt><Dt>2026-03-10</Dt></ValDt><AcctSvcrRef>A%d</AcctSvcrRef><BkTxCd><Domn><Cd>PMNT</Cd></Domn></BkTxCd><NtryDtls><TxDtls>
 			<Refs><EndToEndId>E%d</EndToEndId></Refs><RmtInf><Ustrd>REF%09d</Ustrd></RmtInf></TxDtls></NtryDtls>`, i, i, i))
 	}
-	file := camt("100100.00", entries...)
+	file := newCamt("100100.00", entries...)
 	b.SetBytes(int64(len(file)))
 	b.ReportAllocs()
 	for b.Loop() {

@@ -13,26 +13,26 @@ import (
 	"causeway/core/reconcile"
 )
 
-// namespace is that of any version of the message.
-var namespace = regexp.MustCompile(`^urn:iso:std:iso:20022:tech:xsd:camt\.053\.001\.(0[1-9]|[1-9][0-9])$`)
+// namespaceRegexp is that of any version of the message.
+var namespaceRegexp = regexp.MustCompile(`^urn:iso:std:iso:20022:tech:xsd:camt\.053\.001\.(0[1-9]|[1-9][0-9])$`)
 
 const (
-	deepest = 64      // of elements within elements
-	longest = 1 << 20 // bytes without a new element
-	kept    = 4096    // bytes of a text
+	maxDepth                = 64      // of elements within elements
+	maxBytesBetweenElements = 1 << 20 // bytes without a new element
+	maxTextBytes            = 4096    // bytes of a text
 )
 
 // readCAMT053 reads a bank-to-customer statement of ISO 20022, of any version. Elements
 // that it has no use for are passed over; what is in another namespace as well.
 func readCAMT053(r io.Reader, currency money.Currency) (reconcile.Statement, error) {
-	guarded := &elementGuard{from: r}
-	c := &camt{gathering: gathering{currency: currency}, decoder: xml.NewDecoder(guarded)}
-	c.decoder.CharsetReader = charset
+	guarded := &elementGuard{source: r}
+	c := &camtParser{statementBuilder: statementBuilder{currency: currency}, decoder: xml.NewDecoder(guarded)}
+	c.decoder.CharsetReader = charsetReader
 	if err := c.read(); err != nil {
 		var syntax *xml.SyntaxError
 		switch {
-		case guarded.failed != nil:
-			return reconcile.Statement{}, reconcile.InvalidFile("has a text or tag of more than %d bytes near line %d", longest, c.line())
+		case guarded.err != nil:
+			return reconcile.Statement{}, reconcile.InvalidFile("has a text or tag of more than %d bytes near line %d", maxBytesBetweenElements, c.lineNumber())
 		case errors.As(err, &syntax) && strings.Contains(syntax.Msg, "unexpected EOF"):
 			return reconcile.Statement{}, reconcile.InvalidFile("ends too early, in line %d: it is cut off", syntax.Line)
 		case errors.As(err, &syntax):
@@ -43,18 +43,18 @@ func readCAMT053(r io.Reader, currency money.Currency) (reconcile.Statement, err
 	return c.Statement, nil
 }
 
-// camt is a message that is being read.
-type camt struct {
-	gathering
-	decoder *xml.Decoder
-	space   string
-	path    []byte // of the element we are in, from the statement or the entry on
-	lengths []int  // of the path, for each element that we are in
-	text    []byte // of the element we are in
-	coin    string // its currency, where it has one
+// camtParser is a message that is being read.
+type camtParser struct {
+	statementBuilder
+	decoder         *xml.Decoder
+	namespace       string
+	path            []byte // of the element we are in, from the statement or the entry on
+	pathLengths     []int  // of the path, for each element that we are in
+	text            []byte // of the element we are in
+	elementCurrency string // its currency, where it has one
 
 	statement statement
-	entry     booking
+	entry     statementEntry
 	ended     bool
 }
 
@@ -68,12 +68,12 @@ type statement struct {
 }
 
 type balance struct {
-	kind, amount, coin, side string
+	kind, amount, currency, side string
 }
 
-func (c *camt) line() int { line, _ := c.decoder.InputPos(); return line }
+func (c *camtParser) lineNumber() int { line, _ := c.decoder.InputPos(); return line }
 
-func (c *camt) read() error {
+func (c *camtParser) read() error {
 	for {
 		token, err := c.decoder.Token()
 		switch {
@@ -82,32 +82,32 @@ func (c *camt) read() error {
 		case errors.Is(err, io.EOF):
 			return reconcile.InvalidFile("is empty")
 		case err != nil:
-			return unread(err, c.line())
+			return wrapXMLError(err, c.lineNumber())
 		}
 		switch t := token.(type) {
 		case xml.Directive:
-			return reconcile.InvalidFile("has a document type or an entity of its own in line %d, which no statement needs", c.line())
+			return reconcile.InvalidFile("has a document type or an entity of its own in line %d, which no statement needs", c.lineNumber())
 		case xml.StartElement:
-			if err := c.begin(t); err != nil {
+			if err := c.startElement(t); err != nil {
 				return err
 			}
 		case xml.CharData:
-			if len(c.lengths) == 0 && len(bytes.Trim(t, " \t\r\n\ufeff")) > 0 {
-				return reconcile.InvalidFile("is no valid XML: line %d: there is text outside of the document", c.line())
+			if len(c.pathLengths) == 0 && len(bytes.Trim(t, " \t\r\n\ufeff")) > 0 {
+				return reconcile.InvalidFile("is no valid XML: line %d: there is text outside of the document", c.lineNumber())
 			}
-			if len(c.text) < kept {
-				c.text = append(c.text, t[:min(len(t), kept-len(c.text))]...)
+			if len(c.text) < maxTextBytes {
+				c.text = append(c.text, t[:min(len(t), maxTextBytes-len(c.text))]...)
 			}
 		case xml.EndElement:
-			if err := c.end(); err != nil {
+			if err := c.endElement(); err != nil {
 				return err
 			}
 		}
 	}
 }
 
-// unread keeps what is wrong with the XML, and words what the decoder says otherwise.
-func unread(err error, line int) error {
+// wrapXMLError keeps what is wrong with the XML, and words what the decoder says otherwise.
+func wrapXMLError(err error, line int) error {
 	var syntax *xml.SyntaxError
 	if errors.As(err, &syntax) {
 		return err
@@ -115,26 +115,26 @@ func unread(err error, line int) error {
 	return reconcile.InvalidFile("is no valid XML: line %d: %v", line, err)
 }
 
-func (c *camt) begin(t xml.StartElement) error {
+func (c *camtParser) startElement(t xml.StartElement) error {
 	switch {
 	case c.ended:
-		return reconcile.InvalidFile("goes on after its end, in line %d", c.line())
-	case len(c.lengths) == 0:
-		if t.Name.Local != "Document" || !namespace.MatchString(t.Name.Space) {
+		return reconcile.InvalidFile("goes on after its end, in line %d", c.lineNumber())
+	case len(c.pathLengths) == 0:
+		if t.Name.Local != "Document" || !namespaceRegexp.MatchString(t.Name.Space) {
 			return reconcile.InvalidFile("is no camt.053 statement: it is %.60q in the namespace %.80q", t.Name.Local, t.Name.Space)
 		}
-		c.space = t.Name.Space
-	case t.Name.Space != c.space || t.Name.Local == "SplmtryData":
-		return c.skip()
-	case len(c.lengths) == deepest:
-		return reconcile.InvalidFile("has more than %d elements within each other in line %d", deepest, c.line())
+		c.namespace = t.Name.Space
+	case t.Name.Space != c.namespace || t.Name.Local == "SplmtryData":
+		return c.skipElement()
+	case len(c.pathLengths) == maxDepth:
+		return reconcile.InvalidFile("has more than %d elements within each other in line %d", maxDepth, c.lineNumber())
 	}
-	c.lengths = append(c.lengths, len(c.path))
+	c.pathLengths = append(c.pathLengths, len(c.path))
 	c.path = append(append(c.path, '/'), t.Name.Local...)
-	c.text, c.coin = c.text[:0], ""
+	c.text, c.elementCurrency = c.text[:0], ""
 	for _, a := range t.Attr {
 		if a.Name.Local == "Ccy" {
-			c.coin = a.Value
+			c.elementCurrency = a.Value
 		}
 	}
 	switch string(c.path) {
@@ -143,27 +143,27 @@ func (c *camt) begin(t xml.StartElement) error {
 	case "/Document/BkToCstmrStmt/Stmt/Bal":
 		c.statement.balance = balance{}
 	case "/Document/BkToCstmrStmt/Stmt/Ntry":
-		c.entry = booking{details: c.entry.details[:0]}
+		c.entry = statementEntry{details: c.entry.details[:0]}
 	case "/Document/BkToCstmrStmt/Stmt/Ntry/NtryDtls/TxDtls":
 		if len(c.entry.details) == reconcile.MaxLines {
 			return reconcile.InvalidFile("has more than %d details in one entry", reconcile.MaxLines)
 		}
-		c.entry.details = append(c.entry.details, detail{})
+		c.entry.details = append(c.entry.details, entryDetail{})
 	}
 	return nil
 }
 
-func (c *camt) skip() error {
+func (c *camtParser) skipElement() error {
 	if err := c.decoder.Skip(); err != nil {
-		return unread(err, c.line())
+		return wrapXMLError(err, c.lineNumber())
 	}
 	return nil
 }
 
-func (c *camt) end() error {
+func (c *camtParser) endElement() error {
 	path, said := string(c.path), strings.TrimSpace(string(c.text))
-	last := len(c.lengths) - 1
-	c.path, c.lengths, c.text = c.path[:c.lengths[last]], c.lengths[:last], c.text[:0]
+	last := len(c.pathLengths) - 1
+	c.path, c.pathLengths, c.text = c.path[:c.pathLengths[last]], c.pathLengths[:last], c.text[:0]
 	if last == 0 {
 		c.ended = true
 		return nil
@@ -171,61 +171,61 @@ func (c *camt) end() error {
 	const stmt, ntry = "/Document/BkToCstmrStmt/Stmt", "/Document/BkToCstmrStmt/Stmt/Ntry"
 	switch {
 	case path == ntry:
-		return c.book()
+		return c.addEntry()
 	case path == stmt:
-		return c.close()
+		return c.endStatement()
 	case strings.HasPrefix(path, ntry+"/NtryDtls/TxDtls/"):
-		c.detail(path[len(ntry+"/NtryDtls/TxDtls/"):], said)
+		c.setDetailField(path[len(ntry+"/NtryDtls/TxDtls/"):], said)
 	case strings.HasPrefix(path, ntry+"/"):
-		return c.ofEntry(path[len(ntry)+1:], said)
+		return c.setEntryField(path[len(ntry)+1:], said)
 	case strings.HasPrefix(path, stmt+"/"):
-		return c.ofStatement(path[len(stmt)+1:], said)
+		return c.setStatementField(path[len(stmt)+1:], said)
 	case path == "/Document/BkToCstmrStmt/GrpHdr/CreDtTm":
-		made, err := moment(said)
+		made, err := parseTime(said)
 		c.Created = made
 		return err
 	}
 	return nil
 }
 
-func (c *camt) ofStatement(part, said string) (err error) {
+func (c *camtParser) setStatementField(part, said string) (err error) {
 	s := &c.statement
 	switch part {
 	case "Id":
 		s.id = said
 	case "Acct/Id/IBAN", "Acct/Id/Othr/Id":
-		if said = text(said, reconcile.MaxReference); c.PartnerAccount != "" && c.PartnerAccount != said {
+		if said = cleanText(said, reconcile.MaxReference); c.PartnerAccount != "" && c.PartnerAccount != said {
 			return reconcile.InvalidFile("has statements of two accounts, %s and %s; import them one by one", c.PartnerAccount, said)
 		}
 		c.PartnerAccount = said
 	case "Acct/Ccy":
 		if said != string(c.currency) {
-			return wrongCurrency("the statement", said, c.currency)
+			return currencyMismatch("the statement", said, c.currency)
 		}
 	case "FrToDt/FrDtTm":
-		s.from, err = c.day(said)
+		s.from, err = c.parseDay(said)
 	case "FrToDt/ToDtTm":
-		s.to, err = c.day(said)
+		s.to, err = c.parseDay(said)
 	case "Bal/Tp/CdOrPrtry/Cd":
 		s.balance.kind = said
 	case "Bal/Amt":
-		s.balance.amount, s.balance.coin = said, c.coin
+		s.balance.amount, s.balance.currency = said, c.elementCurrency
 	case "Bal/CdtDbtInd":
 		s.balance.side = said
 	case "Bal":
-		return c.balance()
+		return c.setBalance()
 	}
 	return err
 }
 
-// balance takes the opening and the closing balance of what is booked.
-func (c *camt) balance() error {
+// setBalance takes the opening and the closing balance of what is booked.
+func (c *camtParser) setBalance() error {
 	s, b := &c.statement, c.statement.balance
 	opening := b.kind == "OPBD" || b.kind == "PRCD" && s.opening == nil
 	if !opening && b.kind != "CLBD" {
 		return nil
 	}
-	amount, err := c.amount("the balance", b.amount, b.coin, b.side)
+	amount, err := c.parseAmount("the balance", b.amount, b.currency, b.side)
 	if err != nil {
 		return err
 	}
@@ -237,14 +237,14 @@ func (c *camt) balance() error {
 	return nil
 }
 
-// close ends a statement.
-func (c *camt) close() error {
+// endStatement ends a statement.
+func (c *camtParser) endStatement() error {
 	s := c.statement
-	if err := c.page("statement "+s.id, s.opening, s.closing, s.sum); err != nil {
+	if err := c.endPage("statement "+s.id, s.opening, s.closing, s.sum); err != nil {
 		return err
 	}
 	if len(c.Statements) < reconcile.MaxReferences && s.id != "" {
-		c.Statements = append(c.Statements, text(s.id, reconcile.MaxReference))
+		c.Statements = append(c.Statements, cleanText(s.id, reconcile.MaxReference))
 	}
 	if s.from != reconcile.NoDay && (c.From == reconcile.NoDay || s.from < c.From) {
 		c.From = s.from
@@ -253,34 +253,34 @@ func (c *camt) close() error {
 	return nil
 }
 
-func (c *camt) finish() error {
-	if c.pages == 0 {
+func (c *camtParser) finish() error {
+	if c.pageCount == 0 {
 		return reconcile.InvalidFile("has no statement")
 	}
 	return nil
 }
 
-func (c *camt) amount(of, said, coin, side string) (int64, error) {
+func (c *camtParser) parseAmount(of, said, coin, side string) (int64, error) {
 	if coin != string(c.currency) {
-		return 0, wrongCurrency(of, coin, c.currency)
+		return 0, currencyMismatch(of, coin, c.currency)
 	}
 	minor, err := reconcile.ParseAmount(said, c.currency, '.', 0)
 	if err != nil {
-		return 0, reconcile.InvalidFile("line %d: %v", c.line(), err)
+		return 0, reconcile.InvalidFile("line %d: %v", c.lineNumber(), err)
 	}
 	switch {
 	case minor < 0 || strings.HasPrefix(said, "-"):
-		return 0, reconcile.InvalidFile("line %d: %q has a sign; CdtDbtInd says which way money goes", c.line(), said)
+		return 0, reconcile.InvalidFile("line %d: %q has a sign; CdtDbtInd says which way money goes", c.lineNumber(), said)
 	case side == "DBIT":
 		return -minor, nil
 	case side != "CRDT":
-		return 0, reconcile.InvalidFile("line %d: %s is neither CRDT nor DBIT", c.line(), of)
+		return 0, reconcile.InvalidFile("line %d: %s is neither CRDT nor DBIT", c.lineNumber(), of)
 	}
 	return minor, nil
 }
 
-// day is the day of a date, or of a moment where it was.
-func (c *camt) day(said string) (reconcile.Day, error) {
+// parseDay is the day of a date, or of a moment where it was.
+func (c *camtParser) parseDay(said string) (reconcile.Day, error) {
 	if len(said) >= len(time.DateOnly) {
 		if t, err := time.Parse(time.DateOnly, said[:len(time.DateOnly)]); err == nil {
 			if d, ok := reconcile.Date(t.Year(), int(t.Month()), t.Day()); ok {
@@ -288,11 +288,11 @@ func (c *camt) day(said string) (reconcile.Day, error) {
 			}
 		}
 	}
-	return reconcile.NoDay, reconcile.InvalidFile("line %d: %.40q is no day", c.line(), said)
+	return reconcile.NoDay, reconcile.InvalidFile("line %d: %.40q is no day", c.lineNumber(), said)
 }
 
-// moment reads a moment with or without its offset.
-func moment(said string) (time.Time, error) {
+// parseTime reads a moment with or without its offset.
+func parseTime(said string) (time.Time, error) {
 	for _, layout := range []string{time.RFC3339, "2006-01-02T15:04:05"} {
 		if t, err := time.Parse(layout, said); err == nil {
 			return t.UTC(), nil

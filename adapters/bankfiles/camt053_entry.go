@@ -8,28 +8,28 @@ import (
 	"causeway/core/reconcile"
 )
 
-// booking is an entry of the partner: one line, or as many as it has details.
-type booking struct {
-	line         reconcile.Line
-	amount, coin string
-	side, status string
-	number       string
-	details      []detail
+// statementEntry is an entry of the partner: one line, or as many as it has details.
+type statementEntry struct {
+	line             reconcile.Line
+	amount, currency string
+	side, status     string
+	reference        string
+	details          []entryDetail
 }
 
-type detail struct {
-	line               reconcile.Line
-	amount, coin, side string
-	direct             bool // the amount is the detail's own, and not that of its parts
+type entryDetail struct {
+	line                   reconcile.Line
+	amount, currency, side string
+	hasOwnAmount           bool // the amount is the detail's own, and not that of its parts
 }
 
-func (c *camt) ofEntry(part, said string) (err error) {
+func (c *camtParser) setEntryField(part, said string) (err error) {
 	e := &c.entry
 	switch part {
 	case "NtryRef":
-		e.number = said
+		e.reference = said
 	case "Amt":
-		e.amount, e.coin = said, c.coin
+		e.amount, e.currency = said, c.elementCurrency
 	case "CdtDbtInd":
 		e.side = said
 	case "RvslInd":
@@ -39,27 +39,27 @@ func (c *camt) ofEntry(part, said string) (err error) {
 			e.status = said
 		}
 	case "BookgDt/Dt", "BookgDt/DtTm":
-		e.line.Booked, err = c.day(said)
+		e.line.Booked, err = c.parseDay(said)
 	case "ValDt/Dt", "ValDt/DtTm":
-		e.line.Value, err = c.day(said)
+		e.line.Value, err = c.parseDay(said)
 	case "AcctSvcrRef":
 		e.line.ServicerReference = said
 	case "AddtlNtryInf":
 		e.line.Description = said
 	case "NtryDtls/Btch/MsgId", "NtryDtls/Btch/PmtInfId":
-		reference(&e.line, said)
+		addReference(&e.line, said)
 	}
 	return err
 }
 
-func (c *camt) detail(part, said string) {
+func (c *camtParser) setDetailField(part, said string) {
 	d := &c.entry.details[len(c.entry.details)-1]
 	switch part {
 	case "Amt":
-		d.amount, d.coin, d.direct = said, c.coin, true
+		d.amount, d.currency, d.hasOwnAmount = said, c.elementCurrency, true
 	case "AmtDtls/TxAmt/Amt":
-		if !d.direct {
-			d.amount, d.coin = said, c.coin
+		if !d.hasOwnAmount {
+			d.amount, d.currency = said, c.elementCurrency
 		}
 	case "CdtDbtInd":
 		d.side = said
@@ -68,13 +68,13 @@ func (c *camt) detail(part, said string) {
 	case "Refs/EndToEndId", "Refs/TxId", "Refs/InstrId", "Refs/UETR", "Refs/MsgId", "Refs/PmtInfId", "Refs/ChqNb", "Refs/ClrSysRef", "Refs/MndtId",
 		"Refs/Prtry/Ref", "RmtInf/Strd/CdtrRefInf/Ref", "RmtInf/Strd/RfrdDocInf/Nb":
 		if said != "NOTPROVIDED" {
-			reference(&d.line, said)
+			addReference(&d.line, said)
 		}
 	case "RmtInf/Ustrd", "AddtlTxInf":
 		if d.line.Description != "" && said != "" {
 			said = " " + said
 		}
-		if len(d.line.Description) < kept {
+		if len(d.line.Description) < maxTextBytes {
 			d.line.Description += said
 		}
 	case "RtrInf", "RtrInf/Rsn/Cd", "RtrInf/Rsn/Prtry":
@@ -82,62 +82,62 @@ func (c *camt) detail(part, said string) {
 	}
 }
 
-// book takes an entry in: as the payments it is made of where each is told exactly, and
+// addEntry takes an entry in: as the payments it is made of where each is told exactly, and
 // else as a whole.
-func (c *camt) book() error {
+func (c *camtParser) addEntry() error {
 	e := &c.entry
 	if e.status != "BOOK" {
 		if e.status == "" {
-			return reconcile.InvalidFile("line %d: an entry does not say whether it is booked", c.line())
+			return reconcile.InvalidFile("line %d: an entry does not say whether it is booked", c.lineNumber())
 		}
 		c.Ignored++
 		return nil
 	}
 	if e.line.Booked == reconcile.NoDay {
 		if e.line.Booked = e.line.Value; e.line.Booked == reconcile.NoDay {
-			return reconcile.InvalidFile("line %d: an entry has no day", c.line())
+			return reconcile.InvalidFile("line %d: an entry has no day", c.lineNumber())
 		}
 	}
 	if e.line.Value == reconcile.NoDay {
 		e.line.Value = e.line.Booked
 	}
-	whole, err := c.amount("an entry", e.amount, e.coin, e.side)
+	whole, err := c.parseAmount("an entry", e.amount, e.currency, e.side)
 	if err != nil {
 		return err
 	}
 	if c.statement.sum, err = money.AddMinor(c.statement.sum, whole); err != nil {
 		return reconcile.InvalidFile("adds up to more than can be counted")
 	}
-	if c.parted(whole) {
+	if c.detailsAddUp(whole) {
 		for i := range e.details {
-			if err := c.add(e.part(i)); err != nil {
+			if err := c.addLine(e.detailLine(i)); err != nil {
 				return err
 			}
 		}
 		return nil
 	}
 	e.line.Amount = whole
-	reference(&e.line, e.number)
+	addReference(&e.line, e.reference)
 	for i := range e.details {
 		d := &e.details[i].line
 		if e.line.ServicerReference == "" && len(e.details) == 1 {
 			e.line.ServicerReference = d.ServicerReference
 		}
-		reference(&e.line, d.ServicerReference)
+		addReference(&e.line, d.ServicerReference)
 		for _, r := range d.References {
-			reference(&e.line, r)
+			addReference(&e.line, r)
 		}
 		if len(e.line.Description) < reconcile.MaxDescription {
 			e.line.Description = strings.TrimSpace(e.line.Description + " " + d.Description)
 		}
 		e.line.Returned = e.line.Returned || d.Returned
 	}
-	return c.add(e.line)
+	return c.addLine(e.line)
 }
 
-// parted tells whether the entry is made of payments that are told exactly: each with an
+// detailsAddUp tells whether the entry is made of payments that are told exactly: each with an
 // amount in the account's currency, and all together the entry's.
-func (c *camt) parted(whole int64) bool {
+func (c *camtParser) detailsAddUp(whole int64) bool {
 	e := &c.entry
 	if len(e.details) < 2 {
 		return false
@@ -149,7 +149,7 @@ func (c *camt) parted(whole int64) bool {
 		if side == "" {
 			side = e.side
 		}
-		amount, err := c.amount("", d.amount, d.coin, side)
+		amount, err := c.parseAmount("", d.amount, d.currency, side)
 		if err != nil || amount == 0 {
 			return false
 		}
@@ -161,15 +161,15 @@ func (c *camt) parted(whole int64) bool {
 	return sum == whole
 }
 
-// part is the line of one of the entry's payments.
-func (e *booking) part(i int) reconcile.Line {
+// detailLine is the line of one of the entry's payments.
+func (e *statementEntry) detailLine(i int) reconcile.Line {
 	l := e.details[i].line
 	l.Booked, l.Value, l.Returned = e.line.Booked, e.line.Value, l.Returned || e.line.Returned
 	if l.ServicerReference == "" && e.line.ServicerReference != "" {
 		l.ServicerReference = fmt.Sprintf("%s#%d", e.line.ServicerReference, i+1)
 	}
 	for _, r := range e.line.References {
-		reference(&l, r)
+		addReference(&l, r)
 	}
 	if l.Description == "" {
 		l.Description = e.line.Description

@@ -7,33 +7,33 @@ import (
 	"strings"
 )
 
-// charset reads the one old encoding that is plain to read.
-func charset(label string, r io.Reader) (io.Reader, error) {
+// charsetReader reads the one old encoding that is plain to read.
+func charsetReader(label string, r io.Reader) (io.Reader, error) {
 	switch strings.ToLower(label) {
 	case "us-ascii", "utf8":
 		return r, nil
 	case "iso-8859-1", "latin1":
-		return &latin1{from: r}, nil
+		return &latin1Reader{source: r}, nil
 	}
 	return nil, fmt.Errorf("the encoding %.40q is not read; use UTF-8", label)
 }
 
-// latin1 turns ISO 8859-1 into UTF-8.
-type latin1 struct {
-	from io.Reader
-	rest byte // the second byte of a character that did not fit; 0 for none
+// latin1Reader turns ISO 8859-1 into UTF-8.
+type latin1Reader struct {
+	source  io.Reader
+	pending byte // the second byte of a character that did not fit; 0 for none
 }
 
-func (l *latin1) Read(p []byte) (n int, err error) {
+func (l *latin1Reader) Read(p []byte) (n int, err error) {
 	if len(p) == 0 {
 		return 0, nil
 	}
-	if l.rest != 0 {
-		p[0], l.rest = l.rest, 0
+	if l.pending != 0 {
+		p[0], l.pending = l.pending, 0
 		return 1, nil
 	}
 	raw := make([]byte, (len(p)+1)/2)
-	got, err := l.from.Read(raw)
+	got, err := l.source.Read(raw)
 	for _, b := range raw[:got] {
 		if b < 0x80 {
 			p[n] = b
@@ -46,10 +46,10 @@ func (l *latin1) Read(p []byte) (n int, err error) {
 			p[n] = second
 			n++
 		} else {
-			l.rest = second
+			l.pending = second
 		}
 	}
-	if l.rest != 0 && errors.Is(err, io.EOF) {
+	if l.pending != 0 && errors.Is(err, io.EOF) {
 		err = nil // there is one byte left to give
 	}
 	return n, err
@@ -58,23 +58,23 @@ func (l *latin1) Read(p []byte) (n int, err error) {
 // elementGuard refuses a file that goes on for long without a new element: the decoder
 // holds a text, a tag or a comment as a whole.
 type elementGuard struct {
-	from   io.Reader
-	since  int
-	failed error
+	source            io.Reader
+	bytesSinceElement int
+	err               error
 }
 
 func (g *elementGuard) Read(p []byte) (int, error) {
-	if g.failed != nil {
-		return 0, g.failed
+	if g.err != nil {
+		return 0, g.err
 	}
-	n, err := g.from.Read(p)
+	n, err := g.source.Read(p)
 	for _, b := range p[:n] {
-		if g.since++; b == '<' {
-			g.since = 0
+		if g.bytesSinceElement++; b == '<' {
+			g.bytesSinceElement = 0
 		}
-		if g.since > longest {
-			g.failed = errTooLarge
-			return 0, g.failed
+		if g.bytesSinceElement > maxBytesBetweenElements {
+			g.err = errTooLarge
+			return 0, g.err
 		}
 	}
 	return n, err

@@ -14,23 +14,23 @@ import (
 	"causeway/core/reconcile"
 )
 
-// widest is how long a line may be, in bytes.
-const widest = 64 << 10
+// maxLineBytes is how long a line may be, in bytes.
+const maxLineBytes = 64 << 10
 
 // readCSV reads lines as a layout says; the first has the names of the columns.
 func readCSV(r io.Reader, currency money.Currency, layout reconcile.Layout) (reconcile.Statement, error) {
 	if len(layout.Columns) == 0 {
-		return reconcile.Statement{}, layoutMissing()
+		return reconcile.Statement{}, missingLayoutError()
 	}
-	guard := &lineGuard{from: bufio.NewReaderSize(r, 64<<10)}
+	guard := &lineGuard{source: bufio.NewReaderSize(r, 64<<10)}
 	rows := csv.NewReader(guard)
 	rows.Comma, rows.ReuseRecord = rune(layout.Delimiter), true
-	t := &sheet{gathering: gathering{currency: currency}, layout: layout}
+	t := &csvParser{statementBuilder: statementBuilder{currency: currency}, layout: layout}
 	err := t.read(rows)
 	var wrong *csv.ParseError
 	switch {
-	case guard.failed != nil:
-		return reconcile.Statement{}, reconcile.InvalidFile("has a line of more than %d bytes", widest)
+	case guard.err != nil:
+		return reconcile.Statement{}, reconcile.InvalidFile("has a line of more than %d bytes", maxLineBytes)
 	case errors.As(err, &wrong) && errors.Is(err, csv.ErrFieldCount):
 		return reconcile.Statement{}, reconcile.InvalidFile("line %d has not as many fields as the line of column names", wrong.Line)
 	case errors.As(err, &wrong):
@@ -41,19 +41,19 @@ func readCSV(r io.Reader, currency money.Currency, layout reconcile.Layout) (rec
 	return t.Statement, nil
 }
 
-func layoutMissing() error {
+func missingLayoutError() error {
 	_, err := reconcile.ParseLayout("")
 	return err
 }
 
-// sheet is a CSV file that is being read.
-type sheet struct {
-	gathering
-	layout reconcile.Layout
-	place  map[reconcile.Column]int
+// csvParser is a CSV file that is being read.
+type csvParser struct {
+	statementBuilder
+	layout        reconcile.Layout
+	columnIndexes map[reconcile.Column]int
 }
 
-func (t *sheet) read(rows *csv.Reader) error {
+func (t *csvParser) read(rows *csv.Reader) error {
 	header, err := rows.Read()
 	if errors.Is(err, io.EOF) {
 		return reconcile.InvalidFile("is empty")
@@ -61,7 +61,7 @@ func (t *sheet) read(rows *csv.Reader) error {
 	if err != nil {
 		return err
 	}
-	if err := t.find(header); err != nil {
+	if err := t.findColumns(header); err != nil {
 		return err
 	}
 	for {
@@ -73,19 +73,19 @@ func (t *sheet) read(rows *csv.Reader) error {
 			return err
 		}
 		number, _ := rows.FieldPos(0)
-		line, err := t.line(fields)
+		line, err := t.parseLine(fields)
 		if err != nil {
 			return reconcile.InvalidFile("line %d: %v", number, err)
 		}
-		if err := t.add(line); err != nil {
+		if err := t.addLine(line); err != nil {
 			return err
 		}
 	}
 }
 
-// find looks the columns up by their names.
-func (t *sheet) find(header []string) error {
-	t.place = map[reconcile.Column]int{}
+// findColumns looks the columns up by their names.
+func (t *csvParser) findColumns(header []string) error {
+	t.columnIndexes = map[reconcile.Column]int{}
 	names := make([]string, len(header))
 	for i, name := range header {
 		names[i] = strings.TrimSpace(strings.TrimPrefix(name, "\ufeff"))
@@ -99,7 +99,7 @@ func (t *sheet) find(header []string) error {
 		case slices.Contains(names[at+1:], name):
 			return reconcile.InvalidFile("has two columns with the name %.60q", name)
 		}
-		t.place[column] = at
+		t.columnIndexes[column] = at
 	}
 	if len(missing) > 0 {
 		slices.Sort(missing)
@@ -108,9 +108,9 @@ func (t *sheet) find(header []string) error {
 	return nil
 }
 
-func (t *sheet) line(fields []string) (l reconcile.Line, err error) {
+func (t *csvParser) parseLine(fields []string) (l reconcile.Line, err error) {
 	of := func(c reconcile.Column) string {
-		at, there := t.place[c]
+		at, there := t.columnIndexes[c]
 		if !there {
 			return ""
 		}
@@ -132,18 +132,18 @@ func (t *sheet) line(fields []string) (l reconcile.Line, err error) {
 			return l, err
 		}
 	}
-	if l.Amount, err = t.amount(of); err != nil {
+	if l.Amount, err = t.parseAmount(of); err != nil {
 		return l, err
 	}
 	// Fields are parts of one buffer that the next line is read into.
 	l.ServicerReference = strings.Clone(of(reconcile.ColumnID))
-	reference(&l, strings.Clone(of(reconcile.ColumnReference)))
+	addReference(&l, strings.Clone(of(reconcile.ColumnReference)))
 	l.Description = strings.Clone(of(reconcile.ColumnDescription))
 	return l, nil
 }
 
-// amount is that of the one column, or what is in one of the two.
-func (t *sheet) amount(of func(reconcile.Column) string) (int64, error) {
+// parseAmount is that of the one column, or what is in one of the two.
+func (t *csvParser) parseAmount(of func(reconcile.Column) string) (int64, error) {
 	if t.layout.Columns[reconcile.ColumnAmount] != "" {
 		return reconcile.ParseAmount(of(reconcile.ColumnAmount), t.currency, t.layout.Decimal, t.layout.Group)
 	}
@@ -178,28 +178,28 @@ func (t *sheet) amount(of func(reconcile.Column) string) (int64, error) {
 // lineGuard refuses a file with a line that is too long to be one; line ends in quotes
 // do not end a line.
 type lineGuard struct {
-	from   *bufio.Reader
-	since  int
-	quoted bool
-	failed error
+	source    *bufio.Reader
+	lineBytes int
+	quoted    bool
+	err       error
 }
 
 func (g *lineGuard) Read(p []byte) (int, error) {
-	if g.failed != nil {
-		return 0, g.failed
+	if g.err != nil {
+		return 0, g.err
 	}
-	n, err := g.from.Read(p)
+	n, err := g.source.Read(p)
 	for _, b := range p[:n] {
-		g.since++
+		g.lineBytes++
 		switch {
 		case b == '"':
 			g.quoted = !g.quoted
 		case b == '\n' && !g.quoted:
-			g.since = 0
+			g.lineBytes = 0
 		}
-		if g.since > widest {
-			g.failed = errTooLarge
-			return 0, g.failed
+		if g.lineBytes > maxLineBytes {
+			g.err = errTooLarge
+			return 0, g.err
 		}
 	}
 	return n, err

@@ -39,15 +39,15 @@ func NewKeyring(store ports.CheckpointKeyStore, sealer ports.Sealer, clock ports
 
 // Sign is as ports.HeadSigner says.
 func (k *Keyring) Sign(ctx context.Context, head ledger.Checkpoint) (string, error) {
-	keys, err := k.keys(ctx)
+	keys, err := k.ensureKeys(ctx)
 	if err != nil {
 		return "", err
 	}
-	private, err := k.open(keys[0])
+	private, err := k.openKey(keys[0])
 	if err != nil {
 		return "", err
 	}
-	signer, err := signer(ledger.LogOrigin(head.Platform), private)
+	signer, err := newSigner(ledger.LogOrigin(head.Platform), private)
 	if err != nil {
 		return "", err
 	}
@@ -57,7 +57,7 @@ func (k *Keyring) Sign(ctx context.Context, head ledger.Checkpoint) (string, err
 
 // Keys is as ports.HeadSigner says.
 func (k *Keyring) Keys(ctx context.Context) ([]ports.CheckpointKey, error) {
-	keys, err := k.keys(ctx)
+	keys, err := k.ensureKeys(ctx)
 	public := make([]ports.CheckpointKey, len(keys))
 	for i, s := range keys {
 		public[i] = s.CheckpointKey
@@ -68,7 +68,7 @@ func (k *Keyring) Keys(ctx context.Context) ([]ports.CheckpointKey, error) {
 // Rotate makes a new key that signs from now on. What the one before it signed can be
 // verified for good.
 func (k *Keyring) Rotate(ctx context.Context) (ports.CheckpointKey, error) {
-	for range tries {
+	for range maxAttempts {
 		keys, err := k.store.CheckpointKeys(ctx)
 		if err != nil {
 			return ports.CheckpointKey{}, err
@@ -77,7 +77,7 @@ func (k *Keyring) Rotate(ctx context.Context) (ports.CheckpointKey, error) {
 		if len(keys) > 0 {
 			ends = keys[0].ID
 		}
-		fresh, err := k.generate()
+		fresh, err := k.generateKey()
 		if err != nil {
 			return ports.CheckpointKey{}, err
 		}
@@ -89,12 +89,12 @@ func (k *Keyring) Rotate(ctx context.Context) (ports.CheckpointKey, error) {
 	return ports.CheckpointKey{}, errors.New("the key of the ledger's log is being replaced by somebody else")
 }
 
-// tries is how often somebody else may be quicker.
-const tries = 3
+// maxAttempts is how often somebody else may be quicker.
+const maxAttempts = 3
 
-// keys are all there are, the one that signs first; it is made when there is none.
-func (k *Keyring) keys(ctx context.Context) ([]ports.SealedCheckpointKey, error) {
-	for range tries {
+// ensureKeys are all there are, the one that signs first; it is made when there is none.
+func (k *Keyring) ensureKeys(ctx context.Context) ([]ports.SealedCheckpointKey, error) {
+	for range maxAttempts {
 		keys, err := k.store.CheckpointKeys(ctx)
 		if err != nil {
 			return nil, err
@@ -102,7 +102,7 @@ func (k *Keyring) keys(ctx context.Context) ([]ports.SealedCheckpointKey, error)
 		if len(keys) > 0 && keys[0].ValidUntil.IsZero() {
 			return keys, nil
 		}
-		fresh, err := k.generate()
+		fresh, err := k.generateKey()
 		if err != nil {
 			return nil, err
 		}
@@ -113,7 +113,7 @@ func (k *Keyring) keys(ctx context.Context) ([]ports.SealedCheckpointKey, error)
 	return nil, errors.New("the key of the ledger's log could not be made")
 }
 
-func (k *Keyring) generate() (ports.SealedCheckpointKey, error) {
+func (k *Keyring) generateKey() (ports.SealedCheckpointKey, error) {
 	now := k.clock.Now()
 	fresh := ports.SealedCheckpointKey{CheckpointKey: ports.CheckpointKey{ID: k.ids.New(now), ValidFrom: now}}
 	public, private, err := ed25519.GenerateKey(rand.Reader)
@@ -125,7 +125,7 @@ func (k *Keyring) generate() (ports.SealedCheckpointKey, error) {
 	return fresh, err
 }
 
-func (k *Keyring) open(s ports.SealedCheckpointKey) (ed25519.PrivateKey, error) {
+func (k *Keyring) openKey(s ports.SealedCheckpointKey) (ed25519.PrivateKey, error) {
 	seed, err := k.sealer.Open(s.Sealed, sealContext(s.ID))
 	if err != nil {
 		return nil, fmt.Errorf("open key %s of the ledger's log: %w", s.ID, err)
@@ -143,8 +143,8 @@ func (k *Keyring) open(s ports.SealedCheckpointKey) (ed25519.PrivateKey, error) 
 // sealContext binds a sealed key to its row.
 func sealContext(id uuid.UUID) []byte { return fmt.Appendf(nil, "ledger log key %s", id) }
 
-// signer signs under a name, in the way of the library, which takes keys as texts.
-func signer(name string, private ed25519.PrivateKey) (note.Signer, error) {
+// newSigner signs under a name, in the way of the library, which takes keys as texts.
+func newSigner(name string, private ed25519.PrivateKey) (note.Signer, error) {
 	public, err := note.NewEd25519VerifierKey(name, private.Public().(ed25519.PublicKey))
 	if err != nil {
 		return nil, err

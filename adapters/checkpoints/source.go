@@ -21,7 +21,7 @@ type Source struct {
 // Open opens what was published: every *.heads file of a folder, one file, or what an
 // http or https address answers. Close each.
 func Open(ctx context.Context, where string) ([]Source, error) {
-	if isAddress(where) {
+	if isURL(where) {
 		return fetch(ctx, where)
 	}
 	names := []string{where}
@@ -30,7 +30,7 @@ func Open(ctx context.Context, where string) ([]Source, error) {
 		return nil, err
 	}
 	if info.IsDir() {
-		if names, err = filepath.Glob(filepath.Join(escaped(where), "*.heads")); err != nil {
+		if names, err = filepath.Glob(filepath.Join(escapeGlob(where), "*.heads")); err != nil {
 			return nil, err
 		}
 		if len(names) == 0 {
@@ -52,13 +52,13 @@ func Open(ctx context.Context, where string) ([]Source, error) {
 	return sources, nil
 }
 
-// escaped is a path in which nothing stands for something else.
-func escaped(path string) string {
+// escapeGlob is a path in which nothing stands for something else.
+func escapeGlob(path string) string {
 	return strings.NewReplacer(`\`, `\\`, `*`, `\*`, `?`, `\?`, `[`, `\[`).Replace(path)
 }
 
 func fetch(ctx context.Context, where string) ([]Source, error) {
-	u, err := checked(where)
+	u, err := parseURL(where)
 	if err != nil {
 		return nil, err
 	}

@@ -11,15 +11,15 @@ import (
 // Check proves every rule over everything that the books hold, as one moment saw it.
 // It streams: the memory it needs does not grow with the books. Damage is in the
 // report; an error means that the check itself could not be done.
-func (b *Books) Check(ctx context.Context) (Report, error) {
-	return b.check(ctx, newReport(b.explain != nil), nil)
+func (b *Service) Check(ctx context.Context) (Report, error) {
+	return b.check(ctx, newReport(b.stateChecker != nil), nil)
 }
 
-// Verification says what the log of postings is held against, beside the books.
-type Verification struct {
+// VerifyOptions says what the log of postings is held against, beside the books.
+type VerifyOptions struct {
 	// Published are heads that were kept outside; they count more than those stored
 	// beside the postings, for who can change the one can change the other.
-	Published []PublishedHead
+	Published []PublishedCheckpoint
 	// Keys verify the signatures of heads. Without any, the stored ones do.
 	Keys [][32]byte
 }
@@ -27,25 +27,25 @@ type Verification struct {
 // Verify proves what Check proves, and beside it that every posting is what was sealed
 // in the log: it makes the log again from the postings and their entries alone, and
 // holds it against the stored hashes and against every head.
-func (b *Books) Verify(ctx context.Context, v Verification) (Report, error) {
-	report := newReport(b.explain != nil)
-	report.add(RuleSealed, "postings")
-	report.add(RuleHeads, "heads")
+func (b *Service) Verify(ctx context.Context, v VerifyOptions) (Report, error) {
+	report := newReport(b.stateChecker != nil)
+	report.addRule(RuleSealed, "postings")
+	report.addRule(RuleSignedCheckpoints, "heads")
 	if len(v.Published) > 0 {
-		report.add(RulePublished, "heads")
+		report.addRule(RulePublishedCheckpoints, "heads")
 	}
 	return b.check(ctx, report, &v)
 }
 
-func (b *Books) check(ctx context.Context, report *Report, v *Verification) (Report, error) {
-	var unexplained []story
+func (b *Service) check(ctx context.Context, report *Report, v *VerifyOptions) (Report, error) {
+	var unexplained []unexplainedTransaction
 	err := b.audit.Snapshot(ctx, func(ctx context.Context, view ports.AuditView) error {
 		platforms, err := view.Platforms(ctx)
 		if err != nil {
 			return err
 		}
 		if v != nil {
-			v, platforms, err = v.on(ctx, view, platforms)
+			v, platforms, err = v.withStoredKeys(ctx, view, platforms)
 			if err != nil {
 				return err
 			}
@@ -62,15 +62,15 @@ func (b *Books) check(ctx context.Context, report *Report, v *Verification) (Rep
 	if err != nil {
 		return Report{}, err
 	}
-	if err := b.settleDoubts(ctx, report, unexplained); err != nil {
+	if err := b.recheckUnexplained(ctx, report, unexplained); err != nil {
 		return Report{}, err
 	}
 	return *report, nil
 }
 
-// on completes a verification with the stored keys, and the platforms with those of
+// withStoredKeys completes a verification with the stored keys, and the platforms with those of
 // which nothing is left but heads outside.
-func (v Verification) on(ctx context.Context, view ports.AuditView, platforms []ports.AuditPlatform) (*Verification, []ports.AuditPlatform, error) {
+func (v VerifyOptions) withStoredKeys(ctx context.Context, view ports.AuditView, platforms []ports.AuditPlatform) (*VerifyOptions, []ports.AuditPlatform, error) {
 	if len(v.Keys) == 0 {
 		stored, err := view.LogKeys(ctx)
 		if err != nil {
@@ -89,9 +89,9 @@ func (v Verification) on(ctx context.Context, view ports.AuditView, platforms []
 	return &v, platforms, nil
 }
 
-func (b *Books) checkPlatform(ctx context.Context, view ports.AuditView, report *Report, p ports.AuditPlatform, v *Verification) ([]story, error) {
+func (b *Service) checkPlatform(ctx context.Context, view ports.AuditView, report *Report, p ports.AuditPlatform, v *VerifyOptions) ([]unexplainedTransaction, error) {
 	totals := totals{}
-	postings := &postingCheck{report: report, platform: p, totals: totals, explain: newExplainer(func(most int) ([]ledger.Account, error) {
+	postings := &postingCheck{report: report, platform: p, totals: totals, explainer: newExplainer(func(most int) ([]ledger.Account, error) {
 		return view.OldestAccounts(ctx, p.Platform, most)
 	})}
 	if v != nil {
@@ -100,18 +100,18 @@ func (b *Books) checkPlatform(ctx context.Context, view ports.AuditView, report 
 		if postings.log.stored, err = openStoredLog(ctx, view, p.Platform); err != nil {
 			return nil, err
 		}
-		postings.log.kept(view)
-		if err := postings.log.closings(ctx, view); err != nil {
+		postings.log.addStoredCheckpoints(view)
+		if err := postings.log.addClosingCheckpoints(ctx, view); err != nil {
 			return nil, err
 		}
-		if published := headsOf(v.Published, p.Platform); len(published) > 0 {
-			postings.log.published(published)
+		if published := platformCheckpoints(v.Published, p.Platform); len(published) > 0 {
+			postings.log.addPublished(published)
 		}
 	}
 	if err := view.Postings(ctx, p.Platform, func(a ports.AuditPosting) error { return postings.check(ctx, a) }); err != nil {
 		return nil, err
 	}
-	if err := postings.end(ctx); err != nil {
+	if err := postings.finish(ctx); err != nil {
 		return nil, err
 	}
 
@@ -119,22 +119,22 @@ func (b *Books) checkPlatform(ctx context.Context, view ports.AuditView, report 
 	if err := view.Accounts(ctx, p.Platform, accounts); err != nil {
 		return nil, err
 	}
-	accounts.end()
-	if err := view.OrphanBalances(ctx, p.Platform, accounts.stray); err != nil {
+	accounts.finishAccount()
+	if err := view.OrphanBalances(ctx, p.Platform, accounts.orphanBalance); err != nil {
 		return nil, err
 	}
-	accounts.work()
-	totals.compare(report, p.Platform)
+	accounts.checkSnapshotProgress()
+	totals.check(report, p.Platform)
 
-	if err := checkPlaces(ctx, view, report, p.Platform); err != nil {
+	if err := checkIndexes(ctx, view, report, p.Platform); err != nil {
 		return nil, err
 	}
 	reversals := &reversalCheck{report: report, platform: p.Platform}
 	if err := view.Reversals(ctx, p.Platform, reversals.check); err != nil {
 		return nil, err
 	}
-	if err := checkMonths(ctx, view, report, p.Platform); err != nil {
+	if err := checkClosedMonths(ctx, view, report, p.Platform); err != nil {
 		return nil, err
 	}
-	return b.checkStories(ctx, view, report, p.Platform)
+	return b.checkTransactionStates(ctx, view, report, p.Platform)
 }

@@ -11,99 +11,99 @@ import (
 
 // postingCheck goes through the postings of one platform in the order of their numbers.
 type postingCheck struct {
-	report   *Report
-	platform ports.AuditPlatform
-	totals   totals
-	explain  *explainer
-	log      *logCheck // nil: the log is not looked at
-	last     int64
-	recorded time.Time
+	report       *Report
+	platform     ports.AuditPlatform
+	totals       totals
+	explainer    *explainer
+	log          *logCheck // nil: the log is not looked at
+	lastSeq      int64
+	lastRecorded time.Time
 }
 
 func (c *postingCheck) check(ctx context.Context, p ports.AuditPosting) error {
 	if !p.Found {
-		c.report.broken(RuleWhole, "%d entries on %s name posting number %d, which is not there", len(p.Entries), c.platform.Platform, p.Seq)
-		c.addUp(p.Entries)
+		c.report.addFinding(RuleWellFormed, "%d entries on %s name posting number %d, which is not there", len(p.Entries), c.platform.Platform, p.Seq)
+		c.addToTotals(p.Entries)
 		return nil
 	}
-	c.number(p)
-	c.time(p)
-	posting := c.assemble(p)
+	c.checkNumber(p)
+	c.checkRecordedTime(p)
+	posting := c.checkEntries(p)
 
-	c.report.checked(RuleWhole)
+	c.report.countChecked(RuleWellFormed)
 	if err := posting.Validate(); err != nil {
-		c.report.broken(RuleWhole, "posting number %d on %s: %v", p.Seq, c.platform.Platform, err)
+		c.report.addFinding(RuleWellFormed, "posting number %d on %s: %v", p.Seq, c.platform.Platform, err)
 	}
-	why := c.unchanged(p, posting)
-	c.addUp(p.Entries)
+	why := c.checkDigest(p, posting)
+	c.addToTotals(p.Entries)
 	if c.log == nil {
 		return nil
 	}
 	var near []ledger.Leaf
-	if c.explain != nil {
-		near = c.explain.nearby
+	if c.explainer != nil {
+		near = c.explainer.nearby
 	}
-	return c.log.add(ctx, p, posting, why, near)
+	return c.log.addPosting(ctx, p, posting, why, near)
 }
 
-// unchanged holds a posting against its digest, and says what was changed if that can
+// checkDigest holds a posting against its digest, and says what was changed if that can
 // be told.
-func (c *postingCheck) unchanged(p ports.AuditPosting, posting ledger.Posting) (why string) {
-	if c.explain == nil { // there are no digests
+func (c *postingCheck) checkDigest(p ports.AuditPosting, posting ledger.Posting) (why string) {
+	if c.explainer == nil { // there are no digests
 		return ""
 	}
-	c.report.checked(RuleUnchanged)
+	c.report.countChecked(RuleUnchanged)
 	leaf := ledger.Leaf{Posting: posting, Seq: p.Seq, Recorded: p.Recorded}
 	if digest := posting.Digest(); !bytes.Equal(digest[:], p.Digest) {
-		why = c.explain.digest(leaf, p.Digest)
+		why = c.explainer.explainDigest(leaf, p.Digest)
 		what := "has been changed, or one of its entries has"
 		if why != "" {
 			what = "has been changed: " + why
 		}
-		c.report.broken(RuleUnchanged, "posting %s (%s, number %d on %s) %s", posting.ID, posting.Kind, p.Seq, c.platform.Platform, what)
+		c.report.addFinding(RuleUnchanged, "posting %s (%s, number %d on %s) %s", posting.ID, posting.Kind, p.Seq, c.platform.Platform, what)
 	}
-	c.explain.see(leaf)
+	c.explainer.addNearby(leaf)
 	return why
 }
 
-func (c *postingCheck) number(p ports.AuditPosting) {
-	c.report.checked(RuleNumbered)
-	switch missing := p.Seq - c.last - 1; {
-	case p.Seq <= c.last:
-		c.report.broken(RuleNumbered, "posting %s on %s has number %d, which is none or another's", p.Posting.ID, c.platform.Platform, p.Seq)
+func (c *postingCheck) checkNumber(p ports.AuditPosting) {
+	c.report.countChecked(RuleSequence)
+	switch missing := p.Seq - c.lastSeq - 1; {
+	case p.Seq <= c.lastSeq:
+		c.report.addFinding(RuleSequence, "posting %s on %s has number %d, which is none or another's", p.Posting.ID, c.platform.Platform, p.Seq)
 		return
 	case missing != 0:
-		c.report.broken(RuleNumbered, "%d postings are missing on %s between number %d and number %d", missing, c.platform.Platform, c.last, p.Seq)
+		c.report.addFinding(RuleSequence, "%d postings are missing on %s between number %d and number %d", missing, c.platform.Platform, c.lastSeq, p.Seq)
 	}
-	c.last = p.Seq
+	c.lastSeq = p.Seq
 }
 
-func (c *postingCheck) time(p ports.AuditPosting) {
-	c.report.checked(RuleRecorded)
-	if !p.Recorded.After(c.recorded) {
-		c.report.broken(RuleRecorded, "posting %s (number %d on %s) was recorded at %s, not after the one before at %s",
-			p.Posting.ID, p.Seq, c.platform.Platform, p.Recorded.Format(time.RFC3339Nano), c.recorded.Format(time.RFC3339Nano))
+func (c *postingCheck) checkRecordedTime(p ports.AuditPosting) {
+	c.report.countChecked(RuleRecordedTime)
+	if !p.Recorded.After(c.lastRecorded) {
+		c.report.addFinding(RuleRecordedTime, "posting %s (number %d on %s) was recorded at %s, not after the one before at %s",
+			p.Posting.ID, p.Seq, c.platform.Platform, p.Recorded.Format(time.RFC3339Nano), c.lastRecorded.Format(time.RFC3339Nano))
 	}
-	c.recorded = p.Recorded
+	c.lastRecorded = p.Recorded
 }
 
-// assemble puts the entries into the posting, and looks at each before.
-func (c *postingCheck) assemble(p ports.AuditPosting) ledger.Posting {
+// checkEntries puts the entries into the posting, and looks at each before.
+func (c *postingCheck) checkEntries(p ports.AuditPosting) ledger.Posting {
 	for i, e := range p.Entries {
 		if e.N != i+1 {
-			c.report.broken(RuleWhole, "posting %s (number %d on %s) has an entry %d in place %d", p.Posting.ID, p.Seq, c.platform.Platform, e.N, i+1)
+			c.report.addFinding(RuleWellFormed, "posting %s (number %d on %s) has an entry %d in place %d", p.Posting.ID, p.Seq, c.platform.Platform, e.N, i+1)
 		}
-		if c.explain == nil {
+		if c.explainer == nil {
 			continue // and no accounts
 		}
-		c.report.checked(RuleCurrency)
+		c.report.countChecked(RuleCurrency)
 		for _, side := range []ports.AuditSide{e.Debit, e.Credit} {
 			switch {
 			case !side.Found:
-				c.report.broken(RuleCurrency, "entry %d of posting %s (number %d on %s) names account %d, which is not there",
+				c.report.addFinding(RuleCurrency, "entry %d of posting %s (number %d on %s) names account %d, which is not there",
 					e.N, p.Posting.ID, p.Seq, c.platform.Platform, side.Number)
 			case side.Currency != e.Currency:
-				c.report.broken(RuleCurrency, "entry %d of posting %s (number %d on %s) moves %s on account %d, %s, which carries %s",
+				c.report.addFinding(RuleCurrency, "entry %d of posting %s (number %d on %s) moves %s on account %d, %s, which carries %s",
 					e.N, p.Posting.ID, p.Seq, c.platform.Platform, e.Currency, side.Number, side.Path, side.Currency)
 			}
 		}
@@ -111,33 +111,33 @@ func (c *postingCheck) assemble(p ports.AuditPosting) ledger.Posting {
 	return p.WithEntries()
 }
 
-func (c *postingCheck) addUp(entries []ports.AuditEntry) {
+func (c *postingCheck) addToTotals(entries []ports.AuditEntry) {
 	for _, e := range entries {
-		c.totals.of(e.Currency).moved.add(e.Amount)
+		c.totals.currency(e.Currency).entries.add(e.Amount)
 	}
 }
 
-// end holds what was seen against the platform's clock, and ends the log's check.
-func (c *postingCheck) end(ctx context.Context) error {
-	c.clock()
+// finish holds what was seen against the platform's clock, and ends the log's check.
+func (c *postingCheck) finish(ctx context.Context) error {
+	c.checkClock()
 	if c.log == nil {
 		return nil
 	}
-	return c.log.end(ctx, c.explain)
+	return c.log.finish(ctx, c.explainer)
 }
 
-func (c *postingCheck) clock() {
+func (c *postingCheck) checkClock() {
 	switch {
-	case !c.platform.HasClock && c.last > 0:
-		c.report.broken(RuleNumbered, "%s has postings and no clock", c.platform.Platform)
+	case !c.platform.HasClock && c.lastSeq > 0:
+		c.report.addFinding(RuleSequence, "%s has postings and no clock", c.platform.Platform)
 	case !c.platform.HasClock: // its accounts were held for a first posting, which was refused
-	case c.platform.Seq > c.last:
-		c.report.broken(RuleNumbered, "%d postings are missing on %s after number %d", c.platform.Seq-c.last, c.platform.Platform, c.last)
-	case c.platform.Seq < c.last:
-		c.report.broken(RuleNumbered, "the clock of %s stands at %d and the last posting has number %d", c.platform.Platform, c.platform.Seq, c.last)
+	case c.platform.Seq > c.lastSeq:
+		c.report.addFinding(RuleSequence, "%d postings are missing on %s after number %d", c.platform.Seq-c.lastSeq, c.platform.Platform, c.lastSeq)
+	case c.platform.Seq < c.lastSeq:
+		c.report.addFinding(RuleSequence, "the clock of %s stands at %d and the last posting has number %d", c.platform.Platform, c.platform.Seq, c.lastSeq)
 	}
-	if c.platform.HasClock && c.platform.Recorded.Before(c.recorded) {
-		c.report.broken(RuleRecorded, "the clock of %s stands at %s, before the last posting at %s",
-			c.platform.Platform, c.platform.Recorded.Format(time.RFC3339Nano), c.recorded.Format(time.RFC3339Nano))
+	if c.platform.HasClock && c.platform.Recorded.Before(c.lastRecorded) {
+		c.report.addFinding(RuleRecordedTime, "the clock of %s stands at %s, before the last posting at %s",
+			c.platform.Platform, c.platform.Recorded.Format(time.RFC3339Nano), c.lastRecorded.Format(time.RFC3339Nano))
 	}
 }

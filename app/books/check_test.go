@@ -16,14 +16,14 @@ import (
 	"causeway/ports"
 )
 
-// filled is a house whose books have something of everything: guarded accounts, a
+// newFilledEnv is a house whose books have something of everything: guarded accounts, a
 // reversal (postings 1 to 4), a ramp (5 to 7), and enough to be checkpointed.
-func filled(t *testing.T) *house {
-	h := newHouse(t)
-	alice := newInternal()
+func newFilledEnv(t *testing.T) *env {
+	h := newEnv(t)
+	alice := newInternalAccountID()
 	deposit := h.deposit(alice, 100)
-	h.mustPost(deposit, ledger.Reverse(deposit, newID(), noon, "wrong"), h.deposit(alice, 70), h.spend(alice, 30))
-	h.mustPost(h.ramp(newTransaction())...)
+	h.mustPost(deposit, ledger.Reverse(deposit, newID(), noon, "wrong"), h.deposit(alice, 70), h.transferOut(alice, 30))
+	h.mustPost(h.ramp(newTransactionID())...)
 	for range 3 {
 		var batch []ledger.Posting
 		for range 400 {
@@ -31,17 +31,17 @@ func filled(t *testing.T) *house {
 		}
 		h.mustPost(batch...)
 	}
-	h.moveCheckpoints()
+	h.updateSnapshots()
 	h.mustPost(h.deposit(alice, 1))
 	return h
 }
 
-func TestCheckOfSoundBooks(t *testing.T) {
+func TestCheck_ValidLedger(t *testing.T) {
 	t.Parallel()
 	// Sound books are found sound, and the report says how much of everything was seen.
-	h := filled(t)
+	h := newFilledEnv(t)
 
-	report := h.check(delivered)
+	report := h.check(checkDelivered)
 
 	for _, f := range report.Findings {
 		t.Error(f)
@@ -50,9 +50,9 @@ func TestCheckOfSoundBooks(t *testing.T) {
 		t.Error("not clean")
 	}
 	for rule, want := range map[books.Rule]int64{
-		books.RuleNumbered: 1208, books.RuleRecorded: 1208, books.RuleWhole: 1208, books.RuleUnchanged: 1208,
-		books.RuleCurrency: 1210, books.RuleBalanced: 2, books.RuleChart: 10, books.RuleGuarded: 1,
-		books.RuleCheckpoints: 2, books.RulePlaced: 1208, books.RuleReversals: 1, books.RuleExplained: 1,
+		books.RuleSequence: 1208, books.RuleRecordedTime: 1208, books.RuleWellFormed: 1208, books.RuleUnchanged: 1208,
+		books.RuleCurrency: 1210, books.RuleBalanced: 2, books.RuleChart: 10, books.RuleNoOverdraft: 1,
+		books.RuleBalanceSnapshots: 2, books.RuleIndexes: 1208, books.RuleReversals: 1, books.RuleTransactionStates: 1,
 	} {
 		for _, r := range report.Rules {
 			if r.Rule == rule && r.Checked != want {
@@ -65,34 +65,34 @@ func TestCheckOfSoundBooks(t *testing.T) {
 	}
 }
 
-func TestCheckOfBooksBeforeTheFirstPosting(t *testing.T) {
+func TestCheck_AccountWithoutPostings(t *testing.T) {
 	t.Parallel()
 	// An account that was held for a payment which was refused is there before anything is
 	// posted, and no damage.
-	h := newHouse(t)
-	account := ledger.Account{Platform: h.platform, Path: ledger.CustomerAccount(newInternal()), Currency: money.USD}
+	h := newEnv(t)
+	account := ledger.Account{Platform: h.platform, Path: ledger.CustomerAccount(newInternalAccountID()), Currency: money.USD}
 	err := pgx.BeginFunc(t.Context(), h.pool, func(tx pgx.Tx) error {
-		_, err := h.storage.Balances(t.Context(), tx, []ledger.Account{account}, storage.Lock)
+		_, err := h.ledgerDB.Balances(t.Context(), tx, []ledger.Account{account}, storage.Lock)
 		return err
 	})
 	if err != nil {
 		t.Fatal(err)
 	}
 
-	if report := h.check(delivered); !report.Clean() {
+	if report := h.check(checkDelivered); !report.Clean() {
 		t.Error(report.Findings)
 	}
 }
 
-func TestCheckOfEmptyBooks(t *testing.T) {
+func TestCheck_EmptyLedger(t *testing.T) {
 	t.Parallel()
 	// Books without a posting are sound.
-	if report := newHouse(t).check(nil); !report.Clean() {
+	if report := newEnv(t).check(nil); !report.Clean() {
 		t.Error(report.Findings)
 	}
 }
 
-func TestCheckFindsDamage(t *testing.T) {
+func TestCheck_FindsDamage(t *testing.T) {
 	t.Parallel()
 	// Whatever is done to the tables behind the service's back is found, and named.
 	customer := "(SELECT id FROM ledger_accounts WHERE guarded)"
@@ -104,9 +104,9 @@ func TestCheckFindsDamage(t *testing.T) {
 		"an amount": {"UPDATE ledger_entries SET amount = amount + 1 WHERE seq = 5",
 			books.RuleUnchanged, "number 5"},
 		"an amount of a guarded account": {"UPDATE ledger_entries SET amount = amount + 1 WHERE seq = 3",
-			books.RuleGuarded, "its entries say 1242"},
+			books.RuleNoOverdraft, "its entries say 1242"},
 		"an amount before a checkpoint": {"UPDATE ledger_entries SET amount = amount + 1 WHERE seq = 900",
-			books.RuleCheckpoints, "says 1240; its entries say 1241"},
+			books.RuleBalanceSnapshots, "says 1240; its entries say 1241"},
 		"an amount that shows nowhere else": {"UPDATE ledger_entries SET amount = amount - 1 WHERE seq = 6 AND n = 3",
 			books.RuleUnchanged, "converted, number 6"},
 		"a credit": {"UPDATE ledger_entries SET credit_account = (SELECT id FROM ledger_accounts WHERE path = 'income/fees') WHERE seq = 5",
@@ -118,54 +118,54 @@ func TestCheckFindsDamage(t *testing.T) {
 		"an effective time": {"UPDATE ledger_postings SET effective_at = effective_at - interval '1 day' WHERE seq = 8",
 			books.RuleUnchanged, "number 8"},
 		"a transaction": {"UPDATE ledger_postings SET transaction_id = NULL WHERE seq = 7",
-			books.RuleExplained, "a delivered ramp is"},
+			books.RuleTransactionStates, "a delivered ramp is"},
 		"a kind": {"UPDATE ledger_postings SET kind = 'returned' WHERE seq = 7",
-			books.RuleExplained, "a delivered ramp is"},
+			books.RuleTransactionStates, "a delivered ramp is"},
 		"a kind that is none": {"UPDATE ledger_postings SET kind = 'gift' WHERE seq = 8",
-			books.RuleWhole, `"gift" is unknown`},
+			books.RuleWellFormed, `"gift" is unknown`},
 		"an entry": {"DELETE FROM ledger_entries WHERE seq = 6 AND n = 3",
 			books.RuleUnchanged, "number 6"},
 		"an entry in the middle": {"DELETE FROM ledger_entries WHERE seq = 6 AND n = 2",
-			books.RuleWhole, "an entry 3 in place 2"},
+			books.RuleWellFormed, "an entry 3 in place 2"},
 		"all entries of a posting": {"DELETE FROM ledger_entries WHERE seq = 6",
-			books.RuleWhole, "no entries"},
+			books.RuleWellFormed, "no entries"},
 		"an entry too many": {"INSERT INTO ledger_entries SELECT platform_id, seq, recorded_at, debit_account, credit_account, amount, 2, currency FROM ledger_entries WHERE seq = 5",
 			books.RuleUnchanged, "number 5"},
 		"a posting": {"DELETE FROM ledger_postings WHERE seq = 500",
-			books.RuleWhole, "1 entries on PLATFORM"},
+			books.RuleWellFormed, "1 entries on PLATFORM"},
 		"a posting with its entries": {"DELETE FROM ledger_postings WHERE seq = 500; DELETE FROM ledger_entries WHERE seq = 500",
-			books.RuleNumbered, "1 postings are missing on PLATFORM"},
+			books.RuleSequence, "1 postings are missing on PLATFORM"},
 		"the first posting": {"DELETE FROM ledger_postings WHERE seq = 1; DELETE FROM ledger_entries WHERE seq = 1",
-			books.RuleNumbered, "between number 0 and number 2"},
+			books.RuleSequence, "between number 0 and number 2"},
 		"the last posting": {"DELETE FROM ledger_postings WHERE seq = 1208; DELETE FROM ledger_entries WHERE seq = 1208",
-			books.RuleNumbered, "after number 1207"},
+			books.RuleSequence, "after number 1207"},
 		"the last posting, and the clock set back": {
 			"DELETE FROM ledger_postings WHERE seq = 1208; DELETE FROM ledger_entries WHERE seq = 1208; UPDATE ledger_clock SET seq = 1207",
-			books.RuleGuarded, "has a balance of 1241 stored; its entries say 1240"},
+			books.RuleNoOverdraft, "has a balance of 1241 stored; its entries say 1240"},
 		"a posting after the clock": {"UPDATE ledger_clock SET seq = 1207",
-			books.RuleNumbered, "the clock of"},
+			books.RuleSequence, "the clock of"},
 		"the clock": {"DELETE FROM ledger_clock",
-			books.RuleNumbered, "no clock"},
+			books.RuleSequence, "no clock"},
 		"a recorded time": {"UPDATE ledger_postings SET recorded_at = recorded_at + interval '1 hour' WHERE seq = 3",
-			books.RuleRecorded, "number 4 on"},
+			books.RuleRecordedTime, "number 4 on"},
 		"the clock's time": {"UPDATE ledger_clock SET recorded_at = recorded_at - interval '1 hour'",
-			books.RuleRecorded, "before the last posting"},
+			books.RuleRecordedTime, "before the last posting"},
 		"a balance": {"UPDATE ledger_balances SET balance = balance + 1000000",
-			books.RuleGuarded, "has a balance of 1001241 stored; its entries say 1241"},
+			books.RuleNoOverdraft, "has a balance of 1001241 stored; its entries say 1241"},
 		"no balance": {"DELETE FROM ledger_balances",
-			books.RuleGuarded, "no balance stored"},
+			books.RuleNoOverdraft, "no balance stored"},
 		"a balance of an unguarded account": {"INSERT INTO ledger_balances SELECT platform_id, id, 5 FROM ledger_accounts WHERE path = 'funding/jit'",
-			books.RuleGuarded, "is not guarded and has a balance"},
+			books.RuleNoOverdraft, "is not guarded and has a balance"},
 		"a moment below zero": {"UPDATE ledger_entries SET seq = seq + 10000 WHERE seq < 4; UPDATE ledger_postings SET seq = seq + 10000 WHERE seq < 4",
-			books.RuleGuarded, "was at -30 after posting number 4"},
+			books.RuleNoOverdraft, "was at -30 after posting number 4"},
 		"a checkpoint": {"UPDATE ledger_checkpoints SET balance = balance + 1 WHERE account_id = " + customer,
-			books.RuleCheckpoints, "says 1241; its entries say 1240"},
+			books.RuleBalanceSnapshots, "says 1241; its entries say 1240"},
 		"a checkpoint's times": {"UPDATE ledger_checkpoints SET latest = latest - interval '1 day'",
-			books.RuleCheckpoints, "its entries say 2026-11-20T12:00:00Z to"},
+			books.RuleBalanceSnapshots, "its entries say 2026-11-20T12:00:00Z to"},
 		"a checkpoint ahead": {"UPDATE ledger_checkpoints SET seq = 1208, balance = balance + 1 WHERE account_id = " + customer,
-			books.RuleCheckpoints, "is ahead of the work"},
+			books.RuleBalanceSnapshots, "is ahead of the work"},
 		"a checkpoint of nothing": {"INSERT INTO ledger_checkpoints SELECT platform_id, 999999, 5, 0, now(), now(), 0 FROM ledger_clock",
-			books.RuleCheckpoints, "account 999999, which is not there"},
+			books.RuleBalanceSnapshots, "account 999999, which is not there"},
 		"a class": {"UPDATE ledger_accounts SET class = 'asset' WHERE guarded",
 			books.RuleChart, "is of class asset and not liability"},
 		"a guard": {"UPDATE ledger_accounts SET guarded = false WHERE guarded",
@@ -185,29 +185,29 @@ func TestCheckFindsDamage(t *testing.T) {
 		"a currency that is none": {"UPDATE ledger_accounts SET currency = 'XXQ' WHERE path = 'fx/position' AND currency = 'USD'",
 			books.RuleChart, "unknown currency"},
 		"an id": {"DELETE FROM ledger_posting_ids WHERE seq = 3",
-			books.RulePlaced, "1 postings on PLATFORM are not where their ids lead; the first is number 3"},
+			books.RuleIndexes, "1 postings on PLATFORM are not where their ids lead; the first is number 3"},
 		"an id that leads elsewhere": {"UPDATE ledger_posting_ids SET seq = 4 WHERE seq = 5",
-			books.RulePlaced, "1 ids on PLATFORM lead to no posting; the first says it has number 4"},
+			books.RuleIndexes, "1 ids on PLATFORM lead to no posting; the first says it has number 4"},
 		"an id's reversal": {"UPDATE ledger_posting_ids SET reverses = NULL WHERE seq = 2",
-			books.RulePlaced, "not where their ids lead; the first is number 2"},
+			books.RuleIndexes, "not where their ids lead; the first is number 2"},
 		"an id that was never posted": {"INSERT INTO ledger_posting_ids SELECT platform_id, gen_random_uuid(), NULL, seq, recorded_at FROM ledger_postings WHERE seq = 7",
-			books.RulePlaced, "1 ids on PLATFORM lead to no posting"},
+			books.RuleIndexes, "1 ids on PLATFORM lead to no posting"},
 		"the time of an entry": {"UPDATE ledger_entries SET recorded_at = recorded_at + interval '1 day' WHERE seq = 9",
-			books.RulePlaced, "1 entries on PLATFORM lie in another time than their posting; the first is of number 9"},
+			books.RuleIndexes, "1 entries on PLATFORM lie in another time than their posting; the first is of number 9"},
 		"a posting astray": {"INSERT INTO ledger_astray SELECT platform_id, 3, recorded_at - interval '1 day', recorded_at, 1, 2, 3, 1 FROM ledger_postings WHERE seq = 3",
-			books.RulePlaced, "1 postings on PLATFORM are listed as taking effect at another time than they do, or should be listed; the first is number 3"},
+			books.RuleIndexes, "1 postings on PLATFORM are listed as taking effect at another time than they do, or should be listed; the first is number 3"},
 		"a posting astray, not listed": {"UPDATE ledger_postings SET effective_at = effective_at - interval '1 day' WHERE seq = 4; DELETE FROM ledger_astray WHERE seq = 4",
-			books.RulePlaced, "should be listed; the first is number 4"},
+			books.RuleIndexes, "should be listed; the first is number 4"},
 		"where a month begins": {"UPDATE ledger_months SET first_seq = 5",
-			books.RulePlaced, "2026-11 on PLATFORM is said to begin with number 5; its postings have numbers 1 to 1208"},
+			books.RuleIndexes, "2026-11 on PLATFORM is said to begin with number 5; its postings have numbers 1 to 1208"},
 		"a month": {"DELETE FROM ledger_months",
-			books.RulePlaced, "of 2026-11 on PLATFORM, with postings number 1 to 1208, nothing says where it begins"},
+			books.RuleIndexes, "of 2026-11 on PLATFORM, with postings number 1 to 1208, nothing says where it begins"},
 		"a month too many": {"INSERT INTO ledger_months SELECT platform_id, '2026-12-01', 1209 FROM ledger_clock",
-			books.RulePlaced, "ends at 2026-12-01T00:00:00Z, and the last that is said to begin is 2026-12"},
+			books.RuleIndexes, "ends at 2026-12-01T00:00:00Z, and the last that is said to begin is 2026-12"},
 		"when the month ends": {"UPDATE ledger_clock SET month_ends = '2027-06-01Z'",
-			books.RulePlaced, "the month of the clock of PLATFORM ends at 2027-06-01T00:00:00Z"},
+			books.RuleIndexes, "the month of the clock of PLATFORM ends at 2027-06-01T00:00:00Z"},
 		"a month that is not complete": {"INSERT INTO ledger_months SELECT platform_id, '2026-12-01', 1209 FROM ledger_clock; UPDATE ledger_checkpointed SET complete_to = '2026-12-01Z'",
-			books.RuleCheckpoints, "has no checkpoint with the end of the month that ended with posting number 1208"},
+			books.RuleBalanceSnapshots, "has no checkpoint with the end of the month that ended with posting number 1208"},
 		"what was reversed": {"DELETE FROM ledger_postings WHERE seq = 1",
 			books.RuleReversals, "which is not there"},
 		"what a reversal names": {"UPDATE ledger_postings SET reverses = (SELECT id FROM ledger_postings WHERE seq = 3) WHERE seq = 2",
@@ -222,13 +222,13 @@ func TestCheckFindsDamage(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			h := filled(t)
-			h.damage(dropChecks + c.damage)
+			h := newFilledEnv(t)
+			h.execAsSuperuser(dropConstraintsSQL + c.damage)
 
-			report := h.check(delivered)
+			report := h.check(checkDelivered)
 
 			for _, f := range report.Findings {
-				if f.Rule == c.rule && strings.Contains(strings.ReplaceAll(f.What, h.platform.String(), "PLATFORM"), c.says) {
+				if f.Rule == c.rule && strings.Contains(strings.ReplaceAll(f.Message, h.platform.String(), "PLATFORM"), c.says) {
 					return
 				}
 			}
@@ -241,15 +241,15 @@ func TestCheckFindsDamage(t *testing.T) {
 }
 
 // Some damage is refused even to a superuser unless the table's own checks go first.
-const dropChecks = `
+const dropConstraintsSQL = `
 ALTER TABLE ledger_postings DROP CONSTRAINT ledger_posting_digest_is_sha256, DROP CONSTRAINT ledger_posting_reverses_another;
 `
 
-func TestCheckTellsEachRuleInMeasure(t *testing.T) {
+func TestCheck_LimitsFindingsPerRule(t *testing.T) {
 	t.Parallel()
 	// Damage everywhere is counted in full and told in part.
-	h := filled(t)
-	h.damage("UPDATE ledger_postings SET memo = 'x'")
+	h := newFilledEnv(t)
+	h.execAsSuperuser("UPDATE ledger_postings SET memo = 'x'")
 
 	report := h.check(nil)
 
@@ -260,18 +260,18 @@ func TestCheckTellsEachRuleInMeasure(t *testing.T) {
 		}
 	}
 	for _, r := range report.Rules {
-		if r.Rule == books.RuleUnchanged && (r.Broken != 1208 || told != books.MaxFindings) {
-			t.Errorf("%d broken and %d told, want 1208 and %d", r.Broken, told, books.MaxFindings)
+		if r.Rule == books.RuleUnchanged && (r.Violations != 1208 || told != books.MaxFindings) {
+			t.Errorf("%d broken and %d told, want 1208 and %d", r.Violations, told, books.MaxFindings)
 		}
 	}
 }
 
-func TestCheckAsksAgainWhenInDoubt(t *testing.T) {
+func TestCheck_RechecksTransactionsInProgress(t *testing.T) {
 	t.Parallel()
 	// A transaction whose state was ahead of the postings seen, because it has moved on
 	// meanwhile, is not damage.
-	h := newHouse(t)
-	transaction := newTransaction()
+	h := newEnv(t)
+	transaction := newTransactionID()
 	steps := h.ramp(transaction)
 	h.mustPost(steps[0])
 	asked := 0
@@ -280,7 +280,7 @@ func TestCheckAsksAgainWhenInDoubt(t *testing.T) {
 		if asked == 1 { // between the look at the postings and the look at the state
 			h.mustPost(steps[1:]...)
 		}
-		return delivered(ctx, p, stories)
+		return checkDelivered(ctx, p, stories)
 	}
 
 	if report := h.check(moving); !report.Clean() || asked != 2 {
@@ -288,24 +288,24 @@ func TestCheckAsksAgainWhenInDoubt(t *testing.T) {
 	}
 
 	broken := errors.New("no database")
-	_, err := h.books(func(context.Context, ident.Platform, []ports.TransactionKinds) ([]error, error) { return nil, broken }).Check(context.Background())
+	_, err := h.newService(func(context.Context, ident.Platform, []ports.TransactionKinds) ([]error, error) { return nil, broken }).Check(context.Background())
 	if !errors.Is(err, broken) {
 		t.Errorf("got %v, want the explanation's error", err)
 	}
 }
 
-func TestBalancesAndEntriesOf(t *testing.T) {
+func TestService_BalancesAndTransactionEntries(t *testing.T) {
 	t.Parallel()
 	// The rows that finance sees are those that were posted.
-	h, ctx := newHouse(t), context.Background()
-	transaction := newTransaction()
+	h, ctx := newEnv(t), context.Background()
+	transaction := newTransactionID()
 	h.mustPost(h.ramp(transaction)...)
 
-	entries, err := h.books(nil).EntriesOf(ctx, h.platform, transaction)
+	entries, err := h.newService(nil).TransactionEntries(ctx, h.platform, transaction)
 	if err != nil || len(entries) != 5 || entries[4].Kind != ledger.KindDelivered || entries[4].Credit != ledger.Chain("LAYER2") {
 		t.Errorf("got %+v, %v", entries, err)
 	}
-	lines, err := h.books(nil).Balances(ctx, h.platform)
+	lines, err := h.newService(nil).Balances(ctx, h.platform)
 	if err != nil || len(lines) != 7 {
 		t.Fatalf("got %+v, %v", lines, err)
 	}

@@ -19,34 +19,34 @@ import (
 	"causeway/ledger"
 )
 
-// act is one unit of work of a random worker.
-type act struct {
-	batch    []ledger.Posting
-	lock     bool // read and hold the guarded balances first
-	rollback bool
+// unitOfWork is one unit of work of a random worker.
+type unitOfWork struct {
+	batch        []ledger.Posting
+	lockBalances bool // read and hold the guarded balances first
+	rollback     bool
 }
 
-func TestRulesHoldUnderRandomConcurrentPosting(t *testing.T) {
+func TestCheck_RandomConcurrentPosting(t *testing.T) {
 	t.Parallel()
 	// Workers of several processes post random batches at once: new postings and repeats,
 	// spending what may not be there, reversing what may be reversed already, on two
 	// platforms, some rolled back, while checkpoints move. Afterwards every rule holds,
 	// and the books hold exactly what was accepted, once.
-	h := newHouse(t)
+	h := newEnv(t)
 	ctx := context.Background()
 	rapid.Check(t, func(t *rapid.T) {
-		world := newWorld(t)
+		world := newWorkload(t)
 		var (
 			group    sync.WaitGroup
 			mu       sync.Mutex
 			accepted = map[uuid.UUID]ledger.Posting{}
 		)
 		for worker := range 6 {
-			acts := world.acts(t)
+			acts := world.drawUnits(t)
 			process := storage.New()
 			group.Go(func() {
 				for i, a := range acts {
-					err := again(func() error { return world.do(ctx, h.pool, process, a, noon.Add(time.Duration(worker-i)*time.Second)) })
+					err := retry(func() error { return world.run(ctx, h.pool, process, a, noon.Add(time.Duration(worker-i)*time.Second)) })
 					var short *ledger.InsufficientBalanceError
 					switch {
 					case err == nil:
@@ -63,7 +63,7 @@ func TestRulesHoldUnderRandomConcurrentPosting(t *testing.T) {
 			})
 		}
 		group.Go(func() {
-			if _, err := h.storage.MoveCheckpoints(ctx, h.pool); err != nil {
+			if _, err := h.ledgerDB.MoveCheckpoints(ctx, h.pool); err != nil {
 				t.Errorf("move checkpoints: %v", err)
 			}
 		})
@@ -80,7 +80,7 @@ func TestRulesHoldUnderRandomConcurrentPosting(t *testing.T) {
 			}
 		}
 		for a, w := range want {
-			got, err := storage.NewReader(h.storage, h.pool).Balances(ctx, []ledger.Account{a})
+			got, err := storage.NewReader(h.ledgerDB, h.pool).Balances(ctx, []ledger.Account{a})
 			if err != nil || got[a] != w {
 				t.Fatalf("%s: balance %d, %v; what was accepted makes %d", a, got[a], err, w)
 			}
@@ -93,26 +93,26 @@ func TestRulesHoldUnderRandomConcurrentPosting(t *testing.T) {
 		}
 	})
 
-	h.moveCheckpoints()
+	h.updateSnapshots()
 	report := h.check(nil)
 	for _, f := range report.Findings {
 		t.Error(f)
 	}
 }
 
-func TestCheckpointsMoveWhilePostingGoesOn(t *testing.T) {
+func TestBalanceSnapshots_ConcurrentWithPosting(t *testing.T) {
 	t.Parallel()
 	// Checkpoints that several processes move forward while others post are as right as
 	// those of quiet books, and the check may run meanwhile.
-	h := newHouse(t)
+	h := newEnv(t)
 	ctx := context.Background()
-	alice := newInternal()
+	alice := newInternalAccountID()
 	var posting, moving sync.WaitGroup
 	done := make(chan struct{})
 	for range 3 {
 		posting.Go(func() {
 			for range 15 {
-				batch := h.ramp(newTransaction())
+				batch := h.ramp(newTransactionID())
 				for range 97 {
 					batch = append(batch, h.deposit(alice, 1))
 				}
@@ -125,7 +125,7 @@ func TestCheckpointsMoveWhilePostingGoesOn(t *testing.T) {
 	for range 2 {
 		moving.Go(func() {
 			for {
-				if _, err := h.storage.MoveCheckpoints(ctx, h.pool); err != nil {
+				if _, err := h.ledgerDB.MoveCheckpoints(ctx, h.pool); err != nil {
 					t.Error(err)
 				}
 				select {
@@ -136,54 +136,54 @@ func TestCheckpointsMoveWhilePostingGoesOn(t *testing.T) {
 			}
 		})
 	}
-	during := h.check(delivered)
+	during := h.check(checkDelivered)
 	posting.Wait()
 	close(done)
 	moving.Wait()
-	h.moveCheckpoints()
-	after := h.check(delivered)
+	h.updateSnapshots()
+	after := h.check(checkDelivered)
 
 	for _, f := range append(during.Findings, after.Findings...) {
 		t.Error(f)
 	}
 	for _, r := range after.Rules {
-		if r.Rule == books.RuleCheckpoints && r.Checked < 4 {
+		if r.Rule == books.RuleBalanceSnapshots && r.Checked < 4 {
 			t.Errorf("%d checkpoints, want a few", r.Checked)
 		}
 	}
 }
 
-// world is what the random postings of one run are about.
-type world struct {
+// workload is what the random postings of one run are about.
+type workload struct {
 	platforms [2]ident.Platform
 	customers []string
-	known     []ledger.Posting // to be repeated or reversed
+	drawn     []ledger.Posting // to be repeated or reversed
 }
 
-func newWorld(t *rapid.T) *world {
-	w := &world{}
+func newWorkload(t *rapid.T) *workload {
+	w := &workload{}
 	for i := range w.platforms {
 		ident.SetUUID(&w.platforms[i], newID())
 	}
 	for range rapid.IntRange(1, 4).Draw(t, "customers") {
-		w.customers = append(w.customers, ledger.CustomerAccount(newInternal()))
+		w.customers = append(w.customers, ledger.CustomerAccount(newInternalAccountID()))
 	}
 	return w
 }
 
-func (w *world) acts(t *rapid.T) []act {
-	acts := make([]act, rapid.IntRange(1, 8).Draw(t, "acts"))
+func (w *workload) drawUnits(t *rapid.T) []unitOfWork {
+	acts := make([]unitOfWork, rapid.IntRange(1, 8).Draw(t, "acts"))
 	for i := range acts {
 		for range rapid.IntRange(1, 4).Draw(t, "batch") {
-			acts[i].batch = append(acts[i].batch, w.posting(t))
+			acts[i].batch = append(acts[i].batch, w.drawPosting(t))
 		}
-		acts[i].lock = rapid.Bool().Draw(t, "lock")
+		acts[i].lockBalances = rapid.Bool().Draw(t, "lock")
 		acts[i].rollback = rapid.IntRange(0, 9).Draw(t, "rollback") == 0
 	}
 	return acts
 }
 
-func (w *world) posting(t *rapid.T) ledger.Posting {
+func (w *workload) drawPosting(t *rapid.T) ledger.Posting {
 	header := ledger.Header{ID: newID(), Platform: rapid.SampledFrom(w.platforms[:]).Draw(t, "platform"), Effective: noon}
 	amount := money.Amount{Minor: rapid.Int64Range(1, 100).Draw(t, "amount"), Currency: rapid.SampledFrom([]money.Currency{money.USD, money.BTC}).Draw(t, "currency")}
 	customer := rapid.SampledFrom(w.customers).Draw(t, "customer")
@@ -197,25 +197,25 @@ func (w *world) posting(t *rapid.T) ledger.Posting {
 		p = ledger.Converted(header, ledger.Conversion{From: customer, To: rapid.SampledFrom(w.customers).Draw(t, "to"),
 			Sent: money.Amount{Minor: 30, Currency: money.USD}, Fees: 2, RoundingSent: 1, Received: money.Amount{Minor: 7, Currency: money.BTC}, RoundingReceived: 1})
 	default:
-		if len(w.known) == 0 {
-			return w.posting(t)
+		if len(w.drawn) == 0 {
+			return w.drawPosting(t)
 		}
-		p = rapid.SampledFrom(w.known).Draw(t, "known")
+		p = rapid.SampledFrom(w.drawn).Draw(t, "known")
 		if rapid.Bool().Draw(t, "reverse") {
 			p = ledger.Reverse(p, header.ID, noon, "")
 		}
 	}
-	w.known = append(w.known, p)
+	w.drawn = append(w.drawn, p)
 	return p
 }
 
 var errRolledBack = errors.New("rolled back")
 
-func (w *world) do(ctx context.Context, db interface {
+func (w *workload) run(ctx context.Context, db interface {
 	Begin(context.Context) (pgx.Tx, error)
-}, process *storage.Books, a act, now time.Time) error {
+}, process *storage.Books, a unitOfWork, now time.Time) error {
 	return pgx.BeginFunc(ctx, db, func(tx pgx.Tx) error {
-		if a.lock {
+		if a.lockBalances {
 			var accounts []ledger.Account
 			for _, p := range a.batch {
 				for _, account := range p.Accounts() {
@@ -238,8 +238,8 @@ func (w *world) do(ctx context.Context, db interface {
 	})
 }
 
-// again does what a unit of work does: it runs once more when the database asks for it.
-func again(do func() error) error {
+// retry does what a unit of work does: it runs once more when the database asks for it.
+func retry(do func() error) error {
 	for {
 		err := do()
 		var pg *pgconn.PgError

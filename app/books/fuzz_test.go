@@ -19,7 +19,7 @@ const (
 {"seq":2,"id":"01900000-0000-7000-8000-000000000102","kind":"reversal","reverses":"01900000-0000-7000-8000-000000000101","effective":"2026-11-20T12:00:00.000000Z","recorded":"2026-11-20T12:00:00.000002Z","memo":"","entries":[{"n":1,"debit":"funding/jit","credit":"rails/ACH","currency":"USD","amount":"10050"}]}
 {"end":true,"size":2,"root":"JHk6dl6QrIorfO4W3uZojnQzfrTLFdxYXCPPZMqMcpY="}
 `
-	smallHead = `causeway.ledger/01900000-0000-7000-8000-000000000001
+	smallCheckpoint = `causeway.ledger/01900000-0000-7000-8000-000000000001
 2
 JHk6dl6QrIorfO4W3uZojnQzfrTLFdxYXCPPZMqMcpY=
 
@@ -28,11 +28,11 @@ JHk6dl6QrIorfO4W3uZojnQzfrTLFdxYXCPPZMqMcpY=
 	smallKey = "causeway.ledger/01900000-0000-7000-8000-000000000001+d49e853a+AQOhB7/zzhC+HXDdGOdLwJln5NYwm6UNXx3chmQSVTG4"
 )
 
-func TestAnyChangedLetterOfAnExportShows(t *testing.T) {
+func TestVerifyExport_DetectsAnyChangedByte(t *testing.T) {
 	t.Parallel()
 	// Whatever letter of an export is changed: either it is refused or found, or the file
 	// still says the very same.
-	heads, err := books.ReadHeads("head", strings.NewReader(smallHead))
+	heads, err := books.ReadCheckpoints("head", strings.NewReader(smallCheckpoint))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -40,11 +40,11 @@ func TestAnyChangedLetterOfAnExportShows(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	against := books.Verification{Published: heads, Keys: [][32]byte{key}}
+	against := books.VerifyOptions{Published: heads, Keys: [][32]byte{key}}
 	if report, err := books.VerifyExport(t.Context(), strings.NewReader(smallExport), against); err != nil || !report.Clean() {
 		t.Fatal(report.Findings, err)
 	}
-	said := meaning(t, smallExport)
+	said := decodeExport(t, smallExport)
 	rapid.Check(t, func(r *rapid.T) {
 		at := rapid.IntRange(0, len(smallExport)-1).Draw(r, "at")
 		letter := rapid.SampledFrom([]byte("\"\\{}[]:,. \n0123456789aAbBzZ-+")).Draw(r, "letter")
@@ -52,14 +52,14 @@ func TestAnyChangedLetterOfAnExportShows(t *testing.T) {
 
 		report, err := books.VerifyExport(t.Context(), strings.NewReader(changed), against)
 
-		if err == nil && report.Clean() && !reflect.DeepEqual(meaning(t, changed), said) {
+		if err == nil && report.Clean() && !reflect.DeepEqual(decodeExport(t, changed), said) {
 			r.Errorf("a change at %d to %q goes unseen", at, letter)
 		}
 	})
 }
 
-// meaning is what the lines of an export say; the case of names and ids is nothing.
-func meaning(t *testing.T, export string) (lines []any) {
+// decodeExport is what the lines of an export say; the case of names and ids is nothing.
+func decodeExport(t *testing.T, export string) (lines []any) {
 	t.Helper()
 	for line := range strings.Lines(strings.ToLower(export)) {
 		var said any
@@ -73,7 +73,7 @@ func meaning(t *testing.T, export string) (lines []any) {
 
 func FuzzVerifyExport(f *testing.F) {
 	// Whatever a file holds, the answer is a report or an error.
-	heads, err := books.ReadHeads("head", strings.NewReader(smallHead))
+	heads, err := books.ReadCheckpoints("head", strings.NewReader(smallCheckpoint))
 	if err != nil {
 		f.Fatal(err)
 	}
@@ -85,21 +85,21 @@ func FuzzVerifyExport(f *testing.F) {
 	f.Add(strings.ReplaceAll(smallExport, `"10050"`, `"-9223372036854775808"`))
 	f.Add(strings.ReplaceAll(smallExport, `"seq":1`, `"seq":2`))
 	f.Fuzz(func(t *testing.T, export string) {
-		report, err := books.VerifyExport(t.Context(), strings.NewReader(export), books.Verification{Published: heads})
+		report, err := books.VerifyExport(t.Context(), strings.NewReader(export), books.VerifyOptions{Published: heads})
 		if err == nil && len(report.Rules) != 5 {
 			t.Errorf("neither a report nor an error: %+v", report)
 		}
 	})
 }
 
-func FuzzReadHeads(f *testing.F) {
+func FuzzReadCheckpoints(f *testing.F) {
 	// What is read as heads can be written and read again, and is the same.
-	for _, text := range []string{smallHead, smallHead + "\n" + smallHead, smallHead + smallHead, "", "\n\n\n", strings.TrimSuffix(smallHead, "\n"),
-		strings.ReplaceAll(smallHead, "\n", "\r\n"), "— x\n", "\n— \n", strings.Repeat("x", 1<<17)} {
+	for _, text := range []string{smallCheckpoint, smallCheckpoint + "\n" + smallCheckpoint, smallCheckpoint + smallCheckpoint, "", "\n\n\n", strings.TrimSuffix(smallCheckpoint, "\n"),
+		strings.ReplaceAll(smallCheckpoint, "\n", "\r\n"), "— x\n", "\n— \n", strings.Repeat("x", 1<<17)} {
 		f.Add(text)
 	}
 	f.Fuzz(func(t *testing.T, text string) {
-		heads, err := books.ReadHeads("heads", strings.NewReader(text))
+		heads, err := books.ReadCheckpoints("heads", strings.NewReader(text))
 		if err != nil {
 			return
 		}
@@ -107,7 +107,7 @@ func FuzzReadHeads(f *testing.F) {
 		for _, h := range heads {
 			again.WriteString(h.Note + "\n")
 		}
-		same, err := books.ReadHeads("heads", strings.NewReader(again.String()))
+		same, err := books.ReadCheckpoints("heads", strings.NewReader(again.String()))
 		if err != nil || len(same) != len(heads) {
 			t.Fatalf("%d heads become %d, %v", len(heads), len(same), err)
 		}

@@ -10,12 +10,12 @@ import (
 	"causeway/core/ident"
 )
 
-func TestVerifySoundBooks(t *testing.T) {
+func TestVerify_ValidLedger(t *testing.T) {
 	t.Parallel()
 	// Sealed books that nobody touched are found sound, also while newer postings wait to
 	// be sealed, and the report says how much was held against what.
-	v := sealed(t)
-	v.mustPost(v.deposit(newInternal(), 1))
+	v := newSealedEnv(t)
+	v.mustPost(v.deposit(newInternalAccountID(), 1))
 
 	report := v.verify()
 
@@ -23,7 +23,7 @@ func TestVerifySoundBooks(t *testing.T) {
 		t.Error(f)
 	}
 	for rule, want := range map[books.Rule]int64{
-		books.RuleUnchanged: 1224, books.RuleSealed: 1223, books.RuleHeads: 3, books.RulePublished: 3,
+		books.RuleUnchanged: 1224, books.RuleSealed: 1223, books.RuleSignedCheckpoints: 3, books.RulePublishedCheckpoints: 3,
 	} {
 		for _, r := range report.Rules {
 			if r.Rule == rule && r.Checked != want {
@@ -51,9 +51,9 @@ var tamperings = map[string]struct {
 	"an amount, told by the log": {damage: "UPDATE ledger_entries SET amount = amount + 41 WHERE seq = 900", fits: []int64{900},
 		rule: books.RuleSealed, says: "the amount of entry 1 was 1 USD and is 42"},
 	"an amount, by a head": {damage: "UPDATE ledger_entries SET amount = amount + 1 WHERE seq = 1211", fits: []int64{1211},
-		rule: books.RuleHeads, says: "the one of size 1208 fits, so what is wrong comes after number 1208"},
+		rule: books.RuleSignedCheckpoints, says: "the one of size 1208 fits, so what is wrong comes after number 1208"},
 	"an amount, by a head outside": {damage: "UPDATE ledger_entries SET amount = amount + 1 WHERE seq = 1211", fits: []int64{1211},
-		rule: books.RulePublished, says: "(outside.heads, line 7) does not fit the postings"},
+		rule: books.RulePublishedCheckpoints, says: "(outside.heads, line 7) does not fit the postings"},
 	"an account": {damage: "UPDATE ledger_entries SET credit_account = (SELECT id FROM ledger_accounts WHERE path = 'income/fees') WHERE seq = 7",
 		rule: books.RuleUnchanged, says: "entry 1 credited chains/LAYER2 and says income/fees"},
 	"an account, to the digest": {damage: "UPDATE ledger_entries SET credit_account = (SELECT id FROM ledger_accounts WHERE path = 'transit/payouts' AND currency = 'BTC') WHERE seq = 5", fits: []int64{5},
@@ -77,41 +77,41 @@ var tamperings = map[string]struct {
 	"what it reverses": {damage: "UPDATE ledger_postings SET kind = 'reversal', reverses = (SELECT id FROM ledger_postings WHERE seq = 3) WHERE seq = 4", fits: []int64{4},
 		rule: books.RuleSealed, says: "number 4 on"},
 	"a balance": {damage: "UPDATE ledger_balances SET balance = balance + 1000000",
-		rule: books.RuleGuarded, says: "stored; its entries say"},
+		rule: books.RuleNoOverdraft, says: "stored; its entries say"},
 	"a balance of nothing": {damage: "INSERT INTO ledger_balances SELECT platform_id, 999999, 5 FROM ledger_clock",
-		rule: books.RuleGuarded, says: "of account 999999, which is not there"},
+		rule: books.RuleNoOverdraft, says: "of account 999999, which is not there"},
 	"a checkpoint": {damage: "UPDATE ledger_checkpoints SET balance = balance + 1",
-		rule: books.RuleCheckpoints, says: "its entries say"},
+		rule: books.RuleBalanceSnapshots, says: "its entries say"},
 	"the work on checkpoints": {damage: "UPDATE ledger_checkpointed SET seq = 5000",
-		rule: books.RuleCheckpoints, says: "says it is at number 5000, and the clock at 1223"},
+		rule: books.RuleBalanceSnapshots, says: "says it is at number 5000, and the clock at 1223"},
 	"an entry gone": {damage: "DELETE FROM ledger_entries WHERE seq = 6 AND n = 3",
 		rule: books.RuleUnchanged, says: "number 6 on"},
 	"an entry gone, to the digest": {damage: "DELETE FROM ledger_entries WHERE seq = 6 AND n = 3", fits: []int64{6},
 		rule: books.RuleSealed, says: "converted, number 6 on"},
 	"an entry too many": {damage: "INSERT INTO ledger_entries SELECT platform_id, seq, recorded_at, debit_account, credit_account, amount, 2, currency FROM ledger_entries WHERE seq = 1211", fits: []int64{1211},
 		rule: books.RuleSealed, says: "entry 2 was not there"},
-	"a posting gone": {damage: deletePostings("seq = 900") + "; " + fitBalances,
+	"a posting gone": {damage: deletePostingsSQL("seq = 900") + "; " + recomputeBalancesSQL,
 		rule: books.RuleSealed, says: "1 postings are missing on PlatformConfig"},
-	"a posting gone, by a head": {damage: deletePostings("seq = 900") + "; " + fitBalances,
-		rule: books.RuleHeads, says: "there is no posting number 900"},
-	"the newest ten gone": {damage: deletePostings("seq > 1213") + "; " + fitBalances + "; " + clockTo("1213"),
+	"a posting gone, by a head": {damage: deletePostingsSQL("seq = 900") + "; " + recomputeBalancesSQL,
+		rule: books.RuleSignedCheckpoints, says: "there is no posting number 900"},
+	"the newest ten gone": {damage: deletePostingsSQL("seq > 1213") + "; " + recomputeBalancesSQL + "; " + setClockSQL("1213"),
 		rule: books.RuleSealed, says: "the newest 10 postings are missing on PlatformConfig"},
-	"the newest ten gone, by a head": {damage: deletePostings("seq > 1213") + "; " + fitBalances + "; " + clockTo("1213"),
-		rule: books.RuleHeads, says: "the newest 10 postings are missing on PlatformConfig"},
-	"the newest ten gone, and the log cut to it": {damage: deletePostings("seq > 1213") + "; " + fitBalances + "; " + clockTo("1213"), rewind: true,
-		rule: books.RulePublished, says: "the newest 10 postings are missing on PlatformConfig"},
-	"the newest ten gone, others posted": {damage: deletePostings("seq > 1213") + "; " + fitBalances + "; " + clockTo("1213") + "; " + insertCopies(1214, 1223, 1211), rewind: true,
+	"the newest ten gone, by a head": {damage: deletePostingsSQL("seq > 1213") + "; " + recomputeBalancesSQL + "; " + setClockSQL("1213"),
+		rule: books.RuleSignedCheckpoints, says: "the newest 10 postings are missing on PlatformConfig"},
+	"the newest ten gone, and the log cut to it": {damage: deletePostingsSQL("seq > 1213") + "; " + recomputeBalancesSQL + "; " + setClockSQL("1213"), rewind: true,
+		rule: books.RulePublishedCheckpoints, says: "the newest 10 postings are missing on PlatformConfig"},
+	"the newest ten gone, others posted": {damage: deletePostingsSQL("seq > 1213") + "; " + recomputeBalancesSQL + "; " + setClockSQL("1213") + "; " + insertCopiesSQL(1214, 1223, 1211), rewind: true,
 		fits: []int64{1214, 1215, 1216, 1217, 1218, 1219, 1220, 1221, 1222, 1223},
-		rule: books.RulePublished, says: "the head of size 1223 of PlatformConfig"},
-	"one inserted": {damage: shiftFrom("1210") + "; " + insertCopies(1210, 1210, 1211), fits: []int64{1210},
+		rule: books.RulePublishedCheckpoints, says: "the head of size 1223 of PlatformConfig"},
+	"one inserted": {damage: renumberFromSQL("1210") + "; " + insertCopiesSQL(1210, 1210, 1211), fits: []int64{1210},
 		rule: books.RuleSealed, says: "number 1210 on"},
-	"one inserted, those after it moved": {damage: shiftFrom("1210") + "; " + insertCopies(1210, 1210, 1211), fits: []int64{1210},
+	"one inserted, those after it moved": {damage: renumberFromSQL("1210") + "; " + insertCopiesSQL(1210, 1210, 1211), fits: []int64{1210},
 		rule: books.RuleSealed, says: "is not what was sealed: it was sealed as number 1222"},
-	"one inserted at the end": {damage: insertCopies(1224, 1224, 1211), fits: []int64{1224},
-		rule: books.RuleNumbered, says: "the clock of"},
-	"one below the first number": {damage: insertCopies(-5, -5, 1211), fits: []int64{-5},
+	"one inserted at the end": {damage: insertCopiesSQL(1224, 1224, 1211), fits: []int64{1224},
+		rule: books.RuleSequence, says: "the clock of"},
+	"one below the first number": {damage: insertCopiesSQL(-5, -5, 1211), fits: []int64{-5},
 		rule: books.RuleSealed, says: "has number -5, under which it was never sealed"},
-	"two swapped": {damage: swap("1210", "1216"),
+	"two swapped": {damage: swapPostingsSQL("1210", "1216"),
 		rule: books.RuleSealed, says: "it was sealed as number 1216"},
 	"a hash of the log": {damage: `UPDATE ledger_tiles SET hashes = set_byte(hashes, 32, get_byte(hashes, 32) # 1) WHERE level = 0 AND n = 1`,
 		rule: books.RuleSealed, says: "the log's hash of posting number 258"},
@@ -120,24 +120,24 @@ var tamperings = map[string]struct {
 	"the log's edge": {damage: `UPDATE ledger_sealed SET edge = set_byte(edge, length(edge) - 1, get_byte(edge, length(edge) - 1) # 1)`,
 		rule: books.RuleSealed, says: "wrong hashes at its edge"},
 	"a head": {damage: `UPDATE ledger_heads SET root = sha256(root) WHERE size = 1213`,
-		rule: books.RuleHeads, says: "its note says something else"},
+		rule: books.RuleSignedCheckpoints, says: "its note says something else"},
 	"a head gone": {damage: `DELETE FROM ledger_heads WHERE size = 1223`,
-		rule: books.RuleHeads, says: "is at size 1223 and its last head at size 1213"},
-	"a closed month's head": {damage: closeWith("replace(note, E'\\n1208\\n', E'\\n1209\\n')"),
-		rule: books.RuleHeads, says: "(kept with the closing of 2026-10): invalid signature"},
-	"a closed month's head, of another log": {damage: closeWith("replace(note, substr(note, 17, 36), '01900000-0000-7000-8000-000000000001')"),
-		rule: books.RuleHeads, says: "what was kept with the closing of 2026-10 on PlatformConfig"},
-	"a closed month's head gone to words": {damage: closeWith("'none'"),
-		rule: books.RuleHeads, says: "what was kept with the closing of 2026-10 on PlatformConfig"},
+		rule: books.RuleSignedCheckpoints, says: "is at size 1223 and its last head at size 1213"},
+	"a closed month's head": {damage: closeMonthSQL("replace(note, E'\\n1208\\n', E'\\n1209\\n')"),
+		rule: books.RuleSignedCheckpoints, says: "(kept with the closing of 2026-10): invalid signature"},
+	"a closed month's head, of another log": {damage: closeMonthSQL("replace(note, substr(note, 17, 36), '01900000-0000-7000-8000-000000000001')"),
+		rule: books.RuleSignedCheckpoints, says: "what was kept with the closing of 2026-10 on PlatformConfig"},
+	"a closed month's head gone to words": {damage: closeMonthSQL("'none'"),
+		rule: books.RuleSignedCheckpoints, says: "what was kept with the closing of 2026-10 on PlatformConfig"},
 	"a key": {damage: `UPDATE ledger_keys SET public_key = sha256(public_key)`,
-		rule: books.RuleHeads, says: "signed with no key of the log"},
+		rule: books.RuleSignedCheckpoints, says: "signed with no key of the log"},
 	"everything": {damage: `DELETE FROM ledger_postings; DELETE FROM ledger_entries; DELETE FROM ledger_balances; DELETE FROM ledger_checkpoints; DELETE FROM ledger_accounts;
 			DELETE FROM ledger_clock; DELETE FROM ledger_checkpointed; DELETE FROM ledger_sealed; DELETE FROM ledger_heads; DELETE FROM ledger_tiles`,
-		rule: books.RulePublished, says: "the newest 1223 postings are missing"},
+		rule: books.RulePublishedCheckpoints, says: "the newest 1223 postings are missing"},
 }
 
-// closeWith keeps something as the head of a closed month, in which there is nothing.
-func closeWith(head string) string {
+// closeMonthSQL keeps something as the head of a closed month, in which there is nothing.
+func closeMonthSQL(head string) string {
 	return `INSERT INTO ledger_closings (platform_id, month, closed_at, note, seq, digest, next_seq, head)
 		SELECT platform_id, '2026-10-01', now(), '', 1208, (SELECT digest FROM ledger_postings WHERE seq = 1208), 1, ` + head + ` FROM ledger_heads WHERE size = 1208;
 		INSERT INTO ledger_period_changes (platform_id, month, action, changed_at, note)
@@ -145,12 +145,12 @@ func closeWith(head string) string {
 		UPDATE ledger_clock SET closed_before = '2026-11-01', open_from = '2026-11-01'`
 }
 
-func TestVerifyTakesTheHeadOfAClosedMonth(t *testing.T) {
+func TestVerify_ChecksCheckpointOfClosedMonth(t *testing.T) {
 	t.Parallel()
 	// The head that a month was closed with is held against the postings like any other, and
 	// as it was signed it fits.
-	v := sealed(t)
-	v.damage(dropChecks + closeWith("note"))
+	v := newSealedEnv(t)
+	v.execAsSuperuser(dropConstraintsSQL + closeMonthSQL("note"))
 
 	report := v.verify()
 
@@ -158,22 +158,22 @@ func TestVerifyTakesTheHeadOfAClosedMonth(t *testing.T) {
 		t.Error(f)
 	}
 	for _, r := range report.Rules {
-		if r.Rule == books.RuleHeads && r.Checked != 4 {
+		if r.Rule == books.RuleSignedCheckpoints && r.Checked != 4 {
 			t.Errorf("%d %s, want 4", r.Checked, r.Unit)
 		}
 	}
 }
 
-func deletePostings(which string) string {
+func deletePostingsSQL(which string) string {
 	return "DELETE FROM ledger_postings WHERE " + which + "; DELETE FROM ledger_entries WHERE " + which
 }
 
-func clockTo(seq string) string {
+func setClockSQL(seq string) string {
 	return "UPDATE ledger_clock SET seq = " + seq + ", recorded_at = (SELECT recorded_at FROM ledger_postings WHERE seq = " + seq + ")"
 }
 
-// insertCopies writes postings like another one under new numbers.
-func insertCopies(from, to, like int) string {
+// insertCopiesSQL writes postings like another one under new numbers.
+func insertCopiesSQL(from, to, like int) string {
 	return strings.NewReplacer("$from", strconv.Itoa(from), "$to", strconv.Itoa(to), "$like", strconv.Itoa(like)).Replace(`
 		INSERT INTO ledger_postings (platform_id, id, seq, kind, effective_at, recorded_at, memo, digest)
 		SELECT platform_id, gen_random_uuid(), n, kind, effective_at, recorded_at + (n - seq) * interval '1 microsecond', memo, digest
@@ -182,21 +182,21 @@ func insertCopies(from, to, like int) string {
 		FROM ledger_entries, generate_series($from, $to) s WHERE seq = $like`)
 }
 
-// shiftFrom makes room for a number.
-func shiftFrom(seq string) string {
+// renumberFromSQL makes room for a number.
+func renumberFromSQL(seq string) string {
 	return `UPDATE ledger_postings SET seq = -seq WHERE seq >= ` + seq + `; UPDATE ledger_postings SET seq = 1 - seq WHERE seq < 0;
 		UPDATE ledger_entries SET seq = -seq WHERE seq >= ` + seq + `; UPDATE ledger_entries SET seq = 1 - seq WHERE seq < 0; UPDATE ledger_clock SET seq = seq + 1`
 }
 
-// swap gives two postings each other's number and recorded time.
-func swap(a, b string) string {
+// swapPostingsSQL gives two postings each other's number and recorded time.
+func swapPostingsSQL(a, b string) string {
 	return strings.NewReplacer("$a", a, "$b", b).Replace(`
 		UPDATE ledger_postings p SET seq = -p.seq, recorded_at = (SELECT o.recorded_at FROM ledger_postings o WHERE o.seq = $a + $b - p.seq) WHERE p.seq IN ($a, $b);
 		UPDATE ledger_postings SET seq = $a + $b + seq WHERE seq < 0;
 		UPDATE ledger_entries SET seq = -seq WHERE seq IN ($a, $b); UPDATE ledger_entries SET seq = $a + $b + seq WHERE seq < 0`)
 }
 
-func TestVerifyFindsTampering(t *testing.T) {
+func TestVerify_FindsTampering(t *testing.T) {
 	t.Parallel()
 	// Whatever is done to the tables behind the service's back is found and named, also
 	// when it is made to fit everything else that is stored; and when even the log was
@@ -204,20 +204,20 @@ func TestVerifyFindsTampering(t *testing.T) {
 	for name, c := range tamperings {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			v := sealed(t)
-			damage := dropChecks + c.damage
+			v := newSealedEnv(t)
+			damage := dropConstraintsSQL + c.damage
 			if c.rewind {
-				damage += "; " + v.rewind()
+				damage += "; " + v.rewindLogSQL()
 			}
-			v.damage(damage)
+			v.execAsSuperuser(damage)
 			if len(c.fits) > 0 {
-				v.redigest(c.fits...)
+				v.recomputeDigests(c.fits...)
 			}
 
 			report := v.verify()
 
 			for _, f := range report.Findings {
-				if f.Rule == c.rule && strings.Contains(f.What, c.says) {
+				if f.Rule == c.rule && strings.Contains(f.Message, c.says) {
 					return
 				}
 			}
@@ -229,59 +229,59 @@ func TestVerifyFindsTampering(t *testing.T) {
 	}
 }
 
-func TestVerifyAgainstALogMadeAfresh(t *testing.T) {
+func TestVerify_RebuiltLogContradictsPublishedCheckpoints(t *testing.T) {
 	t.Parallel()
 	// Somebody with the database and the keys changes an amount and makes the whole log
 	// again: inside, everything fits, and only the heads outside tell.
-	v := sealed(t)
-	v.damage("UPDATE ledger_entries SET amount = amount + 1 WHERE seq = 900; UPDATE ledger_checkpoints SET balance = balance + 1 WHERE seq >= 900; " +
+	v := newSealedEnv(t)
+	v.execAsSuperuser("UPDATE ledger_entries SET amount = amount + 1 WHERE seq = 900; UPDATE ledger_checkpoints SET balance = balance + 1 WHERE seq >= 900; " +
 		"DELETE FROM ledger_tiles; DELETE FROM ledger_heads; DELETE FROM ledger_sealed")
-	v.redigest(900)
-	outside := v.outside()
+	v.recomputeDigests(900)
+	outside := v.publishedCheckpoints()
 	v.seal()
 
-	inside, err := v.books(delivered).Verify(t.Context(), books.Verification{})
+	inside, err := v.newService(checkDelivered).Verify(t.Context(), books.VerifyOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	report, err := v.books(delivered).Verify(t.Context(), books.Verification{Published: outside})
+	report, err := v.newService(checkDelivered).Verify(t.Context(), books.VerifyOptions{Published: outside})
 	if err != nil {
 		t.Fatal(err)
 	}
 
 	for _, f := range inside.Findings {
-		if f.Rule == books.RuleSealed || f.Rule == books.RuleHeads || f.Rule == books.RuleUnchanged {
+		if f.Rule == books.RuleSealed || f.Rule == books.RuleSignedCheckpoints || f.Rule == books.RuleUnchanged {
 			t.Errorf("found inside: %s", f)
 		}
 	}
 	told := false
 	for _, f := range report.Findings {
-		told = told || f.Rule == books.RulePublished && strings.Contains(f.What, "does not fit the postings: no earlier one fits")
+		told = told || f.Rule == books.RulePublishedCheckpoints && strings.Contains(f.Message, "does not fit the postings: no earlier one fits")
 	}
 	if !told {
 		t.Errorf("the heads outside tell nothing: %v", report.Findings)
 	}
 }
 
-func TestVerifyAnExport(t *testing.T) {
+func TestVerifyExport_ValidAndTampered(t *testing.T) {
 	t.Parallel()
 	// An export and a head are enough, without a database. The same postings give the
 	// same bytes; what was changed in the file, or is not in it, shows.
-	v := sealed(t)
+	v := newSealedEnv(t)
 	var whole, again, part bytes.Buffer
 	for out, upto := range map[*bytes.Buffer]int64{&whole: 0, &again: 1223, &part: 1213} {
-		if _, err := v.books(nil).ExportLog(t.Context(), v.platform, upto, out, nil); err != nil {
+		if _, err := v.newService(nil).ExportLog(t.Context(), v.platform, upto, out, nil); err != nil {
 			t.Fatal(err)
 		}
 	}
 	if !bytes.Equal(whole.Bytes(), again.Bytes()) {
 		t.Error("two exports of the same postings differ")
 	}
-	keys, err := v.sealing.Keys(t.Context())
+	keys, err := v.logService.Keys(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
-	against := books.Verification{Published: v.outside(), Keys: [][32]byte{keys[0].Public}}
+	against := books.VerifyOptions{Published: v.publishedCheckpoints(), Keys: [][32]byte{keys[0].Public}}
 	last := against
 	last.Published = last.Published[:2]
 
@@ -290,7 +290,7 @@ func TestVerifyAnExport(t *testing.T) {
 	swapped[1210], swapped[1216] = swapped[1216], swapped[1210]
 	for name, c := range map[string]struct {
 		export  string
-		against books.Verification
+		against books.VerifyOptions
 		finds   string // in the report; nothing: it holds
 		refuses string // as an error
 	}{
@@ -298,12 +298,12 @@ func TestVerifyAnExport(t *testing.T) {
 		"heads of before":     {export: whole.String(), against: last},
 		"up to a head":        {export: part.String(), against: last},
 		"a head beyond":       {export: part.String(), against: against, finds: "the newest 10 postings are missing"},
-		"no signature":        {export: whole.String(), against: books.Verification{Published: v.outside()}},
-		"another key":         {export: whole.String(), against: books.Verification{Published: v.outside(), Keys: [][32]byte{{1}}}, finds: "signed with no key of the log"},
-		"a forged head":       {export: whole.String(), against: books.Verification{Published: forged(v), Keys: against.Keys}, finds: "invalid signature"},
+		"no signature":        {export: whole.String(), against: books.VerifyOptions{Published: v.publishedCheckpoints()}},
+		"another key":         {export: whole.String(), against: books.VerifyOptions{Published: v.publishedCheckpoints(), Keys: [][32]byte{{1}}}, finds: "signed with no key of the log"},
+		"a forged head":       {export: whole.String(), against: books.VerifyOptions{Published: forgeLastCheckpoint(v), Keys: against.Keys}, finds: "invalid signature"},
 		"an amount":           {export: strings.Replace(whole.String(), `"amount":"7"`, `"amount":"8"`, 1), against: against, finds: "the one of size 1213 fits"},
 		"a date":              {export: strings.Replace(whole.String(), `"effective":"2026-11-20`, `"effective":"2026-10-20`, 1), against: against, finds: "does not fit the postings: no earlier one fits"},
-		"the file's own root": {export: otherRoot(whole.String()), against: against, finds: "changed after it was written"},
+		"the file's own root": {export: changeRoot(whole.String()), against: against, finds: "changed after it was written"},
 		"a line less":         {export: strings.Join(append(append([]string{}, lines[:900]...), lines[901:]...), ""), against: against, finds: "1 postings are missing"},
 		"lines swapped":       {export: strings.Join(swapped, ""), against: against, finds: "postings are missing"},
 		"a line twice":        {export: strings.Join(append(append([]string{}, lines[:900]...), lines[899:]...), ""), against: against, finds: "has number 899, which is none or another's"},
@@ -316,7 +316,7 @@ func TestVerifyAnExport(t *testing.T) {
 		"an unknown field":    {export: strings.Replace(whole.String(), `{"seq":7,`, `{"seq":7,"x":1,`, 1), against: against, refuses: "unknown field"},
 		"a fraction":          {export: strings.Replace(whole.String(), `"amount":"7"`, `"amount":"7.5"`, 1), against: against, refuses: "no whole number"},
 		"a time that is none": {export: strings.Replace(whole.String(), `"effective":"2026`, `"effective":"x026`, 1), against: against, refuses: "effective time"},
-		"a head of another":   {export: whole.String(), against: books.Verification{Published: others(v.outside())}, refuses: "none of the heads is of"},
+		"a head of another":   {export: whole.String(), against: books.VerifyOptions{Published: withOtherPlatforms(v.publishedCheckpoints())}, refuses: "none of the heads is of"},
 	} {
 		report, err := books.VerifyExport(t.Context(), strings.NewReader(c.export), c.against)
 		switch {
@@ -333,7 +333,7 @@ func TestVerifyAnExport(t *testing.T) {
 		default:
 			told := false
 			for _, f := range report.Findings {
-				told = told || strings.Contains(f.What, c.finds)
+				told = told || strings.Contains(f.Message, c.finds)
 			}
 			if !told {
 				t.Errorf("%s: want %q, found %v", name, c.finds, report.Findings)
@@ -342,8 +342,8 @@ func TestVerifyAnExport(t *testing.T) {
 	}
 }
 
-// otherRoot changes one letter of the root in the last line of an export.
-func otherRoot(export string) string {
+// changeRoot changes one letter of the root in the last line of an export.
+func changeRoot(export string) string {
 	const mark = `"root":"`
 	at := strings.LastIndex(export, mark) + len(mark)
 	letter := "A"
@@ -353,10 +353,10 @@ func otherRoot(export string) string {
 	return export[:at] + letter + export[at+1:]
 }
 
-// forged are the published heads, the last of which says something else under the same
+// forgeLastCheckpoint are the published heads, the last of which says something else under the same
 // signature.
-func forged(v *vault) []books.PublishedHead {
-	heads := v.outside()
+func forgeLastCheckpoint(v *sealedEnv) []books.PublishedCheckpoint {
+	heads := v.publishedCheckpoints()
 	last := &heads[len(heads)-1]
 	before := last.Text()
 	last.Size--
@@ -364,7 +364,7 @@ func forged(v *vault) []books.PublishedHead {
 	return heads
 }
 
-func others(heads []books.PublishedHead) []books.PublishedHead {
+func withOtherPlatforms(heads []books.PublishedCheckpoint) []books.PublishedCheckpoint {
 	for i := range heads {
 		ident.SetUUID(&heads[i].Platform, newID())
 	}

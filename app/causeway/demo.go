@@ -25,7 +25,7 @@ func (d demoCommand) Run(ctx context.Context, out io.Writer) error {
 	if err != nil {
 		return err
 	}
-	return playDemo(ctx, mine, d.database(), out)
+	return runDemo(ctx, mine, d.database(), out)
 }
 
 // credentials are those given by flags, all three, or else those of the data folder.
@@ -61,17 +61,17 @@ func (d demoCommand) database() string {
 	return running
 }
 
-// playDemo plays one payment, from the customer to the last entry, and writes every
+// runDemo plays one payment, from the customer to the last entry, and writes every
 // request, answer, webhook and entry as it happens. It uses new ids each time.
-func playDemo(ctx context.Context, mine credentials, databaseURL string, out io.Writer) error {
-	p := newPlay(mine, out)
+func runDemo(ctx context.Context, mine credentials, databaseURL string, out io.Writer) error {
+	p := newPaymentDemo(mine, out)
 	if databaseURL != "" {
 		reader, closeBooks, err := openBooks(ctx, databaseURL)
 		if err != nil {
 			return err
 		}
 		defer closeBooks()
-		p.books = reader
+		p.ledger = reader
 	}
 	return p.run(ctx)
 }

@@ -31,18 +31,18 @@ type fakeService struct {
 	key *ecdsa.PrivateKey
 
 	// What is to go wrong.
-	refuse  string // the path of a request that is answered 403
-	forge   string // the event that is signed with another key
-	silent  bool   // no webhook is sent
-	lost    string // the event that is not sent
-	failing bool   // the payment fails
+	refusePath  string // the path of a request that is answered 403
+	forgeEvent  string // the event that is signed with another key
+	noWebhooks  bool   // no webhook is sent
+	lostEvent   string // the event that is not sent
+	failPayment bool   // the payment fails
 
-	sending   sync.WaitGroup // of webhooks
-	mu        sync.Mutex
-	endpoint  string
-	endpoints []string // all that were set
-	keys      map[string]bool
-	answers   []int // of the receiver, in order
+	sending          sync.WaitGroup // of webhooks
+	mu               sync.Mutex
+	endpoint         string
+	endpoints        []string // all that were set
+	idempotencyKeys  map[string]bool
+	responseStatuses []int // of the receiver, in order
 }
 
 const (
@@ -56,7 +56,7 @@ const (
 
 func newFakeService(t testing.TB) *fakeService {
 	t.Helper()
-	f := &fakeService{t: t, key: newKey(t), keys: map[string]bool{}, endpoint: "https://platform.example/webhooks"}
+	f := &fakeService{t: t, key: newTestKey(t), idempotencyKeys: map[string]bool{}, endpoint: "https://platform.example/webhooks"}
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /v/config", f.config)
 	mux.HandleFunc("PATCH /v/config", f.config)
@@ -67,7 +67,7 @@ func newFakeService(t testing.TB) *fakeService {
 	mux.HandleFunc("POST /v/quotes", f.createQuote)
 	mux.HandleFunc("POST /v/sandbox/send", f.send)
 	mux.HandleFunc("GET /v/transactions/{id}", f.transaction)
-	f.Server = httptest.NewServer(f.guard(mux))
+	f.Server = httptest.NewServer(f.requireAuth(mux))
 	t.Cleanup(f.Close)
 	return f
 }
@@ -76,30 +76,30 @@ func (f *fakeService) credentials() credentials {
 	return credentials{PlatformID: fakePlatform, ClientID: "client", ClientSecret: fakeSecret, BaseURL: f.URL + "/v"}
 }
 
-// guard asks for the password, and for a new idempotency key with every POST.
-func (f *fakeService) guard(next http.Handler) http.Handler {
+// requireAuth asks for the password, and for a new idempotency key with every POST.
+func (f *fakeService) requireAuth(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if id, secret, _ := r.BasicAuth(); id != "client" || secret != fakeSecret {
-			f.answer(w, 401, `{"status":401,"code":"UNAUTHORIZED","message":"Unknown client id or wrong secret."}`)
+			f.writeJSON(w, 401, `{"status":401,"code":"UNAUTHORIZED","message":"Unknown client id or wrong secret."}`)
 			return
 		}
 		f.mu.Lock()
 		key := r.Header.Get("Idempotency-Key")
-		reused := r.Method == http.MethodPost && (key == "" || f.keys[key])
-		f.keys[key] = true
+		reused := r.Method == http.MethodPost && (key == "" || f.idempotencyKeys[key])
+		f.idempotencyKeys[key] = true
 		f.mu.Unlock()
 		switch {
 		case reused:
 			f.t.Errorf("%s %s without an idempotency key of its own", r.Method, r.URL.Path)
-		case r.URL.Path == "/v"+f.refuse:
-			f.answer(w, 403, `{"status":403,"code":"FORBIDDEN","message":"This token may not do that."}`)
+		case r.URL.Path == "/v"+f.refusePath:
+			f.writeJSON(w, 403, `{"status":403,"code":"FORBIDDEN","message":"This token may not do that."}`)
 			return
 		}
 		next.ServeHTTP(w, r)
 	})
 }
 
-func (f *fakeService) answer(w http.ResponseWriter, status int, body string) {
+func (f *fakeService) writeJSON(w http.ResponseWriter, status int, body string) {
 	w.Header().Set("Content-Type", "application/json")
 	w.WriteHeader(status)
 	_, _ = io.WriteString(w, body)
@@ -110,7 +110,7 @@ func (f *fakeService) config(w http.ResponseWriter, r *http.Request) {
 	defer f.mu.Unlock()
 	if r.Method == http.MethodPatch {
 		var change struct{ WebhookEndpoint string }
-		f.read(r, &change)
+		f.decode(r, &change)
 		f.endpoint = change.WebhookEndpoint
 		f.endpoints = append(f.endpoints, f.endpoint)
 		if len(f.endpoints) == 1 {
@@ -119,11 +119,11 @@ func (f *fakeService) config(w http.ResponseWriter, r *http.Request) {
 			})
 		}
 	}
-	f.answer(w, 200, fmt.Sprintf(`{"id":%q,"umaDomain":"uma.sandbox.test","webhookEndpoint":%q}`, fakePlatform, f.endpoint))
+	f.writeJSON(w, 200, fmt.Sprintf(`{"id":%q,"umaDomain":"uma.sandbox.test","webhookEndpoint":%q}`, fakePlatform, f.endpoint))
 }
 
 func (f *fakeService) webhookKeys(w http.ResponseWriter, _ *http.Request) {
-	f.answer(w, 200, fmt.Sprintf(`{"data":[
+	f.writeJSON(w, 200, fmt.Sprintf(`{"data":[
 		{"id":"0199f0a2-0000-7000-8000-0000000000b1","algorithm":"ED25519","publicKey":"not looked at"},
 		{"id":"0199f0a2-0000-7000-8000-0000000000b2","algorithm":"ECDSA_P256_SHA256","publicKey":%q}]}`, publicPEM(f.t, f.key)))
 }
@@ -133,11 +133,11 @@ func (f *fakeService) createCustomer(w http.ResponseWriter, r *http.Request) {
 		CustomerType string
 		Address      struct{ Line1, City, State, PostalCode, Country string }
 	}
-	f.read(r, &asked)
+	f.decode(r, &asked)
 	if a := asked.Address; asked.CustomerType != "INDIVIDUAL" || a.Line1 == "" || a.City == "" || a.State == "" || a.PostalCode == "" || a.Country == "" {
 		f.t.Errorf("a customer that would be refused: %+v", asked)
 	}
-	f.answer(w, 201, fmt.Sprintf(`{"id":%q,"kycStatus":"APPROVED","umaAddress":"$0199f0a2@uma.sandbox.test","createdAt":"2026-03-02T12:00:01Z"}`, fakeCustomer))
+	f.writeJSON(w, 201, fmt.Sprintf(`{"id":%q,"kycStatus":"APPROVED","umaAddress":"$0199f0a2@uma.sandbox.test","createdAt":"2026-03-02T12:00:01Z"}`, fakeCustomer))
 }
 
 func (f *fakeService) registerWallet(w http.ResponseWriter, r *http.Request) {
@@ -145,15 +145,15 @@ func (f *fakeService) registerWallet(w http.ResponseWriter, r *http.Request) {
 		CustomerID, Currency string
 		AccountInfo          struct{ AccountType, Address string }
 	}
-	f.read(r, &asked)
+	f.decode(r, &asked)
 	if asked.CustomerID != fakeCustomer || asked.Currency != "BTC" || asked.AccountInfo.AccountType != "LAYER2_WALLET" || asked.AccountInfo.Address == "" {
 		f.t.Errorf("an account that would be refused: %+v", asked)
 	}
-	f.answer(w, 201, fmt.Sprintf(`{"id":%q,"status":"ACTIVE","currency":"BTC","accountInfo":{"accountType":"LAYER2_WALLET"}}`, fakeAccount))
+	f.writeJSON(w, 201, fmt.Sprintf(`{"id":%q,"status":"ACTIVE","currency":"BTC","accountInfo":{"accountType":"LAYER2_WALLET"}}`, fakeAccount))
 }
 
 func (f *fakeService) rates(w http.ResponseWriter, _ *http.Request) {
-	f.answer(w, 200, `{"data":[{"sourceCurrency":{"code":"USD"},"sendingAmount":10050,"destinationCurrency":{"code":"BTC"},
+	f.writeJSON(w, 200, `{"data":[{"sourceCurrency":{"code":"USD"},"sendingAmount":10050,"destinationCurrency":{"code":"BTC"},
 		"destinationPaymentRail":"LAYER2","receivingAmount":100000,"exchangeRate":10.00000000001,"fees":{"fixed":50,"total":50},"updatedAt":"2026-03-02T12:00:00Z"}]}`)
 }
 
@@ -165,12 +165,12 @@ func (f *fakeService) createQuote(w http.ResponseWriter, r *http.Request) {
 		LockedCurrencySide   string
 		LockedCurrencyAmount int64
 	}
-	f.read(r, &asked)
+	f.decode(r, &asked)
 	if asked.Source.CustomerID != fakeCustomer || asked.Destination.AccountID != fakeAccount || asked.LockedCurrencySide != "SENDING" {
 		f.t.Errorf("a quote for something else: %+v", asked)
 	}
 	f.deliverPayment("PENDING", fakeCustomer)
-	f.answer(w, 201, fmt.Sprintf(`{"id":%q,"quoteId":%q,"status":"PENDING","expiresAt":"2026-03-02T12:05:02Z","exchangeRate":10.00000000001,
+	f.writeJSON(w, 201, fmt.Sprintf(`{"id":%q,"quoteId":%q,"status":"PENDING","expiresAt":"2026-03-02T12:05:02Z","exchangeRate":10.00000000001,
 		"sendingCurrency":{"code":"USD"},"receivingCurrency":{"code":"BTC"},"totalSendingAmount":%d,"feesIncluded":50,"totalReceivingAmount":100000,
 		"transactionId":%q,"paymentInstructions":[{"accountOrWalletInfo":{"accountType":"US_ACCOUNT","accountNumber":"4210000017","routingNumber":"021000021","reference":"4T9K2M7PXQ3A"}}]}`,
 		fakeQuote, fakeQuote, asked.LockedCurrencyAmount, fakeTransaction))
@@ -182,16 +182,16 @@ func (f *fakeService) send(w http.ResponseWriter, r *http.Request) {
 		Reference, CurrencyCode string
 		CurrencyAmount          int64
 	}
-	f.read(r, &asked)
+	f.decode(r, &asked)
 	if asked.Reference != "4T9K2M7PXQ3A" || asked.CurrencyCode != "USD" || asked.CurrencyAmount != 10050 {
 		f.t.Errorf("paid wrongly: %+v", asked)
 	}
-	f.answer(w, 200, fmt.Sprintf(`{"id":%q,"status":"PROCESSING","type":"OUTGOING","quoteId":%q}`, fakeTransaction, fakeQuote))
+	f.writeJSON(w, 200, fmt.Sprintf(`{"id":%q,"status":"PROCESSING","type":"OUTGOING","quoteId":%q}`, fakeTransaction, fakeQuote))
 	f.sending.Go(func() {
 		f.deliverPayment("PROCESSING", fakeCustomer)
 		f.deliverPayment("PROCESSING", "Customer:0199f0a2-0000-7000-8000-0000000000ff")
 		f.deliverPayment("PROCESSING", fakeCustomer) // once more, as may happen
-		if f.failing {
+		if f.failPayment {
 			f.deliverPayment("FAILED", fakeCustomer)
 			return
 		}
@@ -200,11 +200,11 @@ func (f *fakeService) send(w http.ResponseWriter, r *http.Request) {
 }
 
 func (f *fakeService) transaction(w http.ResponseWriter, r *http.Request) {
-	f.answer(w, 200, fmt.Sprintf(`{"id":%q,"status":"COMPLETED","sentAmount":{"amount":10050,"currency":{"code":"USD"}},"fees":50,
+	f.writeJSON(w, 200, fmt.Sprintf(`{"id":%q,"status":"COMPLETED","sentAmount":{"amount":10050,"currency":{"code":"USD"}},"fees":50,
 		"receivedAmount":{"amount":100000,"currency":{"code":"BTC"}},"exchangeRate":10.00000000001,"settledAt":"2026-03-02T12:00:03Z"}`, r.PathValue("id")))
 }
 
-func (f *fakeService) read(r *http.Request, into any) {
+func (f *fakeService) decode(r *http.Request, into any) {
 	if err := json.NewDecoder(r.Body).Decode(into); err != nil {
 		f.t.Errorf("%s %s: %v", r.Method, r.URL.Path, err)
 	}
@@ -221,12 +221,12 @@ func (f *fakeService) deliverPayment(status, customer string) {
 }
 
 func (f *fakeService) deliver(event, body string) {
-	if f.silent || event == f.lost {
+	if f.noWebhooks || event == f.lostEvent {
 		return
 	}
 	key := f.key
-	if event == f.forge {
-		key = newKey(f.t)
+	if event == f.forgeEvent {
+		key = newTestKey(f.t)
 	}
 	digest := sha256.Sum256([]byte(body))
 	signature, err := ecdsa.SignASN1(rand.Reader, key, digest[:])
@@ -249,11 +249,11 @@ func (f *fakeService) deliver(event, body string) {
 	}
 	defer response.Body.Close()
 	f.mu.Lock()
-	f.answers = append(f.answers, response.StatusCode)
+	f.responseStatuses = append(f.responseStatuses, response.StatusCode)
 	f.mu.Unlock()
 }
 
-func newKey(t testing.TB) *ecdsa.PrivateKey {
+func newTestKey(t testing.TB) *ecdsa.PrivateKey {
 	t.Helper()
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	if err != nil {
@@ -270,20 +270,20 @@ func publicPEM(t testing.TB, key *ecdsa.PrivateKey) string {
 	return string(pem.EncodeToMemory(&pem.Block{Type: "PUBLIC KEY", Bytes: der}))
 }
 
-// fakeBooks hold the entries of one payment beside what was there before.
-type fakeBooks struct {
+// fakeLedgerReader hold the entries of one payment beside what was there before.
+type fakeLedgerReader struct {
 	ports.LedgerReader
 	entries []ports.RecordedEntry
 }
 
-func (b fakeBooks) Entries(_ context.Context, f ports.EntryFilter) (ports.EntryPage, error) {
+func (b fakeLedgerReader) Entries(_ context.Context, f ports.EntryFilter) (ports.EntryPage, error) {
 	if f.Platform.String() != fakePlatform || f.Transaction.String() != fakeTransaction {
 		return ports.EntryPage{}, nil
 	}
 	return ports.EntryPage{Entries: b.entries}, nil
 }
 
-func (b fakeBooks) Balances(_ context.Context, accounts []ledger.Account) (map[ledger.Account]int64, error) {
+func (b fakeLedgerReader) Balances(_ context.Context, accounts []ledger.Account) (map[ledger.Account]int64, error) {
 	balances := ledger.Balances{}
 	for _, e := range b.entries {
 		p := ledger.Posting{ID: e.Posting, Platform: accounts[0].Platform, Kind: e.Kind, Effective: e.Effective, Entries: []ledger.Entry{e.Entry}}
@@ -301,8 +301,8 @@ func (b fakeBooks) Balances(_ context.Context, accounts []ledger.Account) (map[l
 	return found, nil
 }
 
-// rampBooks are the books of 100.50 USD with a fee of 0.50 to 0.00100000 BTC.
-func rampBooks(t testing.TB) fakeBooks {
+// newRampLedger are the books of 100.50 USD with a fee of 0.50 to 0.00100000 BTC.
+func newRampLedger(t testing.TB) fakeLedgerReader {
 	t.Helper()
 	platform, err := ident.ParsePlatform(fakePlatform)
 	if err != nil {
@@ -311,7 +311,7 @@ func rampBooks(t testing.TB) fakeBooks {
 	header := func(n byte) ledger.Header {
 		return ledger.Header{ID: [16]byte{15: n}, Platform: platform, Effective: noon}
 	}
-	var books fakeBooks
+	var books fakeLedgerReader
 	for _, p := range []ledger.Posting{
 		ledger.JITReceived(header(1), ledger.Rail("RTP"), money.Amount{Minor: 10050, Currency: money.USD}),
 		ledger.Converted(header(2), ledger.Conversion{From: ledger.FundingJIT, To: ledger.TransitPayouts,

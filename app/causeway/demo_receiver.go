@@ -19,52 +19,52 @@ import (
 	"github.com/google/uuid"
 )
 
-// demoPath begins the path of every play's webhook endpoint.
-const demoPath = "/causeway-demo/"
+// demoPathPrefix begins the path of every play's webhook endpoint.
+const demoPathPrefix = "/causeway-demo/"
 
-// receiver takes in webhooks on this machine, as a platform's program would.
-type receiver struct {
-	url  string
-	came chan webhook
+// webhookReceiver takes in webhooks on this machine, as a platform's program would.
+type webhookReceiver struct {
+	url      string
+	webhooks chan webhook
 
 	keys   map[string]*ecdsa.PublicKey // by id
 	server *http.Server
 
-	mu       sync.Mutex
-	customer string
-	had      map[string]bool // webhooks, by id
+	mu          sync.Mutex
+	customerID  string
+	acceptedIDs map[string]bool // webhooks, by id
 }
 
 // webhook is one that came. err says what is wrong with it.
 type webhook struct {
-	answer // its body
-	event  string
-	key    string // the id of the key that signed it
-	err    error
+	apiResponse // its body
+	event       string
+	keyID       string // the id of the key that signed it
+	err         error
 }
 
-// receive listens on a free port of the loopback address. keys is what the service
+// newWebhookReceiver listens on a free port of the loopback address. keys is what the service
 // publishes.
-func receive(keys answer) (*receiver, error) {
-	r := &receiver{came: make(chan webhook, 64), keys: map[string]*ecdsa.PublicKey{}, had: map[string]bool{}}
-	if err := r.learn(keys); err != nil {
+func newWebhookReceiver(keys apiResponse) (*webhookReceiver, error) {
+	r := &webhookReceiver{webhooks: make(chan webhook, 64), keys: map[string]*ecdsa.PublicKey{}, acceptedIDs: map[string]bool{}}
+	if err := r.loadKeys(keys); err != nil {
 		return nil, err
 	}
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		return nil, fmt.Errorf("cannot listen for webhooks: %w", err)
 	}
-	path := demoPath + uuid.NewString()[:8]
+	path := demoPathPrefix + uuid.NewString()[:8]
 	r.url = "http://" + listener.Addr().String() + path
 	mux := http.NewServeMux()
-	mux.HandleFunc("POST "+path, r.take)
+	mux.HandleFunc("POST "+path, r.handle)
 	r.server = &http.Server{Handler: mux, ReadTimeout: 10 * time.Second}
 	go func() { _ = r.server.Serve(listener) }() // ends with close
 	return r, nil
 }
 
 // close answers what has come and listens no more.
-func (r *receiver) close() {
+func (r *webhookReceiver) close() {
 	ctx, cancel := context.WithTimeout(context.Background(), time.Second)
 	defer cancel()
 	if r.server.Shutdown(ctx) != nil {
@@ -72,11 +72,11 @@ func (r *receiver) close() {
 	}
 }
 
-// learn reads the ECDSA keys; there are others, for the other signature.
-func (r *receiver) learn(keys answer) error {
-	list, _ := keys.at("data").([]any)
+// loadKeys reads the ECDSA keys; there are others, for the other signature.
+func (r *webhookReceiver) loadKeys(keys apiResponse) error {
+	list, _ := keys.value("data").([]any)
 	for i := range list {
-		key := answer{body: list[i]}
+		key := apiResponse{body: list[i]}
 		if key.text("algorithm") != "ECDSA_P256_SHA256" {
 			continue
 		}
@@ -100,37 +100,37 @@ func (r *receiver) learn(keys answer) error {
 	return nil
 }
 
-// only says whose payments the play is about.
-func (r *receiver) only(customer string) {
+// setCustomer says whose payments the play is about.
+func (r *webhookReceiver) setCustomer(customer string) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.customer = customer
+	r.customerID = customer
 }
 
-// take answers one delivery: 200 for the play's own, 409 for one it had, and 503 for
+// handle answers one delivery: 200 for the play's own, 409 for one it had, and 503 for
 // what is not the play's, so that it is sent again when the platform's endpoint is
 // the old one.
-func (r *receiver) take(w http.ResponseWriter, request *http.Request) {
+func (r *webhookReceiver) handle(w http.ResponseWriter, request *http.Request) {
 	body, err := io.ReadAll(io.LimitReader(request.Body, 1<<20))
 	if err != nil {
 		http.Error(w, "the body broke off", http.StatusBadRequest)
 		return
 	}
 	came := webhook{}
-	if came.key, err = r.verify(request.Header.Get("Service-Webhook-Signature"), body); err != nil {
+	if came.keyID, err = r.verify(request.Header.Get("Service-Webhook-Signature"), body); err != nil {
 		http.Error(w, err.Error(), http.StatusUnauthorized)
-		r.pass(webhook{err: err})
+		r.forward(webhook{err: err})
 		return
 	}
-	if came.body, err = parse(body); err != nil {
+	if came.body, err = parseJSON(body); err != nil {
 		http.Error(w, "not JSON", http.StatusBadRequest)
 		return
 	}
 	came.event = came.text("event")
 	r.mu.Lock()
-	mine := came.event == "TEST" || r.customer != "" && came.text("transaction.customerId") == r.customer
-	again := r.had[came.text("webhookId")]
-	r.had[came.text("webhookId")] = mine
+	mine := came.event == "TEST" || r.customerID != "" && came.text("transaction.customerId") == r.customerID
+	again := r.acceptedIDs[came.text("webhookId")]
+	r.acceptedIDs[came.text("webhookId")] = mine
 	r.mu.Unlock()
 	switch {
 	case !mine:
@@ -139,20 +139,20 @@ func (r *receiver) take(w http.ResponseWriter, request *http.Request) {
 		w.WriteHeader(http.StatusConflict)
 	default:
 		w.WriteHeader(http.StatusOK)
-		r.pass(came)
+		r.forward(came)
 	}
 }
 
-// pass hands a webhook to the play, which reads faster than they can come.
-func (r *receiver) pass(w webhook) {
+// forward hands a webhook to the play, which reads faster than they can come.
+func (r *webhookReceiver) forward(w webhook) {
 	select {
-	case r.came <- w:
+	case r.webhooks <- w:
 	default:
 	}
 }
 
 // verify checks the signature over the body as it came, and names the key.
-func (r *receiver) verify(header string, body []byte) (string, error) {
+func (r *webhookReceiver) verify(header string, body []byte) (string, error) {
 	var signature struct {
 		Version string `json:"v"`
 		Value   string `json:"s"`

@@ -17,21 +17,21 @@ import (
 // screen writes the play: plain text of at most screenWidth columns, with a little
 // colour on a terminal.
 type screen struct {
-	out    io.Writer
-	colour bool
-	steps  int
-	failed error // the first write that did not work
+	out      io.Writer
+	colour   bool
+	steps    int
+	writeErr error // the first write that did not work
 }
 
 const (
 	screenWidth = 100
-	inset       = "   "
+	margin      = "   "
 )
 
-func newScreen(out io.Writer) *screen { return &screen{out: out, colour: wantsColour(out)} }
+func newScreen(out io.Writer) *screen { return &screen{out: out, colour: supportsColour(out)} }
 
-// wantsColour follows no-color.org: a terminal that is not dumb, unless NO_COLOR is set.
-func wantsColour(out io.Writer) bool {
+// supportsColour follows no-color.org: a terminal that is not dumb, unless NO_COLOR is set.
+func supportsColour(out io.Writer) bool {
 	file, ok := out.(*os.File)
 	if !ok || os.Getenv("NO_COLOR") != "" || os.Getenv("TERM") == "dumb" {
 		return false
@@ -40,54 +40,54 @@ func wantsColour(out io.Writer) bool {
 	return err == nil && info.Mode()&os.ModeCharDevice != 0
 }
 
-type paint string
+type textStyle string
 
 const (
-	bold   paint = "1"
-	dim    paint = "2"
-	green  paint = "32"
-	yellow paint = "33"
-	red    paint = "31"
+	bold   textStyle = "1"
+	dim    textStyle = "2"
+	green  textStyle = "32"
+	yellow textStyle = "33"
+	red    textStyle = "31"
 )
 
-func (s *screen) in(p paint, text string) string {
+func (s *screen) styled(p textStyle, text string) string {
 	if !s.colour {
 		return text
 	}
 	return "\x1b[" + string(p) + "m" + text + "\x1b[0m"
 }
 
-func (s *screen) line(parts ...string) {
-	if _, err := fmt.Fprintln(s.out, strings.Join(parts, "")); err != nil && s.failed == nil {
-		s.failed = err
+func (s *screen) writeLine(parts ...string) {
+	if _, err := fmt.Fprintln(s.out, strings.Join(parts, "")); err != nil && s.writeErr == nil {
+		s.writeErr = err
 	}
 }
 
-func (s *screen) title(title, below string) {
-	s.line("\n", s.in(bold, title))
-	s.say("", below)
+func (s *screen) writeTitle(title, below string) {
+	s.writeLine("\n", s.styled(bold, title))
+	s.writeText("", below)
 }
 
-// step begins the next part of the play.
-func (s *screen) step(title, about string) {
+// beginStep begins the next part of the play.
+func (s *screen) beginStep(title, about string) {
 	s.steps++
-	s.line("\n", s.in(bold, fmt.Sprintf("%d  %s", s.steps, title)))
-	s.say(inset, about)
+	s.writeLine("\n", s.styled(bold, fmt.Sprintf("%d  %s", s.steps, title)))
+	s.writeText(margin, about)
 }
 
-func (s *screen) end(sentences ...string) {
-	s.line()
+func (s *screen) writeEnd(sentences ...string) {
+	s.writeLine()
 	for _, sentence := range sentences {
-		s.say("", sentence)
+		s.writeText("", sentence)
 	}
 }
 
-// say writes a sentence, broken into lines.
-func (s *screen) say(indent, text string) {
+// writeText writes a sentence, broken into lines.
+func (s *screen) writeText(indent, text string) {
 	line := indent
 	for word := range strings.FieldsSeq(text) {
 		if line != indent && utf8.RuneCountInString(line)+1+utf8.RuneCountInString(word) > screenWidth {
-			s.line(s.in(dim, line))
+			s.writeLine(s.styled(dim, line))
 			line = indent
 		}
 		if line != indent {
@@ -95,42 +95,42 @@ func (s *screen) say(indent, text string) {
 		}
 		line += word
 	}
-	s.line(s.in(dim, line))
+	s.writeLine(s.styled(dim, line))
 }
 
-// request shows what is asked of the service.
-func (s *screen) request(method, path, key string, body []byte) {
-	line := inset + "→ " + method + " " + path
-	s.line()
+// writeRequest shows what is asked of the service.
+func (s *screen) writeRequest(method, path, key string, body []byte) {
+	line := margin + "→ " + method + " " + path
+	s.writeLine()
 	switch header := "Idempotency-Key: " + key; {
 	case key == "":
-		s.line(s.in(bold, line))
+		s.writeLine(s.styled(bold, line))
 	case utf8.RuneCountInString(line)+2+len(header) <= screenWidth:
-		s.line(s.in(bold, line), "  ", s.in(dim, header))
+		s.writeLine(s.styled(bold, line), "  ", s.styled(dim, header))
 	default:
-		s.line(s.in(bold, line))
-		s.line(inset, "  ", s.in(dim, header))
+		s.writeLine(s.styled(bold, line))
+		s.writeLine(margin, "  ", s.styled(dim, header))
 	}
 	if len(body) > 0 {
-		for _, line := range layOut(body, screenWidth-len(inset)-2) {
-			s.line(inset, "  ", line)
+		for _, line := range formatJSON(body, screenWidth-len(margin)-2) {
+			s.writeLine(margin, "  ", line)
 		}
 	}
 }
 
-// status shows the head of an answer.
-func (s *screen) status(a answer) {
+// writeStatus shows the head of an answer.
+func (s *screen) writeStatus(a apiResponse) {
 	paint := green
 	if a.status > 299 {
 		paint = red
 	}
-	s.line(inset, s.in(paint, fmt.Sprintf("← %d %s", a.status, http.StatusText(a.status))),
-		s.in(dim, fmt.Sprintf("  after %s", a.took.Round(100*time.Microsecond))))
+	s.writeLine(margin, s.styled(paint, fmt.Sprintf("← %d %s", a.status, http.StatusText(a.status))),
+		s.styled(dim, fmt.Sprintf("  after %s", a.duration.Round(100*time.Microsecond))))
 }
 
-// fields shows some of an answer by their paths; those it does not have are left
+// writeFields shows some of an answer by their paths; those it does not have are left
 // out. "amount@currency" also shows the amount as people write it.
-func (s *screen) fields(a answer, paths ...string) {
+func (s *screen) writeFields(a apiResponse, paths ...string) {
 	type shown struct{ label, value, note string }
 	var all []shown
 	width := 0
@@ -140,28 +140,28 @@ func (s *screen) fields(a answer, paths ...string) {
 		if value == "" {
 			continue
 		}
-		field := shown{label(path), value, ""}
-		if amount, ok := inMajor(a, path, currency); ok {
+		field := shown{fieldLabel(path), value, ""}
+		if amount, ok := formatMajor(a, path, currency); ok {
 			field.note = "  = " + amount
 		}
 		all, width = append(all, field), max(width, len(field.label))
 	}
 	for _, f := range all {
-		value := shorten(f.value, screenWidth-len(inset)-4-width-utf8.RuneCountInString(f.note))
-		s.line(inset, "  ", s.in(dim, fmt.Sprintf("%-*s", width, f.label)), "  ", value, s.in(dim, f.note))
+		value := truncate(f.value, screenWidth-len(margin)-4-width-utf8.RuneCountInString(f.note))
+		s.writeLine(margin, "  ", s.styled(dim, fmt.Sprintf("%-*s", width, f.label)), "  ", value, s.styled(dim, f.note))
 	}
 }
 
-// label is a path without what leads to the one thing it is about.
-func label(path string) string {
+// fieldLabel is a path without what leads to the one thing it is about.
+func fieldLabel(path string) string {
 	for _, lead := range []string{"data.0.", "paymentInstructions.0.accountOrWalletInfo.", "accountInfo."} {
 		path = strings.TrimPrefix(path, lead)
 	}
 	return strings.TrimSuffix(path, ".amount")
 }
 
-func inMajor(a answer, path, currency string) (string, bool) {
-	number, ok := a.at(path).(json.Number)
+func formatMajor(a apiResponse, path, currency string) (string, bool) {
+	number, ok := a.value(path).(json.Number)
 	if !ok || currency == "" {
 		return "", false
 	}
@@ -173,23 +173,23 @@ func inMajor(a answer, path, currency string) (string, bool) {
 	return money.Amount{Minor: minor, Currency: code}.String(), err == nil
 }
 
-// list shows two fields of each item of a list.
-func (s *screen) list(a answer, path, first, second string) {
-	items, _ := a.at(path).([]any)
+// writeList shows two fields of each item of a list.
+func (s *screen) writeList(a apiResponse, path, first, second string) {
+	items, _ := a.value(path).([]any)
 	for _, item := range items {
-		one := answer{body: item}
-		s.line(inset, "  ", s.in(dim, fmt.Sprintf("%-17s", one.text(first))), "  ", one.text(second))
+		one := apiResponse{body: item}
+		s.writeLine(margin, "  ", s.styled(dim, fmt.Sprintf("%-17s", one.text(first))), "  ", one.text(second))
 	}
 }
 
-// webhook shows one that came, with the statuses it tells of.
-func (s *screen) webhook(w webhook) {
-	s.line()
-	s.line(inset, s.in(yellow, "◆ webhook "+w.event), s.in(dim, "  signature verified"))
-	s.fields(w.answer, "webhookId", "timestamp", "transaction.status", "transaction.settledAt")
+// writeWebhook shows one that came, with the statuses it tells of.
+func (s *screen) writeWebhook(w webhook) {
+	s.writeLine()
+	s.writeLine(margin, s.styled(yellow, "◆ webhook "+w.event), s.styled(dim, "  signature verified"))
+	s.writeFields(w.apiResponse, "webhookId", "timestamp", "transaction.status", "transaction.settledAt")
 }
 
-func shorten(text string, width int) string {
+func truncate(text string, width int) string {
 	runes := []rune(text)
 	if len(runes) <= width || width < 2 {
 		return text
@@ -197,21 +197,21 @@ func shorten(text string, width int) string {
 	return string(runes[:width-1]) + "…"
 }
 
-// layOut writes JSON in lines of at most width columns: an object that fits stands
+// formatJSON writes JSON in lines of at most width columns: an object that fits stands
 // on one line, another has a line for each member.
-func layOut(text []byte, width int) []string {
-	compact := spaced(text)
+func formatJSON(text []byte, width int) []string {
+	compact := addSpaces(text)
 	if len(compact) <= width {
 		return []string{compact}
 	}
 	var members []json.RawMessage
-	names, err := membersOf(text, &members)
+	names, err := splitObject(text, &members)
 	if err != nil {
-		return []string{shorten(compact, width)}
+		return []string{truncate(compact, width)}
 	}
 	lines := []string{"{"}
 	for i, member := range members {
-		inner := layOut(member, width-2-len(names[i])-1)
+		inner := formatJSON(member, width-2-len(names[i])-1)
 		inner[0] = names[i] + inner[0]
 		if i < len(members)-1 {
 			inner[len(inner)-1] += ","
@@ -223,9 +223,9 @@ func layOut(text []byte, width int) []string {
 	return append(lines, "}")
 }
 
-// membersOf splits a JSON object into its members, in order; a name comes with its
+// splitObject splits a JSON object into its members, in order; a name comes with its
 // quotes and colon.
-func membersOf(text []byte, members *[]json.RawMessage) (names []string, err error) {
+func splitObject(text []byte, members *[]json.RawMessage) (names []string, err error) {
 	decoder := json.NewDecoder(bytes.NewReader(text))
 	if open, err := decoder.Token(); err != nil || open != json.Delim('{') {
 		return nil, fmt.Errorf("not an object: %w", err)
@@ -244,8 +244,8 @@ func membersOf(text []byte, members *[]json.RawMessage) (names []string, err err
 	return names, nil
 }
 
-// spaced puts a space after every colon and comma outside of strings.
-func spaced(text []byte) string {
+// addSpaces puts a space after every colon and comma outside of strings.
+func addSpaces(text []byte) string {
 	var b strings.Builder
 	quoted, escaped := false, false
 	for _, c := range text {

@@ -15,21 +15,21 @@ import (
 
 var noon = time.Date(2026, 3, 2, 12, 0, 0, 0, time.UTC)
 
-func TestDemo(t *testing.T) {
+func TestDemo_ShowsPayment(t *testing.T) {
 	t.Parallel()
 	// The play shows every request, answer, webhook, entry and balance, word for word,
 	// in lines that fit; and leaves the platform's webhooks where they went before.
 	service := newFakeService(t)
 	var out strings.Builder
-	p := newPlay(service.credentials(), &out)
-	p.books, p.program = rampBooks(t), "bin/causeway"
+	p := newPaymentDemo(service.credentials(), &out)
+	p.ledger, p.program = newRampLedger(t), "bin/causeway"
 
 	if err := p.run(t.Context()); err != nil {
 		t.Fatalf("%v\n%s", err, out.String())
 	}
 
 	service.sending.Wait()
-	golden(t, "demo.txt", scrub(out.String(), service))
+	golden(t, "demo.txt", normalizeOutput(out.String(), service))
 	for line := range strings.SplitSeq(out.String(), "\n") {
 		if utf8.RuneCountInString(line) > screenWidth {
 			t.Errorf("%d columns: %s", utf8.RuneCountInString(line), line)
@@ -41,32 +41,32 @@ func TestDemo(t *testing.T) {
 		t.Errorf("webhooks go to %q now", last)
 	}
 	// TEST, PENDING, PROCESSING, somebody else's, the same once more, COMPLETED.
-	if want := []int{200, 200, 200, 503, 409, 200}; !slices.Equal(service.answers, want) {
-		t.Errorf("webhooks were answered %v, want %v", service.answers, want)
+	if want := []int{200, 200, 200, 503, 409, 200}; !slices.Equal(service.responseStatuses, want) {
+		t.Errorf("webhooks were answered %v, want %v", service.responseStatuses, want)
 	}
 }
 
-func TestDemoGivesBackWhateverHappens(t *testing.T) {
+func TestDemo_RestoresEndpointOnFailure(t *testing.T) {
 	t.Parallel()
 	// Whatever goes wrong, the play says what, and the platform's webhooks go again
 	// where they went before.
 	for name, c := range map[string]struct {
-		spoil func(*fakeService, *play)
+		spoil func(*fakeService, *paymentDemo)
 		want  string
 	}{
-		"a request is refused": {func(f *fakeService, _ *play) { f.refuse = "/quotes" }, "POST /quotes was refused: 403 FORBIDDEN: This token may not do that."},
-		"the payment fails":    {func(f *fakeService, _ *play) { f.failing = true }, "ended as OUTGOING_PAYMENT.FAILED"},
-		"a webhook is forged":  {func(f *fakeService, _ *play) { f.forge = "OUTGOING_PAYMENT.PENDING" }, "none of the published keys"},
-		"no webhook comes": {func(f *fakeService, p *play) {
-			f.silent, p.patience, p.patienceForTest = true, time.Millisecond, time.Millisecond
+		"a request is refused": {func(f *fakeService, _ *paymentDemo) { f.refusePath = "/quotes" }, "POST /quotes was refused: 403 FORBIDDEN: This token may not do that."},
+		"the payment fails":    {func(f *fakeService, _ *paymentDemo) { f.failPayment = true }, "ended as OUTGOING_PAYMENT.FAILED"},
+		"a webhook is forged":  {func(f *fakeService, _ *paymentDemo) { f.forgeEvent = "OUTGOING_PAYMENT.PENDING" }, "none of the published keys"},
+		"no webhook comes": {func(f *fakeService, p *paymentDemo) {
+			f.noWebhooks, p.webhookTimeout, p.testEventTimeout = true, time.Millisecond, time.Millisecond
 		}, "no webhook OUTGOING_PAYMENT.PENDING came"},
-		"the books are another": {func(_ *fakeService, p *play) { p.books = fakeBooks{} }, "has no entries of " + fakeTransaction},
+		"the books are another": {func(_ *fakeService, p *paymentDemo) { p.ledger = fakeLedgerReader{} }, "has no entries of " + fakeTransaction},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			service := newFakeService(t)
-			p := newPlay(service.credentials(), new(strings.Builder))
-			p.books = rampBooks(t)
+			p := newPaymentDemo(service.credentials(), new(strings.Builder))
+			p.ledger = newRampLedger(t)
 			c.spoil(service, p)
 
 			err := p.run(t.Context())
@@ -83,30 +83,30 @@ func TestDemoGivesBackWhateverHappens(t *testing.T) {
 	}
 }
 
-func TestDemoGoesOnWithoutTheTestEvent(t *testing.T) {
+func TestDemo_ContinuesWithoutTestEvent(t *testing.T) {
 	t.Parallel()
 	// A TEST event is sent once only: when it is lost the play says so and goes on, for
 	// the payment's own events are sent until they arrive.
 	service := newFakeService(t)
-	service.lost = "TEST"
+	service.lostEvent = "TEST"
 	var out strings.Builder
-	p := newPlay(service.credentials(), &out)
-	p.patienceForTest = time.Millisecond
+	p := newPaymentDemo(service.credentials(), &out)
+	p.testEventTimeout = time.Millisecond
 
 	if err := p.run(t.Context()); err != nil || !strings.Contains(out.String(), "No TEST came") {
 		t.Errorf("%v\n%s", err, out.String())
 	}
 }
 
-func TestDemoStopsWhenAsked(t *testing.T) {
+func TestDemo_CancelRestoresEndpoint(t *testing.T) {
 	t.Parallel()
 	// Ctrl-C ends the play at once, and even then the endpoint is given back.
 	service := newFakeService(t)
-	service.silent = true
+	service.noWebhooks = true
 	ctx, cancel := context.WithCancel(t.Context())
-	out := &watched{until: "webhookEndpoint  http://127.0.0.1", then: cancel}
+	out := &triggerWriter{match: "webhookEndpoint  http://127.0.0.1", onMatch: cancel}
 
-	err := newPlay(service.credentials(), out).run(ctx)
+	err := newPaymentDemo(service.credentials(), out).run(ctx)
 
 	if !errors.Is(err, context.Canceled) {
 		t.Errorf("got %v", err)
@@ -118,27 +118,27 @@ func TestDemoStopsWhenAsked(t *testing.T) {
 	}
 }
 
-// watched is a writer that does something when it has seen a text.
-type watched struct {
+// triggerWriter is a writer that does something when it has seen a text.
+type triggerWriter struct {
 	strings.Builder
-	until string
-	then  func()
+	match   string
+	onMatch func()
 }
 
-func (w *watched) Write(text []byte) (int, error) {
-	if strings.Contains(string(text), w.until) {
-		w.then()
+func (w *triggerWriter) Write(text []byte) (int, error) {
+	if strings.Contains(string(text), w.match) {
+		w.onMatch()
 	}
 	return w.Builder.Write(text)
 }
 
-func TestDemoForgetsAnEndpointOfItsOwn(t *testing.T) {
+func TestDemo_StaleDemoEndpointIsCleared(t *testing.T) {
 	t.Parallel()
 	// An endpoint that a killed play left behind is not set again: nobody listens there.
 	service := newFakeService(t)
-	service.endpoint = "http://127.0.0.1:4711" + demoPath + "0199f0a2"
+	service.endpoint = "http://127.0.0.1:4711" + demoPathPrefix + "0199f0a2"
 
-	if err := newPlay(service.credentials(), new(strings.Builder)).run(t.Context()); err != nil {
+	if err := newPaymentDemo(service.credentials(), new(strings.Builder)).run(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 
@@ -149,22 +149,22 @@ func TestDemoForgetsAnEndpointOfItsOwn(t *testing.T) {
 	}
 }
 
-func TestDemoWithoutBooks(t *testing.T) {
+func TestDemo_WithoutDatabase(t *testing.T) {
 	t.Parallel()
 	// A play that cannot see the database says so instead of showing entries.
 	service := newFakeService(t)
 	var out strings.Builder
 
-	if err := newPlay(service.credentials(), &out).run(t.Context()); err != nil {
+	if err := newPaymentDemo(service.credentials(), &out).run(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 
-	if text := strings.Join(strings.Fields(out.String()), " "); !strings.Contains(text, noBooks) || strings.Contains(text, "rails/RTP") {
+	if text := strings.Join(strings.Fields(out.String()), " "); !strings.Contains(text, ledgerUnavailable) || strings.Contains(text, "rails/RTP") {
 		t.Error(out.String())
 	}
 }
 
-func TestDemoCredentials(t *testing.T) {
+func TestDemo_Credentials(t *testing.T) {
 	t.Parallel()
 	// Flags go together; without them the data folder's file is read, and what is
 	// wrong is said with what to do.
@@ -199,14 +199,14 @@ func TestDemoCredentials(t *testing.T) {
 	}
 }
 
-func TestColourOnlyOnATerminal(t *testing.T) {
+func TestScreen_ColourOnlyOnTerminal(t *testing.T) {
 	// What goes into a pipe or a file has no control characters in it.
 	file, err := os.Create(filepath.Join(t.TempDir(), "out"))
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer file.Close()
-	if wantsColour(file) || wantsColour(new(strings.Builder)) {
+	if supportsColour(file) || supportsColour(new(strings.Builder)) {
 		t.Error("a file gets colour")
 	}
 
@@ -218,21 +218,21 @@ func TestColourOnlyOnATerminal(t *testing.T) {
 	defer device.Close()
 	t.Setenv("TERM", "xterm")
 	t.Setenv("NO_COLOR", "")
-	if !wantsColour(device) {
+	if !supportsColour(device) {
 		t.Error("a terminal gets none")
 	}
 	t.Setenv("TERM", "dumb")
-	if wantsColour(device) {
+	if supportsColour(device) {
 		t.Error("a dumb terminal gets colour")
 	}
 	t.Setenv("TERM", "xterm")
 	t.Setenv("NO_COLOR", "1")
-	if wantsColour(device) {
+	if supportsColour(device) {
 		t.Error("NO_COLOR is not respected")
 	}
 }
 
-func TestLayOut(t *testing.T) {
+func TestFormatJSON(t *testing.T) {
 	t.Parallel()
 	// JSON that fits stands on one line; what does not is broken member by member.
 	for _, c := range []struct {
@@ -246,22 +246,22 @@ func TestLayOut(t *testing.T) {
 		{`{"a":1,"b":{"c":2,"d":3}}`, 24, "{\n  \"a\": 1,\n  \"b\": {\"c\": 2, \"d\": 3}\n}"},
 		{`"a text too long"`, 8, `"a text…`},
 	} {
-		if got := strings.Join(layOut([]byte(c.text), c.width), "\n"); got != c.want {
+		if got := strings.Join(formatJSON([]byte(c.text), c.width), "\n"); got != c.want {
 			t.Errorf("%s in %d columns:\n%s\nwant:\n%s", c.text, c.width, got, c.want)
 		}
 	}
 }
 
-// scrub takes out what differs from play to play.
-func scrub(text string, service *fakeService) string {
+// normalizeOutput takes out what differs from play to play.
+func normalizeOutput(text string, service *fakeService) string {
 	text = strings.ReplaceAll(text, service.URL, "http://service")
 	for pattern, word := range map[string]string{
-		`Idempotency-Key: [0-9a-f-]{36}`:                     "Idempotency-Key: <new>",
-		`http://127\.0\.0\.1:\d+` + demoPath + `[0-9a-f]{8}`: "http://receiver" + demoPath + "<new>",
-		`demo-[0-9a-f]{8}`:                                   "demo-<new>",
-		`spark1[0-9a-f]{32}w`:                                "spark1<new>",
-		`after \S+`:                                          "after <time>",
-		`Played in \S+\.`:                                    "Played in <time>.",
+		`Idempotency-Key: [0-9a-f-]{36}`:                           "Idempotency-Key: <new>",
+		`http://127\.0\.0\.1:\d+` + demoPathPrefix + `[0-9a-f]{8}`: "http://receiver" + demoPathPrefix + "<new>",
+		`demo-[0-9a-f]{8}`:                                         "demo-<new>",
+		`spark1[0-9a-f]{32}w`:                                      "spark1<new>",
+		`after \S+`:                                                "after <time>",
+		`Played in \S+\.`:                                          "Played in <time>.",
 	} {
 		text = regexp.MustCompile(pattern).ReplaceAllString(text, word)
 	}

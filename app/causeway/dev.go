@@ -103,7 +103,7 @@ func (d devCommand) serve(ctx context.Context, out io.Writer, log *logrus.Logger
 	fmt.Fprintf(out, "causeway %s serves %s\n  reference   %s/docs\n  credentials %s\n", version, mine.BaseURL, mine.BaseURL, d.credentialsPath())
 	if first && !d.NoDemo {
 		go func() {
-			if err := playDemo(ctx, mine, url, out); err != nil && ctx.Err() == nil {
+			if err := runDemo(ctx, mine, url, out); err != nil && ctx.Err() == nil {
 				log.WithError(err).Error("the demo did not finish; play it again with: causeway demo")
 			}
 		}()

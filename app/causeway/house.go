@@ -70,12 +70,12 @@ type house struct {
 	simulate   *sandbox.Simulate
 	receiving  *receiving.IncomingService
 	enquiries  *receivers.Enquiries
-	finance    *finance.Finance
-	reconcile  *reconciliation.Reconciling
-	periods    *periods.Periods
+	finance    *finance.Service
+	reconcile  *reconciliation.Service
+	periods    *periods.PeriodService
 	notify     *webhooks.Notify
-	sealing    *sealing.Sealing
-	exports    *exports.Exports
+	sealing    *sealing.LogService
+	exports    *exports.Service
 	reference  *ecb.Rates // nil unless the settings ask for it
 }
 
@@ -143,11 +143,11 @@ func (h *house) furnish(made *ids.Generator, prices ports.Rates) {
 	h.enquiries = receivers.New(receivers.Config{Store: h.db, Counterparties: others, Offer: h.quoting.CurrentTerms, Clock: clock{}, IDs: made})
 	h.receiving = receiving.NewIncomingService(receiving.IncomingConfig{Store: h.db, Jobs: h.db, Rails: rails, RequestApproval: h.ask, TransferOut: h.payments.TransferOutWithID, Clock: clock{}, IDs: made,
 		Counterparties: others, Log: log, Committed: h.notify.Wake, MaxDelay: linger})
-	h.finance = finance.New(finance.Config{Store: h.db, Ledger: h.db.Finance(), Told: outbox.NewLog(h.db.Pool()), Market: prices, Clock: clock{}, IDs: made,
+	h.finance = finance.New(finance.Config{Store: h.db, Ledger: h.db.Finance(), WebhookLog: outbox.NewLog(h.db.Pool()), Market: prices, Clock: clock{}, IDs: made,
 		Committed: h.notify.Wake})
-	h.exports = exports.New(exports.Config{Views: h.db.BookViews(), Store: h.db, Clock: clock{}, AtOnce: exportsAtOnce})
+	h.exports = exports.New(exports.Config{Views: h.db.BookViews(), Store: h.db, Clock: clock{}, MaxConcurrency: exportsAtOnce})
 	h.reconcile = newReconciling(h.db, made)
-	h.periods = periods.New(periods.Config{Store: h.db, Books: h.db.BookReader(), Clock: clock{}, IDs: made, Committed: h.notify.Wake})
+	h.periods = periods.NewPeriodService(periods.PeriodConfig{Store: h.db, Ledger: h.db.BookReader(), Clock: clock{}, IDs: made, Committed: h.notify.Wake})
 	h.simulate = sandbox.New(sandbox.Config{Store: h.db, Receiver: h.payments, Depositor: h.receiving, Clock: clock{}, IDs: made})
 }
 

@@ -53,13 +53,13 @@ func (l ledgerCheckCommand) Run(ctx context.Context, out io.Writer) error {
 // states. The check of the books begins at postings, so it cannot know of them.
 func checkUnposted(ctx context.Context, db *postgres.DB, report *books.Report) error {
 	return db.Unposted(ctx, func(key ports.TransactionKey, shape transaction.Flow, state transaction.State) error {
-		i := slices.IndexFunc(report.Rules, func(r books.RuleReport) bool { return r.Rule == books.RuleExplained })
+		i := slices.IndexFunc(report.Rules, func(r books.RuleReport) bool { return r.Rule == books.RuleTransactionStates })
 		rule := &report.Rules[i]
 		rule.Checked++
 		if wrong := shape.CheckKinds(state, nil); wrong != nil {
-			rule.Broken++
-			if rule.Broken <= books.MaxFindings {
-				report.Findings = append(report.Findings, books.Finding{Rule: books.RuleExplained, What: fmt.Sprintf("%s on %s: %v", key.ID, key.Platform, wrong)})
+			rule.Violations++
+			if rule.Violations <= books.MaxFindings {
+				report.Findings = append(report.Findings, books.Finding{Rule: books.RuleTransactionStates, Message: fmt.Sprintf("%s on %s: %v", key.ID, key.Platform, wrong)})
 			}
 		}
 		return nil
@@ -108,7 +108,7 @@ func (l ledgerEntriesCommand) Run(ctx context.Context, out io.Writer) error {
 		if err != nil {
 			return err
 		}
-		entries, err := booksOf(db).EntriesOf(ctx, owner, id)
+		entries, err := booksOf(db).TransactionEntries(ctx, owner, id)
 		if err != nil {
 			return err
 		}
@@ -140,7 +140,7 @@ func (w where) in(ctx context.Context, do func(*postgres.DB) error) (err error) 
 	return do(db)
 }
 
-func booksOf(db *postgres.DB) *books.Books {
+func booksOf(db *postgres.DB) *books.Service {
 	kept := ledgerdb.New()
 	return books.New(ledgerdb.NewReader(kept, db.Pool()), ledgerdb.NewAudit(kept, db.Pool()), db.Explain)
 }

@@ -26,7 +26,7 @@ func (l ledgerPeriodsCommand) Run(ctx context.Context, out io.Writer) error {
 		return fmt.Errorf("--platform: %w", err)
 	}
 	return l.in(ctx, func(db *postgres.DB) error {
-		months, err := periodsOf(db).ListOf(ctx, platform)
+		months, err := periodsOf(db).ListForPlatform(ctx, platform)
 		if err != nil {
 			return mistakes("nothing is shown", err)
 		}
@@ -52,7 +52,7 @@ func (m monthCommand) do(ctx context.Context, out io.Writer, action period.Actio
 		return fmt.Errorf("%s: %w", m.Month, err)
 	}
 	return m.in(ctx, func(db *postgres.DB) error {
-		done, err := periodsOf(db).ChangeOf(ctx, platform, action, month, m.Note)
+		done, err := periodsOf(db).ChangeStateForPlatform(ctx, platform, action, month, m.Note)
 		if err != nil {
 			return mistakes("nothing was changed", err)
 		}
@@ -84,7 +84,7 @@ type bookMonthCommand struct {
 	Month string `arg:"" help:"The month, as in 2025-09."`
 }
 
-func (b bookMonthCommand) do(ctx context.Context, done func(*periods.Periods, period.Month) error) error {
+func (b bookMonthCommand) do(ctx context.Context, done func(*periods.PeriodService, period.Month) error) error {
 	month, err := period.ParseMonth(b.Month)
 	if err != nil {
 		return fmt.Errorf("%s: %w", b.Month, err)
@@ -110,8 +110,8 @@ func hindered(err error) error {
 type ledgerDetachCommand struct{ bookMonthCommand }
 
 func (l ledgerDetachCommand) Run(ctx context.Context, out io.Writer) error {
-	return l.do(ctx, func(p *periods.Periods, m period.Month) error {
-		if err := p.Detach(ctx, m); err != nil {
+	return l.do(ctx, func(p *periods.PeriodService, m period.Month) error {
+		if err := p.Archive(ctx, m); err != nil {
 			return err
 		}
 		_, err := fmt.Fprintf(out, "%[1]s is detached. Its tables are ledger_postings_%[2]s and ledger_entries_%[2]s; nothing reads them any more.\n", m, m.Start().Format("200601"))
@@ -122,8 +122,8 @@ func (l ledgerDetachCommand) Run(ctx context.Context, out io.Writer) error {
 type ledgerAttachCommand struct{ bookMonthCommand }
 
 func (l ledgerAttachCommand) Run(ctx context.Context, out io.Writer) error {
-	return l.do(ctx, func(p *periods.Periods, m period.Month) error {
-		if err := p.Attach(ctx, m); err != nil {
+	return l.do(ctx, func(p *periods.PeriodService, m period.Month) error {
+		if err := p.Restore(ctx, m); err != nil {
 			return err
 		}
 		_, err := fmt.Fprintf(out, "%s is in the books again.\n", m)
@@ -131,8 +131,8 @@ func (l ledgerAttachCommand) Run(ctx context.Context, out io.Writer) error {
 	})
 }
 
-func periodsOf(db *postgres.DB) *periods.Periods {
-	return periods.New(periods.Config{Store: db, Months: db, Books: db.BookReader(), Clock: clock{}, IDs: ids.New()})
+func periodsOf(db *postgres.DB) *periods.PeriodService {
+	return periods.NewPeriodService(periods.PeriodConfig{Store: db, Archiver: db, Ledger: db.BookReader(), Clock: clock{}, IDs: ids.New()})
 }
 
 // writeMonths prints a line for each month, with the last thing that was done to it.

@@ -51,7 +51,7 @@ func (l ledgerReconcileCommand) Run(ctx context.Context, out io.Writer) (err err
 		return err
 	}
 	desk := newReconciling(db, made)
-	done, err := desk.Import(ctx, reconciliation.Import{Platform: owner, Path: l.Account, Currency: l.Currency, Format: l.Format, Map: l.Map,
+	done, err := desk.Import(ctx, reconciliation.ImportRequest{Platform: owner, Path: l.Account, Currency: l.Currency, Format: l.Format, Layout: l.Map,
 		By: operator(), File: file}, nil)
 	if err != nil {
 		return inFlags(err)
@@ -66,8 +66,8 @@ func (l ledgerReconcileCommand) Run(ctx context.Context, out io.Writer) (err err
 	return writeBreaks(ctx, out, desk, done.Run)
 }
 
-func newReconciling(db *postgres.DB, made ports.IDs) *reconciliation.Reconciling {
-	return reconciliation.New(reconciliation.Config{Store: db, Runs: db, Books: db.BookReader(), Statements: bankfiles.Reader{}, Clock: clock{}, IDs: made})
+func newReconciling(db *postgres.DB, made ports.IDs) *reconciliation.Service {
+	return reconciliation.New(reconciliation.Config{Store: db, Runs: db, Ledger: db.BookReader(), Statements: bankfiles.Reader{}, Clock: clock{}, IDs: made})
 }
 
 // operator is who sits at the command line, as far as the machine knows.
@@ -79,10 +79,10 @@ func operator() string {
 }
 
 // writeReconciliation prints what was compared, and what became of it.
-func writeReconciliation(out io.Writer, done reconciliation.Imported, now reconciliation.Shown) error {
+func writeReconciliation(out io.Writer, done reconciliation.ImportResult, now reconciliation.RunDetails) error {
 	in := func(minor int64) string { return money.Amount{Minor: minor, Currency: done.Account.Currency}.String() }
 	what := "was imported"
-	if done.Again {
+	if done.AlreadyImported {
 		what = "was imported before; nothing has changed"
 	}
 	if _, err := fmt.Fprintf(out, "%s\n%s, %s, %s to %s: the statement %s.\n\n", done.ID, done.Account.Path, done.Account.Currency, done.From, done.To, what); err != nil {
@@ -106,7 +106,7 @@ func writeReconciliation(out io.Writer, done reconciliation.Imported, now reconc
 	if done.Closing != nil {
 		rows.add("balance there", in(*done.Closing))
 	}
-	rows.add("balance here", in(now.Ledger))
+	rows.add("balance here", in(now.LedgerBalance))
 	return rows.write(out, "statement", "")
 }
 
@@ -114,7 +114,7 @@ func writeReconciliation(out io.Writer, done reconciliation.Imported, now reconc
 const mostBreaks = 200
 
 // writeBreaks prints the open breaks of a run.
-func writeBreaks(ctx context.Context, out io.Writer, desk *reconciliation.Reconciling, run reconcile.Run) error {
+func writeBreaks(ctx context.Context, out io.Writer, desk *reconciliation.Service, run reconcile.Run) error {
 	page, err := desk.Breaks(ctx, run.Account.Platform, run.ID, ports.BreakFilter{Paging: ports.Paging{Limit: mostBreaks, Ascending: true}, Status: "OPEN"})
 	if err != nil || len(page.Items) == 0 {
 		return err

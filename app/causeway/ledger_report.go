@@ -19,9 +19,9 @@ func writeReport(out io.Writer, report books.Report) error {
 	for _, r := range report.Rules {
 		verdict := "holds"
 		switch {
-		case r.Broken > 0:
+		case r.Violations > 0:
 			broken++
-			verdict = fmt.Sprintf("BROKEN: %d", r.Broken)
+			verdict = fmt.Sprintf("BROKEN: %d", r.Violations)
 		case r.Checked == 0:
 			verdict = "nothing to check yet"
 		}
@@ -44,8 +44,8 @@ func writeReport(out io.Writer, report books.Report) error {
 				fmt.Fprintf(&text, "  %s\n", f)
 			}
 		}
-		if r.Broken > told {
-			fmt.Fprintf(&text, "  %s: and %d more\n", r.Rule, r.Broken-told)
+		if r.Violations > told {
+			fmt.Fprintf(&text, "  %s: and %d more\n", r.Rule, r.Violations-told)
 		}
 	}
 	if _, err := io.WriteString(out, text.String()); err != nil {

@@ -39,7 +39,7 @@ func (l ledgerVerifyCommand) Run(ctx context.Context, out io.Writer) error {
 	})
 }
 
-func (l ledgerVerifyCommand) verification(ctx context.Context) (v books.Verification, err error) {
+func (l ledgerVerifyCommand) verification(ctx context.Context) (v books.VerifyOptions, err error) {
 	for _, text := range l.Key {
 		key, err := books.ParseLogKey(text)
 		if err != nil {
@@ -57,13 +57,13 @@ func (l ledgerVerifyCommand) verification(ctx context.Context) (v books.Verifica
 	return v, nil
 }
 
-func readHeads(ctx context.Context, where string) (found []books.PublishedHead, err error) {
+func readHeads(ctx context.Context, where string) (found []books.PublishedCheckpoint, err error) {
 	sources, err := checkpoints.Open(ctx, where)
 	if err != nil {
 		return nil, err
 	}
 	for _, source := range sources {
-		some, wrong := books.ReadHeads(source.Name, source.Text)
+		some, wrong := books.ReadCheckpoints(source.Name, source.Text)
 		err = errors.Join(err, wrong, source.Text.Close())
 		found = append(found, some...)
 	}
@@ -71,7 +71,7 @@ func readHeads(ctx context.Context, where string) (found []books.PublishedHead, 
 }
 
 // export verifies a file.
-func (l ledgerVerifyCommand) export(ctx context.Context, out io.Writer, against books.Verification) error {
+func (l ledgerVerifyCommand) export(ctx context.Context, out io.Writer, against books.VerifyOptions) error {
 	if len(against.Published) == 0 {
 		return errors.New("--export needs --heads: an export is proved by a head that was kept apart from it")
 	}

@@ -101,7 +101,7 @@ func verify(header string, body []byte, key *ecdsa.PublicKey) bool {
 func TestReadmeVerifies(t *testing.T) {
 	t.Parallel()
 	// What the README tells people to write takes a genuine webhook and nothing else.
-	key, body := newKey(t), []byte(`{"webhookId":"Webhook:1"}`)
+	key, body := newTestKey(t), []byte(`{"webhookId":"Webhook:1"}`)
 	digest := sha256.Sum256(body)
 	der, err := ecdsa.SignASN1(rand.Reader, key, digest[:])
 	if err != nil {
@@ -118,7 +118,7 @@ func TestReadmeVerifies(t *testing.T) {
 		key    *ecdsa.PublicKey
 	}{
 		"another body":    {header, `{"webhookId":"Webhook:2"}`, &key.PublicKey},
-		"another key":     {header, string(body), &newKey(t).PublicKey},
+		"another key":     {header, string(body), &newTestKey(t).PublicKey},
 		"another version": {strings.Replace(header, `"1"`, `"2"`, 1), string(body), &key.PublicKey},
 		"no signature":    {"", string(body), &key.PublicKey},
 	} {

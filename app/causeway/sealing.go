@@ -31,12 +31,12 @@ func (h *house) openSealing(masterKey [32]byte, made *ids.Generator) error {
 		return err
 	}
 	log := h.db.Log()
-	config := sealing.Config{Log: log, Signer: checkpoints.NewKeyring(log, box, clock{}, made), Clock: clock{}, Logger: logrus.NewEntry(h.log), Every: h.SealEvery}
+	config := sealing.LogConfig{Log: log, Signer: checkpoints.NewKeyring(log, box, clock{}, made), Clock: clock{}, Logger: logrus.NewEntry(h.log), Interval: h.SealEvery}
 	if h.Heads != "" {
-		if config.Sink, err = checkpoints.NewSink(h.Heads); err != nil {
+		if config.Publisher, err = checkpoints.NewPublisher(h.Heads); err != nil {
 			return fmt.Errorf("--heads (CAUSEWAY_HEADS): %w", err)
 		}
 	}
-	h.sealing = sealing.New(config)
+	h.sealing = sealing.NewLogService(config)
 	return nil
 }

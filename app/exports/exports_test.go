@@ -20,38 +20,38 @@ import (
 	"causeway/ports"
 )
 
-var formats = map[exports.Format]string{
+var goldenFiles = map[exports.Format]string{
 	exports.CSV: "books.csv", exports.HLedger: "books.journal", exports.Ledger: "books.ledger", exports.Beancount: "books.beancount", exports.Camt053: "books.xml",
 }
 
-func TestFormats(t *testing.T) {
+func TestExport_Formats(t *testing.T) {
 	t.Parallel()
 	// Every format is what a person looked at once, whole and of a month of one account.
-	h := small(t)
+	h := newSmallEnv(t)
 	march := ports.Period{From: time.Date(2026, 3, 1, 0, 0, 0, 0, time.UTC), To: time.Date(2026, 4, 1, 0, 0, 0, 0, time.UTC)}
-	for format, name := range formats {
-		golden(t, name, h.mustExport(exports.Request{Format: format}))
-		golden(t, "march_"+name, h.mustExport(exports.Request{Format: format, LedgerFilter: ports.LedgerFilter{Period: march, Path: "rails/SEPA_INSTANT", Currency: money.EUR}}))
+	for format, name := range goldenFiles {
+		compareGolden(t, name, h.mustExport(exports.Request{Format: format}))
+		compareGolden(t, "march_"+name, h.mustExport(exports.Request{Format: format, LedgerFilter: ports.LedgerFilter{Period: march, Path: "rails/SEPA_INSTANT", Currency: money.EUR}}))
 	}
 }
 
-func TestSameMomentSameBytes(t *testing.T) {
+func TestExport_AsOfIsReproducible(t *testing.T) {
 	t.Parallel()
 	// What was exported now is exported again later to the byte, by the moment that
 	// stands in it, however much has been posted meanwhile.
-	h := small(t)
+	h := newSmallEnv(t)
 	at := noon.AddDate(0, 0, 2).Add(time.Microsecond) // two postings at once: the second is recorded a tick later
 	before := map[exports.Format]string{}
-	for format := range formats {
+	for format := range goldenFiles {
 		before[format] = h.mustExport(exports.Request{Format: format})
 		if !strings.Contains(before[format], "2026-03-12T12:00:00.000001Z") {
 			t.Errorf("%s does not say of what moment it is:\n%s", format, before[format])
 		}
 	}
 
-	h.post(noon.AddDate(0, 1, 0), ledger.UnmatchedReceived(h.header(noon, "later"), ledger.Rail("ACH"), of(7, money.USD)))
+	h.post(noon.AddDate(0, 1, 0), ledger.UnmatchedReceived(h.header(noon, "later"), ledger.Rail("ACH"), newAmount(7, money.USD)))
 
-	for format := range formats {
+	for format := range goldenFiles {
 		if after := h.mustExport(exports.Request{Format: format, AsOf: at}); after != before[format] {
 			t.Errorf("%s: later the same moment is\n%s\nand was\n%s", format, after, before[format])
 		}
@@ -61,16 +61,16 @@ func TestSameMomentSameBytes(t *testing.T) {
 	}
 }
 
-func TestSheetAddsUpToTheBooks(t *testing.T) {
+func TestExportCSV_MatchesBalances(t *testing.T) {
 	t.Parallel()
 	// Whatever was posted, the entries of a sheet add up to every balance of the books,
 	// as of any moment and for any period.
-	h := newHouse(t)
+	h := newEnv(t)
 	n := byte(0)
 	rapid.Check(t, func(r *rapid.T) {
 		n++
-		h.platform = platformOf(n) // books of its own
-		h.randomBooks(rand.New(rand.NewPCG(rapid.Uint64().Draw(r, "seed"), 1)), rapid.IntRange(1, 40).Draw(r, "postings"))
+		h.platform = platformID(n) // books of its own
+		h.postRandom(rand.New(rand.NewPCG(rapid.Uint64().Draw(r, "seed"), 1)), rapid.IntRange(1, 40).Draw(r, "postings"))
 		request := exports.Request{Format: exports.CSV}
 		if rapid.Bool().Draw(r, "past") {
 			request.AsOf = noon.AddDate(0, 3, 0).Add(time.Duration(rapid.IntRange(0, 40).Draw(r, "ticks")) * time.Microsecond)
@@ -83,7 +83,7 @@ func TestSheetAddsUpToTheBooks(t *testing.T) {
 		text := h.mustExport(request)
 
 		sums := map[[2]string]int64{}
-		for _, line := range sheetLines(t, text) {
+		for _, line := range csvRows(t, text) {
 			minor, err := strconv.ParseInt(line["amount_minor"], 10, 64)
 			if err != nil {
 				r.Fatal(err)
@@ -106,8 +106,8 @@ func TestSheetAddsUpToTheBooks(t *testing.T) {
 	})
 }
 
-// sheetLines reads a sheet as a program would, by the names in its header.
-func sheetLines(t testing.TB, text string) []map[string]string {
+// csvRows reads a sheet as a program would, by the names in its header.
+func csvRows(t testing.TB, text string) []map[string]string {
 	t.Helper()
 	rows, err := csv.NewReader(strings.NewReader(text)).ReadAll()
 	if err != nil {
@@ -124,21 +124,21 @@ func sheetLines(t testing.TB, text string) []map[string]string {
 	return lines
 }
 
-func TestSheetIsInert(t *testing.T) {
+func TestExportCSV_EscapesFormulas(t *testing.T) {
 	t.Parallel()
 	// No memo becomes a formula, and none breaks a line: the sheet has as many lines as
 	// entries, and no field begins like a formula.
-	h := newHouse(t)
-	for _, memo := range harm {
-		h.post(noon, ledger.UnmatchedReceived(h.header(noon, memo), ledger.Rail("ACH"), of(1, money.USD)))
+	h := newEnv(t)
+	for _, memo := range maliciousMemos {
+		h.post(noon, ledger.UnmatchedReceived(h.header(noon, memo), ledger.Rail("ACH"), newAmount(1, money.USD)))
 	}
 
 	text := h.mustExport(exports.Request{Format: exports.CSV})
 
-	if lines := strings.Count(text, "\n"); lines != len(harm)+1 || strings.Count(text, "\r\n") != lines {
-		t.Errorf("%d lines for %d entries", lines, len(harm))
+	if lines := strings.Count(text, "\n"); lines != len(maliciousMemos)+1 || strings.Count(text, "\r\n") != lines {
+		t.Errorf("%d lines for %d entries", lines, len(maliciousMemos))
 	}
-	for _, line := range sheetLines(t, text) {
+	for _, line := range csvRows(t, text) {
 		for name, field := range line {
 			if field != "" && strings.ContainsRune("=+-@\t\r＝", []rune(field)[0]) {
 				t.Errorf("%s is %q", name, field)
@@ -147,10 +147,10 @@ func TestSheetIsInert(t *testing.T) {
 	}
 }
 
-func TestRefused(t *testing.T) {
+func TestExport_InvalidRequest(t *testing.T) {
 	t.Parallel()
 	// What cannot be exported is refused with every bad field, before anything is written.
-	h := small(t)
+	h := newSmallEnv(t)
 	now := h.clock.Now()
 	for name, c := range map[string]struct {
 		request exports.Request
@@ -169,7 +169,7 @@ func TestRefused(t *testing.T) {
 		"bitcoin as camt.053":        {exports.Request{Format: exports.Camt053, LedgerFilter: ports.LedgerFilter{Currency: money.BTC}}, "currency"},
 		"camt.053 of nothing":        {exports.Request{Format: exports.Camt053, AsOf: noon.AddDate(-1, 0, 0)}, "format"},
 		"everything wrong with it":   {exports.Request{Format: "x", AsOf: now.AddDate(1, 0, 0), LedgerFilter: ports.LedgerFilter{Path: "x", Currency: "x"}}, "format asOf account currency"},
-		"an account of another name": {exports.Request{Format: exports.HLedger, LedgerFilter: ports.LedgerFilter{Path: "customers/" + internal(9).String()}}, "account"},
+		"an account of another name": {exports.Request{Format: exports.HLedger, LedgerFilter: ports.LedgerFilter{Path: "customers/" + internalAccountID(9).String()}}, "account"},
 	} {
 		written, err := h.export(c.request)
 
@@ -188,15 +188,15 @@ func TestRefused(t *testing.T) {
 	}
 }
 
-func TestOnlyForViewers(t *testing.T) {
+func TestExport_RequiresViewPermission(t *testing.T) {
 	t.Parallel()
 	// A token that may not read gets nothing, and one of another platform nothing of ours.
-	h := small(t)
+	h := newSmallEnv(t)
 	ctx := context.Background()
-	if _, err := h.exports().Export(ctx, platform.Principal{Platform: h.platform, Permissions: []platform.Permission{platform.Manage}}, exports.Request{Format: exports.CSV}); !fault.Is(err, fault.Forbidden) {
+	if _, err := h.newService().Export(ctx, platform.Principal{Platform: h.platform, Permissions: []platform.Permission{platform.Manage}}, exports.Request{Format: exports.CSV}); !fault.Is(err, fault.Forbidden) {
 		t.Errorf("without VIEW: %v", err)
 	}
-	other, err := h.exports().Export(ctx, platform.Principal{Platform: platformOf(77), Permissions: []platform.Permission{platform.View}}, exports.Request{Format: exports.CSV})
+	other, err := h.newService().Export(ctx, platform.Principal{Platform: platformID(77), Permissions: []platform.Permission{platform.View}}, exports.Request{Format: exports.CSV})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -206,18 +206,18 @@ func TestOnlyForViewers(t *testing.T) {
 	}
 }
 
-func TestNoMoreThanAFewAtOnce(t *testing.T) {
+func TestExport_MaxConcurrency(t *testing.T) {
 	t.Parallel()
 	// While one export has the only place, a second is refused with a time to come
 	// again; when the first has ended, there is a place.
-	h := small(t)
-	limited := exports.New(exports.Config{Views: viewsOf(h), Clock: h.clock, AtOnce: 1})
-	document, err := limited.Of(h.platform, exports.Request{Format: exports.CSV})
+	h := newSmallEnv(t)
+	limited := exports.New(exports.Config{Views: newViews(h), Clock: h.clock, MaxConcurrency: 1})
+	document, err := limited.ExportForPlatform(h.platform, exports.Request{Format: exports.CSV})
 	if err != nil {
 		t.Fatal(err)
 	}
 	var second error
-	first := document.Write(context.Background(), writer(func(p []byte) (int, error) {
+	first := document.Write(context.Background(), writerFunc(func(p []byte) (int, error) {
 		second = document.Write(context.Background(), &bytes.Buffer{})
 		return len(p), nil
 	}))
@@ -229,6 +229,6 @@ func TestNoMoreThanAFewAtOnce(t *testing.T) {
 	}
 }
 
-type writer func([]byte) (int, error)
+type writerFunc func([]byte) (int, error)
 
-func (w writer) Write(p []byte) (int, error) { return w(p) }
+func (w writerFunc) Write(p []byte) (int, error) { return w(p) }

@@ -30,36 +30,36 @@ func Formats() []string {
 	return []string{string(CSV), string(HLedger), string(Ledger), string(Beancount), string(Camt053)}
 }
 
-// form is how a format is written.
-type form struct {
+// formatWriter is how a format is written.
+type formatWriter struct {
 	extension, contentType string
-	write                  func(context.Context, io.Writer, job) error
+	write                  func(context.Context, io.Writer, exportJob) error
 }
 
-var forms = map[Format]form{
-	CSV:       {"csv", "text/csv; charset=utf-8; header=present", writeSheet},
+var formatWriters = map[Format]formatWriter{
+	CSV:       {"csv", "text/csv; charset=utf-8; header=present", writeCSV},
 	HLedger:   {"journal", "text/plain; charset=utf-8", writeJournal(plaintext.HLedger)},
 	Ledger:    {"ledger", "text/plain; charset=utf-8", writeJournal(plaintext.Ledger)},
 	Beancount: {"beancount", "text/plain; charset=utf-8", writeJournal(plaintext.Beancount)},
 	Camt053:   {"xml", "application/xml", writeCamt053},
 }
 
-// job is one document and what it is written from.
-type job struct {
+// exportJob is one document and what it is written from.
+type exportJob struct {
 	view     ports.LedgerView
-	of       ports.LedgerFilter
+	filter   ports.LedgerFilter
 	platform ident.Platform
 	progress func(done, total int64)
 }
 
-func (j job) head() records.Head {
-	return records.Head{Platform: j.platform, Upto: j.view.LastPosting(), Span: j.of}
+func (j exportJob) header() records.Header {
+	return records.Header{Platform: j.platform, LastPosting: j.view.LastPosting(), Filter: j.filter}
 }
 
 // entries streams the entries of the document, telling how far it is.
-func (j job) entries(ctx context.Context, each func(ports.RecordedEntry) error) error {
+func (j exportJob) entries(ctx context.Context, each func(ports.RecordedEntry) error) error {
 	total, told := j.view.LastPosting().Seq, int64(0)
-	err := j.view.Entries(ctx, j.of, func(e ports.RecordedEntry) error {
+	err := j.view.Entries(ctx, j.filter, func(e ports.RecordedEntry) error {
 		if e.Position.Seq >= told+1000 {
 			told = e.Position.Seq
 			j.progress(told, total)
@@ -72,36 +72,36 @@ func (j job) entries(ctx context.Context, each func(ports.RecordedEntry) error) 
 	return err
 }
 
-func writeSheet(ctx context.Context, out io.Writer, j job) error {
-	lines, err := csv.New(out, j.head())
+func writeCSV(ctx context.Context, out io.Writer, j exportJob) error {
+	lines, err := csv.New(out, j.header())
 	if err != nil {
 		return err
 	}
 	if err := j.entries(ctx, lines.Entry); err != nil {
 		return err
 	}
-	return lines.End()
+	return lines.Flush()
 }
 
-func writeJournal(dialect plaintext.Dialect) func(context.Context, io.Writer, job) error {
-	return func(ctx context.Context, out io.Writer, j job) error {
-		journal, err := plaintext.New(out, dialect, j.head())
+func writeJournal(dialect plaintext.Dialect) func(context.Context, io.Writer, exportJob) error {
+	return func(ctx context.Context, out io.Writer, j exportJob) error {
+		journal, err := plaintext.New(out, dialect, j.header())
 		if err != nil {
 			return err
 		}
 		// All accounts are declared, also those that only stand across from the one wanted.
-		declared := ports.LedgerFilter{Period: j.of.Period, Currency: j.of.Currency}
-		if err := j.view.Accounts(ctx, declared, journal.Declare); err != nil {
+		declared := ports.LedgerFilter{Period: j.filter.Period, Currency: j.filter.Currency}
+		if err := j.view.Accounts(ctx, declared, journal.DeclareAccount); err != nil {
 			return err
 		}
-		if err := journal.Declared(); err != nil {
+		if err := journal.EndDeclarations(); err != nil {
 			return err
 		}
-		if from := j.of.From; !from.IsZero() {
-			if err := journal.Brought(from); err != nil {
+		if from := j.filter.From; !from.IsZero() {
+			if err := journal.DeclareOpeningAccount(from); err != nil {
 				return err
 			}
-			err := j.view.Accounts(ctx, j.of, func(t ports.AccountTurnover) error { return journal.Open(from, t) })
+			err := j.view.Accounts(ctx, j.filter, func(t ports.AccountTurnover) error { return journal.OpeningBalance(from, t) })
 			if err != nil {
 				return err
 			}
@@ -109,26 +109,26 @@ func writeJournal(dialect plaintext.Dialect) func(context.Context, io.Writer, jo
 		if err := j.entries(ctx, journal.Entry); err != nil {
 			return err
 		}
-		return j.view.Accounts(ctx, j.of, func(t ports.AccountTurnover) error { return journal.Close(j.of.From, t) })
+		return j.view.Accounts(ctx, j.filter, func(t ports.AccountTurnover) error { return journal.BalanceAssertion(j.filter.From, t) })
 	}
 }
 
-func writeCamt053(ctx context.Context, out io.Writer, j job) error {
+func writeCamt053(ctx context.Context, out io.Writer, j exportJob) error {
 	var message *camt053.Message
-	err := j.view.Accounts(ctx, j.of, func(t ports.AccountTurnover) (err error) {
-		if !camt053.Holds(t.Account.Currency) {
+	err := j.view.Accounts(ctx, j.filter, func(t ports.AccountTurnover) (err error) {
+		if !camt053.Supports(t.Account.Currency) {
 			return nil
 		}
 		if message == nil {
-			if message, err = camt053.New(out, j.head()); err != nil {
+			if message, err = camt053.New(out, j.header()); err != nil {
 				return err
 			}
 		}
-		if err := message.Statement(t); err != nil {
+		if err := message.BeginStatement(t); err != nil {
 			return err
 		}
 		j.progress(0, -1) // how many accounts there are is not counted before
-		of := ports.LedgerFilter{Period: j.of.Period, Path: t.Account.Path, Currency: t.Account.Currency}
+		of := ports.LedgerFilter{Period: j.filter.Period, Path: t.Account.Path, Currency: t.Account.Currency}
 		if err := j.view.Entries(ctx, of, message.Entry); err != nil {
 			return err
 		}

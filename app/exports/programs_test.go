@@ -18,13 +18,13 @@ import (
 	"causeway/ports"
 )
 
-func TestProgramsAnswerWithOurBalances(t *testing.T) {
+func TestJournal_ProgramsReportSameBalances(t *testing.T) {
 	t.Parallel()
 	// hledger, ledger and beancount read a journal of random books in their strictest
 	// mode, find every assertion true, and answer with every balance of ours: of the
 	// whole, of a past moment, and of a period with balances brought forward.
-	h := newHouse(t)
-	h.randomBooks(rand.New(rand.NewPCG(7, 11)), 400)
+	h := newEnv(t)
+	h.postRandom(rand.New(rand.NewPCG(7, 11)), 400)
 	month := ports.Period{From: time.Date(2026, 4, 1, 0, 0, 0, 0, time.UTC), To: time.Date(2026, 5, 1, 0, 0, 0, 0, time.UTC)}
 	for name, request := range map[string]exports.Request{
 		"whole":       {},
@@ -34,11 +34,11 @@ func TestProgramsAnswerWithOurBalances(t *testing.T) {
 	} {
 		want := map[[2]string]string{}
 		for at, turnover := range h.turnovers(request.AsOf, request.LedgerFilter) {
-			account, err := plaintext.Name(at[0])
+			account, err := plaintext.AccountName(at[0])
 			if err != nil {
 				t.Fatal(err)
 			}
-			want[[2]string{account, at[1]}] = records.Major(turnover.Closing, money.Currency(at[1]))
+			want[[2]string{account, at[1]}] = records.FormatMajor(turnover.Closing, money.Currency(at[1]))
 		}
 		if len(want) < 4 {
 			t.Fatalf("%s: there are only %d balances to compare", name, len(want))
@@ -50,7 +50,7 @@ func TestProgramsAnswerWithOurBalances(t *testing.T) {
 			journal := h.mustExport(request)
 			got := balances(t, journal)
 			for at, balance := range want {
-				if !sameNumber(got[at], balance) {
+				if !equalDecimals(got[at], balance) {
 					t.Errorf("%s, %s: the balance of %v is %q, and ours %s", name, format, at, got[at], balance)
 				}
 			}
@@ -58,7 +58,7 @@ func TestProgramsAnswerWithOurBalances(t *testing.T) {
 				continue // the accounts across are there with a part of what they have
 			}
 			for at, balance := range got {
-				if _, ours := want[at]; !ours && !sameNumber(balance, "0") {
+				if _, ours := want[at]; !ours && !equalDecimals(balance, "0") {
 					t.Errorf("%s, %s: %v has %s, and we know of no such account", name, format, at, balance)
 				}
 			}
@@ -66,9 +66,9 @@ func TestProgramsAnswerWithOurBalances(t *testing.T) {
 	}
 }
 
-// sameNumber compares decimals, however many zeros they end with and however a program
+// equalDecimals compares decimals, however many zeros they end with and however a program
 // writes small ones. A program leaves an account of nothing out.
-func sameNumber(a, b string) bool {
+func equalDecimals(a, b string) bool {
 	var numbers [2]big.Rat
 	for i, text := range []string{a, b} {
 		if _, ok := numbers[i].SetString(cmp.Or(text, "0")); !ok {
@@ -80,18 +80,18 @@ func sameNumber(a, b string) bool {
 
 func hledgerBalances(t *testing.T, journal string) map[[2]string]string {
 	t.Helper()
-	path := file(t, "books.journal", journal)
-	if out, err := run(t, "hledger", "-f", path, "check", "--strict"); err != nil {
+	path := writeFile(t, "books.journal", journal)
+	if out, err := runProgram(t, "hledger", "-f", path, "check", "--strict"); err != nil {
 		t.Errorf("hledger refuses the journal: %v\n%.2000s", err, out)
 	}
-	out, err := run(t, "hledger", "-f", path, "balance", "--flat", "--no-total", "--empty", "--layout=bare", "-O", "csv")
+	out, err := runProgram(t, "hledger", "-f", path, "balance", "--flat", "--no-total", "--empty", "--layout=bare", "-O", "csv")
 	if err != nil {
 		t.Fatalf("hledger: %v\n%s", err, out)
 	}
-	return balancesOf(t, out)
+	return parseBalances(t, out)
 }
 
-func balancesOf(t *testing.T, text string) map[[2]string]string {
+func parseBalances(t *testing.T, text string) map[[2]string]string {
 	t.Helper()
 	rows, err := csv.NewReader(strings.NewReader(text)).ReadAll()
 	if err != nil {
@@ -106,10 +106,10 @@ func balancesOf(t *testing.T, text string) map[[2]string]string {
 
 func ledgerBalances(t *testing.T, journal string) map[[2]string]string {
 	t.Helper()
-	path := file(t, "books.ledger", journal)
+	path := writeFile(t, "books.ledger", journal)
 	balances := map[[2]string]string{}
 	for _, currency := range regexp.MustCompile(`(?m)^commodity (\w+)$`).FindAllStringSubmatch(journal, -1) {
-		out, err := run(t, "ledger", "--init-file", "/dev/null", "--pedantic", "-f", path, "balance", "--flat", "--no-total",
+		out, err := runProgram(t, "ledger", "--init-file", "/dev/null", "--pedantic", "-f", path, "balance", "--flat", "--no-total",
 			"--limit", `commodity == "`+currency[1]+`"`, "--format", `%(account)|%(quantity(scrub(display_total)))\n`)
 		if err != nil || strings.Contains(out, "Error") {
 			t.Fatalf("ledger: %v\n%.2000s", err, out)
@@ -124,26 +124,26 @@ func ledgerBalances(t *testing.T, journal string) map[[2]string]string {
 
 func beancountBalances(t *testing.T, journal string) map[[2]string]string {
 	t.Helper()
-	path := file(t, "books.beancount", journal)
-	if out, err := run(t, "bean-check", path); err != nil || out != "" {
+	path := writeFile(t, "books.beancount", journal)
+	if out, err := runProgram(t, "bean-check", path); err != nil || out != "" {
 		t.Errorf("beancount refuses the journal: %v\n%.2000s", err, out)
 	}
-	out, err := run(t, "bean-query", "-f", "csv", path, "SELECT account, currency, str(sum(number)) GROUP BY account, currency")
+	out, err := runProgram(t, "bean-query", "-f", "csv", path, "SELECT account, currency, str(sum(number)) GROUP BY account, currency")
 	if err != nil {
 		t.Fatalf("beancount: %v\n%s", err, out)
 	}
-	balances := balancesOf(t, out)
+	balances := parseBalances(t, out)
 	for at, text := range balances {
 		balances[at] = strings.TrimSuffix(strings.TrimPrefix(text, "Decimal('"), "')")
 	}
 	return balances
 }
 
-func TestProgramsCheckOurBalances(t *testing.T) {
+func TestJournal_ProgramsRejectWrongAssertion(t *testing.T) {
 	t.Parallel()
 	// The assertions at the end of a journal are no ornament: with one of them off by
 	// the last digit, each program refuses the journal.
-	h := small(t)
+	h := newSmallEnv(t)
 	for format, c := range map[exports.Format]struct{ from, to string }{
 		exports.HLedger:   {"= 1498.01 EUR", "= 1498.00 EUR"},
 		exports.Ledger:    {"= 1498.01 EUR", "= 1498.00 EUR"},
@@ -155,15 +155,15 @@ func TestProgramsCheckOurBalances(t *testing.T) {
 			t.Fatalf("%s: there is no %q in\n%s", format, c.from, right)
 		}
 		check := func(journal string) error {
-			path := file(t, "books.journal", journal)
+			path := writeFile(t, "books.journal", journal)
 			var err error
 			switch format {
 			case exports.HLedger:
-				_, err = run(t, "hledger", "-f", path, "check", "--strict")
+				_, err = runProgram(t, "hledger", "-f", path, "check", "--strict")
 			case exports.Ledger:
-				_, err = run(t, "ledger", "--init-file", "/dev/null", "--pedantic", "-f", path, "balance")
+				_, err = runProgram(t, "ledger", "--init-file", "/dev/null", "--pedantic", "-f", path, "balance")
 			default:
-				_, err = run(t, "bean-check", path)
+				_, err = runProgram(t, "bean-check", path)
 			}
 			return err
 		}
@@ -176,25 +176,25 @@ func TestProgramsCheckOurBalances(t *testing.T) {
 	}
 }
 
-func TestStatementsAreValid(t *testing.T) {
+func TestExportCamt053_ValidAgainstSchema(t *testing.T) {
 	t.Parallel()
 	// A camt.053 of random books, with every memo that means harm, is valid against the
 	// schema of ISO 20022, has every fiat account, and adds up: opening balance, credits
 	// and debits make the closing balance.
-	h := newHouse(t)
-	h.randomBooks(rand.New(rand.NewPCG(3, 5)), 400)
+	h := newEnv(t)
+	h.postRandom(rand.New(rand.NewPCG(3, 5)), 400)
 	for _, request := range []exports.Request{
 		{Format: exports.Camt053},
 		{Format: exports.Camt053, LedgerFilter: ports.LedgerFilter{Period: ports.Period{From: noon.AddDate(0, 1, 0), To: noon.AddDate(0, 2, 0)}}},
 	} {
-		path := file(t, "books.xml", h.mustExport(request))
-		if out, err := run(t, "xmllint", "--nonet", "--noout", "--schema", "testdata/camt.053.001.08.xsd", path); err != nil {
+		path := writeFile(t, "books.xml", h.mustExport(request))
+		if out, err := runProgram(t, "xmllint", "--nonet", "--noout", "--schema", "testdata/camt.053.001.08.xsd", path); err != nil {
 			t.Errorf("not valid: %v\n%.2000s", err, out)
 		}
 		statements := parseStatements(t, path)
 		for at, turnover := range h.turnovers(time.Time{}, request.LedgerFilter) {
 			currency := money.Currency(at[1])
-			if !camt053.Holds(currency) {
+			if !camt053.Supports(currency) {
 				continue
 			}
 			s, ok := statements[at]

@@ -16,7 +16,7 @@ func (r Request) check(now time.Time) (bad []fault.Field) {
 	refuse := func(field, format string, args ...any) {
 		bad = append(bad, fault.Field{Field: field, Message: fmt.Sprintf(format, args...)})
 	}
-	if _, known := forms[r.Format]; !known {
+	if _, known := formatWriters[r.Format]; !known {
 		refuse("format", "must be one of %s", strings.Join(Formats(), ", "))
 	}
 	if r.AsOf.After(now) {
@@ -32,7 +32,7 @@ func (r Request) check(now time.Time) (bad []fault.Field) {
 	case r.Currency == "":
 	case !r.Currency.Known():
 		refuse("currency", "must be a currency that is known here")
-	case r.Format == Camt053 && !camt053.Holds(r.Currency):
+	case r.Format == Camt053 && !camt053.Supports(r.Currency):
 		refuse("currency", "must be one of ISO 4217 for camt053, which has codes of three letters and at most five decimals; take another format for %s", r.Currency)
 	}
 	return bad

@@ -40,7 +40,7 @@ type StatementRequest struct {
 // INVALID_INPUT with every bad field, USER_NOT_FOUND, INTERNAL_ACCOUNT_NOT_FOUND; from
 // Write, INVALID_INPUT for a PDF of too many movements and RATE_LIMITED while too many
 // are being written.
-func (e *Exports) Statement(ctx context.Context, who platform.Principal, r StatementRequest) (Document, error) {
+func (e *Service) Statement(ctx context.Context, who platform.Principal, r StatementRequest) (Document, error) {
 	if err := who.CheckPermission(platform.View); err != nil {
 		return Document{}, err
 	}
@@ -53,7 +53,7 @@ func (e *Exports) Statement(ctx context.Context, who platform.Principal, r State
 	if err != nil {
 		return Document{}, err
 	}
-	of, err := e.account(ctx, who.Platform, r)
+	of, err := e.findAccount(ctx, who.Platform, r)
 	if err != nil {
 		return Document{}, err
 	}
@@ -68,7 +68,7 @@ func (e *Exports) Statement(ctx context.Context, who platform.Principal, r State
 		// Money may have taken effect a little before the account is said to be opened.
 		r.From = earlier(of.CreatedAt, r.To)
 	}
-	return e.document(r, of, issuer.Name, owner.Name()), nil
+	return e.statementDocument(r, of, issuer.Name, owner.Name()), nil
 }
 
 func earlier(a, b time.Time) time.Time {
@@ -93,8 +93,8 @@ func (r StatementRequest) check(now time.Time) []fault.Field {
 	return bad
 }
 
-// account finds the account of the customer that is meant.
-func (e *Exports) account(ctx context.Context, p ident.Platform, r StatementRequest) (account.Internal, error) {
+// findAccount finds the account of the customer that is meant.
+func (e *Service) findAccount(ctx context.Context, p ident.Platform, r StatementRequest) (account.Internal, error) {
 	if r.Account.IsZero() {
 		owned, err := e.Store.InternalAccountsOf(ctx, p, []ident.Customer{r.Customer})
 		if err != nil {
@@ -121,28 +121,28 @@ func (e *Exports) account(ctx context.Context, p ident.Platform, r StatementRequ
 	return is, nil
 }
 
-// document writes the statement from one snapshot of the books.
-func (e *Exports) document(r StatementRequest, of account.Internal, issuer, owner string) Document {
+// statementDocument writes the statement from one snapshot of the books.
+func (e *Service) statementDocument(r StatementRequest, of account.Internal, issuer, owner string) Document {
 	d := Document{Name: fmt.Sprintf("statement-%s-%s.%s", of.Currency, r.To.Add(-time.Microsecond).Format(time.DateOnly), r.Format)}
 	set := statement.HTML
-	d.ContentType, d.Policy = "text/html; charset=utf-8", statement.Policy
+	d.ContentType, d.ContentSecurityPolicy = "text/html; charset=utf-8", statement.ContentSecurityPolicy
 	if r.Format == PDF {
-		set, d.ContentType, d.Policy = statement.PDF, "application/pdf", ""
+		set, d.ContentType, d.ContentSecurityPolicy = statement.PDF, "application/pdf", ""
 	}
 	place := ledger.Account{Platform: of.Platform, Path: quote.AccountPath(of), Currency: of.Currency}
-	d.Write = e.limited(func(ctx context.Context, out io.Writer) error {
+	d.Write = e.limitConcurrency(func(ctx context.Context, out io.Writer) error {
 		return e.Views.View(ctx, of.Platform, time.Time{}, func(ctx context.Context, view ports.LedgerView) error {
-			s, err := summary(ctx, view, place, r.Period)
+			s, err := loadSummary(ctx, view, place, r.Period)
 			if err != nil {
 				return err
 			}
-			if r.Format == PDF && s.Count > statement.MaxPDF {
+			if r.Format == PDF && s.MovementCount > statement.MaxPDFMovements {
 				return fault.Invalid(fault.Field{Field: "format",
-					Message: fmt.Sprintf("must be html for %d movements: a pdf holds %d; take that or a shorter period", s.Count, statement.MaxPDF)})
+					Message: fmt.Sprintf("must be html for %d movements: a pdf holds %d; take that or a shorter period", s.MovementCount, statement.MaxPDFMovements)})
 			}
 			s.Issuer, s.Owner, s.Account, s.From, s.To = issuer, owner, of.ID.String(), r.From, r.To
-			told := teller{store: e.Store, view: view, account: place, period: r.Period, balance: s.Opening, closing: s.Closing, others: map[ident.ExternalAccount]string{}}
-			gate := &gate{out: out, err: &told.err}
+			told := narrative{store: e.Store, view: view, account: place, period: r.Period, balance: s.Opening, closing: s.Closing, counterpartyNames: map[ident.ExternalAccount]string{}}
+			gate := &abortableWriter{out: out, err: &told.err}
 			if err := set(gate, s, told.movements(ctx)); told.err == nil {
 				return err
 			}
@@ -152,26 +152,26 @@ func (e *Exports) document(r StatementRequest, of account.Internal, issuer, owne
 	return d
 }
 
-// summary is what the books say of the account and the period, with the sign of the
+// loadSummary is what the books say of the account and the period, with the sign of the
 // owner: debits less credits is what the service has, and so what the owner has not.
-func summary(ctx context.Context, view ports.LedgerView, a ledger.Account, period ports.Period) (statement.Statement, error) {
-	s := statement.Statement{Currency: a.Currency, AsOf: view.LastPosting().Recorded}
+func loadSummary(ctx context.Context, view ports.LedgerView, a ledger.Account, period ports.Period) (statement.Summary, error) {
+	s := statement.Summary{Currency: a.Currency, AsOf: view.LastPosting().Recorded}
 	err := view.Accounts(ctx, ports.LedgerFilter{Period: period, Path: a.Path, Currency: a.Currency}, func(t ports.AccountTurnover) error {
 		s.Opening, s.Closing = -t.Opening, -t.Closing
-		s.In, s.Out, s.Count = t.Credits.Sum, t.Debits.Sum, t.Credits.Count+t.Debits.Count
+		s.TotalIn, s.TotalOut, s.MovementCount = t.Credits.Sum, t.Debits.Sum, t.Credits.Count+t.Debits.Count
 		return nil
 	})
 	return s, err
 }
 
-// gate lets nothing through once something went wrong, so that a page that broke off
+// abortableWriter lets nothing through once something went wrong, so that a page that broke off
 // does not get its end.
-type gate struct {
+type abortableWriter struct {
 	out io.Writer
 	err *error
 }
 
-func (g *gate) Write(p []byte) (int, error) {
+func (g *abortableWriter) Write(p []byte) (int, error) {
 	if *g.err != nil {
 		return 0, *g.err
 	}

@@ -26,33 +26,33 @@ import (
 	"causeway/ports/portstest"
 )
 
-// desk is a store and books of one customer with one account, made by hand.
-type desk struct {
-	turnover  ports.AccountTurnover
-	movements []ports.RecordedEntry
-	payments  map[ident.Transaction]transaction.Transaction
-	asked     int // how often the store was asked for an external account
+// fakeLedger is a store and books of one customer with one account, made by hand.
+type fakeLedger struct {
+	turnover             ports.AccountTurnover
+	movements            []ports.RecordedEntry
+	payments             map[ident.Transaction]transaction.Transaction
+	externalAccountReads int // how often the store was asked for an external account
 }
 
-var someone, deposits = func() (c ident.Customer, e ident.ExternalAccount) {
+var testCustomer, testExternalAccount = func() (c ident.Customer, e ident.ExternalAccount) {
 	ident.SetUUID(&c, uuid.UUID{1, 15: 1})
 	ident.SetUUID(&e, uuid.UUID{1, 15: 2})
 	return c, e
 }()
 
-func (d *desk) View(ctx context.Context, _ ident.Platform, _ time.Time, fn func(context.Context, ports.LedgerView) error) error {
+func (d *fakeLedger) View(ctx context.Context, _ ident.Platform, _ time.Time, fn func(context.Context, ports.LedgerView) error) error {
 	return fn(ctx, d)
 }
-func (d *desk) LastPosting() ports.LedgerPosition {
+func (d *fakeLedger) LastPosting() ports.LedgerPosition {
 	return ports.LedgerPosition{Seq: 9, Recorded: noon}
 }
-func (d *desk) Accounts(_ context.Context, _ ports.LedgerFilter, each func(ports.AccountTurnover) error) error {
+func (d *fakeLedger) Accounts(_ context.Context, _ ports.LedgerFilter, each func(ports.AccountTurnover) error) error {
 	return each(d.turnover)
 }
-func (d *desk) Entries(context.Context, ports.LedgerFilter, func(ports.RecordedEntry) error) error {
+func (d *fakeLedger) Entries(context.Context, ports.LedgerFilter, func(ports.RecordedEntry) error) error {
 	panic("a statement reads movements")
 }
-func (d *desk) EntriesByEffectiveTime(_ context.Context, _ ledger.Account, _ ports.Period, each func(ports.RecordedEntry) error) error {
+func (d *fakeLedger) EntriesByEffectiveTime(_ context.Context, _ ledger.Account, _ ports.Period, each func(ports.RecordedEntry) error) error {
 	for _, e := range d.movements {
 		if err := each(e); err != nil {
 			return err
@@ -60,23 +60,23 @@ func (d *desk) EntriesByEffectiveTime(_ context.Context, _ ledger.Account, _ por
 	}
 	return nil
 }
-func (d *desk) Platform(context.Context, ident.Platform) (platform.Platform, error) {
+func (d *fakeLedger) Platform(context.Context, ident.Platform) (platform.Platform, error) {
 	return platform.Platform{Name: "Acme"}, nil
 }
-func (d *desk) Customer(context.Context, ident.Platform, ident.Customer) (customer.Customer, error) {
+func (d *fakeLedger) Customer(context.Context, ident.Platform, ident.Customer) (customer.Customer, error) {
 	return customer.Customer{FullName: "Ana"}, nil
 }
-func (d *desk) InternalAccount(context.Context, ident.Platform, ident.InternalAccount) (account.Internal, error) {
-	return account.Internal{ID: internal(1), Platform: platformOf(1), Customer: someone, Currency: money.EUR, Type: account.InternalFiat}, nil
+func (d *fakeLedger) InternalAccount(context.Context, ident.Platform, ident.InternalAccount) (account.Internal, error) {
+	return account.Internal{ID: internalAccountID(1), Platform: platformID(1), Customer: testCustomer, Currency: money.EUR, Type: account.InternalFiat}, nil
 }
-func (d *desk) InternalAccountsOf(context.Context, ident.Platform, []ident.Customer) (map[ident.Customer][]account.Internal, error) {
+func (d *fakeLedger) InternalAccountsOf(context.Context, ident.Platform, []ident.Customer) (map[ident.Customer][]account.Internal, error) {
 	return nil, nil
 }
-func (d *desk) ExternalAccount(context.Context, ident.Platform, ident.ExternalAccount) (account.External, error) {
-	d.asked++
+func (d *fakeLedger) ExternalAccount(context.Context, ident.Platform, ident.ExternalAccount) (account.External, error) {
+	d.externalAccountReads++
 	return account.External{Beneficiary: &account.Beneficiary{Type: account.Individual, FullName: "Bo Beneficiary"}}, nil
 }
-func (d *desk) TransactionsByKey(_ context.Context, keys []ports.TransactionKey) (map[ports.TransactionKey]transaction.Transaction, error) {
+func (d *fakeLedger) TransactionsByKey(_ context.Context, keys []ports.TransactionKey) (map[ports.TransactionKey]transaction.Transaction, error) {
 	found := map[ports.TransactionKey]transaction.Transaction{}
 	for _, key := range keys {
 		if t, ok := d.payments[key.ID]; ok {
@@ -86,11 +86,11 @@ func (d *desk) TransactionsByKey(_ context.Context, keys []ports.TransactionKey)
 	return found, nil
 }
 
-func (d *desk) statement(t *testing.T, format exports.StatementFormat) (string, error) {
+func (d *fakeLedger) statement(t *testing.T, format exports.StatementFormat) (string, error) {
 	t.Helper()
 	use := exports.New(exports.Config{Views: d, Store: d, Clock: portstest.NewFakeClock(noon)})
-	document, err := use.Statement(t.Context(), platform.Principal{Platform: platformOf(1), Permissions: []platform.Permission{platform.View}},
-		exports.StatementRequest{Customer: someone, Account: internal(1), Format: format})
+	document, err := use.Statement(t.Context(), platform.Principal{Platform: platformID(1), Permissions: []platform.Permission{platform.View}},
+		exports.StatementRequest{Customer: testCustomer, Account: internalAccountID(1), Format: format})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -99,26 +99,26 @@ func (d *desk) statement(t *testing.T, format exports.StatementFormat) (string, 
 	return out.String(), err
 }
 
-// paying sends 1.00 EUR n times, each a payment to somebody.
-func paying(n int, ends ...transaction.Transaction) *desk {
-	d := &desk{payments: map[ident.Transaction]transaction.Transaction{}}
+// newFakeLedger sends 1.00 EUR n times, each a payment to somebody.
+func newFakeLedger(n int, ends ...transaction.Transaction) *fakeLedger {
+	d := &fakeLedger{payments: map[ident.Transaction]transaction.Transaction{}}
 	for i := range n {
-		d.payments[payment(byte(i%250+1))] = ends[i%len(ends)]
-		d.movements = append(d.movements, ports.RecordedEntry{Entry: ledger.Entry{Debit: ledger.CustomerAccount(internal(1)), Credit: ledger.TransitPayouts, Currency: money.EUR, Amount: 100},
-			Kind: ledger.KindTransferOut, Transaction: payment(byte(i%250 + 1)), Effective: noon, Recorded: noon})
+		d.payments[transactionID(byte(i%250+1))] = ends[i%len(ends)]
+		d.movements = append(d.movements, ports.RecordedEntry{Entry: ledger.Entry{Debit: ledger.CustomerAccount(internalAccountID(1)), Credit: ledger.TransitPayouts, Currency: money.EUR, Amount: 100},
+			Kind: ledger.KindTransferOut, Transaction: transactionID(byte(i%250 + 1)), Effective: noon, Recorded: noon})
 	}
 	d.turnover = ports.AccountTurnover{Opening: -int64(n) * 100, Closing: 0, Debits: ports.Tally{Count: int64(n), Sum: int64(n) * 100}}
 	return d
 }
 
-func TestStatementNamesTheOtherSide(t *testing.T) {
+func TestStatement_NamesCounterparty(t *testing.T) {
 	t.Parallel()
 	// A movement has the name of the other side as it is known best: told by the platform,
 	// an address, the beneficiary of the account; each account is asked for once.
-	d := paying(1200,
+	d := newFakeLedger(1200,
 		transaction.Transaction{Type: transaction.Outgoing, Counterparty: map[string]string{"FULL_NAME": "Cy Counterparty"}, Destination: transaction.Endpoint{UMA: "$no@no"}},
 		transaction.Transaction{Type: transaction.Outgoing, Destination: transaction.Endpoint{UMA: "$di@bank.example"}, Description: "Lunch"},
-		transaction.Transaction{Type: transaction.Outgoing, Destination: transaction.Endpoint{ExternalAccount: deposits}})
+		transaction.Transaction{Type: transaction.Outgoing, Destination: transaction.Endpoint{ExternalAccount: testExternalAccount}})
 	text, err := d.statement(t, exports.HTML)
 	if err != nil {
 		t.Fatal(err)
@@ -128,17 +128,17 @@ func TestStatementNamesTheOtherSide(t *testing.T) {
 			t.Errorf("%s stands there %d times", name, n)
 		}
 	}
-	if d.asked != 1 || strings.Contains(text, "$no@no") || strings.Count(text, "<tr") != 1200+3 {
-		t.Errorf("asked %d times, %d rows", d.asked, strings.Count(text, "<tr"))
+	if d.externalAccountReads != 1 || strings.Contains(text, "$no@no") || strings.Count(text, "<tr") != 1200+3 {
+		t.Errorf("asked %d times, %d rows", d.externalAccountReads, strings.Count(text, "<tr"))
 	}
 }
 
-func TestStatementThatDoesNotAddUp(t *testing.T) {
+func TestStatement_BalanceMismatch(t *testing.T) {
 	t.Parallel()
 	// When the movements do not come to the closing balance there is an error, and never
 	// the end of a page nor anything of a PDF.
 	for _, format := range []exports.StatementFormat{exports.HTML, exports.PDF} {
-		d := paying(3, transaction.Transaction{})
+		d := newFakeLedger(3, transaction.Transaction{})
 		d.turnover.Closing = 1
 		text, err := d.statement(t, format)
 		if err == nil || !strings.Contains(err.Error(), "the movements come to 0 and the books say -1") {
@@ -150,11 +150,11 @@ func TestStatementThatDoesNotAddUp(t *testing.T) {
 	}
 }
 
-func TestStatementOfTooMuchPaper(t *testing.T) {
+func TestStatement_PDFTooLarge(t *testing.T) {
 	t.Parallel()
 	// A PDF of more movements than it holds is refused with what to do; the page is made.
-	d := paying(1, transaction.Transaction{})
-	d.turnover.Debits.Count = statement.MaxPDF + 1
+	d := newFakeLedger(1, transaction.Transaction{})
+	d.turnover.Debits.Count = statement.MaxPDFMovements + 1
 	text, err := d.statement(t, exports.PDF)
 	if f, ok := fault.As(err); !ok || f.Code != fault.InvalidInput || f.Fields[0].Field != "format" || text != "" {
 		t.Errorf("%v", err)
@@ -164,18 +164,18 @@ func TestStatementOfTooMuchPaper(t *testing.T) {
 	}
 }
 
-func TestMemoryDoesNotGrowWithTheBooks(t *testing.T) {
+func TestExport_BoundedMemory(t *testing.T) {
 	// Entries leave as they come, in every format that streams them: after all of it no
 	// more is held than after five megabytes. It measures the whole program, so it runs
 	// alone.
 	for _, format := range []exports.Format{exports.CSV, exports.HLedger, exports.Ledger, exports.Beancount} {
-		use := exports.New(exports.Config{Views: flood(150_000), Clock: portstest.NewFakeClock(noon)})
-		document, err := use.Of(platformOf(1), exports.Request{Format: format})
+		use := exports.New(exports.Config{Views: largeLedger(150_000), Clock: portstest.NewFakeClock(noon)})
+		document, err := use.ExportForPlatform(platformID(1), exports.Request{Format: format})
 		if err != nil {
 			t.Fatal(err)
 		}
 		written, measured := 0, []uint64{}
-		err = document.Write(t.Context(), writer(func(p []byte) (int, error) {
+		err = document.Write(t.Context(), writerFunc(func(p []byte) (int, error) {
 			if before := written / 5e6; (written+len(p))/5e6 > before {
 				var memory runtime.MemStats
 				runtime.GC()
@@ -194,22 +194,22 @@ func TestMemoryDoesNotGrowWithTheBooks(t *testing.T) {
 	}
 }
 
-// flood is books of so many entries, made as they are read.
-type flood int
+// largeLedger is books of so many entries, made as they are read.
+type largeLedger int
 
-func (f flood) View(ctx context.Context, _ ident.Platform, _ time.Time, fn func(context.Context, ports.LedgerView) error) error {
+func (f largeLedger) View(ctx context.Context, _ ident.Platform, _ time.Time, fn func(context.Context, ports.LedgerView) error) error {
 	return fn(ctx, f)
 }
-func (f flood) LastPosting() ports.LedgerPosition {
+func (f largeLedger) LastPosting() ports.LedgerPosition {
 	return ports.LedgerPosition{Seq: int64(f), Recorded: noon}
 }
-func (f flood) Accounts(context.Context, ports.LedgerFilter, func(ports.AccountTurnover) error) error {
+func (f largeLedger) Accounts(context.Context, ports.LedgerFilter, func(ports.AccountTurnover) error) error {
 	return nil
 }
-func (f flood) EntriesByEffectiveTime(context.Context, ledger.Account, ports.Period, func(ports.RecordedEntry) error) error {
+func (f largeLedger) EntriesByEffectiveTime(context.Context, ledger.Account, ports.Period, func(ports.RecordedEntry) error) error {
 	return nil
 }
-func (f flood) Entries(_ context.Context, _ ports.LedgerFilter, each func(ports.RecordedEntry) error) error {
+func (f largeLedger) Entries(_ context.Context, _ ports.LedgerFilter, each func(ports.RecordedEntry) error) error {
 	e := ports.RecordedEntry{Entry: ledger.Entry{Debit: "rails/ACH", Credit: "funding/unmatched", Currency: money.USD, Amount: 1}, Kind: ledger.KindUnmatchedReceived, Effective: noon, Recorded: noon}
 	for i := range int(f) {
 		e.Position.Seq, e.Position.N, e.Memo = int64(i+1), 1, fmt.Sprint("memo ", i)

@@ -14,15 +14,15 @@ import (
 // FXPosition is what the service holds for trade in each currency at a moment, and what
 // that would be worth at the present market.
 type FXPosition struct {
-	// At is the moment of the positions, Now that of the valuation.
-	At, Now time.Time
-	By      ports.TimeKind
-	// In is the currency of the valuation.
-	In    money.Currency
-	Lines []FXLine
-	// Worth is the sum of all lines; without a meaning unless Complete.
-	Worth    money.Total
-	Complete bool
+	// AsOf is the moment of the positions, Now that of the valuation.
+	AsOf, ValuedAt time.Time
+	By             ports.TimeKind
+	// ValuationCurrency is the currency of the valuation.
+	ValuationCurrency money.Currency
+	Lines             []FXLine
+	// Value is the sum of all lines; without a meaning unless Complete.
+	Value     money.Total
+	AllValued bool
 }
 
 // FXLine is the position in one currency: above zero the service has taken more of it
@@ -33,25 +33,25 @@ type FXLine struct {
 	// Rate and RateAt are the market's, in minor units; zero when it has none now.
 	Rate   money.Rate
 	RateAt time.Time
-	// Worth is the position at that rate, rounded towards zero; only where Valued.
-	Worth  money.Total
+	// Value is the position at that rate, rounded towards zero; only where Valued.
+	Value  money.Total
 	Valued bool
 }
 
 // FXPosition reads the positions as they were at the end of a moment (zero: now).
 // Faults: INVALID_INPUT for a moment in the future, INVALID_CURRENCY.
-func (f *Finance) FXPosition(ctx context.Context, p ident.Platform, at ports.Cutoff, in money.Currency) (FXPosition, error) {
-	if err := f.past("at", at.Moment); err != nil {
+func (f *Service) FXPosition(ctx context.Context, p ident.Platform, at ports.Cutoff, in money.Currency) (FXPosition, error) {
+	if err := f.checkNotFuture("at", at.Moment); err != nil {
 		return FXPosition{}, err
 	}
 	if !in.Known() {
 		return FXPosition{}, fault.New(fault.InvalidCurrency, "There is no currency %.8q to report in.", string(in))
 	}
-	made := FXPosition{At: at.Moment, Now: f.Clock.Now(), By: at.By, In: in, Complete: true}
+	made := FXPosition{AsOf: at.Moment, ValuedAt: f.Clock.Now(), By: at.By, ValuationCurrency: in, AllValued: true}
 	if at.Moment.IsZero() {
-		made.At = made.Now
+		made.AsOf = made.ValuedAt
 	}
-	at.Moment = through(at.Moment)
+	at.Moment = endOfMillisecond(at.Moment)
 	err := f.Ledger.Turnovers(ctx, p, ledger.Trading, []ports.Cutoff{at}, func(a ports.AccountTurnovers) error {
 		line := FXLine{Currency: a.Account.Currency, Position: a.Turnovers[0].Balance(a.Class)}
 		made.Lines = append(made.Lines, line)
@@ -61,20 +61,20 @@ func (f *Finance) FXPosition(ctx context.Context, p ident.Platform, at ports.Cut
 		return FXPosition{}, err
 	}
 	for i := range made.Lines {
-		if err := f.value(ctx, &made.Lines[i], in, made.Now); err != nil {
+		if err := f.valueLine(ctx, &made.Lines[i], in, made.ValuedAt); err != nil {
 			return FXPosition{}, err
 		}
-		made.Complete = made.Complete && made.Lines[i].Valued
-		made.Worth = made.Worth.Add(made.Lines[i].Worth)
+		made.AllValued = made.AllValued && made.Lines[i].Valued
+		made.Value = made.Value.Add(made.Lines[i].Value)
 	}
 	return made, nil
 }
 
-// value fills in what a position is worth. A currency that the market does not price
+// valueLine fills in what a position is worth. A currency that the market does not price
 // now has no worth, and neither has a position beyond any amount.
-func (f *Finance) value(ctx context.Context, line *FXLine, in money.Currency, now time.Time) error {
+func (f *Service) valueLine(ctx context.Context, line *FXLine, in money.Currency, now time.Time) error {
 	if line.Currency == in {
-		line.Rate, line.RateAt, line.Worth, line.Valued = money.MustRate("1"), now, line.Position, true
+		line.Rate, line.RateAt, line.Value, line.Valued = money.MustRate("1"), now, line.Position, true
 		return nil
 	}
 	market, err := f.Market.Rate(ctx, line.Currency, in, now)
@@ -97,9 +97,9 @@ func (f *Finance) value(ctx context.Context, line *FXLine, in money.Currency, no
 	if err != nil {
 		return nil //nolint:nilerr // too large to be said
 	}
-	line.Worth, line.Valued = money.TotalOf(worth), true
+	line.Value, line.Valued = money.TotalOf(worth), true
 	if line.Position.Sign() < 0 {
-		line.Worth = line.Worth.Neg()
+		line.Value = line.Value.Neg()
 	}
 	return nil
 }

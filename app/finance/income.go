@@ -11,21 +11,21 @@ import (
 	"causeway/ports"
 )
 
-// Step is how long the periods of a report on income are.
-type Step string
+// Interval is how long the periods of a report on income are.
+type Interval string
 
 // The steps; days and months are those of UTC.
 const (
-	ByDay   Step = "day"
-	ByMonth Step = "month"
+	Daily   Interval = "day"
+	Monthly Interval = "month"
 )
 
-// Earnings asks for what was earned from one moment to another, inclusive at both ends.
+// IncomeQuery asks for what was earned from one moment to another, inclusive at both ends.
 // Without To, until now.
-type Earnings struct {
+type IncomeQuery struct {
 	By       ports.TimeKind
 	From, To time.Time
-	Step     Step
+	Interval Interval
 }
 
 // Income is what was earned in each of several periods.
@@ -44,29 +44,29 @@ type IncomePeriod struct {
 type IncomeLine struct {
 	Path     string
 	Currency money.Currency
-	Earned   money.Total
+	Amount   money.Total
 }
 
-// mostPeriods is how many periods are told at once.
-const mostPeriods = 100
+// maxIncomePeriods is how many periods are told at once.
+const maxIncomePeriods = 100
 
 // Income reads what was earned by period, currency and account. Faults: INVALID_INPUT
 // for a span that ends before it begins or in the future, or has too many periods.
-func (f *Finance) Income(ctx context.Context, p ident.Platform, e Earnings) (Income, error) {
-	if err := f.over(e.From, e.To); err != nil {
+func (f *Service) Income(ctx context.Context, p ident.Platform, e IncomeQuery) (Income, error) {
+	if err := f.checkPeriod(e.From, e.To); err != nil {
 		return Income{}, err
 	}
 	to := e.To
 	if to.IsZero() {
 		to = f.Clock.Now()
 	}
-	made := Income{By: e.By, Periods: periods(e.From, to, e.Step)}
-	if len(made.Periods) > mostPeriods {
+	made := Income{By: e.By, Periods: splitPeriods(e.From, to, e.Interval)}
+	if len(made.Periods) > maxIncomePeriods {
 		return Income{}, fault.Invalid(fault.Field{Field: "from", Message: "must be nearer to the end: at most 100 periods are answered at once"})
 	}
-	cuts := []ports.Cutoff{{By: e.By, Moment: before(e.From)}}
+	cuts := []ports.Cutoff{{By: e.By, Moment: justBefore(e.From)}}
 	for _, period := range made.Periods {
-		cuts = append(cuts, ports.Cutoff{By: e.By, Moment: through(period.To)})
+		cuts = append(cuts, ports.Cutoff{By: e.By, Moment: endOfMillisecond(period.To)})
 	}
 	err := f.Ledger.Turnovers(ctx, p, ledger.Income, cuts, func(a ports.AccountTurnovers) error {
 		for i := range made.Periods {
@@ -80,13 +80,13 @@ func (f *Finance) Income(ctx context.Context, p ident.Platform, e Earnings) (Inc
 	return made, err
 }
 
-// periods divides a span at midnights of UTC, all of them or those of the first of a
+// splitPeriods divides a span at midnights of UTC, all of them or those of the first of a
 // month. It stops as soon as there are too many.
-func periods(from, to time.Time, step Step) []IncomePeriod {
+func splitPeriods(from, to time.Time, step Interval) []IncomePeriod {
 	var made []IncomePeriod
-	for begin := from.UTC(); !begin.After(to) && len(made) <= mostPeriods; {
+	for begin := from.UTC(); !begin.After(to) && len(made) <= maxIncomePeriods; {
 		next := time.Date(begin.Year(), begin.Month()+1, 1, 0, 0, 0, 0, time.UTC)
-		if step == ByDay {
+		if step == Daily {
 			next = time.Date(begin.Year(), begin.Month(), begin.Day()+1, 0, 0, 0, 0, time.UTC)
 		}
 		end := next.Add(-time.Millisecond)

@@ -15,81 +15,81 @@ import (
 	"causeway/ports"
 )
 
-// whats is the order of what a story tells.
-func whats(s finance.Story) string {
-	words := make([]string, len(s.Chapters))
-	for i, c := range s.Chapters {
-		words[i] = string(c.What)
+// eventTypes is the order of what a story tells.
+func eventTypes(s finance.Timeline) string {
+	words := make([]string, len(s.Events))
+	for i, c := range s.Events {
+		words[i] = string(c.Type)
 	}
 	return strings.Join(words, " ")
 }
 
-func (h *house) wantStory(t *testing.T, id ident.Transaction, want string) finance.Story {
+func (h *env) wantTimeline(t *testing.T, id ident.Transaction, want string) finance.Timeline {
 	t.Helper()
-	s, err := h.Timeline(t.Context(), h.who.Platform, id)
-	if err != nil || !s.Whole || whats(s) != want {
-		t.Errorf("%v: told\n%s\nwant\n%s", err, whats(s), want)
+	s, err := h.Timeline(t.Context(), h.admin.Platform, id)
+	if err != nil || !s.Complete || eventTypes(s) != want {
+		t.Errorf("%v: told\n%s\nwant\n%s", err, eventTypes(s), want)
 	}
-	if !slices.IsSortedFunc(s.Chapters, func(a, b finance.Chapter) int { return a.At.Compare(b.At) }) {
+	if !slices.IsSortedFunc(s.Events, func(a, b finance.TimelineEvent) int { return a.At.Compare(b.At) }) {
 		t.Error("told out of order")
 	}
 	return s
 }
 
-func TestStoryOfAPaymentThatGoesBack(t *testing.T) {
+func TestTimeline_RefundedPayment(t *testing.T) {
 	t.Parallel()
 	// Everything is told in order: the request and the price, each state, each posting
 	// with its entries, what the rail answered, and the further payment that came.
-	h := newHouse(t)
-	q := h.quoted(t, "spark1002", 10050)
-	h.paid(t, q.Reference, 10050)
-	h.until(t, q.Transaction, "FAILED (refund COMPLETED)")
+	h := newEnv(t)
+	q := h.createQuote(t, "spark1002", 10050)
+	h.receivePayment(t, q.Reference, 10050)
+	h.waitForState(t, q.Transaction, "FAILED (refund COMPLETED)")
 	h.clock.Advance(time.Minute)
-	h.paid(t, q.Reference, 500)
-	h.settles(t, map[string]string{})
+	h.receivePayment(t, q.Reference, 500)
+	h.waitForBalances(t, map[string]string{})
 
-	s, err := h.Timeline(t.Context(), h.who.Platform, q.Transaction)
+	s, err := h.Timeline(t.Context(), h.admin.Platform, q.Transaction)
 
 	if err != nil {
 		t.Fatal(err)
 	}
 	var kinds []string
 	var refused, done bool
-	for _, c := range s.Chapters {
+	for _, c := range s.Events {
 		if c.Posting != nil {
 			kinds = append(kinds, string(c.Posting.Kind))
 		}
-		if c.Answer != nil {
-			refused = refused || c.Answer.Call == ports.CallSend && c.Answer.Verdict == ports.Refused && c.Answer.Reason != ""
-			done = done || c.Answer.Call == ports.CallRefund && c.Answer.Verdict == ports.Done
+		if c.RailReply != nil {
+			refused = refused || c.RailReply.Call == ports.CallSend && c.RailReply.Verdict == ports.Refused && c.RailReply.Reason != ""
+			done = done || c.RailReply.Call == ports.CallRefund && c.RailReply.Verdict == ports.Done
 		}
 	}
 	want := []string{"jit_received", "converted", "reversal", "refund_owed", "refund_paid", "jit_received", "refund_owed", "refund_paid"}
 	if !slices.Equal(kinds, want) || !refused || !done {
 		t.Errorf("postings %v, refused %t, refunded %t", kinds, refused, done)
 	}
-	if s.Chapters[0].What != finance.Requested || s.Chapters[1].Quote == nil || s.Chapters[1].Quote.Pricing.Sent.Minor != 10050 {
-		t.Errorf("it begins with %+v and %+v", s.Chapters[0], s.Chapters[1])
+	if s.Events[0].Type != finance.TimelineRequested || s.Events[1].Quote == nil || s.Events[1].Quote.Pricing.Sent.Minor != 10050 {
+		t.Errorf("it begins with %+v and %+v", s.Events[0], s.Events[1])
 	}
-	if _, err := h.Timeline(t.Context(), otherPlatform(), q.Transaction); !fault.Is(err, fault.TransactionNotFound) {
+	if _, err := h.Timeline(t.Context(), newPlatformID(), q.Transaction); !fault.Is(err, fault.TransactionNotFound) {
 		t.Errorf("another platform: %v", err)
 	}
 }
 
 // post posts for the platform at the present of the clock.
-func (h *house) post(t *testing.T, postings ...ledger.Posting) {
+func (h *env) post(t *testing.T, postings ...ledger.Posting) {
 	t.Helper()
-	h.do(t, func(ctx context.Context, tx ports.Tx) error { return tx.Post(ctx, postings) })
+	h.mustDo(t, func(ctx context.Context, tx ports.Tx) error { return tx.Post(ctx, postings) })
 }
 
-func (h *house) header(effective time.Time) ledger.Header {
-	return ledger.Header{ID: newReceiptID().UUID(), Platform: h.who.Platform, Effective: effective}
+func (h *env) header(effective time.Time) ledger.Header {
+	return ledger.Header{ID: newReceiptID().UUID(), Platform: h.admin.Platform, Effective: effective}
 }
 
 func dollars(minor int64) money.Amount { return money.Amount{Minor: minor, Currency: "USD"} }
 
-// fee earns some cents on money received.
-func (h *house) fee(t *testing.T, effective time.Time, minor int64) {
+// postFee earns some cents on money received.
+func (h *env) postFee(t *testing.T, effective time.Time, minor int64) {
 	t.Helper()
 	h.post(t, ledger.JITReceived(h.header(effective), "rails/RTP", dollars(100)),
 		ledger.Converted(h.header(effective), ledger.Conversion{From: ledger.FundingJIT, To: ledger.TransitPayouts, Sent: dollars(100), Fees: minor,
@@ -100,51 +100,51 @@ func TestTrialBalance(t *testing.T) {
 	t.Parallel()
 	// The columns of a period follow from each other, add up to zero in every currency,
 	// and a posting counts by the time that is asked for.
-	h := newHouse(t)
+	h := newEnv(t)
 	day := func(n int) time.Time { return noon.AddDate(0, 0, n) }
-	h.fee(t, day(0), 5)
+	h.postFee(t, day(0), 5)
 	h.clock.Advance(48 * time.Hour)
-	h.fee(t, day(1), 3) // recorded on the second day, of the first
+	h.postFee(t, day(1), 3) // recorded on the second day, of the first
 
 	for name, c := range map[string]struct {
-		period finance.Period
+		period finance.TrialBalanceQuery
 		want   [4]string // of income/fees USD
 	}{
-		"all":                 {finance.Period{}, [4]string{"0", "0", "8", "-8"}},
-		"recorded first":      {finance.Period{To: day(1)}, [4]string{"0", "0", "5", "-5"}},
-		"recorded second":     {finance.Period{From: day(1), To: day(2)}, [4]string{"-5", "0", "3", "-8"}},
-		"effective first":     {finance.Period{By: ports.ByEffective, To: day(1)}, [4]string{"0", "0", "8", "-8"}},
-		"effective second":    {finance.Period{By: ports.ByEffective, From: day(1).Add(time.Millisecond), To: day(2)}, [4]string{"-8", "0", "0", "-8"}},
-		"effective from then": {finance.Period{By: ports.ByEffective, From: day(1)}, [4]string{"-5", "0", "3", "-8"}},
+		"all":                 {finance.TrialBalanceQuery{}, [4]string{"0", "0", "8", "-8"}},
+		"recorded first":      {finance.TrialBalanceQuery{To: day(1)}, [4]string{"0", "0", "5", "-5"}},
+		"recorded second":     {finance.TrialBalanceQuery{From: day(1), To: day(2)}, [4]string{"-5", "0", "3", "-8"}},
+		"effective first":     {finance.TrialBalanceQuery{By: ports.ByEffective, To: day(1)}, [4]string{"0", "0", "8", "-8"}},
+		"effective second":    {finance.TrialBalanceQuery{By: ports.ByEffective, From: day(1).Add(time.Millisecond), To: day(2)}, [4]string{"-8", "0", "0", "-8"}},
+		"effective from then": {finance.TrialBalanceQuery{By: ports.ByEffective, From: day(1)}, [4]string{"-5", "0", "3", "-8"}},
 	} {
 		for _, grouped := range []bool{false, true} {
 			c.period.Grouped = grouped
-			b, err := h.TrialBalance(t.Context(), h.who.Platform, c.period)
+			b, err := h.TrialBalance(t.Context(), h.admin.Platform, c.period)
 			if err != nil {
 				t.Fatal(err)
 			}
-			for _, s := range b.Sums {
+			for _, s := range b.Totals {
 				if !s.Balanced() {
 					t.Errorf("%s: %+v", name, s)
 				}
 			}
-			i := slices.IndexFunc(b.Lines, func(l finance.TrialLine) bool { return l.Path == ledger.IncomeFees && l.Currency == "USD" })
-			if i < 0 || len(b.Sums) != 2 {
+			i := slices.IndexFunc(b.Lines, func(l finance.TrialBalanceLine) bool { return l.Path == ledger.IncomeFees && l.Currency == "USD" })
+			if i < 0 || len(b.Totals) != 2 {
 				t.Fatalf("%s: %+v", name, b)
 			}
 			l := b.Lines[i]
 			if got := [4]string{l.Opening.String(), l.Debits.String(), l.Credits.String(), l.Closing.String()}; got != c.want {
 				t.Errorf("%s, grouped %t: %v, want %v", name, grouped, got, c.want)
 			}
-			if rails := slices.ContainsFunc(b.Lines, func(l finance.TrialLine) bool { return l.Path == "rails/<RAIL>" }); rails != grouped {
+			if rails := slices.ContainsFunc(b.Lines, func(l finance.TrialBalanceLine) bool { return l.Path == "rails/<RAIL>" }); rails != grouped {
 				t.Errorf("%s: grouped %t, asked %t", name, rails, grouped)
 			}
 		}
 	}
-	for name, period := range map[string]finance.Period{
+	for name, period := range map[string]finance.TrialBalanceQuery{
 		"future": {To: h.clock.Now().Add(time.Second)}, "future begin": {From: h.clock.Now().Add(time.Second)}, "backwards": {From: day(1), To: day(0)},
 	} {
-		if _, err := h.TrialBalance(t.Context(), h.who.Platform, period); !fault.Is(err, fault.InvalidInput) {
+		if _, err := h.TrialBalance(t.Context(), h.admin.Platform, period); !fault.Is(err, fault.InvalidInput) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
@@ -154,29 +154,29 @@ func TestIncome(t *testing.T) {
 	t.Parallel()
 	// What was earned falls into the period of the time that is asked for; periods touch
 	// and cover the span.
-	h := newHouse(t)
-	h.fee(t, noon, 5)
+	h := newEnv(t)
+	h.postFee(t, noon, 5)
 	h.clock.Advance(24 * time.Hour)
-	h.fee(t, noon, 3)
+	h.postFee(t, noon, 3)
 	h.clock.Advance(24 * time.Hour)
 
 	for _, c := range []struct {
 		by   ports.TimeKind
-		step finance.Step
+		step finance.Interval
 		want []string
 	}{
-		{ports.ByRecorded, finance.ByDay, []string{"5", "3", ""}},
-		{ports.ByEffective, finance.ByDay, []string{"8", "", ""}},
-		{ports.ByRecorded, finance.ByMonth, []string{"8"}},
+		{ports.ByRecorded, finance.Daily, []string{"5", "3", ""}},
+		{ports.ByEffective, finance.Daily, []string{"8", "", ""}},
+		{ports.ByRecorded, finance.Monthly, []string{"8"}},
 	} {
-		got, err := h.Income(t.Context(), h.who.Platform, finance.Earnings{By: c.by, From: noon, Step: c.step})
+		got, err := h.Income(t.Context(), h.admin.Platform, finance.IncomeQuery{By: c.by, From: noon, Interval: c.step})
 		if err != nil || len(got.Periods) != len(c.want) {
 			t.Fatalf("%+v, %v", got, err)
 		}
 		for i, p := range got.Periods {
 			earned := ""
 			for _, l := range p.Lines {
-				earned += l.Earned.String()
+				earned += l.Amount.String()
 			}
 			if earned != c.want[i] {
 				t.Errorf("by %d, %s, period %d: %q, want %q", c.by, c.step, i, earned, c.want[i])
@@ -189,7 +189,7 @@ func TestIncome(t *testing.T) {
 			t.Errorf("from %s to %s", got.Periods[0].From, got.Periods[len(got.Periods)-1].To)
 		}
 	}
-	if _, err := h.Income(t.Context(), h.who.Platform, finance.Earnings{From: noon.AddDate(-1, 0, 0), Step: finance.ByDay}); !fault.Is(err, fault.InvalidInput) {
+	if _, err := h.Income(t.Context(), h.admin.Platform, finance.IncomeQuery{From: noon.AddDate(-1, 0, 0), Interval: finance.Daily}); !fault.Is(err, fault.InvalidInput) {
 		t.Errorf("a year of days: %v", err)
 	}
 }
@@ -198,37 +198,37 @@ func TestFXPosition(t *testing.T) {
 	t.Parallel()
 	// Positions are valued at the present rate, rounded towards zero, and what has no
 	// rate leaves the whole without a value.
-	h := newHouse(t)
-	h.fee(t, noon, 5)
-	h.Market = prices{"BTC": "10.5"}
+	h := newEnv(t)
+	h.postFee(t, noon, 5)
+	h.Market = fakeRates{"BTC": "10.5"}
 
-	got, err := h.FXPosition(t.Context(), h.who.Platform, ports.Cutoff{}, "USD")
+	got, err := h.FXPosition(t.Context(), h.admin.Platform, ports.Cutoff{}, "USD")
 
-	if err != nil || len(got.Lines) != 2 || !got.Complete || got.Worth.String() != "22" {
+	if err != nil || len(got.Lines) != 2 || !got.AllValued || got.Value.String() != "22" {
 		t.Fatalf("%+v, %v", got, err)
 	}
-	if l := got.Lines[0]; l.Currency != "BTC" || l.Position.String() != "-7" || l.Worth.String() != "-73" || !l.RateAt.Equal(noon) {
+	if l := got.Lines[0]; l.Currency != "BTC" || l.Position.String() != "-7" || l.Value.String() != "-73" || !l.RateAt.Equal(noon) {
 		t.Errorf("%+v", l)
 	}
-	if l := got.Lines[1]; l.Currency != "USD" || l.Position.String() != "95" || l.Worth.String() != "95" {
+	if l := got.Lines[1]; l.Currency != "USD" || l.Position.String() != "95" || l.Value.String() != "95" {
 		t.Errorf("%+v", l)
 	}
-	h.Market = prices{}
-	if got, err = h.FXPosition(t.Context(), h.who.Platform, ports.Cutoff{}, "USD"); err != nil || got.Complete || got.Lines[0].Valued {
+	h.Market = fakeRates{}
+	if got, err = h.FXPosition(t.Context(), h.admin.Platform, ports.Cutoff{}, "USD"); err != nil || got.AllValued || got.Lines[0].Valued {
 		t.Errorf("without a rate: %+v, %v", got, err)
 	}
-	if _, err = h.FXPosition(t.Context(), h.who.Platform, ports.Cutoff{}, "XXX"); !fault.Is(err, fault.InvalidCurrency) {
+	if _, err = h.FXPosition(t.Context(), h.admin.Platform, ports.Cutoff{}, "XXX"); !fault.Is(err, fault.InvalidCurrency) {
 		t.Errorf("in no currency: %v", err)
 	}
-	if _, err = h.FXPosition(t.Context(), h.who.Platform, ports.Cutoff{Moment: noon.Add(time.Hour)}, "USD"); !fault.Is(err, fault.InvalidInput) {
+	if _, err = h.FXPosition(t.Context(), h.admin.Platform, ports.Cutoff{Moment: noon.Add(time.Hour)}, "USD"); !fault.Is(err, fault.InvalidInput) {
 		t.Errorf("in the future: %v", err)
 	}
 }
 
-// prices are what a market says of currencies in dollars; of others it has no rate.
-type prices map[money.Currency]string
+// fakeRates are what a market says of currencies in dollars; of others it has no rate.
+type fakeRates map[money.Currency]string
 
-func (p prices) Rate(_ context.Context, from, _ money.Currency, _ time.Time) (ports.MarketRate, error) {
+func (p fakeRates) Rate(_ context.Context, from, _ money.Currency, _ time.Time) (ports.MarketRate, error) {
 	rate, known := p[from]
 	if !known {
 		return ports.MarketRate{}, fault.New(fault.QuoteRequestFailed, "no rate")
@@ -236,28 +236,28 @@ func (p prices) Rate(_ context.Context, from, _ money.Currency, _ time.Time) (po
 	return ports.MarketRate{Rate: money.MustRate(rate), At: noon}, nil
 }
 
-func TestAccountAtAMoment(t *testing.T) {
+func TestAccount_AtTime(t *testing.T) {
 	t.Parallel()
 	// A moment takes in its whole millisecond; the future and accounts that are none
 	// are refused.
-	h := newHouse(t)
+	h := newEnv(t)
 	h.clock.Advance(123456 * time.Nanosecond)
 	h.post(t, ledger.JITReceived(h.header(noon), "rails/RTP", dollars(100)))
 
 	for moment, want := range map[time.Time]string{noon.Add(-time.Millisecond): "0", noon: "100", {}: "100"} {
-		got, err := h.Account(t.Context(), h.who.Platform, "rails/RTP", "USD", ports.Cutoff{Moment: moment})
+		got, err := h.Account(t.Context(), h.admin.Platform, "rails/RTP", "USD", ports.Cutoff{Moment: moment})
 		if err != nil || got[0].Balance.String() != want {
 			t.Errorf("at %s: %+v, %v; want %s", moment, got, err, want)
 		}
 	}
-	if _, err := h.Account(t.Context(), h.who.Platform, "rails/RTP", "", ports.Cutoff{Moment: noon.Add(time.Second)}); !fault.Is(err, fault.InvalidInput) {
+	if _, err := h.Account(t.Context(), h.admin.Platform, "rails/RTP", "", ports.Cutoff{Moment: noon.Add(time.Second)}); !fault.Is(err, fault.InvalidInput) {
 		t.Errorf("the future: %v", err)
 	}
 	for _, path := range []string{"rails/ACH", "rails/", "' OR 1=1", ""} {
-		if _, err := h.Account(t.Context(), h.who.Platform, path, "", ports.Cutoff{}); !fault.Is(err, fault.NotFound) {
+		if _, err := h.Account(t.Context(), h.admin.Platform, path, "", ports.Cutoff{}); !fault.Is(err, fault.NotFound) {
 			t.Errorf("%q: %v", path, err)
 		}
-		of := ledger.Account{Platform: h.who.Platform, Path: path, Currency: "USD"}
+		of := ledger.Account{Platform: h.admin.Platform, Path: path, Currency: "USD"}
 		if _, err := h.Entries(t.Context(), ports.AccountEntryFilter{Account: of, Limit: 1}); !fault.Is(err, fault.NotFound) {
 			t.Errorf("entries of %q: %v", path, err)
 		}

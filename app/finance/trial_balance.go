@@ -13,9 +13,9 @@ import (
 	"causeway/ports"
 )
 
-// Period says which period a trial balance is of, inclusive at both ends. Without From
+// TrialBalanceQuery says which period a trial balance is of, inclusive at both ends. Without From
 // it begins with the first posting, without To it ends with the last.
-type Period struct {
+type TrialBalanceQuery struct {
 	By       ports.TimeKind
 	From, To time.Time
 	// Grouped: one line for each line of the chart, not for each account.
@@ -24,72 +24,72 @@ type Period struct {
 
 // TrialBalance is that of one platform for a period.
 type TrialBalance struct {
-	Period
-	Lines []TrialLine
-	// Sums are those of the lines, one a currency.
-	Sums []TrialSum
+	TrialBalanceQuery
+	Lines []TrialBalanceLine
+	// Totals are those of the lines, one a currency.
+	Totals []TrialBalanceTotal
 }
 
-// TrialLine is one account, or one line of the chart, in one currency.
-type TrialLine struct {
+// TrialBalanceLine is one account, or one line of the chart, in one currency.
+type TrialBalanceLine struct {
 	Path     string
 	Currency money.Currency
 	Class    ledger.Class
-	Columns
+	TrialBalanceColumns
 }
 
-// Columns are those of a trial balance. Opening and closing are debits minus credits,
+// TrialBalanceColumns are those of a trial balance. Opening and closing are debits minus credits,
 // so that an account that is owed to somebody stands below zero.
-type Columns struct{ Opening, Debits, Credits, Closing money.Total }
+type TrialBalanceColumns struct{ Opening, Debits, Credits, Closing money.Total }
 
-func (c Columns) add(o Columns) Columns {
-	return Columns{c.Opening.Add(o.Opening), c.Debits.Add(o.Debits), c.Credits.Add(o.Credits), c.Closing.Add(o.Closing)}
+func (c TrialBalanceColumns) add(o TrialBalanceColumns) TrialBalanceColumns {
+	return TrialBalanceColumns{c.Opening.Add(o.Opening), c.Debits.Add(o.Debits), c.Credits.Add(o.Credits), c.Closing.Add(o.Closing)}
 }
 
-// TrialSum adds up the lines of one currency.
-type TrialSum struct {
+// TrialBalanceTotal adds up the lines of one currency.
+type TrialBalanceTotal struct {
 	Currency money.Currency
-	Columns
+	TrialBalanceColumns
 }
 
 // Balanced tells whether the columns say what double entry promises: balances add up to
 // zero before and after, and as much was debited as credited.
-func (s TrialSum) Balanced() bool {
+func (s TrialBalanceTotal) Balanced() bool {
 	return s.Opening.Sign() == 0 && s.Closing.Sign() == 0 && s.Debits.Equal(s.Credits)
 }
 
-// mostLines is how many accounts a trial balance has at most; more are not for reading.
-const mostLines = 50_000
+// maxTrialBalanceLines is how many accounts a trial balance has at most; more are not for reading.
+const maxTrialBalanceLines = 50_000
 
-var errTooLong = errors.New("too many lines")
+var errTooManyLines = errors.New("too many lines")
 
 // TrialBalance reads one, all of one moment. Faults: INVALID_INPUT for a period that ends
 // before it begins or in the future, and for more accounts than can be answered.
-func (f *Finance) TrialBalance(ctx context.Context, p ident.Platform, period Period) (TrialBalance, error) {
-	if err := f.over(period.From, period.To); err != nil {
+func (f *Service) TrialBalance(ctx context.Context, p ident.Platform, period TrialBalanceQuery) (TrialBalance, error) {
+	if err := f.checkPeriod(period.From, period.To); err != nil {
 		return TrialBalance{}, err
 	}
-	cuts := []ports.Cutoff{{By: period.By, Moment: through(period.To)}}
+	cuts := []ports.Cutoff{{By: period.By, Moment: endOfMillisecond(period.To)}}
 	if !period.From.IsZero() {
-		cuts = append(cuts, ports.Cutoff{By: period.By, Moment: before(period.From)})
+		cuts = append(cuts, ports.Cutoff{By: period.By, Moment: justBefore(period.From)})
 	}
-	made := TrialBalance{Period: period}
+	made := TrialBalance{TrialBalanceQuery: period}
 	err := f.Ledger.Turnovers(ctx, p, "", cuts, func(a ports.AccountTurnovers) error {
-		made.take(a)
-		if len(made.Lines) > mostLines {
-			return errTooLong
+		made.addAccount(a)
+		if len(made.Lines) > maxTrialBalanceLines {
+			return errTooManyLines
 		}
 		return nil
 	})
-	if errors.Is(err, errTooLong) {
+	if errors.Is(err, errTooManyLines) {
 		return TrialBalance{}, fault.Invalid(fault.Field{Field: "detail",
 			Message: "must be group: there are more than 50000 accounts, and only their groups fit into one answer"})
 	}
 	return made, err
 }
 
-// take adds an account; they come by currency and path.
-func (b *TrialBalance) take(a ports.AccountTurnovers) {
+// addAccount adds an account; they come by currency and path.
+func (b *TrialBalance) addAccount(a ports.AccountTurnovers) {
 	closing := a.Turnovers[0]
 	if closing.Debits.Sign() == 0 && closing.Credits.Sign() == 0 {
 		return // nothing was posted to it by then
@@ -98,37 +98,37 @@ func (b *TrialBalance) take(a ports.AccountTurnovers) {
 	if len(a.Turnovers) > 1 {
 		opening = a.Turnovers[1]
 	}
-	line := TrialLine{Path: a.Account.Path, Currency: a.Account.Currency, Class: a.Class, Columns: Columns{
+	line := TrialBalanceLine{Path: a.Account.Path, Currency: a.Account.Currency, Class: a.Class, TrialBalanceColumns: TrialBalanceColumns{
 		Opening: opening.Debits.Sub(opening.Credits), Closing: closing.Debits.Sub(closing.Credits),
 		Debits: closing.Debits.Sub(opening.Debits), Credits: closing.Credits.Sub(opening.Credits),
 	}}
-	if n := len(b.Sums); n == 0 || b.Sums[n-1].Currency != line.Currency {
-		b.Sums = append(b.Sums, TrialSum{Currency: line.Currency})
+	if n := len(b.Totals); n == 0 || b.Totals[n-1].Currency != line.Currency {
+		b.Totals = append(b.Totals, TrialBalanceTotal{Currency: line.Currency})
 	}
-	sum := &b.Sums[len(b.Sums)-1]
-	sum.Columns = sum.add(line.Columns)
+	sum := &b.Totals[len(b.Totals)-1]
+	sum.TrialBalanceColumns = sum.add(line.TrialBalanceColumns)
 	if of, err := ledger.FindChartLine(line.Path); b.Grouped && err == nil {
 		line.Path = of.Path
-		if i := slices.IndexFunc(b.Lines, func(l TrialLine) bool { return l.Path == line.Path && l.Currency == line.Currency }); i >= 0 {
-			b.Lines[i].Columns = b.Lines[i].add(line.Columns)
+		if i := slices.IndexFunc(b.Lines, func(l TrialBalanceLine) bool { return l.Path == line.Path && l.Currency == line.Currency }); i >= 0 {
+			b.Lines[i].TrialBalanceColumns = b.Lines[i].add(line.TrialBalanceColumns)
 			return
 		}
 	}
 	b.Lines = append(b.Lines, line)
 }
 
-// over is nil for a period that has passed, else INVALID_INPUT with all that is wrong.
-func (f *Finance) over(from, to time.Time) error {
+// checkPeriod is nil for a period that has passed, else INVALID_INPUT with all that is wrong.
+func (f *Service) checkPeriod(from, to time.Time) error {
 	var bad []fault.Field
 	for _, end := range []struct {
 		field string
 		at    time.Time
 	}{{"from", from}, {"to", to}} {
-		if refused, ok := fault.As(f.past(end.field, end.at)); ok {
+		if refused, ok := fault.As(f.checkNotFuture(end.field, end.at)); ok {
 			bad = append(bad, refused.Fields...)
 		}
 	}
-	if refused, ok := fault.As(ordered(ports.Span{From: from, To: to})); ok {
+	if refused, ok := fault.As(checkOrder(ports.Span{From: from, To: to})); ok {
 		bad = append(bad, refused.Fields...)
 	}
 	if len(bad) == 0 {

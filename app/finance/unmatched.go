@@ -13,9 +13,9 @@ import (
 	"causeway/ports"
 )
 
-// Assign says whose unmatched money is: a transaction's, an account's, or the payer's,
+// AssignCommand says whose unmatched money is: a transaction's, an account's, or the payer's,
 // to whom it goes back, when both are zero.
-type Assign struct {
+type AssignCommand struct {
 	Receipt     ident.Receipt
 	Transaction ident.Transaction
 	Account     ident.InternalAccount
@@ -23,11 +23,11 @@ type Assign struct {
 	Note string
 }
 
-// mostNote is the longest note, in bytes: that of a posting's memo.
-const mostNote = 200
+// maxNoteBytes is the longest note, in bytes: that of a posting's memo.
+const maxNoteBytes = 200
 
 // Unmatched lists the money that lies, or lay, in funding/unmatched.
-func (f *Finance) Unmatched(ctx context.Context, p ident.Platform, filter ports.UnmatchedFilter) (ports.UnmatchedPage, error) {
+func (f *Service) Unmatched(ctx context.Context, p ident.Platform, filter ports.UnmatchedFilter) (ports.UnmatchedPage, error) {
 	return f.Store.Unmatched(ctx, p, filter)
 }
 
@@ -35,8 +35,8 @@ func (f *Finance) Unmatched(ctx context.Context, p ident.Platform, filter ports.
 // NOT_FOUND, CONFLICT for what is assigned already or cannot go where it shall,
 // INVALID_INPUT, TRANSACTION_NOT_FOUND, INTERNAL_ACCOUNT_NOT_FOUND, INVALID_CURRENCY,
 // AMOUNT_OUT_OF_RANGE, CUSTOMER_DELETED.
-func (f *Finance) AssignUnmatched(ctx context.Context, who platform.Principal, a Assign, claim *ports.IdempotentRequest) (transaction.Unmatched, error) {
-	if a.Note == "" || len(a.Note) > mostNote {
+func (f *Service) AssignUnmatched(ctx context.Context, who platform.Principal, a AssignCommand, claim *ports.IdempotentRequest) (transaction.Unmatched, error) {
+	if a.Note == "" || len(a.Note) > maxNoteBytes {
 		return transaction.Unmatched{}, fault.Invalid(fault.Field{Field: "note", Message: "must have 1 to 200 bytes"})
 	}
 	var done transaction.Unmatched
@@ -44,7 +44,7 @@ func (f *Finance) AssignUnmatched(ctx context.Context, who platform.Principal, a
 	var work *uow.Work
 	err := f.Store.Do(ctx, func(ctx context.Context, tx ports.Tx) error {
 		work = uow.NewWork(f.Clock.Now(), f.IDs, 0)
-		done, refused = f.assign(ctx, tx, work, who, a)
+		done, refused = f.assignInTx(ctx, tx, work, who, a)
 		if err := uow.SaveResponse(ctx, tx, claim, done, refused); err != nil || refused != nil {
 			return err
 		}
@@ -59,7 +59,7 @@ func (f *Finance) AssignUnmatched(ctx context.Context, who platform.Principal, a
 	return done, refused
 }
 
-func (f *Finance) assign(ctx context.Context, tx ports.Tx, w *uow.Work, who platform.Principal, a Assign) (transaction.Unmatched, error) {
+func (f *Service) assignInTx(ctx context.Context, tx ports.Tx, w *uow.Work, who platform.Principal, a AssignCommand) (transaction.Unmatched, error) {
 	u, there, err := tx.LockUnmatched(ctx, who.Platform, a.Receipt)
 	if err != nil {
 		return u, err
@@ -70,11 +70,11 @@ func (f *Finance) assign(ctx context.Context, tx ports.Tx, w *uow.Work, who plat
 	made := transaction.Assignment{Transaction: a.Transaction, Account: a.Account, Note: a.Note, By: who.Token, At: w.Now}
 	switch {
 	case !a.Transaction.IsZero():
-		err = pays(ctx, tx, w, u, a)
+		err = fundTransaction(ctx, tx, w, u, a)
 	case !a.Account.IsZero():
-		made.Transaction, err = deposit(ctx, tx, w, u, a)
+		made.Transaction, err = depositToAccount(ctx, tx, w, u, a)
 	default:
-		err = sendBack(w, u, a)
+		err = returnToPayer(w, u, a)
 	}
 	if err != nil {
 		return u, err
@@ -83,8 +83,8 @@ func (f *Finance) assign(ctx context.Context, tx ports.Tx, w *uow.Work, who plat
 	return u, tx.AssignUnmatched(ctx, u, made)
 }
 
-// pays sets a quote off that waits for exactly this money.
-func pays(ctx context.Context, tx ports.Tx, w *uow.Work, u transaction.Unmatched, a Assign) error {
+// fundTransaction sets a quote off that waits for exactly this money.
+func fundTransaction(ctx context.Context, tx ports.Tx, w *uow.Work, u transaction.Unmatched, a AssignCommand) error {
 	key := ports.TransactionKey{Platform: u.Receipt.Platform, ID: a.Transaction}
 	locked, err := tx.LockTransactions(ctx, []ports.TransactionKey{key})
 	if err != nil {
@@ -98,15 +98,15 @@ func pays(ctx context.Context, tx ports.Tx, w *uow.Work, u transaction.Unmatched
 	if err != nil {
 		return err
 	}
-	if err := room(ctx, tx, w, t.Accounts(), d); err != nil {
+	if err := checkCapacity(ctx, tx, w, t.Accounts(), d); err != nil {
 		return err
 	}
 	w.Update(d)
 	return nil
 }
 
-// deposit puts the money into an account, as a transaction with the receipt's id.
-func deposit(ctx context.Context, tx ports.Tx, w *uow.Work, u transaction.Unmatched, a Assign) (id ident.Transaction, err error) {
+// depositToAccount puts the money into an account, as a transaction with the receipt's id.
+func depositToAccount(ctx context.Context, tx ports.Tx, w *uow.Work, u transaction.Unmatched, a AssignCommand) (id ident.Transaction, err error) {
 	parties, err := tx.IncomingPaymentParties(ctx, []ports.IncomingPaymentKey{{Platform: u.Receipt.Platform, To: a.Account}})
 	if err != nil {
 		return id, err
@@ -135,15 +135,15 @@ func deposit(ctx context.Context, tx ports.Tx, w *uow.Work, u transaction.Unmatc
 	if err != nil {
 		return id, err
 	}
-	if err := room(ctx, tx, w, d.Transaction.Accounts(), d); err != nil {
+	if err := checkCapacity(ctx, tx, w, d.Transaction.Accounts(), d); err != nil {
 		return id, err
 	}
 	w.Create(d)
 	return id, nil
 }
 
-// room is nil when the accounts of a transaction can take in what was decided.
-func room(ctx context.Context, tx ports.Tx, w *uow.Work, accounts []ledger.Account, d transaction.Decision) error {
+// checkCapacity is nil when the accounts of a transaction can take in what was decided.
+func checkCapacity(ctx context.Context, tx ports.Tx, w *uow.Work, accounts []ledger.Account, d transaction.Decision) error {
 	balances, err := w.LockBalances(ctx, tx, accounts)
 	if err != nil {
 		return err
@@ -151,8 +151,8 @@ func room(ctx context.Context, tx ports.Tx, w *uow.Work, accounts []ledger.Accou
 	return uow.CheckCapacity(balances, d.Postings)
 }
 
-// sendBack owes the money to its payer, to whom the rail sends it.
-func sendBack(w *uow.Work, u transaction.Unmatched, a Assign) error {
+// returnToPayer owes the money to its payer, to whom the rail sends it.
+func returnToPayer(w *uow.Work, u transaction.Unmatched, a AssignCommand) error {
 	posting, err := u.SendBack(a.Note, w.Now)
 	if err != nil {
 		return err

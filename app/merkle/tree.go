@@ -18,10 +18,10 @@ import (
 )
 
 const (
-	// height of a tile: 2 to this many hashes make a full one.
-	height = 8
+	// tileHeight of a tile: 2 to this many hashes make a full one.
+	tileHeight = 8
 	// TileWidth is how many hashes a full tile holds.
-	TileWidth = 1 << height
+	TileWidth = 1 << tileHeight
 )
 
 // Hash is a SHA-256 of the tree.
@@ -35,24 +35,24 @@ func LeafHash(l ledger.Leaf) Hash { return tlog.RecordHash(l.Encode(make([]byte,
 
 // Tree grows leaf by leaf. Beside its edge it holds what was added since the last Cut.
 type Tree struct {
-	size  int64
-	cut   int64
-	edge  [][]byte // of the tree at cut: the part of a tile at each level
-	fresh map[int64]Hash
+	size        int64
+	flushedSize int64
+	edge        [][]byte // of the tree at cut: the part of a tile at each level
+	unflushed   map[int64]Hash
 }
 
-// Empty is a tree without leaves.
-func Empty() *Tree { return &Tree{fresh: map[int64]Hash{}} }
+// NewTree is a tree without leaves.
+func NewTree() *Tree { return &Tree{unflushed: map[int64]Hash{}} }
 
-// Continue goes on with a tree from its size and edge, as Cut gave them.
-func Continue(size int64, edge []byte) (*Tree, error) {
+// ResumeTree goes on with a tree from its size and edge, as Cut gave them.
+func ResumeTree(size int64, edge []byte) (*Tree, error) {
 	if size < 0 {
 		return nil, fmt.Errorf("a tree cannot have the size %d", size)
 	}
-	t := Empty()
-	t.size, t.cut = size, size
-	for level := 0; size>>(height*level) > 0; level++ {
-		n := int(size>>(height*level)%TileWidth) * HashSize
+	t := NewTree()
+	t.size, t.flushedSize = size, size
+	for level := 0; size>>(tileHeight*level) > 0; level++ {
+		n := int(size>>(tileHeight*level)%TileWidth) * HashSize
 		if n > len(edge) {
 			return nil, fmt.Errorf("the edge of a tree of size %d is cut off", size)
 		}
@@ -70,13 +70,13 @@ func (t *Tree) Size() int64 { return t.size }
 
 // Add appends a leaf.
 func (t *Tree) Add(leaf Hash) error {
-	hashes, err := tlog.StoredHashesForRecordHash(t.size, leaf, tlog.HashReaderFunc(t.read))
+	hashes, err := tlog.StoredHashesForRecordHash(t.size, leaf, tlog.HashReaderFunc(t.readHashes))
 	if err != nil {
 		return fmt.Errorf("grow the tree: %w", err)
 	}
 	at := tlog.StoredHashIndex(0, t.size)
 	for i, h := range hashes {
-		t.fresh[at+int64(i)] = h
+		t.unflushed[at+int64(i)] = h
 	}
 	t.size++
 	return nil
@@ -87,21 +87,21 @@ func (t *Tree) Root() (Hash, error) {
 	if t.size == 0 {
 		return tlog.TreeHash(0, nil)
 	}
-	return tlog.TreeHash(t.size, tlog.HashReaderFunc(t.read))
+	return tlog.TreeHash(t.size, tlog.HashReaderFunc(t.readHashes))
 }
 
-// Cut gives the tiles that became full since the last Cut, in order, and the edge as it
+// Flush gives the tiles that became full since the last Cut, in order, and the edge as it
 // is now. What they hold is forgotten here.
-func (t *Tree) Cut() (full []ports.LogTile, edge []byte, err error) {
+func (t *Tree) Flush() (full []ports.LogTile, edge []byte, err error) {
 	parts := make([][]byte, 0, len(t.edge)+1)
-	for level := 0; t.size>>(height*level) > 0; level++ {
+	for level := 0; t.size>>(tileHeight*level) > 0; level++ {
 		parts = append(parts, nil)
-		if level < len(t.edge) && t.size>>(height*level) == t.cut>>(height*level) {
+		if level < len(t.edge) && t.size>>(tileHeight*level) == t.flushedSize>>(tileHeight*level) {
 			parts[level] = t.edge[level]
 		}
 	}
-	for _, tile := range tlog.NewTiles(height, t.cut, t.size) {
-		data, err := tlog.ReadTileData(tile, tlog.HashReaderFunc(t.read))
+	for _, tile := range tlog.NewTiles(tileHeight, t.flushedSize, t.size) {
+		data, err := tlog.ReadTileData(tile, tlog.HashReaderFunc(t.readHashes))
 		if err != nil {
 			return nil, nil, fmt.Errorf("cut the tree into tiles: %w", err)
 		}
@@ -111,21 +111,21 @@ func (t *Tree) Cut() (full []ports.LogTile, edge []byte, err error) {
 		}
 		parts[tile.L] = data
 	}
-	t.edge, t.cut = parts, t.size
-	clear(t.fresh)
+	t.edge, t.flushedSize = parts, t.size
+	clear(t.unflushed)
 	return full, bytes.Join(parts, nil), nil
 }
 
-var errNotAtHand = errors.New("a hash of the tree is not at hand")
+var errHashNotAvailable = errors.New("a hash of the tree is not at hand")
 
-// read answers with what was added since the last cut, or else from the edge.
-func (t *Tree) read(indexes []int64) ([]Hash, error) {
+// readHashes answers with what was added since the last cut, or else from the edge.
+func (t *Tree) readHashes(indexes []int64) ([]Hash, error) {
 	hashes := make([]Hash, len(indexes))
 	for i, index := range indexes {
-		h, ok := t.fresh[index]
+		h, ok := t.unflushed[index]
 		if !ok {
 			var err error
-			if h, err = t.fromEdge(index); err != nil {
+			if h, err = t.readFromEdge(index); err != nil {
 				return nil, err
 			}
 		}
@@ -134,10 +134,10 @@ func (t *Tree) read(indexes []int64) ([]Hash, error) {
 	return hashes, nil
 }
 
-func (t *Tree) fromEdge(index int64) (Hash, error) {
-	tile := tlog.TileForIndex(height, index)
-	if tile.L >= len(t.edge) || tile.N != t.cut>>(height*(tile.L+1)) || tile.W*HashSize > len(t.edge[tile.L]) {
-		return Hash{}, errNotAtHand
+func (t *Tree) readFromEdge(index int64) (Hash, error) {
+	tile := tlog.TileForIndex(tileHeight, index)
+	if tile.L >= len(t.edge) || tile.N != t.flushedSize>>(tileHeight*(tile.L+1)) || tile.W*HashSize > len(t.edge[tile.L]) {
+		return Hash{}, errHashNotAvailable
 	}
 	return tlog.HashFromTile(tile, t.edge[tile.L], index)
 }

@@ -14,8 +14,8 @@ import (
 	"causeway/ports"
 )
 
-// reference is the definition of RFC 6962, section 2.1, word for word.
-func reference(leaves []merkle.Hash) merkle.Hash {
+// referenceRoot is the definition of RFC 6962, section 2.1, word for word.
+func referenceRoot(leaves []merkle.Hash) merkle.Hash {
 	switch len(leaves) {
 	case 0:
 		return sha256.Sum256(nil)
@@ -26,18 +26,18 @@ func reference(leaves []merkle.Hash) merkle.Hash {
 	for k*2 < len(leaves) {
 		k *= 2
 	}
-	left, right := reference(leaves[:k]), reference(leaves[k:])
+	left, right := referenceRoot(leaves[:k]), referenceRoot(leaves[k:])
 	return sha256.Sum256(bytes.Join([][]byte{{1}, left[:], right[:]}, nil))
 }
 
-func leaf(n int) merkle.Hash {
+func testLeafHash(n int) merkle.Hash {
 	return tlog.RecordHash(binary.BigEndian.AppendUint64(nil, uint64(n)))
 }
 
-// shelf keeps what a tree gives to be stored.
-type shelf map[ports.TileIndex][]byte
+// tileStore keeps what a tree gives to be stored.
+type tileStore map[ports.TileIndex][]byte
 
-func (s shelf) put(tiles []ports.LogTile) error {
+func (s tileStore) put(tiles []ports.LogTile) error {
 	for _, t := range tiles {
 		place := t.TileIndex
 		if _, twice := s[place]; twice || len(t.Hashes) != merkle.TileWidth*merkle.HashSize {
@@ -48,7 +48,7 @@ func (s shelf) put(tiles []ports.LogTile) error {
 	return nil
 }
 
-func (s shelf) fetch(places []ports.TileIndex) ([][]byte, error) {
+func (s tileStore) fetch(places []ports.TileIndex) ([][]byte, error) {
 	var data [][]byte
 	for _, p := range places {
 		if s[p] == nil {
@@ -59,21 +59,21 @@ func (s shelf) fetch(places []ports.TileIndex) ([][]byte, error) {
 	return data, nil
 }
 
-func TestTreeIsTheOneOfTheStandard(t *testing.T) {
+func TestTree_MatchesRFC6962(t *testing.T) {
 	t.Parallel()
 	// However a tree is grown, in whatever pieces it is stored and taken up again, its
 	// root is the standard's, and so is every proof from what was stored.
 	rapid.Check(t, func(t *rapid.T) {
 		var leaves []merkle.Hash
-		tree, kept, edge := merkle.Empty(), shelf{}, []byte(nil)
+		tree, kept, edge := merkle.NewTree(), tileStore{}, []byte(nil)
 		for _, n := range rapid.SliceOfN(rapid.IntRange(0, 700), 1, 6).Draw(t, "pieces") {
 			for range n {
-				leaves = append(leaves, leaf(len(leaves)))
+				leaves = append(leaves, testLeafHash(len(leaves)))
 				if err := tree.Add(leaves[len(leaves)-1]); err != nil {
 					t.Fatal(err)
 				}
 			}
-			full, now, err := tree.Cut()
+			full, now, err := tree.Flush()
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -81,46 +81,46 @@ func TestTreeIsTheOneOfTheStandard(t *testing.T) {
 				t.Fatal(err)
 			}
 			edge = now
-			if tree, err = merkle.Continue(int64(len(leaves)), edge); err != nil {
+			if tree, err = merkle.ResumeTree(int64(len(leaves)), edge); err != nil {
 				t.Fatal(err)
 			}
 		}
 		root, err := tree.Root()
-		if err != nil || root != reference(leaves) {
+		if err != nil || root != referenceRoot(leaves) {
 			t.Fatalf("root of %d leaves: %v, %v", len(leaves), root, err)
 		}
 		if len(leaves) == 0 {
 			return
 		}
-		stored := merkle.Stored{Size: int64(len(leaves)), Root: root, Edge: edge, Fetch: kept.fetch}
+		stored := merkle.StoredTree{Size: int64(len(leaves)), Root: root, Edge: edge, Fetch: kept.fetch}
 
 		size := rapid.Int64Range(1, stored.Size).Draw(t, "size")
 		index := rapid.Int64Range(0, size-1).Draw(t, "index")
-		path, of, err := stored.Inclusion(index, size)
+		path, of, err := stored.InclusionProof(index, size)
 		if err != nil || of != leaves[index] {
 			t.Fatalf("prove leaf %d of %d: %v", index, size, err)
 		}
-		if err := tlog.CheckRecord(path, size, reference(leaves[:size]), index, leaves[index]); err != nil {
+		if err := tlog.CheckRecord(path, size, referenceRoot(leaves[:size]), index, leaves[index]); err != nil {
 			t.Fatal(err)
 		}
 		from := rapid.Int64Range(1, size).Draw(t, "from")
-		grown, err := stored.Consistency(from, size)
+		grown, err := stored.ConsistencyProof(from, size)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if err := tlog.CheckTree(grown, size, reference(leaves[:size]), from, reference(leaves[:from])); err != nil {
+		if err := tlog.CheckTree(grown, size, referenceRoot(leaves[:size]), from, referenceRoot(leaves[:from])); err != nil {
 			t.Fatal(err)
 		}
 	})
 }
 
-func TestWhatIsStoredWronglyProvesNothing(t *testing.T) {
+func TestStoredTree_RefusesCorruptedStorage(t *testing.T) {
 	t.Parallel()
 	// A tile, an edge or a root that was changed in storage is found before a proof is
 	// given from it, and what is outside of the tree has none.
-	tree, kept := merkle.Empty(), shelf{}
+	tree, kept := merkle.NewTree(), tileStore{}
 	for n := range 1000 {
-		if err := tree.Add(leaf(n)); err != nil {
+		if err := tree.Add(testLeafHash(n)); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -128,19 +128,19 @@ func TestWhatIsStoredWronglyProvesNothing(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	full, edge, err := tree.Cut()
+	full, edge, err := tree.Flush()
 	if err != nil {
 		t.Fatal(err)
 	}
 	if err := kept.put(full); err != nil {
 		t.Fatal(err)
 	}
-	whole := merkle.Stored{Size: 1000, Root: root, Edge: edge, Fetch: kept.fetch}
-	if _, _, err := whole.Inclusion(7, 1000); err != nil {
+	whole := merkle.StoredTree{Size: 1000, Root: root, Edge: edge, Fetch: kept.fetch}
+	if _, _, err := whole.InclusionProof(7, 1000); err != nil {
 		t.Fatal(err)
 	}
 
-	forged := shelf{}
+	forged := tileStore{}
 	for place, data := range kept {
 		forged[place] = bytes.Clone(data)
 	}
@@ -148,23 +148,23 @@ func TestWhatIsStoredWronglyProvesNothing(t *testing.T) {
 	changed := bytes.Clone(edge)
 	changed[0]++
 	for name, c := range map[string]struct {
-		stored      merkle.Stored
+		stored      merkle.StoredTree
 		index, size int64
 	}{
-		"a tile":         {merkle.Stored{Size: 1000, Root: root, Edge: edge, Fetch: forged.fetch}, 7, 1000},
-		"an edge":        {merkle.Stored{Size: 1000, Root: root, Edge: changed, Fetch: kept.fetch}, 7, 1000},
-		"a short edge":   {merkle.Stored{Size: 1000, Root: root, Edge: edge[1:], Fetch: kept.fetch}, 7, 1000},
-		"a long edge":    {merkle.Stored{Size: 1000, Root: root, Edge: append(bytes.Clone(edge), 0), Fetch: kept.fetch}, 7, 1000},
-		"a root":         {merkle.Stored{Size: 1000, Root: leaf(1), Edge: edge, Fetch: kept.fetch}, 7, 1000},
+		"a tile":         {merkle.StoredTree{Size: 1000, Root: root, Edge: edge, Fetch: forged.fetch}, 7, 1000},
+		"an edge":        {merkle.StoredTree{Size: 1000, Root: root, Edge: changed, Fetch: kept.fetch}, 7, 1000},
+		"a short edge":   {merkle.StoredTree{Size: 1000, Root: root, Edge: edge[1:], Fetch: kept.fetch}, 7, 1000},
+		"a long edge":    {merkle.StoredTree{Size: 1000, Root: root, Edge: append(bytes.Clone(edge), 0), Fetch: kept.fetch}, 7, 1000},
+		"a root":         {merkle.StoredTree{Size: 1000, Root: testLeafHash(1), Edge: edge, Fetch: kept.fetch}, 7, 1000},
 		"an index":       {whole, 900, 900},
 		"a size":         {whole, 7, 1001},
-		"a lost tile":    {merkle.Stored{Size: 1000, Root: root, Edge: edge, Fetch: shelf{}.fetch}, 7, 1000},
-		"a size below 0": {merkle.Stored{Size: -1, Fetch: kept.fetch}, 0, 1},
+		"a lost tile":    {merkle.StoredTree{Size: 1000, Root: root, Edge: edge, Fetch: tileStore{}.fetch}, 7, 1000},
+		"a size below 0": {merkle.StoredTree{Size: -1, Fetch: kept.fetch}, 0, 1},
 	} {
-		if _, _, err := c.stored.Inclusion(c.index, c.size); err == nil {
+		if _, _, err := c.stored.InclusionProof(c.index, c.size); err == nil {
 			t.Errorf("%s that is wrong: a proof is given", name)
 		}
-		if _, err := c.stored.Consistency(c.index+1, c.size); err == nil && name != "an index" {
+		if _, err := c.stored.ConsistencyProof(c.index+1, c.size); err == nil && name != "an index" {
 			t.Errorf("%s that is wrong: a proof of consistency is given", name)
 		}
 	}

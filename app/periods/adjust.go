@@ -16,34 +16,34 @@ import (
 	"causeway/ports"
 )
 
-// Adjusted is an adjustment as it was posted.
-type Adjusted struct {
+// PostedAdjustment is an adjustment as it was posted.
+type PostedAdjustment struct {
 	Posting ledger.Posting
-	// Asked is when it was to be effective; another moment than the posting's when its
+	// RequestedEffective is when it was to be effective; another moment than the posting's when its
 	// month is closed.
-	Asked         time.Time
-	Corrects      ident.Posting
-	Authorisation period.Authorisation
+	RequestedEffective time.Time
+	Corrects           ident.Posting
+	Authorisation      period.Authorisation
 }
 
 // Adjust posts an adjustment on the caller's platform: into the month it is for, also
 // when that is held, or into the first that is not closed. Errors: INVALID_INPUT with
 // everything that is wrong, INTERNAL_ACCOUNT_NOT_FOUND, NOT_FOUND for a posting to correct
 // that is not there, INSUFFICIENT_BALANCE.
-func (s *Periods) Adjust(ctx context.Context, who platform.Principal, claim *ports.IdempotentRequest, a period.Adjustment) (done Adjusted, err error) {
+func (s *PeriodService) Adjust(ctx context.Context, who platform.Principal, claim *ports.IdempotentRequest, a period.Adjustment) (done PostedAdjustment, err error) {
 	if err := who.CheckPermission(platform.Manage); err != nil {
-		return Adjusted{}, err
+		return PostedAdjustment{}, err
 	}
 	now := s.Clock.Now().Truncate(time.Microsecond)
 	a.Platform = who.Platform
 	if bad := a.Check(now); len(bad) > 0 {
-		return Adjusted{}, fault.Invalid(bad...)
+		return PostedAdjustment{}, fault.Invalid(bad...)
 	}
-	if err := s.owned(ctx, a); err != nil {
-		return Adjusted{}, err
+	if err := s.checkOwnedAccounts(ctx, a); err != nil {
+		return PostedAdjustment{}, err
 	}
-	if err := s.corrected(ctx, a); err != nil {
-		return Adjusted{}, err
+	if err := s.checkCorrectedPosting(ctx, a); err != nil {
+		return PostedAdjustment{}, err
 	}
 	asked, authorisation := a.Posting(s.IDs.New(now), who.Token, now)
 	err = s.Store.Do(ctx, func(ctx context.Context, tx ports.Tx) error {
@@ -53,14 +53,14 @@ func (s *Periods) Adjust(ctx context.Context, who platform.Principal, claim *por
 		}
 		posting := calendar.Redate(asked, true)
 		work := uow.NewWork(now, s.IDs, 0)
-		if err := bear(ctx, tx, work, posting); err != nil {
+		if err := checkBalances(ctx, tx, work, posting); err != nil {
 			return err
 		}
 		work.Post(posting)
 		if err := tx.Authorise(ctx, []period.Authorisation{authorisation}); err != nil {
 			return err
 		}
-		done = Adjusted{Posting: posting, Asked: asked.Effective, Corrects: a.Corrects, Authorisation: authorisation}
+		done = PostedAdjustment{Posting: posting, RequestedEffective: asked.Effective, Corrects: a.Corrects, Authorisation: authorisation}
 		if err := tx.SaveResponse(ctx, claim, done, nil); err != nil {
 			return err
 		}
@@ -72,11 +72,11 @@ func (s *Periods) Adjust(ctx context.Context, who platform.Principal, claim *por
 	return done, err
 }
 
-// bear holds the guarded accounts of a posting, and refuses it when they cannot bear it.
-func bear(ctx context.Context, tx ports.Tx, work *uow.Work, posting ledger.Posting) error {
+// checkBalances holds the guarded accounts of a posting, and refuses it when they cannot bear it.
+func checkBalances(ctx context.Context, tx ports.Tx, work *uow.Work, posting ledger.Posting) error {
 	strains, err := ledger.BalanceDeltas([]ledger.Posting{posting})
 	if err != nil {
-		return unposted(err)
+		return postingFault(err)
 	}
 	var guarded []ledger.Account
 	for _, strain := range strains {
@@ -86,11 +86,11 @@ func bear(ctx context.Context, tx ports.Tx, work *uow.Work, posting ledger.Posti
 	if err != nil {
 		return err
 	}
-	return unposted(balances.Apply(posting))
+	return postingFault(balances.Apply(posting))
 }
 
-// unposted turns what the ledger refuses into what the caller is told.
-func unposted(err error) error {
+// postingFault turns what the ledger refuses into what the caller is told.
+func postingFault(err error) error {
 	var short *ledger.InsufficientBalanceError
 	switch {
 	case errors.As(err, &short):
@@ -102,21 +102,21 @@ func unposted(err error) error {
 	return err
 }
 
-// corrected sees to it that the posting which is put right is in the platform's books.
-func (s *Periods) corrected(ctx context.Context, a period.Adjustment) error {
+// checkCorrectedPosting sees to it that the posting which is put right is in the platform's books.
+func (s *PeriodService) checkCorrectedPosting(ctx context.Context, a period.Adjustment) error {
 	if a.Corrects.IsZero() {
 		return nil
 	}
-	_, there, err := s.Books.Posting(ctx, a.Platform, a.Corrects.UUID())
+	_, there, err := s.Ledger.Posting(ctx, a.Platform, a.Corrects.UUID())
 	if err == nil && !there {
 		err = fault.New(fault.NotFound, "There is no posting %s to correct.", a.Corrects)
 	}
 	return err
 }
 
-// owned sees to it that accounts which belong to somebody are there: the path names an
+// checkOwnedAccounts sees to it that accounts which belong to somebody are there: the path names an
 // internal account of the platform, of the entry's currency, where it is kept.
-func (s *Periods) owned(ctx context.Context, a period.Adjustment) error {
+func (s *PeriodService) checkOwnedAccounts(ctx context.Context, a period.Adjustment) error {
 	var bad []fault.Field
 	for i, e := range a.Entries {
 		for _, side := range []struct{ name, path string }{{"debit", e.Debit}, {"credit", e.Credit}} {
@@ -124,7 +124,7 @@ func (s *Periods) owned(ctx context.Context, a period.Adjustment) error {
 			if !ok {
 				continue
 			}
-			wrong, err := s.wrongOwner(ctx, a.Platform, id, side.path, e)
+			wrong, err := s.checkOwnedAccount(ctx, a.Platform, id, side.path, e)
 			if err != nil {
 				return err
 			}
@@ -139,7 +139,7 @@ func (s *Periods) owned(ctx context.Context, a period.Adjustment) error {
 	return nil
 }
 
-func (s *Periods) wrongOwner(ctx context.Context, p ident.Platform, id ident.InternalAccount, path string, e ledger.Entry) (string, error) {
+func (s *PeriodService) checkOwnedAccount(ctx context.Context, p ident.Platform, id ident.InternalAccount, path string, e ledger.Entry) (string, error) {
 	account, err := s.Store.InternalAccount(ctx, p, id)
 	if err != nil {
 		return "", err

@@ -17,52 +17,52 @@ import (
 	"causeway/ports"
 )
 
-// Import is a statement to be imported.
-type Import struct {
+// ImportRequest is a statement to be imported.
+type ImportRequest struct {
 	Platform       ident.Platform
 	Path, Currency string // the account
 	Format         string
-	Map            string // the layout of a CSV file
+	Layout         string // the layout of a CSV file
 	By             string // a token, or a person at the command line
 	File           io.Reader
 }
 
-// Imported is what came of it.
-type Imported struct {
+// ImportResult is what came of it.
+type ImportResult struct {
 	reconcile.Run
-	// Again: the file was imported before, and nothing was changed.
-	Again bool
+	// AlreadyImported: the file was imported before, and nothing was changed.
+	AlreadyImported bool
 }
 
 // Import reads a statement and compares it with the books. The same file again answers
 // with the run that has read it, and changes nothing. Faults: INVALID_INPUT with
 // everything that is wrong.
-func (r *Reconciling) Import(ctx context.Context, in Import, claim *ports.IdempotentRequest) (Imported, error) {
-	how, err := in.format()
+func (r *Service) Import(ctx context.Context, in ImportRequest, claim *ports.IdempotentRequest) (ImportResult, error) {
+	how, err := in.statementFormat()
 	if err != nil {
-		return Imported{}, err
+		return ImportResult{}, err
 	}
 	select {
 	case r.slots <- struct{}{}:
 		defer func() { <-r.slots }()
 	case <-ctx.Done():
-		return Imported{}, ctx.Err()
+		return ImportResult{}, ctx.Err()
 	}
 	now := r.Clock.Now()
 	digest := sha256.New()
-	digest.Write([]byte("causeway statement\x00" + in.Format + "\x00" + in.Map + "\x00"))
+	digest.Write([]byte("causeway statement\x00" + in.Format + "\x00" + in.Layout + "\x00"))
 	statement, err := r.Statements.Read(io.TeeReader(in.File, digest), how)
 	if err == nil {
 		err = statement.Finalize(now)
 	}
 	if err != nil {
-		return Imported{}, err
+		return ImportResult{}, err
 	}
 	for i := range statement.Lines {
 		statement.Lines[i].ID = r.IDs.New(now)
 	}
 	account := reconcile.Account{Platform: in.Platform, Path: in.Path, Currency: how.Currency}
-	var done Imported
+	var done ImportResult
 	err = r.Store.Do(ctx, func(ctx context.Context, tx ports.Tx) error {
 		run := reconcile.Run{ID: ident.NewReconciliation(r.IDs.New, now), Account: account, Format: how.Format, Digest: [sha256.Size]byte(digest.Sum(nil)),
 			Header: statement.Header, Lines: len(statement.Lines), By: in.By, At: now}
@@ -77,14 +77,14 @@ func (r *Reconciling) Import(ctx context.Context, in Import, claim *ports.Idempo
 				return err
 			}
 		}
-		done = Imported{run, again}
+		done = ImportResult{run, again}
 		return uow.SaveResponse(ctx, tx, claim, done, nil)
 	})
 	return done, err
 }
 
-// format lists everything that is wrong with what is asked, before the file is read.
-func (in Import) format() (ports.StatementFormat, error) {
+// statementFormat lists everything that is wrong with what is asked, before the file is read.
+func (in ImportRequest) statementFormat() (ports.StatementFormat, error) {
 	var bad []fault.Field
 	if !reconcile.IsReconcilable(in.Path) {
 		bad = append(bad, fault.Field{Field: "account", Message: "must be a partner's account in the books: rails/<RAIL> or chains/<network>, such as rails/RTP"})
@@ -100,11 +100,11 @@ func (in Import) format() (ports.StatementFormat, error) {
 	}
 	switch {
 	case how.Format == reconcile.CSV:
-		how.Layout, err = reconcile.ParseLayout(in.Map)
+		how.Layout, err = reconcile.ParseLayout(in.Layout)
 		if wrong, ok := fault.As(err); ok {
 			bad = append(bad, wrong.Fields...)
 		}
-	case known && in.Map != "":
+	case known && in.Layout != "":
 		bad = append(bad, fault.Field{Field: "map", Message: "is for the format csv alone"})
 	}
 	if len(bad) > 0 {
@@ -115,7 +115,7 @@ func (in Import) format() (ports.StatementFormat, error) {
 
 // compare stores the lines that are new, compares all that is open with the books, and
 // stores what was found with the run.
-func (r *Reconciling) compare(ctx context.Context, tx ports.Tx, run *reconcile.Run, statement []reconcile.Line) error {
+func (r *Service) compare(ctx context.Context, tx ports.Tx, run *reconcile.Run, statement []reconcile.Line) error {
 	var err error
 	if run.KnownLines, err = tx.AddStatementLines(ctx, run.ID, run.Account, statement); err != nil {
 		return err
@@ -127,11 +127,11 @@ func (r *Reconciling) compare(ctx context.Context, tx ports.Tx, run *reconcile.R
 	}
 	reconcile.MarkExpected(with.Entries, append(with.Covered, span), with.OpenBreaks)
 	result := reconcile.Compare(with.Lines, with.Entries)
-	return tx.SaveReconciliation(ctx, *run, r.found(run, result, with))
+	return tx.SaveReconciliation(ctx, *run, r.buildResult(run, result, with))
 }
 
-// found gives what a comparison found its ids, and counts it in the run.
-func (r *Reconciling) found(run *reconcile.Run, result reconcile.Result, with ports.ComparisonInput) ports.ReconciliationResult {
+// buildResult gives what a comparison found its ids, and counts it in the run.
+func (r *Service) buildResult(run *reconcile.Run, result reconcile.Result, with ports.ComparisonInput) ports.ReconciliationResult {
 	run.Matches, run.Breaks = map[reconcile.Rule]int{}, map[reconcile.Reason]int{}
 	lineID := func(i int) (id uuid.UUID) {
 		if i != reconcile.None {
@@ -168,13 +168,13 @@ func (r *Reconciling) found(run *reconcile.Run, result reconcile.Result, with po
 	}
 	for _, b := range with.OpenBreaks {
 		if how, resolved := update.Resolved[b.ID]; resolved {
-			found.Resolutions = append(found.Resolutions, settled(b.ID, how, run))
+			found.Resolutions = append(found.Resolutions, newResolution(b.ID, how, run))
 		}
 	}
 	run.EarlierBreaksResolved = len(found.Resolutions)
 	return found
 }
 
-func settled(b ident.Break, how reconcile.ResolutionMethod, run *reconcile.Run) reconcile.Resolution {
+func newResolution(b ident.Break, how reconcile.ResolutionMethod, run *reconcile.Run) reconcile.Resolution {
 	return reconcile.Resolution{Break: b, Method: how, Run: run.ID, By: run.By, At: run.At.Truncate(time.Microsecond)}
 }

@@ -14,8 +14,8 @@ import (
 	"causeway/ports"
 )
 
-// Resolution is somebody's decision about a break.
-type Resolution struct {
+// ResolveRequest is somebody's decision about a break.
+type ResolveRequest struct {
 	Platform ident.Platform
 	// Run is the one that found it; zero for whichever did.
 	Run   ident.Reconciliation
@@ -26,7 +26,7 @@ type Resolution struct {
 
 // Resolve settles a break, by a note or by a correction that is posted with it. Faults:
 // BREAK_NOT_FOUND; CONFLICT when it is resolved already; INVALID_INPUT.
-func (r *Reconciling) Resolve(ctx context.Context, in Resolution, claim *ports.IdempotentRequest) (reconcile.BreakDetails, error) {
+func (r *Service) Resolve(ctx context.Context, in ResolveRequest, claim *ports.IdempotentRequest) (reconcile.BreakDetails, error) {
 	if bad := in.Check(); len(bad) > 0 {
 		return reconcile.BreakDetails{}, fault.Invalid(bad...)
 	}
@@ -51,7 +51,7 @@ func (r *Reconciling) Resolve(ctx context.Context, in Resolution, claim *ports.I
 			}
 			settlement.Method, settlement.Posting = reconcile.ResolvedByPosting, correction.ID
 			if correction.Kind == ledger.KindUnmatchedReceived {
-				if _, err := tx.SaveReceipts(ctx, []transaction.Receipt{unmatched(broken, now)}); err != nil {
+				if _, err := tx.SaveReceipts(ctx, []transaction.Receipt{unmatchedReceipt(broken, now)}); err != nil {
 					return err
 				}
 			}
@@ -69,10 +69,10 @@ func (r *Reconciling) Resolve(ctx context.Context, in Resolution, claim *ports.I
 	return done, err
 }
 
-// unmatched is the receipt of money that a correction puts among the unmatched funds, so
+// unmatchedReceipt is the receipt of money that a correction puts among the unmatched funds, so
 // that it is listed there and can be assigned. The id is the break's: with it, the
 // correction is the posting that takes the receipt in.
-func unmatched(b reconcile.BreakDetails, now time.Time) transaction.Receipt {
+func unmatchedReceipt(b reconcile.BreakDetails, now time.Time) transaction.Receipt {
 	r := transaction.Receipt{PartnerID: b.ID.String(), Platform: b.Account.Platform, PartnerAccount: b.Account.Path,
 		Amount: money.Amount{Minor: b.Difference, Currency: b.Account.Currency}, At: now}
 	ident.SetUUID(&r.ID, b.ID.UUID())

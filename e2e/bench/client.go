@@ -47,9 +47,9 @@ func appendRequest(to []byte, line, key string, body []byte) []byte {
 
 // client is one keep-alive connection to the service, for one request at a time.
 type client struct {
-	conn    net.Conn
-	answers messages
-	release func() bool
+	conn       net.Conn
+	responses  messageReader
+	stopCancel func() bool
 }
 
 // dial connects. When ctx ends the connection is closed, so that nobody waits on it.
@@ -59,29 +59,29 @@ func dial(ctx context.Context, address string) (*client, error) {
 		return nil, err
 	}
 	release := context.AfterFunc(ctx, func() { _ = conn.Close() })
-	return &client{conn: conn, answers: messages{from: conn}, release: release}, nil
+	return &client{conn: conn, responses: messageReader{source: conn}, stopCancel: release}, nil
 }
 
 func (c *client) close() {
-	c.release()
+	c.stopCancel()
 	_ = c.conn.Close()
 }
 
-// exchange sends a request and reads its answer; the body is good until the next one.
-func (c *client) exchange(request []byte) (status int, body []byte, err error) {
+// roundTrip sends a request and reads its answer; the body is good until the next one.
+func (c *client) roundTrip(request []byte) (status int, body []byte, err error) {
 	if _, err := c.conn.Write(request); err != nil {
 		return 0, nil, err
 	}
-	head, body, err := c.answers.next()
+	head, body, err := c.responses.next()
 	if err != nil {
 		return 0, nil, err
 	}
-	status, err = statusOf(head)
+	status, err = parseStatus(head)
 	return status, body, err
 }
 
-// statusOf reads the status of "HTTP/1.1 201 Created".
-func statusOf(head []byte) (int, error) {
+// parseStatus reads the status of "HTTP/1.1 201 Created".
+func parseStatus(head []byte) (int, error) {
 	const before = len("HTTP/1.1 ")
 	if len(head) < before+3 || string(head[:7]) != "HTTP/1." {
 		return 0, fmt.Errorf("not an HTTP answer: %.40q", head)
@@ -93,19 +93,19 @@ func statusOf(head []byte) (int, error) {
 	return status, nil
 }
 
-// unwanted is an answer that means the service is not doing its job.
-type unwanted struct {
+// unexpectedStatus is an answer that means the service is not doing its job.
+type unexpectedStatus struct {
 	request string
 	status  int
 	body    string
 }
 
-func (u *unwanted) Error() string {
+func (u *unexpectedStatus) Error() string {
 	return fmt.Sprintf("%s was answered %d: %s", u.request, u.status, u.body)
 }
 
-func unwantedAnswer(request string, status int, body []byte) error {
-	return &unwanted{request, status, string(body[:min(len(body), 500)])}
+func newUnexpectedStatus(request string, status int, body []byte) error {
+	return &unexpectedStatus{request, status, string(body[:min(len(body), 500)])}
 }
 
 // call makes one request with JSON both ways, for what is not on the hot path.
@@ -117,12 +117,12 @@ func (c *client) call(t target, method, path string, in, out any) error {
 			return err
 		}
 	}
-	status, answer, err := c.exchange(appendRequest(nil, t.requestLine(method, path), "", body))
+	status, answer, err := c.roundTrip(appendRequest(nil, t.requestLine(method, path), "", body))
 	if err != nil {
 		return fmt.Errorf("%s %s: %w", method, path, err)
 	}
 	if status > 299 {
-		return unwantedAnswer(method+" "+path, status, answer)
+		return newUnexpectedStatus(method+" "+path, status, answer)
 	}
 	if out == nil {
 		return nil

@@ -24,56 +24,56 @@ import (
 	"github.com/google/uuid"
 )
 
-// fake is the service, as far as the generator sees it.
-type fake struct {
+// fakeService is the service, as far as the generator sees it.
+type fakeService struct {
 	*httptest.Server
-	ending   string // the event that ends a payment
-	refuse   string // a path that is answered 500
-	paid     func() // called when a payment came, if it is there
-	mu       sync.Mutex
-	endpoint string
-	quotes   map[string]string // reference to transaction
-	keys     map[string]bool   // idempotency keys that came
-	payers   map[string]string // transaction to the account that pays
-	held     []holding         // accounts, the oldest first
-	prompt   bool              // deliver what ends a transfer before it is answered
-	sent     sync.WaitGroup
-	seen     struct{ quotes, payments, customers, accounts, executed, out, in atomic.Int64 }
-	body     *ecdsa.PrivateKey
-	standard ed25519.PrivateKey
+	finalEvent            string // the event that ends a payment
+	failPath              string // a path that is answered 500
+	onPayment             func() // called when a payment came, if it is there
+	mu                    sync.Mutex
+	endpoint              string
+	quotes                map[string]string // reference to transaction
+	idempotencyKeys       map[string]bool   // idempotency keys that came
+	payers                map[string]string // transaction to the account that pays
+	accounts              []internalAccount // accounts, the oldest first
+	deliverBeforeResponse bool              // deliver what ends a transfer before it is answered
+	sending               sync.WaitGroup
+	counts                struct{ quotes, payments, customers, accounts, executed, out, in atomic.Int64 }
+	ecdsaKey              *ecdsa.PrivateKey
+	ed25519Key            ed25519.PrivateKey
 }
 
-func newFake(t *testing.T) *fake {
+func newFakeService(t *testing.T) *fakeService {
 	t.Helper()
-	f := &fake{ending: "OUTGOING_PAYMENT.COMPLETED", quotes: map[string]string{}, payers: map[string]string{}, keys: map[string]bool{}}
+	f := &fakeService{finalEvent: "OUTGOING_PAYMENT.COMPLETED", quotes: map[string]string{}, payers: map[string]string{}, idempotencyKeys: map[string]bool{}}
 	var err error
-	if f.body, err = ecdsa.GenerateKey(elliptic.P256(), rand.Reader); err != nil {
+	if f.ecdsaKey, err = ecdsa.GenerateKey(elliptic.P256(), rand.Reader); err != nil {
 		t.Fatal(err)
 	}
-	if _, f.standard, err = ed25519.GenerateKey(rand.Reader); err != nil {
+	if _, f.ed25519Key, err = ed25519.GenerateKey(rand.Reader); err != nil {
 		t.Fatal(err)
 	}
 	f.Server = httptest.NewServer(f)
-	t.Cleanup(func() { f.sent.Wait(); f.Close() })
+	t.Cleanup(func() { f.sending.Wait(); f.Close() })
 	return f
 }
 
-func (f *fake) target() target { return newTarget(f.Listener.Addr().String(), "id", "secret") }
+func (f *fakeService) target() target { return newTarget(f.Listener.Addr().String(), "id", "secret") }
 
-func (f *fake) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+func (f *fakeService) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	id, secret, _ := r.BasicAuth()
 	body, err := io.ReadAll(r.Body)
-	if err != nil || id != "id" || secret != "secret" || r.URL.Path == basePath+f.refuse {
+	if err != nil || id != "id" || secret != "secret" || r.URL.Path == basePath+f.failPath {
 		http.Error(w, `{"code":"INTERNAL_ERROR"}`, http.StatusInternalServerError)
 		return
 	}
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if key := r.Header.Get("Idempotency-Key"); key != "" {
-		f.keys[key] = true
+		f.idempotencyKeys[key] = true
 	}
 	answer, status := "", http.StatusOK
-	if f.funded(w, r, body) {
+	if f.serveAccounts(w, r, body) {
 		return
 	}
 	switch r.Method + " " + strings.TrimPrefix(r.URL.Path, basePath) {
@@ -83,37 +83,37 @@ func (f *fake) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		f.endpoint = in.WebhookEndpoint
 		answer = `{}`
 	case "POST /customers":
-		f.seen.customers.Add(1)
+		f.counts.customers.Add(1)
 		owner := "Customer:" + uuid.NewString()
-		f.held = append(f.held, holding{ID: "InternalAccount:" + uuid.NewString(), CustomerID: owner})
+		f.accounts = append(f.accounts, internalAccount{ID: "InternalAccount:" + uuid.NewString(), CustomerID: owner})
 		answer, status = `{"id":"`+owner+`"}`, http.StatusCreated
 	case "POST /customers/external-accounts":
-		f.seen.accounts.Add(1)
+		f.counts.accounts.Add(1)
 		answer, status = `{"id":"ExternalAccount:`+uuid.NewString()+`"}`, http.StatusCreated
 	case "POST /quotes":
-		f.seen.quotes.Add(1)
-		reference, transaction := fmt.Sprintf("REF%09d", f.seen.quotes.Load()), uuid.NewString()
+		f.counts.quotes.Add(1)
+		reference, transaction := fmt.Sprintf("REF%09d", f.counts.quotes.Load()), uuid.NewString()
 		var in struct{ Source struct{ AccountID string } }
 		err = json.Unmarshal(body, &in)
 		f.quotes[reference], f.payers[transaction] = transaction, in.Source.AccountID
 		f.send("OUTGOING_PAYMENT.PENDING", transaction)
 		answer, status = `{"id":"Quote:`+transaction+`","paymentInstructions":[{"accountOrWalletInfo":{"reference":"`+reference+`"}}],"transactionId":"Transaction:`+transaction+`"}`, http.StatusCreated
 	case "POST /sandbox/send":
-		f.seen.payments.Add(1)
+		f.counts.payments.Add(1)
 		var in struct {
 			Reference, CurrencyCode string
 			CurrencyAmount          int
 		}
 		err = json.Unmarshal(body, &in)
 		transaction, ok := f.quotes[in.Reference]
-		if !ok || in.CurrencyCode != "USD" || in.CurrencyAmount != amount {
+		if !ok || in.CurrencyCode != "USD" || in.CurrencyAmount != rampAmount {
 			http.Error(w, `{"code":"REFERENCE_NOT_FOUND"}`, http.StatusNotFound)
 			return
 		}
 		f.send("OUTGOING_PAYMENT.PROCESSING", transaction)
-		f.send(f.ending, transaction)
-		if f.paid != nil {
-			f.paid()
+		f.send(f.finalEvent, transaction)
+		if f.onPayment != nil {
+			f.onPayment()
 		}
 		answer = `{"id":"Transaction:` + transaction + `"}`
 	case "GET /webhook-keys":
@@ -129,12 +129,12 @@ func (f *fake) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 }
 
 // send delivers an event on its own, as the service does. The caller holds the lock.
-func (f *fake) send(event, transaction string) {
+func (f *fakeService) send(event, transaction string) {
 	endpoint := f.endpoint
 	if endpoint == "" {
 		return
 	}
-	f.sent.Go(func() {
+	f.sending.Go(func() {
 		d := f.sign(fmt.Appendf(nil, `{"webhookId":"Webhook:1","type":"OUTGOING_PAYMENT","event":%q,"timestamp":"2026-01-02T03:04:05Z","transaction":{"id":"Transaction:%s"}}`, event, transaction))
 		request, err := http.NewRequestWithContext(context.Background(), http.MethodPost, endpoint, bytes.NewReader(d.body))
 		if err != nil {
@@ -152,19 +152,19 @@ func (f *fake) send(event, transaction string) {
 }
 
 // sign makes a delivery of a body.
-func (f *fake) sign(body []byte) delivery {
+func (f *fakeService) sign(body []byte) delivery {
 	sum := sha256.Sum256(body)
-	signature, _ := ecdsa.SignASN1(rand.Reader, f.body, sum[:]) // does not fail with a good key
+	signature, _ := ecdsa.SignASN1(rand.Reader, f.ecdsaKey, sum[:]) // does not fail with a good key
 	const id, at = "Webhook:1", "1767323045"
-	standard := ed25519.Sign(f.standard, []byte(id+"."+at+"."+string(body)))
+	standard := ed25519.Sign(f.ed25519Key, []byte(id+"."+at+"."+string(body)))
 	encode := base64.StdEncoding.EncodeToString
 	return delivery{body: body, head: []byte("POST /webhooks HTTP/1.1\r\nService-Webhook-Signature: {\"v\":\"1\",\"s\":\"" + encode(signature) + "\"}\r\n" +
 		"Webhook-Id: " + id + "\r\nWebhook-Timestamp: " + at + "\r\nWebhook-Signature: v1a," + encode(make([]byte, 64)) + " v1a," + encode(standard))}
 }
 
-func (f *fake) publicKeys() string {
+func (f *fakeService) publicKeys() string {
 	var list []map[string]string
-	for _, key := range []any{f.body.Public(), f.standard.Public()} {
+	for _, key := range []any{f.ecdsaKey.Public(), f.ed25519Key.Public()} {
 		der, _ := x509.MarshalPKIXPublicKey(key) // does not fail with a good key
 		list = append(list, map[string]string{"publicKey": string(pem.EncodeToMemory(&pem.Block{Type: "PUBLIC KEY", Bytes: der})), "algorithm": "any"})
 	}

@@ -9,7 +9,7 @@ import (
 
 // latency is how long something took: half, 95 and 99 of a hundred took no longer
 // than that, and none longer than worst.
-type latency struct{ p50, p95, p99, worst time.Duration }
+type latency struct{ p50, p95, p99, longest time.Duration }
 
 // latencyOf sorts the durations in place.
 func latencyOf(took []time.Duration) latency {
@@ -17,11 +17,11 @@ func latencyOf(took []time.Duration) latency {
 		return latency{}
 	}
 	slices.Sort(took)
-	return latency{rank(took, 50), rank(took, 95), rank(took, 99), took[len(took)-1]}
+	return latency{percentile(took, 50), percentile(took, 95), percentile(took, 99), took[len(took)-1]}
 }
 
-// rank is the smallest duration that at least percent of all do not exceed.
-func rank(sorted []time.Duration, percent int) time.Duration {
+// percentile is the smallest duration that at least percent of all do not exceed.
+func percentile(sorted []time.Duration, percent int) time.Duration {
 	return sorted[(len(sorted)*percent+99)/100-1]
 }
 
@@ -40,11 +40,11 @@ func median(values []float64) float64 {
 
 // String writes p50 / p95 / p99 in milliseconds.
 func (l latency) String() string {
-	return millis(l.p50) + " / " + millis(l.p95) + " / " + millis(l.p99)
+	return formatMillis(l.p50) + " / " + formatMillis(l.p95) + " / " + formatMillis(l.p99)
 }
 
-// millis writes a duration with three digits that mean something.
-func millis(d time.Duration) string {
+// formatMillis writes a duration with three digits that mean something.
+func formatMillis(d time.Duration) string {
 	ms := float64(d) / float64(time.Millisecond)
 	switch {
 	case ms >= 99.95:

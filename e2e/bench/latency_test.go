@@ -31,7 +31,7 @@ func TestLatencyOf(t *testing.T) {
 	}
 }
 
-func TestRank(t *testing.T) {
+func TestPercentile(t *testing.T) {
 	// Of any durations, at least so many of a hundred are at most the percentile, and
 	// fewer are below it.
 	t.Parallel()
@@ -71,14 +71,14 @@ func TestMedian(t *testing.T) {
 	}
 }
 
-func TestMillis(t *testing.T) {
+func TestFormatMillis(t *testing.T) {
 	// Durations are written in milliseconds with three digits, or all before the point.
 	t.Parallel()
 	for d, want := range map[time.Duration]string{
 		0: "0.00", 123456: "0.12", 9994 * time.Microsecond: "9.99", 9996 * time.Microsecond: "10.0",
 		99949 * time.Microsecond: "99.9", 99951 * time.Microsecond: "100", 2 * time.Second: "2000",
 	} {
-		if got := millis(d); got != want {
+		if got := formatMillis(d); got != want {
 			t.Errorf("%s: got %s; want %s", d, got, want)
 		}
 	}

@@ -9,14 +9,14 @@ import (
 	"time"
 )
 
-// work is one piece of load: a ramp, or a quote alone.
-type work func(w *worker, ctx context.Context, due time.Time) (moments, error)
+// workFunc is one piece of load: a ramp, or a quote alone.
+type workFunc func(w *worker, ctx context.Context, due time.Time) (stepTimes, error)
 
-// pace says when the next piece of work is due; no more work is false.
-type pace func() (due time.Time, more bool)
+// schedule says when the next piece of work is due; no more work is false.
+type schedule func() (due time.Time, more bool)
 
-// asFast makes every worker begin again as soon as it is done, until stop is closed.
-func asFast(stop <-chan struct{}) pace {
+// withoutPause makes every worker begin again as soon as it is done, until stop is closed.
+func withoutPause(stop <-chan struct{}) schedule {
 	return func() (time.Time, bool) {
 		select {
 		case <-stop:
@@ -27,9 +27,9 @@ func asFast(stop <-chan struct{}) pace {
 	}
 }
 
-// every makes work due at a fixed rate, whether or not earlier work is done: what
+// atFixedRate makes work due at a fixed rate, whether or not earlier work is done: what
 // begins late because the service was slow has been waiting since it was due.
-func every(interval time.Duration, stop <-chan struct{}) pace {
+func atFixedRate(interval time.Duration, stop <-chan struct{}) schedule {
 	begin := time.Now()
 	var next atomic.Int64
 	return func() (time.Time, bool) {
@@ -42,18 +42,18 @@ func every(interval time.Duration, stop <-chan struct{}) pace {
 	}
 }
 
-// upTo makes a number of pieces of work, and no more.
-func upTo(n int64) pace {
+// limitedTo makes a number of pieces of work, and no more.
+func limitedTo(n int64) schedule {
 	var next atomic.Int64
 	return func() (time.Time, bool) { return time.Now(), next.Add(1) <= n }
 }
 
-// stuck is how long nothing may be finished before the run is given up.
-const stuck = 30 * time.Second
+// stallTimeout is how long nothing may be finished before the run is given up.
+const stallTimeout = 30 * time.Second
 
-// crew does work with n workers at the pace, and returns the moments of all of it,
+// runWorkers does work with n workers at the pace, and returns the moments of all of it,
 // in no order. The first mistake ends it.
-func crew(ctx context.Context, n int, hire func(ctx context.Context, number int) (*worker, error), p pace, do work) ([]moments, error) {
+func runWorkers(ctx context.Context, n int, hire func(ctx context.Context, number int) (*worker, error), p schedule, do workFunc) ([]stepTimes, error) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	workers := make([]*worker, n)
@@ -65,7 +65,7 @@ func crew(ctx context.Context, n int, hire func(ctx context.Context, number int)
 		defer w.client.close()
 		workers[i] = w
 	}
-	done := make([][]moments, n)
+	done := make([][]stepTimes, n)
 	var finished atomic.Int64
 	var all sync.WaitGroup
 	for i, w := range workers {
@@ -75,8 +75,8 @@ func crew(ctx context.Context, n int, hire func(ctx context.Context, number int)
 				if !more {
 					return
 				}
-				err := w.pause(ctx, due)
-				var m moments
+				err := w.waitUntil(ctx, due)
+				var m stepTimes
 				if err == nil {
 					m, err = do(w, ctx, due)
 				}
@@ -91,21 +91,21 @@ func crew(ctx context.Context, n int, hire func(ctx context.Context, number int)
 	}
 	watching := make(chan struct{})
 	var watcher sync.WaitGroup
-	watcher.Go(func() { watch(ctx, cancel, &finished, watching) })
+	watcher.Go(func() { cancelOnStall(ctx, cancel, &finished, watching) })
 	all.Wait()
 	close(watching)
 	watcher.Wait()
 
-	var results []moments
+	var results []stepTimes
 	for _, some := range done {
 		results = append(results, some...)
 	}
 	return results, context.Cause(ctx)
 }
 
-// watch gives up when nothing is finished any more.
-func watch(ctx context.Context, cancel context.CancelCauseFunc, finished *atomic.Int64, over <-chan struct{}) {
-	look := time.NewTicker(stuck)
+// cancelOnStall gives up when nothing is finished any more.
+func cancelOnStall(ctx context.Context, cancel context.CancelCauseFunc, finished *atomic.Int64, over <-chan struct{}) {
+	look := time.NewTicker(stallTimeout)
 	defer look.Stop()
 	last := int64(-1)
 	for {
@@ -117,7 +117,7 @@ func watch(ctx context.Context, cancel context.CancelCauseFunc, finished *atomic
 		case <-look.C:
 			now := finished.Load()
 			if now == last {
-				cancel(fmt.Errorf("nothing was finished for %s", stuck))
+				cancel(fmt.Errorf("nothing was finished for %s", stallTimeout))
 				return
 			}
 			last = now

@@ -19,13 +19,13 @@ type machine struct {
 	memory     int64 // bytes
 	kernel     string
 	filesystem string
-	golang     string
+	goVersion  string
 	postgres   string
-	sync       time.Duration // median of writing 8 KiB and fdatasync
+	syncTime   time.Duration // median of writing 8 KiB and fdatasync
 }
 
 func describeMachine(dir, postgres string) (machine, error) {
-	m := machine{cores: runtime.NumCPU(), golang: strings.TrimPrefix(runtime.Version(), "go"), postgres: postgres}
+	m := machine{cores: runtime.NumCPU(), goVersion: strings.TrimPrefix(runtime.Version(), "go"), postgres: postgres}
 	cpu, err := os.ReadFile("/proc/cpuinfo")
 	if err != nil {
 		return m, err
@@ -46,7 +46,7 @@ func describeMachine(dir, postgres string) (machine, error) {
 	if m.filesystem, err = filesystemOf(dir); err != nil {
 		return m, err
 	}
-	m.sync, err = syncTime(dir)
+	m.syncTime, err = syncTime(dir)
 	return m, err
 }
 
@@ -65,7 +65,7 @@ const (
 	ramfsMagic = 0x858458f6
 )
 
-var filesystems = map[int64]string{
+var filesystemNames = map[int64]string{
 	tmpfsMagic: "tmpfs", ramfsMagic: "ramfs", 0xEF53: "ext4", 0x58465342: "xfs", 0x9123683E: "btrfs", 0x794c7630: "overlayfs", 0x2fc12fc1: "zfs",
 }
 
@@ -75,7 +75,7 @@ func filesystemOf(dir string) (string, error) {
 		return "", err
 	}
 	kind := s.Type
-	if name, ok := filesystems[kind]; ok {
+	if name, ok := filesystemNames[kind]; ok {
 		return name, nil
 	}
 	return "type 0x" + strconv.FormatInt(kind, 16), nil

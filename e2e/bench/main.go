@@ -29,20 +29,20 @@ import (
 
 // options are the flags.
 type options struct {
-	binary    string
-	seconds   int
-	inFlight  int
-	customers int
-	lines     int
-	entries   int
-	only      string
-	profile   string
-	out       string
-	keys      bool
+	binary          string
+	seconds         int
+	inFlight        int
+	customers       int
+	statementLines  int
+	ledgerEntries   int
+	part            string
+	profileDir      string
+	reportPath      string
+	idempotencyKeys bool
 }
 
-// parts are what --only may name.
-var parts = []string{"start", "ramps", "concurrency", "half", "rail", "quotes", "payouts", "transfers-out", "transfers-in", "hot",
+// partNames are what --only may name.
+var partNames = []string{"start", "ramps", "concurrency", "half", "rail", "quotes", "payouts", "transfers-out", "transfers-in", "hot",
 	"exports", "check", "proof", "reconciliation", "statements", "months", "books"}
 
 // parse reads the flags; help goes to usage.
@@ -54,55 +54,55 @@ func parse(args []string, usage io.Writer) (options, error) {
 	flags.IntVar(&o.seconds, "seconds", 20, "`seconds` that the ramps are measured for; other parts take half of it or less")
 	flags.IntVar(&o.inFlight, "concurrency", 128, "`ramps` that are under way at once; fewer leave the processors idle")
 	flags.IntVar(&o.customers, "customers", 1000, "`customers` to make")
-	flags.IntVar(&o.lines, "lines", 100_000, "`lines` of the statements to reconcile; the books of that month have four times as many postings")
-	flags.IntVar(&o.entries, "entries", 10_000_000, "`entries` of the large books; a quick run makes do with fewer")
-	flags.StringVar(&o.only, "only", "", "measure one `part` and write no file: "+strings.Join(parts, ", "))
-	flags.StringVar(&o.profile, "profile", "", "write profiles of the ramps, or with --only of quotes, payouts or transfers, to this `folder`, and no file of results")
-	flags.StringVar(&o.out, "out", "docs/benchmarks.md", "the `file` to write the results to")
-	flags.BoolVar(&o.keys, "keys", false, "send an idempotency key with every request, and write no file")
+	flags.IntVar(&o.statementLines, "lines", 100_000, "`lines` of the statements to reconcile; the books of that month have four times as many postings")
+	flags.IntVar(&o.ledgerEntries, "entries", 10_000_000, "`entries` of the large books; a quick run makes do with fewer")
+	flags.StringVar(&o.part, "only", "", "measure one `part` and write no file: "+strings.Join(partNames, ", "))
+	flags.StringVar(&o.profileDir, "profile", "", "write profiles of the ramps, or with --only of quotes, payouts or transfers, to this `folder`, and no file of results")
+	flags.StringVar(&o.reportPath, "out", "docs/benchmarks.md", "the `file` to write the results to")
+	flags.BoolVar(&o.idempotencyKeys, "keys", false, "send an idempotency key with every request, and write no file")
 	if err := flags.Parse(args); err != nil {
 		return o, err
 	}
-	return o, o.check()
+	return o, o.validate()
 }
 
-func (o options) check() error {
-	known := o.only == ""
-	for _, part := range parts {
-		known = known || part == o.only
+func (o options) validate() error {
+	known := o.part == ""
+	for _, part := range partNames {
+		known = known || part == o.part
 	}
 	switch {
 	case !known:
-		return fmt.Errorf("--only must be one of %s, not %s", strings.Join(parts, ", "), o.only)
+		return fmt.Errorf("--only must be one of %s, not %s", strings.Join(partNames, ", "), o.part)
 	case o.seconds < 2 || o.seconds > 600:
 		return fmt.Errorf("--seconds must be from 2 to 600, not %d", o.seconds)
 	case o.inFlight < 1 || o.inFlight > 4096:
 		return fmt.Errorf("--concurrency must be from 1 to 4096, not %d", o.inFlight)
-	case o.lines < 1000 || o.lines > 150_000:
-		return fmt.Errorf("--lines must be from 1000 to 150000, not %d", o.lines)
-	case o.entries < 2*smallEntries || o.entries > 100_000_000:
-		return fmt.Errorf("--entries must be from %d to 100000000, not %d", 2*smallEntries, o.entries)
+	case o.statementLines < 1000 || o.statementLines > 150_000:
+		return fmt.Errorf("--lines must be from 1000 to 150000, not %d", o.statementLines)
+	case o.ledgerEntries < 2*smallEntries || o.ledgerEntries > 100_000_000:
+		return fmt.Errorf("--entries must be from %d to 100000000, not %d", 2*smallEntries, o.ledgerEntries)
 	case o.customers < 10 || o.customers > 100_000:
 		return fmt.Errorf("--customers must be from 10 to 100000, not %d", o.customers)
 	}
 	return nil
 }
 
-// wants tells whether a part is to be measured.
-func (o options) wants(part string) bool { return o.only == "" || o.only == part }
+// includesPart tells whether a part is to be measured.
+func (o options) includesPart(part string) bool { return o.part == "" || o.part == part }
 
-// needsFunds tells whether a part is to be measured that needs accounts with money.
-func (o options) needsFunds() bool {
-	return o.wants("payouts") || o.wants("transfers-out") || o.wants("transfers-in") || o.wants("hot")
+// needsFundedAccounts tells whether a part is to be measured that needs accounts with money.
+func (o options) needsFundedAccounts() bool {
+	return o.includesPart("payouts") || o.includesPart("transfers-out") || o.includesPart("transfers-in") || o.includesPart("hot")
 }
 
-// needsPast tells whether a part is to be measured that needs the books of a month that is over.
-func (o options) needsPast() bool {
-	return o.wants("proof") || o.wants("reconciliation") || o.wants("statements") || o.wants("months")
+// needsClosedPeriods tells whether a part is to be measured that needs the books of a month that is over.
+func (o options) needsClosedPeriods() bool {
+	return o.includesPart("proof") || o.includesPart("reconciliation") || o.includesPart("statements") || o.includesPart("months")
 }
 
 // partial runs show their figures and write no file.
-func (o options) partial() bool { return o.only != "" || o.profile != "" || o.keys }
+func (o options) partial() bool { return o.part != "" || o.profileDir != "" || o.idempotencyKeys }
 
 func main() {
 	o, err := parse(os.Args[1:], os.Stderr)
@@ -114,7 +114,7 @@ func main() {
 		os.Exit(2)
 	}
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	ctx, cancel := context.WithTimeoutCause(ctx, longest(o), errors.New("the run took too long"))
+	ctx, cancel := context.WithTimeoutCause(ctx, runTimeout(o), errors.New("the run took too long"))
 	err = run(ctx, o)
 	cancel()
 	stop()
@@ -124,11 +124,11 @@ func main() {
 	}
 }
 
-// longest is when a run is given up: several times what it should take.
-func longest(o options) time.Duration {
+// runTimeout is when a run is given up: several times what it should take.
+func runTimeout(o options) time.Duration {
 	most := 10*time.Minute + 20*time.Duration(o.seconds)*time.Second
-	if o.wants("books") {
-		most += 10*time.Minute + time.Duration(o.entries)*300*time.Microsecond
+	if o.includesPart("books") {
+		most += 10*time.Minute + time.Duration(o.ledgerEntries)*300*time.Microsecond
 	}
 	return most
 }

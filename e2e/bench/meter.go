@@ -14,12 +14,12 @@ import (
 // counts. Its connection is to another database of the server, so none of the
 // commits it counts is its own.
 type meter struct {
-	conn      *pgx.Conn
-	database  string // the service's
-	server    int    // process id of the service
-	postgres  int    // process id of the first Postgres process
-	generator int
-	superuser string // URL
+	conn         *pgx.Conn
+	database     string // the service's
+	serverPID    int    // process id of the service
+	postgresPID  int    // process id of the first Postgres process
+	generatorPID int
+	superuserURL string // URL
 }
 
 // newMeter reads over connections as superuser.
@@ -28,7 +28,7 @@ func newMeter(ctx context.Context, superuserURL, serviceURL string, server int) 
 	if err != nil {
 		return nil, err
 	}
-	m := &meter{database: settings.Database, server: server, generator: os.Getpid(), superuser: superuserURL}
+	m := &meter{database: settings.Database, serverPID: server, generatorPID: os.Getpid(), superuserURL: superuserURL}
 	if m.conn, err = pgx.Connect(ctx, superuserURL); err != nil {
 		return nil, err
 	}
@@ -40,19 +40,19 @@ func newMeter(ctx context.Context, superuserURL, serviceURL string, server int) 
 	if err != nil {
 		return nil, fmt.Errorf("find the Postgres processes: %w", err)
 	}
-	m.postgres = s.parent
+	m.postgresPID = s.parent
 	return m, nil
 }
 
-// inside connects to the service's own database. What is done there counts as the
+// withServiceDatabase connects to the service's own database. What is done there counts as the
 // service's, so it is not for the time of a measurement.
-func (m *meter) inside(ctx context.Context, do func(*pgx.Conn) error) error {
-	return m.within(ctx, m.database, do)
+func (m *meter) withServiceDatabase(ctx context.Context, do func(*pgx.Conn) error) error {
+	return m.withDatabase(ctx, m.database, do)
 }
 
-// within connects to a database of the server.
-func (m *meter) within(ctx context.Context, database string, do func(*pgx.Conn) error) error {
-	settings, err := pgx.ParseConfig(m.superuser)
+// withDatabase connects to a database of the server.
+func (m *meter) withDatabase(ctx context.Context, database string, do func(*pgx.Conn) error) error {
+	settings, err := pgx.ParseConfig(m.superuserURL)
 	if err != nil {
 		return err
 	}
@@ -66,45 +66,45 @@ func (m *meter) within(ctx context.Context, database string, do func(*pgx.Conn) 
 
 // analyze makes Postgres know the tables as they are now. Otherwise it would do so
 // by itself at some moment of the measurement.
-func (m *meter) analyze(ctx context.Context) error { return m.analyzeIn(ctx, m.database) }
+func (m *meter) analyze(ctx context.Context) error { return m.analyzeDatabase(ctx, m.database) }
 
-func (m *meter) analyzeIn(ctx context.Context, database string) error {
-	return m.runIn(ctx, database, "ANALYZE")
+func (m *meter) analyzeDatabase(ctx context.Context, database string) error {
+	return m.execIn(ctx, database, "ANALYZE")
 }
 
-// runIn executes a statement in a database of the server, such as VACUUM.
-func (m *meter) runIn(ctx context.Context, database, statement string) error {
-	return m.within(ctx, database, func(conn *pgx.Conn) error {
+// execIn executes a statement in a database of the server, such as VACUUM.
+func (m *meter) execIn(ctx context.Context, database, statement string) error {
+	return m.withDatabase(ctx, database, func(conn *pgx.Conn) error {
 		_, err := conn.Exec(ctx, statement)
 		return err
 	})
 }
 
-// webhooks counts the events that wait to be sent, and those that were given up.
-func (m *meter) webhooks(ctx context.Context) (waiting, parked int64, err error) {
-	err = m.inside(ctx, func(conn *pgx.Conn) error {
+// countWebhooks counts the events that wait to be sent, and those that were given up.
+func (m *meter) countWebhooks(ctx context.Context) (waiting, parked int64, err error) {
+	err = m.withServiceDatabase(ctx, func(conn *pgx.Conn) error {
 		return conn.QueryRow(ctx, `SELECT (SELECT count(*) FROM webhook_queue) + (SELECT count(*) FROM webhook_backlog),
 			(SELECT count(*) FROM webhook_attempts WHERE parked)`).Scan(&waiting, &parked)
 	})
 	return waiting, parked, err
 }
 
-// postings counts them, of all platforms.
-func (m *meter) postings(ctx context.Context) (n int64, err error) {
-	err = m.inside(ctx, func(conn *pgx.Conn) error {
+// countPostings counts them, of all platforms.
+func (m *meter) countPostings(ctx context.Context) (n int64, err error) {
+	err = m.withServiceDatabase(ctx, func(conn *pgx.Conn) error {
 		return conn.QueryRow(ctx, "SELECT coalesce(sum(seq), 0)::bigint FROM ledger_clock").Scan(&n)
 	})
 	return n, err
 }
 
-// transactions are those that completed, by kind, quotes that nobody paid, and all
+// transactionCounts are those that completed, by kind, quotes that nobody paid, and all
 // that stand anywhere else.
-type transactions struct{ ramps, payouts, out, in, deposits, unpaid, others int64 }
+type transactionCounts struct{ ramps, payouts, transfersOut, transfersIn, deposits, unpaidQuotes, others int64 }
 
-// transactions counts them.
-func (m *meter) transactions(ctx context.Context) (transactions, error) {
-	var t transactions
-	err := m.inside(ctx, func(conn *pgx.Conn) error {
+// countTransactions counts them.
+func (m *meter) countTransactions(ctx context.Context) (transactionCounts, error) {
+	var t transactionCounts
+	err := m.withServiceDatabase(ctx, func(conn *pgx.Conn) error {
 		return conn.QueryRow(ctx, `
 			SELECT count(*) FILTER (WHERE completed AND outgoing AND quoted AND NOT held),
 			       count(*) FILTER (WHERE completed AND outgoing AND quoted AND held),
@@ -116,7 +116,7 @@ func (m *meter) transactions(ctx context.Context) (transactions, error) {
 			             source_internal IS NOT NULL AS held, source_external IS NOT NULL AS pulled,
 			             status IN ('PENDING', 'EXPIRED') AND quote_id IS NOT NULL AND source_internal IS NULL AS unpaid
 			      FROM transactions) t`).
-			Scan(&t.ramps, &t.payouts, &t.out, &t.in, &t.deposits, &t.unpaid, &t.others)
+			Scan(&t.ramps, &t.payouts, &t.transfersOut, &t.transfersIn, &t.deposits, &t.unpaidQuotes, &t.others)
 	})
 	return t, err
 }
@@ -147,23 +147,23 @@ func (m *meter) read(ctx context.Context) (reading, error) {
 		return r, fmt.Errorf("read the counters of Postgres: %w", err)
 	}
 	r.at = time.Now()
-	if r.server, err = processorTime(m.server); err != nil {
+	if r.server, err = cpuTime(m.serverPID); err != nil {
 		return r, err
 	}
-	if r.generator, err = processorTime(m.generator); err != nil {
+	if r.generator, err = cpuTime(m.generatorPID); err != nil {
 		return r, err
 	}
-	if r.postgres, err = familyTime(m.postgres); err != nil {
+	if r.postgres, err = processTreeCPUTime(m.postgresPID); err != nil {
 		return r, err
 	}
-	r.machine, err = machineTime()
+	r.machine, err = machineCPUTime()
 	return r, err
 }
 
 // cost is what one unit of work took between two readings.
 type cost struct {
 	server, postgres, generator time.Duration
-	others                      float64 // processors that something else kept busy meanwhile
+	otherBusy                   float64 // processors that something else kept busy meanwhile
 	busy                        float64 // processors that were busy in all
 	commits, writes, walSyncs   float64
 	walBytes                    float64
@@ -176,15 +176,15 @@ func costOf(from, to reading, units int) cost {
 	machine := to.machine - from.machine
 	return cost{
 		server: each(server), postgres: each(postgres), generator: each(generator),
-		others:  max(0, (machine-server-postgres-generator).Seconds()/seconds),
-		busy:    machine.Seconds() / seconds,
-		commits: float64(to.commits-from.commits) / n, writes: float64(to.writes-from.writes) / n,
+		otherBusy: max(0, (machine-server-postgres-generator).Seconds()/seconds),
+		busy:      machine.Seconds() / seconds,
+		commits:   float64(to.commits-from.commits) / n, writes: float64(to.writes-from.writes) / n,
 		walSyncs: float64(to.walSyncs-from.walSyncs) / n, walBytes: float64(to.walBytes-from.walBytes) / n,
 	}
 }
 
-// run executes a statement on the server, such as CHECKPOINT.
-func (m *meter) run(ctx context.Context, statement string) error {
+// exec executes a statement on the server, such as CHECKPOINT.
+func (m *meter) exec(ctx context.Context, statement string) error {
 	_, err := m.conn.Exec(ctx, statement)
 	return err
 }

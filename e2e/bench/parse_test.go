@@ -9,15 +9,15 @@ import (
 	"time"
 )
 
-func TestParseYardstick(t *testing.T) {
+func TestParseTPS(t *testing.T) {
 	// The rate is read from what pgbench says, and its absence is an error.
 	t.Parallel()
 	said := "pgbench (15.18)\ntransaction type: <builtin: TPC-B (sort of)>\nscaling factor: 10\nlatency average = 1.130 ms\n" +
 		"initial connection time = 11.1 ms\ntps = 7061.442 (without initial connection time)\n"
-	if got, err := parseYardstick(said); err != nil || got != 7061.442 {
+	if got, err := parseTPS(said); err != nil || got != 7061.442 {
 		t.Errorf("got %v, %v", got, err)
 	}
-	if _, err := parseYardstick("pgbench: error: connection failed\n"); err == nil {
+	if _, err := parseTPS("pgbench: error: connection failed\n"); err == nil {
 		t.Error("a failed run has a rate")
 	}
 }
@@ -27,7 +27,7 @@ func TestParseStat(t *testing.T) {
 	t.Parallel()
 	line := "42 (a) b (c) S 7 42 42 0 -1 4194560 100 200 0 0 150 50 30 20 20 0 5 0 12345 1000000 500 18446744073709551615"
 	got, err := parseStat(line)
-	want := stat{parent: 7, own: 2 * time.Second, reaped: 500 * time.Millisecond, programTitle: "a) b (c"}
+	want := stat{parent: 7, cpuTime: 2 * time.Second, childCPUTime: 500 * time.Millisecond, programTitle: "a) b (c"}
 	if err != nil || got != want {
 		t.Errorf("got %+v, %v; want %+v", got, err, want)
 	}
@@ -38,10 +38,10 @@ func TestParseStat(t *testing.T) {
 	}
 }
 
-func TestProcessorTime(t *testing.T) {
+func TestCPUTime(t *testing.T) {
 	// The time of a process that works grows; a family counts children that have ended.
 	t.Parallel()
-	before, err := familyTime(os.Getpid())
+	before, err := processTreeCPUTime(os.Getpid())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -50,41 +50,41 @@ func TestProcessorTime(t *testing.T) {
 		t.Fatal(err)
 	}
 
-	after, err := familyTime(os.Getpid())
-	if err != nil || after-before < tick {
+	after, err := processTreeCPUTime(os.Getpid())
+	if err != nil || after-before < clockTick {
 		t.Errorf("the family took %s, %v", after-before, err)
 	}
-	if _, err := processorTime(1 << 30); err == nil {
+	if _, err := cpuTime(1 << 30); err == nil {
 		t.Error("a process that does not exist has used time")
 	}
 }
 
-func TestWorkTime(t *testing.T) {
+func TestPreciseCPUTime(t *testing.T) {
 	// What a process has worked is told in less than ticks.
 	t.Parallel()
-	before, err := workTime(os.Getpid())
+	before, err := preciseCPUTime(os.Getpid())
 	if err != nil {
 		t.Fatal(err)
 	}
 	for begin := time.Now(); time.Since(begin) < 50*time.Millisecond; {
 	}
-	if after, err := workTime(os.Getpid()); err != nil || after < before || after == 0 {
+	if after, err := preciseCPUTime(os.Getpid()); err != nil || after < before || after == 0 {
 		t.Errorf("%s, and then %s, %v", before, after, err)
 	}
-	if _, err := workTime(1 << 30); err == nil {
+	if _, err := preciseCPUTime(1 << 30); err == nil {
 		t.Error("a process that does not exist has worked")
 	}
 }
 
-func TestParseMachineTime(t *testing.T) {
+func TestParseMachineCPUTime(t *testing.T) {
 	// Idle and waiting processors are not busy; time taken by other machines is.
 	t.Parallel()
-	got, err := parseMachineTime("cpu  100 10 200 9999 888 5 15 30 0 0\ncpu0 1 2 3\n")
-	if want := 360 * tick; err != nil || got != want {
+	got, err := parseMachineCPUTime("cpu  100 10 200 9999 888 5 15 30 0 0\ncpu0 1 2 3\n")
+	if want := 360 * clockTick; err != nil || got != want {
 		t.Errorf("got %s, %v; want %s", got, err, want)
 	}
 	for _, wrong := range []string{"", "cpu 1 2", "intr 1 2 3 4 5 6 7 8 9", "cpu a b c d e f g h"} {
-		if _, err := parseMachineTime(wrong); err == nil {
+		if _, err := parseMachineCPUTime(wrong); err == nil {
 			t.Errorf("%q is read", wrong)
 		}
 	}
@@ -117,7 +117,7 @@ func TestCostOf(t *testing.T) {
 	got := costOf(from, to, 100)
 
 	want := cost{server: 40 * time.Millisecond, postgres: 60 * time.Millisecond, generator: 10 * time.Millisecond,
-		others: 0.4, busy: 1.5, commits: 4, writes: 2, walSyncs: 1, walBytes: 10}
+		otherBusy: 0.4, busy: 1.5, commits: 4, writes: 2, walSyncs: 1, walBytes: 10}
 	if got != want {
 		t.Errorf("got  %+v\nwant %+v", got, want)
 	}
@@ -136,22 +136,22 @@ func TestOptions(t *testing.T) {
 		}
 	}
 	all, err := parse(nil, io.Discard)
-	if err != nil || !all.wants("rail") || !all.wants("quotes") || !all.wants("hot") || !all.needsFunds() || all.partial() {
+	if err != nil || !all.includesPart("rail") || !all.includesPart("quotes") || !all.includesPart("hot") || !all.needsFundedAccounts() || all.partial() {
 		t.Errorf("without flags: %+v, %v", all, err)
 	}
-	if !all.needsPast() {
+	if !all.needsClosedPeriods() {
 		t.Error("without flags the books of a month that is over are needed")
 	}
 	few, err := parse(strings.Fields("--only months --lines 1000"), io.Discard)
-	if err != nil || !few.needsPast() || few.lines != 1000 || few.needsFunds() || !few.partial() {
+	if err != nil || !few.needsClosedPeriods() || few.statementLines != 1000 || few.needsFundedAccounts() || !few.partial() {
 		t.Errorf("--only months: %+v, %v", few, err)
 	}
 	large, err := parse(strings.Fields("--only books --entries 300000"), io.Discard)
-	if err != nil || !large.wants("books") || large.entries != 300_000 || large.needsPast() || longest(large) <= longest(few) || longest(all) <= longest(large) {
+	if err != nil || !large.includesPart("books") || large.ledgerEntries != 300_000 || large.needsClosedPeriods() || runTimeout(large) <= runTimeout(few) || runTimeout(all) <= runTimeout(large) {
 		t.Errorf("--only books: %+v, %v", large, err)
 	}
 	one, err := parse([]string{"--only", "quotes"}, io.Discard)
-	if err != nil || one.wants("rail") || !one.wants("quotes") || one.needsFunds() || one.needsPast() || !one.partial() {
+	if err != nil || one.includesPart("rail") || !one.includesPart("quotes") || one.needsFundedAccounts() || one.needsClosedPeriods() || !one.partial() {
 		t.Errorf("--only quotes: %+v, %v", one, err)
 	}
 }

@@ -5,33 +5,33 @@ import (
 	"testing"
 )
 
-// prefunded is a bench whose customers hold money at a fake.
-func prefunded(t *testing.T, service *fake, customers int) *bench {
+// newFundedBench is a bench whose customers hold money at a fake.
+func newFundedBench(t *testing.T, service *fakeService, customers int) *bench {
 	t.Helper()
-	r := rigOn(t, service)
-	b := &bench{rig: *r}
+	r := newFakeEnv(t, service)
+	b := &bench{env: *r}
 	var err error
-	if b.customers, err = r.setUp(t.Context(), customers); err != nil {
+	if b.customers, err = r.createCustomers(t.Context(), customers); err != nil {
 		t.Fatal(err)
 	}
-	if err := r.prefund(t.Context(), b.customers); err != nil {
+	if err := r.fundCustomers(t.Context(), b.customers); err != nil {
 		t.Fatal(err)
 	}
 	return b
 }
 
-func TestMoves(t *testing.T) {
+func TestRunWorkers_PayoutsAndTransfers(t *testing.T) {
 	// Each piece of work is played to its webhook, whether that comes before or after the
 	// answer, and measured step by step; the accounts then hold what was paid in less what
 	// was paid out.
 	t.Parallel()
 	for _, prompt := range []bool{false, true} {
-		service := newFake(t)
-		service.prompt = prompt
-		b := prefunded(t, service, 7)
+		service := newFakeService(t)
+		service.deliverBeforeResponse = prompt
+		b := newFundedBench(t, service, 7)
 
 		for do, quoted := range map[kind]bool{payouts: true, transfersOut: false, transfersIn: false} {
-			all, err := crew(t.Context(), 4, b.hire(phase{}), upTo(50+10*int64(do)), works[do])
+			all, err := runWorkers(t.Context(), 4, b.workerFactory(phase{}), limitedTo(50+10*int64(do)), workByKind[do])
 			if err != nil || len(all) != 50+10*int(do) {
 				t.Fatalf("%d pieces of work of kind %d, %v", len(all), do, err)
 			}
@@ -41,61 +41,61 @@ func TestMoves(t *testing.T) {
 				}
 			}
 		}
-		service.sent.Wait()
+		service.sending.Wait()
 
-		if s := &service.seen; s.executed.Load() != 70 || s.out.Load() != 80 || s.in.Load() != 90 || s.accounts.Load() != 14 {
+		if s := &service.counts; s.executed.Load() != 70 || s.out.Load() != 80 || s.in.Load() != 90 || s.accounts.Load() != 14 {
 			t.Errorf("the service saw %d executions, %d transfers out, %d in and %d accounts", s.executed.Load(), s.out.Load(), s.in.Load(), s.accounts.Load())
 		}
-		r := b.rig.receiver
+		r := b.env.receiver
 		if r.completed.Load() != 150 || r.incoming.Load() != 97 || r.unclaimed.Load() != 7 || r.balances.Load() != 247 {
 			t.Errorf("%d outgoing and %d incoming ends, %d of nobody, %d balances; want 150, 97, 7, 247",
 				r.completed.Load(), r.incoming.Load(), r.unclaimed.Load(), r.balances.Load())
 		}
-		if n, err := b.checkFunds(t.Context()); n != 7 || err != nil {
+		if n, err := b.checkAccountBalances(t.Context()); n != 7 || err != nil {
 			t.Errorf("%d accounts checked, %v", n, err)
 		}
 	}
 }
 
-func TestHotAccount(t *testing.T) {
+func TestRunWorkers_FewCustomers(t *testing.T) {
 	// Work of few customers touches no others.
 	t.Parallel()
-	service := newFake(t)
-	b := prefunded(t, service, 5)
+	service := newFakeService(t)
+	b := newFundedBench(t, service, 5)
 
-	if _, err := crew(t.Context(), 3, b.hire(phase{few: 1}), upTo(20), works[payouts]); err != nil {
+	if _, err := runWorkers(t.Context(), 3, b.workerFactory(phase{maxCustomers: 1}), limitedTo(20), workByKind[payouts]); err != nil {
 		t.Fatal(err)
 	}
 
 	for i, c := range b.customers {
-		if want := map[bool]int64{true: -20 * amount}[i == 0]; c.moved.Load() != want {
-			t.Errorf("customer %d paid %d; want %d", i, c.moved.Load(), want)
+		if want := map[bool]int64{true: -20 * rampAmount}[i == 0]; c.netMoved.Load() != want {
+			t.Errorf("customer %d paid %d; want %d", i, c.netMoved.Load(), want)
 		}
 	}
 }
 
-func TestCheckFunds(t *testing.T) {
+func TestCheckAccountBalances(t *testing.T) {
 	// A cent too few or too many on one account is found, and the account is named.
 	t.Parallel()
-	service := newFake(t)
-	b := prefunded(t, service, 4)
+	service := newFakeService(t)
+	b := newFundedBench(t, service, 4)
 	for _, by := range []int64{-1, 1} {
-		service.held[2].Balance.Amount += by
-		if _, err := b.checkFunds(t.Context()); err == nil || !strings.Contains(err.Error(), service.held[2].ID) {
+		service.accounts[2].Balance.Amount += by
+		if _, err := b.checkAccountBalances(t.Context()); err == nil || !strings.Contains(err.Error(), service.accounts[2].ID) {
 			t.Errorf("%d cents too many: %v", by, err)
 		}
-		service.held[2].Balance.Amount -= by
+		service.accounts[2].Balance.Amount -= by
 	}
 }
 
-func TestMovesFail(t *testing.T) {
+func TestRunWorkers_RefusedPayoutStopsRun(t *testing.T) {
 	// A payout or transfer that is refused ends the crew, and says why.
 	t.Parallel()
 	for do, refuse := range map[kind]string{payouts: "/quotes", transfersOut: "/transfer-out", transfersIn: "/transfer-in"} {
-		service := newFake(t)
-		b := prefunded(t, service, 1)
-		service.refuse = refuse
-		if _, err := crew(t.Context(), 2, b.hire(phase{}), asFast(nil), works[do]); err == nil || !strings.Contains(err.Error(), "POST "+refuse+" was answered 500") {
+		service := newFakeService(t)
+		b := newFundedBench(t, service, 1)
+		service.failPath = refuse
+		if _, err := runWorkers(t.Context(), 2, b.workerFactory(phase{}), withoutPause(nil), workByKind[do]); err == nil || !strings.Contains(err.Error(), "POST "+refuse+" was answered 500") {
 			t.Errorf("kind %d: %v", do, err)
 		}
 	}

@@ -15,48 +15,48 @@ const (
 	payouts
 	transfersOut
 	transfersIn
-	kinds
+	kindCount
 )
 
-var works = [kinds]work{ramps: (*worker).ramp, quotesAlone: (*worker).quoteOnly, payouts: (*worker).payout,
+var workByKind = [kindCount]workFunc{ramps: (*worker).ramp, quotesAlone: (*worker).quoteOnly, payouts: (*worker).payout,
 	transfersOut: (*worker).transferOut, transfersIn: (*worker).transferIn}
 
 // phase is one stretch of load.
 type phase struct {
-	name     string
-	inFlight int // workers; for a fixed rate, the most that may wait at once
-	rate     float64
-	kind     kind
-	few      int // use only that many customers; 0 is all
-	warm     time.Duration
-	measured time.Duration
+	name         string
+	inFlight     int // workers; for a fixed rate, the most that may wait at once
+	rate         float64
+	kind         kind
+	maxCustomers int // use only that many customers; 0 is all
+	warmUp       time.Duration
+	duration     time.Duration
 }
 
-// figures are what a phase shows.
-type figures struct {
+// measurement are what a phase shows.
+type measurement struct {
 	inFlight           int
 	perSecond          float64
-	whole, quote       latency // from beginning to end, and of POST /quotes
+	total, quote       latency // from beginning to end, and of POST /quotes
 	send, webhook      latency // of the request that moves the money, and from its answer to the COMPLETED webhook
 	started, completed int     // in all, outside the measured time too
 	cost               cost
 }
 
 // measure runs a phase: warm up, measure, let everything that began finish.
-func (b *bench) measure(ctx context.Context, p phase) (figures, error) {
+func (b *bench) measure(ctx context.Context, p phase) (measurement, error) {
 	// Every phase begins right after a checkpoint, so that none happens to pay for
 	// what another one wrote.
-	if err := b.rig.meter.run(ctx, "CHECKPOINT"); err != nil {
-		return figures{}, err
+	if err := b.env.meter.exec(ctx, "CHECKPOINT"); err != nil {
+		return measurement{}, err
 	}
 	stop := make(chan struct{})
 	type outcome struct {
-		all []moments
+		all []stepTimes
 		err error
 	}
 	ended := make(chan outcome, 1)
 	go func() {
-		all, err := crew(ctx, p.inFlight, b.hire(p), p.pace(stop), works[p.kind])
+		all, err := runWorkers(ctx, p.inFlight, b.workerFactory(p), p.schedule(stop), workByKind[p.kind])
 		ended <- outcome{all, err}
 	}()
 	during := func(d time.Duration) error {
@@ -69,15 +69,15 @@ func (b *bench) measure(ctx context.Context, p phase) (figures, error) {
 		}
 	}
 	var from, to reading
-	err := during(p.warm)
+	err := during(p.warmUp)
 	if err == nil {
-		from, err = b.rig.meter.read(ctx)
+		from, err = b.env.meter.read(ctx)
 	}
 	if err == nil {
-		err = during(p.measured)
+		err = during(p.duration)
 	}
 	if err == nil {
-		to, err = b.rig.meter.read(ctx)
+		to, err = b.env.meter.read(ctx)
 	}
 	close(stop)
 	last := <-ended
@@ -85,32 +85,32 @@ func (b *bench) measure(ctx context.Context, p phase) (figures, error) {
 		err = fmt.Errorf("%s: %w", p.name, last.err)
 	}
 	if err != nil {
-		return figures{}, err
+		return measurement{}, err
 	}
-	b.made[p.kind] += int64(len(last.all))
-	return figuresOf(p, last.all, from, to)
+	b.doneByKind[p.kind] += int64(len(last.all))
+	return newMeasurement(p, last.all, from, to)
 }
 
-func (p phase) pace(stop <-chan struct{}) pace {
+func (p phase) schedule(stop <-chan struct{}) schedule {
 	if p.rate > 0 {
-		return every(time.Duration(float64(time.Second)/p.rate), stop)
+		return atFixedRate(time.Duration(float64(time.Second)/p.rate), stop)
 	}
-	return asFast(stop)
+	return withoutPause(stop)
 }
 
-func (b *bench) hire(p phase) func(context.Context, int) (*worker, error) {
+func (b *bench) workerFactory(p phase) func(context.Context, int) (*worker, error) {
 	customers := b.customers
-	if p.few > 0 {
-		customers = customers[:min(p.few, len(customers))]
+	if p.maxCustomers > 0 {
+		customers = customers[:min(p.maxCustomers, len(customers))]
 	}
 	return func(ctx context.Context, number int) (*worker, error) {
-		return newWorker(ctx, b.rig.target, b.rig.receiver, customers, number, b.keys)
+		return newWorker(ctx, b.env.target, b.env.receiver, customers, number, b.idempotencyKeys)
 	}
 }
 
-// figuresOf counts what ended in the measured time.
-func figuresOf(p phase, all []moments, from, to reading) (figures, error) {
-	f := figures{inFlight: p.inFlight, started: len(all)}
+// newMeasurement counts what ended in the measured time.
+func newMeasurement(p phase, all []stepTimes, from, to reading) (measurement, error) {
+	f := measurement{inFlight: p.inFlight, started: len(all)}
 	var whole, quote, send, webhook []time.Duration
 	for _, m := range all {
 		if end := m.end(); end.Before(from.at) || !end.Before(to.at) {
@@ -134,7 +134,7 @@ func figuresOf(p phase, all []moments, from, to reading) (figures, error) {
 		return f, fmt.Errorf("%s: nothing was finished in %s", p.name, to.at.Sub(from.at))
 	}
 	f.perSecond = float64(f.completed) / to.at.Sub(from.at).Seconds()
-	f.whole, f.quote, f.send, f.webhook = latencyOf(whole), latencyOf(quote), latencyOf(send), latencyOf(webhook)
+	f.total, f.quote, f.send, f.webhook = latencyOf(whole), latencyOf(quote), latencyOf(send), latencyOf(webhook)
 	f.cost = costOf(from, to, f.completed)
 	return f, nil
 }

@@ -19,24 +19,24 @@ import (
 
 // process is a program of ours that runs beside the generator.
 type process struct {
-	name   string
-	cmd    *exec.Cmd
-	log    string // the file its words go to
-	exited chan struct{}
-	err    error // how it ended; to be read after exited is closed
+	name    string
+	cmd     *exec.Cmd
+	logPath string // the file its words go to
+	exited  chan struct{}
+	err     error // how it ended; to be read after exited is closed
 }
 
-// start runs a program in a session of its own, so that Ctrl-C reaches the
+// startProcess runs a program in a session of its own, so that Ctrl-C reaches the
 // generator alone, which stops things in their order. If the generator is killed,
 // the kernel stops the program.
-func start(name, log string, env []string, program string, args ...string) (*process, error) {
+func startProcess(name, log string, env []string, program string, args ...string) (*process, error) {
 	out, err := os.OpenFile(log, os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o600)
 	if err != nil {
 		return nil, err
 	}
 	defer out.Close() // the child has its own handle
-	p := &process{name: name, cmd: exec.Command(program, args...), log: log, exited: make(chan struct{})}
-	p.cmd.Env = append(environment(), env...)
+	p := &process{name: name, cmd: exec.Command(program, args...), logPath: log, exited: make(chan struct{})}
+	p.cmd.Env = append(cleanEnvironment(), env...)
 	p.cmd.Stdout, p.cmd.Stderr = out, out
 	p.cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true, Pdeathsig: syscall.SIGTERM}
 	started := make(chan error)
@@ -56,9 +56,9 @@ func start(name, log string, env []string, program string, args ...string) (*pro
 	return p, nil
 }
 
-// environment is ours without the settings of the service, of Postgres and of the
+// cleanEnvironment is ours without the settings of the service, of Postgres and of the
 // Go runtime, so that every run measures the same.
-func environment() []string {
+func cleanEnvironment() []string {
 	return slices.DeleteFunc(os.Environ(), func(setting string) bool {
 		name, _, _ := strings.Cut(setting, "=")
 		switch name {
@@ -73,28 +73,28 @@ func environment() []string {
 
 func (p *process) pid() int { return p.cmd.Process.Pid }
 
-// graceful is how long the service may take to stop.
-const graceful = 15 * time.Second
+// stopTimeout is how long the service may take to stop.
+const stopTimeout = 15 * time.Second
 
 // stop asks the program to end, and ends it when it does not.
 func (p *process) stop() error {
 	_ = p.cmd.Process.Signal(syscall.SIGTERM)
 	select {
 	case <-p.exited:
-	case <-time.After(graceful):
+	case <-time.After(stopTimeout):
 		_ = p.cmd.Process.Kill()
 		<-p.exited
-		return fmt.Errorf("%s did not stop in %s and was killed", p.name, graceful)
+		return fmt.Errorf("%s did not stop in %s and was killed", p.name, stopTimeout)
 	}
 	if p.err != nil {
-		return fmt.Errorf("%s: %w; it said:\n%s", p.name, p.err, p.words())
+		return fmt.Errorf("%s: %w; it said:\n%s", p.name, p.err, p.lastLines())
 	}
 	return nil
 }
 
-// words are the last lines that the program said.
-func (p *process) words() string {
-	text, err := os.ReadFile(p.log)
+// lastLines are the last lines that the program said.
+func (p *process) lastLines() string {
+	text, err := os.ReadFile(p.logPath)
 	if err != nil {
 		return err.Error()
 	}
@@ -102,7 +102,7 @@ func (p *process) words() string {
 	return strings.Join(lines[max(0, len(lines)-15):], "\n")
 }
 
-var errEnded = errors.New("without saying that anything is wrong")
+var errExitedCleanly = errors.New("without saying that anything is wrong")
 
 // awaitReady returns when /readyz of the service is 200.
 func (p *process) awaitReady(ctx context.Context, address string) error {
@@ -114,18 +114,18 @@ func (p *process) awaitReady(ctx context.Context, address string) error {
 	for {
 		select {
 		case <-ctx.Done():
-			return fmt.Errorf("%s was not ready: %w; it said:\n%s", p.name, context.Cause(ctx), p.words())
+			return fmt.Errorf("%s was not ready: %w; it said:\n%s", p.name, context.Cause(ctx), p.lastLines())
 		case <-p.exited:
-			return fmt.Errorf("%s ended while it started: %w; it said:\n%s", p.name, cmp.Or(p.err, errEnded), p.words())
+			return fmt.Errorf("%s ended while it started: %w; it said:\n%s", p.name, cmp.Or(p.err, errExitedCleanly), p.lastLines())
 		case <-look.C:
 		}
-		if ready(ctx, asker, address) {
+		if isReady(ctx, asker, address) {
 			return nil
 		}
 	}
 }
 
-func ready(ctx context.Context, asker *http.Client, address string) bool {
+func isReady(ctx context.Context, asker *http.Client, address string) bool {
 	request, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://"+address+"/readyz", http.NoBody)
 	if err != nil {
 		return false

@@ -10,20 +10,20 @@ import (
 	"testing"
 )
 
-func TestProcess(t *testing.T) {
+func TestProcess_Stop(t *testing.T) {
 	// A program is asked to stop and does; one that ended badly tells its last words.
 	t.Parallel()
 	dir := t.TempDir()
-	good, err := start("good", filepath.Join(dir, "good"), nil, "/bin/sh", "-c", "trap 'exit 0' TERM; echo up; while :; do sleep 0.01; done")
+	good, err := startProcess("good", filepath.Join(dir, "good"), nil, "/bin/sh", "-c", "trap 'exit 0' TERM; echo up; while :; do sleep 0.01; done")
 	if err != nil {
 		t.Fatal(err)
 	}
-	awaitWords(t, good, "up")
+	awaitOutput(t, good, "up")
 	if err := good.stop(); err != nil {
 		t.Error(err)
 	}
 
-	bad, err := start("bad", filepath.Join(dir, "bad"), []string{"WORD=trouble"}, "/bin/sh", "-c", "echo in $WORD; exit 3")
+	bad, err := startProcess("bad", filepath.Join(dir, "bad"), []string{"WORD=trouble"}, "/bin/sh", "-c", "echo in $WORD; exit 3")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -32,15 +32,15 @@ func TestProcess(t *testing.T) {
 		t.Errorf("got %v; want the last words", err)
 	}
 
-	if _, err := start("none", filepath.Join(dir, "none"), nil, "/does/not/exist"); err == nil {
+	if _, err := startProcess("none", filepath.Join(dir, "none"), nil, "/does/not/exist"); err == nil {
 		t.Error("a program that is not there was started")
 	}
 }
 
-// awaitWords returns when the program has said something.
-func awaitWords(t *testing.T, p *process, words string) {
+// awaitOutput returns when the program has said something.
+func awaitOutput(t *testing.T, p *process, words string) {
 	t.Helper()
-	for !strings.Contains(p.words(), words) {
+	for !strings.Contains(p.lastLines(), words) {
 		select {
 		case <-p.exited:
 			t.Fatalf("%s ended: %v", p.name, p.err)
@@ -51,7 +51,7 @@ func awaitWords(t *testing.T, p *process, words string) {
 	}
 }
 
-func TestEnvironment(t *testing.T) {
+func TestCleanEnvironment(t *testing.T) {
 	// What is set for somebody else does not change what is measured.
 	t.Setenv("CAUSEWAY_LOG_LEVEL", "debug")
 	t.Setenv("CAUSEWAY_POSTGRES_BIN", "/opt/postgres")
@@ -60,7 +60,7 @@ func TestEnvironment(t *testing.T) {
 	t.Setenv("DATABASE_URL", "postgres://elsewhere")
 	t.Setenv("LANG", "C")
 
-	kept := strings.Join(environment(), "\n") + "\n"
+	kept := strings.Join(cleanEnvironment(), "\n") + "\n"
 
 	for setting, want := range map[string]bool{"CAUSEWAY_LOG_LEVEL=": false, "CAUSEWAY_POSTGRES_BIN=/opt/postgres\n": true,
 		"PGHOST=": false, "GOMAXPROCS=": false, "DATABASE_URL=": false, "LANG=C\n": true, "PATH=": true} {
@@ -70,7 +70,7 @@ func TestEnvironment(t *testing.T) {
 	}
 }
 
-func TestAwaitReady(t *testing.T) {
+func TestProcess_AwaitReady(t *testing.T) {
 	// Ready is when /readyz answers 200, not before; a program that ends will never be.
 	t.Parallel()
 	var asked atomic.Int64

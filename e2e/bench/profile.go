@@ -17,14 +17,14 @@ import (
 // phase runs, and asks Postgres which statements took its time. What it needs makes
 // everything a little slower, so a run with it is not for comparing figures.
 type profiles struct {
-	folder string
-	errs   chan error
-	own    *os.File
+	folder        string
+	errs          chan error
+	generatorFile *os.File
 }
 
-// profiling makes Postgres count statements, those inside functions too, and log the
+// profilingSettings makes Postgres count statements, those inside functions too, and log the
 // plans of slow ones.
-var profiling = map[string]string{
+var profilingSettings = map[string]string{
 	"shared_preload_libraries":           "pg_stat_statements,auto_explain",
 	"pg_stat_statements.track":           "all",
 	"pg_stat_statements.track_planning":  "on",
@@ -35,52 +35,52 @@ var profiling = map[string]string{
 	"auto_explain.log_nested_statements": "on",
 }
 
-// beginProfiles starts the profiles, for that long.
-func (b *bench) beginProfiles(ctx context.Context, long time.Duration) (*profiles, error) {
-	if err := os.MkdirAll(b.profile, 0o755); err != nil {
+// startProfiles starts the profiles, for that long.
+func (b *bench) startProfiles(ctx context.Context, long time.Duration) (*profiles, error) {
+	if err := os.MkdirAll(b.profileDir, 0o755); err != nil {
 		return nil, err
 	}
-	p := &profiles{folder: b.profile, errs: make(chan error, 1)}
+	p := &profiles{folder: b.profileDir, errs: make(chan error, 1)}
 	go func() {
-		p.errs <- fetch(ctx, fmt.Sprintf("http://%s/debug/pprof/profile?seconds=%d", b.rig.pprof, int(long.Seconds())),
+		p.errs <- downloadTo(ctx, fmt.Sprintf("http://%s/debug/pprof/profile?seconds=%d", b.env.pprofAddress, int(long.Seconds())),
 			filepath.Join(p.folder, "service.pprof"))
 	}()
 	var err error
-	if p.own, err = os.Create(filepath.Join(p.folder, "generator.pprof")); err != nil {
+	if p.generatorFile, err = os.Create(filepath.Join(p.folder, "generator.pprof")); err != nil {
 		return nil, err
 	}
-	if err := b.rig.meter.run(ctx, "CREATE EXTENSION IF NOT EXISTS pg_stat_statements"); err != nil {
+	if err := b.env.meter.exec(ctx, "CREATE EXTENSION IF NOT EXISTS pg_stat_statements"); err != nil {
 		return nil, err
 	}
-	if err := b.rig.meter.run(ctx, "SELECT pg_stat_statements_reset()"); err != nil {
+	if err := b.env.meter.exec(ctx, "SELECT pg_stat_statements_reset()"); err != nil {
 		return nil, err
 	}
-	return p, pprof.StartCPUProfile(p.own)
+	return p, pprof.StartCPUProfile(p.generatorFile)
 }
 
 // finish writes the profiles down.
 func (p *profiles) finish(ctx context.Context, b *bench) error {
 	pprof.StopCPUProfile()
-	if err := p.own.Close(); err != nil {
+	if err := p.generatorFile.Close(); err != nil {
 		return err
 	}
 	if err := <-p.errs; err != nil {
 		return fmt.Errorf("profile the service (does it offer CAUSEWAY_PPROF?): %w", err)
 	}
-	if err := fetch(ctx, "http://"+b.rig.pprof+"/debug/pprof/allocs", filepath.Join(p.folder, "service-allocations.pprof")); err != nil {
+	if err := downloadTo(ctx, "http://"+b.env.pprofAddress+"/debug/pprof/allocs", filepath.Join(p.folder, "service-allocations.pprof")); err != nil {
 		return err
 	}
-	if err := p.statements(ctx, b); err != nil {
+	if err := p.writeStatements(ctx, b); err != nil {
 		return err
 	}
-	slow, err := os.ReadFile(filepath.Join(b.rig.folder, "data", "postgres.log"))
+	slow, err := os.ReadFile(filepath.Join(b.env.folder, "data", "postgres.log"))
 	if err != nil {
 		return err
 	}
 	return os.WriteFile(filepath.Join(p.folder, "slow-plans.txt"), slow, 0o600)
 }
 
-func fetch(ctx context.Context, url, path string) error {
+func downloadTo(ctx context.Context, url, path string) error {
 	request, err := http.NewRequestWithContext(ctx, http.MethodGet, url, http.NoBody)
 	if err != nil {
 		return err
@@ -104,12 +104,12 @@ func fetch(ctx context.Context, url, path string) error {
 	return f.Close()
 }
 
-// statements lists what Postgres spent its time on, the most expensive first.
-func (p *profiles) statements(ctx context.Context, b *bench) error {
-	rows, err := b.rig.meter.conn.Query(ctx, `
+// writeStatements lists what Postgres spent its time on, the most expensive first.
+func (p *profiles) writeStatements(ctx context.Context, b *bench) error {
+	rows, err := b.env.meter.conn.Query(ctx, `
 		SELECT calls, round(total_exec_time::numeric, 1)::text, round(mean_exec_time::numeric, 3)::text,
 		       plans, round(total_plan_time::numeric, 1)::text, rows, shared_blks_hit, wal_bytes::bigint, query
-		FROM pg_stat_statements WHERE dbid = (SELECT oid FROM pg_database WHERE datname = $1) ORDER BY total_exec_time + total_plan_time DESC LIMIT 40`, b.rig.meter.database)
+		FROM pg_stat_statements WHERE dbid = (SELECT oid FROM pg_database WHERE datname = $1) ORDER BY total_exec_time + total_plan_time DESC LIMIT 40`, b.env.meter.database)
 	if err != nil {
 		return err
 	}

@@ -14,128 +14,128 @@ import (
 	"golang.org/x/mod/sumdb/tlog"
 )
 
-// proof is what it takes to prove that the books are what they were.
-type proof struct {
-	postings       int64
-	sealing        time.Duration
-	sealed         int64   // memory of the service meanwhile
-	tiles          float64 // bytes a posting
-	verify, export task
-	file           int64 // the size of the export
-	outside        task  // verify of that file, without a database
-	inclusion      latency
-	proved         int
+// proofResults is what it takes to prove that the books are what they were.
+type proofResults struct {
+	postings            int64
+	sealDuration        time.Duration
+	sealMemory          int64   // memory of the service meanwhile
+	tileBytesPerPosting float64 // bytes a posting
+	verify, export      commandResult
+	exportBytes         int64         // the size of the export
+	verifyExport        commandResult // verify of that file, without a database
+	inclusionLatency    latency
+	proofCount          int
 }
 
-// logStanding is how the service says that the log stands.
-type logStanding struct {
+// logState is how the service says that the log stands.
+type logState struct {
 	Postings, Sealed, Published int64
 	Keys                        []struct{ VerifierKey string }
 }
 
 // measureSealing starts the service on books that nothing is sealed of, and waits until
 // the log has caught up.
-func (b *bench) measureSealing(ctx context.Context, p *past) error {
+func (b *bench) measureSealing(ctx context.Context, p *closedPeriodEnv) error {
 	begin := time.Now()
-	if err := p.open(ctx, b.binary, b.rig.folder); err != nil {
+	if err := p.startService(ctx, b.binary, b.env.folder); err != nil {
 		return err
 	}
-	c, err := dial(ctx, p.books.address)
+	c, err := dial(ctx, p.monthTenant.address)
 	if err != nil {
 		return err
 	}
 	defer c.close()
-	f := &b.results.proof
+	f := &b.results.proofResults
 	for {
-		var log logStanding
-		if err := c.call(p.books.target, "GET", "/ledger/log", nil, &log); err != nil {
+		var log logState
+		if err := c.call(p.monthTenant.target, "GET", "/ledger/log", nil, &log); err != nil {
 			return err
 		}
-		if log.Sealed == int64(len(p.made)) && log.Published == log.Sealed {
-			p.key = log.Keys[0].VerifierKey
+		if log.Sealed == int64(len(p.postingIDs)) && log.Published == log.Sealed {
+			p.verifierKey = log.Keys[0].VerifierKey
 			break
 		}
-		if err := rest(ctx, 20*time.Millisecond); err != nil {
+		if err := sleep(ctx, 20*time.Millisecond); err != nil {
 			return err
 		}
 	}
-	f.postings, f.sealing = int64(len(p.made)), time.Since(begin)
-	if f.sealed, err = memory(p.service.pid(), "VmHWM"); err != nil {
+	f.postings, f.sealDuration = int64(len(p.postingIDs)), time.Since(begin)
+	if f.sealMemory, err = memory(p.service.pid(), "VmHWM"); err != nil {
 		return err
 	}
-	say("sealed in %s, %s", lasting(f.sealing), megabytes(f.sealed))
+	logf("sealed in %s, %s", formatDuration(f.sealDuration), formatMB(f.sealMemory))
 	return nil
 }
 
 // measureProof verifies the books in the database and without it, and asks for proofs.
-func (b *bench) measureProof(ctx context.Context, p *past) error {
-	f := &b.results.proof
-	database := []string{"DATABASE_URL=" + p.url}
-	against := []string{"--heads", p.folder, "--key", p.key}
+func (b *bench) measureProof(ctx context.Context, p *closedPeriodEnv) error {
+	f := &b.results.proofResults
+	database := []string{"DATABASE_URL=" + p.databaseURL}
+	against := []string{"--heads", p.checkpointsDir, "--key", p.verifierKey}
 	var size int64
-	err := b.rig.meter.within(ctx, pastDatabase, func(conn *pgx.Conn) error {
+	err := b.env.meter.withDatabase(ctx, closedPeriodDatabase, func(conn *pgx.Conn) error {
 		return conn.QueryRow(ctx, "SELECT pg_total_relation_size('ledger_tiles')").Scan(&size)
 	})
 	if err != nil {
 		return err
 	}
-	f.tiles = float64(size) / float64(f.postings)
-	if f.verify, err = perform(ctx, database, b.binary, append([]string{"ledger", "verify"}, against...)...); err != nil {
+	f.tileBytesPerPosting = float64(size) / float64(f.postings)
+	if f.verify, err = runMeasured(ctx, database, b.binary, append([]string{"ledger", "verify"}, against...)...); err != nil {
 		return err
 	}
-	say("verify: %s, %s", lasting(f.verify.took), megabytes(f.verify.peak))
-	path := filepath.Join(b.rig.folder, "past.log.jsonl")
-	if f.export, err = perform(ctx, database, b.binary, "ledger", "export", "--format", "log", "--platform", p.books.id.String(), "--output", path); err != nil {
+	logf("verify: %s, %s", formatDuration(f.verify.duration), formatMB(f.verify.peakMemory))
+	path := filepath.Join(b.env.folder, "past.log.jsonl")
+	if f.export, err = runMeasured(ctx, database, b.binary, "ledger", "export", "--format", "log", "--platform", p.monthTenant.id.String(), "--output", path); err != nil {
 		return err
 	}
 	info, err := os.Stat(path)
 	if err != nil {
 		return err
 	}
-	f.file = info.Size()
-	if f.outside, err = perform(ctx, nil, b.binary, append([]string{"ledger", "verify", "--export", path}, against...)...); err != nil {
+	f.exportBytes = info.Size()
+	if f.verifyExport, err = runMeasured(ctx, nil, b.binary, append([]string{"ledger", "verify", "--export", path}, against...)...); err != nil {
 		return err
 	}
-	say("verify an export: %s, %s", lasting(f.outside.took), megabytes(f.outside.peak))
+	logf("verify an export: %s, %s", formatDuration(f.verifyExport.duration), formatMB(f.verifyExport.peakMemory))
 	return errors.Join(b.measureInclusion(ctx, p), os.Remove(path))
 }
 
-const proofs = 2_000
+const inclusionProofs = 2_000
 
 // measureInclusion asks for the proofs of postings, one after the other, and holds each
 // against the root of its head.
-func (b *bench) measureInclusion(ctx context.Context, p *past) error {
-	c, err := dial(ctx, p.books.address)
+func (b *bench) measureInclusion(ctx context.Context, p *closedPeriodEnv) error {
+	c, err := dial(ctx, p.monthTenant.address)
 	if err != nil {
 		return err
 	}
 	defer c.close()
-	took := make([]time.Duration, 0, proofs)
-	for i := range proofs + proofs/10 {
-		posting := p.made[rand.IntN(len(p.made))]
-		request := appendRequest(nil, p.books.requestLine("GET", "/ledger/log/proof?postingId=Posting:"+posting.String()), "", nil)
+	took := make([]time.Duration, 0, inclusionProofs)
+	for i := range inclusionProofs + inclusionProofs/10 {
+		posting := p.postingIDs[rand.IntN(len(p.postingIDs))]
+		request := appendRequest(nil, p.monthTenant.requestLine("GET", "/ledger/log/proof?postingId=Posting:"+posting.String()), "", nil)
 		begin := time.Now()
-		status, body, err := c.exchange(request)
+		status, body, err := c.roundTrip(request)
 		since := time.Since(begin)
 		if err != nil {
 			return err
 		}
 		if status != 200 {
-			return unwantedAnswer("GET /ledger/log/proof", status, body)
+			return newUnexpectedStatus("GET /ledger/log/proof", status, body)
 		}
-		if err := includes(body); err != nil {
+		if err := checkInclusion(body); err != nil {
 			return fmt.Errorf("the proof of posting %s: %w", posting, err)
 		}
-		if i >= proofs/10 { // the first ones are the warm-up
+		if i >= inclusionProofs/10 { // the first ones are the warm-up
 			took = append(took, since)
 		}
 	}
-	b.results.proof.inclusion, b.results.proof.proved = latencyOf(took), proofs
+	b.results.proofResults.inclusionLatency, b.results.proofResults.proofCount = latencyOf(took), inclusionProofs
 	return nil
 }
 
-// includes holds a proof against the root of its head.
-func includes(body []byte) error {
+// checkInclusion holds a proof against the root of its head.
+func checkInclusion(body []byte) error {
 	var proof struct {
 		LeafIndex int64
 		Leaf      []byte
@@ -158,28 +158,28 @@ func includes(body []byte) error {
 	return tlog.CheckRecord(path, proof.Head.Size, tlog.Hash(proof.Head.RootHash), proof.LeafIndex, tlog.RecordHash(proof.Leaf))
 }
 
-func (r results) proving() section {
-	f := r.proof
+func (r results) proofSection() section {
+	f := r.proofResults
 	return section{
 		title: "Proof",
 		prose: []string{
 			fmt.Sprintf("%s Sealing: from the start of a service that has none of them in its log, until the last head is signed and outside of the database. "+
 				"Verified is against those heads and the key that signs them. Each of %d inclusion proofs, of postings anywhere, was held against the root of its head.",
-				r.pastBooks(), f.proved),
+				r.closedPeriodSentence(), f.proofCount),
 		},
-		head: []string{"What", "Value", "Postings/s", "Memory"},
+		columns: []string{"What", "Value", "Postings/s", "Memory"},
 		rows: [][]string{
-			{"Sealed by the service", lasting(f.sealing), perSecond(f.postings, f.sealing), megabytes(f.sealed)},
-			{"The log's tiles and their index, bytes a posting", fmt.Sprintf("%.1f", f.tiles), "", ""},
-			{"`causeway ledger verify`, on the database in use", lasting(f.verify.took), perSecond(f.postings, f.verify.took), megabytes(f.verify.peak)},
-			{"`causeway ledger export --format log`, " + megabytes(f.file), lasting(f.export.took), perSecond(f.postings, f.export.took), megabytes(f.export.peak)},
-			{"`causeway ledger verify --export`, without a database", lasting(f.outside.took), perSecond(f.postings, f.outside.took), megabytes(f.outside.peak)},
-			{"`GET /ledger/log/proof`, one at a time, " + latencyHead, f.inclusion.String() + " ms", "", ""},
+			{"Sealed by the service", formatDuration(f.sealDuration), formatRate(f.postings, f.sealDuration), formatMB(f.sealMemory)},
+			{"The log's tiles and their index, bytes a posting", fmt.Sprintf("%.1f", f.tileBytesPerPosting), "", ""},
+			{"`causeway ledger verify`, on the database in use", formatDuration(f.verify.duration), formatRate(f.postings, f.verify.duration), formatMB(f.verify.peakMemory)},
+			{"`causeway ledger export --format log`, " + formatMB(f.exportBytes), formatDuration(f.export.duration), formatRate(f.postings, f.export.duration), formatMB(f.export.peakMemory)},
+			{"`causeway ledger verify --export`, without a database", formatDuration(f.verifyExport.duration), formatRate(f.postings, f.verifyExport.duration), formatMB(f.verifyExport.peakMemory)},
+			{"`GET /ledger/log/proof`, one at a time, " + latencyColumn, f.inclusionLatency.String() + " ms", "", ""},
 		},
 	}
 }
 
-// pastBooks says what the books of the past hold.
-func (r results) pastBooks() string {
-	return fmt.Sprintf("The books hold %d postings, all of last month.", r.proof.postings)
+// closedPeriodSentence says what the books of the past hold.
+func (r results) closedPeriodSentence() string {
+	return fmt.Sprintf("The books hold %d postings, all of last month.", r.proofResults.postings)
 }

@@ -9,7 +9,7 @@ import (
 	"golang.org/x/mod/sumdb/tlog"
 )
 
-func TestIncludes(t *testing.T) {
+func TestCheckInclusion(t *testing.T) {
 	// A proof that leads to the root of its head is taken; a changed leaf is not, nor is
 	// what is no proof.
 	t.Parallel()
@@ -19,14 +19,14 @@ func TestIncludes(t *testing.T) {
 	text := func(b []byte) string { return base64.StdEncoding.EncodeToString(b) }
 	good := fmt.Sprintf(`{"leafIndex":1,"leaf":%q,"hashes":[%q],"head":{"size":2,"rootHash":%q}}`, text(leaves[1]), text(first[:]), text(root[:]))
 
-	if err := includes([]byte(good)); err != nil {
+	if err := checkInclusion([]byte(good)); err != nil {
 		t.Error(err)
 	}
 	for about, wrong := range map[string]string{
 		"another leaf": strings.Replace(good, text(leaves[1]), text(leaves[0]), 1), "another place": strings.Replace(good, `"leafIndex":1`, `"leafIndex":0`, 1),
 		"no root": strings.Replace(good, text(root[:]), "", 1), "no JSON": good[1:],
 	} {
-		if includes([]byte(wrong)) == nil {
+		if checkInclusion([]byte(wrong)) == nil {
 			t.Errorf("%s: it is taken", about)
 		}
 	}

@@ -13,14 +13,14 @@ import (
 // it, and tells the worker that waits for it.
 type receiver struct {
 	listener net.Listener
-	open     sync.WaitGroup
+	running  sync.WaitGroup
 	conns    sync.Map // net.Conn to nothing
-	waiting  [64]struct {
+	shards   [64]struct {
 		sync.Mutex
-		workers map[transactionID]chan<- arrival
+		workers map[transactionID]chan<- paymentEnd
 		// early are ends that nobody waited for: the id of a transfer is known with its
 		// answer, and the webhook may come before.
-		early map[transactionID]arrival
+		early map[transactionID]paymentEnd
 	}
 
 	// Of outgoing payments, of incoming ones that completed, and of accounts whose
@@ -38,8 +38,8 @@ type receiver struct {
 // transactionID is the UUID of a transaction as it is written.
 type transactionID [36]byte
 
-// arrival is the end of a payment as the platform hears of it.
-type arrival struct {
+// paymentEnd is the end of a payment as the platform hears of it.
+type paymentEnd struct {
 	at        time.Time
 	completed bool
 }
@@ -47,17 +47,17 @@ type arrival struct {
 // delivery is one webhook as it came.
 type delivery struct{ head, body []byte }
 
-// listen opens the endpoint on loopback.
-func listen() (*receiver, error) {
+// startReceiver opens the endpoint on loopback.
+func startReceiver() (*receiver, error) {
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		return nil, err
 	}
 	r := &receiver{listener: listener}
-	for i := range r.waiting {
-		r.waiting[i].workers, r.waiting[i].early = map[transactionID]chan<- arrival{}, map[transactionID]arrival{}
+	for i := range r.shards {
+		r.shards[i].workers, r.shards[i].early = map[transactionID]chan<- paymentEnd{}, map[transactionID]paymentEnd{}
 	}
-	r.open.Go(r.accept)
+	r.running.Go(r.accept)
 	return r, nil
 }
 
@@ -67,13 +67,13 @@ func (r *receiver) url() string { return "http://" + r.listener.Addr().String() 
 func (r *receiver) close() {
 	_ = r.listener.Close()
 	r.conns.Range(func(conn, _ any) bool { _ = conn.(net.Conn).Close(); return true })
-	r.open.Wait()
+	r.running.Wait()
 }
 
 // expect says who waits for the end of a transaction. The channel must have room
 // for one arrival.
-func (r *receiver) expect(id transactionID, done chan<- arrival) {
-	shard := &r.waiting[shardOf(id)]
+func (r *receiver) expect(id transactionID, done chan<- paymentEnd) {
+	shard := &r.shards[shardOf(id)]
 	shard.Lock()
 	defer shard.Unlock()
 	if end, came := shard.early[id]; came {
@@ -85,18 +85,18 @@ func (r *receiver) expect(id transactionID, done chan<- arrival) {
 	shard.workers[id] = done
 }
 
-func (r *receiver) arrived(id transactionID, completed bool, at time.Time) {
-	shard := &r.waiting[shardOf(id)]
+func (r *receiver) signalEnd(id transactionID, completed bool, at time.Time) {
+	shard := &r.shards[shardOf(id)]
 	shard.Lock()
 	done, ok := shard.workers[id]
 	delete(shard.workers, id)
 	if !ok {
-		shard.early[id] = arrival{at, completed}
+		shard.early[id] = paymentEnd{at, completed}
 		r.unclaimed.Add(1)
 	}
 	shard.Unlock()
 	if ok {
-		done <- arrival{at, completed}
+		done <- paymentEnd{at, completed}
 	}
 }
 
@@ -113,7 +113,7 @@ func (r *receiver) accept() {
 			continue
 		}
 		r.conns.Store(conn, nil)
-		r.open.Go(func() {
+		r.running.Go(func() {
 			defer r.conns.Delete(conn)
 			defer conn.Close()
 			r.serve(conn)
@@ -121,33 +121,33 @@ func (r *receiver) accept() {
 	}
 }
 
-var accepted = []byte("HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n")
+var okResponse = []byte("HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n")
 
 // serve answers the deliveries of one connection until it ends.
 func (r *receiver) serve(conn net.Conn) {
-	requests := messages{from: conn}
+	requests := messageReader{source: conn}
 	for {
 		head, body, err := requests.next()
 		if err != nil {
 			return // the service has hung up, or is none
 		}
 		if r.sampling.Load() {
-			r.keep(head, body)
+			r.addSample(head, body)
 		}
-		event, id := eventOf(body)
-		ends, well := r.count(event)
-		if _, err := conn.Write(accepted); err != nil {
+		event, id := parseEvent(body)
+		ends, well := r.countEvent(event)
+		if _, err := conn.Write(okResponse); err != nil {
 			return
 		}
 		if ends {
-			r.arrived(id, well, time.Now())
+			r.signalEnd(id, well, time.Now())
 		}
 	}
 }
 
-// count takes note of an event, and tells whether it is the end of a payment and
+// countEvent takes note of an event, and tells whether it is the end of a payment and
 // whether that is a good one.
-func (r *receiver) count(event []byte) (ends, well bool) {
+func (r *receiver) countEvent(event []byte) (ends, well bool) {
 	switch string(event) {
 	case "OUTGOING_PAYMENT.PENDING":
 		r.pending.Add(1)
@@ -170,30 +170,30 @@ func (r *receiver) count(event []byte) (ends, well bool) {
 	return false, false
 }
 
-const transactionOpening = `"transaction":{"id":"Transaction:`
+const transactionPrefix = `"transaction":{"id":"Transaction:`
 
-// eventOf finds what happened, and to which transaction.
-func eventOf(body []byte) (event []byte, id transactionID) {
-	event, _ = member(body, `"event":"`)
-	if at := bytes.Index(body, []byte(transactionOpening)); at >= 0 {
-		copy(id[:], body[at+len(transactionOpening):])
+// parseEvent finds what happened, and to which transaction.
+func parseEvent(body []byte) (event []byte, id transactionID) {
+	event, _ = jsonText(body, `"event":"`)
+	if at := bytes.Index(body, []byte(transactionPrefix)); at >= 0 {
+		copy(id[:], body[at+len(transactionPrefix):])
 	}
 	return event, id
 }
 
-// mostSamples is how many deliveries are kept for a closer look.
-const mostSamples = 300
+// maxSamples is how many deliveries are kept for a closer look.
+const maxSamples = 300
 
-func (r *receiver) keep(head, body []byte) {
+func (r *receiver) addSample(head, body []byte) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if len(r.samples) < mostSamples {
+	if len(r.samples) < maxSamples {
 		r.samples = append(r.samples, delivery{bytes.Clone(head), bytes.Clone(body)})
 	}
 }
 
-// kept are the deliveries that came while sampling.
-func (r *receiver) kept() []delivery {
+// takenSamples are the deliveries that came while sampling.
+func (r *receiver) takenSamples() []delivery {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return r.samples

@@ -12,21 +12,21 @@ import (
 
 // section is one table of the report, with what a reader must know to read it.
 type section struct {
-	title string
-	prose []string // paragraphs
-	head  []string
-	rows  [][]string
-	code  string // shown as it is
+	title   string
+	prose   []string // paragraphs
+	columns []string
+	rows    [][]string
+	code    string // shown as it is
 }
 
-// show writes the results to a terminal.
-func (r results) show(to io.Writer) error {
+// writeTerminal writes the results to a terminal.
+func (r results) writeTerminal(to io.Writer) error {
 	table := tabwriter.NewWriter(to, 0, 8, 3, ' ', 0)
 	for _, s := range r.sections() {
 		fmt.Fprintf(table, "\n%s\n", strings.ToUpper(s.title))
-		for _, row := range append([][]string{s.head}, s.rows...) {
+		for _, row := range append([][]string{s.columns}, s.rows...) {
 			if len(row) > 0 {
-				fmt.Fprintln(table, "  "+plain(strings.Join(row, "\t")))
+				fmt.Fprintln(table, "  "+stripMarkdown(strings.Join(row, "\t")))
 			}
 		}
 		for line := range strings.Lines(s.code) {
@@ -36,18 +36,18 @@ func (r results) show(to io.Writer) error {
 	return table.Flush()
 }
 
-// plain takes the marks of Markdown away.
-func plain(text string) string { return strings.NewReplacer("**", "", "`", "").Replace(text) }
+// stripMarkdown takes the marks of Markdown away.
+func stripMarkdown(text string) string { return strings.NewReplacer("**", "", "`", "").Replace(text) }
 
-// save writes the results to a Markdown file.
-func (r results) save(path string) error {
+// writeFile writes the results to a Markdown file.
+func (r results) writeFile(path string) error {
 	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
 		return err
 	}
 	if err := os.WriteFile(path, []byte(r.markdown()), 0o644); err != nil {
 		return err
 	}
-	say("wrote %s", path)
+	logf("wrote %s", path)
 	return nil
 }
 
@@ -63,7 +63,7 @@ func (r results) markdown() string {
 			fmt.Fprintf(&text, "\n%s\n", paragraph)
 		}
 		if len(s.rows) > 0 {
-			text.WriteString("\n" + markdownTable(s.head, s.rows))
+			text.WriteString("\n" + markdownTable(s.columns, s.rows))
 		}
 		if s.code != "" {
 			fmt.Fprintf(&text, "\n```\n%s\n```\n", s.code)

@@ -6,12 +6,12 @@ import (
 	"sync"
 )
 
-// setupConnections is how many connections customers are made over.
-const setupConnections = 16
+// maxSetupConnections is how many connections customers are made over.
+const maxSetupConnections = 16
 
-// setUp points the platform's webhooks at the receiver and makes customers, each
+// createCustomers points the platform's webhooks at the receiver and makes customers, each
 // with a bitcoin wallet.
-func (r *rig) setUp(ctx context.Context, customers int) ([]customer, error) {
+func (r *benchEnv) createCustomers(ctx context.Context, customers int) ([]customer, error) {
 	c, err := dial(ctx, r.target.address)
 	if err != nil {
 		return nil, err
@@ -22,18 +22,18 @@ func (r *rig) setUp(ctx context.Context, customers int) ([]customer, error) {
 	}
 
 	made := make([]customer, customers)
-	return made, r.each(ctx, customers, func(c *client, i int) (err error) {
-		made[i], err = r.makeCustomer(c, i)
+	return made, r.forEach(ctx, customers, func(c *client, i int) (err error) {
+		made[i], err = r.createCustomer(c, i)
 		return err
 	})
 }
 
-// each does something n times, over several connections at once.
-func (r *rig) each(ctx context.Context, n int, do func(c *client, i int) error) error {
+// forEach does something n times, over several connections at once.
+func (r *benchEnv) forEach(ctx context.Context, n int, do func(c *client, i int) error) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	var all sync.WaitGroup
-	for first := range setupConnections {
+	for first := range maxSetupConnections {
 		all.Go(func() {
 			c, err := dial(ctx, r.target.address)
 			if err != nil {
@@ -41,7 +41,7 @@ func (r *rig) each(ctx context.Context, n int, do func(c *client, i int) error) 
 				return
 			}
 			defer c.close()
-			for i := first; i < n && ctx.Err() == nil; i += setupConnections {
+			for i := first; i < n && ctx.Err() == nil; i += maxSetupConnections {
 				if err := do(c, i); err != nil {
 					cancel(err)
 				}
@@ -52,7 +52,7 @@ func (r *rig) each(ctx context.Context, n int, do func(c *client, i int) error) 
 	return context.Cause(ctx)
 }
 
-func (r *rig) makeCustomer(c *client, number int) (customer, error) {
+func (r *benchEnv) createCustomer(c *client, number int) (customer, error) {
 	var person, account struct{ ID string }
 	err := c.call(r.target, "POST", "/customers", map[string]any{
 		"platformCustomerId": fmt.Sprintf("bench-%05d", number), "customerType": "INDIVIDUAL", "region": "US",

@@ -14,26 +14,26 @@ import (
 	"strings"
 )
 
-// keys are the public keys that deliveries may be signed with.
-type keys struct {
+// verificationKeys are the public keys that deliveries may be signed with.
+type verificationKeys struct {
 	ecdsa   []*ecdsa.PublicKey
 	ed25519 []ed25519.PublicKey
 }
 
-// collect takes every public key in PEM that a JSON document holds.
-func (k *keys) collect(document any) error {
+// addFrom takes every public key in PEM that a JSON document holds.
+func (k *verificationKeys) addFrom(document any) error {
 	switch value := document.(type) {
 	case string:
-		return k.add(value)
+		return k.addPEM(value)
 	case []any:
 		for _, inner := range value {
-			if err := k.collect(inner); err != nil {
+			if err := k.addFrom(inner); err != nil {
 				return err
 			}
 		}
 	case map[string]any:
 		for _, inner := range value {
-			if err := k.collect(inner); err != nil {
+			if err := k.addFrom(inner); err != nil {
 				return err
 			}
 		}
@@ -41,7 +41,7 @@ func (k *keys) collect(document any) error {
 	return nil
 }
 
-func (k *keys) add(text string) error {
+func (k *verificationKeys) addPEM(text string) error {
 	block, _ := pem.Decode([]byte(text))
 	if block == nil {
 		return nil
@@ -60,11 +60,13 @@ func (k *keys) add(text string) error {
 }
 
 // verify checks both signatures of a delivery.
-func (k keys) verify(d delivery) error { return errors.Join(k.verifyBody(d), k.verifyStandard(d)) }
+func (k verificationKeys) verify(d delivery) error {
+	return errors.Join(k.verifyECDSA(d), k.verifyStandardWebhook(d))
+}
 
-// verifyBody checks Service-Webhook-Signature: ECDSA over the body.
-func (k keys) verifyBody(d delivery) error {
-	value, _ := header(d.head, "Service-Webhook-Signature")
+// verifyECDSA checks Service-Webhook-Signature: ECDSA over the body.
+func (k verificationKeys) verifyECDSA(d delivery) error {
+	value, _ := headerValue(d.head, "Service-Webhook-Signature")
 	var sent struct{ V, S string }
 	if err := json.Unmarshal(value, &sent); err != nil || sent.V != "1" {
 		return fmt.Errorf("Service-Webhook-Signature is %q", value)
@@ -82,11 +84,11 @@ func (k keys) verifyBody(d delivery) error {
 	return fmt.Errorf("no ECDSA key verifies %.80s", d.body)
 }
 
-// verifyStandard checks webhook-signature: Ed25519 over id, time and body.
-func (k keys) verifyStandard(d delivery) error {
-	id, _ := header(d.head, "webhook-id")
-	at, _ := header(d.head, "webhook-timestamp")
-	signatures, _ := header(d.head, "webhook-signature")
+// verifyStandardWebhook checks webhook-signature: Ed25519 over id, time and body.
+func (k verificationKeys) verifyStandardWebhook(d delivery) error {
+	id, _ := headerValue(d.head, "webhook-id")
+	at, _ := headerValue(d.head, "webhook-timestamp")
+	signatures, _ := headerValue(d.head, "webhook-signature")
 	signed := bytes.Join([][]byte{id, at, d.body}, []byte("."))
 	for one := range strings.FieldsSeq(string(signatures)) {
 		encoded, ok := strings.CutPrefix(one, "v1a,")

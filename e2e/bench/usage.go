@@ -8,15 +8,15 @@ import (
 	"time"
 )
 
-// tick is the unit of processor time in /proc: a hundredth of a second on every
+// clockTick is the unit of processor time in /proc: a hundredth of a second on every
 // Linux that Go runs on.
-const tick = 10 * time.Millisecond
+const clockTick = 10 * time.Millisecond
 
 // stat is what /proc/<pid>/stat says of a process.
 type stat struct {
-	parent       int
-	own, reaped  time.Duration // processor time of itself, and of its children that have ended
-	programTitle string
+	parent                int
+	cpuTime, childCPUTime time.Duration // processor time of itself, and of its children that have ended
+	programTitle          string
 }
 
 // parseStat reads "pid (title) state ppid … utime stime cutime cstime …". The
@@ -38,8 +38,8 @@ func parseStat(line string) (stat, error) {
 		}
 		numbers[i] = n
 	}
-	return stat{parent: int(numbers[0]), own: time.Duration(numbers[1]+numbers[2]) * tick,
-		reaped: time.Duration(numbers[3]+numbers[4]) * tick, programTitle: line[open+1 : end]}, nil
+	return stat{parent: int(numbers[0]), cpuTime: time.Duration(numbers[1]+numbers[2]) * clockTick,
+		childCPUTime: time.Duration(numbers[3]+numbers[4]) * clockTick, programTitle: line[open+1 : end]}, nil
 }
 
 func statOf(pid int) (stat, error) {
@@ -50,31 +50,31 @@ func statOf(pid int) (stat, error) {
 	return parseStat(string(line))
 }
 
-// processorTime is what a process has used, all of its threads together.
-func processorTime(pid int) (time.Duration, error) {
+// cpuTime is what a process has used, all of its threads together.
+func cpuTime(pid int) (time.Duration, error) {
 	s, err := statOf(pid)
-	return s.own, err
+	return s.cpuTime, err
 }
 
-// workTime is processorTime to the nanosecond, for what takes less than a tick.
-func workTime(pid int) (time.Duration, error) {
+// preciseCPUTime is processorTime to the nanosecond, for what takes less than a tick.
+func preciseCPUTime(pid int) (time.Duration, error) {
 	text, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/schedstat")
 	if err != nil { // not every kernel tells it
-		return processorTime(pid)
+		return cpuTime(pid)
 	}
 	running, _, _ := strings.Cut(string(text), " ")
 	nanoseconds, err := strconv.ParseInt(running, 10, 64)
 	return time.Duration(nanoseconds), err
 }
 
-// familyTime is what a process and its children have used, those that have ended
+// processTreeCPUTime is what a process and its children have used, those that have ended
 // included.
-func familyTime(pid int) (time.Duration, error) {
+func processTreeCPUTime(pid int) (time.Duration, error) {
 	parent, err := statOf(pid)
 	if err != nil {
 		return 0, err
 	}
-	total := parent.own + parent.reaped
+	total := parent.cpuTime + parent.childCPUTime
 	entries, err := os.ReadDir("/proc")
 	if err != nil {
 		return 0, err
@@ -86,23 +86,23 @@ func familyTime(pid int) (time.Duration, error) {
 		}
 		// One that ends right now is missed here and counted the next time.
 		if s, err := statOf(child); err == nil && s.parent == pid {
-			total += s.own
+			total += s.cpuTime
 		}
 	}
 	return total, nil
 }
 
-// machineTime is what all processors have been busy with since the machine started.
-func machineTime() (time.Duration, error) {
+// machineCPUTime is what all processors have been busy with since the machine started.
+func machineCPUTime() (time.Duration, error) {
 	text, err := os.ReadFile("/proc/stat")
 	if err != nil {
 		return 0, err
 	}
-	return parseMachineTime(string(text))
+	return parseMachineCPUTime(string(text))
 }
 
-// parseMachineTime reads "cpu user nice system idle iowait irq softirq steal …".
-func parseMachineTime(text string) (time.Duration, error) {
+// parseMachineCPUTime reads "cpu user nice system idle iowait irq softirq steal …".
+func parseMachineCPUTime(text string) (time.Duration, error) {
 	first, _, _ := strings.Cut(text, "\n")
 	fields := strings.Fields(first)
 	if len(fields) < 9 || fields[0] != "cpu" {
@@ -116,7 +116,7 @@ func parseMachineTime(text string) (time.Duration, error) {
 		}
 		busy += n
 	}
-	return time.Duration(busy) * tick, nil
+	return time.Duration(busy) * clockTick, nil
 }
 
 // memory reads a size such as VmRSS or VmHWM of a process, in bytes.

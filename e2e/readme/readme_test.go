@@ -15,16 +15,16 @@ import (
 	"time"
 )
 
-func TestCommandsOfTheReadme(t *testing.T) {
+func TestReadme_CommandsWork(t *testing.T) {
 	t.Parallel()
 	// Somebody who copies the commands of the README, from top to bottom, has three
 	// payments completed, sees what they wrote, and finds the books in order.
 	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
 	defer cancel()
-	home := start(ctx, t)
+	home := startServer(ctx, t)
 
 	shell := exec.CommandContext(ctx, "bash", "-euo", "pipefail")
-	shell.Dir, shell.Stdin = home, strings.NewReader(commands(t))
+	shell.Dir, shell.Stdin = home, strings.NewReader(readmeCommands(t))
 	out, err := shell.CombinedOutput()
 
 	if err != nil {
@@ -41,8 +41,8 @@ func TestCommandsOfTheReadme(t *testing.T) {
 	}
 }
 
-// commands are those of the README that work on a server started before.
-func commands(t *testing.T) string {
+// readmeCommands are those of the README that work on a server started before.
+func readmeCommands(t *testing.T) string {
 	t.Helper()
 	text, err := os.ReadFile("../../README.md")
 	if err != nil {
@@ -57,9 +57,9 @@ func commands(t *testing.T) string {
 	return script.String()
 }
 
-// start runs the program in a folder of its own, as `make run` does, until the test
+// startServer runs the program in a folder of its own, as `make run` does, until the test
 // ends, and gives the folder.
-func start(ctx context.Context, t *testing.T) string {
+func startServer(ctx context.Context, t *testing.T) string {
 	t.Helper()
 	home := t.TempDir()
 	binary := filepath.Join(home, "bin", "causeway")

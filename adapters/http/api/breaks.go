@@ -187,7 +187,7 @@ func registerBreaks(a *httpapi.API, r Reconciliations) {
 			"It stands for good, with who decided and when; a break is resolved once.",
 		Errors: []fault.Code{fault.BreakNotFound, fault.Conflict},
 	}, func(ctx context.Context, call httpapi.Call, in *resolve) (reconcile.BreakDetails, error) {
-		return r.Resolve(ctx, reconciliation.Resolution{Platform: call.Principal.Platform, Run: in.ReconciliationID.Value, Break: in.BreakID.Value,
+		return r.Resolve(ctx, reconciliation.ResolveRequest{Platform: call.Principal.Platform, Run: in.ReconciliationID.Value, Break: in.BreakID.Value,
 			ResolveCommand: reconcile.ResolveCommand{Note: in.Body.Note, Offset: reconcile.OffsetAccount(in.Body.Against)}, By: call.Principal.Token.String()}, call.IdempotentRequest)
 	}, renderBreak)
 }

@@ -71,5 +71,5 @@ func registerExports(a *httpapi.API, use Exports) {
 }
 
 func renderFile(d exports.Document) httpapi.File {
-	return httpapi.File{Name: d.Name, ContentType: d.ContentType, Policy: d.Policy, Write: d.Write}
+	return httpapi.File{Name: d.Name, ContentType: d.ContentType, Policy: d.ContentSecurityPolicy, Write: d.Write}
 }

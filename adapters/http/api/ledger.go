@@ -24,12 +24,12 @@ type Accounting interface {
 	Entries(ctx context.Context, f ports.AccountEntryFilter) (ports.AccountEntryPage, error)
 	Postings(ctx context.Context, f ports.PostingFilter) (ports.PostingPage, error)
 	Posting(ctx context.Context, p ident.Platform, id uuid.UUID) (finance.Posting, error)
-	TrialBalance(ctx context.Context, p ident.Platform, period finance.Period) (finance.TrialBalance, error)
-	Income(ctx context.Context, p ident.Platform, e finance.Earnings) (finance.Income, error)
+	TrialBalance(ctx context.Context, p ident.Platform, period finance.TrialBalanceQuery) (finance.TrialBalance, error)
+	Income(ctx context.Context, p ident.Platform, e finance.IncomeQuery) (finance.Income, error)
 	FXPosition(ctx context.Context, p ident.Platform, at ports.Cutoff, in money.Currency) (finance.FXPosition, error)
 	Unmatched(ctx context.Context, p ident.Platform, f ports.UnmatchedFilter) (ports.UnmatchedPage, error)
-	AssignUnmatched(ctx context.Context, who platform.Principal, a finance.Assign, claim *ports.IdempotentRequest) (transaction.Unmatched, error)
-	Timeline(ctx context.Context, p ident.Platform, id ident.Transaction) (finance.Story, error)
+	AssignUnmatched(ctx context.Context, who platform.Principal, a finance.AssignCommand, claim *ports.IdempotentRequest) (transaction.Unmatched, error)
+	Timeline(ctx context.Context, p ident.Platform, id ident.Transaction) (finance.Timeline, error)
 }
 
 func registerLedger(a *httpapi.API, f Accounting) {

@@ -21,8 +21,8 @@ type LedgerLog interface {
 	Status(ctx context.Context, p ident.Platform) (ports.LogStatus, error)
 	Checkpoints(ctx context.Context, p ident.Platform, f ports.CheckpointFilter) (ports.CheckpointPage, error)
 	Keys(ctx context.Context) ([]ports.CheckpointKey, error)
-	InclusionProof(ctx context.Context, p ident.Platform, posting uuid.UUID, size int64) (sealing.Inclusion, error)
-	ConsistencyProof(ctx context.Context, p ident.Platform, from, to int64) (sealing.Consistency, error)
+	InclusionProof(ctx context.Context, p ident.Platform, posting uuid.UUID, size int64) (sealing.InclusionProof, error)
+	ConsistencyProof(ctx context.Context, p ident.Platform, from, to int64) (sealing.ConsistencyProof, error)
 }
 
 const tagLog = "Ledger log"
@@ -169,11 +169,11 @@ func registerLedgerLog(a *httpapi.API, log LedgerLog) {
 		ID: "proveLedgerPosting", Path: "/ledger/log/proof", Tag: tagLog, Summary: "Prove that a posting is in the log", Permission: platform.View,
 		Description: "The leaf of a posting and the hashes that lead from it to the root of a head, as RFC 6962 says. 409 until a head covers the posting.",
 		Errors:      []fault.Code{fault.NotFound, fault.Conflict, fault.MonthArchived},
-	}, func(ctx context.Context, call httpapi.Call, in *inclusionWanted) (sealing.Inclusion, error) {
+	}, func(ctx context.Context, call httpapi.Call, in *inclusionWanted) (sealing.InclusionProof, error) {
 		return log.InclusionProof(ctx, call.Principal.Platform, in.PostingID.Value.UUID(), in.Size)
-	}, func(i sealing.Inclusion) inclusionProofBody {
+	}, func(i sealing.InclusionProof) inclusionProofBody {
 		return inclusionProofBody{PostingID: postingID(i.Leaf.ID), Number: i.Leaf.Seq, LeafIndex: i.Leaf.Seq - 1, Leaf: encodeBase64(i.Leaf.Encode(nil)),
-			LeafHash: encodeBase64(i.Hash[:]), Hashes: encodeBase64All(i.Path), Checkpoint: renderCheckpoint(i.Head)}
+			LeafHash: encodeBase64(i.LeafHash[:]), Hashes: encodeBase64All(i.Path), Checkpoint: renderCheckpoint(i.Checkpoint)}
 	})
 
 	type consistencyWanted struct {
@@ -183,9 +183,9 @@ func registerLedgerLog(a *httpapi.API, log LedgerLog) {
 	httpapi.Get(a, httpapi.Operation{
 		ID: "proveLedgerConsistency", Path: "/ledger/log/consistency", Tag: tagLog, Summary: "Prove that the log only grew", Permission: platform.View,
 		Description: "The hashes that prove that everything an earlier head covers stands unchanged at the beginning of what a later head covers, as RFC 6962 says.",
-	}, func(ctx context.Context, call httpapi.Call, in *consistencyWanted) (sealing.Consistency, error) {
+	}, func(ctx context.Context, call httpapi.Call, in *consistencyWanted) (sealing.ConsistencyProof, error) {
 		return log.ConsistencyProof(ctx, call.Principal.Platform, in.From, in.To)
-	}, func(c sealing.Consistency) consistencyProofBody {
+	}, func(c sealing.ConsistencyProof) consistencyProofBody {
 		return consistencyProofBody{From: renderCheckpoint(c.From), To: renderCheckpoint(c.To), Hashes: encodeBase64All(c.Path)}
 	})
 

@@ -19,7 +19,7 @@ type TrialBalanceAmounts struct {
 	Closing httpapi.BigMinor `json:"closing" doc:"Opening, plus debits, minus credits."`
 }
 
-func renderTrialBalanceAmounts(c finance.Columns) TrialBalanceAmounts {
+func renderTrialBalanceAmounts(c finance.TrialBalanceColumns) TrialBalanceAmounts {
 	return TrialBalanceAmounts{httpapi.NewBigMinor(c.Opening), httpapi.NewBigMinor(c.Debits), httpapi.NewBigMinor(c.Credits), httpapi.NewBigMinor(c.Closing)}
 }
 
@@ -46,12 +46,12 @@ type trialBalanceBody struct {
 
 func renderTrialBalance(b finance.TrialBalance) trialBalanceBody {
 	body := trialBalanceBody{From: optionalTime(b.From), To: optionalTime(b.To), By: timeKindName(b.By),
-		Lines: make([]trialBalanceLineBody, len(b.Lines)), Totals: make([]trialBalanceTotalBody, len(b.Sums))}
+		Lines: make([]trialBalanceLineBody, len(b.Lines)), Totals: make([]trialBalanceTotalBody, len(b.Totals))}
 	for i, l := range b.Lines {
-		body.Lines[i] = trialBalanceLineBody{l.Path, httpapi.Currency(l.Currency), string(l.Class), renderTrialBalanceAmounts(l.Columns)}
+		body.Lines[i] = trialBalanceLineBody{l.Path, httpapi.Currency(l.Currency), string(l.Class), renderTrialBalanceAmounts(l.TrialBalanceColumns)}
 	}
-	for i, s := range b.Sums {
-		body.Totals[i] = trialBalanceTotalBody{httpapi.Currency(s.Currency), s.Balanced(), renderTrialBalanceAmounts(s.Columns)}
+	for i, s := range b.Totals {
+		body.Totals[i] = trialBalanceTotalBody{httpapi.Currency(s.Currency), s.Balanced(), renderTrialBalanceAmounts(s.TrialBalanceColumns)}
 	}
 	return body
 }
@@ -78,7 +78,7 @@ func renderIncome(r finance.Income) incomeBody {
 	for i, p := range r.Periods {
 		period := incomePeriodBody{httpapi.NewTime(p.From), httpapi.NewTime(p.To), make([]incomeLineBody, len(p.Lines))}
 		for j, l := range p.Lines {
-			period.Lines[j] = incomeLineBody{l.Path, httpapi.Currency(l.Currency), httpapi.NewBigMinor(l.Earned)}
+			period.Lines[j] = incomeLineBody{l.Path, httpapi.Currency(l.Currency), httpapi.NewBigMinor(l.Amount)}
 		}
 		body.Periods[i] = period
 	}
@@ -103,10 +103,10 @@ type fxPositionLineBody struct {
 }
 
 func renderFXPosition(p finance.FXPosition) fxPositionBody {
-	body := fxPositionBody{At: httpapi.NewTime(p.At), By: timeKindName(p.By), ReportingCurrency: httpapi.Currency(p.In), ValuedAt: httpapi.NewTime(p.Now),
+	body := fxPositionBody{At: httpapi.NewTime(p.AsOf), By: timeKindName(p.By), ReportingCurrency: httpapi.Currency(p.ValuationCurrency), ValuedAt: httpapi.NewTime(p.ValuedAt),
 		Lines: make([]fxPositionLineBody, len(p.Lines))}
-	if p.Complete {
-		body.Value = &httpapi.BigMinor{Total: p.Worth}
+	if p.AllValued {
+		body.Value = &httpapi.BigMinor{Total: p.Value}
 	}
 	for i, l := range p.Lines {
 		line := fxPositionLineBody{Currency: httpapi.Currency(l.Currency), Position: httpapi.NewBigMinor(l.Position), RateAt: optionalTime(l.RateAt)}
@@ -114,7 +114,7 @@ func renderFXPosition(p finance.FXPosition) fxPositionBody {
 			line.Rate = &httpapi.Decimal{Rate: l.Rate}
 		}
 		if l.Valued {
-			line.Value = &httpapi.BigMinor{Total: l.Worth}
+			line.Value = &httpapi.BigMinor{Total: l.Value}
 		}
 		body.Lines[i] = line
 	}
@@ -133,7 +133,7 @@ func registerLedgerReports(a *httpapi.API, f Accounting) {
 			"In every currency the opening and the closing column add up to zero, and debits equal credits; `sums` says so. All of one moment.",
 		Errors: []fault.Code{fault.MonthArchived},
 	}, func(ctx context.Context, call httpapi.Call, in *trial) (finance.TrialBalance, error) {
-		return f.TrialBalance(ctx, call.Principal.Platform, finance.Period{By: in.kind(), From: in.From.Time, To: in.To.Time, Grouped: in.Detail == "group"})
+		return f.TrialBalance(ctx, call.Principal.Platform, finance.TrialBalanceQuery{By: in.kind(), From: in.From.Time, To: in.To.Time, Grouped: in.Detail == "group"})
 	}, renderTrialBalance)
 
 	type income struct {
@@ -147,7 +147,7 @@ func registerLedgerReports(a *httpapi.API, f Accounting) {
 		Description: "What the service earned, by period, currency and account. The first period begins with `from` and the last ends with `to`; at most 100 are answered at once.",
 		Errors:      []fault.Code{fault.MonthArchived},
 	}, func(ctx context.Context, call httpapi.Call, in *income) (finance.Income, error) {
-		return f.Income(ctx, call.Principal.Platform, finance.Earnings{By: in.kind(), From: in.From.Time, To: in.To.Time, Step: finance.Step(in.Period)})
+		return f.Income(ctx, call.Principal.Platform, finance.IncomeQuery{By: in.kind(), From: in.From.Time, To: in.To.Time, Interval: finance.Interval(in.Period)})
 	}, renderIncome)
 
 	type fx struct {

@@ -76,8 +76,8 @@ func (r assignUnmatchedFundsRequest) Resolve(huma.Context) []error {
 	return httpapi.FieldErrors(fault.Invalid(fault.Field{Field: "note", Message: "must be at most 200 bytes long"}))
 }
 
-func (r assignUnmatchedFundsRequest) command(receipt ident.Receipt) (finance.Assign, error) {
-	a := finance.Assign{Receipt: receipt, Note: r.Note}
+func (r assignUnmatchedFundsRequest) command(receipt ident.Receipt) (finance.AssignCommand, error) {
+	a := finance.AssignCommand{Receipt: receipt, Note: r.Note}
 	var err error
 	switch {
 	case strings.HasPrefix(r.To, "Transaction:"):

@@ -19,7 +19,7 @@ type Periods interface {
 	List(ctx context.Context, who platform.Principal) ([]periods.Month, error)
 	Get(ctx context.Context, who platform.Principal, m period.Month, f ports.LineFilter) (periods.Month, error)
 	ChangeState(ctx context.Context, who platform.Principal, claim *ports.IdempotentRequest, a period.Action, m period.Month, note string) (periods.Month, error)
-	Adjust(ctx context.Context, who platform.Principal, claim *ports.IdempotentRequest, a period.Adjustment) (periods.Adjusted, error)
+	Adjust(ctx context.Context, who platform.Principal, claim *ports.IdempotentRequest, a period.Adjustment) (periods.PostedAdjustment, error)
 }
 
 // monthText is a month in a path or a body.

@@ -19,12 +19,12 @@ import (
 
 // Reconciliations are the use cases behind the reconciliation operations.
 type Reconciliations interface {
-	Import(ctx context.Context, in reconciliation.Import, claim *ports.IdempotentRequest) (reconciliation.Imported, error)
-	Get(ctx context.Context, p ident.Platform, id ident.Reconciliation) (reconciliation.Shown, error)
+	Import(ctx context.Context, in reconciliation.ImportRequest, claim *ports.IdempotentRequest) (reconciliation.ImportResult, error)
+	Get(ctx context.Context, p ident.Platform, id ident.Reconciliation) (reconciliation.RunDetails, error)
 	List(ctx context.Context, p ident.Platform, f ports.ReconciliationFilter) (ports.Page[reconcile.Run], error)
 	Lines(ctx context.Context, p ident.Platform, id ident.Reconciliation, f ports.StatementLineFilter) (ports.Page[reconcile.LineDetails], error)
 	Breaks(ctx context.Context, p ident.Platform, id ident.Reconciliation, f ports.BreakFilter) (ports.Page[reconcile.BreakDetails], error)
-	Resolve(ctx context.Context, in reconciliation.Resolution, claim *ports.IdempotentRequest) (reconcile.BreakDetails, error)
+	Resolve(ctx context.Context, in reconciliation.ResolveRequest, claim *ports.IdempotentRequest) (reconcile.BreakDetails, error)
 }
 
 // ReconciliationRun is one import, with what it found at the time.
@@ -95,9 +95,9 @@ type reconciliationStatus struct {
 	LedgerBalance  int64 `json:"ledgerBalance" doc:"What the books have on the account at the end of the last day, by effective time, to be held against closingBalance." example:"1250000"`
 }
 
-func renderReconciliation(s reconciliation.Shown) reconciliationDetailsBody {
+func renderReconciliation(s reconciliation.RunDetails) reconciliationDetailsBody {
 	return reconciliationDetailsBody{renderReconciliationRun(s.Run), reconciliationStatus{MatchedLines: s.Matched, BrokenLines: s.InBreak, ResolvedLines: s.Resolved,
-		OpenBreaks: s.OpenBreaks, ResolvedBreaks: s.ResolvedBreaks, LedgerBalance: s.Ledger}}
+		OpenBreaks: s.OpenBreaks, ResolvedBreaks: s.ResolvedBreaks, LedgerBalance: s.LedgerBalance}}
 }
 
 // maxStatementBytes is the largest file that the interface takes, in bytes; the command
@@ -124,11 +124,11 @@ func registerReconciliations(a *httpapi.API, r Reconciliations) {
 		MaxBody: maxStatementBytes, Timeout: 2 * time.Minute,
 		Upload: &httpapi.Upload{Types: []string{"application/xml", "text/xml", "text/csv", "text/plain", "application/octet-stream"}, Description: "The statement, of at most 64 MiB. `causeway ledger reconcile` takes larger ones."},
 		Errors: []fault.Code{fault.MonthArchived},
-	}, func(ctx context.Context, call httpapi.Call, in *importStatementParams) (reconciliation.Imported, error) {
-		return r.Import(ctx, reconciliation.Import{Platform: call.Principal.Platform, Path: in.Account, Currency: string(in.Currency), Format: in.Format, Map: in.Map,
+	}, func(ctx context.Context, call httpapi.Call, in *importStatementParams) (reconciliation.ImportResult, error) {
+		return r.Import(ctx, reconciliation.ImportRequest{Platform: call.Principal.Platform, Path: in.Account, Currency: string(in.Currency), Format: in.Format, Layout: in.Map,
 			By: call.Principal.Token.String(), File: call.File}, call.IdempotentRequest)
-	}, func(i reconciliation.Imported) httpapi.Reply {
-		if i.Again {
+	}, func(i reconciliation.ImportResult) httpapi.Reply {
+		if i.AlreadyImported {
 			return httpapi.Reply{Status: 200, Body: renderReconciliationRun(i.Run)}
 		}
 		return httpapi.Reply{Status: 201, Body: renderReconciliationRun(i.Run)}
@@ -160,7 +160,7 @@ func registerReconciliations(a *httpapi.API, r Reconciliations) {
 	httpapi.Get(a, httpapi.Operation{
 		ID: "getReconciliationById", Path: "/ledger/reconciliations/{reconciliationId}", Tag: tagLedger, Summary: "Get a reconciliation", Permission: platform.View,
 		Description: "What it found, and how things stand now.", Errors: []fault.Code{fault.ReconciliationNotFound},
-	}, func(ctx context.Context, call httpapi.Call, in *one) (reconciliation.Shown, error) {
+	}, func(ctx context.Context, call httpapi.Call, in *one) (reconciliation.RunDetails, error) {
 		return r.Get(ctx, call.Principal.Platform, in.ReconciliationID.Value)
 	}, renderReconciliation)
 	registerStatementLines(a, r)

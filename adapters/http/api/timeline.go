@@ -35,7 +35,7 @@ type timelineEventType string
 
 // Schema lists the values.
 func (timelineEventType) Schema(huma.Registry) *huma.Schema {
-	return enumSchema(toStrings(finance.Whats))
+	return enumSchema(toStrings(finance.TimelineEventTypes))
 }
 
 type timelineRequest struct {
@@ -68,17 +68,17 @@ type timelineWebhookEvent struct {
 	Status    deliveryStatus            `json:"status" doc:"How its delivery stands now."`
 }
 
-func renderTimeline(s finance.Story) transactionTimelineBody {
-	body := transactionTimelineBody{Transaction: renderTransaction(s.Transaction), Data: make([]timelineEventBody, len(s.Chapters)), Complete: s.Whole}
-	for i, c := range s.Chapters {
+func renderTimeline(s finance.Timeline) transactionTimelineBody {
+	body := transactionTimelineBody{Transaction: renderTransaction(s.Transaction), Data: make([]timelineEventBody, len(s.Events)), Complete: s.Complete}
+	for i, c := range s.Events {
 		body.Data[i] = renderTimelineEvent(s, c)
 	}
 	return body
 }
 
-func renderTimelineEvent(s finance.Story, c finance.Chapter) timelineEventBody {
-	body := timelineEventBody{At: httpapi.NewTime(c.At), Type: timelineEventType(c.What)}
-	if c.What == finance.Requested {
+func renderTimelineEvent(s finance.Timeline, c finance.TimelineEvent) timelineEventBody {
+	body := timelineEventBody{At: httpapi.NewTime(c.At), Type: timelineEventType(c.Type)}
+	if c.Type == finance.TimelineRequested {
 		t := s.Transaction
 		body.Request = &timelineRequest{CustomerID: ownerID(t.Platform, t.Customer), Source: renderSource(t.Source),
 			Destination: withPaymentRail(renderDestination(t.Destination), t.DestinationAccount), Description: t.Description}
@@ -91,8 +91,8 @@ func renderTimelineEvent(s finance.Story, c finance.Chapter) timelineEventBody {
 		assigned := renderUnmatchedFunds(*c.Assignment)
 		body.Assignment = &assigned
 	}
-	if c.Answer != nil {
-		body.Rail = renderRailReply(*c.Answer)
+	if c.RailReply != nil {
+		body.Rail = renderRailReply(*c.RailReply)
 	}
 	if c.Posting != nil {
 		posting := renderPosting(*c.Posting)
@@ -121,7 +121,7 @@ func registerTimeline(a *httpapi.API, f Accounting) {
 		Description: "Everything that happened to one payment, in order: who asked for it, its price, what the rails answered, each posting with its entries, " +
 			"each state that was told and every attempt to tell it.",
 		Errors: []fault.Code{fault.TransactionNotFound, fault.MonthArchived},
-	}, func(ctx context.Context, call httpapi.Call, in *one) (finance.Story, error) {
+	}, func(ctx context.Context, call httpapi.Call, in *one) (finance.Timeline, error) {
 		return f.Timeline(ctx, call.Principal.Platform, in.TransactionID.Value)
 	}, renderTimeline)
 }

@@ -34,28 +34,28 @@ const (
 type Journal struct {
 	out     io.Writer
 	dialect Dialect
-	text    []byte
-	// declared are the currencies that were seen; account the one to be declared, which
+	buf     []byte
+	// declaredCurrencies are the currencies that were seen; account the one to be declared, which
 	// comes once for each of its currencies.
-	declared map[money.Currency]bool
-	account  declaration
+	declaredCurrencies map[money.Currency]bool
+	declaring          declaration
 	// posting is the one whose entries are being written.
 	posting int64
 }
 
 // New begins a journal.
-func New(out io.Writer, dialect Dialect, head records.Head) (*Journal, error) {
-	j := &Journal{out: out, dialect: dialect, declared: map[money.Currency]bool{}}
+func New(out io.Writer, dialect Dialect, head records.Header) (*Journal, error) {
+	j := &Journal{out: out, dialect: dialect, declaredCurrencies: map[money.Currency]bool{}}
 	j.line("; Books of %s", head.Platform)
-	if head.Upto.Seq == 0 {
+	if head.LastPosting.Seq == 0 {
 		j.line("; Nothing has been posted")
 	} else {
-		j.line("; As of %s, posting %d", records.Moment(head.Upto.Recorded), head.Upto.Seq)
+		j.line("; As of %s, posting %d", records.FormatTime(head.LastPosting.Recorded), head.LastPosting.Seq)
 	}
-	if s := head.Span; !s.From.IsZero() || !s.To.IsZero() {
-		j.line("; Effective from %s, before %s", orOpen(s.From), orOpen(s.To))
+	if s := head.Filter; !s.From.IsZero() || !s.To.IsZero() {
+		j.line("; Effective from %s, before %s", formatBound(s.From), formatBound(s.To))
 	}
-	if s := head.Span; s.Path != "" || s.Currency != "" {
+	if s := head.Filter; s.Path != "" || s.Currency != "" {
 		j.line("; Only %s", strings.TrimSpace(s.Path+" "+string(s.Currency)))
 	}
 	switch dialect {
@@ -71,37 +71,37 @@ func New(out io.Writer, dialect Dialect, head records.Head) (*Journal, error) {
 	return j, j.write()
 }
 
-func orOpen(t time.Time) string {
+func formatBound(t time.Time) string {
 	if t.IsZero() {
 		return "(open)"
 	}
-	return records.Moment(t)
+	return records.FormatTime(t)
 }
 
 // Entry writes one entry as two lines of its posting's transaction. Entries of one
 // posting follow each other.
 func (j *Journal) Entry(e ports.RecordedEntry) error {
-	debit, err := Name(e.Debit)
+	debit, err := AccountName(e.Debit)
 	if err != nil {
 		return err
 	}
-	credit, err := Name(e.Credit)
+	credit, err := AccountName(e.Credit)
 	if err != nil {
 		return err
 	}
 	if j.posting != e.Position.Seq {
 		j.posting = e.Position.Seq
-		j.heading(e)
+		j.postingHeading(e)
 	}
-	j.move(debit, e.Amount, e.Currency)
-	j.move(credit, -e.Amount, e.Currency)
+	j.amountLine(debit, e.Amount, e.Currency)
+	j.amountLine(credit, -e.Amount, e.Currency)
 	return j.write()
 }
 
-// heading begins the transaction of a posting. What comes from outside, the memo,
+// postingHeading begins the transaction of a posting. What comes from outside, the memo,
 // stands where the program takes a text and nothing else.
-func (j *Journal) heading(e ports.RecordedEntry) {
-	memo, date := text(e.Memo), records.Date(e.Effective)
+func (j *Journal) postingHeading(e ports.RecordedEntry) {
+	memo, date := sanitize(e.Memo), records.FormatDate(e.Effective)
 	if j.dialect == Beancount {
 		heading := fmt.Sprintf("\n%s * %q \"%s\"", date, string(e.Kind), memo)
 		if !e.Transaction.IsZero() {
@@ -110,8 +110,8 @@ func (j *Journal) heading(e ports.RecordedEntry) {
 		j.line("%s", heading)
 		j.line("  number: %d", e.Position.Seq)
 		j.line("  posting: %q", e.Posting)
-		j.line("  effective: %q", records.Moment(e.Effective))
-		j.line("  recorded: %q", records.Moment(e.Recorded))
+		j.line("  effective: %q", records.FormatTime(e.Effective))
+		j.line("  recorded: %q", records.FormatTime(e.Recorded))
 		if e.Reverses != uuid.Nil {
 			j.line("  reverses: %q", e.Reverses)
 		}
@@ -126,31 +126,31 @@ func (j *Journal) heading(e ports.RecordedEntry) {
 	if !e.Transaction.IsZero() {
 		j.line("    ; transaction: %s", e.Transaction)
 	}
-	j.line("    ; effective: %s", records.Moment(e.Effective))
-	j.line("    ; recorded: %s", records.Moment(e.Recorded))
+	j.line("    ; effective: %s", records.FormatTime(e.Effective))
+	j.line("    ; recorded: %s", records.FormatTime(e.Recorded))
 	if e.Reverses != uuid.Nil {
 		j.line("    ; reverses: %s", e.Reverses)
 	}
 }
 
-func (j *Journal) move(account string, minor int64, currency money.Currency) {
-	j.line("    %s  %s %s", account, records.Major(minor, currency), currency)
+func (j *Journal) amountLine(account string, minor int64, currency money.Currency) {
+	j.line("    %s  %s %s", account, records.FormatMajor(minor, currency), currency)
 }
 
-// text is foreign text that no program reads anything into: signs that begin a
+// sanitize is foreign text that no program reads anything into: signs that begin a
 // comment, a date, a tag or the end of the text become harmless ones alike.
-func text(memo string) string {
-	return harmless.Replace(records.Line(memo))
+func sanitize(memo string) string {
+	return sanitizer.Replace(records.SingleLine(memo))
 }
 
-var harmless = strings.NewReplacer(";", ",", "[", "(", "]", ")", "{", "(", "}", ")", `"`, "'", `\`, "/", "|", "/")
+var sanitizer = strings.NewReplacer(";", ",", "[", "(", "]", ")", "{", "(", "}", ")", `"`, "'", `\`, "/", "|", "/")
 
 func (j *Journal) line(format string, args ...any) {
-	j.text = append(fmt.Appendf(j.text, format, args...), '\n')
+	j.buf = append(fmt.Appendf(j.buf, format, args...), '\n')
 }
 
 func (j *Journal) write() error {
-	_, err := j.out.Write(j.text)
-	j.text = j.text[:0]
+	_, err := j.out.Write(j.buf)
+	j.buf = j.buf[:0]
 	return err
 }

@@ -14,36 +14,36 @@ import (
 	"causeway/ports"
 )
 
-// Head is what an export is of.
-type Head struct {
+// Header is what an export is of.
+type Header struct {
 	Platform ident.Platform
-	// Upto is the last posting in it: its moment is the one that the whole is as of.
-	Upto ports.LedgerPosition
-	Span ports.LedgerFilter
+	// LastPosting is the last posting in it: its moment is the one that the whole is as of.
+	LastPosting ports.LedgerPosition
+	Filter      ports.LedgerFilter
 }
 
-// Moment writes a time in UTC to the microsecond that the books keep, always as long;
+// FormatTime writes a time in UTC to the microsecond that the books keep, always as long;
 // empty for none.
-func Moment(t time.Time) string {
+func FormatTime(t time.Time) string {
 	if t.IsZero() {
 		return ""
 	}
 	return t.UTC().Format("2006-01-02T15:04:05.000000Z")
 }
 
-// Date is the day of a moment in UTC.
-func Date(t time.Time) string { return t.UTC().Format(time.DateOnly) }
+// FormatDate is the day of a moment in UTC.
+func FormatDate(t time.Time) string { return t.UTC().Format(time.DateOnly) }
 
-// Major is an amount in major units with all digits of its currency and without its
+// FormatMajor is an amount in major units with all digits of its currency and without its
 // name: "-100.50".
-func Major(minor int64, currency money.Currency) string {
+func FormatMajor(minor int64, currency money.Currency) string {
 	text, _, _ := strings.Cut(money.Amount{Minor: minor, Currency: currency}.String(), " ")
 	return text
 }
 
-// Line is foreign text on one line: what would break or turn it becomes a space, a run
+// SingleLine is foreign text on one line: what would break or turn it becomes a space, a run
 // of spaces becomes one, and none stands at the ends.
-func Line(text string) string {
+func SingleLine(text string) string {
 	return strings.Join(strings.FieldsFunc(text, func(r rune) bool {
 		return unicode.IsSpace(r) || r == unicode.ReplacementChar || unicode.IsControl(r) || unicode.In(r, unicode.Zl, unicode.Zp, unicode.Bidi_Control)
 	}), " ")

@@ -12,47 +12,47 @@ import (
 )
 
 //go:embed statement.html
-var page string
+var templateText string
 
 //go:embed statement.css
-var style string
+var stylesheet string
 
-// Policy is the Content-Security-Policy of the page: it shows itself in its own style,
+// ContentSecurityPolicy is the Content-Security-Policy of the page: it shows itself in its own style,
 // and may nothing else.
-var Policy = func() string {
-	sum := sha256.Sum256([]byte(style))
+var ContentSecurityPolicy = func() string {
+	sum := sha256.Sum256([]byte(stylesheet))
 	return fmt.Sprintf("default-src 'none'; style-src 'sha256-%s'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
 		base64.StdEncoding.EncodeToString(sum[:]))
 }()
 
-var layout = template.Must(template.New("statement").Parse(page))
+var pageTemplate = template.Must(template.New("statement").Parse(templateText))
 
-// view is a statement in words, and its movements as they come.
-type view struct {
+// templateData is a statement in words, and its movements as they come.
+type templateData struct {
 	Style                                             template.CSS
 	Issuer, Owner, Account, Currency, Period, Basis   string
 	FirstDay, LastDay, Opening, Closing, MoneyIn, Out string
-	Lines                                             func(func(line) bool)
+	Lines                                             func(func(templateLine) bool)
 }
 
-type line struct {
+type templateLine struct {
 	Date, Machine, What, Who, Note, Amount, Balance string
 	In                                              bool
 }
 
 // HTML writes a statement as a page, line by line.
-func HTML(out io.Writer, s Statement, movements Movements) error {
-	return layout.Execute(out, view{
-		Style:  template.CSS(style), //nolint:gosec // our own file
-		Issuer: records.Line(s.Issuer), Owner: records.Line(s.Owner), Account: s.Account, Currency: string(s.Currency),
-		Period: s.period(), Basis: s.basis(), FirstDay: day(s.From), LastDay: s.last(),
-		Opening: amount(s.Opening, s.Currency), Closing: amount(s.Closing, s.Currency),
-		MoneyIn: signed(s.In, s.Currency), Out: signed(-s.Out, s.Currency),
-		Lines: func(yield func(line) bool) {
+func HTML(out io.Writer, s Summary, movements Movements) error {
+	return pageTemplate.Execute(out, templateData{
+		Style:  template.CSS(stylesheet), //nolint:gosec // our own file
+		Issuer: records.SingleLine(s.Issuer), Owner: records.SingleLine(s.Owner), Account: s.Account, Currency: string(s.Currency),
+		Period: s.periodText(), Basis: s.basisText(), FirstDay: formatDay(s.From), LastDay: s.lastDay(),
+		Opening: formatAmount(s.Opening, s.Currency), Closing: formatAmount(s.Closing, s.Currency),
+		MoneyIn: formatSigned(s.TotalIn, s.Currency), Out: formatSigned(-s.TotalOut, s.Currency),
+		Lines: func(yield func(templateLine) bool) {
 			for m := range movements {
-				if !yield(line{
-					Date: day(m.At), Machine: records.Moment(m.At), What: m.What, Who: records.Line(m.Who), Note: records.Line(m.Note),
-					Amount: signed(m.Amount, s.Currency), Balance: amount(m.Balance, s.Currency), In: m.Amount > 0,
+				if !yield(templateLine{
+					Date: formatDay(m.At), Machine: records.FormatTime(m.At), What: m.Description, Who: records.SingleLine(m.Counterparty), Note: records.SingleLine(m.Note),
+					Amount: formatSigned(m.Amount, s.Currency), Balance: formatAmount(m.Balance, s.Currency), In: m.Amount > 0,
 				}) {
 					return
 				}

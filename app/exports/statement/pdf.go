@@ -15,27 +15,27 @@ import (
 // covered does not list they are not asked for.
 //
 //go:embed fonts/DejaVuSansCondensed.ttf
-var regular []byte
+var regularFont []byte
 
 //go:embed fonts/DejaVuSansCondensed-Bold.ttf
-var bold []byte
+var boldFont []byte
 
-// MaxPDF is how many movements a PDF holds: it is made whole before it is sent.
-const MaxPDF = 20_000
+// MaxPDFMovements is how many movements a PDF holds: it is made whole before it is sent.
+const MaxPDFMovements = 20_000
 
 // The page in millimetres: A4 with its margins, and the widths of the columns.
 const (
 	margin, top, bottom = 14.0, 16.0, 18.0
 	width               = 210 - 2*margin
-	dateWide            = 22.0
-	amountWide          = 37.0
-	whatWide            = 48.0
-	whoWide             = width - dateWide - whatWide - 2*amountWide
-	lineHigh            = 4.6
+	dateWidth           = 22.0
+	amountWidth         = 37.0
+	descriptionWidth    = 48.0
+	counterpartyWidth   = width - dateWidth - descriptionWidth - 2*amountWidth
+	lineHeight          = 4.6
 )
 
 // PDF writes a statement as a document of pages, when all of it is there.
-func PDF(out io.Writer, s Statement, movements Movements) error {
+func PDF(out io.Writer, s Summary, movements Movements) error {
 	d := newDocument(s)
 	d.heading()
 	d.table(movements)
@@ -47,21 +47,21 @@ func PDF(out io.Writer, s Statement, movements Movements) error {
 
 // document is a statement on its way to paper.
 type document struct {
-	pdf *fpdf.Fpdf
-	s   Statement
+	pdf     *fpdf.Fpdf
+	summary Summary
 }
 
-func newDocument(s Statement) *document {
+func newDocument(s Summary) *document {
 	pdf := fpdf.New("P", "mm", "A4", "")
 	// The same statement is the same to the byte.
 	pdf.SetCatalogSort(true)
 	pdf.SetCreationDate(s.AsOf)
 	pdf.SetModificationDate(s.AsOf)
-	pdf.SetTitle("Account statement, "+s.period(), true)
+	pdf.SetTitle("Account statement, "+s.periodText(), true)
 	pdf.SetProducer("Causeway", true)
 	pdf.SetLang("en")
-	pdf.AddUTF8FontFromBytes("text", "", regular)
-	pdf.AddUTF8FontFromBytes("text", "B", bold)
+	pdf.AddUTF8FontFromBytes("text", "", regularFont)
+	pdf.AddUTF8FontFromBytes("text", "B", boldFont)
 	pdf.SetMargins(margin, top, margin)
 	pdf.SetAutoPageBreak(false, bottom)
 	pdf.AliasNbPages("{pages}")
@@ -69,7 +69,7 @@ func newDocument(s Statement) *document {
 	pdf.SetFooterFunc(func() {
 		pdf.SetY(-bottom + 6)
 		d.font("", 7.5, 110)
-		pdf.CellFormat(width-30, 4, s.basis(), "", 0, "L", false, 0, "")
+		pdf.CellFormat(width-30, 4, s.basisText(), "", 0, "L", false, 0, "")
 		pdf.CellFormat(30, 4, fmt.Sprintf("Page %d of {pages}", pdf.PageNo()), "", 0, "R", false, 0, "")
 	})
 	pdf.AddPage()
@@ -83,14 +83,14 @@ func (d *document) font(style string, size float64, grey int) {
 
 // heading says whose statement it is, and what it comes to.
 func (d *document) heading() {
-	s := d.s
-	if issuer := shown(s.Issuer); issuer != "" {
+	s := d.summary
+	if issuer := replaceUnsupported(s.Issuer); issuer != "" {
 		d.font("B", 10, 90)
 		d.pdf.MultiCell(width, 5, issuer, "", "L", false)
 	}
 	d.font("B", 17, 20)
 	d.pdf.CellFormat(width, 11, "Account statement", "", 1, "L", false, 0, "")
-	for _, fact := range [][2]string{{"Customer", shown(s.Owner)}, {"Account", s.Account}, {"Currency", string(s.Currency)}, {"Period", s.period()}} {
+	for _, fact := range [][2]string{{"Customer", replaceUnsupported(s.Owner)}, {"Account", s.Account}, {"Currency", string(s.Currency)}, {"Period", s.periodText()}} {
 		if fact[1] == "" {
 			continue
 		}
@@ -101,8 +101,8 @@ func (d *document) heading() {
 	}
 	d.pdf.Ln(4)
 	for _, total := range [][2]string{
-		{"Opening balance, " + day(s.From), amount(s.Opening, s.Currency)}, {"Money in", signed(s.In, s.Currency)},
-		{"Money out", signed(-s.Out, s.Currency)}, {"Closing balance, " + s.last(), amount(s.Closing, s.Currency)},
+		{"Opening balance, " + formatDay(s.From), formatAmount(s.Opening, s.Currency)}, {"Money in", formatSigned(s.TotalIn, s.Currency)},
+		{"Money out", formatSigned(-s.TotalOut, s.Currency)}, {"Closing balance, " + s.lastDay(), formatAmount(s.Closing, s.Currency)},
 	} {
 		d.font("", 9.5, 60)
 		d.pdf.CellFormat(60, 5.4, total[0], "", 0, "L", false, 0, "")
@@ -112,63 +112,63 @@ func (d *document) heading() {
 	d.pdf.Ln(5)
 }
 
-// columns heads the table on every page.
-func (d *document) columns() {
+// columnHeaders heads the table on every page.
+func (d *document) columnHeaders() {
 	d.font("B", 8, 90)
 	d.pdf.SetDrawColor(60, 60, 60)
 	for _, c := range []struct {
 		name, align string
 		wide        float64
-	}{{"Date", "L", dateWide}, {"Description", "L", whatWide}, {"Counterparty", "L", whoWide}, {"Amount", "R", amountWide}, {"Balance", "R", amountWide}} {
+	}{{"Date", "L", dateWidth}, {"Description", "L", descriptionWidth}, {"Counterparty", "L", counterpartyWidth}, {"Amount", "R", amountWidth}, {"Balance", "R", amountWidth}} {
 		d.pdf.CellFormat(c.wide, 6, c.name, "B", 0, c.align, false, 0, "")
 	}
 	d.pdf.Ln(6.8)
 }
 
 func (d *document) table(movements Movements) {
-	s := d.s
-	d.columns()
-	d.row("B", day(s.From), []string{"Opening balance"}, nil, "", amount(s.Opening, s.Currency))
+	s := d.summary
+	d.columnHeaders()
+	d.row("B", formatDay(s.From), []string{"Opening balance"}, nil, "", formatAmount(s.Opening, s.Currency))
 	for m := range movements {
-		what := d.wrapped(m.What, whatWide)
-		if note := shown(m.Note); note != "" {
-			what = append(what, d.wrapped(note, whatWide)...)
+		what := d.wrap(m.Description, descriptionWidth)
+		if note := replaceUnsupported(m.Note); note != "" {
+			what = append(what, d.wrap(note, descriptionWidth)...)
 		}
-		d.row("", day(m.At), what, d.wrapped(shown(m.Who), whoWide), signed(m.Amount, s.Currency), amount(m.Balance, s.Currency))
+		d.row("", formatDay(m.At), what, d.wrap(replaceUnsupported(m.Counterparty), counterpartyWidth), formatSigned(m.Amount, s.Currency), formatAmount(m.Balance, s.Currency))
 	}
-	d.row("B", s.last(), []string{"Closing balance"}, nil, "", amount(s.Closing, s.Currency))
+	d.row("B", s.lastDay(), []string{"Closing balance"}, nil, "", formatAmount(s.Closing, s.Currency))
 }
 
 // row sets one line of the table, on a new page where it does not fit any more.
 func (d *document) row(style, date string, what, who []string, moved, balance string) {
 	lines := max(len(what), len(who), 1)
-	high := float64(lines)*lineHigh + 1.6
+	high := float64(lines)*lineHeight + 1.6
 	if _, pageHigh := d.pdf.GetPageSize(); d.pdf.GetY()+high > pageHigh-bottom {
 		d.pdf.AddPage()
-		d.columns()
+		d.columnHeaders()
 	}
 	y := d.pdf.GetY()
 	d.font(style, 8.5, 20)
 	x := margin
 	column := func(wide float64, align string, lines ...string) {
 		for i, text := range lines {
-			d.pdf.SetXY(x, y+float64(i)*lineHigh)
-			d.pdf.CellFormat(wide, lineHigh, text, "", 0, align, false, 0, "")
+			d.pdf.SetXY(x, y+float64(i)*lineHeight)
+			d.pdf.CellFormat(wide, lineHeight, text, "", 0, align, false, 0, "")
 		}
 		x += wide
 	}
-	column(dateWide, "L", date)
-	column(whatWide, "L", what...)
-	column(whoWide, "L", who...)
-	column(amountWide, "R", moved)
-	column(amountWide, "R", balance)
+	column(dateWidth, "L", date)
+	column(descriptionWidth, "L", what...)
+	column(counterpartyWidth, "L", who...)
+	column(amountWidth, "R", moved)
+	column(amountWidth, "R", balance)
 	d.pdf.SetDrawColor(215, 215, 215)
 	d.pdf.Line(margin, y+high-1, margin+width, y+high-1)
 	d.pdf.SetXY(margin, y+high)
 }
 
-// wrapped breaks text into lines of a column, four at most.
-func (d *document) wrapped(text string, wide float64) []string {
+// wrap breaks text into lines of a column, four at most.
+func (d *document) wrap(text string, wide float64) []string {
 	if text == "" {
 		return nil
 	}
@@ -180,19 +180,19 @@ func (d *document) wrapped(text string, wide float64) []string {
 	return lines
 }
 
-// shown is foreign text with a box for each letter that the fonts do not have.
-func shown(text string) string {
+// replaceUnsupported is foreign text with a box for each letter that the fonts do not have.
+func replaceUnsupported(text string) string {
 	return strings.Map(func(r rune) rune {
-		if covered(r) {
+		if isSupported(r) {
 			return r
 		}
 		return '□'
-	}, records.Line(text))
+	}, records.SingleLine(text))
 }
 
-// covered tells whether the fonts are asked for a letter.
-func covered(r rune) bool {
-	for _, span := range scripts {
+// isSupported tells whether the fonts are asked for a letter.
+func isSupported(r rune) bool {
+	for _, span := range supportedRanges {
 		if r <= span[1] {
 			return r >= span[0]
 		}
@@ -200,9 +200,9 @@ func covered(r rune) bool {
 	return false
 }
 
-// scripts are Latin, Greek, Cyrillic, and the punctuation and currency signs that go
+// supportedRanges are Latin, Greek, Cyrillic, and the punctuation and currency signs that go
 // with them, in order.
-var scripts = [][2]rune{
+var supportedRanges = [][2]rune{
 	{0x20, 0x7e}, {0xa0, 0x2e9}, {0x300, 0x34f}, {0x370, 0x377}, {0x37a, 0x37f}, {0x384, 0x38a}, {0x38c, 0x38c}, {0x38e, 0x3a1}, {0x3a3, 0x525},
 	{0x1e00, 0x1efb}, {0x1f00, 0x1f15}, {0x1f18, 0x1f1d}, {0x1f20, 0x1f45}, {0x1f48, 0x1f4d}, {0x1f50, 0x1f57}, {0x1f5f, 0x1f7d}, {0x1f80, 0x1fb4},
 	{0x1fb6, 0x1fc4}, {0x1fc6, 0x1fd3}, {0x1fd6, 0x1fdb}, {0x1fdd, 0x1fef}, {0x1ff2, 0x1ff4}, {0x1ff6, 0x1ffe},

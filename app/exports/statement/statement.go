@@ -14,19 +14,19 @@ import (
 	"causeway/core/money"
 )
 
-// Statement is what an account's owner is told of a period. Amounts are minor units of
+// Summary is what an account's owner is told of a period. Amounts are minor units of
 // the currency: above zero is the owner's.
-type Statement struct {
+type Summary struct {
 	// Issuer is the platform, Owner its customer; their names may be empty.
 	Issuer, Owner string
 	// Account is its id.
 	Account  string
 	Currency money.Currency
 	// From belongs to the period; To is its end and belongs to it no more.
-	From, To         time.Time
-	Opening, Closing int64
-	In, Out          int64 // all that came, and all that went, both above zero
-	Count            int64 // of the movements
+	From, To          time.Time
+	Opening, Closing  int64
+	TotalIn, TotalOut int64 // all that came, and all that went, both above zero
+	MovementCount     int64 // of the movements
 	// AsOf is up to when what was recorded is in it.
 	AsOf time.Time
 }
@@ -34,18 +34,18 @@ type Statement struct {
 // Movement is one line of a statement.
 type Movement struct {
 	At time.Time
-	// What says what it is; Who is the other side and Note what was said about it, and
+	// Description says what it is; Who is the other side and Note what was said about it, and
 	// may be empty.
-	What, Who, Note string
-	Amount, Balance int64 // the balance after it
+	Description, Counterparty, Note string
+	Amount, Balance                 int64 // the balance after it
 }
 
 // Movements are the lines in their order.
 type Movements = iter.Seq[Movement]
 
-// amount is grouped in thousands for reading: "-1,234.50".
-func amount(minor int64, currency money.Currency) string {
-	whole, rest, fraction := strings.Cut(records.Major(minor, currency), ".")
+// formatAmount is grouped in thousands for reading: "-1,234.50".
+func formatAmount(minor int64, currency money.Currency) string {
+	whole, rest, fraction := strings.Cut(records.FormatMajor(minor, currency), ".")
 	sign := ""
 	if strings.HasPrefix(whole, "-") {
 		sign, whole = "-", whole[1:]
@@ -59,32 +59,32 @@ func amount(minor int64, currency money.Currency) string {
 	return sign + whole
 }
 
-// signed is an amount that always says which way it went.
-func signed(minor int64, currency money.Currency) string {
+// formatSigned is an amount that always says which way it went.
+func formatSigned(minor int64, currency money.Currency) string {
 	if minor > 0 {
-		return "+" + amount(minor, currency)
+		return "+" + formatAmount(minor, currency)
 	}
-	return amount(minor, currency)
+	return formatAmount(minor, currency)
 }
 
-func day(t time.Time) string { return t.UTC().Format("2 Jan 2006") }
+func formatDay(t time.Time) string { return t.UTC().Format("2 Jan 2006") }
 
-// last is the day of the last moment of the period.
-func (s Statement) last() string { return day(s.To.Add(-time.Microsecond)) }
+// lastDay is the day of the last moment of the period.
+func (s Summary) lastDay() string { return formatDay(s.To.Add(-time.Microsecond)) }
 
-// period is the first and the last day.
-func (s Statement) period() string {
-	if first, last := day(s.From), s.last(); first != last {
+// periodText is the first and the last day.
+func (s Summary) periodText() string {
+	if first, last := formatDay(s.From), s.lastDay(); first != last {
 		return first + " – " + last
 	}
-	return day(s.From)
+	return formatDay(s.From)
 }
 
-// basis says what the statement rests on.
-func (s Statement) basis() string {
+// basisText says what the statement rests on.
+func (s Summary) basisText() string {
 	text := "Dates are UTC. "
 	if s.AsOf.IsZero() {
 		return text + "Nothing had been recorded."
 	}
-	return text + "As recorded up to " + records.Moment(s.AsOf) + "."
+	return text + "As recorded up to " + records.FormatTime(s.AsOf) + "."
 }

@@ -46,18 +46,18 @@ type Options struct {
 
 // The limits of Options.
 const (
-	FewestEntries = 1_000
-	MostEntries   = 1_000_000_000
-	MostMonths    = 120
+	MinEntries = 1_000
+	MaxEntries = 1_000_000_000
+	MaxMonths  = 120
 )
 
-// Made is what was written.
-type Made struct {
+// Result is what was written.
+type Result struct {
 	From, Until                          time.Time
 	Entries, Postings, Payments, Commits int
 	// Accounts are those that were posted to, the busiest first.
 	Accounts []Account
-	Took     time.Duration
+	Duration time.Duration
 }
 
 // Account is one that was posted to, with the number of entries on it.
@@ -66,54 +66,54 @@ type Account struct {
 	Entries int
 }
 
-func (o Options) check() error {
+func (o Options) validate() error {
 	switch {
 	case o.Platform.IsZero():
 		return errors.New("a history is of a platform")
-	case o.Entries < FewestEntries || o.Entries > MostEntries:
-		return fmt.Errorf("a history has from %d to %d entries, not %d", FewestEntries, MostEntries, o.Entries)
-	case o.Months < 1 || o.Months > MostMonths:
-		return fmt.Errorf("a history has from 1 to %d months, not %d", MostMonths, o.Months)
+	case o.Entries < MinEntries || o.Entries > MaxEntries:
+		return fmt.Errorf("a history has from %d to %d entries, not %d", MinEntries, MaxEntries, o.Entries)
+	case o.Months < 1 || o.Months > MaxMonths:
+		return fmt.Errorf("a history has from 1 to %d months, not %d", MaxMonths, o.Months)
 	}
 	return nil
 }
 
 // Write writes the books. What is written when it fails stays.
-func Write(ctx context.Context, o Options) (Made, error) {
+func Write(ctx context.Context, o Options) (Result, error) {
 	begin := time.Now()
 	if o.Until.IsZero() {
 		o.Until = begin
 	}
 	o.Until = o.Until.UTC().Truncate(time.Millisecond)
-	if err := o.check(); err != nil {
-		return Made{}, err
+	if err := o.validate(); err != nil {
+		return Result{}, err
 	}
-	hands := &hands{}
+	hands := &historyClock{}
 	db, err := postgres.Open(ctx, postgres.Options{URL: o.URL, MaxConnections: 4, Clock: hands, IDs: ids.New()})
 	if err != nil {
-		return Made{}, err
+		return Result{}, err
 	}
 	defer db.Close()
 	w := newWriter(o)
-	if err := w.settle(ctx, db); err != nil {
-		return Made{}, err
+	if err := w.createCustomers(ctx, db); err != nil {
+		return Result{}, err
 	}
-	if err := post(ctx, db, hands, w, o.Progress); err != nil {
-		return Made{}, err
+	if err := writeCommits(ctx, db, hands, w, o.Progress); err != nil {
+		return Result{}, err
 	}
-	made := w.made()
-	made.Took = time.Since(begin)
+	made := w.result()
+	made.Duration = time.Since(begin)
 	return made, nil
 }
 
-// movedEvery is how many postings there are between two looks at the checkpoints: as few
+// postingsPerSnapshot is how many postings there are between two looks at the checkpoints: as few
 // as a service lets come together at the pace of the history.
-const movedEvery = 1_000
+const postingsPerSnapshot = 1_000
 
-// post lets three work at once: one writes what comes next, one commits it, one moves
+// writeCommits lets three work at once: one writes what comes next, one commits it, one moves
 // checkpoints. More would not help: postings of one platform are committed one after the
 // other, and money must have come before it goes.
-func post(ctx context.Context, db *postgres.DB, hands *hands, w *writer, progress func(int)) error {
+func writeCommits(ctx context.Context, db *postgres.DB, hands *historyClock, w *writer, progress func(int)) error {
 	work, together := errgroup.WithContext(ctx)
 	commits, due := make(chan commit, 4), make(chan struct{}, 1)
 	work.Go(func() error {
@@ -124,11 +124,11 @@ func post(ctx context.Context, db *postgres.DB, hands *hands, w *writer, progres
 		defer close(due)
 		moved, entries := 0, 0
 		for c := range commits {
-			hands.at.Store(&c.at)
+			hands.current.Store(&c.recordedAt)
 			if err := db.Do(together, c.write); err != nil {
 				return err
 			}
-			if moved += len(c.postings); moved >= movedEvery {
+			if moved += len(c.postings); moved >= postingsPerSnapshot {
 				moved = 0
 				if err := send(together, due, struct{}{}); err != nil {
 					return err
@@ -165,19 +165,19 @@ func send[T any](ctx context.Context, to chan<- T, value T) error {
 
 // write is the unit of work of a commit.
 func (c commit) write(ctx context.Context, tx ports.Tx) error {
-	if err := tx.CreateTransactions(ctx, c.ended); err != nil {
+	if err := tx.CreateTransactions(ctx, c.endedTransactions); err != nil {
 		return err
 	}
 	// What was refunded is not written with the rest.
-	refunded := slices.DeleteFunc(slices.Clone(c.ended), func(t transaction.Transaction) bool { return t.Refund == nil })
+	refunded := slices.DeleteFunc(slices.Clone(c.endedTransactions), func(t transaction.Transaction) bool { return t.Refund == nil })
 	if err := tx.UpdateTransactions(ctx, refunded); err != nil {
 		return err
 	}
 	return tx.Post(ctx, c.postings)
 }
 
-// hands are the clock of the books.
-type hands struct{ at atomic.Pointer[time.Time] }
+// historyClock are the clock of the books.
+type historyClock struct{ current atomic.Pointer[time.Time] }
 
 // Now is the moment that the books have come to.
-func (h *hands) Now() time.Time { return *h.at.Load() }
+func (h *historyClock) Now() time.Time { return *h.current.Load() }

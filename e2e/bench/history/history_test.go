@@ -21,36 +21,36 @@ import (
 	"causeway/ports/portstest"
 )
 
-var until = time.Date(2026, 3, 14, 12, 30, 0, 0, time.UTC)
+var endTime = time.Date(2026, 3, 14, 12, 30, 0, 0, time.UTC)
 
-// house is a database with one platform.
-type house struct {
+// env is a database with one platform.
+type env struct {
 	url      string
 	store    *postgres.DB
 	platform ident.Platform
 }
 
-func newHouse(t *testing.T) *house {
+func newEnv(t *testing.T) *env {
 	t.Helper()
-	h := &house{url: pgtest.New(t)}
+	h := &env{url: pgtest.New(t)}
 	made := ids.New()
 	var err error
-	h.store, err = postgres.Open(t.Context(), postgres.Options{URL: h.url, MaxConnections: 4, Reports: true, Clock: portstest.NewFakeClock(until), IDs: made})
+	h.store, err = postgres.Open(t.Context(), postgres.Options{URL: h.url, MaxConnections: 4, Reports: true, Clock: portstest.NewFakeClock(endTime), IDs: made})
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(h.store.Close)
-	founded := portstest.SandboxPlatform(t, made, until)
+	founded := portstest.SandboxPlatform(t, made, endTime)
 	h.platform = founded.ID
 	portstest.MustDo(t, h.store, func(ctx context.Context, tx ports.Tx) error { return tx.CreatePlatform(ctx, founded) })
 	return h
 }
 
-func (h *house) options(entries, months int) history.Options {
-	return history.Options{URL: h.url, Platform: h.platform, Entries: entries, Months: months, Until: until, Seed: 7}
+func (h *env) options(entries, months int) history.Options {
+	return history.Options{URL: h.url, Platform: h.platform, Entries: entries, Months: months, Until: endTime, Seed: 7}
 }
 
-func (h *house) write(t *testing.T, o history.Options) history.Made {
+func (h *env) write(t *testing.T, o history.Options) history.Result {
 	t.Helper()
 	made, err := history.Write(t.Context(), o)
 	if err != nil {
@@ -60,7 +60,7 @@ func (h *house) write(t *testing.T, o history.Options) history.Made {
 }
 
 // postings are those of the books, the oldest first.
-func (h *house) postings(t *testing.T) (all []ports.RecordedPosting) {
+func (h *env) postings(t *testing.T) (all []ports.RecordedPosting) {
 	t.Helper()
 	filter := ports.PostingFilter{Platform: h.platform, Limit: 1000, Ascending: true}
 	for {
@@ -84,21 +84,21 @@ func TestWrite(t *testing.T) {
 		name            string
 		entries, months int
 	}{
-		{"a month and the smallest books", history.FewestEntries, 1},
+		{"a month and the smallest books", history.MinEntries, 1},
 		{"a year, few a day", 6_001, 12},
 		{"some a minute", 20_000, 2},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
-			h := newHouse(t)
+			h := newEnv(t)
 			told := 0
 			o := h.options(c.entries, c.months)
 			o.Progress = func(entries int) { told = entries }
 
 			made := h.write(t, o)
 
-			h.prove(t, c.entries)
-			if made.Entries != c.entries || told != c.entries || made.From != period.MonthOf(until).Start().AddDate(0, -c.months, 0) {
+			h.checkLedger(t, c.entries)
+			if made.Entries != c.entries || told != c.entries || made.From != period.MonthOf(endTime).Start().AddDate(0, -c.months, 0) {
 				t.Errorf("made %d from %s, and told of %d", made.Entries, made.From, told)
 			}
 			months, kinds := map[period.Month]int{}, map[ledger.Kind]int{}
@@ -116,7 +116,7 @@ func TestWrite(t *testing.T) {
 				} else if apart < -time.Hour/2 {
 					early++
 				}
-				if p.Recorded.Before(last) || p.Recorded.After(until) || p.Effective.Before(made.From) || p.Effective.After(until) {
+				if p.Recorded.Before(last) || p.Recorded.After(endTime) || p.Effective.Before(made.From) || p.Effective.After(endTime) {
 					t.Fatalf("posting %d is recorded %s and effective %s", p.Seq, p.Recorded, p.Effective)
 				}
 				last = p.Recorded
@@ -142,8 +142,8 @@ func TestWrite(t *testing.T) {
 	}
 }
 
-// prove holds the books against every rule, the states of payments included.
-func (h *house) prove(t *testing.T, entries int) {
+// checkLedger holds the books against every rule, the states of payments included.
+func (h *env) checkLedger(t *testing.T, entries int) {
 	t.Helper()
 	kept := ledgerdb.New()
 	report, err := books.New(ledgerdb.NewReader(kept, h.store.Pool()), ledgerdb.NewAudit(kept, h.store.Pool()), h.store.Explain).Check(t.Context())
@@ -151,28 +151,28 @@ func (h *house) prove(t *testing.T, entries int) {
 		t.Fatal(err)
 	}
 	for _, f := range report.Findings {
-		t.Errorf("%s: %s", f.Rule, f.What)
+		t.Errorf("%s: %s", f.Rule, f.Message)
 	}
 	for _, r := range report.Rules {
 		if r.Rule == books.RuleCurrency && r.Checked != int64(entries) {
 			t.Errorf("%d entries", r.Checked)
 		}
-		if r.Rule == books.RuleCheckpoints && r.Checked == 0 && entries > 5_000 {
+		if r.Rule == books.RuleBalanceSnapshots && r.Checked == 0 && entries > 5_000 {
 			t.Error("no checkpoints")
 		}
 	}
 }
 
-func TestWriteIsRepeatable(t *testing.T) {
+func TestWrite_SameSeedWritesSamePostings(t *testing.T) {
 	// The same seed writes the same postings, but for their ids, and another seed others.
 	t.Parallel()
 	var written [3][]string
 	for i := range written {
-		h := newHouse(t)
+		h := newEnv(t)
 		o := h.options(2_000, 1)
 		o.Seed = uint64(i / 2)
 		h.write(t, o)
-		written[i] = h.amounts(t)
+		written[i] = h.amountLines(t)
 	}
 	if !slices.Equal(written[0], written[1]) {
 		t.Error("the same seed writes other books")
@@ -182,8 +182,8 @@ func TestWriteIsRepeatable(t *testing.T) {
 	}
 }
 
-// amounts are the postings without what is new in every run.
-func (h *house) amounts(t *testing.T) (all []string) {
+// amountLines are the postings without what is new in every run.
+func (h *env) amountLines(t *testing.T) (all []string) {
 	t.Helper()
 	for _, p := range h.postings(t) {
 		for _, e := range p.Entries {
@@ -195,21 +195,21 @@ func (h *house) amounts(t *testing.T) (all []string) {
 	return all
 }
 
-func TestWriteRefuses(t *testing.T) {
+func TestWrite_InvalidOptions(t *testing.T) {
 	// What cannot be written is refused in words, before anything is.
 	t.Parallel()
-	h := newHouse(t)
-	right := h.options(history.FewestEntries, 1)
+	h := newEnv(t)
+	right := h.options(history.MinEntries, 1)
 	for name, c := range map[string]struct {
 		change func(*history.Options)
 		says   string
 	}{
 		"no platform":      {func(o *history.Options) { o.Platform = ident.Platform{} }, "of a platform"},
-		"another platform": {func(o *history.Options) { o.Platform = ident.NewPlatform(ids.New().New, until) }, "no platform"},
+		"another platform": {func(o *history.Options) { o.Platform = ident.NewPlatform(ids.New().New, endTime) }, "no platform"},
 		"too few entries":  {func(o *history.Options) { o.Entries-- }, "entries, not 999"},
-		"too many entries": {func(o *history.Options) { o.Entries = history.MostEntries + 1 }, "entries, not"},
+		"too many entries": {func(o *history.Options) { o.Entries = history.MaxEntries + 1 }, "entries, not"},
 		"no month":         {func(o *history.Options) { o.Months = 0 }, "months, not 0"},
-		"too many months":  {func(o *history.Options) { o.Months = history.MostMonths + 1 }, "months, not 121"},
+		"too many months":  {func(o *history.Options) { o.Months = history.MaxMonths + 1 }, "months, not 121"},
 	} {
 		o := right
 		c.change(&o)
@@ -221,5 +221,5 @@ func TestWriteRefuses(t *testing.T) {
 	if _, err := history.Write(t.Context(), right); err == nil || !strings.Contains(err.Error(), "already") {
 		t.Errorf("a second time: %v", err)
 	}
-	h.prove(t, right.Entries)
+	h.checkLedger(t, right.Entries)
 }

@@ -10,52 +10,52 @@ import (
 	"causeway/ledger"
 )
 
-// way is a corridor as payments go through it.
-type way struct {
-	from, to money.Currency
-	in, out  string
-	rate     money.Rate // smallest units of to for one of from
-	// whole is what the sent amount is exchanged in multiples of.
-	whole int64
+// route is a corridor as payments go through it.
+type route struct {
+	from, to                          money.Currency
+	sourceAccount, destinationAccount string
+	rate                              money.Rate // smallest units of to for one of from
+	// multiple is what the sent amount is exchanged in multiples of.
+	multiple int64
 }
 
-// ways are where ramps go; those that begin in a currency of balances are gone by payouts too.
-var ways = []way{
-	newWay(money.USD, money.BTC, corridor.RTP, corridor.Layer2, "0.0000104", 1),
-	newWay(money.USD, money.BTC, corridor.FedNow, corridor.Lightning, "0.0000104", 1),
-	newWay(money.USD, "MXN", corridor.RTP, corridor.SPEI, "18.4", 1),
-	newWay(money.USD, "INR", corridor.RTP, corridor.UPI, "88.7", 1),
-	newWay(money.EUR, money.USDC, corridor.SEPAInstant, corridor.Base, "1.16", 1),
-	newWay(money.EUR, "BRL", corridor.SEPAInstant, corridor.PIX, "6.21", 1),
-	newWay(money.GBP, money.EUR, corridor.FasterPayments, corridor.SEPAInstant, "1.14", 1),
-	newWay(money.USDC, money.USD, corridor.Base, corridor.RTP, "1", 10_000),
-	newWay(money.USDC, money.EUR, corridor.Polygon, corridor.SEPA, "0.86", 10_000),
-	newWay(money.BTC, money.USD, corridor.Lightning, corridor.ACH, "96000", 1),
+// routes are where ramps go; those that begin in a currency of balances are gone by payouts too.
+var routes = []route{
+	newRoute(money.USD, money.BTC, corridor.RTP, corridor.Layer2, "0.0000104", 1),
+	newRoute(money.USD, money.BTC, corridor.FedNow, corridor.Lightning, "0.0000104", 1),
+	newRoute(money.USD, "MXN", corridor.RTP, corridor.SPEI, "18.4", 1),
+	newRoute(money.USD, "INR", corridor.RTP, corridor.UPI, "88.7", 1),
+	newRoute(money.EUR, money.USDC, corridor.SEPAInstant, corridor.Base, "1.16", 1),
+	newRoute(money.EUR, "BRL", corridor.SEPAInstant, corridor.PIX, "6.21", 1),
+	newRoute(money.GBP, money.EUR, corridor.FasterPayments, corridor.SEPAInstant, "1.14", 1),
+	newRoute(money.USDC, money.USD, corridor.Base, corridor.RTP, "1", 10_000),
+	newRoute(money.USDC, money.EUR, corridor.Polygon, corridor.SEPA, "0.86", 10_000),
+	newRoute(money.BTC, money.USD, corridor.Lightning, corridor.ACH, "96000", 1),
 }
 
-func newWay(from, to money.Currency, in, out corridor.Rail, major string, whole int64) way {
+func newRoute(from, to money.Currency, in, out corridor.Rail, major string, whole int64) route {
 	rate, err := money.RateFromMajor(money.MustRate(major), from, to)
 	if err != nil {
 		panic(err) // the table above is wrong
 	}
-	return way{from, to, partner(in), partner(out), rate, whole}
+	return route{from, to, partnerAccount(in), partnerAccount(out), rate, whole}
 }
 
-func partner(r corridor.Rail) string {
+func partnerAccount(r corridor.Rail) string {
 	if r.IsChain() {
 		return ledger.Chain(string(r))
 	}
 	return ledger.Rail(string(r))
 }
 
-// some is about ten dollars, in the smallest unit.
-var some = map[money.Currency]int64{money.USD: 10_00, money.EUR: 9_00, money.GBP: 8_00, money.USDC: 10_000_000, money.BTC: 10_400}
+// baseAmounts is about ten dollars, in the smallest unit.
+var baseAmounts = map[money.Currency]int64{money.USD: 10_00, money.EUR: 9_00, money.GBP: 8_00, money.USDC: 10_000_000, money.BTC: 10_400}
 
-// arrivals is how money comes to a balance.
-var arrivals = map[money.Currency]string{money.USD: partner(corridor.ACH), money.USDC: partner(corridor.Base), money.BTC: partner(corridor.Lightning)}
+// depositPartners is how money comes to a balance.
+var depositPartners = map[money.Currency]string{money.USD: partnerAccount(corridor.ACH), money.USDC: partnerAccount(corridor.Base), money.BTC: partnerAccount(corridor.Lightning)}
 
-// mix is what happens, and how often.
-var mix = []struct {
+// activityMix is what happens, and how often.
+var activityMix = []struct {
 	share  int
 	begins func(*writer) (transaction.Decision, error)
 }{
@@ -63,45 +63,45 @@ var mix = []struct {
 	{3, (*writer).feeCharged}, {3, (*writer).feePaid},
 }
 
-// begin lets something happen, or at least a deposit, which is the smallest of all.
-func (w *writer) begin() error {
+// addActivity lets something happen, or at least a deposit, which is the smallest of all.
+func (w *writer) addActivity() error {
 	n := w.rand.IntN(100)
-	for _, m := range mix {
+	for _, m := range activityMix {
 		if n -= m.share; n >= 0 {
 			continue
 		}
-		if taken, err := w.take(m.begins(w)); taken || err != nil {
+		if taken, err := w.apply(m.begins(w)); taken || err != nil {
 			return err
 		}
 		break
 	}
-	_, err := w.take(w.deposit())
+	_, err := w.apply(w.deposit())
 	return err
 }
 
 // ramp is a payment that its payer funds when it is quoted.
 func (w *writer) ramp() (transaction.Decision, error) {
-	way := ways[w.rand.IntN(len(ways))]
-	t, err := w.outgoing(w.someone().customer, way, w.amount(way.from))
+	way := routes[w.rand.IntN(len(routes))]
+	t, err := w.outgoingPayment(w.randomAccount().customer, way, w.randomAmount(way.from))
 	if err != nil {
 		return transaction.Decision{}, err
 	}
-	return t.Receive(transaction.Receipt{Platform: w.Platform, PartnerAccount: way.in, Reference: t.Reference, Amount: t.Pricing.Sent, At: w.now}, w.now)
+	return t.Receive(transaction.Receipt{Platform: w.Platform, PartnerAccount: way.sourceAccount, Reference: t.Reference, Amount: t.Pricing.Sent, At: w.now}, w.now)
 }
 
 // payout is one that a balance pays, into another currency.
 func (w *writer) payout() (transaction.Decision, error) {
-	h, ok := w.solvent()
+	h, ok := w.randomFundedAccount()
 	if !ok {
 		return w.deposit()
 	}
-	var open []way
-	for _, way := range ways {
+	var open []route
+	for _, way := range routes {
 		if way.from == h.currency {
 			open = append(open, way)
 		}
 	}
-	t, err := w.outgoing(h.customer, open[w.rand.IntN(len(open))], h.minor/int64(3+w.rand.IntN(5)))
+	t, err := w.outgoingPayment(h.customer, open[w.rand.IntN(len(open))], h.minor/int64(3+w.rand.IntN(5)))
 	if err != nil {
 		return transaction.Decision{}, err
 	}
@@ -111,12 +111,12 @@ func (w *writer) payout() (transaction.Decision, error) {
 
 // transferOut is one in the currency of the balance.
 func (w *writer) transferOut() (transaction.Decision, error) {
-	h, ok := w.solvent()
+	h, ok := w.randomFundedAccount()
 	if !ok {
 		return w.deposit()
 	}
-	t := w.transaction(h.customer, transaction.AtPar(money.Amount{Minor: h.minor / int64(3+w.rand.IntN(5)), Currency: h.currency}))
-	t.Source.InternalAccount, t.SourceAccount, t.DestinationAccount = h.id, h.path, arrivals[h.currency]
+	t := w.newTransaction(h.customer, transaction.AtPar(money.Amount{Minor: h.minor / int64(3+w.rand.IntN(5)), Currency: h.currency}))
+	t.Source.InternalAccount, t.SourceAccount, t.DestinationAccount = h.id, h.path, depositPartners[h.currency]
 	set := t.StartTransfer(w.now)
 	handed, err := set.Transaction.Submitted(w.now)
 	set.Transaction = handed.Transaction
@@ -124,57 +124,57 @@ func (w *writer) transferOut() (transaction.Decision, error) {
 }
 
 func (w *writer) deposit() (transaction.Decision, error) {
-	return w.inflow(transaction.Endpoint{}), nil
+	return w.incomingPayment(transaction.Endpoint{}), nil
 }
 
 // transferIn is money pulled from an account elsewhere.
 func (w *writer) transferIn() (transaction.Decision, error) {
-	return w.inflow(transaction.Endpoint{ExternalAccount: ident.NewExternalAccount(w.ids.New, w.now)}), nil
+	return w.incomingPayment(transaction.Endpoint{ExternalAccount: ident.NewExternalAccount(w.ids.New, w.now)}), nil
 }
 
-func (w *writer) inflow(from transaction.Endpoint) transaction.Decision {
-	h := w.someone()
+func (w *writer) incomingPayment(from transaction.Endpoint) transaction.Decision {
+	h := w.randomAccount()
 	id := ident.NewTransaction(w.ids.New, w.now)
-	return transaction.IncomingPayment{ID: id, Platform: w.Platform, Customer: h.customer, Source: from, Account: h.id, PartnerAccount: arrivals[h.currency], AccountPath: h.path,
-		Amount: money.Amount{Minor: w.amount(h.currency), Currency: h.currency}, Reference: ident.ShortCode(id.UUID())}.Deposit(w.now)
+	return transaction.IncomingPayment{ID: id, Platform: w.Platform, Customer: h.customer, Source: from, Account: h.id, PartnerAccount: depositPartners[h.currency], AccountPath: h.path,
+		Amount: money.Amount{Minor: w.randomAmount(h.currency), Currency: h.currency}, Reference: ident.ShortCode(id.UUID())}.Deposit(w.now)
 }
 
 func (w *writer) feeCharged() (transaction.Decision, error) {
-	h, ok := w.solvent()
+	h, ok := w.randomFundedAccount()
 	if !ok {
 		return w.deposit()
 	}
-	return w.alone(ledger.FeeCharged(w.header("monthly fee"), h.path, money.Amount{Minor: some[h.currency] / 10, Currency: h.currency})), nil
+	return w.standalonePosting(ledger.FeeCharged(w.newHeader("monthly fee"), h.path, money.Amount{Minor: baseAmounts[h.currency] / 10, Currency: h.currency})), nil
 }
 
 // feePaid is what a partner keeps.
 func (w *writer) feePaid() (transaction.Decision, error) {
-	way := ways[w.rand.IntN(len(ways))]
-	return w.alone(ledger.FeePaid(w.header("partner's fee"), way.in, money.Amount{Minor: some[way.from] / 20, Currency: way.from})), nil
+	way := routes[w.rand.IntN(len(routes))]
+	return w.standalonePosting(ledger.FeePaid(w.newHeader("partner's fee"), way.sourceAccount, money.Amount{Minor: baseAmounts[way.from] / 20, Currency: way.from})), nil
 }
 
-func (w *writer) header(memo string) ledger.Header {
+func (w *writer) newHeader(memo string) ledger.Header {
 	return ledger.Header{ID: w.ids.New(w.now), Platform: w.Platform, Effective: w.now, Memo: memo}
 }
 
-// alone is a posting of no payment.
-func (w *writer) alone(p ledger.Posting) transaction.Decision {
+// standalonePosting is a posting of no payment.
+func (w *writer) standalonePosting(p ledger.Posting) transaction.Decision {
 	return transaction.Decision{Postings: []ledger.Posting{p}}
 }
 
-// outgoing is a payment of so much on a way, not funded yet.
-func (w *writer) outgoing(of ident.Customer, way way, sent int64) (transaction.Transaction, error) {
-	fees := some[way.from]/20 + sent/200
-	exchanged := (sent - fees) / way.whole * way.whole
+// outgoingPayment is a payment of so much on a way, not funded yet.
+func (w *writer) outgoingPayment(of ident.Customer, way route, sent int64) (transaction.Transaction, error) {
+	fees := baseAmounts[way.from]/20 + sent/200
+	exchanged := (sent - fees) / way.multiple * way.multiple
 	// Markets move by a percent or two.
 	received, err := way.rate.Floor(exchanged * int64(980+w.rand.IntN(41)) / 1000)
-	t := w.transaction(of, transaction.Pricing{Sent: money.Amount{Minor: sent, Currency: way.from}, Fees: fees, RoundingSent: sent - fees - exchanged,
+	t := w.newTransaction(of, transaction.Pricing{Sent: money.Amount{Minor: sent, Currency: way.from}, Fees: fees, RoundingSent: sent - fees - exchanged,
 		Received: money.Amount{Minor: received, Currency: way.to}})
-	t.SourceAccount, t.DestinationAccount = way.in, way.out
+	t.SourceAccount, t.DestinationAccount = way.sourceAccount, way.destinationAccount
 	return t, err
 }
 
-func (w *writer) transaction(of ident.Customer, p transaction.Pricing) transaction.Transaction {
+func (w *writer) newTransaction(of ident.Customer, p transaction.Pricing) transaction.Transaction {
 	id := ident.NewTransaction(w.ids.New, w.now)
 	return transaction.Transaction{ID: id, Platform: w.Platform, Customer: of, Type: transaction.Outgoing, State: transaction.Initial, Pricing: p,
 		Source:      transaction.Endpoint{Customer: of, Currency: p.Sent.Currency},

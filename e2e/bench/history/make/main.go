@@ -57,10 +57,10 @@ func parse(args []string, usage io.Writer) (options, error) {
 	switch {
 	case flags.NArg() > 0:
 		return o, fmt.Errorf("%s is not a flag", flags.Arg(0))
-	case o.entries < history.FewestEntries || o.entries > history.MostEntries:
-		return o, fmt.Errorf("--entries must be from %d to %d, not %d", history.FewestEntries, history.MostEntries, o.entries)
-	case o.months < 1 || o.months > history.MostMonths:
-		return o, fmt.Errorf("--months must be from 1 to %d, not %d", history.MostMonths, o.months)
+	case o.entries < history.MinEntries || o.entries > history.MaxEntries:
+		return o, fmt.Errorf("--entries must be from %d to %d, not %d", history.MinEntries, history.MaxEntries, o.entries)
+	case o.months < 1 || o.months > history.MaxMonths:
+		return o, fmt.Errorf("--months must be from 1 to %d, not %d", history.MaxMonths, o.months)
 	}
 	return o, nil
 }
@@ -84,7 +84,7 @@ func main() {
 }
 
 func run(ctx context.Context, o options, out io.Writer, watched *os.File) (err error) {
-	url, giveBack, err := o.open(ctx)
+	url, giveBack, err := o.openDatabase(ctx)
 	if err != nil {
 		return err
 	}
@@ -98,13 +98,13 @@ func run(ctx context.Context, o options, out io.Writer, watched *os.File) (err e
 		return err
 	}
 	if o.platform.IsZero() {
-		if o.platform, err = found(ctx, url, out); err != nil {
+		if o.platform, err = createPlatform(ctx, url, out); err != nil {
 			return err
 		}
 	}
 	shown := newProgress(watched, o.entries)
-	made, err := history.Write(ctx, history.Options{URL: url, Platform: o.platform, Entries: o.entries, Months: o.months, Seed: o.seed, Progress: shown.at})
-	shown.end()
+	made, err := history.Write(ctx, history.Options{URL: url, Platform: o.platform, Entries: o.entries, Months: o.months, Seed: o.seed, Progress: shown.set})
+	shown.finish()
 	if err != nil {
 		return err
 	}
@@ -114,12 +114,12 @@ func run(ctx context.Context, o options, out io.Writer, watched *os.File) (err e
 	}
 	_, err = fmt.Fprintf(out, "wrote     %d entries, in %d postings of %d payments and of fees\naccounts  %d\nfrom      %s\nto        %s\ntook      %.1f s, %.0f entries/s\n",
 		made.Entries, made.Postings, made.Payments, len(made.Accounts), made.From.Format(time.DateOnly), made.Until.Format(time.DateOnly),
-		made.Took.Seconds(), float64(made.Entries)/made.Took.Seconds())
+		made.Duration.Seconds(), float64(made.Entries)/made.Duration.Seconds())
 	return err
 }
 
-// open finds the database; the function gives it back.
-func (o options) open(ctx context.Context) (string, func() error, error) {
+// openDatabase finds the database; the function gives it back.
+func (o options) openDatabase(ctx context.Context) (string, func() error, error) {
 	keep := func() error { return nil }
 	if o.database != "" {
 		return o.database, keep, nil
@@ -141,9 +141,9 @@ type wallClock struct{}
 
 func (wallClock) Now() time.Time { return time.Now().UTC() }
 
-// found makes a platform in the way of causeway platform create, and says how to call the
+// createPlatform makes a platform in the way of causeway platform create, and says how to call the
 // service in its name.
-func found(ctx context.Context, url string, out io.Writer) (ident.Platform, error) {
+func createPlatform(ctx context.Context, url string, out io.Writer) (ident.Platform, error) {
 	made := ids.New()
 	db, err := postgres.Open(ctx, postgres.Options{URL: url, MaxConnections: 2, Clock: wallClock{}, IDs: made})
 	if err != nil {

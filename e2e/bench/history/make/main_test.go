@@ -30,7 +30,7 @@ func TestParse(t *testing.T) {
 	}
 }
 
-func TestRun(t *testing.T) {
+func TestRun_CreatesPlatformAndWritesLedger(t *testing.T) {
 	// A platform is made and its books are written; elsewhere than on a terminal nothing
 	// tells of the way. The platform that was made can be named, but has its history.
 	t.Parallel()
@@ -61,7 +61,7 @@ func TestRun(t *testing.T) {
 	}
 }
 
-func TestRunWithoutADatabase(t *testing.T) {
+func TestRun_MissingDatabase(t *testing.T) {
 	// A folder that is not there is told, with what to do.
 	t.Parallel()
 	err := run(t.Context(), options{data: filepath.Join(t.TempDir(), "none"), entries: 1_000, months: 1}, io.Discard, os.Stderr)

@@ -18,13 +18,13 @@ func newProgress(file *os.File, entries int) progress {
 		progressbar.OptionShowIts(), progressbar.OptionShowCount(), progressbar.OptionThrottle(100*time.Millisecond), progressbar.OptionClearOnFinish())}
 }
 
-func (p progress) at(entries int) {
+func (p progress) set(entries int) {
 	if p.bar != nil {
 		_ = p.bar.Set(entries) // it is for looking at
 	}
 }
 
-func (p progress) end() {
+func (p progress) finish() {
 	if p.bar != nil {
 		_ = p.bar.Finish()
 	}

@@ -1,0 +1,298 @@
+package checkpoints_test
+
+import (
+	"context"
+	"crypto/sha256"
+	"errors"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/google/uuid"
+	"golang.org/x/mod/sumdb/note"
+
+	"causeway/adapters/checkpoints"
+	"causeway/adapters/encryption"
+	"causeway/adapters/ids"
+	"causeway/core/ident"
+	"causeway/ledger"
+	"causeway/ports"
+	"causeway/ports/portstest"
+)
+
+var noon = time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC)
+
+// fakeKeyStore keeps keys in memory, in the way of the table.
+type fakeKeyStore struct {
+	mu   sync.Mutex
+	keys []ports.SealedCheckpointKey
+}
+
+func (s *fakeKeyStore) CheckpointKeys(context.Context) ([]ports.SealedCheckpointKey, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return append([]ports.SealedCheckpointKey{}, s.keys...), nil
+}
+
+func (s *fakeKeyStore) ReplaceCheckpointKey(_ context.Context, ends uuid.UUID, with ports.SealedCheckpointKey) (bool, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for i, k := range s.keys {
+		if k.ValidUntil.IsZero() {
+			if k.ID != ends {
+				return false, nil
+			}
+			s.keys[i].ValidUntil = with.ValidFrom
+		}
+	}
+	s.keys = append([]ports.SealedCheckpointKey{with}, s.keys...)
+	return true, nil
+}
+
+func newKeyring(t *testing.T, s *fakeKeyStore, master string) *checkpoints.Keyring {
+	t.Helper()
+	key := sha256.Sum256([]byte(master))
+	box, err := encryption.New(key[:])
+	if err != nil {
+		t.Fatal(err)
+	}
+	return checkpoints.NewKeyring(s, box, portstest.NewFakeClock(noon), ids.New())
+}
+
+func newCheckpoint(size int64) ledger.Checkpoint {
+	h := ledger.Checkpoint{Size: size, Root: [32]byte{byte(size)}}
+	ident.SetUUID(&h.Platform, uuid.MustParse("01900000-0000-7000-8000-000000000001"))
+	return h
+}
+
+func TestKeyring_SignsAndRotates(t *testing.T) {
+	t.Parallel()
+	// Many that start at once sign with one key; a note verifies with the key that is
+	// shown, also after that key was replaced.
+	s := &fakeKeyStore{}
+	var all sync.WaitGroup
+	for range 8 {
+		ring := newKeyring(t, s, "master")
+		all.Go(func() {
+			if _, err := ring.Sign(t.Context(), newCheckpoint(1)); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	all.Wait()
+	ring := newKeyring(t, s, "master")
+	signed, err := ring.Sign(t.Context(), newCheckpoint(7))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(s.keys) != 1 {
+		t.Errorf("%d keys were made", len(s.keys))
+	}
+
+	replaced, err := ring.Rotate(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	later, err := ring.Sign(t.Context(), newCheckpoint(8))
+	if err != nil {
+		t.Fatal(err)
+	}
+
+	keys, err := ring.Keys(t.Context())
+	if err != nil || len(keys) != 2 || keys[0].ID != replaced.ID || keys[1].ValidUntil.IsZero() {
+		t.Fatalf("keys %+v, %v", keys, err)
+	}
+	for i, text := range []string{later, signed} {
+		key, err := note.NewEd25519VerifierKey(ledger.LogOrigin(newCheckpoint(1).Platform), keys[i].Public[:])
+		if err != nil {
+			t.Fatal(err)
+		}
+		verifier, err := note.NewVerifier(key)
+		if err != nil {
+			t.Fatal(err)
+		}
+		opened, err := note.Open([]byte(text), note.VerifierList(verifier))
+		if err != nil || opened.Text != newCheckpoint(int64(8-i)).Text() {
+			t.Errorf("note %d: %v", i, err)
+		}
+	}
+}
+
+func TestKeyring_WrongMasterKey(t *testing.T) {
+	t.Parallel()
+	// Without the master key it was sealed with, and beside another public half, a key
+	// signs nothing; a new one does not need the old one.
+	s := &fakeKeyStore{}
+	if _, err := newKeyring(t, s, "master").Sign(t.Context(), newCheckpoint(1)); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := newKeyring(t, s, "another").Sign(t.Context(), newCheckpoint(1)); !errors.Is(err, encryption.ErrCannotDecrypt) {
+		t.Errorf("with another master key: %v", err)
+	}
+	s.keys[0].Public[0]++
+	if _, err := newKeyring(t, s, "master").Sign(t.Context(), newCheckpoint(1)); err == nil || !strings.Contains(err.Error(), "public half") {
+		t.Errorf("with another public half: %v", err)
+	}
+	ring := newKeyring(t, s, "another")
+	if _, err := ring.Rotate(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := ring.Sign(t.Context(), newCheckpoint(1)); err != nil {
+		t.Error(err)
+	}
+}
+
+func signCheckpoints(t *testing.T, sizes ...int64) (signed []ports.SignedCheckpoint) {
+	t.Helper()
+	ring := newKeyring(t, &fakeKeyStore{}, "master")
+	for _, size := range sizes {
+		text, err := ring.Sign(t.Context(), newCheckpoint(size))
+		if err != nil {
+			t.Fatal(err)
+		}
+		signed = append(signed, ports.SignedCheckpoint{Checkpoint: newCheckpoint(size), Note: text})
+	}
+	return signed
+}
+
+func TestDirectoryPublisher_AppendsAfterCrash(t *testing.T) {
+	t.Parallel()
+	// Heads are appended to the file of their platform, wherever a crash had left it, and
+	// come back as they went in.
+	signed := signCheckpoints(t, 1, 2, 3)
+	whole := signed[0].Note + "\n" + signed[1].Note + "\n"
+	for cut := range len(whole) + 1 {
+		dir := filepath.Join(t.TempDir(), "heads")
+		sink, err := checkpoints.NewPublisher(dir)
+		if err != nil {
+			t.Fatal(err)
+		}
+		path := filepath.Join(dir, checkpoints.FileName(signed[0]))
+		if err := os.WriteFile(path, []byte(whole[:cut]), 0o644); err != nil {
+			t.Fatal(err)
+		}
+
+		if err := sink.Publish(t.Context(), signed[2:]); err != nil {
+			t.Fatal(err)
+		}
+
+		left := ""
+		for _, h := range signed[:2] {
+			if next := left + h.Note + "\n"; cut >= len(next) {
+				left = next
+			}
+		}
+		if got := readAll(t, dir); got != left+signed[2].Note+"\n" {
+			t.Fatalf("after a crash at byte %d the file is %q", cut, got)
+		}
+	}
+}
+
+func TestDirectoryPublisher_LeavesOtherFilesUnchanged(t *testing.T) {
+	t.Parallel()
+	// A file that holds something else is neither added to nor cut.
+	signed, dir := signCheckpoints(t, 1), t.TempDir()
+	path, text := filepath.Join(dir, checkpoints.FileName(signed[0])), strings.Repeat("something else\n", 1000)
+	if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	sink, err := checkpoints.NewPublisher(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := sink.Publish(t.Context(), signed); err == nil || !strings.Contains(err.Error(), "move it away") {
+		t.Errorf("got %v", err)
+	}
+	if got := readAll(t, path); got != text {
+		t.Error("the file was changed")
+	}
+}
+
+func readAll(t *testing.T, where string) (text string) {
+	t.Helper()
+	sources, err := checkpoints.Open(t.Context(), where)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, s := range sources {
+		part, err := io.ReadAll(s.Text)
+		if err != nil {
+			t.Fatal(err)
+		}
+		text += string(part)
+		s.Text.Close()
+	}
+	return text
+}
+
+func TestHTTPPublisher_PostsInOrder(t *testing.T) {
+	t.Parallel()
+	// Each head is posted by itself, in order; what is not accepted is an error, a
+	// redirect is not followed, and what an address answers can be read back.
+	signed := signCheckpoints(t, 1, 2)
+	var got []string
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		body, _ := io.ReadAll(r.Body)
+		switch {
+		case r.Method == http.MethodGet:
+			_, _ = io.WriteString(w, strings.Join(got, "\n"))
+		case r.URL.Path == "/full":
+			w.WriteHeader(http.StatusInsufficientStorage)
+		case r.URL.Path == "/moved":
+			http.Redirect(w, r, "/", http.StatusTemporaryRedirect)
+		default:
+			got = append(got, string(body))
+			w.WriteHeader(http.StatusNoContent)
+		}
+	}))
+	defer server.Close()
+	publish := func(where string) error {
+		sink, err := checkpoints.NewPublisher(where)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return sink.Publish(t.Context(), signed)
+	}
+
+	if err := publish(server.URL); err != nil || len(got) != 2 || got[0] != signed[0].Note || got[1] != signed[1].Note {
+		t.Errorf("got %q, %v", got, err)
+	}
+	if text := readAll(t, server.URL); text != signed[0].Note+"\n"+signed[1].Note {
+		t.Errorf("read back %q", text)
+	}
+	for path, want := range map[string]string{"/full": "507", "/moved": "307"} {
+		if err := publish(server.URL + path); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %v", path, err)
+		}
+	}
+	server.Close()
+	if err := publish(server.URL); err == nil {
+		t.Error("a server that is gone accepts heads")
+	}
+}
+
+func TestNewPublisher_InvalidLocation(t *testing.T) {
+	t.Parallel()
+	// What is neither a folder nor an address is refused when the service starts, and a
+	// place without heads when they are looked for.
+	file := filepath.Join(t.TempDir(), "file")
+	if err := os.WriteFile(file, nil, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	for _, where := range []string{"ftp://example.com/", "http://", file, file + "/below"} {
+		if _, err := checkpoints.NewPublisher(where); err == nil {
+			t.Errorf("heads can go to %s", where)
+		}
+	}
+	for _, where := range []string{t.TempDir(), file + ".none", "ftp://example.com/", "http://127.0.0.1:1/"} {
+		if _, err := checkpoints.Open(t.Context(), where); err == nil {
+			t.Errorf("heads are found in %s", where)
+		}
+	}
+}

@@ -1,0 +1,65 @@
+// Package books is the ledger as finance and auditors use it: balances, the entries
+// of a transaction, and a check that proves every rule of the books over everything
+// they hold.
+//
+// It only reads. It never corrects what it finds: a correction is a posting, and
+// whoever decides on one does so elsewhere.
+package books
+
+import (
+	"context"
+	"fmt"
+
+	"causeway/core/ident"
+	"causeway/ports"
+)
+
+// Service answers questions about the ledger.
+type Service struct {
+	reader       ports.LedgerReader
+	audit        ports.LedgerAudit
+	stateChecker StateChecker
+}
+
+// New makes the books. Without explain the check leaves out the rule that needs it.
+func New(reader ports.LedgerReader, audit ports.LedgerAudit, explain StateChecker) *Service {
+	return &Service{reader, audit, explain}
+}
+
+// Balances lists the accounts of a platform, of all platforms when zero, with their
+// present balances, by platform, currency and path.
+func (b *Service) Balances(ctx context.Context, platform ident.Platform) (lines []ports.AccountBalance, err error) {
+	err = b.reader.TrialBalance(ctx, platform, func(line ports.AccountBalance) error {
+		lines = append(lines, line)
+		return nil
+	})
+	return lines, err
+}
+
+// TransactionEntries lists everything that was posted for a transaction of a platform, in order.
+func (b *Service) TransactionEntries(ctx context.Context, platform ident.Platform, transaction ident.Transaction) (entries []ports.RecordedEntry, err error) {
+	filter := ports.EntryFilter{Platform: platform, Transaction: transaction, Limit: 1000}
+	for {
+		page, err := b.reader.Entries(ctx, filter)
+		if err != nil {
+			return nil, fmt.Errorf("read the entries of %s: %w", transaction, err)
+		}
+		entries = append(entries, page.Entries...)
+		if !page.More {
+			return entries, nil
+		}
+		filter.After = page.Entries[len(page.Entries)-1].Position
+	}
+}
+
+// Platforms lists the platforms that anything in the books belongs to.
+func (b *Service) Platforms(ctx context.Context) (platforms []ident.Platform, err error) {
+	err = b.audit.Snapshot(ctx, func(ctx context.Context, view ports.AuditView) error {
+		found, err := view.Platforms(ctx)
+		for _, p := range found {
+			platforms = append(platforms, p.Platform)
+		}
+		return err
+	})
+	return platforms, err
+}

@@ -1,0 +1,69 @@
+// Package sheet writes entries of the books as CSV (RFC 4180): one line an entry below
+// a header, for spreadsheets and databases.
+//
+// It reads nothing and adds nothing up: lines come out in the order in which entries
+// come in.
+package csv
+
+import (
+	"encoding/csv"
+	"io"
+	"strconv"
+	"strings"
+
+	"github.com/google/uuid"
+
+	"causeway/app/exports/records"
+	"causeway/ports"
+)
+
+// Columns are the header. A column that is added goes to the end.
+var Columns = []string{
+	"posting_number", "entry_number", "effective_at", "recorded_at", "kind", "debit", "credit", "currency", "amount", "amount_minor",
+	"posting_id", "transaction_id", "reverses", "memo", "as_of",
+}
+
+// Writer writes one sheet.
+type Writer struct {
+	csv  *csv.Writer
+	asOf string
+	row  []string
+}
+
+// New begins a sheet with its header.
+func New(out io.Writer, head records.Header) (*Writer, error) {
+	w := &Writer{csv: csv.NewWriter(out), asOf: records.FormatTime(head.LastPosting.Recorded), row: make([]string, len(Columns))}
+	w.csv.UseCRLF = true
+	return w, w.csv.Write(Columns)
+}
+
+// Entry writes one line.
+func (w *Writer) Entry(e ports.RecordedEntry) error {
+	w.row = append(w.row[:0],
+		strconv.FormatInt(e.Position.Seq, 10), strconv.Itoa(e.Position.N), records.FormatTime(e.Effective), records.FormatTime(e.Recorded), string(e.Kind),
+		e.Debit, e.Credit, string(e.Currency), records.FormatMajor(e.Amount, e.Currency), strconv.FormatInt(e.Amount, 10),
+		e.Posting.String(), e.Transaction.String(), optionalID(e.Reverses), escapeFormula(records.SingleLine(e.Memo)), w.asOf)
+	return w.csv.Write(w.row)
+}
+
+// Flush writes what is held back.
+func (w *Writer) Flush() error {
+	w.csv.Flush()
+	return w.csv.Error()
+}
+
+func optionalID(id uuid.UUID) string {
+	if id == uuid.Nil {
+		return ""
+	}
+	return id.String()
+}
+
+// escapeFormula keeps spreadsheets from taking foreign text for a formula: an apostrophe in
+// front says that it is text. Nothing else in a line comes from outside.
+func escapeFormula(text string) string {
+	if text != "" && strings.ContainsRune("=+-@＝＋－＠", []rune(text)[0]) {
+		return "'" + text
+	}
+	return text
+}

@@ -1,0 +1,76 @@
+package plaintext
+
+import (
+	"errors"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/google/uuid"
+	"pgregory.net/rapid"
+
+	"causeway/core/ident"
+	"causeway/ledger"
+)
+
+// pathGenerator draws paths that the chart has.
+var pathGenerator = rapid.Custom(func(t *rapid.T) string {
+	line := rapid.SampledFrom(ledger.Chart()).Draw(t, "line")
+	first, rest, _ := strings.Cut(line.Path, "/")
+	switch rest {
+	case "<InternalAccount>":
+		var id ident.InternalAccount
+		ident.SetUUID(&id, uuid.UUID(rapid.SliceOfN(rapid.Byte(), 16, 16).Filter(func(b []byte) bool { return uuid.UUID(b) != uuid.Nil }).Draw(t, "id")))
+		return first + "/" + id.String()
+	case "<RAIL>", "<network>":
+		return first + "/" + rapid.StringMatching(`[A-Z0-9_]{1,40}`).Draw(t, "name")
+	default:
+		return line.Path
+	}
+})
+
+// What beancount takes for the name of an account; hledger and ledger take more.
+var beancountNameRegexp = regexp.MustCompile(`^(Assets|Liabilities|Equity|Income|Expenses)(:[A-Z0-9][A-Za-z0-9-]*)+$`)
+
+func TestAccountName_ValidAndUnique(t *testing.T) {
+	t.Parallel()
+	// Every account of the chart has a name that all three programs take, and no two
+	// accounts have the same.
+	rapid.Check(t, func(t *rapid.T) {
+		a, b := pathGenerator.Draw(t, "a"), pathGenerator.Draw(t, "b")
+		nameA, errA := AccountName(a)
+		nameB, errB := AccountName(b)
+		if err := errors.Join(errA, errB); err != nil {
+			t.Fatal(err)
+		}
+		if !beancountNameRegexp.MatchString(nameA) {
+			t.Errorf("%s becomes %s", a, nameA)
+		}
+		if (a == b) != (nameA == nameB) || nameA == openingAccount {
+			t.Errorf("%s and %s become %s and %s", a, b, nameA, nameB)
+		}
+	})
+	for path, want := range map[string]string{
+		"income/fees": "Income:Fees", "expense/rails": "Expenses:Rails", "fx/position": "Equity:Fx:Position", "rails/SEPA_INSTANT": "Assets:Rails:SEPA-INSTANT",
+		"rails/_X": "Assets:Rails:Xu-X", "rails/_": "Assets:Rails:Xu-", "rails/__": "Assets:Rails:Xu--", "rails/X_": "Assets:Rails:X-",
+	} {
+		if got, err := AccountName(path); got != want || err != nil {
+			t.Errorf("%s becomes %s (%v), want %s", path, got, err, want)
+		}
+	}
+	if _, err := AccountName("Assets:Evil\n"); !errors.Is(err, ledger.ErrNotInChart) {
+		t.Errorf("a path outside the chart: %v", err)
+	}
+}
+
+func TestSanitize_ArbitraryText(t *testing.T) {
+	t.Parallel()
+	// Whatever a memo says, it stays on its line and has no sign that a program reads
+	// something into.
+	rapid.Check(t, func(t *rapid.T) {
+		got := sanitize(rapid.String().Draw(t, "memo"))
+		if strings.ContainsAny(got, "\n\r\t;[]{}\"\\|\u2028\u2029\u0085") || strings.Contains(got, "  ") || got != strings.TrimSpace(got) {
+			t.Errorf("%q", got)
+		}
+	})
+}

@@ -1,0 +1,228 @@
+package statement
+
+import (
+	"bytes"
+	"encoding/binary"
+	"errors"
+	"flag"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"causeway/core/money"
+)
+
+var update = flag.Bool("update", false, "write the golden files anew")
+
+// marchStatement is a statement with names in three scripts and texts that mean harm.
+func marchStatement() (Summary, Movements) {
+	s := Summary{Issuer: "Acme & Søn", Owner: "Ελένη Иванова <b>王</b>", Account: "InternalAccount:0199f0a2-0000-7000-8000-000000000011", Currency: money.EUR,
+		From: time.Date(2026, 3, 1, 0, 0, 0, 0, time.UTC), To: time.Date(2026, 4, 1, 0, 0, 0, 0, time.UTC),
+		Opening: 123_456_789, Closing: 123_455_738, TotalIn: 0, TotalOut: 1051, MovementCount: 2, AsOf: time.Date(2026, 4, 2, 3, 4, 5, 6000, time.UTC)}
+	return s, func(yield func(Movement) bool) {
+		_ = yield(Movement{At: s.From.Add(time.Hour), Description: "Payment sent", Counterparty: "Łukasz \"Żółw\"", Note: "</td><script>alert(1)</script>\n\u202eevil", Amount: -1000, Balance: 123_455_789}) &&
+			yield(Movement{At: s.From.Add(2 * time.Hour), Description: "Fee", Note: strings.Repeat("word ", 40), Amount: -51, Balance: 123_455_738})
+	}
+}
+
+func TestHTML(t *testing.T) {
+	t.Parallel()
+	// The page is the one that a person has looked at, and nothing in it that came from
+	// outside is markup.
+	s, movements := marchStatement()
+	var out bytes.Buffer
+	if err := HTML(&out, s, movements); err != nil {
+		t.Fatal(err)
+	}
+	path := filepath.Join("testdata", "statement.html")
+	if *update {
+		if err := os.WriteFile(path, out.Bytes(), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if out.String() != string(want) {
+		t.Errorf("the page differs; look at it, and if it is right run the test with -update\n%s", out.String())
+	}
+	for _, text := range []string{"<script", "<b>王", "http:", "https:", "\u202e"} {
+		if strings.Contains(out.String(), text) {
+			t.Errorf("the page has %q", text)
+		}
+	}
+}
+
+func TestHTML_WriteError(t *testing.T) {
+	t.Parallel()
+	// An error of the writer ends the page.
+	s, movements := marchStatement()
+	broken := errors.New("the paper is out")
+	if err := HTML(writerFunc(func([]byte) (int, error) { return 0, broken }), s, movements); !errors.Is(err, broken) {
+		t.Errorf("got %v", err)
+	}
+}
+
+type writerFunc func([]byte) (int, error)
+
+func (w writerFunc) Write(p []byte) (int, error) { return w(p) }
+
+func TestPDF(t *testing.T) {
+	t.Parallel()
+	// The document says the same as the page, in letters of three scripts that can be
+	// copied out of it, and is the same to the byte when it is made again.
+	s, movements := marchStatement()
+	var out, again bytes.Buffer
+	if err := errors.Join(PDF(&out, s, movements), PDF(&again, s, movements)); err != nil {
+		t.Fatal(err)
+	}
+	if !bytes.Equal(out.Bytes(), again.Bytes()) {
+		t.Error("made twice, it is not the same")
+	}
+
+	text := pdfText(t, out.Bytes())
+
+	for _, want := range []string{"Acme & Søn", "Ελένη Иванова <b>□</b>", s.Account, "1 Mar 2026 – 31 Mar 2026", "1,234,567.89", "Łukasz \"Żółw\"",
+		"alert(1)", "-10.00", "1,234,557.89", "-0.51", "1,234,557.38", "2026-04-02T03:04:05.000006Z", "Page 1 of 1"} {
+		if !strings.Contains(text, want) {
+			t.Errorf("the document has no %q:\n%s", want, text)
+		}
+	}
+}
+
+func TestPDF_ManyPages(t *testing.T) {
+	t.Parallel()
+	// Of many movements each is there once, on pages that are numbered and have the
+	// columns named.
+	s, _ := marchStatement()
+	const many = 500
+	var out bytes.Buffer
+	err := PDF(&out, s, func(yield func(Movement) bool) {
+		for i := range many {
+			if !yield(Movement{At: s.From, Description: "Deposit", Note: "number", Amount: int64(i + 1), Balance: int64(i)}) {
+				return
+			}
+		}
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+
+	text := pdfText(t, out.Bytes())
+
+	pages := strings.Count(text, "\f")
+	if pages < 10 || strings.Count(text, "Deposit") != many || strings.Count(text, "Counterparty") != pages || !strings.Contains(text, "Page 2 of ") {
+		t.Errorf("%d pages, %d movements, %d heads", pages, strings.Count(text, "Deposit"), strings.Count(text, "Counterparty"))
+	}
+}
+
+func TestPDF_ArbitraryText(t *testing.T) {
+	t.Parallel()
+	// Whatever stands in names and notes, the document is made.
+	for _, text := range []string{"\U0001f600\U0010ffff", "\xff\xfe", "\x00", strings.Repeat("x", 5000), strings.Repeat("é", 300), "مرحبا שלום", "{pages}", "\u0301\u0301", "a\u00adb"} {
+		s, _ := marchStatement()
+		s.Issuer, s.Owner = text, text
+		err := PDF(io.Discard, s, func(yield func(Movement) bool) {
+			yield(Movement{At: s.From, Description: "Deposit", Counterparty: text, Note: text})
+		})
+		if err != nil {
+			t.Errorf("%.20q: %v", text, err)
+		}
+	}
+}
+
+func TestFonts_CoverSupportedRanges(t *testing.T) {
+	t.Parallel()
+	// Both fonts have a glyph for every letter that they are asked for.
+	for name, font := range map[string][]byte{"regular": regularFont, "bold": boldFont} {
+		glyphs := readGlyphs(t, font)
+		missing := 0
+		for r := rune(0); r < 0x10000; r++ {
+			if isSupported(r) && !glyphs[r] {
+				missing++
+				if missing < 10 {
+					t.Errorf("%s has no %U %c", name, r, r)
+				}
+			}
+		}
+	}
+	for _, r := range "ABCxyz ÀßĐŁőž ΑΩάώ АЯёЇґ €£¥₹ “”–…□" {
+		if !isSupported(r) {
+			t.Errorf("%U %c is not covered", r, r)
+		}
+	}
+}
+
+// readGlyphs reads which letters a font has (its cmap, of format 4).
+func readGlyphs(t *testing.T, font []byte) map[rune]bool {
+	t.Helper()
+	u16 := func(at int) int { return int(binary.BigEndian.Uint16(font[at:])) }
+	u32 := func(at int) int { return int(binary.BigEndian.Uint32(font[at:])) }
+	glyphs := map[rune]bool{}
+	for i := range u16(4) {
+		if table := 12 + 16*i; string(font[table:table+4]) == "cmap" {
+			cmap := u32(table + 8)
+			for j := range u16(cmap + 2) {
+				sub := cmap + u32(cmap+4+8*j+4)
+				if u16(sub) != 4 {
+					continue
+				}
+				n := u16(sub+6) / 2
+				for k := range n {
+					end, start, delta, offset := u16(sub+14+2*k), u16(sub+16+2*n+2*k), u16(sub+16+4*n+2*k), u16(sub+16+6*n+2*k)
+					for r := start; r <= end && r < 0xffff; r++ {
+						glyph := (r + delta) & 0xffff
+						if offset != 0 {
+							if glyph = u16(sub + 16 + 6*n + 2*k + offset + 2*(r-start)); glyph != 0 {
+								glyph = (glyph + delta) & 0xffff
+							}
+						}
+						if glyph != 0 {
+							glyphs[rune(r)] = true
+						}
+					}
+				}
+			}
+		}
+	}
+	if len(glyphs) < 1000 {
+		t.Fatalf("only %d letters found: the test reads the font wrongly", len(glyphs))
+	}
+	return glyphs
+}
+
+func pdfText(t *testing.T, document []byte) string {
+	t.Helper()
+	program, err := exec.LookPath("pdftotext")
+	if err != nil {
+		t.Fatal("pdftotext is not here; install it with .ci/need pdftotext")
+	}
+	command := exec.CommandContext(t.Context(), program, "-layout", "-", "-")
+	command.Stdin = bytes.NewReader(document)
+	out, err := command.Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(out)
+}
+
+func TestFormatAmount(t *testing.T) {
+	t.Parallel()
+	// Amounts are grouped for reading, whatever their size, sign and decimals.
+	for want, c := range map[string]struct {
+		minor    int64
+		currency money.Currency
+	}{
+		"0.00": {0, money.USD}, "-0.01": {-1, money.USD}, "999.99": {99_999, money.USD}, "1,000.00": {100_000, money.USD}, "-1,234,567.89": {-123_456_789, money.USD},
+		"123": {123, "JPY"}, "1,234": {1234, "JPY"}, "0.00000001": {1, money.BTC}, "-92,233,720,368.54775808": {-1 << 63, money.BTC},
+	} {
+		if got := formatAmount(c.minor, c.currency); got != want {
+			t.Errorf("%d %s is %s, want %s", c.minor, c.currency, got, want)
+		}
+	}
+}

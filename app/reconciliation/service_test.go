@@ -1,0 +1,460 @@
+package reconciliation_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"os"
+	"runtime"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
+
+	"causeway/app/reconciliation"
+	"causeway/core/fault"
+	"causeway/core/ident"
+	"causeway/core/reconcile"
+	"causeway/core/transaction"
+	"causeway/ledger"
+	"causeway/ports"
+)
+
+func TestImport_Week(t *testing.T) {
+	t.Parallel()
+	// A week's statement is matched with our books but for the breaks it was made with,
+	// each is named with its reason, and the file a second time changes nothing.
+	h := newEnv(t)
+	file, want, lines := h.createWeek(t, 3000)
+
+	done := h.mustImport(t, file.String())
+
+	if done.Lines != lines || done.KnownLines != 0 || done.AlreadyImported {
+		t.Errorf("%d lines, %d of them known, again %v; want %d new", done.Lines, done.KnownLines, done.AlreadyImported, lines)
+	}
+	if got := breakCounts(done.Breaks); !maps.Equal(got, want) {
+		t.Errorf("breaks %v, want %v", got, want)
+	}
+	if broken := want[reconcile.MissingInLedger] + want[reconcile.AmountDiffers] + want[reconcile.Duplicate] + want[reconcile.Returned]; done.MatchedLines != lines-broken {
+		t.Errorf("%d lines are matched, want %d", done.MatchedLines, lines-broken)
+	}
+	h.checkCounts(t, done)
+
+	again := h.mustImport(t, file.String())
+	if !again.AlreadyImported || again.ID != done.ID {
+		t.Errorf("the same file made %s, and was %s before", again.ID, done.ID)
+	}
+	// Nor do its lines in another file.
+	more := h.mustImport(t, file.String()+"2026-03-15,2026-03-15,1.00,LAST,,interest\n")
+	if more.AlreadyImported || more.KnownLines != lines || more.Lines != lines+1 || more.MatchedLines != 0 || len(more.Breaks) != 1 || more.Breaks[reconcile.MissingInLedger] != 1 || more.EarlierBreaksResolved != 0 {
+		t.Errorf("the same lines and one more: %+v", more)
+	}
+}
+
+// checkCounts holds what is told of a run line by line against what it counted.
+func (h *env) checkCounts(t *testing.T, done reconciliation.ImportResult) {
+	t.Helper()
+	shown, err := h.Get(t.Context(), h.platform.ID, done.ID)
+	if err != nil {
+		t.Fatal(err)
+	}
+	counted := map[reconcile.LineStatus]int{}
+	for f := (ports.StatementLineFilter{Paging: ports.Paging{Limit: 1000, Ascending: true}}); ; {
+		page, err := h.Lines(t.Context(), h.platform.ID, done.ID, f)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, l := range page.Items {
+			counted[l.Status]++
+			var sum int64
+			for _, e := range l.Entries {
+				sum += e.Amount
+			}
+			if l.Status == reconcile.Matched && l.Rule != reconcile.ReferenceSum && sum != l.Amount {
+				t.Errorf("line %d of %d is matched by %s with entries of %d", l.Ordinal, l.Amount, l.Rule, sum)
+			}
+			if l.Status != reconcile.Matched && l.Break.IsZero() {
+				t.Errorf("line %d is %s without a break", l.Ordinal, l.Status)
+			}
+		}
+		if !page.More {
+			break
+		}
+		f.After = page.Items[len(page.Items)-1].ID
+	}
+	if counted[reconcile.Matched] != shown.Matched || counted[reconcile.InBreak] != shown.InBreak || shown.Matched != done.MatchedLines {
+		t.Errorf("line by line %v, all in all %+v", counted, shown.ReconciliationCounts)
+	}
+	breaks := 0
+	for _, n := range done.Breaks {
+		breaks += n
+	}
+	if shown.OpenBreaks != breaks || shown.ResolvedBreaks != 0 {
+		t.Errorf("%d breaks, and now %+v", breaks, shown.ReconciliationCounts)
+	}
+}
+
+// breaksByReason are those of a run, by reason.
+func (h *env) breaksByReason(t *testing.T, run ident.Reconciliation) map[reconcile.Reason]reconcile.BreakDetails {
+	t.Helper()
+	page, err := h.Breaks(t.Context(), h.platform.ID, run, ports.BreakFilter{Paging: ports.Paging{Limit: 100, Ascending: true}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	found := map[reconcile.Reason]reconcile.BreakDetails{}
+	for _, b := range page.Items {
+		found[b.Reason] = b
+	}
+	return found
+}
+
+func (h *env) resolve(t *testing.T, b ident.Break, o reconcile.ResolveCommand) (reconcile.BreakDetails, error) {
+	t.Helper()
+	return h.Resolve(t.Context(), reconciliation.ResolveRequest{Platform: h.platform.ID, Break: b, ResolveCommand: o, By: "Token:test"}, nil)
+}
+
+func TestImport_MatchesUnmatchedFundsByPayerReference(t *testing.T) {
+	t.Parallel()
+	// Two payments of one amount came on one day whose owner nobody knows. What their payers
+	// wrote tells them apart in the partner's statement, though it is no code of ours.
+	h := newEnv(t)
+	at := monday.Add(10 * time.Hour)
+	var receipts []transaction.Receipt
+	for i, reference := range []string{"Rent March", "Rent April"} {
+		partner := fmt.Sprint("STRAY", i)
+		receipts = append(receipts, transaction.Receipt{ID: transaction.ReceiptID("rails/RTP", partner, at), PartnerID: partner, Platform: h.platform.ID,
+			PartnerAccount: "rails/RTP", Reference: reference, Amount: usd(1250), At: at})
+	}
+	h.mustDo(t, func(ctx context.Context, tx ports.Tx) error {
+		_, err := tx.SaveReceipts(ctx, receipts)
+		return err
+	})
+	h.post(t, receipts[0].Unmatched(), receipts[1].Unmatched())
+
+	file := newStatementFile()
+	file.addLine(0, 1250, "RENT APRIL", "")
+	done := h.mustImport(t, file.String())
+
+	left := h.breaksByReason(t, done.ID)
+	if done.Matches[reconcile.ReferenceAmountDate] != 1 || len(left) != 1 || left[reconcile.MissingOnStatement].Entry.Memo != "unknown reference Rent March" {
+		t.Errorf("matched %v, broken %+v", done.Matches, left)
+	}
+}
+
+func TestResolve_CreatesUnmatchedFunds(t *testing.T) {
+	t.Parallel()
+	// Money that only the partner knew of, and that is put among the unmatched funds, stands
+	// in their list as the partner told it, and nowhere twice.
+	h := newEnv(t)
+	file := newStatementFile()
+	file.addLine(0, 700, "Rent March", "")
+	first := h.mustImport(t, file.String())
+	broken := h.breaksByReason(t, first.ID)[reconcile.MissingInLedger]
+
+	fixed, err := h.resolve(t, broken.ID, reconcile.ResolveCommand{Note: "who is it?", Offset: reconcile.OffsetUnmatched})
+	if err != nil {
+		t.Fatal(err)
+	}
+
+	page, err := h.store.Unmatched(t.Context(), h.platform.ID, ports.UnmatchedFilter{Limit: 10})
+	if err != nil || len(page.Items) != 1 {
+		t.Fatalf("listed %+v, %v", page.Items, err)
+	}
+	u := page.Items[0]
+	if u.Posting != fixed.Resolution.Posting || u.Receipt.Amount != usd(700) || u.Receipt.PartnerAccount != "rails/RTP" || u.Receipt.PartnerID != "P1" || u.Receipt.Reference != "Rent March" || u.Assignment != nil {
+		t.Errorf("listed as %+v", u)
+	}
+	h.mustDo(t, func(ctx context.Context, tx ports.Tx) error {
+		locked, there, err := tx.LockUnmatched(ctx, h.platform.ID, u.Receipt.ID)
+		if !there || locked.Posting != u.Posting {
+			t.Errorf("to be assigned: %v, %+v", there, locked)
+		}
+		return err
+	})
+
+	// The partner's next statement, with the same line, finds nothing to say.
+	file.addLine(1, 1, "REFERENCE1", "")
+	if later := h.mustImport(t, file.String()); later.KnownLines != 1 || len(later.Breaks) != 1 || later.Breaks[reconcile.MissingInLedger] != 1 {
+		t.Errorf("later %+v", later)
+	}
+}
+
+func TestResolve_NoteOrCorrection(t *testing.T) {
+	t.Parallel()
+	// A break is resolved once: by a note, or by a correction that makes our books say
+	// what the partner says, after which neither it nor the correction is open again.
+	h := newEnv(t)
+	h.post(t, h.receivedPosting(0, 10_000, "REFERENCE1"), h.receivedPosting(1, 5_000, "REFERENCE2"))
+	file := newStatementFile()
+	file.addLine(0, 9_985, "REFERENCE1", "less a fee")
+	file.addLine(1, -300, "", "monthly fee")
+	first := h.mustImport(t, file.String())
+	breaks := h.breaksByReason(t, first.ID)
+	if story := fmt.Sprint(len(breaks), breaks[reconcile.AmountDiffers].Difference, breaks[reconcile.MissingInLedger].Difference, breaks[reconcile.MissingOnStatement].Difference); story != "3 -15 -300 -5000" {
+		t.Fatalf("breaks and differences %s", story)
+	}
+
+	fee, err := h.resolve(t, breaks[reconcile.MissingInLedger].ID, reconcile.ResolveCommand{Note: "March", Offset: reconcile.OffsetExpense})
+	if err != nil || fee.Resolution.Method != reconcile.ResolvedByPosting {
+		t.Fatalf("%+v, %v", fee.Resolution, err)
+	}
+	if _, err := h.resolve(t, breaks[reconcile.AmountDiffers].ID, reconcile.ResolveCommand{Note: "theirs", Offset: reconcile.OffsetFees}); !fault.Is(err, fault.InvalidInput) {
+		t.Errorf("income of what the partner took: %v", err)
+	}
+	if _, err := h.resolve(t, breaks[reconcile.AmountDiffers].ID, reconcile.ResolveCommand{Note: "theirs", Offset: reconcile.OffsetExpense}); err != nil {
+		t.Error(err)
+	}
+	if _, err := h.resolve(t, breaks[reconcile.MissingOnStatement].ID, reconcile.ResolveCommand{Note: "asked, they will book it"}); err != nil {
+		t.Error(err)
+	}
+
+	// Twice, for another platform, or without a reason: refused.
+	if _, err := h.resolve(t, fee.ID, reconcile.ResolveCommand{Note: "again"}); !fault.Is(err, fault.Conflict) {
+		t.Errorf("a second time: %v", err)
+	}
+	_, err = h.Resolve(t.Context(), reconciliation.ResolveRequest{Platform: h.otherPlatform.ID, Break: fee.ID, ResolveCommand: reconcile.ResolveCommand{Note: "mine"}}, nil)
+	if !fault.Is(err, fault.BreakNotFound) {
+		t.Errorf("another platform's: %v", err)
+	}
+	if _, err := h.resolve(t, fee.ID, reconcile.ResolveCommand{}); !fault.Is(err, fault.InvalidInput) {
+		t.Errorf("without a note: %v", err)
+	}
+
+	// The correction says in the books what it is for.
+	posted, there, err := h.store.BookReader().Posting(t.Context(), h.platform.ID, fee.Resolution.Posting)
+	if err != nil || !there || posted.Kind != ledger.KindFee || posted.Memo != fee.ID.String()+": March" ||
+		posted.Entries[0] != (ledger.Entry{Debit: "expense/rails", Credit: "rails/RTP", Currency: "USD", Amount: 300}) {
+		t.Errorf("posted %+v, %v", posted, err)
+	}
+
+	// A later statement of the same days finds nothing new in any of it.
+	h.clock.Advance(24 * time.Hour)
+	file.addLine(6, 700, "REFERENCE7", "")
+	h.post(t, h.receivedPosting(6, 700, "REFERENCE7"))
+	later := h.mustImport(t, file.String())
+	if len(later.Breaks) != 0 || later.MatchedLines != 1 || later.KnownLines != 2 {
+		t.Errorf("later %+v", later)
+	}
+	shown, err := h.Get(t.Context(), h.platform.ID, first.ID)
+	if err != nil || shown.OpenBreaks != 0 || shown.ResolvedBreaks != 3 || shown.Resolved != 2 || shown.InBreak != 0 {
+		t.Errorf("the first by now %+v, %v", shown.ReconciliationCounts, err)
+	}
+}
+
+func TestImport_LaterStatementResolvesBreak(t *testing.T) {
+	t.Parallel()
+	// What the partner books a day later than we do is a break until the statement that
+	// shows it, which resolves it by its match; what turns out to be something else is
+	// resolved by the break that says so.
+	h := newEnv(t)
+	h.post(t, h.receivedPosting(0, 100, "REFERENCE0"), h.receivedPosting(1, 10_000, "REFERENCE1"), h.receivedPosting(1, 2_000, "REFERENCE2"))
+	file := newStatementFile()
+	file.addLine(0, 100, "REFERENCE0", "")
+	file.addLine(1, 1, "", "")
+	first := h.mustImport(t, file.String())
+	if !maps.Equal(breakCounts(first.Breaks), breakCounts{reconcile.MissingInLedger: 1, reconcile.MissingOnStatement: 2}) {
+		t.Fatalf("first %v", first.Breaks)
+	}
+
+	next := newStatementFile()
+	next.lines = 10
+	next.addLine(2, 10_000, "REFERENCE1", "")
+	next.addLine(2, 1_999, "REFERENCE2", "")
+	second := h.mustImport(t, next.String())
+
+	if second.EarlierBreaksResolved != 2 || second.MatchedLines != 1 || !maps.Equal(breakCounts(second.Breaks), breakCounts{reconcile.AmountDiffers: 1}) {
+		t.Errorf("second %+v", second)
+	}
+	how := map[reconcile.ResolutionMethod]int{}
+	page, err := h.Breaks(t.Context(), h.platform.ID, first.ID, ports.BreakFilter{Paging: ports.Paging{Limit: 10}, Status: "RESOLVED"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, b := range page.Items {
+		how[b.Resolution.Method]++
+		if b.Resolution.Run != second.ID {
+			t.Errorf("the break is resolved by %s, want %s", b.Resolution.Run, second.ID)
+		}
+	}
+	if how[reconcile.ResolvedByMatch] != 1 || how[reconcile.ResolvedByBreak] != 1 {
+		t.Errorf("resolved by %v", how)
+	}
+}
+
+func TestImport_OpenBreakFoundOnce(t *testing.T) {
+	t.Parallel()
+	// A break that nobody resolves is found once, however far back it lies when the next
+	// statements are compared.
+	h := newEnv(t)
+	file := newStatementFile()
+	for _, day := range []int{-40, -34, -32, -30, -6, 0} {
+		file.addLine(day, 100, "", "")
+		h.post(t, h.receivedPosting(day, 5_000+int64(day), fmt.Sprintf("REFERENCE%d", 100+day)))
+	}
+	first := h.mustImport(t, file.String())
+	if !maps.Equal(breakCounts(first.Breaks), breakCounts{reconcile.MissingInLedger: 6, reconcile.MissingOnStatement: 6}) {
+		t.Fatalf("first %v", first.Breaks)
+	}
+	for day := range 3 {
+		next := newStatementFile()
+		next.lines = 10 + day
+		next.addLine(day+1, 777, "", "")
+		if later := h.mustImport(t, next.String()); !maps.Equal(breakCounts(later.Breaks), breakCounts{reconcile.MissingInLedger: 1}) || later.EarlierBreaksResolved != 0 {
+			t.Errorf("later %v, %d cleared", later.Breaks, later.EarlierBreaksResolved)
+		}
+	}
+}
+
+func TestImport_InvalidFile(t *testing.T) {
+	t.Parallel()
+	// Whatever is wrong is told at once, and nothing of a refused file is kept.
+	h := newEnv(t)
+	good := newStatementFile()
+	good.addLine(0, 100, "R1", "")
+	for _, c := range []struct {
+		name   string
+		change func(*reconciliation.ImportRequest)
+		want   []string
+	}{
+		{"everything", func(i *reconciliation.ImportRequest) { i.Path, i.Currency, i.Format = "funding/jit", "XXX", "pdf" }, []string{"account", "currency", "format"}},
+		{"a map", func(i *reconciliation.ImportRequest) { i.Layout = "date=D;amount" }, []string{"map"}},
+		{"a map for another format", func(i *reconciliation.ImportRequest) { i.Format = "camt053" }, []string{"map"}},
+		{"a day to come", func(i *reconciliation.ImportRequest) {
+			i.File = strings.NewReader(strings.ReplaceAll(good.String(), "2026-03-09", "2026-03-18"))
+		}, []string{"file"}},
+		{"a bad line after good ones", func(i *reconciliation.ImportRequest) {
+			i.File = strings.NewReader(good.String() + "2026-03-09,,1.001,,,\n")
+		}, []string{"file"}},
+		{"nothing", func(i *reconciliation.ImportRequest) {
+			i.File = strings.NewReader("Booked,Value,Amount,Id,Reference,Text\n")
+		}, []string{"file"}},
+	} {
+		in := h.importRequest(good.String())
+		c.change(&in)
+		_, err := h.Import(t.Context(), in, nil)
+		f, ok := fault.As(err)
+		if !ok || f.Code != fault.InvalidInput {
+			t.Errorf("%s: %v", c.name, err)
+			continue
+		}
+		var fields []string
+		for _, field := range f.Fields {
+			fields = append(fields, field.Field)
+		}
+		if fmt.Sprint(fields) != fmt.Sprint(c.want) {
+			t.Errorf("%s: %v, want %v", c.name, fields, c.want)
+		}
+	}
+	page, err := h.List(t.Context(), h.platform.ID, ports.ReconciliationFilter{Paging: ports.Paging{Limit: 10}})
+	var lines int
+	if scan := h.store.Pool().QueryRow(t.Context(), "SELECT count(*) FROM reconciliation_lines").Scan(&lines); err != nil || scan != nil || page.Total != 0 || lines != 0 {
+		t.Errorf("%d runs and %d lines are kept, %v, %v", page.Total, lines, err, scan)
+	}
+}
+
+func TestImport_ConcurrentImports(t *testing.T) {
+	t.Parallel()
+	// Two imports of one account at the same time wait for each other: no line is taken in
+	// twice, and no entry is matched twice.
+	h := newEnv(t)
+	file, _, lines := h.createWeek(t, 500)
+	results := make(chan error)
+	for n := range 4 {
+		more := file.String() + fmt.Sprintf("2026-03-15,2026-03-15,1.00,LAST%d,,\n", n)
+		go func() {
+			_, err := h.Import(t.Context(), h.importRequest(more), nil)
+			results <- err
+		}()
+	}
+	for range 4 {
+		if err := <-results; err != nil {
+			t.Error(err)
+		}
+	}
+	var stored int
+	if err := h.store.Pool().QueryRow(t.Context(), "SELECT count(*) FROM reconciliation_lines").Scan(&stored); err != nil || stored != lines+4 {
+		t.Errorf("%d lines, want %d, %v", stored, lines+4, err)
+	}
+}
+
+func TestReconciliations_AppendOnly(t *testing.T) {
+	t.Parallel()
+	// What was found and decided cannot be changed or deleted, whoever asks.
+	h := newEnv(t)
+	file := newStatementFile()
+	file.addLine(0, 100, "R1", "")
+	h.mustImport(t, file.String())
+	file.addLine(1, 200, "R2", "")
+	h.post(t, h.receivedPosting(1, 200, "R2"))
+	h.mustImport(t, file.String())
+	owner := h.connectAsOwner(t)
+	for _, table := range tables {
+		_, err := owner.Exec(t.Context(), "DELETE FROM "+table)
+		if pg := new(pgconn.PgError); !errors.As(err, &pg) || pg.Code != "23001" { // restrict_violation
+			t.Errorf("the owner of %s deletes: %v", table, err)
+		}
+		_, err = h.store.Pool().Exec(t.Context(), "DELETE FROM "+table)
+		if pg := new(pgconn.PgError); !errors.As(err, &pg) || pg.Code != "42501" { // insufficient_privilege
+			t.Errorf("the service deletes from %s: %v", table, err)
+		}
+	}
+}
+
+var tables = []string{"reconciliations", "reconciliation_lines", "reconciliation_matches", "reconciliation_matched_lines",
+	"reconciliation_matched_entries", "reconciliation_breaks", "reconciliation_resolutions"}
+
+// connectAsOwner is a connection that works with the rights of the tables' owner.
+func (h *env) connectAsOwner(t testing.TB) *pgx.Conn {
+	t.Helper()
+	conn, err := h.store.Connect(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = conn.Close(context.WithoutCancel(t.Context())) })
+	if _, err := conn.Exec(t.Context(), "RESET ROLE"); err != nil {
+		t.Fatal(err)
+	}
+	return conn
+}
+
+// A week of 100,000 lines, from a file to what became of each. RECONCILE_LINES says how
+// many; the generator's own work is not counted.
+func BenchmarkImport_Week(b *testing.B) {
+	size := 100_000
+	if set, err := strconv.Atoi(os.Getenv("RECONCILE_LINES")); err == nil {
+		size = set
+	}
+	h := newEnv(b)
+	file, want, _ := h.createWeek(b, size)
+	owner := h.connectAsOwner(b)
+	for b.Loop() {
+		b.StopTimer()
+		deleteReconciliations(b, owner)
+		runtime.GC()
+		b.StartTimer()
+		done, err := h.Import(b.Context(), h.importRequest(file.String()), nil)
+		if err != nil {
+			b.Fatal(err)
+		}
+		if !maps.Equal(breakCounts(done.Breaks), want) {
+			b.Fatalf("breaks %v, want %v", done.Breaks, want)
+		}
+	}
+	b.ReportMetric(float64(b.N*size)/b.Elapsed().Seconds(), "lines/s")
+}
+
+// deleteReconciliations forgets all reconciliations, as only the owner of the tables can.
+func deleteReconciliations(b *testing.B, owner *pgx.Conn) {
+	b.Helper()
+	for _, table := range tables {
+		for _, statement := range []string{"ALTER TABLE %s DISABLE TRIGGER USER", "DELETE FROM %s", "ALTER TABLE %s ENABLE TRIGGER USER"} {
+			if _, err := owner.Exec(b.Context(), fmt.Sprintf(statement, table)); err != nil {
+				b.Fatal(err)
+			}
+		}
+	}
+}

@@ -1,0 +1,72 @@
+package e2e
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"causeway/core/ident"
+	"causeway/core/period"
+	"causeway/e2e/bench/history"
+)
+
+func TestPeriod_ArchiveAndRestoreMonth(t *testing.T) {
+	t.Parallel()
+	// Books of more than a year lose their oldest month by a command, while the service runs:
+	// what came later stays as it was, what lies in the month is refused as detached, and put
+	// back it is proved to be what it was.
+	h := newTestEnv(t, "--seal-every", "1s")
+	platform, err := ident.ParsePlatform(h.platformID)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := history.Write(t.Context(), history.Options{URL: h.databaseURL, Platform: platform, Entries: 6000, Months: 15, Seed: 1}); err != nil {
+		t.Fatal(err)
+	}
+	oldest := period.MonthOf(time.Now())
+	for range 15 {
+		oldest = oldest.Previous()
+	}
+	env := []string{"DATABASE_URL=" + h.databaseURL}
+	end := "at=" + oldest.End().Add(-time.Millisecond).Format("2006-01-02T15:04:05.000Z")
+	const account = "/ledger/accounts/rails%2FRTP?currency=USD&"
+	at, now := h.get(account+end).wantStatus(200), h.get("/ledger/trial-balance").wantStatus(200)
+	first := h.get("/ledger/postings?sortOrder=asc&limit=1").wantStatus(200).text("data.0.id")
+
+	_, said, status := runCommand(t, env, "ledger", "detach", oldest.String())
+	if status != 1 || !strings.Contains(said, h.platformID+": the month is not closed; close it") {
+		t.Errorf("open: status %d, %s", status, said)
+	}
+	mustRunCommand(t, env, "ledger", "hold", oldest.String(), "--platform", h.platformID)
+	mustRunCommand(t, env, "ledger", "close", oldest.String(), "--platform", h.platformID)
+	eventually(t, "all of it is sealed", func() bool {
+		log := h.get("/ledger/log").wantStatus(200)
+		return log.value("sealed") == log.value("postings")
+	})
+	if _, said, status := runCommand(t, env, "ledger", "detach", oldest.Next().Next().Next().String()); status != 1 || !strings.Contains(said, "can be detached from") {
+		t.Errorf("a young month: status %d, %s", status, said)
+	}
+	mustRunCommand(t, env, "ledger", "detach", oldest.String())
+
+	if got := h.get("/ledger/trial-balance").wantStatus(200); string(got.body) != string(now.body) {
+		t.Errorf("the trial balance was\n%s\nand is\n%s", now.body, got.body)
+	}
+	if got := h.get(account + end).wantStatus(200); string(got.body) != string(at.body) {
+		t.Errorf("at the end of the month it was\n%s\nand is\n%s", at.body, got.body)
+	}
+	for _, path := range []string{
+		account + "at=" + formatTimestamp(oldest.End().AddDate(0, 0, -2)), "/ledger/postings/" + first, "/ledger/postings?sortOrder=asc",
+		"/ledger/trial-balance?from=" + formatTimestamp(oldest.Start()), "/ledger/export?format=csv", "/ledger/log/proof?postingId=" + first,
+	} {
+		h.get(path).wantError(409, "MONTH_DETACHED")
+	}
+	h.get("/ledger/postings?sortOrder=asc&from=" + formatTimestamp(oldest.End())).wantStatus(200)
+	h.get("/ledger/export?format=csv&from=" + formatTimestamp(oldest.End())).wantStatus(200)
+	if _, said, status := runCommand(t, env, "ledger", "check"); status != 1 || !strings.Contains(said, "Attach them first") {
+		t.Errorf("check: status %d, %s", status, said)
+	}
+
+	mustRunCommand(t, env, "ledger", "attach", oldest.String())
+	h.get("/ledger/postings/" + first).wantStatus(200)
+	mustRunCommand(t, env, "ledger", "verify")
+}

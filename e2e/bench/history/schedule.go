@@ -1,0 +1,60 @@
+package history
+
+import (
+	"time"
+
+	"causeway/core/period"
+)
+
+// commitSchedule says when commits happen: n moments from the first day of a month that lies
+// so many months back, up to a moment. There are more of them by day than by night, on
+// working days than at weekends, and in every month more than in the one before.
+func commitSchedule(until time.Time, months, n int) (from time.Time, moments []time.Time) {
+	first := period.MonthOf(until)
+	for range months {
+		first = first.Previous()
+	}
+	from = first.Start()
+	var weights []int64
+	var total int64
+	for hour := from; hour.Before(until); hour = hour.Add(time.Hour) {
+		month := 12*(hour.Year()-from.Year()) + int(hour.Month()-from.Month())
+		weight := int64(months+month) * hourWeight(hour)
+		weights, total = append(weights, weight), total+weight
+	}
+	// The last hour is not over.
+	last := from.Add(time.Duration(len(weights)-1) * time.Hour)
+
+	moments = make([]time.Time, 0, n)
+	var hour int
+	var before int64
+	for i := range int64(n) {
+		// In the middle of the nth part of all that happens.
+		place := (2*i + 1) * total / int64(2*n)
+		for place >= before+weights[hour] {
+			before, hour = before+weights[hour], hour+1
+		}
+		long := time.Hour
+		if hour == len(weights)-1 {
+			long = until.Sub(last)
+		}
+		into := time.Duration(int64(long) / weights[hour] * (place - before))
+		moments = append(moments, from.Add(time.Duration(hour)*time.Hour+into).Truncate(time.Millisecond))
+	}
+	return from, moments
+}
+
+// hourWeight is how much happens in an hour.
+func hourWeight(hour time.Time) int64 {
+	weight := int64(4)
+	switch h := hour.Hour(); {
+	case h < 6:
+		weight = 1
+	case h >= 12 && h < 20:
+		weight = 8
+	}
+	if day := hour.Weekday(); day == time.Saturday || day == time.Sunday {
+		return weight
+	}
+	return 2 * weight
+}

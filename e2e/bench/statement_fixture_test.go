@@ -1,0 +1,135 @@
+package main
+
+import (
+	"bytes"
+	"slices"
+	"testing"
+	"time"
+
+	"causeway/adapters/bankfiles"
+	"causeway/adapters/ids"
+	"causeway/core/money"
+	"causeway/core/reconcile"
+	"causeway/ledger"
+	"causeway/ports"
+)
+
+// newTestStatementFixture is a week with two breaks of each kind.
+func newTestStatementFixture(t *testing.T) *statementFixture {
+	t.Helper()
+	made := ids.New()
+	w := newStatementFixture("RTP", time.Date(2026, 3, 9, 0, 0, 0, 0, time.UTC), 2000, func(at time.Time, memo string) ledger.Header {
+		h := ledger.Header{ID: made.New(at), Effective: at, Memo: memo}
+		return h
+	})
+	return &w
+}
+
+func TestStatementFixture_LinesPostingsBreaks(t *testing.T) {
+	// The statement covers the week and no more, as do the postings, and every reason for
+	// a break is there in equal numbers.
+	t.Parallel()
+	w := newTestStatementFixture(t)
+
+	if len(w.lines) < 2000 || len(w.lines) > 2003 {
+		t.Errorf("%d lines", len(w.lines))
+	}
+	for _, l := range w.lines {
+		if l.day < 0 || l.day >= statementDays || l.minor == 0 {
+			t.Fatalf("a line %+v", l)
+		}
+	}
+	for _, p := range w.postings {
+		if p.Effective.Before(w.monday) || !p.Effective.Before(w.monday.AddDate(0, 0, statementDays)) || len(p.Entries) != 1 {
+			t.Fatalf("a posting %+v", p)
+		}
+	}
+	for _, reason := range reconcile.Reasons() {
+		if w.breaks[reason] != 2 {
+			t.Errorf("%s: %d breaks; want 2", reason, w.breaks[reason])
+		}
+	}
+}
+
+func TestStatementFixture_ParsesInAllFormats(t *testing.T) {
+	// The service's own readers find the same lines in both statements, and no fault.
+	t.Parallel()
+	w := newTestStatementFixture(t)
+	layout, err := reconcile.ParseLayout(csvColumnMap)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var read [2][]reconcile.Line
+	for i, statement := range []struct {
+		file []byte
+		how  ports.StatementFormat
+	}{
+		{w.csv(), ports.StatementFormat{Format: reconcile.CSV, Currency: money.USD, Layout: layout}},
+		{w.camt053(), ports.StatementFormat{Format: reconcile.CAMT053, Currency: money.USD}},
+	} {
+		found, err := bankfiles.Reader{}.Read(bytes.NewReader(statement.file), statement.how)
+		if err == nil {
+			err = found.Finalize(w.monday.AddDate(0, 0, statementDays))
+		}
+		if err != nil {
+			t.Fatalf("%s: %v", statement.how.Format, err)
+		}
+		read[i] = found.Lines
+		if from, to := found.From.String(), found.To.String(); from != "2026-03-09" || to != "2026-03-15" {
+			t.Errorf("%s: from %s to %s", statement.how.Format, from, to)
+		}
+	}
+	same := func(a, b reconcile.Line) bool {
+		return a.Booked == b.Booked && a.Value == b.Value && a.Amount == b.Amount && a.ServicerReference == b.ServicerReference && a.Description == b.Description
+	}
+	if len(read[0]) != len(w.lines) || !slices.EqualFunc(read[0], read[1], same) {
+		t.Errorf("csv has %d lines, camt.053 has %d, or others; want %d", len(read[0]), len(read[1]), len(w.lines))
+	}
+	for i, l := range w.lines {
+		if read[0][i].Amount != l.minor || read[0][i].Booked.String() != w.dateOn(l.day) {
+			t.Fatalf("line %d is %+v; want %+v", i, read[0][i], l)
+		}
+	}
+}
+
+func TestReconciliation_Check(t *testing.T) {
+	// What the service found is held against what the week was made with.
+	t.Parallel()
+	w := newTestStatementFixture(t)
+	r := reconciliation{Lines: len(w.lines)}
+	for reason, n := range w.breaks {
+		r.Breaks = append(r.Breaks, struct {
+			Reason reconcile.Reason
+			Count  int
+		}{reason, n})
+	}
+	if err := r.check(w); err != nil {
+		t.Error(err)
+	}
+	r.Breaks[0].Count++
+	if r.check(w) == nil {
+		t.Error("one break too many is not found")
+	}
+	r.Breaks[0].Count--
+	if r.Lines--; r.check(w) == nil {
+		t.Error("a line too few is not found")
+	}
+}
+
+func TestConversions(t *testing.T) {
+	// Conversions lie in their month, and each is whole.
+	t.Parallel()
+	month := time.Date(2026, 2, 1, 0, 0, 0, 0, time.UTC)
+	made := ids.New()
+	all := conversions(100, month, func(at time.Time, memo string) ledger.Header {
+		return ledger.Header{ID: made.New(at), Effective: at, Memo: memo}
+	})
+	for _, p := range all {
+		if p.Effective.Before(month) || !p.Effective.Before(month.AddDate(0, 1, 0)) || len(p.Entries) != 3 {
+			t.Fatalf("%+v", p)
+		}
+	}
+	if len(all) != 100 {
+		t.Errorf("%d of them", len(all))
+	}
+}

@@ -1,0 +1,305 @@
+package e2e
+
+import (
+	"fmt"
+	"net/url"
+	"time"
+)
+
+// recordAll tells of a platform that moves money for Ana and for a company: it sets itself up,
+// takes money in, sends it out in several ways, and looks at what became of it.
+func (s *exampleRecorder) recordAll() {
+	s.recordSetup()
+	ana := s.recordCustomers()
+	accounts := s.recordAccounts(ana)
+	s.recordLog(ana)
+	for _, chapter := range []func(ana string, a externalAccounts){s.recordBalances, s.recordQuotes, s.recordJITPayment, s.recordUMAPayment, s.recordIncoming, s.recordTransactions, s.recordLedger, s.recordReconciliation, s.recordDeliveries, s.recordTokens, s.recordPeriods} {
+		s.mask.beginSection()
+		chapter(ana, accounts)
+	}
+}
+
+func (s *exampleRecorder) recordSetup() {
+	s.record("getPlatformConfig", "", "/config", "").wantStatus(200)
+	hooks := s.startReceiverNoWait()
+	s.mask.replacements[hooks.server.URL+"/hooks"] = "https://example.com/webhooks"
+	s.recordWebhook("test", "", hooks.awaitDelivery("the TEST event", func(d delivery) bool { return d.event == "TEST" }), "")
+	s.record("updatePlatformConfig", "", "/config", `{
+		"umaDomain": "uma.example.com",
+		"webhookEndpoint": "`+hooks.server.URL+`/hooks",
+		"supportedCurrencies": [
+			{"currencyCode": "USD", "minAmount": 100, "maxAmount": 1000000000,
+				"requiredCounterpartyFields": [{"name": "FULL_NAME", "mandatory": true}], "enabledTransactionTypes": ["OUTGOING", "INCOMING"]},
+			{"currencyCode": "EUR", "minAmount": 100, "maxAmount": 1000000000,
+				"requiredCounterpartyFields": [], "enabledTransactionTypes": ["OUTGOING", "INCOMING"]},
+			{"currencyCode": "USDC", "minAmount": 1000000, "maxAmount": 10000000000000,
+				"requiredCounterpartyFields": [], "enabledTransactionTypes": ["OUTGOING"]}
+		]}`).wantStatus(200)
+}
+
+func (s *exampleRecorder) recordCustomers() (ana string) {
+	s.mask.beginSection()
+	ana = s.record("createCustomer", "A person", "/customers", `{
+		"platformCustomerId": "9f84e0c2a72c4fa", "customerType": "INDIVIDUAL", "region": "US", "email": "ana@example.com", "umaAddress": "$ana@uma.example.com",
+		"fullName": "Ana Silva", "birthDate": "1990-01-31", "nationality": "US",
+		"address": {"line1": "123 Main Street", "city": "San Francisco", "state": "CA", "postalCode": "94105", "country": "US"}}`).wantStatus(201).text("id")
+	s.record("createCustomer", "A business", "/customers", `{
+		"platformCustomerId": "acme-7", "customerType": "BUSINESS", "umaAddress": "$acme@uma.example.com",
+		"businessInfo": {"legalName": "Acme Corporation", "country": "US", "registrationNumber": "5523041", "incorporatedOn": "2018-03-14", "taxId": "47-1234567"},
+		"address": {"line1": "5 Market Street", "city": "Austin", "state": "TX", "postalCode": "78701", "country": "US"}}`).wantStatus(201)
+	s.record("createCustomer", "Everything that is wrong is told at once", "/customers",
+		`{"customerType": "INDIVIDUAL", "fullName": "Bo Berg", "birthDate": "31.01.1990", "region": "usa"}`).wantStatus(400)
+	s.record("getCustomerById", "", "/customers/"+ana, "").wantStatus(200)
+	s.record("listCustomers", "", "/customers?limit=2", "").wantStatus(200)
+	return ana
+}
+
+// externalAccounts are accounts of Ana's and the platform's outside of the service.
+type externalAccounts struct{ usd, eur string }
+
+func (s *exampleRecorder) recordAccounts(ana string) (a externalAccounts) {
+	s.mask.beginSection()
+	const at = "/customers/external-accounts"
+	a.usd = s.record("createCustomerExternalAccount", "A US bank account", at, `{
+		"customerId": "`+ana+`", "currency": "USD", "platformAccountId": "ana-checking",
+		"accountInfo": {"accountType": "US_ACCOUNT", "accountNumber": "5512345678", "routingNumber": "021000021",
+			"beneficiary": {"beneficiaryType": "INDIVIDUAL", "fullName": "Ana Silva", "birthDate": "1990-01-31", "nationality": "US"}}}`).wantStatus(201).text("id")
+	a.eur = s.record("createCustomerExternalAccount", "A euro bank account", at, `{
+		"customerId": "`+ana+`", "currency": "EUR",
+		"accountInfo": {"accountType": "EUR_ACCOUNT", "iban": "DE89370400440532013000",
+			"beneficiary": {"beneficiaryType": "INDIVIDUAL", "fullName": "Jan Winter", "birthDate": "1985-06-12", "nationality": "DE", "countryOfResidence": "DE"}}}`).wantStatus(201).text("id")
+	wallet := s.record("createCustomerExternalAccount", "A wallet", at, `{
+		"customerId": "`+ana+`", "currency": "BTC",
+		"accountInfo": {"accountType": "LAYER2_WALLET", "address": "spark1pgssyuuuhnrrdjswal5c3s3rafw9w3y5dd4cjy3duxlf7hjzkp0rqx6dj6mrhu"}}`).wantStatus(201).text("id")
+	s.record("getCustomerExternalAccountById", "", at+"/"+a.usd, "").wantStatus(200)
+	s.record("listCustomerExternalAccounts", "", at+"?limit=2&customerId="+ana, "").wantStatus(200)
+	s.record("deleteCustomerExternalAccountById", "", at+"/"+wallet, "").wantStatus(204)
+
+	const own = "/platform/external-accounts"
+	treasury := s.record("createPlatformExternalAccount", "", own, `{
+		"currency": "USD", "platformAccountId": "treasury",
+		"accountInfo": {"accountType": "US_ACCOUNT", "accountNumber": "9876543210", "routingNumber": "021000021",
+			"beneficiary": {"beneficiaryType": "BUSINESS", "legalName": "Example Inc."}}}`).wantStatus(201).text("id")
+	s.record("getPlatformExternalAccountById", "", own+"/"+treasury, "").wantStatus(200)
+	s.record("listPlatformExternalAccounts", "", own+"?limit=2", "").wantStatus(200)
+	s.record("deletePlatformExternalAccountById", "", own+"/"+treasury, "").wantStatus(204)
+	return a
+}
+
+// recordLog seals two postings, one after the other, and proves that they are there.
+func (s *exampleRecorder) recordLog(ana string) {
+	s.mask.beginSection()
+	euros := s.internalAccountID(ana, "EUR")
+	for size := range 2 {
+		s.callUnrecorded("POST", "/sandbox/internal-accounts/"+euros+"/fund", `{"amount": 500}`).wantStatus(200)
+		eventually(s.t, "a sealed posting", func() bool { return s.get("/ledger/log").wantStatus(200).int("sealed") == int64(size+1) })
+	}
+	s.record("getLedgerLog", "", "/ledger/log", "").wantStatus(200)
+	s.record("listLedgerHeads", "", "/ledger/log/heads", "").wantStatus(200)
+	first := s.callUnrecorded("GET", "/ledger/postings?limit=1&sortOrder=asc", nil).wantStatus(200).text("data.0.id")
+	s.record("proveLedgerPosting", "", "/ledger/log/proof?postingId="+first, "").wantStatus(200)
+	s.record("proveLedgerConsistency", "", "/ledger/log/consistency?from=1", "").wantStatus(200)
+	s.record("listLedgerLogKeys", "", "/ledger/log/keys", "").wantStatus(200)
+}
+
+// recordBalances fills Ana's balance in dollars, and pays some of it out.
+func (s *exampleRecorder) recordBalances(ana string, a externalAccounts) {
+	balance := s.record("listCustomerInternalAccounts", "", "/customers/internal-accounts?currency=USD&customerId="+ana, "").wantStatus(200).text("data.0.id")
+	s.record("listPlatformInternalAccounts", "", "/platform/internal-accounts?currency=USD", "").wantStatus(200)
+	s.record("updateInternalAccount", "", "/internal-accounts/"+balance, `{}`).wantStatus(200)
+
+	s.record("sandboxFundInternalAccount", "", "/sandbox/internal-accounts/"+balance+"/fund", `{"amount": 100000}`).wantStatus(200)
+	s.recordWebhook("internalAccountStatus", "INTERNAL_ACCOUNT.BALANCE_UPDATED", s.awaitEventAbout("INTERNAL_ACCOUNT.BALANCE_UPDATED", balance), "")
+	in := s.record("createTransferIn", "", "/transfer-in", `{
+		"source": {"accountId": "`+a.usd+`"}, "destination": {"accountId": "`+balance+`"}, "amount": 12550}`).wantStatus(201).text("id")
+	s.recordWebhook("incomingPayment", "INCOMING_PAYMENT.COMPLETED", s.awaitEventAbout("INCOMING_PAYMENT.COMPLETED", in), "")
+	out := s.record("createTransferOut", "", "/transfer-out", `{
+		"source": {"accountId": "`+balance+`"}, "destination": {"accountId": "`+a.usd+`"}, "amount": 10000}`).wantStatus(201).text("id")
+	s.awaitEventAbout("OUTGOING_PAYMENT.COMPLETED", out)
+}
+
+// internalAccountID is the account that holds what a customer has in a currency.
+func (s *exampleRecorder) internalAccountID(customer, currency string) string {
+	s.t.Helper()
+	return s.get("/customers/internal-accounts?currency=" + currency + "&customerId=" + customer).wantStatus(200).text("data.0.id")
+}
+
+// recordQuotes sends euros from Ana's balance in dollars.
+func (s *exampleRecorder) recordQuotes(ana string, a externalAccounts) {
+	s.record("getExchangeRates", "", "/exchange-rates?sourceCurrency=USD&destinationCurrency=EUR&destinationCurrency=MXN&sendingAmount=25000", "").wantStatus(200)
+	s.record("lookupExternalAccount", "", "/receiver/external-account/"+a.eur+"?customerId="+ana, "").wantStatus(200)
+	s.record("getDiscoveries", "", "/discoveries?country=NG&currency=NGN", "").wantStatus(200)
+	balance := s.internalAccountID(ana, "USD")
+	rent := s.record("createQuote", "From a balance", "/quotes", `{
+		"source": {"sourceType": "ACCOUNT", "accountId": "`+balance+`"},
+		"destination": {"destinationType": "ACCOUNT", "accountId": "`+a.eur+`"},
+		"lockedCurrencySide": "SENDING", "lockedCurrencyAmount": 25000, "description": "Rent"}`).wantStatus(201)
+	s.record("getQuoteById", "", "/quotes/"+rent.text("id"), "").wantStatus(200)
+	s.record("executeQuote", "From a balance", "/quotes/"+rent.text("id")+"/execute", "").wantStatus(200)
+	for _, event := range []string{"PENDING", "PROCESSING", "COMPLETED"} {
+		told := s.awaitEventAbout("OUTGOING_PAYMENT."+event, rent.text("transactionId"))
+		if event != "PENDING" {
+			s.recordWebhook("outgoingPayment", "OUTGOING_PAYMENT."+event, told, "")
+		}
+	}
+	s.record("createQuote", "Beyond the limits", "/quotes", `{
+		"source": {"sourceType": "ACCOUNT", "accountId": "`+balance+`"},
+		"destination": {"destinationType": "ACCOUNT", "accountId": "`+a.eur+`"},
+		"lockedCurrencySide": "SENDING", "lockedCurrencyAmount": 2000000000}`).wantStatus(400)
+	dear := s.callUnrecorded("POST", "/quotes", object{
+		"source": object{"accountId": balance}, "destination": object{"accountId": a.eur},
+		"lockedCurrencySide": "SENDING", "lockedCurrencyAmount": 90000,
+	}).wantStatus(201)
+	s.record("executeQuote", "The balance is too small", "/quotes/"+dear.text("id")+"/execute", "").wantStatus(400)
+}
+
+// recordJITPayment pays a quote by its reference: with the right amount and with another.
+func (s *exampleRecorder) recordJITPayment(ana string, a externalAccounts) {
+	quote := s.record("createQuote", "Funded just in time", "/quotes", `{
+		"source": {"sourceType": "REALTIME_FUNDING", "customerId": "`+ana+`", "currency": "USD"},
+		"destination": {"destinationType": "ACCOUNT", "accountId": "`+a.eur+`"},
+		"lockedCurrencySide": "RECEIVING", "lockedCurrencyAmount": 20000}`).wantStatus(201)
+	s.record("executeQuote", "One that is funded just in time", "/quotes/"+quote.text("id")+"/execute", "").wantStatus(409)
+	s.record("sandboxSend", "The payment that a quote waits for", "/sandbox/send", fmt.Sprintf(`{"reference": %q, "currencyCode": "USD", "currencyAmount": %d}`,
+		paymentReference(quote), quote.int("totalSendingAmount"))).wantStatus(200)
+	s.awaitEventAbout("OUTGOING_PAYMENT.COMPLETED", quote.text("transactionId"))
+
+	s.record("createQuote", "Funded just in time with a stablecoin", "/quotes", `{
+		"source": {"sourceType": "REALTIME_FUNDING", "customerId": "`+ana+`", "currency": "USDC", "cryptoNetwork": "SOLANA"},
+		"destination": {"destinationType": "ACCOUNT", "accountId": "`+a.eur+`"},
+		"lockedCurrencySide": "SENDING", "lockedCurrencyAmount": 250000000}`).wantStatus(201)
+	wrong := s.callUnrecorded("POST", "/quotes", object{
+		"source": object{"customerId": ana, "currency": "USD"}, "destination": object{"accountId": a.eur},
+		"lockedCurrencySide": "SENDING", "lockedCurrencyAmount": 5000,
+	}).wantStatus(201)
+	s.record("sandboxSend", "A wrong amount goes back", "/sandbox/send",
+		fmt.Sprintf(`{"reference": %q, "currencyCode": "USD", "currencyAmount": 4999}`, paymentReference(wrong))).wantStatus(200)
+	s.recordWebhook("outgoingPayment", "OUTGOING_PAYMENT.REFUND_COMPLETED", s.awaitEventAbout("OUTGOING_PAYMENT.REFUND_COMPLETED", wrong.text("transactionId")), "")
+}
+
+// recordUMAPayment asks what can be asked before money moves, and pays a person elsewhere.
+func (s *exampleRecorder) recordUMAPayment(ana string, _ externalAccounts) {
+	const jo = "$success.eur@sandbox.uma.test"
+	s.record("getAvailableUmaProviders", "", "/uma-providers?currencyCode=EUR", "").wantStatus(200)
+	lookup := s.record("lookupUma", "", "/receiver/uma/%24success.eur@sandbox.uma.test?customerId="+ana, "").wantStatus(200).text("lookupId")
+	quote := s.record("createQuote", "To a person by a UMA address", "/quotes", fmt.Sprintf(`{
+		"lookupId": %q,
+		"source": {"sourceType": "ACCOUNT", "accountId": %q},
+		"destination": {"destinationType": "UMA_ADDRESS", "umaAddress": %q, "currency": "EUR"},
+		"lockedCurrencySide": "RECEIVING", "lockedCurrencyAmount": 5000}`, lookup, s.internalAccountID(ana, "USD"), jo)).wantStatus(201)
+	s.record("executeQuote", "To a person by a UMA address", "/quotes/"+quote.text("id")+"/execute", "").wantStatus(200)
+	s.awaitEventAbout("OUTGOING_PAYMENT.COMPLETED", quote.text("transactionId"))
+	s.record("estimateCryptoWithdrawalFee", "", "/crypto/estimate-withdrawal-fee", fmt.Sprintf(`{
+		"internalAccountId": %q, "currency": "USDC", "cryptoNetwork": "BASE", "amount": 25000000,
+		"destinationAddress": "0xAb5801a7D398351b8bE11C439e05C5B3259aeC9B"}`, s.internalAccountID(ana, "USDC"))).wantStatus(200)
+}
+
+// recordIncoming lets somebody elsewhere pay Ana: it is taken at once, taken later, and refused.
+func (s *exampleRecorder) recordIncoming(ana string, _ externalAccounts) {
+	const pays = `{
+		"senderUmaAddress": "$bo.berg@bank.example", "receiverUmaAddress": "$ana@uma.example.com",
+		"receivingCurrencyCode": "USD", "receivingCurrencyAmount": 1250}`
+	asked := func(title string, status int, reply string) string {
+		s.receiver.setApprovalResponse(status, reply)
+		id := s.callUnrecorded("POST", "/sandbox/uma/receive", pays).wantStatus(200).text("id")
+		if title != "" {
+			s.recordWebhook("incomingPayment", title, s.awaitEventAbout("INCOMING_PAYMENT.PENDING", id), reply)
+		}
+		return id
+	}
+	const facts = `{"receiverCustomerInfo": {"FULL_NAME": "Ana Silva"}}`
+	s.awaitEventAbout("INCOMING_PAYMENT.COMPLETED", asked("INCOMING_PAYMENT.PENDING, taken at once", 200, facts))
+
+	s.receiver.setApprovalResponse(202, "")
+	later := s.record("sandboxReceive", "", "/sandbox/uma/receive", pays).wantStatus(200).text("id")
+	s.recordWebhook("incomingPayment", "INCOMING_PAYMENT.PENDING, decided later", s.awaitEventAbout("INCOMING_PAYMENT.PENDING", later), "")
+	s.record("approvePendingPayment", "", "/transactions/"+later+"/approve", facts).wantStatus(200)
+	s.awaitEventAbout("INCOMING_PAYMENT.COMPLETED", later)
+
+	refused := asked("", 202, "")
+	s.awaitEventAbout("INCOMING_PAYMENT.PENDING", refused)
+	s.record("rejectPendingPayment", "", "/transactions/"+refused+"/reject", `{"reason": "The account is closed."}`).wantStatus(200)
+	s.recordWebhook("incomingPayment", "INCOMING_PAYMENT.FAILED", s.awaitEventAbout("INCOMING_PAYMENT.FAILED", refused), "")
+}
+
+// recordTransactions finds what happened.
+func (s *exampleRecorder) recordTransactions(ana string, _ externalAccounts) {
+	page := s.record("listTransactions", "", "/transactions?limit=2&customerId="+ana, "").wantStatus(200)
+	s.record("getTransactionById", "", "/transactions/"+page.text("data.1.id"), "").wantStatus(200)
+}
+
+// recordLedger reads the ledger as finance does, and finds the owner of a payment that nobody
+// knew.
+func (s *exampleRecorder) recordLedger(ana string, _ externalAccounts) {
+	s.awaitAllDelivered()
+	balance := s.internalAccountID(ana, "USD")
+	account := "/ledger/accounts/" + url.PathEscape("customers/"+balance)
+	s.record("listLedgerAccounts", "", "/ledger/accounts?prefix=customers/&currency=USD&limit=2", "").wantStatus(200)
+	s.record("getLedgerAccount", "", account+"?currency=USD", "").wantStatus(200)
+	s.record("listLedgerEntries", "", account+"/entries?currency=USD&limit=2", "").wantStatus(200)
+	postings := s.record("listLedgerPostings", "", "/ledger/postings?kind=converted&limit=2", "").wantStatus(200)
+	s.record("getLedgerPosting", "", "/ledger/postings/"+postings.text("data.0.id"), "").wantStatus(200)
+	s.record("getTransactionStory", "", "/transactions/"+postings.text("data.0.transactionId")+"/story", "").wantStatus(200)
+	s.record("getTrialBalance", "", "/ledger/trial-balance", "").wantStatus(200)
+	s.record("getIncome", "", "/ledger/income?from="+postings.text("data.0.recordedAt"), "").wantStatus(200)
+	s.record("getFXPosition", "", "/ledger/fx-position", "").wantStatus(200)
+
+	s.callUnrecorded("POST", "/sandbox/send", object{"reference": "RENT MARCH", "currencyCode": "USD", "currencyAmount": 4200}).wantStatus(404)
+	found := s.record("listUnmatched", "", "/ledger/unmatched", "").wantStatus(200).text("data.0.receiptId")
+	s.record("assignUnmatched", "", "/ledger/unmatched/"+found+"/assign", `{"to": "`+balance+`", "note": "Ana called: it is hers."}`).wantStatus(200)
+}
+
+// recordReconciliation holds the books against what a bank says of a day.
+func (s *exampleRecorder) recordReconciliation(string, externalAccounts) {
+	const at = "/ledger/reconciliations"
+	file := "Booked,Amount,Ref,Text\n" + time.Now().UTC().Format(time.DateOnly) + ",-3.00,,Monthly fee\n"
+	columns := url.QueryEscape("date=Booked;amount=Amount;reference=Ref;description=Text")
+	run := s.record("createReconciliation", "", at+"?account=rails/RTP&currency=USD&format=csv&map="+columns, file).wantStatus(201).text("id")
+	s.record("listReconciliations", "", at, "").wantStatus(200)
+	s.record("getReconciliationById", "", at+"/"+run, "").wantStatus(200)
+	s.record("listReconciliationLines", "", at+"/"+run+"/lines", "").wantStatus(200)
+	fee := s.record("listReconciliationBreaks", "", at+"/"+run+"/breaks?reason=MISSING_HERE", "").wantStatus(200).text("data.0.id")
+	s.record("resolveReconciliationBreak", "", at+"/"+run+"/breaks/"+fee+"/resolve", `{"note": "Monthly fee, as agreed", "against": "EXPENSE"}`).wantStatus(200)
+}
+
+func (s *exampleRecorder) recordDeliveries(string, externalAccounts) {
+	s.awaitAllDelivered()
+	page := s.record("listWebhookDeliveries", "", "/webhook-deliveries?limit=2&event=OUTGOING_PAYMENT.COMPLETED", "").wantStatus(200)
+	id := page.text("data.0.webhookId")
+	s.record("getWebhookDelivery", "", "/webhook-deliveries/"+id, "").wantStatus(200)
+	s.record("redeliverWebhook", "", "/webhook-deliveries/"+id+"/redeliver", "").wantStatus(200)
+	s.awaitAllDelivered()
+	s.record("redeliverWebhooks", "", "/webhook-deliveries/redeliver", fmt.Sprintf(`{"startDate": %q, "endDate": %q, "status": "FAILED"}`,
+		page.text("data.1.createdAt"), page.text("data.0.createdAt"))).wantStatus(200)
+	s.record("listWebhookKeys", "", "/webhook-keys", "").wantStatus(200)
+	s.record("sendTestWebhook", "", "/sandbox/webhooks/test", "").wantStatus(200)
+}
+
+func (s *exampleRecorder) recordTokens(string, externalAccounts) {
+	made := s.record("createToken", "", "/tokens", `{"name": "Back office", "permissions": ["VIEW", "TRANSACT"]}`).wantStatus(201).text("id")
+	s.record("getTokenById", "", "/tokens/"+made, "").wantStatus(200)
+	s.record("listTokens", "", "/tokens?limit=2", "").wantStatus(200)
+	s.record("deleteTokenById", "", "/tokens/"+made, "").wantStatus(204)
+}
+
+// recordPeriods ends last month, with a correction on the way.
+func (s *exampleRecorder) recordPeriods(string, externalAccounts) {
+	s.awaitAllDelivered()
+	last := "/ledger/periods/" + previousMonth().Format("2006-01")
+	s.record("holdLedgerPeriod", "", last+"/hold", `{"note": "Closing time"}`).wantStatus(200)
+	s.record("reopenLedgerPeriod", "", last+"/reopen", `{"note": "A statement is missing."}`).wantStatus(200)
+	s.callUnrecorded("POST", last+"/hold", object{})
+	s.callUnrecorded("POST", "/ledger/adjustments", object{"note": "The bank's fee for the month", "effectiveAt": formatTimestamp(previousMonth().Add(time.Hour)),
+		"entries": []object{{"debit": "expense/rails", "credit": "rails/WIRE", "currency": "USD", "amount": 4500}}})
+	s.record("createLedgerAdjustment", "", "/ledger/adjustments", `{
+		"entries": [{"debit": "expense/rails", "credit": "rails/WIRE", "currency": "USD", "amount": 2500}],
+		"note": "The bank charged the wire of the 3rd twice."}`).wantStatus(201)
+	// The close keeps the newest head, so what the story posted so far must be under one.
+	eventually(s.t, "a head over all postings", func() bool {
+		log := s.get("/ledger/log").wantStatus(200)
+		return log.int("sealed") == log.int("postings") && log.int("head.size") == log.int("postings")
+	})
+	s.record("closeLedgerPeriod", "", last+"/close", `{"note": "The month is complete."}`).wantStatus(200)
+	s.record("getLedgerPeriod", "", last, "").wantStatus(200)
+	s.record("listLedgerPeriods", "", "/ledger/periods", "").wantStatus(200)
+}

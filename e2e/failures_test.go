@@ -1,0 +1,125 @@
+package e2e
+
+import "testing"
+
+func TestPayment_WrongAmountIsRefunded(t *testing.T) {
+	t.Parallel()
+	// A payment of another amount than the quote's fails it, and all that came goes
+	// back; a later payment of the right amount cannot revive it.
+	h := newTestEnv(t)
+	hooks := h.startReceiver()
+	for _, amount := range []int64{10049, 10051, 1, 9_000_000_000_000_000} {
+		quote := h.createQuote("")
+		transaction := quote.text("transactionId")
+
+		h.payQuote(quote, amount).wantStatus(200).wantValues(map[string]any{"status": "FAILED", "failureReason": "FUNDING_AMOUNT_MISMATCH",
+			"refund.amount.amount": amount, "refund.status": "PENDING", "refund.reason": "TRANSACTION_FAILED", "refund.reference": paymentReference(quote) + "-REFUND"})
+
+		hooks.checkEvents(transaction, "PENDING", "FAILED", "REFUND_PENDING", "REFUND_COMPLETED")
+		h.get("/transactions/" + transaction).wantStatus(200).wantValues(map[string]any{"status": "FAILED", "refund.status": "COMPLETED"})
+		h.get("/quotes/" + quote.text("id")).wantStatus(200).wantValues(map[string]any{"status": "FAILED"})
+		h.checkLedgerBalances(h.platformID, accountBalances{})
+
+		h.payQuote(quote, 0).wantStatus(200).wantValues(map[string]any{"status": "FAILED"})
+		eventually(t, "the second payment's way back", func() bool { return len(h.ledgerBalances(h.platformID)) == 0 })
+	}
+	if n := h.queryInt("SELECT count(*) FROM ledger_postings WHERE kind = 'converted'"); n != 0 {
+		t.Errorf("%d conversions of payments that failed", n)
+	}
+}
+
+func TestPayment_AfterExpiryIsRefunded(t *testing.T) {
+	t.Parallel()
+	// When its time has passed a quote is EXPIRED, paid or not, and a payment that
+	// comes after that goes back with the reason TIMEOUT.
+	h := newTestEnv(t)
+	hooks := h.startReceiver()
+
+	// Nobody pays.
+	unpaid := h.createQuote("")
+	hooks.checkEvents(unpaid.text("transactionId"), "PENDING")
+	h.expireQuote(unpaid)
+	hooks.checkEvents(unpaid.text("transactionId"), "PENDING", "EXPIRED")
+	h.get("/quotes/" + unpaid.text("id")).wantStatus(200).wantValues(map[string]any{"status": "EXPIRED"})
+	h.get("/transactions/" + unpaid.text("transactionId")).wantStatus(200).wantValues(map[string]any{"status": "EXPIRED"})
+
+	// Somebody pays after it was found expired.
+	h.payQuote(unpaid, 0).wantStatus(200).wantValues(map[string]any{"status": "EXPIRED", "refund.reason": "TIMEOUT", "refund.amount.amount": unpaid.int("totalSendingAmount")})
+	hooks.checkEvents(unpaid.text("transactionId"), "PENDING", "EXPIRED", "REFUND_PENDING", "REFUND_COMPLETED")
+
+	// Somebody pays late, before anybody has looked.
+	late := h.createQuote("")
+	h.exec("UPDATE quotes SET expires_at = now() - interval '1 millisecond' WHERE id = $1", uuidOf(late.text("id")))
+	h.payQuote(late, 0).wantStatus(200).wantValues(map[string]any{"status": "EXPIRED", "refund.reason": "TIMEOUT"})
+	hooks.checkEvents(late.text("transactionId"), "PENDING", "EXPIRED", "REFUND_PENDING", "REFUND_COMPLETED")
+	h.checkLedgerBalances(h.platformID, accountBalances{})
+}
+
+func TestPayment_DuplicateIsRefunded(t *testing.T) {
+	t.Parallel()
+	// A second payment for a paid reference is sent back, whatever its amount, and the
+	// first one is not touched.
+	h := newTestEnv(t)
+	hooks := h.startReceiver()
+	quote := h.createQuote("")
+	transaction := quote.text("transactionId")
+	h.payQuote(quote, 0).wantStatus(200).wantValues(map[string]any{"status": "PROCESSING"})
+	hooks.awaitOutgoingEvent(transaction, "COMPLETED")
+	once := h.ledgerBalances(h.platformID)
+
+	h.payQuote(quote, 0).wantStatus(200).wantValues(map[string]any{"id": transaction, "status": "COMPLETED"})
+	h.payQuote(quote, 77).wantStatus(200).wantValues(map[string]any{"id": transaction, "status": "COMPLETED"})
+
+	eventually(t, "both further payments' way back", func() bool {
+		return h.queryInt("SELECT count(*) FROM ledger_postings WHERE kind = 'refund_paid'") == 2
+	})
+	h.checkLedgerBalances(h.platformID, once)
+	h.checkConversion(h.platformID, quote, "rails/RTP USD", "chains/LAYER2 BTC")
+	h.get("/transactions/" + transaction).wantStatus(200).wantValues(map[string]any{"status": "COMPLETED", "refund.status": ""})
+	hooks.checkEvents(transaction, "PENDING", "PROCESSING", "COMPLETED")
+}
+
+func TestPayment_UnknownReferenceIsKeptUnmatched(t *testing.T) {
+	t.Parallel()
+	// A payment that nobody knows is answered 404 and never lost: it stands in the
+	// books as unmatched. Without an amount nothing came, and nothing is kept.
+	h := newTestEnv(t)
+	send := func(amount any) apiResponse {
+		body := object{"reference": "NOBODYKNOWS1", "currencyCode": "USD"}
+		if amount != nil {
+			body["currencyAmount"] = amount
+		}
+		return h.withHeader("Idempotency-Key", "unknown").post("/sandbox/send", body)
+	}
+
+	send(4321).wantError(404, "REFERENCE_NOT_FOUND")
+	replayed := send(4321).wantError(404, "REFERENCE_NOT_FOUND")
+
+	if replayed.header.Get("Idempotent-Replayed") != "true" {
+		t.Error("the repeated request was not answered from memory")
+	}
+	h.checkLedgerBalances(h.platformID, accountBalances{"funding/unmatched USD": 4321, "rails/RTP USD": -4321})
+	h.post("/sandbox/send", object{"reference": "NOBODYKNOWS2", "currencyCode": "USD"}).wantError(404, "REFERENCE_NOT_FOUND")
+	h.post("/sandbox/send", object{"quoteId": "Quote:00000000-0000-7000-8000-000000000000", "currencyCode": "USD"}).wantError(404, "QUOTE_NOT_FOUND")
+	h.checkLedgerBalances(h.platformID, accountBalances{"funding/unmatched USD": 4321, "rails/RTP USD": -4321})
+}
+
+func TestPayment_WrongCurrencyIsRejected(t *testing.T) {
+	t.Parallel()
+	// A payment in another currency than the quote's is refused before any money is
+	// taken, and the quote can still be paid.
+	h := newTestEnv(t)
+	hooks := h.startReceiver()
+	quote := h.createQuote("")
+
+	for _, currency := range []string{"EUR", "BTC", "USDC"} {
+		h.post("/sandbox/send", object{"reference": paymentReference(quote), "currencyCode": currency, "currencyAmount": 10050}).wantError(400, "INVALID_CURRENCY")
+	}
+	for _, currency := range []string{"usd", "XYZ", ""} {
+		h.post("/sandbox/send", object{"reference": paymentReference(quote), "currencyCode": currency}).wantError(400, "INVALID_INPUT")
+	}
+
+	h.checkLedgerBalances(h.platformID, accountBalances{})
+	h.payQuote(quote, 0).wantStatus(200)
+	hooks.checkEvents(quote.text("transactionId"), "PENDING", "PROCESSING", "COMPLETED")
+}
