@@ -86,7 +86,7 @@ func TestMigrate_RepeatedAndConcurrent(t *testing.T) {
 	t.Parallel()
 	// Migrate makes an empty database usable, and may be run again and by several at
 	// once.
-	database := pgtest.Empty(t)
+	database := pgtest.NewEmpty(t)
 	env := []string{"DATABASE_URL=" + database, "CAUSEWAY_MASTER_KEY=" + masterKey}
 	ended := make(chan struct{})
 	go func() { defer close(ended); mustRunCommand(t, env, "migrate") }()
@@ -101,7 +101,7 @@ func TestMigrate_RepeatedAndConcurrent(t *testing.T) {
 func TestServe_UnmigratedDatabaseExits(t *testing.T) {
 	t.Parallel()
 	// A database that was not migrated is refused at the start, with the way out.
-	env := []string{"DATABASE_URL=" + pgtest.Empty(t), "CAUSEWAY_MASTER_KEY=" + masterKey}
+	env := []string{"DATABASE_URL=" + pgtest.NewEmpty(t), "CAUSEWAY_MASTER_KEY=" + masterKey}
 
 	_, errOut, status := runCommand(t, env, "serve", "--listen", "127.0.0.1:0")
 

@@ -10,7 +10,7 @@ import (
 func TestAccountsOfOlderDatabasesGetTheirReference(t *testing.T) {
 	t.Parallel()
 	// An account that was open before has the same reference as if it were opened today.
-	db := open(t, pgtest.Empty(t))
+	db := open(t, pgtest.NewEmpty(t))
 	if err := migrations.UpFrom(t.Context(), db, before(t, "00008")); err != nil {
 		t.Fatal(err)
 	}

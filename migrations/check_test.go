@@ -12,7 +12,7 @@ func TestCheck(t *testing.T) {
 	t.Parallel()
 	// A database is only good for the program whose schema it has, and says what to
 	// do otherwise; looking changes nothing.
-	empty := open(t, pgtest.Empty(t))
+	empty := open(t, pgtest.NewEmpty(t))
 	if err := migrations.Check(t.Context(), empty); !errors.Is(err, migrations.ErrNotMigrated) {
 		t.Errorf("an empty database: %v", err)
 	}

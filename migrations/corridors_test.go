@@ -13,7 +13,7 @@ func TestTermsChangedBeforeThereWasAHistory(t *testing.T) {
 	t.Parallel()
 	// A database whose operator has changed terms before the history came begins its
 	// history with what was in force.
-	db := open(t, pgtest.Empty(t))
+	db := open(t, pgtest.NewEmpty(t))
 	if err := migrations.UpFrom(t.Context(), db, before(t, "00009")); err != nil {
 		t.Fatal(err)
 	}

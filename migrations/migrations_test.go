@@ -37,7 +37,7 @@ func TestManyProcessesStartAtOnce(t *testing.T) {
 	t.Parallel()
 	// Several processes that start together on an empty database all find it
 	// migrated, and each file has been applied once.
-	url := pgtest.Empty(t)
+	url := pgtest.NewEmpty(t)
 	var starts sync.WaitGroup
 	for range 4 {
 		starts.Go(func() {
@@ -70,7 +70,7 @@ func TestAFileIsAppliedWholeOrNotAtAll(t *testing.T) {
 	t.Parallel()
 	// A file that fails half-way leaves nothing of itself; the ones before it stay,
 	// and once it is mended it goes through.
-	db := open(t, pgtest.Empty(t))
+	db := open(t, pgtest.NewEmpty(t))
 
 	if err := migrations.UpFrom(t.Context(), db, files(first, broken)); err == nil {
 		t.Fatal("a broken file passes")
@@ -90,7 +90,7 @@ func TestAFileIsAppliedWholeOrNotAtAll(t *testing.T) {
 func TestANewerDatabaseIsRefused(t *testing.T) {
 	t.Parallel()
 	// A program that knows less than the database has does not work on it.
-	db := open(t, pgtest.Empty(t))
+	db := open(t, pgtest.NewEmpty(t))
 	if err := migrations.UpFrom(t.Context(), db, files(first, second)); err != nil {
 		t.Fatal(err)
 	}

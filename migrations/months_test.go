@@ -12,7 +12,7 @@ func TestBooksOfOlderDatabasesGetTheirMonths(t *testing.T) {
 	// Postings of books without months go to the months in which they were recorded, in
 	// UTC, whatever the time zone of who migrates; they are found by their ids, nothing of
 	// them changes, and what is posted next goes on from there.
-	url := pgtest.Empty(t)
+	url := pgtest.NewEmpty(t)
 	db := open(t, url)
 	if err := migrations.UpFrom(t.Context(), db, before(t, "00018")); err != nil {
 		t.Fatal(err)

@@ -23,7 +23,7 @@ func wallet(address string) account.External {
 	return account.External{Type: account.Layer2Wallet, Currency: "BTC", Fields: map[string]string{"address": address}}
 }
 
-func TestAdaptersKeepThePromise(t *testing.T) {
+func TestBeneficiaries_Contract(t *testing.T) {
 	t.Parallel()
 	// Whoever is asked, an account gets a status that exists or INVALID_BANK_ACCOUNT,
 	// the same each time; a wallet without anything to say of gets none.
@@ -49,7 +49,7 @@ func TestAdaptersKeepThePromise(t *testing.T) {
 	}
 }
 
-func TestSandboxPlaysItsScript(t *testing.T) {
+func TestSandbox_OutcomeByIdentifier(t *testing.T) {
 	t.Parallel()
 	// The end of the identifier decides, on wallets too; a name is told where it helps.
 	for number, want := range map[string]ports.Verification{
@@ -70,7 +70,7 @@ func TestSandboxPlaysItsScript(t *testing.T) {
 	}
 }
 
-func TestOnlyTheSandboxWaives(t *testing.T) {
+func TestAcceptsTestValue_OnlyInSandbox(t *testing.T) {
 	t.Parallel()
 	// A value chosen for its end passes in the sandbox with wrong check digits; where
 	// accounts are real nothing does.

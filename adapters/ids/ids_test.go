@@ -10,7 +10,7 @@ import (
 	"causeway/adapters/ids"
 )
 
-func TestIdsIncreaseAndCarryTheirMoment(t *testing.T) {
+func TestGenerator_IDsAreOrderedAndTimestamped(t *testing.T) {
 	t.Parallel()
 	// Ids of one moment sort in the order they were made, beyond the counter's end.
 	at := time.UnixMilli(1_790_000_000_000)
@@ -30,7 +30,7 @@ func TestIdsIncreaseAndCarryTheirMoment(t *testing.T) {
 	}
 }
 
-func TestIdsAreUniqueAcrossCallers(t *testing.T) {
+func TestGenerator_UniqueAcrossGoroutines(t *testing.T) {
 	t.Parallel()
 	// Many callers at once never get the same id.
 	g, at := ids.New(), time.UnixMilli(1_790_000_000_000)

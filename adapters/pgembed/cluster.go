@@ -47,7 +47,7 @@ func openCluster(ctx context.Context, path string, log logrus.FieldLogger) (clus
 		log.WithFields(logrus.Fields{"data": path, "user": who.name}).Info("making a private Postgres database")
 		return c, c.create(ctx)
 	}
-	return c, c.takeOver()
+	return c, c.fixOwnership()
 }
 
 // clusterVersion is the major version of the cluster at path, 0 if there is none.
@@ -89,7 +89,7 @@ func (c cluster) create(ctx context.Context) error {
 		return fmt.Errorf("make the database folder: %w", err)
 	}
 	defer os.RemoveAll(made) // nothing is left there after the rename
-	if err := c.owner.give(made); err != nil {
+	if err := c.owner.chown(made); err != nil {
 		return err
 	}
 	fresh := c
@@ -100,7 +100,7 @@ func (c cluster) create(ctx context.Context) error {
 		"--username="+superuser, "--auth-local=trust", "--auth-host=reject", "--no-instructions"); err != nil {
 		return err
 	}
-	if err := fresh.run(ctx, firstStatements, "postgres", "--single", "-F", "-j", superuser); err != nil {
+	if err := fresh.run(ctx, bootstrapSQL, "postgres", "--single", "-F", "-j", superuser); err != nil {
 		return err
 	}
 	if err := fresh.run(ctx, "", "initdb", "--sync-only"); err != nil {
@@ -112,11 +112,11 @@ func (c cluster) create(ctx context.Context) error {
 	return syncFolder(dir)
 }
 
-// firstStatements make the service's role and database. An error that a client
+// bootstrapSQL make the service's role and database. An error that a client
 // gets is the client's to report; in the server's log it would show customers'
 // data, so the role keeps it out. Single-user mode with -j ends a statement at a
 // semicolon and an empty line.
-const firstStatements = `CREATE ROLE ` + serviceRole + ` LOGIN CREATEROLE;
+const bootstrapSQL = `CREATE ROLE ` + serviceRole + ` LOGIN CREATEROLE;
 
 ALTER ROLE ` + serviceRole + ` SET log_min_messages = log;
 
@@ -124,9 +124,9 @@ CREATE DATABASE ` + serviceDatabase + ` OWNER ` + serviceRole + `;
 
 `
 
-// takeOver makes sure that the owner can work in an existing cluster: one that
+// fixOwnership makes sure that the owner can work in an existing cluster: one that
 // root copied here belongs to root.
-func (c cluster) takeOver() error {
+func (c cluster) fixOwnership() error {
 	info, err := os.Lstat(c.path)
 	if err != nil {
 		return fmt.Errorf("look at the database folder: %w", err)
@@ -143,7 +143,7 @@ func (c cluster) takeOver() error {
 	if err != nil {
 		return fmt.Errorf("give %s to user %s: %w", c.path, c.owner.name, err)
 	}
-	return c.owner.give(c.path) // last: it says that all the rest is done
+	return c.owner.chown(c.path) // last: it says that all the rest is done
 }
 
 // run runs one of the programs on the cluster to its end, with input.
@@ -153,7 +153,7 @@ func (c cluster) run(ctx context.Context, input, program string, args ...string)
 		return err
 	}
 	defer closeAll(cmd.ExtraFiles)
-	if err := c.owner.haveName(cmd.SysProcAttr); err != nil {
+	if err := c.owner.mapToNamedUser(cmd.SysProcAttr); err != nil {
 		return err
 	}
 	var said strings.Builder
@@ -162,11 +162,11 @@ func (c cluster) run(ctx context.Context, input, program string, args ...string)
 	cmd.SysProcAttr.Setpgid = true
 	ended := make(chan struct{})
 	var outcome error
-	if err := startOnOwnThread(cmd, func(err error) {
+	if err := startOnLockedThread(cmd, func(err error) {
 		outcome = err
 		close(ended)
 	}); err != nil {
-		return c.owner.explain(fmt.Errorf("start %s: %w", program, err))
+		return c.owner.explainNamespaceError(fmt.Errorf("start %s: %w", program, err))
 	}
 	select {
 	case <-ended:
@@ -193,7 +193,7 @@ func (c cluster) run(ctx context.Context, input, program string, args ...string)
 func (c cluster) command(program string, args ...string) (*exec.Cmd, error) {
 	data := c.path
 	var handles []*os.File
-	if c.owner.drop {
+	if c.owner.dropPrivileges {
 		f, err := os.Open(c.path)
 		if err != nil {
 			return nil, fmt.Errorf("open the database folder: %w", err)
@@ -211,7 +211,7 @@ func (c cluster) command(program string, args ...string) (*exec.Cmd, error) {
 	cmd.Env = []string{"PATH=/usr/bin:/bin", "LC_ALL=C", "TZ=UTC"} // none of our PG… variables or secrets
 	cmd.ExtraFiles = handles
 	cmd.SysProcAttr = &syscall.SysProcAttr{}
-	if c.owner.drop {
+	if c.owner.dropPrivileges {
 		cmd.SysProcAttr.Credential = &syscall.Credential{Uid: uint32(c.owner.uid), Gid: uint32(c.owner.gid)}
 	}
 	return cmd, nil

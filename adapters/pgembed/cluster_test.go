@@ -7,10 +7,10 @@ import (
 	"testing"
 )
 
-func TestAnotherMajorVersionIsRefused(t *testing.T) {
+func TestStart_RejectsOtherMajorVersion(t *testing.T) {
 	t.Parallel()
 	// Data of another Postgres is not touched; the error says which package runs it.
-	dir := madeFolder(t)
+	dir := initializedDir(t)
 	version := filepath.Join(dir, clusterName, "PG_VERSION")
 	if err := os.WriteFile(version, []byte("9\n"), 0o600); err != nil {
 		t.Fatal(err)
@@ -26,7 +26,7 @@ func TestAnotherMajorVersionIsRefused(t *testing.T) {
 	}
 }
 
-func TestWhatIsNoCluster(t *testing.T) {
+func TestStart_RejectsPathWithoutCluster(t *testing.T) {
 	t.Parallel()
 	// A place that holds something else is refused with a reason, and left alone.
 	cases := map[string]struct {
@@ -75,7 +75,7 @@ func TestWhatIsNoCluster(t *testing.T) {
 	}
 }
 
-func TestAHalfMadeDatabaseIsMadeAnew(t *testing.T) {
+func TestStart_RemovesIncompleteCluster(t *testing.T) {
 	t.Parallel()
 	// A crash in the middle of the first start leaves a folder that is not in its
 	// place yet: the next start removes it and makes another.
@@ -85,7 +85,7 @@ func TestAHalfMadeDatabaseIsMadeAnew(t *testing.T) {
 		t.Fatal(err)
 	}
 
-	s := start(t, Options{Dir: dir})
+	s := startServer(t, Options{Dir: dir})
 
 	connect(t, s.URL())
 	if _, err := os.Stat(half); !os.IsNotExist(err) {
@@ -93,11 +93,11 @@ func TestAHalfMadeDatabaseIsMadeAnew(t *testing.T) {
 	}
 }
 
-func TestTheDatabaseIsAsTheServiceWantsIt(t *testing.T) {
+func TestStart_EncodingLocaleAndChecksums(t *testing.T) {
 	t.Parallel()
 	// UTF-8, sorted by bytes on every machine alike, with checksums.
-	conn := connect(t, start(t, Options{Dir: t.TempDir()}).URL())
-	got := ask[string](t, conn, "SELECT pg_encoding_to_char(encoding) || ' ' || datcollate || ' ' || datctype || ' ' || current_setting('data_checksums') FROM pg_database WHERE datname = current_database()")
+	conn := connect(t, startServer(t, Options{Dir: t.TempDir()}).URL())
+	got := queryValue[string](t, conn, "SELECT pg_encoding_to_char(encoding) || ' ' || datcollate || ' ' || datctype || ' ' || current_setting('data_checksums') FROM pg_database WHERE datname = current_database()")
 	if got != "UTF8 C C on" {
 		t.Errorf("the database is %s", got)
 	}

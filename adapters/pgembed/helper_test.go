@@ -21,27 +21,27 @@ import (
 
 // Some tests need another process, or another user: the test program itself,
 // started with one of these duties.
-const dutyEnv = "PGEMBED_TEST_DUTY"
+const helperModeEnv = "PGEMBED_TEST_DUTY"
 
 func TestMain(m *testing.M) {
-	switch duty := os.Getenv(dutyEnv); duty {
+	switch duty := os.Getenv(helperModeEnv); duty {
 	case "":
 		code := m.Run()
-		if dir, err := original(); err == nil {
+		if dir, err := templateDir(); err == nil {
 			_ = os.RemoveAll(dir)
 		}
 		os.Exit(code)
 	case "hold": // run a server until told to stop
-		os.Exit(hold(os.Args[1]))
+		os.Exit(runServerUntilStdinCloses(os.Args[1]))
 	case "knock": // try to connect to a socket
-		os.Exit(knock(os.Args[1]))
+		os.Exit(tryConnect(os.Args[1]))
 	default:
 		fmt.Println("unknown duty", duty)
 		os.Exit(2)
 	}
 }
 
-func hold(dir string) int {
+func runServerUntilStdinCloses(dir string) int {
 	s, err := Start(context.Background(), Options{Dir: dir})
 	if err != nil {
 		fmt.Println("failed:", strings.ReplaceAll(err.Error(), "\n", " | "))
@@ -56,7 +56,7 @@ func hold(dir string) int {
 	return 0
 }
 
-func knock(url string) int {
+func tryConnect(url string) int {
 	conn, err := pgx.Connect(context.Background(), url)
 	if err != nil {
 		fmt.Println("failed:", strings.ReplaceAll(err.Error(), "\n", " | "))
@@ -66,20 +66,20 @@ func knock(url string) int {
 	return 0
 }
 
-// other is another process at its duty.
-type other struct {
-	cmd   *exec.Cmd
-	stdin io.Closer
-	said  string // its first line
+// helperProcess is another process at its duty.
+type helperProcess struct {
+	cmd       *exec.Cmd
+	stdin     io.Closer
+	firstLine string // its first line
 }
 
-// as starts another process at a duty, as the user with a number (root: -1), and
+// startHelper starts another process at a duty, as the user with a number (root: -1), and
 // returns when it has said its first line.
-func as(t *testing.T, uid int, duty, arg string) *other {
+func startHelper(t *testing.T, uid int, duty, arg string) *helperProcess {
 	t.Helper()
-	cmd := exec.Command(everyonesProgram(t), arg)
+	cmd := exec.Command(sharedTestBinary(t), arg)
 	cmd.Dir = "/"
-	cmd.Env = append(os.Environ(), dutyEnv+"="+duty)
+	cmd.Env = append(os.Environ(), helperModeEnv+"="+duty)
 	if uid >= 0 {
 		cmd.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: uint32(uid), Gid: uint32(uid)}}
 	}
@@ -94,45 +94,45 @@ func as(t *testing.T, uid int, duty, arg string) *other {
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
-	o := &other{cmd: cmd, stdin: stdin}
+	o := &helperProcess{cmd: cmd, stdin: stdin}
 	t.Cleanup(o.kill)
 	said, err := bufio.NewReader(stdout).ReadString('\n')
 	if err != nil {
 		t.Fatalf("the other process ended without a word: %v", err)
 	}
-	o.said = strings.TrimSpace(said)
+	o.firstLine = strings.TrimSpace(said)
 	return o
 }
 
-// postmaster is the process id of the server that the other process holds.
-func (o *other) postmaster(t *testing.T) int {
+// postmasterPID is the process id of the server that the other process holds.
+func (o *helperProcess) postmasterPID(t *testing.T) int {
 	t.Helper()
-	pid, err := strconv.Atoi(strings.TrimPrefix(o.said, "up "))
+	pid, err := strconv.Atoi(strings.TrimPrefix(o.firstLine, "up "))
 	if err != nil {
-		t.Fatalf("the other process did not come up: %s", o.said)
+		t.Fatalf("the other process did not come up: %s", o.firstLine)
 	}
 	return pid
 }
 
-func (o *other) kill() {
+func (o *helperProcess) kill() {
 	_ = o.cmd.Process.Kill()
 	_ = o.cmd.Wait()
 }
 
-// release tells the other process to stop its server, and waits until it has.
-func (o *other) release(t *testing.T) {
+// stop tells the other process to stop its server, and waits until it has.
+func (o *helperProcess) stop(t *testing.T) {
 	t.Helper()
 	if err := errors.Join(o.stdin.Close(), o.cmd.Wait()); err != nil {
 		t.Errorf("the other process did not end well: %v", err)
 	}
 }
 
-// everyonesProgram is a copy of the test program that any user may run. Another
+// sharedTestBinary is a copy of the test program that any user may run. Another
 // process writes it: while we have a program open for writing, a child that we
 // fork meanwhile has it open too, and it cannot be run.
-func everyonesProgram(t *testing.T) string {
+func sharedTestBinary(t *testing.T) string {
 	t.Helper()
-	path := filepath.Join(everyonesFolder(t), "pgembed.test")
+	path := filepath.Join(sharedDir(t), "pgembed.test")
 	self := fmt.Sprintf("/proc/%d/exe", os.Getpid())
 	if out, err := exec.Command("install", "-m", "0755", self, path).CombinedOutput(); err != nil {
 		t.Fatalf("%v: %s", err, out)
@@ -140,8 +140,8 @@ func everyonesProgram(t *testing.T) string {
 	return path
 }
 
-// everyonesFolder is a folder that any user may enter. (t.TempDir is closed.)
-func everyonesFolder(t *testing.T) string {
+// sharedDir is a folder that any user may enter. (t.TempDir is closed.)
+func sharedDir(t *testing.T) string {
 	t.Helper()
 	dir, err := os.MkdirTemp("", "pgembed-")
 	if err != nil {
@@ -154,10 +154,10 @@ func everyonesFolder(t *testing.T) string {
 	return dir
 }
 
-// folderOf is a data folder that belongs to a user.
-func folderOf(t *testing.T, uid int) string {
+// dataDirOwnedBy is a data folder that belongs to a user.
+func dataDirOwnedBy(t *testing.T, uid int) string {
 	t.Helper()
-	dir := filepath.Join(everyonesFolder(t), "data")
+	dir := filepath.Join(sharedDir(t), "data")
 	if err := os.Mkdir(dir, 0o700); err != nil {
 		t.Fatal(err)
 	}
@@ -167,16 +167,16 @@ func folderOf(t *testing.T, uid int) string {
 	return dir
 }
 
-func asRoot(t *testing.T) {
+func requireRoot(t *testing.T) {
 	t.Helper()
 	if os.Geteuid() != 0 {
 		t.Skip("needs root")
 	}
 }
 
-// original is a data folder after its first start. Most tests are about what comes
+// templateDir is a data folder after its first start. Most tests are about what comes
 // later and work on a copy, which is quicker than another first start.
-var original = sync.OnceValues(func() (string, error) {
+var templateDir = sync.OnceValues(func() (string, error) {
 	dir, err := os.MkdirTemp("", "pgembed-original-")
 	if err != nil {
 		return "", err
@@ -188,10 +188,10 @@ var original = sync.OnceValues(func() (string, error) {
 	return dir, s.Stop(context.Background())
 })
 
-// madeFolder is a data folder of the test's own, in which there is a database.
-func madeFolder(t *testing.T) string {
+// initializedDir is a data folder of the test's own, in which there is a database.
+func initializedDir(t *testing.T) string {
 	t.Helper()
-	from, err := original()
+	from, err := templateDir()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -202,8 +202,8 @@ func madeFolder(t *testing.T) string {
 	return dir
 }
 
-// start starts a server that is stopped with the test.
-func start(t *testing.T, o Options) *Server {
+// startServer starts a server that is stopped with the test.
+func startServer(t *testing.T, o Options) *Server {
 	t.Helper()
 	s, err := Start(t.Context(), o)
 	if err != nil {
@@ -217,7 +217,7 @@ func start(t *testing.T, o Options) *Server {
 	return s
 }
 
-func stop(t *testing.T, s *Server) {
+func stopServer(t *testing.T, s *Server) {
 	t.Helper()
 	if err := s.Stop(t.Context()); err != nil {
 		t.Fatal(err)
@@ -235,15 +235,15 @@ func connect(t *testing.T, url string) *pgx.Conn {
 	return conn
 }
 
-func exec1(t *testing.T, conn *pgx.Conn, sql string) {
+func execSQL(t *testing.T, conn *pgx.Conn, sql string) {
 	t.Helper()
 	if _, err := conn.Exec(t.Context(), sql); err != nil {
 		t.Fatal(err)
 	}
 }
 
-// ask is the one value that a query answers.
-func ask[T any](t *testing.T, conn *pgx.Conn, sql string) (value T) {
+// queryValue is the one value that a query answers.
+func queryValue[T any](t *testing.T, conn *pgx.Conn, sql string) (value T) {
 	t.Helper()
 	if err := conn.QueryRow(t.Context(), sql).Scan(&value); err != nil {
 		t.Fatalf("%s: %v", sql, err)
@@ -251,27 +251,27 @@ func ask[T any](t *testing.T, conn *pgx.Conn, sql string) (value T) {
 	return value
 }
 
-// write commits a row that later starts must find.
-func write(t *testing.T, url string) {
+// insertRow commits a row that later starts must find.
+func insertRow(t *testing.T, url string) {
 	t.Helper()
-	exec1(t, connect(t, url), "CREATE TABLE kept (n int); INSERT INTO kept VALUES (42)")
+	execSQL(t, connect(t, url), "CREATE TABLE kept (n int); INSERT INTO kept VALUES (42)")
 }
 
-func mustHoldWhatWasWritten(t *testing.T, url string) {
+func checkRow(t *testing.T, url string) {
 	t.Helper()
-	if got := ask[int](t, connect(t, url), "SELECT n FROM kept"); got != 42 {
+	if got := queryValue[int](t, connect(t, url), "SELECT n FROM kept"); got != 42 {
 		t.Errorf("kept %d, want 42", got)
 	}
 }
 
-// mustEmpty waits until no Postgres works on the data folder.
-func mustEmpty(t *testing.T, dir string) {
+// checkStopped waits until no Postgres works on the data folder.
+func checkStopped(t *testing.T, dir string) {
 	t.Helper()
 	path := filepath.Join(dir, clusterName)
-	if err := awaitNone(t.Context(), path, 20*time.Second); err != nil {
+	if err := awaitStopped(t.Context(), path, 20*time.Second); err != nil {
 		t.Fatal(err)
 	}
-	if left := leftovers(path); len(left) > 0 {
+	if left := orphans(path); len(left) > 0 {
 		t.Fatalf("processes %v still work on %s", left, dir)
 	}
 }

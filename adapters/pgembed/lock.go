@@ -24,7 +24,7 @@ func lockFolder(dir string) (io.Closer, error) {
 		holder, _ := os.ReadFile(path)
 		_ = f.Close()
 		if errors.Is(err, syscall.EWOULDBLOCK) {
-			return nil, fmt.Errorf("%w: %s%s; stop it first or choose another data folder", ErrInUse, dir, byProcess(holder))
+			return nil, fmt.Errorf("%w: %s%s; stop it first or choose another data folder", ErrInUse, dir, processSuffix(holder))
 		}
 		return nil, fmt.Errorf("lock the data folder: %w", err)
 	}
@@ -40,7 +40,7 @@ func writeAt(f *os.File, text string) error {
 	return err
 }
 
-func byProcess(holder []byte) string {
+func processSuffix(holder []byte) string {
 	if pid := strings.TrimSpace(string(holder)); pid != "" {
 		return " (process " + pid + ")"
 	}

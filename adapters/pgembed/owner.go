@@ -11,9 +11,9 @@ import (
 
 // owner is the user that Postgres runs as: it refuses to run as root.
 type owner struct {
-	uid, gid int
-	name     string
-	drop     bool // we are root and give up its rights for the child
+	uid, gid       int
+	name           string
+	dropPrivileges bool // we are root and give up its rights for the child
 }
 
 // chooseOwner decides who runs the cluster at path (which need not exist): as an
@@ -31,18 +31,18 @@ func chooseOwner(path string) (owner, error) {
 		return owner{uid: me, gid: os.Getegid(), name: userName(me)}, nil
 	}
 	if exists && uid != 0 {
-		return owner{uid: uid, gid: gid, name: userName(uid), drop: true}, nil
+		return owner{uid: uid, gid: gid, name: userName(uid), dropPrivileges: true}, nil
 	}
 	for _, name := range []string{"postgres", "nobody"} {
-		if o, err := lookUp(name); err == nil {
-			o.drop = true
+		if o, err := lookupUser(name); err == nil {
+			o.dropPrivileges = true
 			return o, nil
 		}
 	}
 	return owner{}, errors.New("postgres cannot run as root, and this machine has neither a user postgres nor nobody: start as an ordinary user")
 }
 
-func lookUp(name string) (owner, error) {
+func lookupUser(name string) (owner, error) {
 	u, err := user.Lookup(name)
 	if err != nil {
 		return owner{}, err
@@ -63,9 +63,9 @@ func userName(uid int) string {
 	return strconv.Itoa(uid)
 }
 
-// give hands a folder that we made to the owner.
-func (o owner) give(path string) error {
-	if !o.drop {
+// chown hands a folder that we made to the owner.
+func (o owner) chown(path string) error {
+	if !o.dropPrivileges {
 		return nil
 	}
 	if err := os.Lchown(path, o.uid, o.gid); err != nil {
@@ -74,21 +74,21 @@ func (o owner) give(path string) error {
 	return nil
 }
 
-// nameless says that the user has no line in the list of users, as happens in
+// lacksPasswdEntry says that the user has no line in the list of users, as happens in
 // containers that are run under a made-up number.
-func (o owner) nameless() bool {
+func (o owner) lacksPasswdEntry() bool {
 	_, err := user.LookupId(strconv.Itoa(o.uid))
 	return err != nil
 }
 
-// haveName makes a child see a user that has a name: initdb insists on one. In a
+// mapToNamedUser makes a child see a user that has a name: initdb insists on one. In a
 // user namespace of its own our number passes for that of nobody; on disk the
 // files are ours all the same. The server itself runs without this.
-func (o owner) haveName(attr *syscall.SysProcAttr) error {
-	if o.drop || !o.nameless() {
+func (o owner) mapToNamedUser(attr *syscall.SysProcAttr) error {
+	if o.dropPrivileges || !o.lacksPasswdEntry() {
 		return nil
 	}
-	named, err := lookUp("nobody")
+	named, err := lookupUser("nobody")
 	if err != nil {
 		return fmt.Errorf("user %d has no name, which making a database needs: %w", o.uid, err)
 	}
@@ -98,9 +98,9 @@ func (o owner) haveName(attr *syscall.SysProcAttr) error {
 	return nil
 }
 
-// explain adds what to do when the kernel refused the namespace.
-func (o owner) explain(err error) error {
-	if o.drop || !o.nameless() {
+// explainNamespaceError adds what to do when the kernel refused the namespace.
+func (o owner) explainNamespaceError(err error) error {
+	if o.dropPrivileges || !o.lacksPasswdEntry() {
 		return err
 	}
 	return fmt.Errorf("user %d has no name in /etc/passwd, which making a database needs, and this machine does not let us work around it: "+

@@ -9,9 +9,9 @@ import (
 	"testing"
 )
 
-func TestRootDropsItsRights(t *testing.T) {
+func TestStart_RootDropsPrivileges(t *testing.T) {
 	t.Parallel()
-	asRoot(t)
+	requireRoot(t)
 	// Started by root, Postgres runs as an ordinary user, in a folder that this user
 	// cannot reach by its path, and leaves the rest of the data folder to root.
 	outer := filepath.Join(t.TempDir(), "closed")
@@ -20,10 +20,10 @@ func TestRootDropsItsRights(t *testing.T) {
 	}
 	dir := filepath.Join(outer, "data")
 
-	s := start(t, Options{Dir: dir})
+	s := startServer(t, Options{Dir: dir})
 
 	uid := s.cluster.owner.uid
-	if info, err := os.Stat("/proc/" + strings.TrimSpace(strings.Fields(noteText(t, s))[0])); err != nil || int(info.Sys().(*syscall.Stat_t).Uid) != uid || uid == 0 {
+	if info, err := os.Stat("/proc/" + strings.TrimSpace(strings.Fields(pidFileText(t, s))[0])); err != nil || int(info.Sys().(*syscall.Stat_t).Uid) != uid || uid == 0 {
 		t.Errorf("postgres does not run as %s (%d): %v", s.cluster.owner.name, uid, err)
 	}
 	enter := exec.Command("/bin/ls", s.cluster.path)
@@ -43,44 +43,44 @@ func TestRootDropsItsRights(t *testing.T) {
 	// Postgres comes by its own files while it runs, not only at the start.
 	conn := connect(t, s.SuperuserURL())
 	for _, sql := range []string{"CREATE DATABASE another", "CHECKPOINT", "SELECT pg_switch_wal()", "SELECT pg_reload_conf()"} {
-		exec1(t, conn, sql)
+		execSQL(t, conn, sql)
 	}
-	ask[string](t, conn, "SELECT pg_read_file('PG_VERSION')")
+	queryValue[string](t, conn, "SELECT pg_read_file('PG_VERSION')")
 }
 
-func noteText(t *testing.T, s *Server) string {
+func pidFileText(t *testing.T, s *Server) string {
 	t.Helper()
-	text, err := os.ReadFile(filepath.Join(s.cluster.path, noteName))
+	text, err := os.ReadFile(filepath.Join(s.cluster.path, pidFileName))
 	if err != nil {
 		t.Fatal(err)
 	}
 	return string(text)
 }
 
-func TestAnOrdinaryUser(t *testing.T) {
+func TestStart_UnprivilegedUser(t *testing.T) {
 	t.Parallel()
-	asRoot(t)
+	requireRoot(t)
 	// An ordinary user runs the server as itself, also one with no name, as
 	// containers have them; and root, coming later, leaves the data to that user.
-	for name, uid := range map[string]int{"with a name": mustLookUp(t, "nobody").uid, "without a name": 54321} {
+	for name, uid := range map[string]int{"with a name": mustLookupUser(t, "nobody").uid, "without a name": 54321} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			if name == "without a name" && !userNamespaces() {
+			if name == "without a name" && !userNamespacesAllowed() {
 				t.Skip("this machine gives ordinary users no namespace")
 			}
-			dir := folderOf(t, uid)
-			user := as(t, uid, "hold", dir)
-			user.postmaster(t)
-			url, ok := Running(dir)
+			dir := dataDirOwnedBy(t, uid)
+			user := startHelper(t, uid, "hold", dir)
+			user.postmasterPID(t)
+			url, ok := RunningURL(dir)
 			if !ok {
 				t.Fatal("root does not see the user's server")
 			}
-			write(t, url)
-			user.release(t)
+			insertRow(t, url)
+			user.stop(t)
 
-			s := start(t, Options{Dir: dir})
+			s := startServer(t, Options{Dir: dir})
 
-			mustHoldWhatWasWritten(t, s.URL())
+			checkRow(t, s.URL())
 			if s.cluster.owner.uid != uid {
 				t.Errorf("root runs the data of user %d as %d", uid, s.cluster.owner.uid)
 			}
@@ -88,26 +88,26 @@ func TestAnOrdinaryUser(t *testing.T) {
 	}
 }
 
-func TestOthersCannotGetIn(t *testing.T) {
+func TestServer_OtherUsersCannotConnect(t *testing.T) {
 	t.Parallel()
-	asRoot(t)
+	requireRoot(t)
 	// Another user of the machine who knows the address, and may enter the folders
 	// above, cannot connect.
 	for name, dir := range map[string]string{
-		"short": filepath.Join(everyonesFolder(t), "data"),
-		"long":  filepath.Join(everyonesFolder(t), strings.Repeat("long", 30)),
+		"short": filepath.Join(sharedDir(t), "data"),
+		"long":  filepath.Join(sharedDir(t), strings.Repeat("long", 30)),
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			s := start(t, Options{Dir: dir})
+			s := startServer(t, Options{Dir: dir})
 			if err := os.Chmod(dir, 0o755); err != nil {
 				t.Fatal(err)
 			}
 			for _, url := range []string{s.URL(), s.SuperuserURL()} {
-				if got := as(t, 54321, "knock", url).said; !strings.Contains(got, "permission denied") {
+				if got := startHelper(t, 54321, "knock", url).firstLine; !strings.Contains(got, "permission denied") {
 					t.Errorf("a stranger is answered %q", got)
 				}
-				if got := as(t, s.cluster.owner.uid, "knock", url).said; !strings.HasPrefix(got, "in ") {
+				if got := startHelper(t, s.cluster.owner.uid, "knock", url).firstLine; !strings.HasPrefix(got, "in ") {
 					t.Errorf("this test cannot tell: the owner is answered %q", got)
 				}
 			}
@@ -115,51 +115,51 @@ func TestOthersCannotGetIn(t *testing.T) {
 	}
 }
 
-func TestDataOfAnotherUser(t *testing.T) {
+func TestStart_RejectsDataOfOtherUser(t *testing.T) {
 	t.Parallel()
-	asRoot(t)
+	requireRoot(t)
 	// An ordinary user is told whose data it is, instead of a riddle from Postgres.
-	dir := folderOf(t, mustLookUp(t, "nobody").uid)
+	dir := dataDirOwnedBy(t, mustLookupUser(t, "nobody").uid)
 	if err := os.Mkdir(filepath.Join(dir, clusterName), 0o755); err != nil { // root's
 		t.Fatal(err)
 	}
 	if err := os.WriteFile(filepath.Join(dir, clusterName, "PG_VERSION"), []byte("15\n"), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	got := as(t, mustLookUp(t, "nobody").uid, "hold", dir).said
+	got := startHelper(t, mustLookupUser(t, "nobody").uid, "hold", dir).firstLine
 	if !strings.HasPrefix(got, "failed:") || !strings.Contains(got, "belongs to user root") {
 		t.Errorf("the user is told %q", got)
 	}
 }
 
-func TestDataThatRootCopied(t *testing.T) {
+func TestStart_FixesOwnershipOfCopiedData(t *testing.T) {
 	t.Parallel()
-	asRoot(t)
+	requireRoot(t)
 	// Root restores a copy of the folder, and all of it belongs to root: the next
 	// start gives it back to the user that Postgres runs as.
-	dir := madeFolder(t)
-	s := start(t, Options{Dir: dir})
-	write(t, s.URL())
-	stop(t, s)
+	dir := initializedDir(t)
+	s := startServer(t, Options{Dir: dir})
+	insertRow(t, s.URL())
+	stopServer(t, s)
 	restored := filepath.Join(t.TempDir(), "restored")
 	if out, err := exec.Command("cp", "-r", dir, restored).CombinedOutput(); err != nil {
 		t.Fatalf("%v: %s", err, out)
 	}
 
-	mustHoldWhatWasWritten(t, start(t, Options{Dir: restored}).URL())
+	checkRow(t, startServer(t, Options{Dir: restored}).URL())
 }
 
-func mustLookUp(t *testing.T, name string) owner {
+func mustLookupUser(t *testing.T, name string) owner {
 	t.Helper()
-	o, err := lookUp(name)
+	o, err := lookupUser(name)
 	if err != nil {
 		t.Fatal(err)
 	}
 	return o
 }
 
-// userNamespaces says whether an ordinary user may have a namespace.
-func userNamespaces() bool {
+// userNamespacesAllowed says whether an ordinary user may have a namespace.
+func userNamespacesAllowed() bool {
 	probe := exec.Command("unshare", "--user", "true")
 	probe.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: 54321, Gid: 54321}}
 	return probe.Run() == nil

@@ -10,10 +10,10 @@ import (
 	"syscall"
 )
 
-// startOnOwnThread starts cmd and calls ended with its outcome. The kernel sends
+// startOnLockedThread starts cmd and calls ended with its outcome. The kernel sends
 // Pdeathsig when the *thread* that started a child ends, and Go ends threads as
 // it likes; so this one is kept until the child is gone.
-func startOnOwnThread(cmd *exec.Cmd, ended func(error)) error {
+func startOnLockedThread(cmd *exec.Cmd, ended func(error)) error {
 	started := make(chan error)
 	go func() {
 		runtime.LockOSThread() // never unlocked: the thread ends with this function

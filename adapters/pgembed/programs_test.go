@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-func TestWhichProgramsAreTaken(t *testing.T) {
+func TestChoosePrograms(t *testing.T) {
 	t.Parallel()
 	// The programs of the wanted version are found wherever they are; with no wish,
 	// PATH comes before Debian's folders, and the newest of those first.

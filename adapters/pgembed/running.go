@@ -16,60 +16,60 @@ import (
 	"github.com/sirupsen/logrus"
 )
 
-// Running finds the server that runs on a data folder right now, whichever
+// RunningURL finds the server that runs on a data folder right now, whichever
 // process owns it, and says how the service connects to it.
-func Running(dir string) (url string, ok bool) {
-	return running(dir, serviceRole, serviceDatabase)
+func RunningURL(dir string) (url string, ok bool) {
+	return runningURL(dir, serviceRole, serviceDatabase)
 }
 
-// RunningSuperuser is Running for an operator or a test.
-func RunningSuperuser(dir string) (url string, ok bool) {
-	return running(dir, superuser, superuser)
+// RunningSuperuserURL is Running for an operator or a test.
+func RunningSuperuserURL(dir string) (url string, ok bool) {
+	return runningURL(dir, superuser, superuser)
 }
 
-func running(dir, role, database string) (string, bool) {
+func runningURL(dir, role, database string) (string, bool) {
 	dir, err := filepath.Abs(dir)
 	if err != nil {
 		return "", false
 	}
 	path := filepath.Join(dir, clusterName)
-	note, ok := readNote(path)
-	if !ok || !note.ready || !worksIn(note.pid, path) {
+	note, ok := readPIDFile(path)
+	if !ok || !note.ready || !isPostgresIn(note.pid, path) {
 		return "", false
 	}
-	return socketURL(note.sockets, role, database), true
+	return socketURL(note.socketDir, role, database), true
 }
 
-// stopLeftovers stops every Postgres process that works in the cluster: a server
+// stopOrphans stops every Postgres process that works in the cluster: a server
 // whose owner was killed, or what is left of one. The caller holds the lock, so
 // none of them has an owner any more. They are stopped, not adopted, because the
 // server must be our child: it ends with us, and we notice when it ends.
-func stopLeftovers(ctx context.Context, path string, wait patience, log logrus.FieldLogger) error {
-	note, noted := readNote(path)
-	left := leftovers(path)
+func stopOrphans(ctx context.Context, path string, wait stopTimeouts, log logrus.FieldLogger) error {
+	note, noted := readPIDFile(path)
+	left := orphans(path)
 	if len(left) > 0 {
 		log.WithField("processes", len(left)).Warn("stopping a Postgres that an earlier process left behind")
 		// The server itself first, cleanly. Only if that does not help, or there is
 		// no server any more, everything at once; the next start recovers.
 		if noted && slices.Contains(left, note.pid) {
 			_ = syscall.Kill(note.pid, syscall.SIGINT)
-			if err := awaitNone(ctx, path, wait.clean); err != nil {
+			if err := awaitStopped(ctx, path, wait.graceful); err != nil {
 				return err
 			}
 		}
 		for _, hard := range []syscall.Signal{syscall.SIGQUIT, syscall.SIGKILL} {
-			left = leftovers(path)
+			left = orphans(path)
 			if len(left) == 0 {
 				break
 			}
 			for _, pid := range left {
 				_ = syscall.Kill(pid, hard)
 			}
-			if err := awaitNone(ctx, path, wait.hard); err != nil {
+			if err := awaitStopped(ctx, path, wait.forced); err != nil {
 				return err
 			}
 		}
-		if left = leftovers(path); len(left) > 0 {
+		if left = orphans(path); len(left) > 0 {
 			return fmt.Errorf("an earlier Postgres (process %d) works on %s and does not stop: end it and try again", left[0], path)
 		}
 	}
@@ -78,20 +78,20 @@ func stopLeftovers(ctx context.Context, path string, wait patience, log logrus.F
 	}
 	// Nothing works here any more, so the note is stale. It would stop Postgres
 	// from starting if its number has gone to another process.
-	if err := os.Remove(filepath.Join(path, noteName)); err != nil && !errors.Is(err, os.ErrNotExist) {
+	if err := os.Remove(filepath.Join(path, pidFileName)); err != nil && !errors.Is(err, os.ErrNotExist) {
 		return fmt.Errorf("remove the note of an earlier Postgres: %w", err)
 	}
-	return removeSocketFolder(note.sockets)
+	return removeSocketFolder(note.socketDir)
 }
 
-// patience is how long a leftover has to end when it is asked to, and when it is
+// stopTimeouts is how long a leftover has to end when it is asked to, and when it is
 // told to.
-type patience struct{ clean, hard time.Duration }
+type stopTimeouts struct{ graceful, forced time.Duration }
 
-var usualPatience = patience{clean: 30 * time.Second, hard: 5 * time.Second}
+var defaultStopTimeouts = stopTimeouts{graceful: 30 * time.Second, forced: 5 * time.Second}
 
-// awaitNone waits until nothing works in the cluster, or patience runs out.
-func awaitNone(ctx context.Context, path string, patience time.Duration) error {
+// awaitStopped waits until nothing works in the cluster, or patience runs out.
+func awaitStopped(ctx context.Context, path string, patience time.Duration) error {
 	enough := time.NewTimer(patience)
 	defer enough.Stop()
 	look := time.NewTicker(5 * time.Millisecond)
@@ -103,33 +103,33 @@ func awaitNone(ctx context.Context, path string, patience time.Duration) error {
 		case <-enough.C:
 			return nil
 		case <-look.C:
-			if len(leftovers(path)) == 0 {
+			if len(orphans(path)) == 0 {
 				return nil
 			}
 		}
 	}
 }
 
-// leftovers are the ids of the Postgres processes that work in the cluster. Each
+// orphans are the ids of the Postgres processes that work in the cluster. Each
 // of them, server or servant, has the cluster as its working directory; that
 // holds when the note is gone or tells of a process long dead.
-func leftovers(path string) []int {
+func orphans(path string) []int {
 	entries, err := os.ReadDir("/proc")
 	if err != nil {
 		return nil
 	}
 	var pids []int
 	for _, e := range entries {
-		if pid, err := strconv.Atoi(e.Name()); err == nil && worksIn(pid, path) {
+		if pid, err := strconv.Atoi(e.Name()); err == nil && isPostgresIn(pid, path) {
 			pids = append(pids, pid)
 		}
 	}
 	return pids
 }
 
-// worksIn says whether a process is a Postgres with the cluster as its working
+// isPostgresIn says whether a process is a Postgres with the cluster as its working
 // directory. It is false for processes that we may not look into.
-func worksIn(pid int, path string) bool {
+func isPostgresIn(pid int, path string) bool {
 	proc := "/proc/" + strconv.Itoa(pid)
 	program, err := os.Readlink(proc + "/exe")
 	if err != nil || !strings.HasPrefix(filepath.Base(program), "postgres") {
@@ -143,40 +143,40 @@ func worksIn(pid int, path string) bool {
 	return err == nil && os.SameFile(cwd, here)
 }
 
-// note is what a server writes about itself into its cluster.
-type note struct {
-	pid     int
-	sockets string
-	ready   bool
+// pidFile is what a server writes about itself into its cluster.
+type pidFile struct {
+	pid       int
+	socketDir string
+	ready     bool
 }
 
-const noteName = "postmaster.pid"
+const pidFileName = "postmaster.pid"
 
-// readNote reads the note of the cluster at path, if there is one.
-func readNote(path string) (note, bool) {
-	text, err := os.ReadFile(filepath.Join(path, noteName))
+// readPIDFile reads the note of the cluster at path, if there is one.
+func readPIDFile(path string) (pidFile, bool) {
+	text, err := os.ReadFile(filepath.Join(path, pidFileName))
 	if err != nil {
-		return note{}, false
+		return pidFile{}, false
 	}
-	n, ok := parseNote(string(text))
-	if !filepath.IsAbs(n.sockets) {
-		n.sockets = filepath.Join(path, n.sockets)
+	n, ok := parsePIDFile(string(text))
+	if !filepath.IsAbs(n.socketDir) {
+		n.socketDir = filepath.Join(path, n.socketDir)
 	}
 	return n, ok
 }
 
-// parseNote reads the lines of a note: process id, data directory, start time,
+// parsePIDFile reads the lines of a note: process id, data directory, start time,
 // port, socket folder, listen address, shared memory, status. The later ones are
 // written as the server comes up.
-func parseNote(text string) (note, bool) {
+func parsePIDFile(text string) (pidFile, bool) {
 	line := strings.Split(text, "\n")
 	pid, err := strconv.Atoi(strings.TrimSpace(line[0]))
 	if err != nil || pid <= 0 {
-		return note{}, false
+		return pidFile{}, false
 	}
-	n := note{pid: pid}
+	n := pidFile{pid: pid}
 	if len(line) > 4 {
-		n.sockets = line[4]
+		n.socketDir = line[4]
 	}
 	n.ready = len(line) > 7 && strings.TrimSpace(line[7]) == "ready"
 	return n, true

@@ -14,49 +14,49 @@ import (
 	"github.com/sirupsen/logrus"
 )
 
-func TestAKilledOwnerTakesPostgresWithIt(t *testing.T) {
+func TestServer_StopsWhenOwnerIsKilled(t *testing.T) {
 	t.Parallel()
 	// When the process that owns the server is killed without a chance to tidy up,
 	// Postgres shuts down by itself and leaves the folder as after a clean stop.
-	dir := madeFolder(t)
-	owner := as(t, -1, "hold", dir)
-	owner.postmaster(t)
-	url, ok := Running(dir)
+	dir := initializedDir(t)
+	owner := startHelper(t, -1, "hold", dir)
+	owner.postmasterPID(t)
+	url, ok := RunningURL(dir)
 	if !ok {
 		t.Fatal("the server of another process is not found")
 	}
-	write(t, url)
+	insertRow(t, url)
 
 	owner.kill()
 
-	mustEmpty(t, dir)
-	if _, err := os.Stat(filepath.Join(dir, clusterName, noteName)); !os.IsNotExist(err) {
+	checkStopped(t, dir)
+	if _, err := os.Stat(filepath.Join(dir, clusterName, pidFileName)); !os.IsNotExist(err) {
 		t.Errorf("the server did not tidy up: %v", err)
 	}
-	mustHoldWhatWasWritten(t, start(t, Options{Dir: dir}).URL())
+	checkRow(t, startServer(t, Options{Dir: dir}).URL())
 }
 
-func TestAStartRightAfterTheKill(t *testing.T) {
+func TestStart_RightAfterOwnerIsKilled(t *testing.T) {
 	t.Parallel()
 	// The next start does not wait for the old server to be gone: it may find it
 	// running, stopping or gone, and there is one server afterwards.
-	dir := madeFolder(t)
+	dir := initializedDir(t)
 	for range 5 {
-		owner := as(t, -1, "hold", dir)
-		old := owner.postmaster(t)
+		owner := startHelper(t, -1, "hold", dir)
+		old := owner.postmasterPID(t)
 		owner.kill()
 
-		s := start(t, Options{Dir: dir})
+		s := startServer(t, Options{Dir: dir})
 
 		connect(t, s.URL())
-		if syscall.Kill(old, 0) == nil && worksIn(old, filepath.Join(dir, clusterName)) {
+		if syscall.Kill(old, 0) == nil && isPostgresIn(old, filepath.Join(dir, clusterName)) {
 			t.Errorf("the old server %d is still there", old)
 		}
-		stop(t, s)
+		stopServer(t, s)
 	}
 }
 
-func TestAServerThatWasLeftBehind(t *testing.T) {
+func TestStart_StopsOrphanedServer(t *testing.T) {
 	t.Parallel()
 	// A server that nobody owns is stopped, cleanly, and another one started; in a
 	// folder with a short path as in one whose socket lies elsewhere.
@@ -66,14 +66,14 @@ func TestAServerThatWasLeftBehind(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			s := start(t, Options{Dir: dir})
-			write(t, s.URL())
-			stop(t, s)
+			s := startServer(t, Options{Dir: dir})
+			insertRow(t, s.URL())
+			stopServer(t, s)
 			orphan := startOrphan(t, s.cluster)
 
-			next := start(t, Options{Dir: dir})
+			next := startServer(t, Options{Dir: dir})
 
-			mustHoldWhatWasWritten(t, next.URL())
+			checkRow(t, next.URL())
 			<-orphan
 			log := lastLines(filepath.Join(dir, "postgres.log"), 1000)
 			if strings.Contains(log, "not properly shut down") {
@@ -83,48 +83,48 @@ func TestAServerThatWasLeftBehind(t *testing.T) {
 	}
 }
 
-func TestALeftoverThatDoesNotAnswer(t *testing.T) {
+func TestStopOrphans_KillsUnresponsiveServer(t *testing.T) {
 	t.Parallel()
 	// A leftover that does not react to a request is ended by force, and the next
 	// start recovers.
-	dir := madeFolder(t)
-	s := start(t, Options{Dir: dir})
-	write(t, s.URL())
-	stop(t, s)
+	dir := initializedDir(t)
+	s := startServer(t, Options{Dir: dir})
+	insertRow(t, s.URL())
+	stopServer(t, s)
 	orphan := startOrphan(t, s.cluster)
-	note, _ := readNote(s.cluster.path)
+	note, _ := readPIDFile(s.cluster.path)
 	if err := syscall.Kill(note.pid, syscall.SIGSTOP); err != nil {
 		t.Fatal(err)
 	}
 	quiet := logrus.New()
 	quiet.SetOutput(io.Discard)
 
-	err := stopLeftovers(t.Context(), s.cluster.path, patience{clean: 50 * time.Millisecond, hard: time.Second}, quiet)
+	err := stopOrphans(t.Context(), s.cluster.path, stopTimeouts{graceful: 50 * time.Millisecond, forced: time.Second}, quiet)
 
 	if err != nil {
 		t.Fatal(err)
 	}
 	<-orphan
-	mustEmpty(t, dir)
-	mustHoldWhatWasWritten(t, start(t, Options{Dir: dir}).URL())
+	checkStopped(t, dir)
+	checkRow(t, startServer(t, Options{Dir: dir}).URL())
 }
 
-func TestAStaleNote(t *testing.T) {
+func TestStart_IgnoresStalePIDFile(t *testing.T) {
 	t.Parallel()
 	// After a crash of the machine the note of the old server names a process that
 	// is not there, is somebody else's, or makes no sense. None of it is in the way,
 	// and nobody else's process is touched.
-	dir := madeFolder(t)
-	s := start(t, Options{Dir: dir})
-	stop(t, s)
+	dir := initializedDir(t)
+	s := startServer(t, Options{Dir: dir})
+	stopServer(t, s)
 	// A process of the same user: Postgres itself takes such a one for a server.
 	bystander := exec.Command("sleep", "600")
 	bystander.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
-	if s.cluster.owner.drop {
+	if s.cluster.owner.dropPrivileges {
 		bystander.SysProcAttr.Credential = &syscall.Credential{Uid: uint32(s.cluster.owner.uid), Gid: uint32(s.cluster.owner.gid)}
 	}
 	gone := make(chan error, 1)
-	if err := startOnOwnThread(bystander, func(err error) { gone <- err }); err != nil {
+	if err := startOnLockedThread(bystander, func(err error) { gone <- err }); err != nil {
 		t.Fatal(err)
 	}
 	defer func() { _ = bystander.Process.Kill(); <-gone }()
@@ -133,21 +133,21 @@ func TestAStaleNote(t *testing.T) {
 		"a bystander": strconv.Itoa(bystander.Process.Pid) + "\n/proc/self/fd/3\n1\n5432\n.\n\n 1 2\nready   \n",
 		"nobody":      "4194000\n/proc/self/fd/3\n1\n5432\n.\n\n 1 2\nready   \n",
 	} {
-		path := filepath.Join(s.cluster.path, noteName)
+		path := filepath.Join(s.cluster.path, pidFileName)
 		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		if err := s.cluster.owner.give(path); err != nil {
+		if err := s.cluster.owner.chown(path); err != nil {
 			t.Fatal(err)
 		}
-		if url, ok := Running(dir); ok {
+		if url, ok := RunningURL(dir); ok {
 			t.Errorf("%s passes for a server at %s", name, url)
 		}
 
-		next := start(t, Options{Dir: dir})
+		next := startServer(t, Options{Dir: dir})
 
 		connect(t, next.URL())
-		stop(t, next)
+		stopServer(t, next)
 	}
 	select {
 	case err := <-gone:
@@ -156,28 +156,28 @@ func TestAStaleNote(t *testing.T) {
 	}
 }
 
-func TestALongPath(t *testing.T) {
+func TestStart_LongPathUsesTempSocket(t *testing.T) {
 	t.Parallel()
 	// A data folder whose path is too long for a socket works like any other, and
 	// the folder of its socket goes away with the server.
 	dir := filepath.Join(t.TempDir(), strings.Repeat("long", 40))
-	s := start(t, Options{Dir: dir})
+	s := startServer(t, Options{Dir: dir})
 	connect(t, s.URL())
-	if url, ok := Running(dir); !ok || url != s.URL() {
+	if url, ok := RunningURL(dir); !ok || url != s.URL() {
 		t.Errorf("Running says %q, %v; want %q", url, ok, s.URL())
 	}
-	if info, err := os.Stat(s.sockets); err != nil || info.Mode().Perm() != 0o700 {
+	if info, err := os.Stat(s.socketDir); err != nil || info.Mode().Perm() != 0o700 {
 		t.Errorf("the folder of the socket: %v, %v", info, err)
 	}
 
-	stop(t, s)
+	stopServer(t, s)
 
-	if _, err := os.Stat(s.sockets); !os.IsNotExist(err) {
+	if _, err := os.Stat(s.socketDir); !os.IsNotExist(err) {
 		t.Errorf("the folder of the socket is still there: %v", err)
 	}
 }
 
-func TestOnlyOurSocketFoldersAreRemoved(t *testing.T) {
+func TestRemoveSocketFolder_OnlyOwnFolders(t *testing.T) {
 	t.Parallel()
 	// Where the socket lay is read from a file that we did not write; nothing but a
 	// folder that we made is removed for it.
@@ -192,7 +192,7 @@ func TestOnlyOurSocketFoldersAreRemoved(t *testing.T) {
 	}
 }
 
-func FuzzParseNote(f *testing.F) {
+func FuzzParsePIDFile(f *testing.F) {
 	f.Add("8613\n/proc/self/fd/3\n1795225793\n5432\n.\n\n 10085658        10\nready   \n")
 	f.Add("8613\n")
 	f.Add("-1\n\n\n\n\n\n\nready")
@@ -200,8 +200,8 @@ func FuzzParseNote(f *testing.F) {
 	f.Fuzz(func(t *testing.T, text string) {
 		// Whatever the note says, a server that passes for ready has a process that a
 		// signal can be sent to, and not to a group or to everyone.
-		n, ok := parseNote(text)
-		if ok && n.pid <= 0 || !ok && n != (note{}) {
+		n, ok := parsePIDFile(text)
+		if ok && n.pid <= 0 || !ok && n != (pidFile{}) {
 			t.Errorf("parseNote(%q) = %+v, %v", text, n, ok)
 		}
 	})
@@ -215,7 +215,7 @@ func startOrphan(t *testing.T, c cluster) <-chan struct{} {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := &Server{cluster: c, sockets: sockets, exited: make(chan struct{})}
+	s := &Server{cluster: c, socketDir: sockets, exited: make(chan struct{})}
 	flags, err := Options{}.flags()
 	if err != nil {
 		t.Fatal(err)

@@ -46,17 +46,17 @@ type Options struct {
 
 // Server is a running Postgres that belongs to this process.
 type Server struct {
-	cluster cluster
-	sockets string // the folder that holds its unix socket
-	lock    io.Closer
-	log     logrus.FieldLogger
+	cluster   cluster
+	socketDir string // the folder that holds its unix socket
+	lock      io.Closer
+	log       logrus.FieldLogger
 
 	process *os.Process
 	exited  chan struct{}
-	died    error // why the process ended; to be read after exited is closed
+	exitErr error // why the process ended; to be read after exited is closed
 
-	stop    sync.Once
-	stopErr error
+	stopOnce sync.Once
+	stopErr  error
 }
 
 // ErrInUse says that another process owns the server of the folder.
@@ -94,7 +94,7 @@ func Start(ctx context.Context, o Options) (*Server, error) {
 		return nil, err
 	}
 	s := &Server{lock: lock, log: log, exited: make(chan struct{})}
-	if err := s.bringUp(ctx, dir, flags); err != nil {
+	if err := s.start(ctx, dir, flags); err != nil {
 		return nil, errors.Join(err, lock.Close())
 	}
 	log.WithFields(logrus.Fields{
@@ -104,28 +104,28 @@ func Start(ctx context.Context, o Options) (*Server, error) {
 	return s, nil
 }
 
-// bringUp does what Start does once the folder is locked.
-func (s *Server) bringUp(ctx context.Context, dir string, flags []string) error {
+// start does what Start does once the folder is locked.
+func (s *Server) start(ctx context.Context, dir string, flags []string) error {
 	path := filepath.Join(dir, clusterName)
-	if err := stopLeftovers(ctx, path, usualPatience, s.log); err != nil {
+	if err := stopOrphans(ctx, path, defaultStopTimeouts, s.log); err != nil {
 		return err
 	}
 	var err error
 	if s.cluster, err = openCluster(ctx, path, s.log); err != nil {
 		return err
 	}
-	if s.sockets, err = s.cluster.makeSocketFolder(); err != nil {
+	if s.socketDir, err = s.cluster.makeSocketFolder(); err != nil {
 		return err
 	}
 	if err := s.launch(filepath.Join(dir, "postgres.log"), flags); err != nil {
-		return errors.Join(err, removeSocketFolder(s.sockets))
+		return errors.Join(err, removeSocketFolder(s.socketDir))
 	}
 	if err := s.awaitReady(ctx); err != nil {
 		// The process is there, but it is of no use to anyone.
 		gone, cancel := context.WithCancel(ctx)
 		cancel()
-		_ = s.end(gone)
-		return errors.Join(err, removeSocketFolder(s.sockets))
+		_ = s.terminate(gone)
+		return errors.Join(err, removeSocketFolder(s.socketDir))
 	}
 	return nil
 }
@@ -137,7 +137,7 @@ func (s *Server) launch(logFile string, flags []string) error {
 		return err
 	}
 	defer out.Close() // the child has its own handle
-	sockets := s.sockets
+	sockets := s.socketDir
 	if sockets == s.cluster.path {
 		sockets = "." // Postgres works inside its cluster, so no path is too long or closed to it
 	}
@@ -151,8 +151,8 @@ func (s *Server) launch(logFile string, flags []string) error {
 	// Postgres last. If we are killed, the kernel asks it to shut down.
 	cmd.SysProcAttr.Setsid = true
 	cmd.SysProcAttr.Pdeathsig = syscall.SIGINT
-	if err := startOnOwnThread(cmd, func(err error) {
-		s.died = err
+	if err := startOnLockedThread(cmd, func(err error) {
+		s.exitErr = err
 		close(s.exited)
 	}); err != nil {
 		return fmt.Errorf("start postgres: %w", err)
@@ -172,9 +172,9 @@ func (s *Server) awaitReady(ctx context.Context) error {
 			return fmt.Errorf("postgres was still starting: %w", context.Cause(ctx))
 		case <-s.exited:
 			return fmt.Errorf("postgres ended while it started (%w); its log says:\n%s",
-				s.died, lastLines(filepath.Join(filepath.Dir(s.cluster.path), "postgres.log"), 10))
+				s.exitErr, lastLines(filepath.Join(filepath.Dir(s.cluster.path), "postgres.log"), 10))
 		case <-look.C:
-			if note, ok := readNote(s.cluster.path); ok && note.pid == s.process.Pid && note.ready {
+			if note, ok := readPIDFile(s.cluster.path); ok && note.pid == s.process.Pid && note.ready {
 				return nil
 			}
 		}
@@ -183,11 +183,11 @@ func (s *Server) awaitReady(ctx context.Context) error {
 
 // URL is how the service connects: as the role that owns the database. pgx and
 // libpq accept it.
-func (s *Server) URL() string { return socketURL(s.sockets, serviceRole, serviceDatabase) }
+func (s *Server) URL() string { return socketURL(s.socketDir, serviceRole, serviceDatabase) }
 
 // SuperuserURL is how an operator or a test connects who must create databases
 // or roles. The service itself never uses it.
-func (s *Server) SuperuserURL() string { return socketURL(s.sockets, superuser, superuser) }
+func (s *Server) SuperuserURL() string { return socketURL(s.socketDir, superuser, superuser) }
 
 // Done is closed when the server has ended, for whatever reason.
 func (s *Server) Done() <-chan struct{} { return s.exited }
@@ -197,15 +197,15 @@ func (s *Server) Done() <-chan struct{} { return s.exited }
 // says so; nothing committed is lost, the next start recovers. Stopping twice, or
 // a server that has died, is fine.
 func (s *Server) Stop(ctx context.Context) error {
-	s.stop.Do(func() {
-		err := s.end(ctx)
-		s.stopErr = errors.Join(err, removeSocketFolder(s.sockets), s.lock.Close())
+	s.stopOnce.Do(func() {
+		err := s.terminate(ctx)
+		s.stopErr = errors.Join(err, removeSocketFolder(s.socketDir), s.lock.Close())
 	})
 	return s.stopErr
 }
 
-// end asks more and more firmly until the process is gone.
-func (s *Server) end(ctx context.Context) error {
+// terminate asks more and more firmly until the process is gone.
+func (s *Server) terminate(ctx context.Context) error {
 	_ = s.process.Signal(syscall.SIGINT) // fast: roll back what runs, checkpoint, exit
 	select {
 	case <-s.exited:

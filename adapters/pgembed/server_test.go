@@ -14,64 +14,64 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
-func TestDataOutlivesTheServer(t *testing.T) {
+func TestServer_DataSurvivesRestart(t *testing.T) {
 	t.Parallel()
 	// What was committed is there after a stop and a start, and at every moment the
 	// folder tells truly whether a server runs on it.
 	dir := filepath.Join(t.TempDir(), "made", "on", "demand")
-	if url, ok := Running(dir); ok {
+	if url, ok := RunningURL(dir); ok {
 		t.Fatalf("a server at %s before the first start", url)
 	}
 
-	first := start(t, Options{Dir: dir})
-	write(t, first.URL())
-	if url, ok := Running(dir); !ok || url != first.URL() {
+	first := startServer(t, Options{Dir: dir})
+	insertRow(t, first.URL())
+	if url, ok := RunningURL(dir); !ok || url != first.URL() {
 		t.Errorf("Running says %q, %v; want %q", url, ok, first.URL())
 	}
-	if url, ok := RunningSuperuser(dir); !ok || url != first.SuperuserURL() {
+	if url, ok := RunningSuperuserURL(dir); !ok || url != first.SuperuserURL() {
 		t.Errorf("RunningSuperuser says %q, %v; want %q", url, ok, first.SuperuserURL())
 	}
-	stop(t, first)
+	stopServer(t, first)
 
 	select {
 	case <-first.Done():
 	default:
 		t.Error("a stopped server is not done")
 	}
-	if url, ok := Running(dir); ok {
+	if url, ok := RunningURL(dir); ok {
 		t.Errorf("a server at %s after the stop", url)
 	}
 	if err := first.Stop(t.Context()); err != nil {
 		t.Errorf("stopping twice: %v", err)
 	}
 
-	second := start(t, Options{Dir: dir})
-	mustHoldWhatWasWritten(t, second.URL())
+	second := startServer(t, Options{Dir: dir})
+	checkRow(t, second.URL())
 }
 
-func TestTheServiceIsNoSuperuser(t *testing.T) {
+func TestServer_ServiceRoleIsNotSuperuser(t *testing.T) {
 	t.Parallel()
 	// The service owns its database, may make the role it works as, and no more.
-	s := start(t, Options{Dir: madeFolder(t)})
+	s := startServer(t, Options{Dir: initializedDir(t)})
 	conn := connect(t, s.URL())
 
-	if got := ask[string](t, conn, "SELECT rolsuper::text || rolcreatedb::text || rolcreaterole::text FROM pg_roles WHERE rolname = current_user"); got != "falsefalsetrue" {
+	if got := queryValue[string](t, conn, "SELECT rolsuper::text || rolcreatedb::text || rolcreaterole::text FROM pg_roles WHERE rolname = current_user"); got != "falsefalsetrue" {
 		t.Errorf("superuser, createdb, createrole: %s", got)
 	}
-	if got := ask[string](t, conn, "SELECT datdba::regrole::text FROM pg_database WHERE datname = current_database()"); got != serviceRole {
+	if got := queryValue[string](t, conn, "SELECT datdba::regrole::text FROM pg_database WHERE datname = current_database()"); got != serviceRole {
 		t.Errorf("the database belongs to %s", got)
 	}
-	if !ask[bool](t, connect(t, s.SuperuserURL()), "SELECT rolsuper FROM pg_roles WHERE rolname = current_user") {
+	if !queryValue[bool](t, connect(t, s.SuperuserURL()), "SELECT rolsuper FROM pg_roles WHERE rolname = current_user") {
 		t.Error("SuperuserURL is not that of a superuser")
 	}
 }
 
-func TestOneOwnerPerFolder(t *testing.T) {
+func TestStart_SecondStartIsRejected(t *testing.T) {
 	t.Parallel()
 	// The second start on a folder is refused and says who has it; the first server
 	// does not notice. When the first is gone, the folder is free.
-	dir := madeFolder(t)
-	first := start(t, Options{Dir: dir})
+	dir := initializedDir(t)
+	first := startServer(t, Options{Dir: dir})
 
 	_, err := Start(t.Context(), Options{Dir: dir})
 
@@ -79,46 +79,46 @@ func TestOneOwnerPerFolder(t *testing.T) {
 		t.Errorf("the second start answers %v", err)
 	}
 	connect(t, first.URL())
-	stop(t, first)
-	start(t, Options{Dir: dir})
+	stopServer(t, first)
+	startServer(t, Options{Dir: dir})
 }
 
-func TestTheTerminalDoesNotReachPostgres(t *testing.T) {
+func TestServer_HasOwnProcessGroup(t *testing.T) {
 	t.Parallel()
 	// Ctrl-C goes to our process group; Postgres has one of its own, so that it is
 	// stopped last.
-	s := start(t, Options{Dir: madeFolder(t)})
+	s := startServer(t, Options{Dir: initializedDir(t)})
 	group, err := syscall.Getpgid(s.process.Pid)
 	if err != nil || group != s.process.Pid {
 		t.Errorf("postgres %d is in group %d (%v)", s.process.Pid, group, err)
 	}
 }
 
-func TestStopDisconnectsClients(t *testing.T) {
+func TestStop_DisconnectsClients(t *testing.T) {
 	t.Parallel()
 	// A client in the middle of a transaction does not hold up a stop, and what it
 	// did not commit is not there afterwards.
-	dir := madeFolder(t)
-	s := start(t, Options{Dir: dir})
-	write(t, s.URL())
+	dir := initializedDir(t)
+	s := startServer(t, Options{Dir: dir})
+	insertRow(t, s.URL())
 	idle := connect(t, s.URL())
-	exec1(t, idle, "BEGIN; UPDATE kept SET n = 0")
+	execSQL(t, idle, "BEGIN; UPDATE kept SET n = 0")
 
-	stop(t, s)
+	stopServer(t, s)
 
-	mustHoldWhatWasWritten(t, start(t, Options{Dir: dir}).URL())
+	checkRow(t, startServer(t, Options{Dir: dir}).URL())
 }
 
-func TestStopInAHurry(t *testing.T) {
+func TestStop_CancelledContext(t *testing.T) {
 	t.Parallel()
 	// A stop that may not take any time says that it was rough, leaves no process,
 	// and loses nothing that was committed.
-	dir := madeFolder(t)
+	dir := initializedDir(t)
 	s, err := Start(t.Context(), Options{Dir: dir})
 	if err != nil {
 		t.Fatal(err)
 	}
-	write(t, s.URL())
+	insertRow(t, s.URL())
 	// A stopped process cannot answer a polite request.
 	if err := s.process.Signal(syscall.SIGSTOP); err != nil {
 		t.Fatal(err)
@@ -134,17 +134,17 @@ func TestStopInAHurry(t *testing.T) {
 	if err != nil && !errors.Is(err, context.Canceled) {
 		t.Errorf("a stop in a hurry answers %v", err)
 	}
-	mustEmpty(t, dir)
-	mustHoldWhatWasWritten(t, start(t, Options{Dir: dir}).URL())
+	checkStopped(t, dir)
+	checkRow(t, startServer(t, Options{Dir: dir}).URL())
 }
 
-func TestADeadServerIsNoticed(t *testing.T) {
+func TestServer_DoneClosesWhenProcessDies(t *testing.T) {
 	t.Parallel()
 	// Done is closed when the server dies under us; stopping it is no error, and
 	// the next start comes up though a client is still waiting for an answer.
-	dir := madeFolder(t)
-	s := start(t, Options{Dir: dir})
-	write(t, s.URL())
+	dir := initializedDir(t)
+	s := startServer(t, Options{Dir: dir})
+	insertRow(t, s.URL())
 	busy := connect(t, s.URL())
 	answered := make(chan error, 1)
 	go func() {
@@ -161,14 +161,14 @@ func TestADeadServerIsNoticed(t *testing.T) {
 	case <-time.After(10 * time.Second):
 		t.Fatal("nobody noticed")
 	}
-	stop(t, s)
-	mustHoldWhatWasWritten(t, start(t, Options{Dir: dir}).URL())
+	stopServer(t, s)
+	checkRow(t, startServer(t, Options{Dir: dir}).URL())
 	if err := <-answered; err == nil {
 		t.Error("the client of the dead server got an answer")
 	}
 }
 
-func TestAStartThatIsGivenUp(t *testing.T) {
+func TestStart_CancelledLeavesNothing(t *testing.T) {
 	t.Parallel()
 	// A first start that is given up at any moment leaves no process and nothing
 	// half-made that the next start would trip over.
@@ -182,12 +182,12 @@ func TestAStartThatIsGivenUp(t *testing.T) {
 			s, err := Start(ctx, Options{Dir: dir})
 
 			if err == nil { // a fast machine
-				stop(t, s)
+				stopServer(t, s)
 			} else if !errors.Is(err, context.DeadlineExceeded) {
 				t.Errorf("a start that is given up answers %v", err)
 			}
-			mustEmpty(t, dir)
-			connect(t, start(t, Options{Dir: dir}).URL())
+			checkStopped(t, dir)
+			connect(t, startServer(t, Options{Dir: dir}).URL())
 			if rest, _ := filepath.Glob(filepath.Join(dir, "*.new-*")); len(rest) > 0 {
 				t.Errorf("half-made databases are left: %v", rest)
 			}
@@ -195,16 +195,16 @@ func TestAStartThatIsGivenUp(t *testing.T) {
 	}
 }
 
-func TestAServerThatCannotStartSaysWhy(t *testing.T) {
+func TestStart_ErrorIncludesLog(t *testing.T) {
 	t.Parallel()
 	// The error carries what Postgres said, so that nobody has to look for its log,
 	// and the folder is free again.
-	dir := madeFolder(t)
+	dir := initializedDir(t)
 	_, err := Start(t.Context(), Options{Dir: dir, Settings: map[string]string{"shared_buffers": "nonsense"}})
 	if err == nil || !strings.Contains(err.Error(), "shared_buffers") {
 		t.Errorf("a bad setting answers %v", err)
 	}
-	start(t, Options{Dir: dir})
+	startServer(t, Options{Dir: dir})
 }
 
 func BenchmarkFirstStart(b *testing.B) {

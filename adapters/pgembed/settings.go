@@ -8,14 +8,14 @@ import (
 	"strconv"
 )
 
-// pinned are the settings nobody may change: they go on the command line, which
+// pinnedSettings are the settings nobody may change: they go on the command line, which
 // beats every file and ALTER SYSTEM.
 //
 //   - What the service has acknowledged survives a crash.
 //   - Nothing but the unix socket leads in.
 //   - A failed statement holds customers' data, so neither its text nor its
 //     details go to the log.
-var pinned = map[string]string{
+var pinnedSettings = map[string]string{
 	"fsync":                   "on",
 	"full_page_writes":        "on",
 	"synchronous_commit":      "on",
@@ -29,9 +29,9 @@ var pinned = map[string]string{
 	"cluster_name":            "causeway",
 }
 
-// usual are the settings that Options.Settings may replace: small enough for a
+// defaultSettings are the settings that Options.Settings may replace: small enough for a
 // laptop, enough for a few thousand payments a second.
-var usual = map[string]string{
+var defaultSettings = map[string]string{
 	"max_connections":  "100",
 	"shared_buffers":   "128MB",
 	"random_page_cost": "1.1", // disks do not seek any more
@@ -42,8 +42,8 @@ var usual = map[string]string{
 	"log_line_prefix":  "%m [%p] ",
 }
 
-// throwaway is what Options.Throwaway trades for speed.
-var throwaway = map[string]string{
+// throwawaySettings is what Options.Throwaway trades for speed.
+var throwawaySettings = map[string]string{
 	"fsync":              "off",
 	"full_page_writes":   "off",
 	"synchronous_commit": "off",
@@ -56,19 +56,19 @@ func (o Options) flags() ([]string, error) {
 	if o.MaxConnections < 0 {
 		return nil, fmt.Errorf("MaxConnections is %d: it must not be negative", o.MaxConnections)
 	}
-	settings := maps.Clone(usual)
+	settings := maps.Clone(defaultSettings)
 	if o.MaxConnections > 0 {
 		settings["max_connections"] = strconv.Itoa(o.MaxConnections)
 	}
 	for name, value := range o.Settings {
-		if _, ok := pinned[name]; ok {
+		if _, ok := pinnedSettings[name]; ok {
 			return nil, fmt.Errorf("the Postgres setting %s cannot be changed here", name)
 		}
 		settings[name] = value
 	}
-	maps.Copy(settings, pinned)
+	maps.Copy(settings, pinnedSettings)
 	if o.Throwaway {
-		maps.Copy(settings, throwaway)
+		maps.Copy(settings, throwawaySettings)
 	}
 	delete(settings, "unix_socket_directories")
 

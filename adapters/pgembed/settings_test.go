@@ -9,41 +9,41 @@ import (
 	"testing"
 )
 
-func TestDurabilityIsPinned(t *testing.T) {
+func TestFlags_PinnedSettingsCannotChange(t *testing.T) {
 	t.Parallel()
 	// No option and no ALTER SYSTEM changes what keeps the money and the privacy;
 	// other settings are the caller's.
-	for _, name := range slices.Sorted(maps.Keys(pinned)) {
+	for _, name := range slices.Sorted(maps.Keys(pinnedSettings)) {
 		if _, err := (Options{Settings: map[string]string{name: "x"}}).flags(); err == nil || !strings.Contains(err.Error(), name) {
 			t.Errorf("setting %s answers %v", name, err)
 		}
 	}
-	s := start(t, Options{Dir: madeFolder(t), MaxConnections: 33, Settings: map[string]string{"work_mem": "5MB"}})
+	s := startServer(t, Options{Dir: initializedDir(t), MaxConnections: 33, Settings: map[string]string{"work_mem": "5MB"}})
 	conn := connect(t, s.SuperuserURL())
-	exec1(t, conn, "ALTER SYSTEM SET fsync = off")
-	exec1(t, conn, "ALTER SYSTEM SET listen_addresses = '*'")
-	exec1(t, conn, "SELECT pg_reload_conf()")
+	execSQL(t, conn, "ALTER SYSTEM SET fsync = off")
+	execSQL(t, conn, "ALTER SYSTEM SET listen_addresses = '*'")
+	execSQL(t, conn, "SELECT pg_reload_conf()")
 
 	for name, want := range map[string]string{
 		"fsync": "on", "full_page_writes": "on", "synchronous_commit": "on", "listen_addresses": "",
 		"max_connections": "33", "work_mem": "5MB", "shared_buffers": "128MB", "TimeZone": "UTC",
 	} {
-		if got := ask[string](t, connect(t, s.URL()), "SELECT current_setting('"+name+"')"); got != want {
+		if got := queryValue[string](t, connect(t, s.URL()), "SELECT current_setting('"+name+"')"); got != want {
 			t.Errorf("%s is %q, want %q", name, got, want)
 		}
 	}
 }
 
-func TestThrowawayGivesUpDurability(t *testing.T) {
+func TestFlags_ThrowawayDisablesFsync(t *testing.T) {
 	t.Parallel()
 	// What tests gain their speed from is really off, and only for them.
-	s := start(t, Options{Dir: madeFolder(t), Throwaway: true})
-	if got := ask[string](t, connect(t, s.URL()), "SELECT current_setting('fsync') || current_setting('synchronous_commit')"); got != "offoff" {
+	s := startServer(t, Options{Dir: initializedDir(t), Throwaway: true})
+	if got := queryValue[string](t, connect(t, s.URL()), "SELECT current_setting('fsync') || current_setting('synchronous_commit')"); got != "offoff" {
 		t.Errorf("fsync and synchronous_commit are %s", got)
 	}
 }
 
-func TestNegativeConnectionsAreRefused(t *testing.T) {
+func TestFlags_RejectsNegativeConnections(t *testing.T) {
 	t.Parallel()
 	// A number that makes no sense is refused before anything is started.
 	if _, err := (Options{MaxConnections: -1}).flags(); err == nil {
@@ -51,14 +51,14 @@ func TestNegativeConnectionsAreRefused(t *testing.T) {
 	}
 }
 
-func TestTheLogKeepsSecrets(t *testing.T) {
+func TestServer_LogOmitsValues(t *testing.T) {
 	t.Parallel()
 	// A statement that fails goes back to its client with all its details, and none
 	// of the values in it reach the server's log.
-	dir := madeFolder(t)
-	s := start(t, Options{Dir: dir})
+	dir := initializedDir(t)
+	s := startServer(t, Options{Dir: dir})
 	conn := connect(t, s.URL())
-	exec1(t, conn, "CREATE TABLE people (email text UNIQUE); INSERT INTO people VALUES ('secret@example.com')")
+	execSQL(t, conn, "CREATE TABLE people (email text UNIQUE); INSERT INTO people VALUES ('secret@example.com')")
 
 	for _, sql := range []string{
 		"INSERT INTO people VALUES ('secret@example.com')",

@@ -22,7 +22,7 @@ func TestRatesPort(t *testing.T) {
 	for name, dollars := range map[string][]money.Currency{"tokens by the market": nil, "tokens are dollars": {"USDC", "USDT"}} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			joined := rates.Join(reference(t), market.New("seed"), dollars...)
+			joined := rates.Join(newReference(t), market.New("seed"), dollars...)
 			portstest.Rates(t, joined, [][2]money.Currency{
 				{"EUR", "USD"}, {"USD", "BTC"}, {"EUR", "BTC"}, {"INR", "USDC"}, {"NGN", "KES"}, {"GBP", "NGN"}, {"USDC", "USDT"}, {"BTC", "USDC"}, {"USD", "USDC"},
 			}, friday)
@@ -30,54 +30,54 @@ func TestRatesPort(t *testing.T) {
 	}
 }
 
-func TestTheReferenceGoesFirst(t *testing.T) {
+func TestJoined_PrefersReference(t *testing.T) {
 	t.Parallel()
 	// What the reference knows is its own price to the digit; what neither side of it
 	// knows is the market's; in between the way goes over the dollar.
-	bank, simulated := reference(t), market.New("seed")
+	bank, simulated := newReference(t), market.New("seed")
 	joined := rates.Join(bank, simulated)
 
-	same(t, ask(t, joined, "GBP", "INR"), ask(t, bank, "GBP", "INR"))
-	same(t, ask(t, joined, "NGN", "KES"), ask(t, simulated, "NGN", "KES"))
-	same(t, ask(t, joined, "BTC", "NGN"), ask(t, simulated, "BTC", "NGN"))
+	checkRate(t, mustRate(t, joined, "GBP", "INR"), mustRate(t, bank, "GBP", "INR"))
+	checkRate(t, mustRate(t, joined, "NGN", "KES"), mustRate(t, simulated, "NGN", "KES"))
+	checkRate(t, mustRate(t, joined, "BTC", "NGN"), mustRate(t, simulated, "BTC", "NGN"))
 
-	euro, bitcoin, crossed := ask(t, bank, "EUR", "USD"), ask(t, simulated, "USD", "BTC"), ask(t, joined, "EUR", "BTC")
+	euro, bitcoin, crossed := mustRate(t, bank, "EUR", "USD"), mustRate(t, simulated, "USD", "BTC"), mustRate(t, joined, "EUR", "BTC")
 	product, err := euro.Rate.Mul(bitcoin.Rate)
 	if err != nil {
 		t.Fatal(err)
 	}
-	same(t, crossed, ports.MarketRate{Rate: product.TruncateSignificant(12), At: euro.At})
+	checkRate(t, crossed, ports.MarketRate{Rate: product.TruncateSignificant(12), At: euro.At})
 }
 
-func TestTokensCountAsDollarsOnlyWhenAsked(t *testing.T) {
+func TestJoined_DollarTokensAreOptIn(t *testing.T) {
 	t.Parallel()
 	// A token that counts as a dollar costs a dollar, whatever the market says of it;
 	// the moment it is told for stands for five minutes.
-	bank, simulated := reference(t), elsewhere{market.New("seed")}
+	bank, simulated := newReference(t), depeggedMarket{market.New("seed")}
 
-	asMarket := ask(t, rates.Join(bank, simulated), "USDC", "USD")
-	same(t, asMarket, ask(t, simulated, "USDC", "USD"))
+	asMarket := mustRate(t, rates.Join(bank, simulated), "USDC", "USD")
+	checkRate(t, asMarket, mustRate(t, simulated, "USDC", "USD"))
 	joined := rates.Join(bank, simulated, "USDC")
-	got := ask(t, joined, "USDC", "USD")
-	same(t, got, ports.MarketRate{Rate: money.MustRate("0.0001"), At: friday.Truncate(5 * time.Minute)})
+	got := mustRate(t, joined, "USDC", "USD")
+	checkRate(t, got, ports.MarketRate{Rate: money.MustRate("0.0001"), At: friday.Truncate(5 * time.Minute)})
 	if got.Rate == asMarket.Rate {
 		t.Error("the setting makes no difference")
 	}
 
-	want, err := ask(t, bank, "USD", "EUR").Rate.Mul(money.MustRate("0.0001"))
+	want, err := mustRate(t, bank, "USD", "EUR").Rate.Mul(money.MustRate("0.0001"))
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got := ask(t, joined, "USDC", "EUR").Rate; got != want.TruncateSignificant(12) {
+	if got := mustRate(t, joined, "USDC", "EUR").Rate; got != want.TruncateSignificant(12) {
 		t.Errorf("USDC in EUR: %s, want %s", got, want)
 	}
 }
 
-func TestWhatTheReferenceRefusesIsNotPricedByTheMarket(t *testing.T) {
+func TestJoined_StaleReferenceIsNotReplacedByMarket(t *testing.T) {
 	t.Parallel()
 	// When the reference is too old, every price that needs it is refused, and the
 	// others go on.
-	joined := rates.Join(reference(t), market.New("seed"))
+	joined := rates.Join(newReference(t), market.New("seed"))
 	late := friday.Add(30 * 24 * time.Hour)
 	for pair, allowed := range map[[2]money.Currency]bool{
 		{"EUR", "USD"}: false, {"EUR", "BTC"}: false, {"NGN", "EUR"}: false, {"USDC", "INR"}: false,
@@ -90,17 +90,17 @@ func TestWhatTheReferenceRefusesIsNotPricedByTheMarket(t *testing.T) {
 	}
 }
 
-// elsewhere is a market on which a token is worth a little less than a dollar.
-type elsewhere struct{ *market.Market }
+// depeggedMarket is a market on which a token is worth a little less than a dollar.
+type depeggedMarket struct{ *market.Market }
 
-func (e elsewhere) Rate(ctx context.Context, from, to money.Currency, now time.Time) (ports.MarketRate, error) {
+func (e depeggedMarket) Rate(ctx context.Context, from, to money.Currency, now time.Time) (ports.MarketRate, error) {
 	if from == "USDC" && to == "USD" {
 		return ports.MarketRate{Rate: money.MustRate("0.000099"), At: now.Truncate(time.Hour)}, nil
 	}
 	return e.Market.Rate(ctx, from, to, now)
 }
 
-func reference(t *testing.T) *ecb.Rates {
+func newReference(t *testing.T) *ecb.Rates {
 	t.Helper()
 	bank, err := ecb.New(ecb.Options{Source: "ecb/testdata/eurofxref-daily.xml"})
 	if err != nil {
@@ -112,7 +112,7 @@ func reference(t *testing.T) *ecb.Rates {
 	return bank
 }
 
-func ask(t *testing.T, from ports.Rates, sold, bought money.Currency) ports.MarketRate {
+func mustRate(t *testing.T, from ports.Rates, sold, bought money.Currency) ports.MarketRate {
 	t.Helper()
 	got, err := from.Rate(t.Context(), sold, bought, friday)
 	if err != nil {
@@ -121,7 +121,7 @@ func ask(t *testing.T, from ports.Rates, sold, bought money.Currency) ports.Mark
 	return got
 }
 
-func same(t *testing.T, got, want ports.MarketRate) {
+func checkRate(t *testing.T, got, want ports.MarketRate) {
 	t.Helper()
 	if got.Rate != want.Rate || !got.At.Equal(want.At) {
 		t.Errorf("%s of %s, want %s of %s", got.Rate, got.At, want.Rate, want.At)

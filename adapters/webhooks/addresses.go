@@ -15,13 +15,13 @@ func allowed(env platform.Environment, address netip.Addr) bool {
 	if address.IsLoopback() {
 		return env == platform.Sandbox
 	}
-	if !address.IsValid() || address.Zone() != "" || within(never, address) {
+	if !address.IsValid() || address.Zone() != "" || inRanges(blockedRanges, address) {
 		return false
 	}
-	return env == platform.Sandbox || !within(notPublic, address)
+	return env == platform.Sandbox || !inRanges(privateRanges, address)
 }
 
-func within(ranges []netip.Prefix, address netip.Addr) bool {
+func inRanges(ranges []netip.Prefix, address netip.Addr) bool {
 	for _, r := range ranges {
 		if r.Contains(address) {
 			return true
@@ -30,8 +30,8 @@ func within(ranges []netip.Prefix, address netip.Addr) bool {
 	return false
 }
 
-// never is not sent to in any environment.
-var never = prefixes(
+// blockedRanges is not sent to in any environment.
+var blockedRanges = mustParsePrefixes(
 	"0.0.0.0/8",          // this host
 	"169.254.0.0/16",     // link-local, and the metadata of most clouds
 	"100.100.100.200/32", // metadata
@@ -52,8 +52,8 @@ var never = prefixes(
 	"ff00::/8",           // multicast
 )
 
-// notPublic is not sent to in production.
-var notPublic = prefixes(
+// privateRanges is not sent to in production.
+var privateRanges = mustParsePrefixes(
 	"10.0.0.0/8", "172.16.0.0/12", "192.168.0.0/16", // private
 	"100.64.0.0/10",                                     // shared by carriers
 	"192.0.2.0/24", "198.51.100.0/24", "203.0.113.0/24", // documentation
@@ -67,7 +67,7 @@ var notPublic = prefixes(
 	"fc00::/7",  // private
 )
 
-func prefixes(texts ...string) []netip.Prefix {
+func mustParsePrefixes(texts ...string) []netip.Prefix {
 	out := make([]netip.Prefix, len(texts))
 	for i, text := range texts {
 		out[i] = netip.MustParsePrefix(text)

@@ -17,7 +17,7 @@ import (
 	"causeway/ports"
 )
 
-func TestAllowed(t *testing.T) {
+func TestAllowed_AddressRanges(t *testing.T) {
 	t.Parallel()
 	// Each range and its neighbours, in both environments.
 	const nowhere, sandboxOnly, everywhere = 0, 1, 2
@@ -57,7 +57,7 @@ func TestAllowed(t *testing.T) {
 	}
 }
 
-func TestRebinding(t *testing.T) {
+func TestSender_BlocksDNSRebinding(t *testing.T) {
 	t.Parallel()
 	// A name that resolves to a public address when it is checked and to a forbidden
 	// one when it is used does not get through: what is dialled is what is checked.
@@ -85,7 +85,7 @@ func TestRebinding(t *testing.T) {
 	}
 }
 
-func TestNameOnThisMachine(t *testing.T) {
+func TestSender_LoopbackNameOnlyInSandbox(t *testing.T) {
 	t.Parallel()
 	// A name that resolves to this machine is reached in the sandbox and not in production.
 	server := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) {}))

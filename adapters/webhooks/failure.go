@@ -14,24 +14,24 @@ import (
 	"causeway/ports"
 )
 
-// failure says why there was no answer. ctx is the caller's, limited has the timeout.
-func failure(ctx, limited context.Context, err error) ports.WebhookResponse {
+// failureResponse says why there was no answer. ctx is the caller's, limited has the timeout.
+func failureResponse(ctx, limited context.Context, err error) ports.WebhookResponse {
 	var network net.Error
 	switch {
 	case errors.Is(err, errForbiddenAddress):
-		return ports.WebhookResponse{Outcome: event.Forbidden, Error: describe(err)}
+		return ports.WebhookResponse{Outcome: event.Forbidden, Error: describeError(err)}
 	case ctx.Err() != nil:
 		return ports.WebhookResponse{Outcome: event.Unreachable, Error: "the delivery was interrupted"}
 	case limited.Err() != nil, errors.As(err, &network) && network.Timeout():
 		return ports.WebhookResponse{Outcome: event.TimedOut, Error: "no answer in time"}
 	default:
-		return ports.WebhookResponse{Outcome: event.Unreachable, Error: describe(err)}
+		return ports.WebhookResponse{Outcome: event.Unreachable, Error: describeError(err)}
 	}
 }
 
-// describe puts an error in words for the platform that owns the receiver: what it
+// describeError puts an error in words for the platform that owns the receiver: what it
 // can do something about, nothing about our side of the connection.
-func describe(err error) string {
+func describeError(err error) string {
 	var dns *net.DNSError
 	var certificate *tls.CertificateVerificationError
 	var hostname x509.HostnameError
@@ -45,7 +45,7 @@ func describe(err error) string {
 	case errors.As(err, &hostname):
 		return "the certificate is for another host name"
 	case errors.As(err, &certificate):
-		return "the certificate is not valid: " + brief(certificate.Err.Error())
+		return "the certificate is not valid: " + shortReason(certificate.Err.Error())
 	case errors.As(err, &alert), errors.As(err, &record):
 		return "TLS could not be agreed on"
 	case errors.Is(err, syscall.ECONNREFUSED):
@@ -61,7 +61,7 @@ func describe(err error) string {
 	}
 }
 
-func brief(text string) string {
+func shortReason(text string) string {
 	text = strings.TrimPrefix(text, "x509: ")
-	return clean([]byte(text[:min(len(text), 200)]))
+	return sanitize([]byte(text[:min(len(text), 200)]))
 }

@@ -20,45 +20,45 @@ import (
 	"causeway/ports"
 )
 
-// clock stands still until it is moved.
-type clock struct {
+// fakeClock stands still until it is moved.
+type fakeClock struct {
 	mu  sync.Mutex
 	now time.Time
 }
 
-func (c *clock) Now() time.Time {
+func (c *fakeClock) Now() time.Time {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.now
 }
 
-func (c *clock) advance(d time.Duration) {
+func (c *fakeClock) advance(d time.Duration) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.now = c.now.Add(d)
 }
 
-type ids struct{}
+type randomIDs struct{}
 
-func (ids) New(time.Time) uuid.UUID { return uuid.Must(uuid.NewV7()) }
+func (randomIDs) New(time.Time) uuid.UUID { return uuid.Must(uuid.NewV7()) }
 
-// keyStore keeps keys in memory as the database does.
-type keyStore struct {
-	mu     sync.Mutex
-	keys   []ports.SealedWebhookKey
-	reads  int
-	broken bool
-	// before runs once, before the next replacement: somebody else was faster.
-	before func()
+// fakeKeyStore keeps keys in memory as the database does.
+type fakeKeyStore struct {
+	mu      sync.Mutex
+	keys    []ports.SealedWebhookKey
+	reads   int
+	failing bool
+	// beforeReplace runs once, before the next replacement: somebody else was faster.
+	beforeReplace func()
 }
 
 var errStore = errors.New("the store is away")
 
-func (s *keyStore) WebhookKeys(_ context.Context, env platform.Environment, now time.Time) ([]ports.SealedWebhookKey, error) {
+func (s *fakeKeyStore) WebhookKeys(_ context.Context, env platform.Environment, now time.Time) ([]ports.SealedWebhookKey, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.reads++
-	if s.broken {
+	if s.failing {
 		return nil, errStore
 	}
 	var found []ports.SealedWebhookKey
@@ -70,9 +70,9 @@ func (s *keyStore) WebhookKeys(_ context.Context, env platform.Environment, now 
 	return found, nil
 }
 
-func (s *keyStore) ReplaceWebhookKeys(_ context.Context, ends []uuid.UUID, until time.Time, adds []ports.SealedWebhookKey) (bool, error) {
-	if before := s.before; before != nil {
-		s.before = nil
+func (s *fakeKeyStore) ReplaceWebhookKeys(_ context.Context, ends []uuid.UUID, until time.Time, adds []ports.SealedWebhookKey) (bool, error) {
+	if before := s.beforeReplace; before != nil {
+		s.beforeReplace = nil
 		before()
 	}
 	s.mu.Lock()
@@ -95,14 +95,14 @@ func (s *keyStore) ReplaceWebhookKeys(_ context.Context, ends []uuid.UUID, until
 	return true, nil
 }
 
-// sealer hides nothing, but opens only with the right context.
-type sealer struct{}
+// fakeSealer hides nothing, but opens only with the right context.
+type fakeSealer struct{}
 
-func (sealer) Seal(plain, context []byte) ([]byte, error) {
+func (fakeSealer) Seal(plain, context []byte) ([]byte, error) {
 	return append(append(bytes.Clone(context), 0), plain...), nil
 }
 
-func (sealer) Open(sealed, context []byte) ([]byte, error) {
+func (fakeSealer) Open(sealed, context []byte) ([]byte, error) {
 	plain, ok := bytes.CutPrefix(sealed, append(bytes.Clone(context), 0))
 	if !ok {
 		return nil, errors.New("sealed for another place")
@@ -111,15 +111,15 @@ func (sealer) Open(sealed, context []byte) ([]byte, error) {
 }
 
 type fixture struct {
-	clock   *clock
-	store   *keyStore
+	clock   *fakeClock
+	store   *fakeKeyStore
 	keyring *Keyring
 	sender  *Sender
 }
 
 func newFixture(t testing.TB, o Options) *fixture {
-	f := &fixture{clock: &clock{now: time.Now().UTC()}, store: &keyStore{}}
-	f.keyring = NewKeyring(f.store, sealer{}, f.clock, ids{})
+	f := &fixture{clock: &fakeClock{now: time.Now().UTC()}, store: &fakeKeyStore{}}
+	f.keyring = NewKeyring(f.store, fakeSealer{}, f.clock, randomIDs{})
 	f.sender = NewSender(f.keyring, o)
 	t.Cleanup(f.sender.Close)
 	return f
@@ -136,20 +136,20 @@ func (f *fixture) delivery(url string) ports.WebhookDelivery {
 	}
 }
 
-// received is a request as a receiver saw it.
-type received struct {
+// receivedRequest is a request as a receiver saw it.
+type receivedRequest struct {
 	header http.Header
 	body   []byte
 	method string
 	host   string
 }
 
-// receiver answers with respond and hands over what it got.
-func receiver(t testing.TB, respond http.HandlerFunc) (*httptest.Server, chan received) {
-	got := make(chan received, 100)
+// newReceiver answers with respond and hands over what it got.
+func newReceiver(t testing.TB, respond http.HandlerFunc) (*httptest.Server, chan receivedRequest) {
+	got := make(chan receivedRequest, 100)
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		body, _ := io.ReadAll(r.Body)
-		got <- received{r.Header.Clone(), body, r.Method, r.Host}
+		got <- receivedRequest{r.Header.Clone(), body, r.Method, r.Host}
 		if respond != nil {
 			respond(w, r)
 		}

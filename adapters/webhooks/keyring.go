@@ -17,9 +17,9 @@ import (
 	"causeway/ports"
 )
 
-// refresh is how long keys are used before the store is asked for newer ones: so
+// refreshInterval is how long keys are used before the store is asked for newer ones: so
 // long may another process sign with a key after it was replaced.
-const refresh = time.Minute
+const refreshInterval = time.Minute
 
 // Keyring holds the signing keys of both environments: it makes the first ones when
 // they are first needed, replaces them on request, and keeps them ready in memory. It
@@ -29,37 +29,37 @@ type Keyring struct {
 	sealer ports.Sealer
 	clock  ports.Clock
 	ids    ports.IDs
-	rings  map[platform.Environment]*ring
+	caches map[platform.Environment]*keyCache
 }
 
 var _ ports.WebhookKeys = (*Keyring)(nil)
 
 // NewKeyring makes a keyring on a store.
 func NewKeyring(store ports.WebhookKeyStore, sealer ports.Sealer, clock ports.Clock, ids ports.IDs) *Keyring {
-	return &Keyring{store: store, sealer: sealer, clock: clock, ids: ids, rings: map[platform.Environment]*ring{
+	return &Keyring{store: store, sealer: sealer, clock: clock, ids: ids, caches: map[platform.Environment]*keyCache{
 		platform.Sandbox: {}, platform.Production: {},
 	}}
 }
 
-// ring is what is in memory of one environment.
-type ring struct {
+// keyCache is what is in memory of one environment.
+type keyCache struct {
 	loading sync.Mutex
-	held    atomic.Pointer[keySet]
+	keys    atomic.Pointer[keySet]
 }
 
 // keySet is a ready set of keys; it does not change.
 type keySet struct {
-	loaded time.Time
-	stored []ports.SealedWebhookKey // newest first
-	ecdsa  *ecdsa.PrivateKey
+	loadedAt time.Time
+	stored   []ports.SealedWebhookKey // newest first
+	ecdsa    *ecdsa.PrivateKey
 	// ed25519 is the one that signs, then those it replaced that are still valid: a
 	// receiver takes whichever signature it can verify.
-	ed25519 []heldKey
+	ed25519 []signingKey
 }
 
-type heldKey struct {
-	private ed25519.PrivateKey
-	until   time.Time
+type signingKey struct {
+	private    ed25519.PrivateKey
+	validUntil time.Time
 }
 
 // Keys are the public halves of all keys that are valid now.
@@ -71,7 +71,7 @@ func (k *Keyring) Keys(ctx context.Context, env platform.Environment, now time.T
 	var public []ports.WebhookKey
 	for _, s := range set.stored {
 		if s.ValidUntil.IsZero() || s.ValidUntil.After(now) {
-			one, err := publish(s)
+			one, err := publicKey(s)
 			if err != nil {
 				return nil, err
 			}
@@ -115,12 +115,12 @@ var algorithms = []ports.KeyAlgorithm{ports.ECDSAP256, ports.Ed25519}
 // current is the set to sign with. Keys that have been in memory for a while are
 // still used while one caller looks for newer ones, and when the store is away.
 func (k *Keyring) current(ctx context.Context, env platform.Environment) (*keySet, error) {
-	r := k.rings[env]
+	r := k.caches[env]
 	if r == nil {
 		return nil, fmt.Errorf("there are no webhook keys for the environment %q", env)
 	}
-	held := r.held.Load()
-	if held != nil && k.clock.Now().Sub(held.loaded) < refresh {
+	held := r.keys.Load()
+	if held != nil && k.clock.Now().Sub(held.loadedAt) < refreshInterval {
 		return held, nil
 	}
 	if held != nil && !r.loading.TryLock() {
@@ -130,7 +130,7 @@ func (k *Keyring) current(ctx context.Context, env platform.Environment) (*keySe
 		r.loading.Lock()
 	}
 	defer r.loading.Unlock()
-	if again := r.held.Load(); again != held {
+	if again := r.keys.Load(); again != held {
 		return again, nil
 	}
 	fresh, err := k.read(ctx, env)
@@ -140,13 +140,13 @@ func (k *Keyring) current(ctx context.Context, env platform.Environment) (*keySe
 	if err != nil {
 		return nil, err
 	}
-	r.held.Store(fresh)
+	r.keys.Store(fresh)
 	return fresh, nil
 }
 
 // load reads the keys whatever is in memory.
 func (k *Keyring) load(ctx context.Context, env platform.Environment) (*keySet, error) {
-	r := k.rings[env]
+	r := k.caches[env]
 	if r == nil {
 		return nil, fmt.Errorf("there are no webhook keys for the environment %q", env)
 	}
@@ -154,7 +154,7 @@ func (k *Keyring) load(ctx context.Context, env platform.Environment) (*keySet, 
 	defer r.loading.Unlock()
 	set, err := k.read(ctx, env)
 	if err == nil {
-		r.held.Store(set)
+		r.keys.Store(set)
 	}
 	return set, err
 }
@@ -171,7 +171,7 @@ func (k *Keyring) read(ctx context.Context, env platform.Environment) (*keySet, 
 			return slices.ContainsFunc(stored, func(s ports.SealedWebhookKey) bool { return s.Algorithm == a && s.ValidUntil.IsZero() })
 		})
 		if len(missing) == 0 {
-			return k.open(stored, now)
+			return k.openKeys(stored, now)
 		}
 		adds, err := k.generate(env, now, missing)
 		if err != nil {

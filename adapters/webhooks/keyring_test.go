@@ -11,14 +11,14 @@ import (
 	"causeway/ports"
 )
 
-func TestRotation(t *testing.T) {
+func TestKeyring_RotateKeepsOldKeysDuringOverlap(t *testing.T) {
 	t.Parallel()
 	// After a rotation new keys sign; during the overlap the old ones are published and
 	// sign beside the new one where the header has room for two; then they are gone.
 	f := newFixture(t, Options{})
 	ctx := context.Background()
-	server, got := receiver(t, nil)
-	deliver := func() received {
+	server, got := newReceiver(t, nil)
+	deliver := func() receivedRequest {
 		t.Helper()
 		f.sender.Deliver(ctx, f.delivery(server.URL))
 		return <-got
@@ -47,21 +47,21 @@ func TestRotation(t *testing.T) {
 			t.Errorf("key %d ends at %v", i, k.ValidUntil)
 		}
 	}
-	if err := verifyBoth(during[:2], r); err != nil {
+	if err := verifySignatures(during[:2], r); err != nil {
 		t.Errorf("with the new keys: %v", err)
 	}
-	if err := verifyBoth([]ports.WebhookKey{during[0], during[1], during[2], during[3]}, r); err != nil {
+	if err := verifySignatures([]ports.WebhookKey{during[0], during[1], during[2], during[3]}, r); err != nil {
 		t.Errorf("with all: %v", err)
 	}
 
 	f.clock.advance(24 * time.Hour)
 	if after, r := keys(), deliver(); len(after) != 2 || after[0].ID != during[0].ID ||
-		strings.Contains(r.header.Get("webhook-signature"), " ") || verifyBoth(after, r) != nil {
+		strings.Contains(r.header.Get("webhook-signature"), " ") || verifySignatures(after, r) != nil {
 		t.Errorf("after the overlap: %d keys, header %q", len(after), r.header.Get("webhook-signature"))
 	}
 }
 
-func TestOldReceiversDuringOverlap(t *testing.T) {
+func TestKeyring_OldKeyVerifiesDuringOverlap(t *testing.T) {
 	t.Parallel()
 	// A receiver that knows only the old Ed25519 key still verifies during the overlap.
 	f := newFixture(t, Options{})
@@ -73,17 +73,17 @@ func TestOldReceiversDuringOverlap(t *testing.T) {
 	if err := f.keyring.Rotate(ctx, platform.Sandbox, f.clock.Now().Add(time.Second), time.Hour); err != nil {
 		t.Fatal(err)
 	}
-	server, got := receiver(t, nil)
+	server, got := newReceiver(t, nil)
 	f.sender.Deliver(ctx, f.delivery(server.URL))
 
-	err = verifyBoth(old, <-got)
+	err = verifySignatures(old, <-got)
 
 	if err == nil || !strings.Contains(err.Error(), "id, time and body verify: true") {
 		t.Errorf("with the old keys: %v", err)
 	}
 }
 
-func TestEnvironmentsHaveTheirOwnKeys(t *testing.T) {
+func TestKeyring_EnvironmentsHaveSeparateKeys(t *testing.T) {
 	t.Parallel()
 	// No key of one environment is one of the other.
 	f := newFixture(t, Options{})
@@ -105,13 +105,13 @@ func TestEnvironmentsHaveTheirOwnKeys(t *testing.T) {
 	}
 }
 
-func TestFirstKeysAreMadeOnce(t *testing.T) {
+func TestKeyring_ConcurrentFirstUseCreatesOnePair(t *testing.T) {
 	t.Parallel()
 	// However many ask first, here and in other processes, they end up with one pair.
 	f := newFixture(t, Options{})
-	other := NewKeyring(f.store, sealer{}, f.clock, ids{})
+	other := NewKeyring(f.store, fakeSealer{}, f.clock, randomIDs{})
 	var others []ports.WebhookKey
-	f.store.before = func() {
+	f.store.beforeReplace = func() {
 		var err error
 		if others, err = other.Keys(context.Background(), platform.Sandbox, f.clock.Now()); err != nil {
 			t.Error(err)
@@ -133,7 +133,7 @@ func TestFirstKeysAreMadeOnce(t *testing.T) {
 	}
 }
 
-func TestRotationBySomebodyElse(t *testing.T) {
+func TestKeyring_ConcurrentRotation(t *testing.T) {
 	t.Parallel()
 	// Two that rotate at once both succeed, one after the other; and a process notices
 	// within a minute that another one has rotated.
@@ -143,14 +143,14 @@ func TestRotationBySomebodyElse(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	other := NewKeyring(f.store, sealer{}, f.clock, ids{})
+	other := NewKeyring(f.store, fakeSealer{}, f.clock, randomIDs{})
 	f.clock.advance(time.Second)
-	f.store.before = func() {
+	f.store.beforeReplace = func() {
 		if err := other.Rotate(ctx, platform.Sandbox, f.clock.Now(), time.Hour); err != nil {
 			t.Error(err)
 		}
 	}
-	third := NewKeyring(f.store, sealer{}, f.clock, ids{})
+	third := NewKeyring(f.store, fakeSealer{}, f.clock, randomIDs{})
 	if err := third.Rotate(ctx, platform.Sandbox, f.clock.Now().Add(time.Millisecond), time.Hour); err != nil {
 		t.Fatal(err)
 	}
@@ -158,14 +158,14 @@ func TestRotationBySomebodyElse(t *testing.T) {
 	if same, err := f.keyring.current(ctx, platform.Sandbox); err != nil || same != before {
 		t.Errorf("the keys in memory were looked up again: %v", err)
 	}
-	f.clock.advance(refresh)
+	f.clock.advance(refreshInterval)
 	after, err := f.keyring.current(ctx, platform.Sandbox)
 	if err != nil || after.ecdsa.Equal(before.ecdsa) || len(after.ed25519) != 3 {
 		t.Errorf("the new keys were not found: %v", err)
 	}
 }
 
-func TestStoreAway(t *testing.T) {
+func TestKeyring_SignsWhileStoreIsUnavailable(t *testing.T) {
 	t.Parallel()
 	// Keys in memory go on signing while the store is away; without any there is no
 	// delivery, and it says why.
@@ -174,7 +174,7 @@ func TestStoreAway(t *testing.T) {
 	if _, err := f.keyring.current(ctx, platform.Sandbox); err != nil {
 		t.Fatal(err)
 	}
-	f.store.broken = true
+	f.store.failing = true
 	f.clock.advance(time.Hour)
 
 	if _, err := f.keyring.current(ctx, platform.Sandbox); err != nil {
@@ -187,7 +187,7 @@ func TestStoreAway(t *testing.T) {
 	}
 }
 
-func TestMovedKey(t *testing.T) {
+func TestKeyring_KeyMovedToOtherRowDoesNotOpen(t *testing.T) {
 	t.Parallel()
 	// A sealed key that was put into another row does not open.
 	f := newFixture(t, Options{})
@@ -195,7 +195,7 @@ func TestMovedKey(t *testing.T) {
 		t.Fatal(err)
 	}
 	moved := f.store.keys[0]
-	f.store.keys[0].ID = ids{}.New(f.clock.Now())
+	f.store.keys[0].ID = randomIDs{}.New(f.clock.Now())
 	if _, err := f.keyring.Keys(context.Background(), platform.Sandbox, f.clock.Now()); err == nil {
 		t.Errorf("key of %s opened elsewhere", moved.ID)
 	}

@@ -18,11 +18,11 @@ import (
 	"causeway/ports"
 )
 
-// open makes stored keys ready for use.
-func (k *Keyring) open(stored []ports.SealedWebhookKey, now time.Time) (*keySet, error) {
-	set := &keySet{loaded: now, stored: stored}
+// openKeys makes stored keys ready for use.
+func (k *Keyring) openKeys(stored []ports.SealedWebhookKey, now time.Time) (*keySet, error) {
+	set := &keySet{loadedAt: now, stored: stored}
 	newestFirst := slices.SortedStableFunc(slices.Values(stored), func(a, b ports.SealedWebhookKey) int {
-		return cmp.Or(boolFirst(a.ValidUntil.IsZero(), b.ValidUntil.IsZero()), b.ValidFrom.Compare(a.ValidFrom))
+		return cmp.Or(trueFirst(a.ValidUntil.IsZero(), b.ValidUntil.IsZero()), b.ValidFrom.Compare(a.ValidFrom))
 	})
 	for _, s := range newestFirst {
 		plain, err := k.sealer.Open(s.Sealed, sealContext(s))
@@ -39,7 +39,7 @@ func (k *Keyring) open(stored []ports.SealedWebhookKey, now time.Time) (*keySet,
 				set.ecdsa = private
 			}
 		case ed25519.PrivateKey:
-			set.ed25519 = append(set.ed25519, heldKey{private, s.ValidUntil})
+			set.ed25519 = append(set.ed25519, signingKey{private, s.ValidUntil})
 		}
 	}
 	if set.ecdsa == nil || len(set.ed25519) == 0 {
@@ -48,7 +48,7 @@ func (k *Keyring) open(stored []ports.SealedWebhookKey, now time.Time) (*keySet,
 	return set, nil
 }
 
-func boolFirst(a, b bool) int {
+func trueFirst(a, b bool) int {
 	switch {
 	case a == b:
 		return 0
@@ -97,8 +97,8 @@ func sealContext(s ports.SealedWebhookKey) []byte {
 	return fmt.Appendf(nil, "webhook key %s %s %s", s.ID, s.Environment, s.Algorithm)
 }
 
-// publish shows the public half in the forms that verifiers read.
-func publish(s ports.SealedWebhookKey) (ports.WebhookKey, error) {
+// publicKey shows the public half in the forms that verifiers read.
+func publicKey(s ports.SealedWebhookKey) (ports.WebhookKey, error) {
 	public := ports.WebhookKey{
 		ID: s.ID, Environment: s.Environment, Algorithm: s.Algorithm, ValidFrom: s.ValidFrom, ValidUntil: s.ValidUntil,
 		PEM: string(pem.EncodeToMemory(&pem.Block{Type: "PUBLIC KEY", Bytes: s.Public})),

@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// listen is the URL of a server that speaks whatever serve does.
-func listen(t testing.TB, serve func(net.Conn)) string {
+// serveTCP is the URL of a server that speaks whatever serve does.
+func serveTCP(t testing.TB, serve func(net.Conn)) string {
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
@@ -26,8 +26,8 @@ func listen(t testing.TB, serve func(net.Conn)) string {
 	return "http://" + listener.Addr().String() + "/"
 }
 
-// closedPort is the URL of a port that nobody listens on.
-func closedPort(t testing.TB) string {
+// closedPortURL is the URL of a port that nobody listens on.
+func closedPortURL(t testing.TB) string {
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)

@@ -23,9 +23,9 @@ import (
 
 // What is read of an answer. More than drained ends the connection instead.
 const (
-	excerptOfAccepted = 128
-	excerptOfOthers   = 1024
-	drained           = 64 << 10
+	maxAcceptedExcerpt = 128
+	maxExcerpt         = 1024
+	maxDrain           = 64 << 10
 )
 
 // Options shape a Sender. The zero value of each is usable.
@@ -43,18 +43,18 @@ type Options struct {
 
 // Sender makes signed deliveries. It is safe for concurrent use.
 type Sender struct {
-	keys      signatures
+	keys      signer
 	timeout   time.Duration
-	agent     []string
+	userAgent []string
 	transport map[platform.Environment]*http.Transport
-	targets   targets
+	urls      urlCache
 }
 
 var _ ports.Webhooks = (*Sender)(nil)
 
-// signatures is what a Sender needs of a Keyring.
-type signatures interface {
-	sign(ctx context.Context, env platform.Environment, id string, at time.Time, body []byte) (signed, error)
+// signer is what a Sender needs of a Keyring.
+type signer interface {
+	sign(ctx context.Context, env platform.Environment, id string, at time.Time, body []byte) (signatureHeaders, error)
 }
 
 // NewSender makes a sender that signs with the keys.
@@ -69,7 +69,7 @@ func NewSender(keys *Keyring, o Options) *Sender {
 		o.UserAgent = "causeway-webhooks"
 	}
 	return &Sender{
-		keys: keys, timeout: o.Timeout, agent: []string{o.UserAgent},
+		keys: keys, timeout: o.Timeout, userAgent: []string{o.UserAgent},
 		transport: map[platform.Environment]*http.Transport{
 			platform.Sandbox:    newTransport(o, platform.Sandbox),
 			platform.Production: newTransport(o, platform.Production),
@@ -94,9 +94,9 @@ func (s *Sender) Deliver(ctx context.Context, d ports.WebhookDelivery) ports.Web
 
 func (s *Sender) deliver(ctx context.Context, d ports.WebhookDelivery) ports.WebhookResponse {
 	transport := s.transport[d.Endpoint.Environment]
-	url, err := s.targets.parse(d.Endpoint)
+	url, err := s.urls.parse(d.Endpoint)
 	if err != nil || transport == nil {
-		return ports.WebhookResponse{Outcome: event.Forbidden, Error: describe(errForbiddenURL)}
+		return ports.WebhookResponse{Outcome: event.Forbidden, Error: describeError(errForbiddenURL)}
 	}
 	id := d.ID.String()
 	signed, err := s.keys.sign(ctx, d.Endpoint.Environment, id, d.At, d.Body)
@@ -111,7 +111,7 @@ func (s *Sender) deliver(ctx context.Context, d ports.WebhookDelivery) ports.Web
 		Method: http.MethodPost, URL: url, Host: url.Host, Proto: "HTTP/1.1", ProtoMajor: 1, ProtoMinor: 1,
 		Header: http.Header{
 			"Content-Type":              contentType,
-			"User-Agent":                s.agent,
+			"User-Agent":                s.userAgent,
 			"Service-Webhook-Signature": {signed.service},
 			"webhook-id":                {id},
 			"webhook-timestamp":         {signed.timestamp},
@@ -127,13 +127,13 @@ func (s *Sender) deliver(ctx context.Context, d ports.WebhookDelivery) ports.Web
 	// The transport itself, not a client: a client would follow redirects and keep cookies.
 	response, err := transport.RoundTrip(request)
 	if err != nil {
-		return failure(ctx, limited, err)
+		return failureResponse(ctx, limited, err)
 	}
 	defer func() { _ = response.Body.Close() }()
 	outcome := event.OutcomeOf(response.StatusCode)
 	excerpt, err := readExcerpt(response.Body, outcome, d.MaxResponseBytes)
 	if err != nil && ctx.Err() == nil && limited.Err() != nil && !outcome.Delivered() {
-		return failure(ctx, limited, err)
+		return failureResponse(ctx, limited, err)
 	}
 	return ports.WebhookResponse{Outcome: outcome, StatusCode: response.StatusCode, Response: excerpt}
 }
@@ -147,23 +147,23 @@ func readExcerpt(body io.Reader, outcome event.Outcome, limit int) (string, erro
 	switch {
 	case limit > 0:
 	case outcome.Delivered():
-		limit = excerptOfAccepted
+		limit = maxAcceptedExcerpt
 	default:
-		limit = excerptOfOthers
+		limit = maxExcerpt
 	}
 	beginning := make([]byte, limit)
 	n, err := io.ReadFull(body, beginning)
 	if err == nil {
-		_, err = io.CopyN(io.Discard, body, drained)
+		_, err = io.CopyN(io.Discard, body, maxDrain)
 	}
 	if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
 		err = nil
 	}
-	return clean(beginning[:n]), err
+	return sanitize(beginning[:n]), err
 }
 
-// clean makes text of bytes: valid UTF-8 without NUL, which a database text cannot hold.
-func clean(b []byte) string {
+// sanitize makes text of bytes: valid UTF-8 without NUL, which a database text cannot hold.
+func sanitize(b []byte) string {
 	if len(b) == 0 {
 		return ""
 	}

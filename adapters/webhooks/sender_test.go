@@ -18,7 +18,7 @@ import (
 	"causeway/ports"
 )
 
-func TestOutcomes(t *testing.T) {
+func TestSender_OutcomeByStatus(t *testing.T) {
 	t.Parallel()
 	// The status decides, and the beginning of the answer is kept.
 	f := newFixture(t, Options{})
@@ -29,7 +29,7 @@ func TestOutcomes(t *testing.T) {
 		{200, event.Accepted}, {202, event.Accepted}, {204, event.Accepted}, {409, event.Duplicate},
 		{400, event.Refused}, {401, event.Refused}, {410, event.Refused}, {429, event.Refused}, {500, event.Refused}, {503, event.Refused},
 	} {
-		server, _ := receiver(t, func(w http.ResponseWriter, _ *http.Request) {
+		server, _ := newReceiver(t, func(w http.ResponseWriter, _ *http.Request) {
 			w.WriteHeader(c.status)
 			if c.status != 204 {
 				_, _ = fmt.Fprintf(w, "said %d", c.status)
@@ -46,13 +46,13 @@ func TestOutcomes(t *testing.T) {
 	}
 }
 
-func TestRedirectsAreNotFollowed(t *testing.T) {
+func TestSender_DoesNotFollowRedirects(t *testing.T) {
 	t.Parallel()
 	// A redirect is a refusal; the place it names hears nothing.
 	f := newFixture(t, Options{})
-	elsewhere, heard := receiver(t, nil)
+	elsewhere, heard := newReceiver(t, nil)
 	for _, status := range []int{301, 302, 303, 307, 308} {
-		server, _ := receiver(t, func(w http.ResponseWriter, r *http.Request) { http.Redirect(w, r, elsewhere.URL, status) })
+		server, _ := newReceiver(t, func(w http.ResponseWriter, r *http.Request) { http.Redirect(w, r, elsewhere.URL, status) })
 
 		answer := f.sender.Deliver(context.Background(), f.delivery(server.URL))
 
@@ -65,12 +65,12 @@ func TestRedirectsAreNotFollowed(t *testing.T) {
 	}
 }
 
-func TestHugeAnswer(t *testing.T) {
+func TestSender_EndlessResponse(t *testing.T) {
 	t.Parallel()
 	// An answer without end counts by its status, and costs neither time nor memory.
 	f := newFixture(t, Options{})
 	stopped := make(chan struct{})
-	server, _ := receiver(t, func(w http.ResponseWriter, _ *http.Request) {
+	server, _ := newReceiver(t, func(w http.ResponseWriter, _ *http.Request) {
 		defer close(stopped)
 		chunk := []byte(strings.Repeat("x", 32<<10))
 		for {
@@ -82,18 +82,18 @@ func TestHugeAnswer(t *testing.T) {
 
 	answer := f.sender.Deliver(context.Background(), f.delivery(server.URL))
 
-	if answer.Outcome != event.Accepted || len(answer.Response) != excerptOfAccepted {
+	if answer.Outcome != event.Accepted || len(answer.Response) != maxAcceptedExcerpt {
 		t.Errorf("answer %+v", answer)
 	}
 	<-stopped // the connection was ended
 }
 
-func TestAsMuchOfAnAnswerAsIsAskedForIsKept(t *testing.T) {
+func TestSender_MaxResponseBytes(t *testing.T) {
 	t.Parallel()
 	// Whoever asked a question gets the answer whole, up to what they want of it.
 	f := newFixture(t, Options{})
-	server, _ := receiver(t, func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, strings.Repeat("x", 3000)) })
-	for keep, want := range map[int]int{0: excerptOfAccepted, 2000: 2000, 4000: 3000} {
+	server, _ := newReceiver(t, func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, strings.Repeat("x", 3000)) })
+	for keep, want := range map[int]int{0: maxAcceptedExcerpt, 2000: 2000, 4000: 3000} {
 		delivery := f.delivery(server.URL)
 		delivery.MaxResponseBytes = keep
 		if answer := f.sender.Deliver(context.Background(), delivery); answer.Outcome != event.Accepted || len(answer.Response) != want {
@@ -102,31 +102,31 @@ func TestAsMuchOfAnAnswerAsIsAskedForIsKept(t *testing.T) {
 	}
 }
 
-func TestAnswerIsText(t *testing.T) {
+func TestSender_ResponseIsValidText(t *testing.T) {
 	t.Parallel()
 	// What is kept of an answer can be kept: valid text without NUL, no character cut in two.
 	f := newFixture(t, Options{})
 	for _, body := range []string{"a\x00b", "\xff\xfe", strings.Repeat("é", 2000), "x" + strings.Repeat("é", 2000), "日本" + strings.Repeat("語", 500)} {
-		server, _ := receiver(t, func(w http.ResponseWriter, _ *http.Request) {
+		server, _ := newReceiver(t, func(w http.ResponseWriter, _ *http.Request) {
 			w.WriteHeader(500)
 			_, _ = io.WriteString(w, body)
 		})
 		answer := f.sender.Deliver(context.Background(), f.delivery(server.URL))
-		if r := answer.Response; r == "" || !utf8.ValidString(r) || strings.ContainsRune(r, 0) || len(r) > 3*excerptOfOthers ||
+		if r := answer.Response; r == "" || !utf8.ValidString(r) || strings.ContainsRune(r, 0) || len(r) > 3*maxExcerpt ||
 			utf8.ValidString(body) && strings.ContainsRune(r, utf8.RuneError) && !strings.ContainsRune(body, 0) {
 			t.Errorf("%.10q: %q", body, r)
 		}
 	}
 }
 
-func FuzzClean(f *testing.F) {
+func FuzzSanitize(f *testing.F) {
 	// Whatever a receiver answers, what is kept of it is valid text without NUL and not
 	// longer than it can become by replacing bytes.
 	for _, seed := range []string{"", "ok", "a\x00b", "\xff", "日本語", "日本\xe8\xaa"} {
 		f.Add([]byte(seed))
 	}
 	f.Fuzz(func(t *testing.T, b []byte) {
-		got := clean(b)
+		got := sanitize(b)
 		if !utf8.ValidString(got) || strings.ContainsRune(got, 0) || len(got) > 3*len(b) {
 			t.Errorf("%q became %q", b, got)
 		}
@@ -136,7 +136,7 @@ func FuzzClean(f *testing.F) {
 	})
 }
 
-func TestNoAnswer(t *testing.T) {
+func TestSender_FailureReasons(t *testing.T) {
 	t.Parallel()
 	// A receiver that accepts and never answers is given up after the timeout; one that
 	// refuses, closes or talks nonsense, at once. The words say which.
@@ -148,12 +148,12 @@ func TestNoAnswer(t *testing.T) {
 		want    event.Outcome
 		says    string
 	}{
-		"silent":        {f, listen(t, func(c net.Conn) { _, _ = io.Copy(io.Discard, c) }), event.TimedOut, "no answer in time"},
-		"closes":        {patient, listen(t, func(c net.Conn) { _, _ = c.Read(make([]byte, 10)); _ = c.Close() }), event.Unreachable, "connection"},
-		"nonsense":      {patient, listen(t, func(c net.Conn) { _, _ = io.WriteString(c, "hello\r\n\r\n"); _ = c.Close() }), event.Unreachable, "no valid HTTP answer"},
-		"nobody there":  {patient, closedPort(t), event.Unreachable, "connection refused"},
+		"silent":        {f, serveTCP(t, func(c net.Conn) { _, _ = io.Copy(io.Discard, c) }), event.TimedOut, "no answer in time"},
+		"closes":        {patient, serveTCP(t, func(c net.Conn) { _, _ = c.Read(make([]byte, 10)); _ = c.Close() }), event.Unreachable, "connection"},
+		"nonsense":      {patient, serveTCP(t, func(c net.Conn) { _, _ = io.WriteString(c, "hello\r\n\r\n"); _ = c.Close() }), event.Unreachable, "no valid HTTP answer"},
+		"nobody there":  {patient, closedPortURL(t), event.Unreachable, "connection refused"},
 		"unknown name":  {patient, "http://receiver.invalid/", event.Unreachable, "does not resolve"},
-		"not TLS":       {patient, strings.Replace(listen(t, func(c net.Conn) { _, _ = io.WriteString(c, "HTTP/1.1 400 no\r\n\r\n") }), "http:", "https:", 1), event.Unreachable, "TLS"},
+		"not TLS":       {patient, strings.Replace(serveTCP(t, func(c net.Conn) { _, _ = io.WriteString(c, "HTTP/1.1 400 no\r\n\r\n") }), "http:", "https:", 1), event.Unreachable, "TLS"},
 		"not a URL":     {patient, "://", event.Forbidden, "not sent to this address"},
 		"not HTTP":      {patient, "ftp://example.com/", event.Forbidden, "not sent to this address"},
 		"with password": {patient, "http://a:b@example.com/", event.Forbidden, "not sent to this address"},
@@ -166,7 +166,7 @@ func TestNoAnswer(t *testing.T) {
 	}
 }
 
-func TestUntrustedCertificate(t *testing.T) {
+func TestSender_RejectsUntrustedCertificate(t *testing.T) {
 	t.Parallel()
 	// TLS is really verified.
 	f := newFixture(t, Options{})
@@ -182,12 +182,12 @@ func TestUntrustedCertificate(t *testing.T) {
 	}
 }
 
-func TestInterrupted(t *testing.T) {
+func TestSender_CancelledContext(t *testing.T) {
 	t.Parallel()
 	// The caller can end a delivery.
 	f := newFixture(t, Options{})
 	ctx, cancel := context.WithCancel(context.Background())
-	url := listen(t, func(c net.Conn) { cancel(); _, _ = io.Copy(io.Discard, c) })
+	url := serveTCP(t, func(c net.Conn) { cancel(); _, _ = io.Copy(io.Discard, c) })
 
 	answer := f.sender.Deliver(ctx, f.delivery(url))
 
@@ -196,7 +196,7 @@ func TestInterrupted(t *testing.T) {
 	}
 }
 
-func TestConnectionsAreKept(t *testing.T) {
+func TestSender_ReusesConnections(t *testing.T) {
 	t.Parallel()
 	// Deliveries one after the other use one connection; when the receiver has closed
 	// it, the next delivery takes a new one and does not fail.
@@ -226,11 +226,11 @@ func TestConnectionsAreKept(t *testing.T) {
 	}
 }
 
-func TestProductionWantsHTTPS(t *testing.T) {
+func TestSender_ProductionRequiresPublicHTTPS(t *testing.T) {
 	t.Parallel()
 	// To a production platform nothing is sent in clear, nor to this machine.
 	f := newFixture(t, Options{})
-	server, heard := receiver(t, nil)
+	server, heard := newReceiver(t, nil)
 	secure := httptest.NewTLSServer(http.NotFoundHandler())
 	defer secure.Close()
 	for _, url := range []string{server.URL, secure.URL, "https://localhost:1/", "https://[::ffff:10.0.0.1]/", "https://0x7f000001/", "https://2130706433/"} {
@@ -246,7 +246,7 @@ func TestProductionWantsHTTPS(t *testing.T) {
 	}
 }
 
-func BenchmarkDeliver(b *testing.B) {
+func BenchmarkSender_Deliver(b *testing.B) {
 	f := newFixture(b, Options{})
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { _, _ = io.Copy(io.Discard, r.Body) }))
 	defer server.Close()

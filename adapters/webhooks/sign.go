@@ -12,8 +12,8 @@ import (
 	"causeway/core/platform"
 )
 
-// signed is what the headers of a delivery say.
-type signed struct {
+// signatureHeaders is what the headers of a delivery say.
+type signatureHeaders struct {
 	// service is Service-Webhook-Signature: ECDSA over the body alone, so it is the
 	// same at every attempt.
 	service string
@@ -21,16 +21,16 @@ type signed struct {
 	timestamp, standard string
 }
 
-func (k *Keyring) sign(ctx context.Context, env platform.Environment, id string, at time.Time, body []byte) (signed, error) {
+func (k *Keyring) sign(ctx context.Context, env platform.Environment, id string, at time.Time, body []byte) (signatureHeaders, error) {
 	set, err := k.current(ctx, env)
 	if err != nil {
-		return signed{}, err
+		return signatureHeaders{}, err
 	}
 	// Without a source of randomness the signature is deterministic (RFC 6979).
 	digest := sha256.Sum256(body)
 	der, err := set.ecdsa.Sign(nil, digest[:], crypto.SHA256)
 	if err != nil {
-		return signed{}, err
+		return signatureHeaders{}, err
 	}
 	service := make([]byte, 0, 128)
 	service = append(service, `{"v":"1","s":"`...)
@@ -44,7 +44,7 @@ func (k *Keyring) sign(ctx context.Context, env platform.Environment, id string,
 	message = append(message, body...)
 	standard := make([]byte, 0, 96)
 	for _, key := range set.ed25519 {
-		if !key.until.IsZero() && !key.until.After(at) {
+		if !key.validUntil.IsZero() && !key.validUntil.After(at) {
 			continue
 		}
 		if len(standard) > 0 {
@@ -53,5 +53,5 @@ func (k *Keyring) sign(ctx context.Context, env platform.Environment, id string,
 		standard = append(standard, "v1a,"...)
 		standard = base64.StdEncoding.AppendEncode(standard, ed25519.Sign(key.private, message))
 	}
-	return signed{service: string(service), timestamp: timestamp, standard: string(standard)}, nil
+	return signatureHeaders{service: string(service), timestamp: timestamp, standard: string(standard)}, nil
 }

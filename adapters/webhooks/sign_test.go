@@ -21,12 +21,12 @@ import (
 	"causeway/ports"
 )
 
-func TestSignaturesVerify(t *testing.T) {
+func TestSign_VerifiesWithPublishedKeys(t *testing.T) {
 	t.Parallel()
 	// What a receiver gets verifies with the published keys, by nothing but the
 	// standard library, and not when a single byte is changed.
 	f := newFixture(t, Options{})
-	server, got := receiver(t, nil)
+	server, got := newReceiver(t, nil)
 	d := f.delivery(server.URL)
 
 	answer := f.sender.Deliver(context.Background(), d)
@@ -42,21 +42,21 @@ func TestSignaturesVerify(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := verifyBoth(keys, r); err != nil {
+	if err := verifySignatures(keys, r); err != nil {
 		t.Error(err)
 	}
 	r.body[10] ^= 1
-	if err := verifyBoth(keys, r); err == nil {
+	if err := verifySignatures(keys, r); err == nil {
 		t.Error("a changed body verifies")
 	}
 }
 
-func TestStandardWebhooksForm(t *testing.T) {
+func TestSign_StandardWebhooksHeaders(t *testing.T) {
 	t.Parallel()
 	// The off-the-shelf verifier reads our headers: it finds the signatures of its own
 	// kind (symmetric ones) among ours, over the same id, time and body.
 	f := newFixture(t, Options{})
-	server, got := receiver(t, nil)
+	server, got := newReceiver(t, nil)
 	f.sender.Deliver(context.Background(), f.delivery(server.URL))
 	r := <-got
 	verifier, err := standardwebhooks.NewWebhook("whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw")
@@ -82,13 +82,13 @@ func TestStandardWebhooksForm(t *testing.T) {
 	}
 }
 
-func TestBodySignatureStays(t *testing.T) {
+func TestSign_BodySignatureIsDeterministic(t *testing.T) {
 	t.Parallel()
 	// Between attempts the signature of the body stays, while the one that holds the
 	// time changes with it.
 	f := newFixture(t, Options{})
 	d := f.delivery("http://example.com")
-	sign := func(at time.Time) signed {
+	sign := func(at time.Time) signatureHeaders {
 		s, err := f.keyring.sign(context.Background(), platform.Sandbox, d.ID.String(), at, d.Body)
 		if err != nil {
 			t.Fatal(err)
@@ -101,9 +101,9 @@ func TestBodySignatureStays(t *testing.T) {
 	}
 }
 
-// verifyBoth checks a request as a receiver would that has only the keys and the
+// verifySignatures checks a request as a receiver would that has only the keys and the
 // published rules.
-func verifyBoth(keys []ports.WebhookKey, r received) error {
+func verifySignatures(keys []ports.WebhookKey, r receivedRequest) error {
 	var header struct{ V, S string }
 	if err := json.Unmarshal([]byte(r.header.Get("Service-Webhook-Signature")), &header); err != nil {
 		return err

@@ -57,17 +57,17 @@ func checkAddress(env platform.Environment, address string) error {
 	return nil
 }
 
-// targets remembers parsed endpoints: there are few, and each is used for long.
-type targets struct {
-	mu    sync.RWMutex
-	known map[ports.Endpoint]*url.URL
+// urlCache remembers parsed endpoints: there are few, and each is used for long.
+type urlCache struct {
+	mu   sync.RWMutex
+	urls map[ports.Endpoint]*url.URL
 }
 
-const knownTargets = 10_000
+const maxCachedURLs = 10_000
 
-func (t *targets) parse(e ports.Endpoint) (*url.URL, error) {
+func (t *urlCache) parse(e ports.Endpoint) (*url.URL, error) {
 	t.mu.RLock()
-	known := t.known[e]
+	known := t.urls[e]
 	t.mu.RUnlock()
 	if known != nil {
 		return known, nil
@@ -80,9 +80,9 @@ func (t *targets) parse(e ports.Endpoint) (*url.URL, error) {
 	parsed.Fragment, parsed.RawFragment = "", ""
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	if t.known == nil || len(t.known) >= knownTargets {
-		t.known = map[ports.Endpoint]*url.URL{}
+	if t.urls == nil || len(t.urls) >= maxCachedURLs {
+		t.urls = map[ports.Endpoint]*url.URL{}
 	}
-	t.known[e] = parsed
+	t.urls[e] = parsed
 	return parsed, nil
 }

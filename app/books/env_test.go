@@ -85,7 +85,7 @@ func (h *env) updateSnapshots() {
 // execAsSuperuser runs statements as somebody who may do everything and whom no trigger stops.
 func (h *env) execAsSuperuser(statement string) {
 	h.t.Helper()
-	pgtest.Damage(h.t, h.url, statement)
+	pgtest.ExecAsSuperuser(h.t, h.url, statement)
 }
 
 func (h *env) header() ledger.Header {

@@ -23,16 +23,16 @@ type corridorsCommand struct {
 }
 
 type corridorsListCommand struct {
-	where
+	databaseFlags
 	Platform string `help:"As this platform pays. Without it, as all pay." placeholder:"ID"`
 	JSON     bool   `name:"json" help:"As JSON."`
 }
 
 func (c corridorsListCommand) Run(ctx context.Context, out io.Writer) error {
-	return c.in(ctx, func(db *postgres.DB) error {
+	return c.withDatabase(ctx, func(db *postgres.DB) error {
 		shown, err := pricing.New(db).List(ctx, c.Platform)
 		if err != nil {
-			return mistakes("nothing is shown", err)
+			return fieldErrors("nothing is shown", err)
 		}
 		if c.JSON {
 			return writeTermsJSON(out, shown)
@@ -41,21 +41,21 @@ func (c corridorsListCommand) Run(ctx context.Context, out io.Writer) error {
 	})
 }
 
-// corridorLine is the arguments of a command that changes one line.
-type corridorLine struct {
-	where
+// corridorArgs is the arguments of a command that changes one line.
+type corridorArgs struct {
+	databaseFlags
 	From     string `arg:"" help:"Currency that is sent."`
 	To       string `arg:"" help:"Currency that arrives."`
 	Platform string `help:"For this platform alone. Without it, for all." placeholder:"ID"`
 	Note     string `help:"Why; it stands in the history."`
 }
 
-func (c corridorLine) line() pricing.Line {
-	return pricing.Line{From: c.From, To: c.To, Platform: c.Platform}
+func (c corridorArgs) corridorInput() pricing.CorridorInput {
+	return pricing.CorridorInput{From: c.From, To: c.To, Platform: c.Platform}
 }
 
 type corridorsSetCommand struct {
-	corridorLine
+	corridorArgs
 	FeeFixed   string `help:"Fixed fee, in the smallest unit of what is sent." placeholder:"N"`
 	FeePercent string `help:"Variable fee, such as 0.3%." placeholder:"P%"`
 	Min        string `help:"Least that can be sent at once, in its smallest unit." placeholder:"N"`
@@ -64,60 +64,60 @@ type corridorsSetCommand struct {
 }
 
 func (c corridorsSetCommand) Run(ctx context.Context, out io.Writer) error {
-	return c.in(ctx, func(db *postgres.DB) error {
+	return c.withDatabase(ctx, func(db *postgres.DB) error {
 		values := corridor.OverrideInput{Fixed: c.FeeFixed, Percent: c.FeePercent, Min: c.Min, Max: c.Max, Lock: c.Lock}
-		changed, err := pricing.New(db).Set(ctx, c.line(), values, c.Note)
+		changed, err := pricing.New(db).Set(ctx, c.corridorInput(), values, c.Note)
 		if err != nil {
-			return mistakes("nothing was changed", err)
+			return fieldErrors("nothing was changed", err)
 		}
-		return writeChanged(out, changed)
+		return writeChange(out, changed)
 	})
 }
 
-type corridorsResetCommand struct{ corridorLine }
+type corridorsResetCommand struct{ corridorArgs }
 
 func (c corridorsResetCommand) Run(ctx context.Context, out io.Writer) error {
-	return c.in(ctx, func(db *postgres.DB) error {
-		changed, err := pricing.New(db).Reset(ctx, c.line(), c.Note)
+	return c.withDatabase(ctx, func(db *postgres.DB) error {
+		changed, err := pricing.New(db).Reset(ctx, c.corridorInput(), c.Note)
 		if err != nil {
-			return mistakes("nothing was changed", err)
+			return fieldErrors("nothing was changed", err)
 		}
-		return writeChanged(out, changed)
+		return writeChange(out, changed)
 	})
 }
 
 type corridorsHistoryCommand struct {
-	where
+	databaseFlags
 	From     string `arg:"" optional:"" help:"Currency that is sent. Without it, any."`
 	To       string `arg:"" optional:"" help:"Currency that arrives. Without it, any."`
 	Platform string `help:"Of what this platform pays: its own terms, and those for all." placeholder:"ID"`
 }
 
 func (c corridorsHistoryCommand) Run(ctx context.Context, out io.Writer) error {
-	return c.in(ctx, func(db *postgres.DB) error {
-		changes, err := pricing.New(db).History(ctx, pricing.Past{From: c.From, To: c.To, Platform: c.Platform})
+	return c.withDatabase(ctx, func(db *postgres.DB) error {
+		changes, err := pricing.New(db).History(ctx, pricing.HistoryFilter{From: c.From, To: c.To, Platform: c.Platform})
 		if err != nil {
-			return mistakes("nothing is shown", err)
+			return fieldErrors("nothing is shown", err)
 		}
 		return writeHistory(out, changes)
 	})
 }
 
-// mistakes lists all that was wrong, by the names of the flags.
-func mistakes(outcome string, err error) error {
+// fieldErrors lists all that was wrong, by the names of the flags.
+func fieldErrors(outcome string, err error) error {
 	wrong, ok := fault.As(err)
 	if !ok || len(wrong.Fields) == 0 {
 		return err
 	}
 	lines := []string{outcome + ":"}
 	for _, f := range wrong.Fields {
-		lines = append(lines, "  "+nameOf(f.Field)+f.Message)
+		lines = append(lines, "  "+flagPrefix(f.Field)+f.Message)
 	}
 	return errors.New(strings.Join(lines, "\n"))
 }
 
-// nameOf is how a mistake begins; those that are no flag's speak for themselves.
-func nameOf(field string) string {
+// flagPrefix is how a mistake begins; those that are no flag's speak for themselves.
+func flagPrefix(field string) string {
 	switch field {
 	case pricing.FieldPair, pricing.FieldChange:
 		return ""

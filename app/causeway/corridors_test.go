@@ -7,11 +7,11 @@ import (
 	"testing"
 )
 
-func TestCorridorsCommands(t *testing.T) {
+func TestCorridorsCommand_SetResetAndHistory(t *testing.T) {
 	t.Parallel()
 	// An operator sees the terms, changes them for all and for one platform, takes a
 	// change back, and finds all of it in the history.
-	url := seeded(t)
+	url := seededDatabase(t)
 	var all strings.Builder
 	for _, args := range []string{
 		"set USD BTC --fee-percent 0.3% --fee-fixed 25 --note agreed",
@@ -22,17 +22,17 @@ func TestCorridorsCommands(t *testing.T) {
 		"set USD BTC --max 50000 --platform " + fakePlatform,
 		"history",
 	} {
-		out, complaint, status := corridorsRun(t, url, args)
+		out, complaint, status := runCorridors(t, url, args)
 		if status != 0 || complaint != "" {
 			t.Errorf("corridors %s: status %d, %s", args, status, complaint)
 		}
 		all.WriteString("$ causeway corridors " + args + "\n" + out + "\n")
 	}
 	moment := regexp.MustCompile(`\d{4}-\d\d-\d\d \d\d:\d\d:\d\d`)
-	golden(t, "corridors.txt", moment.ReplaceAllString(all.String(), "2026-03-14 12:00:00"))
+	checkGolden(t, "corridors.txt", moment.ReplaceAllString(all.String(), "2026-03-14 12:00:00"))
 
 	// The list marks what is not built in, in words and for programs.
-	list, _, _ := corridorsRun(t, url, "list --platform "+fakePlatform)
+	list, _, _ := runCorridors(t, url, "list --platform "+fakePlatform)
 	if !regexp.MustCompile(`(?m)^USD +BTC +0\.25 +\+ +0\.3% +1\.00 +to +500\.00 +5m +fee-fixed, fee-percent for all; max for this platform$`).MatchString(list) {
 		t.Errorf("USD to BTC is not listed as it is:\n%s", list)
 	}
@@ -41,7 +41,7 @@ func TestCorridorsCommands(t *testing.T) {
 		FeeFixed, Min, Max, LockSeconds int64
 		NotBuiltIn                      struct{ ForAll, ForPlatform []string }
 	}
-	text, _, _ := corridorsRun(t, url, "list --json --platform "+fakePlatform)
+	text, _, _ := runCorridors(t, url, "list --json --platform "+fakePlatform)
 	if err := json.Unmarshal([]byte(text), &shown); err != nil {
 		t.Fatalf("%v: %s", err, text)
 	}
@@ -63,10 +63,10 @@ func TestCorridorsCommands(t *testing.T) {
 	}
 }
 
-func TestCorridorsCommandsRefuse(t *testing.T) {
+func TestCorridorsCommand_ReportsAllInvalidFlags(t *testing.T) {
 	t.Parallel()
 	// All mistakes are told at once, by the names of the flags, and nothing is changed.
-	url := seeded(t)
+	url := seededDatabase(t)
 	for args, want := range map[string][]string{
 		"set USD CAD --fee-percent 3 --fee-fixed x --min=-1 --max 0 --lock 1h --platform acme": {"nothing was changed", "not yet live",
 			"--fee-percent must be a percentage", "--fee-fixed must be", "--min must be", "--max must be", "--lock must be", "--platform malformed id"},
@@ -78,7 +78,7 @@ func TestCorridorsCommandsRefuse(t *testing.T) {
 		"history usd":                      {"known currencies"},
 		"set USD BTC --fee-fixed 1 --database-url postgres://nobody:1/no": {"cannot reach the database"},
 	} {
-		out, complaint, status := corridorsRun(t, url, args)
+		out, complaint, status := runCorridors(t, url, args)
 		if status == 0 || out != "" {
 			t.Errorf("corridors %s: status %d, %s", args, status, out)
 		}
@@ -88,12 +88,12 @@ func TestCorridorsCommandsRefuse(t *testing.T) {
 			}
 		}
 	}
-	if out, _, _ := corridorsRun(t, url, "history"); out != "Nothing was ever changed; the built-in terms are in force.\n" {
+	if out, _, _ := runCorridors(t, url, "history"); out != "Nothing was ever changed; the built-in terms are in force.\n" {
 		t.Errorf("the history is\n%s", out)
 	}
 }
 
-func corridorsRun(t testing.TB, url, args string) (out, complaint string, status int) {
+func runCorridors(t testing.TB, url, args string) (out, complaint string, status int) {
 	t.Helper()
 	var stdout, stderr strings.Builder
 	words := append([]string{"corridors"}, strings.Fields(args)...)

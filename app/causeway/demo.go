@@ -14,7 +14,7 @@ import (
 
 // demoCommand plays a payment against a running server.
 type demoCommand struct {
-	where
+	databaseFlags
 	BaseURL      string `name:"base-url" env:"CAUSEWAY_BASE_URL" help:"Server on this machine to play against, version included. Without it, the one of <data>/credentials.json." placeholder:"URL"`
 	ClientID     string `name:"client-id" env:"CAUSEWAY_CLIENT_ID" help:"Whom to play as. Goes with --base-url." placeholder:"ID"`
 	ClientSecret string `name:"client-secret" env:"CAUSEWAY_CLIENT_SECRET" help:"The secret of --client-id." placeholder:"SECRET"`
@@ -57,7 +57,7 @@ func (d demoCommand) database() string {
 	if d.DatabaseURL != "" || d.BaseURL != "" {
 		return d.DatabaseURL
 	}
-	running, _ := pgembed.Running(d.Data)
+	running, _ := pgembed.RunningURL(d.Data)
 	return running
 }
 
@@ -66,7 +66,7 @@ func (d demoCommand) database() string {
 func runDemo(ctx context.Context, mine credentials, databaseURL string, out io.Writer) error {
 	p := newPaymentDemo(mine, out)
 	if databaseURL != "" {
-		reader, closeBooks, err := openBooks(ctx, databaseURL)
+		reader, closeBooks, err := openLedgerReader(ctx, databaseURL)
 		if err != nil {
 			return err
 		}

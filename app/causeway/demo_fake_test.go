@@ -37,7 +37,7 @@ type fakeService struct {
 	lostEvent   string // the event that is not sent
 	failPayment bool   // the payment fails
 
-	sending          sync.WaitGroup // of webhooks
+	deliveries       sync.WaitGroup // of webhooks
 	mu               sync.Mutex
 	endpoint         string
 	endpoints        []string // all that were set
@@ -114,7 +114,7 @@ func (f *fakeService) config(w http.ResponseWriter, r *http.Request) {
 		f.endpoint = change.WebhookEndpoint
 		f.endpoints = append(f.endpoints, f.endpoint)
 		if len(f.endpoints) == 1 {
-			f.sending.Go(func() {
+			f.deliveries.Go(func() {
 				f.deliver("TEST", `{"webhookId":"Webhook:0199f0a2-0000-7000-8000-0000000000a0","type":"TEST","event":"TEST","timestamp":"2026-03-02T12:00:00Z"}`)
 			})
 		}
@@ -187,7 +187,7 @@ func (f *fakeService) send(w http.ResponseWriter, r *http.Request) {
 		f.t.Errorf("paid wrongly: %+v", asked)
 	}
 	f.writeJSON(w, 200, fmt.Sprintf(`{"id":%q,"status":"PROCESSING","type":"OUTGOING","quoteId":%q}`, fakeTransaction, fakeQuote))
-	f.sending.Go(func() {
+	f.deliveries.Go(func() {
 		f.deliverPayment("PROCESSING", fakeCustomer)
 		f.deliverPayment("PROCESSING", "Customer:0199f0a2-0000-7000-8000-0000000000ff")
 		f.deliverPayment("PROCESSING", fakeCustomer) // once more, as may happen

@@ -26,14 +26,14 @@ func (p *paymentDemo) showEntries(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	rows := table{right: []int{3}}
+	rows := table{rightAligned: []int{3}}
 	var last uuid.UUID
 	for _, e := range entries {
 		kind := ""
 		if e.Posting != last {
 			kind, last = string(e.Kind), e.Posting
 		}
-		rows.add(kind, e.Debit, e.Credit, inMajorUnits(e.Amount, e.Currency), string(e.Currency))
+		rows.add(kind, e.Debit, e.Credit, formatMajor(e.Amount, e.Currency), string(e.Currency))
 	}
 	p.screen.writeTable(rows, "posting", "debit", "credit", "amount", "")
 	return nil
@@ -82,14 +82,14 @@ func (p *paymentDemo) showBalances(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	rows := table{right: []int{2, 3}}
+	rows := table{rightAligned: []int{2, 3}}
 	for _, c := range changes {
 		line, err := ledger.FindChartLine(c.Account.Path)
 		if err != nil {
 			return err
 		}
-		rows.add(c.Account.Path, string(line.Class), inMajorUnits(c.Amount, c.Account.Currency),
-			inMajorUnits(balances[c.Account], c.Account.Currency), string(c.Account.Currency))
+		rows.add(c.Account.Path, string(line.Class), formatMajor(c.Amount, c.Account.Currency),
+			formatMajor(balances[c.Account], c.Account.Currency), string(c.Account.Currency))
 	}
 	p.screen.writeTable(rows, "account", "class", "this payment", "balance", "")
 	return nil

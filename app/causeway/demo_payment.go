@@ -123,15 +123,15 @@ func (p *paymentDemo) restoreEndpoint(ctx context.Context, endpoint string) erro
 var errNoWebhook = errors.New("the server must run its workers, and on this machine")
 
 // awaitWebhook shows webhooks as they come, up to the one with this name.
-func (p *paymentDemo) awaitWebhook(ctx context.Context, name string, patience time.Duration) (webhook, error) {
+func (p *paymentDemo) awaitWebhook(ctx context.Context, name string, patience time.Duration) (receivedWebhook, error) {
 	tooLong := time.NewTimer(patience)
 	defer tooLong.Stop()
 	for {
 		select {
 		case <-ctx.Done():
-			return webhook{}, context.Cause(ctx)
+			return receivedWebhook{}, context.Cause(ctx)
 		case <-tooLong.C:
-			return webhook{}, fmt.Errorf("no webhook %s came within %s; %w", name, patience, errNoWebhook)
+			return receivedWebhook{}, fmt.Errorf("no webhook %s came within %s; %w", name, patience, errNoWebhook)
 		case w := <-p.receiver.webhooks:
 			if w.err != nil {
 				return w, w.err

@@ -25,7 +25,7 @@ const demoPathPrefix = "/causeway-demo/"
 // webhookReceiver takes in webhooks on this machine, as a platform's program would.
 type webhookReceiver struct {
 	url      string
-	webhooks chan webhook
+	webhooks chan receivedWebhook
 
 	keys   map[string]*ecdsa.PublicKey // by id
 	server *http.Server
@@ -35,8 +35,8 @@ type webhookReceiver struct {
 	acceptedIDs map[string]bool // webhooks, by id
 }
 
-// webhook is one that came. err says what is wrong with it.
-type webhook struct {
+// receivedWebhook is one that came. err says what is wrong with it.
+type receivedWebhook struct {
 	apiResponse // its body
 	event       string
 	keyID       string // the id of the key that signed it
@@ -46,7 +46,7 @@ type webhook struct {
 // newWebhookReceiver listens on a free port of the loopback address. keys is what the service
 // publishes.
 func newWebhookReceiver(keys apiResponse) (*webhookReceiver, error) {
-	r := &webhookReceiver{webhooks: make(chan webhook, 64), keys: map[string]*ecdsa.PublicKey{}, acceptedIDs: map[string]bool{}}
+	r := &webhookReceiver{webhooks: make(chan receivedWebhook, 64), keys: map[string]*ecdsa.PublicKey{}, acceptedIDs: map[string]bool{}}
 	if err := r.loadKeys(keys); err != nil {
 		return nil, err
 	}
@@ -116,10 +116,10 @@ func (r *webhookReceiver) handle(w http.ResponseWriter, request *http.Request) {
 		http.Error(w, "the body broke off", http.StatusBadRequest)
 		return
 	}
-	came := webhook{}
+	came := receivedWebhook{}
 	if came.keyID, err = r.verify(request.Header.Get("Service-Webhook-Signature"), body); err != nil {
 		http.Error(w, err.Error(), http.StatusUnauthorized)
-		r.forward(webhook{err: err})
+		r.forward(receivedWebhook{err: err})
 		return
 	}
 	if came.body, err = parseJSON(body); err != nil {
@@ -144,7 +144,7 @@ func (r *webhookReceiver) handle(w http.ResponseWriter, request *http.Request) {
 }
 
 // forward hands a webhook to the play, which reads faster than they can come.
-func (r *webhookReceiver) forward(w webhook) {
+func (r *webhookReceiver) forward(w receivedWebhook) {
 	select {
 	case r.webhooks <- w:
 	default:

@@ -141,7 +141,7 @@ func (s *screen) writeFields(a apiResponse, paths ...string) {
 			continue
 		}
 		field := shown{fieldLabel(path), value, ""}
-		if amount, ok := formatMajor(a, path, currency); ok {
+		if amount, ok := responseAmount(a, path, currency); ok {
 			field.note = "  = " + amount
 		}
 		all, width = append(all, field), max(width, len(field.label))
@@ -160,7 +160,7 @@ func fieldLabel(path string) string {
 	return strings.TrimSuffix(path, ".amount")
 }
 
-func formatMajor(a apiResponse, path, currency string) (string, bool) {
+func responseAmount(a apiResponse, path, currency string) (string, bool) {
 	number, ok := a.value(path).(json.Number)
 	if !ok || currency == "" {
 		return "", false
@@ -183,7 +183,7 @@ func (s *screen) writeList(a apiResponse, path, first, second string) {
 }
 
 // writeWebhook shows one that came, with the statuses it tells of.
-func (s *screen) writeWebhook(w webhook) {
+func (s *screen) writeWebhook(w receivedWebhook) {
 	s.writeLine()
 	s.writeLine(margin, s.styled(yellow, "◆ webhook "+w.event), s.styled(dim, "  signature verified"))
 	s.writeFields(w.apiResponse, "webhookId", "timestamp", "transaction.status", "transaction.settledAt")

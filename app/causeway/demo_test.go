@@ -28,8 +28,8 @@ func TestDemo_ShowsPayment(t *testing.T) {
 		t.Fatalf("%v\n%s", err, out.String())
 	}
 
-	service.sending.Wait()
-	golden(t, "demo.txt", normalizeOutput(out.String(), service))
+	service.deliveries.Wait()
+	checkGolden(t, "demo.txt", normalizeOutput(out.String(), service))
 	for line := range strings.SplitSeq(out.String(), "\n") {
 		if utf8.RuneCountInString(line) > screenWidth {
 			t.Errorf("%d columns: %s", utf8.RuneCountInString(line), line)
@@ -186,11 +186,11 @@ func TestDemo_Credentials(t *testing.T) {
 		want    credentials
 		wrong   string
 	}{
-		"flags":       {demoCommand{BaseURL: "http://h/v", ClientID: "a", ClientSecret: "b", where: where{Data: good}}, credentials{BaseURL: "http://h/v", ClientID: "a", ClientSecret: "b"}, ""},
-		"half a set":  {demoCommand{ClientID: "a", where: where{Data: good}}, credentials{}, "go together"},
-		"a folder":    {demoCommand{where: where{Data: good}}, credentials{"p", "c", "s", "http://localhost:8080/2025-10-13"}, ""},
-		"no folder":   {demoCommand{where: where{Data: filepath.Join(dir, "none")}}, credentials{}, "start causeway dev"},
-		"broken file": {demoCommand{where: where{Data: bad}}, credentials{}, "is damaged"},
+		"flags":       {demoCommand{BaseURL: "http://h/v", ClientID: "a", ClientSecret: "b", databaseFlags: databaseFlags{Data: good}}, credentials{BaseURL: "http://h/v", ClientID: "a", ClientSecret: "b"}, ""},
+		"half a set":  {demoCommand{ClientID: "a", databaseFlags: databaseFlags{Data: good}}, credentials{}, "go together"},
+		"a folder":    {demoCommand{databaseFlags: databaseFlags{Data: good}}, credentials{"p", "c", "s", "http://localhost:8080/2025-10-13"}, ""},
+		"no folder":   {demoCommand{databaseFlags: databaseFlags{Data: filepath.Join(dir, "none")}}, credentials{}, "start causeway dev"},
+		"broken file": {demoCommand{databaseFlags: databaseFlags{Data: bad}}, credentials{}, "is damaged"},
 	} {
 		got, err := c.command.credentials()
 		if c.wrong != "" && (err == nil || !strings.Contains(err.Error(), c.wrong)) || c.wrong == "" && (err != nil || got != c.want) {

@@ -19,14 +19,14 @@ import (
 )
 
 type devCommand struct {
-	common
-	where
+	serverFlags
+	databaseFlags
 	Listen string `env:"CAUSEWAY_LISTEN" default:"127.0.0.1:8080" help:"Address and port to listen on."`
 	NoDemo bool   `env:"CAUSEWAY_NO_DEMO" help:"Do not play a payment on the first start."`
 }
 
 func (d devCommand) Run(ctx context.Context, out io.Writer) (err error) {
-	if err := d.check(); err != nil {
+	if err := d.validate(); err != nil {
 		return err
 	}
 	log := d.logger()
@@ -81,17 +81,17 @@ func (d devCommand) database(ctx context.Context, log *logrus.Logger) (url strin
 }
 
 func (d devCommand) serve(ctx context.Context, out io.Writer, log *logrus.Logger, listener net.Listener, url string) error {
-	key, err := ownMasterKey(d.Data)
+	key, err := loadOrCreateMasterKey(d.Data)
 	if err != nil {
 		return err
 	}
-	if d.RatesKeep == "" {
-		d.RatesKeep = filepath.Join(d.Data, "rates.xml")
+	if d.RatesCacheFile == "" {
+		d.RatesCacheFile = filepath.Join(d.Data, "rates.xml")
 	}
 	if d.Heads == "" {
 		d.Heads = filepath.Join(d.Data, "heads")
 	}
-	h, err := build(ctx, d.common, url, key, log)
+	h, err := build(ctx, d.serverFlags, url, key, log)
 	if err != nil {
 		return err
 	}
@@ -114,7 +114,7 @@ func (d devCommand) serve(ctx context.Context, out io.Writer, log *logrus.Logger
 func (d devCommand) credentialsPath() string { return filepath.Join(d.Data, "credentials.json") }
 
 // credentials are those of the folder's platform. On the first start it is made.
-func (d devCommand) credentials(ctx context.Context, h *house, baseURL string) (credentials, bool, error) {
+func (d devCommand) credentials(ctx context.Context, h *app, baseURL string) (credentials, bool, error) {
 	var mine credentials
 	text, err := os.ReadFile(d.credentialsPath())
 	switch {
@@ -126,22 +126,22 @@ func (d devCommand) credentials(ctx context.Context, h *house, baseURL string) (
 			return mine, false, nil
 		}
 		mine.BaseURL = baseURL
-		return mine, false, d.write(mine)
+		return mine, false, d.saveCredentials(mine)
 	case !errors.Is(err, os.ErrNotExist):
 		return mine, false, err
 	}
-	founded, err := h.platforms.Create(ctx, platforms.Founding{Name: "Sandbox", Environment: platform.Sandbox, Regulated: true})
+	founded, err := h.platforms.Create(ctx, platforms.CreateRequest{Name: "Sandbox", Environment: platform.Sandbox, Regulated: true})
 	if err != nil {
 		return mine, false, err
 	}
 	mine = credentialsOf(founded, baseURL)
-	return mine, true, d.write(mine)
+	return mine, true, d.saveCredentials(mine)
 }
 
-func (d devCommand) write(mine credentials) error {
+func (d devCommand) saveCredentials(mine credentials) error {
 	text, err := json.MarshalIndent(mine, "", "  ")
 	if err != nil {
 		return err
 	}
-	return writePrivate(d.credentialsPath(), append(text, '\n'))
+	return writePrivateFile(d.credentialsPath(), append(text, '\n'))
 }

@@ -9,8 +9,8 @@ import (
 
 var update = flag.Bool("update", false, "write the golden files anew")
 
-// golden compares a text with the file in testdata that says how it must be.
-func golden(t *testing.T, name, got string) {
+// checkGolden compares a text with the file in testdata that says how it must be.
+func checkGolden(t *testing.T, name, got string) {
 	t.Helper()
 	path := filepath.Join("testdata", name)
 	if *update {

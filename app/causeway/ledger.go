@@ -27,18 +27,18 @@ type ledgerCommand struct {
 	Entries   ledgerEntriesCommand   `cmd:"" help:"Print what a transaction wrote into the books."`
 	Reconcile ledgerReconcileCommand `cmd:"" help:"Compare a partner's statement with the books, and print what does not fit."`
 	Periods   ledgerPeriodsCommand   `cmd:"" help:"Print the months of a platform's books, and which are closed."`
-	Hold      ledgerHoldCommand      `cmd:"" help:"Hold a month: only what somebody authorised is posted into it."`
+	Hold      ledgerSoftCloseCommand `cmd:"" help:"Hold a month: only what somebody authorised is posted into it."`
 	Reopen    ledgerReopenCommand    `cmd:"" help:"Reopen a month that is held."`
 	Close     ledgerCloseCommand     `cmd:"" help:"Close a month that is held, for good, and keep its trial balance."`
-	Detach    ledgerDetachCommand    `cmd:"" help:"Take the oldest month of all platforms out of the books, into tables that can be kept elsewhere."`
-	Attach    ledgerAttachCommand    `cmd:"" help:"Put the month back that was detached last."`
+	Detach    ledgerArchiveCommand   `cmd:"" help:"Take the oldest month of all platforms out of the books, into tables that can be kept elsewhere."`
+	Attach    ledgerRestoreCommand   `cmd:"" help:"Put the month back that was detached last."`
 }
 
-type ledgerCheckCommand struct{ where }
+type ledgerCheckCommand struct{ databaseFlags }
 
 func (l ledgerCheckCommand) Run(ctx context.Context, out io.Writer) error {
-	return l.in(ctx, func(db *postgres.DB) error {
-		report, err := booksOf(db).Check(ctx)
+	return l.withDatabase(ctx, func(db *postgres.DB) error {
+		report, err := newAudit(db).Check(ctx)
 		if err != nil {
 			return err
 		}
@@ -67,7 +67,7 @@ func checkUnposted(ctx context.Context, db *postgres.DB, report *books.Report) e
 }
 
 type ledgerBalancesCommand struct {
-	where
+	databaseFlags
 	Platform string `help:"Of one platform. Without it, of all." placeholder:"ID"`
 }
 
@@ -79,13 +79,13 @@ func (l ledgerBalancesCommand) Run(ctx context.Context, out io.Writer) error {
 			return fmt.Errorf("--platform: %w", err)
 		}
 	}
-	return l.in(ctx, func(db *postgres.DB) error {
-		lines, err := booksOf(db).Balances(ctx, platform)
+	return l.withDatabase(ctx, func(db *postgres.DB) error {
+		lines, err := newAudit(db).Balances(ctx, platform)
 		if err != nil {
 			return err
 		}
 		if len(lines) == 0 && l.Platform != "" {
-			if _, err := onlyPlatform(ctx, db, l.Platform); err != nil {
+			if _, err := resolvePlatform(ctx, db, l.Platform); err != nil {
 				return err
 			}
 		}
@@ -94,7 +94,7 @@ func (l ledgerBalancesCommand) Run(ctx context.Context, out io.Writer) error {
 }
 
 type ledgerEntriesCommand struct {
-	where
+	databaseFlags
 	Transaction string `required:"" help:"The transaction." placeholder:"ID"`
 }
 
@@ -103,12 +103,12 @@ func (l ledgerEntriesCommand) Run(ctx context.Context, out io.Writer) error {
 	if err != nil {
 		return fmt.Errorf("--transaction: %w", err)
 	}
-	return l.in(ctx, func(db *postgres.DB) error {
+	return l.withDatabase(ctx, func(db *postgres.DB) error {
 		owner, err := db.OwnerOf(ctx, id)
 		if err != nil {
 			return err
 		}
-		entries, err := booksOf(db).TransactionEntries(ctx, owner, id)
+		entries, err := newAudit(db).TransactionEntries(ctx, owner, id)
 		if err != nil {
 			return err
 		}
@@ -116,17 +116,17 @@ func (l ledgerEntriesCommand) Run(ctx context.Context, out io.Writer) error {
 	})
 }
 
-// anAudit is how long one statement may take here: the service's limit is for the
+// auditTimeout is how long one statement may take here: the service's limit is for the
 // service.
-const anAudit = 24 * time.Hour
+const auditTimeout = 24 * time.Hour
 
 // openDatabase connects to a database to look into its books.
 func openDatabase(ctx context.Context, url string) (*postgres.DB, error) {
-	return postgres.Open(ctx, postgres.Options{URL: url, MaxConnections: 4, StatementTimeout: anAudit, Reports: true, Clock: clock{}})
+	return postgres.Open(ctx, postgres.Options{URL: url, MaxConnections: 4, StatementTimeout: auditTimeout, Reports: true, Clock: systemClock{}})
 }
 
-// in runs something on the database of the settings.
-func (w where) in(ctx context.Context, do func(*postgres.DB) error) (err error) {
+// withDatabase runs something on the database of the settings.
+func (w databaseFlags) withDatabase(ctx context.Context, do func(*postgres.DB) error) (err error) {
 	url, giveBack, err := w.open(ctx, nil)
 	if err != nil {
 		return err
@@ -140,13 +140,13 @@ func (w where) in(ctx context.Context, do func(*postgres.DB) error) (err error) 
 	return do(db)
 }
 
-func booksOf(db *postgres.DB) *books.Service {
+func newAudit(db *postgres.DB) *books.Service {
 	kept := ledgerdb.New()
 	return books.New(ledgerdb.NewReader(kept, db.Pool()), ledgerdb.NewAudit(kept, db.Pool()), db.Explain)
 }
 
-// openBooks reads the books of a database until the function is called.
-func openBooks(ctx context.Context, url string) (ports.LedgerReader, func(), error) {
+// openLedgerReader reads the books of a database until the function is called.
+func openLedgerReader(ctx context.Context, url string) (ports.LedgerReader, func(), error) {
 	db, err := openDatabase(ctx, url)
 	if err != nil {
 		return nil, nil, err

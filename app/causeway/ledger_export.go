@@ -20,7 +20,7 @@ import (
 )
 
 type ledgerExportCommand struct {
-	where
+	databaseFlags
 	Format   string `required:"" help:"csv, hledger, ledger, beancount or camt053; or log: what the ledger's log is made of, for verify." placeholder:"FORMAT"`
 	Output   string `help:"File to write. It is there when the export is whole, and not before. Without it, or with -, standard output." type:"path" placeholder:"FILE"`
 	Platform string `help:"Whose books. It can be left out while there is one platform." placeholder:"ID"`
@@ -32,40 +32,40 @@ type ledgerExportCommand struct {
 	Size     int64  `help:"Of the log: postings up to this number, such as the size of a head. Without it, all there are." placeholder:"NUMBER"`
 }
 
-// write writes an export, and tells how far it has come.
-type write func(ctx context.Context, out io.Writer, progress func(done, of int64)) error
+// exportFunc writes an export, and tells how far it has come.
+type exportFunc func(ctx context.Context, out io.Writer, progress func(done, of int64)) error
 
 func (l ledgerExportCommand) Run(ctx context.Context, out io.Writer) error {
-	request, err := l.request()
+	request, err := l.parseRequest()
 	if err != nil {
 		return err
 	}
-	return l.in(ctx, func(db *postgres.DB) error {
-		platform, err := onlyPlatform(ctx, db, l.Platform)
+	return l.withDatabase(ctx, func(db *postgres.DB) error {
+		platform, err := resolvePlatform(ctx, db, l.Platform)
 		if err != nil {
 			return err
 		}
-		export := l.books(db, platform, request)
+		export := l.exportBooks(db, platform, request)
 		if l.Format == formatLog {
 			export = func(ctx context.Context, out io.Writer, progress func(done, of int64)) error {
-				_, err := booksOf(db).ExportLog(ctx, platform, l.Size, out, progress)
+				_, err := newAudit(db).ExportLog(ctx, platform, l.Size, out, progress)
 				return err
 			}
 		}
 		if l.Output == "" || l.Output == "-" {
-			return inFlags(export(ctx, out, nil))
+			return flagErrors(export(ctx, out, nil))
 		}
 		var size int64
-		replaced, err := writeTo(l.Output, func(file io.Writer) error {
-			counted := &counter{out: file}
+		replaced, err := writeOutput(l.Output, func(file io.Writer) error {
+			counted := &countingWriter{out: file}
 			progress := newProgress(os.Stderr, "postings")
-			defer progress.end()
-			err := export(ctx, counted, progress.at)
-			size = counted.n
+			defer progress.finish()
+			err := export(ctx, counted, progress.update)
+			size = counted.written
 			return err
 		})
 		if err != nil || !replaced {
-			return inFlags(err)
+			return flagErrors(err)
 		}
 		_, err = fmt.Fprintf(out, "%s: %d bytes, the books of %s\n", l.Output, size, platform)
 		return err
@@ -75,9 +75,9 @@ func (l ledgerExportCommand) Run(ctx context.Context, out io.Writer) error {
 // formatLog is what verify reads.
 const formatLog = "log"
 
-func (l ledgerExportCommand) books(db *postgres.DB, platform ident.Platform, request exports.Request) write {
+func (l ledgerExportCommand) exportBooks(db *postgres.DB, platform ident.Platform, request exports.Request) exportFunc {
 	return func(ctx context.Context, out io.Writer, progress func(done, of int64)) error {
-		document, err := exports.New(exports.Config{Views: db.BookViews(), Clock: clock{}, Progress: progress}).ExportForPlatform(platform, request)
+		document, err := exports.New(exports.Config{Views: db.BookViews(), Clock: systemClock{}, Progress: progress}).ExportForPlatform(platform, request)
 		if err != nil {
 			return err
 		}
@@ -85,8 +85,8 @@ func (l ledgerExportCommand) books(db *postgres.DB, platform ident.Platform, req
 	}
 }
 
-// request reads the flags and finds everything that is wrong with them.
-func (l ledgerExportCommand) request() (exports.Request, error) {
+// parseRequest reads the flags and finds everything that is wrong with them.
+func (l ledgerExportCommand) parseRequest() (exports.Request, error) {
 	r := exports.Request{Format: exports.Format(l.Format), LedgerFilter: ports.LedgerFilter{Path: l.Account, Currency: money.Currency(l.Currency)}}
 	var wrong []error
 	if l.Size != 0 && l.Format != formatLog {
@@ -111,8 +111,8 @@ func (l ledgerExportCommand) request() (exports.Request, error) {
 	return r, errors.Join(wrong...)
 }
 
-// inFlags says of each bad field what the flag is called.
-func inFlags(err error) error {
+// flagErrors says of each bad field what the flag is called.
+func flagErrors(err error) error {
 	f, ok := fault.As(err)
 	if !ok || len(f.Fields) == 0 {
 		return err
@@ -124,8 +124,8 @@ func inFlags(err error) error {
 	return errors.Join(wrong...)
 }
 
-// onlyPlatform reads the id of a platform; without one it is the only one there is.
-func onlyPlatform(ctx context.Context, db *postgres.DB, text string) (ident.Platform, error) {
+// resolvePlatform reads the id of a platform; without one it is the only one there is.
+func resolvePlatform(ctx context.Context, db *postgres.DB, text string) (ident.Platform, error) {
 	if text != "" {
 		id, err := ident.ParsePlatform(text)
 		if err != nil {
@@ -148,10 +148,10 @@ func onlyPlatform(ctx context.Context, db *postgres.DB, text string) (ident.Plat
 	return ids[0], nil
 }
 
-// writeTo writes what an export is to be put into, and tells whether that is a file. A
+// writeOutput writes what an export is to be put into, and tells whether that is a file. A
 // link stays, and the file that it leads to is replaced. A terminal, a pipe or a device
 // stays as well: it is written into.
-func writeTo(path string, write func(io.Writer) error) (file bool, err error) {
+func writeOutput(path string, write func(io.Writer) error) (file bool, err error) {
 	info, err := os.Stat(path)
 	switch {
 	case err != nil: // most often it is not there yet
@@ -167,12 +167,12 @@ func writeTo(path string, write func(io.Writer) error) (file bool, err error) {
 	if real, err := filepath.EvalSymlinks(path); err == nil {
 		path = real
 	}
-	return true, writeWhole(path, write)
+	return true, writeFileAtomically(path, write)
 }
 
-// writeWhole writes a file beside its place and puts it there when it is whole. A file
+// writeFileAtomically writes a file beside its place and puts it there when it is whole. A file
 // that was there stays until then.
-func writeWhole(path string, write func(io.Writer) error) error {
+func writeFileAtomically(path string, write func(io.Writer) error) error {
 	temporary, err := os.CreateTemp(filepath.Dir(path), "."+filepath.Base(path)+".part-*") // mode 0600
 	if err != nil {
 		var refused *os.PathError
@@ -198,13 +198,13 @@ func writeWhole(path string, write func(io.Writer) error) error {
 	return err
 }
 
-type counter struct {
-	out io.Writer
-	n   int64
+type countingWriter struct {
+	out     io.Writer
+	written int64
 }
 
-func (c *counter) Write(p []byte) (int, error) {
+func (c *countingWriter) Write(p []byte) (int, error) {
 	n, err := c.out.Write(p)
-	c.n += int64(n)
+	c.written += int64(n)
 	return n, err
 }

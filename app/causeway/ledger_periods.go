@@ -16,7 +16,7 @@ import (
 )
 
 type ledgerPeriodsCommand struct {
-	where
+	databaseFlags
 	Platform string `required:"" help:"The platform." placeholder:"ID"`
 }
 
@@ -25,10 +25,10 @@ func (l ledgerPeriodsCommand) Run(ctx context.Context, out io.Writer) error {
 	if err != nil {
 		return fmt.Errorf("--platform: %w", err)
 	}
-	return l.in(ctx, func(db *postgres.DB) error {
-		months, err := periodsOf(db).ListForPlatform(ctx, platform)
+	return l.withDatabase(ctx, func(db *postgres.DB) error {
+		months, err := newPeriods(db).ListForPlatform(ctx, platform)
 		if err != nil {
-			return mistakes("nothing is shown", err)
+			return fieldErrors("nothing is shown", err)
 		}
 		return writeMonths(out, months)
 	})
@@ -36,13 +36,13 @@ func (l ledgerPeriodsCommand) Run(ctx context.Context, out io.Writer) error {
 
 // monthCommand is the arguments of a command that changes a month.
 type monthCommand struct {
-	where
+	databaseFlags
 	Month    string `arg:"" help:"The month, as in 2026-10."`
 	Platform string `required:"" help:"The platform." placeholder:"ID"`
 	Note     string `help:"Why; it is kept with the change."`
 }
 
-func (m monthCommand) do(ctx context.Context, out io.Writer, action period.Action) error {
+func (m monthCommand) change(ctx context.Context, out io.Writer, action period.Action) error {
 	platform, err := ident.ParsePlatform(m.Platform)
 	if err != nil {
 		return fmt.Errorf("--platform: %w", err)
@@ -51,51 +51,51 @@ func (m monthCommand) do(ctx context.Context, out io.Writer, action period.Actio
 	if err != nil {
 		return fmt.Errorf("%s: %w", m.Month, err)
 	}
-	return m.in(ctx, func(db *postgres.DB) error {
-		done, err := periodsOf(db).ChangeStateForPlatform(ctx, platform, action, month, m.Note)
+	return m.withDatabase(ctx, func(db *postgres.DB) error {
+		done, err := newPeriods(db).ChangeStateForPlatform(ctx, platform, action, month, m.Note)
 		if err != nil {
-			return mistakes("nothing was changed", err)
+			return fieldErrors("nothing was changed", err)
 		}
 		return writeMonths(out, []periods.Month{done})
 	})
 }
 
-type ledgerHoldCommand struct{ monthCommand }
+type ledgerSoftCloseCommand struct{ monthCommand }
 
-func (l ledgerHoldCommand) Run(ctx context.Context, out io.Writer) error {
-	return l.do(ctx, out, period.SoftClose)
+func (l ledgerSoftCloseCommand) Run(ctx context.Context, out io.Writer) error {
+	return l.change(ctx, out, period.SoftClose)
 }
 
 type ledgerReopenCommand struct{ monthCommand }
 
 func (l ledgerReopenCommand) Run(ctx context.Context, out io.Writer) error {
-	return l.do(ctx, out, period.Reopen)
+	return l.change(ctx, out, period.Reopen)
 }
 
 type ledgerCloseCommand struct{ monthCommand }
 
 func (l ledgerCloseCommand) Run(ctx context.Context, out io.Writer) error {
-	return l.do(ctx, out, period.Close)
+	return l.change(ctx, out, period.Close)
 }
 
-// bookMonthCommand is the arguments of a command about a month of all platforms.
-type bookMonthCommand struct {
-	where
+// archiveMonthCommand is the arguments of a command about a month of all platforms.
+type archiveMonthCommand struct {
+	databaseFlags
 	Month string `arg:"" help:"The month, as in 2025-09."`
 }
 
-func (b bookMonthCommand) do(ctx context.Context, done func(*periods.PeriodService, period.Month) error) error {
+func (b archiveMonthCommand) withMonth(ctx context.Context, done func(*periods.PeriodService, period.Month) error) error {
 	month, err := period.ParseMonth(b.Month)
 	if err != nil {
 		return fmt.Errorf("%s: %w", b.Month, err)
 	}
-	return b.in(ctx, func(db *postgres.DB) error {
-		return hindered(done(periodsOf(db), month))
+	return b.withDatabase(ctx, func(db *postgres.DB) error {
+		return blockerErrors(done(newPeriods(db), month))
 	})
 }
 
-// hindered lists what stands in the way of a month, platform by platform.
-func hindered(err error) error {
+// blockerErrors lists what stands in the way of a month, platform by platform.
+func blockerErrors(err error) error {
 	wrong, ok := fault.As(err)
 	if !ok || len(wrong.Fields) == 0 {
 		return err
@@ -107,10 +107,10 @@ func hindered(err error) error {
 	return errors.New(strings.Join(lines, "\n"))
 }
 
-type ledgerDetachCommand struct{ bookMonthCommand }
+type ledgerArchiveCommand struct{ archiveMonthCommand }
 
-func (l ledgerDetachCommand) Run(ctx context.Context, out io.Writer) error {
-	return l.do(ctx, func(p *periods.PeriodService, m period.Month) error {
+func (l ledgerArchiveCommand) Run(ctx context.Context, out io.Writer) error {
+	return l.withMonth(ctx, func(p *periods.PeriodService, m period.Month) error {
 		if err := p.Archive(ctx, m); err != nil {
 			return err
 		}
@@ -119,10 +119,10 @@ func (l ledgerDetachCommand) Run(ctx context.Context, out io.Writer) error {
 	})
 }
 
-type ledgerAttachCommand struct{ bookMonthCommand }
+type ledgerRestoreCommand struct{ archiveMonthCommand }
 
-func (l ledgerAttachCommand) Run(ctx context.Context, out io.Writer) error {
-	return l.do(ctx, func(p *periods.PeriodService, m period.Month) error {
+func (l ledgerRestoreCommand) Run(ctx context.Context, out io.Writer) error {
+	return l.withMonth(ctx, func(p *periods.PeriodService, m period.Month) error {
 		if err := p.Restore(ctx, m); err != nil {
 			return err
 		}
@@ -131,13 +131,13 @@ func (l ledgerAttachCommand) Run(ctx context.Context, out io.Writer) error {
 	})
 }
 
-func periodsOf(db *postgres.DB) *periods.PeriodService {
-	return periods.NewPeriodService(periods.PeriodConfig{Store: db, Archiver: db, Ledger: db.BookReader(), Clock: clock{}, IDs: ids.New()})
+func newPeriods(db *postgres.DB) *periods.PeriodService {
+	return periods.NewPeriodService(periods.PeriodConfig{Store: db, Archiver: db, Ledger: db.BookReader(), Clock: systemClock{}, IDs: ids.New()})
 }
 
 // writeMonths prints a line for each month, with the last thing that was done to it.
 func writeMonths(out io.Writer, months []periods.Month) error {
-	rows := table{right: []int{3}}
+	rows := table{rightAligned: []int{3}}
 	for _, m := range months {
 		done, by, last, note := "", "", "", ""
 		if n := len(m.Changes); n > 0 {

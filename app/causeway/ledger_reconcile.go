@@ -20,7 +20,7 @@ import (
 
 // ledgerReconcileCommand imports a statement as the interface does, of any size.
 type ledgerReconcileCommand struct {
-	where
+	databaseFlags
 	Account  string `required:"" help:"The account in the books that the partner keeps, such as rails/RTP." placeholder:"PATH"`
 	Currency string `required:"" help:"The currency of the account." placeholder:"CODE"`
 	File     string `required:"" help:"The statement." placeholder:"FILE"`
@@ -41,20 +41,20 @@ func (l ledgerReconcileCommand) Run(ctx context.Context, out io.Writer) (err err
 	}
 	defer func() { err = errors.Join(err, giveBack()) }()
 	made := ids.New()
-	db, err := postgres.Open(ctx, postgres.Options{URL: url, MaxConnections: 4, StatementTimeout: anAudit, Clock: clock{}, IDs: made, Render: api.RenderEvent})
+	db, err := postgres.Open(ctx, postgres.Options{URL: url, MaxConnections: 4, StatementTimeout: auditTimeout, Clock: systemClock{}, IDs: made, Render: api.RenderEvent})
 	if err != nil {
 		return err
 	}
 	defer db.Close()
-	owner, err := onlyPlatform(ctx, db, l.Platform)
+	owner, err := resolvePlatform(ctx, db, l.Platform)
 	if err != nil {
 		return err
 	}
-	desk := newReconciling(db, made)
+	desk := newReconciliation(db, made)
 	done, err := desk.Import(ctx, reconciliation.ImportRequest{Platform: owner, Path: l.Account, Currency: l.Currency, Format: l.Format, Layout: l.Map,
-		By: operator(), File: file}, nil)
+		By: operatorName(), File: file}, nil)
 	if err != nil {
-		return inFlags(err)
+		return flagErrors(err)
 	}
 	shown, err := desk.Get(ctx, owner, done.ID)
 	if err != nil {
@@ -66,12 +66,12 @@ func (l ledgerReconcileCommand) Run(ctx context.Context, out io.Writer) (err err
 	return writeBreaks(ctx, out, desk, done.Run)
 }
 
-func newReconciling(db *postgres.DB, made ports.IDs) *reconciliation.Service {
-	return reconciliation.New(reconciliation.Config{Store: db, Runs: db, Ledger: db.BookReader(), Statements: bankfiles.Reader{}, Clock: clock{}, IDs: made})
+func newReconciliation(db *postgres.DB, made ports.IDs) *reconciliation.Service {
+	return reconciliation.New(reconciliation.Config{Store: db, Runs: db, Ledger: db.BookReader(), Statements: bankfiles.Reader{}, Clock: systemClock{}, IDs: made})
 }
 
-// operator is who sits at the command line, as far as the machine knows.
-func operator() string {
+// operatorName is who sits at the command line, as far as the machine knows.
+func operatorName() string {
 	if who, err := user.Current(); err == nil && who.Username != "" {
 		return "operator " + who.Username
 	}
@@ -88,7 +88,7 @@ func writeReconciliation(out io.Writer, done reconciliation.ImportResult, now re
 	if _, err := fmt.Fprintf(out, "%s\n%s, %s, %s to %s: the statement %s.\n\n", done.ID, done.Account.Path, done.Account.Currency, done.From, done.To, what); err != nil {
 		return err
 	}
-	rows := table{right: []int{1}}
+	rows := table{rightAligned: []int{1}}
 	rows.add("lines", fmt.Sprint(done.Lines))
 	rows.add("known from earlier statements", fmt.Sprint(done.KnownLines))
 	for _, rule := range reconcile.Rules() {
@@ -110,18 +110,18 @@ func writeReconciliation(out io.Writer, done reconciliation.ImportResult, now re
 	return rows.write(out, "statement", "")
 }
 
-// mostBreaks is how many breaks are printed; the interface lists all.
-const mostBreaks = 200
+// maxBreaks is how many breaks are printed; the interface lists all.
+const maxBreaks = 200
 
 // writeBreaks prints the open breaks of a run.
 func writeBreaks(ctx context.Context, out io.Writer, desk *reconciliation.Service, run reconcile.Run) error {
-	page, err := desk.Breaks(ctx, run.Account.Platform, run.ID, ports.BreakFilter{Paging: ports.Paging{Limit: mostBreaks, Ascending: true}, Status: "OPEN"})
+	page, err := desk.Breaks(ctx, run.Account.Platform, run.ID, ports.BreakFilter{Paging: ports.Paging{Limit: maxBreaks, Ascending: true}, Status: "OPEN"})
 	if err != nil || len(page.Items) == 0 {
 		return err
 	}
-	rows := table{right: []int{1}}
+	rows := table{rightAligned: []int{1}}
 	for _, b := range page.Items {
-		rows.add(string(b.Reason), inMajorUnits(b.Difference, run.Account.Currency), b.Explanation)
+		rows.add(string(b.Reason), formatMajor(b.Difference, run.Account.Currency), b.Explanation)
 	}
 	if _, err := fmt.Fprintln(out); err != nil {
 		return err
@@ -130,7 +130,7 @@ func writeBreaks(ctx context.Context, out io.Writer, desk *reconciliation.Servic
 		return err
 	}
 	if page.More {
-		_, err = fmt.Fprintf(out, "and %d more\n", page.Total-mostBreaks)
+		_, err = fmt.Fprintf(out, "and %d more\n", page.Total-maxBreaks)
 	}
 	return err
 }

@@ -9,12 +9,12 @@ import (
 	"causeway/app/books"
 )
 
-// errBroken ends a check that found something; what it found has been printed.
-var errBroken = errors.New("the books do not hold")
+// errCheckFailed ends a check that found something; what it found has been printed.
+var errCheckFailed = errors.New("the books do not hold")
 
 // writeReport prints what was checked, how much of it there is, and what is wrong.
 func writeReport(out io.Writer, report books.Report) error {
-	rows := table{right: []int{1}}
+	rows := table{rightAligned: []int{1}}
 	broken := 0
 	for _, r := range report.Rules {
 		verdict := "holds"
@@ -51,5 +51,5 @@ func writeReport(out io.Writer, report books.Report) error {
 	if _, err := io.WriteString(out, text.String()); err != nil {
 		return err
 	}
-	return fmt.Errorf("%w: %d of %d rules are broken", errBroken, broken, len(report.Rules))
+	return fmt.Errorf("%w: %d of %d rules are broken", errCheckFailed, broken, len(report.Rules))
 }

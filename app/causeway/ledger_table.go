@@ -14,8 +14,8 @@ import (
 // table is rows of text, lined up in columns.
 type table struct {
 	rows [][]string
-	// right are the columns whose text ends, not begins, in line.
-	right []int
+	// rightAligned are the columns whose text ends, not begins, in line.
+	rightAligned []int
 }
 
 func (t *table) add(cells ...string) { t.rows = append(t.rows, cells) }
@@ -23,7 +23,7 @@ func (t *table) add(cells ...string) { t.rows = append(t.rows, cells) }
 // lines are the table's, below a header.
 func (t table) lines(header ...string) []string {
 	rows := slices.Concat([][]string{header}, t.rows)
-	for _, column := range t.right {
+	for _, column := range t.rightAligned {
 		width := 0
 		for _, row := range rows {
 			width = max(width, utf8.RuneCountInString(row[column]))
@@ -50,8 +50,8 @@ func (t table) write(out io.Writer, header ...string) error {
 	return err
 }
 
-// inMajorUnits is an exact amount without its currency, which has a column of its own.
-func inMajorUnits(minor int64, currency money.Currency) string {
+// formatMajor is an exact amount without its currency, which has a column of its own.
+func formatMajor(minor int64, currency money.Currency) string {
 	text, _, _ := strings.Cut(money.Amount{Minor: minor, Currency: currency}.String(), " ")
 	return text
 }

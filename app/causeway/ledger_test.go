@@ -27,10 +27,10 @@ const (
 	unpaidRamp    = "Transaction:0199f0a2-0000-7000-8000-000000000013"
 )
 
-func TestLedgerCommands(t *testing.T) {
+func TestLedgerCommands_Output(t *testing.T) {
 	t.Parallel()
 	// On books in order, the three commands print tables and end well.
-	url := seeded(t)
+	url := seededDatabase(t)
 	for file, args := range map[string]string{
 		"check.txt":            "check",
 		"balances.txt":         "balances",
@@ -38,24 +38,24 @@ func TestLedgerCommands(t *testing.T) {
 		"entries_refunded.txt": "entries --transaction " + refundedRamp,
 		"entries_unpaid.txt":   "entries --transaction " + unpaidRamp,
 	} {
-		out, complaint, status := ledgerRun(t, url, args)
+		out, complaint, status := runLedger(t, url, args)
 		if status != 0 || complaint != "" {
 			t.Errorf("ledger %s: status %d, %s", args, status, complaint)
 		}
-		golden(t, file, out)
+		checkGolden(t, file, out)
 	}
 
 	// Of the one platform that there is it is the same.
-	whole, _, _ := ledgerRun(t, url, "balances")
-	if one, _, _ := ledgerRun(t, url, "balances --platform "+fakePlatform); one != whole {
+	whole, _, _ := runLedger(t, url, "balances")
+	if one, _, _ := runLedger(t, url, "balances --platform "+fakePlatform); one != whole {
 		t.Errorf("the balances of the one platform there is:\n%s", one)
 	}
 }
 
-func TestLedgerCommandsRefuse(t *testing.T) {
+func TestLedgerCommands_ReportInvalidFlags(t *testing.T) {
 	t.Parallel()
 	// What is asked wrongly is answered with the name of the setting or what to do.
-	url := seeded(t)
+	url := seededDatabase(t)
 	for args, want := range map[string]string{
 		"entries":                  "--transaction",
 		"entries --transaction 17": "--transaction: malformed id: want Transaction:<uuid>",
@@ -64,17 +64,17 @@ func TestLedgerCommandsRefuse(t *testing.T) {
 		"balances --platform " + strings.Replace(fakePlatform, "0001", "0009", 1): "--platform: there is no PlatformConfig:",
 		"check --database-url postgres://nobody:1/no":                             "cannot reach the database",
 	} {
-		if _, complaint, status := ledgerRun(t, url, args); status == 0 || !strings.Contains(complaint, want) {
+		if _, complaint, status := runLedger(t, url, args); status == 0 || !strings.Contains(complaint, want) {
 			t.Errorf("ledger %s: status %d, %s", args, status, complaint)
 		}
 	}
 }
 
-func TestLedgerCheckFindsDamage(t *testing.T) {
+func TestLedgerCheck_DetectsTampering(t *testing.T) {
 	t.Parallel()
 	// Whoever gets past the triggers and changes an amount, or forges a state, is found:
 	// the check prints where and ends with status 1.
-	url := seeded(t)
+	url := seededDatabase(t)
 	conn, err := pgx.Connect(t.Context(), url)
 	if err != nil {
 		t.Fatal(err)
@@ -91,16 +91,16 @@ func TestLedgerCheckFindsDamage(t *testing.T) {
 		}
 	}
 
-	out, complaint, status := ledgerRun(t, url, "check")
+	out, complaint, status := runLedger(t, url, "check")
 
 	if status != 1 || complaint != "causeway: the books do not hold: 2 of 14 rules are broken\n" {
 		t.Errorf("status %d, %s", status, complaint)
 	}
-	golden(t, "check_damaged.txt", out)
+	checkGolden(t, "check_damaged.txt", out)
 }
 
-// ledgerRun runs a ledger command as the program would.
-func ledgerRun(t testing.TB, url, args string) (out, complaint string, status int) {
+// runLedger runs a ledger command as the program would.
+func runLedger(t testing.TB, url, args string) (out, complaint string, status int) {
 	t.Helper()
 	var stdout, stderr strings.Builder
 	words := append([]string{"ledger"}, strings.Fields(args)...)
@@ -111,9 +111,9 @@ func ledgerRun(t testing.TB, url, args string) (out, complaint string, status in
 	return stdout.String(), stderr.String(), status
 }
 
-// seeded is a database with four small stories: a ramp that was delivered, one that
+// seededDatabase is a database with four small stories: a ramp that was delivered, one that
 // was paid wrongly and refunded, one nobody paid, and money of an unknown owner.
-func seeded(t testing.TB) string {
+func seededDatabase(t testing.TB) string {
 	t.Helper()
 	url := pgtest.New(t)
 	db, err := postgres.Open(t.Context(), postgres.Options{URL: url, MaxConnections: 2, Clock: portstest.NewFakeClock(noon)})
@@ -123,10 +123,10 @@ func seeded(t testing.TB) string {
 	defer db.Close()
 
 	on := must(ident.ParsePlatform(fakePlatform))
-	delivered, refunded, unpaid := ramp(t, deliveredRamp), ramp(t, refundedRamp), ramp(t, unpaidRamp)
-	funded := must(delivered.Receive(receipt(delivered, 10050), noon))
+	delivered, refunded, unpaid := newRamp(t, deliveredRamp), newRamp(t, refundedRamp), newRamp(t, unpaidRamp)
+	funded := must(delivered.Receive(newReceipt(delivered, 10050), noon))
 	done := must(funded.Transaction.Deliver(noon.Add(time.Second)))
-	wrong := must(refunded.Receive(receipt(refunded, 9900), noon))
+	wrong := must(refunded.Receive(newReceipt(refunded, 9900), noon))
 	back := must(wrong.Transaction.RefundPaid(refunded.SourceAccount, noon.Add(time.Second)))
 	stray := transaction.Receipt{ID: transaction.ReceiptID("rails/RTP", "stray", noon), PartnerID: "stray", Platform: on,
 		PartnerAccount: "rails/RTP", Reference: "NOSUCHREF", Amount: money.Amount{Minor: 5000, Currency: money.USD}, At: noon}
@@ -136,7 +136,7 @@ func seeded(t testing.TB) string {
 		if err := tx.CreatePlatform(ctx, made); err != nil {
 			return err
 		}
-		return tx.CreateQuotes(ctx, []quote.Quote{quoted(delivered), quoted(refunded), quoted(unpaid)}, []transaction.Transaction{delivered, refunded, unpaid})
+		return tx.CreateQuotes(ctx, []quote.Quote{newQuote(delivered), newQuote(refunded), newQuote(unpaid)}, []transaction.Transaction{delivered, refunded, unpaid})
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -157,8 +157,8 @@ func seeded(t testing.TB) string {
 	return url
 }
 
-// ramp is 100.50 USD with a fee of 0.50 to 0.00100000 BTC, just quoted.
-func ramp(t testing.TB, id string) transaction.Transaction {
+// newRamp is 100.50 USD with a fee of 0.50 to 0.00100000 BTC, just quoted.
+func newRamp(t testing.TB, id string) transaction.Transaction {
 	t.Helper()
 	made := transaction.Transaction{
 		ID: must(ident.ParseTransaction(id)), Platform: must(ident.ParsePlatform(fakePlatform)), Type: transaction.Outgoing,
@@ -173,12 +173,12 @@ func ramp(t testing.TB, id string) transaction.Transaction {
 	return made
 }
 
-func quoted(t transaction.Transaction) quote.Quote {
+func newQuote(t transaction.Transaction) quote.Quote {
 	return quote.Quote{ID: t.Quote, Platform: t.Platform, Transaction: t.ID, Side: quote.Sending, LockedAmount: t.Pricing.Sent.Minor,
 		Pricing: t.Pricing, Reference: t.Reference, CreatedAt: t.CreatedAt, ExpiresAt: t.ExpiresAt}
 }
 
-func receipt(t transaction.Transaction, minor int64) transaction.Receipt {
+func newReceipt(t transaction.Transaction, minor int64) transaction.Receipt {
 	return transaction.Receipt{ID: transaction.ReceiptID(t.SourceAccount, t.Reference, noon), PartnerID: t.Reference, Platform: t.Platform,
 		PartnerAccount: t.SourceAccount, Reference: t.Reference, Amount: money.Amount{Minor: minor, Currency: money.USD}, At: noon}
 }

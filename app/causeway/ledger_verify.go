@@ -13,22 +13,22 @@ import (
 )
 
 type ledgerVerifyCommand struct {
-	where
-	Heads  []string `name:"heads" aliases:"head" sep:"none" help:"Heads that were kept outside of the database: a folder, a file, or an http or https address. May be given several times." placeholder:"WHERE"`
-	Key    []string `sep:"none" help:"The key that heads must be signed with, as GET /ledger/log/keys shows it. Without it, the stored keys are believed. May be given several times, for keys that were replaced." placeholder:"KEY"`
-	Export string   `help:"Verify this export of a log, without any database. Needs --heads." type:"existingfile" placeholder:"FILE"`
+	databaseFlags
+	Checkpoints []string `name:"heads" aliases:"head" sep:"none" help:"Heads that were kept outside of the database: a folder, a file, or an http or https address. May be given several times." placeholder:"WHERE"`
+	Key         []string `sep:"none" help:"The key that heads must be signed with, as GET /ledger/log/keys shows it. Without it, the stored keys are believed. May be given several times, for keys that were replaced." placeholder:"KEY"`
+	Export      string   `help:"Verify this export of a log, without any database. Needs --heads." type:"existingfile" placeholder:"FILE"`
 }
 
 func (l ledgerVerifyCommand) Run(ctx context.Context, out io.Writer) error {
-	against, err := l.verification(ctx)
+	against, err := l.parseVerification(ctx)
 	if err != nil {
 		return err
 	}
 	if l.Export != "" {
-		return l.export(ctx, out, against)
+		return l.verifyExport(ctx, out, against)
 	}
-	return l.in(ctx, func(db *postgres.DB) error {
-		report, err := booksOf(db).Verify(ctx, against)
+	return l.withDatabase(ctx, func(db *postgres.DB) error {
+		report, err := newAudit(db).Verify(ctx, against)
 		if err != nil {
 			return err
 		}
@@ -39,7 +39,7 @@ func (l ledgerVerifyCommand) Run(ctx context.Context, out io.Writer) error {
 	})
 }
 
-func (l ledgerVerifyCommand) verification(ctx context.Context) (v books.VerifyOptions, err error) {
+func (l ledgerVerifyCommand) parseVerification(ctx context.Context) (v books.VerifyOptions, err error) {
 	for _, text := range l.Key {
 		key, err := books.ParseLogKey(text)
 		if err != nil {
@@ -47,8 +47,8 @@ func (l ledgerVerifyCommand) verification(ctx context.Context) (v books.VerifyOp
 		}
 		v.Keys = append(v.Keys, key)
 	}
-	for _, where := range l.Heads {
-		found, err := readHeads(ctx, where)
+	for _, where := range l.Checkpoints {
+		found, err := readCheckpoints(ctx, where)
 		if err != nil {
 			return v, fmt.Errorf("--heads: %w", err)
 		}
@@ -57,7 +57,7 @@ func (l ledgerVerifyCommand) verification(ctx context.Context) (v books.VerifyOp
 	return v, nil
 }
 
-func readHeads(ctx context.Context, where string) (found []books.PublishedCheckpoint, err error) {
+func readCheckpoints(ctx context.Context, where string) (found []books.PublishedCheckpoint, err error) {
 	sources, err := checkpoints.Open(ctx, where)
 	if err != nil {
 		return nil, err
@@ -70,8 +70,8 @@ func readHeads(ctx context.Context, where string) (found []books.PublishedCheckp
 	return found, err
 }
 
-// export verifies a file.
-func (l ledgerVerifyCommand) export(ctx context.Context, out io.Writer, against books.VerifyOptions) error {
+// verifyExport verifies a file.
+func (l ledgerVerifyCommand) verifyExport(ctx context.Context, out io.Writer, against books.VerifyOptions) error {
 	if len(against.Published) == 0 {
 		return errors.New("--export needs --heads: an export is proved by a head that was kept apart from it")
 	}

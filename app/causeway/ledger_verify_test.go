@@ -15,13 +15,13 @@ import (
 	"causeway/core/ident"
 )
 
-// sealedSeed is a seeded database whose postings are sealed, the folder with its heads,
+// sealedDatabase is a seeded database whose postings are sealed, the folder with its heads,
 // and the key that signed them.
-func sealedSeed(t *testing.T) (url, outside, key string) {
+func sealedDatabase(t *testing.T) (url, outside, key string) {
 	t.Helper()
-	url, outside = seeded(t), filepath.Join(t.TempDir(), "heads")
+	url, outside = seededDatabase(t), filepath.Join(t.TempDir(), "heads")
 	quiet, _ := test.NewNullLogger()
-	h, err := build(t.Context(), common{Connections: 4, SandboxSpeed: 1, rateSettings: rateSettings{Rates: "sandbox"},
+	h, err := build(t.Context(), serverFlags{Connections: 4, SandboxSpeed: 1, rateSettings: rateSettings{Rates: "sandbox"},
 		sealSettings: sealSettings{SealEvery: time.Minute, Heads: outside}}, url, [32]byte{1}, quiet)
 	if err != nil {
 		t.Fatal(err)
@@ -40,20 +40,20 @@ func sealedSeed(t *testing.T) (url, outside, key string) {
 	return url, outside, sealing.VerifierKey(must(ident.ParsePlatform(fakePlatform)), keys[0])
 }
 
-func TestLedgerVerify(t *testing.T) {
+func TestLedgerVerify_DatabaseAndExport(t *testing.T) {
 	t.Parallel()
 	// Sealed books are proved with the heads outside and the key; an export of them without
 	// any database.
-	url, outside, key := sealedSeed(t)
+	url, outside, key := sealedDatabase(t)
 	file := filepath.Join(t.TempDir(), "books.log")
 
-	out, complaint, status := ledgerRun(t, url, "verify --heads "+outside+" --key "+key)
+	out, complaint, status := runLedger(t, url, "verify --heads "+outside+" --key "+key)
 	if status != 0 || complaint != "" {
 		t.Errorf("verify: status %d, %s", status, complaint)
 	}
-	golden(t, "verify.txt", out)
+	checkGolden(t, "verify.txt", out)
 
-	out, complaint, status = ledgerRun(t, url, "export --format log --output "+file)
+	out, complaint, status = runLedger(t, url, "export --format log --output "+file)
 	if status != 0 || complaint != "" || !strings.HasSuffix(out, " bytes, the books of PlatformConfig:0199f0a2-0000-7000-8000-000000000001\n") {
 		t.Errorf("export: status %d, %s%s", status, out, complaint)
 	}
@@ -61,26 +61,26 @@ func TestLedgerVerify(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	golden(t, "export.log", string(text))
-	if printed, _, _ := ledgerRun(t, url, "export --format log --size 7 --platform "+fakePlatform); printed != string(text) {
+	checkGolden(t, "export.log", string(text))
+	if printed, _, _ := runLedger(t, url, "export --format log --size 7 --platform "+fakePlatform); printed != string(text) {
 		t.Errorf("on standard output it is\n%s", printed)
 	}
 
-	out, complaint, status = ledgerRun(t, "postgres://nobody:1/no", "verify --export "+file+" --head "+outside+" --key "+key)
+	out, complaint, status = runLedger(t, "postgres://nobody:1/no", "verify --export "+file+" --head "+outside+" --key "+key)
 	if status != 0 || complaint != "" {
 		t.Errorf("verify the export: status %d, %s", status, complaint)
 	}
-	golden(t, "verify_export.txt", out)
-	if out, _, _ := ledgerRun(t, url, "verify --export "+file+" --head "+outside); !strings.HasPrefix(out, "The signatures of the heads were not verified: that needs --key.\n") {
+	checkGolden(t, "verify_export.txt", out)
+	if out, _, _ := runLedger(t, url, "verify --export "+file+" --head "+outside); !strings.HasPrefix(out, "The signatures of the heads were not verified: that needs --key.\n") {
 		t.Errorf("without a key it says\n%s", out)
 	}
 }
 
-func TestLedgerVerifyFindsACutEnd(t *testing.T) {
+func TestLedgerVerify_DetectsTruncatedLog(t *testing.T) {
 	t.Parallel()
 	// Somebody cuts off the newest postings and everything inside that could tell of them:
 	// the heads outside tell.
-	url, outside, _ := sealedSeed(t)
+	url, outside, _ := sealedDatabase(t)
 	conn, err := pgx.Connect(t.Context(), url)
 	if err != nil {
 		t.Fatal(err)
@@ -102,19 +102,19 @@ func TestLedgerVerifyFindsACutEnd(t *testing.T) {
 		}
 	}
 
-	out, complaint, status := ledgerRun(t, url, "verify --heads "+outside)
+	out, complaint, status := runLedger(t, url, "verify --heads "+outside)
 
 	if status != 1 || !strings.Contains(complaint, "the books do not hold") {
 		t.Errorf("status %d, %s", status, complaint)
 	}
-	golden(t, "verify_cut.txt", strings.ReplaceAll(out, outside, "heads"))
+	checkGolden(t, "verify_cut.txt", strings.ReplaceAll(out, outside, "heads"))
 }
 
-func TestLedgerVerifyFindsWhatWasNeverPosted(t *testing.T) {
+func TestLedgerVerify_DetectsMissingPostings(t *testing.T) {
 	t.Parallel()
 	// A payment whose state says that money moved, and for which nothing was posted, is found
 	// by verify as it is by check.
-	url, outside, key := sealedSeed(t)
+	url, outside, key := sealedDatabase(t)
 	conn, err := pgx.Connect(t.Context(), url)
 	if err != nil {
 		t.Fatal(err)
@@ -127,17 +127,17 @@ func TestLedgerVerifyFindsWhatWasNeverPosted(t *testing.T) {
 	}
 
 	for _, command := range []string{"check", "verify --heads " + outside + " --key " + key} {
-		out, complaint, status := ledgerRun(t, url, command)
+		out, complaint, status := runLedger(t, url, command)
 		if want := "postings explain the state of their transaction: Transaction:" + id; status != 1 || !strings.Contains(out, want) {
 			t.Errorf("%.6s: status %d, %s\n%s", command, status, complaint, out)
 		}
 	}
 }
 
-func TestLedgerVerifyRefuses(t *testing.T) {
+func TestLedgerVerify_ReportsInvalidFlags(t *testing.T) {
 	t.Parallel()
 	// What is asked wrongly is answered with the name of the setting and what is wrong.
-	url, outside, _ := sealedSeed(t)
+	url, outside, _ := sealedDatabase(t)
 	dir := t.TempDir()
 	broken, torn := filepath.Join(dir, "broken.heads"), filepath.Join(dir, "torn.heads")
 	if err := os.WriteFile(broken, []byte("not a head\n"), 0o644); err != nil {
@@ -165,23 +165,23 @@ func TestLedgerVerifyRefuses(t *testing.T) {
 		"verify --heads http://127.0.0.1:1/ --database-url " + url:        "--heads: ",
 		"verify --database-url postgres://nobody:1/no --heads " + outside: "cannot reach the database",
 	} {
-		if out, complaint, status := ledgerRun(t, url, args); status == 0 || !strings.Contains(complaint, want) {
+		if out, complaint, status := runLedger(t, url, args); status == 0 || !strings.Contains(complaint, want) {
 			t.Errorf("ledger %s: status %d, %s%s", args, status, out, complaint)
 		}
 	}
 }
 
-func TestLedgerRotateKey(t *testing.T) {
+func TestLedgerRotateKey_OldCheckpointsStillVerify(t *testing.T) {
 	t.Parallel()
 	// After the key was replaced, what it signed still verifies.
-	url, outside, _ := sealedSeed(t)
+	url, outside, _ := sealedDatabase(t)
 
-	out, complaint, status := ledgerRun(t, url, "rotate-key --master-key AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8=")
+	out, complaint, status := runLedger(t, url, "rotate-key --master-key AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8=")
 
 	if status != 0 || !strings.HasPrefix(out, "Heads are signed with key ") {
 		t.Errorf("status %d, %s%s", status, out, complaint)
 	}
-	if out, complaint, status := ledgerRun(t, url, "verify --heads "+outside); status != 0 {
+	if out, complaint, status := runLedger(t, url, "verify --heads "+outside); status != 0 {
 		t.Errorf("status %d, %s%s", status, out, complaint)
 	}
 }

@@ -19,7 +19,7 @@ type platformCommand struct {
 }
 
 type platformCreateCommand struct {
-	where
+	databaseFlags
 	Name        string `required:"" help:"What people call it."`
 	Environment string `required:"" enum:"SANDBOX,PRODUCTION" help:"SANDBOX moves nothing; PRODUCTION is for real. It never changes."`
 	Regulated   bool   `help:"It is a regulated financial institution, and vouches for its customers."`
@@ -33,19 +33,19 @@ func (p platformCreateCommand) Run(ctx context.Context, out io.Writer) (err erro
 	}
 	defer func() { err = errors.Join(err, done()) }()
 	made := ids.New()
-	db, err := postgres.Open(ctx, postgres.Options{URL: url, MaxConnections: 2, Clock: clock{}, IDs: made, Render: api.RenderEvent})
+	db, err := postgres.Open(ctx, postgres.Options{URL: url, MaxConnections: 2, Clock: systemClock{}, IDs: made, Render: api.RenderEvent})
 	if err != nil {
 		return err
 	}
 	defer db.Close()
-	founded, err := platforms.New(platforms.Config{Store: db, Clock: clock{}, IDs: made, Rails: railsBy(clock{}, 1)}).
-		Create(ctx, platforms.Founding{Name: p.Name, Environment: platform.Environment(p.Environment), Regulated: p.Regulated})
+	founded, err := platforms.New(platforms.Config{Store: db, Clock: systemClock{}, IDs: made, Rails: railsByEnvironment(systemClock{}, 1)}).
+		Create(ctx, platforms.CreateRequest{Name: p.Name, Environment: platform.Environment(p.Environment), Regulated: p.Regulated})
 	if err != nil {
 		return err
 	}
 	encoder := json.NewEncoder(out)
 	encoder.SetIndent("", "  ")
-	return encoder.Encode(credentialsOf(founded, common{PublicURL: p.PublicURL}.baseURL(nil)))
+	return encoder.Encode(credentialsOf(founded, serverFlags{PublicURL: p.PublicURL}.baseURL(nil)))
 }
 
 // credentials are what a platform's programs need to call the service.
@@ -56,10 +56,10 @@ type credentials struct {
 	BaseURL      string `json:"baseUrl"`
 }
 
-func credentialsOf(f platforms.Founded, baseURL string) credentials {
+func credentialsOf(f platforms.Created, baseURL string) credentials {
 	return credentials{PlatformID: f.Platform.ID.String(), ClientID: f.Token.ClientID, ClientSecret: f.Secret, BaseURL: baseURL}
 }
 
-func noDatabase(dir string) error {
+func noDatabaseError(dir string) error {
 	return fmt.Errorf("there is no database: %s does not exist and DATABASE_URL is not set; start causeway dev, or name the folder with --data", dir)
 }

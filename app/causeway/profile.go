@@ -7,8 +7,8 @@ import (
 	"time"
 )
 
-// profile serves Go's own profiles on an address of their own until ctx ends.
-func (h *house) profile(ctx context.Context) error {
+// servePprof serves Go's own profiles on an address of their own until ctx ends.
+func (h *app) servePprof(ctx context.Context) error {
 	if h.Pprof == "" {
 		return nil
 	}

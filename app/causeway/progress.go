@@ -21,8 +21,8 @@ func newProgress(file *os.File, unit string) *progress {
 	return &progress{file: file, unit: unit}
 }
 
-// at tells that so many of so many are done.
-func (p *progress) at(done, of int64) {
+// update tells that so many of so many are done.
+func (p *progress) update(done, of int64) {
 	if p.file == nil {
 		return
 	}
@@ -33,7 +33,7 @@ func (p *progress) at(done, of int64) {
 	_ = p.bar.Set64(done) // it is for looking at
 }
 
-func (p *progress) end() {
+func (p *progress) finish() {
 	if p.bar != nil {
 		_ = p.bar.Finish()
 	}

@@ -17,12 +17,12 @@ import (
 	"causeway/ledger"
 )
 
-const readme = "../../README.md"
+const readmePath = "../../README.md"
 
-func TestReadmeTellsEverySetting(t *testing.T) {
+func TestReadme_ListsEverySetting(t *testing.T) {
 	t.Parallel()
 	// The table of settings in the README is exactly what the commands take.
-	text := read(t, readme)
+	text := readFile(t, readmePath)
 	before, rest, found := strings.Cut(text, "<!-- settings -->\n")
 	told, after, closed := strings.Cut(rest, "<!-- end of settings -->\n")
 	if !found || !closed {
@@ -30,7 +30,7 @@ func TestReadmeTellsEverySetting(t *testing.T) {
 	}
 	want := settingsTable(t)
 	if *update {
-		if err := os.WriteFile(readme, []byte(before+"<!-- settings -->\n"+want+"<!-- end of settings -->\n"+after), 0o644); err != nil {
+		if err := os.WriteFile(readmePath, []byte(before+"<!-- settings -->\n"+want+"<!-- end of settings -->\n"+after), 0o644); err != nil {
 			t.Fatal(err)
 		}
 		return
@@ -54,7 +54,7 @@ func settingsTable(t *testing.T) string {
 	err = kong.Visit(parser.Model, func(node kong.Visitable, next kong.Next) error {
 		if command, ok := node.(*kong.Node); ok && command.Type == kong.CommandNode && command.Leaf() {
 			for _, f := range command.Flags {
-				s := setting{"`--" + f.Name + "`", code(strings.Join(f.Envs, " ")), code(f.Default), f.Help}
+				s := setting{"`--" + f.Name + "`", codeSpan(strings.Join(f.Envs, " ")), codeSpan(f.Default), f.Help}
 				if f.Required {
 					s.standard = "needed"
 				}
@@ -78,7 +78,7 @@ func settingsTable(t *testing.T) string {
 	return table.String()
 }
 
-func code(text string) string {
+func codeSpan(text string) string {
 	if text == "" {
 		return ""
 	}
@@ -98,7 +98,7 @@ func verify(header string, body []byte, key *ecdsa.PublicKey) bool {
 	return ecdsa.VerifyASN1(key, digest[:], signature.S)
 }
 
-func TestReadmeVerifies(t *testing.T) {
+func TestReadme_VerifyExampleWorks(t *testing.T) {
 	t.Parallel()
 	// What the README tells people to write takes a genuine webhook and nothing else.
 	key, body := newTestKey(t), []byte(`{"webhookId":"Webhook:1"}`)
@@ -128,14 +128,14 @@ func TestReadmeVerifies(t *testing.T) {
 	}
 
 	// The README shows this very function.
-	_, source, _ := strings.Cut(read(t, "readme_test.go"), "\n// verify says")
+	_, source, _ := strings.Cut(readFile(t, "readme_test.go"), "\n// verify says")
 	source, _, _ = strings.Cut("// verify says"+source, "\n}\n")
-	if !strings.Contains(read(t, readme), "```go\n"+source+"\n}\n```") {
+	if !strings.Contains(readFile(t, readmePath), "```go\n"+source+"\n}\n```") {
 		t.Errorf("the README shows another function than\n%s\n}", source)
 	}
 }
 
-func read(t testing.TB, path string) string {
+func readFile(t testing.TB, path string) string {
 	t.Helper()
 	text, err := os.ReadFile(path)
 	if err != nil {
@@ -144,10 +144,10 @@ func read(t testing.TB, path string) string {
 	return string(text)
 }
 
-func TestLedgerPageTellsTheChart(t *testing.T) {
+func TestLedgerDocs_ListChartAndPostingKinds(t *testing.T) {
 	t.Parallel()
 	// The page on the ledger has every line of the chart and every kind of posting.
-	text := read(t, "../../docs/ledger.md")
+	text := readFile(t, "../../docs/ledger.md")
 	for _, line := range ledger.Chart() {
 		guarded := map[bool]string{true: "yes", false: "no"}[line.NoOverdraft]
 		if row := fmt.Sprintf("| `%s` | %s | %s | %s |\n", line.Path, line.Class, guarded, line.Description); !strings.Contains(text, row) {

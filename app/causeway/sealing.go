@@ -25,13 +25,13 @@ func (s sealSettings) checkSealing(refuse func(setting, must string, got any)) {
 }
 
 // openSealing wires the log of postings, with its key sealed in the database.
-func (h *house) openSealing(masterKey [32]byte, made *ids.Generator) error {
+func (h *app) openSealing(masterKey [32]byte, made *ids.Generator) error {
 	box, err := encryption.New(masterKey[:])
 	if err != nil {
 		return err
 	}
 	log := h.db.Log()
-	config := sealing.LogConfig{Log: log, Signer: checkpoints.NewKeyring(log, box, clock{}, made), Clock: clock{}, Logger: logrus.NewEntry(h.log), Interval: h.SealEvery}
+	config := sealing.LogConfig{Log: log, Signer: checkpoints.NewKeyring(log, box, systemClock{}, made), Clock: systemClock{}, Logger: logrus.NewEntry(h.log), Interval: h.SealEvery}
 	if h.Heads != "" {
 		if config.Publisher, err = checkpoints.NewPublisher(h.Heads); err != nil {
 			return fmt.Errorf("--heads (CAUSEWAY_HEADS): %w", err)

@@ -8,7 +8,7 @@ import (
 )
 
 type serveCommand struct {
-	common
+	serverFlags
 	DatabaseURL string `name:"database-url" env:"DATABASE_URL" required:"" help:"Postgres to use. It must be migrated." placeholder:"URL"`
 	Listen      string `env:"CAUSEWAY_LISTEN" default:"127.0.0.1:8080" help:"Address and port to listen on."`
 	MasterKey   string `name:"master-key" env:"CAUSEWAY_MASTER_KEY" required:"" help:"32 random bytes in base64; private keys are sealed with it. The same on every process." placeholder:"KEY"`
@@ -16,8 +16,8 @@ type serveCommand struct {
 }
 
 func (s serveCommand) Run(ctx context.Context) error {
-	key, err := masterKey(s.MasterKey)
-	if err := errors.Join(err, s.check()); err != nil {
+	key, err := parseMasterKey(s.MasterKey)
+	if err := errors.Join(err, s.validate()); err != nil {
 		return err
 	}
 	log := s.logger()
@@ -26,7 +26,7 @@ func (s serveCommand) Run(ctx context.Context) error {
 		return err
 	}
 	defer listener.Close()
-	h, err := build(ctx, s.common, s.DatabaseURL, key, log)
+	h, err := build(ctx, s.serverFlags, s.DatabaseURL, key, log)
 	if err != nil {
 		return err
 	}

@@ -19,15 +19,15 @@ import (
 	"causeway/core/uma"
 )
 
-// where is how a command finds the database: its URL, or the private Postgres of a
+// databaseFlags is how a command finds the database: its URL, or the private Postgres of a
 // data folder.
-type where struct {
+type databaseFlags struct {
 	DatabaseURL string `name:"database-url" env:"DATABASE_URL" help:"Postgres to use. Without it, the private one of the data folder." placeholder:"URL"`
 	Data        string `env:"CAUSEWAY_DATA" default:".causeway" help:"Folder of the private Postgres, the credentials and the keys." type:"path"`
 }
 
-// common are the settings of every command that runs the service.
-type common struct {
+// serverFlags are the settings of every command that runs the service.
+type serverFlags struct {
 	Connections      int           `name:"connections" env:"CAUSEWAY_CONNECTIONS" default:"16" help:"Most connections to the database, from 4."`
 	PublicURL        string        `env:"CAUSEWAY_PUBLIC_URL" help:"Address that callers use, without the version. Without it, http://<listen>." placeholder:"URL"`
 	SandboxSpeed     int           `env:"CAUSEWAY_SANDBOX_SPEED" default:"1" help:"Simulated delays are real time divided by this."`
@@ -43,8 +43,8 @@ type common struct {
 	sealSettings
 }
 
-// check refuses wrong values by the name of their setting.
-func (c common) check() error {
+// validate refuses wrong values by the name of their setting.
+func (c serverFlags) validate() error {
 	var wrong []error
 	refuse := func(setting, must string, got any) {
 		wrong = append(wrong, fmt.Errorf("%s must be %s, not %v", setting, must, got))
@@ -69,7 +69,7 @@ func (c common) check() error {
 	}
 	c.checkRates(refuse)
 	c.checkSealing(refuse)
-	if _, err := c.proxies(); err != nil {
+	if _, err := c.trustedProxies(); err != nil {
 		refuse("--trusted-proxies (CAUSEWAY_TRUSTED_PROXIES)", "networks such as 10.0.0.0/8", strings.Join(c.TrustedProxies, ","))
 	}
 	if u, err := url.Parse(c.PublicURL); c.PublicURL != "" && (err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https") {
@@ -78,7 +78,7 @@ func (c common) check() error {
 	return errors.Join(wrong...)
 }
 
-func (c common) proxies() ([]netip.Prefix, error) {
+func (c serverFlags) trustedProxies() ([]netip.Prefix, error) {
 	var networks []netip.Prefix
 	for _, text := range c.TrustedProxies {
 		network, err := netip.ParsePrefix(strings.TrimSpace(text))
@@ -91,7 +91,7 @@ func (c common) proxies() ([]netip.Prefix, error) {
 }
 
 // baseURL is the address of the interface, version included.
-func (c common) baseURL(listener net.Addr) string {
+func (c serverFlags) baseURL(listener net.Addr) string {
 	if c.PublicURL != "" {
 		return strings.TrimRight(c.PublicURL, "/") + httpapi.BasePath
 	}
@@ -105,7 +105,7 @@ func (c common) baseURL(listener net.Addr) string {
 	return "http://" + net.JoinHostPort(host, port) + httpapi.BasePath
 }
 
-func (c common) logger() *logrus.Logger {
+func (c serverFlags) logger() *logrus.Logger {
 	log := logrus.New()
 	log.SetOutput(os.Stderr)
 	if level, err := logrus.ParseLevel(c.LogLevel); err == nil {
@@ -117,8 +117,8 @@ func (c common) logger() *logrus.Logger {
 	return log
 }
 
-// masterKey reads the key that private keys are sealed with.
-func masterKey(text string) ([32]byte, error) {
+// parseMasterKey reads the key that private keys are sealed with.
+func parseMasterKey(text string) ([32]byte, error) {
 	var key [32]byte
 	raw, err := base64.StdEncoding.DecodeString(strings.TrimSpace(text))
 	if err != nil || len(raw) != len(key) {
@@ -127,23 +127,23 @@ func masterKey(text string) ([32]byte, error) {
 	return [32]byte(raw), nil
 }
 
-// ownMasterKey is the key of a data folder; it is made when there is none.
-func ownMasterKey(dir string) ([32]byte, error) {
+// loadOrCreateMasterKey is the key of a data folder; it is made when there is none.
+func loadOrCreateMasterKey(dir string) ([32]byte, error) {
 	path := filepath.Join(dir, "master.key")
 	text, err := os.ReadFile(path)
 	if errors.Is(err, os.ErrNotExist) {
 		var fresh [32]byte
 		_, _ = rand.Read(fresh[:]) // never fails
-		return fresh, writePrivate(path, []byte(base64.StdEncoding.EncodeToString(fresh[:])+"\n"))
+		return fresh, writePrivateFile(path, []byte(base64.StdEncoding.EncodeToString(fresh[:])+"\n"))
 	}
 	if err != nil {
 		return [32]byte{}, err
 	}
-	return masterKey(string(text))
+	return parseMasterKey(string(text))
 }
 
-// writePrivate writes a file whole or not at all, readable by its owner alone.
-func writePrivate(path string, data []byte) error {
+// writePrivateFile writes a file whole or not at all, readable by its owner alone.
+func writePrivateFile(path string, data []byte) error {
 	temporary, err := os.CreateTemp(filepath.Dir(path), ".new-*") // mode 0600
 	if err != nil {
 		return err

@@ -1,3 +1,3 @@
 package customers
 
-const Together = together
+const BatchSize = batchSize

@@ -13,18 +13,18 @@ import (
 // up anew, so that a deleted token is of no use at the next one; those that come at
 // the same time share one look-up.
 type Authenticator struct {
-	lookUp *batch.Batcher[string, *ports.TokenWithEnvironment]
+	tokens *batch.Batcher[string, *ports.TokenWithEnvironment]
 }
 
-// Tokens is where tokens are found.
-type Tokens interface {
+// TokenReader is where tokens are found.
+type TokenReader interface {
 	TokensByClientID(ctx context.Context, clientIDs []string) (map[string]ports.TokenWithEnvironment, error)
 }
 
 // NewAuthenticator makes an authenticator that reads from tokens.
-func NewAuthenticator(tokens Tokens) *Authenticator {
+func NewAuthenticator(tokens TokenReader) *Authenticator {
 	return &Authenticator{batch.New(batch.Options{MaxSize: 256, MaxConcurrency: 2}, func(ctx context.Context, clientIDs []string) ([]batch.Result[*ports.TokenWithEnvironment], error) {
-		found, err := tokens.TokensByClientID(ctx, distinct(clientIDs))
+		found, err := tokens.TokensByClientID(ctx, deduplicate(clientIDs))
 		if err != nil {
 			return nil, err
 		}
@@ -41,7 +41,7 @@ func NewAuthenticator(tokens Tokens) *Authenticator {
 // Authenticate says who is asking, or UNAUTHORIZED. An unknown client id takes as
 // long as a wrong secret, and is answered in the same words.
 func (a *Authenticator) Authenticate(ctx context.Context, clientID, secret string) (platform.Principal, error) {
-	found, err := a.lookUp.Do(ctx, clientID)
+	found, err := a.tokens.Do(ctx, clientID)
 	if err != nil {
 		return platform.Principal{}, err
 	}
@@ -61,8 +61,8 @@ func (a *Authenticator) Authenticate(ctx context.Context, clientID, secret strin
 	}, nil
 }
 
-// distinct are the texts without repetitions. Most of a busy group is one token.
-func distinct(texts []string) []string {
+// deduplicate are the texts without repetitions. Most of a busy group is one token.
+func deduplicate(texts []string) []string {
 	if len(texts) == 1 {
 		return texts
 	}

@@ -16,37 +16,37 @@ import (
 	"causeway/ports"
 )
 
-// drawer holds tokens in memory and notes what it was asked. Each look-up waits
+// fakeTokens holds tokens in memory and notes what it was asked. Each look-up waits
 // until it may go on.
-type drawer struct {
-	mu     sync.Mutex
-	tokens map[string]ports.TokenWithEnvironment
-	asked  [][]string
-	fails  error
-	gate   chan struct{}
-	begun  chan struct{}
+type fakeTokens struct {
+	mu       sync.Mutex
+	tokens   map[string]ports.TokenWithEnvironment
+	requests [][]string
+	err      error
+	release  chan struct{}
+	started  chan struct{}
 }
 
-func newDrawer() *drawer {
-	return &drawer{tokens: map[string]ports.TokenWithEnvironment{}, gate: make(chan struct{}), begun: make(chan struct{}, 1000)}
+func newFakeTokens() *fakeTokens {
+	return &fakeTokens{tokens: map[string]ports.TokenWithEnvironment{}, release: make(chan struct{}), started: make(chan struct{}, 1000)}
 }
 
-func (d *drawer) TokensByClientID(_ context.Context, clientIDs []string) (map[string]ports.TokenWithEnvironment, error) {
-	d.begun <- struct{}{}
-	<-d.gate
+func (d *fakeTokens) TokensByClientID(_ context.Context, clientIDs []string) (map[string]ports.TokenWithEnvironment, error) {
+	d.started <- struct{}{}
+	<-d.release
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	d.asked = append(d.asked, slices.Clone(clientIDs))
+	d.requests = append(d.requests, slices.Clone(clientIDs))
 	found := map[string]ports.TokenWithEnvironment{}
 	for _, id := range clientIDs {
 		if token, ok := d.tokens[id]; ok {
 			found[id] = token
 		}
 	}
-	return found, d.fails
+	return found, d.err
 }
 
-func (d *drawer) add(t *testing.T, n byte) (clientID, secret string) {
+func (d *fakeTokens) add(t *testing.T, n byte) (clientID, secret string) {
 	t.Helper()
 	var id ident.Token
 	var p ident.Platform
@@ -60,12 +60,12 @@ func (d *drawer) add(t *testing.T, n byte) (clientID, secret string) {
 	return token.ClientID, secret
 }
 
-func TestOnlyTheRightSecretOpens(t *testing.T) {
+func TestAuthenticator_RejectsWrongCredentials(t *testing.T) {
 	t.Parallel()
 	// A known client id with its own secret is let in; every other pair is refused in
 	// the same words, so that nobody learns which client ids exist.
-	d := newDrawer()
-	close(d.gate)
+	d := newFakeTokens()
+	close(d.release)
 	first, secret := d.add(t, 1)
 	_, others := d.add(t, 2)
 	authenticator := platforms.NewAuthenticator(d)
@@ -93,11 +93,11 @@ func TestOnlyTheRightSecretOpens(t *testing.T) {
 	}
 }
 
-func TestACrowdOfOneClientIsLookedUpAsOne(t *testing.T) {
+func TestAuthenticator_SharesConcurrentLookups(t *testing.T) {
 	t.Parallel()
 	// While look-ups run, those who come meanwhile wait for the next one. It names a
 	// client once however many ask, and each is answered for its own secret.
-	d := newDrawer()
+	d := newFakeTokens()
 	clientID, secret := d.add(t, 1)
 	authenticator := platforms.NewAuthenticator(d)
 	const many = 100
@@ -108,7 +108,7 @@ func TestACrowdOfOneClientIsLookedUpAsOne(t *testing.T) {
 	}
 	for range 2 { // both lanes are busy
 		go ask(secret)
-		<-d.begun
+		<-d.started
 	}
 	for i := range many - 2 {
 		if i%2 == 0 {
@@ -117,7 +117,7 @@ func TestACrowdOfOneClientIsLookedUpAsOne(t *testing.T) {
 			go ask("wrong")
 		}
 	}
-	close(d.gate)
+	close(d.release)
 
 	refused := 0
 	for range many {
@@ -128,22 +128,22 @@ func TestACrowdOfOneClientIsLookedUpAsOne(t *testing.T) {
 	if refused != (many-2)/2 {
 		t.Errorf("%d refused, want %d", refused, (many-2)/2)
 	}
-	for _, asked := range d.asked {
+	for _, asked := range d.requests {
 		if len(asked) != 1 {
 			t.Errorf("a look-up named %q", asked)
 		}
 	}
 }
 
-func TestAFailingLookUpIsNoRefusal(t *testing.T) {
+func TestAuthenticator_LookupErrorIsNotUnauthorized(t *testing.T) {
 	t.Parallel()
 	// When the tokens cannot be read nobody is told that the secret is wrong.
-	d := newDrawer()
-	close(d.gate)
+	d := newFakeTokens()
+	close(d.release)
 	clientID, secret := d.add(t, 1)
-	d.fails = errors.New("the database is away")
+	d.err = errors.New("the database is away")
 
-	if _, err := platforms.NewAuthenticator(d).Authenticate(t.Context(), clientID, secret); !errors.Is(err, d.fails) {
+	if _, err := platforms.NewAuthenticator(d).Authenticate(t.Context(), clientID, secret); !errors.Is(err, d.err) {
 		t.Errorf("%v, want the failure itself", err)
 	}
 }

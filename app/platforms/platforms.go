@@ -26,45 +26,45 @@ type Config struct {
 	Rails ports.RailsByEnvironment
 	// Committed is called after each commit that told events; nil for nobody.
 	Committed func()
-	// Changed is called after each change of a platform's settings; nil for nobody.
-	Changed func()
+	// SettingsChanged is called after each change of a platform's settings; nil for nobody.
+	SettingsChanged func()
 }
 
-// Platforms are the use cases.
-type Platforms struct{ Config }
+// Service are the use cases.
+type Service struct{ Config }
 
 // New makes the use cases.
-func New(c Config) *Platforms { return &Platforms{c} }
+func New(c Config) *Service { return &Service{c} }
 
-// Founding is what is needed for a new platform.
-type Founding struct {
+// CreateRequest is what is needed for a new platform.
+type CreateRequest struct {
 	Name        string
 	Environment platform.Environment
 	// Regulated platforms answer for their customers' identity themselves.
 	Regulated bool
 }
 
-// Founded is a new platform and its first token. Secret is told this once.
-type Founded struct {
+// Created is a new platform and its first token. Secret is told this once.
+type Created struct {
 	Platform platform.Platform
-	Issued
+	IssuedToken
 }
 
 // Create founds a platform: with the default currencies, an account of its own in
 // each, and a token that may do everything. It is the operator's to call.
-func (p *Platforms) Create(ctx context.Context, f Founding) (Founded, error) {
+func (p *Service) Create(ctx context.Context, f CreateRequest) (Created, error) {
 	now := p.Clock.Now()
 	made, err := platform.New(ident.NewPlatform(p.IDs.New, now), f.Name, f.Environment, f.Regulated, now)
 	if err != nil {
-		return Founded{}, err
+		return Created{}, err
 	}
-	token, err := p.issue(made.ID, "First token", platform.Permissions, now)
+	token, err := p.newToken(made.ID, "First token", platform.Permissions, now)
 	if err != nil {
-		return Founded{}, err
+		return Created{}, err
 	}
-	own, err := p.opening(made, now).Open(made.CurrencyCodes())
+	own, err := p.newOpening(made, now).Open(made.CurrencyCodes())
 	if err != nil {
-		return Founded{}, err
+		return Created{}, err
 	}
 	err = p.Store.Do(ctx, func(ctx context.Context, tx ports.Tx) error {
 		if err := tx.CreatePlatform(ctx, made); err != nil {
@@ -75,11 +75,11 @@ func (p *Platforms) Create(ctx context.Context, f Founding) (Founded, error) {
 		}
 		return tx.OpenInternalAccounts(ctx, own)
 	})
-	return Founded{made, token}, err
+	return Created{made, token}, err
 }
 
 // Settings reads the settings of the caller's platform.
-func (p *Platforms) Settings(ctx context.Context, who platform.Principal) (platform.Platform, error) {
+func (p *Service) Settings(ctx context.Context, who platform.Principal) (platform.Platform, error) {
 	if err := who.CheckPermission(platform.View); err != nil {
 		return platform.Platform{}, err
 	}
@@ -89,7 +89,7 @@ func (p *Platforms) Settings(ctx context.Context, who platform.Principal) (platf
 // UpdateSettings changes the settings given. In currencies that are new the platform gets an
 // account of its own at once, and its customers get theirs soon after, however many
 // they are; an endpoint that is new is sent a TEST event.
-func (p *Platforms) UpdateSettings(ctx context.Context, who platform.Principal, change platform.Change) (platform.Platform, error) {
+func (p *Service) UpdateSettings(ctx context.Context, who platform.Principal, change platform.Change) (platform.Platform, error) {
 	if err := who.CheckPermission(platform.Manage); err != nil {
 		return platform.Platform{}, err
 	}
@@ -127,15 +127,15 @@ func (p *Platforms) UpdateSettings(ctx context.Context, who platform.Principal, 
 	if told && p.Committed != nil {
 		p.Committed()
 	}
-	if p.Config.Changed != nil {
-		p.Config.Changed()
+	if p.Config.SettingsChanged != nil {
+		p.Config.SettingsChanged()
 	}
 	return after, nil
 }
 
 // openAccounts opens what the platform itself lacks, and has its customers seen to.
-func (p *Platforms) openAccounts(ctx context.Context, tx ports.Tx, of platform.Platform, has []account.Internal, now time.Time) error {
-	opened, instructed, err := p.opening(of, now).OpenMissing(of.CurrencyCodes(), has)
+func (p *Service) openAccounts(ctx context.Context, tx ports.Tx, of platform.Platform, has []account.Internal, now time.Time) error {
+	opened, instructed, err := p.newOpening(of, now).OpenMissing(of.CurrencyCodes(), has)
 	if err != nil {
 		return err
 	}
@@ -148,7 +148,7 @@ func (p *Platforms) openAccounts(ctx context.Context, tx ports.Tx, of platform.P
 	return tx.AddJobs(ctx, []ports.Job{{ID: p.IDs.New(now), Platform: of.ID, Step: ports.StepOpenAccounts, Due: now}})
 }
 
-// opening is of the platform's own accounts.
-func (p *Platforms) opening(of platform.Platform, now time.Time) account.Opener {
+// newOpening is of the platform's own accounts.
+func (p *Service) newOpening(of platform.Platform, now time.Time) account.Opener {
 	return account.Opener{Platform: of.ID, Owner: of.Name, FundingInstructions: p.Rails.Funding(of.ID, of.Environment), NewID: p.IDs.New, Now: now}
 }

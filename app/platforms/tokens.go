@@ -10,28 +10,28 @@ import (
 	"causeway/ports"
 )
 
-// Issued is a token and, where it was just made, its secret. Of what is read back
+// IssuedToken is a token and, where it was just made, its secret. Of what is read back
 // the secret is empty.
-type Issued struct {
+type IssuedToken struct {
 	Token  platform.Token
 	Secret string
 }
 
 // CreateToken makes a token for the caller's platform. The secret is in the first
 // answer alone: what is remembered for a repeated request lacks it.
-func (p *Platforms) CreateToken(ctx context.Context, who platform.Principal, claim *ports.IdempotentRequest, name string, permissions []platform.Permission) (Issued, error) {
+func (p *Service) CreateToken(ctx context.Context, who platform.Principal, claim *ports.IdempotentRequest, name string, permissions []platform.Permission) (IssuedToken, error) {
 	if err := who.CheckPermission(platform.Manage); err != nil {
-		return Issued{}, err
+		return IssuedToken{}, err
 	}
-	made, err := p.issue(who.Platform, name, permissions, p.Clock.Now())
+	made, err := p.newToken(who.Platform, name, permissions, p.Clock.Now())
 	if err != nil {
-		return Issued{}, err
+		return IssuedToken{}, err
 	}
 	err = p.Store.Do(ctx, func(ctx context.Context, tx ports.Tx) error {
 		if err := tx.CreateToken(ctx, made.Token); err != nil {
 			return err
 		}
-		return tx.SaveResponse(ctx, claim, Issued{Token: made.Token}, nil)
+		return tx.SaveResponse(ctx, claim, IssuedToken{Token: made.Token}, nil)
 	})
 	if err == nil && claim != nil {
 		claim.Render(made, nil) // what is sent now
@@ -39,27 +39,27 @@ func (p *Platforms) CreateToken(ctx context.Context, who platform.Principal, cla
 	return made, err
 }
 
-// issue makes a token with a secret of 256 random bits.
-func (p *Platforms) issue(of ident.Platform, name string, permissions []platform.Permission, now time.Time) (Issued, error) {
+// newToken makes a token with a secret of 256 random bits.
+func (p *Service) newToken(of ident.Platform, name string, permissions []platform.Permission, now time.Time) (IssuedToken, error) {
 	var clientID [16]byte
 	var secret [32]byte
 	_, _ = rand.Read(clientID[:]) // never fails
 	_, _ = rand.Read(secret[:])
 	token, text, err := platform.NewToken(ident.NewToken(p.IDs.New, now), of, name, permissions, clientID, secret, now)
-	return Issued{token, text}, err
+	return IssuedToken{token, text}, err
 }
 
 // Token reads one token of the caller's platform.
-func (p *Platforms) Token(ctx context.Context, who platform.Principal, id ident.Token) (Issued, error) {
+func (p *Service) Token(ctx context.Context, who platform.Principal, id ident.Token) (IssuedToken, error) {
 	if err := who.CheckPermission(platform.View); err != nil {
-		return Issued{}, err
+		return IssuedToken{}, err
 	}
 	token, err := p.Store.Token(ctx, who.Platform, id)
-	return Issued{Token: token}, err
+	return IssuedToken{Token: token}, err
 }
 
 // Tokens lists the tokens of the caller's platform.
-func (p *Platforms) Tokens(ctx context.Context, who platform.Principal, f ports.TokenFilter) (ports.Page[platform.Token], error) {
+func (p *Service) Tokens(ctx context.Context, who platform.Principal, f ports.TokenFilter) (ports.Page[platform.Token], error) {
 	if err := who.CheckPermission(platform.View); err != nil {
 		return ports.Page[platform.Token]{}, err
 	}
@@ -68,7 +68,7 @@ func (p *Platforms) Tokens(ctx context.Context, who platform.Principal, f ports.
 
 // DeleteToken ends a token at once, also the one that asks for it. The last one
 // with MANAGE stays: CONFLICT.
-func (p *Platforms) DeleteToken(ctx context.Context, who platform.Principal, id ident.Token) error {
+func (p *Service) DeleteToken(ctx context.Context, who platform.Principal, id ident.Token) error {
 	if err := who.CheckPermission(platform.Manage); err != nil {
 		return err
 	}

@@ -10,15 +10,15 @@ import (
 	"causeway/ports"
 )
 
-func TestASecretIsToldOnceAndKeptNowhere(t *testing.T) {
+func TestService_TokenSecretIsReturnedOnce(t *testing.T) {
 	t.Parallel()
 	// The first answer has the secret; what is remembered for a repetition, what is
 	// read back and what is listed do not, and the database has never seen it.
-	h := newHouse(t)
+	h := newEnv(t)
 	var sent string
-	claim := h.claim("key", func(result any) string { sent = "secret:" + result.(platforms.Issued).Secret; return sent })
+	claim := h.idempotentRequest("key", func(result any) string { sent = "secret:" + result.(platforms.IssuedToken).Secret; return sent })
 
-	issued, err := h.CreateToken(t.Context(), h.boss, claim, "web", []platform.Permission{platform.View})
+	issued, err := h.CreateToken(t.Context(), h.admin, claim, "web", []platform.Permission{platform.View})
 	if err != nil || len(issued.Secret) != 64 {
 		t.Fatalf("issued %+v, %v", issued, err)
 	}
@@ -30,12 +30,12 @@ func TestASecretIsToldOnceAndKeptNowhere(t *testing.T) {
 	if err != nil || stored[0] == nil || string(stored[0].Body) != "secret:" {
 		t.Errorf("remembered %+v, %v", stored[0], err)
 	}
-	read, err := h.Token(t.Context(), h.boss, issued.Token.ID)
+	read, err := h.Token(t.Context(), h.admin, issued.Token.ID)
 	if err != nil || read.Secret != "" || read.Token.Name != "web" {
 		t.Errorf("read back %+v, %v", read, err)
 	}
 	for _, query := range []string{`SELECT t::text FROM tokens t`, `SELECT encode(body, 'escape') FROM idempotency_keys`} {
-		for _, row := range h.texts(t, query) {
+		for _, row := range h.queryTexts(t, query) {
 			if strings.Contains(row, issued.Secret) {
 				t.Errorf("the secret stands in the database: %s", row)
 			}
@@ -48,40 +48,40 @@ func TestASecretIsToldOnceAndKeptNowhere(t *testing.T) {
 	}
 }
 
-func TestTokensAreDeleted(t *testing.T) {
+func TestService_DeleteToken(t *testing.T) {
 	t.Parallel()
 	// A token may delete itself and stops working at once, but the last that manages stays.
-	h := newHouse(t)
+	h := newEnv(t)
 	authenticator := platforms.NewAuthenticator(h.store)
-	second, err := h.CreateToken(t.Context(), h.boss, nil, "second", []platform.Permission{platform.Manage})
+	second, err := h.CreateToken(t.Context(), h.admin, nil, "second", []platform.Permission{platform.Manage})
 	if err != nil {
 		t.Fatal(err)
 	}
 
-	if err := h.DeleteToken(t.Context(), who(h.founded.Platform, second.Token), second.Token.ID); err != nil {
+	if err := h.DeleteToken(t.Context(), principalOf(h.created.Platform, second.Token), second.Token.ID); err != nil {
 		t.Errorf("a token deletes itself: %v", err)
 	}
 	if _, err := authenticator.Authenticate(t.Context(), second.Token.ClientID, second.Secret); !fault.Is(err, fault.Unauthorized) {
 		t.Errorf("the deleted token: %v", err)
 	}
-	if err := h.DeleteToken(t.Context(), h.boss, h.boss.Token); !fault.Is(err, fault.Conflict) {
+	if err := h.DeleteToken(t.Context(), h.admin, h.admin.Token); !fault.Is(err, fault.Conflict) {
 		t.Errorf("the last that manages: %v", err)
 	}
-	if _, err := authenticator.Authenticate(t.Context(), h.founded.Token.ClientID, h.founded.Secret); err != nil {
+	if _, err := authenticator.Authenticate(t.Context(), h.created.Token.ClientID, h.created.Secret); err != nil {
 		t.Errorf("the last that manages, afterwards: %v", err)
 	}
 }
 
-func TestTokensOfAnotherPlatformAreNotThere(t *testing.T) {
+func TestService_TokensOfOtherPlatformAreNotFound(t *testing.T) {
 	t.Parallel()
 	// Neither read nor listed nor deleted from another platform.
-	h := newHouse(t)
-	_, stranger := h.found(t, "Other")
+	h := newEnv(t)
+	_, stranger := h.createPlatform(t, "Other")
 
-	if _, err := h.Token(t.Context(), stranger, h.boss.Token); !fault.Is(err, fault.TokenNotFound) {
+	if _, err := h.Token(t.Context(), stranger, h.admin.Token); !fault.Is(err, fault.TokenNotFound) {
 		t.Errorf("read: %v", err)
 	}
-	if err := h.DeleteToken(t.Context(), stranger, h.boss.Token); !fault.Is(err, fault.TokenNotFound) {
+	if err := h.DeleteToken(t.Context(), stranger, h.admin.Token); !fault.Is(err, fault.TokenNotFound) {
 		t.Errorf("deleted: %v", err)
 	}
 	page, err := h.Tokens(t.Context(), stranger, ports.TokenFilter{Paging: ports.Paging{Limit: 10}})
@@ -90,16 +90,16 @@ func TestTokensOfAnotherPlatformAreNotThere(t *testing.T) {
 	}
 }
 
-func TestTokensAskForPermission(t *testing.T) {
+func TestService_TokensRequirePermission(t *testing.T) {
 	t.Parallel()
 	// Reading needs VIEW; making and deleting need MANAGE.
-	h := newHouse(t)
+	h := newEnv(t)
 	for _, permission := range platform.Permissions {
-		p := h.only(permission)
+		p := h.withPermission(permission)
 		_, created := h.CreateToken(t.Context(), p, nil, "x", []platform.Permission{platform.View})
-		_, read := h.Token(t.Context(), p, h.boss.Token)
+		_, read := h.Token(t.Context(), p, h.admin.Token)
 		_, listed := h.Tokens(t.Context(), p, ports.TokenFilter{Paging: ports.Paging{Limit: 1}})
-		deleted := h.DeleteToken(t.Context(), p, h.boss.Token)
+		deleted := h.DeleteToken(t.Context(), p, h.admin.Token)
 
 		views, manages := permission == platform.View, permission == platform.Manage
 		if (created == nil) != manages || (read == nil) != views || (listed == nil) != views || fault.Is(deleted, fault.Forbidden) == manages {

@@ -26,16 +26,16 @@ type Sender struct {
 	Customer ident.Customer
 }
 
-// Answer is what a receiver can be paid.
-type Answer struct {
+// LookupResult is what a receiver can be paid.
+type LookupResult struct {
 	lookup.Lookup
-	Currencies []Preference
+	Currencies []SupportedCurrency
 }
 
-// Preference is a currency that a receiver takes. Rate is minor receiving units for one
+// SupportedCurrency is a currency that a receiver takes. Rate is minor receiving units for one
 // minor unit of the currency the sender pays in first, Min and Max are what can be
 // received at once.
-type Preference struct {
+type SupportedCurrency struct {
 	Currency money.Currency
 	Rate     money.Rate
 	Min, Max int64
@@ -45,75 +45,75 @@ type Preference struct {
 // or somebody elsewhere. Faults: INVALID_INPUT, USER_NOT_FOUND and what keeps a
 // customer from paying, UMA_NOT_FOUND, SELF_PAYMENT, INVALID_RECEIVER,
 // QUOTE_REQUEST_FAILED, NOT_IMPLEMENTED.
-func (e *Enquiries) LookupUMAAddress(ctx context.Context, who platform.Principal, address string, by Sender) (Answer, error) {
+func (e *Service) LookupUMAAddress(ctx context.Context, who platform.Principal, address string, by Sender) (LookupResult, error) {
 	if err := who.CheckPermission(platform.View); err != nil {
-		return Answer{}, err
+		return LookupResult{}, err
 	}
 	parsed, ok := uma.Parse(address)
 	if !ok {
-		return Answer{}, fault.New(fault.InvalidUMAAddress, "%.320q is no UMA address: it %s.", address, uma.Rule)
+		return LookupResult{}, fault.New(fault.InvalidUMAAddress, "%.320q is no UMA address: it %s.", address, uma.Rule)
 	}
-	q, err := e.question(ctx, who, by)
+	q, err := e.newLookupRequest(ctx, who, by)
 	if err != nil {
-		return Answer{}, err
+		return LookupResult{}, err
 	}
 	if q.sender.UMAAddress == parsed {
-		return Answer{}, fault.New(fault.SelfPayment, "%s is the sender's own address. Use a transfer or a quote between the customer's accounts.", parsed)
+		return LookupResult{}, fault.New(fault.SelfPayment, "%s is the sender's own address. Use a transfer or a quote between the customer's accounts.", parsed)
 	}
 	q.lookup.ReceiverUMA = parsed
-	to, err := e.person(ctx, who, q, parsed)
+	to, err := e.findReceiver(ctx, who, q, parsed)
 	if err != nil {
-		return Answer{}, err
+		return LookupResult{}, err
 	}
-	return e.answer(ctx, q, "", to)
+	return e.priceAndSave(ctx, q, "", to)
 }
 
 // LookupExternalAccount asks about an external account. Faults: INVALID_INPUT, USER_NOT_FOUND and
 // what keeps a customer from paying, EXTERNAL_ACCOUNT_NOT_FOUND, INVALID_RECEIVER,
 // QUOTE_REQUEST_FAILED.
-func (e *Enquiries) LookupExternalAccount(ctx context.Context, who platform.Principal, id ident.ExternalAccount, by Sender) (Answer, error) {
+func (e *Service) LookupExternalAccount(ctx context.Context, who platform.Principal, id ident.ExternalAccount, by Sender) (LookupResult, error) {
 	if err := who.CheckPermission(platform.View); err != nil {
-		return Answer{}, err
+		return LookupResult{}, err
 	}
-	q, err := e.question(ctx, who, by)
+	q, err := e.newLookupRequest(ctx, who, by)
 	if err != nil {
-		return Answer{}, err
+		return LookupResult{}, err
 	}
 	to, err := e.Store.ExternalAccount(ctx, who.Platform, id)
 	if err != nil {
-		return Answer{}, err
+		return LookupResult{}, err
 	}
 	if to.Status != account.Active {
-		return Answer{}, fault.New(fault.InvalidReceiver, "The external account is %s; only an ACTIVE account receives money.", to.Status)
+		return LookupResult{}, fault.New(fault.InvalidReceiver, "The external account is %s; only an ACTIVE account receives money.", to.Status)
 	}
 	if !to.Customer.IsZero() && to.Customer != q.sender.ID {
-		return Answer{}, fault.New(fault.InvalidReceiver, "The external account belongs to another customer; use one of the sender's, or the platform's own.")
+		return LookupResult{}, fault.New(fault.InvalidReceiver, "The external account belongs to another customer; use one of the sender's, or the platform's own.")
 	}
 	q.lookup.External = id
-	return e.answer(ctx, q, to.Country(), ports.Counterparty{Currencies: []money.Currency{to.Currency}})
+	return e.priceAndSave(ctx, q, to.Country(), ports.Counterparty{Currencies: []money.Currency{to.Currency}})
 }
 
-// question is who asks.
-type question struct {
-	lookup lookup.Lookup
-	sender customer.Customer
-	on     platform.Platform
+// lookupRequest is who asks.
+type lookupRequest struct {
+	lookup   lookup.Lookup
+	sender   customer.Customer
+	platform platform.Platform
 }
 
-func (e *Enquiries) question(ctx context.Context, who platform.Principal, by Sender) (question, error) {
-	q := question{}
+func (e *Service) newLookupRequest(ctx context.Context, who platform.Principal, by Sender) (lookupRequest, error) {
+	q := lookupRequest{}
 	if (by.UMA == "") == by.Customer.IsZero() {
 		message := "give exactly one of senderUmaAddress and customerId: who wants to pay"
 		return q, fault.Invalid(fault.Field{Field: "senderUmaAddress", Message: message}, fault.Field{Field: "customerId", Message: message})
 	}
 	var err error
-	if q.sender, err = e.sender(ctx, who.Platform, by); err != nil {
+	if q.sender, err = e.findSender(ctx, who.Platform, by); err != nil {
 		return q, err
 	}
 	if err := q.sender.CheckReady(); err != nil {
 		return q, err
 	}
-	if q.on, err = e.Store.Platform(ctx, who.Platform); err != nil {
+	if q.platform, err = e.Store.Platform(ctx, who.Platform); err != nil {
 		return q, err
 	}
 	now := e.Clock.Now()
@@ -122,7 +122,7 @@ func (e *Enquiries) question(ctx context.Context, who platform.Principal, by Sen
 	return q, nil
 }
 
-func (e *Enquiries) sender(ctx context.Context, p ident.Platform, by Sender) (customer.Customer, error) {
+func (e *Service) findSender(ctx context.Context, p ident.Platform, by Sender) (customer.Customer, error) {
 	if !by.Customer.IsZero() {
 		return e.Store.Customer(ctx, p, by.Customer)
 	}
@@ -130,7 +130,7 @@ func (e *Enquiries) sender(ctx context.Context, p ident.Platform, by Sender) (cu
 	if !ok {
 		return customer.Customer{}, fault.Invalid(fault.Field{Field: "senderUmaAddress", Message: uma.Rule, Constraint: map[string]any{"pattern": uma.Pattern}})
 	}
-	found, err := e.customerAt(ctx, p, address)
+	found, err := e.customerByUMA(ctx, p, address)
 	if err == nil && found == nil {
 		err = fault.New(fault.UserNotFound, "No customer of this platform has the address %s.", address)
 	}
@@ -140,8 +140,8 @@ func (e *Enquiries) sender(ctx context.Context, p ident.Platform, by Sender) (cu
 	return *found, nil
 }
 
-// customerAt finds a customer of the platform by address; nil for nobody.
-func (e *Enquiries) customerAt(ctx context.Context, p ident.Platform, address string) (*customer.Customer, error) {
+// customerByUMA finds a customer of the platform by address; nil for nobody.
+func (e *Service) customerByUMA(ctx context.Context, p ident.Platform, address string) (*customer.Customer, error) {
 	found, err := e.Store.Customers(ctx, p, ports.CustomerFilter{Paging: ports.Paging{Limit: 1}, UMAAddress: address})
 	if err != nil || len(found.Items) == 0 {
 		return nil, err
@@ -149,11 +149,11 @@ func (e *Enquiries) customerAt(ctx context.Context, p ident.Platform, address st
 	return &found.Items[0], nil
 }
 
-// person is somebody with what the platform asks for about them. Our own customers
+// findReceiver is somebody with what the platform asks for about them. Our own customers
 // come first: their addresses are at the platform's domain.
-func (e *Enquiries) person(ctx context.Context, who platform.Principal, q question, address string) (ports.Counterparty, error) {
-	asked := fieldNames(wants(q.on.Currencies))
-	own, err := e.customerAt(ctx, who.Platform, address)
+func (e *Service) findReceiver(ctx context.Context, who platform.Principal, q lookupRequest, address string) (ports.Counterparty, error) {
+	asked := fieldNames(requiredFields(q.platform.Currencies))
+	own, err := e.customerByUMA(ctx, who.Platform, address)
 	if err != nil {
 		return ports.Counterparty{}, err
 	}
@@ -161,9 +161,9 @@ func (e *Enquiries) person(ctx context.Context, who platform.Principal, q questi
 		if own.CheckReady() != nil {
 			return ports.Counterparty{}, fault.New(fault.InvalidReceiver, "%s belongs to a customer who cannot receive money yet.", address)
 		}
-		return customerAs(*own, q.on, asked), nil
+		return asCounterparty(*own, q.platform, asked), nil
 	}
-	others, err := e.others(who.Environment)
+	others, err := e.counterpartiesFor(who.Environment)
 	if err != nil {
 		return ports.Counterparty{}, err
 	}
@@ -174,9 +174,9 @@ func (e *Enquiries) person(ctx context.Context, who platform.Principal, q questi
 	return found, err
 }
 
-// customerAs is a customer of the platform as those see them who pay: the currencies
+// asCounterparty is a customer of the platform as those see them who pay: the currencies
 // that reach them, and what the platform wants to know of whoever pays.
-func customerAs(c customer.Customer, on platform.Platform, asked []string) ports.Counterparty {
+func asCounterparty(c customer.Customer, on platform.Platform, asked []string) ports.Counterparty {
 	seen := ports.Counterparty{Address: c.UMAAddress, Facts: c.Facts()}
 	maps.DeleteFunc(seen.Facts, func(name, _ string) bool { return !slices.Contains(asked, name) })
 	var taken []platform.Currency
@@ -186,13 +186,13 @@ func customerAs(c customer.Customer, on platform.Platform, asked []string) ports
 		}
 		seen.Currencies, taken = append(seen.Currencies, used.Code), append(taken, used)
 	}
-	seen.WantedFields = wants(taken)
+	seen.WantedFields = requiredFields(taken)
 	return seen
 }
 
-// wants are the facts that a platform asks about the other side in any of the
+// requiredFields are the facts that a platform asks about the other side in any of the
 // currencies; mandatory if they are so in one.
-func wants(currencies []platform.Currency) []transaction.InfoField {
+func requiredFields(currencies []platform.Currency) []transaction.InfoField {
 	var wants []transaction.InfoField
 	for _, used := range currencies {
 		for _, field := range used.RequiredCounterpartyFields {
@@ -215,16 +215,16 @@ func fieldNames(fields []transaction.InfoField) []string {
 	return names
 }
 
-// answer prices the currencies and keeps the lookup. Those that cannot be paid now are
+// priceAndSave prices the currencies and keeps the lookup. Those that cannot be paid now are
 // left out; it is an error when none can.
-func (e *Enquiries) answer(ctx context.Context, q question, country string, to ports.Counterparty) (Answer, error) {
+func (e *Service) priceAndSave(ctx context.Context, q lookupRequest, country string, to ports.Counterparty) (LookupResult, error) {
 	q.lookup.Fields, q.lookup.Currencies, q.lookup.Facts = transaction.MissingFields(q.sender.Facts(), to.WantedFields), to.Currencies, to.Facts
-	answer := Answer{Lookup: q.lookup}
+	answer := LookupResult{Lookup: q.lookup}
 	refused := error(fault.New(fault.InvalidReceiver, "The receiver takes no currency that the sender can pay."))
 	for _, currency := range to.Currencies {
-		preference, err := e.preference(ctx, q, country, currency)
+		preference, err := e.priceCurrency(ctx, q, country, currency)
 		if _, isFault := fault.As(err); err != nil && !isFault {
-			return Answer{}, err
+			return LookupResult{}, err
 		}
 		if err != nil {
 			refused = err
@@ -233,42 +233,42 @@ func (e *Enquiries) answer(ctx context.Context, q question, country string, to p
 		answer.Currencies = append(answer.Currencies, preference)
 	}
 	if len(answer.Currencies) == 0 {
-		return Answer{}, refused
+		return LookupResult{}, refused
 	}
 	return answer, e.Store.Do(ctx, func(ctx context.Context, tx ports.Tx) error { return tx.CreateLookup(ctx, q.lookup) })
 }
 
-// preference prices a currency from the first one the sender can pay it with.
-func (e *Enquiries) preference(ctx context.Context, q question, country string, to money.Currency) (Preference, error) {
+// priceCurrency prices a currency from the first one the sender can pay it with.
+func (e *Service) priceCurrency(ctx context.Context, q lookupRequest, country string, to money.Currency) (SupportedCurrency, error) {
 	refused := error(fault.New(fault.InvalidReceiver, "The sender has no currency that can be sent as %s.", to))
-	for _, used := range q.on.Currencies {
+	for _, used := range q.platform.Currencies {
 		if !slices.Contains(used.Directions, string(transaction.Outgoing)) || len(q.sender.Currencies) > 0 && !slices.Contains(q.sender.Currencies, used.Code) {
 			continue
 		}
 		if used.Code == to { // nothing is exchanged, and nothing charged
-			return Preference{Currency: to, Rate: par, Min: max(used.MinAmount, 1), Max: used.MaxAmount}, nil
+			return SupportedCurrency{Currency: to, Rate: unitRate, Min: max(used.MinAmount, 1), Max: used.MaxAmount}, nil
 		}
-		terms, market, err := e.Offer(ctx, q.on.ID, used.Code, to, country)
+		terms, market, err := e.CurrentTerms(ctx, q.platform.ID, used.Code, to, country)
 		if err == nil {
-			var preference Preference
-			if preference, err = priced(to, terms, market); err == nil {
+			var preference SupportedCurrency
+			if preference, err = newSupportedCurrency(to, terms, market); err == nil {
 				return preference, nil
 			}
 		}
 		if _, isFault := fault.As(err); !isFault {
-			return Preference{}, err
+			return SupportedCurrency{}, err
 		}
 		refused = err
 	}
-	return Preference{}, refused
+	return SupportedCurrency{}, refused
 }
 
-var par = money.MustRate("1")
+var unitRate = money.MustRate("1")
 
-func priced(to money.Currency, terms corridor.Terms, market money.Rate) (Preference, error) {
+func newSupportedCurrency(to money.Currency, terms corridor.Terms, market money.Rate) (SupportedCurrency, error) {
 	minimum, maximum, err := price.ReceivingRange(terms.MinSending, terms.MaxSending, market, price.Fee{Fixed: terms.Fee.Fixed, Percent: terms.Fee.Percent})
 	if errors.Is(err, price.ErrOutOfRange) {
 		err = fault.New(fault.AmountOutOfRange, "No amount of %s can be received within the limits of this corridor.", to)
 	}
-	return Preference{Currency: to, Rate: market, Min: minimum, Max: maximum}, err
+	return SupportedCurrency{Currency: to, Rate: market, Min: minimum, Max: maximum}, err
 }

@@ -12,21 +12,21 @@ import (
 	"causeway/ports"
 )
 
-// ProvidersWanted narrows the list of providers. After is the domain of the last one of
+// ProviderFilter narrows the list of providers. After is the domain of the last one of
 // the page before.
-type ProvidersWanted struct {
+type ProviderFilter struct {
 	Limit     int
 	After     string
 	Ascending bool
 	Country   string
 	Currency  money.Currency
-	// Allowed leaves those out that are blocked.
-	Allowed bool
+	// AllowedOnly leaves those out that are blocked.
+	AllowedOnly bool
 }
 
 // Providers lists the providers at whom people can be paid, by their domains. Faults:
 // INVALID_INPUT, NOT_IMPLEMENTED.
-func (e *Enquiries) Providers(ctx context.Context, who platform.Principal, wanted ProvidersWanted) (ports.Page[ports.Provider], error) {
+func (e *Service) Providers(ctx context.Context, who platform.Principal, wanted ProviderFilter) (ports.Page[ports.Provider], error) {
 	var page ports.Page[ports.Provider]
 	if err := who.CheckPermission(platform.View); err != nil {
 		return page, err
@@ -41,7 +41,7 @@ func (e *Enquiries) Providers(ctx context.Context, who platform.Principal, wante
 	if len(bad) > 0 {
 		return page, fault.Invalid(bad...)
 	}
-	others, err := e.others(who.Environment)
+	others, err := e.counterpartiesFor(who.Environment)
 	if err != nil {
 		return page, err
 	}
@@ -56,7 +56,7 @@ func (e *Enquiries) Providers(ctx context.Context, who platform.Principal, wante
 		return strings.Compare(b.Domain, a.Domain)
 	})
 	for _, p := range all {
-		if !wanted.fits(p) {
+		if !wanted.matches(p) {
 			continue
 		}
 		page.Total++
@@ -71,7 +71,7 @@ func (e *Enquiries) Providers(ctx context.Context, who platform.Principal, wante
 	return page, nil
 }
 
-func (w ProvidersWanted) fits(p ports.Provider) bool {
-	return (p.Allowed || !w.Allowed) && (w.Country == "" || slices.Contains(p.Regions, w.Country)) &&
+func (w ProviderFilter) matches(p ports.Provider) bool {
+	return (p.Allowed || !w.AllowedOnly) && (w.Country == "" || slices.Contains(p.Regions, w.Country)) &&
 		(w.Currency == "" || slices.Contains(p.Currencies, w.Currency))
 }

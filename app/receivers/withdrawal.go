@@ -22,47 +22,47 @@ type Withdrawal struct {
 	Address  string
 }
 
-// Cost is what a withdrawal costs and leaves. Network is in the smallest unit of Asset;
+// WithdrawalCost is what a withdrawal costs and leaves. Network is in the smallest unit of Asset;
 // the others are minor units of the currency, and Total and Net are together the amount.
-type Cost struct {
-	Network     int64
-	Asset       string
-	Application int64
-	Total       int64
-	Net         int64
+type WithdrawalCost struct {
+	NetworkFee      int64
+	NetworkFeeAsset string
+	ApplicationFee  int64
+	Total           int64
+	Net             int64
 }
 
-// chainAccounts are the types of account that live on a chain.
-var chainAccounts = map[corridor.Rail]account.Type{
+// chainAccountTypes are the types of account that live on a chain.
+var chainAccountTypes = map[corridor.Rail]account.Type{
 	corridor.Layer2: account.Layer2Wallet, corridor.Altchain: account.AltchainWallet, corridor.Base: account.BaseWallet,
 	corridor.Polygon: account.PolygonWallet, corridor.Ethereum: account.EthereumWallet, corridor.Tron: account.TronWallet,
 }
 
 // EstimateWithdrawalFee estimates what a withdrawal costs. Faults: INVALID_INPUT with every bad
 // field, INTERNAL_ACCOUNT_NOT_FOUND, AMOUNT_OUT_OF_RANGE when nothing would be left.
-func (e *Enquiries) EstimateWithdrawalFee(ctx context.Context, who platform.Principal, w Withdrawal) (Cost, error) {
+func (e *Service) EstimateWithdrawalFee(ctx context.Context, who platform.Principal, w Withdrawal) (WithdrawalCost, error) {
 	if err := who.CheckPermission(platform.View); err != nil {
-		return Cost{}, err
+		return WithdrawalCost{}, err
 	}
-	if bad := w.check(who.Platform); len(bad) > 0 {
-		return Cost{}, fault.Invalid(bad...)
+	if bad := w.validate(who.Platform); len(bad) > 0 {
+		return WithdrawalCost{}, fault.Invalid(bad...)
 	}
 	from, err := e.Store.InternalAccount(ctx, who.Platform, w.From)
 	if err != nil {
-		return Cost{}, err
+		return WithdrawalCost{}, err
 	}
 	if from.Currency != w.Currency {
-		return Cost{}, fault.Invalid(fault.Field{Field: "currency", Message: "the account holds " + string(from.Currency) + "; send that currency, or a quote converts"})
+		return WithdrawalCost{}, fault.Invalid(fault.Field{Field: "currency", Message: "the account holds " + string(from.Currency) + "; send that currency, or a quote converts"})
 	}
 	cost, _ := corridor.WithdrawalFeesFor(w.Currency, w.Chain)
 	if cost.ServiceFee >= w.Amount {
-		return Cost{}, fault.New(fault.AmountOutOfRange, "Nothing would be left: the withdrawal costs %d in the smallest unit of %s.", cost.ServiceFee, w.Currency)
+		return WithdrawalCost{}, fault.New(fault.AmountOutOfRange, "Nothing would be left: the withdrawal costs %d in the smallest unit of %s.", cost.ServiceFee, w.Currency)
 	}
-	return Cost{Network: cost.NetworkFee, Asset: cost.Asset, Application: cost.ServiceFee, Total: cost.ServiceFee, Net: w.Amount - cost.ServiceFee}, nil
+	return WithdrawalCost{NetworkFee: cost.NetworkFee, NetworkFeeAsset: cost.Asset, ApplicationFee: cost.ServiceFee, Total: cost.ServiceFee, Net: w.Amount - cost.ServiceFee}, nil
 }
 
-// check lists every bad field.
-func (w Withdrawal) check(p ident.Platform) []fault.Field {
+// validate lists every bad field.
+func (w Withdrawal) validate(p ident.Platform) []fault.Field {
 	var bad []fault.Field
 	if w.Amount < 1 || w.Amount > money.MaxMinor {
 		bad = append(bad, fault.Field{Field: "amount", Message: "must be a whole number of the smallest currency unit, from 1 to 9000000000000000",
@@ -74,14 +74,14 @@ func (w Withdrawal) check(p ident.Platform) []fault.Field {
 	if _, err := corridor.ChainFor(w.Currency, string(w.Chain), "cryptoNetwork"); err != nil || w.Chain == "" {
 		return append(bad, fault.Field{Field: "cryptoNetwork", Message: "is not a network that " + string(w.Currency) + " moves on here"})
 	}
-	return append(bad, w.badAddress(p)...)
+	return append(bad, w.validateAddress(p)...)
 }
 
-// badAddress asks the catalogue of accounts about the address, as registering it would.
-func (w Withdrawal) badAddress(p ident.Platform) []fault.Field {
-	info := map[string]any{"accountType": string(chainAccounts[w.Chain]), "address": w.Address}
+// validateAddress asks the catalogue of accounts about the address, as registering it would.
+func (w Withdrawal) validateAddress(p ident.Platform) []fault.Field {
+	info := map[string]any{"accountType": string(chainAccountTypes[w.Chain]), "address": w.Address}
 	if w.Chain == corridor.Lightning {
-		info = map[string]any{"accountType": string(account.LightningType), lightningForm(w.Address): w.Address}
+		info = map[string]any{"accountType": string(account.LightningType), lightningField(w.Address): w.Address}
 	}
 	asked := account.CreateRequest{Platform: p, Currency: string(w.Currency), Info: info}
 	ident.SetUUID(&asked.ID, w.From.UUID()) // it is not kept, so any will do
@@ -95,8 +95,8 @@ func (w Withdrawal) badAddress(p ident.Platform) []fault.Field {
 	return bad
 }
 
-// lightningForm is which of the ways to name a payee on Lightning a text is.
-func lightningForm(address string) string {
+// lightningField is which of the ways to name a payee on Lightning a text is.
+func lightningField(address string) string {
 	lower := strings.ToLower(address)
 	switch {
 	case strings.HasPrefix(lower, "lno1"):

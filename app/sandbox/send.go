@@ -37,20 +37,20 @@ type Config struct {
 	IDs       ports.IDs
 }
 
-// Simulate are the use cases.
-type Simulate struct {
+// Service are the use cases.
+type Service struct {
 	Config
-	known *batch.Batcher[ports.ReferenceKey, transaction.Transaction]
+	byReference *batch.Batcher[ports.ReferenceKey, transaction.Transaction]
 }
 
 // New makes the use cases.
-func New(c Config) *Simulate {
-	s := &Simulate{Config: c}
-	s.known = batch.New(batch.Options{MaxSize: 256}, s.byReference)
+func New(c Config) *Service {
+	s := &Service{Config: c}
+	s.byReference = batch.New(batch.Options{MaxSize: 256}, s.loadByReference)
 	return s
 }
 
-func (s *Simulate) byReference(ctx context.Context, keys []ports.ReferenceKey) ([]batch.Result[transaction.Transaction], error) {
+func (s *Service) loadByReference(ctx context.Context, keys []ports.ReferenceKey) ([]batch.Result[transaction.Transaction], error) {
 	found, err := s.Store.TransactionsByReference(ctx, keys)
 	if err != nil {
 		return nil, err
@@ -65,10 +65,10 @@ func (s *Simulate) byReference(ctx context.Context, keys []ports.ReferenceKey) (
 	return results, nil
 }
 
-// Send is a payment a payer makes: by the reference of a quote's instructions, by the
+// SendRequest is a payment a payer makes: by the reference of a quote's instructions, by the
 // quote, or by the reference of an internal account. Without an amount it is the
 // quote's; an account has none.
-type Send struct {
+type SendRequest struct {
 	Reference string
 	Quote     ident.Quote
 	Currency  money.Currency
@@ -79,21 +79,21 @@ type Send struct {
 // as it would be in the world: the money arrives and is kept as unmatched.
 // Faults: FORBIDDEN in production, INVALID_INPUT, INVALID_CURRENCY, QUOTE_NOT_FOUND,
 // REFERENCE_NOT_FOUND.
-func (s *Simulate) Send(ctx context.Context, who platform.Principal, in Send, claim *ports.IdempotentRequest) (transaction.Transaction, error) {
+func (s *Service) Send(ctx context.Context, who platform.Principal, in SendRequest, claim *ports.IdempotentRequest) (transaction.Transaction, error) {
 	if err := who.CheckSandbox(); err != nil {
 		return transaction.Transaction{}, err
 	}
-	if err := in.check(); err != nil {
+	if err := in.validate(); err != nil {
 		return transaction.Transaction{}, err
 	}
 	now := s.Clock.Now()
 	receipt := transaction.Receipt{Platform: who.Platform, Reference: in.Reference, At: now,
-		PartnerID: s.IDs.New(now).String(), PartnerAccount: arrival(in.Currency)}
+		PartnerID: s.IDs.New(now).String(), PartnerAccount: defaultRail(in.Currency)}
 	receipt.Amount.Currency = in.Currency
 	if account.IsFundingReference(in.Reference) {
 		return s.deposit(ctx, receipt, in, claim)
 	}
-	switch wanted, err := s.wanted(ctx, who.Platform, in); {
+	switch wanted, err := s.findTransaction(ctx, who.Platform, in); {
 	case err == nil:
 		if wanted.Pricing.Sent.Currency != in.Currency {
 			return transaction.Transaction{}, fault.New(fault.InvalidCurrency,
@@ -111,7 +111,7 @@ func (s *Simulate) Send(ctx context.Context, who platform.Principal, in Send, cl
 }
 
 // deposit pays into the internal account with the reference.
-func (s *Simulate) deposit(ctx context.Context, receipt transaction.Receipt, in Send, claim *ports.IdempotentRequest) (transaction.Transaction, error) {
+func (s *Service) deposit(ctx context.Context, receipt transaction.Receipt, in SendRequest, claim *ports.IdempotentRequest) (transaction.Transaction, error) {
 	key := ports.ReferenceKey{Platform: receipt.Platform, Reference: in.Reference}
 	found, err := s.Store.InternalAccountsByReference(ctx, []ports.ReferenceKey{key})
 	if err != nil {
@@ -132,7 +132,7 @@ func (s *Simulate) deposit(ctx context.Context, receipt transaction.Receipt, in 
 	return s.Depositor.Deposit(ctx, receipt, to.ID, claim)
 }
 
-func (in Send) check() error {
+func (in SendRequest) validate() error {
 	var bad []fault.Field
 	if in.Reference == "" && in.Quote.IsZero() {
 		bad = append(bad, fault.Field{Field: "reference", Message: "give the reference of the payment instructions, or a quoteId"})
@@ -153,17 +153,17 @@ func (in Send) check() error {
 	return nil
 }
 
-// wanted is the transaction the payer means.
-func (s *Simulate) wanted(ctx context.Context, p ident.Platform, in Send) (transaction.Transaction, error) {
+// findTransaction is the transaction the payer means.
+func (s *Service) findTransaction(ctx context.Context, p ident.Platform, in SendRequest) (transaction.Transaction, error) {
 	if in.Quote.IsZero() {
-		return s.known.Do(ctx, ports.ReferenceKey{Platform: p, Reference: in.Reference})
+		return s.byReference.Do(ctx, ports.ReferenceKey{Platform: p, Reference: in.Reference})
 	}
 	_, t, err := s.Store.Quote(ctx, p, in.Quote)
 	return t, err
 }
 
-// arrival is the rail a payment with no known reference comes by.
-func arrival(currency money.Currency) string {
+// defaultRail is the rail a payment with no known reference comes by.
+func defaultRail(currency money.Currency) string {
 	rails, err := corridor.FundingRails(currency)
 	if err != nil {
 		return ledger.Rail("UNKNOWN")

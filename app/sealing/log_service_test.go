@@ -130,7 +130,7 @@ func (h *logEnv) checkpointSizes() (sizes []int64) {
 // execAsSuperuser runs statements as somebody whom no trigger stops.
 func (h *logEnv) execAsSuperuser(statement string) {
 	h.t.Helper()
-	pgtest.Damage(h.t, h.url, statement)
+	pgtest.ExecAsSuperuser(h.t, h.url, statement)
 }
 
 func TestSealDue_ConcurrentWithPosting(t *testing.T) {

@@ -37,52 +37,52 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// BenchmarkDispatch takes events from the queue to a receiver in another process and
+// BenchmarkService_Run takes events from the queue to a receiver in another process and
 // back into the log. Besides time it reports the processor time of this process and
 // of the session's Postgres backend for each delivery.
-func BenchmarkDispatch(b *testing.B) {
-	w := furnish(b)
-	p := w.platform("http://" + otherProcess(b) + "/")
-	count := &counter{all: make(chan struct{}), wanted: int64(b.N)}
+func BenchmarkService_Run(b *testing.B) {
+	w := newTestEnv(b)
+	p := w.createPlatform("http://" + startReceiverProcess(b) + "/")
+	count := &deliveryCounter{done: make(chan struct{}), wanted: int64(b.N)}
 	for done := 0; done < b.N; done += 300 {
-		w.append(w.events(p, 100)[:min(300, b.N-done)])
+		w.appendRows(w.newRows(p, 100)[:min(300, b.N-done)])
 	}
-	n := w.dispatcher("bench", count)
-	stop := start(n)
-	began := processorTime(b)
+	n := w.newService("bench", count)
+	stop := startService(n)
+	began := cpuTime(b)
 	b.ResetTimer()
 
-	<-count.all
+	<-count.done
 	b.StopTimer()
-	used := processorTime(b) - began
-	backend := backendTime(b, w, "bench")
+	used := cpuTime(b) - began
+	backend := backendCPUTime(b, w, "bench")
 	stop()
 	b.ReportMetric(float64(used.Microseconds())/float64(b.N), "µs-own-cpu/op")
 	b.ReportMetric(float64(backend.Microseconds())/float64(b.N), "µs-db-cpu/op")
 	b.ReportMetric(float64(b.N)/b.Elapsed().Seconds(), "deliveries/s")
-	w.delivered(p, b.N)
+	w.checkDelivered(p, b.N)
 }
 
-// counter is a meter that tells when enough is delivered.
-type counter struct {
+// deliveryCounter is a meter that tells when enough is delivered.
+type deliveryCounter struct {
 	delivered atomic.Int64
 	wanted    int64
-	all       chan struct{}
+	done      chan struct{}
 }
 
-func (c *counter) Delivered(time.Duration) {
+func (c *deliveryCounter) Delivered(time.Duration) {
 	if c.delivered.Add(1) == c.wanted {
-		close(c.all)
+		close(c.done)
 	}
 }
-func (*counter) Attempted(event.Outcome, time.Duration) {}
-func (*counter) Parked()                                {}
-func (*counter) Paused(ident.Platform, event.Outcome)   {}
-func (*counter) Resumed(ident.Platform)                 {}
-func (*counter) Disconnected(error)                     {}
+func (*deliveryCounter) Attempted(event.Outcome, time.Duration) {}
+func (*deliveryCounter) Abandoned()                             {}
+func (*deliveryCounter) Paused(ident.Platform, event.Outcome)   {}
+func (*deliveryCounter) Resumed(ident.Platform)                 {}
+func (*deliveryCounter) Disconnected(error)                     {}
 
-// otherProcess is the address of a receiver in a process of its own.
-func otherProcess(b *testing.B) string {
+// startReceiverProcess is the address of a receiver in a process of its own.
+func startReceiverProcess(b *testing.B) string {
 	command := exec.Command(os.Args[0])
 	command.Env = append(os.Environ(), receiverEnv+"=1")
 	stdin, err := command.StdinPipe()
@@ -104,8 +104,8 @@ func otherProcess(b *testing.B) string {
 	return strings.TrimSpace(address)
 }
 
-// processorTime is what this process has used so far.
-func processorTime(b *testing.B) time.Duration {
+// cpuTime is what this process has used so far.
+func cpuTime(b *testing.B) time.Duration {
 	var usage syscall.Rusage
 	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &usage); err != nil {
 		b.Fatal(err)
@@ -113,8 +113,8 @@ func processorTime(b *testing.B) time.Duration {
 	return time.Duration(usage.Utime.Nano() + usage.Stime.Nano())
 }
 
-// backendTime is what the backend of a session has used, if it runs on this machine.
-func backendTime(b *testing.B, w *whole, name string) time.Duration {
+// backendCPUTime is what the backend of a session has used, if it runs on this machine.
+func backendCPUTime(b *testing.B, w *testEnv, name string) time.Duration {
 	var pid int
 	if err := w.pool.QueryRow(context.Background(), `
 		SELECT pid FROM pg_stat_activity WHERE application_name = $1 AND datname = current_database()`, name).Scan(&pid); err != nil {

@@ -11,13 +11,13 @@ import (
 	"causeway/core/ident"
 )
 
-// meter counts by name.
-type meter struct {
+// countingMetrics counts by name.
+type countingMetrics struct {
 	mu     sync.Mutex
 	counts map[string]int
 }
 
-func (m *meter) count(name string) {
+func (m *countingMetrics) count(name string) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if m.counts == nil {
@@ -26,29 +26,29 @@ func (m *meter) count(name string) {
 	m.counts[name]++
 }
 
-func (m *meter) get(name string) int {
+func (m *countingMetrics) get(name string) int {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	return m.counts[name]
 }
 
-func (m *meter) Attempted(o event.Outcome, _ time.Duration) { m.count(string(o)) }
-func (m *meter) Delivered(time.Duration)                    { m.count("delivered") }
-func (m *meter) Parked()                                    { m.count("parked") }
-func (m *meter) Paused(ident.Platform, event.Outcome)       { m.count("paused") }
-func (m *meter) Resumed(ident.Platform)                     { m.count("resumed") }
-func (m *meter) Disconnected(error)                         { m.count("disconnected") }
+func (m *countingMetrics) Attempted(o event.Outcome, _ time.Duration) { m.count(string(o)) }
+func (m *countingMetrics) Delivered(time.Duration)                    { m.count("delivered") }
+func (m *countingMetrics) Abandoned()                                 { m.count("parked") }
+func (m *countingMetrics) Paused(ident.Platform, event.Outcome)       { m.count("paused") }
+func (m *countingMetrics) Resumed(ident.Platform)                     { m.count("resumed") }
+func (m *countingMetrics) Disconnected(error)                         { m.count("disconnected") }
 
-func TestStopFinishesWhatRuns(t *testing.T) {
+func TestRun_StopFinishesRunningDeliveries(t *testing.T) {
 	t.Parallel()
 	// A dispatcher that is stopped begins nothing more, and records what it had begun.
 	synctest.Test(t, func(t *testing.T) {
-		town := newTown()
-		p := town.platform()
-		town.answers = func(visit) reply { return reply{after: time.Second, outcome: event.Accepted} }
-		stop := run(town.dispatcher(Config{Width: 2}))
-		events := town.tell(p, 1, 2, 3, 1, 2, 3)
-		time.Sleep(tick + 500*time.Millisecond)
+		town := newTestEnv()
+		p := town.newPlatform()
+		town.respond = func(receivedRequest) receiverReply { return receiverReply{delay: time.Second, outcome: event.Accepted} }
+		stop := startService(town.newService(Config{MaxConcurrency: 2}))
+		events := town.appendEvents(p, 1, 2, 3, 1, 2, 3)
+		time.Sleep(pollInterval + 500*time.Millisecond)
 
 		began := time.Now()
 		stop()
@@ -68,18 +68,18 @@ func TestStopFinishesWhatRuns(t *testing.T) {
 	})
 }
 
-func TestStopDoesNotWaitForEver(t *testing.T) {
+func TestRun_StopIsBoundedByGrace(t *testing.T) {
 	t.Parallel()
 	// What takes longer than the grace is broken off, and counts as not tried: the next
 	// dispatcher sends it.
 	synctest.Test(t, func(t *testing.T) {
-		town := newTown()
-		p := town.platform()
+		town := newTestEnv()
+		p := town.newPlatform()
 		stuck := true
-		town.answers = func(visit) reply { return reply{silent: stuck, outcome: event.Accepted} }
-		stop := run(town.dispatcher(Config{Grace: time.Second}))
-		e := town.tell(p, 1)[0]
-		time.Sleep(2 * tick)
+		town.respond = func(receivedRequest) receiverReply { return receiverReply{silent: stuck, outcome: event.Accepted} }
+		stop := startService(town.newService(Config{Grace: time.Second}))
+		e := town.appendEvents(p, 1)[0]
+		time.Sleep(2 * pollInterval)
 
 		began := time.Now()
 		stop()
@@ -91,37 +91,37 @@ func TestStopDoesNotWaitForEver(t *testing.T) {
 			t.Errorf("%s after %d attempts", d.Status, len(d.Attempts))
 		}
 		stuck = false
-		defer run(town.dispatcher(Config{}))()
-		if !town.settle(time.Minute) {
+		defer startService(town.newService(Config{}))()
+		if !town.advanceUntilDelivered(time.Minute) {
 			t.Error("it was not sent again")
 		}
 	})
 }
 
-func TestQueueLost(t *testing.T) {
+func TestRun_LostSessionRecordsDeliveries(t *testing.T) {
 	t.Parallel()
 	// When the queue is lost, what runs is broken off; what was delivered and not yet
 	// recorded is recorded afterwards, and not sent again.
 	synctest.Test(t, func(t *testing.T) {
-		town := newTown()
-		p := town.platform()
-		town.answers = func(v visit) reply {
+		town := newTestEnv()
+		p := town.newPlatform()
+		town.respond = func(v receivedRequest) receiverReply {
 			if v.ID.UUID()[15]%2 == 0 {
-				return reply{after: time.Minute, outcome: event.Accepted} // runs when the queue is lost
+				return receiverReply{delay: time.Minute, outcome: event.Accepted} // runs when the queue is lost
 			}
-			return reply{after: time.Millisecond, outcome: event.Accepted}
+			return receiverReply{delay: time.Millisecond, outcome: event.Accepted}
 		}
-		meter := &meter{}
-		n := town.dispatcher(Config{Meter: meter})
-		defer run(n)()
-		events := town.tell(p, 1, 2, 3, 4)
+		meter := &countingMetrics{}
+		n := town.newService(Config{Metrics: meter})
+		defer startService(n)()
+		events := town.appendEvents(p, 1, 2, 3, 4)
 		n.Wake()
 		time.Sleep(5 * time.Millisecond) // before anything is recorded
-		if town.memory.Pending() != 4 {
+		if town.queue.Pending() != 4 {
 			t.Fatal("recorded too early for this test")
 		}
 
-		town.memory.DropSessions()
+		town.queue.DropSessions()
 		time.Sleep(time.Second)
 
 		if meter.get("disconnected") == 0 {
@@ -135,7 +135,7 @@ func TestQueueLost(t *testing.T) {
 			}
 		}
 		visits := 0
-		for _, v := range town.visits {
+		for _, v := range town.requests {
 			if slices.Contains(idsOf(events), v.ID) {
 				visits++
 			}
@@ -146,33 +146,33 @@ func TestQueueLost(t *testing.T) {
 	})
 }
 
-func TestManyPlatforms(t *testing.T) {
+func TestService_FailingEndpointsMakeRoom(t *testing.T) {
 	t.Parallel()
 	// With more platforms than lanes, those whose endpoints fail make room for others.
 	synctest.Test(t, func(t *testing.T) {
-		town := newTown()
+		town := newTestEnv()
 		var dead, alive []ident.Platform
 		for range 20 {
-			dead, alive = append(dead, town.platform()), append(alive, town.platform())
+			dead, alive = append(dead, town.newPlatform()), append(alive, town.newPlatform())
 		}
-		town.answers = func(v visit) reply {
+		town.respond = func(v receivedRequest) receiverReply {
 			for _, p := range dead {
 				if v.Endpoint.URL == town.endpoint+p.String() {
-					return reply{outcome: event.Unreachable}
+					return receiverReply{outcome: event.Unreachable}
 				}
 			}
-			return reply{after: time.Millisecond, outcome: event.Accepted}
+			return receiverReply{delay: time.Millisecond, outcome: event.Accepted}
 		}
 		for _, p := range dead {
 			for s := range 100 {
-				town.tell(p, byte(s))
+				town.appendEvents(p, byte(s))
 			}
 		}
-		defer run(town.dispatcher(Config{Lanes: 10}))()
+		defer startService(town.newService(Config{MaxTenants: 10}))()
 		time.Sleep(time.Minute)
 		var events []event.Event
 		for _, p := range alive {
-			events = append(events, town.tell(p, 1)...)
+			events = append(events, town.appendEvents(p, 1)...)
 		}
 
 		time.Sleep(time.Minute)
@@ -185,17 +185,17 @@ func TestManyPlatforms(t *testing.T) {
 	})
 }
 
-func TestIdleLanesAreLetGo(t *testing.T) {
+func TestService_ReleasesIdlePlatforms(t *testing.T) {
 	t.Parallel()
 	// A platform without work is not held on to: another dispatcher can take it.
 	synctest.Test(t, func(t *testing.T) {
-		town := newTown()
-		p := town.platform()
-		town.tell(p, 1)
-		defer run(town.dispatcher(Config{}))()
-		time.Sleep(idle + 2*time.Second)
+		town := newTestEnv()
+		p := town.newPlatform()
+		town.appendEvents(p, 1)
+		defer startService(town.newService(Config{}))()
+		time.Sleep(idleTimeout + 2*time.Second)
 
-		session, err := town.memory.OpenSession(t.Context())
+		session, err := town.queue.OpenSession(t.Context())
 		if err != nil {
 			t.Fatal(err)
 		}

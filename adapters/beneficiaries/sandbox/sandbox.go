@@ -31,12 +31,12 @@ func (Beneficiaries) Verify(_ context.Context, a account.External) (ports.Verifi
 		}
 		return ports.Verification{Status: status}, nil
 	}
-	return ports.Verification{Status: status, Name: nameKnown(status, a.Beneficiary.Name())}, nil
+	return ports.Verification{Status: status, Name: verifiedName(status, a.Beneficiary.Name())}, nil
 }
 
-// nameKnown is the owner's name as the receiving side has it: it tells the name when
+// verifiedName is the owner's name as the receiving side has it: it tells the name when
 // it is nearly right, so that it can be put right.
-func nameKnown(status account.VerificationStatus, name string) string {
+func verifiedName(status account.VerificationStatus, name string) string {
 	if status == account.Matched {
 		return name
 	}

@@ -9,7 +9,7 @@ import (
 	"causeway/core/money"
 )
 
-func TestPeopleAreFound(t *testing.T) {
+func TestCounterparties_FindsSandboxPeople(t *testing.T) {
 	t.Parallel()
 	// The people of the domain are found with their currency and what is wanted to be
 	// known of them; anybody can pay; and nobody is found at another domain.
@@ -29,7 +29,7 @@ func TestPeopleAreFound(t *testing.T) {
 	}
 }
 
-func TestTheProviderServesWhereItsCurrenciesAre(t *testing.T) {
+func TestProviders_RegionsFollowCurrencies(t *testing.T) {
 	t.Parallel()
 	// The sandbox's provider is one, at its domain, in the countries of its currencies.
 	providers, err := sandbox.New("people.test").Providers(t.Context())

@@ -20,8 +20,8 @@ type Platforms interface {
 	Settings(ctx context.Context, who platform.Principal) (platform.Platform, error)
 	UpdateSettings(ctx context.Context, who platform.Principal, change platform.Change) (platform.Platform, error)
 
-	CreateToken(ctx context.Context, who platform.Principal, claim *ports.IdempotentRequest, name string, permissions []platform.Permission) (platforms.Issued, error)
-	Token(ctx context.Context, who platform.Principal, id ident.Token) (platforms.Issued, error)
+	CreateToken(ctx context.Context, who platform.Principal, claim *ports.IdempotentRequest, name string, permissions []platform.Permission) (platforms.IssuedToken, error)
+	Token(ctx context.Context, who platform.Principal, id ident.Token) (platforms.IssuedToken, error)
 	Tokens(ctx context.Context, who platform.Principal, f ports.TokenFilter) (ports.Page[platform.Token], error)
 	DeleteToken(ctx context.Context, who platform.Principal, id ident.Token) error
 }

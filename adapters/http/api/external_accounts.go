@@ -96,18 +96,18 @@ func registerCustomerAccounts(a *httpapi.API, use ExternalAccounts) {
 			return ports.Page[account.External]{}, err
 		}
 		filter.Customer = in.CustomerID.Value
-		return use.List(ctx, call.Principal, accounts.OfCustomers, filter)
+		return use.List(ctx, call.Principal, accounts.OwnedByCustomers, filter)
 	}, renderExternalAccountPage)
 
 	httpapi.Get(a, httpapi.Operation{
 		ID: "getCustomerExternalAccountById", Path: "/customers/external-accounts/{externalAccountId}", Tag: tagAccounts, Summary: "Get a customer's account",
 		Permission: platform.View, Description: "One account of a customer.", Errors: []fault.Code{fault.ExternalAccountNotFound},
-	}, getExternalAccount(use, accounts.OfCustomers), renderExternalAccount)
+	}, getExternalAccount(use, accounts.OwnedByCustomers), renderExternalAccount)
 
 	httpapi.Delete(a, httpapi.Operation{
 		ID: "deleteCustomerExternalAccountById", Path: "/customers/external-accounts/{externalAccountId}", Tag: tagAccounts, Summary: "Delete a customer's account",
 		Permission: platform.Manage, Description: accountDeletionDescription, Errors: []fault.Code{fault.ExternalAccountNotFound},
-	}, deleteExternalAccount(use, accounts.OfCustomers), renderNoBody)
+	}, deleteExternalAccount(use, accounts.OwnedByCustomers), renderNoBody)
 }
 
 const accountDeletionDescription = "The account can no longer be named in quotes. What was quoted to it before goes on."
@@ -136,18 +136,18 @@ func registerPlatformAccounts(a *httpapi.API, use ExternalAccounts) {
 		if err != nil {
 			return ports.Page[account.External]{}, err
 		}
-		return use.List(ctx, call.Principal, accounts.OfPlatform, filter)
+		return use.List(ctx, call.Principal, accounts.OwnedByPlatform, filter)
 	}, renderExternalAccountPage)
 
 	httpapi.Get(a, httpapi.Operation{
 		ID: "getPlatformExternalAccountById", Path: "/platform/external-accounts/{externalAccountId}", Tag: tagAccounts, Summary: "Get an account of the platform",
 		Permission: platform.View, Description: "One account of the platform itself.", Errors: []fault.Code{fault.ExternalAccountNotFound},
-	}, getExternalAccount(use, accounts.OfPlatform), renderExternalAccount)
+	}, getExternalAccount(use, accounts.OwnedByPlatform), renderExternalAccount)
 
 	httpapi.Delete(a, httpapi.Operation{
 		ID: "deletePlatformExternalAccountById", Path: "/platform/external-accounts/{externalAccountId}", Tag: tagAccounts, Summary: "Delete an account of the platform",
 		Permission: platform.Manage, Description: accountDeletionDescription, Errors: []fault.Code{fault.ExternalAccountNotFound},
-	}, deleteExternalAccount(use, accounts.OfPlatform), renderNoBody)
+	}, deleteExternalAccount(use, accounts.OwnedByPlatform), renderNoBody)
 }
 
 func getExternalAccount(use ExternalAccounts, of accounts.Owner) httpapi.Handler[externalAccountParams, account.External] {

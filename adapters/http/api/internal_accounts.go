@@ -90,7 +90,7 @@ func registerInternalAccounts(a *httpapi.API, use InternalAccounts) {
 			return ports.Page[account.WithBalance]{}, err
 		}
 		filter.Paging, filter.Customer = ports.Paging{Limit: in.Limit, After: after.UUID()}, in.CustomerID.Value
-		return use.ListInternal(ctx, call.Principal, accounts.OfCustomers, filter)
+		return use.ListInternal(ctx, call.Principal, accounts.OwnedByCustomers, filter)
 	}, func(p ports.Page[account.WithBalance]) httpapi.Page[internalAccountBody] {
 		return renderPage(p, renderInternalAccount, func(h account.WithBalance) string { return h.ID.String() })
 	})
@@ -101,7 +101,7 @@ func registerInternalAccounts(a *httpapi.API, use InternalAccounts) {
 	}, func(ctx context.Context, call httpapi.Call, in *InternalAccountFilter) (ports.Page[account.WithBalance], error) {
 		filter := in.filter()
 		filter.Limit = len(money.Currencies()) // it has one account a currency, and no more
-		return use.ListInternal(ctx, call.Principal, accounts.OfPlatform, filter)
+		return use.ListInternal(ctx, call.Principal, accounts.OwnedByPlatform, filter)
 	}, func(p ports.Page[account.WithBalance]) platformInternalAccountListResponse {
 		return platformInternalAccountListResponse{renderPage(p, renderInternalAccount, func(account.WithBalance) string { return "" }).Data}
 	})

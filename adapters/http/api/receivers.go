@@ -16,10 +16,10 @@ import (
 
 // Receivers are the use cases behind what can be asked before money moves.
 type Receivers interface {
-	LookupUMAAddress(ctx context.Context, who platform.Principal, address string, by receivers.Sender) (receivers.Answer, error)
-	LookupExternalAccount(ctx context.Context, who platform.Principal, id ident.ExternalAccount, by receivers.Sender) (receivers.Answer, error)
-	Providers(ctx context.Context, who platform.Principal, wanted receivers.ProvidersWanted) (ports.Page[ports.Provider], error)
-	EstimateWithdrawalFee(ctx context.Context, who platform.Principal, w receivers.Withdrawal) (receivers.Cost, error)
+	LookupUMAAddress(ctx context.Context, who platform.Principal, address string, by receivers.Sender) (receivers.LookupResult, error)
+	LookupExternalAccount(ctx context.Context, who platform.Principal, id ident.ExternalAccount, by receivers.Sender) (receivers.LookupResult, error)
+	Providers(ctx context.Context, who platform.Principal, wanted receivers.ProviderFilter) (ports.Page[ports.Provider], error)
+	EstimateWithdrawalFee(ctx context.Context, who platform.Principal, w receivers.Withdrawal) (receivers.WithdrawalCost, error)
 }
 
 type receiverLookupResponse struct {
@@ -37,7 +37,7 @@ type currencyPreference struct {
 	Max          httpapi.Minor   `json:"max" minimum:"1" doc:"The most that can be received at once, in the smallest unit of the currency."`
 }
 
-func renderLookup(a receivers.Answer) receiverLookupResponse {
+func renderLookup(a receivers.LookupResult) receiverLookupResponse {
 	body := receiverLookupResponse{LookupID: httpapi.NewID(a.ID), RequiredFields: renderInfoFields(a.Fields), ReceiverUMAAddress: a.ReceiverUMA,
 		AccountID: httpapi.NewID(a.External), SupportedCurrencies: make([]currencyPreference, len(a.Currencies))}
 	if body.RequiredFields == nil {
@@ -110,7 +110,7 @@ func registerReceivers(a *httpapi.API, e Receivers) {
 			"Rates are estimates from the sender's first currency. A quote to the address names the `lookupId`.\n\n" +
 			"In the sandbox there are `$success.usd`, `$success.eur`, `$success.mxn`, `$pending.long.usd` and `$fail.compliance.usd` at its own domain, and your own customers.",
 		Errors: append(slices.Clone(refusals), fault.InvalidUMAAddress, fault.UMANotFound, fault.SelfPayment, fault.NotImplemented),
-	}, func(ctx context.Context, call httpapi.Call, in *person) (receivers.Answer, error) {
+	}, func(ctx context.Context, call httpapi.Call, in *person) (receivers.LookupResult, error) {
 		return e.LookupUMAAddress(ctx, call.Principal, in.Receiver, in.sender())
 	}, renderLookup)
 
@@ -122,7 +122,7 @@ func registerReceivers(a *httpapi.API, e Receivers) {
 		ID: "lookupExternalAccount", Path: "/receiver/external-account/{accountId}", Tag: tagReceivers, Summary: "Look an external account up", Permission: platform.View,
 		Description: "Says about at what rate an external account is paid, and the least and the most that it can receive at once.",
 		Errors:      append(slices.Clone(refusals), fault.ExternalAccountNotFound),
-	}, func(ctx context.Context, call httpapi.Call, in *external) (receivers.Answer, error) {
+	}, func(ctx context.Context, call httpapi.Call, in *external) (receivers.LookupResult, error) {
 		return e.LookupExternalAccount(ctx, call.Principal, in.AccountID.Value, in.sender())
 	}, renderLookup)
 
@@ -137,8 +137,8 @@ func registerReceivers(a *httpapi.API, e Receivers) {
 		ID: "getAvailableUmaProviders", Path: "/uma-providers", Tag: tagReceivers, Summary: "List providers", Permission: platform.View,
 		Description: "The providers at whom people can be paid by their UMA addresses.", Errors: []fault.Code{fault.NotImplemented},
 	}, func(ctx context.Context, call httpapi.Call, in *wanted) (ports.Page[ports.Provider], error) {
-		return e.Providers(ctx, call.Principal, receivers.ProvidersWanted{Limit: in.Limit, After: in.Cursor.ID, Ascending: in.SortOrder == "asc",
-			Country: string(in.CountryCode), Currency: money.Currency(in.CurrencyCode), Allowed: !in.Blocked})
+		return e.Providers(ctx, call.Principal, receivers.ProviderFilter{Limit: in.Limit, After: in.Cursor.ID, Ascending: in.SortOrder == "asc",
+			Country: string(in.CountryCode), Currency: money.Currency(in.CurrencyCode), AllowedOnly: !in.Blocked})
 	}, func(p ports.Page[ports.Provider]) httpapi.Page[umaProviderBody] {
 		return renderPage(p, renderUMAProvider, func(p ports.Provider) string { return p.Domain })
 	})
@@ -150,14 +150,14 @@ func registerReceivers(a *httpapi.API, e Receivers) {
 		ID: "estimateCryptoWithdrawalFee", Path: "/crypto/estimate-withdrawal-fee", Tag: tagReceivers, Summary: "Estimate a withdrawal fee", Permission: platform.View,
 		Description: "Says what it would cost to send crypto from an internal account to an address. Nothing is moved. `amount` is `totalFee` and `netAmount` together.",
 		Errors:      []fault.Code{fault.InternalAccountNotFound, fault.AmountOutOfRange},
-	}, func(ctx context.Context, call httpapi.Call, in *withdrawal) (receivers.Cost, error) {
+	}, func(ctx context.Context, call httpapi.Call, in *withdrawal) (receivers.WithdrawalCost, error) {
 		chain, known := networks[in.Body.CryptoNetwork]
 		if !known {
 			chain = corridor.Rail(in.Body.CryptoNetwork) // refused as none of the currency's
 		}
 		return e.EstimateWithdrawalFee(ctx, call.Principal, receivers.Withdrawal{From: in.Body.InternalAccountID.Value, Currency: money.Currency(in.Body.Currency),
 			Chain: chain, Amount: int64(in.Body.Amount), Address: in.Body.DestinationAddress})
-	}, func(c receivers.Cost) estimateCryptoWithdrawalFeeResponse {
-		return estimateCryptoWithdrawalFeeResponse{c.Network, c.Asset, minor(c.Application), minor(c.Total), minor(c.Net)}
+	}, func(c receivers.WithdrawalCost) estimateCryptoWithdrawalFeeResponse {
+		return estimateCryptoWithdrawalFeeResponse{c.NetworkFee, c.NetworkFeeAsset, minor(c.ApplicationFee), minor(c.Total), minor(c.Net)}
 	})
 }

@@ -15,7 +15,7 @@ import (
 
 // Sandbox are the use cases behind the sandbox operations.
 type Sandbox interface {
-	Send(ctx context.Context, who platform.Principal, in sandbox.Send, claim *ports.IdempotentRequest) (transaction.Transaction, error)
+	Send(ctx context.Context, who platform.Principal, in sandbox.SendRequest, claim *ports.IdempotentRequest) (transaction.Transaction, error)
 }
 
 type sandboxSendRequest struct {
@@ -36,7 +36,7 @@ func registerSandbox(a *httpapi.API, service Sandbox) {
 			"so is what an account cannot take, because it is of another currency, is not in use, or would hold more than 9000000000000000.",
 		Errors: []fault.Code{fault.QuoteNotFound, fault.ReferenceNotFound, fault.InvalidCurrency, fault.AmountOutOfRange, fault.Forbidden},
 	}, func(ctx context.Context, call httpapi.Call, in *send) (transaction.Transaction, error) {
-		paid := sandbox.Send{Reference: in.Body.Reference, Quote: in.Body.QuoteID.Value, Currency: money.Currency(in.Body.CurrencyCode)}
+		paid := sandbox.SendRequest{Reference: in.Body.Reference, Quote: in.Body.QuoteID.Value, Currency: money.Currency(in.Body.CurrencyCode)}
 		if in.Body.CurrencyAmount != nil {
 			amount := int64(*in.Body.CurrencyAmount)
 			paid.Amount = &amount

@@ -39,7 +39,7 @@ var idGenerator = ids.New()
 // testServer is one process that serves the interface on the real database.
 type testServer struct {
 	http.Handler
-	platforms *platforms.Platforms
+	platforms *platforms.Service
 	webhooks  *fakeWebhooks
 	url       string
 }
@@ -48,7 +48,7 @@ type testServer struct {
 type client struct {
 	*testServer
 	t        *testing.T
-	tenant   platforms.Founded
+	tenant   platforms.Created
 	user     string
 	password string
 	key      string
@@ -65,7 +65,7 @@ func newTestServer(t *testing.T, url string, changes ...func(*api.Deps, *postgre
 	t.Cleanup(store.Close)
 	log, _ := test.NewNullLogger()
 	a := httpapi.New(httpapi.Config{
-		Authenticator: platforms.NewAuthenticator(store), IdempotencyStore: platforms.NewMemory(store, portstest.NewFakeClock(noon)),
+		Authenticator: platforms.NewAuthenticator(store), IdempotencyStore: platforms.NewIdempotencyStore(store, portstest.NewFakeClock(noon)),
 		Log: log, Metrics: prometheus.NewRegistry(), Rate: httpapi.Unlimited,
 	})
 	rails := ports.RailsByEnvironment{platform.Sandbox: sandboxrail.New(portstest.NewFakeClock(noon), 1)}
@@ -97,7 +97,7 @@ func newClient(t *testing.T) *client {
 
 func (d *testServer) createPlatform(t *testing.T, environment platform.Environment) *client {
 	t.Helper()
-	f, err := d.platforms.Create(t.Context(), platforms.Founding{Name: "Acme", Environment: environment})
+	f, err := d.platforms.Create(t.Context(), platforms.CreateRequest{Name: "Acme", Environment: environment})
 	if err != nil {
 		t.Fatal(err)
 	}

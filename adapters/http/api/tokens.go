@@ -24,7 +24,7 @@ type apiTokenBody struct {
 	UpdatedAt    httpapi.Time            `json:"updatedAt" doc:"When it last changed."`
 }
 
-func renderToken(i platforms.Issued) apiTokenBody {
+func renderToken(i platforms.IssuedToken) apiTokenBody {
 	body := apiTokenBody{
 		ID: httpapi.NewID(i.Token.ID), Name: i.Token.Name, Permissions: make([]string, len(i.Token.Permissions)),
 		ClientID: i.Token.ClientID, ClientSecret: i.Secret,
@@ -73,7 +73,7 @@ func registerTokens(a *httpapi.API, tokens Platforms) {
 		ID: "createToken", Path: "/tokens", Tag: tagTokens, Summary: "Create a token", Permission: platform.Manage, Status: 201,
 		Description: "The answer carries the secret, once. It is stored nowhere, so a repeated request with the same Idempotency-Key is answered with the token and without its secret: " +
 			"if the first answer was lost, delete the token and create another.",
-	}, func(ctx context.Context, call httpapi.Call, in *create) (platforms.Issued, error) {
+	}, func(ctx context.Context, call httpapi.Call, in *create) (platforms.IssuedToken, error) {
 		return tokens.CreateToken(ctx, call.Principal, call.IdempotentRequest, in.Body.Name, in.Body.permissions())
 	}, renderToken)
 
@@ -91,14 +91,14 @@ func registerTokens(a *httpapi.API, tokens Platforms) {
 			Updated: ports.Span{From: in.UpdatedAfter.Time, To: in.UpdatedBefore.Time},
 		})
 	}, func(p ports.Page[platform.Token]) httpapi.Page[apiTokenBody] {
-		return renderPage(p, func(t platform.Token) apiTokenBody { return renderToken(platforms.Issued{Token: t}) },
+		return renderPage(p, func(t platform.Token) apiTokenBody { return renderToken(platforms.IssuedToken{Token: t}) },
 			func(t platform.Token) string { return t.ID.String() })
 	})
 
 	httpapi.Get(a, httpapi.Operation{
 		ID: "getTokenById", Path: "/tokens/{tokenId}", Tag: tagTokens, Summary: "Get a token", Permission: platform.View,
 		Description: "One token, without its secret.", Errors: []fault.Code{fault.TokenNotFound},
-	}, func(ctx context.Context, call httpapi.Call, in *one) (platforms.Issued, error) {
+	}, func(ctx context.Context, call httpapi.Call, in *one) (platforms.IssuedToken, error) {
 		return tokens.Token(ctx, call.Principal, in.TokenID.Value)
 	}, renderToken)
 

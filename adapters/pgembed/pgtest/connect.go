@@ -31,11 +31,11 @@ func Pool(t testing.TB, url string, most int32) *pgxpool.Pool {
 	return pool
 }
 
-// Damage runs statements on a database as somebody who may do everything and whom no
+// ExecAsSuperuser runs statements on a database as somebody who may do everything and whom no
 // trigger stops.
-func Damage(t testing.TB, database, statements string) {
+func ExecAsSuperuser(t testing.TB, database, statements string) {
 	t.Helper()
-	server, err := url.Parse(Server(t))
+	server, err := url.Parse(ServerURL(t))
 	if err != nil {
 		t.Fatal(err)
 	}

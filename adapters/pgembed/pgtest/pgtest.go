@@ -36,13 +36,13 @@ const serverEnv = "CAUSEWAY_TEST_POSTGRES"
 // The role of the URL owns the database and is not a superuser, as in production.
 func New(t testing.TB) string {
 	t.Helper()
-	return With(t, Schema{Hash: migrations.Hash(), Up: migrations.Up})
+	return NewWithSchema(t, Schema{Hash: migrations.Hash(), Up: migrations.Up})
 }
 
-// Empty is the URL of a fresh database with nothing in it.
-func Empty(t testing.TB) string {
+// NewEmpty is the URL of a fresh database with nothing in it.
+func NewEmpty(t testing.TB) string {
 	t.Helper()
-	return With(t, Schema{Hash: "empty", Up: func(context.Context, *sql.DB) error { return nil }})
+	return NewWithSchema(t, Schema{Hash: "empty", Up: func(context.Context, *sql.DB) error { return nil }})
 }
 
 // Schema is what a database holds before a test begins.
@@ -53,21 +53,21 @@ type Schema struct {
 	Up func(ctx context.Context, db *sql.DB) error
 }
 
-// With is New for another schema.
-func With(t testing.TB, schema Schema) string {
+// NewWithSchema is New for another schema.
+func NewWithSchema(t testing.TB, schema Schema) string {
 	t.Helper()
-	url := Server(t)
+	url := ServerURL(t)
 	config, err := pgtestdbConfig(url)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return pgtestdb.Custom(t, config, templated{schema, url}).URL()
+	return pgtestdb.Custom(t, config, schemaMigrator{schema, url}).URL()
 }
 
-// Server is the URL of the shared server, as a superuser.
-func Server(t testing.TB) string {
+// ServerURL is the URL of the shared server, as a superuser.
+func ServerURL(t testing.TB) string {
 	t.Helper()
-	server, err := shared()
+	server, err := sharedServer()
 	if err != nil {
 		t.Fatalf("no Postgres to test on: %v", err)
 	}
@@ -76,11 +76,11 @@ func Server(t testing.TB) string {
 
 // server is the shared server as this program uses it.
 type server struct {
-	url        string
-	membership *os.File // tells the keeper that it is in use, until the program ends
+	url       string
+	usersLock *os.File // tells the keeper that it is in use, until the program ends
 }
 
-var shared = sync.OnceValues(func() (server, error) {
+var sharedServer = sync.OnceValues(func() (server, error) {
 	if named := os.Getenv(serverEnv); named != "" {
 		return server{url: named}, nil
 	}
@@ -88,18 +88,18 @@ var shared = sync.OnceValues(func() (server, error) {
 	if err != nil {
 		return server{}, err
 	}
-	membership, err := lock(filepath.Join(dir, usersLock), syscall.LOCK_SH)
+	membership, err := lock(filepath.Join(dir, usersLockName), syscall.LOCK_SH)
 	if err != nil {
 		return server{}, err
 	}
-	if err := startKeeper(dir, usualLinger); err != nil {
+	if err := startHostProcess(dir, defaultIdleTimeout); err != nil {
 		return server{}, err
 	}
-	url, ok := pgembed.RunningSuperuser(dir)
+	url, ok := pgembed.RunningSuperuserURL(dir)
 	if !ok {
 		return server{}, fmt.Errorf("the shared server in %s went away", dir)
 	}
-	return server{url: url, membership: membership}, nil
+	return server{url: url, usersLock: membership}, nil
 })
 
 // pgtestdbConfig says in pgtestdb's words what a server URL says. It wants the
@@ -135,17 +135,17 @@ func pgtestdbConfig(server string) (pgtestdb.Config, error) {
 	}, nil
 }
 
-// templated is a Schema as pgtestdb wants it.
-type templated struct {
+// schemaMigrator is a Schema as pgtestdb wants it.
+type schemaMigrator struct {
 	schema Schema
 	server string
 }
 
-func (m templated) Hash() (string, error) { return m.schema.Hash, nil }
+func (m schemaMigrator) Hash() (string, error) { return m.schema.Hash, nil }
 
 // Migrate fills the template. Roles belong to the whole server and Postgres does
 // not let two sessions make one at once, so schemas are filled one at a time.
-func (m templated) Migrate(ctx context.Context, template *sql.DB, _ pgtestdb.Config) (err error) {
+func (m schemaMigrator) Migrate(ctx context.Context, template *sql.DB, _ pgtestdb.Config) (err error) {
 	server, err := sql.Open("pgx", m.server)
 	if err != nil {
 		return err

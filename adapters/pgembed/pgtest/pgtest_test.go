@@ -10,7 +10,7 @@ import (
 	"causeway/adapters/pgembed/pgtest"
 )
 
-func TestEachTestHasADatabaseOfItsOwn(t *testing.T) {
+func TestNewWithSchema_DatabasesAreIndependent(t *testing.T) {
 	t.Parallel()
 	// Two databases of one schema are filled alike and then know nothing of each
 	// other; the schema is built once.
@@ -20,7 +20,7 @@ func TestEachTestHasADatabaseOfItsOwn(t *testing.T) {
 		_, err := db.ExecContext(ctx, "CREATE TABLE pens (id int); INSERT INTO pens VALUES (1)")
 		return err
 	}}
-	one, two := open(t, pgtest.With(t, schema)), open(t, pgtest.With(t, schema))
+	one, two := open(t, pgtest.NewWithSchema(t, schema)), open(t, pgtest.NewWithSchema(t, schema))
 
 	if _, err := one.Exec("INSERT INTO pens VALUES (2)"); err != nil {
 		t.Fatal(err)
@@ -37,7 +37,7 @@ func TestEachTestHasADatabaseOfItsOwn(t *testing.T) {
 	}
 }
 
-func TestNewHoldsTheSchema(t *testing.T) {
+func TestNew_HasSchemaAndPlainRole(t *testing.T) {
 	t.Parallel()
 	// The service's tables are there, empty, and the role that owns them is an
 	// ordinary one.
@@ -55,21 +55,21 @@ func TestNewHoldsTheSchema(t *testing.T) {
 	}
 }
 
-func TestEmptyHoldsNothing(t *testing.T) {
+func TestNewEmpty_HasNoTables(t *testing.T) {
 	t.Parallel()
 	// An empty database has no table of ours.
-	db := open(t, pgtest.Empty(t))
+	db := open(t, pgtest.NewEmpty(t))
 	if got := count(t, db, "pg_tables WHERE schemaname = 'public'"); got != 0 {
 		t.Errorf("an empty database holds %d tables", got)
 	}
 }
 
-func TestADatabaseGoesWithItsTest(t *testing.T) {
+func TestNewEmpty_DatabaseIsDroppedAfterTest(t *testing.T) {
 	t.Parallel()
 	// When a test has passed its database is gone, though it left a connection open.
 	var name string
 	t.Run("user", func(t *testing.T) {
-		db, err := sql.Open("pgx", pgtest.Empty(t))
+		db, err := sql.Open("pgx", pgtest.NewEmpty(t))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -78,7 +78,7 @@ func TestADatabaseGoesWithItsTest(t *testing.T) {
 		}
 	})
 
-	server := open(t, pgtest.Server(t))
+	server := open(t, pgtest.ServerURL(t))
 	if got := count(t, server, fmt.Sprintf("pg_database WHERE datname = '%s'", name)); got != 0 {
 		t.Errorf("database %s is still there", name)
 	}

@@ -10,7 +10,7 @@ import (
 	"causeway/ports"
 )
 
-func TestCollectionsEndAsTheAccountAsks(t *testing.T) {
+func TestRail_CollectOutcomeByAccountNumber(t *testing.T) {
 	t.Parallel()
 	// The end of the account number decides over a transfer in, and only 005 takes
 	// time: half a minute, divided by the speed.
@@ -35,7 +35,7 @@ func TestCollectionsEndAsTheAccountAsks(t *testing.T) {
 		from := account.External{Currency: "USD", Type: account.USAccount, Fields: map[string]string{"accountNumber": test.number}}
 		asked := ports.Collection{Account: from, Transaction: transaction.Transaction{UpdatedAt: noon}}
 
-		got := sandbox.New(fixed(noon.Add(test.after)), test.speed).Collect(t.Context(), []ports.Collection{asked})
+		got := sandbox.New(fixedClock(noon.Add(test.after)), test.speed).Collect(t.Context(), []ports.Collection{asked})
 
 		if len(got) != 1 || got[0] != test.want {
 			t.Errorf("%s after %s at speed %d: %+v; want %+v", test.number, test.after, test.speed, got, test.want)

@@ -17,11 +17,11 @@ import (
 // The accounts of a bank that does not exist. Its routing number and IBAN carry
 // right check digits, so that clients which verify them are not put off.
 const (
-	bank   = "Causeway Sandbox Bank"
-	holder = "Causeway Client Money"
+	bankName      = "Causeway Sandbox Bank"
+	accountHolder = "Causeway Client Money"
 )
 
-var banks = map[money.Currency]map[string]any{
+var bankAccounts = map[money.Currency]map[string]any{
 	"USD": {"accountType": "US_ACCOUNT", "accountNumber": "4210000017", "routingNumber": "021000021",
 		"paymentRails": []string{"RTP", "FEDNOW", "WIRE", "ACH"}},
 	"EUR": {"accountType": "EUR_ACCOUNT", "iban": "DE89370400440532013000", "swiftCode": "COBADEFFXXX",
@@ -32,7 +32,7 @@ var banks = map[money.Currency]map[string]any{
 		"paymentRails": []string{"SPEI"}},
 }
 
-var wallets = map[corridor.Rail]string{
+var walletTypes = map[corridor.Rail]string{
 	corridor.Layer2: "LAYER2_WALLET", corridor.Altchain: "ALTCHAIN_WALLET", corridor.Base: "BASE_WALLET",
 	corridor.Polygon: "POLYGON_WALLET", corridor.Ethereum: "ETHEREUM_WALLET", corridor.Tron: "TRON_WALLET",
 }
@@ -42,18 +42,18 @@ var wallets = map[corridor.Rail]string{
 func (r *Rail) Instructions(_ ident.Platform, reference string, currency money.Currency, network string) ([]account.Instruction, error) {
 	if currency.IsCrypto() {
 		notes := fmt.Sprintf("Send exactly the quoted amount of %s to this address before the quote expires.", currency)
-		return deposits(reference, currency, network, notes), nil
+		return cryptoInstructions(reference, currency, network, notes), nil
 	}
 	if currency == "BRL" {
-		return pix("Scan the code, or copy it into your bank's app, and send the exact amount before the quote expires.", holder, reference), nil
+		return pixInstructions("Scan the code, or copy it into your bank's app, and send the exact amount before the quote expires.", accountHolder, reference), nil
 	}
-	bankAccount, ok := banks[currency]
+	bankAccount, ok := bankAccounts[currency]
 	if !ok {
 		return nil, fault.New(fault.InvalidCurrency, "%s cannot be paid in just in time; pay in USD, EUR, GBP, MXN, BRL or crypto.", currency)
 	}
 	return []account.Instruction{{
 		Notes: fmt.Sprintf("Put exactly %s into the memo of the payment, and send the exact amount before the quote expires.", reference),
-		Info:  atBank(bankAccount, holder, reference),
+		Info:  bankInfo(bankAccount, accountHolder, reference),
 	}}, nil
 }
 
@@ -63,46 +63,46 @@ func (r *Rail) Instructions(_ ident.Platform, reference string, currency money.C
 func (r *Rail) Funding(_ ident.Platform, owner string, reference string, currency money.Currency) ([]account.Instruction, error) {
 	if currency.IsCrypto() {
 		notes := fmt.Sprintf("Send any amount of %s to this address at any time.", currency)
-		return deposits(reference, currency, "", notes), nil
+		return cryptoInstructions(reference, currency, "", notes), nil
 	}
 	if currency == "BRL" {
-		return pix("Scan the code, or copy it into your bank's app, and send any amount at any time.", holder+" FBO "+owner, reference), nil
+		return pixInstructions("Scan the code, or copy it into your bank's app, and send any amount at any time.", accountHolder+" FBO "+owner, reference), nil
 	}
-	bankAccount, ok := banks[currency]
+	bankAccount, ok := bankAccounts[currency]
 	if !ok {
 		return nil, nil
 	}
 	return []account.Instruction{{
 		Notes: fmt.Sprintf("Send any amount at any time, with exactly %s in the memo of the payment.", reference),
-		Info:  atBank(bankAccount, holder+" FBO "+owner, reference),
+		Info:  bankInfo(bankAccount, accountHolder+" FBO "+owner, reference),
 	}}, nil
 }
 
-func atBank(bankAccount map[string]any, holder, reference string) map[string]any {
-	info := map[string]any{"accountHolderName": holder, "bankName": bank, "reference": reference}
+func bankInfo(bankAccount map[string]any, holder, reference string) map[string]any {
+	info := map[string]any{"accountHolderName": holder, "bankName": bankName, "reference": reference}
 	for name, value := range bankAccount {
 		info[name] = value
 	}
 	return info
 }
 
-func deposits(reference string, currency money.Currency, network, notes string) []account.Instruction {
+func cryptoInstructions(reference string, currency money.Currency, network, notes string) []account.Instruction {
 	var ways []account.Instruction
 	for _, chain := range corridor.Chains(currency) {
-		kind, ok := wallets[chain]
+		kind, ok := walletTypes[chain]
 		if !ok || network != "" && network != string(chain) {
 			continue
 		}
 		ways = append(ways, account.Instruction{
 			Notes: notes,
-			Info:  map[string]any{"accountType": kind, "assetType": string(currency), "address": address(chain, reference)},
+			Info:  map[string]any{"accountType": kind, "assetType": string(currency), "address": depositAddress(chain, reference)},
 		})
 	}
 	return ways
 }
 
-// address looks like one of its chain, and is the same whenever it is asked for.
-func address(chain corridor.Rail, reference string) string {
+// depositAddress looks like one of its chain, and is the same whenever it is asked for.
+func depositAddress(chain corridor.Rail, reference string) string {
 	sum := sha256.Sum256([]byte("causeway sandbox address/" + string(chain) + "/" + reference))
 	switch chain {
 	case corridor.Layer2:
@@ -110,15 +110,15 @@ func address(chain corridor.Rail, reference string) string {
 	case corridor.Altchain:
 		return base58(sum[:])
 	case corridor.Tron:
-		return base58(tronBytes(sum[:20]))
+		return base58(tronAddressBytes(sum[:20]))
 	default:
 		return "0x" + hex.EncodeToString(sum[:20])
 	}
 }
 
-// tronBytes are an address with the four bytes that check it, so that clients which
+// tronAddressBytes are an address with the four bytes that check it, so that clients which
 // verify addresses are not put off.
-func tronBytes(account []byte) []byte {
+func tronAddressBytes(account []byte) []byte {
 	bytes := append([]byte{0x41}, account...)
 	once := sha256.Sum256(bytes)
 	twice := sha256.Sum256(once[:])

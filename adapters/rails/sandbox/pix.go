@@ -10,11 +10,11 @@ import (
 // pixKey is where the sandbox's bank is paid by PIX: a random key, as banks give out.
 const pixKey = "3b1f9c52-5a7e-4d7c-9e35-0c6f2a8d4e11"
 
-// pix is the way to pay reais in: a code that payers scan, or copy into their bank's
+// pixInstructions is the way to pay reais in: a code that payers scan, or copy into their bank's
 // app, and that carries the reference by itself.
-func pix(notes, holder, reference string) []account.Instruction {
+func pixInstructions(notes, holder, reference string) []account.Instruction {
 	return []account.Instruction{{Notes: notes, Info: map[string]any{
-		"accountType": "BRL_ACCOUNT", "accountHolderName": holder, "bankName": bank, "reference": reference,
+		"accountType": "BRL_ACCOUNT", "accountHolderName": holder, "bankName": bankName, "reference": reference,
 		"qrCode": brCode(pixKey, holder, "SAO PAULO", strings.ReplaceAll(reference, "-", "")), "paymentRails": []string{"PIX"},
 	}}}
 }
@@ -22,16 +22,16 @@ func pix(notes, holder, reference string) []account.Instruction {
 // brCode is the text of a PIX code without an amount (Banco Central do Brasil, Manual
 // do BR Code: EMV merchant-presented mode). The label is of letters and digits.
 func brCode(key, name, city, label string) string {
-	merchant := emv("00", "br.gov.bcb.pix") + emv("01", key)
-	code := emv("00", "01") + emv("26", merchant) + emv("52", "0000") + emv("53", "986") + emv("58", "BR") +
-		emv("59", clip(name, 25)) + emv("60", clip(city, 15)) + emv("62", emv("05", clip(label, 25))) + "6304"
+	merchant := emvField("00", "br.gov.bcb.pix") + emvField("01", key)
+	code := emvField("00", "01") + emvField("26", merchant) + emvField("52", "0000") + emvField("53", "986") + emvField("58", "BR") +
+		emvField("59", truncateASCII(name, 25)) + emvField("60", truncateASCII(city, 15)) + emvField("62", emvField("05", truncateASCII(label, 25))) + "6304"
 	return code + fmt.Sprintf("%04X", crc16(code))
 }
 
-func emv(tag, value string) string { return fmt.Sprintf("%s%02d%s", tag, len(value), value) }
+func emvField(tag, value string) string { return fmt.Sprintf("%s%02d%s", tag, len(value), value) }
 
-// clip keeps the plain letters of a text, as many as there is room for.
-func clip(text string, most int) string {
+// truncateASCII keeps the plain letters of a text, as many as there is room for.
+func truncateASCII(text string, most int) string {
 	var plain strings.Builder
 	for _, c := range text {
 		if plain.Len() < most && c >= ' ' && c <= '~' {

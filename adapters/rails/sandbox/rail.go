@@ -27,7 +27,7 @@ var _ ports.Rail = (*Rail)(nil)
 // or more.
 func New(clock ports.Clock, speed int) *Rail { return &Rail{clock, max(speed, 1)} }
 
-func (r *Rail) after(d time.Duration) time.Duration { return d / time.Duration(r.speed) }
+func (r *Rail) scaleDelay(d time.Duration) time.Duration { return d / time.Duration(r.speed) }
 
 // Send answers for each payout as its beneficiary's account asks.
 func (r *Rail) Send(_ context.Context, payouts []ports.Payout) []ports.Outcome {
@@ -43,7 +43,7 @@ func (r *Rail) send(p ports.Payout, now time.Time) ports.Outcome {
 	if p.Transaction.Quote.IsZero() {
 		return r.transfer(p, now)
 	}
-	late := p.Transaction.UpdatedAt.Add(r.after(sandbox.LongPaymentTime))
+	late := p.Transaction.UpdatedAt.Add(r.scaleDelay(sandbox.LongPaymentTime))
 	refused := func(reason transaction.FailureReason) ports.Outcome {
 		return ports.Outcome{Verdict: ports.Refused, Accepted: true, Reason: reason}
 	}
@@ -57,7 +57,7 @@ func (r *Rail) send(p ports.Payout, now time.Time) ports.Outcome {
 	case sandbox.DeliveryFails, sandbox.RefundFails, sandbox.ComplianceFails:
 		return refused(transaction.CounterpartyPostFailed)
 	case sandbox.Returned:
-		return ports.Outcome{Verdict: ports.Done, RetryAt: now.Add(r.after(sandbox.ReturnDelay))}
+		return ports.Outcome{Verdict: ports.Done, RetryAt: now.Add(r.scaleDelay(sandbox.ReturnDelay))}
 	case sandbox.CancelledByUser:
 		return ports.Outcome{Verdict: ports.CancelledByUser, Accepted: true}
 	default: // the other scenarios are those of transfers
@@ -84,7 +84,7 @@ func (r *Rail) transfer(p ports.Payout, now time.Time) ports.Outcome {
 	case sandbox.RejectedByBank:
 		refused.Accepted = true
 	case sandbox.PendingThenFails:
-		if ends := p.Transaction.UpdatedAt.Add(r.after(sandbox.PendingTime)); now.Before(ends) {
+		if ends := p.Transaction.UpdatedAt.Add(r.scaleDelay(sandbox.PendingTime)); now.Before(ends) {
 			return ports.Outcome{Verdict: ports.Waiting, RetryAt: ends}
 		}
 	default: // no funds, or no account
@@ -101,7 +101,7 @@ func (r *Rail) Status(_ context.Context, payouts []ports.Payout) []ports.Outcome
 		if p.Transaction.Quote.IsZero() || scenario(p) != sandbox.Returned {
 			continue
 		}
-		if due := p.Transaction.SettledAt.Add(r.after(sandbox.ReturnDelay)); now.Before(due) {
+		if due := p.Transaction.SettledAt.Add(r.scaleDelay(sandbox.ReturnDelay)); now.Before(due) {
 			outcomes[i] = ports.Outcome{Verdict: ports.Waiting, RetryAt: due}
 		} else {
 			outcomes[i] = ports.Outcome{Verdict: ports.Returned}
@@ -125,7 +125,7 @@ func (r *Rail) collect(c ports.Collection, now time.Time) ports.Outcome {
 	case sandbox.Succeeds:
 		return ports.Outcome{Verdict: ports.Done}
 	case sandbox.PendingThenFails:
-		if ends := c.Transaction.UpdatedAt.Add(r.after(sandbox.PendingTime)); now.Before(ends) {
+		if ends := c.Transaction.UpdatedAt.Add(r.scaleDelay(sandbox.PendingTime)); now.Before(ends) {
 			return ports.Outcome{Verdict: ports.Waiting, RetryAt: ends}
 		}
 	default: // no funds, no account, or the bank will not

@@ -17,12 +17,12 @@ import (
 
 var noon = time.Date(2026, 3, 2, 12, 0, 0, 0, time.UTC)
 
-type fixed time.Time
+type fixedClock time.Time
 
-func (f fixed) Now() time.Time { return time.Time(f) }
+func (f fixedClock) Now() time.Time { return time.Time(f) }
 
-// quoted is some quote: a payout that has none is a transfer.
-var quoted = func() (id ident.Quote) {
+// quoteID is some quote: a payout that has none is a transfer.
+var quoteID = func() (id ident.Quote) {
 	ident.SetUUID(&id, uuid.UUID{15: 1})
 	return id
 }()
@@ -33,17 +33,17 @@ func wallet(address string) account.External {
 
 func TestRailPort(t *testing.T) {
 	t.Parallel()
-	portstest.Rail(t, sandbox.New(fixed(noon), 1), wallet("spark1good"), noon)
+	portstest.Rail(t, sandbox.New(fixedClock(noon), 1), wallet("spark1good"), noon)
 }
 
-func TestDelaysFollowTheSpeed(t *testing.T) {
+func TestRail_DelaysScaleWithSpeed(t *testing.T) {
 	t.Parallel()
 	// Six minutes at speed 60 are six seconds.
 	for speed, wait := range map[int]time.Duration{1: 6 * time.Minute, 60: 6 * time.Second} {
-		slow := ports.Payout{Account: wallet("spark1003"), Transaction: transaction.Transaction{Quote: quoted, UpdatedAt: noon}}
+		slow := ports.Payout{Account: wallet("spark1003"), Transaction: transaction.Transaction{Quote: quoteID, UpdatedAt: noon}}
 
-		early := sandbox.New(fixed(noon.Add(wait-time.Millisecond)), speed).Send(t.Context(), []ports.Payout{slow})[0]
-		ready := sandbox.New(fixed(noon.Add(wait)), speed).Send(t.Context(), []ports.Payout{slow})[0]
+		early := sandbox.New(fixedClock(noon.Add(wait-time.Millisecond)), speed).Send(t.Context(), []ports.Payout{slow})[0]
+		ready := sandbox.New(fixedClock(noon.Add(wait)), speed).Send(t.Context(), []ports.Payout{slow})[0]
 
 		if early.Verdict != ports.Waiting || !early.RetryAt.Equal(noon.Add(wait)) || ready.Verdict != ports.Done {
 			t.Errorf("speed %d: %+v, then %+v", speed, early, ready)
@@ -51,10 +51,10 @@ func TestDelaysFollowTheSpeed(t *testing.T) {
 	}
 }
 
-func TestStablecoinsAreOfferedOnEveryChain(t *testing.T) {
+func TestRail_InstructionsForEveryChain(t *testing.T) {
 	t.Parallel()
 	// A payer chooses the chain; a request that names one gets that one alone.
-	rail := sandbox.New(fixed(noon), 1)
+	rail := sandbox.New(fixedClock(noon), 1)
 	all, err := rail.Instructions(ident.Platform{}, "REF", "USDC", "")
 	if err != nil || len(all) != 4 {
 		t.Fatalf("%d ways, %v", len(all), err)
@@ -72,7 +72,7 @@ func TestStablecoinsAreOfferedOnEveryChain(t *testing.T) {
 	}
 }
 
-func TestTransfersAndQuotesReadTheEndsTheirOwnWay(t *testing.T) {
+func TestRail_SendOutcomeByAccountNumber(t *testing.T) {
 	t.Parallel()
 	// The same account number means one thing for a transfer and another for a quote.
 	refused := func(accepted bool, reason transaction.FailureReason) ports.Outcome {
@@ -88,10 +88,10 @@ func TestTransfersAndQuotesReadTheEndsTheirOwnWay(t *testing.T) {
 		"006": {done, ports.Outcome{Verdict: ports.CancelledByUser, Accepted: true}},
 		"007": {done, refused(true, transaction.CounterpartyPostFailed)},
 	} {
-		rail := sandbox.New(fixed(noon), 1)
+		rail := sandbox.New(fixedClock(noon), 1)
 		payouts := []ports.Payout{
 			{Account: wallet("spark1" + end), Transaction: transaction.Transaction{UpdatedAt: noon}},
-			{Account: wallet("spark1" + end), Transaction: transaction.Transaction{Quote: quoted, UpdatedAt: noon}},
+			{Account: wallet("spark1" + end), Transaction: transaction.Transaction{Quote: quoteID, UpdatedAt: noon}},
 		}
 
 		got := rail.Send(t.Context(), payouts)
@@ -102,11 +102,11 @@ func TestTransfersAndQuotesReadTheEndsTheirOwnWay(t *testing.T) {
 	}
 }
 
-func TestAddressesHaveTheFormOfTheirChain(t *testing.T) {
+func TestRail_FundingAddressesAreValid(t *testing.T) {
 	t.Parallel()
 	// An address that is told to a payer could be registered as a wallet: clients that
 	// verify addresses take it.
-	rail := sandbox.New(fixed(noon), 1)
+	rail := sandbox.New(fixedClock(noon), 1)
 	generator := func(time.Time) uuid.UUID { return uuid.UUID{6: 0x70, 8: 0x80, 15: 1} }
 	for _, currency := range []money.Currency{"BTC", "USDC", "USDT", "USDB"} {
 		ways, err := rail.Funding(ident.Platform{}, "Ana Silva", "FUND-"+string(currency), currency)

@@ -22,15 +22,15 @@ import (
 	"causeway/ports"
 )
 
-// Published is where the bank publishes its rates.
-const Published = "https://www.ecb.europa.eu/stats/eurofxref/eurofxref-daily.xml"
+// PublishedURL is where the bank publishes its rates.
+const PublishedURL = "https://www.ecb.europa.eu/stats/eurofxref/eurofxref-daily.xml"
 
 // DefaultMaxAge bridges an ordinary weekend. Over Easter and Christmas the bank
 // pauses for up to six days.
 const DefaultMaxAge = 4 * 24 * time.Hour
 
-// significant is how many digits a rate between two currencies is quoted with.
-const significant = 12
+// significantDigits is how many digits a rate between two currencies is quoted with.
+const significantDigits = 12
 
 // Options say where the rates come from.
 type Options struct {
@@ -38,25 +38,25 @@ type Options struct {
 	Source string
 	// MaxAge is how old rates may be that are priced on; zero: DefaultMaxAge.
 	MaxAge time.Duration
-	// Keep is a file in which the last good rates outlive the process; empty: none.
-	Keep string
-	Log  logrus.FieldLogger
+	// CacheFile is a file in which the last good rates outlive the process; empty: none.
+	CacheFile string
+	Log       logrus.FieldLogger
 }
 
 // Rates are the reference rates as last read.
 type Rates struct {
-	maxAge time.Duration
-	source source
-	keep   string
-	log    logrus.FieldLogger
-	table  atomic.Pointer[table] // nil until something good was read
+	maxAge    time.Duration
+	source    source
+	cacheFile string
+	log       logrus.FieldLogger
+	table     atomic.Pointer[table] // nil until something good was read
 
 	loading sync.Mutex // one load at a time
 }
 
 // table is one file, with the pairs that were asked for.
 type table struct {
-	sheet Sheet
+	daily DailyRates
 	pairs sync.Map // pair to money.Rate
 }
 
@@ -74,18 +74,18 @@ func New(o Options) (*Rates, error) {
 	if o.Log == nil {
 		o.Log = logrus.StandardLogger()
 	}
-	return &Rates{maxAge: o.MaxAge, source: from, keep: o.Keep, log: o.Log}, nil
+	return &Rates{maxAge: o.MaxAge, source: from, cacheFile: o.CacheFile, log: o.Log}, nil
 }
 
-// Knows tells whether the currency is among the rates as last read. Before anything
+// Supports tells whether the currency is among the rates as last read. Before anything
 // was read it claims every currency of banks, so that none of them is priced
 // elsewhere because of a file that is missing.
-func (r *Rates) Knows(c money.Currency) bool {
+func (r *Rates) Supports(c money.Currency) bool {
 	t := r.table.Load()
 	if t == nil {
 		return c.Known() && !c.IsCrypto()
 	}
-	_, ok := t.sheet.Rates[c]
+	_, ok := t.daily.Rates[c]
 	return ok
 }
 
@@ -95,22 +95,22 @@ func (r *Rates) Knows(c money.Currency) bool {
 func (r *Rates) Rate(_ context.Context, from, to money.Currency, now time.Time) (ports.MarketRate, error) {
 	t := r.table.Load()
 	if t == nil {
-		return ports.MarketRate{}, &fault.Error{Code: fault.QuoteRequestFailed, Reason: "No exchange rates", RetryAfter: firstRetry,
+		return ports.MarketRate{}, &fault.Error{Code: fault.QuoteRequestFailed, Reason: "No exchange rates", RetryAfter: minRetryDelay,
 			Message: "The reference rates of the European Central Bank have not been read yet, so nothing is priced on them. Try again in a minute."}
 	}
 	for _, c := range []money.Currency{from, to} {
-		if _, ok := t.sheet.Rates[c]; !ok {
+		if _, ok := t.daily.Rates[c]; !ok {
 			return ports.MarketRate{}, fault.New(fault.InvalidCurrency, "The European Central Bank publishes no rate for %.8s.", c)
 		}
 	}
-	at := t.sheet.At()
-	if err := r.fresh(at, now); err != nil {
+	at := t.daily.At()
+	if err := r.checkAge(at, now); err != nil {
 		return ports.MarketRate{}, err
 	}
 	if known, ok := t.pairs.Load(pair{from, to}); ok {
 		return ports.MarketRate{Rate: known.(money.Rate), At: at}, nil
 	}
-	rate, err := t.sheet.cross(from, to)
+	rate, err := t.daily.crossRate(from, to)
 	if err != nil {
 		return ports.MarketRate{}, fmt.Errorf("reference rate of %s in %s: %w", from, to, err)
 	}
@@ -118,24 +118,24 @@ func (r *Rates) Rate(_ context.Context, from, to money.Currency, now time.Time) 
 	return ports.MarketRate{Rate: rate, At: at}, nil
 }
 
-// fresh refuses rates that are too old to price on, and those of another time.
-func (r *Rates) fresh(at, now time.Time) error {
+// checkAge refuses rates that are too old to price on, and those of another time.
+func (r *Rates) checkAge(at, now time.Time) error {
 	age := now.Sub(at)
 	details := map[string]any{"rateAt": at.Format(time.RFC3339), "ageSeconds": int64(age / time.Second), "maxAgeSeconds": int64(r.maxAge / time.Second)}
 	switch {
 	case age < 0:
-		return &fault.Error{Code: fault.QuoteRequestFailed, Reason: "Exchange rates dated in the future", Details: details, RetryAfter: every,
+		return &fault.Error{Code: fault.QuoteRequestFailed, Reason: "Exchange rates dated in the future", Details: details, RetryAfter: loadInterval,
 			Message: fmt.Sprintf("The reference rates are dated %s, which has not come yet, so nothing is priced on them. Try again later.", at.Format(time.DateOnly))}
 	case age > r.maxAge:
-		return &fault.Error{Code: fault.QuoteRequestFailed, Reason: fmt.Sprintf("Exchange rates are %s old, at most %s are allowed", inWords(age), inWords(r.maxAge)),
-			Details: details, RetryAfter: every,
+		return &fault.Error{Code: fault.QuoteRequestFailed, Reason: fmt.Sprintf("Exchange rates are %s old, at most %s are allowed", formatAge(age), formatAge(r.maxAge)),
+			Details: details, RetryAfter: loadInterval,
 			Message: fmt.Sprintf("The newest reference rates are of %s. Nothing is priced on rates that old; try again later.", at.Format(time.DateOnly))}
 	}
 	return nil
 }
 
-// inWords is a time in days and hours.
-func inWords(d time.Duration) string {
+// formatAge is a time in days and hours.
+func formatAge(d time.Duration) string {
 	hours := int64(d / time.Hour)
 	switch days := hours / 24; {
 	case hours < 1:

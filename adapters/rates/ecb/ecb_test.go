@@ -25,15 +25,15 @@ var friday = time.Date(2026, 3, 13, 16, 0, 0, 0, time.UTC)
 
 func TestRatesPort(t *testing.T) {
 	t.Parallel()
-	rates := load(t, "testdata/eurofxref-daily.xml")
+	rates := loadRates(t, "testdata/eurofxref-daily.xml")
 	portstest.Rates(t, rates, [][2]money.Currency{{"EUR", "USD"}, {"USD", "INR"}, {"GBP", "IDR"}, {"JPY", "EUR"}, {"DKK", "BRL"}}, friday)
 }
 
-func TestCrossRates(t *testing.T) {
+func TestRates_CrossRates(t *testing.T) {
 	t.Parallel()
 	// A rate is what the file prints, in minor units, and between two other currencies
 	// the quotient of both, to twelve digits.
-	rates := load(t, "testdata/eurofxref-daily.xml")
+	rates := loadRates(t, "testdata/eurofxref-daily.xml")
 	for _, c := range []struct {
 		from, to money.Currency
 		want     string
@@ -54,11 +54,11 @@ func TestCrossRates(t *testing.T) {
 	}
 }
 
-func TestOldRatesAreNotPricedOn(t *testing.T) {
+func TestRates_RejectsStaleRates(t *testing.T) {
 	t.Parallel()
 	// Friday's rates last over the weekend until the allowed age, and not a second
 	// longer; the refusal names the age and is worth a retry.
-	rates := load(t, "testdata/eurofxref-daily.xml")
+	rates := loadRates(t, "testdata/eurofxref-daily.xml")
 	at := time.Date(2026, 3, 13, 13, 15, 0, 0, time.UTC)
 	for age, allowed := range map[time.Duration]bool{
 		0: true, 3*24*time.Hour + 2*time.Hour: true, ecb.DefaultMaxAge: true,
@@ -79,22 +79,22 @@ func TestOldRatesAreNotPricedOn(t *testing.T) {
 	}
 }
 
-func TestNothingIsPricedBeforeAFileWasRead(t *testing.T) {
+func TestRates_UnavailableBeforeFirstLoad(t *testing.T) {
 	t.Parallel()
 	// Without a file there is no rate, and no currency of banks is left to others.
-	rates := made(t, ecb.Options{Source: filepath.Join(t.TempDir(), "none.xml")})
+	rates := newRates(t, ecb.Options{Source: filepath.Join(t.TempDir(), "none.xml")})
 	if err := rates.Load(t.Context()); err == nil {
 		t.Error("a file that is not there was read")
 	}
 	if _, err := rates.Rate(t.Context(), "EUR", "USD", friday); !fault.Is(err, fault.QuoteRequestFailed) {
 		t.Errorf("priced on nothing: %v", err)
 	}
-	if !rates.Knows("EUR") || !rates.Knows("NGN") || rates.Knows("BTC") || rates.Knows("XXX") {
+	if !rates.Supports("EUR") || !rates.Supports("NGN") || rates.Supports("BTC") || rates.Supports("XXX") {
 		t.Error("it knows the wrong currencies")
 	}
 
-	loaded := load(t, "testdata/eurofxref-daily.xml")
-	if !loaded.Knows("EUR") || !loaded.Knows("ZAR") || loaded.Knows("NGN") || loaded.Knows("BTC") {
+	loaded := loadRates(t, "testdata/eurofxref-daily.xml")
+	if !loaded.Supports("EUR") || !loaded.Supports("ZAR") || loaded.Supports("NGN") || loaded.Supports("BTC") {
 		t.Error("once read, it knows the wrong currencies")
 	}
 	if _, err := loaded.Rate(t.Context(), "EUR", "NGN", friday); !fault.Is(err, fault.InvalidCurrency) {
@@ -102,12 +102,12 @@ func TestNothingIsPricedBeforeAFileWasRead(t *testing.T) {
 	}
 }
 
-func TestUnchangedFilesAreNotSentAgain(t *testing.T) {
+func TestLoad_UsesETagOfLastAcceptedFile(t *testing.T) {
 	t.Parallel()
 	// The server is asked by the tag of the last good file; a bad one in between does
 	// not count, and the good rates stay.
-	bank := newBank(t)
-	rates := made(t, ecb.Options{Source: bank.URL})
+	bank := newFakeServer(t)
+	rates := newRates(t, ecb.Options{Source: bank.URL})
 
 	bank.serve(`"one"`, envelope(day("2026-03-12", "USD", "1.08")))
 	wantLoad(t, rates, true)
@@ -123,12 +123,12 @@ func TestUnchangedFilesAreNotSentAgain(t *testing.T) {
 	wantRate(t, rates, "1.09")
 
 	want := []string{"", `"one"`, `"one"`, `"one"`, `"one"`}
-	if fmt.Sprint(bank.asked) != fmt.Sprint(want) {
-		t.Errorf("asked with %q, want %q", bank.asked, want)
+	if fmt.Sprint(bank.ifNoneMatch) != fmt.Sprint(want) {
+		t.Errorf("asked with %q, want %q", bank.ifNoneMatch, want)
 	}
 }
 
-func TestServersThatMisbehave(t *testing.T) {
+func TestLoad_ServerErrors(t *testing.T) {
 	t.Parallel()
 	// An error, an endless file, or an answer that nothing has changed to whoever has
 	// nothing: each is a failed look, no rates.
@@ -139,7 +139,7 @@ func TestServersThatMisbehave(t *testing.T) {
 		"going round itself": func(w http.ResponseWriter, r *http.Request) { http.Redirect(w, r, "/", http.StatusFound) },
 	} {
 		server := httptest.NewServer(answer)
-		rates := made(t, ecb.Options{Source: server.URL})
+		rates := newRates(t, ecb.Options{Source: server.URL})
 		if err := rates.Load(t.Context()); err == nil {
 			t.Errorf("%s: no error", name)
 		}
@@ -147,7 +147,7 @@ func TestServersThatMisbehave(t *testing.T) {
 	}
 }
 
-func TestEncryptionIsNotGivenUp(t *testing.T) {
+func TestCheckRedirect_RejectsDowngradeToHTTP(t *testing.T) {
 	t.Parallel()
 	// An https address that redirects to http is not followed, and only files and web
 	// addresses are sources.
@@ -158,23 +158,23 @@ func TestEncryptionIsNotGivenUp(t *testing.T) {
 	}
 	next, _ := http.NewRequest(http.MethodGet, "http://example.com/", nil)
 	before, _ := http.NewRequest(http.MethodGet, "https://example.com/", nil)
-	if err := ecb.NoWeaker(next, []*http.Request{before}); err == nil {
+	if err := ecb.CheckRedirect(next, []*http.Request{before}); err == nil {
 		t.Error("a redirect from https to http is followed")
 	}
-	if err := ecb.NoWeaker(before, []*http.Request{next}); err != nil {
+	if err := ecb.CheckRedirect(before, []*http.Request{next}); err != nil {
 		t.Errorf("a redirect from http to https: %v", err)
 	}
 }
 
-func TestTheLastGoodFileOutlivesTheProcess(t *testing.T) {
+func TestLoad_FallsBackToCacheFile(t *testing.T) {
 	t.Parallel()
 	// What one process read the next one starts with, while the source is away.
 	keep := filepath.Join(t.TempDir(), "rates.xml")
-	bank := newBank(t)
+	bank := newFakeServer(t)
 	bank.serve(`"one"`, envelope(day("2026-03-13", "USD", "1.09")))
-	wantLoad(t, made(t, ecb.Options{Source: bank.URL, Keep: keep}), true)
+	wantLoad(t, newRates(t, ecb.Options{Source: bank.URL, CacheFile: keep}), true)
 
-	next := made(t, ecb.Options{Source: filepath.Join(t.TempDir(), "gone.xml"), Keep: keep})
+	next := newRates(t, ecb.Options{Source: filepath.Join(t.TempDir(), "gone.xml"), CacheFile: keep})
 	wantLoad(t, next, false)
 	wantRate(t, next, "1.09")
 
@@ -182,25 +182,25 @@ func TestTheLastGoodFileOutlivesTheProcess(t *testing.T) {
 	if err := os.WriteFile(keep, []byte("<Envelope>"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	damaged := made(t, ecb.Options{Source: filepath.Join(t.TempDir(), "gone.xml"), Keep: keep})
+	damaged := newRates(t, ecb.Options{Source: filepath.Join(t.TempDir(), "gone.xml"), CacheFile: keep})
 	if err := damaged.Load(t.Context()); err == nil || !strings.Contains(err.Error(), keep) {
 		t.Errorf("a damaged file is answered %v", err)
 	}
 }
 
-func TestTheSourceIsLookedAtEveryHour(t *testing.T) {
+func TestRun_LoadsHourlyWithBackoff(t *testing.T) {
 	t.Parallel()
 	// A good look is followed by the next after an hour; failures are tried again
 	// sooner, each time after twice as long, and never more often than by the minute.
-	bank := newBank(t)
+	bank := newFakeServer(t)
 	bank.serve(`"one"`, envelope(day("2026-03-13", "USD", "1.09")))
-	rates := made(t, ecb.Options{Source: bank.URL})
+	rates := newRates(t, ecb.Options{Source: bank.URL})
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
 	waits, ticks, ended := make(chan time.Duration), make(chan time.Time), make(chan struct{})
 	go func() {
 		defer close(ended)
-		rates.RunAt(ctx, func(d time.Duration) <-chan time.Time {
+		rates.RunWithTimer(ctx, func(d time.Duration) <-chan time.Time {
 			select {
 			case waits <- d:
 			case <-ctx.Done():
@@ -230,31 +230,31 @@ func TestTheSourceIsLookedAtEveryHour(t *testing.T) {
 	<-ended
 }
 
-// bank is a server of the file.
-type bank struct {
+// fakeServer is a server of the file.
+type fakeServer struct {
 	*httptest.Server
-	tag, text string
-	asked     []string
+	etag, body  string
+	ifNoneMatch []string
 }
 
-func newBank(t *testing.T) *bank {
-	b := &bank{}
+func newFakeServer(t *testing.T) *fakeServer {
+	b := &fakeServer{}
 	b.Server = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		b.asked = append(b.asked, r.Header.Get("If-None-Match"))
-		if b.tag != "" && r.Header.Get("If-None-Match") == b.tag {
+		b.ifNoneMatch = append(b.ifNoneMatch, r.Header.Get("If-None-Match"))
+		if b.etag != "" && r.Header.Get("If-None-Match") == b.etag {
 			w.WriteHeader(http.StatusNotModified)
 			return
 		}
-		w.Header().Set("ETag", b.tag)
-		_, _ = w.Write([]byte(b.text))
+		w.Header().Set("ETag", b.etag)
+		_, _ = w.Write([]byte(b.body))
 	}))
 	t.Cleanup(b.Close)
 	return b
 }
 
-func (b *bank) serve(tag, text string) { b.tag, b.text = tag, text }
+func (b *fakeServer) serve(tag, text string) { b.etag, b.body = tag, text }
 
-func made(t *testing.T, o ecb.Options) *ecb.Rates {
+func newRates(t *testing.T, o ecb.Options) *ecb.Rates {
 	t.Helper()
 	log, _ := test.NewNullLogger()
 	o.Log = logrus.NewEntry(log)
@@ -265,9 +265,9 @@ func made(t *testing.T, o ecb.Options) *ecb.Rates {
 	return rates
 }
 
-func load(t *testing.T, path string) *ecb.Rates {
+func loadRates(t *testing.T, path string) *ecb.Rates {
 	t.Helper()
-	rates := made(t, ecb.Options{Source: path})
+	rates := newRates(t, ecb.Options{Source: path})
 	if err := rates.Load(t.Context()); err != nil {
 		t.Fatal(err)
 	}

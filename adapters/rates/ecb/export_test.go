@@ -5,10 +5,10 @@ import (
 	"time"
 )
 
-// RunAt is Run with a clock of the test's.
-func (r *Rates) RunAt(ctx context.Context, after func(time.Duration) <-chan time.Time) {
+// RunWithTimer is Run with a clock of the test's.
+func (r *Rates) RunWithTimer(ctx context.Context, after func(time.Duration) <-chan time.Time) {
 	r.run(ctx, after)
 }
 
-// NoWeaker is the rule for redirects.
-var NoWeaker = noWeaker
+// CheckRedirect is the rule for redirects.
+var CheckRedirect = checkRedirect

@@ -13,8 +13,8 @@ import (
 // Times between two looks at the source: after a good one, and after failures,
 // twice as long each time.
 const (
-	every      = time.Hour
-	firstRetry = time.Minute
+	loadInterval  = time.Hour
+	minRetryDelay = time.Minute
 )
 
 // Load reads the source once. Whatever goes wrong, the last good rates stay; where
@@ -23,8 +23,8 @@ func (r *Rates) Load(ctx context.Context) error {
 	r.loading.Lock()
 	defer r.loading.Unlock()
 	err := r.load(ctx)
-	if err != nil && r.table.Load() == nil && r.keep != "" {
-		if kept := r.takeUp(); kept != nil {
+	if err != nil && r.table.Load() == nil && r.cacheFile != "" {
+		if kept := r.loadCached(); kept != nil {
 			return fmt.Errorf("read %s: %w", r.source, errors.Join(err, kept))
 		}
 	}
@@ -40,9 +40,9 @@ func (r *Rates) Run(ctx context.Context) {
 }
 
 func (r *Rates) run(ctx context.Context, after func(time.Duration) <-chan time.Time) {
-	wait, retry := every, firstRetry
+	wait, retry := loadInterval, minRetryDelay
 	if r.table.Load() == nil {
-		wait = firstRetry
+		wait = minRetryDelay
 	}
 	for {
 		select {
@@ -51,10 +51,10 @@ func (r *Rates) run(ctx context.Context, after func(time.Duration) <-chan time.T
 		case <-after(wait):
 		}
 		if err := r.Load(ctx); err == nil {
-			wait, retry = every, firstRetry
+			wait, retry = loadInterval, minRetryDelay
 		} else if ctx.Err() == nil {
 			r.log.WithError(err).Warn("reference rates were not renewed; the last good ones stay")
-			wait, retry = retry, min(2*retry, every)
+			wait, retry = retry, min(2*retry, loadInterval)
 		}
 	}
 }
@@ -68,22 +68,22 @@ func (r *Rates) load(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if last := r.table.Load(); last != nil && sheet.Day.Before(last.sheet.Day) {
-		return fmt.Errorf("%w: it is of %s, older than that of %s", ErrSheet, sheet.Day.Format(time.DateOnly), last.sheet.Day.Format(time.DateOnly))
+	if last := r.table.Load(); last != nil && sheet.Day.Before(last.daily.Day) {
+		return fmt.Errorf("%w: it is of %s, older than that of %s", ErrInvalidFile, sheet.Day.Format(time.DateOnly), last.daily.Day.Format(time.DateOnly))
 	}
-	r.table.Store(&table{sheet: sheet})
+	r.table.Store(&table{daily: sheet})
 	r.source.accept()
-	if r.keep != "" {
-		if err := write(r.keep, text); err != nil {
+	if r.cacheFile != "" {
+		if err := writeFileAtomically(r.cacheFile, text); err != nil {
 			r.log.WithError(err).Warn("reference rates cannot be kept for the next start")
 		}
 	}
 	return nil
 }
 
-// takeUp goes on with the rates that an earlier process kept.
-func (r *Rates) takeUp() error {
-	text, err := path(r.keep).read(context.Background())
+// loadCached goes on with the rates that an earlier process kept.
+func (r *Rates) loadCached() error {
+	text, err := fileSource(r.cacheFile).read(context.Background())
 	if errors.Is(err, os.ErrNotExist) {
 		return nil
 	}
@@ -92,14 +92,14 @@ func (r *Rates) takeUp() error {
 	}
 	sheet, err := Parse(bytes.NewReader(text))
 	if err != nil {
-		return fmt.Errorf("%s: %w", r.keep, err)
+		return fmt.Errorf("%s: %w", r.cacheFile, err)
 	}
-	r.table.Store(&table{sheet: sheet})
+	r.table.Store(&table{daily: sheet})
 	return nil
 }
 
-// write replaces a file whole or not at all.
-func write(name string, text []byte) error {
+// writeFileAtomically replaces a file whole or not at all.
+func writeFileAtomically(name string, text []byte) error {
 	temporary, err := os.CreateTemp(filepath.Dir(name), ".new-*")
 	if err != nil {
 		return err

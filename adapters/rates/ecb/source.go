@@ -26,78 +26,78 @@ func newSource(text string) (source, error) {
 	if strings.Contains(text, "://") {
 		u, err := url.Parse(text)
 		if err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" {
-			return nil, errors.New("must be the path of a file, or an address such as " + Published)
+			return nil, errors.New("must be the path of a file, or an address such as " + PublishedURL)
 		}
-		return &address{url: u, client: &http.Client{Timeout: 15 * time.Second, CheckRedirect: noWeaker}}, nil
+		return &httpSource{url: u, client: &http.Client{Timeout: 15 * time.Second, CheckRedirect: checkRedirect}}, nil
 	}
 	if text == "" {
-		return nil, errors.New("must not be empty; the bank publishes at " + Published)
+		return nil, errors.New("must not be empty; the bank publishes at " + PublishedURL)
 	}
-	return path(text), nil
+	return fileSource(text), nil
 }
 
-// path is a file that somebody else renews.
-type path string
+// fileSource is a file that somebody else renews.
+type fileSource string
 
-func (p path) read(context.Context) ([]byte, error) {
+func (p fileSource) read(context.Context) ([]byte, error) {
 	file, err := os.Open(string(p))
 	if err != nil {
 		return nil, err
 	}
 	defer file.Close()
-	return readAll(file)
+	return readLimited(file)
 }
 
-func (path) accept() {}
+func (fileSource) accept() {}
 
-func (p path) String() string { return string(p) }
+func (p fileSource) String() string { return string(p) }
 
-// address is the file on a server. What is unchanged there is not sent again.
-type address struct {
+// httpSource is the file on a server. What is unchanged there is not sent again.
+type httpSource struct {
 	url    *url.URL
 	client *http.Client
 
-	good, seen validators
+	accepted, latest validators
 }
 
 // validators are what a server knows a version of the file by.
-type validators struct{ tag, modified string }
+type validators struct{ etag, lastModified string }
 
-func (a *address) read(ctx context.Context) ([]byte, error) {
+func (a *httpSource) read(ctx context.Context) ([]byte, error) {
 	request, err := http.NewRequestWithContext(ctx, http.MethodGet, a.url.String(), nil)
 	if err != nil {
 		return nil, err
 	}
 	request.Header.Set("User-Agent", "causeway")
 	request.Header.Set("Accept", "application/xml, text/xml")
-	if a.good.tag != "" {
-		request.Header.Set("If-None-Match", a.good.tag)
+	if a.accepted.etag != "" {
+		request.Header.Set("If-None-Match", a.accepted.etag)
 	}
-	if a.good.modified != "" {
-		request.Header.Set("If-Modified-Since", a.good.modified)
+	if a.accepted.lastModified != "" {
+		request.Header.Set("If-Modified-Since", a.accepted.lastModified)
 	}
 	response, err := a.client.Do(request)
 	if err != nil {
 		return nil, err
 	}
 	defer response.Body.Close()
-	conditional := a.good != validators{}
+	conditional := a.accepted != validators{}
 	switch {
 	case response.StatusCode == http.StatusNotModified && conditional:
 		return nil, nil
 	case response.StatusCode != http.StatusOK:
 		return nil, fmt.Errorf("%s answers %s", a, response.Status)
 	}
-	a.seen = validators{response.Header.Get("ETag"), response.Header.Get("Last-Modified")}
-	return readAll(response.Body)
+	a.latest = validators{response.Header.Get("ETag"), response.Header.Get("Last-Modified")}
+	return readLimited(response.Body)
 }
 
-func (a *address) accept() { a.good = a.seen }
+func (a *httpSource) accept() { a.accepted = a.latest }
 
-func (a *address) String() string { return a.url.Redacted() }
+func (a *httpSource) String() string { return a.url.Redacted() }
 
-// noWeaker follows a few redirects, but none that gives encryption up.
-func noWeaker(next *http.Request, before []*http.Request) error {
+// checkRedirect follows a few redirects, but none that gives encryption up.
+func checkRedirect(next *http.Request, before []*http.Request) error {
 	if len(before) >= 5 {
 		return errors.New("too many redirects")
 	}
@@ -107,15 +107,15 @@ func noWeaker(next *http.Request, before []*http.Request) error {
 	return nil
 }
 
-// readAll reads a file of sensible size.
-func readAll(in io.Reader) ([]byte, error) {
+// readLimited reads a file of sensible size.
+func readLimited(in io.Reader) ([]byte, error) {
 	var text bytes.Buffer
 	n, err := text.ReadFrom(io.LimitReader(in, maxBytes+1))
 	if err != nil {
 		return nil, err
 	}
 	if n > maxBytes {
-		return nil, fmt.Errorf("%w: it is larger than %d bytes", ErrSheet, maxBytes)
+		return nil, fmt.Errorf("%w: it is larger than %d bytes", ErrInvalidFile, maxBytes)
 	}
 	return text.Bytes(), nil
 }

@@ -24,9 +24,9 @@ const Lifetime = 5 * time.Minute
 
 // A price lies between two anchors, one an hour; significant digits of a rate.
 const (
-	anchorEvery = 12
-	swingPPM    = 10_000
-	significant = 12
+	bucketsPerAnchor  = 12
+	swingPPM          = 10_000
+	significantDigits = 12
 )
 
 // Market is the sandbox exchange.
@@ -55,7 +55,7 @@ func (m *Market) Rate(_ context.Context, from, to money.Currency, now time.Time)
 	if ok {
 		return known, nil
 	}
-	made, err := m.make(from, to, bucket)
+	made, err := m.computeRate(from, to, bucket)
 	if err != nil {
 		return ports.MarketRate{}, err
 	}
@@ -68,12 +68,12 @@ func (m *Market) Rate(_ context.Context, from, to money.Currency, now time.Time)
 	return made, nil
 }
 
-func (m *Market) make(from, to money.Currency, bucket int64) (ports.MarketRate, error) {
-	sold, err := m.dollars(from, bucket)
+func (m *Market) computeRate(from, to money.Currency, bucket int64) (ports.MarketRate, error) {
+	sold, err := m.priceInUSD(from, bucket)
 	if err != nil {
 		return ports.MarketRate{}, err
 	}
-	bought, err := m.dollars(to, bucket)
+	bought, err := m.priceInUSD(to, bucket)
 	if err != nil {
 		return ports.MarketRate{}, err
 	}
@@ -81,26 +81,26 @@ func (m *Market) make(from, to money.Currency, bucket int64) (ports.MarketRate, 
 	if err != nil {
 		return ports.MarketRate{}, fmt.Errorf("market: %s in %s: %w", from, to, err)
 	}
-	rate, err := money.RateFromMajor(major.TruncateSignificant(significant), from, to)
+	rate, err := money.RateFromMajor(major.TruncateSignificant(significantDigits), from, to)
 	if err != nil {
 		return ports.MarketRate{}, fmt.Errorf("market: %s in %s: %w", from, to, err)
 	}
 	return ports.MarketRate{Rate: rate, At: time.Unix(bucket*int64(Lifetime/time.Second), 0).UTC()}, nil
 }
 
-// dollars is what one unit of a currency costs in US dollars.
-func (m *Market) dollars(c money.Currency, bucket int64) (money.Rate, error) {
-	reference, ok := references[c]
+// priceInUSD is what one unit of a currency costs in US dollars.
+func (m *Market) priceInUSD(c money.Currency, bucket int64) (money.Rate, error) {
+	reference, ok := referencePrices[c]
 	if !ok {
 		return money.Rate{}, fault.New(fault.InvalidCurrency, "There is no market for %s.", c)
 	}
-	if stable[c] {
+	if pegged[c] {
 		return reference, nil
 	}
 	// A straight line from one hour's anchor to the next, so that prices drift.
-	hour, step := bucket/anchorEvery, bucket%anchorEvery
+	hour, step := bucket/bucketsPerAnchor, bucket%bucketsPerAnchor
 	left, right := m.anchor(c, hour), m.anchor(c, hour+1)
-	swing := left + (right-left)*step/anchorEvery
+	swing := left + (right-left)*step/bucketsPerAnchor
 	factor, err := money.ParseRate(strconv.FormatInt(1_000_000+swing, 10))
 	if err != nil {
 		return money.Rate{}, err

@@ -12,7 +12,7 @@ import (
 
 var noon = time.Date(2026, 3, 2, 12, 0, 0, 0, time.UTC)
 
-func TestEveryProcessSeesTheSamePrice(t *testing.T) {
+func TestMarket_SameSeedSamePrice(t *testing.T) {
 	t.Parallel()
 	// Two markets with one seed agree at every moment; another seed differs.
 	ours, theirs, other := market.New("seed"), market.New("seed"), market.New("other")
@@ -35,7 +35,7 @@ func TestEveryProcessSeesTheSamePrice(t *testing.T) {
 	}
 }
 
-func TestPricesMoveButStayNearTheirReference(t *testing.T) {
+func TestMarket_PricesStayWithinOnePercent(t *testing.T) {
 	t.Parallel()
 	// Over a day the dollar buys between 990 and 1010 satoshi (100,000 USD a bitcoin,
 	// within one percent), the price changes, and each rate lives five minutes.
@@ -59,7 +59,7 @@ func TestPricesMoveButStayNearTheirReference(t *testing.T) {
 	}
 }
 
-func TestEveryCurrencyHasAMarket(t *testing.T) {
+func TestMarket_PricesEveryCurrency(t *testing.T) {
 	t.Parallel()
 	// Whatever currency the house knows can be sold for dollars and bought with them.
 	m := market.New("seed")
@@ -73,7 +73,7 @@ func TestEveryCurrencyHasAMarket(t *testing.T) {
 	}
 }
 
-func TestUnknownCurrencyIsRefused(t *testing.T) {
+func TestMarket_RejectsUnknownCurrency(t *testing.T) {
 	t.Parallel()
 	// A currency without a market is the caller's mistake and says so.
 	_, err := market.New("seed").Rate(t.Context(), "XXX", "USD", noon)

@@ -5,11 +5,11 @@ import "causeway/core/money"
 var millionth = money.MustRate("0.000001")
 
 // Pegged currencies do not move against the dollar here.
-var stable = map[money.Currency]bool{"USD": true, "USDC": true, "USDT": true, "USDB": true}
+var pegged = map[money.Currency]bool{"USD": true, "USDC": true, "USDT": true, "USDB": true}
 
-// references are round US dollar prices of one unit, the middle of each price's
+// referencePrices are round US dollar prices of one unit, the middle of each price's
 // swing. They are made up to look familiar, not taken from any market.
-var references = map[money.Currency]money.Rate{
+var referencePrices = map[money.Currency]money.Rate{
 	"USD": money.MustRate("1"), "USDC": money.MustRate("1"), "USDT": money.MustRate("1"), "USDB": money.MustRate("1"),
 	"BTC": money.MustRate("100000"),
 	"EUR": money.MustRate("1.10"), "GBP": money.MustRate("1.30"), "CHF": money.MustRate("1.15"),

@@ -8,41 +8,41 @@ import (
 	"strings"
 )
 
-// floors lists the packages from the ground up: an import goes down, never up.
+// layers lists the packages from the ground up: an import goes down, never up.
 // Packages of one floor may import each other where siblings says so.
-var floors = []floor{
-	{name: "ground", trees: []string{"core/fault", "core/money", "core/ident"}, siblings: true},
-	{name: "ledger", trees: []string{"ledger"}, siblings: true},
-	{name: "core", trees: []string{"core"}, siblings: true},
-	{name: "ports", trees: []string{"ports"}, siblings: true},
-	{name: "machinery of use cases", trees: []string{"app/internal", "app/merkle"}},
-	{name: "use cases", trees: []string{"app"}},
-	{name: "adapters", trees: []string{"adapters"}},
-	{name: "roof", trees: []string{"app/causeway"}, siblings: true},
-	{name: "whole house", trees: []string{"e2e"}, siblings: true},
+var layers = []layer{
+	{name: "ground", paths: []string{"core/fault", "core/money", "core/ident"}, siblingImports: true},
+	{name: "ledger", paths: []string{"ledger"}, siblingImports: true},
+	{name: "core", paths: []string{"core"}, siblingImports: true},
+	{name: "ports", paths: []string{"ports"}, siblingImports: true},
+	{name: "machinery of use cases", paths: []string{"app/internal", "app/merkle"}},
+	{name: "use cases", paths: []string{"app"}},
+	{name: "adapters", paths: []string{"adapters"}},
+	{name: "roof", paths: []string{"app/causeway"}, siblingImports: true},
+	{name: "whole house", paths: []string{"e2e"}, siblingImports: true},
 }
 
-type floor struct {
-	name     string
-	trees    []string
-	siblings bool
+type layer struct {
+	name           string
+	paths          []string
+	siblingImports bool
 }
 
-// beside imports nothing of the house; the roof brings a database up with it, and
+// migrationsPackage imports nothing of the house; the roof brings a database up with it, and
 // so do the databases of tests.
-const beside = "migrations"
+const migrationsPackage = "migrations"
 
-// testDatabases gives tests a Postgres. It may use beside; any test above ports or
+// testDatabasePackage gives tests a Postgres. It may use beside; any test above ports or
 // of beside may use it, and nothing else may.
-const testDatabases = "adapters/pgembed/pgtest"
+const testDatabasePackage = "adapters/pgembed/pgtest"
 
-// pure floors compute and nothing else: the same arguments give the same answer,
+// purePaths floors compute and nothing else: the same arguments give the same answer,
 // on every machine, for ever.
-var pure = []string{"core", "ledger"}
+var purePaths = []string{"core", "ledger"}
 
-// pureStandard is what the pure floors may use of the standard library. A package
+// pureStdlib is what the pure floors may use of the standard library. A package
 // that has no clock, no randomness, no input or output and no state may be added.
-var pureStandard = []string{
+var pureStdlib = []string{
 	"bytes", "cmp", "embed", "errors", "fmt", "iter", "maps", "math", "math/big", "math/bits", "regexp", "slices", "sort",
 	"strconv", "strings", "time", "unicode", "unicode/utf8",
 	"crypto/hmac", "crypto/sha256", "crypto/sha512", "crypto/subtle",
@@ -53,9 +53,9 @@ var pureStandard = []string{
 // pureModules is what they may use of others.
 var pureModules = []string{"github.com/ericlagergren/decimal", "github.com/google/uuid"}
 
-// pureNot are the functions of those packages that read a clock or draw random
+// impureFuncs are the functions of those packages that read a clock or draw random
 // numbers, or bring a float in.
-var pureNot = map[string][]string{
+var impureFuncs = map[string][]string{
 	"time": {"Now", "Since", "Until", "Sleep", "After", "AfterFunc", "Tick", "NewTicker", "NewTimer", "Local", "LoadLocation"},
 	"github.com/google/uuid": {
 		"New", "NewString", "NewRandom", "NewRandomFromReader", "NewUUID", "NewV6", "NewV7", "NewV7FromReader",
@@ -64,13 +64,13 @@ var pureNot = map[string][]string{
 	"strconv": {"ParseFloat", "FormatFloat", "AppendFloat", "ParseComplex", "FormatComplex"},
 }
 
-// level is the floor of a package, 0 at the ground; -1 for a package that stands
+// layerOf is the floor of a package, 0 at the ground; -1 for a package that stands
 // on none. The longest tree that holds it counts.
-func level(pkg string) int {
+func layerOf(pkg string) int {
 	best, length := -1, -1
-	for i, f := range floors {
-		for _, tree := range f.trees {
-			if within(pkg, tree) && len(tree) > length {
+	for i, f := range layers {
+		for _, tree := range f.paths {
+			if inPath(pkg, tree) && len(tree) > length {
 				best, length = i, len(tree)
 			}
 		}
@@ -78,15 +78,15 @@ func level(pkg string) int {
 	return best
 }
 
-// room is the capability or adapter that a package belongs to: adapters/postgres
+// componentOf is the capability or adapter that a package belongs to: adapters/postgres
 // for adapters/postgres/ledgerdb.
-func room(pkg string) string {
+func componentOf(pkg string) string {
 	parts := strings.SplitN(pkg, "/", 3)
 	return strings.Join(parts[:min(2, len(parts))], "/")
 }
 
-func within(pkg, tree string) bool { return pkg == tree || strings.HasPrefix(pkg, tree+"/") }
+func inPath(pkg, tree string) bool { return pkg == tree || strings.HasPrefix(pkg, tree+"/") }
 
-func withinAny(pkg string, trees []string) bool {
-	return slices.ContainsFunc(trees, func(tree string) bool { return within(pkg, tree) })
+func inAnyPath(pkg string, trees []string) bool {
+	return slices.ContainsFunc(trees, func(tree string) bool { return inPath(pkg, tree) })
 }

@@ -124,7 +124,7 @@ func (o options) openDatabase(ctx context.Context) (string, func() error, error)
 	if o.database != "" {
 		return o.database, keep, nil
 	}
-	if running, ok := pgembed.Running(o.data); ok {
+	if running, ok := pgembed.RunningURL(o.data); ok {
 		return running, keep, nil
 	}
 	if _, err := os.Stat(o.data); err != nil {
@@ -152,7 +152,7 @@ func createPlatform(ctx context.Context, url string, out io.Writer) (ident.Platf
 	defer db.Close()
 	founded, err := platforms.New(platforms.Config{Store: db, Clock: wallClock{}, IDs: made,
 		Rails: ports.RailsByEnvironment{platform.Sandbox: sandbox.New(wallClock{}, 1)}}).
-		Create(ctx, platforms.Founding{Name: "History", Environment: platform.Sandbox})
+		Create(ctx, platforms.CreateRequest{Name: "History", Environment: platform.Sandbox})
 	if err != nil {
 		return ident.Platform{}, err
 	}

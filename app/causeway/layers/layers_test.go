@@ -1,0 +1,126 @@
+package layers
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"testing/fstest"
+)
+
+func TestLayers_RepositoryConforms(t *testing.T) {
+	t.Parallel()
+	// Every Go file of the repo keeps to the floors.
+	root := repoRoot(t)
+	breaches, err := check(os.DirFS(root), "causeway")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, b := range breaches {
+		t.Error(b)
+	}
+}
+
+func TestCheck_ReportsViolations(t *testing.T) {
+	t.Parallel()
+	// One small file a case: what the plan forbids is found, what it allows passes.
+	// want is a part of the breach, empty for none.
+	cases := []struct {
+		about, file, source, want string
+	}{
+		{"down", "app/payments/p.go", `import _ "causeway/core/money"`, ""},
+		{"up", "core/money/m.go", `import "causeway/ledger"`, "ledger is above ground"},
+		{"up from core", "core/quote/q.go", `import "causeway/ports"`, "ports is above core"},
+		{"up from ports", "ports/p.go", `import "causeway/app/payments"`, "use cases is above ports"},
+		{"up from a use case", "app/payments/p.go", `import "causeway/adapters/postgres"`, "adapters is above use cases"},
+		{"up to the roof", "adapters/http/h.go", `import "causeway/app/causeway"`, "roof is above adapters"},
+		{"ledger knows no core", "ledger/l.go", `import "causeway/core/quote"`, "core is above ledger"},
+		{"core knows the ledger", "core/quote/q.go", `import "causeway/ledger"`, ""},
+		{"core knows core", "core/quote/q.go", `import "causeway/core/price"`, ""},
+		{"sideways between use cases", "app/payments/p.go", `import "causeway/app/quoting"`, "sideways"},
+		{"sideways between adapters", "adapters/http/h.go", `import "causeway/adapters/postgres/ledgerdb"`, "sideways"},
+		{"within one adapter", "adapters/postgres/p.go", `import "causeway/adapters/postgres/ledgerdb"`, ""},
+		{"shared machinery", "app/payments/p.go", `import "causeway/app/internal/batch"`, ""},
+		{"machinery knows no use case", "app/internal/batch/g.go", `import "causeway/app/payments"`, "above"},
+		{"adapters know use cases", "adapters/http/h.go", `import "causeway/app/payments"`, ""},
+		{"the roof knows all", "app/causeway/m.go", `import "causeway/adapters/http"; import "causeway/migrations"`, ""},
+		{"the schema is the roof's", "adapters/postgres/p.go", `import "causeway/migrations"`, "only the roof"},
+		{"migrations know nothing", "migrations/m.go", `import "causeway/core/money"`, "beside"},
+		{"migrations tested on a database", "migrations/m_test.go", `import "causeway/adapters/pgembed/pgtest"`, ""},
+		{"migrations tested on more", "migrations/m_test.go", `import "causeway/adapters/postgres"`, "beside"},
+		{"no floor", "tools/t.go", ``, "stands on no floor"},
+		{"into the void", "app/payments/p.go", `import "causeway/tools"`, "stands on no floor"},
+
+		{"test databases in tests", "adapters/postgres/p_test.go", `import "causeway/adapters/pgembed/pgtest"`, ""},
+		{"test databases elsewhere", "adapters/postgres/p.go", `import "causeway/adapters/pgembed/pgtest"`, "for tests"},
+		{"test databases in core", "core/quote/q_test.go", `import "causeway/adapters/pgembed/pgtest"`, "for tests above the ports"},
+		{"a use case tested on an adapter", "app/payments/p_test.go", `import "causeway/adapters/postgres"`, ""},
+		{"core tested on an adapter", "core/quote/q_test.go", `import "causeway/adapters/postgres"`, "above"},
+		{"a test of the roof's inside", "adapters/http/h_test.go", `import "causeway/app/causeway"`, "above"},
+		{"end to end", "e2e/e_test.go", `import "causeway/adapters/pgembed"`, ""},
+
+		{"a context", "core/quote/q.go", `import "context"`, "pure and imports context"},
+		{"a database", "ledger/l.go", `import "database/sql"`, "pure and imports database/sql"},
+		{"a logger", "core/quote/q.go", `import "github.com/sirupsen/logrus"`, "pure and imports github.com/sirupsen/logrus"},
+		{"random numbers", "core/quote/q.go", `import "math/rand/v2"`, "pure and imports math/rand/v2"},
+		{"files", "core/quote/q.go", `import "os"`, "pure and imports os"},
+		{"state of its own", "core/quote/q.go", `import "sync"`, "pure and imports sync"},
+		{"a hidden import", "core/quote/q.go", `import . "strings"`, "hides"},
+		{"decimals and ids", "core/money/m.go", `import "github.com/ericlagergren/decimal"; import "github.com/google/uuid"`, ""},
+		{"a name that only begins alike", "core/money/m.go", `import "github.com/google/uuidx"`, "pure and imports github.com/google/uuidx"},
+		{"anything in a test of core", "core/quote/q_test.go", `import "os"; import "pgregory.net/rapid"; var x float64 = 0.5`, ""},
+		{"anything in an adapter", "adapters/http/h.go", `import "os"; var x float64 = 0.5; type t struct { A int ` + "`json:\"a\"`" + ` }`, ""},
+
+		{"a clock", "core/quote/q.go", `import "time"; var x = time.Now()`, "time.Now"},
+		{"a clock by another name", "core/quote/q.go", `import clock "time"; var x = clock.Now`, "clock.Now"},
+		{"a duration", "core/quote/q.go", `import "time"; const x = 5 * time.Minute`, ""},
+		{"a random id", "core/ident/i.go", `import "github.com/google/uuid"; var x = uuid.New()`, "uuid.New"},
+		{"a derived id", "core/ident/i.go", `import "github.com/google/uuid"; var x = uuid.NewSHA1`, ""},
+		{"a float type", "core/price/p.go", `func f(x float64) {}`, "float64"},
+		{"a float constant", "core/price/p.go", `var x = 1.5`, "the float 1.5"},
+		{"a float in between", "core/price/p.go", `func f(d interface{ Float64() (int, bool) }) { d.Float64() }`, "through a float"},
+		{"a goroutine", "ledger/l.go", `func f() { go f() }`, "goroutine"},
+		{"a tag", "core/quote/q.go", "type q struct { A int `bun:\"a\"` }", "tag"},
+		{"testdata is no code", "core/quote/testdata/t.go", `import "os"`, ""},
+	}
+	for _, c := range cases {
+		t.Run(c.about, func(t *testing.T) {
+			t.Parallel()
+			tree := fstest.MapFS{c.file: {Data: []byte("package p\n" + c.source)}}
+			breaches, err := check(tree, "causeway")
+			if err != nil {
+				t.Fatal(err)
+			}
+			got := strings.Join(breaches, "\n")
+			if c.want == "" && got != "" || !strings.Contains(got, c.want) {
+				t.Errorf("%s with\n%s\nbreaches: %q\nwant:     %q", c.file, c.source, got, c.want)
+			}
+		})
+	}
+}
+
+func TestCheck_UnparsableFileIsError(t *testing.T) {
+	t.Parallel()
+	// What cannot be read is not taken for good.
+	if _, err := check(fstest.MapFS{"core/quote/q.go": {Data: []byte("pack")}}, "causeway"); err == nil {
+		t.Error("a file that does not parse passes")
+	}
+}
+
+// repoRoot is the folder of go.mod above this one.
+func repoRoot(t *testing.T) string {
+	t.Helper()
+	dir, err := os.Getwd()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for {
+		if _, err := os.Stat(filepath.Join(dir, "go.mod")); err == nil {
+			return dir
+		}
+		if dir == filepath.Dir(dir) {
+			t.Fatal("no go.mod above the working directory")
+		}
+		dir = filepath.Dir(dir)
+	}
+}
