@@ -1,5 +1,20 @@
-// Package readme runs the commands of the README as they stand there, on the real
-// program. It has nothing but this test.
+// Package readme runs the commands of the documents, as a reader who copies them would.
+//
+// The documents are README.md and every docs/*.md. In each, the fenced blocks that are
+// marked sh are run by bash from top to bottom, in one shell, against a new service that
+// nothing else uses. Blocks with any other mark, or none, are not run: use console for
+// commands that a test cannot run (make run, causeway serve, production settings), text
+// for output.
+//
+// The shell starts in an empty folder with:
+//
+//   - bin/causeway, also found as causeway: the program;
+//   - .causeway: the data folder of the running service, so that commands need no --data;
+//   - BASE, CLIENT_ID, CLIENT_SECRET: where the service is, and the credentials of its
+//     sandbox platform.
+//
+// The first command that fails ends the run (bash -euo pipefail) and fails the test. What
+// a document must print in addition is in wantOutput.
 package readme
 
 import (
@@ -15,54 +30,78 @@ import (
 	"time"
 )
 
-func TestReadme_CommandsWork(t *testing.T) {
-	t.Parallel()
-	// Somebody who copies the commands of the README, from top to bottom, has three
-	// payments completed, sees what they wrote, and finds the books in order.
-	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
-	defer cancel()
-	home := startServer(ctx, t)
-
-	shell := exec.CommandContext(ctx, "bash", "-euo", "pipefail")
-	shell.Dir, shell.Stdin = home, strings.NewReader(readmeCommands(t))
-	out, err := shell.CombinedOutput()
-
-	if err != nil {
-		t.Fatalf("%v\n%s", err, out)
-	}
-	for text, times := range map[string]int{
+// wantOutput says how often an expression matches what a document's commands print.
+var wantOutput = map[string]map[string]int{
+	"README.md": {
 		`"status":"COMPLETED"`: 3, `"code":"INVALID_INPUT"`: 1,
 		`delivered +transit/payouts +chains/LAYER2 +\d\.\d{8} +BTC`: 1, `fx/position +trading +250\.000000 +USDC`: 1,
 		`All \d+ rules hold\.`: 3, `heads kept outside fit the postings +\d+ +heads +holds`: 2, `Agreed in March`: 1,
-	} {
-		if got := len(regexp.MustCompile(text).FindAll(out, -1)); got != times {
-			t.Errorf("%s appears %d times, want %d, in\n%s", text, got, times, out)
+	},
+}
+
+func TestDocuments_CommandsWork(t *testing.T) {
+	t.Parallel()
+	// Every command of every document works, in the order of the page.
+	documents, err := filepath.Glob("../../docs/*.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, path := range append(documents, "../../README.md") {
+		script := commands(t, path)
+		if script == "" {
+			continue
 		}
+		t.Run(filepath.Base(path), func(t *testing.T) {
+			t.Parallel()
+			output := runScript(t, script)
+			for expression, want := range wantOutput[filepath.Base(path)] {
+				if got := len(regexp.MustCompile(expression).FindAllString(output, -1)); got != want {
+					t.Errorf("%s matches %d times, want %d, in\n%s", expression, got, want, output)
+				}
+			}
+		})
 	}
 }
 
-// readmeCommands are those of the README that work on a server started before.
-func readmeCommands(t *testing.T) string {
+// commands returns the blocks of a document that are marked sh, in order.
+func commands(t *testing.T, path string) string {
 	t.Helper()
-	text, err := os.ReadFile("../../README.md")
+	text, err := os.ReadFile(path)
 	if err != nil {
 		t.Fatal(err)
 	}
 	var script strings.Builder
-	for _, block := range regexp.MustCompile("(?s)\n```sh\n(.*?)```").FindAllSubmatch(text, -1) {
-		if commands := string(block[1]); !strings.Contains(commands, "make run") && !strings.Contains(commands, "causeway serve") {
-			script.WriteString(commands)
-		}
+	for _, block := range regexp.MustCompile("(?ms)^ *```sh\n(.*?)^ *```$").FindAllSubmatch(text, -1) {
+		script.Write(block[1])
 	}
 	return script.String()
 }
 
-// startServer runs the program in a folder of its own, as `make run` does, until the test
-// ends, and gives the folder.
-func startServer(ctx context.Context, t *testing.T) string {
+// runScript runs commands beside a new service, and returns what they print.
+func runScript(t *testing.T, script string) string {
 	t.Helper()
-	home := t.TempDir()
-	binary := filepath.Join(home, "bin", "causeway")
+	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
+	defer cancel()
+	dir, credentials := startServer(ctx, t)
+	shell := exec.CommandContext(ctx, "bash", "-euo", "pipefail")
+	shell.Dir, shell.Stdin = dir, strings.NewReader(script)
+	shell.Env = append(os.Environ(), "PATH="+filepath.Join(dir, "bin")+":"+os.Getenv("PATH"),
+		"BASE="+credentials.BaseURL, "CLIENT_ID="+credentials.ClientID, "CLIENT_SECRET="+credentials.ClientSecret)
+	output, err := shell.CombinedOutput()
+	if err != nil {
+		t.Fatalf("%v\n%s", err, output)
+	}
+	return string(output)
+}
+
+type credentials struct{ BaseURL, ClientID, ClientSecret string }
+
+// startServer runs the program in a folder of its own until the test ends, as `make run`
+// does, and returns the folder.
+func startServer(ctx context.Context, t *testing.T) (string, credentials) {
+	t.Helper()
+	dir := t.TempDir()
+	binary := filepath.Join(dir, "bin", "causeway")
 	if err := os.Mkdir(filepath.Dir(binary), 0o755); err != nil {
 		t.Fatal(err)
 	}
@@ -76,7 +115,7 @@ func startServer(ctx context.Context, t *testing.T) string {
 
 	server := exec.Command(binary, "dev", "--no-demo", "--listen", "127.0.0.1:0", "--data", ".causeway", "--seal-every", "1s")
 	log := &strings.Builder{}
-	server.Dir, server.Stderr = home, log
+	server.Dir, server.Stderr = dir, log
 	ready, err := server.StdoutPipe()
 	if err != nil {
 		t.Fatal(err)
@@ -87,20 +126,20 @@ func startServer(ctx context.Context, t *testing.T) string {
 	t.Cleanup(func() {
 		_ = server.Process.Signal(syscall.SIGTERM)
 		if err := server.Wait(); err != nil || t.Failed() {
-			t.Errorf("the server ended with %v and said\n%s", err, log)
+			t.Errorf("the server ended with %v and wrote\n%s", err, log)
 		}
 	})
-	// Its first words come when the credentials are written and it listens.
+	// It writes to its output once the credentials are written and it listens.
 	if _, err := ready.Read(make([]byte, 1)); err != nil {
 		t.Fatalf("the server did not start: %v\n%s", err, log)
 	}
-	var written struct{ BaseURL string }
-	text, err := os.ReadFile(filepath.Join(home, ".causeway", "credentials.json"))
+	var written credentials
+	text, err := os.ReadFile(filepath.Join(dir, ".causeway", "credentials.json"))
 	if err == nil {
 		err = json.Unmarshal(text, &written)
 	}
 	if err != nil || written.BaseURL == "" {
 		t.Fatalf("credentials.json: %v, %q", err, written.BaseURL)
 	}
-	return home
+	return dir, written
 }
