@@ -11,7 +11,7 @@ import (
 // Check proves every rule over everything that the books hold, as one moment saw it.
 // It streams: the memory it needs does not grow with the books. Damage is in the
 // report; an error means that the check itself could not be done.
-func (b *Service) Check(ctx context.Context) (Report, error) {
+func (b *Checker) Check(ctx context.Context) (Report, error) {
 	return b.check(ctx, newReport(b.stateChecker != nil), nil)
 }
 
@@ -27,7 +27,7 @@ type VerifyOptions struct {
 // Verify proves what Check proves, and beside it that every posting is what was sealed
 // in the log: it makes the log again from the postings and their entries alone, and
 // holds it against the stored hashes and against every head.
-func (b *Service) Verify(ctx context.Context, v VerifyOptions) (Report, error) {
+func (b *Checker) Verify(ctx context.Context, v VerifyOptions) (Report, error) {
 	report := newReport(b.stateChecker != nil)
 	report.addRule(RuleSealed, "postings")
 	report.addRule(RuleSignedCheckpoints, "heads")
@@ -37,7 +37,7 @@ func (b *Service) Verify(ctx context.Context, v VerifyOptions) (Report, error) {
 	return b.check(ctx, report, &v)
 }
 
-func (b *Service) check(ctx context.Context, report *Report, v *VerifyOptions) (Report, error) {
+func (b *Checker) check(ctx context.Context, report *Report, v *VerifyOptions) (Report, error) {
 	var unexplained []unexplainedTransaction
 	err := b.audit.Snapshot(ctx, func(ctx context.Context, view ports.AuditView) error {
 		platforms, err := view.Platforms(ctx)
@@ -89,7 +89,7 @@ func (v VerifyOptions) withStoredKeys(ctx context.Context, view ports.AuditView,
 	return &v, platforms, nil
 }
 
-func (b *Service) checkPlatform(ctx context.Context, view ports.AuditView, report *Report, p ports.AuditPlatform, v *VerifyOptions) ([]unexplainedTransaction, error) {
+func (b *Checker) checkPlatform(ctx context.Context, view ports.AuditView, report *Report, p ports.AuditPlatform, v *VerifyOptions) ([]unexplainedTransaction, error) {
 	totals := totals{}
 	postings := &postingCheck{report: report, platform: p, totals: totals, explainer: newExplainer(func(most int) ([]ledger.Account, error) {
 		return view.OldestAccounts(ctx, p.Platform, most)

@@ -24,7 +24,7 @@ type unexplainedTransaction struct {
 // checkTransactionStates asks of every transaction with postings whether they explain its state.
 // States are read after the postings, while payments go on, so what does not fit is
 // only in doubt.
-func (b *Service) checkTransactionStates(ctx context.Context, view ports.AuditView, report *Report, platform ident.Platform) (doubts []unexplainedTransaction, err error) {
+func (b *Checker) checkTransactionStates(ctx context.Context, view ports.AuditView, report *Report, platform ident.Platform) (doubts []unexplainedTransaction, err error) {
 	if b.stateChecker == nil {
 		return nil, nil
 	}
@@ -50,7 +50,7 @@ const maxRechecks = 3
 
 // recheckUnexplained asks again about the transactions in doubt, with their postings as they
 // are now, and reports those that still do not fit.
-func (b *Service) recheckUnexplained(ctx context.Context, report *Report, doubts []unexplainedTransaction) error {
+func (b *Checker) recheckUnexplained(ctx context.Context, report *Report, doubts []unexplainedTransaction) error {
 	for _, s := range doubts {
 		for range maxRechecks {
 			kinds, err := b.transactionKinds(ctx, s.platform, s.Transaction)
@@ -72,7 +72,7 @@ func (b *Service) recheckUnexplained(ctx context.Context, report *Report, doubts
 	return nil
 }
 
-func (b *Service) runStateChecker(ctx context.Context, platform ident.Platform, stories []ports.TransactionKinds) ([]error, error) {
+func (b *Checker) runStateChecker(ctx context.Context, platform ident.Platform, stories []ports.TransactionKinds) ([]error, error) {
 	wrong, err := b.stateChecker(ctx, platform, stories)
 	if err != nil {
 		return nil, fmt.Errorf("explain transactions: %w", err)
@@ -84,7 +84,7 @@ func (b *Service) runStateChecker(ctx context.Context, platform ident.Platform, 
 }
 
 // transactionKinds lists the kinds posted for a transaction by now, one a posting.
-func (b *Service) transactionKinds(ctx context.Context, platform ident.Platform, transaction ident.Transaction) (kinds []ledger.Kind, err error) {
+func (b *Checker) transactionKinds(ctx context.Context, platform ident.Platform, transaction ident.Transaction) (kinds []ledger.Kind, err error) {
 	entries, err := b.TransactionEntries(ctx, platform, transaction)
 	if err != nil {
 		return nil, err

@@ -52,8 +52,8 @@ func (h *env) mustPost(postings ...ledger.Posting) {
 	}
 }
 
-func (h *env) newService(explain books.StateChecker) *books.Service {
-	return books.New(storage.NewReader(h.ledgerDB, h.pool), storage.NewAudit(h.ledgerDB, h.pool), explain)
+func (h *env) newService(explain books.StateChecker) *books.Checker {
+	return books.NewChecker(storage.NewReader(h.ledgerDB, h.pool), storage.NewAudit(h.ledgerDB, h.pool), explain)
 }
 
 func (h *env) newAudit() ports.LedgerAudit { return storage.NewAudit(h.ledgerDB, h.pool) }

@@ -63,7 +63,7 @@ const logTimeFormat = "2006-01-02T15:04:05.000000Z"
 
 // ExportLog writes the postings of a platform up to a number, all for zero, and tells
 // how many there were. seen is told of each number that was written; nil for nobody.
-func (b *Service) ExportLog(ctx context.Context, platform ident.Platform, upto int64, out io.Writer, seen func(seq, of int64)) (size int64, err error) {
+func (b *Checker) ExportLog(ctx context.Context, platform ident.Platform, upto int64, out io.Writer, seen func(seq, of int64)) (size int64, err error) {
 	w := bufio.NewWriterSize(out, 64<<10)
 	lines := json.NewEncoder(w)
 	lines.SetEscapeHTML(false)

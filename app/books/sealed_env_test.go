@@ -24,7 +24,7 @@ import (
 // sealedEnv is a house whose postings are sealed, with what was published of it.
 type sealedEnv struct {
 	*env
-	logService *sealing.LogService
+	logService *sealing.Log
 	published  bytes.Buffer
 	// earlierLog is the log's row when all but the newest ten postings were sealed.
 	earlierLog struct {
@@ -63,7 +63,7 @@ func (v *sealedEnv) openLog() {
 	}
 	quiet, _ := test.NewNullLogger()
 	log := v.newLog()
-	v.logService = sealing.NewLogService(sealing.LogConfig{Log: log, Signer: checkpoints.NewKeyring(log, box, portstest.NewFakeClock(noon), made.New()), Publisher: v, Clock: portstest.NewFakeClock(noon),
+	v.logService = sealing.NewLog(sealing.LogConfig{Log: log, Signer: checkpoints.NewKeyring(log, box, portstest.NewFakeClock(noon), made.New()), Publisher: v, Clock: portstest.NewFakeClock(noon),
 		Logger: logrus.NewEntry(quiet), Interval: time.Minute})
 }
 

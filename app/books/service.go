@@ -14,21 +14,21 @@ import (
 	"causeway/ports"
 )
 
-// Service answers questions about the ledger.
-type Service struct {
+// Checker answers questions about the ledger.
+type Checker struct {
 	reader       ports.LedgerReader
 	audit        ports.LedgerAudit
 	stateChecker StateChecker
 }
 
-// New makes the books. Without explain the check leaves out the rule that needs it.
-func New(reader ports.LedgerReader, audit ports.LedgerAudit, explain StateChecker) *Service {
-	return &Service{reader, audit, explain}
+// NewChecker makes the books. Without explain the check leaves out the rule that needs it.
+func NewChecker(reader ports.LedgerReader, audit ports.LedgerAudit, explain StateChecker) *Checker {
+	return &Checker{reader, audit, explain}
 }
 
 // Balances lists the accounts of a platform, of all platforms when zero, with their
 // present balances, by platform, currency and path.
-func (b *Service) Balances(ctx context.Context, platform ident.Platform) (lines []ports.AccountBalance, err error) {
+func (b *Checker) Balances(ctx context.Context, platform ident.Platform) (lines []ports.AccountBalance, err error) {
 	err = b.reader.TrialBalance(ctx, platform, func(line ports.AccountBalance) error {
 		lines = append(lines, line)
 		return nil
@@ -37,7 +37,7 @@ func (b *Service) Balances(ctx context.Context, platform ident.Platform) (lines 
 }
 
 // TransactionEntries lists everything that was posted for a transaction of a platform, in order.
-func (b *Service) TransactionEntries(ctx context.Context, platform ident.Platform, transaction ident.Transaction) (entries []ports.RecordedEntry, err error) {
+func (b *Checker) TransactionEntries(ctx context.Context, platform ident.Platform, transaction ident.Transaction) (entries []ports.RecordedEntry, err error) {
 	filter := ports.EntryFilter{Platform: platform, Transaction: transaction, Limit: 1000}
 	for {
 		page, err := b.reader.Entries(ctx, filter)
@@ -53,7 +53,7 @@ func (b *Service) TransactionEntries(ctx context.Context, platform ident.Platfor
 }
 
 // Platforms lists the platforms that anything in the books belongs to.
-func (b *Service) Platforms(ctx context.Context) (platforms []ident.Platform, err error) {
+func (b *Checker) Platforms(ctx context.Context) (platforms []ident.Platform, err error) {
 	err = b.audit.Snapshot(ctx, func(ctx context.Context, view ports.AuditView) error {
 		found, err := view.Platforms(ctx)
 		for _, p := range found {

@@ -72,9 +72,9 @@ type app struct {
 	receivers      *receivers.Service
 	accounting     *finance.Service
 	reconciliation *reconciliation.Service
-	periods        *periods.PeriodService
+	periods        *periods.Periods
 	webhooks       *webhooks.Service
-	sealing        *sealing.LogService
+	sealing        *sealing.Log
 	exports        *exports.Service
 	ecbRates       *ecb.Rates // nil unless the settings ask for it
 }
@@ -147,7 +147,7 @@ func (h *app) wire(made *ids.Generator, prices ports.Rates) {
 		Committed: h.webhooks.Wake})
 	h.exports = exports.New(exports.Config{Views: h.db.BookViews(), Store: h.db, Clock: systemClock{}, MaxConcurrency: maxConcurrentExports})
 	h.reconciliation = newReconciliation(h.db, made)
-	h.periods = periods.NewPeriodService(periods.PeriodConfig{Store: h.db, Ledger: h.db.BookReader(), Clock: systemClock{}, IDs: made, Committed: h.webhooks.Wake})
+	h.periods = periods.NewPeriods(periods.PeriodsConfig{Store: h.db, Ledger: h.db.BookReader(), Clock: systemClock{}, IDs: made, Committed: h.webhooks.Wake})
 	h.sandbox = sandbox.New(sandbox.Config{Store: h.db, Receiver: h.payments, Depositor: h.incoming, Clock: systemClock{}, IDs: made})
 }
 

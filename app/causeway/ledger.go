@@ -140,9 +140,9 @@ func (w databaseFlags) withDatabase(ctx context.Context, do func(*postgres.DB) e
 	return do(db)
 }
 
-func newAudit(db *postgres.DB) *books.Service {
+func newAudit(db *postgres.DB) *books.Checker {
 	kept := ledgerdb.New()
-	return books.New(ledgerdb.NewReader(kept, db.Pool()), ledgerdb.NewAudit(kept, db.Pool()), db.Explain)
+	return books.NewChecker(ledgerdb.NewReader(kept, db.Pool()), ledgerdb.NewAudit(kept, db.Pool()), db.Explain)
 }
 
 // openLedgerReader reads the books of a database until the function is called.

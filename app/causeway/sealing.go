@@ -37,6 +37,6 @@ func (h *app) openSealing(masterKey [32]byte, made *ids.Generator) error {
 			return fmt.Errorf("--heads (CAUSEWAY_HEADS): %w", err)
 		}
 	}
-	h.sealing = sealing.NewLogService(config)
+	h.sealing = sealing.NewLog(config)
 	return nil
 }

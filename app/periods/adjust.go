@@ -30,7 +30,7 @@ type PostedAdjustment struct {
 // when that is held, or into the first that is not closed. Errors: INVALID_INPUT with
 // everything that is wrong, INTERNAL_ACCOUNT_NOT_FOUND, NOT_FOUND for a posting to correct
 // that is not there, INSUFFICIENT_BALANCE.
-func (s *PeriodService) Adjust(ctx context.Context, who platform.Principal, claim *ports.IdempotentRequest, a period.Adjustment) (done PostedAdjustment, err error) {
+func (s *Periods) Adjust(ctx context.Context, who platform.Principal, claim *ports.IdempotentRequest, a period.Adjustment) (done PostedAdjustment, err error) {
 	if err := who.CheckPermission(platform.Manage); err != nil {
 		return PostedAdjustment{}, err
 	}
@@ -103,7 +103,7 @@ func postingFault(err error) error {
 }
 
 // checkCorrectedPosting sees to it that the posting which is put right is in the platform's books.
-func (s *PeriodService) checkCorrectedPosting(ctx context.Context, a period.Adjustment) error {
+func (s *Periods) checkCorrectedPosting(ctx context.Context, a period.Adjustment) error {
 	if a.Corrects.IsZero() {
 		return nil
 	}
@@ -116,7 +116,7 @@ func (s *PeriodService) checkCorrectedPosting(ctx context.Context, a period.Adju
 
 // checkOwnedAccounts sees to it that accounts which belong to somebody are there: the path names an
 // internal account of the platform, of the entry's currency, where it is kept.
-func (s *PeriodService) checkOwnedAccounts(ctx context.Context, a period.Adjustment) error {
+func (s *Periods) checkOwnedAccounts(ctx context.Context, a period.Adjustment) error {
 	var bad []fault.Field
 	for i, e := range a.Entries {
 		for _, side := range []struct{ name, path string }{{"debit", e.Debit}, {"credit", e.Credit}} {
@@ -139,7 +139,7 @@ func (s *PeriodService) checkOwnedAccounts(ctx context.Context, a period.Adjustm
 	return nil
 }
 
-func (s *PeriodService) checkOwnedAccount(ctx context.Context, p ident.Platform, id ident.InternalAccount, path string, e ledger.Entry) (string, error) {
+func (s *Periods) checkOwnedAccount(ctx context.Context, p ident.Platform, id ident.InternalAccount, path string, e ledger.Entry) (string, error) {
 	account, err := s.Store.InternalAccount(ctx, p, id)
 	if err != nil {
 		return "", err

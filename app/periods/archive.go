@@ -13,7 +13,7 @@ import (
 // then on; balances and what came later stay as they are. It is the operator's.
 //
 // Faults: CONFLICT, with everything that stands in its way.
-func (s *PeriodService) Archive(ctx context.Context, m period.Month) error {
+func (s *Periods) Archive(ctx context.Context, m period.Month) error {
 	now := s.Clock.Now()
 	if from := m.ArchivableFrom(); now.Before(from) {
 		return fault.New(fault.Conflict, "%s can be detached from %s on; until then its payments may come back.", m, from.Format(time.DateOnly))
@@ -48,7 +48,7 @@ func (s *PeriodService) Archive(ctx context.Context, m period.Month) error {
 }
 
 // Restore brings a month back: the one that was detached last. Fault: CONFLICT.
-func (s *PeriodService) Restore(ctx context.Context, m period.Month) error {
+func (s *Periods) Restore(ctx context.Context, m period.Month) error {
 	of, err := s.Archiver.LedgerMonths(ctx)
 	if err != nil {
 		return err

@@ -70,7 +70,7 @@ func (h *archiveEnv) seal() {
 		h.t.Fatal(err)
 	}
 	quiet, _ := test.NewNullLogger()
-	err = sealing.NewLogService(sealing.LogConfig{Log: h.store.Log(), Signer: checkpoints.NewKeyring(h.store.Log(), box, h.clock, h.ids), Publisher: discardPublisher{},
+	err = sealing.NewLog(sealing.LogConfig{Log: h.store.Log(), Signer: checkpoints.NewKeyring(h.store.Log(), box, h.clock, h.ids), Publisher: discardPublisher{},
 		Clock: h.clock, Logger: logrus.NewEntry(quiet), Interval: time.Hour}).SealDue(h.t.Context())
 	if err != nil {
 		h.t.Fatal(err)

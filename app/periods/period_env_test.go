@@ -29,7 +29,7 @@ var midMarch = time.Date(2026, 3, 14, 12, 0, 0, 0, time.UTC)
 
 // periodEnv is the use cases on the real database, with one platform.
 type periodEnv struct {
-	*periods.PeriodService
+	*periods.Periods
 	t     testing.TB
 	store *postgres.DB
 	clock *portstest.FakeClock
@@ -54,7 +54,7 @@ func newPeriodEnvAt(t testing.TB, now time.Time) *periodEnv {
 		t.Fatal(err)
 	}
 	t.Cleanup(h.store.Close)
-	h.PeriodService = periods.NewPeriodService(periods.PeriodConfig{Store: h.store, Archiver: h.store, Ledger: h.store.BookReader(), Clock: h.clock, IDs: h.ids})
+	h.Periods = periods.NewPeriods(periods.PeriodsConfig{Store: h.store, Archiver: h.store, Ledger: h.store.BookReader(), Clock: h.clock, IDs: h.ids})
 	h.admin = h.createPlatform("Acme")
 	return h
 }
@@ -130,7 +130,7 @@ func (h *periodEnv) checkLedger() books.Report {
 
 func (h *periodEnv) tryCheckLedger() (books.Report, error) {
 	kept := ledgerdb.New()
-	return books.New(ledgerdb.NewReader(kept, h.store.Pool()), ledgerdb.NewAudit(kept, h.store.Pool()), nil).Check(context.Background())
+	return books.NewChecker(ledgerdb.NewReader(kept, h.store.Pool()), ledgerdb.NewAudit(kept, h.store.Pool()), nil).Check(context.Background())
 }
 
 // execAsOwner runs statements as the owner of the tables, whom triggers stop unless they are

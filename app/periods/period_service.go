@@ -16,8 +16,8 @@ import (
 	"causeway/ports"
 )
 
-// PeriodConfig is what the use cases work with.
-type PeriodConfig struct {
+// PeriodsConfig is what the use cases work with.
+type PeriodsConfig struct {
 	Store  ports.Store
 	Ledger ports.LedgerReader
 	Clock  ports.Clock
@@ -28,11 +28,11 @@ type PeriodConfig struct {
 	Committed func()
 }
 
-// PeriodService are the use cases.
-type PeriodService struct{ PeriodConfig }
+// Periods are the use cases.
+type Periods struct{ PeriodsConfig }
 
-// NewPeriodService makes the use cases.
-func NewPeriodService(c PeriodConfig) *PeriodService { return &PeriodService{c} }
+// NewPeriods makes the use cases.
+func NewPeriods(c PeriodsConfig) *Periods { return &Periods{c} }
 
 // Month is one month of a platform's books.
 type Month struct {
@@ -50,7 +50,7 @@ type Month struct {
 
 // List lists the months of the caller's platform, the newest first: from the first that
 // has anything in it to the present one.
-func (s *PeriodService) List(ctx context.Context, who platform.Principal) ([]Month, error) {
+func (s *Periods) List(ctx context.Context, who platform.Principal) ([]Month, error) {
 	if err := who.CheckPermission(platform.View); err != nil {
 		return nil, err
 	}
@@ -58,14 +58,14 @@ func (s *PeriodService) List(ctx context.Context, who platform.Principal) ([]Mon
 }
 
 // ListForPlatform is List for the operator.
-func (s *PeriodService) ListForPlatform(ctx context.Context, p ident.Platform) ([]Month, error) {
+func (s *Periods) ListForPlatform(ctx context.Context, p ident.Platform) ([]Month, error) {
 	if _, err := s.Store.Platform(ctx, p); err != nil {
 		return nil, err
 	}
 	return s.listMonths(ctx, p)
 }
 
-func (s *PeriodService) listMonths(ctx context.Context, p ident.Platform) ([]Month, error) {
+func (s *Periods) listMonths(ctx context.Context, p ident.Platform) ([]Month, error) {
 	book, err := s.Store.PeriodOverview(ctx, p)
 	if err != nil {
 		return nil, err
@@ -106,7 +106,7 @@ func newMonth(book ports.PeriodOverview, m period.Month) Month {
 
 // Get reads one month of the caller's platform and, once it is closed, a page of its
 // trial balance. A month that has not begun is NOT_FOUND.
-func (s *PeriodService) Get(ctx context.Context, who platform.Principal, m period.Month, f ports.LineFilter) (Month, error) {
+func (s *Periods) Get(ctx context.Context, who platform.Principal, m period.Month, f ports.LineFilter) (Month, error) {
 	if err := who.CheckPermission(platform.View); err != nil {
 		return Month{}, err
 	}
@@ -128,7 +128,7 @@ func (s *PeriodService) Get(ctx context.Context, who platform.Principal, m perio
 	return month, err
 }
 
-func (s *PeriodService) checkMonthExists(c period.Calendar, m period.Month) error {
+func (s *Periods) checkMonthExists(c period.Calendar, m period.Month) error {
 	if now := period.MonthOf(s.Clock.Now()); now.Before(m) {
 		return fault.New(fault.NotFound, "%s has not begun. The present month is %s.", m, now)
 	}
@@ -139,7 +139,7 @@ func (s *PeriodService) checkMonthExists(c period.Calendar, m period.Month) erro
 }
 
 // ChangeState does something to a month of the caller's platform. The note may be empty.
-func (s *PeriodService) ChangeState(ctx context.Context, who platform.Principal, claim *ports.IdempotentRequest, a period.Action, m period.Month, note string) (Month, error) {
+func (s *Periods) ChangeState(ctx context.Context, who platform.Principal, claim *ports.IdempotentRequest, a period.Action, m period.Month, note string) (Month, error) {
 	if err := who.CheckPermission(platform.Manage); err != nil {
 		return Month{}, err
 	}
@@ -147,14 +147,14 @@ func (s *PeriodService) ChangeState(ctx context.Context, who platform.Principal,
 }
 
 // ChangeStateForPlatform is Change for the operator.
-func (s *PeriodService) ChangeStateForPlatform(ctx context.Context, p ident.Platform, a period.Action, m period.Month, note string) (Month, error) {
+func (s *Periods) ChangeStateForPlatform(ctx context.Context, p ident.Platform, a period.Action, m period.Month, note string) (Month, error) {
 	if _, err := s.Store.Platform(ctx, p); err != nil {
 		return Month{}, err
 	}
 	return s.changeState(ctx, nil, period.Change{Platform: p, Month: m, Action: a, Note: note})
 }
 
-func (s *PeriodService) changeState(ctx context.Context, claim *ports.IdempotentRequest, change period.Change) (done Month, err error) {
+func (s *Periods) changeState(ctx context.Context, claim *ports.IdempotentRequest, change period.Change) (done Month, err error) {
 	if bad := period.CheckNote(change.Note, true); len(bad) > 0 {
 		return Month{}, fault.Invalid(bad...)
 	}

@@ -36,7 +36,7 @@ func BenchmarkLog(b *testing.B) {
 		}
 		b.ReportMetric(float64(size)/postings, "bytes/posting")
 	})
-	audit := verify.New(ledgerdb.NewReader(h.ledgerDB, h.db.Pool()), ledgerdb.NewAudit(h.ledgerDB, h.db.Pool()), nil)
+	audit := verify.NewChecker(ledgerdb.NewReader(h.ledgerDB, h.db.Pool()), ledgerdb.NewAudit(h.ledgerDB, h.db.Pool()), nil)
 	b.Run("check", func(b *testing.B) {
 		for b.Loop() {
 			if report, err := audit.Check(context.Background()); err != nil || !report.Clean() {

@@ -41,15 +41,15 @@ type LogConfig struct {
 	Interval time.Duration
 }
 
-// LogService are the use cases around the log.
-type LogService struct{ LogConfig }
+// Log are the use cases around the log.
+type Log struct{ LogConfig }
 
-// NewLogService makes the use cases.
-func NewLogService(c LogConfig) *LogService { return &LogService{c} }
+// NewLog makes the use cases.
+func NewLog(c LogConfig) *Log { return &Log{c} }
 
 // Run seals and publishes until ctx ends. Any number of processes may run it on one
 // database.
-func (s *LogService) Run(ctx context.Context) {
+func (s *Log) Run(ctx context.Context) {
 	tick := time.NewTicker(s.Interval)
 	defer tick.Stop()
 	for {
@@ -69,7 +69,7 @@ func (s *LogService) Run(ctx context.Context) {
 
 // SealDue seals what is new on every platform. One that cannot be sealed holds up no
 // other.
-func (s *LogService) SealDue(ctx context.Context) error {
+func (s *Log) SealDue(ctx context.Context) error {
 	due, err := s.Log.Unsealed(ctx)
 	if err != nil {
 		return err
@@ -87,7 +87,7 @@ func (s *LogService) SealDue(ctx context.Context) error {
 }
 
 // sealPlatform seals what is new on one platform, unless somebody else does.
-func (s *LogService) sealPlatform(ctx context.Context, p ident.Platform) error {
+func (s *Log) sealPlatform(ctx context.Context, p ident.Platform) error {
 	for more := true; more; {
 		held, err := s.Log.Seal(ctx, p, func(ctx context.Context, w ports.LogWriter) (err error) {
 			more, err = s.sealNext(ctx, p, w)
@@ -102,7 +102,7 @@ func (s *LogService) sealPlatform(ctx context.Context, p ident.Platform) error {
 
 // sealNext adds the next postings to the tree and signs a head, and tells whether there
 // are more.
-func (s *LogService) sealNext(ctx context.Context, p ident.Platform, w ports.LogWriter) (more bool, err error) {
+func (s *Log) sealNext(ctx context.Context, p ident.Platform, w ports.LogWriter) (more bool, err error) {
 	from, edge := w.State()
 	upto := min(w.Postings(), from+maxPostingsPerCheckpoint)
 	if upto <= from {

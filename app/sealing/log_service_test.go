@@ -87,7 +87,7 @@ func newLogEnv(t testing.TB) *logEnv {
 }
 
 // newLogService is the sealing of one more process.
-func (h *logEnv) newLogService() *sealing.LogService {
+func (h *logEnv) newLogService() *sealing.Log {
 	h.t.Helper()
 	key := sha256.Sum256([]byte("master"))
 	box, err := encryption.New(key[:])
@@ -95,7 +95,7 @@ func (h *logEnv) newLogService() *sealing.LogService {
 		h.t.Fatal(err)
 	}
 	quiet, _ := test.NewNullLogger()
-	return sealing.NewLogService(sealing.LogConfig{Log: h.db.Log(), Signer: checkpoints.NewKeyring(h.db.Log(), box, h.clock, idGenerator), Publisher: h.publisher,
+	return sealing.NewLog(sealing.LogConfig{Log: h.db.Log(), Signer: checkpoints.NewKeyring(h.db.Log(), box, h.clock, idGenerator), Publisher: h.publisher,
 		Clock: h.clock, Logger: logrus.NewEntry(quiet), Interval: time.Hour})
 }
 

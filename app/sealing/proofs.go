@@ -15,17 +15,17 @@ import (
 )
 
 // Status is how a platform's log stands.
-func (s *LogService) Status(ctx context.Context, p ident.Platform) (ports.LogStatus, error) {
+func (s *Log) Status(ctx context.Context, p ident.Platform) (ports.LogStatus, error) {
 	return s.Log.LogStatus(ctx, p)
 }
 
 // Checkpoints lists the heads of a platform.
-func (s *LogService) Checkpoints(ctx context.Context, p ident.Platform, f ports.CheckpointFilter) (ports.CheckpointPage, error) {
+func (s *Log) Checkpoints(ctx context.Context, p ident.Platform, f ports.CheckpointFilter) (ports.CheckpointPage, error) {
 	return s.Log.Checkpoints(ctx, p, f)
 }
 
 // Keys are the public halves of all keys that ever signed heads.
-func (s *LogService) Keys(ctx context.Context) ([]ports.CheckpointKey, error) {
+func (s *Log) Keys(ctx context.Context) ([]ports.CheckpointKey, error) {
 	return s.Signer.Keys(ctx)
 }
 
@@ -52,7 +52,7 @@ type InclusionProof struct {
 //
 // Errors: NOT_FOUND without such a posting, CONFLICT while no head covers it, and
 // INVALID_INPUT for a size that no head has or that does not reach it.
-func (s *LogService) InclusionProof(ctx context.Context, p ident.Platform, posting uuid.UUID, size int64) (InclusionProof, error) {
+func (s *Log) InclusionProof(ctx context.Context, p ident.Platform, posting uuid.UUID, size int64) (InclusionProof, error) {
 	leaf, found, err := s.Log.Leaf(ctx, p, posting)
 	if err != nil {
 		return InclusionProof{}, err
@@ -94,7 +94,7 @@ type ConsistencyProof struct {
 // ConsistencyProof proves that what the head of one size covers was left as it was up to the
 // head of another size, the last one for zero. INVALID_INPUT for sizes that no head has
 // or that are the wrong way round.
-func (s *LogService) ConsistencyProof(ctx context.Context, p ident.Platform, from, to int64) (ConsistencyProof, error) {
+func (s *Log) ConsistencyProof(ctx context.Context, p ident.Platform, from, to int64) (ConsistencyProof, error) {
 	at, err := s.Log.LogStatus(ctx, p)
 	if err != nil {
 		return ConsistencyProof{}, err
@@ -118,7 +118,7 @@ func (s *LogService) ConsistencyProof(ctx context.Context, p ident.Platform, fro
 }
 
 // findCheckpoint is the head of a size, the last one for zero.
-func (s *LogService) findCheckpoint(ctx context.Context, p ident.Platform, at ports.LogStatus, field string, size int64) (ports.SignedCheckpoint, error) {
+func (s *Log) findCheckpoint(ctx context.Context, p ident.Platform, at ports.LogStatus, field string, size int64) (ports.SignedCheckpoint, error) {
 	if (size == 0 || size == at.Checkpoint.Size) && at.Checkpoint.Size > 0 {
 		return at.Checkpoint, nil
 	}
@@ -134,7 +134,7 @@ func (s *LogService) findCheckpoint(ctx context.Context, p ident.Platform, at po
 	return ports.SignedCheckpoint{}, fault.Invalid(fault.Field{Field: field, Message: "must be the size of a head; GET /ledger/log/heads lists them"})
 }
 
-func (s *LogService) storedTree(ctx context.Context, p ident.Platform, at ports.LogStatus) merkle.StoredTree {
+func (s *Log) storedTree(ctx context.Context, p ident.Platform, at ports.LogStatus) merkle.StoredTree {
 	return merkle.StoredTree{Size: at.Checkpoint.Size, Root: at.Checkpoint.Root, Edge: at.Edge, Fetch: func(places []ports.TileIndex) ([][]byte, error) {
 		return s.Log.Tiles(ctx, p, places)
 	}}

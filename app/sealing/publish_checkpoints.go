@@ -16,7 +16,7 @@ const (
 
 // PublishDue brings out every head that is not known to be outside. What fails stays
 // due, in its order.
-func (s *LogService) PublishDue(ctx context.Context) error {
+func (s *Log) PublishDue(ctx context.Context) error {
 	if s.Publisher == nil {
 		return nil
 	}

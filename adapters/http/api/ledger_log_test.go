@@ -36,7 +36,7 @@ import (
 type auditor struct {
 	*client
 	db      *postgres.DB
-	sealing *sealing.LogService
+	sealing *sealing.Log
 	alice   ident.InternalAccount
 }
 
@@ -52,10 +52,10 @@ func newAuditor(t *testing.T) *auditor {
 		}
 		quiet, _ := test.NewNullLogger()
 		a.db = db
-		a.sealing = sealing.NewLogService(sealing.LogConfig{Log: db.Log(), Signer: checkpoints.NewKeyring(db.Log(), box, portstest.NewFakeClock(noon), idGenerator),
+		a.sealing = sealing.NewLog(sealing.LogConfig{Log: db.Log(), Signer: checkpoints.NewKeyring(db.Log(), box, portstest.NewFakeClock(noon), idGenerator),
 			Clock: portstest.NewFakeClock(noon), Logger: quiet.WithField("test", t.Name()), Interval: time.Minute})
 		deps.Accounting = finance.New(finance.Config{Store: db, Ledger: db.Finance(), Clock: portstest.NewFakeClock(noon), IDs: idGenerator})
-		deps.Periods = periods.NewPeriodService(periods.PeriodConfig{Store: db, Ledger: db.BookReader(), Clock: portstest.NewFakeClock(noon), IDs: idGenerator})
+		deps.Periods = periods.NewPeriods(periods.PeriodsConfig{Store: db, Ledger: db.BookReader(), Clock: portstest.NewFakeClock(noon), IDs: idGenerator})
 		deps.LedgerLog = a.sealing
 	}).createPlatform(t, platform.Sandbox)
 	return a

@@ -15,7 +15,7 @@ import (
 func newPeriodsClient(t *testing.T) *client {
 	t.Helper()
 	return newTestServer(t, pgtest.New(t), func(d *api.Deps, store *postgres.DB) {
-		d.Periods = periods.NewPeriodService(periods.PeriodConfig{Store: store, Ledger: store.BookReader(), Clock: portstest.NewFakeClock(noon), IDs: idGenerator})
+		d.Periods = periods.NewPeriods(periods.PeriodsConfig{Store: store, Ledger: store.BookReader(), Clock: portstest.NewFakeClock(noon), IDs: idGenerator})
 	}).createPlatform(t, platform.Sandbox)
 }
 

@@ -146,7 +146,7 @@ func TestWrite(t *testing.T) {
 func (h *env) checkLedger(t *testing.T, entries int) {
 	t.Helper()
 	kept := ledgerdb.New()
-	report, err := books.New(ledgerdb.NewReader(kept, h.store.Pool()), ledgerdb.NewAudit(kept, h.store.Pool()), h.store.Explain).Check(t.Context())
+	report, err := books.NewChecker(ledgerdb.NewReader(kept, h.store.Pool()), ledgerdb.NewAudit(kept, h.store.Pool()), h.store.Explain).Check(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
