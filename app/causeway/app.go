@@ -27,19 +27,18 @@ import (
 	"causeway/adapters/rails/onus"
 	"causeway/adapters/rates/ecb"
 	sending "causeway/adapters/webhooks"
+	"causeway/app/accounting"
 	"causeway/app/accounts"
+	"causeway/app/audit"
 	"causeway/app/customers"
 	"causeway/app/exports"
-	"causeway/app/finance"
 	"causeway/app/payments"
-	"causeway/app/periods"
 	"causeway/app/platforms"
 	"causeway/app/quoting"
 	"causeway/app/receivers"
 	"causeway/app/receiving"
 	"causeway/app/reconciliation"
 	"causeway/app/sandbox"
-	"causeway/app/sealing"
 	"causeway/app/webhooks"
 	"causeway/core/event"
 	"causeway/core/platform"
@@ -70,11 +69,11 @@ type app struct {
 	sandbox        *sandbox.Service
 	incoming       *receiving.IncomingService
 	receivers      *receivers.Service
-	accounting     *finance.Service
+	accounting     *accounting.Service
 	reconciliation *reconciliation.Service
-	periods        *periods.Periods
+	periods        *accounting.Periods
 	webhooks       *webhooks.Service
-	sealing        *sealing.Log
+	sealing        *audit.Log
 	exports        *exports.Service
 	ecbRates       *ecb.Rates // nil unless the settings ask for it
 }
@@ -143,11 +142,11 @@ func (h *app) wire(made *ids.Generator, prices ports.Rates) {
 	h.receivers = receivers.New(receivers.Config{Store: h.db, Counterparties: others, CurrentTerms: h.quotes.CurrentTerms, Clock: systemClock{}, IDs: made})
 	h.incoming = receiving.NewIncomingService(receiving.IncomingConfig{Store: h.db, Jobs: h.db, Rails: rails, RequestApproval: h.requestApproval, TransferOut: h.payments.TransferOutWithID, Clock: systemClock{}, IDs: made,
 		Counterparties: others, Log: log, Committed: h.webhooks.Wake, MaxDelay: maxBatchDelay})
-	h.accounting = finance.New(finance.Config{Store: h.db, Ledger: h.db.Finance(), WebhookLog: outbox.NewLog(h.db.Pool()), Market: prices, Clock: systemClock{}, IDs: made,
+	h.accounting = accounting.New(accounting.Config{Store: h.db, Ledger: h.db.Finance(), WebhookLog: outbox.NewLog(h.db.Pool()), Market: prices, Clock: systemClock{}, IDs: made,
 		Committed: h.webhooks.Wake})
 	h.exports = exports.New(exports.Config{Views: h.db.BookViews(), Store: h.db, Clock: systemClock{}, MaxConcurrency: maxConcurrentExports})
 	h.reconciliation = newReconciliation(h.db, made)
-	h.periods = periods.NewPeriods(periods.PeriodsConfig{Store: h.db, Ledger: h.db.BookReader(), Clock: systemClock{}, IDs: made, Committed: h.webhooks.Wake})
+	h.periods = accounting.NewPeriods(accounting.PeriodsConfig{Store: h.db, Ledger: h.db.BookReader(), Clock: systemClock{}, IDs: made, Committed: h.webhooks.Wake})
 	h.sandbox = sandbox.New(sandbox.Config{Store: h.db, Receiver: h.payments, Depositor: h.incoming, Clock: systemClock{}, IDs: made})
 }
 

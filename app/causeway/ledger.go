@@ -10,7 +10,7 @@ import (
 
 	"causeway/adapters/postgres"
 	ledgerdb "causeway/adapters/postgres/ledgerdb"
-	"causeway/app/books"
+	"causeway/app/audit"
 	"causeway/core/ident"
 	"causeway/core/transaction"
 	"causeway/ports"
@@ -51,15 +51,15 @@ func (l ledgerCheckCommand) Run(ctx context.Context, out io.Writer) error {
 
 // checkUnposted holds the transactions for which nothing was posted against their
 // states. The check of the books begins at postings, so it cannot know of them.
-func checkUnposted(ctx context.Context, db *postgres.DB, report *books.Report) error {
+func checkUnposted(ctx context.Context, db *postgres.DB, report *audit.Report) error {
 	return db.Unposted(ctx, func(key ports.TransactionKey, shape transaction.Flow, state transaction.State) error {
-		i := slices.IndexFunc(report.Rules, func(r books.RuleReport) bool { return r.Rule == books.RuleTransactionStates })
+		i := slices.IndexFunc(report.Rules, func(r audit.RuleReport) bool { return r.Rule == audit.RuleTransactionStates })
 		rule := &report.Rules[i]
 		rule.Checked++
 		if wrong := shape.CheckKinds(state, nil); wrong != nil {
 			rule.Violations++
-			if rule.Violations <= books.MaxFindings {
-				report.Findings = append(report.Findings, books.Finding{Rule: books.RuleTransactionStates, Message: fmt.Sprintf("%s on %s: %v", key.ID, key.Platform, wrong)})
+			if rule.Violations <= audit.MaxFindings {
+				report.Findings = append(report.Findings, audit.Finding{Rule: audit.RuleTransactionStates, Message: fmt.Sprintf("%s on %s: %v", key.ID, key.Platform, wrong)})
 			}
 		}
 		return nil
@@ -140,9 +140,9 @@ func (w databaseFlags) withDatabase(ctx context.Context, do func(*postgres.DB) e
 	return do(db)
 }
 
-func newAudit(db *postgres.DB) *books.Checker {
+func newAudit(db *postgres.DB) *audit.Checker {
 	kept := ledgerdb.New()
-	return books.NewChecker(ledgerdb.NewReader(kept, db.Pool()), ledgerdb.NewAudit(kept, db.Pool()), db.Explain)
+	return audit.NewChecker(ledgerdb.NewReader(kept, db.Pool()), ledgerdb.NewAudit(kept, db.Pool()), db.Explain)
 }
 
 // openLedgerReader reads the books of a database until the function is called.

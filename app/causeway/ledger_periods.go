@@ -9,7 +9,7 @@ import (
 
 	"causeway/adapters/ids"
 	"causeway/adapters/postgres"
-	"causeway/app/periods"
+	"causeway/app/accounting"
 	"causeway/core/fault"
 	"causeway/core/ident"
 	"causeway/core/period"
@@ -56,7 +56,7 @@ func (m monthCommand) change(ctx context.Context, out io.Writer, action period.A
 		if err != nil {
 			return fieldErrors("nothing was changed", err)
 		}
-		return writeMonths(out, []periods.Month{done})
+		return writeMonths(out, []accounting.Month{done})
 	})
 }
 
@@ -84,7 +84,7 @@ type archiveMonthCommand struct {
 	Month string `arg:"" help:"The month, as in 2025-09."`
 }
 
-func (b archiveMonthCommand) withMonth(ctx context.Context, done func(*periods.Periods, period.Month) error) error {
+func (b archiveMonthCommand) withMonth(ctx context.Context, done func(*accounting.Periods, period.Month) error) error {
 	month, err := period.ParseMonth(b.Month)
 	if err != nil {
 		return fmt.Errorf("%s: %w", b.Month, err)
@@ -110,7 +110,7 @@ func blockerErrors(err error) error {
 type ledgerArchiveCommand struct{ archiveMonthCommand }
 
 func (l ledgerArchiveCommand) Run(ctx context.Context, out io.Writer) error {
-	return l.withMonth(ctx, func(p *periods.Periods, m period.Month) error {
+	return l.withMonth(ctx, func(p *accounting.Periods, m period.Month) error {
 		if err := p.Archive(ctx, m); err != nil {
 			return err
 		}
@@ -122,7 +122,7 @@ func (l ledgerArchiveCommand) Run(ctx context.Context, out io.Writer) error {
 type ledgerRestoreCommand struct{ archiveMonthCommand }
 
 func (l ledgerRestoreCommand) Run(ctx context.Context, out io.Writer) error {
-	return l.withMonth(ctx, func(p *periods.Periods, m period.Month) error {
+	return l.withMonth(ctx, func(p *accounting.Periods, m period.Month) error {
 		if err := p.Restore(ctx, m); err != nil {
 			return err
 		}
@@ -131,12 +131,12 @@ func (l ledgerRestoreCommand) Run(ctx context.Context, out io.Writer) error {
 	})
 }
 
-func newPeriods(db *postgres.DB) *periods.Periods {
-	return periods.NewPeriods(periods.PeriodsConfig{Store: db, Archiver: db, Ledger: db.BookReader(), Clock: systemClock{}, IDs: ids.New()})
+func newPeriods(db *postgres.DB) *accounting.Periods {
+	return accounting.NewPeriods(accounting.PeriodsConfig{Store: db, Archiver: db, Ledger: db.BookReader(), Clock: systemClock{}, IDs: ids.New()})
 }
 
 // writeMonths prints a line for each month, with the last thing that was done to it.
-func writeMonths(out io.Writer, months []periods.Month) error {
+func writeMonths(out io.Writer, months []accounting.Month) error {
 	rows := table{rightAligned: []int{3}}
 	for _, m := range months {
 		done, by, last, note := "", "", "", ""

@@ -6,14 +6,14 @@ import (
 	"io"
 	"strings"
 
-	"causeway/app/books"
+	"causeway/app/audit"
 )
 
 // errCheckFailed ends a check that found something; what it found has been printed.
 var errCheckFailed = errors.New("the books do not hold")
 
 // writeReport prints what was checked, how much of it there is, and what is wrong.
-func writeReport(out io.Writer, report books.Report) error {
+func writeReport(out io.Writer, report audit.Report) error {
 	rows := table{rightAligned: []int{1}}
 	broken := 0
 	for _, r := range report.Rules {

@@ -9,7 +9,7 @@ import (
 
 	"causeway/adapters/checkpoints"
 	"causeway/adapters/postgres"
-	"causeway/app/books"
+	"causeway/app/audit"
 )
 
 type ledgerVerifyCommand struct {
@@ -39,9 +39,9 @@ func (l ledgerVerifyCommand) Run(ctx context.Context, out io.Writer) error {
 	})
 }
 
-func (l ledgerVerifyCommand) parseVerification(ctx context.Context) (v books.VerifyOptions, err error) {
+func (l ledgerVerifyCommand) parseVerification(ctx context.Context) (v audit.VerifyOptions, err error) {
 	for _, text := range l.Key {
-		key, err := books.ParseLogKey(text)
+		key, err := audit.ParseLogKey(text)
 		if err != nil {
 			return v, fmt.Errorf("--key: %w", err)
 		}
@@ -57,13 +57,13 @@ func (l ledgerVerifyCommand) parseVerification(ctx context.Context) (v books.Ver
 	return v, nil
 }
 
-func readCheckpoints(ctx context.Context, where string) (found []books.PublishedCheckpoint, err error) {
+func readCheckpoints(ctx context.Context, where string) (found []audit.PublishedCheckpoint, err error) {
 	sources, err := checkpoints.Open(ctx, where)
 	if err != nil {
 		return nil, err
 	}
 	for _, source := range sources {
-		some, wrong := books.ReadCheckpoints(source.Name, source.Text)
+		some, wrong := audit.ReadCheckpoints(source.Name, source.Text)
 		err = errors.Join(err, wrong, source.Text.Close())
 		found = append(found, some...)
 	}
@@ -71,7 +71,7 @@ func readCheckpoints(ctx context.Context, where string) (found []books.Published
 }
 
 // verifyExport verifies a file.
-func (l ledgerVerifyCommand) verifyExport(ctx context.Context, out io.Writer, against books.VerifyOptions) error {
+func (l ledgerVerifyCommand) verifyExport(ctx context.Context, out io.Writer, against audit.VerifyOptions) error {
 	if len(against.Published) == 0 {
 		return errors.New("--export needs --heads: an export is proved by a head that was kept apart from it")
 	}
@@ -80,7 +80,7 @@ func (l ledgerVerifyCommand) verifyExport(ctx context.Context, out io.Writer, ag
 		return err
 	}
 	defer file.Close()
-	report, err := books.VerifyExport(ctx, file, against)
+	report, err := audit.VerifyExport(ctx, file, against)
 	if err != nil {
 		return fmt.Errorf("%s: %w", l.Export, err)
 	}

@@ -11,7 +11,7 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/sirupsen/logrus/hooks/test"
 
-	"causeway/app/sealing"
+	"causeway/app/audit"
 	"causeway/core/ident"
 )
 
@@ -37,7 +37,7 @@ func sealedDatabase(t *testing.T) (url, outside, key string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return url, outside, sealing.VerifierKey(must(ident.ParsePlatform(fakePlatform)), keys[0])
+	return url, outside, audit.VerifierKey(must(ident.ParsePlatform(fakePlatform)), keys[0])
 }
 
 func TestLedgerVerify_DatabaseAndExport(t *testing.T) {

@@ -9,7 +9,7 @@ import (
 	"causeway/adapters/checkpoints"
 	"causeway/adapters/encryption"
 	"causeway/adapters/ids"
-	"causeway/app/sealing"
+	"causeway/app/audit"
 )
 
 // sealSettings say how postings are sealed in their log.
@@ -31,12 +31,12 @@ func (h *app) openSealing(masterKey [32]byte, made *ids.Generator) error {
 		return err
 	}
 	log := h.db.Log()
-	config := sealing.LogConfig{Log: log, Signer: checkpoints.NewKeyring(log, box, systemClock{}, made), Clock: systemClock{}, Logger: logrus.NewEntry(h.log), Interval: h.SealEvery}
+	config := audit.LogConfig{Log: log, Signer: checkpoints.NewKeyring(log, box, systemClock{}, made), Clock: systemClock{}, Logger: logrus.NewEntry(h.log), Interval: h.SealEvery}
 	if h.Heads != "" {
 		if config.Publisher, err = checkpoints.NewPublisher(h.Heads); err != nil {
 			return fmt.Errorf("--heads (CAUSEWAY_HEADS): %w", err)
 		}
 	}
-	h.sealing = sealing.NewLog(config)
+	h.sealing = audit.NewLog(config)
 	return nil
 }

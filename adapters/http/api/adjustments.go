@@ -7,7 +7,7 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 
 	httpapi "causeway/adapters/http"
-	"causeway/app/periods"
+	"causeway/app/accounting"
 	"causeway/core/fault"
 	"causeway/core/ident"
 	"causeway/core/money"
@@ -56,7 +56,7 @@ func (r adjustmentCreateRequest) Resolve(huma.Context) []error {
 	return httpapi.FieldErrors(fault.Invalid(r.command().Check(r.EffectiveAt.Time)...))
 }
 
-func renderAdjustment(a periods.PostedAdjustment) adjustmentBody {
+func renderAdjustment(a accounting.PostedAdjustment) adjustmentBody {
 	body := adjustmentBody{EffectiveAt: httpapi.NewTime(a.Posting.Effective), Memo: a.Posting.Memo, Corrects: httpapi.NewID(a.Corrects), Note: a.Authorisation.Note,
 		TokenID: httpapi.NewID(a.Authorisation.By), Entries: make([]adjustmentEntry, len(a.Posting.Entries))}
 	ident.SetUUID(&body.PostingID.Value, a.Posting.ID)
@@ -77,7 +77,7 @@ func registerAdjustments(a *httpapi.API, p Periods) {
 		Description: "Puts something right by hand: balanced entries between accounts of the chart, posted together. An account that belongs to somebody never goes below zero. " +
 			"Every adjustment keeps who authorised it and why, so it may also count in a month that is held.",
 		Errors: []fault.Code{fault.NotFound, fault.InternalAccountNotFound, fault.InsufficientBalance, fault.InvalidAmount},
-	}, func(ctx context.Context, call httpapi.Call, in *adjust) (periods.PostedAdjustment, error) {
+	}, func(ctx context.Context, call httpapi.Call, in *adjust) (accounting.PostedAdjustment, error) {
 		return p.Adjust(ctx, call.Principal, call.IdempotentRequest, in.Body.command())
 	}, renderAdjustment)
 }

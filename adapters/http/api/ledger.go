@@ -8,7 +8,7 @@ import (
 	"github.com/google/uuid"
 
 	httpapi "causeway/adapters/http"
-	"causeway/app/finance"
+	"causeway/app/accounting"
 	"causeway/core/fault"
 	"causeway/core/ident"
 	"causeway/core/money"
@@ -23,13 +23,13 @@ type Accounting interface {
 	Account(ctx context.Context, p ident.Platform, path string, currency money.Currency, at ports.Cutoff) ([]ports.LedgerAccount, error)
 	Entries(ctx context.Context, f ports.AccountEntryFilter) (ports.AccountEntryPage, error)
 	Postings(ctx context.Context, f ports.PostingFilter) (ports.PostingPage, error)
-	Posting(ctx context.Context, p ident.Platform, id uuid.UUID) (finance.Posting, error)
-	TrialBalance(ctx context.Context, p ident.Platform, period finance.TrialBalanceQuery) (finance.TrialBalance, error)
-	Income(ctx context.Context, p ident.Platform, e finance.IncomeQuery) (finance.Income, error)
-	FXPosition(ctx context.Context, p ident.Platform, at ports.Cutoff, in money.Currency) (finance.FXPosition, error)
+	Posting(ctx context.Context, p ident.Platform, id uuid.UUID) (accounting.Posting, error)
+	TrialBalance(ctx context.Context, p ident.Platform, period accounting.TrialBalanceQuery) (accounting.TrialBalance, error)
+	Income(ctx context.Context, p ident.Platform, e accounting.IncomeQuery) (accounting.Income, error)
+	FXPosition(ctx context.Context, p ident.Platform, at ports.Cutoff, in money.Currency) (accounting.FXPosition, error)
 	Unmatched(ctx context.Context, p ident.Platform, f ports.UnmatchedFilter) (ports.UnmatchedPage, error)
-	AssignUnmatched(ctx context.Context, who platform.Principal, a finance.AssignCommand, claim *ports.IdempotentRequest) (transaction.Unmatched, error)
-	Timeline(ctx context.Context, p ident.Platform, id ident.Transaction) (finance.Timeline, error)
+	AssignUnmatched(ctx context.Context, who platform.Principal, a accounting.AssignCommand, claim *ports.IdempotentRequest) (transaction.Unmatched, error)
+	Timeline(ctx context.Context, p ident.Platform, id ident.Transaction) (accounting.Timeline, error)
 }
 
 func registerLedger(a *httpapi.API, f Accounting) {

@@ -7,8 +7,8 @@ import (
 	"github.com/google/uuid"
 
 	httpapi "causeway/adapters/http"
-	"causeway/app/merkle"
-	"causeway/app/sealing"
+	"causeway/app/audit"
+	"causeway/app/audit/merkle"
 	"causeway/core/fault"
 	"causeway/core/ident"
 	"causeway/core/platform"
@@ -21,8 +21,8 @@ type LedgerLog interface {
 	Status(ctx context.Context, p ident.Platform) (ports.LogStatus, error)
 	Checkpoints(ctx context.Context, p ident.Platform, f ports.CheckpointFilter) (ports.CheckpointPage, error)
 	Keys(ctx context.Context) ([]ports.CheckpointKey, error)
-	InclusionProof(ctx context.Context, p ident.Platform, posting uuid.UUID, size int64) (sealing.InclusionProof, error)
-	ConsistencyProof(ctx context.Context, p ident.Platform, from, to int64) (sealing.ConsistencyProof, error)
+	InclusionProof(ctx context.Context, p ident.Platform, posting uuid.UUID, size int64) (audit.InclusionProof, error)
+	ConsistencyProof(ctx context.Context, p ident.Platform, from, to int64) (audit.ConsistencyProof, error)
 }
 
 const tagLog = "Ledger log"
@@ -99,7 +99,7 @@ func renderLedgerLogKeys(k platformScoped[[]ports.CheckpointKey]) ledgerLogKeyLi
 	body := ledgerLogKeyListResponse{Data: make([]ledgerLogKey, len(k.value))}
 	for i, key := range k.value {
 		body.Data[i] = ledgerLogKey{
-			ID: key.ID.String(), Algorithm: "ED25519", PublicKey: encodeBase64(key.Public[:]), VerifierKey: sealing.VerifierKey(k.platform, key),
+			ID: key.ID.String(), Algorithm: "ED25519", PublicKey: encodeBase64(key.Public[:]), VerifierKey: audit.VerifierKey(k.platform, key),
 			ValidFrom: httpapi.NewTime(key.ValidFrom), ValidUntil: optionalTime(key.ValidUntil),
 		}
 	}
@@ -169,9 +169,9 @@ func registerLedgerLog(a *httpapi.API, log LedgerLog) {
 		ID: "proveLedgerPosting", Path: "/ledger/log/proof", Tag: tagLog, Summary: "Prove that a posting is in the log", Permission: platform.View,
 		Description: "The leaf of a posting and the hashes that lead from it to the root of a head, as RFC 6962 says. 409 until a head covers the posting.",
 		Errors:      []fault.Code{fault.NotFound, fault.Conflict, fault.MonthArchived},
-	}, func(ctx context.Context, call httpapi.Call, in *inclusionWanted) (sealing.InclusionProof, error) {
+	}, func(ctx context.Context, call httpapi.Call, in *inclusionWanted) (audit.InclusionProof, error) {
 		return log.InclusionProof(ctx, call.Principal.Platform, in.PostingID.Value.UUID(), in.Size)
-	}, func(i sealing.InclusionProof) inclusionProofBody {
+	}, func(i audit.InclusionProof) inclusionProofBody {
 		return inclusionProofBody{PostingID: postingID(i.Leaf.ID), Number: i.Leaf.Seq, LeafIndex: i.Leaf.Seq - 1, Leaf: encodeBase64(i.Leaf.Encode(nil)),
 			LeafHash: encodeBase64(i.LeafHash[:]), Hashes: encodeBase64All(i.Path), Checkpoint: renderCheckpoint(i.Checkpoint)}
 	})
@@ -183,9 +183,9 @@ func registerLedgerLog(a *httpapi.API, log LedgerLog) {
 	httpapi.Get(a, httpapi.Operation{
 		ID: "proveLedgerConsistency", Path: "/ledger/log/consistency", Tag: tagLog, Summary: "Prove that the log only grew", Permission: platform.View,
 		Description: "The hashes that prove that everything an earlier head covers stands unchanged at the beginning of what a later head covers, as RFC 6962 says.",
-	}, func(ctx context.Context, call httpapi.Call, in *consistencyWanted) (sealing.ConsistencyProof, error) {
+	}, func(ctx context.Context, call httpapi.Call, in *consistencyWanted) (audit.ConsistencyProof, error) {
 		return log.ConsistencyProof(ctx, call.Principal.Platform, in.From, in.To)
-	}, func(c sealing.ConsistencyProof) consistencyProofBody {
+	}, func(c audit.ConsistencyProof) consistencyProofBody {
 		return consistencyProofBody{From: renderCheckpoint(c.From), To: renderCheckpoint(c.To), Hashes: encodeBase64All(c.Path)}
 	})
 

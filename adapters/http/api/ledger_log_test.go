@@ -22,9 +22,8 @@ import (
 	"causeway/adapters/pgembed/pgtest"
 	"causeway/adapters/postgres"
 	"causeway/adapters/postgres/ledgerdb"
-	"causeway/app/finance"
-	"causeway/app/periods"
-	"causeway/app/sealing"
+	"causeway/app/accounting"
+	"causeway/app/audit"
 	"causeway/core/ident"
 	"causeway/core/money"
 	"causeway/core/platform"
@@ -36,7 +35,7 @@ import (
 type auditor struct {
 	*client
 	db      *postgres.DB
-	sealing *sealing.Log
+	sealing *audit.Log
 	alice   ident.InternalAccount
 }
 
@@ -52,10 +51,10 @@ func newAuditor(t *testing.T) *auditor {
 		}
 		quiet, _ := test.NewNullLogger()
 		a.db = db
-		a.sealing = sealing.NewLog(sealing.LogConfig{Log: db.Log(), Signer: checkpoints.NewKeyring(db.Log(), box, portstest.NewFakeClock(noon), idGenerator),
+		a.sealing = audit.NewLog(audit.LogConfig{Log: db.Log(), Signer: checkpoints.NewKeyring(db.Log(), box, portstest.NewFakeClock(noon), idGenerator),
 			Clock: portstest.NewFakeClock(noon), Logger: quiet.WithField("test", t.Name()), Interval: time.Minute})
-		deps.Accounting = finance.New(finance.Config{Store: db, Ledger: db.Finance(), Clock: portstest.NewFakeClock(noon), IDs: idGenerator})
-		deps.Periods = periods.NewPeriods(periods.PeriodsConfig{Store: db, Ledger: db.BookReader(), Clock: portstest.NewFakeClock(noon), IDs: idGenerator})
+		deps.Accounting = accounting.New(accounting.Config{Store: db, Ledger: db.Finance(), Clock: portstest.NewFakeClock(noon), IDs: idGenerator})
+		deps.Periods = accounting.NewPeriods(accounting.PeriodsConfig{Store: db, Ledger: db.BookReader(), Clock: portstest.NewFakeClock(noon), IDs: idGenerator})
 		deps.LedgerLog = a.sealing
 	}).createPlatform(t, platform.Sandbox)
 	return a

@@ -6,7 +6,7 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 
 	httpapi "causeway/adapters/http"
-	"causeway/app/finance"
+	"causeway/app/accounting"
 	"causeway/core/fault"
 	"causeway/core/ident"
 	"causeway/core/platform"
@@ -39,7 +39,7 @@ type authorisationBody struct {
 	At      httpapi.Time            `json:"authorisedAt" doc:"When."`
 }
 
-func renderPostingDetails(p finance.Posting) postingDetailsBody {
+func renderPostingDetails(p accounting.Posting) postingDetailsBody {
 	body := postingDetailsBody{PostingBody: renderPosting(p.RecordedPosting)}
 	if a := p.Authorisation; a != nil {
 		body.Authorisation = &authorisationBody{httpapi.NewID(a.By), a.Note, httpapi.NewTime(a.At)}
@@ -104,7 +104,7 @@ func registerLedgerPostings(a *httpapi.API, f Accounting) {
 	httpapi.Get(a, httpapi.Operation{
 		ID: "getLedgerPosting", Path: "/ledger/postings/{postingId}", Tag: tagLedger, Summary: "Get a posting", Permission: platform.View,
 		Description: "One posting with its entries, and what it reverses or is reversed by. One that was made by hand says who authorised it, and why.", Errors: []fault.Code{fault.NotFound, fault.MonthArchived},
-	}, func(ctx context.Context, call httpapi.Call, in *one) (finance.Posting, error) {
+	}, func(ctx context.Context, call httpapi.Call, in *one) (accounting.Posting, error) {
 		return f.Posting(ctx, call.Principal.Platform, in.PostingID.Value.UUID())
 	}, renderPostingDetails)
 }

@@ -4,7 +4,7 @@ import (
 	"context"
 
 	httpapi "causeway/adapters/http"
-	"causeway/app/finance"
+	"causeway/app/accounting"
 	"causeway/core/fault"
 	"causeway/core/money"
 	"causeway/core/platform"
@@ -19,7 +19,7 @@ type TrialBalanceAmounts struct {
 	Closing httpapi.BigMinor `json:"closing" doc:"Opening, plus debits, minus credits."`
 }
 
-func renderTrialBalanceAmounts(c finance.TrialBalanceColumns) TrialBalanceAmounts {
+func renderTrialBalanceAmounts(c accounting.TrialBalanceColumns) TrialBalanceAmounts {
 	return TrialBalanceAmounts{httpapi.NewBigMinor(c.Opening), httpapi.NewBigMinor(c.Debits), httpapi.NewBigMinor(c.Credits), httpapi.NewBigMinor(c.Closing)}
 }
 
@@ -44,7 +44,7 @@ type trialBalanceBody struct {
 	Totals []trialBalanceTotalBody `json:"sums" doc:"The sums of the lines, one a currency."`
 }
 
-func renderTrialBalance(b finance.TrialBalance) trialBalanceBody {
+func renderTrialBalance(b accounting.TrialBalance) trialBalanceBody {
 	body := trialBalanceBody{From: optionalTime(b.From), To: optionalTime(b.To), By: timeKindName(b.By),
 		Lines: make([]trialBalanceLineBody, len(b.Lines)), Totals: make([]trialBalanceTotalBody, len(b.Totals))}
 	for i, l := range b.Lines {
@@ -73,7 +73,7 @@ type incomeLineBody struct {
 	Earned   httpapi.BigMinor `json:"earned" doc:"What was earned, less what was given back."`
 }
 
-func renderIncome(r finance.Income) incomeBody {
+func renderIncome(r accounting.Income) incomeBody {
 	body := incomeBody{By: timeKindName(r.By), Periods: make([]incomePeriodBody, len(r.Periods))}
 	for i, p := range r.Periods {
 		period := incomePeriodBody{httpapi.NewTime(p.From), httpapi.NewTime(p.To), make([]incomeLineBody, len(p.Lines))}
@@ -102,7 +102,7 @@ type fxPositionLineBody struct {
 	Value    *httpapi.BigMinor `json:"worth,omitempty" doc:"The position at that rate, rounded towards zero."`
 }
 
-func renderFXPosition(p finance.FXPosition) fxPositionBody {
+func renderFXPosition(p accounting.FXPosition) fxPositionBody {
 	body := fxPositionBody{At: httpapi.NewTime(p.AsOf), By: timeKindName(p.By), ReportingCurrency: httpapi.Currency(p.ValuationCurrency), ValuedAt: httpapi.NewTime(p.ValuedAt),
 		Lines: make([]fxPositionLineBody, len(p.Lines))}
 	if p.AllValued {
@@ -132,8 +132,8 @@ func registerLedgerReports(a *httpapi.API, f Accounting) {
 		Description: "For each currency and account: the balance before the period, what was debited and credited in it, and the balance after it. " +
 			"In every currency the opening and the closing column add up to zero, and debits equal credits; `sums` says so. All of one moment.",
 		Errors: []fault.Code{fault.MonthArchived},
-	}, func(ctx context.Context, call httpapi.Call, in *trial) (finance.TrialBalance, error) {
-		return f.TrialBalance(ctx, call.Principal.Platform, finance.TrialBalanceQuery{By: in.kind(), From: in.From.Time, To: in.To.Time, Grouped: in.Detail == "group"})
+	}, func(ctx context.Context, call httpapi.Call, in *trial) (accounting.TrialBalance, error) {
+		return f.TrialBalance(ctx, call.Principal.Platform, accounting.TrialBalanceQuery{By: in.kind(), From: in.From.Time, To: in.To.Time, Grouped: in.Detail == "group"})
 	}, renderTrialBalance)
 
 	type income struct {
@@ -146,8 +146,8 @@ func registerLedgerReports(a *httpapi.API, f Accounting) {
 		ID: "getIncome", Path: "/ledger/income", Tag: tagLedger, Summary: "Get income and fees by period", Permission: platform.View,
 		Description: "What the service earned, by period, currency and account. The first period begins with `from` and the last ends with `to`; at most 100 are answered at once.",
 		Errors:      []fault.Code{fault.MonthArchived},
-	}, func(ctx context.Context, call httpapi.Call, in *income) (finance.Income, error) {
-		return f.Income(ctx, call.Principal.Platform, finance.IncomeQuery{By: in.kind(), From: in.From.Time, To: in.To.Time, Interval: finance.Interval(in.Period)})
+	}, func(ctx context.Context, call httpapi.Call, in *income) (accounting.Income, error) {
+		return f.Income(ctx, call.Principal.Platform, accounting.IncomeQuery{By: in.kind(), From: in.From.Time, To: in.To.Time, Interval: accounting.Interval(in.Period)})
 	}, renderIncome)
 
 	type fx struct {
@@ -159,7 +159,7 @@ func registerLedgerReports(a *httpapi.API, f Accounting) {
 		ID: "getFXPosition", Path: "/ledger/fx-position", Tag: tagLedger, Summary: "Get the FX position", Permission: platform.View,
 		Description: "What the service holds for trade in each currency, and what that would be worth at the present rate of the market.",
 		Errors:      []fault.Code{fault.InvalidCurrency, fault.MonthArchived},
-	}, func(ctx context.Context, call httpapi.Call, in *fx) (finance.FXPosition, error) {
+	}, func(ctx context.Context, call httpapi.Call, in *fx) (accounting.FXPosition, error) {
 		return f.FXPosition(ctx, call.Principal.Platform, ports.Cutoff{By: in.kind(), Moment: in.At.Time}, money.Currency(in.ReportingCurrency))
 	}, renderFXPosition)
 }

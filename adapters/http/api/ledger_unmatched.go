@@ -8,7 +8,7 @@ import (
 	"github.com/google/uuid"
 
 	httpapi "causeway/adapters/http"
-	"causeway/app/finance"
+	"causeway/app/accounting"
 	"causeway/core/fault"
 	"causeway/core/ident"
 	"causeway/core/platform"
@@ -76,8 +76,8 @@ func (r assignUnmatchedFundsRequest) Resolve(huma.Context) []error {
 	return httpapi.FieldErrors(fault.Invalid(fault.Field{Field: "note", Message: "must be at most 200 bytes long"}))
 }
 
-func (r assignUnmatchedFundsRequest) command(receipt ident.Receipt) (finance.AssignCommand, error) {
-	a := finance.AssignCommand{Receipt: receipt, Note: r.Note}
+func (r assignUnmatchedFundsRequest) command(receipt ident.Receipt) (accounting.AssignCommand, error) {
+	a := accounting.AssignCommand{Receipt: receipt, Note: r.Note}
 	var err error
 	switch {
 	case strings.HasPrefix(r.To, "Transaction:"):

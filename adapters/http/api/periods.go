@@ -6,7 +6,7 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 
 	httpapi "causeway/adapters/http"
-	"causeway/app/periods"
+	"causeway/app/accounting"
 	"causeway/core/fault"
 	"causeway/core/ident"
 	"causeway/core/period"
@@ -16,10 +16,10 @@ import (
 
 // Periods are the use cases behind the operations on months of the books.
 type Periods interface {
-	List(ctx context.Context, who platform.Principal) ([]periods.Month, error)
-	Get(ctx context.Context, who platform.Principal, m period.Month, f ports.LineFilter) (periods.Month, error)
-	ChangeState(ctx context.Context, who platform.Principal, claim *ports.IdempotentRequest, a period.Action, m period.Month, note string) (periods.Month, error)
-	Adjust(ctx context.Context, who platform.Principal, claim *ports.IdempotentRequest, a period.Adjustment) (periods.PostedAdjustment, error)
+	List(ctx context.Context, who platform.Principal) ([]accounting.Month, error)
+	Get(ctx context.Context, who platform.Principal, m period.Month, f ports.LineFilter) (accounting.Month, error)
+	ChangeState(ctx context.Context, who platform.Principal, claim *ports.IdempotentRequest, a period.Action, m period.Month, note string) (accounting.Month, error)
+	Adjust(ctx context.Context, who platform.Principal, claim *ports.IdempotentRequest, a period.Adjustment) (accounting.PostedAdjustment, error)
 }
 
 // monthText is a month in a path or a body.
@@ -95,7 +95,7 @@ type accountingPeriodListResponse struct {
 	Data []accountingPeriodBody `json:"data" doc:"The months, the newest first."`
 }
 
-func renderPeriod(m periods.Month) accountingPeriodBody {
+func renderPeriod(m accounting.Month) accountingPeriodBody {
 	body := accountingPeriodBody{Month: monthText(m.Month.String()), State: string(m.State), Changes: make([]accountingPeriodChangeBody, len(m.Changes))}
 	for i, c := range m.Changes {
 		body.Changes[i] = accountingPeriodChangeBody{string(c.Action), httpapi.NewTime(c.At), httpapi.NewID(c.By), c.Note}
@@ -109,7 +109,7 @@ func renderPeriod(m periods.Month) accountingPeriodBody {
 }
 
 // renderPeriodWithTrialBalance has the trial balance too.
-func renderPeriodWithTrialBalance(m periods.Month) accountingPeriodBody {
+func renderPeriodWithTrialBalance(m accounting.Month) accountingPeriodBody {
 	body := renderPeriod(m)
 	if body.Closing == nil {
 		return body
@@ -134,9 +134,9 @@ func registerPeriods(a *httpapi.API, p Periods) {
 		ID: "listLedgerPeriods", Path: "/ledger/periods", Tag: tagLedger, Summary: "List the months of the books", Permission: platform.View,
 		Description: "Every month since the first posting, or since the first month that was held, with its state: the newest first. " +
 			"A month is a calendar month of UTC, and a posting belongs to the month of its effective time.",
-	}, func(ctx context.Context, call httpapi.Call, _ *struct{}) ([]periods.Month, error) {
+	}, func(ctx context.Context, call httpapi.Call, _ *struct{}) ([]accounting.Month, error) {
 		return p.List(ctx, call.Principal)
-	}, func(months []periods.Month) accountingPeriodListResponse {
+	}, func(months []accounting.Month) accountingPeriodListResponse {
 		list := accountingPeriodListResponse{Data: make([]accountingPeriodBody, len(months))}
 		for i, m := range months {
 			list.Data[i] = renderPeriod(m)
@@ -153,14 +153,14 @@ func registerPeriods(a *httpapi.API, p Periods) {
 		ID: "getLedgerPeriod", Path: "/ledger/periods/{month}", Tag: tagLedger, Summary: "Get a month of the books", Permission: platform.View,
 		Description: "A month, and once it is closed the trial balance that was recorded then: for each account what it opened with, was debited and credited, and closed with. It never changes.",
 		Errors:      []fault.Code{fault.NotFound},
-	}, func(ctx context.Context, call httpapi.Call, in *one) (periods.Month, error) {
+	}, func(ctx context.Context, call httpapi.Call, in *one) (accounting.Month, error) {
 		month, err := in.Month.parse()
 		if err != nil {
-			return periods.Month{}, err
+			return accounting.Month{}, err
 		}
 		after, err := parseNumberCursor(trialLineCursor, in.Cursor)
 		if err != nil {
-			return periods.Month{}, err
+			return accounting.Month{}, err
 		}
 		return p.Get(ctx, call.Principal, month, ports.LineFilter{After: after, Limit: in.Limit})
 	}, renderPeriodWithTrialBalance)
@@ -183,10 +183,10 @@ func registerPeriods(a *httpapi.API, p Periods) {
 		httpapi.Post(a, httpapi.Operation{
 			ID: op.id, Path: "/ledger/periods/{month}/" + string(op.action), Tag: tagLedger, Summary: op.summary, Permission: platform.Manage,
 			Description: op.description, Errors: []fault.Code{fault.Conflict},
-		}, func(ctx context.Context, call httpapi.Call, in *change) (periods.Month, error) {
+		}, func(ctx context.Context, call httpapi.Call, in *change) (accounting.Month, error) {
 			month, err := in.Month.parse()
 			if err != nil {
-				return periods.Month{}, err
+				return accounting.Month{}, err
 			}
 			var note accountingPeriodChangeRequest
 			if in.Body != nil {

@@ -7,7 +7,7 @@ import (
 	"causeway/adapters/http/api"
 	"causeway/adapters/pgembed/pgtest"
 	"causeway/adapters/postgres"
-	"causeway/app/periods"
+	"causeway/app/accounting"
 	"causeway/core/platform"
 	"causeway/ports/portstest"
 )
@@ -15,7 +15,7 @@ import (
 func newPeriodsClient(t *testing.T) *client {
 	t.Helper()
 	return newTestServer(t, pgtest.New(t), func(d *api.Deps, store *postgres.DB) {
-		d.Periods = periods.NewPeriods(periods.PeriodsConfig{Store: store, Ledger: store.BookReader(), Clock: portstest.NewFakeClock(noon), IDs: idGenerator})
+		d.Periods = accounting.NewPeriods(accounting.PeriodsConfig{Store: store, Ledger: store.BookReader(), Clock: portstest.NewFakeClock(noon), IDs: idGenerator})
 	}).createPlatform(t, platform.Sandbox)
 }
 

@@ -6,7 +6,7 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 
 	httpapi "causeway/adapters/http"
-	"causeway/app/finance"
+	"causeway/app/accounting"
 	"causeway/core/fault"
 	"causeway/core/ident"
 	"causeway/core/platform"
@@ -35,7 +35,7 @@ type timelineEventType string
 
 // Schema lists the values.
 func (timelineEventType) Schema(huma.Registry) *huma.Schema {
-	return enumSchema(toStrings(finance.TimelineEventTypes))
+	return enumSchema(toStrings(accounting.TimelineEventTypes))
 }
 
 type timelineRequest struct {
@@ -68,7 +68,7 @@ type timelineWebhookEvent struct {
 	Status    deliveryStatus            `json:"status" doc:"How its delivery stands now."`
 }
 
-func renderTimeline(s finance.Timeline) transactionTimelineBody {
+func renderTimeline(s accounting.Timeline) transactionTimelineBody {
 	body := transactionTimelineBody{Transaction: renderTransaction(s.Transaction), Data: make([]timelineEventBody, len(s.Events)), Complete: s.Complete}
 	for i, c := range s.Events {
 		body.Data[i] = renderTimelineEvent(s, c)
@@ -76,9 +76,9 @@ func renderTimeline(s finance.Timeline) transactionTimelineBody {
 	return body
 }
 
-func renderTimelineEvent(s finance.Timeline, c finance.TimelineEvent) timelineEventBody {
+func renderTimelineEvent(s accounting.Timeline, c accounting.TimelineEvent) timelineEventBody {
 	body := timelineEventBody{At: httpapi.NewTime(c.At), Type: timelineEventType(c.Type)}
-	if c.Type == finance.TimelineRequested {
+	if c.Type == accounting.TimelineRequested {
 		t := s.Transaction
 		body.Request = &timelineRequest{CustomerID: ownerID(t.Platform, t.Customer), Source: renderSource(t.Source),
 			Destination: withPaymentRail(renderDestination(t.Destination), t.DestinationAccount), Description: t.Description}
@@ -121,7 +121,7 @@ func registerTimeline(a *httpapi.API, f Accounting) {
 		Description: "Everything that happened to one payment, in order: who asked for it, its price, what the rails answered, each posting with its entries, " +
 			"each state that was told and every attempt to tell it.",
 		Errors: []fault.Code{fault.TransactionNotFound, fault.MonthArchived},
-	}, func(ctx context.Context, call httpapi.Call, in *one) (finance.Timeline, error) {
+	}, func(ctx context.Context, call httpapi.Call, in *one) (accounting.Timeline, error) {
 		return f.Timeline(ctx, call.Principal.Platform, in.TransactionID.Value)
 	}, renderTimeline)
 }

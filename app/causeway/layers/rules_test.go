@@ -15,7 +15,7 @@ var layers = []layer{
 	{name: "ledger", paths: []string{"ledger"}, siblingImports: true},
 	{name: "core", paths: []string{"core"}, siblingImports: true},
 	{name: "ports", paths: []string{"ports"}, siblingImports: true},
-	{name: "machinery of use cases", paths: []string{"app/internal", "app/merkle"}},
+	{name: "machinery of use cases", paths: []string{"app/internal"}},
 	{name: "use cases", paths: []string{"app"}},
 	{name: "adapters", paths: []string{"adapters"}},
 	{name: "roof", paths: []string{"app/causeway"}, siblingImports: true},

@@ -12,7 +12,7 @@ import (
 	"causeway/adapters/pgembed/pgtest"
 	"causeway/adapters/postgres"
 	ledgerdb "causeway/adapters/postgres/ledgerdb"
-	"causeway/app/books"
+	"causeway/app/audit"
 	"causeway/core/ident"
 	"causeway/core/period"
 	"causeway/e2e/bench/history"
@@ -146,7 +146,7 @@ func TestWrite(t *testing.T) {
 func (h *env) checkLedger(t *testing.T, entries int) {
 	t.Helper()
 	kept := ledgerdb.New()
-	report, err := books.NewChecker(ledgerdb.NewReader(kept, h.store.Pool()), ledgerdb.NewAudit(kept, h.store.Pool()), h.store.Explain).Check(t.Context())
+	report, err := audit.NewChecker(ledgerdb.NewReader(kept, h.store.Pool()), ledgerdb.NewAudit(kept, h.store.Pool()), h.store.Explain).Check(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -154,10 +154,10 @@ func (h *env) checkLedger(t *testing.T, entries int) {
 		t.Errorf("%s: %s", f.Rule, f.Message)
 	}
 	for _, r := range report.Rules {
-		if r.Rule == books.RuleCurrency && r.Checked != int64(entries) {
+		if r.Rule == audit.RuleCurrency && r.Checked != int64(entries) {
 			t.Errorf("%d entries", r.Checked)
 		}
-		if r.Rule == books.RuleBalanceSnapshots && r.Checked == 0 && entries > 5_000 {
+		if r.Rule == audit.RuleBalanceSnapshots && r.Checked == 0 && entries > 5_000 {
 			t.Error("no checkpoints")
 		}
 	}

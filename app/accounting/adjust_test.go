@@ -1,0 +1,181 @@
+package accounting_test
+
+import (
+	"context"
+	"strings"
+	"testing"
+	"time"
+
+	"causeway/core/account"
+	"causeway/core/fault"
+	"causeway/core/ident"
+	"causeway/core/money"
+	"causeway/core/period"
+	"causeway/core/platform"
+	"causeway/ledger"
+	"causeway/ports"
+)
+
+type testContext = context.Context
+
+func newAdjustment(at time.Time, entries ...ledger.Entry) period.Adjustment {
+	if entries == nil {
+		entries = []ledger.Entry{{Debit: ledger.ExpenseRails, Credit: ledger.Rail("WIRE"), Currency: money.USD, Amount: 5}}
+	}
+	return period.Adjustment{Entries: entries, Note: "charged twice", Effective: at}
+}
+
+func TestAdjust(t *testing.T) {
+	t.Parallel()
+	// An adjustment counts when it says, also in a held month; for a closed one it counts
+	// in the next, and says so. Who authorised it is kept with it.
+	h := newPeriodEnv(t)
+	h.changeState(period.SoftClose, "2026-01")
+	h.changeState(period.Close, "2026-01")
+	h.changeState(period.SoftClose, "2026-02")
+
+	for name, c := range map[string]struct {
+		at, want time.Time
+		memo     string
+	}{
+		"now":               {time.Time{}, midMarch, "charged twice"},
+		"in an open month":  {day(time.March, 3), day(time.March, 3), "charged twice"},
+		"in a held month":   {day(time.February, 3), day(time.February, 3), "charged twice"},
+		"in a closed month": {day(time.January, 3), mustMonth("2026-02").Start(), "charged twice (for 2026-01-03)"},
+	} {
+		done, err := h.Adjust(t.Context(), h.admin, nil, newAdjustment(c.at))
+		if err != nil {
+			t.Fatalf("%s: %v", name, err)
+		}
+		got := h.readPosting(done.Posting.ID)
+		if !got.Equal(done.Posting) || !got.Effective.Equal(c.want) || got.Memo != c.memo || got.Kind != ledger.KindAdjustment {
+			t.Errorf("%s: %s, %q; want %s, %q", name, got.Effective, got.Memo, c.want, c.memo)
+		}
+		a, found, err := h.store.Authorisation(t.Context(), h.admin.Platform, done.Posting.ID)
+		if err != nil || !found || a.By != h.admin.Token || a.Note != "charged twice" || !a.At.Equal(midMarch) {
+			t.Errorf("%s: authorised %t %v, %v", name, found, a, err)
+		}
+	}
+	h.changeState(period.Close, "2026-02")
+	wantLines(t, h.getMonth("2026-02"), "expense/rails 0 10 0 10", "rails/WIRE 0 0 10 -10")
+	for _, f := range h.checkLedger().Findings {
+		t.Error(f)
+	}
+}
+
+func TestAdjust_MemoNamesCorrectedPosting(t *testing.T) {
+	t.Parallel()
+	// A correction of a posting in a closed month counts in the next one, and its memo names
+	// the posting and the day whatever the note; what is not in the books is not corrected.
+	h := newPeriodEnv(t)
+	wrong, err := h.Adjust(t.Context(), h.admin, nil, newAdjustment(day(time.January, 3)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	h.changeState(period.SoftClose, "2026-01")
+	h.changeState(period.Close, "2026-01")
+	var named ident.Posting
+	ident.SetUUID(&named, wrong.Posting.ID)
+
+	for note, begins := range map[string]string{"booked twice": "booked twice", strings.Repeat("é", 250): strings.Repeat("é", 63)} {
+		correction := newAdjustment(day(time.January, 3))
+		correction.Note, correction.Corrects = note, named
+		done, err := h.Adjust(t.Context(), h.admin, nil, correction)
+		if err != nil {
+			t.Fatal(err)
+		}
+		got, want := h.readPosting(done.Posting.ID), begins+" (corrects "+named.String()+") (for 2026-01-03)"
+		if got.Memo != want || done.Corrects != named || !got.Effective.Equal(mustMonth("2026-02").Start()) {
+			t.Errorf("%s, %q\nwant %q", got.Effective, got.Memo, want)
+		}
+	}
+
+	ident.SetUUID(&named, h.ids.New(midMarch))
+	unknown := newAdjustment(time.Time{})
+	unknown.Corrects = named
+	if _, err := h.Adjust(t.Context(), h.admin, nil, unknown); !fault.Is(err, fault.NotFound) {
+		t.Errorf("of an unknown posting: %v", err)
+	}
+	others := newAdjustment(time.Time{})
+	ident.SetUUID(&others.Corrects, wrong.Posting.ID)
+	if _, err := h.Adjust(t.Context(), h.createPlatform("Other"), nil, others); !fault.Is(err, fault.NotFound) {
+		t.Errorf("of another platform's posting: %v", err)
+	}
+}
+
+func TestAdjust_CustomerAccounts(t *testing.T) {
+	t.Parallel()
+	// The balance of somebody is adjusted when that is meant, the account is there, and it
+	// does not go below zero; a refusal posts nothing.
+	h := newPeriodEnv(t)
+	own, err := account.NewInternal(ident.NewInternalAccount(h.ids.New, midMarch), h.admin.Platform, ident.Customer{}, money.USD, midMarch)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := h.store.Do(t.Context(), func(ctx testContext, tx ports.Tx) error { return tx.OpenInternalAccounts(ctx, []account.Internal{own}) }); err != nil {
+		t.Fatal(err)
+	}
+	path := ledger.PlatformAccount(own.ID)
+	give := func(amount int64) ledger.Entry {
+		return ledger.Entry{Debit: ledger.Rail("WIRE"), Credit: path, Currency: money.USD, Amount: amount}
+	}
+	take := func(amount int64) ledger.Entry {
+		return ledger.Entry{Debit: path, Credit: ledger.IncomeFees, Currency: money.USD, Amount: amount}
+	}
+	adjust := func(who platform.Principal, owned bool, entries ...ledger.Entry) error {
+		a := newAdjustment(time.Time{}, entries...)
+		a.OwnedAccounts = owned
+		_, err := h.Adjust(t.Context(), who, nil, a)
+		return err
+	}
+	if err := adjust(h.admin, true, give(10)); err != nil {
+		t.Fatal(err)
+	}
+	viewer := h.admin
+	viewer.Permissions = []platform.Permission{platform.View, platform.Transact}
+	nobodys := give(1)
+	nobodys.Credit = ledger.PlatformAccount(ident.NewInternalAccount(h.ids.New, midMarch))
+	elsewhere := give(1)
+	elsewhere.Credit = ledger.CustomerAccount(own.ID)
+	euros := give(1)
+	euros.Currency = money.EUR
+
+	for name, c := range map[string]struct {
+		err  error
+		want fault.Code
+	}{
+		"more than there is":      {adjust(h.admin, true, take(11)), fault.InsufficientBalance},
+		"which is not said":       {adjust(h.admin, false, take(1)), fault.InvalidInput},
+		"by who may not":          {adjust(viewer, true, take(1)), fault.Forbidden},
+		"an account of nobody":    {adjust(h.admin, true, nobodys), fault.InternalAccountNotFound},
+		"where it is not kept":    {adjust(h.admin, true, elsewhere), fault.InvalidInput},
+		"in another currency":     {adjust(h.admin, true, euros), fault.InvalidInput},
+		"of another platform":     {adjust(h.createPlatform("Other"), true, give(1)), fault.InternalAccountNotFound},
+		"one good and one is not": {adjust(h.admin, true, give(1), nobodys), fault.InternalAccountNotFound},
+	} {
+		if !fault.Is(c.err, c.want) {
+			t.Errorf("%s: %v, want %s", name, c.err, c.want)
+		}
+	}
+	if err := adjust(h.admin, true, take(12), give(2)); err != nil {
+		t.Errorf("entries of one posting do not count together: %v", err)
+	}
+	balances, err := h.store.BookReader().Balances(t.Context(), []ledger.Account{{Platform: h.admin.Platform, Path: path, Currency: money.USD}})
+	for a, balance := range balances {
+		if balance != 0 {
+			t.Errorf("%s has %d, want 0", a, balance)
+		}
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+func TestAdjust_FutureEffectiveTime(t *testing.T) {
+	t.Parallel()
+	// Nothing counts before its time.
+	h := newPeriodEnv(t)
+	if _, err := h.Adjust(t.Context(), h.admin, nil, newAdjustment(midMarch.Add(time.Second))); !fault.Is(err, fault.InvalidInput) || !strings.Contains(err.Error(), "effectiveAt") {
+		t.Errorf("got %v", err)
+	}
+}

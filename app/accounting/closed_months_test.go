@@ -1,0 +1,150 @@
+package accounting_test
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"causeway/app/audit"
+	"causeway/core/period"
+)
+
+// newEnvWithClosedMonths is a house with two closed months, of which the second has two movements.
+func newEnvWithClosedMonths(t *testing.T) *periodEnv {
+	h := newPeriodEnv(t)
+	h.post(h.newFeePosting(day(time.January, 5), 9), h.newFeePosting(day(time.February, 6), 2), h.newFeePosting(day(time.February, 7), 3))
+	for _, m := range []string{"2026-01", "2026-02"} {
+		h.changeState(period.SoftClose, m)
+		h.changeState(period.Close, m)
+	}
+	h.post(h.newFeePosting(day(time.March, 1), 4))
+	return h
+}
+
+func TestCheck_DamagedClosedMonth(t *testing.T) {
+	t.Parallel()
+	// Whoever gets past the triggers and changes what was kept of a month, opens it again,
+	// or puts something into it, is found and named.
+	const off = "ALTER TABLE ledger_closing_lines DISABLE TRIGGER ledger_append_only; ALTER TABLE ledger_closings DISABLE TRIGGER ledger_append_only; " +
+		"ALTER TABLE ledger_clock DISABLE TRIGGER ledger_clock_periods; ALTER TABLE ledger_postings DISABLE TRIGGER ledger_append_only"
+	for name, c := range map[string]struct{ damage, want string }{
+		"a forged opening": {"UPDATE ledger_closing_lines SET opening = opening + 1, closing = closing + 1 WHERE month = '2026-02-01' AND opening > 0",
+			"expense/rails USD of PLATFORM, is said to open 2026-02 with 10; its entries say 9"},
+		"a forged turnover": {"UPDATE ledger_closing_lines SET debits = 6, closing = closing + 1 WHERE month = '2026-02-01' AND debits = 5",
+			"is said to have been debited 6 and credited 0 in 2026-02; its entries say 5 and 0"},
+		"a forged closing": {"UPDATE ledger_closing_lines SET closing = 15 WHERE month = '2026-02-01' AND closing = 14",
+			"is said to close 2026-02 with 15; its line comes to 14"},
+		"a lost line": {"DELETE FROM ledger_closing_lines WHERE month = '2026-02-01' AND debits = 5", "has no line for 2026-02"},
+		"a lost month": {"DELETE FROM ledger_closing_lines WHERE month = '2026-02-01'; DELETE FROM ledger_closings WHERE month = '2026-02-01'",
+			"2026-02 is closed on PLATFORM and nothing was kept of it"},
+		"a lost first month": {"DELETE FROM ledger_closings WHERE month = '2026-01-01'", "has a line for 2026-01, which is not closed"},
+		"a month opened again": {"UPDATE ledger_clock SET closed_before = '2026-02-01', open_from = '2026-02-01'",
+			"2026-02 was closed on PLATFORM at 2026-03-14 12:00:00 and takes postings again"},
+		"another last posting":      {"UPDATE ledger_closings SET seq = 2 WHERE month = '2026-02-01'", "2026-02 was closed on PLATFORM at posting number 2, which is not what it was then"},
+		"a posting moved into it":   {"UPDATE ledger_postings SET effective_at = '2026-01-09' WHERE seq = 4", "1 postings on PLATFORM are effective in 2026-02 or before and came after it was closed at number 3; the first is number 4"},
+		"one moved between months":  {"UPDATE ledger_postings SET effective_at = '2026-01-09' WHERE seq = 2", "debited 9 and credited 0 in 2026-01; its entries say 11 and 0"},
+		"all of it taken to pieces": {"DELETE FROM ledger_closings", "which is not closed"},
+	} {
+		h := newEnvWithClosedMonths(t)
+		if err := h.execAsOwner(off, c.damage); err != nil {
+			t.Fatalf("%s: %v", name, err)
+		}
+		h.wantFinding(name, audit.RuleClosedMonths, c.want)
+	}
+}
+
+func TestCheck_UnauthorisedPostingInSoftClosedMonth(t *testing.T) {
+	t.Parallel()
+	// A month that was held took what somebody authorised and nothing else: whoever puts
+	// something into it behind the back of the service, or changes who stood behind it or
+	// when it was held, is found and named.
+	const off = "ALTER TABLE ledger_postings DISABLE TRIGGER ledger_append_only; ALTER TABLE ledger_period_changes DISABLE TRIGGER ledger_append_only; " +
+		"ALTER TABLE ledger_authorisations DISABLE TRIGGER ledger_append_only; ALTER TABLE ledger_clock DISABLE TRIGGER ledger_clock_periods"
+	const before = "postings on PLATFORM are effective before 2026-03, which was the first month that was not held from 2026-03-14 12:00:00 on, and nobody authorised them; the first is number "
+	for name, c := range map[string]struct{ damage, want string }{
+		"no damage":                  {"SELECT", ""},
+		"a lost authorisation":       {"DELETE FROM ledger_authorisations", "1 " + before + "3"},
+		"postings moved into it":     {"UPDATE ledger_postings SET effective_at = '2026-02-09' WHERE seq IN (4, 5)", "2 " + before + "4"},
+		"one before the first month": {"UPDATE ledger_postings SET effective_at = '2026-01-31' WHERE seq = 3", "1 " + before + "3"},
+		"a hold that is said to be a day before": {"UPDATE ledger_period_changes SET changed_at = '2026-03-13'",
+			"2 postings on PLATFORM are effective before 2026-03, which was the first month that was not held from 2026-03-13"},
+		"a lost hold":      {"DELETE FROM ledger_period_changes", "the months of PLATFORM are all open; the clock says closed before 2026-02 and held before 2026-03"},
+		"another action":   {"UPDATE ledger_period_changes SET action = 'close'", "of 2026-02 to close was done"},
+		"a reopened month": {"UPDATE ledger_clock SET open_from = '2026-02-01'", "the clock says closed before 2026-02 and held before 2026-02"},
+	} {
+		h := newPeriodEnv(t)
+		h.post(h.newFeePosting(day(time.January, 5), 9), h.newFeePosting(day(time.February, 6), 2))
+		h.changeState(period.SoftClose, "2026-02")
+		if _, err := h.Adjust(t.Context(), h.admin, nil, newAdjustment(day(time.February, 7))); err != nil {
+			t.Fatal(err)
+		}
+		h.post(h.newFeePosting(day(time.February, 8), 3), h.newFeePosting(day(time.March, 9), 3))
+
+		if err := h.execAsOwner(off, c.damage); err != nil {
+			t.Fatalf("%s: %v", name, err)
+		}
+
+		h.wantFinding(name, audit.RuleSoftClosedMonths, c.want)
+	}
+}
+
+func TestCheck_PostingSecondsAfterMonthEnd(t *testing.T) {
+	t.Parallel()
+	// Also what is recorded within seconds of the end of a month that is held is found.
+	h := newPeriodEnvAt(t, time.Date(2026, time.March, 1, 0, 0, 3, 0, time.UTC))
+	h.post(h.newFeePosting(day(time.February, 6), 2))
+	h.changeState(period.SoftClose, "2026-02")
+	h.post(h.newFeePosting(time.Date(2026, time.March, 1, 0, 0, 2, 0, time.UTC), 1))
+	h.wantFinding("no damage", audit.RuleSoftClosedMonths, "")
+
+	if err := h.execAsOwner("ALTER TABLE ledger_postings DISABLE TRIGGER ledger_append_only", "UPDATE ledger_postings SET effective_at = '2026-02-28 23:59:58Z' WHERE seq = 2"); err != nil {
+		t.Fatal(err)
+	}
+
+	h.wantFinding("moved into the month", audit.RuleSoftClosedMonths, "1 postings on PLATFORM are effective before 2026-03")
+}
+
+// wantFinding proves the books and wants this among what breaks a rule; nothing, where it
+// is empty.
+func (h *periodEnv) wantFinding(name string, rule audit.Rule, want string) {
+	h.t.Helper()
+	want, found := strings.ReplaceAll(want, "PLATFORM", h.admin.Platform.String()), want == ""
+	report := h.checkLedger()
+	for _, f := range report.Findings {
+		if f.Rule == rule {
+			found = want != "" && (found || strings.Contains(f.Message, want))
+		}
+	}
+	if !found {
+		h.t.Errorf("%s: want %q among %v", name, want, report.Findings)
+	}
+}
+
+func TestClosedMonths_AppendOnly(t *testing.T) {
+	t.Parallel()
+	// Not even the owner of the tables changes what was kept of a month, opens a closed one
+	// or closes one without its balance; the service has no right to begin with.
+	h := newEnvWithClosedMonths(t)
+	for statement, want := range map[string]string{
+		"UPDATE ledger_closing_lines SET closing = 0":                                    "append-only",
+		"DELETE FROM ledger_closings":                                                    "append-only",
+		"TRUNCATE ledger_period_changes":                                                 "append-only",
+		"UPDATE ledger_authorisations SET note = 'y'":                                    "append-only",
+		"UPDATE ledger_clock SET closed_before = '2026-02-01'":                           "is not opened again",
+		"UPDATE ledger_clock SET closed_before = '-infinity', open_from = '-infinity'":   "is not opened again",
+		"UPDATE ledger_clock SET open_from = '2026-02-01'":                               "is not opened again",
+		"UPDATE ledger_clock SET closed_before = '2026-04-01', open_from = '2026-04-01'": "with its trial balance",
+	} {
+		if err := h.execAsOwner(statement); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("owner: %s: %v", statement, err)
+		}
+	}
+	for _, statement := range []string{"UPDATE ledger_closing_lines SET closing = 0", "DELETE FROM ledger_closings", "DELETE FROM ledger_authorisations", "UPDATE ledger_period_changes SET note = 'x'"} {
+		if err := h.execAsOwner("SET ROLE causeway_service", statement); err == nil || !strings.Contains(err.Error(), "permission denied") {
+			t.Errorf("service: %s: %v", statement, err)
+		}
+	}
+	if !h.checkLedger().Clean() {
+		t.Error("not clean")
+	}
+}

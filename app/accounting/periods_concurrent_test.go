@@ -1,0 +1,209 @@
+package accounting_test
+
+import (
+	"context"
+	"math/rand/v2"
+	"sync"
+	"testing"
+	"time"
+
+	ledgerdb "causeway/adapters/postgres/ledgerdb"
+	"causeway/core/fault"
+	"causeway/core/period"
+	"causeway/ledger"
+	"causeway/ports"
+)
+
+func TestClosedMonths_ConcurrentPosting(t *testing.T) {
+	t.Parallel()
+	// While many post into months at random, by hand and otherwise, and somebody holds,
+	// reopens and closes those months: no posting is refused for it, each is written once,
+	// and every closed month is to the unit what was kept of it.
+	h := newPeriodEnv(t)
+	random := rand.New(rand.NewPCG(17, 3))
+	months := []period.Month{mustMonth("2025-10"), mustMonth("2025-11"), mustMonth("2025-12"), mustMonth("2026-01"), mustMonth("2026-02")}
+	h.post(h.newFeePosting(months[0].Start(), 1))
+
+	var posters sync.WaitGroup
+	done := make(chan struct{})
+	posted := make([]int64, 6)
+	for i := range posted {
+		random := rand.New(rand.NewPCG(uint64(i), 4))
+		posters.Go(func() {
+			for {
+				select {
+				case <-done:
+					return
+				default:
+				}
+				at := months[0].Start().Add(time.Duration(random.Int64N(int64(midMarch.Sub(months[0].Start())))))
+				if i < 2 {
+					if _, err := h.Adjust(context.Background(), h.admin, nil, newAdjustment(at)); err != nil {
+						t.Errorf("an adjustment at %s: %v", at, err)
+					}
+					posted[i]++
+					continue
+				}
+				batch := []ledger.Posting{h.newFeePosting(at, 1)}
+				for range random.IntN(4) {
+					batch = append(batch, h.newFeePosting(at.Add(-time.Duration(random.Int64N(int64(24*time.Hour)))), 1))
+				}
+				if err := h.tryPost(batch...); err != nil {
+					t.Errorf("a posting at %s: %v", at, err)
+				}
+				posted[i] += int64(len(batch))
+			}
+		})
+	}
+	tried := int64(0)
+	for closed := 0; closed < len(months); {
+		m := months[random.IntN(len(months))]
+		a := period.Actions()[random.IntN(3)]
+		_, err := h.ChangeState(t.Context(), h.admin, nil, a, m, "")
+		switch {
+		case err == nil && a == period.Close:
+			closed++
+		case err != nil && !fault.Is(err, fault.Conflict):
+			t.Errorf("%s %s: %v", a, m, err)
+			closed = len(months)
+		}
+		if err == nil {
+			tried += h.checkSoftClosed(t, m)
+		}
+	}
+	close(done)
+	posters.Wait()
+
+	total := 1 + tried
+	for _, n := range posted {
+		total += n
+	}
+	report := h.checkLedger()
+	for _, f := range report.Findings {
+		t.Error(f)
+	}
+	for _, r := range report.Rules {
+		if r.Rule == "postings are numbered without a gap" && r.Checked != total {
+			t.Errorf("%d postings, want %d", r.Checked, total)
+		}
+	}
+}
+
+// checkSoftClosed sees to it that nothing nobody authorised comes into a month once it is held, and
+// says how often it tried.
+func (h *periodEnv) checkSoftClosed(t *testing.T, m period.Month) (tried int64) {
+	t.Helper()
+	book, err := h.store.PeriodOverview(t.Context(), h.admin.Platform)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if book.Calendar.State(m) == period.Open {
+		return 0
+	}
+	count := func() (n int64) {
+		err := h.store.Pool().QueryRow(t.Context(), `
+			SELECT count(*) FROM ledger_postings p
+			WHERE p.platform_id = $1 AND p.effective_at >= $2 AND p.effective_at < $3
+			AND NOT EXISTS (SELECT FROM ledger_authorisations a WHERE a.platform_id = p.platform_id AND a.posting_id = p.id)`,
+			h.admin.Platform.UUID(), m.Start(), m.End()).Scan(&n)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return n
+	}
+	before := count()
+	// Somebody who tries: it is posted, elsewhere.
+	h.post(h.newFeePosting(m.Start().Add(time.Hour), 1))
+	if after := count(); after != before {
+		t.Errorf("%s is %s: %d postings, then %d", m, book.Calendar.State(m), before, after)
+	}
+	return 1
+}
+
+func TestClose_ConcurrentCallers(t *testing.T) {
+	t.Parallel()
+	// Of many who close a month at the same time one does, and the others are told.
+	h := newPeriodEnv(t)
+	h.post(h.newFeePosting(day(time.January, 5), 9))
+	h.changeState(period.SoftClose, "2026-01")
+	errs := make([]error, 6)
+	var all sync.WaitGroup
+	for i := range errs {
+		all.Go(func() {
+			_, errs[i] = h.ChangeState(context.Background(), h.admin, nil, period.Close, mustMonth("2026-01"), "")
+		})
+	}
+	all.Wait()
+
+	done := 0
+	for _, err := range errs {
+		if err == nil {
+			done++
+		} else if !fault.Is(err, fault.Conflict) {
+			t.Error(err)
+		}
+	}
+	if done != 1 {
+		t.Errorf("closed %d times", done)
+	}
+	wantLines(t, h.getMonth("2026-01"), "expense/rails 0 9 0 9", "rails/WIRE 0 0 9 -9")
+}
+
+func TestClose_RetriesAfterConcurrentPosting(t *testing.T) {
+	t.Parallel()
+	// A posting that got into a held month while it was added up is in the trial balance:
+	// the close begins anew. (Whoever authorises in another way than the service does
+	// is not kept out by its lock.)
+	h := newPeriodEnv(t)
+	h.post(h.newFeePosting(day(time.January, 5), 9))
+	h.changeState(period.SoftClose, "2026-01")
+	late := h.newFeePosting(day(time.January, 6), 1)
+	runs := 0
+	err := h.store.Do(t.Context(), func(ctx testContext, tx ports.Tx) error {
+		runs++
+		change := period.Change{Platform: h.admin.Platform, Month: mustMonth("2026-01"), Action: period.Close, At: midMarch}
+		calendar, err := tx.LockPeriods(ctx, h.admin.Platform)
+		if err != nil {
+			return err
+		}
+		next, err := calendar.Apply(change.Action, change.Month, midMarch)
+		if err != nil {
+			return err
+		}
+		if _, err := tx.RecordClosing(ctx, change, calendar); err != nil {
+			return err
+		}
+		if runs == 1 {
+			h.postWithoutLock(late)
+		}
+		return tx.ChangePeriods(ctx, change, next)
+	})
+	if err != nil || runs != 2 {
+		t.Fatalf("%d runs, %v", runs, err)
+	}
+	wantLines(t, h.getMonth("2026-01"), "expense/rails 0 10 0 10", "rails/WIRE 0 0 10 -10")
+	for _, f := range h.checkLedger().Findings {
+		t.Error(f)
+	}
+}
+
+// postWithoutLock posts something authorised past the lock that months are changed under.
+func (h *periodEnv) postWithoutLock(p ledger.Posting) {
+	h.t.Helper()
+	tx, err := h.store.Pool().Begin(context.Background())
+	if err != nil {
+		h.t.Fatal(err)
+	}
+	defer func() { _ = tx.Rollback(context.Background()) }()
+	_, err = tx.Exec(context.Background(), `INSERT INTO ledger_authorisations (platform_id, posting_id, token_id, note, authorised_at) VALUES ($1, $2, $2, 'x', now())`,
+		p.Platform.UUID(), p.ID)
+	if err == nil {
+		err = ledgerdb.New().Post(context.Background(), tx, midMarch, []ledger.Posting{p})
+	}
+	if err == nil {
+		err = tx.Commit(context.Background())
+	}
+	if err != nil {
+		h.t.Fatal(err)
+	}
+}

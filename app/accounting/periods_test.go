@@ -1,0 +1,237 @@
+package accounting_test
+
+import (
+	"fmt"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/google/uuid"
+
+	"causeway/app/accounting"
+	"causeway/core/fault"
+	"causeway/core/period"
+	"causeway/core/platform"
+	"causeway/ledger"
+	"causeway/ports"
+)
+
+func TestPeriods_SoftCloseAndClose(t *testing.T) {
+	t.Parallel()
+	// A month is held and closed; what it came to is kept and adds up; the next one opens
+	// with it; and the books are in order after each step.
+	h := newPeriodEnv(t)
+	before, january, february := h.newFeePosting(day(time.December, 5).AddDate(-1, 0, 0), 100), h.newFeePosting(day(time.January, 31), 20), h.newFeePosting(day(time.February, 1), 3)
+	h.post(before, january, february)
+
+	h.changeState(period.SoftClose, "2026-01")
+	first := h.changeState(period.Close, "2026-01")
+	h.changeState(period.SoftClose, "2026-02")
+	h.post(h.newFeePosting(day(time.March, 1), 7))
+	h.changeState(period.Close, "2026-02")
+
+	if first.State != period.Closed || first.Closing == nil || first.Closing.Seq != 3 || first.Closing.By != h.admin.Token {
+		t.Errorf("closed: %+v", first.Closing)
+	}
+	if digest := february.Digest(); !slices.Equal(first.Closing.Digest, digest[:]) {
+		t.Errorf("closed at %x, want %x", first.Closing.Digest, digest)
+	}
+	wantLines(t, h.getMonth("2026-01"), "expense/rails 100 20 0 120", "rails/WIRE -100 0 20 -120")
+	wantLines(t, h.getMonth("2026-02"), "expense/rails 120 3 0 123", "rails/WIRE -120 0 3 -123")
+	if totals := h.getMonth("2026-02").Totals; len(totals) != 1 || totals[0].Accounts != 2 || totals[0].Debits.String() != "3" || totals[0].Credits.String() != "3" {
+		t.Errorf("totals %v", totals)
+	}
+	for _, f := range h.checkLedger().Findings {
+		t.Error(f)
+	}
+}
+
+// wantLines compares a trial balance: account, opening, debits, credits and closing.
+func wantLines(t *testing.T, m accounting.Month, want ...string) {
+	t.Helper()
+	var got []string
+	for _, l := range m.Lines.Lines {
+		got = append(got, fmt.Sprintf("%s %s %s %s %s", l.Account.Path, l.Opening, l.Debits, l.Credits, l.Closing))
+	}
+	if !slices.Equal(got, want) {
+		t.Errorf("%s: %q, want %q", m.Month, got, want)
+	}
+}
+
+func TestPost_IntoClosedMonth(t *testing.T) {
+	t.Parallel()
+	// A posting for a month that takes no more is effective in the first that does, and
+	// says for which day it was; repeated, it is written once; and its reversal mirrors it.
+	h := newPeriodEnv(t)
+	early := h.newFeePosting(day(time.January, 10), 1)
+	h.post(early)
+	h.changeState(period.SoftClose, "2026-01")
+	h.changeState(period.Close, "2026-01")
+	h.changeState(period.SoftClose, "2026-02")
+
+	closed, held, open := h.newFeePosting(day(time.January, 20), 2), h.newFeePosting(day(time.February, 20), 3), h.newFeePosting(day(time.March, 2), 4)
+	h.post(closed, held, open, early)
+	h.post(open, closed, held)
+	undone := ledger.Reverse(closed, h.ids.New(midMarch), day(time.January, 21), "a mistake")
+	h.post(undone)
+
+	for _, c := range []struct {
+		of   ledger.Posting
+		at   time.Time
+		memo string
+	}{
+		{early, early.Effective, "wire"}, {open, open.Effective, "wire"},
+		{closed, mustMonth("2026-03").Start(), "wire (for 2026-01-20)"}, {held, mustMonth("2026-03").Start(), "wire (for 2026-02-20)"},
+		{undone, mustMonth("2026-03").Start(), "a mistake (for 2026-01-21)"},
+	} {
+		if got := h.readPosting(c.of.ID); !got.Effective.Equal(c.at) || got.Memo != c.memo || !c.of.IsRepeatOf(got) {
+			t.Errorf("effective %s, memo %q; want %s, %q", got.Effective, got.Memo, c.at, c.memo)
+		}
+	}
+	changed := closed
+	changed.Memo = "another wire"
+	if err := h.tryPost(changed); err == nil {
+		t.Error("another posting is taken for the one that was moved")
+	}
+	wantLines(t, h.getMonth("2026-01"), "expense/rails 0 1 0 1", "rails/WIRE 0 0 1 -1")
+	for _, f := range h.checkLedger().Findings {
+		t.Error(f)
+	}
+}
+
+func TestReopen_AcceptsPostingsAgain(t *testing.T) {
+	t.Parallel()
+	// A month that is reopened takes everything again, and its history stays.
+	h := newPeriodEnv(t)
+	h.changeState(period.SoftClose, "2026-01")
+	h.changeState(period.Reopen, "2026-01")
+	p := h.newFeePosting(day(time.January, 20), 2)
+	h.post(p)
+
+	if got := h.readPosting(p.ID); !got.Equal(p) {
+		t.Errorf("posted %v", got)
+	}
+	months, err := h.List(t.Context(), h.admin)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var told []string
+	for _, m := range months {
+		told = append(told, fmt.Sprintf("%s %s %d", m.Month, m.State, len(m.Changes)))
+	}
+	if want := []string{"2026-03 OPEN 0", "2026-02 OPEN 0", "2026-01 OPEN 2"}; !slices.Equal(told, want) {
+		t.Errorf("%q, want %q", told, want)
+	}
+}
+
+func TestPeriods_Refused(t *testing.T) {
+	t.Parallel()
+	// Who may not is refused, what is not there is not found, and a month cannot be ended
+	// out of its order; nothing changes.
+	h := newPeriodEnv(t)
+	h.changeState(period.SoftClose, "2026-01")
+	viewer := h.admin
+	viewer.Permissions = []platform.Permission{platform.View}
+	nobody := h.admin
+	nobody.Permissions = []platform.Permission{platform.Manage, platform.Transact}
+
+	change := func(who platform.Principal, a period.Action, m string, note string) error {
+		_, err := h.ChangeState(t.Context(), who, nil, a, mustMonth(m), note)
+		return err
+	}
+	get := func(who platform.Principal, m string) error {
+		_, err := h.Get(t.Context(), who, mustMonth(m), ports.LineFilter{Limit: 1})
+		return err
+	}
+	_, list := h.List(t.Context(), nobody)
+	for name, c := range map[string]struct {
+		err  error
+		want fault.Code
+	}{
+		"a viewer holds":         {change(viewer, period.SoftClose, "2026-02", ""), fault.Forbidden},
+		"who cannot view reads":  {get(nobody, "2026-01"), fault.Forbidden},
+		"who cannot view lists":  {list, fault.Forbidden},
+		"a month to come":        {get(h.admin, "2026-04"), fault.NotFound},
+		"before the first":       {get(h.admin, "2025-12"), fault.NotFound},
+		"the present is held":    {change(h.admin, period.SoftClose, "2026-03", ""), fault.Conflict},
+		"an open one is closed":  {change(h.admin, period.Close, "2026-02", ""), fault.Conflict},
+		"one is held twice":      {change(h.admin, period.SoftClose, "2026-01", ""), fault.Conflict},
+		"a note that is no text": {change(h.admin, period.Close, "2026-01", "\x00"), fault.InvalidInput},
+	} {
+		if !fault.Is(c.err, c.want) {
+			t.Errorf("%s: %v, want %s", name, c.err, c.want)
+		}
+	}
+	if m := h.getMonth("2026-01"); m.State != period.SoftClosed || len(m.Changes) != 1 {
+		t.Errorf("%+v", m)
+	}
+	// What one platform does is nothing to another.
+	other := h.createPlatform("Other")
+	if months, err := h.List(t.Context(), other); err != nil || len(months) != 1 || months[0].State != period.Open {
+		t.Errorf("%v, %v", months, err)
+	}
+}
+
+func TestGet_PagesTrialBalance(t *testing.T) {
+	t.Parallel()
+	// A long trial balance is read in pages, which together are all of it.
+	h := newPeriodEnv(t)
+	var batch []ledger.Posting
+	for i := range 5 {
+		p := h.newFeePosting(day(time.January, 1), 1)
+		p.Entries[0].Credit = ledger.Rail(fmt.Sprintf("R%d", i))
+		batch = append(batch, p)
+	}
+	h.post(batch...)
+	h.changeState(period.SoftClose, "2026-01")
+	h.changeState(period.Close, "2026-01")
+
+	seen := map[string]int{}
+	f := ports.LineFilter{Limit: 4}
+	for pages := 1; ; pages++ {
+		m, err := h.Get(t.Context(), h.admin, mustMonth("2026-01"), f)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, l := range m.Lines.Lines {
+			seen[l.Account.Path]++
+		}
+		if f.After = m.Lines.Last; !m.Lines.More {
+			if pages != 2 {
+				t.Errorf("%d pages, want 2", pages)
+			}
+			break
+		}
+	}
+	if len(seen) != 6 {
+		t.Errorf("seen %v", seen)
+	}
+}
+
+func TestAuthorise_RequiresPosting(t *testing.T) {
+	t.Parallel()
+	// Nobody stands behind a posting that is not written.
+	h := newPeriodEnv(t)
+	err := h.store.Do(t.Context(), func(ctx testContext, tx ports.Tx) error {
+		return tx.Authorise(ctx, []period.Authorisation{{Platform: h.admin.Platform, Posting: uuid.New(), By: h.admin.Token, Note: "x", At: midMarch}})
+	})
+	if err == nil {
+		t.Error("it is authorised all the same")
+	}
+}
+
+func TestClose_RecordsLatestCheckpoint(t *testing.T) {
+	t.Parallel()
+	// Where postings are sealed in a log, the close keeps its newest head.
+	h := newPeriodEnv(t)
+	h.post(h.newFeePosting(day(time.January, 1), 1))
+	if err := h.execAsOwner(fmt.Sprintf(`INSERT INTO ledger_heads (platform_id, size, sealed_at, root, note) SELECT '%s', n, now(), sha256('x'), 'head ' || n FROM generate_series(1, 2) n`, h.admin.Platform.UUID())); err != nil {
+		t.Fatal(err)
+	}
+	h.changeState(period.SoftClose, "2026-01")
+	h.changeState(period.Close, "2026-01")
+
+	if head := h.getMonth("2026-01").Closing.Checkpoint; head != "head 2" {
+		t.Errorf("head %q", head)
+	}
+}

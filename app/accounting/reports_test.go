@@ -1,0 +1,265 @@
+package accounting_test
+
+import (
+	"context"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"causeway/app/accounting"
+	"causeway/core/fault"
+	"causeway/core/ident"
+	"causeway/core/money"
+	"causeway/ledger"
+	"causeway/ports"
+)
+
+// eventTypes is the order of what a story tells.
+func eventTypes(s accounting.Timeline) string {
+	words := make([]string, len(s.Events))
+	for i, c := range s.Events {
+		words[i] = string(c.Type)
+	}
+	return strings.Join(words, " ")
+}
+
+func (h *env) wantTimeline(t *testing.T, id ident.Transaction, want string) accounting.Timeline {
+	t.Helper()
+	s, err := h.Timeline(t.Context(), h.admin.Platform, id)
+	if err != nil || !s.Complete || eventTypes(s) != want {
+		t.Errorf("%v: told\n%s\nwant\n%s", err, eventTypes(s), want)
+	}
+	if !slices.IsSortedFunc(s.Events, func(a, b accounting.TimelineEvent) int { return a.At.Compare(b.At) }) {
+		t.Error("told out of order")
+	}
+	return s
+}
+
+func TestTimeline_RefundedPayment(t *testing.T) {
+	t.Parallel()
+	// Everything is told in order: the request and the price, each state, each posting
+	// with its entries, what the rail answered, and the further payment that came.
+	h := newEnv(t)
+	q := h.createQuote(t, "spark1002", 10050)
+	h.receivePayment(t, q.Reference, 10050)
+	h.waitForState(t, q.Transaction, "FAILED (refund COMPLETED)")
+	h.clock.Advance(time.Minute)
+	h.receivePayment(t, q.Reference, 500)
+	h.waitForBalances(t, map[string]string{})
+
+	s, err := h.Timeline(t.Context(), h.admin.Platform, q.Transaction)
+
+	if err != nil {
+		t.Fatal(err)
+	}
+	var kinds []string
+	var refused, done bool
+	for _, c := range s.Events {
+		if c.Posting != nil {
+			kinds = append(kinds, string(c.Posting.Kind))
+		}
+		if c.RailReply != nil {
+			refused = refused || c.RailReply.Call == ports.CallSend && c.RailReply.Verdict == ports.Refused && c.RailReply.Reason != ""
+			done = done || c.RailReply.Call == ports.CallRefund && c.RailReply.Verdict == ports.Done
+		}
+	}
+	want := []string{"jit_received", "converted", "reversal", "refund_owed", "refund_paid", "jit_received", "refund_owed", "refund_paid"}
+	if !slices.Equal(kinds, want) || !refused || !done {
+		t.Errorf("postings %v, refused %t, refunded %t", kinds, refused, done)
+	}
+	if s.Events[0].Type != accounting.TimelineRequested || s.Events[1].Quote == nil || s.Events[1].Quote.Pricing.Sent.Minor != 10050 {
+		t.Errorf("it begins with %+v and %+v", s.Events[0], s.Events[1])
+	}
+	if _, err := h.Timeline(t.Context(), newPlatformID(), q.Transaction); !fault.Is(err, fault.TransactionNotFound) {
+		t.Errorf("another platform: %v", err)
+	}
+}
+
+// post posts for the platform at the present of the clock.
+func (h *env) post(t *testing.T, postings ...ledger.Posting) {
+	t.Helper()
+	h.mustDo(t, func(ctx context.Context, tx ports.Tx) error { return tx.Post(ctx, postings) })
+}
+
+func (h *env) header(effective time.Time) ledger.Header {
+	return ledger.Header{ID: newReceiptID().UUID(), Platform: h.admin.Platform, Effective: effective}
+}
+
+func dollars(minor int64) money.Amount { return money.Amount{Minor: minor, Currency: "USD"} }
+
+// postFee earns some cents on money received.
+func (h *env) postFee(t *testing.T, effective time.Time, minor int64) {
+	t.Helper()
+	h.post(t, ledger.JITReceived(h.header(effective), "rails/RTP", dollars(100)),
+		ledger.Converted(h.header(effective), ledger.Conversion{From: ledger.FundingJIT, To: ledger.TransitPayouts, Sent: dollars(100), Fees: minor,
+			Received: money.Amount{Minor: 7, Currency: "BTC"}}))
+}
+
+func TestTrialBalance(t *testing.T) {
+	t.Parallel()
+	// The columns of a period follow from each other, add up to zero in every currency,
+	// and a posting counts by the time that is asked for.
+	h := newEnv(t)
+	day := func(n int) time.Time { return noon.AddDate(0, 0, n) }
+	h.postFee(t, day(0), 5)
+	h.clock.Advance(48 * time.Hour)
+	h.postFee(t, day(1), 3) // recorded on the second day, of the first
+
+	for name, c := range map[string]struct {
+		period accounting.TrialBalanceQuery
+		want   [4]string // of income/fees USD
+	}{
+		"all":                 {accounting.TrialBalanceQuery{}, [4]string{"0", "0", "8", "-8"}},
+		"recorded first":      {accounting.TrialBalanceQuery{To: day(1)}, [4]string{"0", "0", "5", "-5"}},
+		"recorded second":     {accounting.TrialBalanceQuery{From: day(1), To: day(2)}, [4]string{"-5", "0", "3", "-8"}},
+		"effective first":     {accounting.TrialBalanceQuery{By: ports.ByEffective, To: day(1)}, [4]string{"0", "0", "8", "-8"}},
+		"effective second":    {accounting.TrialBalanceQuery{By: ports.ByEffective, From: day(1).Add(time.Millisecond), To: day(2)}, [4]string{"-8", "0", "0", "-8"}},
+		"effective from then": {accounting.TrialBalanceQuery{By: ports.ByEffective, From: day(1)}, [4]string{"-5", "0", "3", "-8"}},
+	} {
+		for _, grouped := range []bool{false, true} {
+			c.period.Grouped = grouped
+			b, err := h.TrialBalance(t.Context(), h.admin.Platform, c.period)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, s := range b.Totals {
+				if !s.Balanced() {
+					t.Errorf("%s: %+v", name, s)
+				}
+			}
+			i := slices.IndexFunc(b.Lines, func(l accounting.TrialBalanceLine) bool { return l.Path == ledger.IncomeFees && l.Currency == "USD" })
+			if i < 0 || len(b.Totals) != 2 {
+				t.Fatalf("%s: %+v", name, b)
+			}
+			l := b.Lines[i]
+			if got := [4]string{l.Opening.String(), l.Debits.String(), l.Credits.String(), l.Closing.String()}; got != c.want {
+				t.Errorf("%s, grouped %t: %v, want %v", name, grouped, got, c.want)
+			}
+			if rails := slices.ContainsFunc(b.Lines, func(l accounting.TrialBalanceLine) bool { return l.Path == "rails/<RAIL>" }); rails != grouped {
+				t.Errorf("%s: grouped %t, asked %t", name, rails, grouped)
+			}
+		}
+	}
+	for name, period := range map[string]accounting.TrialBalanceQuery{
+		"future": {To: h.clock.Now().Add(time.Second)}, "future begin": {From: h.clock.Now().Add(time.Second)}, "backwards": {From: day(1), To: day(0)},
+	} {
+		if _, err := h.TrialBalance(t.Context(), h.admin.Platform, period); !fault.Is(err, fault.InvalidInput) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
+func TestIncome(t *testing.T) {
+	t.Parallel()
+	// What was earned falls into the period of the time that is asked for; periods touch
+	// and cover the span.
+	h := newEnv(t)
+	h.postFee(t, noon, 5)
+	h.clock.Advance(24 * time.Hour)
+	h.postFee(t, noon, 3)
+	h.clock.Advance(24 * time.Hour)
+
+	for _, c := range []struct {
+		by   ports.TimeKind
+		step accounting.Interval
+		want []string
+	}{
+		{ports.ByRecorded, accounting.Daily, []string{"5", "3", ""}},
+		{ports.ByEffective, accounting.Daily, []string{"8", "", ""}},
+		{ports.ByRecorded, accounting.Monthly, []string{"8"}},
+	} {
+		got, err := h.Income(t.Context(), h.admin.Platform, accounting.IncomeQuery{By: c.by, From: noon, Interval: c.step})
+		if err != nil || len(got.Periods) != len(c.want) {
+			t.Fatalf("%+v, %v", got, err)
+		}
+		for i, p := range got.Periods {
+			earned := ""
+			for _, l := range p.Lines {
+				earned += l.Amount.String()
+			}
+			if earned != c.want[i] {
+				t.Errorf("by %d, %s, period %d: %q, want %q", c.by, c.step, i, earned, c.want[i])
+			}
+			if i > 0 && !p.From.Equal(got.Periods[i-1].To.Add(time.Millisecond)) {
+				t.Errorf("%s follows on %s", p.From, got.Periods[i-1].To)
+			}
+		}
+		if !got.Periods[0].From.Equal(noon) || !got.Periods[len(got.Periods)-1].To.Equal(h.clock.Now()) {
+			t.Errorf("from %s to %s", got.Periods[0].From, got.Periods[len(got.Periods)-1].To)
+		}
+	}
+	if _, err := h.Income(t.Context(), h.admin.Platform, accounting.IncomeQuery{From: noon.AddDate(-1, 0, 0), Interval: accounting.Daily}); !fault.Is(err, fault.InvalidInput) {
+		t.Errorf("a year of days: %v", err)
+	}
+}
+
+func TestFXPosition(t *testing.T) {
+	t.Parallel()
+	// Positions are valued at the present rate, rounded towards zero, and what has no
+	// rate leaves the whole without a value.
+	h := newEnv(t)
+	h.postFee(t, noon, 5)
+	h.Market = fakeRates{"BTC": "10.5"}
+
+	got, err := h.FXPosition(t.Context(), h.admin.Platform, ports.Cutoff{}, "USD")
+
+	if err != nil || len(got.Lines) != 2 || !got.AllValued || got.Value.String() != "22" {
+		t.Fatalf("%+v, %v", got, err)
+	}
+	if l := got.Lines[0]; l.Currency != "BTC" || l.Position.String() != "-7" || l.Value.String() != "-73" || !l.RateAt.Equal(noon) {
+		t.Errorf("%+v", l)
+	}
+	if l := got.Lines[1]; l.Currency != "USD" || l.Position.String() != "95" || l.Value.String() != "95" {
+		t.Errorf("%+v", l)
+	}
+	h.Market = fakeRates{}
+	if got, err = h.FXPosition(t.Context(), h.admin.Platform, ports.Cutoff{}, "USD"); err != nil || got.AllValued || got.Lines[0].Valued {
+		t.Errorf("without a rate: %+v, %v", got, err)
+	}
+	if _, err = h.FXPosition(t.Context(), h.admin.Platform, ports.Cutoff{}, "XXX"); !fault.Is(err, fault.InvalidCurrency) {
+		t.Errorf("in no currency: %v", err)
+	}
+	if _, err = h.FXPosition(t.Context(), h.admin.Platform, ports.Cutoff{Moment: noon.Add(time.Hour)}, "USD"); !fault.Is(err, fault.InvalidInput) {
+		t.Errorf("in the future: %v", err)
+	}
+}
+
+// fakeRates are what a market says of currencies in dollars; of others it has no rate.
+type fakeRates map[money.Currency]string
+
+func (p fakeRates) Rate(_ context.Context, from, _ money.Currency, _ time.Time) (ports.MarketRate, error) {
+	rate, known := p[from]
+	if !known {
+		return ports.MarketRate{}, fault.New(fault.QuoteRequestFailed, "no rate")
+	}
+	return ports.MarketRate{Rate: money.MustRate(rate), At: noon}, nil
+}
+
+func TestAccount_AtTime(t *testing.T) {
+	t.Parallel()
+	// A moment takes in its whole millisecond; the future and accounts that are none
+	// are refused.
+	h := newEnv(t)
+	h.clock.Advance(123456 * time.Nanosecond)
+	h.post(t, ledger.JITReceived(h.header(noon), "rails/RTP", dollars(100)))
+
+	for moment, want := range map[time.Time]string{noon.Add(-time.Millisecond): "0", noon: "100", {}: "100"} {
+		got, err := h.Account(t.Context(), h.admin.Platform, "rails/RTP", "USD", ports.Cutoff{Moment: moment})
+		if err != nil || got[0].Balance.String() != want {
+			t.Errorf("at %s: %+v, %v; want %s", moment, got, err, want)
+		}
+	}
+	if _, err := h.Account(t.Context(), h.admin.Platform, "rails/RTP", "", ports.Cutoff{Moment: noon.Add(time.Second)}); !fault.Is(err, fault.InvalidInput) {
+		t.Errorf("the future: %v", err)
+	}
+	for _, path := range []string{"rails/ACH", "rails/", "' OR 1=1", ""} {
+		if _, err := h.Account(t.Context(), h.admin.Platform, path, "", ports.Cutoff{}); !fault.Is(err, fault.NotFound) {
+			t.Errorf("%q: %v", path, err)
+		}
+		of := ledger.Account{Platform: h.admin.Platform, Path: path, Currency: "USD"}
+		if _, err := h.Entries(t.Context(), ports.AccountEntryFilter{Account: of, Limit: 1}); !fault.Is(err, fault.NotFound) {
+			t.Errorf("entries of %q: %v", path, err)
+		}
+	}
+}

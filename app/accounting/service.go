@@ -1,0 +1,155 @@
+// Package accounting is the ledger as finance teams use it: accounts and their balances
+// at any time, entries and postings, trial balances, income, the foreign exchange
+// position, unmatched (suspense) funds, the timeline of a payment, accounting periods,
+// and adjustments by hand.
+//
+// It reads the ledger, assigns unmatched funds and posts adjustments. It never changes
+// what is posted; package audit checks the ledger.
+package accounting
+
+import (
+	"context"
+	"time"
+
+	"github.com/google/uuid"
+
+	"causeway/core/fault"
+	"causeway/core/ident"
+	"causeway/core/money"
+	"causeway/core/period"
+	"causeway/ledger"
+	"causeway/ports"
+)
+
+// Config is what the use cases need.
+type Config struct {
+	Store  ports.Store
+	Ledger ports.Finance
+	// WebhookLog is what platforms were told by webhook.
+	WebhookLog ports.WebhookLog
+	Market     ports.Rates
+	Clock      ports.Clock
+	IDs        ports.IDs
+	// Committed is called after each commit that told events.
+	Committed func()
+}
+
+// Service are the use cases.
+type Service struct{ Config }
+
+// New makes the use cases.
+func New(c Config) *Service { return &Service{c} }
+
+// Accounts lists the accounts of a platform that were ever posted to.
+func (f *Service) Accounts(ctx context.Context, p ident.Platform, filter ports.LedgerAccountFilter) (ports.LedgerAccountPage, error) {
+	return f.Ledger.LedgerAccounts(ctx, p, filter)
+}
+
+// Account reads the balances at a path as they were at the end of a moment, or are now
+// when that is zero. Faults: NOT_FOUND, INVALID_INPUT for a moment in the future.
+func (f *Service) Account(ctx context.Context, p ident.Platform, path string, currency money.Currency, at ports.Cutoff) ([]ports.LedgerAccount, error) {
+	if _, err := ledger.FindChartLine(path); err != nil {
+		return nil, accountNotFound(path, currency)
+	}
+	if err := f.checkNotFuture("at", at.Moment); err != nil {
+		return nil, err
+	}
+	at.Moment = endOfMillisecond(at.Moment)
+	accounts, err := f.Ledger.AccountsAtCutoff(ctx, p, path, currency, at)
+	if err == nil && len(accounts) == 0 {
+		err = accountNotFound(path, currency)
+	}
+	return accounts, err
+}
+
+// Entries reads one page of the entries of an account, with its balance after each.
+// Faults: NOT_FOUND, INVALID_INPUT for a span that ends before it begins or in the future.
+func (f *Service) Entries(ctx context.Context, filter ports.AccountEntryFilter) (ports.AccountEntryPage, error) {
+	if _, err := ledger.FindChartLine(filter.Account.Path); err != nil {
+		return ports.AccountEntryPage{}, accountNotFound(filter.Account.Path, filter.Account.Currency)
+	}
+	if err := f.checkPeriod(filter.Span.From, filter.Span.To); err != nil {
+		return ports.AccountEntryPage{}, err
+	}
+	filter.Span.To = endOfMillisecond(filter.Span.To)
+	page, found, err := f.Ledger.AccountEntries(ctx, filter)
+	if err == nil && !found {
+		err = accountNotFound(filter.Account.Path, filter.Account.Currency)
+	}
+	return page, err
+}
+
+// Postings reads one page of postings. Fault: INVALID_INPUT for a span that ends before
+// it begins or in the future.
+func (f *Service) Postings(ctx context.Context, filter ports.PostingFilter) (ports.PostingPage, error) {
+	if err := f.checkPeriod(filter.Span.From, filter.Span.To); err != nil {
+		return ports.PostingPage{}, err
+	}
+	filter.Span.To = endOfMillisecond(filter.Span.To)
+	return f.Ledger.Postings(ctx, filter)
+}
+
+// Posting is one posting and, if it was made by hand, who stands behind it.
+type Posting struct {
+	ports.RecordedPosting
+	Authorisation *period.Authorisation
+}
+
+// Posting reads one posting, or answers NOT_FOUND.
+func (f *Service) Posting(ctx context.Context, p ident.Platform, id uuid.UUID) (Posting, error) {
+	posting, found, err := f.Ledger.RecordedPosting(ctx, p, id)
+	if err == nil && !found {
+		err = fault.New(fault.NotFound, "There is no posting %s.", postingID(id))
+	}
+	if err != nil {
+		return Posting{}, err
+	}
+	shown := Posting{RecordedPosting: posting}
+	authorisation, found, err := f.Store.Authorisation(ctx, p, id)
+	if found {
+		shown.Authorisation = &authorisation
+	}
+	return shown, err
+}
+
+func accountNotFound(path string, currency money.Currency) error {
+	if _, err := ledger.FindChartLine(path); err != nil {
+		return fault.New(fault.NotFound, "There is no ledger account %.80q; paths are those of the list of accounts.", path)
+	}
+	if currency == "" {
+		return fault.New(fault.NotFound, "Nothing was ever posted to the ledger account %s.", path)
+	}
+	return fault.New(fault.NotFound, "Nothing was ever posted to the ledger account %s in %s.", path, currency)
+}
+
+// checkNotFuture is nil for a moment that is not in the future; books have nothing to say of that.
+func (f *Service) checkNotFuture(field string, moment time.Time) error {
+	if moment.IsZero() || !moment.After(f.Clock.Now()) {
+		return nil
+	}
+	return fault.Invalid(fault.Field{Field: field, Message: "must not be in the future"})
+}
+
+func checkOrder(s ports.Span) error {
+	if s.To.IsZero() || !s.To.Before(s.From) {
+		return nil
+	}
+	return fault.Invalid(fault.Field{Field: "to", Message: "must not be before from"})
+}
+
+// Moments are written in milliseconds, so one takes in all that happened in its own.
+func endOfMillisecond(t time.Time) time.Time {
+	if t.IsZero() {
+		return t
+	}
+	return t.Truncate(time.Millisecond).Add(time.Millisecond - time.Microsecond)
+}
+
+// justBefore is the last moment before t.
+func justBefore(t time.Time) time.Time { return t.Add(-time.Microsecond) }
+
+func postingID(posting uuid.UUID) ident.Posting {
+	var id ident.Posting
+	ident.SetUUID(&id, posting)
+	return id
+}

@@ -1,0 +1,323 @@
+package accounting_test
+
+import (
+	"context"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"causeway/app/accounting"
+	"causeway/core/account"
+	"causeway/core/fault"
+	"causeway/core/ident"
+	"causeway/core/quote"
+	"causeway/core/transaction"
+	"causeway/ledger"
+	"causeway/ports"
+)
+
+// listUnmatched reads all of it, the oldest first, in pages of two.
+func (h *env) listUnmatched(t *testing.T, assigned *bool) []transaction.Unmatched {
+	t.Helper()
+	var all []transaction.Unmatched
+	f := ports.UnmatchedFilter{Assigned: assigned, Limit: 2, Ascending: true}
+	for {
+		page, err := h.Unmatched(t.Context(), h.admin.Platform, f)
+		if err != nil {
+			t.Fatal(err)
+		}
+		all = append(all, page.Items...)
+		if !page.More {
+			return all
+		}
+		f.After = page.Items[len(page.Items)-1].Posting
+	}
+}
+
+func (h *env) wantBalances(t *testing.T, want map[string]string) {
+	t.Helper()
+	got := h.balances(t)
+	for key, w := range want {
+		if got[key] != w {
+			t.Errorf("%s: %q, want %s", key, got[key], w)
+		}
+		delete(got, key)
+	}
+	if len(got) > 0 {
+		t.Errorf("and %v", got)
+	}
+}
+
+func TestUnmatched_ListsAll(t *testing.T) {
+	t.Parallel()
+	// Every payment without an owner is listed, many of one millisecond too, with what
+	// was decided about it; the payments that have owners are not.
+	h := newEnv(t)
+	var want []ident.Receipt
+	for range 5 {
+		want = append(want, h.receivePayment(t, "nobody's", 100))
+	}
+	h.receivePayment(t, h.createQuote(t, "spark1good", 10050).Reference, 10050)
+	account := h.openAccount(t, "USD")
+
+	if _, err := h.AssignUnmatched(t.Context(), h.admin, accounting.AssignCommand{Receipt: want[2], Account: account.ID, Note: "rent"}, nil); err != nil {
+		t.Fatal(err)
+	}
+
+	yes, no := true, false
+	for name, c := range map[string]struct {
+		assigned *bool
+		want     []ident.Receipt
+	}{
+		"all": {nil, want}, "assigned": {&yes, want[2:3]}, "not yet": {&no, []ident.Receipt{want[0], want[1], want[3], want[4]}},
+	} {
+		got := h.listUnmatched(t, c.assigned)
+		if len(got) != len(c.want) {
+			t.Fatalf("%s: %+v, want %v", name, got, c.want)
+		}
+		for i, u := range got {
+			if u.Receipt.ID != c.want[i] || u.Receipt.Amount.Minor != 100 || u.Receipt.Reference != "nobody's" || u.Kind != ledger.KindUnmatchedReceived {
+				t.Errorf("%s: at %d %+v, want %s", name, i, u, c.want[i])
+			}
+			if a := u.Assignment; (a != nil) != (u.Receipt.ID == want[2]) || a != nil && (a.Note != "rent" || a.By != h.admin.Token || a.Account != account.ID) {
+				t.Errorf("%s: at %d assigned %+v", name, i, a)
+			}
+		}
+	}
+	if others, err := h.Unmatched(t.Context(), newPlatformID(), ports.UnmatchedFilter{Limit: 5}); err != nil || len(others.Items) > 0 {
+		t.Errorf("another platform sees %v, %v", others, err)
+	}
+}
+
+func TestAssignUnmatched_FundsQuote(t *testing.T) {
+	t.Parallel()
+	// A quote that waits for exactly this money runs with it, and its story tells of it.
+	h := newEnv(t)
+	receipt, q := h.receivePayment(t, "", 10050), h.createQuote(t, "spark1good", 10050)
+	h.clock.Advance(time.Second)
+
+	if _, err := h.AssignUnmatched(t.Context(), h.admin, accounting.AssignCommand{Receipt: receipt, Transaction: q.Transaction, Note: "the payer called"}, nil); err != nil {
+		t.Fatal(err)
+	}
+
+	h.waitForState(t, q.Transaction, "COMPLETED")
+	got := h.balances(t)
+	if got["rails/RTP USD"] != "10050" || got["funding/unmatched USD"] != "" || got["funding/jit USD"] != "" {
+		t.Errorf("%v", got)
+	}
+	h.checkLedger(t)
+	// The clock stands still, so both events follow the last of what is of their moment.
+	h.wantTimeline(t, q.Transaction, "REQUESTED QUOTED EVENT ASSIGNED POSTED POSTED RAIL_ANSWERED POSTED EVENT EVENT")
+}
+
+func TestAssignUnmatched_DepositsToAccount(t *testing.T) {
+	t.Parallel()
+	// It is deposited, told of, and can be spent.
+	h := newEnv(t)
+	receipt, account := h.receivePayment(t, "rent of March", 700), h.openAccount(t, "USD")
+
+	done, err := h.AssignUnmatched(t.Context(), h.admin, accounting.AssignCommand{Receipt: receipt, Account: account.ID, Note: "Ana's"}, nil)
+
+	if err != nil || done.Assignment == nil || done.Assignment.Transaction.IsZero() {
+		t.Fatalf("%+v, %v", done, err)
+	}
+	deposit := h.waitForState(t, done.Assignment.Transaction, "COMPLETED")
+	if deposit.Type != transaction.Incoming || deposit.Pricing.Received.Minor != 700 || deposit.Customer != h.customer.ID || deposit.PlatformCustomerID != "ana" {
+		t.Errorf("%+v", deposit)
+	}
+	h.wantBalances(t, map[string]string{"rails/RTP USD": "700", quote.AccountPath(account) + " USD": "700"})
+	h.checkLedger(t)
+}
+
+func TestAssignUnmatched_ReturnsToPayer(t *testing.T) {
+	t.Parallel()
+	// The rail sends it to its payer; where it will not, the money is unmatched once more
+	// and only an account can have it.
+	for name, refuses := range map[string]bool{"sent": false, "refused": true} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			h := newEnv(t, func(outside ports.Rail) ports.Rails { return &refusingRail{outside, refuses} })
+			receipt := h.receivePayment(t, "", 700)
+			back := accounting.AssignCommand{Receipt: receipt, Note: "nobody knows them"}
+
+			if _, err := h.AssignUnmatched(t.Context(), h.admin, back, nil); err != nil {
+				t.Fatal(err)
+			}
+
+			settled := map[string]string{}
+			if refuses {
+				settled["rails/RTP USD"], settled["funding/unmatched USD"] = "700", "700"
+			}
+			h.waitForBalances(t, settled)
+			h.checkLedger(t)
+			if !refuses {
+				return
+			}
+			if got := h.listUnmatched(t, nil); len(got) != 2 || got[0].Assignment == nil || got[1].Assignment != nil || !got[1].IsFailedRefund() {
+				t.Fatalf("%+v", got)
+			}
+			if _, err := h.AssignUnmatched(t.Context(), h.admin, back, nil); !fault.Is(err, fault.Conflict) {
+				t.Errorf("sent back once more: %v", err)
+			}
+			account := h.openAccount(t, "USD")
+			if _, err := h.AssignUnmatched(t.Context(), h.admin, accounting.AssignCommand{Receipt: receipt, Account: account.ID, Note: "found"}, nil); err != nil {
+				t.Fatal(err)
+			}
+			h.wantBalances(t, map[string]string{"rails/RTP USD": "700", quote.AccountPath(account) + " USD": "700"})
+			h.checkLedger(t)
+			answers, err := h.store.RailReplies(t.Context(), h.admin.Platform, receipt.UUID(), 10)
+			if err != nil || len(answers) != 1 || answers[0].Verdict != ports.Refused || answers[0].Call != ports.CallSendBack {
+				t.Errorf("%+v, %v", answers, err)
+			}
+		})
+	}
+}
+
+func TestAssignUnmatched_FailedRefund(t *testing.T) {
+	t.Parallel()
+	// Money that a transaction could not give back lies among the unmatched funds: a
+	// deposit is made of it once, and nothing else.
+	h := newEnv(t)
+	account := h.openAccount(t, "USD")
+	q := h.createQuote(t, "spark1nobody007", 10050)
+	h.receivePayment(t, q.Reference, 10050)
+	lost := h.waitForState(t, q.Transaction, "FAILED (refund FAILED)")
+
+	listed := h.listUnmatched(t, nil)
+	if len(listed) != 1 {
+		t.Fatalf("%+v", listed)
+	}
+	u := listed[0]
+	if u.RefundOf != lost.ID || u.Receipt.Amount != lost.Pricing.Sent || u.Receipt.PartnerAccount != "rails/RTP" || u.Receipt.Reference != q.Reference || u.Receipt.At.IsZero() || !u.IsFailedRefund() {
+		t.Errorf("%+v", u)
+	}
+	for name, to := range map[string]accounting.AssignCommand{"to its payer": {}, "to a quote": {Transaction: h.createQuote(t, "spark1good", 10050).Transaction}} {
+		to.Receipt, to.Note = u.Receipt.ID, "x"
+		if _, err := h.AssignUnmatched(t.Context(), h.admin, to, nil); !fault.Is(err, fault.Conflict) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	for _, again := range []bool{false, true} {
+		_, err := h.AssignUnmatched(t.Context(), h.admin, accounting.AssignCommand{Receipt: u.Receipt.ID, Account: account.ID, Note: "they have one here"}, nil)
+		if again != fault.Is(err, fault.Conflict) || again != (err != nil) {
+			t.Errorf("again %t: %v", again, err)
+		}
+	}
+
+	listed = h.listUnmatched(t, nil)
+	if len(listed) != 1 || listed[0].Assignment == nil || listed[0].Assignment.Account != account.ID {
+		t.Fatalf("%+v", listed)
+	}
+	h.waitForState(t, listed[0].Assignment.Transaction, "COMPLETED")
+	h.wantTimeline(t, listed[0].Assignment.Transaction, "REQUESTED ASSIGNED POSTED EVENT")
+	h.wantBalances(t, map[string]string{"rails/RTP USD": "10050", quote.AccountPath(account) + " USD": "10050"})
+	h.checkLedger(t)
+}
+
+// waitForBalances waits for the books to stand like this.
+func (h *env) waitForBalances(t *testing.T, want map[string]string) {
+	t.Helper()
+	deadline := time.After(30 * time.Second)
+	for {
+		got := h.balances(t)
+		same := len(got) == len(want)
+		for key, w := range want {
+			same = same && got[key] == w
+		}
+		if same {
+			return
+		}
+		select {
+		case <-time.After(20 * time.Millisecond):
+		case <-deadline:
+			t.Fatalf("the books stand at %v, want %v", got, want)
+		}
+	}
+}
+
+func TestAssignUnmatched_Refused(t *testing.T) {
+	t.Parallel()
+	// What cannot be done is refused with its reason, and the money stays where it is.
+	h := newEnv(t)
+	receipt, euros := h.receivePayment(t, "", 700), h.openAccount(t, "EUR")
+	owned := h.receivePayment(t, h.createQuote(t, "spark1good", 10050).Reference, 10050)
+	other := h.createQuote(t, "spark1fine", 10050)
+	stranger := h.admin
+	stranger.Platform = newPlatformID()
+	for name, c := range map[string]struct {
+		a    accounting.AssignCommand
+		code fault.Code
+	}{
+		"no note":                      {accounting.AssignCommand{Receipt: receipt}, fault.InvalidInput},
+		"a long note":                  {accounting.AssignCommand{Receipt: receipt, Note: strings.Repeat("é", 101)}, fault.InvalidInput},
+		"a receipt that is not there":  {accounting.AssignCommand{Receipt: newReceiptID(), Note: "x"}, fault.NotFound},
+		"a receipt that has its owner": {accounting.AssignCommand{Receipt: owned, Note: "x"}, fault.NotFound},
+		"no such transaction":          {accounting.AssignCommand{Receipt: receipt, Transaction: ident.NewTransaction(h.ids.New, noon), Note: "x"}, fault.TransactionNotFound},
+		"another amount":               {accounting.AssignCommand{Receipt: receipt, Transaction: other.Transaction, Note: "x"}, fault.Conflict},
+		"no such account":              {accounting.AssignCommand{Receipt: receipt, Account: ident.NewInternalAccount(h.ids.New, noon), Note: "x"}, fault.InternalAccountNotFound},
+		"an account in euros":          {accounting.AssignCommand{Receipt: receipt, Account: euros.ID, Note: "x"}, fault.InvalidCurrency},
+	} {
+		if _, err := h.AssignUnmatched(t.Context(), h.admin, c.a, nil); !fault.Is(err, c.code) {
+			t.Errorf("%s: %v, want %s", name, err, c.code)
+		}
+	}
+	if _, err := h.AssignUnmatched(t.Context(), stranger, accounting.AssignCommand{Receipt: receipt, Note: "x"}, nil); !fault.Is(err, fault.NotFound) {
+		t.Errorf("another platform: %v", err)
+	}
+	if got := h.balances(t)["funding/unmatched USD"]; got != "700" {
+		t.Errorf("%s is unmatched, want 700", got)
+	}
+}
+
+func TestAssignUnmatched_AccountAtMaximum(t *testing.T) {
+	t.Parallel()
+	// An account that is full takes no unmatched money, and the money stays where it is.
+	h := newEnv(t)
+	full := h.openAccount(t, "USD")
+	for _, minor := range []int64{account.MaxBalance, 700} {
+		_, err := h.AssignUnmatched(t.Context(), h.admin, accounting.AssignCommand{Receipt: h.receivePayment(t, "", minor), Account: full.ID, Note: "Ana's"}, nil)
+		if refused := minor == 700; fault.Is(err, fault.AmountOutOfRange) != refused || err != nil != refused {
+			t.Errorf("%d: %v", minor, err)
+		}
+	}
+	if got := h.balances(t)["funding/unmatched USD"]; got != "700" {
+		t.Errorf("%s is unmatched, want 700", got)
+	}
+	h.checkLedger(t)
+}
+
+func TestAssignUnmatched_ConcurrentCallers(t *testing.T) {
+	t.Parallel()
+	// Of many who decide about the same money at the same moment one succeeds, and the
+	// others are told so.
+	h := newEnv(t)
+	receipt, account := h.receivePayment(t, "", 700), h.openAccount(t, "USD")
+	refusals := make([]error, 8)
+	var all sync.WaitGroup
+	for i := range refusals {
+		all.Go(func() {
+			_, refusals[i] = h.AssignUnmatched(context.WithoutCancel(t.Context()), h.admin, accounting.AssignCommand{Receipt: receipt, Account: account.ID, Note: "mine"}, nil)
+		})
+	}
+	all.Wait()
+
+	done := 0
+	for _, err := range refusals {
+		if err == nil {
+			done++
+		} else if !fault.Is(err, fault.Conflict) {
+			t.Error(err)
+		}
+	}
+	if done != 1 {
+		t.Errorf("%d succeeded", done)
+	}
+	h.wantBalances(t, map[string]string{"rails/RTP USD": "700", quote.AccountPath(account) + " USD": "700"})
+	h.checkLedger(t)
+}
+
+func newPlatformID() (p ident.Platform) {
+	ident.SetUUID(&p, newReceiptID().UUID())
+	return p
+}

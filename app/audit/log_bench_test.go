@@ -1,0 +1,71 @@
+package audit_test
+
+import (
+	"context"
+	"testing"
+
+	"github.com/google/uuid"
+
+	"causeway/adapters/postgres/ledgerdb"
+	"causeway/app/audit"
+)
+
+// BenchmarkLog fills a database with postings of one entry and says how
+// many a second are sealed and verified, and what the log costs on disk.
+func BenchmarkLog(b *testing.B) {
+	const postings = 200_000
+	h := newLogEnv(b)
+	for range postings / 1000 {
+		if err := h.post(h.platform, 1000); err != nil {
+			b.Fatal(err)
+		}
+	}
+	var size int64
+	b.Run("seal", func(b *testing.B) {
+		for b.Loop() {
+			b.StopTimer()
+			h.execAsSuperuser("TRUNCATE ledger_tiles, ledger_heads, ledger_sealed")
+			b.StartTimer()
+			if err := h.newLogService().SealDue(context.Background()); err != nil {
+				b.Fatal(err)
+			}
+		}
+		b.ReportMetric(postings*float64(b.N)/b.Elapsed().Seconds(), "postings/s")
+		if err := h.db.Pool().QueryRow(context.Background(), "SELECT pg_total_relation_size('ledger_tiles')").Scan(&size); err != nil {
+			b.Fatal(err)
+		}
+		b.ReportMetric(float64(size)/postings, "bytes/posting")
+	})
+	checker := audit.NewChecker(ledgerdb.NewReader(h.ledgerDB, h.db.Pool()), ledgerdb.NewAudit(h.ledgerDB, h.db.Pool()), nil)
+	b.Run("check", func(b *testing.B) {
+		for b.Loop() {
+			if report, err := checker.Check(context.Background()); err != nil || !report.Clean() {
+				b.Fatal(report.Findings, err)
+			}
+		}
+		b.ReportMetric(postings*float64(b.N)/b.Elapsed().Seconds(), "postings/s")
+	})
+	b.Run("verify", func(b *testing.B) {
+		for b.Loop() {
+			if report, err := checker.Verify(context.Background(), audit.VerifyOptions{}); err != nil || !report.Clean() {
+				b.Fatal(report.Findings, err)
+			}
+		}
+		b.ReportMetric(postings*float64(b.N)/b.Elapsed().Seconds(), "postings/s")
+	})
+	b.Run("prove", func(b *testing.B) {
+		var posting uuid.UUID
+		if err := h.db.Pool().QueryRow(context.Background(), "SELECT id::text FROM ledger_postings WHERE platform_id = $1 AND seq = 77777", h.platform.UUID().String()).Scan(&posting); err != nil {
+			b.Fatal(err)
+		}
+		worker := h.newLogService()
+		if err := worker.SealDue(context.Background()); err != nil { // when it runs alone
+			b.Fatal(err)
+		}
+		for b.Loop() {
+			if _, err := worker.InclusionProof(context.Background(), h.platform, posting, 0); err != nil {
+				b.Fatal(err)
+			}
+		}
+	})
+}
