@@ -44,7 +44,7 @@ func walk(tree fs.FS, module string, examine func(*file)) ([]string, error) {
 		if err != nil {
 			return err
 		}
-		f := &file{module: module, pkg: path.Dir(name), test: strings.HasSuffix(name, "_test.go"), set: set, ast: parsed}
+		f := &file{module: module, pkg: path.Dir(name), test: strings.HasSuffix(name, "_test.go") || path.Dir(name) == testEnvironmentPackage, set: set, ast: parsed}
 		examine(f)
 		breaches = append(breaches, f.violations...)
 		return nil
@@ -105,6 +105,8 @@ func (f *file) importViolation(own string) string {
 			return ""
 		}
 		return "it is for tests above the ports"
+	case own == testEnvironmentPackage && !f.test:
+		return "it is for tests of use cases"
 	case f.test && from > layerOf("ports") && layers[to].name != "whole house" && layers[to].name != "roof":
 		return "" // a test above the ports may set up whatever of the house it needs
 	case to < 0:

@@ -36,6 +36,10 @@ const migrationsPackage = "migrations"
 // of beside may use it, and nothing else may.
 const testDatabasePackage = "adapters/pgembed/pgtest"
 
+// testEnvironmentPackage is the environment in which use cases are tested. It may import what
+// their tests may; only tests above the ports may import it.
+const testEnvironmentPackage = "app/internal/apptest"
+
 // purePaths floors compute and nothing else: the same arguments give the same answer,
 // on every machine, for ever.
 var purePaths = []string{"core", "ledger"}
