@@ -109,7 +109,7 @@ func (m *mask) learnValue(value any, key, under string) {
 			if signature := noteSignaturePattern.FindStringSubmatch(value); signature != nil {
 				m.replacements[signature[1]] = m.maskBytes(signature[1])
 			}
-		case key == "head":
+		case key == "checkpoint":
 			found := notePattern.FindStringSubmatch(value)
 			for _, word := range found[min(1, len(found)):] {
 				if _, known := m.replacements[word]; !known {
@@ -126,7 +126,7 @@ func (m *mask) learnValue(value any, key, under string) {
 			m.replacements[value] = derivedText("0123456789abcdef", 32, m.nextLabel("client id"))
 		case key == "clientSecret":
 			m.addSecret(value)
-			m.replacements[value] = "the secret, which is told this once"
+			m.replacements[value] = "shown once, in this response"
 		}
 	}
 }

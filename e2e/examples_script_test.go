@@ -47,7 +47,7 @@ func (s *exampleRecorder) recordCustomers() (ana string) {
 		"platformCustomerId": "acme-7", "customerType": "BUSINESS", "umaAddress": "$acme@uma.example.com",
 		"businessInfo": {"legalName": "Acme Corporation", "country": "US", "registrationNumber": "5523041", "incorporatedOn": "2018-03-14", "taxId": "47-1234567"},
 		"address": {"line1": "5 Market Street", "city": "Austin", "state": "TX", "postalCode": "78701", "country": "US"}}`).wantStatus(201)
-	s.record("createCustomer", "Everything that is wrong is told at once", "/customers",
+	s.record("createCustomer", "Several invalid fields", "/customers",
 		`{"customerType": "INDIVIDUAL", "fullName": "Bo Berg", "birthDate": "31.01.1990", "region": "usa"}`).wantStatus(400)
 	s.record("getCustomerById", "", "/customers/"+ana, "").wantStatus(200)
 	s.record("listCustomers", "", "/customers?limit=2", "").wantStatus(200)
@@ -95,7 +95,7 @@ func (s *exampleRecorder) recordLog(ana string) {
 		eventually(s.t, "a sealed posting", func() bool { return s.get("/ledger/log").wantStatus(200).int("sealed") == int64(size+1) })
 	}
 	s.record("getLedgerLog", "", "/ledger/log", "").wantStatus(200)
-	s.record("listLedgerHeads", "", "/ledger/log/heads", "").wantStatus(200)
+	s.record("listLedgerCheckpoints", "", "/ledger/log/checkpoints", "").wantStatus(200)
 	first := s.callUnrecorded("GET", "/ledger/postings?limit=1&sortOrder=asc", nil).wantStatus(200).text("data.0.id")
 	s.record("proveLedgerPosting", "", "/ledger/log/proof?postingId="+first, "").wantStatus(200)
 	s.record("proveLedgerConsistency", "", "/ledger/log/consistency?from=1", "").wantStatus(200)
@@ -142,7 +142,7 @@ func (s *exampleRecorder) recordQuotes(ana string, a externalAccounts) {
 			s.recordWebhook("outgoingPayment", "OUTGOING_PAYMENT."+event, told, "")
 		}
 	}
-	s.record("createQuote", "Beyond the limits", "/quotes", `{
+	s.record("createQuote", "Amount out of range", "/quotes", `{
 		"source": {"sourceType": "ACCOUNT", "accountId": "`+balance+`"},
 		"destination": {"destinationType": "ACCOUNT", "accountId": "`+a.eur+`"},
 		"lockedCurrencySide": "SENDING", "lockedCurrencyAmount": 2000000000}`).wantStatus(400)
@@ -150,7 +150,7 @@ func (s *exampleRecorder) recordQuotes(ana string, a externalAccounts) {
 		"source": object{"accountId": balance}, "destination": object{"accountId": a.eur},
 		"lockedCurrencySide": "SENDING", "lockedCurrencyAmount": 90000,
 	}).wantStatus(201)
-	s.record("executeQuote", "The balance is too small", "/quotes/"+dear.text("id")+"/execute", "").wantStatus(400)
+	s.record("executeQuote", "Insufficient balance", "/quotes/"+dear.text("id")+"/execute", "").wantStatus(400)
 }
 
 // recordJITPayment pays a quote by its reference: with the right amount and with another.
@@ -159,8 +159,8 @@ func (s *exampleRecorder) recordJITPayment(ana string, a externalAccounts) {
 		"source": {"sourceType": "REALTIME_FUNDING", "customerId": "`+ana+`", "currency": "USD"},
 		"destination": {"destinationType": "ACCOUNT", "accountId": "`+a.eur+`"},
 		"lockedCurrencySide": "RECEIVING", "lockedCurrencyAmount": 20000}`).wantStatus(201)
-	s.record("executeQuote", "One that is funded just in time", "/quotes/"+quote.text("id")+"/execute", "").wantStatus(409)
-	s.record("sandboxSend", "The payment that a quote waits for", "/sandbox/send", fmt.Sprintf(`{"reference": %q, "currencyCode": "USD", "currencyAmount": %d}`,
+	s.record("executeQuote", "A quote that is funded just in time", "/quotes/"+quote.text("id")+"/execute", "").wantStatus(409)
+	s.record("sandboxSend", "The exact amount", "/sandbox/send", fmt.Sprintf(`{"reference": %q, "currencyCode": "USD", "currencyAmount": %d}`,
 		paymentReference(quote), quote.int("totalSendingAmount"))).wantStatus(200)
 	s.awaitEventAbout("OUTGOING_PAYMENT.COMPLETED", quote.text("transactionId"))
 
@@ -172,7 +172,7 @@ func (s *exampleRecorder) recordJITPayment(ana string, a externalAccounts) {
 		"source": object{"customerId": ana, "currency": "USD"}, "destination": object{"accountId": a.eur},
 		"lockedCurrencySide": "SENDING", "lockedCurrencyAmount": 5000,
 	}).wantStatus(201)
-	s.record("sandboxSend", "A wrong amount goes back", "/sandbox/send",
+	s.record("sandboxSend", "A wrong amount is refunded", "/sandbox/send",
 		fmt.Sprintf(`{"reference": %q, "currencyCode": "USD", "currencyAmount": 4999}`, paymentReference(wrong))).wantStatus(200)
 	s.recordWebhook("outgoingPayment", "OUTGOING_PAYMENT.REFUND_COMPLETED", s.awaitEventAbout("OUTGOING_PAYMENT.REFUND_COMPLETED", wrong.text("transactionId")), "")
 }
@@ -208,7 +208,7 @@ func (s *exampleRecorder) recordIncoming(ana string, _ externalAccounts) {
 		return id
 	}
 	const facts = `{"receiverCustomerInfo": {"FULL_NAME": "Ana Silva"}}`
-	s.awaitEventAbout("INCOMING_PAYMENT.COMPLETED", asked("INCOMING_PAYMENT.PENDING, taken at once", 200, facts))
+	s.awaitEventAbout("INCOMING_PAYMENT.COMPLETED", asked("INCOMING_PAYMENT.PENDING, approved at once", 200, facts))
 
 	s.receiver.setApprovalResponse(202, "")
 	later := s.record("sandboxReceive", "", "/sandbox/uma/receive", pays).wantStatus(200).text("id")
@@ -239,7 +239,7 @@ func (s *exampleRecorder) recordLedger(ana string, _ externalAccounts) {
 	s.record("listLedgerEntries", "", account+"/entries?currency=USD&limit=2", "").wantStatus(200)
 	postings := s.record("listLedgerPostings", "", "/ledger/postings?kind=converted&limit=2", "").wantStatus(200)
 	s.record("getLedgerPosting", "", "/ledger/postings/"+postings.text("data.0.id"), "").wantStatus(200)
-	s.record("getTransactionStory", "", "/transactions/"+postings.text("data.0.transactionId")+"/story", "").wantStatus(200)
+	s.record("getTransactionTimeline", "", "/transactions/"+postings.text("data.0.transactionId")+"/timeline", "").wantStatus(200)
 	s.record("getTrialBalance", "", "/ledger/trial-balance", "").wantStatus(200)
 	s.record("getIncome", "", "/ledger/income?from="+postings.text("data.0.recordedAt"), "").wantStatus(200)
 	s.record("getFXPosition", "", "/ledger/fx-position", "").wantStatus(200)
@@ -286,7 +286,7 @@ func (s *exampleRecorder) recordTokens(string, externalAccounts) {
 func (s *exampleRecorder) recordPeriods(string, externalAccounts) {
 	s.awaitAllDelivered()
 	last := "/ledger/periods/" + previousMonth().Format("2006-01")
-	s.record("holdLedgerPeriod", "", last+"/hold", `{"note": "Closing time"}`).wantStatus(200)
+	s.record("softCloseLedgerPeriod", "", last+"/hold", `{"note": "Closing time"}`).wantStatus(200)
 	s.record("reopenLedgerPeriod", "", last+"/reopen", `{"note": "A statement is missing."}`).wantStatus(200)
 	s.callUnrecorded("POST", last+"/hold", object{})
 	s.callUnrecorded("POST", "/ledger/adjustments", object{"note": "The bank's fee for the month", "effectiveAt": formatTimestamp(previousMonth().Add(time.Hour)),
@@ -297,7 +297,7 @@ func (s *exampleRecorder) recordPeriods(string, externalAccounts) {
 	// The close keeps the newest head, so what the story posted so far must be under one.
 	eventually(s.t, "a head over all postings", func() bool {
 		log := s.get("/ledger/log").wantStatus(200)
-		return log.int("sealed") == log.int("postings") && log.int("head.size") == log.int("postings")
+		return log.int("sealed") == log.int("postings") && log.int("checkpoint.size") == log.int("postings")
 	})
 	s.record("closeLedgerPeriod", "", last+"/close", `{"note": "The month is complete."}`).wantStatus(200)
 	s.record("getLedgerPeriod", "", last, "").wantStatus(200)

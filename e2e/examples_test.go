@@ -96,7 +96,7 @@ type example struct {
 	Path     string          `json:"path,omitempty"`
 	Body     json.RawMessage `json:"body,omitempty"`
 	Status   int             `json:"status"`
-	Response json.RawMessage `json:"answer,omitempty"`
+	Response json.RawMessage `json:"response,omitempty"`
 }
 
 func encodeExamples(t *testing.T, examples []example) []byte {

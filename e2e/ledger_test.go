@@ -42,7 +42,7 @@ func TestLedgerReports_MatchPostings(t *testing.T) {
 	}
 
 	fee := h.get("/ledger/accounts/income%2Ffees").wantStatus(200)
-	fee.wantValues(map[string]any{"path": "income/fees", "balances.0.currency": "USD", "balances.0.class": "income", "balances.0.guarded": false, "balances.0.balance": fees})
+	fee.wantValues(map[string]any{"path": "income/fees", "balances.0.currency": "USD", "balances.0.class": "income", "balances.0.noOverdraft": false, "balances.0.balance": fees})
 	for _, by := range []string{"recorded", "effective"} {
 		h.get("/ledger/accounts/income%2Ffees?at=" + formatTimestamp(begun) + "&by=" + by).wantStatus(200).wantValues(map[string]any{"balances.0.balance": 0, "by": by})
 	}
@@ -62,7 +62,7 @@ func TestLedgerReports_MatchPostings(t *testing.T) {
 
 	for _, detail := range []string{"account", "group"} {
 		trial := h.get("/ledger/trial-balance?detail=" + detail).wantStatus(200)
-		trial.wantValues(map[string]any{"sums.0.currency": "BTC", "sums.0.balanced": true, "sums.0.closing": 0, "sums.1.currency": "USD", "sums.1.balanced": true, "sums.1.debits": 20100})
+		trial.wantValues(map[string]any{"totals.0.currency": "BTC", "totals.0.balanced": true, "totals.0.closing": 0, "totals.1.currency": "USD", "totals.1.balanced": true, "totals.1.debits": 20100})
 	}
 	h.get("/ledger/income?period=day&from=" + formatTimestamp(begun)).wantStatus(200)
 	month := time.Now().UTC().AddDate(0, 0, -20)
@@ -72,10 +72,10 @@ func TestLedgerReports_MatchPostings(t *testing.T) {
 	h.get("/ledger/fx-position?reportingCurrency=EUR").wantStatus(200).wantValues(map[string]any{
 		"lines.0.currency": "BTC", "lines.0.position": -received, "lines.1.currency": "USD", "lines.1.position": 10050 - fees, "reportingCurrency": "EUR"})
 
-	story := h.get("/transactions/" + transaction + "/story").wantStatus(200)
+	story := h.get("/transactions/" + transaction + "/timeline").wantStatus(200)
 	var told []string
 	for i := range story.list("data") {
-		told = append(told, story.text(fmt.Sprintf("data.%d.what", i)))
+		told = append(told, story.text(fmt.Sprintf("data.%d.type", i)))
 	}
 	for what, n := range map[string]int{"REQUESTED": 1, "QUOTED": 1, "POSTED": 3, "EVENT": 3, "RAIL_ANSWERED": 1, "WEBHOOK_ATTEMPT": 3} {
 		if got := strings.Count(strings.Join(told, " "), what); got != n {
@@ -134,7 +134,7 @@ func TestLedgerReports_RejectInvalidRequests(t *testing.T) {
 
 	other := h.createPlatform("Other", "SANDBOX", "--regulated")
 	other.get("/ledger/postings/"+posting).wantError(404, "NOT_FOUND")
-	other.get("/transactions/"+quote.text("transactionId")+"/story").wantError(404, "TRANSACTION_NOT_FOUND")
+	other.get("/transactions/"+quote.text("transactionId")+"/timeline").wantError(404, "TRANSACTION_NOT_FOUND")
 	if got := other.get("/ledger/postings").wantStatus(200).list("data"); len(got) > 0 {
 		t.Errorf("another platform reads %d postings", len(got))
 	}
@@ -188,5 +188,5 @@ func TestUnmatchedFunds_Assignment(t *testing.T) {
 	if got := len(h.get("/ledger/unmatched?assigned=true").wantStatus(200).list("data")); got != 3 {
 		t.Errorf("%d assigned, want 3", got)
 	}
-	h.get("/ledger/trial-balance").wantStatus(200).wantValues(map[string]any{"sums.0.balanced": true, "sums.1.balanced": true})
+	h.get("/ledger/trial-balance").wantStatus(200).wantValues(map[string]any{"totals.0.balanced": true, "totals.1.balanced": true})
 }

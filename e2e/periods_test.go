@@ -27,7 +27,7 @@ func TestPeriod_SoftCloseAdjustAndClose(t *testing.T) {
 	h.post(path+"/close", object{}).wantError(409, "CONFLICT")
 	h.post("/ledger/periods/"+now.Format("2006-01")+"/hold", object{}).wantError(409, "CONFLICT")
 	h.post(path+"/hold", object{"note": "Closing time"}).wantStatus(200).wantValues(map[string]any{"state": "HELD", "changes.0.note": "Closing time"})
-	h.post("/ledger/adjustments", fee(day, 700)).wantStatus(201).wantValues(map[string]any{"effectiveAt": formatTimestamp(day), "askedFor": ""})
+	h.post("/ledger/adjustments", fee(day, 700)).wantStatus(201).wantValues(map[string]any{"effectiveAt": formatTimestamp(day), "requestedEffectiveAt": ""})
 	again := h.withHeader("Idempotency-Key", "close")
 	closed := again.post(path+"/close", object{}).wantStatus(200)
 	closed.wantValues(map[string]any{"state": "CLOSED", "closing.posting": 1})
@@ -38,7 +38,7 @@ func TestPeriod_SoftCloseAdjustAndClose(t *testing.T) {
 
 	this := time.Date(now.Year(), now.Month(), 1, 0, 0, 0, 0, time.UTC)
 	h.post("/ledger/adjustments", fee(day, 30)).wantStatus(201).wantValues(map[string]any{
-		"effectiveAt": formatTimestamp(this), "askedFor": formatTimestamp(day),
+		"effectiveAt": formatTimestamp(this), "requestedEffectiveAt": formatTimestamp(day),
 		"memo": "The bank charged the wire twice. (for " + day.Format(time.DateOnly) + ")"})
 	h.get(path).wantStatus(200).wantValues(map[string]any{
 		"closing.trialBalance.totals.0.debits":  700,

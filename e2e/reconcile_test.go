@@ -72,7 +72,7 @@ func TestReconciliation_ImportAndResolveBreak(t *testing.T) {
 	resolve := at + "/breaks/" + fee.text("data.0.id") + "/resolve"
 	once := h.withHeader("Idempotency-Key", "fee")
 	resolved := once.post(resolve, object{"note": "Monthly fee", "against": "EXPENSE"}).wantStatus(200)
-	resolved.wantValues(map[string]any{"status": "RESOLVED", "resolution.how": "POSTING", "resolution.note": "Monthly fee"})
+	resolved.wantValues(map[string]any{"status": "RESOLVED", "resolution.method": "POSTING", "resolution.note": "Monthly fee"})
 	if again := once.post(resolve, object{"note": "Monthly fee", "against": "EXPENSE"}).wantStatus(200); string(again.body) != string(resolved.body) {
 		t.Errorf("repeated: %s", again.body)
 	}
@@ -80,7 +80,7 @@ func TestReconciliation_ImportAndResolveBreak(t *testing.T) {
 	if got := h.ledgerBalances(h.platformID); got["expense/rails USD"] != -300 || got["rails/RTP USD"] != -(10050+10051+10052)+300 {
 		t.Errorf("the books have %s", got)
 	}
-	h.get(at).wantStatus(200).wantValues(map[string]any{"now.matchedLines": 3, "now.brokenLines": 1, "now.resolvedLines": 1, "now.openBreaks": 1, "now.resolvedBreaks": 1})
+	h.get(at).wantStatus(200).wantValues(map[string]any{"current.matchedLines": 3, "current.brokenLines": 1, "current.resolvedLines": 1, "current.openBreaks": 1, "current.resolvedBreaks": 1})
 
 	// Bad files are refused whole, other platforms see nothing, and reading is not deciding.
 	for name, bad := range map[string]string{

@@ -23,7 +23,7 @@ type Example struct {
 	Path     string          `json:"path,omitempty"` // below BasePath, with its query
 	Body     json.RawMessage `json:"body,omitempty"`
 	Status   int             `json:"status"`
-	Response json.RawMessage `json:"answer,omitempty"`
+	Response json.RawMessage `json:"response,omitempty"`
 }
 
 // Examples gives the recorded examples: one file <id>.json an operation or webhook,

@@ -20,9 +20,9 @@ func exampleFiles(examples map[string]string) fstest.MapFS {
 }
 
 const (
-	sendParcelExamples = `[{"title": "To Bo's", "method": "POST", "path": "/parcels", "body": {"weight": 7, "note": "it's"}, "status": 201, "answer": {"weight": 7, "id": "a"}},
-		{"title": "A light one", "method": "POST", "path": "/parcels", "body": {"weight": 1}, "status": 201, "answer": {"weight": 1, "id": "b"}},
-		{"title": "Too late", "method": "POST", "path": "/parcels", "body": {"weight": 8}, "status": 409, "answer": {"status": 409, "code": "QUOTE_EXPIRED"}}]`
+	sendParcelExamples = `[{"title": "To Bo's", "method": "POST", "path": "/parcels", "body": {"weight": 7, "note": "it's"}, "status": 201, "response": {"weight": 7, "id": "a"}},
+		{"title": "A light one", "method": "POST", "path": "/parcels", "body": {"weight": 1}, "status": 201, "response": {"weight": 1, "id": "b"}},
+		{"title": "Too late", "method": "POST", "path": "/parcels", "body": {"weight": 8}, "status": 409, "response": {"status": 409, "code": "QUOTE_EXPIRED"}}]`
 	parcelArrivedExamples = `[{"title": "It is there", "method": "POST", "body": {"id": "a"}, "status": 202}]`
 )
 
@@ -36,7 +36,7 @@ func TestExamples_RecordedExamplesArePublished(t *testing.T) {
 	f.Examples(exampleFiles(map[string]string{
 		"sendParcel.json": sendParcelExamples, "parcelArrived.json": parcelArrivedExamples,
 		"dropParcel.json":  `[{"method": "DELETE", "path": "/parcels/Quote:1", "status": 204}]`,
-		"listParcels.json": `[{"method": "GET", "path": "/parcels?limit=2&sortOrder=asc", "status": 200, "answer": {"data": []}}]`,
+		"listParcels.json": `[{"method": "GET", "path": "/parcels?limit=2&sortOrder=asc", "status": 200, "response": {"data": []}}]`,
 	}))
 	if err := f.Build(); err != nil {
 		t.Fatal(err)
@@ -115,7 +115,7 @@ func TestExamples_StaleExampleFailsBuild(t *testing.T) {
 		"other method":   {"sendParcel.json", `[{"method": "PUT", "path": "/parcels", "status": 201}]`, "PUT /parcels is not POST /parcels"},
 		"other path":     {"getParcel.json", `[{"method": "GET", "path": "/parcels/a/b", "status": 200}]`, "is not GET /parcels/{parcelId}"},
 		"other status":   {"sendParcel.json", `[{"method": "POST", "path": "/parcels", "status": 302}]`, "does not answer 302"},
-		"body of none":   {"dropParcel.json", `[{"method": "DELETE", "path": "/parcels/a", "status": 204, "answer": {}}]`, "where none is described"},
+		"body of none":   {"dropParcel.json", `[{"method": "DELETE", "path": "/parcels/a", "status": 204, "response": {}}]`, "where none is described"},
 		"same title":     {"sendParcel.json", strings.ReplaceAll(sendParcelExamples, "A light one", "To Bo's"), `two are called "to-bo-s"`},
 	} {
 		f := newUnbuiltFixture(t)

@@ -131,7 +131,7 @@ func (s *Log) findCheckpoint(ctx context.Context, p ident.Platform, at ports.Log
 			return page.Checkpoints[0], nil
 		}
 	}
-	return ports.SignedCheckpoint{}, fault.Invalid(fault.Field{Field: field, Message: "must be the size of a head; GET /ledger/log/heads lists them"})
+	return ports.SignedCheckpoint{}, fault.Invalid(fault.Field{Field: field, Message: "must be the size of a head; GET /ledger/log/checkpoints lists them"})
 }
 
 func (s *Log) storedTree(ctx context.Context, p ident.Platform, at ports.LogStatus) merkle.StoredTree {

@@ -137,10 +137,10 @@ func (b *bench) measureInclusion(ctx context.Context, p *closedPeriodEnv) error 
 // checkInclusion holds a proof against the root of its head.
 func checkInclusion(body []byte) error {
 	var proof struct {
-		LeafIndex int64
-		Leaf      []byte
-		Hashes    [][]byte
-		Head      struct {
+		LeafIndex  int64
+		Leaf       []byte
+		Hashes     [][]byte
+		Checkpoint struct {
 			Size     int64
 			RootHash []byte
 		}
@@ -148,14 +148,14 @@ func checkInclusion(body []byte) error {
 	if err := json.Unmarshal(body, &proof); err != nil {
 		return err
 	}
-	if len(proof.Head.RootHash) != tlog.HashSize {
-		return fmt.Errorf("a root of %d bytes", len(proof.Head.RootHash))
+	if len(proof.Checkpoint.RootHash) != tlog.HashSize {
+		return fmt.Errorf("a root of %d bytes", len(proof.Checkpoint.RootHash))
 	}
 	path := make(tlog.RecordProof, len(proof.Hashes))
 	for i, hash := range proof.Hashes {
 		copy(path[i][:], hash)
 	}
-	return tlog.CheckRecord(path, proof.Head.Size, tlog.Hash(proof.Head.RootHash), proof.LeafIndex, tlog.RecordHash(proof.Leaf))
+	return tlog.CheckRecord(path, proof.Checkpoint.Size, tlog.Hash(proof.Checkpoint.RootHash), proof.LeafIndex, tlog.RecordHash(proof.Leaf))
 }
 
 func (r results) proofSection() section {

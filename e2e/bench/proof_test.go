@@ -17,7 +17,7 @@ func TestCheckInclusion(t *testing.T) {
 	first, second := tlog.RecordHash(leaves[0]), tlog.RecordHash(leaves[1])
 	root := tlog.NodeHash(first, second)
 	text := func(b []byte) string { return base64.StdEncoding.EncodeToString(b) }
-	good := fmt.Sprintf(`{"leafIndex":1,"leaf":%q,"hashes":[%q],"head":{"size":2,"rootHash":%q}}`, text(leaves[1]), text(first[:]), text(root[:]))
+	good := fmt.Sprintf(`{"leafIndex":1,"leaf":%q,"hashes":[%q],"checkpoint":{"size":2,"rootHash":%q}}`, text(leaves[1]), text(first[:]), text(root[:]))
 
 	if err := checkInclusion([]byte(good)); err != nil {
 		t.Error(err)

@@ -34,7 +34,7 @@ type adjustmentEntry struct {
 type adjustmentBody struct {
 	PostingID            httpapi.ID[ident.Posting] `json:"postingId" doc:"The posting."`
 	EffectiveAt          httpapi.Time              `json:"effectiveAt" doc:"When it counts."`
-	RequestedEffectiveAt *httpapi.Time             `json:"askedFor,omitempty" doc:"When it was to count; only when the books are closed there."`
+	RequestedEffectiveAt *httpapi.Time             `json:"requestedEffectiveAt,omitempty" doc:"When it was to count; only when the books are closed there."`
 	Memo                 string                    `json:"memo" doc:"The memo of the posting."`
 	Corrects             httpapi.ID[ident.Posting] `json:"corrects,omitzero" doc:"The posting that it puts right."`
 	Note                 string                    `json:"note" doc:"Why."`

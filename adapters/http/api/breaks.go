@@ -24,7 +24,7 @@ type StatementLine struct {
 	PartnerID   string                          `json:"partnerId,omitempty" doc:"The partner's own name for it." example:"2026031000017"`
 	References  []string                        `json:"references" doc:"What it says to tell payments apart." example:"[\"4T9K2M7PXQ3A\"]"`
 	Description string                          `json:"description,omitempty" doc:"What else it says." example:"payment 4T9K2M7PXQ3A"`
-	IsReturned  bool                            `json:"saysReturned,omitempty" doc:"Whether the partner calls it a payment that came back."`
+	IsReturned  bool                            `json:"isReturned,omitempty" doc:"Whether the partner calls it a payment that came back."`
 }
 
 func renderStatementLine(l reconcile.Line) StatementLine {
@@ -118,7 +118,7 @@ type entryReference struct {
 }
 
 type breakResolution struct {
-	Method           string                           `json:"how" enum:"NOTE,POSTING,MATCH,BREAK" doc:"NOTE or POSTING by somebody; MATCH by a later statement that shows it; BREAK by another break, when a later comparison knew better what it is."`
+	Method           string                           `json:"method" enum:"NOTE,POSTING,MATCH,BREAK" doc:"NOTE or POSTING by somebody; MATCH by a later statement that shows it; BREAK by another break, when a later comparison knew better what it is."`
 	Note             string                           `json:"note,omitempty" doc:"Why it is settled." example:"Monthly fee, as agreed"`
 	PostingID        httpapi.ID[ident.Posting]        `json:"postingId,omitzero" doc:"The correction that was posted."`
 	ReconciliationID httpapi.ID[ident.Reconciliation] `json:"reconciliationId,omitzero" doc:"The reconciliation that resolved it."`

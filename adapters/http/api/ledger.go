@@ -97,7 +97,7 @@ func parseEntryCursor(c httpapi.Cursor) (at ports.EntryPosition, err error) {
 // What a number in a cursor counts, so that no list takes the cursor of another.
 const (
 	postingCursor    = "posting"
-	checkpointCursor = "head"
+	checkpointCursor = "checkpoint"
 	trialLineCursor  = "line"
 )
 

@@ -16,7 +16,7 @@ type ledgerAccountBody struct {
 	Path        string           `json:"path" doc:"Where the account stands in the chart." example:"customers/InternalAccount:0199f0a2-7b1c-7e55-9d6b-2f1f6a0c4e12"`
 	Currency    httpapi.Currency `json:"currency" doc:"The currency of the account." example:"USD"`
 	Class       string           `json:"class" enum:"asset,liability,income,expense,trading" doc:"What the account is. The balance of an asset or expense is debits minus credits, of any other credits minus debits."`
-	NoOverdraft bool             `json:"guarded" doc:"Whether it can never go below zero."`
+	NoOverdraft bool             `json:"noOverdraft" doc:"Whether it can never go below zero."`
 	Balance     httpapi.BigMinor `json:"balance" doc:"The balance, in the smallest unit of the currency."`
 }
 

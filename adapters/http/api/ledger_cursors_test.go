@@ -17,7 +17,7 @@ func TestLedgerLists_RejectOtherCursors(t *testing.T) {
 		a.postDeposits(2)
 		a.seal()
 	}
-	lists := []string{"/ledger/accounts?limit=1", "/ledger/accounts/rails%2FACH/entries?currency=USD&limit=1", "/ledger/postings?limit=1", "/ledger/log/heads?limit=1"}
+	lists := []string{"/ledger/accounts?limit=1", "/ledger/accounts/rails%2FACH/entries?currency=USD&limit=1", "/ledger/postings?limit=1", "/ledger/log/checkpoints?limit=1"}
 	cursors := map[string]string{}
 	for _, list := range lists {
 		if cursors[list] = a.must(200, "GET", list, "").stringAt("nextCursor"); cursors[list] == "" {

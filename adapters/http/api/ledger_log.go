@@ -32,7 +32,7 @@ type ledgerLogBody struct {
 	Postings   int64           `json:"postings" doc:"How many postings there are." example:"1210"`
 	Sealed     int64           `json:"sealed" doc:"How many of them the last head covers: the first ones." example:"1208"`
 	Published  int64           `json:"published" doc:"The size of the last head that is known to be kept outside of the database." example:"1208"`
-	Checkpoint *checkpointBody `json:"head,omitempty" doc:"The last head; left out until the first posting is sealed."`
+	Checkpoint *checkpointBody `json:"checkpoint,omitempty" doc:"The last head; left out until the first posting is sealed."`
 	Keys       []ledgerLogKey  `json:"keys" doc:"The keys that sign heads, the newest first."`
 }
 
@@ -63,7 +63,7 @@ type inclusionProofBody struct {
 	Leaf       base64Bytes               `json:"leaf" doc:"The bytes of the leaf, in base64: all that the posting says." example:"Y2F1c2V3YXkgbGVhZiAxCg=="`
 	LeafHash   base64Bytes               `json:"leafHash" doc:"SHA-256 of a zero byte and the leaf, in base64." example:"QqqLpIyGeL38qDFjP25MPcmumOEuYqOhg1qhMQ4GOv0="`
 	Hashes     []base64Bytes             `json:"hashes" doc:"The inclusion proof of RFC 6962: the hashes beside the way from the leaf to the root, from below, in base64."`
-	Checkpoint checkpointBody            `json:"head" doc:"The head whose root they lead to."`
+	Checkpoint checkpointBody            `json:"checkpoint" doc:"The head whose root they lead to."`
 }
 
 type consistencyProofBody struct {
@@ -147,11 +147,11 @@ func registerLedgerLog(a *httpapi.API, log LedgerLog) {
 		return at.Checkpoint.Note, err
 	}, func(note string) httpapi.Text { return httpapi.Text(note) })
 
-	type headsWanted struct{ httpapi.Paging }
+	type listCheckpointsParams struct{ httpapi.Paging }
 	httpapi.Get(a, httpapi.Operation{
-		ID: "listLedgerHeads", Path: "/ledger/log/heads", Tag: tagLog, Summary: "List the heads of the log", Permission: platform.View,
+		ID: "listLedgerCheckpoints", Path: "/ledger/log/checkpoints", Tag: tagLog, Summary: "List the heads of the log", Permission: platform.View,
 		Description: "Every head that was signed, the newest first. Each covers all postings that the ones before it cover.",
-	}, func(ctx context.Context, call httpapi.Call, in *headsWanted) (ports.CheckpointPage, error) {
+	}, func(ctx context.Context, call httpapi.Call, in *listCheckpointsParams) (ports.CheckpointPage, error) {
 		before, err := parseNumberCursor(checkpointCursor, in.Cursor)
 		if err != nil {
 			return ports.CheckpointPage{}, err

@@ -114,10 +114,10 @@ func TestLedgerLog_ProofsVerify(t *testing.T) {
 	log := getJSON[struct {
 		Origin                      string
 		Postings, Sealed, Published int64
-		Head                        checkpointReply
+		Checkpoint                  checkpointReply
 		Keys                        []struct{ VerifierKey string }
 	}](a, "/ledger/log")
-	if log.Postings != 1001 || log.Sealed != 1000 || log.Published != 0 || log.Head.Size != 1000 || len(log.Keys) != 1 {
+	if log.Postings != 1001 || log.Sealed != 1000 || log.Published != 0 || log.Checkpoint.Size != 1000 || len(log.Keys) != 1 {
 		t.Errorf("the log stands at %+v", log)
 	}
 	verifier, err := note.NewVerifier(log.Keys[0].VerifierKey)
@@ -130,19 +130,19 @@ func TestLedgerLog_ProofsVerify(t *testing.T) {
 			LeafIndex      int64
 			Leaf, LeafHash []byte
 			Hashes         [][]byte
-			Head           checkpointReply
+			Checkpoint     checkpointReply
 		}](a, "/ledger/log/proof?postingId=Posting:"+ids[256]+"&size="+strconv.FormatInt(of, 10))
-		signed, err := note.Open([]byte(proof.Head.Note), note.VerifierList(verifier))
+		signed, err := note.Open([]byte(proof.Checkpoint.Note), note.VerifierList(verifier))
 		if err != nil {
 			t.Fatal(err)
 		}
-		if head, err := ledger.ParseCheckpoint(signed.Text); err != nil || head.Size != of || head.Root != proof.Head.root() {
+		if head, err := ledger.ParseCheckpoint(signed.Text); err != nil || head.Size != of || head.Root != proof.Checkpoint.root() {
 			t.Errorf("the head of %d says %+v, %v", of, head, err)
 		}
 		if hash := tlog.RecordHash(proof.Leaf); string(hash[:]) != string(proof.LeafHash) || !strings.Contains(string(proof.Leaf), "rails/ACH") {
 			t.Errorf("the leaf is %q", proof.Leaf)
 		}
-		if err := tlog.CheckRecord(toHashes(proof.Hashes), of, proof.Head.root(), proof.LeafIndex, tlog.Hash(proof.LeafHash)); err != nil {
+		if err := tlog.CheckRecord(toHashes(proof.Hashes), of, proof.Checkpoint.root(), proof.LeafIndex, tlog.Hash(proof.LeafHash)); err != nil {
 			t.Error(err)
 		}
 	}
@@ -156,7 +156,7 @@ func TestLedgerLog_ProofsVerify(t *testing.T) {
 	}
 
 	checkpoint := a.must(200, "GET", "/ledger/log/checkpoint", "")
-	if checkpoint.rawBody != log.Head.Note || checkpoint.header.Get("Content-Type") != "text/plain; charset=utf-8" {
+	if checkpoint.rawBody != log.Checkpoint.Note || checkpoint.header.Get("Content-Type") != "text/plain; charset=utf-8" {
 		t.Errorf("the checkpoint is %q", checkpoint.rawBody)
 	}
 }
@@ -183,7 +183,7 @@ func TestListLedgerCheckpoints(t *testing.T) {
 		page := getJSON[struct {
 			Data       []checkpointReply
 			NextCursor string
-		}](a, "/ledger/log/heads?limit=2&cursor="+cursor)
+		}](a, "/ledger/log/checkpoints?limit=2&cursor="+cursor)
 		for _, h := range page.Data {
 			sizes = append(sizes, h.Size)
 		}
@@ -198,7 +198,7 @@ func TestListLedgerCheckpoints(t *testing.T) {
 	a.must(200, "GET", "/ledger/log/keys", "").assertBody(t, `{"data": [{"id": "*", "algorithm": "ED25519", "publicKey": "*", "verifierKey": "*", "validFrom": "2026-03-14T12:00:00.000Z"}]}`)
 
 	other := a.createPlatform(t, platform.Sandbox)
-	other.must(200, "GET", "/ledger/log/heads", "").assertBody(t, `{"data": [], "hasMore": false}`)
+	other.must(200, "GET", "/ledger/log/checkpoints", "").assertBody(t, `{"data": [], "hasMore": false}`)
 	other.must(200, "GET", "/ledger/log", "").assertBody(t, `{"origin": "causeway.ledger/`+other.tenant.Platform.ID.UUID().String()+`", "postings": 0, "sealed": 0, "published": 0, "keys": ["*"]}`)
 	other.must(404, "GET", "/ledger/log/checkpoint", "")
 }
@@ -225,11 +225,11 @@ func TestLedgerLog_InvalidRequests(t *testing.T) {
 		"/ledger/log/proof?postingId=Posting:" + late[0]:                                  {409, "number 9 and the last head covers 8"},
 		"/ledger/log/proof?postingId=Posting:" + ids[0] + "&size=5":                       {400, "must be the size of a head"},
 		"/ledger/log/proof?postingId=Posting:" + ids[0] + "&size=99999999999999999999999": {400, "size"},
-		"/ledger/log/consistency":                 {400, "from"},
-		"/ledger/log/consistency?from=8&to=4":     {400, "must not be above 4"},
-		"/ledger/log/consistency?from=3":          {400, "must be the size of a head"},
-		"/ledger/log/consistency?from=4&to=9":     {400, "must be the size of a head"},
-		"/ledger/log/heads?cursor=eyJpZCI6ImEifQ": {400, "cursor"},
+		"/ledger/log/consistency":                       {400, "from"},
+		"/ledger/log/consistency?from=8&to=4":           {400, "must not be above 4"},
+		"/ledger/log/consistency?from=3":                {400, "must be the size of a head"},
+		"/ledger/log/consistency?from=4&to=9":           {400, "must be the size of a head"},
+		"/ledger/log/checkpoints?cursor=eyJpZCI6ImEifQ": {400, "cursor"},
 	} {
 		if got := a.send(http.MethodGet, path, ""); got.status != want.status || !strings.Contains(got.rawBody, want.says) {
 			t.Errorf("%s: %d %s", path, got.status, got.rawBody)

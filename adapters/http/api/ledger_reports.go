@@ -41,7 +41,7 @@ type trialBalanceBody struct {
 	To     *httpapi.Time           `json:"to,omitempty" doc:"The last moment of the period; left out where it ends with the last posting."`
 	By     string                  `json:"by" enum:"recorded,effective" doc:"By which time of the postings."`
 	Lines  []trialBalanceLineBody  `json:"lines" doc:"By currency and path; accounts that nothing was posted to by the end of the period are left out."`
-	Totals []trialBalanceTotalBody `json:"sums" doc:"The sums of the lines, one a currency."`
+	Totals []trialBalanceTotalBody `json:"totals" doc:"The sums of the lines, one a currency."`
 }
 
 func renderTrialBalance(b accounting.TrialBalance) trialBalanceBody {
@@ -90,7 +90,7 @@ type fxPositionBody struct {
 	By                string               `json:"by" enum:"recorded,effective" doc:"By which time of the postings."`
 	ReportingCurrency httpapi.Currency     `json:"reportingCurrency" doc:"What they are valued in." example:"USD"`
 	ValuedAt          httpapi.Time         `json:"valuedAt" doc:"When they were valued."`
-	Value             *httpapi.BigMinor    `json:"worth,omitempty" doc:"What all of it would be worth, in the smallest unit of the reporting currency; left out when a line could not be valued."`
+	Value             *httpapi.BigMinor    `json:"value,omitempty" doc:"What all of it would be worth, in the smallest unit of the reporting currency; left out when a line could not be valued."`
 	Lines             []fxPositionLineBody `json:"lines" doc:"One a currency."`
 }
 
@@ -99,7 +99,7 @@ type fxPositionLineBody struct {
 	Position httpapi.BigMinor  `json:"position" doc:"Above zero: the service has taken more of it than it has given."`
 	Rate     *httpapi.Decimal  `json:"rate,omitempty" doc:"The market's rate: smallest units of the reporting currency for one smallest unit. Left out when the market has none now."`
 	RateAt   *httpapi.Time     `json:"rateAt,omitempty" doc:"When the rate was made."`
-	Value    *httpapi.BigMinor `json:"worth,omitempty" doc:"The position at that rate, rounded towards zero."`
+	Value    *httpapi.BigMinor `json:"value,omitempty" doc:"The position at that rate, rounded towards zero."`
 }
 
 func renderFXPosition(p accounting.FXPosition) fxPositionBody {
@@ -130,7 +130,7 @@ func registerLedgerReports(a *httpapi.API, f Accounting) {
 	httpapi.Get(a, httpapi.Operation{
 		ID: "getTrialBalance", Path: "/ledger/trial-balance", Tag: tagLedger, Summary: "Get the trial balance", Permission: platform.View,
 		Description: "For each currency and account: the balance before the period, what was debited and credited in it, and the balance after it. " +
-			"In every currency the opening and the closing column add up to zero, and debits equal credits; `sums` says so. All of one moment.",
+			"In every currency the opening and the closing column add up to zero, and debits equal credits; `totals` says so. All of one moment.",
 		Errors: []fault.Code{fault.MonthArchived},
 	}, func(ctx context.Context, call httpapi.Call, in *trial) (accounting.TrialBalance, error) {
 		return f.TrialBalance(ctx, call.Principal.Platform, accounting.TrialBalanceQuery{By: in.kind(), From: in.From.Time, To: in.To.Time, Grouped: in.Detail == "group"})

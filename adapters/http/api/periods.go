@@ -51,7 +51,7 @@ type periodClosingBody struct {
 	TokenID      httpapi.ID[ident.Token]  `json:"tokenId,omitzero" doc:"The token it was closed with; left out when the operator of the service did it."`
 	Posting      int64                    `json:"posting" doc:"The number of the platform's last posting then; 0 when there was none." example:"84211"`
 	Digest       string                   `json:"digest,omitempty" doc:"The SHA-256 digest of that posting, in hexadecimal digits." example:"9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08"`
-	Checkpoint   string                   `json:"head,omitempty" doc:"The newest signed head of the log of postings then, a C2SP checkpoint; left out while there was none."`
+	Checkpoint   string                   `json:"checkpoint,omitempty" doc:"The newest signed head of the log of postings then, a C2SP checkpoint; left out while there was none."`
 	TrialBalance *closingTrialBalanceBody `json:"trialBalance,omitempty" doc:"What every account came to. Only where one month is read."`
 }
 
@@ -169,7 +169,7 @@ func registerPeriods(a *httpapi.API, p Periods) {
 		id, summary, description string
 		action                   period.Action
 	}{
-		{"holdLedgerPeriod", "Hold a month", "Keeps ordinary postings out of a month that is over, so that finance can look at it: what would be effective in it is effective at the first moment of the first open month instead, " +
+		{"softCloseLedgerPeriod", "Hold a month", "Keeps ordinary postings out of a month that is over, so that finance can look at it: what would be effective in it is effective at the first moment of the first open month instead, " +
 			"and its memo says for which day it was. Only adjustments and other postings that somebody authorised, with a note, may still be effective in it. Months are held in their order. The first one ever held begins the " +
 			"books' months: what is effective before it is what it opens with.", period.SoftClose},
 		{"reopenLedgerPeriod", "Reopen a month", "Lets ordinary postings into a held month again. What was moved to a later month meanwhile stays there. The last month that was held is reopened first; a closed month is never.", period.Reopen},

@@ -83,7 +83,7 @@ func renderReconciliationRun(r reconcile.Run) ReconciliationRun {
 // reconciliationDetailsBody is a run and how things stand now.
 type reconciliationDetailsBody struct {
 	ReconciliationRun
-	Status reconciliationStatus `json:"now" doc:"How things stand now."`
+	Status reconciliationStatus `json:"current" doc:"How things stand now."`
 }
 
 type reconciliationStatus struct {

@@ -21,7 +21,7 @@ type transactionTimelineBody struct {
 
 type timelineEventBody struct {
 	At         httpapi.Time          `json:"at" doc:"When it happened."`
-	Type       timelineEventType     `json:"what" doc:"REQUESTED: it was asked for. QUOTED: it was given a price. ASSIGNED: people found that unmatched money is for it. RAIL_ANSWERED: a rail said how it went. POSTED: money moved in the books. EVENT: it came into a state that webhooks tell of. WEBHOOK_ATTEMPT: the event was sent."`
+	Type       timelineEventType     `json:"type" doc:"REQUESTED: it was asked for. QUOTED: it was given a price. ASSIGNED: people found that unmatched money is for it. RAIL_ANSWERED: a rail said how it went. POSTED: money moved in the books. EVENT: it came into a state that webhooks tell of. WEBHOOK_ATTEMPT: the event was sent."`
 	Request    *timelineRequest      `json:"request,omitempty" doc:"With REQUESTED: who asked for what."`
 	Quote      *timelineQuote        `json:"quote,omitempty" doc:"With QUOTED: the price."`
 	Assignment *unmatchedFundsBody   `json:"assignment,omitempty" doc:"With ASSIGNED: the money and the decision."`
@@ -55,11 +55,11 @@ type timelineQuote struct {
 }
 
 type railReplyBody struct {
-	Call     string        `json:"asked" enum:"DELIVER,COLLECT,REFUND,SEND_BACK,WATCH" doc:"What the rail was asked to do. WATCH: whether a delivered payment came back."`
+	Call     string        `json:"call" enum:"DELIVER,COLLECT,REFUND,SEND_BACK,WATCH" doc:"What the rail was asked to do. WATCH: whether a delivered payment came back."`
 	Verdict  string        `json:"verdict" enum:"DONE,WAITING,REFUSED,CANCELLED,CAME_BACK,UNKNOWN" doc:"What it said. UNKNOWN: it could not be asked."`
 	Reason   string        `json:"reason,omitempty" doc:"Why it refused." example:"COUNTERPARTY_POST_TX_FAILED"`
 	Accepted bool          `json:"accepted,omitempty" doc:"Whether it had taken the payment on."`
-	RetryAt  *httpapi.Time `json:"againAt,omitempty" doc:"When it is asked again."`
+	RetryAt  *httpapi.Time `json:"retryAt,omitempty" doc:"When it is asked again."`
 }
 
 type timelineWebhookEvent struct {
@@ -117,7 +117,7 @@ func registerTimeline(a *httpapi.API, f Accounting) {
 		TransactionID httpapi.ID[ident.Transaction] `path:"transactionId" doc:"The transaction."`
 	}
 	httpapi.Get(a, httpapi.Operation{
-		ID: "getTransactionStory", Path: "/transactions/{transactionId}/story", Tag: tagLedger, Summary: "Get the story of a transaction", Permission: platform.View,
+		ID: "getTransactionTimeline", Path: "/transactions/{transactionId}/timeline", Tag: tagLedger, Summary: "Get the story of a transaction", Permission: platform.View,
 		Description: "Everything that happened to one payment, in order: who asked for it, its price, what the rails answered, each posting with its entries, " +
 			"each state that was told and every attempt to tell it.",
 		Errors: []fault.Code{fault.TransactionNotFound, fault.MonthArchived},
