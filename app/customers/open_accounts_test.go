@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"causeway/app/customers"
+	"causeway/app/internal/apptest"
 	"causeway/core/account"
 	"causeway/core/customer"
 	"causeway/core/ident"
@@ -17,28 +18,28 @@ import (
 	"causeway/ports"
 )
 
-// addCurrency lets the platform use a further currency.
-func (h *env) addCurrency(t *testing.T, who platform.Principal, code money.Currency) {
+// addCurrency adds a currency to the settings of a platform.
+func (e *env) addCurrency(t *testing.T, admin platform.Principal, code money.Currency) {
 	t.Helper()
-	is, err := h.platforms.Settings(t.Context(), who)
+	settings, err := e.platforms.Settings(t.Context(), admin)
 	if err != nil {
 		t.Fatal(err)
 	}
-	more := append(slices.Clone(is.Currencies), platform.Currency{Code: code, MaxAmount: 100, Directions: []string{"OUTGOING"}})
-	if _, err := h.platforms.UpdateSettings(t.Context(), who, platform.Change{Currencies: &more}); err != nil {
+	currencies := append(slices.Clone(settings.Currencies), platform.Currency{Code: code, MaxAmount: 100, Directions: []string{"OUTGOING"}})
+	if _, err := e.platforms.UpdateSettings(t.Context(), admin, platform.Change{Currencies: &currencies}); err != nil {
 		t.Fatal(err)
 	}
 }
 
-// accountsOf are those of one owner, by currency.
-func (h *env) accountsOf(t *testing.T, who platform.Principal, owner ident.Customer) map[money.Currency]account.Internal {
+// accountsOf returns the internal accounts of one owner by currency.
+func (e *env) accountsOf(t *testing.T, admin platform.Principal, owner ident.Customer) map[money.Currency]account.Internal {
 	t.Helper()
-	of, err := h.store.InternalAccountsOf(t.Context(), who.Platform, []ident.Customer{owner})
+	byOwner, err := e.Store.InternalAccountsOf(t.Context(), admin.Platform, []ident.Customer{owner})
 	if err != nil {
 		t.Fatal(err)
 	}
 	accounts := map[money.Currency]account.Internal{}
-	for _, a := range of[owner] {
+	for _, a := range byOwner[owner] {
 		accounts[a.Currency] = a
 	}
 	return accounts
@@ -46,27 +47,27 @@ func (h *env) accountsOf(t *testing.T, who platform.Principal, owner ident.Custo
 
 func TestOpenDue_OpensNewCurrencyForEveryCustomer(t *testing.T) {
 	t.Parallel()
-	// However many customers there are, each gets an account in a currency that the
-	// platform adds; those it had stay as they were, and nobody gets one twice.
-	h := newEnv(t)
-	who := h.createPlatform(t, platform.Sandbox, false)
-	first, err := h.Create(t.Context(), who, nil, customer.Request{Type: "INDIVIDUAL", FullName: "Ana Silva"})
+	// Every customer gets one account in a currency that the platform adds, also when there
+	// are more customers than fit in one batch. Existing accounts do not change.
+	env := newEnv(t)
+	admin := env.createPlatform(t, platform.Sandbox, false)
+	first, err := env.customers.Create(t.Context(), admin, nil, customer.Request{Type: "INDIVIDUAL", FullName: "Ana Silva"})
 	if err != nil {
 		t.Fatal(err)
 	}
-	on, err := h.platforms.Settings(t.Context(), who)
+	settings, err := env.platforms.Settings(t.Context(), admin)
 	if err != nil {
 		t.Fatal(err)
 	}
 	owners := []ident.Customer{first.ID}
-	if err := h.store.Do(t.Context(), func(ctx context.Context, tx ports.Tx) error {
-		for n := range 2 * customers.BatchSize { // of older days: they have no account at all
-			id := ident.NewCustomer(h.IDs.New, noon)
-			made, err := customer.Create(customer.Request{Type: "INDIVIDUAL", PlatformCustomerID: fmt.Sprint("n", n)}, on, id, id.UUID(), noon)
+	if err := env.Store.Do(t.Context(), func(ctx context.Context, tx ports.Tx) error {
+		for n := range 2 * customers.BatchSize { // created before accounts were opened at once: they have none
+			id := ident.NewCustomer(env.IDs.New, apptest.Noon)
+			created, err := customer.Create(customer.Request{Type: "INDIVIDUAL", PlatformCustomerID: fmt.Sprint("n", n)}, settings, id, id.UUID(), apptest.Noon)
 			if err != nil {
 				return err
 			}
-			if err := tx.CreateCustomer(ctx, made); err != nil {
+			if err := tx.CreateCustomer(ctx, created); err != nil {
 				return err
 			}
 			owners = append(owners, id)
@@ -75,68 +76,67 @@ func TestOpenDue_OpensNewCurrencyForEveryCustomer(t *testing.T) {
 	}); err != nil {
 		t.Fatal(err)
 	}
-	before := h.accountsOf(t, who, first.ID)
+	before := env.accountsOf(t, admin, first.ID)
 
-	h.addCurrency(t, who, "EUR")
-	if err := h.OpenDue(t.Context()); err != nil {
+	env.addCurrency(t, admin, "EUR")
+	if err := env.customers.OpenDue(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 
-	of, err := h.store.InternalAccountsOf(t.Context(), who.Platform, owners)
+	byOwner, err := env.Store.InternalAccountsOf(t.Context(), admin.Platform, owners)
 	if err != nil {
 		t.Fatal(err)
 	}
 	for _, owner := range owners {
-		if has := len(of[owner]); has != len(before)+1 {
-			t.Errorf("%s has %d accounts, want %d", owner, has, len(before)+1)
+		if n := len(byOwner[owner]); n != len(before)+1 {
+			t.Errorf("%s has %d accounts, want %d", owner, n, len(before)+1)
 		}
 	}
-	after := h.accountsOf(t, who, first.ID)
-	for code, was := range before {
-		if is := after[code]; is.ID != was.ID || is.Reference != was.Reference || !is.UpdatedAt.Equal(was.UpdatedAt) {
-			t.Errorf("the account in %s was %+v and is %+v", code, was, is)
+	after := env.accountsOf(t, admin, first.ID)
+	for currency, a := range before {
+		if b := after[currency]; b.ID != a.ID || b.Reference != a.Reference || !b.UpdatedAt.Equal(a.UpdatedAt) {
+			t.Errorf("the account in %s changed from %+v to %+v", currency, a, b)
 		}
 	}
-	if euro := after["EUR"]; len(euro.Instructions) != 1 || euro.Instructions[0].Info["accountHolderName"] != "Causeway Client Money FBO Ana Silva" {
-		t.Errorf("the account in EUR: %+v", euro)
+	if euros := after["EUR"]; len(euros.Instructions) != 1 || euros.Instructions[0].Info["accountHolderName"] != "Causeway Client Money FBO Ana Silva" {
+		t.Errorf("the account in EUR: %+v", euros)
 	}
-	if own := h.accountsOf(t, who, ident.Customer{})["EUR"]; len(own.Instructions) != 1 || !own.Instructions[0].PlatformAccount {
+	if own := env.accountsOf(t, admin, ident.Customer{})["EUR"]; len(own.Instructions) != 1 || !own.Instructions[0].PlatformAccount {
 		t.Errorf("the platform's own account in EUR: %+v", own)
 	}
-	if err := h.OpenDue(t.Context()); err != nil {
+	if err := env.customers.OpenDue(t.Context()); err != nil {
 		t.Error(err)
 	}
-	if left, err := h.store.TakeJobs(t.Context(), ports.StepOpenAccounts, noon.Add(time.Hour), 1, 10); err != nil || len(left) > 0 {
-		t.Errorf("left to do: %v, %v", left, err)
+	if left, err := env.Store.TakeJobs(t.Context(), ports.StepOpenAccounts, apptest.Noon.Add(time.Hour), 1, 10); err != nil || len(left) > 0 {
+		t.Errorf("jobs left: %v, %v", left, err)
 	}
 }
 
 func TestOpenDue_ConcurrentCreateGetsNewCurrency(t *testing.T) {
 	t.Parallel()
-	// Customers that are being made while a currency is added have it in the end,
-	// whichever came first.
-	h := newEnv(t)
-	who := h.createPlatform(t, platform.Sandbox, false)
-	var all sync.WaitGroup
-	made := make([]customer.Customer, 12)
-	for i := range made {
-		all.Go(func() {
+	// Customers that are created while a currency is added have an account in it in the end.
+	env := newEnv(t)
+	admin := env.createPlatform(t, platform.Sandbox, false)
+	var requests sync.WaitGroup
+	created := make([]customer.Customer, 12)
+	for i := range created {
+		requests.Go(func() {
 			var err error
-			if made[i], err = h.Create(t.Context(), who, nil, customer.Request{Type: "INDIVIDUAL"}); err != nil {
+			if created[i], err = env.customers.Create(t.Context(), admin, nil, customer.Request{Type: "INDIVIDUAL"}); err != nil {
 				t.Error(err)
 			}
 		})
 	}
-	all.Go(func() {
-		h.addCurrency(t, who, "EUR")
-		if err := h.OpenDue(t.Context()); err != nil {
+	requests.Go(func() {
+		env.addCurrency(t, admin, "EUR")
+		if err := env.customers.OpenDue(t.Context()); err != nil {
 			t.Error(err)
 		}
 	})
-	all.Wait()
+	requests.Wait()
 
-	for _, c := range made {
-		if _, has := h.accountsOf(t, who, c.ID)["EUR"]; !has {
+	for _, c := range created {
+		if _, has := env.accountsOf(t, admin, c.ID)["EUR"]; !has {
 			t.Errorf("%s has no account in EUR", c.ID)
 		}
 	}
@@ -144,30 +144,30 @@ func TestOpenDue_ConcurrentCreateGetsNewCurrency(t *testing.T) {
 
 func TestOpenDue_AddsInstructionsOnceRailIsConnected(t *testing.T) {
 	t.Parallel()
-	// Accounts that were opened while no rail was connected are told how they are paid
-	// into once one is, the next time the currencies are set; their reference stays.
-	h := newEnv(t)
-	who := h.createPlatform(t, platform.Production, true)
-	ana, err := h.Create(t.Context(), who, nil, customer.Request{Type: "INDIVIDUAL"})
+	// Accounts that were opened while no rail was connected get their funding instructions
+	// once one is, the next time the currencies are set; their reference does not change.
+	env := newEnv(t)
+	admin := env.createPlatform(t, platform.Production, true)
+	ana, err := env.customers.Create(t.Context(), admin, nil, customer.Request{Type: "INDIVIDUAL"})
 	if err != nil {
 		t.Fatal(err)
 	}
-	before := h.accountsOf(t, who, ana.ID)["USD"]
+	before := env.accountsOf(t, admin, ana.ID)["USD"]
 	if before.Instructions != nil {
-		t.Fatalf("paid into without a rail: %+v", before)
+		t.Fatalf("instructions without a rail: %+v", before)
 	}
 
-	h.Rails[platform.Production] = h.Rails[platform.Sandbox] // both use cases share it
-	h.addCurrency(t, who, "EUR")
-	if err := h.OpenDue(t.Context()); err != nil {
+	env.rails[platform.Production] = env.Rail
+	env.addCurrency(t, admin, "EUR")
+	if err := env.customers.OpenDue(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 
-	after := h.accountsOf(t, who, ana.ID)["USD"]
+	after := env.accountsOf(t, admin, ana.ID)["USD"]
 	if len(after.Instructions) != 1 || after.ID != before.ID || after.Instructions[0].Info["reference"] != before.Reference {
 		t.Errorf("before %+v\nafter %+v", before, after)
 	}
-	if own := h.accountsOf(t, who, ident.Customer{})["USD"]; len(own.Instructions) != 1 {
-		t.Errorf("the platform's own: %+v", own)
+	if own := env.accountsOf(t, admin, ident.Customer{})["USD"]; len(own.Instructions) != 1 {
+		t.Errorf("the platform's own account: %+v", own)
 	}
 }

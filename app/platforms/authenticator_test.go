@@ -9,6 +9,7 @@ import (
 
 	"github.com/google/uuid"
 
+	"causeway/app/internal/apptest"
 	"causeway/app/platforms"
 	"causeway/core/fault"
 	"causeway/core/ident"
@@ -16,8 +17,8 @@ import (
 	"causeway/ports"
 )
 
-// fakeTokens holds tokens in memory and notes what it was asked. Each look-up waits
-// until it may go on.
+// fakeTokens keeps tokens in memory and records the lookups. Each lookup blocks until
+// release is closed.
 type fakeTokens struct {
 	mu       sync.Mutex
 	tokens   map[string]ports.TokenWithEnvironment
@@ -31,119 +32,119 @@ func newFakeTokens() *fakeTokens {
 	return &fakeTokens{tokens: map[string]ports.TokenWithEnvironment{}, release: make(chan struct{}), started: make(chan struct{}, 1000)}
 }
 
-func (d *fakeTokens) TokensByClientID(_ context.Context, clientIDs []string) (map[string]ports.TokenWithEnvironment, error) {
-	d.started <- struct{}{}
-	<-d.release
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	d.requests = append(d.requests, slices.Clone(clientIDs))
+func (f *fakeTokens) TokensByClientID(_ context.Context, clientIDs []string) (map[string]ports.TokenWithEnvironment, error) {
+	f.started <- struct{}{}
+	<-f.release
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.requests = append(f.requests, slices.Clone(clientIDs))
 	found := map[string]ports.TokenWithEnvironment{}
 	for _, id := range clientIDs {
-		if token, ok := d.tokens[id]; ok {
+		if token, ok := f.tokens[id]; ok {
 			found[id] = token
 		}
 	}
-	return found, d.err
+	return found, f.err
 }
 
-func (d *fakeTokens) add(t *testing.T, n byte) (clientID, secret string) {
+func (f *fakeTokens) add(t *testing.T, n byte) (clientID, secret string) {
 	t.Helper()
 	var id ident.Token
 	var p ident.Platform
 	ident.SetUUID(&id, uuid.UUID{n})
 	ident.SetUUID(&p, uuid.UUID{n, n})
-	token, secret, err := platform.NewToken(id, p, "t", platform.Permissions, [16]byte{n}, [32]byte{n}, noon)
+	token, secret, err := platform.NewToken(id, p, "t", platform.Permissions, [16]byte{n}, [32]byte{n}, apptest.Noon)
 	if err != nil {
 		t.Fatal(err)
 	}
-	d.tokens[token.ClientID] = ports.TokenWithEnvironment{Token: token, Environment: platform.Sandbox}
+	f.tokens[token.ClientID] = ports.TokenWithEnvironment{Token: token, Environment: platform.Sandbox}
 	return token.ClientID, secret
 }
 
 func TestAuthenticator_RejectsWrongCredentials(t *testing.T) {
 	t.Parallel()
-	// A known client id with its own secret is let in; every other pair is refused in
-	// the same words, so that nobody learns which client ids exist.
-	d := newFakeTokens()
-	close(d.release)
-	first, secret := d.add(t, 1)
-	_, others := d.add(t, 2)
-	authenticator := platforms.NewAuthenticator(d)
+	// A client id is accepted with its own secret only. Every other pair is rejected with
+	// the same message, so that it does not disclose which client ids exist.
+	tokens := newFakeTokens()
+	close(tokens.release)
+	first, secret := tokens.add(t, 1)
+	_, others := tokens.add(t, 2)
+	authenticator := platforms.NewAuthenticator(tokens)
 
 	principal, err := authenticator.Authenticate(t.Context(), first, secret)
 	if err != nil || principal.Token.UUID() != (uuid.UUID{1}) || principal.Platform.UUID() != (uuid.UUID{1, 1}) ||
 		principal.Environment != platform.Sandbox || len(principal.Permissions) != 3 {
-		t.Errorf("the right secret: %+v, %v", principal, err)
+		t.Errorf("the correct secret: %+v, %v", principal, err)
 	}
 
-	var words []string
+	var messages []string
 	for name, pair := range map[string][2]string{
-		"another token's secret": {first, others}, "an empty secret": {first, ""}, "an unknown client": {"nobody", secret},
-		"nobody at all": {"", ""}, "the secret with a space": {first, secret + " "},
+		"another token's secret": {first, others}, "an empty secret": {first, ""}, "an unknown client": {"unknown", secret},
+		"no credentials": {"", ""}, "the secret with a trailing space": {first, secret + " "},
 	} {
 		principal, err := authenticator.Authenticate(t.Context(), pair[0], pair[1])
 		if !fault.Is(err, fault.Unauthorized) || !principal.Token.IsZero() {
 			t.Errorf("%s: %+v, %v", name, principal, err)
 			continue
 		}
-		words = append(words, err.Error())
+		messages = append(messages, err.Error())
 	}
-	if slices.Sort(words); len(slices.Compact(words)) != 1 {
-		t.Errorf("refusals differ: %q", words)
+	if slices.Sort(messages); len(slices.Compact(messages)) != 1 {
+		t.Errorf("messages differ: %q", messages)
 	}
 }
 
 func TestAuthenticator_SharesConcurrentLookups(t *testing.T) {
 	t.Parallel()
-	// While look-ups run, those who come meanwhile wait for the next one. It names a
-	// client once however many ask, and each is answered for its own secret.
-	d := newFakeTokens()
-	clientID, secret := d.add(t, 1)
-	authenticator := platforms.NewAuthenticator(d)
-	const many = 100
-	results := make(chan error, many)
-	ask := func(secret string) {
+	// Requests that arrive while lookups run share the next one. It names a client once,
+	// however many requests wait, and each request is checked against its own secret.
+	tokens := newFakeTokens()
+	clientID, secret := tokens.add(t, 1)
+	authenticator := platforms.NewAuthenticator(tokens)
+	const requests = 100
+	results := make(chan error, requests)
+	authenticate := func(secret string) {
 		_, err := authenticator.Authenticate(t.Context(), clientID, secret)
 		results <- err
 	}
-	for range 2 { // both lanes are busy
-		go ask(secret)
-		<-d.started
+	for range 2 { // both workers are busy
+		go authenticate(secret)
+		<-tokens.started
 	}
-	for i := range many - 2 {
+	for i := range requests - 2 {
 		if i%2 == 0 {
-			go ask(secret)
+			go authenticate(secret)
 		} else {
-			go ask("wrong")
+			go authenticate("wrong")
 		}
 	}
-	close(d.release)
+	close(tokens.release)
 
-	refused := 0
-	for range many {
+	rejected := 0
+	for range requests {
 		if err := <-results; err != nil {
-			refused++
+			rejected++
 		}
 	}
-	if refused != (many-2)/2 {
-		t.Errorf("%d refused, want %d", refused, (many-2)/2)
+	if rejected != (requests-2)/2 {
+		t.Errorf("%d rejected, want %d", rejected, (requests-2)/2)
 	}
-	for _, asked := range d.requests {
-		if len(asked) != 1 {
-			t.Errorf("a look-up named %q", asked)
+	for _, clientIDs := range tokens.requests {
+		if len(clientIDs) != 1 {
+			t.Errorf("a lookup named %q", clientIDs)
 		}
 	}
 }
 
 func TestAuthenticator_LookupErrorIsNotUnauthorized(t *testing.T) {
 	t.Parallel()
-	// When the tokens cannot be read nobody is told that the secret is wrong.
-	d := newFakeTokens()
-	close(d.release)
-	clientID, secret := d.add(t, 1)
-	d.err = errors.New("the database is away")
+	// If the tokens cannot be read, the error is not reported as wrong credentials.
+	tokens := newFakeTokens()
+	close(tokens.release)
+	clientID, secret := tokens.add(t, 1)
+	tokens.err = errors.New("database unavailable")
 
-	if _, err := platforms.NewAuthenticator(d).Authenticate(t.Context(), clientID, secret); !errors.Is(err, d.err) {
-		t.Errorf("%v, want the failure itself", err)
+	if _, err := platforms.NewAuthenticator(tokens).Authenticate(t.Context(), clientID, secret); !errors.Is(err, tokens.err) {
+		t.Errorf("%v, want the error of the lookup", err)
 	}
 }

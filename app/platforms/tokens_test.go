@@ -4,6 +4,7 @@ import (
 	"strings"
 	"testing"
 
+	"causeway/app/internal/apptest"
 	"causeway/app/platforms"
 	"causeway/core/fault"
 	"causeway/core/platform"
@@ -12,13 +13,13 @@ import (
 
 func TestService_TokenSecretIsReturnedOnce(t *testing.T) {
 	t.Parallel()
-	// The first answer has the secret; what is remembered for a repetition, what is
-	// read back and what is listed do not, and the database has never seen it.
-	h := newEnv(t)
+	// Only the first response has the secret. The stored response for a repeated request,
+	// later reads and the database do not contain it.
+	env := newEnv(t)
 	var sent string
-	claim := h.idempotentRequest("key", func(result any) string { sent = "secret:" + result.(platforms.IssuedToken).Secret; return sent })
+	request := apptest.IdempotentRequest(env.admin, "key", func(result any) string { sent = "secret:" + result.(platforms.IssuedToken).Secret; return sent })
 
-	issued, err := h.CreateToken(t.Context(), h.admin, claim, "web", []platform.Permission{platform.View})
+	issued, err := env.platforms.CreateToken(t.Context(), env.admin, request, "web", []platform.Permission{platform.View})
 	if err != nil || len(issued.Secret) != 64 {
 		t.Fatalf("issued %+v, %v", issued, err)
 	}
@@ -26,84 +27,85 @@ func TestService_TokenSecretIsReturnedOnce(t *testing.T) {
 	if sent != "secret:"+issued.Secret {
 		t.Errorf("sent %q, want the secret in it", sent)
 	}
-	stored, err := h.store.StoredResponses(t.Context(), []ports.IdempotencyKey{claim.IdempotencyKey()})
+	stored, err := env.Store.StoredResponses(t.Context(), []ports.IdempotencyKey{request.IdempotencyKey()})
 	if err != nil || stored[0] == nil || string(stored[0].Body) != "secret:" {
-		t.Errorf("remembered %+v, %v", stored[0], err)
+		t.Errorf("stored %+v, %v", stored[0], err)
 	}
-	read, err := h.Token(t.Context(), h.admin, issued.Token.ID)
+	read, err := env.platforms.Token(t.Context(), env.admin, issued.Token.ID)
 	if err != nil || read.Secret != "" || read.Token.Name != "web" {
-		t.Errorf("read back %+v, %v", read, err)
+		t.Errorf("read %+v, %v", read, err)
 	}
 	for _, query := range []string{`SELECT t::text FROM tokens t`, `SELECT encode(body, 'escape') FROM idempotency_keys`} {
-		for _, row := range h.queryTexts(t, query) {
+		for _, row := range env.QueryStrings(query) {
 			if strings.Contains(row, issued.Secret) {
-				t.Errorf("the secret stands in the database: %s", row)
+				t.Errorf("the secret is stored in the database: %s", row)
 			}
 		}
 	}
 
-	// The secret opens the token.
-	if _, err := platforms.NewAuthenticator(h.store).Authenticate(t.Context(), issued.Token.ClientID, issued.Secret); err != nil {
+	// The secret authenticates.
+	if _, err := platforms.NewAuthenticator(env.Store).Authenticate(t.Context(), issued.Token.ClientID, issued.Secret); err != nil {
 		t.Error(err)
 	}
 }
 
 func TestService_DeleteToken(t *testing.T) {
 	t.Parallel()
-	// A token may delete itself and stops working at once, but the last that manages stays.
-	h := newEnv(t)
-	authenticator := platforms.NewAuthenticator(h.store)
-	second, err := h.CreateToken(t.Context(), h.admin, nil, "second", []platform.Permission{platform.Manage})
+	// A token may delete itself and stops working at once. The last token with MANAGE cannot
+	// be deleted.
+	env := newEnv(t)
+	authenticator := platforms.NewAuthenticator(env.Store)
+	second, err := env.platforms.CreateToken(t.Context(), env.admin, nil, "second", []platform.Permission{platform.Manage})
 	if err != nil {
 		t.Fatal(err)
 	}
 
-	if err := h.DeleteToken(t.Context(), principalOf(h.created.Platform, second.Token), second.Token.ID); err != nil {
-		t.Errorf("a token deletes itself: %v", err)
+	if err := env.platforms.DeleteToken(t.Context(), principalOf(env.created.Platform, second.Token), second.Token.ID); err != nil {
+		t.Errorf("deleting itself: %v", err)
 	}
 	if _, err := authenticator.Authenticate(t.Context(), second.Token.ClientID, second.Secret); !fault.Is(err, fault.Unauthorized) {
 		t.Errorf("the deleted token: %v", err)
 	}
-	if err := h.DeleteToken(t.Context(), h.admin, h.admin.Token); !fault.Is(err, fault.Conflict) {
-		t.Errorf("the last that manages: %v", err)
+	if err := env.platforms.DeleteToken(t.Context(), env.admin, env.admin.Token); !fault.Is(err, fault.Conflict) {
+		t.Errorf("the last token with MANAGE: %v", err)
 	}
-	if _, err := authenticator.Authenticate(t.Context(), h.created.Token.ClientID, h.created.Secret); err != nil {
-		t.Errorf("the last that manages, afterwards: %v", err)
+	if _, err := authenticator.Authenticate(t.Context(), env.created.Token.ClientID, env.created.Secret); err != nil {
+		t.Errorf("the last token with MANAGE, afterwards: %v", err)
 	}
 }
 
 func TestService_TokensOfOtherPlatformAreNotFound(t *testing.T) {
 	t.Parallel()
-	// Neither read nor listed nor deleted from another platform.
-	h := newEnv(t)
-	_, stranger := h.createPlatform(t, "Other")
+	// Another platform can neither read, list nor delete a token.
+	env := newEnv(t)
+	other := env.NewPrincipal(env.NewPlatform())
 
-	if _, err := h.Token(t.Context(), stranger, h.admin.Token); !fault.Is(err, fault.TokenNotFound) {
+	if _, err := env.platforms.Token(t.Context(), other, env.admin.Token); !fault.Is(err, fault.TokenNotFound) {
 		t.Errorf("read: %v", err)
 	}
-	if err := h.DeleteToken(t.Context(), stranger, h.admin.Token); !fault.Is(err, fault.TokenNotFound) {
+	if err := env.platforms.DeleteToken(t.Context(), other, env.admin.Token); !fault.Is(err, fault.TokenNotFound) {
 		t.Errorf("deleted: %v", err)
 	}
-	page, err := h.Tokens(t.Context(), stranger, ports.TokenFilter{Paging: ports.Paging{Limit: 10}})
-	if err != nil || len(page.Items) != 1 || page.Items[0].ID != stranger.Token {
+	page, err := env.platforms.Tokens(t.Context(), other, ports.TokenFilter{Paging: ports.Paging{Limit: 10}})
+	if err != nil || len(page.Items) != 1 || page.Items[0].ID != other.Token {
 		t.Errorf("listed: %+v, %v", page, err)
 	}
 }
 
 func TestService_TokensRequirePermission(t *testing.T) {
 	t.Parallel()
-	// Reading needs VIEW; making and deleting need MANAGE.
-	h := newEnv(t)
+	// Reading needs VIEW, creating and deleting need MANAGE.
+	env := newEnv(t)
 	for _, permission := range platform.Permissions {
-		p := h.withPermission(permission)
-		_, created := h.CreateToken(t.Context(), p, nil, "x", []platform.Permission{platform.View})
-		_, read := h.Token(t.Context(), p, h.admin.Token)
-		_, listed := h.Tokens(t.Context(), p, ports.TokenFilter{Paging: ports.Paging{Limit: 1}})
-		deleted := h.DeleteToken(t.Context(), p, h.admin.Token)
+		p := env.withPermission(permission)
+		_, createErr := env.platforms.CreateToken(t.Context(), p, nil, "x", []platform.Permission{platform.View})
+		_, getErr := env.platforms.Token(t.Context(), p, env.admin.Token)
+		_, listErr := env.platforms.Tokens(t.Context(), p, ports.TokenFilter{Paging: ports.Paging{Limit: 1}})
+		deleteErr := env.platforms.DeleteToken(t.Context(), p, env.admin.Token)
 
 		views, manages := permission == platform.View, permission == platform.Manage
-		if (created == nil) != manages || (read == nil) != views || (listed == nil) != views || fault.Is(deleted, fault.Forbidden) == manages {
-			t.Errorf("with %s: create %v, read %v, list %v, delete %v", permission, created, read, listed, deleted)
+		if (createErr == nil) != manages || (getErr == nil) != views || (listErr == nil) != views || fault.Is(deleteErr, fault.Forbidden) == manages {
+			t.Errorf("with %s: create %v, get %v, list %v, delete %v", permission, createErr, getErr, listErr, deleteErr)
 		}
 	}
 }
