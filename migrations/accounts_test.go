@@ -7,11 +7,11 @@ import (
 	"causeway/migrations"
 )
 
-func TestAccountsOfOlderDatabasesGetTheirReference(t *testing.T) {
+func TestUp_BackfillsAccountReferences(t *testing.T) {
 	t.Parallel()
 	// An account that was open before has the same reference as if it were opened today.
-	db := open(t, pgtest.NewEmpty(t))
-	if err := migrations.UpFrom(t.Context(), db, before(t, "00008")); err != nil {
+	db := openDB(t, pgtest.NewEmpty(t))
+	if err := migrations.UpFrom(t.Context(), db, filesBefore(t, "00008")); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := db.Exec(`INSERT INTO platforms (id, name, environment, regulated, uma_domain, currencies, created_at, updated_at)

@@ -9,12 +9,12 @@ import (
 	"causeway/migrations"
 )
 
-func TestTermsChangedBeforeThereWasAHistory(t *testing.T) {
+func TestUp_BackfillsCorridorHistory(t *testing.T) {
 	t.Parallel()
 	// A database whose operator has changed terms before the history came begins its
 	// history with what was in force.
-	db := open(t, pgtest.NewEmpty(t))
-	if err := migrations.UpFrom(t.Context(), db, before(t, "00009")); err != nil {
+	db := openDB(t, pgtest.NewEmpty(t))
+	if err := migrations.UpFrom(t.Context(), db, filesBefore(t, "00009")); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := db.Exec(`INSERT INTO corridor_overrides VALUES (NULL, 'USD', 'BTC', 7, '0.002', NULL, NULL, 90)`); err != nil {
@@ -34,8 +34,8 @@ func TestTermsChangedBeforeThereWasAHistory(t *testing.T) {
 	}
 }
 
-// before are the program's files up to a number.
-func before(t *testing.T, number string) fs.FS {
+// filesBefore are the program's files up to a number.
+func filesBefore(t *testing.T, number string) fs.FS {
 	t.Helper()
 	names, err := fs.Glob(migrations.Files, "*.sql")
 	if err != nil {

@@ -55,11 +55,11 @@ func up(ctx context.Context, db *sql.DB, files fs.FS) error {
 	if _, err := provider.Up(ctx); err != nil {
 		return fmt.Errorf("migrate the database: %w", err)
 	}
-	return refuseNewer(ctx, provider)
+	return checkNotNewer(ctx, provider)
 }
 
-// refuseNewer stops an old program before it writes to a schema it does not know.
-func refuseNewer(ctx context.Context, provider *goose.Provider) error {
+// checkNotNewer stops an old program before it writes to a schema it does not know.
+func checkNotNewer(ctx context.Context, provider *goose.Provider) error {
 	has, knows, err := provider.GetVersions(ctx)
 	if err != nil {
 		return fmt.Errorf("read the version of the database: %w", err)

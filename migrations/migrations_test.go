@@ -20,11 +20,11 @@ const (
 	broken = "-- +goose Up\nCREATE TABLE two (id int);\nSELECT no_such_function();\n"
 )
 
-func TestUpMakesTheSchema(t *testing.T) {
+func TestUp_CreatesSchema(t *testing.T) {
 	t.Parallel()
 	// Every file of the program applies to an empty database (which is what a fresh
 	// test database has behind it), and a second time there is nothing to do.
-	db := open(t, pgtest.New(t))
+	db := openDB(t, pgtest.New(t))
 	if err := migrations.Up(t.Context(), db); err != nil {
 		t.Fatal(err)
 	}
@@ -33,7 +33,7 @@ func TestUpMakesTheSchema(t *testing.T) {
 	}
 }
 
-func TestManyProcessesStartAtOnce(t *testing.T) {
+func TestUp_ConcurrentProcesses(t *testing.T) {
 	t.Parallel()
 	// Several processes that start together on an empty database all find it
 	// migrated, and each file has been applied once.
@@ -47,7 +47,7 @@ func TestManyProcessesStartAtOnce(t *testing.T) {
 				return
 			}
 			defer db.Close()
-			if err := migrations.UpFrom(t.Context(), db, files(first, second)); err != nil {
+			if err := migrations.UpFrom(t.Context(), db, numberedFiles(first, second)); err != nil {
 				t.Error(err)
 			}
 			if !hasTable(t, db, "two") {
@@ -58,7 +58,7 @@ func TestManyProcessesStartAtOnce(t *testing.T) {
 	starts.Wait()
 
 	var applied int
-	if err := open(t, url).QueryRow("SELECT count(*) FROM goose_db_version WHERE version_id > 0").Scan(&applied); err != nil {
+	if err := openDB(t, url).QueryRow("SELECT count(*) FROM goose_db_version WHERE version_id > 0").Scan(&applied); err != nil {
 		t.Fatal(err)
 	}
 	if applied != 2 {
@@ -66,20 +66,20 @@ func TestManyProcessesStartAtOnce(t *testing.T) {
 	}
 }
 
-func TestAFileIsAppliedWholeOrNotAtAll(t *testing.T) {
+func TestUp_FileIsAtomic(t *testing.T) {
 	t.Parallel()
 	// A file that fails half-way leaves nothing of itself; the ones before it stay,
 	// and once it is mended it goes through.
-	db := open(t, pgtest.NewEmpty(t))
+	db := openDB(t, pgtest.NewEmpty(t))
 
-	if err := migrations.UpFrom(t.Context(), db, files(first, broken)); err == nil {
+	if err := migrations.UpFrom(t.Context(), db, numberedFiles(first, broken)); err == nil {
 		t.Fatal("a broken file passes")
 	}
 
 	if !hasTable(t, db, "one") || hasTable(t, db, "two") {
 		t.Error("want the table of the good file and not that of the broken one")
 	}
-	if err := migrations.UpFrom(t.Context(), db, files(first, second)); err != nil {
+	if err := migrations.UpFrom(t.Context(), db, numberedFiles(first, second)); err != nil {
 		t.Fatal(err)
 	}
 	if !hasTable(t, db, "two") {
@@ -87,26 +87,26 @@ func TestAFileIsAppliedWholeOrNotAtAll(t *testing.T) {
 	}
 }
 
-func TestANewerDatabaseIsRefused(t *testing.T) {
+func TestUp_NewerDatabaseRefused(t *testing.T) {
 	t.Parallel()
 	// A program that knows less than the database has does not work on it.
-	db := open(t, pgtest.NewEmpty(t))
-	if err := migrations.UpFrom(t.Context(), db, files(first, second)); err != nil {
+	db := openDB(t, pgtest.NewEmpty(t))
+	if err := migrations.UpFrom(t.Context(), db, numberedFiles(first, second)); err != nil {
 		t.Fatal(err)
 	}
-	if err := migrations.UpFrom(t.Context(), db, files(first)); !errors.Is(err, migrations.ErrNewerDatabase) {
+	if err := migrations.UpFrom(t.Context(), db, numberedFiles(first)); !errors.Is(err, migrations.ErrNewerDatabase) {
 		t.Errorf("an old program is answered %v", err)
 	}
 }
 
-func TestHashTellsSchemasApart(t *testing.T) {
+func TestHash_DiffersBySchema(t *testing.T) {
 	t.Parallel()
 	// Any change of a name, a content or the border between two files is another
 	// schema; the same files are the same schema.
 	seen := map[string]int{}
 	for i, f := range []fs.FS{
-		files(first), files(first, second), files(second, first), files(first, second+" "),
-		fstest.MapFS{"00001_other.sql": {Data: []byte(first)}}, files(first + second),
+		numberedFiles(first), numberedFiles(first, second), numberedFiles(second, first), numberedFiles(first, second+" "),
+		fstest.MapFS{"00001_other.sql": {Data: []byte(first)}}, numberedFiles(first + second),
 	} {
 		hash, err := migrations.HashOf(f)
 		if err != nil {
@@ -125,8 +125,8 @@ func TestHashTellsSchemasApart(t *testing.T) {
 	}
 }
 
-// files are migrations numbered from 1.
-func files(sql ...string) fstest.MapFS {
+// numberedFiles are migrations numbered from 1.
+func numberedFiles(sql ...string) fstest.MapFS {
 	tree := fstest.MapFS{}
 	for i, text := range sql {
 		tree["0000"+string(rune('1'+i))+"_step.sql"] = &fstest.MapFile{Data: []byte(text)}
@@ -134,7 +134,7 @@ func files(sql ...string) fstest.MapFS {
 	return tree
 }
 
-func open(t *testing.T, url string) *sql.DB {
+func openDB(t *testing.T, url string) *sql.DB {
 	t.Helper()
 	db, err := sql.Open("pgx", url)
 	if err != nil {

@@ -7,14 +7,14 @@ import (
 	"causeway/migrations"
 )
 
-func TestBooksOfOlderDatabasesGetTheirMonths(t *testing.T) {
+func TestUp_PartitionsExistingPostings(t *testing.T) {
 	t.Parallel()
 	// Postings of books without months go to the months in which they were recorded, in
 	// UTC, whatever the time zone of who migrates; they are found by their ids, nothing of
 	// them changes, and what is posted next goes on from there.
 	url := pgtest.NewEmpty(t)
-	db := open(t, url)
-	if err := migrations.UpFrom(t.Context(), db, before(t, "00018")); err != nil {
+	db := openDB(t, url)
+	if err := migrations.UpFrom(t.Context(), db, filesBefore(t, "00018")); err != nil {
 		t.Fatal(err)
 	}
 	const (
@@ -55,7 +55,7 @@ func TestBooksOfOlderDatabasesGetTheirMonths(t *testing.T) {
 		return answer
 	}
 	before := text(said)
-	if err := migrations.Up(t.Context(), open(t, url+"&timezone=America/New_York")); err != nil {
+	if err := migrations.Up(t.Context(), openDB(t, url+"&timezone=America/New_York")); err != nil {
 		t.Fatal(err)
 	}
 

@@ -78,7 +78,7 @@ func (u *unit) CreateCustomer(ctx context.Context, c customer.Customer) error {
 			FullName: c.FullName, BirthDate: c.BirthDate, Nationality: c.Nationality,
 			Business: (*businessColumn)(c.Business), Address: (*addressColumn)(c.Address),
 		},
-		CreatedAt: c.CreatedAt, UpdatedAt: c.UpdatedAt, DeletedAt: orNull(c.DeletedAt),
+		CreatedAt: c.CreatedAt, UpdatedAt: c.UpdatedAt, DeletedAt: nullTime(c.DeletedAt),
 	}
 	for _, currency := range c.Currencies {
 		row.Currencies = append(row.Currencies, string(currency))
@@ -90,7 +90,7 @@ func (u *unit) CreateCustomer(ctx context.Context, c customer.Customer) error {
 func (db *DB) Customer(ctx context.Context, p ident.Platform, id ident.Customer) (customer.Customer, error) {
 	var row customerRow
 	err := db.bun.NewSelect().Model(&row).Where("platform_id = ? AND id = ?", p.UUID(), id.UUID()).Scan(ctx)
-	if isNone(err) {
+	if isNoRows(err) {
 		return customer.Customer{}, fault.New(fault.UserNotFound, "There is no customer %s.", id)
 	}
 	if err != nil {
@@ -103,19 +103,19 @@ func (db *DB) Customer(ctx context.Context, p ident.Platform, id ident.Customer)
 // columns is given and deleted customers are left out.
 func (db *DB) Customers(ctx context.Context, p ident.Platform, f ports.CustomerFilter) (ports.Page[customer.Customer], error) {
 	query := db.bun.NewSelect().Where("platform_id = ?", p.UUID())
-	query = equal(query, "platform_customer_id", f.PlatformCustomerID)
-	query = equal(query, "customer_type", string(f.Type))
-	query = equal(query, "region", f.Region)
-	query = equal(query, "uma_address", f.UMAAddress)
+	query = whereEqual(query, "platform_customer_id", f.PlatformCustomerID)
+	query = whereEqual(query, "customer_type", string(f.Type))
+	query = whereEqual(query, "region", f.Region)
+	query = whereEqual(query, "uma_address", f.UMAAddress)
 	if f.Currency != "" {
 		query = query.Where("? = ANY(currencies)", string(f.Currency))
 	}
 	if !f.IncludeDeleted {
 		query = query.Where("deleted_at IS NULL")
 	}
-	query = within(query, "created_at", f.Created)
-	query = within(query, "updated_at", f.Updated)
-	return page(ctx, query, f.Paging, (*customerRow).customer)
+	query = whereInSpan(query, "created_at", f.Created)
+	query = whereInSpan(query, "updated_at", f.Updated)
+	return selectPage(ctx, query, f.Paging, (*customerRow).customer)
 }
 
 // CustomersAfter rides on the primary key.
@@ -136,7 +136,7 @@ func (row *customerRow) customer() customer.Customer {
 		Email: row.Email, UMAAddress: row.UMAAddress, Status: customer.Status(row.Status),
 		FullName: row.Details.FullName, BirthDate: row.Details.BirthDate, Nationality: row.Details.Nationality,
 		Business: (*customer.BusinessInfo)(row.Details.Business), Address: (*party.Address)(row.Details.Address),
-		CreatedAt: row.CreatedAt.UTC(), UpdatedAt: row.UpdatedAt.UTC(), DeletedAt: moment(row.DeletedAt),
+		CreatedAt: row.CreatedAt.UTC(), UpdatedAt: row.UpdatedAt.UTC(), DeletedAt: timeOrZero(row.DeletedAt),
 	}
 	ident.SetUUID(&c.ID, row.ID)
 	ident.SetUUID(&c.Platform, row.PlatformID)

@@ -17,20 +17,20 @@ import (
 	"causeway/ports"
 )
 
-func TestCustomerIsReadAsItWasWritten(t *testing.T) {
+func TestCustomer_RoundTrip(t *testing.T) {
 	t.Parallel()
 	// Nothing of a customer is lost, whether everything is known or next to nothing.
-	c := newTown(t)
+	c := newEnv(t)
 	least := customer.Customer{
-		ID: ident.NewCustomer(generator.New, noon), Platform: c.here.ID, PlatformCustomerID: "least", Type: customer.Individual,
+		ID: ident.NewCustomer(generator.New, noon), Platform: c.platform.ID, PlatformCustomerID: "least", Type: customer.Individual,
 		UMAAddress: "$least@uma.test", Status: customer.Pending, CreatedAt: noon, UpdatedAt: noon,
 	}
-	person := newCustomer(c.here, "person")
+	person := newCustomer(c.platform, "person")
 	person.Region, person.Currencies, person.Email = "BR", []money.Currency{"BRL", "USD"}, "ana@example.com"
 	person.FullName, person.BirthDate, person.Nationality = "Ana 'Aninha' D’Ávila", "1990-02-28", "BR"
 	person.Address = &party.Address{Line1: "Rua \"A\" 1", Line2: "ap. 2", City: "São Paulo", State: "SP", PostalCode: "01000-000", Country: "BR"}
 	person.UpdatedAt, person.DeletedAt = noon.Add(time.Minute), noon.Add(time.Minute)
-	business := newCustomer(c.here, "business")
+	business := newCustomer(c.platform, "business")
 	business.Type, business.FullName = customer.Business, ""
 	business.Business = &customer.BusinessInfo{
 		LegalName: "Acme & Söhne GmbH", DoingBusinessAs: "Acme", Country: "DE", RegistrationNumber: "HRB 001", IncorporatedOn: "1999-12-31",
@@ -41,23 +41,23 @@ func TestCustomerIsReadAsItWasWritten(t *testing.T) {
 	c.createCustomers(t, least, person, business)
 
 	for _, written := range []customer.Customer{least, person, business} {
-		read, err := c.Customer(t.Context(), c.here.ID, written.ID)
+		read, err := c.Customer(t.Context(), c.platform.ID, written.ID)
 		if err != nil || !reflect.DeepEqual(read, written) {
 			t.Errorf("read %+v, %v\nwant %+v", read, err, written)
 		}
 	}
 }
 
-func TestCustomersAreUniqueWhileActive(t *testing.T) {
+func TestCreateCustomer_UniqueWhileActive(t *testing.T) {
 	t.Parallel()
 	// A platform's own id and a UMA address belong to one active customer of the
 	// platform; a deleted one or another platform's does not count.
-	c := newTown(t)
-	gone := newCustomer(c.here, "ana")
+	c := newEnv(t)
+	gone := newCustomer(c.platform, "ana")
 	gone.DeletedAt = noon
-	c.createCustomers(t, gone, newCustomer(c.here, "ana"), newCustomer(c.there, "ana"))
+	c.createCustomers(t, gone, newCustomer(c.platform, "ana"), newCustomer(c.otherPlatform, "ana"))
 
-	sameID, sameUMA := newCustomer(c.here, "ana"), newCustomer(c.here, "bea")
+	sameID, sameUMA := newCustomer(c.platform, "ana"), newCustomer(c.platform, "bea")
 	sameID.UMAAddress, sameUMA.UMAAddress = "$other@uma.test", "$ana@uma.test"
 	for name, test := range map[string]struct {
 		customer customer.Customer
@@ -80,16 +80,16 @@ func TestCustomersAreUniqueWhileActive(t *testing.T) {
 	}
 }
 
-func TestCustomersAreFiltered(t *testing.T) {
+func TestCustomers_Filters(t *testing.T) {
 	t.Parallel()
 	// Every filter narrows the list to its customers; filters join.
-	c := newTown(t)
-	ana, bea, gone, firm := newCustomer(c.here, "ana"), newCustomer(c.here, "bea"), newCustomer(c.here, "gone"), newCustomer(c.here, "firm")
+	c := newEnv(t)
+	ana, bea, gone, firm := newCustomer(c.platform, "ana"), newCustomer(c.platform, "bea"), newCustomer(c.platform, "gone"), newCustomer(c.platform, "firm")
 	ana.Region, ana.Currencies = "US", []money.Currency{"USD", "BTC"}
 	bea.Region, bea.Currencies = "US", []money.Currency{"EUR"}
 	gone.DeletedAt = noon
 	firm.Type, firm.CreatedAt, firm.UpdatedAt = customer.Business, noon.Add(24*time.Hour), noon.Add(48*time.Hour)
-	c.createCustomers(t, ana, bea, gone, firm, newCustomer(c.there, "ana"))
+	c.createCustomers(t, ana, bea, gone, firm, newCustomer(c.otherPlatform, "ana"))
 
 	for name, test := range map[string]struct {
 		filter ports.CustomerFilter
@@ -109,7 +109,7 @@ func TestCustomersAreFiltered(t *testing.T) {
 		"updated in":              {ports.CustomerFilter{Updated: ports.Span{From: noon.Add(48 * time.Hour), To: noon.Add(48 * time.Hour)}}, []customer.Customer{firm}},
 	} {
 		test.filter.Limit = 10
-		page, err := c.Customers(t.Context(), c.here.ID, test.filter)
+		page, err := c.Customers(t.Context(), c.platform.ID, test.filter)
 
 		if err != nil || page.More || page.Total != int64(len(test.want)) || !reflect.DeepEqual(page.Items, test.want) {
 			t.Errorf("%s: %+v, %v\nwant %+v", name, page, err, test.want)
@@ -117,19 +117,19 @@ func TestCustomersAreFiltered(t *testing.T) {
 	}
 }
 
-func TestAThousandCustomersAreWalkedOnce(t *testing.T) {
+func TestCustomers_PagesVisitEachOnce(t *testing.T) {
 	t.Parallel()
 	// Pages in either order visit every customer once, in the order of creation, also
 	// when more are created on the way.
-	c := newTown(t)
+	c := newEnv(t)
 	var all []customer.Customer
 	for i := range 1000 {
-		all = append(all, newCustomer(c.here, named("c", i)))
+		all = append(all, newCustomer(c.platform, numberedName("c", i)))
 	}
 	c.createCustomers(t, all...)
-	c.createCustomers(t, newCustomer(c.there, "other"))
+	c.createCustomers(t, newCustomer(c.otherPlatform, "other"))
 	list := func(p ports.Paging) (ports.Page[customer.Customer], error) {
-		return c.Customers(t.Context(), c.here.ID, ports.CustomerFilter{Paging: p})
+		return c.Customers(t.Context(), c.platform.ID, ports.CustomerFilter{Paging: p})
 	}
 	id := func(c customer.Customer) uuid.UUID { return c.ID.UUID() }
 	want := make([]uuid.UUID, len(all))
@@ -137,17 +137,17 @@ func TestAThousandCustomersAreWalkedOnce(t *testing.T) {
 		want[i] = id(all[i])
 	}
 
-	oldestFirst, totals := walk(t, ports.Paging{Limit: 37, Ascending: true}, list, id)
+	oldestFirst, totals := readAllPages(t, ports.Paging{Limit: 37, Ascending: true}, list, id)
 	if !slices.Equal(oldestFirst, want) || !totals[1000] || len(totals) != 1 {
 		t.Errorf("oldest first: %d customers, totals %v", len(oldestFirst), totals)
 	}
 
 	slices.Reverse(want)
 	late := 0
-	newestFirst, _ := walk(t, ports.Paging{Limit: 100}, func(p ports.Paging) (ports.Page[customer.Customer], error) {
+	newestFirst, _ := readAllPages(t, ports.Paging{Limit: 100}, func(p ports.Paging) (ports.Page[customer.Customer], error) {
 		page, err := list(p)
 		late++
-		c.createCustomers(t, newCustomer(c.here, named("late", late)))
+		c.createCustomers(t, newCustomer(c.platform, numberedName("late", late)))
 		return page, err
 	}, id)
 	if !slices.Equal(newestFirst, want) {

@@ -29,24 +29,24 @@ type Options struct {
 	MaxConnections int32
 	// StatementTimeout ends a statement that runs too long; 30 s when zero.
 	StatementTimeout time.Duration
-	// Reports opens the database for reading much at a time. Otherwise rows are
+	// ForReports opens the database for reading much at a time. Otherwise rows are
 	// looked up by their keys, always: a prepared statement keeps its plan, and one
 	// made while a table was small must still be right when it is not.
-	Reports bool
-	Clock   ports.Clock
-	IDs     ports.IDs
-	Render  Render
+	ForReports bool
+	Clock      ports.Clock
+	IDs        ports.IDs
+	Render     Render
 }
 
 // DB is a pool of connections to one database, all in the service's role. It is
 // the Store and the Jobs of the program.
 type DB struct {
-	pool   *pgxpool.Pool
-	sql    *sql.DB
-	bun    *bun.DB
-	books  *ledgerdb.Books
-	clock  ports.Clock
-	render Render
+	pool        *pgxpool.Pool
+	sql         *sql.DB
+	bun         *bun.DB
+	ledgerStore *ledgerdb.Store
+	clock       ports.Clock
+	render      Render
 }
 
 var (
@@ -70,10 +70,10 @@ func Open(ctx context.Context, o Options) (*DB, error) {
 	// bun writes arguments into its SQL, so caching its statements costs more than
 	// it saves; prepared statements are asked for one by one.
 	config.ConnConfig.DefaultQueryExecMode = pgx.QueryExecModeExec
-	for name, value := range o.session() {
+	for name, value := range o.sessionSettings() {
 		config.ConnConfig.RuntimeParams[name] = value
 	}
-	config.AfterConnect = inRole
+	config.AfterConnect = setServiceRole
 	pool, err := pgxpool.NewWithConfig(ctx, config)
 	if err != nil {
 		return nil, fmt.Errorf("cannot reach the database: %w", err)
@@ -85,24 +85,24 @@ func Open(ctx context.Context, o Options) (*DB, error) {
 	std := stdlib.OpenDBFromPool(pool)
 	return &DB{
 		pool: pool, sql: std, bun: bun.NewDB(std, pgdialect.New()),
-		books: ledgerdb.New(), clock: o.Clock, render: o.Render,
+		ledgerStore: ledgerdb.New(), clock: o.Clock, render: o.Render,
 	}, nil
 }
 
-// session are the settings of every connection.
-func (o Options) session() map[string]string {
+// sessionSettings are the settings of every connection.
+func (o Options) sessionSettings() map[string]string {
 	settings := map[string]string{
 		"application_name": "causeway", "timezone": "UTC", "lock_timeout": "10000", "idle_in_transaction_session_timeout": "60000",
 		"statement_timeout": strconv.FormatInt(o.StatementTimeout.Milliseconds(), 10),
 	}
-	if !o.Reports {
+	if !o.ForReports {
 		settings["enable_seqscan"], settings["enable_hashjoin"], settings["enable_mergejoin"] = "off", "off", "off"
 		settings["plan_cache_mode"] = "force_generic_plan" // planning costs more than it can win
 	}
 	return settings
 }
 
-func inRole(ctx context.Context, conn *pgx.Conn) error {
+func setServiceRole(ctx context.Context, conn *pgx.Conn) error {
 	_, err := conn.Exec(ctx, "SET ROLE causeway_service")
 	return err
 }
@@ -114,17 +114,17 @@ func (db *DB) Connect(ctx context.Context) (*pgx.Conn, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := inRole(ctx, conn); err != nil {
+	if err := setServiceRole(ctx, conn); err != nil {
 		_ = conn.Close(ctx)
 		return nil, err
 	}
 	return conn, nil
 }
 
-// reporting begins transactions that read much at a time.
-type reporting struct{ pool *pgxpool.Pool }
+// reportPool begins transactions that read much at a time.
+type reportPool struct{ pool *pgxpool.Pool }
 
-func (r reporting) Begin(ctx context.Context) (pgx.Tx, error) {
+func (r reportPool) Begin(ctx context.Context) (pgx.Tx, error) {
 	tx, err := r.pool.Begin(ctx)
 	if err != nil {
 		return nil, err
@@ -135,33 +135,33 @@ func (r reporting) Begin(ctx context.Context) (pgx.Tx, error) {
 	return tx, nil
 }
 
-// MoveCheckpoints brings the checkpoints of the books up to date.
-func (db *DB) MoveCheckpoints(ctx context.Context) error {
+// AdvanceBalanceSnapshots brings the checkpoints of the books up to date.
+func (db *DB) AdvanceBalanceSnapshots(ctx context.Context) error {
 	for moved := true; moved; {
 		var err error
-		if moved, err = db.books.MoveCheckpoints(ctx, reporting{db.pool}); err != nil {
+		if moved, err = db.ledgerStore.AdvanceBalanceSnapshots(ctx, reportPool{db.pool}); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// OpenMonths makes the partitions that the books of this month and the next ones go to.
-func (db *DB) OpenMonths(ctx context.Context) error {
-	return db.books.OpenMonths(ctx, db.pool, db.clock.Now())
+// CreateMonthPartitions makes the partitions that the books of this month and the next ones go to.
+func (db *DB) CreateMonthPartitions(ctx context.Context) error {
+	return db.ledgerStore.CreateMonthPartitions(ctx, db.pool, db.clock.Now())
 }
 
-// BookReader is the ledger as finance reads it.
-func (db *DB) BookReader() ports.LedgerReader { return ledgerdb.NewReader(db.books, db.pool) }
+// LedgerReader is the ledger as finance reads it.
+func (db *DB) LedgerReader() ports.LedgerReader { return ledgerdb.NewReader(db.ledgerStore, db.pool) }
 
 // Finance is the ledger as finance teams ask for it.
-func (db *DB) Finance() ports.Finance { return ledgerdb.NewReader(db.books, db.pool) }
+func (db *DB) Finance() ports.Finance { return ledgerdb.NewReader(db.ledgerStore, db.pool) }
 
-// Log is the log of postings.
-func (db *DB) Log() *ledgerdb.Log { return ledgerdb.NewLog(db.books, db.pool) }
+// LedgerLog is the log of postings.
+func (db *DB) LedgerLog() *ledgerdb.Log { return ledgerdb.NewLog(db.ledgerStore, db.pool) }
 
-// BookViews shows the ledger at a moment, to whoever reads much of it.
-func (db *DB) BookViews() ports.LedgerViews { return ledgerdb.NewViews(db.books, db.pool) }
+// LedgerViews shows the ledger at a moment, to whoever reads much of it.
+func (db *DB) LedgerViews() ports.LedgerViews { return ledgerdb.NewViews(db.ledgerStore, db.pool) }
 
 // Pool is for adapters that need a connection of their own.
 func (db *DB) Pool() *pgxpool.Pool { return db.pool }

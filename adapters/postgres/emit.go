@@ -22,6 +22,6 @@ func (u *unit) Emit(_ context.Context, events []event.Event) error {
 		rows[i] = outbox.Row{Event: e, Body: body}
 	}
 	statement, args := outbox.Statement(rows)
-	u.write(statement, args...)
+	u.queueExec(statement, args...)
 	return nil
 }

@@ -64,18 +64,18 @@ func (u *unit) CreateExternalAccount(ctx context.Context, a account.External) er
 	}
 	if a.DefaultUMADeposit {
 		// One new default at a time: none can miss another that is not committed yet.
-		if _, err := u.db.bun.NewSelect().Conn(u.std).Model((*customerRow)(nil)).Column("id").For("NO KEY UPDATE").
+		if _, err := u.db.bun.NewSelect().Conn(u.sqlConn).Model((*customerRow)(nil)).Column("id").For("NO KEY UPDATE").
 			Where("platform_id = ? AND id = ?", a.Platform.UUID(), a.Customer.UUID()).Exec(ctx); err != nil {
 			return err
 		}
-		if _, err := u.db.bun.NewUpdate().Conn(u.std).Model((*externalRow)(nil)).
+		if _, err := u.db.bun.NewUpdate().Conn(u.sqlConn).Model((*externalRow)(nil)).
 			Set("default_uma_deposit = false").Set("updated_at = ?", a.CreatedAt).
 			Where("platform_id = ? AND customer_id = ? AND default_uma_deposit", a.Platform.UUID(), a.Customer.UUID()).
 			Exec(ctx); err != nil {
 			return err
 		}
 	}
-	return u.insert(ctx, rowOfExternal(a))
+	return u.insert(ctx, newExternalRow(a))
 }
 
 // DeleteExternalAccount rides on the primary key.
@@ -83,10 +83,10 @@ func (u *unit) DeleteExternalAccount(ctx context.Context, p ident.Platform, id i
 	if err := u.flush(ctx); err != nil {
 		return err
 	}
-	result, err := u.db.bun.NewUpdate().Conn(u.std).Model((*externalRow)(nil)).
+	result, err := u.db.bun.NewUpdate().Conn(u.sqlConn).Model((*externalRow)(nil)).
 		Set("deleted_at = ?", at).Set("updated_at = ?", at).
 		Where("platform_id = ? AND id = ? AND deleted_at IS NULL", p.UUID(), id.UUID()).Exec(ctx)
-	return changed(result, err, noExternalAccount(id))
+	return checkRowChanged(result, err, externalAccountNotFound(id))
 }
 
 // ExternalAccount rides on the primary key. A deleted account is not found.
@@ -94,8 +94,8 @@ func (db *DB) ExternalAccount(ctx context.Context, p ident.Platform, id ident.Ex
 	var row externalRow
 	err := db.bun.NewSelect().Model(&row).
 		Where("platform_id = ? AND id = ? AND deleted_at IS NULL", p.UUID(), id.UUID()).Scan(ctx)
-	if isNone(err) {
-		return account.External{}, noExternalAccount(id)
+	if isNoRows(err) {
+		return account.External{}, externalAccountNotFound(id)
 	}
 	if err != nil {
 		return account.External{}, err
@@ -115,8 +115,8 @@ func (db *DB) ExternalAccounts(ctx context.Context, p ident.Platform, f ports.Ex
 	default:
 		query = query.Where("customer_id IS NOT NULL")
 	}
-	query = equal(query, "currency", string(f.Currency))
-	return page(ctx, query, f.Paging, (*externalRow).external)
+	query = whereEqual(query, "currency", string(f.Currency))
+	return selectPage(ctx, query, f.Paging, (*externalRow).external)
 }
 
 // UMAForwardingAccount rides on the index of default accounts: a customer has one at most.
@@ -124,23 +124,23 @@ func (db *DB) UMAForwardingAccount(ctx context.Context, p ident.Platform, c iden
 	var row externalRow
 	err := db.bun.NewSelect().Model(&row).
 		Where("platform_id = ? AND customer_id = ? AND default_uma_deposit AND deleted_at IS NULL", p.UUID(), c.UUID()).Scan(ctx)
-	if isNone(err) {
+	if isNoRows(err) {
 		return account.External{}, false, nil
 	}
 	return row.external(), err == nil, err
 }
 
-func noExternalAccount(id ident.ExternalAccount) error {
+func externalAccountNotFound(id ident.ExternalAccount) error {
 	return fault.New(fault.ExternalAccountNotFound, "There is no external account %s.", id)
 }
 
-func rowOfExternal(a account.External) *externalRow {
+func newExternalRow(a account.External) *externalRow {
 	row := &externalRow{
 		PlatformID: a.Platform.UUID(), ID: a.ID.UUID(), CustomerID: nullID(a.Customer.UUID()),
 		PlatformAccountID: a.PlatformAccountID, Currency: string(a.Currency), Type: string(a.Type), Fields: a.Fields,
 		Rails: []string{}, Status: string(a.Status), DefaultUMADeposit: a.DefaultUMADeposit,
 		Verification: string(a.Verification), VerifiedName: a.VerifiedName, Fingerprint: a.Fingerprint(),
-		CreatedAt: a.CreatedAt, UpdatedAt: a.UpdatedAt, DeletedAt: orNull(a.DeletedAt),
+		CreatedAt: a.CreatedAt, UpdatedAt: a.UpdatedAt, DeletedAt: nullTime(a.DeletedAt),
 	}
 	for _, rail := range a.Rails {
 		row.Rails = append(row.Rails, string(rail))
@@ -161,7 +161,7 @@ func (row *externalRow) external() account.External {
 		PlatformAccountID: row.PlatformAccountID, Currency: money.Currency(row.Currency), Type: account.Type(row.Type), Fields: row.Fields,
 		Status: account.Status(row.Status), DefaultUMADeposit: row.DefaultUMADeposit,
 		Verification: account.VerificationStatus(row.Verification), VerifiedName: row.VerifiedName,
-		CreatedAt: row.CreatedAt.UTC(), UpdatedAt: row.UpdatedAt.UTC(), DeletedAt: moment(row.DeletedAt),
+		CreatedAt: row.CreatedAt.UTC(), UpdatedAt: row.UpdatedAt.UTC(), DeletedAt: timeOrZero(row.DeletedAt),
 	}
 	ident.SetUUID(&a.ID, row.ID)
 	ident.SetUUID(&a.Platform, row.PlatformID)

@@ -19,15 +19,15 @@ import (
 	"causeway/ports"
 )
 
-func TestExternalAccountIsReadAsItWasWritten(t *testing.T) {
+func TestExternalAccount_RoundTrip(t *testing.T) {
 	t.Parallel()
 	// Nothing of an account is lost: a customer's bank account with all there is to
 	// know of its owner, and the platform's own wallet.
-	c := newTown(t)
-	owner := newCustomer(c.here, "owner")
+	c := newEnv(t)
+	owner := newCustomer(c.platform, "owner")
 	c.createCustomers(t, owner)
 	bank := account.External{
-		ID: ident.NewExternalAccount(generator.New, noon), Platform: c.here.ID, Customer: owner.ID, PlatformAccountID: "mine",
+		ID: ident.NewExternalAccount(generator.New, noon), Platform: c.platform.ID, Customer: owner.ID, PlatformAccountID: "mine",
 		Currency: "COP", Type: "COP_ACCOUNT", Fields: map[string]string{"bankName": "Banco 'Uno'", "accountNumber": "123"},
 		Beneficiary: &account.Beneficiary{
 			Type: account.Individual, FullName: "José Ñandú", LegalName: "L", BirthDate: "1980-01-02", Nationality: "CO", Email: "j@example.com",
@@ -37,39 +37,39 @@ func TestExternalAccountIsReadAsItWasWritten(t *testing.T) {
 		Rails: []corridor.Rail{"BANK_TRANSFER", "MOBILE_MONEY"}, Status: account.UnderReview, DefaultUMADeposit: true,
 		Verification: account.PartialMatch, VerifiedName: "Jose Nandu", CreatedAt: noon, UpdatedAt: noon.Add(time.Second),
 	}
-	wallet := newWallet(c.here, ident.Customer{}, "spark1own")
+	wallet := newWallet(c.platform, ident.Customer{}, "spark1own")
 	c.createAccounts(t, bank, wallet)
 
 	for _, written := range []account.External{bank, wallet} {
-		read, err := c.ExternalAccount(t.Context(), c.here.ID, written.ID)
+		read, err := c.ExternalAccount(t.Context(), c.platform.ID, written.ID)
 		if err != nil || !reflect.DeepEqual(read, written) {
 			t.Errorf("read %+v, %v\nwant %+v", read, err, written)
 		}
 	}
 }
 
-func TestExternalAccountIsRegisteredOnce(t *testing.T) {
+func TestCreateExternalAccount_DuplicateConflicts(t *testing.T) {
 	t.Parallel()
 	// The same account a second time is a conflict for its owner, until it is
 	// deleted; other owners may have it too.
-	c := newTown(t)
-	ana, bea := newCustomer(c.here, "ana"), newCustomer(c.here, "bea")
+	c := newEnv(t)
+	ana, bea := newCustomer(c.platform, "ana"), newCustomer(c.platform, "bea")
 	c.createCustomers(t, ana, bea)
-	first := newWallet(c.here, ana.ID, "spark1a")
-	own := newWallet(c.here, ident.Customer{}, "spark1a")
-	c.createAccounts(t, first, own, newWallet(c.here, bea.ID, "spark1a"), newWallet(c.there, ident.Customer{}, "spark1a"))
+	first := newWallet(c.platform, ana.ID, "spark1a")
+	own := newWallet(c.platform, ident.Customer{}, "spark1a")
+	c.createAccounts(t, first, own, newWallet(c.platform, bea.ID, "spark1a"), newWallet(c.otherPlatform, ident.Customer{}, "spark1a"))
 	create := func(a account.External) error {
 		return c.Do(t.Context(), func(ctx context.Context, tx ports.Tx) error { return tx.CreateExternalAccount(ctx, a) })
 	}
 	remove := func(id ident.ExternalAccount) error {
 		return c.Do(t.Context(), func(ctx context.Context, tx ports.Tx) error {
-			return tx.DeleteExternalAccount(ctx, c.here.ID, id, noon)
+			return tx.DeleteExternalAccount(ctx, c.platform.ID, id, noon)
 		})
 	}
 
 	for name, again := range map[string]account.External{
-		"a customer's":   newWallet(c.here, ana.ID, "spark1a"),
-		"the platform's": newWallet(c.here, ident.Customer{}, "spark1a"),
+		"a customer's":   newWallet(c.platform, ana.ID, "spark1a"),
+		"the platform's": newWallet(c.platform, ident.Customer{}, "spark1a"),
 	} {
 		if err := create(again); !fault.Is(err, fault.Conflict) {
 			t.Errorf("%s account again: %v, want CONFLICT", name, err)
@@ -79,26 +79,26 @@ func TestExternalAccountIsRegisteredOnce(t *testing.T) {
 	if err := remove(first.ID); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := c.ExternalAccount(t.Context(), c.here.ID, first.ID); !fault.Is(err, fault.ExternalAccountNotFound) {
+	if _, err := c.ExternalAccount(t.Context(), c.platform.ID, first.ID); !fault.Is(err, fault.ExternalAccountNotFound) {
 		t.Errorf("a deleted account: %v", err)
 	}
 	if err := remove(first.ID); !fault.Is(err, fault.ExternalAccountNotFound) {
 		t.Errorf("deleted twice: %v", err)
 	}
-	if err := create(newWallet(c.here, ana.ID, "spark1a")); err != nil {
+	if err := create(newWallet(c.platform, ana.ID, "spark1a")); err != nil {
 		t.Errorf("registered again after it was deleted: %v", err)
 	}
 }
 
-func TestANewDefaultTakesThePlaceOfTheOld(t *testing.T) {
+func TestCreateExternalAccount_NewDefaultReplacesOld(t *testing.T) {
 	t.Parallel()
 	// Of a customer's accounts at most one is the default for UMA deposits: the last
 	// that was registered as such. Other customers' stay what they are.
-	c := newTown(t)
-	ana, bea := newCustomer(c.here, "ana"), newCustomer(c.here, "bea")
+	c := newEnv(t)
+	ana, bea := newCustomer(c.platform, "ana"), newCustomer(c.platform, "bea")
 	c.createCustomers(t, ana, bea)
 	wallet := func(owner ident.Customer, address string, isDefault bool) account.External {
-		a := newWallet(c.here, owner, address)
+		a := newWallet(c.platform, owner, address)
 		a.DefaultUMADeposit = isDefault
 		return a
 	}
@@ -109,35 +109,35 @@ func TestANewDefaultTakesThePlaceOfTheOld(t *testing.T) {
 		id   ident.ExternalAccount
 		want bool
 	}{"the old one": {old.ID, false}, "the new one": {next.ID, true}, "one that never was": {plain.ID, false}, "another customer's": {others.ID, true}} {
-		read, err := c.ExternalAccount(t.Context(), c.here.ID, test.id)
+		read, err := c.ExternalAccount(t.Context(), c.platform.ID, test.id)
 		if err != nil || read.DefaultUMADeposit != test.want {
 			t.Errorf("%s: default %v, %v", name, read.DefaultUMADeposit, err)
 		}
 	}
 }
 
-func TestExternalAccountsAreListed(t *testing.T) {
+func TestExternalAccounts_List(t *testing.T) {
 	t.Parallel()
 	// Lists tell customers' accounts from the platform's, leave deleted ones out, and
 	// page through a thousand.
-	c := newTown(t)
-	ana, bea := newCustomer(c.here, "ana"), newCustomer(c.here, "bea")
+	c := newEnv(t)
+	ana, bea := newCustomer(c.platform, "ana"), newCustomer(c.platform, "bea")
 	c.createCustomers(t, ana, bea)
 	var ofAna []account.External
 	for i := range 1000 {
-		ofAna = append(ofAna, newWallet(c.here, ana.ID, named("s", i)))
+		ofAna = append(ofAna, newWallet(c.platform, ana.ID, numberedName("s", i)))
 	}
-	ofBea, gone, own := newWallet(c.here, bea.ID, "s"), newWallet(c.here, bea.ID, "gone"), newWallet(c.here, ident.Customer{}, "s")
-	dollars := newWallet(c.here, bea.ID, "usdb")
+	ofBea, gone, own := newWallet(c.platform, bea.ID, "s"), newWallet(c.platform, bea.ID, "gone"), newWallet(c.platform, ident.Customer{}, "s")
+	dollars := newWallet(c.platform, bea.ID, "usdb")
 	dollars.Currency = "USDB"
-	c.createAccounts(t, append(ofAna, ofBea, gone, own, dollars, newWallet(c.there, ident.Customer{}, "s"))...)
-	c.do(t, func(ctx context.Context, tx ports.Tx) error {
-		return tx.DeleteExternalAccount(ctx, c.here.ID, gone.ID, noon)
+	c.createAccounts(t, append(ofAna, ofBea, gone, own, dollars, newWallet(c.otherPlatform, ident.Customer{}, "s"))...)
+	c.mustDo(t, func(ctx context.Context, tx ports.Tx) error {
+		return tx.DeleteExternalAccount(ctx, c.platform.ID, gone.ID, noon)
 	})
 	list := func(f ports.ExternalAccountFilter) func(ports.Paging) (ports.Page[account.External], error) {
 		return func(p ports.Paging) (ports.Page[account.External], error) {
 			f.Paging = p
-			return c.ExternalAccounts(t.Context(), c.here.ID, f)
+			return c.ExternalAccounts(t.Context(), c.platform.ID, f)
 		}
 	}
 	id := func(a account.External) uuid.UUID { return a.ID.UUID() }
@@ -165,7 +165,7 @@ func TestExternalAccountsAreListed(t *testing.T) {
 			if !ascending {
 				slices.Reverse(want)
 			}
-			order, totals := walk(t, ports.Paging{Limit: 99, Ascending: ascending}, list(test.filter), id)
+			order, totals := readAllPages(t, ports.Paging{Limit: 99, Ascending: ascending}, list(test.filter), id)
 			if !slices.Equal(order, want) || !totals[int64(len(want))] || len(totals) != 1 {
 				t.Errorf("%s, ascending %v: %d accounts, totals %v; want %d", name, ascending, len(order), totals, len(want))
 			}
@@ -173,16 +173,16 @@ func TestExternalAccountsAreListed(t *testing.T) {
 	}
 }
 
-func TestOneDefaultIsLeftOfManyAtOnce(t *testing.T) {
+func TestCreateExternalAccount_ConcurrentDefaultsLeaveOne(t *testing.T) {
 	t.Parallel()
 	// Defaults that are registered at the same moment all succeed, and the customer has
 	// one in the end.
-	c := newTown(t)
-	ana := newCustomer(c.here, "ana")
+	c := newEnv(t)
+	ana := newCustomer(c.platform, "ana")
 	c.createCustomers(t, ana)
 	var all sync.WaitGroup
 	for n := range 6 {
-		a := newWallet(c.here, ana.ID, fmt.Sprint("spark1", n))
+		a := newWallet(c.platform, ana.ID, fmt.Sprint("spark1", n))
 		a.DefaultUMADeposit = true
 		all.Go(func() {
 			if err := c.Do(t.Context(), func(ctx context.Context, tx ports.Tx) error { return tx.CreateExternalAccount(ctx, a) }); err != nil {
@@ -192,7 +192,7 @@ func TestOneDefaultIsLeftOfManyAtOnce(t *testing.T) {
 	}
 	all.Wait()
 
-	page, err := c.ExternalAccounts(t.Context(), c.here.ID, ports.ExternalAccountFilter{Paging: ports.Paging{Limit: 10}, Customer: ana.ID})
+	page, err := c.ExternalAccounts(t.Context(), c.platform.ID, ports.ExternalAccountFilter{Paging: ports.Paging{Limit: 10}, Customer: ana.ID})
 	if err != nil || len(page.Items) != 6 {
 		t.Fatalf("%d accounts, %v", len(page.Items), err)
 	}

@@ -9,8 +9,8 @@ import (
 	"causeway/core/fault"
 )
 
-// broken says what the caller is told when a named constraint refuses a row.
-var broken = map[string]func() *fault.Error{
+// constraintFaults says what the caller is told when a named constraint refuses a row.
+var constraintFaults = map[string]func() *fault.Error{
 	"customer_platform_id_unique_while_active": func() *fault.Error {
 		return &fault.Error{Code: fault.Conflict, Reason: "platformCustomerId in use",
 			Message: "Another active customer has this platformCustomerId. Use that customer, or choose another id."}
@@ -34,7 +34,7 @@ func translate(err error) error {
 	if !errors.As(err, &pg) {
 		return err
 	}
-	if told, ok := broken[pg.ConstraintName]; ok {
+	if told, ok := constraintFaults[pg.ConstraintName]; ok {
 		return told()
 	}
 	if pg.Code == "55P03" { // lock_not_available: somebody holds the same rows for long

@@ -35,9 +35,9 @@ type internalRow struct {
 	UpdatedAt    time.Time `bun:"updated_at"`
 }
 
-// insertInternals leaves accounts that exist as they are; it rides on
+// insertInternalAccounts leaves accounts that exist as they are; it rides on
 // internal_account_one_per_owner_and_currency.
-const insertInternals = `
+const insertInternalAccounts = `
 	INSERT INTO internal_accounts (platform_id, id, customer_id, currency, account_type, status, reference, instructions, created_at, updated_at)
 	SELECT * FROM unnest($1::uuid[], $2::uuid[], $3::uuid[], $4::text[], $5::text[], $6::text[], $7::text[], $8::text[], $9::timestamptz[], $10::timestamptz[])
 	ON CONFLICT DO NOTHING`
@@ -61,12 +61,12 @@ func (u *unit) OpenInternalAccounts(_ context.Context, accounts []account.Intern
 			return err
 		}
 	}
-	u.write(insertInternals, platforms, ids, customers, currencies, types, statuses, references, ways, created, updated)
+	u.queueExec(insertInternalAccounts, platforms, ids, customers, currencies, types, statuses, references, ways, created, updated)
 	return nil
 }
 
-// instructInternals rides on the primary key.
-const instructInternals = `
+// addFundingInstructions rides on the primary key.
+const addFundingInstructions = `
 	UPDATE internal_accounts a SET instructions = k.instructions, updated_at = k.updated_at
 	FROM unnest($1::uuid[], $2::uuid[], $3::text[], $4::timestamptz[]) AS k(platform_id, id, instructions, updated_at)
 	WHERE a.platform_id = k.platform_id AND a.id = k.id AND a.instructions = ''`
@@ -85,7 +85,7 @@ func (u *unit) AddFundingInstructions(_ context.Context, accounts []account.Inte
 			return err
 		}
 	}
-	u.write(instructInternals, platforms, ids, ways, updated)
+	u.queueExec(addFundingInstructions, platforms, ids, ways, updated)
 	return nil
 }
 
@@ -93,8 +93,8 @@ const (
 	// internalColumns are what scanInternal reads, of internal_accounts a.
 	internalColumns = `a.platform_id, a.id, a.customer_id, a.currency, a.account_type, a.status, a.reference, a.instructions, a.created_at, a.updated_at`
 
-	// internalOf rides on internal_account_one_per_owner_and_currency.
-	internalOf = `
+	// internalByOwnerAndCurrency rides on internal_account_one_per_owner_and_currency.
+	internalByOwnerAndCurrency = `
 	SELECT ` + internalColumns + ` FROM internal_accounts a
 	WHERE a.platform_id = $1 AND coalesce(a.customer_id, '00000000-0000-0000-0000-000000000000') = $2 AND a.currency = $3`
 
@@ -103,8 +103,8 @@ const (
 	SELECT ` + internalColumns + ` FROM unnest($1::uuid[], $2::uuid[]) AS k(platform_id, id)
 	JOIN internal_accounts a ON a.platform_id = k.platform_id AND a.id = k.id`
 
-	// internalsOf rides on internal_account_one_per_owner_and_currency.
-	internalsOf = `
+	// internalsByOwner rides on internal_account_one_per_owner_and_currency.
+	internalsByOwner = `
 	SELECT ` + internalColumns + ` FROM unnest($2::uuid[]) AS k(owner)
 	JOIN internal_accounts a ON a.platform_id = $1 AND coalesce(a.customer_id, '00000000-0000-0000-0000-000000000000') = k.owner`
 
@@ -120,7 +120,7 @@ const (
 func (u *unit) InternalAccount(ctx context.Context, p ident.Platform, c ident.Customer, currency money.Currency) (account.Internal, bool, error) {
 	var a account.Internal
 	found := false
-	err := u.read(ctx, internalOf, []any{p.UUID(), c.UUID(), string(currency)}, func(rows pgx.Rows) (err error) {
+	err := u.query(ctx, internalByOwnerAndCurrency, []any{p.UUID(), c.UUID(), string(currency)}, func(rows pgx.Rows) (err error) {
 		a, err = scanInternal(rows)
 		found = true
 		return err
@@ -145,12 +145,12 @@ func (u *unit) LockBalances(ctx context.Context, accounts []ledger.Account) (map
 		id       ident.InternalAccount
 	}
 	owners := make(map[key]account.Internal, n)
-	u.ask(internalsByID, []any{platforms, ids}, func(rows pgx.Rows) error {
+	u.queueQuery(internalsByID, []any{platforms, ids}, func(rows pgx.Rows) error {
 		a, err := scanInternal(rows)
 		owners[key{a.Platform, a.ID}] = a
 		return err
 	})
-	balances, err := u.db.books.Balances(ctx, riding{u}, accounts, ledgerdb.Lock)
+	balances, err := u.db.ledgerStore.Balances(ctx, batchedQuerier{u}, accounts, ledgerdb.Lock)
 	if err == nil {
 		err = u.flush(ctx) // where no balance had to be asked for
 	}
@@ -163,7 +163,7 @@ func (u *unit) LockBalances(ctx context.Context, accounts []ledger.Account) (map
 
 // Balances is as ports.Books says.
 func (u *unit) Balances(ctx context.Context, accounts []ledger.Account) (map[ledger.Account]int64, error) {
-	return u.db.books.Balances(ctx, riding{u}, accounts, ledgerdb.Read)
+	return u.db.ledgerStore.Balances(ctx, batchedQuerier{u}, accounts, ledgerdb.Read)
 }
 
 // InternalAccount reads one account.
@@ -173,7 +173,7 @@ func (db *DB) InternalAccount(ctx context.Context, p ident.Platform, id ident.In
 		return account.Internal{}, err
 	}
 	a := account.Internal{}
-	err = each(rows, func(rows pgx.Rows) (err error) {
+	err = forEachRow(rows, func(rows pgx.Rows) (err error) {
 		a, err = scanInternal(rows)
 		return err
 	})
@@ -194,7 +194,7 @@ func (db *DB) InternalAccountsByReference(ctx context.Context, keys []ports.Refe
 	if err != nil {
 		return nil, err
 	}
-	return found, each(rows, func(rows pgx.Rows) error {
+	return found, forEachRow(rows, func(rows pgx.Rows) error {
 		a, err := scanInternal(rows)
 		found[ports.ReferenceKey{Platform: a.Platform, Reference: a.Reference}] = a
 		return err
@@ -210,9 +210,9 @@ func (db *DB) InternalAccounts(ctx context.Context, p ident.Platform, f ports.In
 	} else {
 		query = query.Where("customer_id IS NOT NULL")
 	}
-	query = equal(query, "currency", string(f.Currency))
-	query = equal(query, "account_type", string(f.Type))
-	found, err := page(ctx, query, f.Paging, func(row *internalRow) *internalRow { return row })
+	query = whereEqual(query, "currency", string(f.Currency))
+	query = whereEqual(query, "account_type", string(f.Type))
+	found, err := selectPage(ctx, query, f.Paging, func(row *internalRow) *internalRow { return row })
 	accounts := ports.Page[account.Internal]{More: found.More, Total: found.Total}
 	for i := 0; err == nil && i < len(found.Items); i++ {
 		var a account.Internal
@@ -229,11 +229,11 @@ func (db *DB) InternalAccountsOf(ctx context.Context, p ident.Platform, owners [
 	for i, owner := range owners {
 		ids[i] = owner.UUID()
 	}
-	rows, err := db.pool.Query(ctx, internalsOf, pgx.QueryExecModeCacheStatement, pgID(p.UUID()), ids)
+	rows, err := db.pool.Query(ctx, internalsByOwner, pgx.QueryExecModeCacheStatement, pgID(p.UUID()), ids)
 	if err != nil {
 		return nil, err
 	}
-	return found, each(rows, func(rows pgx.Rows) error {
+	return found, forEachRow(rows, func(rows pgx.Rows) error {
 		a, err := scanInternal(rows)
 		found[a.Customer] = append(found[a.Customer], a)
 		return err

@@ -26,35 +26,35 @@ func newInternal(t *testing.T, p ident.Platform, owner ident.Customer, currency 
 	return a
 }
 
-func inBooksOf(a account.Internal) ledger.Account {
+func ledgerAccountOf(a account.Internal) ledger.Account {
 	return ledger.Account{Platform: a.Platform, Path: quote.AccountPath(a), Currency: a.Currency}
 }
 
-func TestHoldingsAreWhatThisUnitAndThoseBeforeItLeft(t *testing.T) {
+func TestLockBalances_IncludesAccountsOfSameUnit(t *testing.T) {
 	t.Parallel()
 	// An account that the same unit of work opens is there, with nothing in it; what is
 	// posted is its balance for the next unit; and one that nobody opened belongs to
 	// nobody, whatever it holds.
-	c := newTown(t)
-	ana := newCustomer(c.here, "ana")
+	c := newEnv(t)
+	ana := newCustomer(c.platform, "ana")
 	c.createCustomers(t, ana)
-	opened, closed := newInternal(t, c.here.ID, ana.ID, "USD"), newInternal(t, c.here.ID, ana.ID, "EUR")
+	opened, closed := newInternal(t, c.platform.ID, ana.ID, "USD"), newInternal(t, c.platform.ID, ana.ID, "EUR")
 	deposit := func(to account.Internal, n byte, minor int64) ledger.Posting {
-		return ledger.Deposit(ledger.Header{ID: uuid.UUID{15: n}, Platform: c.here.ID, Effective: noon},
+		return ledger.Deposit(ledger.Header{ID: uuid.UUID{15: n}, Platform: c.platform.ID, Effective: noon},
 			ledger.IncomingFunds{Partner: ledger.Rail("ACH"), To: quote.AccountPath(to), Amount: money.Amount{Minor: minor, Currency: to.Currency}})
 	}
 	look := func(ctx context.Context, tx ports.Tx, when string, dollars, euros int64) error {
-		held, err := tx.LockBalances(ctx, []ledger.Account{inBooksOf(opened), inBooksOf(closed)})
-		if mine := held[inBooksOf(opened)]; mine.ID != opened.ID || mine.Balance != dollars {
+		held, err := tx.LockBalances(ctx, []ledger.Account{ledgerAccountOf(opened), ledgerAccountOf(closed)})
+		if mine := held[ledgerAccountOf(opened)]; mine.ID != opened.ID || mine.Balance != dollars {
 			t.Errorf("%s: the open account is held as %+v; want %d in it", when, mine, dollars)
 		}
-		if nobodys := held[inBooksOf(closed)]; !nobodys.ID.IsZero() || nobodys.Balance != euros {
+		if nobodys := held[ledgerAccountOf(closed)]; !nobodys.ID.IsZero() || nobodys.Balance != euros {
 			t.Errorf("%s: the other is held as %+v; want %d in it, and no owner", when, nobodys, euros)
 		}
 		return err
 	}
 
-	c.do(t, func(ctx context.Context, tx ports.Tx) error {
+	c.mustDo(t, func(ctx context.Context, tx ports.Tx) error {
 		if err := tx.OpenInternalAccounts(ctx, []account.Internal{opened}); err != nil {
 			return err
 		}
@@ -64,25 +64,25 @@ func TestHoldingsAreWhatThisUnitAndThoseBeforeItLeft(t *testing.T) {
 		return tx.Post(ctx, []ledger.Posting{deposit(opened, 1, 700), deposit(closed, 2, 50)})
 	})
 
-	c.do(t, func(ctx context.Context, tx ports.Tx) error { return look(ctx, tx, "after the deposits", 700, 50) })
+	c.mustDo(t, func(ctx context.Context, tx ports.Tx) error { return look(ctx, tx, "after the deposits", 700, 50) })
 }
 
-func TestInternalAccountsAreOpenedOnce(t *testing.T) {
+func TestOpenInternalAccounts_Idempotent(t *testing.T) {
 	t.Parallel()
 	// There is one account per owner and currency: opening it again, in the same unit
 	// of work or later, changes nothing.
-	c := newTown(t)
-	ana := newCustomer(c.here, "ana")
+	c := newEnv(t)
+	ana := newCustomer(c.platform, "ana")
 	c.createCustomers(t, ana)
 	nobody := ident.Customer{}
-	dollars, coins, own := newInternal(t, c.here.ID, ana.ID, "USD"), newInternal(t, c.here.ID, ana.ID, "BTC"), newInternal(t, c.here.ID, nobody, "USD")
-	theirs := newInternal(t, c.there.ID, nobody, "USD")
+	dollars, coins, own := newInternal(t, c.platform.ID, ana.ID, "USD"), newInternal(t, c.platform.ID, ana.ID, "BTC"), newInternal(t, c.platform.ID, nobody, "USD")
+	theirs := newInternal(t, c.otherPlatform.ID, nobody, "USD")
 	open := func(accounts ...account.Internal) {
 		t.Helper()
-		c.do(t, func(ctx context.Context, tx ports.Tx) error { return tx.OpenInternalAccounts(ctx, accounts) })
+		c.mustDo(t, func(ctx context.Context, tx ports.Tx) error { return tx.OpenInternalAccounts(ctx, accounts) })
 	}
-	open(dollars, coins, own, theirs, newInternal(t, c.here.ID, ana.ID, "USD"))
-	open(newInternal(t, c.here.ID, ana.ID, "USD"), newInternal(t, c.here.ID, nobody, "USD"))
+	open(dollars, coins, own, theirs, newInternal(t, c.platform.ID, ana.ID, "USD"))
+	open(newInternal(t, c.platform.ID, ana.ID, "USD"), newInternal(t, c.platform.ID, nobody, "USD"))
 	open()
 
 	for name, test := range map[string]struct {
@@ -91,16 +91,16 @@ func TestInternalAccountsAreOpenedOnce(t *testing.T) {
 		currency money.Currency
 		want     account.Internal
 	}{
-		"a customer's":           {c.here.ID, ana.ID, "USD", dollars},
-		"in another currency":    {c.here.ID, ana.ID, "BTC", coins},
-		"the platform's own":     {c.here.ID, nobody, "USD", own},
-		"another platform's":     {c.there.ID, nobody, "USD", theirs},
-		"one that is not open":   {c.here.ID, ana.ID, "EUR", account.Internal{}},
-		"of a foreign customer":  {c.there.ID, ana.ID, "USD", account.Internal{}},
-		"own, not open there":    {c.there.ID, nobody, "BTC", account.Internal{}},
-		"own, in another's coin": {c.here.ID, nobody, "BTC", account.Internal{}},
+		"a customer's":           {c.platform.ID, ana.ID, "USD", dollars},
+		"in another currency":    {c.platform.ID, ana.ID, "BTC", coins},
+		"the platform's own":     {c.platform.ID, nobody, "USD", own},
+		"another platform's":     {c.otherPlatform.ID, nobody, "USD", theirs},
+		"one that is not open":   {c.platform.ID, ana.ID, "EUR", account.Internal{}},
+		"of a foreign customer":  {c.otherPlatform.ID, ana.ID, "USD", account.Internal{}},
+		"own, not open there":    {c.otherPlatform.ID, nobody, "BTC", account.Internal{}},
+		"own, in another's coin": {c.platform.ID, nobody, "BTC", account.Internal{}},
 	} {
-		c.do(t, func(ctx context.Context, tx ports.Tx) error {
+		c.mustDo(t, func(ctx context.Context, tx ports.Tx) error {
 			found, ok, err := tx.InternalAccount(ctx, test.platform, test.owner, test.currency)
 			if ok != !test.want.ID.IsZero() || (ok && !reflect.DeepEqual(found, test.want)) {
 				t.Errorf("%s: %+v, %v\nwant %+v", name, found, ok, test.want)
@@ -110,16 +110,16 @@ func TestInternalAccountsAreOpenedOnce(t *testing.T) {
 	}
 }
 
-func TestAnInternalAccountIsSeenAtOnce(t *testing.T) {
+func TestInternalAccount_VisibleBeforeCommit(t *testing.T) {
 	t.Parallel()
 	// What was opened in a unit of work is found in it, before anything is committed.
-	c := newTown(t)
-	own := newInternal(t, c.here.ID, ident.Customer{}, "EUR")
-	c.do(t, func(ctx context.Context, tx ports.Tx) error {
+	c := newEnv(t)
+	own := newInternal(t, c.platform.ID, ident.Customer{}, "EUR")
+	c.mustDo(t, func(ctx context.Context, tx ports.Tx) error {
 		if err := tx.OpenInternalAccounts(ctx, []account.Internal{own}); err != nil {
 			return err
 		}
-		found, ok, err := tx.InternalAccount(ctx, c.here.ID, ident.Customer{}, "EUR")
+		found, ok, err := tx.InternalAccount(ctx, c.platform.ID, ident.Customer{}, "EUR")
 		if !ok || !reflect.DeepEqual(found, own) {
 			t.Errorf("found %+v, %v", found, ok)
 		}
@@ -127,24 +127,24 @@ func TestAnInternalAccountIsSeenAtOnce(t *testing.T) {
 	})
 }
 
-func TestInternalAccountsAreReadAsTheyWereWritten(t *testing.T) {
+func TestInternalAccounts_RoundTrip(t *testing.T) {
 	t.Parallel()
 	// By id and by reference, one or many, from inside a unit of work or from outside:
 	// it is the same account, and nobody else's. Only by reference the instructions
 	// stay behind.
-	c := newTown(t)
-	ana := newCustomer(c.here, "ana")
+	c := newEnv(t)
+	ana := newCustomer(c.platform, "ana")
 	c.createCustomers(t, ana)
-	dollars, wallet, foreign := newInternal(t, c.here.ID, ana.ID, "USD"), newInternal(t, c.here.ID, ana.ID, "USDB"), newInternal(t, c.there.ID, ident.Customer{}, "USD")
+	dollars, wallet, foreign := newInternal(t, c.platform.ID, ana.ID, "USD"), newInternal(t, c.platform.ID, ana.ID, "USDB"), newInternal(t, c.otherPlatform.ID, ident.Customer{}, "USD")
 	dollars.Instructions = []account.Instruction{{Notes: "Pay 'here'", PlatformAccount: true, Info: map[string]any{"reference": dollars.Reference}}}
 	wallet.Instructions = []account.Instruction{}
 	all := []account.Internal{dollars, wallet, foreign}
-	c.do(t, func(ctx context.Context, tx ports.Tx) error { return tx.OpenInternalAccounts(ctx, all) })
+	c.mustDo(t, func(ctx context.Context, tx ports.Tx) error { return tx.OpenInternalAccounts(ctx, all) })
 
 	var inBooks []ledger.Account
 	var references []ports.ReferenceKey
 	for _, a := range all {
-		inBooks = append(inBooks, inBooksOf(a), inBooksOf(newInternal(t, a.Platform, ana.ID, "BTC")))
+		inBooks = append(inBooks, ledgerAccountOf(a), ledgerAccountOf(newInternal(t, a.Platform, ana.ID, "BTC")))
 		references = append(references, ports.ReferenceKey{Platform: a.Platform, Reference: a.Reference}, ports.ReferenceKey{Platform: a.Platform})
 		read, err := c.InternalAccount(t.Context(), a.Platform, a.ID)
 		if err != nil || !reflect.DeepEqual(read, a) {
@@ -152,16 +152,16 @@ func TestInternalAccountsAreReadAsTheyWereWritten(t *testing.T) {
 		}
 	}
 	var held map[ledger.Account]account.WithBalance
-	c.do(t, func(ctx context.Context, tx ports.Tx) (err error) {
+	c.mustDo(t, func(ctx context.Context, tx ports.Tx) (err error) {
 		held, err = tx.LockBalances(ctx, inBooks)
 		return err
 	})
-	byReference, err := c.InternalAccountsByReference(t.Context(), append(references, ports.ReferenceKey{Platform: c.there.ID, Reference: dollars.Reference}))
+	byReference, err := c.InternalAccountsByReference(t.Context(), append(references, ports.ReferenceKey{Platform: c.otherPlatform.ID, Reference: dollars.Reference}))
 	if err != nil || len(held) != len(inBooks) || len(byReference) != len(all) {
 		t.Fatalf("%d held, %d by reference, %v; want %d and %d", len(held), len(byReference), err, len(inBooks), len(all))
 	}
 	for _, a := range all {
-		if read := held[inBooksOf(a)]; !reflect.DeepEqual(read, account.WithBalance{Internal: a}) {
+		if read := held[ledgerAccountOf(a)]; !reflect.DeepEqual(read, account.WithBalance{Internal: a}) {
 			t.Errorf("held %+v\nwant %+v", read, a)
 		}
 		plain := a
@@ -170,23 +170,23 @@ func TestInternalAccountsAreReadAsTheyWereWritten(t *testing.T) {
 			t.Errorf("read by reference %+v\nwant %+v", read, plain)
 		}
 	}
-	if _, err := c.InternalAccount(t.Context(), c.there.ID, dollars.ID); !fault.Is(err, fault.InternalAccountNotFound) {
+	if _, err := c.InternalAccount(t.Context(), c.otherPlatform.ID, dollars.ID); !fault.Is(err, fault.InternalAccountNotFound) {
 		t.Errorf("another platform's account: %v", err)
 	}
 }
 
-func TestInternalAccountsAreListed(t *testing.T) {
+func TestInternalAccounts_List(t *testing.T) {
 	t.Parallel()
 	// A list is of all customers or of one, or of the platform; narrowed by currency and
 	// type; and in parts, the newest first.
-	c := newTown(t)
-	ana, bea := newCustomer(c.here, "ana"), newCustomer(c.here, "bea")
+	c := newEnv(t)
+	ana, bea := newCustomer(c.platform, "ana"), newCustomer(c.platform, "bea")
 	c.createCustomers(t, ana, bea)
 	nobody := ident.Customer{}
-	anaUSD, anaUSDB := newInternal(t, c.here.ID, ana.ID, "USD"), newInternal(t, c.here.ID, ana.ID, "USDB")
-	beaUSD, own := newInternal(t, c.here.ID, bea.ID, "USD"), newInternal(t, c.here.ID, nobody, "USD")
-	c.do(t, func(ctx context.Context, tx ports.Tx) error {
-		return tx.OpenInternalAccounts(ctx, []account.Internal{anaUSD, anaUSDB, beaUSD, own, newInternal(t, c.there.ID, nobody, "USD")})
+	anaUSD, anaUSDB := newInternal(t, c.platform.ID, ana.ID, "USD"), newInternal(t, c.platform.ID, ana.ID, "USDB")
+	beaUSD, own := newInternal(t, c.platform.ID, bea.ID, "USD"), newInternal(t, c.platform.ID, nobody, "USD")
+	c.mustDo(t, func(ctx context.Context, tx ports.Tx) error {
+		return tx.OpenInternalAccounts(ctx, []account.Internal{anaUSD, anaUSDB, beaUSD, own, newInternal(t, c.otherPlatform.ID, nobody, "USD")})
 	})
 
 	for name, test := range map[string]struct {
@@ -203,7 +203,7 @@ func TestInternalAccountsAreListed(t *testing.T) {
 		var got []account.Internal
 		test.filter.Limit = 1
 		for more := true; more; {
-			page, err := c.InternalAccounts(t.Context(), c.here.ID, test.filter)
+			page, err := c.InternalAccounts(t.Context(), c.platform.ID, test.filter)
 			if err != nil || page.Total != int64(len(test.want)) {
 				t.Fatalf("%s: %d in all, %v; want %d", name, page.Total, err, len(test.want))
 			}
@@ -218,18 +218,18 @@ func TestInternalAccountsAreListed(t *testing.T) {
 	}
 }
 
-func TestInternalAccountsAreInstructedOnce(t *testing.T) {
+func TestAddFundingInstructions_OnlyOnce(t *testing.T) {
 	t.Parallel()
 	// An account that was opened without a rail gets its ways to pay in, and keeps them.
-	c := newTown(t)
-	own := newInternal(t, c.here.ID, ident.Customer{}, "USD")
-	c.do(t, func(ctx context.Context, tx ports.Tx) error {
+	c := newEnv(t)
+	own := newInternal(t, c.platform.ID, ident.Customer{}, "USD")
+	c.mustDo(t, func(ctx context.Context, tx ports.Tx) error {
 		return tx.OpenInternalAccounts(ctx, []account.Internal{own})
 	})
 	instruct := func(notes string) {
 		with := own
 		with.Instructions, with.UpdatedAt = []account.Instruction{{Notes: notes}}, noon.Add(time.Hour)
-		c.do(t, func(ctx context.Context, tx ports.Tx) error {
+		c.mustDo(t, func(ctx context.Context, tx ports.Tx) error {
 			return tx.AddFundingInstructions(ctx, []account.Internal{with})
 		})
 	}
@@ -237,7 +237,7 @@ func TestInternalAccountsAreInstructedOnce(t *testing.T) {
 	instruct("first")
 	instruct("second")
 
-	read, err := c.InternalAccount(t.Context(), c.here.ID, own.ID)
+	read, err := c.InternalAccount(t.Context(), c.platform.ID, own.ID)
 	if err != nil || len(read.Instructions) != 1 || read.Instructions[0].Notes != "first" || !read.UpdatedAt.Equal(noon.Add(time.Hour)) {
 		t.Errorf("%+v, %v", read, err)
 	}

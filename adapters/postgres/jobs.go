@@ -16,7 +16,7 @@ const insertJob = `INSERT INTO jobs (platform_id, id, step, due_at, subjects) VA
 
 func (u *unit) AddJobs(_ context.Context, jobs []ports.Job) error {
 	for _, j := range jobs {
-		u.write(insertJob, pgID(j.Platform.UUID()), pgID(j.ID), string(j.Step), j.Due, allIDs(j.Subjects))
+		u.queueExec(insertJob, pgID(j.Platform.UUID()), pgID(j.ID), string(j.Step), j.Due, pgIDs(j.Subjects))
 	}
 	return nil
 }
@@ -29,7 +29,7 @@ const deleteJobs = `
 func (u *unit) FinishJobs(_ context.Context, jobs []ports.Job) error {
 	if len(jobs) > 0 {
 		platforms, ids := jobKeys(jobs)
-		u.write(deleteJobs, platforms, ids)
+		u.queueExec(deleteJobs, platforms, ids)
 	}
 	return nil
 }
@@ -51,7 +51,7 @@ func (db *DB) TakeJobs(ctx context.Context, step transaction.Step, now time.Time
 		return nil, err
 	}
 	var taken []ports.Job
-	err = each(rows, func(rows pgx.Rows) error {
+	err = forEachRow(rows, func(rows pgx.Rows) error {
 		j := ports.Job{Step: step, Due: until}
 		var platformID uuid.UUID
 		if err := rows.Scan(&platformID, &j.ID, &j.Attempts, &j.Subjects); err != nil {

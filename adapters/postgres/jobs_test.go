@@ -8,8 +8,8 @@ import (
 	"causeway/ports/portstest"
 )
 
-func TestJobsPort(t *testing.T) {
+func TestJobs_Conformance(t *testing.T) {
 	t.Parallel()
-	c := newTown(t)
-	portstest.Jobs(t, c.DB, c.DB, c.here.ID, func() uuid.UUID { return generator.New(noon) }, noon)
+	c := newEnv(t)
+	portstest.Jobs(t, c.DB, c.DB, c.platform.ID, func() uuid.UUID { return generator.New(noon) }, noon)
 }

@@ -14,12 +14,12 @@ func (u *unit) insert(ctx context.Context, row any) error {
 	if err := u.flush(ctx); err != nil {
 		return err
 	}
-	_, err := u.db.bun.NewInsert().Conn(u.std).Model(row).Exec(ctx)
+	_, err := u.db.bun.NewInsert().Conn(u.sqlConn).Model(row).Exec(ctx)
 	return translate(err)
 }
 
-// changed tells what became of a statement that should have changed one row.
-func changed(result sql.Result, err, none error) error {
+// checkRowChanged tells what became of a statement that should have changed one row.
+func checkRowChanged(result sql.Result, err, none error) error {
 	if err != nil {
 		return translate(err)
 	}
@@ -29,10 +29,10 @@ func changed(result sql.Result, err, none error) error {
 	return none
 }
 
-// page reads one part of the list that query narrows, ordered by id. The query is
+// selectPage reads one part of the list that query narrows, ordered by id. The query is
 // limited to one platform, so it rides on an index that leads with
 // (platform_id, id), whatever the length of the list.
-func page[Row, Item any](ctx context.Context, query *bun.SelectQuery, p ports.Paging, item func(*Row) Item) (ports.Page[Item], error) {
+func selectPage[Row, Item any](ctx context.Context, query *bun.SelectQuery, p ports.Paging, item func(*Row) Item) (ports.Page[Item], error) {
 	total, err := query.Clone().Model((*Row)(nil)).Count(ctx)
 	if err != nil {
 		return ports.Page[Item]{}, err
@@ -57,9 +57,9 @@ func page[Row, Item any](ctx context.Context, query *bun.SelectQuery, p ports.Pa
 	return found, nil
 }
 
-// within narrows a query to rows whose column lies in the span. Callers see moments
+// whereInSpan narrows a query to rows whose column lies in the span. Callers see moments
 // in milliseconds, so the upper end takes its whole millisecond in (nextMillisecond).
-func within(query *bun.SelectQuery, column string, span ports.Span) *bun.SelectQuery {
+func whereInSpan(query *bun.SelectQuery, column string, span ports.Span) *bun.SelectQuery {
 	if !span.From.IsZero() {
 		query = query.Where("? >= ?", bun.Ident(column), span.From)
 	}
@@ -69,9 +69,9 @@ func within(query *bun.SelectQuery, column string, span ports.Span) *bun.SelectQ
 	return query
 }
 
-// equal narrows a query to rows whose column has the value; the empty value leaves
+// whereEqual narrows a query to rows whose column has the value; the empty value leaves
 // it as it is.
-func equal(query *bun.SelectQuery, column, value string) *bun.SelectQuery {
+func whereEqual(query *bun.SelectQuery, column, value string) *bun.SelectQuery {
 	if value == "" {
 		return query
 	}

@@ -48,14 +48,14 @@ func (u *unit) Parties(ctx context.Context, keys []ports.PartyKey) ([]quote.Part
 	}
 	found := make([]quote.Parties, n)
 	args := []any{platforms, customers, fromExternal, toExternal, fromInternal, toInternal}
-	err := u.read(ctx, readParties, args, func(rows pgx.Rows) error {
+	err := u.query(ctx, readParties, args, func(rows pgx.Rows) error {
 		var at int
 		var c partyCustomer
 		var fe, te partyExternal
 		var fi, ti partyInternal
-		columns := append([]any{&at}, c.columns()...)
-		columns = append(append(columns, fe.columns()...), te.columns()...)
-		if err := rows.Scan(append(append(columns, fi.columns()...), ti.columns()...)...); err != nil {
+		columns := append([]any{&at}, c.scanTargets()...)
+		columns = append(append(columns, fe.scanTargets()...), te.scanTargets()...)
+		if err := rows.Scan(append(append(columns, fi.scanTargets()...), ti.scanTargets()...)...); err != nil {
 			return err
 		}
 		platform, parties := keys[at-1].Platform, &found[at-1]
@@ -73,15 +73,15 @@ func (u *unit) Parties(ctx context.Context, keys []ports.PartyKey) ([]quote.Part
 type partyCustomer struct {
 	id                               pgtype.UUID
 	platformCustomerID, status, kind *string
-	deleted                          *time.Time
+	deletedAt                        *time.Time
 }
 
-func (r *partyCustomer) columns() []any {
-	return []any{&r.id, &r.platformCustomerID, &r.status, &r.kind, &r.deleted}
+func (r *partyCustomer) scanTargets() []any {
+	return []any{&r.id, &r.platformCustomerID, &r.status, &r.kind, &r.deletedAt}
 }
 
 func (r *partyCustomer) customer(p ident.Platform) *customer.Customer {
-	if !r.id.Valid || r.deleted != nil {
+	if !r.id.Valid || r.deletedAt != nil {
 		return nil
 	}
 	c := &customer.Customer{Platform: p, PlatformCustomerID: *r.platformCustomerID, Status: customer.Status(*r.status), Type: customer.Type(*r.kind)}
@@ -95,19 +95,19 @@ type partyExternal struct {
 	currency, kind, status *string
 	fields                 []byte
 	rails                  []string
-	created, deleted       *time.Time
+	createdAt, deletedAt   *time.Time
 }
 
-func (r *partyExternal) columns() []any {
-	return []any{&r.id, &r.owner, &r.currency, &r.kind, &r.fields, &r.rails, &r.status, &r.created, &r.deleted}
+func (r *partyExternal) scanTargets() []any {
+	return []any{&r.id, &r.owner, &r.currency, &r.kind, &r.fields, &r.rails, &r.status, &r.createdAt, &r.deletedAt}
 }
 
 func (r *partyExternal) account(p ident.Platform) (*account.External, error) {
-	if !r.id.Valid || r.deleted != nil {
+	if !r.id.Valid || r.deletedAt != nil {
 		return nil, nil //nolint:nilnil // no account is an answer
 	}
 	a := &account.External{Platform: p, Currency: money.Currency(*r.currency), Type: account.Type(*r.kind), Status: account.Status(*r.status),
-		CreatedAt: moment(r.created)}
+		CreatedAt: timeOrZero(r.createdAt)}
 	ident.SetUUID(&a.ID, r.id.Bytes)
 	ident.SetUUID(&a.Customer, r.owner.Bytes)
 	for _, rail := range r.rails {
@@ -122,7 +122,7 @@ type partyInternal struct {
 	currency, kind, status *string
 }
 
-func (r *partyInternal) columns() []any {
+func (r *partyInternal) scanTargets() []any {
 	return []any{&r.id, &r.owner, &r.currency, &r.kind, &r.status}
 }
 

@@ -13,14 +13,14 @@ import (
 	"causeway/ports"
 )
 
-// readPayees rides on the primary key. A deleted account still receives what was
+// readExternalAccounts rides on the primary key. A deleted account still receives what was
 // on its way to it, and gives what was asked of it before.
-const readPayees = `
+const readExternalAccounts = `
 	SELECT e.platform_id, e.id, e.account_type, e.fields
 	FROM external_accounts e JOIN unnest($1::uuid[], $2::uuid[]) AS k(platform_id, id) USING (platform_id, id)`
 
-// payee is an account that is paid to, or collected from.
-type payee struct {
+// externalKey is an account that is paid to, or collected from.
+type externalKey struct {
 	platform ident.Platform
 	account  ident.ExternalAccount
 }
@@ -31,8 +31,10 @@ func (db *DB) Payouts(ctx context.Context, keys []ports.TransactionKey) ([]ports
 	if err != nil {
 		return nil, err
 	}
-	to := func(t transaction.Transaction) payee { return payee{t.Platform, t.Destination.ExternalAccount} }
-	accounts, err := db.payees(ctx, found, to)
+	to := func(t transaction.Transaction) externalKey {
+		return externalKey{t.Platform, t.Destination.ExternalAccount}
+	}
+	accounts, err := db.externalAccountsOf(ctx, found, to)
 	if err != nil {
 		return nil, err
 	}
@@ -49,8 +51,8 @@ func (db *DB) Collections(ctx context.Context, keys []ports.TransactionKey) ([]p
 	if err != nil {
 		return nil, err
 	}
-	from := func(t transaction.Transaction) payee { return payee{t.Platform, t.Source.ExternalAccount} }
-	accounts, err := db.payees(ctx, found, from)
+	from := func(t transaction.Transaction) externalKey { return externalKey{t.Platform, t.Source.ExternalAccount} }
+	accounts, err := db.externalAccountsOf(ctx, found, from)
 	if err != nil {
 		return nil, err
 	}
@@ -61,10 +63,10 @@ func (db *DB) Collections(ctx context.Context, keys []ports.TransactionKey) ([]p
 	return collections, nil
 }
 
-// payees reads the external accounts at one end of transactions.
-func (db *DB) payees(ctx context.Context, transactions map[ports.TransactionKey]transaction.Transaction,
-	end func(transaction.Transaction) payee) (map[payee]account.External, error) {
-	wanted := map[payee]account.External{}
+// externalAccountsOf reads the external accounts at one end of transactions.
+func (db *DB) externalAccountsOf(ctx context.Context, transactions map[ports.TransactionKey]transaction.Transaction,
+	end func(transaction.Transaction) externalKey) (map[externalKey]account.External, error) {
+	wanted := map[externalKey]account.External{}
 	var platforms, accounts idArray
 	for _, t := range transactions {
 		to := end(t)
@@ -74,11 +76,11 @@ func (db *DB) payees(ctx context.Context, transactions map[ports.TransactionKey]
 		wanted[to] = account.External{}
 		platforms, accounts = append(platforms, pgID(to.platform.UUID())), append(accounts, pgID(to.account.UUID()))
 	}
-	rows, err := db.pool.Query(ctx, readPayees, pgx.QueryExecModeCacheStatement, platforms, accounts)
+	rows, err := db.pool.Query(ctx, readExternalAccounts, pgx.QueryExecModeCacheStatement, platforms, accounts)
 	if err != nil {
 		return nil, err
 	}
-	if err := each(rows, func(rows pgx.Rows) error {
+	if err := forEachRow(rows, func(rows pgx.Rows) error {
 		var platformID, id pgtype.UUID
 		var kind string
 		var fields []byte
@@ -89,7 +91,7 @@ func (db *DB) payees(ctx context.Context, transactions map[ports.TransactionKey]
 		ident.SetUUID(&a.Platform, platformID.Bytes)
 		ident.SetUUID(&a.ID, id.Bytes)
 		err := json.Unmarshal(fields, &a.Fields)
-		wanted[payee{a.Platform, a.ID}] = a
+		wanted[externalKey{a.Platform, a.ID}] = a
 		return err
 	}); err != nil {
 		return nil, err

@@ -16,28 +16,28 @@ import (
 // Whoever changes a platform's months, or authorises a posting, meets at one lock; the
 // other of the platform's locks is the clock's, which every posting takes.
 const (
-	lockPeriods  = `SELECT pg_advisory_xact_lock(uuid_hash_extended($1::uuid, 1))`
-	sharePeriods = `SELECT pg_advisory_xact_lock_shared(uuid_hash_extended($1::uuid, 1))`
-	lockClock    = `SELECT pg_advisory_xact_lock(uuid_hash_extended($1::uuid, 0))`
+	lockPeriods       = `SELECT pg_advisory_xact_lock(uuid_hash_extended($1::uuid, 1))`
+	lockPeriodsShared = `SELECT pg_advisory_xact_lock_shared(uuid_hash_extended($1::uuid, 1))`
+	lockClock         = `SELECT pg_advisory_xact_lock(uuid_hash_extended($1::uuid, 0))`
 )
 
 // LockPeriods is as ports.PeriodWriter says.
 func (u *unit) LockPeriods(ctx context.Context, p ident.Platform) (period.Calendar, error) {
-	return u.calendar(ctx, lockPeriods, p)
+	return u.lockAndReadCalendar(ctx, lockPeriods, p)
 }
 
 // LockPeriodsShared is as ports.PeriodWriter says.
 func (u *unit) LockPeriodsShared(ctx context.Context, p ident.Platform) (period.Calendar, error) {
-	return u.calendar(ctx, sharePeriods, p)
+	return u.lockAndReadCalendar(ctx, lockPeriodsShared, p)
 }
 
-// calendar takes a lock and then reads, in a statement that sees what it has waited for.
-func (u *unit) calendar(ctx context.Context, lock string, p ident.Platform) (c period.Calendar, err error) {
-	u.write(lock, pgID(p.UUID()))
+// lockAndReadCalendar takes a lock and then reads, in a statement that sees what it has waited for.
+func (u *unit) lockAndReadCalendar(ctx context.Context, lock string, p ident.Platform) (c period.Calendar, err error) {
+	u.queueExec(lock, pgID(p.UUID()))
 	if err := u.flush(ctx); err != nil {
 		return c, err
 	}
-	err = u.read(ctx, readCalendar, []any{pgID(p.UUID())}, func(rows pgx.Rows) (err error) {
+	err = u.query(ctx, readCalendar, []any{pgID(p.UUID())}, func(rows pgx.Rows) (err error) {
 		c, err = scanCalendar(rows)
 		return err
 	})
@@ -50,8 +50,8 @@ func (u *unit) Authorise(ctx context.Context, authorisations []period.Authorisat
 		return nil
 	}
 	for _, a := range authorisations {
-		u.write(sharePeriods, pgID(a.Platform.UUID()))
-		u.write(`INSERT INTO ledger_authorisations (platform_id, posting_id, token_id, note, authorised_at) VALUES ($1, $2, $3, $4, $5)
+		u.queueExec(lockPeriodsShared, pgID(a.Platform.UUID()))
+		u.queueExec(`INSERT INTO ledger_authorisations (platform_id, posting_id, token_id, note, authorised_at) VALUES ($1, $2, $3, $4, $5)
 			ON CONFLICT (platform_id, posting_id) DO NOTHING`,
 			pgID(a.Platform.UUID()), pgID(a.Posting), pgID(a.By.UUID()), a.Note, pgTime(a.At))
 	}
@@ -61,39 +61,39 @@ func (u *unit) Authorise(ctx context.Context, authorisations []period.Authorisat
 // ChangePeriods is as ports.PeriodWriter says.
 func (u *unit) ChangePeriods(ctx context.Context, change period.Change, next period.Calendar) error {
 	of := pgID(change.Platform.UUID())
-	u.write(lockClock, of)
+	u.queueExec(lockClock, of)
 	// On a platform without postings there is no row yet.
-	u.write(`INSERT INTO ledger_clock (platform_id) VALUES ($1) ON CONFLICT DO NOTHING`, of)
-	u.write(`INSERT INTO ledger_checkpointed (platform_id) VALUES ($1) ON CONFLICT DO NOTHING`, of)
+	u.queueExec(`INSERT INTO ledger_clock (platform_id) VALUES ($1) ON CONFLICT DO NOTHING`, of)
+	u.queueExec(`INSERT INTO ledger_checkpointed (platform_id) VALUES ($1) ON CONFLICT DO NOTHING`, of)
 	// The clock ticks for the change too, so that it has its place among the postings: what
 	// was recorded before it was posted before it.
-	u.write(`UPDATE ledger_clock SET closed_before = $2, open_from = $3, recorded_at = greatest($4, recorded_at + interval '1 microsecond')
-		WHERE platform_id = $1`, of, boundOf(next.FirstUnclosed), boundOf(next.FirstOpen), pgTime(change.At))
-	u.write(`INSERT INTO ledger_period_changes (platform_id, month, action, changed_at, token_id, note)
+	u.queueExec(`UPDATE ledger_clock SET closed_before = $2, open_from = $3, recorded_at = greatest($4, recorded_at + interval '1 microsecond')
+		WHERE platform_id = $1`, of, monthStart(next.FirstUnclosed), monthStart(next.FirstOpen), pgTime(change.At))
+	u.queueExec(`INSERT INTO ledger_period_changes (platform_id, month, action, changed_at, token_id, note)
 		SELECT $1, $2, $3, c.recorded_at, $4, $5 FROM ledger_clock c WHERE c.platform_id = $1`,
-		of, dateOf(change.Month), string(change.Action), pgID(change.By.UUID()), change.Note)
+		of, monthDate(change.Month), string(change.Action), pgID(change.By.UUID()), change.Note)
 	if err := u.flush(ctx); err != nil {
 		return err
 	}
 	if change.Action != period.Close {
 		return nil
 	}
-	return u.nothingSince(ctx, change)
+	return u.checkNoLatePostings(ctx, change)
 }
 
-// late finds what got into a month after its trial balance was added up. Rides on
+// selectLatePosting finds what got into a month after its trial balance was added up. Rides on
 // the primary keys of postings, for the few since.
-const late = `
+const selectLatePosting = `
 SELECT p.id FROM ledger_postings p
 JOIN ledger_closings c ON c.platform_id = p.platform_id AND c.month = $2
 WHERE p.platform_id = $1 AND p.seq > c.seq AND p.effective_at < $3
 LIMIT 1`
 
-// nothingSince has the unit run again when the trial balance is not all of the month.
+// checkNoLatePostings has the unit run again when the trial balance is not all of the month.
 // Nothing more can come: the clock is locked.
-func (u *unit) nothingSince(ctx context.Context, change period.Change) error {
+func (u *unit) checkNoLatePostings(ctx context.Context, change period.Change) error {
 	missed := false
-	err := u.read(ctx, late, []any{pgID(change.Platform.UUID()), dateOf(change.Month), pgTime(change.Month.End())}, func(pgx.Rows) error {
+	err := u.query(ctx, selectLatePosting, []any{pgID(change.Platform.UUID()), monthDate(change.Month), pgTime(change.Month.End())}, func(pgx.Rows) error {
 		missed = true
 		return nil
 	})
@@ -121,11 +121,11 @@ func scanCalendar(rows pgx.Rows) (c period.Calendar, err error) {
 	return c, nil
 }
 
-// dateOf is a month in the tables: its first day.
-func dateOf(m period.Month) pgtype.Date { return pgtype.Date{Time: m.Start(), Valid: true} }
+// monthDate is a month in the tables: its first day.
+func monthDate(m period.Month) pgtype.Date { return pgtype.Date{Time: m.Start(), Valid: true} }
 
-// boundOf is the first moment of a month, or minus infinity where there is none.
-func boundOf(m period.Month) pgtype.Timestamptz {
+// monthStart is the first moment of a month, or minus infinity where there is none.
+func monthStart(m period.Month) pgtype.Timestamptz {
 	if m.IsZero() {
 		return pgtype.Timestamptz{InfinityModifier: pgtype.NegativeInfinity, Valid: true}
 	}

@@ -15,42 +15,42 @@ import (
 // before was closed, so that the last month of many costs what the first did.
 func (u *unit) RecordClosing(ctx context.Context, change period.Change, from period.Calendar) (period.Closing, error) {
 	closing := period.Closing{Platform: change.Platform, Month: change.Month, At: change.At, By: change.By, Note: change.Note}
-	for _, setting := range muchAtATime {
-		u.write(setting)
+	for _, setting := range bulkReadSettings {
+		u.queueExec(setting)
 	}
 	if err := u.flush(ctx); err != nil {
 		return closing, err
 	}
-	begin, err := u.standOf(ctx, &closing)
+	begin, err := u.readLedgerPosition(ctx, &closing)
 	if err != nil {
 		return closing, err
 	}
 	of, month := pgID(change.Platform.UUID()), change.Month
-	since := boundOf(month)
+	since := monthStart(month)
 	if month == from.First {
-		since = boundOf(period.Month{}) // everything before is what it opens with
+		since = monthStart(period.Month{}) // everything before is what it opens with
 	}
-	u.write(insertClosing, of, dateOf(month), pgTime(change.At), pgID(change.By.UUID()), change.Note,
+	u.queueExec(insertClosing, of, monthDate(month), pgTime(change.At), pgID(change.By.UUID()), change.Note,
 		closing.Seq, closing.Digest, pgtype.Text{String: closing.Checkpoint, Valid: closing.Checkpoint != ""}, begin, pgTime(month.End()))
-	u.write(insertClosingLines, of, dateOf(month), pgTime(month.Start()), pgTime(month.End()), since, begin, closing.Seq, dateOf(month.Previous()))
+	u.queueExec(insertClosingLines, of, monthDate(month), pgTime(month.Start()), pgTime(month.End()), since, begin, closing.Seq, monthDate(month.Previous()))
 	if err := u.flush(ctx); err != nil {
 		return closing, fmt.Errorf("close %s: %w", month, err)
 	}
 	return closing, nil
 }
 
-// muchAtATime undoes, for this transaction, the settings of sessions that look rows up
+// bulkReadSettings undoes, for this transaction, the settings of sessions that look rows up
 // by their keys.
-var muchAtATime = []string{
+var bulkReadSettings = []string{
 	"SET LOCAL statement_timeout = 0", "SET LOCAL idle_in_transaction_session_timeout = 0", "SET LOCAL plan_cache_mode = force_custom_plan",
 	"SET LOCAL enable_seqscan = on", "SET LOCAL enable_hashjoin = on", "SET LOCAL enable_mergejoin = on",
 }
 
-// standOf reads with which posting and head the books stand, and the number of the
+// readLedgerPosition reads with which posting and head the books stand, and the number of the
 // posting with which the adding up begins.
-func (u *unit) standOf(ctx context.Context, into *period.Closing) (begin int64, err error) {
+func (u *unit) readLedgerPosition(ctx context.Context, into *period.Closing) (begin int64, err error) {
 	of := pgID(into.Platform.UUID())
-	err = u.read(ctx, `
+	err = u.query(ctx, `
 		SELECT c.seq, coalesce(p.digest, (SELECT k.digest FROM ledger_closings k WHERE k.platform_id = c.platform_id AND k.seq = c.seq LIMIT 1))
 		FROM ledger_clock c
 		LEFT JOIN ledger_postings p ON p.platform_id = c.platform_id AND p.seq = c.seq
@@ -58,18 +58,18 @@ func (u *unit) standOf(ctx context.Context, into *period.Closing) (begin int64, 
 	if err != nil {
 		return 0, err
 	}
-	err = u.read(ctx, `SELECT next_seq FROM ledger_closings WHERE platform_id = $1 ORDER BY month DESC LIMIT 1`, []any{of},
+	err = u.query(ctx, `SELECT next_seq FROM ledger_closings WHERE platform_id = $1 ORDER BY month DESC LIMIT 1`, []any{of},
 		func(rows pgx.Rows) error { return rows.Scan(&begin) })
 	if err != nil {
 		return 0, err
 	}
-	into.Checkpoint, err = u.head(ctx, into.Platform)
+	into.Checkpoint, err = u.latestCheckpoint(ctx, into.Platform)
 	return begin, err
 }
 
-// head is the newest signed head of the platform's log; empty where there is none yet.
-func (u *unit) head(ctx context.Context, p ident.Platform) (note string, err error) {
-	err = u.read(ctx, `SELECT note FROM ledger_heads WHERE platform_id = $1 ORDER BY size DESC LIMIT 1`, []any{pgID(p.UUID())},
+// latestCheckpoint is the newest signed head of the platform's log; empty where there is none yet.
+func (u *unit) latestCheckpoint(ctx context.Context, p ident.Platform) (note string, err error) {
+	err = u.query(ctx, `SELECT note FROM ledger_heads WHERE platform_id = $1 ORDER BY size DESC LIMIT 1`, []any{pgID(p.UUID())},
 		func(rows pgx.Rows) error { return rows.Scan(&note) })
 	return note, err
 }

@@ -18,13 +18,13 @@ import (
 // PeriodOverview is as ports.PeriodReader says: all of one moment, along primary keys.
 func (db *DB) PeriodOverview(ctx context.Context, p ident.Platform) (book ports.PeriodOverview, err error) {
 	err = pgx.BeginTxFunc(ctx, db.pool, pgx.TxOptions{IsoLevel: pgx.RepeatableRead, AccessMode: pgx.ReadOnly}, func(tx pgx.Tx) error {
-		if err := rowsOf(ctx, tx, readCalendar, []any{pgID(p.UUID())}, func(rows pgx.Rows) (err error) {
+		if err := queryRows(ctx, tx, readCalendar, []any{pgID(p.UUID())}, func(rows pgx.Rows) (err error) {
 			book.Calendar, err = scanCalendar(rows)
 			return err
 		}); err != nil {
 			return err
 		}
-		if err := rowsOf(ctx, tx, `SELECT effective_at FROM ledger_postings WHERE platform_id = $1 AND seq = 1`, []any{pgID(p.UUID())}, func(rows pgx.Rows) error {
+		if err := queryRows(ctx, tx, `SELECT effective_at FROM ledger_postings WHERE platform_id = $1 AND seq = 1`, []any{pgID(p.UUID())}, func(rows pgx.Rows) error {
 			var at pgtype.Timestamptz
 			err := rows.Scan(&at)
 			book.FirstPosted = period.MonthOf(at.Time)
@@ -32,17 +32,17 @@ func (db *DB) PeriodOverview(ctx context.Context, p ident.Platform) (book ports.
 		}); err != nil {
 			return err
 		}
-		if book.Closings, err = closingsOf(ctx, tx, p); err != nil {
+		if book.Closings, err = readClosings(ctx, tx, p); err != nil {
 			return err
 		}
-		book.Changes, err = changesOf(ctx, tx, p)
+		book.Changes, err = readPeriodChanges(ctx, tx, p)
 		return err
 	})
 	return book, err
 }
 
-func closingsOf(ctx context.Context, tx pgx.Tx, p ident.Platform) (closings []period.Closing, err error) {
-	err = rowsOf(ctx, tx, `SELECT month, closed_at, token_id, note, seq, digest, coalesce(head, '')
+func readClosings(ctx context.Context, tx pgx.Tx, p ident.Platform) (closings []period.Closing, err error) {
+	err = queryRows(ctx, tx, `SELECT month, closed_at, token_id, note, seq, digest, coalesce(head, '')
 		FROM ledger_closings WHERE platform_id = $1 ORDER BY month`, []any{pgID(p.UUID())}, func(rows pgx.Rows) error {
 		c := period.Closing{Platform: p}
 		var month pgtype.Date
@@ -58,8 +58,8 @@ func closingsOf(ctx context.Context, tx pgx.Tx, p ident.Platform) (closings []pe
 	return closings, err
 }
 
-func changesOf(ctx context.Context, tx pgx.Tx, p ident.Platform) (changes []period.Change, err error) {
-	err = rowsOf(ctx, tx, `SELECT month, action, changed_at, token_id, note
+func readPeriodChanges(ctx context.Context, tx pgx.Tx, p ident.Platform) (changes []period.Change, err error) {
+	err = queryRows(ctx, tx, `SELECT month, action, changed_at, token_id, note
 		FROM ledger_period_changes WHERE platform_id = $1 ORDER BY id`, []any{pgID(p.UUID())}, func(rows pgx.Rows) error {
 		c := period.Change{Platform: p}
 		var month pgtype.Date
@@ -77,12 +77,12 @@ func changesOf(ctx context.Context, tx pgx.Tx, p ident.Platform) (changes []peri
 
 // ClosingLines rides on the primary keys.
 func (db *DB) ClosingLines(ctx context.Context, p ident.Platform, m period.Month, f ports.LineFilter) (page ports.LinePage, err error) {
-	err = rowsOf(ctx, db.pool, `
+	err = queryRows(ctx, db.pool, `
 		SELECT l.account_id, a.path, a.currency, a.class, l.opening::text, l.debits::text, l.credits::text, l.closing::text
 		FROM ledger_closing_lines l
 		JOIN ledger_accounts a ON a.platform_id = l.platform_id AND a.id = l.account_id
 		WHERE l.platform_id = $1 AND l.month = $2 AND l.account_id > $3
-		ORDER BY l.account_id LIMIT $4`, []any{pgID(p.UUID()), dateOf(m), f.After, f.Limit + 1}, func(rows pgx.Rows) error {
+		ORDER BY l.account_id LIMIT $4`, []any{pgID(p.UUID()), monthDate(m), f.After, f.Limit + 1}, func(rows pgx.Rows) error {
 		var number int64
 		line := period.Line{Account: ledger.Account{Platform: p}}
 		var opening, debits, credits, closing string
@@ -108,12 +108,12 @@ func (db *DB) ClosingLines(ctx context.Context, p ident.Platform, m period.Month
 
 // ClosingTotals is as ports.PeriodReader says.
 func (db *DB) ClosingTotals(ctx context.Context, p ident.Platform, m period.Month) (totals []period.Total, err error) {
-	err = rowsOf(ctx, db.pool, `
+	err = queryRows(ctx, db.pool, `
 		SELECT a.currency, count(*), sum(l.debits)::text, sum(l.credits)::text
 		FROM ledger_closing_lines l
 		JOIN ledger_accounts a ON a.platform_id = l.platform_id AND a.id = l.account_id
 		WHERE l.platform_id = $1 AND l.month = $2
-		GROUP BY a.currency ORDER BY a.currency`, []any{pgID(p.UUID()), dateOf(m)}, func(rows pgx.Rows) error {
+		GROUP BY a.currency ORDER BY a.currency`, []any{pgID(p.UUID()), monthDate(m)}, func(rows pgx.Rows) error {
 		var t period.Total
 		var debits, credits string
 		if err := rows.Scan(&t.Currency, &t.Accounts, &debits, &credits); err != nil {
@@ -132,7 +132,7 @@ func (db *DB) ClosingTotals(ctx context.Context, p ident.Platform, m period.Mont
 
 // Authorisation rides on the primary key.
 func (db *DB) Authorisation(ctx context.Context, p ident.Platform, posting uuid.UUID) (a period.Authorisation, found bool, err error) {
-	err = rowsOf(ctx, db.pool, `SELECT token_id, note, authorised_at FROM ledger_authorisations WHERE platform_id = $1 AND posting_id = $2`,
+	err = queryRows(ctx, db.pool, `SELECT token_id, note, authorised_at FROM ledger_authorisations WHERE platform_id = $1 AND posting_id = $2`,
 		[]any{pgID(p.UUID()), pgID(posting)}, func(rows pgx.Rows) error {
 			var by pgtype.UUID
 			var at pgtype.Timestamptz
@@ -143,13 +143,13 @@ func (db *DB) Authorisation(ctx context.Context, p ident.Platform, posting uuid.
 	return a, found, err
 }
 
-// rowsOf asks one question that is seldom asked and hands its rows to scan one by one.
-func rowsOf(ctx context.Context, q interface {
+// queryRows asks one question that is seldom asked and hands its rows to scan one by one.
+func queryRows(ctx context.Context, q interface {
 	Query(ctx context.Context, sql string, args ...any) (pgx.Rows, error)
 }, query string, args []any, scan func(pgx.Rows) error) error {
 	rows, err := q.Query(ctx, query, append([]any{pgx.QueryExecModeCacheDescribe}, args...)...)
 	if err != nil {
 		return fmt.Errorf("read the months: %w", err)
 	}
-	return each(rows, scan)
+	return forEachRow(rows, scan)
 }

@@ -45,7 +45,7 @@ type counterpartyFieldColumn struct {
 
 // CreatePlatform inserts one platform.
 func (u *unit) CreatePlatform(ctx context.Context, p platform.Platform) error {
-	return u.insert(ctx, rowOfPlatform(p))
+	return u.insert(ctx, newPlatformRow(p))
 }
 
 // LockPlatform rides on the primary key.
@@ -53,7 +53,7 @@ func (u *unit) LockPlatform(ctx context.Context, id ident.Platform) (platform.Pl
 	if err := u.flush(ctx); err != nil {
 		return platform.Platform{}, err
 	}
-	return onePlatform(ctx, u.db.bun.NewSelect().Conn(u.std).For("UPDATE"), id)
+	return selectPlatform(ctx, u.db.bun.NewSelect().Conn(u.sqlConn).For("UPDATE"), id)
 }
 
 // LockPlatformShared rides on the primary key. The lock is the one that a new customer
@@ -62,7 +62,7 @@ func (u *unit) LockPlatformShared(ctx context.Context, id ident.Platform) (platf
 	if err := u.flush(ctx); err != nil {
 		return platform.Platform{}, err
 	}
-	return onePlatform(ctx, u.db.bun.NewSelect().Conn(u.std).For("KEY SHARE"), id)
+	return selectPlatform(ctx, u.db.bun.NewSelect().Conn(u.sqlConn).For("KEY SHARE"), id)
 }
 
 // UpdatePlatform writes the settings that a platform can change.
@@ -70,20 +70,20 @@ func (u *unit) UpdatePlatform(ctx context.Context, p platform.Platform) error {
 	if err := u.flush(ctx); err != nil {
 		return err
 	}
-	_, err := u.db.bun.NewUpdate().Conn(u.std).Model(rowOfPlatform(p)).
+	_, err := u.db.bun.NewUpdate().Conn(u.sqlConn).Model(newPlatformRow(p)).
 		Column("uma_domain", "webhook_endpoint", "currencies", "updated_at").WherePK().Exec(ctx)
 	return err
 }
 
 // Platform rides on the primary key.
 func (db *DB) Platform(ctx context.Context, id ident.Platform) (platform.Platform, error) {
-	return onePlatform(ctx, db.bun.NewSelect(), id)
+	return selectPlatform(ctx, db.bun.NewSelect(), id)
 }
 
-func onePlatform(ctx context.Context, query *bun.SelectQuery, id ident.Platform) (platform.Platform, error) {
+func selectPlatform(ctx context.Context, query *bun.SelectQuery, id ident.Platform) (platform.Platform, error) {
 	var row platformRow
 	err := query.Model(&row).Where("id = ?", id.UUID()).Scan(ctx)
-	if isNone(err) {
+	if isNoRows(err) {
 		return platform.Platform{}, fault.New(fault.NotFound, "There is no platform %s.", id)
 	}
 	if err != nil {
@@ -92,7 +92,7 @@ func onePlatform(ctx context.Context, query *bun.SelectQuery, id ident.Platform)
 	return row.platform(), nil
 }
 
-func rowOfPlatform(p platform.Platform) *platformRow {
+func newPlatformRow(p platform.Platform) *platformRow {
 	row := &platformRow{
 		ID: p.ID.UUID(), Name: p.Name, Environment: string(p.Environment), Regulated: p.Regulated,
 		UMADomain: p.UMADomain, UMASubdomain: p.UMASubdomain, WebhookEndpoint: p.WebhookEndpoint,

@@ -12,14 +12,14 @@ import (
 	"causeway/ports"
 )
 
-func TestPlatformIsReadAsItWasWritten(t *testing.T) {
+func TestPlatform_RoundTrip(t *testing.T) {
 	t.Parallel()
 	// Every setting of a platform survives the way to the database and back, at its
 	// creation and after a change.
-	c := newTown(t)
+	c := newEnv(t)
 	written := newPlatform(t, "Whole & half, 'quoted' \"Ltd\" ?")
 	written.Regulated, written.UMASubdomain = true, "sub"
-	c.do(t, func(ctx context.Context, tx ports.Tx) error { return tx.CreatePlatform(ctx, written) })
+	c.mustDo(t, func(ctx context.Context, tx ports.Tx) error { return tx.CreatePlatform(ctx, written) })
 
 	read, err := c.Platform(t.Context(), written.ID)
 	if err != nil || !reflect.DeepEqual(read, written) {
@@ -33,8 +33,8 @@ func TestPlatformIsReadAsItWasWritten(t *testing.T) {
 		RequiredCounterpartyFields: []platform.CounterpartyField{{Name: "FULL_NAME", Mandatory: true}, {Name: "EMAIL"}},
 	}}
 	changed.UpdatedAt = noon.Add(time.Hour)
-	c.do(t, func(ctx context.Context, tx ports.Tx) error { return tx.UpdatePlatform(ctx, changed) })
-	c.do(t, func(ctx context.Context, tx ports.Tx) error {
+	c.mustDo(t, func(ctx context.Context, tx ports.Tx) error { return tx.UpdatePlatform(ctx, changed) })
+	c.mustDo(t, func(ctx context.Context, tx ports.Tx) error {
 		locked, err := tx.LockPlatform(ctx, written.ID)
 		if !reflect.DeepEqual(locked, changed) {
 			t.Errorf("locked %+v\nwant %+v", locked, changed)
@@ -48,18 +48,18 @@ func TestPlatformIsReadAsItWasWritten(t *testing.T) {
 	}
 }
 
-func TestPlatformIsChangedByOneAtATime(t *testing.T) {
+func TestLockPlatform_SerializesUpdates(t *testing.T) {
 	t.Parallel()
 	// Whoever locks a platform keeps others from locking it until the commit, so a
 	// hundred changes made on what was read all count.
-	c := newTown(t)
+	c := newEnv(t)
 	const writers, changes = 4, 25
 	done := make(chan error, writers)
 	for range writers {
 		go func() {
 			for range changes {
 				if err := c.Do(t.Context(), func(ctx context.Context, tx ports.Tx) error {
-					p, err := tx.LockPlatform(ctx, c.here.ID)
+					p, err := tx.LockPlatform(ctx, c.platform.ID)
 					if err != nil {
 						return err
 					}
@@ -79,8 +79,8 @@ func TestPlatformIsChangedByOneAtATime(t *testing.T) {
 		}
 	}
 
-	after, err := c.Platform(t.Context(), c.here.ID)
-	if want := c.here.Currencies[0].MaxAmount + writers*changes; err != nil || after.Currencies[0].MaxAmount != want {
+	after, err := c.Platform(t.Context(), c.platform.ID)
+	if want := c.platform.Currencies[0].MaxAmount + writers*changes; err != nil || after.Currencies[0].MaxAmount != want {
 		t.Errorf("after %d changes: %d, %v; want %d", writers*changes, after.Currencies[0].MaxAmount, err, want)
 	}
 }

@@ -71,7 +71,7 @@ func (u *unit) insertQuotes(quotes []quote.Quote) error {
 		descriptions[i], purposes[i] = q.Description, q.Purpose
 		expires[i], created[i] = pgTime(q.ExpiresAt), pgTime(q.CreatedAt)
 	}
-	u.write(insertQuotes, platforms, ids, transactions, sides, locked, fees, fixed, variable, fraction,
+	u.queueExec(insertQuotes, platforms, ids, transactions, sides, locked, fees, fixed, variable, fraction,
 		rates, markets, sent, received, networks, references, ways, descriptions, purposes, expires, created)
 	return nil
 }
@@ -106,7 +106,7 @@ func (u *unit) insertTransactions(transactions []transaction.Transaction) error 
 			return err
 		}
 	}
-	u.write(insertTransactions, platforms, ids, quotes, customers, directions, statuses, refunds, reached, reasons,
+	u.queueExec(insertTransactions, platforms, ids, quotes, customers, directions, statuses, refunds, reached, reasons,
 		fromExternal, fromInternal, toExternal, toInternal, in, out, sentIn, sent, receivedIn, received, created, updated,
 		settled, fromUMA, toUMA, references, details)
 	return nil
@@ -139,7 +139,7 @@ func (db *DB) Quote(ctx context.Context, p ident.Platform, id ident.Quote) (quot
 	found := ports.QuoteState{}
 	rows, err := db.pool.Query(ctx, readQuote, pgx.QueryExecModeCacheStatement, p.UUID(), id.UUID())
 	if err == nil {
-		err = each(rows, func(rows pgx.Rows) (err error) {
+		err = forEachRow(rows, func(rows pgx.Rows) (err error) {
 			found, err = scanQuote(rows)
 			return err
 		})
@@ -168,7 +168,7 @@ func (u *unit) LockQuotes(ctx context.Context, keys []ports.QuoteKey) (map[ports
 	for i, k := range keys {
 		platforms[i], ids[i] = pgID(k.Platform.UUID()), pgID(k.ID.UUID())
 	}
-	err := u.read(ctx, lockQuotes, []any{platforms, ids}, func(rows pgx.Rows) error {
+	err := u.query(ctx, lockQuotes, []any{platforms, ids}, func(rows pgx.Rows) error {
 		state, err := scanQuote(rows)
 		found[ports.QuoteKey{Platform: state.Quote.Platform, ID: state.Quote.ID}] = state
 		return err

@@ -23,9 +23,9 @@ const insertReceipts = `
 	ON CONFLICT (platform_id, id) DO NOTHING
 	RETURNING id`
 
-// lockByReference finds transactions over quote_reference_unique and locks them in
+// lockTransactionsByReference finds transactions over quote_reference_unique and locks them in
 // the order of their keys, so that two groups never wait for each other.
-const lockByReference = `
+const lockTransactionsByReference = `
 	WITH wanted AS (
 		SELECT q.platform_id, q.transaction_id AS id FROM quotes q
 		JOIN unnest($1::uuid[], $2::text[]) AS k(platform_id, reference) USING (platform_id, reference)
@@ -52,7 +52,7 @@ func (u *unit) SaveReceipts(ctx context.Context, receipts []transaction.Receipt)
 	}
 	found := make(map[ports.ReferenceKey]*transaction.Transaction, len(receipts))
 	if len(references) > 0 {
-		if err := u.read(ctx, lockByReference, []any{platforms, references}, func(rows pgx.Rows) error {
+		if err := u.query(ctx, lockTransactionsByReference, []any{platforms, references}, func(rows pgx.Rows) error {
 			t, err := scanTransaction(rows)
 			found[ports.ReferenceKey{Platform: t.Platform, Reference: t.Reference}] = &t
 			return err
@@ -85,7 +85,7 @@ func (u *unit) insertReceipts(ctx context.Context, receipts []transaction.Receip
 		byID[r.ID.UUID()] = r.ID
 	}
 	fresh := make(map[ident.Receipt]bool, n)
-	err := u.read(ctx, insertReceipts, []any{platforms, ids, rails, partners, references, currencies, amounts, moments}, func(rows pgx.Rows) error {
+	err := u.query(ctx, insertReceipts, []any{platforms, ids, rails, partners, references, currencies, amounts, moments}, func(rows pgx.Rows) error {
 		var id pgtype.UUID
 		err := rows.Scan(&id)
 		fresh[byID[id.Bytes]] = true
@@ -108,7 +108,7 @@ func (db *DB) Receipts(ctx context.Context, p ident.Platform, ids []ident.Receip
 		return nil, err
 	}
 	var found []transaction.Receipt
-	err = each(rows, func(rows pgx.Rows) error {
+	err = forEachRow(rows, func(rows pgx.Rows) error {
 		r := transaction.Receipt{Platform: p}
 		var id uuid.UUID
 		var currency string
@@ -123,9 +123,9 @@ func (db *DB) Receipts(ctx context.Context, p ident.Platform, ids []ident.Receip
 	return found, err
 }
 
-// readByReference rides on quote_reference_unique and the primary keys.
-var readByReference = `
-	SELECT ` + factColumns + `
+// readTransactionsByReference rides on quote_reference_unique and the primary keys.
+var readTransactionsByReference = `
+	SELECT ` + columnsWithoutInstructions + `
 	FROM unnest($1::uuid[], $2::text[]) AS k(platform_id, reference)
 	JOIN quotes q ON q.platform_id = k.platform_id AND q.reference = k.reference AND q.reference <> ''
 	JOIN transactions t ON t.platform_id = q.platform_id AND t.id = q.transaction_id
@@ -137,12 +137,12 @@ func (db *DB) TransactionsByReference(ctx context.Context, keys []ports.Referenc
 	for i, k := range keys {
 		platforms[i], references[i] = pgID(k.Platform.UUID()), k.Reference
 	}
-	rows, err := db.pool.Query(ctx, readByReference, pgx.QueryExecModeCacheStatement, platforms, references)
+	rows, err := db.pool.Query(ctx, readTransactionsByReference, pgx.QueryExecModeCacheStatement, platforms, references)
 	if err != nil {
 		return nil, err
 	}
 	found := make(map[ports.ReferenceKey]transaction.Transaction, len(keys))
-	return found, each(rows, func(rows pgx.Rows) error {
+	return found, forEachRow(rows, func(rows pgx.Rows) error {
 		t, err := scanTransaction(rows)
 		found[ports.ReferenceKey{Platform: t.Platform, Reference: t.Reference}] = t
 		return err
@@ -151,17 +151,17 @@ func (db *DB) TransactionsByReference(ctx context.Context, keys []ports.Referenc
 
 // Transaction rides on the primary key.
 func (db *DB) Transaction(ctx context.Context, p ident.Platform, id ident.Transaction) (transaction.Transaction, error) {
-	return db.oneTransaction(ctx, fault.New(fault.TransactionNotFound, "There is no transaction %s.", id),
+	return db.queryTransaction(ctx, fault.New(fault.TransactionNotFound, "There is no transaction %s.", id),
 		`SELECT `+transactionColumns+` FROM `+transactionTables+` WHERE t.platform_id = $1 AND t.id = $2`, p.UUID(), id.UUID())
 }
 
-func (db *DB) oneTransaction(ctx context.Context, none error, query string, args ...any) (transaction.Transaction, error) {
+func (db *DB) queryTransaction(ctx context.Context, none error, query string, args ...any) (transaction.Transaction, error) {
 	rows, err := db.pool.Query(ctx, query, append([]any{pgx.QueryExecModeCacheStatement}, args...)...)
 	if err != nil {
 		return transaction.Transaction{}, err
 	}
 	found, missing := transaction.Transaction{}, none
-	err = each(rows, func(rows pgx.Rows) (err error) {
+	err = forEachRow(rows, func(rows pgx.Rows) (err error) {
 		found, err = scanTransaction(rows)
 		missing = nil
 		return err

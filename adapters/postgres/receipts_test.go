@@ -9,18 +9,18 @@ import (
 	"causeway/ports"
 )
 
-func TestReceiptToldTwiceInOneGroupIsFreshOnce(t *testing.T) {
+func TestSaveReceipts_DuplicateInBatchIsNewOnce(t *testing.T) {
 	t.Parallel()
 	// A partner tells of one payment several times at once: it is taken in once,
 	// also when all of them are decided together, and never again afterwards.
-	c := newTown(t)
-	receipt := transaction.Receipt{ID: transaction.ReceiptID("rails/RTP", "p1", noon), PartnerID: "p1", Platform: c.here.ID,
+	c := newEnv(t)
+	receipt := transaction.Receipt{ID: transaction.ReceiptID("rails/RTP", "p1", noon), PartnerID: "p1", Platform: c.platform.ID,
 		PartnerAccount: "rails/RTP", Reference: "REF", Amount: money.Amount{Minor: 100, Currency: "USD"}, At: noon}
 	other := receipt
 	other.PartnerID, other.ID = "p2", transaction.ReceiptID("rails/RTP", "p2", noon)
 
 	for round, want := range [][]bool{{true, false, true, false}, {false, false, false, false}} {
-		c.do(t, func(ctx context.Context, tx ports.Tx) error {
+		c.mustDo(t, func(ctx context.Context, tx ports.Tx) error {
 			taken, err := tx.SaveReceipts(ctx, []transaction.Receipt{receipt, receipt, other, receipt})
 			for i := range taken {
 				if taken[i].IsNew != want[i] {

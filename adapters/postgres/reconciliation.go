@@ -17,24 +17,24 @@ import (
 	"causeway/ports"
 )
 
-// holdReconciliation makes reconciliations of one account wait for each other: what one
+// lockReconciliation makes reconciliations of one account wait for each other: what one
 // matches, the next must not compare.
-const holdReconciliation = `SELECT pg_advisory_xact_lock(hashtextextended('reconciliation ' || $1::uuid || ' ' || $2::text || ' ' || $3::text, 0))`
+const lockReconciliation = `SELECT pg_advisory_xact_lock(hashtextextended('reconciliation ' || $1::uuid || ' ' || $2::text || ' ' || $3::text, 0))`
 
-// inBulk lets the statements of this unit of work alone be planned for much: they are
+// enableBulkReads lets the statements of this unit of work alone be planned for much: they are
 // asked seldom, of as much as there is.
-const inBulk = `SELECT set_config('enable_seqscan', 'on', true), set_config('enable_hashjoin', 'on', true),
+const enableBulkReads = `SELECT set_config('enable_seqscan', 'on', true), set_config('enable_hashjoin', 'on', true),
 	set_config('enable_mergejoin', 'on', true), set_config('plan_cache_mode', 'force_custom_plan', true)`
 
 // LockReconciliation rides on reconciliation_file_once.
 func (u *unit) LockReconciliation(ctx context.Context, a reconcile.Account, digest [sha256.Size]byte) (run reconcile.Run, found bool, err error) {
-	if err := u.read(ctx, holdReconciliation, []any{pgID(a.Platform.UUID()), a.Path, string(a.Currency)}, ignore); err != nil {
+	if err := u.query(ctx, lockReconciliation, []any{pgID(a.Platform.UUID()), a.Path, string(a.Currency)}, ignoreRow); err != nil {
 		return run, false, translate(err)
 	}
-	if err := u.read(ctx, inBulk, nil, ignore); err != nil {
+	if err := u.query(ctx, enableBulkReads, nil, ignoreRow); err != nil {
 		return run, false, err
 	}
-	err = u.read(ctx, selectRuns+` WHERE platform_id = $1 AND account = $2 AND currency = $3 AND digest = $4`,
+	err = u.query(ctx, selectRuns+` WHERE platform_id = $1 AND account = $2 AND currency = $3 AND digest = $4`,
 		[]any{pgID(a.Platform.UUID()), a.Path, string(a.Currency), digest[:]}, func(rows pgx.Rows) error {
 			found = true
 			var err error
@@ -44,7 +44,7 @@ func (u *unit) LockReconciliation(ctx context.Context, a reconcile.Account, dige
 	return run, found, err
 }
 
-func ignore(pgx.Rows) error { return nil }
+func ignoreRow(pgx.Rows) error { return nil }
 
 // insertLines rides on reconciliation_line_once. Days go as numbers: an array of dates
 // has no short form in the driver.
@@ -56,14 +56,14 @@ const insertLines = `
 	ON CONFLICT (platform_id, account, currency, identity) DO NOTHING
 	RETURNING 1`
 
-// linesAtOnce is how many lines go into one statement.
-const linesAtOnce = 5000
+// maxLinesPerInsert is how many lines go into one statement.
+const maxLinesPerInsert = 5000
 
 // AddStatementLines stores those that are new.
 func (u *unit) AddStatementLines(ctx context.Context, run ident.Reconciliation, a reconcile.Account, lines []reconcile.Line) (known int, err error) {
 	known = len(lines)
 	for len(lines) > 0 {
-		n := min(len(lines), linesAtOnce)
+		n := min(len(lines), maxLinesPerInsert)
 		var (
 			ids                             = make(idArray, n)
 			identities                      = make([][]byte, n)
@@ -79,7 +79,7 @@ func (u *unit) AddStatementLines(ctx context.Context, run ident.Reconciliation, 
 		}
 		args := []any{pgID(a.Platform.UUID()), pgID(run.UUID()), a.Path, string(a.Currency),
 			ids, identities, ordinals, booked, values, amounts, servicers, references, describe, returned}
-		if err := u.read(ctx, insertLines, args, func(pgx.Rows) error { known--; return nil }); err != nil {
+		if err := u.query(ctx, insertLines, args, func(pgx.Rows) error { known--; return nil }); err != nil {
 			return 0, err
 		}
 		lines = lines[n:]
@@ -97,7 +97,7 @@ func (u *unit) SaveReconciliation(ctx context.Context, run reconcile.Run, found 
 		m := found.Matches[i]
 		return []any{platform, pgID(m.ID), runID, string(m.Rule), m.Reference, int16(m.Days), m.Explanation}
 	}
-	if err := u.copyIn(ctx, "reconciliation_matches", len(found.Matches), matches,
+	if err := u.copyRows(ctx, "reconciliation_matches", len(found.Matches), matches,
 		"platform_id", "id", "run_id", "rule", "reference", "days", "explanation"); err != nil {
 		return err
 	}
@@ -110,20 +110,20 @@ func (u *unit) SaveReconciliation(ctx context.Context, run reconcile.Run, found 
 			entries = append(entries, []any{platform, run.Account.Path, e.Seq, int16(e.N), pgID(m.ID)})
 		}
 	}
-	if err := u.copyIn(ctx, "reconciliation_matched_lines", len(lines), func(i int) []any { return lines[i] }, "platform_id", "line_id", "match_id"); err != nil {
+	if err := u.copyRows(ctx, "reconciliation_matched_lines", len(lines), func(i int) []any { return lines[i] }, "platform_id", "line_id", "match_id"); err != nil {
 		return err
 	}
-	if err := u.copyIn(ctx, "reconciliation_matched_entries", len(entries), func(i int) []any { return entries[i] },
+	if err := u.copyRows(ctx, "reconciliation_matched_entries", len(entries), func(i int) []any { return entries[i] },
 		"platform_id", "account", "seq", "n", "match_id"); err != nil {
 		return err
 	}
 	breaks := func(i int) []any {
 		b := found.Breaks[i]
 		return []any{platform, pgID(b.ID.UUID()), runID, run.Account.Path, string(run.Account.Currency), string(b.Reason),
-			pgID(b.Line), seqOf(b.Entry), nOf(b.Entry), pgID(b.OtherLine), seqOf(b.OtherEntry), nOf(b.OtherEntry),
+			pgID(b.Line), entrySeq(b.Entry), entryNumber(b.Entry), pgID(b.OtherLine), entrySeq(b.OtherEntry), entryNumber(b.OtherEntry),
 			b.Reference, b.Difference, b.Explanation, run.At}
 	}
-	if err := u.copyIn(ctx, "reconciliation_breaks", len(found.Breaks), breaks,
+	if err := u.copyRows(ctx, "reconciliation_breaks", len(found.Breaks), breaks,
 		"platform_id", "id", "run_id", "account", "currency", "reason", "line_id", "seq", "n", "other_line", "other_seq", "other_n",
 		"reference", "difference", "explanation", "created_at"); err != nil {
 		return err
@@ -134,10 +134,10 @@ func (u *unit) SaveReconciliation(ctx context.Context, run reconcile.Run, found 
 	return u.addRun(run)
 }
 
-func seqOf(p reconcile.EntryPosition) pgtype.Int8 {
+func entrySeq(p reconcile.EntryPosition) pgtype.Int8 {
 	return pgtype.Int8{Int64: p.Seq, Valid: p.Seq != 0}
 }
-func nOf(p reconcile.EntryPosition) pgtype.Int2 {
+func entryNumber(p reconcile.EntryPosition) pgtype.Int2 {
 	return pgtype.Int2{Int16: int16(p.N), Valid: p.Seq != 0}
 }
 
@@ -146,14 +146,14 @@ func (u *unit) ResolveBreaks(ctx context.Context, p ident.Platform, settlements 
 	if err := u.flush(ctx); err != nil {
 		return err
 	}
-	return u.copyIn(ctx, "reconciliation_resolutions", len(settlements), func(i int) []any {
+	return u.copyRows(ctx, "reconciliation_resolutions", len(settlements), func(i int) []any {
 		s := settlements[i]
 		return []any{pgID(p.UUID()), pgID(s.Break.UUID()), string(s.Method), s.Note, pgID(s.Posting), pgID(s.Run.UUID()), s.By, s.At}
 	}, "platform_id", "break_id", "how", "note", "posting_id", "run_id", "made_by", "made_at")
 }
 
-// copyIn copies rows in, after everything that waited was sent.
-func (u *unit) copyIn(ctx context.Context, table string, rows int, row func(int) []any, columns ...string) error {
+// copyRows copies rows in, after everything that waited was sent.
+func (u *unit) copyRows(ctx context.Context, table string, rows int, row func(int) []any, columns ...string) error {
 	if rows == 0 {
 		return nil
 	}
@@ -178,7 +178,7 @@ func (u *unit) addRun(r reconcile.Run) error {
 	if err != nil {
 		return err
 	}
-	u.write(insertRun, pgID(r.ID.UUID()), r.Account.Path, string(r.Account.Currency), string(r.Format), r.Digest[:],
+	u.queueExec(insertRun, pgID(r.ID.UUID()), r.Account.Path, string(r.Account.Currency), string(r.Format), r.Digest[:],
 		strings.Join(r.Statements, "\n"), r.PartnerAccount, r.From.Start(), r.To.Start(), r.Opening, r.Closing,
 		r.Lines, r.KnownLines, r.Ignored, string(matches), string(breaks), r.MatchedLines, r.MatchedEntries, r.EarlierBreaksResolved, r.By, r.At,
 		pgID(r.Account.Platform.UUID()))
@@ -199,7 +199,7 @@ func scanRun(rows pgx.Rows) (r reconcile.Run, err error) {
 	ident.SetUUID(&r.ID, id.Bytes)
 	ident.SetUUID(&r.Account.Platform, platform.Bytes)
 	copy(r.Digest[:], digest)
-	r.Account.Currency, r.Format, r.Statements = money.Currency(currency), reconcile.Format(format), split(statements)
+	r.Account.Currency, r.Format, r.Statements = money.Currency(currency), reconcile.Format(format), splitLines(statements)
 	r.From, r.To, r.At = reconcile.DayOf(first), reconcile.DayOf(last), r.At.UTC()
 	if err := json.Unmarshal([]byte(matches), &r.Matches); err != nil {
 		return r, err
@@ -207,8 +207,8 @@ func scanRun(rows pgx.Rows) (r reconcile.Run, err error) {
 	return r, json.Unmarshal([]byte(breaks), &r.Breaks)
 }
 
-// split is the list that was kept one a row.
-func split(rows string) []string {
+// splitLines is the list that was kept one a row.
+func splitLines(rows string) []string {
 	if rows == "" {
 		return nil
 	}
@@ -222,7 +222,7 @@ func (u *unit) LockBreak(ctx context.Context, p ident.Platform, id ident.Break) 
 	if err != nil {
 		return b, err
 	}
-	if err := u.read(ctx, holdReconciliation, []any{pgID(p.UUID()), b.Account.Path, string(b.Account.Currency)}, ignore); err != nil {
+	if err := u.query(ctx, lockReconciliation, []any{pgID(p.UUID()), b.Account.Path, string(b.Account.Currency)}, ignoreRow); err != nil {
 		return b, translate(err)
 	}
 	return u.breakByID(ctx, p, id)
@@ -230,7 +230,7 @@ func (u *unit) LockBreak(ctx context.Context, p ident.Platform, id ident.Break) 
 
 func (u *unit) breakByID(ctx context.Context, p ident.Platform, id ident.Break) (b reconcile.BreakDetails, err error) {
 	found := false
-	err = u.read(ctx, selectBreaks+` WHERE b.platform_id = $1 AND b.id = $2`, []any{pgID(p.UUID()), pgID(id.UUID())}, func(rows pgx.Rows) error {
+	err = u.query(ctx, selectBreaks+` WHERE b.platform_id = $1 AND b.id = $2`, []any{pgID(p.UUID()), pgID(id.UUID())}, func(rows pgx.Rows) error {
 		found = true
 		var err error
 		b, err = scanBreak(rows)

@@ -37,7 +37,7 @@ func (u *unit) ComparisonInput(ctx context.Context, a reconcile.Account, of reco
 	if c.Entries, err = u.comparableEntries(ctx, a, span); err != nil {
 		return c, err
 	}
-	err = u.read(ctx, `SELECT first_day, last_day FROM reconciliations WHERE platform_id = $1 AND account = $2 AND currency = $3 AND last_day >= $4`,
+	err = u.query(ctx, `SELECT first_day, last_day FROM reconciliations WHERE platform_id = $1 AND account = $2 AND currency = $3 AND last_day >= $4`,
 		[]any{pgID(a.Platform.UUID()), a.Path, string(a.Currency), span.From.Start()}, func(rows pgx.Rows) error {
 			var first, last time.Time
 			err := rows.Scan(&first, &last)
@@ -47,8 +47,8 @@ func (u *unit) ComparisonInput(ctx context.Context, a reconcile.Account, of reco
 	return c, err
 }
 
-// selectOpen rides on reconciliation_breaks_of_account.
-const selectOpen = `
+// selectOpenBreaks rides on reconciliation_breaks_of_account.
+const selectOpenBreaks = `
 	SELECT b.id, b.reason, b.line_id, b.seq, b.n, coalesce(l.value_on, (p.effective_at AT TIME ZONE 'UTC')::date) AS day
 	FROM reconciliation_breaks b
 	LEFT JOIN reconciliation_resolutions r ON r.platform_id = b.platform_id AND r.break_id = b.id
@@ -58,7 +58,7 @@ const selectOpen = `
 	ORDER BY b.id`
 
 func (u *unit) openBreaks(ctx context.Context, a reconcile.Account) (open []reconcile.OpenBreak, err error) {
-	err = u.read(ctx, selectOpen, []any{pgID(a.Platform.UUID()), a.Path, string(a.Currency)}, func(rows pgx.Rows) error {
+	err = u.query(ctx, selectOpenBreaks, []any{pgID(a.Platform.UUID()), a.Path, string(a.Currency)}, func(rows pgx.Rows) error {
 		var (
 			b        reconcile.OpenBreak
 			id, line pgtype.UUID
@@ -95,12 +95,12 @@ const selectLines = `
 
 func (u *unit) comparableLines(ctx context.Context, a reconcile.Account, span reconcile.Span) (lines []reconcile.Line, err error) {
 	args := []any{pgID(a.Platform.UUID()), a.Path, string(a.Currency), span.From.Start(), span.To.Start()}
-	err = u.read(ctx, selectLines, args, func(rows pgx.Rows) error {
+	err = u.query(ctx, selectLines, args, func(rows pgx.Rows) error {
 		var settled bool
 		l, err := scanLine(rows, &settled)
 		l.Reconciled = settled
 		if lines = append(lines, l); len(lines) > reconcile.MaxCompared {
-			return tooMuch("lines")
+			return tooManyError("lines")
 		}
 		return err
 	})
@@ -115,7 +115,7 @@ func scanLine(rows pgx.Rows, more ...any) (l reconcile.Line, err error) {
 		references    string
 	)
 	err = rows.Scan(append([]any{&id, &l.Ordinal, &booked, &value, &l.Amount, &l.ServicerReference, &references, &l.Description, &l.Returned}, more...)...)
-	l.ID, l.Booked, l.Value, l.References = id.Bytes, reconcile.DayOf(booked), reconcile.DayOf(value), split(references)
+	l.ID, l.Booked, l.Value, l.References = id.Bytes, reconcile.DayOf(booked), reconcile.DayOf(value), splitLines(references)
 	return l, err
 }
 
@@ -148,7 +148,7 @@ const selectEntries = `
 
 func (u *unit) comparableEntries(ctx context.Context, a reconcile.Account, span reconcile.Span) (entries []reconcile.Entry, err error) {
 	var number int64
-	if err := u.read(ctx, `SELECT id FROM ledger_accounts WHERE platform_id = $1 AND path = $2 AND currency = $3`,
+	if err := u.query(ctx, `SELECT id FROM ledger_accounts WHERE platform_id = $1 AND path = $2 AND currency = $3`,
 		[]any{pgID(a.Platform.UUID()), a.Path, string(a.Currency)}, func(rows pgx.Rows) error { return rows.Scan(&number) }); err != nil {
 		return nil, err
 	}
@@ -156,15 +156,15 @@ func (u *unit) comparableEntries(ctx context.Context, a reconcile.Account, span 
 		return nil, nil // nothing was ever posted to it
 	}
 	since := (span.From - 1).Start()
-	if err := ledgerdb.Has(ctx, riding{u}, a.Platform, since); err != nil {
+	if err := ledgerdb.CheckAvailable(ctx, batchedQuerier{u}, a.Platform, since); err != nil {
 		return nil, err
 	}
-	names, err := u.partnerNames(ctx, a, span)
+	names, err := u.readPartnerRefs(ctx, a, span)
 	if err != nil {
 		return nil, err
 	}
 	args := []any{pgID(a.Platform.UUID()), number, a.Path, string(a.Currency), span.From.Start(), since, (span.To + 1).Start()}
-	err = u.read(ctx, selectEntries, args, func(rows pgx.Rows) error {
+	err = u.query(ctx, selectEntries, args, func(rows pgx.Rows) error {
 		var (
 			e                    reconcile.Entry
 			n                    int16
@@ -177,57 +177,57 @@ func (u *unit) comparableEntries(ctx context.Context, a reconcile.Account, span 
 		}
 		e.N, e.Posting, e.Kind, e.Day = int(n), posting.Bytes, ledger.Kind(kind), reconcile.DayOf(effective)
 		ident.SetUUID(&e.Transaction, transaction.Bytes)
-		e.PartnerReferences = names.of(e, effective)
+		e.PartnerReferences = names.forEntry(e, effective)
 		if entries = append(entries, e); len(entries) > reconcile.MaxCompared {
-			return tooMuch("entries")
+			return tooManyError("entries")
 		}
 		return nil
 	})
 	return entries, err
 }
 
-func tooMuch(of string) error {
+func tooManyError(of string) error {
 	return reconcile.InvalidFile("covers days with more than %d %s to compare; import it in parts", reconcile.MaxCompared, of)
 }
 
-// names are the partner's own names for what arrived: by the posting that a receipt
+// partnerRefs are the partner's own names for what arrived: by the posting that a receipt
 // makes, or by what such a posting says.
-type names struct {
-	posting map[uuid.UUID]arrived
-	arrival map[arrival]string
+type partnerRefs struct {
+	byPosting map[uuid.UUID]receiptRef
+	byContent map[receiptContent]string
 }
 
-// arrived is what a receipt came with. The payer's reference is in the memo of what
+// receiptRef is what a receipt came with. The payer's reference is in the memo of what
 // pays for something; money whose owner is unknown has it here alone.
-type arrived struct{ partner, reference string }
+type receiptRef struct{ partnerID, reference string }
 
-type arrival struct {
+type receiptContent struct {
 	reference string
 	amount    int64
 	at        int64 // microseconds
 }
 
-func (n names) of(e reconcile.Entry, effective time.Time) []string {
-	if came, ok := n.posting[e.Posting]; ok && came.reference != "" {
-		return []string{came.partner, came.reference}
+func (n partnerRefs) forEntry(e reconcile.Entry, effective time.Time) []string {
+	if came, ok := n.byPosting[e.Posting]; ok && came.reference != "" {
+		return []string{came.partnerID, came.reference}
 	} else if ok {
-		return []string{came.partner}
+		return []string{came.partnerID}
 	}
-	if name, ok := n.arrival[arrival{e.Memo, e.Amount, effective.UnixMicro()}]; ok {
+	if name, ok := n.byContent[receiptContent{e.Memo, e.Amount, effective.UnixMicro()}]; ok {
 		return []string{name}
 	}
 	return nil
 }
 
-// selectNames rides on the primary key: receipts sort by the time of their arrival.
-const selectNames = `
+// selectReceiptRefs rides on the primary key: receipts sort by the time of their arrival.
+const selectReceiptRefs = `
 	SELECT id, partner_id, reference, amount, received_at FROM receipts
 	WHERE platform_id = $1 AND id >= $4 AND id < $5 AND rail = $2 AND currency = $3`
 
-func (u *unit) partnerNames(ctx context.Context, a reconcile.Account, span reconcile.Span) (names, error) {
-	found := names{posting: map[uuid.UUID]arrived{}, arrival: map[arrival]string{}}
-	args := []any{pgID(a.Platform.UUID()), a.Path, string(a.Currency), firstOf(span.From), firstOf(span.To + 1)}
-	err := u.read(ctx, selectNames, args, func(rows pgx.Rows) error {
+func (u *unit) readPartnerRefs(ctx context.Context, a reconcile.Account, span reconcile.Span) (partnerRefs, error) {
+	found := partnerRefs{byPosting: map[uuid.UUID]receiptRef{}, byContent: map[receiptContent]string{}}
+	args := []any{pgID(a.Platform.UUID()), a.Path, string(a.Currency), firstIDOfDay(span.From), firstIDOfDay(span.To + 1)}
+	err := u.query(ctx, selectReceiptRefs, args, func(rows pgx.Rows) error {
 		var (
 			id                 pgtype.UUID
 			partner, reference string
@@ -238,16 +238,16 @@ func (u *unit) partnerNames(ctx context.Context, a reconcile.Account, span recon
 			return err
 		}
 		for _, kind := range transaction.ReceiptKinds() {
-			found.posting[ledger.DerivedID(id.Bytes, kind, 0)] = arrived{partner, reference}
+			found.byPosting[ledger.DerivedID(id.Bytes, kind, 0)] = receiptRef{partner, reference}
 		}
-		found.arrival[arrival{reference, amount, at.UnixMicro()}] = partner
+		found.byContent[receiptContent{reference, amount, at.UnixMicro()}] = partner
 		return nil
 	})
 	return found, err
 }
 
-// firstOf is the least id that carries a moment of the day.
-func firstOf(d reconcile.Day) pgtype.UUID {
+// firstIDOfDay is the least id that carries a moment of the day.
+func firstIDOfDay(d reconcile.Day) pgtype.UUID {
 	var id uuid.UUID
 	binary.BigEndian.PutUint64(id[:8], uint64(d.Start().UnixMilli())<<16)
 	return pgID(id)

@@ -20,9 +20,9 @@ import (
 
 var _ ports.ReconciliationReader = (*DB)(nil)
 
-// runStanding counts the lines of a run by what has become of them, and its breaks. Rides
+// selectRunCounts counts the lines of a run by what has become of them, and its breaks. Rides
 // on reconciliation_lines_of_run and reconciliation_breaks_of_run.
-const runStanding = `
+const selectRunCounts = `
 	SELECT
 		(SELECT count(*) FROM reconciliation_lines l
 			JOIN reconciliation_matched_lines m ON m.platform_id = l.platform_id AND m.line_id = l.id
@@ -40,7 +40,7 @@ const runStanding = `
 // Reconciliation reads a run and what has become of it by now.
 func (db *DB) Reconciliation(ctx context.Context, p ident.Platform, id ident.Reconciliation) (run reconcile.Run, s ports.ReconciliationCounts, err error) {
 	found := false
-	err = db.list(ctx, selectRuns+` WHERE platform_id = $1 AND id = $2`, []any{pgID(p.UUID()), pgID(id.UUID())}, func(rows pgx.Rows) error {
+	err = db.queryRows(ctx, selectRuns+` WHERE platform_id = $1 AND id = $2`, []any{pgID(p.UUID()), pgID(id.UUID())}, func(rows pgx.Rows) error {
 		found = true
 		var err error
 		run, err = scanRun(rows)
@@ -52,7 +52,7 @@ func (db *DB) Reconciliation(ctx context.Context, p ident.Platform, id ident.Rec
 	case !found:
 		return run, s, fault.New(fault.ReconciliationNotFound, "No reconciliation has the id %s.", id)
 	}
-	err = db.list(ctx, runStanding, []any{pgID(p.UUID()), pgID(id.UUID())}, func(rows pgx.Rows) error {
+	err = db.queryRows(ctx, selectRunCounts, []any{pgID(p.UUID()), pgID(id.UUID())}, func(rows pgx.Rows) error {
 		var lines, breaks int
 		err := rows.Scan(&s.Matched, &lines, &breaks, &s.ResolvedBreaks, &s.Resolved)
 		s.InBreak, s.OpenBreaks = lines-s.Matched-s.Resolved, breaks-s.ResolvedBreaks
@@ -61,21 +61,21 @@ func (db *DB) Reconciliation(ctx context.Context, p ident.Platform, id ident.Rec
 	return run, s, err
 }
 
-// list runs a query that is planned for what it asks.
-func (db *DB) list(ctx context.Context, query string, args []any, scan func(pgx.Rows) error) error {
+// queryRows runs a query that is planned for what it asks.
+func (db *DB) queryRows(ctx context.Context, query string, args []any, scan func(pgx.Rows) error) error {
 	rows, err := db.pool.Query(ctx, query, append([]any{pgx.QueryExecModeCacheDescribe}, args...)...)
 	if err != nil {
 		return err
 	}
-	return each(rows, scan)
+	return forEachRow(rows, scan)
 }
 
-// pageOf reads one part of a list: query narrows it and begins with a condition, and id is
+// queryPage reads one part of a list: query narrows it and begins with a condition, and id is
 // the column that it is ordered by.
-func pageOf[Item any](ctx context.Context, db *DB, columns, query, id string, args []any, p ports.Paging, scan func(pgx.Rows) (Item, error)) (ports.Page[Item], error) {
+func queryPage[Item any](ctx context.Context, db *DB, columns, query, id string, args []any, p ports.Paging, scan func(pgx.Rows) (Item, error)) (ports.Page[Item], error) {
 	var found ports.Page[Item]
 	from := query[strings.Index(query, "FROM"):]
-	if err := db.list(ctx, "SELECT count(*) "+from, args, func(rows pgx.Rows) error { return rows.Scan(&found.Total) }); err != nil {
+	if err := db.queryRows(ctx, "SELECT count(*) "+from, args, func(rows pgx.Rows) error { return rows.Scan(&found.Total) }); err != nil {
 		return found, err
 	}
 	order, beyond := "DESC", "<"
@@ -87,7 +87,7 @@ func pageOf[Item any](ctx context.Context, db *DB, columns, query, id string, ar
 		query += fmt.Sprintf(" AND %s %s $%d", id, beyond, len(args))
 	}
 	query = fmt.Sprintf("SELECT %s %s ORDER BY %s %s LIMIT %d", columns, query, id, order, p.Limit+1)
-	err := db.list(ctx, query, args, func(rows pgx.Rows) error {
+	err := db.queryRows(ctx, query, args, func(rows pgx.Rows) error {
 		item, err := scan(rows)
 		if found.More = len(found.Items) == p.Limit; !found.More {
 			found.Items = append(found.Items, item)
@@ -99,7 +99,7 @@ func pageOf[Item any](ctx context.Context, db *DB, columns, query, id string, ar
 
 // Reconciliations rides on the primary key.
 func (db *DB) Reconciliations(ctx context.Context, p ident.Platform, f ports.ReconciliationFilter) (ports.Page[reconcile.Run], error) {
-	return pageOf(ctx, db, runColumns, `FROM reconciliations WHERE platform_id = $1 AND $2 IN ('', account) AND $3 IN ('', currency)`, "id",
+	return queryPage(ctx, db, runColumns, `FROM reconciliations WHERE platform_id = $1 AND $2 IN ('', account) AND $3 IN ('', currency)`, "id",
 		[]any{pgID(p.UUID()), f.Path, f.Currency}, f.Paging, scanRun)
 }
 
@@ -125,11 +125,11 @@ const shownLineColumns = lineColumns + `, l.run_id, ` + lineStatus + `, ml.match
 // StatementLines rides on reconciliation_lines_of_run, and the primary keys of what has
 // become of its lines.
 func (db *DB) StatementLines(ctx context.Context, p ident.Platform, run ident.Reconciliation, f ports.StatementLineFilter) (ports.Page[reconcile.LineDetails], error) {
-	if err := db.hasRun(ctx, p, run); err != nil {
+	if err := db.checkRunExists(ctx, p, run); err != nil {
 		return ports.Page[reconcile.LineDetails]{}, err
 	}
 	var matches idArray
-	page, err := pageOf(ctx, db, shownLineColumns, fromLines, "l.id", []any{pgID(p.UUID()), pgID(run.UUID()), string(f.Status)}, f.Paging,
+	page, err := queryPage(ctx, db, shownLineColumns, fromLines, "l.id", []any{pgID(p.UUID()), pgID(run.UUID()), string(f.Status)}, f.Paging,
 		func(rows pgx.Rows) (shown reconcile.LineDetails, err error) {
 			var runID, match, broken pgtype.UUID
 			var status string
@@ -153,9 +153,9 @@ func (db *DB) StatementLines(ctx context.Context, p ident.Platform, run ident.Re
 	return page, err
 }
 
-func (db *DB) hasRun(ctx context.Context, p ident.Platform, run ident.Reconciliation) error {
+func (db *DB) checkRunExists(ctx context.Context, p ident.Platform, run ident.Reconciliation) error {
 	found := false
-	err := db.list(ctx, `SELECT FROM reconciliations WHERE platform_id = $1 AND id = $2`, []any{pgID(p.UUID()), pgID(run.UUID())},
+	err := db.queryRows(ctx, `SELECT FROM reconciliations WHERE platform_id = $1 AND id = $2`, []any{pgID(p.UUID()), pgID(run.UUID())},
 		func(pgx.Rows) error { found = true; return nil })
 	if err == nil && !found {
 		err = fault.New(fault.ReconciliationNotFound, "No reconciliation has the id %s.", run)
@@ -166,8 +166,8 @@ func (db *DB) hasRun(ctx context.Context, p ident.Platform, run ident.Reconcilia
 // entryColumns are those of an entry of account a, whose posting is p.
 const entryColumns = `e.seq, e.n, CASE WHEN e.debit_account = a.id THEN e.amount ELSE -e.amount END, p.id, p.transaction_id, p.kind, p.memo, p.effective_at`
 
-// mostEntries is how many entries of one match are shown.
-const mostEntries = 200
+// maxMatchedEntries is how many entries of one match are shown.
+const maxMatchedEntries = 200
 
 // selectMatched rides on reconciliation_matched_entries_of_match, and the keys of the
 // ledger.
@@ -195,13 +195,13 @@ func (db *DB) matchedEntries(ctx context.Context, p ident.Platform, matches idAr
 	if len(asked) == 0 {
 		return found, nil
 	}
-	return found, db.list(ctx, selectMatched, []any{pgID(p.UUID()), asked, mostEntries}, func(rows pgx.Rows) error {
+	return found, db.queryRows(ctx, selectMatched, []any{pgID(p.UUID()), asked, maxMatchedEntries}, func(rows pgx.Rows) error {
 		var match pgtype.UUID
 		var e entryRow
-		if err := rows.Scan(append([]any{&match}, e.into()...)...); err != nil {
+		if err := rows.Scan(append([]any{&match}, e.scanTargets()...)...); err != nil {
 			return err
 		}
-		found[match.Bytes] = append(found[match.Bytes], e.shown())
+		found[match.Bytes] = append(found[match.Bytes], e.toEntryDetails())
 		return nil
 	})
 }
@@ -215,11 +215,11 @@ type entryRow struct {
 	effective            *time.Time
 }
 
-func (e *entryRow) into() []any {
+func (e *entryRow) scanTargets() []any {
 	return []any{&e.seq, &e.n, &e.amount, &e.posting, &e.transaction, &e.kind, &e.memo, &e.effective}
 }
 
-func (e *entryRow) shown() reconcile.EntryDetails {
+func (e *entryRow) toEntryDetails() reconcile.EntryDetails {
 	shown := reconcile.EntryDetails{EntryPosition: reconcile.EntryPosition{Seq: *e.seq, N: int(*e.n)}, Posting: e.posting.Bytes,
 		Kind: ledger.Kind(*e.kind), Memo: *e.memo, Amount: *e.amount, Effective: e.effective.UTC()}
 	ident.SetUUID(&shown.Transaction, e.transaction.Bytes)
@@ -242,10 +242,10 @@ const selectBreaks = `SELECT ` + breakColumns + fromBreaks
 
 // Breaks rides on reconciliation_breaks_of_run.
 func (db *DB) Breaks(ctx context.Context, p ident.Platform, run ident.Reconciliation, f ports.BreakFilter) (ports.Page[reconcile.BreakDetails], error) {
-	if err := db.hasRun(ctx, p, run); err != nil {
+	if err := db.checkRunExists(ctx, p, run); err != nil {
 		return ports.Page[reconcile.BreakDetails]{}, err
 	}
-	return pageOf(ctx, db, breakColumns, fromBreaks+`
+	return queryPage(ctx, db, breakColumns, fromBreaks+`
 		WHERE b.platform_id = $1 AND b.run_id = $2 AND $3 IN ('', b.reason) AND $4 IN ('', CASE WHEN r.break_id IS NULL THEN 'OPEN' ELSE 'RESOLVED' END)`, "b.id",
 		[]any{pgID(p.UUID()), pgID(run.UUID()), string(f.Reason), f.Status}, f.Paging, scanBreak)
 }
@@ -266,7 +266,7 @@ func scanBreak(rows pgx.Rows) (b reconcile.BreakDetails, err error) {
 		returned                                        *bool
 	)
 	into := append([]any{&id, &run, &platform, &b.Account.Path, &currency, &reason, &otherLine, &otherSeq, &otherN, &b.Reference, &b.Difference, &b.Explanation, &b.At,
-		&how, &note, &posting, &by, &made, &madeAt}, entry.into()...)
+		&how, &note, &posting, &by, &made, &madeAt}, entry.scanTargets()...)
 	if err := rows.Scan(append(into, &line, &ordinal, &booked, &value, &amount, &servicer, &references, &description, &returned)...); err != nil {
 		return b, err
 	}
@@ -277,10 +277,10 @@ func scanBreak(rows pgx.Rows) (b reconcile.BreakDetails, err error) {
 	b.OtherLine, b.OtherEntry = otherLine.Bytes, reconcile.EntryPosition{Seq: otherSeq.Int64, N: int(otherN.Int16)}
 	if line.Valid {
 		b.Line = &reconcile.Line{ID: line.Bytes, Ordinal: *ordinal, Booked: reconcile.DayOf(*booked), Value: reconcile.DayOf(*value), Amount: *amount,
-			ServicerReference: *servicer, References: split(*references), Description: *description, Returned: *returned}
+			ServicerReference: *servicer, References: splitLines(*references), Description: *description, Returned: *returned}
 	}
 	if entry.seq != nil {
-		shown := entry.shown()
+		shown := entry.toEntryDetails()
 		b.Entry = &shown
 	}
 	if how != nil {

@@ -28,7 +28,7 @@ func (db *DB) TokensByClientID(ctx context.Context, clientIDs []string) (map[str
 		return nil, err
 	}
 	found := make(map[string]ports.TokenWithEnvironment, len(clientIDs))
-	return found, each(rows, func(rows pgx.Rows) error {
+	return found, forEachRow(rows, func(rows pgx.Rows) error {
 		var row tokenRow
 		var environment string
 		if err := rows.Scan(&row.PlatformID, &row.ID, &row.Name, &row.Permissions, &row.ClientID, &row.SecretHash,
@@ -73,7 +73,7 @@ func (u *unit) LockTokens(ctx context.Context, p ident.Platform) ([]platform.Tok
 		return nil, err
 	}
 	var rows []tokenRow
-	if err := u.db.bun.NewSelect().Conn(u.std).Model(&rows).Where("platform_id = ?", p.UUID()).
+	if err := u.db.bun.NewSelect().Conn(u.sqlConn).Model(&rows).Where("platform_id = ?", p.UUID()).
 		OrderExpr("id").For("UPDATE").Scan(ctx); err != nil {
 		return nil, err
 	}
@@ -89,17 +89,17 @@ func (u *unit) DeleteToken(ctx context.Context, p ident.Platform, id ident.Token
 	if err := u.flush(ctx); err != nil {
 		return err
 	}
-	result, err := u.db.bun.NewDelete().Conn(u.std).Model((*tokenRow)(nil)).
+	result, err := u.db.bun.NewDelete().Conn(u.sqlConn).Model((*tokenRow)(nil)).
 		Where("platform_id = ? AND id = ?", p.UUID(), id.UUID()).Exec(ctx)
-	return changed(result, err, noToken(id))
+	return checkRowChanged(result, err, tokenNotFound(id))
 }
 
 // Token rides on the primary key.
 func (db *DB) Token(ctx context.Context, p ident.Platform, id ident.Token) (platform.Token, error) {
 	var row tokenRow
 	err := db.bun.NewSelect().Model(&row).Where("platform_id = ? AND id = ?", p.UUID(), id.UUID()).Scan(ctx)
-	if isNone(err) {
-		return platform.Token{}, noToken(id)
+	if isNoRows(err) {
+		return platform.Token{}, tokenNotFound(id)
 	}
 	if err != nil {
 		return platform.Token{}, err
@@ -110,13 +110,13 @@ func (db *DB) Token(ctx context.Context, p ident.Platform, id ident.Token) (plat
 // Tokens rides on the primary key.
 func (db *DB) Tokens(ctx context.Context, p ident.Platform, f ports.TokenFilter) (ports.Page[platform.Token], error) {
 	query := db.bun.NewSelect().Where("platform_id = ?", p.UUID())
-	query = equal(query, "name", f.Name)
-	query = within(query, "created_at", f.Created)
-	query = within(query, "updated_at", f.Updated)
-	return page(ctx, query, f.Paging, (*tokenRow).token)
+	query = whereEqual(query, "name", f.Name)
+	query = whereInSpan(query, "created_at", f.Created)
+	query = whereInSpan(query, "updated_at", f.Updated)
+	return selectPage(ctx, query, f.Paging, (*tokenRow).token)
 }
 
-func noToken(id ident.Token) error {
+func tokenNotFound(id ident.Token) error {
 	return fault.New(fault.TokenNotFound, "There is no token %s.", id)
 }
 

@@ -13,14 +13,14 @@ import (
 	"causeway/ports"
 )
 
-func TestTokensAreFoundByClientID(t *testing.T) {
+func TestTokensByClientID_AcrossPlatforms(t *testing.T) {
 	t.Parallel()
 	// Tokens of any platforms are found together, with the environment of each, and
 	// what is unknown is left out.
-	c := newTown(t)
-	ours, _ := newToken(t, c.here, "ours", platform.Permissions...)
-	theirs, _ := newToken(t, c.there, "theirs", platform.View)
-	c.do(t, func(ctx context.Context, tx ports.Tx) error {
+	c := newEnv(t)
+	ours, _ := newToken(t, c.platform, "ours", platform.Permissions...)
+	theirs, _ := newToken(t, c.otherPlatform, "theirs", platform.View)
+	c.mustDo(t, func(ctx context.Context, tx ports.Tx) error {
 		if err := tx.CreateToken(ctx, ours); err != nil {
 			return err
 		}
@@ -38,28 +38,28 @@ func TestTokensAreFoundByClientID(t *testing.T) {
 	}
 
 	// A deleted one is gone at the next look.
-	c.do(t, func(ctx context.Context, tx ports.Tx) error { return tx.DeleteToken(ctx, c.here.ID, ours.ID) })
+	c.mustDo(t, func(ctx context.Context, tx ports.Tx) error { return tx.DeleteToken(ctx, c.platform.ID, ours.ID) })
 	if found, err = c.TokensByClientID(t.Context(), []string{ours.ClientID}); err != nil || len(found) != 0 {
 		t.Errorf("after its deletion: %+v, %v", found, err)
 	}
-	err = c.Do(t.Context(), func(ctx context.Context, tx ports.Tx) error { return tx.DeleteToken(ctx, c.here.ID, ours.ID) })
+	err = c.Do(t.Context(), func(ctx context.Context, tx ports.Tx) error { return tx.DeleteToken(ctx, c.platform.ID, ours.ID) })
 	if !fault.Is(err, fault.TokenNotFound) {
 		t.Errorf("deleted twice: %v", err)
 	}
 }
 
-func TestTokensAreListed(t *testing.T) {
+func TestTokens_Filters(t *testing.T) {
 	t.Parallel()
 	// Filters narrow the list and its total; both ends of a span count.
-	c := newTown(t)
+	c := newEnv(t)
 	var tokens []platform.Token
 	for i, name := range []string{"web", "batch", "web"} {
-		token, _ := newToken(t, c.here, name, platform.View, platform.Manage)
+		token, _ := newToken(t, c.platform, name, platform.View, platform.Manage)
 		token.CreatedAt = noon.Add(time.Duration(i)*time.Hour + 345*time.Microsecond)
 		tokens = append(tokens, token)
 	}
-	other, _ := newToken(t, c.there, "web", platform.View)
-	c.do(t, func(ctx context.Context, tx ports.Tx) error {
+	other, _ := newToken(t, c.otherPlatform, "web", platform.View)
+	c.mustDo(t, func(ctx context.Context, tx ports.Tx) error {
 		for _, token := range append(tokens, other) {
 			if err := tx.CreateToken(ctx, token); err != nil {
 				return err
@@ -82,7 +82,7 @@ func TestTokensAreListed(t *testing.T) {
 		"updated in its only milli": {ports.TokenFilter{Updated: ports.Span{From: noon, To: noon}}, []platform.Token{tokens[2], tokens[1], tokens[0]}},
 	} {
 		test.filter.Limit = 10
-		page, err := c.Tokens(t.Context(), c.here.ID, test.filter)
+		page, err := c.Tokens(t.Context(), c.platform.ID, test.filter)
 
 		if err != nil || page.More || page.Total != int64(len(test.want)) || !reflect.DeepEqual(page.Items, test.want) {
 			t.Errorf("%s: %+v, %v\nwant %+v", name, page, err, test.want)
@@ -90,14 +90,14 @@ func TestTokensAreListed(t *testing.T) {
 	}
 }
 
-func TestTheLastOfTwoTokensStays(t *testing.T) {
+func TestLockTokens_SerializesDeletes(t *testing.T) {
 	t.Parallel()
 	// Two who each delete a token that the other counts on: the lock lets the second
 	// see what the first left.
-	c := newTown(t)
-	first, _ := newToken(t, c.here, "first", platform.Manage)
-	second, _ := newToken(t, c.here, "second", platform.Manage)
-	c.do(t, func(ctx context.Context, tx ports.Tx) error {
+	c := newEnv(t)
+	first, _ := newToken(t, c.platform, "first", platform.Manage)
+	second, _ := newToken(t, c.platform, "second", platform.Manage)
+	c.mustDo(t, func(ctx context.Context, tx ports.Tx) error {
 		if err := tx.CreateToken(ctx, first); err != nil {
 			return err
 		}
@@ -105,14 +105,14 @@ func TestTheLastOfTwoTokensStays(t *testing.T) {
 	})
 	revoke := func(token platform.Token) error {
 		return c.Do(t.Context(), func(ctx context.Context, tx ports.Tx) error {
-			tokens, err := tx.LockTokens(ctx, c.here.ID)
+			tokens, err := tx.LockTokens(ctx, c.platform.ID)
 			if err != nil {
 				return err
 			}
 			if err := platform.CheckRevocable(tokens, token.ID); err != nil {
 				return err
 			}
-			return tx.DeleteToken(ctx, c.here.ID, token.ID)
+			return tx.DeleteToken(ctx, c.platform.ID, token.ID)
 		})
 	}
 
@@ -121,7 +121,7 @@ func TestTheLastOfTwoTokensStays(t *testing.T) {
 	go func() { results <- revoke(second) }()
 	errs := []error{<-results, <-results}
 
-	left, err := c.Tokens(t.Context(), c.here.ID, ports.TokenFilter{Paging: ports.Paging{Limit: 10}})
+	left, err := c.Tokens(t.Context(), c.platform.ID, ports.TokenFilter{Paging: ports.Paging{Limit: 10}})
 	if err != nil || len(left.Items) != 1 {
 		t.Errorf("%d tokens are left, %v", len(left.Items), err)
 	}
@@ -132,13 +132,13 @@ func TestTheLastOfTwoTokensStays(t *testing.T) {
 
 func tokenID(t platform.Token) uuid.UUID { return t.ID.UUID() }
 
-func TestTokenPagesAreWalked(t *testing.T) {
+func TestTokens_FullPageIsLast(t *testing.T) {
 	t.Parallel()
 	// A page as long as the list is the last one.
-	c := newTown(t)
-	c.do(t, func(ctx context.Context, tx ports.Tx) error {
+	c := newEnv(t)
+	c.mustDo(t, func(ctx context.Context, tx ports.Tx) error {
 		for i := range 4 {
-			token, _ := newToken(t, c.here, named("token", i), platform.View)
+			token, _ := newToken(t, c.platform, numberedName("token", i), platform.View)
 			if err := tx.CreateToken(ctx, token); err != nil {
 				return err
 			}
@@ -147,8 +147,8 @@ func TestTokenPagesAreWalked(t *testing.T) {
 	})
 
 	for limit := 1; limit <= 5; limit++ {
-		order, totals := walk(t, ports.Paging{Limit: limit}, func(p ports.Paging) (ports.Page[platform.Token], error) {
-			return c.Tokens(t.Context(), c.here.ID, ports.TokenFilter{Paging: p})
+		order, totals := readAllPages(t, ports.Paging{Limit: limit}, func(p ports.Paging) (ports.Page[platform.Token], error) {
+			return c.Tokens(t.Context(), c.platform.ID, ports.TokenFilter{Paging: p})
 		}, tokenID)
 
 		if len(order) != 4 || !totals[4] || len(totals) != 1 {

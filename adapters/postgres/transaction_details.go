@@ -78,7 +78,7 @@ func (u *unit) updateDetails(transactions []transaction.Transaction) error {
 		if err != nil {
 			return err
 		}
-		u.write(updateDetails, pgID(t.Platform.UUID()), pgID(t.ID.UUID()), text)
+		u.queueExec(updateDetails, pgID(t.Platform.UUID()), pgID(t.ID.UUID()), text)
 	}
 	return nil
 }

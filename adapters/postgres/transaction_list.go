@@ -33,7 +33,7 @@ func (db *DB) Transactions(ctx context.Context, p ident.Platform, f ports.Transa
 	var page ports.Page[transaction.Transaction]
 	wanted := &conditions{}
 	wanted.add("t.platform_id = ?", p.UUID())
-	if !narrow(wanted, f) {
+	if !addTransactionFilter(wanted, f) {
 		return page, nil
 	}
 	if err := db.pool.QueryRow(ctx, `SELECT count(*) FROM `+countTables(f)+wanted.where(), wanted.args...).Scan(&page.Total); err != nil {
@@ -51,7 +51,7 @@ func (db *DB) Transactions(ctx context.Context, p ident.Platform, f ports.Transa
 	if err != nil {
 		return page, err
 	}
-	if err := each(rows, func(rows pgx.Rows) error {
+	if err := forEachRow(rows, func(rows pgx.Rows) error {
 		t, err := scanTransaction(rows)
 		page.Items = append(page.Items, t)
 		return err
@@ -72,8 +72,8 @@ func countTables(f ports.TransactionFilter) string {
 	return "transactions t"
 }
 
-// narrow adds the conditions of a filter; false means that nothing can match.
-func narrow(c *conditions, f ports.TransactionFilter) bool {
+// addTransactionFilter adds the conditions of a filter; false means that nothing can match.
+func addTransactionFilter(c *conditions, f ports.TransactionFilter) bool {
 	if !f.Customer.IsZero() {
 		c.add("t.customer_id = ?", f.Customer.UUID())
 	}
@@ -84,7 +84,7 @@ func narrow(c *conditions, f ports.TransactionFilter) bool {
 		c.add("c.platform_customer_id = ?", f.PlatformCustomerID)
 	}
 	if f.Reference != "" {
-		c.add(ofReference, f.Reference)
+		c.add(hasReference, f.Reference)
 	}
 	if f.Status != "" {
 		c.add("t.status = ?", string(f.Status))
@@ -98,19 +98,19 @@ func narrow(c *conditions, f ports.TransactionFilter) bool {
 	if !f.Created.To.IsZero() {
 		c.add("t.created_at < ?", nextMillisecond(f.Created.To))
 	}
-	return atAccount(c, f.Account, "source", "destination") && atAccount(c, f.Sender, "source") && atAccount(c, f.Receiver, "destination")
+	return addAccountCondition(c, f.Account, "source", "destination") && addAccountCondition(c, f.Sender, "source") && addAccountCondition(c, f.Receiver, "destination")
 }
 
-// ofReference rides on quote_reference_unique and transactions_by_reference; $1 is
+// hasReference rides on quote_reference_unique and transactions_by_reference; $1 is
 // the platform.
-const ofReference = `t.id IN (
+const hasReference = `t.id IN (
 	SELECT transaction_id FROM quotes WHERE platform_id = $1 AND reference = ? AND reference <> ''
 	UNION ALL
 	SELECT id FROM transactions WHERE platform_id = $1 AND own_reference = ? AND own_reference <> '')`
 
-// atAccount adds the condition that one of the ends is the account, or the person at
+// addAccountCondition adds the condition that one of the ends is the account, or the person at
 // a UMA address. False means that the text is neither.
-func atAccount(c *conditions, text string, ends ...string) bool {
+func addAccountCondition(c *conditions, text string, ends ...string) bool {
 	if text == "" {
 		return true
 	}

@@ -30,9 +30,9 @@ const transactionColumns = `
 	coalesce(q.network, ''), coalesce(q.reference, t.own_reference), coalesce(q.instructions, ''), coalesce(q.description, ''),
 	q.expires_at, t.source_uma, t.destination_uma, t.details`
 
-// factColumns are the same without the instructions, which are long to read and only
+// columnsWithoutInstructions are the same without the instructions, which are long to read and only
 // for telling: for those who decide or ask.
-var factColumns = strings.Replace(transactionColumns, "coalesce(q.instructions, '')", "''", 1)
+var columnsWithoutInstructions = strings.Replace(transactionColumns, "coalesce(q.instructions, '')", "''", 1)
 
 const transactionTables = `
 	transactions t
@@ -87,10 +87,10 @@ func scanTransaction(rows pgx.Rows, more ...any) (transaction.Transaction, error
 	if err := readDetails(&t, details); err != nil {
 		return t, err
 	}
-	return t, priceOf(&t, rate, market, feeFraction, ways)
+	return t, parsePricing(&t, rate, market, feeFraction, ways)
 }
 
-func priceOf(t *transaction.Transaction, rate, market, feeFraction, ways string) (err error) {
+func parsePricing(t *transaction.Transaction, rate, market, feeFraction, ways string) (err error) {
 	if t.Pricing.Rate, err = money.ParseRate(rate); err != nil {
 		return fmt.Errorf("rate of %s: %w", t.ID, err)
 	}
@@ -123,7 +123,7 @@ const lockTransactions = `
 func (u *unit) LockTransactions(ctx context.Context, keys []ports.TransactionKey) (map[ports.TransactionKey]transaction.Transaction, error) {
 	found := make(map[ports.TransactionKey]transaction.Transaction, len(keys))
 	platforms, ids := keyArrays(keys)
-	err := u.read(ctx, lockTransactions, []any{platforms, ids}, func(rows pgx.Rows) error {
+	err := u.query(ctx, lockTransactions, []any{platforms, ids}, func(rows pgx.Rows) error {
 		t, err := scanTransaction(rows)
 		found[ports.TransactionKey{Platform: t.Platform, ID: t.ID}] = t
 		return err
@@ -177,7 +177,7 @@ func (u *unit) UpdateTransactions(_ context.Context, transactions []transaction.
 		}
 		updated[i], settled[i], rails[i] = pgTime(t.UpdatedAt), pgTime(t.SettledAt), t.SourceAccount
 	}
-	u.write(updateTransactions, platforms, ids, status, refund, reached, reason, fundedIn, fundedMinor,
+	u.queueExec(updateTransactions, platforms, ids, status, refund, reached, reason, fundedIn, fundedMinor,
 		refundReason, refundAt, refundSettled, updated, settled, rails)
 	return u.updateDetails(transactions)
 }
@@ -189,7 +189,7 @@ func (db *DB) TransactionsByKey(ctx context.Context, keys []ports.TransactionKey
 	if err != nil {
 		return nil, err
 	}
-	return found, each(rows, func(rows pgx.Rows) error {
+	return found, forEachRow(rows, func(rows pgx.Rows) error {
 		t, err := scanTransaction(rows)
 		found[ports.TransactionKey{Platform: t.Platform, ID: t.ID}] = t
 		return err
@@ -198,7 +198,7 @@ func (db *DB) TransactionsByKey(ctx context.Context, keys []ports.TransactionKey
 
 // readTransactions rides on the primary keys of transactions, quotes and customers.
 var readTransactions = `
-	SELECT ` + factColumns + `
+	SELECT ` + columnsWithoutInstructions + `
 	FROM unnest($1::uuid[], $2::uuid[]) AS k(platform_id, id)
 	JOIN transactions t ON t.platform_id = k.platform_id AND t.id = k.id
 	LEFT JOIN quotes q ON q.platform_id = t.platform_id AND q.id = t.quote_id

@@ -20,34 +20,34 @@ import (
 // last, because from them on the platform's books wait for the commit.
 type unit struct {
 	db       *DB
-	std      *sql.Conn // for bun: the same connection as conn
+	sqlConn  *sql.Conn // for bun: the same connection as conn
 	conn     *pgx.Conn
 	pending  *pgx.Batch
 	postings []ledger.Posting
-	claims   []*ports.IdempotentRequest // whose answers are stored with the commit
-	begun    bool
+	requests []*ports.IdempotentRequest // whose answers are stored with the commit
+	started  bool
 }
 
-const attempts = 4
+const maxAttempts = 4
 
 // Do runs fn in one unit of work.
 func (db *DB) Do(ctx context.Context, fn func(context.Context, ports.Tx) error) error {
 	for attempt := 1; ; attempt++ {
-		err := db.once(ctx, fn)
-		if err == nil || attempt == attempts || !again(err) {
+		err := db.tryOnce(ctx, fn)
+		if err == nil || attempt == maxAttempts || !isRetryable(err) {
 			return translate(err)
 		}
 	}
 }
 
-func (db *DB) once(ctx context.Context, fn func(context.Context, ports.Tx) error) (err error) {
+func (db *DB) tryOnce(ctx context.Context, fn func(context.Context, ports.Tx) error) (err error) {
 	std, err := db.sql.Conn(ctx)
 	if err != nil {
 		return err
 	}
-	u := &unit{db: db, std: std, pending: &pgx.Batch{}}
+	u := &unit{db: db, sqlConn: std, pending: &pgx.Batch{}}
 	defer func() {
-		err = u.repeated(ctx, errors.Join(err, u.release()))
+		err = u.replayOnConflict(ctx, errors.Join(err, u.release()))
 	}()
 	if err := std.Raw(func(driver any) error {
 		u.conn = driver.(*stdlib.Conn).Conn()
@@ -72,15 +72,15 @@ func (u *unit) release() error {
 			failed = fmt.Errorf("rollback: %w", errors.Join(err, u.conn.Close(ctx)))
 		}
 	}
-	return errors.Join(failed, u.std.Close())
+	return errors.Join(failed, u.sqlConn.Close())
 }
 
 func (u *unit) commit(ctx context.Context) error {
-	if !u.begun && u.pending.Len() == 1 && len(u.postings) == 0 {
+	if !u.started && u.pending.Len() == 1 && len(u.postings) == 0 {
 		return nil // nothing was read or written
 	}
 	if len(u.postings) > 0 {
-		if err := u.db.books.Post(ctx, riding{u}, u.db.clock.Now(), u.postings); err != nil {
+		if err := u.db.ledgerStore.Post(ctx, batchedQuerier{u}, u.db.clock.Now(), u.postings); err != nil {
 			return err
 		}
 	}
@@ -88,23 +88,23 @@ func (u *unit) commit(ctx context.Context) error {
 	return u.flush(ctx)
 }
 
-// write holds a statement back until the next flush.
-func (u *unit) write(statement string, args ...any) {
+// queueExec holds a statement back until the next flush.
+func (u *unit) queueExec(statement string, args ...any) {
 	u.pending.Queue(statement, args...)
 }
 
-// ask holds a query back until the next flush, which hands its rows to scan one by one.
-func (u *unit) ask(query string, args []any, scan func(pgx.Rows) error) {
-	u.pending.Queue(query, args...).Query(func(rows pgx.Rows) error { return each(rows, scan) })
+// queueQuery holds a query back until the next flush, which hands its rows to scan one by one.
+func (u *unit) queueQuery(query string, args []any, scan func(pgx.Rows) error) {
+	u.pending.Queue(query, args...).Query(func(rows pgx.Rows) error { return forEachRow(rows, scan) })
 }
 
 // flush sends what waits in one round trip.
 func (u *unit) flush(ctx context.Context) error {
-	return u.read(ctx, "", nil, nil)
+	return u.query(ctx, "", nil, nil)
 }
 
-// read sends what waits and then a query, whose rows it hands to scan one by one.
-func (u *unit) read(ctx context.Context, query string, args []any, scan func(pgx.Rows) error) (err error) {
+// query sends what waits and then a query, whose rows it hands to scan one by one.
+func (u *unit) query(ctx context.Context, query string, args []any, scan func(pgx.Rows) error) (err error) {
 	before := u.pending.Len()
 	if query != "" {
 		u.pending.Queue(query, args...)
@@ -113,7 +113,7 @@ func (u *unit) read(ctx context.Context, query string, args []any, scan func(pgx
 		return nil
 	}
 	batch := u.pending
-	u.pending, u.begun = &pgx.Batch{}, true
+	u.pending, u.started = &pgx.Batch{}, true
 	for _, queued := range batch.QueuedQueries {
 		// Costs a look into a map, but for the first time on a connection.
 		if _, err := u.conn.Prepare(ctx, queued.SQL, queued.SQL); err != nil {
@@ -143,11 +143,11 @@ func (u *unit) read(ctx context.Context, query string, args []any, scan func(pgx
 	if err != nil {
 		return err
 	}
-	return each(rows, scan)
+	return forEachRow(rows, scan)
 }
 
-// each hands the rows to scan and closes them.
-func each(rows pgx.Rows, scan func(pgx.Rows) error) error {
+// forEachRow hands the rows to scan and closes them.
+func forEachRow(rows pgx.Rows, scan func(pgx.Rows) error) error {
 	defer rows.Close()
 	for rows.Next() {
 		if err := scan(rows); err != nil {
@@ -157,8 +157,8 @@ func each(rows pgx.Rows, scan func(pgx.Rows) error) error {
 	return rows.Err()
 }
 
-// again tells whether the database wants the same work tried once more.
-func again(err error) bool {
+// isRetryable tells whether the database wants the same work tried once more.
+func isRetryable(err error) bool {
 	var pg *pgconn.PgError
 	if !errors.As(err, &pg) {
 		return false

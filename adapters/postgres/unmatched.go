@@ -67,17 +67,17 @@ func scanUnmatched(rows pgx.Rows, p ident.Platform) (u transaction.Unmatched, of
 		ident.SetUUID(&u.Assignment.Account, account.Bytes)
 		ident.SetUUID(&u.Assignment.By, token.Bytes)
 	}
-	return u, u.Posting == unmatchedKey(u.Receipt.ID, u.Kind), nil
+	return u, u.Posting == unmatchedPostingID(u.Receipt.ID, u.Kind), nil
 }
 
-// unmatchedKey is the id of the posting that puts a receipt into funding/unmatched.
-func unmatchedKey(receipt ident.Receipt, kind ledger.Kind) uuid.UUID {
+// unmatchedPostingID is the id of the posting that puts a receipt into funding/unmatched.
+func unmatchedPostingID(receipt ident.Receipt, kind ledger.Kind) uuid.UUID {
 	return ledger.DerivedID(receipt.UUID(), kind, 0)
 }
 
 // Held to the end of the unit of work: whoever decides about a receipt. Rows are not
 // there yet that could be locked.
-const holdReceipt = `SELECT pg_advisory_xact_lock(uuid_hash_extended($1, 7))`
+const lockReceipt = `SELECT pg_advisory_xact_lock(uuid_hash_extended($1, 7))`
 
 // lockUnmatched rides on the primary keys.
 const lockUnmatched = `
@@ -89,11 +89,11 @@ const lockUnmatched = `
 
 // LockUnmatched loads the unmatched money of a receipt and holds it.
 func (u *unit) LockUnmatched(ctx context.Context, p ident.Platform, receipt ident.Receipt) (found transaction.Unmatched, there bool, err error) {
-	if err := u.read(ctx, holdReceipt, []any{pgID(receipt.UUID())}, func(pgx.Rows) error { return nil }); err != nil {
+	if err := u.query(ctx, lockReceipt, []any{pgID(receipt.UUID())}, func(pgx.Rows) error { return nil }); err != nil {
 		return found, false, err
 	}
-	keys := idArray{pgID(unmatchedKey(receipt, ledger.KindUnmatchedReceived)), pgID(unmatchedKey(receipt, ledger.KindRefundFailed))}
-	err = u.read(ctx, lockUnmatched, []any{pgID(p.UUID()), keys, pgID(receipt.UUID())}, func(rows pgx.Rows) error {
+	keys := idArray{pgID(unmatchedPostingID(receipt, ledger.KindUnmatchedReceived)), pgID(unmatchedPostingID(receipt, ledger.KindRefundFailed))}
+	err = u.query(ctx, lockUnmatched, []any{pgID(p.UUID()), keys, pgID(receipt.UUID())}, func(rows pgx.Rows) error {
 		one, of, err := scanUnmatched(rows, p)
 		if of {
 			found, there = one, true
@@ -109,7 +109,7 @@ const insertAssignment = `
 
 // AssignUnmatched stores a decision.
 func (u *unit) AssignUnmatched(_ context.Context, of transaction.Unmatched, a transaction.Assignment) error {
-	u.write(insertAssignment, pgID(of.Receipt.Platform.UUID()), pgID(of.Posting), pgID(of.Receipt.ID.UUID()), pgID(a.Transaction.UUID()),
+	u.queueExec(insertAssignment, pgID(of.Receipt.Platform.UUID()), pgID(of.Posting), pgID(of.Receipt.ID.UUID()), pgID(a.Transaction.UUID()),
 		pgID(a.Account.UUID()), a.Note, pgID(a.By.UUID()), pgTime(a.At))
 	return nil
 }
@@ -118,7 +118,7 @@ func (u *unit) AssignUnmatched(_ context.Context, of transaction.Unmatched, a tr
 func (db *DB) Unmatched(ctx context.Context, p ident.Platform, f ports.UnmatchedFilter) (page ports.UnmatchedPage, err error) {
 	wanted := &conditions{}
 	wanted.add("p.platform_id = ?", pgID(p.UUID()))
-	wanted.clauses = append(wanted.clauses, "p.kind IN ('unmatched_received', 'refund_failed')", ledgerdb.RareKinds)
+	wanted.clauses = append(wanted.clauses, "p.kind IN ('unmatched_received', 'refund_failed')", ledgerdb.RareKindsCondition)
 	order, compare := "DESC", "<"
 	if f.Ascending {
 		order, compare = "ASC", ">"
@@ -127,7 +127,7 @@ func (db *DB) Unmatched(ctx context.Context, p ident.Platform, f ports.Unmatched
 		var seq int64
 		err := db.pool.QueryRow(ctx, `SELECT seq FROM ledger_posting_ids WHERE platform_id = $1 AND id = $2`, pgx.QueryExecModeCacheStatement,
 			pgID(p.UUID()), pgID(f.After)).Scan(&seq)
-		if isNone(err) {
+		if isNoRows(err) {
 			return page, fault.Invalid(fault.Field{Field: "cursor", Message: "is not a cursor of this list; send nextCursor of the page before, or none for the first page"})
 		}
 		if err != nil {
@@ -147,7 +147,7 @@ func (db *DB) Unmatched(ctx context.Context, p ident.Platform, f ports.Unmatched
 	if err != nil {
 		return page, err
 	}
-	if err := each(rows, func(rows pgx.Rows) error {
+	if err := forEachRow(rows, func(rows pgx.Rows) error {
 		one, of, err := scanUnmatched(rows, p)
 		if of {
 			page.Items = append(page.Items, one)
@@ -176,7 +176,7 @@ func (db *DB) AssignmentOf(ctx context.Context, p ident.Platform, t ident.Transa
 	if err != nil {
 		return found, false, err
 	}
-	return found, there, each(rows, func(rows pgx.Rows) error {
+	return found, there, forEachRow(rows, func(rows pgx.Rows) error {
 		one, of, err := scanUnmatched(rows, p)
 		if of {
 			found, there = one, true
@@ -185,7 +185,7 @@ func (db *DB) AssignmentOf(ctx context.Context, p ident.Platform, t ident.Transa
 	})
 }
 
-const insertAnswers = `
+const insertRailReplies = `
 	INSERT INTO rail_answers (platform_id, subject, answered_at, asked, verdict, reason, accepted, again_at)
 	SELECT * FROM unnest($1::uuid[], $2::uuid[], $3::timestamptz[], $4::text[], $5::text[], $6::text[], $7::boolean[], $8::timestamptz[])`
 
@@ -202,7 +202,7 @@ func (u *unit) SaveRailReplies(_ context.Context, answers []ports.RailReply) err
 		accepted = append(accepted, a.Accepted)
 	}
 	if len(subjects) > 0 {
-		u.write(insertAnswers, platforms, subjects, at, asked, verdicts, reasons, accepted, again)
+		u.queueExec(insertRailReplies, platforms, subjects, at, asked, verdicts, reasons, accepted, again)
 	}
 	return nil
 }
@@ -216,14 +216,14 @@ func (db *DB) RailReplies(ctx context.Context, p ident.Platform, subject uuid.UU
 		return nil, err
 	}
 	var found []ports.RailReply
-	err = each(rows, func(rows pgx.Rows) error {
+	err = forEachRow(rows, func(rows pgx.Rows) error {
 		a := ports.RailReply{Platform: p, Subject: subject}
 		var asked, verdict, reason string
 		var again *time.Time
 		if err := rows.Scan(&a.At, &asked, &verdict, &reason, &a.Accepted, &again); err != nil {
 			return err
 		}
-		a.At, a.Call, a.RetryAt = a.At.UTC(), ports.RailCall(asked), moment(again)
+		a.At, a.Call, a.RetryAt = a.At.UTC(), ports.RailCall(asked), timeOrZero(again)
 		a.Verdict, a.Reason = ports.Verdict(verdict), transaction.FailureReason(reason)
 		found = append(found, a)
 		return nil

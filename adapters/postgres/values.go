@@ -10,16 +10,16 @@ import (
 	"github.com/jackc/pgx/v5/pgtype"
 )
 
-// orNull is NULL for the zero time.
-func orNull(t time.Time) *time.Time {
+// nullTime is NULL for the zero time.
+func nullTime(t time.Time) *time.Time {
 	if t.IsZero() {
 		return nil
 	}
 	return &t
 }
 
-// moment is the zero time for NULL, else UTC.
-func moment(t *time.Time) time.Time {
+// timeOrZero is the zero time for NULL, else UTC.
+func timeOrZero(t *time.Time) time.Time {
 	if t == nil {
 		return time.Time{}
 	}
@@ -44,7 +44,7 @@ func pgTime(t time.Time) pgtype.Timestamptz {
 	return pgtype.Timestamptz{Time: t, Valid: !t.IsZero()}
 }
 
-func allIDs(ids []uuid.UUID) idArray {
+func pgIDs(ids []uuid.UUID) idArray {
 	array := make(idArray, len(ids))
 	for i, id := range ids {
 		array[i] = pgID(id)
@@ -52,8 +52,8 @@ func allIDs(ids []uuid.UUID) idArray {
 	return array
 }
 
-// isNone tells that a row was looked for and is not there.
-func isNone(err error) bool {
+// isNoRows tells that a row was looked for and is not there.
+func isNoRows(err error) bool {
 	return errors.Is(err, pgx.ErrNoRows) || errors.Is(err, sql.ErrNoRows)
 }
 

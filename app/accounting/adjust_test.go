@@ -160,7 +160,7 @@ func TestAdjust_CustomerAccounts(t *testing.T) {
 	if err := adjust(h.admin, true, take(12), give(2)); err != nil {
 		t.Errorf("entries of one posting do not count together: %v", err)
 	}
-	balances, err := h.store.BookReader().Balances(t.Context(), []ledger.Account{{Platform: h.admin.Platform, Path: path, Currency: money.USD}})
+	balances, err := h.store.LedgerReader().Balances(t.Context(), []ledger.Account{{Platform: h.admin.Platform, Path: path, Currency: money.USD}})
 	for a, balance := range balances {
 		if balance != 0 {
 			t.Errorf("%s has %d, want 0", a, balance)

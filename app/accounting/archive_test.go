@@ -70,7 +70,7 @@ func (h *archiveEnv) seal() {
 		h.t.Fatal(err)
 	}
 	quiet, _ := test.NewNullLogger()
-	err = audit.NewLog(audit.LogConfig{Log: h.store.Log(), Signer: checkpoints.NewKeyring(h.store.Log(), box, h.clock, h.ids), Publisher: discardPublisher{},
+	err = audit.NewLog(audit.LogConfig{Log: h.store.LedgerLog(), Signer: checkpoints.NewKeyring(h.store.LedgerLog(), box, h.clock, h.ids), Publisher: discardPublisher{},
 		Clock: h.clock, Logger: logrus.NewEntry(quiet), Interval: time.Hour}).SealDue(h.t.Context())
 	if err != nil {
 		h.t.Fatal(err)
@@ -106,7 +106,7 @@ func TestArchive_ArchivedMonthIsRefused(t *testing.T) {
 	ctx, of := h.t.Context(), h.admin.Platform
 	ana := ledger.Account{Platform: of, Path: ledger.CustomerAccount(h.ana), Currency: money.USD}
 	ach := ledger.Account{Platform: of, Path: ledger.Rail("ACH"), Currency: money.USD}
-	reports, reader := h.store.Finance(), h.store.BookReader()
+	reports, reader := h.store.Finance(), h.store.LedgerReader()
 
 	balances, err := reader.Balances(ctx, []ledger.Account{ana, ach})
 	if err != nil || balances[ana] != 107 || balances[ach] != 127 {
@@ -161,7 +161,7 @@ func TestArchive_ArchivedMonthIsRefused(t *testing.T) {
 	}
 	_, _, err = reports.RecordedPosting(ctx, of, h.posted[0].ID)
 	wantArchived(t, "a posting of January", err)
-	_, _, err = h.store.Log().Leaf(ctx, of, h.posted[1].ID)
+	_, _, err = h.store.LedgerLog().Leaf(ctx, of, h.posted[1].ID)
 	wantArchived(t, "its leaf", err)
 	if p, found, err := reports.RecordedPosting(ctx, of, h.posted[2].ID); err != nil || !found || p.Seq != 3 {
 		t.Errorf("a posting of February: %+v, %t, %v", p, found, err)
@@ -192,7 +192,7 @@ func TestArchive_ArchivedMonthIsRefused(t *testing.T) {
 	wantArchived(t, "a check", err)
 
 	view := func(asOf time.Time, fn func(context.Context, ports.LedgerView) error) error {
-		return h.store.BookViews().View(ctx, of, asOf, fn)
+		return h.store.LedgerViews().View(ctx, of, asOf, fn)
 	}
 	wantArchived(t, "a view of January", view(day(time.January, 12), func(context.Context, ports.LedgerView) error { return nil }))
 	err = view(time.Time{}, func(ctx context.Context, v ports.LedgerView) error {
@@ -292,7 +292,7 @@ func TestArchive_Blockers(t *testing.T) {
 			if !errors.As(err, &refused) || refused.Code != fault.Conflict || !slices.ContainsFunc(refused.Fields, func(f fault.Field) bool { return strings.Contains(f.Message, c.says) }) {
 				t.Errorf("%+v, want that it says %q", err, c.says)
 			}
-			if got, err := h.store.BookReader().BalanceAt(t.Context(), ledger.Account{Platform: h.admin.Platform, Path: ledger.Rail("ACH"), Currency: money.USD}, ports.ByRecorded, day(time.January, 20)); err != nil || got != 120 {
+			if got, err := h.store.LedgerReader().BalanceAt(t.Context(), ledger.Account{Platform: h.admin.Platform, Path: ledger.Rail("ACH"), Currency: money.USD}, ports.ByRecorded, day(time.January, 20)); err != nil || got != 120 {
 				t.Errorf("January is gone all the same: %d, %v", got, err)
 			}
 		})

@@ -196,7 +196,7 @@ func (h *env) balances(t *testing.T) map[string]string {
 func (h *env) checkLedger(t *testing.T) {
 	t.Helper()
 	kept := ledgerdb.New()
-	report, err := audit.NewChecker(ledgerdb.NewReader(kept, h.store.Pool()), ledgerdb.NewAudit(kept, h.store.Pool()), h.store.Explain).Check(t.Context())
+	report, err := audit.NewChecker(ledgerdb.NewReader(kept, h.store.Pool()), ledgerdb.NewAudit(kept, h.store.Pool()), h.store.CheckTransactionStates).Check(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}

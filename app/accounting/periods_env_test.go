@@ -54,7 +54,7 @@ func newPeriodEnvAt(t testing.TB, now time.Time) *periodEnv {
 		t.Fatal(err)
 	}
 	t.Cleanup(h.store.Close)
-	h.Periods = accounting.NewPeriods(accounting.PeriodsConfig{Store: h.store, Archiver: h.store, Ledger: h.store.BookReader(), Clock: h.clock, IDs: h.ids})
+	h.Periods = accounting.NewPeriods(accounting.PeriodsConfig{Store: h.store, Archiver: h.store, Ledger: h.store.LedgerReader(), Clock: h.clock, IDs: h.ids})
 	h.admin = h.createPlatform("Acme")
 	return h
 }
@@ -92,7 +92,7 @@ func (h *periodEnv) tryPost(postings ...ledger.Posting) error {
 // readPosting reads a posting as it is written.
 func (h *periodEnv) readPosting(id uuid.UUID) ledger.Posting {
 	h.t.Helper()
-	p, found, err := h.store.BookReader().Posting(context.Background(), h.admin.Platform, id)
+	p, found, err := h.store.LedgerReader().Posting(context.Background(), h.admin.Platform, id)
 	if err != nil || !found {
 		h.t.Fatalf("posting %s: %t, %v", id, found, err)
 	}

@@ -63,7 +63,7 @@ func TestCheck_RandomConcurrentPosting(t *testing.T) {
 			})
 		}
 		group.Go(func() {
-			if _, err := h.ledgerDB.MoveCheckpoints(ctx, h.pool); err != nil {
+			if _, err := h.ledgerDB.AdvanceBalanceSnapshots(ctx, h.pool); err != nil {
 				t.Errorf("move checkpoints: %v", err)
 			}
 		})
@@ -125,7 +125,7 @@ func TestBalanceSnapshots_ConcurrentWithPosting(t *testing.T) {
 	for range 2 {
 		moving.Go(func() {
 			for {
-				if _, err := h.ledgerDB.MoveCheckpoints(ctx, h.pool); err != nil {
+				if _, err := h.ledgerDB.AdvanceBalanceSnapshots(ctx, h.pool); err != nil {
 					t.Error(err)
 				}
 				select {
@@ -213,7 +213,7 @@ var errRolledBack = errors.New("rolled back")
 
 func (w *workload) run(ctx context.Context, db interface {
 	Begin(context.Context) (pgx.Tx, error)
-}, process *storage.Books, a unitOfWork, now time.Time) error {
+}, process *storage.Store, a unitOfWork, now time.Time) error {
 	return pgx.BeginFunc(ctx, db, func(tx pgx.Tx) error {
 		if a.lockBalances {
 			var accounts []ledger.Account

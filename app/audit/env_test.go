@@ -28,7 +28,7 @@ type env struct {
 	t        testing.TB
 	url      string
 	pool     *pgxpool.Pool
-	ledgerDB *storage.Books
+	ledgerDB *storage.Store
 	platform ident.Platform
 }
 
@@ -72,7 +72,7 @@ func (h *env) check(explain audit.StateChecker) audit.Report {
 func (h *env) updateSnapshots() {
 	h.t.Helper()
 	for {
-		moved, err := h.ledgerDB.MoveCheckpoints(context.Background(), h.pool)
+		moved, err := h.ledgerDB.AdvanceBalanceSnapshots(context.Background(), h.pool)
 		if err != nil {
 			h.t.Fatal(err)
 		}

@@ -64,7 +64,7 @@ type logEnv struct {
 	t         testing.TB
 	url       string
 	db        *postgres.DB
-	ledgerDB  *ledgerdb.Books
+	ledgerDB  *ledgerdb.Store
 	clock     *fakeClock
 	publisher *fakePublisher
 	platform  ident.Platform
@@ -95,7 +95,7 @@ func (h *logEnv) newLogService() *audit.Log {
 		h.t.Fatal(err)
 	}
 	quiet, _ := test.NewNullLogger()
-	return audit.NewLog(audit.LogConfig{Log: h.db.Log(), Signer: checkpoints.NewKeyring(h.db.Log(), box, h.clock, idGenerator), Publisher: h.publisher,
+	return audit.NewLog(audit.LogConfig{Log: h.db.LedgerLog(), Signer: checkpoints.NewKeyring(h.db.LedgerLog(), box, h.clock, idGenerator), Publisher: h.publisher,
 		Clock: h.clock, Logger: logrus.NewEntry(quiet), Interval: time.Hour})
 }
 
@@ -117,7 +117,7 @@ func (h *logEnv) mustPost(n int) {
 
 func (h *logEnv) checkpointSizes() (sizes []int64) {
 	h.t.Helper()
-	page, err := h.db.Log().Checkpoints(context.Background(), h.platform, ports.CheckpointFilter{Ascending: true, Limit: 10_000})
+	page, err := h.db.LedgerLog().Checkpoints(context.Background(), h.platform, ports.CheckpointFilter{Ascending: true, Limit: 10_000})
 	if err != nil {
 		h.t.Fatal(err)
 	}
@@ -186,7 +186,7 @@ func TestSealDue_ConcurrentWithPosting(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		at, err := h.db.Log().LogStatus(t.Context(), on)
+		at, err := h.db.LedgerLog().LogStatus(t.Context(), on)
 		if err != nil || at.Checkpoint.Size != tree.Size() || at.Checkpoint.Root != root || at.Postings != 3*118 {
 			t.Errorf("the log of %s stands at %d of %d postings, %v", on, at.Checkpoint.Size, at.Postings, err)
 		}
@@ -199,7 +199,7 @@ func TestSealDue_OneProcessAtATime(t *testing.T) {
 	// as if it had not been begun.
 	h := newLogEnv(t)
 	h.mustPost(300)
-	log, fails := h.db.Log(), errors.New("the process dies")
+	log, fails := h.db.LedgerLog(), errors.New("the process dies")
 
 	held, err := log.Seal(t.Context(), h.platform, func(ctx context.Context, w ports.LogWriter) error {
 		again, err := log.Seal(ctx, h.platform, func(context.Context, ports.LogWriter) error {
@@ -257,7 +257,7 @@ func TestSealDue_RefusesChangedPosting(t *testing.T) {
 			if sizes := h.checkpointSizes(); len(sizes) > 0 {
 				t.Errorf("heads of %v", sizes)
 			}
-			if at, err := h.db.Log().LogStatus(t.Context(), other); err != nil || at.Checkpoint.Size != 1 {
+			if at, err := h.db.LedgerLog().LogStatus(t.Context(), other); err != nil || at.Checkpoint.Size != 1 {
 				t.Errorf("the other platform's log stands at %d, %v", at.Checkpoint.Size, err)
 			}
 		})
@@ -283,7 +283,7 @@ func TestPublishDue_RetriesWithoutLoss(t *testing.T) {
 	}
 	h.publisher.err = nil
 
-	taken, err := h.db.Log().TakeUnpublished(t.Context(), h.clock.Now(), time.Minute, 100)
+	taken, err := h.db.LedgerLog().TakeUnpublished(t.Context(), h.clock.Now(), time.Minute, 100)
 	if err != nil || len(taken) != 1 || len(taken[0].Checkpoints) != 3 {
 		t.Fatalf("taken %v, %v", taken, err)
 	}
@@ -300,7 +300,7 @@ func TestPublishDue_RetriesWithoutLoss(t *testing.T) {
 	if got := h.publisher.sizes[h.platform]; !slices.Equal(got, []int64{2, 4, 6}) {
 		t.Errorf("what came outside is %v", got)
 	}
-	if at, err := h.db.Log().LogStatus(t.Context(), h.platform); err != nil || at.PublishedSize != 6 {
+	if at, err := h.db.LedgerLog().LogStatus(t.Context(), h.platform); err != nil || at.PublishedSize != 6 {
 		t.Errorf("published up to %d, %v", at.PublishedSize, err)
 	}
 }

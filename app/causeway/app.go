@@ -133,7 +133,7 @@ func (h *app) wire(made *ids.Generator, prices ports.Rates) {
 		SettingsChanged: func() { h.quotes.InvalidateTerms() }})
 	h.idempotency = platforms.NewIdempotencyStore(h.db, systemClock{})
 	h.customers = customers.New(customers.Config{Store: h.db, Clock: systemClock{}, IDs: made, Rails: byEnvironment, Jobs: h.db, Log: log})
-	h.accounts = accounts.New(accounts.Config{Store: h.db, Books: h.db.BookReader(), Clock: systemClock{}, IDs: made, Beneficiaries: ports.BeneficiariesByEnvironment{
+	h.accounts = accounts.New(accounts.Config{Store: h.db, Books: h.db.LedgerReader(), Clock: systemClock{}, IDs: made, Beneficiaries: ports.BeneficiariesByEnvironment{
 		platform.Sandbox: beneficiaries.Beneficiaries{}, platform.Production: unsupported.Beneficiaries{}}})
 	h.payments = payments.New(payments.Config{Store: h.db, Jobs: h.db, Rails: rails, Clock: systemClock{}, IDs: made,
 		Log: log, Committed: h.webhooks.Wake, MaxDelay: maxBatchDelay})
@@ -144,9 +144,9 @@ func (h *app) wire(made *ids.Generator, prices ports.Rates) {
 		Counterparties: others, Log: log, Committed: h.webhooks.Wake, MaxDelay: maxBatchDelay})
 	h.accounting = accounting.New(accounting.Config{Store: h.db, Ledger: h.db.Finance(), WebhookLog: outbox.NewLog(h.db.Pool()), Market: prices, Clock: systemClock{}, IDs: made,
 		Committed: h.webhooks.Wake})
-	h.exports = exports.New(exports.Config{Views: h.db.BookViews(), Store: h.db, Clock: systemClock{}, MaxConcurrency: maxConcurrentExports})
+	h.exports = exports.New(exports.Config{Views: h.db.LedgerViews(), Store: h.db, Clock: systemClock{}, MaxConcurrency: maxConcurrentExports})
 	h.reconciliation = newReconciliation(h.db, made)
-	h.periods = accounting.NewPeriods(accounting.PeriodsConfig{Store: h.db, Ledger: h.db.BookReader(), Clock: systemClock{}, IDs: made, Committed: h.webhooks.Wake})
+	h.periods = accounting.NewPeriods(accounting.PeriodsConfig{Store: h.db, Ledger: h.db.LedgerReader(), Clock: systemClock{}, IDs: made, Committed: h.webhooks.Wake})
 	h.sandbox = sandbox.New(sandbox.Config{Store: h.db, Receiver: h.payments, Depositor: h.incoming, Clock: systemClock{}, IDs: made})
 }
 

@@ -52,7 +52,7 @@ func (l ledgerCheckCommand) Run(ctx context.Context, out io.Writer) error {
 // checkUnposted holds the transactions for which nothing was posted against their
 // states. The check of the books begins at postings, so it cannot know of them.
 func checkUnposted(ctx context.Context, db *postgres.DB, report *audit.Report) error {
-	return db.Unposted(ctx, func(key ports.TransactionKey, shape transaction.Flow, state transaction.State) error {
+	return db.EachTransactionWithoutPostings(ctx, func(key ports.TransactionKey, shape transaction.Flow, state transaction.State) error {
 		i := slices.IndexFunc(report.Rules, func(r audit.RuleReport) bool { return r.Rule == audit.RuleTransactionStates })
 		rule := &report.Rules[i]
 		rule.Checked++
@@ -104,7 +104,7 @@ func (l ledgerEntriesCommand) Run(ctx context.Context, out io.Writer) error {
 		return fmt.Errorf("--transaction: %w", err)
 	}
 	return l.withDatabase(ctx, func(db *postgres.DB) error {
-		owner, err := db.OwnerOf(ctx, id)
+		owner, err := db.PlatformOfTransaction(ctx, id)
 		if err != nil {
 			return err
 		}
@@ -122,7 +122,7 @@ const auditTimeout = 24 * time.Hour
 
 // openDatabase connects to a database to look into its books.
 func openDatabase(ctx context.Context, url string) (*postgres.DB, error) {
-	return postgres.Open(ctx, postgres.Options{URL: url, MaxConnections: 4, StatementTimeout: auditTimeout, Reports: true, Clock: systemClock{}})
+	return postgres.Open(ctx, postgres.Options{URL: url, MaxConnections: 4, StatementTimeout: auditTimeout, ForReports: true, Clock: systemClock{}})
 }
 
 // withDatabase runs something on the database of the settings.
@@ -142,7 +142,7 @@ func (w databaseFlags) withDatabase(ctx context.Context, do func(*postgres.DB) e
 
 func newAudit(db *postgres.DB) *audit.Checker {
 	kept := ledgerdb.New()
-	return audit.NewChecker(ledgerdb.NewReader(kept, db.Pool()), ledgerdb.NewAudit(kept, db.Pool()), db.Explain)
+	return audit.NewChecker(ledgerdb.NewReader(kept, db.Pool()), ledgerdb.NewAudit(kept, db.Pool()), db.CheckTransactionStates)
 }
 
 // openLedgerReader reads the books of a database until the function is called.

@@ -132,7 +132,7 @@ func (l ledgerRestoreCommand) Run(ctx context.Context, out io.Writer) error {
 }
 
 func newPeriods(db *postgres.DB) *accounting.Periods {
-	return accounting.NewPeriods(accounting.PeriodsConfig{Store: db, Archiver: db, Ledger: db.BookReader(), Clock: systemClock{}, IDs: ids.New()})
+	return accounting.NewPeriods(accounting.PeriodsConfig{Store: db, Archiver: db, Ledger: db.LedgerReader(), Clock: systemClock{}, IDs: ids.New()})
 }
 
 // writeMonths prints a line for each month, with the last thing that was done to it.

@@ -67,7 +67,7 @@ func (l ledgerReconcileCommand) Run(ctx context.Context, out io.Writer) (err err
 }
 
 func newReconciliation(db *postgres.DB, made ports.IDs) *reconciliation.Service {
-	return reconciliation.New(reconciliation.Config{Store: db, Runs: db, Ledger: db.BookReader(), Statements: bankfiles.Reader{}, Clock: systemClock{}, IDs: made})
+	return reconciliation.New(reconciliation.Config{Store: db, Runs: db, Ledger: db.LedgerReader(), Statements: bankfiles.Reader{}, Clock: systemClock{}, IDs: made})
 }
 
 // operatorName is who sits at the command line, as far as the machine knows.

@@ -32,7 +32,7 @@ func (l ledgerRotateCommand) Run(ctx context.Context, out io.Writer) error {
 		return err
 	}
 	return l.withDatabase(ctx, func(db *postgres.DB) error {
-		key, err := checkpoints.NewKeyring(db.Log(), box, systemClock{}, ids.New()).Rotate(ctx)
+		key, err := checkpoints.NewKeyring(db.LedgerLog(), box, systemClock{}, ids.New()).Rotate(ctx)
 		if err == nil {
 			_, err = fmt.Fprintf(out, "Heads are signed with key %s from now on. GET /ledger/log/keys shows it.\n", key.ID)
 		}

@@ -16,10 +16,10 @@ type maintenanceTask struct {
 // maintenanceTasks are those of the service.
 func (h *app) maintenanceTasks() []maintenanceTask {
 	return []maintenanceTask{
-		{"move checkpoints", 5 * time.Second, h.db.MoveCheckpoints},
-		{"open months of the books", time.Hour, h.db.OpenMonths},
+		{"move checkpoints", 5 * time.Second, h.db.AdvanceBalanceSnapshots},
+		{"open months of the books", time.Hour, h.db.CreateMonthPartitions},
 		{"forget old lookups", time.Minute, func(ctx context.Context) error {
-			_, err := h.db.ForgetLookups(ctx, systemClock{}.Now().Add(-24*time.Hour))
+			_, err := h.db.DeleteLookups(ctx, systemClock{}.Now().Add(-24*time.Hour))
 			return err
 		}},
 		{"forget old answers", time.Hour, func(ctx context.Context) error {

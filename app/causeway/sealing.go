@@ -30,7 +30,7 @@ func (h *app) openSealing(masterKey [32]byte, made *ids.Generator) error {
 	if err != nil {
 		return err
 	}
-	log := h.db.Log()
+	log := h.db.LedgerLog()
 	config := audit.LogConfig{Log: log, Signer: checkpoints.NewKeyring(log, box, systemClock{}, made), Clock: systemClock{}, Logger: logrus.NewEntry(h.log), Interval: h.SealEvery}
 	if h.Heads != "" {
 		if config.Publisher, err = checkpoints.NewPublisher(h.Heads); err != nil {

@@ -33,7 +33,7 @@ var noon = time.Date(2026, 3, 10, 12, 0, 0, 0, time.UTC)
 type env struct {
 	t        testing.TB
 	pool     *pgxpool.Pool
-	ledgerDB *storage.Books
+	ledgerDB *storage.Store
 	platform ident.Platform
 	clock    *portstest.FakeClock
 	lastID   byte

@@ -185,7 +185,7 @@ func (h *env) waitForState(t testing.TB, id ident.Transaction, state string) (fo
 
 func (h *env) wantTrialBalance(t testing.TB, want map[string]int64) {
 	t.Helper()
-	portstest.WantTrialBalance(t, h.store.BookReader(), h.platform.ID, want)
+	portstest.WantTrialBalance(t, h.store.LedgerReader(), h.platform.ID, want)
 }
 
 func (h *env) wantEvents(t testing.TB, id ident.Transaction, want ...string) {

@@ -243,7 +243,7 @@ func (h *incomingEnv) waitForIncomingState(t testing.TB, id ident.Transaction, s
 
 func (h *incomingEnv) wantTrialBalance(t testing.TB, want map[string]int64) {
 	t.Helper()
-	portstest.WantTrialBalance(t, h.store.BookReader(), h.platform.ID, want)
+	portstest.WantTrialBalance(t, h.store.LedgerReader(), h.platform.ID, want)
 }
 
 // wantEvents compares the events about a transaction with what should have been told.

@@ -44,7 +44,7 @@ func newEnv(t testing.TB) *env {
 		t.Fatal(err)
 	}
 	t.Cleanup(h.store.Close)
-	h.Service = reconciliation.New(reconciliation.Config{Store: h.store, Runs: h.store, Ledger: h.store.BookReader(), Statements: bankfiles.Reader{}, Clock: h.clock, IDs: h.ids})
+	h.Service = reconciliation.New(reconciliation.Config{Store: h.store, Runs: h.store, Ledger: h.store.LedgerReader(), Statements: bankfiles.Reader{}, Clock: h.clock, IDs: h.ids})
 	for _, p := range []*platform.Platform{&h.platform, &h.otherPlatform} {
 		*p = portstest.SandboxPlatform(t, h.ids, now)
 		h.mustDo(t, func(ctx context.Context, tx ports.Tx) error { return tx.CreatePlatform(ctx, *p) })

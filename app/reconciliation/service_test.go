@@ -225,7 +225,7 @@ func TestResolve_NoteOrCorrection(t *testing.T) {
 	}
 
 	// The correction says in the books what it is for.
-	posted, there, err := h.store.BookReader().Posting(t.Context(), h.platform.ID, fee.Resolution.Posting)
+	posted, there, err := h.store.LedgerReader().Posting(t.Context(), h.platform.ID, fee.Resolution.Posting)
 	if err != nil || !there || posted.Kind != ledger.KindFee || posted.Memo != fee.ID.String()+": March" ||
 		posted.Entries[0] != (ledger.Entry{Debit: "expense/rails", Credit: "rails/RTP", Currency: "USD", Amount: 300}) {
 		t.Errorf("posted %+v, %v", posted, err)

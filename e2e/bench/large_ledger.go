@@ -131,7 +131,7 @@ func (b *bench) countEntries(ctx context.Context, v *ledgerFixture) (n int, err 
 
 // measureLargeLedgerQueries starts the service on the books and asks it.
 func (b *bench) measureLargeLedgerQueries(ctx context.Context, v *ledgerFixture) error {
-	if err := v.store.MoveCheckpoints(ctx); err != nil {
+	if err := v.store.AdvanceBalanceSnapshots(ctx); err != nil {
 		return err
 	}
 	if err := v.startService(ctx, b.binary, b.env.folder); err != nil {

@@ -75,9 +75,9 @@ func newTestServer(t *testing.T, url string, changes ...func(*api.Deps, *postgre
 		Customers: customers.New(customers.Config{Store: store, Clock: portstest.NewFakeClock(noon), IDs: idGenerator, Rails: rails}),
 		ExternalAccounts: accounts.New(accounts.Config{Store: store, Clock: portstest.NewFakeClock(noon), IDs: idGenerator,
 			Beneficiaries: ports.BeneficiariesByEnvironment{platform.Sandbox: sandbox.Beneficiaries{}, platform.Production: unsupported.Beneficiaries{}}}),
-		InternalAccounts: accounts.New(accounts.Config{Store: store, Books: store.BookReader()}),
+		InternalAccounts: accounts.New(accounts.Config{Store: store, Books: store.LedgerReader()}),
 		Webhooks:         d.webhooks,
-		Exports:          exports.New(exports.Config{Views: store.BookViews(), Store: store, Clock: portstest.NewFakeClock(noon)}),
+		Exports:          exports.New(exports.Config{Views: store.LedgerViews(), Store: store, Clock: portstest.NewFakeClock(noon)}),
 	}
 	for _, change := range changes {
 		change(&deps, store)

@@ -16,12 +16,12 @@ import (
 	"causeway/ledger"
 )
 
-// numbers are what accounts are called in the tables.
-type numbers map[ledger.Account]int64
+// accountIDs are what accounts are called in the tables.
+type accountIDs map[ledger.Account]int64
 
-// numbersOf finds the numbers of accounts. With create, one that does not exist yet
+// accountIDsOf finds the numbers of accounts. With create, one that does not exist yet
 // is made in the transaction of q; without, it is missing from the result.
-func (b *Books) numbersOf(ctx context.Context, q Querier, accounts []ledger.Account, create bool) (numbers, error) {
+func (b *Store) accountIDsOf(ctx context.Context, q Querier, accounts []ledger.Account, create bool) (accountIDs, error) {
 	found, missing := b.accounts.lookup(accounts)
 	if len(missing) == 0 {
 		return found, nil
@@ -29,7 +29,7 @@ func (b *Books) numbersOf(ctx context.Context, q Querier, accounts []ledger.Acco
 	// One order for all, so that two who make the same accounts cannot wait in a circle.
 	slices.SortFunc(missing, ledger.Account.Compare)
 	missing = slices.Compact(missing)
-	if err := b.find(ctx, q, missing, found); err != nil {
+	if err := b.readAccountIDs(ctx, q, missing, found); err != nil {
 		return nil, err
 	}
 	missing = slices.DeleteFunc(missing, func(a ledger.Account) bool { _, ok := found[a]; return ok })
@@ -39,7 +39,7 @@ func (b *Books) numbersOf(ctx context.Context, q Querier, accounts []ledger.Acco
 	if err := createAccounts(ctx, q, missing); err != nil {
 		return nil, fmt.Errorf("create ledger accounts: %w", err)
 	}
-	if err := b.find(ctx, q, missing, found); err != nil {
+	if err := b.readAccountIDs(ctx, q, missing, found); err != nil {
 		return nil, err
 	}
 	for _, a := range missing {
@@ -52,15 +52,15 @@ func (b *Books) numbersOf(ctx context.Context, q Querier, accounts []ledger.Acco
 
 // Rides on ledger_account_path_and_currency_unique. What this transaction made itself
 // may still be rolled back, so it is found but not remembered.
-const findAccounts = `
+const selectAccountIDs = `
 SELECT a.platform_id, a.path, a.currency, a.id, a.xid IS DISTINCT FROM pg_current_xact_id_if_assigned()
 FROM unnest($1::uuid[], $2::text[], $3::text[]) AS w (platform_id, path, currency)
 JOIN ledger_accounts a ON a.platform_id = w.platform_id AND a.path = w.path AND a.currency = w.currency`
 
-func (b *Books) find(ctx context.Context, q Querier, accounts []ledger.Account, found numbers) error {
-	platforms, paths, currencies := columns(accounts)
-	committed := numbers{}
-	err := query(ctx, q, findAccounts, []any{platforms, paths, currencies}, func(rows pgx.Rows) error {
+func (b *Store) readAccountIDs(ctx context.Context, q Querier, accounts []ledger.Account, found accountIDs) error {
+	platforms, paths, currencies := accountColumns(accounts)
+	committed := accountIDs{}
+	err := query(ctx, q, selectAccountIDs, []any{platforms, paths, currencies}, func(rows pgx.Rows) error {
 		var (
 			platform       uuid.UUID
 			path, currency string
@@ -80,7 +80,7 @@ func (b *Books) find(ctx context.Context, q Querier, accounts []ledger.Account, 
 	if err != nil {
 		return fmt.Errorf("find ledger accounts: %w", err)
 	}
-	b.accounts.remember(committed)
+	b.accounts.add(committed)
 	return nil
 }
 
@@ -108,13 +108,13 @@ func createAccounts(ctx context.Context, q Querier, accounts []ledger.Account) e
 		}
 		classes[i], guarded[i] = string(line.Class), line.NoOverdraft
 	}
-	platforms, paths, currencies := columns(accounts)
+	platforms, paths, currencies := accountColumns(accounts)
 	return query(ctx, q, insertAccounts, []any{platforms, paths, currencies, classes, guarded}, nil)
 }
 
-func columns(accounts []ledger.Account) (platforms uuids, paths, currencies []string) {
+func accountColumns(accounts []ledger.Account) (platforms uuidArray, paths, currencies []string) {
 	for _, a := range accounts {
-		platforms = append(platforms, dbID(a.Platform.UUID()))
+		platforms = append(platforms, pgUUID(a.Platform.UUID()))
 		paths = append(paths, a.Path)
 		currencies = append(currencies, string(a.Currency))
 	}
@@ -123,18 +123,18 @@ func columns(accounts []ledger.Account) (platforms uuids, paths, currencies []st
 
 // accountCache remembers committed accounts, up to a bound.
 type accountCache struct {
-	mu    sync.RWMutex
-	known numbers
+	mu  sync.RWMutex
+	ids accountIDs
 }
 
 const maxCachedAccounts = 50_000 // about 10 MB
 
-func (c *accountCache) lookup(accounts []ledger.Account) (found numbers, missing []ledger.Account) {
-	found = make(numbers, len(accounts))
+func (c *accountCache) lookup(accounts []ledger.Account) (found accountIDs, missing []ledger.Account) {
+	found = make(accountIDs, len(accounts))
 	c.mu.RLock()
 	defer c.mu.RUnlock()
 	for _, a := range accounts {
-		if number, ok := c.known[a]; ok {
+		if number, ok := c.ids[a]; ok {
 			found[a] = number
 		} else {
 			missing = append(missing, a)
@@ -143,24 +143,24 @@ func (c *accountCache) lookup(accounts []ledger.Account) (found numbers, missing
 	return found, missing
 }
 
-func (c *accountCache) remember(accounts numbers) {
+func (c *accountCache) add(accounts accountIDs) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if c.known == nil {
-		c.known = numbers{}
+	if c.ids == nil {
+		c.ids = accountIDs{}
 	}
-	if len(c.known)+len(accounts) > maxCachedAccounts {
+	if len(c.ids)+len(accounts) > maxCachedAccounts {
 		// Whatever is in use comes back with its next posting.
-		clear(c.known)
+		clear(c.ids)
 	}
-	maps.Copy(c.known, accounts)
+	maps.Copy(c.ids, accounts)
 }
 
-// uuids is a uuid[] parameter that pgx writes without reflection.
-type uuids = pgtype.FlatArray[pgtype.UUID]
+// uuidArray is a uuid[] parameter that pgx writes without reflection.
+type uuidArray = pgtype.FlatArray[pgtype.UUID]
 
-// dbID is a UUID parameter; the zero UUID is NULL.
-func dbID(u uuid.UUID) pgtype.UUID { return pgtype.UUID{Bytes: u, Valid: u != uuid.Nil} }
+// pgUUID is a UUID parameter; the zero UUID is NULL.
+func pgUUID(u uuid.UUID) pgtype.UUID { return pgtype.UUID{Bytes: u, Valid: u != uuid.Nil} }
 
 func platformID(u uuid.UUID) (p ident.Platform) {
 	ident.SetUUID(&p, u)

@@ -19,7 +19,7 @@ import (
 // keys, so it needs little memory on either side, and takes no lock that a writer
 // could wait for.
 type Audit struct {
-	books *Books
+	store *Store
 	db    AuditSource
 }
 
@@ -31,7 +31,7 @@ type AuditSource interface {
 var _ ports.LedgerAudit = (*Audit)(nil)
 
 // NewAudit audits the books of the database that db is connected to.
-func NewAudit(b *Books, db AuditSource) *Audit { return &Audit{b, db} }
+func NewAudit(b *Store, db AuditSource) *Audit { return &Audit{b, db} }
 
 // Snapshot is as ports.BookAudit says: all of it runs in one repeatable-read
 // transaction, without the limit of time that ordinary statements have.
@@ -45,22 +45,22 @@ func (a *Audit) Snapshot(ctx context.Context, fn func(context.Context, ports.Aud
 			err = errors.Join(err, rollback)
 		}
 	}()
-	for _, setting := range []string{"statement_timeout = 0", "idle_in_transaction_session_timeout = 0", alongIndexes} {
+	for _, setting := range []string{"statement_timeout = 0", "idle_in_transaction_session_timeout = 0", disableSort} {
 		if _, err := tx.Exec(ctx, "SET LOCAL "+setting); err != nil {
 			return fmt.Errorf("audit the books: %w", err)
 		}
 	}
-	if err := whole(ctx, tx); err != nil {
+	if err := checkNothingArchived(ctx, tx); err != nil {
 		return err
 	}
-	return fn(ctx, &auditView{a.books, tx})
+	return fn(ctx, &auditView{a.store, tx})
 }
 
-// whole refuses books of which months are detached: what is proved begins with the first
+// checkNothingArchived refuses books of which months are detached: what is proved begins with the first
 // posting.
-func whole(ctx context.Context, tx pgx.Tx) error {
+func checkNothingArchived(ctx context.Context, tx pgx.Tx) error {
 	var first, last pgtype.Date
-	err := planned(ctx, tx, `SELECT min(month), max(month) FROM ledger_detached`, nil, func(rows pgx.Rows) error { return rows.Scan(&first, &last) })
+	err := queryFreshPlan(ctx, tx, `SELECT min(month), max(month) FROM ledger_detached`, nil, func(rows pgx.Rows) error { return rows.Scan(&first, &last) })
 	if err == nil && first.Valid {
 		err = fault.New(fault.MonthArchived, "The months %s to %s are detached, and books are proved from their first posting on. Attach them first (causeway ledger attach), then prove, then detach them again.",
 			period.MonthOf(first.Time), period.MonthOf(last.Time))
@@ -68,13 +68,13 @@ func whole(ctx context.Context, tx pgx.Tx) error {
 	return err
 }
 
-// alongIndexes has rows that are wanted in the order of an index read from it. A planner
+// disableSort has rows that are wanted in the order of an index read from it. A planner
 // that knows little of young tables would else read another one from end to end, for
 // every step, and sort.
-const alongIndexes = "enable_sort = off"
+const disableSort = "enable_sort = off"
 
 type auditView struct {
-	books *Books
+	store *Store
 	tx    pgx.Tx
 }
 
@@ -106,7 +106,7 @@ ORDER BY every.platform_id`
 
 // Platforms is as ports.AuditView says.
 func (v *auditView) Platforms(ctx context.Context) (platforms []ports.AuditPlatform, err error) {
-	err = planned(ctx, v.tx, auditPlatforms, nil, func(rows pgx.Rows) error {
+	err = queryFreshPlan(ctx, v.tx, auditPlatforms, nil, func(rows pgx.Rows) error {
 		var p ports.AuditPlatform
 		var id [16]byte
 		var recorded pgtype.Timestamptz
@@ -117,10 +117,10 @@ func (v *auditView) Platforms(ctx context.Context) (platforms []ports.AuditPlatf
 		platforms = append(platforms, p)
 		return nil
 	})
-	return platforms, wrapped("audit platforms", err)
+	return platforms, wrapError("audit platforms", err)
 }
 
-const auditStories = `
+const auditTransactionKinds = `
 SELECT p.transaction_id, array_agg(p.kind ORDER BY p.seq)
 FROM ledger_postings p
 WHERE p.platform_id = $1 AND p.transaction_id > $2
@@ -133,16 +133,16 @@ func (v *auditView) TransactionKinds(ctx context.Context, p ident.Platform, each
 	var after [16]byte
 	for {
 		var group []ports.TransactionKinds
-		err := planned(ctx, v.tx, auditStories, []any{dbID(p.UUID()), after, auditStep}, func(rows pgx.Rows) error {
+		err := queryFreshPlan(ctx, v.tx, auditTransactionKinds, []any{pgUUID(p.UUID()), after, auditBatchSize}, func(rows pgx.Rows) error {
 			var kinds []string
 			if err := rows.Scan(&after, &kinds); err != nil {
 				return err
 			}
-			group = append(group, ports.TransactionKinds{Transaction: transactionID(pgtype.UUID{Bytes: after}), Kinds: kindsOf(kinds)})
+			group = append(group, ports.TransactionKinds{Transaction: transactionID(pgtype.UUID{Bytes: after}), Kinds: toKinds(kinds)})
 			return nil
 		})
 		if err != nil {
-			return wrapped("audit transactions", err)
+			return wrapError("audit transactions", err)
 		}
 		if len(group) == 0 {
 			return nil
@@ -172,8 +172,8 @@ func (v *auditView) Reversals(ctx context.Context, p ident.Platform, each func(r
 		}
 		var pairs []pair
 		var keys []postingKey
-		args := []any{dbID(p.UUID()), after.reverses, after.id, auditStep}
-		err := planned(ctx, v.tx, auditReversals, args, func(rows pgx.Rows) error {
+		args := []any{pgUUID(p.UUID()), after.reverses, after.id, auditBatchSize}
+		err := queryFreshPlan(ctx, v.tx, auditReversals, args, func(rows pgx.Rows) error {
 			var x pair
 			if err := rows.Scan(&after.id, &after.reverses, &x.reversalSeq, &x.originalSeq); err != nil {
 				return err
@@ -183,14 +183,14 @@ func (v *auditView) Reversals(ctx context.Context, p ident.Platform, each func(r
 			return nil
 		})
 		if err != nil {
-			return wrapped("audit reversals", err)
+			return wrapError("audit reversals", err)
 		}
 		if len(pairs) == 0 {
 			return nil
 		}
-		stored, err := v.books.postings(ctx, v.tx, keys)
+		stored, err := v.store.postings(ctx, v.tx, keys)
 		if err != nil {
-			return wrapped("audit reversals", err)
+			return wrapError("audit reversals", err)
 		}
 		for _, x := range pairs {
 			reversal, ok := stored[x.reversal]
@@ -207,8 +207,8 @@ func (v *auditView) Reversals(ctx context.Context, p ident.Platform, each func(r
 	}
 }
 
-// auditStep is how many rows are held at once.
-const auditStep = 1_000
+// auditBatchSize is how many rows are held at once.
+const auditBatchSize = 1_000
 
 func utc(t pgtype.Timestamptz) time.Time {
 	if !t.Valid || t.InfinityModifier != pgtype.Finite {

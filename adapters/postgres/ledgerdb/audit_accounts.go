@@ -58,12 +58,12 @@ ORDER BY account_id, seq, rank`
 func (v *auditView) Accounts(ctx context.Context, p ident.Platform, visitor ports.AccountVisitor) error {
 	after := int64(math.MinInt64)
 	for {
-		step, err := v.accountsAfter(ctx, p, after, auditStep)
+		step, err := v.accountsAfter(ctx, p, after, auditBatchSize)
 		if err != nil {
-			return wrapped("audit accounts", err)
+			return wrapError("audit accounts", err)
 		}
 		upto := int64(math.MaxInt64)
-		if len(step) == auditStep {
+		if len(step) == auditBatchSize {
 			upto = step[len(step)-1].Number
 		}
 		announce := func(number int64) error { // every account up to this one
@@ -76,7 +76,7 @@ func (v *auditView) Accounts(ctx context.Context, p ident.Platform, visitor port
 			return nil
 		}
 		if err := v.visitMoves(ctx, p, after, upto, visitor, announce); err != nil {
-			return wrapped("audit accounts", err)
+			return wrapError("audit accounts", err)
 		}
 		if err := announce(upto); err != nil {
 			return err
@@ -95,11 +95,11 @@ func (v *auditView) OldestAccounts(ctx context.Context, p ident.Platform, most i
 	for i, a := range found {
 		accounts[i] = a.Account
 	}
-	return accounts, wrapped("audit accounts", err)
+	return accounts, wrapError("audit accounts", err)
 }
 
 func (v *auditView) accountsAfter(ctx context.Context, platform ident.Platform, after int64, most int) (step []ports.AuditAccount, err error) {
-	err = planned(ctx, v.tx, auditAccounts, []any{dbID(platform.UUID()), after, most}, func(rows pgx.Rows) error {
+	err = queryFreshPlan(ctx, v.tx, auditAccounts, []any{pgUUID(platform.UUID()), after, most}, func(rows pgx.Rows) error {
 		var (
 			a                     ports.AuditAccount
 			path, currency, class string
@@ -117,7 +117,7 @@ func (v *auditView) accountsAfter(ctx context.Context, platform ident.Platform, 
 }
 
 func (v *auditView) visitMoves(ctx context.Context, p ident.Platform, after, upto int64, visitor ports.AccountVisitor, announce func(int64) error) error {
-	return planned(ctx, v.tx, auditMoves, []any{dbID(p.UUID()), after, upto}, func(rows pgx.Rows) error {
+	return queryFreshPlan(ctx, v.tx, auditMoves, []any{pgUUID(p.UUID()), after, upto}, func(rows pgx.Rows) error {
 		var (
 			number, seq, amount                        int64
 			rank                                       int32

@@ -51,7 +51,7 @@ ORDER BY 1, 2`
 
 // Months is as ports.AuditView says.
 func (v *auditView) Months(ctx context.Context, p ident.Platform) (m ports.AuditMonths, err error) {
-	err = planned(ctx, v.tx, auditMonths, []any{dbID(p.UUID())}, func(rows pgx.Rows) error {
+	err = queryFreshPlan(ctx, v.tx, auditMonths, []any{pgUUID(p.UUID())}, func(rows pgx.Rows) error {
 		var closed, open pgtype.Timestamptz
 		if err := rows.Scan(&closed, &open); err != nil {
 			return err
@@ -65,9 +65,9 @@ func (v *auditView) Months(ctx context.Context, p ident.Platform) (m ports.Audit
 		return nil
 	})
 	if err != nil {
-		return m, wrapped("audit months", err)
+		return m, wrapError("audit months", err)
 	}
-	err = planned(ctx, v.tx, auditClosings, []any{dbID(p.UUID())}, func(rows pgx.Rows) error {
+	err = queryFreshPlan(ctx, v.tx, auditClosings, []any{pgUUID(p.UUID())}, func(rows pgx.Rows) error {
 		c := ports.AuditClosing{Closing: period.Closing{Platform: p}}
 		var month pgtype.Date
 		var at pgtype.Timestamptz
@@ -78,15 +78,15 @@ func (v *auditView) Months(ctx context.Context, p ident.Platform) (m ports.Audit
 		m.Closings = append(m.Closings, c)
 		return nil
 	})
-	return m, wrapped("audit months", err)
+	return m, wrapError("audit months", err)
 }
 
 // Rides on ledger_closings_pkey.
-const auditClosingHeads = `SELECT month, head FROM ledger_closings WHERE platform_id = $1 AND head IS NOT NULL ORDER BY month`
+const auditClosingCheckpoints = `SELECT month, head FROM ledger_closings WHERE platform_id = $1 AND head IS NOT NULL ORDER BY month`
 
 // ClosingCheckpoints is as ports.AuditView says.
 func (v *auditView) ClosingCheckpoints(ctx context.Context, p ident.Platform) (closings []period.Closing, err error) {
-	err = planned(ctx, v.tx, auditClosingHeads, []any{dbID(p.UUID())}, func(rows pgx.Rows) error {
+	err = queryFreshPlan(ctx, v.tx, auditClosingCheckpoints, []any{pgUUID(p.UUID())}, func(rows pgx.Rows) error {
 		c := period.Closing{Platform: p}
 		var month pgtype.Date
 		if err := rows.Scan(&month, &c.Checkpoint); err != nil {
@@ -96,7 +96,7 @@ func (v *auditView) ClosingCheckpoints(ctx context.Context, p ident.Platform) (c
 		closings = append(closings, c)
 		return nil
 	})
-	return closings, wrapped("audit months", err)
+	return closings, wrapError("audit months", err)
 }
 
 // MonthLines is as ports.AuditView says. The database sorts what does not fit into its
@@ -108,14 +108,14 @@ func (v *auditView) MonthLines(ctx context.Context, p ident.Platform, m ports.Au
 		before = pgtype.Date{Time: m.Closings[0].Month.Previous().Start(), Valid: true}
 		end = pgtype.Timestamptz{Time: m.Closings[n-1].Month.End(), Valid: true}
 	}
-	err := planned(ctx, v.tx, auditMonthLines, []any{dbID(p.UUID()), before, end}, func(rows pgx.Rows) error {
+	err := queryFreshPlan(ctx, v.tx, auditMonthLines, []any{pgUUID(p.UUID()), before, end}, func(rows pgx.Rows) error {
 		line, err := scanMonthLine(rows, p)
 		if err != nil {
 			return err
 		}
 		return each(line)
 	})
-	return wrapped("audit months", err)
+	return wrapError("audit months", err)
 }
 
 func scanMonthLine(rows pgx.Rows, p ident.Platform) (line ports.AuditMonthLine, err error) {

@@ -48,10 +48,10 @@ func (v *auditView) postingsBetween(ctx context.Context, p ident.Platform, after
 	for {
 		step, err := v.postingsAfter(ctx, p, after, last)
 		if err != nil {
-			return wrapped("audit postings", err)
+			return wrapError("audit postings", err)
 		}
 		upto := last
-		if len(step) == auditStep {
+		if len(step) == auditBatchSize {
 			upto = step[len(step)-1].Seq
 		}
 		if err := v.mergeEntries(ctx, p, after, upto, step, each); err != nil {
@@ -65,7 +65,7 @@ func (v *auditView) postingsBetween(ctx context.Context, p ident.Platform, after
 }
 
 func (v *auditView) postingsAfter(ctx context.Context, platform ident.Platform, after, last int64) (step []ports.AuditPosting, err error) {
-	err = planned(ctx, v.tx, auditPostings, []any{dbID(platform.UUID()), after, last, auditStep}, func(rows pgx.Rows) error {
+	err = queryFreshPlan(ctx, v.tx, auditPostings, []any{pgUUID(platform.UUID()), after, last, auditBatchSize}, func(rows pgx.Rows) error {
 		var (
 			p                     = ports.AuditPosting{Found: true}
 			id                    [16]byte
@@ -140,28 +140,28 @@ func (v *auditView) entriesBetween(ctx context.Context, p ident.Platform, after,
 	n := math.MaxInt16 // of the number before the first
 	for {
 		var held []numbered
-		err := planned(ctx, v.tx, auditEntries, []any{dbID(p.UUID()), after, int16(n), upto, entryStep}, func(rows pgx.Rows) error {
+		err := queryFreshPlan(ctx, v.tx, auditEntries, []any{pgUUID(p.UUID()), after, int16(n), upto, entryBatchSize}, func(rows pgx.Rows) error {
 			seq, e, err := scanAuditEntry(rows)
 			held = append(held, numbered{seq, e})
 			return err
 		})
 		if err != nil {
-			return wrapped("audit entries", err)
+			return wrapError("audit entries", err)
 		}
 		for _, e := range held {
 			if err := each(e.seq, e.AuditEntry); err != nil {
 				return err
 			}
 		}
-		if len(held) < entryStep {
+		if len(held) < entryBatchSize {
 			return nil
 		}
 		after, n = held[len(held)-1].seq, held[len(held)-1].N
 	}
 }
 
-// entryStep is how many entries are held at once.
-const entryStep = 4 * auditStep
+// entryBatchSize is how many entries are held at once.
+const entryBatchSize = 4 * auditBatchSize
 
 func scanAuditEntry(rows pgx.Rows) (seq int64, e ports.AuditEntry, err error) {
 	var (
@@ -177,7 +177,7 @@ func scanAuditEntry(rows pgx.Rows) (seq int64, e ports.AuditEntry, err error) {
 	return seq, e, err
 }
 
-func kindsOf(kinds []string) []ledger.Kind {
+func toKinds(kinds []string) []ledger.Kind {
 	of := make([]ledger.Kind, len(kinds))
 	for i, k := range kinds {
 		of[i] = ledger.Kind(k)

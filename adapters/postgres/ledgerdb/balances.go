@@ -30,7 +30,7 @@ const (
 // Balances reads the present balance of each account, in minor units with the sign of
 // its class; zero for an account never posted to. Errors: ledger.ErrNotInChart,
 // ledger.ErrOverflow when a balance does not fit.
-func (b *Books) Balances(ctx context.Context, q Querier, accounts []ledger.Account, mode Mode) (map[ledger.Account]int64, error) {
+func (b *Store) Balances(ctx context.Context, q Querier, accounts []ledger.Account, mode Mode) (map[ledger.Account]int64, error) {
 	balances := make(map[ledger.Account]int64, len(accounts))
 	for _, a := range accounts {
 		line, err := ledger.FindChartLine(a.Path)
@@ -43,7 +43,7 @@ func (b *Books) Balances(ctx context.Context, q Querier, accounts []ledger.Accou
 		balances[a] = 0
 	}
 	// An account that is to be held must exist, or somebody could post to it meanwhile.
-	numbers, err := b.numbersOf(ctx, q, accounts, mode == Lock)
+	numbers, err := b.accountIDsOf(ctx, q, accounts, mode == Lock)
 	if err != nil {
 		return nil, err
 	}
@@ -60,24 +60,24 @@ func (b *Books) Balances(ctx context.Context, q Querier, accounts []ledger.Accou
 		err = readBalances(ctx, q, existing, numbers, balances)
 	}
 	if err != nil {
-		return nil, fmt.Errorf("read balances: %w", named(err))
+		return nil, fmt.Errorf("read balances: %w", translateError(err))
 	}
 	return balances, nil
 }
 
-const callLock = `SELECT places, balances FROM ledger_lock_balances($1, $2)`
+const callLockBalances = `SELECT places, balances FROM ledger_lock_balances($1, $2)`
 
-func lockBalances(ctx context.Context, q Querier, accounts []ledger.Account, numbers numbers, into map[ledger.Account]int64) error {
+func lockBalances(ctx context.Context, q Querier, accounts []ledger.Account, numbers accountIDs, into map[ledger.Account]int64) error {
 	if len(accounts) == 0 {
 		return nil
 	}
-	if err := prepare(ctx, q, callLock); err != nil {
+	if err := prepare(ctx, q, callLockBalances); err != nil {
 		return err
 	}
-	platforms, places := numbered(accounts, numbers)
+	platforms, places := accountArrays(accounts, numbers)
 	var found []int32
 	var balances []int64
-	if err := q.QueryRow(ctx, callLock, platforms, places).Scan(&found, &balances); err != nil {
+	if err := q.QueryRow(ctx, callLockBalances, platforms, places).Scan(&found, &balances); err != nil {
 		return err
 	}
 	for i, place := range found {
@@ -86,16 +86,16 @@ func lockBalances(ctx context.Context, q Querier, accounts []ledger.Account, num
 	return nil
 }
 
-const readGuarded = `
+const readStoredBalances = `
 SELECT w.place, b.balance
 FROM unnest($1::uuid[], $2::bigint[]) WITH ORDINALITY AS w (platform_id, account_id, place)
 JOIN ledger_balances b ON b.platform_id = w.platform_id AND b.account_id = w.account_id`
 
-// presentBalance is the present balance of account a: guarded accounts have it; for the
+// currentBalance is the present balance of account a: guarded accounts have it; for the
 // others it is the last checkpoint and what came since, in the months from a moment on.
 // Rides on ledger_balances_pkey, ledger_checkpoints_pkey, ledger_entries_debit and
 // ledger_entries_credit.
-func presentBalance(since string) string {
+func currentBalance(since string) string {
 	return `
 CASE WHEN a.guarded THEN (SELECT b.balance FROM ledger_balances b WHERE b.platform_id = a.platform_id AND b.account_id = a.id)
 ELSE (
@@ -113,17 +113,17 @@ ELSE (
 ) END`
 }
 
-var readPresent = `
-SELECT w.place, (` + presentBalance("$3") + `)::bigint
+var readCurrentBalances = `
+SELECT w.place, (` + currentBalance("$3") + `)::bigint
 FROM unnest($1::uuid[], $2::bigint[]) WITH ORDINALITY AS w (platform_id, account_id, place)
 JOIN ledger_accounts a ON a.platform_id = w.platform_id AND a.id = w.account_id`
 
 // From when on entries are needed for present balances on any of several platforms. Rides
 // on ledger_checkpointed_pkey.
-const readComplete = `SELECT min(k.complete_to) FROM ledger_checkpointed k WHERE k.platform_id = ANY ($1)`
+const readSnapshotsCompleteTo = `SELECT min(k.complete_to) FROM ledger_checkpointed k WHERE k.platform_id = ANY ($1)`
 
 // readBalances looks at the entries, in months of which there can be many, only if it must.
-func readBalances(ctx context.Context, q Querier, accounts []ledger.Account, numbers numbers, into map[ledger.Account]int64) error {
+func readBalances(ctx context.Context, q Querier, accounts []ledger.Account, numbers accountIDs, into map[ledger.Account]int64) error {
 	guarded, others := make([]ledger.Account, 0, len(accounts)), []ledger.Account(nil)
 	for _, a := range accounts {
 		line, err := ledger.FindChartLine(a.Path)
@@ -148,26 +148,26 @@ func readBalances(ctx context.Context, q Querier, accounts []ledger.Account, num
 		})
 	}
 	if len(guarded) > 0 {
-		platforms, places := numbered(guarded, numbers)
-		if err := read(guarded, readGuarded, platforms, places); err != nil {
+		platforms, places := accountArrays(guarded, numbers)
+		if err := read(guarded, readStoredBalances, platforms, places); err != nil {
 			return err
 		}
 	}
 	if len(others) == 0 {
 		return nil
 	}
-	platforms, places := numbered(others, numbers)
+	platforms, places := accountArrays(others, numbers)
 	var complete pgtype.Timestamptz
-	if err := query(ctx, q, readComplete, []any{platforms}, func(rows pgx.Rows) error { return rows.Scan(&complete) }); err != nil {
+	if err := query(ctx, q, readSnapshotsCompleteTo, []any{platforms}, func(rows pgx.Rows) error { return rows.Scan(&complete) }); err != nil {
 		return err
 	}
-	return read(others, readPresent, platforms, places, complete)
+	return read(others, readCurrentBalances, platforms, places, complete)
 }
 
 // What the books said of an account after a posting: its last checkpoint by then and the
 // entries after that, all in the months from a moment on. Rides on ledger_checkpoints_pkey
 // and, for the run of entries, on ledger_entries_debit and _credit.
-const balanceRecorded = `
+const selectRecordedBalance = `
 SELECT (coalesce(k.balance, 0) + CASE WHEN a.class IN ('asset', 'expense') THEN 1 ELSE -1 END * (
     (SELECT coalesce(sum(e.amount), 0) FROM ledger_entries e
      WHERE e.platform_id = $1 AND e.debit_account = $2 AND e.seq > coalesce(k.seq, 0) AND e.seq <= $3 AND e.recorded_at >= $4 AND e.recorded_at < $5)
@@ -183,13 +183,13 @@ WHERE a.platform_id = $1 AND a.id = $2`
 
 // balanceRecordedAt is what the books said at a moment.
 func balanceRecordedAt(ctx context.Context, q Querier, platform uuid.UUID, m months, number int64, moment time.Time) (balance money.Total, err error) {
-	s, err := recordedStretch(ctx, q, platform, m, ports.Span{To: moment})
+	s, err := recordedRange(ctx, q, platform, m, ports.Span{To: moment})
 	if err != nil {
 		return balance, err
 	}
-	s.from = m.since(s.upto)
-	from, until := s.times()
-	return readTotal(ctx, q, balanceRecorded, dbID(platform), number, s.upto, from, until)
+	s.from = m.entriesFrom(s.upto)
+	from, until := s.timeBounds()
+	return readTotal(ctx, q, selectRecordedBalance, pgUUID(platform), number, s.upto, from, until)
 }
 
 // What is now known to have been so at a moment. Each checkpoint closes a block that
@@ -210,7 +210,7 @@ ORDER BY 1`
 
 // What was effective by a moment ($7) of the entries of an account in a stretch: debits less
 // credits. Rides on ledger_entries_debit and _credit, and the primary keys of postings.
-const effectiveInRun = `
+const sumEffectiveInRange = `
 SELECT (
     (SELECT coalesce(sum(e.amount), 0) FROM ledger_entries e
      WHERE e.platform_id = $1 AND e.debit_account = $2 AND e.seq > $3 AND e.seq <= $4 AND e.recorded_at >= $5 AND e.recorded_at < $6
@@ -224,18 +224,18 @@ SELECT (
 // balanceEffectiveAt is what is now known of a moment, from the blocks of the account: for
 // accounts with few entries in a block.
 func balanceEffectiveAt(ctx context.Context, q Querier, a ledger.Account, m months, line ledger.ChartLine, number int64, moment time.Time) (balance money.Total, err error) {
-	var runs []stretch
-	err = query(ctx, q, blocksAround, []any{dbID(a.Platform.UUID()), number, moment}, func(rows pgx.Rows) error {
-		var run stretch
+	var runs []seqRange
+	err = query(ctx, q, blocksAround, []any{pgUUID(a.Platform.UUID()), number, moment}, func(rows pgx.Rows) error {
+		var run seqRange
 		var net string
 		if err := rows.Scan(&run.after, &run.upto, &net); err != nil {
 			return err
 		}
 		if net == "" {
-			runs = append(runs, m.block(run))
+			runs = append(runs, m.blockRange(run))
 			return nil
 		}
-		whole, err := total(net)
+		whole, err := parseTotal(net)
 		balance = balance.Add(whole)
 		return err
 	})
@@ -243,10 +243,10 @@ func balanceEffectiveAt(ctx context.Context, q Querier, a ledger.Account, m mont
 		if err != nil {
 			break
 		}
-		from, until := run.times()
+		from, until := run.timeBounds()
 		var debits money.Total
-		debits, err = readTotal(ctx, q, effectiveInRun, dbID(a.Platform.UUID()), number, run.after, run.upto, from, until, moment)
-		balance = balance.Add(signed(debits, line.Class))
+		debits, err = readTotal(ctx, q, sumEffectiveInRange, pgUUID(a.Platform.UUID()), number, run.after, run.upto, from, until, moment)
+		balance = balance.Add(withClassSign(debits, line.Class))
 	}
 	return balance, err
 }
@@ -259,7 +259,7 @@ func balanceAt(ctx context.Context, q Querier, m months, a ledger.Account, numbe
 	if err != nil {
 		return money.Total{}, err
 	}
-	if err := m.has(moment); err != nil {
+	if err := m.checkAvailable(moment); err != nil {
 		return money.Total{}, err
 	}
 	if by == ports.ByEffective && line.NoOverdraft { // few entries lie in a block of such an account
@@ -271,12 +271,12 @@ func balanceAt(ctx context.Context, q Querier, m months, a ledger.Account, numbe
 	}
 	// Busy accounts have thousands of entries in a block, so what was recorded late is
 	// looked for among all postings.
-	debits, err := shiftedOf(ctx, q, a.Platform.UUID(), m, number, moment)
-	return balance.Add(signed(debits, line.Class)), err
+	debits, err := readAdjustment(ctx, q, a.Platform.UUID(), m, number, moment)
+	return balance.Add(withClassSign(debits, line.Class)), err
 }
 
-// signed turns debits less credits into what they add to an account of a class.
-func signed(debits money.Total, class ledger.Class) money.Total {
+// withClassSign turns debits less credits into what they add to an account of a class.
+func withClassSign(debits money.Total, class ledger.Class) money.Total {
 	if class.IsDebitNormal() {
 		return debits
 	}
@@ -286,11 +286,11 @@ func signed(debits money.Total, class ledger.Class) money.Total {
 // BalanceAt reads the balance of an account at the end of a moment, by recorded or by
 // effective time, in minor units with the sign of its class. Errors: ledger.ErrNotInChart,
 // ledger.ErrOverflow when it does not fit.
-func (b *Books) BalanceAt(ctx context.Context, q Querier, account ledger.Account, by ports.TimeKind, moment time.Time) (int64, error) {
+func (b *Store) BalanceAt(ctx context.Context, q Querier, account ledger.Account, by ports.TimeKind, moment time.Time) (int64, error) {
 	if _, err := ledger.FindChartLine(account.Path); err != nil {
 		return 0, err
 	}
-	numbers, err := b.numbersOf(ctx, q, []ledger.Account{account}, false)
+	numbers, err := b.accountIDsOf(ctx, q, []ledger.Account{account}, false)
 	if err != nil {
 		return 0, err
 	}
@@ -298,13 +298,13 @@ func (b *Books) BalanceAt(ctx context.Context, q Querier, account ledger.Account
 	if !exists {
 		return 0, nil
 	}
-	m, err := monthsOf(ctx, q, account.Platform.UUID())
+	m, err := loadMonths(ctx, q, account.Platform.UUID())
 	if err != nil {
 		return 0, err
 	}
 	balance, err := balanceAt(ctx, q, m, account, number, by, moment)
 	if err != nil {
-		return 0, fmt.Errorf("read the balance of %s: %w", account, named(err))
+		return 0, fmt.Errorf("read the balance of %s: %w", account, translateError(err))
 	}
 	minor, fits := balance.Minor()
 	if !fits {
@@ -320,15 +320,15 @@ func readTotal(ctx context.Context, q Querier, statement string, args ...any) (t
 		if err := rows.Scan(&text); err != nil {
 			return err
 		}
-		t, err = total(text)
+		t, err = parseTotal(text)
 		return err
 	})
 	return t, err
 }
 
-func numbered(accounts []ledger.Account, numbers numbers) (platforms uuids, ids []int64) {
+func accountArrays(accounts []ledger.Account, numbers accountIDs) (platforms uuidArray, ids []int64) {
 	for _, a := range accounts {
-		platforms = append(platforms, dbID(a.Platform.UUID()))
+		platforms = append(platforms, pgUUID(a.Platform.UUID()))
 		ids = append(ids, numbers[a])
 	}
 	return platforms, ids

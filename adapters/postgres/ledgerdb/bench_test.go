@@ -31,7 +31,7 @@ import (
 // owner.
 const benchEnv = "CAUSEWAY_BENCH_POSTGRES"
 
-func durable(b *testing.B) string {
+func benchDatabase(b *testing.B) string {
 	b.Helper()
 	ctx := context.Background()
 	url := os.Getenv(benchEnv)
@@ -65,7 +65,7 @@ func durable(b *testing.B) string {
 // a ramp is three postings with five. "dbcpu" is processor time of the database's
 // processes, which a busy machine changes less than the rate.
 func BenchmarkPost(b *testing.B) {
-	url := durable(b)
+	url := benchDatabase(b)
 	b.Run("yardstick=before", func(b *testing.B) { benchTPCB(b, url) })
 	for _, clients := range []int{1, 8} {
 		for _, size := range []int{1, 100} {
@@ -93,7 +93,7 @@ func benchPost(b *testing.B, url string, clients, size int, kind string) {
 	postings := func(client int) []ledger.Posting {
 		batch := make([]ledger.Posting, 0, size+2)
 		header := func() ledger.Header {
-			header := headerOf(platforms[client])
+			header := newHeaderFor(platforms[client])
 			header.Transaction = newTransaction()
 			return header
 		}

@@ -17,8 +17,8 @@ import (
 )
 
 const (
-	defaultPage = 100
-	largestPage = 1000
+	defaultPageSize = 100
+	maxPageSize     = 1000
 )
 
 // Where the entries of a page come from; each is a list of (seq, recorded_at, n,
@@ -26,7 +26,7 @@ const (
 const (
 	// Rides on ledger_entries_debit and ledger_entries_credit: an account is on one side
 	// of an entry only, so two short runs make the page.
-	pickOfAccount = `
+	pickByAccount = `
 (SELECT e.seq, e.recorded_at, e.n, e.debit_account, e.credit_account, e.amount, e.currency FROM ledger_entries e
  WHERE e.platform_id = $1 AND e.debit_account = $5 AND e.seq >= $2 AND (e.seq, e.n) > ($2, $3) ORDER BY e.seq, e.n LIMIT $4)
 UNION ALL
@@ -35,7 +35,7 @@ UNION ALL
 
 	// Rides on ledger_postings_of_transaction, or ledger_posting_ids_pkey for one posting,
 	// and the primary keys of entries.
-	pickOfPostings = `
+	pickByPosting = `
 SELECT e.seq, e.recorded_at, e.n, e.debit_account, e.credit_account, e.amount, e.currency
 FROM ledger_postings p JOIN ledger_entries e ON e.platform_id = p.platform_id AND e.seq = p.seq AND e.recorded_at = p.recorded_at
 WHERE p.platform_id = $1 AND (e.seq, e.n) > ($2, $3) AND ($5::bigint = 0 OR $5 IN (e.debit_account, e.credit_account))
@@ -46,7 +46,7 @@ WHERE p.platform_id = $1 AND (e.seq, e.n) > ($2, $3) AND ($5::bigint = 0 OR $5 I
 SELECT e.seq, e.recorded_at, e.n, e.debit_account, e.credit_account, e.amount, e.currency FROM ledger_entries e
 WHERE e.platform_id = $1 AND (e.seq, e.n) > ($2, $3)`
 
-	pageOf = `
+	selectEntryPage = `
 SELECT e.seq, e.n, d.path, c.path, e.currency, e.amount, p.id, p.kind, p.transaction_id, p.effective_at, p.recorded_at, p.memo, p.reverses
 FROM (SELECT * FROM (%s) picked ORDER BY seq, n LIMIT $4) e
 JOIN ledger_postings p ON p.platform_id = $1 AND p.seq = e.seq AND p.recorded_at = e.recorded_at
@@ -56,16 +56,16 @@ ORDER BY e.seq, e.n`
 )
 
 // Entries reads one page of entries in the order in which they were recorded.
-func (b *Books) Entries(ctx context.Context, q Querier, f ports.EntryFilter) (ports.EntryPage, error) {
+func (b *Store) Entries(ctx context.Context, q Querier, f ports.EntryFilter) (ports.EntryPage, error) {
 	if f.Platform.IsZero() {
 		return ports.EntryPage{}, errors.New("read entries: a filter names a platform")
 	}
 	if (f.Path == "") != (f.Currency == "") {
 		return ports.EntryPage{}, errors.New("read entries: an account is a path and a currency")
 	}
-	limit := min(f.Limit, largestPage)
+	limit := min(f.Limit, maxPageSize)
 	if limit <= 0 {
-		limit = defaultPage
+		limit = defaultPageSize
 	}
 	if f.After.N < 0 || f.After.N > math.MaxInt16 {
 		return ports.EntryPage{}, errors.New("read entries: no entry stands at the place to go on from")
@@ -74,7 +74,7 @@ func (b *Books) Entries(ctx context.Context, q Querier, f ports.EntryFilter) (po
 	var account int64
 	if f.Path != "" {
 		of := ledger.Account{Platform: f.Platform, Path: f.Path, Currency: f.Currency}
-		numbers, err := b.numbersOf(ctx, q, []ledger.Account{of}, false)
+		numbers, err := b.accountIDsOf(ctx, q, []ledger.Account{of}, false)
 		if err != nil {
 			return ports.EntryPage{}, err
 		}
@@ -83,23 +83,23 @@ func (b *Books) Entries(ctx context.Context, q Querier, f ports.EntryFilter) (po
 		}
 	}
 
-	if err := reachable(ctx, q, f); err != nil {
+	if err := checkFilterAvailable(ctx, q, f); err != nil {
 		return ports.EntryPage{}, err
 	}
 
 	// One more than the page, to know whether there are more.
-	args := []any{dbID(f.Platform.UUID()), f.After.Seq, int16(f.After.N), limit + 1}
+	args := []any{pgUUID(f.Platform.UUID()), f.After.Seq, int16(f.After.N), limit + 1}
 	pick := pickAll
 	switch {
 	case !f.Transaction.IsZero() || f.Posting != uuid.Nil:
-		pick = pickOfPostings
-		args = append(args, account, dbID(f.Transaction.UUID()), dbID(f.Posting))
+		pick = pickByPosting
+		args = append(args, account, pgUUID(f.Transaction.UUID()), pgUUID(f.Posting))
 	case account != 0:
-		pick = pickOfAccount
+		pick = pickByAccount
 		args = append(args, account)
 	}
 	var page ports.EntryPage
-	err := planned(ctx, q, fmt.Sprintf(pageOf, pick), args, func(rows pgx.Rows) error {
+	err := queryFreshPlan(ctx, q, fmt.Sprintf(selectEntryPage, pick), args, func(rows pgx.Rows) error {
 		e, err := scanEntry(rows)
 		page.Entries = append(page.Entries, e)
 		return err
@@ -113,24 +113,24 @@ func (b *Books) Entries(ctx context.Context, q Querier, f ports.EntryFilter) (po
 	return page, nil
 }
 
-// reachable is nil when nothing that a filter asks for can lie in a month that is detached:
+// checkFilterAvailable is nil when nothing that a filter asks for can lie in a month that is detached:
 // a transaction has no postings before it was made, which its id tells.
-func reachable(ctx context.Context, q Querier, f ports.EntryFilter) error {
-	m, err := monthsOf(ctx, q, f.Platform.UUID())
-	if err != nil || f.After.Seq >= m.lost {
+func checkFilterAvailable(ctx context.Context, q Querier, f ports.EntryFilter) error {
+	m, err := loadMonths(ctx, q, f.Platform.UUID())
+	if err != nil || f.After.Seq >= m.lastArchivedSeq {
 		return err
 	}
 	if f.Posting != uuid.Nil {
-		at, _, err := placeOf(ctx, q, f.Platform, f.Posting)
-		if err == nil && at.upto > 0 && at.upto <= m.lost {
-			err = m.gone()
+		at, _, err := findPosition(ctx, q, f.Platform, f.Posting)
+		if err == nil && at.upto > 0 && at.upto <= m.lastArchivedSeq {
+			err = m.archivedError()
 		}
 		return err
 	}
-	if id := f.Transaction.UUID(); id.Version() == 7 && !time.Unix(id.Time().UnixTime()).Before(m.detached) {
+	if id := f.Transaction.UUID(); id.Version() == 7 && !time.Unix(id.Time().UnixTime()).Before(m.archivedBefore) {
 		return nil
 	}
-	return m.gone()
+	return m.archivedError()
 }
 
 func scanEntry(rows pgx.Rows) (e ports.RecordedEntry, err error) {

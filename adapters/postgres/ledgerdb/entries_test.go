@@ -11,10 +11,10 @@ import (
 	"causeway/ports"
 )
 
-func TestEntries(t *testing.T) {
+func TestEntries_Filters(t *testing.T) {
 	t.Parallel()
 	// Every filter gives exactly the entries it says, in order, whatever the page size.
-	h := newHouse(t)
+	h := newEnv(t)
 	alice := newInternal()
 	transaction := newTransaction()
 	other := newPlatform()
@@ -22,14 +22,14 @@ func TestEntries(t *testing.T) {
 		p.Transaction = transaction
 		return p
 	}
-	out := ledger.TransferOut(h.header(), ledger.OutgoingFunds{From: ledger.CustomerAccount(alice), Amount: usd(10), Fees: 1})
+	out := ledger.TransferOut(h.newHeader(), ledger.OutgoingFunds{From: ledger.CustomerAccount(alice), Amount: usd(10), Fees: 1})
 	postings := []ledger.Posting{
-		h.deposit(alice, 100), with(out), h.deposit(newInternal(), 5), with(ledger.Delivered(h.header(), ledger.Rail("ACH"), usd(10))),
-		ledger.Converted(h.header(), ledger.Conversion{From: ledger.CustomerAccount(alice), To: ledger.TransitPayouts, Sent: usd(50), Received: btc(9)}),
+		h.deposit(alice, 100), with(out), h.deposit(newInternal(), 5), with(ledger.Delivered(h.newHeader(), ledger.Rail("ACH"), usd(10))),
+		ledger.Converted(h.newHeader(), ledger.Conversion{From: ledger.CustomerAccount(alice), To: ledger.TransitPayouts, Sent: usd(50), Received: btc(9)}),
 		h.deposit(alice, 1),
 	}
 	h.mustPost(postings...)
-	h.mustPost(ledger.JITReceived(headerOf(other), ledger.Rail("ACH"), usd(77)))
+	h.mustPost(ledger.JITReceived(newHeaderFor(other), ledger.Rail("ACH"), usd(77)))
 
 	type place struct {
 		seq int64
@@ -89,15 +89,15 @@ func TestEntries(t *testing.T) {
 	}
 }
 
-func TestPostingAndTrialBalance(t *testing.T) {
+func TestReader_PostingAndTrialBalance(t *testing.T) {
 	t.Parallel()
 	// A posting is read back as it was posted; the trial balance has every account in
 	// order, and its debit side equals its credit side.
-	h := newHouse(t)
+	h := newEnv(t)
 	alice, ctx := newInternal(), context.Background()
-	p := ledger.Converted(h.header(), ledger.Conversion{From: ledger.FundingJIT, To: ledger.CustomerAccount(alice), Sent: usd(50), Fees: 2, Received: btc(9)})
-	h.mustPost(p, ledger.JITReceived(h.header(), ledger.Rail("ACH"), usd(50)))
-	h.mustPost(ledger.JITReceived(headerOf(newPlatform()), ledger.Rail("ACH"), usd(77)))
+	p := ledger.Converted(h.newHeader(), ledger.Conversion{From: ledger.FundingJIT, To: ledger.CustomerAccount(alice), Sent: usd(50), Fees: 2, Received: btc(9)})
+	h.mustPost(p, ledger.JITReceived(h.newHeader(), ledger.Rail("ACH"), usd(50)))
+	h.mustPost(ledger.JITReceived(newHeaderFor(newPlatform()), ledger.Rail("ACH"), usd(77)))
 
 	got, found, err := h.reader().Posting(ctx, h.platform, p.ID)
 	if err != nil || !found || !got.Equal(p) {

@@ -18,7 +18,7 @@ var _ ports.Finance = (*Reader)(nil)
 // Rides on ledger_accounts_in_order; said again that a path is there, so that the
 // index can be used.
 var listAccounts = `
-SELECT a.path, a.currency, a.class, a.guarded, (` + presentBalance("$8") + `)::text
+SELECT a.path, a.currency, a.class, a.guarded, (` + currentBalance("$8") + `)::text
 FROM ledger_accounts a
 WHERE a.platform_id = $1 AND a.path IS NOT NULL
   AND a.path COLLATE "C" >= $2 AND ($3 = '' OR a.path COLLATE "C" < $3)
@@ -28,13 +28,13 @@ ORDER BY a.path COLLATE "C", a.currency COLLATE "C" LIMIT $7`
 
 // LedgerAccounts is as ports.Finance says.
 func (r *Reader) LedgerAccounts(ctx context.Context, p ident.Platform, f ports.LedgerAccountFilter) (page ports.LedgerAccountPage, err error) {
-	args := []any{dbID(p.UUID()), f.Prefix, following(f.Prefix), f.AfterPath, string(f.AfterCurrency), string(f.Currency), f.Limit + 1}
-	err = r.report(ctx, func(q Querier) error {
-		m, err := monthsOf(ctx, q, p.UUID())
+	args := []any{pgUUID(p.UUID()), f.Prefix, prefixEnd(f.Prefix), f.AfterPath, string(f.AfterCurrency), string(f.Currency), f.Limit + 1}
+	err = r.readOnly(ctx, func(q Querier) error {
+		m, err := loadMonths(ctx, q, p.UUID())
 		if err != nil {
 			return err
 		}
-		page.Accounts, err = scanAccounts(ctx, q, p, listAccounts, append(args, m.needed()))
+		page.Accounts, err = scanAccounts(ctx, q, p, listAccounts, append(args, m.currentEntriesFrom()))
 		return err
 	})
 	if err != nil {
@@ -46,9 +46,9 @@ func (r *Reader) LedgerAccounts(ctx context.Context, p ident.Platform, f ports.L
 	return page, nil
 }
 
-// following is the first text, in the order of bytes, after all that begin with the
+// prefixEnd is the first text, in the order of bytes, after all that begin with the
 // prefix; empty when there is none.
-func following(prefix string) string {
+func prefixEnd(prefix string) string {
 	for i := len(prefix) - 1; i >= 0; i-- {
 		if prefix[i] < 0x7f {
 			return prefix[:i] + string(rune(prefix[i]+1))
@@ -62,7 +62,7 @@ var (
 	accountsAtPath = `
 SELECT a.path, a.currency, a.class, a.guarded, '0'` + fromAccountsAtPath
 	balancesAtPath = `
-SELECT a.path, a.currency, a.class, a.guarded, (` + presentBalance("$4") + `)::text` + fromAccountsAtPath
+SELECT a.path, a.currency, a.class, a.guarded, (` + currentBalance("$4") + `)::text` + fromAccountsAtPath
 )
 
 const fromAccountsAtPath = `
@@ -72,21 +72,21 @@ ORDER BY a.currency COLLATE "C"`
 
 // AccountsAtCutoff is as ports.Finance says.
 func (r *Reader) AccountsAtCutoff(ctx context.Context, p ident.Platform, path string, currency money.Currency, cut ports.Cutoff) (accounts []ports.LedgerAccount, err error) {
-	err = r.report(ctx, func(q Querier) error {
-		m, err := monthsOf(ctx, q, p.UUID())
+	err = r.readOnly(ctx, func(q Querier) error {
+		m, err := loadMonths(ctx, q, p.UUID())
 		if err != nil {
 			return err
 		}
-		args := []any{dbID(p.UUID()), path, string(currency)}
+		args := []any{pgUUID(p.UUID()), path, string(currency)}
 		if cut.Moment.IsZero() {
-			accounts, err = scanAccounts(ctx, q, p, balancesAtPath, append(args, m.needed()))
+			accounts, err = scanAccounts(ctx, q, p, balancesAtPath, append(args, m.currentEntriesFrom()))
 			return err
 		}
 		if accounts, err = scanAccounts(ctx, q, p, accountsAtPath, args); err != nil {
 			return err
 		}
 		for i := range accounts {
-			numbers, err := r.books.numbersOf(ctx, q, []ledger.Account{accounts[i].Account}, false)
+			numbers, err := r.store.accountIDsOf(ctx, q, []ledger.Account{accounts[i].Account}, false)
 			if err != nil {
 				return err
 			}
@@ -102,9 +102,9 @@ func (r *Reader) AccountsAtCutoff(ctx context.Context, p ident.Platform, path st
 	return accounts, nil
 }
 
-// needed is from when on entries are needed, beside checkpoints, for present balances.
-func (m months) needed() pgtype.Timestamptz {
-	return atOr(m.since(allPostings.upto), pgtype.NegativeInfinity)
+// currentEntriesFrom is from when on entries are needed, beside checkpoints, for present balances.
+func (m months) currentEntriesFrom() pgtype.Timestamptz {
+	return timeOrInfinity(m.entriesFrom(allPostings.upto), pgtype.NegativeInfinity)
 }
 
 func scanAccounts(ctx context.Context, q Querier, p ident.Platform, statement string, args []any) (accounts []ports.LedgerAccount, err error) {
@@ -116,7 +116,7 @@ func scanAccounts(ctx context.Context, q Querier, p ident.Platform, statement st
 		}
 		a.Account = ledger.Account{Platform: p, Path: path, Currency: money.Currency(currency)}
 		a.Class = ledger.Class(class)
-		a.Balance, err = total(balance)
+		a.Balance, err = parseTotal(balance)
 		accounts = append(accounts, a)
 		return err
 	})

@@ -17,8 +17,8 @@ import (
 
 // AccountEntries is as ports.Finance says.
 func (r *Reader) AccountEntries(ctx context.Context, f ports.AccountEntryFilter) (page ports.AccountEntryPage, found bool, err error) {
-	err = r.report(ctx, func(q Querier) error {
-		numbers, err := r.books.numbersOf(ctx, q, []ledger.Account{f.Account}, false)
+	err = r.readOnly(ctx, func(q Querier) error {
+		numbers, err := r.store.accountIDsOf(ctx, q, []ledger.Account{f.Account}, false)
 		number, there := numbers[f.Account]
 		if err != nil || !there {
 			return err
@@ -27,7 +27,7 @@ func (r *Reader) AccountEntries(ctx context.Context, f ports.AccountEntryFilter)
 		if err != nil {
 			return err
 		}
-		m, err := monthsOf(ctx, q, f.Account.Platform.UUID())
+		m, err := loadMonths(ctx, q, f.Account.Platform.UUID())
 		if err != nil {
 			return err
 		}
@@ -48,7 +48,7 @@ func (r *Reader) AccountEntries(ctx context.Context, f ports.AccountEntryFilter)
 
 // A page of one part, which is ($4, $5], recorded from $8 until before $9, from the place
 // ($6, $7) on. %[1]s is the order, %[2]s picks the entries.
-const accountPage = `
+const selectAccountPage = `
 SELECT e.seq, e.n, d.path, c.path, e.currency, e.amount, p.id, p.kind, p.transaction_id, p.effective_at, p.recorded_at, p.memo, p.reverses
 FROM (SELECT * FROM (%[2]s) picked ORDER BY seq %[1]s, n %[1]s LIMIT $3) e
 JOIN ledger_postings p ON p.platform_id = $1 AND p.seq = e.seq AND p.recorded_at = e.recorded_at AND p.recorded_at >= $8 AND p.recorded_at < $9
@@ -60,7 +60,7 @@ ORDER BY e.seq %[1]s, e.n %[1]s`
 // entry only, so two short runs make the page; they are cut by postings, as the indexes have
 // them in that order without a sort. %[1]s is the order, %[2]s how places compare to the
 // last one, %[3]s what else an entry must be.
-const pickRuns = `
+const pickByRange = `
     (SELECT e.seq, e.recorded_at, e.n, e.debit_account, e.credit_account, e.amount, e.currency FROM ledger_entries e
      WHERE e.platform_id = $1 AND e.debit_account = $2 AND e.seq > $4 AND e.seq <= $5 AND e.recorded_at >= $8 AND e.recorded_at < $9
        AND (e.seq, e.n) %[2]s ($6, $7) %[3]s
@@ -71,16 +71,16 @@ const pickRuns = `
        AND (e.seq, e.n) %[2]s ($6, $7) %[3]s
      ORDER BY e.seq %[1]s FETCH FIRST ($3) ROWS WITH TIES)`
 
-const tookEffect = `AND (SELECT p.effective_at FROM ledger_postings p
+const effectiveInSpan = `AND (SELECT p.effective_at FROM ledger_postings p
             WHERE p.platform_id = $1 AND p.seq = e.seq AND p.recorded_at = e.recorded_at AND p.recorded_at >= $8 AND p.recorded_at < $9) BETWEEN $10 AND $11`
 
 // Those of postings that are astray ($12 and $13), by the primary keys of both. %[1]s is how
 // places compare to the last one.
-const pickAstray = `
+const pickBackdated = `
     SELECT e.seq, e.recorded_at, e.n, e.debit_account, e.credit_account, e.amount, e.currency
     FROM unnest($12::bigint[], $13::timestamptz[]) AS s (seq, recorded_at)
     JOIN ledger_entries e ON e.platform_id = $1 AND e.seq = s.seq AND e.recorded_at = s.recorded_at AND e.recorded_at >= $8 AND e.recorded_at < $9
-    WHERE s.seq > $4 AND s.seq <= $5 AND $2 IN (e.debit_account, e.credit_account) AND (e.seq, e.n) %[1]s ($6, $7) ` + tookEffect + ``
+    WHERE s.seq > $4 AND s.seq <= $5 AND $2 IN (e.debit_account, e.credit_account) AND (e.seq, e.n) %[1]s ($6, $7) ` + effectiveInSpan + ``
 
 // readAccountPage reads the page out of the parts that can have something of it, and leaves
 // it in ascending order.
@@ -98,31 +98,31 @@ func readAccountPage(ctx context.Context, q Querier, number int64, m months, bus
 	if last.N < 0 || last.N > math.MaxInt16 {
 		return fmt.Errorf("no entry stands at the place %v to go on from", last)
 	}
-	parts, err := accountParts(ctx, q, number, m, busy, f)
+	parts, err := accountSearchRanges(ctx, q, number, m, busy, f)
 	if err != nil {
 		return err
 	}
 	filter := ""
 	var span []any
 	if f.By == ports.ByEffective && f.Span != (ports.Span{}) {
-		filter, span = tookEffect, []any{orEarliest(f.Span.From), orLatest(f.Span.To)}
+		filter, span = effectiveInSpan, []any{orMinTime(f.Span.From), orMaxTime(f.Span.To)}
 	}
-	for _, s := range m.cut(parts, within, f.Ascending, true) {
+	for _, s := range m.clip(parts, within, f.Ascending, true) {
 		missing := f.Limit + 1 - len(page.Entries)
-		if s.gone && len(page.Entries) == 0 {
-			return m.gone()
+		if s.archived && len(page.Entries) == 0 {
+			return m.archivedError()
 		}
-		if s.gone || missing <= 0 {
-			page.More = s.gone
+		if s.archived || missing <= 0 {
+			page.More = s.archived
 			break
 		}
-		from, until := s.times()
-		args := append([]any{dbID(f.Account.Platform.UUID()), number, missing, s.after, s.upto, last.Seq, int16(last.N), from, until}, span...)
-		pick := fmt.Sprintf(pickRuns, order, compare, filter)
-		if s.astray != nil {
-			pick, args = fmt.Sprintf(pickAstray, compare), append(args, s.astray, s.recorded)
+		from, until := s.timeBounds()
+		args := append([]any{pgUUID(f.Account.Platform.UUID()), number, missing, s.after, s.upto, last.Seq, int16(last.N), from, until}, span...)
+		pick := fmt.Sprintf(pickByRange, order, compare, filter)
+		if s.backdatedSeqs != nil {
+			pick, args = fmt.Sprintf(pickBackdated, compare), append(args, s.backdatedSeqs, s.backdatedTimes)
 		}
-		if err := query(ctx, q, fmt.Sprintf(accountPage, order, pick), args, func(rows pgx.Rows) error {
+		if err := query(ctx, q, fmt.Sprintf(selectAccountPage, order, pick), args, func(rows pgx.Rows) error {
 			e, err := scanEntry(rows)
 			page.Entries = append(page.Entries, ports.AccountEntry{RecordedEntry: e})
 			return err
@@ -152,23 +152,23 @@ SELECT after, upto FROM (
 WHERE earliest <= $4 AND latest >= $3
 ORDER BY after`
 
-// accountParts says where entries of the span can be, in ascending order. By effective time
+// accountSearchRanges says where entries of the span can be, in ascending order. By effective time
 // that is told by the blocks of the account, which know their extremes; where blocks are
 // large, since the account is busy, it is looked for among all postings.
-func accountParts(ctx context.Context, q Querier, number int64, m months, busy bool, f ports.AccountEntryFilter) (parts []part, err error) {
+func accountSearchRanges(ctx context.Context, q Querier, number int64, m months, busy bool, f ports.AccountEntryFilter) (parts []searchRange, err error) {
 	if busy || f.By == ports.ByRecorded || f.Span == (ports.Span{}) {
-		return spanParts(ctx, q, f.Account.Platform.UUID(), number, m, f.By, f.Span)
+		return spanSearchRanges(ctx, q, f.Account.Platform.UUID(), number, m, f.By, f.Span)
 	}
-	args := []any{dbID(f.Account.Platform.UUID()), number, orEarliest(f.Span.From), orLatest(f.Span.To)}
+	args := []any{pgUUID(f.Account.Platform.UUID()), number, orMinTime(f.Span.From), orMaxTime(f.Span.To)}
 	err = query(ctx, q, blocksInSpan, args, func(rows pgx.Rows) error {
-		var s stretch
+		var s seqRange
 		if err := rows.Scan(&s.after, &s.upto); err != nil {
 			return err
 		}
 		if n := len(parts); n > 0 && parts[n-1].upto == s.after {
 			parts[n-1].upto = s.upto
 		} else {
-			parts = append(parts, part{stretch: s})
+			parts = append(parts, searchRange{seqRange: s})
 		}
 		return nil
 	})
@@ -207,9 +207,9 @@ func runningBalances(ctx context.Context, q Querier, number int64, m months, acc
 		return nil
 	}
 	// Entries before the last complete month are in the checkpoint before the first one.
-	span := m.block(stretch{upto: page.Entries[0].Position.Seq})
-	span.until = m.bounded(stretch{upto: page.Entries[n-1].Position.Seq}).until
-	from, until := span.times()
+	span := m.blockRange(seqRange{upto: page.Entries[0].Position.Seq})
+	span.until = m.withTimeBounds(seqRange{upto: page.Entries[n-1].Position.Seq}).until
+	from, until := span.timeBounds()
 	seqs, places, times := make([]int64, n), make([]int16, n), make([]pgtype.Timestamptz, n)
 	lastSeqs, lastPlaces, lastTimes := make([]int64, n), make([]int16, n), make([]pgtype.Timestamptz, n)
 	lastTimes[0] = from
@@ -221,7 +221,7 @@ func runningBalances(ctx context.Context, q Querier, number int64, m months, acc
 	}
 	var balance money.Total
 	at := 0
-	args := []any{dbID(account.Platform.UUID()), number, seqs, places, times, lastSeqs, lastPlaces, lastTimes, from, until}
+	args := []any{pgUUID(account.Platform.UUID()), number, seqs, places, times, lastSeqs, lastPlaces, lastTimes, from, until}
 	return query(ctx, q, balancesBefore, args, func(rows pgx.Rows) error {
 		var checkpoint, between string
 		if err := rows.Scan(&checkpoint, &between); err != nil {
@@ -229,11 +229,11 @@ func runningBalances(ctx context.Context, q Querier, number int64, m months, acc
 		}
 		if checkpoint != "" {
 			var err error
-			if balance, err = total(checkpoint); err != nil {
+			if balance, err = parseTotal(checkpoint); err != nil {
 				return err
 			}
 		}
-		debits, err := total(between)
+		debits, err := parseTotal(between)
 		if err != nil {
 			return err
 		}
@@ -256,20 +256,20 @@ func runningBalances(ctx context.Context, q Querier, number int64, m months, acc
 // The ends of a span that has none: the first and the last moment that the database
 // knows.
 var (
-	earliest = time.Date(-4000, 1, 1, 0, 0, 0, 0, time.UTC)
-	latest   = time.Date(9999, 12, 31, 0, 0, 0, 0, time.UTC)
+	minTime = time.Date(-4000, 1, 1, 0, 0, 0, 0, time.UTC)
+	maxTime = time.Date(9999, 12, 31, 0, 0, 0, 0, time.UTC)
 )
 
-func orEarliest(t time.Time) time.Time {
+func orMinTime(t time.Time) time.Time {
 	if t.IsZero() {
-		return earliest
+		return minTime
 	}
 	return t.UTC()
 }
 
-func orLatest(t time.Time) time.Time {
+func orMaxTime(t time.Time) time.Time {
 	if t.IsZero() {
-		return latest
+		return maxTime
 	}
 	return t.UTC()
 }

@@ -17,10 +17,10 @@ import (
 	"causeway/ports"
 )
 
-// readPicked reads postings with their entries, recorded from $5 until before $6; %[1]s picks
+// selectPostings reads postings with their entries, recorded from $5 until before $6; %[1]s picks
 // them, %[2]s is the order. Rides on the primary keys of entries, ledger_accounts_pkey and
 // ledger_posting_reversed_once.
-const readPicked = `
+const selectPostings = `
 SELECT p.seq, p.id, p.kind, p.transaction_id, p.effective_at, p.recorded_at, p.memo, p.reverses,
        (SELECT x.id FROM ledger_posting_ids x WHERE x.platform_id = $1 AND x.reverses = p.id AND x.reverses IS NOT NULL),
        d.path, c.path, e.currency, e.amount
@@ -31,11 +31,11 @@ JOIN ledger_accounts c ON c.platform_id = $1 AND c.id = e.credit_account
 ORDER BY p.seq %[2]s, e.n`
 
 // Rides on ledger_posting_ids_pkey.
-const placeOfID = `SELECT seq, recorded_at FROM ledger_posting_ids WHERE platform_id = $1 AND id = $2`
+const selectPosition = `SELECT seq, recorded_at FROM ledger_posting_ids WHERE platform_id = $1 AND id = $2`
 
-// placeOf says where a posting is found; false when there is none with that id.
-func placeOf(ctx context.Context, q Querier, p ident.Platform, id uuid.UUID) (s stretch, found bool, err error) {
-	err = query(ctx, q, placeOfID, []any{dbID(p.UUID()), dbID(id)}, func(rows pgx.Rows) error {
+// findPosition says where a posting is found; false when there is none with that id.
+func findPosition(ctx context.Context, q Querier, p ident.Platform, id uuid.UUID) (s seqRange, found bool, err error) {
+	err = query(ctx, q, selectPosition, []any{pgUUID(p.UUID()), pgUUID(id)}, func(rows pgx.Rows) error {
 		found = true
 		return rows.Scan(&s.upto, &s.from)
 	})
@@ -45,19 +45,19 @@ func placeOf(ctx context.Context, q Querier, p ident.Platform, id uuid.UUID) (s 
 
 // RecordedPosting is as ports.Finance says.
 func (r *Reader) RecordedPosting(ctx context.Context, p ident.Platform, id uuid.UUID) (found ports.RecordedPosting, there bool, err error) {
-	err = r.search(ctx, func(q Querier) error {
-		s, known, err := placeOf(ctx, q, p, id)
+	err = r.readOnlyCustomPlan(ctx, func(q Querier) error {
+		s, known, err := findPosition(ctx, q, p, id)
 		if err != nil || !known {
 			return err
 		}
-		m, err := monthsOf(ctx, q, p.UUID())
+		m, err := loadMonths(ctx, q, p.UUID())
 		if err != nil {
 			return err
 		}
-		if s.upto <= m.lost {
-			return m.gone()
+		if s.upto <= m.lastArchivedSeq {
+			return m.archivedError()
 		}
-		statement, args := pickPostings(ports.PostingFilter{Platform: p, Limit: 1}, part{stretch: s})
+		statement, args := buildPostingQuery(ports.PostingFilter{Platform: p, Limit: 1}, searchRange{seqRange: s})
 		postings, err := readPostings(ctx, q, p, statement, args)
 		if there = len(postings) > 0; there {
 			found = postings[0]
@@ -72,25 +72,25 @@ func (r *Reader) RecordedPosting(ctx context.Context, p ident.Platform, id uuid.
 
 // Postings is as ports.Finance says.
 func (r *Reader) Postings(ctx context.Context, f ports.PostingFilter) (page ports.PostingPage, err error) {
-	err = r.search(ctx, func(q Querier) error {
-		m, err := monthsOf(ctx, q, f.Platform.UUID())
+	err = r.readOnlyCustomPlan(ctx, func(q Querier) error {
+		m, err := loadMonths(ctx, q, f.Platform.UUID())
 		if err != nil {
 			return err
 		}
-		parts, err := postingParts(ctx, q, m, f)
+		parts, err := postingSearchRanges(ctx, q, m, f)
 		if err != nil {
 			return err
 		}
 		for _, p := range parts {
-			if p.gone && len(page.Postings) == 0 {
-				return m.gone()
+			if p.archived && len(page.Postings) == 0 {
+				return m.archivedError()
 			}
 			rest := f
-			if rest.Limit -= len(page.Postings); rest.Limit < 0 || p.gone {
-				page.More = p.gone
+			if rest.Limit -= len(page.Postings); rest.Limit < 0 || p.archived {
+				page.More = p.archived
 				break
 			}
-			statement, args := pickPostings(rest, p)
+			statement, args := buildPostingQuery(rest, p)
 			more, err := readPostings(ctx, q, f.Platform, statement, args)
 			if err != nil {
 				return err
@@ -108,69 +108,69 @@ func (r *Reader) Postings(ctx context.Context, f ports.PostingFilter) (page port
 	return page, nil
 }
 
-// postingParts are where the postings of a page are looked for, in reading order.
-func postingParts(ctx context.Context, q Querier, m months, f ports.PostingFilter) ([]part, error) {
+// postingSearchRanges are where the postings of a page are looked for, in reading order.
+func postingSearchRanges(ctx context.Context, q Querier, m months, f ports.PostingFilter) ([]searchRange, error) {
 	all := allPostings
 	if f.After > 0 && f.Ascending {
 		all.after = f.After
 	} else if f.After > 0 {
 		all.upto = f.After - 1
 	}
-	if narrow(f) {
+	if isSelective(f) {
 		if f.By == ports.ByRecorded && f.Span != (ports.Span{}) {
-			s, err := recordedStretch(ctx, q, f.Platform.UUID(), m, f.Span)
-			return m.cut([]part{{stretch: s}}, all, f.Ascending, false), err
+			s, err := recordedRange(ctx, q, f.Platform.UUID(), m, f.Span)
+			return m.clip([]searchRange{{seqRange: s}}, all, f.Ascending, false), err
 		}
 		if !f.Span.From.IsZero() { // nothing in months that are detached is effective later
-			if err := m.has(f.Span.From.Add(-time.Microsecond)); err != nil {
+			if err := m.checkAvailable(f.Span.From.Add(-time.Microsecond)); err != nil {
 				return nil, err
 			}
-			all.after = max(all.after, m.lost)
+			all.after = max(all.after, m.lastArchivedSeq)
 		}
-		return m.cut([]part{{stretch: all}}, all, f.Ascending, false), nil
+		return m.clip([]searchRange{{seqRange: all}}, all, f.Ascending, false), nil
 	}
-	parts, err := spanParts(ctx, q, f.Platform.UUID(), 0, m, f.By, f.Span)
-	return m.cut(parts, all, f.Ascending, true), err
+	parts, err := spanSearchRanges(ctx, q, f.Platform.UUID(), 0, m, f.By, f.Span)
+	return m.clip(parts, all, f.Ascending, true), err
 }
 
-// frequent are the kinds that payments consist of. They stand like this in the
+// commonKinds are the kinds that payments consist of. They stand like this in the
 // condition of ledger_postings_of_rare_kind.
-const frequent = `'jit_received', 'converted', 'delivered', 'deposit', 'transfer_in', 'transfer_out'`
+const commonKinds = `'jit_received', 'converted', 'delivered', 'deposit', 'transfer_in', 'transfer_out'`
 
-// RareKinds is that condition, of postings p: whoever looks for rare kinds repeats it, so
+// RareKindsCondition is that condition, of postings p: whoever looks for rare kinds repeats it, so
 // that the index can be used.
-const RareKinds = "p.kind NOT IN (" + frequent + ")"
+const RareKindsCondition = "p.kind NOT IN (" + commonKinds + ")"
 
-// pickPostings writes the statement for a filter. Rides on ledger_postings_of_transaction,
+// buildPostingQuery writes the statement for a filter. Rides on ledger_postings_of_transaction,
 // transactions_of_customer, ledger_postings_by_memo, the indexes of references or
 // ledger_postings_of_rare_kind, whatever is asked for, or else on the primary keys.
-func pickPostings(f ports.PostingFilter, s part) (string, []any) {
-	recorded, until := s.times()
-	args := []any{dbID(f.Platform.UUID()), s.after, s.upto, f.Limit + 1, recorded, until}
+func buildPostingQuery(f ports.PostingFilter, s searchRange) (string, []any) {
+	recorded, until := s.timeBounds()
+	args := []any{pgUUID(f.Platform.UUID()), s.after, s.upto, f.Limit + 1, recorded, until}
 	given := func(arg any) string {
 		args = append(args, arg)
 		return "$" + strconv.Itoa(len(args))
 	}
 	from := "ledger_postings p"
 	where := []string{"p.platform_id = $1", "p.seq > $2", "p.seq <= $3", "p.recorded_at >= $5", "p.recorded_at < $6"}
-	if s.astray != nil {
-		where = append(where, "p.seq = ANY("+given(s.astray)+")")
+	if s.backdatedSeqs != nil {
+		where = append(where, "p.seq = ANY("+given(s.backdatedSeqs)+")")
 	}
 	if f.Kind != "" {
 		where = append(where, "p.kind = "+given(string(f.Kind)))
-		if !strings.Contains(frequent, "'"+string(f.Kind)+"'") {
-			where = append(where, RareKinds)
+		if !strings.Contains(commonKinds, "'"+string(f.Kind)+"'") {
+			where = append(where, RareKindsCondition)
 		}
 	}
 	if !f.Transaction.IsZero() {
-		where = append(where, "p.transaction_id = "+given(dbID(f.Transaction.UUID())))
+		where = append(where, "p.transaction_id = "+given(pgUUID(f.Transaction.UUID())))
 	}
 	if !f.Customer.IsZero() {
-		from = "(SELECT t.id FROM transactions t WHERE t.platform_id = $1 AND t.customer_id = " + given(dbID(f.Customer.UUID())) +
+		from = "(SELECT t.id FROM transactions t WHERE t.platform_id = $1 AND t.customer_id = " + given(pgUUID(f.Customer.UUID())) +
 			" OFFSET 0) t JOIN ledger_postings p ON p.platform_id = $1 AND p.transaction_id = t.id"
 	}
 	if f.By == ports.ByEffective && f.Span != (ports.Span{}) {
-		where = append(where, "p.effective_at BETWEEN "+given(orEarliest(f.Span.From))+" AND "+given(orLatest(f.Span.To)))
+		where = append(where, "p.effective_at BETWEEN "+given(orMinTime(f.Span.From))+" AND "+given(orMaxTime(f.Span.To)))
 	}
 	order := "DESC"
 	if f.Ascending {
@@ -179,7 +179,7 @@ func pickPostings(f ports.PostingFilter, s part) (string, []any) {
 	also := strings.Join(where, " AND ")
 	if f.Memo == "" {
 		pick := fmt.Sprintf("SELECT p.* FROM %s WHERE %s ORDER BY p.seq %s LIMIT $4", from, also, order)
-		return fmt.Sprintf(readPicked, pick, order), args
+		return fmt.Sprintf(selectPostings, pick, order), args
 	}
 	memo := given(f.Memo)
 	pick := fmt.Sprintf(`SELECT * FROM (
@@ -189,11 +189,11 @@ func pickPostings(f ports.PostingFilter, s part) (string, []any) {
         SELECT q.transaction_id FROM quotes q WHERE q.platform_id = $1 AND q.reference = %[3]s AND q.reference <> ''
         UNION SELECT w.id FROM transactions w WHERE w.platform_id = $1 AND w.own_reference = %[3]s AND w.own_reference <> '')
 ) p ORDER BY p.seq %[4]s LIMIT $4`, from, also, memo, order)
-	return fmt.Sprintf(readPicked, pick, order), args
+	return fmt.Sprintf(selectPostings, pick, order), args
 }
 
 func readPostings(ctx context.Context, q Querier, platform ident.Platform, statement string, args []any) (postings []ports.RecordedPosting, err error) {
-	err = planned(ctx, q, statement, args, func(rows pgx.Rows) error {
+	err = queryFreshPlan(ctx, q, statement, args, func(rows pgx.Rows) error {
 		var (
 			p                                 = ports.RecordedPosting{Posting: ledger.Posting{Platform: platform}}
 			e                                 ledger.Entry
@@ -217,7 +217,7 @@ func readPostings(ctx context.Context, q Querier, platform ident.Platform, state
 	return postings, err
 }
 
-// narrow tells whether few postings are asked for, wherever they stand.
-func narrow(f ports.PostingFilter) bool {
+// isSelective tells whether few postings are asked for, wherever they stand.
+func isSelective(f ports.PostingFilter) bool {
 	return !f.Transaction.IsZero() || !f.Customer.IsZero() || f.Memo != ""
 }

@@ -17,23 +17,23 @@ import (
 	"causeway/ports"
 )
 
-// past is a platform with some thousand postings at a pace, in and after checkpoints, some
+// history is a platform with some thousand postings at a pace, in and after checkpoints, some
 // of them recorded long after they took effect or before.
-type past struct {
-	*house
-	pace       time.Duration
+type history struct {
+	*env
+	interval   time.Duration
 	alice, bob ident.InternalAccount // who has much on the account, and little
-	posted     []recorded
+	posted     []recordedPosting
 }
 
-type recorded struct {
+type recordedPosting struct {
 	ledger.Posting
 	seq int64
 	at  time.Time
 }
 
-func newPast(t testing.TB, pace time.Duration) *past {
-	h := &past{house: newHouse(t), pace: pace, alice: newInternal(), bob: newInternal()}
+func newHistory(t testing.TB, pace time.Duration) *history {
+	h := &history{env: newEnv(t), interval: pace, alice: newInternal(), bob: newInternal()}
 	alice, bob := h.alice, h.bob
 	drawn := rapid.Custom(func(t *rapid.T) ledger.Posting {
 		at := noon.Add(time.Duration(len(h.posted)) * pace)
@@ -42,11 +42,11 @@ func newPast(t testing.TB, pace time.Duration) *past {
 		case 0:
 			p = h.deposit(bob, 9)
 		case 1:
-			p = ledger.UnmatchedReceived(h.header(), ledger.Rail("SEPA"), money.Amount{Minor: 70, Currency: "EUR"})
+			p = ledger.UnmatchedReceived(h.newHeader(), ledger.Rail("SEPA"), money.Amount{Minor: 70, Currency: "EUR"})
 		case 2, 3, 4, 5:
-			p = ledger.Converted(h.header(), ledger.Conversion{From: ledger.FundingJIT, To: ledger.TransitPayouts, Sent: usd(50), Fees: 2, Received: btc(9)})
+			p = ledger.Converted(h.newHeader(), ledger.Conversion{From: ledger.FundingJIT, To: ledger.TransitPayouts, Sent: usd(50), Fees: 2, Received: btc(9)})
 		case 6:
-			p = ledger.Reverse(ledger.JITReceived(h.header(), ledger.Rail("RTP"), usd(5)), newID(), noon, "")
+			p = ledger.Reverse(ledger.JITReceived(h.newHeader(), ledger.Rail("RTP"), usd(5)), newID(), noon, "")
 			p.Kind, p.Reverses = ledger.KindReturned, [16]byte{}
 		default:
 			p = h.deposit(alice, rapid.Int64Range(1, 100).Draw(t, "amount"))
@@ -74,33 +74,33 @@ func newPast(t testing.TB, pace time.Duration) *past {
 		if err := h.post(at, p); err != nil {
 			t.Fatal(err)
 		}
-		h.posted = append(h.posted, recorded{p, int64(i + 1), at})
+		h.posted = append(h.posted, recordedPosting{p, int64(i + 1), at})
 		if i == 1099 || i == 2199 {
-			h.moveCheckpoints()
+			h.advanceSnapshots()
 		}
 	}
-	other := headerOf(newPlatform())
+	other := newHeaderFor(newPlatform())
 	h.mustPost(ledger.JITReceived(other, ledger.Rail("RTP"), usd(77)))
 	return h
 }
 
-// when is the time of a posting of one kind.
-func (r recorded) when(by ports.TimeKind) time.Time {
+// timeBy is the time of a posting of one kind.
+func (r recordedPosting) timeBy(by ports.TimeKind) time.Time {
 	if by == ports.ByEffective {
 		return r.Effective
 	}
 	return r.at
 }
 
-func within(s ports.Span, t time.Time) bool {
+func inSpan(s ports.Span, t time.Time) bool {
 	return (s.From.IsZero() || !t.Before(s.From)) && (s.To.IsZero() || !t.After(s.To))
 }
 
 // turnovers sums up what was posted up to a cut, by account.
-func (h *past) turnovers(cut ports.Cutoff) map[ledger.Account]*[2]int64 {
+func (h *history) turnovers(cut ports.Cutoff) map[ledger.Account]*[2]int64 {
 	sums := map[ledger.Account]*[2]int64{}
 	for _, r := range h.posted {
-		if !cut.Moment.IsZero() && r.when(cut.By).After(cut.Moment) {
+		if !cut.Moment.IsZero() && r.timeBy(cut.By).After(cut.Moment) {
 			continue
 		}
 		for _, e := range r.Entries {
@@ -116,11 +116,11 @@ func (h *past) turnovers(cut ports.Cutoff) map[ledger.Account]*[2]int64 {
 	return sums
 }
 
-func (h *past) moments() []time.Time {
-	return []time.Time{noon.Add(-time.Hour), noon, noon.Add(777 * h.pace), noon.Add(1100 * h.pace), noon.Add(2250 * h.pace), noon.Add(9000 * h.pace)}
+func (h *history) sampleTimes() []time.Time {
+	return []time.Time{noon.Add(-time.Hour), noon, noon.Add(777 * h.interval), noon.Add(1100 * h.interval), noon.Add(2250 * h.interval), noon.Add(9000 * h.interval)}
 }
 
-func TestFinance(t *testing.T) {
+func TestReader_MatchesPlainSums(t *testing.T) {
 	t.Parallel()
 	// Whatever finance asks of books with a past is what plain sums over the postings
 	// say, however much of it lies in checkpoints or in which months, on pages of any size,
@@ -128,7 +128,7 @@ func TestFinance(t *testing.T) {
 	for name, pace := range map[string]time.Duration{"an hour": time.Second, "months": time.Hour} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			h := newPast(t, pace)
+			h := newHistory(t, pace)
 			t.Run("turnovers", h.testTurnovers)
 			t.Run("accounts", h.testAccounts)
 			t.Run("entries", h.testEntries)
@@ -137,9 +137,9 @@ func TestFinance(t *testing.T) {
 	}
 }
 
-func (h *past) testTurnovers(t *testing.T) {
+func (h *history) testTurnovers(t *testing.T) {
 	var cuts []ports.Cutoff
-	for _, m := range append(h.moments(), time.Time{}) {
+	for _, m := range append(h.sampleTimes(), time.Time{}) {
 		cuts = append(cuts, ports.Cutoff{By: ports.ByRecorded, Moment: m}, ports.Cutoff{By: ports.ByEffective, Moment: m})
 	}
 	for _, class := range []ledger.Class{"", ledger.Income} {
@@ -172,7 +172,7 @@ func (h *past) testTurnovers(t *testing.T) {
 	}
 }
 
-func (h *past) testAccounts(t *testing.T) {
+func (h *history) testAccounts(t *testing.T) {
 	all := h.turnovers(ports.Cutoff{})
 	for name, c := range map[string]struct {
 		filter ports.LedgerAccountFilter
@@ -203,7 +203,7 @@ func (h *past) testAccounts(t *testing.T) {
 				for _, a := range page.Accounts {
 					got = append(got, a.Account.Path+" "+string(a.Account.Currency))
 					f.AfterPath, f.AfterCurrency = a.Account.Path, a.Account.Currency
-					h.wantTurned(t, a, all[a.Account])
+					h.wantAccountBalance(t, a, all[a.Account])
 				}
 				more = page.More
 			}
@@ -212,7 +212,7 @@ func (h *past) testAccounts(t *testing.T) {
 			}
 		}
 	}
-	for _, moment := range append(h.moments(), time.Time{}) {
+	for _, moment := range append(h.sampleTimes(), time.Time{}) {
 		for _, by := range []ports.TimeKind{ports.ByRecorded, ports.ByEffective} {
 			cut := ports.Cutoff{By: by, Moment: moment}
 			sums := h.turnovers(cut)
@@ -228,7 +228,7 @@ func (h *past) testAccounts(t *testing.T) {
 				accounts = append(accounts, one...)
 			}
 			for _, a := range accounts {
-				h.wantTurned(t, a, sums[a.Account])
+				h.wantAccountBalance(t, a, sums[a.Account])
 			}
 		}
 	}
@@ -237,7 +237,7 @@ func (h *past) testAccounts(t *testing.T) {
 	}
 }
 
-func (h *past) wantTurned(t *testing.T, a ports.LedgerAccount, turned *[2]int64) {
+func (h *history) wantAccountBalance(t *testing.T, a ports.LedgerAccount, turned *[2]int64) {
 	t.Helper()
 	if turned == nil {
 		turned = &[2]int64{}
@@ -251,14 +251,14 @@ func (h *past) wantTurned(t *testing.T, a ports.LedgerAccount, turned *[2]int64)
 	}
 }
 
-func (h *past) testEntries(t *testing.T) {
+func (h *history) testEntries(t *testing.T) {
 	type line struct {
 		seq     int64
 		n       int
 		balance int64
 	}
-	moments := h.moments()
-	spans := []ports.Span{{}, {From: moments[2]}, {To: moments[2]}, {From: moments[2], To: moments[4]}, {From: moments[3], To: moments[3].Add(9 * h.pace)}, {From: moments[5]}}
+	moments := h.sampleTimes()
+	spans := []ports.Span{{}, {From: moments[2]}, {To: moments[2]}, {From: moments[2], To: moments[4]}, {From: moments[3], To: moments[3].Add(9 * h.interval)}, {From: moments[5]}}
 	for _, a := range []ledger.Account{h.account(ledger.FundingJIT, "USD"), h.account(ledger.FXPosition, "USD"), h.account(ledger.Rail("SEPA"), "EUR"),
 		h.account(ledger.CustomerAccount(h.alice), "USD"), h.account(ledger.CustomerAccount(h.bob), "USD")} {
 		for _, by := range []ports.TimeKind{ports.ByRecorded, ports.ByEffective} {
@@ -279,7 +279,7 @@ func (h *past) testEntries(t *testing.T) {
 						} else {
 							balance -= e.Amount
 						}
-						if within(span, r.when(by)) {
+						if inSpan(span, r.timeBy(by)) {
 							want = append(want, line{r.seq, i + 1, balance})
 						}
 					}
@@ -304,7 +304,7 @@ func (h *past) testEntries(t *testing.T) {
 							slices.Reverse(got)
 						}
 						if !slices.Equal(got, want) {
-							t.Errorf("%s by %d in %v, ascending %t, pages of %d: %d entries, want %d: %s", a, by, span, ascending, limit, len(got), len(want), differs(got, want))
+							t.Errorf("%s by %d in %v, ascending %t, pages of %d: %d entries, want %d: %s", a, by, span, ascending, limit, len(got), len(want), firstDifference(got, want))
 						}
 					}
 				}
@@ -316,7 +316,7 @@ func (h *past) testEntries(t *testing.T) {
 	}
 }
 
-func differs[T comparable](got, want []T) string {
+func firstDifference[T comparable](got, want []T) string {
 	for i := range min(len(got), len(want)) {
 		if got[i] != want[i] {
 			return fmt.Sprintf("at %d %v, want %v", i, got[i], want[i])
@@ -325,31 +325,31 @@ func differs[T comparable](got, want []T) string {
 	return "one is longer"
 }
 
-func (h *past) testPostings(t *testing.T) {
-	moments := h.moments()
+func (h *history) testPostings(t *testing.T) {
+	moments := h.sampleTimes()
 	for name, c := range map[string]struct {
 		filter ports.PostingFilter
-		want   func(recorded) bool
+		want   func(recordedPosting) bool
 	}{
-		"all":           {ports.PostingFilter{}, func(recorded) bool { return true }},
-		"frequent kind": {ports.PostingFilter{Kind: ledger.KindDeposit}, func(r recorded) bool { return r.Kind == ledger.KindDeposit }},
-		"rare kind":     {ports.PostingFilter{Kind: ledger.KindUnmatchedReceived}, func(r recorded) bool { return r.Kind == ledger.KindUnmatchedReceived }},
-		"memo":          {ports.PostingFilter{Memo: "rent"}, func(r recorded) bool { return r.Memo == "rent" }},
-		"memo and kind": {ports.PostingFilter{Memo: "rent", Kind: ledger.KindReturned}, func(r recorded) bool { return r.Memo == "rent" && r.Kind == ledger.KindReturned }},
+		"all":           {ports.PostingFilter{}, func(recordedPosting) bool { return true }},
+		"frequent kind": {ports.PostingFilter{Kind: ledger.KindDeposit}, func(r recordedPosting) bool { return r.Kind == ledger.KindDeposit }},
+		"rare kind":     {ports.PostingFilter{Kind: ledger.KindUnmatchedReceived}, func(r recordedPosting) bool { return r.Kind == ledger.KindUnmatchedReceived }},
+		"memo":          {ports.PostingFilter{Memo: "rent"}, func(r recordedPosting) bool { return r.Memo == "rent" }},
+		"memo and kind": {ports.PostingFilter{Memo: "rent", Kind: ledger.KindReturned}, func(r recordedPosting) bool { return r.Memo == "rent" && r.Kind == ledger.KindReturned }},
 		"recorded": {ports.PostingFilter{Span: ports.Span{From: moments[2], To: moments[4]}},
-			func(r recorded) bool { return within(ports.Span{From: moments[2], To: moments[4]}, r.at) }},
+			func(r recordedPosting) bool { return inSpan(ports.Span{From: moments[2], To: moments[4]}, r.at) }},
 		"effective": {ports.PostingFilter{By: ports.ByEffective, Span: ports.Span{From: moments[2], To: moments[4]}},
-			func(r recorded) bool { return within(ports.Span{From: moments[2], To: moments[4]}, r.Effective) }},
-		"effective around": {ports.PostingFilter{By: ports.ByEffective, Span: ports.Span{From: moments[3], To: moments[3].Add(9 * h.pace)}},
-			func(r recorded) bool {
-				return within(ports.Span{From: moments[3], To: moments[3].Add(9 * h.pace)}, r.Effective)
+			func(r recordedPosting) bool { return inSpan(ports.Span{From: moments[2], To: moments[4]}, r.Effective) }},
+		"effective around": {ports.PostingFilter{By: ports.ByEffective, Span: ports.Span{From: moments[3], To: moments[3].Add(9 * h.interval)}},
+			func(r recordedPosting) bool {
+				return inSpan(ports.Span{From: moments[3], To: moments[3].Add(9 * h.interval)}, r.Effective)
 			}},
 		"effective early": {ports.PostingFilter{By: ports.ByEffective, Span: ports.Span{To: noon.Add(-time.Second)}},
-			func(r recorded) bool { return r.Effective.Before(noon) }},
-		"another transaction": {ports.PostingFilter{Transaction: newTransaction()}, func(recorded) bool { return false }},
-		"another customer":    {ports.PostingFilter{Customer: newCustomer()}, func(recorded) bool { return false }},
+			func(r recordedPosting) bool { return r.Effective.Before(noon) }},
+		"another transaction": {ports.PostingFilter{Transaction: newTransaction()}, func(recordedPosting) bool { return false }},
+		"another customer":    {ports.PostingFilter{Customer: newCustomer()}, func(recordedPosting) bool { return false }},
 	} {
-		want := slices.DeleteFunc(slices.Clone(h.posted), func(r recorded) bool { return !c.want(r) })
+		want := slices.DeleteFunc(slices.Clone(h.posted), func(r recordedPosting) bool { return !c.want(r) })
 		for _, ascending := range []bool{true, false} {
 			f := c.filter
 			f.Platform, f.Ascending, f.Limit = h.platform, ascending, 400
@@ -368,7 +368,7 @@ func (h *past) testPostings(t *testing.T) {
 			if !ascending {
 				slices.Reverse(got)
 			}
-			if !slices.EqualFunc(got, want, func(g ports.RecordedPosting, w recorded) bool {
+			if !slices.EqualFunc(got, want, func(g ports.RecordedPosting, w recordedPosting) bool {
 				return g.Seq == w.seq && g.Recorded.Equal(w.at) && g.Posting.Equal(w.Posting)
 			}) {
 				t.Errorf("%s, ascending %t: %d postings, want %d", name, ascending, len(got), len(want))
@@ -390,14 +390,14 @@ func (h *past) testPostings(t *testing.T) {
 	}
 }
 
-func TestSumsBeyondAnyAmount(t *testing.T) {
+func TestTurnovers_SumsBeyondMaxAmount(t *testing.T) {
 	t.Parallel()
 	// What no single amount can be is still told to the unit.
-	h := newHouse(t)
+	h := newEnv(t)
 	const most = ledger.MaxAmount
 	n := math.MaxInt64/most + 2
 	for range n {
-		h.mustPost(ledger.JITReceived(h.header(), ledger.Rail("RTP"), usd(most)))
+		h.mustPost(ledger.JITReceived(h.newHeader(), ledger.Rail("RTP"), usd(most)))
 	}
 	want := money.Total{}
 	for range n {

@@ -46,55 +46,55 @@ WHERE a.platform_id = $1 AND ($2 = '' OR a.class = $2)`
 	// was recorded by then and took effect later does not count yet. Postings are found
 	// around the moment ($3 to $6, by the primary keys), unless they are astray
 	// (ledger_astray_across).
-	shifted = `
+	effectiveAdjustments = `
 WITH moves AS (
     SELECT e.debit_account, e.credit_account, CASE WHEN p.recorded_at > $2 THEN e.amount ELSE -e.amount END AS amount
     FROM ledger_postings p
     JOIN ledger_entries e ON e.platform_id = $1 AND e.seq = p.seq AND e.recorded_at = p.recorded_at AND e.recorded_at >= $5 AND e.recorded_at < $6
     WHERE p.platform_id = $1 AND p.seq > $3 AND p.seq <= $4 AND p.recorded_at >= $5 AND p.recorded_at < $6
-      AND (p.recorded_at > $2) <> (p.effective_at > $2) AND NOT ` + astray + `
+      AND (p.recorded_at > $2) <> (p.effective_at > $2) AND NOT ` + backdatedCondition + `
     UNION ALL
     SELECT y.debit_account, y.credit_account, CASE WHEN y.recorded_at > $2 THEN y.amount ELSE -y.amount END FROM ledger_across($1, $2) y
 )`
-	turnoversShifted = shifted + `
+	turnoverAdjustments = effectiveAdjustments + `
 SELECT side.id, sum(side.debit)::text, sum(side.credit)::text
 FROM moves m
 CROSS JOIN LATERAL (VALUES (m.debit_account, m.amount, 0), (m.credit_account, 0, m.amount)) side (id, debit, credit)
 GROUP BY side.id`
 	// Debits minus credits of one account among it.
-	shiftedOfAccount = shifted + `
+	accountAdjustment = effectiveAdjustments + `
 SELECT coalesce(sum(CASE WHEN m.debit_account = $7 THEN m.amount ELSE -m.amount END), 0)::text
 FROM moves m WHERE $7 IN (m.debit_account, m.credit_account)`
 )
 
-// aroundMoment are the first arguments of shifted.
-func aroundMoment(ctx context.Context, q Querier, platform uuid.UUID, m months, moment time.Time) ([]any, error) {
-	near, err := recordedStretch(ctx, q, platform, m, m.tolerant(ports.Span{From: moment, To: moment}))
-	from, until := near.times()
-	return []any{dbID(platform), moment, near.after, near.upto, from, until}, err
+// adjustmentArgs are the first arguments of shifted.
+func adjustmentArgs(ctx context.Context, q Querier, platform uuid.UUID, m months, moment time.Time) ([]any, error) {
+	near, err := recordedRange(ctx, q, platform, m, m.widen(ports.Span{From: moment, To: moment}))
+	from, until := near.timeBounds()
+	return []any{pgUUID(platform), moment, near.after, near.upto, from, until}, err
 }
 
-// shiftedOf is what was recorded after a moment on an account and took effect by then, less
+// readAdjustment is what was recorded after a moment on an account and took effect by then, less
 // what was recorded by then and took effect later: debits less credits.
-func shiftedOf(ctx context.Context, q Querier, platform uuid.UUID, m months, number int64, moment time.Time) (money.Total, error) {
-	args, err := aroundMoment(ctx, q, platform, m, moment)
+func readAdjustment(ctx context.Context, q Querier, platform uuid.UUID, m months, number int64, moment time.Time) (money.Total, error) {
+	args, err := adjustmentArgs(ctx, q, platform, m, moment)
 	if err != nil {
 		return money.Total{}, err
 	}
-	return readTotal(ctx, q, shiftedOfAccount, append(args, number)...)
+	return readTotal(ctx, q, accountAdjustment, append(args, number)...)
 }
 
 // Turnovers is as ports.Finance says.
 func (r *Reader) Turnovers(ctx context.Context, p ident.Platform, class ledger.Class, cuts []ports.Cutoff, each func(ports.AccountTurnovers) error) error {
-	err := r.report(ctx, func(q Querier) error {
-		t := turning{platform: p, class: class, cuts: cuts, place: map[int64]int{}}
+	err := r.readOnly(ctx, func(q Querier) error {
+		t := turnoverReport{platform: p, class: class, cutoffs: cuts, index: map[int64]int{}}
 		if err := t.findAccounts(ctx, q); err != nil {
 			return err
 		}
-		if err := t.recorded(ctx, q); err != nil {
+		if err := t.addRecorded(ctx, q); err != nil {
 			return err
 		}
-		if err := t.effective(ctx, q); err != nil {
+		if err := t.addEffectiveAdjustments(ctx, q); err != nil {
 			return err
 		}
 		for _, line := range t.lines {
@@ -110,78 +110,78 @@ func (r *Reader) Turnovers(ctx context.Context, p ident.Platform, class ledger.C
 	return nil
 }
 
-// turning gathers the turnovers of the accounts of a platform.
-type turning struct {
+// turnoverReport gathers the turnovers of the accounts of a platform.
+type turnoverReport struct {
 	platform ident.Platform
 	class    ledger.Class
 	months   months
-	cuts     []ports.Cutoff
+	cutoffs  []ports.Cutoff
 	lines    []ports.AccountTurnovers
-	place    map[int64]int // of an account's number in lines
+	index    map[int64]int // of an account's number in lines
 }
 
-func (t *turning) findAccounts(ctx context.Context, q Querier) (err error) {
-	if t.months, err = monthsOf(ctx, q, t.platform.UUID()); err != nil {
+func (t *turnoverReport) findAccounts(ctx context.Context, q Querier) (err error) {
+	if t.months, err = loadMonths(ctx, q, t.platform.UUID()); err != nil {
 		return err
 	}
-	for _, cut := range t.cuts {
-		if err := t.months.has(cut.Moment); err != nil {
+	for _, cut := range t.cutoffs {
+		if err := t.months.checkAvailable(cut.Moment); err != nil {
 			return err
 		}
 	}
-	return query(ctx, q, turnoverAccounts, []any{dbID(t.platform.UUID()), string(t.class)}, func(rows pgx.Rows) error {
+	return query(ctx, q, turnoverAccounts, []any{pgUUID(t.platform.UUID()), string(t.class)}, func(rows pgx.Rows) error {
 		var number int64
 		var path, currency, class string
 		if err := rows.Scan(&number, &path, &currency, &class); err != nil {
 			return err
 		}
-		t.place[number] = len(t.lines)
+		t.index[number] = len(t.lines)
 		t.lines = append(t.lines, ports.AccountTurnovers{
 			Account: ledger.Account{Platform: t.platform, Path: path, Currency: money.Currency(currency)},
-			Class:   ledger.Class(class), Turnovers: make([]ports.Turnover, len(t.cuts)),
+			Class:   ledger.Class(class), Turnovers: make([]ports.Turnover, len(t.cutoffs)),
 		})
 		return nil
 	})
 }
 
-// recorded fills in what was recorded by the moments.
-func (t *turning) recorded(ctx context.Context, q Querier) error {
-	for i, cut := range t.cuts {
-		s := t.months.bounded(allPostings)
+// addRecorded fills in what was recorded by the moments.
+func (t *turnoverReport) addRecorded(ctx context.Context, q Querier) error {
+	for i, cut := range t.cutoffs {
+		s := t.months.withTimeBounds(allPostings)
 		if !cut.Moment.IsZero() {
 			var err error
-			if s, err = recordedStretch(ctx, q, t.platform.UUID(), t.months, ports.Span{To: cut.Moment}); err != nil {
+			if s, err = recordedRange(ctx, q, t.platform.UUID(), t.months, ports.Span{To: cut.Moment}); err != nil {
 				return err
 			}
 		}
-		s.from = t.months.since(s.upto)
-		from, until := s.times()
-		if err := t.sum(ctx, q, i, turnoversUpto, dbID(t.platform.UUID()), string(t.class), s.upto, from, until); err != nil {
+		s.from = t.months.entriesFrom(s.upto)
+		from, until := s.timeBounds()
+		if err := t.addRows(ctx, q, i, turnoversUpto, pgUUID(t.platform.UUID()), string(t.class), s.upto, from, until); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// effective corrects, where a cut is by effective time, what was recorded by then.
-func (t *turning) effective(ctx context.Context, q Querier) error {
-	for i, cut := range t.cuts {
+// addEffectiveAdjustments corrects, where a cut is by effective time, what was recorded by then.
+func (t *turnoverReport) addEffectiveAdjustments(ctx context.Context, q Querier) error {
+	for i, cut := range t.cutoffs {
 		if cut.By != ports.ByEffective || cut.Moment.IsZero() {
 			continue
 		}
-		args, err := aroundMoment(ctx, q, t.platform.UUID(), t.months, cut.Moment.UTC().Truncate(time.Microsecond))
+		args, err := adjustmentArgs(ctx, q, t.platform.UUID(), t.months, cut.Moment.UTC().Truncate(time.Microsecond))
 		if err != nil {
 			return err
 		}
-		if err := t.sum(ctx, q, i, turnoversShifted, args...); err != nil {
+		if err := t.addRows(ctx, q, i, turnoverAdjustments, args...); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// sum adds what a statement says of accounts to a cut.
-func (t *turning) sum(ctx context.Context, q Querier, cut int, statement string, args ...any) error {
+// addRows adds what a statement says of accounts to a cut.
+func (t *turnoverReport) addRows(ctx context.Context, q Querier, cut int, statement string, args ...any) error {
 	return query(ctx, q, statement, args, func(rows pgx.Rows) error {
 		var number int64
 		var debits, credits string
@@ -192,8 +192,8 @@ func (t *turning) sum(ctx context.Context, q Querier, cut int, statement string,
 	})
 }
 
-func (t *turning) add(number int64, cut int, debits, credits string) error {
-	place, wanted := t.place[number]
+func (t *turnoverReport) add(number int64, cut int, debits, credits string) error {
+	place, wanted := t.index[number]
 	if !wanted {
 		return nil
 	}
@@ -202,7 +202,7 @@ func (t *turning) add(number int64, cut int, debits, credits string) error {
 		sum  *money.Total
 		text string
 	}{{&turnover.Debits, debits}, {&turnover.Credits, credits}} {
-		more, err := total(side.text)
+		more, err := parseTotal(side.text)
 		if err != nil {
 			return err
 		}

@@ -27,15 +27,15 @@ JOIN ledger_accounts c ON c.platform_id = e.platform_id AND c.id = e.credit_acco
 ORDER BY p.platform_id, p.seq, e.n`
 
 // postings loads what is written under these keys; what is not there is missing.
-func (b *Books) postings(ctx context.Context, q Querier, keys []postingKey) (map[postingKey]ledger.Posting, error) {
-	var platforms, ids uuids
+func (b *Store) postings(ctx context.Context, q Querier, keys []postingKey) (map[postingKey]ledger.Posting, error) {
+	var platforms, ids uuidArray
 	asked := map[postingKey]bool{}
 	for _, k := range keys {
 		if asked[k] {
 			continue
 		}
 		asked[k] = true
-		platforms, ids = append(platforms, dbID(k.platform.UUID())), append(ids, dbID(k.id))
+		platforms, ids = append(platforms, pgUUID(k.platform.UUID())), append(ids, pgUUID(k.id))
 	}
 	found := map[postingKey]ledger.Posting{}
 	err := query(ctx, q, loadPostings, []any{platforms, ids}, func(rows pgx.Rows) error {

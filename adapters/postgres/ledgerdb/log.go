@@ -17,7 +17,7 @@ import (
 
 // Log keeps the log of postings. It writes nothing that a posting has to wait for.
 type Log struct {
-	books *Books
+	store *Store
 	pool  *pgxpool.Pool
 }
 
@@ -27,30 +27,30 @@ var (
 )
 
 // NewLog is the log of the database that the pool is connected to.
-func NewLog(b *Books, pool *pgxpool.Pool) *Log { return &Log{b, pool} }
+func NewLog(b *Store, pool *pgxpool.Pool) *Log { return &Log{b, pool} }
 
 // Reads one row a platform.
-const dueLogs = `
+const selectUnsealed = `
 SELECT c.platform_id FROM ledger_clock c LEFT JOIN ledger_sealed s ON s.platform_id = c.platform_id
 WHERE c.seq > coalesce(s.size, 0)
 ORDER BY c.platform_id`
 
 // Unsealed is as ports.LedgerLog says.
 func (l *Log) Unsealed(ctx context.Context) (due []ident.Platform, err error) {
-	err = l.with(ctx, func(q Querier) error {
-		return planned(ctx, q, dueLogs, nil, func(rows pgx.Rows) error {
+	err = l.withConn(ctx, func(q Querier) error {
+		return queryFreshPlan(ctx, q, selectUnsealed, nil, func(rows pgx.Rows) error {
 			var id [16]byte
 			err := rows.Scan(&id)
 			due = append(due, platformID(id))
 			return err
 		})
 	})
-	return due, wrapped("look for postings to seal", err)
+	return due, wrapError("look for postings to seal", err)
 }
 
 // Rides on primary keys, and reads a clock, the edge and the last head as one moment
 // saw them.
-const logStanding = `
+const selectLogStatus = `
 SELECT c.seq, coalesce(s.size, 0), coalesce(s.edge, ''), coalesce(s.published, 0), h.root, h.sealed_at, h.note
 FROM ledger_clock c
 LEFT JOIN ledger_sealed s ON s.platform_id = c.platform_id
@@ -59,8 +59,8 @@ WHERE c.platform_id = $1`
 
 // LogStatus is as ports.LedgerLog says.
 func (l *Log) LogStatus(ctx context.Context, p ident.Platform) (at ports.LogStatus, err error) {
-	err = l.with(ctx, func(q Querier) error {
-		return planned(ctx, q, logStanding, []any{dbID(p.UUID())}, func(rows pgx.Rows) error {
+	err = l.withConn(ctx, func(q Querier) error {
+		return queryFreshPlan(ctx, q, selectLogStatus, []any{pgUUID(p.UUID())}, func(rows pgx.Rows) error {
 			var (
 				root   []byte
 				sealed pgtype.Timestamptz
@@ -74,20 +74,20 @@ func (l *Log) LogStatus(ctx context.Context, p ident.Platform) (at ports.LogStat
 			return nil
 		})
 	})
-	return at, wrapped("read how the log stands", err)
+	return at, wrapError("read how the log stands", err)
 }
 
 // Rides on ledger_heads_pkey.
 const (
-	headsDown = `SELECT size, root, sealed_at, note FROM ledger_heads WHERE platform_id = $1 AND size < $2 ORDER BY size DESC LIMIT $3`
-	headsUp   = `SELECT size, root, sealed_at, note FROM ledger_heads WHERE platform_id = $1 AND size > $2 ORDER BY size LIMIT $3`
-	headOf    = `SELECT size, root, sealed_at, note FROM ledger_heads WHERE platform_id = $1 AND size = $2 LIMIT $3`
+	selectCheckpointsDescending = `SELECT size, root, sealed_at, note FROM ledger_heads WHERE platform_id = $1 AND size < $2 ORDER BY size DESC LIMIT $3`
+	selectCheckpointsAscending  = `SELECT size, root, sealed_at, note FROM ledger_heads WHERE platform_id = $1 AND size > $2 ORDER BY size LIMIT $3`
+	selectCheckpointBySize      = `SELECT size, root, sealed_at, note FROM ledger_heads WHERE platform_id = $1 AND size = $2 LIMIT $3`
 )
 
 // Checkpoints is as ports.LedgerLog says.
 func (l *Log) Checkpoints(ctx context.Context, p ident.Platform, f ports.CheckpointFilter) (page ports.CheckpointPage, err error) {
-	err = l.with(ctx, func(q Querier) error {
-		page.Checkpoints, err = headsIn(ctx, q, p, f, f.Limit+1)
+	err = l.withConn(ctx, func(q Querier) error {
+		page.Checkpoints, err = readCheckpoints(ctx, q, p, f, f.Limit+1)
 		return err
 	})
 	if err == nil && len(page.Checkpoints) > f.Limit {
@@ -96,17 +96,17 @@ func (l *Log) Checkpoints(ctx context.Context, p ident.Platform, f ports.Checkpo
 	return page, err
 }
 
-func headsIn(ctx context.Context, q Querier, p ident.Platform, f ports.CheckpointFilter, most int) (heads []ports.SignedCheckpoint, err error) {
-	statement, edge := headsDown, f.Before
+func readCheckpoints(ctx context.Context, q Querier, p ident.Platform, f ports.CheckpointFilter, most int) (heads []ports.SignedCheckpoint, err error) {
+	statement, edge := selectCheckpointsDescending, f.Before
 	switch {
 	case f.Size > 0:
-		statement, edge = headOf, f.Size
+		statement, edge = selectCheckpointBySize, f.Size
 	case f.Ascending:
-		statement = headsUp
+		statement = selectCheckpointsAscending
 	case f.Before == 0:
 		edge = 1<<63 - 1
 	}
-	err = planned(ctx, q, statement, []any{dbID(p.UUID()), edge, most}, func(rows pgx.Rows) error {
+	err = queryFreshPlan(ctx, q, statement, []any{pgUUID(p.UUID()), edge, most}, func(rows pgx.Rows) error {
 		var root []byte
 		var sealed pgtype.Timestamptz
 		h := ports.SignedCheckpoint{Checkpoint: ledger.Checkpoint{Platform: p}}
@@ -118,31 +118,31 @@ func headsIn(ctx context.Context, q Querier, p ident.Platform, f ports.Checkpoin
 		heads = append(heads, h)
 		return nil
 	})
-	return heads, wrapped("read the heads of the log", err)
+	return heads, wrapError("read the heads of the log", err)
 }
 
 // Rides on ledger_tiles_pkey.
-const tilesAt = `
+const selectTiles = `
 SELECT w.place, t.hashes
 FROM unnest($2::smallint[], $3::bigint[]) WITH ORDINALITY AS w (level, n, place)
 JOIN ledger_tiles t ON t.platform_id = $1 AND t.level = w.level AND t.n = w.n`
 
 // Tiles is as ports.LedgerLog says.
 func (l *Log) Tiles(ctx context.Context, p ident.Platform, places []ports.TileIndex) (tiles [][]byte, err error) {
-	err = l.with(ctx, func(q Querier) error {
-		tiles, err = tilesIn(ctx, q, p, places)
+	err = l.withConn(ctx, func(q Querier) error {
+		tiles, err = readTiles(ctx, q, p, places)
 		return err
 	})
 	return tiles, err
 }
 
-func tilesIn(ctx context.Context, q Querier, p ident.Platform, places []ports.TileIndex) ([][]byte, error) {
+func readTiles(ctx context.Context, q Querier, p ident.Platform, places []ports.TileIndex) ([][]byte, error) {
 	levels, ns := make([]int16, len(places)), make([]int64, len(places))
 	for i, at := range places {
 		levels[i], ns[i] = int16(at.Level), at.N
 	}
 	tiles := make([][]byte, len(places))
-	err := planned(ctx, q, tilesAt, []any{dbID(p.UUID()), levels, ns}, func(rows pgx.Rows) error {
+	err := queryFreshPlan(ctx, q, selectTiles, []any{pgUUID(p.UUID()), levels, ns}, func(rows pgx.Rows) error {
 		var place int64
 		var hashes []byte
 		if err := rows.Scan(&place, &hashes); err != nil {
@@ -151,25 +151,25 @@ func tilesIn(ctx context.Context, q Querier, p ident.Platform, places []ports.Ti
 		tiles[place-1] = hashes
 		return nil
 	})
-	return tiles, wrapped("read tiles of the log", err)
+	return tiles, wrapError("read tiles of the log", err)
 }
 
 // Leaf is as ports.LedgerLog says.
 func (l *Log) Leaf(ctx context.Context, p ident.Platform, posting uuid.UUID) (leaf ledger.Leaf, found bool, err error) {
-	err = l.with(ctx, func(q Querier) error {
-		at, known, err := placeOf(ctx, q, p, posting)
+	err = l.withConn(ctx, func(q Querier) error {
+		at, known, err := findPosition(ctx, q, p, posting)
 		if err != nil || !known {
 			return err
 		}
-		m, err := monthsOf(ctx, q, p.UUID())
+		m, err := loadMonths(ctx, q, p.UUID())
 		if err != nil {
 			return err
 		}
-		if at.upto <= m.lost {
-			return m.gone()
+		if at.upto <= m.lastArchivedSeq {
+			return m.archivedError()
 		}
 		key := postingKey{p, posting}
-		stored, err := l.books.postings(ctx, q, []postingKey{key})
+		stored, err := l.store.postings(ctx, q, []postingKey{key})
 		if err != nil {
 			return err
 		}
@@ -179,10 +179,10 @@ func (l *Log) Leaf(ctx context.Context, p ident.Platform, posting uuid.UUID) (le
 		leaf.Seq, leaf.Recorded = at.upto, at.from.UTC()
 		return nil
 	})
-	return leaf, found, wrapped("read a posting", err)
+	return leaf, found, wrapError("read a posting", err)
 }
 
-func (l *Log) with(ctx context.Context, do func(Querier) error) error {
+func (l *Log) withConn(ctx context.Context, do func(Querier) error) error {
 	return l.pool.AcquireFunc(ctx, func(c *pgxpool.Conn) error { return do(c.Conn()) })
 }
 
@@ -191,8 +191,8 @@ type execer interface {
 	Exec(ctx context.Context, sql string, args ...any) (pgconn.CommandTag, error)
 }
 
-// one runs a statement that changes one row.
-func one(ctx context.Context, q execer, doing, statement string, args ...any) error {
+// execOne runs a statement that changes one row.
+func execOne(ctx context.Context, q execer, doing, statement string, args ...any) error {
 	if _, err := q.Exec(ctx, statement, args...); err != nil {
 		return fmt.Errorf("%s: %w", doing, err)
 	}

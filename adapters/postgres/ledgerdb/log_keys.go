@@ -13,22 +13,22 @@ import (
 )
 
 const (
-	headKeys   = `SELECT id, public_key, sealed_key, valid_from, valid_until FROM ledger_keys ORDER BY valid_from DESC, id DESC`
-	endHeadKey = `UPDATE ledger_keys SET valid_until = $2 WHERE id = $1 AND valid_until IS NULL`
-	addHeadKey = `INSERT INTO ledger_keys (id, public_key, sealed_key, valid_from) VALUES ($1, $2, $3, $4)`
+	selectCheckpointKeys = `SELECT id, public_key, sealed_key, valid_from, valid_until FROM ledger_keys ORDER BY valid_from DESC, id DESC`
+	expireCheckpointKey  = `UPDATE ledger_keys SET valid_until = $2 WHERE id = $1 AND valid_until IS NULL`
+	insertCheckpointKey  = `INSERT INTO ledger_keys (id, public_key, sealed_key, valid_from) VALUES ($1, $2, $3, $4)`
 )
 
 // CheckpointKeys is as ports.HeadKeyStore says.
 func (l *Log) CheckpointKeys(ctx context.Context) (keys []ports.SealedCheckpointKey, err error) {
-	err = l.with(ctx, func(q Querier) error {
-		keys, err = headKeysIn(ctx, q)
+	err = l.withConn(ctx, func(q Querier) error {
+		keys, err = readCheckpointKeys(ctx, q)
 		return err
 	})
 	return keys, err
 }
 
-func headKeysIn(ctx context.Context, q Querier) (keys []ports.SealedCheckpointKey, err error) {
-	err = planned(ctx, q, headKeys, nil, func(rows pgx.Rows) error {
+func readCheckpointKeys(ctx context.Context, q Querier) (keys []ports.SealedCheckpointKey, err error) {
+	err = queryFreshPlan(ctx, q, selectCheckpointKeys, nil, func(rows pgx.Rows) error {
 		var (
 			k           ports.SealedCheckpointKey
 			id          [16]byte
@@ -43,21 +43,21 @@ func headKeysIn(ctx context.Context, q Querier) (keys []ports.SealedCheckpointKe
 		keys = append(keys, k)
 		return nil
 	})
-	return keys, wrapped("read the keys of the log", err)
+	return keys, wrapError("read the keys of the log", err)
 }
 
 // ReplaceCheckpointKey is as ports.HeadKeyStore says. It refuses to leave two keys without an
 // end: that is how two processes that do it at once are told apart.
 func (l *Log) ReplaceCheckpointKey(ctx context.Context, ends uuid.UUID, with ports.SealedCheckpointKey) (bool, error) {
 	err := pgx.BeginFunc(ctx, l.pool, func(tx pgx.Tx) error {
-		if err := one(ctx, tx, "end a key", endHeadKey, dbID(ends), with.ValidFrom); err != nil {
+		if err := execOne(ctx, tx, "end a key", expireCheckpointKey, pgUUID(ends), with.ValidFrom); err != nil {
 			return err
 		}
-		return one(ctx, tx, "add a key", addHeadKey, dbID(with.ID), with.Public[:], with.Sealed, with.ValidFrom)
+		return execOne(ctx, tx, "add a key", insertCheckpointKey, pgUUID(with.ID), with.Public[:], with.Sealed, with.ValidFrom)
 	})
 	var pg *pgconn.PgError
 	if errors.As(err, &pg) && pg.ConstraintName == "ledger_key_one_signs" {
 		return false, nil
 	}
-	return err == nil, wrapped("replace the key of the log", err)
+	return err == nil, wrapError("replace the key of the log", err)
 }

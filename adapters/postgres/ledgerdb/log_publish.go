@@ -25,9 +25,9 @@ RETURNING s.platform_id, s.published`
 
 // TakeUnpublished is as ports.LedgerLog says.
 func (l *Log) TakeUnpublished(ctx context.Context, now time.Time, lease time.Duration, most int) (taken []ports.UnpublishedCheckpoints, err error) {
-	err = l.with(ctx, func(q Querier) error {
+	err = l.withConn(ctx, func(q Querier) error {
 		var marks []int64
-		err := planned(ctx, q, takeUnpublished, []any{now, now.Add(lease)}, func(rows pgx.Rows) error {
+		err := queryFreshPlan(ctx, q, takeUnpublished, []any{now, now.Add(lease)}, func(rows pgx.Rows) error {
 			var id [16]byte
 			var mark int64
 			err := rows.Scan(&id, &mark)
@@ -36,15 +36,15 @@ func (l *Log) TakeUnpublished(ctx context.Context, now time.Time, lease time.Dur
 		})
 		for i := range taken {
 			if err == nil {
-				taken[i].Checkpoints, err = headsIn(ctx, q, taken[i].Platform, ports.CheckpointFilter{Before: marks[i], Ascending: true}, most)
+				taken[i].Checkpoints, err = readCheckpoints(ctx, q, taken[i].Platform, ports.CheckpointFilter{Before: marks[i], Ascending: true}, most)
 			}
 		}
 		return err
 	})
-	return taken, wrapped("look for heads to publish", err)
+	return taken, wrapError("look for heads to publish", err)
 }
 
 // MarkPublished is as ports.LedgerLog says.
 func (l *Log) MarkPublished(ctx context.Context, p ident.Platform, size int64) error {
-	return one(ctx, l.pool, "note what is published", setPublished, dbID(p.UUID()), size)
+	return execOne(ctx, l.pool, "note what is published", setPublished, pgUUID(p.UUID()), size)
 }

@@ -12,22 +12,22 @@ import (
 )
 
 const (
-	openLog = `INSERT INTO ledger_sealed (platform_id) VALUES ($1) ON CONFLICT DO NOTHING`
+	insertLogState = `INSERT INTO ledger_sealed (platform_id) VALUES ($1) ON CONFLICT DO NOTHING`
 	// Whoever has the row has the platform's log. What is committed up to the clock's
 	// number is final, because numbers follow the order of commits.
-	holdLog = `
+	lockLogState = `
 SELECT s.size, s.edge, (SELECT c.seq FROM ledger_clock c WHERE c.platform_id = s.platform_id)
 FROM ledger_sealed s WHERE s.platform_id = $1 FOR UPDATE OF s SKIP LOCKED`
-	addTiles = `
+	insertTiles = `
 INSERT INTO ledger_tiles (platform_id, level, n, hashes)
 SELECT $1, w.level, w.n, w.hashes FROM unnest($2::smallint[], $3::bigint[], $4::bytea[]) AS w (level, n, hashes)`
-	addHead = `INSERT INTO ledger_heads (platform_id, size, root, sealed_at, note) VALUES ($1, $2, $3, $4, $5)`
-	moveLog = `UPDATE ledger_sealed SET size = $2, edge = $3 WHERE platform_id = $1`
+	insertCheckpoint = `INSERT INTO ledger_heads (platform_id, size, root, sealed_at, note) VALUES ($1, $2, $3, $4, $5)`
+	updateLogState   = `UPDATE ledger_sealed SET size = $2, edge = $3 WHERE platform_id = $1`
 )
 
 // Seal is as ports.LedgerLog says: one transaction, which holds the platform's row.
 func (l *Log) Seal(ctx context.Context, p ident.Platform, fn func(context.Context, ports.LogWriter) error) (held bool, err error) {
-	if err := one(ctx, l.pool, "open a log", openLog, dbID(p.UUID())); err != nil {
+	if err := execOne(ctx, l.pool, "open a log", insertLogState, pgUUID(p.UUID())); err != nil {
 		return false, err
 	}
 	tx, err := l.pool.Begin(ctx)
@@ -39,21 +39,21 @@ func (l *Log) Seal(ctx context.Context, p ident.Platform, fn func(context.Contex
 			err = errors.Join(err, rollback)
 		}
 	}()
-	if _, err := tx.Exec(ctx, "SET LOCAL "+alongIndexes); err != nil {
+	if _, err := tx.Exec(ctx, "SET LOCAL "+disableSort); err != nil {
 		return false, fmt.Errorf("seal: %w", err)
 	}
-	w := &logWriter{view: auditView{l.books, tx}, platform: p}
-	err = planned(ctx, tx, holdLog, []any{dbID(p.UUID())}, func(rows pgx.Rows) error {
+	w := &logWriter{view: auditView{l.store, tx}, platform: p}
+	err = queryFreshPlan(ctx, tx, lockLogState, []any{pgUUID(p.UUID())}, func(rows pgx.Rows) error {
 		held = true
 		return rows.Scan(&w.size, &w.edge, &w.postings)
 	})
 	if err != nil || !held {
-		return false, wrapped("seal", err)
+		return false, wrapError("seal", err)
 	}
 	if err := fn(ctx, w); err != nil {
 		return true, err
 	}
-	return true, wrapped("seal", tx.Commit(ctx))
+	return true, wrapError("seal", tx.Commit(ctx))
 }
 
 type logWriter struct {
@@ -79,12 +79,12 @@ func (w *logWriter) Add(ctx context.Context, tiles []ports.LogTile) error {
 	for i, t := range tiles {
 		levels[i], ns[i], hashes[i] = int16(t.Level), t.N, t.Hashes
 	}
-	return one(ctx, w.view.tx, "add to the log", addTiles, dbID(w.platform.UUID()), levels, ns, hashes)
+	return execOne(ctx, w.view.tx, "add to the log", insertTiles, pgUUID(w.platform.UUID()), levels, ns, hashes)
 }
 
 func (w *logWriter) Seal(ctx context.Context, head ports.SignedCheckpoint, edge []byte) error {
-	if err := one(ctx, w.view.tx, "seal", addHead, dbID(w.platform.UUID()), head.Size, head.Root[:], head.Sealed, head.Note); err != nil {
+	if err := execOne(ctx, w.view.tx, "seal", insertCheckpoint, pgUUID(w.platform.UUID()), head.Size, head.Root[:], head.Sealed, head.Note); err != nil {
 		return err
 	}
-	return one(ctx, w.view.tx, "seal", moveLog, dbID(w.platform.UUID()), head.Size, edge)
+	return execOne(ctx, w.view.tx, "seal", updateLogState, pgUUID(w.platform.UUID()), head.Size, edge)
 }

@@ -18,17 +18,17 @@ import (
 // What is read says in which months: the others are then not even looked at.
 
 // Whole months, oldest first, of which partitions are made ahead: this one and two more.
-const monthsAhead = 3
+const partitionsAhead = 3
 
-const openMonth = `SELECT ledger_open_month(($1::date + $2 * interval '1 month') AT TIME ZONE 'UTC')`
+const createMonthPartition = `SELECT ledger_open_month(($1::date + $2 * interval '1 month') AT TIME ZONE 'UTC')`
 
-// OpenMonths makes the partitions of the month that now is in and of the next ones. Whoever
+// CreateMonthPartitions makes the partitions of the month that now is in and of the next ones. Whoever
 // posts first in a month without a partition makes it too, but then others wait for that.
-func (b *Books) OpenMonths(ctx context.Context, db Beginner, now time.Time) error {
+func (b *Store) CreateMonthPartitions(ctx context.Context, db TxBeginner, now time.Time) error {
 	return pgx.BeginFunc(ctx, db, func(tx pgx.Tx) error {
 		first := pgtype.Date{Time: time.Date(now.UTC().Year(), now.UTC().Month(), 1, 0, 0, 0, 0, time.UTC), Valid: true}
-		for ahead := range monthsAhead {
-			if _, err := tx.Exec(ctx, openMonth, first, ahead); err != nil {
+		for ahead := range partitionsAhead {
+			if _, err := tx.Exec(ctx, createMonthPartition, first, ahead); err != nil {
 				return fmt.Errorf("open months of the books: %w", err)
 			}
 		}
@@ -39,89 +39,89 @@ func (b *Books) OpenMonths(ctx context.Context, db Beginner, now time.Time) erro
 // months are those in which a platform posted, in order, up to where each account posted
 // to has a checkpoint with the end of each, and before when months are detached.
 type months struct {
-	begin    []monthBegin
-	complete time.Time
-	detached time.Time
-	lost     int64 // the last posting of the platform that is detached
+	starts          []monthStart
+	completeTo      time.Time
+	archivedBefore  time.Time
+	lastArchivedSeq int64 // the last posting of the platform that is detached
 }
 
-// monthBegin is the first moment of a month, and the number from which on postings were
+// monthStart is the first moment of a month, and the number from which on postings were
 // recorded in it.
-type monthBegin struct {
-	at    time.Time
-	first int64
+type monthStart struct {
+	at       time.Time
+	firstSeq int64
 }
 
 // Rides on ledger_months_pkey and ledger_checkpointed_pkey.
-const readMonths = `
+const selectMonths = `
 SELECT m.month, m.first_seq, nullif(k.complete_to, '-infinity'), (SELECT (max(d.month) + interval '1 month')::date FROM ledger_detached d)
 FROM ledger_months m JOIN ledger_checkpointed k ON k.platform_id = m.platform_id
 WHERE m.platform_id = $1
 ORDER BY m.month`
 
-func monthsOf(ctx context.Context, q Querier, platform uuid.UUID) (m months, err error) {
-	err = query(ctx, q, readMonths, []any{dbID(platform)}, func(rows pgx.Rows) error {
+func loadMonths(ctx context.Context, q Querier, platform uuid.UUID) (m months, err error) {
+	err = query(ctx, q, selectMonths, []any{pgUUID(platform)}, func(rows pgx.Rows) error {
 		var month, detached pgtype.Date
 		var complete pgtype.Timestamptz
-		var begin monthBegin
-		if err := rows.Scan(&month, &begin.first, &complete, &detached); err != nil {
+		var begin monthStart
+		if err := rows.Scan(&month, &begin.firstSeq, &complete, &detached); err != nil {
 			return err
 		}
-		begin.at, m.complete, m.detached = month.Time, utc(complete), detached.Time
-		m.begin = append(m.begin, begin)
+		begin.at, m.completeTo, m.archivedBefore = month.Time, utc(complete), detached.Time
+		m.starts = append(m.starts, begin)
 		return nil
 	})
-	for _, b := range m.begin {
-		if m.lost = b.first - 1; !b.at.Before(m.detached) {
+	for _, b := range m.starts {
+		if m.lastArchivedSeq = b.firstSeq - 1; !b.at.Before(m.archivedBefore) {
 			break
 		}
-		m.lost = math.MaxInt64
+		m.lastArchivedSeq = math.MaxInt64
 	}
-	return m, wrapped("read the months of the books", err)
+	return m, wrapError("read the months of the books", err)
 }
 
-// gone is the answer to who asks for something in a month that is detached.
-func (m months) gone() error {
+// archivedError is the answer to who asks for something in a month that is detached.
+func (m months) archivedError() error {
 	return fault.New(fault.MonthArchived, "What was recorded before %s is detached from the books. Ask for what came later, or have its months attached (causeway ledger attach).",
-		m.detached.Format(time.DateOnly))
+		m.archivedBefore.Format(time.DateOnly))
 }
 
-// has is nil when the books say what had been recorded by a moment, or effective.
-func (m months) has(moment time.Time) error {
-	if m.lost > 0 && !moment.IsZero() && moment.Before(m.detached.Add(-time.Microsecond)) {
-		return m.gone()
+// checkAvailable is nil when the books say what had been recorded by a moment, or effective.
+func (m months) checkAvailable(moment time.Time) error {
+	if m.lastArchivedSeq > 0 && !moment.IsZero() && moment.Before(m.archivedBefore.Add(-time.Microsecond)) {
+		return m.archivedError()
 	}
 	return nil
 }
 
-// Has is nil when the books of a platform have all that was recorded from a moment on; else
+// CheckAvailable is nil when the books of a platform have all that was recorded from a moment on; else
 // MONTH_DETACHED.
-func Has(ctx context.Context, q Querier, p ident.Platform, from time.Time) error {
-	m, err := monthsOf(ctx, q, p.UUID())
+func CheckAvailable(ctx context.Context, q Querier, p ident.Platform, from time.Time) error {
+	m, err := loadMonths(ctx, q, p.UUID())
 	if err != nil {
 		return err
 	}
-	return m.has(from.Add(-time.Microsecond))
+	return m.checkAvailable(from.Add(-time.Microsecond))
 }
 
-// stretch is a run of postings: those with numbers above after, up to upto. They were
+// seqRange is a run of postings: those with numbers above after, up to upto. They were
 // recorded from one moment until before another; zero is no bound.
-type stretch struct {
+type seqRange struct {
 	after, upto int64
 	from, until time.Time
 }
 
 // allPostings is the stretch of all there are; a number after the last one is left.
-var allPostings = stretch{upto: math.MaxInt64 - 1}
+var allPostings = seqRange{upto: math.MaxInt64 - 1}
 
-// bounded tells the stretch in which months it was recorded.
-func (m months) bounded(s stretch) stretch {
+// withTimeBounds tells the stretch in which months it was recorded.
+func (m months) withTimeBounds(s seqRange) seqRange {
 	s.from, s.until = time.Time{}, time.Time{}
-	for _, b := range m.begin {
-		if b.first <= s.after+1 {
+	for _, b := range m.starts {
+		if b.firstSeq <= s.after+1 {
 			s.from = b.at
 		}
-		if b.first > s.upto {
+		if b.firstSeq > s.upto {
 			s.until = b.at
 			break
 		}
@@ -129,11 +129,11 @@ func (m months) bounded(s stretch) stretch {
 	return s
 }
 
-// since is the moment from which on entries are needed, beside checkpoints, for what the
+// entriesFrom is the moment from which on entries are needed, beside checkpoints, for what the
 // accounts came to with a posting: the end of the last month before it that is complete.
-func (m months) since(upto int64) (at time.Time) {
-	for _, b := range m.begin {
-		if b.first > upto+1 || b.at.After(m.complete) {
+func (m months) entriesFrom(upto int64) (at time.Time) {
+	for _, b := range m.starts {
+		if b.firstSeq > upto+1 || b.at.After(m.completeTo) {
 			break
 		}
 		at = b.at
@@ -141,23 +141,23 @@ func (m months) since(upto int64) (at time.Time) {
 	return at
 }
 
-// block tells of the stretch of an account between two of its checkpoints, or after the
+// blockRange tells of the stretch of an account between two of its checkpoints, or after the
 // last, in which months its entries were recorded. The last of them is enough, where the
 // one before is complete.
-func (m months) block(s stretch) stretch {
-	s = m.bounded(s)
-	if since := m.since(s.upto - 1); since.After(s.from) {
+func (m months) blockRange(s seqRange) seqRange {
+	s = m.withTimeBounds(s)
+	if since := m.entriesFrom(s.upto - 1); since.After(s.from) {
 		s.from = since
 	}
 	return s
 }
 
-// pieces cuts a stretch where months begin, in reading order: a page is looked for in one
+// chunks cuts a stretch where months begin, in reading order: a page is looked for in one
 // month, then in the next two, the next four, and so on.
-func (m months) pieces(s stretch, ascending bool) (pieces []stretch) {
+func (m months) chunks(s seqRange, ascending bool) (pieces []seqRange) {
 	points := []int64{s.after}
-	for _, b := range m.begin {
-		if end := b.first - 1; end > points[len(points)-1] && end < s.upto {
+	for _, b := range m.starts {
+		if end := b.firstSeq - 1; end > points[len(points)-1] && end < s.upto {
 			points = append(points, end)
 		}
 	}
@@ -169,18 +169,18 @@ func (m months) pieces(s stretch, ascending bool) (pieces []stretch) {
 		if !ascending {
 			low, high = many-high, many-low
 		}
-		pieces = append(pieces, m.bounded(stretch{after: points[low], upto: points[high]}))
+		pieces = append(pieces, m.withTimeBounds(seqRange{after: points[low], upto: points[high]}))
 	}
 	return pieces
 }
 
-// times are the bounds as arguments of a statement.
-func (s stretch) times() (from, until pgtype.Timestamptz) {
-	return atOr(s.from, pgtype.NegativeInfinity), atOr(s.until, pgtype.Infinity)
+// timeBounds are the bounds as arguments of a statement.
+func (s seqRange) timeBounds() (from, until pgtype.Timestamptz) {
+	return timeOrInfinity(s.from, pgtype.NegativeInfinity), timeOrInfinity(s.until, pgtype.Infinity)
 }
 
-// atOr is a moment, or without one this end of time.
-func atOr(at time.Time, end pgtype.InfinityModifier) pgtype.Timestamptz {
+// timeOrInfinity is a moment, or without one this end of time.
+func timeOrInfinity(at time.Time, end pgtype.InfinityModifier) pgtype.Timestamptz {
 	if at.IsZero() {
 		return pgtype.Timestamptz{InfinityModifier: end, Valid: true}
 	}

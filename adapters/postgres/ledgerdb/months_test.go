@@ -11,25 +11,25 @@ import (
 	"causeway/ports"
 )
 
-// moveCheckpoints moves checkpoints as far as they go.
-func (h *house) moveCheckpoints() {
+// advanceSnapshots moves checkpoints as far as they go.
+func (h *env) advanceSnapshots() {
 	h.t.Helper()
 	for moved := true; moved; {
 		var err error
-		if moved, err = h.books.MoveCheckpoints(context.Background(), h.pool); err != nil {
+		if moved, err = h.store.AdvanceBalanceSnapshots(context.Background(), h.pool); err != nil {
 			h.t.Fatal(err)
 		}
 	}
 }
 
-func TestMonthsOfPostings(t *testing.T) {
+func TestPost_MonthOfRecordedTime(t *testing.T) {
 	t.Parallel()
 	// Postings and entries go to the month in which they were recorded, whatever the time of
 	// their effect; months that nobody opened are opened by who posts first in them.
-	h := newHouse(t)
+	h := newEnv(t)
 	alice := newInternal()
 	for _, at := range []string{"2026-11-30T23:59:59.999999Z", "2026-12-01T00:00:00Z", "2027-02-28T23:59:59Z", "2027-03-01T00:00:01Z"} {
-		h.postAt(moment(at), h.deposit(alice, 1))
+		h.postAt(parseTime(at), h.deposit(alice, 1))
 	}
 
 	for table, want := range map[string]int64{"202611": 1, "202612": 1, "202702": 1, "202703": 1} {
@@ -45,24 +45,24 @@ func TestMonthsOfPostings(t *testing.T) {
 		"2026-11-01T00:00:00Z": 0, "2026-11-30T23:59:59.999998Z": 0, "2026-11-30T23:59:59.999999Z": 1, "2026-12-01T00:00:00Z": 2,
 		"2027-01-31T00:00:00Z": 2, "2027-02-28T23:59:58Z": 2, "2027-02-28T23:59:59Z": 3, "2027-03-01T00:00:00Z": 3, "2027-03-01T00:00:01Z": 4, "2031-01-01T00:00:00Z": 4,
 	} {
-		if got := h.count("SELECT ledger_seq_at($1, $2)", h.platform.UUID(), moment(at)); got != want {
+		if got := h.count("SELECT ledger_seq_at($1, $2)", h.platform.UUID(), parseTime(at)); got != want {
 			t.Errorf("at %s the last posting is number %d, want %d", at, got, want)
 		}
 	}
 }
 
-func TestBatchAcrossTheEndOfAMonth(t *testing.T) {
+func TestPost_BatchSpanningMonthEnd(t *testing.T) {
 	t.Parallel()
 	// A batch whose last posting falls into the next month is recorded in that one as a
 	// whole: a number says in which month it lies.
-	h := newHouse(t)
+	h := newEnv(t)
 	alice := newInternal()
-	h.postAt(moment("2026-11-30T23:59:59.999990Z"), h.deposit(alice, 1))
+	h.postAt(parseTime("2026-11-30T23:59:59.999990Z"), h.deposit(alice, 1))
 	var batch []ledger.Posting
 	for range 30 {
 		batch = append(batch, h.deposit(alice, 1))
 	}
-	h.postAt(moment("2026-11-30T23:59:59.999995Z"), batch...)
+	h.postAt(parseTime("2026-11-30T23:59:59.999995Z"), batch...)
 
 	if n := h.ownerCount("SELECT count(*) FROM ledger_postings_202612"); n != 30 {
 		t.Errorf("%d postings are in the next month, want all 30", n)
@@ -75,38 +75,38 @@ func TestBatchAcrossTheEndOfAMonth(t *testing.T) {
 	}
 }
 
-func TestARefusedBatchBeginsAMonth(t *testing.T) {
+func TestPost_RefusedBatchStartsMonth(t *testing.T) {
 	t.Parallel()
 	// The first posting of a month may be refused; the one after it has its number then.
-	h := newHouse(t)
+	h := newEnv(t)
 	alice := newInternal()
 	h.mustPost(h.deposit(alice, 5))
-	if err := h.post(moment("2026-12-10T00:00:00Z"), h.spend(alice, 6)); err == nil {
+	if err := h.post(parseTime("2026-12-10T00:00:00Z"), h.spend(alice, 6)); err == nil {
 		t.Fatal("more was spent than there is")
 	}
-	h.postAt(moment("2027-01-10T00:00:00Z"), h.spend(alice, 5))
-	h.moveCheckpoints()
+	h.postAt(parseTime("2027-01-10T00:00:00Z"), h.spend(alice, 5))
+	h.advanceSnapshots()
 
-	if n := h.count("SELECT ledger_seq_at($1, $2)", h.platform.UUID(), moment("2027-01-09T00:00:00Z")); n != 1 {
+	if n := h.count("SELECT ledger_seq_at($1, $2)", h.platform.UUID(), parseTime("2027-01-09T00:00:00Z")); n != 1 {
 		t.Errorf("number %d was posted before it", n)
 	}
 	for at, want := range map[string]int64{"2026-12-31T00:00:00Z": 5, "2027-01-31T00:00:00Z": 0} {
-		got, err := h.reader().BalanceAt(t.Context(), h.account(ledger.CustomerAccount(alice), "USD"), ports.ByRecorded, moment(at))
+		got, err := h.reader().BalanceAt(t.Context(), h.account(ledger.CustomerAccount(alice), "USD"), ports.ByRecorded, parseTime(at))
 		if err != nil || got != want {
 			t.Errorf("at %s %d, %v; want %d", at, got, err, want)
 		}
 	}
 }
 
-func TestCheckpointsEndWithMonths(t *testing.T) {
+func TestAdvanceBalanceSnapshots_MonthEnd(t *testing.T) {
 	t.Parallel()
 	// When a month is over, each account that was posted to in it gets a checkpoint, however
 	// little it was; one that was not gets none. So does what was posted before only.
-	h := newHouse(t)
+	h := newEnv(t)
 	alice, bob, carol := newInternal(), newInternal(), newInternal()
-	h.postAt(moment("2026-11-20T00:00:00Z"), h.deposit(alice, 1), h.deposit(bob, 2))
-	h.postAt(moment("2026-12-20T00:00:00Z"), h.deposit(alice, 4), h.deposit(carol, 8))
-	h.moveCheckpoints()
+	h.postAt(parseTime("2026-11-20T00:00:00Z"), h.deposit(alice, 1), h.deposit(bob, 2))
+	h.postAt(parseTime("2026-12-20T00:00:00Z"), h.deposit(alice, 4), h.deposit(carol, 8))
+	h.advanceSnapshots()
 
 	const of = "SELECT count(*) FROM ledger_checkpoints k JOIN ledger_accounts a ON a.id = k.account_id WHERE a.path = $1"
 	for _, c := range []struct {
@@ -117,8 +117,8 @@ func TestCheckpointsEndWithMonths(t *testing.T) {
 			t.Errorf("%s has %d checkpoints, want %d", c.path, n, c.want)
 		}
 	}
-	h.postAt(moment("2027-02-20T00:00:00Z"), h.deposit(carol, 16))
-	h.moveCheckpoints()
+	h.postAt(parseTime("2027-02-20T00:00:00Z"), h.deposit(carol, 16))
+	h.advanceSnapshots()
 	for path, want := range map[string]int64{ledger.CustomerAccount(alice): 2, ledger.CustomerAccount(bob): 1, ledger.CustomerAccount(carol): 1, ledger.Rail("ACH"): 2} {
 		if n := h.count(of, path); n != want {
 			t.Errorf("%s has %d checkpoints, want %d", path, n, want)
@@ -131,13 +131,13 @@ func TestCheckpointsEndWithMonths(t *testing.T) {
 	h.wantBalance(h.account(ledger.Rail("ACH"), "USD"), 31)
 }
 
-func TestOpenMonths(t *testing.T) {
+func TestCreateMonthPartitions_Idempotent(t *testing.T) {
 	t.Parallel()
 	// The months ahead are made by whoever asks, as often as he likes, with all that a month
 	// has; and the service cannot make or touch them otherwise.
-	h := newHouse(t)
+	h := newEnv(t)
 	for range 2 {
-		if err := h.books.OpenMonths(t.Context(), h.pool, moment("2026-12-31T23:00:00Z")); err != nil {
+		if err := h.store.CreateMonthPartitions(t.Context(), h.pool, parseTime("2026-12-31T23:00:00Z")); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -156,17 +156,17 @@ func TestOpenMonths(t *testing.T) {
 	}
 }
 
-func TestMonthsAreOpenedAtOnce(t *testing.T) {
+func TestPost_ConcurrentFirstPostingsCreateMonthOnce(t *testing.T) {
 	t.Parallel()
 	// Many platforms post first in a month that is not there yet, some several at once in
 	// one transaction: all get through, and the month is there once.
-	h := newHouse(t)
+	h := newEnv(t)
 	failed := make(chan error)
 	const many = 8
 	for range many {
 		go func() {
-			one, two := headerOf(newPlatform()), headerOf(newPlatform())
-			failed <- h.post(moment("2027-05-05T00:00:00Z"), ledger.JITReceived(one, ledger.Rail("RTP"), usd(1)), ledger.JITReceived(two, ledger.Rail("RTP"), usd(1)))
+			one, two := newHeaderFor(newPlatform()), newHeaderFor(newPlatform())
+			failed <- h.post(parseTime("2027-05-05T00:00:00Z"), ledger.JITReceived(one, ledger.Rail("RTP"), usd(1)), ledger.JITReceived(two, ledger.Rail("RTP"), usd(1)))
 		}()
 	}
 	for range many {
@@ -179,16 +179,16 @@ func TestMonthsAreOpenedAtOnce(t *testing.T) {
 	}
 }
 
-func TestViewsAcrossMonths(t *testing.T) {
+func TestViews_SpanningMonths(t *testing.T) {
 	t.Parallel()
 	// A view of a moment reads the months before it in order, and an account's movements by
 	// the time of their effect.
-	h := newHouse(t)
+	h := newEnv(t)
 	alice := newInternal()
 	for _, at := range []string{"2026-11-20T00:00:00Z", "2026-12-20T00:00:00Z", "2027-01-20T00:00:00Z"} {
-		h.postAt(moment(at), h.deposit(alice, 1))
+		h.postAt(parseTime(at), h.deposit(alice, 1))
 	}
-	err := ledgerdb.NewViews(h.books, h.pool).View(t.Context(), h.platform, moment("2026-12-31T00:00:00Z"), func(ctx context.Context, view ports.LedgerView) error {
+	err := ledgerdb.NewViews(h.store, h.pool).View(t.Context(), h.platform, parseTime("2026-12-31T00:00:00Z"), func(ctx context.Context, view ports.LedgerView) error {
 		var seqs []int64
 		err := view.Entries(ctx, ports.LedgerFilter{}, func(e ports.RecordedEntry) error {
 			seqs = append(seqs, e.Position.Seq)
@@ -204,7 +204,7 @@ func TestViewsAcrossMonths(t *testing.T) {
 	}
 }
 
-func moment(text string) time.Time {
+func parseTime(text string) time.Time {
 	at, err := time.Parse(time.RFC3339, text)
 	if err != nil {
 		panic(err)
@@ -213,9 +213,9 @@ func moment(text string) time.Time {
 }
 
 // ownerCount runs a query that answers one number as the owner of the tables.
-func (h *house) ownerCount(query string) (n int64) {
+func (h *env) ownerCount(query string) (n int64) {
 	h.t.Helper()
-	if err := h.owner().QueryRow(context.Background(), query).Scan(&n); err != nil {
+	if err := h.ownerConn().QueryRow(context.Background(), query).Scan(&n); err != nil {
 		h.t.Fatal(err)
 	}
 	return n

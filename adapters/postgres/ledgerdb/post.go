@@ -25,8 +25,8 @@ import (
 // A posting that would be effective in a month that is closed, or held and nobody has
 // authorised it, is written as ledger.Posting.MovedTo says, to the first moment of the
 // first month that takes it.
-func (b *Books) Post(ctx context.Context, q Querier, now time.Time, postings []ledger.Posting) error {
-	fresh, err := distinct(postings)
+func (b *Store) Post(ctx context.Context, q Querier, now time.Time, postings []ledger.Posting) error {
+	fresh, err := deduplicate(postings)
 	if err != nil {
 		return err
 	}
@@ -34,16 +34,16 @@ func (b *Books) Post(ctx context.Context, q Querier, now time.Time, postings []l
 		return err
 	}
 	for len(fresh) > 0 {
-		refused, err := b.write(ctx, q, now, fresh)
+		refused, err := b.writeBatch(ctx, q, now, fresh)
 		switch {
 		case err != nil:
 			return err
 		case len(refused.known) > 0 || len(refused.late) > 0:
 			// Seldom: a repeat, of postings that say the same, or a month that takes no
 			// more. The rest is written by another round, under the locks of this one.
-			fresh = without(moved(fresh, refused.late), refused.known)
-		case len(refused.short) > 0:
-			return refused.reason()
+			fresh = withoutKnown(redated(fresh, refused.late), refused.known)
+		case len(refused.shortages) > 0:
+			return refused.shortageError()
 		default:
 			return nil
 		}
@@ -51,35 +51,35 @@ func (b *Books) Post(ctx context.Context, q Querier, now time.Time, postings []l
 	return nil
 }
 
-// distinct validates the postings and drops repeats within the batch.
-func distinct(postings []ledger.Posting) ([]ledger.Posting, error) {
+// deduplicate validates the postings and drops repeats within the batch.
+func deduplicate(postings []ledger.Posting) ([]ledger.Posting, error) {
 	first := make(map[postingKey]int, len(postings))
 	kept := make([]ledger.Posting, 0, len(postings))
 	for _, p := range postings {
 		if err := p.Validate(); err != nil {
 			return nil, err
 		}
-		i, repeated := first[keyOf(p)]
+		i, repeated := first[postingKeyOf(p)]
 		switch {
 		case !repeated:
-			first[keyOf(p)] = len(kept)
+			first[postingKeyOf(p)] = len(kept)
 			kept = append(kept, p)
 		case !p.Equal(kept[i]):
-			return nil, conflict(p)
+			return nil, conflictError(p)
 		}
 	}
 	return kept, nil
 }
 
-// without drops the postings with these keys.
-func without(postings []ledger.Posting, known []postingKey) []ledger.Posting {
-	return slices.DeleteFunc(postings, func(p ledger.Posting) bool { return slices.Contains(known, keyOf(p)) })
+// withoutKnown drops the postings with these keys.
+func withoutKnown(postings []ledger.Posting, known []postingKey) []ledger.Posting {
+	return slices.DeleteFunc(postings, func(p ledger.Posting) bool { return slices.Contains(known, postingKeyOf(p)) })
 }
 
-// moved puts the postings in late where their months still take them.
-func moved(postings []ledger.Posting, late map[postingKey]time.Time) []ledger.Posting {
+// redated puts the postings in late where their months still take them.
+func redated(postings []ledger.Posting, late map[postingKey]time.Time) []ledger.Posting {
 	for i, p := range postings {
-		if to, ok := late[keyOf(p)]; ok {
+		if to, ok := late[postingKeyOf(p)]; ok {
 			postings[i] = p.Redate(to)
 		}
 	}
@@ -88,11 +88,11 @@ func moved(postings []ledger.Posting, late map[postingKey]time.Time) []ledger.Po
 
 // checkReversals sees to it that each reversal mirrors a posting that exists, in the
 // books or earlier in the batch. That it is the only one is the schema's to hold.
-func (b *Books) checkReversals(ctx context.Context, q Querier, batch []ledger.Posting) error {
+func (b *Store) checkReversals(ctx context.Context, q Querier, batch []ledger.Posting) error {
 	originals := map[postingKey]ledger.Posting{}
 	var wanted []postingKey
 	for _, p := range batch {
-		originals[keyOf(p)] = p
+		originals[postingKeyOf(p)] = p
 		if p.Reverses != uuid.Nil {
 			wanted = append(wanted, postingKey{p.Platform, p.Reverses})
 		}
@@ -106,7 +106,7 @@ func (b *Books) checkReversals(ctx context.Context, q Querier, batch []ledger.Po
 	}
 	seen := map[postingKey]bool{}
 	for _, p := range batch {
-		seen[keyOf(p)] = true
+		seen[postingKeyOf(p)] = true
 		if p.Reverses == uuid.Nil {
 			continue
 		}
@@ -128,9 +128,9 @@ type postingKey struct {
 	id       uuid.UUID
 }
 
-func keyOf(p ledger.Posting) postingKey { return postingKey{p.Platform, p.ID} }
+func postingKeyOf(p ledger.Posting) postingKey { return postingKey{p.Platform, p.ID} }
 
-func conflict(p ledger.Posting) error {
+func conflictError(p ledger.Posting) error {
 	return fmt.Errorf("%w: %s (%s)", ledger.ErrConflict, p.ID, p.Kind)
 }
 
@@ -138,15 +138,15 @@ func conflict(p ledger.Posting) error {
 // whose month does not take them, with where they may be instead, and accounts that
 // would go below zero or overflow.
 type refusal struct {
-	known []postingKey
-	late  map[postingKey]time.Time
-	short []error
+	known     []postingKey
+	late      map[postingKey]time.Time
+	shortages []error
 }
 
-// reason joins what each account has to say into one error.
-func (r refusal) reason() error {
+// shortageError joins what each account has to say into one error.
+func (r refusal) shortageError() error {
 	var all ledger.InsufficientBalanceError
-	for _, err := range r.short {
+	for _, err := range r.shortages {
 		var short *ledger.InsufficientBalanceError
 		if !errors.As(err, &short) {
 			return err

@@ -16,14 +16,14 @@ import (
 	"causeway/ports"
 )
 
-func TestPostRamp(t *testing.T) {
+func TestPost_RampEntries(t *testing.T) {
 	t.Parallel()
 	// A ramp posted step by step stands in the books as it was posted, entry by entry,
 	// numbered and recorded in order.
-	h := newHouse(t)
+	h := newEnv(t)
 	transaction := newTransaction()
 	header := func() ledger.Header {
-		header := h.header()
+		header := h.newHeader()
 		header.Transaction, header.Memo = transaction, "ramp"
 		return header
 	}
@@ -75,11 +75,11 @@ func TestPostRamp(t *testing.T) {
 	}
 }
 
-func TestPostTwice(t *testing.T) {
+func TestPost_RepeatChangesNothing(t *testing.T) {
 	t.Parallel()
 	// The same postings again, alone, beside new ones or twice in a batch, change nothing;
 	// the same id with other content is refused, and what came with it is not written.
-	h := newHouse(t)
+	h := newEnv(t)
 	alice := newInternal()
 	account := h.account(ledger.CustomerAccount(alice), money.USD)
 	first, second, third := h.deposit(alice, 100), h.deposit(alice, 20), h.deposit(alice, 3)
@@ -107,18 +107,18 @@ func TestPostTwice(t *testing.T) {
 	}
 }
 
-func TestPostShortage(t *testing.T) {
+func TestPost_ShortageRefusesBatch(t *testing.T) {
 	t.Parallel()
 	// Whoever would go below zero is named with the posting that is one too many, and
 	// nothing of the batch is written, even when the transaction goes on.
-	h := newHouse(t)
+	h := newEnv(t)
 	alice, bob := newInternal(), newInternal()
 	h.mustPost(h.deposit(alice, 100), h.deposit(bob, 10))
 	fine, tooMuch, bobs := h.spend(alice, 60), h.spend(alice, 41), h.spend(bob, 11)
 
 	ctx := context.Background()
 	err := pgx.BeginFunc(ctx, h.pool, func(tx pgx.Tx) error {
-		err := h.books.Post(ctx, tx, noon, []ledger.Posting{fine, tooMuch, bobs})
+		err := h.store.Post(ctx, tx, noon, []ledger.Posting{fine, tooMuch, bobs})
 		var short *ledger.InsufficientBalanceError
 		if !errors.As(err, &short) {
 			t.Fatalf("got %v, want a ShortError", err)
@@ -136,7 +136,7 @@ func TestPostShortage(t *testing.T) {
 		for s := range want {
 			t.Errorf("missing %+v", s)
 		}
-		return h.books.Post(ctx, tx, noon, []ledger.Posting{fine})
+		return h.store.Post(ctx, tx, noon, []ledger.Posting{fine})
 	})
 
 	if err != nil {
@@ -149,10 +149,10 @@ func TestPostShortage(t *testing.T) {
 	}
 }
 
-func TestPostCountsAtEveryStep(t *testing.T) {
+func TestPost_ChecksBalanceAtEveryPosting(t *testing.T) {
 	t.Parallel()
 	// Money that comes later in the batch does not pay for what goes before it.
-	h := newHouse(t)
+	h := newEnv(t)
 	alice := newInternal()
 	in, out := h.deposit(alice, 5), h.spend(alice, 5)
 
@@ -166,14 +166,14 @@ func TestPostCountsAtEveryStep(t *testing.T) {
 	h.wantBalance(h.account(ledger.CustomerAccount(alice), money.USD), 0)
 }
 
-func TestPostRefusesOverflow(t *testing.T) {
+func TestPost_OverflowRefused(t *testing.T) {
 	t.Parallel()
 	// A guarded balance that would not fit is refused, and nothing is written.
-	h := newHouse(t)
+	h := newEnv(t)
 	alice := newInternal()
 	account := h.account(ledger.CustomerAccount(alice), money.USD)
 	h.mustPost(h.deposit(alice, 1))
-	if _, err := h.owner().Exec(context.Background(), "UPDATE ledger_balances SET balance = $1", int64(math.MaxInt64-5)); err != nil {
+	if _, err := h.ownerConn().Exec(context.Background(), "UPDATE ledger_balances SET balance = $1", int64(math.MaxInt64-5)); err != nil {
 		t.Fatal(err)
 	}
 
@@ -186,14 +186,14 @@ func TestPostRefusesOverflow(t *testing.T) {
 	h.wantBalance(account, math.MaxInt64)
 }
 
-func TestUnguardedBalanceThatDoesNotFit(t *testing.T) {
+func TestBalances_OverflowIsError(t *testing.T) {
 	t.Parallel()
 	// Unguarded accounts have no balance to check; a sum past the largest number is an
 	// error to whoever reads it, never another number.
-	h := newHouse(t)
+	h := newEnv(t)
 	batch := make([]ledger.Posting, math.MaxInt64/ledger.MaxAmount+1)
 	for i := range batch {
-		batch[i] = ledger.JITReceived(h.header(), ledger.Rail("RTP"), usd(ledger.MaxAmount))
+		batch[i] = ledger.JITReceived(h.newHeader(), ledger.Rail("RTP"), usd(ledger.MaxAmount))
 	}
 	h.mustPost(batch...)
 
@@ -204,10 +204,10 @@ func TestUnguardedBalanceThatDoesNotFit(t *testing.T) {
 	}
 }
 
-func TestPostReversal(t *testing.T) {
+func TestPost_ReversedOnce(t *testing.T) {
 	t.Parallel()
 	// A posting is reversed once, by its mirror, after it or in the same batch.
-	h := newHouse(t)
+	h := newEnv(t)
 	alice := newInternal()
 	deposit, later := h.deposit(alice, 100), h.deposit(alice, 7)
 	reverse := func(p ledger.Posting) ledger.Posting { return ledger.Reverse(p, newID(), noon, "wrong") }
@@ -235,15 +235,15 @@ func TestPostReversal(t *testing.T) {
 	h.wantBalance(h.account(ledger.CustomerAccount(alice), money.USD), 600)
 }
 
-func TestPostManyPlatforms(t *testing.T) {
+func TestPost_ManyPlatforms(t *testing.T) {
 	t.Parallel()
 	// One batch may mix platforms; each numbers its own, and ids are each platform's own.
-	h, other := newHouse(t), newPlatform()
-	here := ledger.JITReceived(h.header(), ledger.Rail("RTP"), usd(5))
+	h, other := newEnv(t), newPlatform()
+	here := ledger.JITReceived(h.newHeader(), ledger.Rail("RTP"), usd(5))
 	there := here
 	there.Platform = other
 
-	h.mustPost(here, there, ledger.JITReceived(headerOf(other), ledger.Rail("RTP"), usd(1)))
+	h.mustPost(here, there, ledger.JITReceived(newHeaderFor(other), ledger.Rail("RTP"), usd(1)))
 
 	h.wantBalance(h.account(ledger.FundingJIT, money.USD), 5)
 	h.wantBalance(ledger.Account{Platform: other, Path: ledger.FundingJIT, Currency: money.USD}, 6)
@@ -252,13 +252,13 @@ func TestPostManyPlatforms(t *testing.T) {
 	}
 }
 
-func TestRecordedNeverRunsBackwards(t *testing.T) {
+func TestPost_RecordedTimeIsMonotonic(t *testing.T) {
 	t.Parallel()
 	// A clock that stands still or goes back moves recorded time on by a microsecond.
-	h := newHouse(t)
+	h := newEnv(t)
 	post := func(now time.Time) {
 		t.Helper()
-		if err := h.post(now, ledger.JITReceived(h.header(), ledger.Rail("RTP"), usd(1))); err != nil {
+		if err := h.post(now, ledger.JITReceived(h.newHeader(), ledger.Rail("RTP"), usd(1))); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -277,16 +277,16 @@ func TestRecordedNeverRunsBackwards(t *testing.T) {
 	}
 }
 
-func TestRolledBackAccountsAreForgotten(t *testing.T) {
+func TestPost_RolledBackAccountsNotCached(t *testing.T) {
 	t.Parallel()
 	// An account made in a transaction that did not commit is made again by the next.
-	h := newHouse(t)
+	h := newEnv(t)
 	ctx := context.Background()
-	posting := ledger.JITReceived(h.header(), ledger.Rail("RTP"), usd(5))
+	posting := ledger.JITReceived(h.newHeader(), ledger.Rail("RTP"), usd(5))
 	gaveUp := errors.New("gave up")
 	err := pgx.BeginFunc(ctx, h.pool, func(tx pgx.Tx) error {
 		for range 2 { // the second finds what the first has made
-			if err := h.books.Post(ctx, tx, noon, []ledger.Posting{posting}); err != nil {
+			if err := h.store.Post(ctx, tx, noon, []ledger.Posting{posting}); err != nil {
 				return err
 			}
 		}
@@ -301,10 +301,10 @@ func TestRolledBackAccountsAreForgotten(t *testing.T) {
 	h.wantBalance(h.account(ledger.FundingJIT, money.USD), 5)
 }
 
-func TestFirstPostingsRace(t *testing.T) {
+func TestPost_ConcurrentFirstPostingsCreateAccountsOnce(t *testing.T) {
 	t.Parallel()
 	// Many who post at once on accounts that nobody has used make each account once.
-	h := newHouse(t)
+	h := newEnv(t)
 	alice := newInternal()
 	var group sync.WaitGroup
 	for range 20 {
@@ -312,7 +312,7 @@ func TestFirstPostingsRace(t *testing.T) {
 			fresh := ledgerdb.New() // a process of its own: it knows no accounts
 			ctx := context.Background()
 			err := pgx.BeginFunc(ctx, h.pool, func(tx pgx.Tx) error {
-				return fresh.Post(ctx, tx, noon, []ledger.Posting{h.deposit(alice, 1), ledger.JITReceived(h.header(), ledger.Rail("RTP"), usd(1))})
+				return fresh.Post(ctx, tx, noon, []ledger.Posting{h.deposit(alice, 1), ledger.JITReceived(h.newHeader(), ledger.Rail("RTP"), usd(1))})
 			})
 			if err != nil {
 				t.Error(err)
@@ -327,11 +327,11 @@ func TestFirstPostingsRace(t *testing.T) {
 	}
 }
 
-func TestShortageRace(t *testing.T) {
+func TestPost_ConcurrentSpendsNeverOverdraw(t *testing.T) {
 	t.Parallel()
 	// Two hundred spend one unit each from an account that has a hundred: exactly a
 	// hundred get it, the others are told so, and the account ends at zero.
-	h := newHouse(t)
+	h := newEnv(t)
 	alice := newInternal()
 	account := h.account(ledger.CustomerAccount(alice), money.USD)
 	h.mustPost(h.deposit(alice, 100))
@@ -359,10 +359,10 @@ func TestShortageRace(t *testing.T) {
 	h.wantBalance(account, 0)
 }
 
-func TestSameIDRace(t *testing.T) {
+func TestPost_ConcurrentSameIDWritesOnce(t *testing.T) {
 	t.Parallel()
 	// Many who post the same posting at once write it once, and all of them succeed.
-	h := newHouse(t)
+	h := newEnv(t)
 	alice := newInternal()
 	posting := h.deposit(alice, 100)
 	var group sync.WaitGroup
@@ -381,11 +381,11 @@ func TestSameIDRace(t *testing.T) {
 	}
 }
 
-func TestLockedBalancesHold(t *testing.T) {
+func TestBalances_LockedBalancesSuffice(t *testing.T) {
 	t.Parallel()
 	// Who locks balances and then spends them all in postings that fit is never refused,
 	// however many do so at once.
-	h := newHouse(t)
+	h := newEnv(t)
 	alice, bob := newInternal(), newInternal()
 	accounts := []ledger.Account{
 		h.account(ledger.CustomerAccount(bob), money.USD), h.account(ledger.CustomerAccount(alice), money.USD),
@@ -397,7 +397,7 @@ func TestLockedBalancesHold(t *testing.T) {
 	for i := range 40 {
 		group.Go(func() {
 			err := pgx.BeginFunc(ctx, h.pool, func(tx pgx.Tx) error {
-				balances, err := h.books.Balances(ctx, tx, accounts, ledgerdb.Lock)
+				balances, err := h.store.Balances(ctx, tx, accounts, ledgerdb.Lock)
 				if err != nil {
 					return err
 				}
@@ -407,7 +407,7 @@ func TestLockedBalancesHold(t *testing.T) {
 				half := []ledger.Posting{
 					h.spend(alice, balances[accounts[1]]/2+1), h.deposit(alice, 1), h.deposit(bob, 1), h.spend(bob, balances[accounts[0]]/2+1),
 				}
-				return h.books.Post(ctx, tx, noon.Add(time.Duration(i)), half)
+				return h.store.Post(ctx, tx, noon.Add(time.Duration(i)), half)
 			})
 			if err != nil {
 				t.Error(err)
@@ -416,7 +416,7 @@ func TestLockedBalancesHold(t *testing.T) {
 	}
 	group.Wait()
 
-	if _, err := h.books.Balances(ctx, h.owner(), []ledger.Account{h.account(ledger.FundingJIT, money.USD)}, ledgerdb.Lock); err == nil {
+	if _, err := h.store.Balances(ctx, h.ownerConn(), []ledger.Account{h.account(ledger.FundingJIT, money.USD)}, ledgerdb.Lock); err == nil {
 		t.Error("an account without a balance of its own was locked")
 	}
 }

@@ -14,9 +14,9 @@ import (
 	"causeway/ledger"
 )
 
-// write posts the whole batch or, when it is refused, nothing: one round trip, once
+// writeBatch posts the whole batch or, when it is refused, nothing: one round trip, once
 // the accounts are known.
-func (b *Books) write(ctx context.Context, q Querier, now time.Time, postings []ledger.Posting) (refusal, error) {
+func (b *Store) writeBatch(ctx context.Context, q Querier, now time.Time, postings []ledger.Posting) (refusal, error) {
 	strains, err := ledger.BalanceDeltas(postings)
 	if err != nil {
 		return refusal{}, err
@@ -25,16 +25,16 @@ func (b *Books) write(ctx context.Context, q Querier, now time.Time, postings []
 	if err != nil {
 		return refusal{}, err
 	}
-	refused, err := b.post(ctx, q, now, rowsOf(postings, strains, numbers), strains, postings)
+	refused, err := b.postBatch(ctx, q, now, newPostColumns(postings, strains, numbers), strains, postings)
 	if err != nil {
-		return refusal{}, fmt.Errorf("write postings: %w", named(err))
+		return refusal{}, fmt.Errorf("write postings: %w", translateError(err))
 	}
 	return refused, nil
 }
 
 // accountsFor finds the numbers of all accounts that a batch touches, and makes those
 // that are new: guarded ones first, and the others when the balances are held already.
-func (b *Books) accountsFor(ctx context.Context, q Querier, postings []ledger.Posting, strains []ledger.BalanceDelta) (numbers, error) {
+func (b *Store) accountsFor(ctx context.Context, q Querier, postings []ledger.Posting, strains []ledger.BalanceDelta) (accountIDs, error) {
 	var all, guarded []ledger.Account
 	for _, p := range postings {
 		for _, e := range p.Entries {
@@ -52,26 +52,26 @@ func (b *Books) accountsFor(ctx context.Context, q Querier, postings []ledger.Po
 	if _, err := b.Balances(ctx, q, guarded, Lock); err != nil {
 		return nil, err
 	}
-	return b.numbersOf(ctx, q, all, true)
+	return b.accountIDsOf(ctx, q, all, true)
 }
 
 // The function takes the locks, looks and writes; which index each of its statements
 // rides on is said there.
-const callPost = `SELECT known, other, short, balances, late, moves FROM ledger_post(
+const callLedgerPost = `SELECT known, other, short, balances, late, moves FROM ledger_post(
 $1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21, $22, $23)`
 
-func (b *Books) post(ctx context.Context, q Querier, now time.Time, r columnsOf, strains []ledger.BalanceDelta, postings []ledger.Posting) (refused refusal, err error) {
-	if err := prepare(ctx, q, callPost); err != nil {
+func (b *Store) postBatch(ctx context.Context, q Querier, now time.Time, r postColumns, strains []ledger.BalanceDelta, postings []ledger.Posting) (refused refusal, err error) {
+	if err := prepare(ctx, q, callLedgerPost); err != nil {
 		return refusal{}, err
 	}
 	var known, other, short, late []int32
 	var balances []int64
 	var moves []time.Time
-	row := q.QueryRow(ctx, callPost, now.UTC().Truncate(time.Microsecond),
+	row := q.QueryRow(ctx, callLedgerPost, now.UTC().Truncate(time.Microsecond),
 		r.platform, r.count,
 		r.id, r.postingPlatform, r.nth, r.kind, r.transaction, r.effective, r.memo, r.reverses, r.digest,
 		r.entryPosting, r.n, r.debit, r.credit, r.currency, r.amount,
-		r.guardPlatform, r.guardAccount, r.sum, r.lowest, r.highest)
+		r.balancePlatform, r.balanceAccount, r.sum, r.lowest, r.highest)
 	if err := row.Scan(&known, &other, &short, &balances, &late, &moves); err != nil {
 		return refusal{}, err
 	}
@@ -79,35 +79,35 @@ func (b *Books) post(ctx context.Context, q Querier, now time.Time, r columnsOf,
 		if refused.late == nil {
 			refused.late = make(map[postingKey]time.Time, len(late))
 		}
-		refused.late[keyOf(postings[place-1])] = moves[i].UTC()
+		refused.late[postingKeyOf(postings[place-1])] = moves[i].UTC()
 	}
 	if len(other) > len(late) { // which holds the late ones too
-		if err := b.checkOthers(ctx, q, postings, other, refused.late); err != nil {
+		if err := b.checkDuplicates(ctx, q, postings, other, refused.late); err != nil {
 			return refusal{}, err
 		}
 	}
 	for _, place := range known {
-		refused.known = append(refused.known, keyOf(postings[place-1]))
+		refused.known = append(refused.known, postingKeyOf(postings[place-1]))
 	}
 	for i, place := range short {
 		why := strains[place-1].Check(balances[i])
 		if why == nil {
 			return refusal{}, fmt.Errorf("%s at %d was refused without a reason", strains[place-1].Account, balances[i])
 		}
-		refused.short = append(refused.short, why)
+		refused.shortages = append(refused.shortages, why)
 	}
 	return refused, nil
 }
 
-// checkOthers refuses postings whose ids are written with other content, unless they
+// checkDuplicates refuses postings whose ids are written with other content, unless they
 // were only moved when they were written.
-func (b *Books) checkOthers(ctx context.Context, q Querier, postings []ledger.Posting, others []int32, late map[postingKey]time.Time) error {
+func (b *Store) checkDuplicates(ctx context.Context, q Querier, postings []ledger.Posting, others []int32, late map[postingKey]time.Time) error {
 	var doubtful []ledger.Posting
 	var keys []postingKey
 	for _, place := range others {
 		p := postings[place-1]
-		if _, ok := late[keyOf(p)]; !ok {
-			doubtful, keys = append(doubtful, p), append(keys, keyOf(p))
+		if _, ok := late[postingKeyOf(p)]; !ok {
+			doubtful, keys = append(doubtful, p), append(keys, postingKeyOf(p))
 		}
 	}
 	written, err := b.postings(ctx, q, keys)
@@ -115,15 +115,15 @@ func (b *Books) checkOthers(ctx context.Context, q Querier, postings []ledger.Po
 		return err
 	}
 	for _, p := range doubtful {
-		if !p.IsRepeatOf(written[keyOf(p)]) {
-			return conflict(p)
+		if !p.IsRepeatOf(written[postingKeyOf(p)]) {
+			return conflictError(p)
 		}
 	}
 	return nil
 }
 
-// named turns the constraints that only the database can hold into the ledger's errors.
-func named(err error) error {
+// translateError turns the constraints that only the database can hold into the ledger's errors.
+func translateError(err error) error {
 	var pg *pgconn.PgError
 	if !errors.As(err, &pg) {
 		return err
@@ -137,20 +137,20 @@ func named(err error) error {
 	return err
 }
 
-// columnsOf are the postings turned into columns, as the function takes them. Places
+// postColumns are the postings turned into columns, as the function takes them. Places
 // count from one.
-type columnsOf struct {
-	platform uuids // each once, in order
+type postColumns struct {
+	platform uuidArray // each once, in order
 	count    []int32
 
-	id              uuids
+	id              uuidArray
 	postingPlatform []int32
 	nth             []int32 // of its platform within the batch
 	kind            []string
-	transaction     uuids
+	transaction     uuidArray
 	effective       []time.Time
 	memo            []string
-	reverses        uuids
+	reverses        uuidArray
 	digest          [][]byte
 
 	entryPosting []int32
@@ -160,31 +160,31 @@ type columnsOf struct {
 	currency     []string
 	amount       []int64
 
-	guardPlatform uuids
-	guardAccount  []int64
-	sum           []int64
-	lowest        []int64
-	highest       []int64
+	balancePlatform uuidArray
+	balanceAccount  []int64
+	sum             []int64
+	lowest          []int64
+	highest         []int64
 }
 
-func rowsOf(postings []ledger.Posting, strains []ledger.BalanceDelta, numbers numbers) columnsOf {
-	var r columnsOf
-	place := placesOf(postings)
-	r.platform, r.count = make(uuids, len(place)), make([]int32, len(place))
+func newPostColumns(postings []ledger.Posting, strains []ledger.BalanceDelta, numbers accountIDs) postColumns {
+	var r postColumns
+	place := platformPositions(postings)
+	r.platform, r.count = make(uuidArray, len(place)), make([]int32, len(place))
 	for p, i := range place {
-		r.platform[i-1] = dbID(p.UUID())
+		r.platform[i-1] = pgUUID(p.UUID())
 	}
 	for i, p := range postings {
 		at := place[p.Platform]
 		r.count[at-1]++
-		r.id = append(r.id, dbID(p.ID))
+		r.id = append(r.id, pgUUID(p.ID))
 		r.postingPlatform = append(r.postingPlatform, at)
 		r.nth = append(r.nth, r.count[at-1])
 		r.kind = append(r.kind, string(p.Kind))
-		r.transaction = append(r.transaction, dbID(p.Transaction.UUID()))
+		r.transaction = append(r.transaction, pgUUID(p.Transaction.UUID()))
 		r.effective = append(r.effective, p.Effective.UTC().Truncate(time.Microsecond))
 		r.memo = append(r.memo, p.Memo)
-		r.reverses = append(r.reverses, dbID(p.Reverses))
+		r.reverses = append(r.reverses, pgUUID(p.Reverses))
 		digest := p.Digest()
 		r.digest = append(r.digest, digest[:])
 		for n, e := range p.Entries {
@@ -197,8 +197,8 @@ func rowsOf(postings []ledger.Posting, strains []ledger.BalanceDelta, numbers nu
 		}
 	}
 	for _, s := range strains {
-		r.guardPlatform = append(r.guardPlatform, dbID(s.Account.Platform.UUID()))
-		r.guardAccount = append(r.guardAccount, numbers[s.Account])
+		r.balancePlatform = append(r.balancePlatform, pgUUID(s.Account.Platform.UUID()))
+		r.balanceAccount = append(r.balanceAccount, numbers[s.Account])
 		r.sum = append(r.sum, s.Sum)
 		r.lowest = append(r.lowest, s.Lowest)
 		r.highest = append(r.highest, s.Highest)
@@ -206,8 +206,8 @@ func rowsOf(postings []ledger.Posting, strains []ledger.BalanceDelta, numbers nu
 	return r
 }
 
-// placesOf numbers the platforms of a batch from one, in their order.
-func placesOf(postings []ledger.Posting) map[ident.Platform]int32 {
+// platformPositions numbers the platforms of a batch from one, in their order.
+func platformPositions(postings []ledger.Posting) map[ident.Platform]int32 {
 	places := map[ident.Platform]int32{}
 	for _, p := range postings {
 		places[p.Platform] = 0

@@ -19,19 +19,19 @@ import (
 // Reader is the books as finance reads them: each question on a connection of its own,
 // outside of any unit of work. All but present balances of several accounts is of one moment.
 type Reader struct {
-	books *Books
+	store *Store
 	pool  *pgxpool.Pool
 }
 
 var _ ports.LedgerReader = (*Reader)(nil)
 
 // NewReader reads the books of the database that the pool is connected to.
-func NewReader(b *Books, pool *pgxpool.Pool) *Reader { return &Reader{b, pool} }
+func NewReader(b *Store, pool *pgxpool.Pool) *Reader { return &Reader{b, pool} }
 
 // Balances is as ports.BookReader says.
 func (r *Reader) Balances(ctx context.Context, accounts []ledger.Account) (balances map[ledger.Account]int64, err error) {
 	err = r.pool.AcquireFunc(ctx, func(c *pgxpool.Conn) error {
-		balances, err = r.books.Balances(ctx, c.Conn(), accounts, Read)
+		balances, err = r.store.Balances(ctx, c.Conn(), accounts, Read)
 		return err
 	})
 	return balances, err
@@ -39,8 +39,8 @@ func (r *Reader) Balances(ctx context.Context, accounts []ledger.Account) (balan
 
 // BalanceAt is as ports.BookReader says.
 func (r *Reader) BalanceAt(ctx context.Context, account ledger.Account, by ports.TimeKind, moment time.Time) (balance int64, err error) {
-	err = r.report(ctx, func(q Querier) error {
-		balance, err = r.books.BalanceAt(ctx, q, account, by, moment)
+	err = r.readOnly(ctx, func(q Querier) error {
+		balance, err = r.store.BalanceAt(ctx, q, account, by, moment)
 		return err
 	})
 	return balance, err
@@ -48,8 +48,8 @@ func (r *Reader) BalanceAt(ctx context.Context, account ledger.Account, by ports
 
 // Entries is as ports.BookReader says.
 func (r *Reader) Entries(ctx context.Context, filter ports.EntryFilter) (page ports.EntryPage, err error) {
-	err = r.search(ctx, func(q Querier) error {
-		page, err = r.books.Entries(ctx, q, filter)
+	err = r.readOnlyCustomPlan(ctx, func(q Querier) error {
+		page, err = r.store.Entries(ctx, q, filter)
 		return err
 	})
 	return page, err
@@ -58,8 +58,8 @@ func (r *Reader) Entries(ctx context.Context, filter ports.EntryFilter) (page po
 // Posting is as ports.BookReader says.
 func (r *Reader) Posting(ctx context.Context, platform ident.Platform, id uuid.UUID) (p ledger.Posting, found bool, err error) {
 	key := postingKey{platform, id}
-	err = r.report(ctx, func(q Querier) error {
-		stored, err := r.books.postings(ctx, q, []postingKey{key})
+	err = r.readOnly(ctx, func(q Querier) error {
+		stored, err := r.store.postings(ctx, q, []postingKey{key})
 		p, found = stored[key]
 		return err
 	})
@@ -67,15 +67,15 @@ func (r *Reader) Posting(ctx context.Context, platform ident.Platform, id uuid.U
 }
 
 var trialBalance = `
-SELECT a.platform_id, a.path, a.currency, a.class, (` + presentBalance("(SELECT m.complete_to FROM ledger_checkpointed m WHERE m.platform_id = a.platform_id)") + `)::bigint
+SELECT a.platform_id, a.path, a.currency, a.class, (` + currentBalance("(SELECT m.complete_to FROM ledger_checkpointed m WHERE m.platform_id = a.platform_id)") + `)::bigint
 FROM ledger_accounts a
 WHERE $1::uuid IS NULL OR a.platform_id = $1
 ORDER BY a.platform_id, a.currency, a.path`
 
 // TrialBalance is as ports.BookReader says. All lines are of one moment.
 func (r *Reader) TrialBalance(ctx context.Context, platform ident.Platform, line func(ports.AccountBalance) error) error {
-	err := r.report(ctx, func(q Querier) error {
-		return query(ctx, q, trialBalance, []any{dbID(platform.UUID())}, func(rows pgx.Rows) error {
+	err := r.readOnly(ctx, func(q Querier) error {
+		return query(ctx, q, trialBalance, []any{pgUUID(platform.UUID())}, func(rows pgx.Rows) error {
 			var (
 				platform              pgtype.UUID
 				path, currency, class string
@@ -91,7 +91,7 @@ func (r *Reader) TrialBalance(ctx context.Context, platform ident.Platform, line
 		})
 	})
 	if err != nil {
-		return fmt.Errorf("read the trial balance: %w", named(err))
+		return fmt.Errorf("read the trial balance: %w", translateError(err))
 	}
 	return nil
 }

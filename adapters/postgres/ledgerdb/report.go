@@ -11,27 +11,27 @@ import (
 	"causeway/core/money"
 )
 
-// beginReport opens a transaction in which everything is of one moment. Rows are still
+// beginReadOnly opens a transaction in which everything is of one moment. Rows are still
 // looked up by their keys: a report reads little of each of many accounts, and the
 // planner, which cannot know how little, would read everything.
-const beginReport = `BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY; SET LOCAL jit = off`
+const beginReadOnly = `BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY; SET LOCAL jit = off`
 
-// byArguments has statements that are put together for a question, and so are not worth
+// beginReadOnlyCustomPlan has statements that are put together for a question, and so are not worth
 // keeping the plan of, planned with their arguments: these say in which months the answer
 // lies, and of others nothing is planned.
-const byArguments = beginReport + `; SET LOCAL plan_cache_mode = force_custom_plan`
+const beginReadOnlyCustomPlan = beginReadOnly + `; SET LOCAL plan_cache_mode = force_custom_plan`
 
-// report runs fn in a transaction that only reads, and ends it.
-func (r *Reader) report(ctx context.Context, fn func(Querier) error) error {
-	return r.reading(ctx, beginReport, fn)
+// readOnly runs fn in a transaction that only reads, and ends it.
+func (r *Reader) readOnly(ctx context.Context, fn func(Querier) error) error {
+	return r.inTransaction(ctx, beginReadOnly, fn)
 }
 
-// search is report for what is put together for a question.
-func (r *Reader) search(ctx context.Context, fn func(Querier) error) error {
-	return r.reading(ctx, byArguments, fn)
+// readOnlyCustomPlan is report for what is put together for a question.
+func (r *Reader) readOnlyCustomPlan(ctx context.Context, fn func(Querier) error) error {
+	return r.inTransaction(ctx, beginReadOnlyCustomPlan, fn)
 }
 
-func (r *Reader) reading(ctx context.Context, begin string, fn func(Querier) error) error {
+func (r *Reader) inTransaction(ctx context.Context, begin string, fn func(Querier) error) error {
 	return r.pool.AcquireFunc(ctx, func(c *pgxpool.Conn) (err error) {
 		if _, err := c.Exec(ctx, begin, pgx.QueryExecModeSimpleProtocol); err != nil {
 			return err
@@ -46,8 +46,8 @@ func (r *Reader) reading(ctx context.Context, begin string, fn func(Querier) err
 	})
 }
 
-// total reads a numeric that was written as text.
-func total(text string) (money.Total, error) {
+// parseTotal reads a numeric that was written as text.
+func parseTotal(text string) (money.Total, error) {
 	t, err := money.ParseTotal(text)
 	if err != nil {
 		return t, fmt.Errorf("a sum in the books: %w", err)

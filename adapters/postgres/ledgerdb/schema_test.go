@@ -11,13 +11,13 @@ import (
 	"causeway/ledger"
 )
 
-func TestAppendOnly(t *testing.T) {
+func TestSchema_AppendOnly(t *testing.T) {
 	t.Parallel()
 	// Nobody changes or deletes what is posted: the owner of the tables is refused by the
 	// triggers, the service already by its rights.
-	h := newHouse(t)
+	h := newEnv(t)
 	h.mustPost(h.deposit(newInternal(), 100))
-	owner, ctx := h.owner(), context.Background()
+	owner, ctx := h.ownerConn(), context.Background()
 
 	for table, column := range map[string]string{
 		"ledger_accounts": "path", "ledger_postings": "memo", "ledger_entries": "currency", "ledger_posting_ids": "seq", "ledger_months": "first_seq",
@@ -28,11 +28,11 @@ func TestAppendOnly(t *testing.T) {
 			"DELETE FROM " + table, "TRUNCATE " + table + " CASCADE",
 		} {
 			_, err := owner.Exec(ctx, statement)
-			if pg := refusedBy(t, err); pg == nil || pg.Code != "23001" || !strings.Contains(pg.Message, "append-only") {
+			if pg := pgError(t, err); pg == nil || pg.Code != "23001" || !strings.Contains(pg.Message, "append-only") {
 				t.Errorf("owner: %s: got %v, want the trigger's refusal", statement, err)
 			}
 			_, err = h.pool.Exec(ctx, statement)
-			if pg := refusedBy(t, err); pg == nil || pg.Code != "42501" {
+			if pg := pgError(t, err); pg == nil || pg.Code != "42501" {
 				t.Errorf("service: %s: got %v, want permission denied", statement, err)
 			}
 		}
@@ -43,7 +43,7 @@ func TestAppendOnly(t *testing.T) {
 		"ALTER TABLE ledger_entries DISABLE TRIGGER ALL", "SET session_replication_role = replica",
 	} {
 		_, err := h.pool.Exec(ctx, statement)
-		if pg := refusedBy(t, err); pg == nil || pg.Code != "42501" {
+		if pg := pgError(t, err); pg == nil || pg.Code != "42501" {
 			t.Errorf("service: %s: got %v, want permission denied", statement, err)
 		}
 	}
@@ -52,15 +52,15 @@ func TestAppendOnly(t *testing.T) {
 	}
 }
 
-func TestConstraints(t *testing.T) {
+func TestSchema_NamedConstraints(t *testing.T) {
 	t.Parallel()
 	// What must not be written is refused by the database itself, under a name that says
 	// the rule, even to the service.
-	h := newHouse(t)
+	h := newEnv(t)
 	alice := newInternal()
 	deposit := h.deposit(alice, 100)
 	undo := ledger.Reverse(deposit, newID(), noon, "")
-	h.mustPost(deposit, undo, ledger.Delivered(h.header(), ledger.Chain("LAYER2"), btc(5)))
+	h.mustPost(deposit, undo, ledger.Delivered(h.newHeader(), ledger.Chain("LAYER2"), btc(5)))
 	p := h.platform.UUID()
 	number := func(path string) int64 {
 		return h.count("SELECT id FROM ledger_accounts WHERE platform_id = $1 AND path = $2", p, path)
@@ -98,14 +98,14 @@ func TestConstraints(t *testing.T) {
 		"ledger_checkpoint_account":                {"INSERT INTO ledger_checkpoints VALUES ($1, 999999, 1, 0, now(), now(), 0)", []any{p}},
 	} {
 		_, err := h.pool.Exec(context.Background(), c.statement, c.args...)
-		if pg := refusedBy(t, err); pg == nil || pg.ConstraintName != rule {
+		if pg := pgError(t, err); pg == nil || pg.ConstraintName != rule {
 			t.Errorf("got %v, want %s to refuse it", err, rule)
 		}
 	}
 }
 
-// refusedBy is the database's error in err, or nil.
-func refusedBy(t *testing.T, err error) *pgconn.PgError {
+// pgError is the database's error in err, or nil.
+func pgError(t *testing.T, err error) *pgconn.PgError {
 	t.Helper()
 	var pg *pgconn.PgError
 	if err == nil || !errors.As(err, &pg) {

@@ -14,14 +14,14 @@ import (
 
 // Views shows the books of a moment. It takes no lock that a writer could wait for.
 type Views struct {
-	books *Books
+	store *Store
 	db    AuditSource
 }
 
 var _ ports.LedgerViews = (*Views)(nil)
 
 // NewViews shows the books of the database that db is connected to.
-func NewViews(b *Books, db AuditSource) *Views { return &Views{b, db} }
+func NewViews(b *Store, db AuditSource) *Views { return &Views{b, db} }
 
 // What is read of one account is looked up by keys and planned once, whatever the
 // session is set to; what is read of all is planned for what is there. What is read run by
@@ -29,14 +29,14 @@ func NewViews(b *Books, db AuditSource) *Views { return &Views{b, db} }
 // may compare each row with each. All may take
 // longer than ordinary statements. A reader who is gone ends them by ctx.
 const (
-	unhurried = `SET LOCAL statement_timeout = 0; SET LOCAL idle_in_transaction_session_timeout = 0; SET LOCAL cursor_tuple_fraction = 1; `
-	byKeys    = `SET LOCAL enable_seqscan = off; SET LOCAL enable_hashjoin = off; SET LOCAL enable_mergejoin = off; SET LOCAL plan_cache_mode = force_generic_plan`
-	byRuns    = `SET LOCAL enable_material = off; SET LOCAL plan_cache_mode = auto`
-	freely    = `SET LOCAL enable_seqscan = on; SET LOCAL enable_hashjoin = on; SET LOCAL enable_mergejoin = on; SET LOCAL plan_cache_mode = auto`
+	noTimeouts          = `SET LOCAL statement_timeout = 0; SET LOCAL idle_in_transaction_session_timeout = 0; SET LOCAL cursor_tuple_fraction = 1; `
+	indexLookupSettings = `SET LOCAL enable_seqscan = off; SET LOCAL enable_hashjoin = off; SET LOCAL enable_mergejoin = off; SET LOCAL plan_cache_mode = force_generic_plan`
+	rangeReadSettings   = `SET LOCAL enable_material = off; SET LOCAL plan_cache_mode = auto`
+	bulkReadSettings    = `SET LOCAL enable_seqscan = on; SET LOCAL enable_hashjoin = on; SET LOCAL enable_mergejoin = on; SET LOCAL plan_cache_mode = auto`
 )
 
 // The last posting by a moment; that of the clock when it is detached.
-const placeAt = `
+const selectPositionAt = `
 SELECT w.seq, coalesce(p.recorded_at, c.recorded_at)
 FROM ledger_clock c
 CROSS JOIN LATERAL (SELECT CASE WHEN $2::timestamptz IS NULL THEN c.seq ELSE ledger_seq_at($1, $2) END AS seq) w
@@ -54,19 +54,19 @@ func (v *Views) View(ctx context.Context, p ident.Platform, asOf time.Time, fn f
 			err = errors.Join(err, rollback)
 		}
 	}()
-	view := &bookView{books: v.books, tx: tx, platform: p}
-	if err := view.set(ctx, unhurried+byKeys); err != nil {
+	view := &ledgerView{store: v.store, tx: tx, platform: p}
+	if err := view.applySettings(ctx, noTimeouts+indexLookupSettings); err != nil {
 		return fmt.Errorf("view the books: %w", err)
 	}
-	if view.months, err = monthsOf(ctx, tx, p.UUID()); err != nil {
+	if view.months, err = loadMonths(ctx, tx, p.UUID()); err != nil {
 		return err
 	}
-	if err := view.months.has(asOf); err != nil {
+	if err := view.months.checkAvailable(asOf); err != nil {
 		return err
 	}
-	err = planned(ctx, tx, placeAt, []any{dbID(p.UUID()), optionalMoment(asOf)}, func(rows pgx.Rows) error {
-		err := rows.Scan(&view.upto.Seq, &view.upto.Recorded)
-		view.upto.Recorded = view.upto.Recorded.UTC()
+	err = queryFreshPlan(ctx, tx, selectPositionAt, []any{pgUUID(p.UUID()), optionalTime(asOf)}, func(rows pgx.Rows) error {
+		err := rows.Scan(&view.last.Seq, &view.last.Recorded)
+		view.last.Recorded = view.last.Recorded.UTC()
 		return err
 	})
 	if err != nil {
@@ -75,48 +75,48 @@ func (v *Views) View(ctx context.Context, p ident.Platform, asOf time.Time, fn f
 	return fn(ctx, view)
 }
 
-type bookView struct {
-	books    *Books
-	tx       pgx.Tx
-	platform ident.Platform
-	months   months
-	upto     ports.LedgerPosition
-	cursors  int // how many were opened
+type ledgerView struct {
+	store       *Store
+	tx          pgx.Tx
+	platform    ident.Platform
+	months      months
+	last        ports.LedgerPosition
+	cursorCount int // how many were opened
 }
 
-func (v *bookView) set(ctx context.Context, settings string) error {
+func (v *ledgerView) applySettings(ctx context.Context, settings string) error {
 	_, err := v.tx.Exec(ctx, settings, pgx.QueryExecModeSimpleProtocol)
 	return err
 }
 
-// with runs what reads much at a time with other settings.
-func (v *bookView) with(ctx context.Context, settings string, read func() error) error {
-	if err := v.set(ctx, settings); err != nil {
+// withSettings runs what reads much at a time with other settings.
+func (v *ledgerView) withSettings(ctx context.Context, settings string, read func() error) error {
+	if err := v.applySettings(ctx, settings); err != nil {
 		return err
 	}
 	if err := read(); err != nil {
 		return err // the transaction ends with it
 	}
-	return v.set(ctx, byKeys)
+	return v.applySettings(ctx, indexLookupSettings)
 }
 
-// begin is the last posting before a period that is not needed for it, beside checkpoints:
+// firstNeededSeq is the last posting before a period that is not needed for it, beside checkpoints:
 // nothing in months that are detached is effective later.
-func (v *bookView) begin(p ports.Period) (int64, error) {
-	if v.months.lost == 0 {
+func (v *ledgerView) firstNeededSeq(p ports.Period) (int64, error) {
+	if v.months.lastArchivedSeq == 0 {
 		return 0, nil
 	}
 	if p.From.IsZero() {
-		return 0, v.months.gone()
+		return 0, v.months.archivedError()
 	}
-	return v.months.lost, v.months.has(p.From.Add(-time.Microsecond))
+	return v.months.lastArchivedSeq, v.months.checkAvailable(p.From.Add(-time.Microsecond))
 }
 
 // LastPosting is as ports.BookView says.
-func (v *bookView) LastPosting() ports.LedgerPosition { return v.upto }
+func (v *ledgerView) LastPosting() ports.LedgerPosition { return v.last }
 
-// optionalMoment is a moment to the microsecond that the tables have; nil for none.
-func optionalMoment(t time.Time) any {
+// optionalTime is a moment to the microsecond that the tables have; nil for none.
+func optionalTime(t time.Time) any {
 	if t.IsZero() {
 		return nil
 	}

@@ -16,7 +16,7 @@ import (
 // to by then: its last checkpoint. Of one account it rides on
 // ledger_account_path_and_currency_unique, ledger_entries_debit, ledger_entries_credit
 // and the primary keys of postings; of all it reads each table once.
-const turnovers = `
+const selectTurnovers = `
 WITH moves AS (
     SELECT e.debit_account AS id, e.seq, e.recorded_at, e.amount AS debit, NULL::bigint AS credit
     FROM ledger_accounts a JOIN ledger_entries e ON e.platform_id = $1 AND e.debit_account = a.id AND e.seq > $7 AND e.seq <= $4
@@ -50,51 +50,51 @@ LEFT JOIN LATERAL (
 WHERE a.platform_id = $1 AND ($2 = '' OR a.path = $2) AND ($3 = '' OR a.currency = $3) AND (s.id IS NOT NULL OR k.seq IS NOT NULL)
 ORDER BY a.path, a.currency`
 
-// accountStep is how many accounts are fetched and held at once.
-const accountStep = 500
+// accountFetchSize is how many accounts are fetched and held at once.
+const accountFetchSize = 500
 
 // Accounts is as ports.BookView says. A cursor leaves the connection free between two
 // steps, so that a callback may ask for more. Accounts that were made after the view's
 // last posting are none of it.
-func (v *bookView) Accounts(ctx context.Context, of ports.LedgerFilter, each func(ports.AccountTurnover) error) error {
-	begin, err := v.begin(of.Period)
+func (v *ledgerView) Accounts(ctx context.Context, of ports.LedgerFilter, each func(ports.AccountTurnover) error) error {
+	begin, err := v.firstNeededSeq(of.Period)
 	if err != nil {
 		return err
 	}
-	v.cursors++
-	cursor := fmt.Sprintf("accounts_%d", v.cursors)
+	v.cursorCount++
+	cursor := fmt.Sprintf("accounts_%d", v.cursorCount)
 	declare := func() error {
-		_, err := v.tx.Exec(ctx, "DECLARE "+cursor+" NO SCROLL CURSOR FOR "+turnovers, pgx.QueryExecModeCacheDescribe,
-			dbID(v.platform.UUID()), of.Path, string(of.Currency), v.upto.Seq, optionalMoment(of.From), optionalMoment(of.To), begin)
+		_, err := v.tx.Exec(ctx, "DECLARE "+cursor+" NO SCROLL CURSOR FOR "+selectTurnovers, pgx.QueryExecModeCacheDescribe,
+			pgUUID(v.platform.UUID()), of.Path, string(of.Currency), v.last.Seq, optionalTime(of.From), optionalTime(of.To), begin)
 		return err
 	}
-	if err := v.with(ctx, freely, declare); err != nil {
+	if err := v.withSettings(ctx, bulkReadSettings, declare); err != nil {
 		return fmt.Errorf("add up accounts: %w", err)
 	}
-	fetch := fmt.Sprintf("FETCH %d FROM %s", accountStep, cursor)
+	fetch := fmt.Sprintf("FETCH %d FROM %s", accountFetchSize, cursor)
 	for {
 		step, err := v.fetchTurnovers(ctx, fetch)
 		if err != nil {
-			return fmt.Errorf("add up accounts: %w", named(err))
+			return fmt.Errorf("add up accounts: %w", translateError(err))
 		}
 		for _, t := range step {
 			if err := each(t); err != nil {
 				return err
 			}
 		}
-		if len(step) < accountStep {
+		if len(step) < accountFetchSize {
 			_, err := v.tx.Exec(ctx, "CLOSE "+cursor)
 			return err
 		}
 	}
 }
 
-func (v *bookView) fetchTurnovers(ctx context.Context, fetch string) (step []ports.AccountTurnover, err error) {
+func (v *ledgerView) fetchTurnovers(ctx context.Context, fetch string) (step []ports.AccountTurnover, err error) {
 	rows, err := v.tx.Query(ctx, fetch, pgx.QueryExecModeExec)
 	if err != nil {
 		return nil, err
 	}
-	err = each(rows, func(rows pgx.Rows) error {
+	err = forEachRow(rows, func(rows pgx.Rows) error {
 		t, err := scanTurnover(rows)
 		t.Account.Platform = v.platform
 		step = append(step, t)

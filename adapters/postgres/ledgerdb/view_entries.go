@@ -14,7 +14,7 @@ const entryColumns = `e.seq, e.n, d.path, c.path, e.currency, e.amount, p.id, p.
 
 // One run of postings with their entries, recorded from $7 until before $8, along the
 // primary keys; accounts by ledger_accounts_pkey.
-const entriesOfRun = `
+const selectEntriesInRange = `
 SELECT ` + entryColumns + `
 FROM ledger_entries e
 JOIN ledger_postings p ON p.platform_id = $1 AND p.seq = e.seq AND p.recorded_at = e.recorded_at
@@ -27,7 +27,7 @@ ORDER BY e.seq, e.n`
 
 // What touches accounts at a path, along ledger_entries_debit and ledger_entries_credit.
 // An entry between two of them is one entry.
-const entriesOfAccounts = `
+const selectEntriesOfPath = `
 SELECT ` + entryColumns + `
 FROM (
     SELECT e.* FROM ledger_accounts a JOIN ledger_entries e ON e.platform_id = $1 AND e.debit_account = a.id AND e.seq > $7 AND e.seq <= $2
@@ -43,30 +43,30 @@ WHERE ($5::timestamptz IS NULL OR p.effective_at >= $5) AND ($6::timestamptz IS 
 ORDER BY `
 
 const (
-	asRecorded = `e.seq, e.n`
-	inTime     = `p.effective_at, e.seq, e.n`
+	orderByRecorded  = `e.seq, e.n`
+	orderByEffective = `p.effective_at, e.seq, e.n`
 )
 
-// entryRun is how many postings are read with one statement.
-const entryRun = 5_000
+// entryRangeSize is how many postings are read with one statement.
+const entryRangeSize = 5_000
 
 // Entries is as ports.BookView says. The whole of the books is read in runs, so that
 // nothing has to be sorted and the first entry comes at once; what touches one path is
 // sorted by the database.
-func (v *bookView) Entries(ctx context.Context, of ports.LedgerFilter, each func(ports.RecordedEntry) error) error {
+func (v *ledgerView) Entries(ctx context.Context, of ports.LedgerFilter, each func(ports.RecordedEntry) error) error {
 	if of.Path != "" {
-		return v.ofPath(ctx, of, asRecorded, each)
+		return v.entriesOfPath(ctx, of, orderByRecorded, each)
 	}
-	begin, err := v.begin(of.Period)
+	begin, err := v.firstNeededSeq(of.Period)
 	if err != nil {
 		return err
 	}
-	return v.with(ctx, byRuns, func() error {
-		for after := begin; after < v.upto.Seq; after += entryRun {
-			run := v.months.bounded(stretch{after: after, upto: min(after+entryRun, v.upto.Seq)})
-			from, until := run.times()
-			args := []any{dbID(v.platform.UUID()), run.after, run.upto, string(of.Currency), optionalMoment(of.From), optionalMoment(of.To), from, until}
-			if err := planned(ctx, v.tx, entriesOfRun, args, visit(each)); err != nil {
+	return v.withSettings(ctx, rangeReadSettings, func() error {
+		for after := begin; after < v.last.Seq; after += entryRangeSize {
+			run := v.months.withTimeBounds(seqRange{after: after, upto: min(after+entryRangeSize, v.last.Seq)})
+			from, until := run.timeBounds()
+			args := []any{pgUUID(v.platform.UUID()), run.after, run.upto, string(of.Currency), optionalTime(of.From), optionalTime(of.To), from, until}
+			if err := queryFreshPlan(ctx, v.tx, selectEntriesInRange, args, scanInto(each)); err != nil {
 				return fmt.Errorf("read entries: %w", err)
 			}
 		}
@@ -75,23 +75,23 @@ func (v *bookView) Entries(ctx context.Context, of ports.LedgerFilter, each func
 }
 
 // EntriesByEffectiveTime is as ports.BookView says.
-func (v *bookView) EntriesByEffectiveTime(ctx context.Context, account ledger.Account, of ports.Period, each func(ports.RecordedEntry) error) error {
-	return v.ofPath(ctx, ports.LedgerFilter{Period: of, Path: account.Path, Currency: account.Currency}, inTime, each)
+func (v *ledgerView) EntriesByEffectiveTime(ctx context.Context, account ledger.Account, of ports.Period, each func(ports.RecordedEntry) error) error {
+	return v.entriesOfPath(ctx, ports.LedgerFilter{Period: of, Path: account.Path, Currency: account.Currency}, orderByEffective, each)
 }
 
-func (v *bookView) ofPath(ctx context.Context, of ports.LedgerFilter, order string, each func(ports.RecordedEntry) error) error {
-	begin, err := v.begin(of.Period)
+func (v *ledgerView) entriesOfPath(ctx context.Context, of ports.LedgerFilter, order string, each func(ports.RecordedEntry) error) error {
+	begin, err := v.firstNeededSeq(of.Period)
 	if err != nil {
 		return err
 	}
-	args := []any{dbID(v.platform.UUID()), v.upto.Seq, of.Path, string(of.Currency), optionalMoment(of.From), optionalMoment(of.To), begin}
-	if err := query(ctx, v.tx, entriesOfAccounts+order, args, visit(each)); err != nil {
+	args := []any{pgUUID(v.platform.UUID()), v.last.Seq, of.Path, string(of.Currency), optionalTime(of.From), optionalTime(of.To), begin}
+	if err := query(ctx, v.tx, selectEntriesOfPath+order, args, scanInto(each)); err != nil {
 		return fmt.Errorf("read the entries of %s: %w", of.Path, err)
 	}
 	return nil
 }
 
-func visit(each func(ports.RecordedEntry) error) func(pgx.Rows) error {
+func scanInto(each func(ports.RecordedEntry) error) func(pgx.Rows) error {
 	return func(rows pgx.Rows) error {
 		e, err := scanEntry(rows)
 		if err != nil {

@@ -11,12 +11,12 @@ import (
 	"causeway/ports"
 )
 
-func TestViewIsOfOneMoment(t *testing.T) {
+func TestView_ConsistentWhilePosting(t *testing.T) {
 	t.Parallel()
 	// Whoever looks at the books sees those of one moment to the end, while others post.
-	h := newHouse(t)
+	h := newEnv(t)
 	h.postAt(noon, h.deposit(newInternal(), 100), h.deposit(newInternal(), 200))
-	views := ledgerdb.NewViews(h.books, h.pool)
+	views := ledgerdb.NewViews(h.store, h.pool)
 
 	err := views.View(t.Context(), h.platform, time.Time{}, func(ctx context.Context, view ports.LedgerView) error {
 		if got := view.LastPosting(); got.Seq != 2 || !got.Recorded.Equal(noon.Add(time.Microsecond)) {
@@ -39,15 +39,15 @@ func TestViewIsOfOneMoment(t *testing.T) {
 	}
 }
 
-func TestViewOfAPastMoment(t *testing.T) {
+func TestView_AsOfPastTime(t *testing.T) {
 	t.Parallel()
 	// As of a moment the view ends with what had been recorded by then; before the first
 	// posting it is empty.
-	h := newHouse(t)
+	h := newEnv(t)
 	account := newInternal()
 	h.postAt(noon, h.deposit(account, 100))
 	h.postAt(noon.Add(time.Hour), h.deposit(account, 200))
-	views := ledgerdb.NewViews(h.books, h.pool)
+	views := ledgerdb.NewViews(h.store, h.pool)
 	for _, c := range []struct {
 		at      time.Time
 		seq     int64
@@ -84,11 +84,11 @@ func TestViewOfAPastMoment(t *testing.T) {
 	}
 }
 
-func TestViewOfAPeriod(t *testing.T) {
+func TestView_PeriodByEffectiveTime(t *testing.T) {
 	t.Parallel()
 	// A period is by effective times, its end not included: what was recorded late
 	// belongs to when it took effect, in the balances and in the order of movements.
-	h := newHouse(t)
+	h := newEnv(t)
 	account := newInternal()
 	day := func(n int, minor int64) ledger.Posting {
 		p := h.deposit(account, minor)
@@ -100,7 +100,7 @@ func TestViewOfAPeriod(t *testing.T) {
 	period := ports.Period{From: noon.AddDate(0, 0, 1), To: noon.AddDate(0, 0, 3)}
 	at := ledger.Account{Platform: h.platform, Path: ledger.CustomerAccount(account), Currency: "USD"}
 
-	err := ledgerdb.NewViews(h.books, h.pool).View(t.Context(), h.platform, time.Time{}, func(ctx context.Context, view ports.LedgerView) error {
+	err := ledgerdb.NewViews(h.store, h.pool).View(t.Context(), h.platform, time.Time{}, func(ctx context.Context, view ports.LedgerView) error {
 		var moved []int64
 		return errors.Join(
 			view.Accounts(ctx, ports.LedgerFilter{Period: period, Path: at.Path, Currency: at.Currency}, func(turnover ports.AccountTurnover) error {
@@ -133,14 +133,14 @@ func TestViewOfAPeriod(t *testing.T) {
 	}
 }
 
-func TestViewEndsWithTheFirstError(t *testing.T) {
+func TestView_StopsAtCallbackError(t *testing.T) {
 	t.Parallel()
 	// An error of whoever looks ends the stream and comes back.
-	h := newHouse(t)
+	h := newEnv(t)
 	h.postAt(noon, h.deposit(newInternal(), 1), h.deposit(newInternal(), 2))
 	enough := errors.New("enough")
 	seen := 0
-	err := ledgerdb.NewViews(h.books, h.pool).View(t.Context(), h.platform, time.Time{}, func(ctx context.Context, view ports.LedgerView) error {
+	err := ledgerdb.NewViews(h.store, h.pool).View(t.Context(), h.platform, time.Time{}, func(ctx context.Context, view ports.LedgerView) error {
 		return view.Entries(ctx, ports.LedgerFilter{}, func(ports.RecordedEntry) error { seen++; return enough })
 	})
 	if !errors.Is(err, enough) || seen != 1 {
@@ -149,7 +149,7 @@ func TestViewEndsWithTheFirstError(t *testing.T) {
 }
 
 // postAt records postings at a moment.
-func (h *house) postAt(now time.Time, postings ...ledger.Posting) {
+func (h *env) postAt(now time.Time, postings ...ledger.Posting) {
 	h.t.Helper()
 	if err := h.post(now, postings...); err != nil {
 		h.t.Fatal(err)

@@ -68,8 +68,8 @@ func Statement(rows []Row) (sql string, args []any) {
 	bodies := make([][]byte, len(rows))
 	for i := range rows {
 		e := &rows[i].Event
-		platforms[i], ids[i], subjects[i] = key(e.Platform.UUID()), key(e.ID.UUID()), key(e.Subject)
-		at[i] = moment(e.OccurredAt)
+		platforms[i], ids[i], subjects[i] = pgUUID(e.Platform.UUID()), pgUUID(e.ID.UUID()), pgUUID(e.Subject)
+		at[i] = pgTime(e.OccurredAt)
 		types[i], names[i] = string(e.Type), e.Name
 		bodies[i] = rows[i].Body
 	}

@@ -58,13 +58,13 @@ func (k *Keys) WebhookKeys(ctx context.Context, env platform.Environment, now ti
 func (k *Keys) ReplaceWebhookKeys(ctx context.Context, ends []uuid.UUID, until time.Time, adds []ports.SealedWebhookKey) (bool, error) {
 	ending := make([]pgtype.UUID, len(ends))
 	for i, id := range ends {
-		ending[i] = key(id)
+		ending[i] = pgUUID(id)
 	}
 	ids, environments, algorithms := make([]pgtype.UUID, len(adds)), make([]string, len(adds)), make([]string, len(adds))
 	public, sealed, from := make([][]byte, len(adds)), make([][]byte, len(adds)), make([]pgtype.Timestamptz, len(adds))
 	for i, a := range adds {
-		ids[i], environments[i], algorithms[i] = key(a.ID), string(a.Environment), string(a.Algorithm)
-		public[i], sealed[i], from[i] = a.Public, a.Sealed, moment(a.ValidFrom)
+		ids[i], environments[i], algorithms[i] = pgUUID(a.ID), string(a.Environment), string(a.Algorithm)
+		public[i], sealed[i], from[i] = a.Public, a.Sealed, pgTime(a.ValidFrom)
 	}
 	batch := &pgx.Batch{} // one implicit transaction, its statements in this order
 	batch.Queue(`UPDATE webhook_keys SET valid_until = $2 WHERE id = ANY ($1) AND valid_until IS NULL`, ending, until)

@@ -19,14 +19,14 @@ import (
 
 // Log shows what was told to platforms, and queues it again.
 type Log struct {
-	q     Querier
-	chunk int // of a redelivery
+	q         Querier
+	batchSize int // of a redelivery
 }
 
 var _ ports.WebhookLog = (*Log)(nil)
 
 // NewLog reads and writes through q, a pool as a rule.
-func NewLog(q Querier) *Log { return &Log{q, redeliverChunk} }
+func NewLog(q Querier) *Log { return &Log{q, redeliverBatchSize} }
 
 func (l *Log) Deliveries(ctx context.Context, p ident.Platform, f ports.DeliveryFilter) (ports.DeliveryPage, error) {
 	sql, args := listSQL(p, f)
@@ -46,7 +46,7 @@ func (l *Log) Deliveries(ctx context.Context, p ident.Platform, f ports.Delivery
 
 func (l *Log) Delivery(ctx context.Context, p ident.Platform, id ident.Webhook) (ports.Delivery, error) {
 	sql := selectDelivery + `, e.body` + fromEvents + joinState + ` WHERE e.platform_id = $1 AND e.id = $2`
-	items, err := l.deliveries(ctx, sql, []any{key(p.UUID()), key(id.UUID())}, true)
+	items, err := l.deliveries(ctx, sql, []any{pgUUID(p.UUID()), pgUUID(id.UUID())}, true)
 	if err != nil {
 		return ports.Delivery{}, fmt.Errorf("read a delivery: %w", err)
 	}
@@ -61,7 +61,7 @@ func (l *Log) Delivery(ctx context.Context, p ident.Platform, id ident.Webhook) 
 
 func (l *Log) Endpoint(ctx context.Context, p ident.Platform) (ports.Endpoint, error) {
 	var url, environment string
-	err := l.q.QueryRow(ctx, `SELECT webhook_endpoint, environment FROM platforms WHERE id = $1`, key(p.UUID())).Scan(&url, &environment)
+	err := l.q.QueryRow(ctx, `SELECT webhook_endpoint, environment FROM platforms WHERE id = $1`, pgUUID(p.UUID())).Scan(&url, &environment)
 	if errors.Is(err, pgx.ErrNoRows) {
 		return ports.Endpoint{}, fault.New(fault.NotFound, "There is no platform %s.", p)
 	}
@@ -82,7 +82,7 @@ SELECT $1, $2, $8, 1 + (SELECT coalesce(max(n), 0) FROM webhook_attempts WHERE p
        $9, $10, $11, $12, $13, $14`
 
 func (l *Log) Record(ctx context.Context, e event.Event, body []byte, a event.Attempt) error {
-	_, err := l.q.Exec(ctx, recordSQL, key(e.Platform.UUID()), key(e.ID.UUID()), key(e.Subject), e.OccurredAt, string(e.Type), e.Name, body,
+	_, err := l.q.Exec(ctx, recordSQL, pgUUID(e.Platform.UUID()), pgUUID(e.ID.UUID()), pgUUID(e.Subject), e.OccurredAt, string(e.Type), e.Name, body,
 		a.AttemptedAt, int32(a.Duration.Milliseconds()), int16(a.StatusCode), !a.Outcome.Delivered(), string(a.Outcome), a.Error, a.Response)
 	if err != nil {
 		return fmt.Errorf("record a webhook: %w", err)
@@ -140,7 +140,7 @@ func (l *Log) addAttempts(ctx context.Context, p ident.Platform, deliveries []po
 	}
 	rows, err := l.q.Query(ctx, `
 		SELECT event_id, n, at, duration_ms, outcome, status_code, error, response FROM webhook_attempts
-		WHERE platform_id = $1 AND event_id = ANY ($2) ORDER BY event_id, n`, key(p.UUID()), keys(ids))
+		WHERE platform_id = $1 AND event_id = ANY ($2) ORDER BY event_id, n`, pgUUID(p.UUID()), pgUUIDs(ids))
 	if err != nil {
 		return fmt.Errorf("read attempts: %w", err)
 	}

@@ -43,14 +43,14 @@ JOIN webhook_events e ON e.platform_id = parked.platform_id AND e.id = parked.ev
 // is a range of the primary key, also when it is narrowed by time.
 func listSQL(p ident.Platform, f ports.DeliveryFilter) (string, []any) {
 	c := conditions{}
-	c.add("e.platform_id = %s", key(p.UUID()))
+	c.add("e.platform_id = %s", pgUUID(p.UUID()))
 	from := fromEvents
 	if f.Status == event.Pending {
 		from = fromPending
 	} else if f.Status == event.Failed {
 		from = fromFailed
 	}
-	c.narrow(f)
+	c.addFilter(f)
 	order, limit := "DESC", ""
 	if f.Ascending {
 		order = "ASC"
@@ -63,23 +63,23 @@ func listSQL(p ident.Platform, f ports.DeliveryFilter) (string, []any) {
 
 // conditions collects a WHERE clause and its arguments.
 type conditions struct {
-	parts []string
-	args  []any
+	clauses []string
+	args    []any
 }
 
 // add appends a condition; %s stands for its argument.
 func (c *conditions) add(condition string, arg any) {
 	c.args = append(c.args, arg)
-	c.parts = append(c.parts, fmt.Sprintf(condition, fmt.Sprintf("$%d", len(c.args))))
+	c.clauses = append(c.clauses, fmt.Sprintf(condition, fmt.Sprintf("$%d", len(c.args))))
 }
 
-func (c *conditions) where() string { return "\nWHERE " + strings.Join(c.parts, " AND ") }
+func (c *conditions) where() string { return "\nWHERE " + strings.Join(c.clauses, " AND ") }
 
-func (c *conditions) narrow(f ports.DeliveryFilter) {
+func (c *conditions) addFilter(f ports.DeliveryFilter) {
 	if !f.After.IsZero() && f.Ascending {
-		c.add("e.id > %s", key(f.After.UUID()))
+		c.add("e.id > %s", pgUUID(f.After.UUID()))
 	} else if !f.After.IsZero() {
-		c.add("e.id < %s", key(f.After.UUID()))
+		c.add("e.id < %s", pgUUID(f.After.UUID()))
 	}
 	if f.Type != "" {
 		c.add("e.type = %s", string(f.Type))
@@ -88,45 +88,45 @@ func (c *conditions) narrow(f ports.DeliveryFilter) {
 		c.add("e.name = %s", f.Name)
 	}
 	if f.Subject != uuid.Nil {
-		c.add("e.subject = %s AND e.subject <> e.id", key(f.Subject)) // as the index of subjects says
+		c.add("e.subject = %s AND e.subject <> e.id", pgUUID(f.Subject)) // as the index of subjects says
 	}
-	c.within(f.Created)
-	c.status(f.Status)
+	c.addSpan(f.Created)
+	c.addStatus(f.Status)
 }
 
-func (c *conditions) status(s event.Status) {
+func (c *conditions) addStatus(s event.Status) {
 	const idle = "q.seq IS NULL AND b.seq IS NULL"
 	switch s {
 	case event.Pending:
-		c.parts = append(c.parts, "(q.seq IS NOT NULL OR b.seq IS NOT NULL)")
+		c.clauses = append(c.clauses, "(q.seq IS NOT NULL OR b.seq IS NOT NULL)")
 	case event.Delivered:
-		c.parts = append(c.parts, idle, isDelivered)
+		c.clauses = append(c.clauses, idle, isDelivered)
 	case event.Failed:
-		c.parts = append(c.parts, idle, "last.outcome IS NOT NULL", "NOT "+isDelivered)
+		c.clauses = append(c.clauses, idle, "last.outcome IS NOT NULL", "NOT "+isDelivered)
 	case event.Unsent:
-		c.parts = append(c.parts, idle, "last.outcome IS NULL")
+		c.clauses = append(c.clauses, idle, "last.outcome IS NULL")
 	}
 }
 
-// slack is how far the time in an id may be from the time of its event: ids made
+// maxIDClockSkew is how far the time in an id may be from the time of its event: ids made
 // faster than the clock ticks run ahead of it.
-const slack = time.Minute
+const maxIDClockSkew = time.Minute
 
-// within narrows by time: exactly by the event's own, and by its id so that the rest
+// addSpan narrows by time: exactly by the event's own, and by its id so that the rest
 // of the primary key is not read.
-func (c *conditions) within(span ports.Span) {
+func (c *conditions) addSpan(span ports.Span) {
 	if !span.From.IsZero() {
 		c.add("e.created_at >= %s", span.From)
-		c.add("e.id >= %s", key(lowest(span.From.Add(-slack))))
+		c.add("e.id >= %s", pgUUID(minUUIDv7(span.From.Add(-maxIDClockSkew))))
 	}
 	if !span.To.IsZero() {
 		c.add("e.created_at <= %s", span.To)
-		c.add("e.id <= %s", key(lowest(span.To.Add(slack))))
+		c.add("e.id <= %s", pgUUID(minUUIDv7(span.To.Add(maxIDClockSkew))))
 	}
 }
 
-// lowest is the UUIDv7 before all others of its millisecond.
-func lowest(t time.Time) (id uuid.UUID) {
+// minUUIDv7 is the UUIDv7 before all others of its millisecond.
+func minUUIDv7(t time.Time) (id uuid.UUID) {
 	millis := uint64(max(t.UnixMilli(), 0))
 	for i := range 6 {
 		id[i] = byte(millis >> (40 - 8*i))

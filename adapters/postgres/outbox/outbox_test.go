@@ -15,17 +15,17 @@ import (
 	"causeway/ports/webhookstest"
 )
 
-func TestQueue(t *testing.T) {
+func TestQueue_Conformance(t *testing.T) {
 	t.Parallel()
 	// The queue in the database keeps the promises of the port.
 	webhookstest.RunQueueTests(t, func(t *testing.T) webhookstest.Fixture {
-		h := newHouse(t)
+		h := newTestEnv(t)
 		writer := h.connect()
 		return webhookstest.Fixture{
-			Queue: NewQueue(h.plain), Log: NewLog(h.connectPlain()),
-			Platform: func(_ *testing.T, endpoint string) ident.Platform { return h.platform(endpoint) },
+			Queue: NewQueue(h.openPlain), Log: NewLog(h.connectPlain()),
+			Platform: func(_ *testing.T, endpoint string) ident.Platform { return h.createPlatform(endpoint) },
 			Append: func(t *testing.T, events ...event.Event) {
-				if err := Append(context.Background(), writer, rowsOf(events)); err != nil {
+				if err := Append(context.Background(), writer, toRows(events)); err != nil {
 					t.Fatal(err)
 				}
 			},
@@ -33,7 +33,7 @@ func TestQueue(t *testing.T) {
 	})
 }
 
-func rowsOf(events []event.Event) []Row {
+func toRows(events []event.Event) []Row {
 	rows := make([]Row, len(events))
 	for i, e := range events {
 		rows[i] = Row{Event: e, Body: e.Envelope(nil)}
@@ -41,19 +41,19 @@ func rowsOf(events []event.Event) []Row {
 	return rows
 }
 
-func TestAppendIsTheCallers(t *testing.T) {
+func TestAppend_CommitsWithCaller(t *testing.T) {
 	t.Parallel()
 	// Events count when the caller's transaction commits, and not at all when it does not.
-	h := newHouse(t)
+	h := newTestEnv(t)
 	ctx := context.Background()
-	p := h.platform("http://127.0.0.1:1/")
+	p := h.createPlatform("http://127.0.0.1:1/")
 	conn := h.connect()
 	for _, commits := range []bool{false, true} {
 		tx, err := conn.Begin(ctx)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if err := Append(ctx, tx, h.rows(p, 4, 2, 10)); err != nil {
+		if err := Append(ctx, tx, h.newRows(p, 4, 2, 10)); err != nil {
 			t.Fatal(err)
 		}
 		if commits {
@@ -73,7 +73,7 @@ func TestAppendIsTheCallers(t *testing.T) {
 	}
 }
 
-func TestAppendNothing(t *testing.T) {
+func TestAppend_NoEventsNoStatement(t *testing.T) {
 	t.Parallel()
 	// No events, no statement.
 	if err := Append(context.Background(), nil, nil); err != nil {
@@ -81,27 +81,27 @@ func TestAppendNothing(t *testing.T) {
 	}
 }
 
-func TestLateCommit(t *testing.T) {
+func TestExchange_LateCommitIsRead(t *testing.T) {
 	t.Parallel()
 	// An event whose transaction takes longer than those after it is not passed over,
 	// however much has been read behind it.
-	h := newHouse(t)
+	h := newTestEnv(t)
 	ctx := context.Background()
-	p := h.platform("http://127.0.0.1:1/")
-	reader, held := attend(t, h, p)
+	p := h.createPlatform("http://127.0.0.1:1/")
+	reader, held := newReader(t, h, p)
 	slow, quick := h.connect(), h.connect()
 	tx, err := slow.Begin(ctx)
 	if err != nil {
 		t.Fatal(err)
 	}
-	late := h.rows(p, 1, 1, 10)
+	late := h.newRows(p, 1, 1, 10)
 	if err := Append(ctx, tx, late); err != nil {
 		t.Fatal(err)
 	}
 
 	// Others commit and are read and settled meanwhile.
 	for range 5 {
-		if err := Append(ctx, quick, h.rows(p, 3, 3, 10)); err != nil {
+		if err := Append(ctx, quick, h.newRows(p, 3, 3, 10)); err != nil {
 			t.Fatal(err)
 		}
 		if got := reader(); len(got) != 3 {
@@ -121,15 +121,15 @@ func TestLateCommit(t *testing.T) {
 	}
 }
 
-func TestLateCommitAboveTheLastThatEnded(t *testing.T) {
+func TestExchange_LateCommitAboveSnapshotXmax(t *testing.T) {
 	t.Parallel()
 	// The same when nothing that began after the slow transaction has ended yet, so
 	// that a snapshot alone would not tell that it runs, and its events are the first
 	// thing it writes.
-	h := newHouse(t)
+	h := newTestEnv(t)
 	ctx := context.Background()
-	p := h.platform("http://127.0.0.1:1/")
-	reader, _ := attend(t, h, p)
+	p := h.createPlatform("http://127.0.0.1:1/")
+	reader, _ := newReader(t, h, p)
 	slow, quick := h.connect(), h.connect()
 	first, err := quick.Begin(ctx)
 	if err != nil {
@@ -142,11 +142,11 @@ func TestLateCommitAboveTheLastThatEnded(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	late := h.rows(p, 1, 1, 10)
+	late := h.newRows(p, 1, 1, 10)
 	if err := Append(ctx, second, late); err != nil {
 		t.Fatal(err)
 	}
-	if err := Append(ctx, first, h.rows(p, 3, 3, 10)); err != nil {
+	if err := Append(ctx, first, h.newRows(p, 3, 3, 10)); err != nil {
 		t.Fatal(err)
 	}
 	if err := first.Commit(ctx); err != nil {
@@ -170,27 +170,27 @@ func TestLateCommitAboveTheLastThatEnded(t *testing.T) {
 	}
 }
 
-func TestTailMovesOn(t *testing.T) {
+func TestExchange_TailAdvances(t *testing.T) {
 	t.Parallel()
 	// When nobody is writing, a read begins behind what was read before, also while
 	// somebody reads for long and keeps all deleted rows alive.
-	h := newHouse(t)
+	h := newTestEnv(t)
 	reader := h.connect()
 	if _, err := reader.Exec(context.Background(), "BEGIN ISOLATION LEVEL REPEATABLE READ; SELECT count(*) FROM webhook_queue"); err != nil {
 		t.Fatal(err)
 	}
-	p := h.platform("http://127.0.0.1:1/")
-	s, err := NewQueue(h.plain).OpenSession(context.Background())
+	p := h.createPlatform("http://127.0.0.1:1/")
+	s, err := NewQueue(h.openPlain).OpenSession(context.Background())
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer s.Close()
-	own(t, s, p)
-	if err := Append(context.Background(), h.connect(), h.rows(p, 5, 1, 10)); err != nil {
+	mustClaim(t, s, p)
+	if err := Append(context.Background(), h.connect(), h.newRows(p, 5, 1, 10)); err != nil {
 		t.Fatal(err)
 	}
 	var held []int64
-	tail := s.(*session).marks[p]
+	tail := s.(*session).watermarks[p]
 	ticks := time.NewTicker(5 * time.Millisecond)
 	defer ticks.Stop()
 	for range 1000 { // other tests on the server hold transactions open for moments
@@ -209,17 +209,17 @@ func TestTailMovesOn(t *testing.T) {
 	t.Fatalf("the tail stays at %d: %+v", tail.tail, tail)
 }
 
-func TestRedeliverInChunks(t *testing.T) {
+func TestRedeliver_Batches(t *testing.T) {
 	t.Parallel()
 	// However many events are chosen, each is queued once.
-	h := newHouse(t)
+	h := newTestEnv(t)
 	ctx := context.Background()
-	p := h.platform("")
-	if err := Append(ctx, h.connect(), h.rows(p, 23, 3, 10)); err != nil {
+	p := h.createPlatform("")
+	if err := Append(ctx, h.connect(), h.newRows(p, 23, 3, 10)); err != nil {
 		t.Fatal(err)
 	}
 	log := NewLog(h.connectPlain())
-	log.chunk = 5
+	log.batchSize = 5
 
 	for _, want := range []int{23, 0} {
 		if n, err := log.Redeliver(ctx, p, ports.Redelivery{Created: ports.Span{From: h.now, To: h.now}}, h.now); err != nil || n != want {
@@ -232,17 +232,17 @@ func TestRedeliverInChunks(t *testing.T) {
 	}
 }
 
-func TestWait(t *testing.T) {
+func TestWait_EndsWithContextOrConnection(t *testing.T) {
 	t.Parallel()
 	// Waiting ends well with its context, and with an error as soon as the connection ends.
-	h := newHouse(t)
-	p := h.platform("http://127.0.0.1:1/")
-	s, err := NewQueue(h.plain).OpenSession(context.Background())
+	h := newTestEnv(t)
+	p := h.createPlatform("http://127.0.0.1:1/")
+	s, err := NewQueue(h.openPlain).OpenSession(context.Background())
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer s.Close()
-	own(t, s, p)
+	mustClaim(t, s, p)
 	ctx, cancel := context.WithTimeout(context.Background(), time.Millisecond)
 	defer cancel()
 	if err := s.Wait(ctx); err != nil {
@@ -264,11 +264,11 @@ func TestWait(t *testing.T) {
 	}
 }
 
-func TestKeys(t *testing.T) {
+func TestKeys_OneSigningKeyPerAlgorithm(t *testing.T) {
 	t.Parallel()
 	// One key of an algorithm signs in an environment; the one it replaces stays for a
 	// while; of two that replace at once one is told so.
-	h := newHouse(t)
+	h := newTestEnv(t)
 	ctx := context.Background()
 	store := NewKeys(h.connectPlain())
 	make := func(env platform.Environment, at time.Time) ports.SealedWebhookKey {
@@ -315,10 +315,10 @@ func TestKeys(t *testing.T) {
 	}
 }
 
-func TestRoleMayNotRewriteHistory(t *testing.T) {
+func TestServiceRole_CannotRewriteHistory(t *testing.T) {
 	t.Parallel()
 	// The service's role can neither change nor delete what was told or tried.
-	conn := newHouse(t).connect()
+	conn := newTestEnv(t).connect()
 	for _, sql := range []string{
 		"UPDATE webhook_events SET name = ''", "DELETE FROM webhook_events", "TRUNCATE webhook_events",
 		"UPDATE webhook_attempts SET outcome = ''", "DELETE FROM webhook_attempts", "TRUNCATE webhook_attempts",
@@ -329,15 +329,15 @@ func TestRoleMayNotRewriteHistory(t *testing.T) {
 	}
 }
 
-// attend owns a platform; the function it returns reads what is fresh and holds it.
-func attend(t *testing.T, h *house, p ident.Platform) (read func() []ports.QueuedWebhook, held *[]int64) {
+// newReader owns a platform; the function it returns reads what is fresh and holds it.
+func newReader(t *testing.T, h *testEnv, p ident.Platform) (read func() []ports.QueuedWebhook, held *[]int64) {
 	t.Helper()
-	s, err := NewQueue(h.plain).OpenSession(context.Background())
+	s, err := NewQueue(h.openPlain).OpenSession(context.Background())
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(s.Close)
-	own(t, s, p)
+	mustClaim(t, s, p)
 	held = new([]int64)
 	return func() []ports.QueuedWebhook {
 		t.Helper()
@@ -352,7 +352,7 @@ func attend(t *testing.T, h *house, p ident.Platform) (read func() []ports.Queue
 	}, held
 }
 
-func own(t *testing.T, s ports.WebhookSession, p ident.Platform) {
+func mustClaim(t *testing.T, s ports.WebhookSession, p ident.Platform) {
 	t.Helper()
 	if claimed, err := s.Claim(context.Background(), []ident.Platform{p}); err != nil || len(claimed) != 1 {
 		t.Fatalf("claimed %v, %v", claimed, err)

@@ -21,7 +21,7 @@ import (
 // i is where in the columns a row stands.
 
 // Rides on the primary key of webhook_queue.
-const settleFreshSQL = `
+const settleNewSQL = `
 WITH gone AS (
     DELETE FROM webhook_queue WHERE platform_id = $1 AND seq = ANY ($2::bigint[])
     RETURNING event_id, array_position($2::bigint[], seq) AS i)
@@ -40,7 +40,7 @@ FROM gone`
 
 // An event that failed for the first time moves to the backlog, and one that stands
 // back (without an attempt, so without a time of one) too.
-const demoteSQL = `
+const moveToBacklogSQL = `
 WITH gone AS (
     DELETE FROM webhook_queue WHERE platform_id = $1 AND seq = ANY ($2::bigint[])
     RETURNING subject, seq, event_id, array_position($2::bigint[], seq) AS i,
@@ -66,92 +66,92 @@ FROM changed WHERE ($3::timestamptz[])[i] IS NOT NULL`
 
 // The next of a subject is due when the one before it is settled; its own time for
 // being tried begins then. Finds the next ones on webhook_backlog_of_subject.
-const promoteSQL = `
+const makeNextDueSQL = `
 UPDATE webhook_backlog SET next_attempt_at = $3, since = CASE WHEN tries = 0 THEN $3 ELSE since END
 WHERE platform_id = $1 AND next_attempt_at IS NULL AND seq = ANY (ARRAY(
     SELECT (SELECT min(x.seq) FROM webhook_backlog x WHERE x.platform_id = $1 AND x.subject = s.subject)
     FROM unnest($2::uuid[]) AS s(subject)))`
 
-// record queues what it takes to record outcomes: for most, one statement a platform.
-func record(batch *pgx.Batch, now time.Time, done []ports.WebhookResult) {
-	byPlatform := map[ident.Platform]*outcomes{}
+// queueResults queues what it takes to record outcomes: for most, one statement a platform.
+func queueResults(batch *pgx.Batch, now time.Time, done []ports.WebhookResult) {
+	byPlatform := map[ident.Platform]*platformResults{}
 	for i := range done {
 		o := byPlatform[done[i].Event.Platform]
 		if o == nil {
-			o = &outcomes{}
+			o = &platformResults{}
 			byPlatform[done[i].Event.Platform] = o
 		}
 		o.add(&done[i])
 	}
 	for p, o := range byPlatform {
-		o.queue(batch, key(p.UUID()), now)
+		o.queue(batch, pgUUID(p.UUID()), now)
 	}
 }
 
-// outcomes are those of one platform, by what is done about them.
-type outcomes struct {
-	settledFresh, settledBacklog, demoted, postponed columns
-	// followed are subjects whose first in the backlog may be due now.
-	followed []pgtype.UUID
+// platformResults are those of one platform, by what is done about them.
+type platformResults struct {
+	settledNew, settledBacklog, movedToBacklog, postponed resultColumns
+	// withSuccessor are subjects whose first in the backlog may be due now.
+	withSuccessor []pgtype.UUID
 }
 
-func (o *outcomes) add(d *ports.WebhookResult) {
+func (o *platformResults) add(d *ports.WebhookResult) {
 	switch {
 	case d.Outcome == ports.WebhookSettled && d.Event.InBacklog:
 		o.settledBacklog.add(d)
 	case d.Outcome == ports.WebhookSettled:
-		o.settledFresh.add(d)
+		o.settledNew.add(d)
 	case d.Event.InBacklog:
 		o.postponed.add(d)
 	default:
-		o.demoted.add(d)
+		o.movedToBacklog.add(d)
 	}
 	if d.Event.HasSuccessor {
-		o.followed = append(o.followed, key(d.Event.Subject))
+		o.withSuccessor = append(o.withSuccessor, pgUUID(d.Event.Subject))
 	}
 }
 
-func (o *outcomes) queue(batch *pgx.Batch, platform pgtype.UUID, now time.Time) {
-	o.settledFresh.queue(batch, settleFreshSQL, platform)
+func (o *platformResults) queue(batch *pgx.Batch, platform pgtype.UUID, now time.Time) {
+	o.settledNew.queue(batch, settleNewSQL, platform)
 	o.settledBacklog.queue(batch, settleBacklogSQL, platform)
-	o.demoted.queue(batch, demoteSQL, platform, o.demoted.next, o.demoted.since)
-	o.postponed.queue(batch, postponeSQL, platform, o.postponed.next)
-	if len(o.followed) > 0 {
-		batch.Queue(promoteSQL, platform, o.followed, now)
+	o.movedToBacklog.queue(batch, moveToBacklogSQL, platform, o.movedToBacklog.retryAt, o.movedToBacklog.dueSince)
+	o.postponed.queue(batch, postponeSQL, platform, o.postponed.retryAt)
+	if len(o.withSuccessor) > 0 {
+		batch.Queue(makeNextDueSQL, platform, o.withSuccessor, now)
 	}
 }
 
-// columns are outcomes as the database takes them: many rows in one statement.
-type columns struct {
-	seqs                       []int64
-	at, next, since            []pgtype.Timestamptz
-	ms                         []int32
-	status                     []int16
-	parked                     []bool
-	results, errors, responses []string
+// resultColumns are outcomes as the database takes them: many rows in one statement.
+type resultColumns struct {
+	seqs                        []int64
+	at, retryAt, dueSince       []pgtype.Timestamptz
+	durationMS                  []int32
+	status                      []int16
+	givenUp                     []bool
+	outcomes, errors, responses []string
 }
 
-func (c *columns) add(d *ports.WebhookResult) {
+func (c *resultColumns) add(d *ports.WebhookResult) {
 	var a event.Attempt
 	if d.Attempt != nil {
 		a = *d.Attempt
 	}
 	c.seqs = append(c.seqs, d.Event.Seq)
-	c.at = append(c.at, moment(a.AttemptedAt))
-	c.ms = append(c.ms, int32(min(a.Duration.Milliseconds(), 1<<31-1)))
+	c.at = append(c.at, pgTime(a.AttemptedAt))
+	c.durationMS = append(c.durationMS, int32(min(a.Duration.Milliseconds(), 1<<31-1)))
 	c.status = append(c.status, int16(a.StatusCode))
-	c.parked = append(c.parked, d.Outcome == ports.WebhookSettled && !a.Outcome.Delivered())
-	c.results = append(c.results, string(a.Outcome))
+	c.givenUp = append(c.givenUp, d.Outcome == ports.WebhookSettled && !a.Outcome.Delivered())
+	c.outcomes = append(c.outcomes, string(a.Outcome))
 	c.errors = append(c.errors, a.Error)
 	c.responses = append(c.responses, a.Response)
-	c.next = append(c.next, moment(d.RetryAt))
-	c.since = append(c.since, moment(d.Event.DueSince))
+	c.retryAt = append(c.retryAt, pgTime(d.RetryAt))
+	c.dueSince = append(c.dueSince, pgTime(d.Event.DueSince))
 }
 
-func (c *columns) queue(batch *pgx.Batch, sql string, platform pgtype.UUID, more ...any) {
+func (c *resultColumns) queue(batch *pgx.Batch, sql string, platform pgtype.UUID, more ...any) {
 	if len(c.seqs) > 0 {
 		batch.Queue(sql, append([]any{
-			platform, c.seqs, c.at, c.ms, c.status, c.parked, c.results, c.errors, c.responses,
+			platform, c.seqs, c.at, c.durationMS, c.status, c.givenUp, c.outcomes, c.errors, c.responses,
 		}, more...)...)
 	}
 }

@@ -41,29 +41,29 @@ func (q *Queue) OpenSession(ctx context.Context) (ports.WebhookSession, error) {
 		return nil, fmt.Errorf("prepare a webhook session: %w", err)
 	}
 	for _, sql := range []string{
-		surveySQL, endpointsSQL, claimSQL, releaseSQL, horizonSQL, freshSQL, retriesSQL, nextRetrySQL, endpointSQL,
-		settleFreshSQL, settleBacklogSQL, demoteSQL, postponeSQL, promoteSQL,
+		scanSQL, endpointsSQL, claimSQL, releaseSQL, xminSQL, newEventsSQL, retriesSQL, nextRetrySQL, endpointSQL,
+		settleNewSQL, settleBacklogSQL, moveToBacklogSQL, postponeSQL, makeNextDueSQL,
 	} {
 		if _, err := conn.Prepare(ctx, sql, sql); err != nil {
 			_ = conn.Close(ctx)
 			return nil, fmt.Errorf("prepare a webhook session: %w", err)
 		}
 	}
-	return &session{conn: conn, marks: map[ident.Platform]*mark{}}, nil
+	return &session{conn: conn, watermarks: map[ident.Platform]*watermark{}}, nil
 }
 
 // session is one connection. Its advisory locks are the platforms it owns: they end
 // with the connection, however it ends, so nobody has to notice a dead owner.
 type session struct {
-	conn  *pgx.Conn
-	marks map[ident.Platform]*mark
+	conn       *pgx.Conn
+	watermarks map[ident.Platform]*watermark
 }
 
 // A loose scan: from each platform that has something to the next one, in as many
 // steps as there are such platforms. The gaps leave out those not asked for, so that
 // no step wades through the rows a busy owner has just deleted. Rides on the primary
 // key of webhook_queue and on webhook_backlog_due.
-const surveySQL = `
+const scanSQL = `
 WITH RECURSIVE gaps AS (
     SELECT * FROM unnest($1::uuid[], $2::uuid[]) AS g(low, high)
 ), queued AS (
@@ -94,9 +94,9 @@ const endpointsSQL = `SELECT id, webhook_endpoint, environment FROM platforms WH
 
 func (s *session) Scan(ctx context.Context, now time.Time, skip, watch []ident.Platform, limit int) (ports.WebhookScan, error) {
 	found := ports.WebhookScan{}
-	lows, highs := gaps(skip)
+	lows, highs := idRangesWithout(skip)
 	batch := &pgx.Batch{}
-	batch.Queue(surveySQL, lows, highs, now, limit).Query(func(rows pgx.Rows) error {
+	batch.Queue(scanSQL, lows, highs, now, limit).Query(func(rows pgx.Rows) error {
 		var id pgtype.UUID
 		_, err := pgx.ForEachRow(rows, []any{&id}, func() error {
 			found.Due = append(found.Due, platformID(id))
@@ -106,7 +106,7 @@ func (s *session) Scan(ctx context.Context, now time.Time, skip, watch []ident.P
 	})
 	if len(watch) > 0 {
 		found.Endpoints = make(map[ident.Platform]ports.Endpoint, len(watch))
-		batch.Queue(endpointsSQL, keys(watch)).Query(func(rows pgx.Rows) error {
+		batch.Queue(endpointsSQL, pgUUIDs(watch)).Query(func(rows pgx.Rows) error {
 			return scanEndpoints(rows, nil, found.Endpoints)
 		})
 	}
@@ -125,7 +125,7 @@ const releaseSQL = `SELECT pg_advisory_unlock(lock) FROM unnest($1::bigint[]) AS
 
 func (s *session) Claim(ctx context.Context, platforms []ident.Platform) (map[ident.Platform]ports.Endpoint, error) {
 	owned := map[ident.Platform]ports.Endpoint{}
-	rows, err := s.conn.Query(ctx, claimSQL, keys(platforms), locks(platforms))
+	rows, err := s.conn.Query(ctx, claimSQL, pgUUIDs(platforms), advisoryLockKeys(platforms))
 	if err == nil {
 		var got bool
 		err = scanEndpoints(rows, &got, owned)
@@ -134,16 +134,16 @@ func (s *session) Claim(ctx context.Context, platforms []ident.Platform) (map[id
 		return nil, fmt.Errorf("claim platforms: %w", err)
 	}
 	for p := range owned {
-		s.marks[p] = &mark{}
+		s.watermarks[p] = &watermark{}
 	}
 	return owned, nil
 }
 
 func (s *session) Release(ctx context.Context, platforms []ident.Platform) error {
 	for _, p := range platforms {
-		delete(s.marks, p)
+		delete(s.watermarks, p)
 	}
-	if _, err := s.conn.Exec(ctx, releaseSQL, locks(platforms)); err != nil {
+	if _, err := s.conn.Exec(ctx, releaseSQL, advisoryLockKeys(platforms)); err != nil {
 		return fmt.Errorf("release platforms: %w", err)
 	}
 	return nil
@@ -183,8 +183,8 @@ func scanEndpoints(rows pgx.Rows, got *bool, into map[ident.Platform]ports.Endpo
 	return err
 }
 
-// gaps are the ranges of ids, open at both ends, that leave out the skipped ones.
-func gaps(skip []ident.Platform) (lows, highs []pgtype.UUID) {
+// idRangesWithout are the ranges of ids, open at both ends, that leave out the skipped ones.
+func idRangesWithout(skip []ident.Platform) (lows, highs []pgtype.UUID) {
 	sorted := sortedIDs(skip)
 	lows, highs = make([]pgtype.UUID, 0, len(sorted)+1), make([]pgtype.UUID, 0, len(sorted)+1)
 	low := pgtype.UUID{Valid: true}
@@ -195,9 +195,9 @@ func gaps(skip []ident.Platform) (lows, highs []pgtype.UUID) {
 	return append(lows, low), append(highs, pgtype.UUID{Bytes: uuid.Max, Valid: true})
 }
 
-// locks are the names of the platforms' advisory locks: 64 bits of a hash, in a
+// advisoryLockKeys are the names of the platforms' advisory locks: 64 bits of a hash, in a
 // space of our own. Two platforms that met would only wait for each other.
-func locks(platforms []ident.Platform) []int64 {
+func advisoryLockKeys(platforms []ident.Platform) []int64 {
 	out := make([]int64, len(platforms))
 	for i, p := range platforms {
 		id, h := p.UUID(), fnv.New64a()

@@ -12,16 +12,16 @@ import (
 
 // The driver's own types spare it a look at ours for each element of an array.
 
-func key(id uuid.UUID) pgtype.UUID { return pgtype.UUID{Bytes: id, Valid: true} }
+func pgUUID(id uuid.UUID) pgtype.UUID { return pgtype.UUID{Bytes: id, Valid: true} }
 
-func moment(t time.Time) pgtype.Timestamptz {
+func pgTime(t time.Time) pgtype.Timestamptz {
 	return pgtype.Timestamptz{Time: t, Valid: !t.IsZero()}
 }
 
-func keys[K ident.Kind](ids []ident.ID[K]) []pgtype.UUID {
+func pgUUIDs[K ident.Kind](ids []ident.ID[K]) []pgtype.UUID {
 	out := make([]pgtype.UUID, len(ids))
 	for i, id := range ids {
-		out[i] = key(id.UUID())
+		out[i] = pgUUID(id.UUID())
 	}
 	return out
 }
@@ -39,5 +39,5 @@ func webhookID(id pgtype.UUID) (w ident.Webhook) {
 func sortedIDs(platforms []ident.Platform) []pgtype.UUID {
 	sorted := slices.Clone(platforms)
 	slices.SortFunc(sorted, ident.Platform.Compare)
-	return keys(sorted)
+	return pgUUIDs(sorted)
 }

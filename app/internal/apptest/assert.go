@@ -20,14 +20,14 @@ import (
 // "path currency", debits positive.
 func (e *Env) WantBalances(want map[string]int64) {
 	e.t.Helper()
-	portstest.WantTrialBalance(e.t, e.Store.BookReader(), e.Platform.ID, want)
+	portstest.WantTrialBalance(e.t, e.Store.LedgerReader(), e.Platform.ID, want)
 }
 
 // WantEntries compares the entries of a transaction with those expected, in the order in
 // which they were recorded, each as "KIND debit credit minor currency".
 func (e *Env) WantEntries(id ident.Transaction, want ...string) {
 	e.t.Helper()
-	page, err := e.Store.BookReader().Entries(context.Background(), ports.EntryFilter{Platform: e.Platform.ID, Transaction: id, Limit: 1000})
+	page, err := e.Store.LedgerReader().Entries(context.Background(), ports.EntryFilter{Platform: e.Platform.ID, Transaction: id, Limit: 1000})
 	if err != nil {
 		e.t.Fatal(err)
 	}

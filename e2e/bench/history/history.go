@@ -142,7 +142,7 @@ func writeCommits(ctx context.Context, db *postgres.DB, hands *historyClock, w *
 	})
 	work.Go(func() error {
 		for range due {
-			if err := db.MoveCheckpoints(together); err != nil {
+			if err := db.AdvanceBalanceSnapshots(together); err != nil {
 				return err
 			}
 		}
@@ -151,7 +151,7 @@ func writeCommits(ctx context.Context, db *postgres.DB, hands *historyClock, w *
 	if err := work.Wait(); err != nil {
 		return err
 	}
-	return db.MoveCheckpoints(ctx)
+	return db.AdvanceBalanceSnapshots(ctx)
 }
 
 func send[T any](ctx context.Context, to chan<- T, value T) error {

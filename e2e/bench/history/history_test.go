@@ -35,7 +35,7 @@ func newEnv(t *testing.T) *env {
 	h := &env{url: pgtest.New(t)}
 	made := ids.New()
 	var err error
-	h.store, err = postgres.Open(t.Context(), postgres.Options{URL: h.url, MaxConnections: 4, Reports: true, Clock: portstest.NewFakeClock(endTime), IDs: made})
+	h.store, err = postgres.Open(t.Context(), postgres.Options{URL: h.url, MaxConnections: 4, ForReports: true, Clock: portstest.NewFakeClock(endTime), IDs: made})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -146,7 +146,7 @@ func TestWrite(t *testing.T) {
 func (h *env) checkLedger(t *testing.T, entries int) {
 	t.Helper()
 	kept := ledgerdb.New()
-	report, err := audit.NewChecker(ledgerdb.NewReader(kept, h.store.Pool()), ledgerdb.NewAudit(kept, h.store.Pool()), h.store.Explain).Check(t.Context())
+	report, err := audit.NewChecker(ledgerdb.NewReader(kept, h.store.Pool()), ledgerdb.NewAudit(kept, h.store.Pool()), h.store.CheckTransactionStates).Check(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -8,11 +8,11 @@ import (
 	"causeway/migrations"
 )
 
-func TestCheck(t *testing.T) {
+func TestCheck_SchemaVersion(t *testing.T) {
 	t.Parallel()
 	// A database is only good for the program whose schema it has, and says what to
 	// do otherwise; looking changes nothing.
-	empty := open(t, pgtest.NewEmpty(t))
+	empty := openDB(t, pgtest.NewEmpty(t))
 	if err := migrations.Check(t.Context(), empty); !errors.Is(err, migrations.ErrNotMigrated) {
 		t.Errorf("an empty database: %v", err)
 	}
@@ -21,7 +21,7 @@ func TestCheck(t *testing.T) {
 		t.Errorf("looking left %d tables, %v", tables, err)
 	}
 
-	current := open(t, pgtest.New(t))
+	current := openDB(t, pgtest.New(t))
 	if err := migrations.Check(t.Context(), current); err != nil {
 		t.Errorf("a migrated database: %v", err)
 	}

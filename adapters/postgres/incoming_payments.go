@@ -18,9 +18,9 @@ import (
 	"causeway/ports"
 )
 
-// readInflowParties rides on the primary keys of internal_accounts, customers and
+// readIncomingPaymentParties rides on the primary keys of internal_accounts, customers and
 // external_accounts.
-const readInflowParties = `
+const readIncomingPaymentParties = `
 	SELECT k.n, i.id, i.customer_id, i.currency, i.account_type, i.status, i.created_at, i.updated_at, i.reference, i.instructions,
 		c.platform_customer_id, c.status, c.customer_type, c.deleted_at,
 		e.id, e.customer_id, e.currency, e.account_type, e.status, e.fields, e.deleted_at
@@ -37,7 +37,7 @@ func (u *unit) IncomingPaymentParties(ctx context.Context, keys []ports.Incoming
 		platforms[i], internals[i], externals[i] = pgID(k.Platform.UUID()), pgID(k.To.UUID()), pgID(k.From.UUID())
 	}
 	found := make([]ports.IncomingPaymentParties, n)
-	err := u.read(ctx, readInflowParties, []any{platforms, internals, externals}, func(rows pgx.Rows) error {
+	err := u.query(ctx, readIncomingPaymentParties, []any{platforms, internals, externals}, func(rows pgx.Rows) error {
 		var (
 			at                                             int
 			internalID, ownerID, externalID, payerID       pgtype.UUID
@@ -55,7 +55,7 @@ func (u *unit) IncomingPaymentParties(ctx context.Context, keys []ports.Incoming
 		parties, platform := &found[at-1], keys[at-1].Platform
 		if internalID.Valid {
 			parties.To = &account.Internal{Platform: platform, Currency: money.Currency(*currency), Type: account.InternalType(*kind),
-				Status: account.InternalStatus(*status), Reference: *reference, CreatedAt: moment(created), UpdatedAt: moment(updated)}
+				Status: account.InternalStatus(*status), Reference: *reference, CreatedAt: timeOrZero(created), UpdatedAt: timeOrZero(updated)}
 			ident.SetUUID(&parties.To.ID, internalID.Bytes)
 			ident.SetUUID(&parties.To.Customer, ownerID.Bytes)
 			if *ways != "" {
@@ -66,7 +66,7 @@ func (u *unit) IncomingPaymentParties(ctx context.Context, keys []ports.Incoming
 		}
 		if platformCustomerID != nil {
 			parties.Owner = &customer.Customer{Platform: platform, PlatformCustomerID: *platformCustomerID,
-				Status: customer.Status(*ownerStatus), Type: customer.Type(*ownerType), DeletedAt: moment(ownerGone)}
+				Status: customer.Status(*ownerStatus), Type: customer.Type(*ownerType), DeletedAt: timeOrZero(ownerGone)}
 			ident.SetUUID(&parties.Owner.ID, ownerID.Bytes)
 		}
 		if externalID.Valid && externalGone == nil {
@@ -98,14 +98,14 @@ func (u *unit) CreateLookup(_ context.Context, l lookup.Lookup) error {
 	for i, c := range l.Currencies {
 		currencies[i] = string(c)
 	}
-	u.write(insertLookup, pgID(l.Platform.UUID()), pgID(l.ID.UUID()), pgID(l.Customer.UUID()), l.SenderUMA, l.ReceiverUMA,
+	u.queueExec(insertLookup, pgID(l.Platform.UUID()), pgID(l.ID.UUID()), pgID(l.Customer.UUID()), l.SenderUMA, l.ReceiverUMA,
 		pgID(l.External.UUID()), string(fields), currencies, string(facts), l.ExpiresAt, l.CreatedAt)
 	return nil
 }
 
-// ForgetLookups deletes some of those made before the moment, and says how many. It
+// DeleteLookups deletes some of those made before the moment, and says how many. It
 // rides on lookups_by_age.
-func (db *DB) ForgetLookups(ctx context.Context, before time.Time) (int64, error) {
+func (db *DB) DeleteLookups(ctx context.Context, before time.Time) (int64, error) {
 	done, err := db.pool.Exec(ctx, `
 		DELETE FROM lookups WHERE ctid IN (SELECT ctid FROM lookups WHERE created_at < $1 LIMIT 10000)`, before)
 	return done.RowsAffected(), err
@@ -121,7 +121,7 @@ func (db *DB) Lookup(ctx context.Context, p ident.Platform, id ident.Lookup) (lo
 		SELECT customer_id, sender_uma, receiver_uma, external_id, fields, currencies, facts, expires_at, created_at
 		FROM lookups WHERE platform_id = $1 AND id = $2 AND expires_at > $3`, pgx.QueryExecModeCacheStatement, p.UUID(), id.UUID(), db.clock.Now()).
 		Scan(&customerID, &l.SenderUMA, &l.ReceiverUMA, &externalID, &fields, &currencies, &facts, &l.ExpiresAt, &l.CreatedAt)
-	if isNone(err) {
+	if isNoRows(err) {
 		return l, fault.New(fault.LookupRequestNotFound, "There is no lookup %s, or it has expired. Look the receiver up again and use its lookupId.", id)
 	}
 	if err != nil {

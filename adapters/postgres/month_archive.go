@@ -15,7 +15,7 @@ import (
 
 var _ ports.MonthArchiver = (*DB)(nil)
 
-const bookMonths = `
+const selectLedgerMonths = `
 SELECT (SELECT to_date(min(right(c.relname, 6)), 'YYYYMM') FROM pg_inherits i JOIN pg_class c ON c.oid = i.inhrelid
         WHERE i.inhparent = 'ledger_entries'::regclass),
        (SELECT max(month) FROM ledger_detached)`
@@ -23,7 +23,7 @@ SELECT (SELECT to_date(min(right(c.relname, 6)), 'YYYYMM') FROM pg_inherits i JO
 // LedgerMonths is as ports.MonthKeeper says.
 func (db *DB) LedgerMonths(ctx context.Context) (of ports.LedgerMonths, err error) {
 	var oldest, detached pgtype.Date
-	if err := db.pool.QueryRow(ctx, bookMonths).Scan(&oldest, &detached); err != nil {
+	if err := db.pool.QueryRow(ctx, selectLedgerMonths).Scan(&oldest, &detached); err != nil {
 		return of, fmt.Errorf("read the months of the books: %w", err)
 	}
 	if oldest.Valid {
@@ -36,11 +36,11 @@ func (db *DB) LedgerMonths(ctx context.Context) (of ports.LedgerMonths, err erro
 }
 
 const (
-	quietPlatforms = `SELECT platform_id FROM ledger_clock WHERE seq > 0 AND month_ends <= $1 ORDER BY platform_id`
-	beginMonth     = `
+	selectIdlePlatforms = `SELECT platform_id FROM ledger_clock WHERE seq > 0 AND month_ends <= $1 ORDER BY platform_id`
+	insertMonth         = `
 INSERT INTO ledger_months (platform_id, month, first_seq)
 SELECT platform_id, $2, seq + 1 FROM ledger_clock WHERE platform_id = $1 AND month_ends <= $3`
-	tickTo = `
+	advanceClock = `
 UPDATE ledger_clock SET recorded_at = greatest(recorded_at, $2), month_ends = ledger_month_after($2)
 WHERE platform_id = $1 AND month_ends <= $2`
 )
@@ -48,7 +48,7 @@ WHERE platform_id = $1 AND month_ends <= $2`
 // EndMonth is as ports.MonthKeeper says: a platform's clock may tick without a posting.
 func (db *DB) EndMonth(ctx context.Context, m period.Month, now time.Time) error {
 	var quiet []pgtype.UUID
-	err := rowsOf(ctx, db.pool, quietPlatforms, []any{pgTime(m.End())}, func(rows pgx.Rows) error {
+	err := queryRows(ctx, db.pool, selectIdlePlatforms, []any{pgTime(m.End())}, func(rows pgx.Rows) error {
 		var p pgtype.UUID
 		err := rows.Scan(&p)
 		quiet = append(quiet, p)
@@ -63,21 +63,21 @@ func (db *DB) EndMonth(ctx context.Context, m period.Month, now time.Time) error
 			if _, err := tx.Exec(ctx, lockClock, p); err != nil {
 				return err
 			}
-			if _, err := tx.Exec(ctx, beginMonth, p, dateOf(present), pgTime(present.Start())); err != nil {
+			if _, err := tx.Exec(ctx, insertMonth, p, monthDate(present), pgTime(present.Start())); err != nil {
 				return err
 			}
-			_, err := tx.Exec(ctx, tickTo, p, pgTime(present.Start()))
+			_, err := tx.Exec(ctx, advanceClock, p, pgTime(present.Start()))
 			return err
 		})
 	}
 	if err != nil {
 		return fmt.Errorf("end %s: %w", m, err)
 	}
-	return db.MoveCheckpoints(ctx)
+	return db.AdvanceBalanceSnapshots(ctx)
 }
 
-// hindrances goes through the platforms that posted in a month ($1, from $2 until $3).
-const hindrances = `
+// selectBlockers goes through the platforms that posted in a month ($1, from $2 until $3).
+const selectBlockers = `
 WITH of AS MATERIALIZED (
     SELECT m.platform_id, m.first_seq, n.month::timestamp AT TIME ZONE 'UTC' AS next, n.first_seq - 1 AS last_seq
     FROM ledger_months m
@@ -114,12 +114,12 @@ ORDER BY 1, 2`
 // Blockers is as ports.MonthKeeper says. It reads the month once.
 func (db *DB) Blockers(ctx context.Context, m period.Month) (found []ports.MonthBlocker, err error) {
 	err = pgx.BeginTxFunc(ctx, db.pool, pgx.TxOptions{AccessMode: pgx.ReadOnly}, func(tx pgx.Tx) error {
-		for _, setting := range muchAtATime {
+		for _, setting := range bulkReadSettings {
 			if _, err := tx.Exec(ctx, setting); err != nil {
 				return err
 			}
 		}
-		return rowsOf(ctx, tx, hindrances, []any{dateOf(m), pgTime(m.Start()), pgTime(m.End())}, func(rows pgx.Rows) error {
+		return queryRows(ctx, tx, selectBlockers, []any{monthDate(m), pgTime(m.Start()), pgTime(m.End())}, func(rows pgx.Rows) error {
 			var p pgtype.UUID
 			var h ports.MonthBlocker
 			err := rows.Scan(&p, &h.Blocker, &h.Count)
@@ -134,26 +134,26 @@ func (db *DB) Blockers(ctx context.Context, m period.Month) (found []ports.Month
 // ArchiveMonth is as ports.MonthKeeper says. Whoever reads or posts waits until both tables
 // are out, which takes no longer than it takes others to finish their statements.
 func (db *DB) ArchiveMonth(ctx context.Context, m period.Month) error {
-	return db.asOwner(ctx, "detach "+m.String(),
+	return db.execAsOwner(ctx, "detach "+m.String(),
 		"INSERT INTO ledger_detached (month) VALUES ('"+m.Start().Format(time.DateOnly)+"')",
-		"ALTER TABLE ledger_entries DETACH PARTITION ledger_entries_"+tableOf(m),
-		"ALTER TABLE ledger_postings DETACH PARTITION ledger_postings_"+tableOf(m))
+		"ALTER TABLE ledger_entries DETACH PARTITION ledger_entries_"+partitionSuffix(m),
+		"ALTER TABLE ledger_postings DETACH PARTITION ledger_postings_"+partitionSuffix(m))
 }
 
 // RestoreMonth is as ports.MonthKeeper says. The database looks whether all that is in the
 // tables is of the month.
 func (db *DB) RestoreMonth(ctx context.Context, m period.Month) error {
 	bounds := fmt.Sprintf(" FOR VALUES FROM ('%s') TO ('%s')", m.Start().Format(time.RFC3339), m.End().Format(time.RFC3339))
-	return db.asOwner(ctx, "attach "+m.String(),
-		"ALTER TABLE ledger_postings ATTACH PARTITION ledger_postings_"+tableOf(m)+bounds,
-		"ALTER TABLE ledger_entries ATTACH PARTITION ledger_entries_"+tableOf(m)+bounds,
+	return db.execAsOwner(ctx, "attach "+m.String(),
+		"ALTER TABLE ledger_postings ATTACH PARTITION ledger_postings_"+partitionSuffix(m)+bounds,
+		"ALTER TABLE ledger_entries ATTACH PARTITION ledger_entries_"+partitionSuffix(m)+bounds,
 		"DELETE FROM ledger_detached WHERE month = '"+m.Start().Format(time.DateOnly)+"'")
 }
 
-func tableOf(m period.Month) string { return m.Start().Format("200601") }
+func partitionSuffix(m period.Month) string { return m.Start().Format("200601") }
 
-// asOwner runs statements that the service has no right to, all or none.
-func (db *DB) asOwner(ctx context.Context, doing string, statements ...string) error {
+// execAsOwner runs statements that the service has no right to, all or none.
+func (db *DB) execAsOwner(ctx context.Context, doing string, statements ...string) error {
 	err := pgx.BeginFunc(ctx, db.pool, func(tx pgx.Tx) error {
 		for _, statement := range append([]string{"SET LOCAL ROLE NONE", "SET LOCAL statement_timeout = 0"}, statements...) {
 			if _, err := tx.Exec(ctx, statement); err != nil {

@@ -10,22 +10,22 @@ import (
 	"causeway/ports"
 )
 
-func TestPlatformsKnowNothingOfEachOther(t *testing.T) {
+func TestDB_PlatformIsolation(t *testing.T) {
 	t.Parallel()
 	// Asked by one platform for what belongs to another, every method answers as it
 	// does for an id that never was, and changes nothing.
-	c := newTown(t)
-	token, _ := newToken(t, c.here, "token", platform.Manage)
-	ana := newCustomer(c.here, "ana")
-	wallet, own := newWallet(c.here, ana.ID, "spark1"), newWallet(c.here, ident.Customer{}, "spark1")
+	c := newEnv(t)
+	token, _ := newToken(t, c.platform, "token", platform.Manage)
+	ana := newCustomer(c.platform, "ana")
+	wallet, own := newWallet(c.platform, ana.ID, "spark1"), newWallet(c.platform, ident.Customer{}, "spark1")
 	c.createCustomers(t, ana)
 	c.createAccounts(t, wallet, own)
-	c.do(t, func(ctx context.Context, tx ports.Tx) error { return tx.CreateToken(ctx, token) })
+	c.mustDo(t, func(ctx context.Context, tx ports.Tx) error { return tx.CreateToken(ctx, token) })
 	change := func(fn func(context.Context, ports.Tx) error) func(ident.Platform) error {
 		return func(ident.Platform) error { return c.Do(t.Context(), fn) }
 	}
 
-	there, none := c.there.ID, ident.NewPlatform(generator.New, noon)
+	there, none := c.otherPlatform.ID, ident.NewPlatform(generator.New, noon)
 	for name, test := range map[string]struct {
 		ask  func(p ident.Platform) error
 		want fault.Code
@@ -84,17 +84,17 @@ func TestPlatformsKnowNothingOfEachOther(t *testing.T) {
 
 	// A customer cannot be given an account by another platform.
 	err := c.Do(t.Context(), func(ctx context.Context, tx ports.Tx) error {
-		return tx.CreateExternalAccount(ctx, newWallet(c.there, ana.ID, "spark1theirs"))
+		return tx.CreateExternalAccount(ctx, newWallet(c.otherPlatform, ana.ID, "spark1theirs"))
 	})
 	if err == nil {
 		t.Error("another platform gave a customer an account")
 	}
 
 	// Here everything is still there.
-	if _, err := c.Token(t.Context(), c.here.ID, token.ID); err != nil {
+	if _, err := c.Token(t.Context(), c.platform.ID, token.ID); err != nil {
 		t.Error(err)
 	}
-	if _, err := c.ExternalAccount(t.Context(), c.here.ID, wallet.ID); err != nil {
+	if _, err := c.ExternalAccount(t.Context(), c.platform.ID, wallet.ID); err != nil {
 		t.Error(err)
 	}
 }

@@ -18,7 +18,7 @@ var ErrNotMigrated = errors.New("the database is not migrated")
 // Check tells whether the database has exactly the schema of this program, and
 // changes nothing. Errors: ErrNotMigrated, ErrNewerDatabase.
 func Check(ctx context.Context, db *sql.DB) error {
-	knows, err := newest(files)
+	knows, err := newestVersion(files)
 	if err != nil {
 		return err
 	}
@@ -40,8 +40,8 @@ func Check(ctx context.Context, db *sql.DB) error {
 	return nil
 }
 
-// newest is the highest number among the files.
-func newest(files fs.FS) (int64, error) {
+// newestVersion is the highest number among the files.
+func newestVersion(files fs.FS) (int64, error) {
 	names, err := fs.Glob(files, "*.sql")
 	if err != nil {
 		return 0, err

@@ -20,14 +20,14 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 )
 
-// Books writes and reads the ledger. It keeps nothing but a cache of accounts, which
+// Store writes and reads the ledger. It keeps nothing but a cache of accounts, which
 // never change, so one serves all connections to one database.
-type Books struct {
+type Store struct {
 	accounts accountCache
 }
 
 // New makes the books of one database.
-func New() *Books { return &Books{} }
+func New() *Store { return &Store{} }
 
 // Querier is where statements run: a *pgx.Conn with a transaction open, or a pgx.Tx.
 type Querier interface {
@@ -57,21 +57,21 @@ func query(ctx context.Context, q Querier, statement string, args []any, scan fu
 	if err != nil {
 		return err
 	}
-	return each(rows, scan)
+	return forEachRow(rows, scan)
 }
 
-// planned runs a statement that is seldom asked and depends on how much there is, so it
+// queryFreshPlan runs a statement that is seldom asked and depends on how much there is, so it
 // is planned for what is there now, and hands its rows to scan one by one.
-func planned(ctx context.Context, q Querier, statement string, args []any, scan func(pgx.Rows) error) error {
+func queryFreshPlan(ctx context.Context, q Querier, statement string, args []any, scan func(pgx.Rows) error) error {
 	rows, err := q.Query(ctx, statement, append([]any{pgx.QueryExecModeCacheDescribe}, args...)...)
 	if err != nil {
 		return err
 	}
-	return each(rows, scan)
+	return forEachRow(rows, scan)
 }
 
-// each hands the rows to scan one by one and closes them.
-func each(rows pgx.Rows, scan func(pgx.Rows) error) error {
+// forEachRow hands the rows to scan one by one and closes them.
+func forEachRow(rows pgx.Rows, scan func(pgx.Rows) error) error {
 	defer rows.Close()
 	for rows.Next() {
 		if err := scan(rows); err != nil {

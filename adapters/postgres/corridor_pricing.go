@@ -30,7 +30,7 @@ func (db *DB) ChangeCorridor(ctx context.Context, line ports.CorridorKey, note s
 		if _, err := tx.Exec(ctx, `LOCK TABLE corridor_overrides IN SHARE ROW EXCLUSIVE MODE`); err != nil {
 			return err
 		}
-		table, err := overridesOf(ctx, tx)
+		table, err := readOverrides(ctx, tx)
 		if err != nil {
 			return err
 		}
@@ -38,7 +38,7 @@ func (db *DB) ChangeCorridor(ctx context.Context, line ports.CorridorKey, note s
 		if err != nil {
 			return err
 		}
-		return putOverride(ctx, tx, line, decided)
+		return saveOverride(ctx, tx, line, decided)
 	})
 	var pg *pgconn.PgError
 	if errors.As(err, &pg) && pg.Code == "42501" { // insufficient_privilege
@@ -47,21 +47,21 @@ func (db *DB) ChangeCorridor(ctx context.Context, line ports.CorridorKey, note s
 	return translate(err)
 }
 
-func putOverride(ctx context.Context, tx pgx.Tx, line ports.CorridorKey, o corridor.Override) error {
+func saveOverride(ctx context.Context, tx pgx.Tx, line ports.CorridorKey, o corridor.Override) error {
 	key := []any{pgID(line.Platform.UUID()), string(line.From), string(line.To)}
 	if o.IsZero() {
 		_, err := tx.Exec(ctx, `DELETE FROM corridor_overrides
 			WHERE platform_id IS NOT DISTINCT FROM $1 AND source = $2 AND destination = $3`, key...)
 		return err
 	}
-	c := columnsOf(o)
+	c := newOverrideColumns(o)
 	_, err := tx.Exec(ctx, `
 		INSERT INTO corridor_overrides (platform_id, source, destination, fee_fixed, fee_fraction, min_sending, max_sending, lock_seconds)
 		VALUES ($1, $2, $3, $4, $5, $6, $7, $8)
 		ON CONFLICT (coalesce(platform_id, '00000000-0000-0000-0000-000000000000'), source, destination) DO UPDATE SET
 			fee_fixed = excluded.fee_fixed, fee_fraction = excluded.fee_fraction,
 			min_sending = excluded.min_sending, max_sending = excluded.max_sending, lock_seconds = excluded.lock_seconds`,
-		append(key, c.fixed, c.fraction, c.least, c.most, c.lockSeconds)...)
+		append(key, c.feeFixed, c.feeFraction, c.minSending, c.maxSending, c.lockSeconds)...)
 	return err
 }
 
@@ -79,12 +79,12 @@ func (db *DB) CorridorChanges(ctx context.Context, f ports.CorridorChangeFilter)
 		return nil, err
 	}
 	var found []ports.CorridorChange
-	err = each(rows, func(rows pgx.Rows) error {
+	err = forEachRow(rows, func(rows pgx.Rows) error {
 		var c ports.CorridorChange
 		var platformID uuid.NullUUID
 		var before, after overrideColumns
-		into := append([]any{&c.At, &c.By, &c.Note, &platformID, &c.From, &c.To}, before.all()...)
-		if err := rows.Scan(append(into, after.all()...)...); err != nil {
+		into := append([]any{&c.At, &c.By, &c.Note, &platformID, &c.From, &c.To}, before.scanTargets()...)
+		if err := rows.Scan(append(into, after.scanTargets()...)...); err != nil {
 			return err
 		}
 		c.At = c.At.UTC()

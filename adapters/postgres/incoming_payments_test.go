@@ -12,12 +12,12 @@ import (
 	"causeway/ports"
 )
 
-func TestInflowPartiesAreLoadedTogether(t *testing.T) {
+func TestIncomingPaymentParties_LoadsBatch(t *testing.T) {
 	t.Parallel()
 	// Each key gets its own answer: the account with how it is paid into, its owner also
 	// when deleted, and the payer unless deleted; nothing of another platform.
-	c := newTown(t)
-	ana, gone := newCustomer(c.here, "ana"), newCustomer(c.here, "gone")
+	c := newEnv(t)
+	ana, gone := newCustomer(c.platform, "ana"), newCustomer(c.platform, "gone")
 	gone.DeletedAt = noon.Add(time.Hour)
 	c.createCustomers(t, ana, gone)
 	open := func(p ident.Platform, owner ident.Customer) account.Internal {
@@ -26,23 +26,23 @@ func TestInflowPartiesAreLoadedTogether(t *testing.T) {
 			t.Fatal(err)
 		}
 		a.Instructions = []account.Instruction{{Notes: "pay in", Info: map[string]any{"reference": a.Reference}}}
-		c.do(t, func(ctx context.Context, tx ports.Tx) error {
+		c.mustDo(t, func(ctx context.Context, tx ports.Tx) error {
 			return tx.OpenInternalAccounts(ctx, []account.Internal{a})
 		})
 		return a
 	}
-	anas, gones, own, elsewhere := open(c.here.ID, ana.ID), open(c.here.ID, gone.ID), open(c.here.ID, ident.Customer{}), open(c.there.ID, ident.Customer{})
-	payer, deleted := newWallet(c.here, ana.ID, "spark1"), newWallet(c.here, ana.ID, "spark2")
+	anas, gones, own, elsewhere := open(c.platform.ID, ana.ID), open(c.platform.ID, gone.ID), open(c.platform.ID, ident.Customer{}), open(c.otherPlatform.ID, ident.Customer{})
+	payer, deleted := newWallet(c.platform, ana.ID, "spark1"), newWallet(c.platform, ana.ID, "spark2")
 	c.createAccounts(t, payer, deleted)
-	c.do(t, func(ctx context.Context, tx ports.Tx) error {
-		return tx.DeleteExternalAccount(ctx, c.here.ID, deleted.ID, noon)
+	c.mustDo(t, func(ctx context.Context, tx ports.Tx) error {
+		return tx.DeleteExternalAccount(ctx, c.platform.ID, deleted.ID, noon)
 	})
 
 	var found []ports.IncomingPaymentParties
-	c.do(t, func(ctx context.Context, tx ports.Tx) (err error) {
+	c.mustDo(t, func(ctx context.Context, tx ports.Tx) (err error) {
 		found, err = tx.IncomingPaymentParties(ctx, []ports.IncomingPaymentKey{
-			{Platform: c.here.ID, To: own.ID}, {Platform: c.here.ID, To: anas.ID, From: payer.ID}, {Platform: c.here.ID, To: gones.ID, From: deleted.ID},
-			{Platform: c.here.ID, To: elsewhere.ID, From: payer.ID}, {Platform: c.there.ID, To: elsewhere.ID, From: payer.ID},
+			{Platform: c.platform.ID, To: own.ID}, {Platform: c.platform.ID, To: anas.ID, From: payer.ID}, {Platform: c.platform.ID, To: gones.ID, From: deleted.ID},
+			{Platform: c.platform.ID, To: elsewhere.ID, From: payer.ID}, {Platform: c.otherPlatform.ID, To: elsewhere.ID, From: payer.ID},
 		})
 		return err
 	})
@@ -66,28 +66,28 @@ func TestInflowPartiesAreLoadedTogether(t *testing.T) {
 	}
 }
 
-func TestOldLookupsAreForgotten(t *testing.T) {
+func TestDeleteLookups_DeletesOnlyOld(t *testing.T) {
 	t.Parallel()
 	// Those made before the moment are gone, and no others; a second time there is nothing
 	// to do.
-	c := newTown(t)
+	c := newEnv(t)
 	made := func(at time.Time) ident.Lookup {
-		l := lookup.Lookup{ID: ident.NewLookup(generator.New, at), Platform: c.here.ID, SenderUMA: "$ana@uma.test", ReceiverUMA: "$bo@uma.test",
+		l := lookup.Lookup{ID: ident.NewLookup(generator.New, at), Platform: c.platform.ID, SenderUMA: "$ana@uma.test", ReceiverUMA: "$bo@uma.test",
 			CreatedAt: at, ExpiresAt: noon.Add(24 * time.Hour)}
-		c.do(t, func(ctx context.Context, tx ports.Tx) error { return tx.CreateLookup(ctx, l) })
+		c.mustDo(t, func(ctx context.Context, tx ports.Tx) error { return tx.CreateLookup(ctx, l) })
 		return l.ID
 	}
 	old, fresh := made(noon.Add(-time.Millisecond)), made(noon)
 
 	for _, want := range []int64{1, 0} {
-		if n, err := c.ForgetLookups(t.Context(), noon); err != nil || n != want {
+		if n, err := c.DeleteLookups(t.Context(), noon); err != nil || n != want {
 			t.Errorf("%d forgotten, %v; want %d", n, err, want)
 		}
 	}
-	if _, err := c.Lookup(t.Context(), c.here.ID, old); !fault.Is(err, fault.LookupRequestNotFound) {
+	if _, err := c.Lookup(t.Context(), c.platform.ID, old); !fault.Is(err, fault.LookupRequestNotFound) {
 		t.Errorf("the old one: %v", err)
 	}
-	if kept, err := c.Lookup(t.Context(), c.here.ID, fresh); err != nil || kept.ReceiverUMA != "$bo@uma.test" {
+	if kept, err := c.Lookup(t.Context(), c.platform.ID, fresh); err != nil || kept.ReceiverUMA != "$bo@uma.test" {
 		t.Errorf("the fresh one: %+v, %v", kept, err)
 	}
 }

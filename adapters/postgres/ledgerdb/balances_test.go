@@ -12,11 +12,11 @@ import (
 	"causeway/ports"
 )
 
-func TestBalanceAt(t *testing.T) {
+func TestBalanceAt_EffectiveAndRecordedTime(t *testing.T) {
 	t.Parallel()
 	// A payment of Monday that is written down on Wednesday counts from Monday by
 	// effective time, and from Wednesday by recorded time.
-	h := newHouse(t)
+	h := newEnv(t)
 	alice := newInternal()
 	account := h.account(ledger.CustomerAccount(alice), money.USD)
 	day := func(n int) time.Time { return noon.AddDate(0, 0, n) }
@@ -58,11 +58,11 @@ func TestBalanceAt(t *testing.T) {
 	}
 }
 
-func TestCheckpointsChangeNoAnswer(t *testing.T) {
+func TestBalanceAt_SameWithSnapshots(t *testing.T) {
 	t.Parallel()
 	// Wherever checkpoints fall, every balance at every moment by either time is what a
 	// plain sum over the postings says; and asking for it reads a bounded run of entries.
-	h := newHouse(t)
+	h := newEnv(t)
 	ctx := context.Background()
 	alice := newInternal()
 	accounts := []ledger.Account{
@@ -74,9 +74,9 @@ func TestCheckpointsChangeNoAnswer(t *testing.T) {
 		p := h.deposit(alice, rapid.Int64Range(1, 100).Draw(t, "amount"))
 		switch rapid.IntRange(0, 40).Draw(t, "kind") {
 		case 0:
-			p = ledger.Deposit(h.header(), ledger.IncomingFunds{Partner: ledger.Rail("ACH"), To: accounts[3].Path, Amount: usd(9)})
+			p = ledger.Deposit(h.newHeader(), ledger.IncomingFunds{Partner: ledger.Rail("ACH"), To: accounts[3].Path, Amount: usd(9)})
 		case 1, 2, 3, 4, 5, 6, 7, 8:
-			p = ledger.JITReceived(h.header(), ledger.Rail("ACH"), usd(5))
+			p = ledger.JITReceived(h.newHeader(), ledger.Rail("ACH"), usd(5))
 		}
 		p.Effective = noon.Add(time.Duration(len(posted)) * time.Second)
 		if rapid.IntRange(0, 50).Draw(t, "dated") == 0 {
@@ -95,11 +95,11 @@ func TestCheckpointsChangeNoAnswer(t *testing.T) {
 			}
 		}
 		// Each round ends with all that is due closed, and nothing more to do.
-		moved, err := h.books.MoveCheckpoints(ctx, h.pool)
+		moved, err := h.store.AdvanceBalanceSnapshots(ctx, h.pool)
 		if err != nil || !moved {
 			t.Fatalf("round %d: moved %t, %v", i, moved, err)
 		}
-		if moved, err = h.books.MoveCheckpoints(ctx, h.pool); err != nil || moved {
+		if moved, err = h.store.AdvanceBalanceSnapshots(ctx, h.pool); err != nil || moved {
 			t.Fatalf("round %d: moved again: %t, %v", i, moved, err)
 		}
 	}

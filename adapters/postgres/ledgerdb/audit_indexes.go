@@ -13,32 +13,32 @@ import (
 
 // Each goes through one of the tables once, and looks up in the other by its key.
 const (
-	auditLost = `
+	auditUnindexedPostings = `
 SELECT count(*), count(*) FILTER (WHERE lost), coalesce(min(seq) FILTER (WHERE lost), 0) FROM (
     SELECT p.seq, (x.seq, x.recorded_at, x.reverses) IS DISTINCT FROM (p.seq, p.recorded_at, p.reverses) AS lost
     FROM ledger_postings p LEFT JOIN ledger_posting_ids x ON x.platform_id = p.platform_id AND x.id = p.id
     WHERE p.platform_id = $1
 ) all_postings`
-	auditStrangers = `
+	auditDanglingIDs = `
 SELECT count(*), coalesce(min(x.seq), 0) FROM ledger_posting_ids x
 WHERE x.platform_id = $1 AND NOT EXISTS (
     SELECT FROM ledger_postings p WHERE p.platform_id = $1 AND p.seq = x.seq AND p.recorded_at = x.recorded_at AND p.id = x.id)`
-	auditApart = `
+	auditRecordedTimeMismatches = `
 SELECT count(*), coalesce(min(e.seq), 0) FROM ledger_entries e
 WHERE e.platform_id = $1 AND NOT EXISTS (
     SELECT FROM ledger_postings p WHERE p.platform_id = $1 AND p.seq = e.seq AND p.recorded_at = e.recorded_at)`
-	auditAstray = `
+	auditBackdatedMismatches = `
 SELECT count(DISTINCT coalesce(p.seq, y.seq)), coalesce(min(coalesce(p.seq, y.seq)), 0)
 FROM (
     SELECT e.seq, e.n, p.recorded_at, p.effective_at, e.debit_account, e.credit_account, e.amount
     FROM ledger_postings p JOIN ledger_entries e ON e.platform_id = $1 AND e.seq = p.seq AND e.recorded_at = p.recorded_at
-    WHERE p.platform_id = $1 AND ` + astray + `
+    WHERE p.platform_id = $1 AND ` + backdatedCondition + `
 ) p
 FULL JOIN (SELECT * FROM ledger_astray WHERE platform_id = $1) y
     ON y.seq = p.seq AND y.n = p.n AND y.recorded_at = p.recorded_at AND y.effective_at = p.effective_at
     AND y.debit_account = p.debit_account AND y.credit_account = p.credit_account AND y.amount = p.amount
 WHERE p.seq IS NULL OR y.seq IS NULL`
-	auditMonthPlaces = `
+	auditMonthRanges = `
 SELECT coalesce(p.month, m.month), coalesce(m.first_seq, 0), coalesce(p.lowest, 0), coalesce(p.highest, 0)
 FROM (
     SELECT date_trunc('month', recorded_at AT TIME ZONE 'UTC')::date AS month, min(seq) AS lowest, max(seq) AS highest
@@ -51,24 +51,24 @@ ORDER BY 1`
 
 // IndexMismatches is as ports.AuditView says.
 func (v *auditView) IndexMismatches(ctx context.Context, p ident.Platform) (places ports.AuditIndexMismatches, err error) {
-	of := []any{dbID(p.UUID())}
+	of := []any{pgUUID(p.UUID())}
 	var ends pgtype.Timestamptz
 	for _, ask := range []struct {
 		statement string
 		into      []any
 	}{
-		{auditLost, []any{&places.Postings, &places.UnindexedPostings.Count, &places.UnindexedPostings.First}},
-		{auditStrangers, []any{&places.DanglingIDs.Count, &places.DanglingIDs.First}},
-		{auditApart, []any{&places.RecordedTimeMismatches.Count, &places.RecordedTimeMismatches.First}},
-		{auditAstray, []any{&places.BackdatedMismatches.Count, &places.BackdatedMismatches.First}},
+		{auditUnindexedPostings, []any{&places.Postings, &places.UnindexedPostings.Count, &places.UnindexedPostings.First}},
+		{auditDanglingIDs, []any{&places.DanglingIDs.Count, &places.DanglingIDs.First}},
+		{auditRecordedTimeMismatches, []any{&places.RecordedTimeMismatches.Count, &places.RecordedTimeMismatches.First}},
+		{auditBackdatedMismatches, []any{&places.BackdatedMismatches.Count, &places.BackdatedMismatches.First}},
 		{auditMonthEnds, []any{&ends}},
 	} {
-		if err := planned(ctx, v.tx, ask.statement, of, func(rows pgx.Rows) error { return rows.Scan(ask.into...) }); err != nil {
-			return places, wrapped("audit places", err)
+		if err := queryFreshPlan(ctx, v.tx, ask.statement, of, func(rows pgx.Rows) error { return rows.Scan(ask.into...) }); err != nil {
+			return places, wrapError("audit places", err)
 		}
 	}
 	places.MonthEnd = utc(ends)
-	err = planned(ctx, v.tx, auditMonthPlaces, of, func(rows pgx.Rows) error {
+	err = queryFreshPlan(ctx, v.tx, auditMonthRanges, of, func(rows pgx.Rows) error {
 		var month pgtype.Date
 		var m ports.AuditMonthRange
 		err := rows.Scan(&month, &m.First, &m.Lowest, &m.Highest)
@@ -76,5 +76,5 @@ func (v *auditView) IndexMismatches(ctx context.Context, p ident.Platform) (plac
 		places.Months = append(places.Months, m)
 		return err
 	})
-	return places, wrapped("audit places", err)
+	return places, wrapError("audit places", err)
 }

@@ -16,20 +16,20 @@ import (
 	"causeway/core/platform"
 )
 
-// house is a database with the service's schema, and builders of what is in it.
-type house struct {
+// testEnv is a database with the service's schema, and builders of what is in it.
+type testEnv struct {
 	t   testing.TB
 	url string
 	now time.Time
 	ids *ids.Generator
 }
 
-func newHouse(t testing.TB) *house {
-	return &house{t: t, url: pgtest.New(t), now: time.Date(2026, 5, 6, 7, 8, 9, 0, time.UTC), ids: ids.New()}
+func newTestEnv(t testing.TB) *testEnv {
+	return &testEnv{t: t, url: pgtest.New(t), now: time.Date(2026, 5, 6, 7, 8, 9, 0, time.UTC), ids: ids.New()}
 }
 
 // connect opens a connection in the service's role.
-func (h *house) connect() *pgx.Conn {
+func (h *testEnv) connect() *pgx.Conn {
 	h.t.Helper()
 	conn, err := h.open(context.Background(), pgx.QueryExecModeCacheStatement)
 	if err != nil {
@@ -41,9 +41,9 @@ func (h *house) connect() *pgx.Conn {
 
 // connectPlain is for what goes through the pool, whose connections do not prepare
 // what they are asked.
-func (h *house) connectPlain() *pgx.Conn {
+func (h *testEnv) connectPlain() *pgx.Conn {
 	h.t.Helper()
-	conn, err := h.plain(context.Background())
+	conn, err := h.openPlain(context.Background())
 	if err != nil {
 		h.t.Fatal(err)
 	}
@@ -51,11 +51,11 @@ func (h *house) connectPlain() *pgx.Conn {
 	return conn
 }
 
-func (h *house) plain(ctx context.Context) (*pgx.Conn, error) {
+func (h *testEnv) openPlain(ctx context.Context) (*pgx.Conn, error) {
 	return h.open(ctx, pgx.QueryExecModeExec)
 }
 
-func (h *house) open(ctx context.Context, mode pgx.QueryExecMode) (*pgx.Conn, error) {
+func (h *testEnv) open(ctx context.Context, mode pgx.QueryExecMode) (*pgx.Conn, error) {
 	config, err := pgx.ParseConfig(h.url)
 	if err != nil {
 		return nil, err
@@ -69,7 +69,7 @@ func (h *house) open(ctx context.Context, mode pgx.QueryExecMode) (*pgx.Conn, er
 	return conn, err
 }
 
-func (h *house) platform(endpoint string) ident.Platform {
+func (h *testEnv) createPlatform(endpoint string) ident.Platform {
 	h.t.Helper()
 	conn := h.connect()
 	var p ident.Platform
@@ -84,9 +84,9 @@ func (h *house) platform(endpoint string) ident.Platform {
 	return p
 }
 
-// rows are events that follow each other, so many of each subject, with bodies of
+// newRows are events that follow each other, so many of each subject, with bodies of
 // a size.
-func (h *house) rows(p ident.Platform, count, perSubject, size int) []Row {
+func (h *testEnv) newRows(p ident.Platform, count, perSubject, size int) []Row {
 	rows := make([]Row, count)
 	var subject uuid.UUID
 	names := event.Names[event.OutgoingPayment]

@@ -14,11 +14,11 @@ import (
 	"causeway/ports"
 )
 
-// claimOn is a claim of the platform here; its answer is the given status, with the
+// idempotentRequest is a claim of the platform here; its answer is the given status, with the
 // result as its body.
-func (c *town) claimOn(key, request string, status int) *ports.IdempotentRequest {
+func (c *env) idempotentRequest(key, request string, status int) *ports.IdempotentRequest {
 	return &ports.IdempotentRequest{
-		Platform: c.here.ID, Key: key, Fingerprint: sha256.Sum256([]byte(request)),
+		Platform: c.platform.ID, Key: key, Fingerprint: sha256.Sum256([]byte(request)),
 		Render: func(result any, err error) (int, []byte) {
 			if err != nil {
 				return status, []byte(err.Error())
@@ -28,11 +28,11 @@ func (c *town) claimOn(key, request string, status int) *ports.IdempotentRequest
 	}
 }
 
-// create is a use case that makes a customer and remembers its answers: one unit of
+// createWithRequests is a use case that makes a customer and remembers its answers: one unit of
 // work for all claims.
-func (c *town) create(ctx context.Context, db *postgres.DB, name, answer string, claims ...*ports.IdempotentRequest) error {
+func (c *env) createWithRequests(ctx context.Context, db *postgres.DB, name, answer string, claims ...*ports.IdempotentRequest) error {
 	return db.Do(ctx, func(ctx context.Context, tx ports.Tx) error {
-		if err := tx.CreateCustomer(ctx, newCustomer(c.here, name)); err != nil {
+		if err := tx.CreateCustomer(ctx, newCustomer(c.platform, name)); err != nil {
 			return err
 		}
 		for _, claim := range claims {
@@ -44,25 +44,25 @@ func (c *town) create(ctx context.Context, db *postgres.DB, name, answer string,
 	})
 }
 
-func (c *town) countCustomers(t *testing.T) int {
+func (c *env) countCustomers(t *testing.T) int {
 	t.Helper()
-	page, err := c.Customers(t.Context(), c.here.ID, ports.CustomerFilter{Paging: ports.Paging{Limit: 100}})
+	page, err := c.Customers(t.Context(), c.platform.ID, ports.CustomerFilter{Paging: ports.Paging{Limit: 100}})
 	if err != nil {
 		t.Fatal(err)
 	}
 	return int(page.Total)
 }
 
-func TestAnswersAreRememberedWithTheCommit(t *testing.T) {
+func TestSaveResponse_CommitsWithChange(t *testing.T) {
 	t.Parallel()
 	// An answer is kept exactly when the change is: with the bytes that were rendered,
 	// private to the platform and token, and never one that says we failed.
-	c := newTown(t)
-	first, second, broken := c.claimOn("1", "first", 201), c.claimOn("2", "second", 404), c.claimOn("3", "third", 500)
-	if err := c.create(t.Context(), c.DB, "ana", "made", first, second, nil, broken); err != nil {
+	c := newEnv(t)
+	first, second, broken := c.idempotentRequest("1", "first", 201), c.idempotentRequest("2", "second", 404), c.idempotentRequest("3", "third", 500)
+	if err := c.createWithRequests(t.Context(), c.DB, "ana", "made", first, second, nil, broken); err != nil {
 		t.Fatal(err)
 	}
-	undone := c.claimOn("4", "fourth", 201)
+	undone := c.idempotentRequest("4", "fourth", 201)
 	_ = c.Do(t.Context(), func(ctx context.Context, tx ports.Tx) error {
 		if err := tx.SaveResponse(ctx, undone, "never", nil); err != nil {
 			return err
@@ -70,8 +70,8 @@ func TestAnswersAreRememberedWithTheCommit(t *testing.T) {
 		return errors.New("the use case fails")
 	})
 	foreign := first.IdempotencyKey()
-	foreign.Platform = c.there.ID
-	otherToken, _ := newToken(t, c.here, "other", "VIEW")
+	foreign.Platform = c.otherPlatform.ID
+	otherToken, _ := newToken(t, c.platform, "other", "VIEW")
 	ofAnotherToken := first.IdempotencyKey()
 	ofAnotherToken.Token = otherToken.ID
 
@@ -84,21 +84,21 @@ func TestAnswersAreRememberedWithTheCommit(t *testing.T) {
 	}
 }
 
-func TestARepeatedRequestFindsTheFirstAnswer(t *testing.T) {
+func TestSaveResponse_RepeatReturnsFirstResponse(t *testing.T) {
 	t.Parallel()
 	// When another process stored an answer under the key, the unit of work changes
 	// nothing and ends in that answer; for another request under the same key it says so.
-	c := newTown(t)
-	if err := c.create(t.Context(), c.DB, "ana", "first", c.claimOn("key", "request", 201)); err != nil {
+	c := newEnv(t)
+	if err := c.createWithRequests(t.Context(), c.DB, "ana", "first", c.idempotentRequest("key", "request", 201)); err != nil {
 		t.Fatal(err)
 	}
 
-	err := c.create(t.Context(), c.DB, "bea", "second", c.claimOn("key", "request", 201))
+	err := c.createWithRequests(t.Context(), c.DB, "bea", "second", c.idempotentRequest("key", "request", 201))
 	var replay *ports.Replay
 	if !errors.As(err, &replay) || replay.Status != 201 || string(replay.Body) != "first" {
 		t.Errorf("the same request again: %v, want the first answer", err)
 	}
-	if err := c.create(t.Context(), c.DB, "cleo", "third", c.claimOn("key", "another request", 201)); !fault.Is(err, fault.IdempotencyKeyReused) {
+	if err := c.createWithRequests(t.Context(), c.DB, "cleo", "third", c.idempotentRequest("key", "another request", 201)); !fault.Is(err, fault.IdempotencyKeyReused) {
 		t.Errorf("another request under the key: %v, want IDEMPOTENCY_KEY_REUSED", err)
 	}
 	if n := c.countCustomers(t); n != 1 {
@@ -106,39 +106,39 @@ func TestARepeatedRequestFindsTheFirstAnswer(t *testing.T) {
 	}
 }
 
-func TestARepeatedRequestFailsItsGroup(t *testing.T) {
+func TestSaveResponse_RepeatFailsWholeBatch(t *testing.T) {
 	t.Parallel()
 	// A group with a repeated request in it fails as a whole, with nothing of it
 	// written and no answer for anybody: it is run again one by one.
-	c := newTown(t)
-	if err := c.create(t.Context(), c.DB, "ana", "first", c.claimOn("key", "request", 201)); err != nil {
+	c := newEnv(t)
+	if err := c.createWithRequests(t.Context(), c.DB, "ana", "first", c.idempotentRequest("key", "request", 201)); err != nil {
 		t.Fatal(err)
 	}
 
-	err := c.create(t.Context(), c.DB, "bea", "group", c.claimOn("new", "other", 201), c.claimOn("key", "request", 201))
+	err := c.createWithRequests(t.Context(), c.DB, "bea", "group", c.idempotentRequest("new", "other", 201), c.idempotentRequest("key", "request", 201))
 
 	var replay *ports.Replay
 	if err == nil || errors.As(err, &replay) || fault.Is(err, fault.IdempotencyKeyReused) {
 		t.Errorf("the group: %v, want an error that is nobody's answer", err)
 	}
-	found, err := c.StoredResponses(t.Context(), []ports.IdempotencyKey{c.claimOn("new", "", 0).IdempotencyKey()})
+	found, err := c.StoredResponses(t.Context(), []ports.IdempotencyKey{c.idempotentRequest("new", "", 0).IdempotencyKey()})
 	if n := c.countCustomers(t); err != nil || n != 1 || found[0] != nil {
 		t.Errorf("%d customers and the answer %v, %v; want nothing of the group", n, found[0], err)
 	}
 }
 
-func TestTwoProcessesOnOneKeyChangeOnce(t *testing.T) {
+func TestSaveResponse_ConcurrentSameKeyChangesOnce(t *testing.T) {
 	t.Parallel()
 	// Two processes get the same request at the same moment, many times over: each
 	// time one of them makes the change and the other finds its answer.
-	c := newTown(t)
-	processes := []*postgres.DB{c.DB, openTown(t, c.url)}
+	c := newEnv(t)
+	processes := []*postgres.DB{c.DB, openDB(t, c.url)}
 	for round := range 20 {
-		key := named("key", round)
+		key := numberedName("key", round)
 		results := make(chan error, len(processes))
 		for i, db := range processes {
 			go func() {
-				results <- c.create(t.Context(), db, named(string(rune('a'+i)), round), key, c.claimOn(key, key, 201))
+				results <- c.createWithRequests(t.Context(), db, numberedName(string(rune('a'+i)), round), key, c.idempotentRequest(key, key, 201))
 			}()
 		}
 
@@ -164,14 +164,14 @@ func TestTwoProcessesOnOneKeyChangeOnce(t *testing.T) {
 	}
 }
 
-func TestAnswersThatChangedNothingAreKeptAndForgotten(t *testing.T) {
+func TestSaveStoredResponse_KeptAndExpired(t *testing.T) {
 	t.Parallel()
 	// The first answer stays; an empty one is an answer too; after their time they go,
 	// a bounded number at once, and the younger ones stay.
-	c := newTown(t)
+	c := newEnv(t)
 	store := func(key string, status int, body []byte) {
 		t.Helper()
-		if err := c.SaveStoredResponse(t.Context(), *c.claimOn(key, key, 0), ports.StoredResponse{Status: status, Body: body}); err != nil {
+		if err := c.SaveStoredResponse(t.Context(), *c.idempotentRequest(key, key, 0), ports.StoredResponse{Status: status, Body: body}); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -181,7 +181,7 @@ func TestAnswersThatChangedNothingAreKeptAndForgotten(t *testing.T) {
 	store("c", 200, []byte("c"))
 	recall := func() (bodies []string) {
 		t.Helper()
-		found, err := c.StoredResponses(t.Context(), []ports.IdempotencyKey{c.claimOn("a", "", 0).IdempotencyKey(), c.claimOn("b", "", 0).IdempotencyKey(), c.claimOn("c", "", 0).IdempotencyKey()})
+		found, err := c.StoredResponses(t.Context(), []ports.IdempotencyKey{c.idempotentRequest("a", "", 0).IdempotencyKey(), c.idempotentRequest("b", "", 0).IdempotencyKey(), c.idempotentRequest("c", "", 0).IdempotencyKey()})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -214,21 +214,21 @@ func TestAnswersThatChangedNothingAreKeptAndForgotten(t *testing.T) {
 	}
 }
 
-func TestAnswersOfAGroupAreOneStatement(t *testing.T) {
+func TestSaveResponse_BatchIsOneStatement(t *testing.T) {
 	t.Parallel()
 	// Answers remembered one after the other, and with other writes between them, are
 	// all kept with what belongs to each.
-	c := newTown(t)
+	c := newEnv(t)
 	var keys []ports.IdempotencyKey
-	c.do(t, func(ctx context.Context, tx ports.Tx) error {
+	c.mustDo(t, func(ctx context.Context, tx ports.Tx) error {
 		for i := range 9 {
-			claim := c.claimOn(named("key", i), named("request", i), 200+i)
+			claim := c.idempotentRequest(numberedName("key", i), numberedName("request", i), 200+i)
 			keys = append(keys, claim.IdempotencyKey())
-			if err := tx.SaveResponse(ctx, claim, named("body", i), nil); err != nil {
+			if err := tx.SaveResponse(ctx, claim, numberedName("body", i), nil); err != nil {
 				return err
 			}
 			if i%3 == 2 {
-				own := newCustomer(c.here, named("c", i))
+				own := newCustomer(c.platform, numberedName("c", i))
 				own.Type = customer.Business
 				if err := tx.CreateCustomer(ctx, own); err != nil {
 					return err
@@ -243,7 +243,7 @@ func TestAnswersOfAGroupAreOneStatement(t *testing.T) {
 		t.Fatal(err)
 	}
 	for i, stored := range found {
-		want := &ports.StoredResponse{Fingerprint: sha256.Sum256([]byte(named("request", i))), Status: 200 + i, Body: []byte(named("body", i))}
+		want := &ports.StoredResponse{Fingerprint: sha256.Sum256([]byte(numberedName("request", i))), Status: 200 + i, Body: []byte(numberedName("body", i))}
 		if !reflect.DeepEqual(stored, want) {
 			t.Errorf("answer %d: %+v, want %+v", i, stored, want)
 		}

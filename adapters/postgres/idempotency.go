@@ -13,9 +13,9 @@ import (
 	"causeway/ports"
 )
 
-// rememberAnswers breaks idempotency_keys_pkey when another process stored an
+// insertResponses breaks idempotency_keys_pkey when another process stored an
 // answer under one of the keys first; then nothing of the unit of work may stay.
-const rememberAnswers = `
+const insertResponses = `
 	INSERT INTO idempotency_keys (platform_id, token_id, key, fingerprint, status, body, created_at)
 	SELECT * FROM unnest($1::uuid[], $2::uuid[], $3::text[], $4::bytea[], $5::smallint[], $6::bytea[], $7::timestamptz[])`
 
@@ -29,25 +29,25 @@ func (u *unit) SaveResponse(_ context.Context, claim *ports.IdempotentRequest, r
 	if status < 200 || status > 499 {
 		return nil
 	}
-	u.claims = append(u.claims, claim)
-	a := answerOf(claim, status, body, u.db.clock.Now())
-	if last := len(u.pending.QueuedQueries) - 1; last >= 0 && u.pending.QueuedQueries[last].SQL == rememberAnswers {
-		a.joins(u.pending.QueuedQueries[last].Arguments)
+	u.requests = append(u.requests, claim)
+	a := newResponseRow(claim, status, body, u.db.clock.Now())
+	if last := len(u.pending.QueuedQueries) - 1; last >= 0 && u.pending.QueuedQueries[last].SQL == insertResponses {
+		a.appendTo(u.pending.QueuedQueries[last].Arguments)
 		return nil
 	}
-	u.write(rememberAnswers, a.columns()...)
+	u.queueExec(insertResponses, a.columns()...)
 	return nil
 }
 
-// repeated turns the broken key of an answer into the answer that is stored under
+// replayOnConflict turns the broken key of an answer into the answer that is stored under
 // it. A group of requests fails as it is: run again one by one, the one that was
 // repeated finds itself here.
-func (u *unit) repeated(ctx context.Context, err error) error {
+func (u *unit) replayOnConflict(ctx context.Context, err error) error {
 	var pg *pgconn.PgError
-	if !errors.As(err, &pg) || pg.ConstraintName != "idempotency_keys_pkey" || len(u.claims) != 1 {
+	if !errors.As(err, &pg) || pg.ConstraintName != "idempotency_keys_pkey" || len(u.requests) != 1 {
 		return err
 	}
-	claim := u.claims[0]
+	claim := u.requests[0]
 	stored, failed := u.db.StoredResponses(ctx, []ports.IdempotencyKey{claim.IdempotencyKey()})
 	switch {
 	case failed != nil:
@@ -60,8 +60,8 @@ func (u *unit) repeated(ctx context.Context, err error) error {
 	return &ports.Replay{Status: stored[0].Status, Body: stored[0].Body}
 }
 
-// recallAnswers rides on the primary key.
-const recallAnswers = `
+// selectResponses rides on the primary key.
+const selectResponses = `
 	SELECT k.n, m.fingerprint, m.status, m.body
 	FROM unnest($1::uuid[], $2::uuid[], $3::text[]) WITH ORDINALITY AS k(platform_id, token_id, key, n)
 	JOIN idempotency_keys m USING (platform_id, token_id, key)`
@@ -73,12 +73,12 @@ func (db *DB) StoredResponses(ctx context.Context, keys []ports.IdempotencyKey) 
 	for i, k := range keys {
 		platforms[i], tokens[i], names[i] = k.Platform.UUID(), k.Token.UUID(), k.Key
 	}
-	rows, err := db.pool.Query(ctx, recallAnswers, pgx.QueryExecModeCacheStatement, platforms, tokens, names)
+	rows, err := db.pool.Query(ctx, selectResponses, pgx.QueryExecModeCacheStatement, platforms, tokens, names)
 	if err != nil {
 		return nil, err
 	}
 	found := make([]*ports.StoredResponse, n)
-	return found, each(rows, func(rows pgx.Rows) error {
+	return found, forEachRow(rows, func(rows pgx.Rows) error {
 		var at int
 		var fingerprint []byte
 		stored := &ports.StoredResponse{}
@@ -93,8 +93,8 @@ func (db *DB) StoredResponses(ctx context.Context, keys []ports.IdempotencyKey) 
 
 // SaveStoredResponse keeps an answer that no commit carries, unless there is one already.
 func (db *DB) SaveStoredResponse(ctx context.Context, claim ports.IdempotentRequest, answer ports.StoredResponse) error {
-	row := answerOf(&claim, answer.Status, answer.Body, db.clock.Now())
-	_, err := db.pool.Exec(ctx, rememberAnswers+` ON CONFLICT DO NOTHING`, append([]any{pgx.QueryExecModeCacheStatement}, row.columns()...)...)
+	row := newResponseRow(&claim, answer.Status, answer.Body, db.clock.Now())
+	_, err := db.pool.Exec(ctx, insertResponses+` ON CONFLICT DO NOTHING`, append([]any{pgx.QueryExecModeCacheStatement}, row.columns()...)...)
 	return err
 }
 
@@ -107,36 +107,36 @@ func (db *DB) DeleteStoredResponses(ctx context.Context, before time.Time, limit
 	return int(tag.RowsAffected()), err
 }
 
-// answerRow is a line of idempotency_keys.
-type answerRow struct {
+// responseRow is a line of idempotency_keys.
+type responseRow struct {
 	platform, token uuid.UUID
 	key             string
 	fingerprint     []byte
 	status          int16
 	body            []byte
-	at              time.Time
+	createdAt       time.Time
 }
 
-func answerOf(claim *ports.IdempotentRequest, status int, body []byte, at time.Time) answerRow {
+func newResponseRow(claim *ports.IdempotentRequest, status int, body []byte, at time.Time) responseRow {
 	if body == nil {
 		body = []byte{} // an empty answer is one too
 	}
-	return answerRow{claim.Platform.UUID(), claim.Token.UUID(), claim.Key, claim.Fingerprint[:], int16(status), body, at}
+	return responseRow{claim.Platform.UUID(), claim.Token.UUID(), claim.Key, claim.Fingerprint[:], int16(status), body, at}
 }
 
 // columns are the arguments of rememberAnswers for one row.
-func (a answerRow) columns() []any {
+func (a responseRow) columns() []any {
 	return []any{[]uuid.UUID{a.platform}, []uuid.UUID{a.token}, []string{a.key}, [][]byte{a.fingerprint},
-		[]int16{a.status}, [][]byte{a.body}, []time.Time{a.at}}
+		[]int16{a.status}, [][]byte{a.body}, []time.Time{a.createdAt}}
 }
 
-// joins adds the row to the arguments of rows that wait already.
-func (a answerRow) joins(columns []any) {
+// appendTo adds the row to the arguments of rows that wait already.
+func (a responseRow) appendTo(columns []any) {
 	columns[0] = append(columns[0].([]uuid.UUID), a.platform)
 	columns[1] = append(columns[1].([]uuid.UUID), a.token)
 	columns[2] = append(columns[2].([]string), a.key)
 	columns[3] = append(columns[3].([][]byte), a.fingerprint)
 	columns[4] = append(columns[4].([]int16), a.status)
 	columns[5] = append(columns[5].([][]byte), a.body)
-	columns[6] = append(columns[6].([]time.Time), a.at)
+	columns[6] = append(columns[6].([]time.Time), a.createdAt)
 }

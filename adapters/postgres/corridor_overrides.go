@@ -16,7 +16,7 @@ import (
 
 // CorridorOverrides reads the whole table: those for all platforms first.
 func (db *DB) CorridorOverrides(ctx context.Context) ([]ports.CorridorOverride, error) {
-	return overridesOf(ctx, db.pool)
+	return readOverrides(ctx, db.pool)
 }
 
 // querier is a pool or a transaction.
@@ -24,7 +24,7 @@ type querier interface {
 	Query(ctx context.Context, sql string, args ...any) (pgx.Rows, error)
 }
 
-func overridesOf(ctx context.Context, from querier) ([]ports.CorridorOverride, error) {
+func readOverrides(ctx context.Context, from querier) ([]ports.CorridorOverride, error) {
 	rows, err := from.Query(ctx, `
 		SELECT platform_id, source, destination, fee_fixed, fee_fraction, min_sending, max_sending, lock_seconds
 		FROM corridor_overrides ORDER BY platform_id NULLS FIRST, source, destination`)
@@ -32,11 +32,11 @@ func overridesOf(ctx context.Context, from querier) ([]ports.CorridorOverride, e
 		return nil, err
 	}
 	var found []ports.CorridorOverride
-	err = each(rows, func(rows pgx.Rows) error {
+	err = forEachRow(rows, func(rows pgx.Rows) error {
 		var o ports.CorridorOverride
 		var platformID uuid.NullUUID
 		var values overrideColumns
-		if err := rows.Scan(append([]any{&platformID, &o.From, &o.To}, values.all()...)...); err != nil {
+		if err := rows.Scan(append([]any{&platformID, &o.From, &o.To}, values.scanTargets()...)...); err != nil {
 			return err
 		}
 		ident.SetUUID(&o.Platform, platformID.UUID)
@@ -52,19 +52,19 @@ func overridesOf(ctx context.Context, from querier) ([]ports.CorridorOverride, e
 
 // overrideColumns are the values of an override in a row; NULL leaves one alone.
 type overrideColumns struct {
-	fixed, least, most, lockSeconds *int64
-	fraction                        *string
+	feeFixed, minSending, maxSending, lockSeconds *int64
+	feeFraction                                   *string
 }
 
-// all are the places to scan into, in the order of the columns.
-func (c *overrideColumns) all() []any {
-	return []any{&c.fixed, &c.fraction, &c.least, &c.most, &c.lockSeconds}
+// scanTargets are the places to scan into, in the order of the columns.
+func (c *overrideColumns) scanTargets() []any {
+	return []any{&c.feeFixed, &c.feeFraction, &c.minSending, &c.maxSending, &c.lockSeconds}
 }
 
 func (c *overrideColumns) override() (corridor.Override, error) {
-	o := corridor.Override{Fixed: c.fixed, MinSending: c.least, MaxSending: c.most}
-	if c.fraction != nil {
-		percent, err := money.ParseFraction(*c.fraction)
+	o := corridor.Override{Fixed: c.feeFixed, MinSending: c.minSending, MaxSending: c.maxSending}
+	if c.feeFraction != nil {
+		percent, err := money.ParseFraction(*c.feeFraction)
 		if err != nil {
 			return o, fmt.Errorf("fee_fraction: %w", err)
 		}
@@ -76,10 +76,10 @@ func (c *overrideColumns) override() (corridor.Override, error) {
 	return o, nil
 }
 
-func columnsOf(o corridor.Override) overrideColumns {
-	c := overrideColumns{fixed: o.Fixed, least: o.MinSending, most: o.MaxSending}
+func newOverrideColumns(o corridor.Override) overrideColumns {
+	c := overrideColumns{feeFixed: o.Fixed, minSending: o.MinSending, maxSending: o.MaxSending}
 	if o.Percent != nil {
-		c.fraction = new(o.Percent.String())
+		c.feeFraction = new(o.Percent.String())
 	}
 	if o.Lock != nil {
 		c.lockSeconds = new(int64(*o.Lock / time.Second))
@@ -97,7 +97,7 @@ func (db *DB) PlatformLimits(ctx context.Context) ([]ports.PlatformLimits, error
 		return nil, err
 	}
 	var found []ports.PlatformLimits
-	err = each(rows, func(rows pgx.Rows) error {
+	err = forEachRow(rows, func(rows pgx.Rows) error {
 		var l ports.PlatformLimits
 		var platformID uuid.UUID
 		if err := rows.Scan(&platformID, &l.Currency, &l.Min, &l.Max); err != nil {

@@ -19,23 +19,23 @@ import (
 
 var noon = time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC)
 
-// house is a fresh database with its books and one platform.
-type house struct {
+// env is a fresh database with its books and one platform.
+type env struct {
 	t        testing.TB
 	url      string // as the owner of the tables
 	pool     *pgxpool.Pool
-	books    *ledgerdb.Books
+	store    *ledgerdb.Store
 	platform ident.Platform
 }
 
-func newHouse(t testing.TB) *house {
+func newEnv(t testing.TB) *env {
 	t.Helper()
 	url := pgtest.New(t)
-	return &house{t: t, url: url, pool: pgtest.Pool(t, url, 16), books: ledgerdb.New(), platform: newPlatform()}
+	return &env{t: t, url: url, pool: pgtest.Pool(t, url, 16), store: ledgerdb.New(), platform: newPlatform()}
 }
 
-// owner is a connection as the owner of the tables.
-func (h *house) owner() *pgx.Conn {
+// ownerConn is a connection as the owner of the tables.
+func (h *env) ownerConn() *pgx.Conn {
 	h.t.Helper()
 	conn, err := pgx.Connect(context.Background(), h.url)
 	if err != nil {
@@ -46,43 +46,43 @@ func (h *house) owner() *pgx.Conn {
 }
 
 // post posts in a transaction of its own; it is rolled back on an error.
-func (h *house) post(now time.Time, postings ...ledger.Posting) error {
+func (h *env) post(now time.Time, postings ...ledger.Posting) error {
 	ctx := context.Background()
-	return pgx.BeginFunc(ctx, h.pool, func(tx pgx.Tx) error { return h.books.Post(ctx, tx, now, postings) })
+	return pgx.BeginFunc(ctx, h.pool, func(tx pgx.Tx) error { return h.store.Post(ctx, tx, now, postings) })
 }
 
-func (h *house) mustPost(postings ...ledger.Posting) {
+func (h *env) mustPost(postings ...ledger.Posting) {
 	h.t.Helper()
 	if err := h.post(noon, postings...); err != nil {
 		h.t.Fatal(err)
 	}
 }
 
-func (h *house) reader() *ledgerdb.Reader { return ledgerdb.NewReader(h.books, h.pool) }
+func (h *env) reader() *ledgerdb.Reader { return ledgerdb.NewReader(h.store, h.pool) }
 
-func (h *house) account(path string, currency money.Currency) ledger.Account {
+func (h *env) account(path string, currency money.Currency) ledger.Account {
 	return ledger.Account{Platform: h.platform, Path: path, Currency: currency}
 }
 
-// header is the header of a new posting of the house's platform.
-func (h *house) header() ledger.Header { return headerOf(h.platform) }
+// newHeader is the header of a new posting of the house's platform.
+func (h *env) newHeader() ledger.Header { return newHeaderFor(h.platform) }
 
-func headerOf(p ident.Platform) ledger.Header {
+func newHeaderFor(p ident.Platform) ledger.Header {
 	return ledger.Header{ID: newID(), Platform: p, Effective: noon}
 }
 
 // deposit credits a customer's account with dollars.
-func (h *house) deposit(to ident.InternalAccount, minor int64) ledger.Posting {
-	return ledger.Deposit(h.header(), ledger.IncomingFunds{Partner: ledger.Rail("ACH"), To: ledger.CustomerAccount(to), Amount: usd(minor)})
+func (h *env) deposit(to ident.InternalAccount, minor int64) ledger.Posting {
+	return ledger.Deposit(h.newHeader(), ledger.IncomingFunds{Partner: ledger.Rail("ACH"), To: ledger.CustomerAccount(to), Amount: usd(minor)})
 }
 
 // spend takes dollars from a customer's account.
-func (h *house) spend(from ident.InternalAccount, minor int64) ledger.Posting {
-	return ledger.TransferOut(h.header(), ledger.OutgoingFunds{From: ledger.CustomerAccount(from), Amount: usd(minor)})
+func (h *env) spend(from ident.InternalAccount, minor int64) ledger.Posting {
+	return ledger.TransferOut(h.newHeader(), ledger.OutgoingFunds{From: ledger.CustomerAccount(from), Amount: usd(minor)})
 }
 
 // balance reads one balance.
-func (h *house) balance(a ledger.Account) int64 {
+func (h *env) balance(a ledger.Account) int64 {
 	h.t.Helper()
 	balances, err := h.reader().Balances(context.Background(), []ledger.Account{a})
 	if err != nil {
@@ -91,7 +91,7 @@ func (h *house) balance(a ledger.Account) int64 {
 	return balances[a]
 }
 
-func (h *house) wantBalance(a ledger.Account, want int64) {
+func (h *env) wantBalance(a ledger.Account, want int64) {
 	h.t.Helper()
 	if got := h.balance(a); got != want {
 		h.t.Errorf("%s: balance %d, want %d", a, got, want)
@@ -99,7 +99,7 @@ func (h *house) wantBalance(a ledger.Account, want int64) {
 }
 
 // count runs a query that answers one number.
-func (h *house) count(query string, args ...any) (n int64) {
+func (h *env) count(query string, args ...any) (n int64) {
 	h.t.Helper()
 	if err := h.pool.QueryRow(context.Background(), query, args...).Scan(&n); err != nil {
 		h.t.Fatal(err)

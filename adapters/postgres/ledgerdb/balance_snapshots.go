@@ -16,21 +16,21 @@ import (
 // latest; then every account with entries in no checkpoint gets one, monthStep accounts
 // at once.
 const (
-	dueAfter  = 1_000
-	window    = 1_250
-	blockSize = 64
-	monthStep = 2_000
+	snapshotLag       = 1_000
+	snapshotWindow    = 1_250
+	minBlockEntries   = 64
+	monthEndBatchSize = 2_000
 )
 
-// Beginner opens transactions: a *pgxpool.Pool, a *pgx.Conn or a pgx.Tx.
-type Beginner interface {
+// TxBeginner opens transactions: a *pgxpool.Pool, a *pgx.Conn or a pgx.Tx.
+type TxBeginner interface {
 	Begin(ctx context.Context) (pgx.Tx, error)
 }
 
-// MoveCheckpoints moves the checkpoints of one platform forward by a bounded step, in
+// AdvanceBalanceSnapshots moves the checkpoints of one platform forward by a bounded step, in
 // a transaction of its own, and tells whether there was anything to do: call it until
 // there is not. Any number of processes may; each takes another platform.
-func (b *Books) MoveCheckpoints(ctx context.Context, db Beginner) (moved bool, err error) {
+func (b *Store) AdvanceBalanceSnapshots(ctx context.Context, db TxBeginner) (moved bool, err error) {
 	tx, err := db.Begin(ctx)
 	if err != nil {
 		return false, fmt.Errorf("move checkpoints: %w", err)
@@ -40,80 +40,80 @@ func (b *Books) MoveCheckpoints(ctx context.Context, db Beginner) (moved bool, e
 			err = errors.Join(err, rollback)
 		}
 	}()
-	var step checkpointStep
-	err = planned(ctx, tx, nextStep, []any{dueAfter}, func(rows pgx.Rows) (err error) {
+	var step snapshotStep
+	err = queryFreshPlan(ctx, tx, selectNextStep, []any{snapshotLag}, func(rows pgx.Rows) (err error) {
 		moved = true
 		return step.scan(rows)
 	})
 	if err != nil || !moved {
-		return false, wrapped("move checkpoints", err)
+		return false, wrapError("move checkpoints", err)
 	}
-	if step.closes() {
-		err = step.closeMonth(ctx, tx)
+	if step.atMonthEnd() {
+		err = step.writeMonthEnd(ctx, tx)
 	} else {
-		err = step.closeWindow(ctx, tx)
+		err = step.writeWindow(ctx, tx)
 	}
 	if err != nil {
-		return false, wrapped("move checkpoints", err)
+		return false, wrapError("move checkpoints", err)
 	}
-	return true, wrapped("move checkpoints", tx.Commit(ctx))
+	return true, wrapError("move checkpoints", tx.Commit(ctx))
 }
 
-// checkpointStep is where the checkpoints of a platform stand.
-type checkpointStep struct {
-	platform [16]byte
-	seq      int64 // up to which posting accounts have been looked at
-	last     int64 // posting there is
-	accounts int64 // up to which a month's end has been brought to them
-	complete pgtype.Timestamptz
+// snapshotStep is where the checkpoints of a platform stand.
+type snapshotStep struct {
+	platform   [16]byte
+	seq        int64 // up to which posting accounts have been looked at
+	last       int64 // posting there is
+	accountsTo int64 // up to which a month's end has been brought to them
+	completeTo pgtype.Timestamptz
 
-	next    pgtype.Timestamptz // end of the first month that is over and not complete; none
-	nextSeq pgtype.Int8        // the last posting of that month
+	monthEnd    pgtype.Timestamptz // end of the first month that is over and not complete; none
+	monthEndSeq pgtype.Int8        // the last posting of that month
 }
 
-func (s *checkpointStep) scan(rows pgx.Rows) error {
-	return rows.Scan(&s.platform, &s.seq, &s.last, &s.accounts, &s.complete, &s.next, &s.nextSeq)
+func (s *snapshotStep) scan(rows pgx.Rows) error {
+	return rows.Scan(&s.platform, &s.seq, &s.last, &s.accountsTo, &s.completeTo, &s.monthEnd, &s.monthEndSeq)
 }
 
-// closes tells whether the windows of a month are done, and its end is to be brought to
+// atMonthEnd tells whether the windows of a month are done, and its end is to be brought to
 // all accounts.
-func (s *checkpointStep) closes() bool { return s.nextSeq.Valid && s.nextSeq.Int64 <= s.seq }
+func (s *snapshotStep) atMonthEnd() bool { return s.monthEndSeq.Valid && s.monthEndSeq.Int64 <= s.seq }
 
-// closeWindow ends all blocks or none: what is committed up to a number is final, because
+// writeWindow ends all blocks or none: what is committed up to a number is final, because
 // numbers follow the order of commits. All entries in no checkpoint are of the months after
 // the last complete one.
-func (s *checkpointStep) closeWindow(ctx context.Context, tx pgx.Tx) error {
-	upto, until := min(s.last, s.seq+window), pgtype.Timestamptz{InfinityModifier: pgtype.Infinity, Valid: true}
-	if s.nextSeq.Valid && s.nextSeq.Int64 <= upto {
-		upto, until = s.nextSeq.Int64, s.next
+func (s *snapshotStep) writeWindow(ctx context.Context, tx pgx.Tx) error {
+	upto, until := min(s.last, s.seq+snapshotWindow), pgtype.Timestamptz{InfinityModifier: pgtype.Infinity, Valid: true}
+	if s.monthEndSeq.Valid && s.monthEndSeq.Int64 <= upto {
+		upto, until = s.monthEndSeq.Int64, s.monthEnd
 	}
-	if err := run(ctx, tx, closeBlocks, s.platform, upto, s.seq, blockSize, s.complete, until); err != nil {
+	if err := execFreshPlan(ctx, tx, insertBlockSnapshots, s.platform, upto, s.seq, minBlockEntries, s.completeTo, until); err != nil {
 		return err
 	}
-	return run(ctx, tx, moveMark, s.platform, upto)
+	return execFreshPlan(ctx, tx, updateSnapshotSeq, s.platform, upto)
 }
 
-// closeMonth brings the end of a month to some accounts, or to the last of them.
-func (s *checkpointStep) closeMonth(ctx context.Context, tx pgx.Tx) error {
+// writeMonthEnd brings the end of a month to some accounts, or to the last of them.
+func (s *snapshotStep) writeMonthEnd(ctx context.Context, tx pgx.Tx) error {
 	var reached pgtype.Int8
-	args := []any{s.platform, s.nextSeq.Int64, s.accounts, monthStep, s.complete, s.next}
-	if err := planned(ctx, tx, closeAccounts, args, func(rows pgx.Rows) error { return rows.Scan(&reached) }); err != nil {
+	args := []any{s.platform, s.monthEndSeq.Int64, s.accountsTo, monthEndBatchSize, s.completeTo, s.monthEnd}
+	if err := queryFreshPlan(ctx, tx, insertMonthEndSnapshots, args, func(rows pgx.Rows) error { return rows.Scan(&reached) }); err != nil {
 		return err
 	}
 	if reached.Valid {
-		return run(ctx, tx, moveAccounts, s.platform, reached.Int64)
+		return execFreshPlan(ctx, tx, updateSnapshotAccounts, s.platform, reached.Int64)
 	}
-	return run(ctx, tx, moveMonth, s.platform, s.next)
+	return execFreshPlan(ctx, tx, updateSnapshotMonth, s.platform, s.monthEnd)
 }
 
-// run is for statements without rows.
-func run(ctx context.Context, q Querier, statement string, args ...any) error {
-	return planned(ctx, q, statement, args, func(pgx.Rows) error { return nil })
+// execFreshPlan is for statements without rows.
+func execFreshPlan(ctx context.Context, q Querier, statement string, args ...any) error {
+	return queryFreshPlan(ctx, q, statement, args, func(pgx.Rows) error { return nil })
 }
 
 const (
 	// Reads one row a platform.
-	nextStep = `
+	selectNextStep = `
 SELECT m.platform_id, m.seq, c.seq, m.accounts_to, m.complete_to, n.month::timestamp AT TIME ZONE 'UTC', n.first_seq - 1
 FROM ledger_checkpointed m
 JOIN ledger_clock c ON c.platform_id = m.platform_id
@@ -125,13 +125,13 @@ WHERE c.seq - m.seq >= $1 OR n.month IS NOT NULL
 ORDER BY c.seq - m.seq DESC LIMIT 1
 FOR UPDATE OF m SKIP LOCKED`
 
-	moveMark     = `UPDATE ledger_checkpointed SET seq = $2 WHERE platform_id = $1`
-	moveAccounts = `UPDATE ledger_checkpointed SET accounts_to = $2 WHERE platform_id = $1`
-	moveMonth    = `UPDATE ledger_checkpointed SET complete_to = $2, accounts_to = 0 WHERE platform_id = $1`
+	updateSnapshotSeq      = `UPDATE ledger_checkpointed SET seq = $2 WHERE platform_id = $1`
+	updateSnapshotAccounts = `UPDATE ledger_checkpointed SET accounts_to = $2 WHERE platform_id = $1`
+	updateSnapshotMonth    = `UPDATE ledger_checkpointed SET complete_to = $2, accounts_to = 0 WHERE platform_id = $1`
 
 	// For each account of a step (ledger_accounts_pkey) what came after its last checkpoint
 	// (ledger_checkpoints_pkey, ledger_entries_debit and _credit).
-	closeAccounts = `
+	insertMonthEndSnapshots = `
 WITH step AS MATERIALIZED (
     SELECT a.id, CASE WHEN a.class IN ('asset', 'expense') THEN 1 ELSE -1 END AS sign
     FROM ledger_accounts a WHERE a.platform_id = $1 AND a.id > $3 ORDER BY a.id LIMIT $4
@@ -163,7 +163,7 @@ SELECT max(s.id) FROM step s`
 	// (ledger_checkpoints_pkey), and where there is enough for a block adds what came
 	// between the two: fewer than a block's entries, or an earlier step had closed it
 	// (ledger_entries_debit and _credit).
-	closeBlocks = `
+	insertBlockSnapshots = `
 WITH recent AS MATERIALIZED (
     SELECT side.account_id, sum(side.amount) AS debits, sum(greatest(side.amount, 0)) AS gross, count(*) AS n, min(e.effective_at) AS earliest, max(e.effective_at) AS latest
     FROM (SELECT x.debit_account, x.credit_account, x.amount, (SELECT p.effective_at FROM ledger_postings p
@@ -209,7 +209,7 @@ CROSS JOIN LATERAL (
 ) o`
 )
 
-func wrapped(doing string, err error) error {
+func wrapError(doing string, err error) error {
 	if err == nil {
 		return nil
 	}

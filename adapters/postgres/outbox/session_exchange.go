@@ -15,23 +15,23 @@ import (
 // Exchange is one round trip and one commit, whatever it carries.
 func (s *session) Exchange(ctx context.Context, now time.Time, done []ports.WebhookResult, wants []ports.WebhookFetch) ([]ports.DueWebhooks, error) {
 	batch, due := &pgx.Batch{}, make([]ports.DueWebhooks, len(wants))
-	var before horizon
+	var before xidBounds
 	if slices.ContainsFunc(wants, func(w ports.WebhookFetch) bool { return w.Fresh > 0 }) {
 		// Before anything is written: our own transaction must not count as running.
 		asks := slices.ContainsFunc(wants, func(w ports.WebhookFetch) bool {
-			m := s.marks[w.Platform]
-			return m != nil && m.asks()
+			m := s.watermarks[w.Platform]
+			return m != nil && m.needsNextXID()
 		})
-		batch.Queue(horizonSQL, asks).QueryRow(func(row pgx.Row) error { return row.Scan(&before.oldest, &before.next) })
+		batch.Queue(xminSQL, asks).QueryRow(func(row pgx.Row) error { return row.Scan(&before.xmin, &before.nextXID) })
 	}
-	record(batch, now, done)
+	queueResults(batch, now, done)
 	for i, want := range wants {
 		if want.Fresh > 0 {
-			m, owned := s.marks[want.Platform]
+			m, owned := s.watermarks[want.Platform]
 			if !owned {
 				return nil, fmt.Errorf("read the events of %s: the platform is not owned by this session", want.Platform)
 			}
-			queueFresh(batch, want, m, &before, &due[i])
+			queueNewEvents(batch, want, m, &before, &due[i])
 		}
 		if want.Retries > 0 {
 			queueRetries(batch, now, want, &due[i])
@@ -51,18 +51,18 @@ func (s *session) Exchange(ctx context.Context, now time.Time, done []ports.Webh
 const endpointSQL = `SELECT webhook_endpoint, environment FROM platforms WHERE id = $1`
 
 func queueEndpoint(batch *pgx.Batch, want ports.WebhookFetch, due *ports.DueWebhooks) {
-	batch.Queue(endpointSQL, key(want.Platform.UUID())).QueryRow(func(row pgx.Row) error {
+	batch.Queue(endpointSQL, pgUUID(want.Platform.UUID())).QueryRow(func(row pgx.Row) error {
 		return row.Scan(&due.Endpoint.URL, &due.Endpoint.Environment)
 	})
 }
 
 // The next id is our own: whoever has one by now has a lower one.
-const horizonSQL = `
+const xminSQL = `
 SELECT pg_snapshot_xmin(pg_current_snapshot())::text::bigint, CASE WHEN $1 THEN pg_current_xact_id()::text::bigint ELSE 0 END`
 
 // Rides on the primary keys of webhook_queue, webhook_events and webhook_backlog. The
 // events are looked up one by one (OFFSET 0), or a young table would be read whole.
-const freshSQL = `
+const newEventsSQL = `
 SELECT q.seq, q.subject, e.id, e.name, e.created_at, e.body,
        (SELECT min(b.seq) FROM webhook_backlog b WHERE b.platform_id = $1 AND b.subject = q.subject)
 FROM (SELECT seq, subject, event_id FROM webhook_queue
@@ -70,7 +70,7 @@ FROM (SELECT seq, subject, event_id FROM webhook_queue
 CROSS JOIN LATERAL (SELECT * FROM webhook_events WHERE platform_id = $1 AND id = q.event_id OFFSET 0) e
 ORDER BY q.seq`
 
-func queueFresh(batch *pgx.Batch, want ports.WebhookFetch, m *mark, before *horizon, due *ports.DueWebhooks) {
+func queueNewEvents(batch *pgx.Batch, want ports.WebhookFetch, m *watermark, before *xidBounds, due *ports.DueWebhooks) {
 	from, held := m.tail, []int64{}
 	if want.FullScan {
 		from = 0
@@ -80,7 +80,7 @@ func queueFresh(batch *pgx.Batch, want ports.WebhookFetch, m *mark, before *hori
 			held = append(held, seq)
 		}
 	}
-	batch.Queue(freshSQL, key(want.Platform.UUID()), from, held, want.Fresh).Query(func(rows pgx.Rows) error {
+	batch.Queue(newEventsSQL, pgUUID(want.Platform.UUID()), from, held, want.Fresh).Query(func(rows pgx.Rows) error {
 		var subject, id pgtype.UUID
 		var first *int64 // of the subject in the backlog
 		var q ports.QueuedWebhook
@@ -121,7 +121,7 @@ func queueRetries(batch *pgx.Batch, now time.Time, want ports.WebhookFetch, due 
 	if held == nil {
 		held = []int64{}
 	}
-	platform := key(want.Platform.UUID())
+	platform := pgUUID(want.Platform.UUID())
 	batch.Queue(retriesSQL, platform, now, held, want.Retries).Query(func(rows pgx.Rows) error {
 		var subject, id pgtype.UUID
 		q := ports.QueuedWebhook{Platform: want.Platform, InBacklog: true, HasSuccessor: true}

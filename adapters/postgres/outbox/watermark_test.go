@@ -7,7 +7,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-func TestMark(t *testing.T) {
+func TestWatermark_NeverSkipsLateCommit(t *testing.T) {
 	t.Parallel()
 	// Whatever transactions draw numbers, commit and abort around the reads: once an
 	// event is committed, the next read that is not cut short returns it, and nothing
@@ -17,17 +17,17 @@ func TestMark(t *testing.T) {
 		var running []transaction
 		var xid, seq int64 = 1, 0
 		committed, read := map[int64]bool{}, map[int64]bool{}
-		m := &mark{}
+		m := &watermark{}
 		// As in Postgres: when nothing runs, the oldest is the one after the last that
 		// ended, though others above it may have begun.
 		var ended int64
-		see := func() horizon {
-			s := horizon{oldest: ended + 1}
+		see := func() xidBounds {
+			s := xidBounds{xmin: ended + 1}
 			for _, r := range running {
-				s.oldest = min(s.oldest, r.xid)
+				s.xmin = min(s.xmin, r.xid)
 			}
-			if m.asks() || rapid.Bool().Draw(t, "another platform asks") {
-				s.next, ended = xid, xid
+			if m.needsNextXID() || rapid.Bool().Draw(t, "another platform asks") {
+				s.nextXID, ended = xid, xid
 				xid++
 			}
 			return s

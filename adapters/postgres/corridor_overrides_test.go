@@ -12,11 +12,11 @@ import (
 	"causeway/ports"
 )
 
-func TestCorridorOverridesAreRead(t *testing.T) {
+func TestCorridorOverrides_RoundTrip(t *testing.T) {
 	t.Parallel()
 	// What the operator wrote comes in whole, the lines for all platforms first; empty
 	// columns leave the built-in value.
-	c := newTown(t)
+	c := newEnv(t)
 	operator, err := pgx.Connect(t.Context(), c.url)
 	if err != nil {
 		t.Fatal(err)
@@ -24,7 +24,7 @@ func TestCorridorOverridesAreRead(t *testing.T) {
 	defer operator.Close(t.Context())
 	if _, err := operator.Exec(t.Context(), `INSERT INTO corridor_overrides VALUES
 		($1, 'USD', 'BTC', 0, '0.0025', NULL, NULL, NULL),
-		(NULL, 'USD', 'EUR', NULL, NULL, 200, 50000, 90)`, c.here.ID.UUID()); err != nil {
+		(NULL, 'USD', 'EUR', NULL, NULL, 200, 50000, 90)`, c.platform.ID.UUID()); err != nil {
 		t.Fatal(err)
 	}
 
@@ -33,7 +33,7 @@ func TestCorridorOverridesAreRead(t *testing.T) {
 	zero, least, most, lock, fraction := int64(0), int64(200), int64(50000), 90*time.Second, money.MustRate("0.0025")
 	want := []ports.CorridorOverride{
 		{From: "USD", To: "EUR", Terms: corridor.Override{MinSending: &least, MaxSending: &most, Lock: &lock}},
-		{Platform: c.here.ID, From: "USD", To: "BTC", Terms: corridor.Override{Fixed: &zero, Percent: &fraction}},
+		{Platform: c.platform.ID, From: "USD", To: "BTC", Terms: corridor.Override{Fixed: &zero, Percent: &fraction}},
 	}
 	if err != nil || !reflect.DeepEqual(found, want) {
 		t.Errorf("read %+v, %v\nwant %+v", found, err, want)

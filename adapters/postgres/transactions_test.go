@@ -12,7 +12,7 @@ import (
 	"causeway/ports"
 )
 
-var atPar, _ = money.ParseRate("1")
+var rateOne, _ = money.ParseRate("1")
 
 // newIncoming is a payment from a person elsewhere that waits for approval.
 func newIncoming(p ident.Platform, c ident.Customer, to ident.InternalAccount, from string) transaction.Transaction {
@@ -23,7 +23,7 @@ func newIncoming(p ident.Platform, c ident.Customer, to ident.InternalAccount, f
 		Source:        transaction.Endpoint{UMA: from, Customer: c, Currency: amount.Currency},
 		Destination:   transaction.Endpoint{InternalAccount: to, Customer: c, Currency: amount.Currency},
 		SourceAccount: "rails/UMA", DestinationAccount: "customers/" + to.String(),
-		Pricing:   transaction.Pricing{Sent: amount, Received: amount, Rate: atPar, Market: atPar},
+		Pricing:   transaction.Pricing{Sent: amount, Received: amount, Rate: rateOne, Market: rateOne},
 		Reference: "REF-" + from, Description: "lunch", Counterparty: map[string]string{"FULL_NAME": "Bo Berg"},
 		Approval: &transaction.Approval{Webhook: ident.NewWebhook(generator.New, noon),
 			Requested: []transaction.InfoField{{Name: "NATIONALITY", Mandatory: true}}},
@@ -32,21 +32,21 @@ func newIncoming(p ident.Platform, c ident.Customer, to ident.InternalAccount, f
 	return t
 }
 
-func TestTransactionWithoutQuoteIsKeptWhole(t *testing.T) {
+func TestCreateTransactions_WithoutQuoteRoundTrip(t *testing.T) {
 	t.Parallel()
 	// A transaction that no quote has is read back as it was written, written once
 	// however often, and its approval follows it through its changes.
-	c := newTown(t)
-	ana := newCustomer(c.here, "ana")
+	c := newEnv(t)
+	ana := newCustomer(c.platform, "ana")
 	c.createCustomers(t, ana)
-	made := newIncoming(c.here.ID, ana.ID, ident.NewInternalAccount(generator.New, noon), "$bo@bank.example")
+	made := newIncoming(c.platform.ID, ana.ID, ident.NewInternalAccount(generator.New, noon), "$bo@bank.example")
 	for range 2 {
-		c.do(t, func(ctx context.Context, tx ports.Tx) error {
+		c.mustDo(t, func(ctx context.Context, tx ports.Tx) error {
 			return tx.CreateTransactions(ctx, []transaction.Transaction{made})
 		})
 	}
 
-	read, err := c.Transaction(t.Context(), c.here.ID, made.ID)
+	read, err := c.Transaction(t.Context(), c.platform.ID, made.ID)
 	if err != nil || !reflect.DeepEqual(read, made) {
 		t.Fatalf("%v\nread    %+v\nwritten %+v", err, read, made)
 	}
@@ -54,27 +54,27 @@ func TestTransactionWithoutQuoteIsKeptWhole(t *testing.T) {
 	approval := *made.Approval
 	approval.Deadline, approval.Receiver, approval.Note = noon.Add(5*time.Second), map[string]string{"NATIONALITY": "SE"}, "not him"
 	made.Approval, made.UpdatedAt = &approval, noon.Add(time.Second)
-	c.do(t, func(ctx context.Context, tx ports.Tx) error {
+	c.mustDo(t, func(ctx context.Context, tx ports.Tx) error {
 		return tx.UpdateTransactions(ctx, []transaction.Transaction{made})
 	})
-	if read, err = c.Transaction(t.Context(), c.here.ID, made.ID); err != nil || !reflect.DeepEqual(read, made) {
+	if read, err = c.Transaction(t.Context(), c.platform.ID, made.ID); err != nil || !reflect.DeepEqual(read, made) {
 		t.Fatalf("%v\nread    %+v\nwritten %+v", err, read, made)
 	}
 }
 
-func TestTransactionsAreFoundByPersonAndReference(t *testing.T) {
+func TestTransactions_ByUMAAddressAndReference(t *testing.T) {
 	t.Parallel()
 	// A UMA address finds what came from it or went to it, in any case of letters, and a
 	// reference finds a transaction that has it without a quote.
-	c := newTown(t)
-	ana := newCustomer(c.here, "ana")
+	c := newEnv(t)
+	ana := newCustomer(c.platform, "ana")
 	c.createCustomers(t, ana)
 	account := ident.NewInternalAccount(generator.New, noon)
-	in := newIncoming(c.here.ID, ana.ID, account, "$bo@bank.example")
-	out := newIncoming(c.here.ID, ana.ID, account, "")
+	in := newIncoming(c.platform.ID, ana.ID, account, "$bo@bank.example")
+	out := newIncoming(c.platform.ID, ana.ID, account, "")
 	out.Type, out.Source, out.Destination = transaction.Outgoing, out.Destination, transaction.Endpoint{UMA: "$bo@bank.example", Customer: ana.ID, Currency: "USD"}
-	elsewhere := newIncoming(c.there.ID, ident.Customer{}, account, "$bo@bank.example")
-	c.do(t, func(ctx context.Context, tx ports.Tx) error {
+	elsewhere := newIncoming(c.otherPlatform.ID, ident.Customer{}, account, "$bo@bank.example")
+	c.mustDo(t, func(ctx context.Context, tx ports.Tx) error {
 		return tx.CreateTransactions(ctx, []transaction.Transaction{in, out, elsewhere})
 	})
 
@@ -95,7 +95,7 @@ func TestTransactionsAreFoundByPersonAndReference(t *testing.T) {
 		"other reference":  {ports.TransactionFilter{Reference: "REF"}, nil},
 	} {
 		test.filter.Limit = 10
-		page, err := c.Transactions(t.Context(), c.here.ID, test.filter)
+		page, err := c.Transactions(t.Context(), c.platform.ID, test.filter)
 		var got []ident.Transaction
 		for _, found := range page.Items {
 			got = append(got, found.ID)
@@ -106,25 +106,25 @@ func TestTransactionsAreFoundByPersonAndReference(t *testing.T) {
 	}
 }
 
-func TestCollectionsComeWithTheAccountsTheyArePaidFrom(t *testing.T) {
+func TestCollections_IncludeSourceAccount(t *testing.T) {
 	t.Parallel()
 	// A transaction that is paid from an external account is read with it, also after
 	// the account was deleted; one that does not exist is left out.
-	c := newTown(t)
-	ana := newCustomer(c.here, "ana")
+	c := newEnv(t)
+	ana := newCustomer(c.platform, "ana")
 	c.createCustomers(t, ana)
-	payer := newWallet(c.here, ana.ID, "spark1")
+	payer := newWallet(c.platform, ana.ID, "spark1")
 	c.createAccounts(t, payer)
-	made := newIncoming(c.here.ID, ana.ID, ident.NewInternalAccount(generator.New, noon), "")
+	made := newIncoming(c.platform.ID, ana.ID, ident.NewInternalAccount(generator.New, noon), "")
 	made.Source.ExternalAccount = payer.ID
-	c.do(t, func(ctx context.Context, tx ports.Tx) error {
+	c.mustDo(t, func(ctx context.Context, tx ports.Tx) error {
 		if err := tx.CreateTransactions(ctx, []transaction.Transaction{made}); err != nil {
 			return err
 		}
-		return tx.DeleteExternalAccount(ctx, c.here.ID, payer.ID, noon)
+		return tx.DeleteExternalAccount(ctx, c.platform.ID, payer.ID, noon)
 	})
 
-	found, err := c.Collections(t.Context(), []ports.TransactionKey{{Platform: c.here.ID, ID: made.ID}, {Platform: c.there.ID, ID: made.ID}})
+	found, err := c.Collections(t.Context(), []ports.TransactionKey{{Platform: c.platform.ID, ID: made.ID}, {Platform: c.otherPlatform.ID, ID: made.ID}})
 
 	if err != nil || len(found) != 1 || found[0].Account.ID != payer.ID || found[0].Account.Identifier() != payer.Identifier() ||
 		found[0].Transaction.ID != made.ID {

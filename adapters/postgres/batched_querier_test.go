@@ -12,19 +12,19 @@ import (
 	"causeway/ports"
 )
 
-func TestWhatWaitsFailsThePostingsItGoesWith(t *testing.T) {
+func TestDo_QueuedWriteFailureRollsBackPostings(t *testing.T) {
 	t.Parallel()
 	// Writes that wait go to the database together with the postings: when one of them
 	// fails, nothing is posted, and what it failed by is still told from other failures.
-	c := newTown(t)
-	mine := newInternal(t, c.here.ID, newCustomer(c.here, "ana").ID, "USD")
+	c := newEnv(t)
+	mine := newInternal(t, c.platform.ID, newCustomer(c.platform, "ana").ID, "USD")
 	deposit := func(key, answer string, n byte) error {
 		return c.Do(t.Context(), func(ctx context.Context, tx ports.Tx) error {
-			if err := tx.SaveResponse(ctx, c.claimOn(key, "request", 201), answer, nil); err != nil {
+			if err := tx.SaveResponse(ctx, c.idempotentRequest(key, "request", 201), answer, nil); err != nil {
 				return err
 			}
-			return tx.Post(ctx, []ledger.Posting{ledger.Deposit(ledger.Header{ID: uuid.UUID{15: n}, Platform: c.here.ID, Effective: noon},
-				ledger.IncomingFunds{Partner: ledger.Rail("ACH"), To: inBooksOf(mine).Path, Amount: money.Amount{Minor: 700, Currency: "USD"}})})
+			return tx.Post(ctx, []ledger.Posting{ledger.Deposit(ledger.Header{ID: uuid.UUID{15: n}, Platform: c.platform.ID, Effective: noon},
+				ledger.IncomingFunds{Partner: ledger.Rail("ACH"), To: ledgerAccountOf(mine).Path, Amount: money.Amount{Minor: 700, Currency: "USD"}})})
 		})
 	}
 
@@ -40,8 +40,8 @@ func TestWhatWaitsFailsThePostingsItGoesWith(t *testing.T) {
 			t.Errorf("repeated: %v; want the answer of the first", err)
 		}
 	}
-	balances, err := c.BookReader().Balances(t.Context(), []ledger.Account{inBooksOf(mine)})
-	if err != nil || balances[inBooksOf(mine)] != 1400 {
+	balances, err := c.LedgerReader().Balances(t.Context(), []ledger.Account{ledgerAccountOf(mine)})
+	if err != nil || balances[ledgerAccountOf(mine)] != 1400 {
 		t.Errorf("the account holds %v, %v; want two deposits", balances, err)
 	}
 }

@@ -16,7 +16,7 @@ const (
 
 	// Each posting was recorded between two changes: all questions together read the
 	// postings once, by the primary keys.
-	auditHeld = `
+	auditUnauthorised = `
 SELECT count(*), coalesce(min(p.seq), 0) FROM ledger_postings p
 WHERE p.platform_id = $1 AND p.seq > ledger_seq_at($1, $2) AND p.seq <= ledger_seq_at($1, $3) AND p.effective_at >= $4 AND p.effective_at < $6
   AND (p.effective_at < $5 OR NOT EXISTS (SELECT FROM ledger_authorisations a WHERE a.platform_id = $1 AND a.posting_id = p.id))`
@@ -24,7 +24,7 @@ WHERE p.platform_id = $1 AND p.seq > ledger_seq_at($1, $2) AND p.seq <= ledger_s
 
 // MonthChanges is as ports.AuditView says.
 func (v *auditView) MonthChanges(ctx context.Context, p ident.Platform) (changes []period.Change, err error) {
-	err = planned(ctx, v.tx, auditMonthChanges, []any{dbID(p.UUID())}, func(rows pgx.Rows) error {
+	err = queryFreshPlan(ctx, v.tx, auditMonthChanges, []any{pgUUID(p.UUID())}, func(rows pgx.Rows) error {
 		c := period.Change{Platform: p}
 		var month pgtype.Date
 		var at pgtype.Timestamptz
@@ -35,12 +35,12 @@ func (v *auditView) MonthChanges(ctx context.Context, p ident.Platform) (changes
 		changes = append(changes, c)
 		return nil
 	})
-	return changes, wrapped("audit months", err)
+	return changes, wrapError("audit months", err)
 }
 
 // Unauthorised is as ports.AuditView says.
 func (v *auditView) Unauthorised(ctx context.Context, p ident.Platform, h ports.AuditMonthLock) (many, first int64, err error) {
-	args := []any{dbID(p.UUID()), h.From, atOr(h.To, pgtype.Infinity), atOr(h.After, pgtype.NegativeInfinity), h.AuthorisedFrom, h.OpenFrom}
-	err = planned(ctx, v.tx, auditHeld, args, func(rows pgx.Rows) error { return rows.Scan(&many, &first) })
-	return many, first, wrapped("audit months", err)
+	args := []any{pgUUID(p.UUID()), h.From, timeOrInfinity(h.To, pgtype.Infinity), timeOrInfinity(h.After, pgtype.NegativeInfinity), h.AuthorisedFrom, h.OpenFrom}
+	err = queryFreshPlan(ctx, v.tx, auditUnauthorised, args, func(rows pgx.Rows) error { return rows.Scan(&many, &first) })
+	return many, first, wrapError("audit months", err)
 }

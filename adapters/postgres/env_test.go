@@ -21,12 +21,12 @@ import (
 	"causeway/ports/portstest"
 )
 
-// town is a database with two platforms that know nothing of each other.
-type town struct {
+// env is a database with two platforms that know nothing of each other.
+type env struct {
 	*postgres.DB
-	url   string
-	here  platform.Platform
-	there platform.Platform
+	url           string
+	platform      platform.Platform
+	otherPlatform platform.Platform
 }
 
 // noon is when everything in these tests happens.
@@ -34,21 +34,21 @@ var noon = time.Date(2026, 3, 14, 12, 0, 0, 0, time.UTC)
 
 var generator = ids.New()
 
-func newTown(t *testing.T) *town {
+func newEnv(t *testing.T) *env {
 	t.Helper()
 	url := pgtest.New(t)
-	c := &town{DB: openTown(t, url), url: url}
-	c.here, c.there = newPlatform(t, "Here"), newPlatform(t, "There")
-	c.do(t, func(ctx context.Context, tx ports.Tx) error {
-		if err := tx.CreatePlatform(ctx, c.here); err != nil {
+	c := &env{DB: openDB(t, url), url: url}
+	c.platform, c.otherPlatform = newPlatform(t, "Here"), newPlatform(t, "There")
+	c.mustDo(t, func(ctx context.Context, tx ports.Tx) error {
+		if err := tx.CreatePlatform(ctx, c.platform); err != nil {
 			return err
 		}
-		return tx.CreatePlatform(ctx, c.there)
+		return tx.CreatePlatform(ctx, c.otherPlatform)
 	})
 	return c
 }
 
-func openTown(t *testing.T, url string) *postgres.DB {
+func openDB(t *testing.T, url string) *postgres.DB {
 	t.Helper()
 	db, err := postgres.Open(t.Context(), postgres.Options{URL: url, MaxConnections: 8, Clock: portstest.NewFakeClock(noon), IDs: generator})
 	if err != nil {
@@ -58,8 +58,8 @@ func openTown(t *testing.T, url string) *postgres.DB {
 	return db
 }
 
-// do fails the test when the unit of work does.
-func (c *town) do(t *testing.T, fn func(context.Context, ports.Tx) error) {
+// mustDo fails the test when the unit of work does.
+func (c *env) mustDo(t *testing.T, fn func(context.Context, ports.Tx) error) {
 	t.Helper()
 	if err := c.Do(t.Context(), fn); err != nil {
 		t.Fatal(err)
@@ -102,9 +102,9 @@ func newWallet(p platform.Platform, owner ident.Customer, address string) accoun
 	}
 }
 
-func (c *town) createCustomers(t *testing.T, customers ...customer.Customer) {
+func (c *env) createCustomers(t *testing.T, customers ...customer.Customer) {
 	t.Helper()
-	c.do(t, func(ctx context.Context, tx ports.Tx) error {
+	c.mustDo(t, func(ctx context.Context, tx ports.Tx) error {
 		for _, one := range customers {
 			if err := tx.CreateCustomer(ctx, one); err != nil {
 				return err
@@ -114,9 +114,9 @@ func (c *town) createCustomers(t *testing.T, customers ...customer.Customer) {
 	})
 }
 
-func (c *town) createAccounts(t *testing.T, accounts ...account.External) {
+func (c *env) createAccounts(t *testing.T, accounts ...account.External) {
 	t.Helper()
-	c.do(t, func(ctx context.Context, tx ports.Tx) error {
+	c.mustDo(t, func(ctx context.Context, tx ports.Tx) error {
 		for _, one := range accounts {
 			if err := tx.CreateExternalAccount(ctx, one); err != nil {
 				return err
@@ -126,9 +126,9 @@ func (c *town) createAccounts(t *testing.T, accounts ...account.External) {
 	})
 }
 
-// walk reads a whole list page by page and returns the ids in the order they came,
+// readAllPages reads a whole list page by page and returns the ids in the order they came,
 // and the totals that the pages told.
-func walk[T any](t *testing.T, p ports.Paging, read func(ports.Paging) (ports.Page[T], error), id func(T) uuid.UUID) (order []uuid.UUID, totals map[int64]bool) {
+func readAllPages[T any](t *testing.T, p ports.Paging, read func(ports.Paging) (ports.Page[T], error), id func(T) uuid.UUID) (order []uuid.UUID, totals map[int64]bool) {
 	t.Helper()
 	totals = map[int64]bool{}
 	for {
@@ -150,4 +150,4 @@ func walk[T any](t *testing.T, p ports.Paging, read func(ports.Paging) (ports.Pa
 	}
 }
 
-func named(prefix string, n int) string { return fmt.Sprintf("%s-%04d", prefix, n) }
+func numberedName(prefix string, n int) string { return fmt.Sprintf("%s-%04d", prefix, n) }

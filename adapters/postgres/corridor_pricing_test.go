@@ -16,11 +16,11 @@ import (
 	"causeway/ports"
 )
 
-func TestHistoryOfTermsCannotBeChanged(t *testing.T) {
+func TestCorridorChanges_AppendOnly(t *testing.T) {
 	t.Parallel()
 	// Not even the owner of the database changes or deletes the history, or empties the
 	// table of terms behind its back; the service does not change terms at all.
-	c := newTown(t)
+	c := newEnv(t)
 	line := ports.CorridorKey{From: "USD", To: "BTC"}
 	set := func([]ports.CorridorOverride) (corridor.Override, error) {
 		return corridor.Override{Fixed: new(int64(7)), Percent: new(money.MustRate("0.0025"))}, nil
@@ -58,11 +58,11 @@ func TestHistoryOfTermsCannotBeChanged(t *testing.T) {
 	}
 }
 
-func TestChangesByHandAreInTheHistory(t *testing.T) {
+func TestCorridorChanges_RecordsManualSQL(t *testing.T) {
 	t.Parallel()
 	// Whatever statement changes the table: a line that is moved to another pair ends at
 	// the one and begins at the other, and writing the same again is no change.
-	c := newTown(t)
+	c := newEnv(t)
 	operator, err := pgx.Connect(t.Context(), c.url)
 	if err != nil {
 		t.Fatal(err)
@@ -101,16 +101,16 @@ func TestChangesByHandAreInTheHistory(t *testing.T) {
 	}
 }
 
-func TestAServicesLoginChangesNoTerms(t *testing.T) {
+func TestChangeCorridor_ServiceRoleRefused(t *testing.T) {
 	t.Parallel()
 	// Whoever connects with a login of the service alone is told which one to use.
-	c := newTown(t)
+	c := newEnv(t)
 	operator, err := pgx.Connect(t.Context(), c.url)
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer operator.Close(context.WithoutCancel(t.Context()))
-	login := fmt.Sprintf("web_%x", c.here.ID.UUID().NodeID())
+	login := fmt.Sprintf("web_%x", c.platform.ID.UUID().NodeID())
 	if _, err := operator.Exec(t.Context(), "CREATE ROLE "+login+" LOGIN PASSWORD 'web'; GRANT causeway_service TO "+login, pgx.QueryExecModeSimpleProtocol); err != nil {
 		t.Fatal(err)
 	}
@@ -120,7 +120,7 @@ func TestAServicesLoginChangesNoTerms(t *testing.T) {
 		t.Fatal(err)
 	}
 	address.User = url.UserPassword(login, "web")
-	web := openTown(t, address.String())
+	web := openDB(t, address.String())
 
 	err = web.ChangeCorridor(t.Context(), ports.CorridorKey{From: "USD", To: "BTC"}, "", func([]ports.CorridorOverride) (corridor.Override, error) {
 		return corridor.Override{Fixed: new(int64(7))}, nil
@@ -144,13 +144,13 @@ func dropRole(t *testing.T, url, login string) {
 	}
 }
 
-func TestPlatformLimits(t *testing.T) {
+func TestPlatformLimits_RoundTrip(t *testing.T) {
 	t.Parallel()
 	// The limits of every platform come out of its settings as they went in.
-	c := newTown(t)
-	changed := c.here
+	c := newEnv(t)
+	changed := c.platform
 	changed.Currencies[0].MinAmount, changed.Currencies[0].MaxAmount = 500, 900
-	c.do(t, func(ctx context.Context, tx ports.Tx) error { return tx.UpdatePlatform(ctx, changed) })
+	c.mustDo(t, func(ctx context.Context, tx ports.Tx) error { return tx.UpdatePlatform(ctx, changed) })
 
 	found, err := c.PlatformLimits(t.Context())
 
@@ -164,13 +164,13 @@ func TestPlatformLimits(t *testing.T) {
 	want := 0
 	for _, currency := range changed.Currencies {
 		want++
-		if !got[ports.PlatformLimits{Platform: c.here.ID, Currency: currency.Code, Limits: corridor.Limits{Min: currency.MinAmount, Max: currency.MaxAmount}}] {
+		if !got[ports.PlatformLimits{Platform: c.platform.ID, Currency: currency.Code, Limits: corridor.Limits{Min: currency.MinAmount, Max: currency.MaxAmount}}] {
 			t.Errorf("here, %s: not in %v", currency.Code, found)
 		}
 	}
-	for _, currency := range c.there.Currencies {
+	for _, currency := range c.otherPlatform.Currencies {
 		want++
-		if !got[ports.PlatformLimits{Platform: c.there.ID, Currency: currency.Code, Limits: corridor.Limits{Min: currency.MinAmount, Max: currency.MaxAmount}}] {
+		if !got[ports.PlatformLimits{Platform: c.otherPlatform.ID, Currency: currency.Code, Limits: corridor.Limits{Min: currency.MinAmount, Max: currency.MaxAmount}}] {
 			t.Errorf("there, %s: not in %v", currency.Code, found)
 		}
 	}

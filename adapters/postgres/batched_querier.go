@@ -1,0 +1,51 @@
+package postgres
+
+import (
+	"context"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
+
+	"causeway/adapters/postgres/ledgerdb"
+)
+
+// batchedQuerier is the unit's connection for the books. What waits in the unit goes in one
+// round trip with the row that is asked for next, and before anything else that runs.
+type batchedQuerier struct{ u *unit }
+
+var _ ledgerdb.Querier = batchedQuerier{}
+
+func (r batchedQuerier) QueryRow(ctx context.Context, sql string, args ...any) pgx.Row {
+	return batchedRow{ctx, r.u, sql, args}
+}
+
+func (r batchedQuerier) Prepare(ctx context.Context, name, sql string) (*pgconn.StatementDescription, error) {
+	return r.u.conn.Prepare(ctx, name, sql)
+}
+
+func (r batchedQuerier) Query(ctx context.Context, sql string, args ...any) (pgx.Rows, error) {
+	if err := r.u.flush(ctx); err != nil {
+		return nil, err
+	}
+	return r.u.conn.Query(ctx, sql, args...)
+}
+
+// batchedRow is sent when it is scanned.
+type batchedRow struct {
+	ctx  context.Context //nolint:containedctx // lives from QueryRow to Scan, as pgx has it
+	u    *unit
+	sql  string
+	args []any
+}
+
+func (r batchedRow) Scan(into ...any) error {
+	found := false
+	err := r.u.query(r.ctx, r.sql, r.args, func(rows pgx.Rows) error {
+		found = true
+		return rows.Scan(into...)
+	})
+	if err == nil && !found {
+		err = pgx.ErrNoRows
+	}
+	return err
+}
