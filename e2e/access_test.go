@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"causeway/e2e/kit"
 )
 
 func TestAuth_WrongCredentialsAreRejected(t *testing.T) {
@@ -12,13 +14,13 @@ func TestAuth_WrongCredentialsAreRejected(t *testing.T) {
 	// Without the right password nothing is answered but that it is missing or wrong.
 	h := newTestEnv(t)
 	for name, c := range map[string]*client{
-		"no credentials":           newClient(t, h.baseURL, "", ""),
-		"no such client":           newClient(t, h.baseURL, strings.Repeat("0", 32), h.secret),
-		"wrong secret":             newClient(t, h.baseURL, h.clientID, "wrong"),
-		"secret with more":         newClient(t, h.baseURL, h.clientID, h.secret+"0"),
-		"secret in the wrong case": newClient(t, h.baseURL, h.clientID, strings.ToUpper(h.secret)),
-		"bearer":                   newClient(t, h.baseURL, "", "").withHeader("Authorization", "Bearer "+h.secret),
-		"not base64":               newClient(t, h.baseURL, "", "").withHeader("Authorization", "Basic !!!"),
+		"no credentials":           newClient(t, h.BaseURL, "", ""),
+		"no such client":           newClient(t, h.BaseURL, strings.Repeat("0", 32), h.ClientSecret),
+		"wrong secret":             newClient(t, h.BaseURL, h.ClientID, "wrong"),
+		"secret with more":         newClient(t, h.BaseURL, h.ClientID, h.ClientSecret+"0"),
+		"secret in the wrong case": newClient(t, h.BaseURL, h.ClientID, strings.ToUpper(h.ClientSecret)),
+		"bearer":                   newClient(t, h.BaseURL, "", "").withHeader("Authorization", "Bearer "+h.ClientSecret),
+		"not base64":               newClient(t, h.BaseURL, "", "").withHeader("Authorization", "Basic !!!"),
 	} {
 		got := c.get("/config").wantError(401, "UNAUTHORIZED")
 		if got.text("reason") == "" || !strings.HasPrefix(got.header.Get("WWW-Authenticate"), "Basic ") {
@@ -38,7 +40,7 @@ func TestToken_PermissionsAndDeletion(t *testing.T) {
 	h := newTestEnv(t)
 	second := startServer(t, h.databaseURL)
 	made := h.post("/tokens", object{"name": "Back office", "permissions": []string{"VIEW"}}).wantStatus(201)
-	token := newClient(t, h.baseURL, made.text("clientId"), made.text("clientSecret"))
+	token := newClient(t, h.BaseURL, made.text("clientId"), made.text("clientSecret"))
 
 	token.get("/config").wantStatus(200)
 	token.withServer(second).get("/config").wantStatus(200)
@@ -73,12 +75,12 @@ func TestToken_PermissionsAreNotNested(t *testing.T) {
 	h := newTestEnv(t)
 	customer := h.createCustomer()
 	quote := object{}
-	text, _ := json.Marshal(rampQuoteBody(customer, h.createWallet(customer, ""), "SENDING", 10050))
+	text, _ := json.Marshal(kit.RampQuoteBody(customer, h.createWallet(customer, ""), "SENDING", 10050))
 	_ = json.Unmarshal(text, &quote)
 	tokens := map[string]*client{}
 	for _, permission := range []string{"VIEW", "TRANSACT", "MANAGE"} {
 		made := h.post("/tokens", object{"name": permission, "permissions": []string{permission}}).wantStatus(201)
-		tokens[permission] = newClient(t, h.baseURL, made.text("clientId"), made.text("clientSecret"))
+		tokens[permission] = newClient(t, h.BaseURL, made.text("clientId"), made.text("clientSecret"))
 	}
 	for _, c := range []struct {
 		permission, method, path string
@@ -127,7 +129,7 @@ func TestProduction_SandboxIsUnreachable(t *testing.T) {
 	if refused.text("reason") != "Sandbox only" {
 		t.Errorf("reason %q", refused.text("reason"))
 	}
-	live.post("/quotes", rampQuoteBody(customer, wallet, "SENDING", 10050)).wantError(501, "NOT_IMPLEMENTED")
+	live.post("/quotes", kit.RampQuoteBody(customer, wallet, "SENDING", 10050)).wantError(501, "NOT_IMPLEMENTED")
 	live.patch("/config", object{"webhookEndpoint": "http://127.0.0.1:9/x"}).wantError(400, "INVALID_INPUT")
 	if got := h.ledgerBalances(live.platformID); len(got) != 0 {
 		t.Errorf("production books: %s", got)
@@ -149,15 +151,15 @@ func TestLogs_ContainNoSecretsOrPersonalData(t *testing.T) {
 		"beneficiary": object{"beneficiaryType": "INDIVIDUAL", "fullName": "Zacharias Quux"}}}).wantStatus(201)
 	h.get("/customers?umaAddress=" + "%24zacharias-quux@example.com")
 	made := h.post("/tokens", object{"name": "x", "permissions": []string{"VIEW"}}).wantStatus(201)
-	newClient(t, h.baseURL, h.clientID, "guessed-secret").get("/config").wantStatus(401)
+	newClient(t, h.BaseURL, h.ClientID, "guessed-secret").get("/config").wantStatus(401)
 	quote := h.createQuote("")
 	h.payQuote(quote, 0).wantStatus(200)
 	hooks.awaitOutgoingEvent(quote.text("transactionId"), "COMPLETED")
 	id := h.withHeader("Request-Id", "99999999-2222-4333-8444-555555555555").get("/quotes/x").header.Get("Request-Id")
 
-	h.server.output.awaitLine(t, "the line of the last request", func(line string) bool { return strings.Contains(line, id) })
-	log := h.server.output.text()
-	for _, secret := range []string{h.secret, made.text("clientSecret"), "guessed-secret", masterKey, "Zacharias", "zacharias", "Quux", "Ana Silva",
+	h.server.awaitLine(id)
+	log := h.server.Output()
+	for _, secret := range []string{h.ClientSecret, made.text("clientSecret"), "guessed-secret", masterKey, "Zacharias", "zacharias", "Quux", "Ana Silva",
 		"77665544332211", "Main Street", "1990-01-31"} {
 		if strings.Contains(log, secret) {
 			t.Errorf("%q is in the log", secret)

@@ -1,52 +1,50 @@
 package e2e
 
 import (
-	"bytes"
 	"context"
-	"encoding/json"
 	"fmt"
-	"io"
 	"math/big"
 	"net/http"
 	"strconv"
 	"strings"
 	"testing"
 	"time"
+
+	"causeway/adapters/apiclient"
+	"causeway/e2e/kit"
 )
 
 // object is a JSON object as it is written in a test.
-type object map[string]any
+type object = kit.Object
 
-// client calls the service as one token of one platform.
+// client calls the service as one token of one platform, and fails its test if a request
+// has no response.
 type client struct {
-	t                testing.TB
-	baseURL          string
-	clientID, secret string
-	http             *http.Client
-	headers          http.Header
+	apiclient.Client
+	t testing.TB
 }
 
 func newClient(t testing.TB, base, id, secret string) *client {
 	transport := http.DefaultTransport.(*http.Transport).Clone()
 	transport.MaxIdleConnsPerHost = 32
 	t.Cleanup(transport.CloseIdleConnections)
-	return &client{t: t, baseURL: base, clientID: id, secret: secret, http: &http.Client{Transport: transport, Timeout: waitTimeout}}
+	return &client{t: t, Client: apiclient.Client{BaseURL: base, ClientID: id, ClientSecret: secret, HTTP: &http.Client{Transport: transport, Timeout: waitTimeout}}}
 }
 
-// withServer is the same client, at another server.
+// withServer returns the same client for another server.
 func (c *client) withServer(p *process) *client {
 	other := *c
-	other.baseURL = p.baseURL
+	other.BaseURL = p.baseURL
 	return &other
 }
 
-// withHeader is the same client, sending a header with every request.
+// withHeader returns the same client, which sends a header with every request.
 func (c *client) withHeader(name, value string) *client {
 	other := *c
-	if other.headers = c.headers.Clone(); other.headers == nil {
-		other.headers = http.Header{}
+	if other.Header = c.Header.Clone(); other.Header == nil {
+		other.Header = http.Header{}
 	}
-	other.headers.Set(name, value)
+	other.Header.Set(name, value)
 	return &other
 }
 
@@ -64,7 +62,7 @@ func (c *client) delete(path string) apiResponse {
 	return c.call(http.MethodDelete, path, nil)
 }
 
-// call makes a request that must be answered, however.
+// call makes a request that must have a response, whatever its status.
 func (c *client) call(method, path string, body any) apiResponse {
 	c.t.Helper()
 	got, err := c.do(context.Background(), method, path, body)
@@ -74,52 +72,20 @@ func (c *client) call(method, path string, body any) apiResponse {
 	return got
 }
 
-// do makes a request. A body that is text is sent as it is.
+// do makes a request. A path that begins with // is outside of the versioned interface.
 func (c *client) do(ctx context.Context, method, path string, body any) (apiResponse, error) {
-	var reader io.Reader
-	switch body := body.(type) {
-	case nil:
-	case string:
-		reader = strings.NewReader(body)
-	case io.Reader:
-		reader = body
-	default:
-		text, err := json.Marshal(body)
-		if err != nil {
-			return apiResponse{}, err
-		}
-		reader = bytes.NewReader(text)
+	client, request := c.Client, apiclient.Request{Method: method, Path: path, Body: body}
+	if strings.HasPrefix(path, "//") {
+		client.BaseURL, request.Path = c.BaseURL[:strings.LastIndex(c.BaseURL, "/")], path[1:]
 	}
-	base := c.baseURL
-	if strings.HasPrefix(path, "//") { // outside of the versioned interface
-		base, path = c.baseURL[:strings.LastIndex(c.baseURL, "/")], path[1:]
-	}
-	request, err := http.NewRequestWithContext(ctx, method, base+path, reader)
+	response, err := client.Do(ctx, request)
 	if err != nil {
 		return apiResponse{}, err
 	}
-	if c.clientID != "" {
-		request.SetBasicAuth(c.clientID, c.secret)
-	}
-	if body != nil {
-		request.Header.Set("Content-Type", "application/json")
-	}
-	for name, values := range c.headers {
-		request.Header[name] = values
-	}
-	response, err := c.http.Do(request)
-	if err != nil {
-		return apiResponse{}, err
-	}
-	defer response.Body.Close()
-	text, err := io.ReadAll(response.Body)
-	if err != nil {
-		return apiResponse{}, err
-	}
-	return apiResponse{t: c.t, request: method + " " + path, status: response.StatusCode, header: response.Header, body: text}, nil
+	return apiResponse{t: c.t, request: method + " " + path, status: response.Status, header: response.Header, body: response.Body}, nil
 }
 
-// apiResponse is what came back.
+// apiResponse is a response, or the body of a webhook, with checks.
 type apiResponse struct {
 	t       testing.TB
 	request string
@@ -128,7 +94,7 @@ type apiResponse struct {
 	body    []byte
 }
 
-// wantStatus checks the status, and returns the answer.
+// wantStatus checks the status, and returns the response.
 func (a apiResponse) wantStatus(status int) apiResponse {
 	a.t.Helper()
 	if a.status != status {
@@ -137,7 +103,7 @@ func (a apiResponse) wantStatus(status int) apiResponse {
 	return a
 }
 
-// wantError checks that the answer is an error with a status and a code, in the form
+// wantError checks that the response is an error with a status and a code, in the form
 // that all errors have.
 func (a apiResponse) wantError(status int, code string) apiResponse {
 	a.t.Helper()
@@ -157,7 +123,7 @@ func (a apiResponse) wantError(status int, code string) apiResponse {
 	return a
 }
 
-// errorFields are the names of the bad fields that an error lists.
+// errorFields returns the names of the fields that an error lists.
 func (a apiResponse) errorFields() []string {
 	var names []string
 	for i := range a.list("details.errors") {
@@ -166,29 +132,13 @@ func (a apiResponse) errorFields() []string {
 	return names
 }
 
-// value is what is found at a path such as "data.0.id"; nil where there is nothing.
+// value returns the value at a path such as "data.0.id"; nil if there is none.
 func (a apiResponse) value(path string) any {
-	decoder := json.NewDecoder(bytes.NewReader(a.body))
-	decoder.UseNumber()
-	var value any
-	if decoder.Decode(&value) != nil {
+	document, err := apiclient.ParseJSON(a.body)
+	if err != nil {
 		return nil
 	}
-	for name := range strings.SplitSeq(path, ".") {
-		switch in := value.(type) {
-		case map[string]any:
-			value = in[name]
-		case []any:
-			i, err := strconv.Atoi(name)
-			if err != nil || i < 0 || i >= len(in) {
-				return nil
-			}
-			value = in[i]
-		default:
-			return nil
-		}
-	}
-	return value
+	return apiclient.Value(document, path)
 }
 
 func (a apiResponse) list(path string) []any {
@@ -196,49 +146,44 @@ func (a apiResponse) list(path string) []any {
 	return list
 }
 
-// text is a text or a number at a path; empty where there is neither.
+// text returns the text, number or boolean at a path; empty if there is none.
 func (a apiResponse) text(path string) string {
-	switch value := a.value(path).(type) {
-	case string:
-		return value
-	case json.Number:
-		return value.String()
-	case bool:
-		return strconv.FormatBool(value)
-	default:
+	document, err := apiclient.ParseJSON(a.body)
+	if err != nil {
 		return ""
 	}
+	return apiclient.Text(document, path)
 }
 
-// int is the whole number at a path.
+// int returns the whole number at a path.
 func (a apiResponse) int(path string) int64 {
 	a.t.Helper()
 	n, err := strconv.ParseInt(a.text(path), 10, 64)
 	if err != nil {
-		a.t.Fatalf("%s: %s is no whole number in %s", a.request, path, a.body)
+		a.t.Fatalf("%s: %s is not a whole number in %s", a.request, path, a.body)
 	}
 	return n
 }
 
-// rat is the number at a path, exactly.
+// rat returns the exact number at a path.
 func (a apiResponse) rat(path string) *big.Rat {
 	a.t.Helper()
 	n, ok := new(big.Rat).SetString(a.text(path))
 	if !ok {
-		a.t.Fatalf("%s: %s is no number in %s", a.request, path, a.body)
+		a.t.Fatalf("%s: %s is not a number in %s", a.request, path, a.body)
 	}
 	return n
 }
 
-// time is the moment at a path, which must be UTC with at most milliseconds.
+// time returns the timestamp at a path, which must be UTC with at most milliseconds.
 func (a apiResponse) time(path string) time.Time {
 	a.t.Helper()
 	text := a.text(path)
-	at, err := time.Parse("2006-01-02T15:04:05.999Z", text)
+	timestamp, err := time.Parse("2006-01-02T15:04:05.999Z", text)
 	if err != nil {
 		a.t.Fatalf("%s: %s: %v", a.request, path, err)
 	}
-	return at
+	return timestamp
 }
 
 // wantValues checks values by their paths.

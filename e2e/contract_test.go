@@ -9,6 +9,8 @@ import (
 	"testing"
 
 	"github.com/google/uuid"
+
+	"causeway/e2e/kit"
 )
 
 func TestQuote_InvalidIsRejected(t *testing.T) {
@@ -24,7 +26,7 @@ func TestQuote_InvalidIsRejected(t *testing.T) {
 	neighbour := h.createWallet(h.createCustomer(), "")
 	const nobody = "00000000-0000-7000-8000-000000000000"
 	change := func(path string, value any) object {
-		body := rampQuoteBody(customer, wallet, "SENDING", 10050)
+		body := kit.RampQuoteBody(customer, wallet, "SENDING", 10050)
 		if in, name, deep := strings.Cut(path, "."); deep {
 			body[in].(object)[name] = value
 		} else {
@@ -180,9 +182,9 @@ func TestCustomer_UnverifiedCannotMoveMoney(t *testing.T) {
 	shop := open.post("/customers", object{"customerType": "BUSINESS", "businessInfo": object{"legalName": "Acme"}}).wantStatus(201)
 	shop.wantValues(map[string]any{"kybStatus": "PENDING"})
 
-	open.post("/quotes", rampQuoteBody(shop.text("id"), open.createWallet(shop.text("id"), ""), "SENDING", 10050)).wantError(403, "USER_NOT_READY")
+	open.post("/quotes", kit.RampQuoteBody(shop.text("id"), open.createWallet(shop.text("id"), ""), "SENDING", 10050)).wantError(403, "USER_NOT_READY")
 	person := open.createCustomer()
-	open.post("/quotes", rampQuoteBody(person, open.createWallet(person, ""), "SENDING", 10050)).wantStatus(201)
+	open.post("/quotes", kit.RampQuoteBody(person, open.createWallet(person, ""), "SENDING", 10050)).wantStatus(201)
 }
 
 func TestIDs_UnknownOrForeignReturn404(t *testing.T) {

@@ -13,6 +13,8 @@ import (
 	"time"
 
 	"github.com/google/uuid"
+
+	"causeway/e2e/kit"
 )
 
 // How hard the crash tests try; by default they take some tens of seconds.
@@ -158,7 +160,7 @@ func (l *loadGenerator) makePayment(n int, kind paymentMethod) (acceptedPayment,
 		made := l.postUntilAnswered(n, "/transfer-out", object{"source": object{"accountId": l.sourceAccountID}, "destination": object{"accountId": l.bankAccountID}, "amount": 1000}, http.StatusCreated)
 		return acceptedPayment{made.text("id"), 1000, 1000}, made.status != 0
 	}
-	request := rampQuoteBody(l.customerID, l.walletID, "SENDING", 10050)
+	request := kit.RampQuoteBody(l.customerID, l.walletID, "SENDING", 10050)
 	if kind == paidFromBalance {
 		request["source"] = object{"sourceType": "ACCOUNT", "accountId": l.sourceAccountID}
 	}

@@ -12,9 +12,7 @@ import (
 func startDev(t *testing.T, folder string, options ...string) *process {
 	t.Helper()
 	p := startProcess(t, nil, append([]string{"dev", "--listen", "127.0.0.1:0", "--data", folder, "--sandbox-speed", "1000"}, options...)...)
-	line := p.output.awaitLine(t, "the address", func(line string) bool {
-		return strings.HasPrefix(line, "causeway ") && strings.Contains(line, " serves ")
-	})
+	line := p.awaitLine(" serves ")
 	_, p.baseURL, _ = strings.Cut(line, " serves ")
 	p.awaitReady()
 	return p
@@ -62,10 +60,10 @@ func TestDev_StartsRunsDemoAndRecovers(t *testing.T) {
 	// what there was; and the books can be proved beside it and without it.
 	folder := newPrivateFolder(t)
 	first := startDev(t, folder)
-	first.output.awaitLine(t, "the end of the play", func(line string) bool { return strings.Contains(line, "Played in ") })
+	first.awaitLine("Played in ")
 	for _, step := range []string{"POST /customers", "POST /quotes", "POST /sandbox/send", "OUTGOING_PAYMENT.COMPLETED", "jit_received", "converted", "delivered", "rails/RTP"} {
-		if !strings.Contains(first.output.text(), step) {
-			t.Errorf("the play does not show %s:\n%s", step, first.output.text())
+		if !strings.Contains(first.Output(), step) {
+			t.Errorf("the play does not show %s:\n%s", step, first.Output())
 		}
 	}
 	p := readCredentials(t, folder, first)
@@ -78,8 +76,8 @@ func TestDev_StartsRunsDemoAndRecovers(t *testing.T) {
 	mustRunCommand(t, nil, beside...)
 
 	second := startProcessNoCleanup(t, nil, "dev", "--listen", "127.0.0.1:0", "--data", folder)
-	if status := second.awaitExit(); status == 0 || !strings.Contains(second.output.text(), folder) && !strings.Contains(second.output.text(), "in use") {
-		t.Errorf("a second one on the folder: status %d\n%s", status, second.output.text())
+	if status := second.awaitExit(); status == 0 || !strings.Contains(second.Output(), folder) && !strings.Contains(second.Output(), "in use") {
+		t.Errorf("a second one on the folder: status %d\n%s", status, second.Output())
 	}
 	p.get("/config").wantStatus(200)
 
@@ -88,14 +86,14 @@ func TestDev_StartsRunsDemoAndRecovers(t *testing.T) {
 	p.payQuote(open, 0).wantStatus(200)
 	first.kill()
 	again := startDev(t, folder)
-	if strings.Contains(again.output.text(), "POST /quotes") {
+	if strings.Contains(again.Output(), "POST /quotes") {
 		t.Error("the payment is played on every start")
 	}
 	p2 := readCredentials(t, folder, again)
-	if p2.platformID != p.platformID || p2.secret != p.secret {
+	if p2.platformID != p.platformID || p2.ClientSecret != p.ClientSecret {
 		t.Error("a second start made other credentials")
 	}
-	p.baseURL = again.baseURL
+	p.BaseURL = again.baseURL
 	p.get("/transactions/" + quote.text("transactionId")).wantStatus(200).wantValues(map[string]any{"status": "COMPLETED"})
 	hooks.awaitDeliveryWithin(leaseTakeoverTimeout, "the end of the payment on its way", func(d delivery) bool {
 		return d.transactionID == open.text("transactionId") && d.event == "OUTGOING_PAYMENT.COMPLETED"
@@ -121,7 +119,7 @@ func TestDemo_RepeatsAgainstRunningServer(t *testing.T) {
 		if played := mustRunCommand(t, nil, "demo", "--data", folder); !strings.Contains(played, "OUTGOING_PAYMENT.COMPLETED") {
 			t.Errorf("the play beside the server:\n%s", played)
 		}
-		p.get("/config").wantStatus(200).wantValues(map[string]any{"webhookEndpoint": hooks.server.URL + "/hooks"})
+		p.get("/config").wantStatus(200).wantValues(map[string]any{"webhookEndpoint": hooks.url})
 	}
 }
 
@@ -132,7 +130,7 @@ func TestDev_WithoutDemoOrEmbeddedPostgres(t *testing.T) {
 	folder := newPrivateFolder(t)
 	h := newDatabaseEnv(t)
 	p := startProcess(t, []string{"DATABASE_URL=" + h.databaseURL}, "dev", "--listen", "127.0.0.1:0", "--data", folder, "--no-demo")
-	line := p.output.awaitLine(t, "the address", func(line string) bool { return strings.Contains(line, " serves ") })
+	line := p.awaitLine(" serves ")
 	_, p.baseURL, _ = strings.Cut(line, " serves ")
 	p.awaitReady()
 

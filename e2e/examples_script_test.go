@@ -22,11 +22,11 @@ func (s *exampleRecorder) recordAll() {
 func (s *exampleRecorder) recordSetup() {
 	s.record("getPlatformConfig", "", "/config", "").wantStatus(200)
 	hooks := s.startReceiverNoWait()
-	s.mask.replacements[hooks.server.URL+"/hooks"] = "https://example.com/webhooks"
+	s.mask.replacements[hooks.url] = "https://example.com/webhooks"
 	s.recordWebhook("test", "", hooks.awaitDelivery("the TEST event", func(d delivery) bool { return d.event == "TEST" }), "")
 	s.record("updatePlatformConfig", "", "/config", `{
 		"umaDomain": "uma.example.com",
-		"webhookEndpoint": "`+hooks.server.URL+`/hooks",
+		"webhookEndpoint": "`+hooks.url+`",
 		"supportedCurrencies": [
 			{"currencyCode": "USD", "minAmount": 100, "maxAmount": 1000000000,
 				"requiredCounterpartyFields": [{"name": "FULL_NAME", "mandatory": true}], "enabledTransactionTypes": ["OUTGOING", "INCOMING"]},

@@ -8,6 +8,8 @@ import (
 	"testing"
 
 	"github.com/google/uuid"
+
+	"causeway/e2e/kit"
 )
 
 func TestIdempotency_RepeatReplaysResponse(t *testing.T) {
@@ -17,17 +19,17 @@ func TestIdempotency_RepeatReplaysResponse(t *testing.T) {
 	h := newTestEnv(t)
 	customer := h.createCustomer()
 	wallet := h.createWallet(customer, "")
-	body := rampQuoteBody(customer, wallet, "SENDING", 10050)
+	body := kit.RampQuoteBody(customer, wallet, "SENDING", 10050)
 	keyed := h.withHeader("Idempotency-Key", uuid.NewString())
 
 	first := keyed.post("/quotes", body).wantStatus(201)
 	again := keyed.post("/quotes", body).wantStatus(201)
 
 	checkReplayed(t, first, again)
-	keyed.post("/quotes", rampQuoteBody(customer, wallet, "SENDING", 10051)).wantError(422, "IDEMPOTENCY_KEY_REUSED")
+	keyed.post("/quotes", kit.RampQuoteBody(customer, wallet, "SENDING", 10051)).wantError(422, "IDEMPOTENCY_KEY_REUSED")
 	keyed.post("/customers", customerBody()).wantError(422, "IDEMPOTENCY_KEY_REUSED")
 	other := h.post("/tokens", object{"name": "x", "permissions": []string{"TRANSACT"}}).wantStatus(201)
-	second := newClient(t, h.baseURL, other.text("clientId"), other.text("clientSecret")).withHeader("Idempotency-Key", keyed.headers.Get("Idempotency-Key")).post("/quotes", body).wantStatus(201)
+	second := newClient(t, h.BaseURL, other.text("clientId"), other.text("clientSecret")).withHeader("Idempotency-Key", keyed.Header.Get("Idempotency-Key")).post("/quotes", body).wantStatus(201)
 	if second.text("id") == first.text("id") {
 		t.Error("another token's key gave the same quote")
 	}
@@ -37,7 +39,7 @@ func TestIdempotency_RepeatReplaysResponse(t *testing.T) {
 
 	// A refusal is remembered as well.
 	keyed = h.withHeader("Idempotency-Key", uuid.NewString())
-	wrong := rampQuoteBody("Customer:"+uuid.NewString(), wallet, "SENDING", 10050)
+	wrong := kit.RampQuoteBody("Customer:"+uuid.NewString(), wallet, "SENDING", 10050)
 	checkReplayed(t, keyed.post("/quotes", wrong).wantError(404, "USER_NOT_FOUND"), keyed.post("/quotes", wrong).wantError(404, "USER_NOT_FOUND"))
 
 	// A payment is made once, and its answer stays what it was while the payment goes on.

@@ -139,7 +139,7 @@ func TestLedgerReports_RejectInvalidRequests(t *testing.T) {
 		t.Errorf("another platform reads %d postings", len(got))
 	}
 	made := h.post("/tokens", object{"name": "Auditor", "permissions": []string{"VIEW"}}).wantStatus(201)
-	auditor := newClient(t, h.baseURL, made.text("clientId"), made.text("clientSecret"))
+	auditor := newClient(t, h.BaseURL, made.text("clientId"), made.text("clientSecret"))
 	auditor.get("/ledger/trial-balance").wantStatus(200)
 	receipt := "Receipt:0199e3a4-7c5e-7d21-9f0b-3c1d2e4f5a6b"
 	auditor.post("/ledger/unmatched/"+receipt+"/assign", object{"to": "PAYER", "note": "x"}).wantError(403, "FORBIDDEN")

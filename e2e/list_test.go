@@ -6,6 +6,8 @@ import (
 	"slices"
 	"testing"
 	"time"
+
+	"causeway/e2e/kit"
 )
 
 func TestListTransactions_Filters(t *testing.T) {
@@ -16,7 +18,7 @@ func TestListTransactions_Filters(t *testing.T) {
 	ana, ben := h.createCustomer(object{"platformCustomerId": "ana"}), h.createCustomer(object{"platformCustomerId": "ben"})
 	anaWallet, anaOther, benWallet := h.createWallet(ana, ""), h.createWallet(ana, ""), h.createWallet(ben, "")
 	make := func(customer, account string) apiResponse {
-		return h.post("/quotes", rampQuoteBody(customer, account, "SENDING", 5000)).wantStatus(201)
+		return h.post("/quotes", kit.RampQuoteBody(customer, account, "SENDING", 5000)).wantStatus(201)
 	}
 	paid, open, other, wrong := make(ana, anaWallet), make(ana, anaWallet), make(ana, anaOther), make(ben, benWallet)
 	h.payQuote(paid, 0).wantStatus(200)
@@ -88,7 +90,7 @@ func TestList_PagesReturnEachItemOnce(t *testing.T) {
 	wallet := h.createWallet(customer, "")
 	var made []string
 	add := func() {
-		made = append(made, h.post("/quotes", rampQuoteBody(customer, wallet, "SENDING", 5000)).wantStatus(201).text("transactionId"))
+		made = append(made, h.post("/quotes", kit.RampQuoteBody(customer, wallet, "SENDING", 5000)).wantStatus(201).text("transactionId"))
 	}
 	for range 7 {
 		add()

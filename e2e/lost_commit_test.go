@@ -17,6 +17,8 @@ import (
 	"github.com/google/uuid"
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/rs/zerolog"
+
+	"causeway/e2e/kit"
 )
 
 func TestCommit_LostConnectionDoesNotDuplicatePayment(t *testing.T) {
@@ -41,7 +43,7 @@ func TestCommit_LostConnectionDoesNotDuplicatePayment(t *testing.T) {
 					customer := h.createCustomer()
 					wallet := h.createWallet(customer, "")
 					keyed := h.withHeader("Idempotency-Key", uuid.NewString())
-					body := rampQuoteBody(customer, wallet, "SENDING", 10050)
+					body := kit.RampQuoteBody(customer, wallet, "SENDING", 10050)
 					quote := apiResponse{}
 					if path == "/sandbox/send" {
 						quote = h.post("/quotes", body).wantStatus(201)

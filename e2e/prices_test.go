@@ -9,6 +9,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"causeway/e2e/kit"
 )
 
 func TestPricing_OperatorChangeReachesAllServers(t *testing.T) {
@@ -46,7 +48,7 @@ func TestPricing_OperatorChangeReachesAllServers(t *testing.T) {
 		t.Errorf("a rate is held for %s, want two minutes", held)
 	}
 	customer := h.createCustomer()
-	h.post("/quotes", rampQuoteBody(customer, h.createWallet(customer, ""), "SENDING", 20_001)).wantError(400, "AMOUNT_OUT_OF_RANGE").
+	h.post("/quotes", kit.RampQuoteBody(customer, h.createWallet(customer, ""), "SENDING", 20_001)).wantError(400, "AMOUNT_OUT_OF_RANGE").
 		wantValues(map[string]any{"reason": "Above the maximum of the corridor", "details.maxAmount": 20_000})
 	h.get("/quotes/" + before.text("id")).wantStatus(200).wantValues(map[string]any{"feesIncluded": 101, "totalReceivingAmount": before.int("totalReceivingAmount")})
 
@@ -70,7 +72,7 @@ func TestPricing_PlatformLimits(t *testing.T) {
 	customer := h.createCustomer()
 	wallet := h.createWallet(customer, "")
 	quote := func(amount int64) apiResponse {
-		return h.post("/quotes", rampQuoteBody(customer, wallet, "SENDING", amount))
+		return h.post("/quotes", kit.RampQuoteBody(customer, wallet, "SENDING", amount))
 	}
 
 	limits(5_000, 10_000)
@@ -100,7 +102,7 @@ func TestRates_ReferenceRatesFile(t *testing.T) {
 	h.tenant = h.createPlatform("Sandbox", "SANDBOX", "--regulated")
 	customer := h.createCustomer()
 	wallet := h.createWallet(customer, "")
-	fromEuro := rampQuoteBody(customer, wallet, "SENDING", 10_000)
+	fromEuro := kit.RampQuoteBody(customer, wallet, "SENDING", 10_000)
 	fromEuro["source"] = object{"customerId": customer, "currency": "EUR"}
 	rate := func(from, to string) apiResponse {
 		t.Helper()
@@ -128,7 +130,7 @@ func TestRates_ReferenceRatesFile(t *testing.T) {
 				t.Errorf("%s is refused because of %q, want %s", what, reason, name)
 			}
 		}
-		refusing.post("/quotes", rampQuoteBody(customer, wallet, "SENDING", 10_000)).wantStatus(201) // dollars to bitcoin need no reference
+		refusing.post("/quotes", kit.RampQuoteBody(customer, wallet, "SENDING", 10_000)).wantStatus(201) // dollars to bitcoin need no reference
 	}
 	if old := h.withServer(startServer(t, h.databaseURL, "--rates", "ecb", "--rates-ecb", ratesFileAsOf(t, longAgo), "--rates-max-age", "720h")); old.post("/quotes", fromEuro).status != 201 {
 		t.Error("a greater age that is allowed makes no difference")

@@ -134,9 +134,7 @@ func TestServe_GracefulShutdown(t *testing.T) {
 	})
 
 	began := time.Now()
-	if err := h.server.cmd.Process.Signal(syscall.SIGTERM); err != nil {
-		t.Fatal(err)
-	}
+	h.server.Signal(syscall.SIGTERM)
 	h.server.endedByTest = true
 	// Whoever asks from now on is told no, by an answer or by having no connection.
 	eventually(t, "readiness goes away", func() bool {
@@ -168,7 +166,7 @@ func TestServe_GracefulShutdown(t *testing.T) {
 
 	// The next one goes on with what follows.
 	h.server = startServer(t, h.databaseURL)
-	h.baseURL = h.server.baseURL
+	h.BaseURL = h.server.baseURL
 	hooks := h.startReceiver()
 	_ = hooks
 	eventually(t, "completion", func() bool {

@@ -6,6 +6,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"causeway/e2e/kit"
 )
 
 func TestRamp_FiatToBitcoin(t *testing.T) {
@@ -38,7 +40,7 @@ func TestRamp_FiatToBitcoin(t *testing.T) {
 			account.wantValues(map[string]any{"customerId": customer.text("id"), "status": "ACTIVE", "currency": "BTC",
 				"accountInfo.accountType": "LAYER2_WALLET", "accountInfo.address": "spark1ramp"})
 
-			body := rampQuoteBody(customer.text("id"), account.text("id"), c.side, c.amount)
+			body := kit.RampQuoteBody(customer.text("id"), account.text("id"), c.side, c.amount)
 			body["description"] = "Savings plan"
 			quote := p.post("/quotes", body).wantStatus(201)
 			checkPrice(t, quote, c.side, c.amount)

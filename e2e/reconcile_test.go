@@ -8,6 +8,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"causeway/e2e/kit"
 )
 
 // camt053Statement is a statement of today that a bank sends about RTP, with these entries.
@@ -38,7 +40,7 @@ func TestReconciliation_ImportAndResolveBreak(t *testing.T) {
 		"accountInfo": object{"accountType": "LAYER2_WALLET", "address": "spark1recon"}}).wantStatus(201).text("id")
 	var entries []string
 	for n := range 3 {
-		quote := h.post("/quotes", rampQuoteBody(customer, wallet, "SENDING", 10050+int64(n))).wantStatus(201)
+		quote := h.post("/quotes", kit.RampQuoteBody(customer, wallet, "SENDING", 10050+int64(n))).wantStatus(201)
 		h.post("/sandbox/send", object{"reference": paymentReference(quote), "currencyCode": "USD", "currencyAmount": 10050 + n}).wantStatus(200)
 		entries = append(entries, camt053Entry(fmt.Sprintf("B%d", n), formatMajor(10050+int64(n)), "CRDT", "INSTANT CREDIT "+paymentReference(quote)))
 		if n == 0 {

@@ -7,6 +7,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"causeway/e2e/kit"
 )
 
 // scenarioEnv is a platform with one customer, on which one scenario is played.
@@ -45,7 +47,7 @@ var testBeneficiary = object{"beneficiaryType": "INDIVIDUAL", "fullName": "Ana S
 // createUSDAccount, euros, reais and bitcoin register an account whose identifier ends so.
 func (s *scenarioEnv) createUSDAccount(end string) string {
 	s.t.Helper()
-	return s.createExternalAccount("USD", object{"accountType": "US_ACCOUNT", "accountNumber": fmt.Sprintf("55%07d", serialNumber.Add(1)) + end, "routingNumber": "021000021", "beneficiary": testBeneficiary})
+	return s.createExternalAccount("USD", object{"accountType": "US_ACCOUNT", "accountNumber": fmt.Sprintf("55%07d", kit.SerialNumber()) + end, "routingNumber": "021000021", "beneficiary": testBeneficiary})
 }
 
 func (s *scenarioEnv) createEURAccount(end string) string {

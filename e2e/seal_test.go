@@ -51,7 +51,7 @@ func TestSeal_ExternalCheckpointsDetectTruncation(t *testing.T) {
 	sealed()
 	h.server.kill()
 	h.server = startServer(t, h.databaseURL, "--seal-every", "1s", "--heads", outside)
-	h.tenant.client.baseURL = h.server.baseURL
+	h.tenant.client.BaseURL = h.server.baseURL
 	pay()
 	pay()
 	sealed()

@@ -3,48 +3,47 @@ package e2e
 import (
 	"encoding/json"
 	"fmt"
-	"io"
 	"net/http"
-	"net/http/httptest"
 	"slices"
 	"strings"
 	"sync"
 	"testing"
 	"time"
+
+	"causeway/adapters/apiclient"
 )
 
-// webhookReceiver receives the webhooks of a platform. It refuses what is not signed as the
-// service promises, and notes whatever breaks the promises of order.
+// webhookReceiver receives the webhooks of a platform. A wrong signature or a wrong order
+// of deliveries fails the test.
 type webhookReceiver struct {
-	t      testing.TB
-	server *httptest.Server
-	keys   *webhookVerifier
+	t   testing.TB
+	url string
 
 	mu          sync.Mutex
 	changed     chan struct{} // closed and replaced with each delivery
 	deliveries  []delivery
 	acceptedIDs map[string]bool   // webhooks, by id
-	rejectedIDs map[string]string // by transaction, the event that was refused and not accepted since
+	rejectedIDs map[string]string // by transaction, the event that was rejected and not accepted since
 	inFlight    map[string]int    // by transaction
-	// respond says how to answer; nil accepts.
+	// respond returns the status to respond with; nil accepts.
 	respond func(d delivery) int
-	// approvalBody is the body of the answer to the question whether a payment is taken.
+	// approvalBody is the response body to an approval request for an incoming payment.
 	approvalBody string
 }
 
-// delivery is one attempt that came.
+// delivery is one attempt to deliver a webhook.
 type delivery struct {
 	apiResponse              // the body
 	id, event, transactionID string
 	path                     string // of the endpoint
 	header                   http.Header
-	responseStatus           int // that it was answered with
+	responseStatus           int // that it was responded to with
 	repeated                 bool
 	receivedAt               time.Time
 }
 
 // startReceiver starts a receiver and makes it the platform's endpoint; it returns when the
-// TEST event has come.
+// TEST event has been received.
 func (p *tenant) startReceiver() *webhookReceiver {
 	p.t.Helper()
 	h := p.startReceiverNoWait()
@@ -52,37 +51,36 @@ func (p *tenant) startReceiver() *webhookReceiver {
 	return h
 }
 
-// startReceiverNoWait is listen without waiting for anything.
+// startReceiverNoWait is startReceiver without waiting.
 func (p *tenant) startReceiverNoWait() *webhookReceiver {
 	p.t.Helper()
-	h := &webhookReceiver{t: p.t, keys: &webhookVerifier{client: p.client}, changed: make(chan struct{}), acceptedIDs: map[string]bool{},
-		rejectedIDs: map[string]string{}, inFlight: map[string]int{}}
-	h.server = httptest.NewServer(http.HandlerFunc(h.handle))
-	p.t.Cleanup(h.server.Close)
-	p.receiver = h
-	p.patch("/config", object{"webhookEndpoint": h.server.URL + "/hooks"}).wantStatus(200)
+	h := &webhookReceiver{t: p.t, changed: make(chan struct{}), acceptedIDs: map[string]bool{}, rejectedIDs: map[string]string{}, inFlight: map[string]int{}}
+	server, err := apiclient.Listen("/hooks", apiclient.NewVerifier(&p.Client), h.handle)
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	p.t.Cleanup(server.Close)
+	p.receiver, h.url = h, server.URL
+	p.patch("/config", object{"webhookEndpoint": h.url}).wantStatus(200)
 	return h
 }
 
-func (h *webhookReceiver) handle(w http.ResponseWriter, r *http.Request) {
-	body, err := io.ReadAll(r.Body)
-	if err != nil {
-		return // the sender died
-	}
-	d := delivery{apiResponse: apiResponse{t: h.t, request: "webhook", body: body}, receivedAt: time.Now(), header: r.Header, path: r.URL.Path}
+// handle checks one delivery, records it, and returns what to respond with.
+func (h *webhookReceiver) handle(received apiclient.Delivery) (status int, body string) {
+	request := received.Request
+	d := delivery{apiResponse: apiResponse{t: h.t, request: "webhook", body: received.Body}, receivedAt: received.ReceivedAt, header: request.Header, path: request.URL.Path}
 	d.id, d.event, d.transactionID = d.text("webhookId"), d.text("event"), d.text("transaction.id")
-	if err := h.keys.verify(r.Header, body); err != nil {
-		h.t.Errorf("webhook %s %s: %v", d.event, d.id, err)
-		http.Error(w, err.Error(), http.StatusUnauthorized)
-		return
+	if received.Err != nil {
+		h.t.Errorf("webhook %s %s: %v", d.event, d.id, received.Err)
+		return http.StatusUnauthorized, ""
 	}
-	if !json.Valid(body) || !strings.HasPrefix(d.id, "Webhook:") || r.Method != http.MethodPost || r.Header.Get("Content-Type") != "application/json" {
-		h.t.Errorf("a webhook that is none: %s %q %s", r.Method, r.Header.Get("Content-Type"), body)
+	if !json.Valid(d.body) || !strings.HasPrefix(d.id, "Webhook:") || request.Method != http.MethodPost || request.Header.Get("Content-Type") != "application/json" {
+		h.t.Errorf("an invalid webhook: %s %q %s", request.Method, request.Header.Get("Content-Type"), d.body)
 	}
-	// A question goes out at once, beside the events of its transaction.
-	question := d.event == "INCOMING_PAYMENT.PENDING"
+	// An approval request is sent at once, not in order with the events of its transaction.
+	approvalRequest := d.event == "INCOMING_PAYMENT.PENDING"
 	h.mu.Lock()
-	ordered := d.transactionID != "" && !question
+	ordered := d.transactionID != "" && !approvalRequest
 	if ordered {
 		if h.inFlight[d.transactionID]++; h.inFlight[d.transactionID] > 1 {
 			h.t.Errorf("two events of %s are sent at once; one is %s", d.transactionID, d.event)
@@ -114,20 +112,20 @@ func (h *webhookReceiver) handle(w http.ResponseWriter, r *http.Request) {
 	h.deliveries = append(h.deliveries, d)
 	close(h.changed)
 	h.changed = make(chan struct{})
-	w.WriteHeader(d.responseStatus)
-	if question {
-		_, _ = io.WriteString(w, reply)
+	if !approvalRequest {
+		reply = ""
 	}
+	return d.responseStatus, reply
 }
 
-// respondWith changes how events are answered from now on.
+// respondWith changes how later events are responded to.
 func (h *webhookReceiver) respondWith(respond func(d delivery) int) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	h.respond = respond
 }
 
-// setApprovalResponse makes the platform answer this to the question whether a payment is taken; other
+// setApprovalResponse sets the response to approval requests for incoming payments; other
 // events are accepted.
 func (h *webhookReceiver) setApprovalResponse(status int, reply string) {
 	h.respondWith(func(d delivery) int {
@@ -149,7 +147,7 @@ func (h *webhookReceiver) awaitDelivery(what string, match func(delivery) bool) 
 
 func (h *webhookReceiver) awaitDeliveryWithin(limit time.Duration, what string, match func(delivery) bool) delivery {
 	h.t.Helper()
-	tooLong := time.After(limit)
+	timeout := time.After(limit)
 	for i := 0; ; {
 		h.mu.Lock()
 		fresh, more := h.deliveries[i:], h.changed
@@ -162,13 +160,13 @@ func (h *webhookReceiver) awaitDeliveryWithin(limit time.Duration, what string, 
 		i += len(fresh)
 		select {
 		case <-more:
-		case <-tooLong:
-			h.t.Fatalf("%s did not come within %s; what came:\n%s", what, limit, h.recentDeliveries())
+		case <-timeout:
+			h.t.Fatalf("%s was not received within %s; received were:\n%s", what, limit, h.recentDeliveries())
 		}
 	}
 }
 
-// awaitOutgoingEvent awaits the acceptance of an event of a transaction.
+// awaitOutgoingEvent returns the accepted delivery of an event of a transaction.
 func (h *webhookReceiver) awaitOutgoingEvent(transaction, event string) delivery {
 	h.t.Helper()
 	return h.awaitDelivery(event+" of "+transaction, func(d delivery) bool {
@@ -176,8 +174,8 @@ func (h *webhookReceiver) awaitOutgoingEvent(transaction, event string) delivery
 	})
 }
 
-// acceptedEvents are the events of a transaction that were accepted, each once, in the
-// order in which they were, without "OUTGOING_PAYMENT.".
+// acceptedEvents returns the events of a transaction that were accepted, each once, in
+// order, without "OUTGOING_PAYMENT.".
 func (h *webhookReceiver) acceptedEvents(transaction string) []string {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -201,7 +199,7 @@ func (h *webhookReceiver) checkEvents(transaction string, want ...string) {
 	}
 }
 
-// attempts are all deliveries of one event.
+// attempts returns all deliveries of one event.
 func (h *webhookReceiver) attempts(id string) []delivery {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -219,7 +217,7 @@ func (h *webhookReceiver) recentDeliveries() string {
 	defer h.mu.Unlock()
 	var text strings.Builder
 	for _, d := range h.deliveries[max(0, len(h.deliveries)-30):] {
-		fmt.Fprintf(&text, "  %s %s %s answered %d\n", d.event, d.transactionID, d.id, d.responseStatus)
+		fmt.Fprintf(&text, "  %s %s %s: status %d\n", d.event, d.transactionID, d.id, d.responseStatus)
 	}
 	return text.String()
 }

@@ -10,6 +10,8 @@ import (
 	"sync"
 	"testing"
 	"time"
+
+	"causeway/e2e/kit"
 )
 
 func TestWebhook_TestEventOnEndpointChange(t *testing.T) {
@@ -30,10 +32,10 @@ func TestWebhook_TestEventOnEndpointChange(t *testing.T) {
 	}
 	hooks.awaitDelivery("TEST", func(d delivery) bool { return d.event == "TEST" }).wantValues(map[string]any{"type": "TEST"})
 
-	h.patch("/config", object{"webhookEndpoint": hooks.server.URL + "/hooks"}).wantStatus(200)
+	h.patch("/config", object{"webhookEndpoint": hooks.url}).wantStatus(200)
 	h.patch("/config", object{"umaDomain": "uma.example.org"}).wantStatus(200)
 	hooks.respondWith(func(d delivery) int { return http.StatusInternalServerError })
-	h.patch("/config", object{"webhookEndpoint": hooks.server.URL + "/elsewhere"}).wantStatus(200)
+	h.patch("/config", object{"webhookEndpoint": strings.Replace(hooks.url, "/hooks", "/elsewhere", 1)}).wantStatus(200)
 
 	refused := hooks.awaitDelivery("the second TEST", func(d delivery) bool { return d.event == "TEST" && d.responseStatus == 500 })
 	eventually(t, "the end of the refused TEST", func() bool {
@@ -57,7 +59,7 @@ func TestWebhook_EndpointChangeTakesEffectAtOnce(t *testing.T) {
 	for _, path := range []string{"/second", "", "/third"} {
 		endpoint := ""
 		if path != "" {
-			endpoint = hooks.server.URL + path
+			endpoint = strings.Replace(hooks.url, "/hooks", path, 1)
 		}
 		h.patch("/config", object{"webhookEndpoint": endpoint}).wantStatus(200)
 		if path == "" {
@@ -145,7 +147,7 @@ func TestWebhook_DeadEndpointDelaysNobodyElse(t *testing.T) {
 		customer := p.createCustomer()
 		wallet := p.createWallet(customer, "")
 		for range 30 {
-			quote := p.post("/quotes", rampQuoteBody(customer, wallet, "SENDING", 10050)).wantStatus(201)
+			quote := p.post("/quotes", kit.RampQuoteBody(customer, wallet, "SENDING", 10050)).wantStatus(201)
 			p.payQuote(quote, 0).wantStatus(200)
 			quote.t = t
 			paid = append(paid, quote)
@@ -236,7 +238,7 @@ func TestWebhook_TwoServersKeepOrder(t *testing.T) {
 		group.Go(func() {
 			for n := range 15 {
 				one, two := h.withServer(servers[(i+n)%2]), h.withServer(servers[(i+n+1)%2])
-				quote := one.post("/quotes", rampQuoteBody(customer, wallet, "SENDING", 10050))
+				quote := one.post("/quotes", kit.RampQuoteBody(customer, wallet, "SENDING", 10050))
 				two.post("/sandbox/send", object{"reference": quote.text("paymentInstructions.0.accountOrWalletInfo.reference"), "currencyCode": "USD"})
 				mu.Lock()
 				made = append(made, quote.text("transactionId"))

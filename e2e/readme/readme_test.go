@@ -25,9 +25,10 @@ import (
 	"path/filepath"
 	"regexp"
 	"strings"
-	"syscall"
 	"testing"
 	"time"
+
+	"causeway/e2e/kit"
 )
 
 // wantOutput says how often an expression matches what a document's commands print.
@@ -94,46 +95,38 @@ func runScript(t *testing.T, script string) string {
 	return string(output)
 }
 
-type credentials struct{ BaseURL, ClientID, ClientSecret string }
-
 // startServer runs the program in a folder of its own until the test ends, as `make run`
 // does, and returns the folder.
-func startServer(ctx context.Context, t *testing.T) (string, credentials) {
+func startServer(ctx context.Context, t *testing.T) (string, kit.Credentials) {
 	t.Helper()
 	dir := t.TempDir()
-	binary := filepath.Join(dir, "bin", "causeway")
-	if err := os.Mkdir(filepath.Dir(binary), 0o755); err != nil {
-		t.Fatal(err)
-	}
-	if built := os.Getenv("CAUSEWAY_BIN"); built != "" {
-		if err := os.Symlink(built, binary); err != nil {
-			t.Fatal(err)
-		}
-	} else if out, err := exec.CommandContext(ctx, "go", "build", "-o", binary, "../../app/causeway").CombinedOutput(); err != nil {
-		t.Fatalf("%v\n%s", err, out)
-	}
-
-	server := exec.Command(binary, "dev", "--no-demo", "--listen", "127.0.0.1:0", "--data", ".causeway", "--seal-every", "1s")
-	log := &strings.Builder{}
-	server.Dir, server.Stderr = dir, log
-	ready, err := server.StdoutPipe()
+	program, remove, err := kit.Build()
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := server.Start(); err != nil {
+	t.Cleanup(remove)
+	if err := os.Mkdir(filepath.Join(dir, "bin"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	binary := filepath.Join(dir, "bin", "causeway")
+	if err := os.Symlink(program, binary); err != nil {
+		t.Fatal(err)
+	}
+	server, err := kit.Start(kit.Command{Program: binary, Dir: dir,
+		Args: []string{"dev", "--no-demo", "--listen", "127.0.0.1:0", "--data", ".causeway", "--seal-every", "1s"}})
+	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() {
-		_ = server.Process.Signal(syscall.SIGTERM)
-		if err := server.Wait(); err != nil || t.Failed() {
-			t.Errorf("the server ended with %v and wrote\n%s", err, log)
+		if err := server.Stop(30 * time.Second); err != nil || t.Failed() {
+			t.Errorf("the server ended with %v and wrote\n%s", err, server.Tail())
 		}
 	})
-	// It writes to its output once the credentials are written and it listens.
-	if _, err := ready.Read(make([]byte, 1)); err != nil {
-		t.Fatalf("the server did not start: %v\n%s", err, log)
+	// Once it writes this line, the credentials are written and it listens.
+	if _, err := server.AwaitLine(ctx, func(line string) bool { return strings.Contains(line, " serves ") }); err != nil {
+		t.Fatal(err)
 	}
-	var written credentials
+	var written kit.Credentials
 	text, err := os.ReadFile(filepath.Join(dir, ".causeway", "credentials.json"))
 	if err == nil {
 		err = json.Unmarshal(text, &written)
