@@ -1,7 +1,9 @@
 package ledger
 
 import (
+	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/google/uuid"
@@ -9,22 +11,74 @@ import (
 	"causeway/core/money"
 )
 
-// Balances holds the balance of accounts, in minor units, each with the sign of its
-// class. It lets a use case decide many postings one after the other in memory.
+// ErrOverflow is the error for a balance that does not fit into an int64 of minor units.
+var ErrOverflow = errors.New("balance does not fit")
+
+// Change is the change of the balance of one account.
+type Change struct {
+	Account     Account
+	NoOverdraft bool
+	// Amount is in minor units, with the sign of the account's class: above zero the
+	// balance grows.
+	Amount int64
+}
+
+// NetChanges sums the entries of postings to one change per account, in the order of the
+// accounts. The change of an account that ends where it began is zero. Errors:
+// ErrNotInChart, ErrOverflow.
+func NetChanges(postings ...Posting) ([]Change, error) {
+	var changes []Change
+	places := map[Account]int{}
+	add := func(a Account, amount int64, debit bool) error {
+		line, err := FindChartLine(a.Path)
+		if err != nil {
+			return err
+		}
+		if line.Class.IsDebitNormal() != debit {
+			amount = -amount // cannot overflow: the amount of an entry is above zero
+		}
+		i, seen := places[a]
+		if !seen {
+			places[a] = len(changes)
+			changes = append(changes, Change{a, line.NoOverdraft, amount})
+			return nil
+		}
+		if changes[i].Amount, err = money.AddMinor(changes[i].Amount, amount); err != nil {
+			return fmt.Errorf("%w: %s", ErrOverflow, a)
+		}
+		return nil
+	}
+
+	for _, p := range postings {
+		for _, e := range p.Entries {
+			if err := add(Account{p.Platform, e.Debit, e.Currency}, e.Amount, true); err != nil {
+				return nil, fmt.Errorf("posting %s: %w", p.ID, err)
+			}
+			if err := add(Account{p.Platform, e.Credit, e.Currency}, e.Amount, false); err != nil {
+				return nil, fmt.Errorf("posting %s: %w", p.ID, err)
+			}
+		}
+	}
+	slices.SortFunc(changes, func(a, b Change) int { return a.Account.Compare(b.Account) })
+	return changes, nil
+}
+
+// Balances holds the balances of accounts, in minor units with the sign of their class.
+// A use case applies one posting after the other to it, to decide many in memory.
 type Balances map[Account]int64
 
-// Apply carries out a posting, or returns an error and leaves the balances as they
-// were: ErrInvalid, ErrOverflow, or a *ShortError when a guarded account would go
-// below zero. The entries of a posting count together.
+// Apply adds a posting to the balances, or returns an error and leaves them unchanged:
+// ErrInvalid, ErrOverflow, or an *InsufficientBalanceError if an account that may not be
+// overdrawn would go below zero. The entries of a posting are netted first.
 func (b Balances) Apply(p Posting) error {
 	if err := p.Validate(); err != nil {
 		return err
 	}
-	changes, err := p.Changes()
+	changes, err := NetChanges(p)
 	if err != nil {
 		return err
 	}
-	var short []Shortfall
+	var shortfalls []Shortfall
 	for i, c := range changes {
 		before := b[c.Account]
 		after, err := money.AddMinor(before, c.Amount)
@@ -32,12 +86,12 @@ func (b Balances) Apply(p Posting) error {
 			return fmt.Errorf("%w: %s in posting %s", ErrOverflow, c.Account, p.ID)
 		}
 		if c.NoOverdraft && after < 0 {
-			short = append(short, Shortfall{c.Account, p.ID, before, after})
+			shortfalls = append(shortfalls, Shortfall{c.Account, p.ID, before, after})
 		}
 		changes[i].Amount = after
 	}
-	if short != nil {
-		return &InsufficientBalanceError{short}
+	if shortfalls != nil {
+		return &InsufficientBalanceError{shortfalls}
 	}
 
 	for _, c := range changes {
@@ -46,64 +100,17 @@ func (b Balances) Apply(p Posting) error {
 	return nil
 }
 
-// Change is what happens to the balance of one account.
-type Change struct {
-	Account     Account
-	NoOverdraft bool
-	// Amount is minor units with the sign of the account's class: above zero the
-	// balance grows.
-	Amount int64
-}
+// InsufficientBalanceError names the accounts that would have gone below zero, each with
+// the first posting that would have done it. Nothing of the batch was written.
+type InsufficientBalanceError struct{ Shortfalls []Shortfall }
 
-// Changes sums the entries of the posting up to one change an account, in the order
-// in which the entries name them. A change may be zero. Errors: ErrNotInChart,
-// ErrOverflow.
-func (p Posting) Changes() ([]Change, error) {
-	changes := make([]Change, 0, 2*len(p.Entries))
-	for _, e := range p.Entries {
-		var err error
-		if changes, err = addChange(changes, Account{p.Platform, e.Debit, e.Currency}, e.Amount, true); err != nil {
-			return nil, fmt.Errorf("posting %s: %w", p.ID, err)
-		}
-		if changes, err = addChange(changes, Account{p.Platform, e.Credit, e.Currency}, e.Amount, false); err != nil {
-			return nil, fmt.Errorf("posting %s: %w", p.ID, err)
-		}
-	}
-	return changes, nil
-}
-
-func addChange(changes []Change, a Account, amount int64, debit bool) ([]Change, error) {
-	line, err := FindChartLine(a.Path)
-	if err != nil {
-		return nil, err
-	}
-	if line.Class.IsDebitNormal() != debit {
-		amount = -amount // an amount is above zero, so this cannot overflow
-	}
-	for i := range changes {
-		if changes[i].Account == a {
-			sum, err := money.AddMinor(changes[i].Amount, amount)
-			if err != nil {
-				return nil, fmt.Errorf("%w: %s", ErrOverflow, a)
-			}
-			changes[i].Amount = sum
-			return changes, nil
-		}
-	}
-	return append(changes, Change{a, line.NoOverdraft, amount}), nil
-}
-
-// Shortfall is one guarded account that a posting would take below zero.
+// Shortfall is an account that a posting would take below zero.
 type Shortfall struct {
 	Account Account
 	Posting uuid.UUID
-	Balance int64 // before the posting, minor units
-	After   int64 // what it would be after it: below zero
+	Balance int64 // before the posting, in minor units
+	After   int64 // after the posting: below zero
 }
-
-// InsufficientBalanceError says which guarded accounts would have gone below zero, and by which
-// posting first. Nothing of the batch was written.
-type InsufficientBalanceError struct{ Shortfalls []Shortfall }
 
 func (e *InsufficientBalanceError) Error() string {
 	parts := make([]string, len(e.Shortfalls))

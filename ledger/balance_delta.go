@@ -10,31 +10,32 @@ import (
 	"causeway/core/money"
 )
 
-// BalanceDelta is what a batch of postings, one after the other, does to one account.
+// BalanceDelta is the effect of a batch of postings, in their order, on one account that
+// may not be overdrawn.
 type BalanceDelta struct {
 	Account Account
-	// Sum is the change of the balance by the whole batch. Lowest and Highest are
-	// the extremes of the running change after each posting, at most and at least
-	// zero: the balance before plus Lowest is the lowest it ever gets.
+	// Sum is the change of the balance by the whole batch. Lowest (zero or less) and
+	// Highest (zero or more) are the extremes of the running change after each posting:
+	// the balance before the batch plus Lowest is the lowest that it ever gets.
 	Sum     int64
 	Lowest  int64
 	Highest int64
-	// steps keeps each change, to tell afterwards which posting was the one too much.
-	steps []step
+	// changes are kept to find the posting that overdraws the account.
+	changes []postingChange
 }
 
-type step struct {
+type postingChange struct {
 	posting uuid.UUID
 	amount  int64
 }
 
-// BalanceDeltas works out, in account order, what a batch does to the guarded accounts
-// that it touches. Errors: ErrNotInChart, ErrOverflow.
+// BalanceDeltas returns, in account order, the effect of a batch on the accounts in it
+// that may not be overdrawn. Errors: ErrNotInChart, ErrOverflow.
 func BalanceDeltas(postings []Posting) ([]BalanceDelta, error) {
-	var strains []BalanceDelta
-	index := map[Account]int{}
+	var deltas []BalanceDelta
+	places := map[Account]int{}
 	for _, p := range postings {
-		changes, err := p.Changes()
+		changes, err := NetChanges(p)
 		if err != nil {
 			return nil, err
 		}
@@ -42,45 +43,46 @@ func BalanceDeltas(postings []Posting) ([]BalanceDelta, error) {
 			if !c.NoOverdraft {
 				continue
 			}
-			i, seen := index[c.Account]
+			i, seen := places[c.Account]
 			if !seen {
-				i = len(strains)
-				index[c.Account] = i
-				strains = append(strains, BalanceDelta{Account: c.Account})
+				i = len(deltas)
+				places[c.Account] = i
+				deltas = append(deltas, BalanceDelta{Account: c.Account})
 			}
-			if err := strains[i].add(p.ID, c.Amount); err != nil {
+			if err := deltas[i].add(p.ID, c.Amount); err != nil {
 				return nil, err
 			}
 		}
 	}
-	slices.SortFunc(strains, func(a, b BalanceDelta) int { return a.Account.Compare(b.Account) })
-	return strains, nil
+	slices.SortFunc(deltas, func(a, b BalanceDelta) int { return a.Account.Compare(b.Account) })
+	return deltas, nil
 }
 
-func (s *BalanceDelta) add(posting uuid.UUID, amount int64) error {
-	sum, err := money.AddMinor(s.Sum, amount)
+func (d *BalanceDelta) add(posting uuid.UUID, amount int64) error {
+	sum, err := money.AddMinor(d.Sum, amount)
 	if err != nil {
-		return fmt.Errorf("%w: %s in posting %s", ErrOverflow, s.Account, posting)
+		return fmt.Errorf("%w: %s in posting %s", ErrOverflow, d.Account, posting)
 	}
-	s.Sum, s.Lowest, s.Highest = sum, min(s.Lowest, sum), max(s.Highest, sum)
-	s.steps = append(s.steps, step{posting, amount})
+	d.Sum, d.Lowest, d.Highest = sum, min(d.Lowest, sum), max(d.Highest, sum)
+	d.changes = append(d.changes, postingChange{posting, amount})
 	return nil
 }
 
-// Check tells whether an account with this balance can take the batch: nil, a
-// *ShortError that names the first posting too many, or ErrOverflow.
-func (s BalanceDelta) Check(balance int64) error {
-	if balance > math.MaxInt64-s.Highest {
-		return fmt.Errorf("%w: %s", ErrOverflow, s.Account)
+// Check returns nil if an account with this balance allows the batch. Otherwise it
+// returns an *InsufficientBalanceError that names the first posting that overdraws the
+// account, or ErrOverflow.
+func (d BalanceDelta) Check(balance int64) error {
+	if balance > math.MaxInt64-d.Highest {
+		return fmt.Errorf("%w: %s", ErrOverflow, d.Account)
 	}
 	running := balance
-	for _, step := range s.steps {
-		after, err := money.AddMinor(running, step.amount)
+	for _, c := range d.changes {
+		after, err := money.AddMinor(running, c.amount)
 		if err != nil {
-			return fmt.Errorf("%w: %s in posting %s", ErrOverflow, s.Account, step.posting)
+			return fmt.Errorf("%w: %s in posting %s", ErrOverflow, d.Account, c.posting)
 		}
 		if after < 0 {
-			return &InsufficientBalanceError{[]Shortfall{{s.Account, step.posting, running, after}}}
+			return &InsufficientBalanceError{[]Shortfall{{d.Account, c.posting, running, after}}}
 		}
 		running = after
 	}

@@ -13,8 +13,8 @@ import (
 
 func TestBalanceDelta_CheckMatchesApply(t *testing.T) {
 	t.Parallel()
-	// A batch is bearable exactly when every posting of it could be applied in turn,
-	// and the shortage it names is one that applying them finds.
+	// A batch passes the check exactly if every posting of it can be applied in turn, and
+	// the shortfall that the check names is one that applying them finds.
 	rapid.Check(t, func(t *rapid.T) {
 		batch := rapid.SliceOfN(anyPosting(100), 1, 8).Draw(t, "batch")
 		start := ledger.Balances{}
@@ -24,7 +24,7 @@ func TestBalanceDelta_CheckMatchesApply(t *testing.T) {
 			}
 		}
 
-		strains := must(ledger.BalanceDeltas(batch))
+		deltas := must(ledger.BalanceDeltas(batch))
 
 		oneByOne := ledger.Balances{}
 		for a, b := range start {
@@ -36,22 +36,22 @@ func TestBalanceDelta_CheckMatchesApply(t *testing.T) {
 				break
 			}
 		}
-		var unbearable []*ledger.InsufficientBalanceError
-		for _, s := range strains {
-			err := s.Check(start[s.Account])
-			if (err != nil) != (start[s.Account]+s.Lowest < 0) {
-				t.Fatalf("%s: lowest %d on %d, yet %v", s.Account, s.Lowest, start[s.Account], err)
+		var failures []*ledger.InsufficientBalanceError
+		for _, d := range deltas {
+			err := d.Check(start[d.Account])
+			if (err != nil) != (start[d.Account]+d.Lowest < 0) {
+				t.Fatalf("%s: lowest %d on %d, but %v", d.Account, d.Lowest, start[d.Account], err)
 			}
-			var short *ledger.InsufficientBalanceError
-			if errors.As(err, &short) {
-				unbearable = append(unbearable, short)
+			var insufficient *ledger.InsufficientBalanceError
+			if errors.As(err, &insufficient) {
+				failures = append(failures, insufficient)
 			}
-			if refused == nil && start[s.Account]+s.Sum != oneByOne[s.Account] {
-				t.Fatalf("%s: %d%+d is not %d", s.Account, start[s.Account], s.Sum, oneByOne[s.Account])
+			if refused == nil && start[d.Account]+d.Sum != oneByOne[d.Account] {
+				t.Fatalf("%s: %d%+d is not %d", d.Account, start[d.Account], d.Sum, oneByOne[d.Account])
 			}
 		}
-		if (refused != nil) != (len(unbearable) > 0) {
-			t.Fatalf("one by one: %v; as a batch: %v", refused, unbearable)
+		if (refused != nil) != (len(failures) > 0) {
+			t.Fatalf("one by one: %v; as a batch: %v", refused, failures)
 		}
 		if refused == nil {
 			return
@@ -60,34 +60,34 @@ func TestBalanceDelta_CheckMatchesApply(t *testing.T) {
 		if !errors.As(refused, &first) {
 			t.Fatalf("refused: %v", refused)
 		}
-		for _, short := range unbearable {
-			if short.Shortfalls[0] == first.Shortfalls[0] {
+		for _, failure := range failures {
+			if failure.Shortfalls[0] == first.Shortfalls[0] {
 				return
 			}
 		}
-		t.Fatalf("one by one finds %v, the batch %v", first, unbearable)
+		t.Fatalf("one by one finds %v, the batch %v", first, failures)
 	})
 }
 
 func TestBalanceDelta_Overflow(t *testing.T) {
 	t.Parallel()
-	// Neither the batch alone nor the batch on a balance may leave int64.
+	// Neither the sum of a batch nor a balance after it may exceed an int64.
 	to := account(ledger.CustomerAccount(alice), money.USD)
 	deposit := ledger.Deposit(header(1), ledger.IncomingFunds{Partner: ledger.Rail("ACH"), To: to.Path, Amount: usd(ledger.MaxAmount)})
-	strains := must(ledger.BalanceDeltas([]ledger.Posting{deposit}))
+	deltas := must(ledger.BalanceDeltas([]ledger.Posting{deposit}))
 
-	if err := strains[0].Check(math.MaxInt64 - ledger.MaxAmount); err != nil {
-		t.Errorf("a full account was refused: %v", err)
+	if err := deltas[0].Check(math.MaxInt64 - ledger.MaxAmount); err != nil {
+		t.Errorf("the largest balance was refused: %v", err)
 	}
-	if err := strains[0].Check(math.MaxInt64 - ledger.MaxAmount + 1); !errors.Is(err, ledger.ErrOverflow) {
+	if err := deltas[0].Check(math.MaxInt64 - ledger.MaxAmount + 1); !errors.Is(err, ledger.ErrOverflow) {
 		t.Errorf("got %v, want ErrOverflow", err)
 	}
 
-	many := make([]ledger.Posting, math.MaxInt64/ledger.MaxAmount+1)
-	for i := range many {
-		many[i] = deposit
+	postings := make([]ledger.Posting, math.MaxInt64/ledger.MaxAmount+1)
+	for i := range postings {
+		postings[i] = deposit
 	}
-	if _, err := ledger.BalanceDeltas(many); !errors.Is(err, ledger.ErrOverflow) {
+	if _, err := ledger.BalanceDeltas(postings); !errors.Is(err, ledger.ErrOverflow) {
 		t.Errorf("got %v, want ErrOverflow", err)
 	}
 }

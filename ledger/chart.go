@@ -8,10 +8,10 @@ import (
 	"causeway/core/ident"
 )
 
-// ChartLine is one line of the chart: what the accounts at a path are.
+// ChartLine is one line of the chart of accounts.
 type ChartLine struct {
-	// Path is the path itself, or one with a last part in angle brackets that
-	// stands for many.
+	// Path is one path, or a group of paths: its last part is then a placeholder in
+	// angle brackets.
 	Path        string
 	Class       Class
 	NoOverdraft bool // may never go below zero
@@ -22,20 +22,20 @@ type ChartLine struct {
 var chart = []ChartLine{
 	{"customers/<InternalAccount>", Liability, true, "a customer's balance"},
 	{"platform/<InternalAccount>", Liability, true, "the platform's own balance"},
-	{"wallets/<InternalAccount>", Liability, true, "what an embedded wallet holds"},
+	{"wallets/<InternalAccount>", Liability, true, "the balance of an embedded wallet"},
 	{FundingJIT, Liability, false, "received for a just-in-time quote, not yet converted"},
 	{FundingUnmatched, Liability, false, "received, owner unknown"},
-	{TransitPayouts, Liability, false, "on its way out"},
-	{TransitRefunds, Liability, false, "owed back to a payer"},
-	{"rails/<RAIL>", Asset, false, "at the partner of that rail"},
-	{"chains/<network>", Asset, false, "on a chain"},
+	{TransitPayouts, Liability, false, "payouts in transit"},
+	{TransitRefunds, Liability, false, "refunds owed to payers"},
+	{"rails/<RAIL>", Asset, false, "funds at the partner of that rail"},
+	{"chains/<network>", Asset, false, "funds on a chain"},
 	{FXPosition, Trading, false, "the service's position in the currency"},
 	{IncomeFees, Income, false, "fees earned"},
 	{IncomeRounding, Income, false, "rounding remainders earned"},
 	{ExpenseRails, Expense, false, "paid to partners"},
 }
 
-// The paths that stand alone.
+// The paths of single accounts.
 const (
 	FundingJIT       = "funding/jit"
 	FundingUnmatched = "funding/unmatched"
@@ -47,35 +47,35 @@ const (
 	ExpenseRails     = "expense/rails"
 )
 
-// CustomerAccount is the path of a customer's balance.
+// CustomerAccount returns the path of a customer's balance.
 func CustomerAccount(id ident.InternalAccount) string { return "customers/" + id.String() }
 
-// PlatformAccount is the path of a platform's own balance.
+// PlatformAccount returns the path of a platform's own balance.
 func PlatformAccount(id ident.InternalAccount) string { return "platform/" + id.String() }
 
-// Wallet is the path of what an embedded wallet holds.
+// Wallet returns the path of the balance of an embedded wallet.
 func Wallet(id ident.InternalAccount) string { return "wallets/" + id.String() }
 
-// Rail is the path of what lies at the partner of a rail, named as in "RTP".
+// Rail returns the path of our funds at the partner of a rail, such as "RTP".
 func Rail(name string) string { return "rails/" + name }
 
-// Chain is the path of what lies on a chain, named as in "LAYER2".
+// Chain returns the path of our funds on a chain, such as "LAYER2".
 func Chain(network string) string { return "chains/" + network }
 
-// ErrNotInChart says that no account may have this path.
+// ErrNotInChart is the error for a path that no account may have.
 var ErrNotInChart = errors.New("not in the chart of accounts")
 
-// Chart lists the lines of the chart.
+// Chart returns the lines of the chart.
 func Chart() []ChartLine { return append([]ChartLine(nil), chart...) }
 
-// FindChartLine gives the line of the chart that path falls under, or ErrNotInChart.
+// FindChartLine returns the line of the chart that a path belongs to, or ErrNotInChart.
 func FindChartLine(path string) (ChartLine, error) {
 	if line, ok := exactLines[path]; ok {
 		return line, nil
 	}
 	if group, name, ok := strings.Cut(path, "/"); ok {
-		if many, ok := prefixLines[group]; ok && many.accepts(name) {
-			return many.line, nil
+		if prefix, ok := prefixLines[group]; ok && prefix.accepts(name) {
+			return prefix.line, nil
 		}
 	}
 	return ChartLine{}, fmt.Errorf("%w: %.80q", ErrNotInChart, path)
@@ -86,30 +86,30 @@ type prefixLine struct {
 	accepts func(name string) bool
 }
 
-// The chart by path, and by first part for paths that stand for many.
+// exactLines holds the chart by path, prefixLines by the first part of a group of paths.
 var exactLines, prefixLines = func() (map[string]ChartLine, map[string]prefixLine) {
-	alone, groups := map[string]ChartLine{}, map[string]prefixLine{}
+	exact, prefixes := map[string]ChartLine{}, map[string]prefixLine{}
 	for _, line := range chart {
 		first, rest, _ := strings.Cut(line.Path, "/")
 		switch rest {
 		case "<InternalAccount>":
-			groups[first] = prefixLine{line, isInternalAccount}
+			prefixes[first] = prefixLine{line, isInternalAccount}
 		case "<RAIL>", "<network>":
-			groups[first] = prefixLine{line, isPartnerName}
+			prefixes[first] = prefixLine{line, isPartnerName}
 		default:
-			alone[line.Path] = line
+			exact[line.Path] = line
 		}
 	}
-	return alone, groups
+	return exact, prefixes
 }()
 
-// One account has one path: only the canonical writing of an id is taken.
+// One account has one path, so only the canonical form of an id is accepted.
 func isInternalAccount(name string) bool {
 	id, err := ident.ParseInternalAccount(name)
 	return err == nil && id.String() == name
 }
 
-// Names of rails and networks are short and plain, since they go into exports.
+// Names of rails and networks are short and plain, because exports contain them.
 func isPartnerName(name string) bool {
 	if name == "" || len(name) > 40 {
 		return false

@@ -10,11 +10,11 @@ import (
 
 func TestChart_ContainsEveryConstructedPath(t *testing.T) {
 	t.Parallel()
-	// Every path that a constructor or constant gives falls under its own line.
+	// Every path that a function or constant of the package returns has its line.
 	for _, c := range []struct {
-		path, line string
-		class      ledger.Class
-		guarded    bool
+		path, line  string
+		class       ledger.Class
+		noOverdraft bool
 	}{
 		{ledger.CustomerAccount(alice), "customers/<InternalAccount>", ledger.Liability, true},
 		{ledger.PlatformAccount(alice), "platform/<InternalAccount>", ledger.Liability, true},
@@ -35,8 +35,8 @@ func TestChart_ContainsEveryConstructedPath(t *testing.T) {
 			t.Errorf("%s: %v", c.path, err)
 			continue
 		}
-		if line.Path != c.line || line.Class != c.class || line.NoOverdraft != c.guarded || line.Description == "" {
-			t.Errorf("%s: found %+v, want %s, %s, guarded %t", c.path, line, c.line, c.class, c.guarded)
+		if line.Path != c.line || line.Class != c.class || line.NoOverdraft != c.noOverdraft || line.Description == "" {
+			t.Errorf("%s: found %+v, want %s, %s, no overdraft %t", c.path, line, c.line, c.class, c.noOverdraft)
 		}
 	}
 	if n := len(ledger.Chart()); n != 13 {
@@ -46,7 +46,7 @@ func TestChart_ContainsEveryConstructedPath(t *testing.T) {
 
 func TestChart_UnknownPath(t *testing.T) {
 	t.Parallel()
-	// A path outside the chart, or another writing of one inside, is no account.
+	// A path outside the chart, or another spelling of one in it, is refused.
 	id := alice.String()
 	for _, path := range []string{
 		"", "/", "customers", "customers/", "customers/" + strings.ToUpper(id), "customers/" + id + "/x", "customers/" + id + " ",
@@ -64,7 +64,7 @@ func TestChart_UnknownPath(t *testing.T) {
 
 func TestChart_ReturnsCopy(t *testing.T) {
 	t.Parallel()
-	// The list handed out is a copy.
+	// A caller that changes the returned list does not change the chart.
 	ledger.Chart()[0].NoOverdraft = false
 	if !ledger.Chart()[0].NoOverdraft {
 		t.Error("changing the returned chart changed the chart")
@@ -76,13 +76,13 @@ func FuzzFindChartLine(f *testing.F) {
 		f.Add(p)
 	}
 	f.Fuzz(func(t *testing.T, path string) {
-		// Whatever is found is a plain path of two parts, safe in files and SQL alike.
+		// Every path of the chart is plain and has two parts, so it is safe in files and SQL.
 		line, err := ledger.FindChartLine(path)
 		if err != nil {
 			return
 		}
 		if strings.Count(path, "/") != 1 || len(path) > 80 || strings.ContainsAny(path, " \t\n\r\"'<>\\\x00") {
-			t.Errorf("%q was taken as %s", path, line.Path)
+			t.Errorf("%q was accepted as %s", path, line.Path)
 		}
 	})
 }

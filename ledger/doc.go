@@ -1,14 +1,14 @@
-// Package ledger is the double-entry book that everything else exists to keep
-// right: accounts, entries, postings, balances, and one function for every
-// movement of money that the service knows.
+// Package ledger is the double-entry ledger: accounts, entries, postings, balances, the
+// chart of accounts, the log of postings, and one function for every kind of movement
+// of money.
 //
-// An entry moves one amount of one currency from one account (its debit) to
-// another (its credit), so an unbalanced one cannot be written down. Entries that
-// happen together are a posting. Nothing here is ever changed: a correction is
-// another posting that names the one it reverses.
+// An entry moves an amount of one currency from one account (its debit) to another (its
+// credit), so an unbalanced entry cannot be expressed. A posting is a list of entries
+// that are written together. Nothing is ever changed or deleted: a correction is a new
+// posting that names the one it reverses.
 //
-// The package is pure. It never reads a clock, makes an identifier, logs or does
-// I/O; storing postings, and holding the rules against concurrent writers, is the
-// storage's part. It knows nothing of quotes, payments or prices: amounts come in
-// as whole minor units that others have worked out.
+// The package is pure: it never reads a clock, makes an id, logs or does I/O. Storing
+// postings, and enforcing the rules against concurrent writers, is the job of the
+// storage adapter. The package knows nothing of quotes, payments or prices: amounts are
+// given to it in whole minor units.
 package ledger

@@ -1,6 +1,9 @@
 package ledger
 
 import (
+	"crypto/sha256"
+	"encoding/binary"
+	"errors"
 	"slices"
 	"time"
 
@@ -11,7 +14,7 @@ import (
 )
 
 // Entry moves Amount minor units of Currency from the account at path Debit to the
-// one at path Credit. Written "Debit → Credit".
+// account at path Credit. It is written "Debit → Credit".
 type Entry struct {
 	Debit    string
 	Credit   string
@@ -19,16 +22,16 @@ type Entry struct {
 	Amount   int64
 }
 
-// Posting is a list of entries that happen together or not at all.
+// Posting is a list of entries that are written together or not at all.
 type Posting struct {
-	// ID is decided before the posting is written; posting it again changes nothing.
+	// ID is decided before the posting is written. Writing it again changes nothing.
 	ID       uuid.UUID
 	Platform ident.Platform
 	Kind     Kind
-	// Transaction is the movement this belongs to; zero for none.
+	// Transaction is the payment that the posting belongs to; zero for none.
 	Transaction ident.Transaction
-	// Effective is when it counts for the parties, to the microsecond. When it was
-	// recorded is the storage's to say.
+	// Effective is when the posting counts for the parties, to the microsecond. The
+	// storage adds the time at which it was recorded.
 	Effective time.Time
 	Memo      string
 	// Reverses is the posting that this one undoes; zero for none.
@@ -36,7 +39,45 @@ type Posting struct {
 	Entries  []Entry
 }
 
-// Equal tells whether both say the same, to the microsecond of the effective time.
+// Kind says what a posting records.
+type Kind string
+
+// The kinds. The function that builds a posting of a kind documents its entries.
+const (
+	KindDeposit           Kind = "deposit"
+	KindJITReceived       Kind = "jit_received"
+	KindConverted         Kind = "converted"
+	KindFee               Kind = "fee"
+	KindDelivered         Kind = "delivered"
+	KindReturned          Kind = "returned"
+	KindRefundOwed        Kind = "refund_owed"
+	KindRefundPaid        Kind = "refund_paid"
+	KindRefundFailed      Kind = "refund_failed"
+	KindTransferIn        Kind = "transfer_in"
+	KindTransferOut       Kind = "transfer_out"
+	KindUnmatchedReceived Kind = "unmatched_received"
+	KindUnmatchedAssigned Kind = "unmatched_assigned"
+	KindReversal          Kind = "reversal"
+	KindAdjustment        Kind = "adjustment"
+)
+
+var kinds = []Kind{
+	KindDeposit, KindJITReceived, KindConverted, KindFee, KindDelivered, KindReturned,
+	KindRefundOwed, KindRefundPaid, KindRefundFailed, KindTransferIn, KindTransferOut,
+	KindUnmatchedReceived, KindUnmatchedAssigned, KindReversal, KindAdjustment,
+}
+
+// Kinds returns every kind.
+func Kinds() []Kind { return slices.Clone(kinds) }
+
+// Known reports whether k is one of the kinds.
+func (k Kind) Known() bool { return slices.Contains(kinds, k) }
+
+// ErrConflict is the error for a posting whose id is already written with other content.
+var ErrConflict = errors.New("another posting has this id")
+
+// Equal reports whether both postings have the same content; effective times are compared
+// to the microsecond.
 func (p Posting) Equal(other Posting) bool {
 	return p.ID == other.ID &&
 		p.Platform == other.Platform &&
@@ -48,7 +89,7 @@ func (p Posting) Equal(other Posting) bool {
 		slices.Equal(p.Entries, other.Entries)
 }
 
-// Accounts lists the accounts of the posting, each once, in the order of its entries.
+// Accounts returns the accounts of the posting, each once, in the order of its entries.
 func (p Posting) Accounts() []Account {
 	accounts := make([]Account, 0, 2*len(p.Entries))
 	for _, e := range p.Entries {
@@ -59,4 +100,23 @@ func (p Posting) Accounts() []Account {
 		}
 	}
 	return accounts
+}
+
+// DerivedID returns the id of the nth posting of a kind for a subject, which is a
+// transaction or a receipt. Repeated work derives the same id, so the posting is written
+// once. The id is a UUID of version 8: the 48 bits of time of a version 7 subject, so that
+// it sorts beside its subject, and a hash of the rest.
+func DerivedID(subject uuid.UUID, kind Kind, nth int) uuid.UUID {
+	hash := sha256.New()
+	hash.Write([]byte("causeway posting\x00"))
+	hash.Write(subject[:])
+	hash.Write(binary.BigEndian.AppendUint64(nil, uint64(nth)))
+	hash.Write([]byte(kind))
+
+	var id uuid.UUID
+	copy(id[:6], subject[:6])
+	copy(id[6:], hash.Sum(nil))
+	id[6] = id[6]&0x0f | 0x80
+	id[8] = id[8]&0x3f | 0x80
+	return id
 }

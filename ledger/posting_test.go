@@ -6,6 +6,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/google/uuid"
+
 	"causeway/core/ident"
 	"causeway/core/money"
 	"causeway/ledger"
@@ -13,18 +15,18 @@ import (
 
 func TestPosting_EqualAndDigestCoverEveryField(t *testing.T) {
 	t.Parallel()
-	// Postings are equal, and hash alike, when they agree in all that is stored, times to
-	// the microsecond. The first hash is written down, because stored ones depend on it.
+	// Postings are equal, and have the same digest, if every stored field is equal, times
+	// to the microsecond. One digest is a constant here, because stored ones depend on it.
 	p := ledger.JITReceived(header(1), ledger.Rail("RTP"), usd(5))
 	same := p
 	same.Effective = noon.Add(999 * time.Nanosecond).In(time.FixedZone("", 3600))
 	if !p.Equal(same) || p.Digest() != same.Digest() {
-		t.Error("the same moment in another zone is not equal")
+		t.Error("the same time in another zone is not equal")
 	}
 	if got, want := fmt.Sprintf("%x", p.Digest()), "74c637a401c259989f0f6b0056e20e632df9aa708eeaccbe7c195cc062f25201"; got != want {
 		t.Errorf("hash %s, want %s", got, want)
 	}
-	for name, spoil := range map[string]func(r *ledger.Posting){
+	for name, change := range map[string]func(r *ledger.Posting){
 		"id":          func(r *ledger.Posting) { r.ID = postingID(2) },
 		"platform":    func(r *ledger.Posting) { r.Platform = ident.Platform{} },
 		"kind":        func(r *ledger.Posting) { r.Kind = ledger.KindDeposit },
@@ -45,9 +47,9 @@ func TestPosting_EqualAndDigestCoverEveryField(t *testing.T) {
 		"amount": func(r *ledger.Posting) { r.Entries = withChangedEntry(r, func(e *ledger.Entry) { e.Amount++ }) },
 	} {
 		other := p
-		spoil(&other)
+		change(&other)
 		if p.Equal(other) || p.Digest() == other.Digest() {
-			t.Errorf("%s: a difference was not seen", name)
+			t.Errorf("%s: the difference was not detected", name)
 		}
 	}
 }
@@ -56,4 +58,31 @@ func withChangedEntry(p *ledger.Posting, change func(e *ledger.Entry)) []ledger.
 	entries := slices.Clone(p.Entries)
 	change(&entries[0])
 	return entries
+}
+
+func TestDerivedID(t *testing.T) {
+	t.Parallel()
+	// The same work has the same id, other work another, and the id sorts by its subject's
+	// time. One value is a constant here, because stored ids depend on it.
+	subject := uuid.MustParse("01936e1a-7a00-7abc-8def-0123456789ab")
+	first := ledger.DerivedID(subject, ledger.KindConverted, 0)
+
+	if want := "01936e1a-7a00-8a01-887e-1b4e14866ea5"; first.String() != want {
+		t.Errorf("got %s, want %s", first, want)
+	}
+	if first.Version() != 8 || first.Variant() != uuid.RFC4122 {
+		t.Errorf("version %d, variant %s", first.Version(), first.Variant())
+	}
+	seen := map[uuid.UUID]bool{}
+	for _, s := range []uuid.UUID{subject, uuid.MustParse("01936e1a-7a00-7abc-8def-0123456789ac")} {
+		for _, kind := range ledger.Kinds() {
+			for nth := range 3 {
+				id := ledger.DerivedID(s, kind, nth)
+				if seen[id] || id != ledger.DerivedID(s, kind, nth) {
+					t.Fatalf("%s %s %d: id %s is not unique", s, kind, nth, id)
+				}
+				seen[id] = true
+			}
+		}
+	}
 }

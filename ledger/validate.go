@@ -11,6 +11,10 @@ import (
 	"causeway/core/money"
 )
 
+// ErrInvalid is the error for a posting that must not be written. It is a mistake of this
+// program, never of a caller.
+var ErrInvalid = errors.New("invalid posting")
+
 // The limits of a posting.
 const (
 	// MaxEntries is the largest number of entries in one posting.
@@ -21,10 +25,10 @@ const (
 	MaxMemo = 200
 )
 
-// Validate refuses, with ErrInvalid, whatever must not be written down: a posting
-// without id, platform, effective time or entries, an unknown kind, an account that
-// is not in the chart, an unknown currency, an amount outside 1 to MaxAmount, an
-// entry from an account to itself, or a reversal that names nothing.
+// Validate returns ErrInvalid for a posting that must not be written: one without id,
+// platform, effective time or entries, with an unknown kind or currency, an account that
+// is not in the chart, an amount outside 1 to MaxAmount, an entry from an account to
+// itself, or a reversal that names no posting.
 func (p Posting) Validate() error {
 	switch {
 	case p.ID == uuid.Nil:

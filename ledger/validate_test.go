@@ -14,11 +14,11 @@ import (
 
 func TestValidate(t *testing.T) {
 	t.Parallel()
-	// A good posting with any one thing wrong is refused, and the message says which.
-	good := func() ledger.Posting { return ledger.JITReceived(header(1), ledger.Rail("RTP"), usd(10050)) }
+	// A valid posting with any one field made invalid is refused, and the message names it.
+	valid := func() ledger.Posting { return ledger.JITReceived(header(1), ledger.Rail("RTP"), usd(10050)) }
 	for name, c := range map[string]struct {
-		spoil func(p *ledger.Posting)
-		says  string // empty: it stays good
+		change  func(p *ledger.Posting)
+		message string // empty if the posting is still valid
 	}{
 		"nothing":                 {func(p *ledger.Posting) {}, ""},
 		"largest amount":          {func(p *ledger.Posting) { p.Entries[0].Amount = ledger.MaxAmount }, ""},
@@ -35,7 +35,7 @@ func TestValidate(t *testing.T) {
 		"reverses itself":         {func(p *ledger.Posting) { p.Kind, p.Reverses = ledger.KindReversal, p.ID }, "itself"},
 		"long memo":               {func(p *ledger.Posting) { p.Memo = strings.Repeat("a", ledger.MaxMemo+1) }, "memo"},
 		"memo with a zero byte":   {func(p *ledger.Posting) { p.Memo = "a\x00b" }, "memo"},
-		"memo that is no text":    {func(p *ledger.Posting) { p.Memo = "\xff" }, "memo"},
+		"memo not UTF-8":          {func(p *ledger.Posting) { p.Memo = "\xff" }, "memo"},
 		"no entries":              {func(p *ledger.Posting) { p.Entries = nil }, "no entries"},
 		"too many entries":        {func(p *ledger.Posting) { p.Entries = repeat(p.Entries[0], ledger.MaxEntries+1) }, "257 entries"},
 		"amount zero":             {func(p *ledger.Posting) { p.Entries[0].Amount = 0 }, "amount 0"},
@@ -50,16 +50,16 @@ func TestValidate(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			p := good()
-			c.spoil(&p)
+			p := valid()
+			c.change(&p)
 
 			err := p.Validate()
 
 			switch {
-			case c.says == "" && err != nil:
+			case c.message == "" && err != nil:
 				t.Errorf("refused: %v", err)
-			case c.says != "" && (!errors.Is(err, ledger.ErrInvalid) || !strings.Contains(err.Error(), c.says)):
-				t.Errorf("got %v, want ErrInvalid that says %q", err, c.says)
+			case c.message != "" && (!errors.Is(err, ledger.ErrInvalid) || !strings.Contains(err.Error(), c.message)):
+				t.Errorf("got %v, want ErrInvalid with %q", err, c.message)
 			}
 		})
 	}

@@ -132,10 +132,7 @@ type AccountTurnovers struct {
 	Turnovers []Turnover
 }
 
-// Balance is that of an account of a class with this turnover since it was made.
-func (t Turnover) Balance(of ledger.Class) money.Total {
-	if of.IsDebitNormal() {
-		return t.Debits.Sub(t.Credits)
-	}
-	return t.Credits.Sub(t.Debits)
+// Balance returns the balance of an account of a class whose whole turnover this is.
+func (t Turnover) Balance(class ledger.Class) money.Total {
+	return class.Balance(t.Debits, t.Credits)
 }

@@ -71,7 +71,7 @@ func TestCheck_RandomConcurrentPosting(t *testing.T) {
 
 		want := map[ledger.Account]int64{}
 		for _, p := range accepted {
-			changes, err := p.Changes()
+			changes, err := ledger.NetChanges(p)
 			if err != nil {
 				t.Fatal(err)
 			}

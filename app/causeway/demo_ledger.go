@@ -70,7 +70,7 @@ func (p *paymentDemo) showBalances(ctx context.Context) error {
 	for _, e := range entries {
 		payment.Entries = append(payment.Entries, e.Entry)
 	}
-	changes, err := payment.Changes()
+	changes, err := ledger.NetChanges(payment)
 	if err != nil {
 		return err
 	}

@@ -149,7 +149,7 @@ func TestLedgerVerify_ReportsInvalidFlags(t *testing.T) {
 	other := strings.Replace(fakePlatform, "0001", "0009", 1)
 	for args, want := range map[string]string{
 		"verify --heads " + dir + "/none":                                 "--heads: ",
-		"verify --heads " + broken:                                        "broken.heads, line 1: not a head of a ledger's log",
+		"verify --heads " + broken:                                        "broken.heads, line 1: not a checkpoint of a ledger log",
 		"verify --heads " + torn:                                          "torn.heads, line 1: the head of size 7 is not a whole signed note",
 		"verify --key nonsense":                                           `--key: "nonsense" is not a key`,
 		"verify --export " + broken:                                       "--export needs --heads",

@@ -171,10 +171,6 @@ func describeEntry(kind ledger.Kind, other string, amount int64) string {
 		return "Deposit"
 	case ledger.KindReversal:
 		return "Reversal"
-	case ledger.KindWalletCredit:
-		return "Into the wallet"
-	case ledger.KindWalletDebit:
-		return "Out of the wallet"
 	default:
 		name := strings.ReplaceAll(string(kind), "_", " ")
 		return strings.ToUpper(name[:1]) + name[1:]

@@ -54,10 +54,7 @@ type Line struct {
 
 // ExpectedClosing is the balance that the line must close with.
 func (l Line) ExpectedClosing() money.Total {
-	if l.Class.IsDebitNormal() {
-		return l.Opening.Add(l.Debits).Sub(l.Credits)
-	}
-	return l.Opening.Add(l.Credits).Sub(l.Debits)
+	return l.Opening.Add(l.Class.Balance(l.Debits, l.Credits))
 }
 
 // Authorisation names who stands behind a posting that was made by hand, and why. With

@@ -187,7 +187,7 @@ func TestResolveCommand_Correction(t *testing.T) {
 			t.Errorf("%s of %d: %v, %v", c.against, c.difference, err, p.Validate())
 			continue
 		}
-		changes, err := p.Changes()
+		changes, err := ledger.NetChanges(p)
 		if err != nil || changes[0].Account.Path != "rails/RTP" && changes[1].Account.Path != "rails/RTP" {
 			t.Errorf("%v, %v", changes, err)
 		}

@@ -2,6 +2,7 @@ package uow
 
 import (
 	"context"
+	"slices"
 
 	"causeway/core/account"
 	"causeway/core/event"
@@ -33,12 +34,12 @@ func (w *Work) LockBalances(ctx context.Context, tx ports.Tx, accounts []ledger.
 // CheckCapacity is nil when the internal accounts that postings put money into can take it, and
 // AMOUNT_OUT_OF_RANGE when one cannot.
 func CheckCapacity(balances ledger.Balances, postings []ledger.Posting) error {
-	moved, err := ledger.NetChanges(postings)
+	changes, err := ledger.NetChanges(postings...)
 	if err != nil {
 		return err
 	}
-	for _, m := range moved {
-		if m.Amount <= 0 {
+	for _, m := range changes {
+		if !m.NoOverdraft || m.Amount <= 0 {
 			continue
 		}
 		if err := account.CheckCapacity(balances[m.Account], money.Amount{Minor: m.Amount, Currency: m.Account.Currency}); err != nil {
@@ -62,9 +63,13 @@ func KeptUnmatched(err error) error {
 // balanceEvents are the events for accounts whose balance the postings change. Locking
 // them, where that was not needed to decide, takes the last locks of the unit of work.
 func (w *Work) balanceEvents(ctx context.Context, tx ports.Tx) ([]event.Event, error) {
-	moved, err := ledger.NetChanges(w.postings)
-	if err != nil || len(moved) == 0 {
+	moved, err := ledger.NetChanges(w.postings...)
+	if err != nil {
 		return nil, err
+	}
+	moved = slices.DeleteFunc(moved, func(c ledger.Change) bool { return !c.NoOverdraft || c.Amount == 0 })
+	if len(moved) == 0 {
+		return nil, nil
 	}
 	held := w.lockedBalances
 	if held == nil {

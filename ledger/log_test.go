@@ -3,15 +3,17 @@ package ledger_test
 import (
 	"crypto/sha256"
 	"encoding/hex"
+	"errors"
 	"strings"
 	"testing"
 	"time"
 
+	"causeway/core/ident"
 	"causeway/core/money"
 	"causeway/ledger"
 )
 
-// exampleLeaf is the posting of docs/ledger.md, number 7 of its platform.
+// exampleLeaf returns the leaf of the documentation: posting 7 of its platform.
 func exampleLeaf() ledger.Leaf {
 	p := ledger.Converted(header(3), ledger.Conversion{
 		From: ledger.FundingJIT, To: ledger.TransitPayouts, Sent: usd(10050), Fees: 50, Received: btc(100_000)})
@@ -21,8 +23,8 @@ func exampleLeaf() ledger.Leaf {
 
 func TestLeaf_Encode(t *testing.T) {
 	t.Parallel()
-	// The encoding of a leaf is for good: whoever wrote a verifier from the documents
-	// arrives at these bytes and these hashes.
+	// The encoding of a leaf never changes: a verifier written from the documentation
+	// computes these bytes and these hashes.
 	const want = "6361757365776179206c65616620310a" + // causeway leaf 1
 		"01900000000070008000000000000001" + // platform
 		"0000000000000007" + // number
@@ -44,7 +46,7 @@ func TestLeaf_Encode(t *testing.T) {
 	}
 	hash := sha256.Sum256(append([]byte{0}, encoded...))
 	if got := hex.EncodeToString(hash[:]); got != "42aa8ba48c8678bdfca831633f6e4c3dc9ae98e12e62a3a1835aa1310e063afd" {
-		t.Errorf("its hash in the tree is %s", got)
+		t.Errorf("its leaf hash is %s", got)
 	}
 
 	reversal := exampleLeaf()
@@ -52,13 +54,13 @@ func TestLeaf_Encode(t *testing.T) {
 	reversal.Kind, reversal.Reverses, reversal.Entries = ledger.KindReversal, postingID(9), reversal.Entries[:1]
 	hash = sha256.Sum256(append([]byte{0}, reversal.Encode(nil)...))
 	if got := hex.EncodeToString(hash[:]); got != "748a77014ffd0dabb61f3acae3a4cce664eea67cad5b9ba472c538e48be0ef65" {
-		t.Errorf("the hash of the reversal in the tree is %s", got)
+		t.Errorf("the leaf hash of the reversal is %s", got)
 	}
 }
 
 func TestLeaf_EncodeCoversEveryField(t *testing.T) {
 	t.Parallel()
-	// A change of any one thing gives other bytes, and so does moving a letter from one
+	// A change of any one field gives other bytes, and so does moving a letter from one
 	// text to the next.
 	seen := map[string]string{}
 	for name, change := range map[string]func(*ledger.Leaf){
@@ -90,4 +92,47 @@ func TestLeaf_EncodeCoversEveryField(t *testing.T) {
 		}
 		seen[bytes] = name
 	}
+}
+
+func parsePlatform(n byte) (ident.Platform, error) {
+	return ident.ParsePlatform("PlatformConfig:01900000-0000-7000-8000-00000000000" + string('0'+n))
+}
+
+const checkpointText = "causeway.ledger/01900000-0000-7000-8000-000000000001\n1208\nAQIDAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA=\n"
+
+func TestCheckpoint_Text(t *testing.T) {
+	t.Parallel()
+	// A checkpoint is three lines: origin, size, root.
+	checkpoint := ledger.Checkpoint{Platform: platform, Size: 1208, Root: [32]byte{1, 2, 3}}
+	if got := checkpoint.Text(); got != checkpointText {
+		t.Errorf("got %q", got)
+	}
+	if got, err := ledger.ParseCheckpoint(checkpointText); err != nil || got != checkpoint {
+		t.Errorf("got %+v, %v", got, err)
+	}
+}
+
+func FuzzParseCheckpoint(f *testing.F) {
+	// A text is parsed only if it is exactly what the checkpoint is written as.
+	for _, text := range []string{
+		checkpointText, "", "\n\n\n", checkpointText + "extension\n", checkpointText[:len(checkpointText)-1],
+		"causeway.ledger/01900000-0000-7000-8000-000000000001\n01208\nAQIDAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA=\n",
+		"causeway.ledger/01900000-0000-7000-8000-000000000001\n-1\nAQIDAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA=\n",
+		"causeway.ledger/01900000-0000-7000-8000-000000000001\n99999999999999999999\nAQIDAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA=\n",
+		"causeway.ledger/01900000-0000-7000-8000-000000000001\n1\nAQID\n",
+		"causeway.ledger/01900000-0000-7000-8000-000000000001\n1\nAQIDAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAB=\n",
+		"causeway.ledger/{01900000-0000-7000-8000-000000000001}\n1\nAQIDAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA=\n",
+		"other.example/log\n1\nAQIDAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA=\n",
+	} {
+		f.Add(text)
+	}
+	f.Fuzz(func(t *testing.T, text string) {
+		checkpoint, err := ledger.ParseCheckpoint(text)
+		switch {
+		case err != nil && !errors.Is(err, ledger.ErrInvalidCheckpoint):
+			t.Errorf("got %v, want ErrInvalidCheckpoint", err)
+		case err == nil && checkpoint.Text() != text:
+			t.Errorf("%q is parsed and written as %q", text, checkpoint.Text())
+		}
+	})
 }

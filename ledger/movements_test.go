@@ -10,12 +10,11 @@ import (
 	"causeway/ledger"
 )
 
-// What each movement writes, entry by entry, with amounts worked out by hand.
 func TestMovements(t *testing.T) {
 	t.Parallel()
+	// Each movement has these entries; the amounts are computed by hand.
 	var (
 		customer = ledger.CustomerAccount(alice)
-		wallet   = ledger.Wallet(bob)
 		own      = ledger.PlatformAccount(bob)
 		rtp      = ledger.Rail("RTP")
 		layer2   = ledger.Chain("LAYER2")
@@ -27,51 +26,45 @@ func TestMovements(t *testing.T) {
 		kind    ledger.Kind
 		entries string
 	}{
-		{"100.50 USD arrives by RTP for a quote", ledger.JITReceived(h, rtp, usd(10050)), ledger.KindJITReceived,
+		{"payment by RTP for a quote", ledger.JITReceived(h, rtp, usd(10050)), ledger.KindJITReceived,
 			"rails/RTP → funding/jit 10050 USD"},
-		{"25 USDC arrives on a chain for nobody", ledger.UnmatchedReceived(h, ledger.Chain("SOLANA"), usdc(25_000_000)), ledger.KindUnmatchedReceived,
+		{"payment on a chain of an unknown owner", ledger.UnmatchedReceived(h, ledger.Chain("SOLANA"), usdc(25_000_000)), ledger.KindUnmatchedReceived,
 			"chains/SOLANA → funding/unmatched 25000000 USDC"},
-		{"its owner is found", ledger.UnmatchedAssigned(h, customer, usdc(25_000_000)), ledger.KindUnmatchedAssigned,
+		{"owner of unmatched money found", ledger.UnmatchedAssigned(h, customer, usdc(25_000_000)), ledger.KindUnmatchedAssigned,
 			"funding/unmatched → " + customer + " 25000000 USDC"},
-		{"a customer pays in", ledger.Deposit(h, ledger.IncomingFunds{Partner: ledger.Rail("ACH"), To: customer, Amount: usd(500)}), ledger.KindDeposit,
+		{"deposit by a customer", ledger.Deposit(h, ledger.IncomingFunds{Partner: ledger.Rail("ACH"), To: customer, Amount: usd(500)}), ledger.KindDeposit,
 			"rails/ACH → " + customer + " 500 USD"},
-		{"we pull from their bank", ledger.TransferIn(h, ledger.IncomingFunds{Partner: ledger.Rail("ACH"), To: own, Amount: usd(500)}), ledger.KindTransferIn,
+		{"pull from a bank account", ledger.TransferIn(h, ledger.IncomingFunds{Partner: ledger.Rail("ACH"), To: own, Amount: usd(500)}), ledger.KindTransferIn,
 			"rails/ACH → " + own + " 500 USD"},
 		{"a transfer out with a fee", ledger.TransferOut(h, ledger.OutgoingFunds{From: customer, Amount: usd(500), Fees: 25}), ledger.KindTransferOut,
 			customer + " → transit/payouts 500 USD\n" + customer + " → income/fees 25 USD"},
-		{"a withdrawal without one", ledger.Withdrawal(h, layer2, ledger.OutgoingFunds{From: own, Amount: btc(700)}), ledger.KindWithdrawal,
-			own + " → chains/LAYER2 700 BTC"},
-		{"a payout arrives", ledger.Delivered(h, layer2, btc(100_000)), ledger.KindDelivered,
+		{"payout delivered", ledger.Delivered(h, layer2, btc(100_000)), ledger.KindDelivered,
 			"transit/payouts → chains/LAYER2 100000 BTC"},
-		{"and comes back", ledger.Returned(h, layer2, btc(100_000)), ledger.KindReturned,
+		{"payout returned", ledger.Returned(h, layer2, btc(100_000)), ledger.KindReturned,
 			"chains/LAYER2 → transit/payouts 100000 BTC"},
-		{"a payment failed before conversion", ledger.RefundOwed(h, ledger.FundingJIT, usd(10050)), ledger.KindRefundOwed,
+		{"payment failed before conversion", ledger.RefundOwed(h, ledger.FundingJIT, usd(10050)), ledger.KindRefundOwed,
 			"funding/jit → transit/refunds 10050 USD"},
-		{"the payer has it back", ledger.RefundPaid(h, rtp, usd(10050)), ledger.KindRefundPaid,
+		{"refund paid to the payer", ledger.RefundPaid(h, rtp, usd(10050)), ledger.KindRefundPaid,
 			"transit/refunds → rails/RTP 10050 USD"},
-		{"crypto goes to the customer's account", ledger.RefundPaid(h, customer, usdc(9)), ledger.KindRefundPaid,
+		{"crypto refunded to the customer's account", ledger.RefundPaid(h, customer, usdc(9)), ledger.KindRefundPaid,
 			"transit/refunds → " + customer + " 9 USDC"},
-		{"the payer's bank refuses it", ledger.RefundFailed(h, usd(10050)), ledger.KindRefundFailed,
+		{"refund refused by the payer's bank", ledger.RefundFailed(h, usd(10050)), ledger.KindRefundFailed,
 			"transit/refunds → funding/unmatched 10050 USD"},
 		{"a fee on its own", ledger.FeeCharged(h, customer, usd(99)), ledger.KindFee,
 			customer + " → income/fees 99 USD"},
 		{"a partner's fee", ledger.FeePaid(h, rtp, usd(4)), ledger.KindFee,
 			"expense/rails → rails/RTP 4 USD"},
-		{"a partner gives a fee back", ledger.FeeReturned(h, rtp, usd(4)), ledger.KindFee,
+		{"a partner's fee returned", ledger.FeeReturned(h, rtp, usd(4)), ledger.KindFee,
 			"rails/RTP → expense/rails 4 USD"},
-		{"finance corrects a fee by hand", ledger.Adjustment(h, []ledger.Entry{{Debit: rtp, Credit: ledger.ExpenseRails, Currency: money.USD, Amount: 4}}), ledger.KindAdjustment,
+		{"correction by hand", ledger.Adjustment(h, []ledger.Entry{{Debit: rtp, Credit: ledger.ExpenseRails, Currency: money.USD, Amount: 4}}), ledger.KindAdjustment,
 			"rails/RTP → expense/rails 4 USD"},
-		{"a wallet receives", ledger.WalletCredit(h, ledger.WalletTransfer{Wallet: wallet, CounterAccount: layer2, Amount: btc(1)}), ledger.KindWalletCredit,
-			"chains/LAYER2 → " + wallet + " 1 BTC"},
-		{"a wallet pays", ledger.WalletDebit(h, ledger.WalletTransfer{Wallet: wallet, CounterAccount: ledger.TransitPayouts, Amount: btc(1)}), ledger.KindWalletDebit,
-			wallet + " → transit/payouts 1 BTC"},
-		{"dollars to bitcoin, nothing left over", ledger.Converted(h, ledger.Conversion{
+		{"dollars to bitcoin without a remainder", ledger.Converted(h, ledger.Conversion{
 			From: ledger.FundingJIT, To: ledger.TransitPayouts, Sent: usd(10050), Fees: 50, Received: btc(100_000)}), ledger.KindConverted,
 			"funding/jit → income/fees 50 USD\nfunding/jit → fx/position 10000 USD\nfx/position → transit/payouts 100000 BTC"},
 		{"1.234567 USDC to 1.23 USD from an account, with a remainder", ledger.Converted(h, ledger.Conversion{
 			From: customer, To: ledger.TransitPayouts, Sent: usdc(1_234_567), RoundingSent: 4_567, Received: usd(123)}), ledger.KindConverted,
 			customer + " → income/rounding 4567 USDC\n" + customer + " → fx/position 1230000 USDC\nfx/position → transit/payouts 123 USD"},
-		{"one cent buys 10 satoshi of which 7 were wanted", ledger.Converted(h, ledger.Conversion{
+		{"one cent buys 10 satoshi, of which 7 are delivered", ledger.Converted(h, ledger.Conversion{
 			From: ledger.FundingJIT, To: own, Sent: usd(1), Received: btc(7), RoundingReceived: 3}), ledger.KindConverted,
 			"funding/jit → fx/position 1 USD\nfx/position → " + own + " 7 BTC\nfx/position → income/rounding 3 BTC"},
 	} {
@@ -81,10 +74,10 @@ func TestMovements(t *testing.T) {
 				t.Fatal(err)
 			}
 			if got := formatEntries(c.posting); got != c.entries || c.posting.Kind != c.kind {
-				t.Errorf("%s writes\n%s\nwant %s\n%s", c.posting.Kind, got, c.kind, c.entries)
+				t.Errorf("got %s\n%s\nwant %s\n%s", c.posting.Kind, got, c.kind, c.entries)
 			}
 			if p := c.posting; p.ID != h.ID || p.Platform != platform || p.Transaction != transaction || p.Effective != noon || p.Memo != h.Memo {
-				t.Errorf("the header was not kept: %+v", p)
+				t.Errorf("the header is lost: %+v", p)
 			}
 		})
 	}
@@ -92,8 +85,8 @@ func TestMovements(t *testing.T) {
 
 func TestMovements_OnRamp(t *testing.T) {
 	t.Parallel()
-	// 100.50 USD with a fee of 0.50 become 0.00100000 BTC at the beneficiary: what was
-	// received is all accounted for, and nothing is owed to anybody any more.
+	// 100.50 USD with a fee of 0.50 become 0.00100000 BTC for the beneficiary: all that
+	// was received is accounted for, and nothing is owed.
 	balances := ledger.Balances{}
 	apply(t, balances,
 		ledger.JITReceived(header(1), ledger.Rail("RTP"), usd(10050)),
@@ -113,8 +106,8 @@ func TestMovements_OnRamp(t *testing.T) {
 
 func TestMovements_OnRampReturned(t *testing.T) {
 	t.Parallel()
-	// A payout that comes back days later ends with the payer whole: the fee too is
-	// given back, and every account of the platform stands at zero.
+	// After a payout that is returned days later, the payer has everything back, the fee
+	// included, and every account is zero.
 	converted := ledger.Converted(header(2), ledger.Conversion{
 		From: ledger.FundingJIT, To: ledger.TransitPayouts, Sent: usd(10050), Fees: 50, Received: btc(100_000)})
 	balances := ledger.Balances{}
@@ -133,8 +126,8 @@ func TestMovements_OnRampReturned(t *testing.T) {
 
 func TestMovements_PrefundedRefund(t *testing.T) {
 	t.Parallel()
-	// A payment from an account that fails gives the account all it paid, fee included,
-	// and never shows the owner more than they have on the way.
+	// A failed payment from an account refunds all that it paid, fee included, and the
+	// account never shows more than its owner has.
 	account := ledger.CustomerAccount(alice)
 	converted := ledger.Converted(header(2), ledger.Conversion{
 		From: account, To: ledger.TransitPayouts, Sent: usdc(5_000_000), Fees: 20_000, RoundingSent: 1, Received: usd(497)})
@@ -153,7 +146,7 @@ func TestMovements_PrefundedRefund(t *testing.T) {
 
 func TestMovements_RefundFailed(t *testing.T) {
 	t.Parallel()
-	// Money that cannot be sent back waits in unmatched until people assign it.
+	// A refund that cannot be sent is held as unmatched until it is assigned by hand.
 	balances := ledger.Balances{}
 	apply(t, balances,
 		ledger.JITReceived(header(1), ledger.Rail("RTP"), usd(300)),
@@ -171,8 +164,8 @@ func TestMovements_RefundFailed(t *testing.T) {
 
 func TestConverted_Balances(t *testing.T) {
 	t.Parallel()
-	// For any price, what leaves the payer is all that others get, on both sides; and a
-	// price that does not add up, or overflows, makes no valid posting.
+	// For any amounts, the payer pays exactly what the others receive, in both currencies;
+	// amounts that do not add up, or overflow, give no valid posting.
 	rapid.Check(t, func(t *rapid.T) {
 		any := rapid.OneOf(rapid.Int64Range(-3, 300), rapid.Int64())
 		c := ledger.Conversion{
@@ -188,27 +181,27 @@ func TestConverted_Balances(t *testing.T) {
 			return
 		}
 
-		at := func(path string, currency money.Currency) int64 { return balances[account(path, currency)] }
-		if at(ledger.FundingJIT, money.USD) != -c.Sent.Minor || at(ledger.TransitPayouts, money.BTC) != c.Received.Minor {
-			t.Fatalf("%+v moved %v", c, balances)
+		balance := func(path string, currency money.Currency) int64 { return balances[account(path, currency)] }
+		if balance(ledger.FundingJIT, money.USD) != -c.Sent.Minor || balance(ledger.TransitPayouts, money.BTC) != c.Received.Minor {
+			t.Fatalf("%+v gave %v", c, balances)
 		}
-		if at(ledger.IncomeFees, money.USD)+at(ledger.IncomeRounding, money.USD)+at(ledger.FXPosition, money.USD) != c.Sent.Minor {
-			t.Fatalf("%+v: the sending side does not add up: %v", c, balances)
+		if balance(ledger.IncomeFees, money.USD)+balance(ledger.IncomeRounding, money.USD)+balance(ledger.FXPosition, money.USD) != c.Sent.Minor {
+			t.Fatalf("%+v: the sent amounts do not add up: %v", c, balances)
 		}
 		if c.Fees < 0 || c.RoundingSent < 0 || c.RoundingReceived < 0 || c.Fees+c.RoundingSent >= c.Sent.Minor {
-			t.Fatalf("%+v was taken", c)
+			t.Fatalf("%+v was accepted", c)
 		}
 	})
 }
 
 func TestConverted_Invalid(t *testing.T) {
 	t.Parallel()
-	// Something for nothing, nothing for something, or the same currency is no exchange.
+	// Without a sent or a received amount, or within one currency, there is no exchange.
 	for name, c := range map[string]ledger.Conversion{
-		"fees eat it all": {Sent: usd(10), Fees: 10, Received: btc(1)},
-		"fees above it":   {Sent: usd(10), Fees: 11, Received: btc(1)},
-		"for nothing":     {Sent: usd(10), Received: btc(0)},
-		"same currency":   {Sent: usd(10), Received: usd(9)},
+		"fees equal amount": {Sent: usd(10), Fees: 10, Received: btc(1)},
+		"fees above amount": {Sent: usd(10), Fees: 11, Received: btc(1)},
+		"nothing received":  {Sent: usd(10), Received: btc(0)},
+		"same currency":     {Sent: usd(10), Received: usd(9)},
 	} {
 		c.From, c.To = ledger.FundingJIT, ledger.TransitPayouts
 		if err := ledger.Converted(header(1), c).Validate(); !errors.Is(err, ledger.ErrInvalid) {
