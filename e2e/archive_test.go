@@ -58,7 +58,7 @@ func TestPeriod_ArchiveAndRestoreMonth(t *testing.T) {
 		account + "at=" + formatTimestamp(oldest.End().AddDate(0, 0, -2)), "/ledger/postings/" + first, "/ledger/postings?sortOrder=asc",
 		"/ledger/trial-balance?from=" + formatTimestamp(oldest.Start()), "/ledger/export?format=csv", "/ledger/log/proof?postingId=" + first,
 	} {
-		h.get(path).wantError(409, "MONTH_DETACHED")
+		h.get(path).wantError(409, "MONTH_ARCHIVED")
 	}
 	h.get("/ledger/postings?sortOrder=asc&from=" + formatTimestamp(oldest.End())).wantStatus(200)
 	h.get("/ledger/export?format=csv&from=" + formatTimestamp(oldest.End())).wantStatus(200)

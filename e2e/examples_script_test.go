@@ -258,7 +258,7 @@ func (s *exampleRecorder) recordReconciliation(string, externalAccounts) {
 	s.record("listReconciliations", "", at, "").wantStatus(200)
 	s.record("getReconciliationById", "", at+"/"+run, "").wantStatus(200)
 	s.record("listReconciliationLines", "", at+"/"+run+"/lines", "").wantStatus(200)
-	fee := s.record("listReconciliationBreaks", "", at+"/"+run+"/breaks?reason=MISSING_HERE", "").wantStatus(200).text("data.0.id")
+	fee := s.record("listReconciliationBreaks", "", at+"/"+run+"/breaks?reason=MISSING_IN_LEDGER", "").wantStatus(200).text("data.0.id")
 	s.record("resolveReconciliationBreak", "", at+"/"+run+"/breaks/"+fee+"/resolve", `{"note": "Monthly fee, as agreed", "against": "EXPENSE"}`).wantStatus(200)
 }
 
@@ -286,9 +286,9 @@ func (s *exampleRecorder) recordTokens(string, externalAccounts) {
 func (s *exampleRecorder) recordPeriods(string, externalAccounts) {
 	s.awaitAllDelivered()
 	last := "/ledger/periods/" + previousMonth().Format("2006-01")
-	s.record("softCloseLedgerPeriod", "", last+"/hold", `{"note": "Closing time"}`).wantStatus(200)
+	s.record("softCloseLedgerPeriod", "", last+"/soft-close", `{"note": "Closing time"}`).wantStatus(200)
 	s.record("reopenLedgerPeriod", "", last+"/reopen", `{"note": "A statement is missing."}`).wantStatus(200)
-	s.callUnrecorded("POST", last+"/hold", object{})
+	s.callUnrecorded("POST", last+"/soft-close", object{})
 	s.callUnrecorded("POST", "/ledger/adjustments", object{"note": "The bank's fee for the month", "effectiveAt": formatTimestamp(previousMonth().Add(time.Hour)),
 		"entries": []object{{"debit": "expense/rails", "credit": "rails/WIRE", "currency": "USD", "amount": 4500}}})
 	s.record("createLedgerAdjustment", "", "/ledger/adjustments", `{

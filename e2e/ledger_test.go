@@ -77,7 +77,7 @@ func TestLedgerReports_MatchPostings(t *testing.T) {
 	for i := range story.list("data") {
 		told = append(told, story.text(fmt.Sprintf("data.%d.type", i)))
 	}
-	for what, n := range map[string]int{"REQUESTED": 1, "QUOTED": 1, "POSTED": 3, "EVENT": 3, "RAIL_ANSWERED": 1, "WEBHOOK_ATTEMPT": 3} {
+	for what, n := range map[string]int{"REQUESTED": 1, "QUOTED": 1, "POSTED": 3, "EVENT": 3, "RAIL_REPLIED": 1, "WEBHOOK_ATTEMPT": 3} {
 		if got := strings.Count(strings.Join(told, " "), what); got != n {
 			t.Errorf("%s is told %d times, want %d: %v", what, got, n, told)
 		}
@@ -89,7 +89,7 @@ func TestLedgerReports_MatchPostings(t *testing.T) {
 			order = append(order, what)
 		}
 	}
-	if got, want := strings.Join(order, " "), "REQUESTED QUOTED EVENT POSTED POSTED EVENT RAIL_ANSWERED POSTED EVENT"; got != want {
+	if got, want := strings.Join(order, " "), "REQUESTED QUOTED EVENT POSTED POSTED EVENT RAIL_REPLIED POSTED EVENT"; got != want {
 		t.Errorf("told\n%s\nwant\n%s", got, want)
 	}
 }

@@ -25,8 +25,8 @@ func TestPeriod_SoftCloseAdjustAndClose(t *testing.T) {
 	}
 
 	h.post(path+"/close", object{}).wantError(409, "CONFLICT")
-	h.post("/ledger/periods/"+now.Format("2006-01")+"/hold", object{}).wantError(409, "CONFLICT")
-	h.post(path+"/hold", object{"note": "Closing time"}).wantStatus(200).wantValues(map[string]any{"state": "HELD", "changes.0.note": "Closing time"})
+	h.post("/ledger/periods/"+now.Format("2006-01")+"/soft-close", object{}).wantError(409, "CONFLICT")
+	h.post(path+"/soft-close", object{"note": "Closing time"}).wantStatus(200).wantValues(map[string]any{"state": "SOFT_CLOSED", "changes.0.note": "Closing time"})
 	h.post("/ledger/adjustments", fee(day, 700)).wantStatus(201).wantValues(map[string]any{"effectiveAt": formatTimestamp(day), "requestedEffectiveAt": ""})
 	again := h.withHeader("Idempotency-Key", "close")
 	closed := again.post(path+"/close", object{}).wantStatus(200)

@@ -54,7 +54,7 @@ func TestReconciliation_ImportAndResolveBreak(t *testing.T) {
 	send := h.withHeader("Content-Type", "application/xml")
 	run := send.post(path, file).wantStatus(201)
 	run.wantValues(map[string]any{"account": "rails/RTP", "lines": 5, "knownLines": 0, "matchedLines": 3, "matchedEntries": 3, "partnerAccount": "DE02120300000000202051",
-		"matches.0.rule": "REFERENCE_AMOUNT_DATE", "matches.0.count": 3, "breaks.0.reason": "DUPLICATE", "breaks.1.reason": "MISSING_HERE"})
+		"matches.0.rule": "REFERENCE_AMOUNT_DATE", "matches.0.count": 3, "breaks.0.reason": "DUPLICATE", "breaks.1.reason": "MISSING_IN_LEDGER"})
 	at := "/ledger/reconciliations/" + run.text("id")
 
 	// The same file again, and nothing else of it, changes nothing.
@@ -69,7 +69,7 @@ func TestReconciliation_ImportAndResolveBreak(t *testing.T) {
 		"hasMore": true, "totalCount": 3})
 	h.get(at + "/lines?status=MATCHED&limit=2&cursor=" + lines.text("nextCursor")).wantStatus(200).wantValues(map[string]any{"data.0.number": 4, "hasMore": false})
 
-	fee := h.get(at + "/breaks?reason=MISSING_HERE").wantStatus(200)
+	fee := h.get(at + "/breaks?reason=MISSING_IN_LEDGER").wantStatus(200)
 	fee.wantValues(map[string]any{"totalCount": 1, "data.0.status": "OPEN", "data.0.difference": -300, "data.0.line.description": "MONTHLY FEE"})
 	resolve := at + "/breaks/" + fee.text("data.0.id") + "/resolve"
 	once := h.withHeader("Idempotency-Key", "fee")
@@ -111,7 +111,7 @@ func TestReconciliation_ImportAndResolveBreak(t *testing.T) {
 	}
 	out := mustRunCommand(t, []string{"DATABASE_URL=" + h.databaseURL}, "ledger", "reconcile", "--platform", h.platformID, "--account", "rails/RTP", "--currency", "USD",
 		"--format", "csv", "--map", "date=Day;amount=Sum;description=Note;decimal=,;delimiter=semicolon", "--file", later)
-	for _, want := range []string{"break MISSING_HERE", "-1.50", "balance here"} {
+	for _, want := range []string{"break MISSING_IN_LEDGER", "-1.50", "balance here"} {
 		if !strings.Contains(out, want) {
 			t.Errorf("the command does not say %q:\n%s", want, out)
 		}

@@ -90,7 +90,7 @@ CREATE TABLE reconciliation_breaks (
     account     text        NOT NULL,
     currency    text        NOT NULL,
     reason      text        NOT NULL CONSTRAINT reconciliation_break_reason_known
-        CHECK (reason IN ('RETURNED', 'DUPLICATE', 'AMOUNT_DIFFERS', 'MISSING_HERE', 'MISSING_THERE')),
+        CHECK (reason IN ('RETURNED', 'DUPLICATE', 'AMOUNT_DIFFERS', 'MISSING_IN_LEDGER', 'MISSING_ON_STATEMENT')),
     line_id     uuid,
     seq         bigint,
     n           smallint,

@@ -16,7 +16,7 @@ CREATE TABLE ledger_period_changes (
     platform_id uuid        NOT NULL,
     id          bigint      NOT NULL GENERATED ALWAYS AS IDENTITY,
     month       date        NOT NULL CONSTRAINT ledger_period_change_is_of_a_month CHECK (extract(day FROM month) = 1),
-    action      text        NOT NULL CONSTRAINT ledger_period_action_known CHECK (action IN ('hold', 'reopen', 'close')),
+    action      text        NOT NULL CONSTRAINT ledger_period_action_known CHECK (action IN ('soft-close', 'reopen', 'close')),
     changed_at  timestamptz NOT NULL,
     token_id    uuid,
     note        text        NOT NULL CONSTRAINT ledger_period_note_is_short CHECK (length(note) <= 500),

@@ -77,7 +77,7 @@ const (
 	// CancelledByUser: the user took it back before delivery.
 	CancelledByUser Verdict = "CANCELLED"
 	// Returned: it was delivered and the beneficiary's bank returned it.
-	Returned Verdict = "CAME_BACK"
+	Returned Verdict = "RETURNED"
 	// Unknown: the rail could not be asked; try again.
 	Unknown Verdict = "UNKNOWN"
 )

@@ -56,7 +56,7 @@ const (
 	CallCollect  RailCall = "COLLECT"
 	CallRefund   RailCall = "REFUND"
 	CallSendBack RailCall = "SEND_BACK"
-	CallStatus   RailCall = "WATCH"
+	CallStatus   RailCall = "STATUS"
 )
 
 // RailReply is what a rail answered to a question, where it is not to be read from the

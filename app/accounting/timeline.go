@@ -26,7 +26,7 @@ const (
 	// TimelineAssigned: people found that unmatched money is for it.
 	TimelineAssigned TimelineEventType = "ASSIGNED"
 	// TimelineRailReplied: a rail said how it went.
-	TimelineRailReplied TimelineEventType = "RAIL_ANSWERED"
+	TimelineRailReplied TimelineEventType = "RAIL_REPLIED"
 	// TimelinePosted: money moved in the books.
 	TimelinePosted TimelineEventType = "POSTED"
 	// TimelineWebhookEvent: an event came to be, with the state it tells of.

@@ -108,7 +108,7 @@ func TestAssignUnmatched_FundsQuote(t *testing.T) {
 	}
 	h.checkLedger(t)
 	// The clock stands still, so both events follow the last of what is of their moment.
-	h.wantTimeline(t, q.Transaction, "REQUESTED QUOTED EVENT ASSIGNED POSTED POSTED RAIL_ANSWERED POSTED EVENT EVENT")
+	h.wantTimeline(t, q.Transaction, "REQUESTED QUOTED EVENT ASSIGNED POSTED POSTED RAIL_REPLIED POSTED EVENT EVENT")
 }
 
 func TestAssignUnmatched_DepositsToAccount(t *testing.T) {

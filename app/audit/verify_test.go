@@ -141,7 +141,7 @@ func closeMonthSQL(head string) string {
 	return `INSERT INTO ledger_closings (platform_id, month, closed_at, note, seq, digest, next_seq, head)
 		SELECT platform_id, '2026-10-01', now(), '', 1208, (SELECT digest FROM ledger_postings WHERE seq = 1208), 1, ` + head + ` FROM ledger_heads WHERE size = 1208;
 		INSERT INTO ledger_period_changes (platform_id, month, action, changed_at, note)
-		SELECT platform_id, '2026-10-01', action, '2026-11-25Z', '' FROM ledger_clock, unnest(ARRAY['hold', 'close']) action;
+		SELECT platform_id, '2026-10-01', action, '2026-11-25Z', '' FROM ledger_clock, unnest(ARRAY['soft-close', 'close']) action;
 		UPDATE ledger_clock SET closed_before = '2026-11-01', open_from = '2026-11-01'`
 }
 

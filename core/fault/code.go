@@ -97,7 +97,7 @@ const (
 	EmailOTPEmailAlreadyExists            Code = "EMAIL_OTP_EMAIL_ALREADY_EXISTS"
 	EmailOTPCredentialSetChanged          Code = "EMAIL_OTP_CREDENTIAL_SET_CHANGED"
 	IdempotencyKeyInUse                   Code = "IDEMPOTENCY_KEY_IN_USE"
-	MonthArchived                         Code = "MONTH_DETACHED"
+	MonthArchived                         Code = "MONTH_ARCHIVED"
 
 	UnsupportedUMAVersion Code = "UNSUPPORTED_UMA_VERSION"
 

@@ -7,7 +7,7 @@
 // over:
 //
 //   - OPEN takes every posting.
-//   - HELD takes only what somebody authorised, with a note. Finance looks at the month.
+//   - SOFT_CLOSED takes only what somebody authorised, with a note. Finance looks at the month.
 //   - CLOSED takes nothing, for good. What it came to is kept.
 //
 // What would be effective in a month that does not take it is effective at the first
@@ -28,7 +28,7 @@ type State string
 // The states.
 const (
 	Open       State = "OPEN"
-	SoftClosed State = "HELD"
+	SoftClosed State = "SOFT_CLOSED"
 	Closed     State = "CLOSED"
 )
 
@@ -40,7 +40,7 @@ type Action string
 
 // The actions.
 const (
-	SoftClose Action = "hold"
+	SoftClose Action = "soft-close"
 	Reopen    Action = "reopen"
 	Close     Action = "close"
 )

@@ -19,9 +19,9 @@ const (
 	// AmountDiffers: a line and an entry have a reference in common and other amounts.
 	AmountDiffers Reason = "AMOUNT_DIFFERS"
 	// MissingInLedger: the partner has it, and our books do not.
-	MissingInLedger Reason = "MISSING_HERE"
+	MissingInLedger Reason = "MISSING_IN_LEDGER"
 	// MissingOnStatement: our books have it, and the partner does not.
-	MissingOnStatement Reason = "MISSING_THERE"
+	MissingOnStatement Reason = "MISSING_ON_STATEMENT"
 )
 
 // Reasons lists the reasons.

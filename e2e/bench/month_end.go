@@ -32,7 +32,7 @@ func (b *bench) measureMonthEnd(ctx context.Context, p *closedPeriodEnv) error {
 		return err
 	}
 	defer c.close()
-	if _, err := p.changePeriod(c, p.closedTenant, "hold"); err != nil {
+	if _, err := p.changePeriod(c, p.closedTenant, "soft-close"); err != nil {
 		return err
 	}
 	if _, err := p.changePeriod(c, p.closedTenant, "close"); err != nil {
@@ -98,7 +98,7 @@ func (p *closedPeriodEnv) closeMonth(ctx context.Context, c *client, m *monthEnd
 	err = sleep(ctx, time.Second)
 	m.latencyBefore = latencyOf(poster.takeLatencies())
 	if err == nil {
-		m.softClose, err = p.changePeriod(c, p.monthTenant, "hold")
+		m.softClose, err = p.changePeriod(c, p.monthTenant, "soft-close")
 	}
 	if err == nil {
 		m.close, err = p.changePeriod(c, p.monthTenant, "close")
@@ -196,7 +196,7 @@ func (r results) monthEndSection() section {
 		},
 		columns: []string{"Figure", "Value"},
 		rows: [][]string{
-			{"`POST /ledger/periods/{month}/hold`", formatDuration(m.softClose)},
+			{"`POST /ledger/periods/{month}/soft-close`", formatDuration(m.softClose)},
 			{"`POST /ledger/periods/{month}/close`", formatDuration(m.close)},
 			{"Accounts in its trial balance", fmt.Sprint(m.trialBalanceLines)},
 			{"A posting before, p50 / p95 / p99 ms, and the longest", m.latencyBefore.String() + ", " + formatMillis(m.latencyBefore.longest)},

@@ -99,7 +99,7 @@ type reconciliationBreak struct {
 	ID               httpapi.ID[ident.Break]          `json:"id" doc:"The break."`
 	ReconciliationID httpapi.ID[ident.Reconciliation] `json:"reconciliationId" doc:"The reconciliation that found it."`
 	Status           string                           `json:"status" enum:"OPEN,RESOLVED" doc:"Whether it is resolved."`
-	Reason           string                           `json:"reason" enum:"RETURNED,DUPLICATE,AMOUNT_DIFFERS,MISSING_HERE,MISSING_THERE" doc:"RETURNED: the partner undid a payment, and the books do not say so. DUPLICATE: one side has twice what the other has once. AMOUNT_DIFFERS: a reference in common, and other amounts. MISSING_HERE: the books do not have it. MISSING_THERE: the partner does not."`
+	Reason           string                           `json:"reason" enum:"RETURNED,DUPLICATE,AMOUNT_DIFFERS,MISSING_IN_LEDGER,MISSING_ON_STATEMENT" doc:"RETURNED: the partner undid a payment, and the books do not say so. DUPLICATE: one side has twice what the other has once. AMOUNT_DIFFERS: a reference in common, and other amounts. MISSING_IN_LEDGER: the books do not have it. MISSING_ON_STATEMENT: the partner does not."`
 	Explanation      string                           `json:"explanation" doc:"What was compared." example:"The partner has 99.85 USD on 2026-03-10 and our entry 4711.1 has 100.00 USD on 2026-03-10, with the reference 4T9K2M7PXQ3A."`
 	Difference       int64                            `json:"difference" doc:"What the partner has more than the books, in the smallest unit: what a correction posts." example:"-15"`
 	Currency         httpapi.Currency                 `json:"currency" doc:"The currency of the account."`

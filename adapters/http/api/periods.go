@@ -41,7 +41,7 @@ func (m monthText) parse() (period.Month, error) {
 
 type accountingPeriodBody struct {
 	Month   monthText                    `json:"month" doc:"The month, of UTC."`
-	State   string                       `json:"state" enum:"OPEN,HELD,CLOSED" doc:"OPEN takes every posting. HELD takes only what somebody authorised with a note. CLOSED takes nothing, for good."`
+	State   string                       `json:"state" enum:"OPEN,SOFT_CLOSED,CLOSED" doc:"OPEN takes every posting. SOFT_CLOSED takes only what somebody authorised with a note. CLOSED takes nothing, for good."`
 	Closing *periodClosingBody           `json:"closing,omitempty" doc:"What the books said when the month was closed."`
 	Changes []accountingPeriodChangeBody `json:"changes" doc:"What was done to the month, in order. The answer to a change has that change alone."`
 }
@@ -80,7 +80,7 @@ type closingTrialBalanceLineBody struct {
 }
 
 type accountingPeriodChangeBody struct {
-	Action  string                  `json:"action" enum:"hold,reopen,close" doc:"What was done."`
+	Action  string                  `json:"action" enum:"soft-close,reopen,close" doc:"What was done."`
 	At      httpapi.Time            `json:"at" doc:"When."`
 	TokenID httpapi.ID[ident.Token] `json:"tokenId,omitzero" doc:"The token it was done with; left out when the operator of the service did it."`
 	Note    string                  `json:"note,omitempty" doc:"Why, in the words of who did it." example:"October is complete."`

@@ -49,10 +49,10 @@ func TestPeriods_Permissions(t *testing.T) {
 		manager.must(403, "GET", path, "")
 	}
 	adjust := `{"note": "x", "entries": [{"debit": "rails/WIRE", "credit": "expense/rails", "currency": "USD", "amount": 1}]}`
-	for _, call := range [][3]string{{"/ledger/periods/2026-01/hold", ""}, {"/ledger/periods/2026-01/reopen", "{}"}, {"/ledger/adjustments", adjust}} {
+	for _, call := range [][3]string{{"/ledger/periods/2026-01/soft-close", ""}, {"/ledger/periods/2026-01/reopen", "{}"}, {"/ledger/adjustments", adjust}} {
 		viewer.must(403, "POST", call[0], call[1])
 	}
-	manager.must(200, "POST", "/ledger/periods/2026-01/hold", "")
+	manager.must(200, "POST", "/ledger/periods/2026-01/soft-close", "")
 	manager.must(200, "POST", "/ledger/periods/2026-01/close", `{"note": "done"}`)
 	manager.must(409, "POST", "/ledger/periods/2026-01/reopen", "")
 	manager.must(201, "POST", "/ledger/adjustments", adjust)

@@ -57,7 +57,7 @@ type matchRuleCount struct {
 }
 
 type breakReasonCount struct {
-	Reason string `json:"reason" enum:"RETURNED,DUPLICATE,AMOUNT_DIFFERS,MISSING_HERE,MISSING_THERE" doc:"The reason."`
+	Reason string `json:"reason" enum:"RETURNED,DUPLICATE,AMOUNT_DIFFERS,MISSING_IN_LEDGER,MISSING_ON_STATEMENT" doc:"The reason."`
 	Count  int    `json:"count" doc:"How many have it." example:"2"`
 }
 

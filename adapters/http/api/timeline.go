@@ -21,11 +21,11 @@ type transactionTimelineBody struct {
 
 type timelineEventBody struct {
 	At         httpapi.Time          `json:"at" doc:"When it happened."`
-	Type       timelineEventType     `json:"type" doc:"REQUESTED: it was asked for. QUOTED: it was given a price. ASSIGNED: people found that unmatched money is for it. RAIL_ANSWERED: a rail said how it went. POSTED: money moved in the books. EVENT: it came into a state that webhooks tell of. WEBHOOK_ATTEMPT: the event was sent."`
+	Type       timelineEventType     `json:"type" doc:"REQUESTED: it was asked for. QUOTED: it was given a price. ASSIGNED: people found that unmatched money is for it. RAIL_REPLIED: a rail said how it went. POSTED: money moved in the books. EVENT: it came into a state that webhooks tell of. WEBHOOK_ATTEMPT: the event was sent."`
 	Request    *timelineRequest      `json:"request,omitempty" doc:"With REQUESTED: who asked for what."`
 	Quote      *timelineQuote        `json:"quote,omitempty" doc:"With QUOTED: the price."`
 	Assignment *unmatchedFundsBody   `json:"assignment,omitempty" doc:"With ASSIGNED: the money and the decision."`
-	Rail       *railReplyBody        `json:"rail,omitempty" doc:"With RAIL_ANSWERED: the answer."`
+	Rail       *railReplyBody        `json:"rail,omitempty" doc:"With RAIL_REPLIED: the answer."`
 	Posting    *PostingBody          `json:"posting,omitempty" doc:"With POSTED: the posting with its entries. One without a transactionId is about a further payment with the same reference."`
 	Event      *timelineWebhookEvent `json:"event,omitempty" doc:"With EVENT and WEBHOOK_ATTEMPT: what is told."`
 	Attempt    *deliveryAttemptBody  `json:"attempt,omitempty" doc:"With WEBHOOK_ATTEMPT: how it went."`
@@ -55,8 +55,8 @@ type timelineQuote struct {
 }
 
 type railReplyBody struct {
-	Call     string        `json:"call" enum:"DELIVER,COLLECT,REFUND,SEND_BACK,WATCH" doc:"What the rail was asked to do. WATCH: whether a delivered payment came back."`
-	Verdict  string        `json:"verdict" enum:"DONE,WAITING,REFUSED,CANCELLED,CAME_BACK,UNKNOWN" doc:"What it said. UNKNOWN: it could not be asked."`
+	Call     string        `json:"call" enum:"DELIVER,COLLECT,REFUND,SEND_BACK,STATUS" doc:"The call to the rail. STATUS: whether a delivered payment came back."`
+	Verdict  string        `json:"verdict" enum:"DONE,WAITING,REFUSED,CANCELLED,RETURNED,UNKNOWN" doc:"What it said. UNKNOWN: it could not be asked."`
 	Reason   string        `json:"reason,omitempty" doc:"Why it refused." example:"COUNTERPARTY_POST_TX_FAILED"`
 	Accepted bool          `json:"accepted,omitempty" doc:"Whether it had taken the payment on."`
 	RetryAt  *httpapi.Time `json:"retryAt,omitempty" doc:"When it is asked again."`

@@ -95,7 +95,7 @@ func (m months) checkAvailable(moment time.Time) error {
 }
 
 // CheckAvailable is nil when the books of a platform have all that was recorded from a moment on; else
-// MONTH_DETACHED.
+// MONTH_ARCHIVED.
 func CheckAvailable(ctx context.Context, q Querier, p ident.Platform, from time.Time) error {
 	m, err := loadMonths(ctx, q, p.UUID())
 	if err != nil {
