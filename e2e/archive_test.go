@@ -33,20 +33,20 @@ func TestPeriod_ArchiveAndRestoreMonth(t *testing.T) {
 	at, now := h.get(account+end).wantStatus(200), h.get("/ledger/trial-balance").wantStatus(200)
 	first := h.get("/ledger/postings?sortOrder=asc&limit=1").wantStatus(200).text("data.0.id")
 
-	_, said, status := runCommand(t, env, "ledger", "detach", oldest.String())
+	_, said, status := runCommand(t, env, "ledger", "archive", oldest.String())
 	if status != 1 || !strings.Contains(said, h.platformID+": the month is not closed; close it") {
 		t.Errorf("open: status %d, %s", status, said)
 	}
-	mustRunCommand(t, env, "ledger", "hold", oldest.String(), "--platform", h.platformID)
+	mustRunCommand(t, env, "ledger", "soft-close", oldest.String(), "--platform", h.platformID)
 	mustRunCommand(t, env, "ledger", "close", oldest.String(), "--platform", h.platformID)
 	eventually(t, "all of it is sealed", func() bool {
 		log := h.get("/ledger/log").wantStatus(200)
 		return log.value("sealed") == log.value("postings")
 	})
-	if _, said, status := runCommand(t, env, "ledger", "detach", oldest.Next().Next().Next().String()); status != 1 || !strings.Contains(said, "can be detached from") {
+	if _, said, status := runCommand(t, env, "ledger", "archive", oldest.Next().Next().Next().String()); status != 1 || !strings.Contains(said, "can be detached from") {
 		t.Errorf("a young month: status %d, %s", status, said)
 	}
-	mustRunCommand(t, env, "ledger", "detach", oldest.String())
+	mustRunCommand(t, env, "ledger", "archive", oldest.String())
 
 	if got := h.get("/ledger/trial-balance").wantStatus(200); string(got.body) != string(now.body) {
 		t.Errorf("the trial balance was\n%s\nand is\n%s", now.body, got.body)
@@ -66,7 +66,7 @@ func TestPeriod_ArchiveAndRestoreMonth(t *testing.T) {
 		t.Errorf("check: status %d, %s", status, said)
 	}
 
-	mustRunCommand(t, env, "ledger", "attach", oldest.String())
+	mustRunCommand(t, env, "ledger", "restore", oldest.String())
 	h.get("/ledger/postings/" + first).wantStatus(200)
 	mustRunCommand(t, env, "ledger", "verify")
 }

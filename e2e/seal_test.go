@@ -10,7 +10,7 @@ import (
 // runLedgerVerify runs `ledger verify` on the house's database with the heads of a folder.
 func (h *testEnv) runLedgerVerify(heads string) (out string, status int) {
 	h.t.Helper()
-	out, errOut, status := runCommand(h.t, []string{"DATABASE_URL=" + h.databaseURL}, "ledger", "verify", "--heads", heads)
+	out, errOut, status := runCommand(h.t, []string{"DATABASE_URL=" + h.databaseURL}, "ledger", "verify", "--checkpoints", heads)
 	return out + errOut, status
 }
 
@@ -33,7 +33,7 @@ func TestSeal_ExternalCheckpointsDetectTruncation(t *testing.T) {
 	// them inside, the heads outside tell how many are missing; and when they are back,
 	// everything holds again.
 	outside := filepath.Join(t.TempDir(), "heads")
-	h := newTestEnv(t, "--seal-every", "1s", "--heads", outside)
+	h := newTestEnv(t, "--seal-every", "1s", "--checkpoints", outside)
 	hooks := h.startReceiverNoWait()
 	pay := func() {
 		quote := h.createQuote("")
@@ -50,7 +50,7 @@ func TestSeal_ExternalCheckpointsDetectTruncation(t *testing.T) {
 	pay()
 	sealed()
 	h.server.kill()
-	h.server = startServer(t, h.databaseURL, "--seal-every", "1s", "--heads", outside)
+	h.server = startServer(t, h.databaseURL, "--seal-every", "1s", "--checkpoints", outside)
 	h.tenant.client.BaseURL = h.server.baseURL
 	pay()
 	pay()

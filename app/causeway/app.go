@@ -10,14 +10,14 @@ import (
 	"sync"
 	"time"
 
-	_ "github.com/jackc/pgx/v5/stdlib" // the driver that migrations run on
+	_ "github.com/jackc/pgx/v5/stdlib" // the database/sql driver of the migrations
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/collectors"
 	"github.com/sirupsen/logrus"
 
-	beneficiaries "causeway/adapters/beneficiaries/sandbox"
+	sandboxbeneficiaries "causeway/adapters/beneficiaries/sandbox"
 	"causeway/adapters/beneficiaries/unsupported"
-	people "causeway/adapters/counterparties/sandbox"
+	sandboxcounterparties "causeway/adapters/counterparties/sandbox"
 	"causeway/adapters/encryption"
 	httpapi "causeway/adapters/http"
 	"causeway/adapters/http/api"
@@ -26,7 +26,7 @@ import (
 	"causeway/adapters/postgres/outbox"
 	"causeway/adapters/rails/onus"
 	"causeway/adapters/rates/ecb"
-	sending "causeway/adapters/webhooks"
+	webhooksender "causeway/adapters/webhooks"
 	"causeway/app/accounting"
 	"causeway/app/accounts"
 	"causeway/app/audit"
@@ -46,15 +46,15 @@ import (
 	"causeway/ports"
 )
 
-// maxBatchDelay is how long a busy group waits for company. It costs a request that much
-// at most, and only under load.
+// maxBatchDelay is the longest a request waits for others to be committed with it. It waits
+// only under load.
 const maxBatchDelay = 2 * time.Millisecond
 
-// maxConcurrentExports is how many exports and statements one process writes at the same time:
-// each holds a connection for as long as its reader takes, and most must stay for payments.
+// maxConcurrentExports limits the exports and statements that one process writes at the same
+// time: each holds a connection until its reader is done, and payments need the others.
 const maxConcurrentExports = 2
 
-// app is the service, wired: the use cases on their adapters.
+// app is the wired service: every use case with its adapters.
 type app struct {
 	serverFlags
 	log            *logrus.Logger
@@ -75,18 +75,18 @@ type app struct {
 	webhooks       *webhooks.Service
 	sealing        *audit.Log
 	exports        *exports.Service
-	ecbRates       *ecb.Rates // nil unless the settings ask for it
+	ecbRates       *ecb.Rates // nil unless --rates is ecb
 }
 
 type systemClock struct{}
 
 func (systemClock) Now() time.Time { return time.Now().UTC() }
 
-// migrate brings a database to this version's schema.
+// migrate upgrades a database to this version's schema.
 func migrate(ctx context.Context, databaseURL string) error {
 	db, err := sql.Open("pgx", databaseURL)
 	if err != nil {
-		return fmt.Errorf("the database URL is not usable: %w", err)
+		return fmt.Errorf("invalid database URL: %w", err)
 	}
 	defer db.Close()
 	return migrations.Up(ctx, db)
@@ -94,140 +94,140 @@ func migrate(ctx context.Context, databaseURL string) error {
 
 // build wires the service to a migrated database.
 func build(ctx context.Context, c serverFlags, databaseURL string, masterKey [32]byte, log *logrus.Logger) (*app, error) {
-	h := &app{serverFlags: c, log: log, metrics: prometheus.NewRegistry()}
-	h.metrics.MustRegister(collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
-	made := ids.New()
+	a := &app{serverFlags: c, log: log, metrics: prometheus.NewRegistry()}
+	a.metrics.MustRegister(collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
+	idGenerator := ids.New()
 	var err error
-	h.db, err = postgres.Open(ctx, postgres.Options{
-		URL: databaseURL, MaxConnections: int32(c.Connections), Clock: systemClock{}, IDs: made, Render: api.RenderEvent,
+	a.db, err = postgres.Open(ctx, postgres.Options{
+		URL: databaseURL, MaxConnections: int32(c.Connections), Clock: systemClock{}, IDs: idGenerator, Render: api.RenderEvent,
 	})
 	if err != nil {
 		return nil, err
 	}
-	if err := errors.Join(migrations.Check(ctx, h.db.SQL()), h.openWebhooks(masterKey, made), h.openSealing(masterKey, made)); err != nil {
-		h.db.Close()
+	if err := errors.Join(migrations.Check(ctx, a.db.SQL()), a.openWebhooks(masterKey, idGenerator), a.openSealing(masterKey, idGenerator)); err != nil {
+		a.db.Close()
 		return nil, err
 	}
-	prices, err := h.openRates(ctx)
+	marketRates, err := a.openRates(ctx)
 	if err != nil {
-		h.db.Close()
+		a.db.Close()
 		return nil, err
 	}
-	h.wire(made, prices)
-	return h, nil
+	a.wire(idGenerator, marketRates)
+	return a, nil
 }
 
-// wire sets the use cases on their adapters.
-func (h *app) wire(made *ids.Generator, prices ports.Rates) {
-	log := logrus.NewEntry(h.log)
-	byEnvironment := railsByEnvironment(systemClock{}, h.SandboxSpeed)
-	for environment, outside := range byEnvironment {
-		byEnvironment[environment] = &onus.Rail{Rail: outside, Log: log,
+// wire creates the use cases with their adapters.
+func (a *app) wire(idGenerator *ids.Generator, marketRates ports.Rates) {
+	log := logrus.NewEntry(a.log)
+	byEnvironment := railsByEnvironment(systemClock{}, a.SandboxSpeed)
+	for environment, rail := range byEnvironment {
+		byEnvironment[environment] = &onus.Rail{Rail: rail, Log: log,
 			Deliver: func(ctx context.Context, p ports.Payout) (ports.Outcome, bool, error) {
-				return h.incoming.ReceiveInternal(ctx, p)
+				return a.incoming.ReceiveInternal(ctx, p)
 			}}
 	}
-	rails := newRailSelector(h.db, byEnvironment)
-	others := ports.CounterpartiesByEnvironment{platform.Sandbox: people.New(h.SandboxUMADomain)}
-	h.platforms = platforms.New(platforms.Config{Store: h.db, Clock: systemClock{}, IDs: made, Rails: byEnvironment, Committed: h.webhooks.Wake,
-		SettingsChanged: func() { h.quotes.InvalidateTerms() }})
-	h.idempotency = platforms.NewIdempotencyStore(h.db, systemClock{})
-	h.customers = customers.New(customers.Config{Store: h.db, Clock: systemClock{}, IDs: made, Rails: byEnvironment, Jobs: h.db, Log: log})
-	h.accounts = accounts.New(accounts.Config{Store: h.db, Books: h.db.LedgerReader(), Clock: systemClock{}, IDs: made, Beneficiaries: ports.BeneficiariesByEnvironment{
-		platform.Sandbox: beneficiaries.Beneficiaries{}, platform.Production: unsupported.Beneficiaries{}}})
-	h.payments = payments.New(payments.Config{Store: h.db, Jobs: h.db, Rails: rails, Clock: systemClock{}, IDs: made,
-		Log: log, Committed: h.webhooks.Wake, MaxDelay: maxBatchDelay})
-	h.quotes = quoting.NewQuoteService(quoting.QuoteConfig{Store: h.db, Market: prices, Rails: rails, Clock: systemClock{}, IDs: made,
-		Execute: h.payments.Execute, Committed: h.webhooks.Wake, MaxDelay: maxBatchDelay})
-	h.receivers = receivers.New(receivers.Config{Store: h.db, Counterparties: others, CurrentTerms: h.quotes.CurrentTerms, Clock: systemClock{}, IDs: made})
-	h.incoming = receiving.NewIncomingService(receiving.IncomingConfig{Store: h.db, Jobs: h.db, Rails: rails, RequestApproval: h.requestApproval, TransferOut: h.payments.TransferOutWithID, Clock: systemClock{}, IDs: made,
-		Counterparties: others, Log: log, Committed: h.webhooks.Wake, MaxDelay: maxBatchDelay})
-	h.accounting = accounting.New(accounting.Config{Store: h.db, Ledger: h.db.Finance(), WebhookLog: outbox.NewLog(h.db.Pool()), Market: prices, Clock: systemClock{}, IDs: made,
-		Committed: h.webhooks.Wake})
-	h.exports = exports.New(exports.Config{Views: h.db.LedgerViews(), Store: h.db, Clock: systemClock{}, MaxConcurrency: maxConcurrentExports})
-	h.reconciliation = newReconciliation(h.db, made)
-	h.periods = accounting.NewPeriods(accounting.PeriodsConfig{Store: h.db, Ledger: h.db.LedgerReader(), Clock: systemClock{}, IDs: made, Committed: h.webhooks.Wake})
-	h.sandbox = sandbox.New(sandbox.Config{Store: h.db, Receiver: h.payments, Depositor: h.incoming, Clock: systemClock{}, IDs: made})
+	rails := newRailSelector(a.db, byEnvironment)
+	counterparties := ports.CounterpartiesByEnvironment{platform.Sandbox: sandboxcounterparties.New(a.SandboxUMADomain)}
+	a.platforms = platforms.New(platforms.Config{Store: a.db, Clock: systemClock{}, IDs: idGenerator, Rails: byEnvironment, Committed: a.webhooks.Wake,
+		SettingsChanged: func() { a.quotes.InvalidateTerms() }})
+	a.idempotency = platforms.NewIdempotencyStore(a.db, systemClock{})
+	a.customers = customers.New(customers.Config{Store: a.db, Clock: systemClock{}, IDs: idGenerator, Rails: byEnvironment, Jobs: a.db, Log: log})
+	a.accounts = accounts.New(accounts.Config{Store: a.db, Books: a.db.LedgerReader(), Clock: systemClock{}, IDs: idGenerator, Beneficiaries: ports.BeneficiariesByEnvironment{
+		platform.Sandbox: sandboxbeneficiaries.Beneficiaries{}, platform.Production: unsupported.Beneficiaries{}}})
+	a.payments = payments.New(payments.Config{Store: a.db, Jobs: a.db, Rails: rails, Clock: systemClock{}, IDs: idGenerator,
+		Log: log, Committed: a.webhooks.Wake, MaxDelay: maxBatchDelay})
+	a.quotes = quoting.NewQuoteService(quoting.QuoteConfig{Store: a.db, Market: marketRates, Rails: rails, Clock: systemClock{}, IDs: idGenerator,
+		Execute: a.payments.Execute, Committed: a.webhooks.Wake, MaxDelay: maxBatchDelay})
+	a.receivers = receivers.New(receivers.Config{Store: a.db, Counterparties: counterparties, CurrentTerms: a.quotes.CurrentTerms, Clock: systemClock{}, IDs: idGenerator})
+	a.incoming = receiving.NewIncomingService(receiving.IncomingConfig{Store: a.db, Jobs: a.db, Rails: rails, RequestApproval: a.requestApproval, TransferOut: a.payments.TransferOutWithID, Clock: systemClock{}, IDs: idGenerator,
+		Counterparties: counterparties, Log: log, Committed: a.webhooks.Wake, MaxDelay: maxBatchDelay})
+	a.accounting = accounting.New(accounting.Config{Store: a.db, Ledger: a.db.Finance(), WebhookLog: outbox.NewLog(a.db.Pool()), Market: marketRates, Clock: systemClock{}, IDs: idGenerator,
+		Committed: a.webhooks.Wake})
+	a.exports = exports.New(exports.Config{Views: a.db.LedgerViews(), Store: a.db, Clock: systemClock{}, MaxConcurrency: maxConcurrentExports})
+	a.reconciliation = newReconciliation(a.db, idGenerator)
+	a.periods = accounting.NewPeriods(accounting.PeriodsConfig{Store: a.db, Ledger: a.db.LedgerReader(), Clock: systemClock{}, IDs: idGenerator, Committed: a.webhooks.Wake})
+	a.sandbox = sandbox.New(sandbox.Config{Store: a.db, Receiver: a.payments, Depositor: a.incoming, Clock: systemClock{}, IDs: idGenerator})
 }
 
-// requestApproval sends an event as a question: at once, and once.
-func (h *app) requestApproval(ctx context.Context, e event.Event) (ports.WebhookResponse, error) {
+// requestApproval sends an event to the platform's endpoint once and waits for the response.
+func (a *app) requestApproval(ctx context.Context, e event.Event) (ports.WebhookResponse, error) {
 	body, err := api.RenderEvent(e)
 	if err != nil {
 		return ports.WebhookResponse{}, err
 	}
-	return h.webhooks.SendAndWait(ctx, e, body)
+	return a.webhooks.SendAndWait(ctx, e, body)
 }
 
-// openWebhooks wires the dispatcher, with its signing keys sealed in the database.
-func (h *app) openWebhooks(masterKey [32]byte, made *ids.Generator) error {
-	box, err := encryption.New(masterKey[:])
+// openWebhooks creates the webhook dispatcher. Its signing keys are encrypted in the database.
+func (a *app) openWebhooks(masterKey [32]byte, idGenerator *ids.Generator) error {
+	sealer, err := encryption.New(masterKey[:])
 	if err != nil {
 		return err
 	}
-	keys := sending.NewKeyring(outbox.NewKeys(h.db.Pool()), box, systemClock{}, made)
-	h.webhooks = webhooks.New(webhooks.Config{
-		Queue: outbox.NewQueue(h.db.Connect), Log: outbox.NewLog(h.db.Pool()), Webhooks: sending.NewSender(keys, sending.Options{}),
-		Keys: keys, Clock: systemClock{}, IDs: made, Metrics: newWebhookMetrics(h.metrics, h.log), Grace: 3 * time.Second,
+	keys := webhooksender.NewKeyring(outbox.NewKeys(a.db.Pool()), sealer, systemClock{}, idGenerator)
+	a.webhooks = webhooks.New(webhooks.Config{
+		Queue: outbox.NewQueue(a.db.Connect), Log: outbox.NewLog(a.db.Pool()), Webhooks: webhooksender.NewSender(keys, webhooksender.Options{}),
+		Keys: keys, Clock: systemClock{}, IDs: idGenerator, Metrics: newWebhookMetrics(a.metrics, a.log), Grace: 3 * time.Second,
 	})
 	return nil
 }
 
-// newAPI builds the HTTP side.
-func (h *app) newAPI(address net.Addr) (*httpapi.API, error) {
-	proxies, err := h.trustedProxies()
+// newAPI creates the HTTP API.
+func (a *app) newAPI(address net.Addr) (*httpapi.API, error) {
+	proxies, err := a.trustedProxies()
 	if err != nil {
 		return nil, err
 	}
-	door := httpapi.New(httpapi.Config{
-		Authenticator: platforms.NewAuthenticator(h.db), IdempotencyStore: h.idempotency, Log: h.log, Metrics: h.metrics, Ready: h.db.Ping,
-		Rate:           httpapi.Rate{PerSecond: float64(h.RatePerSecond), Burst: h.RateBurst},
-		RequestTimeout: h.RequestTimeout, TrustedProxies: proxies, PublicURL: h.baseURL(address), Version: version,
+	server := httpapi.New(httpapi.Config{
+		Authenticator: platforms.NewAuthenticator(a.db), IdempotencyStore: a.idempotency, Log: a.log, Metrics: a.metrics, Ready: a.db.Ping,
+		Rate:           httpapi.Rate{PerSecond: float64(a.RatePerSecond), Burst: a.RateBurst},
+		RequestTimeout: a.RequestTimeout, TrustedProxies: proxies, PublicURL: a.baseURL(address), Version: version,
 	})
-	api.Register(door, api.Deps{Platforms: h.platforms, Customers: h.customers, ExternalAccounts: h.accounts, InternalAccounts: h.accounts,
-		Quotes: h.quotes, Payments: h.payments, IncomingPayments: h.incoming, Receivers: h.receivers, Sandbox: h.sandbox, Webhooks: h.webhooks,
-		Accounting: h.accounting, LedgerLog: h.sealing, Exports: h.exports, Reconciliations: h.reconciliation, Periods: h.periods})
-	return door, door.Build()
+	api.Register(server, api.Deps{Platforms: a.platforms, Customers: a.customers, ExternalAccounts: a.accounts, InternalAccounts: a.accounts,
+		Quotes: a.quotes, Payments: a.payments, IncomingPayments: a.incoming, Receivers: a.receivers, Sandbox: a.sandbox, Webhooks: a.webhooks,
+		Accounting: a.accounting, LedgerLog: a.sealing, Exports: a.exports, Reconciliations: a.reconciliation, Periods: a.periods})
+	return server, server.Build()
 }
 
-// run serves until ctx ends, then finishes what runs and returns.
-func (h *app) run(ctx context.Context, listener net.Listener, workers bool) error {
-	door, err := h.newAPI(listener.Addr())
+// run serves until ctx ends, then waits for running requests and jobs.
+func (a *app) run(ctx context.Context, listener net.Listener, workers bool) error {
+	server, err := a.newAPI(listener.Addr())
 	if err != nil {
 		return err
 	}
-	working, stopWork := context.WithCancel(context.WithoutCancel(ctx))
-	defer stopWork()
-	if err := h.servePprof(working); err != nil {
+	workerCtx, stopWorkers := context.WithCancel(context.WithoutCancel(ctx))
+	defer stopWorkers()
+	if err := a.servePprof(workerCtx); err != nil {
 		return err
 	}
-	var all sync.WaitGroup
-	if h.ecbRates != nil {
-		all.Go(func() { h.ecbRates.Run(working) })
+	var running sync.WaitGroup
+	if a.ecbRates != nil {
+		running.Go(func() { a.ecbRates.Run(workerCtx) })
 	}
 	if workers {
-		all.Go(func() { h.payments.Run(working) })
-		all.Go(func() { h.customers.Run(working) })
-		all.Go(func() { h.incoming.Run(working) })
-		all.Go(func() { h.webhooks.Run(working) })
-		all.Go(func() { h.sealing.Run(working) })
-		all.Go(func() { h.runMaintenance(working, h.maintenanceTasks()) })
+		running.Go(func() { a.payments.Run(workerCtx) })
+		running.Go(func() { a.customers.Run(workerCtx) })
+		running.Go(func() { a.incoming.Run(workerCtx) })
+		running.Go(func() { a.webhooks.Run(workerCtx) })
+		running.Go(func() { a.sealing.Run(workerCtx) })
+		running.Go(func() { a.runMaintenance(workerCtx) })
 	}
-	// Describing the interface took memory that serving it does not need.
+	// Building the OpenAPI description took memory that serving does not need.
 	debug.FreeOSMemory()
-	err = door.Serve(ctx, listener, h.timeouts())
-	stopWork()
-	all.Wait()
+	err = server.Serve(ctx, listener, a.timeouts())
+	stopWorkers()
+	running.Wait()
 	return err
 }
 
-// timeouts leave time, of the ten seconds a stop may take, for the workers and the
-// database to end after the last request.
-func (h *app) timeouts() httpapi.Timeouts {
+// timeouts returns the HTTP timeouts. Shutdown may take ten seconds: the drain timeout leaves
+// time for the workers and the database to stop after the last request.
+func (a *app) timeouts() httpapi.Timeouts {
 	t := httpapi.DefaultTimeouts
-	t.Write = h.RequestTimeout + 10*time.Second
+	t.Write = a.RequestTimeout + 10*time.Second
 	t.Drain = 4 * time.Second
 	return t
 }
 
-func (h *app) close() { h.db.Close() }
+func (a *app) close() { a.db.Close() }

@@ -13,41 +13,41 @@ import (
 	"causeway/core/fault"
 )
 
-// corridorsCommand is where an operator sees and changes fees, limits and lock times:
-// beside servers that run, or when none does.
+// corridorsCommand shows and changes fees, limits and rate lock times, whether or not a server
+// is running.
 type corridorsCommand struct {
-	List    corridorsListCommand    `cmd:"" help:"Print the terms in force for every pair of currencies."`
-	Set     corridorsSetCommand     `cmd:"" help:"Change terms of a pair, for all platforms or one. Every server follows within 10 seconds; quotes made before keep their price."`
-	Reset   corridorsResetCommand   `cmd:"" help:"Take back what was changed of a pair, for all platforms or one."`
-	History corridorsHistoryCommand `cmd:"" help:"Print every change that was ever made."`
+	List    corridorsListCommand    `cmd:"" help:"Print the current terms of every currency pair."`
+	Set     corridorsSetCommand     `cmd:"" help:"Change the terms of a currency pair, for all platforms or one. Servers apply the change within 10 seconds; existing quotes keep their price."`
+	Reset   corridorsResetCommand   `cmd:"" help:"Reset a currency pair to its defaults, for all platforms or one."`
+	History corridorsHistoryCommand `cmd:"" help:"Print all changes."`
 }
 
 type corridorsListCommand struct {
 	databaseFlags
-	Platform string `help:"As this platform pays. Without it, as all pay." placeholder:"ID"`
-	JSON     bool   `name:"json" help:"As JSON."`
+	Platform string `help:"Show the terms of this platform. Default: the terms of all platforms." placeholder:"ID"`
+	JSON     bool   `name:"json" help:"Print JSON."`
 }
 
 func (c corridorsListCommand) Run(ctx context.Context, out io.Writer) error {
 	return c.withDatabase(ctx, func(db *postgres.DB) error {
-		shown, err := pricing.New(db).List(ctx, c.Platform)
+		terms, err := pricing.New(db).List(ctx, c.Platform)
 		if err != nil {
-			return fieldErrors("nothing is shown", err)
+			return fieldErrors("cannot list the terms", err)
 		}
 		if c.JSON {
-			return writeTermsJSON(out, shown)
+			return writeTermsJSON(out, terms)
 		}
-		return writeTerms(out, shown)
+		return writeTerms(out, terms)
 	})
 }
 
-// corridorArgs is the arguments of a command that changes one line.
+// corridorArgs holds the arguments of a command that changes one currency pair.
 type corridorArgs struct {
 	databaseFlags
-	From     string `arg:"" help:"Currency that is sent."`
-	To       string `arg:"" help:"Currency that arrives."`
-	Platform string `help:"For this platform alone. Without it, for all." placeholder:"ID"`
-	Note     string `help:"Why; it stands in the history."`
+	From     string `arg:"" help:"Sent currency."`
+	To       string `arg:"" help:"Received currency."`
+	Platform string `help:"Change this platform only. Default: all platforms." placeholder:"ID"`
+	Note     string `help:"Reason, stored in the history."`
 }
 
 func (c corridorArgs) corridorInput() pricing.CorridorInput {
@@ -56,11 +56,11 @@ func (c corridorArgs) corridorInput() pricing.CorridorInput {
 
 type corridorsSetCommand struct {
 	corridorArgs
-	FeeFixed   string `help:"Fixed fee, in the smallest unit of what is sent." placeholder:"N"`
+	FeeFixed   string `help:"Fixed fee, in minor units of the sent currency." placeholder:"N"`
 	FeePercent string `help:"Variable fee, such as 0.3%." placeholder:"P%"`
-	Min        string `help:"Least that can be sent at once, in its smallest unit." placeholder:"N"`
-	Max        string `help:"Most that can be sent at once, in its smallest unit." placeholder:"N"`
-	Lock       string `help:"How long a quoted rate is held, from 1m to 15m." placeholder:"TIME"`
+	Min        string `help:"Minimum amount sent, in minor units." placeholder:"N"`
+	Max        string `help:"Maximum amount sent, in minor units." placeholder:"N"`
+	Lock       string `help:"How long a quoted rate is locked, from 1m to 15m." placeholder:"TIME"`
 }
 
 func (c corridorsSetCommand) Run(ctx context.Context, out io.Writer) error {
@@ -88,35 +88,35 @@ func (c corridorsResetCommand) Run(ctx context.Context, out io.Writer) error {
 
 type corridorsHistoryCommand struct {
 	databaseFlags
-	From     string `arg:"" optional:"" help:"Currency that is sent. Without it, any."`
-	To       string `arg:"" optional:"" help:"Currency that arrives. Without it, any."`
-	Platform string `help:"Of what this platform pays: its own terms, and those for all." placeholder:"ID"`
+	From     string `arg:"" optional:"" help:"Sent currency. Default: any."`
+	To       string `arg:"" optional:"" help:"Received currency. Default: any."`
+	Platform string `help:"Changes that affect this platform: its own and those for all platforms." placeholder:"ID"`
 }
 
 func (c corridorsHistoryCommand) Run(ctx context.Context, out io.Writer) error {
 	return c.withDatabase(ctx, func(db *postgres.DB) error {
 		changes, err := pricing.New(db).History(ctx, pricing.HistoryFilter{From: c.From, To: c.To, Platform: c.Platform})
 		if err != nil {
-			return fieldErrors("nothing is shown", err)
+			return fieldErrors("cannot list the changes", err)
 		}
 		return writeHistory(out, changes)
 	})
 }
 
-// fieldErrors lists all that was wrong, by the names of the flags.
+// fieldErrors lists all field errors with the names of the flags.
 func fieldErrors(outcome string, err error) error {
-	wrong, ok := fault.As(err)
-	if !ok || len(wrong.Fields) == 0 {
+	invalid, ok := fault.As(err)
+	if !ok || len(invalid.Fields) == 0 {
 		return err
 	}
 	lines := []string{outcome + ":"}
-	for _, f := range wrong.Fields {
+	for _, f := range invalid.Fields {
 		lines = append(lines, "  "+flagPrefix(f.Field)+f.Message)
 	}
 	return errors.New(strings.Join(lines, "\n"))
 }
 
-// flagPrefix is how a mistake begins; those that are no flag's speak for themselves.
+// flagPrefix returns the flag of a field; errors of no single flag have none.
 func flagPrefix(field string) string {
 	switch field {
 	case pricing.FieldPair, pricing.FieldChange:

@@ -9,10 +9,10 @@ import (
 
 func TestCorridorsCommand_SetResetAndHistory(t *testing.T) {
 	t.Parallel()
-	// An operator sees the terms, changes them for all and for one platform, takes a
-	// change back, and finds all of it in the history.
+	// An operator changes terms for all platforms and for one, resets them, and sees every change
+	// in the history.
 	url := seededDatabase(t)
-	var all strings.Builder
+	var transcript strings.Builder
 	for _, args := range []string{
 		"set USD BTC --fee-percent 0.3% --fee-fixed 25 --note agreed",
 		"set USD BTC --lock 90s --min 200 --platform " + fakePlatform,
@@ -22,32 +22,32 @@ func TestCorridorsCommand_SetResetAndHistory(t *testing.T) {
 		"set USD BTC --max 50000 --platform " + fakePlatform,
 		"history",
 	} {
-		out, complaint, status := runCorridors(t, url, args)
-		if status != 0 || complaint != "" {
-			t.Errorf("corridors %s: status %d, %s", args, status, complaint)
+		out, errOut, status := runCorridors(t, url, args)
+		if status != 0 || errOut != "" {
+			t.Errorf("corridors %s: status %d, %s", args, status, errOut)
 		}
-		all.WriteString("$ causeway corridors " + args + "\n" + out + "\n")
+		transcript.WriteString("$ causeway corridors " + args + "\n" + out + "\n")
 	}
-	moment := regexp.MustCompile(`\d{4}-\d\d-\d\d \d\d:\d\d:\d\d`)
-	checkGolden(t, "corridors.txt", moment.ReplaceAllString(all.String(), "2026-03-14 12:00:00"))
+	timestamp := regexp.MustCompile(`\d{4}-\d\d-\d\d \d\d:\d\d:\d\d`)
+	checkGolden(t, "corridors.txt", timestamp.ReplaceAllString(transcript.String(), "2026-03-14 12:00:00"))
 
-	// The list marks what is not built in, in words and for programs.
+	// The list marks changed terms, as text and as JSON.
 	list, _, _ := runCorridors(t, url, "list --platform "+fakePlatform)
 	if !regexp.MustCompile(`(?m)^USD +BTC +0\.25 +\+ +0\.3% +1\.00 +to +500\.00 +5m +fee-fixed, fee-percent for all; max for this platform$`).MatchString(list) {
-		t.Errorf("USD to BTC is not listed as it is:\n%s", list)
+		t.Errorf("wrong line for USD to BTC:\n%s", list)
 	}
-	var shown []struct {
+	var terms []struct {
 		From, To, FeePercent            string
 		FeeFixed, Min, Max, LockSeconds int64
-		NotBuiltIn                      struct{ ForAll, ForPlatform []string }
+		Changed                         struct{ ForAll, ForPlatform []string }
 	}
 	text, _, _ := runCorridors(t, url, "list --json --platform "+fakePlatform)
-	if err := json.Unmarshal([]byte(text), &shown); err != nil {
+	if err := json.Unmarshal([]byte(text), &terms); err != nil {
 		t.Fatalf("%v: %s", err, text)
 	}
 	found := 0
-	for _, s := range shown {
-		changed := len(s.NotBuiltIn.ForAll)+len(s.NotBuiltIn.ForPlatform) > 0
+	for _, s := range terms {
+		changed := len(s.Changed.ForAll)+len(s.Changed.ForPlatform) > 0
 		if changed != (s.From == "USD" && s.To == "BTC") {
 			t.Errorf("%+v", s)
 		}
@@ -58,14 +58,14 @@ func TestCorridorsCommand_SetResetAndHistory(t *testing.T) {
 			}
 		}
 	}
-	if found != 1 || len(shown) != strings.Count(list, "\n")-1 {
-		t.Errorf("%d of %d lines are changed", found, len(shown))
+	if found != 1 || len(terms) != strings.Count(list, "\n")-1 {
+		t.Errorf("%d of %d lines are changed", found, len(terms))
 	}
 }
 
 func TestCorridorsCommand_ReportsAllInvalidFlags(t *testing.T) {
 	t.Parallel()
-	// All mistakes are told at once, by the names of the flags, and nothing is changed.
+	// All invalid flags are reported at once by name, and nothing is changed.
 	url := seededDatabase(t)
 	for args, want := range map[string][]string{
 		"set USD CAD --fee-percent 3 --fee-fixed x --min=-1 --max 0 --lock 1h --platform acme": {"nothing was changed", "not yet live",
@@ -78,28 +78,28 @@ func TestCorridorsCommand_ReportsAllInvalidFlags(t *testing.T) {
 		"history usd":                      {"known currencies"},
 		"set USD BTC --fee-fixed 1 --database-url postgres://nobody:1/no": {"cannot reach the database"},
 	} {
-		out, complaint, status := runCorridors(t, url, args)
+		out, errOut, status := runCorridors(t, url, args)
 		if status == 0 || out != "" {
 			t.Errorf("corridors %s: status %d, %s", args, status, out)
 		}
 		for _, part := range want {
-			if !strings.Contains(complaint, part) {
-				t.Errorf("corridors %s: without %q: %s", args, part, complaint)
+			if !strings.Contains(errOut, part) {
+				t.Errorf("corridors %s: output does not contain %q: %s", args, part, errOut)
 			}
 		}
 	}
-	if out, _, _ := runCorridors(t, url, "history"); out != "Nothing was ever changed; the built-in terms are in force.\n" {
+	if out, _, _ := runCorridors(t, url, "history"); out != "No changes; the default terms apply.\n" {
 		t.Errorf("the history is\n%s", out)
 	}
 }
 
-func runCorridors(t testing.TB, url, args string) (out, complaint string, status int) {
+func runCorridors(t testing.TB, url, args string) (out, errOut string, status int) {
 	t.Helper()
 	var stdout, stderr strings.Builder
-	words := append([]string{"corridors"}, strings.Fields(args)...)
+	argv := append([]string{"corridors"}, strings.Fields(args)...)
 	if !strings.Contains(args, "--database-url") {
-		words = append(words, "--database-url", url)
+		argv = append(argv, "--database-url", url)
 	}
-	status = run(t.Context(), words, &stdout, &stderr)
+	status = run(t.Context(), argv, &stdout, &stderr)
 	return stdout.String(), stderr.String(), status
 }

@@ -9,21 +9,21 @@ import (
 	"causeway/adapters/pgembed"
 )
 
-// open finds the database of a command that is not the server: the one named, the
-// one of a server that runs on the data folder, or that folder's own, started for
-// as long as the command takes. The function gives it back.
-func (w databaseFlags) open(ctx context.Context, log logrus.FieldLogger) (string, func() error, error) {
-	keep := func() error { return nil }
-	if w.DatabaseURL != "" {
-		return w.DatabaseURL, keep, nil
+// open returns the URL of the database of a command other than the server: the configured
+// one, the one of a server that runs on the data folder, or that of the folder's private
+// Postgres, which open then starts. The caller calls the returned function when done.
+func (f databaseFlags) open(ctx context.Context, log logrus.FieldLogger) (string, func() error, error) {
+	release := func() error { return nil }
+	if f.DatabaseURL != "" {
+		return f.DatabaseURL, release, nil
 	}
-	if running, ok := pgembed.RunningURL(w.Data); ok {
-		return running, keep, nil
+	if running, ok := pgembed.RunningURL(f.Data); ok {
+		return running, release, nil
 	}
-	if _, err := os.Stat(w.Data); err != nil {
-		return "", nil, noDatabaseError(w.Data)
+	if _, err := os.Stat(f.Data); err != nil {
+		return "", nil, noDatabaseError(f.Data)
 	}
-	server, err := pgembed.Start(ctx, pgembed.Options{Dir: w.Data, Log: log})
+	server, err := pgembed.Start(ctx, pgembed.Options{Dir: f.Data, Log: log})
 	if err != nil {
 		return "", nil, err
 	}

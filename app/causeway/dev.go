@@ -22,7 +22,7 @@ type devCommand struct {
 	serverFlags
 	databaseFlags
 	Listen string `env:"CAUSEWAY_LISTEN" default:"127.0.0.1:8080" help:"Address and port to listen on."`
-	NoDemo bool   `env:"CAUSEWAY_NO_DEMO" help:"Do not play a payment on the first start."`
+	NoDemo bool   `env:"CAUSEWAY_NO_DEMO" help:"Do not run the demo payment on the first start."`
 }
 
 func (d devCommand) Run(ctx context.Context, out io.Writer) (err error) {
@@ -33,7 +33,7 @@ func (d devCommand) Run(ctx context.Context, out io.Writer) (err error) {
 	if err := os.MkdirAll(d.Data, 0o700); err != nil {
 		return fmt.Errorf("--data (CAUSEWAY_DATA): %w", err)
 	}
-	url, stop, died, err := d.database(ctx, log)
+	url, stop, stopped, err := d.database(ctx, log)
 	if err != nil {
 		return err
 	}
@@ -47,8 +47,8 @@ func (d devCommand) Run(ctx context.Context, out io.Writer) (err error) {
 	defer cancel(nil)
 	go func() {
 		select {
-		case <-died:
-			cancel(errors.New("the private Postgres has ended; start again, nothing committed is lost"))
+		case <-stopped:
+			cancel(errors.New("the private Postgres stopped; start the service again, committed data is safe"))
 		case <-ctx.Done():
 		}
 	}()
@@ -59,15 +59,16 @@ func (d devCommand) Run(ctx context.Context, out io.Writer) (err error) {
 	return err
 }
 
-// database is the one named, or the private one of the data folder, migrated.
-func (d devCommand) database(ctx context.Context, log *logrus.Logger) (url string, stop func() error, died <-chan struct{}, err error) {
+// database returns the URL of the configured database, or starts the private Postgres of the
+// data folder. Both are migrated. stopped is closed when the private Postgres exits.
+func (d devCommand) database(ctx context.Context, log *logrus.Logger) (url string, stop func() error, stopped <-chan struct{}, err error) {
 	stop = func() error { return nil }
 	if url = d.DatabaseURL; url == "" {
 		server, err := pgembed.Start(ctx, pgembed.Options{Dir: d.Data, Log: log})
 		if err != nil {
 			return "", nil, nil, err
 		}
-		url, died = server.URL(), server.Done()
+		url, stopped = server.URL(), server.Done()
 		stop = func() error {
 			ctx, cancel := context.WithTimeout(context.Background(), 3*time.Second)
 			defer cancel()
@@ -77,7 +78,7 @@ func (d devCommand) database(ctx context.Context, log *logrus.Logger) (url strin
 	if err := migrate(ctx, url); err != nil {
 		return "", nil, nil, errors.Join(err, stop())
 	}
-	return url, stop, died, nil
+	return url, stop, stopped, nil
 }
 
 func (d devCommand) serve(ctx context.Context, out io.Writer, log *logrus.Logger, listener net.Listener, url string) error {
@@ -88,58 +89,59 @@ func (d devCommand) serve(ctx context.Context, out io.Writer, log *logrus.Logger
 	if d.RatesCacheFile == "" {
 		d.RatesCacheFile = filepath.Join(d.Data, "rates.xml")
 	}
-	if d.Heads == "" {
-		d.Heads = filepath.Join(d.Data, "heads")
+	if d.Checkpoints == "" {
+		d.Checkpoints = filepath.Join(d.Data, "checkpoints")
 	}
-	h, err := build(ctx, d.serverFlags, url, key, log)
+	a, err := build(ctx, d.serverFlags, url, key, log)
 	if err != nil {
 		return err
 	}
-	defer h.close()
-	mine, first, err := d.credentials(ctx, h, d.baseURL(listener.Addr()))
+	defer a.close()
+	saved, first, err := d.credentials(ctx, a, d.baseURL(listener.Addr()))
 	if err != nil {
 		return err
 	}
-	fmt.Fprintf(out, "causeway %s serves %s\n  reference   %s/docs\n  credentials %s\n", version, mine.BaseURL, mine.BaseURL, d.credentialsPath())
+	fmt.Fprintf(out, "causeway %s serves %s\n  API reference  %s/docs\n  credentials    %s\n", version, saved.BaseURL, saved.BaseURL, d.credentialsPath())
 	if first && !d.NoDemo {
 		go func() {
-			if err := runDemo(ctx, mine, url, out); err != nil && ctx.Err() == nil {
-				log.WithError(err).Error("the demo did not finish; play it again with: causeway demo")
+			if err := runDemo(ctx, saved, url, out); err != nil && ctx.Err() == nil {
+				log.WithError(err).Error("demo payment failed; run it again with: causeway demo")
 			}
 		}()
 	}
-	return h.run(ctx, listener, true)
+	return a.run(ctx, listener, true)
 }
 
 func (d devCommand) credentialsPath() string { return filepath.Join(d.Data, "credentials.json") }
 
-// credentials are those of the folder's platform. On the first start it is made.
-func (d devCommand) credentials(ctx context.Context, h *app, baseURL string) (credentials, bool, error) {
-	var mine credentials
+// credentials returns the credentials of the data folder's platform, and creates the platform
+// on the first start. The second result reports whether it was created.
+func (d devCommand) credentials(ctx context.Context, a *app, baseURL string) (credentials, bool, error) {
+	var saved credentials
 	text, err := os.ReadFile(d.credentialsPath())
 	switch {
 	case err == nil:
-		if err := json.Unmarshal(text, &mine); err != nil {
-			return mine, false, fmt.Errorf("%s is damaged (%w); move it away to get a new platform", d.credentialsPath(), err)
+		if err := json.Unmarshal(text, &saved); err != nil {
+			return saved, false, fmt.Errorf("%s is not valid JSON (%w); remove it to create a new platform", d.credentialsPath(), err)
 		}
-		if mine.BaseURL == baseURL {
-			return mine, false, nil
+		if saved.BaseURL == baseURL {
+			return saved, false, nil
 		}
-		mine.BaseURL = baseURL
-		return mine, false, d.saveCredentials(mine)
+		saved.BaseURL = baseURL
+		return saved, false, d.saveCredentials(saved)
 	case !errors.Is(err, os.ErrNotExist):
-		return mine, false, err
+		return saved, false, err
 	}
-	founded, err := h.platforms.Create(ctx, platforms.CreateRequest{Name: "Sandbox", Environment: platform.Sandbox, Regulated: true})
+	created, err := a.platforms.Create(ctx, platforms.CreateRequest{Name: "Sandbox", Environment: platform.Sandbox, Regulated: true})
 	if err != nil {
-		return mine, false, err
+		return saved, false, err
 	}
-	mine = credentialsOf(founded, baseURL)
-	return mine, true, d.saveCredentials(mine)
+	saved = credentialsOf(created, baseURL)
+	return saved, true, d.saveCredentials(saved)
 }
 
-func (d devCommand) saveCredentials(mine credentials) error {
-	text, err := json.MarshalIndent(mine, "", "  ")
+func (d devCommand) saveCredentials(saved credentials) error {
+	text, err := json.MarshalIndent(saved, "", "  ")
 	if err != nil {
 		return err
 	}

@@ -7,9 +7,9 @@ import (
 	"testing"
 )
 
-var update = flag.Bool("update", false, "write the golden files anew")
+var update = flag.Bool("update", false, "rewrite the golden files")
 
-// checkGolden compares a text with the file in testdata that says how it must be.
+// checkGolden compares text with the expected content of a file in testdata.
 func checkGolden(t *testing.T, name, got string) {
 	t.Helper()
 	path := filepath.Join("testdata", name)
@@ -27,6 +27,6 @@ func checkGolden(t *testing.T, name, got string) {
 		t.Fatal(err)
 	}
 	if got != string(want) {
-		t.Errorf("%s differs; look at it, and if it is right run the test with -update\n--- got\n%s\n--- want\n%s", name, got, want)
+		t.Errorf("%s differs; if the new text is right, run the test with -update\n--- got\n%s\n--- want\n%s", name, got, want)
 	}
 }

@@ -16,22 +16,22 @@ import (
 	"causeway/ports"
 )
 
-// ledgerCommand looks into the books without the service: beside a server that runs,
-// or when none does.
+// ledgerCommand reads and checks the ledger directly in the database, whether or not a server
+// is running.
 type ledgerCommand struct {
-	Check     ledgerCheckCommand     `cmd:"" help:"Prove every rule over everything in the books. The exit status is 1 when one is broken."`
-	Verify    ledgerVerifyCommand    `cmd:"" help:"Prove that every posting is what was sealed in the log and signed, and that none is missing. The exit status is 1 when it is not so."`
-	Export    ledgerExportCommand    `cmd:"" help:"Export the books: for spreadsheets, plain-text accounting and banks, or as the log for verify."`
-	Rotate    ledgerRotateCommand    `cmd:"" name:"rotate-key" help:"Replace the key that signs the heads of the log."`
+	Check     ledgerCheckCommand     `cmd:"" help:"Check every ledger invariant. Exits 1 on failure."`
+	Verify    ledgerVerifyCommand    `cmd:"" help:"Verify that every posting matches the sealed and signed log and that none is missing. Exits 1 on failure."`
+	Export    ledgerExportCommand    `cmd:"" help:"Export the ledger for spreadsheets, plain-text accounting or banks, or as a log for verify."`
+	RotateKey ledgerRotateCommand    `cmd:"" help:"Replace the key that signs the checkpoints of the log."`
 	Balances  ledgerBalancesCommand  `cmd:"" help:"Print the balance of every account."`
-	Entries   ledgerEntriesCommand   `cmd:"" help:"Print what a transaction wrote into the books."`
-	Reconcile ledgerReconcileCommand `cmd:"" help:"Compare a partner's statement with the books, and print what does not fit."`
-	Periods   ledgerPeriodsCommand   `cmd:"" help:"Print the months of a platform's books, and which are closed."`
-	Hold      ledgerSoftCloseCommand `cmd:"" help:"Hold a month: only what somebody authorised is posted into it."`
-	Reopen    ledgerReopenCommand    `cmd:"" help:"Reopen a month that is held."`
-	Close     ledgerCloseCommand     `cmd:"" help:"Close a month that is held, for good, and keep its trial balance."`
-	Detach    ledgerArchiveCommand   `cmd:"" help:"Take the oldest month of all platforms out of the books, into tables that can be kept elsewhere."`
-	Attach    ledgerRestoreCommand   `cmd:"" help:"Put the month back that was detached last."`
+	Entries   ledgerEntriesCommand   `cmd:"" help:"Print the ledger entries of a transaction."`
+	Reconcile ledgerReconcileCommand `cmd:"" help:"Compare a partner's statement with the ledger, and print the differences."`
+	Periods   ledgerPeriodsCommand   `cmd:"" help:"Print the accounting periods of a platform and their states."`
+	SoftClose ledgerSoftCloseCommand `cmd:"" help:"Soft-close a month: only authorised adjustments can be posted into it."`
+	Reopen    ledgerReopenCommand    `cmd:"" help:"Reopen a soft-closed month."`
+	Close     ledgerCloseCommand     `cmd:"" help:"Close a soft-closed month permanently and store its trial balance."`
+	Archive   ledgerArchiveCommand   `cmd:"" help:"Move the oldest month of all platforms out of the ledger, into separate tables."`
+	Restore   ledgerRestoreCommand   `cmd:"" help:"Move the month that was archived last back into the ledger."`
 }
 
 type ledgerCheckCommand struct{ databaseFlags }
@@ -49,17 +49,17 @@ func (l ledgerCheckCommand) Run(ctx context.Context, out io.Writer) error {
 	})
 }
 
-// checkUnposted holds the transactions for which nothing was posted against their
-// states. The check of the books begins at postings, so it cannot know of them.
+// checkUnposted checks the states of the transactions that have no posting. The ledger check
+// starts from postings, so it does not see them.
 func checkUnposted(ctx context.Context, db *postgres.DB, report *audit.Report) error {
-	return db.EachTransactionWithoutPostings(ctx, func(key ports.TransactionKey, shape transaction.Flow, state transaction.State) error {
+	return db.EachTransactionWithoutPostings(ctx, func(key ports.TransactionKey, flow transaction.Flow, state transaction.State) error {
 		i := slices.IndexFunc(report.Rules, func(r audit.RuleReport) bool { return r.Rule == audit.RuleTransactionStates })
 		rule := &report.Rules[i]
 		rule.Checked++
-		if wrong := shape.CheckKinds(state, nil); wrong != nil {
+		if err := flow.CheckKinds(state, nil); err != nil {
 			rule.Violations++
 			if rule.Violations <= audit.MaxFindings {
-				report.Findings = append(report.Findings, audit.Finding{Rule: audit.RuleTransactionStates, Message: fmt.Sprintf("%s on %s: %v", key.ID, key.Platform, wrong)})
+				report.Findings = append(report.Findings, audit.Finding{Rule: audit.RuleTransactionStates, Message: fmt.Sprintf("%s on %s: %v", key.ID, key.Platform, err)})
 			}
 		}
 		return nil
@@ -68,7 +68,7 @@ func checkUnposted(ctx context.Context, db *postgres.DB, report *audit.Report) e
 
 type ledgerBalancesCommand struct {
 	databaseFlags
-	Platform string `help:"Of one platform. Without it, of all." placeholder:"ID"`
+	Platform string `help:"Platform id. Default: all platforms." placeholder:"ID"`
 }
 
 func (l ledgerBalancesCommand) Run(ctx context.Context, out io.Writer) error {
@@ -95,7 +95,7 @@ func (l ledgerBalancesCommand) Run(ctx context.Context, out io.Writer) error {
 
 type ledgerEntriesCommand struct {
 	databaseFlags
-	Transaction string `required:"" help:"The transaction." placeholder:"ID"`
+	Transaction string `required:"" help:"Transaction id." placeholder:"ID"`
 }
 
 func (l ledgerEntriesCommand) Run(ctx context.Context, out io.Writer) error {
@@ -116,22 +116,22 @@ func (l ledgerEntriesCommand) Run(ctx context.Context, out io.Writer) error {
 	})
 }
 
-// auditTimeout is how long one statement may take here: the service's limit is for the
-// service.
+// auditTimeout limits a statement of these commands, which read the whole ledger. The service
+// uses a much shorter limit.
 const auditTimeout = 24 * time.Hour
 
-// openDatabase connects to a database to look into its books.
+// openDatabase connects to a database to read its ledger.
 func openDatabase(ctx context.Context, url string) (*postgres.DB, error) {
 	return postgres.Open(ctx, postgres.Options{URL: url, MaxConnections: 4, StatementTimeout: auditTimeout, ForReports: true, Clock: systemClock{}})
 }
 
-// withDatabase runs something on the database of the settings.
-func (w databaseFlags) withDatabase(ctx context.Context, do func(*postgres.DB) error) (err error) {
-	url, giveBack, err := w.open(ctx, nil)
+// withDatabase opens the configured database and calls do.
+func (f databaseFlags) withDatabase(ctx context.Context, do func(*postgres.DB) error) (err error) {
+	url, release, err := f.open(ctx, nil)
 	if err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, giveBack()) }()
+	defer func() { err = errors.Join(err, release()) }()
 	db, err := openDatabase(ctx, url)
 	if err != nil {
 		return err
@@ -141,11 +141,11 @@ func (w databaseFlags) withDatabase(ctx context.Context, do func(*postgres.DB) e
 }
 
 func newAudit(db *postgres.DB) *audit.Checker {
-	kept := ledgerdb.New()
-	return audit.NewChecker(ledgerdb.NewReader(kept, db.Pool()), ledgerdb.NewAudit(kept, db.Pool()), db.CheckTransactionStates)
+	ledger := ledgerdb.New()
+	return audit.NewChecker(ledgerdb.NewReader(ledger, db.Pool()), ledgerdb.NewAudit(ledger, db.Pool()), db.CheckTransactionStates)
 }
 
-// openLedgerReader reads the books of a database until the function is called.
+// openLedgerReader returns a reader of the ledger of a database, and a function that closes it.
 func openLedgerReader(ctx context.Context, url string) (ports.LedgerReader, func(), error) {
 	db, err := openDatabase(ctx, url)
 	if err != nil {

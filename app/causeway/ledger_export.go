@@ -21,19 +21,19 @@ import (
 
 type ledgerExportCommand struct {
 	databaseFlags
-	Format   string `required:"" help:"csv, hledger, ledger, beancount or camt053; or log: what the ledger's log is made of, for verify." placeholder:"FORMAT"`
-	Output   string `help:"File to write. It is there when the export is whole, and not before. Without it, or with -, standard output." type:"path" placeholder:"FILE"`
-	Platform string `help:"Whose books. It can be left out while there is one platform." placeholder:"ID"`
-	AsOf     string `help:"The books as recorded by the end of this moment, such as 2026-03-31T23:59:59Z. Without it, now." placeholder:"TIME"`
-	From     string `help:"What took effect at this moment or later." placeholder:"TIME"`
-	To       string `help:"What took effect before this moment." placeholder:"TIME"`
-	Account  string `help:"Only what touches accounts at this path, such as rails/ACH." placeholder:"PATH"`
-	Currency string `help:"Only what is in this currency." placeholder:"CODE"`
-	Size     int64  `help:"Of the log: postings up to this number, such as the size of a head. Without it, all there are." placeholder:"NUMBER"`
+	Format   string `required:"" help:"csv, hledger, ledger, beancount or camt053; or log, the content of the ledger log, for verify." placeholder:"FORMAT"`
+	Output   string `help:"Output file, created only when the export is complete. Default, or with -: standard output." type:"path" placeholder:"FILE"`
+	Platform string `help:"Platform id. Required if there are several platforms." placeholder:"ID"`
+	AsOf     string `help:"Postings recorded up to this time, inclusive, such as 2026-03-31T23:59:59Z. Default: now." placeholder:"TIME"`
+	From     string `help:"Postings effective at or after this time." placeholder:"TIME"`
+	To       string `help:"Postings effective before this time." placeholder:"TIME"`
+	Account  string `help:"Only postings to the account with this path, such as rails/ACH." placeholder:"PATH"`
+	Currency string `help:"Only this currency." placeholder:"CODE"`
+	Size     int64  `help:"With --format log: number of postings to export, such as the size of a checkpoint. Default: all." placeholder:"NUMBER"`
 }
 
-// exportFunc writes an export, and tells how far it has come.
-type exportFunc func(ctx context.Context, out io.Writer, progress func(done, of int64)) error
+// exportFunc writes an export and reports its progress.
+type exportFunc func(ctx context.Context, out io.Writer, progress func(done, total int64)) error
 
 func (l ledgerExportCommand) Run(ctx context.Context, out io.Writer) error {
 	request, err := l.parseRequest()
@@ -45,9 +45,9 @@ func (l ledgerExportCommand) Run(ctx context.Context, out io.Writer) error {
 		if err != nil {
 			return err
 		}
-		export := l.exportBooks(db, platform, request)
+		export := l.exportLedger(db, platform, request)
 		if l.Format == formatLog {
-			export = func(ctx context.Context, out io.Writer, progress func(done, of int64)) error {
+			export = func(ctx context.Context, out io.Writer, progress func(done, total int64)) error {
 				_, err := newAudit(db).ExportLog(ctx, platform, l.Size, out, progress)
 				return err
 			}
@@ -57,26 +57,26 @@ func (l ledgerExportCommand) Run(ctx context.Context, out io.Writer) error {
 		}
 		var size int64
 		replaced, err := writeOutput(l.Output, func(file io.Writer) error {
-			counted := &countingWriter{out: file}
+			counter := &countingWriter{out: file}
 			progress := newProgress(os.Stderr, "postings")
 			defer progress.finish()
-			err := export(ctx, counted, progress.update)
-			size = counted.written
+			err := export(ctx, counter, progress.update)
+			size = counter.written
 			return err
 		})
 		if err != nil || !replaced {
 			return flagErrors(err)
 		}
-		_, err = fmt.Fprintf(out, "%s: %d bytes, the books of %s\n", l.Output, size, platform)
+		_, err = fmt.Fprintf(out, "%s: %d bytes, ledger of %s\n", l.Output, size, platform)
 		return err
 	})
 }
 
-// formatLog is what verify reads.
+// formatLog is the format that verify reads.
 const formatLog = "log"
 
-func (l ledgerExportCommand) exportBooks(db *postgres.DB, platform ident.Platform, request exports.Request) exportFunc {
-	return func(ctx context.Context, out io.Writer, progress func(done, of int64)) error {
+func (l ledgerExportCommand) exportLedger(db *postgres.DB, platform ident.Platform, request exports.Request) exportFunc {
+	return func(ctx context.Context, out io.Writer, progress func(done, total int64)) error {
 		document, err := exports.New(exports.Config{Views: db.LedgerViews(), Clock: systemClock{}, Progress: progress}).ExportForPlatform(platform, request)
 		if err != nil {
 			return err
@@ -85,46 +85,47 @@ func (l ledgerExportCommand) exportBooks(db *postgres.DB, platform ident.Platfor
 	}
 }
 
-// parseRequest reads the flags and finds everything that is wrong with them.
+// parseRequest parses the flags and reports all invalid ones.
 func (l ledgerExportCommand) parseRequest() (exports.Request, error) {
 	r := exports.Request{Format: exports.Format(l.Format), LedgerFilter: ports.LedgerFilter{Path: l.Account, Currency: money.Currency(l.Currency)}}
-	var wrong []error
+	var errs []error
 	if l.Size != 0 && l.Format != formatLog {
-		wrong = append(wrong, errors.New("--size is for --format log; leave it out"))
+		errs = append(errs, errors.New("--size is only valid with --format log"))
 	}
 	if l.Format == formatLog && (l.AsOf != "" || l.From != "" || l.To != "" || l.Account != "" || l.Currency != "") {
-		wrong = append(wrong, errors.New("--format log takes --size and none of --as-of, --from, --to, --account and --currency: a part of the log proves nothing"))
+		errs = append(errs, errors.New("--format log cannot be combined with --as-of, --from, --to, --account or --currency: only a complete log can be verified; use --size"))
 	}
-	for _, moment := range []struct {
-		flag, text string
-		into       *time.Time
+	for _, flag := range []struct {
+		name, text string
+		target     *time.Time
 	}{{"--as-of", l.AsOf, &r.AsOf}, {"--from", l.From, &r.From}, {"--to", l.To, &r.To}} {
-		if moment.text == "" {
+		if flag.text == "" {
 			continue
 		}
-		t, err := time.Parse(time.RFC3339, moment.text)
+		t, err := time.Parse(time.RFC3339, flag.text)
 		if err != nil {
-			wrong = append(wrong, fmt.Errorf("%s must be a moment such as 2026-03-31T23:59:59Z, not %q", moment.flag, moment.text))
+			errs = append(errs, fmt.Errorf("%s must be an RFC 3339 timestamp, such as 2026-03-31T23:59:59Z, not %q", flag.name, flag.text))
 		}
-		*moment.into = t.UTC()
+		*flag.target = t.UTC()
 	}
-	return r, errors.Join(wrong...)
+	return r, errors.Join(errs...)
 }
 
-// flagErrors says of each bad field what the flag is called.
+// flagErrors turns field errors into errors that name the flags.
 func flagErrors(err error) error {
 	f, ok := fault.As(err)
 	if !ok || len(f.Fields) == 0 {
 		return err
 	}
-	var wrong []error
+	var errs []error
 	for _, field := range f.Fields {
-		wrong = append(wrong, fmt.Errorf("--%s %s", strings.Replace(field.Field, "asOf", "as-of", 1), field.Message))
+		errs = append(errs, fmt.Errorf("--%s %s", strings.Replace(field.Field, "asOf", "as-of", 1), field.Message))
 	}
-	return errors.Join(wrong...)
+	return errors.Join(errs...)
 }
 
-// resolvePlatform reads the id of a platform; without one it is the only one there is.
+// resolvePlatform parses a platform id and checks that the platform exists. Without an id it
+// returns the only platform.
 func resolvePlatform(ctx context.Context, db *postgres.DB, text string) (ident.Platform, error) {
 	if text != "" {
 		id, err := ident.ParsePlatform(text)
@@ -132,7 +133,7 @@ func resolvePlatform(ctx context.Context, db *postgres.DB, text string) (ident.P
 			return id, fmt.Errorf("--platform: %w", err)
 		}
 		if _, err := db.Platform(ctx, id); err != nil {
-			return id, fmt.Errorf("--platform: there is no %s", id)
+			return id, fmt.Errorf("--platform: %s does not exist", id)
 		}
 		return id, nil
 	}
@@ -141,43 +142,43 @@ func resolvePlatform(ctx context.Context, db *postgres.DB, text string) (ident.P
 	case err != nil:
 		return ident.Platform{}, err
 	case len(ids) == 0:
-		return ident.Platform{}, errors.New("there is no platform yet, and so there are no books")
+		return ident.Platform{}, errors.New("no platform exists yet")
 	case len(ids) > 1:
-		return ident.Platform{}, errors.New("there are several platforms: name one with --platform")
+		return ident.Platform{}, errors.New("several platforms exist; set --platform")
 	}
 	return ids[0], nil
 }
 
-// writeOutput writes what an export is to be put into, and tells whether that is a file. A
-// link stays, and the file that it leads to is replaced. A terminal, a pipe or a device
-// stays as well: it is written into.
+// writeOutput writes to path and reports whether path is a regular file, which it replaces
+// atomically. It follows a symbolic link and replaces its target. It writes directly into a
+// terminal, pipe or device.
 func writeOutput(path string, write func(io.Writer) error) (file bool, err error) {
 	info, err := os.Stat(path)
 	switch {
-	case err != nil: // most often it is not there yet
+	case err != nil: // usually the file does not exist yet
 	case info.IsDir():
-		return false, fmt.Errorf("--output: %s is a folder; name a file in it", path)
+		return false, fmt.Errorf("--output: %s is a folder; specify a file", path)
 	case !info.Mode().IsRegular():
-		into, err := os.OpenFile(path, os.O_WRONLY, 0)
+		device, err := os.OpenFile(path, os.O_WRONLY, 0)
 		if err != nil {
 			return false, fmt.Errorf("--output: %w", err)
 		}
-		return false, errors.Join(write(into), into.Close())
+		return false, errors.Join(write(device), device.Close())
 	}
-	if real, err := filepath.EvalSymlinks(path); err == nil {
-		path = real
+	if target, err := filepath.EvalSymlinks(path); err == nil {
+		path = target
 	}
 	return true, writeFileAtomically(path, write)
 }
 
-// writeFileAtomically writes a file beside its place and puts it there when it is whole. A file
-// that was there stays until then.
+// writeFileAtomically writes a temporary file in the same folder and renames it when it is
+// complete, so that an existing file is replaced only on success.
 func writeFileAtomically(path string, write func(io.Writer) error) error {
 	temporary, err := os.CreateTemp(filepath.Dir(path), "."+filepath.Base(path)+".part-*") // mode 0600
 	if err != nil {
-		var refused *os.PathError
-		if errors.As(err, &refused) {
-			err = fmt.Errorf("no file can be made in %s: %w", filepath.Dir(path), refused.Err)
+		var pathErr *os.PathError
+		if errors.As(err, &pathErr) {
+			err = fmt.Errorf("cannot create a file in %s: %w", filepath.Dir(path), pathErr.Err)
 		}
 		return fmt.Errorf("--output: %w", err)
 	}

@@ -9,10 +9,10 @@ import (
 	"causeway/ports"
 )
 
-// writeEntries prints what was posted for one transaction.
+// writeEntries prints the entries of one transaction.
 func writeEntries(out io.Writer, entries []ports.RecordedEntry) error {
 	if len(entries) == 0 {
-		_, err := fmt.Fprintln(out, "No money has moved for it.")
+		_, err := fmt.Fprintln(out, "This transaction has no ledger entries.")
 		return err
 	}
 	rows := table{rightAligned: []int{5}}
@@ -23,8 +23,8 @@ func writeEntries(out io.Writer, entries []ports.RecordedEntry) error {
 	return rows.write(out, "no.", "recorded (UTC)", "posting", "debit", "credit", "amount", "")
 }
 
-// writeBalances prints a table for each currency of each platform, and below it its
-// two sides, which must be equal. Lines come by platform and currency.
+// writeBalances prints a table for each platform and currency, followed by its debit and
+// credit totals, which must be equal. Lines are ordered by platform and currency.
 func writeBalances(out io.Writer, lines []ports.AccountBalance) error {
 	if len(lines) == 0 {
 		_, err := fmt.Fprintln(out, "Nothing has been posted yet.")
@@ -37,31 +37,31 @@ func writeBalances(out io.Writer, lines []ports.AccountBalance) error {
 				return err
 			}
 		}
-		sum, rows := trialBalance{currency: first.Currency}, table{rightAligned: []int{2}}
+		totals, rows := trialBalance{currency: first.Currency}, table{rightAligned: []int{2}}
 		for ; i < len(lines) && lines[i].Account.Platform == first.Platform && lines[i].Account.Currency == first.Currency; i++ {
 			line := lines[i]
 			rows.add(line.Account.Path, string(line.Class), formatMajor(line.Balance, first.Currency), string(first.Currency))
-			if err := sum.add(line.Class, line.Balance); err != nil {
+			if err := totals.add(line.Class, line.Balance); err != nil {
 				return err
 			}
 		}
 		if err := rows.write(out, "account", "class", "balance", ""); err != nil {
 			return err
 		}
-		if _, err := fmt.Fprintf(out, "%s\n\n", sum); err != nil {
+		if _, err := fmt.Fprintf(out, "%s\n\n", totals); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// trialBalance adds up the two sides of a trial balance in one currency.
+// trialBalance adds up the debit and credit balances in one currency.
 type trialBalance struct {
 	currency              money.Currency
 	debitSide, creditSide int64
 }
 
-// add takes the balance of one account, with the sign of its class.
+// add adds the balance of one account to the side of its class.
 func (t *trialBalance) add(class ledger.Class, balance int64) error {
 	side := &t.creditSide
 	if class.IsDebitNormal() {
@@ -78,7 +78,7 @@ func (t *trialBalance) add(class ledger.Class, balance int64) error {
 func (t trialBalance) String() string {
 	sign := "="
 	if t.debitSide != t.creditSide {
-		sign = "IS NOT"
+		sign = "DOES NOT EQUAL"
 	}
 	return fmt.Sprintf("assets and expenses %s %s liabilities, income and position %s",
 		money.Amount{Minor: t.debitSide, Currency: t.currency}, sign, money.Amount{Minor: t.creditSide, Currency: t.currency})

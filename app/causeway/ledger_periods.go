@@ -17,7 +17,7 @@ import (
 
 type ledgerPeriodsCommand struct {
 	databaseFlags
-	Platform string `required:"" help:"The platform." placeholder:"ID"`
+	Platform string `required:"" help:"Platform id." placeholder:"ID"`
 }
 
 func (l ledgerPeriodsCommand) Run(ctx context.Context, out io.Writer) error {
@@ -28,18 +28,18 @@ func (l ledgerPeriodsCommand) Run(ctx context.Context, out io.Writer) error {
 	return l.withDatabase(ctx, func(db *postgres.DB) error {
 		months, err := newPeriods(db).ListForPlatform(ctx, platform)
 		if err != nil {
-			return fieldErrors("nothing is shown", err)
+			return fieldErrors("cannot list the periods", err)
 		}
 		return writeMonths(out, months)
 	})
 }
 
-// monthCommand is the arguments of a command that changes a month.
+// monthCommand holds the arguments of a command that changes a period.
 type monthCommand struct {
 	databaseFlags
-	Month    string `arg:"" help:"The month, as in 2026-10."`
-	Platform string `required:"" help:"The platform." placeholder:"ID"`
-	Note     string `help:"Why; it is kept with the change."`
+	Month    string `arg:"" help:"Month, such as 2026-10."`
+	Platform string `required:"" help:"Platform id." placeholder:"ID"`
+	Note     string `help:"Reason, stored with the change."`
 }
 
 func (m monthCommand) change(ctx context.Context, out io.Writer, action period.Action) error {
@@ -52,11 +52,11 @@ func (m monthCommand) change(ctx context.Context, out io.Writer, action period.A
 		return fmt.Errorf("%s: %w", m.Month, err)
 	}
 	return m.withDatabase(ctx, func(db *postgres.DB) error {
-		done, err := newPeriods(db).ChangeStateForPlatform(ctx, platform, action, month, m.Note)
+		changed, err := newPeriods(db).ChangeStateForPlatform(ctx, platform, action, month, m.Note)
 		if err != nil {
 			return fieldErrors("nothing was changed", err)
 		}
-		return writeMonths(out, []accounting.Month{done})
+		return writeMonths(out, []accounting.Month{changed})
 	})
 }
 
@@ -78,30 +78,30 @@ func (l ledgerCloseCommand) Run(ctx context.Context, out io.Writer) error {
 	return l.change(ctx, out, period.Close)
 }
 
-// archiveMonthCommand is the arguments of a command about a month of all platforms.
+// archiveMonthCommand holds the arguments of a command on a month of all platforms.
 type archiveMonthCommand struct {
 	databaseFlags
-	Month string `arg:"" help:"The month, as in 2025-09."`
+	Month string `arg:"" help:"Month, such as 2025-09."`
 }
 
-func (b archiveMonthCommand) withMonth(ctx context.Context, done func(*accounting.Periods, period.Month) error) error {
-	month, err := period.ParseMonth(b.Month)
+func (c archiveMonthCommand) withMonth(ctx context.Context, apply func(*accounting.Periods, period.Month) error) error {
+	month, err := period.ParseMonth(c.Month)
 	if err != nil {
-		return fmt.Errorf("%s: %w", b.Month, err)
+		return fmt.Errorf("%s: %w", c.Month, err)
 	}
-	return b.withDatabase(ctx, func(db *postgres.DB) error {
-		return blockerErrors(done(newPeriods(db), month))
+	return c.withDatabase(ctx, func(db *postgres.DB) error {
+		return blockerErrors(apply(newPeriods(db), month))
 	})
 }
 
-// blockerErrors lists what stands in the way of a month, platform by platform.
+// blockerErrors lists what prevents the archiving of a month, by platform.
 func blockerErrors(err error) error {
-	wrong, ok := fault.As(err)
-	if !ok || len(wrong.Fields) == 0 {
+	invalid, ok := fault.As(err)
+	if !ok || len(invalid.Fields) == 0 {
 		return err
 	}
-	lines := []string{wrong.Message + " Nothing was changed:"}
-	for _, f := range wrong.Fields {
+	lines := []string{invalid.Message + " Nothing was changed:"}
+	for _, f := range invalid.Fields {
 		lines = append(lines, "  "+f.Field+": "+f.Message)
 	}
 	return errors.New(strings.Join(lines, "\n"))
@@ -114,7 +114,7 @@ func (l ledgerArchiveCommand) Run(ctx context.Context, out io.Writer) error {
 		if err := p.Archive(ctx, m); err != nil {
 			return err
 		}
-		_, err := fmt.Fprintf(out, "%[1]s is detached. Its tables are ledger_postings_%[2]s and ledger_entries_%[2]s; nothing reads them any more.\n", m, m.Start().Format("200601"))
+		_, err := fmt.Fprintf(out, "%[1]s is archived in the tables ledger_postings_%[2]s and ledger_entries_%[2]s, which the service no longer reads.\n", m, m.Start().Format("200601"))
 		return err
 	})
 }
@@ -126,7 +126,7 @@ func (l ledgerRestoreCommand) Run(ctx context.Context, out io.Writer) error {
 		if err := p.Restore(ctx, m); err != nil {
 			return err
 		}
-		_, err := fmt.Fprintf(out, "%s is in the books again.\n", m)
+		_, err := fmt.Fprintf(out, "%s is restored.\n", m)
 		return err
 	})
 }
@@ -135,14 +135,14 @@ func newPeriods(db *postgres.DB) *accounting.Periods {
 	return accounting.NewPeriods(accounting.PeriodsConfig{Store: db, Archiver: db, Ledger: db.LedgerReader(), Clock: systemClock{}, IDs: ids.New()})
 }
 
-// writeMonths prints a line for each month, with the last thing that was done to it.
+// writeMonths prints a line for each month with its latest change.
 func writeMonths(out io.Writer, months []accounting.Month) error {
 	rows := table{rightAligned: []int{3}}
 	for _, m := range months {
-		done, by, last, note := "", "", "", ""
+		changed, by, last, note := "", "", "", ""
 		if n := len(m.Changes); n > 0 {
 			c := m.Changes[n-1]
-			done, by, note = c.At.Format("2006-01-02 15:04:05"), "the operator", c.Note
+			changed, by, note = c.At.Format("2006-01-02 15:04:05"), "the operator", c.Note
 			if !c.By.IsZero() {
 				by = c.By.String()
 			}
@@ -150,7 +150,7 @@ func writeMonths(out io.Writer, months []accounting.Month) error {
 		if m.Closing != nil {
 			last = fmt.Sprint(m.Closing.Seq)
 		}
-		rows.add(m.Month.String(), string(m.State), done, last, by, note)
+		rows.add(m.Month.String(), string(m.State), changed, last, by, note)
 	}
 	return rows.write(out, "month", "state", "since (UTC)", "last posting", "by", "note")
 }

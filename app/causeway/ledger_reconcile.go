@@ -18,15 +18,15 @@ import (
 	"causeway/ports"
 )
 
-// ledgerReconcileCommand imports a statement as the interface does, of any size.
+// ledgerReconcileCommand imports a statement as the API does, without the API's size limit.
 type ledgerReconcileCommand struct {
 	databaseFlags
-	Account  string `required:"" help:"The account in the books that the partner keeps, such as rails/RTP." placeholder:"PATH"`
-	Currency string `required:"" help:"The currency of the account." placeholder:"CODE"`
-	File     string `required:"" help:"The statement." placeholder:"FILE"`
-	Format   string `enum:"camt053,csv,bai2" default:"camt053" help:"How it is written: camt053, csv or bai2."`
-	Map      string `help:"For csv: what stands in which column, as 'date=Booked;amount=Amount;reference=Ref'." placeholder:"MAP"`
-	Platform string `help:"Whose books. Needed where there are several platforms." placeholder:"ID"`
+	Account  string `required:"" help:"Path of the ledger account for the partner's account, such as rails/RTP." placeholder:"PATH"`
+	Currency string `required:"" help:"Currency of the account." placeholder:"CODE"`
+	File     string `required:"" help:"Statement file." placeholder:"FILE"`
+	Format   string `enum:"camt053,csv,bai2" default:"camt053" help:"Statement format: camt053, csv or bai2."`
+	Map      string `help:"With --format csv: the column of each field, as 'date=Booked;amount=Amount;reference=Ref'." placeholder:"MAP"`
+	Platform string `help:"Platform id. Required if there are several platforms." placeholder:"ID"`
 }
 
 func (l ledgerReconcileCommand) Run(ctx context.Context, out io.Writer) (err error) {
@@ -35,13 +35,13 @@ func (l ledgerReconcileCommand) Run(ctx context.Context, out io.Writer) (err err
 		return err
 	}
 	defer file.Close()
-	url, giveBack, err := l.open(ctx, nil)
+	url, release, err := l.open(ctx, nil)
 	if err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, giveBack()) }()
-	made := ids.New()
-	db, err := postgres.Open(ctx, postgres.Options{URL: url, MaxConnections: 4, StatementTimeout: auditTimeout, Clock: systemClock{}, IDs: made, Render: api.RenderEvent})
+	defer func() { err = errors.Join(err, release()) }()
+	idGenerator := ids.New()
+	db, err := postgres.Open(ctx, postgres.Options{URL: url, MaxConnections: 4, StatementTimeout: auditTimeout, Clock: systemClock{}, IDs: idGenerator, Render: api.RenderEvent})
 	if err != nil {
 		return err
 	}
@@ -50,72 +50,74 @@ func (l ledgerReconcileCommand) Run(ctx context.Context, out io.Writer) (err err
 	if err != nil {
 		return err
 	}
-	desk := newReconciliation(db, made)
-	done, err := desk.Import(ctx, reconciliation.ImportRequest{Platform: owner, Path: l.Account, Currency: l.Currency, Format: l.Format, Layout: l.Map,
+	service := newReconciliation(db, idGenerator)
+	result, err := service.Import(ctx, reconciliation.ImportRequest{Platform: owner, Path: l.Account, Currency: l.Currency, Format: l.Format, Layout: l.Map,
 		By: operatorName(), File: file}, nil)
 	if err != nil {
 		return flagErrors(err)
 	}
-	shown, err := desk.Get(ctx, owner, done.ID)
+	details, err := service.Get(ctx, owner, result.ID)
 	if err != nil {
 		return err
 	}
-	if err := writeReconciliation(out, done, shown); err != nil {
+	if err := writeReconciliation(out, result, details); err != nil {
 		return err
 	}
-	return writeBreaks(ctx, out, desk, done.Run)
+	return writeBreaks(ctx, out, service, result.Run)
 }
 
-func newReconciliation(db *postgres.DB, made ports.IDs) *reconciliation.Service {
-	return reconciliation.New(reconciliation.Config{Store: db, Runs: db, Ledger: db.LedgerReader(), Statements: bankfiles.Reader{}, Clock: systemClock{}, IDs: made})
+func newReconciliation(db *postgres.DB, idGenerator ports.IDs) *reconciliation.Service {
+	return reconciliation.New(reconciliation.Config{Store: db, Runs: db, Ledger: db.LedgerReader(), Statements: bankfiles.Reader{}, Clock: systemClock{}, IDs: idGenerator})
 }
 
-// operatorName is who sits at the command line, as far as the machine knows.
+// operatorName returns the name recorded as the author of an import.
 func operatorName() string {
-	if who, err := user.Current(); err == nil && who.Username != "" {
-		return "operator " + who.Username
+	if current, err := user.Current(); err == nil && current.Username != "" {
+		return "operator " + current.Username
 	}
 	return "operator"
 }
 
-// writeReconciliation prints what was compared, and what became of it.
-func writeReconciliation(out io.Writer, done reconciliation.ImportResult, now reconciliation.RunDetails) error {
-	in := func(minor int64) string { return money.Amount{Minor: minor, Currency: done.Account.Currency}.String() }
-	what := "was imported"
-	if done.AlreadyImported {
-		what = "was imported before; nothing has changed"
+// writeReconciliation prints the result of an import.
+func writeReconciliation(out io.Writer, result reconciliation.ImportResult, details reconciliation.RunDetails) error {
+	format := func(minor int64) string {
+		return money.Amount{Minor: minor, Currency: result.Account.Currency}.String()
 	}
-	if _, err := fmt.Fprintf(out, "%s\n%s, %s, %s to %s: the statement %s.\n\n", done.ID, done.Account.Path, done.Account.Currency, done.From, done.To, what); err != nil {
+	status := "imported"
+	if result.AlreadyImported {
+		status = "already imported; nothing has changed"
+	}
+	if _, err := fmt.Fprintf(out, "%s\n%s, %s, %s to %s: statement %s.\n\n", result.ID, result.Account.Path, result.Account.Currency, result.From, result.To, status); err != nil {
 		return err
 	}
 	rows := table{rightAligned: []int{1}}
-	rows.add("lines", fmt.Sprint(done.Lines))
-	rows.add("known from earlier statements", fmt.Sprint(done.KnownLines))
+	rows.add("lines", fmt.Sprint(result.Lines))
+	rows.add("already in earlier statements", fmt.Sprint(result.KnownLines))
 	for _, rule := range reconcile.Rules() {
-		if n := done.Matches[rule]; n > 0 {
+		if n := result.Matches[rule]; n > 0 {
 			rows.add("matched by "+string(rule), fmt.Sprint(n))
 		}
 	}
 	for _, reason := range reconcile.Reasons() {
-		if n := done.Run.Breaks[reason]; n > 0 {
+		if n := result.Run.Breaks[reason]; n > 0 {
 			rows.add("break "+string(reason), fmt.Sprint(n))
 		}
 	}
-	rows.add("earlier breaks resolved", fmt.Sprint(done.EarlierBreaksResolved))
-	rows.add("breaks open now", fmt.Sprint(now.OpenBreaks))
-	if done.Closing != nil {
-		rows.add("balance there", in(*done.Closing))
+	rows.add("earlier breaks resolved", fmt.Sprint(result.EarlierBreaksResolved))
+	rows.add("breaks open now", fmt.Sprint(details.OpenBreaks))
+	if result.Closing != nil {
+		rows.add("closing balance of the statement", format(*result.Closing))
 	}
-	rows.add("balance here", in(now.LedgerBalance))
+	rows.add("ledger balance", format(details.LedgerBalance))
 	return rows.write(out, "statement", "")
 }
 
-// maxBreaks is how many breaks are printed; the interface lists all.
+// maxBreaks limits the breaks that are printed; the API lists all of them.
 const maxBreaks = 200
 
 // writeBreaks prints the open breaks of a run.
-func writeBreaks(ctx context.Context, out io.Writer, desk *reconciliation.Service, run reconcile.Run) error {
-	page, err := desk.Breaks(ctx, run.Account.Platform, run.ID, ports.BreakFilter{Paging: ports.Paging{Limit: maxBreaks, Ascending: true}, Status: "OPEN"})
+func writeBreaks(ctx context.Context, out io.Writer, service *reconciliation.Service, run reconcile.Run) error {
+	page, err := service.Breaks(ctx, run.Account.Platform, run.ID, ports.BreakFilter{Paging: ports.Paging{Limit: maxBreaks, Ascending: true}, Status: "OPEN"})
 	if err != nil || len(page.Items) == 0 {
 		return err
 	}
@@ -126,7 +128,7 @@ func writeBreaks(ctx context.Context, out io.Writer, desk *reconciliation.Servic
 	if _, err := fmt.Fprintln(out); err != nil {
 		return err
 	}
-	if err := rows.write(out, "break", "difference", "what was compared"); err != nil {
+	if err := rows.write(out, "break", "difference", "explanation"); err != nil {
 		return err
 	}
 	if page.More {

@@ -9,21 +9,21 @@ import (
 	"causeway/app/audit"
 )
 
-// errCheckFailed ends a check that found something; what it found has been printed.
-var errCheckFailed = errors.New("the books do not hold")
+// errCheckFailed is returned after a check has printed its findings.
+var errCheckFailed = errors.New("the ledger check failed")
 
-// writeReport prints what was checked, how much of it there is, and what is wrong.
+// writeReport prints each rule, how many items were checked, and the violations.
 func writeReport(out io.Writer, report audit.Report) error {
 	rows := table{rightAligned: []int{1}}
-	broken := 0
+	failed := 0
 	for _, r := range report.Rules {
-		verdict := "holds"
+		verdict := "passed"
 		switch {
 		case r.Violations > 0:
-			broken++
-			verdict = fmt.Sprintf("BROKEN: %d", r.Violations)
+			failed++
+			verdict = fmt.Sprintf("FAILED: %d", r.Violations)
 		case r.Checked == 0:
-			verdict = "nothing to check yet"
+			verdict = "nothing to check"
 		}
 		rows.add(string(r.Rule), fmt.Sprint(r.Checked), r.Unit, verdict)
 	}
@@ -31,25 +31,25 @@ func writeReport(out io.Writer, report audit.Report) error {
 		return err
 	}
 	if report.Clean() {
-		_, err := fmt.Fprintf(out, "\nAll %d rules hold.\n", len(report.Rules))
+		_, err := fmt.Fprintf(out, "\nAll %d rules passed.\n", len(report.Rules))
 		return err
 	}
 	var text strings.Builder
-	text.WriteString("\nWhat is wrong:\n")
+	text.WriteString("\nViolations:\n")
 	for _, r := range report.Rules {
-		told := int64(0)
+		printed := int64(0)
 		for _, f := range report.Findings {
 			if f.Rule == r.Rule {
-				told++
+				printed++
 				fmt.Fprintf(&text, "  %s\n", f)
 			}
 		}
-		if r.Violations > told {
-			fmt.Fprintf(&text, "  %s: and %d more\n", r.Rule, r.Violations-told)
+		if r.Violations > printed {
+			fmt.Fprintf(&text, "  %s: and %d more\n", r.Rule, r.Violations-printed)
 		}
 	}
 	if _, err := io.WriteString(out, text.String()); err != nil {
 		return err
 	}
-	return fmt.Errorf("%w: %d of %d rules are broken", errCheckFailed, broken, len(report.Rules))
+	return fmt.Errorf("%w: %d of %d rules failed", errCheckFailed, failed, len(report.Rules))
 }

@@ -11,16 +11,16 @@ import (
 	"causeway/core/money"
 )
 
-// table is rows of text, lined up in columns.
+// table formats rows of text in aligned columns.
 type table struct {
 	rows [][]string
-	// rightAligned are the columns whose text ends, not begins, in line.
+	// rightAligned lists the right-aligned columns.
 	rightAligned []int
 }
 
 func (t *table) add(cells ...string) { t.rows = append(t.rows, cells) }
 
-// lines are the table's, below a header.
+// lines returns the header and the rows as aligned lines.
 func (t table) lines(header ...string) []string {
 	rows := slices.Concat([][]string{header}, t.rows)
 	for _, column := range t.rightAligned {
@@ -35,7 +35,7 @@ func (t table) lines(header ...string) []string {
 	var text strings.Builder
 	writer := tabwriter.NewWriter(&text, 0, 0, 2, ' ', 0)
 	for _, row := range rows {
-		_, _ = writer.Write([]byte(strings.Join(row, "\t") + "\n")) // a strings.Builder takes everything
+		_, _ = writer.Write([]byte(strings.Join(row, "\t") + "\n")) // a strings.Builder never fails
 	}
 	_ = writer.Flush()
 	lines := strings.Split(strings.TrimSuffix(text.String(), "\n"), "\n")
@@ -50,7 +50,7 @@ func (t table) write(out io.Writer, header ...string) error {
 	return err
 }
 
-// formatMajor is an exact amount without its currency, which has a column of its own.
+// formatMajor formats an exact amount without its currency, which has its own column.
 func formatMajor(minor int64, currency money.Currency) string {
 	text, _, _ := strings.Cut(money.Amount{Minor: minor, Currency: currency}.String(), " ")
 	return text

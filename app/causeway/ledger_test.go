@@ -20,7 +20,7 @@ import (
 	"causeway/ports/portstest"
 )
 
-// The transactions of the seeded books.
+// The transactions of the seeded ledger.
 const (
 	deliveredRamp = "Transaction:0199f0a2-0000-7000-8000-000000000011"
 	refundedRamp  = "Transaction:0199f0a2-0000-7000-8000-000000000012"
@@ -29,7 +29,7 @@ const (
 
 func TestLedgerCommands_Output(t *testing.T) {
 	t.Parallel()
-	// On books in order, the three commands print tables and end well.
+	// On a consistent ledger the commands print tables and exit 0.
 	url := seededDatabase(t)
 	for file, args := range map[string]string{
 		"check.txt":            "check",
@@ -38,42 +38,42 @@ func TestLedgerCommands_Output(t *testing.T) {
 		"entries_refunded.txt": "entries --transaction " + refundedRamp,
 		"entries_unpaid.txt":   "entries --transaction " + unpaidRamp,
 	} {
-		out, complaint, status := runLedger(t, url, args)
-		if status != 0 || complaint != "" {
-			t.Errorf("ledger %s: status %d, %s", args, status, complaint)
+		out, errOut, status := runLedger(t, url, args)
+		if status != 0 || errOut != "" {
+			t.Errorf("ledger %s: status %d, %s", args, status, errOut)
 		}
 		checkGolden(t, file, out)
 	}
 
-	// Of the one platform that there is it is the same.
-	whole, _, _ := runLedger(t, url, "balances")
-	if one, _, _ := runLedger(t, url, "balances --platform "+fakePlatform); one != whole {
-		t.Errorf("the balances of the one platform there is:\n%s", one)
+	// Naming the only platform changes nothing.
+	all, _, _ := runLedger(t, url, "balances")
+	if one, _, _ := runLedger(t, url, "balances --platform "+fakePlatform); one != all {
+		t.Errorf("balances --platform differs:\n%s", one)
 	}
 }
 
 func TestLedgerCommands_ReportInvalidFlags(t *testing.T) {
 	t.Parallel()
-	// What is asked wrongly is answered with the name of the setting or what to do.
+	// Invalid flags are reported by name.
 	url := seededDatabase(t)
 	for args, want := range map[string]string{
 		"entries":                  "--transaction",
 		"entries --transaction 17": "--transaction: malformed id: want Transaction:<uuid>",
 		"entries --transaction " + fakeTransaction:                                "Check the id",
 		"balances --platform " + deliveredRamp:                                    "--platform: malformed id: want PlatformConfig:<uuid>",
-		"balances --platform " + strings.Replace(fakePlatform, "0001", "0009", 1): "--platform: there is no PlatformConfig:",
+		"balances --platform " + strings.Replace(fakePlatform, "0001", "0009", 1): "does not exist",
 		"check --database-url postgres://nobody:1/no":                             "cannot reach the database",
 	} {
-		if _, complaint, status := runLedger(t, url, args); status == 0 || !strings.Contains(complaint, want) {
-			t.Errorf("ledger %s: status %d, %s", args, status, complaint)
+		if _, errOut, status := runLedger(t, url, args); status == 0 || !strings.Contains(errOut, want) {
+			t.Errorf("ledger %s: status %d, %s", args, status, errOut)
 		}
 	}
 }
 
 func TestLedgerCheck_DetectsTampering(t *testing.T) {
 	t.Parallel()
-	// Whoever gets past the triggers and changes an amount, or forges a state, is found:
-	// the check prints where and ends with status 1.
+	// The check finds an amount or a state that was changed with the triggers disabled, prints
+	// where, and exits 1.
 	url := seededDatabase(t)
 	conn, err := pgx.Connect(t.Context(), url)
 	if err != nil {
@@ -91,28 +91,28 @@ func TestLedgerCheck_DetectsTampering(t *testing.T) {
 		}
 	}
 
-	out, complaint, status := runLedger(t, url, "check")
+	out, errOut, status := runLedger(t, url, "check")
 
-	if status != 1 || complaint != "causeway: the books do not hold: 2 of 14 rules are broken\n" {
-		t.Errorf("status %d, %s", status, complaint)
+	if status != 1 || errOut != "causeway: the ledger check failed: 2 of 14 rules failed\n" {
+		t.Errorf("status %d, %s", status, errOut)
 	}
 	checkGolden(t, "check_damaged.txt", out)
 }
 
-// runLedger runs a ledger command as the program would.
-func runLedger(t testing.TB, url, args string) (out, complaint string, status int) {
+// runLedger runs a ledger command on a database.
+func runLedger(t testing.TB, url, args string) (out, errOut string, status int) {
 	t.Helper()
 	var stdout, stderr strings.Builder
-	words := append([]string{"ledger"}, strings.Fields(args)...)
+	argv := append([]string{"ledger"}, strings.Fields(args)...)
 	if !strings.Contains(args, "--database-url") {
-		words = append(words, "--database-url", url)
+		argv = append(argv, "--database-url", url)
 	}
-	status = run(t.Context(), words, &stdout, &stderr)
+	status = run(t.Context(), argv, &stdout, &stderr)
 	return stdout.String(), stderr.String(), status
 }
 
-// seededDatabase is a database with four small stories: a ramp that was delivered, one that
-// was paid wrongly and refunded, one nobody paid, and money of an unknown owner.
+// seededDatabase returns a database with a delivered payment, a payment refunded because of a
+// wrong amount, an unpaid one, and a receipt with an unknown reference.
 func seededDatabase(t testing.TB) string {
 	t.Helper()
 	url := pgtest.New(t)
@@ -122,18 +122,18 @@ func seededDatabase(t testing.TB) string {
 	}
 	defer db.Close()
 
-	on := must(ident.ParsePlatform(fakePlatform))
+	platformID := must(ident.ParsePlatform(fakePlatform))
 	delivered, refunded, unpaid := newRamp(t, deliveredRamp), newRamp(t, refundedRamp), newRamp(t, unpaidRamp)
 	funded := must(delivered.Receive(newReceipt(delivered, 10050), noon))
-	done := must(funded.Transaction.Deliver(noon.Add(time.Second)))
-	wrong := must(refunded.Receive(newReceipt(refunded, 9900), noon))
-	back := must(wrong.Transaction.RefundPaid(refunded.SourceAccount, noon.Add(time.Second)))
-	stray := transaction.Receipt{ID: transaction.ReceiptID("rails/RTP", "stray", noon), PartnerID: "stray", Platform: on,
+	completed := must(funded.Transaction.Deliver(noon.Add(time.Second)))
+	mismatched := must(refunded.Receive(newReceipt(refunded, 9900), noon))
+	refundPaid := must(mismatched.Transaction.RefundPaid(refunded.SourceAccount, noon.Add(time.Second)))
+	unmatched := transaction.Receipt{ID: transaction.ReceiptID("rails/RTP", "stray", noon), PartnerID: "stray", Platform: platformID,
 		PartnerAccount: "rails/RTP", Reference: "NOSUCHREF", Amount: money.Amount{Minor: 5000, Currency: money.USD}, At: noon}
 
-	made := must(platform.New(on, "Sandbox", platform.Sandbox, true, noon))
+	created := must(platform.New(platformID, "Sandbox", platform.Sandbox, true, noon))
 	err = db.Do(t.Context(), func(ctx context.Context, tx ports.Tx) error {
-		if err := tx.CreatePlatform(ctx, made); err != nil {
+		if err := tx.CreatePlatform(ctx, created); err != nil {
 			return err
 		}
 		return tx.CreateQuotes(ctx, []quote.Quote{newQuote(delivered), newQuote(refunded), newQuote(unpaid)}, []transaction.Transaction{delivered, refunded, unpaid})
@@ -142,14 +142,14 @@ func seededDatabase(t testing.TB) string {
 		t.Fatal(err)
 	}
 	var postings []ledger.Posting
-	for _, d := range []transaction.Decision{funded, done, wrong, back} {
+	for _, d := range []transaction.Decision{funded, completed, mismatched, refundPaid} {
 		postings = append(postings, d.Postings...)
 	}
 	err = db.Do(t.Context(), func(ctx context.Context, tx ports.Tx) error {
-		if err := tx.UpdateTransactions(ctx, []transaction.Transaction{done.Transaction, back.Transaction}); err != nil {
+		if err := tx.UpdateTransactions(ctx, []transaction.Transaction{completed.Transaction, refundPaid.Transaction}); err != nil {
 			return err
 		}
-		return tx.Post(ctx, append(postings, stray.Unmatched()))
+		return tx.Post(ctx, append(postings, unmatched.Unmatched()))
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -157,10 +157,10 @@ func seededDatabase(t testing.TB) string {
 	return url
 }
 
-// newRamp is 100.50 USD with a fee of 0.50 to 0.00100000 BTC, just quoted.
+// newRamp returns a quoted payment of 100.50 USD, with a fee of 0.50, to 0.00100000 BTC.
 func newRamp(t testing.TB, id string) transaction.Transaction {
 	t.Helper()
-	made := transaction.Transaction{
+	created := transaction.Transaction{
 		ID: must(ident.ParseTransaction(id)), Platform: must(ident.ParsePlatform(fakePlatform)), Type: transaction.Outgoing,
 		State: transaction.Initial, SourceAccount: "rails/RTP", DestinationAccount: "chains/LAYER2", Reference: "REF" + id[len(id)-2:],
 		Pricing: transaction.Pricing{
@@ -169,8 +169,8 @@ func newRamp(t testing.TB, id string) transaction.Transaction {
 		},
 		CreatedAt: noon, UpdatedAt: noon, ExpiresAt: noon.Add(5 * time.Minute),
 	}
-	ident.SetUUID(&made.Quote, made.ID.UUID())
-	return made
+	ident.SetUUID(&created.Quote, created.ID.UUID())
+	return created
 }
 
 func newQuote(t transaction.Transaction) quote.Quote {
@@ -183,7 +183,7 @@ func newReceipt(t transaction.Transaction, minor int64) transaction.Receipt {
 		PartnerAccount: t.SourceAccount, Reference: t.Reference, Amount: money.Amount{Minor: minor, Currency: money.USD}, At: noon}
 }
 
-// must is for what cannot fail in a fixture.
+// must returns value and panics on an error, for fixtures that cannot fail.
 func must[T any](value T, err error) T {
 	if err != nil {
 		panic(err)

@@ -14,21 +14,21 @@ import (
 
 type ledgerVerifyCommand struct {
 	databaseFlags
-	Checkpoints []string `name:"heads" aliases:"head" sep:"none" help:"Heads that were kept outside of the database: a folder, a file, or an http or https address. May be given several times." placeholder:"WHERE"`
-	Key         []string `sep:"none" help:"The key that heads must be signed with, as GET /ledger/log/keys shows it. Without it, the stored keys are believed. May be given several times, for keys that were replaced." placeholder:"KEY"`
-	Export      string   `help:"Verify this export of a log, without any database. Needs --heads." type:"existingfile" placeholder:"FILE"`
+	Checkpoints []string `aliases:"checkpoint" sep:"none" help:"Folder, file, or http or https URL of checkpoints published outside the database. Repeatable." placeholder:"WHERE"`
+	Key         []string `sep:"none" help:"Public key that signed the checkpoints, as listed by GET /ledger/log/keys. Default: the keys stored in the database. Repeatable, for keys that were replaced." placeholder:"KEY"`
+	Export      string   `help:"Verify this exported log, without a database. Requires --checkpoints." type:"existingfile" placeholder:"FILE"`
 }
 
 func (l ledgerVerifyCommand) Run(ctx context.Context, out io.Writer) error {
-	against, err := l.parseVerification(ctx)
+	options, err := l.parseVerification(ctx)
 	if err != nil {
 		return err
 	}
 	if l.Export != "" {
-		return l.verifyExport(ctx, out, against)
+		return l.verifyExport(ctx, out, options)
 	}
 	return l.withDatabase(ctx, func(db *postgres.DB) error {
-		report, err := newAudit(db).Verify(ctx, against)
+		report, err := newAudit(db).Verify(ctx, options)
 		if err != nil {
 			return err
 		}
@@ -39,22 +39,22 @@ func (l ledgerVerifyCommand) Run(ctx context.Context, out io.Writer) error {
 	})
 }
 
-func (l ledgerVerifyCommand) parseVerification(ctx context.Context) (v audit.VerifyOptions, err error) {
+func (l ledgerVerifyCommand) parseVerification(ctx context.Context) (options audit.VerifyOptions, err error) {
 	for _, text := range l.Key {
 		key, err := audit.ParseLogKey(text)
 		if err != nil {
-			return v, fmt.Errorf("--key: %w", err)
+			return options, fmt.Errorf("--key: %w", err)
 		}
-		v.Keys = append(v.Keys, key)
+		options.Keys = append(options.Keys, key)
 	}
 	for _, where := range l.Checkpoints {
 		found, err := readCheckpoints(ctx, where)
 		if err != nil {
-			return v, fmt.Errorf("--heads: %w", err)
+			return options, fmt.Errorf("--checkpoints: %w", err)
 		}
-		v.Published = append(v.Published, found...)
+		options.Published = append(options.Published, found...)
 	}
-	return v, nil
+	return options, nil
 }
 
 func readCheckpoints(ctx context.Context, where string) (found []audit.PublishedCheckpoint, err error) {
@@ -63,29 +63,29 @@ func readCheckpoints(ctx context.Context, where string) (found []audit.Published
 		return nil, err
 	}
 	for _, source := range sources {
-		some, wrong := audit.ReadCheckpoints(source.Name, source.Text)
-		err = errors.Join(err, wrong, source.Text.Close())
-		found = append(found, some...)
+		checkpoints, readErr := audit.ReadCheckpoints(source.Name, source.Text)
+		err = errors.Join(err, readErr, source.Text.Close())
+		found = append(found, checkpoints...)
 	}
 	return found, err
 }
 
-// verifyExport verifies a file.
-func (l ledgerVerifyCommand) verifyExport(ctx context.Context, out io.Writer, against audit.VerifyOptions) error {
-	if len(against.Published) == 0 {
-		return errors.New("--export needs --heads: an export is proved by a head that was kept apart from it")
+// verifyExport verifies an exported log file.
+func (l ledgerVerifyCommand) verifyExport(ctx context.Context, out io.Writer, options audit.VerifyOptions) error {
+	if len(options.Published) == 0 {
+		return errors.New("--export requires --checkpoints: an export is verified against a checkpoint that was stored elsewhere")
 	}
 	file, err := os.Open(l.Export)
 	if err != nil {
 		return err
 	}
 	defer file.Close()
-	report, err := audit.VerifyExport(ctx, file, against)
+	report, err := audit.VerifyExport(ctx, file, options)
 	if err != nil {
 		return fmt.Errorf("%s: %w", l.Export, err)
 	}
-	if len(against.Keys) == 0 {
-		if _, err := fmt.Fprint(out, "The signatures of the heads were not verified: that needs --key.\n\n"); err != nil {
+	if len(options.Keys) == 0 {
+		if _, err := fmt.Fprint(out, "The signatures of the checkpoints were not verified; set --key to verify them.\n\n"); err != nil {
 			return err
 		}
 	}

@@ -1,8 +1,8 @@
 // Command causeway moves money across currencies and rails for platforms, on a
 // double-entry ledger.
 //
-// This is the roof of the house: configuration, wiring and the commands. It is the
-// only code that knows every adapter, and it decides nothing about money.
+// Package main holds the settings, the wiring and the commands. It is the only package
+// that imports every adapter, and it contains no payment rules.
 package main
 
 import (
@@ -22,13 +22,13 @@ import (
 var version = "development"
 
 type commands struct {
-	Dev       devCommand       `cmd:"" help:"Run everything on this machine, with a private Postgres in the data folder. The first start makes a sandbox platform and plays a payment."`
-	Serve     serveCommand     `cmd:"" help:"Run the API and the workers against DATABASE_URL. Run as many side by side as you like."`
-	Migrate   migrateCommand   `cmd:"" help:"Bring the database to this version's schema, and exit."`
-	Platform  platformCommand  `cmd:"" help:"Make platforms."`
-	Corridors corridorsCommand `cmd:"" help:"Look at what corridors cost, and change it."`
-	Demo      demoCommand      `cmd:"" help:"Play a payment against a running server: dollars in, bitcoin out, with its webhooks and ledger entries."`
-	Ledger    ledgerCommand    `cmd:"" help:"Look into the books, and prove them."`
+	Dev       devCommand       `cmd:"" help:"Run the service on this machine with a private Postgres in the data folder. The first start creates a sandbox platform and runs the demo payment."`
+	Serve     serveCommand     `cmd:"" help:"Run the API and the workers on the database DATABASE_URL. Any number of processes can share one database."`
+	Migrate   migrateCommand   `cmd:"" help:"Upgrade the database to this version's schema, and exit."`
+	Platform  platformCommand  `cmd:"" help:"Create platforms."`
+	Corridors corridorsCommand `cmd:"" help:"Show and change fees, limits and rate lock times."`
+	Demo      demoCommand      `cmd:"" help:"Run one sandbox payment against a running server, US dollars to bitcoin, and show its webhooks and ledger entries."`
+	Ledger    ledgerCommand    `cmd:"" help:"Read, check, export and close the ledger."`
 	Version   versionCommand   `cmd:"" help:"Print the version."`
 }
 
@@ -41,7 +41,7 @@ func (versionCommand) Run(out io.Writer) error {
 
 func main() {
 	if os.Getenv("GOGC") == "" {
-		// Little is alive at any moment: let twice as much die before it is collected.
+		// The live heap is small, so collecting half as often costs little memory.
 		debug.SetGCPercent(200)
 	}
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
@@ -49,19 +49,19 @@ func main() {
 	os.Exit(run(ctx, os.Args[1:], os.Stdout, os.Stderr))
 }
 
-// run is the whole program: arguments in, exit status out.
+// run runs the command that args name and returns its exit status.
 func run(ctx context.Context, args []string, out, errOut io.Writer) int {
-	var chosen commands
-	parser, err := newParser(&chosen, out, errOut)
+	var cli commands
+	parser, err := newParser(&cli, out, errOut)
 	if err != nil {
 		fmt.Fprintln(errOut, "causeway:", err)
 		return 2
 	}
 	parsed, err := parser.Parse(args)
 	if err != nil {
-		var wrong *kong.ParseError
-		if errors.As(err, &wrong) && len(args) == 0 {
-			_ = wrong.Context.PrintUsage(false)
+		var parseErr *kong.ParseError
+		if errors.As(err, &parseErr) && len(args) == 0 {
+			_ = parseErr.Context.PrintUsage(false)
 			return 2
 		}
 		fmt.Fprintf(errOut, "causeway: %s\nTry causeway --help.\n", err)
@@ -71,7 +71,7 @@ func run(ctx context.Context, args []string, out, errOut io.Writer) int {
 	parsed.BindTo(out, (*io.Writer)(nil))
 	if err := parsed.Run(); err != nil {
 		if ctx.Err() != nil && errors.Is(err, context.Canceled) {
-			err = errors.New("it was interrupted before it was done")
+			err = errors.New("interrupted")
 		}
 		fmt.Fprintln(errOut, "causeway:", err)
 		return 1
@@ -79,8 +79,8 @@ func run(ctx context.Context, args []string, out, errOut io.Writer) int {
 	return 0
 }
 
-func newParser(chosen *commands, out, errOut io.Writer) (*kong.Kong, error) {
-	return kong.New(chosen,
+func newParser(cli *commands, out, errOut io.Writer) (*kong.Kong, error) {
+	return kong.New(cli,
 		kong.Name("causeway"),
 		kong.Description("Moves money across currencies and rails, on a double-entry ledger.\n\n"+
 			"Start with: causeway dev"),

@@ -5,33 +5,33 @@ import (
 	"time"
 )
 
-// maintenanceTask is something that has to be done now and then, by any process; doing it
-// twice does no harm.
+// maintenanceTask is a periodic task that any process can run. Running it twice is harmless.
 type maintenanceTask struct {
 	name     string
 	interval time.Duration
 	run      func(context.Context) error
 }
 
-// maintenanceTasks are those of the service.
-func (h *app) maintenanceTasks() []maintenanceTask {
+// maintenanceTasks returns the periodic tasks of the service.
+func (a *app) maintenanceTasks() []maintenanceTask {
 	return []maintenanceTask{
-		{"move checkpoints", 5 * time.Second, h.db.AdvanceBalanceSnapshots},
-		{"open months of the books", time.Hour, h.db.CreateMonthPartitions},
-		{"forget old lookups", time.Minute, func(ctx context.Context) error {
-			_, err := h.db.DeleteLookups(ctx, systemClock{}.Now().Add(-24*time.Hour))
+		{"advance balance snapshots", 5 * time.Second, a.db.AdvanceBalanceSnapshots},
+		{"create ledger partitions", time.Hour, a.db.CreateMonthPartitions},
+		{"delete expired lookups", time.Minute, func(ctx context.Context) error {
+			_, err := a.db.DeleteLookups(ctx, systemClock{}.Now().Add(-24*time.Hour))
 			return err
 		}},
-		{"forget old answers", time.Hour, func(ctx context.Context) error {
-			_, err := h.idempotency.DeleteExpired(ctx)
+		{"delete expired idempotent responses", time.Hour, func(ctx context.Context) error {
+			_, err := a.idempotency.DeleteExpired(ctx)
 			return err
 		}},
 	}
 }
 
-// runMaintenance does the chores until ctx ends.
-func (h *app) runMaintenance(ctx context.Context, chores []maintenanceTask) {
-	next := make([]time.Time, len(chores))
+// runMaintenance runs the maintenance tasks until ctx ends.
+func (a *app) runMaintenance(ctx context.Context) {
+	tasks := a.maintenanceTasks()
+	next := make([]time.Time, len(tasks))
 	tick := time.NewTicker(time.Second)
 	defer tick.Stop()
 	for {
@@ -39,13 +39,13 @@ func (h *app) runMaintenance(ctx context.Context, chores []maintenanceTask) {
 		case <-ctx.Done():
 			return
 		case now := <-tick.C:
-			for i, c := range chores {
+			for i, task := range tasks {
 				if now.Before(next[i]) {
 					continue
 				}
-				next[i] = now.Add(c.interval)
-				if err := c.run(ctx); err != nil && ctx.Err() == nil {
-					h.log.WithError(err).WithField("chore", c.name).Warn("housekeeping failed and will be tried again")
+				next[i] = now.Add(task.interval)
+				if err := task.run(ctx); err != nil && ctx.Err() == nil {
+					a.log.WithError(err).WithField("task", task.name).Warn("maintenance task failed; will retry")
 				}
 			}
 		}

@@ -7,20 +7,20 @@ import (
 	"time"
 )
 
-// servePprof serves Go's own profiles on an address of their own until ctx ends.
-func (h *app) servePprof(ctx context.Context) error {
-	if h.Pprof == "" {
+// servePprof serves Go profiles on a separate address until ctx ends.
+func (a *app) servePprof(ctx context.Context) error {
+	if a.Pprof == "" {
 		return nil
 	}
-	listener, err := listen(ctx, "--pprof (CAUSEWAY_PPROF)", h.Pprof)
+	listener, err := listen(ctx, "--pprof (CAUSEWAY_PPROF)", a.Pprof)
 	if err != nil {
 		return err
 	}
-	pages := http.NewServeMux()
-	pages.HandleFunc("/debug/pprof/", pprof.Index)
-	pages.HandleFunc("/debug/pprof/profile", pprof.Profile)
-	pages.HandleFunc("/debug/pprof/trace", pprof.Trace)
-	server := &http.Server{Handler: pages, ReadHeaderTimeout: 5 * time.Second}
+	mux := http.NewServeMux()
+	mux.HandleFunc("/debug/pprof/", pprof.Index)
+	mux.HandleFunc("/debug/pprof/profile", pprof.Profile)
+	mux.HandleFunc("/debug/pprof/trace", pprof.Trace)
+	server := &http.Server{Handler: mux, ReadHeaderTimeout: 5 * time.Second}
 	context.AfterFunc(ctx, func() { _ = server.Close() })
 	go func() { _ = server.Serve(listener) }() // ends with ctx
 	return nil

@@ -7,9 +7,9 @@ import (
 	"github.com/schollz/progressbar/v3"
 )
 
-// progress shows on a terminal how far something has come, and elsewhere nothing.
+// progress shows a progress bar on a terminal, and nothing elsewhere.
 type progress struct {
-	file *os.File // nil: nobody looks
+	file *os.File // nil if it is not a terminal
 	unit string
 	bar  *progressbar.ProgressBar
 }
@@ -21,16 +21,16 @@ func newProgress(file *os.File, unit string) *progress {
 	return &progress{file: file, unit: unit}
 }
 
-// update tells that so many of so many are done.
-func (p *progress) update(done, of int64) {
+// update shows that done of total units are finished.
+func (p *progress) update(done, total int64) {
 	if p.file == nil {
 		return
 	}
 	if p.bar == nil {
-		p.bar = progressbar.NewOptions64(of, progressbar.OptionSetWriter(p.file), progressbar.OptionSetItsString(p.unit),
+		p.bar = progressbar.NewOptions64(total, progressbar.OptionSetWriter(p.file), progressbar.OptionSetItsString(p.unit),
 			progressbar.OptionShowIts(), progressbar.OptionShowCount(), progressbar.OptionThrottle(100*time.Millisecond), progressbar.OptionClearOnFinish())
 	}
-	_ = p.bar.Set64(done) // it is for looking at
+	_ = p.bar.Set64(done) // display only
 }
 
 func (p *progress) finish() {

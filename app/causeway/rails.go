@@ -12,8 +12,8 @@ import (
 	"causeway/ports"
 )
 
-// railSelector chooses the rail of a platform by its environment, which never changes: so
-// what was found once is kept.
+// railSelector returns the rail of a platform by its environment. The environment of a
+// platform never changes, so it is cached.
 type railSelector struct {
 	store         ports.Store
 	byEnvironment ports.RailsByEnvironment
@@ -24,14 +24,14 @@ func newRailSelector(store ports.Store, by ports.RailsByEnvironment) *railSelect
 	return &railSelector{store: store, byEnvironment: by}
 }
 
-// railsByEnvironment are the rails that are connected: none for production.
+// railsByEnvironment returns the connected rails. There is none for production.
 func railsByEnvironment(clock ports.Clock, speed int) ports.RailsByEnvironment {
 	return ports.RailsByEnvironment{platform.Sandbox: sandbox.New(clock, speed)}
 }
 
-// RailFor answers NOT_IMPLEMENTED where no partner is connected, as for production.
+// RailFor returns NOT_IMPLEMENTED if no rail is connected, as for production platforms.
 func (r *railSelector) RailFor(p ident.Platform) (ports.Rail, error) {
-	known, ok := r.environments.Load(p)
+	environment, ok := r.environments.Load(p)
 	if !ok {
 		ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
 		defer cancel()
@@ -39,11 +39,11 @@ func (r *railSelector) RailFor(p ident.Platform) (ports.Rail, error) {
 		if err != nil {
 			return nil, err
 		}
-		known = found.Environment
-		r.environments.Store(p, known)
+		environment = found.Environment
+		r.environments.Store(p, environment)
 	}
-	if rail, connected := r.byEnvironment[known.(platform.Environment)]; connected {
+	if rail, connected := r.byEnvironment[environment.(platform.Environment)]; connected {
 		return rail, nil
 	}
-	return nil, fault.New(fault.NotImplemented, "No payment rail is connected for production platforms of this service yet. Use a sandbox platform.")
+	return nil, fault.New(fault.NotImplemented, "Payment rails for production platforms are not connected yet. Use a sandbox platform.")
 }

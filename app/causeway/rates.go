@@ -13,13 +13,13 @@ import (
 	"causeway/ports"
 )
 
-// rateSettings say where exchange rates come from.
-type rateSettings struct {
-	Rates             string        `name:"rates" env:"CAUSEWAY_RATES" default:"sandbox" enum:"sandbox,ecb" help:"Where exchange rates come from: sandbox is a simulated market; ecb the European Central Bank's daily reference rates, with a simulated market for what the bank does not publish."`
-	RatesECB          string        `name:"rates-ecb" env:"CAUSEWAY_RATES_ECB" default:"https://www.ecb.europa.eu/stats/eurofxref/eurofxref-daily.xml" help:"With --rates ecb: the bank's XML, as the path of a file or an http or https address. It is read every hour."`
-	RatesMaxAge       time.Duration `name:"rates-max-age" env:"CAUSEWAY_RATES_MAX_AGE" default:"96h" help:"With --rates ecb: how old its rates may be that are priced on. 96h bridges a weekend; over Easter and Christmas the bank pauses for up to six days."`
-	RatesDollarTokens []string      `name:"rates-dollars" env:"CAUSEWAY_RATES_DOLLARS" help:"With --rates ecb: tokens that count as one US dollar each, such as USDC,USDT. The others are priced by the market." placeholder:"CODE"`
-	RatesCacheFile    string        `name:"rates-keep" env:"CAUSEWAY_RATES_KEEP" help:"With --rates ecb: file in which the last good rates outlive the process. dev keeps one in its data folder." placeholder:"PATH" type:"path"`
+// rateFlags configure the source of exchange rates.
+type rateFlags struct {
+	Rates             string        `name:"rates" env:"CAUSEWAY_RATES" default:"sandbox" enum:"sandbox,ecb" help:"Source of exchange rates: sandbox is a simulated market; ecb is the European Central Bank's daily reference rates, with the simulated market for currencies the bank does not publish."`
+	RatesECB          string        `name:"rates-ecb" env:"CAUSEWAY_RATES_ECB" default:"https://www.ecb.europa.eu/stats/eurofxref/eurofxref-daily.xml" help:"With --rates ecb: path or http or https URL of the ECB's XML file, read every hour."`
+	RatesMaxAge       time.Duration `name:"rates-max-age" env:"CAUSEWAY_RATES_MAX_AGE" default:"96h" help:"With --rates ecb: maximum age of the rates that quotes use. 96h covers a weekend; over Easter and Christmas the bank publishes nothing for up to six days."`
+	RatesDollarTokens []string      `name:"rates-dollars" env:"CAUSEWAY_RATES_DOLLARS" help:"With --rates ecb: stablecoins counted as one US dollar, such as USDC,USDT. The others use the simulated market." placeholder:"CODE"`
+	RatesCacheFile    string        `name:"rates-cache" env:"CAUSEWAY_RATES_CACHE" help:"With --rates ecb: file for the last rates read, used after a restart. Default for dev: a file in the data folder." placeholder:"PATH" type:"path"`
 }
 
 // Bounds of --rates-max-age.
@@ -28,46 +28,46 @@ const (
 	maxRateAge = 30 * 24 * time.Hour
 )
 
-// checkRates refuses wrong values by the name of their setting.
-func (s rateSettings) checkRates(refuse func(setting, must string, got any)) {
+// checkRates reports invalid values with the name of their setting.
+func (s rateFlags) checkRates(refuse func(setting, must string, got any)) {
 	if s.RatesMaxAge < minRateAge || s.RatesMaxAge > maxRateAge {
 		refuse("--rates-max-age (CAUSEWAY_RATES_MAX_AGE)", "from 1h to 720h", s.RatesMaxAge)
 	}
 	for _, token := range s.RatesDollarTokens {
 		if !slices.Contains(dollarTokens, money.Currency(token)) {
-			refuse("--rates-dollars (CAUSEWAY_RATES_DOLLARS)", fmt.Sprintf("some of %v", dollarTokens), token)
+			refuse("--rates-dollars (CAUSEWAY_RATES_DOLLARS)", fmt.Sprintf("from %v", dollarTokens), token)
 		}
 	}
 	if s.Rates == "ecb" {
 		if _, err := ecb.New(ecb.Options{Source: s.RatesECB}); err != nil {
-			refuse("--rates-ecb (CAUSEWAY_RATES_ECB)", "the path of a file, or an address such as "+ecb.PublishedURL, s.RatesECB)
+			refuse("--rates-ecb (CAUSEWAY_RATES_ECB)", "the path of a file, or a URL such as "+ecb.PublishedURL, s.RatesECB)
 		}
 	}
 }
 
-// dollarTokens are made to be worth a dollar.
+// dollarTokens are the stablecoins pegged to the US dollar.
 var dollarTokens = []money.Currency{money.USDC, money.USDT, money.USDB}
 
-// openRates is the simulated one, or the reference rates with its help. Rates that
-// cannot be read now are no reason not to start: what needs them is refused.
-func (h *app) openRates(ctx context.Context) (ports.Rates, error) {
+// openRates returns the simulated market, or the reference rates combined with it. The service
+// starts without reference rates; quotes that need them are then refused.
+func (a *app) openRates(ctx context.Context) (ports.Rates, error) {
 	simulated := market.New("causeway")
-	if h.Rates != "ecb" {
+	if a.Rates != "ecb" {
 		return simulated, nil
 	}
-	bank, err := ecb.New(ecb.Options{Source: h.RatesECB, MaxAge: h.RatesMaxAge, CacheFile: h.RatesCacheFile, Log: h.log})
+	ecbRates, err := ecb.New(ecb.Options{Source: a.RatesECB, MaxAge: a.RatesMaxAge, CacheFile: a.RatesCacheFile, Log: a.log})
 	if err != nil {
 		return nil, err
 	}
-	short, cancel := context.WithTimeout(ctx, 5*time.Second)
+	loadCtx, cancel := context.WithTimeout(ctx, 5*time.Second)
 	defer cancel()
-	if err := bank.Load(short); err != nil {
-		h.log.WithError(err).Warn("reference rates cannot be read now; they will be tried again")
+	if err := ecbRates.Load(loadCtx); err != nil {
+		a.log.WithError(err).Warn("cannot read reference rates; will retry")
 	}
-	h.ecbRates = bank
-	dollars := make([]money.Currency, len(h.RatesDollarTokens))
-	for i, token := range h.RatesDollarTokens {
+	a.ecbRates = ecbRates
+	dollars := make([]money.Currency, len(a.RatesDollarTokens))
+	for i, token := range a.RatesDollarTokens {
 		dollars[i] = money.Currency(token)
 	}
-	return rates.Join(bank, simulated, dollars...), nil
+	return rates.Join(ecbRates, simulated, dollars...), nil
 }

@@ -21,10 +21,10 @@ const readmePath = "../../README.md"
 
 func TestReadme_ListsEverySetting(t *testing.T) {
 	t.Parallel()
-	// The table of settings in the README is exactly what the commands take.
+	// The table of settings in the README lists exactly the flags of the commands.
 	text := readFile(t, readmePath)
 	before, rest, found := strings.Cut(text, "<!-- settings -->\n")
-	told, after, closed := strings.Cut(rest, "<!-- end of settings -->\n")
+	documented, after, closed := strings.Cut(rest, "<!-- end of settings -->\n")
 	if !found || !closed {
 		t.Fatal("the README has no table of settings between its two marks")
 	}
@@ -35,13 +35,13 @@ func TestReadme_ListsEverySetting(t *testing.T) {
 		}
 		return
 	}
-	if told != want {
-		t.Errorf("the README's settings are not the program's; look at them, and run the test with -update\n--- README\n%s\n--- program\n%s", told, want)
+	if documented != want {
+		t.Errorf("the README's settings are not the program's; run the test with -update\n--- README\n%s\n--- program\n%s", documented, want)
 	}
 }
 
-// settingsTable is the table as it must be: a line for each flag, in the order of
-// the commands, with those that take it.
+// settingsTable returns a table with a line for each flag, in the order of the commands, with
+// the commands that accept it.
 func settingsTable(t *testing.T) string {
 	t.Helper()
 	parser, err := newParser(new(commands), io.Discard, io.Discard)
@@ -50,7 +50,7 @@ func settingsTable(t *testing.T) string {
 	}
 	type setting struct{ flag, env, standard, help string }
 	var order []setting
-	takers := map[setting][]string{}
+	users := map[setting][]string{}
 	err = kong.Visit(parser.Model, func(node kong.Visitable, next kong.Next) error {
 		if command, ok := node.(*kong.Node); ok && command.Type == kong.CommandNode && command.Leaf() {
 			for _, f := range command.Flags {
@@ -58,10 +58,10 @@ func settingsTable(t *testing.T) string {
 				if f.Required {
 					s.standard = "needed"
 				}
-				if takers[s] == nil {
+				if users[s] == nil {
 					order = append(order, s)
 				}
-				takers[s] = append(takers[s], command.Path())
+				users[s] = append(users[s], command.Path())
 			}
 		}
 		return next(nil)
@@ -73,7 +73,7 @@ func settingsTable(t *testing.T) string {
 	table.WriteString("| Flag | Environment | Default | What for | Commands |\n|---|---|---|---|---|\n")
 	for _, s := range order {
 		fmt.Fprintf(&table, "| %s | %s | %s | %s | %s |\n", s.flag, s.env, s.standard, strings.NewReplacer("|", `\|`, "<", "&lt;").Replace(s.help),
-			strings.ReplaceAll(strings.Join(takers[s], ", "), "causeway ", ""))
+			strings.ReplaceAll(strings.Join(users[s], ", "), "causeway ", ""))
 	}
 	return table.String()
 }
@@ -85,7 +85,7 @@ func codeSpan(text string) string {
 	return "`" + text + "`"
 }
 
-// verify says whether a webhook with this Service-Webhook-Signature and body is genuine.
+// verify reports whether a webhook with this Service-Webhook-Signature and body is genuine.
 func verify(header string, body []byte, key *ecdsa.PublicKey) bool {
 	var signature struct {
 		V string
@@ -128,8 +128,8 @@ func TestReadme_VerifyExampleWorks(t *testing.T) {
 	}
 
 	// The README shows this very function.
-	_, source, _ := strings.Cut(readFile(t, "readme_test.go"), "\n// verify says")
-	source, _, _ = strings.Cut("// verify says"+source, "\n}\n")
+	_, source, _ := strings.Cut(readFile(t, "readme_test.go"), "\n// verify reports")
+	source, _, _ = strings.Cut("// verify reports"+source, "\n}\n")
 	if !strings.Contains(readFile(t, readmePath), "```go\n"+source+"\n}\n```") {
 		t.Errorf("the README shows another function than\n%s\n}", source)
 	}

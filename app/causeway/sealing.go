@@ -12,31 +12,31 @@ import (
 	"causeway/app/audit"
 )
 
-// sealSettings say how postings are sealed in their log.
-type sealSettings struct {
-	SealEvery time.Duration `env:"CAUSEWAY_SEAL_EVERY" default:"1m" help:"Longest that a posting waits to be sealed in the ledger's log."`
-	Heads     string        `env:"CAUSEWAY_HEADS" help:"Where each signed head of the ledger's log is kept outside of the database: a folder, or an http or https address that it is posted to. dev uses <data>/heads." placeholder:"WHERE"`
+// sealFlags configure the log that seals postings.
+type sealFlags struct {
+	SealEvery   time.Duration `env:"CAUSEWAY_SEAL_EVERY" default:"1m" help:"Maximum time before a posting is sealed in the ledger log."`
+	Checkpoints string        `env:"CAUSEWAY_CHECKPOINTS" help:"Folder, or http or https URL, to which each signed checkpoint of the ledger log is published, outside the database. Default for dev: <data>/checkpoints." placeholder:"WHERE"`
 }
 
-func (s sealSettings) checkSealing(refuse func(setting, must string, got any)) {
+func (s sealFlags) checkSealing(refuse func(setting, must string, got any)) {
 	if s.SealEvery < time.Second || s.SealEvery > 24*time.Hour {
 		refuse("--seal-every (CAUSEWAY_SEAL_EVERY)", "from 1s to 24h", s.SealEvery)
 	}
 }
 
-// openSealing wires the log of postings, with its key sealed in the database.
-func (h *app) openSealing(masterKey [32]byte, made *ids.Generator) error {
-	box, err := encryption.New(masterKey[:])
+// openSealing creates the log of postings. Its signing key is encrypted in the database.
+func (a *app) openSealing(masterKey [32]byte, idGenerator *ids.Generator) error {
+	sealer, err := encryption.New(masterKey[:])
 	if err != nil {
 		return err
 	}
-	log := h.db.LedgerLog()
-	config := audit.LogConfig{Log: log, Signer: checkpoints.NewKeyring(log, box, systemClock{}, made), Clock: systemClock{}, Logger: logrus.NewEntry(h.log), Interval: h.SealEvery}
-	if h.Heads != "" {
-		if config.Publisher, err = checkpoints.NewPublisher(h.Heads); err != nil {
-			return fmt.Errorf("--heads (CAUSEWAY_HEADS): %w", err)
+	log := a.db.LedgerLog()
+	config := audit.LogConfig{Log: log, Signer: checkpoints.NewKeyring(log, sealer, systemClock{}, idGenerator), Clock: systemClock{}, Logger: logrus.NewEntry(a.log), Interval: a.SealEvery}
+	if a.Checkpoints != "" {
+		if config.Publisher, err = checkpoints.NewPublisher(a.Checkpoints); err != nil {
+			return fmt.Errorf("--checkpoints (CAUSEWAY_CHECKPOINTS): %w", err)
 		}
 	}
-	h.sealing = audit.NewLog(config)
+	a.sealing = audit.NewLog(config)
 	return nil
 }

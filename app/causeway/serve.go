@@ -9,10 +9,10 @@ import (
 
 type serveCommand struct {
 	serverFlags
-	DatabaseURL string `name:"database-url" env:"DATABASE_URL" required:"" help:"Postgres to use. It must be migrated." placeholder:"URL"`
+	DatabaseURL string `name:"database-url" env:"DATABASE_URL" required:"" help:"Postgres database URL. Run causeway migrate on it first." placeholder:"URL"`
 	Listen      string `env:"CAUSEWAY_LISTEN" default:"127.0.0.1:8080" help:"Address and port to listen on."`
-	MasterKey   string `name:"master-key" env:"CAUSEWAY_MASTER_KEY" required:"" help:"32 random bytes in base64; private keys are sealed with it. The same on every process." placeholder:"KEY"`
-	NoWorkers   bool   `env:"CAUSEWAY_NO_WORKERS" help:"Answer requests only; let other processes do what follows."`
+	MasterKey   string `name:"master-key" env:"CAUSEWAY_MASTER_KEY" required:"" help:"32 random bytes in base64 that encrypt the stored private keys. The same for every process." placeholder:"KEY"`
+	NoWorkers   bool   `env:"CAUSEWAY_NO_WORKERS" help:"Serve the API only; other processes run the jobs."`
 }
 
 func (s serveCommand) Run(ctx context.Context) error {
@@ -26,21 +26,21 @@ func (s serveCommand) Run(ctx context.Context) error {
 		return err
 	}
 	defer listener.Close()
-	h, err := build(ctx, s.serverFlags, s.DatabaseURL, key, log)
+	a, err := build(ctx, s.serverFlags, s.DatabaseURL, key, log)
 	if err != nil {
 		return err
 	}
-	defer h.close()
-	log.WithField("address", h.baseURL(listener.Addr())).Info("serving")
-	if s.Heads == "" && !s.NoWorkers {
-		log.Warn("the heads of the ledger's log stay inside the database, where they cannot show that its end was cut off: set CAUSEWAY_HEADS")
+	defer a.close()
+	log.WithField("address", a.baseURL(listener.Addr())).Info("serving")
+	if s.Checkpoints == "" && !s.NoWorkers {
+		log.Warn("ledger log checkpoints are kept in the database only, where they cannot prove that no posting was removed; set CAUSEWAY_CHECKPOINTS")
 	}
-	return h.run(ctx, listener, !s.NoWorkers)
+	return a.run(ctx, listener, !s.NoWorkers)
 }
 
 const listenSetting = "--listen (CAUSEWAY_LISTEN)"
 
-// listen opens a port, or names the setting that does not allow it.
+// listen opens a port. Its error names the setting.
 func listen(ctx context.Context, setting, address string) (net.Listener, error) {
 	listener, err := new(net.ListenConfig).Listen(ctx, "tcp", address)
 	if err != nil {
@@ -50,7 +50,7 @@ func listen(ctx context.Context, setting, address string) (net.Listener, error) 
 }
 
 type migrateCommand struct {
-	DatabaseURL string `name:"database-url" env:"DATABASE_URL" required:"" help:"Postgres to migrate, as a role that owns the database." placeholder:"URL"`
+	DatabaseURL string `name:"database-url" env:"DATABASE_URL" required:"" help:"Postgres database URL, as a role that owns the database." placeholder:"URL"`
 }
 
 func (m migrateCommand) Run(ctx context.Context) error { return migrate(ctx, m.DatabaseURL) }

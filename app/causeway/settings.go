@@ -19,35 +19,35 @@ import (
 	"causeway/core/uma"
 )
 
-// databaseFlags is how a command finds the database: its URL, or the private Postgres of a
-// data folder.
+// databaseFlags name the database of a command: by its URL, or by the data folder of a
+// private Postgres.
 type databaseFlags struct {
-	DatabaseURL string `name:"database-url" env:"DATABASE_URL" help:"Postgres to use. Without it, the private one of the data folder." placeholder:"URL"`
-	Data        string `env:"CAUSEWAY_DATA" default:".causeway" help:"Folder of the private Postgres, the credentials and the keys." type:"path"`
+	DatabaseURL string `name:"database-url" env:"DATABASE_URL" help:"Postgres database URL. Default: the private Postgres in the data folder." placeholder:"URL"`
+	Data        string `env:"CAUSEWAY_DATA" default:".causeway" help:"Folder for the private Postgres, the credentials and the keys." type:"path"`
 }
 
 // serverFlags are the settings of every command that runs the service.
 type serverFlags struct {
-	Connections      int           `name:"connections" env:"CAUSEWAY_CONNECTIONS" default:"16" help:"Most connections to the database, from 4."`
-	PublicURL        string        `env:"CAUSEWAY_PUBLIC_URL" help:"Address that callers use, without the version. Without it, http://<listen>." placeholder:"URL"`
-	SandboxSpeed     int           `env:"CAUSEWAY_SANDBOX_SPEED" default:"1" help:"Simulated delays are real time divided by this."`
-	SandboxUMADomain string        `name:"sandbox-uma-domain" env:"CAUSEWAY_SANDBOX_UMA_DOMAIN" default:"sandbox.uma.test" help:"Where the simulated people of the sandbox have their UMA addresses."`
-	RatePerSecond    int           `name:"rate-limit" env:"CAUSEWAY_RATE_LIMIT" default:"500" help:"Requests a second for one token, in each process."`
-	RateBurst        int           `name:"rate-burst" env:"CAUSEWAY_RATE_BURST" default:"1000" help:"Requests a token may make at once."`
-	RequestTimeout   time.Duration `env:"CAUSEWAY_REQUEST_TIMEOUT" default:"20s" help:"Longest a request may take."`
-	TrustedProxies   []string      `env:"CAUSEWAY_TRUSTED_PROXIES" help:"Networks whose X-Forwarded-For is believed." placeholder:"CIDR"`
-	Pprof            string        `env:"CAUSEWAY_PPROF" help:"Address to serve Go profiles on, for operators; keep it private." placeholder:"ADDRESS"`
-	LogLevel         string        `env:"CAUSEWAY_LOG_LEVEL" default:"info" enum:"debug,info,warning,error" help:"Least important line to log: debug, info, warning or error."`
-	LogFormat        string        `env:"CAUSEWAY_LOG_FORMAT" default:"text" enum:"text,json" help:"Lines as text or json."`
-	rateSettings
-	sealSettings
+	Connections      int           `name:"connections" env:"CAUSEWAY_CONNECTIONS" default:"16" help:"Maximum number of database connections, at least 4."`
+	PublicURL        string        `env:"CAUSEWAY_PUBLIC_URL" help:"Public base URL of the API, without the version. Default: http://<listen>." placeholder:"URL"`
+	SandboxSpeed     int           `env:"CAUSEWAY_SANDBOX_SPEED" default:"1" help:"Divides the simulated delays of the sandbox: 60 makes a minute a second."`
+	SandboxUMADomain string        `name:"sandbox-uma-domain" env:"CAUSEWAY_SANDBOX_UMA_DOMAIN" default:"sandbox.uma.test" help:"Domain of the sandbox's UMA test addresses."`
+	RatePerSecond    int           `name:"rate-limit" env:"CAUSEWAY_RATE_LIMIT" default:"500" help:"Requests per second for each API token, in each process."`
+	RateBurst        int           `name:"rate-burst" env:"CAUSEWAY_RATE_BURST" default:"1000" help:"Requests that an API token may send in one burst."`
+	RequestTimeout   time.Duration `env:"CAUSEWAY_REQUEST_TIMEOUT" default:"20s" help:"Maximum duration of a request."`
+	TrustedProxies   []string      `env:"CAUSEWAY_TRUSTED_PROXIES" help:"Networks of proxies whose X-Forwarded-For header is trusted." placeholder:"CIDR"`
+	Pprof            string        `env:"CAUSEWAY_PPROF" help:"Address for Go profiles (pprof). Keep it private." placeholder:"ADDRESS"`
+	LogLevel         string        `env:"CAUSEWAY_LOG_LEVEL" default:"info" enum:"debug,info,warning,error" help:"Minimum log level: debug, info, warning or error."`
+	LogFormat        string        `env:"CAUSEWAY_LOG_FORMAT" default:"text" enum:"text,json" help:"Log format: text or json."`
+	rateFlags
+	sealFlags
 }
 
-// validate refuses wrong values by the name of their setting.
+// validate returns an error for each invalid value, with the name of its setting.
 func (c serverFlags) validate() error {
-	var wrong []error
+	var errs []error
 	refuse := func(setting, must string, got any) {
-		wrong = append(wrong, fmt.Errorf("%s must be %s, not %v", setting, must, got))
+		errs = append(errs, fmt.Errorf("%s must be %s, not %v", setting, must, got))
 	}
 	if c.Connections < 4 || c.Connections > 1000 {
 		refuse("--connections (CAUSEWAY_CONNECTIONS)", "from 4 to 1000", c.Connections)
@@ -75,7 +75,7 @@ func (c serverFlags) validate() error {
 	if u, err := url.Parse(c.PublicURL); c.PublicURL != "" && (err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https") {
 		refuse("--public-url (CAUSEWAY_PUBLIC_URL)", "an address such as https://pay.example.com", c.PublicURL)
 	}
-	return errors.Join(wrong...)
+	return errors.Join(errs...)
 }
 
 func (c serverFlags) trustedProxies() ([]netip.Prefix, error) {
@@ -90,7 +90,7 @@ func (c serverFlags) trustedProxies() ([]netip.Prefix, error) {
 	return networks, nil
 }
 
-// baseURL is the address of the interface, version included.
+// baseURL returns the URL of the API, version included.
 func (c serverFlags) baseURL(listener net.Addr) string {
 	if c.PublicURL != "" {
 		return strings.TrimRight(c.PublicURL, "/") + httpapi.BasePath
@@ -117,24 +117,24 @@ func (c serverFlags) logger() *logrus.Logger {
 	return log
 }
 
-// parseMasterKey reads the key that private keys are sealed with.
+// parseMasterKey decodes the key that encrypts private keys.
 func parseMasterKey(text string) ([32]byte, error) {
 	var key [32]byte
 	raw, err := base64.StdEncoding.DecodeString(strings.TrimSpace(text))
 	if err != nil || len(raw) != len(key) {
-		return key, errors.New("CAUSEWAY_MASTER_KEY must be 32 random bytes in base64; make one with: openssl rand -base64 32")
+		return key, errors.New("CAUSEWAY_MASTER_KEY must be 32 random bytes in base64; create one with: openssl rand -base64 32")
 	}
 	return [32]byte(raw), nil
 }
 
-// loadOrCreateMasterKey is the key of a data folder; it is made when there is none.
+// loadOrCreateMasterKey returns the master key of a data folder, and creates it if missing.
 func loadOrCreateMasterKey(dir string) ([32]byte, error) {
 	path := filepath.Join(dir, "master.key")
 	text, err := os.ReadFile(path)
 	if errors.Is(err, os.ErrNotExist) {
-		var fresh [32]byte
-		_, _ = rand.Read(fresh[:]) // never fails
-		return fresh, writePrivateFile(path, []byte(base64.StdEncoding.EncodeToString(fresh[:])+"\n"))
+		var key [32]byte
+		_, _ = rand.Read(key[:]) // never fails
+		return key, writePrivateFile(path, []byte(base64.StdEncoding.EncodeToString(key[:])+"\n"))
 	}
 	if err != nil {
 		return [32]byte{}, err
@@ -142,7 +142,7 @@ func loadOrCreateMasterKey(dir string) ([32]byte, error) {
 	return parseMasterKey(string(text))
 }
 
-// writePrivateFile writes a file whole or not at all, readable by its owner alone.
+// writePrivateFile replaces a file atomically. Only its owner can read it.
 func writePrivateFile(path string, data []byte) error {
 	temporary, err := os.CreateTemp(filepath.Dir(path), ".new-*") // mode 0600
 	if err != nil {

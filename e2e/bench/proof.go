@@ -71,7 +71,7 @@ func (b *bench) measureSealing(ctx context.Context, p *closedPeriodEnv) error {
 func (b *bench) measureProof(ctx context.Context, p *closedPeriodEnv) error {
 	f := &b.results.proofResults
 	database := []string{"DATABASE_URL=" + p.databaseURL}
-	against := []string{"--heads", p.checkpointsDir, "--key", p.verifierKey}
+	against := []string{"--checkpoints", p.checkpointsDir, "--key", p.verifierKey}
 	var size int64
 	err := b.env.meter.withDatabase(ctx, closedPeriodDatabase, func(conn *pgx.Conn) error {
 		return conn.QueryRow(ctx, "SELECT pg_total_relation_size('ledger_tiles')").Scan(&size)

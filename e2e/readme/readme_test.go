@@ -36,7 +36,7 @@ var wantOutput = map[string]map[string]int{
 	"README.md": {
 		`"status":"COMPLETED"`: 3, `"code":"INVALID_INPUT"`: 1,
 		`delivered +transit/payouts +chains/LAYER2 +\d\.\d{8} +BTC`: 1, `fx/position +trading +250\.000000 +USDC`: 1,
-		`All \d+ rules hold\.`: 3, `heads kept outside fit the postings +\d+ +heads +holds`: 2, `Agreed in March`: 1,
+		`All \d+ rules passed\.`: 3, `heads kept outside fit the postings +\d+ +heads +passed`: 2, `Agreed in March`: 1,
 	},
 }
 

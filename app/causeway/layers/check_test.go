@@ -12,8 +12,8 @@ import (
 	"strings"
 )
 
-// check reads every Go file of a tree and says what breaks the plan, one line a
-// breach: the file, the line, what is wrong.
+// check returns the violations of the import and purity rules in every Go file of a tree, each
+// with file and line.
 func check(tree fs.FS, module string) ([]string, error) {
 	return walk(tree, module, func(f *file) {
 		f.checkImports()
@@ -23,9 +23,9 @@ func check(tree fs.FS, module string) ([]string, error) {
 	})
 }
 
-// walk examines every Go file of a tree, and gathers the breaches.
+// walk calls examine for every Go file of a tree and returns the violations.
 func walk(tree fs.FS, module string, examine func(*file)) ([]string, error) {
-	var breaches []string
+	var violations []string
 	err := fs.WalkDir(tree, ".", func(name string, entry fs.DirEntry, err error) error {
 		switch {
 		case err != nil:
@@ -46,13 +46,13 @@ func walk(tree fs.FS, module string, examine func(*file)) ([]string, error) {
 		}
 		f := &file{module: module, pkg: path.Dir(name), test: strings.HasSuffix(name, "_test.go") || path.Dir(name) == testEnvironmentPackage, set: set, ast: parsed}
 		examine(f)
-		breaches = append(breaches, f.violations...)
+		violations = append(violations, f.violations...)
 		return nil
 	})
-	return breaches, err
+	return violations, err
 }
 
-// file is one Go file under examination.
+// file is one parsed Go file.
 type file struct {
 	module, pkg string // pkg without the module
 	test        bool
@@ -61,14 +61,14 @@ type file struct {
 	violations  []string
 }
 
-func (f *file) report(at token.Pos, format string, args ...any) {
-	f.violations = append(f.violations, fmt.Sprintf("%s: %s", f.set.Position(at), fmt.Sprintf(format, args...)))
+func (f *file) report(pos token.Pos, format string, args ...any) {
+	f.violations = append(f.violations, fmt.Sprintf("%s: %s", f.set.Position(pos), fmt.Sprintf(format, args...)))
 }
 
-// checkImports holds every import of the file to the plan.
+// checkImports checks every import of the file.
 func (f *file) checkImports() {
 	if layerOf(f.pkg) < 0 && f.pkg != migrationsPackage {
-		f.report(f.ast.Package, "package %s stands on no floor: put it on one, or name it in the rules", f.pkg)
+		f.report(f.ast.Package, "package %s is in no layer: move it into one, or add it to the rules", f.pkg)
 		return
 	}
 	for _, spec := range f.ast.Imports {
@@ -77,9 +77,9 @@ func (f *file) checkImports() {
 			f.report(spec.Pos(), "import %s: %v", spec.Path.Value, err)
 			continue
 		}
-		if own, ok := strings.CutPrefix(name, f.module+"/"); ok {
-			if why := f.importViolation(own); why != "" {
-				f.report(spec.Pos(), "%s imports %s: %s", f.pkg, own, why)
+		if imported, ok := strings.CutPrefix(name, f.module+"/"); ok {
+			if reason := f.importViolation(imported); reason != "" {
+				f.report(spec.Pos(), "%s imports %s: %s", f.pkg, imported, reason)
 			}
 		} else if !f.test && inAnyPath(f.pkg, purePaths) {
 			f.checkPureImport(spec, name)
@@ -87,52 +87,51 @@ func (f *file) checkImports() {
 	}
 }
 
-// importViolation says why the file may not import a package of the house, or nothing.
-func (f *file) importViolation(own string) string {
-	from, to := layerOf(f.pkg), layerOf(own)
+// importViolation returns why the file may not import a package of this module, or "".
+func (f *file) importViolation(imported string) string {
+	from, to := layerOf(f.pkg), layerOf(imported)
 	switch {
-	case own == f.pkg: // a test from outside
+	case imported == f.pkg: // an external test package
 		return ""
-	case f.pkg == migrationsPackage && !(f.test && own == testDatabasePackage):
-		return "migrations stand beside the house and import nothing of it"
-	case own == migrationsPackage:
-		if layers[from].name == "roof" || f.pkg == testDatabasePackage || layers[from].name == "whole house" || (f.test && from > layerOf("ports")) {
+	case f.pkg == migrationsPackage && !(f.test && imported == testDatabasePackage):
+		return "migrations import no other package of the module"
+	case imported == migrationsPackage:
+		if layers[from].name == "main" || f.pkg == testDatabasePackage || layers[from].name == "e2e" || (f.test && from > layerOf("ports")) {
 			return ""
 		}
-		return "only the roof, and the databases of tests, bring up the schema"
-	case own == testDatabasePackage:
-		if f.test && (from > layerOf("ports") || f.pkg == migrationsPackage) || inPath(f.pkg, testDatabasePackage) || layers[from].name == "whole house" {
-			return ""
-		}
-		return "it is for tests above the ports"
-	case own == testEnvironmentPackage && !f.test:
+		return "only main, e2e and test databases run migrations"
+	case imported == testEnvironmentPackage && !f.test:
 		return "it is for tests of use cases"
-	case f.test && from > layerOf("ports") && layers[to].name != "whole house" && layers[to].name != "roof":
-		return "" // a test above the ports may set up whatever of the house it needs
+	case imported == testDatabasePackage:
+		if f.test && (from > layerOf("ports") || f.pkg == migrationsPackage) || inPath(f.pkg, testDatabasePackage) || layers[from].name == "e2e" {
+			return ""
+		}
+		return "it is for tests of the layers above ports"
+	case f.test && from > layerOf("ports") && layers[to].name != "e2e" && layers[to].name != "main":
+		return "" // tests of the layers above ports may use any package below main
 	case to < 0:
-		return "it stands on no floor"
+		return "it is in no layer"
 	case to > from:
-		return fmt.Sprintf("an import goes down, and %s is above %s", layers[to].name, layers[from].name)
-	case to == from && !layers[from].siblingImports && componentOf(own) != componentOf(f.pkg):
-		return "an import does not go sideways: what two rooms share belongs on a lower floor"
+		return fmt.Sprintf("imports point down, and %s is above %s", layers[to].name, layers[from].name)
+	case to == from && !layers[from].siblingImports && componentOf(imported) != componentOf(f.pkg):
+		return "imports do not go sideways: move what both share to a lower layer"
 	}
 	return ""
 }
 
-// checkPureImport holds an import from outside the house to what pure code may use.
+// checkPureImport checks an import from outside the module against the lists for pure code.
 func (f *file) checkPureImport(spec *ast.ImportSpec, name string) {
 	standard := !strings.Contains(strings.SplitN(name, "/", 2)[0], ".")
 	if standard && !slices.Contains(pureStdlib, name) || !standard && !inAnyPath(name, pureModules) {
 		f.report(spec.Pos(), "%s is pure and imports %s", f.pkg, name)
 	}
-	// Only a blank import of embed does nothing but let the compiler read a file.
+	// A blank import of embed has no effect at run time; it enables //go:embed.
 	if spec.Name != nil && (spec.Name.Name == "." || spec.Name.Name == "_") && name != "embed" {
 		f.report(spec.Pos(), "%s is pure and imports %s as %s, which hides what it does", f.pkg, name, spec.Name.Name)
 	}
 }
 
-// checkPurity looks for clocks, random numbers, floats, goroutines and the tags of
-// another layer.
+// checkPurity reports clocks, random numbers, floats, goroutines and struct tags.
 func (f *file) checkPurity() {
 	paths := f.importNames()
 	ast.Inspect(f.ast, func(n ast.Node) bool {

@@ -10,56 +10,55 @@ import (
 
 func TestLayers_RepositoryConforms(t *testing.T) {
 	t.Parallel()
-	// Every Go file of the repo keeps to the floors.
+	// Every Go file of the repository follows the layer rules.
 	root := repoRoot(t)
-	breaches, err := check(os.DirFS(root), "causeway")
+	violations, err := check(os.DirFS(root), "causeway")
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, b := range breaches {
+	for _, b := range violations {
 		t.Error(b)
 	}
 }
 
 func TestCheck_ReportsViolations(t *testing.T) {
 	t.Parallel()
-	// One small file a case: what the plan forbids is found, what it allows passes.
-	// want is a part of the breach, empty for none.
+	// Each case is one small file; want is part of the violation, or empty if there is none.
 	cases := []struct {
-		about, file, source, want string
+		name, file, source, want string
 	}{
 		{"down", "app/payments/p.go", `import _ "causeway/core/money"`, ""},
-		{"up", "core/money/m.go", `import "causeway/ledger"`, "ledger is above ground"},
+		{"up", "core/money/m.go", `import "causeway/ledger"`, "ledger is above base"},
 		{"up from core", "core/quote/q.go", `import "causeway/ports"`, "ports is above core"},
 		{"up from ports", "ports/p.go", `import "causeway/app/payments"`, "use cases is above ports"},
 		{"up from a use case", "app/payments/p.go", `import "causeway/adapters/postgres"`, "adapters is above use cases"},
-		{"up to the roof", "adapters/http/h.go", `import "causeway/app/causeway"`, "roof is above adapters"},
-		{"ledger knows no core", "ledger/l.go", `import "causeway/core/quote"`, "core is above ledger"},
-		{"core knows the ledger", "core/quote/q.go", `import "causeway/ledger"`, ""},
-		{"core knows core", "core/quote/q.go", `import "causeway/core/price"`, ""},
-		{"sideways between use cases", "app/payments/p.go", `import "causeway/app/quoting"`, "sideways"},
+		{"up to main", "adapters/http/h.go", `import "causeway/app/causeway"`, "main is above adapters"},
+		{"ledger to core", "ledger/l.go", `import "causeway/core/quote"`, "core is above ledger"},
+		{"core to ledger", "core/quote/q.go", `import "causeway/ledger"`, ""},
+		{"core to core", "core/quote/q.go", `import "causeway/core/price"`, ""},
+		{"sideways between use cases", "app/payments/p.go", `import "causeway/app/accounts"`, "sideways"},
 		{"sideways between adapters", "adapters/http/h.go", `import "causeway/adapters/postgres/ledgerdb"`, "sideways"},
 		{"within one adapter", "adapters/postgres/p.go", `import "causeway/adapters/postgres/ledgerdb"`, ""},
-		{"shared machinery", "app/payments/p.go", `import "causeway/app/internal/batch"`, ""},
-		{"machinery knows no use case", "app/internal/batch/g.go", `import "causeway/app/payments"`, "above"},
-		{"adapters know use cases", "adapters/http/h.go", `import "causeway/app/payments"`, ""},
-		{"the roof knows all", "app/causeway/m.go", `import "causeway/adapters/http"; import "causeway/migrations"`, ""},
-		{"the schema is the roof's", "adapters/postgres/p.go", `import "causeway/migrations"`, "only the roof"},
-		{"migrations know nothing", "migrations/m.go", `import "causeway/core/money"`, "beside"},
+		{"use case to app/internal", "app/payments/p.go", `import "causeway/app/internal/batch"`, ""},
+		{"app/internal to use case", "app/internal/batch/g.go", `import "causeway/app/payments"`, "above"},
+		{"adapter to use case", "adapters/http/h.go", `import "causeway/app/payments"`, ""},
+		{"main imports all", "app/causeway/m.go", `import "causeway/adapters/http"; import "causeway/migrations"`, ""},
+		{"adapter to migrations", "adapters/postgres/p.go", `import "causeway/migrations"`, "only main"},
+		{"migrations to core", "migrations/m.go", `import "causeway/core/money"`, "migrations import no"},
 		{"migrations tested on a database", "migrations/m_test.go", `import "causeway/adapters/pgembed/pgtest"`, ""},
-		{"migrations tested on more", "migrations/m_test.go", `import "causeway/adapters/postgres"`, "beside"},
-		{"no floor", "tools/t.go", ``, "stands on no floor"},
-		{"into the void", "app/payments/p.go", `import "causeway/tools"`, "stands on no floor"},
+		{"migrations tested with an adapter", "migrations/m_test.go", `import "causeway/adapters/postgres"`, "migrations import no"},
+		{"no layer", "tools/t.go", ``, "is in no layer"},
+		{"import of no layer", "app/payments/p.go", `import "causeway/tools"`, "is in no layer"},
 
 		{"test databases in tests", "adapters/postgres/p_test.go", `import "causeway/adapters/pgembed/pgtest"`, ""},
 		{"test databases elsewhere", "adapters/postgres/p.go", `import "causeway/adapters/pgembed/pgtest"`, "for tests"},
-		{"test databases in core", "core/quote/q_test.go", `import "causeway/adapters/pgembed/pgtest"`, "for tests above the ports"},
+		{"test databases in core", "core/quote/q_test.go", `import "causeway/adapters/pgembed/pgtest"`, "for tests of the layers above ports"},
+		{"a use case tested on an adapter", "app/payments/p_test.go", `import "causeway/adapters/postgres"`, ""},
 		{"the test environment on adapters", "app/internal/apptest/a.go", `import "causeway/adapters/postgres"; import "causeway/adapters/pgembed/pgtest"`, ""},
 		{"the test environment in tests", "app/payments/p_test.go", `import "causeway/app/internal/apptest"`, ""},
 		{"the test environment elsewhere", "app/payments/p.go", `import "causeway/app/internal/apptest"`, "for tests of use cases"},
-		{"a use case tested on an adapter", "app/payments/p_test.go", `import "causeway/adapters/postgres"`, ""},
 		{"core tested on an adapter", "core/quote/q_test.go", `import "causeway/adapters/postgres"`, "above"},
-		{"a test of the roof's inside", "adapters/http/h_test.go", `import "causeway/app/causeway"`, "above"},
+		{"a test that imports main", "adapters/http/h_test.go", `import "causeway/app/causeway"`, "above"},
 		{"end to end", "e2e/e_test.go", `import "causeway/adapters/pgembed"`, ""},
 
 		{"a context", "core/quote/q.go", `import "context"`, "pure and imports context"},
@@ -67,10 +66,10 @@ func TestCheck_ReportsViolations(t *testing.T) {
 		{"a logger", "core/quote/q.go", `import "github.com/sirupsen/logrus"`, "pure and imports github.com/sirupsen/logrus"},
 		{"random numbers", "core/quote/q.go", `import "math/rand/v2"`, "pure and imports math/rand/v2"},
 		{"files", "core/quote/q.go", `import "os"`, "pure and imports os"},
-		{"state of its own", "core/quote/q.go", `import "sync"`, "pure and imports sync"},
+		{"package state", "core/quote/q.go", `import "sync"`, "pure and imports sync"},
 		{"a hidden import", "core/quote/q.go", `import . "strings"`, "hides"},
 		{"decimals and ids", "core/money/m.go", `import "github.com/ericlagergren/decimal"; import "github.com/google/uuid"`, ""},
-		{"a name that only begins alike", "core/money/m.go", `import "github.com/google/uuidx"`, "pure and imports github.com/google/uuidx"},
+		{"a module with the same prefix", "core/money/m.go", `import "github.com/google/uuidx"`, "pure and imports github.com/google/uuidx"},
 		{"anything in a test of core", "core/quote/q_test.go", `import "os"; import "pgregory.net/rapid"; var x float64 = 0.5`, ""},
 		{"anything in an adapter", "adapters/http/h.go", `import "os"; var x float64 = 0.5; type t struct { A int ` + "`json:\"a\"`" + ` }`, ""},
 
@@ -84,19 +83,19 @@ func TestCheck_ReportsViolations(t *testing.T) {
 		{"a float in between", "core/price/p.go", `func f(d interface{ Float64() (int, bool) }) { d.Float64() }`, "through a float"},
 		{"a goroutine", "ledger/l.go", `func f() { go f() }`, "goroutine"},
 		{"a tag", "core/quote/q.go", "type q struct { A int `bun:\"a\"` }", "tag"},
-		{"testdata is no code", "core/quote/testdata/t.go", `import "os"`, ""},
+		{"testdata is ignored", "core/quote/testdata/t.go", `import "os"`, ""},
 	}
 	for _, c := range cases {
-		t.Run(c.about, func(t *testing.T) {
+		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
 			tree := fstest.MapFS{c.file: {Data: []byte("package p\n" + c.source)}}
-			breaches, err := check(tree, "causeway")
+			violations, err := check(tree, "causeway")
 			if err != nil {
 				t.Fatal(err)
 			}
-			got := strings.Join(breaches, "\n")
+			got := strings.Join(violations, "\n")
 			if c.want == "" && got != "" || !strings.Contains(got, c.want) {
-				t.Errorf("%s with\n%s\nbreaches: %q\nwant:     %q", c.file, c.source, got, c.want)
+				t.Errorf("%s with\n%s\nviolations: %q\nwant:       %q", c.file, c.source, got, c.want)
 			}
 		})
 	}
@@ -104,13 +103,13 @@ func TestCheck_ReportsViolations(t *testing.T) {
 
 func TestCheck_UnparsableFileIsError(t *testing.T) {
 	t.Parallel()
-	// What cannot be read is not taken for good.
+	// A file that does not parse is an error.
 	if _, err := check(fstest.MapFS{"core/quote/q.go": {Data: []byte("pack")}}, "causeway"); err == nil {
-		t.Error("a file that does not parse passes")
+		t.Error("an invalid file was accepted")
 	}
 }
 
-// repoRoot is the folder of go.mod above this one.
+// repoRoot returns the folder that contains go.mod.
 func repoRoot(t *testing.T) string {
 	t.Helper()
 	dir, err := os.Getwd()

@@ -1,6 +1,5 @@
-// Package floors holds the house to its plan: which package may import which, and
-// what the pure ones may not touch. It is tests alone and knows nothing of what
-// the packages do.
+// Package layers contains only tests. They check which package may import which, and what the
+// pure packages may not use.
 package layers
 
 import (
@@ -8,18 +7,18 @@ import (
 	"strings"
 )
 
-// layers lists the packages from the ground up: an import goes down, never up.
-// Packages of one floor may import each other where siblings says so.
+// layers lists the layers from the lowest: imports point down this list. Packages of one layer
+// may import each other only if siblingImports is set.
 var layers = []layer{
-	{name: "ground", paths: []string{"core/fault", "core/money", "core/ident"}, siblingImports: true},
+	{name: "base", paths: []string{"core/fault", "core/money", "core/ident"}, siblingImports: true},
 	{name: "ledger", paths: []string{"ledger"}, siblingImports: true},
 	{name: "core", paths: []string{"core"}, siblingImports: true},
 	{name: "ports", paths: []string{"ports"}, siblingImports: true},
-	{name: "machinery of use cases", paths: []string{"app/internal"}},
+	{name: "shared by use cases", paths: []string{"app/internal"}},
 	{name: "use cases", paths: []string{"app"}},
 	{name: "adapters", paths: []string{"adapters"}},
-	{name: "roof", paths: []string{"app/causeway"}, siblingImports: true},
-	{name: "whole house", paths: []string{"e2e"}, siblingImports: true},
+	{name: "main", paths: []string{"app/causeway"}, siblingImports: true},
+	{name: "e2e", paths: []string{"e2e"}, siblingImports: true},
 }
 
 type layer struct {
@@ -28,24 +27,23 @@ type layer struct {
 	siblingImports bool
 }
 
-// migrationsPackage imports nothing of the house; the roof brings a database up with it, and
-// so do the databases of tests.
+// migrationsPackage imports no other package of the module. Only main, e2e and the test
+// databases import it.
 const migrationsPackage = "migrations"
 
-// testDatabasePackage gives tests a Postgres. It may use beside; any test above ports or
-// of beside may use it, and nothing else may.
+// testDatabasePackage starts Postgres for tests. It may import the migrations; only tests of the
+// layers above ports and of the migrations may import it.
 const testDatabasePackage = "adapters/pgembed/pgtest"
 
 // testEnvironmentPackage is the environment in which use cases are tested. It may import what
-// their tests may; only tests above the ports may import it.
+// their tests may; only tests of the layers above ports may import it.
 const testEnvironmentPackage = "app/internal/apptest"
 
-// purePaths floors compute and nothing else: the same arguments give the same answer,
-// on every machine, for ever.
+// purePaths are the layers whose functions depend on their arguments alone.
 var purePaths = []string{"core", "ledger"}
 
-// pureStdlib is what the pure floors may use of the standard library. A package
-// that has no clock, no randomness, no input or output and no state may be added.
+// pureStdlib lists what the pure layers may import from the standard library. A package without
+// clock, randomness, input, output or state may be added.
 var pureStdlib = []string{
 	"bytes", "cmp", "embed", "errors", "fmt", "iter", "maps", "math", "math/big", "math/bits", "regexp", "slices", "sort",
 	"strconv", "strings", "time", "unicode", "unicode/utf8",
@@ -54,11 +52,11 @@ var pureStdlib = []string{
 	"hash", "net/mail", "net/netip", "net/url",
 }
 
-// pureModules is what they may use of others.
+// pureModules lists the other modules that the pure layers may import.
 var pureModules = []string{"github.com/ericlagergren/decimal", "github.com/google/uuid"}
 
-// impureFuncs are the functions of those packages that read a clock or draw random
-// numbers, or bring a float in.
+// impureFuncs lists the functions of those packages that read a clock, use randomness or return
+// floats.
 var impureFuncs = map[string][]string{
 	"time": {"Now", "Since", "Until", "Sleep", "After", "AfterFunc", "Tick", "NewTicker", "NewTimer", "Local", "LoadLocation"},
 	"github.com/google/uuid": {
@@ -68,29 +66,29 @@ var impureFuncs = map[string][]string{
 	"strconv": {"ParseFloat", "FormatFloat", "AppendFloat", "ParseComplex", "FormatComplex"},
 }
 
-// layerOf is the floor of a package, 0 at the ground; -1 for a package that stands
-// on none. The longest tree that holds it counts.
+// layerOf returns the index of the layer of a package, or -1 if it is in none. The longest
+// matching path decides.
 func layerOf(pkg string) int {
 	best, length := -1, -1
-	for i, f := range layers {
-		for _, tree := range f.paths {
-			if inPath(pkg, tree) && len(tree) > length {
-				best, length = i, len(tree)
+	for i, layer := range layers {
+		for _, path := range layer.paths {
+			if inPath(pkg, path) && len(path) > length {
+				best, length = i, len(path)
 			}
 		}
 	}
 	return best
 }
 
-// componentOf is the capability or adapter that a package belongs to: adapters/postgres
-// for adapters/postgres/ledgerdb.
+// componentOf returns the capability or adapter that a package belongs to, such as
+// adapters/postgres for adapters/postgres/ledgerdb.
 func componentOf(pkg string) string {
 	parts := strings.SplitN(pkg, "/", 3)
 	return strings.Join(parts[:min(2, len(parts))], "/")
 }
 
-func inPath(pkg, tree string) bool { return pkg == tree || strings.HasPrefix(pkg, tree+"/") }
+func inPath(pkg, path string) bool { return pkg == path || strings.HasPrefix(pkg, path+"/") }
 
-func inAnyPath(pkg string, trees []string) bool {
-	return slices.ContainsFunc(trees, func(tree string) bool { return inPath(pkg, tree) })
+func inAnyPath(pkg string, paths []string) bool {
+	return slices.ContainsFunc(paths, func(path string) bool { return inPath(pkg, path) })
 }

@@ -12,18 +12,17 @@ import (
 	"testing/fstest"
 )
 
-// sandboxPackage is where the sandbox's magic values are written down. What plays it are the
-// sandbox adapters, and nothing else may read it.
+// sandboxPackage defines the test values of the sandbox. Only the sandbox adapters may import
+// it.
 const sandboxPackage = "core/sandbox"
 
 var sandboxAdapters = regexp.MustCompile(`^adapters/[a-z]+/sandbox$`)
 
-// testValue is a value that makes something happen in the sandbox: the end of an account,
-// or of a business or person under verification, an address of a person, or what a
-// wallet's owner would prove.
+// testValue matches the values that select an outcome in the sandbox: the last digits of an
+// account or of a person's or business's identifier, a UMA address, or a wallet credential.
 var testValue = regexp.MustCompile(`^(00[1-7]|10[2-7]|\$?(success\.(usd|eur|mxn)|pending\.long\.usd|fail\.compliance\.usd)(@.*)?|sandbox-valid-.*|000000)$`)
 
-// checkTestValues is what a tree knows of the script outside of it, one line each.
+// checkTestValues returns the uses of test values outside the sandbox packages.
 func checkTestValues(tree fs.FS, module string) ([]string, error) {
 	return walk(tree, module, func(f *file) {
 		if f.test || f.pkg == sandboxPackage {
@@ -31,25 +30,26 @@ func checkTestValues(tree fs.FS, module string) ([]string, error) {
 		}
 		for _, spec := range f.ast.Imports {
 			if spec.Path.Value == strconv.Quote(module+"/"+sandboxPackage) && !sandboxAdapters.MatchString(f.pkg) {
-				f.report(spec.Pos(), "%s reads the script of the sandbox, which only the sandbox adapters may", f.pkg)
+				f.report(spec.Pos(), "%s imports the sandbox test values, which only the sandbox adapters may", f.pkg)
 			}
 		}
 		f.checkLiterals()
 	})
 }
 
-// checkLiterals finds the values themselves. An example that is shown to a reader is none.
+// checkLiterals reports literals that are test values. The examples of the API reference are
+// allowed.
 func (f *file) checkLiterals() {
-	var shown []ast.Node
+	var examples []ast.Node
 	ast.Inspect(f.ast, func(n ast.Node) bool {
 		switch n := n.(type) {
 		case *ast.KeyValueExpr:
 			if key, ok := n.Key.(*ast.Ident); ok && strings.HasSuffix(key.Name, "Example") {
-				shown = append(shown, n.Value)
+				examples = append(examples, n.Value)
 			}
 		case *ast.BasicLit:
-			if text, err := strconv.Unquote(n.Value); err == nil && testValue.MatchString(text) && !slices.Contains(shown, ast.Node(n)) {
-				f.report(n.Pos(), "%s knows the magic value %s of the sandbox", f.pkg, n.Value)
+			if text, err := strconv.Unquote(n.Value); err == nil && testValue.MatchString(text) && !slices.Contains(examples, ast.Node(n)) {
+				f.report(n.Pos(), "%s contains the sandbox test value %s", f.pkg, n.Value)
 			}
 		}
 		return true
@@ -58,21 +58,20 @@ func (f *file) checkLiterals() {
 
 func TestTestValues_OnlyInSandboxPackage(t *testing.T) {
 	t.Parallel()
-	// Nothing outside of the script knows a magic value, and nothing but the sandbox
-	// adapters reads it; so no production platform can meet one.
-	breaches, err := checkTestValues(os.DirFS(repoRoot(t)), "causeway")
+	// Only core/sandbox contains test values and only the sandbox adapters import it, so that no
+	// production platform can use one.
+	violations, err := checkTestValues(os.DirFS(repoRoot(t)), "causeway")
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, b := range breaches {
+	for _, b := range violations {
 		t.Error(b)
 	}
 }
 
 func TestTestValues_PatternCoversSandboxTables(t *testing.T) {
 	t.Parallel()
-	// Every key of the script's tables is a value that is looked for, so that none that
-	// is added escapes.
+	// The pattern matches every key of the outcome tables, so that new values are found too.
 	found := 0
 	_, err := walk(os.DirFS(repoRoot(t)), "causeway", func(f *file) {
 		if f.test || f.pkg != sandboxPackage {
@@ -87,7 +86,7 @@ func TestTestValues_PatternCoversSandboxTables(t *testing.T) {
 					}
 					found++
 					if text, err := strconv.Unquote(key.Value); err != nil || !testValue.MatchString(text) {
-						t.Errorf("%s: %s is magic, and nobody looks for it", f.set.Position(key.Pos()), key.Value)
+						t.Errorf("%s: test value %s is not matched by the pattern", f.set.Position(key.Pos()), key.Value)
 					}
 				}
 			}
@@ -95,28 +94,28 @@ func TestTestValues_PatternCoversSandboxTables(t *testing.T) {
 		})
 	})
 	if err != nil || found < 20 {
-		t.Errorf("%d magic values in the script, %v", found, err)
+		t.Errorf("%d test values in core/sandbox, %v", found, err)
 	}
 }
 
-// isOutcomeTable tells whether a table leads from texts to something else than texts: to what
-// happens.
+// isOutcomeTable reports whether a map literal has values other than strings, which are
+// outcomes.
 func isOutcomeTable(table *ast.CompositeLit) bool {
-	of, ok := table.Type.(*ast.MapType)
+	mapType, ok := table.Type.(*ast.MapType)
 	if !ok {
 		return false
 	}
-	value, plain := of.Value.(*ast.Ident)
+	value, plain := mapType.Value.(*ast.Ident)
 	return !plain || value.Name != "string"
 }
 
 func TestCheckTestValues_ReportsViolations(t *testing.T) {
 	t.Parallel()
-	// One small file a case; want is a part of the breach, empty for none.
-	for about, c := range map[string]struct{ file, source, want string }{
-		"a use case reads the script":   {"app/payments/p.go", `import _ "causeway/core/sandbox"`, "reads the script"},
-		"so does the core":              {"core/quote/q.go", `import _ "causeway/core/sandbox"`, "reads the script"},
-		"and a real adapter":            {"adapters/rails/bank/b.go", `import _ "causeway/core/sandbox"`, "reads the script"},
+	// Each case is one small file; want is part of the violation, or empty if there is none.
+	for name, c := range map[string]struct{ file, source, want string }{
+		"a use case imports it":         {"app/payments/p.go", `import _ "causeway/core/sandbox"`, "imports the sandbox test values"},
+		"core imports it":               {"core/quote/q.go", `import _ "causeway/core/sandbox"`, "imports the sandbox test values"},
+		"a real adapter imports it":     {"adapters/rails/bank/b.go", `import _ "causeway/core/sandbox"`, "imports the sandbox test values"},
 		"a sandbox adapter":             {"adapters/rails/sandbox/r.go", `import _ "causeway/core/sandbox"`, ""},
 		"a test":                        {"app/payments/p_test.go", `import _ "causeway/core/sandbox"; var x = "002"`, ""},
 		"a suffix":                      {"app/payments/p.go", `import "strings"; var x = strings.HasSuffix("", "005")`, "005"},
@@ -126,18 +125,18 @@ func TestCheckTestValues_ReportsViolations(t *testing.T) {
 		"a signature":                   {"app/wallets/w.go", `var x = "sandbox-valid-signature"`, "sandbox-valid"},
 		"a password":                    {"app/wallets/w.go", `var x = "000000"`, "000000"},
 		"an example":                    {"adapters/http/h.go", `var x = struct{ Example string }{Example: "001"}`, ""},
-		"the script":                    {"core/sandbox/s.go", `var x = "002"`, ""},
+		"core/sandbox itself":           {"core/sandbox/s.go", `var x = "002"`, ""},
 		"another number":                {"core/account/a.go", `var x = "0020" + "12" + "008" + "404"`, ""},
 	} {
-		t.Run(about, func(t *testing.T) {
+		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			breaches, err := checkTestValues(fstest.MapFS{c.file: {Data: []byte("package p\n" + c.source)}}, "causeway")
+			violations, err := checkTestValues(fstest.MapFS{c.file: {Data: []byte("package p\n" + c.source)}}, "causeway")
 			if err != nil {
 				t.Fatal(err)
 			}
-			got := strings.Join(breaches, "\n")
+			got := strings.Join(violations, "\n")
 			if c.want == "" && got != "" || !strings.Contains(got, c.want) {
-				t.Errorf("%s with\n%s\nbreaches: %q\nwant:     %q", c.file, c.source, got, c.want)
+				t.Errorf("%s with\n%s\nviolations: %q\nwant:     %q", c.file, c.source, got, c.want)
 			}
 		})
 	}
