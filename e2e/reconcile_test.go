@@ -111,7 +111,7 @@ func TestReconciliation_ImportAndResolveBreak(t *testing.T) {
 	}
 	out := mustRunCommand(t, []string{"DATABASE_URL=" + h.databaseURL}, "ledger", "reconcile", "--platform", h.platformID, "--account", "rails/RTP", "--currency", "USD",
 		"--format", "csv", "--map", "date=Day;amount=Sum;description=Note;decimal=,;delimiter=semicolon", "--file", later)
-	for _, want := range []string{"break MISSING_IN_LEDGER", "-1.50", "balance here"} {
+	for _, want := range []string{"break MISSING_IN_LEDGER", "-1.50", "ledger balance"} {
 		if !strings.Contains(out, want) {
 			t.Errorf("the command does not say %q:\n%s", want, out)
 		}
