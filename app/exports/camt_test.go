@@ -8,8 +8,7 @@ import (
 	"testing"
 )
 
-// camtStatement is what a program that knows the format reads: minor units, debits above
-// zero.
+// camtStatement is one statement of a camt.053 message, in minor units with debits positive.
 type camtStatement struct{ opening, closing, sum, entries int64 }
 
 type amountElement struct {
@@ -20,7 +19,7 @@ type amountElement struct {
 	CdtDbtInd string
 }
 
-// minor reads an amount by its digits, whatever the currency.
+// minor returns the digits of an amount, in any currency.
 func (a amountElement) minor(t testing.TB) int64 {
 	n, err := strconv.ParseInt(strings.Replace(a.Amt.Text, ".", "", 1), 10, 64)
 	if err != nil {
@@ -32,7 +31,7 @@ func (a amountElement) minor(t testing.TB) int64 {
 	return n
 }
 
-// parseStatements reads the statements of a message, by the name of their account.
+// parseStatements reads the statements of a message by account name and currency.
 func parseStatements(t testing.TB, path string) map[[2]string]camtStatement {
 	t.Helper()
 	var document struct {
@@ -54,25 +53,25 @@ func parseStatements(t testing.TB, path string) map[[2]string]camtStatement {
 	if err := xml.Unmarshal(data, &document); err != nil {
 		t.Fatal(err)
 	}
-	read := map[[2]string]camtStatement{}
+	statements := map[[2]string]camtStatement{}
 	for _, s := range document.BkToCstmrStmt.Stmt {
-		var is camtStatement
+		var statement camtStatement
 		for _, balance := range s.Bal {
 			if balance.Amt.Currency != s.Acct.Ccy {
-				t.Errorf("%s: a balance in %s", s.Acct.Nm, balance.Amt.Currency)
+				t.Errorf("%s has a balance in %s", s.Acct.Nm, balance.Amt.Currency)
 			}
 			switch balance.Cd {
 			case "OPBD":
-				is.opening = balance.minor(t)
+				statement.opening = balance.minor(t)
 			case "CLBD":
-				is.closing = balance.minor(t)
+				statement.closing = balance.minor(t)
 			}
 		}
 		for _, entry := range s.Ntry {
-			is.sum += entry.minor(t)
-			is.entries++
+			statement.sum += entry.minor(t)
+			statement.entries++
 		}
-		read[[2]string{s.Acct.Nm, s.Acct.Ccy}] = is
+		statements[[2]string{s.Acct.Nm, s.Acct.Ccy}] = statement
 	}
-	return read
+	return statements
 }

@@ -13,36 +13,36 @@ import (
 
 	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
-	"github.com/jackc/pgx/v5/pgxpool"
 
-	"causeway/adapters/pgembed/pgtest"
-	storage "causeway/adapters/postgres/ledgerdb"
+	"causeway/adapters/postgres/ledgerdb"
 	"causeway/app/exports"
+	"causeway/app/internal/apptest"
 	"causeway/core/ident"
 	"causeway/core/money"
+	"causeway/core/platform"
 	"causeway/ledger"
 	"causeway/ports"
-	"causeway/ports/portstest"
 )
 
-var update = flag.Bool("update", false, "write the golden files anew")
+var update = flag.Bool("update", false, "rewrite the golden files")
 
 var noon = time.Date(2026, 3, 10, 12, 0, 0, 0, time.UTC)
 
-// env is a database with books of one platform.
+// env is the environment of a test, in which postings are recorded at any time.
 type env struct {
+	*apptest.Env
 	t        testing.TB
-	pool     *pgxpool.Pool
-	ledgerDB *storage.Store
-	platform ident.Platform
-	clock    *portstest.FakeClock
+	ledgerDB *ledgerdb.Store
+	platform ident.Platform // whose ledger is exported
 	lastID   byte
 }
 
-// newEnv is a fresh database. The platform and all ids are the same in every run.
+// newEnv is an environment one year after noon. The platform and all ids of postings are the
+// same in every run, as in the golden files.
 func newEnv(t testing.TB) *env {
 	t.Helper()
-	return &env{t: t, pool: pgtest.Pool(t, pgtest.New(t), 4), ledgerDB: storage.New(), platform: platformID(1), clock: portstest.NewFakeClock(noon.AddDate(1, 0, 0))}
+	e := apptest.New(t, apptest.At(noon.AddDate(1, 0, 0)), apptest.EditPlatform(func(p *platform.Platform) { p.ID = platformID(1) }))
+	return &env{Env: e, t: t, ledgerDB: ledgerdb.New(), platform: e.Platform.ID}
 }
 
 func platformID(n byte) (p ident.Platform) {
@@ -60,29 +60,29 @@ func transactionID(n byte) (p ident.Transaction) {
 	return p
 }
 
-// header is that of a posting with the next id, for a payment.
-func (h *env) header(at time.Time, memo string) ledger.Header {
-	h.lastID++
-	return ledger.Header{ID: uuid.UUID{0x01, 0x99, 6: 0x70, 8: 0x83, 15: h.lastID}, Platform: h.platform, Transaction: transactionID(h.lastID), Effective: at, Memo: memo}
+// header is the header of a posting with the next id, which belongs to a transaction.
+func (e *env) header(at time.Time, memo string) ledger.Header {
+	e.lastID++
+	return ledger.Header{ID: uuid.UUID{0x01, 0x99, 6: 0x70, 8: 0x83, 15: e.lastID}, Platform: e.platform, Transaction: transactionID(e.lastID), Effective: at, Memo: memo}
 }
 
-// post records postings at a moment.
-func (h *env) post(now time.Time, postings ...ledger.Posting) {
-	h.t.Helper()
+// post records postings at a time.
+func (e *env) post(now time.Time, postings ...ledger.Posting) {
+	e.t.Helper()
 	ctx := context.Background()
-	err := pgx.BeginFunc(ctx, h.pool, func(tx pgx.Tx) error { return h.ledgerDB.Post(ctx, tx, now, postings) })
+	err := pgx.BeginFunc(ctx, e.Store.Pool(), func(tx pgx.Tx) error { return e.ledgerDB.Post(ctx, tx, now, postings) })
 	if err != nil {
-		h.t.Fatal(err)
+		e.t.Fatal(err)
 	}
 }
 
-func (h *env) newService() *exports.Service {
-	return exports.New(exports.Config{Views: storage.NewViews(h.ledgerDB, h.pool), Clock: h.clock})
+func (e *env) newService() *exports.Service {
+	return exports.New(exports.Config{Views: e.newViews(), Clock: e.Clock})
 }
 
-func (h *env) export(r exports.Request) (string, error) {
-	h.t.Helper()
-	document, err := h.newService().ExportForPlatform(h.platform, r)
+func (e *env) export(r exports.Request) (string, error) {
+	e.t.Helper()
+	document, err := e.newService().ExportForPlatform(e.platform, r)
 	if err != nil {
 		return "", err
 	}
@@ -91,44 +91,46 @@ func (h *env) export(r exports.Request) (string, error) {
 	return out.String(), err
 }
 
-func (h *env) mustExport(r exports.Request) string {
-	h.t.Helper()
-	text, err := h.export(r)
+func (e *env) mustExport(r exports.Request) string {
+	e.t.Helper()
+	text, err := e.export(r)
 	if err != nil {
-		h.t.Fatal(err)
+		e.t.Fatal(err)
 	}
 	return text
 }
 
-// newSmallEnv are books that a person can read whole: a deposit, a payment abroad and its
-// reversal, a yen, a fee that took effect a month earlier, and memos that mean harm.
+// newSmallEnv is an environment with a ledger small enough to read: a deposit, a payment
+// abroad and its reversal, one yen, a fee effective a month earlier, and malicious memos.
 func newSmallEnv(t testing.TB) *env {
-	h := newEnv(t)
+	t.Helper()
+	e := newEnv(t)
 	ana := ledger.CustomerAccount(internalAccountID(1))
-	h.post(noon, ledger.Deposit(h.header(noon.Add(-time.Second), "Salary; \"March\"\n{x}"), ledger.IncomingFunds{Partner: ledger.Rail("SEPA_INSTANT"), To: ana, Amount: newAmount(150_000, money.EUR)}))
-	converted := ledger.Converted(h.header(noon.Add(time.Hour), "=1+1"), ledger.Conversion{From: ana, To: ledger.TransitPayouts, Sent: newAmount(10_050, money.EUR), Fees: 50,
+	e.post(noon, ledger.Deposit(e.header(noon.Add(-time.Second), "Salary; \"March\"\n{x}"), ledger.IncomingFunds{Partner: ledger.Rail("SEPA_INSTANT"), To: ana, Amount: newAmount(150_000, money.EUR)}))
+	converted := ledger.Converted(e.header(noon.Add(time.Hour), "=1+1"), ledger.Conversion{From: ana, To: ledger.TransitPayouts, Sent: newAmount(10_050, money.EUR), Fees: 50,
 		Received: newAmount(100_000, money.BTC)})
-	h.post(noon.Add(time.Hour), converted)
-	h.post(noon.AddDate(0, 0, 1), ledger.Reverse(converted, h.header(noon, "").ID, noon.AddDate(0, 0, 1), "[=2020/01/01] key:: 1/0"))
-	h.post(noon.AddDate(0, 0, 2), ledger.UnmatchedReceived(h.header(noon.AddDate(0, 0, 2), "]]></Ustrd> & <b>"), ledger.Rail("_X"), newAmount(1, "JPY")),
-		ledger.FeePaid(h.header(noon.AddDate(0, -1, 0), "02/2026"), ledger.Rail("SEPA_INSTANT"), newAmount(199, money.EUR)))
-	return h
+	e.post(noon.Add(time.Hour), converted)
+	e.post(noon.AddDate(0, 0, 1), ledger.Reverse(converted, e.header(noon, "").ID, noon.AddDate(0, 0, 1), "[=2020/01/01] key:: 1/0"))
+	e.post(noon.AddDate(0, 0, 2), ledger.UnmatchedReceived(e.header(noon.AddDate(0, 0, 2), "]]></Ustrd> & <b>"), ledger.Rail("_X"), newAmount(1, "JPY")),
+		ledger.FeePaid(e.header(noon.AddDate(0, -1, 0), "02/2026"), ledger.Rail("SEPA_INSTANT"), newAmount(199, money.EUR)))
+	return e
 }
 
 func newAmount(minor int64, currency money.Currency) money.Amount {
 	return money.Amount{Minor: minor, Currency: currency}
 }
 
-// maliciousMemos are memos that some program could take for more than a text.
+// maliciousMemos are memos that some program could interpret as more than text.
 var maliciousMemos = []string{
 	"", "=1+1", "+1", "-1", "@SUM(A1)", "\t=1+1", "a\nb", "a\r\n2026-01-01 open Assets:Evil", "\n2026-01-01 * evil\n    Assets:Evil  1 USD\n    Assets:Rails:ACH\n",
 	`say "hi" ; {x} \" \`, "[=2026/01/01]", "[2026-99-99]", ":tag:other:", "key:: (1/0)", "a | b", "comment", "end comment", "~ monthly", "  two  spaces ; and a comment",
 	"]]></Ustrd>&amp;<!--", "\u2028line\u2029paragraph", "\u202eright to left", "日本語 Ελληνικά Кириллица", "= ; expr", "(code) * !", "#hash ^link", "%(account)", "\x01\x7f", "＝1+1",
 }
 
-// postRandom posts n postings of every sort, in several currencies, over three months.
-func (h *env) postRandom(random *rand.Rand, n int) {
-	h.t.Helper()
+// postRandom posts up to n random postings of most kinds in several currencies, effective within
+// three months.
+func (e *env) postRandom(random *rand.Rand, n int) {
+	e.t.Helper()
 	currencies := []money.Currency{money.USD, money.EUR, money.BTC, money.USDC, "JPY", "KWD"}
 	partners := []string{ledger.Rail("ACH"), ledger.Rail("SEPA_INSTANT"), ledger.Rail("_ODD_1"), ledger.Chain("LAYER2")}
 	pick := func(c []string) string { return c[random.IntN(len(c))] }
@@ -138,7 +140,7 @@ func (h *env) postRandom(random *rand.Rand, n int) {
 		customer := ledger.CustomerAccount(internalAccountID(byte(random.IntN(4))))
 		currency := currencies[random.IntN(len(currencies))]
 		amount := newAmount(1+random.Int64N(1_000_000), currency)
-		header := ledger.Header{ID: uuid.UUID{0x01, 6: 0x70, 8: 0x90, 12: byte(i >> 16), 13: byte(i >> 8), 14: byte(i), 15: 1}, Platform: h.platform,
+		header := ledger.Header{ID: uuid.UUID{0x01, 6: 0x70, 8: 0x90, 12: byte(i >> 16), 13: byte(i >> 8), 14: byte(i), 15: 1}, Platform: e.platform,
 			Effective: noon.Add(time.Duration(random.Int64N(int64(90 * 24 * time.Hour)))), Memo: maliciousMemos[random.IntN(len(maliciousMemos))]}
 		if random.IntN(3) > 0 {
 			header.Transaction = transactionID(byte(random.IntN(200)))
@@ -158,13 +160,13 @@ func (h *env) postRandom(random *rand.Rand, n int) {
 			posting = ledger.UnmatchedReceived(header, pick(partners), amount)
 		}
 		if balances.Apply(posting) != nil {
-			continue // there is not enough to spend
+			continue // the balance is too low
 		}
 		batch = append(batch, posting)
 	}
 	for len(batch) > 0 {
 		size := min(1+random.IntN(20), len(batch))
-		h.post(noon.AddDate(0, 3, 0), batch[:size]...)
+		e.post(noon.AddDate(0, 3, 0), batch[:size]...)
 		batch = batch[size:]
 	}
 }
@@ -178,33 +180,33 @@ func currencyIndex(list []money.Currency, c money.Currency) int {
 	return -1
 }
 
-// turnovers reads what the books themselves say, by path and currency.
-func (h *env) turnovers(asOf time.Time, of ports.LedgerFilter) map[[2]string]ports.AccountTurnover {
-	h.t.Helper()
+// turnovers reads the turnovers of the ledger by path and currency.
+func (e *env) turnovers(asOf time.Time, filter ports.LedgerFilter) map[[2]string]ports.AccountTurnover {
+	e.t.Helper()
 	all := map[[2]string]ports.AccountTurnover{}
-	err := storage.NewViews(h.ledgerDB, h.pool).View(context.Background(), h.platform, asOf, func(ctx context.Context, view ports.LedgerView) error {
-		return view.Accounts(ctx, of, func(t ports.AccountTurnover) error {
+	err := e.newViews().View(context.Background(), e.platform, asOf, func(ctx context.Context, view ports.LedgerView) error {
+		return view.Accounts(ctx, filter, func(t ports.AccountTurnover) error {
 			all[[2]string{t.Account.Path, string(t.Account.Currency)}] = t
 			return nil
 		})
 	})
 	if err != nil {
-		h.t.Fatal(err)
+		e.t.Fatal(err)
 	}
 	return all
 }
 
-// findProgram finds a program, or says how to get it: without it the test proves nothing.
+// findProgram finds a program, or fails with how to install it.
 func findProgram(t testing.TB, name string) string {
 	t.Helper()
 	path, err := exec.LookPath(name)
 	if err != nil {
-		t.Fatalf("%s is not here; install it with .ci/need %s", name, name)
+		t.Fatalf("%s is not installed; install it with .ci/need %s", name, name)
 	}
 	return path
 }
 
-// runProgram runs a program and returns what it says.
+// runProgram runs a program and returns its output.
 func runProgram(t testing.TB, name string, args ...string) (string, error) {
 	t.Helper()
 	command := exec.CommandContext(t.Context(), findProgram(t, name), args...)
@@ -222,7 +224,7 @@ func writeFile(t testing.TB, name, text string) string {
 	return path
 }
 
-// compareGolden compares a text with the file in testdata that says how it must be.
+// compareGolden compares a text with a golden file in testdata.
 func compareGolden(t *testing.T, name, got string) {
 	t.Helper()
 	path := filepath.Join("testdata", name)
@@ -237,8 +239,10 @@ func compareGolden(t *testing.T, name, got string) {
 		t.Fatal(err)
 	}
 	if got != string(want) {
-		t.Errorf("%s differs; look at it, and if it is right run the test with -update\n--- got\n%s\n--- want\n%s", name, got, want)
+		t.Errorf("%s differs; if the new text is right, run the test with -update\n--- got\n%s\n--- want\n%s", name, got, want)
 	}
 }
 
-func newViews(h *env) ports.LedgerViews { return storage.NewViews(h.ledgerDB, h.pool) }
+func (e *env) newViews() ports.LedgerViews {
+	return ledgerdb.NewViews(e.ledgerDB, e.Store.Pool())
+}

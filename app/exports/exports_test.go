@@ -26,51 +26,51 @@ var goldenFiles = map[exports.Format]string{
 
 func TestExport_Formats(t *testing.T) {
 	t.Parallel()
-	// Every format is what a person looked at once, whole and of a month of one account.
-	h := newSmallEnv(t)
+	// Every format equals its golden file, for the whole ledger and for one account in a month.
+	env := newSmallEnv(t)
 	march := ports.Period{From: time.Date(2026, 3, 1, 0, 0, 0, 0, time.UTC), To: time.Date(2026, 4, 1, 0, 0, 0, 0, time.UTC)}
 	for format, name := range goldenFiles {
-		compareGolden(t, name, h.mustExport(exports.Request{Format: format}))
-		compareGolden(t, "march_"+name, h.mustExport(exports.Request{Format: format, LedgerFilter: ports.LedgerFilter{Period: march, Path: "rails/SEPA_INSTANT", Currency: money.EUR}}))
+		compareGolden(t, name, env.mustExport(exports.Request{Format: format}))
+		compareGolden(t, "march_"+name, env.mustExport(exports.Request{Format: format, LedgerFilter: ports.LedgerFilter{Period: march, Path: "rails/SEPA_INSTANT", Currency: money.EUR}}))
 	}
 }
 
 func TestExport_AsOfIsReproducible(t *testing.T) {
 	t.Parallel()
-	// What was exported now is exported again later to the byte, by the moment that
-	// stands in it, however much has been posted meanwhile.
-	h := newSmallEnv(t)
-	at := noon.AddDate(0, 0, 2).Add(time.Microsecond) // two postings at once: the second is recorded a tick later
+	// An export can be repeated later byte for byte with the time that it contains, whatever has
+	// been posted since.
+	env := newSmallEnv(t)
+	asOf := noon.AddDate(0, 0, 2).Add(time.Microsecond) // of two postings together the second is recorded a microsecond later
 	before := map[exports.Format]string{}
 	for format := range goldenFiles {
-		before[format] = h.mustExport(exports.Request{Format: format})
+		before[format] = env.mustExport(exports.Request{Format: format})
 		if !strings.Contains(before[format], "2026-03-12T12:00:00.000001Z") {
-			t.Errorf("%s does not say of what moment it is:\n%s", format, before[format])
+			t.Errorf("%s does not contain its time:\n%s", format, before[format])
 		}
 	}
 
-	h.post(noon.AddDate(0, 1, 0), ledger.UnmatchedReceived(h.header(noon, "later"), ledger.Rail("ACH"), newAmount(7, money.USD)))
+	env.post(noon.AddDate(0, 1, 0), ledger.UnmatchedReceived(env.header(noon, "later"), ledger.Rail("ACH"), newAmount(7, money.USD)))
 
 	for format := range goldenFiles {
-		if after := h.mustExport(exports.Request{Format: format, AsOf: at}); after != before[format] {
-			t.Errorf("%s: later the same moment is\n%s\nand was\n%s", format, after, before[format])
+		if after := env.mustExport(exports.Request{Format: format, AsOf: asOf}); after != before[format] {
+			t.Errorf("%s: repeated it is\n%s\nand was\n%s", format, after, before[format])
 		}
-		if now := h.mustExport(exports.Request{Format: format}); now == before[format] {
-			t.Errorf("%s: what was posted meanwhile is missing", format)
+		if now := env.mustExport(exports.Request{Format: format}); now == before[format] {
+			t.Errorf("%s: the later posting is missing", format)
 		}
 	}
 }
 
 func TestExportCSV_MatchesBalances(t *testing.T) {
 	t.Parallel()
-	// Whatever was posted, the entries of a sheet add up to every balance of the books,
-	// as of any moment and for any period.
-	h := newEnv(t)
+	// The entries in a CSV file add up to the change of every balance of the ledger, for random
+	// postings, as of any time and for any period.
+	env := newEnv(t)
 	n := byte(0)
 	rapid.Check(t, func(r *rapid.T) {
 		n++
-		h.platform = platformID(n) // books of its own
-		h.postRandom(rand.New(rand.NewPCG(rapid.Uint64().Draw(r, "seed"), 1)), rapid.IntRange(1, 40).Draw(r, "postings"))
+		env.platform = platformID(n) // a ledger of its own
+		env.postRandom(rand.New(rand.NewPCG(rapid.Uint64().Draw(r, "seed"), 1)), rapid.IntRange(1, 40).Draw(r, "postings"))
 		request := exports.Request{Format: exports.CSV}
 		if rapid.Bool().Draw(r, "past") {
 			request.AsOf = noon.AddDate(0, 3, 0).Add(time.Duration(rapid.IntRange(0, 40).Draw(r, "ticks")) * time.Microsecond)
@@ -80,7 +80,7 @@ func TestExportCSV_MatchesBalances(t *testing.T) {
 			request.To = request.From.AddDate(0, 0, rapid.IntRange(1, 60).Draw(r, "days"))
 		}
 
-		text := h.mustExport(request)
+		text := env.mustExport(request)
 
 		sums := map[[2]string]int64{}
 		for _, line := range csvRows(t, text) {
@@ -94,19 +94,19 @@ func TestExportCSV_MatchesBalances(t *testing.T) {
 			sums[[2]string{line["debit"], line["currency"]}] += minor
 			sums[[2]string{line["credit"], line["currency"]}] -= minor
 		}
-		for account, turnover := range h.turnovers(request.AsOf, request.LedgerFilter) {
+		for account, turnover := range env.turnovers(request.AsOf, request.LedgerFilter) {
 			if got, want := sums[account], turnover.Closing-turnover.Opening; got != want {
-				r.Errorf("the entries of %v add up to %d, the books say %d", account, got, want)
+				r.Errorf("the entries of %v add up to %d, the ledger to %d", account, got, want)
 			}
 			delete(sums, account)
 		}
 		if len(sums) > 0 {
-			r.Errorf("not in the books: %v", sums)
+			r.Errorf("not in the ledger: %v", sums)
 		}
 	})
 }
 
-// csvRows reads a sheet as a program would, by the names in its header.
+// csvRows reads a CSV file by the names in its header.
 func csvRows(t testing.TB, text string) []map[string]string {
 	t.Helper()
 	rows, err := csv.NewReader(strings.NewReader(text)).ReadAll()
@@ -126,14 +126,14 @@ func csvRows(t testing.TB, text string) []map[string]string {
 
 func TestExportCSV_EscapesFormulas(t *testing.T) {
 	t.Parallel()
-	// No memo becomes a formula, and none breaks a line: the sheet has as many lines as
-	// entries, and no field begins like a formula.
-	h := newEnv(t)
+	// No memo becomes a formula or breaks a line: the file has one line for each entry, and no
+	// field begins like a formula.
+	env := newEnv(t)
 	for _, memo := range maliciousMemos {
-		h.post(noon, ledger.UnmatchedReceived(h.header(noon, memo), ledger.Rail("ACH"), newAmount(1, money.USD)))
+		env.post(noon, ledger.UnmatchedReceived(env.header(noon, memo), ledger.Rail("ACH"), newAmount(1, money.USD)))
 	}
 
-	text := h.mustExport(exports.Request{Format: exports.CSV})
+	text := env.mustExport(exports.Request{Format: exports.CSV})
 
 	if lines := strings.Count(text, "\n"); lines != len(maliciousMemos)+1 || strings.Count(text, "\r\n") != lines {
 		t.Errorf("%d lines for %d entries", lines, len(maliciousMemos))
@@ -149,29 +149,29 @@ func TestExportCSV_EscapesFormulas(t *testing.T) {
 
 func TestExport_InvalidRequest(t *testing.T) {
 	t.Parallel()
-	// What cannot be exported is refused with every bad field, before anything is written.
-	h := newSmallEnv(t)
-	now := h.clock.Now()
+	// An invalid request is rejected with every invalid field, before anything is written.
+	env := newSmallEnv(t)
+	now := env.Clock.Now()
 	for name, c := range map[string]struct {
 		request exports.Request
 		fields  string
 	}{
 		"an unknown format":          {exports.Request{Format: "xls"}, "format"},
-		"a moment in the future":     {exports.Request{Format: exports.CSV, AsOf: now.Add(time.Second)}, "asOf"},
+		"a time in the future":       {exports.Request{Format: exports.CSV, AsOf: now.Add(time.Second)}, "asOf"},
 		"a period in the future":     {exports.Request{Format: exports.CSV, LedgerFilter: ports.LedgerFilter{Period: ports.Period{From: now.Add(1), To: now.Add(2)}}}, "from to"},
 		"a period that is not over":  {exports.Request{Format: exports.CSV, LedgerFilter: ports.LedgerFilter{Period: ports.Period{From: noon, To: now.Add(2)}}}, "to"},
 		"a reversed period":          {exports.Request{Format: exports.CSV, LedgerFilter: ports.LedgerFilter{Period: ports.Period{From: noon, To: noon}}}, "to"},
 		"a path outside the chart":   {exports.Request{Format: exports.CSV, LedgerFilter: ports.LedgerFilter{Path: "rails/ach"}}, "account"},
 		"an account not posted to":   {exports.Request{Format: exports.CSV, LedgerFilter: ports.LedgerFilter{Path: "rails/FEDNOW"}}, "account"},
 		"not in that currency":       {exports.Request{Format: exports.CSV, LedgerFilter: ports.LedgerFilter{Path: "rails/_X", Currency: "EUR"}}, "account"},
-		"not at that moment":         {exports.Request{Format: exports.CSV, AsOf: noon, LedgerFilter: ports.LedgerFilter{Path: "rails/_X"}}, "account"},
+		"not at that time":           {exports.Request{Format: exports.CSV, AsOf: noon, LedgerFilter: ports.LedgerFilter{Path: "rails/_X"}}, "account"},
 		"an unknown currency":        {exports.Request{Format: exports.CSV, LedgerFilter: ports.LedgerFilter{Currency: "XYZ"}}, "currency"},
 		"bitcoin as camt.053":        {exports.Request{Format: exports.Camt053, LedgerFilter: ports.LedgerFilter{Currency: money.BTC}}, "currency"},
-		"camt.053 of nothing":        {exports.Request{Format: exports.Camt053, AsOf: noon.AddDate(-1, 0, 0)}, "format"},
-		"everything wrong with it":   {exports.Request{Format: "x", AsOf: now.AddDate(1, 0, 0), LedgerFilter: ports.LedgerFilter{Path: "x", Currency: "x"}}, "format asOf account currency"},
+		"camt.053 without accounts":  {exports.Request{Format: exports.Camt053, AsOf: noon.AddDate(-1, 0, 0)}, "format"},
+		"every field invalid":        {exports.Request{Format: "x", AsOf: now.AddDate(1, 0, 0), LedgerFilter: ports.LedgerFilter{Path: "x", Currency: "x"}}, "format asOf account currency"},
 		"an account of another name": {exports.Request{Format: exports.HLedger, LedgerFilter: ports.LedgerFilter{Path: "customers/" + internalAccountID(9).String()}}, "account"},
 	} {
-		written, err := h.export(c.request)
+		written, err := env.export(c.request)
 
 		f, ok := fault.As(err)
 		if !ok || f.Code != fault.InvalidInput || written != "" {
@@ -183,7 +183,7 @@ func TestExport_InvalidRequest(t *testing.T) {
 			fields = append(fields, field.Field)
 		}
 		if got := strings.Join(fields, " "); got != c.fields {
-			t.Errorf("%s: bad are %s, want %s", name, got, c.fields)
+			t.Errorf("%s: invalid fields %s, want %s", name, got, c.fields)
 		}
 	}
 }
@@ -191,12 +191,12 @@ func TestExport_InvalidRequest(t *testing.T) {
 func TestExport_RequiresViewPermission(t *testing.T) {
 	t.Parallel()
 	// A token that may not read gets nothing, and one of another platform nothing of ours.
-	h := newSmallEnv(t)
+	env := newSmallEnv(t)
 	ctx := context.Background()
-	if _, err := h.newService().Export(ctx, platform.Principal{Platform: h.platform, Permissions: []platform.Permission{platform.Manage}}, exports.Request{Format: exports.CSV}); !fault.Is(err, fault.Forbidden) {
+	if _, err := env.newService().Export(ctx, platform.Principal{Platform: env.platform, Permissions: []platform.Permission{platform.Manage}}, exports.Request{Format: exports.CSV}); !fault.Is(err, fault.Forbidden) {
 		t.Errorf("without VIEW: %v", err)
 	}
-	other, err := h.newService().Export(ctx, platform.Principal{Platform: platformID(77), Permissions: []platform.Permission{platform.View}}, exports.Request{Format: exports.CSV})
+	other, err := env.newService().Export(ctx, platform.Principal{Platform: platformID(77), Permissions: []platform.Permission{platform.View}}, exports.Request{Format: exports.CSV})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -208,11 +208,11 @@ func TestExport_RequiresViewPermission(t *testing.T) {
 
 func TestExport_MaxConcurrency(t *testing.T) {
 	t.Parallel()
-	// While one export has the only place, a second is refused with a time to come
-	// again; when the first has ended, there is a place.
-	h := newSmallEnv(t)
-	limited := exports.New(exports.Config{Views: newViews(h), Clock: h.clock, MaxConcurrency: 1})
-	document, err := limited.ExportForPlatform(h.platform, exports.Request{Format: exports.CSV})
+	// With a limit of one export at a time, a second is rejected with a time to retry, and
+	// accepted after the first has ended.
+	env := newSmallEnv(t)
+	limited := exports.New(exports.Config{Views: env.newViews(), Clock: env.Clock, MaxConcurrency: 1})
+	document, err := limited.ExportForPlatform(env.platform, exports.Request{Format: exports.CSV})
 	if err != nil {
 		t.Fatal(err)
 	}

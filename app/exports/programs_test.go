@@ -20,11 +20,11 @@ import (
 
 func TestJournal_ProgramsReportSameBalances(t *testing.T) {
 	t.Parallel()
-	// hledger, ledger and beancount read a journal of random books in their strictest
-	// mode, find every assertion true, and answer with every balance of ours: of the
-	// whole, of a past moment, and of a period with balances brought forward.
-	h := newEnv(t)
-	h.postRandom(rand.New(rand.NewPCG(7, 11)), 400)
+	// hledger, ledger and beancount read a journal of random postings in their strictest mode,
+	// confirm every assertion, and report the balances of our ledger: for the whole ledger, for
+	// a past time, and for a period with balances brought forward.
+	env := newEnv(t)
+	env.postRandom(rand.New(rand.NewPCG(7, 11)), 400)
 	month := ports.Period{From: time.Date(2026, 4, 1, 0, 0, 0, 0, time.UTC), To: time.Date(2026, 5, 1, 0, 0, 0, 0, time.UTC)}
 	for name, request := range map[string]exports.Request{
 		"whole":       {},
@@ -33,7 +33,7 @@ func TestJournal_ProgramsReportSameBalances(t *testing.T) {
 		"one account": {LedgerFilter: ports.LedgerFilter{Period: month, Path: "rails/_ODD_1"}},
 	} {
 		want := map[[2]string]string{}
-		for at, turnover := range h.turnovers(request.AsOf, request.LedgerFilter) {
+		for at, turnover := range env.turnovers(request.AsOf, request.LedgerFilter) {
 			account, err := plaintext.AccountName(at[0])
 			if err != nil {
 				t.Fatal(err)
@@ -41,33 +41,33 @@ func TestJournal_ProgramsReportSameBalances(t *testing.T) {
 			want[[2]string{account, at[1]}] = records.FormatMajor(turnover.Closing, money.Currency(at[1]))
 		}
 		if len(want) < 4 {
-			t.Fatalf("%s: there are only %d balances to compare", name, len(want))
+			t.Fatalf("%s: only %d balances to compare", name, len(want))
 		}
 		for format, balances := range map[exports.Format]func(*testing.T, string) map[[2]string]string{
 			exports.HLedger: hledgerBalances, exports.Ledger: ledgerBalances, exports.Beancount: beancountBalances,
 		} {
 			request.Format = format
-			journal := h.mustExport(request)
+			journal := env.mustExport(request)
 			got := balances(t, journal)
 			for at, balance := range want {
 				if !equalDecimals(got[at], balance) {
-					t.Errorf("%s, %s: the balance of %v is %q, and ours %s", name, format, at, got[at], balance)
+					t.Errorf("%s, %s: the balance of %v is %q, want %s", name, format, at, got[at], balance)
 				}
 			}
 			if request.Path != "" {
-				continue // the accounts across are there with a part of what they have
+				continue // the contra accounts have only the entries with this account
 			}
 			for at, balance := range got {
-				if _, ours := want[at]; !ours && !equalDecimals(balance, "0") {
-					t.Errorf("%s, %s: %v has %s, and we know of no such account", name, format, at, balance)
+				if _, known := want[at]; !known && !equalDecimals(balance, "0") {
+					t.Errorf("%s, %s: unknown account %v has a balance of %s", name, format, at, balance)
 				}
 			}
 		}
 	}
 }
 
-// equalDecimals compares decimals, however many zeros they end with and however a program
-// writes small ones. A program leaves an account of nothing out.
+// equalDecimals compares two decimals by value. An empty text, for an account that a program
+// leaves out, is zero.
 func equalDecimals(a, b string) bool {
 	var numbers [2]big.Rat
 	for i, text := range []string{a, b} {
@@ -82,7 +82,7 @@ func hledgerBalances(t *testing.T, journal string) map[[2]string]string {
 	t.Helper()
 	path := writeFile(t, "books.journal", journal)
 	if out, err := runProgram(t, "hledger", "-f", path, "check", "--strict"); err != nil {
-		t.Errorf("hledger refuses the journal: %v\n%.2000s", err, out)
+		t.Errorf("hledger rejects the journal: %v\n%.2000s", err, out)
 	}
 	out, err := runProgram(t, "hledger", "-f", path, "balance", "--flat", "--no-total", "--empty", "--layout=bare", "-O", "csv")
 	if err != nil {
@@ -126,7 +126,7 @@ func beancountBalances(t *testing.T, journal string) map[[2]string]string {
 	t.Helper()
 	path := writeFile(t, "books.beancount", journal)
 	if out, err := runProgram(t, "bean-check", path); err != nil || out != "" {
-		t.Errorf("beancount refuses the journal: %v\n%.2000s", err, out)
+		t.Errorf("beancount rejects the journal: %v\n%.2000s", err, out)
 	}
 	out, err := runProgram(t, "bean-query", "-f", "csv", path, "SELECT account, currency, str(sum(number)) GROUP BY account, currency")
 	if err != nil {
@@ -141,18 +141,17 @@ func beancountBalances(t *testing.T, journal string) map[[2]string]string {
 
 func TestJournal_ProgramsRejectWrongAssertion(t *testing.T) {
 	t.Parallel()
-	// The assertions at the end of a journal are no ornament: with one of them off by
-	// the last digit, each program refuses the journal.
-	h := newSmallEnv(t)
+	// Each program rejects a journal with a balance assertion that is wrong in the last digit.
+	env := newSmallEnv(t)
 	for format, c := range map[exports.Format]struct{ from, to string }{
 		exports.HLedger:   {"= 1498.01 EUR", "= 1498.00 EUR"},
 		exports.Ledger:    {"= 1498.01 EUR", "= 1498.00 EUR"},
 		exports.Beancount: {"1498.01 ~ 0 EUR", "1498.00 ~ 0 EUR"},
 	} {
-		right := h.mustExport(exports.Request{Format: format})
-		wrong := strings.Replace(right, c.from, c.to, 1)
-		if wrong == right {
-			t.Fatalf("%s: there is no %q in\n%s", format, c.from, right)
+		correct := env.mustExport(exports.Request{Format: format})
+		wrong := strings.Replace(correct, c.from, c.to, 1)
+		if wrong == correct {
+			t.Fatalf("%s: there is no %q in\n%s", format, c.from, correct)
 		}
 		check := func(journal string) error {
 			path := writeFile(t, "books.journal", journal)
@@ -167,32 +166,32 @@ func TestJournal_ProgramsRejectWrongAssertion(t *testing.T) {
 			}
 			return err
 		}
-		if err := check(right); err != nil {
-			t.Errorf("%s: the right balance is refused: %v", format, err)
+		if err := check(correct); err != nil {
+			t.Errorf("%s: the correct balance is rejected: %v", format, err)
 		}
 		if check(wrong) == nil {
-			t.Errorf("%s: a wrong balance is taken", format)
+			t.Errorf("%s: a wrong balance is accepted", format)
 		}
 	}
 }
 
 func TestExportCamt053_ValidAgainstSchema(t *testing.T) {
 	t.Parallel()
-	// A camt.053 of random books, with every memo that means harm, is valid against the
-	// schema of ISO 20022, has every fiat account, and adds up: opening balance, credits
-	// and debits make the closing balance.
-	h := newEnv(t)
-	h.postRandom(rand.New(rand.NewPCG(3, 5)), 400)
+	// A camt.053 message of random postings with malicious memos is valid against the ISO 20022
+	// schema, has every fiat account, and adds up: the opening balance, credits and debits make
+	// the closing balance.
+	env := newEnv(t)
+	env.postRandom(rand.New(rand.NewPCG(3, 5)), 400)
 	for _, request := range []exports.Request{
 		{Format: exports.Camt053},
 		{Format: exports.Camt053, LedgerFilter: ports.LedgerFilter{Period: ports.Period{From: noon.AddDate(0, 1, 0), To: noon.AddDate(0, 2, 0)}}},
 	} {
-		path := writeFile(t, "books.xml", h.mustExport(request))
+		path := writeFile(t, "books.xml", env.mustExport(request))
 		if out, err := runProgram(t, "xmllint", "--nonet", "--noout", "--schema", "testdata/camt.053.001.08.xsd", path); err != nil {
 			t.Errorf("not valid: %v\n%.2000s", err, out)
 		}
 		statements := parseStatements(t, path)
-		for at, turnover := range h.turnovers(time.Time{}, request.LedgerFilter) {
+		for at, turnover := range env.turnovers(time.Time{}, request.LedgerFilter) {
 			currency := money.Currency(at[1])
 			if !camt053.Supports(currency) {
 				continue
@@ -203,12 +202,12 @@ func TestExportCamt053_ValidAgainstSchema(t *testing.T) {
 				continue
 			}
 			if s.opening != turnover.Opening || s.closing != turnover.Closing || s.opening+s.sum != s.closing || s.entries != turnover.Debits.Count+turnover.Credits.Count {
-				t.Errorf("%v: %+v, and the books say %+v", at, s, turnover)
+				t.Errorf("%v: %+v, and the ledger has %+v", at, s, turnover)
 			}
 			delete(statements, at)
 		}
 		if len(statements) > 0 {
-			t.Errorf("statements of accounts that are not there: %v", statements)
+			t.Errorf("statements of unknown accounts: %v", statements)
 		}
 	}
 }

@@ -26,12 +26,12 @@ import (
 	"causeway/ports/portstest"
 )
 
-// fakeLedger is a store and books of one customer with one account, made by hand.
+// fakeLedger is a store and a ledger with one customer and one account.
 type fakeLedger struct {
 	turnover             ports.AccountTurnover
 	movements            []ports.RecordedEntry
 	payments             map[ident.Transaction]transaction.Transaction
-	externalAccountReads int // how often the store was asked for an external account
+	externalAccountReads int // calls of ExternalAccount
 }
 
 var testCustomer, testExternalAccount = func() (c ident.Customer, e ident.ExternalAccount) {
@@ -50,7 +50,7 @@ func (d *fakeLedger) Accounts(_ context.Context, _ ports.LedgerFilter, each func
 	return each(d.turnover)
 }
 func (d *fakeLedger) Entries(context.Context, ports.LedgerFilter, func(ports.RecordedEntry) error) error {
-	panic("a statement reads movements")
+	panic("a statement reads entries by effective time")
 }
 func (d *fakeLedger) EntriesByEffectiveTime(_ context.Context, _ ledger.Account, _ ports.Period, each func(ports.RecordedEntry) error) error {
 	for _, e := range d.movements {
@@ -88,8 +88,8 @@ func (d *fakeLedger) TransactionsByKey(_ context.Context, keys []ports.Transacti
 
 func (d *fakeLedger) statement(t *testing.T, format exports.StatementFormat) (string, error) {
 	t.Helper()
-	use := exports.New(exports.Config{Views: d, Store: d, Clock: portstest.NewFakeClock(noon)})
-	document, err := use.Statement(t.Context(), platform.Principal{Platform: platformID(1), Permissions: []platform.Permission{platform.View}},
+	service := exports.New(exports.Config{Views: d, Store: d, Clock: portstest.NewFakeClock(noon)})
+	document, err := service.Statement(t.Context(), platform.Principal{Platform: platformID(1), Permissions: []platform.Permission{platform.View}},
 		exports.StatementRequest{Customer: testCustomer, Account: internalAccountID(1), Format: format})
 	if err != nil {
 		t.Fatal(err)
@@ -99,11 +99,11 @@ func (d *fakeLedger) statement(t *testing.T, format exports.StatementFormat) (st
 	return out.String(), err
 }
 
-// newFakeLedger sends 1.00 EUR n times, each a payment to somebody.
-func newFakeLedger(n int, ends ...transaction.Transaction) *fakeLedger {
+// newFakeLedger has n payments of 1.00 EUR each, with the given transactions in turn.
+func newFakeLedger(n int, transactions ...transaction.Transaction) *fakeLedger {
 	d := &fakeLedger{payments: map[ident.Transaction]transaction.Transaction{}}
 	for i := range n {
-		d.payments[transactionID(byte(i%250+1))] = ends[i%len(ends)]
+		d.payments[transactionID(byte(i%250+1))] = transactions[i%len(transactions)]
 		d.movements = append(d.movements, ports.RecordedEntry{Entry: ledger.Entry{Debit: ledger.CustomerAccount(internalAccountID(1)), Credit: ledger.TransitPayouts, Currency: money.EUR, Amount: 100},
 			Kind: ledger.KindTransferOut, Transaction: transactionID(byte(i%250 + 1)), Effective: noon, Recorded: noon})
 	}
@@ -113,8 +113,8 @@ func newFakeLedger(n int, ends ...transaction.Transaction) *fakeLedger {
 
 func TestStatement_NamesCounterparty(t *testing.T) {
 	t.Parallel()
-	// A movement has the name of the other side as it is known best: told by the platform,
-	// an address, the beneficiary of the account; each account is asked for once.
+	// A movement names its counterparty: by what the platform said, by its address, or by the
+	// beneficiary of the account. Each account is read once.
 	d := newFakeLedger(1200,
 		transaction.Transaction{Type: transaction.Outgoing, Counterparty: map[string]string{"FULL_NAME": "Cy Counterparty"}, Destination: transaction.Endpoint{UMA: "$no@no"}},
 		transaction.Transaction{Type: transaction.Outgoing, Destination: transaction.Endpoint{UMA: "$di@bank.example"}, Description: "Lunch"},
@@ -125,18 +125,18 @@ func TestStatement_NamesCounterparty(t *testing.T) {
 	}
 	for _, name := range []string{"Cy Counterparty", "$di@bank.example", "Bo Beneficiary", "<small>Lunch</small>"} {
 		if n := strings.Count(text, name); n < 300 {
-			t.Errorf("%s stands there %d times", name, n)
+			t.Errorf("%s occurs %d times", name, n)
 		}
 	}
 	if d.externalAccountReads != 1 || strings.Contains(text, "$no@no") || strings.Count(text, "<tr") != 1200+3 {
-		t.Errorf("asked %d times, %d rows", d.externalAccountReads, strings.Count(text, "<tr"))
+		t.Errorf("read %d times, %d rows", d.externalAccountReads, strings.Count(text, "<tr"))
 	}
 }
 
 func TestStatement_BalanceMismatch(t *testing.T) {
 	t.Parallel()
-	// When the movements do not come to the closing balance there is an error, and never
-	// the end of a page nor anything of a PDF.
+	// If the movements do not add up to the closing balance there is an error, and neither the
+	// end of the page nor any part of a PDF is written.
 	for _, format := range []exports.StatementFormat{exports.HTML, exports.PDF} {
 		d := newFakeLedger(3, transaction.Transaction{})
 		d.turnover.Closing = 1
@@ -145,14 +145,14 @@ func TestStatement_BalanceMismatch(t *testing.T) {
 			t.Errorf("%s: %v", format, err)
 		}
 		if strings.Contains(text, "</html>") || strings.Contains(text, "Closing balance</td>") || format == exports.PDF && text != "" {
-			t.Errorf("%s: written all the same:\n%s", format, text)
+			t.Errorf("%s: written:\n%s", format, text)
 		}
 	}
 }
 
 func TestStatement_PDFTooLarge(t *testing.T) {
 	t.Parallel()
-	// A PDF of more movements than it holds is refused with what to do; the page is made.
+	// A PDF with too many movements is rejected; the HTML page is written.
 	d := newFakeLedger(1, transaction.Transaction{})
 	d.turnover.Debits.Count = statement.MaxPDFMovements + 1
 	text, err := d.statement(t, exports.PDF)
@@ -165,12 +165,11 @@ func TestStatement_PDFTooLarge(t *testing.T) {
 }
 
 func TestExport_BoundedMemory(t *testing.T) {
-	// Entries leave as they come, in every format that streams them: after all of it no
-	// more is held than after five megabytes. It measures the whole program, so it runs
-	// alone.
+	// Streamed formats use constant memory: no more after the whole export than after five
+	// megabytes. The test measures the heap of the whole program, so it is not parallel.
 	for _, format := range []exports.Format{exports.CSV, exports.HLedger, exports.Ledger, exports.Beancount} {
-		use := exports.New(exports.Config{Views: largeLedger(150_000), Clock: portstest.NewFakeClock(noon)})
-		document, err := use.ExportForPlatform(platformID(1), exports.Request{Format: format})
+		service := exports.New(exports.Config{Views: largeLedger(150_000), Clock: portstest.NewFakeClock(noon)})
+		document, err := service.ExportForPlatform(platformID(1), exports.Request{Format: format})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -189,12 +188,12 @@ func TestExport_BoundedMemory(t *testing.T) {
 			t.Fatalf("%s: %d bytes, %v", format, written, err)
 		}
 		if first, most := measured[0], slices.Max(measured); most > first+1<<20 {
-			t.Errorf("%s: it held %d bytes after the first part, and up to %d later", format, first, most)
+			t.Errorf("%s: heap of %d bytes after the first part, and up to %d later", format, first, most)
 		}
 	}
 }
 
-// largeLedger is books of so many entries, made as they are read.
+// largeLedger is a ledger of so many entries, generated as they are read.
 type largeLedger int
 
 func (f largeLedger) View(ctx context.Context, _ ident.Platform, _ time.Time, fn func(context.Context, ports.LedgerView) error) error {

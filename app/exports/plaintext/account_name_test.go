@@ -13,7 +13,7 @@ import (
 	"causeway/ledger"
 )
 
-// pathGenerator draws paths that the chart has.
+// pathGenerator draws paths of the chart of accounts.
 var pathGenerator = rapid.Custom(func(t *rapid.T) string {
 	line := rapid.SampledFrom(ledger.Chart()).Draw(t, "line")
 	first, rest, _ := strings.Cut(line.Path, "/")
@@ -29,13 +29,14 @@ var pathGenerator = rapid.Custom(func(t *rapid.T) string {
 	}
 })
 
-// What beancount takes for the name of an account; hledger and ledger take more.
+// beancountNameRegexp matches account names that beancount accepts; hledger and ledger accept
+// more.
 var beancountNameRegexp = regexp.MustCompile(`^(Assets|Liabilities|Equity|Income|Expenses)(:[A-Z0-9][A-Za-z0-9-]*)+$`)
 
 func TestAccountName_ValidAndUnique(t *testing.T) {
 	t.Parallel()
-	// Every account of the chart has a name that all three programs take, and no two
-	// accounts have the same.
+	// Every account of the chart has a name that all three programs accept, and no two accounts
+	// have the same name.
 	rapid.Check(t, func(t *rapid.T) {
 		a, b := pathGenerator.Draw(t, "a"), pathGenerator.Draw(t, "b")
 		nameA, errA := AccountName(a)
@@ -65,8 +66,7 @@ func TestAccountName_ValidAndUnique(t *testing.T) {
 
 func TestSanitize_ArbitraryText(t *testing.T) {
 	t.Parallel()
-	// Whatever a memo says, it stays on its line and has no sign that a program reads
-	// something into.
+	// Any memo becomes one line without characters that a program interprets.
 	rapid.Check(t, func(t *rapid.T) {
 		got := sanitize(rapid.String().Draw(t, "memo"))
 		if strings.ContainsAny(got, "\n\r\t;[]{}\"\\|\u2028\u2029\u0085") || strings.Contains(got, "  ") || got != strings.TrimSpace(got) {

@@ -16,9 +16,9 @@ import (
 	"causeway/core/money"
 )
 
-var update = flag.Bool("update", false, "write the golden files anew")
+var update = flag.Bool("update", false, "rewrite the golden files")
 
-// marchStatement is a statement with names in three scripts and texts that mean harm.
+// marchStatement is a statement with names in three scripts and malicious texts.
 func marchStatement() (Summary, Movements) {
 	s := Summary{Issuer: "Acme & Søn", Owner: "Ελένη Иванова <b>王</b>", Account: "InternalAccount:0199f0a2-0000-7000-8000-000000000011", Currency: money.EUR,
 		From: time.Date(2026, 3, 1, 0, 0, 0, 0, time.UTC), To: time.Date(2026, 4, 1, 0, 0, 0, 0, time.UTC),
@@ -31,8 +31,7 @@ func marchStatement() (Summary, Movements) {
 
 func TestHTML(t *testing.T) {
 	t.Parallel()
-	// The page is the one that a person has looked at, and nothing in it that came from
-	// outside is markup.
+	// The page equals its golden file, and no text from outside becomes markup.
 	s, movements := marchStatement()
 	var out bytes.Buffer
 	if err := HTML(&out, s, movements); err != nil {
@@ -49,7 +48,7 @@ func TestHTML(t *testing.T) {
 		t.Fatal(err)
 	}
 	if out.String() != string(want) {
-		t.Errorf("the page differs; look at it, and if it is right run the test with -update\n%s", out.String())
+		t.Errorf("the page differs; if the new page is right, run the test with -update\n%s", out.String())
 	}
 	for _, text := range []string{"<script", "<b>王", "http:", "https:", "\u202e"} {
 		if strings.Contains(out.String(), text) {
@@ -60,10 +59,10 @@ func TestHTML(t *testing.T) {
 
 func TestHTML_WriteError(t *testing.T) {
 	t.Parallel()
-	// An error of the writer ends the page.
+	// An error of the writer is returned.
 	s, movements := marchStatement()
-	broken := errors.New("the paper is out")
-	if err := HTML(writerFunc(func([]byte) (int, error) { return 0, broken }), s, movements); !errors.Is(err, broken) {
+	writeErr := errors.New("disk full")
+	if err := HTML(writerFunc(func([]byte) (int, error) { return 0, writeErr }), s, movements); !errors.Is(err, writeErr) {
 		t.Errorf("got %v", err)
 	}
 }
@@ -74,15 +73,15 @@ func (w writerFunc) Write(p []byte) (int, error) { return w(p) }
 
 func TestPDF(t *testing.T) {
 	t.Parallel()
-	// The document says the same as the page, in letters of three scripts that can be
-	// copied out of it, and is the same to the byte when it is made again.
+	// The document has the texts of the page, in three scripts and extractable, and is identical
+	// byte for byte when it is rendered again.
 	s, movements := marchStatement()
 	var out, again bytes.Buffer
 	if err := errors.Join(PDF(&out, s, movements), PDF(&again, s, movements)); err != nil {
 		t.Fatal(err)
 	}
 	if !bytes.Equal(out.Bytes(), again.Bytes()) {
-		t.Error("made twice, it is not the same")
+		t.Error("two renderings differ")
 	}
 
 	text := pdfText(t, out.Bytes())
@@ -97,13 +96,12 @@ func TestPDF(t *testing.T) {
 
 func TestPDF_ManyPages(t *testing.T) {
 	t.Parallel()
-	// Of many movements each is there once, on pages that are numbered and have the
-	// columns named.
+	// Each of many movements is printed once, on numbered pages with column headings.
 	s, _ := marchStatement()
-	const many = 500
+	const count = 500
 	var out bytes.Buffer
 	err := PDF(&out, s, func(yield func(Movement) bool) {
-		for i := range many {
+		for i := range count {
 			if !yield(Movement{At: s.From, Description: "Deposit", Note: "number", Amount: int64(i + 1), Balance: int64(i)}) {
 				return
 			}
@@ -116,14 +114,14 @@ func TestPDF_ManyPages(t *testing.T) {
 	text := pdfText(t, out.Bytes())
 
 	pages := strings.Count(text, "\f")
-	if pages < 10 || strings.Count(text, "Deposit") != many || strings.Count(text, "Counterparty") != pages || !strings.Contains(text, "Page 2 of ") {
+	if pages < 10 || strings.Count(text, "Deposit") != count || strings.Count(text, "Counterparty") != pages || !strings.Contains(text, "Page 2 of ") {
 		t.Errorf("%d pages, %d movements, %d heads", pages, strings.Count(text, "Deposit"), strings.Count(text, "Counterparty"))
 	}
 }
 
 func TestPDF_ArbitraryText(t *testing.T) {
 	t.Parallel()
-	// Whatever stands in names and notes, the document is made.
+	// A document is rendered for any text in names and notes.
 	for _, text := range []string{"\U0001f600\U0010ffff", "\xff\xfe", "\x00", strings.Repeat("x", 5000), strings.Repeat("é", 300), "مرحبا שלום", "{pages}", "\u0301\u0301", "a\u00adb"} {
 		s, _ := marchStatement()
 		s.Issuer, s.Owner = text, text
@@ -138,7 +136,7 @@ func TestPDF_ArbitraryText(t *testing.T) {
 
 func TestFonts_CoverSupportedRanges(t *testing.T) {
 	t.Parallel()
-	// Both fonts have a glyph for every letter that they are asked for.
+	// Both fonts have a glyph for every supported letter.
 	for name, font := range map[string][]byte{"regular": regularFont, "bold": boldFont} {
 		glyphs := readGlyphs(t, font)
 		missing := 0
@@ -158,7 +156,7 @@ func TestFonts_CoverSupportedRanges(t *testing.T) {
 	}
 }
 
-// readGlyphs reads which letters a font has (its cmap, of format 4).
+// readGlyphs reads the letters of a font from its cmap table of format 4.
 func readGlyphs(t *testing.T, font []byte) map[rune]bool {
 	t.Helper()
 	u16 := func(at int) int { return int(binary.BigEndian.Uint16(font[at:])) }
@@ -200,7 +198,7 @@ func pdfText(t *testing.T, document []byte) string {
 	t.Helper()
 	program, err := exec.LookPath("pdftotext")
 	if err != nil {
-		t.Fatal("pdftotext is not here; install it with .ci/need pdftotext")
+		t.Fatal("pdftotext is not installed; install it with .ci/need pdftotext")
 	}
 	command := exec.CommandContext(t.Context(), program, "-layout", "-", "-")
 	command.Stdin = bytes.NewReader(document)
@@ -213,7 +211,7 @@ func pdfText(t *testing.T, document []byte) string {
 
 func TestFormatAmount(t *testing.T) {
 	t.Parallel()
-	// Amounts are grouped for reading, whatever their size, sign and decimals.
+	// Amounts have thousands separators, for any size, sign and number of decimals.
 	for want, c := range map[string]struct {
 		minor    int64
 		currency money.Currency
