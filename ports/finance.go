@@ -8,6 +8,7 @@ import (
 
 	"causeway/core/ident"
 	"causeway/core/money"
+	"causeway/core/period"
 	"causeway/ledger"
 )
 
@@ -68,9 +69,9 @@ type LedgerAccountPage struct {
 // AccountEntryFilter says which entries of one account are wanted: of postings whose
 // time of the kind By lies in the span, inclusive at both ends.
 type AccountEntryFilter struct {
-	Account ledger.Account
-	By      TimeKind
-	Span    Span
+	Account  ledger.Account
+	By       TimeKind
+	Interval period.Interval
 	// After is the last place of the page before; zero for the first page.
 	After     EntryPosition
 	Limit     int
@@ -99,9 +100,9 @@ type PostingFilter struct {
 	// Customer: those of the customer's transactions.
 	Customer ident.Customer
 	// Memo is the whole memo, to the letter.
-	Memo string
-	By   TimeKind
-	Span Span
+	Memo     string
+	By       TimeKind
+	Interval period.Interval
 	// After is the number of the last posting of the page before.
 	After     int64
 	Limit     int

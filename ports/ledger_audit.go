@@ -61,7 +61,7 @@ type AuditView interface {
 	MonthChanges(ctx context.Context, p ident.Platform) ([]period.Change, error)
 	// Unauthorised counts the postings that the months did not take when they were
 	// recorded, with the number of the first.
-	Unauthorised(ctx context.Context, p ident.Platform, h AuditMonthLock) (many, first int64, err error)
+	Unauthorised(ctx context.Context, p ident.Platform, c AuditCalendar) (many, first int64, err error)
 	// IndexMismatches says how what postings are found by differs from where they are.
 	IndexMismatches(ctx context.Context, p ident.Platform) (AuditIndexMismatches, error)
 	// TransactionKinds streams the transactions that have postings, in groups.
@@ -210,14 +210,14 @@ type AuditClosing struct {
 	LatePostings, FirstLatePosting int64
 }
 
-// AuditMonthLock is a time in which the months stood still, and what they took: postings that
-// are effective from Open on, and authorised ones from Closed on.
-type AuditMonthLock struct {
-	// From and To are recorded times: after the one, and up to the other, or without end
-	// when that is zero.
-	From, To                 time.Time
+// AuditCalendar is the calendar of a platform that was in force for an interval of recorded
+// time, so which postings could be recorded in it.
+type AuditCalendar struct {
+	Recorded period.Interval
+	// AuthorisedFrom and OpenFrom are the earliest effective times of authorised postings and
+	// of all others.
 	AuthorisedFrom, OpenFrom time.Time
-	// After is where to begin with effective times; zero for the beginning of all time.
+	// After is the earliest effective time to look at; zero for all.
 	After time.Time
 }
 

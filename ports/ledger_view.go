@@ -6,6 +6,7 @@ import (
 
 	"causeway/core/ident"
 	"causeway/core/money"
+	"causeway/core/period"
 	"causeway/ledger"
 )
 
@@ -30,7 +31,7 @@ type LedgerView interface {
 	Entries(ctx context.Context, of LedgerFilter, each func(RecordedEntry) error) error
 	// EntriesByEffectiveTime streams the entries of one account in the order of their effective
 	// times, those of one moment as they were recorded.
-	EntriesByEffectiveTime(ctx context.Context, account ledger.Account, of Period, each func(RecordedEntry) error) error
+	EntriesByEffectiveTime(ctx context.Context, account ledger.Account, interval period.Interval, each func(RecordedEntry) error) error
 }
 
 // LedgerPosition is a posting by its number and the time it was recorded. Later postings
@@ -40,19 +41,10 @@ type LedgerPosition struct {
 	Recorded time.Time
 }
 
-// Period is a time by effective times: From belongs to it, To does not any more. Zero
-// ends are open.
-type Period struct{ From, To time.Time }
-
-// Contains tells whether a moment lies in the period.
-func (p Period) Contains(moment time.Time) bool {
-	return (p.From.IsZero() || !moment.Before(p.From)) && (p.To.IsZero() || moment.Before(p.To))
-}
-
-// LedgerFilter says which part of the books is wanted: of a period and, where set, at one
-// path or in one currency.
+// LedgerFilter selects a part of the ledger: an interval of effective time and, if set,
+// one path or one currency.
 type LedgerFilter struct {
-	Period
+	period.Interval
 	Path     string
 	Currency money.Currency
 }

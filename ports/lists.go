@@ -1,14 +1,13 @@
 package ports
 
 import (
-	"time"
-
 	"github.com/google/uuid"
 
 	"causeway/core/account"
 	"causeway/core/customer"
 	"causeway/core/ident"
 	"causeway/core/money"
+	"causeway/core/period"
 	"causeway/core/transaction"
 )
 
@@ -27,14 +26,11 @@ type Page[T any] struct {
 	Total int64
 }
 
-// Span is a range of time, inclusive at both ends; zero ends are open.
-type Span struct{ From, To time.Time }
-
 // TokenFilter narrows a list of tokens.
 type TokenFilter struct {
 	Paging
 	Name             string
-	Created, Updated Span
+	Created, Updated period.Interval
 }
 
 // CustomerFilter narrows a list of customers.
@@ -42,7 +38,7 @@ type CustomerFilter struct {
 	Paging
 	PlatformCustomerID string
 	Type               customer.Type
-	Created, Updated   Span
+	Created, Updated   period.Interval
 	Region             string
 	Currency           money.Currency
 	UMAAddress         string
@@ -81,5 +77,5 @@ type TransactionFilter struct {
 	Status             transaction.Status
 	Type               transaction.Type
 	Reference          string
-	Created            Span
+	Created            period.Interval
 }

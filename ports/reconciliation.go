@@ -20,7 +20,7 @@ type ReconciliationWriter interface {
 	AddStatementLines(ctx context.Context, run ident.Reconciliation, a reconcile.Account, lines []reconcile.Line) (known int, err error)
 	// ComparisonInput reads what a statement of these days is compared with: lines and entries
 	// of some more days, the breaks that are open, and the days of earlier runs.
-	ComparisonInput(ctx context.Context, a reconcile.Account, of reconcile.Span) (ComparisonInput, error)
+	ComparisonInput(ctx context.Context, a reconcile.Account, of reconcile.DayRange) (ComparisonInput, error)
 	// SaveReconciliation stores a run with what it found.
 	SaveReconciliation(ctx context.Context, run reconcile.Run, found ReconciliationResult) error
 	// LockBreak loads a break for a decision, or answers BREAK_NOT_FOUND.
@@ -34,7 +34,7 @@ type ComparisonInput struct {
 	Lines      []reconcile.Line
 	Entries    []reconcile.Entry
 	OpenBreaks []reconcile.OpenBreak
-	Covered    []reconcile.Span
+	Covered    []reconcile.DayRange
 }
 
 // ReconciliationResult is what a comparison found new, with the ids it is to have.

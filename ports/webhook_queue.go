@@ -8,6 +8,7 @@ import (
 
 	"causeway/core/event"
 	"causeway/core/ident"
+	"causeway/core/period"
 )
 
 // WebhookQueue holds the events that are still to be delivered.
@@ -140,7 +141,7 @@ type DeliveryFilter struct {
 	Type      event.Type
 	Name      string
 	Subject   uuid.UUID
-	Created   Span
+	Created   period.Interval
 }
 
 // DeliveryPage is one part of a list, without the bodies.
@@ -153,7 +154,7 @@ type DeliveryPage struct {
 // in a span of time (with an optional status).
 type Redelivery struct {
 	IDs     []ident.Webhook
-	Created Span
+	Created period.Interval
 	Status  event.Status
 }
 

@@ -113,8 +113,8 @@ func (db *DB) Customers(ctx context.Context, p ident.Platform, f ports.CustomerF
 	if !f.IncludeDeleted {
 		query = query.Where("deleted_at IS NULL")
 	}
-	query = whereInSpan(query, "created_at", f.Created)
-	query = whereInSpan(query, "updated_at", f.Updated)
+	query = whereInInterval(query, "created_at", f.Created)
+	query = whereInInterval(query, "updated_at", f.Updated)
 	return selectPage(ctx, query, f.Paging, (*customerRow).customer)
 }
 

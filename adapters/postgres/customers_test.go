@@ -14,6 +14,7 @@ import (
 	"causeway/core/ident"
 	"causeway/core/money"
 	"causeway/core/party"
+	"causeway/core/period"
 	"causeway/ports"
 )
 
@@ -104,9 +105,9 @@ func TestCustomers_Filters(t *testing.T) {
 		"by currency":             {ports.CustomerFilter{Currency: "BTC"}, []customer.Customer{ana}},
 		"by region and currency":  {ports.CustomerFilter{Region: "US", Currency: "EUR"}, []customer.Customer{bea}},
 		"by UMA address":          {ports.CustomerFilter{UMAAddress: "$bea@uma.test"}, []customer.Customer{bea}},
-		"created since":           {ports.CustomerFilter{Created: ports.Span{From: noon.Add(time.Second)}}, []customer.Customer{firm}},
-		"created until":           {ports.CustomerFilter{Created: ports.Span{To: noon}}, []customer.Customer{bea, ana}},
-		"updated in":              {ports.CustomerFilter{Updated: ports.Span{From: noon.Add(48 * time.Hour), To: noon.Add(48 * time.Hour)}}, []customer.Customer{firm}},
+		"created since":           {ports.CustomerFilter{Created: period.Interval{From: noon.Add(time.Second)}}, []customer.Customer{firm}},
+		"created until":           {ports.CustomerFilter{Created: period.Interval{To: noon.Add(time.Millisecond)}}, []customer.Customer{bea, ana}},
+		"updated in":              {ports.CustomerFilter{Updated: period.Interval{From: noon.Add(48 * time.Hour), To: noon.Add(48*time.Hour + time.Millisecond)}}, []customer.Customer{firm}},
 	} {
 		test.filter.Limit = 10
 		page, err := c.Customers(t.Context(), c.platform.ID, test.filter)

@@ -6,6 +6,7 @@ import (
 
 	"github.com/uptrace/bun"
 
+	"causeway/core/period"
 	"causeway/ports"
 )
 
@@ -57,14 +58,13 @@ func selectPage[Row, Item any](ctx context.Context, query *bun.SelectQuery, p po
 	return found, nil
 }
 
-// whereInSpan narrows a query to rows whose column lies in the span. Callers see moments
-// in milliseconds, so the upper end takes its whole millisecond in (nextMillisecond).
-func whereInSpan(query *bun.SelectQuery, column string, span ports.Span) *bun.SelectQuery {
-	if !span.From.IsZero() {
-		query = query.Where("? >= ?", bun.Ident(column), span.From)
+// whereInInterval narrows a query to rows whose column is in the interval.
+func whereInInterval(query *bun.SelectQuery, column string, interval period.Interval) *bun.SelectQuery {
+	if !interval.From.IsZero() {
+		query = query.Where("? >= ?", bun.Ident(column), interval.From)
 	}
-	if !span.To.IsZero() {
-		query = query.Where("? < ?", bun.Ident(column), nextMillisecond(span.To))
+	if !interval.To.IsZero() {
+		query = query.Where("? < ?", bun.Ident(column), interval.To)
 	}
 	return query
 }

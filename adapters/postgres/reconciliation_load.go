@@ -20,17 +20,17 @@ import (
 // ComparisonInput reads lines and entries of the days of a statement and Window more on each
 // side; further back where breaks of earlier statements are open, as far as Lookback. Of
 // what it reads, all that is open already is told, or it would be found a second time.
-func (u *unit) ComparisonInput(ctx context.Context, a reconcile.Account, of reconcile.Span) (c ports.ComparisonInput, err error) {
+func (u *unit) ComparisonInput(ctx context.Context, a reconcile.Account, of reconcile.DayRange) (c ports.ComparisonInput, err error) {
 	if c.OpenBreaks, err = u.openBreaks(ctx, a); err != nil {
 		return c, err
 	}
-	first := of.From
+	first := of.First
 	for _, b := range c.OpenBreaks {
-		if b.Day >= of.From-reconcile.Lookback {
+		if b.Day >= of.First-reconcile.Lookback {
 			first = min(first, b.Day)
 		}
 	}
-	span := reconcile.Span{From: first - reconcile.Window, To: of.To + reconcile.Window}
+	span := reconcile.DayRange{First: first - reconcile.Window, Last: of.Last + reconcile.Window}
 	if c.Lines, err = u.comparableLines(ctx, a, span); err != nil {
 		return c, err
 	}
@@ -38,10 +38,10 @@ func (u *unit) ComparisonInput(ctx context.Context, a reconcile.Account, of reco
 		return c, err
 	}
 	err = u.query(ctx, `SELECT first_day, last_day FROM reconciliations WHERE platform_id = $1 AND account = $2 AND currency = $3 AND last_day >= $4`,
-		[]any{pgID(a.Platform.UUID()), a.Path, string(a.Currency), span.From.Start()}, func(rows pgx.Rows) error {
+		[]any{pgID(a.Platform.UUID()), a.Path, string(a.Currency), span.First.Start()}, func(rows pgx.Rows) error {
 			var first, last time.Time
 			err := rows.Scan(&first, &last)
-			c.Covered = append(c.Covered, reconcile.Span{From: reconcile.DayOf(first), To: reconcile.DayOf(last)})
+			c.Covered = append(c.Covered, reconcile.DayRange{First: reconcile.DayOf(first), Last: reconcile.DayOf(last)})
 			return err
 		})
 	return c, err
@@ -93,8 +93,8 @@ const selectLines = `
 	WHERE l.platform_id = $1 AND l.account = $2 AND l.currency = $3 AND l.value_on BETWEEN $4 AND $5
 	ORDER BY l.value_on, l.id`
 
-func (u *unit) comparableLines(ctx context.Context, a reconcile.Account, span reconcile.Span) (lines []reconcile.Line, err error) {
-	args := []any{pgID(a.Platform.UUID()), a.Path, string(a.Currency), span.From.Start(), span.To.Start()}
+func (u *unit) comparableLines(ctx context.Context, a reconcile.Account, span reconcile.DayRange) (lines []reconcile.Line, err error) {
+	args := []any{pgID(a.Platform.UUID()), a.Path, string(a.Currency), span.First.Start(), span.Last.Start()}
 	err = u.query(ctx, selectLines, args, func(rows pgx.Rows) error {
 		var settled bool
 		l, err := scanLine(rows, &settled)
@@ -146,7 +146,7 @@ const selectEntries = `
 	WHERE p.effective_at >= $5 AND p.effective_at < $7
 	ORDER BY e.seq, e.n`
 
-func (u *unit) comparableEntries(ctx context.Context, a reconcile.Account, span reconcile.Span) (entries []reconcile.Entry, err error) {
+func (u *unit) comparableEntries(ctx context.Context, a reconcile.Account, span reconcile.DayRange) (entries []reconcile.Entry, err error) {
 	var number int64
 	if err := u.query(ctx, `SELECT id FROM ledger_accounts WHERE platform_id = $1 AND path = $2 AND currency = $3`,
 		[]any{pgID(a.Platform.UUID()), a.Path, string(a.Currency)}, func(rows pgx.Rows) error { return rows.Scan(&number) }); err != nil {
@@ -155,7 +155,7 @@ func (u *unit) comparableEntries(ctx context.Context, a reconcile.Account, span 
 	if number == 0 {
 		return nil, nil // nothing was ever posted to it
 	}
-	since := (span.From - 1).Start()
+	since := (span.First - 1).Start()
 	if err := ledgerdb.CheckAvailable(ctx, batchedQuerier{u}, a.Platform, since); err != nil {
 		return nil, err
 	}
@@ -163,7 +163,7 @@ func (u *unit) comparableEntries(ctx context.Context, a reconcile.Account, span 
 	if err != nil {
 		return nil, err
 	}
-	args := []any{pgID(a.Platform.UUID()), number, a.Path, string(a.Currency), span.From.Start(), since, (span.To + 1).Start()}
+	args := []any{pgID(a.Platform.UUID()), number, a.Path, string(a.Currency), span.First.Start(), since, (span.Last + 1).Start()}
 	err = u.query(ctx, selectEntries, args, func(rows pgx.Rows) error {
 		var (
 			e                    reconcile.Entry
@@ -224,9 +224,9 @@ const selectReceiptRefs = `
 	SELECT id, partner_id, reference, amount, received_at FROM receipts
 	WHERE platform_id = $1 AND id >= $4 AND id < $5 AND rail = $2 AND currency = $3`
 
-func (u *unit) readPartnerRefs(ctx context.Context, a reconcile.Account, span reconcile.Span) (partnerRefs, error) {
+func (u *unit) readPartnerRefs(ctx context.Context, a reconcile.Account, span reconcile.DayRange) (partnerRefs, error) {
 	found := partnerRefs{byPosting: map[uuid.UUID]receiptRef{}, byContent: map[receiptContent]string{}}
-	args := []any{pgID(a.Platform.UUID()), a.Path, string(a.Currency), firstIDOfDay(span.From), firstIDOfDay(span.To + 1)}
+	args := []any{pgID(a.Platform.UUID()), a.Path, string(a.Currency), firstIDOfDay(span.First), firstIDOfDay(span.Last + 1)}
 	err := u.query(ctx, selectReceiptRefs, args, func(rows pgx.Rows) error {
 		var (
 			id                 pgtype.UUID

@@ -111,8 +111,8 @@ func (db *DB) Token(ctx context.Context, p ident.Platform, id ident.Token) (plat
 func (db *DB) Tokens(ctx context.Context, p ident.Platform, f ports.TokenFilter) (ports.Page[platform.Token], error) {
 	query := db.bun.NewSelect().Where("platform_id = ?", p.UUID())
 	query = whereEqual(query, "name", f.Name)
-	query = whereInSpan(query, "created_at", f.Created)
-	query = whereInSpan(query, "updated_at", f.Updated)
+	query = whereInInterval(query, "created_at", f.Created)
+	query = whereInInterval(query, "updated_at", f.Updated)
 	return selectPage(ctx, query, f.Paging, (*tokenRow).token)
 }
 

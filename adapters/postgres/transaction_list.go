@@ -96,7 +96,7 @@ func addTransactionFilter(c *conditions, f ports.TransactionFilter) bool {
 		c.add("t.created_at >= ?", f.Created.From)
 	}
 	if !f.Created.To.IsZero() {
-		c.add("t.created_at < ?", nextMillisecond(f.Created.To))
+		c.add("t.created_at < ?", f.Created.To)
 	}
 	return addAccountCondition(c, f.Account, "source", "destination") && addAccountCondition(c, f.Sender, "source") && addAccountCondition(c, f.Receiver, "destination")
 }

@@ -56,8 +56,3 @@ func pgIDs(ids []uuid.UUID) idArray {
 func isNoRows(err error) bool {
 	return errors.Is(err, pgx.ErrNoRows) || errors.Is(err, sql.ErrNoRows)
 }
-
-// nextMillisecond is the end of a span that takes in the whole millisecond of t.
-func nextMillisecond(t time.Time) time.Time {
-	return t.Truncate(time.Millisecond).Add(time.Millisecond)
-}

@@ -133,7 +133,7 @@ func TestArchive_ArchivedMonthIsRefused(t *testing.T) {
 			wantArchived(t, "the entries before them", err)
 			_, _, err = reports.AccountEntries(ctx, ports.AccountEntryFilter{Account: a, By: by, Limit: 9, Ascending: true})
 			wantArchived(t, "the oldest entries", err)
-			page, _, err = reports.AccountEntries(ctx, ports.AccountEntryFilter{Account: a, By: by, Limit: 9, Ascending: true, Span: ports.Span{From: day(time.February, 1)}})
+			page, _, err = reports.AccountEntries(ctx, ports.AccountEntryFilter{Account: a, By: by, Limit: 9, Ascending: true, Interval: period.Interval{From: day(time.February, 1)}})
 			if err != nil || len(page.Entries) != 2 || page.More {
 				t.Errorf("entries since February: %+v, %v", page, err)
 			}
@@ -156,7 +156,7 @@ func TestArchive_ArchivedMonthIsRefused(t *testing.T) {
 		}
 		_, err = reports.Postings(ctx, ports.PostingFilter{Platform: of, By: by, Limit: 9, After: list.Postings[1].Seq})
 		wantArchived(t, "the postings before them", err)
-		_, err = reports.Postings(ctx, ports.PostingFilter{Platform: of, By: by, Limit: 9, Span: ports.Span{From: day(time.January, 5), To: day(time.February, 5)}})
+		_, err = reports.Postings(ctx, ports.PostingFilter{Platform: of, By: by, Limit: 9, Interval: period.Interval{From: day(time.January, 5), To: day(time.February, 5)}})
 		wantArchived(t, "postings from January on", err)
 	}
 	_, _, err = reports.RecordedPosting(ctx, of, h.posted[0].ID)
@@ -198,14 +198,14 @@ func TestArchive_ArchivedMonthIsRefused(t *testing.T) {
 	err = view(time.Time{}, func(ctx context.Context, v ports.LedgerView) error {
 		every := func(ports.RecordedEntry) error { return nil }
 		wantArchived(t, "all entries", v.Entries(ctx, ports.LedgerFilter{}, every))
-		wantArchived(t, "all movements", v.EntriesByEffectiveTime(ctx, ana, ports.Period{}, every))
+		wantArchived(t, "all movements", v.EntriesByEffectiveTime(ctx, ana, period.Interval{}, every))
 		wantArchived(t, "all accounts", v.Accounts(ctx, ports.LedgerFilter{}, func(ports.AccountTurnover) error { return nil }))
 		var seen []string
-		since := ports.Period{From: day(time.February, 1)}
-		err := errors.Join(v.Entries(ctx, ports.LedgerFilter{Period: since}, func(e ports.RecordedEntry) error {
+		since := period.Interval{From: day(time.February, 1)}
+		err := errors.Join(v.Entries(ctx, ports.LedgerFilter{Interval: since}, func(e ports.RecordedEntry) error {
 			seen = append(seen, fmt.Sprint(e.Position.Seq))
 			return nil
-		}), v.Accounts(ctx, ports.LedgerFilter{Period: since}, func(a ports.AccountTurnover) error {
+		}), v.Accounts(ctx, ports.LedgerFilter{Interval: since}, func(a ports.AccountTurnover) error {
 			seen = append(seen, fmt.Sprint(a.Opening, a.Debits.Sum, a.Credits.Sum, a.Closing))
 			return nil
 		}), v.EntriesByEffectiveTime(ctx, ana, since, func(e ports.RecordedEntry) error {

@@ -7,25 +7,26 @@ import (
 	"causeway/core/fault"
 	"causeway/core/ident"
 	"causeway/core/money"
+	"causeway/core/period"
 	"causeway/ledger"
 	"causeway/ports"
 )
 
-// Interval is how long the periods of a report on income are.
-type Interval string
+// Granularity is how long the periods of a report on income are.
+type Granularity string
 
 // The steps; days and months are those of UTC.
 const (
-	Daily   Interval = "day"
-	Monthly Interval = "month"
+	Daily   Granularity = "day"
+	Monthly Granularity = "month"
 )
 
-// IncomeQuery asks for what was earned from one moment to another, inclusive at both ends.
-// Without To, until now.
+// IncomeQuery selects the interval of an income report and how it is divided. Without To it
+// ends now.
 type IncomeQuery struct {
-	By       ports.TimeKind
-	From, To time.Time
-	Interval Interval
+	By ports.TimeKind
+	period.Interval
+	Granularity Granularity
 }
 
 // Income is what was earned in each of several periods.
@@ -34,10 +35,10 @@ type Income struct {
 	Periods []IncomePeriod
 }
 
-// IncomePeriod is one period, inclusive at both ends.
+// IncomePeriod is the income of one period.
 type IncomePeriod struct {
-	From, To time.Time
-	Lines    []IncomeLine
+	period.Interval
+	Lines []IncomeLine
 }
 
 // IncomeLine is what an income account earned in a period: credits minus debits.
@@ -52,49 +53,48 @@ const maxIncomePeriods = 100
 
 // Income reads what was earned by period, currency and account. Faults: INVALID_INPUT
 // for a span that ends before it begins or in the future, or has too many periods.
-func (f *Service) Income(ctx context.Context, p ident.Platform, e IncomeQuery) (Income, error) {
-	if err := f.checkPeriod(e.From, e.To); err != nil {
+func (f *Service) Income(ctx context.Context, p ident.Platform, q IncomeQuery) (Income, error) {
+	if err := f.checkInterval(q.Interval); err != nil {
 		return Income{}, err
 	}
-	to := e.To
-	if to.IsZero() {
-		to = f.Clock.Now()
+	if q.To.IsZero() {
+		q.To = f.Clock.Now().Truncate(time.Millisecond).Add(time.Millisecond)
 	}
-	made := Income{By: e.By, Periods: splitPeriods(e.From, to, e.Interval)}
-	if len(made.Periods) > maxIncomePeriods {
+	income := Income{By: q.By, Periods: splitInterval(q.Interval, q.Granularity)}
+	if len(income.Periods) > maxIncomePeriods {
 		return Income{}, fault.Invalid(fault.Field{Field: "from", Message: "must be nearer to the end: at most 100 periods are answered at once"})
 	}
-	cuts := []ports.Cutoff{{By: e.By, Moment: justBefore(e.From)}}
-	for _, period := range made.Periods {
-		cuts = append(cuts, ports.Cutoff{By: e.By, Moment: endOfMillisecond(period.To)})
+	cuts := []ports.Cutoff{{By: q.By, Moment: q.BeforeFrom()}}
+	for _, p := range income.Periods {
+		cuts = append(cuts, ports.Cutoff{By: q.By, Moment: p.Last()})
 	}
 	err := f.Ledger.Turnovers(ctx, p, ledger.Income, cuts, func(a ports.AccountTurnovers) error {
-		for i := range made.Periods {
+		for i := range income.Periods {
 			earned := a.Turnovers[i+1].Balance(a.Class).Sub(a.Turnovers[i].Balance(a.Class))
 			if earned.Sign() != 0 {
-				made.Periods[i].Lines = append(made.Periods[i].Lines, IncomeLine{a.Account.Path, a.Account.Currency, earned})
+				income.Periods[i].Lines = append(income.Periods[i].Lines, IncomeLine{a.Account.Path, a.Account.Currency, earned})
 			}
 		}
 		return nil
 	})
-	return made, err
+	return income, err
 }
 
-// splitPeriods divides a span at midnights of UTC, all of them or those of the first of a
-// month. It stops as soon as there are too many.
-func splitPeriods(from, to time.Time, step Interval) []IncomePeriod {
-	var made []IncomePeriod
-	for begin := from.UTC(); !begin.After(to) && len(made) <= maxIncomePeriods; {
-		next := time.Date(begin.Year(), begin.Month()+1, 1, 0, 0, 0, 0, time.UTC)
-		if step == Daily {
-			next = time.Date(begin.Year(), begin.Month(), begin.Day()+1, 0, 0, 0, 0, time.UTC)
+// splitInterval divides an interval at each midnight of UTC, or at the first of each month.
+// It stops as soon as there are too many periods.
+func splitInterval(i period.Interval, size Granularity) []IncomePeriod {
+	var periods []IncomePeriod
+	for from := i.From.UTC(); from.Before(i.To) && len(periods) <= maxIncomePeriods; {
+		to := time.Date(from.Year(), from.Month()+1, 1, 0, 0, 0, 0, time.UTC)
+		if size == Daily {
+			to = time.Date(from.Year(), from.Month(), from.Day()+1, 0, 0, 0, 0, time.UTC)
 		}
-		end := next.Add(-time.Millisecond)
-		if end.After(to) {
-			end = to
+		next := to
+		if to.After(i.To) {
+			to = i.To
 		}
-		made = append(made, IncomePeriod{From: begin, To: end})
-		begin = next
+		periods = append(periods, IncomePeriod{Interval: period.Interval{From: from, To: to}})
+		from = next
 	}
-	return made
+	return periods
 }

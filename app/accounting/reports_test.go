@@ -11,6 +11,7 @@ import (
 	"causeway/core/fault"
 	"causeway/core/ident"
 	"causeway/core/money"
+	"causeway/core/period"
 	"causeway/ledger"
 	"causeway/ports"
 )
@@ -107,19 +108,19 @@ func TestTrialBalance(t *testing.T) {
 	h.postFee(t, day(1), 3) // recorded on the second day, of the first
 
 	for name, c := range map[string]struct {
-		period accounting.TrialBalanceQuery
-		want   [4]string // of income/fees USD
+		query accounting.TrialBalanceQuery
+		want  [4]string // of income/fees USD
 	}{
 		"all":                 {accounting.TrialBalanceQuery{}, [4]string{"0", "0", "8", "-8"}},
-		"recorded first":      {accounting.TrialBalanceQuery{To: day(1)}, [4]string{"0", "0", "5", "-5"}},
-		"recorded second":     {accounting.TrialBalanceQuery{From: day(1), To: day(2)}, [4]string{"-5", "0", "3", "-8"}},
-		"effective first":     {accounting.TrialBalanceQuery{By: ports.ByEffective, To: day(1)}, [4]string{"0", "0", "8", "-8"}},
-		"effective second":    {accounting.TrialBalanceQuery{By: ports.ByEffective, From: day(1).Add(time.Millisecond), To: day(2)}, [4]string{"-8", "0", "0", "-8"}},
-		"effective from then": {accounting.TrialBalanceQuery{By: ports.ByEffective, From: day(1)}, [4]string{"-5", "0", "3", "-8"}},
+		"recorded first":      {accounting.TrialBalanceQuery{Interval: period.Interval{To: day(1)}}, [4]string{"0", "0", "5", "-5"}},
+		"recorded second":     {accounting.TrialBalanceQuery{Interval: period.Interval{From: day(1), To: day(2).Add(time.Millisecond)}}, [4]string{"-5", "0", "3", "-8"}},
+		"effective first":     {accounting.TrialBalanceQuery{By: ports.ByEffective, Interval: period.Interval{To: day(1).Add(time.Millisecond)}}, [4]string{"0", "0", "8", "-8"}},
+		"effective second":    {accounting.TrialBalanceQuery{By: ports.ByEffective, Interval: period.Interval{From: day(1).Add(time.Millisecond), To: day(2)}}, [4]string{"-8", "0", "0", "-8"}},
+		"effective from then": {accounting.TrialBalanceQuery{By: ports.ByEffective, Interval: period.Interval{From: day(1)}}, [4]string{"-5", "0", "3", "-8"}},
 	} {
 		for _, grouped := range []bool{false, true} {
-			c.period.Grouped = grouped
-			b, err := h.TrialBalance(t.Context(), h.admin.Platform, c.period)
+			c.query.Grouped = grouped
+			b, err := h.TrialBalance(t.Context(), h.admin.Platform, c.query)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -141,10 +142,10 @@ func TestTrialBalance(t *testing.T) {
 			}
 		}
 	}
-	for name, period := range map[string]accounting.TrialBalanceQuery{
-		"future": {To: h.clock.Now().Add(time.Second)}, "future begin": {From: h.clock.Now().Add(time.Second)}, "backwards": {From: day(1), To: day(0)},
+	for name, interval := range map[string]period.Interval{
+		"future": {To: h.clock.Now().Add(time.Second)}, "future begin": {From: h.clock.Now().Add(time.Second)}, "backwards": {From: day(1), To: day(0)}, "empty": {From: day(1), To: day(1)},
 	} {
-		if _, err := h.TrialBalance(t.Context(), h.admin.Platform, period); !fault.Is(err, fault.InvalidInput) {
+		if _, err := h.TrialBalance(t.Context(), h.admin.Platform, accounting.TrialBalanceQuery{Interval: interval}); !fault.Is(err, fault.InvalidInput) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
@@ -162,14 +163,14 @@ func TestIncome(t *testing.T) {
 
 	for _, c := range []struct {
 		by   ports.TimeKind
-		step accounting.Interval
+		step accounting.Granularity
 		want []string
 	}{
 		{ports.ByRecorded, accounting.Daily, []string{"5", "3", ""}},
 		{ports.ByEffective, accounting.Daily, []string{"8", "", ""}},
 		{ports.ByRecorded, accounting.Monthly, []string{"8"}},
 	} {
-		got, err := h.Income(t.Context(), h.admin.Platform, accounting.IncomeQuery{By: c.by, From: noon, Interval: c.step})
+		got, err := h.Income(t.Context(), h.admin.Platform, accounting.IncomeQuery{By: c.by, Interval: period.Interval{From: noon}, Granularity: c.step})
 		if err != nil || len(got.Periods) != len(c.want) {
 			t.Fatalf("%+v, %v", got, err)
 		}
@@ -181,15 +182,15 @@ func TestIncome(t *testing.T) {
 			if earned != c.want[i] {
 				t.Errorf("by %d, %s, period %d: %q, want %q", c.by, c.step, i, earned, c.want[i])
 			}
-			if i > 0 && !p.From.Equal(got.Periods[i-1].To.Add(time.Millisecond)) {
+			if i > 0 && !p.From.Equal(got.Periods[i-1].To) {
 				t.Errorf("%s follows on %s", p.From, got.Periods[i-1].To)
 			}
 		}
-		if !got.Periods[0].From.Equal(noon) || !got.Periods[len(got.Periods)-1].To.Equal(h.clock.Now()) {
+		if !got.Periods[0].From.Equal(noon) || !got.Periods[len(got.Periods)-1].To.Equal(h.clock.Now().Add(time.Millisecond)) {
 			t.Errorf("from %s to %s", got.Periods[0].From, got.Periods[len(got.Periods)-1].To)
 		}
 	}
-	if _, err := h.Income(t.Context(), h.admin.Platform, accounting.IncomeQuery{From: noon.AddDate(-1, 0, 0), Interval: accounting.Daily}); !fault.Is(err, fault.InvalidInput) {
+	if _, err := h.Income(t.Context(), h.admin.Platform, accounting.IncomeQuery{Interval: period.Interval{From: noon.AddDate(-1, 0, 0)}, Granularity: accounting.Daily}); !fault.Is(err, fault.InvalidInput) {
 		t.Errorf("a year of days: %v", err)
 	}
 }

@@ -68,10 +68,9 @@ func (f *Service) Entries(ctx context.Context, filter ports.AccountEntryFilter) 
 	if _, err := ledger.FindChartLine(filter.Account.Path); err != nil {
 		return ports.AccountEntryPage{}, accountNotFound(filter.Account.Path, filter.Account.Currency)
 	}
-	if err := f.checkPeriod(filter.Span.From, filter.Span.To); err != nil {
+	if err := f.checkInterval(filter.Interval); err != nil {
 		return ports.AccountEntryPage{}, err
 	}
-	filter.Span.To = endOfMillisecond(filter.Span.To)
 	page, found, err := f.Ledger.AccountEntries(ctx, filter)
 	if err == nil && !found {
 		err = accountNotFound(filter.Account.Path, filter.Account.Currency)
@@ -82,10 +81,9 @@ func (f *Service) Entries(ctx context.Context, filter ports.AccountEntryFilter) 
 // Postings reads one page of postings. Fault: INVALID_INPUT for a span that ends before
 // it begins or in the future.
 func (f *Service) Postings(ctx context.Context, filter ports.PostingFilter) (ports.PostingPage, error) {
-	if err := f.checkPeriod(filter.Span.From, filter.Span.To); err != nil {
+	if err := f.checkInterval(filter.Interval); err != nil {
 		return ports.PostingPage{}, err
 	}
-	filter.Span.To = endOfMillisecond(filter.Span.To)
 	return f.Ledger.Postings(ctx, filter)
 }
 
@@ -122,7 +120,7 @@ func accountNotFound(path string, currency money.Currency) error {
 	return fault.New(fault.NotFound, "Nothing was ever posted to the ledger account %s in %s.", path, currency)
 }
 
-// checkNotFuture is nil for a moment that is not in the future; books have nothing to say of that.
+// checkNotFuture returns INVALID_INPUT for a time in the future.
 func (f *Service) checkNotFuture(field string, moment time.Time) error {
 	if moment.IsZero() || !moment.After(f.Clock.Now()) {
 		return nil
@@ -130,23 +128,34 @@ func (f *Service) checkNotFuture(field string, moment time.Time) error {
 	return fault.Invalid(fault.Field{Field: field, Message: "must not be in the future"})
 }
 
-func checkOrder(s ports.Span) error {
-	if s.To.IsZero() || !s.To.Before(s.From) {
+// checkInterval returns INVALID_INPUT with everything that is wrong with an interval: it is
+// empty, or not all of it has passed. One that ends with the present millisecond has.
+func (f *Service) checkInterval(i period.Interval) error {
+	now := f.Clock.Now()
+	var bad []fault.Field
+	if i.From.After(now) {
+		bad = append(bad, fault.Field{Field: "from", Message: "must not be in the future"})
+	}
+	if i.To.After(now.Add(time.Millisecond)) {
+		bad = append(bad, fault.Field{Field: "to", Message: "must not be in the future"})
+	}
+	if i.IsEmpty() {
+		bad = append(bad, fault.Field{Field: "to", Message: "must not be before from"})
+	}
+	if len(bad) == 0 {
 		return nil
 	}
-	return fault.Invalid(fault.Field{Field: "to", Message: "must not be before from"})
+	return fault.Invalid(bad...)
 }
 
-// Moments are written in milliseconds, so one takes in all that happened in its own.
+// endOfMillisecond returns the last stored time in the millisecond of t: clients write times
+// in milliseconds, so a balance at a time includes its whole millisecond.
 func endOfMillisecond(t time.Time) time.Time {
 	if t.IsZero() {
 		return t
 	}
 	return t.Truncate(time.Millisecond).Add(time.Millisecond - time.Microsecond)
 }
-
-// justBefore is the last moment before t.
-func justBefore(t time.Time) time.Time { return t.Add(-time.Microsecond) }
 
 func postingID(posting uuid.UUID) ident.Posting {
 	var id ident.Posting

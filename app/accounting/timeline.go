@@ -117,7 +117,7 @@ func (f *Service) addPostings(ctx context.Context, s *Timeline) error {
 	}
 	for _, filter := range wanted {
 		filter.Platform, filter.Ascending, filter.Limit = t.Platform, true, maxEventsPerType
-		filter.Span.From = t.CreatedAt.AddDate(0, 0, -1) // clocks differ
+		filter.Interval.From = t.CreatedAt.AddDate(0, 0, -1) // clocks differ
 		page, err := f.Ledger.Postings(ctx, filter)
 		if err != nil {
 			return err

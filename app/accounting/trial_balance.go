@@ -4,20 +4,20 @@ import (
 	"context"
 	"errors"
 	"slices"
-	"time"
 
 	"causeway/core/fault"
 	"causeway/core/ident"
 	"causeway/core/money"
+	"causeway/core/period"
 	"causeway/ledger"
 	"causeway/ports"
 )
 
-// TrialBalanceQuery says which period a trial balance is of, inclusive at both ends. Without From
-// it begins with the first posting, without To it ends with the last.
+// TrialBalanceQuery selects the interval of a trial balance. Without From it begins with the
+// first posting, without To it ends with the last.
 type TrialBalanceQuery struct {
-	By       ports.TimeKind
-	From, To time.Time
+	By ports.TimeKind
+	period.Interval
 	// Grouped: one line for each line of the chart, not for each account.
 	Grouped bool
 }
@@ -65,15 +65,15 @@ var errTooManyLines = errors.New("too many lines")
 
 // TrialBalance reads one, all of one moment. Faults: INVALID_INPUT for a period that ends
 // before it begins or in the future, and for more accounts than can be answered.
-func (f *Service) TrialBalance(ctx context.Context, p ident.Platform, period TrialBalanceQuery) (TrialBalance, error) {
-	if err := f.checkPeriod(period.From, period.To); err != nil {
+func (f *Service) TrialBalance(ctx context.Context, p ident.Platform, q TrialBalanceQuery) (TrialBalance, error) {
+	if err := f.checkInterval(q.Interval); err != nil {
 		return TrialBalance{}, err
 	}
-	cuts := []ports.Cutoff{{By: period.By, Moment: endOfMillisecond(period.To)}}
-	if !period.From.IsZero() {
-		cuts = append(cuts, ports.Cutoff{By: period.By, Moment: justBefore(period.From)})
+	cuts := []ports.Cutoff{{By: q.By, Moment: q.Last()}}
+	if !q.From.IsZero() {
+		cuts = append(cuts, ports.Cutoff{By: q.By, Moment: q.BeforeFrom()})
 	}
-	made := TrialBalance{TrialBalanceQuery: period}
+	made := TrialBalance{TrialBalanceQuery: q}
 	err := f.Ledger.Turnovers(ctx, p, "", cuts, func(a ports.AccountTurnovers) error {
 		made.addAccount(a)
 		if len(made.Lines) > maxTrialBalanceLines {
@@ -115,24 +115,4 @@ func (b *TrialBalance) addAccount(a ports.AccountTurnovers) {
 		}
 	}
 	b.Lines = append(b.Lines, line)
-}
-
-// checkPeriod is nil for a period that has passed, else INVALID_INPUT with all that is wrong.
-func (f *Service) checkPeriod(from, to time.Time) error {
-	var bad []fault.Field
-	for _, end := range []struct {
-		field string
-		at    time.Time
-	}{{"from", from}, {"to", to}} {
-		if refused, ok := fault.As(f.checkNotFuture(end.field, end.at)); ok {
-			bad = append(bad, refused.Fields...)
-		}
-	}
-	if refused, ok := fault.As(checkOrder(ports.Span{From: from, To: to})); ok {
-		bad = append(bad, refused.Fields...)
-	}
-	if len(bad) == 0 {
-		return nil
-	}
-	return fault.Invalid(bad...)
 }

@@ -30,7 +30,7 @@ func checkSoftClosed(ctx context.Context, view ports.AuditView, report *Report, 
 		if calendar = next; !calendar.Started() {
 			continue
 		}
-		many, first, err := view.Unauthorised(ctx, platform, newMonthLock(calendar, changes[i:]))
+		many, first, err := view.Unauthorised(ctx, platform, newCalendarInForce(calendar, changes[i:]))
 		if err != nil {
 			return err
 		}
@@ -46,17 +46,17 @@ func checkSoftClosed(ctx context.Context, view ports.AuditView, report *Report, 
 	return nil
 }
 
-// newMonthLock is the time from the first of the changes to the one after it, with what the
-// months took then.
-func newMonthLock(c period.Calendar, changes []period.Change) ports.AuditMonthLock {
-	span := ports.AuditMonthLock{From: changes[0].At, AuthorisedFrom: c.FirstUnclosed.Start(), OpenFrom: c.FirstOpen.Start()}
+// newCalendarInForce is the calendar from the first of the changes to the one after it. A
+// posting recorded at the very time of a change was recorded before it.
+func newCalendarInForce(c period.Calendar, changes []period.Change) ports.AuditCalendar {
+	inForce := ports.AuditCalendar{Recorded: period.Interval{From: changes[0].At.Add(time.Microsecond)}, AuthorisedFrom: c.FirstUnclosed.Start(), OpenFrom: c.FirstOpen.Start()}
 	if len(changes) > 1 {
-		span.To = changes[1].At
+		inForce.Recorded.To = changes[1].At.Add(time.Microsecond)
 	}
 	if c.First.Before(c.FirstUnclosed) {
-		span.After = c.FirstUnclosed.Start()
+		inForce.After = c.FirstUnclosed.Start()
 	}
-	return span
+	return inForce
 }
 
 func describeCalendar(c period.Calendar) string {

@@ -15,6 +15,7 @@ import (
 	"causeway/app/exports"
 	"causeway/core/fault"
 	"causeway/core/money"
+	"causeway/core/period"
 	"causeway/core/platform"
 	"causeway/ledger"
 	"causeway/ports"
@@ -28,10 +29,10 @@ func TestExport_Formats(t *testing.T) {
 	t.Parallel()
 	// Every format equals its golden file, for the whole ledger and for one account in a month.
 	env := newSmallEnv(t)
-	march := ports.Period{From: time.Date(2026, 3, 1, 0, 0, 0, 0, time.UTC), To: time.Date(2026, 4, 1, 0, 0, 0, 0, time.UTC)}
+	march := period.Interval{From: time.Date(2026, 3, 1, 0, 0, 0, 0, time.UTC), To: time.Date(2026, 4, 1, 0, 0, 0, 0, time.UTC)}
 	for format, name := range goldenFiles {
 		compareGolden(t, name, env.mustExport(exports.Request{Format: format}))
-		compareGolden(t, "march_"+name, env.mustExport(exports.Request{Format: format, LedgerFilter: ports.LedgerFilter{Period: march, Path: "rails/SEPA_INSTANT", Currency: money.EUR}}))
+		compareGolden(t, "march_"+name, env.mustExport(exports.Request{Format: format, LedgerFilter: ports.LedgerFilter{Interval: march, Path: "rails/SEPA_INSTANT", Currency: money.EUR}}))
 	}
 }
 
@@ -158,9 +159,9 @@ func TestExport_InvalidRequest(t *testing.T) {
 	}{
 		"an unknown format":          {exports.Request{Format: "xls"}, "format"},
 		"a time in the future":       {exports.Request{Format: exports.CSV, AsOf: now.Add(time.Second)}, "asOf"},
-		"a period in the future":     {exports.Request{Format: exports.CSV, LedgerFilter: ports.LedgerFilter{Period: ports.Period{From: now.Add(1), To: now.Add(2)}}}, "from to"},
-		"a period that is not over":  {exports.Request{Format: exports.CSV, LedgerFilter: ports.LedgerFilter{Period: ports.Period{From: noon, To: now.Add(2)}}}, "to"},
-		"a reversed period":          {exports.Request{Format: exports.CSV, LedgerFilter: ports.LedgerFilter{Period: ports.Period{From: noon, To: noon}}}, "to"},
+		"a period in the future":     {exports.Request{Format: exports.CSV, LedgerFilter: ports.LedgerFilter{Interval: period.Interval{From: now.Add(1), To: now.Add(2)}}}, "from to"},
+		"a period that is not over":  {exports.Request{Format: exports.CSV, LedgerFilter: ports.LedgerFilter{Interval: period.Interval{From: noon, To: now.Add(2)}}}, "to"},
+		"a reversed period":          {exports.Request{Format: exports.CSV, LedgerFilter: ports.LedgerFilter{Interval: period.Interval{From: noon, To: noon}}}, "to"},
 		"a path outside the chart":   {exports.Request{Format: exports.CSV, LedgerFilter: ports.LedgerFilter{Path: "rails/ach"}}, "account"},
 		"an account not posted to":   {exports.Request{Format: exports.CSV, LedgerFilter: ports.LedgerFilter{Path: "rails/FEDNOW"}}, "account"},
 		"not in that currency":       {exports.Request{Format: exports.CSV, LedgerFilter: ports.LedgerFilter{Path: "rails/_X", Currency: "EUR"}}, "account"},

@@ -90,7 +90,7 @@ func writeJournal(dialect plaintext.Dialect) func(context.Context, io.Writer, ex
 			return err
 		}
 		// All accounts are declared, also those that only stand across from the one wanted.
-		declared := ports.LedgerFilter{Period: j.filter.Period, Currency: j.filter.Currency}
+		declared := ports.LedgerFilter{Interval: j.filter.Interval, Currency: j.filter.Currency}
 		if err := j.view.Accounts(ctx, declared, journal.DeclareAccount); err != nil {
 			return err
 		}
@@ -128,7 +128,7 @@ func writeCamt053(ctx context.Context, out io.Writer, j exportJob) error {
 			return err
 		}
 		j.progress(0, -1) // how many accounts there are is not counted before
-		of := ports.LedgerFilter{Period: j.filter.Period, Path: t.Account.Path, Currency: t.Account.Currency}
+		of := ports.LedgerFilter{Interval: j.filter.Interval, Path: t.Account.Path, Currency: t.Account.Currency}
 		if err := j.view.Entries(ctx, of, message.Entry); err != nil {
 			return err
 		}

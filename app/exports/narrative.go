@@ -9,6 +9,7 @@ import (
 	"causeway/app/exports/statement"
 	"causeway/core/fault"
 	"causeway/core/ident"
+	"causeway/core/period"
 	"causeway/core/transaction"
 	"causeway/ledger"
 	"causeway/ports"
@@ -16,10 +17,10 @@ import (
 
 // narrative puts the entries of an account into words, with its balance after each.
 type narrative struct {
-	store   Store
-	view    ports.LedgerView
-	account ledger.Account
-	period  ports.Period
+	store    Store
+	view     ports.LedgerView
+	account  ledger.Account
+	interval period.Interval
 	// balance is the one so far, closing the one it must come to.
 	balance, closing  int64
 	counterpartyNames map[ident.ExternalAccount]string
@@ -40,7 +41,7 @@ var errStopped = errors.New("no more movements are wanted")
 // err.
 func (t *narrative) movements(ctx context.Context) statement.Movements {
 	return func(yield func(statement.Movement) bool) {
-		err := t.view.EntriesByEffectiveTime(ctx, t.account, t.period, func(e ports.RecordedEntry) error {
+		err := t.view.EntriesByEffectiveTime(ctx, t.account, t.interval, func(e ports.RecordedEntry) error {
 			if t.pending = append(t.pending, e); len(t.pending) < movementBatchSize {
 				return nil
 			}

@@ -15,6 +15,7 @@ import (
 	"causeway/app/exports/plaintext"
 	"causeway/app/exports/records"
 	"causeway/core/money"
+	"causeway/core/period"
 	"causeway/ports"
 )
 
@@ -25,12 +26,12 @@ func TestJournal_ProgramsReportSameBalances(t *testing.T) {
 	// a past time, and for a period with balances brought forward.
 	env := newEnv(t)
 	env.postRandom(rand.New(rand.NewPCG(7, 11)), 400)
-	month := ports.Period{From: time.Date(2026, 4, 1, 0, 0, 0, 0, time.UTC), To: time.Date(2026, 5, 1, 0, 0, 0, 0, time.UTC)}
+	month := period.Interval{From: time.Date(2026, 4, 1, 0, 0, 0, 0, time.UTC), To: time.Date(2026, 5, 1, 0, 0, 0, 0, time.UTC)}
 	for name, request := range map[string]exports.Request{
 		"whole":       {},
 		"past":        {AsOf: noon.AddDate(0, 3, 0).Add(150 * time.Microsecond)},
-		"month":       {LedgerFilter: ports.LedgerFilter{Period: month}},
-		"one account": {LedgerFilter: ports.LedgerFilter{Period: month, Path: "rails/_ODD_1"}},
+		"month":       {LedgerFilter: ports.LedgerFilter{Interval: month}},
+		"one account": {LedgerFilter: ports.LedgerFilter{Interval: month, Path: "rails/_ODD_1"}},
 	} {
 		want := map[[2]string]string{}
 		for at, turnover := range env.turnovers(request.AsOf, request.LedgerFilter) {
@@ -184,7 +185,7 @@ func TestExportCamt053_ValidAgainstSchema(t *testing.T) {
 	env.postRandom(rand.New(rand.NewPCG(3, 5)), 400)
 	for _, request := range []exports.Request{
 		{Format: exports.Camt053},
-		{Format: exports.Camt053, LedgerFilter: ports.LedgerFilter{Period: ports.Period{From: noon.AddDate(0, 1, 0), To: noon.AddDate(0, 2, 0)}}},
+		{Format: exports.Camt053, LedgerFilter: ports.LedgerFilter{Interval: period.Interval{From: noon.AddDate(0, 1, 0), To: noon.AddDate(0, 2, 0)}}},
 	} {
 		path := writeFile(t, "books.xml", env.mustExport(request))
 		if out, err := runProgram(t, "xmllint", "--nonet", "--noout", "--schema", "testdata/camt.053.001.08.xsd", path); err != nil {

@@ -7,8 +7,8 @@ import (
 
 	"causeway/app/exports/camt053"
 	"causeway/core/fault"
+	"causeway/core/period"
 	"causeway/ledger"
-	"causeway/ports"
 )
 
 // check finds everything that is wrong with a request at a moment.
@@ -22,7 +22,7 @@ func (r Request) check(now time.Time) (bad []fault.Field) {
 	if r.AsOf.After(now) {
 		refuse("asOf", "must not lie in the future: what the books will say is not known; leave it out for now")
 	}
-	bad = append(bad, checkPeriod(r.Period, now)...)
+	bad = append(bad, checkPeriod(r.Interval, now)...)
 	if r.Path != "" {
 		if _, err := ledger.FindChartLine(r.Path); err != nil {
 			refuse("account", "must be the path of an account of the ledger, such as rails/ACH or income/fees")
@@ -39,11 +39,11 @@ func (r Request) check(now time.Time) (bad []fault.Field) {
 }
 
 // checkPeriod finds a period that is reversed, or that has not begun or ended.
-func checkPeriod(p ports.Period, now time.Time) (bad []fault.Field) {
+func checkPeriod(p period.Interval, now time.Time) (bad []fault.Field) {
 	switch {
 	case p.From.After(now):
 		bad = append(bad, fault.Field{Field: "from", Message: "must not lie in the future"})
-	case !p.From.IsZero() && !p.To.IsZero() && !p.From.Before(p.To):
+	case p.IsEmpty():
 		bad = append(bad, fault.Field{Field: "to", Message: "must lie after from: it is the first moment that does not belong to the period any more"})
 	}
 	if p.To.After(now) {

@@ -11,6 +11,7 @@ import (
 	"causeway/core/fault"
 	"causeway/core/ident"
 	"causeway/core/money"
+	"causeway/core/period"
 	"causeway/core/platform"
 	"causeway/core/quote"
 	"causeway/ledger"
@@ -32,7 +33,7 @@ type StatementRequest struct {
 	Customer ident.Customer
 	Account  ident.InternalAccount
 	Currency money.Currency
-	ports.Period
+	period.Interval
 	Format StatementFormat
 }
 
@@ -80,7 +81,7 @@ func earlier(a, b time.Time) time.Time {
 
 // check finds everything that is wrong with a request at a moment.
 func (r StatementRequest) check(now time.Time) []fault.Field {
-	bad := checkPeriod(r.Period, now)
+	bad := checkPeriod(r.Interval, now)
 	switch {
 	case r.Account.IsZero() && r.Currency == "":
 		bad = append(bad, fault.Field{Field: "accountId", Message: "is required, or else currency"})
@@ -132,7 +133,7 @@ func (e *Service) statementDocument(r StatementRequest, of account.Internal, iss
 	place := ledger.Account{Platform: of.Platform, Path: quote.AccountPath(of), Currency: of.Currency}
 	d.Write = e.limitConcurrency(func(ctx context.Context, out io.Writer) error {
 		return e.Views.View(ctx, of.Platform, time.Time{}, func(ctx context.Context, view ports.LedgerView) error {
-			s, err := loadSummary(ctx, view, place, r.Period)
+			s, err := loadSummary(ctx, view, place, r.Interval)
 			if err != nil {
 				return err
 			}
@@ -141,7 +142,7 @@ func (e *Service) statementDocument(r StatementRequest, of account.Internal, iss
 					Message: fmt.Sprintf("must be html for %d movements: a pdf holds %d; take that or a shorter period", s.MovementCount, statement.MaxPDFMovements)})
 			}
 			s.Issuer, s.Owner, s.Account, s.From, s.To = issuer, owner, of.ID.String(), r.From, r.To
-			told := narrative{store: e.Store, view: view, account: place, period: r.Period, balance: s.Opening, closing: s.Closing, counterpartyNames: map[ident.ExternalAccount]string{}}
+			told := narrative{store: e.Store, view: view, account: place, interval: r.Interval, balance: s.Opening, closing: s.Closing, counterpartyNames: map[ident.ExternalAccount]string{}}
 			gate := &abortableWriter{out: out, err: &told.err}
 			if err := set(gate, s, told.movements(ctx)); told.err == nil {
 				return err
@@ -154,9 +155,9 @@ func (e *Service) statementDocument(r StatementRequest, of account.Internal, iss
 
 // loadSummary is what the books say of the account and the period, with the sign of the
 // owner: debits less credits is what the service has, and so what the owner has not.
-func loadSummary(ctx context.Context, view ports.LedgerView, a ledger.Account, period ports.Period) (statement.Summary, error) {
+func loadSummary(ctx context.Context, view ports.LedgerView, a ledger.Account, interval period.Interval) (statement.Summary, error) {
 	s := statement.Summary{Currency: a.Currency, AsOf: view.LastPosting().Recorded}
-	err := view.Accounts(ctx, ports.LedgerFilter{Period: period, Path: a.Path, Currency: a.Currency}, func(t ports.AccountTurnover) error {
+	err := view.Accounts(ctx, ports.LedgerFilter{Interval: interval, Path: a.Path, Currency: a.Currency}, func(t ports.AccountTurnover) error {
 		s.Opening, s.Closing = -t.Opening, -t.Closing
 		s.TotalIn, s.TotalOut, s.MovementCount = t.Credits.Sum, t.Debits.Sum, t.Credits.Count+t.Debits.Count
 		return nil

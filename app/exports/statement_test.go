@@ -19,6 +19,7 @@ import (
 	"causeway/core/fault"
 	"causeway/core/ident"
 	"causeway/core/money"
+	"causeway/core/period"
 	"causeway/core/platform"
 	"causeway/core/transaction"
 	"causeway/ledger"
@@ -52,7 +53,7 @@ func (d *fakeLedger) Accounts(_ context.Context, _ ports.LedgerFilter, each func
 func (d *fakeLedger) Entries(context.Context, ports.LedgerFilter, func(ports.RecordedEntry) error) error {
 	panic("a statement reads entries by effective time")
 }
-func (d *fakeLedger) EntriesByEffectiveTime(_ context.Context, _ ledger.Account, _ ports.Period, each func(ports.RecordedEntry) error) error {
+func (d *fakeLedger) EntriesByEffectiveTime(_ context.Context, _ ledger.Account, _ period.Interval, each func(ports.RecordedEntry) error) error {
 	for _, e := range d.movements {
 		if err := each(e); err != nil {
 			return err
@@ -205,7 +206,7 @@ func (f largeLedger) LastPosting() ports.LedgerPosition {
 func (f largeLedger) Accounts(context.Context, ports.LedgerFilter, func(ports.AccountTurnover) error) error {
 	return nil
 }
-func (f largeLedger) EntriesByEffectiveTime(context.Context, ledger.Account, ports.Period, func(ports.RecordedEntry) error) error {
+func (f largeLedger) EntriesByEffectiveTime(context.Context, ledger.Account, period.Interval, func(ports.RecordedEntry) error) error {
 	return nil
 }
 func (f largeLedger) Entries(_ context.Context, _ ports.LedgerFilter, each func(ports.RecordedEntry) error) error {

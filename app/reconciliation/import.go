@@ -120,7 +120,7 @@ func (r *Service) compare(ctx context.Context, tx ports.Tx, run *reconcile.Run, 
 	if run.KnownLines, err = tx.AddStatementLines(ctx, run.ID, run.Account, statement); err != nil {
 		return err
 	}
-	span := reconcile.Span{From: run.From, To: run.To}
+	span := reconcile.DayRange{First: run.From, Last: run.To}
 	with, err := tx.ComparisonInput(ctx, run.Account, span)
 	if err != nil {
 		return err

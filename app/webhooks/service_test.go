@@ -8,6 +8,7 @@ import (
 	"causeway/core/event"
 	"causeway/core/fault"
 	"causeway/core/ident"
+	"causeway/core/period"
 	"causeway/core/platform"
 	"causeway/ports"
 )
@@ -65,7 +66,7 @@ func TestService_InvalidFiltersAreRejected(t *testing.T) {
 	if f, ok := fault.As(err); !ok || f.Code != fault.InvalidInput || len(f.Fields) != 3 {
 		t.Errorf("got %v", err)
 	}
-	for _, which := range []ports.Redelivery{{}, {Status: event.Failed}, {Created: ports.Span{From: time.Now()}}, {Created: ports.Span{To: time.Now()}}} {
+	for _, which := range []ports.Redelivery{{}, {Status: event.Failed}, {Created: period.Interval{From: time.Now()}}, {Created: period.Interval{To: time.Now()}}} {
 		if _, err := n.Redeliver(ctx, p, which); !fault.Is(err, fault.InvalidInput) {
 			t.Errorf("%+v: %v", which, err)
 		}

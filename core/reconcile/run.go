@@ -32,11 +32,11 @@ type Run struct {
 	At                    time.Time
 }
 
-// Span is a run of days, both ends included.
-type Span struct{ From, To Day }
+// DayRange is a range of days, both included.
+type DayRange struct{ First, Last Day }
 
-// Contains tells whether the day lies in the span.
-func (s Span) Contains(d Day) bool { return s.From <= d && d <= s.To }
+// Contains reports whether the day is in the range.
+func (s DayRange) Contains(d Day) bool { return s.First <= d && d <= s.Last }
 
 // Lookback is how many days before a statement the breaks of earlier ones are compared
 // again.
@@ -61,14 +61,14 @@ type EntryPosition struct {
 
 // MarkExpected marks the entries that the partner must have: those on days that a statement
 // covers, and those that are open breaks already.
-func MarkExpected(entries []Entry, covered []Span, open []OpenBreak) {
+func MarkExpected(entries []Entry, covered []DayRange, open []OpenBreak) {
 	broken := make(map[EntryPosition]bool, len(open))
 	for _, b := range open {
 		broken[b.Entry] = true
 	}
 	for i := range entries {
 		e := &entries[i]
-		e.Expected = broken[EntryPosition{e.Seq, e.N}] || slices.ContainsFunc(covered, func(s Span) bool { return s.Contains(e.Day) })
+		e.Expected = broken[EntryPosition{e.Seq, e.N}] || slices.ContainsFunc(covered, func(s DayRange) bool { return s.Contains(e.Day) })
 	}
 }
 

@@ -9,6 +9,7 @@ import (
 	"causeway/core/event"
 	"causeway/core/fault"
 	"causeway/core/ident"
+	"causeway/core/period"
 	"causeway/ports"
 )
 
@@ -22,7 +23,7 @@ func testRedeliveryKeepsIDAndOrder(t *testing.T, b Fixture) {
 	}
 	w.now = w.now.Add(time.Hour)
 
-	n, err := b.Log.Redeliver(context.Background(), w.platform, ports.Redelivery{Created: ports.Span{From: events[0].OccurredAt}}, w.now)
+	n, err := b.Log.Redeliver(context.Background(), w.platform, ports.Redelivery{Created: period.Interval{From: events[0].OccurredAt}}, w.now)
 
 	if err != nil || n != 3 {
 		t.Fatalf("redelivered %d, %v", n, err)
@@ -70,7 +71,7 @@ func testRedeliverySkipsQueuedEvents(t *testing.T, b Fixture) {
 	if n := redeliver(ports.Redelivery{IDs: ids}); n != 0 {
 		t.Errorf("redelivered %d again", n)
 	}
-	if n := redeliver(ports.Redelivery{Created: ports.Span{To: events[0].OccurredAt.Add(-time.Second)}}); n != 0 {
+	if n := redeliver(ports.Redelivery{Created: period.Interval{To: events[0].OccurredAt.Add(-time.Second)}}); n != 0 {
 		t.Errorf("redelivered %d of another time", n)
 	}
 }
@@ -101,8 +102,8 @@ func testListFilters(t *testing.T, b Fixture) {
 		"type":      {ports.DeliveryFilter{Type: event.Test}, []int{4}},
 		"name":      {ports.DeliveryFilter{Name: events[1].Name}, []int{3, 2, 1, 0}},
 		"subject":   {ports.DeliveryFilter{Subject: events[2].Subject}, []int{2}},
-		"from":      {ports.DeliveryFilter{Created: ports.Span{From: w.now}}, []int{4}},
-		"to":        {ports.DeliveryFilter{Created: ports.Span{To: w.now.Add(-time.Minute)}}, []int{3, 2, 1, 0}},
+		"from":      {ports.DeliveryFilter{Created: period.Interval{From: w.now}}, []int{4}},
+		"to":        {ports.DeliveryFilter{Created: period.Interval{To: w.now}}, []int{3, 2, 1, 0}},
 		"both":      {ports.DeliveryFilter{Status: event.Pending, Type: event.OutgoingPayment}, []int{3, 2}},
 	} {
 		page, err := b.Log.Deliveries(context.Background(), w.platform, c.filter)

@@ -56,7 +56,7 @@ func (m *MemoryQueue) Redeliver(_ context.Context, p ident.Platform, which ports
 	for _, s := range m.events {
 		d := s.delivery()
 		if s.event.Platform != p || s.state != notQueued || which.Status != "" && which.Status != d.Status ||
-			len(which.IDs) > 0 && !slices.Contains(which.IDs, d.ID) || !inSpan(d.Created, which.Created) {
+			len(which.IDs) > 0 && !slices.Contains(which.IDs, d.ID) || !which.Created.Contains(d.Created) {
 			continue
 		}
 		s.state, s.nextAttempt, s.dueSince, s.attemptsSinceDue = inBacklog, now, now, 0
@@ -110,9 +110,5 @@ func (s *storedEvent) delivery() ports.Delivery {
 func matches(d ports.Delivery, f ports.DeliveryFilter) bool {
 	return (f.After.IsZero() || f.Ascending == (d.ID.Compare(f.After) > 0) && d.ID != f.After) &&
 		(f.Status == "" || f.Status == d.Status) && (f.Type == "" || f.Type == d.Type) && (f.Name == "" || f.Name == d.Name) &&
-		(f.Subject == uuid.Nil || f.Subject == d.Subject) && inSpan(d.Created, f.Created)
-}
-
-func inSpan(at time.Time, span ports.Span) bool {
-	return (span.From.IsZero() || !at.Before(span.From)) && (span.To.IsZero() || !at.After(span.To))
+		(f.Subject == uuid.Nil || f.Subject == d.Subject) && f.Created.Contains(d.Created)
 }

@@ -202,8 +202,8 @@ func registerCustomers(a *httpapi.API, customers Customers) {
 			Paging: ports.Paging{Limit: in.Limit, After: after.UUID()}, PlatformCustomerID: in.PlatformCustomerID,
 			Type: customer.Type(in.CustomerType), Region: string(in.Region), Currency: money.Currency(in.Currency),
 			UMAAddress: in.UMAAddress, IncludeDeleted: in.IsIncludingDeleted,
-			Created: ports.Span{From: in.CreatedAfter.Time, To: in.CreatedBefore.Time},
-			Updated: ports.Span{From: in.UpdatedAfter.Time, To: in.UpdatedBefore.Time},
+			Created: inclusiveInterval(in.CreatedAfter, in.CreatedBefore),
+			Updated: inclusiveInterval(in.UpdatedAfter, in.UpdatedBefore),
 		})
 	}, func(p ports.Page[customer.Customer]) httpapi.Page[customerBody] {
 		return renderPage(p, renderCustomer, func(c customer.Customer) string { return c.ID.String() })

@@ -8,6 +8,7 @@ import (
 	"causeway/core/fault"
 	"causeway/core/ident"
 	"causeway/core/money"
+	"causeway/core/period"
 	"causeway/core/platform"
 	"causeway/ports"
 )
@@ -24,7 +25,9 @@ type EffectivePeriod struct {
 	To   httpapi.Time `query:"to" doc:"What took effect before this moment: the first one that does not belong to the period any more. Without it, up to now."`
 }
 
-func (p EffectivePeriod) period() ports.Period { return ports.Period{From: p.From.Time, To: p.To.Time} }
+func (p EffectivePeriod) interval() period.Interval {
+	return period.Interval{From: p.From.Time, To: p.To.Time}
+}
 
 func registerExports(a *httpapi.API, use Exports) {
 	type wanted struct {
@@ -44,7 +47,7 @@ func registerExports(a *httpapi.API, use Exports) {
 	}, []string{"text/csv", "text/plain", "application/xml"}, func(ctx context.Context, call httpapi.Call, in *wanted) (httpapi.File, error) {
 		document, err := use.Export(ctx, call.Principal, exports.Request{
 			Format: exports.Format(in.Format), AsOf: in.AsOf.Time,
-			LedgerFilter: ports.LedgerFilter{Period: in.period(), Path: in.Account, Currency: money.Currency(in.Currency)},
+			LedgerFilter: ports.LedgerFilter{Interval: in.interval(), Path: in.Account, Currency: money.Currency(in.Currency)},
 		})
 		return renderFile(document), err
 	})
@@ -64,7 +67,7 @@ func registerExports(a *httpapi.API, use Exports) {
 	}, []string{"text/html", "application/pdf"}, func(ctx context.Context, call httpapi.Call, in *statement) (httpapi.File, error) {
 		document, err := use.Statement(ctx, call.Principal, exports.StatementRequest{
 			Customer: in.CustomerID.Value, Account: in.AccountID.Value, Currency: money.Currency(in.Currency),
-			Period: in.period(), Format: exports.StatementFormat(in.Format),
+			Interval: in.interval(), Format: exports.StatementFormat(in.Format),
 		})
 		return renderFile(document), err
 	})

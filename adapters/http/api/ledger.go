@@ -3,6 +3,7 @@ package api
 import (
 	"context"
 	"strconv"
+	"time"
 
 	"github.com/danielgtaylor/huma/v2"
 	"github.com/google/uuid"
@@ -12,6 +13,7 @@ import (
 	"causeway/core/fault"
 	"causeway/core/ident"
 	"causeway/core/money"
+	"causeway/core/period"
 	"causeway/core/platform"
 	"causeway/core/transaction"
 	"causeway/ports"
@@ -65,7 +67,17 @@ type TimeRange struct {
 	To   httpapi.Time `query:"to" doc:"At this moment or earlier; it takes in its whole millisecond, and does not lie in the future."`
 }
 
-func (s TimeRange) span() ports.Span { return ports.Span{From: s.From.Time, To: s.To.Time} }
+func (s TimeRange) interval() period.Interval { return inclusiveInterval(s.From, s.To) }
+
+// inclusiveInterval is the interval from one timestamp of a request to another, both
+// included. Timestamps are written in milliseconds, so the last one includes its whole
+// millisecond.
+func inclusiveInterval(from, to httpapi.Time) period.Interval {
+	if to.IsZero() {
+		return period.Interval{From: from.Time}
+	}
+	return period.Interval{From: from.Time, To: to.Truncate(time.Millisecond).Add(time.Millisecond)}
+}
 
 // Resolve finds a span that ends before it begins. Whether it lies in the future is left
 // to the use case, which has a clock.

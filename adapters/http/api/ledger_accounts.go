@@ -134,7 +134,7 @@ func registerAccountEntries(a *httpapi.API, f Accounting) {
 		}
 		page, err := f.Entries(ctx, ports.AccountEntryFilter{
 			Account: ledger.Account{Platform: call.Principal.Platform, Path: in.Account, Currency: money.Currency(in.Currency)},
-			By:      in.kind(), Span: in.span(), After: after, Limit: in.Limit, Ascending: in.Ascending(),
+			By:      in.kind(), Interval: in.interval(), After: after, Limit: in.Limit, Ascending: in.Ascending(),
 		})
 		return answered{in.Account, page}, err
 	}, func(r answered) httpapi.Page[accountEntryBody] {

@@ -91,7 +91,7 @@ func registerLedgerPostings(a *httpapi.API, f Accounting) {
 			return ports.PostingPage{}, err
 		}
 		return f.Postings(ctx, ports.PostingFilter{Platform: call.Principal.Platform, Kind: ledger.Kind(in.Kind), Transaction: in.TransactionID.Value,
-			Customer: in.CustomerID.Value, Memo: in.Memo, By: in.kind(), Span: in.span(), After: after, Limit: in.Limit, Ascending: in.Ascending()})
+			Customer: in.CustomerID.Value, Memo: in.Memo, By: in.kind(), Interval: in.interval(), After: after, Limit: in.Limit, Ascending: in.Ascending()})
 	}, func(p ports.PostingPage) httpapi.Page[PostingBody] {
 		return renderUncountedPage(p.Postings, p.More, renderPosting, func(p ports.RecordedPosting) httpapi.Cursor {
 			return numberCursor(postingCursor, p.Seq)

@@ -45,7 +45,7 @@ type trialBalanceBody struct {
 }
 
 func renderTrialBalance(b accounting.TrialBalance) trialBalanceBody {
-	body := trialBalanceBody{From: optionalTime(b.From), To: optionalTime(b.To), By: timeKindName(b.By),
+	body := trialBalanceBody{From: optionalTime(b.From), To: optionalTime(b.Last()), By: timeKindName(b.By),
 		Lines: make([]trialBalanceLineBody, len(b.Lines)), Totals: make([]trialBalanceTotalBody, len(b.Totals))}
 	for i, l := range b.Lines {
 		body.Lines[i] = trialBalanceLineBody{l.Path, httpapi.Currency(l.Currency), string(l.Class), renderTrialBalanceAmounts(l.TrialBalanceColumns)}
@@ -76,7 +76,7 @@ type incomeLineBody struct {
 func renderIncome(r accounting.Income) incomeBody {
 	body := incomeBody{By: timeKindName(r.By), Periods: make([]incomePeriodBody, len(r.Periods))}
 	for i, p := range r.Periods {
-		period := incomePeriodBody{httpapi.NewTime(p.From), httpapi.NewTime(p.To), make([]incomeLineBody, len(p.Lines))}
+		period := incomePeriodBody{httpapi.NewTime(p.From), httpapi.NewTime(p.Last()), make([]incomeLineBody, len(p.Lines))}
 		for j, l := range p.Lines {
 			period.Lines[j] = incomeLineBody{l.Path, httpapi.Currency(l.Currency), httpapi.NewBigMinor(l.Amount)}
 		}
@@ -133,7 +133,7 @@ func registerLedgerReports(a *httpapi.API, f Accounting) {
 			"In every currency the opening and the closing column add up to zero, and debits equal credits; `totals` says so. All of one moment.",
 		Errors: []fault.Code{fault.MonthArchived},
 	}, func(ctx context.Context, call httpapi.Call, in *trial) (accounting.TrialBalance, error) {
-		return f.TrialBalance(ctx, call.Principal.Platform, accounting.TrialBalanceQuery{By: in.kind(), From: in.From.Time, To: in.To.Time, Grouped: in.Detail == "group"})
+		return f.TrialBalance(ctx, call.Principal.Platform, accounting.TrialBalanceQuery{By: in.kind(), Interval: inclusiveInterval(in.From, in.To), Grouped: in.Detail == "group"})
 	}, renderTrialBalance)
 
 	type income struct {
@@ -147,7 +147,7 @@ func registerLedgerReports(a *httpapi.API, f Accounting) {
 		Description: "What the service earned, by period, currency and account. The first period begins with `from` and the last ends with `to`; at most 100 are answered at once.",
 		Errors:      []fault.Code{fault.MonthArchived},
 	}, func(ctx context.Context, call httpapi.Call, in *income) (accounting.Income, error) {
-		return f.Income(ctx, call.Principal.Platform, accounting.IncomeQuery{By: in.kind(), From: in.From.Time, To: in.To.Time, Interval: accounting.Interval(in.Period)})
+		return f.Income(ctx, call.Principal.Platform, accounting.IncomeQuery{By: in.kind(), Interval: inclusiveInterval(in.From, in.To), Granularity: accounting.Granularity(in.Period)})
 	}, renderIncome)
 
 	type fx struct {

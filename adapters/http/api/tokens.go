@@ -87,8 +87,8 @@ func registerTokens(a *httpapi.API, tokens Platforms) {
 		}
 		return tokens.Tokens(ctx, call.Principal, ports.TokenFilter{
 			Paging: ports.Paging{Limit: in.Limit, After: after.UUID()}, Name: in.Name,
-			Created: ports.Span{From: in.CreatedAfter.Time, To: in.CreatedBefore.Time},
-			Updated: ports.Span{From: in.UpdatedAfter.Time, To: in.UpdatedBefore.Time},
+			Created: inclusiveInterval(in.CreatedAfter, in.CreatedBefore),
+			Updated: inclusiveInterval(in.UpdatedAfter, in.UpdatedBefore),
 		})
 	}, func(p ports.Page[platform.Token]) httpapi.Page[apiTokenBody] {
 		return renderPage(p, func(t platform.Token) apiTokenBody { return renderToken(platforms.IssuedToken{Token: t}) },

@@ -175,6 +175,6 @@ func (in *listTransactionsParams) filter(p ident.Platform) (ports.TransactionFil
 		Customer: of, PlatformOwned: own, PlatformCustomerID: in.PlatformCustomerID,
 		Account: in.AccountIdentifier, Sender: in.SenderAccountIdentifier, Receiver: in.ReceiverAccountIdentifier,
 		Status: transaction.Status(in.Status), Type: transaction.Type(in.Type), Reference: in.Reference,
-		Created: ports.Span{From: in.StartDate.Time, To: in.EndDate.Time},
+		Created: inclusiveInterval(in.StartDate, in.EndDate),
 	}, err
 }

@@ -166,7 +166,7 @@ func registerDeliveries(a *httpapi.API, webhooks Webhooks) {
 		}
 		return webhooks.Deliveries(ctx, call.Principal.Platform, ports.DeliveryFilter{
 			Limit: in.Limit, After: after, Ascending: in.Ascending(), Status: event.Status(in.Status), Type: event.Type(in.Type), Name: in.Event,
-			Subject: in.TransactionID.Value.UUID(), Created: ports.Span{From: in.StartDate.Time, To: in.EndDate.Time},
+			Subject: in.TransactionID.Value.UUID(), Created: inclusiveInterval(in.StartDate, in.EndDate),
 		})
 	}, renderDeliveryPage)
 
@@ -197,7 +197,7 @@ func registerDeliveries(a *httpapi.API, webhooks Webhooks) {
 		Description: "Sends every event of a span of time again, for instance after an outage of your own. Each keeps its webhookId, so a receiver can tell what it had.",
 	}, func(ctx context.Context, call httpapi.Call, in *many) (int, error) {
 		return webhooks.Redeliver(ctx, call.Principal.Platform, ports.Redelivery{
-			Created: ports.Span{From: in.Body.StartDate.Time, To: in.Body.EndDate.Time}, Status: event.Status(in.Body.Status),
+			Created: inclusiveInterval(in.Body.StartDate, in.Body.EndDate), Status: event.Status(in.Body.Status),
 		})
 	}, renderRedelivery)
 }

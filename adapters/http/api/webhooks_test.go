@@ -84,7 +84,7 @@ func TestRedeliver(t *testing.T) {
 	c.must(200, "POST", "/webhook-deliveries/"+d.ID.String()+"/redeliver", "").assertBody(t, `{"count": 2}`)
 	c.must(200, "POST", "/webhook-deliveries/redeliver", `{"startDate": "2026-03-14T12:00:00Z", "endDate": "2026-03-14T13:00:00+01:00", "status": "FAILED"}`).assertBody(t, `{"count": 1}`)
 
-	if asked := c.webhooks.redeliveries; len(asked) != 2 || asked[0].IDs[0] != d.ID || asked[1].Status != event.Failed || !asked[1].Created.From.Equal(noon) || !asked[1].Created.To.Equal(noon) {
+	if asked := c.webhooks.redeliveries; len(asked) != 2 || asked[0].IDs[0] != d.ID || asked[1].Status != event.Failed || !asked[1].Created.From.Equal(noon) || !asked[1].Created.To.Equal(noon.Add(time.Millisecond)) {
 		t.Errorf("asked for %+v", asked)
 	}
 	stranger := c.createPlatform(t, platform.Sandbox)

@@ -39,8 +39,8 @@ func (v *auditView) MonthChanges(ctx context.Context, p ident.Platform) (changes
 }
 
 // Unauthorised is as ports.AuditView says.
-func (v *auditView) Unauthorised(ctx context.Context, p ident.Platform, h ports.AuditMonthLock) (many, first int64, err error) {
-	args := []any{pgUUID(p.UUID()), h.From, timeOrInfinity(h.To, pgtype.Infinity), timeOrInfinity(h.After, pgtype.NegativeInfinity), h.AuthorisedFrom, h.OpenFrom}
+func (v *auditView) Unauthorised(ctx context.Context, p ident.Platform, c ports.AuditCalendar) (many, first int64, err error) {
+	args := []any{pgUUID(p.UUID()), c.Recorded.BeforeFrom(), timeOrInfinity(c.Recorded.Last(), pgtype.Infinity), timeOrInfinity(c.After, pgtype.NegativeInfinity), c.AuthorisedFrom, c.OpenFrom}
 	err = queryFreshPlan(ctx, v.tx, auditUnauthorised, args, func(rows pgx.Rows) error { return rows.Scan(&many, &first) })
 	return many, first, wrapError("audit months", err)
 }

@@ -183,7 +183,7 @@ WHERE a.platform_id = $1 AND a.id = $2`
 
 // balanceRecordedAt is what the books said at a moment.
 func balanceRecordedAt(ctx context.Context, q Querier, platform uuid.UUID, m months, number int64, moment time.Time) (balance money.Total, err error) {
-	s, err := recordedRange(ctx, q, platform, m, ports.Span{To: moment})
+	s, err := recordedRange(ctx, q, platform, m, upTo(moment))
 	if err != nil {
 		return balance, err
 	}

@@ -104,8 +104,8 @@ func readAccountPage(ctx context.Context, q Querier, number int64, m months, bus
 	}
 	filter := ""
 	var span []any
-	if f.By == ports.ByEffective && f.Span != (ports.Span{}) {
-		filter, span = effectiveInSpan, []any{orMinTime(f.Span.From), orMaxTime(f.Span.To)}
+	if f.By == ports.ByEffective && !f.Interval.IsUnbounded() {
+		filter, span = effectiveInSpan, []any{orMinTime(f.Interval.From), orMaxTime(f.Interval.Last())}
 	}
 	for _, s := range m.clip(parts, within, f.Ascending, true) {
 		missing := f.Limit + 1 - len(page.Entries)
@@ -156,10 +156,10 @@ ORDER BY after`
 // that is told by the blocks of the account, which know their extremes; where blocks are
 // large, since the account is busy, it is looked for among all postings.
 func accountSearchRanges(ctx context.Context, q Querier, number int64, m months, busy bool, f ports.AccountEntryFilter) (parts []searchRange, err error) {
-	if busy || f.By == ports.ByRecorded || f.Span == (ports.Span{}) {
-		return spanSearchRanges(ctx, q, f.Account.Platform.UUID(), number, m, f.By, f.Span)
+	if busy || f.By == ports.ByRecorded || f.Interval.IsUnbounded() {
+		return spanSearchRanges(ctx, q, f.Account.Platform.UUID(), number, m, f.By, f.Interval)
 	}
-	args := []any{pgUUID(f.Account.Platform.UUID()), number, orMinTime(f.Span.From), orMaxTime(f.Span.To)}
+	args := []any{pgUUID(f.Account.Platform.UUID()), number, orMinTime(f.Interval.From), orMaxTime(f.Interval.Last())}
 	err = query(ctx, q, blocksInSpan, args, func(rows pgx.Rows) error {
 		var s seqRange
 		if err := rows.Scan(&s.after, &s.upto); err != nil {

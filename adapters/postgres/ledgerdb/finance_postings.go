@@ -117,19 +117,19 @@ func postingSearchRanges(ctx context.Context, q Querier, m months, f ports.Posti
 		all.upto = f.After - 1
 	}
 	if isSelective(f) {
-		if f.By == ports.ByRecorded && f.Span != (ports.Span{}) {
-			s, err := recordedRange(ctx, q, f.Platform.UUID(), m, f.Span)
+		if f.By == ports.ByRecorded && !f.Interval.IsUnbounded() {
+			s, err := recordedRange(ctx, q, f.Platform.UUID(), m, f.Interval)
 			return m.clip([]searchRange{{seqRange: s}}, all, f.Ascending, false), err
 		}
-		if !f.Span.From.IsZero() { // nothing in months that are detached is effective later
-			if err := m.checkAvailable(f.Span.From.Add(-time.Microsecond)); err != nil {
+		if !f.Interval.From.IsZero() { // nothing in months that are detached is effective later
+			if err := m.checkAvailable(f.Interval.BeforeFrom()); err != nil {
 				return nil, err
 			}
 			all.after = max(all.after, m.lastArchivedSeq)
 		}
 		return m.clip([]searchRange{{seqRange: all}}, all, f.Ascending, false), nil
 	}
-	parts, err := spanSearchRanges(ctx, q, f.Platform.UUID(), 0, m, f.By, f.Span)
+	parts, err := spanSearchRanges(ctx, q, f.Platform.UUID(), 0, m, f.By, f.Interval)
 	return m.clip(parts, all, f.Ascending, true), err
 }
 
@@ -169,8 +169,8 @@ func buildPostingQuery(f ports.PostingFilter, s searchRange) (string, []any) {
 		from = "(SELECT t.id FROM transactions t WHERE t.platform_id = $1 AND t.customer_id = " + given(pgUUID(f.Customer.UUID())) +
 			" OFFSET 0) t JOIN ledger_postings p ON p.platform_id = $1 AND p.transaction_id = t.id"
 	}
-	if f.By == ports.ByEffective && f.Span != (ports.Span{}) {
-		where = append(where, "p.effective_at BETWEEN "+given(orMinTime(f.Span.From))+" AND "+given(orMaxTime(f.Span.To)))
+	if f.By == ports.ByEffective && !f.Interval.IsUnbounded() {
+		where = append(where, "p.effective_at BETWEEN "+given(orMinTime(f.Interval.From))+" AND "+given(orMaxTime(f.Interval.Last())))
 	}
 	order := "DESC"
 	if f.Ascending {

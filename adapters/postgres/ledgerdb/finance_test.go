@@ -13,6 +13,7 @@ import (
 
 	"causeway/core/ident"
 	"causeway/core/money"
+	"causeway/core/period"
 	"causeway/ledger"
 	"causeway/ports"
 )
@@ -90,10 +91,6 @@ func (r recordedPosting) timeBy(by ports.TimeKind) time.Time {
 		return r.Effective
 	}
 	return r.at
-}
-
-func inSpan(s ports.Span, t time.Time) bool {
-	return (s.From.IsZero() || !t.Before(s.From)) && (s.To.IsZero() || !t.After(s.To))
 }
 
 // turnovers sums up what was posted up to a cut, by account.
@@ -258,7 +255,7 @@ func (h *history) testEntries(t *testing.T) {
 		balance int64
 	}
 	moments := h.sampleTimes()
-	spans := []ports.Span{{}, {From: moments[2]}, {To: moments[2]}, {From: moments[2], To: moments[4]}, {From: moments[3], To: moments[3].Add(9 * h.interval)}, {From: moments[5]}}
+	spans := []period.Interval{{}, {From: moments[2]}, {To: moments[2]}, {From: moments[2], To: moments[4]}, {From: moments[3], To: moments[3].Add(9 * h.interval)}, {From: moments[5]}}
 	for _, a := range []ledger.Account{h.account(ledger.FundingJIT, "USD"), h.account(ledger.FXPosition, "USD"), h.account(ledger.Rail("SEPA"), "EUR"),
 		h.account(ledger.CustomerAccount(h.alice), "USD"), h.account(ledger.CustomerAccount(h.bob), "USD")} {
 		for _, by := range []ports.TimeKind{ports.ByRecorded, ports.ByEffective} {
@@ -279,14 +276,14 @@ func (h *history) testEntries(t *testing.T) {
 						} else {
 							balance -= e.Amount
 						}
-						if inSpan(span, r.timeBy(by)) {
+						if span.Contains(r.timeBy(by)) {
 							want = append(want, line{r.seq, i + 1, balance})
 						}
 					}
 				}
 				for _, ascending := range []bool{true, false} {
 					for _, limit := range []int{7, 1000} {
-						f := ports.AccountEntryFilter{Account: a, By: by, Span: span, Limit: limit, Ascending: ascending}
+						f := ports.AccountEntryFilter{Account: a, By: by, Interval: span, Limit: limit, Ascending: ascending}
 						var got []line
 						for more := true; more; {
 							page, found, err := h.reader().AccountEntries(t.Context(), f)
@@ -336,15 +333,17 @@ func (h *history) testPostings(t *testing.T) {
 		"rare kind":     {ports.PostingFilter{Kind: ledger.KindUnmatchedReceived}, func(r recordedPosting) bool { return r.Kind == ledger.KindUnmatchedReceived }},
 		"memo":          {ports.PostingFilter{Memo: "rent"}, func(r recordedPosting) bool { return r.Memo == "rent" }},
 		"memo and kind": {ports.PostingFilter{Memo: "rent", Kind: ledger.KindReturned}, func(r recordedPosting) bool { return r.Memo == "rent" && r.Kind == ledger.KindReturned }},
-		"recorded": {ports.PostingFilter{Span: ports.Span{From: moments[2], To: moments[4]}},
-			func(r recordedPosting) bool { return inSpan(ports.Span{From: moments[2], To: moments[4]}, r.at) }},
-		"effective": {ports.PostingFilter{By: ports.ByEffective, Span: ports.Span{From: moments[2], To: moments[4]}},
-			func(r recordedPosting) bool { return inSpan(ports.Span{From: moments[2], To: moments[4]}, r.Effective) }},
-		"effective around": {ports.PostingFilter{By: ports.ByEffective, Span: ports.Span{From: moments[3], To: moments[3].Add(9 * h.interval)}},
+		"recorded": {ports.PostingFilter{Interval: period.Interval{From: moments[2], To: moments[4]}},
+			func(r recordedPosting) bool { return period.Interval{From: moments[2], To: moments[4]}.Contains(r.at) }},
+		"effective": {ports.PostingFilter{By: ports.ByEffective, Interval: period.Interval{From: moments[2], To: moments[4]}},
 			func(r recordedPosting) bool {
-				return inSpan(ports.Span{From: moments[3], To: moments[3].Add(9 * h.interval)}, r.Effective)
+				return period.Interval{From: moments[2], To: moments[4]}.Contains(r.Effective)
 			}},
-		"effective early": {ports.PostingFilter{By: ports.ByEffective, Span: ports.Span{To: noon.Add(-time.Second)}},
+		"effective around": {ports.PostingFilter{By: ports.ByEffective, Interval: period.Interval{From: moments[3], To: moments[3].Add(9 * h.interval)}},
+			func(r recordedPosting) bool {
+				return period.Interval{From: moments[3], To: moments[3].Add(9 * h.interval)}.Contains(r.Effective)
+			}},
+		"effective early": {ports.PostingFilter{By: ports.ByEffective, Interval: period.Interval{To: noon}},
 			func(r recordedPosting) bool { return r.Effective.Before(noon) }},
 		"another transaction": {ports.PostingFilter{Transaction: newTransaction()}, func(recordedPosting) bool { return false }},
 		"another customer":    {ports.PostingFilter{Customer: newCustomer()}, func(recordedPosting) bool { return false }},

@@ -10,6 +10,7 @@ import (
 
 	"causeway/core/ident"
 	"causeway/core/money"
+	"causeway/core/period"
 	"causeway/ledger"
 	"causeway/ports"
 )
@@ -69,7 +70,7 @@ FROM moves m WHERE $7 IN (m.debit_account, m.credit_account)`
 
 // adjustmentArgs are the first arguments of shifted.
 func adjustmentArgs(ctx context.Context, q Querier, platform uuid.UUID, m months, moment time.Time) ([]any, error) {
-	near, err := recordedRange(ctx, q, platform, m, m.widen(ports.Span{From: moment, To: moment}))
+	near, err := recordedRange(ctx, q, platform, m, m.widen(period.Interval{From: moment, To: upTo(moment).To}))
 	from, until := near.timeBounds()
 	return []any{pgUUID(platform), moment, near.after, near.upto, from, until}, err
 }
@@ -150,7 +151,7 @@ func (t *turnoverReport) addRecorded(ctx context.Context, q Querier) error {
 		s := t.months.withTimeBounds(allPostings)
 		if !cut.Moment.IsZero() {
 			var err error
-			if s, err = recordedRange(ctx, q, t.platform.UUID(), t.months, ports.Span{To: cut.Moment}); err != nil {
+			if s, err = recordedRange(ctx, q, t.platform.UUID(), t.months, upTo(cut.Moment)); err != nil {
 				return err
 			}
 		}

@@ -9,6 +9,7 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgtype"
 
+	"causeway/core/period"
 	"causeway/ports"
 )
 
@@ -25,25 +26,33 @@ SELECT CASE WHEN $2::timestamptz IS NULL THEN 0 ELSE ledger_seq_at($1, $2) END,
        CASE WHEN $3::timestamptz IS NULL THEN $4 ELSE ledger_seq_at($1, $3) END`
 
 // recordedRange is a span of recorded time, both ends in it, in numbers of postings.
-func recordedRange(ctx context.Context, q Querier, platform uuid.UUID, m months, span ports.Span) (s seqRange, err error) {
-	if span == (ports.Span{}) {
+func recordedRange(ctx context.Context, q Querier, platform uuid.UUID, m months, span period.Interval) (s seqRange, err error) {
+	if span.IsUnbounded() {
 		return m.withTimeBounds(allPostings), nil
 	}
 	var before, upto pgtype.Timestamptz
 	if !span.From.IsZero() {
-		before = pgtype.Timestamptz{Time: span.From.UTC().Add(-time.Microsecond), Valid: true}
+		before = pgtype.Timestamptz{Time: span.BeforeFrom().UTC(), Valid: true}
 		if err := m.checkAvailable(before.Time); err != nil {
 			return s, err
 		}
 	}
 	if !span.To.IsZero() {
-		if err := m.checkAvailable(span.To); err != nil {
+		if err := m.checkAvailable(span.Last()); err != nil {
 			return s, err
 		}
-		upto = pgtype.Timestamptz{Time: span.To.UTC(), Valid: true}
+		upto = pgtype.Timestamptz{Time: span.Last().UTC(), Valid: true}
 	}
 	err = query(ctx, q, selectSeqRange, []any{pgUUID(platform), before, upto, allPostings.upto}, func(rows pgx.Rows) error { return rows.Scan(&s.after, &s.upto) })
 	return m.withTimeBounds(s), err
+}
+
+// upTo is all of time up to and including a moment; unbounded for the zero time.
+func upTo(moment time.Time) period.Interval {
+	if moment.IsZero() {
+		return period.Interval{}
+	}
+	return period.Interval{To: moment.Add(time.Microsecond)}
 }
 
 // searchRange is a stretch to look for postings in.
@@ -60,13 +69,13 @@ type searchRange struct {
 // with the number, so that is one stretch. What took effect in a span was recorded around it
 // too, unless it is astray: then it lies across one of the span's ends. Of what is astray
 // only that on an account is wanted, if there is one.
-func spanSearchRanges(ctx context.Context, q Querier, platform uuid.UUID, account int64, m months, by ports.TimeKind, span ports.Span) ([]searchRange, error) {
-	if by == ports.ByRecorded || span == (ports.Span{}) {
+func spanSearchRanges(ctx context.Context, q Querier, platform uuid.UUID, account int64, m months, by ports.TimeKind, span period.Interval) ([]searchRange, error) {
+	if by == ports.ByRecorded || span.IsUnbounded() {
 		s, err := recordedRange(ctx, q, platform, m, span)
 		return []searchRange{{seqRange: s}}, err
 	}
 	if !span.From.IsZero() {
-		if err := m.checkAvailable(span.From.Add(-time.Microsecond)); err != nil {
+		if err := m.checkAvailable(span.BeforeFrom()); err != nil {
 			return nil, err
 		}
 	}
@@ -76,14 +85,14 @@ func spanSearchRanges(ctx context.Context, q Querier, platform uuid.UUID, accoun
 	}
 	parts := []searchRange{{seqRange: s}}
 	if !span.From.IsZero() {
-		early, err := findBackdated(ctx, q, platform, account, span.From.UTC().Add(-time.Microsecond), seqRange{upto: s.after})
+		early, err := findBackdated(ctx, q, platform, account, span.BeforeFrom().UTC(), seqRange{upto: s.after})
 		if err != nil {
 			return nil, err
 		}
 		parts = []searchRange{early, {seqRange: s}}
 	}
 	if !span.To.IsZero() {
-		late, err := findBackdated(ctx, q, platform, account, span.To.UTC(), seqRange{after: s.upto, upto: allPostings.upto})
+		late, err := findBackdated(ctx, q, platform, account, span.Last().UTC(), seqRange{after: s.upto, upto: allPostings.upto})
 		if err != nil {
 			return nil, err
 		}
@@ -124,7 +133,7 @@ func (m months) clip(parts []searchRange, within seqRange, ascending, monthly bo
 
 // widen is the span in which all was recorded that took effect in a span and is not
 // astray; where nothing of a month that is detached can have.
-func (m months) widen(s ports.Span) ports.Span {
+func (m months) widen(s period.Interval) period.Interval {
 	if !s.From.IsZero() {
 		s.From = s.From.Add(-backdatedTolerance)
 		if m.lastArchivedSeq > 0 && s.From.Before(m.archivedBefore) {

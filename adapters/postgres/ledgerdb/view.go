@@ -9,6 +9,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"causeway/core/ident"
+	"causeway/core/period"
 	"causeway/ports"
 )
 
@@ -102,14 +103,14 @@ func (v *ledgerView) withSettings(ctx context.Context, settings string, read fun
 
 // firstNeededSeq is the last posting before a period that is not needed for it, beside checkpoints:
 // nothing in months that are detached is effective later.
-func (v *ledgerView) firstNeededSeq(p ports.Period) (int64, error) {
+func (v *ledgerView) firstNeededSeq(p period.Interval) (int64, error) {
 	if v.months.lastArchivedSeq == 0 {
 		return 0, nil
 	}
 	if p.From.IsZero() {
 		return 0, v.months.archivedError()
 	}
-	return v.months.lastArchivedSeq, v.months.checkAvailable(p.From.Add(-time.Microsecond))
+	return v.months.lastArchivedSeq, v.months.checkAvailable(p.BeforeFrom())
 }
 
 // LastPosting is as ports.BookView says.

@@ -57,7 +57,7 @@ const accountFetchSize = 500
 // steps, so that a callback may ask for more. Accounts that were made after the view's
 // last posting are none of it.
 func (v *ledgerView) Accounts(ctx context.Context, of ports.LedgerFilter, each func(ports.AccountTurnover) error) error {
-	begin, err := v.firstNeededSeq(of.Period)
+	begin, err := v.firstNeededSeq(of.Interval)
 	if err != nil {
 		return err
 	}

@@ -6,6 +6,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
+	"causeway/core/period"
 	"causeway/ledger"
 	"causeway/ports"
 )
@@ -57,7 +58,7 @@ func (v *ledgerView) Entries(ctx context.Context, of ports.LedgerFilter, each fu
 	if of.Path != "" {
 		return v.entriesOfPath(ctx, of, orderByRecorded, each)
 	}
-	begin, err := v.firstNeededSeq(of.Period)
+	begin, err := v.firstNeededSeq(of.Interval)
 	if err != nil {
 		return err
 	}
@@ -75,12 +76,12 @@ func (v *ledgerView) Entries(ctx context.Context, of ports.LedgerFilter, each fu
 }
 
 // EntriesByEffectiveTime is as ports.BookView says.
-func (v *ledgerView) EntriesByEffectiveTime(ctx context.Context, account ledger.Account, of ports.Period, each func(ports.RecordedEntry) error) error {
-	return v.entriesOfPath(ctx, ports.LedgerFilter{Period: of, Path: account.Path, Currency: account.Currency}, orderByEffective, each)
+func (v *ledgerView) EntriesByEffectiveTime(ctx context.Context, account ledger.Account, of period.Interval, each func(ports.RecordedEntry) error) error {
+	return v.entriesOfPath(ctx, ports.LedgerFilter{Interval: of, Path: account.Path, Currency: account.Currency}, orderByEffective, each)
 }
 
 func (v *ledgerView) entriesOfPath(ctx context.Context, of ports.LedgerFilter, order string, each func(ports.RecordedEntry) error) error {
-	begin, err := v.firstNeededSeq(of.Period)
+	begin, err := v.firstNeededSeq(of.Interval)
 	if err != nil {
 		return err
 	}

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"causeway/adapters/postgres/ledgerdb"
+	"causeway/core/period"
 	"causeway/ledger"
 	"causeway/ports"
 )
@@ -97,13 +98,13 @@ func TestView_PeriodByEffectiveTime(t *testing.T) {
 	}
 	h.postAt(noon, day(0, 1), day(1, 10), day(3, 100))
 	h.postAt(noon.AddDate(0, 1, 0), day(2, 1000)) // late
-	period := ports.Period{From: noon.AddDate(0, 0, 1), To: noon.AddDate(0, 0, 3)}
+	interval := period.Interval{From: noon.AddDate(0, 0, 1), To: noon.AddDate(0, 0, 3)}
 	at := ledger.Account{Platform: h.platform, Path: ledger.CustomerAccount(account), Currency: "USD"}
 
 	err := ledgerdb.NewViews(h.store, h.pool).View(t.Context(), h.platform, time.Time{}, func(ctx context.Context, view ports.LedgerView) error {
 		var moved []int64
 		return errors.Join(
-			view.Accounts(ctx, ports.LedgerFilter{Period: period, Path: at.Path, Currency: at.Currency}, func(turnover ports.AccountTurnover) error {
+			view.Accounts(ctx, ports.LedgerFilter{Interval: interval, Path: at.Path, Currency: at.Currency}, func(turnover ports.AccountTurnover) error {
 				want := ports.AccountTurnover{Account: at, Class: ledger.Liability, Opening: -1, Closing: -1011, Credits: ports.Tally{Count: 2, Sum: 1010},
 					First: noon, Last: noon.AddDate(0, 0, 2)}
 				if turnover != want {
@@ -111,7 +112,7 @@ func TestView_PeriodByEffectiveTime(t *testing.T) {
 				}
 				return nil
 			}),
-			view.EntriesByEffectiveTime(ctx, at, ports.Period{}, func(e ports.RecordedEntry) error {
+			view.EntriesByEffectiveTime(ctx, at, period.Interval{}, func(e ports.RecordedEntry) error {
 				moved = append(moved, e.Amount)
 				return nil
 			}),
@@ -121,8 +122,8 @@ func TestView_PeriodByEffectiveTime(t *testing.T) {
 				}
 				return nil
 			}(),
-			view.Entries(ctx, ports.LedgerFilter{Period: period}, func(e ports.RecordedEntry) error {
-				if !period.Contains(e.Effective) {
+			view.Entries(ctx, ports.LedgerFilter{Interval: interval}, func(e ports.RecordedEntry) error {
+				if !interval.Contains(e.Effective) {
 					t.Errorf("not of the period: %+v", e)
 				}
 				return nil

@@ -9,6 +9,7 @@ import (
 
 	"causeway/core/event"
 	"causeway/core/ident"
+	"causeway/core/period"
 	"causeway/ports"
 )
 
@@ -114,13 +115,13 @@ const maxIDClockSkew = time.Minute
 
 // addSpan narrows by time: exactly by the event's own, and by its id so that the rest
 // of the primary key is not read.
-func (c *conditions) addSpan(span ports.Span) {
+func (c *conditions) addSpan(span period.Interval) {
 	if !span.From.IsZero() {
 		c.add("e.created_at >= %s", span.From)
 		c.add("e.id >= %s", pgUUID(minUUIDv7(span.From.Add(-maxIDClockSkew))))
 	}
 	if !span.To.IsZero() {
-		c.add("e.created_at <= %s", span.To)
+		c.add("e.created_at < %s", span.To)
 		c.add("e.id <= %s", pgUUID(minUUIDv7(span.To.Add(maxIDClockSkew))))
 	}
 }

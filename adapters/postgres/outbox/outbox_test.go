@@ -10,6 +10,7 @@ import (
 
 	"causeway/core/event"
 	"causeway/core/ident"
+	"causeway/core/period"
 	"causeway/core/platform"
 	"causeway/ports"
 	"causeway/ports/webhookstest"
@@ -222,7 +223,7 @@ func TestRedeliver_Batches(t *testing.T) {
 	log.batchSize = 5
 
 	for _, want := range []int{23, 0} {
-		if n, err := log.Redeliver(ctx, p, ports.Redelivery{Created: ports.Span{From: h.now, To: h.now}}, h.now); err != nil || n != want {
+		if n, err := log.Redeliver(ctx, p, ports.Redelivery{Created: period.Interval{From: h.now, To: h.now.Add(time.Millisecond)}}, h.now); err != nil || n != want {
 			t.Errorf("redelivered %d, want %d: %v", n, want, err)
 		}
 	}
