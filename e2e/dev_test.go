@@ -60,7 +60,7 @@ func TestDev_StartsRunsDemoAndRecovers(t *testing.T) {
 	// what there was; and the books can be proved beside it and without it.
 	folder := newPrivateFolder(t)
 	first := startDev(t, folder)
-	first.awaitLine("Played in ")
+	first.awaitLine("Done in ")
 	for _, step := range []string{"POST /customers", "POST /quotes", "POST /sandbox/send", "OUTGOING_PAYMENT.COMPLETED", "jit_received", "converted", "delivered", "rails/RTP"} {
 		if !strings.Contains(first.Output(), step) {
 			t.Errorf("the play does not show %s:\n%s", step, first.Output())

@@ -5,30 +5,28 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"io"
 	"net/http"
-	"strconv"
 	"strings"
 	"time"
 
 	"github.com/google/uuid"
+
+	"causeway/adapters/apiclient"
 )
 
 // demoClient makes requests as a platform's program would, and shows them.
 type demoClient struct {
-	baseURL          string
-	clientID, secret string
-	http             *http.Client
-	screen           *screen
-	quiet            bool // shows nothing
+	apiclient.Client
+	screen *screen
+	quiet  bool // shows nothing
 }
 
-func newDemoClient(mine credentials, s *screen) *demoClient {
-	return &demoClient{baseURL: strings.TrimRight(mine.BaseURL, "/"), clientID: mine.ClientID, secret: mine.ClientSecret,
-		http: &http.Client{Timeout: 30 * time.Second}, screen: s}
+func newDemoClient(c credentials, s *screen) *demoClient {
+	return &demoClient{screen: s, Client: apiclient.Client{BaseURL: strings.TrimRight(c.BaseURL, "/"),
+		ClientID: c.ClientID, ClientSecret: c.ClientSecret, HTTP: &http.Client{Timeout: 30 * time.Second}}}
 }
 
-// withoutOutput is the same caller, showing nothing.
+// withoutOutput returns the same client, which shows nothing.
 func (c *demoClient) withoutOutput() *demoClient {
 	quiet := *c
 	quiet.quiet = true
@@ -36,162 +34,69 @@ func (c *demoClient) withoutOutput() *demoClient {
 }
 
 func (c *demoClient) get(ctx context.Context, path string) (apiResponse, error) {
-	return c.call(ctx, http.MethodGet, path, nil)
+	return c.call(ctx, http.MethodGet, path, "")
 }
 
-func (c *demoClient) post(ctx context.Context, path string, body jsonObject) (apiResponse, error) {
+// post sends a body of JSON, whose members are shown in the order they are written in.
+func (c *demoClient) post(ctx context.Context, path, body string) (apiResponse, error) {
 	return c.call(ctx, http.MethodPost, path, body)
 }
 
-func (c *demoClient) patch(ctx context.Context, path string, body jsonObject) (apiResponse, error) {
+func (c *demoClient) patch(ctx context.Context, path, body string) (apiResponse, error) {
 	return c.call(ctx, http.MethodPatch, path, body)
 }
 
-// call makes one request. An answer that is not a success is an error with what the
-// service said.
-func (c *demoClient) call(ctx context.Context, method, path string, body jsonObject) (apiResponse, error) {
-	var text []byte
-	if body != nil {
-		var err error
-		if text, err = json.Marshal(body); err != nil {
+// call makes one request. It returns an error if the status is not 2xx.
+func (c *demoClient) call(ctx context.Context, method, path, body string) (apiResponse, error) {
+	request := apiclient.Request{Method: method, Path: path}
+	var text bytes.Buffer
+	if body != "" {
+		if err := json.Compact(&text, []byte(body)); err != nil {
 			return apiResponse{}, err
 		}
-	}
-	request, err := http.NewRequestWithContext(ctx, method, c.baseURL+path, bytes.NewReader(text))
-	if err != nil {
-		return apiResponse{}, fmt.Errorf("the base URL %q is not usable: %w", c.baseURL, err)
-	}
-	request.SetBasicAuth(c.clientID, c.secret)
-	key := ""
-	if body != nil {
-		request.Header.Set("Content-Type", "application/json")
+		request.Body = text.Bytes()
 	}
 	if method == http.MethodPost {
-		// Sent again with the same key, it would be answered again and not done again.
-		key = uuid.NewString()
-		request.Header.Set("Idempotency-Key", key)
+		// A repeated request with the same key returns the first response and changes nothing.
+		request.IdempotencyKey = uuid.NewString()
 	}
 	if !c.quiet {
-		c.screen.writeRequest(method, path, key, text)
+		c.screen.writeRequest(method, path, request.IdempotencyKey, text.Bytes())
 	}
-	got, err := c.send(request)
+	response, err := c.Do(ctx, request)
 	if err != nil {
+		return apiResponse{}, fmt.Errorf("no response from %s; is the server running? (%w)", c.BaseURL, err)
+	}
+	if !c.quiet {
+		c.screen.writeStatus(response)
+	}
+	if err := response.Err(method, path); err != nil {
 		return apiResponse{}, err
 	}
-	if !c.quiet {
-		c.screen.writeStatus(got)
-	}
-	if got.status < 200 || got.status > 299 {
-		return apiResponse{}, fmt.Errorf("%s %s was refused: %d %s: %s", method, path, got.status, got.text("code"), got.text("message"))
-	}
-	return got, nil
-}
-
-func (c *demoClient) send(request *http.Request) (apiResponse, error) {
-	began := time.Now()
-	response, err := c.http.Do(request)
+	document, err := apiclient.ParseJSON(response.Body)
 	if err != nil {
-		return apiResponse{}, fmt.Errorf("no answer from %s; is the server running? (%w)", c.baseURL, err)
+		return apiResponse{}, fmt.Errorf("the response to %s %s is not JSON: %w", method, path, err)
 	}
-	defer response.Body.Close()
-	text, err := io.ReadAll(io.LimitReader(response.Body, 1<<20))
-	if err != nil {
-		return apiResponse{}, fmt.Errorf("the answer from %s broke off: %w", c.baseURL, err)
-	}
-	got := apiResponse{status: response.StatusCode, duration: time.Since(began)}
-	if got.body, err = parseJSON(text); err != nil && got.status < 300 {
-		return got, fmt.Errorf("the answer from %s is not JSON: %w", request.URL.Path, err)
-	}
-	return got, nil
+	return apiResponse{document}, nil
 }
 
-// apiResponse is what came back: a JSON body, numbers as they were written.
-type apiResponse struct {
-	status   int
-	duration time.Duration
-	body     any
-}
+// apiResponse is the JSON body of a response or a webhook.
+type apiResponse struct{ body any }
 
-func parseJSON(text []byte) (body any, err error) {
-	decoder := json.NewDecoder(bytes.NewReader(text))
-	decoder.UseNumber()
-	err = decoder.Decode(&body)
-	return body, err
-}
+func (a apiResponse) value(path string) any   { return apiclient.Value(a.body, path) }
+func (a apiResponse) text(path string) string { return apiclient.Text(a.body, path) }
 
-// value is the value at a path of names and positions, such as "data.0.id"; nil where
-// there is none.
-func (a apiResponse) value(path string) any {
-	value := a.body
-	for name := range strings.SplitSeq(path, ".") {
-		switch in := value.(type) {
-		case map[string]any:
-			value = in[name]
-		case []any:
-			i, err := strconv.Atoi(name)
-			if err != nil || i < 0 || i >= len(in) {
-				return nil
-			}
-			value = in[i]
-		default:
-			return nil
-		}
-	}
-	return value
-}
-
-// text is the value at a path as text; empty where there is none.
-func (a apiResponse) text(path string) string {
-	switch value := a.value(path).(type) {
-	case nil:
-		return ""
-	case string:
-		return value
-	case json.Number:
-		return value.String()
-	default:
-		text, _ := json.Marshal(value) // it came from JSON
-		return string(text)
-	}
-}
-
-// requireText is the text at a path that the play cannot go on without.
+// requireText returns the text at a path that the demo cannot continue without.
 func (a apiResponse) requireText(path string) (string, error) {
 	text := a.text(path)
 	if text == "" {
-		return "", fmt.Errorf("the answer has no %s", path)
+		return "", fmt.Errorf("the response has no %s", path)
 	}
 	return text, nil
 }
 
-// jsonObject is a JSON object that keeps its order, so that it reads as it was written.
-type jsonObject []jsonMember
-
-type jsonMember struct {
-	name  string
-	value any
-}
-
-// MarshalJSON writes the members in order.
-func (o jsonObject) MarshalJSON() ([]byte, error) {
-	var text bytes.Buffer
-	text.WriteByte('{')
-	for i, m := range o {
-		if i > 0 {
-			text.WriteByte(',')
-		}
-		name, err := json.Marshal(m.name)
-		if err != nil {
-			return nil, err
-		}
-		value, err := json.Marshal(m.value)
-		if err != nil {
-			return nil, err
-		}
-		text.Write(name)
-		text.WriteByte(':')
-		text.Write(value)
-	}
-	text.WriteByte('}')
-	return text.Bytes(), nil
+// quoted returns a text as JSON.
+func quoted(text string) string {
+	encoded, _ := json.Marshal(text) // a string can always be encoded
+	return string(encoded)
 }

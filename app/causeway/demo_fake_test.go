@@ -3,7 +3,9 @@ package main
 import (
 	"bytes"
 	"context"
+	"crypto"
 	"crypto/ecdsa"
+	"crypto/ed25519"
 	"crypto/elliptic"
 	"crypto/rand"
 	"crypto/sha256"
@@ -15,8 +17,10 @@ import (
 	"io"
 	"net/http"
 	"net/http/httptest"
+	"strconv"
 	"sync"
 	"testing"
+	"time"
 
 	"causeway/core/ident"
 	"causeway/core/money"
@@ -24,14 +28,15 @@ import (
 	"causeway/ports"
 )
 
-// fakeService answers as the service would, for one play, and sends its webhooks.
+// fakeService responds as the service does, for one demo, and sends its webhooks.
 type fakeService struct {
 	*httptest.Server
-	t   testing.TB
-	key *ecdsa.PrivateKey
+	t          testing.TB
+	key        *ecdsa.PrivateKey
+	ed25519Key ed25519.PrivateKey
 
-	// What is to go wrong.
-	refusePath  string // the path of a request that is answered 403
+	// What is to fail.
+	refusePath  string // the path of a request that is responded to with 403
 	forgeEvent  string // the event that is signed with another key
 	noWebhooks  bool   // no webhook is sent
 	lostEvent   string // the event that is not sent
@@ -56,7 +61,7 @@ const (
 
 func newFakeService(t testing.TB) *fakeService {
 	t.Helper()
-	f := &fakeService{t: t, key: newTestKey(t), idempotencyKeys: map[string]bool{}, endpoint: "https://platform.example/webhooks"}
+	f := &fakeService{t: t, key: newTestKey(t), ed25519Key: newEd25519Key(t), idempotencyKeys: map[string]bool{}, endpoint: "https://platform.example/webhooks"}
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /v/config", f.config)
 	mux.HandleFunc("PATCH /v/config", f.config)
@@ -76,7 +81,7 @@ func (f *fakeService) credentials() credentials {
 	return credentials{PlatformID: fakePlatform, ClientID: "client", ClientSecret: fakeSecret, BaseURL: f.URL + "/v"}
 }
 
-// requireAuth asks for the password, and for a new idempotency key with every POST.
+// requireAuth requires the credentials, and a new idempotency key with every POST.
 func (f *fakeService) requireAuth(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if id, secret, _ := r.BasicAuth(); id != "client" || secret != fakeSecret {
@@ -124,30 +129,30 @@ func (f *fakeService) config(w http.ResponseWriter, r *http.Request) {
 
 func (f *fakeService) webhookKeys(w http.ResponseWriter, _ *http.Request) {
 	f.writeJSON(w, 200, fmt.Sprintf(`{"data":[
-		{"id":"0199f0a2-0000-7000-8000-0000000000b1","algorithm":"ED25519","publicKey":"not looked at"},
-		{"id":"0199f0a2-0000-7000-8000-0000000000b2","algorithm":"ECDSA_P256_SHA256","publicKey":%q}]}`, publicPEM(f.t, f.key)))
+		{"id":"0199f0a2-0000-7000-8000-0000000000b1","algorithm":"ED25519","publicKey":%q},
+		{"id":"0199f0a2-0000-7000-8000-0000000000b2","algorithm":"ECDSA_P256_SHA256","publicKey":%q}]}`, publicPEM(f.t, f.ed25519Key.Public()), publicPEM(f.t, &f.key.PublicKey)))
 }
 
 func (f *fakeService) createCustomer(w http.ResponseWriter, r *http.Request) {
-	var asked struct {
+	var request struct {
 		CustomerType string
 		Address      struct{ Line1, City, State, PostalCode, Country string }
 	}
-	f.decode(r, &asked)
-	if a := asked.Address; asked.CustomerType != "INDIVIDUAL" || a.Line1 == "" || a.City == "" || a.State == "" || a.PostalCode == "" || a.Country == "" {
-		f.t.Errorf("a customer that would be refused: %+v", asked)
+	f.decode(r, &request)
+	if a := request.Address; request.CustomerType != "INDIVIDUAL" || a.Line1 == "" || a.City == "" || a.State == "" || a.PostalCode == "" || a.Country == "" {
+		f.t.Errorf("a customer that would be refused: %+v", request)
 	}
 	f.writeJSON(w, 201, fmt.Sprintf(`{"id":%q,"kycStatus":"APPROVED","umaAddress":"$0199f0a2@uma.sandbox.test","createdAt":"2026-03-02T12:00:01Z"}`, fakeCustomer))
 }
 
 func (f *fakeService) registerWallet(w http.ResponseWriter, r *http.Request) {
-	var asked struct {
+	var request struct {
 		CustomerID, Currency string
 		AccountInfo          struct{ AccountType, Address string }
 	}
-	f.decode(r, &asked)
-	if asked.CustomerID != fakeCustomer || asked.Currency != "BTC" || asked.AccountInfo.AccountType != "LAYER2_WALLET" || asked.AccountInfo.Address == "" {
-		f.t.Errorf("an account that would be refused: %+v", asked)
+	f.decode(r, &request)
+	if request.CustomerID != fakeCustomer || request.Currency != "BTC" || request.AccountInfo.AccountType != "LAYER2_WALLET" || request.AccountInfo.Address == "" {
+		f.t.Errorf("an account that would be refused: %+v", request)
 	}
 	f.writeJSON(w, 201, fmt.Sprintf(`{"id":%q,"status":"ACTIVE","currency":"BTC","accountInfo":{"accountType":"LAYER2_WALLET"}}`, fakeAccount))
 }
@@ -157,34 +162,34 @@ func (f *fakeService) rates(w http.ResponseWriter, _ *http.Request) {
 		"destinationPaymentRail":"LAYER2","receivingAmount":100000,"exchangeRate":10.00000000001,"fees":{"fixed":50,"total":50},"updatedAt":"2026-03-02T12:00:00Z"}]}`)
 }
 
-// createQuote sends the webhook before it answers, as can happen.
+// createQuote sends the webhook before it responds, as can happen.
 func (f *fakeService) createQuote(w http.ResponseWriter, r *http.Request) {
-	var asked struct {
+	var request struct {
 		Source               struct{ CustomerID, Currency string }
 		Destination          struct{ AccountID string }
 		LockedCurrencySide   string
 		LockedCurrencyAmount int64
 	}
-	f.decode(r, &asked)
-	if asked.Source.CustomerID != fakeCustomer || asked.Destination.AccountID != fakeAccount || asked.LockedCurrencySide != "SENDING" {
-		f.t.Errorf("a quote for something else: %+v", asked)
+	f.decode(r, &request)
+	if request.Source.CustomerID != fakeCustomer || request.Destination.AccountID != fakeAccount || request.LockedCurrencySide != "SENDING" {
+		f.t.Errorf("a quote for something else: %+v", request)
 	}
 	f.deliverPayment("PENDING", fakeCustomer)
 	f.writeJSON(w, 201, fmt.Sprintf(`{"id":%q,"quoteId":%q,"status":"PENDING","expiresAt":"2026-03-02T12:05:02Z","exchangeRate":10.00000000001,
 		"sendingCurrency":{"code":"USD"},"receivingCurrency":{"code":"BTC"},"totalSendingAmount":%d,"feesIncluded":50,"totalReceivingAmount":100000,
 		"transactionId":%q,"paymentInstructions":[{"accountOrWalletInfo":{"accountType":"US_ACCOUNT","accountNumber":"4210000017","routingNumber":"021000021","reference":"4T9K2M7PXQ3A"}}]}`,
-		fakeQuote, fakeQuote, asked.LockedCurrencyAmount, fakeTransaction))
+		fakeQuote, fakeQuote, request.LockedCurrencyAmount, fakeTransaction))
 }
 
-// send sends webhooks of somebody else's payment too.
+// send also sends a webhook of another customer's payment.
 func (f *fakeService) send(w http.ResponseWriter, r *http.Request) {
-	var asked struct {
+	var request struct {
 		Reference, CurrencyCode string
 		CurrencyAmount          int64
 	}
-	f.decode(r, &asked)
-	if asked.Reference != "4T9K2M7PXQ3A" || asked.CurrencyCode != "USD" || asked.CurrencyAmount != 10050 {
-		f.t.Errorf("paid wrongly: %+v", asked)
+	f.decode(r, &request)
+	if request.Reference != "4T9K2M7PXQ3A" || request.CurrencyCode != "USD" || request.CurrencyAmount != 10050 {
+		f.t.Errorf("paid wrongly: %+v", request)
 	}
 	f.writeJSON(w, 200, fmt.Sprintf(`{"id":%q,"status":"PROCESSING","type":"OUTGOING","quoteId":%q}`, fakeTransaction, fakeQuote))
 	f.deliveries.Go(func() {
@@ -242,10 +247,20 @@ func (f *fakeService) deliver(event, body string) {
 		f.t.Error(err)
 		return
 	}
+	var envelope struct{ WebhookID string }
+	if err := json.Unmarshal([]byte(body), &envelope); err != nil {
+		f.t.Error(err)
+		return
+	}
+	timestamp := strconv.FormatInt(time.Now().Unix(), 10)
+	edSignature := ed25519.Sign(f.ed25519Key, []byte(envelope.WebhookID+"."+timestamp+"."+body))
+	request.Header.Set("Webhook-Id", envelope.WebhookID)
+	request.Header.Set("Webhook-Timestamp", timestamp)
+	request.Header.Set("Webhook-Signature", "v1a,"+base64.StdEncoding.EncodeToString(edSignature))
 	request.Header.Set("Service-Webhook-Signature", `{"v":"1","s":"`+base64.StdEncoding.EncodeToString(signature)+`"}`)
 	response, err := http.DefaultClient.Do(request)
 	if err != nil {
-		return // the play has ended
+		return // the demo has ended
 	}
 	defer response.Body.Close()
 	f.mu.Lock()
@@ -262,15 +277,24 @@ func newTestKey(t testing.TB) *ecdsa.PrivateKey {
 	return key
 }
 
-func publicPEM(t testing.TB, key *ecdsa.PrivateKey) string {
-	der, err := x509.MarshalPKIXPublicKey(&key.PublicKey)
+func newEd25519Key(t testing.TB) ed25519.PrivateKey {
+	t.Helper()
+	_, key, err := ed25519.GenerateKey(rand.Reader)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return key
+}
+
+func publicPEM(t testing.TB, key crypto.PublicKey) string {
+	der, err := x509.MarshalPKIXPublicKey(key)
 	if err != nil {
 		t.Error(err)
 	}
 	return string(pem.EncodeToMemory(&pem.Block{Type: "PUBLIC KEY", Bytes: der}))
 }
 
-// fakeLedgerReader hold the entries of one payment beside what was there before.
+// fakeLedgerReader contains the entries of one payment, and a balance from before.
 type fakeLedgerReader struct {
 	ports.LedgerReader
 	entries []ports.RecordedEntry
@@ -301,7 +325,7 @@ func (b fakeLedgerReader) Balances(_ context.Context, accounts []ledger.Account)
 	return found, nil
 }
 
-// newRampLedger are the books of 100.50 USD with a fee of 0.50 to 0.00100000 BTC.
+// newRampLedger returns the entries of a payment of 100.50 USD with a fee of 0.50 to 0.00100000 BTC.
 func newRampLedger(t testing.TB) fakeLedgerReader {
 	t.Helper()
 	platform, err := ident.ParsePlatform(fakePlatform)
@@ -311,7 +335,7 @@ func newRampLedger(t testing.TB) fakeLedgerReader {
 	header := func(n byte) ledger.Header {
 		return ledger.Header{ID: [16]byte{15: n}, Platform: platform, Effective: noon}
 	}
-	var books fakeLedgerReader
+	var reader fakeLedgerReader
 	for _, p := range []ledger.Posting{
 		ledger.JITReceived(header(1), ledger.Rail("RTP"), money.Amount{Minor: 10050, Currency: money.USD}),
 		ledger.Converted(header(2), ledger.Conversion{From: ledger.FundingJIT, To: ledger.TransitPayouts,
@@ -319,8 +343,8 @@ func newRampLedger(t testing.TB) fakeLedgerReader {
 		ledger.Delivered(header(3), ledger.Chain("LAYER2"), money.Amount{Minor: 100_000, Currency: money.BTC}),
 	} {
 		for _, e := range p.Entries {
-			books.entries = append(books.entries, ports.RecordedEntry{Entry: e, Posting: p.ID, Kind: p.Kind, Effective: noon})
+			reader.entries = append(reader.entries, ports.RecordedEntry{Entry: e, Posting: p.ID, Kind: p.Kind, Effective: noon})
 		}
 	}
-	return books
+	return reader
 }

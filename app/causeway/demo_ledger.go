@@ -11,17 +11,16 @@ import (
 	"causeway/ports"
 )
 
-// ledgerUnavailable says what is missing to see them.
-const ledgerUnavailable = "The entries are in the server's database, which this program does not know. Set DATABASE_URL to see them, " +
-	"or use --data when the server was started with causeway dev."
+// ledgerUnavailable is shown instead of the entries.
+const ledgerUnavailable = "The entries are in the server's database. To show them, set DATABASE_URL, or --data if the server is causeway dev."
 
-// showEntries shows what the payment wrote into the ledger.
+// showEntries shows the ledger entries of the payment.
 func (p *paymentDemo) showEntries(ctx context.Context) error {
 	if p.ledger == nil {
-		p.screen.beginStep("What stands in the ledger", ledgerUnavailable)
+		p.screen.beginStep("Read the ledger entries", ledgerUnavailable)
 		return nil
 	}
-	p.screen.beginStep("What stands in the ledger", "Every movement is an entry from one account (debit) to another (credit), and is never changed.")
+	p.screen.beginStep("Read the ledger entries", "Every movement of money is an entry from a debit account to a credit account. Entries are never changed.")
 	entries, err := p.entries(ctx)
 	if err != nil {
 		return err
@@ -39,8 +38,8 @@ func (p *paymentDemo) showEntries(ctx context.Context) error {
 	return nil
 }
 
-// entries are those of the payment. It was completed before its last webhook, so
-// they are all there.
+// entries returns the entries of the payment. It completed before its last webhook was sent,
+// so none is missing.
 func (p *paymentDemo) entries(ctx context.Context) ([]ports.RecordedEntry, error) {
 	id, err := ident.ParseTransaction(p.transactionID)
 	if err != nil {
@@ -56,12 +55,12 @@ func (p *paymentDemo) entries(ctx context.Context) ([]ports.RecordedEntry, error
 	return page.Entries, nil
 }
 
-// showBalances shows the accounts that the payment touched.
+// showBalances shows the accounts that the payment changed.
 func (p *paymentDemo) showBalances(ctx context.Context) error {
 	if p.ledger == nil {
 		return nil
 	}
-	p.screen.beginStep("Where that leaves the accounts", "For each currency, what came in is what is still there, on its way, or earned.")
+	p.screen.beginStep("Read the balances", "In each currency, what was received equals what is held, in transit and earned.")
 	entries, err := p.entries(ctx)
 	if err != nil {
 		return err

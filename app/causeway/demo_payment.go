@@ -11,29 +11,27 @@ import (
 
 	"github.com/google/uuid"
 
+	"causeway/adapters/apiclient"
 	"causeway/core/ident"
 	"causeway/ports"
 )
 
-// paymentDemo is one payment on its way: what it talks to, and what it learnt so far.
+// paymentDemo makes one payment, step by step, and shows each.
 type paymentDemo struct {
 	screen *screen
 	client *demoClient
-	ledger ports.LedgerReader // nil: they cannot be seen from here
-	// webhookTimeout is how long a webhook may take, the TEST event a little less: it is
-	// sent only once.
+	ledger ports.LedgerReader // nil if the database is unknown
+	// The TEST event has a shorter timeout, because it is sent only once.
 	webhookTimeout, testEventTimeout time.Duration
-	// program is how it was called.
-	program string
+	program                          string // how it was called
 
-	receiver   *webhookReceiver
-	platform   ident.Platform
-	customerID string
-	accountID  string
-	quote      apiResponse
-	reference  string
-	// transactionID is the payment's, once it has a quote.
-	transactionID string
+	receiver      *webhookReceiver
+	platform      ident.Platform
+	customerID    string
+	accountID     string
+	quote         apiResponse
+	reference     string
+	transactionID string // set by createQuote
 }
 
 const (
@@ -41,17 +39,17 @@ const (
 	demoTestEventTimeout = 2 * time.Second
 )
 
-func newPaymentDemo(mine credentials, out io.Writer) *paymentDemo {
+func newPaymentDemo(c credentials, out io.Writer) *paymentDemo {
 	s := newScreen(out)
-	return &paymentDemo{screen: s, client: newDemoClient(mine, s), webhookTimeout: demoWebhookTimeout, testEventTimeout: demoTestEventTimeout, program: os.Args[0]}
+	return &paymentDemo{screen: s, client: newDemoClient(c, s), webhookTimeout: demoWebhookTimeout, testEventTimeout: demoTestEventTimeout, program: os.Args[0]}
 }
 
-// run plays from beginning to end. Where the platform's webhooks went before, they
-// go again afterwards, however the play ends.
+// run runs all steps. It sets the platform's webhook endpoint to its own, and restores it
+// however the demo ends.
 func (p *paymentDemo) run(ctx context.Context) (err error) {
 	began := time.Now()
-	p.screen.writeTitle("A payment, played: 100.50 US dollars in, bitcoin out",
-		"Everything below happens now, on "+p.client.baseURL)
+	p.screen.writeTitle("Demo: a payment of 100.50 US dollars, paid out in bitcoin",
+		"Every request below is made now, to "+p.client.BaseURL)
 	restore, err := p.receiveWebhooks(ctx)
 	if err != nil {
 		return err
@@ -64,74 +62,74 @@ func (p *paymentDemo) run(ctx context.Context) (err error) {
 			return err
 		}
 	}
-	p.screen.writeEnd(fmt.Sprintf("Played in %s.", time.Since(began).Round(time.Millisecond)),
-		fmt.Sprintf("Play it again with: %s demo. Prove the books with: %[1]s ledger check.", p.program))
+	p.screen.writeEnd(fmt.Sprintf("Done in %s.", time.Since(began).Round(time.Millisecond)),
+		fmt.Sprintf("Run it again: %s demo. Check the ledger: %[1]s ledger check.", p.program))
 	return p.screen.writeErr
 }
 
-// receiveWebhooks makes this program the place where the platform's webhooks go, and returns
-// how to undo it.
+// receiveWebhooks makes this program the platform's webhook endpoint, and returns a function
+// that restores the previous one.
 func (p *paymentDemo) receiveWebhooks(ctx context.Context) (restore func() error, err error) {
-	p.screen.beginStep("Webhooks come here", "Until the end of the play. Each one is checked with the keys that the service publishes.")
+	p.screen.beginStep("Receive webhooks", "The demo is the webhook endpoint until it ends. It verifies each webhook with the published keys.")
 	before, err := p.client.get(ctx, "/config")
 	if err != nil {
 		return nil, err
 	}
 	p.screen.writeFields(before, "id", "umaDomain", "webhookEndpoint")
 	if p.platform, err = ident.ParsePlatform(before.text("id")); err != nil {
-		return nil, fmt.Errorf("GET /config answered the id %q: %w", before.text("id"), err)
+		return nil, fmt.Errorf("GET /config returned the id %q: %w", before.text("id"), err)
 	}
 	keys, err := p.client.get(ctx, "/webhook-keys")
 	if err != nil {
 		return nil, err
 	}
 	p.screen.writeList(keys, "data", "algorithm", "id")
-	if p.receiver, err = newWebhookReceiver(keys); err != nil {
+	if p.receiver, err = newWebhookReceiver(apiclient.NewVerifier(&p.client.Client)); err != nil {
 		return nil, err
 	}
-	after, err := p.client.patch(ctx, "/config", jsonObject{{"webhookEndpoint", p.receiver.url}})
+	after, err := p.client.patch(ctx, "/config", `{"webhookEndpoint":`+quoted(p.receiver.URL)+`}`)
 	if err != nil {
-		p.receiver.close()
+		p.receiver.Close()
 		return nil, err
 	}
 	p.screen.writeFields(after, "webhookEndpoint")
 	restore = func() error { return p.restoreEndpoint(context.WithoutCancel(ctx), before.text("webhookEndpoint")) }
 	switch _, err := p.awaitWebhook(ctx, "TEST", p.testEventTimeout); {
 	case errors.Is(err, errNoWebhook):
-		p.screen.writeText(margin, "No TEST came. It is sent once only and can be lost; those of the payment are sent until they arrive.")
+		p.screen.writeText(margin, "No TEST event was received. It is sent only once; the events of the payment are sent until they are accepted.")
 	case err != nil:
 		return nil, errors.Join(err, restore())
 	}
 	return restore, nil
 }
 
-// restoreEndpoint sends the platform's webhooks where they went before. A play that was
-// killed may have left its own address behind; nobody listens there any more.
+// restoreEndpoint sets the platform's webhook endpoint. An endpoint of an earlier demo that
+// was killed is cleared instead, because nothing listens there.
 func (p *paymentDemo) restoreEndpoint(ctx context.Context, endpoint string) error {
-	defer p.receiver.close()
+	defer p.receiver.Close()
 	if strings.Contains(endpoint, demoPathPrefix) {
 		endpoint = ""
 	}
 	ctx, cancel := context.WithTimeout(ctx, 5*time.Second)
 	defer cancel()
-	if _, err := p.client.withoutOutput().patch(ctx, "/config", jsonObject{{"webhookEndpoint", endpoint}}); err != nil {
-		return fmt.Errorf("the platform's webhookEndpoint could not be set back to %q: %w", endpoint, err)
+	if _, err := p.client.withoutOutput().patch(ctx, "/config", `{"webhookEndpoint":`+quoted(endpoint)+`}`); err != nil {
+		return fmt.Errorf("cannot restore the webhookEndpoint %q: %w", endpoint, err)
 	}
 	return nil
 }
 
-var errNoWebhook = errors.New("the server must run its workers, and on this machine")
+var errNoWebhook = errors.New("the server must run workers and be able to reach this machine")
 
-// awaitWebhook shows webhooks as they come, up to the one with this name.
-func (p *paymentDemo) awaitWebhook(ctx context.Context, name string, patience time.Duration) (receivedWebhook, error) {
-	tooLong := time.NewTimer(patience)
-	defer tooLong.Stop()
+// awaitWebhook shows webhooks as they are received, up to the one with this name.
+func (p *paymentDemo) awaitWebhook(ctx context.Context, name string, limit time.Duration) (receivedWebhook, error) {
+	timeout := time.NewTimer(limit)
+	defer timeout.Stop()
 	for {
 		select {
 		case <-ctx.Done():
 			return receivedWebhook{}, context.Cause(ctx)
-		case <-tooLong.C:
-			return receivedWebhook{}, fmt.Errorf("no webhook %s came within %s; %w", name, patience, errNoWebhook)
+		case <-timeout.C:
+			return receivedWebhook{}, fmt.Errorf("no webhook %s within %s: %w", name, limit, errNoWebhook)
 		case w := <-p.receiver.webhooks:
 			if w.err != nil {
 				return w, w.err
@@ -148,15 +146,10 @@ func (p *paymentDemo) awaitWebhook(ctx context.Context, name string, patience ti
 }
 
 func (p *paymentDemo) createCustomer(ctx context.Context) error {
-	p.screen.beginStep("A customer", "A person who will pay. In the sandbox, individuals are approved at once.")
-	created, err := p.client.post(ctx, "/customers", jsonObject{
-		{"platformCustomerId", "demo-" + uuid.NewString()[:8]},
-		{"customerType", "INDIVIDUAL"},
-		{"fullName", "Ada Lovelace"},
-		{"birthDate", "1990-12-10"},
-		{"nationality", "US"},
-		{"address", jsonObject{{"line1", "12 Analytical Way"}, {"city", "Austin"}, {"state", "TX"}, {"postalCode", "78701"}, {"country", "US"}}},
-	})
+	p.screen.beginStep("Create a customer", "The person who pays. In the sandbox, individuals are approved at once.")
+	created, err := p.client.post(ctx, "/customers", `{"platformCustomerId":"demo-`+uuid.NewString()[:8]+`","customerType":"INDIVIDUAL",
+		"fullName":"Ada Lovelace","birthDate":"1990-12-10","nationality":"US",
+		"address":{"line1":"12 Analytical Way","city":"Austin","state":"TX","postalCode":"78701","country":"US"}}`)
 	if err != nil {
 		return err
 	}
@@ -167,12 +160,9 @@ func (p *paymentDemo) createCustomer(ctx context.Context) error {
 }
 
 func (p *paymentDemo) registerWallet(ctx context.Context) error {
-	p.screen.beginStep("Her wallet", "Where the bitcoin goes. It is registered once and can be paid to any number of times.")
-	registered, err := p.client.post(ctx, "/customers/external-accounts", jsonObject{
-		{"customerId", p.customerID},
-		{"currency", "BTC"},
-		{"accountInfo", jsonObject{{"accountType", "LAYER2_WALLET"}, {"address", walletAddress()}}},
-	})
+	p.screen.beginStep("Register a wallet", "The destination of the bitcoin. It can be used for any number of payments.")
+	registered, err := p.client.post(ctx, "/customers/external-accounts", `{"customerId":`+quoted(p.customerID)+`,"currency":"BTC",
+		"accountInfo":{"accountType":"LAYER2_WALLET","address":`+quoted(walletAddress())+`}}`)
 	if err != nil {
 		return err
 	}
@@ -181,12 +171,12 @@ func (p *paymentDemo) registerWallet(ctx context.Context) error {
 	return err
 }
 
-// walletAddress is a new one. It ends in a letter, because three digits at the end
-// would make something happen in the sandbox.
+// walletAddress returns a new address. It ends in a letter, because in the sandbox three
+// digits at the end are a test value.
 func walletAddress() string { return "spark1" + strings.ReplaceAll(uuid.NewString(), "-", "") + "w" }
 
 func (p *paymentDemo) showRates(ctx context.Context) error {
-	p.screen.beginStep("What it costs now", "Rates are the smallest receiving units (satoshi) for one smallest sending unit (cent).")
+	p.screen.beginStep("Show the rate", "A rate is the number of satoshi for one cent, the smallest units of the two currencies.")
 	rates, err := p.client.get(ctx, "/exchange-rates?sourceCurrency=USD&destinationCurrency=BTC&sendingAmount=10050")
 	if err != nil {
 		return err
@@ -198,25 +188,22 @@ func (p *paymentDemo) showRates(ctx context.Context) error {
 }
 
 func (p *paymentDemo) createQuote(ctx context.Context) error {
-	p.screen.beginStep("A quote", "It fixes rate and fees for a few minutes, and says how to pay: the reference must stand in the memo.")
-	quoted, err := p.client.post(ctx, "/quotes", jsonObject{
-		{"source", jsonObject{{"customerId", p.customerID}, {"currency", "USD"}}},
-		{"destination", jsonObject{{"destinationType", "ACCOUNT"}, {"accountId", p.accountID}}},
-		{"lockedCurrencySide", "SENDING"},
-		{"lockedCurrencyAmount", 10050},
-	})
+	p.screen.beginStep("Create a quote", "It fixes rate and fees for a few minutes, and returns how to pay: with this reference in the memo.")
+	created, err := p.client.post(ctx, "/quotes", `{"source":{"customerId":`+quoted(p.customerID)+`,"currency":"USD"},
+		"destination":{"destinationType":"ACCOUNT","accountId":`+quoted(p.accountID)+`},
+		"lockedCurrencySide":"SENDING","lockedCurrencyAmount":10050}`)
 	if err != nil {
 		return err
 	}
-	p.quote = quoted
-	const way = "paymentInstructions.0.accountOrWalletInfo."
-	p.screen.writeFields(quoted, "id", "status", "expiresAt", "exchangeRate", "totalSendingAmount@sendingCurrency.code",
+	p.quote = created
+	const account = "paymentInstructions.0.accountOrWalletInfo."
+	p.screen.writeFields(created, "id", "status", "expiresAt", "exchangeRate", "totalSendingAmount@sendingCurrency.code",
 		"feesIncluded@sendingCurrency.code", "totalReceivingAmount@receivingCurrency.code", "transactionId",
-		way+"accountNumber", way+"routingNumber", way+"reference")
-	if p.reference, err = quoted.requireText(way + "reference"); err != nil {
+		account+"accountNumber", account+"routingNumber", account+"reference")
+	if p.reference, err = created.requireText(account + "reference"); err != nil {
 		return err
 	}
-	if p.transactionID, err = quoted.requireText("transactionId"); err != nil {
+	if p.transactionID, err = created.requireText("transactionId"); err != nil {
 		return err
 	}
 	_, err = p.awaitWebhook(ctx, "OUTGOING_PAYMENT.PENDING", p.webhookTimeout)
@@ -224,12 +211,9 @@ func (p *paymentDemo) createQuote(ctx context.Context) error {
 }
 
 func (p *paymentDemo) payQuote(ctx context.Context) error {
-	p.screen.beginStep("The payer pays", "In the sandbox this request is the bank transfer. Conversion and delivery then run by themselves.")
-	sent, err := p.client.post(ctx, "/sandbox/send", jsonObject{
-		{"reference", p.reference},
-		{"currencyCode", p.quote.text("sendingCurrency.code")},
-		{"currencyAmount", p.quote.value("totalSendingAmount")},
-	})
+	p.screen.beginStep("Pay the quote", "In the sandbox this request is the bank transfer. Conversion and payout follow by themselves.")
+	sent, err := p.client.post(ctx, "/sandbox/send", `{"reference":`+quoted(p.reference)+`,"currencyCode":`+quoted(p.quote.text("sendingCurrency.code"))+
+		`,"currencyAmount":`+p.quote.text("totalSendingAmount")+`}`)
 	if err != nil {
 		return err
 	}
@@ -239,7 +223,7 @@ func (p *paymentDemo) payQuote(ctx context.Context) error {
 }
 
 func (p *paymentDemo) showTransaction(ctx context.Context) error {
-	p.screen.beginStep("What became of it", "Asked for, it says the same as its last webhook.")
+	p.screen.beginStep("Read the transaction", "It has the same state as in the last webhook.")
 	found, err := p.client.get(ctx, "/transactions/"+p.transactionID)
 	if err != nil {
 		return err

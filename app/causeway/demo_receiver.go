@@ -1,174 +1,81 @@
 package main
 
 import (
-	"context"
-	"crypto/ecdsa"
-	"crypto/sha256"
-	"crypto/x509"
-	"encoding/base64"
-	"encoding/json"
-	"encoding/pem"
-	"errors"
-	"fmt"
-	"io"
-	"net"
 	"net/http"
 	"sync"
-	"time"
 
 	"github.com/google/uuid"
+
+	"causeway/adapters/apiclient"
 )
 
-// demoPathPrefix begins the path of every play's webhook endpoint.
+// demoPathPrefix begins the path of every demo's webhook endpoint.
 const demoPathPrefix = "/causeway-demo/"
 
-// webhookReceiver takes in webhooks on this machine, as a platform's program would.
+// webhookReceiver receives the webhooks of one demo on this machine.
 type webhookReceiver struct {
-	url      string
+	*apiclient.Receiver
 	webhooks chan receivedWebhook
-
-	keys   map[string]*ecdsa.PublicKey // by id
-	server *http.Server
 
 	mu          sync.Mutex
 	customerID  string
 	acceptedIDs map[string]bool // webhooks, by id
 }
 
-// receivedWebhook is one that came. err says what is wrong with it.
+// receivedWebhook is a webhook of the demo. err is set if its signature is wrong.
 type receivedWebhook struct {
-	apiResponse // its body
-	event       string
-	keyID       string // the id of the key that signed it
-	err         error
+	apiResponse
+	event string
+	err   error
 }
 
-// newWebhookReceiver listens on a free port of the loopback address. keys is what the service
-// publishes.
-func newWebhookReceiver(keys apiResponse) (*webhookReceiver, error) {
-	r := &webhookReceiver{webhooks: make(chan receivedWebhook, 64), keys: map[string]*ecdsa.PublicKey{}, acceptedIDs: map[string]bool{}}
-	if err := r.loadKeys(keys); err != nil {
-		return nil, err
-	}
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		return nil, fmt.Errorf("cannot listen for webhooks: %w", err)
-	}
-	path := demoPathPrefix + uuid.NewString()[:8]
-	r.url = "http://" + listener.Addr().String() + path
-	mux := http.NewServeMux()
-	mux.HandleFunc("POST "+path, r.handle)
-	r.server = &http.Server{Handler: mux, ReadTimeout: 10 * time.Second}
-	go func() { _ = r.server.Serve(listener) }() // ends with close
-	return r, nil
+func newWebhookReceiver(verifier *apiclient.Verifier) (_ *webhookReceiver, err error) {
+	r := &webhookReceiver{webhooks: make(chan receivedWebhook, 64), acceptedIDs: map[string]bool{}}
+	r.Receiver, err = apiclient.Listen(demoPathPrefix+uuid.NewString()[:8], verifier, r.handle)
+	return r, err
 }
 
-// close answers what has come and listens no more.
-func (r *webhookReceiver) close() {
-	ctx, cancel := context.WithTimeout(context.Background(), time.Second)
-	defer cancel()
-	if r.server.Shutdown(ctx) != nil {
-		_ = r.server.Close()
-	}
-}
-
-// loadKeys reads the ECDSA keys; there are others, for the other signature.
-func (r *webhookReceiver) loadKeys(keys apiResponse) error {
-	list, _ := keys.value("data").([]any)
-	for i := range list {
-		key := apiResponse{body: list[i]}
-		if key.text("algorithm") != "ECDSA_P256_SHA256" {
-			continue
-		}
-		block, _ := pem.Decode([]byte(key.text("publicKey")))
-		if block == nil {
-			return fmt.Errorf("the webhook key %s is not PEM", key.text("id"))
-		}
-		public, err := x509.ParsePKIXPublicKey(block.Bytes)
-		if err != nil {
-			return fmt.Errorf("the webhook key %s: %w", key.text("id"), err)
-		}
-		curve, ok := public.(*ecdsa.PublicKey)
-		if !ok {
-			return fmt.Errorf("the webhook key %s is a %T", key.text("id"), public)
-		}
-		r.keys[key.text("id")] = curve
-	}
-	if len(r.keys) == 0 {
-		return errors.New("the service publishes no ECDSA key for webhooks")
-	}
-	return nil
-}
-
-// setCustomer says whose payments the play is about.
+// setCustomer sets whose payments the demo is about.
 func (r *webhookReceiver) setCustomer(customer string) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.customerID = customer
 }
 
-// handle answers one delivery: 200 for the play's own, 409 for one it had, and 503 for
-// what is not the play's, so that it is sent again when the platform's endpoint is
-// the old one.
-func (r *webhookReceiver) handle(w http.ResponseWriter, request *http.Request) {
-	body, err := io.ReadAll(io.LimitReader(request.Body, 1<<20))
+// handle responds with 200 to a webhook of the demo, 409 to a repeated one, and 503 to one
+// of another customer, so that the service sends that again after the demo, to the
+// platform's own endpoint.
+func (r *webhookReceiver) handle(d apiclient.Delivery) (status int, body string) {
+	if d.Err != nil {
+		r.forward(receivedWebhook{err: d.Err})
+		return http.StatusUnauthorized, ""
+	}
+	document, err := apiclient.ParseJSON(d.Body)
 	if err != nil {
-		http.Error(w, "the body broke off", http.StatusBadRequest)
-		return
+		return http.StatusBadRequest, "not JSON"
 	}
-	came := receivedWebhook{}
-	if came.keyID, err = r.verify(request.Header.Get("Service-Webhook-Signature"), body); err != nil {
-		http.Error(w, err.Error(), http.StatusUnauthorized)
-		r.forward(receivedWebhook{err: err})
-		return
-	}
-	if came.body, err = parseJSON(body); err != nil {
-		http.Error(w, "not JSON", http.StatusBadRequest)
-		return
-	}
-	came.event = came.text("event")
+	w := receivedWebhook{apiResponse: apiResponse{document}}
+	w.event = w.text("event")
 	r.mu.Lock()
-	mine := came.event == "TEST" || r.customerID != "" && came.text("transaction.customerId") == r.customerID
-	again := r.acceptedIDs[came.text("webhookId")]
-	r.acceptedIDs[came.text("webhookId")] = mine
+	wanted := w.event == "TEST" || r.customerID != "" && w.text("transaction.customerId") == r.customerID
+	repeated := r.acceptedIDs[w.text("webhookId")]
+	r.acceptedIDs[w.text("webhookId")] = wanted
 	r.mu.Unlock()
 	switch {
-	case !mine:
-		http.Error(w, "not for this program", http.StatusServiceUnavailable)
-	case again:
-		w.WriteHeader(http.StatusConflict)
+	case !wanted:
+		return http.StatusServiceUnavailable, "not for this program"
+	case repeated:
+		return http.StatusConflict, ""
 	default:
-		w.WriteHeader(http.StatusOK)
-		r.forward(came)
+		r.forward(w)
+		return http.StatusOK, ""
 	}
 }
 
-// forward hands a webhook to the play, which reads faster than they can come.
+// forward gives a webhook to the demo, which reads faster than webhooks can be received.
 func (r *webhookReceiver) forward(w receivedWebhook) {
 	select {
 	case r.webhooks <- w:
 	default:
 	}
-}
-
-// verify checks the signature over the body as it came, and names the key.
-func (r *webhookReceiver) verify(header string, body []byte) (string, error) {
-	var signature struct {
-		Version string `json:"v"`
-		Value   string `json:"s"`
-	}
-	if err := json.Unmarshal([]byte(header), &signature); err != nil || signature.Version != "1" {
-		return "", fmt.Errorf("a webhook came with the Service-Webhook-Signature %.80q, which is none", header)
-	}
-	der, err := base64.StdEncoding.DecodeString(signature.Value)
-	if err != nil {
-		return "", fmt.Errorf("a webhook's signature is not base64: %w", err)
-	}
-	digest := sha256.Sum256(body)
-	for id, key := range r.keys {
-		if ecdsa.VerifyASN1(key, digest[:], der) {
-			return id, nil
-		}
-	}
-	return "", errors.New("a webhook came with a signature that none of the published keys made")
 }

@@ -11,16 +11,17 @@ import (
 	"time"
 	"unicode/utf8"
 
+	"causeway/adapters/apiclient"
 	"causeway/core/money"
 )
 
-// screen writes the play: plain text of at most screenWidth columns, with a little
+// screen writes the output of the demo: plain text of at most screenWidth columns, with a little
 // colour on a terminal.
 type screen struct {
 	out      io.Writer
 	colour   bool
 	steps    int
-	writeErr error // the first write that did not work
+	writeErr error // the first write that failed
 }
 
 const (
@@ -68,7 +69,7 @@ func (s *screen) writeTitle(title, below string) {
 	s.writeText("", below)
 }
 
-// beginStep begins the next part of the play.
+// beginStep writes the heading of the next step.
 func (s *screen) beginStep(title, about string) {
 	s.steps++
 	s.writeLine("\n", s.styled(bold, fmt.Sprintf("%d  %s", s.steps, title)))
@@ -98,7 +99,7 @@ func (s *screen) writeText(indent, text string) {
 	s.writeLine(s.styled(dim, line))
 }
 
-// writeRequest shows what is asked of the service.
+// writeRequest writes a request.
 func (s *screen) writeRequest(method, path, key string, body []byte) {
 	line := margin + "→ " + method + " " + path
 	s.writeLine()
@@ -118,18 +119,18 @@ func (s *screen) writeRequest(method, path, key string, body []byte) {
 	}
 }
 
-// writeStatus shows the head of an answer.
-func (s *screen) writeStatus(a apiResponse) {
+// writeStatus writes the status of a response.
+func (s *screen) writeStatus(r *apiclient.Response) {
 	paint := green
-	if a.status > 299 {
+	if r.Status > 299 {
 		paint = red
 	}
-	s.writeLine(margin, s.styled(paint, fmt.Sprintf("← %d %s", a.status, http.StatusText(a.status))),
-		s.styled(dim, fmt.Sprintf("  after %s", a.duration.Round(100*time.Microsecond))))
+	s.writeLine(margin, s.styled(paint, fmt.Sprintf("← %d %s", r.Status, http.StatusText(r.Status))),
+		s.styled(dim, fmt.Sprintf("  after %s", r.Duration.Round(100*time.Microsecond))))
 }
 
-// writeFields shows some of an answer by their paths; those it does not have are left
-// out. "amount@currency" also shows the amount as people write it.
+// writeFields writes fields of a response by their paths, without those that it does not
+// have. "amount@currency" also writes the amount in major units.
 func (s *screen) writeFields(a apiResponse, paths ...string) {
 	type shown struct{ label, value, note string }
 	var all []shown
@@ -152,7 +153,7 @@ func (s *screen) writeFields(a apiResponse, paths ...string) {
 	}
 }
 
-// fieldLabel is a path without what leads to the one thing it is about.
+// fieldLabel returns a path without the names of the objects around the field.
 func fieldLabel(path string) string {
 	for _, lead := range []string{"data.0.", "paymentInstructions.0.accountOrWalletInfo.", "accountInfo."} {
 		path = strings.TrimPrefix(path, lead)
@@ -173,19 +174,19 @@ func responseAmount(a apiResponse, path, currency string) (string, bool) {
 	return money.Amount{Minor: minor, Currency: code}.String(), err == nil
 }
 
-// writeList shows two fields of each item of a list.
+// writeList writes two fields of each item of a list.
 func (s *screen) writeList(a apiResponse, path, first, second string) {
 	items, _ := a.value(path).([]any)
 	for _, item := range items {
-		one := apiResponse{body: item}
+		one := apiResponse{item}
 		s.writeLine(margin, "  ", s.styled(dim, fmt.Sprintf("%-17s", one.text(first))), "  ", one.text(second))
 	}
 }
 
-// writeWebhook shows one that came, with the statuses it tells of.
+// writeWebhook writes a webhook and the status in it.
 func (s *screen) writeWebhook(w receivedWebhook) {
 	s.writeLine()
-	s.writeLine(margin, s.styled(yellow, "◆ webhook "+w.event), s.styled(dim, "  signature verified"))
+	s.writeLine(margin, s.styled(yellow, "◆ webhook "+w.event), s.styled(dim, "  signatures verified"))
 	s.writeFields(w.apiResponse, "webhookId", "timestamp", "transaction.status", "transaction.settledAt")
 }
 
@@ -197,8 +198,8 @@ func truncate(text string, width int) string {
 	return string(runes[:width-1]) + "…"
 }
 
-// formatJSON writes JSON in lines of at most width columns: an object that fits stands
-// on one line, another has a line for each member.
+// formatJSON writes JSON in lines of at most width columns: an object that fits is on
+// one line, any other has a line for each member.
 func formatJSON(text []byte, width int) []string {
 	compact := addSpaces(text)
 	if len(compact) <= width {

@@ -17,8 +17,8 @@ var noon = time.Date(2026, 3, 2, 12, 0, 0, 0, time.UTC)
 
 func TestDemo_ShowsPayment(t *testing.T) {
 	t.Parallel()
-	// The play shows every request, answer, webhook, entry and balance, word for word,
-	// in lines that fit; and leaves the platform's webhooks where they went before.
+	// The demo shows every request, response, webhook, entry and balance, in lines that fit,
+	// and restores the platform's webhook endpoint.
 	service := newFakeService(t)
 	var out strings.Builder
 	p := newPaymentDemo(service.credentials(), &out)
@@ -40,16 +40,15 @@ func TestDemo_ShowsPayment(t *testing.T) {
 	if last := service.endpoints[len(service.endpoints)-1]; last != "https://platform.example/webhooks" {
 		t.Errorf("webhooks go to %q now", last)
 	}
-	// TEST, PENDING, PROCESSING, somebody else's, the same once more, COMPLETED.
+	// TEST, PENDING, PROCESSING, another customer's, the same again, COMPLETED.
 	if want := []int{200, 200, 200, 503, 409, 200}; !slices.Equal(service.responseStatuses, want) {
-		t.Errorf("webhooks were answered %v, want %v", service.responseStatuses, want)
+		t.Errorf("webhooks were responded to with %v, want %v", service.responseStatuses, want)
 	}
 }
 
 func TestDemo_RestoresEndpointOnFailure(t *testing.T) {
 	t.Parallel()
-	// Whatever goes wrong, the play says what, and the platform's webhooks go again
-	// where they went before.
+	// When something fails, the demo returns what, and restores the webhook endpoint.
 	for name, c := range map[string]struct {
 		spoil func(*fakeService, *paymentDemo)
 		want  string
@@ -57,10 +56,10 @@ func TestDemo_RestoresEndpointOnFailure(t *testing.T) {
 		"a request is refused": {func(f *fakeService, _ *paymentDemo) { f.refusePath = "/quotes" }, "POST /quotes was refused: 403 FORBIDDEN: This token may not do that."},
 		"the payment fails":    {func(f *fakeService, _ *paymentDemo) { f.failPayment = true }, "ended as OUTGOING_PAYMENT.FAILED"},
 		"a webhook is forged":  {func(f *fakeService, _ *paymentDemo) { f.forgeEvent = "OUTGOING_PAYMENT.PENDING" }, "none of the published keys"},
-		"no webhook comes": {func(f *fakeService, p *paymentDemo) {
+		"no webhook is sent": {func(f *fakeService, p *paymentDemo) {
 			f.noWebhooks, p.webhookTimeout, p.testEventTimeout = true, time.Millisecond, time.Millisecond
-		}, "no webhook OUTGOING_PAYMENT.PENDING came"},
-		"the books are another": {func(_ *fakeService, p *paymentDemo) { p.ledger = fakeLedgerReader{} }, "has no entries of " + fakeTransaction},
+		}, "no webhook OUTGOING_PAYMENT.PENDING within"},
+		"another database": {func(_ *fakeService, p *paymentDemo) { p.ledger = fakeLedgerReader{} }, "has no entries of " + fakeTransaction},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -85,22 +84,21 @@ func TestDemo_RestoresEndpointOnFailure(t *testing.T) {
 
 func TestDemo_ContinuesWithoutTestEvent(t *testing.T) {
 	t.Parallel()
-	// A TEST event is sent once only: when it is lost the play says so and goes on, for
-	// the payment's own events are sent until they arrive.
+	// A TEST event is sent only once: if it is lost, the demo says so and continues.
 	service := newFakeService(t)
 	service.lostEvent = "TEST"
 	var out strings.Builder
 	p := newPaymentDemo(service.credentials(), &out)
 	p.testEventTimeout = time.Millisecond
 
-	if err := p.run(t.Context()); err != nil || !strings.Contains(out.String(), "No TEST came") {
+	if err := p.run(t.Context()); err != nil || !strings.Contains(out.String(), "No TEST event was received") {
 		t.Errorf("%v\n%s", err, out.String())
 	}
 }
 
 func TestDemo_CancelRestoresEndpoint(t *testing.T) {
 	t.Parallel()
-	// Ctrl-C ends the play at once, and even then the endpoint is given back.
+	// Ctrl-C ends the demo at once, and the endpoint is restored nevertheless.
 	service := newFakeService(t)
 	service.noWebhooks = true
 	ctx, cancel := context.WithCancel(t.Context())
@@ -118,7 +116,7 @@ func TestDemo_CancelRestoresEndpoint(t *testing.T) {
 	}
 }
 
-// triggerWriter is a writer that does something when it has seen a text.
+// triggerWriter calls a function when a text is written.
 type triggerWriter struct {
 	strings.Builder
 	match   string
@@ -134,7 +132,7 @@ func (w *triggerWriter) Write(text []byte) (int, error) {
 
 func TestDemo_StaleDemoEndpointIsCleared(t *testing.T) {
 	t.Parallel()
-	// An endpoint that a killed play left behind is not set again: nobody listens there.
+	// An endpoint that a killed demo left is not restored, because nothing listens there.
 	service := newFakeService(t)
 	service.endpoint = "http://127.0.0.1:4711" + demoPathPrefix + "0199f0a2"
 
@@ -151,7 +149,7 @@ func TestDemo_StaleDemoEndpointIsCleared(t *testing.T) {
 
 func TestDemo_WithoutDatabase(t *testing.T) {
 	t.Parallel()
-	// A play that cannot see the database says so instead of showing entries.
+	// Without a database the demo says so instead of showing entries.
 	service := newFakeService(t)
 	var out strings.Builder
 
@@ -166,8 +164,8 @@ func TestDemo_WithoutDatabase(t *testing.T) {
 
 func TestDemo_Credentials(t *testing.T) {
 	t.Parallel()
-	// Flags go together; without them the data folder's file is read, and what is
-	// wrong is said with what to do.
+	// Flags are set together; without them the file in the data folder is read. An error
+	// says what to do.
 	dir := t.TempDir()
 	write := func(name, text string) string {
 		sub := filepath.Join(dir, name)
@@ -187,10 +185,10 @@ func TestDemo_Credentials(t *testing.T) {
 		wrong   string
 	}{
 		"flags":       {demoCommand{BaseURL: "http://h/v", ClientID: "a", ClientSecret: "b", databaseFlags: databaseFlags{Data: good}}, credentials{BaseURL: "http://h/v", ClientID: "a", ClientSecret: "b"}, ""},
-		"half a set":  {demoCommand{ClientID: "a", databaseFlags: databaseFlags{Data: good}}, credentials{}, "go together"},
+		"half a set":  {demoCommand{ClientID: "a", databaseFlags: databaseFlags{Data: good}}, credentials{}, "together, or none"},
 		"a folder":    {demoCommand{databaseFlags: databaseFlags{Data: good}}, credentials{"p", "c", "s", "http://localhost:8080/2025-10-13"}, ""},
 		"no folder":   {demoCommand{databaseFlags: databaseFlags{Data: filepath.Join(dir, "none")}}, credentials{}, "start causeway dev"},
-		"broken file": {demoCommand{databaseFlags: databaseFlags{Data: bad}}, credentials{}, "is damaged"},
+		"broken file": {demoCommand{databaseFlags: databaseFlags{Data: bad}}, credentials{}, "cannot read"},
 	} {
 		got, err := c.command.credentials()
 		if c.wrong != "" && (err == nil || !strings.Contains(err.Error(), c.wrong)) || c.wrong == "" && (err != nil || got != c.want) {
@@ -200,7 +198,7 @@ func TestDemo_Credentials(t *testing.T) {
 }
 
 func TestScreen_ColourOnlyOnTerminal(t *testing.T) {
-	// What goes into a pipe or a file has no control characters in it.
+	// Output to a pipe or a file has no control characters.
 	file, err := os.Create(filepath.Join(t.TempDir(), "out"))
 	if err != nil {
 		t.Fatal(err)
@@ -210,7 +208,7 @@ func TestScreen_ColourOnlyOnTerminal(t *testing.T) {
 		t.Error("a file gets colour")
 	}
 
-	// A character device is taken for a terminal, unless NO_COLOR or a dumb one says no.
+	// A character device is a terminal, unless NO_COLOR or TERM=dumb is set.
 	device, err := os.OpenFile(os.DevNull, os.O_WRONLY, 0)
 	if err != nil {
 		t.Fatal(err)
@@ -234,7 +232,7 @@ func TestScreen_ColourOnlyOnTerminal(t *testing.T) {
 
 func TestFormatJSON(t *testing.T) {
 	t.Parallel()
-	// JSON that fits stands on one line; what does not is broken member by member.
+	// JSON that fits is on one line; any other has a line for each member.
 	for _, c := range []struct {
 		text  string
 		width int
@@ -252,7 +250,7 @@ func TestFormatJSON(t *testing.T) {
 	}
 }
 
-// normalizeOutput takes out what differs from play to play.
+// normalizeOutput removes what differs from run to run.
 func normalizeOutput(text string, service *fakeService) string {
 	text = strings.ReplaceAll(text, service.URL, "http://service")
 	for pattern, word := range map[string]string{
@@ -261,7 +259,7 @@ func normalizeOutput(text string, service *fakeService) string {
 		`demo-[0-9a-f]{8}`:                                         "demo-<new>",
 		`spark1[0-9a-f]{32}w`:                                      "spark1<new>",
 		`after \S+`:                                                "after <time>",
-		`Played in \S+\.`:                                          "Played in <time>.",
+		`Done in \S+\.`:                                            "Done in <time>.",
 	} {
 		text = regexp.MustCompile(pattern).ReplaceAllString(text, word)
 	}
