@@ -10,7 +10,6 @@ import (
 	"causeway/core/fault"
 	"causeway/core/ident"
 	"causeway/core/period"
-	"causeway/core/platform"
 	"causeway/core/quote"
 	"causeway/ledger"
 	"causeway/ports"
@@ -30,12 +29,9 @@ type PostedAdjustment struct {
 // when that is held, or into the first that is not closed. Errors: INVALID_INPUT with
 // everything that is wrong, INTERNAL_ACCOUNT_NOT_FOUND, NOT_FOUND for a posting to correct
 // that is not there, INSUFFICIENT_BALANCE.
-func (s *Periods) Adjust(ctx context.Context, who platform.Principal, claim *ports.IdempotentRequest, a period.Adjustment) (done PostedAdjustment, err error) {
-	if err := who.CheckPermission(platform.Manage); err != nil {
-		return PostedAdjustment{}, err
-	}
+func (s *Periods) Adjust(ctx context.Context, p ident.Platform, by ident.Token, claim *ports.IdempotentRequest, a period.Adjustment) (done PostedAdjustment, err error) {
 	now := s.Clock.Now().Truncate(time.Microsecond)
-	a.Platform = who.Platform
+	a.Platform = p
 	if bad := a.Check(now); len(bad) > 0 {
 		return PostedAdjustment{}, fault.Invalid(bad...)
 	}
@@ -45,9 +41,9 @@ func (s *Periods) Adjust(ctx context.Context, who platform.Principal, claim *por
 	if err := s.checkCorrectedPosting(ctx, a); err != nil {
 		return PostedAdjustment{}, err
 	}
-	asked, authorisation := a.Posting(s.IDs.New(now), who.Token, now)
+	asked, authorisation := a.Posting(s.IDs.New(now), by, now)
 	err = s.Store.Do(ctx, func(ctx context.Context, tx ports.Tx) error {
-		calendar, err := tx.LockPeriodsShared(ctx, who.Platform)
+		calendar, err := tx.LockPeriodsShared(ctx, p)
 		if err != nil {
 			return err
 		}

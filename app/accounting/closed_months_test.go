@@ -75,7 +75,7 @@ func TestCheck_UnauthorisedPostingInSoftClosedMonth(t *testing.T) {
 		h := newPeriodEnv(t)
 		h.post(h.newFeePosting(day(time.January, 5), 9), h.newFeePosting(day(time.February, 6), 2))
 		h.changeState(period.SoftClose, "2026-02")
-		if _, err := h.Adjust(t.Context(), h.admin, nil, newAdjustment(day(time.February, 7))); err != nil {
+		if _, err := h.Adjust(t.Context(), h.admin.Platform, h.admin.Token, nil, newAdjustment(day(time.February, 7))); err != nil {
 			t.Fatal(err)
 		}
 		h.post(h.newFeePosting(day(time.February, 8), 3), h.newFeePosting(day(time.March, 9), 3))

@@ -7,7 +7,6 @@ import (
 	"causeway/core/fault"
 	"causeway/core/ident"
 	"causeway/core/period"
-	"causeway/core/platform"
 	"causeway/ports"
 )
 
@@ -45,22 +44,7 @@ type Month struct {
 
 // List lists the months of the caller's platform, the newest first: from the first that
 // has anything in it to the present one.
-func (s *Periods) List(ctx context.Context, who platform.Principal) ([]Month, error) {
-	if err := who.CheckPermission(platform.View); err != nil {
-		return nil, err
-	}
-	return s.listMonths(ctx, who.Platform)
-}
-
-// ListForPlatform is List for the operator.
-func (s *Periods) ListForPlatform(ctx context.Context, p ident.Platform) ([]Month, error) {
-	if _, err := s.Store.Platform(ctx, p); err != nil {
-		return nil, err
-	}
-	return s.listMonths(ctx, p)
-}
-
-func (s *Periods) listMonths(ctx context.Context, p ident.Platform) ([]Month, error) {
+func (s *Periods) List(ctx context.Context, p ident.Platform) ([]Month, error) {
 	book, err := s.Store.PeriodOverview(ctx, p)
 	if err != nil {
 		return nil, err
@@ -101,11 +85,8 @@ func newMonth(book ports.PeriodOverview, m period.Month) Month {
 
 // Get reads one month of the caller's platform and, once it is closed, a page of its
 // trial balance. A month that has not begun is NOT_FOUND.
-func (s *Periods) Get(ctx context.Context, who platform.Principal, m period.Month, f ports.LineFilter) (Month, error) {
-	if err := who.CheckPermission(platform.View); err != nil {
-		return Month{}, err
-	}
-	book, err := s.Store.PeriodOverview(ctx, who.Platform)
+func (s *Periods) Get(ctx context.Context, p ident.Platform, m period.Month, f ports.LineFilter) (Month, error) {
+	book, err := s.Store.PeriodOverview(ctx, p)
 	if err != nil {
 		return Month{}, err
 	}
@@ -116,10 +97,10 @@ func (s *Periods) Get(ctx context.Context, who platform.Principal, m period.Mont
 	if month.Closing == nil {
 		return month, nil
 	}
-	if month.Totals, err = s.Store.ClosingTotals(ctx, who.Platform, m); err != nil {
+	if month.Totals, err = s.Store.ClosingTotals(ctx, p, m); err != nil {
 		return Month{}, err
 	}
-	month.Lines, err = s.Store.ClosingLines(ctx, who.Platform, m, f)
+	month.Lines, err = s.Store.ClosingLines(ctx, p, m, f)
 	return month, err
 }
 
@@ -133,23 +114,10 @@ func (s *Periods) checkMonthExists(c period.Calendar, m period.Month) error {
 	return nil
 }
 
-// ChangeState does something to a month of the caller's platform. The note may be empty.
-func (s *Periods) ChangeState(ctx context.Context, who platform.Principal, claim *ports.IdempotentRequest, a period.Action, m period.Month, note string) (Month, error) {
-	if err := who.CheckPermission(platform.Manage); err != nil {
-		return Month{}, err
-	}
-	return s.changeState(ctx, claim, period.Change{Platform: who.Platform, Month: m, Action: a, By: who.Token, Note: note})
-}
-
-// ChangeStateForPlatform is Change for the operator.
-func (s *Periods) ChangeStateForPlatform(ctx context.Context, p ident.Platform, a period.Action, m period.Month, note string) (Month, error) {
-	if _, err := s.Store.Platform(ctx, p); err != nil {
-		return Month{}, err
-	}
-	return s.changeState(ctx, nil, period.Change{Platform: p, Month: m, Action: a, Note: note})
-}
-
-func (s *Periods) changeState(ctx context.Context, claim *ports.IdempotentRequest, change period.Change) (done Month, err error) {
+// ChangeState applies an action to a month. The note may be empty, and so may the token, if
+// the operator does it. Faults: INVALID_INPUT; CONFLICT if the month does not take the action.
+func (s *Periods) ChangeState(ctx context.Context, p ident.Platform, by ident.Token, claim *ports.IdempotentRequest, a period.Action, m period.Month, note string) (done Month, err error) {
+	change := period.Change{Platform: p, Month: m, Action: a, By: by, Note: note}
 	if bad := period.CheckNote(change.Note, true); len(bad) > 0 {
 		return Month{}, fault.Invalid(bad...)
 	}

@@ -38,7 +38,7 @@ func TestClosedMonths_ConcurrentPosting(t *testing.T) {
 				}
 				at := months[0].Start().Add(time.Duration(random.Int64N(int64(midMarch.Sub(months[0].Start())))))
 				if i < 2 {
-					if _, err := h.Adjust(context.Background(), h.admin, nil, newAdjustment(at)); err != nil {
+					if _, err := h.Adjust(context.Background(), h.admin.Platform, h.admin.Token, nil, newAdjustment(at)); err != nil {
 						t.Errorf("an adjustment at %s: %v", at, err)
 					}
 					posted[i]++
@@ -59,7 +59,7 @@ func TestClosedMonths_ConcurrentPosting(t *testing.T) {
 	for closed := 0; closed < len(months); {
 		m := months[random.IntN(len(months))]
 		a := period.Actions()[random.IntN(3)]
-		_, err := h.ChangeState(t.Context(), h.admin, nil, a, m, "")
+		_, err := h.ChangeState(t.Context(), h.admin.Platform, h.admin.Token, nil, a, m, "")
 		switch {
 		case err == nil && a == period.Close:
 			closed++
@@ -130,7 +130,7 @@ func TestClose_ConcurrentCallers(t *testing.T) {
 	var all sync.WaitGroup
 	for i := range errs {
 		all.Go(func() {
-			_, errs[i] = h.ChangeState(context.Background(), h.admin, nil, period.Close, mustMonth("2026-01"), "")
+			_, errs[i] = h.ChangeState(context.Background(), h.admin.Platform, h.admin.Token, nil, period.Close, mustMonth("2026-01"), "")
 		})
 	}
 	all.Wait()

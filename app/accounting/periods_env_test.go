@@ -101,7 +101,7 @@ func (h *periodEnv) readPosting(id uuid.UUID) ledger.Posting {
 
 func (h *periodEnv) changeState(a period.Action, month string) accounting.Month {
 	h.t.Helper()
-	done, err := h.ChangeState(context.Background(), h.admin, nil, a, mustMonth(month), "")
+	done, err := h.ChangeState(context.Background(), h.admin.Platform, h.admin.Token, nil, a, mustMonth(month), "")
 	if err != nil {
 		h.t.Fatalf("%s %s: %v", a, month, err)
 	}
@@ -111,7 +111,7 @@ func (h *periodEnv) changeState(a period.Action, month string) accounting.Month 
 // getMonth reads a month with the whole of its trial balance.
 func (h *periodEnv) getMonth(month string) accounting.Month {
 	h.t.Helper()
-	m, err := h.Get(context.Background(), h.admin, mustMonth(month), ports.LineFilter{Limit: 1000})
+	m, err := h.Get(context.Background(), h.admin.Platform, mustMonth(month), ports.LineFilter{Limit: 1000})
 	if err != nil {
 		h.t.Fatal(err)
 	}

@@ -11,7 +11,6 @@ import (
 	"causeway/app/accounting"
 	"causeway/core/fault"
 	"causeway/core/period"
-	"causeway/core/platform"
 	"causeway/ledger"
 	"causeway/ports"
 )
@@ -111,7 +110,7 @@ func TestReopen_AcceptsPostingsAgain(t *testing.T) {
 	if got := h.readPosting(p.ID); !got.Equal(p) {
 		t.Errorf("posted %v", got)
 	}
-	months, err := h.List(t.Context(), h.admin)
+	months, err := h.List(t.Context(), h.admin.Platform)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -126,37 +125,28 @@ func TestReopen_AcceptsPostingsAgain(t *testing.T) {
 
 func TestPeriods_Refused(t *testing.T) {
 	t.Parallel()
-	// Who may not is refused, what is not there is not found, and a month cannot be ended
-	// out of its order; nothing changes.
+	// A month that does not exist is not found, and a change that its state or order does not
+	// allow is refused; nothing changes.
 	h := newPeriodEnv(t)
 	h.changeState(period.SoftClose, "2026-01")
-	viewer := h.admin
-	viewer.Permissions = []platform.Permission{platform.View}
-	nobody := h.admin
-	nobody.Permissions = []platform.Permission{platform.Manage, platform.Transact}
-
-	change := func(who platform.Principal, a period.Action, m string, note string) error {
-		_, err := h.ChangeState(t.Context(), who, nil, a, mustMonth(m), note)
+	change := func(a period.Action, m string, note string) error {
+		_, err := h.ChangeState(t.Context(), h.admin.Platform, h.admin.Token, nil, a, mustMonth(m), note)
 		return err
 	}
-	get := func(who platform.Principal, m string) error {
-		_, err := h.Get(t.Context(), who, mustMonth(m), ports.LineFilter{Limit: 1})
+	get := func(m string) error {
+		_, err := h.Get(t.Context(), h.admin.Platform, mustMonth(m), ports.LineFilter{Limit: 1})
 		return err
 	}
-	_, list := h.List(t.Context(), nobody)
 	for name, c := range map[string]struct {
 		err  error
 		want fault.Code
 	}{
-		"a viewer holds":         {change(viewer, period.SoftClose, "2026-02", ""), fault.Forbidden},
-		"who cannot view reads":  {get(nobody, "2026-01"), fault.Forbidden},
-		"who cannot view lists":  {list, fault.Forbidden},
-		"a month to come":        {get(h.admin, "2026-04"), fault.NotFound},
-		"before the first":       {get(h.admin, "2025-12"), fault.NotFound},
-		"the present is held":    {change(h.admin, period.SoftClose, "2026-03", ""), fault.Conflict},
-		"an open one is closed":  {change(h.admin, period.Close, "2026-02", ""), fault.Conflict},
-		"one is held twice":      {change(h.admin, period.SoftClose, "2026-01", ""), fault.Conflict},
-		"a note that is no text": {change(h.admin, period.Close, "2026-01", "\x00"), fault.InvalidInput},
+		"a month to come":        {get("2026-04"), fault.NotFound},
+		"before the first":       {get("2025-12"), fault.NotFound},
+		"the present is held":    {change(period.SoftClose, "2026-03", ""), fault.Conflict},
+		"an open one is closed":  {change(period.Close, "2026-02", ""), fault.Conflict},
+		"one is held twice":      {change(period.SoftClose, "2026-01", ""), fault.Conflict},
+		"a note that is no text": {change(period.Close, "2026-01", "\x00"), fault.InvalidInput},
 	} {
 		if !fault.Is(c.err, c.want) {
 			t.Errorf("%s: %v, want %s", name, c.err, c.want)
@@ -167,7 +157,7 @@ func TestPeriods_Refused(t *testing.T) {
 	}
 	// What one platform does is nothing to another.
 	other := h.createPlatform("Other")
-	if months, err := h.List(t.Context(), other); err != nil || len(months) != 1 || months[0].State != period.Open {
+	if months, err := h.List(t.Context(), other.Platform); err != nil || len(months) != 1 || months[0].State != period.Open {
 		t.Errorf("%v, %v", months, err)
 	}
 }
@@ -189,7 +179,7 @@ func TestGet_PagesTrialBalance(t *testing.T) {
 	seen := map[string]int{}
 	f := ports.LineFilter{Limit: 4}
 	for pages := 1; ; pages++ {
-		m, err := h.Get(t.Context(), h.admin, mustMonth("2026-01"), f)
+		m, err := h.Get(t.Context(), h.admin.Platform, mustMonth("2026-01"), f)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -6,7 +6,6 @@ import (
 	"causeway/app/internal/uow"
 	"causeway/core/fault"
 	"causeway/core/ident"
-	"causeway/core/platform"
 	"causeway/core/quote"
 	"causeway/core/transaction"
 	"causeway/ledger"
@@ -35,7 +34,7 @@ func (f *Service) Unmatched(ctx context.Context, p ident.Platform, filter ports.
 // NOT_FOUND, CONFLICT for what is assigned already or cannot go where it shall,
 // INVALID_INPUT, TRANSACTION_NOT_FOUND, INTERNAL_ACCOUNT_NOT_FOUND, INVALID_CURRENCY,
 // AMOUNT_OUT_OF_RANGE, CUSTOMER_DELETED.
-func (f *Service) AssignUnmatched(ctx context.Context, who platform.Principal, a AssignCommand, claim *ports.IdempotentRequest) (transaction.Unmatched, error) {
+func (f *Service) AssignUnmatched(ctx context.Context, p ident.Platform, by ident.Token, a AssignCommand, claim *ports.IdempotentRequest) (transaction.Unmatched, error) {
 	if a.Note == "" || len(a.Note) > maxNoteBytes {
 		return transaction.Unmatched{}, fault.Invalid(fault.Field{Field: "note", Message: "must have 1 to 200 bytes"})
 	}
@@ -44,7 +43,7 @@ func (f *Service) AssignUnmatched(ctx context.Context, who platform.Principal, a
 	var work *uow.Work
 	err := f.Store.Do(ctx, func(ctx context.Context, tx ports.Tx) error {
 		work = uow.NewWork(f.Clock.Now(), f.IDs, 0)
-		done, refused = f.assignInTx(ctx, tx, work, who, a)
+		done, refused = f.assignInTx(ctx, tx, work, p, by, a)
 		if err := uow.SaveResponse(ctx, tx, claim, done, refused); err != nil || refused != nil {
 			return err
 		}
@@ -59,15 +58,15 @@ func (f *Service) AssignUnmatched(ctx context.Context, who platform.Principal, a
 	return done, refused
 }
 
-func (f *Service) assignInTx(ctx context.Context, tx ports.Tx, w *uow.Work, who platform.Principal, a AssignCommand) (transaction.Unmatched, error) {
-	u, there, err := tx.LockUnmatched(ctx, who.Platform, a.Receipt)
+func (f *Service) assignInTx(ctx context.Context, tx ports.Tx, w *uow.Work, p ident.Platform, by ident.Token, a AssignCommand) (transaction.Unmatched, error) {
+	u, there, err := tx.LockUnmatched(ctx, p, a.Receipt)
 	if err != nil {
 		return u, err
 	}
 	if !there {
 		return u, fault.New(fault.NotFound, "There is no unmatched payment %s. Use an id of the list of unmatched funds.", a.Receipt)
 	}
-	made := transaction.Assignment{Transaction: a.Transaction, Account: a.Account, Note: a.Note, By: who.Token, At: w.Now}
+	made := transaction.Assignment{Transaction: a.Transaction, Account: a.Account, Note: a.Note, By: by, At: w.Now}
 	switch {
 	case !a.Transaction.IsZero():
 		err = fundTransaction(ctx, tx, w, u, a)

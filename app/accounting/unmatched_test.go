@@ -61,7 +61,7 @@ func TestUnmatched_ListsAll(t *testing.T) {
 	h.receivePayment(t, h.createQuote(t, "spark1good", 10050).Reference, 10050)
 	account := h.openAccount(t, "USD")
 
-	if _, err := h.AssignUnmatched(t.Context(), h.admin, accounting.AssignCommand{Receipt: want[2], Account: account.ID, Note: "rent"}, nil); err != nil {
+	if _, err := h.AssignUnmatched(t.Context(), h.admin.Platform, h.admin.Token, accounting.AssignCommand{Receipt: want[2], Account: account.ID, Note: "rent"}, nil); err != nil {
 		t.Fatal(err)
 	}
 
@@ -97,7 +97,7 @@ func TestAssignUnmatched_FundsQuote(t *testing.T) {
 	receipt, q := h.receivePayment(t, "", 10050), h.createQuote(t, "spark1good", 10050)
 	h.clock.Advance(time.Second)
 
-	if _, err := h.AssignUnmatched(t.Context(), h.admin, accounting.AssignCommand{Receipt: receipt, Transaction: q.Transaction, Note: "the payer called"}, nil); err != nil {
+	if _, err := h.AssignUnmatched(t.Context(), h.admin.Platform, h.admin.Token, accounting.AssignCommand{Receipt: receipt, Transaction: q.Transaction, Note: "the payer called"}, nil); err != nil {
 		t.Fatal(err)
 	}
 
@@ -117,7 +117,7 @@ func TestAssignUnmatched_DepositsToAccount(t *testing.T) {
 	h := newEnv(t)
 	receipt, account := h.receivePayment(t, "rent of March", 700), h.openAccount(t, "USD")
 
-	done, err := h.AssignUnmatched(t.Context(), h.admin, accounting.AssignCommand{Receipt: receipt, Account: account.ID, Note: "Ana's"}, nil)
+	done, err := h.AssignUnmatched(t.Context(), h.admin.Platform, h.admin.Token, accounting.AssignCommand{Receipt: receipt, Account: account.ID, Note: "Ana's"}, nil)
 
 	if err != nil || done.Assignment == nil || done.Assignment.Transaction.IsZero() {
 		t.Fatalf("%+v, %v", done, err)
@@ -141,7 +141,7 @@ func TestAssignUnmatched_ReturnsToPayer(t *testing.T) {
 			receipt := h.receivePayment(t, "", 700)
 			back := accounting.AssignCommand{Receipt: receipt, Note: "nobody knows them"}
 
-			if _, err := h.AssignUnmatched(t.Context(), h.admin, back, nil); err != nil {
+			if _, err := h.AssignUnmatched(t.Context(), h.admin.Platform, h.admin.Token, back, nil); err != nil {
 				t.Fatal(err)
 			}
 
@@ -157,11 +157,11 @@ func TestAssignUnmatched_ReturnsToPayer(t *testing.T) {
 			if got := h.listUnmatched(t, nil); len(got) != 2 || got[0].Assignment == nil || got[1].Assignment != nil || !got[1].IsFailedRefund() {
 				t.Fatalf("%+v", got)
 			}
-			if _, err := h.AssignUnmatched(t.Context(), h.admin, back, nil); !fault.Is(err, fault.Conflict) {
+			if _, err := h.AssignUnmatched(t.Context(), h.admin.Platform, h.admin.Token, back, nil); !fault.Is(err, fault.Conflict) {
 				t.Errorf("sent back once more: %v", err)
 			}
 			account := h.openAccount(t, "USD")
-			if _, err := h.AssignUnmatched(t.Context(), h.admin, accounting.AssignCommand{Receipt: receipt, Account: account.ID, Note: "found"}, nil); err != nil {
+			if _, err := h.AssignUnmatched(t.Context(), h.admin.Platform, h.admin.Token, accounting.AssignCommand{Receipt: receipt, Account: account.ID, Note: "found"}, nil); err != nil {
 				t.Fatal(err)
 			}
 			h.wantBalances(t, map[string]string{"rails/RTP USD": "700", quote.AccountPath(account) + " USD": "700"})
@@ -194,12 +194,12 @@ func TestAssignUnmatched_FailedRefund(t *testing.T) {
 	}
 	for name, to := range map[string]accounting.AssignCommand{"to its payer": {}, "to a quote": {Transaction: h.createQuote(t, "spark1good", 10050).Transaction}} {
 		to.Receipt, to.Note = u.Receipt.ID, "x"
-		if _, err := h.AssignUnmatched(t.Context(), h.admin, to, nil); !fault.Is(err, fault.Conflict) {
+		if _, err := h.AssignUnmatched(t.Context(), h.admin.Platform, h.admin.Token, to, nil); !fault.Is(err, fault.Conflict) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
 	for _, again := range []bool{false, true} {
-		_, err := h.AssignUnmatched(t.Context(), h.admin, accounting.AssignCommand{Receipt: u.Receipt.ID, Account: account.ID, Note: "they have one here"}, nil)
+		_, err := h.AssignUnmatched(t.Context(), h.admin.Platform, h.admin.Token, accounting.AssignCommand{Receipt: u.Receipt.ID, Account: account.ID, Note: "they have one here"}, nil)
 		if again != fault.Is(err, fault.Conflict) || again != (err != nil) {
 			t.Errorf("again %t: %v", again, err)
 		}
@@ -258,11 +258,11 @@ func TestAssignUnmatched_Refused(t *testing.T) {
 		"no such account":              {accounting.AssignCommand{Receipt: receipt, Account: ident.NewInternalAccount(h.ids.New, noon), Note: "x"}, fault.InternalAccountNotFound},
 		"an account in euros":          {accounting.AssignCommand{Receipt: receipt, Account: euros.ID, Note: "x"}, fault.InvalidCurrency},
 	} {
-		if _, err := h.AssignUnmatched(t.Context(), h.admin, c.a, nil); !fault.Is(err, c.code) {
+		if _, err := h.AssignUnmatched(t.Context(), h.admin.Platform, h.admin.Token, c.a, nil); !fault.Is(err, c.code) {
 			t.Errorf("%s: %v, want %s", name, err, c.code)
 		}
 	}
-	if _, err := h.AssignUnmatched(t.Context(), stranger, accounting.AssignCommand{Receipt: receipt, Note: "x"}, nil); !fault.Is(err, fault.NotFound) {
+	if _, err := h.AssignUnmatched(t.Context(), stranger.Platform, stranger.Token, accounting.AssignCommand{Receipt: receipt, Note: "x"}, nil); !fault.Is(err, fault.NotFound) {
 		t.Errorf("another platform: %v", err)
 	}
 	if got := h.balances(t)["funding/unmatched USD"]; got != "700" {
@@ -276,7 +276,7 @@ func TestAssignUnmatched_AccountAtMaximum(t *testing.T) {
 	h := newEnv(t)
 	full := h.openAccount(t, "USD")
 	for _, minor := range []int64{account.MaxBalance, 700} {
-		_, err := h.AssignUnmatched(t.Context(), h.admin, accounting.AssignCommand{Receipt: h.receivePayment(t, "", minor), Account: full.ID, Note: "Ana's"}, nil)
+		_, err := h.AssignUnmatched(t.Context(), h.admin.Platform, h.admin.Token, accounting.AssignCommand{Receipt: h.receivePayment(t, "", minor), Account: full.ID, Note: "Ana's"}, nil)
 		if refused := minor == 700; fault.Is(err, fault.AmountOutOfRange) != refused || err != nil != refused {
 			t.Errorf("%d: %v", minor, err)
 		}
@@ -297,7 +297,7 @@ func TestAssignUnmatched_ConcurrentCallers(t *testing.T) {
 	var all sync.WaitGroup
 	for i := range refusals {
 		all.Go(func() {
-			_, refusals[i] = h.AssignUnmatched(context.WithoutCancel(t.Context()), h.admin, accounting.AssignCommand{Receipt: receipt, Account: account.ID, Note: "mine"}, nil)
+			_, refusals[i] = h.AssignUnmatched(context.WithoutCancel(t.Context()), h.admin.Platform, h.admin.Token, accounting.AssignCommand{Receipt: receipt, Account: account.ID, Note: "mine"}, nil)
 		})
 	}
 	all.Wait()

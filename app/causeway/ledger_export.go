@@ -77,7 +77,7 @@ const formatLog = "log"
 
 func (l ledgerExportCommand) exportLedger(db *postgres.DB, platform ident.Platform, request exports.Request) exportFunc {
 	return func(ctx context.Context, out io.Writer, progress func(done, total int64)) error {
-		document, err := exports.New(exports.Config{Views: db.LedgerViews(), Clock: systemClock{}, Progress: progress}).ExportForPlatform(platform, request)
+		document, err := exports.New(exports.Config{Views: db.LedgerViews(), Clock: systemClock{}, Progress: progress}).Export(platform, request)
 		if err != nil {
 			return err
 		}

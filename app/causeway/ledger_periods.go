@@ -21,12 +21,12 @@ type ledgerPeriodsCommand struct {
 }
 
 func (l ledgerPeriodsCommand) Run(ctx context.Context, out io.Writer) error {
-	platform, err := ident.ParsePlatform(l.Platform)
-	if err != nil {
-		return fmt.Errorf("--platform: %w", err)
-	}
 	return l.withDatabase(ctx, func(db *postgres.DB) error {
-		months, err := newPeriods(db).ListForPlatform(ctx, platform)
+		platform, err := resolvePlatform(ctx, db, l.Platform)
+		if err != nil {
+			return err
+		}
+		months, err := newPeriods(db).List(ctx, platform)
 		if err != nil {
 			return fieldErrors("cannot list the periods", err)
 		}
@@ -43,16 +43,16 @@ type monthCommand struct {
 }
 
 func (m monthCommand) change(ctx context.Context, out io.Writer, action period.Action) error {
-	platform, err := ident.ParsePlatform(m.Platform)
-	if err != nil {
-		return fmt.Errorf("--platform: %w", err)
-	}
 	month, err := period.ParseMonth(m.Month)
 	if err != nil {
 		return fmt.Errorf("%s: %w", m.Month, err)
 	}
 	return m.withDatabase(ctx, func(db *postgres.DB) error {
-		changed, err := newPeriods(db).ChangeStateForPlatform(ctx, platform, action, month, m.Note)
+		platform, err := resolvePlatform(ctx, db, m.Platform)
+		if err != nil {
+			return err
+		}
+		changed, err := newPeriods(db).ChangeState(ctx, platform, ident.Token{}, nil, action, month, m.Note)
 		if err != nil {
 			return fieldErrors("nothing was changed", err)
 		}

@@ -82,7 +82,7 @@ func (e *env) newService() *exports.Service {
 
 func (e *env) export(r exports.Request) (string, error) {
 	e.t.Helper()
-	document, err := e.newService().ExportForPlatform(e.platform, r)
+	document, err := e.newService().Export(e.platform, r)
 	if err != nil {
 		return "", err
 	}

@@ -77,18 +77,10 @@ type Request struct {
 	ports.LedgerFilter
 }
 
-// Export makes ready to write the books of the principal's platform. Faults:
-// INVALID_INPUT with every bad field; from Write, INVALID_INPUT for an account that is
-// not there, and RATE_LIMITED while too many are being written.
-func (e *Service) Export(_ context.Context, who platform.Principal, r Request) (Document, error) {
-	if err := who.CheckPermission(platform.View); err != nil {
-		return Document{}, err
-	}
-	return e.ExportForPlatform(who.Platform, r)
-}
-
-// ExportForPlatform is Export for an operator, who may read the books of every platform.
-func (e *Service) ExportForPlatform(p ident.Platform, r Request) (Document, error) {
+// Export prepares an export of the ledger of a platform. Faults: INVALID_INPUT with every
+// invalid field; from Write, INVALID_INPUT for an account that was never posted to and
+// RATE_LIMITED while too many documents are being written.
+func (e *Service) Export(p ident.Platform, r Request) (Document, error) {
 	if bad := r.check(e.Clock.Now()); len(bad) > 0 {
 		return Document{}, fault.Invalid(bad...)
 	}

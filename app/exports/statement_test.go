@@ -90,7 +90,7 @@ func (d *fakeLedger) TransactionsByKey(_ context.Context, keys []ports.Transacti
 func (d *fakeLedger) statement(t *testing.T, format exports.StatementFormat) (string, error) {
 	t.Helper()
 	service := exports.New(exports.Config{Views: d, Store: d, Clock: portstest.NewFakeClock(noon)})
-	document, err := service.Statement(t.Context(), platform.Principal{Platform: platformID(1), Permissions: []platform.Permission{platform.View}},
+	document, err := service.Statement(t.Context(), platformID(1),
 		exports.StatementRequest{Customer: testCustomer, Account: internalAccountID(1), Format: format})
 	if err != nil {
 		t.Fatal(err)
@@ -170,7 +170,7 @@ func TestExport_BoundedMemory(t *testing.T) {
 	// megabytes. The test measures the heap of the whole program, so it is not parallel.
 	for _, format := range []exports.Format{exports.CSV, exports.HLedger, exports.Ledger, exports.Beancount} {
 		service := exports.New(exports.Config{Views: largeLedger(150_000), Clock: portstest.NewFakeClock(noon)})
-		document, err := service.ExportForPlatform(platformID(1), exports.Request{Format: format})
+		document, err := service.Export(platformID(1), exports.Request{Format: format})
 		if err != nil {
 			t.Fatal(err)
 		}

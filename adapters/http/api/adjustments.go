@@ -78,7 +78,7 @@ func registerAdjustments(a *httpapi.API, p Periods) {
 			"Every adjustment keeps who authorised it and why, so it may also count in a month that is held.",
 		Errors: []fault.Code{fault.NotFound, fault.InternalAccountNotFound, fault.InsufficientBalance, fault.InvalidAmount},
 	}, func(ctx context.Context, call httpapi.Call, in *adjust) (accounting.PostedAdjustment, error) {
-		return p.Adjust(ctx, call.Principal, call.IdempotentRequest, in.Body.command())
+		return p.Adjust(ctx, call.Principal.Platform, call.Principal.Token, call.IdempotentRequest, in.Body.command())
 	}, renderAdjustment)
 }
 

@@ -15,8 +15,8 @@ import (
 
 // Exports are the use cases behind exports of the books and statements.
 type Exports interface {
-	Export(ctx context.Context, who platform.Principal, r exports.Request) (exports.Document, error)
-	Statement(ctx context.Context, who platform.Principal, r exports.StatementRequest) (exports.Document, error)
+	Export(p ident.Platform, r exports.Request) (exports.Document, error)
+	Statement(ctx context.Context, p ident.Platform, r exports.StatementRequest) (exports.Document, error)
 }
 
 // EffectivePeriod is a part of time by when things took effect.
@@ -45,7 +45,7 @@ func registerExports(a *httpapi.API, use Exports) {
 			"A memo that a spreadsheet would take for a formula has an apostrophe in front.",
 		Errors: []fault.Code{fault.RateLimited, fault.MonthArchived},
 	}, []string{"text/csv", "text/plain", "application/xml"}, func(ctx context.Context, call httpapi.Call, in *wanted) (httpapi.File, error) {
-		document, err := use.Export(ctx, call.Principal, exports.Request{
+		document, err := use.Export(call.Principal.Platform, exports.Request{
 			Format: exports.Format(in.Format), AsOf: in.AsOf.Time,
 			LedgerFilter: ports.LedgerFilter{Interval: in.interval(), Path: in.Account, Currency: money.Currency(in.Currency)},
 		})
@@ -65,7 +65,7 @@ func registerExports(a *httpapi.API, use Exports) {
 			"A pdf holds up to 20,000 movements and prints Latin, Cyrillic and Greek letters; others appear as a box. html has no such limits.",
 		Errors: []fault.Code{fault.UserNotFound, fault.InternalAccountNotFound, fault.RateLimited, fault.MonthArchived},
 	}, []string{"text/html", "application/pdf"}, func(ctx context.Context, call httpapi.Call, in *statement) (httpapi.File, error) {
-		document, err := use.Statement(ctx, call.Principal, exports.StatementRequest{
+		document, err := use.Statement(ctx, call.Principal.Platform, exports.StatementRequest{
 			Customer: in.CustomerID.Value, Account: in.AccountID.Value, Currency: money.Currency(in.Currency),
 			Interval: in.interval(), Format: exports.StatementFormat(in.Format),
 		})

@@ -133,7 +133,7 @@ func registerUnmatched(a *httpapi.API, f Accounting) {
 		if err != nil {
 			return transaction.Unmatched{}, err
 		}
-		return f.AssignUnmatched(ctx, call.Principal, command, call.IdempotentRequest)
+		return f.AssignUnmatched(ctx, call.Principal.Platform, call.Principal.Token, command, call.IdempotentRequest)
 	}, renderUnmatchedFunds)
 }
 

@@ -16,10 +16,10 @@ import (
 
 // Periods are the use cases behind the operations on months of the books.
 type Periods interface {
-	List(ctx context.Context, who platform.Principal) ([]accounting.Month, error)
-	Get(ctx context.Context, who platform.Principal, m period.Month, f ports.LineFilter) (accounting.Month, error)
-	ChangeState(ctx context.Context, who platform.Principal, claim *ports.IdempotentRequest, a period.Action, m period.Month, note string) (accounting.Month, error)
-	Adjust(ctx context.Context, who platform.Principal, claim *ports.IdempotentRequest, a period.Adjustment) (accounting.PostedAdjustment, error)
+	List(ctx context.Context, p ident.Platform) ([]accounting.Month, error)
+	Get(ctx context.Context, p ident.Platform, m period.Month, f ports.LineFilter) (accounting.Month, error)
+	ChangeState(ctx context.Context, p ident.Platform, by ident.Token, claim *ports.IdempotentRequest, a period.Action, m period.Month, note string) (accounting.Month, error)
+	Adjust(ctx context.Context, p ident.Platform, by ident.Token, claim *ports.IdempotentRequest, a period.Adjustment) (accounting.PostedAdjustment, error)
 }
 
 // monthText is a month in a path or a body.
@@ -135,7 +135,7 @@ func registerPeriods(a *httpapi.API, p Periods) {
 		Description: "Every month since the first posting, or since the first month that was held, with its state: the newest first. " +
 			"A month is a calendar month of UTC, and a posting belongs to the month of its effective time.",
 	}, func(ctx context.Context, call httpapi.Call, _ *struct{}) ([]accounting.Month, error) {
-		return p.List(ctx, call.Principal)
+		return p.List(ctx, call.Principal.Platform)
 	}, func(months []accounting.Month) accountingPeriodListResponse {
 		list := accountingPeriodListResponse{Data: make([]accountingPeriodBody, len(months))}
 		for i, m := range months {
@@ -162,7 +162,7 @@ func registerPeriods(a *httpapi.API, p Periods) {
 		if err != nil {
 			return accounting.Month{}, err
 		}
-		return p.Get(ctx, call.Principal, month, ports.LineFilter{After: after, Limit: in.Limit})
+		return p.Get(ctx, call.Principal.Platform, month, ports.LineFilter{After: after, Limit: in.Limit})
 	}, renderPeriodWithTrialBalance)
 
 	for _, op := range []struct {
@@ -192,7 +192,7 @@ func registerPeriods(a *httpapi.API, p Periods) {
 			if in.Body != nil {
 				note = *in.Body
 			}
-			return p.ChangeState(ctx, call.Principal, call.IdempotentRequest, op.action, month, note.Note)
+			return p.ChangeState(ctx, call.Principal.Platform, call.Principal.Token, call.IdempotentRequest, op.action, month, note.Note)
 		}, renderPeriod)
 	}
 	registerAdjustments(a, p)
