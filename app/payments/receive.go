@@ -84,7 +84,7 @@ func (w work) receive(r transaction.Receipt, taken ports.SavedReceipt, balances 
 	if t.Flow().Internal {
 		if err := applyPostings(balances, d); fault.Is(err, fault.AmountOutOfRange) {
 			w.Post(r.RejectedByAccount())
-			return t, uow.KeptUnmatched(err)
+			return t, uow.WithUnmatchedNote(err)
 		} else if err != nil {
 			return t, err
 		}

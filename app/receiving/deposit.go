@@ -228,7 +228,7 @@ func (w work) deposit(receipt transaction.Receipt, p ports.IncomingPaymentPartie
 	}
 	if err != nil {
 		w.Post(receipt.RejectedByAccount())
-		return transaction.Transaction{}, uow.KeptUnmatched(err)
+		return transaction.Transaction{}, uow.WithUnmatchedNote(err)
 	}
 	in := newIncomingPayment(depositID(receipt), *p.To, p.Owner, receipt.Amount.Minor)
 	in.PartnerAccount, in.Reference = receipt.PartnerAccount, receipt.Reference

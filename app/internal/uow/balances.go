@@ -2,7 +2,9 @@ package uow
 
 import (
 	"context"
+	"fmt"
 	"slices"
+	"time"
 
 	"causeway/core/account"
 	"causeway/core/event"
@@ -13,84 +15,106 @@ import (
 	"causeway/ports"
 )
 
-// LockBalances locks internal accounts, all that the work will touch, and gives their balances
-// to decide on.
+// LockBalances locks internal accounts and returns their balances. Name in one call all internal
+// accounts that the unit of work posts to: the balance events are computed from these balances.
 func (w *Work) LockBalances(ctx context.Context, tx ports.Tx, accounts []ledger.Account) (ledger.Balances, error) {
 	if len(accounts) == 0 {
 		return ledger.Balances{}, nil
 	}
-	held, err := tx.LockBalances(ctx, accounts)
+	locked, err := tx.LockBalances(ctx, accounts)
 	if err != nil {
 		return nil, err
 	}
-	w.lockedBalances = held
-	balances := make(ledger.Balances, len(held))
-	for a, h := range held {
-		balances[a] = h.Balance
+	w.lockedBalances = locked
+	balances := make(ledger.Balances, len(locked))
+	for a, internal := range locked {
+		balances[a] = internal.Balance
 	}
 	return balances, nil
 }
 
-// CheckCapacity is nil when the internal accounts that postings put money into can take it, and
-// AMOUNT_OUT_OF_RANGE when one cannot.
+// CheckCapacity returns an AMOUNT_OUT_OF_RANGE fault if an internal account that the postings
+// credit cannot hold the amount, and nil otherwise.
 func CheckCapacity(balances ledger.Balances, postings []ledger.Posting) error {
 	changes, err := ledger.NetChanges(postings...)
 	if err != nil {
 		return err
 	}
-	for _, m := range changes {
-		if !m.NoOverdraft || m.Amount <= 0 {
+	for _, c := range changes {
+		if !c.NoOverdraft || c.Amount <= 0 {
 			continue
 		}
-		if err := account.CheckCapacity(balances[m.Account], money.Amount{Minor: m.Amount, Currency: m.Account.Currency}); err != nil {
+		if err := account.CheckCapacity(balances[c.Account], money.Amount{Minor: c.Amount, Currency: c.Account.Currency}); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// KeptUnmatched says of a fault, for which money cannot go where it was to, where it is.
-func KeptUnmatched(err error) error {
-	refused, is := fault.As(err)
-	if !is {
+// WithUnmatchedNote adds to a fault, for which received money could not be credited, that the
+// money is held as unmatched funds. Other errors are returned as they are.
+func WithUnmatchedNote(err error) error {
+	f, ok := fault.As(err)
+	if !ok {
 		return err
 	}
-	kept := *refused
-	kept.Message += " What came is kept as unmatched."
-	return &kept
+	noted := *f
+	noted.Message += " The money received is held as unmatched funds."
+	return &noted
 }
 
-// balanceEvents are the events for accounts whose balance the postings change. Locking
-// them, where that was not needed to decide, takes the last locks of the unit of work.
+// EnsureAccount returns the internal account of a customer (zero: the platform) in a currency,
+// and opens it first if it does not exist. It reads the account again after opening it, because
+// another process may have opened it at the same time.
+func EnsureAccount(ctx context.Context, tx ports.Tx, ids ports.IDs, now time.Time, p ident.Platform, owner ident.Customer, currency money.Currency) (account.Internal, error) {
+	found, exists, err := tx.InternalAccount(ctx, p, owner, currency)
+	if err != nil || exists {
+		return found, err
+	}
+	opened, err := account.NewInternal(ident.NewInternalAccount(ids.New, now), p, owner, currency, now)
+	if err != nil {
+		return opened, err
+	}
+	if err := tx.OpenInternalAccounts(ctx, []account.Internal{opened}); err != nil {
+		return opened, err
+	}
+	if found, exists, err = tx.InternalAccount(ctx, p, owner, currency); err == nil && !exists {
+		err = fmt.Errorf("the account of %s in %s was opened but is not found", owner, currency)
+	}
+	return found, err
+}
+
+// balanceEvents returns the events for the internal accounts whose balance the postings change.
+// If LockBalances was not called, it locks them; these are the last locks of the unit of work.
 func (w *Work) balanceEvents(ctx context.Context, tx ports.Tx) ([]event.Event, error) {
-	moved, err := ledger.NetChanges(w.postings...)
+	changes, err := ledger.NetChanges(w.postings...)
 	if err != nil {
 		return nil, err
 	}
-	moved = slices.DeleteFunc(moved, func(c ledger.Change) bool { return !c.NoOverdraft || c.Amount == 0 })
-	if len(moved) == 0 {
+	changes = slices.DeleteFunc(changes, func(c ledger.Change) bool { return !c.NoOverdraft || c.Amount == 0 })
+	if len(changes) == 0 {
 		return nil, nil
 	}
-	held := w.lockedBalances
-	if held == nil {
-		accounts := make([]ledger.Account, len(moved))
-		for i, m := range moved {
-			accounts[i] = m.Account
+	locked := w.lockedBalances
+	if locked == nil {
+		accounts := make([]ledger.Account, len(changes))
+		for i, c := range changes {
+			accounts[i] = c.Account
 		}
-		if held, err = tx.LockBalances(ctx, accounts); err != nil {
+		if locked, err = tx.LockBalances(ctx, accounts); err != nil {
 			return nil, err
 		}
 	}
-	told := make([]event.Event, 0, len(moved))
-	for _, m := range moved {
-		now := held[m.Account]
-		if now.ID.IsZero() {
-			continue // posted before the account is opened: there is nobody to tell
+	events := make([]event.Event, 0, len(changes))
+	for _, c := range changes {
+		internal := locked[c.Account]
+		if internal.ID.IsZero() {
+			continue // the account is posted to before it is opened, so it has no owner yet
 		}
-		if now.Balance, err = money.AddMinor(now.Balance, m.Amount); err != nil {
+		if internal.Balance, err = money.AddMinor(internal.Balance, c.Amount); err != nil {
 			return nil, err
 		}
-		told = append(told, now.BalanceUpdatedEvent(ident.NewWebhook(w.ids.New, w.Now), w.Now))
+		events = append(events, internal.BalanceUpdatedEvent(ident.NewWebhook(w.ids.New, w.Now), w.Now))
 	}
-	return told, nil
+	return events, nil
 }

@@ -9,20 +9,21 @@ import (
 	"causeway/ports"
 )
 
-// Settle decides about the transactions of jobs in one unit of work, and ends the jobs
-// in it. Begin starts anew when the database asks for another run.
+// Settle locks transactions, calls decide for each, writes the work and finishes the jobs, all in
+// one unit of work. begin makes a new Work for every run of the unit of work. The Work of the
+// last run is returned.
 func Settle(ctx context.Context, store ports.Store, begin func() *Work, jobs []ports.Job, keys []ports.TransactionKey,
 	decide func(*Work, transaction.Transaction) error) (*Work, error) {
-	var done *Work
+	var work *Work
 	err := store.Do(ctx, func(ctx context.Context, tx ports.Tx) error {
-		done = begin()
+		work = begin()
 		if len(keys) > 0 {
 			locked, err := tx.LockTransactions(ctx, keys)
 			if err != nil {
 				return err
 			}
 			for _, t := range locked {
-				if err := decide(done, t); err != nil {
+				if err := decide(work, t); err != nil {
 					return err
 				}
 			}
@@ -30,12 +31,12 @@ func Settle(ctx context.Context, store ports.Store, begin func() *Work, jobs []p
 		if err := tx.FinishJobs(ctx, jobs); err != nil {
 			return err
 		}
-		return done.Write(ctx, tx)
+		return work.Write(ctx, tx)
 	})
-	return done, err
+	return work, err
 }
 
-// TransactionKeys are the transactions that jobs are about.
+// TransactionKeys returns the keys of the transactions that are the subjects of jobs.
 func TransactionKeys(jobs []ports.Job) []ports.TransactionKey {
 	var keys []ports.TransactionKey
 	for _, j := range jobs {
@@ -48,14 +49,14 @@ func TransactionKeys(jobs []ports.Job) []ports.TransactionKey {
 	return keys
 }
 
-// SaveResponse stores the answer of one command of a group under its claim, if it has one. An
-// error that is no fault is the whole group's.
-func SaveResponse(ctx context.Context, tx ports.Tx, claim *ports.IdempotentRequest, answer any, err error) error {
-	if _, refused := fault.As(err); err != nil && !refused {
+// SaveResponse stores the response of one command of a batch under its idempotency key, if it
+// has one: the result, or err if it is a fault. Any other err is returned and fails the batch.
+func SaveResponse(ctx context.Context, tx ports.Tx, request *ports.IdempotentRequest, result any, err error) error {
+	if _, isFault := fault.As(err); err != nil && !isFault {
 		return err
 	}
-	if claim == nil {
+	if request == nil {
 		return nil
 	}
-	return tx.SaveResponse(ctx, claim, answer, err)
+	return tx.SaveResponse(ctx, request, result, err)
 }

@@ -1,3 +1,8 @@
+// Package uow collects what a unit of work decides about money (transactions, postings,
+// events and jobs) and writes it, with one more event for every internal account whose
+// balance changes.
+//
+// Use cases share it. It decides nothing itself and depends on none of them.
 package uow
 
 import (
@@ -14,40 +19,44 @@ import (
 	"causeway/ports"
 )
 
-// Work gathers what is decided in one unit of work, and writes it table by table.
+// Work collects the decisions of one unit of work and writes them table by table. It belongs
+// to one run of the unit of work: a run that is repeated starts with a new Work.
 type Work struct {
-	// Now is when it is decided.
+	// Now is the time of the decisions.
 	Now time.Time
 
-	// lockedBalances are the accounts that were locked to decide, as they were then: all that the
-	// postings touch, or nil.
+	ids        ports.IDs
+	localLease time.Duration
+
+	created      []transaction.Transaction
+	updated      []transaction.Transaction
+	updatedIndex map[ident.Transaction]int // index into updated
+	postings     []ledger.Posting
+	events       []event.Event
+	replies      []ports.RailReply
+
+	jobs          []ports.Job
+	localJobIndex map[localJobKey]int // index into jobs
+
+	// lockedBalances are the accounts that LockBalances locked, with their balances at that
+	// time; nil if it was not called.
 	lockedBalances map[ledger.Account]account.WithBalance
-	ids            ports.IDs
-	localLease     time.Duration
-	replies        []ports.RailReply
-	created        []transaction.Transaction
-	updatedIndex   map[ident.Transaction]int // index into next
-	updated        []transaction.Transaction
-	postings       []ledger.Posting
-	events         []event.Event
-	jobs           []ports.Job
-	localJobIndex  map[localJobKey]int // index into jobs
 }
 
-// localJobKey names the job that gathers the subjects of a platform for a step, to be
-// done at once by this process.
+// localJobKey identifies the job that collects the subjects of one platform and step that this
+// process works on at once.
 type localJobKey struct {
 	platform ident.Platform
 	step     transaction.Step
 }
 
-// NewWork begins with nothing decided. Handover is how long a job that is due at once
-// is kept from other processes; zero where this one does no work.
-func NewWork(now time.Time, ids ports.IDs, handover time.Duration) *Work {
-	return &Work{Now: now, ids: ids, localLease: handover, updatedIndex: map[ident.Transaction]int{}, localJobIndex: map[localJobKey]int{}}
+// NewWork returns an empty Work. localLease is how long a job that is due at once is reserved
+// for this process; it is zero in a process without job workers.
+func NewWork(now time.Time, ids ports.IDs, localLease time.Duration) *Work {
+	return &Work{Now: now, ids: ids, localLease: localLease, updatedIndex: map[ident.Transaction]int{}, localJobIndex: map[localJobKey]int{}}
 }
 
-// Latest is the transaction as the decisions so far leave it.
+// Latest returns the transaction with the updates collected so far.
 func (w *Work) Latest(t transaction.Transaction) transaction.Transaction {
 	if i, ok := w.updatedIndex[t.ID]; ok {
 		return w.updated[i]
@@ -55,13 +64,14 @@ func (w *Work) Latest(t transaction.Transaction) transaction.Transaction {
 	return t
 }
 
-// Create takes a decision with which a transaction begins.
+// Create adds a decision that creates its transaction.
 func (w *Work) Create(d transaction.Decision) {
 	w.created = append(w.created, d.Transaction)
 	w.addDecision(d)
 }
 
-// Update takes a decision about a transaction that is stored.
+// Update adds a decision about a stored transaction. Of several updates of one transaction the
+// last is written.
 func (w *Work) Update(d transaction.Decision) {
 	t := d.Transaction
 	if i, ok := w.updatedIndex[t.ID]; ok {
@@ -93,18 +103,19 @@ func (w *Work) addDecision(d transaction.Decision) {
 	}
 }
 
-// RecordReply keeps what a rail answered with what it led to. That all is done the postings
-// say, and an answer to no question is none.
-func (w *Work) RecordReply(a ports.RailReply) {
-	if a.Verdict != ports.Done && a.Call != ports.CallNone {
-		w.replies = append(w.replies, a)
+// Post adds postings that belong to no decision.
+func (w *Work) Post(postings ...ledger.Posting) { w.postings = append(w.postings, postings...) }
+
+// RecordReply adds the reply of a rail. A reply of Done is left out because its postings record
+// it, and so is a reply without a call.
+func (w *Work) RecordReply(r ports.RailReply) {
+	if r.Verdict != ports.Done && r.Call != ports.CallNone {
+		w.replies = append(w.replies, r)
 	}
 }
 
-// Post adds postings that are no transaction's.
-func (w *Work) Post(postings ...ledger.Posting) { w.postings = append(w.postings, postings...) }
-
-// Enqueue makes a subject due at once, in this process if it works.
+// Enqueue adds a subject to the job of its platform and step that is due at once. If this
+// process has job workers, they run the job.
 func (w *Work) Enqueue(p ident.Platform, step transaction.Step, subject uuid.UUID) {
 	key := localJobKey{p, step}
 	i, ok := w.localJobIndex[key]
@@ -116,12 +127,12 @@ func (w *Work) Enqueue(p ident.Platform, step transaction.Step, subject uuid.UUI
 	w.jobs[i].Subjects = append(w.jobs[i].Subjects, subject)
 }
 
-// EnqueueAt makes a subject due at a time, in any process.
+// EnqueueAt adds a job for one subject that is due at a time, in any process.
 func (w *Work) EnqueueAt(p ident.Platform, step transaction.Step, subject uuid.UUID, due time.Time) {
 	w.jobs = append(w.jobs, ports.Job{ID: w.ids.New(w.Now), Platform: p, Step: step, Due: due, Subjects: []uuid.UUID{subject}})
 }
 
-// Write writes all of it, the postings last.
+// Write writes everything collected. Postings are last, so that their locks are the shortest.
 func (w *Work) Write(ctx context.Context, tx ports.Tx) error {
 	if err := tx.CreateTransactions(ctx, w.created); err != nil {
 		return err
@@ -129,11 +140,11 @@ func (w *Work) Write(ctx context.Context, tx ports.Tx) error {
 	if err := tx.UpdateTransactions(ctx, w.updated); err != nil {
 		return err
 	}
-	balances, err := w.balanceEvents(ctx, tx)
+	balanceEvents, err := w.balanceEvents(ctx, tx)
 	if err != nil {
 		return err
 	}
-	if err := tx.Emit(ctx, append(w.events, balances...)); err != nil {
+	if err := tx.Emit(ctx, append(w.events, balanceEvents...)); err != nil {
 		return err
 	}
 	if err := tx.AddJobs(ctx, w.jobs); err != nil {
@@ -145,10 +156,11 @@ func (w *Work) Write(ctx context.Context, tx ports.Tx) error {
 	return tx.Post(ctx, w.postings)
 }
 
-// HasEvents whether anything is told once this is committed. Postings may tell balances.
+// HasEvents reports whether committing the work may emit events. Postings count, because they
+// may change the balance of an internal account.
 func (w *Work) HasEvents() bool { return len(w.events) > 0 || len(w.postings) > 0 }
 
-// LocalJobs are the jobs to hand over to this process's own lanes once they are committed.
+// LocalJobs returns the jobs to submit to this process's workers after the commit.
 func (w *Work) LocalJobs() []ports.Job {
 	if w.localLease == 0 {
 		return nil
