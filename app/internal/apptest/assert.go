@@ -24,7 +24,7 @@ func (e *Env) WantBalances(want map[string]int64) {
 }
 
 // WantEntries compares the entries of a transaction with those expected, in the order in
-// which they were recorded, each as "KIND debit credit minor currency".
+// which they were recorded, each as "kind debit credit minor currency".
 func (e *Env) WantEntries(id ident.Transaction, want ...string) {
 	e.t.Helper()
 	page, err := e.Store.LedgerReader().Entries(context.Background(), ports.EntryFilter{Platform: e.Platform.ID, Transaction: id, Limit: 1000})

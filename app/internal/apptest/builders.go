@@ -130,14 +130,15 @@ func (e *Env) NewReceipt(rail, reference string, amount money.Amount) transactio
 }
 
 // IdempotentRequest is a request of a principal under an idempotency key. render writes the
-// body of a successful response; a nil render leaves it empty.
+// body of a successful response; a nil render leaves it empty. A failed request is answered
+// with status 400 and the message of the error.
 func IdempotentRequest(p platform.Principal, key string, render func(result any) string) *ports.IdempotentRequest {
 	return &ports.IdempotentRequest{
 		Platform: p.Platform, Token: p.Token, Key: key, Fingerprint: sha256.Sum256([]byte(key)),
 		Render: func(result any, err error) (int, []byte) {
 			switch {
 			case err != nil:
-				return 500, nil
+				return 400, []byte(err.Error())
 			case render == nil:
 				return 201, nil
 			default:

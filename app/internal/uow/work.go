@@ -132,7 +132,7 @@ func (w *Work) EnqueueAt(p ident.Platform, step transaction.Step, subject uuid.U
 	w.jobs = append(w.jobs, ports.Job{ID: w.ids.New(w.Now), Platform: p, Step: step, Due: due, Subjects: []uuid.UUID{subject}})
 }
 
-// Write writes everything collected. Postings are last, so that their locks are the shortest.
+// Write writes everything collected, the postings last.
 func (w *Work) Write(ctx context.Context, tx ports.Tx) error {
 	if err := tx.CreateTransactions(ctx, w.created); err != nil {
 		return err
