@@ -10,7 +10,7 @@ import (
 // Beneficiaries asks the receiving side whether an account is there and belongs to
 // its beneficiary. It changes nothing there, so asking twice does no harm.
 type Beneficiaries interface {
-	// AcceptsTestValue tells of a value in which wrong check digits do not matter, because it
+	// AcceptsTestValue returns of a value in which wrong check digits do not matter, because it
 	// stands for no real account.
 	AcceptsTestValue(value string) bool
 	// Verify answers INVALID_BANK_ACCOUNT when there is no such account.

@@ -13,10 +13,10 @@ type Counterparties interface {
 	// Counterparty finds a person by a UMA address in small letters, with those facts of
 	// the wanted ones that their provider tells; false when nobody has it.
 	Counterparty(ctx context.Context, address string, wanted []string) (Counterparty, bool, error)
-	// Sender tells who pays from an address: those facts of the wanted ones that their
+	// Sender returns who pays from an address: those facts of the wanted ones that their
 	// provider has, and which facts it wants about a receiver.
 	Sender(ctx context.Context, address string, wanted []string) (Counterparty, error)
-	// Providers lists the providers that can be reached, in the order of their domains.
+	// Providers returns the providers that can be reached, in the order of their domains.
 	Providers(ctx context.Context) ([]Provider, error)
 }
 

@@ -15,7 +15,7 @@ import (
 // Finance is the ledger as finance teams ask for it: committed postings only, and sums
 // that never overflow. What belongs to another platform is not there.
 type Finance interface {
-	// LedgerAccounts lists accounts that were ever posted to, with their present
+	// LedgerAccounts returns accounts that were ever posted to, with their present
 	// balances, by path and currency in the order of their bytes.
 	LedgerAccounts(ctx context.Context, p ident.Platform, f LedgerAccountFilter) (LedgerAccountPage, error)
 	// AccountsAtCutoff reads the accounts at a path (in one currency, or all when empty) with

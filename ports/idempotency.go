@@ -30,7 +30,7 @@ type IdempotentRequest struct {
 	Render func(result any, err error) (status int, body []byte)
 }
 
-// IdempotencyKey is the name under which the claim's answer is kept.
+// IdempotencyKey returns the name under which the claim's answer is kept.
 func (c *IdempotentRequest) IdempotencyKey() IdempotencyKey {
 	return IdempotencyKey{Platform: c.Platform, Token: c.Token, Key: c.Key}
 }

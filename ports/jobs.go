@@ -40,6 +40,6 @@ type Jobs interface {
 	// TakeJobs leases up to limit due jobs of a step until now+lease; nobody else
 	// is given them before.
 	TakeJobs(ctx context.Context, step transaction.Step, now time.Time, lease time.Duration, limit int) ([]Job, error)
-	// PostponeJobs makes jobs due again at the given time.
+	// PostponeJobs returns jobs due again at the given time.
 	PostponeJobs(ctx context.Context, jobs []Job, due time.Time) error
 }

@@ -39,7 +39,7 @@ type LedgerReader interface {
 	Balances(ctx context.Context, accounts []ledger.Account) (map[ledger.Account]int64, error)
 	// BalanceAt reads the balance of an account as it was at the end of a moment.
 	BalanceAt(ctx context.Context, account ledger.Account, by TimeKind, moment time.Time) (int64, error)
-	// TrialBalance lists every account of a platform (of all when zero) that has ever
+	// TrialBalance returns every account of a platform (of all when zero) that has ever
 	// been posted to, with its present balance, by platform, currency and path.
 	TrialBalance(ctx context.Context, platform ident.Platform, each func(AccountBalance) error) error
 	// Entries reads one page of entries in the order in which they were recorded.

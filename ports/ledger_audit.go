@@ -20,7 +20,7 @@ type LedgerAudit interface {
 // AuditView streams the books of one platform at a time, in a bounded amount of
 // memory. An error of a callback ends the stream and is returned.
 type AuditView interface {
-	// Platforms lists every platform that anything in the books belongs to.
+	// Platforms returns every platform that anything in the books belongs to.
 	Platforms(ctx context.Context) ([]AuditPlatform, error)
 	// Postings streams postings with their entries in the order of their numbers.
 	// Entries without a posting come as one that is not Found.
@@ -43,7 +43,7 @@ type AuditView interface {
 	LogCheckpoints(ctx context.Context, p ident.Platform, above int64, most int) ([]SignedCheckpoint, error)
 	// LogTiles reads full tiles; one that is not there is nil.
 	LogTiles(ctx context.Context, p ident.Platform, places []TileIndex) ([][]byte, error)
-	// LogKeys are the public halves of the keys that sign heads, newest first.
+	// LogKeys returns the public halves of the keys that sign heads, newest first.
 	LogKeys(ctx context.Context) ([]CheckpointKey, error)
 	// Months says where the months of the platform stand, and what was kept of each that
 	// is closed.
@@ -119,7 +119,7 @@ type AuditPosting struct {
 	Entries []AuditEntry
 }
 
-// WithEntries is the posting with its entries in the order of their numbers.
+// WithEntries returns the posting with its entries in the order of their numbers.
 func (a AuditPosting) WithEntries() ledger.Posting {
 	p := a.Posting
 	p.Entries = make([]ledger.Entry, len(a.Entries))

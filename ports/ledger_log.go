@@ -13,14 +13,14 @@ import (
 // LedgerLog keeps the log of each platform's postings: the tree over them, in tiles,
 // and the heads that were signed.
 type LedgerLog interface {
-	// Unsealed lists the platforms with postings that no head covers.
+	// Unsealed returns the platforms with postings that no head covers.
 	Unsealed(ctx context.Context) ([]ident.Platform, error)
 	// Seal calls fn with the log of a platform, which is then nobody else's until fn
 	// returns; what fn writes is kept when it returns nil. False, and fn is not called,
 	// when somebody else has it.
 	Seal(ctx context.Context, p ident.Platform, fn func(ctx context.Context, w LogWriter) error) (bool, error)
 
-	// TakeUnpublished gives heads that are not known to be outside yet, of several
+	// TakeUnpublished returns heads that are not known to be outside yet, of several
 	// platforms, at most `most` of each, oldest first. Nobody else is given heads of
 	// these platforms before the lease ends or Published is called.
 	TakeUnpublished(ctx context.Context, now time.Time, lease time.Duration, most int) ([]UnpublishedCheckpoints, error)
@@ -29,7 +29,7 @@ type LedgerLog interface {
 
 	// LogStatus reads how a platform's log stands; zero for a platform without one.
 	LogStatus(ctx context.Context, p ident.Platform) (LogStatus, error)
-	// Checkpoints lists heads of a platform by size.
+	// Checkpoints returns heads of a platform by size.
 	Checkpoints(ctx context.Context, p ident.Platform, f CheckpointFilter) (CheckpointPage, error)
 	// Tiles reads full tiles, in the order of their places. One that is not there is nil.
 	Tiles(ctx context.Context, p ident.Platform, places []TileIndex) ([][]byte, error)
@@ -39,9 +39,9 @@ type LedgerLog interface {
 
 // LogWriter is the log of one platform, in the hands of whoever seals.
 type LogWriter interface {
-	// State is how far it has come: the number of leaves, and the tree's edge.
+	// State returns how far it has come: the number of leaves, and the tree's edge.
 	State() (size int64, edge []byte)
-	// Postings is how many postings the platform has.
+	// Postings returns how many postings the platform has.
 	Postings() int64
 	// Read streams the postings with a number above after, up to another, in order.
 	Read(ctx context.Context, after, upto int64, each func(AuditPosting) error) error
@@ -106,9 +106,9 @@ type CheckpointPage struct {
 
 // CheckpointSigner signs heads.
 type CheckpointSigner interface {
-	// Sign makes the signed note of a head.
+	// Sign returns the signed note of a head.
 	Sign(ctx context.Context, head ledger.Checkpoint) (note string, err error)
-	// Keys are the public halves of all keys that ever signed, newest first.
+	// Keys returns the public halves of all keys that ever signed, newest first.
 	Keys(ctx context.Context) ([]CheckpointKey, error)
 }
 
@@ -129,7 +129,7 @@ type SealedCheckpointKey struct {
 
 // CheckpointKeyStore keeps the keys that sign heads.
 type CheckpointKeyStore interface {
-	// CheckpointKeys are all there are, newest first.
+	// CheckpointKeys returns all there are, newest first.
 	CheckpointKeys(ctx context.Context) ([]SealedCheckpointKey, error)
 	// ReplaceCheckpointKey adds a key that signs from now on and ends the one with the id
 	// `ends`, if it is not zero. False: somebody else did the same meanwhile, and nothing

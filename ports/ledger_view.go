@@ -23,7 +23,7 @@ type LedgerViews interface {
 // ends the stream and is returned. A callback of Entries must not ask the view again;
 // one of Accounts may.
 type LedgerView interface {
-	// LastPosting is the last posting of the view; zero when there is none.
+	// LastPosting returns the last posting of the view; zero when there is none.
 	LastPosting() LedgerPosition
 	// Accounts streams the accounts that had been posted to, by path and currency.
 	Accounts(ctx context.Context, of LedgerFilter, each func(AccountTurnover) error) error

@@ -19,7 +19,7 @@ type Pricing interface {
 	// table; an override of nothing takes the line away. Nobody changes the table in
 	// between. The note stands in the history.
 	ChangeCorridor(ctx context.Context, line CorridorKey, note string, decide func([]CorridorOverride) (corridor.Override, error)) error
-	// CorridorChanges is the history, oldest first.
+	// CorridorChanges returns the history, oldest first.
 	CorridorChanges(ctx context.Context, f CorridorChangeFilter) ([]CorridorChange, error)
 }
 

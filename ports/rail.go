@@ -16,9 +16,9 @@ import (
 // Rail moves money outside: bank rails and chains alike. Every call is idempotent
 // by the transaction's id: asked twice, it pays once and answers the same.
 type Rail interface {
-	// Instructions are the ways to pay a quote in; pure and quick.
+	// Instructions returns the ways to pay a quote in; pure and quick.
 	Instructions(p ident.Platform, reference string, currency money.Currency, network string) ([]account.Instruction, error)
-	// Funding are the ways to pay into an internal account at any time, by its static
+	// Funding returns the ways to pay into an internal account at any time, by its static
 	// reference; bank accounts are held for the owner of that name. None where money
 	// in the currency cannot be paid in; pure and quick.
 	Funding(p ident.Platform, owner string, reference string, currency money.Currency) ([]account.Instruction, error)

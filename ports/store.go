@@ -80,7 +80,7 @@ type CustomerWriter interface {
 	OpenInternalAccounts(ctx context.Context, accounts []account.Internal) error
 	// InternalAccount finds the account of a customer in a currency.
 	InternalAccount(ctx context.Context, p ident.Platform, c ident.Customer, currency money.Currency) (account.Internal, bool, error)
-	// AddFundingInstructions gives accounts the ways to pay in that they lack.
+	// AddFundingInstructions returns accounts the ways to pay in that they lack.
 	AddFundingInstructions(ctx context.Context, accounts []account.Internal) error
 }
 
@@ -173,7 +173,7 @@ type Reader interface {
 	CustomersAfter(ctx context.Context, p ident.Platform, after ident.Customer, limit int) ([]customer.Customer, error)
 	ExternalAccount(ctx context.Context, p ident.Platform, id ident.ExternalAccount) (account.External, error)
 	ExternalAccounts(ctx context.Context, p ident.Platform, f ExternalAccountFilter) (Page[account.External], error)
-	// UMAForwardingAccount is the external account that payments to a customer's UMA address are
+	// UMAForwardingAccount returns the external account that payments to a customer's UMA address are
 	// sent on to; false when there is none.
 	UMAForwardingAccount(ctx context.Context, p ident.Platform, c ident.Customer) (account.External, bool, error)
 	// InternalAccount answers INTERNAL_ACCOUNT_NOT_FOUND when there is none.
@@ -204,10 +204,10 @@ type Reader interface {
 	// those nobody knows are missing. They come without their payment instructions.
 	TransactionsByReference(ctx context.Context, keys []ReferenceKey) (map[ReferenceKey]transaction.Transaction, error)
 
-	// CorridorOverrides are the operator's changes to terms: those for all
+	// CorridorOverrides returns the operator's changes to terms: those for all
 	// platforms and those for one.
 	CorridorOverrides(ctx context.Context) ([]CorridorOverride, error)
-	// PlatformLimits are the limits that platforms set themselves, for all of them.
+	// PlatformLimits returns the limits that platforms set themselves, for all of them.
 	PlatformLimits(ctx context.Context) ([]PlatformLimits, error)
 }
 

@@ -22,7 +22,7 @@ type UnmatchedWriter interface {
 
 // UnmatchedReader reads unmatched money.
 type UnmatchedReader interface {
-	// Unmatched lists the money that lies or lay in funding/unmatched: of receipts, and of
+	// Unmatched returns the money that lies or lay in funding/unmatched: of receipts, and of
 	// transactions whose refund failed.
 	Unmatched(ctx context.Context, p ident.Platform, f UnmatchedFilter) (UnmatchedPage, error)
 	// AssignmentOf reads what was decided with which a transaction was paid; false when

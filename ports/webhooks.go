@@ -53,10 +53,10 @@ type WebhookResponse struct {
 
 // WebhookKeys holds the keys that deliveries are signed with, per environment.
 type WebhookKeys interface {
-	// Keys are the public halves of all that are valid at a moment, newest first.
+	// Keys returns the public halves of all that are valid at a moment, newest first.
 	// There is always one of each algorithm that has no end.
 	Keys(ctx context.Context, env platform.Environment, now time.Time) ([]WebhookKey, error)
-	// Rotate makes new keys that sign from now on; the present ones stay valid for
+	// Rotate returns new keys that sign from now on; the present ones stay valid for
 	// the overlap, so that what they signed can still be verified.
 	Rotate(ctx context.Context, env platform.Environment, now time.Time, overlap time.Duration) error
 }
@@ -99,7 +99,7 @@ type SealedWebhookKey struct {
 
 // WebhookKeyStore keeps sealed signing keys.
 type WebhookKeyStore interface {
-	// WebhookKeys are all of an environment that are valid at the moment or later.
+	// WebhookKeys returns all of an environment that are valid at the moment or later.
 	WebhookKeys(ctx context.Context, env platform.Environment, now time.Time) ([]SealedWebhookKey, error)
 	// ReplaceWebhookKeys ends the keys with the given ids at `until` and adds the
 	// others, in one step. False: another process replaced or made keys in the

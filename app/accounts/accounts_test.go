@@ -32,12 +32,12 @@ func newEnv(t *testing.T) *env {
 	})}
 }
 
-// newOtherAdmin is the holder of a token of another platform.
+// newOtherAdmin returns the holder of a token of another platform.
 func (e *env) newOtherAdmin(edits ...func(*platform.Platform)) platform.Principal {
 	return e.NewPrincipal(e.NewPlatform(edits...))
 }
 
-// bankRequest is a request for an account in the United States.
+// bankRequest returns a request for an account in the United States.
 func bankRequest(owner ident.Customer, number string) accounts.Request {
 	return accounts.Request{Customer: owner, Currency: "USD", Info: map[string]any{
 		"accountType": "USD_ACCOUNT", "accountNumber": number, "routingNumber": "021000021",

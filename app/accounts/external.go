@@ -28,7 +28,7 @@ type Config struct {
 // Service are the use cases.
 type Service struct{ Config }
 
-// New makes the use cases.
+// New returns the use cases.
 func New(c Config) *Service { return &Service{c} }
 
 // Request asks for an account to be registered.
@@ -130,7 +130,7 @@ func (a *Service) Delete(ctx context.Context, who platform.Principal, of Owner, 
 	})
 }
 
-// find is the account, if it belongs to this owner: an account never changes hands.
+// find returns the account, if it belongs to this owner: an account never changes hands.
 func (a *Service) find(ctx context.Context, p ident.Platform, of Owner, id ident.ExternalAccount) (account.External, error) {
 	found, err := a.Store.ExternalAccount(ctx, p, id)
 	if err != nil {

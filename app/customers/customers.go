@@ -31,7 +31,7 @@ type Config struct {
 // Service are the use cases.
 type Service struct{ Config }
 
-// New makes the use cases.
+// New returns the use cases.
 func New(c Config) *Service { return &Service{c} }
 
 // Create takes a customer in and opens an account for each of the platform's

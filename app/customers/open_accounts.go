@@ -90,7 +90,7 @@ func (o *Service) runJob(ctx context.Context, job ports.Job) error {
 	})
 }
 
-// missingAccounts are the accounts to open for customers, and those that get their
+// missingAccounts returns the accounts to open for customers, and those that get their
 // instructions.
 func (o *Service) missingAccounts(ctx context.Context, on platform.Platform, customers []customer.Customer, now time.Time) (opened, instructed []account.Internal, err error) {
 	owners := make([]ident.Customer, len(customers))
@@ -111,7 +111,7 @@ func (o *Service) missingAccounts(ctx context.Context, on platform.Platform, cus
 	return opened, instructed, nil
 }
 
-// newOpening is of the accounts of one customer. Who did not say a name is known by the
+// newOpening returns of the accounts of one customer. Who did not say a name is known by the
 // platform's.
 func (o *Service) newOpening(on platform.Platform, of customer.Customer, now time.Time) account.Opener {
 	return account.Opener{

@@ -21,7 +21,7 @@ type TokenReader interface {
 	TokensByClientID(ctx context.Context, clientIDs []string) (map[string]ports.TokenWithEnvironment, error)
 }
 
-// NewAuthenticator makes an authenticator that reads from tokens.
+// NewAuthenticator returns an authenticator that reads from tokens.
 func NewAuthenticator(tokens TokenReader) *Authenticator {
 	return &Authenticator{batch.New(batch.Options{MaxSize: 256, MaxConcurrency: 2}, func(ctx context.Context, clientIDs []string) ([]batch.Result[*ports.TokenWithEnvironment], error) {
 		found, err := tokens.TokensByClientID(ctx, deduplicate(clientIDs))
@@ -61,7 +61,7 @@ func (a *Authenticator) Authenticate(ctx context.Context, clientID, secret strin
 	}, nil
 }
 
-// deduplicate are the texts without repetitions. Most of a busy group is one token.
+// deduplicate returns the texts without repetitions. Most of a busy group is one token.
 func deduplicate(texts []string) []string {
 	if len(texts) == 1 {
 		return texts

@@ -35,7 +35,7 @@ func principalOf(p platform.Platform, t platform.Token) platform.Principal {
 	return platform.Principal{Platform: p.ID, Environment: p.Environment, Token: t.ID, Permissions: t.Permissions}
 }
 
-// withPermission is a principal with one permission.
+// withPermission returns a principal with one permission.
 func (e *env) withPermission(permission platform.Permission) platform.Principal {
 	p := e.admin
 	p.Permissions = []platform.Permission{permission}

@@ -19,7 +19,7 @@ type IdempotencyStore struct {
 	lookup *batch.Batcher[ports.IdempotencyKey, *ports.StoredResponse]
 }
 
-// NewIdempotencyStore makes a memory on stored answers.
+// NewIdempotencyStore returns a memory on stored answers.
 func NewIdempotencyStore(answers ports.IdempotencyStore, clock ports.Clock) *IdempotencyStore {
 	return &IdempotencyStore{answers, clock, batch.New(batch.Options{MaxSize: 256, MaxConcurrency: 2}, func(ctx context.Context, keys []ports.IdempotencyKey) ([]batch.Result[*ports.StoredResponse], error) {
 		found, err := answers.StoredResponses(ctx, keys)

@@ -33,7 +33,7 @@ type Config struct {
 // Service are the use cases.
 type Service struct{ Config }
 
-// New makes the use cases.
+// New returns the use cases.
 func New(c Config) *Service { return &Service{c} }
 
 // CreateRequest is what is needed for a new platform.
@@ -148,7 +148,7 @@ func (p *Service) openAccounts(ctx context.Context, tx ports.Tx, of platform.Pla
 	return tx.AddJobs(ctx, []ports.Job{{ID: p.IDs.New(now), Platform: of.ID, Step: ports.StepOpenAccounts, Due: now}})
 }
 
-// newOpening is of the platform's own accounts.
+// newOpening returns of the platform's own accounts.
 func (p *Service) newOpening(of platform.Platform, now time.Time) account.Opener {
 	return account.Opener{Platform: of.ID, Owner: of.Name, FundingInstructions: p.Rails.Funding(of.ID, of.Environment), NewID: p.IDs.New, Now: now}
 }

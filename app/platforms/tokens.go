@@ -17,7 +17,7 @@ type IssuedToken struct {
 	Secret string
 }
 
-// CreateToken makes a token for the caller's platform. The secret is in the first
+// CreateToken returns a token for the caller's platform. The secret is in the first
 // answer alone: what is remembered for a repeated request lacks it.
 func (p *Service) CreateToken(ctx context.Context, who platform.Principal, claim *ports.IdempotentRequest, name string, permissions []platform.Permission) (IssuedToken, error) {
 	if err := who.CheckPermission(platform.Manage); err != nil {
@@ -39,7 +39,7 @@ func (p *Service) CreateToken(ctx context.Context, who platform.Principal, claim
 	return made, err
 }
 
-// newToken makes a token with a secret of 256 random bits.
+// newToken returns a token with a secret of 256 random bits.
 func (p *Service) newToken(of ident.Platform, name string, permissions []platform.Permission, now time.Time) (IssuedToken, error) {
 	var clientID [16]byte
 	var secret [32]byte
@@ -58,7 +58,7 @@ func (p *Service) Token(ctx context.Context, who platform.Principal, id ident.To
 	return IssuedToken{Token: token}, err
 }
 
-// Tokens lists the tokens of the caller's platform.
+// Tokens returns the tokens of the caller's platform.
 func (p *Service) Tokens(ctx context.Context, who platform.Principal, f ports.TokenFilter) (ports.Page[platform.Token], error) {
 	if err := who.CheckPermission(platform.View); err != nil {
 		return ports.Page[platform.Token]{}, err

@@ -70,7 +70,7 @@ func (t *Service) List(ctx context.Context, platformID string) ([]CorridorTerms,
 // HistoryFilter narrows the history, as an operator writes it; empty texts do not.
 type HistoryFilter struct{ From, To, Platform string }
 
-// History lists every change that was ever made, oldest first. A platform's is that
+// History returns every change that was ever made, oldest first. A platform's is that
 // of its own terms and of those for all.
 func (t *Service) History(ctx context.Context, of HistoryFilter) ([]ports.CorridorChange, error) {
 	var bad []fault.Field

@@ -20,7 +20,7 @@ import (
 // Service are the use cases.
 type Service struct{ store ports.Pricing }
 
-// New makes the use cases.
+// New returns the use cases.
 func New(store ports.Pricing) *Service { return &Service{store} }
 
 // CorridorInput names what is to be changed, as an operator writes it: a pair of currencies,
@@ -56,7 +56,7 @@ func (t *Service) Set(ctx context.Context, at CorridorInput, values corridor.Ove
 	return t.change(ctx, at, note, bad, func(before corridor.Override) corridor.Override { return before.Merge(change) })
 }
 
-// Reset gives all values back: to what holds for all platforms, or to the built-in
+// Reset returns all values back: to what holds for all platforms, or to the built-in
 // ones.
 func (t *Service) Reset(ctx context.Context, at CorridorInput, note string) (ChangeResult, error) {
 	return t.change(ctx, at, note, nil, func(corridor.Override) corridor.Override { return corridor.Override{} })
@@ -103,7 +103,7 @@ func (t *Service) parseCorridor(ctx context.Context, at CorridorInput) (corridor
 	return way, line, bad, err
 }
 
-// parsePlatform is the one named; none for an empty text. INVALID_INPUT when it is no id
+// parsePlatform returns the one named; none for an empty text. INVALID_INPUT when it is no id
 // or there is no such platform.
 func (t *Service) parsePlatform(ctx context.Context, text string) (ident.Platform, error) {
 	if text == "" {

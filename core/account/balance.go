@@ -21,7 +21,7 @@ type WithBalance struct {
 	Balance int64
 }
 
-// CheckCapacity is nil when an account with a balance, in minor units, can take the amount in,
+// CheckCapacity returns nil if an account with a balance, in minor units, can take the amount in,
 // and AMOUNT_OUT_OF_RANGE when it cannot.
 func CheckCapacity(balance int64, in money.Amount) error {
 	if balance <= MaxBalance-in.Minor {
@@ -33,12 +33,12 @@ func CheckCapacity(balance int64, in money.Amount) error {
 		Details: map[string]any{"currency": string(in.Currency), "amount": in.Minor, "maxAmount": max(0, MaxBalance-balance)}}
 }
 
-// BalanceUpdatedEvent tells the platform that the balance of the account is another.
+// BalanceUpdatedEvent returns the platform that the balance of the account is another.
 func (h WithBalance) BalanceUpdatedEvent(id ident.Webhook, at time.Time) event.Event {
 	return h.newEvent(event.InternalAccountBalanceUpdated, id, at)
 }
 
-// StatusUpdatedEvent tells the platform that something else can be done with the account.
+// StatusUpdatedEvent returns the platform that something else can be done with the account.
 func (h WithBalance) StatusUpdatedEvent(id ident.Webhook, at time.Time) event.Event {
 	return h.newEvent(event.InternalAccountStatusUpdated, id, at)
 }

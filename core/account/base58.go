@@ -28,7 +28,7 @@ func checkTronAddress(address string) string {
 	return ""
 }
 
-// decodeBase58 is the number that the text writes, without leading noughts; nil when it
+// decodeBase58 returns the number that the text writes, without leading noughts; nil when it
 // has other letters.
 func decodeBase58(text string) []byte {
 	const letters = "123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz"

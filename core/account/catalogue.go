@@ -42,7 +42,7 @@ var (
 	businessFields   = []string{"registrationNumber", "taxId", "email", "phoneNumber", "countryOfResidence", "address"}
 )
 
-// beneficiarySpec is a beneficiary of which more than the name must be known.
+// beneficiarySpec returns a beneficiary of which more than the name must be known.
 func beneficiarySpec(all []string, required ...string) *BeneficiarySpec {
 	spec := &BeneficiarySpec{Required: required}
 	for _, name := range all {
@@ -66,7 +66,7 @@ func accountNumber() FieldSpec {
 		MinLength: 1, MaxLength: 34, Pattern: `^[A-Za-z0-9][A-Za-z0-9 \-/]*$`, InFingerprint: true, Masked: true}
 }
 
-// withPattern is an account number, or a code, of a fixed form.
+// withPattern returns an account number, or a code, of a fixed form.
 func withPattern(field FieldSpec, pattern, example string) FieldSpec {
 	field.Pattern, field.Example, field.MinLength, field.MaxLength = pattern, example, 0, 0
 	return field
@@ -100,7 +100,7 @@ func phoneNumber(pattern, example string) FieldSpec {
 // anyPhone is the loosest form of a phone number.
 const anyPhone = `^\+[0-9]{6,14}$`
 
-// provider is the mobile money operator; where only some operators are connected,
+// provider returns the mobile money operator; where only some operators are connected,
 // they are listed.
 func provider(operators ...string) FieldSpec {
 	field := FieldSpec{Name: "provider", Description: "The mobile money operator.", Example: "MTN", Enum: operators, InFingerprint: true}

@@ -206,7 +206,7 @@ func TestCatalogue_EveryTypeIsCompleteAndTested(t *testing.T) {
 	}
 }
 
-// exampleFields are the examples of all fields, or of the first where one alone may be.
+// exampleFields returns the examples of all fields, or of the first where one alone may be.
 func exampleFields(spec account.TypeSpec) map[string]any {
 	fields := map[string]any{}
 	for _, field := range spec.Fields {

@@ -57,7 +57,7 @@ var wallets = []TypeSpec{
 	},
 }
 
-// wallet is a type whose accounts are addresses on one chain.
+// wallet returns a type whose accounts are addresses on one chain.
 func wallet(name Type, chain corridor.Rail, description string, address FieldSpec) TypeSpec {
 	address.Name, address.Description = "address", "The wallet's address."
 	address.Pattern, address.MinLength, address.MaxLength = `^[!-~]+$`, 1, 128

@@ -124,7 +124,7 @@ func checkCNPJ(cnpj string) string {
 	return ""
 }
 
-// isBrazilianCheckDigit tells whether digit n is the check digit of those before it. The
+// isBrazilianCheckDigit reports whether digit n is the check digit of those before it. The
 // weights run 2, 3, 4 … from right to left and start again after highest.
 func isBrazilianCheckDigit(digits string, n, highest int) bool {
 	sum, weight := 0, 2

@@ -151,7 +151,7 @@ func withCheckDigits(t *rapid.T, base string, n int, check check) string {
 	return found[0]
 }
 
-// remainder is the text as a number modulo 97, reckoned with big numbers.
+// remainder returns the text as a number modulo 97, reckoned with big numbers.
 func remainder(text string) int64 {
 	var digits strings.Builder
 	for _, c := range strings.ToUpper(text) {

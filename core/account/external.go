@@ -90,7 +90,7 @@ type Beneficiary struct {
 	DocumentNumber string
 }
 
-// Name is the name of the person or business.
+// Name returns the name of the person or business.
 func (b Beneficiary) Name() string {
 	if b.Type == Business {
 		return b.LegalName
@@ -98,5 +98,5 @@ func (b Beneficiary) Name() string {
 	return b.FullName
 }
 
-// Deleted tells whether the owner removed the account.
+// Deleted reports whether the owner removed the account.
 func (a External) Deleted() bool { return !a.DeletedAt.IsZero() }

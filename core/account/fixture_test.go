@@ -20,7 +20,7 @@ var (
 
 var now = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 
-// newRequest is a valid request for an account of the type, with these fields and an
+// newRequest returns a valid request for an account of the type, with these fields and an
 // individual beneficiary who says everything about herself.
 func newRequest(name, currency string, fields map[string]any) account.CreateRequest {
 	info := map[string]any{"accountType": name, "beneficiary": individualBeneficiary()}

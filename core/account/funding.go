@@ -10,18 +10,18 @@ import (
 	"causeway/core/money"
 )
 
-// FundingReference is the code of an internal account in the memo of a payment to
+// FundingReference returns the code of an internal account in the memo of a payment to
 // it: FUND- and 12 digits and capital letters.
 func FundingReference(id ident.InternalAccount) string { return "FUND-" + ident.ShortCode(id.UUID()) }
 
-// IsFundingReference tells whether a payer meant an internal account and not a quote.
+// IsFundingReference reports whether a payer meant an internal account and not a quote.
 func IsFundingReference(reference string) bool { return strings.HasPrefix(reference, "FUND-") }
 
 // InstructionsFunc asks a rail for the ways to pay into an account with this reference, whose
 // owner has this name.
 type InstructionsFunc func(owner, reference string, currency money.Currency) ([]Instruction, error)
 
-// WithInstructions is the account with the ways to pay in. There are none into an embedded
+// WithInstructions returns the account with the ways to pay in. There are none into an embedded
 // wallet: what it holds is under its owner's keys.
 func (a Internal) WithInstructions(owner string, funding InstructionsFunc) (Internal, error) {
 	a.Instructions = []Instruction{}

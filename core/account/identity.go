@@ -11,7 +11,7 @@ import (
 	"causeway/core/fault"
 )
 
-// Identifier is the account's primary identifier: account number, IBAN, CLABE,
+// Identifier returns the account's primary identifier: account number, IBAN, CLABE,
 // phone number, wallet address and the like.
 func (a External) Identifier() string {
 	spec := byName[a.Type]
@@ -23,7 +23,7 @@ func (a External) Identifier() string {
 	return ""
 }
 
-// MaskedIdentifier is the identifier with all but its last four characters hidden, for eyes
+// MaskedIdentifier returns the identifier with all but its last four characters hidden, for eyes
 // that need not see it whole. An identifier of up to eight characters shows half.
 func (a External) MaskedIdentifier() string {
 	runes := []rune(a.Identifier())
@@ -31,10 +31,10 @@ func (a External) MaskedIdentifier() string {
 	return "****" + string(runes[len(runes)-shown:])
 }
 
-// IsCrypto tells whether the account is a wallet on a chain.
+// IsCrypto reports whether the account is a wallet on a chain.
 func (a External) IsCrypto() bool { return len(a.Rails) > 0 && a.Rails[0].IsChain() }
 
-// Country is where the account is, ISO 3166-1 alpha-2; empty for a wallet.
+// Country returns where the account is, ISO 3166-1 alpha-2; empty for a wallet.
 func (a External) Country() string {
 	spec := byName[a.Type]
 	if spec.CountryFrom == "" {
@@ -44,7 +44,7 @@ func (a External) Country() string {
 	return value[:min(2, len(value))]
 }
 
-// RailFor is the rail that a payment of minor units to the account takes.
+// RailFor returns the rail that a payment of minor units to the account takes.
 // INVALID_CURRENCY when no corridor leads to it yet, AMOUNT_OUT_OF_RANGE when no
 // rail of it carries that much.
 func (a External) RailFor(minor int64) (corridor.Rail, error) {
@@ -55,7 +55,7 @@ func (a External) RailFor(minor int64) (corridor.Rail, error) {
 	return corridor.Choose(among, a.Currency, minor)
 }
 
-// ResolveRail is RailFor where the payer may name the rail (empty: the best one);
+// ResolveRail returns RailFor where the payer may name the rail (empty: the best one);
 // INVALID_INPUT when the account cannot be paid by it.
 func (a External) ResolveRail(wanted corridor.Rail, minor int64) (corridor.Rail, error) {
 	if wanted == "" {
@@ -72,7 +72,7 @@ func (a External) ResolveRail(wanted corridor.Rail, minor int64) (corridor.Rail,
 	return corridor.Choose([]corridor.Rail{wanted}, a.Currency, minor)
 }
 
-// availableRails are the rails of the account that money can go by today.
+// availableRails returns the rails of the account that money can go by today.
 func (a External) availableRails() ([]corridor.Rail, error) {
 	among := a.Rails
 	if !a.IsCrypto() {
@@ -88,7 +88,7 @@ func (a External) availableRails() ([]corridor.Rail, error) {
 	return among, nil
 }
 
-// Fingerprint is the same for two accounts exactly when they are the same account
+// Fingerprint returns the same for two accounts exactly when they are the same account
 // in the same currency, however they are written and whoever registered them.
 func (a External) Fingerprint() string {
 	hash := sha256.New()
@@ -108,7 +108,7 @@ func (a External) Fingerprint() string {
 	return hex.EncodeToString(hash.Sum(nil))
 }
 
-// canonical is the value in the one spelling that all its spellings share.
+// canonical returns the value in the one spelling that all its spellings share.
 func (f FieldSpec) canonical(value string) string {
 	if f.CaseSensitive {
 		return value

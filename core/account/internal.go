@@ -77,5 +77,5 @@ func internalType(customer ident.Customer, currency money.Currency) InternalType
 	}
 }
 
-// Usable tells whether the account may send and receive.
+// Usable reports whether the account may send and receive.
 func (a Internal) Usable() bool { return a.Status == InternalActive }

@@ -8,7 +8,7 @@ var pullRails = map[Type]corridor.Rail{
 	USAccount: corridor.ACH, // a debit entry, authorised by the owner
 }
 
-// PullRail tells the rail by which money can be collected from the account; false
+// PullRail returns the rail by which money can be collected from the account; false
 // when only its owner can send from it.
 func (a External) PullRail() (corridor.Rail, bool) {
 	rail, ok := pullRails[a.Type]

@@ -108,7 +108,7 @@ type check func(value string) string
 // already is not noted twice.
 type rule func(a External, waived func(value string) bool, bad func(field, message string))
 
-// Rails lists every rail that can reach an account of the type.
+// Rails returns every rail that can reach an account of the type.
 func (s TypeSpec) Rails() []corridor.Rail {
 	rails := make([]corridor.Rail, len(s.rails))
 	for i, r := range s.rails {
@@ -117,10 +117,10 @@ func (s TypeSpec) Rails() []corridor.Rail {
 	return rails
 }
 
-// IsWallet tells whether accounts of the type live on a chain.
+// IsWallet reports whether accounts of the type live on a chain.
 func (s TypeSpec) IsWallet() bool { return len(s.rails) > 0 && s.rails[0].rail.IsChain() }
 
-// Live tells whether money can be sent to accounts of the type today. The others
+// Live reports whether money can be sent to accounts of the type today. The others
 // can be registered, and wait for their corridor.
 func (s TypeSpec) Live() bool {
 	if s.IsWallet() {
@@ -139,7 +139,7 @@ func (s TypeSpec) Field(name string) (FieldSpec, bool) {
 	return s.Fields[i], true
 }
 
-// Catalogue lists every type, in alphabetical order. Treat it as read-only.
+// Catalogue returns every type, in alphabetical order. Treat it as read-only.
 func Catalogue() []TypeSpec { return slices.Clone(catalogue) }
 
 // Spec finds a type by its name or by an alias.

@@ -33,7 +33,7 @@ type CreateRequest struct {
 	Now              time.Time
 }
 
-// Validate makes the account of a request, or an INVALID_INPUT fault that lists
+// Validate returns the account of a request, or an INVALID_INPUT fault that lists
 // every bad field by its path ("accountInfo.beneficiary.fullName"). Fields that
 // the type does not have are ignored.
 func Validate(r CreateRequest) (External, error) {
@@ -208,7 +208,7 @@ func (v *validation) checkFieldCombinations(spec TypeSpec, a External) {
 	}
 }
 
-// railsFor lists the rails that reach an account with these fields.
+// railsFor returns the rails that reach an account with these fields.
 func (s TypeSpec) railsFor(fields map[string]string) []corridor.Rail {
 	var rails []corridor.Rail
 	for _, r := range s.rails {

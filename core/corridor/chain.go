@@ -26,7 +26,7 @@ var chains = []chain{
 	{Tron, []money.Currency{money.USDT}},
 }
 
-// Chains lists the chains that hold the currency, the default first; none for fiat.
+// Chains returns the chains that hold the currency, the default first; none for fiat.
 func Chains(currency money.Currency) []Rail {
 	var found []Rail
 	for _, c := range chains {
@@ -37,7 +37,7 @@ func Chains(currency money.Currency) []Rail {
 	return found
 }
 
-// ChainCurrencies lists the currencies that are moved on the chain; none for a bank rail.
+// ChainCurrencies returns the currencies that are moved on the chain; none for a bank rail.
 func (r Rail) ChainCurrencies() []money.Currency {
 	for _, c := range chains {
 		if c.rail == r {
@@ -47,7 +47,7 @@ func (r Rail) ChainCurrencies() []money.Currency {
 	return nil
 }
 
-// ChainFor is the chain a request names for a currency, or the currency's default
+// ChainFor returns the chain a request names for a currency, or the currency's default
 // when it names none. An INVALID_INPUT fault on field otherwise.
 func ChainFor(currency money.Currency, name, field string) (Rail, error) {
 	open := Chains(currency)

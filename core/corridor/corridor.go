@@ -22,7 +22,7 @@ type Corridor struct {
 	Terms Terms
 }
 
-// Find is the corridor between two currencies. The country is where it is paid
+// Find returns the corridor between two currencies. The country is where it is paid
 // out; leave it empty for crypto, or to ask about the currency in general. The
 // fault INVALID_CURRENCY says why there is none.
 func Find(from, to money.Currency, country string) (Corridor, error) {
@@ -53,7 +53,7 @@ func Find(from, to money.Currency, country string) (Corridor, error) {
 	}, nil
 }
 
-// SameCurrency is the way within one currency, to a person at another provider: nothing is
+// SameCurrency returns the way within one currency, to a person at another provider: nothing is
 // exchanged, and nothing is charged. INVALID_CURRENCY when it cannot be paid in.
 func SameCurrency(currency money.Currency) (Corridor, error) {
 	if !currency.Known() {
@@ -68,7 +68,7 @@ func SameCurrency(currency money.Currency) (Corridor, error) {
 	return Corridor{From: currency, To: currency, Funding: funding, Terms: terms}, nil
 }
 
-// FundingRails are the ways a payment in the currency is paid in, the quickest
+// FundingRails returns the ways a payment in the currency is paid in, the quickest
 // first: an instant rail where the country has one, else a bank transfer or mobile
 // money, the chains for crypto. INVALID_CURRENCY when it cannot be paid in.
 func FundingRails(currency money.Currency) ([]Rail, error) {
@@ -83,12 +83,12 @@ func FundingRails(currency money.Currency) ([]Rail, error) {
 	return rails, nil
 }
 
-// Currencies lists the currencies that can be sent and received, by code.
+// Currencies returns the currencies that can be sent and received, by code.
 func Currencies() []money.Currency {
 	return slices.DeleteFunc(money.Currencies(), func(c money.Currency) bool { return !Live(c, "") })
 }
 
-// All lists the corridor of every pair of live currencies, by code.
+// All returns the corridor of every pair of live currencies, by code.
 func All() []Corridor {
 	live := Currencies()
 	all := make([]Corridor, 0, len(live)*len(live))

@@ -96,7 +96,7 @@ var mobileMoneyCurrencies = currencyList("KES", "MWK", "RWF", "TZS", "UGX", "XAF
 
 func currencyList(codes ...money.Currency) []money.Currency { return codes }
 
-// Countries lists every country, live and announced, by code.
+// Countries returns every country, live and announced, by code.
 func Countries() []Country { return slices.Clone(countries) }
 
 // CountryByCode finds the country with the code.
@@ -108,7 +108,7 @@ func CountryByCode(code string) (Country, bool) {
 	return countries[i], true
 }
 
-// HomeCountry is the country where a fiat currency is at home: the first live one, or the
+// HomeCountry returns the country where a fiat currency is at home: the first live one, or the
 // announced one, that takes it; false for the euro, which has many, for crypto and
 // for a currency no corridor takes.
 func HomeCountry(currency money.Currency) (Country, bool) {
@@ -122,7 +122,7 @@ func HomeCountry(currency money.Currency) (Country, bool) {
 	return countries[i], true
 }
 
-// LocalCurrency is the currency people use in a country; false when no corridor
+// LocalCurrency returns the currency people use in a country; false when no corridor
 // reaches the country.
 func LocalCurrency(code string) (money.Currency, bool) {
 	country, ok := CountryByCode(code)
@@ -135,10 +135,10 @@ func LocalCurrency(code string) (money.Currency, bool) {
 // purposeCountries are the countries whose rules want to know why money is sent there.
 var purposeCountries = []string{"IN", "NG"}
 
-// NeedsPurpose tells whether a payment to the country must say what it is for.
+// NeedsPurpose reports whether a payment to the country must say what it is for.
 func NeedsPurpose(country string) bool { return slices.Contains(purposeCountries, country) }
 
-// RailsTo lists the rails that pay out the currency in the country. An empty
+// RailsTo returns the rails that pay out the currency in the country. An empty
 // country means any that takes the currency, and is how crypto is asked for. The
 // fault says whether the corridor does not exist or is announced and not yet live.
 func RailsTo(currency money.Currency, code string) ([]Rail, error) {
@@ -174,7 +174,7 @@ func notYetLive(code string) error {
 	}
 }
 
-// Live tells whether money can be paid out in the currency in the country.
+// Live reports whether money can be paid out in the currency in the country.
 func Live(currency money.Currency, code string) bool {
 	_, err := RailsTo(currency, code)
 	return err == nil

@@ -11,7 +11,7 @@ import (
 // currencies, in minor units.
 type Limits struct{ Min, Max int64 }
 
-// WithLimits is the terms inside of a platform's own limits for the sending currency.
+// WithLimits returns the terms inside of a platform's own limits for the sending currency.
 // They only ever narrow: a platform cannot send what the corridor does not carry.
 func (t Terms) WithLimits(own Limits) Terms {
 	if own.Min > t.MinSending {
@@ -23,7 +23,7 @@ func (t Terms) WithLimits(own Limits) Terms {
 	return t
 }
 
-// CheckAmount is nil when the amount may be sent at once, else AMOUNT_OUT_OF_RANGE with
+// CheckAmount returns nil if the amount may be sent at once, else AMOUNT_OUT_OF_RANGE with
 // both limits and, as its reason, the one that was broken and who set it.
 func (t Terms) CheckAmount(sending money.Amount) error {
 	limit := func(minor int64) money.Amount { return money.Amount{Minor: minor, Currency: sending.Currency} }

@@ -33,7 +33,7 @@ const (
 	MaxLock = 15 * time.Minute
 )
 
-// WithOverride is the terms after an override. Overrides apply one after the other: first
+// WithOverride returns the terms after an override. Overrides apply one after the other: first
 // the operator's for all platforms, then the one for a platform.
 func (t Terms) WithOverride(o Override) Terms {
 	replace(&t.Fee.Fixed, o.Fixed)
@@ -50,7 +50,7 @@ func replace[T any](value *T, by *T) {
 	}
 }
 
-// Merge is one override followed by another: what the second names wins.
+// Merge returns one override followed by another: what the second names wins.
 func (o Override) Merge(next Override) Override {
 	replacePointer(&o.Fixed, next.Fixed)
 	replacePointer(&o.Percent, next.Percent)
@@ -66,7 +66,7 @@ func replacePointer[T any](value **T, by *T) {
 	}
 }
 
-// Names lists the values the override changes, in the order of the constants.
+// Names returns the values the override changes, in the order of the constants.
 func (o Override) Names() []string {
 	var names []string
 	for _, v := range []struct {
@@ -83,10 +83,10 @@ func (o Override) Names() []string {
 	return names
 }
 
-// IsZero tells whether the override changes nothing.
+// IsZero reports whether the override changes nothing.
 func (o Override) IsZero() bool { return o == Override{} }
 
-// Check lists everything wrong with the values of an override by themselves.
+// Check returns everything wrong with the values of an override by themselves.
 func (o Override) Check() []fault.Field {
 	var bad []fault.Field
 	refuse := func(field, message string, args ...any) {
@@ -112,7 +112,7 @@ func (o Override) Check() []fault.Field {
 	return bad
 }
 
-// Check lists everything that keeps terms from working as a whole: limits that
+// Check returns everything that keeps terms from working as a whole: limits that
 // admit nothing, and a smallest payment that its fees use up. Amounts are named in
 // the sending currency.
 func (t Terms) Check(sending money.Currency) []fault.Field {

@@ -20,7 +20,7 @@ type OverrideInput struct {
 	Lock    string // "5m"
 }
 
-// Parse is the override, and everything wrong with it, by the names of its values.
+// Parse returns the override, and everything wrong with it, by the names of its values.
 func (w OverrideInput) Parse() (Override, []fault.Field) {
 	var o Override
 	var bad []fault.Field
@@ -96,7 +96,7 @@ func FormatPercent(fraction money.Rate) string {
 	return percent.String() + "%"
 }
 
-// Format is the override as an operator writes it.
+// Format returns the override as an operator writes it.
 func (o Override) Format() OverrideInput {
 	var w OverrideInput
 	if o.Fixed != nil {
@@ -117,7 +117,7 @@ func (o Override) Format() OverrideInput {
 	return w
 }
 
-// Format is all values of the terms as an operator writes them.
+// Format returns all values of the terms as an operator writes them.
 func (t Terms) Format() OverrideInput {
 	return Override{&t.Fee.Fixed, &t.Fee.Percent, &t.MinSending, &t.MaxSending, &t.Lock}.Format()
 }

@@ -23,7 +23,7 @@ type PlatformOverride struct {
 	Override Override
 }
 
-// TermsFor is what a platform pays. The zero platform pays what all pay.
+// TermsFor returns what a platform pays. The zero platform pays what all pay.
 func (t Pricing) TermsFor(p ident.Platform) Terms {
 	terms := t.Corridor.Terms.WithOverride(t.AllPlatforms)
 	if p.IsZero() {
@@ -32,7 +32,7 @@ func (t Pricing) TermsFor(p ident.Platform) Terms {
 	return terms.WithOverride(t.OverrideFor(p))
 }
 
-// OverrideFor is what was changed for a platform alone; for the zero platform, for all.
+// OverrideFor returns what was changed for a platform alone; for the zero platform, for all.
 func (t Pricing) OverrideFor(p ident.Platform) Override {
 	if p.IsZero() {
 		return t.AllPlatforms
@@ -43,7 +43,7 @@ func (t Pricing) OverrideFor(p ident.Platform) Override {
 	return Override{}
 }
 
-// WithOverride is the tariff with another override for a platform, or for all when it is
+// WithOverride returns the tariff with another override for a platform, or for all when it is
 // zero; an override of nothing takes the old one away.
 func (t Pricing) WithOverride(p ident.Platform, o Override) Pricing {
 	if p.IsZero() {
@@ -61,7 +61,7 @@ func (t Pricing) index(p ident.Platform) int {
 	return slices.IndexFunc(t.PerPlatform, func(own PlatformOverride) bool { return own.Platform == p })
 }
 
-// Check lists everything that keeps the tariff from working, for all platforms and
+// Check returns everything that keeps the tariff from working, for all platforms and
 // for each that has terms of its own.
 func (t Pricing) Check() []fault.Field {
 	bad := t.TermsFor(ident.Platform{}).Check(t.Corridor.From)

@@ -41,7 +41,7 @@ const (
 	Tron      Rail = "TRON"
 )
 
-// Rails lists every bank rail and every chain.
+// Rails returns every bank rail and every chain.
 func Rails() []Rail {
 	return []Rail{
 		ACH, BankTransfer, FAST, FasterPayments, FedNow, MobileMoney, PayNow, PIX, RTP, SEPA, SEPAInstant, SPEI, SWIFT, UPI, Wire,
@@ -52,15 +52,15 @@ func Rails() []Rail {
 // instantRails are the bank rails that deliver in seconds, around the clock.
 var instantRails = []Rail{RTP, FedNow, SEPAInstant, FasterPayments, PIX, SPEI, UPI, PayNow, FAST}
 
-// IsInstant tells whether the rail delivers within seconds or, for a chain, minutes.
+// IsInstant reports whether the rail delivers within seconds or, for a chain, minutes.
 func (r Rail) IsInstant() bool { return r.IsChain() || slices.Contains(instantRails, r) }
 
-// IsChain tells whether the rail is a chain and not a payment system of banks.
+// IsChain reports whether the rail is a chain and not a payment system of banks.
 func (r Rail) IsChain() bool {
 	return slices.ContainsFunc(chains, func(c chain) bool { return c.rail == r })
 }
 
-// Known tells whether the rail is one of Rails.
+// Known reports whether the rail is one of Rails.
 func (r Rail) Known() bool { return slices.Contains(Rails(), r) }
 
 // railLimit is the most one payment may carry on a rail, in minor units.
@@ -87,7 +87,7 @@ var railLimits = []railLimit{
 	{MobileMoney, "KES", 250_000_00},      // Safaricom M-PESA, since August 2023
 }
 
-// MaxAmount is the most one payment of the currency may carry on the rail, in minor
+// MaxAmount returns the most one payment of the currency may carry on the rail, in minor
 // units; false when the rail sets no limit.
 func (r Rail) MaxAmount(currency money.Currency) (int64, bool) {
 	i := slices.IndexFunc(railLimits, func(c railLimit) bool { return c.rail == r && c.currency == currency })

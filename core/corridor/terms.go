@@ -84,7 +84,7 @@ const (
 	lockBankTransfer = 15 * time.Minute
 )
 
-// defaultTerms are the built-in terms of a pair. The lock follows from how the
+// defaultTerms returns the built-in terms of a pair. The lock follows from how the
 // quote is paid in: from chain to chain, at once, or by a bank transfer that takes
 // its time.
 func defaultTerms(from, to money.Currency, funding []Rail) Terms {

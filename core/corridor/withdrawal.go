@@ -30,7 +30,7 @@ var withdrawalFees = map[Rail]WithdrawalFees{
 	Tron:      {NetworkFee: 13_500_000, Asset: "TRX"},            // sun
 }
 
-// WithdrawalFeesFor is what it costs to send the currency out over the chain; false when
+// WithdrawalFeesFor returns what it costs to send the currency out over the chain; false when
 // it does not live there.
 func WithdrawalFeesFor(currency money.Currency, chain Rail) (WithdrawalFees, bool) {
 	cost, ok := withdrawalFees[chain]

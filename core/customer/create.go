@@ -31,7 +31,7 @@ type Request struct {
 	Business           *BusinessInfo
 }
 
-// Create makes the customer of a request on a platform, or an INVALID_INPUT fault
+// Create returns the customer of a request on a platform, or an INVALID_INPUT fault
 // that lists every bad field by its path ("businessInfo.legalName"). The generated
 // UUID becomes the platformCustomerId where the request gives none.
 func Create(r Request, on platform.Platform, id ident.Customer, generated uuid.UUID, now time.Time) (Customer, error) {
@@ -75,7 +75,7 @@ func Create(r Request, on platform.Platform, id ident.Customer, generated uuid.U
 // minBirthYear is the first year of birth taken for true.
 const minBirthYear = 1900
 
-// parseCurrencies are those of the request or, when it names none, the one of its region.
+// parseCurrencies returns those of the request or, when it names none, the one of its region.
 func parseCurrencies(r Request, bad *party.Problems) []money.Currency {
 	if len(r.Currencies) == 0 {
 		if own, ok := corridor.LocalCurrency(r.Region); ok {
@@ -100,7 +100,7 @@ func parseCurrencies(r Request, bad *party.Problems) []money.Currency {
 	return list
 }
 
-// resolveUMAAddress is the address of the request in small letters, or one made of the
+// resolveUMAAddress returns the address of the request in small letters, or one made of the
 // customer's id under the platform's domain.
 func resolveUMAAddress(wanted, domain string, id ident.Customer, bad *party.Problems) string {
 	if wanted == "" {

@@ -79,10 +79,10 @@ type BusinessInfo struct {
 	ExpectedRecipientJurisdictions   []string
 }
 
-// Deleted tells whether the platform removed the customer.
+// Deleted reports whether the platform removed the customer.
 func (c Customer) Deleted() bool { return !c.DeletedAt.IsZero() }
 
-// Name is the person's full name or the business's legal name; it may be empty.
+// Name returns the person's full name or the business's legal name; it may be empty.
 func (c Customer) Name() string {
 	if c.Business != nil {
 		return c.Business.LegalName

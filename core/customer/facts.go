@@ -1,6 +1,6 @@
 package customer
 
-// Facts are what is known of the customer, by the names of the fields that are asked of
+// Facts returns what is known of the customer, by the names of the fields that are asked of
 // people on both sides of a payment; nothing that is empty.
 func (c Customer) Facts() map[string]string {
 	known := map[string]string{

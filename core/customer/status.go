@@ -5,7 +5,7 @@ import (
 	"causeway/core/platform"
 )
 
-// initialStatus is the status at creation. A regulated platform has verified its
+// initialStatus returns the status at creation. A regulated platform has verified its
 // customers itself; in the sandbox people are approved at once, and businesses are
 // verified as everywhere.
 func initialStatus(of Type, on platform.Platform) Status {
@@ -19,7 +19,7 @@ func initialStatus(of Type, on platform.Platform) Status {
 	}
 }
 
-// CheckReady is nil when money may be moved for the customer. Otherwise it is
+// CheckReady returns nil if money may be moved for the customer. Otherwise it is
 // CUSTOMER_DELETED, or USER_NOT_READY with what to do about it.
 func (c Customer) CheckReady() error {
 	if c.Deleted() {
@@ -43,7 +43,7 @@ func (c Customer) CheckReady() error {
 	}
 }
 
-// statusField is what the interface calls the status of this type of customer.
+// statusField returns what the interface calls the status of this type of customer.
 func (c Customer) statusField() string {
 	if c.Type == Business {
 		return "kybStatus"

@@ -27,7 +27,7 @@ const (
 // Outcomes are all there are.
 var Outcomes = []Outcome{Accepted, Duplicate, Refused, TimedOut, Unreachable, Forbidden, GivenUp}
 
-// OutcomeOf is the outcome of an answer with this HTTP status.
+// OutcomeOf returns the outcome of an answer with this HTTP status.
 func OutcomeOf(status int) Outcome {
 	switch {
 	case status >= 200 && status <= 299:
@@ -39,10 +39,10 @@ func OutcomeOf(status int) Outcome {
 	}
 }
 
-// Delivered tells whether the receiver has the event.
+// Delivered reports whether the receiver has the event.
 func (o Outcome) Delivered() bool { return o == Accepted || o == Duplicate }
 
-// Responded tells whether somebody spoke HTTP at the other end.
+// Responded reports whether somebody spoke HTTP at the other end.
 func (o Outcome) Responded() bool { return o == Accepted || o == Duplicate || o == Refused }
 
 // The limits of sending.

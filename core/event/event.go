@@ -55,7 +55,7 @@ var Types = []Type{
 	BulkUpload, InvitationClaimed, AgentAction, Test,
 }
 
-// ResourceKey is the key under which the body of the event carries its resource;
+// ResourceKey returns the key under which the body of the event carries its resource;
 // empty for TEST, which has none.
 func (t Type) ResourceKey() string {
 	switch t {
@@ -78,18 +78,18 @@ func (t Type) ResourceKey() string {
 	return ""
 }
 
-// NewTest is the event that is sent once when a platform sets its webhook endpoint
+// NewTest returns the event that is sent once when a platform sets its webhook endpoint
 // to something new.
 func NewTest(id ident.Webhook, platform ident.Platform, at time.Time) Event {
 	return Event{ID: id, Platform: platform, Type: Test, Name: TestSent, Subject: id.UUID(), OccurredAt: at}
 }
 
-// SentOnce tells whether an event of this name is sent one time only, whatever the answer.
+// SentOnce reports whether an event of this name is sent one time only, whatever the answer.
 // A question whether a payment is taken is one: whoever did not answer it in time has
 // answered.
 func SentOnce(name string) bool { return name == TestSent || name == IncomingPaymentPending }
 
-// TypeOf is the type that an event name belongs to; false for a name that is none.
+// TypeOf returns the type that an event name belongs to; false for a name that is none.
 func TypeOf(name string) (Type, bool) {
 	for t, names := range Names {
 		for _, known := range names {
@@ -101,7 +101,7 @@ func TypeOf(name string) (Type, bool) {
 	return "", false
 }
 
-// Envelope is the body an event is sent with: its fields, and the resource (JSON,
+// Envelope returns the body an event is sent with: its fields, and the resource (JSON,
 // as its GET answers it) under the key of its type. The bytes are signed and sent
 // as they are. A nil resource leaves the key out.
 func (e Event) Envelope(resource []byte) []byte {

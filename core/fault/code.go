@@ -1,63 +1,36 @@
 package fault
 
-// Code is what a program reads of a fault, in the spelling callers see.
+import "slices"
+
+// Code is the code of a fault, as callers see it.
 type Code string
 
-// The request is wrong: 400.
+// 400: the request is wrong.
 const (
-	InvalidInput                    Code = "INVALID_INPUT"
-	InvalidRequestFormat            Code = "INVALID_REQUEST_FORMAT"
-	InvalidAmount                   Code = "INVALID_AMOUNT"
-	InvalidCurrency                 Code = "INVALID_CURRENCY"
-	InvalidTimestamp                Code = "INVALID_TIMESTAMP"
-	InvalidNonce                    Code = "INVALID_NONCE"
-	InvalidBankAccount              Code = "INVALID_BANK_ACCOUNT"
-	InvalidReceiver                 Code = "INVALID_RECEIVER"
-	InvalidUMAAddress               Code = "INVALID_UMA_ADDRESS"
-	InvalidPayreqResponse           Code = "INVALID_PAYREQ_RESPONSE"
-	InvalidPubkeyFormat             Code = "INVALID_PUBKEY_FORMAT"
-	ParsePayreqResponseError        Code = "PARSE_PAYREQ_RESPONSE_ERROR"
-	ParseLNURLPResponseError        Code = "PARSE_LNURLP_RESPONSE_ERROR"
-	CertChainInvalid                Code = "CERT_CHAIN_INVALID"
-	CertChainExpired                Code = "CERT_CHAIN_EXPIRED"
-	MissingMandatoryUserInfo        Code = "MISSING_MANDATORY_USER_INFO"
-	MissingRequiredUMAParameters    Code = "MISSING_REQUIRED_UMA_PARAMETERS"
-	SenderNotAccepted               Code = "SENDER_NOT_ACCEPTED"
-	SelfPayment                     Code = "SELF_PAYMENT"
-	AmountOutOfRange                Code = "AMOUNT_OUT_OF_RANGE"
-	InsufficientBalance             Code = "INSUFFICIENT_BALANCE" // at execution, from any account
-	InsufficientFunds               Code = "INSUFFICIENT_FUNDS"   // at quote creation, from an embedded wallet
-	QuoteRequestFailed              Code = "QUOTE_REQUEST_FAILED" // worth a retry
-	LookupRequestFailed             Code = "LOOKUP_REQUEST_FAILED"
-	InvitationAlreadyClaimed        Code = "INVITATION_ALREADY_CLAIMED"
-	InvitationCancelled             Code = "INVITATION_CANCELLED"
-	InvitationsNotConfigured        Code = "INVITATIONS_NOT_CONFIGURED"
-	WebhookEndpointNotSet           Code = "WEBHOOK_ENDPOINT_NOT_SET"
-	WebhookDeliveryError            Code = "WEBHOOK_DELIVERY_ERROR"
-	EmailOTPCredentialAlreadyExists Code = "EMAIL_OTP_CREDENTIAL_ALREADY_EXISTS"
-	PasskeyCredentialAlreadyExists  Code = "PASSKEY_CREDENTIAL_ALREADY_EXISTS"
-	DeviceCodeAlreadyRedeemed       Code = "DEVICE_CODE_ALREADY_REDEEMED"
-	DeviceCodeExpired               Code = "DEVICE_CODE_EXPIRED"
-	DocumentLowQuality              Code = "LOW_QUALITY"
-	DocumentDataMismatch            Code = "DATA_MISMATCH"
-	DocumentExpired                 Code = "EXPIRED"
-	DocumentSuspectedFraud          Code = "SUSPECTED_FRAUD"
-	DocumentUnsuitable              Code = "UNSUITABLE_DOCUMENT"
-	DocumentIncomplete              Code = "INCOMPLETE"
+	InvalidInput             Code = "INVALID_INPUT"
+	InvalidRequestFormat     Code = "INVALID_REQUEST_FORMAT"
+	InvalidAmount            Code = "INVALID_AMOUNT"
+	InvalidCurrency          Code = "INVALID_CURRENCY"
+	InvalidBankAccount       Code = "INVALID_BANK_ACCOUNT"
+	InvalidReceiver          Code = "INVALID_RECEIVER"
+	InvalidUMAAddress        Code = "INVALID_UMA_ADDRESS"
+	MissingMandatoryUserInfo Code = "MISSING_MANDATORY_USER_INFO"
+	SelfPayment              Code = "SELF_PAYMENT"
+	AmountOutOfRange         Code = "AMOUNT_OUT_OF_RANGE"
+	InsufficientBalance      Code = "INSUFFICIENT_BALANCE" // at execution, from any account
+	QuoteRequestFailed       Code = "QUOTE_REQUEST_FAILED" // worth a retry
+	WebhookEndpointNotSet    Code = "WEBHOOK_ENDPOINT_NOT_SET"
+	WebhookDeliveryError     Code = "WEBHOOK_DELIVERY_ERROR"
 )
 
-// The caller is not who they must be, or may not do this: 401 and 403.
+// 401 and 403: the caller is not authenticated, or not permitted.
 const (
-	Unauthorized     Code = "UNAUTHORIZED"
-	InvalidSignature Code = "INVALID_SIGNATURE"
-
-	Forbidden              Code = "FORBIDDEN"
-	UserNotReady           Code = "USER_NOT_READY"
-	CounterpartyNotAllowed Code = "COUNTERPARTY_NOT_ALLOWED"
-	VelocityLimitExceeded  Code = "VELOCITY_LIMIT_EXCEEDED"
+	Unauthorized Code = "UNAUTHORIZED"
+	Forbidden    Code = "FORBIDDEN"
+	UserNotReady Code = "USER_NOT_READY"
 )
 
-// What is asked for does not exist here, or no longer: 404 and 410.
+// 404 and 410: the resource does not exist, or no longer.
 const (
 	NotFound                Code = "NOT_FOUND"      // an unknown path
 	UserNotFound            Code = "USER_NOT_FOUND" // a customer
@@ -68,43 +41,26 @@ const (
 	ReferenceNotFound       Code = "REFERENCE_NOT_FOUND"
 	LookupRequestNotFound   Code = "LOOKUP_REQUEST_NOT_FOUND"
 	UMANotFound             Code = "UMA_NOT_FOUND"
-	InvitationNotFound      Code = "INVITATION_NOT_FOUND"
 	TokenNotFound           Code = "TOKEN_NOT_FOUND"
-	BulkUploadJobNotFound   Code = "BULK_UPLOAD_JOB_NOT_FOUND"
-	AgentNotFound           Code = "AGENT_NOT_FOUND"
-	AgentActionNotFound     Code = "AGENT_ACTION_NOT_FOUND"
-	DeviceCodeNotFound      Code = "DEVICE_CODE_NOT_FOUND"
-	CredentialNotFound      Code = "CREDENTIAL_NOT_FOUND"
-	SessionNotFound         Code = "SESSION_NOT_FOUND"
-	DocumentNotFound        Code = "DOCUMENT_NOT_FOUND"
-	VerificationNotFound    Code = "VERIFICATION_NOT_FOUND"
-	BeneficialOwnerNotFound Code = "BENEFICIAL_OWNER_NOT_FOUND"
 	ReconciliationNotFound  Code = "RECONCILIATION_NOT_FOUND"
 	BreakNotFound           Code = "BREAK_NOT_FOUND"
-
-	CustomerDeleted Code = "CUSTOMER_DELETED"
+	CustomerDeleted         Code = "CUSTOMER_DELETED"
 )
 
-// The request is right, but not in this state of things: 409, 412, 422.
+// 409 and 422: the request conflicts with the present state.
 const (
 	Conflict                              Code = "CONFLICT"
 	QuoteExpired                          Code = "QUOTE_EXPIRED"
 	QuoteAlreadyExecuted                  Code = "QUOTE_ALREADY_EXECUTED"
 	QuoteNotExecutable                    Code = "QUOTE_NOT_EXECUTABLE"
 	TransactionNotPendingPlatformApproval Code = "TRANSACTION_NOT_PENDING_PLATFORM_APPROVAL"
-	ActionNotPendingApproval              Code = "ACTION_NOT_PENDING_APPROVAL"
 	UMAAddressExists                      Code = "UMA_ADDRESS_EXISTS"
-	EmailOTPEmailAlreadyExists            Code = "EMAIL_OTP_EMAIL_ALREADY_EXISTS"
-	EmailOTPCredentialSetChanged          Code = "EMAIL_OTP_CREDENTIAL_SET_CHANGED"
 	IdempotencyKeyInUse                   Code = "IDEMPOTENCY_KEY_IN_USE"
 	MonthArchived                         Code = "MONTH_ARCHIVED"
-
-	UnsupportedUMAVersion Code = "UNSUPPORTED_UMA_VERSION"
-
-	IdempotencyKeyReused Code = "IDEMPOTENCY_KEY_REUSED"
+	IdempotencyKeyReused                  Code = "IDEMPOTENCY_KEY_REUSED"
 )
 
-// The request cannot be taken as it came: 405, 413, 415, 429.
+// 405, 413, 415 and 429: the request cannot be processed.
 const (
 	MethodNotAllowed     Code = "METHOD_NOT_ALLOWED"
 	PayloadTooLarge      Code = "PAYLOAD_TOO_LARGE"
@@ -112,17 +68,79 @@ const (
 	RateLimited          Code = "RATE_LIMITED" // set RetryAfter
 )
 
-// Somebody we depend on, or we ourselves, failed: 424 and 5xx.
+// 5xx: the service, or a service it depends on, failed.
 const (
-	PayreqRequestFailed          Code = "PAYREQ_REQUEST_FAILED"
-	LNURLPRequestFailed          Code = "LNURLP_REQUEST_FAILED"
-	CounterpartyPubkeyFetchError Code = "COUNTERPARTY_PUBKEY_FETCH_ERROR"
-	NoCompatibleUMAVersion       Code = "NO_COMPATIBLE_UMA_VERSION"
-	EmailOTPCredentialSyncFailed Code = "EMAIL_OTP_CREDENTIAL_SYNC_FAILED"
-
-	SwitchError                       Code = "SWITCH_ERROR"
-	InternalError                     Code = "INTERNAL_ERROR"
-	NotImplemented                    Code = "NOT_IMPLEMENTED"
-	UnrecognizedMandatoryPayeeDataKey Code = "UNRECOGNIZED_MANDATORY_PAYEE_DATA_KEY"
-	ServiceUnavailable                Code = "SERVICE_UNAVAILABLE"
+	InternalError      Code = "INTERNAL_ERROR"
+	NotImplemented     Code = "NOT_IMPLEMENTED"
+	ServiceUnavailable Code = "SERVICE_UNAVAILABLE"
 )
+
+// Status returns the HTTP status of the code, or 500 for an undeclared code, which is a
+// mistake of this program.
+func (c Code) Status() int {
+	if status, ok := statuses[c]; ok {
+		return status
+	}
+	return 500
+}
+
+// Codes returns every code, in alphabetical order.
+func Codes() []Code {
+	codes := make([]Code, 0, len(statuses))
+	for code := range statuses {
+		codes = append(codes, code)
+	}
+	slices.Sort(codes)
+	return codes
+}
+
+// statuses holds the HTTP status of every code, as plain numbers: core imports no HTTP
+// library.
+var statuses = map[Code]int{
+	InvalidInput:                          400,
+	InvalidRequestFormat:                  400,
+	InvalidAmount:                         400,
+	InvalidCurrency:                       400,
+	InvalidBankAccount:                    400,
+	InvalidReceiver:                       400,
+	InvalidUMAAddress:                     400,
+	MissingMandatoryUserInfo:              400,
+	SelfPayment:                           400,
+	AmountOutOfRange:                      400,
+	InsufficientBalance:                   400,
+	QuoteRequestFailed:                    400,
+	WebhookEndpointNotSet:                 400,
+	WebhookDeliveryError:                  400,
+	Unauthorized:                          401,
+	Forbidden:                             403,
+	UserNotReady:                          403,
+	NotFound:                              404,
+	UserNotFound:                          404,
+	InternalAccountNotFound:               404,
+	ExternalAccountNotFound:               404,
+	QuoteNotFound:                         404,
+	TransactionNotFound:                   404,
+	ReferenceNotFound:                     404,
+	LookupRequestNotFound:                 404,
+	UMANotFound:                           404,
+	TokenNotFound:                         404,
+	ReconciliationNotFound:                404,
+	BreakNotFound:                         404,
+	CustomerDeleted:                       410,
+	Conflict:                              409,
+	QuoteExpired:                          409,
+	QuoteAlreadyExecuted:                  409,
+	QuoteNotExecutable:                    409,
+	TransactionNotPendingPlatformApproval: 409,
+	UMAAddressExists:                      409,
+	IdempotencyKeyInUse:                   409,
+	MonthArchived:                         409,
+	IdempotencyKeyReused:                  422,
+	MethodNotAllowed:                      405,
+	PayloadTooLarge:                       413,
+	UnsupportedMediaType:                  415,
+	RateLimited:                           429,
+	InternalError:                         500,
+	NotImplemented:                        501,
+	ServiceUnavailable:                    503,
+}

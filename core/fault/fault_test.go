@@ -13,7 +13,7 @@ import (
 
 func TestIs_ComparesCodes(t *testing.T) {
 	t.Parallel()
-	// Whatever the message, and however deeply wrapped, a fault is known by its code.
+	// A fault is recognised by its code, with any message and however deeply wrapped.
 	expired := fault.New(fault.QuoteExpired, "The quote expired at %s; create a new one.", "12:00")
 	wrapped := fmt.Errorf("execute: %w", expired)
 
@@ -21,35 +21,35 @@ func TestIs_ComparesCodes(t *testing.T) {
 		t.Errorf("%v is not recognised as %s", wrapped, fault.QuoteExpired)
 	}
 	if errors.Is(wrapped, &fault.Error{Code: fault.Conflict}) || fault.Is(wrapped, fault.Conflict) {
-		t.Errorf("%v is taken for %s", wrapped, fault.Conflict)
+		t.Errorf("%v is recognised as %s", wrapped, fault.Conflict)
 	}
 	if errors.Is(wrapped, io.EOF) || fault.Is(io.EOF, fault.QuoteExpired) || fault.Is(nil, fault.QuoteExpired) {
-		t.Error("an error that is no fault is taken for one")
+		t.Error("an error that is no fault is recognised as one")
 	}
 }
 
 func TestAs_FindsWrappedFault(t *testing.T) {
 	t.Parallel()
-	// Of gives back the very fault that was wrapped, with everything in it.
+	// As returns the wrapped fault itself.
 	limited := &fault.Error{Code: fault.RateLimited, Message: "Slow down.", RetryAfter: 3 * time.Second}
 
 	got, ok := fault.As(errors.Join(io.EOF, fmt.Errorf("take: %w", limited)))
 	if !ok || got != limited {
-		t.Errorf("Of = %v, %v; want the fault itself", got, ok)
+		t.Errorf("As = %v, %v; want the fault itself", got, ok)
 	}
 
-	// No error, an error of our own, and a nil fault in an error's clothes are no faults.
+	// No error, another error, and a nil *Error as an error are no faults.
 	var none *fault.Error
 	for _, err := range []error{nil, io.EOF, none, fmt.Errorf("wrapped: %w", none)} {
 		if got, ok := fault.As(err); ok || got != nil {
-			t.Errorf("Of(%T) = %v, %v; want none", err, got, ok)
+			t.Errorf("As(%T) = %v, %v; want none", err, got, ok)
 		}
 	}
 }
 
 func TestError_StringOmitsDetails(t *testing.T) {
 	t.Parallel()
-	// What stands in a log is enough to understand, and leaves the details out.
+	// The text for logs contains code, message and reason, but not the details.
 	for _, c := range []struct {
 		fault *fault.Error
 		want  string
@@ -66,8 +66,8 @@ func TestError_StringOmitsDetails(t *testing.T) {
 
 func TestInvalid_ListsEveryField(t *testing.T) {
 	t.Parallel()
-	// All bad fields are kept in order, each is named in the message, and
-	// changing the list afterwards does not change the fault.
+	// All invalid fields are kept in order, each is named in the message, and changing the
+	// list afterwards does not change the fault.
 	fields := []fault.Field{
 		{Field: "currency", Message: "must be a known code"},
 		{Field: "accountInfo.routingNumber", Message: "must have 9 digits", Constraint: map[string]any{"pattern": "^[0-9]{9}$"}},
@@ -84,8 +84,8 @@ func TestInvalid_ListsEveryField(t *testing.T) {
 		}
 	}
 
-	// One field alone is explained in the message; none at all still makes a fault.
-	if one := fault.Invalid(fault.Field{Field: "limit", Message: "must be 1 to 100."}); one.Message != "The field limit is not valid: must be 1 to 100." {
+	// The message explains a single field; without fields it is still a fault.
+	if one := fault.Invalid(fault.Field{Field: "limit", Message: "must be 1 to 100."}); one.Message != "limit: must be 1 to 100." {
 		t.Errorf("message = %q", one.Message)
 	}
 	if none := fault.Invalid(); none.Code != fault.InvalidInput || none.Message == "" || none.Fields != nil {

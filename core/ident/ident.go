@@ -1,11 +1,12 @@
 // Package ident gives every resource a typed identifier, written `<Type>:<uuid>`.
 //
-// It never makes identifiers: new ones (UUIDv7) come in from outside, so that
-// code above stays a function of its arguments.
+// It never makes ids: new ones (UUIDv7) come from a Source that the caller passes, so
+// that core is a function of its arguments.
 package ident
 
 import (
 	"bytes"
+	"encoding/base32"
 	"errors"
 	"fmt"
 	"strings"
@@ -14,21 +15,18 @@ import (
 	"github.com/google/uuid"
 )
 
-// ErrMalformed says that a text is not an identifier of the wanted type.
+// ErrMalformed is the error for a text that is not an id of the wanted type.
 var ErrMalformed = errors.New("malformed id")
 
-// Kind names a type of resource at compile time, so that a customer's id can
-// not be passed where a quote's is wanted.
+// Kind is a type of resource at compile time, so that the id of a customer cannot be
+// passed for the id of a quote.
 type Kind interface{ prefix() string }
 
 // ID identifies one resource of kind K. The zero ID is "none".
 type ID[K Kind] struct{ uuid uuid.UUID }
 
-// FromUUID makes the ID of kind K with the given UUID.
-func FromUUID[K Kind](u uuid.UUID) ID[K] { return ID[K]{u} }
-
-// Parse reads `<Type>:<uuid>`; the prefix must be K's and the UUID in its
-// canonical lower- or upper-case form of 36 characters.
+// Parse parses `<Type>:<uuid>`. The prefix must be that of K, and the UUID in its form of
+// 36 characters, in lower or upper case.
 func Parse[K Kind](s string) (ID[K], error) {
 	var kind K
 	rest, ok := strings.CutPrefix(s, kind.prefix()+":")
@@ -42,7 +40,7 @@ func Parse[K Kind](s string) (ID[K], error) {
 	return ID[K]{u}, nil
 }
 
-// String is `<Type>:<uuid>`, or empty for the zero ID.
+// String returns `<Type>:<uuid>`, or the empty string for the zero ID.
 func (id ID[K]) String() string {
 	if id.IsZero() {
 		return ""
@@ -51,21 +49,38 @@ func (id ID[K]) String() string {
 	return kind.prefix() + ":" + id.uuid.String()
 }
 
-// UUID is the identifier without its type.
+// UUID returns the id without its type.
 func (id ID[K]) UUID() uuid.UUID { return id.uuid }
 
-// IsZero tells whether this is no identifier at all.
+// IsZero reports whether the id is the zero ID.
 func (id ID[K]) IsZero() bool { return id.uuid == uuid.Nil }
 
-// Compare orders by UUID; for UUIDv7 that is the order of creation.
+// Compare orders ids by UUID; for UUIDv7 that is the order of creation.
 func (id ID[K]) Compare(other ID[K]) int { return bytes.Compare(id.uuid[:], other.uuid[:]) }
 
-// Source makes a new UUIDv7 that carries the given moment; two of one source sort
-// in the order they were asked for when their moments do not run backwards.
+// Source returns a new UUIDv7 with the given time. Ids of one source sort in the order in
+// which they were made, if the times do not decrease.
 type Source func(at time.Time) uuid.UUID
 
-// New asks the source for an identifier of kind K.
+// New returns a new id of kind K from the source.
 func New[K Kind](source Source, at time.Time) ID[K] { return ID[K]{source(at)} }
 
-// SetUUID gives id the UUID, keeping its kind.
+// SetUUID sets the UUID of id.
 func SetUUID[K Kind](id *ID[K], u uuid.UUID) { id.uuid = u }
+
+// Parse parses an id of the receiver's kind; the receiver's value does not matter. It is
+// for generic code.
+func (ID[K]) Parse(s string) (ID[K], error) { return Parse[K](s) }
+
+// Prefix returns the type before the colon, such as "Customer".
+func (ID[K]) Prefix() string {
+	var kind K
+	return kind.prefix()
+}
+
+// crockford is an encoding without letters that look like digits.
+var crockford = base32.NewEncoding("0123456789ABCDEFGHJKMNPQRSTVWXYZ").WithPadding(base32.NoPadding)
+
+// ShortCode returns a short name for people, from the random part of a UUIDv7: 12 digits
+// and capital letters, 59 bits.
+func ShortCode(id uuid.UUID) string { return crockford.EncodeToString(id[8:])[1:] }

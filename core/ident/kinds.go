@@ -34,7 +34,7 @@ func (reconciliationKind) prefix() string  { return "Reconciliation" }
 func (breakKind) prefix() string           { return "Break" }
 func (statementLineKind) prefix() string   { return "StatementLine" }
 
-// The identifiers of the house.
+// The ids of the resources.
 type (
 	Platform        = ID[platformKind]
 	Token           = ID[tokenKind]
@@ -43,23 +43,23 @@ type (
 	InternalAccount = ID[internalAccountKind]
 	Quote           = ID[quoteKind]
 	Transaction     = ID[transactionKind]
-	// Receipt is one payment that arrived at a rail or chain.
+	// Receipt is a payment received on a rail or chain.
 	Receipt = ID[receiptKind]
-	// Webhook is one event told to a platform.
+	// Webhook is an event sent to a platform.
 	Webhook = ID[webhookKind]
-	// Lookup is one question about a receiver.
+	// Lookup is a lookup of a receiver.
 	Lookup = ID[lookupKind]
-	// Posting is one posting of the ledger.
+	// Posting is a posting of the ledger.
 	Posting = ID[postingKind]
-	// Reconciliation is one comparison of a partner's statement with our books.
+	// Reconciliation is the comparison of a partner's statement with the ledger.
 	Reconciliation = ID[reconciliationKind]
-	// Break is a line or an entry without a match.
+	// Break is a statement line or a ledger entry without a match.
 	Break = ID[breakKind]
-	// StatementLine is one line of a partner's statement.
+	// StatementLine is a line of a partner's statement.
 	StatementLine = ID[statementLineKind]
 )
 
-// ParseCustomer and its siblings read the written form of each identifier.
+// ParseCustomer and the functions after it parse an id of their type.
 func ParseCustomer(s string) (Customer, error)               { return Parse[customerKind](s) }
 func ParseToken(s string) (Token, error)                     { return Parse[tokenKind](s) }
 func ParsePlatform(s string) (Platform, error)               { return Parse[platformKind](s) }
@@ -68,13 +68,8 @@ func ParseInternalAccount(s string) (InternalAccount, error) { return Parse[inte
 func ParseQuote(s string) (Quote, error)                     { return Parse[quoteKind](s) }
 func ParseTransaction(s string) (Transaction, error)         { return Parse[transactionKind](s) }
 func ParseWebhook(s string) (Webhook, error)                 { return Parse[webhookKind](s) }
-func ParseLookup(s string) (Lookup, error)                   { return Parse[lookupKind](s) }
-func ParseReceipt(s string) (Receipt, error)                 { return Parse[receiptKind](s) }
-func ParsePosting(s string) (Posting, error)                 { return Parse[postingKind](s) }
-func ParseReconciliation(s string) (Reconciliation, error)   { return Parse[reconciliationKind](s) }
-func ParseBreak(s string) (Break, error)                     { return Parse[breakKind](s) }
 
-// NewWebhook and its siblings ask a source for a new identifier.
+// NewWebhook and the functions after it return a new id of their type.
 func NewWebhook(source Source, at time.Time) Webhook         { return New[webhookKind](source, at) }
 func NewQuote(source Source, at time.Time) Quote             { return New[quoteKind](source, at) }
 func NewTransaction(source Source, at time.Time) Transaction { return New[transactionKind](source, at) }

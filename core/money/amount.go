@@ -3,22 +3,23 @@ package money
 import (
 	"fmt"
 	"math"
+	"math/big"
 	"strconv"
 	"strings"
 )
 
-// MaxMinor is the largest amount of minor units a single movement of money may
-// have. It leaves room for sums of a thousand such amounts in an int64.
+// MaxMinor is the largest amount of one movement of money, in minor units. The sum of a
+// thousand such amounts fits into an int64.
 const MaxMinor int64 = 9_000_000_000_000_000
 
-// Amount is a sum of money: a number of minor units (cents, satoshi) of a
-// currency. It may be negative. The zero Amount is nothing of no currency.
+// Amount is a number of minor units (cents, satoshi) of a currency. It may be negative.
+// The zero Amount is zero without a currency.
 type Amount struct {
 	Minor    int64
 	Currency Currency
 }
 
-// Add is a + b. Errors: ErrMismatch, ErrOverflow.
+// Add returns a + b. Errors: ErrCurrencyMismatch, ErrOverflow.
 func (a Amount) Add(b Amount) (Amount, error) {
 	if a.Currency != b.Currency {
 		return Amount{}, fmt.Errorf("%w: %q and %q", ErrCurrencyMismatch, a.Currency, b.Currency)
@@ -30,7 +31,7 @@ func (a Amount) Add(b Amount) (Amount, error) {
 	return Amount{minor, a.Currency}, nil
 }
 
-// Sub is a - b. Errors: ErrMismatch, ErrOverflow.
+// Sub returns a - b. Errors: ErrCurrencyMismatch, ErrOverflow.
 func (a Amount) Sub(b Amount) (Amount, error) {
 	if a.Currency != b.Currency {
 		return Amount{}, fmt.Errorf("%w: %q and %q", ErrCurrencyMismatch, a.Currency, b.Currency)
@@ -42,7 +43,7 @@ func (a Amount) Sub(b Amount) (Amount, error) {
 	return Amount{minor, a.Currency}, nil
 }
 
-// String is the amount in major units with all the currency's digits, and the
+// String returns the amount in major units, with all decimals of the currency, and the
 // code: "100.50 USD", "-0.00001000 BTC", "250 JPY".
 func (a Amount) String() string {
 	places := a.Currency.Decimals()
@@ -65,7 +66,7 @@ func (a Amount) String() string {
 	return text.String()
 }
 
-// AddMinor is a + b, or ErrOverflow.
+// AddMinor returns a + b, or ErrOverflow.
 func AddMinor(a, b int64) (int64, error) {
 	if (b > 0 && a > math.MaxInt64-b) || (b < 0 && a < math.MinInt64-b) {
 		return 0, fmt.Errorf("%w: %d + %d", ErrOverflow, a, b)
@@ -73,7 +74,7 @@ func AddMinor(a, b int64) (int64, error) {
 	return a + b, nil
 }
 
-// SubMinor is a - b, or ErrOverflow.
+// SubMinor returns a - b, or ErrOverflow.
 func SubMinor(a, b int64) (int64, error) {
 	if (b < 0 && a > math.MaxInt64+b) || (b > 0 && a < math.MinInt64+b) {
 		return 0, fmt.Errorf("%w: %d - %d", ErrOverflow, a, b)
@@ -81,10 +82,56 @@ func SubMinor(a, b int64) (int64, error) {
 	return a - b, nil
 }
 
-// magnitude is |n|, also for the smallest int64, which has no int64 opposite.
+// magnitude returns |n|, also for the smallest int64, whose negation is no int64.
 func magnitude(n int64) uint64 {
 	if n < 0 {
 		return -uint64(n)
 	}
 	return uint64(n)
+}
+
+// Total is a sum of amounts in minor units: an integer of any size. Sums over a whole
+// ledger may not fit into an int64, but always into a Total. The zero Total is 0. A Total
+// is immutable.
+type Total struct{ sum *big.Int }
+
+// TotalOf returns minor as a Total.
+func TotalOf(minor int64) Total { return Total{big.NewInt(minor)} }
+
+// ParseTotal parses an integer in decimal digits, with a minus sign if it is below zero.
+// Any other text is ErrOverflow.
+func ParseTotal(text string) (Total, error) {
+	sum, ok := new(big.Int).SetString(text, 10)
+	if !ok {
+		return Total{}, fmt.Errorf("%w: %.40q is not an integer", ErrOverflow, text)
+	}
+	return Total{sum}, nil
+}
+
+// Add returns t + other.
+func (t Total) Add(other Total) Total { return Total{new(big.Int).Add(t.big(), other.big())} }
+
+// Sub returns t - other.
+func (t Total) Sub(other Total) Total { return Total{new(big.Int).Sub(t.big(), other.big())} }
+
+// Neg returns -t.
+func (t Total) Neg() Total { return Total{new(big.Int).Neg(t.big())} }
+
+// Sign returns -1, 0 or 1.
+func (t Total) Sign() int { return t.big().Sign() }
+
+// Equal reports whether t and other are the same number.
+func (t Total) Equal(other Total) bool { return t.big().Cmp(other.big()) == 0 }
+
+// Minor returns the number as an int64, or false if it does not fit.
+func (t Total) Minor() (int64, bool) { return t.big().Int64(), t.big().IsInt64() }
+
+// String returns the number in decimal digits.
+func (t Total) String() string { return t.big().String() }
+
+func (t Total) big() *big.Int {
+	if t.sum == nil {
+		return new(big.Int)
+	}
+	return t.sum
 }

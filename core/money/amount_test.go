@@ -14,7 +14,7 @@ import (
 
 func TestAmount_String(t *testing.T) {
 	t.Parallel()
-	// Every digit of the minor unit is shown, and none is lost at either end.
+	// Every decimal of the currency is written, for the smallest and largest amounts too.
 	for _, c := range []struct {
 		amount money.Amount
 		want   string
@@ -39,8 +39,8 @@ func TestAmount_String(t *testing.T) {
 
 func TestAmount_StringRoundTrip(t *testing.T) {
 	t.Parallel()
-	// The text, without its point, is the number of minor units again, and the
-	// digits after the point are the currency's.
+	// The text without its decimal point is the number of minor units, and it has as many
+	// decimals as the currency.
 	rapid.Check(t, func(t *rapid.T) {
 		amount := money.Amount{
 			Minor:    rapid.Int64().Draw(t, "minor"),
@@ -52,15 +52,15 @@ func TestAmount_StringRoundTrip(t *testing.T) {
 
 		back, ok := new(big.Int).SetString(whole+part, 10)
 		if !ok || back.Cmp(big.NewInt(amount.Minor)) != 0 || len(part) != amount.Currency.Decimals() || code != string(amount.Currency) {
-			t.Fatalf("%d of %s reads %q", amount.Minor, amount.Currency, amount)
+			t.Fatalf("%d of %s is written as %q", amount.Minor, amount.Currency, amount)
 		}
 	})
 }
 
 func TestAmount_AddAndSubAreExactOrOverflow(t *testing.T) {
 	t.Parallel()
-	// A sum or difference is the true one, or an overflow exactly when the true
-	// one does not fit; amounts of one currency follow.
+	// A sum or difference is exact, and ErrOverflow exactly if the exact one does not fit;
+	// the same holds for amounts of one currency.
 	rapid.Check(t, func(t *rapid.T) {
 		a, b := anyInt64().Draw(t, "a"), anyInt64().Draw(t, "b")
 		x, y := money.Amount{Minor: a, Currency: "EUR"}, money.Amount{Minor: b, Currency: "EUR"}
@@ -94,17 +94,17 @@ func TestAmount_AddAndSubAreExactOrOverflow(t *testing.T) {
 
 func TestAmount_AddRejectsCurrencyMismatch(t *testing.T) {
 	t.Parallel()
-	// Dollars and euros have no sum, not even when one of them is nothing.
+	// Dollars and euros have no sum, not even if one of them is zero.
 	dollars, euros := money.Amount{Minor: 1, Currency: "USD"}, money.Amount{Currency: "EUR"}
 	if _, err := dollars.Add(euros); !errors.Is(err, money.ErrCurrencyMismatch) {
-		t.Errorf("Add: %v, want ErrMismatch", err)
+		t.Errorf("Add: %v, want ErrCurrencyMismatch", err)
 	}
 	if _, err := dollars.Sub(euros); !errors.Is(err, money.ErrCurrencyMismatch) {
-		t.Errorf("Sub: %v, want ErrMismatch", err)
+		t.Errorf("Sub: %v, want ErrCurrencyMismatch", err)
 	}
 }
 
-// anyInt64 draws numbers of all sizes, and often the very ends.
+// anyInt64 draws numbers of all sizes, and often the extremes.
 func anyInt64() *rapid.Generator[int64] {
 	return rapid.OneOf(
 		rapid.Int64(),
@@ -112,4 +112,49 @@ func anyInt64() *rapid.Generator[int64] {
 		rapid.Int64Range(math.MaxInt64-3, math.MaxInt64),
 		rapid.Int64Range(math.MinInt64, math.MinInt64+3),
 	)
+}
+
+func TestTotal_NeverOverflows(t *testing.T) {
+	t.Parallel()
+	// Sums of any amounts are exact, and their operands do not change.
+	rapid.Check(t, func(t *rapid.T) {
+		exact := new(big.Int)
+		var total money.Total
+		for _, minor := range rapid.SliceOf(rapid.Int64()).Draw(t, "amounts") {
+			before := total.String()
+			sum := total.Add(money.TotalOf(minor))
+			if total.String() != before {
+				t.Fatalf("adding %d changed %s to %s", minor, before, total)
+			}
+			if !sum.Sub(total).Equal(money.TotalOf(minor)) || !sum.Neg().Neg().Equal(sum) {
+				t.Fatalf("%s and %d do not add up", total, minor)
+			}
+			total = sum
+			exact.Add(exact, big.NewInt(minor))
+		}
+		if total.String() != exact.String() || total.Sign() != exact.Sign() {
+			t.Fatalf("got %s, want %s", total, exact)
+		}
+		read, err := money.ParseTotal(total.String())
+		if err != nil || !read.Equal(total) {
+			t.Fatalf("parsed as %s, %v", read, err)
+		}
+	})
+}
+
+func TestTotal_MinorRejectsValuesBeyondInt64(t *testing.T) {
+	t.Parallel()
+	// A sum too large for an amount does not fit, and a text that is no number is refused.
+	large := money.TotalOf(math.MaxInt64).Add(money.TotalOf(1))
+	if minor, fits := large.Minor(); fits {
+		t.Errorf("%s fits as %d", large, minor)
+	}
+	if minor, fits := large.Sub(money.TotalOf(1)).Minor(); !fits || minor != math.MaxInt64 {
+		t.Errorf("%d, %t", minor, fits)
+	}
+	for _, text := range []string{"", "1.5", "NaN", "Infinity", "1e3"} {
+		if got, err := money.ParseTotal(text); err == nil {
+			t.Errorf("%q was parsed as %s", text, got)
+		}
+	}
 }

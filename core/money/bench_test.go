@@ -62,7 +62,7 @@ func BenchmarkMul(b *testing.B) {
 	}
 }
 
-// benchRates are a rate as markets quote it, and one that uses every digit.
+// benchRates returns a rate as markets quote it, and one that uses every digit.
 func benchRates() map[string]money.Rate {
 	return map[string]money.Rate{
 		"market": money.MustRate("9.87654321"),

@@ -7,10 +7,10 @@ type currencyInfo struct {
 	crypto   bool
 }
 
-// currencies is every currency an account, a corridor or a balance may have.
+// currencies holds every currency that an account, a corridor or a balance may have.
 // Minor units of fiat currencies are those of ISO 4217, which differ from daily
-// use in places (IDR has 2, though nobody has seen a sen for decades). Dollars
-// and other shared symbols carry their country, so that no two are the same.
+// use in some countries (IDR has 2 decimals, but the sen is out of use). Dollars
+// and other shared symbols include the country, so that no two are equal.
 var currencies = map[Currency]currencyInfo{
 	BTC:  {8, "₿", "Bitcoin", true},
 	USDB: {6, "USDB", "USDB", true},

@@ -12,9 +12,8 @@ import (
 
 func TestCurrency_DecimalsMatchISO4217(t *testing.T) {
 	t.Parallel()
-	// Every fiat currency has the minor unit that an independent copy of
-	// ISO 4217 gives it. The lev left the standard when Bulgaria joined the
-	// euro; it is still needed to read what was written before.
+	// Every fiat currency has the decimals that an independent copy of ISO 4217 says. The
+	// lev left the standard when Bulgaria joined the euro; older data still has it.
 	withdrawn := map[money.Currency]int{"BGN": 2}
 
 	compared := 0
@@ -46,7 +45,7 @@ func TestCurrency_DecimalsMatchISO4217(t *testing.T) {
 
 func TestCurrency_Properties(t *testing.T) {
 	t.Parallel()
-	// Where two digits are not the answer, and what is no bank's money.
+	// Currencies with other than two decimals, and cryptocurrencies.
 	for _, c := range []struct {
 		code     string
 		decimals int
@@ -77,18 +76,18 @@ func TestParseCurrency_RejectsUnknown(t *testing.T) {
 	// Only codes of the table, in capital letters, are currencies.
 	for _, text := range []string{"", "usd", "Usd", " USD", "USD ", "US", "XXX", "USDX", "SLV", "\xff", "€"} {
 		if got, err := money.ParseCurrency(text); !errors.Is(err, money.ErrUnknownCurrency) || got != "" {
-			t.Errorf("ParseCurrency(%q) = %q, %v; want ErrCurrency", text, got, err)
+			t.Errorf("ParseCurrency(%q) = %q, %v; want ErrUnknownCurrency", text, got, err)
 		}
 	}
 	if unknown := money.Currency("XXX"); unknown.Known() || unknown.Decimals() != 0 || unknown.Name() != "" || unknown.Symbol() != "" || unknown.IsCrypto() {
-		t.Error("an unknown currency has facts")
+		t.Error("an unknown currency has a name, a symbol or decimals")
 	}
 }
 
 func TestCurrencies_SortedAndComplete(t *testing.T) {
 	t.Parallel()
-	// The list is sorted, complete in its facts, tells currencies apart by name
-	// and symbol, and belongs to the caller.
+	// The list is sorted, every currency in it has a unique name and symbol, and a caller
+	// that changes the list does not change the table.
 	list := money.Currencies()
 	if !slices.IsSorted(list) {
 		t.Error("the list is not sorted")
@@ -115,7 +114,7 @@ func TestCurrencies_SortedAndComplete(t *testing.T) {
 
 func TestCurrencies_CoverEveryCorridor(t *testing.T) {
 	t.Parallel()
-	// The currencies of all countries and account types that are served.
+	// The currencies of all countries and account types that are supported.
 	for _, code := range []string{
 		"EUR", "BGN", "CZK", "DKK", "HUF", "ISK", "NOK", "PLN", "RON", "SEK", "CHF", // SEPA
 		"XOF", "XAF", "IDR", "KES", "MWK", "MYR", "NGN", "PHP", "RWF", "ZAR", "TZS", "THB", "UGX", "AED", "VND", "ZMW",

@@ -1,7 +1,7 @@
-// Package money is the ground floor: currencies, amounts in minor units and
-// exact decimal rates, with every rounding named and every overflow an error.
+// Package money implements currencies, amounts in minor units and exact decimal rates.
+// Every rounding is in the name of its function, and every overflow is an error.
 //
-// It never uses floating point, never rounds an amount silently, and knows
-// nothing of prices, accounts or how values are stored or sent. It is the only
-// package that may import a decimal library.
+// The package never uses floating point and never rounds an amount silently. It knows
+// nothing of prices, accounts, storage or transport. No other package may import a
+// decimal library.
 package money

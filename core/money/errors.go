@@ -2,17 +2,17 @@ package money
 
 import "errors"
 
-// What this package refuses. Every error it returns wraps one of these.
+// The errors of this package. Every error that it returns wraps one of them.
 var (
-	// ErrUnknownCurrency says that a text is not the code of a currency we know.
+	// ErrUnknownCurrency is the error for a text that is not the code of a known currency.
 	ErrUnknownCurrency = errors.New("unknown currency")
-	// ErrCurrencyMismatch says that two amounts of different currencies met in one sum.
+	// ErrCurrencyMismatch is the error for a sum of amounts of different currencies.
 	ErrCurrencyMismatch = errors.New("amounts of different currencies")
-	// ErrOverflow says that a result does not fit into an int64 of minor units.
+	// ErrOverflow is the error for a result that does not fit into an int64 of minor units.
 	ErrOverflow = errors.New("amount does not fit")
-	// ErrNegativeAmount says that an amount below zero came where none makes sense.
+	// ErrNegativeAmount is the error for an amount below zero where none is allowed.
 	ErrNegativeAmount = errors.New("amount is below zero")
-	// ErrInvalidRate says that a number is no rate: malformed, zero where that has no
-	// meaning, too long, too large or too small.
+	// ErrInvalidRate is the error for a number that is no rate: malformed, zero where zero
+	// is not allowed, too long, too large or too small.
 	ErrInvalidRate = errors.New("not a usable rate")
 )

@@ -7,15 +7,15 @@ import (
 	"math/bits"
 )
 
-// Floor is minor × rate, rounded down to a whole unit; exact before that.
-// Errors: ErrNegative, ErrOverflow.
+// Floor returns minor × rate, computed exactly and then rounded down to a whole unit.
+// Errors: ErrNegativeAmount, ErrOverflow.
 func (r Rate) Floor(minor int64) (int64, error) {
 	whole, _, err := r.apply(minor)
 	return whole, err
 }
 
-// Ceil is minor × rate, rounded up to a whole unit; exact before that.
-// Errors: ErrNegative, ErrOverflow.
+// Ceil returns minor × rate, computed exactly and then rounded up to a whole unit.
+// Errors: ErrNegativeAmount, ErrOverflow.
 func (r Rate) Ceil(minor int64) (int64, error) {
 	whole, exact, err := r.apply(minor)
 	if err != nil || exact {
@@ -24,9 +24,9 @@ func (r Rate) Ceil(minor int64) (int64, error) {
 	return AddMinor(whole, 1)
 }
 
-// CeilDiv is minor / rate, rounded up to a whole unit: the smallest amount that
-// the rate turns into minor or more. Exact before the rounding.
-// Errors: ErrNegative, ErrOverflow, ErrRate for a rate of zero.
+// CeilDiv returns minor / rate, computed exactly and then rounded up to a whole unit: the
+// smallest amount that the rate converts to minor or more. Errors: ErrNegativeAmount,
+// ErrOverflow, and ErrInvalidRate for a rate of zero.
 func (r Rate) CeilDiv(minor int64) (int64, error) {
 	if minor < 0 {
 		return 0, fmt.Errorf("%w: %d", ErrNegativeAmount, minor)
@@ -52,20 +52,20 @@ func (r Rate) CeilDiv(minor int64) (int64, error) {
 	return AddMinor(int64(whole), 1)
 }
 
-// apply is minor × rate without its places, and whether there were none.
+// apply returns minor × rate rounded down, and whether that is exact.
 func (r Rate) apply(minor int64) (whole int64, exact bool, err error) {
 	if minor < 0 {
 		return 0, false, fmt.Errorf("%w: %d", ErrNegativeAmount, minor)
 	}
 
-	// The product takes three words at most: 63 bits times 113.
+	// The product has at most three words: 63 bits times 113.
 	carry, w0 := bits.Mul64(r.lo, uint64(minor))
 	w2, w1 := bits.Mul64(r.hi, uint64(minor))
 	w1, carry = bits.Add64(w1, carry, 0)
 	w2 += carry
 
-	// Dividing in steps loses nothing: rounding down step by step ends where
-	// one division would, and any rest on the way says that it was not exact.
+	// Dividing and rounding down in steps has the same result as one division, and it is
+	// exact if no step has a remainder.
 	exact = true
 	for scale := int(r.scale); scale > 0; {
 		step := min(scale, len(pow10)-1)
@@ -83,7 +83,7 @@ func (r Rate) apply(minor int64) (whole int64, exact bool, err error) {
 	return int64(w0), exact, nil
 }
 
-// ceilDivLong is CeilDiv for rates that do not fit into one word.
+// ceilDivLong implements CeilDiv for rates that do not fit into one word.
 func (r Rate) ceilDivLong(minor int64) (int64, error) {
 	dividend := new(big.Int).Exp(big.NewInt(10), big.NewInt(int64(r.scale)), nil)
 	dividend.Mul(dividend, big.NewInt(minor))
@@ -97,7 +97,7 @@ func (r Rate) ceilDivLong(minor int64) (int64, error) {
 	return AddMinor(whole.Int64(), 1)
 }
 
-// coefficient is the number without its point.
+// coefficient returns the number without its decimal point.
 func (r Rate) coefficient() *big.Int {
 	n := new(big.Int).SetUint64(r.hi)
 	return n.Lsh(n, 64).Or(n, new(big.Int).SetUint64(r.lo))

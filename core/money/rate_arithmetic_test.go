@@ -13,8 +13,7 @@ import (
 
 func TestRate_MulDivInvRoundTo34Digits(t *testing.T) {
 	t.Parallel()
-	// Mul, Div and Inv give the true result rounded to 34 digits, half to even,
-	// as rational arithmetic finds it; or ErrRate if that has no Rate.
+	// Mul, Div and Inv return the exact result rounded half to even to 34 digits, or ErrInvalidRate if it does not fit.
 	rapid.Check(t, func(t *rapid.T) {
 		a, b := anyRate().Draw(t, "a"), anyRate().Draw(t, "b")
 
@@ -32,7 +31,7 @@ func TestRate_MulDivInvRoundTo34Digits(t *testing.T) {
 			switch {
 			case !fits:
 				if !errors.Is(err, money.ErrInvalidRate) {
-					t.Fatalf("%s of %s and %s = %s, %v; want ErrRate", c.name, a, b, got, err)
+					t.Fatalf("%s of %s and %s = %s, %v; want ErrInvalidRate", c.name, a, b, got, err)
 				}
 			case err != nil || got.String() != want:
 				t.Fatalf("%s of %s and %s = %s, %v; want %s", c.name, a, b, got, err, want)
@@ -43,7 +42,7 @@ func TestRate_MulDivInvRoundTo34Digits(t *testing.T) {
 
 func TestRate_CmpMatchesNumericOrder(t *testing.T) {
 	t.Parallel()
-	// Cmp orders as the numbers do, and == holds exactly for equal numbers.
+	// Cmp orders rates as numbers, and == holds exactly for equal numbers.
 	rapid.Check(t, func(t *rapid.T) {
 		a, b := anyRate().Draw(t, "a"), anyRate().Draw(t, "b")
 		if want := rat(a).Cmp(rat(b)); a.Cmp(b) != want || b.Cmp(a) != -want || (a == b) != (want == 0) {
@@ -57,7 +56,7 @@ func TestRate_CmpMatchesNumericOrder(t *testing.T) {
 
 func TestRate_ArithmeticWithZero(t *testing.T) {
 	t.Parallel()
-	// Nothing times anything is nothing; nothing divides.
+	// Zero times any rate is zero; division by zero is an error.
 	zero, two := money.Rate{}, money.MustRate("2")
 	if got, err := zero.Mul(two); got != zero || err != nil {
 		t.Errorf("0 × 2 = %s, %v", got, err)
@@ -66,16 +65,16 @@ func TestRate_ArithmeticWithZero(t *testing.T) {
 		t.Errorf("0 / 2 = %s, %v", got, err)
 	}
 	if got, err := two.Div(zero); !errors.Is(err, money.ErrInvalidRate) {
-		t.Errorf("2 / 0 = %s, %v; want ErrRate", got, err)
+		t.Errorf("2 / 0 = %s, %v; want ErrInvalidRate", got, err)
 	}
 	if got, err := zero.Inv(); !errors.Is(err, money.ErrInvalidRate) {
-		t.Errorf("1 / 0 = %s, %v; want ErrRate", got, err)
+		t.Errorf("1 / 0 = %s, %v; want ErrInvalidRate", got, err)
 	}
 }
 
 func TestRate_Complement(t *testing.T) {
 	t.Parallel()
-	// What is left of one, to the last digit.
+	// The complement is exact.
 	for text, want := range map[string]string{
 		"0": "1", "1": "0", "0.003": "0.997", "0.5": "0.5",
 		"0.0000000000000000000000000000000001": "0.9999999999999999999999999999999999",
@@ -86,18 +85,18 @@ func TestRate_Complement(t *testing.T) {
 		}
 	}
 
-	// More than one leaves less than nothing, and 35 nines have no Rate.
+	// The complement of a rate above one is negative, and 35 nines do not fit.
 	for _, text := range []string{"1.01", "2", "9999999999999999999999999999999999", "1e-35"} {
 		if got, err := money.MustRate(text).Complement(); !errors.Is(err, money.ErrInvalidRate) {
-			t.Errorf("1 - %s = %s, %v; want ErrRate", text, got, err)
+			t.Errorf("1 - %s = %s, %v; want ErrInvalidRate", text, got, err)
 		}
 	}
 }
 
 func TestRateFromMajor(t *testing.T) {
 	t.Parallel()
-	// A rate between whole dollars and whole bitcoins becomes one between cents
-	// and satoshi, by the difference of their decimals.
+	// A rate between dollars and bitcoin becomes one between cents and satoshi, by the
+	// difference of their decimals.
 	for _, c := range []struct {
 		major    string
 		from, to money.Currency
@@ -120,26 +119,26 @@ func TestRateFromMajor(t *testing.T) {
 		}
 	}
 
-	// Unknown currencies have no point to move, and some points move too far.
+	// Unknown currencies, and results that do not fit, are refused.
 	if _, err := money.RateFromMajor(money.MustRate("1"), "XXX", "USD"); !errors.Is(err, money.ErrUnknownCurrency) {
-		t.Errorf("from an unknown currency: %v, want ErrCurrency", err)
+		t.Errorf("from an unknown currency: %v, want ErrUnknownCurrency", err)
 	}
 	if _, err := money.RateFromMajor(money.MustRate("1"), "USD", "usd"); !errors.Is(err, money.ErrUnknownCurrency) {
-		t.Errorf("to an unknown currency: %v, want ErrCurrency", err)
+		t.Errorf("to an unknown currency: %v, want ErrUnknownCurrency", err)
 	}
 	for _, c := range []struct {
 		major    string
 		from, to money.Currency
 	}{{"1e33", "USD", "BTC"}, {"1e-62", "BTC", "USD"}} {
 		if got, err := money.RateFromMajor(money.MustRate(c.major), c.from, c.to); !errors.Is(err, money.ErrInvalidRate) {
-			t.Errorf("%s from %s to %s = %s, %v; want ErrRate", c.major, c.from, c.to, got, err)
+			t.Errorf("%s from %s to %s = %s, %v; want ErrInvalidRate", c.major, c.from, c.to, got, err)
 		}
 	}
 }
 
 func TestSimplestRate(t *testing.T) {
 	t.Parallel()
-	// Examples a person can check: the fewest places that hit the amount.
+	// Examples by hand: the rate with the fewest decimals that yields the amount.
 	for _, c := range []struct {
 		sent, received int64
 		want           string
@@ -164,7 +163,7 @@ func TestSimplestRate(t *testing.T) {
 
 func TestSimplestRate_NoCoarserRateFits(t *testing.T) {
 	t.Parallel()
-	// The rate hits the amount, and no multiple of the next coarser place does.
+	// The rate yields the amount, and no rate with one decimal less does.
 	amounts := rapid.OneOf(rapid.Int64Range(1, 1000), rapid.Int64Range(1, money.MaxMinor), rapid.Int64Range(money.MaxMinor-3, money.MaxMinor))
 	rapid.Check(t, func(t *rapid.T) {
 		sent, received := amounts.Draw(t, "sent"), amounts.Draw(t, "received")
@@ -180,7 +179,7 @@ func TestSimplestRate_NoCoarserRateFits(t *testing.T) {
 			return
 		}
 
-		// Candidates with one place less that lie in [received/sent, (received+1)/sent).
+		// Rates with one decimal less in [received/sent, (received+1)/sent).
 		unit := new(big.Int).Exp(big.NewInt(10), big.NewInt(int64(rate.Places()-1)), nil)
 		lowest := ceil(new(big.Rat).SetFrac(new(big.Int).Mul(big.NewInt(received), unit), big.NewInt(sent)))
 		yield := new(big.Rat).SetFrac(new(big.Int).Mul(lowest, big.NewInt(sent)), unit)
@@ -194,7 +193,8 @@ func FuzzParseRate(f *testing.F) {
 	for _, text := range []string{"1", "0.003", "1e-5", "1e99999999", "NaN", "-1", "00", "1.", "9999999999999999999999999999999999", "1.5E+10"} {
 		f.Add(text)
 	}
-	// Whatever is read is the number that an independent reader sees, and reads back.
+	// A parsed rate equals the number that an independent parser returns, and its text is
+	// parsed as the same rate.
 	f.Fuzz(func(t *testing.T, text string) {
 		rate, err := money.ParseRate(text)
 		if err != nil {
@@ -205,16 +205,16 @@ func FuzzParseRate(f *testing.F) {
 		}
 		truth, ok := new(big.Rat).SetString(text)
 		if !ok || truth.Cmp(rat(rate)) != 0 || truth.Sign() <= 0 {
-			t.Fatalf("%q is read as %s", text, rate)
+			t.Fatalf("%q is parsed as %s", text, rate)
 		}
 		if back, err := money.ParseRate(rate.String()); err != nil || back != rate {
-			t.Fatalf("%q reads back as %s, %v", rate, back, err)
+			t.Fatalf("the text of %q is parsed as %s, %v", rate, back, err)
 		}
 	})
 }
 
-// roundedTo34 writes r in plain digits, rounded half to even to 34 digits, and
-// tells whether the result is within the bounds of a Rate.
+// roundedTo34 returns r in plain digits, rounded half to even to 34 digits, and
+// reports whether the result is within the bounds of a Rate.
 func roundedTo34(r *big.Rat) (text string, fits bool) {
 	ten, limit := big.NewInt(10), new(big.Int).Exp(big.NewInt(10), big.NewInt(34), nil)
 	places, scaled := 0, new(big.Rat).Set(r)

@@ -8,17 +8,16 @@ import (
 	"github.com/ericlagergren/decimal"
 )
 
-// The decimal library parses, multiplies and divides. Its numbers never leave
-// this file: they are mutable, and may be NaN or infinite.
+// The decimal library parses, multiplies and divides. Its numbers are used in this file
+// only, because they are mutable and may be NaN or infinite.
 
-// numberRegexp is a number as JSON writes it, without a sign and with an
-// exponent of two digits at most: the library hangs on a huge one, and reads
-// words such as "inf" as numbers.
+// numberRegexp matches a number as in JSON, without a sign and with an exponent of at most
+// two digits: the library hangs on a huge exponent, and accepts words such as "inf".
 var numberRegexp = regexp.MustCompile(`^(0|[1-9][0-9]*)(\.[0-9]+)?([eE][+-]?[0-9]{1,2})?$`)
 
-// ParseRate reads a positive number: digits, optionally with a point and an
-// exponent, 64 characters at most. It never rounds: what has no exact Rate is
-// ErrRate, and so is zero.
+// ParseRate parses a positive number of at most 64 characters: digits, optionally with a
+// decimal point and an exponent. It never rounds: zero, and a number that does not fit
+// exactly, are ErrInvalidRate.
 func ParseRate(text string) (Rate, error) {
 	rate, err := parse(text)
 	if err == nil && rate.IsZero() {
@@ -30,7 +29,7 @@ func ParseRate(text string) (Rate, error) {
 	return rate, nil
 }
 
-// ParseFraction reads a number from 0 to 1, both included, as ParseRate does.
+// ParseFraction parses a number from 0 to 1, both included, as ParseRate does.
 func ParseFraction(text string) (Rate, error) {
 	fraction, err := parse(text)
 	if err == nil && fraction.Cmp(one) > 0 {
@@ -42,7 +41,7 @@ func ParseFraction(text string) (Rate, error) {
 	return fraction, nil
 }
 
-// MustRate is ParseRate for numbers written in code; it panics on a bad one.
+// MustRate is ParseRate for constants; it panics on an error.
 func MustRate(text string) Rate {
 	rate, err := ParseRate(text)
 	if err != nil {
@@ -51,7 +50,7 @@ func MustRate(text string) Rate {
 	return rate
 }
 
-// MustFraction is ParseFraction for numbers written in code; it panics on a bad one.
+// MustFraction is ParseFraction for constants; it panics on an error.
 func MustFraction(text string) Rate {
 	fraction, err := ParseFraction(text)
 	if err != nil {
@@ -60,14 +59,15 @@ func MustFraction(text string) Rate {
 	return fraction
 }
 
-// Mul is r × by, to 34 digits, half to even. ErrRate if the result has no Rate.
+// Mul returns r × by, rounded half to even to 34 digits, or ErrInvalidRate if the result
+// does not fit.
 func (r Rate) Mul(by Rate) (Rate, error) {
 	z := newDecimal128()
 	return fromDecimal(z.Mul(r.decimal(), by.decimal()))
 }
 
-// Div is r / by, to 34 digits, half to even. ErrRate if by is zero or the
-// result has no Rate.
+// Div returns r / by, rounded half to even to 34 digits, or ErrInvalidRate if by is zero or
+// the result does not fit.
 func (r Rate) Div(by Rate) (Rate, error) {
 	if by.IsZero() {
 		return Rate{}, fmt.Errorf("%w: division by zero", ErrInvalidRate)
@@ -76,10 +76,10 @@ func (r Rate) Div(by Rate) (Rate, error) {
 	return fromDecimal(z.Quo(r.decimal(), by.decimal()))
 }
 
-// Inv is 1 / r, to 34 digits, half to even. ErrRate if r is zero.
+// Inv returns 1 / r, rounded half to even to 34 digits, or ErrInvalidRate if r is zero.
 func (r Rate) Inv() (Rate, error) { return one.Div(r) }
 
-// Cmp is -1, 0 or 1 as r is below, equal to or above other.
+// Cmp returns -1, 0 or 1 if r is below, equal to or above other.
 func (r Rate) Cmp(other Rate) int { return r.decimal().Cmp(other.decimal()) }
 
 func parse(text string) (Rate, error) {
@@ -96,7 +96,7 @@ func parse(text string) (Rate, error) {
 	return fromDecimal(z.Reduce())
 }
 
-// newDecimal128 is an empty number whose operations round to 34 digits, half to even.
+// newDecimal128 returns a number whose operations round half to even to 34 digits.
 func newDecimal128() *decimal.Big {
 	context := decimal.Context128
 	context.RoundingMode = decimal.ToNearestEven
@@ -107,7 +107,7 @@ func (r Rate) decimal() *decimal.Big {
 	return decimal.WithContext(decimal.ContextUnlimited).SetBigMantScale(r.coefficient(), int(r.scale))
 }
 
-// fromDecimal takes what the library made, unless that is not a number.
+// fromDecimal converts a result of the library, or returns ErrInvalidRate.
 func fromDecimal(z *decimal.Big) (Rate, error) {
 	if err := z.Context.Err(); err != nil {
 		return Rate{}, fmt.Errorf("%w: %w", ErrInvalidRate, err)

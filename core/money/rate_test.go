@@ -14,7 +14,7 @@ import (
 
 func TestParseRate(t *testing.T) {
 	t.Parallel()
-	// A number is read exactly, in any of its spellings, and written plainly.
+	// A number is parsed exactly in any notation, and written in plain digits.
 	for text, want := range map[string]string{
 		"1": "1", "0.9231": "0.9231", "1000": "1000", "1e3": "1000", "1E+3": "1000", "12.5e-4": "0.00125",
 		"1.500": "1.5", "100.000": "100", "0.00000001": "0.00000001", "0.10e1": "1",
@@ -33,24 +33,24 @@ func TestParseRate(t *testing.T) {
 
 func TestParseRate_RejectsInvalid(t *testing.T) {
 	t.Parallel()
-	// Whatever is not a positive number with an exact Rate is refused, quickly
+	// Any text that is not a positive number, or does not fit exactly, is refused quickly
 	// and without rounding.
 	for _, text := range []string{
 		"", " ", "1 ", " 1", "-1", "+1", "-0", "NaN", "sNaN", "qnan1", "Inf", "inf", "Infinity", "-inf", "0x10", "1_000", "1,5",
 		"1.", ".5", "01", "1.2.3", "1e", "1e+", "e5", "1e100", "1e-99999999", "1e99999999", "½", "١", "1\x00",
-		"1e34", "1e99", "1e-63", "1e-99", "10000000000000000000000000000000000", // beyond 34 digits or 62 places
+		"1e34", "1e99", "1e-63", "1e-99", "10000000000000000000000000000000000", // more than 34 digits or 62 decimals
 		"1.2345678901234567890123456789012345", strings.Repeat("9", 64), strings.Repeat("1", 65), "1." + strings.Repeat("0", 63),
 		"0", "0.000", "0e5",
 	} {
 		if got, err := money.ParseRate(text); !errors.Is(err, money.ErrInvalidRate) || got != (money.Rate{}) {
-			t.Errorf("ParseRate(%q) = %s, %v; want ErrRate", text, got, err)
+			t.Errorf("ParseRate(%q) = %s, %v; want ErrInvalidRate", text, got, err)
 		}
 	}
 }
 
 func TestParseFraction(t *testing.T) {
 	t.Parallel()
-	// A fraction may be nothing or everything, but no more.
+	// A fraction is from 0 to 1, both included.
 	for text, want := range map[string]string{"0": "0", "0.000": "0", "0e9": "0", "0.003": "0.003", "1": "1", "1.0": "1"} {
 		if got, err := money.ParseFraction(text); err != nil || got.String() != want {
 			t.Errorf("ParseFraction(%q) = %s, %v; want %s", text, got, err, want)
@@ -58,16 +58,16 @@ func TestParseFraction(t *testing.T) {
 	}
 	for _, text := range []string{"1.0000000001", "2", "-0.1", "", "NaN", "30%"} {
 		if got, err := money.ParseFraction(text); !errors.Is(err, money.ErrInvalidRate) || got != (money.Rate{}) {
-			t.Errorf("ParseFraction(%q) = %s, %v; want ErrRate", text, got, err)
+			t.Errorf("ParseFraction(%q) = %s, %v; want ErrInvalidRate", text, got, err)
 		}
 	}
 }
 
 func TestMustRate_PanicsOnInvalid(t *testing.T) {
 	t.Parallel()
-	// A bad number written in code stops the program at once; a good one is read.
+	// An invalid constant panics; a valid one is parsed.
 	if got := money.MustRate("1.5").String() + " " + money.MustFraction("0").String(); got != "1.5 0" {
-		t.Errorf("read %s", got)
+		t.Errorf("parsed as %s", got)
 	}
 	for name, must := range map[string]func(){
 		"MustRate":     func() { money.MustRate("0") },
@@ -76,7 +76,7 @@ func TestMustRate_PanicsOnInvalid(t *testing.T) {
 		func() {
 			defer func() {
 				if recover() == nil {
-					t.Errorf("%s took a bad number", name)
+					t.Errorf("%s accepted an invalid number", name)
 				}
 			}()
 			must()
@@ -86,25 +86,25 @@ func TestMustRate_PanicsOnInvalid(t *testing.T) {
 
 func TestRate_StringRoundTrip(t *testing.T) {
 	t.Parallel()
-	// Text and back is the same Rate, equal by ==, and the number itself.
+	// The text of a rate is its number, and is parsed as a Rate that is equal by ==.
 	rapid.Check(t, func(t *rapid.T) {
 		rate := anyRate().Draw(t, "rate")
 
 		back, err := money.ParseRate(rate.String())
 		if err != nil || back != rate || back.Cmp(rate) != 0 {
-			t.Fatalf("%s reads back as %s, %v", rate, back, err)
+			t.Fatalf("%s is parsed as %s, %v", rate, back, err)
 		}
 		_, places, _ := strings.Cut(rate.String(), ".")
 		if len(places) != rate.Places() || strings.HasSuffix(places, "0") {
-			t.Fatalf("%s has %d places", rate, rate.Places())
+			t.Fatalf("%s has %d decimals", rate, rate.Places())
 		}
 	})
 }
 
 func TestRate_FloorCeilCeilDivAreExact(t *testing.T) {
 	t.Parallel()
-	// Floor, Ceil and CeilDiv are the true results of rational arithmetic,
-	// rounded once; or an overflow exactly when the true result does not fit.
+	// Floor, Ceil and CeilDiv are exact results rounded once, and ErrOverflow exactly if
+	// the result does not fit.
 	rapid.Check(t, func(t *rapid.T) {
 		rate := anyRate().Draw(t, "rate")
 		minor := anyMinor().Draw(t, "minor")
@@ -135,8 +135,8 @@ func TestRate_FloorCeilCeilDivAreExact(t *testing.T) {
 
 func TestRate_FloorCeilCeilDivAgreeOnWholeResults(t *testing.T) {
 	t.Parallel()
-	// Where the product is a whole number, all three roundings find it: an
-	// amount divided by a power of ten that the rate multiplies in.
+	// If the product is a whole number, all three functions return it. The amount is
+	// divided by a power of ten, and the rate multiplied by it.
 	rapid.Check(t, func(t *rapid.T) {
 		places := rapid.IntRange(0, 15).Draw(t, "places")
 		unit := new(big.Int).Exp(big.NewInt(10), big.NewInt(int64(places)), nil).Int64()
@@ -157,8 +157,8 @@ func TestRate_FloorCeilCeilDivAgreeOnWholeResults(t *testing.T) {
 
 func TestRate_CeilDivIsSmallestSufficientAmount(t *testing.T) {
 	t.Parallel()
-	// CeilDiv finds the smallest amount that yields what is wanted: it yields
-	// it, and one unit less does not.
+	// CeilDiv returns the smallest amount that yields the wanted one: one unit less does
+	// not yield it.
 	rapid.Check(t, func(t *rapid.T) {
 		rate := anyRate().Draw(t, "rate")
 		want := rapid.Int64Range(1, money.MaxMinor).Draw(t, "want")
@@ -171,19 +171,19 @@ func TestRate_CeilDivIsSmallestSufficientAmount(t *testing.T) {
 			t.Fatalf("%d at %s yields %d, want at least %d", need, rate, got, want)
 		}
 		if got, err := rate.Floor(need - 1); err != nil || got >= want {
-			t.Fatalf("%d at %s yields %d (%v): one unit less than %d should not do", need-1, rate, got, err, need)
+			t.Fatalf("%d at %s yields %d (%v), but CeilDiv returned %d", need-1, rate, got, err, need)
 		}
 	})
 }
 
 func TestRate_RejectsNegativeAmountsAndDivisionByZero(t *testing.T) {
 	t.Parallel()
-	// Amounts below zero and division by zero have no result; zero has one.
+	// Amounts below zero and division by zero are errors; an amount of zero is not.
 	half := money.MustRate("0.5")
 	for name, apply := range map[string]func(int64) (int64, error){"Floor": half.Floor, "Ceil": half.Ceil, "CeilDiv": half.CeilDiv} {
 		for _, minor := range []int64{-1, math.MinInt64} {
 			if got, err := apply(minor); !errors.Is(err, money.ErrNegativeAmount) {
-				t.Errorf("%s(%d) = %d, %v; want ErrNegative", name, minor, got, err)
+				t.Errorf("%s(%d) = %d, %v; want ErrNegativeAmount", name, minor, got, err)
 			}
 		}
 		if got, err := apply(0); got != 0 || err != nil {
@@ -191,15 +191,15 @@ func TestRate_RejectsNegativeAmountsAndDivisionByZero(t *testing.T) {
 		}
 	}
 	if got, err := (money.Rate{}).CeilDiv(1); !errors.Is(err, money.ErrInvalidRate) {
-		t.Errorf("1 / 0 = %d, %v; want ErrRate", got, err)
+		t.Errorf("1 / 0 = %d, %v; want ErrInvalidRate", got, err)
 	}
 	if got, err := (money.Rate{}).Ceil(math.MaxInt64); got != 0 || err != nil {
-		t.Errorf("nothing of it all = %d, %v", got, err)
+		t.Errorf("MaxInt64 × 0 = %d, %v", got, err)
 	}
 }
 
-// anyRate draws positive rates of all sizes and lengths: daily ones, short
-// ones, and ones that use every digit there is.
+// anyRate draws positive rates of all sizes and lengths: common ones, short ones, and
+// ones with the maximum of digits.
 func anyRate() *rapid.Generator[money.Rate] {
 	return rapid.Custom(func(t *rapid.T) money.Rate {
 		digits := rapid.OneOf(rapid.IntRange(1, 8), rapid.IntRange(1, 34)).Draw(t, "digits")
@@ -213,7 +213,7 @@ func anyRate() *rapid.Generator[money.Rate] {
 	})
 }
 
-// anyMinor draws amounts of all sizes, and often the very ends.
+// anyMinor draws amounts of all sizes, and often the extremes.
 func anyMinor() *rapid.Generator[int64] {
 	return rapid.OneOf(
 		rapid.Int64Range(0, 100_000),
@@ -223,7 +223,7 @@ func anyMinor() *rapid.Generator[int64] {
 	)
 }
 
-// mustRate is coefficient / 10^places, made through the text as outsiders do.
+// mustRate returns coefficient / 10^places, parsed from text.
 func mustRate(t *rapid.T, coefficient *big.Int, places int) money.Rate {
 	text := coefficient.String()
 	if missing := places + 1 - len(text); missing > 0 {
@@ -252,4 +252,53 @@ func floor(r *big.Rat) *big.Int { return new(big.Int).Div(r.Num(), r.Denom()) }
 func ceil(r *big.Rat) *big.Int {
 	n := new(big.Int).Add(r.Num(), r.Denom())
 	return n.Sub(n, big.NewInt(1)).Div(n, r.Denom())
+}
+
+func TestRate_TruncateSignificant(t *testing.T) {
+	t.Parallel()
+	// Digits count from the first that is not zero, and digits before the decimal point
+	// are never removed.
+	for _, c := range []struct {
+		rate   string
+		digits int
+		want   string
+	}{
+		{"0.000012345678", 4, "0.00001234"},
+		{"1.99999", 3, "1.99"},
+		{"123456.789", 4, "123456"},
+		{"123456.789", 7, "123456.7"},
+		{"1.5", 12, "1.5"},
+		{"1.0001", 2, "1"},
+		{"1234567890123456789012345678.901234", 29, "1234567890123456789012345678.9"},
+	} {
+		if got := money.MustRate(c.rate).TruncateSignificant(c.digits); got.String() != c.want {
+			t.Errorf("%s to %d digits is %s, want %s", c.rate, c.digits, got, c.want)
+		}
+	}
+}
+
+func TestRate_TruncateSignificantRoundsDown(t *testing.T) {
+	t.Parallel()
+	// The result is never above the rate, less than one unit of its last digit below it,
+	// and unchanged if truncated again.
+	rapid.Check(t, func(t *rapid.T) {
+		rate := anyRate().Draw(t, "rate")
+		digits := rapid.IntRange(1, 34).Draw(t, "digits")
+
+		short := rate.TruncateSignificant(digits)
+
+		if short.Cmp(rate) > 0 || short.IsZero() || short.TruncateSignificant(digits) != short {
+			t.Fatalf("%s to %d digits is %s", rate, digits, short)
+		}
+		if short == rate {
+			return
+		}
+		lost, err := short.Div(rate)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if kept := money.MustRate("0.9"); digits > 1 && lost.Cmp(kept) < 0 {
+			t.Fatalf("%s to %d digits is %s: more than a unit less", rate, digits, short)
+		}
+	})
 }

@@ -12,7 +12,7 @@ type Address struct {
 	Country    string
 }
 
-// Check lists what is wrong with the address at path; all but Line2 is needed.
+// Check returns what is wrong with the address at path; all but Line2 is needed.
 func (a Address) Check(path string) []fault.Field {
 	var bad Problems
 	bad.Text(path+".line1", a.Line1, Required, 255)

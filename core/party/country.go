@@ -2,7 +2,7 @@ package party
 
 import "strings"
 
-// KnownCountry tells whether the text is a country code of ISO 3166-1 alpha-2, in
+// KnownCountry reports whether the text is a country code of ISO 3166-1 alpha-2, in
 // capital letters.
 func KnownCountry(code string) bool {
 	_, known := countries[code]

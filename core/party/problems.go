@@ -34,7 +34,7 @@ func (p *Problems) AddRule(path, message, keyword string, value any) {
 	p.Fields = append(p.Fields, fault.Field{Field: path, Message: message, Constraint: map[string]any{keyword: value}})
 }
 
-// Err is an INVALID_INPUT fault with all the fields, or nil when there are none.
+// Err returns an INVALID_INPUT fault with all the fields, or nil when there are none.
 func (p *Problems) Err() error {
 	if len(p.Fields) == 0 {
 		return nil
@@ -42,7 +42,7 @@ func (p *Problems) Err() error {
 	return fault.Invalid(p.Fields...)
 }
 
-// present notes a missing field when it is needed, and tells whether there is
+// present notes a missing field when it is needed, and reports whether there is
 // something to check.
 func (p *Problems) present(path, value string, need Need) bool {
 	if value != "" {
@@ -111,7 +111,7 @@ func (p *Problems) Country(path, value string, need Need) {
 
 var emailRegexp = regexp.MustCompile(`^[^\s@<>"(),;:\\\[\]]+@([a-zA-Z0-9]([a-zA-Z0-9-]*[a-zA-Z0-9])?\.)+[a-zA-Z]([a-zA-Z0-9-]*[a-zA-Z0-9])$`)
 
-// IsEmail tells whether the text has the form of an e-mail address.
+// IsEmail reports whether the text has the form of an e-mail address.
 func IsEmail(value string) bool { return len(value) <= 254 && emailRegexp.MatchString(value) }
 
 // Email checks an e-mail address.

@@ -40,7 +40,7 @@ type Principal struct {
 	Permissions []Permission
 }
 
-// CheckPermission is nil when the principal has the permission, else FORBIDDEN with a message
+// CheckPermission returns nil if the principal has the permission, else FORBIDDEN with a message
 // that names it.
 func (p Principal) CheckPermission(need Permission) error {
 	if slices.Contains(p.Permissions, need) {
@@ -54,7 +54,7 @@ func (p Principal) CheckPermission(need Permission) error {
 	}
 }
 
-// CheckSandbox is nil on a sandbox platform, else FORBIDDEN: the operation
+// CheckSandbox returns nil on a sandbox platform, else FORBIDDEN: the operation
 // simulates something, and production is not to be simulated.
 func (p Principal) CheckSandbox() error {
 	if p.Environment == Sandbox {

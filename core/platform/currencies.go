@@ -8,7 +8,7 @@ import (
 	"causeway/core/money"
 )
 
-// checkCurrencies lists everything wrong with a platform's currency settings.
+// checkCurrencies returns everything wrong with a platform's currency settings.
 func checkCurrencies(currencies []Currency) []fault.Field {
 	var bad []fault.Field
 	seen := map[money.Currency]bool{}

@@ -52,7 +52,7 @@ var CounterpartyFieldNames = []string{
 	"IDENTIFIER", "BUSINESS_TYPE", "COMPANY_LEGAL_NAME",
 }
 
-// DefaultCurrencies are what a new platform starts with.
+// DefaultCurrencies returns what a new platform starts with.
 func DefaultCurrencies() []Currency {
 	both := []string{"OUTGOING", "INCOMING"}
 	return []Currency{
@@ -63,7 +63,7 @@ func DefaultCurrencies() []Currency {
 	}
 }
 
-// New makes a platform with the default currencies.
+// New returns a platform with the default currencies.
 func New(id ident.Platform, name string, env Environment, regulated bool, now time.Time) (Platform, error) {
 	name = strings.TrimSpace(name)
 	if name == "" || len(name) > 200 {
@@ -96,8 +96,8 @@ type Change struct {
 	Currencies      *[]Currency
 }
 
-// Apply is the platform after a change, or a fault that lists every bad field. The
-// second result tells whether the webhook endpoint was set to something new.
+// Apply returns the platform after a change, or a fault that lists every bad field. The
+// second result reports whether the webhook endpoint was set to something new.
 func (p Platform) Apply(c Change, now time.Time) (Platform, bool, error) {
 	var bad []fault.Field
 	next, newEndpoint := p, false
@@ -148,7 +148,7 @@ func (p Platform) checkEndpoint(endpoint string) string {
 	}
 }
 
-// CurrencyCodes are the currencies the platform uses.
+// CurrencyCodes returns the currencies the platform uses.
 func (p Platform) CurrencyCodes() []money.Currency {
 	codes := make([]money.Currency, len(p.Currencies))
 	for i, c := range p.Currencies {

@@ -7,7 +7,7 @@ import (
 	"causeway/core/ident"
 )
 
-// CheckRevocable is nil when the token may be deleted from among all tokens of its
+// CheckRevocable returns nil if the token may be deleted from among all tokens of its
 // platform. It may not when it is the last with MANAGE: nobody could make another
 // one then. It is TOKEN_NOT_FOUND when it is none of them.
 func CheckRevocable(tokens []Token, id ident.Token) error {

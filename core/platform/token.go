@@ -26,7 +26,7 @@ type Token struct {
 	UpdatedAt   time.Time
 }
 
-// NewToken makes a token from 16 random bytes for its client id and 32 for its
+// NewToken returns a token from 16 random bytes for its client id and 32 for its
 // secret, and returns the secret once, in hexadecimal.
 func NewToken(id ident.Token, p ident.Platform, name string, permissions []Permission, clientID [16]byte, secret [32]byte, now time.Time) (Token, string, error) {
 	var bad []fault.Field
@@ -55,7 +55,7 @@ func NewToken(id ident.Token, p ident.Platform, name string, permissions []Permi
 	}, text, nil
 }
 
-// MatchesSecret tells in constant time whether secret belongs to the token.
+// MatchesSecret returns in constant time whether secret belongs to the token.
 func (t Token) MatchesSecret(secret string) bool {
 	hash := sha256.Sum256([]byte(secret))
 	return subtle.ConstantTimeCompare(hash[:], t.SecretHash[:]) == 1

@@ -19,7 +19,7 @@ type Fee struct {
 // ErrInvalidFee says that a fee is none: below zero, above everything, or too long.
 var ErrInvalidFee = errors.New("not a usable fee")
 
-// AmountFor is the fee on a total: Fixed plus Percent of the total rounded up, but
+// AmountFor returns the fee on a total: Fixed plus Percent of the total rounded up, but
 // never more than the total. Errors: ErrTooSmall, ErrTooLarge, ErrFee.
 func (f Fee) AmountFor(total int64) (int64, error) {
 	if total < 1 {
@@ -56,7 +56,7 @@ func (f Fee) split(total int64) (fixed, variable int64, err error) {
 	return fixed, min(variable, total-fixed), nil
 }
 
-// grossUp is the smallest total that leaves net after the fee.
+// grossUp returns the smallest total that leaves net after the fee.
 //
 // A total t leaves t - Fixed - ceil(t × Percent) = floor(t × (1 - Percent)) - Fixed,
 // which grows by at most a unit with each unit of t. So the smallest t that

@@ -102,11 +102,11 @@ func Receiving(want int64, market money.Rate, fee Fee) (Price, error) {
 	return p, nil
 }
 
-// ConvertedSending is what the service takes into its position in the sending
+// ConvertedSending returns what the service takes into its position in the sending
 // currency: the fewest units that buy Receiving.
 func (p Price) ConvertedSending() int64 { return p.Sending - p.Fees - p.RoundingSending }
 
-// ConvertedReceiving is what the service takes out of its position in the receiving currency.
+// ConvertedReceiving returns what the service takes out of its position in the receiving currency.
 func (p Price) ConvertedReceiving() int64 { return p.Receiving + p.RoundingReceiving }
 
 // check refuses what has no price whatever the amounts turn out to be.
@@ -123,7 +123,7 @@ func check(amount int64, market money.Rate, fee Fee) error {
 	return fee.check()
 }
 
-// atMarket is the price of a checked total at the market's rate, however much it buys.
+// atMarket returns the price of a checked total at the market's rate, however much it buys.
 func atMarket(total int64, market money.Rate, fee Fee) (Price, error) {
 	fixed, variable, err := fee.split(total)
 	if err != nil {

@@ -246,7 +246,7 @@ func (c priceCase) checkReceivingRefusal(market, percent *big.Rat) error {
 	return fmt.Errorf("but %d pay for it", high)
 }
 
-// receivingFor is what a total buys at the market's rate, nothing where the fee takes it all.
+// receivingFor returns what a total buys at the market's rate, nothing where the fee takes it all.
 func receivingFor(total int64, fee price.Fee, market, percent *big.Rat) *big.Int {
 	net := new(big.Int).Sub(big.NewInt(total), big.NewInt(fee.Fixed))
 	net.Sub(net, ceil(times(percent, total)))
@@ -270,7 +270,7 @@ type rapidSource struct{ t *rapid.T }
 
 func (s rapidSource) Int64N(n int64) int64 { return rapid.Int64Range(0, n-1).Draw(s.t, "n") }
 
-// randomCase makes amounts of all sizes up to the largest, rates from 10^-18 to
+// randomCase returns amounts of all sizes up to the largest, rates from 10^-18 to
 // 10^18 with 1 to 34 digits, and fees from none to everything.
 func randomCase(from source) priceCase {
 	c := priceCase{amount: 1 + magnitude(from, 16)}
@@ -310,7 +310,7 @@ func randomCase(from source) priceCase {
 	return c
 }
 
-// magnitude is a number with 0 to digits digits, each length as likely, below MaxMinor.
+// magnitude returns a number with 0 to digits digits, each length as likely, below MaxMinor.
 func magnitude(from source, digits int64) int64 {
 	limit := int64(1)
 	for range from.Int64N(digits + 1) {
@@ -322,7 +322,7 @@ func magnitude(from source, digits int64) int64 {
 	return from.Int64N(limit)
 }
 
-// number is a random number whose first digit stands at 10^exponent.
+// number returns a random number whose first digit stands at 10^exponent.
 func number(from source, digits, exponent int64) money.Rate {
 	text := []byte{byte('1' + from.Int64N(9))}
 	for range digits - 1 {

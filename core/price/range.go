@@ -6,7 +6,7 @@ import (
 	"causeway/core/money"
 )
 
-// ReceivingRange is what can be received when from least to most can be sent, in minor units of
+// ReceivingRange returns what can be received when from least to most can be sent, in minor units of
 // the receiving currency: asked for as the receiving amount, both ends cost what may be
 // sent. The error is of ErrOutOfRange when nothing can be received at all.
 func ReceivingRange(least, most int64, market money.Rate, fee Fee) (minimum, maximum int64, err error) {
@@ -35,7 +35,7 @@ func ReceivingRange(least, most int64, market money.Rate, fee Fee) (minimum, max
 	return 0, 0, ErrTooSmall
 }
 
-// MaxReceiving is the most that can be received for at most a sending amount.
+// MaxReceiving returns the most that can be received for at most a sending amount.
 func MaxReceiving(sending int64, market money.Rate, fee Fee) (int64, error) {
 	p, err := Sending(sending, market, fee)
 	if errors.Is(err, ErrBuysTooMuch) {

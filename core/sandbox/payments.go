@@ -57,9 +57,9 @@ var quoteScenarios = map[string]Scenario{
 	"007": RefundFails,
 }
 
-// TransferScenario is what happens to a transfer in from, or out to, the account
+// TransferScenario returns what happens to a transfer in from, or out to, the account
 // with the identifier.
 func TransferScenario(identifier string) Scenario { return transferScenarios[suffix(identifier)] }
 
-// QuoteScenario is what happens to a quote that pays the account with the identifier.
+// QuoteScenario returns what happens to a quote that pays the account with the identifier.
 func QuoteScenario(identifier string) Scenario { return quoteScenarios[suffix(identifier)] }

@@ -42,13 +42,13 @@ func FindPerson(address, domain string) (Person, bool) {
 	return person, ok
 }
 
-// PersonScenario is what happens to a payment to somebody at the sandbox's provider.
+// PersonScenario returns what happens to a payment to somebody at the sandbox's provider.
 func PersonScenario(address string) Scenario {
 	name, _ := uma.Split(address)
 	return people[name].Scenario
 }
 
-// PeopleCurrencies are what somebody at the sandbox's provider receives, in order.
+// PeopleCurrencies returns what somebody at the sandbox's provider receives, in order.
 func PeopleCurrencies() []money.Currency {
 	var all []money.Currency
 	for _, p := range people {
@@ -58,7 +58,7 @@ func PeopleCurrencies() []money.Currency {
 	return slices.Compact(all)
 }
 
-// RequestedFields are the facts that simulated providers want about the other side.
+// RequestedFields returns the facts that simulated providers want about the other side.
 func RequestedFields() []transaction.InfoField {
 	return []transaction.InfoField{{Name: "FULL_NAME", Mandatory: true}, {Name: "BIRTH_DATE"}}
 }
@@ -71,7 +71,7 @@ var facts = map[string]string{
 	"ULTIMATE_INSTITUTION_COUNTRY": "US", "IDENTIFIER": "A1234567", "BUSINESS_TYPE": "OTHER", "COMPANY_LEGAL_NAME": "Sandbox Company",
 }
 
-// Facts are what a simulated provider tells about a person: those of the wanted facts
+// Facts returns what a simulated provider tells about a person: those of the wanted facts
 // that it has, with a name made of the address.
 func Facts(address string, wanted []string) map[string]string {
 	told := map[string]string{}
@@ -92,7 +92,7 @@ func Facts(address string, wanted []string) map[string]string {
 	return told
 }
 
-// displayName makes "Ana Silva" of "$ana.silva@bank.example".
+// displayName returns "Ana Silva" of "$ana.silva@bank.example".
 func displayName(address string) string {
 	name, _ := uma.Split(strings.TrimPrefix(address, "$"))
 	words := strings.FieldsFunc(name, func(c rune) bool { return strings.ContainsRune(".-_+", c) })

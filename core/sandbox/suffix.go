@@ -2,7 +2,7 @@ package sandbox
 
 import "strings"
 
-// suffix is the last three digits of an identifier, or nothing when it does not end
+// suffix returns the last three digits of an identifier, or nothing when it does not end
 // in three digits. Of an identifier with a domain part (name@domain) it is the end
 // of the name.
 func suffix(identifier string) string {
@@ -23,7 +23,7 @@ func lastDigits(text string) string {
 	return last
 }
 
-// IsTestValue tells whether an account identifier ends in digits that make something
+// IsTestValue reports whether an account identifier ends in digits that make something
 // happen. Such a value is chosen for its end, so its check digits mean nothing.
 func IsTestValue(identifier string) bool {
 	end := suffix(identifier)

@@ -17,7 +17,7 @@ var beneficiaryOutcomes = map[string]account.VerificationStatus{
 	"107": account.CheckedByReceivingFI,
 }
 
-// BeneficiaryOutcome is what the receiving side says of the beneficiary's name; the
+// BeneficiaryOutcome returns what the receiving side says of the beneficiary's name; the
 // fault INVALID_BANK_ACCOUNT when it knows no such account.
 func BeneficiaryOutcome(identifier string) (account.VerificationStatus, error) {
 	end := suffix(identifier)
@@ -36,10 +36,10 @@ var decisions = map[string]customer.Status{
 	"002": customer.Rejected,
 }
 
-// KYBDecision is the decision on a business, by its registration number.
+// KYBDecision returns the decision on a business, by its registration number.
 func KYBDecision(registrationNumber string) customer.Status { return decide(registrationNumber) }
 
-// KYCDecision is the decision on a person, by the last name.
+// KYCDecision returns the decision on a person, by the last name.
 func KYCDecision(lastName string) customer.Status { return decide(lastName) }
 
 func decide(value string) customer.Status {

@@ -19,7 +19,7 @@ var _ ports.Clock = (*FakeClock)(nil)
 // NewFakeClock stands at a moment.
 func NewFakeClock(at time.Time) *FakeClock { return &FakeClock{now: at} }
 
-// Now is where the test has moved it.
+// Now returns where the test has moved it.
 func (h *FakeClock) Now() time.Time {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -36,5 +36,5 @@ func (h *FakeClock) Advance(by time.Duration) {
 // SingleRail is one rail for every platform.
 type SingleRail struct{ ports.Rail }
 
-// RailFor is the rail.
+// RailFor returns the rail.
 func (e SingleRail) RailFor(ident.Platform) (ports.Rail, error) { return e.Rail, nil }

@@ -12,7 +12,7 @@ import (
 	"causeway/ports"
 )
 
-// SandboxPlatform is a regulated sandbox platform, not stored yet.
+// SandboxPlatform returns a regulated sandbox platform, not stored yet.
 func SandboxPlatform(t testing.TB, ids ports.IDs, at time.Time) platform.Platform {
 	t.Helper()
 	p, err := platform.New(ident.NewPlatform(ids.New, at), "Test", platform.Sandbox, true, at)
@@ -22,7 +22,7 @@ func SandboxPlatform(t testing.TB, ids ports.IDs, at time.Time) platform.Platfor
 	return p
 }
 
-// ApprovedCustomer is an approved customer of a platform who goes by a short name, not stored yet.
+// ApprovedCustomer returns an approved customer of a platform who goes by a short name, not stored yet.
 func ApprovedCustomer(ids ports.IDs, at time.Time, on ident.Platform, name string) customer.Customer {
 	return customer.Customer{ID: ident.NewCustomer(ids.New, at), Platform: on, PlatformCustomerID: name, Type: customer.Individual,
 		UMAAddress: "$" + name + "@uma.test", Status: customer.Approved, CreatedAt: at, UpdatedAt: at}
@@ -65,7 +65,7 @@ func WantTrialBalance(t testing.TB, books ports.LedgerReader, on ident.Platform,
 // Wakeup wakes a test that waits for something to be committed.
 type Wakeup chan struct{}
 
-// NewWakeup makes one.
+// NewWakeup returns one.
 func NewWakeup() Wakeup { return make(Wakeup, 1) }
 
 // Notify says that something was committed.

@@ -59,7 +59,7 @@ func (w *env) openSession() {
 	}, "the platform cannot be claimed")
 }
 
-// restart is what a process does that lost its session.
+// restart returns what a process does that lost its session.
 func (w *env) restart() {
 	w.t.Helper()
 	w.session.Close()
@@ -182,7 +182,7 @@ func newPlatformID() (p ident.Platform) {
 
 var webhookCounter atomic.Uint32
 
-// newWebhookID makes ids that carry the time and increase within it.
+// newWebhookID returns ids that carry the time and increase within it.
 func newWebhookID(at time.Time) (id ident.Webhook) {
 	u := uuid.Must(uuid.NewV7())
 	millis := uint64(at.UnixMilli())

@@ -50,12 +50,12 @@ type storedEvent struct {
 	attempts         []event.Attempt
 }
 
-// NewMemoryQueue makes an empty one.
+// NewMemoryQueue returns an empty one.
 func NewMemoryQueue() *MemoryQueue {
 	return &MemoryQueue{endpoints: map[ident.Platform]ports.Endpoint{}, owners: map[ident.Platform]*memorySession{}}
 }
 
-// SetEndpoint makes a sandbox platform or changes where it wants its events.
+// SetEndpoint returns a sandbox platform or changes where it wants its events.
 func (m *MemoryQueue) SetEndpoint(p ident.Platform, url string) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -110,7 +110,7 @@ type memorySession struct {
 
 var errSessionLost = errors.New("the session is lost")
 
-// end is called with the memory locked.
+// end returns called with the memory locked.
 func (s *memorySession) end() {
 	s.once.Do(func() { close(s.lost) })
 	maps.DeleteFunc(s.memory.owners, func(_ ident.Platform, owner *memorySession) bool { return owner == s })
@@ -239,7 +239,7 @@ func (m *MemoryQueue) promote(p ident.Platform, subject uuid.UUID, now time.Time
 	}
 }
 
-// firstInBacklog is the first of a subject in the backlog.
+// firstInBacklog returns the first of a subject in the backlog.
 func (m *MemoryQueue) firstInBacklog(p ident.Platform, subject uuid.UUID) *storedEvent {
 	i := slices.IndexFunc(m.events, func(s *storedEvent) bool {
 		return s.state == inBacklog && s.event.Platform == p && s.event.Subject == subject

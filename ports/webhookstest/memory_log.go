@@ -13,7 +13,7 @@ import (
 	"causeway/ports"
 )
 
-// Deliveries lists as the port says.
+// Deliveries returns as the port says.
 func (m *MemoryQueue) Deliveries(_ context.Context, p ident.Platform, f ports.DeliveryFilter) (ports.DeliveryPage, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -65,7 +65,7 @@ func (m *MemoryQueue) Redeliver(_ context.Context, p ident.Platform, which ports
 	return n, nil
 }
 
-// Endpoint is where the platform wants its events.
+// Endpoint returns where the platform wants its events.
 func (m *MemoryQueue) Endpoint(_ context.Context, p ident.Platform) (ports.Endpoint, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
