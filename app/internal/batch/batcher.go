@@ -1,10 +1,10 @@
-// Package group decides many commands in one unit of work. What a database asks
-// for a commit it asks once for the whole group, so the more there is to do, the
-// less each of it costs.
+// Package batch runs commands that arrive at the same time as one batch, in one unit of work.
+// The cost of a commit and of its round trips is paid once for the whole batch, so a command
+// costs less the more of them there are.
 //
-// The rules: a command that is refused fails alone; a group that fails as a whole
-// is run again one by one; nobody is answered before the commit; and a command
-// that comes while nothing runs starts at once.
+// The rules: a command that is rejected fails alone; a batch that fails as a whole is run again
+// one command at a time; no caller gets its result before the commit; and a command that arrives
+// while nothing runs starts at once.
 package batch
 
 import (
@@ -15,17 +15,17 @@ import (
 	"time"
 )
 
-// Result is what became of one command.
+// Result is the outcome of one command.
 type Result[R any] struct {
 	Value R
 	Err   error
 }
 
-// RunFunc decides the commands of one group and returns a result for each, or an error
-// for the group. It is called with a context that no single caller can cancel.
+// RunFunc runs the commands of one batch and returns a result for each, or an error for the whole
+// batch. Its context is not cancelled when a caller's is.
 type RunFunc[C, R any] func(ctx context.Context, commands []C) ([]Result[R], error)
 
-// Batcher gathers commands that come at the same time into groups.
+// Batcher collects commands that arrive at the same time into batches.
 type Batcher[C, R any] struct {
 	run            RunFunc[C, R]
 	maxSize        int
@@ -42,18 +42,18 @@ type call[C, R any] struct {
 	done    chan Result[R]
 }
 
-// Options shape a collector. The zero value of each is usable.
+// Options configures a Batcher. Every field may be zero.
 type Options struct {
-	// MaxSize commands in a group; 128 when zero.
+	// MaxSize is the maximum number of commands in a batch; 128 if zero.
 	MaxSize int
-	// MaxConcurrency is how many groups may run side by side; 1 when zero.
+	// MaxConcurrency is the maximum number of batches that run at the same time; 1 if zero.
 	MaxConcurrency int
-	// MaxDelay is how long a lane waits for company when commands came in while its
-	// last group ran. A lone command never waits.
+	// MaxDelay is how long to wait for further commands if some arrived while the last batch
+	// ran. A single command is never delayed.
 	MaxDelay time.Duration
 }
 
-// New makes a collector in front of run.
+// New returns a Batcher that runs its batches with run.
 func New[C, R any](o Options, run RunFunc[C, R]) *Batcher[C, R] {
 	if o.MaxSize == 0 {
 		o.MaxSize = 128
@@ -64,22 +64,22 @@ func New[C, R any](o Options, run RunFunc[C, R]) *Batcher[C, R] {
 	return &Batcher[C, R]{run: run, maxSize: o.MaxSize, maxConcurrency: o.MaxConcurrency, maxDelay: o.MaxDelay}
 }
 
-// Do hands one command in and waits for its result. When ctx ends first the
-// command still runs to its end, and the caller does not learn what became of it.
-func (c *Batcher[C, R]) Do(ctx context.Context, command C) (R, error) {
-	mine := call[C, R]{command, make(chan Result[R], 1)}
-	c.mu.Lock()
-	c.waiting = append(c.waiting, mine)
-	start := c.running < c.maxConcurrency
+// Do runs one command as part of a batch and returns its result. If ctx is done first, Do returns
+// the error of ctx, and the command still runs to completion.
+func (b *Batcher[C, R]) Do(ctx context.Context, command C) (R, error) {
+	own := call[C, R]{command, make(chan Result[R], 1)}
+	b.mu.Lock()
+	b.waiting = append(b.waiting, own)
+	start := b.running < b.maxConcurrency
 	if start {
-		c.running++
+		b.running++
 	}
-	c.mu.Unlock()
+	b.mu.Unlock()
 	if start {
-		go c.runBatches(context.WithoutCancel(ctx))
+		go b.runBatches(context.WithoutCancel(ctx))
 	}
 	select {
-	case result := <-mine.done:
+	case result := <-own.done:
 		return result.Value, result.Err
 	case <-ctx.Done():
 		var none R
@@ -87,48 +87,48 @@ func (c *Batcher[C, R]) Do(ctx context.Context, command C) (R, error) {
 	}
 }
 
-// runBatches runs groups until nothing waits.
-func (c *Batcher[C, R]) runBatches(ctx context.Context) {
+// runBatches runs batches until no command waits.
+func (b *Batcher[C, R]) runBatches(ctx context.Context) {
 	for first := true; ; first = false {
-		if !first && c.maxDelay > 0 && !c.readyToRun() {
-			time.Sleep(c.maxDelay)
+		if !first && b.maxDelay > 0 && !b.readyToRun() {
+			time.Sleep(b.maxDelay)
 		}
-		calls := c.take()
+		calls := b.take()
 		if len(calls) == 0 {
 			return
 		}
-		c.runBatch(ctx, calls)
+		b.runBatch(ctx, calls)
 	}
 }
 
-func (c *Batcher[C, R]) readyToRun() bool {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	return len(c.waiting) == 0 || len(c.waiting) >= c.maxSize
+func (b *Batcher[C, R]) readyToRun() bool {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return len(b.waiting) == 0 || len(b.waiting) >= b.maxSize
 }
 
-func (c *Batcher[C, R]) take() []call[C, R] {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	n := min(len(c.waiting), c.maxSize)
+func (b *Batcher[C, R]) take() []call[C, R] {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	n := min(len(b.waiting), b.maxSize)
 	if n == 0 {
-		c.running--
+		b.running--
 		return nil
 	}
-	calls := c.waiting[:n:n]
-	c.waiting = c.waiting[n:]
-	if len(c.waiting) == 0 {
-		c.waiting = nil // let the old array go with its calls
+	calls := b.waiting[:n:n]
+	b.waiting = b.waiting[n:]
+	if len(b.waiting) == 0 {
+		b.waiting = nil // so that the array can be collected
 	}
 	return calls
 }
 
-func (c *Batcher[C, R]) runBatch(ctx context.Context, calls []call[C, R]) {
+func (b *Batcher[C, R]) runBatch(ctx context.Context, calls []call[C, R]) {
 	commands := make([]C, len(calls))
 	for i := range calls {
 		commands[i] = calls[i].command
 	}
-	results, err := c.runRecovered(ctx, commands)
+	results, err := b.runRecovered(ctx, commands)
 	switch {
 	case err == nil:
 		for i := range calls {
@@ -138,25 +138,25 @@ func (c *Batcher[C, R]) runBatch(ctx context.Context, calls []call[C, R]) {
 		calls[0].done <- Result[R]{Err: err}
 	default:
 		for i := range calls {
-			c.runBatch(ctx, calls[i:i+1])
+			b.runBatch(ctx, calls[i:i+1])
 		}
 	}
 }
 
-// runRecovered turns a panic in the group into an error for its callers: they sit in
-// other goroutines, where nobody else could tell them.
-func (c *Batcher[C, R]) runRecovered(ctx context.Context, commands []C) (results []Result[R], err error) {
+// runRecovered runs a batch and returns a panic as an error, because the callers wait in other
+// goroutines.
+func (b *Batcher[C, R]) runRecovered(ctx context.Context, commands []C) (results []Result[R], err error) {
 	defer func() {
 		if p := recover(); p != nil {
-			err = fmt.Errorf("panic in a group of %d: %v\n%s", len(commands), p, debug.Stack())
+			err = fmt.Errorf("panic in a batch of %d commands: %v\n%s", len(commands), p, debug.Stack())
 		}
 	}()
-	return c.run(ctx, commands)
+	return b.run(ctx, commands)
 }
 
-// Waiting is how many commands have not been taken into a group yet.
-func (c *Batcher[C, R]) Waiting() int {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	return len(c.waiting)
+// Waiting returns the number of commands that are not in a batch yet.
+func (b *Batcher[C, R]) Waiting() int {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return len(b.waiting)
 }

@@ -12,27 +12,27 @@ import (
 
 func TestBatcher_SingleCommandRunsAtOnce(t *testing.T) {
 	t.Parallel()
-	// With nothing running, a command is a group of one and is answered.
+	// A command that arrives while nothing runs is a batch of one.
 	var sizes []int
-	c := batch.New(batch.Options{}, func(_ context.Context, in []int) ([]batch.Result[int], error) {
+	batcher := batch.New(batch.Options{}, func(_ context.Context, in []int) ([]batch.Result[int], error) {
 		sizes = append(sizes, len(in))
 		return []batch.Result[int]{{Value: in[0] * 2}}, nil
 	})
 
-	got, err := c.Do(t.Context(), 21)
+	got, err := batcher.Do(t.Context(), 21)
 
 	if err != nil || got != 42 || len(sizes) != 1 || sizes[0] != 1 {
-		t.Fatalf("got %d, %v in groups of %v; want 42 in one group of one", got, err, sizes)
+		t.Fatalf("got %d, %v in batches of %v; want 42 in one batch of one", got, err, sizes)
 	}
 }
 
 func TestBatcher_ConcurrentCommandsShareBatch(t *testing.T) {
 	t.Parallel()
-	// While one group runs, what comes in waits and then runs as one group.
-	const company = 50
+	// Commands that arrive while a batch runs wait, and then run as one batch.
+	const concurrent = 50
 	started, release := make(chan struct{}), make(chan struct{})
 	var sizes []int
-	c := batch.New(batch.Options{}, func(_ context.Context, in []int) ([]batch.Result[int], error) {
+	batcher := batch.New(batch.Options{}, func(_ context.Context, in []int) ([]batch.Result[int], error) {
 		sizes = append(sizes, len(in))
 		if len(sizes) == 1 {
 			close(started)
@@ -40,35 +40,36 @@ func TestBatcher_ConcurrentCommandsShareBatch(t *testing.T) {
 		}
 		return echo(in), nil
 	})
-	var all sync.WaitGroup
-	all.Go(func() { _, _ = c.Do(t.Context(), 0) })
+	var callers sync.WaitGroup
+	callers.Go(func() { _, _ = batcher.Do(t.Context(), 0) })
 	<-started
-	for i := range company {
-		all.Go(func() {
-			if got, err := c.Do(t.Context(), i); err != nil || got != i {
-				t.Errorf("command %d was answered %d, %v", i, got, err)
+	for i := range concurrent {
+		callers.Go(func() {
+			if got, err := batcher.Do(t.Context(), i); err != nil || got != i {
+				t.Errorf("command %d returned %d, %v", i, got, err)
 			}
 		})
 	}
-	for c.Waiting() < company {
-		runtime.Gosched() // the callers above are on their way in
+	for batcher.Waiting() < concurrent {
+		runtime.Gosched() // until every caller above has submitted its command
 	}
 
 	close(release)
-	all.Wait()
+	callers.Wait()
 
-	if len(sizes) != 2 || sizes[1] != company {
-		t.Fatalf("groups of %v; want one of 1 and one of %d", sizes, company)
+	if len(sizes) != 2 || sizes[1] != concurrent {
+		t.Fatalf("batches of %v; want one of 1 and one of %d", sizes, concurrent)
 	}
 }
 
 func TestBatcher_FailedBatchRunsOneByOne(t *testing.T) {
 	t.Parallel()
-	// A poisoned command takes nobody with it: the others succeed on their own.
-	poison := errors.New("poison")
+	// A command that makes its batch fail does not make the others fail: they are run again one
+	// at a time.
+	failure := errors.New("failure")
 	started, release := make(chan struct{}), make(chan struct{})
 	first := true
-	c := batch.New(batch.Options{}, func(_ context.Context, in []int) ([]batch.Result[int], error) {
+	batcher := batch.New(batch.Options{}, func(_ context.Context, in []int) ([]batch.Result[int], error) {
 		if first {
 			first = false
 			close(started)
@@ -77,50 +78,50 @@ func TestBatcher_FailedBatchRunsOneByOne(t *testing.T) {
 		}
 		for _, n := range in {
 			if n == 3 {
-				return nil, poison
+				return nil, failure
 			}
 		}
 		return echo(in), nil
 	})
-	var all sync.WaitGroup
-	all.Go(func() { _, _ = c.Do(t.Context(), 0) })
+	var callers sync.WaitGroup
+	callers.Go(func() { _, _ = batcher.Do(t.Context(), 0) })
 	<-started
 	for i := range 6 {
-		all.Go(func() {
-			got, err := c.Do(t.Context(), i)
-			if i == 3 && !errors.Is(err, poison) {
-				t.Errorf("the poisoned command was answered %d, %v", got, err)
+		callers.Go(func() {
+			got, err := batcher.Do(t.Context(), i)
+			if i == 3 && !errors.Is(err, failure) {
+				t.Errorf("the failing command returned %d, %v", got, err)
 			}
 			if i != 3 && (err != nil || got != i) {
-				t.Errorf("command %d was answered %d, %v", i, got, err)
+				t.Errorf("command %d returned %d, %v", i, got, err)
 			}
 		})
 	}
-	for c.Waiting() < 6 {
+	for batcher.Waiting() < 6 {
 		runtime.Gosched()
 	}
 	close(release)
-	all.Wait()
+	callers.Wait()
 }
 
 func TestBatcher_CancelledCallerDoesNotStopCommand(t *testing.T) {
 	t.Parallel()
-	// A caller whose context ends is told so; the command runs to its end.
+	// A caller whose context is cancelled gets its error. The command runs to completion.
 	ran, release := make(chan struct{}), make(chan struct{})
-	c := batch.New(batch.Options{}, func(ctx context.Context, in []int) ([]batch.Result[int], error) {
+	batcher := batch.New(batch.Options{}, func(ctx context.Context, in []int) ([]batch.Result[int], error) {
 		<-release
 		if ctx.Err() == nil {
 			close(ran)
 		}
 		return echo(in), nil
 	})
-	ctx, leave := context.WithCancel(t.Context())
-	leave()
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
 
-	_, err := c.Do(ctx, 1)
+	_, err := batcher.Do(ctx, 1)
 
 	if !errors.Is(err, context.Canceled) {
-		t.Fatalf("got %v, want the caller's own cancellation", err)
+		t.Fatalf("got %v, want context.Canceled", err)
 	}
 	close(release)
 	<-ran

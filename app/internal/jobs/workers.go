@@ -1,9 +1,9 @@
-// Package lanes works off jobs: each step of the work has a lane of its own, so that
-// slow steps hold up no others.
+// Package jobs runs the jobs that units of work store. Every step has its own queue and workers,
+// so that slow steps do not delay others.
 //
-// A job that a process has just committed is handed to its own lanes and done without
-// a look into the database; one that is left behind is done by whichever process finds
-// it due. It never decides anything: what a job means is its step's to know.
+// A process submits the jobs that it has just committed to its own workers, which run them without
+// reading the database. Any process runs the jobs that it finds due there: retries, jobs due later,
+// and those of a process that stopped. What a job does is up to the handler of its step.
 package jobs
 
 import (
@@ -19,146 +19,146 @@ import (
 )
 
 const (
-	// leaseDuration is how long a process may work on jobs it took.
+	// leaseDuration is how long a process may work on jobs that it took from the database.
 	leaseDuration = 30 * time.Second
-	// pollInterval is how often a process looks for jobs that others left or that became due.
+	// pollInterval is how often a process looks for due jobs in the database.
 	pollInterval = 250 * time.Millisecond
-	// localLeaseDuration is how long a new job is this process's own before any other may take
-	// it: usually it is done long before.
+	// localLeaseDuration is how long a new job is reserved for the process that stored it.
+	// Usually it is finished long before.
 	localLeaseDuration = 15 * time.Second
-	// maxLocalSubjects is roughly how many subjects are gathered from jobs that were handed over.
+	// maxLocalSubjects is about how many subjects of submitted jobs are run together.
 	maxLocalSubjects = 512
 )
 
-// HandlerFunc works on jobs of one step together, and ends them in the unit of work that
-// settles them. It is called with a context that outlives Run's.
+// HandlerFunc runs jobs of one step together, and finishes them in the unit of work that settles
+// them. Its context is not cancelled when Run's is.
 type HandlerFunc func(ctx context.Context, jobs []ports.Job) error
 
-// Handler is the work of one step.
+// Handler runs the jobs of one step.
 type Handler struct {
 	Step transaction.Step
 	Do   HandlerFunc
-	// MaxBatch is how many jobs are done together; 64 when zero.
+	// MaxBatch is the maximum number of jobs in one call of Do; 64 if zero.
 	MaxBatch int
-	// MaxConcurrency is how many groups of jobs run side by side; 1 when zero.
+	// MaxConcurrency is the maximum number of concurrent calls of Do; 1 if zero.
 	MaxConcurrency int
 }
 
-// Config is what lanes need.
+// Config is what Workers need.
 type Config struct {
 	Jobs  ports.Jobs
 	Clock ports.Clock
 	Log   *logrus.Entry
-	// MaxDelay is how long a busy lane waits for company.
+	// MaxDelay is how long a busy queue waits for further jobs, to run more of them together.
 	MaxDelay time.Duration
 }
 
-// Workers are the lanes of one process.
+// Workers are the job workers of one process.
 type Workers struct {
 	Config
 	queues map[transaction.Step]*stepQueue
-	// running tells whether Run runs here, so that new work can be handed over.
+	// running is whether Run is running, so that submitted jobs will be run.
 	running atomic.Bool
 }
 
 type stepQueue struct {
 	Handler
 	local   chan ports.Job
-	slots   chan struct{} // one in it for each group that runs
+	slots   chan struct{} // holds one element for each running call of Do
 	running sync.WaitGroup
 }
 
-// New makes the lanes; Run works in them.
-func New(c Config, wanted ...Handler) *Workers {
-	l := &Workers{Config: c, queues: map[transaction.Step]*stepQueue{}}
-	for _, w := range wanted {
-		if w.MaxBatch == 0 {
-			w.MaxBatch = 64
+// New returns workers for the handlers. They start with Run.
+func New(c Config, handlers ...Handler) *Workers {
+	w := &Workers{Config: c, queues: map[transaction.Step]*stepQueue{}}
+	for _, h := range handlers {
+		if h.MaxBatch == 0 {
+			h.MaxBatch = 64
 		}
-		if w.MaxConcurrency == 0 {
-			w.MaxConcurrency = 1
+		if h.MaxConcurrency == 0 {
+			h.MaxConcurrency = 1
 		}
-		l.queues[w.Step] = &stepQueue{Handler: w, local: make(chan ports.Job, 1024), slots: make(chan struct{}, w.MaxConcurrency)}
+		w.queues[h.Step] = &stepQueue{Handler: h, local: make(chan ports.Job, 1024), slots: make(chan struct{}, h.MaxConcurrency)}
 	}
-	return l
+	return w
 }
 
-// LocalLease is how long a new job has to be kept from other processes; a process that
-// does no work keeps none.
-func (l *Workers) LocalLease() time.Duration {
-	if l.running.Load() {
+// LocalLease returns how long a new job is to be reserved for this process; zero if Run is not
+// running.
+func (w *Workers) LocalLease() time.Duration {
+	if w.running.Load() {
 		return localLeaseDuration
 	}
 	return 0
 }
 
-// Submit gives committed jobs to this process. When too much waits already, a job is
-// left to whoever finds it due.
-func (l *Workers) Submit(jobs []ports.Job) {
+// Submit queues committed jobs in this process. If the queue of a step is full, the job is run when
+// its local lease ends, by any process.
+func (w *Workers) Submit(jobs []ports.Job) {
 	for _, j := range jobs {
-		if lane, ok := l.queues[j.Step]; ok {
+		if q, ok := w.queues[j.Step]; ok {
 			select {
-			case lane.local <- j:
+			case q.local <- j:
 			default:
 			}
 		}
 	}
 }
 
-// Run works in every lane until ctx ends, and returns when what it had begun is done.
-// Any number of processes may run it on one database.
-func (l *Workers) Run(ctx context.Context) {
-	l.running.Store(true)
-	defer l.running.Store(false)
-	var all sync.WaitGroup
-	for _, lane := range l.queues {
-		all.Go(func() { l.runQueue(ctx, lane) })
+// Run runs jobs until ctx is done, and returns when the jobs that it started and those submitted
+// before are finished. Any number of processes may run it on one database.
+func (w *Workers) Run(ctx context.Context) {
+	w.running.Store(true)
+	defer w.running.Store(false)
+	var running sync.WaitGroup
+	for _, q := range w.queues {
+		running.Go(func() { w.runQueue(ctx, q) })
 	}
-	all.Wait()
+	running.Wait()
 }
 
-func (l *Workers) runQueue(ctx context.Context, lane *stepQueue) {
-	// Work that was begun is finished, also when the program is asked to stop.
-	working := context.WithoutCancel(ctx)
+func (w *Workers) runQueue(ctx context.Context, q *stepQueue) {
+	// Jobs that were started are finished, also when the program is asked to stop.
+	jobCtx := context.WithoutCancel(ctx)
 	tick := time.NewTicker(pollInterval)
 	defer tick.Stop()
-	defer lane.running.Wait()
+	defer q.running.Wait()
 	for {
 		select {
 		case <-ctx.Done():
-			l.drain(working, lane)
+			w.drain(jobCtx, q)
 			return
-		case first := <-lane.local:
-			lane.slots <- struct{}{} // company gathers while there is no room
-			if l.MaxDelay > 0 && len(lane.local) > 0 {
-				time.Sleep(l.MaxDelay) // there is company: more of it makes each cheaper
+		case first := <-q.local:
+			q.slots <- struct{}{} // further jobs arrive while all slots are taken
+			if w.MaxDelay > 0 && len(q.local) > 0 {
+				time.Sleep(w.MaxDelay) // the queue is busy: more jobs together cost less each
 			}
-			l.start(working, lane, lane.gather(first))
+			w.start(jobCtx, q, q.gather(first))
 		case <-tick.C:
-			l.takeDue(working, lane)
+			w.takeDue(jobCtx, q)
 		}
 	}
 }
 
-// drain does what was handed to this process and nobody else would do soon.
-func (l *Workers) drain(ctx context.Context, lane *stepQueue) {
+// drain starts the submitted jobs, which another process would run only after their local lease.
+func (w *Workers) drain(ctx context.Context, q *stepQueue) {
 	for {
 		select {
-		case first := <-lane.local:
-			lane.slots <- struct{}{}
-			l.start(ctx, lane, lane.gather(first))
+		case first := <-q.local:
+			q.slots <- struct{}{}
+			w.start(ctx, q, q.gather(first))
 		default:
 			return
 		}
 	}
 }
 
-// gather adds to the first job what else was handed over meanwhile.
-func (lane *stepQueue) gather(first ports.Job) []ports.Job {
+// gather adds to the first job what else is submitted already.
+func (q *stepQueue) gather(first ports.Job) []ports.Job {
 	jobs, subjects := []ports.Job{first}, len(first.Subjects)
-	for len(jobs) < lane.MaxBatch && subjects < maxLocalSubjects {
+	for len(jobs) < q.MaxBatch && subjects < maxLocalSubjects {
 		select {
-		case j := <-lane.local:
+		case j := <-q.local:
 			jobs, subjects = append(jobs, j), subjects+len(j.Subjects)
 		default:
 			return jobs
@@ -167,61 +167,63 @@ func (lane *stepQueue) gather(first ports.Job) []ports.Job {
 	return jobs
 }
 
-// start does jobs beside others, in a slot that is taken, and gives it back.
-func (l *Workers) start(ctx context.Context, lane *stepQueue, jobs []ports.Job) {
-	lane.running.Go(func() {
-		defer func() { <-lane.slots }()
-		l.do(ctx, lane, jobs)
+// start runs jobs in the background. The caller has taken a slot; start releases it.
+func (w *Workers) start(ctx context.Context, q *stepQueue, jobs []ports.Job) {
+	q.running.Go(func() {
+		defer func() { <-q.slots }()
+		w.do(ctx, q, jobs)
 	})
 }
 
-// takeDue takes jobs from the database, as many as there is room for, until few are left.
-func (l *Workers) takeDue(ctx context.Context, lane *stepQueue) {
+// takeDue takes due jobs from the database, as many as there are free slots for, until fewer are
+// due than it asks for.
+func (w *Workers) takeDue(ctx context.Context, q *stepQueue) {
 	for {
-		room := (lane.MaxConcurrency - len(lane.slots)) * lane.MaxBatch
-		if room == 0 {
+		capacity := (q.MaxConcurrency - len(q.slots)) * q.MaxBatch
+		if capacity == 0 {
 			return
 		}
-		wanted := min(room, max(lane.MaxBatch, 64))
-		jobs, err := l.Jobs.TakeJobs(ctx, lane.Step, l.Clock.Now(), leaseDuration, wanted)
+		limit := min(capacity, max(q.MaxBatch, 64))
+		jobs, err := w.Jobs.TakeJobs(ctx, q.Step, w.Clock.Now(), leaseDuration, limit)
 		if err != nil {
-			l.Log.WithError(err).WithField("step", lane.Step).Warn("cannot look for due work")
+			w.Log.WithError(err).WithField("step", q.Step).Warn("cannot claim due jobs")
 			return
 		}
 		taken := len(jobs)
 		for len(jobs) > 0 {
-			n := min(len(jobs), lane.MaxBatch)
-			lane.slots <- struct{}{}
-			l.start(ctx, lane, jobs[:n:n])
+			n := min(len(jobs), q.MaxBatch)
+			q.slots <- struct{}{}
+			w.start(ctx, q, jobs[:n:n])
 			jobs = jobs[n:]
 		}
-		if taken < wanted {
+		if taken < limit {
 			return
 		}
 	}
 }
 
-// do does jobs together. When that fails each is tried alone, and one that fails alone
-// becomes due again later, so that a poisoned one holds nobody up.
-func (l *Workers) do(ctx context.Context, lane *stepQueue, jobs []ports.Job) {
-	err := lane.Do(ctx, jobs)
+// do runs jobs together. If that fails it runs each alone, and postpones one that fails alone, so
+// that a failing job does not block the others.
+func (w *Workers) do(ctx context.Context, q *stepQueue, jobs []ports.Job) {
+	err := q.Do(ctx, jobs)
 	if err == nil {
 		return
 	}
 	if len(jobs) > 1 {
 		for i := range jobs {
-			l.do(ctx, lane, jobs[i:i+1])
+			w.do(ctx, q, jobs[i:i+1])
 		}
 		return
 	}
-	l.Log.WithError(err).WithField("step", lane.Step).WithField("job", jobs[0].ID.String()).
-		WithField("attempts", jobs[0].Attempts).Warn("work failed and will be tried again")
-	if err := l.Jobs.PostponeJobs(ctx, jobs, l.Clock.Now().Add(backoff(jobs[0].Attempts))); err != nil {
-		l.Log.WithError(err).WithField("step", lane.Step).Warn("cannot postpone work; it becomes due when its lease ends")
+	w.Log.WithError(err).WithField("step", q.Step).WithField("job", jobs[0].ID.String()).
+		WithField("attempts", jobs[0].Attempts).Warn("job failed; will retry")
+	if err := w.Jobs.PostponeJobs(ctx, jobs, w.Clock.Now().Add(backoff(jobs[0].Attempts))); err != nil {
+		w.Log.WithError(err).WithField("step", q.Step).Warn("cannot postpone the job; it is due again when its lease ends")
 	}
 }
 
-// backoff grows from one second to five minutes with the attempts made.
+// backoff returns the delay before the next attempt: one second, doubled with every attempt, at
+// most five minutes.
 func backoff(attempts int) time.Duration {
 	return min(time.Second<<min(attempts, 10), 5*time.Minute)
 }

@@ -17,7 +17,7 @@ import (
 
 const step = transaction.StepPull
 
-// fakeJobs is the jobs of a database, by hand.
+// fakeJobs keeps due jobs in memory.
 type fakeJobs struct {
 	mu        sync.Mutex
 	due       []ports.Job
@@ -25,25 +25,25 @@ type fakeJobs struct {
 	postponed chan ports.Job
 }
 
-func (t *fakeJobs) TakeJobs(_ context.Context, s transaction.Step, _ time.Time, _ time.Duration, limit int) ([]ports.Job, error) {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	t.limits = append(t.limits, limit)
+func (f *fakeJobs) TakeJobs(_ context.Context, s transaction.Step, _ time.Time, _ time.Duration, limit int) ([]ports.Job, error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.limits = append(f.limits, limit)
 	var taken, left []ports.Job
-	for _, j := range t.due {
+	for _, j := range f.due {
 		if j.Step == s && len(taken) < limit {
 			taken = append(taken, j)
 		} else {
 			left = append(left, j)
 		}
 	}
-	t.due = left
+	f.due = left
 	return taken, nil
 }
 
-func (t *fakeJobs) PostponeJobs(_ context.Context, jobs []ports.Job, _ time.Time) error {
+func (f *fakeJobs) PostponeJobs(_ context.Context, jobs []ports.Job, _ time.Time) error {
 	for _, j := range jobs {
-		t.postponed <- j
+		f.postponed <- j
 	}
 	return nil
 }
@@ -54,33 +54,34 @@ func (fixedClock) Now() time.Time { return time.Date(2026, 3, 14, 12, 0, 0, 0, t
 
 func job(n byte) ports.Job { return ports.Job{ID: uuid.UUID{15: n}, Step: step} }
 
-// startWorkers begins work in a lane; close ends it, and returns when it has ended.
-func startWorkers(t *testing.T, queue *fakeJobs, lane jobs.Handler) (l *jobs.Workers, end func()) {
+// startWorkers runs workers with one handler until the test ends. stop stops them and returns when
+// they have stopped.
+func startWorkers(t *testing.T, queue *fakeJobs, handler jobs.Handler) (w *jobs.Workers, stop func()) {
 	t.Helper()
 	log := logrus.New()
 	log.SetOutput(t.Output())
-	l = jobs.New(jobs.Config{Jobs: queue, Clock: fixedClock{}, Log: logrus.NewEntry(log)}, lane)
-	ctx, stop := context.WithCancel(context.Background())
-	ended := make(chan struct{})
-	go func() { l.Run(ctx); close(ended) }()
-	end = sync.OnceFunc(func() { stop(); <-ended })
-	t.Cleanup(end)
-	return l, end
+	w = jobs.New(jobs.Config{Jobs: queue, Clock: fixedClock{}, Log: logrus.NewEntry(log)}, handler)
+	ctx, cancel := context.WithCancel(context.Background())
+	stopped := make(chan struct{})
+	go func() { w.Run(ctx); close(stopped) }()
+	stop = sync.OnceFunc(func() { cancel(); <-stopped })
+	t.Cleanup(stop)
+	return w, stop
 }
 
 func TestWorkers_RunSubmittedAndDueJobs(t *testing.T) {
 	t.Parallel()
-	// A job that is handed over is done, and one that lies in the database is too.
+	// A submitted job is run, and so is one that is due in the database.
 	queue := &fakeJobs{due: []ports.Job{job(1)}}
 	done := make(chan uuid.UUID, 9)
-	l, _ := startWorkers(t, queue, jobs.Handler{Step: step, Do: func(_ context.Context, jobs []ports.Job) error {
+	workers, _ := startWorkers(t, queue, jobs.Handler{Step: step, Do: func(_ context.Context, jobs []ports.Job) error {
 		for _, j := range jobs {
 			done <- j.ID
 		}
 		return nil
 	}})
 
-	l.Submit([]ports.Job{job(2), {ID: uuid.UUID{15: 3}, Step: "another lane's"}})
+	workers.Submit([]ports.Job{job(2), {ID: uuid.UUID{15: 3}, Step: "other"}})
 
 	seen := map[uuid.UUID]bool{<-done: true, <-done: true}
 	if !seen[job(1).ID] || !seen[job(2).ID] {
@@ -90,14 +91,14 @@ func TestWorkers_RunSubmittedAndDueJobs(t *testing.T) {
 
 func TestWorkers_FailingJobDoesNotBlockOthers(t *testing.T) {
 	t.Parallel()
-	// When a group fails each of its jobs is tried alone; the one that fails then is put
-	// off, and the others are done.
+	// If a batch fails, each of its jobs is run alone. The one that fails again is postponed, and
+	// the others succeed.
 	queue := &fakeJobs{due: []ports.Job{job(1), job(2), job(3)}, postponed: make(chan ports.Job, 9)}
 	done := make(chan uuid.UUID, 9)
 	startWorkers(t, queue, jobs.Handler{Step: step, Do: func(_ context.Context, jobs []ports.Job) error {
 		for _, j := range jobs {
 			if j.ID == job(2).ID {
-				return errors.New("poisoned")
+				return errors.New("failure")
 			}
 		}
 		done <- jobs[0].ID
@@ -105,63 +106,63 @@ func TestWorkers_FailingJobDoesNotBlockOthers(t *testing.T) {
 	}})
 
 	seen := map[uuid.UUID]bool{<-done: true, <-done: true}
-	if bad := <-queue.postponed; bad.ID != job(2).ID || !seen[job(1).ID] || !seen[job(3).ID] {
-		t.Errorf("put off %s, done %v", bad.ID, seen)
+	if failed := <-queue.postponed; failed.ID != job(2).ID || !seen[job(1).ID] || !seen[job(3).ID] {
+		t.Errorf("postponed %s, done %v", failed.ID, seen)
 	}
 }
 
 func TestWorkers_SlowJobDoesNotBlockOthers(t *testing.T) {
 	t.Parallel()
-	// In a wide lane jobs run beside one that takes its time, as many as there is room
-	// for and no more; no more than that is taken from the database.
+	// Jobs run beside a slow one, up to MaxConcurrency. No more jobs than that are taken from the
+	// database.
 	queue := &fakeJobs{due: []ports.Job{job(1), job(2), job(3)}}
-	release, begun := make(chan struct{}), make(chan uuid.UUID, 9)
-	_, end := startWorkers(t, queue, jobs.Handler{Step: step, MaxBatch: 1, MaxConcurrency: 2, Do: func(_ context.Context, jobs []ports.Job) error {
-		begun <- jobs[0].ID
+	release, started := make(chan struct{}), make(chan uuid.UUID, 9)
+	_, stop := startWorkers(t, queue, jobs.Handler{Step: step, MaxBatch: 1, MaxConcurrency: 2, Do: func(_ context.Context, jobs []ports.Job) error {
+		started <- jobs[0].ID
 		<-release
 		return nil
 	}})
 
-	first, second := <-begun, <-begun
+	first, second := <-started, <-started
 	select {
-	case third := <-begun:
-		t.Errorf("%s, %s and %s run side by side", first, second, third)
+	case third := <-started:
+		t.Errorf("%s, %s and %s run at the same time", first, second, third)
 	default:
 	}
 	close(release)
-	<-begun
-	end()
+	<-started
+	stop()
 	queue.mu.Lock()
 	defer queue.mu.Unlock()
 	for _, limit := range queue.limits {
 		if limit > 2 {
-			t.Errorf("%d jobs were asked for", limit)
+			t.Errorf("took up to %d jobs, want at most 2", limit)
 		}
 	}
 }
 
 func TestWorkers_RunFinishesStartedJobs(t *testing.T) {
 	t.Parallel()
-	// Run returns when what it had begun is done, with a context that is still alive; and
-	// it keeps jobs from other processes only while it runs.
+	// Run returns when the jobs that it started are finished, and their context is not cancelled.
+	// Jobs are reserved for this process only while it runs.
 	queue := &fakeJobs{}
-	begun, release, alive := make(chan struct{}), make(chan struct{}), make(chan bool, 1)
-	l, end := startWorkers(t, queue, jobs.Handler{Step: step, Do: func(ctx context.Context, _ []ports.Job) error {
-		close(begun)
+	started, release, alive := make(chan struct{}), make(chan struct{}), make(chan bool, 1)
+	workers, stop := startWorkers(t, queue, jobs.Handler{Step: step, Do: func(ctx context.Context, _ []ports.Job) error {
+		close(started)
 		<-release
 		alive <- ctx.Err() == nil
 		return nil
 	}})
-	l.Submit([]ports.Job{job(1)})
-	<-begun
-	if l.LocalLease() <= 0 {
-		t.Error("jobs are not kept while there is work")
+	workers.Submit([]ports.Job{job(1)})
+	<-started
+	if workers.LocalLease() <= 0 {
+		t.Error("no local lease while the workers run")
 	}
 
 	go close(release)
-	end()
+	stop()
 
-	if !<-alive || l.LocalLease() != 0 {
-		t.Errorf("the work was cut off, or jobs are still kept: %s", l.LocalLease())
+	if !<-alive || workers.LocalLease() != 0 {
+		t.Errorf("the job was cancelled, or there is still a local lease: %s", workers.LocalLease())
 	}
 }
