@@ -9,7 +9,7 @@ import (
 	"causeway/core/account"
 )
 
-// renderAccountInfo renders an account as it was registered, with the rails that reach it.
+// renderAccountInfo renders the registered account details and the rails that reach it.
 func renderAccountInfo(a account.External) map[string]any {
 	info := map[string]any{"accountType": string(a.Type), "paymentRails": a.Rails}
 	for name, value := range a.Fields {
@@ -38,22 +38,22 @@ func renderBeneficiary(b account.Beneficiary) map[string]any {
 	return info
 }
 
-// accountInfoInput is an account as it is registered.
+// accountInfoInput is the union of account details in requests.
 type accountInfoInput struct{}
 
-// Union lists every type of the catalogue.
+// Union returns a branch for every account type.
 func (accountInfoInput) Union() httpapi.UnionSpec {
-	return accountUnion("The account, in the form of its `accountType`.", "Create", nil)
+	return accountUnion("Account details; the fields depend on `accountType`.", "Create", nil)
 }
 
-// accountInfoOutput is an account as it is answered.
+// accountInfoOutput is the union of account details in responses.
 type accountInfoOutput struct{}
 
-// Union lists every type of the catalogue, with the rails.
+// Union returns a branch for every account type, with its rails.
 func (accountInfoOutput) Union() httpapi.UnionSpec {
-	return accountUnion("The account as it was registered, with the rails that reach it.", "", []httpapi.Field{{
+	return accountUnion("Registered account details, with the payment rails that reach the account.", "", []httpapi.Field{{
 		Name: "paymentRails", Required: true, Schema: stringListSchema(),
-		Description: "The rails that reach the account. The service chooses one for each payment.",
+		Description: "Payment rails that reach the account. The service chooses one for each payment.",
 	}})
 }
 
@@ -80,26 +80,26 @@ func accountUnion(description, infix string, more []httpapi.Field) httpapi.Union
 	return spec
 }
 
-// beneficiaryField is a person or a business. Most types of account ask of theirs
-// what a US account does, and share its schema.
+// beneficiaryField returns the beneficiary of an account type: a person or a business.
+// Most account types require the same details as a US account and share its schema.
 func beneficiaryField(t account.TypeSpec) httpapi.Field {
 	usual, _ := account.Spec(account.USAccount)
-	person := append([]httpapi.Field{{Name: "fullName", Required: true, Description: "The person's name.", Example: "Ana Silva"}}, beneficiaryDetails(*t.Individual)...)
-	business := append([]httpapi.Field{{Name: "legalName", Required: true, Description: "The name it is registered under.", Example: "Acme Corporation"}}, beneficiaryDetails(*t.Business)...)
+	person := append([]httpapi.Field{{Name: "fullName", Required: true, Description: "Full name.", Example: "Ana Silva"}}, beneficiaryDetails(*t.Individual)...)
+	business := append([]httpapi.Field{{Name: "legalName", Required: true, Description: "Registered legal name.", Example: "Acme Corporation"}}, beneficiaryDetails(*t.Business)...)
 	return httpapi.Field{
-		Name: "beneficiary", Required: true, Description: "Who owns the account.",
+		Name: "beneficiary", Required: true, Description: "Owner of the account.",
 		Union: &httpapi.UnionSpec{
 			Discriminator: "beneficiaryType",
 			Branches: []httpapi.Branch{
-				{Name: beneficiaryName(t, "IndividualBeneficiary", *t.Individual, *usual.Individual), Description: "A person.", Values: []string{string(account.Individual)}, Fields: person},
-				{Name: beneficiaryName(t, "BusinessBeneficiary", *t.Business, *usual.Business), Description: "A business.", Values: []string{string(account.Business)}, Fields: business},
+				{Name: beneficiaryName(t, "IndividualBeneficiary", *t.Individual, *usual.Individual), Description: "Individual beneficiary.", Values: []string{string(account.Individual)}, Fields: person},
+				{Name: beneficiaryName(t, "BusinessBeneficiary", *t.Business, *usual.Business), Description: "Business beneficiary.", Values: []string{string(account.Business)}, Fields: business},
 			},
 		},
 	}
 }
 
-// beneficiaryName is the shared name where a type asks and takes what is usual, else
-// one of its own.
+// beneficiaryName returns the shared schema name if the details are those of a US
+// account, and otherwise a name of its own.
 func beneficiaryName(t account.TypeSpec, name string, spec, usual account.BeneficiarySpec) string {
 	if slices.Equal(usual.Required, spec.Required) && slices.Equal(usual.Optional, spec.Optional) {
 		return name
@@ -107,7 +107,7 @@ func beneficiaryName(t account.TypeSpec, name string, spec, usual account.Benefi
 	return schemaName(t.Type) + name
 }
 
-// beneficiaryDetails are the fields that a type of account asks or takes of a beneficiary.
+// beneficiaryDetails returns the required and optional fields of a beneficiary.
 func beneficiaryDetails(spec account.BeneficiarySpec) []httpapi.Field {
 	var fields []httpapi.Field
 	for _, name := range slices.Concat(spec.Required, spec.Optional) {
@@ -118,24 +118,24 @@ func beneficiaryDetails(spec account.BeneficiarySpec) []httpapi.Field {
 	return fields
 }
 
-// beneficiaryDetailFields says what each detail of a beneficiary is.
+// beneficiaryDetailFields describes each detail of a beneficiary.
 var beneficiaryDetailFields = map[string]httpapi.Field{
-	"birthDate":          {Description: "The date of birth.", Format: "date", Example: "1990-01-31"},
-	"nationality":        {Description: "The country the person is a citizen of: two capital letters.", Pattern: "^[A-Z]{2}$", Example: "US"},
-	"email":              {Description: "E-mail address.", Format: "email", Example: "ana@example.com"},
-	"phoneNumber":        {Description: "Phone number with its country code.", Pattern: `^\+[1-9]\d{1,14}$`, Example: "+14155550123"},
-	"countryOfResidence": {Description: "Where the owner lives or sits: two capital letters. The country of the address, if left out.", Pattern: "^[A-Z]{2}$", Example: "US"},
-	"registrationNumber": {Description: "Number in the register of companies, or of persons.", MaxLength: 64, Example: "5523041"},
-	"taxId":              {Description: "Tax number.", MaxLength: 64, Example: "47-1234567"},
-	"documentType":       {Description: "The kind of identity document.", Enum: []string{"CC", "CE", "TI", "NIT", "PP"}, Example: "CC"},
+	"birthDate":          {Description: "Date of birth.", Format: "date", Example: "1990-01-31"},
+	"nationality":        {Description: "Nationality: ISO 3166-1 alpha-2 country code.", Pattern: "^[A-Z]{2}$", Example: "US"},
+	"email":              {Description: "Email address.", Format: "email", Example: "ana@example.com"},
+	"phoneNumber":        {Description: "Phone number in E.164 format.", Pattern: `^\+[1-9]\d{1,14}$`, Example: "+14155550123"},
+	"countryOfResidence": {Description: "Country of residence or registered office: ISO 3166-1 alpha-2 code. Defaults to the country of the address.", Pattern: "^[A-Z]{2}$", Example: "US"},
+	"registrationNumber": {Description: "Company or personal registration number.", MaxLength: 64, Example: "5523041"},
+	"taxId":              {Description: "Tax identification number.", MaxLength: 64, Example: "47-1234567"},
+	"documentType":       {Description: "Type of identity document.", Enum: []string{"CC", "CE", "TI", "NIT", "PP"}, Example: "CC"},
 	"documentNumber":     {Description: "Number of the identity document.", MaxLength: 64, Example: "1018404213"},
-	"address": {Description: "Where the owner lives or sits.", Fields: []httpapi.Field{
+	"address": {Description: "Postal address.", Fields: []httpapi.Field{
 		{Name: "line1", Required: true, MaxLength: 255, Description: "Street and number.", Example: "123 Main Street"},
-		{Name: "line2", MaxLength: 255, Description: "What else it takes to find it.", Example: "Apt 4B"},
-		{Name: "city", Required: true, MaxLength: 255, Description: "City or town.", Example: "San Francisco"},
+		{Name: "line2", MaxLength: 255, Description: "Apartment, suite, unit or building.", Example: "Apt 4B"},
+		{Name: "city", Required: true, MaxLength: 255, Description: "City.", Example: "San Francisco"},
 		{Name: "state", Required: true, MaxLength: 255, Description: "State, province or region.", Example: "CA"},
 		{Name: "postalCode", Required: true, MaxLength: 32, Description: "Postal code.", Example: "94105"},
-		{Name: "country", Required: true, Pattern: "^[A-Z]{2}$", Description: "Country: two capital letters.", Example: "US"},
+		{Name: "country", Required: true, Pattern: "^[A-Z]{2}$", Description: "ISO 3166-1 alpha-2 country code.", Example: "US"},
 	}},
 }
 

@@ -14,19 +14,19 @@ import (
 )
 
 type platformExternalAccountCreateRequest struct {
-	Currency          string             `json:"currency" doc:"The currency the account holds." example:"BTC"`
-	PlatformAccountID string             `json:"platformAccountId,omitempty" maxLength:"255" doc:"Your own id of the account."`
-	AccountInfo       accountInfoRequest `json:"accountInfo" doc:"The account itself."`
+	Currency          string             `json:"currency" doc:"Currency of the account." example:"BTC"`
+	PlatformAccountID string             `json:"platformAccountId,omitempty" maxLength:"255" doc:"Your id for the account."`
+	AccountInfo       accountInfoRequest `json:"accountInfo" doc:"Account details."`
 
 	raw map[string]any
 }
 
 type externalAccountCreateRequest struct {
-	CustomerID        httpapi.ID[ident.Customer] `json:"customerId,omitzero" doc:"Who owns the account. Left out: the platform itself."`
-	Currency          string                     `json:"currency" doc:"The currency the account holds." example:"BTC"`
-	PlatformAccountID string                     `json:"platformAccountId,omitempty" maxLength:"255" doc:"Your own id of the account."`
-	AccountInfo       accountInfoRequest         `json:"accountInfo" doc:"The account itself."`
-	DefaultUMADeposit bool                       `json:"defaultUmaDepositAccount,omitempty" default:"false" doc:"Whether payments to the customer's UMA address go to this account. A customer has one such account at most: a new one takes the place of the old."`
+	CustomerID        httpapi.ID[ident.Customer] `json:"customerId,omitzero" doc:"Customer who owns the account. If omitted, the platform owns it."`
+	Currency          string                     `json:"currency" doc:"Currency of the account." example:"BTC"`
+	PlatformAccountID string                     `json:"platformAccountId,omitempty" maxLength:"255" doc:"Your id for the account."`
+	AccountInfo       accountInfoRequest         `json:"accountInfo" doc:"Account details."`
+	DefaultUMADeposit bool                       `json:"defaultUmaDepositAccount,omitempty" default:"false" doc:"Whether payments to the customer's UMA address go to this account. A customer has at most one such account; a new one replaces it."`
 
 	raw map[string]any
 }
@@ -42,84 +42,83 @@ func (r *externalAccountCreateRequest) request() accounts.Request {
 	}
 }
 
-// UnmarshalJSON also keeps what was sent, for Resolve.
+// UnmarshalJSON also keeps the raw object for Resolve.
 func (r *platformExternalAccountCreateRequest) UnmarshalJSON(data []byte) error {
 	type plain platformExternalAccountCreateRequest
-	_ = json.Unmarshal(data, &r.raw) // what is no object fails below
+	_ = json.Unmarshal(data, &r.raw) // a value that is not an object fails below
 	return json.Unmarshal(data, (*plain)(r))
 }
 
-// UnmarshalJSON also keeps what was sent, for Resolve.
+// UnmarshalJSON also keeps the raw object for Resolve.
 func (r *externalAccountCreateRequest) UnmarshalJSON(data []byte) error {
 	type plain externalAccountCreateRequest
 	_ = json.Unmarshal(data, &r.raw)
 	return json.Unmarshal(data, (*plain)(r))
 }
 
-// Resolve lists what is wrong inside of an account beside what the schema finds.
+// Resolve reports the invalid fields of the account beyond those the schema finds.
 func (r *platformExternalAccountCreateRequest) Resolve(huma.Context) []error {
 	return accountFieldErrors(r.raw, r.request())
 }
 
-// Resolve lists what is wrong inside of an account beside what the schema finds.
+// Resolve reports the invalid fields of the account beyond those the schema finds.
 func (r *externalAccountCreateRequest) Resolve(huma.Context) []error {
 	return accountFieldErrors(r.raw, r.request())
 }
 
-// accountFieldErrors asks core about the account when the request is refused in any case for
-// what stands around it. Otherwise the use case asks, and more exactly: it knows in
-// which values wrong check digits do not matter.
+// accountFieldErrors validates the account if the rest of the request is invalid anyway,
+// so that all errors are listed at once. Otherwise the use case validates it, because it
+// knows which test values are accepted despite wrong check digits.
 func accountFieldErrors(sent map[string]any, r accounts.Request) []error {
 	if isWellFormed(sent) {
 		return nil
 	}
-	known := func(time.Time) uuid.UUID { return uuid.Max }
+	newID := func(time.Time) uuid.UUID { return uuid.Max }
 	_, err := account.Validate(account.CreateRequest{
-		ID: ident.NewExternalAccount(known, time.Time{}), Platform: placeholderPlatform.ID, Customer: ident.NewCustomer(known, time.Time{}),
+		ID: ident.NewExternalAccount(newID, time.Time{}), Platform: placeholderPlatform.ID, Customer: ident.NewCustomer(newID, time.Time{}),
 		PlatformAccountID: r.PlatformAccountID, Currency: r.Currency, Info: r.Info, DefaultUMADeposit: r.DefaultUMADeposit,
 		AcceptsTestValue: func(string) bool { return true }, Now: time.Now(),
 	})
 	return httpapi.FieldErrors(err)
 }
 
-// isWellFormed tells whether everything around the account has the form that the
-// schema asks for.
+// isWellFormed reports whether the fields other than the account details match the schema.
 func isWellFormed(sent map[string]any) bool {
 	info, isObject := sent["accountInfo"].(map[string]any)
 	_, hasCurrency := sent["currency"].(string)
 	if !isObject || info == nil || !hasCurrency {
 		return false
 	}
-	if owner, given := sent["customerId"]; given && owner != nil {
+	if owner, found := sent["customerId"]; found && owner != nil {
 		text, _ := owner.(string)
 		if _, err := ident.ParseCustomer(text); err != nil {
 			return false
 		}
 	}
-	if own, given := sent["platformAccountId"]; given && own != nil {
-		if text, ok := own.(string); !ok || len([]rune(text)) > 255 {
+	if id, found := sent["platformAccountId"]; found && id != nil {
+		if text, ok := id.(string); !ok || len([]rune(text)) > 255 {
 			return false
 		}
 	}
-	if wish, given := sent["defaultUmaDepositAccount"]; given && wish != nil {
-		if _, ok := wish.(bool); !ok {
+	if isDefault, found := sent["defaultUmaDepositAccount"]; found && isDefault != nil {
+		if _, ok := isDefault.(bool); !ok {
 			return false
 		}
 	}
 	return true
 }
 
-// accountInfoRequest is the account in a request: any object for the validator,
-// because core says more exactly what is wrong with it.
+// accountInfoRequest is the account in a request. The schema validator accepts any
+// object, because core reports more precise errors.
 type accountInfoRequest struct{ raw map[string]any }
 
-// UnmarshalJSON keeps the object. What is none is found by the validator.
+// UnmarshalJSON keeps the object. The schema validator reports any other value.
 func (i *accountInfoRequest) UnmarshalJSON(data []byte) error {
 	_ = json.Unmarshal(data, &i.raw)
 	return nil
 }
 
-// Schema publishes the forms.
+// Schema returns the union of account details.
 func (accountInfoRequest) Schema(r huma.Registry) *huma.Schema {
 	return httpapi.Union[accountInfoInput]{}.Schema(r)
 }

@@ -1,15 +1,15 @@
-// Package api is the interface as platforms see it: every operation with its
-// description, and the bodies that go in and out.
+// Package api implements the operations of the HTTP interface: their descriptions,
+// request bodies and response bodies, one file per resource.
 //
-// It translates between bodies and domain values, in one file a resource, and
-// decides nothing. What all operations have in common stands in the package above.
+// It translates between bodies and domain values and decides nothing. What all
+// operations have in common is in the parent package.
 package api
 
 import (
 	httpapi "causeway/adapters/http"
 )
 
-// Deps are the use cases behind the operations.
+// Deps holds the use cases that the operations call.
 type Deps struct {
 	Platforms        Platforms
 	Customers        Customers
@@ -28,25 +28,25 @@ type Deps struct {
 	Periods          Periods
 }
 
-// Register adds every operation, in the order in which they are read.
+// Register adds every operation, in the order of the reference page.
 func Register(a *httpapi.API, d Deps) {
 	a.Tags(
-		httpapi.Tag{Name: tagConfig, Description: "What the platform itself has set: currencies, limits, and where webhooks go."},
-		httpapi.Tag{Name: tagTokens, Description: "The credentials of the platform's programs. Each has some of the permissions VIEW, TRANSACT and MANAGE; none includes another."},
-		httpapi.Tag{Name: tagCustomers, Description: "The people and businesses that money is moved for."},
-		httpapi.Tag{Name: tagAccounts, Description: "Accounts outside of the service: at banks, at mobile operators, on chains. They are registered once and named by their id in any number of quotes."},
-		httpapi.Tag{Name: tagInternal, Description: "The balances that the service keeps, of customers and of the platform itself: one account a currency."},
-		httpapi.Tag{Name: tagRates, Description: "What a conversion would give right now. A quote fixes it."},
-		httpapi.Tag{Name: tagDiscoveries, Description: "The institutions that money can be sent to."},
-		httpapi.Tag{Name: tagReceivers, Description: "Who can be paid, in what, and what has to be known for it."},
-		httpapi.Tag{Name: tagQuotes, Description: "A price that is held for a while, and the way to pay it."},
-		httpapi.Tag{Name: tagTransfers, Description: "Money that moves in one currency, between an account here and an account outside."},
-		httpapi.Tag{Name: tagTransactions, Description: "What became of the money."},
-		httpapi.Tag{Name: tagWebhooks, Description: "What the service tells the platform by itself, how it is signed, and what became of each delivery."},
-		httpapi.Tag{Name: tagLedger, Description: "The double-entry books behind every balance, for finance teams and auditors. Nothing in them is ever changed. Sums are whole numbers of the smallest unit of their currency, of any size; balances have the sign of their account's class, so that money held, owed and earned all read above zero. Questions are asked by one of two times: `recorded`, when a posting was written (what the books said then, which never changes), or `effective`, when it counts (what is known today of then)."},
-		httpapi.Tag{Name: tagLog, Description: "Proof that the ledger was left as it was: a Merkle log (RFC 6962) over its postings, with signed heads in the form of C2SP checkpoints."},
-		httpapi.Tag{Name: tagExports, Description: "The books for other programs, and account statements for people."},
-		httpapi.Tag{Name: tagSandbox, Description: "Plays the outside world for sandbox platforms."},
+		httpapi.Tag{Name: tagConfig, Description: "The settings of the platform: currencies, limits and the webhook endpoint."},
+		httpapi.Tag{Name: tagTokens, Description: "API credentials. Each token has one or more of the permissions VIEW, TRANSACT and MANAGE; none includes another."},
+		httpapi.Tag{Name: tagCustomers, Description: "The people and businesses that you move money for."},
+		httpapi.Tag{Name: tagAccounts, Description: "Bank accounts, mobile money accounts and blockchain wallets outside of the service. Register an account once and use its id in any number of quotes."},
+		httpapi.Tag{Name: tagInternal, Description: "The balances of customers and of the platform itself: one account per currency."},
+		httpapi.Tag{Name: tagRates, Description: "Current exchange rates and fees. Create a quote to lock a rate."},
+		httpapi.Tag{Name: tagDiscoveries, Description: "The banks and mobile operators that can receive payments."},
+		httpapi.Tag{Name: tagReceivers, Description: "Who can be paid, in which currencies, and which information about the sender is required."},
+		httpapi.Tag{Name: tagQuotes, Description: "A locked rate and fee for one payment, with instructions to pay it."},
+		httpapi.Tag{Name: tagTransfers, Description: "Payments in one currency between an internal and an external account."},
+		httpapi.Tag{Name: tagTransactions, Description: "Payments and their current status."},
+		httpapi.Tag{Name: tagWebhooks, Description: "Events sent to your webhook endpoint, the keys that sign them, and the log of deliveries."},
+		httpapi.Tag{Name: tagLedger, Description: "The double-entry ledger behind every balance, for finance teams and auditors. It is append-only. Amounts are integers in the smallest unit of their currency and may exceed 64 bits. A balance has the normal sign of its account class: assets and expenses are debits minus credits, all other classes credits minus debits. Reports use one of two times: `recorded`, when a posting was written, or `effective`, when it takes effect. A report by recorded time never changes; a report by effective time includes later corrections."},
+		httpapi.Tag{Name: tagLog, Description: "Proof that no posting was changed or removed: a Merkle tree (RFC 6962) over all postings, with signed C2SP checkpoints."},
+		httpapi.Tag{Name: tagExports, Description: "Ledger exports for other programs, and account statements for customers."},
+		httpapi.Tag{Name: tagSandbox, Description: "Simulates payers, banks and other providers for sandbox platforms."},
 	)
 	a.Examples(examples())
 	registerConfig(a, d.Platforms)

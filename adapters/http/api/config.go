@@ -15,7 +15,7 @@ import (
 	"causeway/ports"
 )
 
-// Platforms are the use cases behind the configuration and token operations.
+// Platforms holds the use cases of the configuration and token operations.
 type Platforms interface {
 	Settings(ctx context.Context, who platform.Principal) (platform.Platform, error)
 	UpdateSettings(ctx context.Context, who platform.Principal, change platform.Change) (platform.Platform, error)
@@ -27,36 +27,36 @@ type Platforms interface {
 }
 
 type platformConfigBody struct {
-	ID                              httpapi.ID[ident.Platform] `json:"id" doc:"The platform."`
-	UMADomain                       string                     `json:"umaDomain" doc:"The host name of the customers' UMA addresses." example:"uma.example.com"`
-	ProxyUMASubdomain               string                     `json:"proxyUmaSubdomain,omitempty" doc:"The subdomain of the service that answers for umaDomain, where one is set up."`
-	WebhookEndpoint                 string                     `json:"webhookEndpoint,omitempty" doc:"Where events are sent to; left out while none is set." example:"https://example.com/webhooks"`
-	SupportedCurrencies             []platformCurrencyConfig   `json:"supportedCurrencies" doc:"The currencies the platform uses."`
-	IsRegulatedFinancialInstitution bool                       `json:"isRegulatedFinancialInstitution" doc:"Whether the platform answers for its customers' identity itself. Only the operator of the service changes it."`
-	CreatedAt                       httpapi.Time               `json:"createdAt" doc:"When the platform was made."`
-	UpdatedAt                       httpapi.Time               `json:"updatedAt" doc:"When a setting last changed."`
+	ID                              httpapi.ID[ident.Platform] `json:"id" doc:"Id of the platform."`
+	UMADomain                       string                     `json:"umaDomain" doc:"Domain of the customers' UMA addresses." example:"uma.example.com"`
+	ProxyUMASubdomain               string                     `json:"proxyUmaSubdomain,omitempty" doc:"Subdomain of the service that serves umaDomain, if configured."`
+	WebhookEndpoint                 string                     `json:"webhookEndpoint,omitempty" doc:"URL that events are sent to. Omitted if none is set." example:"https://example.com/webhooks"`
+	SupportedCurrencies             []platformCurrencyConfig   `json:"supportedCurrencies" doc:"Currencies that the platform uses."`
+	IsRegulatedFinancialInstitution bool                       `json:"isRegulatedFinancialInstitution" doc:"Whether the platform verifies its customers itself. Only the operator of the service can change it."`
+	CreatedAt                       httpapi.Time               `json:"createdAt" doc:"Time the platform was created."`
+	UpdatedAt                       httpapi.Time               `json:"updatedAt" doc:"Time of the last change."`
 }
 
-// platformCurrencyConfig are the settings of one currency, in requests and answers.
+// platformCurrencyConfig holds the settings of one currency, in requests and responses.
 type platformCurrencyConfig struct {
-	CurrencyCode               httpapi.Currency              `json:"currencyCode" doc:"The currency." example:"USD"`
-	MinAmount                  httpapi.Minor                 `json:"minAmount" doc:"The least a payment may be, in the smallest unit." example:"100"`
-	MaxAmount                  httpapi.Minor                 `json:"maxAmount" doc:"The most a payment may be, in the smallest unit." example:"1000000000"`
-	RequiredCounterpartyFields []counterpartyFieldDefinition `json:"requiredCounterpartyFields" doc:"What must be known of the other side of a payment. Send [] for nothing."`
-	EnabledTransactionTypes    []string                      `json:"enabledTransactionTypes" enum:"OUTGOING,INCOMING" minItems:"1" doc:"The directions in which the currency is used."`
-	ProviderCustomerFields     []customerInfoFieldName       `json:"providerRequiredCustomerFields,omitempty" readOnly:"true" doc:"What a customer must have told before using the currency; left out when that is nothing."`
-	ProviderCounterpartyFields []customerInfoFieldName       `json:"providerRequiredCounterpartyCustomerFields,omitempty" readOnly:"true" doc:"What must be known of the other side's customer; left out when that is nothing."`
+	CurrencyCode               httpapi.Currency              `json:"currencyCode" doc:"Currency code." example:"USD"`
+	MinAmount                  httpapi.Minor                 `json:"minAmount" doc:"Minimum amount of a payment, in the smallest unit." example:"100"`
+	MaxAmount                  httpapi.Minor                 `json:"maxAmount" doc:"Maximum amount of a payment, in the smallest unit." example:"1000000000"`
+	RequiredCounterpartyFields []counterpartyFieldDefinition `json:"requiredCounterpartyFields" doc:"Information required about the counterparty of a payment. Send [] for none."`
+	EnabledTransactionTypes    []string                      `json:"enabledTransactionTypes" enum:"OUTGOING,INCOMING" minItems:"1" doc:"Directions in which the currency is used."`
+	ProviderCustomerFields     []customerInfoFieldName       `json:"providerRequiredCustomerFields,omitempty" readOnly:"true" doc:"Information required about a customer before the currency can be used. Omitted if none."`
+	ProviderCounterpartyFields []customerInfoFieldName       `json:"providerRequiredCounterpartyCustomerFields,omitempty" readOnly:"true" doc:"Information required about the counterparty. Omitted if none."`
 }
 
 type counterpartyFieldDefinition struct {
-	Name      customerInfoFieldName `json:"name" doc:"The piece of information." example:"FULL_NAME"`
-	Mandatory bool                  `json:"mandatory" doc:"Whether a payment without it is refused."`
+	Name      customerInfoFieldName `json:"name" doc:"Name of the field." example:"FULL_NAME"`
+	Mandatory bool                  `json:"mandatory" doc:"Whether a payment without this field is refused."`
 }
 
 // customerInfoFieldName is one of platform.FieldNames.
 type customerInfoFieldName string
 
-// Schema lists the names.
+// Schema returns the enum of names.
 func (customerInfoFieldName) Schema(huma.Registry) *huma.Schema {
 	return enumSchema(platform.CounterpartyFieldNames)
 }
@@ -82,26 +82,26 @@ func renderPlatformConfig(p platform.Platform) platformConfigBody {
 }
 
 type platformConfigUpdateRequest struct {
-	UMADomain           *string                   `json:"umaDomain,omitempty" doc:"The host name of the customers' UMA addresses." example:"uma.example.com"`
-	WebhookEndpoint     *string                   `json:"webhookEndpoint,omitempty" doc:"Where events are sent to: https, and in the sandbox also http and addresses on your own machine. Setting another one sends a TEST event there. Send \"\" to have no events sent." example:"https://example.com/webhooks"`
-	SupportedCurrencies *[]platformCurrencyConfig `json:"supportedCurrencies,omitempty" doc:"All the currencies the platform uses: the list replaces the one before."`
-	EmbeddedWallets     *embeddedWalletConfig     `json:"embeddedWalletConfig,omitempty" doc:"Not available yet: a request with it is refused with 501, so that nobody takes it for set."`
+	UMADomain           *string                   `json:"umaDomain,omitempty" doc:"Domain of the customers' UMA addresses." example:"uma.example.com"`
+	WebhookEndpoint     *string                   `json:"webhookEndpoint,omitempty" doc:"URL that events are sent to. It must use https; sandbox platforms may also use http and local addresses. A TEST event is sent to a new URL. Send \"\" to stop sending events." example:"https://example.com/webhooks"`
+	SupportedCurrencies *[]platformCurrencyConfig `json:"supportedCurrencies,omitempty" doc:"All currencies that the platform uses. The list replaces the previous one."`
+	EmbeddedWallets     *embeddedWalletConfig     `json:"embeddedWalletConfig,omitempty" doc:"Not available yet. A request that sets it is refused with 501."`
 }
 
-// embeddedWalletConfig is described ahead, so that whoever prepares for it knows its form.
+// embeddedWalletConfig is published before it is available, so that clients can prepare for it.
 type embeddedWalletConfig struct {
-	AppName                 string `json:"appName,omitempty" maxLength:"255" doc:"What messages call the app."`
-	OTPLength               int    `json:"otpLength,omitempty" minimum:"4" maximum:"12" default:"6" doc:"How many characters a one-time password has."`
-	Alphanumeric            bool   `json:"alphanumeric,omitempty" doc:"Whether one-time passwords have letters too."`
-	ExpirationSeconds       int    `json:"expirationSeconds,omitempty" minimum:"1" maximum:"86400" default:"300" doc:"How long a one-time password is good for."`
-	SendFromEmailAddress    string `json:"sendFromEmailAddress,omitempty" format:"email" maxLength:"255" doc:"Who messages come from."`
-	SendFromEmailSenderName string `json:"sendFromEmailSenderName,omitempty" maxLength:"255" default:"Notifications" doc:"The name they come from."`
-	ReplyToEmailAddress     string `json:"replyToEmailAddress,omitempty" format:"email" maxLength:"255" doc:"Where answers go."`
-	LogoURL                 string `json:"logoUrl,omitempty" format:"uri" maxLength:"512" doc:"The logo in messages: PNG, 340 by 124 pixels."`
+	AppName                 string `json:"appName,omitempty" maxLength:"255" doc:"Name of the app in messages."`
+	OTPLength               int    `json:"otpLength,omitempty" minimum:"4" maximum:"12" default:"6" doc:"Length of one-time passwords, in characters."`
+	Alphanumeric            bool   `json:"alphanumeric,omitempty" doc:"Whether one-time passwords contain letters."`
+	ExpirationSeconds       int    `json:"expirationSeconds,omitempty" minimum:"1" maximum:"86400" default:"300" doc:"Validity of a one-time password, in seconds."`
+	SendFromEmailAddress    string `json:"sendFromEmailAddress,omitempty" format:"email" maxLength:"255" doc:"Sender address of messages."`
+	SendFromEmailSenderName string `json:"sendFromEmailSenderName,omitempty" maxLength:"255" default:"Notifications" doc:"Sender name of messages."`
+	ReplyToEmailAddress     string `json:"replyToEmailAddress,omitempty" format:"email" maxLength:"255" doc:"Reply-to address of messages."`
+	LogoURL                 string `json:"logoUrl,omitempty" format:"uri" maxLength:"512" doc:"URL of the logo in messages: PNG, 340 by 124 pixels."`
 }
 
-// Resolve asks core what else is wrong. Whether plain http will do depends on the
-// platform, and is left to the change itself.
+// Resolve reports what core finds invalid. Whether http is allowed depends on the
+// platform; the use case checks it.
 func (c platformConfigUpdateRequest) Resolve(huma.Context) []error {
 	_, _, err := platform.Platform{Environment: platform.Sandbox}.Apply(c.change(), time.Time{})
 	return httpapi.FieldErrors(err)
@@ -127,23 +127,23 @@ func (c platformConfigUpdateRequest) change() platform.Change {
 	return change
 }
 
-func registerConfig(a *httpapi.API, settings Platforms) {
+func registerConfig(a *httpapi.API, service Platforms) {
 	httpapi.Get(a, httpapi.Operation{
-		ID: "getPlatformConfig", Path: "/config", Tag: tagConfig, Summary: "Get the configuration", Permission: platform.View,
-		Description: "The settings of the platform that the token belongs to.",
+		ID: "getPlatformConfig", Path: "/config", Tag: tagConfig, Summary: "Get the platform configuration", Permission: platform.View,
+		Description: "Returns the settings of the platform that the token belongs to.",
 	}, func(ctx context.Context, call httpapi.Call, _ *struct{}) (platform.Platform, error) {
-		return settings.Settings(ctx, call.Principal)
+		return service.Settings(ctx, call.Principal)
 	}, renderPlatformConfig)
 
-	type change struct{ Body platformConfigUpdateRequest }
+	type updateInput struct{ Body platformConfigUpdateRequest }
 	httpapi.Patch(a, httpapi.Operation{
-		ID: "updatePlatformConfig", Path: "/config", Tag: tagConfig, Summary: "Change the configuration", Permission: platform.Manage,
-		Description: "Changes the settings given and leaves the others as they are. For every currency that is new the platform gets an internal account of its own at once, and each of its customers gets one soon after.",
+		ID: "updatePlatformConfig", Path: "/config", Tag: tagConfig, Summary: "Update the platform configuration", Permission: platform.Manage,
+		Description: "Changes only the settings that are sent. For each new currency the platform gets an internal account at once, and each of its customers gets one shortly after.",
 		Errors:      []fault.Code{fault.NotImplemented},
-	}, func(ctx context.Context, call httpapi.Call, in *change) (platform.Platform, error) {
+	}, func(ctx context.Context, call httpapi.Call, in *updateInput) (platform.Platform, error) {
 		if in.Body.EmbeddedWallets != nil {
-			return platform.Platform{}, fault.New(fault.NotImplemented, "Embedded wallets are not available yet. Leave embeddedWalletConfig out.")
+			return platform.Platform{}, fault.New(fault.NotImplemented, "Embedded wallets are not available yet. Remove embeddedWalletConfig.")
 		}
-		return settings.UpdateSettings(ctx, call.Principal, in.Body.change())
+		return service.UpdateSettings(ctx, call.Principal, in.Body.change())
 	}, renderPlatformConfig)
 }

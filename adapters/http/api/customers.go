@@ -17,61 +17,61 @@ import (
 	"causeway/ports"
 )
 
-// Customers are the use cases behind the customer operations.
+// Customers holds the use cases of the customer operations.
 type Customers interface {
 	Create(ctx context.Context, who platform.Principal, claim *ports.IdempotentRequest, r customer.Request) (customer.Customer, error)
 	Get(ctx context.Context, who platform.Principal, id ident.Customer) (customer.Customer, error)
 	List(ctx context.Context, who platform.Principal, f ports.CustomerFilter) (ports.Page[customer.Customer], error)
 }
 
-// customerCreateRequest is either type of customer: fields of the other type are ignored.
+// customerCreateRequest is a person or a business; fields of the other type are ignored.
 type customerCreateRequest struct {
-	PlatformCustomerID string             `json:"platformCustomerId,omitempty" maxLength:"255" doc:"Your own id of the customer, unique among your active customers. One is made if you give none." example:"9f84e0c2a72c4fa"`
-	CustomerType       string             `json:"customerType" enum:"INDIVIDUAL,BUSINESS" doc:"A person or a business." example:"INDIVIDUAL"`
-	Region             httpapi.Country    `json:"region,omitempty" doc:"The country whose rules of verification apply. It never changes."`
-	Currencies         []httpapi.Currency `json:"currencies,omitempty" doc:"The currencies the customer uses; by default the one of the region." example:"[\"USD\"]"`
-	Email              string             `json:"email,omitempty" format:"email" doc:"How to reach the customer." example:"ana@example.com"`
-	UMAAddress         string             `json:"umaAddress,omitempty" doc:"The customer's UMA address, unique among your active customers. One is made under your umaDomain if you give none." example:"$ana@uma.example.com"`
-	Address            *address           `json:"address,omitempty" doc:"Where the person lives or the business sits."`
+	PlatformCustomerID string             `json:"platformCustomerId,omitempty" maxLength:"255" doc:"Your id for the customer, unique among your active customers. Generated if omitted." example:"9f84e0c2a72c4fa"`
+	CustomerType       string             `json:"customerType" enum:"INDIVIDUAL,BUSINESS" doc:"Type of customer: a person or a business." example:"INDIVIDUAL"`
+	Region             httpapi.Country    `json:"region,omitempty" doc:"Country whose verification rules apply. It cannot be changed."`
+	Currencies         []httpapi.Currency `json:"currencies,omitempty" doc:"Currencies that the customer uses. Defaults to the currency of the region." example:"[\"USD\"]"`
+	Email              string             `json:"email,omitempty" format:"email" doc:"Email address." example:"ana@example.com"`
+	UMAAddress         string             `json:"umaAddress,omitempty" doc:"UMA address of the customer, unique among your active customers. Generated under your umaDomain if omitted." example:"$ana@uma.example.com"`
+	Address            *address           `json:"address,omitempty" doc:"Residential or business address."`
 
-	FullName    string          `json:"fullName,omitempty" doc:"INDIVIDUAL: the person's name." example:"Ana Silva"`
-	BirthDate   string          `json:"birthDate,omitempty" format:"date" doc:"INDIVIDUAL: the date of birth." example:"1990-01-31"`
-	Nationality httpapi.Country `json:"nationality,omitempty" doc:"INDIVIDUAL: the country the person is a citizen of."`
-	KYCStatus   string          `json:"kycStatus,omitempty" readOnly:"true" doc:"INDIVIDUAL: the service decides it; what a request says is ignored."`
+	FullName    string          `json:"fullName,omitempty" doc:"INDIVIDUAL only: full name." example:"Ana Silva"`
+	BirthDate   string          `json:"birthDate,omitempty" format:"date" doc:"INDIVIDUAL only: date of birth." example:"1990-01-31"`
+	Nationality httpapi.Country `json:"nationality,omitempty" doc:"INDIVIDUAL only: nationality."`
+	KYCStatus   string          `json:"kycStatus,omitempty" readOnly:"true" doc:"INDIVIDUAL only: set by the service; ignored in requests."`
 
-	BusinessInfo *businessInfo `json:"businessInfo,omitempty" doc:"BUSINESS: needed, with at least legalName."`
-	KYBStatus    string        `json:"kybStatus,omitempty" readOnly:"true" doc:"BUSINESS: the service decides it; what a request says is ignored."`
+	BusinessInfo *businessInfo `json:"businessInfo,omitempty" doc:"BUSINESS only: required, with at least legalName."`
+	KYBStatus    string        `json:"kybStatus,omitempty" readOnly:"true" doc:"BUSINESS only: set by the service; ignored in requests."`
 }
 
-// address is a postal address, in requests and answers.
+// address is a postal address, in requests and responses.
 type address struct {
 	Line1      string          `json:"line1" maxLength:"255" doc:"Street and number." example:"123 Main Street"`
-	Line2      string          `json:"line2,omitempty" maxLength:"255" doc:"What else it takes to find it." example:"Apt 4B"`
-	City       string          `json:"city" maxLength:"255" doc:"City or town." example:"San Francisco"`
+	Line2      string          `json:"line2,omitempty" maxLength:"255" doc:"Apartment, suite, unit or building." example:"Apt 4B"`
+	City       string          `json:"city" maxLength:"255" doc:"City." example:"San Francisco"`
 	State      string          `json:"state" maxLength:"255" doc:"State, province or region." example:"CA"`
 	PostalCode string          `json:"postalCode" maxLength:"32" doc:"Postal code." example:"94105"`
-	Country    httpapi.Country `json:"country" doc:"Country." example:"US"`
+	Country    httpapi.Country `json:"country" doc:"Country code." example:"US"`
 }
 
-// businessInfo is what is known of a business, in requests and answers.
+// businessInfo describes a business, in requests and responses.
 type businessInfo struct {
-	LegalName                        string            `json:"legalName" doc:"The name it is registered under." example:"Acme Corporation"`
-	DoingBusinessAs                  string            `json:"doingBusinessAs,omitempty" doc:"The name it trades under." example:"Acme"`
-	Country                          httpapi.Country   `json:"country,omitempty" doc:"Where it is registered."`
-	RegistrationNumber               string            `json:"registrationNumber,omitempty" maxLength:"64" doc:"Its number in that register. In the sandbox its last three digits decide the verification: 001 stays PENDING, 002 is REJECTED, everything else APPROVED." example:"5523041"`
-	IncorporatedOn                   string            `json:"incorporatedOn,omitempty" format:"date" doc:"When it was founded." example:"2018-03-14"`
-	EntityType                       entityType        `json:"entityType,omitempty" doc:"Its legal form."`
-	TaxID                            string            `json:"taxId,omitempty" maxLength:"64" doc:"Its tax number." example:"47-1234567"`
-	CountriesOfOperation             []httpapi.Country `json:"countriesOfOperation,omitempty" doc:"Where it does business."`
-	BusinessType                     businessType      `json:"businessType,omitempty" doc:"Its line of business."`
-	PurposeOfAccount                 purposeOfAccount  `json:"purposeOfAccount,omitempty" doc:"What it uses the service for."`
-	SourceOfFunds                    string            `json:"sourceOfFunds,omitempty" maxLength:"1000" doc:"Where its money comes from." example:"Sales of software"`
-	ExpectedMonthlyTransactionCount  monthlyCount      `json:"expectedMonthlyTransactionCount,omitempty" doc:"How many payments a month it expects."`
-	ExpectedMonthlyTransactionVolume monthlyVolume     `json:"expectedMonthlyTransactionVolume,omitempty" doc:"How much it expects to move in a month, in US dollars."`
-	ExpectedRecipientJurisdictions   []httpapi.Country `json:"expectedRecipientJurisdictions,omitempty" doc:"Where it expects to pay to."`
+	LegalName                        string            `json:"legalName" doc:"Registered legal name." example:"Acme Corporation"`
+	DoingBusinessAs                  string            `json:"doingBusinessAs,omitempty" doc:"Trading name." example:"Acme"`
+	Country                          httpapi.Country   `json:"country,omitempty" doc:"Country of registration."`
+	RegistrationNumber               string            `json:"registrationNumber,omitempty" maxLength:"64" doc:"Company registration number. In the sandbox its last three digits decide the verification: 001 stays PENDING, 002 is REJECTED, any other is APPROVED." example:"5523041"`
+	IncorporatedOn                   string            `json:"incorporatedOn,omitempty" format:"date" doc:"Date of incorporation." example:"2018-03-14"`
+	EntityType                       entityType        `json:"entityType,omitempty" doc:"Legal form."`
+	TaxID                            string            `json:"taxId,omitempty" maxLength:"64" doc:"Tax identification number." example:"47-1234567"`
+	CountriesOfOperation             []httpapi.Country `json:"countriesOfOperation,omitempty" doc:"Countries of operation."`
+	BusinessType                     businessType      `json:"businessType,omitempty" doc:"Line of business."`
+	PurposeOfAccount                 purposeOfAccount  `json:"purposeOfAccount,omitempty" doc:"Purpose of the account."`
+	SourceOfFunds                    string            `json:"sourceOfFunds,omitempty" maxLength:"1000" doc:"Source of funds." example:"Sales of software"`
+	ExpectedMonthlyTransactionCount  monthlyCount      `json:"expectedMonthlyTransactionCount,omitempty" doc:"Expected number of payments per month."`
+	ExpectedMonthlyTransactionVolume monthlyVolume     `json:"expectedMonthlyTransactionVolume,omitempty" doc:"Expected payment volume per month, in US dollars."`
+	ExpectedRecipientJurisdictions   []httpapi.Country `json:"expectedRecipientJurisdictions,omitempty" doc:"Countries it expects to send payments to."`
 }
 
-// The texts that a business chooses from tables of core.
+// Enum fields of a business; core defines their values.
 type (
 	entityType       string
 	businessType     string
@@ -80,7 +80,7 @@ type (
 	monthlyVolume    string
 )
 
-// Schema and its siblings list the values.
+// Schema returns the enum of values.
 func (entityType) Schema(huma.Registry) *huma.Schema   { return enumSchema(customer.EntityTypes) }
 func (businessType) Schema(huma.Registry) *huma.Schema { return enumSchema(customer.BusinessTypes) }
 func (purposeOfAccount) Schema(huma.Registry) *huma.Schema {
@@ -89,13 +89,13 @@ func (purposeOfAccount) Schema(huma.Registry) *huma.Schema {
 func (monthlyCount) Schema(huma.Registry) *huma.Schema  { return enumSchema(customer.MonthlyCounts) }
 func (monthlyVolume) Schema(huma.Registry) *huma.Schema { return enumSchema(customer.MonthlyVolumes) }
 
-// placeholderPlatform stands for any platform where only the request itself is judged.
+// placeholderPlatform is used where core validates a request without its platform.
 var placeholderPlatform = platform.Platform{ID: ident.NewPlatform(func(time.Time) uuid.UUID { return uuid.Max }, time.Time{}), UMADomain: "example.com"}
 
-// Resolve asks core what else is wrong.
+// Resolve reports what core finds invalid.
 func (r customerCreateRequest) Resolve(huma.Context) []error {
-	anybody := ident.NewCustomer(func(time.Time) uuid.UUID { return uuid.Max }, time.Time{})
-	_, err := customer.Create(r.request(), placeholderPlatform, anybody, uuid.Max, time.Now())
+	placeholder := ident.NewCustomer(func(time.Time) uuid.UUID { return uuid.Max }, time.Time{})
+	_, err := customer.Create(r.request(), placeholderPlatform, placeholder, uuid.Max, time.Now())
 	return httpapi.FieldErrors(err)
 }
 
@@ -119,23 +119,23 @@ func (r customerCreateRequest) request() customer.Request {
 }
 
 type customerBody struct {
-	ID                 httpapi.ID[ident.Customer] `json:"id" doc:"The customer."`
-	PlatformCustomerID string                     `json:"platformCustomerId" doc:"Your own id of the customer." example:"9f84e0c2a72c4fa"`
-	CustomerType       string                     `json:"customerType" enum:"INDIVIDUAL,BUSINESS" doc:"A person or a business."`
-	Region             httpapi.Country            `json:"region,omitempty" doc:"The country whose rules of verification apply."`
-	Currencies         []httpapi.Currency         `json:"currencies,omitempty" doc:"The currencies the customer uses."`
-	Email              string                     `json:"email,omitempty" format:"email" doc:"How to reach the customer."`
-	UMAAddress         string                     `json:"umaAddress" doc:"The customer's UMA address." example:"$ana@uma.example.com"`
-	KYCStatus          string                     `json:"kycStatus,omitempty" enum:"UNVERIFIED,PENDING,APPROVED,REJECTED" doc:"INDIVIDUAL: how far the verification has come. Money moves when it is APPROVED."`
-	KYBStatus          string                     `json:"kybStatus,omitempty" enum:"UNVERIFIED,PENDING,APPROVED,REJECTED" doc:"BUSINESS: how far the verification has come. Money moves when it is APPROVED."`
-	FullName           string                     `json:"fullName,omitempty" doc:"INDIVIDUAL: the person's name." example:"Ana Silva"`
-	BirthDate          string                     `json:"birthDate,omitempty" format:"date" doc:"INDIVIDUAL: the date of birth." example:"1990-01-31"`
-	Nationality        httpapi.Country            `json:"nationality,omitempty" doc:"INDIVIDUAL: the country the person is a citizen of."`
-	Address            *address                   `json:"address,omitempty" doc:"Where the person lives or the business sits."`
-	BusinessInfo       *businessInfo              `json:"businessInfo,omitempty" doc:"BUSINESS: what is known of it."`
-	CreatedAt          httpapi.Time               `json:"createdAt" doc:"When the customer was made."`
-	UpdatedAt          httpapi.Time               `json:"updatedAt" doc:"When it last changed."`
-	IsDeleted          bool                       `json:"isDeleted" doc:"Whether it was deleted."`
+	ID                 httpapi.ID[ident.Customer] `json:"id" doc:"Id of the customer."`
+	PlatformCustomerID string                     `json:"platformCustomerId" doc:"Your id for the customer." example:"9f84e0c2a72c4fa"`
+	CustomerType       string                     `json:"customerType" enum:"INDIVIDUAL,BUSINESS" doc:"Type of customer: a person or a business."`
+	Region             httpapi.Country            `json:"region,omitempty" doc:"Country whose verification rules apply."`
+	Currencies         []httpapi.Currency         `json:"currencies,omitempty" doc:"Currencies that the customer uses."`
+	Email              string                     `json:"email,omitempty" format:"email" doc:"Email address."`
+	UMAAddress         string                     `json:"umaAddress" doc:"UMA address of the customer." example:"$ana@uma.example.com"`
+	KYCStatus          string                     `json:"kycStatus,omitempty" enum:"UNVERIFIED,PENDING,APPROVED,REJECTED" doc:"INDIVIDUAL only: verification status. Only APPROVED customers can send and receive."`
+	KYBStatus          string                     `json:"kybStatus,omitempty" enum:"UNVERIFIED,PENDING,APPROVED,REJECTED" doc:"BUSINESS only: verification status. Only APPROVED customers can send and receive."`
+	FullName           string                     `json:"fullName,omitempty" doc:"INDIVIDUAL only: full name." example:"Ana Silva"`
+	BirthDate          string                     `json:"birthDate,omitempty" format:"date" doc:"INDIVIDUAL only: date of birth." example:"1990-01-31"`
+	Nationality        httpapi.Country            `json:"nationality,omitempty" doc:"INDIVIDUAL only: nationality."`
+	Address            *address                   `json:"address,omitempty" doc:"Residential or business address."`
+	BusinessInfo       *businessInfo              `json:"businessInfo,omitempty" doc:"BUSINESS only: information about the business."`
+	CreatedAt          httpapi.Time               `json:"createdAt" doc:"Time the customer was created."`
+	UpdatedAt          httpapi.Time               `json:"updatedAt" doc:"Time of the last change."`
+	IsDeleted          bool                       `json:"isDeleted" doc:"Whether the customer was deleted."`
 }
 
 func renderCustomer(c customer.Customer) customerBody {
@@ -167,38 +167,38 @@ func renderCustomer(c customer.Customer) customerBody {
 
 type listCustomersParams struct {
 	httpapi.Paging
-	PlatformCustomerID string           `query:"platformCustomerId" doc:"With this id of yours."`
-	CustomerType       string           `query:"customerType" enum:"INDIVIDUAL,BUSINESS" doc:"Of this type."`
-	CreatedAfter       httpapi.Time     `query:"createdAfter" doc:"Made at this moment or later."`
-	CreatedBefore      httpapi.Time     `query:"createdBefore" doc:"Made at this moment or earlier."`
-	UpdatedAfter       httpapi.Time     `query:"updatedAfter" doc:"Changed at this moment or later."`
-	UpdatedBefore      httpapi.Time     `query:"updatedBefore" doc:"Changed at this moment or earlier."`
-	Region             httpapi.Country  `query:"region" doc:"Of this region."`
-	Currency           httpapi.Currency `query:"currency" doc:"Who uses this currency."`
-	UMAAddress         string           `query:"umaAddress" doc:"With this UMA address."`
-	IsIncludingDeleted bool             `query:"isIncludingDeleted" default:"false" doc:"Whether to list deleted customers too."`
+	PlatformCustomerID string           `query:"platformCustomerId" doc:"Your id for the customer."`
+	CustomerType       string           `query:"customerType" enum:"INDIVIDUAL,BUSINESS" doc:"Type of customer."`
+	CreatedAfter       httpapi.Time     `query:"createdAfter" doc:"Created at or after this time."`
+	CreatedBefore      httpapi.Time     `query:"createdBefore" doc:"Created at or before this time."`
+	UpdatedAfter       httpapi.Time     `query:"updatedAfter" doc:"Updated at or after this time."`
+	UpdatedBefore      httpapi.Time     `query:"updatedBefore" doc:"Updated at or before this time."`
+	Region             httpapi.Country  `query:"region" doc:"Region of the customer."`
+	Currency           httpapi.Currency `query:"currency" doc:"Currency that the customer uses."`
+	UMAAddress         string           `query:"umaAddress" doc:"UMA address of the customer."`
+	IsIncludingDeleted bool             `query:"isIncludingDeleted" default:"false" doc:"Whether to include deleted customers."`
 }
 
-func registerCustomers(a *httpapi.API, customers Customers) {
-	type create struct{ Body customerCreateRequest }
+func registerCustomers(a *httpapi.API, service Customers) {
+	type createInput struct{ Body customerCreateRequest }
 	httpapi.Post(a, httpapi.Operation{
 		ID: "createCustomer", Path: "/customers", Tag: tagCustomers, Summary: "Create a customer", Permission: platform.Manage, Status: 201,
-		Description: "Only `customerType` is always needed, and `businessInfo.legalName` for a business; more becomes necessary with the currencies that are used. " +
-			"The customer gets an internal account for each of your currencies. Customers of a regulated platform are APPROVED at once; in the sandbox, people are too.",
+		Description: "Only `customerType` is required, and `businessInfo.legalName` for a business; some currencies require more. " +
+			"The customer gets an internal account for each of your currencies. Customers of a regulated platform are APPROVED at once, and so are individuals in the sandbox.",
 		Errors: []fault.Code{fault.Conflict, fault.UMAAddressExists},
-	}, func(ctx context.Context, call httpapi.Call, in *create) (customer.Customer, error) {
-		return customers.Create(ctx, call.Principal, call.IdempotentRequest, in.Body.request())
+	}, func(ctx context.Context, call httpapi.Call, in *createInput) (customer.Customer, error) {
+		return service.Create(ctx, call.Principal, call.IdempotentRequest, in.Body.request())
 	}, renderCustomer)
 
 	httpapi.Get(a, httpapi.Operation{
 		ID: "listCustomers", Path: "/customers", Tag: tagCustomers, Summary: "List customers", Permission: platform.View,
-		Description: "The newest first. Filters add up; moments are inclusive.",
+		Description: "Newest first. All filters must match; times are inclusive.",
 	}, func(ctx context.Context, call httpapi.Call, in *listCustomersParams) (ports.Page[customer.Customer], error) {
 		after, err := httpapi.CursorID[ident.Customer](in.Cursor)
 		if err != nil {
 			return ports.Page[customer.Customer]{}, err
 		}
-		return customers.List(ctx, call.Principal, ports.CustomerFilter{
+		return service.List(ctx, call.Principal, ports.CustomerFilter{
 			Paging: ports.Paging{Limit: in.Limit, After: after.UUID()}, PlatformCustomerID: in.PlatformCustomerID,
 			Type: customer.Type(in.CustomerType), Region: string(in.Region), Currency: money.Currency(in.Currency),
 			UMAAddress: in.UMAAddress, IncludeDeleted: in.IsIncludingDeleted,
@@ -209,14 +209,14 @@ func registerCustomers(a *httpapi.API, customers Customers) {
 		return renderPage(p, renderCustomer, func(c customer.Customer) string { return c.ID.String() })
 	})
 
-	type one struct {
-		CustomerID httpapi.ID[ident.Customer] `path:"customerId" doc:"The customer."`
+	type getParams struct {
+		CustomerID httpapi.ID[ident.Customer] `path:"customerId" doc:"Id of the customer."`
 	}
 	httpapi.Get(a, httpapi.Operation{
 		ID: "getCustomerById", Path: "/customers/{customerId}", Tag: tagCustomers, Summary: "Get a customer", Permission: platform.View,
-		Description: "One customer, also a deleted one.", Errors: []fault.Code{fault.UserNotFound},
-	}, func(ctx context.Context, call httpapi.Call, in *one) (customer.Customer, error) {
-		return customers.Get(ctx, call.Principal, in.CustomerID.Value)
+		Description: "Returns a customer, including a deleted one.", Errors: []fault.Code{fault.UserNotFound},
+	}, func(ctx context.Context, call httpapi.Call, in *getParams) (customer.Customer, error) {
+		return service.Get(ctx, call.Principal, in.CustomerID.Value)
 	}, renderCustomer)
 }
 

@@ -12,26 +12,26 @@ import (
 const tagDiscoveries = "Discoveries"
 
 type institutionBody struct {
-	BankName    string           `json:"bankName" doc:"The institution's code; where an account asks for a bankName, send this." example:"ZENITH_BANK"`
-	DisplayName string           `json:"displayName" doc:"The name people know it by." example:"Zenith Bank"`
-	Country     httpapi.Country  `json:"country" doc:"Where it is." example:"NG"`
-	Currency    httpapi.Currency `json:"currency" doc:"What it receives there." example:"NGN"`
+	BankName    string           `json:"bankName" doc:"Code of the institution, for the bankName of an account." example:"ZENITH_BANK"`
+	DisplayName string           `json:"displayName" doc:"Display name." example:"Zenith Bank"`
+	Country     httpapi.Country  `json:"country" doc:"Country of the institution." example:"NG"`
+	Currency    httpapi.Currency `json:"currency" doc:"Currency that the institution receives." example:"NGN"`
 }
 
 type discoveryListResponse struct {
-	Data []institutionBody `json:"data" doc:"The institutions, in order of country, currency and code."`
+	Data []institutionBody `json:"data" doc:"Institutions, by country, currency and code."`
 }
 
 func registerDiscoveries(a *httpapi.API) {
-	type wanted struct {
-		Country  string `query:"country" doc:"Those in one country: a code of two upper-case letters that a live corridor leads to." example:"NG"`
-		Currency string `query:"currency" doc:"Those that receive one currency." example:"NGN"`
+	type listParams struct {
+		Country  string `query:"country" doc:"Country of the institution: ISO 3166-1 alpha-2 code of a country with a live corridor." example:"NG"`
+		Currency string `query:"currency" doc:"Currency that the institution receives." example:"NGN"`
 	}
 	httpapi.Get(a, httpapi.Operation{
 		ID: "getDiscoveries", Path: "/discoveries", Tag: tagDiscoveries, Summary: "List receiving institutions", Permission: platform.View,
-		Description: "The banks and mobile operators that money can be sent to, by the names that beneficiaries know them by. Without filters, all of them; " +
-			"a filter that no live corridor has is refused. The list is not paged, and is not complete: an institution that is missing may still be paid.",
-	}, func(_ context.Context, _ httpapi.Call, in *wanted) ([]discovery.Institution, error) {
+		Description: "Returns the banks and mobile operators that can receive payments. " +
+			"A country or currency without a live corridor is refused. Not paginated. The list is not complete: other institutions may also be paid.",
+	}, func(_ context.Context, _ httpapi.Call, in *listParams) ([]discovery.Institution, error) {
 		return discovery.Find(discovery.Filter{Country: in.Country, Currency: money.Currency(in.Currency)})
 	}, func(found []discovery.Institution) discoveryListResponse {
 		body := discoveryListResponse{Data: make([]institutionBody, len(found))}

@@ -5,8 +5,8 @@ import (
 	"io/fs"
 )
 
-// exampleFiles are the examples of the description, a file an operation or webhook. The
-// end-to-end tests play them against the real service and write them, nobody else does:
+// exampleFiles holds the recorded examples, one file per operation or webhook. Only the
+// end-to-end tests write them, from calls to the real service:
 // go test ./e2e -run Examples -update
 //
 //go:embed examples
@@ -15,7 +15,7 @@ var exampleFiles embed.FS
 func examples() fs.FS {
 	folder, err := fs.Sub(exampleFiles, "examples")
 	if err != nil {
-		panic(err) // the name is right above
+		panic(err) // the folder is embedded above
 	}
 	return folder
 }

@@ -13,59 +13,59 @@ import (
 	"causeway/ports"
 )
 
-// Exports are the use cases behind exports of the books and statements.
+// Exports holds the use cases of ledger exports and account statements.
 type Exports interface {
 	Export(p ident.Platform, r exports.Request) (exports.Document, error)
 	Statement(ctx context.Context, p ident.Platform, r exports.StatementRequest) (exports.Document, error)
 }
 
-// EffectivePeriod is a part of time by when things took effect.
+// EffectivePeriod is a half-open interval of effective time.
 type EffectivePeriod struct {
-	From httpapi.Time `query:"from" doc:"What took effect at this moment or later. Without it, from the beginning."`
-	To   httpapi.Time `query:"to" doc:"What took effect before this moment: the first one that does not belong to the period any more. Without it, up to now."`
+	From httpapi.Time `query:"from" doc:"Start of the period, by effective time, inclusive. Defaults to the first posting."`
+	To   httpapi.Time `query:"to" doc:"End of the period, by effective time, exclusive. Defaults to now."`
 }
 
 func (p EffectivePeriod) interval() period.Interval {
 	return period.Interval{From: p.From.Time, To: p.To.Time}
 }
 
-func registerExports(a *httpapi.API, use Exports) {
-	type wanted struct {
+func registerExports(a *httpapi.API, service Exports) {
+	type exportParams struct {
 		EffectivePeriod
-		Format   string           `query:"format" required:"true" enum:"csv,hledger,ledger,beancount,camt053" doc:"csv: one entry a line (RFC 4180). hledger, ledger, beancount: a journal for that program, which checks every balance. camt053: bank statements after ISO 20022 (camt.053.001.08), one an account, of fiat currencies."`
-		AsOf     httpapi.Time     `query:"asOf" doc:"The books as they had been recorded by the end of this moment. Without it, now. The moment that stands in the file always gives the same file again."`
-		Account  string           `query:"account" doc:"Only what touches accounts at this path." example:"rails/ACH"`
-		Currency httpapi.Currency `query:"currency" doc:"Only what is in this currency."`
+		Format   string           `query:"format" required:"true" enum:"csv,hledger,ledger,beancount,camt053" doc:"Format of the file. csv: one entry per line (RFC 4180). hledger, ledger, beancount: a journal for that program, with balance assertions. camt053: ISO 20022 bank statements (camt.053.001.08), one per account, fiat currencies only."`
+		AsOf     httpapi.Time     `query:"asOf" doc:"Recorded time: include postings recorded by the end of this time. Defaults to now. The file states the time; exporting with that time returns the same file."`
+		Account  string           `query:"account" doc:"Path of a ledger account: include only entries on it." example:"rails/ACH"`
+		Currency httpapi.Currency `query:"currency" doc:"Currency: include only entries in it."`
 	}
 	httpapi.GetFile(a, httpapi.Operation{
-		ID: "exportLedger", Path: "/ledger/export", Tag: tagExports, Summary: "Export the books", Permission: platform.View,
-		Description: "Streams the entries of the books in the order in which they were recorded, from one snapshot, of any size. " +
-			"A failure before the first byte is answered like any other; after that the connection breaks, so a file that came whole is whole. " +
-			"Journals bring balances at `from` forward, and end with the balance of every account for the program to check; debits are above zero there, and credits below. " +
-			"A memo that a spreadsheet would take for a formula has an apostrophe in front.",
+		ID: "exportLedger", Path: "/ledger/export", Tag: tagExports, Summary: "Export the ledger", Permission: platform.View,
+		Description: "Streams the entries of the ledger in recording order, from one snapshot. " +
+			"If the export fails midway, the connection is closed, so a complete response is a complete file. " +
+			"Journals start with the balances at `from` and end with balance assertions for every account; debits are positive and credits negative. " +
+			"In csv, a memo that a spreadsheet would interpret as a formula is prefixed with an apostrophe.",
 		Errors: []fault.Code{fault.RateLimited, fault.MonthArchived},
-	}, []string{"text/csv", "text/plain", "application/xml"}, func(ctx context.Context, call httpapi.Call, in *wanted) (httpapi.File, error) {
-		document, err := use.Export(call.Principal.Platform, exports.Request{
+	}, []string{"text/csv", "text/plain", "application/xml"}, func(ctx context.Context, call httpapi.Call, in *exportParams) (httpapi.File, error) {
+		document, err := service.Export(call.Principal.Platform, exports.Request{
 			Format: exports.Format(in.Format), AsOf: in.AsOf.Time,
 			LedgerFilter: ports.LedgerFilter{Interval: in.interval(), Path: in.Account, Currency: money.Currency(in.Currency)},
 		})
 		return renderFile(document), err
 	})
 
-	type statement struct {
-		CustomerID httpapi.ID[ident.Customer] `path:"customerId" doc:"The customer."`
+	type statementParams struct {
+		CustomerID httpapi.ID[ident.Customer] `path:"customerId" doc:"Id of the customer."`
 		EffectivePeriod
-		AccountID httpapi.ID[ident.InternalAccount] `query:"accountId" doc:"Of this internal account. Give this or currency."`
-		Currency  httpapi.Currency                  `query:"currency" doc:"Of the customer's account in this currency. Give this or accountId."`
-		Format    string                            `query:"format" enum:"html,pdf" default:"html" doc:"html is a page of its own, for screens and for print."`
+		AccountID httpapi.ID[ident.InternalAccount] `query:"accountId" doc:"Id of the internal account. Required unless currency is given."`
+		Currency  httpapi.Currency                  `query:"currency" doc:"Currency of the customer's account. Required unless accountId is given."`
+		Format    string                            `query:"format" enum:"html,pdf" default:"html" doc:"Format of the statement: a self-contained HTML page, or a PDF."`
 	}
 	httpapi.GetFile(a, httpapi.Operation{
 		ID: "getCustomerStatement", Path: "/customers/{customerId}/statement", Tag: tagExports, Summary: "Get an account statement", Permission: platform.View,
-		Description: "A statement for the customer: the balance at `from`, every movement with date, description, counterparty, amount and balance after it, and the balance at `to`. Times are UTC. " +
-			"A pdf holds up to 20,000 movements and prints Latin, Cyrillic and Greek letters; others appear as a box. html has no such limits.",
+		Description: "Returns an account statement: the opening balance, every transaction with date, description, counterparty, amount and resulting balance, and the closing balance. Times are UTC. " +
+			"A PDF holds up to 20,000 transactions and prints Latin, Cyrillic and Greek letters only; HTML has no such limits.",
 		Errors: []fault.Code{fault.UserNotFound, fault.InternalAccountNotFound, fault.RateLimited, fault.MonthArchived},
-	}, []string{"text/html", "application/pdf"}, func(ctx context.Context, call httpapi.Call, in *statement) (httpapi.File, error) {
-		document, err := use.Statement(ctx, call.Principal.Platform, exports.StatementRequest{
+	}, []string{"text/html", "application/pdf"}, func(ctx context.Context, call httpapi.Call, in *statementParams) (httpapi.File, error) {
+		document, err := service.Statement(ctx, call.Principal.Platform, exports.StatementRequest{
 			Customer: in.CustomerID.Value, Account: in.AccountID.Value, Currency: money.Currency(in.Currency),
 			Interval: in.interval(), Format: exports.StatementFormat(in.Format),
 		})

@@ -13,28 +13,28 @@ import (
 	"causeway/ports"
 )
 
-// ExternalAccounts are the use cases behind the external account operations.
+// ExternalAccounts holds the use cases of the external account operations.
 type ExternalAccounts interface {
 	Create(ctx context.Context, who platform.Principal, claim *ports.IdempotentRequest, r accounts.Request) (account.External, error)
-	Get(ctx context.Context, who platform.Principal, of accounts.Owner, id ident.ExternalAccount) (account.External, error)
-	List(ctx context.Context, who platform.Principal, of accounts.Owner, f ports.ExternalAccountFilter) (ports.Page[account.External], error)
-	Delete(ctx context.Context, who platform.Principal, of accounts.Owner, id ident.ExternalAccount) error
+	Get(ctx context.Context, who platform.Principal, owner accounts.Owner, id ident.ExternalAccount) (account.External, error)
+	List(ctx context.Context, who platform.Principal, owner accounts.Owner, f ports.ExternalAccountFilter) (ports.Page[account.External], error)
+	Delete(ctx context.Context, who platform.Principal, owner accounts.Owner, id ident.ExternalAccount) error
 }
 
 type externalAccountBody struct {
-	ID                httpapi.ID[ident.ExternalAccount] `json:"id" doc:"The account."`
-	CustomerID        httpapi.ID[ident.Customer]        `json:"customerId,omitzero" doc:"Who owns it; left out for the platform's own."`
-	Status            string                            `json:"status" enum:"PENDING,ACTIVE,UNDER_REVIEW,INACTIVE" doc:"Only an ACTIVE account sends or receives." example:"ACTIVE"`
-	Currency          httpapi.Currency                  `json:"currency" doc:"The currency it holds." example:"BTC"`
-	PlatformAccountID string                            `json:"platformAccountId,omitempty" doc:"Your own id of the account."`
-	DefaultUMADeposit bool                              `json:"defaultUmaDepositAccount,omitempty" doc:"Whether payments to the customer's UMA address go here."`
-	Verification      string                            `json:"beneficiaryVerificationStatus,omitempty" enum:"MATCHED,PARTIAL_MATCH,NOT_MATCHED,UNSUPPORTED,CHECKED_BY_RECEIVING_FI,PENDING" doc:"What the receiving side said of the beneficiary's name; left out where none was asked. UNSUPPORTED: it cannot be asked. CHECKED_BY_RECEIVING_FI: the receiving bank checks when the payment comes."`
-	VerifiedData      *beneficiaryVerifiedData          `json:"beneficiaryVerifiedData,omitempty" doc:"The name as the receiving side knows it, where it says so."`
-	AccountInfo       httpapi.Union[accountInfoOutput]  `json:"accountInfo" doc:"The account itself."`
+	ID                httpapi.ID[ident.ExternalAccount] `json:"id" doc:"Id of the account."`
+	CustomerID        httpapi.ID[ident.Customer]        `json:"customerId,omitzero" doc:"Customer who owns the account. Omitted for accounts of the platform."`
+	Status            string                            `json:"status" enum:"PENDING,ACTIVE,UNDER_REVIEW,INACTIVE" doc:"Status of the account. Only ACTIVE accounts can send and receive." example:"ACTIVE"`
+	Currency          httpapi.Currency                  `json:"currency" doc:"Currency of the account." example:"BTC"`
+	PlatformAccountID string                            `json:"platformAccountId,omitempty" doc:"Your id for the account."`
+	DefaultUMADeposit bool                              `json:"defaultUmaDepositAccount,omitempty" doc:"Whether payments to the customer's UMA address go to this account."`
+	Verification      string                            `json:"beneficiaryVerificationStatus,omitempty" enum:"MATCHED,PARTIAL_MATCH,NOT_MATCHED,UNSUPPORTED,CHECKED_BY_RECEIVING_FI,PENDING" doc:"Result of checking the beneficiary's name with the receiving institution. Omitted if no check applies. UNSUPPORTED: the institution offers no check. CHECKED_BY_RECEIVING_FI: the institution checks the name when the payment arrives."`
+	VerifiedData      *beneficiaryVerifiedData          `json:"beneficiaryVerifiedData,omitempty" doc:"Beneficiary data returned by the receiving institution, if any."`
+	AccountInfo       httpapi.Union[accountInfoOutput]  `json:"accountInfo" doc:"Account details."`
 }
 
 type beneficiaryVerifiedData struct {
-	FullName string `json:"fullName,omitempty" doc:"The owner's name." example:"Ana Silva"`
+	FullName string `json:"fullName,omitempty" doc:"Name of the account owner." example:"Ana Silva"`
 }
 
 func renderExternalAccount(a account.External) externalAccountBody {
@@ -53,111 +53,111 @@ func renderExternalAccountPage(p ports.Page[account.External]) httpapi.Page[exte
 	return renderPage(p, renderExternalAccount, func(a account.External) string { return a.ID.String() })
 }
 
-// externalAccountFilter is the part of the list that is asked for.
+// externalAccountFilter returns the filter of a list request.
 func externalAccountFilter(in httpapi.Paging, currency httpapi.Currency) (ports.ExternalAccountFilter, error) {
 	after, err := httpapi.CursorID[ident.ExternalAccount](in.Cursor)
 	return ports.ExternalAccountFilter{Paging: ports.Paging{Limit: in.Limit, After: after.UUID()}, Currency: money.Currency(currency)}, err
 }
 
-// externalAccountParams names an account in a path.
+// externalAccountParams holds the path parameters of one account.
 type externalAccountParams struct {
-	ExternalAccountID httpapi.ID[ident.ExternalAccount] `path:"externalAccountId" doc:"The account."`
+	ExternalAccountID httpapi.ID[ident.ExternalAccount] `path:"externalAccountId" doc:"Id of the account."`
 }
 
-const externalAccountsDescription = "Once registered, the account can be named in any number of quotes. Everything that is wrong with it is listed at once, check digits included; " +
-	"the beneficiary's name is checked with the receiving side where that is possible. An account cannot be changed: delete it and register it again."
+const externalAccountsDescription = "A registered account can be used in any number of quotes. All fields are validated, including check digits, and all errors are listed at once; " +
+	"the beneficiary's name is checked with the receiving institution where possible. An account cannot be changed: delete it and register it again."
 
-func registerExternalAccounts(a *httpapi.API, use ExternalAccounts) {
-	registerCustomerAccounts(a, use)
-	registerPlatformAccounts(a, use)
+func registerExternalAccounts(a *httpapi.API, service ExternalAccounts) {
+	registerCustomerAccounts(a, service)
+	registerPlatformAccounts(a, service)
 }
 
-func registerCustomerAccounts(a *httpapi.API, use ExternalAccounts) {
-	type create struct{ Body externalAccountCreateRequest }
+func registerCustomerAccounts(a *httpapi.API, service ExternalAccounts) {
+	type createInput struct{ Body externalAccountCreateRequest }
 	httpapi.Post(a, httpapi.Operation{
-		ID: "createCustomerExternalAccount", Path: "/customers/external-accounts", Tag: tagAccounts, Summary: "Register a customer's account",
+		ID: "createCustomerExternalAccount", Path: "/customers/external-accounts", Tag: tagAccounts, Summary: "Register an external account of a customer",
 		Permission: platform.Manage, Status: 201, Description: externalAccountsDescription,
 		Errors: []fault.Code{fault.UserNotFound, fault.CustomerDeleted, fault.Conflict, fault.InvalidBankAccount},
-	}, func(ctx context.Context, call httpapi.Call, in *create) (account.External, error) {
-		return use.Create(ctx, call.Principal, call.IdempotentRequest, in.Body.request())
+	}, func(ctx context.Context, call httpapi.Call, in *createInput) (account.External, error) {
+		return service.Create(ctx, call.Principal, call.IdempotentRequest, in.Body.request())
 	}, renderExternalAccount)
 
-	type wanted struct {
+	type listParams struct {
 		httpapi.Paging
-		Currency   httpapi.Currency           `query:"currency" doc:"In this currency."`
-		CustomerID httpapi.ID[ident.Customer] `query:"customerId" doc:"Of this customer."`
+		Currency   httpapi.Currency           `query:"currency" doc:"Currency of the account."`
+		CustomerID httpapi.ID[ident.Customer] `query:"customerId" doc:"Customer who owns the account."`
 	}
 	httpapi.Get(a, httpapi.Operation{
-		ID: "listCustomerExternalAccounts", Path: "/customers/external-accounts", Tag: tagAccounts, Summary: "List customers' accounts",
-		Permission: platform.View, Description: "The newest first, of all customers or of one. Deleted accounts are left out.",
-	}, func(ctx context.Context, call httpapi.Call, in *wanted) (ports.Page[account.External], error) {
+		ID: "listCustomerExternalAccounts", Path: "/customers/external-accounts", Tag: tagAccounts, Summary: "List external accounts of customers",
+		Permission: platform.View, Description: "Newest first, without deleted accounts.",
+	}, func(ctx context.Context, call httpapi.Call, in *listParams) (ports.Page[account.External], error) {
 		filter, err := externalAccountFilter(in.Paging, in.Currency)
 		if err != nil {
 			return ports.Page[account.External]{}, err
 		}
 		filter.Customer = in.CustomerID.Value
-		return use.List(ctx, call.Principal, accounts.OwnedByCustomers, filter)
+		return service.List(ctx, call.Principal, accounts.OwnedByCustomers, filter)
 	}, renderExternalAccountPage)
 
 	httpapi.Get(a, httpapi.Operation{
-		ID: "getCustomerExternalAccountById", Path: "/customers/external-accounts/{externalAccountId}", Tag: tagAccounts, Summary: "Get a customer's account",
-		Permission: platform.View, Description: "One account of a customer.", Errors: []fault.Code{fault.ExternalAccountNotFound},
-	}, getExternalAccount(use, accounts.OwnedByCustomers), renderExternalAccount)
+		ID: "getCustomerExternalAccountById", Path: "/customers/external-accounts/{externalAccountId}", Tag: tagAccounts, Summary: "Get an external account of a customer",
+		Permission: platform.View, Description: "Returns an external account of a customer.", Errors: []fault.Code{fault.ExternalAccountNotFound},
+	}, getExternalAccount(service, accounts.OwnedByCustomers), renderExternalAccount)
 
 	httpapi.Delete(a, httpapi.Operation{
-		ID: "deleteCustomerExternalAccountById", Path: "/customers/external-accounts/{externalAccountId}", Tag: tagAccounts, Summary: "Delete a customer's account",
+		ID: "deleteCustomerExternalAccountById", Path: "/customers/external-accounts/{externalAccountId}", Tag: tagAccounts, Summary: "Delete an external account of a customer",
 		Permission: platform.Manage, Description: accountDeletionDescription, Errors: []fault.Code{fault.ExternalAccountNotFound},
-	}, deleteExternalAccount(use, accounts.OwnedByCustomers), renderNoBody)
+	}, deleteExternalAccount(service, accounts.OwnedByCustomers), renderNoBody)
 }
 
-const accountDeletionDescription = "The account can no longer be named in quotes. What was quoted to it before goes on."
+const accountDeletionDescription = "The account can no longer be used in new quotes. Existing quotes are not affected."
 
-func registerPlatformAccounts(a *httpapi.API, use ExternalAccounts) {
-	type create struct {
+func registerPlatformAccounts(a *httpapi.API, service ExternalAccounts) {
+	type createInput struct {
 		Body platformExternalAccountCreateRequest
 	}
 	httpapi.Post(a, httpapi.Operation{
-		ID: "createPlatformExternalAccount", Path: "/platform/external-accounts", Tag: tagAccounts, Summary: "Register an account of the platform",
+		ID: "createPlatformExternalAccount", Path: "/platform/external-accounts", Tag: tagAccounts, Summary: "Register an external account of the platform",
 		Permission: platform.Manage, Status: 201, Description: externalAccountsDescription,
 		Errors: []fault.Code{fault.Conflict, fault.InvalidBankAccount},
-	}, func(ctx context.Context, call httpapi.Call, in *create) (account.External, error) {
-		return use.Create(ctx, call.Principal, call.IdempotentRequest, in.Body.request())
+	}, func(ctx context.Context, call httpapi.Call, in *createInput) (account.External, error) {
+		return service.Create(ctx, call.Principal, call.IdempotentRequest, in.Body.request())
 	}, renderExternalAccount)
 
-	type wanted struct {
+	type listParams struct {
 		httpapi.Paging
-		Currency httpapi.Currency `query:"currency" doc:"In this currency."`
+		Currency httpapi.Currency `query:"currency" doc:"Currency of the account."`
 	}
 	httpapi.Get(a, httpapi.Operation{
-		ID: "listPlatformExternalAccounts", Path: "/platform/external-accounts", Tag: tagAccounts, Summary: "List the platform's accounts",
-		Permission: platform.View, Description: "The newest first. Deleted accounts are left out.",
-	}, func(ctx context.Context, call httpapi.Call, in *wanted) (ports.Page[account.External], error) {
+		ID: "listPlatformExternalAccounts", Path: "/platform/external-accounts", Tag: tagAccounts, Summary: "List external accounts of the platform",
+		Permission: platform.View, Description: "Newest first, without deleted accounts.",
+	}, func(ctx context.Context, call httpapi.Call, in *listParams) (ports.Page[account.External], error) {
 		filter, err := externalAccountFilter(in.Paging, in.Currency)
 		if err != nil {
 			return ports.Page[account.External]{}, err
 		}
-		return use.List(ctx, call.Principal, accounts.OwnedByPlatform, filter)
+		return service.List(ctx, call.Principal, accounts.OwnedByPlatform, filter)
 	}, renderExternalAccountPage)
 
 	httpapi.Get(a, httpapi.Operation{
-		ID: "getPlatformExternalAccountById", Path: "/platform/external-accounts/{externalAccountId}", Tag: tagAccounts, Summary: "Get an account of the platform",
-		Permission: platform.View, Description: "One account of the platform itself.", Errors: []fault.Code{fault.ExternalAccountNotFound},
-	}, getExternalAccount(use, accounts.OwnedByPlatform), renderExternalAccount)
+		ID: "getPlatformExternalAccountById", Path: "/platform/external-accounts/{externalAccountId}", Tag: tagAccounts, Summary: "Get an external account of the platform",
+		Permission: platform.View, Description: "Returns an external account of the platform.", Errors: []fault.Code{fault.ExternalAccountNotFound},
+	}, getExternalAccount(service, accounts.OwnedByPlatform), renderExternalAccount)
 
 	httpapi.Delete(a, httpapi.Operation{
-		ID: "deletePlatformExternalAccountById", Path: "/platform/external-accounts/{externalAccountId}", Tag: tagAccounts, Summary: "Delete an account of the platform",
+		ID: "deletePlatformExternalAccountById", Path: "/platform/external-accounts/{externalAccountId}", Tag: tagAccounts, Summary: "Delete an external account of the platform",
 		Permission: platform.Manage, Description: accountDeletionDescription, Errors: []fault.Code{fault.ExternalAccountNotFound},
-	}, deleteExternalAccount(use, accounts.OwnedByPlatform), renderNoBody)
+	}, deleteExternalAccount(service, accounts.OwnedByPlatform), renderNoBody)
 }
 
-func getExternalAccount(use ExternalAccounts, of accounts.Owner) httpapi.Handler[externalAccountParams, account.External] {
+func getExternalAccount(service ExternalAccounts, owner accounts.Owner) httpapi.Handler[externalAccountParams, account.External] {
 	return func(ctx context.Context, call httpapi.Call, in *externalAccountParams) (account.External, error) {
-		return use.Get(ctx, call.Principal, of, in.ExternalAccountID.Value)
+		return service.Get(ctx, call.Principal, owner, in.ExternalAccountID.Value)
 	}
 }
 
-func deleteExternalAccount(use ExternalAccounts, of accounts.Owner) httpapi.Handler[externalAccountParams, struct{}] {
+func deleteExternalAccount(service ExternalAccounts, owner accounts.Owner) httpapi.Handler[externalAccountParams, struct{}] {
 	return func(ctx context.Context, call httpapi.Call, in *externalAccountParams) (struct{}, error) {
-		return struct{}{}, use.Delete(ctx, call.Principal, of, in.ExternalAccountID.Value)
+		return struct{}{}, service.Delete(ctx, call.Principal, owner, in.ExternalAccountID.Value)
 	}
 }

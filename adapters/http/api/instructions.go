@@ -8,44 +8,43 @@ import (
 	"causeway/core/corridor"
 )
 
-// paymentInstructions is one way of paying: a bank account with a reference, or a
-// wallet address.
+// paymentInstructions is one way to pay: a bank account with a reference, or a wallet
+// address.
 type paymentInstructions struct {
-	InstructionsNotes   string                            `json:"instructionsNotes,omitempty" doc:"What the payer should know, for people."`
-	IsPlatformAccount   bool                              `json:"isPlatformAccount,omitempty" doc:"Whether the account is the platform's own."`
-	AccountOrWalletInfo httpapi.Union[paymentAccountInfo] `json:"accountOrWalletInfo" doc:"Where to pay to."`
+	InstructionsNotes   string                            `json:"instructionsNotes,omitempty" doc:"Instructions for the payer."`
+	IsPlatformAccount   bool                              `json:"isPlatformAccount,omitempty" doc:"Whether the account belongs to the platform."`
+	AccountOrWalletInfo httpapi.Union[paymentAccountInfo] `json:"accountOrWalletInfo" doc:"Account or wallet to pay to."`
 }
 
-// renderInstructions renders instructions. In a webhook the code is also named
+// renderInstructions renders instructions. Webhooks also carry the reference as
 // referenceCode.
-func renderInstructions(instructions []account.Instruction, both bool) []paymentInstructions {
+func renderInstructions(instructions []account.Instruction, webhook bool) []paymentInstructions {
 	if len(instructions) == 0 {
 		return nil
 	}
 	bodies := make([]paymentInstructions, len(instructions))
-	for i, way := range instructions {
-		info := way.Info
-		if reference, ok := info["reference"]; ok && both {
-			info = make(map[string]any, len(way.Info)+1)
-			for name, value := range way.Info {
+	for i, instruction := range instructions {
+		info := instruction.Info
+		if reference, ok := info["reference"]; ok && webhook {
+			info = make(map[string]any, len(instruction.Info)+1)
+			for name, value := range instruction.Info {
 				info[name] = value
 			}
 			info["referenceCode"] = reference
 		}
-		bodies[i] = paymentInstructions{InstructionsNotes: way.Notes, IsPlatformAccount: way.PlatformAccount,
+		bodies[i] = paymentInstructions{InstructionsNotes: instruction.Notes, IsPlatformAccount: instruction.PlatformAccount,
 			AccountOrWalletInfo: httpapi.NewUnion[paymentAccountInfo](info)}
 	}
 	return bodies
 }
 
-// paymentAccountInfo is where a payer pays to.
+// paymentAccountInfo is the union of accounts and wallets that a payer can pay to.
 type paymentAccountInfo struct{}
 
-// Union lists the forms: every bank account and wallet of the catalogue, with what
-// a payer needs beside it.
+// Union returns a branch for every account type, with the fields that a payer needs.
 func (paymentAccountInfo) Union() httpapi.UnionSpec {
 	spec := httpapi.UnionSpec{
-		Description:   "The account or wallet to pay to. Bank accounts carry the `reference` that must stand in the memo of the payment.",
+		Description:   "Account or wallet to pay to. For bank accounts, the memo of the payment must contain the `reference`.",
 		Discriminator: "accountType",
 	}
 	for _, t := range account.Catalogue() {
@@ -64,19 +63,19 @@ func paymentBranch(t account.TypeSpec) httpapi.Branch {
 	}
 	if t.IsWallet() {
 		branch.Fields = append(branch.Fields,
-			httpapi.Field{Name: "assetType", Description: "The asset to send.", Enum: currencyCodes(t), Example: string(t.Currencies[0])})
+			httpapi.Field{Name: "assetType", Description: "Asset to send.", Enum: toStrings(t.Currencies), Example: string(t.Currencies[0])})
 		return branch
 	}
 	branch.Fields = append(branch.Fields,
-		httpapi.Field{Name: "reference", Description: "The code that must stand, exactly, in the memo of the payment.", Required: true, Example: "4T9K2M7PXQ3A"},
-		httpapi.Field{Name: "referenceCode", Description: "The same code, as webhooks also name it."},
-		httpapi.Field{Name: "accountHolderName", Description: "Who holds the account."},
-		httpapi.Field{Name: "paymentRails", Description: "The rails the account can be paid over.", Schema: stringListSchema()})
+		httpapi.Field{Name: "reference", Description: "Reference that the memo of the payment must contain exactly.", Required: true, Example: "4T9K2M7PXQ3A"},
+		httpapi.Field{Name: "referenceCode", Description: "Same as reference; in webhooks only."},
+		httpapi.Field{Name: "accountHolderName", Description: "Name of the account holder."},
+		httpapi.Field{Name: "paymentRails", Description: "Payment rails that reach the account.", Schema: stringListSchema()})
 	if slices.Contains(t.Rails(), corridor.PIX) {
-		branch.Fields = append(branch.Fields, httpapi.Field{Name: "qrCode", Description: "The text of the PIX code to scan or to copy; it carries the reference."})
+		branch.Fields = append(branch.Fields, httpapi.Field{Name: "qrCode", Description: "PIX code to scan or copy. It contains the reference."})
 	}
-	if _, named := t.Field("bankName"); !named {
-		branch.Fields = append(branch.Fields, httpapi.Field{Name: "bankName", Description: "The bank it is at."})
+	if _, found := t.Field("bankName"); !found {
+		branch.Fields = append(branch.Fields, httpapi.Field{Name: "bankName", Description: "Name of the bank."})
 	}
 	return branch
 }

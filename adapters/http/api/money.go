@@ -5,12 +5,12 @@ import (
 	"causeway/core/money"
 )
 
-// currency describes a currency to whoever shows amounts of it.
+// currency describes how to display amounts of a currency.
 type currency struct {
-	Code     string `json:"code" doc:"ISO 4217 code, or the symbol of a crypto asset." example:"USD"`
-	Name     string `json:"name" doc:"Name for people." example:"US Dollar"`
-	Symbol   string `json:"symbol" doc:"Sign for people." example:"$"`
-	Decimals int    `json:"decimals" doc:"How many decimal places the smallest unit is: an amount of 1050 with 2 decimals is 10.50." example:"2"`
+	Code     string `json:"code" doc:"ISO 4217 code, or the code of a crypto asset." example:"USD"`
+	Name     string `json:"name" doc:"Display name." example:"US Dollar"`
+	Symbol   string `json:"symbol" doc:"Display symbol." example:"$"`
+	Decimals int    `json:"decimals" doc:"Number of decimal places: the amount 1050 with 2 decimals is 10.50." example:"2"`
 }
 
 func renderCurrency(c money.Currency) currency {
@@ -19,8 +19,8 @@ func renderCurrency(c money.Currency) currency {
 
 // currencyAmount is an amount with its currency.
 type currencyAmount struct {
-	Amount   httpapi.Minor `json:"amount" doc:"In the smallest unit of the currency." example:"10050"`
-	Currency currency      `json:"currency"`
+	Amount   httpapi.Minor `json:"amount" doc:"Amount in the smallest unit of the currency." example:"10050"`
+	Currency currency      `json:"currency" doc:"Currency of the amount."`
 }
 
 func renderAmount(a money.Amount) currencyAmount {

@@ -9,16 +9,16 @@ import (
 	"causeway/core/transaction"
 )
 
-// paymentParty is one end of a quote or transaction.
+// paymentParty is the source or destination of a quote or transaction.
 type paymentParty struct {
-	SourceType      string                     `json:"sourceType,omitempty" enum:"ACCOUNT,REALTIME_FUNDING,UMA_ADDRESS" doc:"What kind of source it is."`
-	DestinationType string                     `json:"destinationType,omitempty" enum:"ACCOUNT,UMA_ADDRESS" doc:"What kind of destination it is."`
-	AccountID       string                     `json:"accountId,omitempty" doc:"The external or internal account."`
-	UMAAddress      string                     `json:"umaAddress,omitempty" doc:"The person at another provider."`
-	CustomerID      httpapi.ID[ident.Customer] `json:"customerId,omitzero" doc:"Who pays, for real-time funding."`
-	Currency        string                     `json:"currency,omitempty" doc:"The currency at this end." example:"USD"`
-	CryptoNetwork   string                     `json:"cryptoNetwork,omitempty" doc:"The chain a stablecoin is paid on."`
-	PaymentRail     string                     `json:"paymentRail,omitempty" doc:"The rail that the money is paid out by, to a bank account or mobile wallet." example:"RTP"`
+	SourceType      string                     `json:"sourceType,omitempty" enum:"ACCOUNT,REALTIME_FUNDING,UMA_ADDRESS" doc:"Type of source."`
+	DestinationType string                     `json:"destinationType,omitempty" enum:"ACCOUNT,UMA_ADDRESS" doc:"Type of destination."`
+	AccountID       string                     `json:"accountId,omitempty" doc:"Id of the internal or external account."`
+	UMAAddress      string                     `json:"umaAddress,omitempty" doc:"UMA address of the person."`
+	CustomerID      httpapi.ID[ident.Customer] `json:"customerId,omitzero" doc:"Customer who pays, for real-time funding."`
+	Currency        string                     `json:"currency,omitempty" doc:"Currency of the source or destination." example:"USD"`
+	CryptoNetwork   string                     `json:"cryptoNetwork,omitempty" doc:"Blockchain that a stablecoin is paid on."`
+	PaymentRail     string                     `json:"paymentRail,omitempty" doc:"Payment rail of a payout to a bank account or mobile wallet." example:"RTP"`
 }
 
 func renderSource(e transaction.Endpoint) paymentParty {
@@ -44,8 +44,7 @@ func renderDestination(e transaction.Endpoint) paymentParty {
 	return paymentParty{DestinationType: "ACCOUNT", AccountID: accountID(e), Currency: string(e.Currency)}
 }
 
-// withPaymentRail names the rail of banks that a payout takes; path is where it lies in the
-// books.
+// withPaymentRail adds the bank rail of a payout, read from the path of its ledger account.
 func withPaymentRail(body paymentParty, path string) paymentParty {
 	name, isRail := strings.CutPrefix(path, "rails/")
 	if isRail && corridor.Rail(name).Known() {

@@ -16,54 +16,55 @@ import (
 	"causeway/ports"
 )
 
-// Quotes are the use cases behind the quote and rate operations.
+// Quotes holds the use cases of the quote and rate operations.
 type Quotes interface {
 	Create(ctx context.Context, r quote.Request, claim *ports.IdempotentRequest) (quote.WithStatus, error)
 	Get(ctx context.Context, p ident.Platform, id ident.Quote) (quote.WithStatus, error)
-	Rates(ctx context.Context, p ident.Platform, wanted quoting.RatesRequest) ([]quoting.CorridorRate, error)
+	Rates(ctx context.Context, p ident.Platform, request quoting.RatesRequest) ([]quoting.CorridorRate, error)
 }
 
 type quoteRequest struct {
-	LookupID             httpapi.ID[ident.Lookup]        `json:"lookupId,omitzero" doc:"The lookup of the receiver, from GET /receiver/uma/{receiverUmaAddress}; needed to pay a UMA address."`
-	Source               httpapi.Union[quoteSource]      `json:"source" doc:"Where the money comes from."`
-	Destination          httpapi.Union[quoteDestination] `json:"destination" doc:"Where the money goes to."`
-	LockedCurrencySide   string                          `json:"lockedCurrencySide" enum:"SENDING,RECEIVING" doc:"Which side's amount is fixed: what is sent in all, fees included, or what arrives."`
-	LockedCurrencyAmount httpapi.Minor                   `json:"lockedCurrencyAmount" minimum:"1" maximum:"9000000000000000" doc:"The fixed amount, in the smallest unit of that side's currency." example:"10050"`
-	ImmediatelyExecute   bool                            `json:"immediatelyExecute,omitempty" doc:"Execute the quote as soon as it is made, at its rate. Needs a source that is an account. If it cannot be executed (INSUFFICIENT_BALANCE), no money moves." default:"false"`
-	Description          string                          `json:"description,omitempty" maxLength:"500" doc:"A note of yours; it comes back on the transaction." example:"Savings plan, March"`
-	PurposeOfPayment     string                          `json:"purposeOfPayment,omitempty" enum:"GIFT,SELF,GOODS_OR_SERVICES,EDUCATION,HEALTH_OR_MEDICAL,REAL_ESTATE_PURCHASE,TAX_PAYMENT,LOAN_PAYMENT,UTILITY_BILL,DONATION,TRAVEL,OTHER" doc:"Why the money is sent. Payments to accounts in India and Nigeria must say it."`
-	SenderCustomerInfo   map[string]string               `json:"senderCustomerInfo,omitempty" doc:"Facts about the payer that the receiving side wants, by the names of the lookup's requiredPayerDataFields; the mandatory ones must be among them."`
+	LookupID             httpapi.ID[ident.Lookup]        `json:"lookupId,omitzero" doc:"Id of a receiver lookup, from GET /receiver/uma/{receiverUmaAddress}. Required to pay a UMA address."`
+	Source               httpapi.Union[quoteSource]      `json:"source" doc:"Source of the funds."`
+	Destination          httpapi.Union[quoteDestination] `json:"destination" doc:"Destination of the funds."`
+	LockedCurrencySide   string                          `json:"lockedCurrencySide" enum:"SENDING,RECEIVING" doc:"Side whose amount is fixed: SENDING is the total sent including fees, RECEIVING is the amount received."`
+	LockedCurrencyAmount httpapi.Minor                   `json:"lockedCurrencyAmount" minimum:"1" maximum:"9000000000000000" doc:"Fixed amount, in the smallest unit of that side's currency." example:"10050"`
+	ImmediatelyExecute   bool                            `json:"immediatelyExecute,omitempty" doc:"Whether to execute the quote when it is created. The source must be an account. If execution fails (INSUFFICIENT_BALANCE), no money moves." default:"false"`
+	Description          string                          `json:"description,omitempty" maxLength:"500" doc:"Your note. It is copied to the transaction." example:"Savings plan, March"`
+	PurposeOfPayment     string                          `json:"purposeOfPayment,omitempty" enum:"GIFT,SELF,GOODS_OR_SERVICES,EDUCATION,HEALTH_OR_MEDICAL,REAL_ESTATE_PURCHASE,TAX_PAYMENT,LOAN_PAYMENT,UTILITY_BILL,DONATION,TRAVEL,OTHER" doc:"Purpose of the payment. Required for payments to accounts in India and Nigeria."`
+	SenderCustomerInfo   map[string]string               `json:"senderCustomerInfo,omitempty" doc:"Information about the payer for the receiving institution, keyed by the field names in the lookup's requiredPayerDataFields. Mandatory fields are required."`
 }
 
-// quoteSource is where the money of a quote comes from.
+// quoteSource is the union of quote sources.
 type quoteSource struct{}
 
+// Union returns the branches of a source.
 func (quoteSource) Union() httpapi.UnionSpec {
 	customer := httpapi.Field{Name: "customerId", Pattern: idPattern("Customer"), PatternDescription: "a customer id", Example: "Customer:0199f0a2-7b1c-7e55-9d6b-2f1f6a0c4e11"}
 	payer, owner := customer, customer
-	payer.Description = "Who pays. Leave it out to pay on behalf of your platform."
-	owner.Description = "For whom an account of your platform pays. Of a customer's account it is the owner, and may be left out."
+	payer.Description = "Customer who pays. Omit it if your platform pays."
+	owner.Description = "Customer that an account of your platform pays for. For a customer's account it is the owner and may be omitted."
 	return httpapi.UnionSpec{
-		Description: "Who pays: an account, as soon as the quote is executed; or somebody who pays in just in time, in which case the quote tells how, " +
+		Description: "Source of the funds: an account, which pays when the quote is executed; or just-in-time funding, where the quote contains payment instructions " +
 			"and runs when the payment arrives.",
 		Discriminator: "sourceType",
 		Branches: []httpapi.Branch{
 			{
 				Name: "AccountQuoteSource", Values: []string{"ACCOUNT"}, Marker: "accountId",
-				Description: "An account pays: an internal account, or an external account that money can be collected from. `sourceType` may be left out.",
+				Description: "An internal account, or an external account that can be debited. `sourceType` may be omitted.",
 				Fields: []httpapi.Field{
-					{Name: "accountId", Required: true, Pattern: accountPattern, PatternDescription: "an internal or external account id", Description: "The account that pays.", Example: "InternalAccount:0199f0a4-1c2d-7d3e-8f4a-5b6c7d8e9f03"},
+					{Name: "accountId", Required: true, Pattern: accountPattern, PatternDescription: "an internal or external account id", Description: "Id of the account that pays.", Example: "InternalAccount:0199f0a4-1c2d-7d3e-8f4a-5b6c7d8e9f03"},
 					owner,
-					{Name: "currency", Pattern: "^[A-Z0-9]{3,5}$", PatternDescription: "a currency code in upper case", Description: "May be left out: the account's own currency. Another one is refused."},
+					{Name: "currency", Pattern: "^[A-Z0-9]{3,5}$", PatternDescription: "a currency code in upper case", Description: "Currency of the account. May be omitted; any other currency is refused."},
 				},
 			},
 			{
 				Name: "RealtimeFundingQuoteSource", Values: []string{"REALTIME_FUNDING"}, Marker: "currency",
-				Description: "Paid just in time. `sourceType` may be left out.",
+				Description: "Just-in-time funding. `sourceType` may be omitted.",
 				Fields: []httpapi.Field{
 					payer,
-					{Name: "currency", Required: true, Pattern: "^[A-Z0-9]{3,5}$", PatternDescription: "a currency code in upper case", Description: "The currency to pay in.", Example: "USD"},
-					{Name: "cryptoNetwork", Description: "The chain a stablecoin is paid on; without it the quote offers every chain.",
+					{Name: "currency", Required: true, Pattern: "^[A-Z0-9]{3,5}$", PatternDescription: "a currency code in upper case", Description: "Currency to pay in.", Example: "USD"},
+					{Name: "cryptoNetwork", Description: "Blockchain to pay a stablecoin on. If omitted, the quote offers every blockchain.",
 						Enum: []string{"SOLANA", "ETHEREUM", "BASE", "POLYGON", "TRON", "SPARK", "LIGHTNING", "BITCOIN"}},
 				},
 			},
@@ -71,36 +72,37 @@ func (quoteSource) Union() httpapi.UnionSpec {
 	}
 }
 
-// accountPattern is the shape of the id of any account.
+// accountPattern matches the id of an internal or external account.
 const accountPattern = "^(Internal|External)Account:[0-9a-fA-F-]{36}$"
 
-// quoteDestination is where the money of a quote goes to.
+// quoteDestination is the union of quote destinations.
 type quoteDestination struct{}
 
+// Union returns the branches of a destination.
 func (quoteDestination) Union() httpapi.UnionSpec {
 	return httpapi.UnionSpec{
-		Description:   "Who receives.",
+		Description:   "Destination of the funds.",
 		Discriminator: "destinationType",
 		Branches: []httpapi.Branch{{
 			Name: "AccountDestination", Values: []string{"ACCOUNT"}, Marker: "accountId",
-			Description: "An internal or external account. `destinationType` may be left out.",
+			Description: "An internal or external account. `destinationType` may be omitted.",
 			Fields: []httpapi.Field{
-				{Name: "accountId", Required: true, Pattern: accountPattern, PatternDescription: "an internal or external account id", Description: "The account to pay to.", Example: "ExternalAccount:0199f0a3-0d9a-7c2f-8a47-5b7f8f2f9c02"},
-				{Name: "currency", Pattern: "^[A-Z0-9]{3,5}$", PatternDescription: "a currency code in upper case", Description: "May be left out: the account's own currency. Another one is refused."},
-				{Name: "paymentRail", Enum: paymentRails(), Description: "The rail to pay out by. May be left out: the quickest one that takes the amount."},
+				{Name: "accountId", Required: true, Pattern: accountPattern, PatternDescription: "an internal or external account id", Description: "Id of the account that receives.", Example: "ExternalAccount:0199f0a3-0d9a-7c2f-8a47-5b7f8f2f9c02"},
+				{Name: "currency", Pattern: "^[A-Z0-9]{3,5}$", PatternDescription: "a currency code in upper case", Description: "Currency of the account. May be omitted; any other currency is refused."},
+				{Name: "paymentRail", Enum: paymentRails(), Description: "Payment rail of the payout. Defaults to the fastest rail that supports the amount."},
 			},
 		}, {
 			Name: "UmaAddressDestination", Values: []string{"UMA_ADDRESS"}, Marker: "umaAddress",
-			Description: "A person at a UMA address. It needs a `lookupId`. `destinationType` may be left out.",
+			Description: "A person with a UMA address. Requires `lookupId`. `destinationType` may be omitted.",
 			Fields: []httpapi.Field{
-				{Name: "umaAddress", Required: true, MaxLength: uma.MaxLength, Description: "The person to pay.", Example: "$success.usd@sandbox.uma.test"},
-				{Name: "currency", Pattern: "^[A-Z0-9]{3,5}$", PatternDescription: "a currency code in upper case", Description: "What the person receives: one of the lookup's supportedCurrencies. May be left out where there is one."},
+				{Name: "umaAddress", Required: true, MaxLength: uma.MaxLength, Description: "UMA address to pay.", Example: "$success.usd@sandbox.uma.test"},
+				{Name: "currency", Pattern: "^[A-Z0-9]{3,5}$", PatternDescription: "a currency code in upper case", Description: "Currency to receive: one of the lookup's supportedCurrencies. May be omitted if there is only one."},
 			},
 		}},
 	}
 }
 
-// paymentRails are the rails of banks, as callers name them.
+// paymentRails returns the names of the bank rails.
 func paymentRails() []string {
 	var names []string
 	for _, rail := range corridor.Rails() {
@@ -111,7 +113,7 @@ func paymentRails() []string {
 	return names
 }
 
-// networks are the chains as callers name them.
+// networks maps the public names of blockchains to rails.
 var networks = map[string]corridor.Rail{
 	"SOLANA": corridor.Altchain, "ETHEREUM": corridor.Ethereum, "BASE": corridor.Base, "POLYGON": corridor.Polygon,
 	"TRON": corridor.Tron, "SPARK": corridor.Layer2, "LIGHTNING": corridor.Lightning, "BITCOIN": "BITCOIN",
@@ -125,33 +127,33 @@ func (b quoteRequest) request(p ident.Platform) (quote.Request, error) {
 		Source:      quote.Source{Currency: money.Currency(b.Source.Text("currency")), Network: string(networks[b.Source.Text("cryptoNetwork")])},
 		Destination: quote.Destination{ExpectedCurrency: money.Currency(b.Destination.Text("currency")), Rail: corridor.Rail(b.Destination.Text("paymentRail"))},
 	}
-	var bad []fault.Field
+	var invalid []fault.Field
 	var err error
 	if id := b.Source.Text("customerId"); id != "" {
 		if r.Source.Customer, err = ident.ParseCustomer(id); err != nil {
-			bad = append(bad, fault.Field{Field: "source.customerId", Message: "must be an id of the form Customer:<uuid>"})
+			invalid = append(invalid, fault.Field{Field: "source.customerId", Message: "must be an id of the form Customer:<uuid>"})
 		}
 	}
 	if b.Source.Branch() == "AccountQuoteSource" {
 		r.Source.Internal, r.Source.External, err = parseAccount(b.Source.Text("accountId"))
-		bad = append(bad, accountFieldError("source.accountId", err)...)
+		invalid = append(invalid, accountFieldError("source.accountId", err)...)
 	}
 	if b.Destination.Branch() == "UmaAddressDestination" {
 		var ok bool
 		if r.Destination.UMA, ok = uma.Parse(b.Destination.Text("umaAddress")); !ok {
-			bad = append(bad, fault.Field{Field: "destination.umaAddress", Message: uma.Rule, Constraint: map[string]any{"pattern": uma.Pattern}})
+			invalid = append(invalid, fault.Field{Field: "destination.umaAddress", Message: uma.Rule, Constraint: map[string]any{"pattern": uma.Pattern}})
 		}
 	} else {
 		r.Destination.Internal, r.Destination.External, err = parseAccount(b.Destination.Text("accountId"))
-		bad = append(bad, accountFieldError("destination.accountId", err)...)
+		invalid = append(invalid, accountFieldError("destination.accountId", err)...)
 	}
-	if len(bad) > 0 {
-		return r, fault.Invalid(bad...)
+	if len(invalid) > 0 {
+		return r, fault.Invalid(invalid...)
 	}
 	return r, nil
 }
 
-// parseAccount reads the id of an account of either kind.
+// parseAccount parses the id of an internal or external account.
 func parseAccount(text string) (ident.InternalAccount, ident.ExternalAccount, error) {
 	if internal, err := ident.ParseInternalAccount(text); err == nil {
 		return internal, ident.ExternalAccount{}, nil
@@ -168,33 +170,33 @@ func accountFieldError(field string, err error) []fault.Field {
 }
 
 type quoteBody struct {
-	ID                   httpapi.ID[ident.Quote]       `json:"id" doc:"The quote."`
-	QuoteID              httpapi.ID[ident.Quote]       `json:"quoteId" doc:"The same as id."`
-	Status               string                        `json:"status" enum:"PENDING,PROCESSING,COMPLETED,FAILED,EXPIRED" doc:"PENDING until paid; PROCESSING while the money is on its way; then COMPLETED or FAILED. EXPIRED when nobody paid in time."`
-	CreatedAt            httpapi.Time                  `json:"createdAt" doc:"When it was made."`
-	ExpiresAt            httpapi.Time                  `json:"expiresAt" doc:"Until when the rate is held and a payment is taken."`
-	Source               paymentParty                  `json:"source" doc:"Where the money comes from."`
-	Destination          paymentParty                  `json:"destination" doc:"Where the money goes to."`
-	SendingCurrency      currency                      `json:"sendingCurrency" doc:"The currency that is paid."`
-	ReceivingCurrency    currency                      `json:"receivingCurrency" doc:"The currency that arrives."`
-	TotalSendingAmount   httpapi.Minor                 `json:"totalSendingAmount" doc:"All that is paid, fees included, in the smallest sending unit."`
-	TotalReceivingAmount httpapi.Minor                 `json:"totalReceivingAmount" doc:"What arrives, in the smallest receiving unit: floor((totalSendingAmount - feesIncluded) × exchangeRate)."`
-	ExchangeRate         httpapi.Decimal               `json:"exchangeRate" doc:"Smallest receiving units for one smallest sending unit, with all its digits. Where the receiving side is locked and one sending unit buys more than was asked for, it is the simplest rate that gives exactly the locked amount; rateDetails.serviceMultiplier keeps the market's."`
-	FeesIncluded         httpapi.Minor                 `json:"feesIncluded" doc:"The part of totalSendingAmount that is fees."`
-	PaymentInstructions  []paymentInstructions         `json:"paymentInstructions,omitempty" doc:"The ways to pay a quote that is funded just in time; paying any one of them runs it."`
-	TransactionID        httpapi.ID[ident.Transaction] `json:"transactionId" doc:"The transaction of the quote; it is made with it."`
+	ID                   httpapi.ID[ident.Quote]       `json:"id" doc:"Id of the quote."`
+	QuoteID              httpapi.ID[ident.Quote]       `json:"quoteId" doc:"Same as id."`
+	Status               string                        `json:"status" enum:"PENDING,PROCESSING,COMPLETED,FAILED,EXPIRED" doc:"Status of the quote. PENDING: awaiting payment. PROCESSING: the payment is being delivered. COMPLETED: delivered. FAILED: not delivered. EXPIRED: not paid before expiresAt."`
+	CreatedAt            httpapi.Time                  `json:"createdAt" doc:"Time the quote was created."`
+	ExpiresAt            httpapi.Time                  `json:"expiresAt" doc:"Time until which the rate is locked and the quote can be paid."`
+	Source               paymentParty                  `json:"source" doc:"Source of the funds."`
+	Destination          paymentParty                  `json:"destination" doc:"Destination of the funds."`
+	SendingCurrency      currency                      `json:"sendingCurrency" doc:"Currency sent."`
+	ReceivingCurrency    currency                      `json:"receivingCurrency" doc:"Currency received."`
+	TotalSendingAmount   httpapi.Minor                 `json:"totalSendingAmount" doc:"Total amount sent including fees, in the smallest unit of the sending currency."`
+	TotalReceivingAmount httpapi.Minor                 `json:"totalReceivingAmount" doc:"Amount received, in the smallest unit of the receiving currency: floor((totalSendingAmount - feesIncluded) × exchangeRate)."`
+	ExchangeRate         httpapi.Decimal               `json:"exchangeRate" doc:"Exact rate: smallest units of the receiving currency per smallest unit of the sending currency. If the receiving amount is locked and one sending unit would buy more than that, this is the simplest rate that gives exactly the locked amount; rateDetails.serviceMultiplier is the market rate."`
+	FeesIncluded         httpapi.Minor                 `json:"feesIncluded" doc:"Fees included in totalSendingAmount, in the smallest unit of the sending currency."`
+	PaymentInstructions  []paymentInstructions         `json:"paymentInstructions,omitempty" doc:"Ways to fund the quote just in time. Paying any one of them runs the quote."`
+	TransactionID        httpapi.ID[ident.Transaction] `json:"transactionId" doc:"Id of the transaction, which is created with the quote."`
 	Description          string                        `json:"description,omitempty" doc:"Your note."`
-	Counterparty         map[string]string             `json:"counterpartyInformation,omitempty" doc:"What the receiving side tells about a person who is paid, by the names of the fields your platform asks for."`
-	RateDetails          rateDetails                   `json:"rateDetails" doc:"What rate and fees are made of."`
+	Counterparty         map[string]string             `json:"counterpartyInformation,omitempty" doc:"Information about the receiver, keyed by the field names in your configuration."`
+	RateDetails          rateDetails                   `json:"rateDetails" doc:"Breakdown of the rate and fees."`
 }
 
 type rateDetails struct {
-	CounterpartyMultiplier   httpapi.Decimal `json:"counterpartyMultiplier" doc:"What the other side's conversion adds; 1 where there is none."`
-	CounterpartyFixedFee     httpapi.Minor   `json:"counterpartyFixedFee" doc:"The other side's fee, in the smallest receiving unit."`
-	ServiceMultiplier        httpapi.Decimal `json:"serviceMultiplier" doc:"The market rate the quote was made from."`
-	ServiceFixedFee          httpapi.Minor   `json:"serviceFixedFee" doc:"The fixed part of the fee, in the smallest sending unit."`
-	ServiceVariableFeeRate   httpapi.Decimal `json:"serviceVariableFeeRate" doc:"The variable part of the fee as a fraction of the sending amount: 0.003 is 0.3 %."`
-	ServiceVariableFeeAmount httpapi.Minor   `json:"serviceVariableFeeAmount" doc:"The variable part of the fee, in the smallest sending unit."`
+	CounterpartyMultiplier   httpapi.Decimal `json:"counterpartyMultiplier" doc:"Conversion rate of the receiving institution. 1 if it does not convert."`
+	CounterpartyFixedFee     httpapi.Minor   `json:"counterpartyFixedFee" doc:"Fee of the receiving institution, in the smallest unit of the receiving currency."`
+	ServiceMultiplier        httpapi.Decimal `json:"serviceMultiplier" doc:"Market rate of the quote."`
+	ServiceFixedFee          httpapi.Minor   `json:"serviceFixedFee" doc:"Fixed fee, in the smallest unit of the sending currency."`
+	ServiceVariableFeeRate   httpapi.Decimal `json:"serviceVariableFeeRate" doc:"Variable fee as a fraction of the sending amount: 0.003 is 0.3 %."`
+	ServiceVariableFeeAmount httpapi.Minor   `json:"serviceVariableFeeAmount" doc:"Variable fee, in the smallest unit of the sending currency."`
 }
 
 var unitRate = money.MustRate("1")
@@ -204,10 +206,10 @@ func renderRateDetails(p transaction.Pricing) rateDetails {
 		ServiceFixedFee: minor(p.FixedFee), ServiceVariableFeeRate: httpapi.Decimal{Rate: p.FeeRate}, ServiceVariableFeeAmount: minor(p.VariableFee)}
 }
 
-func renderQuote(in quote.WithStatus) quoteBody {
-	q := in.Quote
+func renderQuote(withStatus quote.WithStatus) quoteBody {
+	q := withStatus.Quote
 	return quoteBody{
-		ID: httpapi.NewID(q.ID), QuoteID: httpapi.NewID(q.ID), Status: string(in.Status),
+		ID: httpapi.NewID(q.ID), QuoteID: httpapi.NewID(q.ID), Status: string(withStatus.Status),
 		CreatedAt: httpapi.NewTime(q.CreatedAt), ExpiresAt: httpapi.NewTime(q.ExpiresAt),
 		Source: renderSource(q.Source), Destination: withPaymentRail(renderDestination(q.Destination), q.DestinationAccount),
 		SendingCurrency: renderCurrency(q.Pricing.Sent.Currency), ReceivingCurrency: renderCurrency(q.Pricing.Received.Currency),
@@ -218,44 +220,44 @@ func renderQuote(in quote.WithStatus) quoteBody {
 	}
 }
 
-func registerQuotes(a *httpapi.API, quotes Quotes, payments Payments) {
-	type create struct{ Body quoteRequest }
+func registerQuotes(a *httpapi.API, service Quotes, payments Payments) {
+	type createInput struct{ Body quoteRequest }
 	httpapi.Post(a, httpapi.Operation{
 		ID: "createQuote", Path: "/quotes", Tag: tagQuotes, Summary: "Create a quote", Status: 201, Permission: platform.Transact,
-		Description: "Fixes a rate and fees for a while. A quote whose source is an account is paid by it when you execute the quote, before `expiresAt`. " +
-			"One whose source is a currency is funded just in time: pay it by its `paymentInstructions`, with the exact amount and reference, before " +
-			"`expiresAt`; the conversion then runs by itself.",
+		Description: "Locks a rate and fees until `expiresAt`. If the source is an account, execute the quote before then. " +
+			"Otherwise it is funded just in time: follow its `paymentInstructions`, with the exact amount and reference, before " +
+			"`expiresAt`; the quote runs when the payment arrives.",
 		Errors: []fault.Code{fault.UserNotFound, fault.UserNotReady, fault.InternalAccountNotFound, fault.ExternalAccountNotFound, fault.InvalidCurrency,
 			fault.LookupRequestNotFound, fault.MissingMandatoryUserInfo, fault.AmountOutOfRange, fault.InsufficientBalance, fault.QuoteRequestFailed, fault.NotImplemented},
-	}, func(ctx context.Context, call httpapi.Call, in *create) (quote.WithStatus, error) {
+	}, func(ctx context.Context, call httpapi.Call, in *createInput) (quote.WithStatus, error) {
 		request, err := in.Body.request(call.Principal.Platform)
 		if err != nil {
 			return quote.WithStatus{}, err
 		}
-		return quotes.Create(ctx, request, call.IdempotentRequest)
+		return service.Create(ctx, request, call.IdempotentRequest)
 	}, renderQuote)
 
-	type one struct {
-		QuoteID httpapi.ID[ident.Quote] `path:"quoteId" doc:"The quote."`
+	type getParams struct {
+		QuoteID httpapi.ID[ident.Quote] `path:"quoteId" doc:"Id of the quote."`
 	}
 	httpapi.Get(a, httpapi.Operation{
 		ID: "getQuoteById", Path: "/quotes/{quoteId}", Tag: tagQuotes, Summary: "Get a quote", Permission: platform.View,
-		Description: "The quote as it was made, and where it stands now.", Errors: []fault.Code{fault.QuoteNotFound},
-	}, func(ctx context.Context, call httpapi.Call, in *one) (quote.WithStatus, error) {
-		return quotes.Get(ctx, call.Principal.Platform, in.QuoteID.Value)
+		Description: "Returns a quote with its current status.", Errors: []fault.Code{fault.QuoteNotFound},
+	}, func(ctx context.Context, call httpapi.Call, in *getParams) (quote.WithStatus, error) {
+		return service.Get(ctx, call.Principal.Platform, in.QuoteID.Value)
 	}, renderQuote)
 
-	type execute struct {
-		QuoteID   httpapi.ID[ident.Quote] `path:"quoteId" doc:"The quote."`
-		Signature string                  `header:"Service-Wallet-Signature" doc:"For quotes whose source is an embedded wallet."`
+	type executeParams struct {
+		QuoteID   httpapi.ID[ident.Quote] `path:"quoteId" doc:"Id of the quote."`
+		Signature string                  `header:"Service-Wallet-Signature" doc:"Wallet signature, for quotes whose source is an embedded wallet."`
 	}
 	httpapi.Post(a, httpapi.Operation{
 		ID: "executeQuote", Path: "/quotes/{quoteId}/execute", Tag: tagQuotes, Summary: "Execute a quote", Permission: platform.Transact,
-		Description: "For quotes whose source is an account: the money leaves it at once, and the quote runs once however often it is executed. " +
-			"When the account holds too little (`INSUFFICIENT_BALANCE`) nothing changes; fund it and execute again, before the quote expires. " +
-			"A quote that is funded just in time runs when its payment arrives, and is refused here with `QUOTE_NOT_EXECUTABLE`.",
+		Description: "For quotes whose source is an account: debits the account at once. A quote runs only once, even if it is executed again. " +
+			"If the balance is too low (`INSUFFICIENT_BALANCE`) nothing changes; fund the account and execute the quote again before it expires. " +
+			"A quote that is funded just in time runs when its payment arrives; executing it returns `QUOTE_NOT_EXECUTABLE`.",
 		Errors: []fault.Code{fault.QuoteNotFound, fault.QuoteNotExecutable, fault.QuoteExpired, fault.QuoteAlreadyExecuted, fault.InsufficientBalance, fault.AmountOutOfRange},
-	}, func(ctx context.Context, call httpapi.Call, in *execute) (quote.WithStatus, error) {
+	}, func(ctx context.Context, call httpapi.Call, in *executeParams) (quote.WithStatus, error) {
 		return payments.Execute(ctx, call.Principal.Platform, in.QuoteID.Value, call.IdempotentRequest)
 	}, renderQuote)
 }

@@ -11,44 +11,44 @@ import (
 )
 
 type exchangeRateBody struct {
-	SourceCurrency         currency         `json:"sourceCurrency" doc:"What is sent."`
-	SendingAmount          httpapi.Minor    `json:"sendingAmount" doc:"The amount the example is for."`
-	MinSendingAmount       httpapi.Minor    `json:"minSendingAmount" doc:"The least that can be sent at once."`
-	MaxSendingAmount       httpapi.Minor    `json:"maxSendingAmount" doc:"The most that can be sent at once."`
-	DestinationCurrency    currency         `json:"destinationCurrency" doc:"What arrives."`
-	DestinationPaymentRail string           `json:"destinationPaymentRail" doc:"The rail it arrives by." example:"RTP"`
-	ReceivingAmount        httpapi.Minor    `json:"receivingAmount" doc:"What sendingAmount becomes, fees taken off; 0 when it does not cover them."`
-	ExchangeRate           httpapi.Decimal  `json:"exchangeRate" doc:"Smallest receiving units for one smallest sending unit."`
-	Fees                   exchangeRateFees `json:"fees" doc:"What it costs, in the smallest sending unit."`
-	UpdatedAt              httpapi.Time     `json:"updatedAt" doc:"When the rate was made; it stands for about five minutes."`
+	SourceCurrency         currency         `json:"sourceCurrency" doc:"Currency sent."`
+	SendingAmount          httpapi.Minor    `json:"sendingAmount" doc:"Amount sent, in the smallest unit of the source currency."`
+	MinSendingAmount       httpapi.Minor    `json:"minSendingAmount" doc:"Minimum amount of a payment, in the smallest unit of the source currency."`
+	MaxSendingAmount       httpapi.Minor    `json:"maxSendingAmount" doc:"Maximum amount of a payment, in the smallest unit of the source currency."`
+	DestinationCurrency    currency         `json:"destinationCurrency" doc:"Currency received."`
+	DestinationPaymentRail string           `json:"destinationPaymentRail" doc:"Payment rail of the payout." example:"RTP"`
+	ReceivingAmount        httpapi.Minor    `json:"receivingAmount" doc:"Amount received for sendingAmount after fees, in the smallest unit of the destination currency. 0 if sendingAmount does not cover the fees."`
+	ExchangeRate           httpapi.Decimal  `json:"exchangeRate" doc:"Exact rate: smallest units of the destination currency per smallest unit of the source currency."`
+	Fees                   exchangeRateFees `json:"fees" doc:"Fees, in the smallest unit of the source currency."`
+	UpdatedAt              httpapi.Time     `json:"updatedAt" doc:"Time of the rate. Rates are valid for about five minutes."`
 }
 
 type exchangeRateFees struct {
-	Fixed httpapi.Minor `json:"fixed" doc:"The fixed part."`
-	Total httpapi.Minor `json:"total" doc:"Fixed and variable part together."`
+	Fixed httpapi.Minor `json:"fixed" doc:"Fixed fee, in the smallest unit of the source currency."`
+	Total httpapi.Minor `json:"total" doc:"Total fee, fixed and variable, in the smallest unit of the source currency."`
 }
 
 type exchangeRateListResponse struct {
-	Data []exchangeRateBody `json:"data" doc:"One line a corridor."`
+	Data []exchangeRateBody `json:"data" doc:"Rates, one per corridor."`
 }
 
-func registerRates(a *httpapi.API, quotes Quotes) {
-	type wanted struct {
-		SourceCurrency      string   `query:"sourceCurrency" doc:"What is sent; without it, every currency you use."`
-		DestinationCurrency []string `query:"destinationCurrency,explode" doc:"What arrives; may be repeated. Without it, every live currency."`
-		SendingAmount       int64    `query:"sendingAmount" minimum:"0" maximum:"9000000000000000" default:"10000" doc:"The amount to price, in the smallest sending unit."`
+func registerRates(a *httpapi.API, service Quotes) {
+	type listParams struct {
+		SourceCurrency      string   `query:"sourceCurrency" doc:"Currency sent. Defaults to all your currencies."`
+		DestinationCurrency []string `query:"destinationCurrency,explode" doc:"Currency received. May be repeated. Defaults to all live currencies."`
+		SendingAmount       int64    `query:"sendingAmount" minimum:"0" maximum:"9000000000000000" default:"10000" doc:"Amount sent, in the smallest unit of the source currency."`
 	}
 	httpapi.Get(a, httpapi.Operation{
-		ID: "getExchangeRates", Path: "/exchange-rates", Tag: tagRates, Summary: "Get exchange rates", Permission: platform.View,
-		Description: "What each corridor costs now, with your fees. Rates stand for about five minutes; only a quote locks one. " +
-			"Limits are the corridor's, or your own for the currency where those are narrower. A corridor whose rate is too old to price on is left out, or refused where both its currencies are named.",
+		ID: "getExchangeRates", Path: "/exchange-rates", Tag: tagRates, Summary: "List exchange rates", Permission: platform.View,
+		Description: "Returns the current rate and fees of each corridor. Rates are valid for about five minutes; only a quote locks a rate. " +
+			"Limits are those of the corridor, or your own for the currency if narrower. A corridor without a current rate is omitted; if both its currencies are given, the request fails.",
 		Errors: []fault.Code{fault.InvalidCurrency, fault.QuoteRequestFailed},
-	}, func(ctx context.Context, call httpapi.Call, in *wanted) ([]quoting.CorridorRate, error) {
-		rates := quoting.RatesRequest{From: money.Currency(in.SourceCurrency), Sending: in.SendingAmount}
+	}, func(ctx context.Context, call httpapi.Call, in *listParams) ([]quoting.CorridorRate, error) {
+		request := quoting.RatesRequest{From: money.Currency(in.SourceCurrency), Sending: in.SendingAmount}
 		for _, to := range in.DestinationCurrency {
-			rates.To = append(rates.To, money.Currency(to))
+			request.To = append(request.To, money.Currency(to))
 		}
-		return quotes.Rates(ctx, call.Principal.Platform, rates)
+		return service.Rates(ctx, call.Principal.Platform, request)
 	}, func(rates []quoting.CorridorRate) exchangeRateListResponse {
 		body := exchangeRateListResponse{Data: make([]exchangeRateBody, len(rates))}
 		for i, r := range rates {

@@ -10,7 +10,7 @@ import (
 	"causeway/ports"
 )
 
-// The chapters of the description.
+// The tags of the operations.
 const (
 	tagConfig       = "Platform configuration"
 	tagTokens       = "API tokens"
@@ -28,13 +28,12 @@ const (
 	tagExports      = "Exports and statements"
 )
 
-// idPattern is what an identifier of a type looks like.
+// idPattern returns the pattern of ids with a prefix.
 func idPattern(prefix string) string {
 	return "^" + prefix + ":[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}$"
 }
 
-// schemaName turns a type of account into the name of a schema: US_ACCOUNT is
-// UsAccount.
+// schemaName returns the schema name of an account type: US_ACCOUNT becomes UsAccount.
 func schemaName(t account.Type) string {
 	var name strings.Builder
 	for word := range strings.SplitSeq(strings.ToLower(string(t)), "_") {
@@ -43,20 +42,11 @@ func schemaName(t account.Type) string {
 	return name.String()
 }
 
-// currencyCodes lists the currencies an account of the type can hold.
-func currencyCodes(t account.TypeSpec) []string {
-	list := make([]string, len(t.Currencies))
-	for i, c := range t.Currencies {
-		list[i] = string(c)
-	}
-	return list
-}
-
 func stringListSchema() *huma.Schema {
 	return &huma.Schema{Type: huma.TypeArray, Items: &huma.Schema{Type: huma.TypeString}}
 }
 
-// renderPage renders one part of a list.
+// renderPage renders one page of a list.
 func renderPage[Item, Body any](p ports.Page[Item], body func(Item) Body, id func(Item) string) httpapi.Page[Body] {
 	bodies := make([]Body, len(p.Items))
 	for i, item := range p.Items {
@@ -69,7 +59,7 @@ func renderPage[Item, Body any](p ports.Page[Item], body func(Item) Body, id fun
 	return httpapi.NewPage(bodies, p.More, last, p.Total)
 }
 
-// enumSchema is a text from a table of core.
+// enumSchema returns the schema of a string that is one of the values.
 func enumSchema(values []string) *huma.Schema {
 	schema := &huma.Schema{Type: huma.TypeString}
 	for _, value := range values {

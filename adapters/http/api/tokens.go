@@ -15,13 +15,13 @@ import (
 )
 
 type apiTokenBody struct {
-	ID           httpapi.ID[ident.Token] `json:"id" doc:"The token."`
-	Name         string                  `json:"name" doc:"What people call it." example:"Back office"`
-	Permissions  []string                `json:"permissions" enum:"VIEW,TRANSACT,MANAGE" doc:"What it may do. VIEW reads; TRANSACT moves money; MANAGE changes customers, accounts, settings and tokens."`
-	ClientID     string                  `json:"clientId" doc:"The user of HTTP Basic authentication." example:"0199e3a47c5e7d219f0b3c1d2e4f5a6b"`
-	ClientSecret string                  `json:"clientSecret,omitempty" doc:"The password of HTTP Basic authentication. Told once, when the token is made, and stored nowhere."`
-	CreatedAt    httpapi.Time            `json:"createdAt" doc:"When it was made."`
-	UpdatedAt    httpapi.Time            `json:"updatedAt" doc:"When it last changed."`
+	ID           httpapi.ID[ident.Token] `json:"id" doc:"Id of the token."`
+	Name         string                  `json:"name" doc:"Name of the token." example:"Back office"`
+	Permissions  []string                `json:"permissions" enum:"VIEW,TRANSACT,MANAGE" doc:"Permissions of the token. VIEW reads; TRANSACT moves money; MANAGE changes customers, accounts, settings and tokens."`
+	ClientID     string                  `json:"clientId" doc:"Client id: the user name for HTTP Basic authentication." example:"0199e3a47c5e7d219f0b3c1d2e4f5a6b"`
+	ClientSecret string                  `json:"clientSecret,omitempty" doc:"Client secret: the password for HTTP Basic authentication. Returned only when the token is created; the service does not store it."`
+	CreatedAt    httpapi.Time            `json:"createdAt" doc:"Time the token was created."`
+	UpdatedAt    httpapi.Time            `json:"updatedAt" doc:"Time of the last change."`
 }
 
 func renderToken(i platforms.IssuedToken) apiTokenBody {
@@ -37,11 +37,11 @@ func renderToken(i platforms.IssuedToken) apiTokenBody {
 }
 
 type apiTokenCreateRequest struct {
-	Name        string   `json:"name" minLength:"1" maxLength:"200" doc:"What people call it." example:"Back office"`
-	Permissions []string `json:"permissions" enum:"VIEW,TRANSACT,MANAGE" minItems:"1" doc:"What it may do; none includes another."`
+	Name        string   `json:"name" minLength:"1" maxLength:"200" doc:"Name of the token." example:"Back office"`
+	Permissions []string `json:"permissions" enum:"VIEW,TRANSACT,MANAGE" minItems:"1" doc:"Permissions of the token. None includes another."`
 }
 
-// Resolve asks core what else is wrong.
+// Resolve reports what core finds invalid.
 func (r apiTokenCreateRequest) Resolve(huma.Context) []error {
 	_, _, err := platform.NewToken(ident.Token{}, ident.Platform{}, r.Name, r.permissions(), [16]byte{}, [32]byte{}, time.Time{})
 	return httpapi.FieldErrors(err)
@@ -57,35 +57,35 @@ func (r apiTokenCreateRequest) permissions() []platform.Permission {
 
 type listTokensParams struct {
 	httpapi.Paging
-	Name          string       `query:"name" doc:"With exactly this name."`
-	CreatedAfter  httpapi.Time `query:"createdAfter" doc:"Made at this moment or later."`
-	CreatedBefore httpapi.Time `query:"createdBefore" doc:"Made at this moment or earlier."`
-	UpdatedAfter  httpapi.Time `query:"updatedAfter" doc:"Changed at this moment or later."`
-	UpdatedBefore httpapi.Time `query:"updatedBefore" doc:"Changed at this moment or earlier."`
+	Name          string       `query:"name" doc:"Exact name of the token."`
+	CreatedAfter  httpapi.Time `query:"createdAfter" doc:"Created at or after this time."`
+	CreatedBefore httpapi.Time `query:"createdBefore" doc:"Created at or before this time."`
+	UpdatedAfter  httpapi.Time `query:"updatedAfter" doc:"Updated at or after this time."`
+	UpdatedBefore httpapi.Time `query:"updatedBefore" doc:"Updated at or before this time."`
 }
 
-func registerTokens(a *httpapi.API, tokens Platforms) {
-	type one struct {
-		TokenID httpapi.ID[ident.Token] `path:"tokenId" doc:"The token."`
+func registerTokens(a *httpapi.API, service Platforms) {
+	type getParams struct {
+		TokenID httpapi.ID[ident.Token] `path:"tokenId" doc:"Id of the token."`
 	}
-	type create struct{ Body apiTokenCreateRequest }
+	type createInput struct{ Body apiTokenCreateRequest }
 	httpapi.Post(a, httpapi.Operation{
 		ID: "createToken", Path: "/tokens", Tag: tagTokens, Summary: "Create a token", Permission: platform.Manage, Status: 201,
-		Description: "The answer carries the secret, once. It is stored nowhere, so a repeated request with the same Idempotency-Key is answered with the token and without its secret: " +
-			"if the first answer was lost, delete the token and create another.",
-	}, func(ctx context.Context, call httpapi.Call, in *create) (platforms.IssuedToken, error) {
-		return tokens.CreateToken(ctx, call.Principal, call.IdempotentRequest, in.Body.Name, in.Body.permissions())
+		Description: "Only this response contains the client secret; the service does not store it. A repeated request with the same Idempotency-Key returns the token without its secret: " +
+			"if the first response was lost, delete the token and create another.",
+	}, func(ctx context.Context, call httpapi.Call, in *createInput) (platforms.IssuedToken, error) {
+		return service.CreateToken(ctx, call.Principal, call.IdempotentRequest, in.Body.Name, in.Body.permissions())
 	}, renderToken)
 
 	httpapi.Get(a, httpapi.Operation{
 		ID: "listTokens", Path: "/tokens", Tag: tagTokens, Summary: "List tokens", Permission: platform.View,
-		Description: "The newest first, without their secrets. Filters add up; moments are inclusive.",
+		Description: "Newest first, without secrets. All filters must match; times are inclusive.",
 	}, func(ctx context.Context, call httpapi.Call, in *listTokensParams) (ports.Page[platform.Token], error) {
 		after, err := httpapi.CursorID[ident.Token](in.Cursor)
 		if err != nil {
 			return ports.Page[platform.Token]{}, err
 		}
-		return tokens.Tokens(ctx, call.Principal, ports.TokenFilter{
+		return service.Tokens(ctx, call.Principal, ports.TokenFilter{
 			Paging: ports.Paging{Limit: in.Limit, After: after.UUID()}, Name: in.Name,
 			Created: inclusiveInterval(in.CreatedAfter, in.CreatedBefore),
 			Updated: inclusiveInterval(in.UpdatedAfter, in.UpdatedBefore),
@@ -97,19 +97,19 @@ func registerTokens(a *httpapi.API, tokens Platforms) {
 
 	httpapi.Get(a, httpapi.Operation{
 		ID: "getTokenById", Path: "/tokens/{tokenId}", Tag: tagTokens, Summary: "Get a token", Permission: platform.View,
-		Description: "One token, without its secret.", Errors: []fault.Code{fault.TokenNotFound},
-	}, func(ctx context.Context, call httpapi.Call, in *one) (platforms.IssuedToken, error) {
-		return tokens.Token(ctx, call.Principal, in.TokenID.Value)
+		Description: "Returns a token without its secret.", Errors: []fault.Code{fault.TokenNotFound},
+	}, func(ctx context.Context, call httpapi.Call, in *getParams) (platforms.IssuedToken, error) {
+		return service.Token(ctx, call.Principal, in.TokenID.Value)
 	}, renderToken)
 
 	httpapi.Delete(a, httpapi.Operation{
 		ID: "deleteTokenById", Path: "/tokens/{tokenId}", Tag: tagTokens, Summary: "Delete a token", Permission: platform.Manage,
-		Description: "The token stops working at once, also when it is the one that asks. The last token with MANAGE cannot be deleted: nobody could create another.",
+		Description: "The token stops working at once, even if it authenticates this request. The last token with the permission MANAGE cannot be deleted.",
 		Errors:      []fault.Code{fault.TokenNotFound, fault.Conflict},
-	}, func(ctx context.Context, call httpapi.Call, in *one) (struct{}, error) {
-		return struct{}{}, tokens.DeleteToken(ctx, call.Principal, in.TokenID.Value)
+	}, func(ctx context.Context, call httpapi.Call, in *getParams) (struct{}, error) {
+		return struct{}{}, service.DeleteToken(ctx, call.Principal, in.TokenID.Value)
 	}, renderNoBody)
 }
 
-// renderNoBody is the answer of an operation that says no more than that it is done.
+// renderNoBody renders the empty response of a successful operation.
 func renderNoBody(struct{}) httpapi.NoBody { return httpapi.NoBody{} }

@@ -14,59 +14,59 @@ import (
 	"causeway/ports"
 )
 
-// Payments are the use cases behind the transaction operations.
+// Payments holds the use cases of the transaction operations.
 type Payments interface {
 	Get(ctx context.Context, p ident.Platform, id ident.Transaction) (transaction.Transaction, error)
 	List(ctx context.Context, p ident.Platform, f ports.TransactionFilter) (ports.Page[transaction.Transaction], error)
-	// Execute runs a quote that an account pays.
+	// Execute runs a quote whose source is an account.
 	Execute(ctx context.Context, p ident.Platform, id ident.Quote, claim *ports.IdempotentRequest) (quote.WithStatus, error)
 	TransferOut(ctx context.Context, out transfer.Out, claim *ports.IdempotentRequest) (transaction.Transaction, error)
 }
 
 type transactionBody struct {
-	ID                  httpapi.ID[ident.Transaction] `json:"id" doc:"The transaction."`
-	Status              string                        `json:"status" enum:"PENDING,PROCESSING,COMPLETED,FAILED,EXPIRED" doc:"PENDING until funded; PROCESSING while on its way; then COMPLETED or FAILED. EXPIRED when nobody paid in time. COMPLETED may still turn FAILED, when the beneficiary's bank returns the money."`
-	Type                string                        `json:"type" enum:"OUTGOING,INCOMING" doc:"OUTGOING: the customer sends. INCOMING: the customer receives."`
-	Source              paymentParty                  `json:"source" doc:"Where the money comes from."`
-	Destination         paymentParty                  `json:"destination" doc:"Where the money goes to."`
-	SentAmount          *currencyAmount               `json:"sentAmount,omitempty" doc:"All that is paid, fees included. OUTGOING only."`
-	ReceivedAmount      currencyAmount                `json:"receivedAmount" doc:"What arrives."`
-	CustomerID          string                        `json:"customerId" doc:"Whose transaction it is: a customer's, or with your platform's id, your own." example:"Customer:0199f0a2-7b1c-7e55-9d6b-2f1f6a0c4e11"`
-	PlatformCustomerID  string                        `json:"platformCustomerId" doc:"Your own id of the customer; empty for a transaction of your platform."`
-	SettledAt           *httpapi.Time                 `json:"settledAt" nullable:"true" doc:"When the beneficiary had the money; null before."`
-	CreatedAt           httpapi.Time                  `json:"createdAt" doc:"When it was made."`
-	UpdatedAt           httpapi.Time                  `json:"updatedAt" doc:"When it last changed."`
+	ID                  httpapi.ID[ident.Transaction] `json:"id" doc:"Id of the transaction."`
+	Status              string                        `json:"status" enum:"PENDING,PROCESSING,COMPLETED,FAILED,EXPIRED" doc:"Status of the transaction. PENDING: awaiting funding. PROCESSING: being delivered. COMPLETED: delivered. FAILED: not delivered. EXPIRED: not funded in time. A COMPLETED transaction becomes FAILED if the beneficiary's bank returns the payment."`
+	Type                string                        `json:"type" enum:"OUTGOING,INCOMING" doc:"Direction: OUTGOING if the customer sends, INCOMING if the customer receives."`
+	Source              paymentParty                  `json:"source" doc:"Source of the funds."`
+	Destination         paymentParty                  `json:"destination" doc:"Destination of the funds."`
+	SentAmount          *currencyAmount               `json:"sentAmount,omitempty" doc:"OUTGOING only: total amount sent, including fees."`
+	ReceivedAmount      currencyAmount                `json:"receivedAmount" doc:"Amount received."`
+	CustomerID          string                        `json:"customerId" doc:"Id of the customer, or of your platform for its own transactions." example:"Customer:0199f0a2-7b1c-7e55-9d6b-2f1f6a0c4e11"`
+	PlatformCustomerID  string                        `json:"platformCustomerId" doc:"Your id for the customer. Empty for transactions of your platform."`
+	SettledAt           *httpapi.Time                 `json:"settledAt" nullable:"true" doc:"Time the beneficiary received the funds. Null before."`
+	CreatedAt           httpapi.Time                  `json:"createdAt" doc:"Time the transaction was created."`
+	UpdatedAt           httpapi.Time                  `json:"updatedAt" doc:"Time of the last change."`
 	Description         string                        `json:"description,omitempty" doc:"Your note."`
-	ExchangeRate        *httpapi.Decimal              `json:"exchangeRate,omitempty" doc:"Smallest receiving units for one smallest sending unit, with all its digits. OUTGOING only."`
-	Fees                *httpapi.Minor                `json:"fees,omitempty" doc:"The part of sentAmount that is fees. OUTGOING only."`
-	QuoteID             httpapi.ID[ident.Quote]       `json:"quoteId,omitzero" doc:"The quote it came from."`
-	PaymentInstructions []paymentInstructions         `json:"paymentInstructions,omitempty" doc:"The ways to pay it, for just-in-time funding."`
-	Refund              *refundBody                   `json:"refund,omitempty" doc:"The money on its way back to the payer, when it could not be delivered."`
-	RateDetails         *rateDetails                  `json:"rateDetails,omitempty" doc:"What rate and fees are made of. Left out of money that came in as it is."`
-	Reconciliation      *reconciliationInstructions   `json:"reconciliationInstructions,omitempty" doc:"How to find the payment in your own books. INCOMING only."`
-	Counterparty        map[string]string             `json:"counterpartyInformation,omitempty" doc:"What is known of the other side, by the names of the fields your configuration asks for." example:"{\"FULL_NAME\": \"Ana Silva\"}"`
-	SenderUMA           string                        `json:"senderUmaAddress,omitempty" doc:"Who sent it, for a payment between people." example:"$ana@bank.example"`
-	ReceiverUMA         string                        `json:"receiverUmaAddress,omitempty" doc:"Who receives it, for a payment between people." example:"$bo@bank.example"`
-	RequestedInfo       []customerInfoField           `json:"requestedReceiverCustomerInfoFields,omitempty" doc:"Only in the webhook that asks whether you take the payment: the facts about the receiver that the sending side wants and the service does not have."`
-	FailureReason       string                        `json:"failureReason,omitempty" enum:"QUOTE_EXPIRED,QUOTE_EXECUTION_FAILED,LIGHTNING_PAYMENT_FAILED,FUNDING_AMOUNT_MISMATCH,COUNTERPARTY_POST_TX_FAILED,LNURLP_FAILED,PAY_REQUEST_FAILED,PAYMENT_APPROVAL_WEBHOOK_ERROR,PAYMENT_APPROVAL_TIMED_OUT,OFFRAMP_FAILED,MISSING_MANDATORY_PAYEE_DATA" doc:"Why it failed. PAY_REQUEST_FAILED: the platform did not take an incoming payment."`
+	ExchangeRate        *httpapi.Decimal              `json:"exchangeRate,omitempty" doc:"OUTGOING only: exact rate, in smallest units of the receiving currency per smallest unit of the sending currency."`
+	Fees                *httpapi.Minor                `json:"fees,omitempty" doc:"OUTGOING only: fees included in sentAmount, in the smallest unit of the sending currency."`
+	QuoteID             httpapi.ID[ident.Quote]       `json:"quoteId,omitzero" doc:"Id of the quote of the transaction."`
+	PaymentInstructions []paymentInstructions         `json:"paymentInstructions,omitempty" doc:"Ways to fund the transaction just in time."`
+	Refund              *refundBody                   `json:"refund,omitempty" doc:"Refund to the payer, if the payment could not be delivered."`
+	RateDetails         *rateDetails                  `json:"rateDetails,omitempty" doc:"Breakdown of the rate and fees. Omitted for incoming payments without conversion."`
+	Reconciliation      *reconciliationInstructions   `json:"reconciliationInstructions,omitempty" doc:"INCOMING only: how to identify the payment in your own records."`
+	Counterparty        map[string]string             `json:"counterpartyInformation,omitempty" doc:"Information about the counterparty, keyed by the field names in your configuration." example:"{\"FULL_NAME\": \"Ana Silva\"}"`
+	SenderUMA           string                        `json:"senderUmaAddress,omitempty" doc:"UMA address of the sender, for UMA payments." example:"$ana@bank.example"`
+	ReceiverUMA         string                        `json:"receiverUmaAddress,omitempty" doc:"UMA address of the receiver, for UMA payments." example:"$bo@bank.example"`
+	RequestedInfo       []customerInfoField           `json:"requestedReceiverCustomerInfoFields,omitempty" doc:"Only in the INCOMING_PAYMENT.PENDING webhook: information about the receiver that the sending institution requires and the service does not have."`
+	FailureReason       string                        `json:"failureReason,omitempty" enum:"QUOTE_EXPIRED,QUOTE_EXECUTION_FAILED,LIGHTNING_PAYMENT_FAILED,FUNDING_AMOUNT_MISMATCH,COUNTERPARTY_POST_TX_FAILED,LNURLP_FAILED,PAY_REQUEST_FAILED,PAYMENT_APPROVAL_WEBHOOK_ERROR,PAYMENT_APPROVAL_TIMED_OUT,OFFRAMP_FAILED,MISSING_MANDATORY_PAYEE_DATA" doc:"Reason of the failure. PAY_REQUEST_FAILED: the platform rejected an incoming payment."`
 }
 
 type refundBody struct {
-	Reference   string         `json:"reference" doc:"What the payer sees." example:"4T9K2M7PXQ3A-REFUND"`
-	Amount      currencyAmount `json:"amount" doc:"What goes back: all that came, fees included."`
-	InitiatedAt httpapi.Time   `json:"initiatedAt" doc:"When it was owed."`
-	SettledAt   *httpapi.Time  `json:"settledAt,omitempty" doc:"When the payer had it."`
-	Status      string         `json:"status" enum:"PENDING,COMPLETED,FAILED" doc:"FAILED: it could not be sent back, and our people look after it."`
-	Reason      string         `json:"reason" enum:"TRANSACTION_FAILED,USER_CANCELLATION,TIMEOUT" doc:"Why it goes back."`
+	Reference   string         `json:"reference" doc:"Reference of the refund, shown to the payer." example:"4T9K2M7PXQ3A-REFUND"`
+	Amount      currencyAmount `json:"amount" doc:"Refunded amount: everything that was received, including fees."`
+	InitiatedAt httpapi.Time   `json:"initiatedAt" doc:"Time the refund was initiated."`
+	SettledAt   *httpapi.Time  `json:"settledAt,omitempty" doc:"Time the payer received the refund."`
+	Status      string         `json:"status" enum:"PENDING,COMPLETED,FAILED" doc:"Status of the refund. FAILED: it could not be paid; the operator of the service resolves it."`
+	Reason      string         `json:"reason" enum:"TRANSACTION_FAILED,USER_CANCELLATION,TIMEOUT" doc:"Reason of the refund."`
 }
 
 type reconciliationInstructions struct {
-	Reference string `json:"reference" doc:"Stands in the memo of the payment." example:"4T9K2M7PXQ3A"`
+	Reference string `json:"reference" doc:"Reference in the memo of the payment." example:"4T9K2M7PXQ3A"`
 }
 
 type customerInfoField struct {
-	Name      string `json:"name" doc:"The field." example:"FULL_NAME"`
-	Mandatory bool   `json:"mandatory" doc:"Whether the payment fails without it."`
+	Name      string `json:"name" doc:"Name of the field." example:"FULL_NAME"`
+	Mandatory bool   `json:"mandatory" doc:"Whether the payment fails without this field."`
 }
 
 func renderInfoFields(fields []transaction.InfoField) []customerInfoField {
@@ -104,7 +104,7 @@ func newTransactionBody(t transaction.Transaction, webhook bool) transactionBody
 	return body
 }
 
-// ownerID names whose something is: a customer's or, without one, the platform's.
+// ownerID returns the id of the customer or, without one, of the platform.
 func ownerID(p ident.Platform, c ident.Customer) string {
 	if c.IsZero() {
 		return p.String()
@@ -116,30 +116,30 @@ func optionalTime(t time.Time) *httpapi.Time {
 	if t.IsZero() {
 		return nil
 	}
-	written := httpapi.NewTime(t)
-	return &written
+	value := httpapi.NewTime(t)
+	return &value
 }
 
-func registerTransactions(a *httpapi.API, payments Payments) {
-	type one struct {
-		TransactionID httpapi.ID[ident.Transaction] `path:"transactionId" doc:"The transaction."`
+func registerTransactions(a *httpapi.API, service Payments) {
+	type getParams struct {
+		TransactionID httpapi.ID[ident.Transaction] `path:"transactionId" doc:"Id of the transaction."`
 	}
 	httpapi.Get(a, httpapi.Operation{
 		ID: "getTransactionById", Path: "/transactions/{transactionId}", Tag: tagTransactions, Summary: "Get a transaction", Permission: platform.View,
-		Description: "Where a payment stands.", Errors: []fault.Code{fault.TransactionNotFound},
-	}, func(ctx context.Context, call httpapi.Call, in *one) (transaction.Transaction, error) {
-		return payments.Get(ctx, call.Principal.Platform, in.TransactionID.Value)
+		Description: "Returns a transaction with its current status.", Errors: []fault.Code{fault.TransactionNotFound},
+	}, func(ctx context.Context, call httpapi.Call, in *getParams) (transaction.Transaction, error) {
+		return service.Get(ctx, call.Principal.Platform, in.TransactionID.Value)
 	}, renderTransaction)
 
 	httpapi.Get(a, httpapi.Operation{
 		ID: "listTransactions", Path: "/transactions", Tag: tagTransactions, Summary: "List transactions", Permission: platform.View,
-		Description: "The newest first, unless asked otherwise. Filters add up; dates are inclusive at both ends.",
+		Description: "Newest first by default. All filters must match; times are inclusive.",
 	}, func(ctx context.Context, call httpapi.Call, in *listTransactionsParams) (ports.Page[transaction.Transaction], error) {
 		filter, err := in.filter(call.Principal.Platform)
 		if err != nil {
 			return ports.Page[transaction.Transaction]{}, err
 		}
-		return payments.List(ctx, call.Principal.Platform, filter)
+		return service.List(ctx, call.Principal.Platform, filter)
 	}, func(p ports.Page[transaction.Transaction]) httpapi.Page[transactionBody] {
 		return renderPage(p, renderTransaction, func(t transaction.Transaction) string { return t.ID.String() })
 	})
@@ -148,31 +148,31 @@ func registerTransactions(a *httpapi.API, payments Payments) {
 type listTransactionsParams struct {
 	httpapi.Paging
 	httpapi.Sorting
-	CustomerID                string       `query:"customerId" doc:"Of one customer, or with your platform's id, your own."`
-	PlatformCustomerID        string       `query:"platformCustomerId" doc:"Of the customer with this id of yours."`
-	AccountIdentifier         string       `query:"accountIdentifier" doc:"From or to this account id or UMA address."`
-	SenderAccountIdentifier   string       `query:"senderAccountIdentifier" doc:"From this account id or UMA address."`
-	ReceiverAccountIdentifier string       `query:"receiverAccountIdentifier" doc:"To this account id or UMA address."`
-	Status                    string       `query:"status" enum:"CREATED,PENDING,PROCESSING,COMPLETED,REJECTED,FAILED,REFUNDED,EXPIRED" doc:"In this status."`
-	Type                      string       `query:"type" enum:"INCOMING,OUTGOING" doc:"Of this type."`
-	Reference                 string       `query:"reference" doc:"With this payment reference."`
-	StartDate                 httpapi.Time `query:"startDate" doc:"Made at this moment or later."`
-	EndDate                   httpapi.Time `query:"endDate" doc:"Made at this moment or earlier."`
+	CustomerID                string       `query:"customerId" doc:"Id of the customer, or of your platform for its own transactions."`
+	PlatformCustomerID        string       `query:"platformCustomerId" doc:"Your id for the customer."`
+	AccountIdentifier         string       `query:"accountIdentifier" doc:"Account id or UMA address of the sender or receiver."`
+	SenderAccountIdentifier   string       `query:"senderAccountIdentifier" doc:"Account id or UMA address of the sender."`
+	ReceiverAccountIdentifier string       `query:"receiverAccountIdentifier" doc:"Account id or UMA address of the receiver."`
+	Status                    string       `query:"status" enum:"CREATED,PENDING,PROCESSING,COMPLETED,REJECTED,FAILED,REFUNDED,EXPIRED" doc:"Status of the transaction."`
+	Type                      string       `query:"type" enum:"INCOMING,OUTGOING" doc:"Direction of the transaction."`
+	Reference                 string       `query:"reference" doc:"Payment reference."`
+	StartDate                 httpapi.Time `query:"startDate" doc:"Created at or after this time."`
+	EndDate                   httpapi.Time `query:"endDate" doc:"Created at or before this time."`
 }
 
 func (in *listTransactionsParams) filter(p ident.Platform) (ports.TransactionFilter, error) {
 	after, err := httpapi.CursorID[ident.Transaction](in.Cursor)
-	var of ident.Customer
-	own := in.CustomerID == p.String()
-	if in.CustomerID != "" && !own {
-		var bad error
-		if of, bad = ident.ParseCustomer(in.CustomerID); bad != nil {
+	var customer ident.Customer
+	platformOwned := in.CustomerID == p.String()
+	if in.CustomerID != "" && !platformOwned {
+		var invalid error
+		if customer, invalid = ident.ParseCustomer(in.CustomerID); invalid != nil {
 			return ports.TransactionFilter{}, fault.Invalid(fault.Field{Field: "customerId", Message: "must be an id of the form Customer:<uuid>, or the id of your platform"})
 		}
 	}
 	return ports.TransactionFilter{
 		Paging:   ports.Paging{Limit: in.Limit, After: after.UUID(), Ascending: in.Ascending()},
-		Customer: of, PlatformOwned: own, PlatformCustomerID: in.PlatformCustomerID,
+		Customer: customer, PlatformOwned: platformOwned, PlatformCustomerID: in.PlatformCustomerID,
 		Account: in.AccountIdentifier, Sender: in.SenderAccountIdentifier, Receiver: in.ReceiverAccountIdentifier,
 		Status: transaction.Status(in.Status), Type: transaction.Type(in.Type), Reference: in.Reference,
 		Created: inclusiveInterval(in.StartDate, in.EndDate),

@@ -4,6 +4,7 @@ import (
 	"context"
 
 	httpapi "causeway/adapters/http"
+	"causeway/app/receiving"
 	"causeway/core/corridor"
 	"causeway/core/fault"
 	"causeway/core/ident"
@@ -13,29 +14,59 @@ import (
 )
 
 type transferOutRequest struct {
-	Source struct {
-		AccountID httpapi.ID[ident.InternalAccount] `json:"accountId" doc:"The internal account that pays."`
-	} `json:"source" doc:"Where the money comes from."`
-	Destination struct {
-		AccountID   httpapi.ID[ident.ExternalAccount] `json:"accountId" doc:"The external account that receives, in the same currency."`
-		PaymentRail string                            `json:"paymentRail,omitempty" doc:"The rail to pay out by. May be left out: the quickest one of the account that takes the amount." example:"ACH"`
-	} `json:"destination" doc:"Where the money goes to."`
-	Amount httpapi.Minor `json:"amount" minimum:"1" maximum:"9000000000000000" doc:"How much, in the smallest unit of the currency." example:"10000"`
+	Source      internalAccountReference `json:"source" doc:"Source of the funds."`
+	Destination transferOutDestination   `json:"destination" doc:"Destination of the funds."`
+	Amount      httpapi.Minor            `json:"amount" minimum:"1" maximum:"9000000000000000" doc:"Amount, in the smallest unit of the currency." example:"10000"`
 }
 
-func registerTransfers(a *httpapi.API, payments Payments) {
-	type create struct{ Body transferOutRequest }
+// transferOutDestination is an external account, with the rail to reach it.
+type transferOutDestination struct {
+	AccountID   httpapi.ID[ident.ExternalAccount] `json:"accountId" doc:"Id of the external account, in the currency of the source."`
+	PaymentRail string                            `json:"paymentRail,omitempty" doc:"Payment rail. Defaults to the fastest rail of the account that supports the amount." example:"ACH"`
+}
+
+type transferInRequest struct {
+	Source      externalAccountReference `json:"source" doc:"Source of the funds."`
+	Destination internalAccountReference `json:"destination" doc:"Destination of the funds."`
+	Amount      httpapi.Minor            `json:"amount" minimum:"1" maximum:"9000000000000000" doc:"Amount, in the smallest unit of the currency of both accounts." example:"12550"`
+}
+
+type internalAccountReference struct {
+	AccountID httpapi.ID[ident.InternalAccount] `json:"accountId" doc:"Id of the internal account."`
+}
+
+type externalAccountReference struct {
+	AccountID httpapi.ID[ident.ExternalAccount] `json:"accountId" doc:"Id of the external account."`
+}
+
+func registerTransfers(a *httpapi.API, service Payments) {
+	type createInput struct{ Body transferOutRequest }
 	httpapi.Post(a, httpapi.Operation{
-		ID: "createTransferOut", Path: "/transfer-out", Tag: tagTransfers, Summary: "Transfer money out", Status: 201, Permission: platform.Transact,
-		Description: "Sends money from an internal account to an external account in the same currency, without a fee. It leaves the internal account at once; " +
-			"the transaction is `PENDING` until the rail has taken it on, then `PROCESSING`, then `COMPLETED`. What cannot be delivered is refunded to the " +
-			"internal account. A customer pays to accounts of their own or of your platform; an account of your platform pays to any.",
+		ID: "createTransferOut", Path: "/transfer-out", Tag: tagTransfers, Summary: "Create a transfer out", Status: 201, Permission: platform.Transact,
+		Description: "Sends money from an internal account to an external account in the same currency, without a fee. The internal account is debited at once; " +
+			"the transaction is `PENDING` until the rail accepts the payment, then `PROCESSING`, then `COMPLETED`. A payment that cannot be delivered is refunded to the " +
+			"internal account. A customer's account can pay only accounts of that customer or of your platform; an account of your platform can pay any account.",
 		Errors: []fault.Code{fault.InternalAccountNotFound, fault.ExternalAccountNotFound, fault.UserNotReady, fault.InvalidCurrency,
 			fault.AmountOutOfRange, fault.InsufficientBalance, fault.NotImplemented},
-	}, func(ctx context.Context, call httpapi.Call, in *create) (transaction.Transaction, error) {
-		return payments.TransferOut(ctx, transfer.Out{
+	}, func(ctx context.Context, call httpapi.Call, in *createInput) (transaction.Transaction, error) {
+		return service.TransferOut(ctx, transfer.Out{
 			Platform: call.Principal.Platform, From: in.Body.Source.AccountID.Value, To: in.Body.Destination.AccountID.Value,
 			Amount: int64(in.Body.Amount), Rail: corridor.Rail(in.Body.Destination.PaymentRail),
 		}, call.IdempotentRequest)
+	}, renderTransaction)
+}
+
+func registerTransferIn(a *httpapi.API, service IncomingPayments) {
+	type createInput struct{ Body transferInRequest }
+	httpapi.Post(a, httpapi.Operation{
+		ID: "createTransferIn", Path: "/transfer-in", Tag: tagTransfers, Summary: "Create a transfer in", Status: 201, Permission: platform.Transact,
+		Description: "Debits an external account and credits an internal account of the same owner and currency. The transaction is `PENDING` until the funds " +
+			"arrive, then `COMPLETED` or `FAILED`. Only US bank accounts can be debited, by ACH. " +
+			"To fund an internal account in another way, use its `fundingPaymentInstructions`.",
+		Errors: []fault.Code{fault.ExternalAccountNotFound, fault.InternalAccountNotFound, fault.InvalidCurrency, fault.UserNotReady,
+			fault.AmountOutOfRange, fault.CustomerDeleted, fault.NotImplemented},
+	}, func(ctx context.Context, call httpapi.Call, in *createInput) (transaction.Transaction, error) {
+		return service.TransferIn(ctx, call.Principal, receiving.TransferInRequest{From: in.Body.Source.AccountID.Value, To: in.Body.Destination.AccountID.Value,
+			Amount: int64(in.Body.Amount)}, call.IdempotentRequest)
 	}, renderTransaction)
 }
