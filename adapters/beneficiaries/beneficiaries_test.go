@@ -1,5 +1,4 @@
-// Package beneficiaries_test holds every adapter of ports.Beneficiaries to what the
-// port promises.
+// Package beneficiaries_test runs the conformance suite of ports.Beneficiaries on every adapter.
 package beneficiaries_test
 
 import (
@@ -25,8 +24,8 @@ func wallet(address string) account.External {
 
 func TestBeneficiaries_Contract(t *testing.T) {
 	t.Parallel()
-	// Whoever is asked, an account gets a status that exists or INVALID_BANK_ACCOUNT,
-	// the same each time; a wallet without anything to say of gets none.
+	// Every adapter returns a valid status or INVALID_BANK_ACCOUNT, the same on each call, and
+	// NOT_VERIFIED for a plain wallet.
 	known := map[account.VerificationStatus]bool{
 		account.Matched: true, account.PartialMatch: true, account.NotMatched: true, account.VerificationPending: true,
 		account.Unsupported: true, account.CheckedByReceivingFI: true,
@@ -51,7 +50,7 @@ func TestBeneficiaries_Contract(t *testing.T) {
 
 func TestSandbox_OutcomeByIdentifier(t *testing.T) {
 	t.Parallel()
-	// The end of the identifier decides, on wallets too; a name is told where it helps.
+	// The last digits select the status, for wallets too. Matches and partial matches have a name.
 	for number, want := range map[string]ports.Verification{
 		"123456789": {Status: account.Matched, Name: "Ana Silva"},
 		"123456103": {Status: account.PartialMatch, Name: "Ana Silva Sandbox"},
@@ -72,8 +71,7 @@ func TestSandbox_OutcomeByIdentifier(t *testing.T) {
 
 func TestAcceptsTestValue_OnlyInSandbox(t *testing.T) {
 	t.Parallel()
-	// A value chosen for its end passes in the sandbox with wrong check digits; where
-	// accounts are real nothing does.
+	// The sandbox accepts test values despite invalid check digits; the real adapter does not.
 	for value, want := range map[string]bool{"021000105": true, "021000021": false} {
 		if got := (sandbox.Beneficiaries{}).AcceptsTestValue(value); got != want {
 			t.Errorf("sandbox waives %s: %v, want %v", value, got, want)

@@ -12,7 +12,7 @@ import (
 
 func TestGenerator_IDsAreOrderedAndTimestamped(t *testing.T) {
 	t.Parallel()
-	// Ids of one moment sort in the order they were made, beyond the counter's end.
+	// Ids of the same millisecond sort in the order of generation, even after the counter overflows.
 	at := time.UnixMilli(1_790_000_000_000)
 	g := ids.New()
 
@@ -32,7 +32,7 @@ func TestGenerator_IDsAreOrderedAndTimestamped(t *testing.T) {
 
 func TestGenerator_UniqueAcrossGoroutines(t *testing.T) {
 	t.Parallel()
-	// Many callers at once never get the same id.
+	// Concurrent callers never get the same id.
 	g, at := ids.New(), time.UnixMilli(1_790_000_000_000)
 	var seen sync.Map
 	var all sync.WaitGroup

@@ -9,7 +9,7 @@ import (
 
 func TestStart_RejectsOtherMajorVersion(t *testing.T) {
 	t.Parallel()
-	// Data of another Postgres is not touched; the error says which package runs it.
+	// Data of another major version is not changed. The error names the package to install.
 	dir := initializedDir(t)
 	version := filepath.Join(dir, clusterName, "PG_VERSION")
 	if err := os.WriteFile(version, []byte("9\n"), 0o600); err != nil {
@@ -19,38 +19,38 @@ func TestStart_RejectsOtherMajorVersion(t *testing.T) {
 	_, err := Start(t.Context(), Options{Dir: dir})
 
 	if err == nil || !strings.Contains(err.Error(), "Postgres 9") || !strings.Contains(err.Error(), "postgresql-9") {
-		t.Errorf("data of Postgres 9 answers %v", err)
+		t.Errorf("data of Postgres 9: %v", err)
 	}
 	if text, err := os.ReadFile(version); err != nil || string(text) != "9\n" {
-		t.Errorf("the data was touched: %q, %v", text, err)
+		t.Errorf("the data was changed: %q, %v", text, err)
 	}
 }
 
 func TestStart_RejectsPathWithoutCluster(t *testing.T) {
 	t.Parallel()
-	// A place that holds something else is refused with a reason, and left alone.
+	// A path that contains something else is rejected and not changed.
 	cases := map[string]struct {
-		put  func(path string) error
-		want string
+		create func(path string) error
+		want   string
 	}{
 		"a link": {
-			put:  func(path string) error { return os.Symlink(t.TempDir(), path) },
-			want: "is not a folder",
+			create: func(path string) error { return os.Symlink(t.TempDir(), path) },
+			want:   "is not a folder",
 		},
 		"a file": {
-			put:  func(path string) error { return os.WriteFile(path, []byte("mine"), 0o600) },
-			want: "is not a folder",
+			create: func(path string) error { return os.WriteFile(path, []byte("text"), 0o600) },
+			want:   "is not a folder",
 		},
-		"somebody's folder": {
-			put:  func(path string) error { return os.Mkdir(path, 0o700) },
-			want: "holds no Postgres database",
+		"a folder without a database": {
+			create: func(path string) error { return os.Mkdir(path, 0o700) },
+			want:   "contains no Postgres database",
 		},
-		"a version that is none": {
-			put: func(path string) error {
+		"an invalid version": {
+			create: func(path string) error {
 				_ = os.Mkdir(path, 0o700)
 				return os.WriteFile(filepath.Join(path, "PG_VERSION"), []byte("fifteen"), 0o600)
 			},
-			want: "no version we can run",
+			want: "not a supported version",
 		},
 	}
 	for name, c := range cases {
@@ -58,7 +58,7 @@ func TestStart_RejectsPathWithoutCluster(t *testing.T) {
 			t.Parallel()
 			dir := t.TempDir()
 			path := filepath.Join(dir, clusterName)
-			if err := c.put(path); err != nil {
+			if err := c.create(path); err != nil {
 				t.Fatal(err)
 			}
 			before, err := os.Lstat(path)
@@ -66,10 +66,10 @@ func TestStart_RejectsPathWithoutCluster(t *testing.T) {
 				t.Fatal(err)
 			}
 			if _, err := Start(t.Context(), Options{Dir: dir}); err == nil || !strings.Contains(err.Error(), c.want) {
-				t.Errorf("answers %v, want %q in it", err, c.want)
+				t.Errorf("got %v, want %q", err, c.want)
 			}
 			if after, err := os.Lstat(path); err != nil || after.Mode() != before.Mode() {
-				t.Errorf("it was touched: %v, %v", after, err)
+				t.Errorf("it was changed: %v, %v", after, err)
 			}
 		})
 	}
@@ -77,25 +77,25 @@ func TestStart_RejectsPathWithoutCluster(t *testing.T) {
 
 func TestStart_RemovesIncompleteCluster(t *testing.T) {
 	t.Parallel()
-	// A crash in the middle of the first start leaves a folder that is not in its
-	// place yet: the next start removes it and makes another.
+	// A crash during the first start leaves a temporary folder. The next start removes it and
+	// creates the database again.
 	dir := t.TempDir()
-	half := filepath.Join(dir, clusterName+".new-123")
-	if err := os.MkdirAll(filepath.Join(half, "base"), 0o700); err != nil {
+	incomplete := filepath.Join(dir, clusterName+".new-123")
+	if err := os.MkdirAll(filepath.Join(incomplete, "base"), 0o700); err != nil {
 		t.Fatal(err)
 	}
 
 	s := startServer(t, Options{Dir: dir})
 
 	connect(t, s.URL())
-	if _, err := os.Stat(half); !os.IsNotExist(err) {
-		t.Errorf("the half-made database is still there: %v", err)
+	if _, err := os.Stat(incomplete); !os.IsNotExist(err) {
+		t.Errorf("the incomplete database still exists: %v", err)
 	}
 }
 
 func TestStart_EncodingLocaleAndChecksums(t *testing.T) {
 	t.Parallel()
-	// UTF-8, sorted by bytes on every machine alike, with checksums.
+	// The database uses UTF-8, the C locale and data checksums.
 	conn := connect(t, startServer(t, Options{Dir: t.TempDir()}).URL())
 	got := queryValue[string](t, conn, "SELECT pg_encoding_to_char(encoding) || ' ' || datcollate || ' ' || datctype || ' ' || current_setting('data_checksums') FROM pg_database WHERE datname = current_database()")
 	if got != "UTF8 C C on" {

@@ -19,24 +19,24 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
-// Some tests need another process, or another user: the test program itself,
-// started with one of these duties.
-const helperModeEnv = "PGEMBED_TEST_DUTY"
+// Some tests need another process or another user. They start the test binary in one of these
+// modes.
+const helperModeEnv = "PGEMBED_TEST_MODE"
 
 func TestMain(m *testing.M) {
-	switch duty := os.Getenv(helperModeEnv); duty {
+	switch mode := os.Getenv(helperModeEnv); mode {
 	case "":
 		code := m.Run()
 		if dir, err := templateDir(); err == nil {
 			_ = os.RemoveAll(dir)
 		}
 		os.Exit(code)
-	case "hold": // run a server until told to stop
+	case "serve": // run a server until stdin is closed
 		os.Exit(runServerUntilStdinCloses(os.Args[1]))
-	case "knock": // try to connect to a socket
+	case "connect": // try to connect to a socket
 		os.Exit(tryConnect(os.Args[1]))
 	default:
-		fmt.Println("unknown duty", duty)
+		fmt.Println("unknown mode", mode)
 		os.Exit(2)
 	}
 }
@@ -66,20 +66,20 @@ func tryConnect(url string) int {
 	return 0
 }
 
-// helperProcess is another process at its duty.
+// helperProcess is a running helper process.
 type helperProcess struct {
 	cmd       *exec.Cmd
 	stdin     io.Closer
-	firstLine string // its first line
+	firstLine string // of its output
 }
 
-// startHelper starts another process at a duty, as the user with a number (root: -1), and
-// returns when it has said its first line.
-func startHelper(t *testing.T, uid int, duty, arg string) *helperProcess {
+// startHelper starts a helper process in a mode, as the user with the given uid or, for -1, as the
+// current user. It returns after the first line of output.
+func startHelper(t *testing.T, uid int, mode, arg string) *helperProcess {
 	t.Helper()
 	cmd := exec.Command(sharedTestBinary(t), arg)
 	cmd.Dir = "/"
-	cmd.Env = append(os.Environ(), helperModeEnv+"="+duty)
+	cmd.Env = append(os.Environ(), helperModeEnv+"="+mode)
 	if uid >= 0 {
 		cmd.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: uint32(uid), Gid: uint32(uid)}}
 	}
@@ -94,42 +94,42 @@ func startHelper(t *testing.T, uid int, duty, arg string) *helperProcess {
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
-	o := &helperProcess{cmd: cmd, stdin: stdin}
-	t.Cleanup(o.kill)
-	said, err := bufio.NewReader(stdout).ReadString('\n')
+	h := &helperProcess{cmd: cmd, stdin: stdin}
+	t.Cleanup(h.kill)
+	line, err := bufio.NewReader(stdout).ReadString('\n')
 	if err != nil {
-		t.Fatalf("the other process ended without a word: %v", err)
+		t.Fatalf("the helper process exited without output: %v", err)
 	}
-	o.firstLine = strings.TrimSpace(said)
-	return o
+	h.firstLine = strings.TrimSpace(line)
+	return h
 }
 
-// postmasterPID is the process id of the server that the other process holds.
-func (o *helperProcess) postmasterPID(t *testing.T) int {
+// postmasterPID returns the process id of the helper's server.
+func (h *helperProcess) postmasterPID(t *testing.T) int {
 	t.Helper()
-	pid, err := strconv.Atoi(strings.TrimPrefix(o.firstLine, "up "))
+	pid, err := strconv.Atoi(strings.TrimPrefix(h.firstLine, "up "))
 	if err != nil {
-		t.Fatalf("the other process did not come up: %s", o.firstLine)
+		t.Fatalf("the helper process did not start its server: %s", h.firstLine)
 	}
 	return pid
 }
 
-func (o *helperProcess) kill() {
-	_ = o.cmd.Process.Kill()
-	_ = o.cmd.Wait()
+func (h *helperProcess) kill() {
+	_ = h.cmd.Process.Kill()
+	_ = h.cmd.Wait()
 }
 
-// stop tells the other process to stop its server, and waits until it has.
-func (o *helperProcess) stop(t *testing.T) {
+// stop stops the helper's server and waits for the helper to exit.
+func (h *helperProcess) stop(t *testing.T) {
 	t.Helper()
-	if err := errors.Join(o.stdin.Close(), o.cmd.Wait()); err != nil {
-		t.Errorf("the other process did not end well: %v", err)
+	if err := errors.Join(h.stdin.Close(), h.cmd.Wait()); err != nil {
+		t.Errorf("the helper process failed: %v", err)
 	}
 }
 
-// sharedTestBinary is a copy of the test program that any user may run. Another
-// process writes it: while we have a program open for writing, a child that we
-// fork meanwhile has it open too, and it cannot be run.
+// sharedTestBinary returns a copy of the test binary that any user may run. Another process
+// writes it, because a child forked while a binary is open for writing inherits the handle, and
+// the binary cannot be run until that is closed.
 func sharedTestBinary(t *testing.T) string {
 	t.Helper()
 	path := filepath.Join(sharedDir(t), "pgembed.test")
@@ -140,7 +140,7 @@ func sharedTestBinary(t *testing.T) string {
 	return path
 }
 
-// sharedDir is a folder that any user may enter. (t.TempDir is closed.)
+// sharedDir returns a temporary folder that any user may enter, unlike t.TempDir.
 func sharedDir(t *testing.T) string {
 	t.Helper()
 	dir, err := os.MkdirTemp("", "pgembed-")
@@ -154,7 +154,7 @@ func sharedDir(t *testing.T) string {
 	return dir
 }
 
-// dataDirOwnedBy is a data folder that belongs to a user.
+// dataDirOwnedBy returns a data folder that belongs to a user.
 func dataDirOwnedBy(t *testing.T, uid int) string {
 	t.Helper()
 	dir := filepath.Join(sharedDir(t), "data")
@@ -174,8 +174,8 @@ func requireRoot(t *testing.T) {
 	}
 }
 
-// templateDir is a data folder after its first start. Most tests are about what comes
-// later and work on a copy, which is quicker than another first start.
+// templateDir returns a data folder after its first start. Most tests use a copy, which is faster
+// than another first start.
 var templateDir = sync.OnceValues(func() (string, error) {
 	dir, err := os.MkdirTemp("", "pgembed-original-")
 	if err != nil {
@@ -188,7 +188,7 @@ var templateDir = sync.OnceValues(func() (string, error) {
 	return dir, s.Stop(context.Background())
 })
 
-// initializedDir is a data folder of the test's own, in which there is a database.
+// initializedDir returns a new data folder that contains a database.
 func initializedDir(t *testing.T) string {
 	t.Helper()
 	from, err := templateDir()
@@ -202,7 +202,7 @@ func initializedDir(t *testing.T) string {
 	return dir
 }
 
-// startServer starts a server that is stopped with the test.
+// startServer starts a server and stops it when the test ends.
 func startServer(t *testing.T, o Options) *Server {
 	t.Helper()
 	s, err := Start(t.Context(), o)
@@ -224,7 +224,7 @@ func stopServer(t *testing.T, s *Server) {
 	}
 }
 
-// connect opens a connection that is closed with the test.
+// connect opens a connection and closes it when the test ends.
 func connect(t *testing.T, url string) *pgx.Conn {
 	t.Helper()
 	conn, err := pgx.Connect(t.Context(), url)
@@ -242,7 +242,7 @@ func execSQL(t *testing.T, conn *pgx.Conn, sql string) {
 	}
 }
 
-// queryValue is the one value that a query answers.
+// queryValue returns the single value of a query.
 func queryValue[T any](t *testing.T, conn *pgx.Conn, sql string) (value T) {
 	t.Helper()
 	if err := conn.QueryRow(t.Context(), sql).Scan(&value); err != nil {
@@ -251,27 +251,27 @@ func queryValue[T any](t *testing.T, conn *pgx.Conn, sql string) (value T) {
 	return value
 }
 
-// insertRow commits a row that later starts must find.
+// insertRow commits a row that checkRow expects.
 func insertRow(t *testing.T, url string) {
 	t.Helper()
-	execSQL(t, connect(t, url), "CREATE TABLE kept (n int); INSERT INTO kept VALUES (42)")
+	execSQL(t, connect(t, url), "CREATE TABLE saved (n int); INSERT INTO saved VALUES (42)")
 }
 
 func checkRow(t *testing.T, url string) {
 	t.Helper()
-	if got := queryValue[int](t, connect(t, url), "SELECT n FROM kept"); got != 42 {
-		t.Errorf("kept %d, want 42", got)
+	if got := queryValue[int](t, connect(t, url), "SELECT n FROM saved"); got != 42 {
+		t.Errorf("got %d, want 42", got)
 	}
 }
 
-// checkStopped waits until no Postgres works on the data folder.
+// checkStopped waits until no Postgres process of the data folder is left.
 func checkStopped(t *testing.T, dir string) {
 	t.Helper()
 	path := filepath.Join(dir, clusterName)
 	if err := awaitStopped(t.Context(), path, 20*time.Second); err != nil {
 		t.Fatal(err)
 	}
-	if left := orphans(path); len(left) > 0 {
-		t.Fatalf("processes %v still work on %s", left, dir)
+	if pids := orphans(path); len(pids) > 0 {
+		t.Fatalf("processes %v are still running on %s", pids, dir)
 	}
 }

@@ -11,9 +11,8 @@ import (
 	"syscall"
 )
 
-// lockFolder makes this process the one that owns the server of the folder, until
-// the lock is closed or the process ends, however it ends. Children do not
-// inherit it.
+// lockFolder makes this process the only one that may run the server of the folder, until the
+// lock is closed or the process ends. Child processes do not inherit the lock.
 func lockFolder(dir string) (io.Closer, error) {
 	path := filepath.Join(dir, "postgres.lock")
 	f, err := os.OpenFile(path, os.O_CREATE|os.O_RDWR|syscall.O_NOFOLLOW, 0o600)
@@ -28,7 +27,7 @@ func lockFolder(dir string) (io.Closer, error) {
 		}
 		return nil, fmt.Errorf("lock the data folder: %w", err)
 	}
-	// Who holds it, for the message that the next one gets.
+	// The process id is shown to a process that finds the folder locked.
 	if err := errors.Join(f.Truncate(0), writeAt(f, strconv.Itoa(os.Getpid())+"\n")); err != nil {
 		return nil, errors.Join(fmt.Errorf("write the lock of the data folder: %w", err), f.Close())
 	}

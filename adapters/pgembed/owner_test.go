@@ -12,8 +12,8 @@ import (
 func TestStart_RootDropsPrivileges(t *testing.T) {
 	t.Parallel()
 	requireRoot(t)
-	// Started by root, Postgres runs as an ordinary user, in a folder that this user
-	// cannot reach by its path, and leaves the rest of the data folder to root.
+	// Started by root, Postgres runs as another user, even if that user cannot access the folder
+	// by its path. The rest of the data folder belongs to root.
 	outer := filepath.Join(t.TempDir(), "closed")
 	if err := os.Mkdir(outer, 0o700); err != nil {
 		t.Fatal(err)
@@ -26,10 +26,10 @@ func TestStart_RootDropsPrivileges(t *testing.T) {
 	if info, err := os.Stat("/proc/" + strings.TrimSpace(strings.Fields(pidFileText(t, s))[0])); err != nil || int(info.Sys().(*syscall.Stat_t).Uid) != uid || uid == 0 {
 		t.Errorf("postgres does not run as %s (%d): %v", s.cluster.owner.name, uid, err)
 	}
-	enter := exec.Command("/bin/ls", s.cluster.path)
-	enter.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: uint32(uid), Gid: uint32(s.cluster.owner.gid)}}
-	if enter.Run() == nil {
-		t.Error("the folder is not as closed as this test wants it")
+	list := exec.Command("/bin/ls", s.cluster.path)
+	list.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: uint32(uid), Gid: uint32(s.cluster.owner.gid)}}
+	if list.Run() == nil {
+		t.Error("the user can access the folder by its path")
 	}
 	for name, want := range map[string]int{"": 0, "postgres": uid, "postgres.lock": 0, "postgres.log": 0} {
 		info, err := os.Stat(filepath.Join(dir, name))
@@ -37,10 +37,10 @@ func TestStart_RootDropsPrivileges(t *testing.T) {
 			t.Fatal(err)
 		}
 		if got := int(info.Sys().(*syscall.Stat_t).Uid); got != want || info.Mode().Perm()&0o077 != 0 {
-			t.Errorf("%q belongs to %d with mode %v, want %d and closed to others", name, got, info.Mode(), want)
+			t.Errorf("%q belongs to %d with mode %v, want %d and private", name, got, info.Mode(), want)
 		}
 	}
-	// Postgres comes by its own files while it runs, not only at the start.
+	// The running server can access its own files.
 	conn := connect(t, s.SuperuserURL())
 	for _, sql := range []string{"CREATE DATABASE another", "CHECKPOINT", "SELECT pg_switch_wal()", "SELECT pg_reload_conf()"} {
 		execSQL(t, conn, sql)
@@ -60,20 +60,20 @@ func pidFileText(t *testing.T, s *Server) string {
 func TestStart_UnprivilegedUser(t *testing.T) {
 	t.Parallel()
 	requireRoot(t)
-	// An ordinary user runs the server as itself, also one with no name, as
-	// containers have them; and root, coming later, leaves the data to that user.
+	// Postgres runs as the user who starts it, even one without a name, as in containers. If root
+	// starts it later, it still runs as that user.
 	for name, uid := range map[string]int{"with a name": mustLookupUser(t, "nobody").uid, "without a name": 54321} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			if name == "without a name" && !userNamespacesAllowed() {
-				t.Skip("this machine gives ordinary users no namespace")
+				t.Skip("this machine does not allow user namespaces")
 			}
 			dir := dataDirOwnedBy(t, uid)
-			user := startHelper(t, uid, "hold", dir)
+			user := startHelper(t, uid, "serve", dir)
 			user.postmasterPID(t)
 			url, ok := RunningURL(dir)
 			if !ok {
-				t.Fatal("root does not see the user's server")
+				t.Fatal("root does not find the user's server")
 			}
 			insertRow(t, url)
 			user.stop(t)
@@ -82,7 +82,7 @@ func TestStart_UnprivilegedUser(t *testing.T) {
 
 			checkRow(t, s.URL())
 			if s.cluster.owner.uid != uid {
-				t.Errorf("root runs the data of user %d as %d", uid, s.cluster.owner.uid)
+				t.Errorf("started by root, the data of user %d is run by user %d", uid, s.cluster.owner.uid)
 			}
 		})
 	}
@@ -91,8 +91,7 @@ func TestStart_UnprivilegedUser(t *testing.T) {
 func TestServer_OtherUsersCannotConnect(t *testing.T) {
 	t.Parallel()
 	requireRoot(t)
-	// Another user of the machine who knows the address, and may enter the folders
-	// above, cannot connect.
+	// Another user who knows the URL and can enter the folders above cannot connect.
 	for name, dir := range map[string]string{
 		"short": filepath.Join(sharedDir(t), "data"),
 		"long":  filepath.Join(sharedDir(t), strings.Repeat("long", 30)),
@@ -104,11 +103,11 @@ func TestServer_OtherUsersCannotConnect(t *testing.T) {
 				t.Fatal(err)
 			}
 			for _, url := range []string{s.URL(), s.SuperuserURL()} {
-				if got := startHelper(t, 54321, "knock", url).firstLine; !strings.Contains(got, "permission denied") {
-					t.Errorf("a stranger is answered %q", got)
+				if got := startHelper(t, 54321, "connect", url).firstLine; !strings.Contains(got, "permission denied") {
+					t.Errorf("another user gets %q", got)
 				}
-				if got := startHelper(t, s.cluster.owner.uid, "knock", url).firstLine; !strings.HasPrefix(got, "in ") {
-					t.Errorf("this test cannot tell: the owner is answered %q", got)
+				if got := startHelper(t, s.cluster.owner.uid, "connect", url).firstLine; !strings.HasPrefix(got, "in ") {
+					t.Errorf("the owner cannot connect: %q", got)
 				}
 			}
 		})
@@ -118,7 +117,7 @@ func TestServer_OtherUsersCannotConnect(t *testing.T) {
 func TestStart_RejectsDataOfOtherUser(t *testing.T) {
 	t.Parallel()
 	requireRoot(t)
-	// An ordinary user is told whose data it is, instead of a riddle from Postgres.
+	// The error names the owner of the data.
 	dir := dataDirOwnedBy(t, mustLookupUser(t, "nobody").uid)
 	if err := os.Mkdir(filepath.Join(dir, clusterName), 0o755); err != nil { // root's
 		t.Fatal(err)
@@ -126,17 +125,17 @@ func TestStart_RejectsDataOfOtherUser(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(dir, clusterName, "PG_VERSION"), []byte("15\n"), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	got := startHelper(t, mustLookupUser(t, "nobody").uid, "hold", dir).firstLine
+	got := startHelper(t, mustLookupUser(t, "nobody").uid, "serve", dir).firstLine
 	if !strings.HasPrefix(got, "failed:") || !strings.Contains(got, "belongs to user root") {
-		t.Errorf("the user is told %q", got)
+		t.Errorf("got %q", got)
 	}
 }
 
 func TestStart_FixesOwnershipOfCopiedData(t *testing.T) {
 	t.Parallel()
 	requireRoot(t)
-	// Root restores a copy of the folder, and all of it belongs to root: the next
-	// start gives it back to the user that Postgres runs as.
+	// The files of a copy made by root belong to root. The next start changes their owner to the
+	// user that Postgres runs as.
 	dir := initializedDir(t)
 	s := startServer(t, Options{Dir: dir})
 	insertRow(t, s.URL())
@@ -158,7 +157,7 @@ func mustLookupUser(t *testing.T, name string) owner {
 	return o
 }
 
-// userNamespacesAllowed says whether an ordinary user may have a namespace.
+// userNamespacesAllowed reports whether an unprivileged user may create a user namespace.
 func userNamespacesAllowed() bool {
 	probe := exec.Command("unshare", "--user", "true")
 	probe.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: 54321, Gid: 54321}}

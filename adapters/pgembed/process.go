@@ -10,17 +10,17 @@ import (
 	"syscall"
 )
 
-// startOnLockedThread starts cmd and calls ended with its outcome. The kernel sends
-// Pdeathsig when the *thread* that started a child ends, and Go ends threads as
-// it likes; so this one is kept until the child is gone.
-func startOnLockedThread(cmd *exec.Cmd, ended func(error)) error {
+// startOnLockedThread starts cmd and calls exited with the result of Wait. The kernel sends
+// Pdeathsig when the thread that started a child ends, and Go may end idle threads, so this
+// thread is kept until the child exits.
+func startOnLockedThread(cmd *exec.Cmd, exited func(error)) error {
 	started := make(chan error)
 	go func() {
 		runtime.LockOSThread() // never unlocked: the thread ends with this function
 		err := cmd.Start()
 		started <- err
 		if err == nil {
-			ended(cmd.Wait())
+			exited(cmd.Wait())
 		}
 	}()
 	return <-started
@@ -32,12 +32,12 @@ func closeAll(files []*os.File) {
 	}
 }
 
-// openLog opens the server's log for appending; a big one is put aside first.
+// openLog opens the server's log for appending, after renaming a large one.
 func openLog(path string) (*os.File, error) {
-	const big = 10 << 20
-	if info, err := os.Stat(path); err == nil && info.Size() > big {
+	const maxSize = 10 << 20
+	if info, err := os.Stat(path); err == nil && info.Size() > maxSize {
 		if err := os.Rename(path, path+".1"); err != nil {
-			return nil, fmt.Errorf("put the old Postgres log aside: %w", err)
+			return nil, fmt.Errorf("rename the old Postgres log: %w", err)
 		}
 	}
 	f, err := os.OpenFile(path, os.O_APPEND|os.O_CREATE|os.O_WRONLY|syscall.O_NOFOLLOW, 0o600)
@@ -47,7 +47,7 @@ func openLog(path string) (*os.File, error) {
 	return f, nil
 }
 
-// lastLines are the last n lines of a file, or why it cannot be read.
+// lastLines returns the last n lines of a file, or why it cannot be read.
 func lastLines(path string, n int) string {
 	text, err := os.ReadFile(path)
 	if err != nil {
@@ -57,7 +57,7 @@ func lastLines(path string, n int) string {
 	return strings.Join(lines[max(0, len(lines)-n):], "\n")
 }
 
-// syncFolder makes a rename in dir survive a crash.
+// syncFolder makes a rename in dir durable.
 func syncFolder(dir string) error {
 	f, err := os.Open(dir)
 	if err != nil {

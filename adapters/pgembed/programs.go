@@ -12,11 +12,11 @@ import (
 	"strings"
 )
 
-// binEnv names the folder of the Postgres programs, when they are not where
-// Debian puts them or another version is wanted.
+// binEnv is the environment variable for the folder of the Postgres programs, if they are not
+// where Debian installs them or if another version is wanted.
 const binEnv = "CAUSEWAY_POSTGRES_BIN"
 
-// oldestMajor is the oldest Postgres that the service's SQL runs on.
+// oldestMajor is the oldest supported Postgres version.
 const oldestMajor = 15
 
 // programs is a folder with postgres and initdb of one major version.
@@ -25,28 +25,27 @@ type programs struct {
 	major int
 }
 
-// findPrograms finds the programs of a major version; 0 means any, the newest
-// that Debian has installed if PATH holds none.
+// findPrograms finds the programs of a major version. 0 means any version: the one in PATH, or
+// else the newest in Debian's folders.
 func findPrograms(major int) (programs, error) {
 	return choosePrograms(programFolders(os.Getenv(binEnv), os.Getenv("PATH"), debianFolders), major)
 }
 
-// debianFolders is where Debian's postgresql packages put their programs.
+// debianFolders is where Debian's postgresql packages install the programs.
 const debianFolders = "/usr/lib/postgresql/*/bin"
 
-// programFolders lists where to look, best first. A folder that was named is the
-// only one.
-func programFolders(named, path, pattern string) []string {
-	if named != "" {
-		return []string{named}
+// programFolders lists the folders to search, in order. A configured folder is the only one.
+func programFolders(configured, path, pattern string) []string {
+	if configured != "" {
+		return []string{configured}
 	}
 	folders := filepath.SplitList(path)
-	debian, _ := filepath.Glob(pattern) // errs on a bad pattern only
+	debian, _ := filepath.Glob(pattern) // fails only on an invalid pattern
 	slices.SortFunc(debian, func(a, b string) int { return cmp.Compare(folderVersion(b), folderVersion(a)) })
 	return append(folders, debian...)
 }
 
-// folderVersion is 15 for /usr/lib/postgresql/15/bin.
+// folderVersion returns 15 for /usr/lib/postgresql/15/bin.
 func folderVersion(dir string) float64 {
 	v, err := strconv.ParseFloat(filepath.Base(filepath.Dir(dir)), 64)
 	if err != nil {
@@ -70,21 +69,21 @@ func choosePrograms(folders []string, major int) (programs, error) {
 	switch {
 	case len(others) == 0 && major == 0:
 		return programs{}, fmt.Errorf("found no Postgres programs: install the Debian package postgresql (apt-get install postgresql), "+
-			"name their folder in %s, or use a database of your own (DATABASE_URL)", binEnv)
+			"set %s to their folder, or set DATABASE_URL to use another database", binEnv)
 	case major == 0:
 		return programs{}, fmt.Errorf("need Postgres %d or newer, found only %s: install a newer postgresql package, "+
-			"name its folder in %s, or use a database of your own (DATABASE_URL)", oldestMajor, strings.Join(others, ", "), binEnv)
+			"set %s to its folder, or set DATABASE_URL to use another database", oldestMajor, strings.Join(others, ", "), binEnv)
 	default:
 		if len(others) == 0 {
 			others = []string{"none"}
 		}
-		return programs{}, fmt.Errorf("the data is of Postgres %d, the programs found are of another version (%s): "+
-			"install the Debian package postgresql-%d, name its folder in %s, or move the data with pg_upgrade",
+		return programs{}, fmt.Errorf("the data is of Postgres %d, but the programs found are of another version (%s): "+
+			"install the Debian package postgresql-%d, set %s to its folder, or upgrade the data with pg_upgrade",
 			major, strings.Join(others, ", "), major, binEnv)
 	}
 }
 
-// programsIn reads the version of the programs in a folder, if it holds them.
+// programsIn returns the programs in a folder. It reports false if there are none.
 func programsIn(dir string) (programs, bool) {
 	dir, err := filepath.Abs(dir)
 	if err != nil {
@@ -105,7 +104,7 @@ func programsIn(dir string) (programs, bool) {
 
 var versionLine = regexp.MustCompile(`^postgres \(PostgreSQL\) (\d+)`)
 
-// parseVersion reads "postgres (PostgreSQL) 15.18 (Debian …)".
+// parseVersion parses "postgres (PostgreSQL) 15.18 (Debian …)".
 func parseVersion(line string) (int, bool) {
 	m := versionLine.FindStringSubmatch(line)
 	if m == nil {

@@ -10,8 +10,8 @@ import (
 
 func TestChoosePrograms(t *testing.T) {
 	t.Parallel()
-	// The programs of the wanted version are found wherever they are; with no wish,
-	// PATH comes before Debian's folders, and the newest of those first.
+	// Programs of a given version are found in any folder. Without one, PATH comes before Debian's
+	// folders, and the newest of those is chosen.
 	root := t.TempDir()
 	install := func(version string) string {
 		dir := filepath.Join(root, version, "bin")
@@ -21,37 +21,37 @@ func TestChoosePrograms(t *testing.T) {
 		return dir
 	}
 	v9, v15, v16, v17 := install("9"), install("15"), install("16"), install("17")
-	half := filepath.Join(root, "half", "bin")
-	writeProgram(t, filepath.Join(half, "postgres"), "echo 'postgres (PostgreSQL) 18.0'")
-	odd := filepath.Join(root, "odd", "bin")
-	writeProgram(t, filepath.Join(odd, "postgres"), "echo 'something else'")
-	writeProgram(t, filepath.Join(odd, "initdb"), "exit 1")
+	incomplete := filepath.Join(root, "half", "bin")
+	writeProgram(t, filepath.Join(incomplete, "postgres"), "echo 'postgres (PostgreSQL) 18.0'")
+	other := filepath.Join(root, "odd", "bin")
+	writeProgram(t, filepath.Join(other, "postgres"), "echo 'something else'")
+	writeProgram(t, filepath.Join(other, "initdb"), "exit 1")
 	debian := filepath.Join(root, "1*", "bin")
 
 	cases := []struct {
-		about             string
-		named, path, glob string
-		major             int
-		want, wantErr     string
+		name                   string
+		configured, path, glob string
+		major                  int
+		want, wantErr          string
 	}{
-		{about: "the newest of Debian's", glob: debian, want: v17},
-		{about: "PATH first", path: v15 + ":/nonexistent", glob: debian, want: v15},
-		{about: "the version of the data", path: v15, glob: debian, major: 16, want: v16},
-		{about: "a folder without initdb is none", path: half, glob: debian, want: v17},
-		{about: "programs that say something else", path: odd, glob: debian, want: v17},
-		{about: "a named folder is the only one", named: v16, path: v15, glob: debian, want: v16},
-		{about: "a named folder of another version", named: v16, glob: debian, major: 15, wantErr: "postgresql-15"},
-		{about: "too old", path: v9, glob: "/nonexistent/*", wantErr: "need Postgres 15 or newer, found only version 9"},
-		{about: "nothing at all", glob: "/nonexistent/*", wantErr: "apt-get install postgresql"},
-		{about: "nothing for the data", glob: "/nonexistent/*", major: 15, wantErr: "postgresql-15"},
+		{name: "the newest of Debian's", glob: debian, want: v17},
+		{name: "PATH first", path: v15 + ":/nonexistent", glob: debian, want: v15},
+		{name: "the version of the data", path: v15, glob: debian, major: 16, want: v16},
+		{name: "folder without initdb", path: incomplete, glob: debian, want: v17},
+		{name: "programs with other output", path: other, glob: debian, want: v17},
+		{name: "configured folder is the only one", configured: v16, path: v15, glob: debian, want: v16},
+		{name: "configured folder of another version", configured: v16, glob: debian, major: 15, wantErr: "postgresql-15"},
+		{name: "too old", path: v9, glob: "/nonexistent/*", wantErr: "need Postgres 15 or newer, found only version 9"},
+		{name: "no programs", glob: "/nonexistent/*", wantErr: "apt-get install postgresql"},
+		{name: "no programs for the data", glob: "/nonexistent/*", major: 15, wantErr: "postgresql-15"},
 	}
 	for _, c := range cases {
-		t.Run(c.about, func(t *testing.T) {
+		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
-			got, err := choosePrograms(programFolders(c.named, c.path, c.glob), c.major)
+			got, err := choosePrograms(programFolders(c.configured, c.path, c.glob), c.major)
 			if c.wantErr != "" {
 				if err == nil || !strings.Contains(err.Error(), c.wantErr) {
-					t.Errorf("answers %v, want %q in it", err, c.wantErr)
+					t.Errorf("got %v, want %q", err, c.wantErr)
 				}
 				return
 			}
@@ -64,7 +64,7 @@ func TestChoosePrograms(t *testing.T) {
 
 func TestParseVersion(t *testing.T) {
 	t.Parallel()
-	// Only what postgres itself says of itself is a version.
+	// Only the output of postgres --version is accepted.
 	for line, want := range map[string]int{
 		"postgres (PostgreSQL) 15.18 (Debian 15.18-0+deb12u1)\n": 15,
 		"postgres (PostgreSQL) 18beta1":                          18,
@@ -80,8 +80,7 @@ func TestParseVersion(t *testing.T) {
 	}
 }
 
-// writeProgram writes a script, through another process for the reason that
-// everyonesProgram gives.
+// writeProgram writes a script through another process; sharedTestBinary says why.
 func writeProgram(t *testing.T, path, script string) {
 	t.Helper()
 	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {

@@ -16,13 +16,13 @@ import (
 	"github.com/sirupsen/logrus"
 )
 
-// RunningURL finds the server that runs on a data folder right now, whichever
-// process owns it, and says how the service connects to it.
+// RunningURL returns the URL by which the service connects to the server that is running on a
+// data folder, whichever process started it. It reports false if none is running.
 func RunningURL(dir string) (url string, ok bool) {
 	return runningURL(dir, serviceRole, serviceDatabase)
 }
 
-// RunningSuperuserURL is Running for an operator or a test.
+// RunningSuperuserURL is like RunningURL, with the superuser, for operators and tests.
 func RunningSuperuserURL(dir string) (url string, ok bool) {
 	return runningURL(dir, superuser, superuser)
 }
@@ -33,76 +33,74 @@ func runningURL(dir, role, database string) (string, bool) {
 		return "", false
 	}
 	path := filepath.Join(dir, clusterName)
-	note, ok := readPIDFile(path)
-	if !ok || !note.ready || !isPostgresIn(note.pid, path) {
+	file, ok := readPIDFile(path)
+	if !ok || !file.ready || !isPostgresIn(file.pid, path) {
 		return "", false
 	}
-	return socketURL(note.socketDir, role, database), true
+	return socketURL(file.socketDir, role, database), true
 }
 
-// stopOrphans stops every Postgres process that works in the cluster: a server
-// whose owner was killed, or what is left of one. The caller holds the lock, so
-// none of them has an owner any more. They are stopped, not adopted, because the
-// server must be our child: it ends with us, and we notice when it ends.
-func stopOrphans(ctx context.Context, path string, wait stopTimeouts, log logrus.FieldLogger) error {
-	note, noted := readPIDFile(path)
-	left := orphans(path)
-	if len(left) > 0 {
-		log.WithField("processes", len(left)).Warn("stopping a Postgres that an earlier process left behind")
-		// The server itself first, cleanly. Only if that does not help, or there is
-		// no server any more, everything at once; the next start recovers.
-		if noted && slices.Contains(left, note.pid) {
-			_ = syscall.Kill(note.pid, syscall.SIGINT)
-			if err := awaitStopped(ctx, path, wait.graceful); err != nil {
+// stopOrphans stops every Postgres process of the cluster. The caller holds the folder's lock,
+// so the process that started them has ended. They are stopped, not reused, because the server
+// must be a child of this process: each must notice when the other ends.
+func stopOrphans(ctx context.Context, path string, timeouts stopTimeouts, log logrus.FieldLogger) error {
+	file, found := readPIDFile(path)
+	pids := orphans(path)
+	if len(pids) > 0 {
+		log.WithField("processes", len(pids)).Warn("stopping an orphaned Postgres")
+		// Stop the server cleanly first. If that fails, or only child processes are left,
+		// kill all of them; the next start recovers.
+		if found && slices.Contains(pids, file.pid) {
+			_ = syscall.Kill(file.pid, syscall.SIGINT)
+			if err := awaitStopped(ctx, path, timeouts.graceful); err != nil {
 				return err
 			}
 		}
-		for _, hard := range []syscall.Signal{syscall.SIGQUIT, syscall.SIGKILL} {
-			left = orphans(path)
-			if len(left) == 0 {
+		for _, signal := range []syscall.Signal{syscall.SIGQUIT, syscall.SIGKILL} {
+			pids = orphans(path)
+			if len(pids) == 0 {
 				break
 			}
-			for _, pid := range left {
-				_ = syscall.Kill(pid, hard)
+			for _, pid := range pids {
+				_ = syscall.Kill(pid, signal)
 			}
-			if err := awaitStopped(ctx, path, wait.forced); err != nil {
+			if err := awaitStopped(ctx, path, timeouts.forced); err != nil {
 				return err
 			}
 		}
-		if left = orphans(path); len(left) > 0 {
-			return fmt.Errorf("an earlier Postgres (process %d) works on %s and does not stop: end it and try again", left[0], path)
+		if pids = orphans(path); len(pids) > 0 {
+			return fmt.Errorf("an orphaned Postgres (process %d) on %s does not stop: kill it and try again", pids[0], path)
 		}
 	}
-	if !noted {
+	if !found {
 		return nil
 	}
-	// Nothing works here any more, so the note is stale. It would stop Postgres
-	// from starting if its number has gone to another process.
+	// The PID file is stale. It would prevent Postgres from starting if another process now has
+	// that process id.
 	if err := os.Remove(filepath.Join(path, pidFileName)); err != nil && !errors.Is(err, os.ErrNotExist) {
-		return fmt.Errorf("remove the note of an earlier Postgres: %w", err)
+		return fmt.Errorf("remove a stale postmaster.pid: %w", err)
 	}
-	return removeSocketFolder(note.socketDir)
+	return removeSocketFolder(file.socketDir)
 }
 
-// stopTimeouts is how long a leftover has to end when it is asked to, and when it is
-// told to.
+// stopTimeouts limit the wait for an orphan after a request to stop and after a kill.
 type stopTimeouts struct{ graceful, forced time.Duration }
 
 var defaultStopTimeouts = stopTimeouts{graceful: 30 * time.Second, forced: 5 * time.Second}
 
-// awaitStopped waits until nothing works in the cluster, or patience runs out.
-func awaitStopped(ctx context.Context, path string, patience time.Duration) error {
-	enough := time.NewTimer(patience)
-	defer enough.Stop()
-	look := time.NewTicker(5 * time.Millisecond)
-	defer look.Stop()
+// awaitStopped waits until no process of the cluster is left, or until the timeout.
+func awaitStopped(ctx context.Context, path string, timeout time.Duration) error {
+	expired := time.NewTimer(timeout)
+	defer expired.Stop()
+	poll := time.NewTicker(5 * time.Millisecond)
+	defer poll.Stop()
 	for {
 		select {
 		case <-ctx.Done():
-			return fmt.Errorf("an earlier Postgres was still stopping: %w", context.Cause(ctx))
-		case <-enough.C:
+			return fmt.Errorf("an orphaned Postgres was still stopping: %w", context.Cause(ctx))
+		case <-expired.C:
 			return nil
-		case <-look.C:
+		case <-poll.C:
 			if len(orphans(path)) == 0 {
 				return nil
 			}
@@ -110,9 +108,8 @@ func awaitStopped(ctx context.Context, path string, patience time.Duration) erro
 	}
 }
 
-// orphans are the ids of the Postgres processes that work in the cluster. Each
-// of them, server or servant, has the cluster as its working directory; that
-// holds when the note is gone or tells of a process long dead.
+// orphans returns the ids of the Postgres processes of the cluster. Each of them has the cluster
+// as its working directory, even if the PID file is missing or stale.
 func orphans(path string) []int {
 	entries, err := os.ReadDir("/proc")
 	if err != nil {
@@ -127,8 +124,8 @@ func orphans(path string) []int {
 	return pids
 }
 
-// isPostgresIn says whether a process is a Postgres with the cluster as its working
-// directory. It is false for processes that we may not look into.
+// isPostgresIn reports whether a process is a Postgres with the cluster as its working
+// directory. It returns false for processes that this user may not inspect.
 func isPostgresIn(pid int, path string) bool {
 	proc := "/proc/" + strconv.Itoa(pid)
 	program, err := os.Readlink(proc + "/exe")
@@ -139,11 +136,11 @@ func isPostgresIn(pid int, path string) bool {
 	if err != nil {
 		return false
 	}
-	here, err := os.Stat(path)
-	return err == nil && os.SameFile(cwd, here)
+	cluster, err := os.Stat(path)
+	return err == nil && os.SameFile(cwd, cluster)
 }
 
-// pidFile is what a server writes about itself into its cluster.
+// pidFile is the content of postmaster.pid, which a server writes into its cluster.
 type pidFile struct {
 	pid       int
 	socketDir string
@@ -152,37 +149,36 @@ type pidFile struct {
 
 const pidFileName = "postmaster.pid"
 
-// readPIDFile reads the note of the cluster at path, if there is one.
+// readPIDFile reads the PID file of the cluster at path. It reports false if there is none.
 func readPIDFile(path string) (pidFile, bool) {
 	text, err := os.ReadFile(filepath.Join(path, pidFileName))
 	if err != nil {
 		return pidFile{}, false
 	}
-	n, ok := parsePIDFile(string(text))
-	if !filepath.IsAbs(n.socketDir) {
-		n.socketDir = filepath.Join(path, n.socketDir)
+	file, ok := parsePIDFile(string(text))
+	if !filepath.IsAbs(file.socketDir) {
+		file.socketDir = filepath.Join(path, file.socketDir)
 	}
-	return n, ok
+	return file, ok
 }
 
-// parsePIDFile reads the lines of a note: process id, data directory, start time,
-// port, socket folder, listen address, shared memory, status. The later ones are
-// written as the server comes up.
+// parsePIDFile parses the lines of a PID file: process id, data directory, start time, port,
+// socket folder, listen address, shared memory, status. The last ones are added during startup.
 func parsePIDFile(text string) (pidFile, bool) {
 	line := strings.Split(text, "\n")
 	pid, err := strconv.Atoi(strings.TrimSpace(line[0]))
 	if err != nil || pid <= 0 {
 		return pidFile{}, false
 	}
-	n := pidFile{pid: pid}
+	file := pidFile{pid: pid}
 	if len(line) > 4 {
-		n.socketDir = line[4]
+		file.socketDir = line[4]
 	}
-	n.ready = len(line) > 7 && strings.TrimSpace(line[7]) == "ready"
-	return n, true
+	file.ready = len(line) > 7 && strings.TrimSpace(line[7]) == "ready"
+	return file, true
 }
 
-// socketURL is the address of a database behind a unix socket.
+// socketURL returns the URL of a database on a unix socket.
 func socketURL(sockets, role, database string) string {
 	u := url.URL{
 		Scheme:   "postgres",

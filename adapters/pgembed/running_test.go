@@ -16,14 +16,13 @@ import (
 
 func TestServer_StopsWhenOwnerIsKilled(t *testing.T) {
 	t.Parallel()
-	// When the process that owns the server is killed without a chance to tidy up,
-	// Postgres shuts down by itself and leaves the folder as after a clean stop.
+	// When the process that started the server is killed, Postgres shuts down cleanly.
 	dir := initializedDir(t)
-	owner := startHelper(t, -1, "hold", dir)
+	owner := startHelper(t, -1, "serve", dir)
 	owner.postmasterPID(t)
 	url, ok := RunningURL(dir)
 	if !ok {
-		t.Fatal("the server of another process is not found")
+		t.Fatal("the server of the helper process was not found")
 	}
 	insertRow(t, url)
 
@@ -31,18 +30,17 @@ func TestServer_StopsWhenOwnerIsKilled(t *testing.T) {
 
 	checkStopped(t, dir)
 	if _, err := os.Stat(filepath.Join(dir, clusterName, pidFileName)); !os.IsNotExist(err) {
-		t.Errorf("the server did not tidy up: %v", err)
+		t.Errorf("the PID file still exists: %v", err)
 	}
 	checkRow(t, startServer(t, Options{Dir: dir}).URL())
 }
 
 func TestStart_RightAfterOwnerIsKilled(t *testing.T) {
 	t.Parallel()
-	// The next start does not wait for the old server to be gone: it may find it
-	// running, stopping or gone, and there is one server afterwards.
+	// A start while the old server is still running or stopping succeeds, and leaves one server.
 	dir := initializedDir(t)
 	for range 5 {
-		owner := startHelper(t, -1, "hold", dir)
+		owner := startHelper(t, -1, "serve", dir)
 		old := owner.postmasterPID(t)
 		owner.kill()
 
@@ -50,7 +48,7 @@ func TestStart_RightAfterOwnerIsKilled(t *testing.T) {
 
 		connect(t, s.URL())
 		if syscall.Kill(old, 0) == nil && isPostgresIn(old, filepath.Join(dir, clusterName)) {
-			t.Errorf("the old server %d is still there", old)
+			t.Errorf("the old server %d is still running", old)
 		}
 		stopServer(t, s)
 	}
@@ -58,8 +56,8 @@ func TestStart_RightAfterOwnerIsKilled(t *testing.T) {
 
 func TestStart_StopsOrphanedServer(t *testing.T) {
 	t.Parallel()
-	// A server that nobody owns is stopped, cleanly, and another one started; in a
-	// folder with a short path as in one whose socket lies elsewhere.
+	// An orphaned server is stopped cleanly and a new one is started, also if the socket is in
+	// another folder because the path is long.
 	for name, dir := range map[string]string{
 		"short": t.TempDir(),
 		"long":  filepath.Join(t.TempDir(), strings.Repeat("long", 30)),
@@ -85,15 +83,14 @@ func TestStart_StopsOrphanedServer(t *testing.T) {
 
 func TestStopOrphans_KillsUnresponsiveServer(t *testing.T) {
 	t.Parallel()
-	// A leftover that does not react to a request is ended by force, and the next
-	// start recovers.
+	// An orphan that does not react is killed, and the next start recovers.
 	dir := initializedDir(t)
 	s := startServer(t, Options{Dir: dir})
 	insertRow(t, s.URL())
 	stopServer(t, s)
 	orphan := startOrphan(t, s.cluster)
-	note, _ := readPIDFile(s.cluster.path)
-	if err := syscall.Kill(note.pid, syscall.SIGSTOP); err != nil {
+	file, _ := readPIDFile(s.cluster.path)
+	if err := syscall.Kill(file.pid, syscall.SIGSTOP); err != nil {
 		t.Fatal(err)
 	}
 	quiet := logrus.New()
@@ -111,27 +108,26 @@ func TestStopOrphans_KillsUnresponsiveServer(t *testing.T) {
 
 func TestStart_IgnoresStalePIDFile(t *testing.T) {
 	t.Parallel()
-	// After a crash of the machine the note of the old server names a process that
-	// is not there, is somebody else's, or makes no sense. None of it is in the way,
-	// and nobody else's process is touched.
+	// After a crash of the machine the PID file may contain the id of no process or of an unrelated
+	// one. The server starts, and the unrelated process is not stopped.
 	dir := initializedDir(t)
 	s := startServer(t, Options{Dir: dir})
 	stopServer(t, s)
-	// A process of the same user: Postgres itself takes such a one for a server.
-	bystander := exec.Command("sleep", "600")
-	bystander.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
+	// Postgres itself would take a process of the same user for a server.
+	unrelated := exec.Command("sleep", "600")
+	unrelated.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
 	if s.cluster.owner.dropPrivileges {
-		bystander.SysProcAttr.Credential = &syscall.Credential{Uid: uint32(s.cluster.owner.uid), Gid: uint32(s.cluster.owner.gid)}
+		unrelated.SysProcAttr.Credential = &syscall.Credential{Uid: uint32(s.cluster.owner.uid), Gid: uint32(s.cluster.owner.gid)}
 	}
-	gone := make(chan error, 1)
-	if err := startOnLockedThread(bystander, func(err error) { gone <- err }); err != nil {
+	exited := make(chan error, 1)
+	if err := startOnLockedThread(unrelated, func(err error) { exited <- err }); err != nil {
 		t.Fatal(err)
 	}
-	defer func() { _ = bystander.Process.Kill(); <-gone }()
+	defer func() { _ = unrelated.Process.Kill(); <-exited }()
 
 	for name, text := range map[string]string{
-		"a bystander": strconv.Itoa(bystander.Process.Pid) + "\n/proc/self/fd/3\n1\n5432\n.\n\n 1 2\nready   \n",
-		"nobody":      "4194000\n/proc/self/fd/3\n1\n5432\n.\n\n 1 2\nready   \n",
+		"an unrelated process": strconv.Itoa(unrelated.Process.Pid) + "\n/proc/self/fd/3\n1\n5432\n.\n\n 1 2\nready   \n",
+		"no process":           "4194000\n/proc/self/fd/3\n1\n5432\n.\n\n 1 2\nready   \n",
 	} {
 		path := filepath.Join(s.cluster.path, pidFileName)
 		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
@@ -141,7 +137,7 @@ func TestStart_IgnoresStalePIDFile(t *testing.T) {
 			t.Fatal(err)
 		}
 		if url, ok := RunningURL(dir); ok {
-			t.Errorf("%s passes for a server at %s", name, url)
+			t.Errorf("%s: found a server at %s", name, url)
 		}
 
 		next := startServer(t, Options{Dir: dir})
@@ -150,21 +146,21 @@ func TestStart_IgnoresStalePIDFile(t *testing.T) {
 		stopServer(t, next)
 	}
 	select {
-	case err := <-gone:
-		t.Errorf("the bystander was ended: %v", err)
+	case err := <-exited:
+		t.Errorf("the unrelated process was stopped: %v", err)
 	default:
 	}
 }
 
 func TestStart_LongPathUsesTempSocket(t *testing.T) {
 	t.Parallel()
-	// A data folder whose path is too long for a socket works like any other, and
-	// the folder of its socket goes away with the server.
+	// If the path of the data folder is too long for a socket, the socket is in a temporary folder
+	// that is removed with the server.
 	dir := filepath.Join(t.TempDir(), strings.Repeat("long", 40))
 	s := startServer(t, Options{Dir: dir})
 	connect(t, s.URL())
 	if url, ok := RunningURL(dir); !ok || url != s.URL() {
-		t.Errorf("Running says %q, %v; want %q", url, ok, s.URL())
+		t.Errorf("RunningURL returned %q, %v; want %q", url, ok, s.URL())
 	}
 	if info, err := os.Stat(s.socketDir); err != nil || info.Mode().Perm() != 0o700 {
 		t.Errorf("the folder of the socket: %v, %v", info, err)
@@ -173,22 +169,22 @@ func TestStart_LongPathUsesTempSocket(t *testing.T) {
 	stopServer(t, s)
 
 	if _, err := os.Stat(s.socketDir); !os.IsNotExist(err) {
-		t.Errorf("the folder of the socket is still there: %v", err)
+		t.Errorf("the folder of the socket still exists: %v", err)
 	}
 }
 
 func TestRemoveSocketFolder_OnlyOwnFolders(t *testing.T) {
 	t.Parallel()
-	// Where the socket lay is read from a file that we did not write; nothing but a
-	// folder that we made is removed for it.
-	mine := t.TempDir()
-	for _, path := range []string{mine, "/tmp", "/tmp/causeway-pg-x/../../" + strings.TrimPrefix(mine, "/"), "", "."} {
+	// The socket folder is read from a PID file, which may contain anything. Only folders created
+	// by makeSocketFolder are removed.
+	unrelated := t.TempDir()
+	for _, path := range []string{unrelated, "/tmp", "/tmp/causeway-pg-x/../../" + strings.TrimPrefix(unrelated, "/"), "", "."} {
 		if err := removeSocketFolder(path); err != nil {
 			t.Error(err)
 		}
 	}
-	if _, err := os.Stat(mine); err != nil {
-		t.Errorf("a folder of somebody else is gone: %v", err)
+	if _, err := os.Stat(unrelated); err != nil {
+		t.Errorf("an unrelated folder was removed: %v", err)
 	}
 }
 
@@ -198,17 +194,16 @@ func FuzzParsePIDFile(f *testing.F) {
 	f.Add("-1\n\n\n\n\n\n\nready")
 	f.Add("")
 	f.Fuzz(func(t *testing.T, text string) {
-		// Whatever the note says, a server that passes for ready has a process that a
-		// signal can be sent to, and not to a group or to everyone.
-		n, ok := parsePIDFile(text)
-		if ok && n.pid <= 0 || !ok && n != (pidFile{}) {
-			t.Errorf("parseNote(%q) = %+v, %v", text, n, ok)
+		// A parsed process id is always positive, so that no signal goes to a process group.
+		file, ok := parsePIDFile(text)
+		if ok && file.pid <= 0 || !ok && file != (pidFile{}) {
+			t.Errorf("parsePIDFile(%q) = %+v, %v", text, file, ok)
 		}
 	})
 }
 
-// startOrphan runs a server that no process owns, as if its owner had been killed
-// and the kernel had not told it. The channel is closed when it has ended.
+// startOrphan starts a server without the lock of its folder, as if its owner had been killed
+// without the kernel stopping the server. The channel is closed when it has exited.
 func startOrphan(t *testing.T, c cluster) <-chan struct{} {
 	t.Helper()
 	sockets, err := c.makeSocketFolder()

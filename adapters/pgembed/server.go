@@ -1,17 +1,15 @@
-// Package pgembed runs a private Postgres in a data folder, from the Postgres
-// programs that the machine has: the same engine as in production, with nothing
-// to set up. It is reached over a unix socket that only the starting user (and
-// root) can open, and it lives and dies with the process that started it.
+// Package pgembed runs a private Postgres in a data folder with the Postgres programs installed
+// on the machine. Clients connect over a unix socket that only the starting user and root can
+// open. The server stops when the process that started it ends.
 //
-// It never listens on the network, never gives up durability outside of tests,
-// never upgrades data from one major version to another, and never lets two
-// servers work on one folder. It needs Linux.
+// It never listens on the network, never disables durability outside tests, never upgrades data
+// to another major version, and never runs two servers on one folder. It requires Linux.
 //
-// What it keeps in the data folder:
+// The data folder contains:
 //
 //	postgres/      the database cluster
-//	postgres.log   what the server has to say
-//	postgres.lock  held by the process that owns the server
+//	postgres.log   the server's log
+//	postgres.lock  held by the process that started the server
 package pgembed
 
 import (
@@ -28,47 +26,44 @@ import (
 	"github.com/sirupsen/logrus"
 )
 
-// Options say where a server keeps its data and how it is set.
+// Options configures a server.
 type Options struct {
-	// Dir is the data folder. It is made (mode 0700) when missing.
+	// Dir is the data folder. Start creates it with mode 0700 if it is missing.
 	Dir string
-	// Log hears where the data is and what had to be repaired; nil is silence.
+	// Log receives the location of the data and any repairs. nil discards them.
 	Log logrus.FieldLogger
-	// MaxConnections is how many clients may connect at once; 0 means 100.
+	// MaxConnections limits the client connections. 0 means 100.
 	MaxConnections int
-	// Settings are further Postgres settings, by name. Those that durability or
-	// privacy rests on (see pinned) are refused.
+	// Settings are further Postgres settings by name. Those that durability or privacy depend
+	// on (see pinnedSettings) are rejected.
 	Settings map[string]string
-	// Throwaway gives up durability for speed: for the data of a test run, never
-	// for data that anyone will want back.
+	// Throwaway disables durability for speed. It is only for test data.
 	Throwaway bool
 }
 
-// Server is a running Postgres that belongs to this process.
+// Server is a running Postgres started by this process.
 type Server struct {
 	cluster   cluster
-	socketDir string // the folder that holds its unix socket
+	socketDir string // the folder of its unix socket
 	lock      io.Closer
 	log       logrus.FieldLogger
 
 	process *os.Process
 	exited  chan struct{}
-	exitErr error // why the process ended; to be read after exited is closed
+	exitErr error // result of the process; valid after exited is closed
 
 	stopOnce sync.Once
 	stopErr  error
 }
 
-// ErrInUse says that another process owns the server of the folder.
+// ErrInUse is returned if another process runs the server of the folder.
 var ErrInUse = errors.New("the data folder is in use by another process")
 
-// Start brings up the server of a data folder, making the database on the first
-// start, and returns when it takes connections. A server that an earlier, killed
-// process left behind is stopped first.
+// Start starts the server of a data folder and returns when it accepts connections. The first
+// start creates the database. A server left by a killed process is stopped first.
 //
-// Errors: ErrInUse when another process owns the folder; else what is missing or
-// wrong on the machine and what to do about it. When ctx ends first, whatever
-// was started is stopped again.
+// It returns ErrInUse if another process runs the server of the folder. Other errors say what is
+// wrong and what to do. If ctx ends first, Start stops what it started.
 func Start(ctx context.Context, o Options) (*Server, error) {
 	log := o.Log
 	if log == nil {
@@ -76,7 +71,7 @@ func Start(ctx context.Context, o Options) (*Server, error) {
 		silent.SetOutput(io.Discard)
 		log = silent
 	}
-	began := time.Now()
+	startedAt := time.Now()
 
 	flags, err := o.flags()
 	if err != nil {
@@ -87,7 +82,7 @@ func Start(ctx context.Context, o Options) (*Server, error) {
 		return nil, fmt.Errorf("data folder %s: %w", o.Dir, err)
 	}
 	if err := os.MkdirAll(dir, 0o700); err != nil {
-		return nil, fmt.Errorf("make the data folder: %w", err)
+		return nil, fmt.Errorf("create the data folder: %w", err)
 	}
 	lock, err := lockFolder(dir)
 	if err != nil {
@@ -99,12 +94,12 @@ func Start(ctx context.Context, o Options) (*Server, error) {
 	}
 	log.WithFields(logrus.Fields{
 		"data": s.cluster.path, "user": s.cluster.owner.name, "postgres": s.cluster.programs.major,
-		"took": time.Since(began).Round(time.Millisecond).String(),
-	}).Info("private Postgres is up")
+		"took": time.Since(startedAt).Round(time.Millisecond).String(),
+	}).Info("private Postgres started")
 	return s, nil
 }
 
-// start does what Start does once the folder is locked.
+// start starts the server of a locked folder.
 func (s *Server) start(ctx context.Context, dir string, flags []string) error {
 	path := filepath.Join(dir, clusterName)
 	if err := stopOrphans(ctx, path, defaultStopTimeouts, s.log); err != nil {
@@ -121,16 +116,16 @@ func (s *Server) start(ctx context.Context, dir string, flags []string) error {
 		return errors.Join(err, removeSocketFolder(s.socketDir))
 	}
 	if err := s.awaitReady(ctx); err != nil {
-		// The process is there, but it is of no use to anyone.
-		gone, cancel := context.WithCancel(ctx)
+		// Stop it at once: nobody has connected.
+		cancelled, cancel := context.WithCancel(ctx)
 		cancel()
-		_ = s.terminate(gone)
+		_ = s.terminate(cancelled)
 		return errors.Join(err, removeSocketFolder(s.socketDir))
 	}
 	return nil
 }
 
-// launch starts the postgres process, its words going to the log file.
+// launch starts the postgres process, with its output in the log file.
 func (s *Server) launch(logFile string, flags []string) error {
 	out, err := openLog(logFile)
 	if err != nil {
@@ -139,7 +134,7 @@ func (s *Server) launch(logFile string, flags []string) error {
 	defer out.Close() // the child has its own handle
 	sockets := s.socketDir
 	if sockets == s.cluster.path {
-		sockets = "." // Postgres works inside its cluster, so no path is too long or closed to it
+		sockets = "." // relative to the working directory, so that the path is short and accessible
 	}
 	cmd, err := s.cluster.command("postgres", append(flags, "-c", "unix_socket_directories="+sockets)...)
 	if err != nil {
@@ -147,8 +142,8 @@ func (s *Server) launch(logFile string, flags []string) error {
 	}
 	defer closeAll(cmd.ExtraFiles)
 	cmd.Stdout, cmd.Stderr = out, out
-	// A session of its own: Ctrl-C in the terminal reaches us alone, and we stop
-	// Postgres last. If we are killed, the kernel asks it to shut down.
+	// In its own session Postgres does not receive Ctrl-C from the terminal, so that this
+	// process can stop it last. If this process is killed, the kernel sends SIGINT.
 	cmd.SysProcAttr.Setsid = true
 	cmd.SysProcAttr.Pdeathsig = syscall.SIGINT
 	if err := startOnLockedThread(cmd, func(err error) {
@@ -161,41 +156,39 @@ func (s *Server) launch(logFile string, flags []string) error {
 	return nil
 }
 
-// awaitReady returns when the server takes connections. Recovery after a crash
-// may take its time, so only ctx limits it.
+// awaitReady waits until the server accepts connections. Only ctx limits the wait, because
+// recovery after a crash can take long.
 func (s *Server) awaitReady(ctx context.Context) error {
-	look := time.NewTicker(2 * time.Millisecond)
-	defer look.Stop()
+	poll := time.NewTicker(2 * time.Millisecond)
+	defer poll.Stop()
 	for {
 		select {
 		case <-ctx.Done():
 			return fmt.Errorf("postgres was still starting: %w", context.Cause(ctx))
 		case <-s.exited:
-			return fmt.Errorf("postgres ended while it started (%w); its log says:\n%s",
+			return fmt.Errorf("postgres exited during startup (%w); end of its log:\n%s",
 				s.exitErr, lastLines(filepath.Join(filepath.Dir(s.cluster.path), "postgres.log"), 10))
-		case <-look.C:
-			if note, ok := readPIDFile(s.cluster.path); ok && note.pid == s.process.Pid && note.ready {
+		case <-poll.C:
+			if file, ok := readPIDFile(s.cluster.path); ok && file.pid == s.process.Pid && file.ready {
 				return nil
 			}
 		}
 	}
 }
 
-// URL is how the service connects: as the role that owns the database. pgx and
-// libpq accept it.
+// URL returns the URL by which the service connects, as the role that owns the database.
 func (s *Server) URL() string { return socketURL(s.socketDir, serviceRole, serviceDatabase) }
 
-// SuperuserURL is how an operator or a test connects who must create databases
-// or roles. The service itself never uses it.
+// SuperuserURL returns a URL for operators and tests that create databases or roles. The service
+// never uses it.
 func (s *Server) SuperuserURL() string { return socketURL(s.socketDir, superuser, superuser) }
 
-// Done is closed when the server has ended, for whatever reason.
+// Done returns a channel that is closed when the server has exited.
 func (s *Server) Done() <-chan struct{} { return s.exited }
 
-// Stop disconnects every client, stops the server cleanly and gives the folder
-// free. If ctx ends before that is done, the server is ended at once and an error
-// says so; nothing committed is lost, the next start recovers. Stopping twice, or
-// a server that has died, is fine.
+// Stop disconnects all clients, stops the server and unlocks the folder. If ctx ends first, Stop
+// kills the server and returns an error; no committed data is lost, and the next start recovers.
+// Stop may be called again, or after the server has exited.
 func (s *Server) Stop(ctx context.Context) error {
 	s.stopOnce.Do(func() {
 		err := s.terminate(ctx)
@@ -204,7 +197,7 @@ func (s *Server) Stop(ctx context.Context) error {
 	return s.stopErr
 }
 
-// terminate asks more and more firmly until the process is gone.
+// terminate stops the process, first cleanly and then by force.
 func (s *Server) terminate(ctx context.Context) error {
 	_ = s.process.Signal(syscall.SIGINT) // fast: roll back what runs, checkpoint, exit
 	select {
@@ -219,5 +212,5 @@ func (s *Server) terminate(ctx context.Context) error {
 		_ = s.process.Kill()
 		<-s.exited
 	}
-	return fmt.Errorf("postgres was ended before it could finish, it recovers at the next start: %w", context.Cause(ctx))
+	return fmt.Errorf("postgres was killed before it had shut down; it recovers at the next start: %w", context.Cause(ctx))
 }

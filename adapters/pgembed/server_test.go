@@ -16,33 +16,32 @@ import (
 
 func TestServer_DataSurvivesRestart(t *testing.T) {
 	t.Parallel()
-	// What was committed is there after a stop and a start, and at every moment the
-	// folder tells truly whether a server runs on it.
-	dir := filepath.Join(t.TempDir(), "made", "on", "demand")
+	// Committed data survives a restart, and RunningURL reports correctly whether a server runs.
+	dir := filepath.Join(t.TempDir(), "created", "on", "demand")
 	if url, ok := RunningURL(dir); ok {
-		t.Fatalf("a server at %s before the first start", url)
+		t.Fatalf("found a server at %s before the first start", url)
 	}
 
 	first := startServer(t, Options{Dir: dir})
 	insertRow(t, first.URL())
 	if url, ok := RunningURL(dir); !ok || url != first.URL() {
-		t.Errorf("Running says %q, %v; want %q", url, ok, first.URL())
+		t.Errorf("RunningURL returned %q, %v; want %q", url, ok, first.URL())
 	}
 	if url, ok := RunningSuperuserURL(dir); !ok || url != first.SuperuserURL() {
-		t.Errorf("RunningSuperuser says %q, %v; want %q", url, ok, first.SuperuserURL())
+		t.Errorf("RunningSuperuserURL returned %q, %v; want %q", url, ok, first.SuperuserURL())
 	}
 	stopServer(t, first)
 
 	select {
 	case <-first.Done():
 	default:
-		t.Error("a stopped server is not done")
+		t.Error("Done is not closed after Stop")
 	}
 	if url, ok := RunningURL(dir); ok {
-		t.Errorf("a server at %s after the stop", url)
+		t.Errorf("found a server at %s after Stop", url)
 	}
 	if err := first.Stop(t.Context()); err != nil {
-		t.Errorf("stopping twice: %v", err)
+		t.Errorf("second Stop: %v", err)
 	}
 
 	second := startServer(t, Options{Dir: dir})
@@ -51,7 +50,7 @@ func TestServer_DataSurvivesRestart(t *testing.T) {
 
 func TestServer_ServiceRoleIsNotSuperuser(t *testing.T) {
 	t.Parallel()
-	// The service owns its database, may make the role it works as, and no more.
+	// The service's role owns its database, may create roles, and has no other privileges.
 	s := startServer(t, Options{Dir: initializedDir(t)})
 	conn := connect(t, s.URL())
 
@@ -68,15 +67,15 @@ func TestServer_ServiceRoleIsNotSuperuser(t *testing.T) {
 
 func TestStart_SecondStartIsRejected(t *testing.T) {
 	t.Parallel()
-	// The second start on a folder is refused and says who has it; the first server
-	// does not notice. When the first is gone, the folder is free.
+	// A second start on a folder fails and names the process that uses it. After the first server
+	// has stopped, the folder can be used again.
 	dir := initializedDir(t)
 	first := startServer(t, Options{Dir: dir})
 
 	_, err := Start(t.Context(), Options{Dir: dir})
 
 	if !errors.Is(err, ErrInUse) || !strings.Contains(err.Error(), strconv.Itoa(os.Getpid())) || !strings.Contains(err.Error(), dir) {
-		t.Errorf("the second start answers %v", err)
+		t.Errorf("second start: %v", err)
 	}
 	connect(t, first.URL())
 	stopServer(t, first)
@@ -85,8 +84,7 @@ func TestStart_SecondStartIsRejected(t *testing.T) {
 
 func TestServer_HasOwnProcessGroup(t *testing.T) {
 	t.Parallel()
-	// Ctrl-C goes to our process group; Postgres has one of its own, so that it is
-	// stopped last.
+	// Postgres has its own process group, so that Ctrl-C does not stop it before the service.
 	s := startServer(t, Options{Dir: initializedDir(t)})
 	group, err := syscall.Getpgid(s.process.Pid)
 	if err != nil || group != s.process.Pid {
@@ -96,13 +94,12 @@ func TestServer_HasOwnProcessGroup(t *testing.T) {
 
 func TestStop_DisconnectsClients(t *testing.T) {
 	t.Parallel()
-	// A client in the middle of a transaction does not hold up a stop, and what it
-	// did not commit is not there afterwards.
+	// An open transaction does not delay Stop, and is rolled back.
 	dir := initializedDir(t)
 	s := startServer(t, Options{Dir: dir})
 	insertRow(t, s.URL())
 	idle := connect(t, s.URL())
-	execSQL(t, idle, "BEGIN; UPDATE kept SET n = 0")
+	execSQL(t, idle, "BEGIN; UPDATE saved SET n = 0")
 
 	stopServer(t, s)
 
@@ -111,28 +108,27 @@ func TestStop_DisconnectsClients(t *testing.T) {
 
 func TestStop_CancelledContext(t *testing.T) {
 	t.Parallel()
-	// A stop that may not take any time says that it was rough, leaves no process,
-	// and loses nothing that was committed.
+	// Stop with a cancelled context kills the server, returns an error and loses no committed data.
 	dir := initializedDir(t)
 	s, err := Start(t.Context(), Options{Dir: dir})
 	if err != nil {
 		t.Fatal(err)
 	}
 	insertRow(t, s.URL())
-	// A stopped process cannot answer a polite request.
+	// A suspended process does not react to SIGINT.
 	if err := s.process.Signal(syscall.SIGSTOP); err != nil {
 		t.Fatal(err)
 	}
 	resume := time.AfterFunc(100*time.Millisecond, func() { _ = s.process.Signal(syscall.SIGCONT) })
 	defer resume.Stop()
-	hurry, cancel := context.WithCancel(t.Context())
+	cancelled, cancel := context.WithCancel(t.Context())
 	cancel()
 
-	err = s.Stop(hurry)
+	err = s.Stop(cancelled)
 
-	// Postgres may be quick enough to see both requests at once and end well.
+	// Postgres may receive both signals at once and shut down cleanly.
 	if err != nil && !errors.Is(err, context.Canceled) {
-		t.Errorf("a stop in a hurry answers %v", err)
+		t.Errorf("Stop: %v", err)
 	}
 	checkStopped(t, dir)
 	checkRow(t, startServer(t, Options{Dir: dir}).URL())
@@ -140,16 +136,16 @@ func TestStop_CancelledContext(t *testing.T) {
 
 func TestServer_DoneClosesWhenProcessDies(t *testing.T) {
 	t.Parallel()
-	// Done is closed when the server dies under us; stopping it is no error, and
-	// the next start comes up though a client is still waiting for an answer.
+	// Done is closed when the server is killed. Stop then returns no error, and the next start
+	// works while a client is still waiting.
 	dir := initializedDir(t)
 	s := startServer(t, Options{Dir: dir})
 	insertRow(t, s.URL())
 	busy := connect(t, s.URL())
-	answered := make(chan error, 1)
+	queryErr := make(chan error, 1)
 	go func() {
 		_, err := busy.Exec(context.Background(), "SELECT pg_sleep(600)")
-		answered <- err
+		queryErr <- err
 	}()
 
 	if err := s.process.Kill(); err != nil {
@@ -159,19 +155,19 @@ func TestServer_DoneClosesWhenProcessDies(t *testing.T) {
 	select {
 	case <-s.Done():
 	case <-time.After(10 * time.Second):
-		t.Fatal("nobody noticed")
+		t.Fatal("Done was not closed")
 	}
 	stopServer(t, s)
 	checkRow(t, startServer(t, Options{Dir: dir}).URL())
-	if err := <-answered; err == nil {
-		t.Error("the client of the dead server got an answer")
+	if err := <-queryErr; err == nil {
+		t.Error("the query of the killed server succeeded")
 	}
 }
 
 func TestStart_CancelledLeavesNothing(t *testing.T) {
 	t.Parallel()
-	// A first start that is given up at any moment leaves no process and nothing
-	// half-made that the next start would trip over.
+	// A first start that is cancelled at any time leaves no process, and the next start removes
+	// incomplete files.
 	for _, after := range []time.Duration{0, 20 * time.Millisecond, 150 * time.Millisecond, 300 * time.Millisecond} {
 		t.Run(after.String(), func(t *testing.T) {
 			t.Parallel()
@@ -181,15 +177,15 @@ func TestStart_CancelledLeavesNothing(t *testing.T) {
 
 			s, err := Start(ctx, Options{Dir: dir})
 
-			if err == nil { // a fast machine
+			if err == nil { // it was fast enough
 				stopServer(t, s)
 			} else if !errors.Is(err, context.DeadlineExceeded) {
-				t.Errorf("a start that is given up answers %v", err)
+				t.Errorf("cancelled start: %v", err)
 			}
 			checkStopped(t, dir)
 			connect(t, startServer(t, Options{Dir: dir}).URL())
 			if rest, _ := filepath.Glob(filepath.Join(dir, "*.new-*")); len(rest) > 0 {
-				t.Errorf("half-made databases are left: %v", rest)
+				t.Errorf("incomplete databases left: %v", rest)
 			}
 		})
 	}
@@ -197,12 +193,11 @@ func TestStart_CancelledLeavesNothing(t *testing.T) {
 
 func TestStart_ErrorIncludesLog(t *testing.T) {
 	t.Parallel()
-	// The error carries what Postgres said, so that nobody has to look for its log,
-	// and the folder is free again.
+	// The error contains the end of the server's log, and the folder is unlocked.
 	dir := initializedDir(t)
 	_, err := Start(t.Context(), Options{Dir: dir, Settings: map[string]string{"shared_buffers": "nonsense"}})
 	if err == nil || !strings.Contains(err.Error(), "shared_buffers") {
-		t.Errorf("a bad setting answers %v", err)
+		t.Errorf("invalid setting: %v", err)
 	}
 	startServer(t, Options{Dir: dir})
 }

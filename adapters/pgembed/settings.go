@@ -8,13 +8,12 @@ import (
 	"strconv"
 )
 
-// pinnedSettings are the settings nobody may change: they go on the command line, which
-// beats every file and ALTER SYSTEM.
+// pinnedSettings cannot be changed: they are passed on the command line, which overrides
+// configuration files and ALTER SYSTEM.
 //
-//   - What the service has acknowledged survives a crash.
-//   - Nothing but the unix socket leads in.
-//   - A failed statement holds customers' data, so neither its text nor its
-//     details go to the log.
+//   - Committed transactions survive a crash.
+//   - The server accepts connections on the unix socket only.
+//   - Failed statements contain customers' data and are not logged.
 var pinnedSettings = map[string]string{
 	"fsync":                   "on",
 	"full_page_writes":        "on",
@@ -25,24 +24,24 @@ var pinnedSettings = map[string]string{
 	"log_min_error_statement": "panic",
 	"log_error_verbosity":     "terse",
 	"log_statement":           "none",
-	"unix_socket_directories": "", // decided at start
+	"unix_socket_directories": "", // set at start
 	"cluster_name":            "causeway",
 }
 
-// defaultSettings are the settings that Options.Settings may replace: small enough for a
-// laptop, enough for a few thousand payments a second.
+// defaultSettings can be overridden by Options.Settings. They fit a laptop and are sufficient for
+// a few thousand payments per second.
 var defaultSettings = map[string]string{
 	"max_connections":  "100",
 	"shared_buffers":   "128MB",
-	"random_page_cost": "1.1", // disks do not seek any more
-	"jit":              "off", // short statements: compiling costs more than it saves
+	"random_page_cost": "1.1", // suits SSDs
+	"jit":              "off", // compiling short statements costs more than it saves
 	"timezone":         "UTC",
 	"log_timezone":     "UTC",
 	"lc_messages":      "C",
 	"log_line_prefix":  "%m [%p] ",
 }
 
-// throwawaySettings is what Options.Throwaway trades for speed.
+// throwawaySettings disable durability; see Options.Throwaway.
 var throwawaySettings = map[string]string{
 	"fsync":              "off",
 	"full_page_writes":   "off",
@@ -51,10 +50,10 @@ var throwawaySettings = map[string]string{
 	"max_wal_senders":    "0",
 }
 
-// flags are the arguments postgres is started with.
+// flags returns the command line arguments of postgres.
 func (o Options) flags() ([]string, error) {
 	if o.MaxConnections < 0 {
-		return nil, fmt.Errorf("MaxConnections is %d: it must not be negative", o.MaxConnections)
+		return nil, fmt.Errorf("MaxConnections must not be negative, is %d", o.MaxConnections)
 	}
 	settings := maps.Clone(defaultSettings)
 	if o.MaxConnections > 0 {
@@ -62,7 +61,7 @@ func (o Options) flags() ([]string, error) {
 	}
 	for name, value := range o.Settings {
 		if _, ok := pinnedSettings[name]; ok {
-			return nil, fmt.Errorf("the Postgres setting %s cannot be changed here", name)
+			return nil, fmt.Errorf("the Postgres setting %s cannot be changed", name)
 		}
 		settings[name] = value
 	}

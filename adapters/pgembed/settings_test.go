@@ -11,11 +11,10 @@ import (
 
 func TestFlags_PinnedSettingsCannotChange(t *testing.T) {
 	t.Parallel()
-	// No option and no ALTER SYSTEM changes what keeps the money and the privacy;
-	// other settings are the caller's.
+	// Neither Options nor ALTER SYSTEM can change the pinned settings. Other settings can be changed.
 	for _, name := range slices.Sorted(maps.Keys(pinnedSettings)) {
 		if _, err := (Options{Settings: map[string]string{name: "x"}}).flags(); err == nil || !strings.Contains(err.Error(), name) {
-			t.Errorf("setting %s answers %v", name, err)
+			t.Errorf("setting %s: %v", name, err)
 		}
 	}
 	s := startServer(t, Options{Dir: initializedDir(t), MaxConnections: 33, Settings: map[string]string{"work_mem": "5MB"}})
@@ -36,7 +35,7 @@ func TestFlags_PinnedSettingsCannotChange(t *testing.T) {
 
 func TestFlags_ThrowawayDisablesFsync(t *testing.T) {
 	t.Parallel()
-	// What tests gain their speed from is really off, and only for them.
+	// Throwaway disables fsync and synchronous_commit.
 	s := startServer(t, Options{Dir: initializedDir(t), Throwaway: true})
 	if got := queryValue[string](t, connect(t, s.URL()), "SELECT current_setting('fsync') || current_setting('synchronous_commit')"); got != "offoff" {
 		t.Errorf("fsync and synchronous_commit are %s", got)
@@ -45,7 +44,7 @@ func TestFlags_ThrowawayDisablesFsync(t *testing.T) {
 
 func TestFlags_RejectsNegativeConnections(t *testing.T) {
 	t.Parallel()
-	// A number that makes no sense is refused before anything is started.
+	// A negative number of connections is rejected.
 	if _, err := (Options{MaxConnections: -1}).flags(); err == nil {
 		t.Error("-1 connections are accepted")
 	}
@@ -53,8 +52,7 @@ func TestFlags_RejectsNegativeConnections(t *testing.T) {
 
 func TestServer_LogOmitsValues(t *testing.T) {
 	t.Parallel()
-	// A statement that fails goes back to its client with all its details, and none
-	// of the values in it reach the server's log.
+	// The values of a failed statement are not in the server's log.
 	dir := initializedDir(t)
 	s := startServer(t, Options{Dir: dir})
 	conn := connect(t, s.URL())
@@ -67,14 +65,14 @@ func TestServer_LogOmitsValues(t *testing.T) {
 		"DO $$ BEGIN RAISE WARNING 'secret@example.com'; END $$",
 	} {
 		if _, err := conn.Exec(t.Context(), sql); err == nil && !strings.HasPrefix(sql, "DO") {
-			t.Errorf("%s passes", sql)
+			t.Errorf("%s succeeded", sql)
 		}
 	}
 
-	// An operator's errors are in the log, without values and statements.
+	// Errors of the superuser are in the log, without values and statements.
 	operator := connect(t, strings.Replace(s.SuperuserURL(), "/"+superuser+"?", "/"+serviceDatabase+"?", 1))
 	if _, err := operator.Exec(t.Context(), "INSERT INTO people VALUES ('secret@example.com')"); err == nil {
-		t.Error("the operator's insert passes")
+		t.Error("the operator's insert succeeded")
 	}
 
 	log, err := os.ReadFile(filepath.Join(dir, "postgres.log"))
@@ -82,9 +80,9 @@ func TestServer_LogOmitsValues(t *testing.T) {
 		t.Fatal(err)
 	}
 	if !strings.Contains(string(log), "people_email_key") {
-		t.Error("the log does not show the operator's error: this test cannot tell")
+		t.Error("the log does not contain the operator's error")
 	}
 	if strings.Contains(string(log), "secret") {
-		t.Errorf("the log tells secrets:\n%s", log)
+		t.Errorf("the log contains values:\n%s", log)
 	}
 }

@@ -1,8 +1,8 @@
-// Package rates joins markets into one: what a published reference knows is priced
-// by it, and the rest by a market that knows everything, crossed over the dollar.
+// Package rates combines a source of reference rates with a market: the reference prices the
+// currencies it supports, the market prices the others, and pairs across both are crossed over
+// the US dollar.
 //
-// It asks the two and multiplies. It reads nothing itself, keeps nothing, and never
-// prices on a rate that one of them refuses.
+// It keeps no state, and returns an error if one of the two does.
 package rates
 
 import (
@@ -15,27 +15,26 @@ import (
 	"causeway/ports"
 )
 
-// Reference is a market that knows some currencies, the dollar among them.
+// Reference is a source of rates for some currencies, including USD.
 type Reference interface {
 	ports.Rates
 	Supports(money.Currency) bool
 }
 
-// Joined is a reference, completed by a market.
+// Joined combines a reference with a market.
 type Joined struct {
 	reference    Reference
 	market       ports.Rates
 	dollarTokens []money.Currency
 }
 
-// Join completes a reference. The tokens count as one dollar each; the others are
-// priced by the market.
-func Join(reference Reference, market ports.Rates, dollars ...money.Currency) *Joined {
-	return &Joined{reference: reference, market: market, dollarTokens: slices.Clone(dollars)}
+// Join combines a reference with a market. Each of the given tokens counts as one US dollar.
+func Join(reference Reference, market ports.Rates, dollarTokens ...money.Currency) *Joined {
+	return &Joined{reference: reference, market: market, dollarTokens: slices.Clone(dollarTokens)}
 }
 
-// significant is how many digits a crossed rate is quoted with; lifetime is how long
-// a rate that never moves is told to be of one moment.
+// significantDigits is the precision of a crossed rate. The time of a constant rate is rounded
+// down to peggedRateInterval.
 const (
 	significantDigits  = 12
 	peggedRateInterval = 5 * time.Minute
@@ -43,8 +42,8 @@ const (
 
 var one = money.MustRate("1")
 
-// Rate is the reference's where it knows both currencies, and else the way over the
-// dollar. A crossed rate is as old as the older of its two.
+// Rate returns the reference's rate if it supports both currencies, the market's rate if it
+// supports neither, and otherwise a rate crossed over USD with the older of the two times.
 func (j *Joined) Rate(ctx context.Context, from, to money.Currency, now time.Time) (ports.MarketRate, error) {
 	if j.reference.Supports(from) && j.reference.Supports(to) {
 		return j.reference.Rate(ctx, from, to, now)
@@ -64,19 +63,19 @@ func (j *Joined) Rate(ctx context.Context, from, to money.Currency, now time.Tim
 	if err != nil {
 		return ports.MarketRate{}, fmt.Errorf("rate of %s in %s: %w", from, to, err)
 	}
-	at := sold.At
-	if bought.At.Before(at) {
-		at = bought.At
+	oldest := sold.At
+	if bought.At.Before(oldest) {
+		oldest = bought.At
 	}
-	return ports.MarketRate{Rate: rate.TruncateSignificant(significantDigits), At: at}, nil
+	return ports.MarketRate{Rate: rate.TruncateSignificant(significantDigits), At: oldest}, nil
 }
 
-// hasReferencePrice tells whether a currency has a price that is not the market's.
+// hasReferencePrice reports whether a currency is priced without the market.
 func (j *Joined) hasReferencePrice(c money.Currency) bool {
 	return j.reference.Supports(c) || slices.Contains(j.dollarTokens, c)
 }
 
-// dollarLeg is half of the way: one side is the dollar, and other the other side.
+// dollarLeg returns the rate between USD and the other currency. One of from and to is USD.
 func (j *Joined) dollarLeg(ctx context.Context, from, to, other money.Currency, now time.Time) (ports.MarketRate, error) {
 	switch {
 	case other == money.USD, slices.Contains(j.dollarTokens, other):

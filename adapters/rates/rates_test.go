@@ -14,7 +14,7 @@ import (
 	"causeway/ports/portstest"
 )
 
-// friday is an hour after the recorded rates were published.
+// friday is one hour after the recorded rates were published.
 var friday = time.Date(2026, 3, 13, 16, 2, 0, 0, time.UTC)
 
 func TestRatesPort(t *testing.T) {
@@ -32,8 +32,8 @@ func TestRatesPort(t *testing.T) {
 
 func TestJoined_PrefersReference(t *testing.T) {
 	t.Parallel()
-	// What the reference knows is its own price to the digit; what neither side of it
-	// knows is the market's; in between the way goes over the dollar.
+	// Pairs of the reference have its exact rate, pairs outside it the market's rate, and mixed
+	// pairs a rate crossed over USD.
 	bank, simulated := newReference(t), market.New("seed")
 	joined := rates.Join(bank, simulated)
 
@@ -51,8 +51,8 @@ func TestJoined_PrefersReference(t *testing.T) {
 
 func TestJoined_DollarTokensAreOptIn(t *testing.T) {
 	t.Parallel()
-	// A token that counts as a dollar costs a dollar, whatever the market says of it;
-	// the moment it is told for stands for five minutes.
+	// A token pegged to the dollar has the rate 1, whatever its market rate. Its time changes every
+	// five minutes.
 	bank, simulated := newReference(t), depeggedMarket{market.New("seed")}
 
 	asMarket := mustRate(t, rates.Join(bank, simulated), "USDC", "USD")
@@ -75,8 +75,7 @@ func TestJoined_DollarTokensAreOptIn(t *testing.T) {
 
 func TestJoined_StaleReferenceIsNotReplacedByMarket(t *testing.T) {
 	t.Parallel()
-	// When the reference is too old, every price that needs it is refused, and the
-	// others go on.
+	// If the reference is too old, rates that need it are refused and the others are not.
 	joined := rates.Join(newReference(t), market.New("seed"))
 	late := friday.Add(30 * 24 * time.Hour)
 	for pair, allowed := range map[[2]money.Currency]bool{
@@ -90,7 +89,7 @@ func TestJoined_StaleReferenceIsNotReplacedByMarket(t *testing.T) {
 	}
 }
 
-// depeggedMarket is a market on which a token is worth a little less than a dollar.
+// depeggedMarket is a market on which a token is worth slightly less than a dollar.
 type depeggedMarket struct{ *market.Market }
 
 func (e depeggedMarket) Rate(ctx context.Context, from, to money.Currency, now time.Time) (ports.MarketRate, error) {

@@ -1,5 +1,5 @@
-// Package sandbox plays the receiving side for sandbox platforms: what it says of a
-// beneficiary follows from the end of the account's identifier. It never asks anybody.
+// Package sandbox simulates the verification of beneficiary names for sandbox platforms. The
+// last digits of the account's identifier select the result. It makes no requests.
 package sandbox
 
 import (
@@ -10,16 +10,17 @@ import (
 	"causeway/ports"
 )
 
-// Beneficiaries answers by the script of the sandbox.
+// Beneficiaries implements ports.Beneficiaries with the test values of core/sandbox.
 type Beneficiaries struct{}
 
 var _ ports.Beneficiaries = Beneficiaries{}
 
-// AcceptsTestValue check digits in values that are chosen for how they end.
+// AcceptsTestValue reports whether a value ends in test digits, whose check digits are not
+// verified.
 func (Beneficiaries) AcceptsTestValue(value string) bool { return sandbox.IsTestValue(value) }
 
-// Verify says what the script says. A wallet has no owner whose name could match, so
-// nothing is said of it unless its address asks for an outcome.
+// Verify returns the result that the account's identifier selects. A wallet has no owner name,
+// so it is NOT_VERIFIED unless its address selects another result.
 func (Beneficiaries) Verify(_ context.Context, a account.External) (ports.Verification, error) {
 	status, err := sandbox.BeneficiaryOutcome(a.Identifier())
 	if err != nil {
@@ -34,8 +35,8 @@ func (Beneficiaries) Verify(_ context.Context, a account.External) (ports.Verifi
 	return ports.Verification{Status: status, Name: verifiedName(status, a.Beneficiary.Name())}, nil
 }
 
-// verifiedName is the owner's name as the receiving side has it: it tells the name when
-// it is nearly right, so that it can be put right.
+// verifiedName returns the owner's name as known to the receiving institution: for a match and,
+// so that it can be corrected, for a partial match.
 func verifiedName(status account.VerificationStatus, name string) string {
 	if status == account.Matched {
 		return name

@@ -1,5 +1,5 @@
-// Package unsupported stands where no service that checks beneficiaries' names is
-// connected. It says so: every check answers UNSUPPORTED, and nothing is waived.
+// Package unsupported is used where no service for verifying beneficiary names is connected.
+// Every verification returns UNSUPPORTED.
 package unsupported
 
 import (
@@ -9,15 +9,15 @@ import (
 	"causeway/ports"
 )
 
-// Beneficiaries knows nobody.
+// Beneficiaries implements ports.Beneficiaries without a verification service.
 type Beneficiaries struct{}
 
 var _ ports.Beneficiaries = Beneficiaries{}
 
-// AcceptsTestValue nothing: every account is taken for a real one.
+// AcceptsTestValue returns false: every account is treated as real.
 func (Beneficiaries) AcceptsTestValue(string) bool { return false }
 
-// Verify says that it cannot be checked; of a wallet nothing is to be checked.
+// Verify returns UNSUPPORTED, or NOT_VERIFIED for a wallet, which has no owner name.
 func (Beneficiaries) Verify(_ context.Context, a account.External) (ports.Verification, error) {
 	if a.Beneficiary == nil {
 		return ports.Verification{Status: account.NotVerified}, nil

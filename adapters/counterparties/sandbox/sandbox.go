@@ -1,7 +1,7 @@
-// Package sandbox is the people at other providers as sandbox platforms meet them: the
-// five of the sandbox's own provider as receivers, and anybody at all as a sender.
+// Package sandbox simulates people at other UMA providers for sandbox platforms: the five test
+// addresses as receivers, and any address as a sender.
 //
-// It keeps no state and asks nobody.
+// It keeps no state and makes no requests.
 package sandbox
 
 import (
@@ -14,19 +14,18 @@ import (
 	"causeway/ports"
 )
 
-// DefaultDomain is where the people of the sandbox have their addresses unless set
-// otherwise.
+// DefaultDomain is the default domain of the test addresses.
 const DefaultDomain = "sandbox.uma.test"
 
-// Counterparties are the people.
+// Counterparties implements ports.Counterparties for sandbox platforms.
 type Counterparties struct{ domain string }
 
 var _ ports.Counterparties = Counterparties{}
 
-// New makes the people of a domain.
+// New returns the test addresses at a domain.
 func New(domain string) Counterparties { return Counterparties{domain} }
 
-// Counterparty finds one of the five.
+// Counterparty returns the person at a test address. It reports false for other addresses.
 func (c Counterparties) Counterparty(_ context.Context, address string, wanted []string) (ports.Counterparty, bool, error) {
 	person, ok := sandbox.FindPerson(address, c.domain)
 	if !ok {
@@ -35,12 +34,12 @@ func (c Counterparties) Counterparty(_ context.Context, address string, wanted [
 	return ports.Counterparty{Address: address, Currencies: []money.Currency{person.Currency}, Facts: sandbox.Facts(address, wanted), WantedFields: sandbox.RequestedFields()}, true, nil
 }
 
-// Sender tells what is wanted about whoever pays.
+// Sender returns the requested facts about the sender at any address.
 func (c Counterparties) Sender(_ context.Context, address string, wanted []string) (ports.Counterparty, error) {
 	return ports.Counterparty{Address: address, Facts: sandbox.Facts(address, wanted), WantedFields: sandbox.RequestedFields()}, nil
 }
 
-// Providers are the sandbox's own.
+// Providers returns the one sandbox provider, with the countries of its currencies.
 func (c Counterparties) Providers(context.Context) ([]ports.Provider, error) {
 	provider := ports.Provider{Name: "Sandbox Provider", Domain: c.domain, Currencies: sandbox.PeopleCurrencies(), Allowed: true}
 	for _, country := range corridor.Countries() {

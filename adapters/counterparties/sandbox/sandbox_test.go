@@ -11,17 +11,17 @@ import (
 
 func TestCounterparties_FindsSandboxPeople(t *testing.T) {
 	t.Parallel()
-	// The people of the domain are found with their currency and what is wanted to be
-	// known of them; anybody can pay; and nobody is found at another domain.
+	// Test addresses are found with their currency and the requested facts, any address can be a
+	// sender, and other domains have no test addresses.
 	c := sandbox.New("people.test")
 
-	found, there, err := c.Counterparty(t.Context(), "$success.mxn@people.test", []string{"FULL_NAME", "SHOE_SIZE"})
-	if err != nil || !there || !slices.Equal(found.Currencies, []money.Currency{"MXN"}) ||
+	found, ok, err := c.Counterparty(t.Context(), "$success.mxn@people.test", []string{"FULL_NAME", "SHOE_SIZE"})
+	if err != nil || !ok || !slices.Equal(found.Currencies, []money.Currency{"MXN"}) ||
 		!reflect.DeepEqual(found.Facts, map[string]string{"FULL_NAME": "Success Mxn"}) || len(found.WantedFields) == 0 {
-		t.Errorf("%+v, %v, %v", found, there, err)
+		t.Errorf("%+v, %v, %v", found, ok, err)
 	}
-	if _, there, err := c.Counterparty(t.Context(), "$success.mxn@"+sandbox.DefaultDomain, nil); there || err != nil {
-		t.Errorf("found elsewhere: %v, %v", there, err)
+	if _, ok, err := c.Counterparty(t.Context(), "$success.mxn@"+sandbox.DefaultDomain, nil); ok || err != nil {
+		t.Errorf("found elsewhere: %v, %v", ok, err)
 	}
 	sender, err := c.Sender(t.Context(), "$bo@bank.example", []string{"ACCOUNT_IDENTIFIER"})
 	if err != nil || !reflect.DeepEqual(sender.Facts, map[string]string{"ACCOUNT_IDENTIFIER": "$bo@bank.example"}) {
@@ -31,7 +31,7 @@ func TestCounterparties_FindsSandboxPeople(t *testing.T) {
 
 func TestProviders_RegionsFollowCurrencies(t *testing.T) {
 	t.Parallel()
-	// The sandbox's provider is one, at its domain, in the countries of its currencies.
+	// There is one provider, at the configured domain, in the countries of its currencies.
 	providers, err := sandbox.New("people.test").Providers(t.Context())
 	if err != nil || len(providers) != 1 || providers[0].Domain != "people.test" || !providers[0].Allowed {
 		t.Fatalf("%+v, %v", providers, err)

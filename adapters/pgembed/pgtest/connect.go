@@ -9,15 +9,15 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 )
 
-// Pool works on a database as the service does: in its role, with statements not
-// prepared unless asked for. It is closed when the test ends.
-func Pool(t testing.TB, url string, most int32) *pgxpool.Pool {
+// Pool returns a connection pool that uses the service's role and, like the service, does not
+// prepare statements by default. It is closed when the test ends.
+func Pool(t testing.TB, url string, maxConnections int32) *pgxpool.Pool {
 	t.Helper()
 	config, err := pgxpool.ParseConfig(url)
 	if err != nil {
 		t.Fatal(err)
 	}
-	config.MaxConns = most
+	config.MaxConns = maxConnections
 	config.ConnConfig.DefaultQueryExecMode = pgx.QueryExecModeExec
 	config.AfterConnect = func(ctx context.Context, conn *pgx.Conn) error {
 		_, err := conn.Exec(ctx, "SET ROLE causeway_service")
@@ -31,19 +31,18 @@ func Pool(t testing.TB, url string, most int32) *pgxpool.Pool {
 	return pool
 }
 
-// ExecAsSuperuser runs statements on a database as somebody who may do everything and whom no
-// trigger stops.
+// ExecAsSuperuser runs statements on a database as a superuser, with triggers disabled.
 func ExecAsSuperuser(t testing.TB, database, statements string) {
 	t.Helper()
 	server, err := url.Parse(ServerURL(t))
 	if err != nil {
 		t.Fatal(err)
 	}
-	own, err := url.Parse(database)
+	target, err := url.Parse(database)
 	if err != nil {
 		t.Fatal(err)
 	}
-	server.Path = own.Path
+	server.Path = target.Path
 	ctx := context.Background()
 	conn, err := pgx.Connect(ctx, server.String())
 	if err != nil {

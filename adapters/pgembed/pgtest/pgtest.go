@@ -1,10 +1,9 @@
-// Package pgtest gives each test a Postgres database of its own, in some tens of
-// milliseconds: a copy of a template that is migrated once. All test programs of
-// a `go test ./...` share one throw-away server, which comes up when it is first
-// needed and goes away when it is not used for a while.
+// Package pgtest creates a Postgres database for each test in some tens of milliseconds, as a
+// copy of a template that is migrated once. All test binaries of a `go test ./...` share one
+// server without durability, which starts when it is needed and stops when unused for a while.
 //
-// CAUSEWAY_TEST_POSTGRES names another server instead, as the URL of a role that
-// may create databases and roles. The package is for tests alone.
+// CAUSEWAY_TEST_POSTGRES selects another server: the URL of a role that may create databases and
+// roles. The package is only for tests.
 package pgtest
 
 import (
@@ -26,12 +25,12 @@ import (
 	"causeway/migrations"
 )
 
-// serverEnv names a Postgres to use instead of the shared one.
+// serverEnv is the environment variable for the URL of another server.
 const serverEnv = "CAUSEWAY_TEST_POSTGRES"
 
-// New is the URL of a fresh database with the service's schema. It is dropped
-// when the test has passed, with whatever is still connected, and kept for a look
-// (its URL is in the test's log) when the test has failed.
+// New returns the URL of a new database with the service's schema. The database is dropped when
+// the test passes, even if clients are connected. It is kept when the test fails; its URL is in
+// the test's log.
 //
 // The role of the URL owns the database and is not a superuser, as in production.
 func New(t testing.TB) string {
@@ -39,21 +38,21 @@ func New(t testing.TB) string {
 	return NewWithSchema(t, Schema{Hash: migrations.Hash(), Up: migrations.Up})
 }
 
-// NewEmpty is the URL of a fresh database with nothing in it.
+// NewEmpty returns the URL of a new empty database.
 func NewEmpty(t testing.TB) string {
 	t.Helper()
 	return NewWithSchema(t, Schema{Hash: "empty", Up: func(context.Context, *sql.DB) error { return nil }})
 }
 
-// Schema is what a database holds before a test begins.
+// Schema is the initial content of a test database.
 type Schema struct {
-	// Hash differs whenever Up would leave something else behind.
+	// Hash must differ if the result of Up differs.
 	Hash string
 	// Up fills an empty database. It runs once for all tests with the same Hash.
 	Up func(ctx context.Context, db *sql.DB) error
 }
 
-// NewWithSchema is New for another schema.
+// NewWithSchema is like New with another schema.
 func NewWithSchema(t testing.TB, schema Schema) string {
 	t.Helper()
 	url := ServerURL(t)
@@ -64,31 +63,31 @@ func NewWithSchema(t testing.TB, schema Schema) string {
 	return pgtestdb.Custom(t, config, schemaMigrator{schema, url}).URL()
 }
 
-// ServerURL is the URL of the shared server, as a superuser.
+// ServerURL returns the URL of the shared server as a superuser.
 func ServerURL(t testing.TB) string {
 	t.Helper()
 	server, err := sharedServer()
 	if err != nil {
-		t.Fatalf("no Postgres to test on: %v", err)
+		t.Fatalf("no Postgres for tests: %v", err)
 	}
 	return server.url
 }
 
-// server is the shared server as this program uses it.
+// server is the shared server as used by this test binary.
 type server struct {
 	url       string
-	usersLock *os.File // tells the keeper that it is in use, until the program ends
+	usersLock *os.File // held until this process ends; shows the host process that the server is in use
 }
 
 var sharedServer = sync.OnceValues(func() (server, error) {
-	if named := os.Getenv(serverEnv); named != "" {
-		return server{url: named}, nil
+	if configured := os.Getenv(serverEnv); configured != "" {
+		return server{url: configured}, nil
 	}
 	dir, err := sharedFolder()
 	if err != nil {
 		return server{}, err
 	}
-	membership, err := lock(filepath.Join(dir, usersLockName), syscall.LOCK_SH)
+	usersLock, err := lock(filepath.Join(dir, usersLockName), syscall.LOCK_SH)
 	if err != nil {
 		return server{}, err
 	}
@@ -97,13 +96,13 @@ var sharedServer = sync.OnceValues(func() (server, error) {
 	}
 	url, ok := pgembed.RunningSuperuserURL(dir)
 	if !ok {
-		return server{}, fmt.Errorf("the shared server in %s went away", dir)
+		return server{}, fmt.Errorf("the shared server in %s has stopped", dir)
 	}
-	return server{url: url, usersLock: membership}, nil
+	return server{url: url, usersLock: usersLock}, nil
 })
 
-// pgtestdbConfig says in pgtestdb's words what a server URL says. It wants the
-// parts one by one; a unix socket goes into the options.
+// pgtestdbConfig converts a server URL to a pgtestdb configuration. A unix socket is passed in
+// the options.
 func pgtestdbConfig(server string) (pgtestdb.Config, error) {
 	u, err := url.Parse(server)
 	if err != nil {
@@ -128,14 +127,14 @@ func pgtestdbConfig(server string) (pgtestdb.Config, error) {
 		Options:    u.RawQuery,
 		TestRole: &pgtestdb.Role{
 			Username: "causeway_test", Password: "causeway_test",
-			// What a role needs that owns its database and makes the service's role.
+			// The role owns its database and creates the service's role.
 			Capabilities: "NOSUPERUSER NOCREATEDB CREATEROLE",
 		},
 		ForceTerminateConnections: true,
 	}, nil
 }
 
-// schemaMigrator is a Schema as pgtestdb wants it.
+// schemaMigrator implements pgtestdb's Migrator for a Schema.
 type schemaMigrator struct {
 	schema Schema
 	server string
@@ -143,20 +142,20 @@ type schemaMigrator struct {
 
 func (m schemaMigrator) Hash() (string, error) { return m.schema.Hash, nil }
 
-// Migrate fills the template. Roles belong to the whole server and Postgres does
-// not let two sessions make one at once, so schemas are filled one at a time.
+// Migrate fills the template. Two sessions cannot create the same role at the same time, and
+// roles belong to the server, so Migrate runs once at a time.
 func (m schemaMigrator) Migrate(ctx context.Context, template *sql.DB, _ pgtestdb.Config) (err error) {
 	server, err := sql.Open("pgx", m.server)
 	if err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, server.Close()) }() // which gives the lock back
-	turn, err := server.Conn(ctx)
+	defer func() { err = errors.Join(err, server.Close()) }() // which releases the lock
+	conn, err := server.Conn(ctx)
 	if err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, turn.Close()) }()
-	if _, err := turn.ExecContext(ctx, "SELECT pg_advisory_lock(hashtext('causeway schema'))"); err != nil {
+	defer func() { err = errors.Join(err, conn.Close()) }()
+	if _, err := conn.ExecContext(ctx, "SELECT pg_advisory_lock(hashtext('causeway schema'))"); err != nil {
 		return err
 	}
 	return m.schema.Up(ctx, template)

@@ -16,35 +16,34 @@ import (
 	"causeway/adapters/pgembed"
 )
 
-// The shared server must outlive the test program that needs it first, and it
-// ends with the process that starts it. So that first program starts a copy of
-// itself, the keeper, which runs the server and nothing else. The keeper knows
-// its users by a lock: each test program holds it shared until it ends, however
-// it ends; the keeper gets it alone when nobody is left.
+// The shared server must outlive the test binary that starts it, but a server stops with the
+// process that started it. The test binary therefore starts a copy of itself, the host process,
+// which only runs the server. Each test binary holds a shared lock until it ends. The host
+// process gets the exclusive lock when no user is left.
 
-// hostProcessEnv makes a test program a keeper; its arguments are the folder and how
-// long an unused server lingers.
-const hostProcessEnv = "CAUSEWAY_PGTEST_KEEPER"
+// hostProcessEnv makes a test binary run as the host process. Its arguments are the folder and
+// the idle timeout.
+const hostProcessEnv = "CAUSEWAY_PGTEST_HOST"
 
-// defaultIdleTimeout is about as long as `go test` needs to link the next package.
+// defaultIdleTimeout covers the time that `go test` needs to link the next package.
 const defaultIdleTimeout = time.Minute
 
 func init() {
 	if os.Getenv(hostProcessEnv) == "" {
 		return
 	}
-	linger, err := time.ParseDuration(os.Args[2])
+	idleTimeout, err := time.ParseDuration(os.Args[2])
 	if err == nil {
-		err = runHostProcess(os.Args[1], linger, os.NewFile(3, "ready"))
+		err = runHostProcess(os.Args[1], idleTimeout, os.NewFile(3, "ready"))
 	}
 	if err != nil {
-		os.Exit(1) // the one who waits for it has heard why
+		os.Exit(1) // runHostProcess has reported the error to its parent
 	}
 	os.Exit(0)
 }
 
-// sharedFolder is where this user's shared server lives: in memory if there is
-// enough of it.
+// sharedFolder returns the folder of this user's shared server, in memory if there is enough
+// space.
 func sharedFolder() (string, error) {
 	const enough = 2 << 30
 	base := os.TempDir()
@@ -54,105 +53,106 @@ func sharedFolder() (string, error) {
 	}
 	dir := filepath.Join(base, "causeway-test-"+strconv.Itoa(os.Getuid()))
 	if err := os.Mkdir(dir, 0o700); err != nil && !errors.Is(err, os.ErrExist) {
-		return "", fmt.Errorf("make the folder of the shared server: %w", err)
+		return "", fmt.Errorf("create the folder of the shared server: %w", err)
 	}
-	// Anyone may have made a folder of that name there.
+	// Another user may have created a folder with that name.
 	info, err := os.Lstat(dir)
 	if err != nil {
-		return "", fmt.Errorf("look at the folder of the shared server: %w", err)
+		return "", fmt.Errorf("read the folder of the shared server: %w", err)
 	}
 	if stat := info.Sys().(*syscall.Stat_t); !info.IsDir() || int(stat.Uid) != os.Getuid() {
-		return "", fmt.Errorf("%s is not a folder of this user: remove it", dir)
+		return "", fmt.Errorf("%s does not belong to this user: remove it", dir)
 	}
 	return dir, nil
 }
 
-// usersLockName is the lock by which the keeper knows its users.
+// usersLockName is the lock held by the users of the server.
 const usersLockName = "users.lock"
 
-// startHostProcess makes sure that a keeper runs, and returns when its server is up.
-func startHostProcess(dir string, linger time.Duration) error {
-	// One program starts it, the others wait here and find it running.
-	turn, err := lock(filepath.Join(dir, "start.lock"), syscall.LOCK_EX)
+// startHostProcess starts the host process unless one is running, and returns when its server
+// accepts connections.
+func startHostProcess(dir string, idleTimeout time.Duration) error {
+	// The first test binary starts it; the others wait here and find it running.
+	startLock, err := lock(filepath.Join(dir, "start.lock"), syscall.LOCK_EX)
 	if err != nil {
 		return err
 	}
-	defer turn.Close()
+	defer startLock.Close()
 	if _, ok := pgembed.RunningSuperuserURL(dir); ok {
 		return nil
 	}
 	self, err := os.Executable()
 	if err != nil {
-		return fmt.Errorf("find the test program: %w", err)
+		return fmt.Errorf("find the test binary: %w", err)
 	}
-	hear, say, err := os.Pipe()
+	reader, writer, err := os.Pipe()
 	if err != nil {
-		return fmt.Errorf("make a pipe: %w", err)
+		return fmt.Errorf("create a pipe: %w", err)
 	}
-	defer hear.Close()
-	cmd := exec.Command(self, dir, linger.String())
+	defer reader.Close()
+	cmd := exec.Command(self, dir, idleTimeout.String())
 	cmd.Env = append(os.Environ(), hostProcessEnv+"=1")
 	cmd.Dir = dir
-	cmd.ExtraFiles = []*os.File{say}
-	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true} // Ctrl-C is not for the keeper
+	cmd.ExtraFiles = []*os.File{writer}
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true} // does not receive Ctrl-C
 	err = cmd.Start()
-	_ = say.Close()
+	_ = writer.Close()
 	if err != nil {
-		return fmt.Errorf("start the keeper of the shared server: %w", err)
+		return fmt.Errorf("start the host process of the shared server: %w", err)
 	}
-	go func() { _ = cmd.Wait() }() // no zombie, should it end before us
-	answer, err := io.ReadAll(hear)
+	go func() { _ = cmd.Wait() }() // avoids a zombie if it ends first
+	status, err := io.ReadAll(reader)
 	if err != nil {
-		return fmt.Errorf("hear from the keeper of the shared server: %w", err)
+		return fmt.Errorf("read the status of the shared server: %w", err)
 	}
-	if string(answer) != "ready" {
-		return fmt.Errorf("the keeper of the shared server failed: %s", strings.TrimSpace(string(answer)))
+	if string(status) != "ready" {
+		return fmt.Errorf("the shared server failed to start: %s", strings.TrimSpace(string(status)))
 	}
 	return nil
 }
 
-// runHostProcess runs the shared server of dir until nobody has used it for a while. It
-// says "ready" or what went wrong, then closes said.
-func runHostProcess(dir string, linger time.Duration, said io.WriteCloser) error {
+// runHostProcess runs the shared server of dir until it has been unused for idleTimeout. It
+// writes "ready" or an error to status and closes it.
+func runHostProcess(dir string, idleTimeout time.Duration, status io.WriteCloser) error {
 	server, err := pgembed.Start(context.Background(), pgembed.Options{
 		Dir: dir, Throwaway: true, MaxConnections: 400,
-		// Many databases at once: copying one should not wait for the others' writes.
+		// Many databases are created at once: a large WAL avoids checkpoints while copying.
 		Settings: map[string]string{"max_wal_size": "4GB", "shared_buffers": "256MB"},
 	})
 	if err != nil {
-		_, _ = io.WriteString(said, err.Error())
-		return errors.Join(err, said.Close())
+		_, _ = io.WriteString(status, err.Error())
+		return errors.Join(err, status.Close())
 	}
-	_, err = io.WriteString(said, "ready")
-	if err := errors.Join(err, said.Close()); err != nil {
+	_, err = io.WriteString(status, "ready")
+	if err := errors.Join(err, status.Close()); err != nil {
 		return errors.Join(err, server.Stop(context.Background()))
 	}
-	alone := make(chan *os.File, 1)
+	unused := make(chan *os.File, 1)
 	go func() {
-		if f, err := awaitUnused(filepath.Join(dir, usersLockName), linger); err == nil {
-			alone <- f
+		if f, err := awaitUnused(filepath.Join(dir, usersLockName), idleTimeout); err == nil {
+			unused <- f
 		}
 	}()
 	select {
-	case <-server.Done(): // the next user starts another
+	case <-server.Done(): // the next user starts a new one
 		return server.Stop(context.Background())
-	case f := <-alone:
-		// New users wait for the lock until all this is gone, then start afresh.
+	case f := <-unused:
+		// New users wait for the lock until this server is gone, then start a new one.
 		defer f.Close()
 		return errors.Join(server.Stop(context.Background()), os.RemoveAll(filepath.Join(dir, "postgres")))
 	}
 }
 
-// awaitUnused returns, holding the users' lock alone, when nobody has used the
-// server for as long as linger.
-func awaitUnused(path string, linger time.Duration) (*os.File, error) {
+// awaitUnused waits until the server has been unused for idleTimeout and returns the exclusive
+// users' lock.
+func awaitUnused(path string, idleTimeout time.Duration) (*os.File, error) {
 	for {
 		f, err := lock(path, syscall.LOCK_EX) // blocks while there is a user
 		if err != nil {
 			return nil, err
 		}
 		_ = f.Close()
-		<-time.After(linger)
+		<-time.After(idleTimeout)
 		f, err = lock(path, syscall.LOCK_EX|syscall.LOCK_NB)
 		if err == nil {
 			return f, nil
@@ -163,13 +163,13 @@ func awaitUnused(path string, linger time.Duration) (*os.File, error) {
 	}
 }
 
-func lock(path string, how int) (*os.File, error) {
+func lock(path string, mode int) (*os.File, error) {
 	f, err := os.OpenFile(path, os.O_CREATE|os.O_RDWR, 0o600)
 	if err != nil {
 		return nil, fmt.Errorf("open a lock of the shared server: %w", err)
 	}
 	for {
-		err = syscall.Flock(int(f.Fd()), how)
+		err = syscall.Flock(int(f.Fd()), mode)
 		if !errors.Is(err, syscall.EINTR) {
 			break
 		}

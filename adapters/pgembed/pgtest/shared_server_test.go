@@ -16,20 +16,19 @@ import (
 
 func TestSharedServer_StopsAfterLastUser(t *testing.T) {
 	t.Parallel()
-	// Several users who come at once get one server; it stays as long as one of
-	// them is there, then goes away by itself, and its data with it. The next user
-	// gets another.
+	// Concurrent users share one server. It runs until the last user has ended, then stops and
+	// removes its data. The next user gets a new one.
 	dir := filepath.Join(t.TempDir(), "shared")
 	if err := os.Mkdir(dir, 0o700); err != nil {
 		t.Fatal(err)
 	}
 	for range 2 {
-		var memberships [4]*os.File
+		var locks [4]*os.File
 		var users sync.WaitGroup
-		for i := range memberships {
+		for i := range locks {
 			users.Go(func() {
 				var err error
-				if memberships[i], err = lock(filepath.Join(dir, usersLockName), syscall.LOCK_SH); err != nil {
+				if locks[i], err = lock(filepath.Join(dir, usersLockName), syscall.LOCK_SH); err != nil {
 					t.Error(err)
 				}
 				if err := startHostProcess(dir, 50*time.Millisecond); err != nil {
@@ -38,29 +37,29 @@ func TestSharedServer_StopsAfterLastUser(t *testing.T) {
 			})
 		}
 		users.Wait()
-		for i, membership := range memberships {
+		for i, userLock := range locks {
 			url, ok := pgembed.RunningSuperuserURL(dir)
 			if !ok {
 				t.Fatalf("no server for user %d", i)
 			}
 			ping(t, url)
-			if err := membership.Close(); err != nil {
+			if err := userLock.Close(); err != nil {
 				t.Fatal(err)
 			}
 		}
 
-		// The keeper holds the lock alone while it tidies up.
-		gone := filepath.Join(dir, "postgres")
+		// The host process holds the exclusive lock while it cleans up.
+		data := filepath.Join(dir, "postgres")
 		deadline := time.After(30 * time.Second)
-		for look := time.NewTicker(10 * time.Millisecond); ; {
-			if _, err := os.Stat(gone); errors.Is(err, os.ErrNotExist) {
-				look.Stop()
+		for poll := time.NewTicker(10 * time.Millisecond); ; {
+			if _, err := os.Stat(data); errors.Is(err, os.ErrNotExist) {
+				poll.Stop()
 				break
 			}
 			select {
-			case <-look.C:
+			case <-poll.C:
 			case <-deadline:
-				t.Fatal("the server is still there")
+				t.Fatal("the server is still running")
 			}
 		}
 	}
@@ -68,20 +67,19 @@ func TestSharedServer_StopsAfterLastUser(t *testing.T) {
 
 func TestStartHostProcess_ReportsFailure(t *testing.T) {
 	t.Parallel()
-	// Whoever waits for a server that cannot come up is told the reason.
+	// A user of a server that cannot start gets the reason.
 	dir := t.TempDir()
 	if err := os.WriteFile(filepath.Join(dir, "postgres"), []byte("in the way"), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	if err := startHostProcess(dir, time.Second); err == nil || !strings.Contains(err.Error(), "is not a folder") {
-		t.Errorf("answers %v", err)
+		t.Errorf("got %v", err)
 	}
 }
 
 func TestPgtestdbConfig_RoundTripsURLs(t *testing.T) {
 	t.Parallel()
-	// Whatever form the URL of a server has, what pgtestdb makes of it leads to the
-	// same place.
+	// The pgtestdb configuration of a server URL leads to the same server.
 	for url, want := range map[string]string{
 		"postgres://postgres@/postgres?host=%2Frun%2Fpg&port=5433":  "postgres://postgres:@:5432/postgres?host=%2Frun%2Fpg&port=5433",
 		"postgres://me:p%40ss@db.example:6000/work?sslmode=disable": "postgres://me:p%40ss@db.example:6000/work?sslmode=disable",
@@ -93,7 +91,7 @@ func TestPgtestdbConfig_RoundTripsURLs(t *testing.T) {
 		}
 	}
 	if _, err := pgtestdbConfig("postgres://%zz"); err == nil {
-		t.Error("a URL that is none passes")
+		t.Error("an invalid URL was accepted")
 	}
 }
 

@@ -1,8 +1,8 @@
-// Package neighbours is the rail between customers of one platform, laid in front of
-// that to the world: a payment to a UMA address that is a customer's does not leave
-// the house.
+// Package onus implements on-us payments: a payment to the UMA address of a customer of the
+// same platform is delivered internally instead of over the external rail. It wraps the external
+// rail. The use case behind Deliver moves the money.
 //
-// It moves nothing itself; what becomes of such a payment is the use case's to know.
+// The package is not called internal because Go reserves that folder name.
 package onus
 
 import (
@@ -13,41 +13,40 @@ import (
 	"causeway/ports"
 )
 
-// DeliverFunc hands a payout to a customer of the same platform; false when nobody there
-// has the address. Asked again it says how the same payout is doing.
-type DeliverFunc func(ctx context.Context, p ports.Payout) (outcome ports.Outcome, ours bool, err error)
+// DeliverFunc delivers a payout to a customer of the same platform. It reports false if no
+// customer has the address. Calling it again returns the state of the same payout.
+type DeliverFunc func(ctx context.Context, p ports.Payout) (outcome ports.Outcome, internal bool, err error)
 
-// Rail asks Deliver about payouts to people, and the rail it stands before about all
-// that is not for neighbours.
+// Rail calls Deliver for payouts to UMA addresses, and the wrapped rail for all others.
 type Rail struct {
 	ports.Rail
 	Deliver DeliverFunc
 	Log     *logrus.Entry
 }
 
-// Send hands payouts over.
+// Send delivers internal payouts and sends the others over the wrapped rail.
 func (r Rail) Send(ctx context.Context, payouts []ports.Payout) []ports.Outcome {
 	outcomes := make([]ports.Outcome, len(payouts))
-	var outside []ports.Payout
-	var places []int
+	var external []ports.Payout
+	var indexes []int
 	for i, p := range payouts {
 		if p.Transaction.Destination.UMA != "" {
-			outcome, ours, err := r.Deliver(ctx, p)
+			outcome, internal, err := r.Deliver(ctx, p)
 			if err != nil {
-				r.Log.WithError(err).WithField("transaction", p.Transaction.ID.String()).Warn("a payment between customers has to wait")
+				r.Log.WithError(err).WithField("transaction", p.Transaction.ID.String()).Warn("internal payment failed; will retry")
 				outcomes[i] = ports.Outcome{Verdict: ports.Unknown}
 				continue
 			}
-			if ours {
+			if internal {
 				outcomes[i] = outcome
 				continue
 			}
 		}
-		outside, places = append(outside, p), append(places, i)
+		external, indexes = append(external, p), append(indexes, i)
 	}
-	if len(outside) > 0 {
-		for n, outcome := range r.Rail.Send(ctx, outside) {
-			outcomes[places[n]] = outcome
+	if len(external) > 0 {
+		for n, outcome := range r.Rail.Send(ctx, external) {
+			outcomes[indexes[n]] = outcome
 		}
 	}
 	return outcomes

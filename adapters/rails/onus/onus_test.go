@@ -23,7 +23,7 @@ type fixedClock time.Time
 
 func (f fixedClock) Now() time.Time { return time.Time(f) }
 
-// newRail is the rail in front of the sandbox's.
+// newRail returns an on-us rail that wraps the sandbox rail.
 func newRail(t *testing.T, deliver onus.DeliverFunc) *onus.Rail {
 	log := logrus.New()
 	log.SetOutput(t.Output())
@@ -32,21 +32,21 @@ func newRail(t *testing.T, deliver onus.DeliverFunc) *onus.Rail {
 
 func TestRailPort(t *testing.T) {
 	t.Parallel()
-	nobody := func(context.Context, ports.Payout) (ports.Outcome, bool, error) { return ports.Outcome{}, false, nil }
-	portstest.Rail(t, newRail(t, nobody), account.External{Currency: "BTC", Type: account.Layer2Wallet, Fields: map[string]string{"address": "spark1good"}}, noon)
+	noCustomer := func(context.Context, ports.Payout) (ports.Outcome, bool, error) { return ports.Outcome{}, false, nil }
+	portstest.Rail(t, newRail(t, noCustomer), account.External{Currency: "BTC", Type: account.Layer2Wallet, Fields: map[string]string{"address": "spark1good"}}, noon)
 }
 
 func TestRail_SendKeepsOrderAcrossInternalAndExternal(t *testing.T) {
 	t.Parallel()
-	// Payments to neighbours are answered in the house, those to others and to accounts
-	// by the rail behind, each in its place; where nobody knows, the rail was not asked.
-	in := ports.Outcome{Verdict: ports.Waiting, Accepted: true, RetryAt: noon}
+	// Internal payments are delivered by Deliver and the others by the wrapped rail, in order.
+	// After an error of Deliver the payment is not sent over the rail.
+	internal := ports.Outcome{Verdict: ports.Waiting, Accepted: true, RetryAt: noon}
 	deliver := func(_ context.Context, p ports.Payout) (ports.Outcome, bool, error) {
 		switch p.Transaction.Destination.UMA {
 		case "$ana@uma.test":
-			return in, true, nil
+			return internal, true, nil
 		case "$down@uma.test":
-			return ports.Outcome{}, false, errors.New("the database is away")
+			return ports.Outcome{}, false, errors.New("no connection to the database")
 		default:
 			return ports.Outcome{}, false, nil
 		}
@@ -58,7 +58,7 @@ func TestRail_SendKeepsOrderAcrossInternalAndExternal(t *testing.T) {
 	got := newRail(t, deliver).Send(t.Context(), []ports.Payout{to("$ana@uma.test"), to("$bo@other.test"), to("$down@uma.test"), {}, to("$ana@uma.test")})
 
 	done := ports.Outcome{Verdict: ports.Done}
-	if want := []ports.Outcome{in, done, {Verdict: ports.Unknown}, done, in}; !reflect.DeepEqual(got, want) {
+	if want := []ports.Outcome{internal, done, {Verdict: ports.Unknown}, done, internal}; !reflect.DeepEqual(got, want) {
 		t.Errorf("got %+v, want %+v", got, want)
 	}
 }

@@ -12,8 +12,8 @@ import (
 
 func TestRail_CollectOutcomeByAccountNumber(t *testing.T) {
 	t.Parallel()
-	// The end of the account number decides over a transfer in, and only 005 takes
-	// time: half a minute, divided by the speed.
+	// The last digits of the account number select the outcome of a transfer in. Only 005 is
+	// pending, for 30 seconds divided by the speed.
 	const half = 30 * time.Second
 	refused := ports.Outcome{Verdict: ports.Refused, Reason: transaction.QuoteExecutionFailed}
 	for _, test := range []struct {
@@ -33,9 +33,9 @@ func TestRail_CollectOutcomeByAccountNumber(t *testing.T) {
 		{"421000005", 30, 0, ports.Outcome{Verdict: ports.Waiting, RetryAt: noon.Add(time.Second)}},
 	} {
 		from := account.External{Currency: "USD", Type: account.USAccount, Fields: map[string]string{"accountNumber": test.number}}
-		asked := ports.Collection{Account: from, Transaction: transaction.Transaction{UpdatedAt: noon}}
+		collection := ports.Collection{Account: from, Transaction: transaction.Transaction{UpdatedAt: noon}}
 
-		got := sandbox.New(fixedClock(noon.Add(test.after)), test.speed).Collect(t.Context(), []ports.Collection{asked})
+		got := sandbox.New(fixedClock(noon.Add(test.after)), test.speed).Collect(t.Context(), []ports.Collection{collection})
 
 		if len(got) != 1 || got[0] != test.want {
 			t.Errorf("%s after %s at speed %d: %+v; want %+v", test.number, test.after, test.speed, got, test.want)

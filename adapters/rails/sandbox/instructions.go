@@ -14,8 +14,8 @@ import (
 	"causeway/core/money"
 )
 
-// The accounts of a bank that does not exist. Its routing number and IBAN carry
-// right check digits, so that clients which verify them are not put off.
+// The accounts of a fictitious bank. The routing number and the IBAN have valid check digits, for
+// clients that verify them.
 const (
 	bankName      = "Causeway Sandbox Bank"
 	accountHolder = "Causeway Client Money"
@@ -37,8 +37,8 @@ var walletTypes = map[corridor.Rail]string{
 	corridor.Polygon: "POLYGON_WALLET", corridor.Ethereum: "ETHEREUM_WALLET", corridor.Tron: "TRON_WALLET",
 }
 
-// Instructions are the bank account to pay to with the reference as memo, or for
-// crypto one address per chain, made for this payment alone.
+// Instructions returns how to pay a quote: a bank account with the reference as memo or, for
+// crypto, one new address per chain.
 func (r *Rail) Instructions(_ ident.Platform, reference string, currency money.Currency, network string) ([]account.Instruction, error) {
 	if currency.IsCrypto() {
 		notes := fmt.Sprintf("Send exactly the quoted amount of %s to this address before the quote expires.", currency)
@@ -49,17 +49,17 @@ func (r *Rail) Instructions(_ ident.Platform, reference string, currency money.C
 	}
 	bankAccount, ok := bankAccounts[currency]
 	if !ok {
-		return nil, fault.New(fault.InvalidCurrency, "%s cannot be paid in just in time; pay in USD, EUR, GBP, MXN, BRL or crypto.", currency)
+		return nil, fault.New(fault.InvalidCurrency, "%s does not support just-in-time funding; pay in USD, EUR, GBP, MXN, BRL or crypto.", currency)
 	}
 	return []account.Instruction{{
-		Notes: fmt.Sprintf("Put exactly %s into the memo of the payment, and send the exact amount before the quote expires.", reference),
+		Notes: fmt.Sprintf("Enter exactly %s as the payment memo, and send the exact amount before the quote expires.", reference),
 		Info:  bankInfo(bankAccount, accountHolder, reference),
 	}}, nil
 }
 
-// Funding are the same bank account, held for the owner, with the static reference as
-// memo; or for crypto one address per chain, which stays the account's. Currencies of
-// which there is neither a bank account nor a chain cannot be paid in.
+// Funding returns how to pay into an internal account: a bank account in the owner's name with
+// the account's reference as memo or, for crypto, one permanent address per chain. It returns
+// none for other currencies.
 func (r *Rail) Funding(_ ident.Platform, owner string, reference string, currency money.Currency) ([]account.Instruction, error) {
 	if currency.IsCrypto() {
 		notes := fmt.Sprintf("Send any amount of %s to this address at any time.", currency)
@@ -73,7 +73,7 @@ func (r *Rail) Funding(_ ident.Platform, owner string, reference string, currenc
 		return nil, nil
 	}
 	return []account.Instruction{{
-		Notes: fmt.Sprintf("Send any amount at any time, with exactly %s in the memo of the payment.", reference),
+		Notes: fmt.Sprintf("Send any amount at any time, with exactly %s as the payment memo.", reference),
 		Info:  bankInfo(bankAccount, accountHolder+" FBO "+owner, reference),
 	}}, nil
 }
@@ -87,21 +87,22 @@ func bankInfo(bankAccount map[string]any, holder, reference string) map[string]a
 }
 
 func cryptoInstructions(reference string, currency money.Currency, network, notes string) []account.Instruction {
-	var ways []account.Instruction
+	var instructions []account.Instruction
 	for _, chain := range corridor.Chains(currency) {
 		kind, ok := walletTypes[chain]
 		if !ok || network != "" && network != string(chain) {
 			continue
 		}
-		ways = append(ways, account.Instruction{
+		instructions = append(instructions, account.Instruction{
 			Notes: notes,
 			Info:  map[string]any{"accountType": kind, "assetType": string(currency), "address": depositAddress(chain, reference)},
 		})
 	}
-	return ways
+	return instructions
 }
 
-// depositAddress looks like one of its chain, and is the same whenever it is asked for.
+// depositAddress returns an address in the format of the chain. It depends on its arguments
+// alone.
 func depositAddress(chain corridor.Rail, reference string) string {
 	sum := sha256.Sum256([]byte("causeway sandbox address/" + string(chain) + "/" + reference))
 	switch chain {
@@ -116,8 +117,8 @@ func depositAddress(chain corridor.Rail, reference string) string {
 	}
 }
 
-// tronAddressBytes are an address with the four bytes that check it, so that clients which
-// verify addresses are not put off.
+// tronAddressBytes returns an address with its valid four-byte checksum, for clients that verify
+// it.
 func tronAddressBytes(account []byte) []byte {
 	bytes := append([]byte{0x41}, account...)
 	once := sha256.Sum256(bytes)

@@ -7,11 +7,11 @@ import (
 	"causeway/core/account"
 )
 
-// pixKey is where the sandbox's bank is paid by PIX: a random key, as banks give out.
+// pixKey is the random PIX key of the sandbox's bank.
 const pixKey = "3b1f9c52-5a7e-4d7c-9e35-0c6f2a8d4e11"
 
-// pixInstructions is the way to pay reais in: a code that payers scan, or copy into their bank's
-// app, and that carries the reference by itself.
+// pixInstructions returns how to pay in BRL: a code that contains the reference, which payers scan
+// or copy into their bank's app.
 func pixInstructions(notes, holder, reference string) []account.Instruction {
 	return []account.Instruction{{Notes: notes, Info: map[string]any{
 		"accountType": "BRL_ACCOUNT", "accountHolderName": holder, "bankName": bankName, "reference": reference,
@@ -19,8 +19,8 @@ func pixInstructions(notes, holder, reference string) []account.Instruction {
 	}}}
 }
 
-// brCode is the text of a PIX code without an amount (Banco Central do Brasil, Manual
-// do BR Code: EMV merchant-presented mode). The label is of letters and digits.
+// brCode returns the text of a PIX code without an amount (Banco Central do Brasil, Manual do BR
+// Code: EMV merchant-presented mode). The label consists of letters and digits.
 func brCode(key, name, city, label string) string {
 	merchant := emvField("00", "br.gov.bcb.pix") + emvField("01", key)
 	code := emvField("00", "01") + emvField("26", merchant) + emvField("52", "0000") + emvField("53", "986") + emvField("58", "BR") +
@@ -30,19 +30,19 @@ func brCode(key, name, city, label string) string {
 
 func emvField(tag, value string) string { return fmt.Sprintf("%s%02d%s", tag, len(value), value) }
 
-// truncateASCII keeps the plain letters of a text, as many as there is room for.
-func truncateASCII(text string, most int) string {
+// truncateASCII returns the first printable ASCII characters of a text, at most maxLength.
+func truncateASCII(text string, maxLength int) string {
 	var plain strings.Builder
 	for _, c := range text {
-		if plain.Len() < most && c >= ' ' && c <= '~' {
+		if plain.Len() < maxLength && c >= ' ' && c <= '~' {
 			plain.WriteRune(c)
 		}
 	}
 	return plain.String()
 }
 
-// crc16 is the check that ends a code: CRC-16/IBM-3740, with the polynomial 0x1021
-// from 0xFFFF.
+// crc16 returns the checksum of a code: CRC-16/IBM-3740, with polynomial 0x1021 and initial value
+// 0xFFFF.
 func crc16(text string) uint16 {
 	crc := uint16(0xFFFF)
 	for i := range len(text) {

@@ -1,9 +1,8 @@
-// Package sandbox is the rail of sandbox platforms: it moves nothing, and answers
-// as a real one would, quickly or slowly, for good or for ill, as the account's
-// identifier asks.
+// Package sandbox simulates a payment rail for sandbox platforms. It moves no money. The
+// account's identifier selects the outcome and the delay.
 //
-// It keeps no state: what it says of a payout follows from the payout and the time,
-// so asking again, from any process, gives the same answer.
+// It keeps no state: the outcome depends on the payout and the time alone, so that repeated
+// calls, from any process, return the same outcome.
 package sandbox
 
 import (
@@ -23,13 +22,12 @@ type Rail struct {
 
 var _ ports.Rail = (*Rail)(nil)
 
-// New makes the rail. Simulated delays are real time divided by speed, which is 1
-// or more.
+// New returns a rail whose simulated delays are divided by speed, which is at least 1.
 func New(clock ports.Clock, speed int) *Rail { return &Rail{clock, max(speed, 1)} }
 
 func (r *Rail) scaleDelay(d time.Duration) time.Duration { return d / time.Duration(r.speed) }
 
-// Send answers for each payout as its beneficiary's account asks.
+// Send returns the outcome that the beneficiary's account of each payout selects.
 func (r *Rail) Send(_ context.Context, payouts []ports.Payout) []ports.Outcome {
 	outcomes := make([]ports.Outcome, len(payouts))
 	now := r.clock.Now()
@@ -43,7 +41,7 @@ func (r *Rail) send(p ports.Payout, now time.Time) ports.Outcome {
 	if p.Transaction.Quote.IsZero() {
 		return r.transfer(p, now)
 	}
-	late := p.Transaction.UpdatedAt.Add(r.scaleDelay(sandbox.LongPaymentTime))
+	completesAt := p.Transaction.UpdatedAt.Add(r.scaleDelay(sandbox.LongPaymentTime))
 	refused := func(reason transaction.FailureReason) ports.Outcome {
 		return ports.Outcome{Verdict: ports.Refused, Accepted: true, Reason: reason}
 	}
@@ -51,8 +49,8 @@ func (r *Rail) send(p ports.Payout, now time.Time) ports.Outcome {
 	case sandbox.ExecutionFails:
 		return refused(transaction.QuoteExecutionFailed)
 	case sandbox.CompletesLate, sandbox.PendingLong:
-		if now.Before(late) {
-			return ports.Outcome{Verdict: ports.Waiting, Accepted: true, RetryAt: late}
+		if now.Before(completesAt) {
+			return ports.Outcome{Verdict: ports.Waiting, Accepted: true, RetryAt: completesAt}
 		}
 	case sandbox.DeliveryFails, sandbox.RefundFails, sandbox.ComplianceFails:
 		return refused(transaction.CounterpartyPostFailed)
@@ -60,13 +58,13 @@ func (r *Rail) send(p ports.Payout, now time.Time) ports.Outcome {
 		return ports.Outcome{Verdict: ports.Done, RetryAt: now.Add(r.scaleDelay(sandbox.ReturnDelay))}
 	case sandbox.CancelledByUser:
 		return ports.Outcome{Verdict: ports.CancelledByUser, Accepted: true}
-	default: // the other scenarios are those of transfers
+	default: // the other scenarios apply to transfers only
 	}
 	return ports.Outcome{Verdict: ports.Done}
 }
 
-// scenario is what happens to the payout of a quote: the person at the address picks
-// it, or the account.
+// scenario returns what happens to the payout of a quote, which the UMA address or the account
+// selects.
 func scenario(p ports.Payout) sandbox.Scenario {
 	if address := p.Transaction.Destination.UMA; address != "" {
 		return sandbox.PersonScenario(address)
@@ -74,8 +72,8 @@ func scenario(p ports.Payout) sandbox.Scenario {
 	return sandbox.QuoteScenario(p.Account.Identifier())
 }
 
-// transfer answers for a payout that no quote has. One that fails at once, or after
-// a while, was never taken on; a bank rejects what it has taken on.
+// transfer returns the outcome of a payout without a quote. Only a payout that the bank rejects
+// was accepted first.
 func (r *Rail) transfer(p ports.Payout, now time.Time) ports.Outcome {
 	refused := ports.Outcome{Verdict: ports.Refused, Reason: transaction.CounterpartyPostFailed}
 	switch sandbox.TransferScenario(p.Account.Identifier()) {
@@ -84,15 +82,15 @@ func (r *Rail) transfer(p ports.Payout, now time.Time) ports.Outcome {
 	case sandbox.RejectedByBank:
 		refused.Accepted = true
 	case sandbox.PendingThenFails:
-		if ends := p.Transaction.UpdatedAt.Add(r.scaleDelay(sandbox.PendingTime)); now.Before(ends) {
-			return ports.Outcome{Verdict: ports.Waiting, RetryAt: ends}
+		if endsAt := p.Transaction.UpdatedAt.Add(r.scaleDelay(sandbox.PendingTime)); now.Before(endsAt) {
+			return ports.Outcome{Verdict: ports.Waiting, RetryAt: endsAt}
 		}
-	default: // no funds, or no account
+	default: // insufficient funds, or no such account
 	}
 	return refused
 }
 
-// Status says of delivered payouts whether they came back.
+// Status reports whether delivered payouts have been returned.
 func (r *Rail) Status(_ context.Context, payouts []ports.Payout) []ports.Outcome {
 	outcomes := make([]ports.Outcome, len(payouts))
 	now := r.clock.Now()
@@ -110,7 +108,7 @@ func (r *Rail) Status(_ context.Context, payouts []ports.Payout) []ports.Outcome
 	return outcomes
 }
 
-// Collect answers for each collection as the payer's account asks.
+// Collect returns the outcome that the payer's account of each collection selects.
 func (r *Rail) Collect(_ context.Context, collections []ports.Collection) []ports.Outcome {
 	outcomes := make([]ports.Outcome, len(collections))
 	now := r.clock.Now()
@@ -125,16 +123,15 @@ func (r *Rail) collect(c ports.Collection, now time.Time) ports.Outcome {
 	case sandbox.Succeeds:
 		return ports.Outcome{Verdict: ports.Done}
 	case sandbox.PendingThenFails:
-		if ends := c.Transaction.UpdatedAt.Add(r.scaleDelay(sandbox.PendingTime)); now.Before(ends) {
-			return ports.Outcome{Verdict: ports.Waiting, RetryAt: ends}
+		if endsAt := c.Transaction.UpdatedAt.Add(r.scaleDelay(sandbox.PendingTime)); now.Before(endsAt) {
+			return ports.Outcome{Verdict: ports.Waiting, RetryAt: endsAt}
 		}
-	default: // no funds, no account, or the bank will not
+	default: // insufficient funds, no such account, or rejected by the bank
 	}
 	return ports.Outcome{Verdict: ports.Refused, Reason: transaction.QuoteExecutionFailed}
 }
 
-// Refund answers that the payer has the money back, unless the account that was
-// not to be reached asks otherwise.
+// Refund returns Done, except for a payout whose account selects a failed refund.
 func (r *Rail) Refund(_ context.Context, refunds []ports.Refund) []ports.Outcome {
 	outcomes := make([]ports.Outcome, len(refunds))
 	for i, refund := range refunds {

@@ -21,7 +21,7 @@ type fixedClock time.Time
 
 func (f fixedClock) Now() time.Time { return time.Time(f) }
 
-// quoteID is some quote: a payout that has none is a transfer.
+// quoteID is the id of a quote; a payout without one is a transfer.
 var quoteID = func() (id ident.Quote) {
 	ident.SetUUID(&id, uuid.UUID{15: 1})
 	return id
@@ -38,7 +38,7 @@ func TestRailPort(t *testing.T) {
 
 func TestRail_DelaysScaleWithSpeed(t *testing.T) {
 	t.Parallel()
-	// Six minutes at speed 60 are six seconds.
+	// At speed 60, six minutes take six seconds.
 	for speed, wait := range map[int]time.Duration{1: 6 * time.Minute, 60: 6 * time.Second} {
 		slow := ports.Payout{Account: wallet("spark1003"), Transaction: transaction.Transaction{Quote: quoteID, UpdatedAt: noon}}
 
@@ -53,17 +53,17 @@ func TestRail_DelaysScaleWithSpeed(t *testing.T) {
 
 func TestRail_InstructionsForEveryChain(t *testing.T) {
 	t.Parallel()
-	// A payer chooses the chain; a request that names one gets that one alone.
+	// Without a network there is an address for every chain, with one only the address on it.
 	rail := sandbox.New(fixedClock(noon), 1)
 	all, err := rail.Instructions(ident.Platform{}, "REF", "USDC", "")
 	if err != nil || len(all) != 4 {
-		t.Fatalf("%d ways, %v", len(all), err)
+		t.Fatalf("%d instructions, %v", len(all), err)
 	}
 	addresses := map[any]bool{}
-	for _, way := range all {
-		addresses[way.Info["address"]] = true
-		if way.Info["assetType"] != "USDC" {
-			t.Errorf("%v", way.Info)
+	for _, instruction := range all {
+		addresses[instruction.Info["address"]] = true
+		if instruction.Info["assetType"] != "USDC" {
+			t.Errorf("%v", instruction.Info)
 		}
 	}
 	one, err := rail.Instructions(ident.Platform{}, "REF", "USDC", "BASE")
@@ -74,7 +74,7 @@ func TestRail_InstructionsForEveryChain(t *testing.T) {
 
 func TestRail_SendOutcomeByAccountNumber(t *testing.T) {
 	t.Parallel()
-	// The same account number means one thing for a transfer and another for a quote.
+	// The digits of an account select different outcomes for transfers and for quotes.
 	refused := func(accepted bool, reason transaction.FailureReason) ports.Outcome {
 		return ports.Outcome{Verdict: ports.Refused, Accepted: accepted, Reason: reason}
 	}
@@ -104,20 +104,19 @@ func TestRail_SendOutcomeByAccountNumber(t *testing.T) {
 
 func TestRail_FundingAddressesAreValid(t *testing.T) {
 	t.Parallel()
-	// An address that is told to a payer could be registered as a wallet: clients that
-	// verify addresses take it.
+	// The funding addresses pass the validation of wallets.
 	rail := sandbox.New(fixedClock(noon), 1)
 	generator := func(time.Time) uuid.UUID { return uuid.UUID{6: 0x70, 8: 0x80, 15: 1} }
 	for _, currency := range []money.Currency{"BTC", "USDC", "USDT", "USDB"} {
-		ways, err := rail.Funding(ident.Platform{}, "Ana Silva", "FUND-"+string(currency), currency)
-		if err != nil || len(ways) == 0 {
-			t.Fatalf("%s: %v, %v", currency, ways, err)
+		instructions, err := rail.Funding(ident.Platform{}, "Ana Silva", "FUND-"+string(currency), currency)
+		if err != nil || len(instructions) == 0 {
+			t.Fatalf("%s: %v, %v", currency, instructions, err)
 		}
-		for _, way := range ways {
+		for _, instruction := range instructions {
 			if _, err := account.Validate(account.CreateRequest{
-				ID: ident.NewExternalAccount(generator, noon), Platform: ident.NewPlatform(generator, noon), Currency: string(currency), Info: way.Info, Now: noon,
+				ID: ident.NewExternalAccount(generator, noon), Platform: ident.NewPlatform(generator, noon), Currency: string(currency), Info: instruction.Info, Now: noon,
 			}); err != nil {
-				t.Errorf("%s: %v: %v", currency, way.Info, err)
+				t.Errorf("%s: %v: %v", currency, instruction.Info, err)
 			}
 		}
 	}

@@ -1,11 +1,9 @@
-// Package ecb takes exchange rates from the reference rates that the European
-// Central Bank publishes on each working day at about 16:00 in Frankfurt.
+// Package ecb provides the euro foreign exchange reference rates, which the European Central Bank
+// publishes on working days at about 16:00 in Frankfurt.
 //
-// It reads the bank's XML (eurofxref-daily.xml) from a file or an address, keeps
-// the last good one, and refuses to price on one that is too old. It knows
-// currencies of banks against the euro and each other, and nothing of crypto; it
-// never makes a rate up. The bank publishes the rates for information: whoever
-// trades on them carries the difference to the market.
+// It reads the bank's XML (eurofxref-daily.xml) from a file or URL, keeps the last valid file, and
+// refuses rates that are too old. It has no rates for crypto. The bank publishes the rates for
+// information; those who trade at them bear the difference to the market.
 package ecb
 
 import (
@@ -25,36 +23,36 @@ import (
 // PublishedURL is where the bank publishes its rates.
 const PublishedURL = "https://www.ecb.europa.eu/stats/eurofxref/eurofxref-daily.xml"
 
-// DefaultMaxAge bridges an ordinary weekend. Over Easter and Christmas the bank
-// pauses for up to six days.
+// DefaultMaxAge covers a weekend. Over Easter and Christmas the bank publishes nothing for up to
+// six days.
 const DefaultMaxAge = 4 * 24 * time.Hour
 
-// significantDigits is how many digits a rate between two currencies is quoted with.
+// significantDigits is the precision of a cross rate.
 const significantDigits = 12
 
-// Options say where the rates come from.
+// Options configures the source of the rates.
 type Options struct {
-	// Source is the path of a file, or an http or https address.
+	// Source is a file path or an http or https URL.
 	Source string
-	// MaxAge is how old rates may be that are priced on; zero: DefaultMaxAge.
+	// MaxAge is the maximum age of rates. Zero means DefaultMaxAge.
 	MaxAge time.Duration
-	// CacheFile is a file in which the last good rates outlive the process; empty: none.
+	// CacheFile stores the last valid rates for the next process. Empty means none.
 	CacheFile string
 	Log       logrus.FieldLogger
 }
 
-// Rates are the reference rates as last read.
+// Rates provides the reference rates as last read.
 type Rates struct {
 	maxAge    time.Duration
 	source    source
 	cacheFile string
 	log       logrus.FieldLogger
-	table     atomic.Pointer[table] // nil until something good was read
+	table     atomic.Pointer[table] // nil until the first valid file
 
 	loading sync.Mutex // one load at a time
 }
 
-// table is one file, with the pairs that were asked for.
+// table holds the rates of one file and a cache of cross rates.
 type table struct {
 	daily DailyRates
 	pairs sync.Map // pair to money.Rate
@@ -62,9 +60,9 @@ type table struct {
 
 type pair struct{ from, to money.Currency }
 
-// New checks the options; nothing is read before Load.
+// New validates the options. It reads nothing; see Load.
 func New(o Options) (*Rates, error) {
-	from, err := newSource(o.Source)
+	source, err := newSource(o.Source)
 	if err != nil {
 		return nil, err
 	}
@@ -74,12 +72,12 @@ func New(o Options) (*Rates, error) {
 	if o.Log == nil {
 		o.Log = logrus.StandardLogger()
 	}
-	return &Rates{maxAge: o.MaxAge, source: from, cacheFile: o.CacheFile, log: o.Log}, nil
+	return &Rates{maxAge: o.MaxAge, source: source, cacheFile: o.CacheFile, log: o.Log}, nil
 }
 
-// Supports tells whether the currency is among the rates as last read. Before anything
-// was read it claims every currency of banks, so that none of them is priced
-// elsewhere because of a file that is missing.
+// Supports reports whether the rates as last read include a currency. Before the first load it
+// returns true for every fiat currency, so that a missing file does not move them to another
+// source.
 func (r *Rates) Supports(c money.Currency) bool {
 	t := r.table.Load()
 	if t == nil {
@@ -89,52 +87,52 @@ func (r *Rates) Supports(c money.Currency) bool {
 	return ok
 }
 
-// Rate is the price of from in to, crossed over the euro. Faults: INVALID_CURRENCY
-// for a currency the bank does not publish, QUOTE_REQUEST_FAILED while there are no
-// rates or they are too old.
+// Rate returns the price of from in to, crossed over the euro. It returns INVALID_CURRENCY for a
+// currency that the bank does not publish, and QUOTE_REQUEST_FAILED if there are no rates or they
+// are too old.
 func (r *Rates) Rate(_ context.Context, from, to money.Currency, now time.Time) (ports.MarketRate, error) {
 	t := r.table.Load()
 	if t == nil {
 		return ports.MarketRate{}, &fault.Error{Code: fault.QuoteRequestFailed, Reason: "No exchange rates", RetryAfter: minRetryDelay,
-			Message: "The reference rates of the European Central Bank have not been read yet, so nothing is priced on them. Try again in a minute."}
+			Message: "The reference rates of the European Central Bank have not been loaded yet. Try again in a minute."}
 	}
 	for _, c := range []money.Currency{from, to} {
 		if _, ok := t.daily.Rates[c]; !ok {
 			return ports.MarketRate{}, fault.New(fault.InvalidCurrency, "The European Central Bank publishes no rate for %.8s.", c)
 		}
 	}
-	at := t.daily.At()
-	if err := r.checkAge(at, now); err != nil {
+	rateTime := t.daily.At()
+	if err := r.checkAge(rateTime, now); err != nil {
 		return ports.MarketRate{}, err
 	}
-	if known, ok := t.pairs.Load(pair{from, to}); ok {
-		return ports.MarketRate{Rate: known.(money.Rate), At: at}, nil
+	if cached, ok := t.pairs.Load(pair{from, to}); ok {
+		return ports.MarketRate{Rate: cached.(money.Rate), At: rateTime}, nil
 	}
 	rate, err := t.daily.crossRate(from, to)
 	if err != nil {
 		return ports.MarketRate{}, fmt.Errorf("reference rate of %s in %s: %w", from, to, err)
 	}
 	t.pairs.Store(pair{from, to}, rate)
-	return ports.MarketRate{Rate: rate, At: at}, nil
+	return ports.MarketRate{Rate: rate, At: rateTime}, nil
 }
 
-// checkAge refuses rates that are too old to price on, and those of another time.
-func (r *Rates) checkAge(at, now time.Time) error {
-	age := now.Sub(at)
-	details := map[string]any{"rateAt": at.Format(time.RFC3339), "ageSeconds": int64(age / time.Second), "maxAgeSeconds": int64(r.maxAge / time.Second)}
+// checkAge returns an error if the rates are too old or dated in the future.
+func (r *Rates) checkAge(rateTime, now time.Time) error {
+	age := now.Sub(rateTime)
+	details := map[string]any{"rateAt": rateTime.Format(time.RFC3339), "ageSeconds": int64(age / time.Second), "maxAgeSeconds": int64(r.maxAge / time.Second)}
 	switch {
 	case age < 0:
 		return &fault.Error{Code: fault.QuoteRequestFailed, Reason: "Exchange rates dated in the future", Details: details, RetryAfter: loadInterval,
-			Message: fmt.Sprintf("The reference rates are dated %s, which has not come yet, so nothing is priced on them. Try again later.", at.Format(time.DateOnly))}
+			Message: fmt.Sprintf("The reference rates are dated %s, which is in the future. Try again later.", rateTime.Format(time.DateOnly))}
 	case age > r.maxAge:
 		return &fault.Error{Code: fault.QuoteRequestFailed, Reason: fmt.Sprintf("Exchange rates are %s old, at most %s are allowed", formatAge(age), formatAge(r.maxAge)),
 			Details: details, RetryAfter: loadInterval,
-			Message: fmt.Sprintf("The newest reference rates are of %s. Nothing is priced on rates that old; try again later.", at.Format(time.DateOnly))}
+			Message: fmt.Sprintf("The newest reference rates are dated %s and are too old. Try again later.", rateTime.Format(time.DateOnly))}
 	}
 	return nil
 }
 
-// formatAge is a time in days and hours.
+// formatAge formats a duration in days and hours.
 func formatAge(d time.Duration) string {
 	hours := int64(d / time.Hour)
 	switch days := hours / 24; {

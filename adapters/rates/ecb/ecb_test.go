@@ -20,7 +20,7 @@ import (
 	"causeway/ports/portstest"
 )
 
-// friday is the day of the recorded file, an hour after its rates are published.
+// friday is on the day of the recorded file, one hour after its publication.
 var friday = time.Date(2026, 3, 13, 16, 0, 0, 0, time.UTC)
 
 func TestRatesPort(t *testing.T) {
@@ -31,8 +31,8 @@ func TestRatesPort(t *testing.T) {
 
 func TestRates_CrossRates(t *testing.T) {
 	t.Parallel()
-	// A rate is what the file prints, in minor units, and between two other currencies
-	// the quotient of both, to twelve digits.
+	// A rate against the euro is that of the file, in minor units. Other rates are quotients with
+	// twelve digits.
 	rates := loadRates(t, "testdata/eurofxref-daily.xml")
 	for _, c := range []struct {
 		from, to money.Currency
@@ -49,96 +49,95 @@ func TestRates_CrossRates(t *testing.T) {
 			t.Errorf("%s in %s: %s, %v; want %s", c.from, c.to, got.Rate, err, c.want)
 		}
 		if want := time.Date(2026, 3, 13, 13, 15, 0, 0, time.UTC); !got.At.Equal(want) {
-			t.Errorf("it is of %s, want %s", got.At, want)
+			t.Errorf("time %s, want %s", got.At, want)
 		}
 	}
 }
 
 func TestRates_RejectsStaleRates(t *testing.T) {
 	t.Parallel()
-	// Friday's rates last over the weekend until the allowed age, and not a second
-	// longer; the refusal names the age and is worth a retry.
+	// Friday's rates are valid until the maximum age. The error then contains the age and a retry
+	// time.
 	rates := loadRates(t, "testdata/eurofxref-daily.xml")
-	at := time.Date(2026, 3, 13, 13, 15, 0, 0, time.UTC)
+	rateTime := time.Date(2026, 3, 13, 13, 15, 0, 0, time.UTC)
 	for age, allowed := range map[time.Duration]bool{
 		0: true, 3*24*time.Hour + 2*time.Hour: true, ecb.DefaultMaxAge: true,
 		ecb.DefaultMaxAge + time.Second: false, 30 * 24 * time.Hour: false, -time.Second: false,
 	} {
-		_, err := rates.Rate(t.Context(), "EUR", "USD", at.Add(age))
+		_, err := rates.Rate(t.Context(), "EUR", "USD", rateTime.Add(age))
 		if allowed != (err == nil) || !allowed && !fault.Is(err, fault.QuoteRequestFailed) {
-			t.Errorf("at an age of %s: %v", age, err)
+			t.Errorf("age %s: %v", age, err)
 		}
 	}
 
-	_, err := rates.Rate(t.Context(), "EUR", "USD", at.Add(4*24*time.Hour+5*time.Hour+time.Minute))
+	_, err := rates.Rate(t.Context(), "EUR", "USD", rateTime.Add(4*24*time.Hour+5*time.Hour+time.Minute))
 
-	refusal, _ := fault.As(err)
-	if refusal == nil || refusal.Reason != "Exchange rates are 4 d 5 h old, at most 4 d are allowed" || refusal.RetryAfter == 0 ||
-		refusal.Details["ageSeconds"] != int64(363660) || refusal.Details["maxAgeSeconds"] != int64(345600) {
-		t.Errorf("refused with %#v", refusal)
+	rateErr, _ := fault.As(err)
+	if rateErr == nil || rateErr.Reason != "Exchange rates are 4 d 5 h old, at most 4 d are allowed" || rateErr.RetryAfter == 0 ||
+		rateErr.Details["ageSeconds"] != int64(363660) || rateErr.Details["maxAgeSeconds"] != int64(345600) {
+		t.Errorf("got %#v", rateErr)
 	}
 }
 
 func TestRates_UnavailableBeforeFirstLoad(t *testing.T) {
 	t.Parallel()
-	// Without a file there is no rate, and no currency of banks is left to others.
+	// Before the first load there are no rates, and all fiat currencies are supported.
 	rates := newRates(t, ecb.Options{Source: filepath.Join(t.TempDir(), "none.xml")})
 	if err := rates.Load(t.Context()); err == nil {
-		t.Error("a file that is not there was read")
+		t.Error("a missing file was loaded")
 	}
 	if _, err := rates.Rate(t.Context(), "EUR", "USD", friday); !fault.Is(err, fault.QuoteRequestFailed) {
-		t.Errorf("priced on nothing: %v", err)
+		t.Errorf("rate without a file: %v", err)
 	}
 	if !rates.Supports("EUR") || !rates.Supports("NGN") || rates.Supports("BTC") || rates.Supports("XXX") {
-		t.Error("it knows the wrong currencies")
+		t.Error("wrong currencies before the first load")
 	}
 
 	loaded := loadRates(t, "testdata/eurofxref-daily.xml")
 	if !loaded.Supports("EUR") || !loaded.Supports("ZAR") || loaded.Supports("NGN") || loaded.Supports("BTC") {
-		t.Error("once read, it knows the wrong currencies")
+		t.Error("wrong currencies after loading")
 	}
 	if _, err := loaded.Rate(t.Context(), "EUR", "NGN", friday); !fault.Is(err, fault.InvalidCurrency) {
-		t.Errorf("a currency the bank does not publish: %v", err)
+		t.Errorf("unpublished currency: %v", err)
 	}
 }
 
 func TestLoad_UsesETagOfLastAcceptedFile(t *testing.T) {
 	t.Parallel()
-	// The server is asked by the tag of the last good file; a bad one in between does
-	// not count, and the good rates stay.
-	bank := newFakeServer(t)
-	rates := newRates(t, ecb.Options{Source: bank.URL})
+	// Requests contain the ETag of the last valid file. An invalid file changes neither the tag nor
+	// the rates.
+	server := newFakeServer(t)
+	rates := newRates(t, ecb.Options{Source: server.URL})
 
-	bank.serve(`"one"`, envelope(day("2026-03-12", "USD", "1.08")))
+	server.serve(`"one"`, envelope(day("2026-03-12", "USD", "1.08")))
 	wantLoad(t, rates, true)
 	wantLoad(t, rates, true)
-	bank.serve(`"broken"`, "<html>maintenance</html>")
+	server.serve(`"broken"`, "<html>maintenance</html>")
 	wantLoad(t, rates, false)
 	wantRate(t, rates, "1.08")
-	bank.serve(`"older"`, envelope(day("2026-03-11", "USD", "1.07")))
+	server.serve(`"older"`, envelope(day("2026-03-11", "USD", "1.07")))
 	wantLoad(t, rates, false)
 	wantRate(t, rates, "1.08")
-	bank.serve(`"two"`, envelope(day("2026-03-13", "USD", "1.09")))
+	server.serve(`"two"`, envelope(day("2026-03-13", "USD", "1.09")))
 	wantLoad(t, rates, true)
 	wantRate(t, rates, "1.09")
 
 	want := []string{"", `"one"`, `"one"`, `"one"`, `"one"`}
-	if fmt.Sprint(bank.ifNoneMatch) != fmt.Sprint(want) {
-		t.Errorf("asked with %q, want %q", bank.ifNoneMatch, want)
+	if fmt.Sprint(server.ifNoneMatch) != fmt.Sprint(want) {
+		t.Errorf("If-None-Match was %q, want %q", server.ifNoneMatch, want)
 	}
 }
 
 func TestLoad_ServerErrors(t *testing.T) {
 	t.Parallel()
-	// An error, an endless file, or an answer that nothing has changed to whoever has
-	// nothing: each is a failed look, no rates.
-	for name, answer := range map[string]http.HandlerFunc{
-		"an error":           func(w http.ResponseWriter, _ *http.Request) { http.Error(w, "no", http.StatusServiceUnavailable) },
-		"endless":            func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write(make([]byte, 2<<20)) },
-		"nothing changed":    func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusNotModified) },
-		"going round itself": func(w http.ResponseWriter, r *http.Request) { http.Redirect(w, r, "/", http.StatusFound) },
+	// An error, an endless file, or 304 without a previous file is an error of Load.
+	for name, handler := range map[string]http.HandlerFunc{
+		"an error":      func(w http.ResponseWriter, _ *http.Request) { http.Error(w, "no", http.StatusServiceUnavailable) },
+		"endless":       func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write(make([]byte, 2<<20)) },
+		"not modified":  func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusNotModified) },
+		"redirect loop": func(w http.ResponseWriter, r *http.Request) { http.Redirect(w, r, "/", http.StatusFound) },
 	} {
-		server := httptest.NewServer(answer)
+		server := httptest.NewServer(handler)
 		rates := newRates(t, ecb.Options{Source: server.URL})
 		if err := rates.Load(t.Context()); err == nil {
 			t.Errorf("%s: no error", name)
@@ -149,57 +148,56 @@ func TestLoad_ServerErrors(t *testing.T) {
 
 func TestCheckRedirect_RejectsDowngradeToHTTP(t *testing.T) {
 	t.Parallel()
-	// An https address that redirects to http is not followed, and only files and web
-	// addresses are sources.
+	// A redirect from https to http is not followed, and only files and http URLs are valid sources.
 	for _, source := range []string{"ftp://example.com/rates.xml", "http://", ""} {
 		if _, err := ecb.New(ecb.Options{Source: source}); err == nil {
-			t.Errorf("%q was taken as a source", source)
+			t.Errorf("%q was accepted as a source", source)
 		}
 	}
 	next, _ := http.NewRequest(http.MethodGet, "http://example.com/", nil)
-	before, _ := http.NewRequest(http.MethodGet, "https://example.com/", nil)
-	if err := ecb.CheckRedirect(next, []*http.Request{before}); err == nil {
-		t.Error("a redirect from https to http is followed")
+	original, _ := http.NewRequest(http.MethodGet, "https://example.com/", nil)
+	if err := ecb.CheckRedirect(next, []*http.Request{original}); err == nil {
+		t.Error("a redirect from https to http was followed")
 	}
-	if err := ecb.CheckRedirect(before, []*http.Request{next}); err != nil {
+	if err := ecb.CheckRedirect(original, []*http.Request{next}); err != nil {
 		t.Errorf("a redirect from http to https: %v", err)
 	}
 }
 
 func TestLoad_FallsBackToCacheFile(t *testing.T) {
 	t.Parallel()
-	// What one process read the next one starts with, while the source is away.
-	keep := filepath.Join(t.TempDir(), "rates.xml")
-	bank := newFakeServer(t)
-	bank.serve(`"one"`, envelope(day("2026-03-13", "USD", "1.09")))
-	wantLoad(t, newRates(t, ecb.Options{Source: bank.URL, CacheFile: keep}), true)
+	// A new process uses the cached rates if the source is not available.
+	cacheFile := filepath.Join(t.TempDir(), "rates.xml")
+	server := newFakeServer(t)
+	server.serve(`"one"`, envelope(day("2026-03-13", "USD", "1.09")))
+	wantLoad(t, newRates(t, ecb.Options{Source: server.URL, CacheFile: cacheFile}), true)
 
-	next := newRates(t, ecb.Options{Source: filepath.Join(t.TempDir(), "gone.xml"), CacheFile: keep})
+	next := newRates(t, ecb.Options{Source: filepath.Join(t.TempDir(), "gone.xml"), CacheFile: cacheFile})
 	wantLoad(t, next, false)
 	wantRate(t, next, "1.09")
 
-	// A kept file that was damaged is an error, not a rate.
-	if err := os.WriteFile(keep, []byte("<Envelope>"), 0o600); err != nil {
+	// A damaged cache file is an error.
+	if err := os.WriteFile(cacheFile, []byte("<Envelope>"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	damaged := newRates(t, ecb.Options{Source: filepath.Join(t.TempDir(), "gone.xml"), CacheFile: keep})
-	if err := damaged.Load(t.Context()); err == nil || !strings.Contains(err.Error(), keep) {
-		t.Errorf("a damaged file is answered %v", err)
+	damaged := newRates(t, ecb.Options{Source: filepath.Join(t.TempDir(), "gone.xml"), CacheFile: cacheFile})
+	if err := damaged.Load(t.Context()); err == nil || !strings.Contains(err.Error(), cacheFile) {
+		t.Errorf("damaged cache file: %v", err)
 	}
 }
 
 func TestRun_LoadsHourlyWithBackoff(t *testing.T) {
 	t.Parallel()
-	// A good look is followed by the next after an hour; failures are tried again
-	// sooner, each time after twice as long, and never more often than by the minute.
-	bank := newFakeServer(t)
-	bank.serve(`"one"`, envelope(day("2026-03-13", "USD", "1.09")))
-	rates := newRates(t, ecb.Options{Source: bank.URL})
+	// After a successful load the next follows in an hour. After a failure the first retry follows
+	// in a minute, and the delay doubles with each failure.
+	server := newFakeServer(t)
+	server.serve(`"one"`, envelope(day("2026-03-13", "USD", "1.09")))
+	rates := newRates(t, ecb.Options{Source: server.URL})
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
-	waits, ticks, ended := make(chan time.Duration), make(chan time.Time), make(chan struct{})
+	waits, ticks, done := make(chan time.Duration), make(chan time.Time), make(chan struct{})
 	go func() {
-		defer close(ended)
+		defer close(done)
 		rates.RunWithTimer(ctx, func(d time.Duration) <-chan time.Time {
 			select {
 			case waits <- d:
@@ -211,26 +209,26 @@ func TestRun_LoadsHourlyWithBackoff(t *testing.T) {
 	next := func(want time.Duration) {
 		t.Helper()
 		if got := <-waits; got != want {
-			t.Errorf("it waits %s, want %s", got, want)
+			t.Errorf("delay %s, want %s", got, want)
 		}
 	}
 
-	next(time.Minute) // nothing was read yet
+	next(time.Minute) // nothing loaded yet
 	ticks <- time.Time{}
 	next(time.Hour)
-	bank.serve("", "away")
+	server.serve("", "away")
 	ticks <- time.Time{}
 	next(time.Minute)
 	ticks <- time.Time{}
 	next(2 * time.Minute)
-	bank.serve(`"two"`, envelope(day("2026-03-14", "USD", "1.10")))
+	server.serve(`"two"`, envelope(day("2026-03-14", "USD", "1.10")))
 	ticks <- time.Time{}
 	next(time.Hour)
 	cancel()
-	<-ended
+	<-done
 }
 
-// fakeServer is a server of the file.
+// fakeServer serves a file with an ETag.
 type fakeServer struct {
 	*httptest.Server
 	etag, body  string
@@ -274,9 +272,9 @@ func loadRates(t *testing.T, path string) *ecb.Rates {
 	return rates
 }
 
-func wantLoad(t *testing.T, rates *ecb.Rates, good bool) {
+func wantLoad(t *testing.T, rates *ecb.Rates, ok bool) {
 	t.Helper()
-	if err := rates.Load(t.Context()); good != (err == nil) {
+	if err := rates.Load(t.Context()); ok != (err == nil) {
 		t.Errorf("load: %v", err)
 	}
 }

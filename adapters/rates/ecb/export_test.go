@@ -5,10 +5,10 @@ import (
 	"time"
 )
 
-// RunWithTimer is Run with a clock of the test's.
+// RunWithTimer is like Run with the test's timer.
 func (r *Rates) RunWithTimer(ctx context.Context, after func(time.Duration) <-chan time.Time) {
 	r.run(ctx, after)
 }
 
-// CheckRedirect is the rule for redirects.
+// CheckRedirect exports checkRedirect.
 var CheckRedirect = checkRedirect

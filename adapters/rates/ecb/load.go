@@ -10,22 +10,22 @@ import (
 	"time"
 )
 
-// Times between two looks at the source: after a good one, and after failures,
-// twice as long each time.
+// loadInterval is the time between loads. After a failure the source is retried after
+// minRetryDelay, which doubles with each failure.
 const (
 	loadInterval  = time.Hour
 	minRetryDelay = time.Minute
 )
 
-// Load reads the source once. Whatever goes wrong, the last good rates stay; where
-// there are none yet, those that an earlier process kept are taken up.
+// Load reads the source once. On an error the previous rates stay in use; if there are none, Load
+// reads the cache file.
 func (r *Rates) Load(ctx context.Context) error {
 	r.loading.Lock()
 	defer r.loading.Unlock()
 	err := r.load(ctx)
 	if err != nil && r.table.Load() == nil && r.cacheFile != "" {
-		if kept := r.loadCached(); kept != nil {
-			return fmt.Errorf("read %s: %w", r.source, errors.Join(err, kept))
+		if cacheErr := r.loadCached(); cacheErr != nil {
+			return fmt.Errorf("read %s: %w", r.source, errors.Join(err, cacheErr))
 		}
 	}
 	if err != nil {
@@ -34,7 +34,7 @@ func (r *Rates) Load(ctx context.Context) error {
 	return nil
 }
 
-// Run looks at the source about every hour until ctx ends.
+// Run loads the source about every hour until ctx ends.
 func (r *Rates) Run(ctx context.Context) {
 	r.run(ctx, time.After)
 }
@@ -53,7 +53,7 @@ func (r *Rates) run(ctx context.Context, after func(time.Duration) <-chan time.T
 		if err := r.Load(ctx); err == nil {
 			wait, retry = loadInterval, minRetryDelay
 		} else if ctx.Err() == nil {
-			r.log.WithError(err).Warn("reference rates were not renewed; the last good ones stay")
+			r.log.WithError(err).Warn("cannot load reference rates; keeping the previous ones")
 			wait, retry = retry, min(2*retry, loadInterval)
 		}
 	}
@@ -64,24 +64,24 @@ func (r *Rates) load(ctx context.Context) error {
 	if err != nil || text == nil {
 		return err
 	}
-	sheet, err := Parse(bytes.NewReader(text))
+	daily, err := Parse(bytes.NewReader(text))
 	if err != nil {
 		return err
 	}
-	if last := r.table.Load(); last != nil && sheet.Day.Before(last.daily.Day) {
-		return fmt.Errorf("%w: it is of %s, older than that of %s", ErrInvalidFile, sheet.Day.Format(time.DateOnly), last.daily.Day.Format(time.DateOnly))
+	if previous := r.table.Load(); previous != nil && daily.Day.Before(previous.daily.Day) {
+		return fmt.Errorf("%w: dated %s, older than the loaded file of %s", ErrInvalidFile, daily.Day.Format(time.DateOnly), previous.daily.Day.Format(time.DateOnly))
 	}
-	r.table.Store(&table{daily: sheet})
+	r.table.Store(&table{daily: daily})
 	r.source.accept()
 	if r.cacheFile != "" {
 		if err := writeFileAtomically(r.cacheFile, text); err != nil {
-			r.log.WithError(err).Warn("reference rates cannot be kept for the next start")
+			r.log.WithError(err).Warn("cannot save the reference rates to the cache file")
 		}
 	}
 	return nil
 }
 
-// loadCached goes on with the rates that an earlier process kept.
+// loadCached loads the rates that an earlier process saved.
 func (r *Rates) loadCached() error {
 	text, err := fileSource(r.cacheFile).read(context.Background())
 	if errors.Is(err, os.ErrNotExist) {
@@ -90,15 +90,15 @@ func (r *Rates) loadCached() error {
 	if err != nil {
 		return err
 	}
-	sheet, err := Parse(bytes.NewReader(text))
+	daily, err := Parse(bytes.NewReader(text))
 	if err != nil {
 		return fmt.Errorf("%s: %w", r.cacheFile, err)
 	}
-	r.table.Store(&table{daily: sheet})
+	r.table.Store(&table{daily: daily})
 	return nil
 }
 
-// writeFileAtomically replaces a file whole or not at all.
+// writeFileAtomically replaces a file atomically.
 func writeFileAtomically(name string, text []byte) error {
 	temporary, err := os.CreateTemp(filepath.Dir(name), ".new-*")
 	if err != nil {

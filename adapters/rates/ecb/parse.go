@@ -11,24 +11,22 @@ import (
 	"causeway/core/money"
 )
 
-// DailyRates is what the bank published on one day: units of each currency for one euro,
-// the euro itself among them.
+// DailyRates holds the rates of one day: units of each currency for one euro, including the euro.
 type DailyRates struct {
 	Day   time.Time // midnight UTC
 	Rates map[money.Currency]money.Rate
 }
 
-// fixingTime is when the rates of a day are agreed: 14:15 in Frankfurt, here by
-// winter time.
+// fixingTime is when the rates of a day are set: 14:15 in Frankfurt, in winter time.
 const fixingTime = 13*time.Hour + 15*time.Minute
 
-// At is the moment the rates stand for.
-func (s DailyRates) At() time.Time { return s.Day.Add(fixingTime) }
+// At returns the time of the rates.
+func (d DailyRates) At() time.Time { return d.Day.Add(fixingTime) }
 
-// ErrInvalidFile says that a text is not the bank's file.
+// ErrInvalidFile is returned for a text that is not a valid file of the bank.
 var ErrInvalidFile = errors.New("not a file of reference rates")
 
-// Bounds of what is read as one file: ninety days of rates stay far below.
+// Limits of one file. Ninety days of rates are far below.
 const (
 	maxBytes = 1 << 20
 	maxCubes = 10_000
@@ -36,11 +34,11 @@ const (
 
 var one = money.MustRate("1")
 
-// currencyCode is the form of a code; not all codes are currencies of ours.
+// currencyCode is the format of a code, which need not be a supported currency.
 var currencyCode = regexp.MustCompile(`^[A-Z]{3}$`)
 
-// Parse reads a file of the bank. Where it holds several days, the newest counts.
-// Currencies we do not know are passed over; anything malformed is ErrSheet.
+// Parse parses a file of the bank and returns its newest day. It skips unsupported currencies and
+// returns ErrInvalidFile for anything malformed.
 func Parse(in io.Reader) (DailyRates, error) {
 	decoder := xml.NewDecoder(in)
 	decoder.CharsetReader = func(charset string, _ io.Reader) (io.Reader, error) {
@@ -59,7 +57,7 @@ func Parse(in io.Reader) (DailyRates, error) {
 		case xml.StartElement:
 			depth++
 			if depth == 1 && token.Name.Local != "Envelope" {
-				return DailyRates{}, fmt.Errorf("%w: it begins with <%.40s>, not with <Envelope>", ErrInvalidFile, token.Name.Local)
+				return DailyRates{}, fmt.Errorf("%w: root element is <%.40s>, want <Envelope>", ErrInvalidFile, token.Name.Local)
 			}
 			if token.Name.Local == "Cube" {
 				if err := p.cube(token.Attr); err != nil {
@@ -73,14 +71,14 @@ func Parse(in io.Reader) (DailyRates, error) {
 	return p.newest()
 }
 
-// fileParser is a file half read.
+// fileParser holds the state of parsing a file.
 type fileParser struct {
 	cubes   int
 	latest  DailyRates // the newest day so far
 	current *DailyRates
 }
 
-// cube takes one element: a day, a rate, or what holds the days.
+// cube handles one Cube element: a day, a rate, or the list of days.
 func (p *fileParser) cube(attributes []xml.Attr) error {
 	if p.cubes++; p.cubes > maxCubes {
 		return fmt.Errorf("more than %d elements", maxCubes)
@@ -111,18 +109,18 @@ func (p *fileParser) day(text string) error {
 		return fmt.Errorf("%.40q is not a day", text)
 	}
 	if p.latest.Day.Equal(day) {
-		return fmt.Errorf("the day %s stands there twice", text)
+		return fmt.Errorf("duplicate day %s", text)
 	}
 	p.current = &DailyRates{Day: day, Rates: map[money.Currency]money.Rate{money.EUR: one}}
 	if day.After(p.latest.Day) {
-		p.latest = *p.current // its map is filled by the rates that follow
+		p.latest = *p.current // the rates that follow are added to its map
 	}
 	return nil
 }
 
 func (p *fileParser) rate(currency, text string) error {
 	if p.current == nil {
-		return errors.New("a rate stands outside of any day")
+		return errors.New("a rate outside of any day")
 	}
 	if !currencyCode.MatchString(currency) {
 		return fmt.Errorf("%.40q is not a currency", currency)
@@ -135,12 +133,12 @@ func (p *fileParser) rate(currency, text string) error {
 	if !code.Known() {
 		return nil
 	}
-	if _, twice := p.current.Rates[code]; twice {
-		return fmt.Errorf("%s stands there twice on %s", currency, p.current.Day.Format(time.DateOnly))
+	if _, exists := p.current.Rates[code]; exists {
+		return fmt.Errorf("duplicate rate for %s on %s", currency, p.current.Day.Format(time.DateOnly))
 	}
-	// Beyond these no currency is quoted against the euro, and no cross rate overflows.
+	// Real rates are within these limits, and cross rates of such rates do not overflow.
 	if rate.Cmp(minRate) < 0 || rate.Cmp(maxRate) > 0 {
-		return fmt.Errorf("%s: a rate of %s is not believable", currency, rate)
+		return fmt.Errorf("%s: implausible rate %s", currency, rate)
 	}
 	p.current.Rates[code] = rate
 	return nil
@@ -150,7 +148,7 @@ var minRate, maxRate = money.MustRate("0.000001"), money.MustRate("1000000000")
 
 func (p *fileParser) newest() (DailyRates, error) {
 	if p.latest.Rates == nil {
-		return DailyRates{}, fmt.Errorf("%w: there is no day in it", ErrInvalidFile)
+		return DailyRates{}, fmt.Errorf("%w: it contains no day", ErrInvalidFile)
 	}
 	if _, ok := p.latest.Rates[money.USD]; !ok {
 		return DailyRates{}, fmt.Errorf("%w: it has no rate for USD", ErrInvalidFile)
@@ -158,9 +156,9 @@ func (p *fileParser) newest() (DailyRates, error) {
 	return p.latest, nil
 }
 
-// crossRate is the price of from in to, in minor units, over the euro.
-func (s DailyRates) crossRate(from, to money.Currency) (money.Rate, error) {
-	major, err := s.Rates[to].Div(s.Rates[from])
+// crossRate returns the price of from in to, in minor units, crossed over the euro.
+func (d DailyRates) crossRate(from, to money.Currency) (money.Rate, error) {
+	major, err := d.Rates[to].Div(d.Rates[from])
 	if err != nil {
 		return money.Rate{}, err
 	}

@@ -13,11 +13,11 @@ import (
 	"time"
 )
 
-// source is where the file comes from. read answers nil text when it is still what
-// it was at the last accepted call.
+// source is where the file is read from. read returns nil if the file has not changed since the
+// last accepted read.
 type source interface {
 	read(ctx context.Context) ([]byte, error)
-	// accept says that what was read last was good.
+	// accept marks the last file read as valid.
 	accept()
 	String() string
 }
@@ -26,17 +26,17 @@ func newSource(text string) (source, error) {
 	if strings.Contains(text, "://") {
 		u, err := url.Parse(text)
 		if err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" {
-			return nil, errors.New("must be the path of a file, or an address such as " + PublishedURL)
+			return nil, errors.New("must be a file path, or a URL such as " + PublishedURL)
 		}
 		return &httpSource{url: u, client: &http.Client{Timeout: 15 * time.Second, CheckRedirect: checkRedirect}}, nil
 	}
 	if text == "" {
-		return nil, errors.New("must not be empty; the bank publishes at " + PublishedURL)
+		return nil, errors.New("must not be empty; the ECB publishes at " + PublishedURL)
 	}
 	return fileSource(text), nil
 }
 
-// fileSource is a file that somebody else renews.
+// fileSource reads a local file.
 type fileSource string
 
 func (p fileSource) read(context.Context) ([]byte, error) {
@@ -52,7 +52,7 @@ func (fileSource) accept() {}
 
 func (p fileSource) String() string { return string(p) }
 
-// httpSource is the file on a server. What is unchanged there is not sent again.
+// httpSource reads a URL, with conditional requests.
 type httpSource struct {
 	url    *url.URL
 	client *http.Client
@@ -60,54 +60,54 @@ type httpSource struct {
 	accepted, latest validators
 }
 
-// validators are what a server knows a version of the file by.
+// validators identify a version of the file on the server.
 type validators struct{ etag, lastModified string }
 
-func (a *httpSource) read(ctx context.Context) ([]byte, error) {
-	request, err := http.NewRequestWithContext(ctx, http.MethodGet, a.url.String(), nil)
+func (s *httpSource) read(ctx context.Context) ([]byte, error) {
+	request, err := http.NewRequestWithContext(ctx, http.MethodGet, s.url.String(), nil)
 	if err != nil {
 		return nil, err
 	}
 	request.Header.Set("User-Agent", "causeway")
 	request.Header.Set("Accept", "application/xml, text/xml")
-	if a.accepted.etag != "" {
-		request.Header.Set("If-None-Match", a.accepted.etag)
+	if s.accepted.etag != "" {
+		request.Header.Set("If-None-Match", s.accepted.etag)
 	}
-	if a.accepted.lastModified != "" {
-		request.Header.Set("If-Modified-Since", a.accepted.lastModified)
+	if s.accepted.lastModified != "" {
+		request.Header.Set("If-Modified-Since", s.accepted.lastModified)
 	}
-	response, err := a.client.Do(request)
+	response, err := s.client.Do(request)
 	if err != nil {
 		return nil, err
 	}
 	defer response.Body.Close()
-	conditional := a.accepted != validators{}
+	conditional := s.accepted != validators{}
 	switch {
 	case response.StatusCode == http.StatusNotModified && conditional:
 		return nil, nil
 	case response.StatusCode != http.StatusOK:
-		return nil, fmt.Errorf("%s answers %s", a, response.Status)
+		return nil, fmt.Errorf("%s responded with %s", s, response.Status)
 	}
-	a.latest = validators{response.Header.Get("ETag"), response.Header.Get("Last-Modified")}
+	s.latest = validators{response.Header.Get("ETag"), response.Header.Get("Last-Modified")}
 	return readLimited(response.Body)
 }
 
-func (a *httpSource) accept() { a.accepted = a.latest }
+func (s *httpSource) accept() { s.accepted = s.latest }
 
-func (a *httpSource) String() string { return a.url.Redacted() }
+func (s *httpSource) String() string { return s.url.Redacted() }
 
-// checkRedirect follows a few redirects, but none that gives encryption up.
-func checkRedirect(next *http.Request, before []*http.Request) error {
-	if len(before) >= 5 {
+// checkRedirect allows a few redirects, but none from https to http.
+func checkRedirect(next *http.Request, previous []*http.Request) error {
+	if len(previous) >= 5 {
 		return errors.New("too many redirects")
 	}
-	if before[0].URL.Scheme == "https" && next.URL.Scheme != "https" {
-		return errors.New("a redirect leaves https")
+	if previous[0].URL.Scheme == "https" && next.URL.Scheme != "https" {
+		return errors.New("redirect from https to http")
 	}
 	return nil
 }
 
-// readLimited reads a file of sensible size.
+// readLimited reads a file of at most maxBytes.
 func readLimited(in io.Reader) ([]byte, error) {
 	var text bytes.Buffer
 	n, err := text.ReadFrom(io.LimitReader(in, maxBytes+1))
@@ -115,7 +115,7 @@ func readLimited(in io.Reader) ([]byte, error) {
 		return nil, err
 	}
 	if n > maxBytes {
-		return nil, fmt.Errorf("%w: it is larger than %d bytes", ErrInvalidFile, maxBytes)
+		return nil, fmt.Errorf("%w: larger than %d bytes", ErrInvalidFile, maxBytes)
 	}
 	return text.Bytes(), nil
 }

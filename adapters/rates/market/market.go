@@ -1,8 +1,8 @@
-// Package market is the sandbox's exchange: a seeded market that moves by itself.
+// Package market simulates a currency market for the sandbox.
 //
-// Every process with the same seed sees the same price at the same time, without
-// talking to anybody. Prices move within about one percent of a reference price
-// and are remade every five minutes, the lifetime of a rate in the cache.
+// Prices depend on a seed and the time alone, so that all processes with the same seed have the
+// same prices. They stay within about one percent of a reference price and change every five
+// minutes.
 package market
 
 import (
@@ -19,17 +19,17 @@ import (
 	"causeway/ports"
 )
 
-// Lifetime is how long a rate stands before the market moves.
+// Lifetime is how long a rate is valid before the price changes.
 const Lifetime = 5 * time.Minute
 
-// A price lies between two anchors, one an hour; significant digits of a rate.
+// A price is interpolated between two hourly anchors within swingPPM of the reference price.
 const (
 	bucketsPerAnchor  = 12
 	swingPPM          = 10_000
 	significantDigits = 12
 )
 
-// Market is the sandbox exchange.
+// Market is a simulated market.
 type Market struct {
 	seed string
 
@@ -40,22 +40,22 @@ type Market struct {
 
 type pair struct{ from, to money.Currency }
 
-// New makes a market. Processes that share a database share a seed.
+// New returns a market. Processes that share a database must use the same seed.
 func New(seed string) *Market {
 	return &Market{seed: seed, rates: map[pair]ports.MarketRate{}}
 }
 
-// Rate is the market's price of from in to.
+// Rate returns the price of from in to.
 func (m *Market) Rate(_ context.Context, from, to money.Currency, now time.Time) (ports.MarketRate, error) {
 	bucket := now.Unix() / int64(Lifetime/time.Second)
 	m.mu.RLock()
-	known, ok := m.rates[pair{from, to}]
+	cached, ok := m.rates[pair{from, to}]
 	ok = ok && m.bucket == bucket
 	m.mu.RUnlock()
 	if ok {
-		return known, nil
+		return cached, nil
 	}
-	made, err := m.computeRate(from, to, bucket)
+	rate, err := m.computeRate(from, to, bucket)
 	if err != nil {
 		return ports.MarketRate{}, err
 	}
@@ -64,8 +64,8 @@ func (m *Market) Rate(_ context.Context, from, to money.Currency, now time.Time)
 	if m.bucket != bucket {
 		m.bucket, m.rates = bucket, map[pair]ports.MarketRate{}
 	}
-	m.rates[pair{from, to}] = made
-	return made, nil
+	m.rates[pair{from, to}] = rate
+	return rate, nil
 }
 
 func (m *Market) computeRate(from, to money.Currency, bucket int64) (ports.MarketRate, error) {
@@ -88,7 +88,7 @@ func (m *Market) computeRate(from, to money.Currency, bucket int64) (ports.Marke
 	return ports.MarketRate{Rate: rate, At: time.Unix(bucket*int64(Lifetime/time.Second), 0).UTC()}, nil
 }
 
-// priceInUSD is what one unit of a currency costs in US dollars.
+// priceInUSD returns the price of one unit of a currency in US dollars.
 func (m *Market) priceInUSD(c money.Currency, bucket int64) (money.Rate, error) {
 	reference, ok := referencePrices[c]
 	if !ok {
@@ -97,7 +97,7 @@ func (m *Market) priceInUSD(c money.Currency, bucket int64) (money.Rate, error) 
 	if pegged[c] {
 		return reference, nil
 	}
-	// A straight line from one hour's anchor to the next, so that prices drift.
+	// Linear interpolation between the anchors of two hours.
 	hour, step := bucket/bucketsPerAnchor, bucket%bucketsPerAnchor
 	left, right := m.anchor(c, hour), m.anchor(c, hour+1)
 	swing := left + (right-left)*step/bucketsPerAnchor
@@ -105,14 +105,14 @@ func (m *Market) priceInUSD(c money.Currency, bucket int64) (money.Rate, error) 
 	if err != nil {
 		return money.Rate{}, err
 	}
-	moved, err := reference.Mul(factor)
+	scaled, err := reference.Mul(factor)
 	if err != nil {
 		return money.Rate{}, err
 	}
-	return moved.Mul(millionth)
+	return scaled.Mul(millionth)
 }
 
-// anchor is a price's distance from its reference in parts per million.
+// anchor returns the distance of a price from its reference in parts per million.
 func (m *Market) anchor(c money.Currency, hour int64) int64 {
 	sum := sha256.Sum256(fmt.Appendf(nil, "%s/%s/%d", m.seed, c, hour))
 	return int64(binary.BigEndian.Uint32(sum[:4])%(2*swingPPM+1)) - swingPPM

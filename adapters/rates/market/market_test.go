@@ -14,31 +14,31 @@ var noon = time.Date(2026, 3, 2, 12, 0, 0, 0, time.UTC)
 
 func TestMarket_SameSeedSamePrice(t *testing.T) {
 	t.Parallel()
-	// Two markets with one seed agree at every moment; another seed differs.
-	ours, theirs, other := market.New("seed"), market.New("seed"), market.New("other")
+	// Two markets with the same seed always agree; one with another seed differs.
+	first, second, other := market.New("seed"), market.New("seed"), market.New("other")
 	differs := false
 	for i := range 50 {
-		at := noon.Add(time.Duration(i) * 7 * time.Minute)
-		a, errA := ours.Rate(t.Context(), "USD", "BTC", at)
-		b, errB := theirs.Rate(t.Context(), "USD", "BTC", at)
-		c, errC := other.Rate(t.Context(), "USD", "BTC", at)
+		now := noon.Add(time.Duration(i) * 7 * time.Minute)
+		a, errA := first.Rate(t.Context(), "USD", "BTC", now)
+		b, errB := second.Rate(t.Context(), "USD", "BTC", now)
+		c, errC := other.Rate(t.Context(), "USD", "BTC", now)
 		if errA != nil || errB != nil || errC != nil {
 			t.Fatal(errA, errB, errC)
 		}
 		if a.Rate.Cmp(b.Rate) != 0 || !a.At.Equal(b.At) {
-			t.Fatalf("at %s one process sees %s and another %s", at, a.Rate, b.Rate)
+			t.Fatalf("at %s the prices are %s and %s", now, a.Rate, b.Rate)
 		}
 		differs = differs || a.Rate.Cmp(c.Rate) != 0
 	}
 	if !differs {
-		t.Fatal("the seed makes no difference")
+		t.Fatal("the seed has no effect")
 	}
 }
 
 func TestMarket_PricesStayWithinOnePercent(t *testing.T) {
 	t.Parallel()
-	// Over a day the dollar buys between 990 and 1010 satoshi (100,000 USD a bitcoin,
-	// within one percent), the price changes, and each rate lives five minutes.
+	// Over a day a dollar buys from 990 to 1011 satoshi (100,000 USD per bitcoin, within one
+	// percent), the price changes, and no rate is older than five minutes.
 	m, low, high := market.New("seed"), money.MustRate("9.9"), money.MustRate("10.11")
 	seen := map[string]bool{}
 	for at := noon; at.Before(noon.Add(24 * time.Hour)); at = at.Add(time.Minute) {
@@ -61,7 +61,7 @@ func TestMarket_PricesStayWithinOnePercent(t *testing.T) {
 
 func TestMarket_PricesEveryCurrency(t *testing.T) {
 	t.Parallel()
-	// Whatever currency the house knows can be sold for dollars and bought with them.
+	// Every supported currency has a price in US dollars.
 	m := market.New("seed")
 	for _, c := range money.Currencies() {
 		if _, err := m.Rate(t.Context(), c, "USD", noon); err != nil {
@@ -75,7 +75,7 @@ func TestMarket_PricesEveryCurrency(t *testing.T) {
 
 func TestMarket_RejectsUnknownCurrency(t *testing.T) {
 	t.Parallel()
-	// A currency without a market is the caller's mistake and says so.
+	// A currency without a price is an INVALID_CURRENCY error.
 	_, err := market.New("seed").Rate(t.Context(), "XXX", "USD", noon)
 	if !fault.Is(err, fault.InvalidCurrency) {
 		t.Fatalf("got %v, want INVALID_CURRENCY", err)

@@ -4,11 +4,11 @@ import "causeway/core/money"
 
 var millionth = money.MustRate("0.000001")
 
-// Pegged currencies do not move against the dollar here.
+// pegged currencies have a constant price.
 var pegged = map[money.Currency]bool{"USD": true, "USDC": true, "USDT": true, "USDB": true}
 
-// referencePrices are round US dollar prices of one unit, the middle of each price's
-// swing. They are made up to look familiar, not taken from any market.
+// referencePrices are US dollar prices of one unit, around which each price moves. They are
+// invented, not taken from a market.
 var referencePrices = map[money.Currency]money.Rate{
 	"USD": money.MustRate("1"), "USDC": money.MustRate("1"), "USDT": money.MustRate("1"), "USDB": money.MustRate("1"),
 	"BTC": money.MustRate("100000"),
