@@ -3,79 +3,81 @@ package webhooks
 import "time"
 
 const (
-	// failureThreshold is how many attempts in a row may fail before an endpoint is only probed.
+	// failureThreshold is how many attempts in a row may fail before the circuit breaker opens.
 	failureThreshold = 32
-	// initialProbeDelay is how long it is left alone before the first probe; it doubles with
-	// each that fails.
+	// initialProbeDelay is how long an open circuit breaker waits before the first probe. The
+	// delay doubles with each failed probe.
 	initialProbeDelay = 250 * time.Millisecond
-	// maxProbeDelay bounds that for one that does not answer at all.
+	// maxProbeDelay is the maximum delay for an endpoint that does not respond at all.
 	maxProbeDelay = 30 * time.Second
-	// maxProbeDelayAnswered bounds it for one that answers, though never as it should: perhaps
-	// only the events it gets just now are not to its liking.
+	// maxProbeDelayAnswered is the maximum delay for an endpoint that responds with errors: it may
+	// only reject the events it is sent just now.
 	maxProbeDelayAnswered = time.Second
-	// initialConcurrency is how many deliveries run side by side at first; each that succeeds
+	// initialConcurrency is how many deliveries run at the same time at first. Each that succeeds
 	// allows one more.
 	initialConcurrency = 8
 )
 
-// circuitBreaker decides how many deliveries may run side by side to one endpoint. It opens
-// slowly and closes quickly: an endpoint that is dead costs one attempt now and then,
-// however many events wait for it.
+// circuitBreaker decides how many deliveries to one endpoint may run at the same time. It starts low,
+// grows with every success, and allows single probes only while it is open: an endpoint that is
+// down costs one attempt now and then, however many events wait for it.
 type circuitBreaker struct {
-	maxConcurrency int // the width when all is well
+	maxConcurrency int // limit for concurrency
 	concurrency    int
 
 	failures     int // in a row
 	open         bool
-	failedProbes int       // failed since it was closed
-	nextProbe    time.Time // no probe before, while closed; on the machine's clock
+	failedProbes int       // since it opened
+	nextProbe    time.Time // time of the next probe while open, on the machine clock
 }
 
-func newCircuitBreaker(most int) circuitBreaker {
-	return circuitBreaker{maxConcurrency: most, concurrency: min(initialConcurrency, most)}
+func newCircuitBreaker(maxConcurrency int) circuitBreaker {
+	return circuitBreaker{maxConcurrency: maxConcurrency, concurrency: min(initialConcurrency, maxConcurrency)}
 }
 
-// allowed is how many deliveries may run now.
-func (g *circuitBreaker) allowed(now time.Time) int {
+// allowed returns how many deliveries may run now.
+func (b *circuitBreaker) allowed(now time.Time) int {
 	switch {
-	case !g.open:
-		return g.concurrency
-	case now.Before(g.nextProbe):
+	case !b.open:
+		return b.concurrency
+	case now.Before(b.nextProbe):
 		return 0
 	default:
 		return 1
 	}
 }
 
-// recordSuccess is told of a delivery that was accepted; it tells whether the gate was closed.
-func (g *circuitBreaker) recordSuccess() (opened bool) {
-	opened = g.open
-	if g.open {
-		g.concurrency = min(initialConcurrency, g.maxConcurrency)
+// recordSuccess records an accepted delivery and closes the circuit breaker. It reports whether it
+// was open.
+func (b *circuitBreaker) recordSuccess() (wasOpen bool) {
+	wasOpen = b.open
+	if b.open {
+		b.concurrency = min(initialConcurrency, b.maxConcurrency)
 	}
-	g.concurrency = min(g.concurrency+1, g.maxConcurrency)
-	g.failures, g.open, g.failedProbes = 0, false, 0
-	return opened
+	b.concurrency = min(b.concurrency+1, b.maxConcurrency)
+	b.failures, b.open, b.failedProbes = 0, false, 0
+	return wasOpen
 }
 
-// recordFailure is told of one that was not, and whether there was an answer at all; probe
-// tells that it was begun while the gate was closed. It tells whether the gate closed.
-func (g *circuitBreaker) recordFailure(now time.Time, answered, probe bool) (closed bool) {
-	g.failures++
+// recordFailure records a failed delivery. answered is whether there was a response, and probe
+// whether the delivery started while the circuit breaker was open. It reports whether the failure
+// opened the circuit breaker.
+func (b *circuitBreaker) recordFailure(now time.Time, answered, probe bool) (opened bool) {
+	b.failures++
 	if !answered {
-		g.concurrency = max(g.concurrency/2, 1)
+		b.concurrency = max(b.concurrency/2, 1)
 	}
 	switch {
-	case !g.open && g.failures >= failureThreshold:
-		g.open, g.failedProbes, g.nextProbe = true, 0, now.Add(initialProbeDelay)
+	case !b.open && b.failures >= failureThreshold:
+		b.open, b.failedProbes, b.nextProbe = true, 0, now.Add(initialProbeDelay)
 		return true
-	case g.open && probe:
-		g.failedProbes++
-		longest := maxProbeDelay
+	case b.open && probe:
+		b.failedProbes++
+		maxDelay := maxProbeDelay
 		if answered {
-			longest = maxProbeDelayAnswered
+			maxDelay = maxProbeDelayAnswered
 		}
-		g.nextProbe = now.Add(min(initialProbeDelay<<min(g.failedProbes, 16), longest))
+		b.nextProbe = now.Add(min(initialProbeDelay<<min(b.failedProbes, 16), maxDelay))
 	}
 	return false
 }

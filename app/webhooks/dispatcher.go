@@ -9,53 +9,57 @@ import (
 )
 
 const (
-	// pollInterval is how often the queue is looked over when nobody calls.
+	// pollInterval is how often the queue is scanned without notifications.
 	pollInterval = 250 * time.Millisecond
-	// minTurnInterval is the least time between two exchanges with the queue: what comes
-	// meanwhile goes together.
+	// minTurnInterval is the minimum time between two exchanges with the database. What arrives
+	// in between is sent together.
 	minTurnInterval = 2 * time.Millisecond
-	// maxRecordDelay bounds how long an outcome stays unrecorded, recordAtOnce how many
-	// do: a crash may send so much a second time. Each record is a commit.
+	// maxRecordDelay is how long an outcome may stay unrecorded, and recordBatchSize how many may.
+	// After a crash those events are sent a second time. Each recording is a commit.
 	maxRecordDelay  = 25 * time.Millisecond
 	recordBatchSize = 256
-	// busyWindow is how long a platform counts as busy: it is then read on every call.
+	// busyWindow is how long a platform counts as busy after activity. Its events are then fetched
+	// on every notification.
 	busyWindow = time.Second
-	// idleTimeout is how long a platform without work is kept.
+	// idleTimeout is how long a platform without events is kept.
 	idleTimeout = 10 * time.Second
-	// fullScanInterval is how often a queue is read from its very beginning, to be sure.
+	// fullScanInterval is how often the queue of a platform is read from its beginning, not from
+	// the watermark of the session.
 	fullScanInterval = time.Minute
-	// minScanInterval is the least time between two looks over the whole queue, and
-	// surveyShare the most of the time that they may take.
+	// minScanInterval is the minimum time between two scans of the whole queue. After a scan the
+	// dispatcher waits at least scanBackoffFactor times as long as the scan took.
 	minScanInterval   = 25 * time.Millisecond
 	scanBackoffFactor = 20
-	// maxClaims is how many platforms a process takes on in one turn: it leaves some
-	// to others.
+	// maxClaims is how many platforms a process claims in one turn, so that other processes get
+	// some.
 	maxClaims = 64
-	// sessionTimeout with the database; after that the session is given up.
+	// sessionTimeout is the time limit of one turn with the database. A session that exceeds it is
+	// closed.
 	sessionTimeout = 15 * time.Second
 )
 
-// dispatcher is the one place that speaks with the queue, for all lanes together: what
-// they have to record is one commit, and what they ask for one round trip.
+// dispatcher exchanges events and outcomes with the database for all endpoint queues of a session:
+// their outcomes are recorded in one commit, and their events fetched in one round trip.
 type dispatcher struct {
 	service     *Service
 	session     ports.WebhookSession
-	deliveryCtx context.Context // of the deliveries
+	deliveryCtx context.Context // the context of deliveries; cancelled when the session ends
 	queues      map[ident.Platform]*endpointQueue
-	// releasedBreakers are platforms that were let go while their endpoint failed, to make room.
+	// releasedBreakers are the circuit breakers of platforms that were released while their endpoint
+	// failed, to make room for others.
 	releasedBreakers map[ident.Platform]circuitBreaker
 
 	turns          int
 	lastTurn       time.Time
 	lastScan       time.Time
 	nextScan       time.Time
-	pendingResults []ports.WebhookResult // taken from a lane and not recorded
+	pendingResults []ports.WebhookResult // taken from the queues and not recorded yet
 }
 
-// serve takes turn after turn until ctx ends and nothing runs any more.
+// serve runs turns until ctx is done and no delivery runs any more.
 func (d *dispatcher) serve(ctx context.Context) error {
 	var deadline time.Time
-	events := true
+	newEvents := true
 	for {
 		now := d.service.readClocks()
 		stopping := ctx.Err() != nil
@@ -68,42 +72,43 @@ func (d *dispatcher) serve(ctx context.Context) error {
 				return nil
 			}
 		}
-		if err := d.runTurn(now, events, stopping); err != nil {
+		if err := d.runTurn(now, newEvents, stopping); err != nil {
 			return err
 		}
 		d.turns++
 		var err error
-		if events, err = d.wait(ctx, stopping); err != nil {
+		if newEvents, err = d.wait(ctx, stopping); err != nil {
 			return err
 		}
 	}
 }
 
-// runTurn does what is due now.
-func (d *dispatcher) runTurn(now clockReading, events, stopping bool) error {
+// runTurn scans the queue if that is due, and exchanges outcomes and events.
+func (d *dispatcher) runTurn(now clockReading, newEvents, stopping bool) error {
 	ctx, cancel := context.WithTimeout(d.deliveryCtx, sessionTimeout)
 	defer cancel()
-	ticks := !now.machine.Before(d.nextScan)
-	if !stopping && (ticks || events && now.machine.Sub(d.lastScan) >= minScanInterval) {
-		if err := d.scan(ctx, now, ticks); err != nil {
+	scanDue := !now.machine.Before(d.nextScan)
+	if !stopping && (scanDue || newEvents && now.machine.Sub(d.lastScan) >= minScanInterval) {
+		if err := d.scan(ctx, now, scanDue); err != nil {
 			return err
 		}
-	} else if events {
+	} else if newEvents {
 		d.nextScan = earlier(d.nextScan, d.lastScan.Add(minScanInterval))
 	}
-	return d.exchange(ctx, now, events || ticks, stopping)
+	return d.exchange(ctx, now, newEvents || scanDue, stopping)
 }
 
-// exchange records what is to be recorded and reads what the lanes have room for.
-func (d *dispatcher) exchange(ctx context.Context, now clockReading, look, stopping bool) error {
-	var wants []ports.WebhookFetch
-	var wanting []*endpointQueue
+// exchange records outcomes if enough wait or for long enough, and fetches the events that the
+// queues have capacity for.
+func (d *dispatcher) exchange(ctx context.Context, now clockReading, newEvents, stopping bool) error {
+	var fetches []ports.WebhookFetch
+	var fetching []*endpointQueue
 	count, oldest := 0, now.machine
-	for _, l := range d.queues {
-		if want, ok := l.nextFetch(now, look); ok && !stopping {
-			wants, wanting = append(wants, want), append(wanting, l)
+	for _, q := range d.queues {
+		if fetch, ok := q.nextFetch(now, newEvents); ok && !stopping {
+			fetches, fetching = append(fetches, fetch), append(fetching, q)
 		}
-		n, since := l.pendingResults()
+		n, since := q.pendingResults()
 		if count += n; n > 0 {
 			oldest = earlier(oldest, since)
 		}
@@ -111,56 +116,56 @@ func (d *dispatcher) exchange(ctx context.Context, now clockReading, look, stopp
 	if count >= recordBatchSize || count > 0 && (stopping || now.machine.Sub(oldest) >= maxRecordDelay) {
 		d.pendingResults = d.collectResults()
 	}
-	if len(d.pendingResults) == 0 && len(wants) == 0 {
+	if len(d.pendingResults) == 0 && len(fetches) == 0 {
 		return nil
 	}
-	due, err := d.session.Exchange(ctx, now.service, d.pendingResults, wants)
+	due, err := d.session.Exchange(ctx, now.service, d.pendingResults, fetches)
 	if err != nil {
 		return err
 	}
 	d.markRecorded(now)
-	for i, l := range wanting {
-		l.setEndpoint(due[i].Endpoint)
-		l.addEvents(d.deliveryCtx, now, wants[i], due[i])
+	for i, q := range fetching {
+		q.setEndpoint(due[i].Endpoint)
+		q.addEvents(d.deliveryCtx, now, fetches[i], due[i])
 	}
 	return nil
 }
 
-// collectResults takes all outcomes from the lanes, with those that were taken before.
+// collectResults takes all outcomes from the queues, after those taken before.
 func (d *dispatcher) collectResults() []ports.WebhookResult {
-	done := d.pendingResults
+	results := d.pendingResults
 	d.pendingResults = nil
-	for _, l := range d.queues {
-		done = append(done, l.takeResults()...)
+	for _, q := range d.queues {
+		results = append(results, q.takeResults()...)
 	}
-	return done
+	return results
 }
 
 func (d *dispatcher) markRecorded(now clockReading) {
-	byLane := map[*endpointQueue][]ports.WebhookResult{}
-	for _, done := range d.pendingResults {
-		l := d.queues[done.Event.Platform]
-		byLane[l] = append(byLane[l], done)
+	byQueue := map[*endpointQueue][]ports.WebhookResult{}
+	for _, r := range d.pendingResults {
+		q := d.queues[r.Event.Platform]
+		byQueue[q] = append(byQueue[q], r)
 	}
-	for l, done := range byLane {
-		l.markRecorded(now, done)
+	for q, results := range byQueue {
+		q.markRecorded(now, results)
 	}
 	d.pendingResults = nil
 }
 
-// wait returns when something is due or the bell rings, and tells whether there are
-// new events.
+// wait returns when something is due or the dispatcher is woken, and reports whether there are new
+// events.
 func (d *dispatcher) wait(ctx context.Context, stopping bool) (bool, error) {
 	now := d.service.readClocks()
 	next := d.nextScan
-	for _, l := range d.queues {
-		next = earlier(next, l.nextTurn(now))
+	for _, q := range d.queues {
+		next = earlier(next, q.nextTurn(now))
 	}
 	pause := min(max(next.Sub(now.machine), 0), pollInterval)
 	if stopping {
 		pause, ctx = min(pause, minTurnInterval), context.WithoutCancel(ctx)
 	}
-	// Whatever is due, what comes within a moment goes with it.
+	// Outcomes and events that arrive within minTurnInterval are exchanged together.
 	if rest := minTurnInterval - now.machine.Sub(d.lastTurn); rest > 0 && rest <= minTurnInterval {
 		select {
 		case <-time.After(rest):
@@ -168,20 +173,20 @@ func (d *dispatcher) wait(ctx context.Context, stopping bool) (bool, error) {
 		}
 		pause = max(pause-rest, 0)
 	}
-	events, err := d.service.wakeup.wait(ctx, pause, d.session.Wait)
+	newEvents, err := d.service.wakeup.wait(ctx, pause, d.session.Wait)
 	d.lastTurn = time.Now()
-	return events, err
+	return newEvents, err
 }
 
 func (d *dispatcher) stopQueues() {
-	for _, l := range d.queues {
-		l.stop()
+	for _, q := range d.queues {
+		q.stop()
 	}
 }
 
 func (d *dispatcher) isSending() bool {
-	for _, l := range d.queues {
-		if l.isSending() {
+	for _, q := range d.queues {
+		if q.isSending() {
 			return true
 		}
 	}

@@ -8,144 +8,146 @@ import (
 	"causeway/ports"
 )
 
-// clockReading is one moment on two clocks: the house's, which says what is due, and the
-// machine's own, which only runs forward and paces the work.
+// clockReading is the time on two clocks: that of the service, which decides what is due, and the
+// monotonic clock of the machine, which paces the work.
 type clockReading struct{ service, machine time.Time }
 
-func (n *Service) readClocks() clockReading {
-	return clockReading{service: n.Clock.Now(), machine: time.Now()}
+func (s *Service) readClocks() clockReading {
+	return clockReading{service: s.Clock.Now(), machine: time.Now()}
 }
 
-// fetchState is what a lane knows of its queue. It is guarded by the lane's lock.
+// fetchState is what an endpointQueue knows about the stored queue. The mutex of the endpointQueue
+// guards it.
 type fetchState struct {
-	mayHaveNew bool      // there may be events that were not read yet
-	readTo     int64     // none of them is below this number
-	retryAt    time.Time // when the backlog has something due; zero: nothing that we know of
-	// On the machine's clock: when there was last something to do, when the backlog
-	// was last read, and when the queue was last read from its beginning.
+	mayHaveNew bool      // there may be events that are not fetched yet
+	readTo     int64     // their sequence numbers are above this
+	retryAt    time.Time // when an event in the backlog is due; zero if none is known
+	// On the machine clock: when there was last something to do, when the backlog was last
+	// fetched, and when the queue was last read from its beginning.
 	lastActive, backlogReadAt, fullScanAt time.Time
 }
 
-// nextFetch says what the lane has room for; look: there may be something new.
-func (l *endpointQueue) nextFetch(now clockReading, look bool) (ports.WebhookFetch, bool) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if look && l.isPollingLocked(now) {
-		l.mayHaveNew = true
-		if now.machine.Sub(l.backlogReadAt) >= pollInterval { // others may have queued something again
-			l.retryAt = now.service
+// nextFetch returns what to fetch now, and false for nothing. newEvents is whether there may be
+// new events.
+func (q *endpointQueue) nextFetch(now clockReading, newEvents bool) (ports.WebhookFetch, bool) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	if newEvents && q.isPollingLocked(now) {
+		q.mayHaveNew = true
+		if now.machine.Sub(q.backlogReadAt) >= pollInterval { // another process may have redelivered events
+			q.retryAt = now.service
 		}
 	}
-	retries := !l.retryAt.IsZero() && !now.service.Before(l.retryAt)
-	room := l.service.maxQueued - len(l.inFlight)
-	// While nothing can be sent there is no use in more than one has.
-	if l.stopped || !l.mayHaveNew && !retries || room < l.service.maxQueued/8 || l.isBlocked() && len(l.inFlight) > 0 {
+	retries := !q.retryAt.IsZero() && !now.service.Before(q.retryAt)
+	capacity := q.service.maxQueued - len(q.inFlight)
+	// While nothing can be sent, more events in memory are of no use.
+	if q.stopped || !q.mayHaveNew && !retries || capacity < q.service.maxQueued/8 || q.isBlocked() && len(q.inFlight) > 0 {
 		return ports.WebhookFetch{}, false
 	}
-	want := ports.WebhookFetch{Platform: l.platform, InFlight: make([]int64, 0, len(l.inFlight))}
-	for seq := range l.inFlight {
-		want.InFlight = append(want.InFlight, seq)
+	fetch := ports.WebhookFetch{Platform: q.platform, InFlight: make([]int64, 0, len(q.inFlight))}
+	for seq := range q.inFlight {
+		fetch.InFlight = append(fetch.InFlight, seq)
 	}
 	if retries {
-		want.Retries = (room + 1) / 2
-		l.backlogReadAt = now.machine
+		fetch.Retries = (capacity + 1) / 2
+		q.backlogReadAt = now.machine
 	}
-	if l.mayHaveNew {
-		want.Fresh = room - want.Retries
-		if want.FullScan = now.machine.Sub(l.fullScanAt) >= fullScanInterval; want.FullScan {
-			l.fullScanAt = now.machine
+	if q.mayHaveNew {
+		fetch.Fresh = capacity - fetch.Retries
+		if fetch.FullScan = now.machine.Sub(q.fullScanAt) >= fullScanInterval; fetch.FullScan {
+			q.fullScanAt = now.machine
 		}
 	}
-	return want, true
+	return fetch, true
 }
 
-// isBlocked tells that next to nothing can be sent: the endpoint fails, or there is none.
-func (l *endpointQueue) isBlocked() bool { return l.breaker.open || l.endpoint.URL == "" }
+// isBlocked reports whether at most probes can be sent: the endpoint fails, or there is none.
+func (q *endpointQueue) isBlocked() bool { return q.breaker.open || q.endpoint.URL == "" }
 
-// addEvents takes events from the queue, and sends what can be sent.
-func (l *endpointQueue) addEvents(ctx context.Context, now clockReading, want ports.WebhookFetch, due ports.DueWebhooks) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
+// addEvents adds the events that were fetched, and sends what can be sent.
+func (q *endpointQueue) addEvents(ctx context.Context, now clockReading, fetch ports.WebhookFetch, due ports.DueWebhooks) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
 	if len(due.Fresh)+len(due.Retries) > 0 {
-		l.lastActive = now.machine
+		q.lastActive = now.machine
 	}
-	if want.Fresh > 0 {
-		l.mayHaveNew, l.readTo = false, math.MaxInt64
-		if n := len(due.Fresh); n == want.Fresh {
-			l.mayHaveNew, l.readTo = true, due.Fresh[n-1].Seq
+	if fetch.Fresh > 0 {
+		q.mayHaveNew, q.readTo = false, math.MaxInt64
+		if n := len(due.Fresh); n == fetch.Fresh {
+			q.mayHaveNew, q.readTo = true, due.Fresh[n-1].Seq
 		}
 	}
-	if want.Retries > 0 {
-		l.retryAt = due.NextRetry
-		if len(due.Retries) == want.Retries {
-			l.retryAt = now.service
+	if fetch.Retries > 0 {
+		q.retryAt = due.NextRetry
+		if len(due.Retries) == fetch.Retries {
+			q.retryAt = now.service
 		}
 	}
-	for _, q := range due.Fresh {
-		l.enqueue(q)
+	for _, w := range due.Fresh {
+		q.enqueue(w)
 	}
-	for _, q := range due.Retries {
-		if q.Seq > l.readTo {
-			// One of its subject that comes before it may not have been read yet.
-			l.retryAt = now.service.Add(pollInterval)
+	for _, w := range due.Retries {
+		if w.Seq > q.readTo {
+			// An earlier event of its subject may not be fetched yet.
+			q.retryAt = now.service.Add(pollInterval)
 			continue
 		}
-		l.enqueue(q)
+		q.enqueue(w)
 	}
-	l.dispatch(ctx)
+	q.dispatch(ctx)
 }
 
-// takeResults hands over the outcomes that are to be recorded now.
-func (l *endpointQueue) takeResults() []ports.WebhookResult {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	done := l.results
-	l.results = nil
-	return done
+// takeResults removes and returns the outcomes to record.
+func (q *endpointQueue) takeResults() []ports.WebhookResult {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	results := q.results
+	q.results = nil
+	return results
 }
 
-// pendingResults tells how many outcomes wait to be recorded, and since when.
-func (l *endpointQueue) pendingResults() (int, time.Time) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return len(l.results), l.firstResultAt
+// pendingResults returns how many outcomes wait to be recorded, and since when.
+func (q *endpointQueue) pendingResults() (int, time.Time) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	return len(q.results), q.firstResultAt
 }
 
-// markRecorded forgets events whose outcome is in the queue.
-func (l *endpointQueue) markRecorded(now clockReading, done []ports.WebhookResult) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	l.lastActive = now.machine
-	for _, d := range done {
-		delete(l.inFlight, d.Event.Seq)
-		in := l.subjects[d.Event.Subject]
-		in.countUnrecorded(d.Outcome, -1)
-		if in.unrecorded == 0 && len(in.events) == 0 {
-			delete(l.subjects, d.Event.Subject)
+// markRecorded removes events whose outcome has been recorded.
+func (q *endpointQueue) markRecorded(now clockReading, results []ports.WebhookResult) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	q.lastActive = now.machine
+	for _, r := range results {
+		delete(q.inFlight, r.Event.Seq)
+		subject := q.subjects[r.Event.Subject]
+		subject.countUnrecorded(r.Outcome, -1)
+		if subject.unrecorded == 0 && len(subject.events) == 0 {
+			delete(q.subjects, r.Event.Subject)
 		}
-		if d.Event.HasSuccessor {
-			l.retryAt = now.service
+		if r.Event.HasSuccessor {
+			q.retryAt = now.service
 		}
-		if d.Outcome == ports.WebhookRetry && (l.retryAt.IsZero() || d.RetryAt.Before(l.retryAt)) {
-			l.retryAt = d.RetryAt
+		if r.Outcome == ports.WebhookRetry && (q.retryAt.IsZero() || r.RetryAt.Before(q.retryAt)) {
+			q.retryAt = r.RetryAt
 		}
 	}
 }
 
-// nextTurn is when the lane wants a turn of the desk, on the machine's clock.
-func (l *endpointQueue) nextTurn(now clockReading) time.Time {
-	l.mu.Lock()
-	defer l.mu.Unlock()
+// nextTurn returns when the queue next needs a turn of the dispatcher, on the machine clock.
+func (q *endpointQueue) nextTurn(now clockReading) time.Time {
+	q.mu.Lock()
+	defer q.mu.Unlock()
 	next := now.machine.Add(pollInterval)
-	if len(l.results) > 0 {
-		next = earlier(next, l.firstResultAt.Add(maxRecordDelay))
+	if len(q.results) > 0 {
+		next = earlier(next, q.firstResultAt.Add(maxRecordDelay))
 	}
-	if room := l.service.maxQueued - len(l.inFlight); !l.stopped && room >= l.service.maxQueued/8 && (!l.isBlocked() || len(l.inFlight) == 0) {
-		if l.mayHaveNew {
+	if capacity := q.service.maxQueued - len(q.inFlight); !q.stopped && capacity >= q.service.maxQueued/8 && (!q.isBlocked() || len(q.inFlight) == 0) {
+		if q.mayHaveNew {
 			next = now.machine
 		}
-		if !l.retryAt.IsZero() {
-			next = earlier(next, now.machine.Add(l.retryAt.Sub(now.service)))
+		if !q.retryAt.IsZero() {
+			next = earlier(next, now.machine.Add(q.retryAt.Sub(now.service)))
 		}
 	}
 	return next

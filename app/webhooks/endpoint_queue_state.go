@@ -8,104 +8,104 @@ import (
 	"causeway/ports"
 )
 
-// isPolling tells that the lane need not be told of new events.
-func (l *endpointQueue) isPolling(now clockReading) bool {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.isPollingLocked(now)
+// isPolling reports whether the queue fetches new events by itself, without a scan.
+func (q *endpointQueue) isPolling(now clockReading) bool {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	return q.isPollingLocked(now)
 }
 
-// isPollingLocked tells that the lane reads its queue on every call, if it has room.
-func (l *endpointQueue) isPollingLocked(now clockReading) bool {
-	return now.machine.Sub(l.lastActive) < busyWindow || len(l.inFlight) > 0
+// isPollingLocked is isPolling for callers that hold the mutex.
+func (q *endpointQueue) isPollingLocked(now clockReading) bool {
+	return now.machine.Sub(q.lastActive) < busyWindow || len(q.inFlight) > 0
 }
 
-// markDue tells the lane that there is something for it.
-func (l *endpointQueue) markDue(now clockReading) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	l.mayHaveNew, l.retryAt, l.lastActive = true, now.service, now.machine
+// markDue notes that a scan found events that are due.
+func (q *endpointQueue) markDue(now clockReading) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	q.mayHaveNew, q.retryAt, q.lastActive = true, now.service, now.machine
 }
 
-// setEndpoint changes where the events go. A new endpoint has not failed yet.
-func (l *endpointQueue) setEndpoint(endpoint ports.Endpoint) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if endpoint != l.endpoint {
-		if l.breaker.open {
-			l.service.Metrics.Resumed(l.platform)
+// setEndpoint changes the endpoint. A new endpoint starts with a new circuit breaker.
+func (q *endpointQueue) setEndpoint(endpoint ports.Endpoint) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	if endpoint != q.endpoint {
+		if q.breaker.open {
+			q.service.Metrics.Resumed(q.platform)
 		}
-		l.endpoint, l.breaker, l.mayHaveNew = endpoint, newCircuitBreaker(l.service.MaxConcurrency), true
+		q.endpoint, q.breaker, q.mayHaveNew = endpoint, newCircuitBreaker(q.service.MaxConcurrency), true
 	}
 }
 
-// resume sends what a closed gate, or a missing endpoint, held back.
-func (l *endpointQueue) resume(ctx context.Context) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	l.dispatch(ctx)
+// resume sends what an open circuit breaker or a missing endpoint held back.
+func (q *endpointQueue) resume(ctx context.Context) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	q.dispatch(ctx)
 }
 
-// expire gives up events whose time is over while nothing can be sent. (While
-// something can, each gets one more attempt.)
-func (l *endpointQueue) expire(now time.Time) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if !l.isBlocked() {
+// expire gives up events whose retry window is over while the queue is blocked. Otherwise each gets
+// one more attempt.
+func (q *endpointQueue) expire(now time.Time) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	if !q.isBlocked() {
 		return
 	}
-	for range len(l.ready.subjects) {
-		subject, _ := l.ready.pop()
-		in := l.subjects[subject]
-		q := in.events[0]
-		if now.Sub(q.DueSince) < event.RetryWindow {
-			l.ready.push(subject)
+	for range len(q.ready.subjects) {
+		id, _ := q.ready.pop()
+		subject := q.subjects[id]
+		w := subject.events[0]
+		if now.Sub(w.DueSince) < event.RetryWindow {
+			q.ready.push(id)
 			continue
 		}
-		in.events = in.events[1:]
-		l.service.Metrics.Abandoned()
-		l.finishEvent(in, ports.WebhookResult{Event: q, Attempt: &event.Attempt{
-			AttemptedAt: now, Outcome: event.GivenUp, Error: "the endpoint did not accept anything for too long",
+		subject.events = subject.events[1:]
+		q.service.Metrics.Abandoned()
+		q.finishEvent(subject, ports.WebhookResult{Event: w, Attempt: &event.Attempt{
+			AttemptedAt: now, Outcome: event.GivenUp, Error: "the endpoint did not accept any event during the retry window",
 		}})
 	}
 }
 
-// isIdle tells that the lane has had nothing to do for a while.
-func (l *endpointQueue) isIdle(now clockReading) bool {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return len(l.inFlight) == 0 && l.sending == 0 && now.machine.Sub(l.lastActive) >= idleTimeout &&
-		(l.retryAt.IsZero() || l.retryAt.Sub(now.service) >= idleTimeout)
+// isIdle reports whether the queue has had nothing to do for idleTimeout.
+func (q *endpointQueue) isIdle(now clockReading) bool {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	return len(q.inFlight) == 0 && q.sending == 0 && now.machine.Sub(q.lastActive) >= idleTimeout &&
+		(q.retryAt.IsZero() || q.retryAt.Sub(now.service) >= idleTimeout)
 }
 
-// canRelease tells that the lane only waits for an endpoint that fails, and what its
-// gate knows of that.
-func (l *endpointQueue) canRelease(now clockReading) (circuitBreaker, bool) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	ok := l.isBlocked() && l.sending == 0 && len(l.results) == 0 && (l.endpoint.URL == "" || now.machine.Before(l.breaker.nextProbe))
-	g := l.breaker
-	if l.endpoint.URL == "" {
-		g.nextProbe = now.machine.Add(maxProbeDelay)
+// canRelease reports whether the queue only waits for a failing or missing endpoint, and returns its
+// circuit breaker.
+func (q *endpointQueue) canRelease(now clockReading) (circuitBreaker, bool) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	ok := q.isBlocked() && q.sending == 0 && len(q.results) == 0 && (q.endpoint.URL == "" || now.machine.Before(q.breaker.nextProbe))
+	breaker := q.breaker
+	if q.endpoint.URL == "" {
+		breaker.nextProbe = now.machine.Add(maxProbeDelay)
 	}
-	return g, ok
+	return breaker, ok
 }
 
-// stop begins nothing more.
-func (l *endpointQueue) stop() {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	l.stopped = true
+// stop prevents further deliveries from starting.
+func (q *endpointQueue) stop() {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	q.stopped = true
 }
 
-func (l *endpointQueue) isSending() bool {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.sending > 0
+func (q *endpointQueue) isSending() bool {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	return q.sending > 0
 }
 
-// stopAndWait waits for the workers.
-func (l *endpointQueue) stopAndWait() {
-	l.stop()
-	l.workers.Wait()
+// stopAndWait stops the queue and waits for its workers.
+func (q *endpointQueue) stopAndWait() {
+	q.stop()
+	q.workers.Wait()
 }

@@ -9,28 +9,27 @@ import (
 	"causeway/ports"
 )
 
-// Wake says that events were committed, so that they are sent at once. It never
-// blocks. Without it they are found within a quarter of a second.
-func (n *Service) Wake() { n.wakeup.wake(true) }
+// Wake notifies the dispatcher of committed events, so that they are sent at once. It never blocks.
+// Without it they are found within pollInterval.
+func (s *Service) Wake() { s.wakeup.wake(true) }
 
-// Run sends what waits until ctx ends; then it begins nothing more, gives what runs
-// the grace to finish, and records it. Any number of processes may run it on one
-// database: each platform is served by one of them at a time, and by another at once
-// when that one is gone.
-func (n *Service) Run(ctx context.Context) {
+// Run sends events until ctx is done. It then starts no further delivery, waits up to Grace for
+// running ones, and records them. Any number of processes may run it on one database: each platform
+// is served by one of them at a time, and by another at once if that one stops.
+func (s *Service) Run(ctx context.Context) {
 	var unrecorded []ports.WebhookResult
 	for failures := 0; ctx.Err() == nil; failures++ {
-		d := &dispatcher{service: n, queues: map[ident.Platform]*endpointQueue{}, releasedBreakers: map[ident.Platform]circuitBreaker{}}
+		d := &dispatcher{service: s, queues: map[ident.Platform]*endpointQueue{}, releasedBreakers: map[ident.Platform]circuitBreaker{}}
 		err := d.runSession(ctx, unrecorded)
 		unrecorded = d.unrecordedDeliveries()
 		if err == nil {
 			return
 		}
-		n.Metrics.Disconnected(err)
+		s.Metrics.Disconnected(err)
 		if d.turns > 0 {
 			failures = 0
 		}
-		// Half of a pause that doubles, and a random part of the other half.
+		// Back off exponentially, with jitter.
 		pause := min(100*time.Millisecond<<min(failures, 8), 5*time.Second) / 2
 		pause += rand.N(pause)
 		select {
@@ -40,9 +39,9 @@ func (n *Service) Run(ctx context.Context) {
 	}
 }
 
-// runSession opens a session and serves on it until ctx ends (nil) or the session does.
-// What it sends is broken off when the session is lost: from then on the platforms
-// belong to whoever claims them.
+// runSession opens a session and serves on it until ctx is done (nil) or the session fails. If the
+// session is lost, running deliveries are interrupted, because another process may claim the
+// platforms.
 func (d *dispatcher) runSession(ctx context.Context, unrecorded []ports.WebhookResult) error {
 	opening, cancel := context.WithTimeout(ctx, sessionTimeout)
 	defer cancel()
@@ -57,19 +56,19 @@ func (d *dispatcher) runSession(ctx context.Context, unrecorded []ports.WebhookR
 	defer session.Close()
 	d.session = session
 	if len(unrecorded) > 0 {
-		// Delivered before the last session was lost. If even this fails, they are
-		// sent once more.
+		// These were delivered before the last session was lost. If recording them fails, they
+		// are sent once more.
 		if _, err := session.Exchange(opening, d.service.Clock.Now(), unrecorded, nil); err != nil {
 			return err
 		}
 	}
 
-	working, stop := context.WithCancel(context.WithoutCancel(ctx))
-	d.deliveryCtx = working
+	deliveryCtx, stop := context.WithCancel(context.WithoutCancel(ctx))
+	d.deliveryCtx = deliveryCtx
 	err = d.serve(ctx)
 	stop()
-	for _, l := range d.queues {
-		l.stopAndWait()
+	for _, q := range d.queues {
+		q.stopAndWait()
 	}
 	if err != nil {
 		return err
@@ -77,27 +76,27 @@ func (d *dispatcher) runSession(ctx context.Context, unrecorded []ports.WebhookR
 	return d.recordRemaining()
 }
 
-// recordRemaining records what the last deliveries came to.
+// recordRemaining records the outcomes of the last deliveries.
 func (d *dispatcher) recordRemaining() error {
-	done := d.collectResults()
-	if len(done) == 0 {
+	results := d.collectResults()
+	if len(results) == 0 {
 		return nil
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), sessionTimeout)
 	defer cancel()
-	_, err := d.session.Exchange(ctx, d.service.Clock.Now(), done, nil)
+	_, err := d.session.Exchange(ctx, d.service.Clock.Now(), results, nil)
 	return err
 }
 
-// unrecordedDeliveries are deliveries that succeeded and whose record was lost with the
-// session. Of those that failed nothing is kept: the queue still has them as they were.
+// unrecordedDeliveries returns the successful deliveries that were not recorded before the session
+// was lost. Failed ones are left out: the stored queue still has those events.
 func (d *dispatcher) unrecordedDeliveries() []ports.WebhookResult {
 	all := append(d.pendingResults, d.collectResults()...)
-	kept := all[:0]
-	for _, done := range all {
-		if done.Outcome == ports.WebhookSettled {
-			kept = append(kept, done)
+	settled := all[:0]
+	for _, r := range all {
+		if r.Outcome == ports.WebhookSettled {
+			settled = append(settled, r)
 		}
 	}
-	return kept
+	return settled
 }

@@ -8,22 +8,22 @@ import (
 	"causeway/core/ident"
 )
 
-// scan looks over the whole queue: it finds platforms with something to do, takes
-// those that nobody serves, tells lanes of theirs, and lets idle ones go. On a tick
-// it also learns of changed endpoints.
-func (d *dispatcher) scan(ctx context.Context, now clockReading, ticks bool) error {
+// scan searches the whole queue for platforms with due events. It claims those without an owner and
+// notifies the queues of those it owns. If full, it also reads changed endpoints and maintains the
+// queues.
+func (d *dispatcher) scan(ctx context.Context, now clockReading, full bool) error {
 	var skip, watch []ident.Platform
-	for p, l := range d.queues {
-		// Busy lanes look for themselves, and so need not be looked for.
-		if l.isPolling(now) {
+	for p, q := range d.queues {
+		// Busy queues fetch their events without a scan.
+		if q.isPolling(now) {
 			skip = append(skip, p)
 		}
-		if ticks {
+		if full {
 			watch = append(watch, p)
 		}
 	}
-	for p, g := range d.releasedBreakers {
-		if now.machine.Before(g.nextProbe) {
+	for p, breaker := range d.releasedBreakers {
+		if now.machine.Before(breaker.nextProbe) {
 			skip = append(skip, p)
 		}
 	}
@@ -34,18 +34,18 @@ func (d *dispatcher) scan(ctx context.Context, now clockReading, ticks bool) err
 	for p, endpoint := range found.Endpoints {
 		d.queues[p].setEndpoint(endpoint)
 	}
-	var strangers []ident.Platform
+	var unclaimed []ident.Platform
 	for _, p := range found.Due {
-		if l := d.queues[p]; l != nil {
-			l.markDue(now)
+		if q := d.queues[p]; q != nil {
+			q.markDue(now)
 		} else {
-			strangers = append(strangers, p)
+			unclaimed = append(unclaimed, p)
 		}
 	}
-	if err := d.claim(ctx, now, strangers); err != nil {
+	if err := d.claim(ctx, now, unclaimed); err != nil {
 		return err
 	}
-	if ticks {
+	if full {
 		if err := d.maintain(ctx, now); err != nil {
 			return err
 		}
@@ -55,67 +55,66 @@ func (d *dispatcher) scan(ctx context.Context, now clockReading, ticks bool) err
 	return nil
 }
 
-// claim takes on platforms, as many as there is room for.
-func (d *dispatcher) claim(ctx context.Context, now clockReading, strangers []ident.Platform) error {
-	if len(strangers) == 0 {
+// claim claims platforms, up to MaxTenants.
+func (d *dispatcher) claim(ctx context.Context, now clockReading, unclaimed []ident.Platform) error {
+	if len(unclaimed) == 0 {
 		return nil
 	}
-	// Any of them, so that no platform is always the last.
-	room, start := d.service.MaxTenants-len(d.queues), int(now.machine.UnixNano()/int64(time.Millisecond))%len(strangers)
-	strangers = append(strangers[start:len(strangers):len(strangers)], strangers[:start]...)
-	strangers = strangers[:min(len(strangers), maxClaims)]
-	if room < len(strangers) {
-		if err := d.releaseFailing(ctx, now, len(strangers)-room); err != nil {
+	// Start anywhere, so that no platform is always the last.
+	capacity, start := d.service.MaxTenants-len(d.queues), int(now.machine.UnixNano()/int64(time.Millisecond))%len(unclaimed)
+	unclaimed = append(unclaimed[start:len(unclaimed):len(unclaimed)], unclaimed[:start]...)
+	unclaimed = unclaimed[:min(len(unclaimed), maxClaims)]
+	if capacity < len(unclaimed) {
+		if err := d.releaseFailing(ctx, now, len(unclaimed)-capacity); err != nil {
 			return err
 		}
-		if strangers = strangers[:min(len(strangers), d.service.MaxTenants-len(d.queues))]; len(strangers) == 0 {
+		if unclaimed = unclaimed[:min(len(unclaimed), d.service.MaxTenants-len(d.queues))]; len(unclaimed) == 0 {
 			return nil
 		}
 	}
-	claimed, err := d.session.Claim(ctx, strangers)
+	claimed, err := d.session.Claim(ctx, unclaimed)
 	if err != nil {
 		return err
 	}
 	for p, endpoint := range claimed {
-		l := newEndpointQueue(d.service, p, endpoint, func() { d.service.wakeup.wake(false) })
-		if g, rested := d.releasedBreakers[p]; rested {
-			l.breaker = g
+		q := newEndpointQueue(d.service, p, endpoint, func() { d.service.wakeup.wake(false) })
+		if breaker, ok := d.releasedBreakers[p]; ok {
+			q.breaker = breaker
 			delete(d.releasedBreakers, p)
 		}
-		d.queues[p] = l
+		d.queues[p] = q
 	}
 	return nil
 }
 
-// maintain gives up what is too old to be sent, begins probes, and lets go of lanes that
-// have nothing to do.
+// maintain expires old events, starts probes, and releases idle platforms.
 func (d *dispatcher) maintain(ctx context.Context, now clockReading) error {
-	var leave []ident.Platform
-	for p, l := range d.queues {
-		l.expire(now.service)
-		l.resume(d.deliveryCtx)
-		if l.isIdle(now) {
-			leave = append(leave, p)
+	var released []ident.Platform
+	for p, q := range d.queues {
+		q.expire(now.service)
+		q.resume(d.deliveryCtx)
+		if q.isIdle(now) {
+			released = append(released, p)
 		}
 	}
-	for p, g := range d.releasedBreakers {
-		if now.machine.Sub(g.nextProbe) > time.Minute {
-			delete(d.releasedBreakers, p) // somebody else's by now
+	for p, breaker := range d.releasedBreakers {
+		if now.machine.Sub(breaker.nextProbe) > time.Minute {
+			delete(d.releasedBreakers, p) // another process serves it by now
 		}
 	}
-	return d.release(ctx, leave)
+	return d.release(ctx, released)
 }
 
-// releaseFailing lets go of lanes whose endpoint fails: they wait as well without one.
+// releaseFailing releases up to count platforms whose endpoint fails.
 func (d *dispatcher) releaseFailing(ctx context.Context, now clockReading, count int) error {
-	var leave []ident.Platform
-	for p, l := range d.queues {
-		if g, ok := l.canRelease(now); ok && len(leave) < count {
-			d.releasedBreakers[p] = g
-			leave = append(leave, p)
+	var released []ident.Platform
+	for p, q := range d.queues {
+		if breaker, ok := q.canRelease(now); ok && len(released) < count {
+			d.releasedBreakers[p] = breaker
+			released = append(released, p)
 		}
 	}
-	return d.release(ctx, leave)
+	return d.release(ctx, released)
 }
 
 func (d *dispatcher) release(ctx context.Context, platforms []ident.Platform) error {

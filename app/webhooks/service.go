@@ -1,9 +1,9 @@
-// Package notify tells platforms what happened. It sends the events that wait in the
-// queue, each subject's in their order, until they are delivered or their time is
-// over; and it shows what was sent, sends it again on request, and publishes the keys
-// that receivers verify with.
+// Package webhooks delivers events to the webhook endpoints of platforms. It sends the events of each
+// subject in their order, and retries them until they are delivered or their retry window is over.
+// It also lists deliveries, redelivers events on request, and publishes the keys with which
+// receivers verify signatures.
 //
-// It never makes an event: those come with the change they tell of, in its commit.
+// It creates no events: those are stored by the unit of work that makes the change.
 package webhooks
 
 import (
@@ -20,7 +20,7 @@ import (
 	"causeway/ports"
 )
 
-// Config is what Notify works with. The durations and numbers may be zero.
+// Config configures the Service. Durations and numbers may be zero; their defaults are given.
 type Config struct {
 	Queue    ports.WebhookQueue
 	Log      ports.WebhookLog
@@ -28,47 +28,46 @@ type Config struct {
 	Keys     ports.WebhookKeys
 	Clock    ports.Clock
 	IDs      ports.IDs
-	Metrics  Metrics // nil: nobody counts
+	Metrics  Metrics // may be nil
 
-	// MaxConcurrency is how many deliveries to one platform run side by side at most; 64.
+	// MaxConcurrency is the maximum number of concurrent deliveries to one platform; 64.
 	MaxConcurrency int
-	// MaxTenants is how many platforms this process serves at once; 1000. While there are
-	// more, those whose endpoints fail make room.
+	// MaxTenants is the maximum number of platforms that this process serves at once; 1000. If
+	// there are more, those whose endpoints fail are released.
 	MaxTenants int
 	// Overlap is how long a replaced key stays valid; 24 hours.
 	Overlap time.Duration
-	// Grace is how long deliveries that run may take when the program stops; 5 seconds.
+	// Grace is how long running deliveries may take when the program stops; 5 seconds.
 	Grace time.Duration
 }
 
 // Metrics counts what the dispatcher does. Its methods are called from many
 // goroutines and must be quick.
 type Metrics interface {
-	// Attempted: one delivery was tried.
-	Attempted(outcome event.Outcome, took time.Duration)
-	// Delivered: an event reached its receiver, so long after it happened.
-	Delivered(after time.Duration)
-	// Abandoned: an event was given up.
+	// Attempted counts one attempt.
+	Attempted(outcome event.Outcome, duration time.Duration)
+	// Delivered counts a delivered event, with the time since it happened.
+	Delivered(latency time.Duration)
+	// Abandoned counts an event that was given up.
 	Abandoned()
-	// Paused and Resumed: a platform's endpoint fails so steadily that it is only
-	// probed, and answers again.
+	// Paused and Resumed record that the circuit breaker of a platform opened and closed.
 	Paused(p ident.Platform, outcome event.Outcome)
 	Resumed(p ident.Platform)
-	// Disconnected: the queue was lost; it is looked for again.
+	// Disconnected records that the session with the queue was lost. Run reconnects.
 	Disconnected(err error)
 }
 
 // Service is the use cases around webhooks.
 type Service struct {
 	Config
-	// maxQueued is how many events of one platform are in memory at most, lineLength
-	// how many of one subject: more go to the backlog, so that a subject with very
-	// many of them leaves room for others.
+	// maxQueued is the maximum number of events of one platform in memory, and maxPerSubject of one
+	// subject. More go to the backlog, so that a subject with very many events leaves room for
+	// others.
 	maxQueued, maxPerSubject int
 	wakeup                   wakeup
 }
 
-// New makes the use cases; Run sends.
+// New returns the use cases. Run delivers events.
 func New(c Config) *Service {
 	if c.MaxConcurrency == 0 {
 		c.MaxConcurrency = 64
@@ -88,106 +87,104 @@ func New(c Config) *Service {
 	return &Service{Config: c, maxQueued: 512, maxPerSubject: 16}
 }
 
-// Keys are the public keys that verify deliveries of an environment.
-func (n *Service) Keys(ctx context.Context, env platform.Environment) ([]ports.WebhookKey, error) {
-	return n.Config.Keys.Keys(ctx, env, n.Clock.Now())
+// Keys returns the public keys that verify deliveries of an environment.
+func (s *Service) Keys(ctx context.Context, env platform.Environment) ([]ports.WebhookKey, error) {
+	return s.Config.Keys.Keys(ctx, env, s.Clock.Now())
 }
 
-// Rotate makes new signing keys for an environment; the present ones stay valid for
-// the overlap.
-func (n *Service) Rotate(ctx context.Context, env platform.Environment) error {
-	return n.Config.Keys.Rotate(ctx, env, n.Clock.Now(), n.Overlap)
+// Rotate creates new signing keys for an environment. The present keys stay valid for Overlap.
+func (s *Service) Rotate(ctx context.Context, env platform.Environment) error {
+	return s.Config.Keys.Rotate(ctx, env, s.Clock.Now(), s.Overlap)
 }
 
-// Deliveries lists a platform's events with their attempts, the newest first unless
-// asked otherwise.
-func (n *Service) Deliveries(ctx context.Context, p ident.Platform, f ports.DeliveryFilter) (ports.DeliveryPage, error) {
-	var bad []fault.Field
+// Deliveries lists the events of a platform with their attempts, newest first unless f.Ascending.
+func (s *Service) Deliveries(ctx context.Context, p ident.Platform, f ports.DeliveryFilter) (ports.DeliveryPage, error) {
+	var invalid []fault.Field
 	if f.Status != "" && !slices.Contains(event.Statuses, f.Status) {
-		bad = append(bad, oneOf("status", event.Statuses))
+		invalid = append(invalid, oneOf("status", event.Statuses))
 	}
 	if f.Type != "" && !slices.Contains(event.Types, f.Type) {
-		bad = append(bad, oneOf("type", event.Types))
+		invalid = append(invalid, oneOf("type", event.Types))
 	}
 	if _, known := event.TypeOf(f.Name); f.Name != "" && !known {
-		bad = append(bad, fault.Field{Field: "event", Message: "must be the name of an event, such as " + event.OutgoingPaymentCompleted})
+		invalid = append(invalid, fault.Field{Field: "event", Message: "must be an event name, such as " + event.OutgoingPaymentCompleted})
 	}
-	if len(bad) > 0 {
-		return ports.DeliveryPage{}, fault.Invalid(bad...)
+	if len(invalid) > 0 {
+		return ports.DeliveryPage{}, fault.Invalid(invalid...)
 	}
 	if f.Limit <= 0 {
 		f.Limit = 20
 	}
 	f.Limit = min(f.Limit, 100)
-	return n.Log.Deliveries(ctx, p, f)
+	return s.Log.Deliveries(ctx, p, f)
 }
 
-// Delivery is one event with its attempts and its body.
-func (n *Service) Delivery(ctx context.Context, p ident.Platform, id ident.Webhook) (ports.Delivery, error) {
-	return n.Log.Delivery(ctx, p, id)
+// Delivery returns one event with its attempts and its body.
+func (s *Service) Delivery(ctx context.Context, p ident.Platform, id ident.Webhook) (ports.Delivery, error) {
+	return s.Log.Delivery(ctx, p, id)
 }
 
-// Redeliver sends events again, under their ids and for another seven days, and says
-// how many. Those that wait to be sent anyway are left as they are.
-func (n *Service) Redeliver(ctx context.Context, p ident.Platform, which ports.Redelivery) (int, error) {
-	if len(which.IDs) == 0 && (which.Created.From.IsZero() || which.Created.To.IsZero()) {
+// Redeliver queues events again, under their ids and for another retry window, and returns how many.
+// Events that are still pending are left as they are.
+func (s *Service) Redeliver(ctx context.Context, p ident.Platform, r ports.Redelivery) (int, error) {
+	if len(r.IDs) == 0 && (r.Created.From.IsZero() || r.Created.To.IsZero()) {
 		return 0, fault.Invalid(
-			fault.Field{Field: "startDate", Message: "give a span of time, or name events"},
-			fault.Field{Field: "endDate", Message: "give a span of time, or name events"})
+			fault.Field{Field: "startDate", Message: "give startDate and endDate, or list event ids"},
+			fault.Field{Field: "endDate", Message: "give startDate and endDate, or list event ids"})
 	}
-	if which.Status != "" && !slices.Contains(event.Statuses, which.Status) {
+	if r.Status != "" && !slices.Contains(event.Statuses, r.Status) {
 		return 0, fault.Invalid(oneOf("status", event.Statuses))
 	}
-	count, err := n.Log.Redeliver(ctx, p, which, n.Clock.Now())
+	count, err := s.Log.Redeliver(ctx, p, r, s.Clock.Now())
 	if count > 0 {
-		n.Wake()
+		s.Wake()
 	}
 	return count, err
 }
 
-// TestResult is what a receiver said to a test event.
+// TestResult is the response of an endpoint to a test event.
 type TestResult struct {
 	URL        string
 	StatusCode int
 	Response   string
 }
 
-// SendTest sends a test event at once and waits for the answer. Faults:
-// WEBHOOK_ENDPOINT_NOT_SET; WEBHOOK_DELIVERY_ERROR when there was no answer.
-func (n *Service) SendTest(ctx context.Context, p ident.Platform) (TestResult, error) {
-	now := n.Clock.Now()
-	test := event.NewTest(ident.NewWebhook(n.IDs.New, now), p, now)
-	endpoint, answer, err := n.sendNow(ctx, test, test.Envelope(nil), 0)
+// SendTest sends a test event at once and waits for the response. Faults: WEBHOOK_ENDPOINT_NOT_SET,
+// and WEBHOOK_DELIVERY_ERROR if there was no response.
+func (s *Service) SendTest(ctx context.Context, p ident.Platform) (TestResult, error) {
+	now := s.Clock.Now()
+	test := event.NewTest(ident.NewWebhook(s.IDs.New, now), p, now)
+	endpoint, response, err := s.sendNow(ctx, test, test.Envelope(nil), 0)
 	if err != nil {
 		return TestResult{}, err
 	}
-	if !answer.Outcome.Responded() {
+	if !response.Outcome.Responded() {
 		return TestResult{}, &fault.Error{
 			Code:    fault.WebhookDeliveryError,
-			Message: fmt.Sprintf("The webhook endpoint gave no answer: %s. Check that it is reachable and try again.", answer.Error),
-			Reason:  string(answer.Outcome), Details: map[string]any{"url": endpoint.URL, "error": answer.Error},
+			Message: fmt.Sprintf("The webhook endpoint did not respond: %s. Check that it is reachable and try again.", response.Error),
+			Reason:  string(response.Outcome), Details: map[string]any{"url": endpoint.URL, "error": response.Error},
 		}
 	}
-	return TestResult{URL: endpoint.URL, StatusCode: answer.StatusCode, Response: answer.Response}, nil
+	return TestResult{URL: endpoint.URL, StatusCode: response.StatusCode, Response: response.Response}, nil
 }
 
-// keptOfAnswer is the beginning of an answer to a question that is shown with the
-// delivery, mostOfAnswer what is read of it, in bytes.
 const (
+	// maxStoredResponse is how much of a response body is stored with the delivery, in bytes.
 	maxStoredResponse = 1 << 10
-	maxResponse       = 64 << 10
+	// maxResponse is how much of the response body SendAndWait returns, in bytes.
+	maxResponse = 64 << 10
 )
 
-// SendAndWait sends an event at once, outside of the queue, and gives the answer to whoever
-// asks with it. It stands among the deliveries, with one attempt for each time it is
-// asked. The fault is WEBHOOK_ENDPOINT_NOT_SET; an answer that did not come is no fault.
-func (n *Service) SendAndWait(ctx context.Context, e event.Event, body []byte) (ports.WebhookResponse, error) {
-	_, answer, err := n.sendNow(ctx, e, body, maxResponse)
-	return answer, err
+// SendAndWait sends an event at once, outside of the queue, and returns the response. The event is
+// listed among the deliveries, with one attempt for each call. The fault is
+// WEBHOOK_ENDPOINT_NOT_SET; a missing response is not a fault.
+func (s *Service) SendAndWait(ctx context.Context, e event.Event, body []byte) (ports.WebhookResponse, error) {
+	_, response, err := s.sendNow(ctx, e, body, maxResponse)
+	return response, err
 }
 
-func (n *Service) sendNow(ctx context.Context, e event.Event, body []byte, keep int) (ports.Endpoint, ports.WebhookResponse, error) {
-	endpoint, err := n.Log.Endpoint(ctx, e.Platform)
+func (s *Service) sendNow(ctx context.Context, e event.Event, body []byte, maxResponseBytes int) (ports.Endpoint, ports.WebhookResponse, error) {
+	endpoint, err := s.Log.Endpoint(ctx, e.Platform)
 	if err != nil {
 		return endpoint, ports.WebhookResponse{}, err
 	}
@@ -195,16 +192,16 @@ func (n *Service) sendNow(ctx context.Context, e event.Event, body []byte, keep 
 		return endpoint, ports.WebhookResponse{}, fault.New(fault.WebhookEndpointNotSet,
 			"No webhook endpoint is set. Set webhookEndpoint in the platform's configuration first.")
 	}
-	now := n.Clock.Now()
-	answer := n.Webhooks.Deliver(ctx, ports.WebhookDelivery{Endpoint: endpoint, ID: e.ID, Body: body, At: now, MaxResponseBytes: keep})
-	n.Metrics.Attempted(answer.Outcome, answer.Duration)
-	shown := answer
-	shown.Response = strings.ToValidUTF8(shown.Response[:min(len(shown.Response), maxStoredResponse)], "")
-	return endpoint, answer, n.Log.Record(ctx, e, body, newAttempt(now, shown))
+	now := s.Clock.Now()
+	response := s.Webhooks.Deliver(ctx, ports.WebhookDelivery{Endpoint: endpoint, ID: e.ID, Body: body, At: now, MaxResponseBytes: maxResponseBytes})
+	s.Metrics.Attempted(response.Outcome, response.Duration)
+	stored := response
+	stored.Response = strings.ToValidUTF8(stored.Response[:min(len(stored.Response), maxStoredResponse)], "")
+	return endpoint, response, s.Log.Record(ctx, e, body, newAttempt(now, stored))
 }
 
-func newAttempt(at time.Time, a ports.WebhookResponse) event.Attempt {
-	return event.Attempt{AttemptedAt: at, Duration: a.Duration, Outcome: a.Outcome, StatusCode: a.StatusCode, Error: a.Error, Response: a.Response}
+func newAttempt(at time.Time, r ports.WebhookResponse) event.Attempt {
+	return event.Attempt{AttemptedAt: at, Duration: r.Duration, Outcome: r.Outcome, StatusCode: r.StatusCode, Error: r.Error, Response: r.Response}
 }
 
 func oneOf[T ~string](field string, values []T) fault.Field {
@@ -215,7 +212,7 @@ func oneOf[T ~string](field string, values []T) fault.Field {
 	return fault.Field{Field: field, Message: "must be one of " + strings.Join(texts, ", ")}
 }
 
-// noMetrics counts nothing.
+// noMetrics discards all metrics.
 type noMetrics struct{}
 
 func (noMetrics) Attempted(event.Outcome, time.Duration) {}

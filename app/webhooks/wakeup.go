@@ -6,37 +6,37 @@ import (
 	"time"
 )
 
-// wakeup wakes the desk. Rung while nobody waits, it is heard by the next who does.
+// wakeup wakes the dispatcher. If it does not wait, its next wait returns at once.
 type wakeup struct {
 	mu        sync.Mutex
 	pending   bool
-	newEvents bool // rung because there are new events
+	newEvents bool // woken because there are new events
 	cancel    context.CancelFunc
 }
 
-func (b *wakeup) wake(events bool) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	b.pending, b.newEvents = true, b.newEvents || events
-	if b.cancel != nil {
-		b.cancel()
+func (w *wakeup) wake(newEvents bool) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.pending, w.newEvents = true, w.newEvents || newEvents
+	if w.cancel != nil {
+		w.cancel()
 	}
 }
 
-// wait calls `by` with a context that ends after d or when the bell rings, and tells
-// whether there are new events.
-func (b *wakeup) wait(ctx context.Context, d time.Duration, by func(context.Context) error) (events bool, err error) {
-	b.mu.Lock()
-	if !b.pending {
-		var until context.Context
-		until, b.cancel = context.WithTimeout(ctx, d)
-		b.mu.Unlock()
-		err = by(until)
-		b.mu.Lock()
-		b.cancel()
-		b.cancel = nil
+// wait calls block with a context that is done after d or when wake is called, and reports whether
+// there are new events.
+func (w *wakeup) wait(ctx context.Context, d time.Duration, block func(context.Context) error) (newEvents bool, err error) {
+	w.mu.Lock()
+	if !w.pending {
+		var waitCtx context.Context
+		waitCtx, w.cancel = context.WithTimeout(ctx, d)
+		w.mu.Unlock()
+		err = block(waitCtx)
+		w.mu.Lock()
+		w.cancel()
+		w.cancel = nil
 	}
-	defer b.mu.Unlock()
-	events, b.pending, b.newEvents = b.newEvents, false, false
-	return events, err
+	defer w.mu.Unlock()
+	newEvents, w.pending, w.newEvents = w.newEvents, false, false
+	return newEvents, err
 }
