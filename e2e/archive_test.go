@@ -43,7 +43,7 @@ func TestPeriod_ArchiveAndRestoreMonth(t *testing.T) {
 		log := h.get("/ledger/log").wantStatus(200)
 		return log.value("sealed") == log.value("postings")
 	})
-	if _, said, status := runCommand(t, env, "ledger", "archive", oldest.Next().Next().Next().String()); status != 1 || !strings.Contains(said, "can be detached from") {
+	if _, said, status := runCommand(t, env, "ledger", "archive", oldest.Next().Next().Next().String()); status != 1 || !strings.Contains(said, "can be archived from") {
 		t.Errorf("a young month: status %d, %s", status, said)
 	}
 	mustRunCommand(t, env, "ledger", "archive", oldest.String())

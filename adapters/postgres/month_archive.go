@@ -90,12 +90,12 @@ WITH of AS MATERIALIZED (
 )
 SELECT c.platform_id, 'NOT_CLOSED', 1::bigint FROM of JOIN ledger_clock c ON c.platform_id = of.platform_id WHERE c.closed_before < $3
 UNION ALL
-SELECT of.platform_id, 'NOT_COUNTED', 1 FROM of JOIN ledger_checkpointed k ON k.platform_id = of.platform_id WHERE k.complete_to < of.next
+SELECT of.platform_id, 'NOT_IN_SNAPSHOTS', 1 FROM of JOIN ledger_checkpointed k ON k.platform_id = of.platform_id WHERE k.complete_to < of.next
 UNION ALL
 SELECT of.platform_id, 'NOT_SEALED', of.last_seq - coalesce(s.size, 0) FROM of LEFT JOIN ledger_sealed s ON s.platform_id = of.platform_id
 WHERE coalesce(s.size, 0) < of.last_seq
 UNION ALL
-SELECT p.platform_id, 'TAKES_EFFECT', count(*) FROM postings p WHERE p.effective_at >= $3 GROUP BY p.platform_id
+SELECT p.platform_id, 'EFFECTIVE_LATER', count(*) FROM postings p WHERE p.effective_at >= $3 GROUP BY p.platform_id
 UNION ALL
 SELECT p.platform_id, 'UNFINISHED', count(DISTINCT t.id) FROM postings p JOIN transactions t ON t.platform_id = p.platform_id AND t.id = p.transaction_id
 WHERE t.status IN ('PENDING', 'PROCESSING') OR t.refund_status = 'PENDING' GROUP BY p.platform_id

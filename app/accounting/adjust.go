@@ -15,21 +15,22 @@ import (
 	"causeway/ports"
 )
 
-// PostedAdjustment is an adjustment as it was posted.
+// PostedAdjustment is an adjustment after posting.
 type PostedAdjustment struct {
 	Posting ledger.Posting
-	// RequestedEffective is when it was to be effective; another moment than the posting's when its
-	// month is closed.
+	// RequestedEffective is the effective time that was requested. The posting has a later one
+	// if that month is closed.
 	RequestedEffective time.Time
 	Corrects           ident.Posting
 	Authorisation      period.Authorisation
 }
 
-// Adjust posts an adjustment on the caller's platform: into the month it is for, also
-// when that is held, or into the first that is not closed. Errors: INVALID_INPUT with
-// everything that is wrong, INTERNAL_ACCOUNT_NOT_FOUND, NOT_FOUND for a posting to correct
-// that is not there, INSUFFICIENT_BALANCE.
-func (s *Periods) Adjust(ctx context.Context, p ident.Platform, by ident.Token, claim *ports.IdempotentRequest, a period.Adjustment) (done PostedAdjustment, err error) {
+// Adjust posts an adjustment on a platform, authorised by a token. It is effective when
+// requested if that month is open or soft-closed, and otherwise at the start of the first month
+// that is not closed. Faults: INVALID_INPUT with everything that is wrong;
+// INTERNAL_ACCOUNT_NOT_FOUND; NOT_FOUND for an unknown posting to correct;
+// INSUFFICIENT_BALANCE; INVALID_AMOUNT.
+func (s *Periods) Adjust(ctx context.Context, p ident.Platform, by ident.Token, request *ports.IdempotentRequest, a period.Adjustment) (done PostedAdjustment, err error) {
 	now := s.Clock.Now().Truncate(time.Microsecond)
 	a.Platform = p
 	if bad := a.Check(now); len(bad) > 0 {
@@ -41,13 +42,13 @@ func (s *Periods) Adjust(ctx context.Context, p ident.Platform, by ident.Token, 
 	if err := s.checkCorrectedPosting(ctx, a); err != nil {
 		return PostedAdjustment{}, err
 	}
-	asked, authorisation := a.Posting(s.IDs.New(now), by, now)
+	requested, authorisation := a.Posting(s.IDs.New(now), by, now)
 	err = s.Store.Do(ctx, func(ctx context.Context, tx ports.Tx) error {
 		calendar, err := tx.LockPeriodsShared(ctx, p)
 		if err != nil {
 			return err
 		}
-		posting := calendar.Redate(asked, true)
+		posting := calendar.Redate(requested, true)
 		work := uow.NewWork(now, s.IDs, 0)
 		if err := checkBalances(ctx, tx, work, posting); err != nil {
 			return err
@@ -56,8 +57,8 @@ func (s *Periods) Adjust(ctx context.Context, p ident.Platform, by ident.Token, 
 		if err := tx.Authorise(ctx, []period.Authorisation{authorisation}); err != nil {
 			return err
 		}
-		done = PostedAdjustment{Posting: posting, RequestedEffective: asked.Effective, Corrects: a.Corrects, Authorisation: authorisation}
-		if err := tx.SaveResponse(ctx, claim, done, nil); err != nil {
+		done = PostedAdjustment{Posting: posting, RequestedEffective: requested.Effective, Corrects: a.Corrects, Authorisation: authorisation}
+		if err := tx.SaveResponse(ctx, request, done, nil); err != nil {
 			return err
 		}
 		return work.Write(ctx, tx)
@@ -68,50 +69,51 @@ func (s *Periods) Adjust(ctx context.Context, p ident.Platform, by ident.Token, 
 	return done, err
 }
 
-// checkBalances holds the guarded accounts of a posting, and refuses it when they cannot bear it.
+// checkBalances locks the accounts of a posting that may not be overdrawn, and returns
+// INSUFFICIENT_BALANCE if the posting would overdraw one.
 func checkBalances(ctx context.Context, tx ports.Tx, work *uow.Work, posting ledger.Posting) error {
-	strains, err := ledger.BalanceDeltas([]ledger.Posting{posting})
+	deltas, err := ledger.BalanceDeltas([]ledger.Posting{posting})
 	if err != nil {
 		return postingFault(err)
 	}
-	var guarded []ledger.Account
-	for _, strain := range strains {
-		guarded = append(guarded, strain.Account)
+	var accounts []ledger.Account
+	for _, delta := range deltas {
+		accounts = append(accounts, delta.Account)
 	}
-	balances, err := work.LockBalances(ctx, tx, guarded)
+	balances, err := work.LockBalances(ctx, tx, accounts)
 	if err != nil {
 		return err
 	}
 	return postingFault(balances.Apply(posting))
 }
 
-// postingFault turns what the ledger refuses into what the caller is told.
+// postingFault turns an error of the ledger into a fault.
 func postingFault(err error) error {
-	var short *ledger.InsufficientBalanceError
+	var insufficient *ledger.InsufficientBalanceError
 	switch {
-	case errors.As(err, &short):
-		return &fault.Error{Code: fault.InsufficientBalance, Message: "An account would go below zero: " + short.Shortfalls[0].Account.Path + ". Adjust less, or put money in first.",
-			Details: map[string]any{"account": short.Shortfalls[0].Account.Path, "currency": string(short.Shortfalls[0].Account.Currency), "balance": short.Shortfalls[0].Balance}}
+	case errors.As(err, &insufficient):
+		return &fault.Error{Code: fault.InsufficientBalance, Message: "The balance of " + insufficient.Shortfalls[0].Account.Path + " would be negative. Adjust by less, or fund the account first.",
+			Details: map[string]any{"account": insufficient.Shortfalls[0].Account.Path, "currency": string(insufficient.Shortfalls[0].Account.Currency), "balance": insufficient.Shortfalls[0].Balance}}
 	case errors.Is(err, ledger.ErrOverflow):
-		return fault.New(fault.InvalidAmount, "The entries add up to more than an account can hold. Post them one by one.")
+		return fault.New(fault.InvalidAmount, "The entries add up to more than the maximum balance of an account. Post them one by one.")
 	}
 	return err
 }
 
-// checkCorrectedPosting sees to it that the posting which is put right is in the platform's books.
+// checkCorrectedPosting returns NOT_FOUND if the posting to correct is not the platform's.
 func (s *Periods) checkCorrectedPosting(ctx context.Context, a period.Adjustment) error {
 	if a.Corrects.IsZero() {
 		return nil
 	}
-	_, there, err := s.Ledger.Posting(ctx, a.Platform, a.Corrects.UUID())
-	if err == nil && !there {
-		err = fault.New(fault.NotFound, "There is no posting %s to correct.", a.Corrects)
+	_, found, err := s.Ledger.Posting(ctx, a.Platform, a.Corrects.UUID())
+	if err == nil && !found {
+		err = fault.New(fault.NotFound, "No posting has the id %s. Check corrects.", a.Corrects)
 	}
 	return err
 }
 
-// checkOwnedAccounts sees to it that accounts which belong to somebody are there: the path names an
-// internal account of the platform, of the entry's currency, where it is kept.
+// checkOwnedAccounts returns INVALID_INPUT for entries on an account of a customer, the
+// platform or a wallet whose path or currency is not that of the internal account it names.
 func (s *Periods) checkOwnedAccounts(ctx context.Context, a period.Adjustment) error {
 	var bad []fault.Field
 	for i, e := range a.Entries {
@@ -140,11 +142,11 @@ func (s *Periods) checkOwnedAccount(ctx context.Context, p ident.Platform, id id
 	if err != nil {
 		return "", err
 	}
-	switch at := quote.AccountPath(account); {
-	case at != path:
-		return "is kept at " + at, nil
+	switch own := quote.AccountPath(account); {
+	case own != path:
+		return "must be " + own + ", the path of that account", nil
 	case account.Currency != e.Currency:
-		return "holds " + string(account.Currency), nil
+		return "is an account in " + string(account.Currency), nil
 	}
 	return "", nil
 }

@@ -27,8 +27,8 @@ func newAdjustment(at time.Time, entries ...ledger.Entry) period.Adjustment {
 
 func TestAdjust(t *testing.T) {
 	t.Parallel()
-	// An adjustment counts when it says, also in a held month; for a closed one it counts
-	// in the next, and says so. Who authorised it is kept with it.
+	// An adjustment is effective when requested, also in a soft-closed month; for a closed month
+	// it is effective in the next one, and its memo says so. Its authorisation is stored.
 	h := newPeriodEnv(t)
 	h.changeState(period.SoftClose, "2026-01")
 	h.changeState(period.Close, "2026-01")
@@ -38,10 +38,10 @@ func TestAdjust(t *testing.T) {
 		at, want time.Time
 		memo     string
 	}{
-		"now":               {time.Time{}, midMarch, "charged twice"},
-		"in an open month":  {day(time.March, 3), day(time.March, 3), "charged twice"},
-		"in a held month":   {day(time.February, 3), day(time.February, 3), "charged twice"},
-		"in a closed month": {day(time.January, 3), mustMonth("2026-02").Start(), "charged twice (for 2026-01-03)"},
+		"now":                    {time.Time{}, midMarch, "charged twice"},
+		"in an open month":       {day(time.March, 3), day(time.March, 3), "charged twice"},
+		"in a soft-closed month": {day(time.February, 3), day(time.February, 3), "charged twice"},
+		"in a closed month":      {day(time.January, 3), mustMonth("2026-02").Start(), "charged twice (for 2026-01-03)"},
 	} {
 		done, err := h.Adjust(t.Context(), h.admin.Platform, h.admin.Token, nil, newAdjustment(c.at))
 		if err != nil {
@@ -65,8 +65,8 @@ func TestAdjust(t *testing.T) {
 
 func TestAdjust_MemoNamesCorrectedPosting(t *testing.T) {
 	t.Parallel()
-	// A correction of a posting in a closed month counts in the next one, and its memo names
-	// the posting and the day whatever the note; what is not in the books is not corrected.
+	// A correction of a posting in a closed month is effective in the next one, and its memo
+	// names the posting and the day however long the note; an unknown posting is NOT_FOUND.
 	h := newPeriodEnv(t)
 	wrong, err := h.Adjust(t.Context(), h.admin.Platform, h.admin.Token, nil, newAdjustment(day(time.January, 3)))
 	if err != nil {
@@ -105,8 +105,8 @@ func TestAdjust_MemoNamesCorrectedPosting(t *testing.T) {
 
 func TestAdjust_CustomerAccounts(t *testing.T) {
 	t.Parallel()
-	// The balance of somebody is adjusted when that is meant, the account is there, and it
-	// does not go below zero; a refusal posts nothing.
+	// The account of a customer or the platform is adjusted only if ownedAccounts is set, the
+	// account exists, and its balance does not become negative; a refusal posts nothing.
 	h := newPeriodEnv(t)
 	own, err := account.NewInternal(ident.NewInternalAccount(h.ids.New, midMarch), h.admin.Platform, ident.Customer{}, money.USD, midMarch)
 	if err != nil {
@@ -116,10 +116,10 @@ func TestAdjust_CustomerAccounts(t *testing.T) {
 		t.Fatal(err)
 	}
 	path := ledger.PlatformAccount(own.ID)
-	give := func(amount int64) ledger.Entry {
+	credit := func(amount int64) ledger.Entry {
 		return ledger.Entry{Debit: ledger.Rail("WIRE"), Credit: path, Currency: money.USD, Amount: amount}
 	}
-	take := func(amount int64) ledger.Entry {
+	debit := func(amount int64) ledger.Entry {
 		return ledger.Entry{Debit: path, Credit: ledger.IncomeFees, Currency: money.USD, Amount: amount}
 	}
 	adjust := func(who platform.Principal, owned bool, entries ...ledger.Entry) error {
@@ -128,33 +128,33 @@ func TestAdjust_CustomerAccounts(t *testing.T) {
 		_, err := h.Adjust(t.Context(), who.Platform, who.Token, nil, a)
 		return err
 	}
-	if err := adjust(h.admin, true, give(10)); err != nil {
+	if err := adjust(h.admin, true, credit(10)); err != nil {
 		t.Fatal(err)
 	}
-	nobodys := give(1)
-	nobodys.Credit = ledger.PlatformAccount(ident.NewInternalAccount(h.ids.New, midMarch))
-	elsewhere := give(1)
+	unknown := credit(1)
+	unknown.Credit = ledger.PlatformAccount(ident.NewInternalAccount(h.ids.New, midMarch))
+	elsewhere := credit(1)
 	elsewhere.Credit = ledger.CustomerAccount(own.ID)
-	euros := give(1)
+	euros := credit(1)
 	euros.Currency = money.EUR
 
 	for name, c := range map[string]struct {
 		err  error
 		want fault.Code
 	}{
-		"more than there is":      {adjust(h.admin, true, take(11)), fault.InsufficientBalance},
-		"which is not said":       {adjust(h.admin, false, take(1)), fault.InvalidInput},
-		"an account of nobody":    {adjust(h.admin, true, nobodys), fault.InternalAccountNotFound},
-		"where it is not kept":    {adjust(h.admin, true, elsewhere), fault.InvalidInput},
+		"more than the balance":   {adjust(h.admin, true, debit(11)), fault.InsufficientBalance},
+		"without ownedAccounts":   {adjust(h.admin, false, debit(1)), fault.InvalidInput},
+		"an unknown account":      {adjust(h.admin, true, unknown), fault.InternalAccountNotFound},
+		"under another path":      {adjust(h.admin, true, elsewhere), fault.InvalidInput},
 		"in another currency":     {adjust(h.admin, true, euros), fault.InvalidInput},
-		"of another platform":     {adjust(h.createPlatform("Other"), true, give(1)), fault.InternalAccountNotFound},
-		"one good and one is not": {adjust(h.admin, true, give(1), nobodys), fault.InternalAccountNotFound},
+		"of another platform":     {adjust(h.createPlatform("Other"), true, credit(1)), fault.InternalAccountNotFound},
+		"one good and one is not": {adjust(h.admin, true, credit(1), unknown), fault.InternalAccountNotFound},
 	} {
 		if !fault.Is(c.err, c.want) {
 			t.Errorf("%s: %v, want %s", name, c.err, c.want)
 		}
 	}
-	if err := adjust(h.admin, true, take(12), give(2)); err != nil {
+	if err := adjust(h.admin, true, debit(12), credit(2)); err != nil {
 		t.Errorf("entries of one posting do not count together: %v", err)
 	}
 	balances, err := h.store.LedgerReader().Balances(t.Context(), []ledger.Account{{Platform: h.admin.Platform, Path: path, Currency: money.USD}})
@@ -170,7 +170,7 @@ func TestAdjust_CustomerAccounts(t *testing.T) {
 
 func TestAdjust_FutureEffectiveTime(t *testing.T) {
 	t.Parallel()
-	// Nothing counts before its time.
+	// The effective time must not be in the future.
 	h := newPeriodEnv(t)
 	if _, err := h.Adjust(t.Context(), h.admin.Platform, h.admin.Token, nil, newAdjustment(midMarch.Add(time.Second))); !fault.Is(err, fault.InvalidInput) || !strings.Contains(err.Error(), "effectiveAt") {
 		t.Errorf("got %v", err)

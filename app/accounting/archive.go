@@ -8,56 +8,55 @@ import (
 	"causeway/core/period"
 )
 
-// Archive takes a month of all platforms out of the books: the oldest that is in them, long
-// after its end, once nothing of it is open any more. Reports that need it are refused from
-// then on; balances and what came later stay as they are. It is the operator's.
-//
-// Faults: CONFLICT, with everything that stands in its way.
+// Archive removes a month of all platforms from the ledger and keeps it in tables of its own.
+// Only the oldest month can be archived, long after its end and once nothing in it is open.
+// From then on reports that need it return MONTH_ARCHIVED; balances and later months stay
+// available. Fault: CONFLICT with every blocker.
 func (s *Periods) Archive(ctx context.Context, m period.Month) error {
 	now := s.Clock.Now()
 	if from := m.ArchivableFrom(); now.Before(from) {
-		return fault.New(fault.Conflict, "%s can be detached from %s on; until then its payments may come back.", m, from.Format(time.DateOnly))
+		return fault.New(fault.Conflict, "%s can be archived from %s on; until then its payments can be returned.", m, from.Format(time.DateOnly))
 	}
-	of, err := s.Archiver.LedgerMonths(ctx)
+	months, err := s.Archiver.LedgerMonths(ctx)
 	if err != nil {
 		return err
 	}
 	switch {
-	case of.Oldest.IsZero() || m.Before(of.Oldest):
-		return fault.New(fault.Conflict, "%s is not in the books.", m)
-	case of.Oldest.Before(m):
-		return fault.New(fault.Conflict, "Months are detached in their order, and %s comes before %s.", of.Oldest, m)
+	case months.Oldest.IsZero() || m.Before(months.Oldest):
+		return fault.New(fault.Conflict, "%s is not in the ledger.", m)
+	case months.Oldest.Before(m):
+		return fault.New(fault.Conflict, "Months are archived in order: archive %s before %s.", months.Oldest, m)
 	}
 	if err := s.Archiver.EndMonth(ctx, m, now); err != nil {
 		return err
 	}
-	found, err := s.Archiver.Blockers(ctx, m)
+	blockers, err := s.Archiver.Blockers(ctx, m)
 	if err != nil {
 		return err
 	}
-	if len(found) == 0 {
+	if len(blockers) == 0 {
 		return s.Archiver.ArchiveMonth(ctx, m)
 	}
 	var fields []fault.Field
-	for _, h := range found {
-		fields = append(fields, fault.Field{Field: h.Platform.String(), Message: h.Blocker.Message(h.Count)})
+	for _, b := range blockers {
+		fields = append(fields, fault.Field{Field: b.Platform.String(), Message: b.Blocker.Message(b.Count)})
 	}
-	refused := fault.New(fault.Conflict, "%s cannot be detached.", m)
-	refused.Fields = fields
-	return refused
+	blocked := fault.New(fault.Conflict, "%s cannot be archived.", m)
+	blocked.Fields = fields
+	return blocked
 }
 
-// Restore brings a month back: the one that was detached last. Fault: CONFLICT.
+// Restore puts the month that was archived last back into the ledger. Fault: CONFLICT.
 func (s *Periods) Restore(ctx context.Context, m period.Month) error {
-	of, err := s.Archiver.LedgerMonths(ctx)
+	months, err := s.Archiver.LedgerMonths(ctx)
 	if err != nil {
 		return err
 	}
 	switch {
-	case of.LastArchived.IsZero() || of.LastArchived.Before(m):
-		return fault.New(fault.Conflict, "%s is not detached.", m)
-	case m.Before(of.LastArchived):
-		return fault.New(fault.Conflict, "Months are attached in their order, the latest first, and that is %s.", of.LastArchived)
+	case months.LastArchived.IsZero() || months.LastArchived.Before(m):
+		return fault.New(fault.Conflict, "%s is not archived.", m)
+	case m.Before(months.LastArchived):
+		return fault.New(fault.Conflict, "Months are restored in reverse order: restore %s first.", months.LastArchived)
 	}
 	return s.Archiver.RestoreMonth(ctx, m)
 }

@@ -25,8 +25,8 @@ import (
 	"causeway/ports"
 )
 
-// archiveEnv is a house in which two deposits were recorded in January 2026 and two in
-// February, and January is closed and sealed; now it is March 2027.
+// archiveEnv has two deposits recorded in January 2026 and two in February. January is closed
+// and sealed, and the time is March 2027.
 type archiveEnv struct {
 	*periodEnv
 	ana, bob ident.InternalAccount
@@ -52,7 +52,7 @@ func newArchiveEnv(t *testing.T) *archiveEnv {
 
 func (h *archiveEnv) setClock(at time.Time) { h.clock.Advance(at.Sub(h.clock.Now())) }
 
-// deposit posts now what takes effect now.
+// deposit records a deposit that is effective now.
 func (h *archiveEnv) deposit(to ident.InternalAccount, minor int64) ledger.Posting {
 	h.t.Helper()
 	p := ledger.Deposit(ledger.Header{ID: h.ids.New(h.clock.Now()), Platform: h.admin.Platform, Effective: h.clock.Now()},
@@ -77,7 +77,7 @@ func (h *archiveEnv) seal() {
 	}
 }
 
-// discardPublisher is where heads go that nobody reads.
+// discardPublisher discards checkpoints.
 type discardPublisher struct{}
 
 func (discardPublisher) Publish(context.Context, []ports.SignedCheckpoint) error { return nil }
@@ -89,23 +89,23 @@ func (h *archiveEnv) archive() {
 	}
 }
 
-// wantArchived asks that something is refused because its month is detached.
-func wantArchived(t *testing.T, what string, err error) {
+// wantArchived checks that an error is MONTH_ARCHIVED.
+func wantArchived(t *testing.T, name string, err error) {
 	t.Helper()
 	if !fault.Is(err, fault.MonthArchived) || !strings.Contains(err.Error(), "2026-0") {
-		t.Errorf("%s: %v, want that it is detached", what, err)
+		t.Errorf("%s: %v, want MONTH_ARCHIVED", name, err)
 	}
 }
 
 func TestArchive_ArchivedMonthIsRefused(t *testing.T) {
 	t.Parallel()
-	// Without January everything later is as before; what lies in it, or reaches into it, is
-	// refused and never told as if it had not been.
+	// With January archived, everything later reads as before, and every read that needs January
+	// returns MONTH_ARCHIVED instead of leaving it out.
 	h := newArchiveEnv(t)
 	h.archive()
-	ctx, of := h.t.Context(), h.admin.Platform
-	ana := ledger.Account{Platform: of, Path: ledger.CustomerAccount(h.ana), Currency: money.USD}
-	ach := ledger.Account{Platform: of, Path: ledger.Rail("ACH"), Currency: money.USD}
+	ctx, p := h.t.Context(), h.admin.Platform
+	ana := ledger.Account{Platform: p, Path: ledger.CustomerAccount(h.ana), Currency: money.USD}
+	ach := ledger.Account{Platform: p, Path: ledger.Rail("ACH"), Currency: money.USD}
 	reports, reader := h.store.Finance(), h.store.LedgerReader()
 
 	balances, err := reader.Balances(ctx, []ledger.Account{ana, ach})
@@ -140,49 +140,49 @@ func TestArchive_ArchivedMonthIsRefused(t *testing.T) {
 		}
 		var lines []string
 		cuts := []ports.Cutoff{{By: by, Moment: day(time.February, 1).Add(-time.Microsecond)}, {By: by, Moment: day(time.March, 1)}}
-		err := reports.Turnovers(ctx, of, "", cuts, func(l ports.AccountTurnovers) error {
+		err := reports.Turnovers(ctx, p, "", cuts, func(l ports.AccountTurnovers) error {
 			lines = append(lines, fmt.Sprintf("%s-%s %s-%s", l.Turnovers[0].Debits, l.Turnovers[0].Credits, l.Turnovers[1].Debits, l.Turnovers[1].Credits))
 			return nil
 		})
 		if want := []string{"0-100 0-107", "0-20 0-20", "120-0 127-0"}; err != nil || !slices.Equal(lines, want) {
 			t.Errorf("turnovers by %d: %q, %v; want %q", by, lines, err, want)
 		}
-		err = reports.Turnovers(ctx, of, "", []ports.Cutoff{{By: by, Moment: day(time.January, 31)}}, func(ports.AccountTurnovers) error { return nil })
+		err = reports.Turnovers(ctx, p, "", []ports.Cutoff{{By: by, Moment: day(time.January, 31)}}, func(ports.AccountTurnovers) error { return nil })
 		wantArchived(t, "turnovers of January", err)
 
-		list, err := reports.Postings(ctx, ports.PostingFilter{Platform: of, By: by, Limit: 9})
+		list, err := reports.Postings(ctx, ports.PostingFilter{Platform: p, By: by, Limit: 9})
 		if err != nil || len(list.Postings) != 2 || !list.More {
 			t.Errorf("the newest postings: %+v, %v", list, err)
 		}
-		_, err = reports.Postings(ctx, ports.PostingFilter{Platform: of, By: by, Limit: 9, After: list.Postings[1].Seq})
+		_, err = reports.Postings(ctx, ports.PostingFilter{Platform: p, By: by, Limit: 9, After: list.Postings[1].Seq})
 		wantArchived(t, "the postings before them", err)
-		_, err = reports.Postings(ctx, ports.PostingFilter{Platform: of, By: by, Limit: 9, Interval: period.Interval{From: day(time.January, 5), To: day(time.February, 5)}})
+		_, err = reports.Postings(ctx, ports.PostingFilter{Platform: p, By: by, Limit: 9, Interval: period.Interval{From: day(time.January, 5), To: day(time.February, 5)}})
 		wantArchived(t, "postings from January on", err)
 	}
-	_, _, err = reports.RecordedPosting(ctx, of, h.posted[0].ID)
+	_, _, err = reports.RecordedPosting(ctx, p, h.posted[0].ID)
 	wantArchived(t, "a posting of January", err)
-	_, _, err = h.store.LedgerLog().Leaf(ctx, of, h.posted[1].ID)
+	_, _, err = h.store.LedgerLog().Leaf(ctx, p, h.posted[1].ID)
 	wantArchived(t, "its leaf", err)
-	if p, found, err := reports.RecordedPosting(ctx, of, h.posted[2].ID); err != nil || !found || p.Seq != 3 {
-		t.Errorf("a posting of February: %+v, %t, %v", p, found, err)
+	if posting, found, err := reports.RecordedPosting(ctx, p, h.posted[2].ID); err != nil || !found || posting.Seq != 3 {
+		t.Errorf("a posting of February: %+v, %t, %v", posting, found, err)
 	}
-	var young, old ident.Transaction
-	ident.SetUUID(&young, ids.New().New(day(time.February, 2)))
+	var recent, old ident.Transaction
+	ident.SetUUID(&recent, ids.New().New(day(time.February, 2)))
 	ident.SetUUID(&old, ids.New().New(day(time.January, 2)))
 	for what, c := range map[string]struct {
-		filter ports.EntryFilter
-		gone   bool
+		filter   ports.EntryFilter
+		archived bool
 	}{
 		"all entries":                    {ports.EntryFilter{}, true},
 		"those of an account":            {ports.EntryFilter{Path: ana.Path, Currency: ana.Currency}, true},
 		"those of an old transaction":    {ports.EntryFilter{Transaction: old}, true},
-		"those of a young one":           {ports.EntryFilter{Transaction: young}, false},
+		"those of a recent one":          {ports.EntryFilter{Transaction: recent}, false},
 		"those of a posting of January":  {ports.EntryFilter{Posting: h.posted[0].ID}, true},
 		"those of a posting of February": {ports.EntryFilter{Posting: h.posted[2].ID}, false},
 		"those after January":            {ports.EntryFilter{After: ports.EntryPosition{Seq: 2, N: 1}}, false},
 	} {
-		c.filter.Platform = of
-		if _, err := reader.Entries(ctx, c.filter); c.gone {
+		c.filter.Platform = p
+		if _, err := reader.Entries(ctx, c.filter); c.archived {
 			wantArchived(t, what, err)
 		} else if err != nil {
 			t.Errorf("%s: %v", what, err)
@@ -192,13 +192,13 @@ func TestArchive_ArchivedMonthIsRefused(t *testing.T) {
 	wantArchived(t, "a check", err)
 
 	view := func(asOf time.Time, fn func(context.Context, ports.LedgerView) error) error {
-		return h.store.LedgerViews().View(ctx, of, asOf, fn)
+		return h.store.LedgerViews().View(ctx, p, asOf, fn)
 	}
 	wantArchived(t, "a view of January", view(day(time.January, 12), func(context.Context, ports.LedgerView) error { return nil }))
 	err = view(time.Time{}, func(ctx context.Context, v ports.LedgerView) error {
-		every := func(ports.RecordedEntry) error { return nil }
-		wantArchived(t, "all entries", v.Entries(ctx, ports.LedgerFilter{}, every))
-		wantArchived(t, "all movements", v.EntriesByEffectiveTime(ctx, ana, period.Interval{}, every))
+		discard := func(ports.RecordedEntry) error { return nil }
+		wantArchived(t, "all entries", v.Entries(ctx, ports.LedgerFilter{}, discard))
+		wantArchived(t, "all movements", v.EntriesByEffectiveTime(ctx, ana, period.Interval{}, discard))
 		wantArchived(t, "all accounts", v.Accounts(ctx, ports.LedgerFilter{}, func(ports.AccountTurnover) error { return nil }))
 		var seen []string
 		since := period.Interval{From: day(time.February, 1)}
@@ -224,8 +224,8 @@ func TestArchive_ArchivedMonthIsRefused(t *testing.T) {
 
 func TestArchive_PostingContinues(t *testing.T) {
 	t.Parallel()
-	// What is posted later is numbered on, an id of the month that is gone is not used again,
-	// months close, and when the month is back the books are whole and proved.
+	// After archiving, numbering continues, an archived posting is not posted again, months are
+	// closed, and after the month is restored the ledger check is clean.
 	h := newArchiveEnv(t)
 	h.archive()
 	if err := h.tryPost(h.posted[0]); err != nil {
@@ -249,38 +249,38 @@ func TestArchive_PostingContinues(t *testing.T) {
 	if _, found, err := h.store.Finance().RecordedPosting(t.Context(), h.admin.Platform, h.posted[0].ID); err != nil || !found {
 		t.Errorf("a posting of January: %t, %v", found, err)
 	}
-	h.archive() // as often as one likes
+	h.archive() // again
 }
 
 func TestArchive_Blockers(t *testing.T) {
 	t.Parallel()
-	// A month stays as long as anything of it is open, on any platform; all of it is named.
+	// A month is not archived while anything in it is open on any platform; each blocker is named.
 	for name, c := range map[string]struct {
 		prepare func(*archiveEnv)
-		says    string
+		want    string
 	}{
-		"another platform's month": {func(h *archiveEnv) {
+		"another platform": {func(h *archiveEnv) {
 			other := h.createPlatform("Bolt")
 			h.setClock(day(time.January, 12))
 			h.post(ledger.FeePaid(ledger.Header{ID: h.ids.New(midMarch), Platform: other.Platform, Effective: day(time.January, 9)}, ledger.Rail("WIRE"), money.Amount{Minor: 1, Currency: money.USD}))
 			h.setClock(time.Date(2027, time.March, 14, 12, 0, 0, 0, time.UTC))
 			h.seal()
 		}, "the month is not closed; close it"},
-		"a log that is behind": {func(h *archiveEnv) {
+		"unsealed postings": {func(h *archiveEnv) {
 			if err := h.execAsOwner("UPDATE ledger_sealed SET size = 1"); err != nil {
 				h.t.Fatal(err)
 			}
-		}, "1 of its postings are in no head of the log"},
-		"a posting for the next month": {func(h *archiveEnv) {
+		}, "1 of its postings are not in a checkpoint of the log yet"},
+		"a posting effective later": {func(h *archiveEnv) {
 			if err := h.execAsOwner("ALTER TABLE ledger_postings DISABLE TRIGGER ledger_append_only", "UPDATE ledger_postings SET effective_at = '2026-02-02' WHERE seq = 2"); err != nil {
 				h.t.Fatal(err)
 			}
-		}, "1 of its postings take effect after it"},
-		"money without an owner": {func(h *archiveEnv) {
+		}, "1 of its postings are effective after it"},
+		"unmatched funds": {func(h *archiveEnv) {
 			if err := h.execAsOwner("ALTER TABLE ledger_postings DISABLE TRIGGER ledger_append_only", "UPDATE ledger_postings SET kind = 'unmatched_received' WHERE seq = 1"); err != nil {
 				h.t.Fatal(err)
 			}
-		}, "1 payments that came in it have no owner"},
+		}, "1 payments received in it are unmatched"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -289,11 +289,11 @@ func TestArchive_Blockers(t *testing.T) {
 			c.prepare(h)
 			err := h.Archive(t.Context(), mustMonth("2026-01"))
 			var refused *fault.Error
-			if !errors.As(err, &refused) || refused.Code != fault.Conflict || !slices.ContainsFunc(refused.Fields, func(f fault.Field) bool { return strings.Contains(f.Message, c.says) }) {
-				t.Errorf("%+v, want that it says %q", err, c.says)
+			if !errors.As(err, &refused) || refused.Code != fault.Conflict || !slices.ContainsFunc(refused.Fields, func(f fault.Field) bool { return strings.Contains(f.Message, c.want) }) {
+				t.Errorf("%+v, want that it says %q", err, c.want)
 			}
 			if got, err := h.store.LedgerReader().BalanceAt(t.Context(), ledger.Account{Platform: h.admin.Platform, Path: ledger.Rail("ACH"), Currency: money.USD}, ports.ByRecorded, day(time.January, 20)); err != nil || got != 120 {
-				t.Errorf("January is gone all the same: %d, %v", got, err)
+				t.Errorf("January is archived nevertheless: %d, %v", got, err)
 			}
 		})
 	}
@@ -301,28 +301,28 @@ func TestArchive_Blockers(t *testing.T) {
 
 func TestArchive_OldestMonthFirst(t *testing.T) {
 	t.Parallel()
-	// The oldest month goes first, not before its money can no longer come back, and the
-	// latest comes back first.
+	// Months are archived in order, after the period in which payments can be returned, and
+	// restored in reverse order.
 	h := newArchiveEnv(t)
 	ctx := t.Context()
-	wantConflict := func(what, says string, err error) {
+	wantConflict := func(name, want string, err error) {
 		t.Helper()
-		if !fault.Is(err, fault.Conflict) || !strings.Contains(err.Error(), says) {
-			t.Errorf("%s: %v, want %q", what, err, says)
+		if !fault.Is(err, fault.Conflict) || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %v, want %q", name, err, want)
 		}
 	}
-	wantConflict("the second", "can be detached from 2027-04-01 on", h.Archive(ctx, mustMonth("2026-02")))
+	wantConflict("the second", "can be archived from 2027-04-01 on", h.Archive(ctx, mustMonth("2026-02")))
 	h.setClock(time.Date(2027, time.April, 1, 0, 0, 0, 0, time.UTC))
-	wantConflict("the second before the first", "2026-01 comes before 2026-02", h.Archive(ctx, mustMonth("2026-02")))
-	wantConflict("one without postings", "2025-12 is not in the books", h.Archive(ctx, mustMonth("2025-12")))
-	wantConflict("what is in the books", "2026-01 is not detached", h.Restore(ctx, mustMonth("2026-01")))
+	wantConflict("the second before the first", "archive 2026-01 before 2026-02", h.Archive(ctx, mustMonth("2026-02")))
+	wantConflict("one without postings", "2025-12 is not in the ledger", h.Archive(ctx, mustMonth("2025-12")))
+	wantConflict("what is in the books", "2026-01 is not archived", h.Restore(ctx, mustMonth("2026-01")))
 	h.archive()
 	h.changeState(period.SoftClose, "2026-02")
 	h.changeState(period.Close, "2026-02")
 	if err := h.Archive(ctx, mustMonth("2026-02")); err != nil { // on a platform that posted nothing since
 		t.Fatalf("%+v", err)
 	}
-	wantConflict("the first", "the latest first, and that is 2026-02", h.Restore(ctx, mustMonth("2026-01")))
+	wantConflict("the first", "restore 2026-02 first", h.Restore(ctx, mustMonth("2026-01")))
 	for _, month := range []string{"2026-02", "2026-01"} {
 		if err := h.Restore(ctx, mustMonth(month)); err != nil {
 			t.Fatal(err)

@@ -9,7 +9,7 @@ import (
 	"causeway/core/period"
 )
 
-// newEnvWithClosedMonths is a house with two closed months, of which the second has two movements.
+// newEnvWithClosedMonths has two closed months, the second with two postings.
 func newEnvWithClosedMonths(t *testing.T) *periodEnv {
 	h := newPeriodEnv(t)
 	h.post(h.newFeePosting(day(time.January, 5), 9), h.newFeePosting(day(time.February, 6), 2), h.newFeePosting(day(time.February, 7), 3))
@@ -23,8 +23,8 @@ func newEnvWithClosedMonths(t *testing.T) *periodEnv {
 
 func TestCheck_DamagedClosedMonth(t *testing.T) {
 	t.Parallel()
-	// Whoever gets past the triggers and changes what was kept of a month, opens it again,
-	// or puts something into it, is found and named.
+	// Each change of a stored trial balance, of a closed month's state or of the postings in it,
+	// made with the triggers disabled, is found.
 	const off = "ALTER TABLE ledger_closing_lines DISABLE TRIGGER ledger_append_only; ALTER TABLE ledger_closings DISABLE TRIGGER ledger_append_only; " +
 		"ALTER TABLE ledger_clock DISABLE TRIGGER ledger_clock_periods; ALTER TABLE ledger_postings DISABLE TRIGGER ledger_append_only"
 	for name, c := range map[string]struct{ damage, want string }{
@@ -55,9 +55,9 @@ func TestCheck_DamagedClosedMonth(t *testing.T) {
 
 func TestCheck_UnauthorisedPostingInSoftClosedMonth(t *testing.T) {
 	t.Parallel()
-	// A month that was held took what somebody authorised and nothing else: whoever puts
-	// something into it behind the back of the service, or changes who stood behind it or
-	// when it was held, is found and named.
+	// A soft-closed month has only authorised postings: a posting moved into it, a lost
+	// authorisation and a changed record of the soft close, made with the triggers disabled,
+	// are found.
 	const off = "ALTER TABLE ledger_postings DISABLE TRIGGER ledger_append_only; ALTER TABLE ledger_period_changes DISABLE TRIGGER ledger_append_only; " +
 		"ALTER TABLE ledger_authorisations DISABLE TRIGGER ledger_append_only; ALTER TABLE ledger_clock DISABLE TRIGGER ledger_clock_periods"
 	const before = "postings on PLATFORM are effective before 2026-03, which was the first month that was not held from 2026-03-14 12:00:00 on, and nobody authorised them; the first is number "
@@ -66,11 +66,11 @@ func TestCheck_UnauthorisedPostingInSoftClosedMonth(t *testing.T) {
 		"a lost authorisation":       {"DELETE FROM ledger_authorisations", "1 " + before + "3"},
 		"postings moved into it":     {"UPDATE ledger_postings SET effective_at = '2026-02-09' WHERE seq IN (4, 5)", "2 " + before + "4"},
 		"one before the first month": {"UPDATE ledger_postings SET effective_at = '2026-01-31' WHERE seq = 3", "1 " + before + "3"},
-		"a hold that is said to be a day before": {"UPDATE ledger_period_changes SET changed_at = '2026-03-13'",
+		"an earlier soft close": {"UPDATE ledger_period_changes SET changed_at = '2026-03-13'",
 			"2 postings on PLATFORM are effective before 2026-03, which was the first month that was not held from 2026-03-13"},
-		"a lost hold":      {"DELETE FROM ledger_period_changes", "the months of PLATFORM are all open; the clock says closed before 2026-02 and held before 2026-03"},
-		"another action":   {"UPDATE ledger_period_changes SET action = 'close'", "of 2026-02 to close was done"},
-		"a reopened month": {"UPDATE ledger_clock SET open_from = '2026-02-01'", "the clock says closed before 2026-02 and held before 2026-02"},
+		"a lost soft close": {"DELETE FROM ledger_period_changes", "the months of PLATFORM are all open; the clock says closed before 2026-02 and held before 2026-03"},
+		"another action":    {"UPDATE ledger_period_changes SET action = 'close'", "of 2026-02 to close was done"},
+		"a reopened month":  {"UPDATE ledger_clock SET open_from = '2026-02-01'", "the clock says closed before 2026-02 and held before 2026-02"},
 	} {
 		h := newPeriodEnv(t)
 		h.post(h.newFeePosting(day(time.January, 5), 9), h.newFeePosting(day(time.February, 6), 2))
@@ -90,7 +90,7 @@ func TestCheck_UnauthorisedPostingInSoftClosedMonth(t *testing.T) {
 
 func TestCheck_PostingSecondsAfterMonthEnd(t *testing.T) {
 	t.Parallel()
-	// Also what is recorded within seconds of the end of a month that is held is found.
+	// A posting recorded within seconds of the end of a soft-closed month is found too.
 	h := newPeriodEnvAt(t, time.Date(2026, time.March, 1, 0, 0, 3, 0, time.UTC))
 	h.post(h.newFeePosting(day(time.February, 6), 2))
 	h.changeState(period.SoftClose, "2026-02")
@@ -104,8 +104,7 @@ func TestCheck_PostingSecondsAfterMonthEnd(t *testing.T) {
 	h.wantFinding("moved into the month", audit.RuleSoftClosedMonths, "1 postings on PLATFORM are effective before 2026-03")
 }
 
-// wantFinding proves the books and wants this among what breaks a rule; nothing, where it
-// is empty.
+// wantFinding checks the ledger and expects a finding of a rule; none if want is empty.
 func (h *periodEnv) wantFinding(name string, rule audit.Rule, want string) {
 	h.t.Helper()
 	want, found := strings.ReplaceAll(want, "PLATFORM", h.admin.Platform.String()), want == ""
@@ -122,8 +121,8 @@ func (h *periodEnv) wantFinding(name string, rule audit.Rule, want string) {
 
 func TestClosedMonths_AppendOnly(t *testing.T) {
 	t.Parallel()
-	// Not even the owner of the tables changes what was kept of a month, opens a closed one
-	// or closes one without its balance; the service has no right to begin with.
+	// Not even the owner of the tables can change the record of a closed month, reopen it, or
+	// close a month without its trial balance; the service has no permission to.
 	h := newEnvWithClosedMonths(t)
 	for statement, want := range map[string]string{
 		"UPDATE ledger_closing_lines SET closing = 0":                                    "append-only",

@@ -11,73 +11,72 @@ import (
 	"causeway/ports"
 )
 
-// FXPosition is what the service holds for trade in each currency at a moment, and what
-// that would be worth at the present market.
+// FXPosition is the foreign exchange position in each currency at a time, valued at current
+// market rates.
 type FXPosition struct {
-	// AsOf is the moment of the positions, Now that of the valuation.
-	AsOf, ValuedAt time.Time
-	By             ports.TimeKind
-	// ValuationCurrency is the currency of the valuation.
+	// AsOf is the time of the positions, ValuedAt that of the valuation.
+	AsOf, ValuedAt    time.Time
+	By                ports.TimeKind
 	ValuationCurrency money.Currency
 	Lines             []FXLine
-	// Value is the sum of all lines; without a meaning unless Complete.
+	// Value is the total of all lines; only valid if AllValued.
 	Value     money.Total
 	AllValued bool
 }
 
-// FXLine is the position in one currency: above zero the service has taken more of it
-// than it has given.
+// FXLine is the position in one currency: positive if the service has bought more of it than
+// it has sold.
 type FXLine struct {
 	Currency money.Currency
 	Position money.Total
-	// Rate and RateAt are the market's, in minor units; zero when it has none now.
+	// Rate is the market rate in minor units, made at RateAt; both zero if there is none.
 	Rate   money.Rate
 	RateAt time.Time
-	// Value is the position at that rate, rounded towards zero; only where Valued.
+	// Value is the position at that rate, rounded towards zero; only valid if Valued.
 	Value  money.Total
 	Valued bool
 }
 
-// FXPosition reads the positions as they were at the end of a moment (zero: now).
-// Faults: INVALID_INPUT for a moment in the future, INVALID_CURRENCY.
-func (f *Service) FXPosition(ctx context.Context, p ident.Platform, at ports.Cutoff, in money.Currency) (FXPosition, error) {
-	if err := f.checkNotFuture("at", at.Moment); err != nil {
+// FXPosition returns the positions at the end of a cutoff's millisecond, or now if its moment
+// is zero. Faults: INVALID_INPUT for a time in the future; INVALID_CURRENCY.
+func (s *Service) FXPosition(ctx context.Context, p ident.Platform, at ports.Cutoff, in money.Currency) (FXPosition, error) {
+	if err := s.checkNotFuture("at", at.Moment); err != nil {
 		return FXPosition{}, err
 	}
 	if !in.Known() {
-		return FXPosition{}, fault.New(fault.InvalidCurrency, "There is no currency %.8q to report in.", string(in))
+		return FXPosition{}, fault.New(fault.InvalidCurrency, "%.8q is not a supported currency.", string(in))
 	}
-	made := FXPosition{AsOf: at.Moment, ValuedAt: f.Clock.Now(), By: at.By, ValuationCurrency: in, AllValued: true}
+	position := FXPosition{AsOf: at.Moment, ValuedAt: s.Clock.Now(), By: at.By, ValuationCurrency: in, AllValued: true}
 	if at.Moment.IsZero() {
-		made.AsOf = made.ValuedAt
+		position.AsOf = position.ValuedAt
 	}
 	at.Moment = endOfMillisecond(at.Moment)
-	err := f.Ledger.Turnovers(ctx, p, ledger.Trading, []ports.Cutoff{at}, func(a ports.AccountTurnovers) error {
+	err := s.Ledger.Turnovers(ctx, p, ledger.Trading, []ports.Cutoff{at}, func(a ports.AccountTurnovers) error {
 		line := FXLine{Currency: a.Account.Currency, Position: a.Turnovers[0].Balance(a.Class)}
-		made.Lines = append(made.Lines, line)
+		position.Lines = append(position.Lines, line)
 		return nil
 	})
 	if err != nil {
 		return FXPosition{}, err
 	}
-	for i := range made.Lines {
-		if err := f.valueLine(ctx, &made.Lines[i], in, made.ValuedAt); err != nil {
+	for i := range position.Lines {
+		if err := s.valueLine(ctx, &position.Lines[i], in, position.ValuedAt); err != nil {
 			return FXPosition{}, err
 		}
-		made.AllValued = made.AllValued && made.Lines[i].Valued
-		made.Value = made.Value.Add(made.Lines[i].Value)
+		position.AllValued = position.AllValued && position.Lines[i].Valued
+		position.Value = position.Value.Add(position.Lines[i].Value)
 	}
-	return made, nil
+	return position, nil
 }
 
-// valueLine fills in what a position is worth. A currency that the market does not price
-// now has no worth, and neither has a position beyond any amount.
-func (f *Service) valueLine(ctx context.Context, line *FXLine, in money.Currency, now time.Time) error {
+// valueLine fills in the value of a line. A line stays without a value if the market has no
+// rate for its currency, or if the value exceeds an amount.
+func (s *Service) valueLine(ctx context.Context, line *FXLine, in money.Currency, now time.Time) error {
 	if line.Currency == in {
 		line.Rate, line.RateAt, line.Value, line.Valued = money.MustRate("1"), now, line.Position, true
 		return nil
 	}
-	market, err := f.Market.Rate(ctx, line.Currency, in, now)
+	market, err := s.Market.Rate(ctx, line.Currency, in, now)
 	if _, refused := fault.As(err); refused {
 		return nil
 	}
@@ -93,11 +92,11 @@ func (f *Service) valueLine(ctx context.Context, line *FXLine, in money.Currency
 	if !fits {
 		return nil
 	}
-	worth, err := market.Rate.Floor(minor)
+	value, err := market.Rate.Floor(minor)
 	if err != nil {
-		return nil //nolint:nilerr // too large to be said
+		return nil //nolint:nilerr // exceeds an amount
 	}
-	line.Value, line.Valued = money.TotalOf(worth), true
+	line.Value, line.Valued = money.TotalOf(value), true
 	if line.Position.Sign() < 0 {
 		line.Value = line.Value.Neg()
 	}

@@ -12,10 +12,10 @@ import (
 	"causeway/ports"
 )
 
-// Granularity is how long the periods of a report on income are.
+// Granularity is the length of the periods of an income report.
 type Granularity string
 
-// The steps; days and months are those of UTC.
+// Days and months are in UTC.
 const (
 	Daily   Granularity = "day"
 	Monthly Granularity = "month"
@@ -29,7 +29,7 @@ type IncomeQuery struct {
 	Granularity Granularity
 }
 
-// Income is what was earned in each of several periods.
+// Income is the income of consecutive periods.
 type Income struct {
 	By      ports.TimeKind
 	Periods []IncomePeriod
@@ -41,34 +41,34 @@ type IncomePeriod struct {
 	Lines []IncomeLine
 }
 
-// IncomeLine is what an income account earned in a period: credits minus debits.
+// IncomeLine is the income on one account in a period: credits minus debits.
 type IncomeLine struct {
 	Path     string
 	Currency money.Currency
 	Amount   money.Total
 }
 
-// maxIncomePeriods is how many periods are told at once.
+// maxIncomePeriods is the maximum number of periods in a report.
 const maxIncomePeriods = 100
 
-// Income reads what was earned by period, currency and account. Faults: INVALID_INPUT
-// for a span that ends before it begins or in the future, or has too many periods.
-func (f *Service) Income(ctx context.Context, p ident.Platform, q IncomeQuery) (Income, error) {
-	if err := f.checkInterval(q.Interval); err != nil {
+// Income returns the income by period, currency and account. Fault: INVALID_INPUT for an
+// interval that is empty, is in the future or has too many periods.
+func (s *Service) Income(ctx context.Context, p ident.Platform, q IncomeQuery) (Income, error) {
+	if err := s.checkInterval(q.Interval); err != nil {
 		return Income{}, err
 	}
 	if q.To.IsZero() {
-		q.To = f.Clock.Now().Truncate(time.Millisecond).Add(time.Millisecond)
+		q.To = s.Clock.Now().Truncate(time.Millisecond).Add(time.Millisecond)
 	}
 	income := Income{By: q.By, Periods: splitInterval(q.Interval, q.Granularity)}
 	if len(income.Periods) > maxIncomePeriods {
-		return Income{}, fault.Invalid(fault.Field{Field: "from", Message: "must be nearer to the end: at most 100 periods are answered at once"})
+		return Income{}, fault.Invalid(fault.Field{Field: "from", Message: "is too early: a report has at most 100 periods"})
 	}
 	cuts := []ports.Cutoff{{By: q.By, Moment: q.BeforeFrom()}}
 	for _, p := range income.Periods {
 		cuts = append(cuts, ports.Cutoff{By: q.By, Moment: p.Last()})
 	}
-	err := f.Ledger.Turnovers(ctx, p, ledger.Income, cuts, func(a ports.AccountTurnovers) error {
+	err := s.Ledger.Turnovers(ctx, p, ledger.Income, cuts, func(a ports.AccountTurnovers) error {
 		for i := range income.Periods {
 			earned := a.Turnovers[i+1].Balance(a.Class).Sub(a.Turnovers[i].Balance(a.Class))
 			if earned.Sign() != 0 {

@@ -10,72 +10,72 @@ import (
 	"causeway/ports"
 )
 
-// PeriodsConfig is what the use cases work with.
+// PeriodsConfig is what Periods needs.
 type PeriodsConfig struct {
 	Store  ports.Store
 	Ledger ports.LedgerReader
 	Clock  ports.Clock
 	IDs    ports.IDs
-	// Archiver detaches and attaches months; nil for who never does.
+	// Archiver archives and restores months; nil if Archive and Restore are not called.
 	Archiver ports.MonthArchiver
-	// Committed is called when something was committed that tells events; may be nil.
+	// Committed is called after each commit that emitted events; may be nil.
 	Committed func()
 }
 
-// Periods are the use cases.
+// Periods holds the use cases on accounting periods and adjustments.
 type Periods struct{ PeriodsConfig }
 
-// NewPeriods makes the use cases.
+// NewPeriods returns Periods.
 func NewPeriods(c PeriodsConfig) *Periods { return &Periods{c} }
 
-// Month is one month of a platform's books.
+// Month is an accounting period of a platform.
 type Month struct {
 	Month period.Month
 	State period.State
-	// Closing is what the books said when it was closed; nil unless it is.
+	// Closing is the record of its closing; nil unless it is closed.
 	Closing *period.Closing
-	// Changes is everything that was done to it, in order.
+	// Changes are the changes of its state, in order.
 	Changes []period.Change
-	// Totals adds up its trial balance by currency, and Lines is a page of it. Both are
-	// given for one closed month and not in a list.
+	// Totals are the totals of its trial balance by currency, and Lines is a page of it. Both
+	// are set by Get for a closed month, and not by List.
 	Totals []period.Total
 	Lines  ports.LinePage
 }
 
-// List lists the months of the caller's platform, the newest first: from the first that
-// has anything in it to the present one.
+// List lists the months of a platform, newest first: from the first one with a posting or
+// with a state to the current one.
 func (s *Periods) List(ctx context.Context, p ident.Platform) ([]Month, error) {
-	book, err := s.Store.PeriodOverview(ctx, p)
+	overview, err := s.Store.PeriodOverview(ctx, p)
 	if err != nil {
 		return nil, err
 	}
 	now := period.MonthOf(s.Clock.Now())
 	first := now
-	for _, m := range []period.Month{book.FirstPosted, book.Calendar.First} {
+	for _, m := range []period.Month{overview.FirstPosted, overview.Calendar.First} {
 		if !m.IsZero() && m.Before(first) {
 			first = m
 		}
 	}
-	if book.Calendar.Started() {
-		first = book.Calendar.First
+	if overview.Calendar.Started() {
+		first = overview.Calendar.First
 	} else if first.Before(period.Earliest) {
 		first = period.Earliest
 	}
 	var months []Month
 	for m := now; !m.Before(first); m = m.Previous() {
-		months = append(months, newMonth(book, m))
+		months = append(months, newMonth(overview, m))
 	}
 	return months, nil
 }
 
-func newMonth(book ports.PeriodOverview, m period.Month) Month {
-	month := Month{Month: m, State: book.Calendar.State(m)}
-	for i := range book.Closings {
-		if book.Closings[i].Month == m {
-			month.Closing = &book.Closings[i]
+func newMonth(overview ports.PeriodOverview, m period.Month) Month {
+	month := Month{Month: m, State: overview.Calendar.State(m)}
+	for i := range overview.Closings {
+		if overview.Closings[i].Month == m {
+			month.Closing = &overview.Closings[i]
 		}
 	}
-	for _, c := range book.Changes {
+	for _, c := range overview.Changes {
 		if c.Month == m {
 			month.Changes = append(month.Changes, c)
 		}
@@ -83,17 +83,17 @@ func newMonth(book ports.PeriodOverview, m period.Month) Month {
 	return month
 }
 
-// Get reads one month of the caller's platform and, once it is closed, a page of its
-// trial balance. A month that has not begun is NOT_FOUND.
+// Get returns one month of a platform and, if it is closed, a page of its trial balance.
+// Fault: NOT_FOUND for a month that has not begun or is before the first.
 func (s *Periods) Get(ctx context.Context, p ident.Platform, m period.Month, f ports.LineFilter) (Month, error) {
-	book, err := s.Store.PeriodOverview(ctx, p)
+	overview, err := s.Store.PeriodOverview(ctx, p)
 	if err != nil {
 		return Month{}, err
 	}
-	if err := s.checkMonthExists(book.Calendar, m); err != nil {
+	if err := s.checkMonthExists(overview.Calendar, m); err != nil {
 		return Month{}, err
 	}
-	month := newMonth(book, m)
+	month := newMonth(overview, m)
 	if month.Closing == nil {
 		return month, nil
 	}
@@ -106,17 +106,17 @@ func (s *Periods) Get(ctx context.Context, p ident.Platform, m period.Month, f p
 
 func (s *Periods) checkMonthExists(c period.Calendar, m period.Month) error {
 	if now := period.MonthOf(s.Clock.Now()); now.Before(m) {
-		return fault.New(fault.NotFound, "%s has not begun. The present month is %s.", m, now)
+		return fault.New(fault.NotFound, "%s has not begun. The current month is %s.", m, now)
 	}
 	if c.Started() && m.Before(c.First) {
-		return fault.New(fault.NotFound, "The books' months begin with %s; what is effective before is what it opens with.", c.First)
+		return fault.New(fault.NotFound, "The first accounting period is %s; earlier postings are its opening balances.", c.First)
 	}
 	return nil
 }
 
 // ChangeState applies an action to a month. The note may be empty, and so may the token, if
 // the operator does it. Faults: INVALID_INPUT; CONFLICT if the month does not take the action.
-func (s *Periods) ChangeState(ctx context.Context, p ident.Platform, by ident.Token, claim *ports.IdempotentRequest, a period.Action, m period.Month, note string) (done Month, err error) {
+func (s *Periods) ChangeState(ctx context.Context, p ident.Platform, by ident.Token, request *ports.IdempotentRequest, a period.Action, m period.Month, note string) (done Month, err error) {
 	change := period.Change{Platform: p, Month: m, Action: a, By: by, Note: note}
 	if bad := period.CheckNote(change.Note, true); len(bad) > 0 {
 		return Month{}, fault.Invalid(bad...)
@@ -139,7 +139,7 @@ func (s *Periods) ChangeState(ctx context.Context, p ident.Platform, by ident.To
 			}
 			done.Closing = &closing
 		}
-		if err := tx.SaveResponse(ctx, claim, done, nil); err != nil {
+		if err := tx.SaveResponse(ctx, request, done, nil); err != nil {
 			return err
 		}
 		return tx.ChangePeriods(ctx, change, next)

@@ -16,9 +16,9 @@ import (
 
 func TestClosedMonths_ConcurrentPosting(t *testing.T) {
 	t.Parallel()
-	// While many post into months at random, by hand and otherwise, and somebody holds,
-	// reopens and closes those months: no posting is refused for it, each is written once,
-	// and every closed month is to the unit what was kept of it.
+	// While many post into random months, adjustments too, and the months are soft-closed,
+	// reopened and closed: no posting is refused, each is written once, and every closed month
+	// equals its stored trial balance.
 	h := newPeriodEnv(t)
 	random := rand.New(rand.NewPCG(17, 3))
 	months := []period.Month{mustMonth("2025-10"), mustMonth("2025-11"), mustMonth("2025-12"), mustMonth("2026-01"), mustMonth("2026-02")}
@@ -89,15 +89,15 @@ func TestClosedMonths_ConcurrentPosting(t *testing.T) {
 	}
 }
 
-// checkSoftClosed sees to it that nothing nobody authorised comes into a month once it is held, and
-// says how often it tried.
+// checkSoftClosed checks that no unauthorised posting gets into a month that is soft-closed,
+// and returns how many it posted.
 func (h *periodEnv) checkSoftClosed(t *testing.T, m period.Month) (tried int64) {
 	t.Helper()
-	book, err := h.store.PeriodOverview(t.Context(), h.admin.Platform)
+	overview, err := h.store.PeriodOverview(t.Context(), h.admin.Platform)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if book.Calendar.State(m) == period.Open {
+	if overview.Calendar.State(m) == period.Open {
 		return 0
 	}
 	count := func() (n int64) {
@@ -112,17 +112,17 @@ func (h *periodEnv) checkSoftClosed(t *testing.T, m period.Month) (tried int64) 
 		return n
 	}
 	before := count()
-	// Somebody who tries: it is posted, elsewhere.
+	// The posting is accepted, in another month.
 	h.post(h.newFeePosting(m.Start().Add(time.Hour), 1))
 	if after := count(); after != before {
-		t.Errorf("%s is %s: %d postings, then %d", m, book.Calendar.State(m), before, after)
+		t.Errorf("%s is %s: %d postings, then %d", m, overview.Calendar.State(m), before, after)
 	}
 	return 1
 }
 
 func TestClose_ConcurrentCallers(t *testing.T) {
 	t.Parallel()
-	// Of many who close a month at the same time one does, and the others are told.
+	// Of several concurrent callers one closes the month, and the others get CONFLICT.
 	h := newPeriodEnv(t)
 	h.post(h.newFeePosting(day(time.January, 5), 9))
 	h.changeState(period.SoftClose, "2026-01")
@@ -151,9 +151,8 @@ func TestClose_ConcurrentCallers(t *testing.T) {
 
 func TestClose_RetriesAfterConcurrentPosting(t *testing.T) {
 	t.Parallel()
-	// A posting that got into a held month while it was added up is in the trial balance:
-	// the close begins anew. (Whoever authorises in another way than the service does
-	// is not kept out by its lock.)
+	// A posting that got into a soft-closed month while it was added up is in the trial balance,
+	// because the unit of work is retried. (The posting bypasses the lock that the service takes.)
 	h := newPeriodEnv(t)
 	h.post(h.newFeePosting(day(time.January, 5), 9))
 	h.changeState(period.SoftClose, "2026-01")
@@ -187,7 +186,7 @@ func TestClose_RetriesAfterConcurrentPosting(t *testing.T) {
 	}
 }
 
-// postWithoutLock posts something authorised past the lock that months are changed under.
+// postWithoutLock records an authorised posting without taking the lock of the periods.
 func (h *periodEnv) postWithoutLock(p ledger.Posting) {
 	h.t.Helper()
 	tx, err := h.store.Pool().Begin(context.Background())

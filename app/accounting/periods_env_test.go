@@ -27,7 +27,7 @@ import (
 // midMarch is in March: January and February are over.
 var midMarch = time.Date(2026, 3, 14, 12, 0, 0, 0, time.UTC)
 
-// periodEnv is the use cases on the real database, with one platform.
+// periodEnv has Periods on a real database with one platform.
 type periodEnv struct {
 	*accounting.Periods
 	t     testing.TB
@@ -43,7 +43,7 @@ func newPeriodEnv(t testing.TB) *periodEnv {
 	return newPeriodEnvAt(t, midMarch)
 }
 
-// newPeriodEnvAt is a house in which it always is now.
+// newPeriodEnvAt starts the clock at a time.
 func newPeriodEnvAt(t testing.TB, now time.Time) *periodEnv {
 	t.Helper()
 	h := &periodEnv{t: t, clock: portstest.NewFakeClock(now), url: pgtest.New(t), ids: ids.New()}
@@ -59,7 +59,7 @@ func newPeriodEnvAt(t testing.TB, now time.Time) *periodEnv {
 	return h
 }
 
-// createPlatform makes a platform and says who may do everything on it.
+// createPlatform stores a platform and returns a principal with every permission on it.
 func (h *periodEnv) createPlatform(name string) platform.Principal {
 	h.t.Helper()
 	made, err := platform.New(ident.NewPlatform(h.ids.New, midMarch), name, platform.Sandbox, false, midMarch)
@@ -72,7 +72,7 @@ func (h *periodEnv) createPlatform(name string) platform.Principal {
 	return platform.Principal{Platform: made.ID, Environment: platform.Sandbox, Token: ident.NewToken(h.ids.New, midMarch), Permissions: platform.Permissions}
 }
 
-// newFeePosting is a posting of some US cents that is effective at a moment.
+// newFeePosting is a posting of some US cents with an effective time.
 func (h *periodEnv) newFeePosting(at time.Time, minor int64) ledger.Posting {
 	return ledger.FeePaid(ledger.Header{ID: h.ids.New(midMarch), Platform: h.admin.Platform, Effective: at, Memo: "wire"},
 		ledger.Rail("WIRE"), money.Amount{Minor: minor, Currency: money.USD})
@@ -89,7 +89,7 @@ func (h *periodEnv) tryPost(postings ...ledger.Posting) error {
 	return h.store.Do(context.Background(), func(ctx context.Context, tx ports.Tx) error { return tx.Post(ctx, postings) })
 }
 
-// readPosting reads a posting as it is written.
+// readPosting reads a stored posting.
 func (h *periodEnv) readPosting(id uuid.UUID) ledger.Posting {
 	h.t.Helper()
 	p, found, err := h.store.LedgerReader().Posting(context.Background(), h.admin.Platform, id)
@@ -108,7 +108,7 @@ func (h *periodEnv) changeState(a period.Action, month string) accounting.Month 
 	return done
 }
 
-// getMonth reads a month with the whole of its trial balance.
+// getMonth reads a month with its whole trial balance.
 func (h *periodEnv) getMonth(month string) accounting.Month {
 	h.t.Helper()
 	m, err := h.Get(context.Background(), h.admin.Platform, mustMonth(month), ports.LineFilter{Limit: 1000})
@@ -118,7 +118,7 @@ func (h *periodEnv) getMonth(month string) accounting.Month {
 	return m
 }
 
-// checkLedger holds the books against all their rules.
+// checkLedger checks every ledger invariant.
 func (h *periodEnv) checkLedger() audit.Report {
 	h.t.Helper()
 	report, err := h.tryCheckLedger()
@@ -133,8 +133,7 @@ func (h *periodEnv) tryCheckLedger() (audit.Report, error) {
 	return audit.NewChecker(ledgerdb.NewReader(kept, h.store.Pool()), ledgerdb.NewAudit(kept, h.store.Pool()), nil).Check(context.Background())
 }
 
-// execAsOwner runs statements as the owner of the tables, whom triggers stop unless they are
-// switched off.
+// execAsOwner runs statements as the owner of the tables, for whom triggers fire.
 func (h *periodEnv) execAsOwner(statements ...string) error {
 	h.t.Helper()
 	ctx := context.Background()

@@ -17,8 +17,8 @@ import (
 
 func TestPeriods_SoftCloseAndClose(t *testing.T) {
 	t.Parallel()
-	// A month is held and closed; what it came to is kept and adds up; the next one opens
-	// with it; and the books are in order after each step.
+	// A month is soft-closed and closed: its trial balance is stored and adds up, the next month
+	// opens with its closing balances, and the ledger check is clean.
 	h := newPeriodEnv(t)
 	before, january, february := h.newFeePosting(day(time.December, 5).AddDate(-1, 0, 0), 100), h.newFeePosting(day(time.January, 31), 20), h.newFeePosting(day(time.February, 1), 3)
 	h.post(before, january, february)
@@ -59,8 +59,8 @@ func wantLines(t *testing.T, m accounting.Month, want ...string) {
 
 func TestPost_IntoClosedMonth(t *testing.T) {
 	t.Parallel()
-	// A posting for a month that takes no more is effective in the first that does, and
-	// says for which day it was; repeated, it is written once; and its reversal mirrors it.
+	// A posting for a month that does not accept it is effective in the first month that does,
+	// and its memo names the day. Repeated it is written once, and its reversal mirrors it.
 	h := newPeriodEnv(t)
 	early := h.newFeePosting(day(time.January, 10), 1)
 	h.post(early)
@@ -68,29 +68,29 @@ func TestPost_IntoClosedMonth(t *testing.T) {
 	h.changeState(period.Close, "2026-01")
 	h.changeState(period.SoftClose, "2026-02")
 
-	closed, held, open := h.newFeePosting(day(time.January, 20), 2), h.newFeePosting(day(time.February, 20), 3), h.newFeePosting(day(time.March, 2), 4)
-	h.post(closed, held, open, early)
-	h.post(open, closed, held)
-	undone := ledger.Reverse(closed, h.ids.New(midMarch), day(time.January, 21), "a mistake")
-	h.post(undone)
+	closed, softClosed, open := h.newFeePosting(day(time.January, 20), 2), h.newFeePosting(day(time.February, 20), 3), h.newFeePosting(day(time.March, 2), 4)
+	h.post(closed, softClosed, open, early)
+	h.post(open, closed, softClosed)
+	reversal := ledger.Reverse(closed, h.ids.New(midMarch), day(time.January, 21), "a mistake")
+	h.post(reversal)
 
 	for _, c := range []struct {
-		of   ledger.Posting
-		at   time.Time
-		memo string
+		posting   ledger.Posting
+		effective time.Time
+		memo      string
 	}{
 		{early, early.Effective, "wire"}, {open, open.Effective, "wire"},
-		{closed, mustMonth("2026-03").Start(), "wire (for 2026-01-20)"}, {held, mustMonth("2026-03").Start(), "wire (for 2026-02-20)"},
-		{undone, mustMonth("2026-03").Start(), "a mistake (for 2026-01-21)"},
+		{closed, mustMonth("2026-03").Start(), "wire (for 2026-01-20)"}, {softClosed, mustMonth("2026-03").Start(), "wire (for 2026-02-20)"},
+		{reversal, mustMonth("2026-03").Start(), "a mistake (for 2026-01-21)"},
 	} {
-		if got := h.readPosting(c.of.ID); !got.Effective.Equal(c.at) || got.Memo != c.memo || !c.of.IsRepeatOf(got) {
-			t.Errorf("effective %s, memo %q; want %s, %q", got.Effective, got.Memo, c.at, c.memo)
+		if got := h.readPosting(c.posting.ID); !got.Effective.Equal(c.effective) || got.Memo != c.memo || !c.posting.IsRepeatOf(got) {
+			t.Errorf("effective %s, memo %q; want %s, %q", got.Effective, got.Memo, c.effective, c.memo)
 		}
 	}
 	changed := closed
 	changed.Memo = "another wire"
 	if err := h.tryPost(changed); err == nil {
-		t.Error("another posting is taken for the one that was moved")
+		t.Error("a different posting with the same id is accepted as a repetition")
 	}
 	wantLines(t, h.getMonth("2026-01"), "expense/rails 0 1 0 1", "rails/WIRE 0 0 1 -1")
 	for _, f := range h.checkLedger().Findings {
@@ -100,7 +100,7 @@ func TestPost_IntoClosedMonth(t *testing.T) {
 
 func TestReopen_AcceptsPostingsAgain(t *testing.T) {
 	t.Parallel()
-	// A month that is reopened takes everything again, and its history stays.
+	// A reopened month accepts postings again, and its changes stay recorded.
 	h := newPeriodEnv(t)
 	h.changeState(period.SoftClose, "2026-01")
 	h.changeState(period.Reopen, "2026-01")
@@ -114,12 +114,12 @@ func TestReopen_AcceptsPostingsAgain(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	var told []string
+	var got []string
 	for _, m := range months {
-		told = append(told, fmt.Sprintf("%s %s %d", m.Month, m.State, len(m.Changes)))
+		got = append(got, fmt.Sprintf("%s %s %d", m.Month, m.State, len(m.Changes)))
 	}
-	if want := []string{"2026-03 OPEN 0", "2026-02 OPEN 0", "2026-01 OPEN 2"}; !slices.Equal(told, want) {
-		t.Errorf("%q, want %q", told, want)
+	if want := []string{"2026-03 OPEN 0", "2026-02 OPEN 0", "2026-01 OPEN 2"}; !slices.Equal(got, want) {
+		t.Errorf("%q, want %q", got, want)
 	}
 }
 
@@ -141,12 +141,12 @@ func TestPeriods_Refused(t *testing.T) {
 		err  error
 		want fault.Code
 	}{
-		"a month to come":        {get("2026-04"), fault.NotFound},
-		"before the first":       {get("2025-12"), fault.NotFound},
-		"the present is held":    {change(period.SoftClose, "2026-03", ""), fault.Conflict},
-		"an open one is closed":  {change(period.Close, "2026-02", ""), fault.Conflict},
-		"one is held twice":      {change(period.SoftClose, "2026-01", ""), fault.Conflict},
-		"a note that is no text": {change(period.Close, "2026-01", "\x00"), fault.InvalidInput},
+		"a future month":            {get("2026-04"), fault.NotFound},
+		"before the first":          {get("2025-12"), fault.NotFound},
+		"current month soft-closed": {change(period.SoftClose, "2026-03", ""), fault.Conflict},
+		"open month closed":         {change(period.Close, "2026-02", ""), fault.Conflict},
+		"soft-closed twice":         {change(period.SoftClose, "2026-01", ""), fault.Conflict},
+		"invalid note":              {change(period.Close, "2026-01", "\x00"), fault.InvalidInput},
 	} {
 		if !fault.Is(c.err, c.want) {
 			t.Errorf("%s: %v, want %s", name, c.err, c.want)
@@ -155,7 +155,7 @@ func TestPeriods_Refused(t *testing.T) {
 	if m := h.getMonth("2026-01"); m.State != period.SoftClosed || len(m.Changes) != 1 {
 		t.Errorf("%+v", m)
 	}
-	// What one platform does is nothing to another.
+	// Another platform has months of its own.
 	other := h.createPlatform("Other")
 	if months, err := h.List(t.Context(), other.Platform); err != nil || len(months) != 1 || months[0].State != period.Open {
 		t.Errorf("%v, %v", months, err)
@@ -164,7 +164,7 @@ func TestPeriods_Refused(t *testing.T) {
 
 func TestGet_PagesTrialBalance(t *testing.T) {
 	t.Parallel()
-	// A long trial balance is read in pages, which together are all of it.
+	// The pages of a long trial balance have every line once.
 	h := newPeriodEnv(t)
 	var batch []ledger.Posting
 	for i := range 5 {
@@ -200,28 +200,28 @@ func TestGet_PagesTrialBalance(t *testing.T) {
 
 func TestAuthorise_RequiresPosting(t *testing.T) {
 	t.Parallel()
-	// Nobody stands behind a posting that is not written.
+	// An authorisation without its posting fails the unit of work.
 	h := newPeriodEnv(t)
 	err := h.store.Do(t.Context(), func(ctx testContext, tx ports.Tx) error {
 		return tx.Authorise(ctx, []period.Authorisation{{Platform: h.admin.Platform, Posting: uuid.New(), By: h.admin.Token, Note: "x", At: midMarch}})
 	})
 	if err == nil {
-		t.Error("it is authorised all the same")
+		t.Error("the authorisation is committed")
 	}
 }
 
 func TestClose_RecordsLatestCheckpoint(t *testing.T) {
 	t.Parallel()
-	// Where postings are sealed in a log, the close keeps its newest head.
+	// The closing records the newest checkpoint of the log.
 	h := newPeriodEnv(t)
 	h.post(h.newFeePosting(day(time.January, 1), 1))
-	if err := h.execAsOwner(fmt.Sprintf(`INSERT INTO ledger_heads (platform_id, size, sealed_at, root, note) SELECT '%s', n, now(), sha256('x'), 'head ' || n FROM generate_series(1, 2) n`, h.admin.Platform.UUID())); err != nil {
+	if err := h.execAsOwner(fmt.Sprintf(`INSERT INTO ledger_heads (platform_id, size, sealed_at, root, note) SELECT '%s', n, now(), sha256('x'), 'checkpoint ' || n FROM generate_series(1, 2) n`, h.admin.Platform.UUID())); err != nil {
 		t.Fatal(err)
 	}
 	h.changeState(period.SoftClose, "2026-01")
 	h.changeState(period.Close, "2026-01")
 
-	if head := h.getMonth("2026-01").Closing.Checkpoint; head != "head 2" {
-		t.Errorf("head %q", head)
+	if checkpoint := h.getMonth("2026-01").Closing.Checkpoint; checkpoint != "checkpoint 2" {
+		t.Errorf("checkpoint %q", checkpoint)
 	}
 }

@@ -16,7 +16,7 @@ import (
 	"causeway/ports"
 )
 
-// eventTypes is the order of what a story tells.
+// eventTypes lists the types of the events of a timeline.
 func eventTypes(s accounting.Timeline) string {
 	words := make([]string, len(s.Events))
 	for i, c := range s.Events {
@@ -29,18 +29,18 @@ func (h *env) wantTimeline(t *testing.T, id ident.Transaction, want string) acco
 	t.Helper()
 	s, err := h.Timeline(t.Context(), h.admin.Platform, id)
 	if err != nil || !s.Complete || eventTypes(s) != want {
-		t.Errorf("%v: told\n%s\nwant\n%s", err, eventTypes(s), want)
+		t.Errorf("%v: events\n%s\nwant\n%s", err, eventTypes(s), want)
 	}
 	if !slices.IsSortedFunc(s.Events, func(a, b accounting.TimelineEvent) int { return a.At.Compare(b.At) }) {
-		t.Error("told out of order")
+		t.Error("events out of order")
 	}
 	return s
 }
 
 func TestTimeline_RefundedPayment(t *testing.T) {
 	t.Parallel()
-	// Everything is told in order: the request and the price, each state, each posting
-	// with its entries, what the rail answered, and the further payment that came.
+	// The timeline has everything in order: request, quote, postings, replies of the rail,
+	// events, and the surplus payment.
 	h := newEnv(t)
 	q := h.createQuote(t, "spark1002", 10050)
 	h.receivePayment(t, q.Reference, 10050)
@@ -70,14 +70,14 @@ func TestTimeline_RefundedPayment(t *testing.T) {
 		t.Errorf("postings %v, refused %t, refunded %t", kinds, refused, done)
 	}
 	if s.Events[0].Type != accounting.TimelineRequested || s.Events[1].Quote == nil || s.Events[1].Quote.Pricing.Sent.Minor != 10050 {
-		t.Errorf("it begins with %+v and %+v", s.Events[0], s.Events[1])
+		t.Errorf("the first events are %+v and %+v", s.Events[0], s.Events[1])
 	}
 	if _, err := h.Timeline(t.Context(), newPlatformID(), q.Transaction); !fault.Is(err, fault.TransactionNotFound) {
 		t.Errorf("another platform: %v", err)
 	}
 }
 
-// post posts for the platform at the present of the clock.
+// post records postings at the current time of the clock.
 func (h *env) post(t *testing.T, postings ...ledger.Posting) {
 	t.Helper()
 	h.mustDo(t, func(ctx context.Context, tx ports.Tx) error { return tx.Post(ctx, postings) })
@@ -89,7 +89,7 @@ func (h *env) header(effective time.Time) ledger.Header {
 
 func dollars(minor int64) money.Amount { return money.Amount{Minor: minor, Currency: "USD"} }
 
-// postFee earns some cents on money received.
+// postFee records a payment with a fee.
 func (h *env) postFee(t *testing.T, effective time.Time, minor int64) {
 	t.Helper()
 	h.post(t, ledger.JITReceived(h.header(effective), "rails/RTP", dollars(100)),
@@ -99,8 +99,8 @@ func (h *env) postFee(t *testing.T, effective time.Time, minor int64) {
 
 func TestTrialBalance(t *testing.T) {
 	t.Parallel()
-	// The columns of a period follow from each other, add up to zero in every currency,
-	// and a posting counts by the time that is asked for.
+	// The columns of an interval follow from each other and balance in every currency, and a
+	// posting counts by the requested time, recorded or effective.
 	h := newEnv(t)
 	day := func(n int) time.Time { return noon.AddDate(0, 0, n) }
 	h.postFee(t, day(0), 5)
@@ -143,7 +143,7 @@ func TestTrialBalance(t *testing.T) {
 		}
 	}
 	for name, interval := range map[string]period.Interval{
-		"future": {To: h.clock.Now().Add(time.Second)}, "future begin": {From: h.clock.Now().Add(time.Second)}, "backwards": {From: day(1), To: day(0)}, "empty": {From: day(1), To: day(1)},
+		"future": {To: h.clock.Now().Add(time.Second)}, "future from": {From: h.clock.Now().Add(time.Second)}, "reversed": {From: day(1), To: day(0)}, "empty": {From: day(1), To: day(1)},
 	} {
 		if _, err := h.TrialBalance(t.Context(), h.admin.Platform, accounting.TrialBalanceQuery{Interval: interval}); !fault.Is(err, fault.InvalidInput) {
 			t.Errorf("%s: %v", name, err)
@@ -153,8 +153,8 @@ func TestTrialBalance(t *testing.T) {
 
 func TestIncome(t *testing.T) {
 	t.Parallel()
-	// What was earned falls into the period of the time that is asked for; periods touch
-	// and cover the span.
+	// Income belongs to the period of the requested time, recorded or effective; the periods
+	// are consecutive and cover the interval.
 	h := newEnv(t)
 	h.postFee(t, noon, 5)
 	h.clock.Advance(24 * time.Hour)
@@ -183,7 +183,7 @@ func TestIncome(t *testing.T) {
 				t.Errorf("by %d, %s, period %d: %q, want %q", c.by, c.step, i, earned, c.want[i])
 			}
 			if i > 0 && !p.From.Equal(got.Periods[i-1].To) {
-				t.Errorf("%s follows on %s", p.From, got.Periods[i-1].To)
+				t.Errorf("%s follows %s", p.From, got.Periods[i-1].To)
 			}
 		}
 		if !got.Periods[0].From.Equal(noon) || !got.Periods[len(got.Periods)-1].To.Equal(h.clock.Now().Add(time.Millisecond)) {
@@ -197,8 +197,8 @@ func TestIncome(t *testing.T) {
 
 func TestFXPosition(t *testing.T) {
 	t.Parallel()
-	// Positions are valued at the present rate, rounded towards zero, and what has no
-	// rate leaves the whole without a value.
+	// Positions are valued at the current rate, rounded towards zero; a currency without a rate
+	// leaves the total without a value.
 	h := newEnv(t)
 	h.postFee(t, noon, 5)
 	h.Market = fakeRates{"BTC": "10.5"}
@@ -226,7 +226,7 @@ func TestFXPosition(t *testing.T) {
 	}
 }
 
-// fakeRates are what a market says of currencies in dollars; of others it has no rate.
+// fakeRates are market rates to dollars; other currencies have no rate.
 type fakeRates map[money.Currency]string
 
 func (p fakeRates) Rate(_ context.Context, from, _ money.Currency, _ time.Time) (ports.MarketRate, error) {
@@ -239,8 +239,8 @@ func (p fakeRates) Rate(_ context.Context, from, _ money.Currency, _ time.Time) 
 
 func TestAccount_AtTime(t *testing.T) {
 	t.Parallel()
-	// A moment takes in its whole millisecond; the future and accounts that are none
-	// are refused.
+	// A balance at a time includes its whole millisecond; a time in the future and an account
+	// without postings are refused.
 	h := newEnv(t)
 	h.clock.Advance(123456 * time.Nanosecond)
 	h.post(t, ledger.JITReceived(h.header(noon), "rails/RTP", dollars(100)))

@@ -25,104 +25,104 @@ import (
 type Config struct {
 	Store  ports.Store
 	Ledger ports.Finance
-	// WebhookLog is what platforms were told by webhook.
+	// WebhookLog reads the webhook deliveries that a timeline shows.
 	WebhookLog ports.WebhookLog
 	Market     ports.Rates
 	Clock      ports.Clock
 	IDs        ports.IDs
-	// Committed is called after each commit that told events.
+	// Committed is called after each commit that emitted events.
 	Committed func()
 }
 
-// Service are the use cases.
+// Service holds the use cases on reports, unmatched funds and timelines.
 type Service struct{ Config }
 
-// New makes the use cases.
+// New returns a Service.
 func New(c Config) *Service { return &Service{c} }
 
-// Accounts lists the accounts of a platform that were ever posted to.
-func (f *Service) Accounts(ctx context.Context, p ident.Platform, filter ports.LedgerAccountFilter) (ports.LedgerAccountPage, error) {
-	return f.Ledger.LedgerAccounts(ctx, p, filter)
+// Accounts lists the accounts of a platform that have postings.
+func (s *Service) Accounts(ctx context.Context, p ident.Platform, filter ports.LedgerAccountFilter) (ports.LedgerAccountPage, error) {
+	return s.Ledger.LedgerAccounts(ctx, p, filter)
 }
 
-// Account reads the balances at a path as they were at the end of a moment, or are now
-// when that is zero. Faults: NOT_FOUND, INVALID_INPUT for a moment in the future.
-func (f *Service) Account(ctx context.Context, p ident.Platform, path string, currency money.Currency, at ports.Cutoff) ([]ports.LedgerAccount, error) {
+// Account returns the balances at a path at the end of a cutoff's millisecond, or now if its
+// moment is zero. Faults: NOT_FOUND; INVALID_INPUT for a time in the future.
+func (s *Service) Account(ctx context.Context, p ident.Platform, path string, currency money.Currency, at ports.Cutoff) ([]ports.LedgerAccount, error) {
 	if _, err := ledger.FindChartLine(path); err != nil {
 		return nil, accountNotFound(path, currency)
 	}
-	if err := f.checkNotFuture("at", at.Moment); err != nil {
+	if err := s.checkNotFuture("at", at.Moment); err != nil {
 		return nil, err
 	}
 	at.Moment = endOfMillisecond(at.Moment)
-	accounts, err := f.Ledger.AccountsAtCutoff(ctx, p, path, currency, at)
+	accounts, err := s.Ledger.AccountsAtCutoff(ctx, p, path, currency, at)
 	if err == nil && len(accounts) == 0 {
 		err = accountNotFound(path, currency)
 	}
 	return accounts, err
 }
 
-// Entries reads one page of the entries of an account, with its balance after each.
-// Faults: NOT_FOUND, INVALID_INPUT for a span that ends before it begins or in the future.
-func (f *Service) Entries(ctx context.Context, filter ports.AccountEntryFilter) (ports.AccountEntryPage, error) {
+// Entries returns one page of the entries of an account, with its balance after each.
+// Faults: NOT_FOUND; INVALID_INPUT for an interval that is empty or in the future.
+func (s *Service) Entries(ctx context.Context, filter ports.AccountEntryFilter) (ports.AccountEntryPage, error) {
 	if _, err := ledger.FindChartLine(filter.Account.Path); err != nil {
 		return ports.AccountEntryPage{}, accountNotFound(filter.Account.Path, filter.Account.Currency)
 	}
-	if err := f.checkInterval(filter.Interval); err != nil {
+	if err := s.checkInterval(filter.Interval); err != nil {
 		return ports.AccountEntryPage{}, err
 	}
-	page, found, err := f.Ledger.AccountEntries(ctx, filter)
+	page, found, err := s.Ledger.AccountEntries(ctx, filter)
 	if err == nil && !found {
 		err = accountNotFound(filter.Account.Path, filter.Account.Currency)
 	}
 	return page, err
 }
 
-// Postings reads one page of postings. Fault: INVALID_INPUT for a span that ends before
-// it begins or in the future.
-func (f *Service) Postings(ctx context.Context, filter ports.PostingFilter) (ports.PostingPage, error) {
-	if err := f.checkInterval(filter.Interval); err != nil {
+// Postings returns one page of postings. Fault: INVALID_INPUT for an interval that is empty
+// or in the future.
+func (s *Service) Postings(ctx context.Context, filter ports.PostingFilter) (ports.PostingPage, error) {
+	if err := s.checkInterval(filter.Interval); err != nil {
 		return ports.PostingPage{}, err
 	}
-	return f.Ledger.Postings(ctx, filter)
+	return s.Ledger.Postings(ctx, filter)
 }
 
-// Posting is one posting and, if it was made by hand, who stands behind it.
+// Posting is a posting with its authorisation, which is nil if no token authorised it.
 type Posting struct {
 	ports.RecordedPosting
 	Authorisation *period.Authorisation
 }
 
-// Posting reads one posting, or answers NOT_FOUND.
-func (f *Service) Posting(ctx context.Context, p ident.Platform, id uuid.UUID) (Posting, error) {
-	posting, found, err := f.Ledger.RecordedPosting(ctx, p, id)
+// Posting returns one posting. Fault: NOT_FOUND.
+func (s *Service) Posting(ctx context.Context, p ident.Platform, id uuid.UUID) (Posting, error) {
+	posting, found, err := s.Ledger.RecordedPosting(ctx, p, id)
 	if err == nil && !found {
-		err = fault.New(fault.NotFound, "There is no posting %s.", postingID(id))
+		err = fault.New(fault.NotFound, "No posting has the id %s.", postingID(id))
 	}
 	if err != nil {
 		return Posting{}, err
 	}
-	shown := Posting{RecordedPosting: posting}
-	authorisation, found, err := f.Store.Authorisation(ctx, p, id)
+	result := Posting{RecordedPosting: posting}
+	authorisation, found, err := s.Store.Authorisation(ctx, p, id)
 	if found {
-		shown.Authorisation = &authorisation
+		result.Authorisation = &authorisation
 	}
-	return shown, err
+	return result, err
 }
 
 func accountNotFound(path string, currency money.Currency) error {
 	if _, err := ledger.FindChartLine(path); err != nil {
-		return fault.New(fault.NotFound, "There is no ledger account %.80q; paths are those of the list of accounts.", path)
+		return fault.New(fault.NotFound, "There is no ledger account %.80q. List the accounts with GET /ledger/accounts.", path)
 	}
 	if currency == "" {
-		return fault.New(fault.NotFound, "Nothing was ever posted to the ledger account %s.", path)
+		return fault.New(fault.NotFound, "The ledger account %s has no postings.", path)
 	}
-	return fault.New(fault.NotFound, "Nothing was ever posted to the ledger account %s in %s.", path, currency)
+	return fault.New(fault.NotFound, "The ledger account %s has no postings in %s.", path, currency)
 }
 
 // checkNotFuture returns INVALID_INPUT for a time in the future.
-func (f *Service) checkNotFuture(field string, moment time.Time) error {
-	if moment.IsZero() || !moment.After(f.Clock.Now()) {
+func (s *Service) checkNotFuture(field string, moment time.Time) error {
+	if moment.IsZero() || !moment.After(s.Clock.Now()) {
 		return nil
 	}
 	return fault.Invalid(fault.Field{Field: field, Message: "must not be in the future"})
@@ -130,8 +130,8 @@ func (f *Service) checkNotFuture(field string, moment time.Time) error {
 
 // checkInterval returns INVALID_INPUT with everything that is wrong with an interval: it is
 // empty, or not all of it has passed. One that ends with the present millisecond has.
-func (f *Service) checkInterval(i period.Interval) error {
-	now := f.Clock.Now()
+func (s *Service) checkInterval(i period.Interval) error {
+	now := s.Clock.Now()
 	var bad []fault.Field
 	if i.From.After(now) {
 		bad = append(bad, fault.Field{Field: "from", Message: "must not be in the future"})

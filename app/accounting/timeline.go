@@ -14,39 +14,39 @@ import (
 	"causeway/ports"
 )
 
-// TimelineEventType is one kind of thing that happens to a payment.
+// TimelineEventType is a type of event in a timeline.
 type TimelineEventType string
 
-// What can have happened, in the order in which it is told where two have one time.
+// The types of events, in the order of events that have the same time.
 const (
-	// TimelineRequested: it was asked for.
+	// TimelineRequested: the payment was requested.
 	TimelineRequested TimelineEventType = "REQUESTED"
-	// TimelineQuoted: it was given a price.
+	// TimelineQuoted: the payment was quoted.
 	TimelineQuoted TimelineEventType = "QUOTED"
-	// TimelineAssigned: people found that unmatched money is for it.
+	// TimelineAssigned: unmatched funds were assigned to it.
 	TimelineAssigned TimelineEventType = "ASSIGNED"
-	// TimelineRailReplied: a rail said how it went.
+	// TimelineRailReplied: a rail replied to a call.
 	TimelineRailReplied TimelineEventType = "RAIL_REPLIED"
-	// TimelinePosted: money moved in the books.
+	// TimelinePosted: a posting was recorded.
 	TimelinePosted TimelineEventType = "POSTED"
-	// TimelineWebhookEvent: an event came to be, with the state it tells of.
+	// TimelineWebhookEvent: an event was emitted.
 	TimelineWebhookEvent TimelineEventType = "EVENT"
-	// TimelineWebhookAttempt: the event was sent to the platform's endpoint.
+	// TimelineWebhookAttempt: the event was sent to the platform's webhook endpoint.
 	TimelineWebhookAttempt TimelineEventType = "WEBHOOK_ATTEMPT"
 )
 
-// TimelineEventTypes are all there are, in that order.
+// TimelineEventTypes lists every type, in that order.
 var TimelineEventTypes = []TimelineEventType{TimelineRequested, TimelineQuoted, TimelineAssigned, TimelineRailReplied, TimelinePosted, TimelineWebhookEvent, TimelineWebhookAttempt}
 
-// Timeline is everything that happened to one transaction, the first thing first.
+// Timeline is everything recorded about one transaction, in the order of time.
 type Timeline struct {
 	Transaction transaction.Transaction
 	Events      []TimelineEvent
-	// Complete is false when there is more than is told at once.
+	// Complete is false if some events are left out because there are too many.
 	Complete bool
 }
 
-// TimelineEvent is one thing that happened; what belongs to its kind is set.
+// TimelineEvent is one event. The field that belongs to its type is set.
 type TimelineEvent struct {
 	At         time.Time
 	Type       TimelineEventType
@@ -54,142 +54,142 @@ type TimelineEvent struct {
 	Assignment *transaction.Unmatched
 	RailReply  *ports.RailReply
 	Posting    *ports.RecordedPosting
-	// Delivery is that of Told and Sent, Attempt that of Sent.
+	// Delivery is set for events and attempts, Attempt for attempts.
 	Delivery *ports.Delivery
 	Attempt  *event.Attempt
 }
 
-// maxEventsPerType is how much of each kind is told.
+// maxEventsPerType is the maximum number of events of each type.
 const maxEventsPerType = 1000
 
-// Timeline reads everything that is stored about a transaction, or answers
-// TRANSACTION_NOT_FOUND.
-func (f *Service) Timeline(ctx context.Context, p ident.Platform, id ident.Transaction) (Timeline, error) {
-	t, err := f.Store.Transaction(ctx, p, id)
+// Timeline returns the timeline of a transaction. Fault: TRANSACTION_NOT_FOUND.
+func (s *Service) Timeline(ctx context.Context, p ident.Platform, id ident.Transaction) (Timeline, error) {
+	t, err := s.Store.Transaction(ctx, p, id)
 	if err != nil {
 		return Timeline{}, err
 	}
-	s := Timeline{Transaction: t, Complete: true, Events: []TimelineEvent{{At: t.CreatedAt, Type: TimelineRequested}}}
-	for _, tell := range []func(context.Context, *Timeline) error{f.addQuote, f.addAssignment, f.addPostings, f.addRailReplies, f.addWebhookEvents} {
-		if err := tell(ctx, &s); err != nil {
+	timeline := Timeline{Transaction: t, Complete: true, Events: []TimelineEvent{{At: t.CreatedAt, Type: TimelineRequested}}}
+	for _, add := range []func(context.Context, *Timeline) error{s.addQuote, s.addAssignment, s.addPostings, s.addRailReplies, s.addWebhookEvents} {
+		if err := add(ctx, &timeline); err != nil {
 			return Timeline{}, err
 		}
 	}
-	slices.SortStableFunc(s.Events, func(a, b TimelineEvent) int {
+	slices.SortStableFunc(timeline.Events, func(a, b TimelineEvent) int {
 		if c := a.At.Compare(b.At); c != 0 {
 			return c
 		}
 		return slices.Index(TimelineEventTypes, a.Type) - slices.Index(TimelineEventTypes, b.Type)
 	})
-	return s, nil
+	return timeline, nil
 }
 
-func (f *Service) addQuote(ctx context.Context, s *Timeline) error {
-	if s.Transaction.Quote.IsZero() {
+func (s *Service) addQuote(ctx context.Context, timeline *Timeline) error {
+	if timeline.Transaction.Quote.IsZero() {
 		return nil
 	}
-	q, _, err := f.Store.Quote(ctx, s.Transaction.Platform, s.Transaction.Quote)
+	q, _, err := s.Store.Quote(ctx, timeline.Transaction.Platform, timeline.Transaction.Quote)
 	if fault.Is(err, fault.QuoteNotFound) {
 		return nil
 	}
-	s.Events = append(s.Events, TimelineEvent{At: q.CreatedAt, Type: TimelineQuoted, Quote: &q})
+	timeline.Events = append(timeline.Events, TimelineEvent{At: q.CreatedAt, Type: TimelineQuoted, Quote: &q})
 	return err
 }
 
-func (f *Service) addAssignment(ctx context.Context, s *Timeline) error {
-	u, found, err := f.Store.AssignmentOf(ctx, s.Transaction.Platform, s.Transaction.ID)
+func (s *Service) addAssignment(ctx context.Context, timeline *Timeline) error {
+	u, found, err := s.Store.AssignmentOf(ctx, timeline.Transaction.Platform, timeline.Transaction.ID)
 	if err != nil || !found {
 		return err
 	}
-	s.Events = append(s.Events, TimelineEvent{At: u.Assignment.At, Type: TimelineAssigned, Assignment: &u})
+	timeline.Events = append(timeline.Events, TimelineEvent{At: u.Assignment.At, Type: TimelineAssigned, Assignment: &u})
 	return nil
 }
 
-// addPostings tells those of the transaction, and those of further payments with its
-// reference, which are no transaction's.
-func (f *Service) addPostings(ctx context.Context, s *Timeline) error {
-	t := s.Transaction
-	wanted := []ports.PostingFilter{{Transaction: t.ID}}
+// addPostings adds the postings of the transaction, and those of surplus payments with its
+// reference, which belong to no transaction.
+func (s *Service) addPostings(ctx context.Context, timeline *Timeline) error {
+	t := timeline.Transaction
+	filters := []ports.PostingFilter{{Transaction: t.ID}}
 	if t.Reference != "" {
 		for _, memo := range transaction.SurplusMemos(t.Reference) {
-			wanted = append(wanted, ports.PostingFilter{Memo: memo})
+			filters = append(filters, ports.PostingFilter{Memo: memo})
 		}
 	}
-	for _, filter := range wanted {
+	for _, filter := range filters {
 		filter.Platform, filter.Ascending, filter.Limit = t.Platform, true, maxEventsPerType
 		filter.Interval.From = t.CreatedAt.AddDate(0, 0, -1) // clocks differ
-		page, err := f.Ledger.Postings(ctx, filter)
+		page, err := s.Ledger.Postings(ctx, filter)
 		if err != nil {
 			return err
 		}
-		s.Complete = s.Complete && !page.More
+		timeline.Complete = timeline.Complete && !page.More
 		for _, posting := range page.Postings {
-			s.Events = append(s.Events, TimelineEvent{At: posting.Recorded, Type: TimelinePosted, Posting: &posting})
-			if answer, done := impliedRailReply(t, posting); done {
-				s.Events = append(s.Events, TimelineEvent{At: posting.Recorded, Type: TimelineRailReplied, RailReply: &answer})
+			timeline.Events = append(timeline.Events, TimelineEvent{At: posting.Recorded, Type: TimelinePosted, Posting: &posting})
+			if reply, ok := impliedRailReply(t, posting); ok {
+				timeline.Events = append(timeline.Events, TimelineEvent{At: posting.Recorded, Type: TimelineRailReplied, RailReply: &reply})
 			}
 		}
 	}
 	return nil
 }
 
-// impliedRailReply is the answer of a rail that a posting follows from: that it is done.
+// impliedRailReply returns the successful reply of a rail that a posting follows from. Such
+// replies are not stored on their own.
 func impliedRailReply(t transaction.Transaction, p ports.RecordedPosting) (ports.RailReply, bool) {
-	answer := ports.RailReply{Platform: t.Platform, Subject: t.ID.UUID(), At: p.Recorded, Outcome: ports.Outcome{Verdict: ports.Done}}
+	reply := ports.RailReply{Platform: t.Platform, Subject: t.ID.UUID(), At: p.Recorded, Outcome: ports.Outcome{Verdict: ports.Done}}
 	pulled := t.Flow().Funding == transaction.Pull
 	switch {
 	case p.Transaction != t.ID:
-		return answer, false
+		return reply, false
 	case p.Kind == ledger.KindDelivered:
-		answer.Call = ports.CallSend
+		reply.Call = ports.CallSend
 	case p.Kind == ledger.KindRefundPaid:
-		answer.Call = ports.CallRefund
+		reply.Call = ports.CallRefund
 	case pulled && (p.Kind == ledger.KindJITReceived || p.Kind == ledger.KindTransferIn):
-		answer.Call = ports.CallCollect
+		reply.Call = ports.CallCollect
 	default:
-		return answer, false
+		return reply, false
 	}
-	return answer, true
+	return reply, true
 }
 
-func (f *Service) addRailReplies(ctx context.Context, s *Timeline) error {
-	answers, err := f.Store.RailReplies(ctx, s.Transaction.Platform, s.Transaction.ID.UUID(), maxEventsPerType+1)
+func (s *Service) addRailReplies(ctx context.Context, timeline *Timeline) error {
+	replies, err := s.Store.RailReplies(ctx, timeline.Transaction.Platform, timeline.Transaction.ID.UUID(), maxEventsPerType+1)
 	if err != nil {
 		return err
 	}
-	if len(answers) > maxEventsPerType {
-		s.Complete, answers = false, answers[:maxEventsPerType]
+	if len(replies) > maxEventsPerType {
+		timeline.Complete, replies = false, replies[:maxEventsPerType]
 	}
-	for _, a := range answers {
-		s.Events = append(s.Events, TimelineEvent{At: a.At, Type: TimelineRailReplied, RailReply: &a})
+	for _, r := range replies {
+		timeline.Events = append(timeline.Events, TimelineEvent{At: r.At, Type: TimelineRailReplied, RailReply: &r})
 	}
 	return nil
 }
 
-func (f *Service) addWebhookEvents(ctx context.Context, s *Timeline) error {
-	page, err := f.WebhookLog.Deliveries(ctx, s.Transaction.Platform, ports.DeliveryFilter{Limit: maxEventsPerType, Ascending: true, Subject: s.Transaction.ID.UUID()})
+func (s *Service) addWebhookEvents(ctx context.Context, timeline *Timeline) error {
+	page, err := s.WebhookLog.Deliveries(ctx, timeline.Transaction.Platform, ports.DeliveryFilter{Limit: maxEventsPerType, Ascending: true, Subject: timeline.Transaction.ID.UUID()})
 	if err != nil {
 		return err
 	}
-	s.Complete = s.Complete && !page.More
+	timeline.Complete = timeline.Complete && !page.More
 	for _, d := range page.Items {
-		s.Events = append(s.Events, TimelineEvent{At: s.recordedTime(d.Created), Type: TimelineWebhookEvent, Delivery: &d})
+		timeline.Events = append(timeline.Events, TimelineEvent{At: timeline.recordedTime(d.Created), Type: TimelineWebhookEvent, Delivery: &d})
 		for _, a := range d.Attempts {
-			s.Events = append(s.Events, TimelineEvent{At: a.AttemptedAt, Type: TimelineWebhookAttempt, Delivery: &d, Attempt: &a})
+			timeline.Events = append(timeline.Events, TimelineEvent{At: a.AttemptedAt, Type: TimelineWebhookAttempt, Delivery: &d, Attempt: &a})
 		}
 	}
 	return nil
 }
 
-// recordedTime is when an event came to be that was decided at a moment. What is decided
-// together is effective then and is recorded in one commit a little later, the event with
-// its postings: it is told with them, and not before.
-func (s *Timeline) recordedTime(decided time.Time) time.Time {
-	at := decided
-	for _, c := range s.Events {
-		if c.Type == TimelinePosted && c.Posting.Effective.Equal(decided) && c.Posting.Recorded.After(at) {
-			at = c.Posting.Recorded
+// recordedTime returns when an event was recorded that was decided at a time. Postings that
+// are decided with an event have that effective time and are recorded a little later in the
+// same commit, so the event has their recorded time.
+func (t *Timeline) recordedTime(decided time.Time) time.Time {
+	recorded := decided
+	for _, e := range t.Events {
+		if e.Type == TimelinePosted && e.Posting.Effective.Equal(decided) && e.Posting.Recorded.After(recorded) {
+			recorded = e.Posting.Recorded
 		}
 	}
-	return at
+	return recorded
 }

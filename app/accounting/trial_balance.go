@@ -18,19 +18,19 @@ import (
 type TrialBalanceQuery struct {
 	By ports.TimeKind
 	period.Interval
-	// Grouped: one line for each line of the chart, not for each account.
+	// Grouped returns one line for each line of the chart of accounts, not for each account.
 	Grouped bool
 }
 
-// TrialBalance is that of one platform for a period.
+// TrialBalance is the trial balance of one platform for an interval.
 type TrialBalance struct {
 	TrialBalanceQuery
 	Lines []TrialBalanceLine
-	// Totals are those of the lines, one a currency.
+	// Totals are the totals of the lines, one for each currency.
 	Totals []TrialBalanceTotal
 }
 
-// TrialBalanceLine is one account, or one line of the chart, in one currency.
+// TrialBalanceLine is one account, or one line of the chart of accounts, in one currency.
 type TrialBalanceLine struct {
 	Path     string
 	Currency money.Currency
@@ -38,61 +38,61 @@ type TrialBalanceLine struct {
 	TrialBalanceColumns
 }
 
-// TrialBalanceColumns are those of a trial balance. Opening and closing are debits minus credits,
-// so that an account that is owed to somebody stands below zero.
+// TrialBalanceColumns are the amounts of a line. Opening and Closing are debits minus credits,
+// so that a liability is negative.
 type TrialBalanceColumns struct{ Opening, Debits, Credits, Closing money.Total }
 
 func (c TrialBalanceColumns) add(o TrialBalanceColumns) TrialBalanceColumns {
 	return TrialBalanceColumns{c.Opening.Add(o.Opening), c.Debits.Add(o.Debits), c.Credits.Add(o.Credits), c.Closing.Add(o.Closing)}
 }
 
-// TrialBalanceTotal adds up the lines of one currency.
+// TrialBalanceTotal is the total of the lines in one currency.
 type TrialBalanceTotal struct {
 	Currency money.Currency
 	TrialBalanceColumns
 }
 
-// Balanced tells whether the columns say what double entry promises: balances add up to
-// zero before and after, and as much was debited as credited.
-func (s TrialBalanceTotal) Balanced() bool {
-	return s.Opening.Sign() == 0 && s.Closing.Sign() == 0 && s.Debits.Equal(s.Credits)
+// Balanced reports whether the total follows double entry: the balances add up to zero
+// before and after, and debits equal credits.
+func (t TrialBalanceTotal) Balanced() bool {
+	return t.Opening.Sign() == 0 && t.Closing.Sign() == 0 && t.Debits.Equal(t.Credits)
 }
 
-// maxTrialBalanceLines is how many accounts a trial balance has at most; more are not for reading.
+// maxTrialBalanceLines is the maximum number of accounts in a trial balance.
 const maxTrialBalanceLines = 50_000
 
 var errTooManyLines = errors.New("too many lines")
 
-// TrialBalance reads one, all of one moment. Faults: INVALID_INPUT for a period that ends
-// before it begins or in the future, and for more accounts than can be answered.
-func (f *Service) TrialBalance(ctx context.Context, p ident.Platform, q TrialBalanceQuery) (TrialBalance, error) {
-	if err := f.checkInterval(q.Interval); err != nil {
+// TrialBalance returns a trial balance, read at one time. Fault: INVALID_INPUT for an
+// interval that is empty or in the future, and for too many accounts.
+func (s *Service) TrialBalance(ctx context.Context, p ident.Platform, q TrialBalanceQuery) (TrialBalance, error) {
+	if err := s.checkInterval(q.Interval); err != nil {
 		return TrialBalance{}, err
 	}
 	cuts := []ports.Cutoff{{By: q.By, Moment: q.Last()}}
 	if !q.From.IsZero() {
 		cuts = append(cuts, ports.Cutoff{By: q.By, Moment: q.BeforeFrom()})
 	}
-	made := TrialBalance{TrialBalanceQuery: q}
-	err := f.Ledger.Turnovers(ctx, p, "", cuts, func(a ports.AccountTurnovers) error {
-		made.addAccount(a)
-		if len(made.Lines) > maxTrialBalanceLines {
+	balance := TrialBalance{TrialBalanceQuery: q}
+	err := s.Ledger.Turnovers(ctx, p, "", cuts, func(a ports.AccountTurnovers) error {
+		balance.addAccount(a)
+		if len(balance.Lines) > maxTrialBalanceLines {
 			return errTooManyLines
 		}
 		return nil
 	})
 	if errors.Is(err, errTooManyLines) {
 		return TrialBalance{}, fault.Invalid(fault.Field{Field: "detail",
-			Message: "must be group: there are more than 50000 accounts, and only their groups fit into one answer"})
+			Message: "must be group: a trial balance has at most 50000 accounts"})
 	}
-	return made, err
+	return balance, err
 }
 
-// addAccount adds an account; they come by currency and path.
+// addAccount adds an account. Accounts come ordered by currency and path.
 func (b *TrialBalance) addAccount(a ports.AccountTurnovers) {
 	closing := a.Turnovers[0]
 	if closing.Debits.Sign() == 0 && closing.Credits.Sign() == 0 {
-		return // nothing was posted to it by then
+		return // without postings at the end of the interval
 	}
 	var opening ports.Turnover
 	if len(a.Turnovers) > 1 {
@@ -107,8 +107,8 @@ func (b *TrialBalance) addAccount(a ports.AccountTurnovers) {
 	}
 	sum := &b.Totals[len(b.Totals)-1]
 	sum.TrialBalanceColumns = sum.add(line.TrialBalanceColumns)
-	if of, err := ledger.FindChartLine(line.Path); b.Grouped && err == nil {
-		line.Path = of.Path
+	if chartLine, err := ledger.FindChartLine(line.Path); b.Grouped && err == nil {
+		line.Path = chartLine.Path
 		if i := slices.IndexFunc(b.Lines, func(l TrialBalanceLine) bool { return l.Path == line.Path && l.Currency == line.Currency }); i >= 0 {
 			b.Lines[i].TrialBalanceColumns = b.Lines[i].add(line.TrialBalanceColumns)
 			return

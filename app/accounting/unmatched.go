@@ -12,39 +12,38 @@ import (
 	"causeway/ports"
 )
 
-// AssignCommand says whose unmatched money is: a transaction's, an account's, or the payer's,
-// to whom it goes back, when both are zero.
+// AssignCommand assigns unmatched funds to a transaction or to an account, or sends them back
+// to the payer if both are zero.
 type AssignCommand struct {
 	Receipt     ident.Receipt
 	Transaction ident.Transaction
 	Account     ident.InternalAccount
-	// Note says why, and becomes the memo of the posting: 1 to 200 bytes.
+	// Note is the reason and becomes the memo of the posting: 1 to 200 bytes.
 	Note string
 }
 
-// maxNoteBytes is the longest note, in bytes: that of a posting's memo.
+// maxNoteBytes is the maximum length of a note, which is a posting's memo.
 const maxNoteBytes = 200
 
-// Unmatched lists the money that lies, or lay, in funding/unmatched.
-func (f *Service) Unmatched(ctx context.Context, p ident.Platform, filter ports.UnmatchedFilter) (ports.UnmatchedPage, error) {
-	return f.Store.Unmatched(ctx, p, filter)
+// Unmatched lists the payments that are or were in funding/unmatched, the suspense account.
+func (s *Service) Unmatched(ctx context.Context, p ident.Platform, filter ports.UnmatchedFilter) (ports.UnmatchedPage, error) {
+	return s.Store.Unmatched(ctx, p, filter)
 }
 
-// AssignUnmatched carries out what somebody found out about unmatched money, once. Faults:
-// NOT_FOUND, CONFLICT for what is assigned already or cannot go where it shall,
-// INVALID_INPUT, TRANSACTION_NOT_FOUND, INTERNAL_ACCOUNT_NOT_FOUND, INVALID_CURRENCY,
-// AMOUNT_OUT_OF_RANGE, CUSTOMER_DELETED.
-func (f *Service) AssignUnmatched(ctx context.Context, p ident.Platform, by ident.Token, a AssignCommand, claim *ports.IdempotentRequest) (transaction.Unmatched, error) {
+// AssignUnmatched assigns an unmatched payment, once. Faults: NOT_FOUND; CONFLICT if it is
+// assigned already or cannot be assigned this way; INVALID_INPUT; TRANSACTION_NOT_FOUND;
+// INTERNAL_ACCOUNT_NOT_FOUND; INVALID_CURRENCY; AMOUNT_OUT_OF_RANGE; CUSTOMER_DELETED.
+func (s *Service) AssignUnmatched(ctx context.Context, p ident.Platform, by ident.Token, a AssignCommand, request *ports.IdempotentRequest) (transaction.Unmatched, error) {
 	if a.Note == "" || len(a.Note) > maxNoteBytes {
 		return transaction.Unmatched{}, fault.Invalid(fault.Field{Field: "note", Message: "must have 1 to 200 bytes"})
 	}
 	var done transaction.Unmatched
 	var refused error
 	var work *uow.Work
-	err := f.Store.Do(ctx, func(ctx context.Context, tx ports.Tx) error {
-		work = uow.NewWork(f.Clock.Now(), f.IDs, 0)
-		done, refused = f.assignInTx(ctx, tx, work, p, by, a)
-		if err := uow.SaveResponse(ctx, tx, claim, done, refused); err != nil || refused != nil {
+	err := s.Store.Do(ctx, func(ctx context.Context, tx ports.Tx) error {
+		work = uow.NewWork(s.Clock.Now(), s.IDs, 0)
+		done, refused = s.assignInTx(ctx, tx, work, p, by, a)
+		if err := uow.SaveResponse(ctx, tx, request, done, refused); err != nil || refused != nil {
 			return err
 		}
 		return work.Write(ctx, tx)
@@ -53,45 +52,45 @@ func (f *Service) AssignUnmatched(ctx context.Context, p ident.Platform, by iden
 		return transaction.Unmatched{}, err
 	}
 	if refused == nil && work.HasEvents() {
-		f.Committed()
+		s.Committed()
 	}
 	return done, refused
 }
 
-func (f *Service) assignInTx(ctx context.Context, tx ports.Tx, w *uow.Work, p ident.Platform, by ident.Token, a AssignCommand) (transaction.Unmatched, error) {
-	u, there, err := tx.LockUnmatched(ctx, p, a.Receipt)
+func (s *Service) assignInTx(ctx context.Context, tx ports.Tx, w *uow.Work, p ident.Platform, by ident.Token, a AssignCommand) (transaction.Unmatched, error) {
+	u, found, err := tx.LockUnmatched(ctx, p, a.Receipt)
 	if err != nil {
 		return u, err
 	}
-	if !there {
-		return u, fault.New(fault.NotFound, "There is no unmatched payment %s. Use an id of the list of unmatched funds.", a.Receipt)
+	if !found {
+		return u, fault.New(fault.NotFound, "No unmatched payment has the id %s. List them with GET /ledger/unmatched.", a.Receipt)
 	}
-	made := transaction.Assignment{Transaction: a.Transaction, Account: a.Account, Note: a.Note, By: by, At: w.Now}
+	assignment := transaction.Assignment{Transaction: a.Transaction, Account: a.Account, Note: a.Note, By: by, At: w.Now}
 	switch {
 	case !a.Transaction.IsZero():
 		err = fundTransaction(ctx, tx, w, u, a)
 	case !a.Account.IsZero():
-		made.Transaction, err = depositToAccount(ctx, tx, w, u, a)
+		assignment.Transaction, err = depositToAccount(ctx, tx, w, u, a)
 	default:
 		err = returnToPayer(w, u, a)
 	}
 	if err != nil {
 		return u, err
 	}
-	u.Assignment = &made
-	return u, tx.AssignUnmatched(ctx, u, made)
+	u.Assignment = &assignment
+	return u, tx.AssignUnmatched(ctx, u, assignment)
 }
 
-// fundTransaction sets a quote off that waits for exactly this money.
+// fundTransaction executes a pending quote that the payment funds exactly.
 func fundTransaction(ctx context.Context, tx ports.Tx, w *uow.Work, u transaction.Unmatched, a AssignCommand) error {
 	key := ports.TransactionKey{Platform: u.Receipt.Platform, ID: a.Transaction}
 	locked, err := tx.LockTransactions(ctx, []ports.TransactionKey{key})
 	if err != nil {
 		return err
 	}
-	t, there := locked[key]
-	if !there {
-		return fault.New(fault.TransactionNotFound, "There is no transaction %s.", a.Transaction)
+	t, found := locked[key]
+	if !found {
+		return fault.New(fault.TransactionNotFound, "No transaction has the id %s.", a.Transaction)
 	}
 	d, err := t.AssignUnmatched(u, a.Note, w.Now)
 	if err != nil {
@@ -104,7 +103,7 @@ func fundTransaction(ctx context.Context, tx ports.Tx, w *uow.Work, u transactio
 	return nil
 }
 
-// depositToAccount puts the money into an account, as a transaction with the receipt's id.
+// depositToAccount credits the payment to an account and returns the transaction that it creates.
 func depositToAccount(ctx context.Context, tx ports.Tx, w *uow.Work, u transaction.Unmatched, a AssignCommand) (id ident.Transaction, err error) {
 	parties, err := tx.IncomingPaymentParties(ctx, []ports.IncomingPaymentKey{{Platform: u.Receipt.Platform, To: a.Account}})
 	if err != nil {
@@ -113,13 +112,13 @@ func depositToAccount(ctx context.Context, tx ports.Tx, w *uow.Work, u transacti
 	to, owner := parties[0].To, parties[0].Owner
 	switch {
 	case to == nil:
-		return id, fault.New(fault.InternalAccountNotFound, "There is no internal account %s.", a.Account)
+		return id, fault.New(fault.InternalAccountNotFound, "No internal account has the id %s.", a.Account)
 	case !to.Usable():
-		return id, fault.Invalid(fault.Field{Field: "to", Message: "is " + string(to.Status) + "; only an ACTIVE account receives money"})
+		return id, fault.Invalid(fault.Field{Field: "to", Message: "is " + string(to.Status) + "; only an ACTIVE account can receive funds"})
 	case owner != nil && owner.Deleted():
 		return id, owner.CheckReady()
 	case to.Currency != u.Receipt.Amount.Currency:
-		return id, fault.New(fault.InvalidCurrency, "The account holds %s, and the payment is of %s. Choose an account of its currency.", to.Currency, u.Receipt.Amount)
+		return id, fault.New(fault.InvalidCurrency, "The account is in %s and the payment is %s. Choose an account in its currency.", to.Currency, u.Receipt.Amount)
 	}
 	id = u.DepositID()
 	in := transaction.IncomingPayment{ID: id, Platform: to.Platform, Customer: to.Customer, Account: to.ID, AccountPath: quote.AccountPath(*to),
@@ -141,7 +140,7 @@ func depositToAccount(ctx context.Context, tx ports.Tx, w *uow.Work, u transacti
 	return id, nil
 }
 
-// checkCapacity is nil when the accounts of a transaction can take in what was decided.
+// checkCapacity returns an error if a decision would exceed the maximum balance of an account.
 func checkCapacity(ctx context.Context, tx ports.Tx, w *uow.Work, accounts []ledger.Account, d transaction.Decision) error {
 	balances, err := w.LockBalances(ctx, tx, accounts)
 	if err != nil {
@@ -150,7 +149,7 @@ func checkCapacity(ctx context.Context, tx ports.Tx, w *uow.Work, accounts []led
 	return uow.CheckCapacity(balances, d.Postings)
 }
 
-// returnToPayer owes the money to its payer, to whom the rail sends it.
+// returnToPayer posts the refund that is owed to the payer, and enqueues sending it.
 func returnToPayer(w *uow.Work, u transaction.Unmatched, a AssignCommand) error {
 	posting, err := u.SendBack(a.Note, w.Now)
 	if err != nil {

@@ -17,7 +17,7 @@ import (
 	"causeway/ports"
 )
 
-// listUnmatched reads all of it, the oldest first, in pages of two.
+// listUnmatched reads the whole list, oldest first, in pages of two.
 func (h *env) listUnmatched(t *testing.T, assigned *bool) []transaction.Unmatched {
 	t.Helper()
 	var all []transaction.Unmatched
@@ -51,12 +51,12 @@ func (h *env) wantBalances(t *testing.T, want map[string]string) {
 
 func TestUnmatched_ListsAll(t *testing.T) {
 	t.Parallel()
-	// Every payment without an owner is listed, many of one millisecond too, with what
-	// was decided about it; the payments that have owners are not.
+	// Every unmatched payment is listed with its assignment, also several of one millisecond;
+	// matched payments are not.
 	h := newEnv(t)
 	var want []ident.Receipt
 	for range 5 {
-		want = append(want, h.receivePayment(t, "nobody's", 100))
+		want = append(want, h.receivePayment(t, "unknown", 100))
 	}
 	h.receivePayment(t, h.createQuote(t, "spark1good", 10050).Reference, 10050)
 	account := h.openAccount(t, "USD")
@@ -77,7 +77,7 @@ func TestUnmatched_ListsAll(t *testing.T) {
 			t.Fatalf("%s: %+v, want %v", name, got, c.want)
 		}
 		for i, u := range got {
-			if u.Receipt.ID != c.want[i] || u.Receipt.Amount.Minor != 100 || u.Receipt.Reference != "nobody's" || u.Kind != ledger.KindUnmatchedReceived {
+			if u.Receipt.ID != c.want[i] || u.Receipt.Amount.Minor != 100 || u.Receipt.Reference != "unknown" || u.Kind != ledger.KindUnmatchedReceived {
 				t.Errorf("%s: at %d %+v, want %s", name, i, u, c.want[i])
 			}
 			if a := u.Assignment; (a != nil) != (u.Receipt.ID == want[2]) || a != nil && (a.Note != "rent" || a.By != h.admin.Token || a.Account != account.ID) {
@@ -92,7 +92,7 @@ func TestUnmatched_ListsAll(t *testing.T) {
 
 func TestAssignUnmatched_FundsQuote(t *testing.T) {
 	t.Parallel()
-	// A quote that waits for exactly this money runs with it, and its story tells of it.
+	// A pending quote of exactly this amount executes, and its timeline shows the assignment.
 	h := newEnv(t)
 	receipt, q := h.receivePayment(t, "", 10050), h.createQuote(t, "spark1good", 10050)
 	h.clock.Advance(time.Second)
@@ -107,13 +107,13 @@ func TestAssignUnmatched_FundsQuote(t *testing.T) {
 		t.Errorf("%v", got)
 	}
 	h.checkLedger(t)
-	// The clock stands still, so both events follow the last of what is of their moment.
+	// The clock does not move, so both events come last among those of the same time.
 	h.wantTimeline(t, q.Transaction, "REQUESTED QUOTED EVENT ASSIGNED POSTED POSTED RAIL_REPLIED POSTED EVENT EVENT")
 }
 
 func TestAssignUnmatched_DepositsToAccount(t *testing.T) {
 	t.Parallel()
-	// It is deposited, told of, and can be spent.
+	// The payment is deposited as a completed incoming transaction.
 	h := newEnv(t)
 	receipt, account := h.receivePayment(t, "rent of March", 700), h.openAccount(t, "USD")
 
@@ -132,14 +132,14 @@ func TestAssignUnmatched_DepositsToAccount(t *testing.T) {
 
 func TestAssignUnmatched_ReturnsToPayer(t *testing.T) {
 	t.Parallel()
-	// The rail sends it to its payer; where it will not, the money is unmatched once more
+	// The rail sends it to its payer; if the rail refuses, the payment is unmatched again
 	// and only an account can have it.
 	for name, refuses := range map[string]bool{"sent": false, "refused": true} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			h := newEnv(t, func(outside ports.Rail) ports.Rails { return &refusingRail{outside, refuses} })
 			receipt := h.receivePayment(t, "", 700)
-			back := accounting.AssignCommand{Receipt: receipt, Note: "nobody knows them"}
+			back := accounting.AssignCommand{Receipt: receipt, Note: "unknown payer"}
 
 			if _, err := h.AssignUnmatched(t.Context(), h.admin.Platform, h.admin.Token, back, nil); err != nil {
 				t.Fatal(err)
@@ -158,7 +158,7 @@ func TestAssignUnmatched_ReturnsToPayer(t *testing.T) {
 				t.Fatalf("%+v", got)
 			}
 			if _, err := h.AssignUnmatched(t.Context(), h.admin.Platform, h.admin.Token, back, nil); !fault.Is(err, fault.Conflict) {
-				t.Errorf("sent back once more: %v", err)
+				t.Errorf("sent back again: %v", err)
 			}
 			account := h.openAccount(t, "USD")
 			if _, err := h.AssignUnmatched(t.Context(), h.admin.Platform, h.admin.Token, accounting.AssignCommand{Receipt: receipt, Account: account.ID, Note: "found"}, nil); err != nil {
@@ -176,20 +176,20 @@ func TestAssignUnmatched_ReturnsToPayer(t *testing.T) {
 
 func TestAssignUnmatched_FailedRefund(t *testing.T) {
 	t.Parallel()
-	// Money that a transaction could not give back lies among the unmatched funds: a
-	// deposit is made of it once, and nothing else.
+	// A refund that failed becomes unmatched funds, which can be deposited once and not assigned
+	// otherwise.
 	h := newEnv(t)
 	account := h.openAccount(t, "USD")
 	q := h.createQuote(t, "spark1nobody007", 10050)
 	h.receivePayment(t, q.Reference, 10050)
-	lost := h.waitForState(t, q.Transaction, "FAILED (refund FAILED)")
+	failed := h.waitForState(t, q.Transaction, "FAILED (refund FAILED)")
 
 	listed := h.listUnmatched(t, nil)
 	if len(listed) != 1 {
 		t.Fatalf("%+v", listed)
 	}
 	u := listed[0]
-	if u.RefundOf != lost.ID || u.Receipt.Amount != lost.Pricing.Sent || u.Receipt.PartnerAccount != "rails/RTP" || u.Receipt.Reference != q.Reference || u.Receipt.At.IsZero() || !u.IsFailedRefund() {
+	if u.RefundOf != failed.ID || u.Receipt.Amount != failed.Pricing.Sent || u.Receipt.PartnerAccount != "rails/RTP" || u.Receipt.Reference != q.Reference || u.Receipt.At.IsZero() || !u.IsFailedRefund() {
 		t.Errorf("%+v", u)
 	}
 	for name, to := range map[string]accounting.AssignCommand{"to its payer": {}, "to a quote": {Transaction: h.createQuote(t, "spark1good", 10050).Transaction}} {
@@ -215,7 +215,7 @@ func TestAssignUnmatched_FailedRefund(t *testing.T) {
 	h.checkLedger(t)
 }
 
-// waitForBalances waits for the books to stand like this.
+// waitForBalances waits until the balances are as given.
 func (h *env) waitForBalances(t *testing.T, want map[string]string) {
 	t.Helper()
 	deadline := time.After(30 * time.Second)
@@ -231,14 +231,14 @@ func (h *env) waitForBalances(t *testing.T, want map[string]string) {
 		select {
 		case <-time.After(20 * time.Millisecond):
 		case <-deadline:
-			t.Fatalf("the books stand at %v, want %v", got, want)
+			t.Fatalf("balances %v, want %v", got, want)
 		}
 	}
 }
 
 func TestAssignUnmatched_Refused(t *testing.T) {
 	t.Parallel()
-	// What cannot be done is refused with its reason, and the money stays where it is.
+	// An invalid assignment is refused with its reason, and the payment stays unmatched.
 	h := newEnv(t)
 	receipt, euros := h.receivePayment(t, "", 700), h.openAccount(t, "EUR")
 	owned := h.receivePayment(t, h.createQuote(t, "spark1good", 10050).Reference, 10050)
@@ -249,14 +249,14 @@ func TestAssignUnmatched_Refused(t *testing.T) {
 		a    accounting.AssignCommand
 		code fault.Code
 	}{
-		"no note":                      {accounting.AssignCommand{Receipt: receipt}, fault.InvalidInput},
-		"a long note":                  {accounting.AssignCommand{Receipt: receipt, Note: strings.Repeat("é", 101)}, fault.InvalidInput},
-		"a receipt that is not there":  {accounting.AssignCommand{Receipt: newReceiptID(), Note: "x"}, fault.NotFound},
-		"a receipt that has its owner": {accounting.AssignCommand{Receipt: owned, Note: "x"}, fault.NotFound},
-		"no such transaction":          {accounting.AssignCommand{Receipt: receipt, Transaction: ident.NewTransaction(h.ids.New, noon), Note: "x"}, fault.TransactionNotFound},
-		"another amount":               {accounting.AssignCommand{Receipt: receipt, Transaction: other.Transaction, Note: "x"}, fault.Conflict},
-		"no such account":              {accounting.AssignCommand{Receipt: receipt, Account: ident.NewInternalAccount(h.ids.New, noon), Note: "x"}, fault.InternalAccountNotFound},
-		"an account in euros":          {accounting.AssignCommand{Receipt: receipt, Account: euros.ID, Note: "x"}, fault.InvalidCurrency},
+		"no note":             {accounting.AssignCommand{Receipt: receipt}, fault.InvalidInput},
+		"a long note":         {accounting.AssignCommand{Receipt: receipt, Note: strings.Repeat("é", 101)}, fault.InvalidInput},
+		"an unknown receipt":  {accounting.AssignCommand{Receipt: newReceiptID(), Note: "x"}, fault.NotFound},
+		"a matched receipt":   {accounting.AssignCommand{Receipt: owned, Note: "x"}, fault.NotFound},
+		"no such transaction": {accounting.AssignCommand{Receipt: receipt, Transaction: ident.NewTransaction(h.ids.New, noon), Note: "x"}, fault.TransactionNotFound},
+		"another amount":      {accounting.AssignCommand{Receipt: receipt, Transaction: other.Transaction, Note: "x"}, fault.Conflict},
+		"no such account":     {accounting.AssignCommand{Receipt: receipt, Account: ident.NewInternalAccount(h.ids.New, noon), Note: "x"}, fault.InternalAccountNotFound},
+		"an account in euros": {accounting.AssignCommand{Receipt: receipt, Account: euros.ID, Note: "x"}, fault.InvalidCurrency},
 	} {
 		if _, err := h.AssignUnmatched(t.Context(), h.admin.Platform, h.admin.Token, c.a, nil); !fault.Is(err, c.code) {
 			t.Errorf("%s: %v, want %s", name, err, c.code)
@@ -272,7 +272,7 @@ func TestAssignUnmatched_Refused(t *testing.T) {
 
 func TestAssignUnmatched_AccountAtMaximum(t *testing.T) {
 	t.Parallel()
-	// An account that is full takes no unmatched money, and the money stays where it is.
+	// An account at its maximum balance is refused, and the payment stays unmatched.
 	h := newEnv(t)
 	full := h.openAccount(t, "USD")
 	for _, minor := range []int64{account.MaxBalance, 700} {
@@ -289,8 +289,7 @@ func TestAssignUnmatched_AccountAtMaximum(t *testing.T) {
 
 func TestAssignUnmatched_ConcurrentCallers(t *testing.T) {
 	t.Parallel()
-	// Of many who decide about the same money at the same moment one succeeds, and the
-	// others are told so.
+	// Of several concurrent assignments of one payment one succeeds, and the others get CONFLICT.
 	h := newEnv(t)
 	receipt, account := h.receivePayment(t, "", 700), h.openAccount(t, "USD")
 	refusals := make([]error, 8)

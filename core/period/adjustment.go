@@ -12,31 +12,30 @@ import (
 	"causeway/ledger"
 )
 
-// Adjustment is what finance puts right by hand.
+// Adjustment is a correction that finance posts by hand.
 type Adjustment struct {
 	Platform ident.Platform
 	Entries  []ledger.Entry
 	Note     string
-	// Effective is when it counts; zero for now.
+	// Effective is the effective time; zero for now.
 	Effective time.Time
-	// OwnedAccounts allows entries on accounts that belong to somebody: customers, the platform,
-	// and wallets.
+	// OwnedAccounts allows entries on the accounts of customers, the platform and wallets.
 	OwnedAccounts bool
-	// Corrects is the posting that it puts right; zero for none.
+	// Corrects is the posting that the adjustment corrects; zero for none.
 	Corrects ident.Posting
 }
 
-// Check finds everything that is wrong with it at a moment, in the names of a request.
+// Check returns everything that is wrong with the adjustment, by request field.
 func (a Adjustment) Check(now time.Time) []fault.Field {
 	bad := CheckNote(a.Note, false)
 	if a.Effective.After(now) {
-		bad = append(bad, fault.Field{Field: "effectiveAt", Message: "must not lie in the future"})
+		bad = append(bad, fault.Field{Field: "effectiveAt", Message: "must not be in the future"})
 	}
 	if !a.Effective.IsZero() && MonthOf(a.Effective).Before(Earliest) {
-		bad = append(bad, fault.Field{Field: "effectiveAt", Message: "must not lie before the year 2000"})
+		bad = append(bad, fault.Field{Field: "effectiveAt", Message: "must not be before the year 2000"})
 	}
 	if len(a.Entries) == 0 || len(a.Entries) > ledger.MaxEntries {
-		bad = append(bad, fault.Field{Field: "entries", Message: fmt.Sprintf("give 1 to %d entries", ledger.MaxEntries)})
+		bad = append(bad, fault.Field{Field: "entries", Message: fmt.Sprintf("must have 1 to %d entries", ledger.MaxEntries)})
 	}
 	for i, e := range a.Entries {
 		bad = append(bad, a.checkEntry(fmt.Sprintf("entries[%d].", i), e)...)
@@ -44,31 +43,31 @@ func (a Adjustment) Check(now time.Time) []fault.Field {
 	return bad
 }
 
-func (a Adjustment) checkEntry(at string, e ledger.Entry) (bad []fault.Field) {
+func (a Adjustment) checkEntry(field string, e ledger.Entry) (bad []fault.Field) {
 	for _, side := range []struct{ name, path string }{{"debit", e.Debit}, {"credit", e.Credit}} {
 		line, err := ledger.FindChartLine(side.path)
 		switch {
 		case err != nil:
-			bad = append(bad, fault.Field{Field: at + side.name, Message: "must be an account of the chart, such as income/fees or rails/RTP"})
+			bad = append(bad, fault.Field{Field: field + side.name, Message: "must be an account of the chart of accounts, such as income/fees or rails/RTP"})
 		case line.NoOverdraft && !a.OwnedAccounts:
-			bad = append(bad, fault.Field{Field: at + side.name,
-				Message: "belongs to somebody; set ownedAccounts to true to adjust the balance of a customer, the platform or a wallet"})
+			bad = append(bad, fault.Field{Field: field + side.name,
+				Message: "is an account of a customer, the platform or a wallet; set ownedAccounts to true to adjust it"})
 		}
 	}
 	if e.Debit == e.Credit && len(bad) == 0 {
-		bad = append(bad, fault.Field{Field: at + "credit", Message: "must be another account than debit"})
+		bad = append(bad, fault.Field{Field: field + "credit", Message: "must differ from debit"})
 	}
 	if !e.Currency.Known() {
-		bad = append(bad, fault.Field{Field: at + "currency", Message: "is no currency of the service"})
+		bad = append(bad, fault.Field{Field: field + "currency", Message: "is not a supported currency"})
 	}
 	if e.Amount < 1 || e.Amount > ledger.MaxAmount {
-		bad = append(bad, fault.Field{Field: at + "amount", Message: fmt.Sprintf("must be 1 to %d", ledger.MaxAmount)})
+		bad = append(bad, fault.Field{Field: field + "amount", Message: fmt.Sprintf("must be 1 to %d", ledger.MaxAmount)})
 	}
 	return bad
 }
 
-// Posting is the adjustment as it is posted, if the books take it there; and who stands
-// behind it. The memo is the beginning of the note, and names what is corrected.
+// Posting returns the adjustment as a posting, with its authorisation. The memo is the
+// beginning of the note and names the corrected posting.
 func (a Adjustment) Posting(id uuid.UUID, by ident.Token, now time.Time) (ledger.Posting, Authorisation) {
 	effective := a.Effective
 	if effective.IsZero() {
@@ -78,15 +77,16 @@ func (a Adjustment) Posting(id uuid.UUID, by ident.Token, now time.Time) (ledger
 		Authorisation{Platform: a.Platform, Posting: id, By: by, Note: a.Note, At: now}
 }
 
-// redatedSuffixLen is how much of a memo says for which day a posting was that is moved on. It
-// pushes out what stands before it, which the name of a posting must not lose.
+// redatedSuffixLen is the length of the suffix that ledger.Posting.Redate appends to a memo,
+// cutting what is before it. The memo leaves room for it, so that the id of the corrected
+// posting is never cut.
 const redatedSuffixLen = len(" (for 2026-10-30)")
 
 func (a Adjustment) memo() string {
-	names, most := "", ledger.MaxMemo
+	suffix, maxNote := "", ledger.MaxMemo
 	if !a.Corrects.IsZero() {
-		names = " (corrects " + a.Corrects.String() + ")"
-		most -= len(names) + redatedSuffixLen
+		suffix = " (corrects " + a.Corrects.String() + ")"
+		maxNote -= len(suffix) + redatedSuffixLen
 	}
-	return strings.TrimRight(strings.ToValidUTF8(a.Note[:min(len(a.Note), most)], ""), " ") + names
+	return strings.TrimRight(strings.ToValidUTF8(a.Note[:min(len(a.Note), maxNote)], ""), " ") + suffix
 }

@@ -6,23 +6,23 @@ import (
 	"causeway/ledger"
 )
 
-// Calendar says where the months of a platform's books stand. The zero Calendar has
-// every month open.
+// Calendar holds the states of a platform's months. In the zero Calendar every month is
+// open.
 //
-// It begins with the first month that is ever held. What is effective before that month
-// is no month's: it is what the month opens with, and nothing is added to it.
+// A calendar begins with the first month that is soft-closed. Postings effective before it
+// are the opening balances of that month, and no more are accepted.
 type Calendar struct {
-	// First is the month that the calendar begins with; zero when none was ever held.
+	// First is the month that the calendar begins with; zero before any soft close.
 	First Month
-	// FirstUnclosed is the first month that is not closed, Open the first that is not held:
-	// First ≤ Closed ≤ Open, all zero or none.
+	// FirstUnclosed is the first month that is not closed, FirstOpen the first that is open:
+	// First <= FirstUnclosed <= FirstOpen. Either all are zero or none is.
 	FirstUnclosed, FirstOpen Month
 }
 
-// Started tells whether any month is held or closed.
+// Started reports whether any month is soft-closed or closed.
 func (c Calendar) Started() bool { return !c.First.IsZero() }
 
-// State is the state of a month. What lies before the calendar counts as closed.
+// State returns the state of a month. Months before the calendar count as closed.
 func (c Calendar) State(m Month) State {
 	switch {
 	case m.Before(c.FirstUnclosed):
@@ -34,9 +34,9 @@ func (c Calendar) State(m Month) State {
 	}
 }
 
-// EarliestEffective is the earliest moment at which a posting may be effective: an authorised one in
-// the first month that is not closed, any other in the first that is not held. The zero
-// time says that there is no limit.
+// EarliestEffective returns the earliest effective time of a new posting: the start of the
+// first month that is not closed for an authorised posting, and of the first open month for
+// any other. The zero time means no limit.
 func (c Calendar) EarliestEffective(authorised bool) time.Time {
 	if authorised {
 		return c.FirstUnclosed.Start()
@@ -44,8 +44,8 @@ func (c Calendar) EarliestEffective(authorised bool) time.Time {
 	return c.FirstOpen.Start()
 }
 
-// Redate is the posting as the books take it: as it is, or moved to the earliest moment
-// that takes it.
+// Redate returns the posting as the ledger accepts it: unchanged, or with the earliest
+// effective time that is accepted.
 func (c Calendar) Redate(p ledger.Posting, authorised bool) ledger.Posting {
 	if earliest := c.EarliestEffective(authorised); p.Effective.Before(earliest) {
 		return p.Redate(earliest)
@@ -53,11 +53,11 @@ func (c Calendar) Redate(p ledger.Posting, authorised bool) ledger.Posting {
 	return p
 }
 
-// Apply carries out an action on a month, or answers CONFLICT and why: the month is not
-// over, it is not in the state for it, or another month comes first.
+// Apply returns the calendar after an action on a month. Fault: CONFLICT if the month is not
+// over, is not in a state that allows the action, or another month comes first.
 func (c Calendar) Apply(a Action, m Month, now time.Time) (Calendar, error) {
 	if c.Started() && m.Before(c.First) {
-		return c, conflict("Before the first month", "The books' months begin with %s; what is effective before is what it opens with.", c.First)
+		return c, conflict("Before the first month", "The first accounting period is %s; earlier postings are its opening balances.", c.First)
 	}
 	if _, err := c.State(m).Next(a); err != nil {
 		return c, err
@@ -74,13 +74,13 @@ func (c Calendar) Apply(a Action, m Month, now time.Time) (Calendar, error) {
 
 func (c Calendar) softClose(m Month, now time.Time) (Calendar, error) {
 	if now.Before(m.End()) {
-		return c, conflict("Month is not over", "%s is not over; it can be held from %s on.", m, m.End().Format(time.RFC3339))
+		return c, conflict("Month is not over", "%s is not over; soft-close it at %s or later.", m, m.End().Format(time.RFC3339))
 	}
 	if !c.Started() {
 		return Calendar{First: m, FirstUnclosed: m, FirstOpen: m.Next()}, nil
 	}
 	if m != c.FirstOpen {
-		return c, conflict("Out of order", "Months are held in their order: hold %s first.", c.FirstOpen)
+		return c, conflict("Out of order", "Months are soft-closed in order: soft-close %s first.", c.FirstOpen)
 	}
 	c.FirstOpen = m.Next()
 	return c, nil
@@ -88,7 +88,7 @@ func (c Calendar) softClose(m Month, now time.Time) (Calendar, error) {
 
 func (c Calendar) reopen(m Month) (Calendar, error) {
 	if last := c.FirstOpen.Previous(); m != last {
-		return c, conflict("Out of order", "Months are reopened in the order in which they were held, backwards: reopen %s first.", last)
+		return c, conflict("Out of order", "Months are reopened in reverse order: reopen %s first.", last)
 	}
 	if c.FirstOpen = m; c.FirstOpen == c.First {
 		return Calendar{}, nil
@@ -98,7 +98,7 @@ func (c Calendar) reopen(m Month) (Calendar, error) {
 
 func (c Calendar) close(m Month) (Calendar, error) {
 	if m != c.FirstUnclosed {
-		return c, conflict("Out of order", "Months are closed in their order: close %s first.", c.FirstUnclosed)
+		return c, conflict("Out of order", "Months are closed in order: close %s first.", c.FirstUnclosed)
 	}
 	c.FirstUnclosed = m.Next()
 	return c, nil

@@ -13,37 +13,38 @@ import (
 	"causeway/ledger"
 )
 
-// MaxNote is the longest note, in characters.
+// MaxNote is the maximum length of a note in characters.
 const MaxNote = 500
 
-// Change is what somebody did to a month.
+// Change is one change of the state of a month.
 type Change struct {
 	Platform ident.Platform
 	Month    Month
 	Action   Action
 	At       time.Time
-	// By is the token it was done with; zero for the operator, on the command line.
+	// By is the token that made the change; zero for the operator on the command line.
 	By   ident.Token
 	Note string // may be empty
 }
 
-// Closing is what the books said when a month was closed. It never changes.
+// Closing is the ledger of a platform at the time a month was closed. It never changes.
 type Closing struct {
 	Platform ident.Platform
 	Month    Month
 	At       time.Time
 	By       ident.Token // zero for the operator
 	Note     string
-	// Seq is the number of the platform's last posting then, and Digest its digest; 0
-	// and nil on empty books.
+	// Seq is the number of the platform's last posting at that time, and Digest its digest;
+	// 0 and nil if there was none.
 	Seq    int64
 	Digest []byte
-	// Checkpoint is the newest signed head of the log then; empty if there was none.
+	// Checkpoint is the newest signed checkpoint of the log at that time; empty if none.
 	Checkpoint string
 }
 
-// Line is what a month came to for one account, in minor units. Opening and Closing have
-// the sign of the account's class; Debits and Credits are at least zero.
+// Line is a line of the trial balance of a closed month: one account, in minor units.
+// Opening and Closing have the sign of the account's class; Debits and Credits are at least
+// zero.
 type Line struct {
 	Account         ledger.Account
 	Class           ledger.Class
@@ -52,13 +53,13 @@ type Line struct {
 	Closing         money.Total
 }
 
-// ExpectedClosing is the balance that the line must close with.
+// ExpectedClosing returns the closing balance that follows from the other columns.
 func (l Line) ExpectedClosing() money.Total {
 	return l.Opening.Add(l.Class.Balance(l.Debits, l.Credits))
 }
 
-// Authorisation names who stands behind a posting that was made by hand, and why. With
-// it a posting may be effective in a month that is held.
+// Authorisation records which token authorised a posting, and why. A posting with an
+// authorisation may be effective in a soft-closed month.
 type Authorisation struct {
 	Platform ident.Platform
 	Posting  uuid.UUID
@@ -67,18 +68,18 @@ type Authorisation struct {
 	At       time.Time
 }
 
-// CheckNote finds what is wrong with a note; none may be given where it is optional.
+// CheckNote returns what is wrong with a note. An optional note may be empty.
 func CheckNote(note string, optional bool) []fault.Field {
 	switch {
 	case utf8.RuneCountInString(note) > MaxNote || !utf8.ValidString(note) || strings.ContainsRune(note, 0):
-		return []fault.Field{{Field: "note", Message: "must be a text of at most 500 characters"}}
+		return []fault.Field{{Field: "note", Message: "must have at most 500 characters of UTF-8, none of them NUL"}}
 	case strings.TrimSpace(note) == "" && !optional:
-		return []fault.Field{{Field: "note", Message: "say in a few words why"}}
+		return []fault.Field{{Field: "note", Message: "is required: give the reason"}}
 	}
 	return nil
 }
 
-// Total is a currency of a trial balance. On every platform debits equal credits.
+// Total adds up a trial balance in one currency. Debits equal credits.
 type Total struct {
 	Currency        money.Currency
 	Accounts        int64

@@ -1,31 +1,30 @@
-// Package period is how finance ends a month: which months of a platform's books are
-// open, what may be done to each, and where a posting goes whose month takes nothing any
-// more.
+// Package period holds the rules of accounting periods: which months of a platform's ledger
+// accept postings, how a month is soft-closed, reopened and closed, and when a posting whose
+// month is closed becomes effective instead.
 //
-// A month is a calendar month of UTC, and a posting belongs to the month of its
-// effective time. Months go open, held, closed, in their order, each only when it is
-// over:
+// A period is a calendar month in UTC. A posting belongs to the month of its effective time.
+// A month that is over goes from open to soft-closed to closed, in the order of the months:
 //
-//   - OPEN takes every posting.
-//   - SOFT_CLOSED takes only what somebody authorised, with a note. Finance looks at the month.
-//   - CLOSED takes nothing, for good. What it came to is kept.
+//   - OPEN accepts every posting.
+//   - SOFT_CLOSED accepts only postings that a token authorised with a note, so that finance
+//     can review the month.
+//   - CLOSED accepts nothing, permanently. Its trial balance is stored.
 //
-// What would be effective in a month that does not take it is effective at the first
-// moment of the first one that does, and its memo says for which day it was. So a late
-// payment is never refused because finance was faster.
+// A posting that its month does not accept becomes effective at the start of the first month
+// that does, and its memo names the original day. So a late payment is never refused.
 //
-// The package decides; it never stores or posts. That nothing slips in while a month is
-// held or closed is the storage's part.
+// The package decides; it stores and posts nothing. Storage guarantees that no posting gets
+// into a month concurrently with its closing.
 package period
 
 import (
 	"causeway/core/fault"
 )
 
-// State is how far the end of a month has come.
+// State is the state of a month.
 type State string
 
-// The states.
+// The states of a month.
 const (
 	Open       State = "OPEN"
 	SoftClosed State = "SOFT_CLOSED"
@@ -35,7 +34,7 @@ const (
 // States lists every state.
 func States() []State { return []State{Open, SoftClosed, Closed} }
 
-// Action is what finance does to a month.
+// Action changes the state of a month.
 type Action string
 
 // The actions.
@@ -48,13 +47,13 @@ const (
 // Actions lists every action.
 func Actions() []Action { return []Action{SoftClose, Reopen, Close} }
 
-// The table of transitions: what is not in it is refused.
+// transitions is the table of allowed transitions.
 var transitions = map[State]map[Action]State{
 	Open:       {SoftClose: SoftClosed},
 	SoftClosed: {Reopen: Open, Close: Closed},
 }
 
-// Next is the state of a month after an action, or CONFLICT with what to do instead.
+// Next returns the state of a month after an action, or CONFLICT with what to do instead.
 func (s State) Next(a Action) (State, error) {
 	if next, ok := transitions[s][a]; ok {
 		return next, nil
@@ -62,12 +61,12 @@ func (s State) Next(a Action) (State, error) {
 	return s, conflict("Wrong state", "The month is %s, so it cannot be %s. %s", s, pastTense[a], nextStep[s])
 }
 
-var pastTense = map[Action]string{SoftClose: "held", Reopen: "reopened", Close: "closed"}
+var pastTense = map[Action]string{SoftClose: "soft-closed", Reopen: "reopened", Close: "closed"}
 
 var nextStep = map[State]string{
-	Open:       "Hold it first.",
+	Open:       "Soft-close it first.",
 	SoftClosed: "Close it, or reopen it.",
-	Closed:     "A closed month stays closed: post corrections into the month after it.",
+	Closed:     "A closed month cannot be reopened: post corrections in the next month.",
 }
 
 func conflict(reason, format string, args ...any) error {
