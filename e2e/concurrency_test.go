@@ -145,8 +145,8 @@ func TestPayout_ConcurrentPayoutsNeverOverdraw(t *testing.T) {
 		t.Errorf("told the balances %v", told)
 	}
 	if least := h.queryInt(`
-		SELECT min(balance)::bigint FROM (SELECT sum(CASE WHEN credit_account = a.id THEN amount ELSE -amount END) OVER (ORDER BY seq, n) AS balance
-			FROM ledger_accounts a JOIN ledger_entries e ON e.platform_id = a.platform_id AND a.id IN (debit_account, credit_account)
+		SELECT min(balance)::bigint FROM (SELECT sum(CASE WHEN credit_account_id = a.id THEN amount ELSE -amount END) OVER (ORDER BY seq, entry_no) AS balance
+			FROM ledger_accounts a JOIN ledger_entries e ON e.platform_id = a.platform_id AND a.id IN (debit_account_id, credit_account_id)
 			WHERE a.platform_id = $1 AND a.path LIKE 'customers/%' AND a.currency = 'USD') b`, uuidOf(s.platformID)); least != 0 {
 		t.Errorf("the account held %d at its least", least)
 	}

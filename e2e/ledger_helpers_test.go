@@ -16,8 +16,8 @@ func (h *testEnv) ledgerBalances(platform string) accountBalances {
 	h.t.Helper()
 	rows, err := h.db.Query(`
 		SELECT path, e.currency, sum(amount) FROM (
-			SELECT platform_id, credit_account AS account, currency, amount FROM ledger_entries
-			UNION ALL SELECT platform_id, debit_account, currency, -amount FROM ledger_entries) e
+			SELECT platform_id, credit_account_id AS account, currency, amount FROM ledger_entries
+			UNION ALL SELECT platform_id, debit_account_id, currency, -amount FROM ledger_entries) e
 		JOIN ledger_accounts a ON a.platform_id = e.platform_id AND a.id = e.account
 		WHERE e.platform_id = $1 GROUP BY path, e.currency HAVING sum(amount) <> 0`, uuidOf(platform))
 	if err != nil {

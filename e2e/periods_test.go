@@ -68,7 +68,7 @@ func TestPeriod_PaymentDuringSoftClosePostsToNextMonth(t *testing.T) {
 	first := h.createQuote("")
 	h.payQuote(first, 0).wantStatus(200)
 	hooks.awaitOutgoingEvent(first.text("transactionId"), "COMPLETED")
-	h.exec("UPDATE ledger_clock SET closed_before = $1, open_from = $2", next.AddDate(0, -1, 0), next)
+	h.exec("UPDATE ledger_clocks SET closed_before = $1, soft_closed_before = $2", next.AddDate(0, -1, 0), next)
 
 	paid := h.createQuote("")
 	h.payQuote(paid, 0).wantStatus(200)
@@ -82,5 +82,5 @@ func TestPeriod_PaymentDuringSoftClosePostsToNextMonth(t *testing.T) {
 	if n := h.queryInt("SELECT count(*) FROM ledger_postings WHERE transaction_id = $1 AND effective_at < now() AND memo NOT LIKE $2", uuidOf(first.text("transactionId")), moved); n != 3 {
 		t.Errorf("%d postings of the first payment are where they were, want 3", n)
 	}
-	h.exec("UPDATE ledger_clock SET closed_before = '-infinity', open_from = '-infinity'")
+	h.exec("UPDATE ledger_clocks SET closed_before = '-infinity', soft_closed_before = '-infinity'")
 }

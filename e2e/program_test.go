@@ -231,12 +231,12 @@ func TestLedgerCommands_ShowPaymentAndDetectTampering(t *testing.T) {
 	if _, err := h.db.Exec("DELETE FROM ledger_postings"); err == nil {
 		t.Error("a posting was deleted")
 	}
-	h.exec("ALTER TABLE ledger_entries DISABLE TRIGGER ledger_append_only")
-	h.exec("UPDATE ledger_entries SET amount = amount + 1 WHERE (platform_id, seq, n) = (SELECT platform_id, seq, n FROM ledger_entries ORDER BY seq DESC, n LIMIT 1)")
+	h.exec("ALTER TABLE ledger_entries DISABLE TRIGGER append_only")
+	h.exec("UPDATE ledger_entries SET amount = amount + 1 WHERE (platform_id, seq, entry_no) = (SELECT platform_id, seq, entry_no FROM ledger_entries ORDER BY seq DESC, entry_no LIMIT 1)")
 	out, errOut, status := runCommand(t, env, "ledger", "check")
 	if status == 0 {
 		t.Errorf("tampering goes unnoticed:\n%s%s", out, errOut)
 	}
-	h.exec("UPDATE ledger_entries SET amount = amount - 1 WHERE (platform_id, seq, n) = (SELECT platform_id, seq, n FROM ledger_entries ORDER BY seq DESC, n LIMIT 1)")
-	h.exec("ALTER TABLE ledger_entries ENABLE TRIGGER ledger_append_only")
+	h.exec("UPDATE ledger_entries SET amount = amount - 1 WHERE (platform_id, seq, entry_no) = (SELECT platform_id, seq, entry_no FROM ledger_entries ORDER BY seq DESC, entry_no LIMIT 1)")
+	h.exec("ALTER TABLE ledger_entries ENABLE TRIGGER append_only")
 }

@@ -95,9 +95,9 @@ func (s *scenarioEnv) checkPostings(want []string) {
 	rows, err := s.db.Query(`
 		SELECT kind, d.path, c.path, amount, e.currency FROM ledger_postings p
 		JOIN ledger_entries e USING (platform_id, seq)
-		JOIN ledger_accounts d ON d.platform_id = p.platform_id AND d.id = debit_account
-		JOIN ledger_accounts c ON c.platform_id = p.platform_id AND c.id = credit_account
-		WHERE p.platform_id = $1 ORDER BY seq, n`, uuidOf(s.platformID))
+		JOIN ledger_accounts d ON d.platform_id = p.platform_id AND d.id = debit_account_id
+		JOIN ledger_accounts c ON c.platform_id = p.platform_id AND c.id = credit_account_id
+		WHERE p.platform_id = $1 ORDER BY seq, entry_no`, uuidOf(s.platformID))
 	if err != nil {
 		s.t.Fatal(err)
 	}

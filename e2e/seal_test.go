@@ -17,7 +17,7 @@ func (h *testEnv) runLedgerVerify(heads string) (out string, status int) {
 // execWithoutTriggers changes the tables of the ledger past their triggers.
 func (h *testEnv) execWithoutTriggers(statements ...string) {
 	h.t.Helper()
-	for _, table := range []string{"ledger_postings", "ledger_entries", "ledger_heads"} {
+	for _, table := range []string{"ledger_postings", "ledger_entries", "ledger_log_checkpoints"} {
 		h.exec("ALTER TABLE " + table + " DISABLE TRIGGER USER")
 		defer h.exec("ALTER TABLE " + table + " ENABLE TRIGGER USER")
 	}
@@ -66,9 +66,9 @@ func TestSeal_ExternalCheckpointsDetectTruncation(t *testing.T) {
 
 	h.execWithoutTriggers(
 		"CREATE TABLE kept_postings AS SELECT * FROM ledger_postings WHERE seq > 2", "CREATE TABLE kept_entries AS SELECT * FROM ledger_entries WHERE seq > 2",
-		"CREATE TABLE kept_heads AS SELECT * FROM ledger_heads", "CREATE TABLE kept_sealed AS SELECT * FROM ledger_sealed", "CREATE TABLE kept_clock AS SELECT * FROM ledger_clock",
-		"DELETE FROM ledger_postings WHERE seq > 2", "DELETE FROM ledger_entries WHERE seq > 2", "DELETE FROM ledger_heads", "DELETE FROM ledger_sealed",
-		"UPDATE ledger_clock SET seq = 2, recorded_at = (SELECT max(recorded_at) FROM ledger_postings)",
+		"CREATE TABLE kept_heads AS SELECT * FROM ledger_log_checkpoints", "CREATE TABLE kept_sealed AS SELECT * FROM ledger_log_state", "CREATE TABLE kept_clock AS SELECT * FROM ledger_clocks",
+		"DELETE FROM ledger_postings WHERE seq > 2", "DELETE FROM ledger_entries WHERE seq > 2", "DELETE FROM ledger_log_checkpoints", "DELETE FROM ledger_log_state",
+		"UPDATE ledger_clocks SET seq = 2, recorded_at = (SELECT max(recorded_at) FROM ledger_postings)",
 	)
 	out, status := h.runLedgerVerify(outside)
 	if status != 1 || !strings.Contains(out, "the newest 10 postings are missing on "+h.platformID+": the head of size 12") {
@@ -77,8 +77,8 @@ func TestSeal_ExternalCheckpointsDetectTruncation(t *testing.T) {
 
 	h.execWithoutTriggers(
 		"INSERT INTO ledger_postings SELECT * FROM kept_postings", "INSERT INTO ledger_entries SELECT * FROM kept_entries",
-		"INSERT INTO ledger_heads SELECT * FROM kept_heads", "INSERT INTO ledger_sealed SELECT * FROM kept_sealed",
-		"UPDATE ledger_clock c SET seq = k.seq, recorded_at = k.recorded_at FROM kept_clock k WHERE k.platform_id = c.platform_id",
+		"INSERT INTO ledger_log_checkpoints SELECT * FROM kept_heads", "INSERT INTO ledger_log_state SELECT * FROM kept_sealed",
+		"UPDATE ledger_clocks c SET seq = k.seq, recorded_at = k.recorded_at FROM kept_clock k WHERE k.platform_id = c.platform_id",
 	)
 	if out, status := h.runLedgerVerify(outside); status != 0 {
 		t.Errorf("put back: status %d\n%s", status, out)

@@ -1,7 +1,6 @@
-// Package migrations holds the schema as numbered SQL files and brings a database
-// up to it. A file that has been released is never changed: the next number says
-// what changes. It never goes down again and never touches data that it did not
-// make; a database that is newer than the program is refused.
+// Package migrations holds the database schema as numbered SQL files and brings a
+// database up to it. README.md says how to write one. There are no down migrations. A
+// database newer than the program, or created before the first release, is refused.
 package migrations
 
 import (
@@ -22,33 +21,45 @@ import (
 //go:embed *.sql
 var files embed.FS
 
-// ErrNewerDatabase says that a newer release has already migrated the database.
+// ErrNewerDatabase is returned if a newer release has already migrated the database.
 var ErrNewerDatabase = errors.New("the database is newer than this program")
 
-// Up brings the database to the newest version. Any number of processes may call
-// it at once: one works, the others wait and find it done. Each file is applied
-// whole or not at all.
+// ErrDevelopmentDatabase is returned if the database was created by a version from before
+// the first release.
+var ErrDevelopmentDatabase = errors.New("the database was created by a development version and cannot be upgraded; " +
+	"start with an empty data folder or a new database")
+
+// versionTable lists the migrations that were applied. Development versions used goose's
+// default, goose_db_version, which is how their databases are recognised.
+const versionTable = "schema_migrations"
+
+// Up brings the database to the newest version. Any number of processes may call it at
+// the same time: one works, the others wait. Each file is applied completely or not at
+// all.
 //
-// The pool must allow at least two connections. Errors: ErrNewerDatabase; the
-// file and statement that failed.
+// The pool must allow at least two connections. Errors: ErrNewerDatabase,
+// ErrDevelopmentDatabase, or the file and statement that failed.
 func Up(ctx context.Context, db *sql.DB) error { return up(ctx, db, files) }
 
 // Hash identifies the schema: it changes with the name or content of any file.
 func Hash() string {
 	h, err := hash(files)
 	if err != nil {
-		panic(err) // the files are in the program: they cannot fail to be read
+		panic(err) // embedded files can always be read
 	}
 	return h
 }
 
 func up(ctx context.Context, db *sql.DB, files fs.FS) error {
-	// Look every second, for as long as a big migration of another process may take.
+	if err := checkNotDevelopment(ctx, db); err != nil {
+		return err
+	}
+	// Try every second, for as long as a large migration of another process may take.
 	locker, err := lock.NewPostgresSessionLocker(lock.WithLockTimeout(1, 15*60))
 	if err != nil {
-		return fmt.Errorf("prepare the migration lock: %w", err)
+		return fmt.Errorf("create the migration lock: %w", err)
 	}
-	provider, err := goose.NewProvider(goose.DialectPostgres, db, files, goose.WithSessionLocker(locker))
+	provider, err := goose.NewProvider(goose.DialectPostgres, db, files, goose.WithSessionLocker(locker), goose.WithTableName(versionTable))
 	if err != nil {
 		return fmt.Errorf("read the migrations: %w", err)
 	}
@@ -58,21 +69,34 @@ func up(ctx context.Context, db *sql.DB, files fs.FS) error {
 	return checkNotNewer(ctx, provider)
 }
 
-// checkNotNewer stops an old program before it writes to a schema it does not know.
+// checkNotDevelopment returns ErrDevelopmentDatabase for a database of a version from
+// before the first release.
+func checkNotDevelopment(ctx context.Context, db *sql.DB) error {
+	var development bool
+	if err := db.QueryRowContext(ctx, `SELECT to_regclass('goose_db_version') IS NOT NULL`).Scan(&development); err != nil {
+		return fmt.Errorf("read the version of the database: %w", err)
+	}
+	if development {
+		return ErrDevelopmentDatabase
+	}
+	return nil
+}
+
+// checkNotNewer keeps an old program from writing to a schema that it does not know.
 func checkNotNewer(ctx context.Context, provider *goose.Provider) error {
-	has, knows, err := provider.GetVersions(ctx)
+	current, newest, err := provider.GetVersions(ctx)
 	if err != nil {
 		return fmt.Errorf("read the version of the database: %w", err)
 	}
-	if has > knows {
+	if current > newest {
 		return fmt.Errorf("%w: it has version %s, this program knows %s; start the newer release",
-			ErrNewerDatabase, strconv.FormatInt(has, 10), strconv.FormatInt(knows, 10))
+			ErrNewerDatabase, strconv.FormatInt(current, 10), strconv.FormatInt(newest, 10))
 	}
 	return nil
 }
 
 func hash(files fs.FS) (string, error) {
-	names, err := fs.Glob(files, "*.sql") // in order
+	names, err := fs.Glob(files, "*.sql") // sorted
 	if err != nil {
 		return "", err
 	}

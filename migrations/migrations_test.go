@@ -58,7 +58,7 @@ func TestUp_ConcurrentProcesses(t *testing.T) {
 	starts.Wait()
 
 	var applied int
-	if err := openDB(t, url).QueryRow("SELECT count(*) FROM goose_db_version WHERE version_id > 0").Scan(&applied); err != nil {
+	if err := openDB(t, url).QueryRow("SELECT count(*) FROM schema_migrations WHERE version_id > 0").Scan(&applied); err != nil {
 		t.Fatal(err)
 	}
 	if applied != 2 {

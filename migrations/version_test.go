@@ -1,7 +1,10 @@
 package migrations_test
 
 import (
+	"context"
+	"database/sql"
 	"errors"
+	"strings"
 	"testing"
 
 	"causeway/adapters/pgembed/pgtest"
@@ -10,25 +13,44 @@ import (
 
 func TestCheck_SchemaVersion(t *testing.T) {
 	t.Parallel()
-	// A database is only good for the program whose schema it has, and says what to
-	// do otherwise; looking changes nothing.
+	// Check accepts a database with exactly the program's schema, and changes nothing.
 	empty := openDB(t, pgtest.NewEmpty(t))
 	if err := migrations.Check(t.Context(), empty); !errors.Is(err, migrations.ErrNotMigrated) {
 		t.Errorf("an empty database: %v", err)
 	}
 	var tables int
 	if err := empty.QueryRow(`SELECT count(*) FROM pg_tables WHERE schemaname = 'public'`).Scan(&tables); err != nil || tables != 0 {
-		t.Errorf("looking left %d tables, %v", tables, err)
+		t.Errorf("Check left %d tables, %v", tables, err)
 	}
 
 	current := openDB(t, pgtest.New(t))
 	if err := migrations.Check(t.Context(), current); err != nil {
 		t.Errorf("a migrated database: %v", err)
 	}
-	if _, err := current.Exec(`INSERT INTO goose_db_version (version_id, is_applied) VALUES (99999, true)`); err != nil {
+	if _, err := current.Exec(`INSERT INTO schema_migrations (version_id, is_applied) VALUES (99999, true)`); err != nil {
 		t.Fatal(err)
 	}
 	if err := migrations.Check(t.Context(), current); !errors.Is(err, migrations.ErrNewerDatabase) {
 		t.Errorf("a newer database: %v", err)
+	}
+}
+
+func TestUp_DevelopmentDatabaseRefused(t *testing.T) {
+	t.Parallel()
+	// A database of a development version is refused as it is, and the message says what
+	// to do.
+	db := openDB(t, pgtest.NewEmpty(t))
+	if _, err := db.Exec(`CREATE TABLE goose_db_version (version_id bigint, is_applied boolean); INSERT INTO goose_db_version VALUES (19, true)`); err != nil {
+		t.Fatal(err)
+	}
+
+	for name, open := range map[string]func(context.Context, *sql.DB) error{"Up": migrations.Up, "Check": migrations.Check} {
+		err := open(t.Context(), db)
+		if !errors.Is(err, migrations.ErrDevelopmentDatabase) || !strings.Contains(err.Error(), "start with an empty data folder or a new database") {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	if hasTable(t, db, "platforms") || hasTable(t, db, "schema_migrations") {
+		t.Error("the database was changed")
 	}
 }

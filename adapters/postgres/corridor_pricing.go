@@ -24,7 +24,7 @@ func (db *DB) ChangeCorridor(ctx context.Context, line ports.CorridorKey, note s
 		if _, err := tx.Exec(ctx, `SET LOCAL ROLE NONE`); err != nil {
 			return err
 		}
-		if _, err := tx.Exec(ctx, `SELECT set_config('causeway.note', $1, true)`, note); err != nil {
+		if _, err := tx.Exec(ctx, `SELECT set_config('causeway.change_note', $1, true)`, note); err != nil {
 			return err
 		}
 		if _, err := tx.Exec(ctx, `LOCK TABLE corridor_overrides IN SHARE ROW EXCLUSIVE MODE`); err != nil {

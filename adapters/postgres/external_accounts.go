@@ -103,7 +103,7 @@ func (db *DB) ExternalAccount(ctx context.Context, p ident.Platform, id ident.Ex
 	return row.external(), nil
 }
 
-// ExternalAccounts rides on external_accounts_of_customer or _of_platform, or on the primary key
+// ExternalAccounts rides on external_accounts_by_customer or _of_platform, or on the primary key
 // for the accounts of all customers.
 func (db *DB) ExternalAccounts(ctx context.Context, p ident.Platform, f ports.ExternalAccountFilter) (ports.Page[account.External], error) {
 	query := db.bun.NewSelect().Where("platform_id = ? AND deleted_at IS NULL", p.UUID())

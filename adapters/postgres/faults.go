@@ -18,7 +18,7 @@ var constraintFaults = map[string]func() *fault.Error{
 	"customer_uma_address_unique_while_active": func() *fault.Error {
 		return fault.New(fault.UMAAddressExists, "Another active customer has this umaAddress. Choose another address.")
 	},
-	"unmatched_assigned_once": func() *fault.Error {
+	"unmatched_assignment_once": func() *fault.Error {
 		return &fault.Error{Code: fault.Conflict, Reason: "Assigned already",
 			Message: "Somebody else assigned this payment a moment ago. Read the list of unmatched funds again."}
 	},

@@ -82,7 +82,7 @@ func (u *unit) IncomingPaymentParties(ctx context.Context, keys []ports.Incoming
 }
 
 const insertLookup = `
-	INSERT INTO lookups (platform_id, id, customer_id, sender_uma, receiver_uma, external_id, fields, currencies, facts, expires_at, created_at)
+	INSERT INTO lookups (platform_id, id, customer_id, sender_uma, receiver_uma, external_id, fields, currencies, requested_fields, expires_at, created_at)
 	VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)`
 
 func (u *unit) CreateLookup(_ context.Context, l lookup.Lookup) error {
@@ -118,7 +118,7 @@ func (db *DB) Lookup(ctx context.Context, p ident.Platform, id ident.Lookup) (lo
 	var fields, facts string
 	var currencies []string
 	err := db.pool.QueryRow(ctx, `
-		SELECT customer_id, sender_uma, receiver_uma, external_id, fields, currencies, facts, expires_at, created_at
+		SELECT customer_id, sender_uma, receiver_uma, external_id, fields, currencies, requested_fields, expires_at, created_at
 		FROM lookups WHERE platform_id = $1 AND id = $2 AND expires_at > $3`, pgx.QueryExecModeCacheStatement, p.UUID(), id.UUID(), db.clock.Now()).
 		Scan(&customerID, &l.SenderUMA, &l.ReceiverUMA, &externalID, &fields, &currencies, &facts, &l.ExpiresAt, &l.CreatedAt)
 	if isNoRows(err) {

@@ -36,7 +36,7 @@ type internalRow struct {
 }
 
 // insertInternalAccounts leaves accounts that exist as they are; it rides on
-// internal_account_one_per_owner_and_currency.
+// internal_account_owner_currency_unique.
 const insertInternalAccounts = `
 	INSERT INTO internal_accounts (platform_id, id, customer_id, currency, account_type, status, reference, instructions, created_at, updated_at)
 	SELECT * FROM unnest($1::uuid[], $2::uuid[], $3::uuid[], $4::text[], $5::text[], $6::text[], $7::text[], $8::text[], $9::timestamptz[], $10::timestamptz[])
@@ -93,7 +93,7 @@ const (
 	// internalColumns are what scanInternal reads, of internal_accounts a.
 	internalColumns = `a.platform_id, a.id, a.customer_id, a.currency, a.account_type, a.status, a.reference, a.instructions, a.created_at, a.updated_at`
 
-	// internalByOwnerAndCurrency rides on internal_account_one_per_owner_and_currency.
+	// internalByOwnerAndCurrency rides on internal_account_owner_currency_unique.
 	internalByOwnerAndCurrency = `
 	SELECT ` + internalColumns + ` FROM internal_accounts a
 	WHERE a.platform_id = $1 AND coalesce(a.customer_id, '00000000-0000-0000-0000-000000000000') = $2 AND a.currency = $3`
@@ -103,7 +103,7 @@ const (
 	SELECT ` + internalColumns + ` FROM unnest($1::uuid[], $2::uuid[]) AS k(platform_id, id)
 	JOIN internal_accounts a ON a.platform_id = k.platform_id AND a.id = k.id`
 
-	// internalsByOwner rides on internal_account_one_per_owner_and_currency.
+	// internalsByOwner rides on internal_account_owner_currency_unique.
 	internalsByOwner = `
 	SELECT ` + internalColumns + ` FROM unnest($2::uuid[]) AS k(owner)
 	JOIN internal_accounts a ON a.platform_id = $1 AND coalesce(a.customer_id, '00000000-0000-0000-0000-000000000000') = k.owner`
@@ -201,7 +201,7 @@ func (db *DB) InternalAccountsByReference(ctx context.Context, keys []ports.Refe
 	})
 }
 
-// InternalAccounts rides on internal_account_one_per_owner_and_currency for one
+// InternalAccounts rides on internal_account_owner_currency_unique for one
 // owner, or on the primary key for the accounts of all customers.
 func (db *DB) InternalAccounts(ctx context.Context, p ident.Platform, f ports.InternalAccountFilter) (ports.Page[account.Internal], error) {
 	query := db.bun.NewSelect().Where("platform_id = ?", p.UUID())

@@ -18,7 +18,7 @@ var _ ports.MonthArchiver = (*DB)(nil)
 const selectLedgerMonths = `
 SELECT (SELECT to_date(min(right(c.relname, 6)), 'YYYYMM') FROM pg_inherits i JOIN pg_class c ON c.oid = i.inhrelid
         WHERE i.inhparent = 'ledger_entries'::regclass),
-       (SELECT max(month) FROM ledger_detached)`
+       (SELECT max(month) FROM ledger_archived_months)`
 
 // LedgerMonths is as ports.MonthKeeper says.
 func (db *DB) LedgerMonths(ctx context.Context) (of ports.LedgerMonths, err error) {
@@ -36,13 +36,13 @@ func (db *DB) LedgerMonths(ctx context.Context) (of ports.LedgerMonths, err erro
 }
 
 const (
-	selectIdlePlatforms = `SELECT platform_id FROM ledger_clock WHERE seq > 0 AND month_ends <= $1 ORDER BY platform_id`
+	selectIdlePlatforms = `SELECT platform_id FROM ledger_clocks WHERE seq > 0 AND month_end <= $1 ORDER BY platform_id`
 	insertMonth         = `
 INSERT INTO ledger_months (platform_id, month, first_seq)
-SELECT platform_id, $2, seq + 1 FROM ledger_clock WHERE platform_id = $1 AND month_ends <= $3`
+SELECT platform_id, $2, seq + 1 FROM ledger_clocks WHERE platform_id = $1 AND month_end <= $3`
 	advanceClock = `
-UPDATE ledger_clock SET recorded_at = greatest(recorded_at, $2), month_ends = ledger_month_after($2)
-WHERE platform_id = $1 AND month_ends <= $2`
+UPDATE ledger_clocks SET recorded_at = greatest(recorded_at, $2), month_end = ledger_month_end($2)
+WHERE platform_id = $1 AND month_end <= $2`
 )
 
 // EndMonth is as ports.MonthKeeper says: a platform's clock may tick without a posting.
@@ -88,11 +88,11 @@ WITH of AS MATERIALIZED (
 ), postings AS MATERIALIZED (
     SELECT p.platform_id, p.id, p.transaction_id, p.kind, p.effective_at FROM ledger_postings p WHERE p.recorded_at >= $2 AND p.recorded_at < $3
 )
-SELECT c.platform_id, 'NOT_CLOSED', 1::bigint FROM of JOIN ledger_clock c ON c.platform_id = of.platform_id WHERE c.closed_before < $3
+SELECT c.platform_id, 'NOT_CLOSED', 1::bigint FROM of JOIN ledger_clocks c ON c.platform_id = of.platform_id WHERE c.closed_before < $3
 UNION ALL
-SELECT of.platform_id, 'NOT_IN_SNAPSHOTS', 1 FROM of JOIN ledger_checkpointed k ON k.platform_id = of.platform_id WHERE k.complete_to < of.next
+SELECT of.platform_id, 'NOT_IN_SNAPSHOTS', 1 FROM of JOIN ledger_snapshot_progress k ON k.platform_id = of.platform_id WHERE k.months_complete_before < of.next
 UNION ALL
-SELECT of.platform_id, 'NOT_SEALED', of.last_seq - coalesce(s.size, 0) FROM of LEFT JOIN ledger_sealed s ON s.platform_id = of.platform_id
+SELECT of.platform_id, 'NOT_SEALED', of.last_seq - coalesce(s.size, 0) FROM of LEFT JOIN ledger_log_state s ON s.platform_id = of.platform_id
 WHERE coalesce(s.size, 0) < of.last_seq
 UNION ALL
 SELECT p.platform_id, 'EFFECTIVE_LATER', count(*) FROM postings p WHERE p.effective_at >= $3 GROUP BY p.platform_id
@@ -106,7 +106,7 @@ WHERE p.kind IN ('unmatched_received', 'refund_failed')
 GROUP BY p.platform_id
 UNION ALL
 SELECT of.platform_id, 'OPEN_BREAK', count(*) FROM of JOIN reconciliation_breaks b ON b.platform_id = of.platform_id
-WHERE (b.seq BETWEEN of.first_seq AND of.last_seq OR b.other_seq BETWEEN of.first_seq AND of.last_seq)
+WHERE (b.seq BETWEEN of.first_seq AND of.last_seq OR b.compared_seq BETWEEN of.first_seq AND of.last_seq)
   AND NOT EXISTS (SELECT FROM reconciliation_resolutions r WHERE r.platform_id = b.platform_id AND r.break_id = b.id)
 GROUP BY of.platform_id
 ORDER BY 1, 2`
@@ -135,7 +135,7 @@ func (db *DB) Blockers(ctx context.Context, m period.Month) (found []ports.Month
 // are out, which takes no longer than it takes others to finish their statements.
 func (db *DB) ArchiveMonth(ctx context.Context, m period.Month) error {
 	return db.execAsOwner(ctx, "detach "+m.String(),
-		"INSERT INTO ledger_detached (month) VALUES ('"+m.Start().Format(time.DateOnly)+"')",
+		"INSERT INTO ledger_archived_months (month) VALUES ('"+m.Start().Format(time.DateOnly)+"')",
 		"ALTER TABLE ledger_entries DETACH PARTITION ledger_entries_"+partitionSuffix(m),
 		"ALTER TABLE ledger_postings DETACH PARTITION ledger_postings_"+partitionSuffix(m))
 }
@@ -147,7 +147,7 @@ func (db *DB) RestoreMonth(ctx context.Context, m period.Month) error {
 	return db.execAsOwner(ctx, "attach "+m.String(),
 		"ALTER TABLE ledger_postings ATTACH PARTITION ledger_postings_"+partitionSuffix(m)+bounds,
 		"ALTER TABLE ledger_entries ATTACH PARTITION ledger_entries_"+partitionSuffix(m)+bounds,
-		"DELETE FROM ledger_detached WHERE month = '"+m.Start().Format(time.DateOnly)+"'")
+		"DELETE FROM ledger_archived_months WHERE month = '"+m.Start().Format(time.DateOnly)+"'")
 }
 
 func partitionSuffix(m period.Month) string { return m.Start().Format("200601") }

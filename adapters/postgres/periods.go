@@ -63,14 +63,14 @@ func (u *unit) ChangePeriods(ctx context.Context, change period.Change, next per
 	of := pgID(change.Platform.UUID())
 	u.queueExec(lockClock, of)
 	// On a platform without postings there is no row yet.
-	u.queueExec(`INSERT INTO ledger_clock (platform_id) VALUES ($1) ON CONFLICT DO NOTHING`, of)
-	u.queueExec(`INSERT INTO ledger_checkpointed (platform_id) VALUES ($1) ON CONFLICT DO NOTHING`, of)
+	u.queueExec(`INSERT INTO ledger_clocks (platform_id) VALUES ($1) ON CONFLICT DO NOTHING`, of)
+	u.queueExec(`INSERT INTO ledger_snapshot_progress (platform_id) VALUES ($1) ON CONFLICT DO NOTHING`, of)
 	// The clock ticks for the change too, so that it has its place among the postings: what
 	// was recorded before it was posted before it.
-	u.queueExec(`UPDATE ledger_clock SET closed_before = $2, open_from = $3, recorded_at = greatest($4, recorded_at + interval '1 microsecond')
+	u.queueExec(`UPDATE ledger_clocks SET closed_before = $2, soft_closed_before = $3, recorded_at = greatest($4, recorded_at + interval '1 microsecond')
 		WHERE platform_id = $1`, of, monthStart(next.FirstUnclosed), monthStart(next.FirstOpen), pgTime(change.At))
 	u.queueExec(`INSERT INTO ledger_period_changes (platform_id, month, action, changed_at, token_id, note)
-		SELECT $1, $2, $3, c.recorded_at, $4, $5 FROM ledger_clock c WHERE c.platform_id = $1`,
+		SELECT $1, $2, $3, c.recorded_at, $4, $5 FROM ledger_clocks c WHERE c.platform_id = $1`,
 		of, monthDate(change.Month), string(change.Action), pgID(change.By.UUID()), change.Note)
 	if err := u.flush(ctx); err != nil {
 		return err
@@ -104,9 +104,9 @@ func (u *unit) checkNoLatePostings(ctx context.Context, change period.Change) er
 }
 
 const readCalendar = `
-SELECT nullif(c.closed_before, '-infinity'), nullif(c.open_from, '-infinity'),
+SELECT nullif(c.closed_before, '-infinity'), nullif(c.soft_closed_before, '-infinity'),
        (SELECT k.month FROM ledger_closings k WHERE k.platform_id = c.platform_id ORDER BY k.month LIMIT 1)
-FROM ledger_clock c WHERE c.platform_id = $1`
+FROM ledger_clocks c WHERE c.platform_id = $1`
 
 func scanCalendar(rows pgx.Rows) (c period.Calendar, err error) {
 	var closed, open pgtype.Timestamptz

@@ -52,13 +52,13 @@ func (u *unit) readLedgerPosition(ctx context.Context, into *period.Closing) (be
 	of := pgID(into.Platform.UUID())
 	err = u.query(ctx, `
 		SELECT c.seq, coalesce(p.digest, (SELECT k.digest FROM ledger_closings k WHERE k.platform_id = c.platform_id AND k.seq = c.seq LIMIT 1))
-		FROM ledger_clock c
+		FROM ledger_clocks c
 		LEFT JOIN ledger_postings p ON p.platform_id = c.platform_id AND p.seq = c.seq
 		WHERE c.platform_id = $1`, []any{of}, func(rows pgx.Rows) error { return rows.Scan(&into.Seq, &into.Digest) })
 	if err != nil {
 		return 0, err
 	}
-	err = u.query(ctx, `SELECT next_seq FROM ledger_closings WHERE platform_id = $1 ORDER BY month DESC LIMIT 1`, []any{of},
+	err = u.query(ctx, `SELECT next_month_seq FROM ledger_closings WHERE platform_id = $1 ORDER BY month DESC LIMIT 1`, []any{of},
 		func(rows pgx.Rows) error { return rows.Scan(&begin) })
 	if err != nil {
 		return 0, err
@@ -69,7 +69,7 @@ func (u *unit) readLedgerPosition(ctx context.Context, into *period.Closing) (be
 
 // latestCheckpoint is the newest signed head of the platform's log; empty where there is none yet.
 func (u *unit) latestCheckpoint(ctx context.Context, p ident.Platform) (note string, err error) {
-	err = u.query(ctx, `SELECT note FROM ledger_heads WHERE platform_id = $1 ORDER BY size DESC LIMIT 1`, []any{pgID(p.UUID())},
+	err = u.query(ctx, `SELECT signed_note FROM ledger_log_checkpoints WHERE platform_id = $1 ORDER BY size DESC LIMIT 1`, []any{pgID(p.UUID())},
 		func(rows pgx.Rows) error { return rows.Scan(&note) })
 	return note, err
 }
@@ -78,7 +78,7 @@ func (u *unit) latestCheckpoint(ctx context.Context, p ident.Platform) (note str
 // can begin.
 const (
 	insertClosing = `
-INSERT INTO ledger_closings (platform_id, month, closed_at, token_id, note, seq, digest, head, next_seq)
+INSERT INTO ledger_closings (platform_id, month, closed_at, token_id, note, seq, digest, log_checkpoint, next_month_seq)
 SELECT $1, $2, $3, $4, $5, $6::bigint, $7, $8, coalesce((
     SELECT p.seq FROM ledger_postings p
     WHERE p.platform_id = $1 AND p.seq >= $9 AND p.seq <= $6::bigint AND p.effective_at >= $10
@@ -93,7 +93,7 @@ WITH moved AS (
            coalesce(sum(x.credit) FILTER (WHERE p.effective_at >= $3), 0) AS credits
     FROM ledger_postings p
     JOIN ledger_entries e ON e.platform_id = p.platform_id AND e.seq = p.seq AND e.recorded_at = p.recorded_at
-    CROSS JOIN LATERAL (VALUES (e.debit_account, e.amount, 0::bigint), (e.credit_account, 0::bigint, e.amount)) x (account_id, debit, credit)
+    CROSS JOIN LATERAL (VALUES (e.debit_account_id, e.amount, 0::bigint), (e.credit_account_id, 0::bigint, e.amount)) x (account_id, debit, credit)
     WHERE p.platform_id = $1 AND p.seq >= $6 AND p.seq <= $7 AND p.effective_at < $4 AND p.effective_at >= $5
     GROUP BY x.account_id
 ), lines AS (

@@ -42,7 +42,7 @@ func (db *DB) PeriodOverview(ctx context.Context, p ident.Platform) (book ports.
 }
 
 func readClosings(ctx context.Context, tx pgx.Tx, p ident.Platform) (closings []period.Closing, err error) {
-	err = queryRows(ctx, tx, `SELECT month, closed_at, token_id, note, seq, digest, coalesce(head, '')
+	err = queryRows(ctx, tx, `SELECT month, closed_at, token_id, note, seq, digest, coalesce(log_checkpoint, '')
 		FROM ledger_closings WHERE platform_id = $1 ORDER BY month`, []any{pgID(p.UUID())}, func(rows pgx.Rows) error {
 		c := period.Closing{Platform: p}
 		var month pgtype.Date

@@ -22,10 +22,10 @@ const insertQuotes = `
 	ON CONFLICT (platform_id, id) DO NOTHING`
 
 const insertTransactions = `
-	INSERT INTO transactions (platform_id, id, quote_id, customer_id, direction, status, refund_status, reached, failure_reason,
-		source_external, source_internal, destination_external, destination_internal, in_rail, out_rail,
+	INSERT INTO transactions (platform_id, id, quote_id, customer_id, direction, status, refund_status, stage, failure_reason,
+		source_external, source_internal, destination_external, destination_internal, source_account, destination_account,
 		sent_currency, sent_minor, received_currency, received_minor, created_at, updated_at,
-		settled_at, source_uma, destination_uma, own_reference, details)
+		settled_at, source_uma, destination_uma, reference, details)
 	SELECT * FROM unnest($1::uuid[], $2::uuid[], $3::uuid[], $4::uuid[], $5::text[], $6::text[], $7::text[], $8::text[], $9::text[],
 		$10::uuid[], $11::uuid[], $12::uuid[], $13::uuid[], $14::text[], $15::text[],
 		$16::text[], $17::bigint[], $18::text[], $19::bigint[], $20::timestamptz[], $21::timestamptz[],

@@ -18,7 +18,7 @@ import (
 
 // insertReceipts rides on the primary key.
 const insertReceipts = `
-	INSERT INTO receipts (platform_id, id, rail, partner_id, reference, currency, amount, received_at)
+	INSERT INTO receipts (platform_id, id, partner_account, partner_id, reference, currency, amount, received_at)
 	SELECT * FROM unnest($1::uuid[], $2::uuid[], $3::text[], $4::text[], $5::text[], $6::text[], $7::bigint[], $8::timestamptz[])
 	ON CONFLICT (platform_id, id) DO NOTHING
 	RETURNING id`
@@ -102,7 +102,7 @@ func (db *DB) Receipts(ctx context.Context, p ident.Platform, ids []ident.Receip
 	}
 	slices.SortFunc(wanted, func(a, b uuid.UUID) int { return bytes.Compare(a[:], b[:]) })
 	rows, err := db.pool.Query(ctx, `
-		SELECT id, rail, partner_id, reference, currency, amount, received_at
+		SELECT id, partner_account, partner_id, reference, currency, amount, received_at
 		FROM receipts WHERE platform_id = $1 AND id = ANY($2) ORDER BY id`, pgx.QueryExecModeCacheStatement, p.UUID(), wanted)
 	if err != nil {
 		return nil, err

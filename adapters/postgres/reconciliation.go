@@ -26,7 +26,7 @@ const lockReconciliation = `SELECT pg_advisory_xact_lock(hashtextextended('recon
 const enableBulkReads = `SELECT set_config('enable_seqscan', 'on', true), set_config('enable_hashjoin', 'on', true),
 	set_config('enable_mergejoin', 'on', true), set_config('plan_cache_mode', 'force_custom_plan', true)`
 
-// LockReconciliation rides on reconciliation_file_once.
+// LockReconciliation rides on reconciliation_file_unique.
 func (u *unit) LockReconciliation(ctx context.Context, a reconcile.Account, digest [sha256.Size]byte) (run reconcile.Run, found bool, err error) {
 	if err := u.query(ctx, lockReconciliation, []any{pgID(a.Platform.UUID()), a.Path, string(a.Currency)}, ignoreRow); err != nil {
 		return run, false, translate(err)
@@ -46,14 +46,14 @@ func (u *unit) LockReconciliation(ctx context.Context, a reconcile.Account, dige
 
 func ignoreRow(pgx.Rows) error { return nil }
 
-// insertLines rides on reconciliation_line_once. Days go as numbers: an array of dates
+// insertLines rides on reconciliation_line_unique. Days go as numbers: an array of dates
 // has no short form in the driver.
 const insertLines = `
-	INSERT INTO reconciliation_lines (platform_id, run_id, account, currency, id, identity, ordinal, booked_on, value_on, amount, servicer, refs, description, returned)
-	SELECT $1, $2, $3, $4, w.id, w.identity, w.ordinal, date '1970-01-01' + w.booked, date '1970-01-01' + w.value, w.amount, w.servicer, w.refs, w.description, w.returned
+	INSERT INTO reconciliation_lines (platform_id, reconciliation_id, account, currency, id, fingerprint, ordinal, booking_date, value_date, amount, servicer_reference, reference_list, description, returned)
+	SELECT $1, $2, $3, $4, w.id, w.fingerprint, w.ordinal, date '1970-01-01' + w.booked, date '1970-01-01' + w.value, w.amount, w.servicer_reference, w.reference_list, w.description, w.returned
 	FROM unnest($5::uuid[], $6::bytea[], $7::int[], $8::int[], $9::int[], $10::bigint[], $11::text[], $12::text[], $13::text[], $14::bool[])
-		AS w (id, identity, ordinal, booked, value, amount, servicer, refs, description, returned)
-	ON CONFLICT (platform_id, account, currency, identity) DO NOTHING
+		AS w (id, fingerprint, ordinal, booked, value, amount, servicer_reference, reference_list, description, returned)
+	ON CONFLICT (platform_id, account, currency, fingerprint) DO NOTHING
 	RETURNING 1`
 
 // maxLinesPerInsert is how many lines go into one statement.
@@ -98,7 +98,7 @@ func (u *unit) SaveReconciliation(ctx context.Context, run reconcile.Run, found 
 		return []any{platform, pgID(m.ID), runID, string(m.Rule), m.Reference, int16(m.Days), m.Explanation}
 	}
 	if err := u.copyRows(ctx, "reconciliation_matches", len(found.Matches), matches,
-		"platform_id", "id", "run_id", "rule", "reference", "days", "explanation"); err != nil {
+		"platform_id", "id", "reconciliation_id", "rule", "reference", "day_difference", "explanation"); err != nil {
 		return err
 	}
 	var lines, entries [][]any
@@ -114,7 +114,7 @@ func (u *unit) SaveReconciliation(ctx context.Context, run reconcile.Run, found 
 		return err
 	}
 	if err := u.copyRows(ctx, "reconciliation_matched_entries", len(entries), func(i int) []any { return entries[i] },
-		"platform_id", "account", "seq", "n", "match_id"); err != nil {
+		"platform_id", "account", "seq", "entry_no", "match_id"); err != nil {
 		return err
 	}
 	breaks := func(i int) []any {
@@ -124,7 +124,7 @@ func (u *unit) SaveReconciliation(ctx context.Context, run reconcile.Run, found 
 			b.Reference, b.Difference, b.Explanation, run.At}
 	}
 	if err := u.copyRows(ctx, "reconciliation_breaks", len(found.Breaks), breaks,
-		"platform_id", "id", "run_id", "account", "currency", "reason", "line_id", "seq", "n", "other_line", "other_seq", "other_n",
+		"platform_id", "id", "reconciliation_id", "account", "currency", "reason", "line_id", "seq", "entry_no", "compared_line_id", "compared_seq", "compared_entry_no",
 		"reference", "difference", "explanation", "created_at"); err != nil {
 		return err
 	}
@@ -149,7 +149,7 @@ func (u *unit) ResolveBreaks(ctx context.Context, p ident.Platform, settlements 
 	return u.copyRows(ctx, "reconciliation_resolutions", len(settlements), func(i int) []any {
 		s := settlements[i]
 		return []any{pgID(p.UUID()), pgID(s.Break.UUID()), string(s.Method), s.Note, pgID(s.Posting), pgID(s.Run.UUID()), s.By, s.At}
-	}, "platform_id", "break_id", "how", "note", "posting_id", "run_id", "made_by", "made_at")
+	}, "platform_id", "break_id", "method", "note", "posting_id", "reconciliation_id", "resolved_by", "resolved_at")
 }
 
 // copyRows copies rows in, after everything that waited was sent.
@@ -161,8 +161,8 @@ func (u *unit) copyRows(ctx context.Context, table string, rows int, row func(in
 	return translate(err)
 }
 
-const runColumns = `id, account, currency, format, digest, statements, partner_account, first_day, last_day, opening, closing,
-	lines, known_lines, ignored, matches, breaks, matched_lines, matched_entries, cleared, made_by, created_at, platform_id`
+const runColumns = `id, account, currency, format, digest, statement_ids, partner_account, first_day, last_day, opening, closing,
+	line_count, known_line_count, ignored_line_count, matches, breaks, matched_line_count, matched_entry_count, earlier_breaks_resolved, created_by, created_at, platform_id`
 
 const selectRuns = `SELECT ` + runColumns + ` FROM reconciliations`
 

@@ -47,9 +47,9 @@ func (u *unit) ComparisonInput(ctx context.Context, a reconcile.Account, of reco
 	return c, err
 }
 
-// selectOpenBreaks rides on reconciliation_breaks_of_account.
+// selectOpenBreaks rides on reconciliation_breaks_by_account.
 const selectOpenBreaks = `
-	SELECT b.id, b.reason, b.line_id, b.seq, b.n, coalesce(l.value_on, (p.effective_at AT TIME ZONE 'UTC')::date) AS day
+	SELECT b.id, b.reason, b.line_id, b.seq, b.entry_no, coalesce(l.value_date, (p.effective_at AT TIME ZONE 'UTC')::date) AS day
 	FROM reconciliation_breaks b
 	LEFT JOIN reconciliation_resolutions r ON r.platform_id = b.platform_id AND r.break_id = b.id
 	LEFT JOIN reconciliation_lines l ON l.platform_id = b.platform_id AND l.id = b.line_id
@@ -78,20 +78,20 @@ func (u *unit) openBreaks(ctx context.Context, a reconcile.Account) (open []reco
 	return open, err
 }
 
-// selectLines rides on reconciliation_lines_by_day. A line is settled when it is matched,
+// selectLines rides on reconciliation_lines_by_value_date. A line is settled when it is matched,
 // or when somebody has resolved a break of it.
 const selectLines = `
-	SELECT l.id, l.ordinal, l.booked_on, l.value_on, l.amount, l.servicer, l.refs, l.description, l.returned,
+	SELECT l.id, l.ordinal, l.booking_date, l.value_date, l.amount, l.servicer_reference, l.reference_list, l.description, l.returned,
 		m.line_id IS NOT NULL OR s.line_id IS NOT NULL
 	FROM reconciliation_lines l
 	LEFT JOIN reconciliation_matched_lines m ON m.platform_id = l.platform_id AND m.line_id = l.id
 	LEFT JOIN (
 		SELECT DISTINCT b.line_id FROM reconciliation_breaks b
 		JOIN reconciliation_resolutions r ON r.platform_id = b.platform_id AND r.break_id = b.id
-		WHERE b.platform_id = $1 AND b.account = $2 AND b.currency = $3 AND b.line_id IS NOT NULL AND r.how IN ('NOTE', 'POSTING')
+		WHERE b.platform_id = $1 AND b.account = $2 AND b.currency = $3 AND b.line_id IS NOT NULL AND r.method IN ('NOTE', 'POSTING')
 	) s ON s.line_id = l.id
-	WHERE l.platform_id = $1 AND l.account = $2 AND l.currency = $3 AND l.value_on BETWEEN $4 AND $5
-	ORDER BY l.value_on, l.id`
+	WHERE l.platform_id = $1 AND l.account = $2 AND l.currency = $3 AND l.value_date BETWEEN $4 AND $5
+	ORDER BY l.value_date, l.id`
 
 func (u *unit) comparableLines(ctx context.Context, a reconcile.Account, span reconcile.DayRange) (lines []reconcile.Line, err error) {
 	args := []any{pgID(a.Platform.UUID()), a.Path, string(a.Currency), span.First.Start(), span.Last.Start()}
@@ -119,32 +119,32 @@ func scanLine(rows pgx.Rows, more ...any) (l reconcile.Line, err error) {
 	return l, err
 }
 
-// selectEntries rides on ledger_entries_debit and _credit from a number on: an entry is
+// selectEntries rides on ledger_entries_by_debit_account and _credit from a number on: an entry is
 // recorded when it takes effect or later, and recorded time grows with the number. A day
 // is let in for clocks that differ. An entry is settled when it is matched, when somebody
 // has resolved a break of it, or when it is the correction that did so.
 const selectEntries = `
-	SELECT e.seq, e.n, e.amount, p.id, p.transaction_id, p.kind, p.memo, p.effective_at,
+	SELECT e.seq, e.entry_no, e.amount, p.id, p.transaction_id, p.kind, p.memo, p.effective_at,
 		m.seq IS NOT NULL OR s.seq IS NOT NULL OR c.posting_id IS NOT NULL
 	FROM (
-		SELECT d.platform_id, d.seq, d.recorded_at, d.n, d.amount FROM ledger_entries d
-		WHERE d.platform_id = $1 AND d.debit_account = $2::bigint AND d.seq > (SELECT ledger_seq_at($1, $6)) AND d.recorded_at > $6
+		SELECT d.platform_id, d.seq, d.recorded_at, d.entry_no, d.amount FROM ledger_entries d
+		WHERE d.platform_id = $1 AND d.debit_account_id = $2::bigint AND d.seq > (SELECT ledger_seq_at($1, $6)) AND d.recorded_at > $6
 		UNION ALL
-		SELECT c.platform_id, c.seq, c.recorded_at, c.n, -c.amount FROM ledger_entries c
-		WHERE c.platform_id = $1 AND c.credit_account = $2::bigint AND c.seq > (SELECT ledger_seq_at($1, $6)) AND c.recorded_at > $6
+		SELECT c.platform_id, c.seq, c.recorded_at, c.entry_no, -c.amount FROM ledger_entries c
+		WHERE c.platform_id = $1 AND c.credit_account_id = $2::bigint AND c.seq > (SELECT ledger_seq_at($1, $6)) AND c.recorded_at > $6
 	) e
 	JOIN ledger_postings p ON p.platform_id = e.platform_id AND p.seq = e.seq AND p.recorded_at = e.recorded_at
-	LEFT JOIN reconciliation_matched_entries m ON m.platform_id = e.platform_id AND m.account = $3 AND m.seq = e.seq AND m.n = e.n
+	LEFT JOIN reconciliation_matched_entries m ON m.platform_id = e.platform_id AND m.account = $3 AND m.seq = e.seq AND m.entry_no = e.entry_no
 	LEFT JOIN (
-		SELECT DISTINCT b.seq, b.n FROM reconciliation_breaks b
+		SELECT DISTINCT b.seq, b.entry_no FROM reconciliation_breaks b
 		JOIN reconciliation_resolutions r ON r.platform_id = b.platform_id AND r.break_id = b.id
-		WHERE b.platform_id = $1 AND b.account = $3 AND b.currency = $4 AND b.seq IS NOT NULL AND r.how IN ('NOTE', 'POSTING')
-	) s ON s.seq = e.seq AND s.n = e.n
+		WHERE b.platform_id = $1 AND b.account = $3 AND b.currency = $4 AND b.seq IS NOT NULL AND r.method IN ('NOTE', 'POSTING')
+	) s ON s.seq = e.seq AND s.entry_no = e.entry_no
 	LEFT JOIN (
 		SELECT r.posting_id FROM reconciliation_resolutions r WHERE r.platform_id = $1 AND r.posting_id IS NOT NULL
 	) c ON c.posting_id = p.id
 	WHERE p.effective_at >= $5 AND p.effective_at < $7
-	ORDER BY e.seq, e.n`
+	ORDER BY e.seq, e.entry_no`
 
 func (u *unit) comparableEntries(ctx context.Context, a reconcile.Account, span reconcile.DayRange) (entries []reconcile.Entry, err error) {
 	var number int64
@@ -222,7 +222,7 @@ func (n partnerRefs) forEntry(e reconcile.Entry, effective time.Time) []string {
 // selectReceiptRefs rides on the primary key: receipts sort by the time of their arrival.
 const selectReceiptRefs = `
 	SELECT id, partner_id, reference, amount, received_at FROM receipts
-	WHERE platform_id = $1 AND id >= $4 AND id < $5 AND rail = $2 AND currency = $3`
+	WHERE platform_id = $1 AND id >= $4 AND id < $5 AND partner_account = $2 AND currency = $3`
 
 func (u *unit) readPartnerRefs(ctx context.Context, a reconcile.Account, span reconcile.DayRange) (partnerRefs, error) {
 	found := partnerRefs{byPosting: map[uuid.UUID]receiptRef{}, byContent: map[receiptContent]string{}}

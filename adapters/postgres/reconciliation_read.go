@@ -21,21 +21,21 @@ import (
 var _ ports.ReconciliationReader = (*DB)(nil)
 
 // selectRunCounts counts the lines of a run by what has become of them, and its breaks. Rides
-// on reconciliation_lines_of_run and reconciliation_breaks_of_run.
+// on reconciliation_lines_by_reconciliation and reconciliation_breaks_by_reconciliation.
 const selectRunCounts = `
 	SELECT
 		(SELECT count(*) FROM reconciliation_lines l
 			JOIN reconciliation_matched_lines m ON m.platform_id = l.platform_id AND m.line_id = l.id
-			WHERE l.platform_id = $1 AND l.run_id = $2),
-		(SELECT count(*) FROM reconciliation_lines l WHERE l.platform_id = $1 AND l.run_id = $2),
-		(SELECT count(*) FROM reconciliation_breaks b WHERE b.platform_id = $1 AND b.run_id = $2),
+			WHERE l.platform_id = $1 AND l.reconciliation_id = $2),
+		(SELECT count(*) FROM reconciliation_lines l WHERE l.platform_id = $1 AND l.reconciliation_id = $2),
+		(SELECT count(*) FROM reconciliation_breaks b WHERE b.platform_id = $1 AND b.reconciliation_id = $2),
 		(SELECT count(*) FROM reconciliation_breaks b
 			JOIN reconciliation_resolutions r ON r.platform_id = b.platform_id AND r.break_id = b.id
-			WHERE b.platform_id = $1 AND b.run_id = $2),
+			WHERE b.platform_id = $1 AND b.reconciliation_id = $2),
 		(SELECT count(*) FROM reconciliation_lines l
 			JOIN reconciliation_breaks b ON b.platform_id = l.platform_id AND b.line_id = l.id
 			JOIN reconciliation_resolutions r ON r.platform_id = b.platform_id AND r.break_id = b.id
-			WHERE l.platform_id = $1 AND l.run_id = $2 AND r.how IN ('NOTE', 'POSTING'))`
+			WHERE l.platform_id = $1 AND l.reconciliation_id = $2 AND r.method IN ('NOTE', 'POSTING'))`
 
 // Reconciliation reads a run and what has become of it by now.
 func (db *DB) Reconciliation(ctx context.Context, p ident.Platform, id ident.Reconciliation) (run reconcile.Run, s ports.ReconciliationCounts, err error) {
@@ -108,21 +108,21 @@ const fromLines = `
 	FROM reconciliation_lines l
 	LEFT JOIN reconciliation_matched_lines ml ON ml.platform_id = l.platform_id AND ml.line_id = l.id
 	LEFT JOIN LATERAL (
-		SELECT b.id, r.how FROM reconciliation_breaks b
+		SELECT b.id, r.method FROM reconciliation_breaks b
 		LEFT JOIN reconciliation_resolutions r ON r.platform_id = b.platform_id AND r.break_id = b.id
 		WHERE b.platform_id = l.platform_id AND b.line_id = l.id ORDER BY b.id DESC LIMIT 1
 	) b ON ml.line_id IS NULL
-	WHERE l.platform_id = $1 AND l.run_id = $2 AND $3 IN ('', ` + lineStatus + `)`
+	WHERE l.platform_id = $1 AND l.reconciliation_id = $2 AND $3 IN ('', ` + lineStatus + `)`
 
-const lineStatus = `CASE WHEN ml.line_id IS NOT NULL THEN 'MATCHED' WHEN b.how IN ('NOTE', 'POSTING') THEN 'RESOLVED' ELSE 'BREAK' END`
+const lineStatus = `CASE WHEN ml.line_id IS NOT NULL THEN 'MATCHED' WHEN b.method IN ('NOTE', 'POSTING') THEN 'RESOLVED' ELSE 'BREAK' END`
 
-const lineColumns = `l.id, l.ordinal, l.booked_on, l.value_on, l.amount, l.servicer, l.refs, l.description, l.returned`
+const lineColumns = `l.id, l.ordinal, l.booking_date, l.value_date, l.amount, l.servicer_reference, l.reference_list, l.description, l.returned`
 
-const shownLineColumns = lineColumns + `, l.run_id, ` + lineStatus + `, ml.match_id, b.id,
+const shownLineColumns = lineColumns + `, l.reconciliation_id, ` + lineStatus + `, ml.match_id, b.id,
 	(SELECT m.rule FROM reconciliation_matches m WHERE m.platform_id = l.platform_id AND m.id = ml.match_id),
 	(SELECT m.explanation FROM reconciliation_matches m WHERE m.platform_id = l.platform_id AND m.id = ml.match_id)`
 
-// StatementLines rides on reconciliation_lines_of_run, and the primary keys of what has
+// StatementLines rides on reconciliation_lines_by_reconciliation, and the primary keys of what has
 // become of its lines.
 func (db *DB) StatementLines(ctx context.Context, p ident.Platform, run ident.Reconciliation, f ports.StatementLineFilter) (ports.Page[reconcile.LineDetails], error) {
 	if err := db.checkRunExists(ctx, p, run); err != nil {
@@ -164,23 +164,23 @@ func (db *DB) checkRunExists(ctx context.Context, p ident.Platform, run ident.Re
 }
 
 // entryColumns are those of an entry of account a, whose posting is p.
-const entryColumns = `e.seq, e.n, CASE WHEN e.debit_account = a.id THEN e.amount ELSE -e.amount END, p.id, p.transaction_id, p.kind, p.memo, p.effective_at`
+const entryColumns = `e.seq, e.entry_no, CASE WHEN e.debit_account_id = a.id THEN e.amount ELSE -e.amount END, p.id, p.transaction_id, p.kind, p.memo, p.effective_at`
 
 // maxMatchedEntries is how many entries of one match are shown.
 const maxMatchedEntries = 200
 
-// selectMatched rides on reconciliation_matched_entries_of_match, and the keys of the
+// selectMatched rides on reconciliation_matched_entries_by_match, and the keys of the
 // ledger.
 const selectMatched = `
 	SELECT w.id, ` + entryColumns + `
 	FROM unnest($2::uuid[]) AS w (id)
 	CROSS JOIN LATERAL (
-		SELECT m.* FROM reconciliation_matched_entries m WHERE m.platform_id = $1 AND m.match_id = w.id ORDER BY m.seq, m.n LIMIT $3
+		SELECT m.* FROM reconciliation_matched_entries m WHERE m.platform_id = $1 AND m.match_id = w.id ORDER BY m.seq, m.entry_no LIMIT $3
 	) m
-	JOIN ledger_entries e ON e.platform_id = m.platform_id AND e.seq = m.seq AND e.n = m.n
+	JOIN ledger_entries e ON e.platform_id = m.platform_id AND e.seq = m.seq AND e.entry_no = m.entry_no
 	JOIN ledger_postings p ON p.platform_id = m.platform_id AND p.seq = m.seq AND p.recorded_at = e.recorded_at
 	JOIN ledger_accounts a ON a.platform_id = m.platform_id AND a.path = m.account AND a.currency = e.currency
-	ORDER BY w.id, e.seq, e.n`
+	ORDER BY w.id, e.seq, e.entry_no`
 
 func (db *DB) matchedEntries(ctx context.Context, p ident.Platform, matches idArray) (map[uuid.UUID][]reconcile.EntryDetails, error) {
 	found := map[uuid.UUID][]reconcile.EntryDetails{}
@@ -226,27 +226,27 @@ func (e *entryRow) toEntryDetails() reconcile.EntryDetails {
 	return shown
 }
 
-const breakColumns = `b.id, b.run_id, b.platform_id, b.account, b.currency, b.reason, b.other_line, b.other_seq, b.other_n, b.reference, b.difference, b.explanation, b.created_at,
-	r.how, r.note, r.posting_id, r.run_id, r.made_by, r.made_at, ` + entryColumns + `, l.id, l.ordinal, l.booked_on, l.value_on, l.amount, l.servicer, l.refs, l.description, l.returned`
+const breakColumns = `b.id, b.reconciliation_id, b.platform_id, b.account, b.currency, b.reason, b.compared_line_id, b.compared_seq, b.compared_entry_no, b.reference, b.difference, b.explanation, b.created_at,
+	r.method, r.note, r.posting_id, r.reconciliation_id, r.resolved_by, r.resolved_at, ` + entryColumns + `, l.id, l.ordinal, l.booking_date, l.value_date, l.amount, l.servicer_reference, l.reference_list, l.description, l.returned`
 
 // A break rides on the primary keys of what it is about.
 const fromBreaks = `
 	FROM reconciliation_breaks b
 	LEFT JOIN reconciliation_resolutions r ON r.platform_id = b.platform_id AND r.break_id = b.id
 	LEFT JOIN reconciliation_lines l ON l.platform_id = b.platform_id AND l.id = b.line_id
-	LEFT JOIN ledger_entries e ON e.platform_id = b.platform_id AND e.seq = b.seq AND e.n = b.n
+	LEFT JOIN ledger_entries e ON e.platform_id = b.platform_id AND e.seq = b.seq AND e.entry_no = b.entry_no
 	LEFT JOIN ledger_postings p ON p.platform_id = b.platform_id AND p.seq = b.seq AND p.recorded_at = e.recorded_at
 	LEFT JOIN ledger_accounts a ON a.platform_id = b.platform_id AND a.path = b.account AND a.currency = b.currency`
 
 const selectBreaks = `SELECT ` + breakColumns + fromBreaks
 
-// Breaks rides on reconciliation_breaks_of_run.
+// Breaks rides on reconciliation_breaks_by_reconciliation.
 func (db *DB) Breaks(ctx context.Context, p ident.Platform, run ident.Reconciliation, f ports.BreakFilter) (ports.Page[reconcile.BreakDetails], error) {
 	if err := db.checkRunExists(ctx, p, run); err != nil {
 		return ports.Page[reconcile.BreakDetails]{}, err
 	}
 	return queryPage(ctx, db, breakColumns, fromBreaks+`
-		WHERE b.platform_id = $1 AND b.run_id = $2 AND $3 IN ('', b.reason) AND $4 IN ('', CASE WHEN r.break_id IS NULL THEN 'OPEN' ELSE 'RESOLVED' END)`, "b.id",
+		WHERE b.platform_id = $1 AND b.reconciliation_id = $2 AND $3 IN ('', b.reason) AND $4 IN ('', CASE WHEN r.break_id IS NULL THEN 'OPEN' ELSE 'RESOLVED' END)`, "b.id",
 		[]any{pgID(p.UUID()), pgID(run.UUID()), string(f.Reason), f.Status}, f.Paging, scanBreak)
 }
 

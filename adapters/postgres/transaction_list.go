@@ -106,7 +106,7 @@ func addTransactionFilter(c *conditions, f ports.TransactionFilter) bool {
 const hasReference = `t.id IN (
 	SELECT transaction_id FROM quotes WHERE platform_id = $1 AND reference = ? AND reference <> ''
 	UNION ALL
-	SELECT id FROM transactions WHERE platform_id = $1 AND own_reference = ? AND own_reference <> '')`
+	SELECT id FROM transactions WHERE platform_id = $1 AND reference = ? AND reference <> '')`
 
 // addAccountCondition adds the condition that one of the ends is the account, or the person at
 // a UMA address. False means that the text is neither.

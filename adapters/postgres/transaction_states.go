@@ -15,7 +15,7 @@ import (
 )
 
 // stateColumns are what standing reads, of transactions t.
-const stateColumns = `t.id, t.status, t.refund_status, t.reached, t.failure_reason, t.direction,
+const stateColumns = `t.id, t.status, t.refund_status, t.stage, t.failure_reason, t.direction,
 	t.source_internal IS NOT NULL, t.source_external IS NOT NULL, t.destination_internal IS NOT NULL,
 	t.sent_currency <> t.received_currency`
 
@@ -80,7 +80,7 @@ func (db *DB) CheckTransactionStates(ctx context.Context, platform ident.Platfor
 }
 
 // readPostedFlags rides on the primary key of transactions and, for each of the step, on
-// ledger_postings_of_transaction. State and postings are those of one moment.
+// ledger_postings_by_transaction. State and postings are those of one moment.
 const readPostedFlags = `
 	SELECT ` + stateColumns + `, t.platform_id,
 		EXISTS (SELECT FROM ledger_postings p WHERE p.platform_id = t.platform_id AND p.transaction_id = t.id)

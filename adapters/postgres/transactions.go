@@ -20,14 +20,14 @@ import (
 // belongs to them: the quote q and the customer c.
 const transactionColumns = `
 	t.platform_id, t.id, t.quote_id, t.customer_id, coalesce(c.platform_customer_id, ''), t.direction,
-	t.status, t.refund_status, t.reached, t.failure_reason,
+	t.status, t.refund_status, t.stage, t.failure_reason,
 	t.source_external, t.source_internal, t.destination_external, t.destination_internal,
-	t.in_rail, t.out_rail, t.sent_currency, t.sent_minor, t.received_currency, t.received_minor,
+	t.source_account, t.destination_account, t.sent_currency, t.sent_minor, t.received_currency, t.received_minor,
 	t.funded_currency, t.funded_minor, t.refund_reason, t.refund_at, t.refund_settled_at,
 	t.created_at, t.updated_at, t.settled_at,
 	coalesce(q.fees, 0), coalesce(q.fee_fixed, 0), coalesce(q.fee_variable, 0), coalesce(q.fee_fraction, '0'),
 	coalesce(q.rate, '1'), coalesce(q.market_rate, '1'), coalesce(q.rounding_sent, 0), coalesce(q.rounding_received, 0),
-	coalesce(q.network, ''), coalesce(q.reference, t.own_reference), coalesce(q.instructions, ''), coalesce(q.description, ''),
+	coalesce(q.network, ''), coalesce(q.reference, t.reference), coalesce(q.instructions, ''), coalesce(q.description, ''),
 	q.expires_at, t.source_uma, t.destination_uma, t.details`
 
 // columnsWithoutInstructions are the same without the instructions, which are long to read and only
@@ -147,14 +147,14 @@ func keyArrays(keys []ports.TransactionKey) (platforms, ids idArray) {
 
 // updateTransactions rides on the primary key, and touches no indexed column.
 const updateTransactions = `
-	UPDATE transactions t SET status = n.status, refund_status = n.refund_status, reached = n.reached,
+	UPDATE transactions t SET status = n.status, refund_status = n.refund_status, stage = n.stage,
 		failure_reason = n.failure_reason, funded_currency = n.funded_currency, funded_minor = n.funded_minor,
 		refund_reason = n.refund_reason, refund_at = n.refund_at, refund_settled_at = n.refund_settled_at,
-		updated_at = n.updated_at, settled_at = n.settled_at, in_rail = n.in_rail
+		updated_at = n.updated_at, settled_at = n.settled_at, source_account = n.source_account
 	FROM unnest($1::uuid[], $2::uuid[], $3::text[], $4::text[], $5::text[], $6::text[], $7::text[], $8::bigint[],
 		$9::text[], $10::timestamptz[], $11::timestamptz[], $12::timestamptz[], $13::timestamptz[], $14::text[])
-		AS n(platform_id, id, status, refund_status, reached, failure_reason, funded_currency, funded_minor,
-			refund_reason, refund_at, refund_settled_at, updated_at, settled_at, in_rail)
+		AS n(platform_id, id, status, refund_status, stage, failure_reason, funded_currency, funded_minor,
+			refund_reason, refund_at, refund_settled_at, updated_at, settled_at, source_account)
 	WHERE t.platform_id = n.platform_id AND t.id = n.id`
 
 func (u *unit) UpdateTransactions(_ context.Context, transactions []transaction.Transaction) error {

@@ -22,20 +22,20 @@ import (
 // that it may be of: its id begins with the same 48 bits of time as theirs, and the
 // rest of it follows from the right one (unmatchedKey). Or the posting is of a
 // transaction whose refund failed, and what was to be refunded stands for the receipt.
-// Rides on ledger_postings_of_rare_kind and the primary keys. It is said again that the
+// Rides on ledger_postings_by_rare_kind and the primary keys. It is said again that the
 // kinds are rare, so that the index can be used.
 const unmatchedColumns = `
-	p.id, p.kind, p.recorded_at, r.id, r.rail, r.partner_id, r.reference, r.currency, r.amount, r.received_at, r.refunded,
+	p.id, p.kind, p.recorded_at, r.id, r.partner_account, r.partner_id, r.reference, r.currency, r.amount, r.received_at, r.refunded,
 	a.transaction_id, a.account_id, a.note, a.token_id, a.assigned_at`
 
 const unmatchedTables = `
 	CROSS JOIN LATERAL (
-		SELECT f.id, f.rail, f.partner_id, f.reference, f.currency, f.amount, f.received_at, NULL::uuid AS refunded
+		SELECT f.id, f.partner_account, f.partner_id, f.reference, f.currency, f.amount, f.received_at, NULL::uuid AS refunded
 		FROM receipts f
 		WHERE p.transaction_id IS NULL AND f.platform_id = p.platform_id
 			AND f.id BETWEEN (left(p.id::text, 13) || '-0000-0000-000000000000')::uuid AND (left(p.id::text, 13) || '-ffff-ffff-ffffffffffff')::uuid
 		UNION ALL
-		SELECT t.id, t.in_rail, '', coalesce(q.reference, t.own_reference), CASE WHEN t.funded_minor > 0 THEN t.funded_currency ELSE t.sent_currency END,
+		SELECT t.id, t.source_account, '', coalesce(q.reference, t.reference), CASE WHEN t.funded_minor > 0 THEN t.funded_currency ELSE t.sent_currency END,
 			CASE WHEN t.funded_minor > 0 THEN t.funded_minor ELSE t.sent_minor END, t.refund_at, t.id
 		FROM transactions t
 		LEFT JOIN quotes q ON q.platform_id = t.platform_id AND q.id = t.quote_id
@@ -162,7 +162,7 @@ func (db *DB) Unmatched(ctx context.Context, p ident.Platform, f ports.Unmatched
 	return page, nil
 }
 
-// readAssignment rides on unmatched_assignments_of_transaction.
+// readAssignment rides on unmatched_assignments_by_transaction.
 const readAssignment = `
 	SELECT ` + unmatchedColumns + `
 	FROM (SELECT p.* FROM unmatched_assignments w
@@ -186,7 +186,7 @@ func (db *DB) AssignmentOf(ctx context.Context, p ident.Platform, t ident.Transa
 }
 
 const insertRailReplies = `
-	INSERT INTO rail_answers (platform_id, subject, answered_at, asked, verdict, reason, accepted, again_at)
+	INSERT INTO rail_replies (platform_id, subject_id, replied_at, call, verdict, reason, accepted, retry_at)
 	SELECT * FROM unnest($1::uuid[], $2::uuid[], $3::timestamptz[], $4::text[], $5::text[], $6::text[], $7::boolean[], $8::timestamptz[])`
 
 // SaveRailReplies writes one statement, and none where there are none.
@@ -207,11 +207,11 @@ func (u *unit) SaveRailReplies(_ context.Context, answers []ports.RailReply) err
 	return nil
 }
 
-// RailReplies rides on rail_answers_of_subject.
+// RailReplies rides on rail_replies_by_subject.
 func (db *DB) RailReplies(ctx context.Context, p ident.Platform, subject uuid.UUID, limit int) ([]ports.RailReply, error) {
 	rows, err := db.pool.Query(ctx, `
-		SELECT answered_at, asked, verdict, reason, accepted, again_at FROM rail_answers
-		WHERE platform_id = $1 AND subject = $2 ORDER BY answered_at LIMIT $3`, pgx.QueryExecModeCacheStatement, pgID(p.UUID()), pgID(subject), limit)
+		SELECT replied_at, call, verdict, reason, accepted, retry_at FROM rail_replies
+		WHERE platform_id = $1 AND subject_id = $2 ORDER BY replied_at LIMIT $3`, pgx.QueryExecModeCacheStatement, pgID(p.UUID()), pgID(subject), limit)
 	if err != nil {
 		return nil, err
 	}

@@ -267,17 +267,17 @@ func TestArchive_Blockers(t *testing.T) {
 			h.seal()
 		}, "the month is not closed; close it"},
 		"unsealed postings": {func(h *archiveEnv) {
-			if err := h.execAsOwner("UPDATE ledger_sealed SET size = 1"); err != nil {
+			if err := h.execAsOwner("UPDATE ledger_log_state SET size = 1"); err != nil {
 				h.t.Fatal(err)
 			}
 		}, "1 of its postings are not in a checkpoint of the log yet"},
 		"a posting effective later": {func(h *archiveEnv) {
-			if err := h.execAsOwner("ALTER TABLE ledger_postings DISABLE TRIGGER ledger_append_only", "UPDATE ledger_postings SET effective_at = '2026-02-02' WHERE seq = 2"); err != nil {
+			if err := h.execAsOwner("ALTER TABLE ledger_postings DISABLE TRIGGER append_only", "UPDATE ledger_postings SET effective_at = '2026-02-02' WHERE seq = 2"); err != nil {
 				h.t.Fatal(err)
 			}
 		}, "1 of its postings are effective after it"},
 		"unmatched funds": {func(h *archiveEnv) {
-			if err := h.execAsOwner("ALTER TABLE ledger_postings DISABLE TRIGGER ledger_append_only", "UPDATE ledger_postings SET kind = 'unmatched_received' WHERE seq = 1"); err != nil {
+			if err := h.execAsOwner("ALTER TABLE ledger_postings DISABLE TRIGGER append_only", "UPDATE ledger_postings SET kind = 'unmatched_received' WHERE seq = 1"); err != nil {
 				h.t.Fatal(err)
 			}
 		}, "1 payments received in it are unmatched"},

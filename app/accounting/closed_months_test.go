@@ -25,8 +25,8 @@ func TestCheck_DamagedClosedMonth(t *testing.T) {
 	t.Parallel()
 	// Each change of a stored trial balance, of a closed month's state or of the postings in it,
 	// made with the triggers disabled, is found.
-	const off = "ALTER TABLE ledger_closing_lines DISABLE TRIGGER ledger_append_only; ALTER TABLE ledger_closings DISABLE TRIGGER ledger_append_only; " +
-		"ALTER TABLE ledger_clock DISABLE TRIGGER ledger_clock_periods; ALTER TABLE ledger_postings DISABLE TRIGGER ledger_append_only"
+	const off = "ALTER TABLE ledger_closing_lines DISABLE TRIGGER append_only; ALTER TABLE ledger_closings DISABLE TRIGGER append_only; " +
+		"ALTER TABLE ledger_clocks DISABLE TRIGGER ledger_clock_check_period_change; ALTER TABLE ledger_postings DISABLE TRIGGER append_only"
 	for name, c := range map[string]struct{ damage, want string }{
 		"a forged opening": {"UPDATE ledger_closing_lines SET opening = opening + 1, closing = closing + 1 WHERE month = '2026-02-01' AND opening > 0",
 			"expense/rails USD of PLATFORM, is said to open 2026-02 with 10; its entries say 9"},
@@ -38,7 +38,7 @@ func TestCheck_DamagedClosedMonth(t *testing.T) {
 		"a lost month": {"DELETE FROM ledger_closing_lines WHERE month = '2026-02-01'; DELETE FROM ledger_closings WHERE month = '2026-02-01'",
 			"2026-02 is closed on PLATFORM and nothing was kept of it"},
 		"a lost first month": {"DELETE FROM ledger_closings WHERE month = '2026-01-01'", "has a line for 2026-01, which is not closed"},
-		"a month opened again": {"UPDATE ledger_clock SET closed_before = '2026-02-01', open_from = '2026-02-01'",
+		"a month opened again": {"UPDATE ledger_clocks SET closed_before = '2026-02-01', soft_closed_before = '2026-02-01'",
 			"2026-02 was closed on PLATFORM at 2026-03-14 12:00:00 and takes postings again"},
 		"another last posting":      {"UPDATE ledger_closings SET seq = 2 WHERE month = '2026-02-01'", "2026-02 was closed on PLATFORM at posting number 2, which is not what it was then"},
 		"a posting moved into it":   {"UPDATE ledger_postings SET effective_at = '2026-01-09' WHERE seq = 4", "1 postings on PLATFORM are effective in 2026-02 or before and came after it was closed at number 3; the first is number 4"},
@@ -58,8 +58,8 @@ func TestCheck_UnauthorisedPostingInSoftClosedMonth(t *testing.T) {
 	// A soft-closed month has only authorised postings: a posting moved into it, a lost
 	// authorisation and a changed record of the soft close, made with the triggers disabled,
 	// are found.
-	const off = "ALTER TABLE ledger_postings DISABLE TRIGGER ledger_append_only; ALTER TABLE ledger_period_changes DISABLE TRIGGER ledger_append_only; " +
-		"ALTER TABLE ledger_authorisations DISABLE TRIGGER ledger_append_only; ALTER TABLE ledger_clock DISABLE TRIGGER ledger_clock_periods"
+	const off = "ALTER TABLE ledger_postings DISABLE TRIGGER append_only; ALTER TABLE ledger_period_changes DISABLE TRIGGER append_only; " +
+		"ALTER TABLE ledger_authorisations DISABLE TRIGGER append_only; ALTER TABLE ledger_clocks DISABLE TRIGGER ledger_clock_check_period_change"
 	const before = "postings on PLATFORM are effective before 2026-03, which was the first month that was not held from 2026-03-14 12:00:00 on, and nobody authorised them; the first is number "
 	for name, c := range map[string]struct{ damage, want string }{
 		"no damage":                  {"SELECT", ""},
@@ -70,7 +70,7 @@ func TestCheck_UnauthorisedPostingInSoftClosedMonth(t *testing.T) {
 			"2 postings on PLATFORM are effective before 2026-03, which was the first month that was not held from 2026-03-13"},
 		"a lost soft close": {"DELETE FROM ledger_period_changes", "the months of PLATFORM are all open; the clock says closed before 2026-02 and held before 2026-03"},
 		"another action":    {"UPDATE ledger_period_changes SET action = 'close'", "of 2026-02 to close was done"},
-		"a reopened month":  {"UPDATE ledger_clock SET open_from = '2026-02-01'", "the clock says closed before 2026-02 and held before 2026-02"},
+		"a reopened month":  {"UPDATE ledger_clocks SET soft_closed_before = '2026-02-01'", "the clock says closed before 2026-02 and held before 2026-02"},
 	} {
 		h := newPeriodEnv(t)
 		h.post(h.newFeePosting(day(time.January, 5), 9), h.newFeePosting(day(time.February, 6), 2))
@@ -97,7 +97,7 @@ func TestCheck_PostingSecondsAfterMonthEnd(t *testing.T) {
 	h.post(h.newFeePosting(time.Date(2026, time.March, 1, 0, 0, 2, 0, time.UTC), 1))
 	h.wantFinding("no damage", audit.RuleSoftClosedMonths, "")
 
-	if err := h.execAsOwner("ALTER TABLE ledger_postings DISABLE TRIGGER ledger_append_only", "UPDATE ledger_postings SET effective_at = '2026-02-28 23:59:58Z' WHERE seq = 2"); err != nil {
+	if err := h.execAsOwner("ALTER TABLE ledger_postings DISABLE TRIGGER append_only", "UPDATE ledger_postings SET effective_at = '2026-02-28 23:59:58Z' WHERE seq = 2"); err != nil {
 		t.Fatal(err)
 	}
 
@@ -125,14 +125,14 @@ func TestClosedMonths_AppendOnly(t *testing.T) {
 	// close a month without its trial balance; the service has no permission to.
 	h := newEnvWithClosedMonths(t)
 	for statement, want := range map[string]string{
-		"UPDATE ledger_closing_lines SET closing = 0":                                    "append-only",
-		"DELETE FROM ledger_closings":                                                    "append-only",
-		"TRUNCATE ledger_period_changes":                                                 "append-only",
-		"UPDATE ledger_authorisations SET note = 'y'":                                    "append-only",
-		"UPDATE ledger_clock SET closed_before = '2026-02-01'":                           "is not opened again",
-		"UPDATE ledger_clock SET closed_before = '-infinity', open_from = '-infinity'":   "is not opened again",
-		"UPDATE ledger_clock SET open_from = '2026-02-01'":                               "is not opened again",
-		"UPDATE ledger_clock SET closed_before = '2026-04-01', open_from = '2026-04-01'": "with its trial balance",
+		"UPDATE ledger_closing_lines SET closing = 0":                                              "append-only",
+		"DELETE FROM ledger_closings":                                                              "append-only",
+		"TRUNCATE ledger_period_changes":                                                           "append-only",
+		"UPDATE ledger_authorisations SET note = 'y'":                                              "append-only",
+		"UPDATE ledger_clocks SET closed_before = '2026-02-01'":                                    "cannot be reopened",
+		"UPDATE ledger_clocks SET closed_before = '-infinity', soft_closed_before = '-infinity'":   "cannot be reopened",
+		"UPDATE ledger_clocks SET soft_closed_before = '2026-02-01'":                               "cannot be reopened",
+		"UPDATE ledger_clocks SET closed_before = '2026-04-01', soft_closed_before = '2026-04-01'": "without its trial balance",
 	} {
 		if err := h.execAsOwner(statement); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("owner: %s: %v", statement, err)

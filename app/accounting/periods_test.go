@@ -215,7 +215,7 @@ func TestClose_RecordsLatestCheckpoint(t *testing.T) {
 	// The closing records the newest checkpoint of the log.
 	h := newPeriodEnv(t)
 	h.post(h.newFeePosting(day(time.January, 1), 1))
-	if err := h.execAsOwner(fmt.Sprintf(`INSERT INTO ledger_heads (platform_id, size, sealed_at, root, note) SELECT '%s', n, now(), sha256('x'), 'checkpoint ' || n FROM generate_series(1, 2) n`, h.admin.Platform.UUID())); err != nil {
+	if err := h.execAsOwner(fmt.Sprintf(`INSERT INTO ledger_log_checkpoints (platform_id, size, sealed_at, root_hash, signed_note) SELECT '%s', n, now(), sha256('x'), 'checkpoint ' || n FROM generate_series(1, 2) n`, h.admin.Platform.UUID())); err != nil {
 		t.Fatal(err)
 	}
 	h.changeState(period.SoftClose, "2026-01")

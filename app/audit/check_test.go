@@ -95,7 +95,7 @@ func TestCheck_EmptyLedger(t *testing.T) {
 func TestCheck_FindsDamage(t *testing.T) {
 	t.Parallel()
 	// Whatever is done to the tables behind the service's back is found, and named.
-	customer := "(SELECT id FROM ledger_accounts WHERE guarded)"
+	customer := "(SELECT id FROM ledger_accounts WHERE no_overdraft)"
 	for name, c := range map[string]struct {
 		damage string
 		rule   audit.Rule
@@ -107,11 +107,11 @@ func TestCheck_FindsDamage(t *testing.T) {
 			audit.RuleNoOverdraft, "its entries say 1242"},
 		"an amount before a checkpoint": {"UPDATE ledger_entries SET amount = amount + 1 WHERE seq = 900",
 			audit.RuleBalanceSnapshots, "says 1240; its entries say 1241"},
-		"an amount that shows nowhere else": {"UPDATE ledger_entries SET amount = amount - 1 WHERE seq = 6 AND n = 3",
+		"an amount that shows nowhere else": {"UPDATE ledger_entries SET amount = amount - 1 WHERE seq = 6 AND entry_no = 3",
 			audit.RuleUnchanged, "converted, number 6"},
-		"a credit": {"UPDATE ledger_entries SET credit_account = (SELECT id FROM ledger_accounts WHERE path = 'income/fees') WHERE seq = 5",
+		"a credit": {"UPDATE ledger_entries SET credit_account_id = (SELECT id FROM ledger_accounts WHERE path = 'income/fees') WHERE seq = 5",
 			audit.RuleUnchanged, "number 5"},
-		"sides": {"UPDATE ledger_entries SET debit_account = credit_account, credit_account = debit_account WHERE seq = 7",
+		"sides": {"UPDATE ledger_entries SET debit_account_id = credit_account_id, credit_account_id = debit_account_id WHERE seq = 7",
 			audit.RuleUnchanged, "number 7"},
 		"a memo": {"UPDATE ledger_postings SET memo = 'nothing to see' WHERE seq = 2",
 			audit.RuleUnchanged, "number 2"},
@@ -123,13 +123,13 @@ func TestCheck_FindsDamage(t *testing.T) {
 			audit.RuleTransactionStates, "a delivered ramp is"},
 		"a kind that is none": {"UPDATE ledger_postings SET kind = 'gift' WHERE seq = 8",
 			audit.RuleWellFormed, `"gift" is unknown`},
-		"an entry": {"DELETE FROM ledger_entries WHERE seq = 6 AND n = 3",
+		"an entry": {"DELETE FROM ledger_entries WHERE seq = 6 AND entry_no = 3",
 			audit.RuleUnchanged, "number 6"},
-		"an entry in the middle": {"DELETE FROM ledger_entries WHERE seq = 6 AND n = 2",
+		"an entry in the middle": {"DELETE FROM ledger_entries WHERE seq = 6 AND entry_no = 2",
 			audit.RuleWellFormed, "an entry 3 in place 2"},
 		"all entries of a posting": {"DELETE FROM ledger_entries WHERE seq = 6",
 			audit.RuleWellFormed, "no entries"},
-		"an entry too many": {"INSERT INTO ledger_entries SELECT platform_id, seq, recorded_at, debit_account, credit_account, amount, 2, currency FROM ledger_entries WHERE seq = 5",
+		"an entry too many": {"INSERT INTO ledger_entries SELECT platform_id, seq, recorded_at, debit_account_id, credit_account_id, amount, 2, currency FROM ledger_entries WHERE seq = 5",
 			audit.RuleUnchanged, "number 5"},
 		"a posting": {"DELETE FROM ledger_postings WHERE seq = 500",
 			audit.RuleWellFormed, "1 entries on PLATFORM"},
@@ -140,15 +140,15 @@ func TestCheck_FindsDamage(t *testing.T) {
 		"the last posting": {"DELETE FROM ledger_postings WHERE seq = 1208; DELETE FROM ledger_entries WHERE seq = 1208",
 			audit.RuleSequence, "after number 1207"},
 		"the last posting, and the clock set back": {
-			"DELETE FROM ledger_postings WHERE seq = 1208; DELETE FROM ledger_entries WHERE seq = 1208; UPDATE ledger_clock SET seq = 1207",
+			"DELETE FROM ledger_postings WHERE seq = 1208; DELETE FROM ledger_entries WHERE seq = 1208; UPDATE ledger_clocks SET seq = 1207",
 			audit.RuleNoOverdraft, "has a balance of 1241 stored; its entries say 1240"},
-		"a posting after the clock": {"UPDATE ledger_clock SET seq = 1207",
+		"a posting after the clock": {"UPDATE ledger_clocks SET seq = 1207",
 			audit.RuleSequence, "the clock of"},
-		"the clock": {"DELETE FROM ledger_clock",
+		"the clock": {"DELETE FROM ledger_clocks",
 			audit.RuleSequence, "no clock"},
 		"a recorded time": {"UPDATE ledger_postings SET recorded_at = recorded_at + interval '1 hour' WHERE seq = 3",
 			audit.RuleRecordedTime, "number 4 on"},
-		"the clock's time": {"UPDATE ledger_clock SET recorded_at = recorded_at - interval '1 hour'",
+		"the clock's time": {"UPDATE ledger_clocks SET recorded_at = recorded_at - interval '1 hour'",
 			audit.RuleRecordedTime, "before the last posting"},
 		"a balance": {"UPDATE ledger_balances SET balance = balance + 1000000",
 			audit.RuleNoOverdraft, "has a balance of 1001241 stored; its entries say 1241"},
@@ -158,17 +158,17 @@ func TestCheck_FindsDamage(t *testing.T) {
 			audit.RuleNoOverdraft, "is not guarded and has a balance"},
 		"a moment below zero": {"UPDATE ledger_entries SET seq = seq + 10000 WHERE seq < 4; UPDATE ledger_postings SET seq = seq + 10000 WHERE seq < 4",
 			audit.RuleNoOverdraft, "was at -30 after posting number 4"},
-		"a checkpoint": {"UPDATE ledger_checkpoints SET balance = balance + 1 WHERE account_id = " + customer,
+		"a checkpoint": {"UPDATE ledger_balance_snapshots SET balance = balance + 1 WHERE account_id = " + customer,
 			audit.RuleBalanceSnapshots, "says 1241; its entries say 1240"},
-		"a checkpoint's times": {"UPDATE ledger_checkpoints SET latest = latest - interval '1 day'",
+		"a checkpoint's times": {"UPDATE ledger_balance_snapshots SET latest_effective_at = latest_effective_at - interval '1 day'",
 			audit.RuleBalanceSnapshots, "its entries say 2026-11-20T12:00:00Z to"},
-		"a checkpoint ahead": {"UPDATE ledger_checkpoints SET seq = 1208, balance = balance + 1 WHERE account_id = " + customer,
+		"a checkpoint ahead": {"UPDATE ledger_balance_snapshots SET seq = 1208, balance = balance + 1 WHERE account_id = " + customer,
 			audit.RuleBalanceSnapshots, "is ahead of the work"},
-		"a checkpoint of nothing": {"INSERT INTO ledger_checkpoints SELECT platform_id, 999999, 5, 0, now(), now(), 0 FROM ledger_clock",
+		"a checkpoint of nothing": {"INSERT INTO ledger_balance_snapshots SELECT platform_id, 999999, 5, 0, now(), now(), 0 FROM ledger_clocks",
 			audit.RuleBalanceSnapshots, "account 999999, which is not there"},
-		"a class": {"UPDATE ledger_accounts SET class = 'asset' WHERE guarded",
+		"a class": {"UPDATE ledger_accounts SET class = 'asset' WHERE no_overdraft",
 			audit.RuleChart, "is of class asset and not liability"},
-		"a guard": {"UPDATE ledger_accounts SET guarded = false WHERE guarded",
+		"a guard": {"UPDATE ledger_accounts SET no_overdraft = false WHERE no_overdraft",
 			audit.RuleChart, "is guarded: false and not true"},
 		"a path": {"UPDATE ledger_accounts SET path = 'funding/other' WHERE path = 'funding/jit'",
 			audit.RuleChart, "not in the chart"},
@@ -194,19 +194,19 @@ func TestCheck_FindsDamage(t *testing.T) {
 			audit.RuleIndexes, "1 ids on PLATFORM lead to no posting"},
 		"the time of an entry": {"UPDATE ledger_entries SET recorded_at = recorded_at + interval '1 day' WHERE seq = 9",
 			audit.RuleIndexes, "1 entries on PLATFORM lie in another time than their posting; the first is of number 9"},
-		"a posting astray": {"INSERT INTO ledger_astray SELECT platform_id, 3, recorded_at - interval '1 day', recorded_at, 1, 2, 3, 1 FROM ledger_postings WHERE seq = 3",
+		"a posting astray": {"INSERT INTO ledger_backdated_entries SELECT platform_id, 3, recorded_at - interval '1 day', recorded_at, 1, 2, 3, 1 FROM ledger_postings WHERE seq = 3",
 			audit.RuleIndexes, "1 postings on PLATFORM are listed as taking effect at another time than they do, or should be listed; the first is number 3"},
-		"a posting astray, not listed": {"UPDATE ledger_postings SET effective_at = effective_at - interval '1 day' WHERE seq = 4; DELETE FROM ledger_astray WHERE seq = 4",
+		"a posting astray, not listed": {"UPDATE ledger_postings SET effective_at = effective_at - interval '1 day' WHERE seq = 4; DELETE FROM ledger_backdated_entries WHERE seq = 4",
 			audit.RuleIndexes, "should be listed; the first is number 4"},
 		"where a month begins": {"UPDATE ledger_months SET first_seq = 5",
 			audit.RuleIndexes, "2026-11 on PLATFORM is said to begin with number 5; its postings have numbers 1 to 1208"},
 		"a month": {"DELETE FROM ledger_months",
 			audit.RuleIndexes, "of 2026-11 on PLATFORM, with postings number 1 to 1208, nothing says where it begins"},
-		"a month too many": {"INSERT INTO ledger_months SELECT platform_id, '2026-12-01', 1209 FROM ledger_clock",
+		"a month too many": {"INSERT INTO ledger_months SELECT platform_id, '2026-12-01', 1209 FROM ledger_clocks",
 			audit.RuleIndexes, "ends at 2026-12-01T00:00:00Z, and the last that is said to begin is 2026-12"},
-		"when the month ends": {"UPDATE ledger_clock SET month_ends = '2027-06-01Z'",
+		"when the month ends": {"UPDATE ledger_clocks SET month_end = '2027-06-01Z'",
 			audit.RuleIndexes, "the month of the clock of PLATFORM ends at 2027-06-01T00:00:00Z"},
-		"a month that is not complete": {"INSERT INTO ledger_months SELECT platform_id, '2026-12-01', 1209 FROM ledger_clock; UPDATE ledger_checkpointed SET complete_to = '2026-12-01Z'",
+		"a month that is not complete": {"INSERT INTO ledger_months SELECT platform_id, '2026-12-01', 1209 FROM ledger_clocks; UPDATE ledger_snapshot_progress SET months_complete_before = '2026-12-01Z'",
 			audit.RuleBalanceSnapshots, "has no checkpoint with the end of the month that ended with posting number 1208"},
 		"what was reversed": {"DELETE FROM ledger_postings WHERE seq = 1",
 			audit.RuleReversals, "which is not there"},
@@ -242,7 +242,7 @@ func TestCheck_FindsDamage(t *testing.T) {
 
 // Some damage is refused even to a superuser unless the table's own checks go first.
 const dropConstraintsSQL = `
-ALTER TABLE ledger_postings DROP CONSTRAINT ledger_posting_digest_is_sha256, DROP CONSTRAINT ledger_posting_reverses_another;
+ALTER TABLE ledger_postings DROP CONSTRAINT ledger_posting_digest_is_sha256, DROP CONSTRAINT ledger_posting_reverses_other;
 `
 
 func TestCheck_LimitsFindingsPerRule(t *testing.T) {

@@ -86,7 +86,7 @@ func TestCheck_RandomConcurrentPosting(t *testing.T) {
 			}
 		}
 		var numbered int
-		err := h.pool.QueryRow(ctx, "SELECT coalesce(sum(seq), 0) FROM ledger_clock WHERE platform_id IN ($1, $2)",
+		err := h.pool.QueryRow(ctx, "SELECT coalesce(sum(seq), 0) FROM ledger_clocks WHERE platform_id IN ($1, $2)",
 			world.platforms[0].UUID(), world.platforms[1].UUID()).Scan(&numbered)
 		if err != nil || numbered != len(accepted) {
 			t.Fatalf("%d postings were numbered, %v; %d were accepted", numbered, err, len(accepted))

@@ -24,14 +24,14 @@ func BenchmarkLog(b *testing.B) {
 	b.Run("seal", func(b *testing.B) {
 		for b.Loop() {
 			b.StopTimer()
-			h.execAsSuperuser("TRUNCATE ledger_tiles, ledger_heads, ledger_sealed")
+			h.execAsSuperuser("TRUNCATE ledger_log_tiles, ledger_log_checkpoints, ledger_log_state")
 			b.StartTimer()
 			if err := h.newLogService().SealDue(context.Background()); err != nil {
 				b.Fatal(err)
 			}
 		}
 		b.ReportMetric(postings*float64(b.N)/b.Elapsed().Seconds(), "postings/s")
-		if err := h.db.Pool().QueryRow(context.Background(), "SELECT pg_total_relation_size('ledger_tiles')").Scan(&size); err != nil {
+		if err := h.db.Pool().QueryRow(context.Background(), "SELECT pg_total_relation_size('ledger_log_tiles')").Scan(&size); err != nil {
 			b.Fatal(err)
 		}
 		b.ReportMetric(float64(size)/postings, "bytes/posting")

@@ -235,8 +235,8 @@ func TestSealDue_RefusesChangedPosting(t *testing.T) {
 		"a posting":      {"DELETE FROM ledger_postings WHERE seq = 3", "number 3 is not there"},
 		"all of it":      {"DELETE FROM ledger_postings WHERE seq = 3; DELETE FROM ledger_entries WHERE seq = 3", "number 3 is not there"},
 		"the last ones":  {"DELETE FROM ledger_postings WHERE seq > 3; DELETE FROM ledger_entries WHERE seq > 3", "2 postings are missing after number 3"},
-		"an entry's n":   {"UPDATE ledger_entries SET n = 2 WHERE seq = 3", "number 3, does not say what was posted"},
-		"the log's edge": {"INSERT INTO ledger_sealed (platform_id, size, edge) SELECT platform_id, 2, '\\x00' FROM ledger_clock", "cut off"},
+		"an entry's n":   {"UPDATE ledger_entries SET entry_no = 2 WHERE seq = 3", "number 3, does not say what was posted"},
+		"the log's edge": {"INSERT INTO ledger_log_state (platform_id, size, partial_tiles) SELECT platform_id, 2, '\\x00' FROM ledger_clocks", "cut off"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -361,9 +361,9 @@ func TestLog_AppendOnly(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer owner.Close()
-	for _, table := range []string{"ledger_tiles", "ledger_heads", "ledger_keys"} {
+	for _, table := range []string{"ledger_log_tiles", "ledger_log_checkpoints", "ledger_log_keys"} {
 		for _, statement := range []string{"DELETE FROM %s", "TRUNCATE %s", "UPDATE %s SET platform_id = platform_id"} {
-			if table == "ledger_keys" && strings.HasPrefix(statement, "UPDATE") {
+			if table == "ledger_log_keys" && strings.HasPrefix(statement, "UPDATE") {
 				statement = "UPDATE %s SET public_key = public_key"
 			}
 			statement = fmt.Sprintf(statement, table)

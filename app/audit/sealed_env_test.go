@@ -43,7 +43,7 @@ func newSealedEnv(t *testing.T) *sealedEnv {
 		v.mustPost(v.deposit(bob, 1000))
 	}
 	v.seal()
-	if err := v.pool.QueryRow(t.Context(), "SELECT size, edge FROM ledger_sealed").Scan(&v.earlierLog.size, &v.earlierLog.edge); err != nil {
+	if err := v.pool.QueryRow(t.Context(), "SELECT size, partial_tiles FROM ledger_log_state").Scan(&v.earlierLog.size, &v.earlierLog.edge); err != nil {
 		t.Fatal(err)
 	}
 	for range 10 {
@@ -124,10 +124,10 @@ func (v *sealedEnv) recomputeDigests(seqs ...int64) {
 }
 
 const recomputeBalancesSQL = `UPDATE ledger_balances b SET balance = (
-	SELECT coalesce(sum(CASE WHEN e.credit_account = b.account_id THEN e.amount ELSE -e.amount END), 0)
-	FROM ledger_entries e WHERE b.account_id IN (e.debit_account, e.credit_account))`
+	SELECT coalesce(sum(CASE WHEN e.credit_account_id = b.account_id THEN e.amount ELSE -e.amount END), 0)
+	FROM ledger_entries e WHERE b.account_id IN (e.debit_account_id, e.credit_account_id))`
 
 // rewindLogSQL makes the log what it was before the newest ten postings.
 func (v *sealedEnv) rewindLogSQL() string {
-	return fmt.Sprintf(`DELETE FROM ledger_heads WHERE size > %d; UPDATE ledger_sealed SET size = %[1]d, edge = '\x%x', published = %[1]d`, v.earlierLog.size, v.earlierLog.edge)
+	return fmt.Sprintf(`DELETE FROM ledger_log_checkpoints WHERE size > %d; UPDATE ledger_log_state SET size = %[1]d, partial_tiles = '\x%x', published_size = %[1]d`, v.earlierLog.size, v.earlierLog.edge)
 }

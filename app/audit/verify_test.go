@@ -54,11 +54,11 @@ var tamperings = map[string]struct {
 		rule: audit.RuleSignedCheckpoints, says: "the one of size 1208 fits, so what is wrong comes after number 1208"},
 	"an amount, by a head outside": {damage: "UPDATE ledger_entries SET amount = amount + 1 WHERE seq = 1211", fits: []int64{1211},
 		rule: audit.RulePublishedCheckpoints, says: "(outside.heads, line 7) does not fit the postings"},
-	"an account": {damage: "UPDATE ledger_entries SET credit_account = (SELECT id FROM ledger_accounts WHERE path = 'income/fees') WHERE seq = 7",
+	"an account": {damage: "UPDATE ledger_entries SET credit_account_id = (SELECT id FROM ledger_accounts WHERE path = 'income/fees') WHERE seq = 7",
 		rule: audit.RuleUnchanged, says: "entry 1 credited chains/LAYER2 and says income/fees"},
-	"an account, to the digest": {damage: "UPDATE ledger_entries SET credit_account = (SELECT id FROM ledger_accounts WHERE path = 'transit/payouts' AND currency = 'BTC') WHERE seq = 5", fits: []int64{5},
+	"an account, to the digest": {damage: "UPDATE ledger_entries SET credit_account_id = (SELECT id FROM ledger_accounts WHERE path = 'transit/payouts' AND currency = 'BTC') WHERE seq = 5", fits: []int64{5},
 		rule: audit.RuleSealed, says: "entry 1 credited funding/jit and says transit/payouts"},
-	"sides": {damage: "UPDATE ledger_entries SET debit_account = credit_account, credit_account = debit_account WHERE seq = 1214", fits: []int64{1214},
+	"sides": {damage: "UPDATE ledger_entries SET debit_account_id = credit_account_id, credit_account_id = debit_account_id WHERE seq = 1214", fits: []int64{1214},
 		rule: audit.RuleSealed, says: "and is the other way round"},
 	"a memo": {damage: "UPDATE ledger_postings SET memo = 'nothing to see' WHERE seq = 900",
 		rule: audit.RuleUnchanged, says: `its memo was "" and is "nothing to see"`},
@@ -68,7 +68,7 @@ var tamperings = map[string]struct {
 		rule: audit.RuleUnchanged, says: "its effective time was 2026-11-20T12:00:00Z and is 2026-10-21T12:00:00Z"},
 	"an effective date, to the digest": {damage: "UPDATE ledger_postings SET effective_at = effective_at - interval '30 days' WHERE seq = 900", fits: []int64{900},
 		rule: audit.RuleSealed, says: "its effective time was 2026-11-20T12:00:00Z and is 2026-10-21T12:00:00Z"},
-	"a recorded time": {damage: "UPDATE ledger_postings SET recorded_at = recorded_at + interval '1 hour' WHERE seq = 1223; UPDATE ledger_clock SET recorded_at = recorded_at + interval '1 hour'",
+	"a recorded time": {damage: "UPDATE ledger_postings SET recorded_at = recorded_at + interval '1 hour' WHERE seq = 1223; UPDATE ledger_clocks SET recorded_at = recorded_at + interval '1 hour'",
 		rule: audit.RuleSealed, says: "its recorded time was 2026-11-20T12:00:00"},
 	"a kind": {damage: "UPDATE ledger_postings SET kind = 'transfer_in' WHERE seq = 1211", fits: []int64{1211},
 		rule: audit.RuleSealed, says: "its kind was deposit and is transfer_in"},
@@ -78,17 +78,17 @@ var tamperings = map[string]struct {
 		rule: audit.RuleSealed, says: "number 4 on"},
 	"a balance": {damage: "UPDATE ledger_balances SET balance = balance + 1000000",
 		rule: audit.RuleNoOverdraft, says: "stored; its entries say"},
-	"a balance of nothing": {damage: "INSERT INTO ledger_balances SELECT platform_id, 999999, 5 FROM ledger_clock",
+	"a balance of nothing": {damage: "INSERT INTO ledger_balances SELECT platform_id, 999999, 5 FROM ledger_clocks",
 		rule: audit.RuleNoOverdraft, says: "of account 999999, which is not there"},
-	"a checkpoint": {damage: "UPDATE ledger_checkpoints SET balance = balance + 1",
+	"a checkpoint": {damage: "UPDATE ledger_balance_snapshots SET balance = balance + 1",
 		rule: audit.RuleBalanceSnapshots, says: "its entries say"},
-	"the work on checkpoints": {damage: "UPDATE ledger_checkpointed SET seq = 5000",
+	"the work on checkpoints": {damage: "UPDATE ledger_snapshot_progress SET seq = 5000",
 		rule: audit.RuleBalanceSnapshots, says: "says it is at number 5000, and the clock at 1223"},
-	"an entry gone": {damage: "DELETE FROM ledger_entries WHERE seq = 6 AND n = 3",
+	"an entry gone": {damage: "DELETE FROM ledger_entries WHERE seq = 6 AND entry_no = 3",
 		rule: audit.RuleUnchanged, says: "number 6 on"},
-	"an entry gone, to the digest": {damage: "DELETE FROM ledger_entries WHERE seq = 6 AND n = 3", fits: []int64{6},
+	"an entry gone, to the digest": {damage: "DELETE FROM ledger_entries WHERE seq = 6 AND entry_no = 3", fits: []int64{6},
 		rule: audit.RuleSealed, says: "converted, number 6 on"},
-	"an entry too many": {damage: "INSERT INTO ledger_entries SELECT platform_id, seq, recorded_at, debit_account, credit_account, amount, 2, currency FROM ledger_entries WHERE seq = 1211", fits: []int64{1211},
+	"an entry too many": {damage: "INSERT INTO ledger_entries SELECT platform_id, seq, recorded_at, debit_account_id, credit_account_id, amount, 2, currency FROM ledger_entries WHERE seq = 1211", fits: []int64{1211},
 		rule: audit.RuleSealed, says: "entry 2 was not there"},
 	"a posting gone": {damage: deletePostingsSQL("seq = 900") + "; " + recomputeBalancesSQL,
 		rule: audit.RuleSealed, says: "1 postings are missing on PlatformConfig"},
@@ -113,36 +113,36 @@ var tamperings = map[string]struct {
 		rule: audit.RuleSealed, says: "has number -5, under which it was never sealed"},
 	"two swapped": {damage: swapPostingsSQL("1210", "1216"),
 		rule: audit.RuleSealed, says: "it was sealed as number 1216"},
-	"a hash of the log": {damage: `UPDATE ledger_tiles SET hashes = set_byte(hashes, 32, get_byte(hashes, 32) # 1) WHERE level = 0 AND n = 1`,
+	"a hash of the log": {damage: `UPDATE ledger_log_tiles SET hashes = set_byte(hashes, 32, get_byte(hashes, 32) # 1) WHERE level = 0 AND tile_index = 1`,
 		rule: audit.RuleSealed, says: "the log's hash of posting number 258"},
-	"hashes of the log": {damage: `DELETE FROM ledger_tiles WHERE level = 0 AND n = 1`,
+	"hashes of the log": {damage: `DELETE FROM ledger_log_tiles WHERE level = 0 AND tile_index = 1`,
 		rule: audit.RuleSealed, says: "has lost its hashes around number 257"},
-	"the log's edge": {damage: `UPDATE ledger_sealed SET edge = set_byte(edge, length(edge) - 1, get_byte(edge, length(edge) - 1) # 1)`,
+	"the log's edge": {damage: `UPDATE ledger_log_state SET partial_tiles = set_byte(partial_tiles, length(partial_tiles) - 1, get_byte(partial_tiles, length(partial_tiles) - 1) # 1)`,
 		rule: audit.RuleSealed, says: "wrong hashes at its edge"},
-	"a head": {damage: `UPDATE ledger_heads SET root = sha256(root) WHERE size = 1213`,
+	"a head": {damage: `UPDATE ledger_log_checkpoints SET root_hash = sha256(root_hash) WHERE size = 1213`,
 		rule: audit.RuleSignedCheckpoints, says: "its note says something else"},
-	"a head gone": {damage: `DELETE FROM ledger_heads WHERE size = 1223`,
+	"a head gone": {damage: `DELETE FROM ledger_log_checkpoints WHERE size = 1223`,
 		rule: audit.RuleSignedCheckpoints, says: "is at size 1223 and its last head at size 1213"},
-	"a closed month's head": {damage: closeMonthSQL("replace(note, E'\\n1208\\n', E'\\n1209\\n')"),
+	"a closed month's head": {damage: closeMonthSQL("replace(signed_note, E'\\n1208\\n', E'\\n1209\\n')"),
 		rule: audit.RuleSignedCheckpoints, says: "(kept with the closing of 2026-10): invalid signature"},
-	"a closed month's head, of another log": {damage: closeMonthSQL("replace(note, substr(note, 17, 36), '01900000-0000-7000-8000-000000000001')"),
+	"a closed month's head, of another log": {damage: closeMonthSQL("replace(signed_note, substr(signed_note, 17, 36), '01900000-0000-7000-8000-000000000001')"),
 		rule: audit.RuleSignedCheckpoints, says: "what was kept with the closing of 2026-10 on PlatformConfig"},
 	"a closed month's head gone to words": {damage: closeMonthSQL("'none'"),
 		rule: audit.RuleSignedCheckpoints, says: "what was kept with the closing of 2026-10 on PlatformConfig"},
-	"a key": {damage: `UPDATE ledger_keys SET public_key = sha256(public_key)`,
+	"a key": {damage: `UPDATE ledger_log_keys SET public_key = sha256(public_key)`,
 		rule: audit.RuleSignedCheckpoints, says: "signed with no key of the log"},
-	"everything": {damage: `DELETE FROM ledger_postings; DELETE FROM ledger_entries; DELETE FROM ledger_balances; DELETE FROM ledger_checkpoints; DELETE FROM ledger_accounts;
-			DELETE FROM ledger_clock; DELETE FROM ledger_checkpointed; DELETE FROM ledger_sealed; DELETE FROM ledger_heads; DELETE FROM ledger_tiles`,
+	"everything": {damage: `DELETE FROM ledger_postings; DELETE FROM ledger_entries; DELETE FROM ledger_balances; DELETE FROM ledger_balance_snapshots; DELETE FROM ledger_accounts;
+			DELETE FROM ledger_clocks; DELETE FROM ledger_snapshot_progress; DELETE FROM ledger_log_state; DELETE FROM ledger_log_checkpoints; DELETE FROM ledger_log_tiles`,
 		rule: audit.RulePublishedCheckpoints, says: "the newest 1223 postings are missing"},
 }
 
 // closeMonthSQL keeps something as the head of a closed month, in which there is nothing.
 func closeMonthSQL(head string) string {
-	return `INSERT INTO ledger_closings (platform_id, month, closed_at, note, seq, digest, next_seq, head)
-		SELECT platform_id, '2026-10-01', now(), '', 1208, (SELECT digest FROM ledger_postings WHERE seq = 1208), 1, ` + head + ` FROM ledger_heads WHERE size = 1208;
+	return `INSERT INTO ledger_closings (platform_id, month, closed_at, note, seq, digest, next_month_seq, log_checkpoint)
+		SELECT platform_id, '2026-10-01', now(), '', 1208, (SELECT digest FROM ledger_postings WHERE seq = 1208), 1, ` + head + ` FROM ledger_log_checkpoints WHERE size = 1208;
 		INSERT INTO ledger_period_changes (platform_id, month, action, changed_at, note)
-		SELECT platform_id, '2026-10-01', action, '2026-11-25Z', '' FROM ledger_clock, unnest(ARRAY['soft-close', 'close']) action;
-		UPDATE ledger_clock SET closed_before = '2026-11-01', open_from = '2026-11-01'`
+		SELECT platform_id, '2026-10-01', action, '2026-11-25Z', '' FROM ledger_clocks, unnest(ARRAY['soft-close', 'close']) action;
+		UPDATE ledger_clocks SET closed_before = '2026-11-01', soft_closed_before = '2026-11-01'`
 }
 
 func TestVerify_ChecksCheckpointOfClosedMonth(t *testing.T) {
@@ -150,7 +150,7 @@ func TestVerify_ChecksCheckpointOfClosedMonth(t *testing.T) {
 	// The head that a month was closed with is held against the postings like any other, and
 	// as it was signed it fits.
 	v := newSealedEnv(t)
-	v.execAsSuperuser(dropConstraintsSQL + closeMonthSQL("note"))
+	v.execAsSuperuser(dropConstraintsSQL + closeMonthSQL("signed_note"))
 
 	report := v.verify()
 
@@ -169,7 +169,7 @@ func deletePostingsSQL(which string) string {
 }
 
 func setClockSQL(seq string) string {
-	return "UPDATE ledger_clock SET seq = " + seq + ", recorded_at = (SELECT recorded_at FROM ledger_postings WHERE seq = " + seq + ")"
+	return "UPDATE ledger_clocks SET seq = " + seq + ", recorded_at = (SELECT recorded_at FROM ledger_postings WHERE seq = " + seq + ")"
 }
 
 // insertCopiesSQL writes postings like another one under new numbers.
@@ -178,14 +178,14 @@ func insertCopiesSQL(from, to, like int) string {
 		INSERT INTO ledger_postings (platform_id, id, seq, kind, effective_at, recorded_at, memo, digest)
 		SELECT platform_id, gen_random_uuid(), n, kind, effective_at, recorded_at + (n - seq) * interval '1 microsecond', memo, digest
 		FROM ledger_postings, generate_series($from, $to) n WHERE seq = $like;
-		INSERT INTO ledger_entries SELECT platform_id, s, recorded_at, debit_account, credit_account, amount, n, currency
+		INSERT INTO ledger_entries SELECT platform_id, s, recorded_at, debit_account_id, credit_account_id, amount, entry_no, currency
 		FROM ledger_entries, generate_series($from, $to) s WHERE seq = $like`)
 }
 
 // renumberFromSQL makes room for a number.
 func renumberFromSQL(seq string) string {
 	return `UPDATE ledger_postings SET seq = -seq WHERE seq >= ` + seq + `; UPDATE ledger_postings SET seq = 1 - seq WHERE seq < 0;
-		UPDATE ledger_entries SET seq = -seq WHERE seq >= ` + seq + `; UPDATE ledger_entries SET seq = 1 - seq WHERE seq < 0; UPDATE ledger_clock SET seq = seq + 1`
+		UPDATE ledger_entries SET seq = -seq WHERE seq >= ` + seq + `; UPDATE ledger_entries SET seq = 1 - seq WHERE seq < 0; UPDATE ledger_clocks SET seq = seq + 1`
 }
 
 // swapPostingsSQL gives two postings each other's number and recorded time.
@@ -234,8 +234,8 @@ func TestVerify_RebuiltLogContradictsPublishedCheckpoints(t *testing.T) {
 	// Somebody with the database and the keys changes an amount and makes the whole log
 	// again: inside, everything fits, and only the heads outside tell.
 	v := newSealedEnv(t)
-	v.execAsSuperuser("UPDATE ledger_entries SET amount = amount + 1 WHERE seq = 900; UPDATE ledger_checkpoints SET balance = balance + 1 WHERE seq >= 900; " +
-		"DELETE FROM ledger_tiles; DELETE FROM ledger_heads; DELETE FROM ledger_sealed")
+	v.execAsSuperuser("UPDATE ledger_entries SET amount = amount + 1 WHERE seq = 900; UPDATE ledger_balance_snapshots SET balance = balance + 1 WHERE seq >= 900; " +
+		"DELETE FROM ledger_log_tiles; DELETE FROM ledger_log_checkpoints; DELETE FROM ledger_log_state")
 	v.recomputeDigests(900)
 	outside := v.publishedCheckpoints()
 	v.seal()

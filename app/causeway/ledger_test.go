@@ -81,9 +81,9 @@ func TestLedgerCheck_DetectsTampering(t *testing.T) {
 	}
 	defer conn.Close(context.WithoutCancel(t.Context()))
 	for _, statement := range []string{
-		"ALTER TABLE ledger_entries DISABLE TRIGGER ledger_append_only",
+		"ALTER TABLE ledger_entries DISABLE TRIGGER append_only",
 		"UPDATE ledger_entries SET amount = amount + 1 WHERE seq = 1",
-		"UPDATE transactions SET status = 'COMPLETED', reached = 'DELIVERED' WHERE status = 'PENDING'",
+		"UPDATE transactions SET status = 'COMPLETED', stage = 'DELIVERED' WHERE status = 'PENDING'",
 		"DELETE FROM transactions WHERE status = 'FAILED'",
 	} {
 		if _, err := conn.Exec(t.Context(), statement); err != nil {

@@ -86,9 +86,9 @@ func TestLedgerVerify_DetectsTruncatedLog(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer conn.Close(context.WithoutCancel(t.Context()))
-	for _, table := range []string{"ledger_postings", "ledger_entries", "ledger_heads"} {
+	for _, table := range []string{"ledger_postings", "ledger_entries", "ledger_log_checkpoints"} {
 		for _, statement := range []string{"ALTER TABLE " + table + " DISABLE TRIGGER USER", "DELETE FROM " + table + " WHERE seq > 5"} {
-			if table == "ledger_heads" {
+			if table == "ledger_log_checkpoints" {
 				statement = strings.Replace(statement, " WHERE seq > 5", "", 1)
 			}
 			if _, err := conn.Exec(t.Context(), statement); err != nil {
@@ -96,7 +96,7 @@ func TestLedgerVerify_DetectsTruncatedLog(t *testing.T) {
 			}
 		}
 	}
-	for _, statement := range []string{"DELETE FROM ledger_sealed", "UPDATE ledger_clock SET seq = 5", "DELETE FROM transactions WHERE status = 'FAILED'"} {
+	for _, statement := range []string{"DELETE FROM ledger_log_state", "UPDATE ledger_clocks SET seq = 5", "DELETE FROM transactions WHERE status = 'FAILED'"} {
 		if _, err := conn.Exec(t.Context(), statement); err != nil {
 			t.Fatalf("%s: %v", statement, err)
 		}
@@ -120,7 +120,7 @@ func TestLedgerVerify_DetectsMissingPostings(t *testing.T) {
 	}
 	defer conn.Close(context.WithoutCancel(t.Context()))
 	var id string
-	err = conn.QueryRow(t.Context(), "UPDATE transactions SET status = 'COMPLETED', reached = 'DELIVERED' WHERE status = 'PENDING' RETURNING id::text").Scan(&id)
+	err = conn.QueryRow(t.Context(), "UPDATE transactions SET status = 'COMPLETED', stage = 'DELIVERED' WHERE status = 'PENDING' RETURNING id::text").Scan(&id)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -84,7 +84,7 @@ func (m *meter) execIn(ctx context.Context, database, statement string) error {
 func (m *meter) countWebhooks(ctx context.Context) (waiting, parked int64, err error) {
 	err = m.withServiceDatabase(ctx, func(conn *pgx.Conn) error {
 		return conn.QueryRow(ctx, `SELECT (SELECT count(*) FROM webhook_queue) + (SELECT count(*) FROM webhook_backlog),
-			(SELECT count(*) FROM webhook_attempts WHERE parked)`).Scan(&waiting, &parked)
+			(SELECT count(*) FROM webhook_attempts WHERE given_up)`).Scan(&waiting, &parked)
 	})
 	return waiting, parked, err
 }
@@ -92,7 +92,7 @@ func (m *meter) countWebhooks(ctx context.Context) (waiting, parked int64, err e
 // countPostings counts them, of all platforms.
 func (m *meter) countPostings(ctx context.Context) (n int64, err error) {
 	err = m.withServiceDatabase(ctx, func(conn *pgx.Conn) error {
-		return conn.QueryRow(ctx, "SELECT coalesce(sum(seq), 0)::bigint FROM ledger_clock").Scan(&n)
+		return conn.QueryRow(ctx, "SELECT coalesce(sum(seq), 0)::bigint FROM ledger_clocks").Scan(&n)
 	})
 	return n, err
 }

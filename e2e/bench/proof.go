@@ -74,7 +74,7 @@ func (b *bench) measureProof(ctx context.Context, p *closedPeriodEnv) error {
 	against := []string{"--checkpoints", p.checkpointsDir, "--key", p.verifierKey}
 	var size int64
 	err := b.env.meter.withDatabase(ctx, closedPeriodDatabase, func(conn *pgx.Conn) error {
-		return conn.QueryRow(ctx, "SELECT pg_total_relation_size('ledger_tiles')").Scan(&size)
+		return conn.QueryRow(ctx, "SELECT pg_total_relation_size('ledger_log_tiles')").Scan(&size)
 	})
 	if err != nil {
 		return err

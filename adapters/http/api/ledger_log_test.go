@@ -257,7 +257,7 @@ func TestLedgerLog_TamperedDataHasNoProof(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer owner.Close(context.Background())
-	if _, err := owner.Exec(t.Context(), "UPDATE ledger_sealed SET edge = set_byte(edge, 40, get_byte(edge, 40) # 1)"); err != nil {
+	if _, err := owner.Exec(t.Context(), "UPDATE ledger_log_state SET partial_tiles = set_byte(partial_tiles, 40, get_byte(partial_tiles, 40) # 1)"); err != nil {
 		t.Fatal(err)
 	}
 	if got := a.send(http.MethodGet, "/ledger/log/proof?postingId=Posting:"+ids[0], ""); got.status != 500 {

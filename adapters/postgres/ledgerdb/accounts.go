@@ -88,16 +88,16 @@ func (b *Store) readAccountIDs(ctx context.Context, q Querier, accounts []ledger
 // balance row with it, so that there is always a row to lock.
 const insertAccounts = `
 WITH made AS (
-    INSERT INTO ledger_accounts (platform_id, path, currency, class, guarded)
-    SELECT platform_id, path, currency, class, guarded
+    INSERT INTO ledger_accounts (platform_id, path, currency, class, no_overdraft)
+    SELECT platform_id, path, currency, class, no_overdraft
     FROM unnest($1::uuid[], $2::text[], $3::text[], $4::text[], $5::boolean[]) WITH ORDINALITY
-        AS w (platform_id, path, currency, class, guarded, nth)
+        AS w (platform_id, path, currency, class, no_overdraft, nth)
     ORDER BY nth
     ON CONFLICT DO NOTHING
-    RETURNING platform_id, id, guarded
+    RETURNING platform_id, id, no_overdraft
 )
 INSERT INTO ledger_balances (platform_id, account_id)
-SELECT platform_id, id FROM made WHERE guarded`
+SELECT platform_id, id FROM made WHERE no_overdraft`
 
 func createAccounts(ctx context.Context, q Querier, accounts []ledger.Account) error {
 	classes, guarded := make([]string, len(accounts)), make([]bool, len(accounts))

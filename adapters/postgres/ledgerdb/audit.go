@@ -60,7 +60,7 @@ func (a *Audit) Snapshot(ctx context.Context, fn func(context.Context, ports.Aud
 // posting.
 func checkNothingArchived(ctx context.Context, tx pgx.Tx) error {
 	var first, last pgtype.Date
-	err := queryFreshPlan(ctx, tx, `SELECT min(month), max(month) FROM ledger_detached`, nil, func(rows pgx.Rows) error { return rows.Scan(&first, &last) })
+	err := queryFreshPlan(ctx, tx, `SELECT min(month), max(month) FROM ledger_archived_months`, nil, func(rows pgx.Rows) error { return rows.Scan(&first, &last) })
 	if err == nil && first.Valid {
 		err = fault.New(fault.MonthArchived, "The months %s to %s are detached, and books are proved from their first posting on. Attach them first (causeway ledger attach), then prove, then detach them again.",
 			period.MonthOf(first.Time), period.MonthOf(last.Time))
@@ -79,7 +79,7 @@ type auditView struct {
 }
 
 // Finds platforms that lost their clock too, by hopping along the primary keys of
-// ledger_accounts, ledger_heads and the months of ledger_postings and ledger_entries from one platform to
+// ledger_accounts, ledger_log_checkpoints and the months of ledger_postings and ledger_entries from one platform to
 // the next.
 const auditPlatforms = `
 WITH RECURSIVE a AS (
@@ -92,15 +92,15 @@ WITH RECURSIVE a AS (
     (SELECT platform_id FROM ledger_entries ORDER BY platform_id LIMIT 1)
     UNION ALL SELECT (SELECT t.platform_id FROM ledger_entries t WHERE t.platform_id > e.platform_id ORDER BY t.platform_id LIMIT 1) FROM e WHERE e.platform_id IS NOT NULL
 ), h AS (
-    (SELECT platform_id FROM ledger_heads ORDER BY platform_id LIMIT 1)
-    UNION ALL SELECT (SELECT t.platform_id FROM ledger_heads t WHERE t.platform_id > h.platform_id ORDER BY t.platform_id LIMIT 1) FROM h WHERE h.platform_id IS NOT NULL
+    (SELECT platform_id FROM ledger_log_checkpoints ORDER BY platform_id LIMIT 1)
+    UNION ALL SELECT (SELECT t.platform_id FROM ledger_log_checkpoints t WHERE t.platform_id > h.platform_id ORDER BY t.platform_id LIMIT 1) FROM h WHERE h.platform_id IS NOT NULL
 )
 SELECT every.platform_id, c.platform_id IS NOT NULL, coalesce(c.seq, 0), nullif(c.recorded_at, '-infinity'), coalesce(m.seq, 0),
        (SELECT array_agg(n.first_seq - 1 ORDER BY n.month) FROM ledger_months n
-        WHERE n.platform_id = every.platform_id AND n.first_seq > 1 AND n.month <= (m.complete_to AT TIME ZONE 'UTC')::date)
-FROM (SELECT platform_id FROM a UNION SELECT platform_id FROM p UNION SELECT platform_id FROM e UNION SELECT platform_id FROM h UNION SELECT platform_id FROM ledger_clock) every
-LEFT JOIN ledger_clock c ON c.platform_id = every.platform_id
-LEFT JOIN ledger_checkpointed m ON m.platform_id = every.platform_id
+        WHERE n.platform_id = every.platform_id AND n.first_seq > 1 AND n.month <= (m.months_complete_before AT TIME ZONE 'UTC')::date)
+FROM (SELECT platform_id FROM a UNION SELECT platform_id FROM p UNION SELECT platform_id FROM e UNION SELECT platform_id FROM h UNION SELECT platform_id FROM ledger_clocks) every
+LEFT JOIN ledger_clocks c ON c.platform_id = every.platform_id
+LEFT JOIN ledger_snapshot_progress m ON m.platform_id = every.platform_id
 WHERE every.platform_id IS NOT NULL
 ORDER BY every.platform_id`
 
@@ -128,7 +128,7 @@ GROUP BY p.transaction_id
 ORDER BY p.transaction_id
 LIMIT $3`
 
-// TransactionKinds is as ports.AuditView says. Rides on ledger_postings_of_transaction.
+// TransactionKinds is as ports.AuditView says. Rides on ledger_postings_by_transaction.
 func (v *auditView) TransactionKinds(ctx context.Context, p ident.Platform, each func([]ports.TransactionKinds) error) error {
 	var after [16]byte
 	for {
@@ -153,7 +153,7 @@ func (v *auditView) TransactionKinds(ctx context.Context, p ident.Platform, each
 	}
 }
 
-// Rides on ledger_postings_reversing.
+// Rides on ledger_postings_by_reverses.
 const auditReversals = `
 SELECT p.id, p.reverses, p.seq, coalesce(x.seq, 0)
 FROM ledger_postings p

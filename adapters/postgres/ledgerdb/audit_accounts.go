@@ -16,37 +16,37 @@ import (
 const (
 	// Rides on ledger_accounts_pkey and ledger_balances_pkey.
 	auditAccounts = `
-SELECT a.id, a.path, a.currency, a.class, a.guarded, b.balance
+SELECT a.id, a.path, a.currency, a.class, a.no_overdraft, b.balance
 FROM ledger_accounts a
 LEFT JOIN ledger_balances b ON b.platform_id = a.platform_id AND b.account_id = a.id
 WHERE a.platform_id = $1 AND a.id > $2
 ORDER BY a.id LIMIT $3`
 
-	// What touches a range of accounts, in order: moves on both sides (ledger_entries_debit,
-	// ledger_entries_credit), and checkpoints after the moves of their number
+	// What touches a range of accounts, in order: moves on both sides (ledger_entries_by_debit_account,
+	// ledger_entries_by_credit_account), and checkpoints after the moves of their number
 	// (ledger_checkpoints_pkey), with the true effective times of their blocks.
 	auditMoves = `
-SELECT e.debit_account AS account_id, e.seq, 0 AS rank, e.amount, NULL::text AS balance, NULL::text AS debits,
+SELECT e.debit_account_id AS account_id, e.seq, 0 AS rank, e.amount, NULL::text AS balance, NULL::text AS debits,
        NULL::timestamptz AS earliest, NULL::timestamptz AS latest, NULL::timestamptz AS true_earliest, NULL::timestamptz AS true_latest
 FROM ledger_entries e
-WHERE e.platform_id = $1 AND e.debit_account > $2 AND e.debit_account <= $3
+WHERE e.platform_id = $1 AND e.debit_account_id > $2 AND e.debit_account_id <= $3
 UNION ALL
-SELECT e.credit_account, e.seq, 1, e.amount, NULL, NULL, NULL, NULL, NULL, NULL
+SELECT e.credit_account_id, e.seq, 1, e.amount, NULL, NULL, NULL, NULL, NULL, NULL
 FROM ledger_entries e
-WHERE e.platform_id = $1 AND e.credit_account > $2 AND e.credit_account <= $3
+WHERE e.platform_id = $1 AND e.credit_account_id > $2 AND e.credit_account_id <= $3
 UNION ALL
-SELECT k.account_id, k.seq, 2, 0, k.balance::text, k.debits::text, k.earliest, k.latest, block.earliest, block.latest
+SELECT k.account_id, k.seq, 2, 0, k.balance::text, k.debit_total::text, k.earliest_effective_at, k.latest_effective_at, block.earliest, block.latest
 FROM (
     SELECT k.*, lag(k.seq, 1, 0::bigint) OVER (PARTITION BY k.account_id ORDER BY k.seq) AS after
-    FROM ledger_checkpoints k
+    FROM ledger_balance_snapshots k
     WHERE k.platform_id = $1 AND k.account_id > $2 AND k.account_id <= $3
 ) k
 CROSS JOIN LATERAL (
     SELECT min(p.effective_at) AS earliest, max(p.effective_at) AS latest
     FROM (
-        SELECT e.seq, e.recorded_at FROM ledger_entries e WHERE e.platform_id = $1 AND e.debit_account = k.account_id AND e.seq > k.after AND e.seq <= k.seq
+        SELECT e.seq, e.recorded_at FROM ledger_entries e WHERE e.platform_id = $1 AND e.debit_account_id = k.account_id AND e.seq > k.after AND e.seq <= k.seq
         UNION ALL
-        SELECT e.seq, e.recorded_at FROM ledger_entries e WHERE e.platform_id = $1 AND e.credit_account = k.account_id AND e.seq > k.after AND e.seq <= k.seq
+        SELECT e.seq, e.recorded_at FROM ledger_entries e WHERE e.platform_id = $1 AND e.credit_account_id = k.account_id AND e.seq > k.after AND e.seq <= k.seq
     ) x
     JOIN ledger_postings p ON p.platform_id = $1 AND p.seq = x.seq AND p.recorded_at = x.recorded_at
 ) block

@@ -30,13 +30,13 @@ WHERE e.platform_id = $1 AND NOT EXISTS (
 	auditBackdatedMismatches = `
 SELECT count(DISTINCT coalesce(p.seq, y.seq)), coalesce(min(coalesce(p.seq, y.seq)), 0)
 FROM (
-    SELECT e.seq, e.n, p.recorded_at, p.effective_at, e.debit_account, e.credit_account, e.amount
+    SELECT e.seq, e.entry_no, p.recorded_at, p.effective_at, e.debit_account_id, e.credit_account_id, e.amount
     FROM ledger_postings p JOIN ledger_entries e ON e.platform_id = $1 AND e.seq = p.seq AND e.recorded_at = p.recorded_at
     WHERE p.platform_id = $1 AND ` + backdatedCondition + `
 ) p
-FULL JOIN (SELECT * FROM ledger_astray WHERE platform_id = $1) y
-    ON y.seq = p.seq AND y.n = p.n AND y.recorded_at = p.recorded_at AND y.effective_at = p.effective_at
-    AND y.debit_account = p.debit_account AND y.credit_account = p.credit_account AND y.amount = p.amount
+FULL JOIN (SELECT * FROM ledger_backdated_entries WHERE platform_id = $1) y
+    ON y.seq = p.seq AND y.entry_no = p.entry_no AND y.recorded_at = p.recorded_at AND y.effective_at = p.effective_at
+    AND y.debit_account_id = p.debit_account_id AND y.credit_account_id = p.credit_account_id AND y.amount = p.amount
 WHERE p.seq IS NULL OR y.seq IS NULL`
 	auditMonthRanges = `
 SELECT coalesce(p.month, m.month), coalesce(m.first_seq, 0), coalesce(p.lowest, 0), coalesce(p.highest, 0)
@@ -46,7 +46,7 @@ FROM (
 ) p
 FULL JOIN (SELECT month, first_seq FROM ledger_months WHERE platform_id = $1) m ON m.month = p.month
 ORDER BY 1`
-	auditMonthEnds = `SELECT nullif(month_ends, '-infinity') FROM ledger_clock WHERE platform_id = $1`
+	auditMonthEnds = `SELECT nullif(month_end, '-infinity') FROM ledger_clocks WHERE platform_id = $1`
 )
 
 // IndexMismatches is as ports.AuditView says.

@@ -10,7 +10,7 @@ import (
 )
 
 // Rides on ledger_sealed_pkey.
-const auditLog = `SELECT size, edge FROM ledger_sealed WHERE platform_id = $1`
+const auditLog = `SELECT size, partial_tiles FROM ledger_log_state WHERE platform_id = $1`
 
 // Log is as ports.AuditView says.
 func (v *auditView) Log(ctx context.Context, p ident.Platform) (size int64, edge []byte, err error) {

@@ -14,7 +14,7 @@ import (
 )
 
 const (
-	auditMonths = `SELECT nullif(closed_before, '-infinity'), nullif(open_from, '-infinity') FROM ledger_clock WHERE platform_id = $1`
+	auditMonths = `SELECT nullif(closed_before, '-infinity'), nullif(soft_closed_before, '-infinity') FROM ledger_clocks WHERE platform_id = $1`
 
 	// Each posting is held against the last closing before it, whose month is the latest:
 	// one pass along the primary keys, whatever the number of months.
@@ -40,7 +40,7 @@ FROM (
            sum(x.debit) AS debits, sum(x.credit) AS credits
     FROM ledger_postings p
     JOIN ledger_entries e ON e.platform_id = p.platform_id AND e.seq = p.seq AND e.recorded_at = p.recorded_at
-    CROSS JOIN LATERAL (VALUES (e.debit_account, e.amount, 0::bigint), (e.credit_account, 0::bigint, e.amount)) x (account_id, debit, credit)
+    CROSS JOIN LATERAL (VALUES (e.debit_account_id, e.amount, 0::bigint), (e.credit_account_id, 0::bigint, e.amount)) x (account_id, debit, credit)
     WHERE p.platform_id = $1 AND p.effective_at < $3
     GROUP BY 1, 2
 ) t
@@ -82,7 +82,7 @@ func (v *auditView) Months(ctx context.Context, p ident.Platform) (m ports.Audit
 }
 
 // Rides on ledger_closings_pkey.
-const auditClosingCheckpoints = `SELECT month, head FROM ledger_closings WHERE platform_id = $1 AND head IS NOT NULL ORDER BY month`
+const auditClosingCheckpoints = `SELECT month, log_checkpoint FROM ledger_closings WHERE platform_id = $1 AND log_checkpoint IS NOT NULL ORDER BY month`
 
 // ClosingCheckpoints is as ports.AuditView says.
 func (v *auditView) ClosingCheckpoints(ctx context.Context, p ident.Platform) (closings []period.Closing, err error) {

@@ -24,12 +24,12 @@ ORDER BY p.seq LIMIT $4`
 
 	// Rides on the primary keys of the months, side by side, and ledger_accounts_pkey.
 	auditEntries = `
-SELECT e.seq, e.n, e.debit_account, d.path, d.currency, e.credit_account, c.path, c.currency, e.currency, e.amount
+SELECT e.seq, e.entry_no, e.debit_account_id, d.path, d.currency, e.credit_account_id, c.path, c.currency, e.currency, e.amount
 FROM ledger_entries e
-LEFT JOIN ledger_accounts d ON d.platform_id = e.platform_id AND d.id = e.debit_account
-LEFT JOIN ledger_accounts c ON c.platform_id = e.platform_id AND c.id = e.credit_account
-WHERE e.platform_id = $1 AND (e.seq, e.n) > ($2, $3) AND e.seq <= $4
-ORDER BY e.seq, e.n LIMIT $5`
+LEFT JOIN ledger_accounts d ON d.platform_id = e.platform_id AND d.id = e.debit_account_id
+LEFT JOIN ledger_accounts c ON c.platform_id = e.platform_id AND c.id = e.credit_account_id
+WHERE e.platform_id = $1 AND (e.seq, e.entry_no) > ($2, $3) AND e.seq <= $4
+ORDER BY e.seq, e.entry_no LIMIT $5`
 )
 
 // Postings is as ports.AuditView says.

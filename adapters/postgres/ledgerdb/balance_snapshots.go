@@ -114,43 +114,43 @@ func execFreshPlan(ctx context.Context, q Querier, statement string, args ...any
 const (
 	// Reads one row a platform.
 	selectNextStep = `
-SELECT m.platform_id, m.seq, c.seq, m.accounts_to, m.complete_to, n.month::timestamp AT TIME ZONE 'UTC', n.first_seq - 1
-FROM ledger_checkpointed m
-JOIN ledger_clock c ON c.platform_id = m.platform_id
+SELECT m.platform_id, m.seq, c.seq, m.last_account_id, m.months_complete_before, n.month::timestamp AT TIME ZONE 'UTC', n.first_seq - 1
+FROM ledger_snapshot_progress m
+JOIN ledger_clocks c ON c.platform_id = m.platform_id
 LEFT JOIN LATERAL (
     SELECT n.month, n.first_seq FROM ledger_months n
-    WHERE n.platform_id = m.platform_id AND n.month > (m.complete_to AT TIME ZONE 'UTC')::date AND n.first_seq > 1 ORDER BY n.month LIMIT 1
+    WHERE n.platform_id = m.platform_id AND n.month > (m.months_complete_before AT TIME ZONE 'UTC')::date AND n.first_seq > 1 ORDER BY n.month LIMIT 1
 ) n ON true
 WHERE c.seq - m.seq >= $1 OR n.month IS NOT NULL
 ORDER BY c.seq - m.seq DESC LIMIT 1
 FOR UPDATE OF m SKIP LOCKED`
 
-	updateSnapshotSeq      = `UPDATE ledger_checkpointed SET seq = $2 WHERE platform_id = $1`
-	updateSnapshotAccounts = `UPDATE ledger_checkpointed SET accounts_to = $2 WHERE platform_id = $1`
-	updateSnapshotMonth    = `UPDATE ledger_checkpointed SET complete_to = $2, accounts_to = 0 WHERE platform_id = $1`
+	updateSnapshotSeq      = `UPDATE ledger_snapshot_progress SET seq = $2 WHERE platform_id = $1`
+	updateSnapshotAccounts = `UPDATE ledger_snapshot_progress SET last_account_id = $2 WHERE platform_id = $1`
+	updateSnapshotMonth    = `UPDATE ledger_snapshot_progress SET months_complete_before = $2, last_account_id = 0 WHERE platform_id = $1`
 
 	// For each account of a step (ledger_accounts_pkey) what came after its last checkpoint
-	// (ledger_checkpoints_pkey, ledger_entries_debit and _credit).
+	// (ledger_checkpoints_pkey, ledger_entries_by_debit_account and _credit).
 	insertMonthEndSnapshots = `
 WITH step AS MATERIALIZED (
     SELECT a.id, CASE WHEN a.class IN ('asset', 'expense') THEN 1 ELSE -1 END AS sign
     FROM ledger_accounts a WHERE a.platform_id = $1 AND a.id > $3 ORDER BY a.id LIMIT $4
 ), closed AS (
-    INSERT INTO ledger_checkpoints (platform_id, account_id, seq, balance, earliest, latest, debits)
-    SELECT $1, s.id, $2, coalesce(k.balance, 0) + s.sign * x.debits, x.earliest, x.latest, coalesce(k.debits, 0) + x.gross
+    INSERT INTO ledger_balance_snapshots (platform_id, account_id, seq, balance, earliest_effective_at, latest_effective_at, debit_total)
+    SELECT $1, s.id, $2, coalesce(k.balance, 0) + s.sign * x.debits, x.earliest, x.latest, coalesce(k.debit_total, 0) + x.gross
     FROM step s
     LEFT JOIN LATERAL (
-        SELECT k.seq, k.balance, k.debits FROM ledger_checkpoints k
+        SELECT k.seq, k.balance, k.debit_total FROM ledger_balance_snapshots k
         WHERE k.platform_id = $1 AND k.account_id = s.id ORDER BY k.seq DESC LIMIT 1
     ) k ON true
     CROSS JOIN LATERAL (
         SELECT sum(y.amount) AS debits, sum(greatest(y.amount, 0)) AS gross, min(p.effective_at) AS earliest, max(p.effective_at) AS latest
         FROM (
             SELECT e.seq, e.recorded_at, e.amount FROM ledger_entries e
-            WHERE e.platform_id = $1 AND e.debit_account = s.id AND e.seq > coalesce(k.seq, 0) AND e.seq <= $2 AND e.recorded_at >= $5 AND e.recorded_at < $6
+            WHERE e.platform_id = $1 AND e.debit_account_id = s.id AND e.seq > coalesce(k.seq, 0) AND e.seq <= $2 AND e.recorded_at >= $5 AND e.recorded_at < $6
             UNION ALL
             SELECT e.seq, e.recorded_at, -e.amount FROM ledger_entries e
-            WHERE e.platform_id = $1 AND e.credit_account = s.id AND e.seq > coalesce(k.seq, 0) AND e.seq <= $2 AND e.recorded_at >= $5 AND e.recorded_at < $6
+            WHERE e.platform_id = $1 AND e.credit_account_id = s.id AND e.seq > coalesce(k.seq, 0) AND e.seq <= $2 AND e.recorded_at >= $5 AND e.recorded_at < $6
         ) y
         JOIN ledger_postings p ON p.platform_id = $1 AND p.seq = y.seq AND p.recorded_at = y.recorded_at AND p.recorded_at >= $5 AND p.recorded_at < $6
     ) x
@@ -162,33 +162,33 @@ SELECT max(s.id) FROM step s`
 	// postings), finds each account's last checkpoint
 	// (ledger_checkpoints_pkey), and where there is enough for a block adds what came
 	// between the two: fewer than a block's entries, or an earlier step had closed it
-	// (ledger_entries_debit and _credit).
+	// (ledger_entries_by_debit_account and _credit).
 	insertBlockSnapshots = `
 WITH recent AS MATERIALIZED (
     SELECT side.account_id, sum(side.amount) AS debits, sum(greatest(side.amount, 0)) AS gross, count(*) AS n, min(e.effective_at) AS earliest, max(e.effective_at) AS latest
-    FROM (SELECT x.debit_account, x.credit_account, x.amount, (SELECT p.effective_at FROM ledger_postings p
+    FROM (SELECT x.debit_account_id, x.credit_account_id, x.amount, (SELECT p.effective_at FROM ledger_postings p
               WHERE p.platform_id = $1 AND p.seq = x.seq AND p.recorded_at = x.recorded_at AND p.recorded_at >= $5 AND p.recorded_at < $6) AS effective_at
           FROM ledger_entries x WHERE x.platform_id = $1 AND x.seq > $3 AND x.seq <= $2 AND x.recorded_at >= $5 AND x.recorded_at < $6 OFFSET 0) e
-    CROSS JOIN LATERAL (VALUES (e.debit_account, e.amount), (e.credit_account, -e.amount)) side (account_id, amount)
+    CROSS JOIN LATERAL (VALUES (e.debit_account_id, e.amount), (e.credit_account_id, -e.amount)) side (account_id, amount)
     GROUP BY side.account_id
 ), due AS MATERIALIZED (
-    SELECT r.*, coalesce(k.seq, 0) AS since, coalesce(k.balance, 0) AS balance, coalesce(k.debits, 0) AS debited
+    SELECT r.*, coalesce(k.seq, 0) AS since, coalesce(k.balance, 0) AS balance, coalesce(k.debit_total, 0) AS debited
     FROM recent r
     LEFT JOIN LATERAL (
-        SELECT k.seq, k.balance, k.debits FROM ledger_checkpoints k
+        SELECT k.seq, k.balance, k.debit_total FROM ledger_balance_snapshots k
         WHERE k.platform_id = $1 AND k.account_id = r.account_id ORDER BY k.seq DESC LIMIT 1
     ) k ON true
     WHERE r.n >= $4 OR r.n + (
         SELECT count(*) FROM (
-            (SELECT FROM ledger_entries e WHERE e.platform_id = $1 AND e.debit_account = r.account_id AND e.seq > coalesce(k.seq, 0) AND e.seq <= $3
+            (SELECT FROM ledger_entries e WHERE e.platform_id = $1 AND e.debit_account_id = r.account_id AND e.seq > coalesce(k.seq, 0) AND e.seq <= $3
                 AND e.recorded_at >= $5 AND e.recorded_at < $6 LIMIT $4)
             UNION ALL
-            (SELECT FROM ledger_entries e WHERE e.platform_id = $1 AND e.credit_account = r.account_id AND e.seq > coalesce(k.seq, 0) AND e.seq <= $3
+            (SELECT FROM ledger_entries e WHERE e.platform_id = $1 AND e.credit_account_id = r.account_id AND e.seq > coalesce(k.seq, 0) AND e.seq <= $3
                 AND e.recorded_at >= $5 AND e.recorded_at < $6 LIMIT $4)
         ) older
     ) >= $4
 )
-INSERT INTO ledger_checkpoints (platform_id, account_id, seq, balance, earliest, latest, debits)
+INSERT INTO ledger_balance_snapshots (platform_id, account_id, seq, balance, earliest_effective_at, latest_effective_at, debit_total)
 SELECT $1, d.account_id, $2,
        d.balance + CASE WHEN a.class IN ('asset', 'expense') THEN 1 ELSE -1 END * (d.debits + coalesce(o.debits, 0)),
        least(d.earliest, o.earliest), greatest(d.latest, o.latest),
@@ -200,11 +200,11 @@ CROSS JOIN LATERAL (
     FROM (
         SELECT e.amount, (SELECT p.effective_at FROM ledger_postings p
             WHERE p.platform_id = $1 AND p.seq = e.seq AND p.recorded_at = e.recorded_at AND p.recorded_at >= $5 AND p.recorded_at < $6)
-        FROM ledger_entries e WHERE e.platform_id = $1 AND e.debit_account = d.account_id AND e.seq > d.since AND e.seq <= $3 AND e.recorded_at >= $5 AND e.recorded_at < $6
+        FROM ledger_entries e WHERE e.platform_id = $1 AND e.debit_account_id = d.account_id AND e.seq > d.since AND e.seq <= $3 AND e.recorded_at >= $5 AND e.recorded_at < $6
         UNION ALL
         SELECT -e.amount, (SELECT p.effective_at FROM ledger_postings p
             WHERE p.platform_id = $1 AND p.seq = e.seq AND p.recorded_at = e.recorded_at AND p.recorded_at >= $5 AND p.recorded_at < $6)
-        FROM ledger_entries e WHERE e.platform_id = $1 AND e.credit_account = d.account_id AND e.seq > d.since AND e.seq <= $3 AND e.recorded_at >= $5 AND e.recorded_at < $6
+        FROM ledger_entries e WHERE e.platform_id = $1 AND e.credit_account_id = d.account_id AND e.seq > d.since AND e.seq <= $3 AND e.recorded_at >= $5 AND e.recorded_at < $6
     ) x (amount, effective_at)
 ) o`
 )

@@ -65,7 +65,7 @@ func (b *Store) Balances(ctx context.Context, q Querier, accounts []ledger.Accou
 	return balances, nil
 }
 
-const callLockBalances = `SELECT places, balances FROM ledger_lock_balances($1, $2)`
+const callLockBalances = `SELECT positions, balances FROM ledger_lock_balances($1, $2)`
 
 func lockBalances(ctx context.Context, q Querier, accounts []ledger.Account, numbers accountIDs, into map[ledger.Account]int64) error {
 	if len(accounts) == 0 {
@@ -87,26 +87,26 @@ func lockBalances(ctx context.Context, q Querier, accounts []ledger.Account, num
 }
 
 const readStoredBalances = `
-SELECT w.place, b.balance
-FROM unnest($1::uuid[], $2::bigint[]) WITH ORDINALITY AS w (platform_id, account_id, place)
+SELECT w.position, b.balance
+FROM unnest($1::uuid[], $2::bigint[]) WITH ORDINALITY AS w (platform_id, account_id, position)
 JOIN ledger_balances b ON b.platform_id = w.platform_id AND b.account_id = w.account_id`
 
 // currentBalance is the present balance of account a: guarded accounts have it; for the
 // others it is the last checkpoint and what came since, in the months from a moment on.
-// Rides on ledger_balances_pkey, ledger_checkpoints_pkey, ledger_entries_debit and
-// ledger_entries_credit.
+// Rides on ledger_balances_pkey, ledger_checkpoints_pkey, ledger_entries_by_debit_account and
+// ledger_entries_by_credit_account.
 func currentBalance(since string) string {
 	return `
-CASE WHEN a.guarded THEN (SELECT b.balance FROM ledger_balances b WHERE b.platform_id = a.platform_id AND b.account_id = a.id)
+CASE WHEN a.no_overdraft THEN (SELECT b.balance FROM ledger_balances b WHERE b.platform_id = a.platform_id AND b.account_id = a.id)
 ELSE (
     SELECT coalesce(k.balance, 0) + CASE WHEN a.class IN ('asset', 'expense') THEN 1 ELSE -1 END * (
         (SELECT coalesce(sum(e.amount), 0) FROM ledger_entries e
-         WHERE e.platform_id = a.platform_id AND e.debit_account = a.id AND e.seq > coalesce(k.seq, 0) AND e.recorded_at >= ` + since + `)
+         WHERE e.platform_id = a.platform_id AND e.debit_account_id = a.id AND e.seq > coalesce(k.seq, 0) AND e.recorded_at >= ` + since + `)
       - (SELECT coalesce(sum(e.amount), 0) FROM ledger_entries e
-         WHERE e.platform_id = a.platform_id AND e.credit_account = a.id AND e.seq > coalesce(k.seq, 0) AND e.recorded_at >= ` + since + `))
+         WHERE e.platform_id = a.platform_id AND e.credit_account_id = a.id AND e.seq > coalesce(k.seq, 0) AND e.recorded_at >= ` + since + `))
     FROM (SELECT) one
     LEFT JOIN LATERAL (
-        SELECT k.seq, k.balance FROM ledger_checkpoints k
+        SELECT k.seq, k.balance FROM ledger_balance_snapshots k
         WHERE k.platform_id = a.platform_id AND k.account_id = a.id
         ORDER BY k.seq DESC LIMIT 1
     ) k ON true
@@ -114,13 +114,13 @@ ELSE (
 }
 
 var readCurrentBalances = `
-SELECT w.place, (` + currentBalance("$3") + `)::bigint
-FROM unnest($1::uuid[], $2::bigint[]) WITH ORDINALITY AS w (platform_id, account_id, place)
+SELECT w.position, (` + currentBalance("$3") + `)::bigint
+FROM unnest($1::uuid[], $2::bigint[]) WITH ORDINALITY AS w (platform_id, account_id, position)
 JOIN ledger_accounts a ON a.platform_id = w.platform_id AND a.id = w.account_id`
 
 // From when on entries are needed for present balances on any of several platforms. Rides
 // on ledger_checkpointed_pkey.
-const readSnapshotsCompleteTo = `SELECT min(k.complete_to) FROM ledger_checkpointed k WHERE k.platform_id = ANY ($1)`
+const readSnapshotsCompleteTo = `SELECT min(k.months_complete_before) FROM ledger_snapshot_progress k WHERE k.platform_id = ANY ($1)`
 
 // readBalances looks at the entries, in months of which there can be many, only if it must.
 func readBalances(ctx context.Context, q Querier, accounts []ledger.Account, numbers accountIDs, into map[ledger.Account]int64) error {
@@ -166,16 +166,16 @@ func readBalances(ctx context.Context, q Querier, accounts []ledger.Account, num
 
 // What the books said of an account after a posting: its last checkpoint by then and the
 // entries after that, all in the months from a moment on. Rides on ledger_checkpoints_pkey
-// and, for the run of entries, on ledger_entries_debit and _credit.
+// and, for the run of entries, on ledger_entries_by_debit_account and _credit.
 const selectRecordedBalance = `
 SELECT (coalesce(k.balance, 0) + CASE WHEN a.class IN ('asset', 'expense') THEN 1 ELSE -1 END * (
     (SELECT coalesce(sum(e.amount), 0) FROM ledger_entries e
-     WHERE e.platform_id = $1 AND e.debit_account = $2 AND e.seq > coalesce(k.seq, 0) AND e.seq <= $3 AND e.recorded_at >= $4 AND e.recorded_at < $5)
+     WHERE e.platform_id = $1 AND e.debit_account_id = $2 AND e.seq > coalesce(k.seq, 0) AND e.seq <= $3 AND e.recorded_at >= $4 AND e.recorded_at < $5)
   - (SELECT coalesce(sum(e.amount), 0) FROM ledger_entries e
-     WHERE e.platform_id = $1 AND e.credit_account = $2 AND e.seq > coalesce(k.seq, 0) AND e.seq <= $3 AND e.recorded_at >= $4 AND e.recorded_at < $5)))::text
+     WHERE e.platform_id = $1 AND e.credit_account_id = $2 AND e.seq > coalesce(k.seq, 0) AND e.seq <= $3 AND e.recorded_at >= $4 AND e.recorded_at < $5)))::text
 FROM ledger_accounts a
 LEFT JOIN LATERAL (
-    SELECT k.seq, k.balance FROM ledger_checkpoints k
+    SELECT k.seq, k.balance FROM ledger_balance_snapshots k
     WHERE k.platform_id = $1 AND k.account_id = $2 AND k.seq <= $3
     ORDER BY k.seq DESC LIMIT 1
 ) k ON true
@@ -198,26 +198,26 @@ func balanceRecordedAt(ctx context.Context, q Querier, platform uuid.UUID, m mon
 // came since the last, are read entry by entry. Rides on ledger_checkpoints_pkey.
 const blocksAround = `
 SELECT after, upto, CASE WHEN latest <= $3 THEN net::text ELSE '' END FROM (
-    SELECT lag(k.seq, 1, 0::bigint) OVER w AS after, k.seq AS upto, k.balance - lag(k.balance, 1, 0::numeric) OVER w AS net, k.earliest, k.latest
-    FROM ledger_checkpoints k
+    SELECT lag(k.seq, 1, 0::bigint) OVER w AS after, k.seq AS upto, k.balance - lag(k.balance, 1, 0::numeric) OVER w AS net, k.earliest_effective_at AS earliest, k.latest_effective_at AS latest
+    FROM ledger_balance_snapshots k
     WHERE k.platform_id = $1 AND k.account_id = $2
     WINDOW w AS (ORDER BY k.seq)
 ) blocks
 WHERE earliest <= $3
 UNION ALL
-SELECT coalesce(max(k.seq), 0), 9223372036854775806, '' FROM ledger_checkpoints k WHERE k.platform_id = $1 AND k.account_id = $2
+SELECT coalesce(max(k.seq), 0), 9223372036854775806, '' FROM ledger_balance_snapshots k WHERE k.platform_id = $1 AND k.account_id = $2
 ORDER BY 1`
 
 // What was effective by a moment ($7) of the entries of an account in a stretch: debits less
-// credits. Rides on ledger_entries_debit and _credit, and the primary keys of postings.
+// credits. Rides on ledger_entries_by_debit_account and _credit, and the primary keys of postings.
 const sumEffectiveInRange = `
 SELECT (
     (SELECT coalesce(sum(e.amount), 0) FROM ledger_entries e
-     WHERE e.platform_id = $1 AND e.debit_account = $2 AND e.seq > $3 AND e.seq <= $4 AND e.recorded_at >= $5 AND e.recorded_at < $6
+     WHERE e.platform_id = $1 AND e.debit_account_id = $2 AND e.seq > $3 AND e.seq <= $4 AND e.recorded_at >= $5 AND e.recorded_at < $6
        AND (SELECT p.effective_at FROM ledger_postings p
             WHERE p.platform_id = $1 AND p.seq = e.seq AND p.recorded_at = e.recorded_at AND p.recorded_at >= $5 AND p.recorded_at < $6) <= $7)
   - (SELECT coalesce(sum(e.amount), 0) FROM ledger_entries e
-     WHERE e.platform_id = $1 AND e.credit_account = $2 AND e.seq > $3 AND e.seq <= $4 AND e.recorded_at >= $5 AND e.recorded_at < $6
+     WHERE e.platform_id = $1 AND e.credit_account_id = $2 AND e.seq > $3 AND e.seq <= $4 AND e.recorded_at >= $5 AND e.recorded_at < $6
        AND (SELECT p.effective_at FROM ledger_postings p
             WHERE p.platform_id = $1 AND p.seq = e.seq AND p.recorded_at = e.recorded_at AND p.recorded_at >= $5 AND p.recorded_at < $6) <= $7))::text`
 

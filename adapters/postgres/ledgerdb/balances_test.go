@@ -103,7 +103,7 @@ func TestBalanceAt_SameWithSnapshots(t *testing.T) {
 			t.Fatalf("round %d: moved again: %t, %v", i, moved, err)
 		}
 	}
-	if n := h.count("SELECT count(*) FROM ledger_checkpoints"); n < 9 || n > 12 {
+	if n := h.count("SELECT count(*) FROM ledger_balance_snapshots"); n < 9 || n > 12 {
 		t.Errorf("%d checkpoints: three busy accounts get one a round, the quiet one at most one", n)
 	}
 

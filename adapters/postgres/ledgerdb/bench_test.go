@@ -123,7 +123,7 @@ func benchPost(b *testing.B, url string, clients, size int, kind string) {
 		post(i)
 	}
 	if kind == "closedmonths" { // as oneplatform, on books that have held and closed months
-		if _, err := conns[0].Exec(context.Background(), `UPDATE ledger_clock SET closed_before = '2026-10-01', open_from = '2026-11-01' WHERE platform_id = $1`, shared.UUID()); err != nil {
+		if _, err := conns[0].Exec(context.Background(), `UPDATE ledger_clocks SET closed_before = '2026-10-01', soft_closed_before = '2026-11-01' WHERE platform_id = $1`, shared.UUID()); err != nil {
 			b.Fatal(err)
 		}
 	}

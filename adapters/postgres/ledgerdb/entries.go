@@ -22,37 +22,37 @@ const (
 )
 
 // Where the entries of a page come from; each is a list of (seq, recorded_at, n,
-// debit_account, credit_account, amount, currency) after place ($2, $3), at most $4 of them, in order.
+// debit_account_id, credit_account_id, amount, currency) after place ($2, $3), at most $4 of them, in order.
 const (
-	// Rides on ledger_entries_debit and ledger_entries_credit: an account is on one side
+	// Rides on ledger_entries_by_debit_account and ledger_entries_by_credit_account: an account is on one side
 	// of an entry only, so two short runs make the page.
 	pickByAccount = `
-(SELECT e.seq, e.recorded_at, e.n, e.debit_account, e.credit_account, e.amount, e.currency FROM ledger_entries e
- WHERE e.platform_id = $1 AND e.debit_account = $5 AND e.seq >= $2 AND (e.seq, e.n) > ($2, $3) ORDER BY e.seq, e.n LIMIT $4)
+(SELECT e.seq, e.recorded_at, e.entry_no, e.debit_account_id, e.credit_account_id, e.amount, e.currency FROM ledger_entries e
+ WHERE e.platform_id = $1 AND e.debit_account_id = $5 AND e.seq >= $2 AND (e.seq, e.entry_no) > ($2, $3) ORDER BY e.seq, e.entry_no LIMIT $4)
 UNION ALL
-(SELECT e.seq, e.recorded_at, e.n, e.debit_account, e.credit_account, e.amount, e.currency FROM ledger_entries e
- WHERE e.platform_id = $1 AND e.credit_account = $5 AND e.seq >= $2 AND (e.seq, e.n) > ($2, $3) ORDER BY e.seq, e.n LIMIT $4)`
+(SELECT e.seq, e.recorded_at, e.entry_no, e.debit_account_id, e.credit_account_id, e.amount, e.currency FROM ledger_entries e
+ WHERE e.platform_id = $1 AND e.credit_account_id = $5 AND e.seq >= $2 AND (e.seq, e.entry_no) > ($2, $3) ORDER BY e.seq, e.entry_no LIMIT $4)`
 
-	// Rides on ledger_postings_of_transaction, or ledger_posting_ids_pkey for one posting,
+	// Rides on ledger_postings_by_transaction, or ledger_posting_ids_pkey for one posting,
 	// and the primary keys of entries.
 	pickByPosting = `
-SELECT e.seq, e.recorded_at, e.n, e.debit_account, e.credit_account, e.amount, e.currency
+SELECT e.seq, e.recorded_at, e.entry_no, e.debit_account_id, e.credit_account_id, e.amount, e.currency
 FROM ledger_postings p JOIN ledger_entries e ON e.platform_id = p.platform_id AND e.seq = p.seq AND e.recorded_at = p.recorded_at
-WHERE p.platform_id = $1 AND (e.seq, e.n) > ($2, $3) AND ($5::bigint = 0 OR $5 IN (e.debit_account, e.credit_account))
+WHERE p.platform_id = $1 AND (e.seq, e.entry_no) > ($2, $3) AND ($5::bigint = 0 OR $5 IN (e.debit_account_id, e.credit_account_id))
   AND ($6::uuid IS NULL OR p.transaction_id = $6) AND ($7::uuid IS NULL OR (p.seq, p.recorded_at) = (SELECT x.seq, x.recorded_at FROM ledger_posting_ids x WHERE x.platform_id = $1 AND x.id = $7))`
 
 	// Rides on the primary keys of entries.
 	pickAll = `
-SELECT e.seq, e.recorded_at, e.n, e.debit_account, e.credit_account, e.amount, e.currency FROM ledger_entries e
-WHERE e.platform_id = $1 AND (e.seq, e.n) > ($2, $3)`
+SELECT e.seq, e.recorded_at, e.entry_no, e.debit_account_id, e.credit_account_id, e.amount, e.currency FROM ledger_entries e
+WHERE e.platform_id = $1 AND (e.seq, e.entry_no) > ($2, $3)`
 
 	selectEntryPage = `
-SELECT e.seq, e.n, d.path, c.path, e.currency, e.amount, p.id, p.kind, p.transaction_id, p.effective_at, p.recorded_at, p.memo, p.reverses
-FROM (SELECT * FROM (%s) picked ORDER BY seq, n LIMIT $4) e
+SELECT e.seq, e.entry_no, d.path, c.path, e.currency, e.amount, p.id, p.kind, p.transaction_id, p.effective_at, p.recorded_at, p.memo, p.reverses
+FROM (SELECT * FROM (%s) picked ORDER BY seq, entry_no LIMIT $4) e
 JOIN ledger_postings p ON p.platform_id = $1 AND p.seq = e.seq AND p.recorded_at = e.recorded_at
-JOIN ledger_accounts d ON d.platform_id = $1 AND d.id = e.debit_account
-JOIN ledger_accounts c ON c.platform_id = $1 AND c.id = e.credit_account
-ORDER BY e.seq, e.n`
+JOIN ledger_accounts d ON d.platform_id = $1 AND d.id = e.debit_account_id
+JOIN ledger_accounts c ON c.platform_id = $1 AND c.id = e.credit_account_id
+ORDER BY e.seq, e.entry_no`
 )
 
 // Entries reads one page of entries in the order in which they were recorded.

@@ -15,10 +15,10 @@ import (
 
 var _ ports.Finance = (*Reader)(nil)
 
-// Rides on ledger_accounts_in_order; said again that a path is there, so that the
+// Rides on ledger_accounts_by_path; said again that a path is there, so that the
 // index can be used.
 var listAccounts = `
-SELECT a.path, a.currency, a.class, a.guarded, (` + currentBalance("$8") + `)::text
+SELECT a.path, a.currency, a.class, a.no_overdraft, (` + currentBalance("$8") + `)::text
 FROM ledger_accounts a
 WHERE a.platform_id = $1 AND a.path IS NOT NULL
   AND a.path COLLATE "C" >= $2 AND ($3 = '' OR a.path COLLATE "C" < $3)
@@ -60,9 +60,9 @@ func prefixEnd(prefix string) string {
 // Rides on ledger_account_path_and_currency_unique.
 var (
 	accountsAtPath = `
-SELECT a.path, a.currency, a.class, a.guarded, '0'` + fromAccountsAtPath
+SELECT a.path, a.currency, a.class, a.no_overdraft, '0'` + fromAccountsAtPath
 	balancesAtPath = `
-SELECT a.path, a.currency, a.class, a.guarded, (` + currentBalance("$4") + `)::text` + fromAccountsAtPath
+SELECT a.path, a.currency, a.class, a.no_overdraft, (` + currentBalance("$4") + `)::text` + fromAccountsAtPath
 )
 
 const fromAccountsAtPath = `

@@ -49,26 +49,26 @@ func (r *Reader) AccountEntries(ctx context.Context, f ports.AccountEntryFilter)
 // A page of one part, which is ($4, $5], recorded from $8 until before $9, from the place
 // ($6, $7) on. %[1]s is the order, %[2]s picks the entries.
 const selectAccountPage = `
-SELECT e.seq, e.n, d.path, c.path, e.currency, e.amount, p.id, p.kind, p.transaction_id, p.effective_at, p.recorded_at, p.memo, p.reverses
-FROM (SELECT * FROM (%[2]s) picked ORDER BY seq %[1]s, n %[1]s LIMIT $3) e
+SELECT e.seq, e.entry_no, d.path, c.path, e.currency, e.amount, p.id, p.kind, p.transaction_id, p.effective_at, p.recorded_at, p.memo, p.reverses
+FROM (SELECT * FROM (%[2]s) picked ORDER BY seq %[1]s, entry_no %[1]s LIMIT $3) e
 JOIN ledger_postings p ON p.platform_id = $1 AND p.seq = e.seq AND p.recorded_at = e.recorded_at AND p.recorded_at >= $8 AND p.recorded_at < $9
-JOIN ledger_accounts d ON d.platform_id = $1 AND d.id = e.debit_account
-JOIN ledger_accounts c ON c.platform_id = $1 AND c.id = e.credit_account
-ORDER BY e.seq %[1]s, e.n %[1]s`
+JOIN ledger_accounts d ON d.platform_id = $1 AND d.id = e.debit_account_id
+JOIN ledger_accounts c ON c.platform_id = $1 AND c.id = e.credit_account_id
+ORDER BY e.seq %[1]s, e.entry_no %[1]s`
 
-// Rides on ledger_entries_debit and ledger_entries_credit: an account is on one side of an
+// Rides on ledger_entries_by_debit_account and ledger_entries_by_credit_account: an account is on one side of an
 // entry only, so two short runs make the page; they are cut by postings, as the indexes have
 // them in that order without a sort. %[1]s is the order, %[2]s how places compare to the
 // last one, %[3]s what else an entry must be.
 const pickByRange = `
-    (SELECT e.seq, e.recorded_at, e.n, e.debit_account, e.credit_account, e.amount, e.currency FROM ledger_entries e
-     WHERE e.platform_id = $1 AND e.debit_account = $2 AND e.seq > $4 AND e.seq <= $5 AND e.recorded_at >= $8 AND e.recorded_at < $9
-       AND (e.seq, e.n) %[2]s ($6, $7) %[3]s
+    (SELECT e.seq, e.recorded_at, e.entry_no, e.debit_account_id, e.credit_account_id, e.amount, e.currency FROM ledger_entries e
+     WHERE e.platform_id = $1 AND e.debit_account_id = $2 AND e.seq > $4 AND e.seq <= $5 AND e.recorded_at >= $8 AND e.recorded_at < $9
+       AND (e.seq, e.entry_no) %[2]s ($6, $7) %[3]s
      ORDER BY e.seq %[1]s FETCH FIRST ($3) ROWS WITH TIES)
     UNION ALL
-    (SELECT e.seq, e.recorded_at, e.n, e.debit_account, e.credit_account, e.amount, e.currency FROM ledger_entries e
-     WHERE e.platform_id = $1 AND e.credit_account = $2 AND e.seq > $4 AND e.seq <= $5 AND e.recorded_at >= $8 AND e.recorded_at < $9
-       AND (e.seq, e.n) %[2]s ($6, $7) %[3]s
+    (SELECT e.seq, e.recorded_at, e.entry_no, e.debit_account_id, e.credit_account_id, e.amount, e.currency FROM ledger_entries e
+     WHERE e.platform_id = $1 AND e.credit_account_id = $2 AND e.seq > $4 AND e.seq <= $5 AND e.recorded_at >= $8 AND e.recorded_at < $9
+       AND (e.seq, e.entry_no) %[2]s ($6, $7) %[3]s
      ORDER BY e.seq %[1]s FETCH FIRST ($3) ROWS WITH TIES)`
 
 const effectiveInSpan = `AND (SELECT p.effective_at FROM ledger_postings p
@@ -77,10 +77,10 @@ const effectiveInSpan = `AND (SELECT p.effective_at FROM ledger_postings p
 // Those of postings that are astray ($12 and $13), by the primary keys of both. %[1]s is how
 // places compare to the last one.
 const pickBackdated = `
-    SELECT e.seq, e.recorded_at, e.n, e.debit_account, e.credit_account, e.amount, e.currency
+    SELECT e.seq, e.recorded_at, e.entry_no, e.debit_account_id, e.credit_account_id, e.amount, e.currency
     FROM unnest($12::bigint[], $13::timestamptz[]) AS s (seq, recorded_at)
     JOIN ledger_entries e ON e.platform_id = $1 AND e.seq = s.seq AND e.recorded_at = s.recorded_at AND e.recorded_at >= $8 AND e.recorded_at < $9
-    WHERE s.seq > $4 AND s.seq <= $5 AND $2 IN (e.debit_account, e.credit_account) AND (e.seq, e.n) %[1]s ($6, $7) ` + effectiveInSpan + ``
+    WHERE s.seq > $4 AND s.seq <= $5 AND $2 IN (e.debit_account_id, e.credit_account_id) AND (e.seq, e.entry_no) %[1]s ($6, $7) ` + effectiveInSpan + ``
 
 // readAccountPage reads the page out of the parts that can have something of it, and leaves
 // it in ascending order.
@@ -143,11 +143,11 @@ func readAccountPage(ctx context.Context, q Querier, number int64, m months, bus
 // last block. Rides on ledger_checkpoints_pkey.
 const blocksInSpan = `
 SELECT after, upto FROM (
-    SELECT lag(k.seq, 1, 0::bigint) OVER (ORDER BY k.seq) AS after, k.seq AS upto, k.earliest, k.latest
-    FROM ledger_checkpoints k WHERE k.platform_id = $1 AND k.account_id = $2
+    SELECT lag(k.seq, 1, 0::bigint) OVER (ORDER BY k.seq) AS after, k.seq AS upto, k.earliest_effective_at AS earliest, k.latest_effective_at AS latest
+    FROM ledger_balance_snapshots k WHERE k.platform_id = $1 AND k.account_id = $2
     UNION ALL
     SELECT coalesce(max(k.seq), 0), 9223372036854775806, '-infinity', 'infinity'
-    FROM ledger_checkpoints k WHERE k.platform_id = $1 AND k.account_id = $2
+    FROM ledger_balance_snapshots k WHERE k.platform_id = $1 AND k.account_id = $2
 ) blocks
 WHERE earliest <= $4 AND latest >= $3
 ORDER BY after`
@@ -177,26 +177,26 @@ func accountSearchRanges(ctx context.Context, q Querier, number int64, m months,
 
 // What was on the account before each of several entries, counted from the entry before
 // it in the list or, where there is one in between, from the last checkpoint. Rides on
-// ledger_checkpoints_pkey, ledger_entries_debit and ledger_entries_credit.
+// ledger_checkpoints_pkey, ledger_entries_by_debit_account and ledger_entries_by_credit_account.
 const balancesBefore = `
 SELECT coalesce(k.balance::text, ''), (d.amount - c.amount)::text
 FROM unnest($3::bigint[], $4::smallint[], $5::timestamptz[], $6::bigint[], $7::smallint[], $8::timestamptz[]) WITH ORDINALITY
-    AS w (seq, n, recorded, last_seq, last_n, last_recorded, place)
+    AS w (seq, entry_no, recorded, last_seq, last_n, last_recorded, place)
 LEFT JOIN LATERAL (
-    SELECT k.seq, k.balance FROM ledger_checkpoints k
+    SELECT k.seq, k.balance FROM ledger_balance_snapshots k
     WHERE k.platform_id = $1 AND k.account_id = $2 AND k.seq < w.seq AND k.seq >= w.last_seq ORDER BY k.seq DESC LIMIT 1
 ) k ON true
 CROSS JOIN LATERAL (
     SELECT coalesce(sum(e.amount), 0) AS amount FROM ledger_entries e
-    WHERE e.platform_id = $1 AND e.debit_account = $2 AND e.seq >= coalesce(k.seq + 1, w.last_seq) AND e.seq <= w.seq
+    WHERE e.platform_id = $1 AND e.debit_account_id = $2 AND e.seq >= coalesce(k.seq + 1, w.last_seq) AND e.seq <= w.seq
       AND e.recorded_at >= w.last_recorded AND e.recorded_at <= w.recorded AND e.recorded_at >= $9 AND e.recorded_at < $10
-      AND (k.seq IS NOT NULL OR (e.seq, e.n) > (w.last_seq, w.last_n)) AND (e.seq, e.n) < (w.seq, w.n)
+      AND (k.seq IS NOT NULL OR (e.seq, e.entry_no) > (w.last_seq, w.last_n)) AND (e.seq, e.entry_no) < (w.seq, w.entry_no)
 ) d
 CROSS JOIN LATERAL (
     SELECT coalesce(sum(e.amount), 0) AS amount FROM ledger_entries e
-    WHERE e.platform_id = $1 AND e.credit_account = $2 AND e.seq >= coalesce(k.seq + 1, w.last_seq) AND e.seq <= w.seq
+    WHERE e.platform_id = $1 AND e.credit_account_id = $2 AND e.seq >= coalesce(k.seq + 1, w.last_seq) AND e.seq <= w.seq
       AND e.recorded_at >= w.last_recorded AND e.recorded_at <= w.recorded AND e.recorded_at >= $9 AND e.recorded_at < $10
-      AND (k.seq IS NOT NULL OR (e.seq, e.n) > (w.last_seq, w.last_n)) AND (e.seq, e.n) < (w.seq, w.n)
+      AND (k.seq IS NOT NULL OR (e.seq, e.entry_no) > (w.last_seq, w.last_n)) AND (e.seq, e.entry_no) < (w.seq, w.entry_no)
 ) c
 ORDER BY w.place`
 

@@ -26,9 +26,9 @@ SELECT p.seq, p.id, p.kind, p.transaction_id, p.effective_at, p.recorded_at, p.m
        d.path, c.path, e.currency, e.amount
 FROM (%[1]s) p
 JOIN ledger_entries e ON e.platform_id = $1 AND e.seq = p.seq AND e.recorded_at = p.recorded_at AND e.recorded_at >= $5 AND e.recorded_at < $6
-JOIN ledger_accounts d ON d.platform_id = $1 AND d.id = e.debit_account
-JOIN ledger_accounts c ON c.platform_id = $1 AND c.id = e.credit_account
-ORDER BY p.seq %[2]s, e.n`
+JOIN ledger_accounts d ON d.platform_id = $1 AND d.id = e.debit_account_id
+JOIN ledger_accounts c ON c.platform_id = $1 AND c.id = e.credit_account_id
+ORDER BY p.seq %[2]s, e.entry_no`
 
 // Rides on ledger_posting_ids_pkey.
 const selectPosition = `SELECT seq, recorded_at FROM ledger_posting_ids WHERE platform_id = $1 AND id = $2`
@@ -134,16 +134,16 @@ func postingSearchRanges(ctx context.Context, q Querier, m months, f ports.Posti
 }
 
 // commonKinds are the kinds that payments consist of. They stand like this in the
-// condition of ledger_postings_of_rare_kind.
+// condition of ledger_postings_by_rare_kind.
 const commonKinds = `'jit_received', 'converted', 'delivered', 'deposit', 'transfer_in', 'transfer_out'`
 
 // RareKindsCondition is that condition, of postings p: whoever looks for rare kinds repeats it, so
 // that the index can be used.
 const RareKindsCondition = "p.kind NOT IN (" + commonKinds + ")"
 
-// buildPostingQuery writes the statement for a filter. Rides on ledger_postings_of_transaction,
-// transactions_of_customer, ledger_postings_by_memo, the indexes of references or
-// ledger_postings_of_rare_kind, whatever is asked for, or else on the primary keys.
+// buildPostingQuery writes the statement for a filter. Rides on ledger_postings_by_transaction,
+// transactions_by_customer, ledger_postings_by_memo, the indexes of references or
+// ledger_postings_by_rare_kind, whatever is asked for, or else on the primary keys.
 func buildPostingQuery(f ports.PostingFilter, s searchRange) (string, []any) {
 	recorded, until := s.timeBounds()
 	args := []any{pgUUID(f.Platform.UUID()), s.after, s.upto, f.Limit + 1, recorded, until}
@@ -187,7 +187,7 @@ func buildPostingQuery(f ports.PostingFilter, s searchRange) (string, []any) {
     UNION ALL
     SELECT p.* FROM %[1]s WHERE %[2]s AND p.memo = %[3]s AND p.kind <> 'unmatched_assigned' AND p.transaction_id IN (
         SELECT q.transaction_id FROM quotes q WHERE q.platform_id = $1 AND q.reference = %[3]s AND q.reference <> ''
-        UNION SELECT w.id FROM transactions w WHERE w.platform_id = $1 AND w.own_reference = %[3]s AND w.own_reference <> '')
+        UNION SELECT w.id FROM transactions w WHERE w.platform_id = $1 AND w.reference = %[3]s AND w.reference <> '')
 ) p ORDER BY p.seq %[4]s LIMIT $4`, from, also, memo, order)
 	return fmt.Sprintf(selectPostings, pick, order), args
 }

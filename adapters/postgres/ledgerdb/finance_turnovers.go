@@ -23,49 +23,49 @@ ORDER BY a.currency COLLATE "C", a.path COLLATE "C"`
 
 	// What was debited and credited up to a posting: for each account its last checkpoint by
 	// then (ledger_checkpoints_pkey), and the entries after that, all in the months from a
-	// moment on (ledger_entries_debit, ledger_entries_credit). One statement a posting: what
+	// moment on (ledger_entries_by_debit_account, ledger_entries_by_credit_account). One statement a posting: what
 	// lies around it is on few pages, whatever the account.
 	turnoversUpto = `
-SELECT a.id, (coalesce(k.debits, 0) + d.amount)::text, (coalesce(k.credits, 0) + c.amount)::text
+SELECT a.id, (coalesce(k.debit_total, 0) + d.amount)::text, (coalesce(k.credits, 0) + c.amount)::text
 FROM ledger_accounts a
 LEFT JOIN LATERAL (
-    SELECT k.seq, k.debits, k.debits - CASE WHEN a.class IN ('asset', 'expense') THEN 1 ELSE -1 END * k.balance AS credits FROM ledger_checkpoints k
+    SELECT k.seq, k.debit_total, k.debit_total - CASE WHEN a.class IN ('asset', 'expense') THEN 1 ELSE -1 END * k.balance AS credits FROM ledger_balance_snapshots k
     WHERE k.platform_id = $1 AND k.account_id = a.id AND k.seq <= $3
     ORDER BY k.seq DESC LIMIT 1
 ) k ON true
 CROSS JOIN LATERAL (
     SELECT coalesce(sum(e.amount), 0) AS amount FROM ledger_entries e
-    WHERE e.platform_id = $1 AND e.debit_account = a.id AND e.seq > coalesce(k.seq, 0) AND e.seq <= $3 AND e.recorded_at >= $4 AND e.recorded_at < $5
+    WHERE e.platform_id = $1 AND e.debit_account_id = a.id AND e.seq > coalesce(k.seq, 0) AND e.seq <= $3 AND e.recorded_at >= $4 AND e.recorded_at < $5
 ) d
 CROSS JOIN LATERAL (
     SELECT coalesce(sum(e.amount), 0) AS amount FROM ledger_entries e
-    WHERE e.platform_id = $1 AND e.credit_account = a.id AND e.seq > coalesce(k.seq, 0) AND e.seq <= $3 AND e.recorded_at >= $4 AND e.recorded_at < $5
+    WHERE e.platform_id = $1 AND e.credit_account_id = a.id AND e.seq > coalesce(k.seq, 0) AND e.seq <= $3 AND e.recorded_at >= $4 AND e.recorded_at < $5
 ) c
 WHERE a.platform_id = $1 AND ($2 = '' OR a.class = $2)`
 
 	// What was recorded after a moment ($2) and took effect by then already counts, and what
 	// was recorded by then and took effect later does not count yet. Postings are found
 	// around the moment ($3 to $6, by the primary keys), unless they are astray
-	// (ledger_astray_across).
+	// (ledger_backdated_entries_by_gap).
 	effectiveAdjustments = `
 WITH moves AS (
-    SELECT e.debit_account, e.credit_account, CASE WHEN p.recorded_at > $2 THEN e.amount ELSE -e.amount END AS amount
+    SELECT e.debit_account_id, e.credit_account_id, CASE WHEN p.recorded_at > $2 THEN e.amount ELSE -e.amount END AS amount
     FROM ledger_postings p
     JOIN ledger_entries e ON e.platform_id = $1 AND e.seq = p.seq AND e.recorded_at = p.recorded_at AND e.recorded_at >= $5 AND e.recorded_at < $6
     WHERE p.platform_id = $1 AND p.seq > $3 AND p.seq <= $4 AND p.recorded_at >= $5 AND p.recorded_at < $6
       AND (p.recorded_at > $2) <> (p.effective_at > $2) AND NOT ` + backdatedCondition + `
     UNION ALL
-    SELECT y.debit_account, y.credit_account, CASE WHEN y.recorded_at > $2 THEN y.amount ELSE -y.amount END FROM ledger_across($1, $2) y
+    SELECT y.debit_account_id, y.credit_account_id, CASE WHEN y.recorded_at > $2 THEN y.amount ELSE -y.amount END FROM ledger_entries_spanning($1, $2) y
 )`
 	turnoverAdjustments = effectiveAdjustments + `
 SELECT side.id, sum(side.debit)::text, sum(side.credit)::text
 FROM moves m
-CROSS JOIN LATERAL (VALUES (m.debit_account, m.amount, 0), (m.credit_account, 0, m.amount)) side (id, debit, credit)
+CROSS JOIN LATERAL (VALUES (m.debit_account_id, m.amount, 0), (m.credit_account_id, 0, m.amount)) side (id, debit, credit)
 GROUP BY side.id`
 	// Debits minus credits of one account among it.
 	accountAdjustment = effectiveAdjustments + `
-SELECT coalesce(sum(CASE WHEN m.debit_account = $7 THEN m.amount ELSE -m.amount END), 0)::text
-FROM moves m WHERE $7 IN (m.debit_account, m.credit_account)`
+SELECT coalesce(sum(CASE WHEN m.debit_account_id = $7 THEN m.amount ELSE -m.amount END), 0)::text
+FROM moves m WHERE $7 IN (m.debit_account_id, m.credit_account_id)`
 )
 
 // adjustmentArgs are the first arguments of shifted.

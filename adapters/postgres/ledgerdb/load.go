@@ -22,9 +22,9 @@ FROM unnest($1::uuid[], $2::uuid[]) AS w (platform_id, id)
 JOIN ledger_posting_ids x ON x.platform_id = w.platform_id AND x.id = w.id
 JOIN ledger_postings p ON p.platform_id = x.platform_id AND p.seq = x.seq AND p.recorded_at = x.recorded_at
 JOIN ledger_entries e ON e.platform_id = x.platform_id AND e.seq = x.seq AND e.recorded_at = x.recorded_at
-JOIN ledger_accounts d ON d.platform_id = e.platform_id AND d.id = e.debit_account
-JOIN ledger_accounts c ON c.platform_id = e.platform_id AND c.id = e.credit_account
-ORDER BY p.platform_id, p.seq, e.n`
+JOIN ledger_accounts d ON d.platform_id = e.platform_id AND d.id = e.debit_account_id
+JOIN ledger_accounts c ON c.platform_id = e.platform_id AND c.id = e.credit_account_id
+ORDER BY p.platform_id, p.seq, e.entry_no`
 
 // postings loads what is written under these keys; what is not there is missing.
 func (b *Store) postings(ctx context.Context, q Querier, keys []postingKey) (map[postingKey]ledger.Posting, error) {

@@ -31,7 +31,7 @@ func NewLog(b *Store, pool *pgxpool.Pool) *Log { return &Log{b, pool} }
 
 // Reads one row a platform.
 const selectUnsealed = `
-SELECT c.platform_id FROM ledger_clock c LEFT JOIN ledger_sealed s ON s.platform_id = c.platform_id
+SELECT c.platform_id FROM ledger_clocks c LEFT JOIN ledger_log_state s ON s.platform_id = c.platform_id
 WHERE c.seq > coalesce(s.size, 0)
 ORDER BY c.platform_id`
 
@@ -51,10 +51,10 @@ func (l *Log) Unsealed(ctx context.Context) (due []ident.Platform, err error) {
 // Rides on primary keys, and reads a clock, the edge and the last head as one moment
 // saw them.
 const selectLogStatus = `
-SELECT c.seq, coalesce(s.size, 0), coalesce(s.edge, ''), coalesce(s.published, 0), h.root, h.sealed_at, h.note
-FROM ledger_clock c
-LEFT JOIN ledger_sealed s ON s.platform_id = c.platform_id
-LEFT JOIN ledger_heads h ON h.platform_id = s.platform_id AND h.size = s.size
+SELECT c.seq, coalesce(s.size, 0), coalesce(s.partial_tiles, ''), coalesce(s.published_size, 0), h.root_hash, h.sealed_at, h.signed_note
+FROM ledger_clocks c
+LEFT JOIN ledger_log_state s ON s.platform_id = c.platform_id
+LEFT JOIN ledger_log_checkpoints h ON h.platform_id = s.platform_id AND h.size = s.size
 WHERE c.platform_id = $1`
 
 // LogStatus is as ports.LedgerLog says.
@@ -79,9 +79,9 @@ func (l *Log) LogStatus(ctx context.Context, p ident.Platform) (at ports.LogStat
 
 // Rides on ledger_heads_pkey.
 const (
-	selectCheckpointsDescending = `SELECT size, root, sealed_at, note FROM ledger_heads WHERE platform_id = $1 AND size < $2 ORDER BY size DESC LIMIT $3`
-	selectCheckpointsAscending  = `SELECT size, root, sealed_at, note FROM ledger_heads WHERE platform_id = $1 AND size > $2 ORDER BY size LIMIT $3`
-	selectCheckpointBySize      = `SELECT size, root, sealed_at, note FROM ledger_heads WHERE platform_id = $1 AND size = $2 LIMIT $3`
+	selectCheckpointsDescending = `SELECT size, root_hash, sealed_at, signed_note FROM ledger_log_checkpoints WHERE platform_id = $1 AND size < $2 ORDER BY size DESC LIMIT $3`
+	selectCheckpointsAscending  = `SELECT size, root_hash, sealed_at, signed_note FROM ledger_log_checkpoints WHERE platform_id = $1 AND size > $2 ORDER BY size LIMIT $3`
+	selectCheckpointBySize      = `SELECT size, root_hash, sealed_at, signed_note FROM ledger_log_checkpoints WHERE platform_id = $1 AND size = $2 LIMIT $3`
 )
 
 // Checkpoints is as ports.LedgerLog says.
@@ -123,9 +123,9 @@ func readCheckpoints(ctx context.Context, q Querier, p ident.Platform, f ports.C
 
 // Rides on ledger_tiles_pkey.
 const selectTiles = `
-SELECT w.place, t.hashes
-FROM unnest($2::smallint[], $3::bigint[]) WITH ORDINALITY AS w (level, n, place)
-JOIN ledger_tiles t ON t.platform_id = $1 AND t.level = w.level AND t.n = w.n`
+SELECT w.position, t.hashes
+FROM unnest($2::smallint[], $3::bigint[]) WITH ORDINALITY AS w (level, tile_index, position)
+JOIN ledger_log_tiles t ON t.platform_id = $1 AND t.level = w.level AND t.tile_index = w.tile_index`
 
 // Tiles is as ports.LedgerLog says.
 func (l *Log) Tiles(ctx context.Context, p ident.Platform, places []ports.TileIndex) (tiles [][]byte, err error) {

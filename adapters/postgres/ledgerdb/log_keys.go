@@ -13,9 +13,9 @@ import (
 )
 
 const (
-	selectCheckpointKeys = `SELECT id, public_key, sealed_key, valid_from, valid_until FROM ledger_keys ORDER BY valid_from DESC, id DESC`
-	expireCheckpointKey  = `UPDATE ledger_keys SET valid_until = $2 WHERE id = $1 AND valid_until IS NULL`
-	insertCheckpointKey  = `INSERT INTO ledger_keys (id, public_key, sealed_key, valid_from) VALUES ($1, $2, $3, $4)`
+	selectCheckpointKeys = `SELECT id, public_key, encrypted_key, valid_from, valid_until FROM ledger_log_keys ORDER BY valid_from DESC, id DESC`
+	expireCheckpointKey  = `UPDATE ledger_log_keys SET valid_until = $2 WHERE id = $1 AND valid_until IS NULL`
+	insertCheckpointKey  = `INSERT INTO ledger_log_keys (id, public_key, encrypted_key, valid_from) VALUES ($1, $2, $3, $4)`
 )
 
 // CheckpointKeys is as ports.HeadKeyStore says.
@@ -56,7 +56,7 @@ func (l *Log) ReplaceCheckpointKey(ctx context.Context, ends uuid.UUID, with por
 		return execOne(ctx, tx, "add a key", insertCheckpointKey, pgUUID(with.ID), with.Public[:], with.Sealed, with.ValidFrom)
 	})
 	var pg *pgconn.PgError
-	if errors.As(err, &pg) && pg.ConstraintName == "ledger_key_one_signs" {
+	if errors.As(err, &pg) && pg.ConstraintName == "ledger_log_key_one_active" {
 		return false, nil
 	}
 	return err == nil, wrapError("replace the key of the log", err)

@@ -13,14 +13,14 @@ import (
 const (
 	// Reads one row a platform.
 	takeUnpublished = `
-UPDATE ledger_sealed s SET publishing_until = $2
+UPDATE ledger_log_state s SET publish_lease_until = $2
 WHERE s.platform_id = ANY (ARRAY(
-    SELECT o.platform_id FROM ledger_sealed o
-    WHERE o.published < o.size AND (o.publishing_until IS NULL OR o.publishing_until <= $1)
+    SELECT o.platform_id FROM ledger_log_state o
+    WHERE o.published_size < o.size AND (o.publish_lease_until IS NULL OR o.publish_lease_until <= $1)
     LIMIT 500 FOR UPDATE SKIP LOCKED
 ))
-RETURNING s.platform_id, s.published`
-	setPublished = `UPDATE ledger_sealed SET published = greatest(published, $2), publishing_until = NULL WHERE platform_id = $1`
+RETURNING s.platform_id, s.published_size`
+	setPublished = `UPDATE ledger_log_state SET published_size = greatest(published_size, $2), publish_lease_until = NULL WHERE platform_id = $1`
 )
 
 // TakeUnpublished is as ports.LedgerLog says.

@@ -12,17 +12,17 @@ import (
 )
 
 const (
-	insertLogState = `INSERT INTO ledger_sealed (platform_id) VALUES ($1) ON CONFLICT DO NOTHING`
+	insertLogState = `INSERT INTO ledger_log_state (platform_id) VALUES ($1) ON CONFLICT DO NOTHING`
 	// Whoever has the row has the platform's log. What is committed up to the clock's
 	// number is final, because numbers follow the order of commits.
 	lockLogState = `
-SELECT s.size, s.edge, (SELECT c.seq FROM ledger_clock c WHERE c.platform_id = s.platform_id)
-FROM ledger_sealed s WHERE s.platform_id = $1 FOR UPDATE OF s SKIP LOCKED`
+SELECT s.size, s.partial_tiles, (SELECT c.seq FROM ledger_clocks c WHERE c.platform_id = s.platform_id)
+FROM ledger_log_state s WHERE s.platform_id = $1 FOR UPDATE OF s SKIP LOCKED`
 	insertTiles = `
-INSERT INTO ledger_tiles (platform_id, level, n, hashes)
-SELECT $1, w.level, w.n, w.hashes FROM unnest($2::smallint[], $3::bigint[], $4::bytea[]) AS w (level, n, hashes)`
-	insertCheckpoint = `INSERT INTO ledger_heads (platform_id, size, root, sealed_at, note) VALUES ($1, $2, $3, $4, $5)`
-	updateLogState   = `UPDATE ledger_sealed SET size = $2, edge = $3 WHERE platform_id = $1`
+INSERT INTO ledger_log_tiles (platform_id, level, tile_index, hashes)
+SELECT $1, w.level, w.tile_index, w.hashes FROM unnest($2::smallint[], $3::bigint[], $4::bytea[]) AS w (level, tile_index, hashes)`
+	insertCheckpoint = `INSERT INTO ledger_log_checkpoints (platform_id, size, root_hash, sealed_at, signed_note) VALUES ($1, $2, $3, $4, $5)`
+	updateLogState   = `UPDATE ledger_log_state SET size = $2, partial_tiles = $3 WHERE platform_id = $1`
 )
 
 // Seal is as ports.LedgerLog says: one transaction, which holds the platform's row.

@@ -20,7 +20,7 @@ import (
 // Whole months, oldest first, of which partitions are made ahead: this one and two more.
 const partitionsAhead = 3
 
-const createMonthPartition = `SELECT ledger_open_month(($1::date + $2 * interval '1 month') AT TIME ZONE 'UTC')`
+const createMonthPartition = `SELECT ledger_create_month_partitions(($1::date + $2 * interval '1 month') AT TIME ZONE 'UTC')`
 
 // CreateMonthPartitions makes the partitions of the month that now is in and of the next ones. Whoever
 // posts first in a month without a partition makes it too, but then others wait for that.
@@ -54,8 +54,8 @@ type monthStart struct {
 
 // Rides on ledger_months_pkey and ledger_checkpointed_pkey.
 const selectMonths = `
-SELECT m.month, m.first_seq, nullif(k.complete_to, '-infinity'), (SELECT (max(d.month) + interval '1 month')::date FROM ledger_detached d)
-FROM ledger_months m JOIN ledger_checkpointed k ON k.platform_id = m.platform_id
+SELECT m.month, m.first_seq, nullif(k.months_complete_before, '-infinity'), (SELECT (max(d.month) + interval '1 month')::date FROM ledger_archived_months d)
+FROM ledger_months m JOIN ledger_snapshot_progress k ON k.platform_id = m.platform_id
 WHERE m.platform_id = $1
 ORDER BY m.month`
 

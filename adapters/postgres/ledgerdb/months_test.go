@@ -108,7 +108,7 @@ func TestAdvanceBalanceSnapshots_MonthEnd(t *testing.T) {
 	h.postAt(parseTime("2026-12-20T00:00:00Z"), h.deposit(alice, 4), h.deposit(carol, 8))
 	h.advanceSnapshots()
 
-	const of = "SELECT count(*) FROM ledger_checkpoints k JOIN ledger_accounts a ON a.id = k.account_id WHERE a.path = $1"
+	const of = "SELECT count(*) FROM ledger_balance_snapshots k JOIN ledger_accounts a ON a.id = k.account_id WHERE a.path = $1"
 	for _, c := range []struct {
 		path string
 		want int64
@@ -124,7 +124,7 @@ func TestAdvanceBalanceSnapshots_MonthEnd(t *testing.T) {
 			t.Errorf("%s has %d checkpoints, want %d", path, n, want)
 		}
 	}
-	if n := h.count("SELECT count(*) FROM ledger_checkpointed WHERE complete_to = '2027-02-01Z' AND accounts_to = 0"); n != 1 {
+	if n := h.count("SELECT count(*) FROM ledger_snapshot_progress WHERE months_complete_before = '2027-02-01Z' AND last_account_id = 0"); n != 1 {
 		t.Error("February is not what checkpoints are complete to")
 	}
 	h.wantBalance(h.account(ledger.CustomerAccount(carol), "USD"), 24)
@@ -145,7 +145,7 @@ func TestCreateMonthPartitions_Idempotent(t *testing.T) {
 		if n := h.ownerCount("SELECT count(*) FROM pg_inherits WHERE inhrelid IN ('ledger_postings_" + month + "'::regclass, 'ledger_entries_" + month + "'::regclass)"); n != 2 {
 			t.Errorf("%s has %d of its two tables", month, n)
 		}
-		if n := h.ownerCount("SELECT count(*) FROM pg_trigger WHERE tgrelid = 'ledger_entries_" + month + "'::regclass AND tgname = 'ledger_append_only'"); n != 1 {
+		if n := h.ownerCount("SELECT count(*) FROM pg_trigger WHERE tgrelid = 'ledger_entries_" + month + "'::regclass AND tgname = 'append_only'"); n != 1 {
 			t.Errorf("%s can be changed", month)
 		}
 	}

@@ -102,7 +102,7 @@ func TestPost_RepeatChangesNothing(t *testing.T) {
 		t.Errorf("within a batch: got %v, want ErrConflict", err)
 	}
 	h.wantBalance(account, 120)
-	if n := h.count("SELECT seq FROM ledger_clock"); n != 2 {
+	if n := h.count("SELECT seq FROM ledger_clocks"); n != 2 {
 		t.Errorf("%d postings are numbered, want 2", n)
 	}
 }
@@ -144,7 +144,7 @@ func TestPost_ShortageRefusesBatch(t *testing.T) {
 	}
 	h.wantBalance(h.account(ledger.CustomerAccount(alice), money.USD), 40)
 	h.wantBalance(h.account(ledger.CustomerAccount(bob), money.USD), 10)
-	if n := h.count("SELECT seq FROM ledger_clock"); n != 3 {
+	if n := h.count("SELECT seq FROM ledger_clocks"); n != 3 {
 		t.Errorf("%d postings are numbered, want 3", n)
 	}
 }
@@ -247,7 +247,7 @@ func TestPost_ManyPlatforms(t *testing.T) {
 
 	h.wantBalance(h.account(ledger.FundingJIT, money.USD), 5)
 	h.wantBalance(ledger.Account{Platform: other, Path: ledger.FundingJIT, Currency: money.USD}, 6)
-	if n := h.count("SELECT seq FROM ledger_clock WHERE platform_id = $1", other.UUID()); n != 2 {
+	if n := h.count("SELECT seq FROM ledger_clocks WHERE platform_id = $1", other.UUID()); n != 2 {
 		t.Errorf("the other platform numbered %d, want 2", n)
 	}
 }

@@ -57,7 +57,7 @@ func (b *Store) accountsFor(ctx context.Context, q Querier, postings []ledger.Po
 
 // The function takes the locks, looks and writes; which index each of its statements
 // rides on is said there.
-const callLedgerPost = `SELECT known, other, short, balances, late, moves FROM ledger_post(
+const callLedgerPost = `SELECT duplicates, mismatched, short_accounts, short_balances, late_postings, earliest_allowed FROM ledger_post(
 $1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21, $22, $23)`
 
 func (b *Store) postBatch(ctx context.Context, q Querier, now time.Time, r postColumns, strains []ledger.BalanceDelta, postings []ledger.Posting) (refused refusal, err error) {
@@ -81,10 +81,8 @@ func (b *Store) postBatch(ctx context.Context, q Querier, now time.Time, r postC
 		}
 		refused.late[postingKeyOf(postings[place-1])] = moves[i].UTC()
 	}
-	if len(other) > len(late) { // which holds the late ones too
-		if err := b.checkDuplicates(ctx, q, postings, other, refused.late); err != nil {
-			return refusal{}, err
-		}
+	if err := b.checkDuplicates(ctx, q, postings, other); err != nil {
+		return refusal{}, err
 	}
 	for _, place := range known {
 		refused.known = append(refused.known, postingKeyOf(postings[place-1]))
@@ -99,23 +97,22 @@ func (b *Store) postBatch(ctx context.Context, q Querier, now time.Time, r postC
 	return refused, nil
 }
 
-// checkDuplicates refuses postings whose ids are written with other content, unless they
-// were only moved when they were written.
-func (b *Store) checkDuplicates(ctx context.Context, q Querier, postings []ledger.Posting, others []int32, late map[postingKey]time.Time) error {
-	var doubtful []ledger.Posting
-	var keys []postingKey
-	for _, place := range others {
-		p := postings[place-1]
-		if _, ok := late[postingKeyOf(p)]; !ok {
-			doubtful, keys = append(doubtful, p), append(keys, postingKeyOf(p))
-		}
+// checkDuplicates refuses postings whose ids were posted with another digest, unless only
+// their effective time was moved out of a closed month.
+func (b *Store) checkDuplicates(ctx context.Context, q Querier, postings []ledger.Posting, mismatched []int32) error {
+	if len(mismatched) == 0 {
+		return nil
+	}
+	keys := make([]postingKey, len(mismatched))
+	for i, position := range mismatched {
+		keys[i] = postingKeyOf(postings[position-1])
 	}
 	written, err := b.postings(ctx, q, keys)
 	if err != nil {
 		return err
 	}
-	for _, p := range doubtful {
-		if !p.IsRepeatOf(written[postingKeyOf(p)]) {
+	for _, position := range mismatched {
+		if p := postings[position-1]; !p.IsRepeatOf(written[postingKeyOf(p)]) {
 			return conflictError(p)
 		}
 	}

@@ -38,8 +38,8 @@ func TestSchema_AppendOnly(t *testing.T) {
 		}
 	}
 	for _, statement := range []string{
-		"DELETE FROM ledger_balances", "DELETE FROM ledger_clock", "DELETE FROM ledger_checkpoints",
-		"UPDATE ledger_checkpoints SET balance = 0", "TRUNCATE ledger_balances", "DROP TABLE ledger_entries",
+		"DELETE FROM ledger_balances", "DELETE FROM ledger_clocks", "DELETE FROM ledger_balance_snapshots",
+		"UPDATE ledger_balance_snapshots SET balance = 0", "TRUNCATE ledger_balances", "DROP TABLE ledger_entries",
 		"ALTER TABLE ledger_entries DISABLE TRIGGER ALL", "SET session_replication_role = replica",
 	} {
 		_, err := h.pool.Exec(ctx, statement)
@@ -67,11 +67,11 @@ func TestSchema_NamedConstraints(t *testing.T) {
 	}
 	rail, customer, chain := number(ledger.Rail("ACH")), number(ledger.CustomerAccount(alice)), number(ledger.Chain("LAYER2"))
 	const (
-		intoEntries  = "INSERT INTO ledger_entries (platform_id, recorded_at, seq, n, debit_account, credit_account, currency, amount) VALUES ($1, '2026-11-20', 1, 2, $2, $3, $4, $5)"
+		intoEntries  = "INSERT INTO ledger_entries (platform_id, recorded_at, seq, entry_no, debit_account_id, credit_account_id, currency, amount) VALUES ($1, '2026-11-20', 1, 2, $2, $3, $4, $5)"
 		intoPostings = `INSERT INTO ledger_postings (platform_id, id, seq, kind, transaction_id, effective_at, recorded_at, memo, reverses, digest)
 			SELECT platform_id, $2, $3, $4, NULL, effective_at, recorded_at, memo, $5, $6 FROM ledger_postings WHERE platform_id = $1 AND seq = 1`
 		intoIDs      = "INSERT INTO ledger_posting_ids (platform_id, id, seq, reverses, recorded_at) VALUES ($1, $2, 9, $3, now())"
-		intoAccounts = "INSERT INTO ledger_accounts (platform_id, path, currency, class, guarded) VALUES ($1, $2, 'USD', $3, true)"
+		intoAccounts = "INSERT INTO ledger_accounts (platform_id, path, currency, class, no_overdraft) VALUES ($1, $2, 'USD', $3, true)"
 	)
 	hash := make([]byte, 32)
 
@@ -79,23 +79,23 @@ func TestSchema_NamedConstraints(t *testing.T) {
 		statement string
 		args      []any
 	}{
-		"ledger_entry_amount_above_zero":           {intoEntries, []any{p, rail, customer, "USD", 0}},
-		"ledger_entry_between_two_accounts":        {intoEntries, []any{p, rail, rail, "USD", 1}},
-		"ledger_entry_accounts_carry_its_currency": {intoEntries, []any{p, rail, chain, "USD", 1}},
-		"ledger_entries_202611_pkey":               {strings.Replace(intoEntries, "1, 2,", "1, 1,", 1), []any{p, rail, customer, "USD", 1}},
-		"ledger_postings_202611_pkey":              {intoPostings, []any{p, newID(), 1, "deposit", nil, hash}},
-		"ledger_posting_ids_pkey":                  {intoIDs, []any{p, deposit.ID, nil}},
-		"ledger_posting_reversed_once":             {intoIDs, []any{p, newID(), deposit.ID}},
-		"ledger_posting_reverses_existing":         {intoIDs, []any{p, newID(), newID()}},
-		"ledger_month_begins_with_its_first":       {"INSERT INTO ledger_months (platform_id, month, first_seq) VALUES ($1, '2026-12-02', 3)", []any{p}},
-		"ledger_posting_reverses_another":          {intoPostings, []any{p, undo.Reverses, 9, "reversal", undo.Reverses, hash}},
-		"ledger_posting_reversal_names_one":        {intoPostings, []any{p, newID(), 9, "reversal", nil, hash}},
-		"ledger_posting_digest_is_sha256":          {intoPostings, []any{p, newID(), 9, "deposit", nil, hash[1:]}},
-		"ledger_account_class_known":               {intoAccounts, []any{p, "customers/x", "gift"}},
-		"ledger_account_path_and_currency_unique":  {intoAccounts, []any{p, ledger.CustomerAccount(alice), "liability"}},
-		"ledger_balance_not_below_zero":            {"UPDATE ledger_balances SET balance = balance - 1 WHERE platform_id = $1", []any{p}},
-		"ledger_balance_account":                   {"INSERT INTO ledger_balances (platform_id, account_id) VALUES ($1, 999999)", []any{p}},
-		"ledger_checkpoint_account":                {"INSERT INTO ledger_checkpoints VALUES ($1, 999999, 1, 0, now(), now(), 0)", []any{p}},
+		"ledger_entry_amount_positive":            {intoEntries, []any{p, rail, customer, "USD", 0}},
+		"ledger_entry_accounts_differ":            {intoEntries, []any{p, rail, rail, "USD", 1}},
+		"ledger_entry_currency_matches_accounts":  {intoEntries, []any{p, rail, chain, "USD", 1}},
+		"ledger_entries_202611_pkey":              {strings.Replace(intoEntries, "1, 2,", "1, 1,", 1), []any{p, rail, customer, "USD", 1}},
+		"ledger_postings_202611_pkey":             {intoPostings, []any{p, newID(), 1, "deposit", nil, hash}},
+		"ledger_posting_ids_pkey":                 {intoIDs, []any{p, deposit.ID, nil}},
+		"ledger_posting_reversed_once":            {intoIDs, []any{p, newID(), deposit.ID}},
+		"ledger_posting_reverses_fkey":            {intoIDs, []any{p, newID(), newID()}},
+		"ledger_month_is_first_day":               {"INSERT INTO ledger_months (platform_id, month, first_seq) VALUES ($1, '2026-12-02', 3)", []any{p}},
+		"ledger_posting_reverses_other":           {intoPostings, []any{p, undo.Reverses, 9, "reversal", undo.Reverses, hash}},
+		"ledger_posting_reversal_has_original":    {intoPostings, []any{p, newID(), 9, "reversal", nil, hash}},
+		"ledger_posting_digest_is_sha256":         {intoPostings, []any{p, newID(), 9, "deposit", nil, hash[1:]}},
+		"ledger_account_class_known":              {intoAccounts, []any{p, "customers/x", "gift"}},
+		"ledger_account_path_and_currency_unique": {intoAccounts, []any{p, ledger.CustomerAccount(alice), "liability"}},
+		"ledger_balance_not_negative":             {"UPDATE ledger_balances SET balance = balance - 1 WHERE platform_id = $1", []any{p}},
+		"ledger_balance_account_fkey":             {"INSERT INTO ledger_balances (platform_id, account_id) VALUES ($1, 999999)", []any{p}},
+		"ledger_balance_snapshot_account_fkey":    {"INSERT INTO ledger_balance_snapshots VALUES ($1, 999999, 1, 0, now(), now(), 0)", []any{p}},
 	} {
 		_, err := h.pool.Exec(context.Background(), c.statement, c.args...)
 		if pg := pgError(t, err); pg == nil || pg.ConstraintName != rule {

@@ -13,7 +13,7 @@ import (
 	"causeway/ports"
 )
 
-// astray is the condition of what stands in ledger_astray, of postings p, and tolerance how
+// astray is the condition of what stands in ledger_backdated_entries, of postings p, and tolerance how
 // far apart the two times of any other posting are at most.
 const (
 	backdatedCondition = "(p.recorded_at - p.effective_at > interval '10 seconds' OR p.recorded_at - p.effective_at < interval '-10 seconds')"
@@ -146,10 +146,10 @@ func (m months) widen(s period.Interval) period.Interval {
 	return s
 }
 
-// Those of one account ($5), or of all when it is 0. Rides on ledger_astray_across.
+// Those of one account ($5), or of all when it is 0. Rides on ledger_backdated_entries_by_gap.
 const selectBackdated = `
-SELECT y.seq, y.recorded_at FROM ledger_across($1, $2) y
-WHERE y.seq > $3 AND y.seq <= $4 AND ($5::bigint = 0 OR $5 IN (y.debit_account, y.credit_account))
+SELECT y.seq, y.recorded_at FROM ledger_entries_spanning($1, $2) y
+WHERE y.seq > $3 AND y.seq <= $4 AND ($5::bigint = 0 OR $5 IN (y.debit_account_id, y.credit_account_id))
 GROUP BY y.seq, y.recorded_at
 ORDER BY y.seq`
 

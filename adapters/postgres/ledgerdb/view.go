@@ -39,7 +39,7 @@ const (
 // The last posting by a moment; that of the clock when it is detached.
 const selectPositionAt = `
 SELECT w.seq, coalesce(p.recorded_at, c.recorded_at)
-FROM ledger_clock c
+FROM ledger_clocks c
 CROSS JOIN LATERAL (SELECT CASE WHEN $2::timestamptz IS NULL THEN c.seq ELSE ledger_seq_at($1, $2) END AS seq) w
 LEFT JOIN ledger_postings p ON p.platform_id = c.platform_id AND p.seq = w.seq
 WHERE c.platform_id = $1 AND w.seq > 0`

@@ -14,16 +14,16 @@ import (
 
 // What touches each account on either side after a posting ($7), added up, and what it came
 // to by then: its last checkpoint. Of one account it rides on
-// ledger_account_path_and_currency_unique, ledger_entries_debit, ledger_entries_credit
+// ledger_account_path_and_currency_unique, ledger_entries_by_debit_account, ledger_entries_by_credit_account
 // and the primary keys of postings; of all it reads each table once.
 const selectTurnovers = `
 WITH moves AS (
-    SELECT e.debit_account AS id, e.seq, e.recorded_at, e.amount AS debit, NULL::bigint AS credit
-    FROM ledger_accounts a JOIN ledger_entries e ON e.platform_id = $1 AND e.debit_account = a.id AND e.seq > $7 AND e.seq <= $4
+    SELECT e.debit_account_id AS id, e.seq, e.recorded_at, e.amount AS debit, NULL::bigint AS credit
+    FROM ledger_accounts a JOIN ledger_entries e ON e.platform_id = $1 AND e.debit_account_id = a.id AND e.seq > $7 AND e.seq <= $4
     WHERE a.platform_id = $1 AND ($2 = '' OR a.path = $2) AND ($3 = '' OR a.currency = $3)
     UNION ALL
-    SELECT e.credit_account, e.seq, e.recorded_at, NULL, e.amount
-    FROM ledger_accounts a JOIN ledger_entries e ON e.platform_id = $1 AND e.credit_account = a.id AND e.seq > $7 AND e.seq <= $4
+    SELECT e.credit_account_id, e.seq, e.recorded_at, NULL, e.amount
+    FROM ledger_accounts a JOIN ledger_entries e ON e.platform_id = $1 AND e.credit_account_id = a.id AND e.seq > $7 AND e.seq <= $4
     WHERE a.platform_id = $1 AND ($2 = '' OR a.path = $2) AND ($3 = '' OR a.currency = $3)
 ), sums AS (
     SELECT m.id,
@@ -44,7 +44,7 @@ SELECT a.path, a.currency, a.class, (coalesce(s.opening, 0) + coalesce(k.debits,
 FROM ledger_accounts a
 LEFT JOIN sums s ON s.id = a.id
 LEFT JOIN LATERAL (
-    SELECT k.seq, CASE WHEN a.class IN ('asset', 'expense') THEN k.balance ELSE -k.balance END AS debits FROM ledger_checkpoints k
+    SELECT k.seq, CASE WHEN a.class IN ('asset', 'expense') THEN k.balance ELSE -k.balance END AS debits FROM ledger_balance_snapshots k
     WHERE $7::bigint > 0 AND k.platform_id = $1 AND k.account_id = a.id AND k.seq <= $7 ORDER BY k.seq DESC LIMIT 1
 ) k ON true
 WHERE a.platform_id = $1 AND ($2 = '' OR a.path = $2) AND ($3 = '' OR a.currency = $3) AND (s.id IS NOT NULL OR k.seq IS NOT NULL)

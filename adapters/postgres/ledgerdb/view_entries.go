@@ -11,7 +11,7 @@ import (
 	"causeway/ports"
 )
 
-const entryColumns = `e.seq, e.n, d.path, c.path, e.currency, e.amount, p.id, p.kind, p.transaction_id, p.effective_at, p.recorded_at, p.memo, p.reverses`
+const entryColumns = `e.seq, e.entry_no, d.path, c.path, e.currency, e.amount, p.id, p.kind, p.transaction_id, p.effective_at, p.recorded_at, p.memo, p.reverses`
 
 // One run of postings with their entries, recorded from $7 until before $8, along the
 // primary keys; accounts by ledger_accounts_pkey.
@@ -19,33 +19,33 @@ const selectEntriesInRange = `
 SELECT ` + entryColumns + `
 FROM ledger_entries e
 JOIN ledger_postings p ON p.platform_id = $1 AND p.seq = e.seq AND p.recorded_at = e.recorded_at
-JOIN ledger_accounts d ON d.platform_id = $1 AND d.id = e.debit_account
-JOIN ledger_accounts c ON c.platform_id = $1 AND c.id = e.credit_account
+JOIN ledger_accounts d ON d.platform_id = $1 AND d.id = e.debit_account_id
+JOIN ledger_accounts c ON c.platform_id = $1 AND c.id = e.credit_account_id
 WHERE e.platform_id = $1 AND e.seq > $2 AND e.seq <= $3 AND e.recorded_at >= $7 AND e.recorded_at < $8
   AND p.recorded_at >= $7 AND p.recorded_at < $8 AND ($4 = '' OR e.currency = $4)
   AND ($5::timestamptz IS NULL OR p.effective_at >= $5) AND ($6::timestamptz IS NULL OR p.effective_at < $6)
-ORDER BY e.seq, e.n`
+ORDER BY e.seq, e.entry_no`
 
-// What touches accounts at a path, along ledger_entries_debit and ledger_entries_credit.
+// What touches accounts at a path, along ledger_entries_by_debit_account and ledger_entries_by_credit_account.
 // An entry between two of them is one entry.
 const selectEntriesOfPath = `
 SELECT ` + entryColumns + `
 FROM (
-    SELECT e.* FROM ledger_accounts a JOIN ledger_entries e ON e.platform_id = $1 AND e.debit_account = a.id AND e.seq > $7 AND e.seq <= $2
+    SELECT e.* FROM ledger_accounts a JOIN ledger_entries e ON e.platform_id = $1 AND e.debit_account_id = a.id AND e.seq > $7 AND e.seq <= $2
     WHERE a.platform_id = $1 AND a.path = $3 AND ($4 = '' OR a.currency = $4)
     UNION ALL
-    SELECT e.* FROM ledger_accounts a JOIN ledger_entries e ON e.platform_id = $1 AND e.credit_account = a.id AND e.seq > $7 AND e.seq <= $2
+    SELECT e.* FROM ledger_accounts a JOIN ledger_entries e ON e.platform_id = $1 AND e.credit_account_id = a.id AND e.seq > $7 AND e.seq <= $2
     WHERE a.platform_id = $1 AND a.path = $3 AND ($4 = '' OR a.currency = $4)
 ) e
 JOIN ledger_postings p ON p.platform_id = $1 AND p.seq = e.seq AND p.recorded_at = e.recorded_at
-JOIN ledger_accounts d ON d.platform_id = $1 AND d.id = e.debit_account
-JOIN ledger_accounts c ON c.platform_id = $1 AND c.id = e.credit_account
+JOIN ledger_accounts d ON d.platform_id = $1 AND d.id = e.debit_account_id
+JOIN ledger_accounts c ON c.platform_id = $1 AND c.id = e.credit_account_id
 WHERE ($5::timestamptz IS NULL OR p.effective_at >= $5) AND ($6::timestamptz IS NULL OR p.effective_at < $6)
 ORDER BY `
 
 const (
-	orderByRecorded  = `e.seq, e.n`
-	orderByEffective = `p.effective_at, e.seq, e.n`
+	orderByRecorded  = `e.seq, e.entry_no`
+	orderByEffective = `p.effective_at, e.seq, e.entry_no`
 )
 
 // entryRangeSize is how many postings are read with one statement.

@@ -37,12 +37,12 @@ type Row struct {
 // numbered: give the transaction its id, by which readers know that it runs.
 const appendSQL = `
 WITH told AS (
-    INSERT INTO webhook_events (platform_id, id, subject, created_at, type, name, body)
+    INSERT INTO webhook_events (platform_id, id, subject_id, created_at, type, name, body)
     SELECT * FROM unnest($1::uuid[], $2::uuid[], $3::uuid[], $4::timestamptz[], $5::text[], $6::text[], $7::bytea[])
     WHERE pg_current_xact_id() IS NOT NULL
-    RETURNING platform_id, seq, subject, id)
-INSERT INTO webhook_queue (platform_id, seq, subject, event_id)
-SELECT told.platform_id, told.seq, told.subject, told.id
+    RETURNING platform_id, seq, subject_id, id)
+INSERT INTO webhook_queue (platform_id, seq, subject_id, event_id)
+SELECT told.platform_id, told.seq, told.subject_id, told.id
 FROM told JOIN platforms ON platforms.id = told.platform_id
 WHERE platforms.webhook_endpoint <> ''`
 

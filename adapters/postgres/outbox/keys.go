@@ -25,7 +25,7 @@ func NewKeys(q Querier) *Keys { return &Keys{q} }
 
 func (k *Keys) WebhookKeys(ctx context.Context, env platform.Environment, now time.Time) ([]ports.SealedWebhookKey, error) {
 	rows, err := k.q.Query(ctx, `
-		SELECT id, algorithm, public_key, sealed_key, valid_from, valid_until FROM webhook_keys
+		SELECT id, algorithm, public_key, encrypted_key, valid_from, valid_until FROM webhook_keys
 		WHERE environment = $1 AND (valid_until IS NULL OR valid_until > $2) ORDER BY valid_from DESC, id DESC`, string(env), now)
 	if err != nil {
 		return nil, fmt.Errorf("read webhook keys: %w", err)
@@ -69,12 +69,12 @@ func (k *Keys) ReplaceWebhookKeys(ctx context.Context, ends []uuid.UUID, until t
 	batch := &pgx.Batch{} // one implicit transaction, its statements in this order
 	batch.Queue(`UPDATE webhook_keys SET valid_until = $2 WHERE id = ANY ($1) AND valid_until IS NULL`, ending, until)
 	batch.Queue(`
-		INSERT INTO webhook_keys (id, environment, algorithm, public_key, sealed_key, valid_from)
+		INSERT INTO webhook_keys (id, environment, algorithm, public_key, encrypted_key, valid_from)
 		SELECT * FROM unnest($1::uuid[], $2::text[], $3::text[], $4::bytea[], $5::bytea[], $6::timestamptz[])`,
 		ids, environments, algorithms, public, sealed, from)
 	err := k.q.SendBatch(ctx, batch).Close()
 	var pg *pgconn.PgError
-	if errors.As(err, &pg) && pg.ConstraintName == "webhook_key_one_signs" {
+	if errors.As(err, &pg) && pg.ConstraintName == "webhook_key_one_active" {
 		return false, nil
 	}
 	if err != nil {

@@ -75,10 +75,10 @@ func (l *Log) Endpoint(ctx context.Context, p ident.Platform) (ports.Endpoint, e
 // attempt has an error, and asks again.
 const recordSQL = `
 WITH told AS (
-    INSERT INTO webhook_events (platform_id, id, subject, created_at, type, name, body)
+    INSERT INTO webhook_events (platform_id, id, subject_id, created_at, type, name, body)
     VALUES ($1, $2, $3, $4, $5, $6, $7) ON CONFLICT (platform_id, id) DO NOTHING)
-INSERT INTO webhook_attempts (platform_id, event_id, at, n, duration_ms, status_code, parked, outcome, error, response)
-SELECT $1, $2, $8, 1 + (SELECT coalesce(max(n), 0) FROM webhook_attempts WHERE platform_id = $1 AND event_id = $2),
+INSERT INTO webhook_attempts (platform_id, event_id, attempted_at, attempt_no, duration_ms, status_code, given_up, outcome, error, response)
+SELECT $1, $2, $8, 1 + (SELECT coalesce(max(attempt_no), 0) FROM webhook_attempts WHERE platform_id = $1 AND event_id = $2),
        $9, $10, $11, $12, $13, $14`
 
 func (l *Log) Record(ctx context.Context, e event.Event, body []byte, a event.Attempt) error {
@@ -139,8 +139,8 @@ func (l *Log) addAttempts(ctx context.Context, p ident.Platform, deliveries []po
 		return nil
 	}
 	rows, err := l.q.Query(ctx, `
-		SELECT event_id, n, at, duration_ms, outcome, status_code, error, response FROM webhook_attempts
-		WHERE platform_id = $1 AND event_id = ANY ($2) ORDER BY event_id, n`, pgUUID(p.UUID()), pgUUIDs(ids))
+		SELECT event_id, attempt_no, attempted_at, duration_ms, outcome, status_code, error, response FROM webhook_attempts
+		WHERE platform_id = $1 AND event_id = ANY ($2) ORDER BY event_id, attempt_no`, pgUUID(p.UUID()), pgUUIDs(ids))
 	if err != nil {
 		return fmt.Errorf("read attempts: %w", err)
 	}

@@ -17,7 +17,7 @@ import (
 // attempt says. Each part rides on a primary key.
 const (
 	selectDelivery = `
-SELECT e.platform_id, e.id, e.subject, e.type, e.name, e.created_at,
+SELECT e.platform_id, e.id, e.subject_id, e.type, e.name, e.created_at,
        (q.seq IS NOT NULL OR b.seq IS NOT NULL) AS waiting, b.next_attempt_at, coalesce(last.outcome, '') AS outcome`
 	fromEvents = `
 FROM webhook_events e`
@@ -25,8 +25,8 @@ FROM webhook_events e`
 LEFT JOIN webhook_queue q ON q.platform_id = e.platform_id AND q.seq = e.seq
 LEFT JOIN webhook_backlog b ON b.platform_id = e.platform_id AND b.seq = e.seq
 LEFT JOIN LATERAL (
-    SELECT a.outcome, a.n FROM webhook_attempts a WHERE a.platform_id = e.platform_id AND a.event_id = e.id
-    ORDER BY a.n DESC LIMIT 1) last ON true`
+    SELECT a.outcome, a.attempt_no FROM webhook_attempts a WHERE a.platform_id = e.platform_id AND a.event_id = e.id
+    ORDER BY a.attempt_no DESC LIMIT 1) last ON true`
 
 	// What is pending or failed is little beside what was delivered: begin there.
 	fromPending = `
@@ -34,8 +34,8 @@ FROM (SELECT platform_id, event_id FROM webhook_queue WHERE platform_id = $1
       UNION SELECT platform_id, event_id FROM webhook_backlog WHERE platform_id = $1) waits
 JOIN webhook_events e ON e.platform_id = waits.platform_id AND e.id = waits.event_id`
 	fromFailed = `
-FROM (SELECT DISTINCT platform_id, event_id FROM webhook_attempts WHERE platform_id = $1 AND parked) parked
-JOIN webhook_events e ON e.platform_id = parked.platform_id AND e.id = parked.event_id`
+FROM (SELECT DISTINCT platform_id, event_id FROM webhook_attempts WHERE platform_id = $1 AND given_up) given_up
+JOIN webhook_events e ON e.platform_id = given_up.platform_id AND e.id = given_up.event_id`
 
 	isDelivered = `last.outcome IN ('ACCEPTED', 'DUPLICATE')`
 )
@@ -89,7 +89,7 @@ func (c *conditions) addFilter(f ports.DeliveryFilter) {
 		c.add("e.name = %s", f.Name)
 	}
 	if f.Subject != uuid.Nil {
-		c.add("e.subject = %s AND e.subject <> e.id", pgUUID(f.Subject)) // as the index of subjects says
+		c.add("e.subject_id = %s AND e.subject_id <> e.id", pgUUID(f.Subject)) // as the index of subjects says
 	}
 	c.addSpan(f.Created)
 	c.addStatus(f.Status)

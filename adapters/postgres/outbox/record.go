@@ -25,7 +25,7 @@ const settleNewSQL = `
 WITH gone AS (
     DELETE FROM webhook_queue WHERE platform_id = $1 AND seq = ANY ($2::bigint[])
     RETURNING event_id, array_position($2::bigint[], seq) AS i)
-INSERT INTO webhook_attempts (platform_id, event_id, at, n, duration_ms, status_code, parked, outcome, error, response)
+INSERT INTO webhook_attempts (platform_id, event_id, attempted_at, attempt_no, duration_ms, status_code, given_up, outcome, error, response)
 SELECT $1, event_id, ($3::timestamptz[])[i], 1, ($4::int[])[i], ($5::smallint[])[i], ($6::bool[])[i], ($7::text[])[i], ($8::text[])[i], ($9::text[])[i]
 FROM gone`
 
@@ -33,9 +33,9 @@ FROM gone`
 const settleBacklogSQL = `
 WITH gone AS (
     DELETE FROM webhook_backlog WHERE platform_id = $1 AND seq = ANY ($2::bigint[])
-    RETURNING event_id, attempts + 1 AS n, array_position($2::bigint[], seq) AS i)
-INSERT INTO webhook_attempts (platform_id, event_id, at, n, duration_ms, status_code, parked, outcome, error, response)
-SELECT $1, event_id, ($3::timestamptz[])[i], n, ($4::int[])[i], ($5::smallint[])[i], ($6::bool[])[i], ($7::text[])[i], ($8::text[])[i], ($9::text[])[i]
+    RETURNING event_id, attempts + 1 AS attempt_no, array_position($2::bigint[], seq) AS i)
+INSERT INTO webhook_attempts (platform_id, event_id, attempted_at, attempt_no, duration_ms, status_code, given_up, outcome, error, response)
+SELECT $1, event_id, ($3::timestamptz[])[i], attempt_no, ($4::int[])[i], ($5::smallint[])[i], ($6::bool[])[i], ($7::text[])[i], ($8::text[])[i], ($9::text[])[i]
 FROM gone`
 
 // An event that failed for the first time moves to the backlog, and one that stands
@@ -43,34 +43,34 @@ FROM gone`
 const moveToBacklogSQL = `
 WITH gone AS (
     DELETE FROM webhook_queue WHERE platform_id = $1 AND seq = ANY ($2::bigint[])
-    RETURNING subject, seq, event_id, array_position($2::bigint[], seq) AS i,
-              (($3::timestamptz[])[array_position($2::bigint[], seq)] IS NOT NULL)::int AS n
+    RETURNING subject_id, seq, event_id, array_position($2::bigint[], seq) AS i,
+              (($3::timestamptz[])[array_position($2::bigint[], seq)] IS NOT NULL)::int AS attempt_no
 ), logged AS (
-    INSERT INTO webhook_attempts (platform_id, event_id, at, n, duration_ms, status_code, parked, outcome, error, response)
-    SELECT $1, event_id, ($3::timestamptz[])[i], n, ($4::int[])[i], ($5::smallint[])[i], ($6::bool[])[i], ($7::text[])[i], ($8::text[])[i], ($9::text[])[i]
-    FROM gone WHERE n > 0)
-INSERT INTO webhook_backlog (platform_id, subject, seq, event_id, next_attempt_at, since, attempts, tries)
-SELECT $1, subject, seq, event_id, ($10::timestamptz[])[i], ($11::timestamptz[])[i], n, n FROM gone`
+    INSERT INTO webhook_attempts (platform_id, event_id, attempted_at, attempt_no, duration_ms, status_code, given_up, outcome, error, response)
+    SELECT $1, event_id, ($3::timestamptz[])[i], attempt_no, ($4::int[])[i], ($5::smallint[])[i], ($6::bool[])[i], ($7::text[])[i], ($8::text[])[i], ($9::text[])[i]
+    FROM gone WHERE attempt_no > 0)
+INSERT INTO webhook_backlog (platform_id, subject_id, seq, event_id, next_attempt_at, due_since, attempts, attempts_since_due)
+SELECT $1, subject_id, seq, event_id, ($10::timestamptz[])[i], ($11::timestamptz[])[i], attempt_no, attempt_no FROM gone`
 
 const postponeSQL = `
 WITH changed AS (
     UPDATE webhook_backlog SET
         attempts = attempts + (($3::timestamptz[])[array_position($2::bigint[], seq)] IS NOT NULL)::int,
-        tries = tries + (($3::timestamptz[])[array_position($2::bigint[], seq)] IS NOT NULL)::int,
+        attempts_since_due = attempts_since_due + (($3::timestamptz[])[array_position($2::bigint[], seq)] IS NOT NULL)::int,
         next_attempt_at = ($10::timestamptz[])[array_position($2::bigint[], seq)]
     WHERE platform_id = $1 AND seq = ANY ($2::bigint[])
-    RETURNING event_id, attempts AS n, array_position($2::bigint[], seq) AS i)
-INSERT INTO webhook_attempts (platform_id, event_id, at, n, duration_ms, status_code, parked, outcome, error, response)
-SELECT $1, event_id, ($3::timestamptz[])[i], n, ($4::int[])[i], ($5::smallint[])[i], ($6::bool[])[i], ($7::text[])[i], ($8::text[])[i], ($9::text[])[i]
+    RETURNING event_id, attempts AS attempt_no, array_position($2::bigint[], seq) AS i)
+INSERT INTO webhook_attempts (platform_id, event_id, attempted_at, attempt_no, duration_ms, status_code, given_up, outcome, error, response)
+SELECT $1, event_id, ($3::timestamptz[])[i], attempt_no, ($4::int[])[i], ($5::smallint[])[i], ($6::bool[])[i], ($7::text[])[i], ($8::text[])[i], ($9::text[])[i]
 FROM changed WHERE ($3::timestamptz[])[i] IS NOT NULL`
 
 // The next of a subject is due when the one before it is settled; its own time for
-// being tried begins then. Finds the next ones on webhook_backlog_of_subject.
+// being tried begins then. Finds the next ones on webhook_backlog_by_subject.
 const makeNextDueSQL = `
-UPDATE webhook_backlog SET next_attempt_at = $3, since = CASE WHEN tries = 0 THEN $3 ELSE since END
+UPDATE webhook_backlog SET next_attempt_at = $3, due_since = CASE WHEN attempts_since_due = 0 THEN $3 ELSE due_since END
 WHERE platform_id = $1 AND next_attempt_at IS NULL AND seq = ANY (ARRAY(
-    SELECT (SELECT min(x.seq) FROM webhook_backlog x WHERE x.platform_id = $1 AND x.subject = s.subject)
-    FROM unnest($2::uuid[]) AS s(subject)))`
+    SELECT (SELECT min(x.seq) FROM webhook_backlog x WHERE x.platform_id = $1 AND x.subject_id = s.subject_id)
+    FROM unnest($2::uuid[]) AS s(subject_id)))`
 
 // queueResults queues what it takes to record outcomes: for most, one statement a platform.
 func queueResults(batch *pgx.Batch, now time.Time, done []ports.WebhookResult) {

@@ -34,10 +34,10 @@ func (l *Log) Redeliver(ctx context.Context, p ident.Platform, which ports.Redel
 		c.args = append(c.args, now)
 		sql := fmt.Sprintf(`
 WITH chosen AS (
-    SELECT e.platform_id, e.subject, e.seq, e.id, coalesce(last.n, 0) AS attempts%s%s%s ORDER BY e.id LIMIT %d
+    SELECT e.platform_id, e.subject_id, e.seq, e.id, coalesce(last.attempt_no, 0) AS attempts%s%s%s ORDER BY e.id LIMIT %d
 ), queued AS (
-    INSERT INTO webhook_backlog (platform_id, subject, seq, event_id, next_attempt_at, since, attempts, tries)
-    SELECT platform_id, subject, seq, id, $%d::timestamptz, $%d::timestamptz, attempts, 0 FROM chosen
+    INSERT INTO webhook_backlog (platform_id, subject_id, seq, event_id, next_attempt_at, due_since, attempts, attempts_since_due)
+    SELECT platform_id, subject_id, seq, id, $%d::timestamptz, $%d::timestamptz, attempts, 0 FROM chosen
     ON CONFLICT (platform_id, seq) DO NOTHING RETURNING 1)
 SELECT (SELECT count(*) FROM chosen), (SELECT count(*) FROM queued), coalesce((SELECT id FROM chosen ORDER BY id DESC LIMIT 1), $2)`,
 			fromEvents, joinState, c.where(), l.batchSize, len(c.args), len(c.args))

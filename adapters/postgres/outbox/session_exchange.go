@@ -63,9 +63,9 @@ SELECT pg_snapshot_xmin(pg_current_snapshot())::text::bigint, CASE WHEN $1 THEN 
 // Rides on the primary keys of webhook_queue, webhook_events and webhook_backlog. The
 // events are looked up one by one (OFFSET 0), or a young table would be read whole.
 const newEventsSQL = `
-SELECT q.seq, q.subject, e.id, e.name, e.created_at, e.body,
-       (SELECT min(b.seq) FROM webhook_backlog b WHERE b.platform_id = $1 AND b.subject = q.subject)
-FROM (SELECT seq, subject, event_id FROM webhook_queue
+SELECT q.seq, q.subject_id, e.id, e.name, e.created_at, e.body,
+       (SELECT min(b.seq) FROM webhook_backlog b WHERE b.platform_id = $1 AND b.subject_id = q.subject_id)
+FROM (SELECT seq, subject_id, event_id FROM webhook_queue
       WHERE platform_id = $1 AND seq > $2 AND seq <> ALL ($3::bigint[]) ORDER BY seq LIMIT $4) q
 CROSS JOIN LATERAL (SELECT * FROM webhook_events WHERE platform_id = $1 AND id = q.event_id OFFSET 0) e
 ORDER BY q.seq`
@@ -106,8 +106,8 @@ func queueNewEvents(batch *pgx.Batch, want ports.WebhookFetch, m *watermark, bef
 
 // Rides on webhook_backlog_due and the primary keys.
 const retriesSQL = `
-SELECT b.seq, b.subject, e.id, e.name, e.created_at, e.body, b.since, b.attempts, b.tries,
-       EXISTS (SELECT 1 FROM webhook_backlog x WHERE x.platform_id = $1 AND x.subject = b.subject AND x.seq < b.seq)
+SELECT b.seq, b.subject_id, e.id, e.name, e.created_at, e.body, b.due_since, b.attempts, b.attempts_since_due,
+       EXISTS (SELECT 1 FROM webhook_backlog x WHERE x.platform_id = $1 AND x.subject_id = b.subject_id AND x.seq < b.seq)
 FROM (SELECT * FROM webhook_backlog
       WHERE platform_id = $1 AND next_attempt_at <= $2 AND seq <> ALL ($3::bigint[])
       ORDER BY next_attempt_at, seq LIMIT $4) b
