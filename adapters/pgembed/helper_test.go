@@ -26,10 +26,12 @@ const helperModeEnv = "PGEMBED_TEST_MODE"
 func TestMain(m *testing.M) {
 	switch mode := os.Getenv(helperModeEnv); mode {
 	case "":
+		removeFiles := useMemoryForFiles()
 		code := m.Run()
 		if dir, err := templateDir(); err == nil {
 			_ = os.RemoveAll(dir)
 		}
+		removeFiles()
 		os.Exit(code)
 	case "serve": // run a server until stdin is closed
 		os.Exit(runServerUntilStdinCloses(os.Args[1]))
@@ -39,6 +41,23 @@ func TestMain(m *testing.M) {
 		fmt.Println("unknown mode", mode)
 		os.Exit(2)
 	}
+}
+
+// useMemoryForFiles makes the tests create their many clusters in memory if there is enough of
+// it, because disks make them slow. It returns a function that removes the files.
+func useMemoryForFiles() (remove func()) {
+	const enough = 4 << 30
+	var fs syscall.Statfs_t
+	if err := syscall.Statfs("/dev/shm", &fs); err != nil || fs.Bavail*uint64(fs.Bsize) < enough {
+		return func() {}
+	}
+	dir, err := os.MkdirTemp("/dev/shm", "pgembed-")
+	if err != nil {
+		return func() {}
+	}
+	_ = os.Chmod(dir, 0o755) // other users run some of the servers
+	_ = os.Setenv("TMPDIR", dir)
+	return func() { _ = os.RemoveAll(dir) }
 }
 
 func runServerUntilStdinCloses(dir string) int {

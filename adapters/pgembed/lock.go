@@ -31,7 +31,16 @@ func lockFolder(dir string) (io.Closer, error) {
 	if err := errors.Join(f.Truncate(0), writeAt(f, strconv.Itoa(os.Getpid())+"\n")); err != nil {
 		return nil, errors.Join(fmt.Errorf("write the lock of the data folder: %w", err), f.Close())
 	}
-	return f, nil
+	return folderLock{f}, nil
+}
+
+// folderLock is the locked file of a data folder.
+type folderLock struct{ file *os.File }
+
+// Close unlocks the folder explicitly: a child process that is being started at the moment has a
+// copy of the handle until it runs its program, so closing the handle alone would not unlock it.
+func (l folderLock) Close() error {
+	return errors.Join(syscall.Flock(int(l.file.Fd()), syscall.LOCK_UN), l.file.Close())
 }
 
 func writeAt(f *os.File, text string) error {
