@@ -1,4 +1,4 @@
-# Build, run and test. `make help` lists what there is.
+# Build, run and test. `make help` lists the targets.
 
 GO      ?= go
 BINARY  := bin/causeway
@@ -6,24 +6,26 @@ VERSION := $(shell git describe --tags --always --dirty 2>/dev/null || echo unkn
 DATA    ?= .causeway
 TOOL    := $(GO) tool -modfile=tools.mod
 
+READERS  := hledger ledger bean-check xmllint pdftotext
+PROGRAMS := postgres gcc $(READERS)
+
 BUILDFLAGS := -trimpath -ldflags "-X main.version=$(VERSION)"
 
-# No version-control stamp by Go: it fails in a work tree that another user owns,
-# and the version above says as much.
+# Go's version-control stamp fails in a work tree of another user. VERSION replaces it.
 export GOFLAGS += -buildvcs=false
 
 .DEFAULT_GOAL := help
-.PHONY: run build test lint unit e2e bench fmt clean help needs-postgres needs-gcc needs-readers
+.PHONY: run build test lint unit e2e bench docs fmt clean help announce needs-postgres needs-gcc needs-readers
 
-run: needs-postgres build ## Build, then serve on http://localhost:8080 with a Postgres of its own
+run: needs-postgres build ## Build, then serve http://localhost:8080 with a private Postgres
 	exec $(BINARY) dev --data $(DATA)
 
 build: ## Build bin/causeway
 	$(GO) build $(BUILDFLAGS) -o $(BINARY) ./app/causeway
 
-test: lint unit e2e ## Everything that must hold: lint, unit, adapter and end-to-end tests
+test: announce needs-postgres needs-gcc needs-readers lint unit e2e ## Lint, unit, adapter and end-to-end tests
 
-lint: ## Vet, lint and check the formatting
+lint: ## Lint and check the formatting
 	$(TOOL) golangci-lint run
 
 unit: needs-postgres needs-gcc needs-readers ## Unit and adapter tests, with the race detector
@@ -32,17 +34,25 @@ unit: needs-postgres needs-gcc needs-readers ## Unit and adapter tests, with the
 e2e: needs-postgres build ## Tests that drive the real binary
 	CAUSEWAY_BIN=$(abspath $(BINARY)) $(GO) test -count=1 -timeout 10m ./e2e/...
 
-bench: needs-postgres build ## Measure the service beside pgbench, and write docs/benchmarks.md
+bench: needs-postgres build ## Measure the performance and write docs/benchmarks.md
 	CAUSEWAY_BIN=$(abspath $(BINARY)) $(GO) run ./e2e/bench
+
+docs: ## Write docs/configuration.md from the settings in the code
+	$(GO) test -count=1 ./app/causeway -run TestConfigurationDoc -update
 
 fmt: ## Format all Go files
 	$(TOOL) golangci-lint fmt
 
-clean: ## Remove what was built (data stays)
+clean: ## Remove the build output (not the data)
 	rm -rf bin
 
-help: ## This list
+help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "  make %-8s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+
+announce:
+	@echo "make test takes about 10 minutes on two cores and 5 on four. It asks no questions."
+	@echo "It downloads Go modules, and installs these Debian packages if they are missing:"
+	@.ci/need --list $(PROGRAMS)
 
 needs-postgres:
 	@.ci/need postgres
@@ -50,6 +60,6 @@ needs-postgres:
 needs-gcc:
 	@.ci/need gcc
 
-# What other programs make of our exports, those programs say.
+# The programs with which the tests of the exports read them.
 needs-readers:
-	@.ci/need hledger ledger bean-check xmllint pdftotext
+	@.ci/need $(READERS)
