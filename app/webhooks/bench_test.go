@@ -20,9 +20,9 @@ import (
 	"causeway/core/ident"
 )
 
-// receiverEnv makes the test program a receiver that accepts everything, so that its
-// work is not counted as ours.
-const receiverEnv = "CAUSEWAY_NOTIFY_RECEIVER"
+// receiverEnv makes the test program an endpoint that accepts everything, so that the benchmark does
+// not count its CPU time.
+const receiverEnv = "CAUSEWAY_WEBHOOK_RECEIVER"
 
 func TestMain(m *testing.M) {
 	if os.Getenv(receiverEnv) != "" {
@@ -31,39 +31,38 @@ func TestMain(m *testing.M) {
 			panic(err)
 		}
 		fmt.Println(listener.Addr())
-		go func() { _, _ = io.Copy(io.Discard, os.Stdin); os.Exit(0) }() // our parent ended
+		go func() { _, _ = io.Copy(io.Discard, os.Stdin); os.Exit(0) }() // the parent process ended
 		_ = http.Serve(listener, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { _, _ = io.Copy(io.Discard, r.Body) }))
 	}
 	os.Exit(m.Run())
 }
 
-// BenchmarkService_Run takes events from the queue to a receiver in another process and
-// back into the log. Besides time it reports the processor time of this process and
-// of the session's Postgres backend for each delivery.
+// BenchmarkService_Run delivers queued events to an endpoint in another process and records them.
+// For each delivery it reports the CPU time of this process and of the session's Postgres backend.
 func BenchmarkService_Run(b *testing.B) {
-	w := newTestEnv(b)
-	p := w.createPlatform("http://" + startReceiverProcess(b) + "/")
-	count := &deliveryCounter{done: make(chan struct{}), wanted: int64(b.N)}
+	env := newTestEnv(b)
+	p := env.createPlatform("http://" + startReceiverProcess(b) + "/")
+	counter := &deliveryCounter{done: make(chan struct{}), wanted: int64(b.N)}
 	for done := 0; done < b.N; done += 300 {
-		w.appendRows(w.newRows(p, 100)[:min(300, b.N-done)])
+		env.appendRows(env.newRows(p, 100)[:min(300, b.N-done)])
 	}
-	n := w.newService("bench", count)
-	stop := startService(n)
-	began := cpuTime(b)
+	service := env.newService("bench", counter)
+	stop := startService(service)
+	before := cpuTime(b)
 	b.ResetTimer()
 
-	<-count.done
+	<-counter.done
 	b.StopTimer()
-	used := cpuTime(b) - began
-	backend := backendCPUTime(b, w, "bench")
+	used := cpuTime(b) - before
+	backend := backendCPUTime(b, env, "bench")
 	stop()
 	b.ReportMetric(float64(used.Microseconds())/float64(b.N), "µs-own-cpu/op")
 	b.ReportMetric(float64(backend.Microseconds())/float64(b.N), "µs-db-cpu/op")
 	b.ReportMetric(float64(b.N)/b.Elapsed().Seconds(), "deliveries/s")
-	w.checkDelivered(p, b.N)
+	env.checkDelivered(p, b.N)
 }
 
-// deliveryCounter is a meter that tells when enough is delivered.
+// deliveryCounter counts deliveries and closes done when enough are made.
 type deliveryCounter struct {
 	delivered atomic.Int64
 	wanted    int64
@@ -81,7 +80,7 @@ func (*deliveryCounter) Paused(ident.Platform, event.Outcome)   {}
 func (*deliveryCounter) Resumed(ident.Platform)                 {}
 func (*deliveryCounter) Disconnected(error)                     {}
 
-// startReceiverProcess is the address of a receiver in a process of its own.
+// startReceiverProcess starts an endpoint in another process and returns its address.
 func startReceiverProcess(b *testing.B) string {
 	command := exec.Command(os.Args[0])
 	command.Env = append(os.Environ(), receiverEnv+"=1")
@@ -104,7 +103,7 @@ func startReceiverProcess(b *testing.B) string {
 	return strings.TrimSpace(address)
 }
 
-// cpuTime is what this process has used so far.
+// cpuTime returns the CPU time that this process has used.
 func cpuTime(b *testing.B) time.Duration {
 	var usage syscall.Rusage
 	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &usage); err != nil {
@@ -113,10 +112,11 @@ func cpuTime(b *testing.B) time.Duration {
 	return time.Duration(usage.Utime.Nano() + usage.Stime.Nano())
 }
 
-// backendCPUTime is what the backend of a session has used, if it runs on this machine.
-func backendCPUTime(b *testing.B, w *testEnv, name string) time.Duration {
+// backendCPUTime returns the CPU time that the backend of a session has used, or zero if it does not
+// run on this machine.
+func backendCPUTime(b *testing.B, env *testEnv, name string) time.Duration {
 	var pid int
-	if err := w.pool.QueryRow(context.Background(), `
+	if err := env.Store.Pool().QueryRow(context.Background(), `
 		SELECT pid FROM pg_stat_activity WHERE application_name = $1 AND datname = current_database()`, name).Scan(&pid); err != nil {
 		b.Fatal(err)
 	}
@@ -127,5 +127,5 @@ func backendCPUTime(b *testing.B, w *testEnv, name string) time.Duration {
 	fields := strings.Fields(string(stat[strings.LastIndexByte(string(stat), ')')+1:]))
 	user, _ := strconv.Atoi(fields[11])
 	system, _ := strconv.Atoi(fields[12])
-	return time.Duration(user+system) * 10 * time.Millisecond // a hundred ticks a second on Linux
+	return time.Duration(user+system) * 10 * time.Millisecond // 100 ticks a second on Linux
 }

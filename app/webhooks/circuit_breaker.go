@@ -10,9 +10,9 @@ const (
 	initialProbeDelay = 250 * time.Millisecond
 	// maxProbeDelay is the maximum delay for an endpoint that does not respond at all.
 	maxProbeDelay = 30 * time.Second
-	// maxProbeDelayAnswered is the maximum delay for an endpoint that responds with errors: it may
+	// maxProbeDelayResponding is the maximum delay for an endpoint that responds with errors: it may
 	// only reject the events it is sent just now.
-	maxProbeDelayAnswered = time.Second
+	maxProbeDelayResponding = time.Second
 	// initialConcurrency is how many deliveries run at the same time at first. Each that succeeds
 	// allows one more.
 	initialConcurrency = 8
@@ -59,12 +59,12 @@ func (b *circuitBreaker) recordSuccess() (wasOpen bool) {
 	return wasOpen
 }
 
-// recordFailure records a failed delivery. answered is whether there was a response, and probe
+// recordFailure records a failed delivery. responded is whether there was a response, and probe
 // whether the delivery started while the circuit breaker was open. It reports whether the failure
 // opened the circuit breaker.
-func (b *circuitBreaker) recordFailure(now time.Time, answered, probe bool) (opened bool) {
+func (b *circuitBreaker) recordFailure(now time.Time, responded, probe bool) (opened bool) {
 	b.failures++
-	if !answered {
+	if !responded {
 		b.concurrency = max(b.concurrency/2, 1)
 	}
 	switch {
@@ -74,8 +74,8 @@ func (b *circuitBreaker) recordFailure(now time.Time, answered, probe bool) (ope
 	case b.open && probe:
 		b.failedProbes++
 		maxDelay := maxProbeDelay
-		if answered {
-			maxDelay = maxProbeDelayAnswered
+		if responded {
+			maxDelay = maxProbeDelayResponding
 		}
 		b.nextProbe = now.Add(min(initialProbeDelay<<min(b.failedProbes, 16), maxDelay))
 	}

@@ -17,38 +17,38 @@ import (
 	"causeway/ports/webhookstest"
 )
 
-// testEnv is a queue in memory and the receivers of some platforms.
+// testEnv is a queue in memory, and the endpoints of the platforms on it.
 type testEnv struct {
 	queue *webhookstest.MemoryQueue
 	clock *offsetClock
 
 	mu sync.Mutex
-	// respond says how a receiver answers: after a while, and whether it has the event.
+	// respond decides how an endpoint responds to a request.
 	respond   func(receivedRequest) receiverReply
 	requests  []receivedRequest
 	active    map[ident.Platform]int
-	maxActive map[ident.Platform]int // most at once
+	maxActive map[ident.Platform]int // maximum of active
 	lastID    uint32
 	endpoint  string
 }
 
-// receivedRequest is one delivery that reached a receiver.
+// receivedRequest is one delivery that reached an endpoint.
 type receivedRequest struct {
 	ports.WebhookDelivery
 	attempt int // of this event, from 1
 	at      time.Time
 }
 
-// receiverReply is what a receiver does. A silent one never answers.
+// receiverReply is the response of an endpoint. A silent one never responds.
 type receiverReply struct {
 	delay   time.Duration
 	outcome event.Outcome
 	silent  bool
-	// responseLost: it has the event, and its answer does not arrive.
+	// responseLost: the endpoint accepts the event, but its response is lost.
 	responseLost bool
 }
 
-// offsetClock runs like time and can be put forward.
+// offsetClock is the time with an offset that the test advances.
 type offsetClock struct {
 	mu     sync.Mutex
 	offset time.Duration
@@ -74,44 +74,44 @@ func newTestEnv() *testEnv {
 	}
 }
 
-// newPlatform makes one whose deliveries carry its id in their URL.
-func (t *testEnv) newPlatform() (p ident.Platform) {
+// newPlatform sets the endpoint of a new platform to a URL that contains its id.
+func (e *testEnv) newPlatform() (p ident.Platform) {
 	ident.SetUUID(&p, uuid.New())
-	t.queue.SetEndpoint(p, t.endpoint+p.String())
+	e.queue.SetEndpoint(p, e.endpoint+p.String())
 	return p
 }
 
-// newEvent makes one more of a subject. Tests name subjects by numbers.
-func (t *testEnv) newEvent(p ident.Platform, subject byte) event.Event {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	t.lastID++
-	now := t.clock.Now()
-	id := uuid.UUID{6: 0x70, 8: 0x80, 12: byte(t.lastID >> 24), 13: byte(t.lastID >> 16), 14: byte(t.lastID >> 8), 15: byte(t.lastID)}
+// newEvent creates an event of a subject. Tests name subjects by numbers.
+func (e *testEnv) newEvent(p ident.Platform, subject byte) event.Event {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.lastID++
+	now := e.clock.Now()
+	id := uuid.UUID{6: 0x70, 8: 0x80, 12: byte(e.lastID >> 24), 13: byte(e.lastID >> 16), 14: byte(e.lastID >> 8), 15: byte(e.lastID)}
 	for i := range 6 {
 		id[i] = byte(uint64(now.UnixMilli()) >> (40 - 8*i))
 	}
-	e := event.Event{Platform: p, Type: event.OutgoingPayment, Name: event.OutgoingPaymentCompleted, Subject: uuid.UUID{0: 1, 15: subject}, OccurredAt: now}
-	ident.SetUUID(&e.ID, id)
-	return e
+	created := event.Event{Platform: p, Type: event.OutgoingPayment, Name: event.OutgoingPaymentCompleted, Subject: uuid.UUID{0: 1, 15: subject}, OccurredAt: now}
+	ident.SetUUID(&created.ID, id)
+	return created
 }
 
 // appendEvents queues events of the given subjects.
-func (t *testEnv) appendEvents(p ident.Platform, subjects ...byte) []event.Event {
+func (e *testEnv) appendEvents(p ident.Platform, subjects ...byte) []event.Event {
 	events := make([]event.Event, len(subjects))
 	for i, s := range subjects {
-		events[i] = t.newEvent(p, s)
+		events[i] = e.newEvent(p, s)
 	}
-	t.queue.Append(events...)
+	e.queue.Append(events...)
 	return events
 }
 
-// Deliver is the network and the receiver at its end.
-func (t *testEnv) Deliver(ctx context.Context, d ports.WebhookDelivery) ports.WebhookResponse {
-	began := time.Now()
-	p, v := t.beginRequest(d)
-	defer t.endRequest(p)
-	r := t.replyTo(v)
+// Deliver is the network and the endpoint.
+func (e *testEnv) Deliver(ctx context.Context, d ports.WebhookDelivery) ports.WebhookResponse {
+	start := time.Now()
+	p, v := e.beginRequest(d)
+	defer e.endRequest(p)
+	r := e.replyTo(v)
 	wait := r.delay
 	if r.silent {
 		wait = event.Timeout
@@ -121,34 +121,34 @@ func (t *testEnv) Deliver(ctx context.Context, d ports.WebhookDelivery) ports.We
 		return ports.WebhookResponse{Outcome: event.Unreachable, Error: "interrupted"}
 	case <-time.After(wait):
 	}
-	took := time.Since(began)
+	duration := time.Since(start)
 	switch {
 	case r.silent:
-		return ports.WebhookResponse{Outcome: event.TimedOut, Error: "no answer", Duration: took}
+		return ports.WebhookResponse{Outcome: event.TimedOut, Error: "no response", Duration: duration}
 	case r.responseLost:
-		t.recordRequest(v)
-		return ports.WebhookResponse{Outcome: event.Unreachable, Error: "lost", Duration: took}
+		e.recordRequest(v)
+		return ports.WebhookResponse{Outcome: event.Unreachable, Error: "lost", Duration: duration}
 	case r.outcome.Delivered():
-		t.recordRequest(v)
-		return ports.WebhookResponse{Outcome: r.outcome, StatusCode: 200, Duration: took}
+		e.recordRequest(v)
+		return ports.WebhookResponse{Outcome: r.outcome, StatusCode: 200, Duration: duration}
 	case r.outcome == event.Refused:
-		return ports.WebhookResponse{Outcome: r.outcome, StatusCode: 500, Response: "no", Duration: took}
+		return ports.WebhookResponse{Outcome: r.outcome, StatusCode: 500, Response: "no", Duration: duration}
 	default:
-		return ports.WebhookResponse{Outcome: r.outcome, Error: "no", Duration: took}
+		return ports.WebhookResponse{Outcome: r.outcome, Error: "no", Duration: duration}
 	}
 }
 
-func (t *testEnv) beginRequest(d ports.WebhookDelivery) (ident.Platform, receivedRequest) {
-	t.mu.Lock()
-	defer t.mu.Unlock()
+func (e *testEnv) beginRequest(d ports.WebhookDelivery) (ident.Platform, receivedRequest) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
 	p, err := ident.ParsePlatform(d.Endpoint.URL[strings.LastIndexByte(d.Endpoint.URL, '/')+1:])
 	if err != nil {
 		panic(fmt.Sprintf("delivery to %q", d.Endpoint.URL))
 	}
-	t.active[p]++
-	t.maxActive[p] = max(t.maxActive[p], t.active[p])
+	e.active[p]++
+	e.maxActive[p] = max(e.maxActive[p], e.active[p])
 	v := receivedRequest{WebhookDelivery: d, attempt: 1, at: time.Now()}
-	for _, earlier := range t.requests {
+	for _, earlier := range e.requests {
 		if earlier.ID == d.ID {
 			v.attempt++
 		}
@@ -156,30 +156,30 @@ func (t *testEnv) beginRequest(d ports.WebhookDelivery) (ident.Platform, receive
 	return p, v
 }
 
-func (t *testEnv) endRequest(p ident.Platform) {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	t.active[p]--
+func (e *testEnv) endRequest(p ident.Platform) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.active[p]--
 }
 
-func (t *testEnv) replyTo(v receivedRequest) receiverReply {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	return t.respond(v)
+func (e *testEnv) replyTo(v receivedRequest) receiverReply {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	return e.respond(v)
 }
 
-func (t *testEnv) recordRequest(v receivedRequest) {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	t.requests = append(t.requests, v)
+func (e *testEnv) recordRequest(v receivedRequest) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.requests = append(e.requests, v)
 }
 
-// acceptedIDs are the events that receivers have, each where it came first.
-func (t *testEnv) acceptedIDs() []ident.Webhook {
-	t.mu.Lock()
-	defer t.mu.Unlock()
+// acceptedIDs are the ids of the accepted events, in the order in which each was first accepted.
+func (e *testEnv) acceptedIDs() []ident.Webhook {
+	e.mu.Lock()
+	defer e.mu.Unlock()
 	var ids []ident.Webhook
-	for _, v := range t.requests {
+	for _, v := range e.requests {
 		if !slices.Contains(ids, v.ID) {
 			ids = append(ids, v.ID)
 		}
@@ -187,42 +187,42 @@ func (t *testEnv) acceptedIDs() []ident.Webhook {
 	return ids
 }
 
-// New is the town's source of ids.
-func (t *testEnv) New(time.Time) uuid.UUID { return t.newEvent(ident.Platform{}, 0).ID.UUID() }
+// New implements ports.IDs.
+func (e *testEnv) New(time.Time) uuid.UUID { return e.newEvent(ident.Platform{}, 0).ID.UUID() }
 
-// newService makes one on the town's queue.
-func (t *testEnv) newService(c Config) *Service {
-	c.Queue, c.Log, c.Webhooks, c.Clock, c.IDs = t.queue, t.queue, t, t.clock, t
+// newService is a service on the queue in memory.
+func (e *testEnv) newService(c Config) *Service {
+	c.Queue, c.Log, c.Webhooks, c.Clock, c.IDs = e.queue, e.queue, e, e.clock, e
 	return New(c)
 }
 
-// startService starts a dispatcher; the function it returns stops it and waits.
-func startService(n *Service) (stop func()) {
+// startService runs the dispatcher of a service. stop stops it and waits.
+func startService(service *Service) (stop func()) {
 	ctx, cancel := context.WithCancel(context.Background())
-	ended := make(chan struct{})
+	stopped := make(chan struct{})
 	go func() {
-		defer close(ended)
-		n.Run(ctx)
+		defer close(stopped)
+		service.Run(ctx)
 	}()
-	return func() { cancel(); <-ended }
+	return func() { cancel(); <-stopped }
 }
 
-// advanceUntilDelivered puts the clock forward, quarter of an hour by quarter, until nothing is to be
-// delivered any more or so long has passed on it.
-func (t *testEnv) advanceUntilDelivered(within time.Duration) bool {
-	for deadline := t.clock.Now().Add(within); t.queue.Pending() > 0 && t.clock.Now().Before(deadline); {
+// advanceUntilDelivered advances the clock by a quarter of an hour at a time, for at most within,
+// until no event is pending. It reports whether that is so.
+func (e *testEnv) advanceUntilDelivered(within time.Duration) bool {
+	for deadline := e.clock.Now().Add(within); e.queue.Pending() > 0 && e.clock.Now().Before(deadline); {
 		time.Sleep(2 * time.Second)
-		t.clock.advance(15 * time.Minute)
+		e.clock.advance(15 * time.Minute)
 	}
-	return t.queue.Pending() == 0
+	return e.queue.Pending() == 0
 }
 
-// delivery is how one stands, by the log.
-func (t *testEnv) delivery(tt *testing.T, e event.Event) ports.Delivery {
-	tt.Helper()
-	d, err := t.queue.Delivery(context.Background(), e.Platform, e.ID)
+// delivery reads the delivery of an event from the log.
+func (e *testEnv) delivery(t *testing.T, of event.Event) ports.Delivery {
+	t.Helper()
+	d, err := e.queue.Delivery(context.Background(), of.Platform, of.ID)
 	if err != nil {
-		tt.Fatal(err)
+		t.Fatal(err)
 	}
 	return d
 }

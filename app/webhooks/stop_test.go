@@ -11,7 +11,7 @@ import (
 	"causeway/core/ident"
 )
 
-// countingMetrics counts by name.
+// countingMetrics counts calls by name.
 type countingMetrics struct {
 	mu     sync.Mutex
 	counts map[string]int
@@ -34,34 +34,34 @@ func (m *countingMetrics) get(name string) int {
 
 func (m *countingMetrics) Attempted(o event.Outcome, _ time.Duration) { m.count(string(o)) }
 func (m *countingMetrics) Delivered(time.Duration)                    { m.count("delivered") }
-func (m *countingMetrics) Abandoned()                                 { m.count("parked") }
+func (m *countingMetrics) Abandoned()                                 { m.count("abandoned") }
 func (m *countingMetrics) Paused(ident.Platform, event.Outcome)       { m.count("paused") }
 func (m *countingMetrics) Resumed(ident.Platform)                     { m.count("resumed") }
 func (m *countingMetrics) Disconnected(error)                         { m.count("disconnected") }
 
 func TestRun_StopFinishesRunningDeliveries(t *testing.T) {
 	t.Parallel()
-	// A dispatcher that is stopped begins nothing more, and records what it had begun.
+	// A stopped dispatcher starts no further deliveries and records those that it had started.
 	synctest.Test(t, func(t *testing.T) {
-		town := newTestEnv()
-		p := town.newPlatform()
-		town.respond = func(receivedRequest) receiverReply { return receiverReply{delay: time.Second, outcome: event.Accepted} }
-		stop := startService(town.newService(Config{MaxConcurrency: 2}))
-		events := town.appendEvents(p, 1, 2, 3, 1, 2, 3)
+		env := newTestEnv()
+		p := env.newPlatform()
+		env.respond = func(receivedRequest) receiverReply { return receiverReply{delay: time.Second, outcome: event.Accepted} }
+		stop := startService(env.newService(Config{MaxConcurrency: 2}))
+		events := env.appendEvents(p, 1, 2, 3, 1, 2, 3)
 		time.Sleep(pollInterval + 500*time.Millisecond)
 
-		began := time.Now()
+		start := time.Now()
 		stop()
 
-		if took := time.Since(began); took > time.Second {
-			t.Errorf("stopping took %v", took)
+		if duration := time.Since(start); duration > time.Second {
+			t.Errorf("stopping took %v", duration)
 		}
 		for i, e := range events {
 			want := event.Pending
 			if i < 2 {
 				want = event.Delivered
 			}
-			if d := town.delivery(t, e); d.Status != want {
+			if d := env.delivery(t, e); d.Status != want {
 				t.Errorf("event %d: %s, want %s", i, d.Status, want)
 			}
 		}
@@ -70,29 +70,29 @@ func TestRun_StopFinishesRunningDeliveries(t *testing.T) {
 
 func TestRun_StopIsBoundedByGrace(t *testing.T) {
 	t.Parallel()
-	// What takes longer than the grace is broken off, and counts as not tried: the next
-	// dispatcher sends it.
+	// A delivery that takes longer than Grace is interrupted and does not count as an attempt. The
+	// next dispatcher sends the event.
 	synctest.Test(t, func(t *testing.T) {
-		town := newTestEnv()
-		p := town.newPlatform()
-		stuck := true
-		town.respond = func(receivedRequest) receiverReply { return receiverReply{silent: stuck, outcome: event.Accepted} }
-		stop := startService(town.newService(Config{Grace: time.Second}))
-		e := town.appendEvents(p, 1)[0]
+		env := newTestEnv()
+		p := env.newPlatform()
+		silent := true
+		env.respond = func(receivedRequest) receiverReply { return receiverReply{silent: silent, outcome: event.Accepted} }
+		stop := startService(env.newService(Config{Grace: time.Second}))
+		e := env.appendEvents(p, 1)[0]
 		time.Sleep(2 * pollInterval)
 
-		began := time.Now()
+		start := time.Now()
 		stop()
 
-		if took := time.Since(began); took > time.Second+100*time.Millisecond {
-			t.Errorf("stopping took %v", took)
+		if duration := time.Since(start); duration > time.Second+100*time.Millisecond {
+			t.Errorf("stopping took %v", duration)
 		}
-		if d := town.delivery(t, e); d.Status != event.Pending || len(d.Attempts) != 0 {
+		if d := env.delivery(t, e); d.Status != event.Pending || len(d.Attempts) != 0 {
 			t.Errorf("%s after %d attempts", d.Status, len(d.Attempts))
 		}
-		stuck = false
-		defer startService(town.newService(Config{}))()
-		if !town.advanceUntilDelivered(time.Minute) {
+		silent = false
+		defer startService(env.newService(Config{}))()
+		if !env.advanceUntilDelivered(time.Minute) {
 			t.Error("it was not sent again")
 		}
 	})
@@ -100,64 +100,64 @@ func TestRun_StopIsBoundedByGrace(t *testing.T) {
 
 func TestRun_LostSessionRecordsDeliveries(t *testing.T) {
 	t.Parallel()
-	// When the queue is lost, what runs is broken off; what was delivered and not yet
-	// recorded is recorded afterwards, and not sent again.
+	// When the session is lost, running deliveries are interrupted. Those that were delivered and
+	// not yet recorded are recorded afterwards and not sent again.
 	synctest.Test(t, func(t *testing.T) {
-		town := newTestEnv()
-		p := town.newPlatform()
-		town.respond = func(v receivedRequest) receiverReply {
+		env := newTestEnv()
+		p := env.newPlatform()
+		env.respond = func(v receivedRequest) receiverReply {
 			if v.ID.UUID()[15]%2 == 0 {
-				return receiverReply{delay: time.Minute, outcome: event.Accepted} // runs when the queue is lost
+				return receiverReply{delay: time.Minute, outcome: event.Accepted} // still running when the session is lost
 			}
 			return receiverReply{delay: time.Millisecond, outcome: event.Accepted}
 		}
-		meter := &countingMetrics{}
-		n := town.newService(Config{Metrics: meter})
-		defer startService(n)()
-		events := town.appendEvents(p, 1, 2, 3, 4)
-		n.Wake()
+		metrics := &countingMetrics{}
+		service := env.newService(Config{Metrics: metrics})
+		defer startService(service)()
+		events := env.appendEvents(p, 1, 2, 3, 4)
+		service.Wake()
 		time.Sleep(5 * time.Millisecond) // before anything is recorded
-		if town.queue.Pending() != 4 {
+		if env.queue.Pending() != 4 {
 			t.Fatal("recorded too early for this test")
 		}
 
-		town.queue.DropSessions()
+		env.queue.DropSessions()
 		time.Sleep(time.Second)
 
-		if meter.get("disconnected") == 0 {
-			t.Fatal("the loss went unnoticed")
+		if metrics.get("disconnected") == 0 {
+			t.Fatal("the lost session was not noticed")
 		}
 		for _, e := range events {
 			if quick := e.ID.UUID()[15]%2 != 0; quick {
-				if d := town.delivery(t, e); d.Status != event.Delivered || len(d.Attempts) != 1 {
+				if d := env.delivery(t, e); d.Status != event.Delivered || len(d.Attempts) != 1 {
 					t.Errorf("%s after %d attempts", d.Status, len(d.Attempts))
 				}
 			}
 		}
-		visits := 0
-		for _, v := range town.requests {
+		received := 0
+		for _, v := range env.requests {
 			if slices.Contains(idsOf(events), v.ID) {
-				visits++
+				received++
 			}
 		}
-		if visits != 2 {
-			t.Errorf("%d deliveries arrived, want the two quick ones once", visits)
+		if received != 2 {
+			t.Errorf("%d deliveries arrived, want the two quick ones once", received)
 		}
 	})
 }
 
 func TestService_FailingEndpointsMakeRoom(t *testing.T) {
 	t.Parallel()
-	// With more platforms than lanes, those whose endpoints fail make room for others.
+	// With more platforms than MaxTenants, those whose endpoints fail are released for others.
 	synctest.Test(t, func(t *testing.T) {
-		town := newTestEnv()
+		env := newTestEnv()
 		var dead, alive []ident.Platform
 		for range 20 {
-			dead, alive = append(dead, town.newPlatform()), append(alive, town.newPlatform())
+			dead, alive = append(dead, env.newPlatform()), append(alive, env.newPlatform())
 		}
-		town.respond = func(v receivedRequest) receiverReply {
+		env.respond = func(v receivedRequest) receiverReply {
 			for _, p := range dead {
-				if v.Endpoint.URL == town.endpoint+p.String() {
+				if v.Endpoint.URL == env.endpoint+p.String() {
 					return receiverReply{outcome: event.Unreachable}
 				}
 			}
@@ -165,20 +165,20 @@ func TestService_FailingEndpointsMakeRoom(t *testing.T) {
 		}
 		for _, p := range dead {
 			for s := range 100 {
-				town.appendEvents(p, byte(s))
+				env.appendEvents(p, byte(s))
 			}
 		}
-		defer startService(town.newService(Config{MaxTenants: 10}))()
+		defer startService(env.newService(Config{MaxTenants: 10}))()
 		time.Sleep(time.Minute)
 		var events []event.Event
 		for _, p := range alive {
-			events = append(events, town.appendEvents(p, 1)...)
+			events = append(events, env.appendEvents(p, 1)...)
 		}
 
 		time.Sleep(time.Minute)
 
 		for _, e := range events {
-			if d := town.delivery(t, e); d.Status != event.Delivered {
+			if d := env.delivery(t, e); d.Status != event.Delivered {
 				t.Errorf("%s: %s", e.Platform, d.Status)
 			}
 		}
@@ -187,15 +187,15 @@ func TestService_FailingEndpointsMakeRoom(t *testing.T) {
 
 func TestService_ReleasesIdlePlatforms(t *testing.T) {
 	t.Parallel()
-	// A platform without work is not held on to: another dispatcher can take it.
+	// A platform without events is released, so that another dispatcher can claim it.
 	synctest.Test(t, func(t *testing.T) {
-		town := newTestEnv()
-		p := town.newPlatform()
-		town.appendEvents(p, 1)
-		defer startService(town.newService(Config{}))()
+		env := newTestEnv()
+		p := env.newPlatform()
+		env.appendEvents(p, 1)
+		defer startService(env.newService(Config{}))()
 		time.Sleep(idleTimeout + 2*time.Second)
 
-		session, err := town.queue.OpenSession(t.Context())
+		session, err := env.queue.OpenSession(t.Context())
 		if err != nil {
 			t.Fatal(err)
 		}
