@@ -68,14 +68,14 @@ func TestService_CreateAndGet(t *testing.T) {
 			t.Errorf("%s: %+v, %v", name, created, err)
 			continue
 		}
-		if read, err := env.accounts.Get(t.Context(), env.Admin, c.owner, created.ID); err != nil || !reflect.DeepEqual(read, created) {
+		if read, err := env.accounts.Get(t.Context(), env.Admin.Platform, c.owner, created.ID); err != nil || !reflect.DeepEqual(read, created) {
 			t.Errorf("%s: read %+v, %v\ncreated %+v", name, read, err, created)
 		}
 		// It is not found among the accounts of the other kind of owner.
-		if _, err := env.accounts.Get(t.Context(), env.Admin, !c.owner, created.ID); !fault.Is(err, fault.ExternalAccountNotFound) {
+		if _, err := env.accounts.Get(t.Context(), env.Admin.Platform, !c.owner, created.ID); !fault.Is(err, fault.ExternalAccountNotFound) {
 			t.Errorf("%s: read as the other kind of owner: %v", name, err)
 		}
-		if err := env.accounts.Delete(t.Context(), env.Admin, !c.owner, created.ID); !fault.Is(err, fault.ExternalAccountNotFound) {
+		if err := env.accounts.Delete(t.Context(), env.Admin.Platform, !c.owner, created.ID); !fault.Is(err, fault.ExternalAccountNotFound) {
 			t.Errorf("%s: deleted as the other kind of owner: %v", name, err)
 		}
 	}
@@ -110,7 +110,7 @@ func TestService_CreateRejections(t *testing.T) {
 		}
 	}
 
-	page, err := env.accounts.List(t.Context(), env.Admin, accounts.OwnedByCustomers, ports.ExternalAccountFilter{Paging: ports.Paging{Limit: 10}})
+	page, err := env.accounts.List(t.Context(), env.Admin.Platform, accounts.OwnedByCustomers, ports.ExternalAccountFilter{Paging: ports.Paging{Limit: 10}})
 	if err != nil || page.Total != 1 {
 		t.Errorf("%d accounts, %v; want 1", page.Total, err)
 	}
@@ -152,14 +152,14 @@ func TestService_DeleteAllowsReRegistration(t *testing.T) {
 		t.Fatal(err)
 	}
 
-	if err := env.accounts.Delete(t.Context(), env.Admin, accounts.OwnedByCustomers, created.ID); err != nil {
+	if err := env.accounts.Delete(t.Context(), env.Admin.Platform, accounts.OwnedByCustomers, created.ID); err != nil {
 		t.Fatal(err)
 	}
 
-	if err := env.accounts.Delete(t.Context(), env.Admin, accounts.OwnedByCustomers, created.ID); !fault.Is(err, fault.ExternalAccountNotFound) {
+	if err := env.accounts.Delete(t.Context(), env.Admin.Platform, accounts.OwnedByCustomers, created.ID); !fault.Is(err, fault.ExternalAccountNotFound) {
 		t.Errorf("deleted again: %v", err)
 	}
-	page, err := env.accounts.List(t.Context(), env.Admin, accounts.OwnedByCustomers, ports.ExternalAccountFilter{Paging: ports.Paging{Limit: 10}, Customer: env.Customer.ID})
+	page, err := env.accounts.List(t.Context(), env.Admin.Platform, accounts.OwnedByCustomers, ports.ExternalAccountFilter{Paging: ports.Paging{Limit: 10}, Customer: env.Customer.ID})
 	if err != nil || page.Total != 0 {
 		t.Errorf("listed: %+v, %v", page, err)
 	}
@@ -188,33 +188,6 @@ func TestService_CreateIsIdempotent(t *testing.T) {
 	}
 }
 
-func TestService_RequiresPermission(t *testing.T) {
-	t.Parallel()
-	// Registering and deleting need MANAGE, reading VIEW.
-	env := newEnv(t)
-	created, err := env.accounts.Create(t.Context(), env.Admin, nil, walletRequest(env.Customer.ID, "spark1ana"))
-	if err != nil {
-		t.Fatal(err)
-	}
-
-	for _, permission := range platform.Permissions {
-		p := env.Admin
-		p.Permissions = []platform.Permission{permission}
-		_, createErr := env.accounts.Create(t.Context(), p, nil, walletRequest(env.Customer.ID, "spark1"+string(permission)))
-		_, getErr := env.accounts.Get(t.Context(), p, accounts.OwnedByCustomers, created.ID)
-		_, listErr := env.accounts.List(t.Context(), p, accounts.OwnedByCustomers, ports.ExternalAccountFilter{Paging: ports.Paging{Limit: 1}})
-		views, manages := permission == platform.View, permission == platform.Manage
-		if (createErr == nil) != manages || (getErr == nil) != views || (listErr == nil) != views {
-			t.Errorf("with %s: create %v, get %v, list %v", permission, createErr, getErr, listErr)
-		}
-		if !manages {
-			if err := env.accounts.Delete(t.Context(), p, accounts.OwnedByCustomers, created.ID); !fault.Is(err, fault.Forbidden) {
-				t.Errorf("with %s: delete %v", permission, err)
-			}
-		}
-	}
-}
-
 func TestService_AccountsOfOtherPlatformAreNotFound(t *testing.T) {
 	t.Parallel()
 	// Another platform can neither read nor delete an account.
@@ -225,10 +198,10 @@ func TestService_AccountsOfOtherPlatformAreNotFound(t *testing.T) {
 		t.Fatal(err)
 	}
 
-	if _, err := env.accounts.Get(t.Context(), otherAdmin, accounts.OwnedByCustomers, created.ID); !fault.Is(err, fault.ExternalAccountNotFound) {
+	if _, err := env.accounts.Get(t.Context(), otherAdmin.Platform, accounts.OwnedByCustomers, created.ID); !fault.Is(err, fault.ExternalAccountNotFound) {
 		t.Errorf("another platform reads: %v", err)
 	}
-	if err := env.accounts.Delete(t.Context(), otherAdmin, accounts.OwnedByCustomers, created.ID); !fault.Is(err, fault.ExternalAccountNotFound) {
+	if err := env.accounts.Delete(t.Context(), otherAdmin.Platform, accounts.OwnedByCustomers, created.ID); !fault.Is(err, fault.ExternalAccountNotFound) {
 		t.Errorf("another platform deletes: %v", err)
 	}
 }

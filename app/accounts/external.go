@@ -1,9 +1,8 @@
-// Package accounts registers accounts outside of the service, of customers and of
-// platforms themselves, so that quotes can name them, and shows what the accounts
-// inside of it hold.
+// Package accounts registers external accounts, of customers and of platforms, so that
+// quotes can name them, and reads internal accounts with their balances.
 //
-// It never moves money and never changes an account outside: one that is wrong is
-// deleted and registered again.
+// It never moves money and never changes an external account: one that is wrong is deleted
+// and registered again.
 package accounts
 
 import (
@@ -16,7 +15,7 @@ import (
 	"causeway/ports"
 )
 
-// Config is what the use cases need.
+// Config holds what the use cases need.
 type Config struct {
 	Store         ports.Store
 	Books         ports.LedgerReader
@@ -25,15 +24,15 @@ type Config struct {
 	IDs           ports.IDs
 }
 
-// Service are the use cases.
+// Service implements the use cases.
 type Service struct{ Config }
 
-// New returns the use cases.
+// New returns a Service.
 func New(c Config) *Service { return &Service{c} }
 
-// Request asks for an account to be registered.
+// Request is a request to register an external account.
 type Request struct {
-	// Customer owns the account; zero for the platform's own.
+	// Customer owns the account; zero for an account of the platform.
 	Customer          ident.Customer
 	PlatformAccountID string
 	Currency          string
@@ -42,36 +41,33 @@ type Request struct {
 	DefaultUMADeposit bool
 }
 
-// Owner says whose accounts are meant.
+// Owner is a kind of owner of accounts.
 type Owner bool
 
-// The two owners.
+// The kinds of owners.
 const (
 	OwnedByCustomers Owner = false
 	OwnedByPlatform  Owner = true
 )
 
-// Create registers an account once the receiving side was asked about it. Faults:
-// INVALID_INPUT with every bad field, USER_NOT_FOUND, CUSTOMER_DELETED,
-// INVALID_BANK_ACCOUNT, CONFLICT for one that is registered already.
-func (a *Service) Create(ctx context.Context, who platform.Principal, claim *ports.IdempotentRequest, r Request) (account.External, error) {
-	if err := who.CheckPermission(platform.Manage); err != nil {
-		return account.External{}, err
-	}
-	beneficiaries, connected := a.Beneficiaries[who.Environment]
+// Create registers an account after its beneficiary was verified. Faults: INVALID_INPUT
+// with every invalid field, USER_NOT_FOUND, CUSTOMER_DELETED, INVALID_BANK_ACCOUNT, and
+// CONFLICT if the account is registered already.
+func (s *Service) Create(ctx context.Context, principal platform.Principal, request *ports.IdempotentRequest, r Request) (account.External, error) {
+	beneficiaries, connected := s.Beneficiaries[principal.Environment]
 	if !connected {
-		return account.External{}, fault.New(fault.NotImplemented, "Accounts cannot be verified for %s platforms here.", who.Environment)
+		return account.External{}, fault.New(fault.NotImplemented, "Accounts of %s platforms cannot be verified by this service.", principal.Environment)
 	}
-	now := a.Clock.Now()
+	now := s.Clock.Now()
 	created, err := account.Validate(account.CreateRequest{
-		ID: ident.NewExternalAccount(a.IDs.New, now), Platform: who.Platform, Customer: r.Customer,
+		ID: ident.NewExternalAccount(s.IDs.New, now), Platform: principal.Platform, Customer: r.Customer,
 		PlatformAccountID: r.PlatformAccountID, Currency: r.Currency, Info: r.Info,
 		DefaultUMADeposit: r.DefaultUMADeposit, AcceptsTestValue: beneficiaries.AcceptsTestValue, Now: now,
 	})
 	if err != nil {
 		return account.External{}, err
 	}
-	if err := a.checkOwner(ctx, who.Platform, r.Customer); err != nil {
+	if err := s.checkOwner(ctx, principal.Platform, r.Customer); err != nil {
 		return account.External{}, err
 	}
 	verified, err := beneficiaries.Verify(ctx, created)
@@ -79,9 +75,10 @@ func (a *Service) Create(ctx context.Context, who platform.Principal, claim *por
 		return account.External{}, err
 	}
 	created.Verification, created.VerifiedName = verified.Status, verified.Name
-	err = a.Store.Do(ctx, func(ctx context.Context, tx ports.Tx) error {
-		// First, so that a repeated request finds its answer and not the account it made.
-		if err := tx.SaveResponse(ctx, claim, created, nil); err != nil {
+	err = s.Store.Do(ctx, func(ctx context.Context, tx ports.Tx) error {
+		// The response is saved first, so that a repeated request finds it, and not a
+		// conflict with the account that the first one created.
+		if err := tx.SaveResponse(ctx, request, created, nil); err != nil {
 			return err
 		}
 		return tx.CreateExternalAccount(ctx, created)
@@ -89,55 +86,43 @@ func (a *Service) Create(ctx context.Context, who platform.Principal, claim *por
 	return created, err
 }
 
-func (a *Service) checkOwner(ctx context.Context, p ident.Platform, id ident.Customer) error {
+func (s *Service) checkOwner(ctx context.Context, platformID ident.Platform, id ident.Customer) error {
 	if id.IsZero() {
 		return nil
 	}
-	owner, err := a.Store.Customer(ctx, p, id)
+	owner, err := s.Store.Customer(ctx, platformID, id)
 	if err == nil && owner.Deleted() {
-		err = fault.New(fault.CustomerDeleted, "The customer %s was deleted; accounts cannot be added any more.", id)
+		err = fault.New(fault.CustomerDeleted, "The customer %s is deleted; no accounts can be added.", id)
 	}
 	return err
 }
 
-// Get reads one account of this owner, or answers EXTERNAL_ACCOUNT_NOT_FOUND.
-func (a *Service) Get(ctx context.Context, who platform.Principal, of Owner, id ident.ExternalAccount) (account.External, error) {
-	if err := who.CheckPermission(platform.View); err != nil {
-		return account.External{}, err
-	}
-	return a.find(ctx, who.Platform, of, id)
-}
-
-// List reads the accounts of this owner that pass the filter.
-func (a *Service) List(ctx context.Context, who platform.Principal, of Owner, f ports.ExternalAccountFilter) (ports.Page[account.External], error) {
-	if err := who.CheckPermission(platform.View); err != nil {
-		return ports.Page[account.External]{}, err
-	}
-	f.PlatformOwned = bool(of)
-	return a.Store.ExternalAccounts(ctx, who.Platform, f)
-}
-
-// Delete takes an account of this owner out of use; what was paid to it stays.
-func (a *Service) Delete(ctx context.Context, who platform.Principal, of Owner, id ident.ExternalAccount) error {
-	if err := who.CheckPermission(platform.Manage); err != nil {
-		return err
-	}
-	if _, err := a.find(ctx, who.Platform, of, id); err != nil {
-		return err
-	}
-	return a.Store.Do(ctx, func(ctx context.Context, tx ports.Tx) error {
-		return tx.DeleteExternalAccount(ctx, who.Platform, id, a.Clock.Now())
-	})
-}
-
-// find returns the account, if it belongs to this owner: an account never changes hands.
-func (a *Service) find(ctx context.Context, p ident.Platform, of Owner, id ident.ExternalAccount) (account.External, error) {
-	found, err := a.Store.ExternalAccount(ctx, p, id)
+// Get returns an account of this kind of owner, or EXTERNAL_ACCOUNT_NOT_FOUND.
+func (s *Service) Get(ctx context.Context, platformID ident.Platform, owner Owner, id ident.ExternalAccount) (account.External, error) {
+	found, err := s.Store.ExternalAccount(ctx, platformID, id)
 	if err != nil {
 		return account.External{}, err
 	}
-	if found.Customer.IsZero() != bool(of) {
+	if found.Customer.IsZero() != bool(owner) {
 		return account.External{}, fault.New(fault.ExternalAccountNotFound, "There is no external account %s.", id)
 	}
 	return found, nil
+}
+
+// List returns the accounts of this kind of owner that match the filter.
+func (s *Service) List(ctx context.Context, platformID ident.Platform, owner Owner, f ports.ExternalAccountFilter) (ports.Page[account.External], error) {
+	f.PlatformOwned = bool(owner)
+	return s.Store.ExternalAccounts(ctx, platformID, f)
+}
+
+// Delete deletes an account of this kind of owner, or returns EXTERNAL_ACCOUNT_NOT_FOUND.
+// Payments to the account remain.
+func (s *Service) Delete(ctx context.Context, platformID ident.Platform, owner Owner, id ident.ExternalAccount) error {
+	// The owner of an account never changes, so it is checked outside the unit of work.
+	if _, err := s.Get(ctx, platformID, owner, id); err != nil {
+		return err
+	}
+	return s.Store.Do(ctx, func(ctx context.Context, tx ports.Tx) error {
+		return tx.DeleteExternalAccount(ctx, platformID, id, s.Clock.Now())
+	})
 }

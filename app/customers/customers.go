@@ -1,7 +1,8 @@
-// Package onboarding takes the customers of a platform in, and reads them back.
+// Package customers creates the customers of a platform, opens their internal accounts,
+// and reads them.
 //
-// It verifies nobody and moves no money: a customer's status at the beginning is
-// core/customer's to decide.
+// It verifies no one and moves no money; core/customer decides the first status of a
+// customer.
 package customers
 
 import (
@@ -11,53 +12,52 @@ import (
 
 	"causeway/core/customer"
 	"causeway/core/ident"
-	"causeway/core/platform"
 	"causeway/ports"
 )
 
-// Config is what the use cases need.
+// Config holds what the use cases need.
 type Config struct {
 	Store ports.Store
 	Clock ports.Clock
 	IDs   ports.IDs
-	// Rails say how accounts are paid into; nobody does where none is connected.
+	// Rails provide the funding instructions of accounts. An account of an environment
+	// without rails has none.
 	Rails ports.RailsByEnvironment
 
-	// Jobs and Log are for Run alone.
+	// Jobs and Log are used by Run only.
 	Jobs ports.Jobs
 	Log  *logrus.Entry
 }
 
-// Service are the use cases.
+// Service implements the use cases.
 type Service struct{ Config }
 
-// New returns the use cases.
+// New returns a Service.
 func New(c Config) *Service { return &Service{c} }
 
-// Create takes a customer in and opens an account for each of the platform's
-// currencies. Faults: INVALID_INPUT with every bad field, CONFLICT for a
+// Create creates a customer, with an internal account for each of the platform's
+// currencies. Faults: INVALID_INPUT with every invalid field, CONFLICT for a
 // platformCustomerId in use, UMA_ADDRESS_EXISTS.
-func (o *Service) Create(ctx context.Context, who platform.Principal, claim *ports.IdempotentRequest, r customer.Request) (customer.Customer, error) {
-	if err := who.CheckPermission(platform.Manage); err != nil {
-		return customer.Customer{}, err
-	}
-	now := o.Clock.Now()
+func (s *Service) Create(ctx context.Context, platformID ident.Platform, request *ports.IdempotentRequest, r customer.Request) (customer.Customer, error) {
+	now := s.Clock.Now()
 	var created customer.Customer
-	err := o.Store.Do(ctx, func(ctx context.Context, tx ports.Tx) error {
-		// A currency that is added meanwhile waits, and then finds this customer too.
-		on, err := tx.LockPlatformShared(ctx, who.Platform)
+	err := s.Store.Do(ctx, func(ctx context.Context, tx ports.Tx) error {
+		// The lock makes a concurrent change of the platform's currencies wait, so that it
+		// finds this customer.
+		owner, err := tx.LockPlatformShared(ctx, platformID)
 		if err != nil {
 			return err
 		}
-		if created, err = customer.Create(r, on, ident.NewCustomer(o.IDs.New, now), o.IDs.New(now), now); err != nil {
+		if created, err = customer.Create(r, owner, ident.NewCustomer(s.IDs.New, now), s.IDs.New(now), now); err != nil {
 			return err
 		}
-		opened, err := o.newOpening(on, created, now).Open(on.CurrencyCodes())
+		opened, err := s.opener(owner, created, now).Open(owner.CurrencyCodes())
 		if err != nil {
 			return err
 		}
-		// First, so that a repeated request finds its answer and not the customer it made.
-		if err := tx.SaveResponse(ctx, claim, created, nil); err != nil {
+		// The response is saved first, so that a repeated request finds it, and not a
+		// conflict with the customer that the first one created.
+		if err := tx.SaveResponse(ctx, request, created, nil); err != nil {
 			return err
 		}
 		if err := tx.CreateCustomer(ctx, created); err != nil {
@@ -71,18 +71,12 @@ func (o *Service) Create(ctx context.Context, who platform.Principal, claim *por
 	return created, nil
 }
 
-// Get reads one customer, also a deleted one, or answers USER_NOT_FOUND.
-func (o *Service) Get(ctx context.Context, who platform.Principal, id ident.Customer) (customer.Customer, error) {
-	if err := who.CheckPermission(platform.View); err != nil {
-		return customer.Customer{}, err
-	}
-	return o.Store.Customer(ctx, who.Platform, id)
+// Get returns a customer, also a deleted one, or USER_NOT_FOUND.
+func (s *Service) Get(ctx context.Context, platformID ident.Platform, id ident.Customer) (customer.Customer, error) {
+	return s.Store.Customer(ctx, platformID, id)
 }
 
-// List reads the customers that pass the filter.
-func (o *Service) List(ctx context.Context, who platform.Principal, f ports.CustomerFilter) (ports.Page[customer.Customer], error) {
-	if err := who.CheckPermission(platform.View); err != nil {
-		return ports.Page[customer.Customer]{}, err
-	}
-	return o.Store.Customers(ctx, who.Platform, f)
+// List returns the customers that match the filter.
+func (s *Service) List(ctx context.Context, platformID ident.Platform, f ports.CustomerFilter) (ports.Page[customer.Customer], error) {
+	return s.Store.Customers(ctx, platformID, f)
 }

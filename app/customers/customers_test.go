@@ -52,12 +52,12 @@ func TestService_CreateOpensAccounts(t *testing.T) {
 	env := newEnv(t)
 	admin := env.createPlatform(t, platform.Sandbox, false)
 
-	created, err := env.customers.Create(t.Context(), admin, nil, customer.Request{Type: "INDIVIDUAL", FullName: "Ana Silva", Region: "US"})
+	created, err := env.customers.Create(t.Context(), admin.Platform, nil, customer.Request{Type: "INDIVIDUAL", FullName: "Ana Silva", Region: "US"})
 	if err != nil {
 		t.Fatal(err)
 	}
 
-	if read, err := env.customers.Get(t.Context(), admin, created.ID); err != nil || !reflect.DeepEqual(read, created) {
+	if read, err := env.customers.Get(t.Context(), admin.Platform, created.ID); err != nil || !reflect.DeepEqual(read, created) {
 		t.Errorf("read %+v, %v\ncreated %+v", read, err, created)
 	}
 	if created.PlatformCustomerID == "" || created.UMAAddress == "" {
@@ -85,7 +85,7 @@ func TestService_InitialStatusDependsOnPlatform(t *testing.T) {
 		"individual in production":     {platform.Production, false, customer.Request{Type: "INDIVIDUAL"}, customer.Pending},
 		"customer of a regulated bank": {platform.Production, true, customer.Request{Type: "INDIVIDUAL"}, customer.Approved},
 	} {
-		created, err := env.customers.Create(t.Context(), env.createPlatform(t, c.environment, c.regulated), nil, c.request)
+		created, err := env.customers.Create(t.Context(), env.createPlatform(t, c.environment, c.regulated).Platform, nil, c.request)
 		if err != nil || created.Status != c.want {
 			t.Errorf("%s: %s, %v; want %s", name, created.Status, err, c.want)
 		}
@@ -98,7 +98,7 @@ func TestService_RejectedCreateStoresNothing(t *testing.T) {
 	env := newEnv(t)
 	admin := env.createPlatform(t, platform.Sandbox, false)
 	request := customer.Request{Type: "INDIVIDUAL", PlatformCustomerID: "ana", UMAAddress: "$ana@uma.test"}
-	if _, err := env.customers.Create(t.Context(), admin, nil, request); err != nil {
+	if _, err := env.customers.Create(t.Context(), admin.Platform, nil, request); err != nil {
 		t.Fatal(err)
 	}
 
@@ -112,12 +112,12 @@ func TestService_RejectedCreateStoresNothing(t *testing.T) {
 		"an unknown type":                  {customer.Request{Type: "ROBOT"}, fault.InvalidInput},
 		"a business without a name":        {customer.Request{Type: "BUSINESS"}, fault.InvalidInput},
 	} {
-		if _, err := env.customers.Create(t.Context(), admin, nil, c.request); !fault.Is(err, c.want) {
+		if _, err := env.customers.Create(t.Context(), admin.Platform, nil, c.request); !fault.Is(err, c.want) {
 			t.Errorf("%s: %v, want %s", name, err, c.want)
 		}
 	}
 
-	page, err := env.customers.List(t.Context(), admin, ports.CustomerFilter{Paging: ports.Paging{Limit: 10}, IncludeDeleted: true})
+	page, err := env.customers.List(t.Context(), admin.Platform, ports.CustomerFilter{Paging: ports.Paging{Limit: 10}, IncludeDeleted: true})
 	if err != nil || page.Total != 1 {
 		t.Errorf("%d customers, %v; want 1", page.Total, err)
 	}
@@ -129,7 +129,7 @@ func TestService_CreateIsIdempotent(t *testing.T) {
 	env := newEnv(t)
 	admin := env.createPlatform(t, platform.Sandbox, false)
 	create := func() error {
-		_, err := env.customers.Create(t.Context(), admin, apptest.IdempotentRequest(admin, "key",
+		_, err := env.customers.Create(t.Context(), admin.Platform, apptest.IdempotentRequest(admin, "key",
 			func(result any) string { return result.(customer.Customer).ID.String() }), customer.Request{Type: "INDIVIDUAL", PlatformCustomerID: "ana"})
 		return err
 	}
@@ -139,7 +139,7 @@ func TestService_CreateIsIdempotent(t *testing.T) {
 
 	err := create()
 
-	page, listErr := env.customers.List(t.Context(), admin, ports.CustomerFilter{Paging: ports.Paging{Limit: 10}})
+	page, listErr := env.customers.List(t.Context(), admin.Platform, ports.CustomerFilter{Paging: ports.Paging{Limit: 10}})
 	if listErr != nil || page.Total != 1 {
 		t.Fatalf("%d customers, %v", page.Total, listErr)
 	}
@@ -149,34 +149,12 @@ func TestService_CreateIsIdempotent(t *testing.T) {
 	}
 }
 
-func TestService_RequiresPermission(t *testing.T) {
-	t.Parallel()
-	// Creating needs MANAGE, reading VIEW.
-	env := newEnv(t)
-	admin := env.createPlatform(t, platform.Sandbox, false)
-	created, err := env.customers.Create(t.Context(), admin, nil, customer.Request{Type: "INDIVIDUAL"})
-	if err != nil {
-		t.Fatal(err)
-	}
-
-	for _, permission := range platform.Permissions {
-		p := admin
-		p.Permissions = []platform.Permission{permission}
-		_, createErr := env.customers.Create(t.Context(), p, nil, customer.Request{Type: "INDIVIDUAL"})
-		_, getErr := env.customers.Get(t.Context(), p, created.ID)
-		_, listErr := env.customers.List(t.Context(), p, ports.CustomerFilter{Paging: ports.Paging{Limit: 1}})
-		if views := permission == platform.View; (createErr == nil) != (permission == platform.Manage) || (getErr == nil) != views || (listErr == nil) != views {
-			t.Errorf("with %s: create %v, get %v, list %v", permission, createErr, getErr, listErr)
-		}
-	}
-}
-
 func TestService_CustomerOfOtherPlatformIsNotFound(t *testing.T) {
 	t.Parallel()
 	// Another platform cannot read a customer.
 	env := newEnv(t)
 
-	_, err := env.customers.Get(t.Context(), env.createPlatform(t, platform.Sandbox, false), env.Customer.ID)
+	_, err := env.customers.Get(t.Context(), env.createPlatform(t, platform.Sandbox, false).Platform, env.Customer.ID)
 
 	apptest.WantFault(t, "get", err, fault.UserNotFound)
 }

@@ -15,17 +15,17 @@ import (
 )
 
 const (
-	// pollInterval is how often a process looks whether accounts have to be opened.
+	// pollInterval is how often a process looks for due jobs.
 	pollInterval = time.Second
-	// leaseDuration is how long a process may work on customers it took.
+	// leaseDuration is how long a process may work on a job that it took.
 	leaseDuration = 30 * time.Second
-	// batchSize is how many customers one unit of work opens accounts for.
+	// batchSize is the number of customers in one unit of work.
 	batchSize = 250
 )
 
-// Run opens accounts for the customers of platforms that added a currency, until ctx
-// ends. Any number of processes may run it on one database.
-func (o *Service) Run(ctx context.Context) {
+// Run opens accounts for the customers of platforms that added a currency, until ctx is
+// done. Any number of processes may run it on one database.
+func (s *Service) Run(ctx context.Context) {
 	tick := time.NewTicker(pollInterval)
 	defer tick.Stop()
 	for {
@@ -33,48 +33,47 @@ func (o *Service) Run(ctx context.Context) {
 		case <-ctx.Done():
 			return
 		case <-tick.C:
-			if err := o.OpenDue(ctx); err != nil && ctx.Err() == nil {
-				o.Log.WithError(err).Warn("accounts could not be opened for customers and will be tried again")
+			if err := s.OpenDue(ctx); err != nil && ctx.Err() == nil {
+				s.Log.WithError(err).Warn("cannot open accounts of customers; will retry")
 			}
 		}
 	}
 }
 
-// OpenDue opens accounts until nothing is left to do. What fails is due again when its
-// lease ends.
-func (o *Service) OpenDue(ctx context.Context) error {
+// OpenDue runs jobs until none is due. A job that fails is due again when its lease ends.
+func (s *Service) OpenDue(ctx context.Context) error {
 	for {
-		jobs, err := o.Jobs.TakeJobs(ctx, ports.StepOpenAccounts, o.Clock.Now(), leaseDuration, 1)
+		jobs, err := s.Jobs.TakeJobs(ctx, ports.StepOpenAccounts, s.Clock.Now(), leaseDuration, 1)
 		if err != nil || len(jobs) == 0 {
 			return err
 		}
-		if err := o.runJob(ctx, jobs[0]); err != nil {
+		if err := s.runJob(ctx, jobs[0]); err != nil {
 			return err
 		}
 	}
 }
 
-// runJob opens what the next customers of a platform lack, and leaves those after
-// them to another job. A repeat opens nothing twice.
-func (o *Service) runJob(ctx context.Context, job ports.Job) error {
+// runJob opens the missing accounts of the next batch of customers of a platform, and
+// enqueues a job for the customers after them. A repeated job opens no account twice.
+func (s *Service) runJob(ctx context.Context, job ports.Job) error {
 	var after ident.Customer
 	if len(job.Subjects) > 0 {
 		ident.SetUUID(&after, job.Subjects[0])
 	}
-	now := o.Clock.Now()
-	on, err := o.Store.Platform(ctx, job.Platform)
+	now := s.Clock.Now()
+	owner, err := s.Store.Platform(ctx, job.Platform)
 	if err != nil {
 		return err
 	}
-	customers, err := o.Store.CustomersAfter(ctx, job.Platform, after, batchSize)
+	customers, err := s.Store.CustomersAfter(ctx, job.Platform, after, batchSize)
 	if err != nil {
 		return err
 	}
-	opened, instructed, err := o.missingAccounts(ctx, on, customers, now)
+	opened, instructed, err := s.missingAccounts(ctx, owner, customers, now)
 	if err != nil {
 		return err
 	}
-	return o.Store.Do(ctx, func(ctx context.Context, tx ports.Tx) error {
+	return s.Store.Do(ctx, func(ctx context.Context, tx ports.Tx) error {
 		if err := tx.OpenInternalAccounts(ctx, opened); err != nil {
 			return err
 		}
@@ -85,24 +84,24 @@ func (o *Service) runJob(ctx context.Context, job ports.Job) error {
 			return err
 		}
 		last := customers[len(customers)-1].ID
-		return tx.AddJobs(ctx, []ports.Job{{ID: o.IDs.New(now), Platform: job.Platform, Step: job.Step,
+		return tx.AddJobs(ctx, []ports.Job{{ID: s.IDs.New(now), Platform: job.Platform, Step: job.Step,
 			Subjects: []uuid.UUID{last.UUID()}, Due: now}})
 	})
 }
 
-// missingAccounts returns the accounts to open for customers, and those that get their
-// instructions.
-func (o *Service) missingAccounts(ctx context.Context, on platform.Platform, customers []customer.Customer, now time.Time) (opened, instructed []account.Internal, err error) {
-	owners := make([]ident.Customer, len(customers))
+// missingAccounts returns the accounts to open for customers, and the existing accounts
+// that get their funding instructions.
+func (s *Service) missingAccounts(ctx context.Context, p platform.Platform, customers []customer.Customer, now time.Time) (opened, instructed []account.Internal, err error) {
+	ids := make([]ident.Customer, len(customers))
 	for i, c := range customers {
-		owners[i] = c.ID
+		ids[i] = c.ID
 	}
-	has, err := o.Store.InternalAccountsOf(ctx, on.ID, owners)
+	existing, err := s.Store.InternalAccountsOf(ctx, p.ID, ids)
 	if err != nil {
 		return nil, nil, err
 	}
 	for _, c := range customers {
-		open, instruct, err := o.newOpening(on, c, now).OpenMissing(on.CurrencyCodes(), has[c.ID])
+		open, instruct, err := s.opener(p, c, now).OpenMissing(p.CurrencyCodes(), existing[c.ID])
 		if err != nil {
 			return nil, nil, err
 		}
@@ -111,11 +110,11 @@ func (o *Service) missingAccounts(ctx context.Context, on platform.Platform, cus
 	return opened, instructed, nil
 }
 
-// newOpening returns of the accounts of one customer. Who did not say a name is known by the
-// platform's.
-func (o *Service) newOpening(on platform.Platform, of customer.Customer, now time.Time) account.Opener {
+// opener returns an Opener of the accounts of one customer. A customer without a name is
+// named by the platform's id for it.
+func (s *Service) opener(p platform.Platform, c customer.Customer, now time.Time) account.Opener {
 	return account.Opener{
-		Platform: on.ID, Customer: of.ID, Owner: cmp.Or(of.Name(), of.PlatformCustomerID),
-		FundingInstructions: o.Rails.Funding(on.ID, on.Environment), NewID: o.IDs.New, Now: now,
+		Platform: p.ID, Customer: c.ID, Owner: cmp.Or(c.Name(), c.PlatformCustomerID),
+		FundingInstructions: s.Rails.Funding(p.ID, p.Environment), NewID: s.IDs.New, Now: now,
 	}
 }

@@ -21,12 +21,12 @@ import (
 // addCurrency adds a currency to the settings of a platform.
 func (e *env) addCurrency(t *testing.T, admin platform.Principal, code money.Currency) {
 	t.Helper()
-	settings, err := e.platforms.Settings(t.Context(), admin)
+	settings, err := e.platforms.Settings(t.Context(), admin.Platform)
 	if err != nil {
 		t.Fatal(err)
 	}
 	currencies := append(slices.Clone(settings.Currencies), platform.Currency{Code: code, MaxAmount: 100, Directions: []string{"OUTGOING"}})
-	if _, err := e.platforms.UpdateSettings(t.Context(), admin, platform.Change{Currencies: &currencies}); err != nil {
+	if _, err := e.platforms.UpdateSettings(t.Context(), admin.Platform, platform.Change{Currencies: &currencies}); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -51,11 +51,11 @@ func TestOpenDue_OpensNewCurrencyForEveryCustomer(t *testing.T) {
 	// are more customers than fit in one batch. Existing accounts do not change.
 	env := newEnv(t)
 	admin := env.createPlatform(t, platform.Sandbox, false)
-	first, err := env.customers.Create(t.Context(), admin, nil, customer.Request{Type: "INDIVIDUAL", FullName: "Ana Silva"})
+	first, err := env.customers.Create(t.Context(), admin.Platform, nil, customer.Request{Type: "INDIVIDUAL", FullName: "Ana Silva"})
 	if err != nil {
 		t.Fatal(err)
 	}
-	settings, err := env.platforms.Settings(t.Context(), admin)
+	settings, err := env.platforms.Settings(t.Context(), admin.Platform)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -122,7 +122,7 @@ func TestOpenDue_ConcurrentCreateGetsNewCurrency(t *testing.T) {
 	for i := range created {
 		requests.Go(func() {
 			var err error
-			if created[i], err = env.customers.Create(t.Context(), admin, nil, customer.Request{Type: "INDIVIDUAL"}); err != nil {
+			if created[i], err = env.customers.Create(t.Context(), admin.Platform, nil, customer.Request{Type: "INDIVIDUAL"}); err != nil {
 				t.Error(err)
 			}
 		})
@@ -148,7 +148,7 @@ func TestOpenDue_AddsInstructionsOnceRailIsConnected(t *testing.T) {
 	// once one is, the next time the currencies are set; their reference does not change.
 	env := newEnv(t)
 	admin := env.createPlatform(t, platform.Production, true)
-	ana, err := env.customers.Create(t.Context(), admin, nil, customer.Request{Type: "INDIVIDUAL"})
+	ana, err := env.customers.Create(t.Context(), admin.Platform, nil, customer.Request{Type: "INDIVIDUAL"})
 	if err != nil {
 		t.Fatal(err)
 	}

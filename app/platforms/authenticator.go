@@ -9,19 +9,18 @@ import (
 	"causeway/ports"
 )
 
-// Authenticator knows who a client id and secret belong to. Every request is looked
-// up anew, so that a deleted token is of no use at the next one; those that come at
-// the same time share one look-up.
+// Authenticator authenticates requests by client id and secret. It caches nothing, so that
+// a deleted token is refused at once; concurrent requests share one query.
 type Authenticator struct {
 	tokens *batch.Batcher[string, *ports.TokenWithEnvironment]
 }
 
-// TokenReader is where tokens are found.
+// TokenReader reads tokens.
 type TokenReader interface {
 	TokensByClientID(ctx context.Context, clientIDs []string) (map[string]ports.TokenWithEnvironment, error)
 }
 
-// NewAuthenticator returns an authenticator that reads from tokens.
+// NewAuthenticator returns an Authenticator that reads from tokens.
 func NewAuthenticator(tokens TokenReader) *Authenticator {
 	return &Authenticator{batch.New(batch.Options{MaxSize: 256, MaxConcurrency: 2}, func(ctx context.Context, clientIDs []string) ([]batch.Result[*ports.TokenWithEnvironment], error) {
 		found, err := tokens.TokensByClientID(ctx, deduplicate(clientIDs))
@@ -38,8 +37,9 @@ func NewAuthenticator(tokens TokenReader) *Authenticator {
 	})}
 }
 
-// Authenticate says who is asking, or UNAUTHORIZED. An unknown client id takes as
-// long as a wrong secret, and is answered in the same words.
+// Authenticate returns the principal of a client id and secret, or UNAUTHORIZED. The
+// response to an unknown client id and to a wrong secret are the same and take the same
+// time.
 func (a *Authenticator) Authenticate(ctx context.Context, clientID, secret string) (platform.Principal, error) {
 	found, err := a.tokens.Do(ctx, clientID)
 	if err != nil {
@@ -49,10 +49,10 @@ func (a *Authenticator) Authenticate(ctx context.Context, clientID, secret strin
 	if known {
 		token = found.Token
 	}
-	if opens := token.MatchesSecret(secret); !opens || !known {
+	if matches := token.MatchesSecret(secret); !matches || !known {
 		return platform.Principal{}, &fault.Error{
 			Code:    fault.Unauthorized,
-			Message: "The client id and secret do not belong together, or the token was deleted. Check both, or create a new token.",
+			Message: "The client id or the secret is wrong, or the token was deleted. Check both, or create a new token.",
 			Reason:  "Invalid credentials",
 		}
 	}
@@ -61,18 +61,19 @@ func (a *Authenticator) Authenticate(ctx context.Context, clientID, secret strin
 	}, nil
 }
 
-// deduplicate returns the texts without repetitions. Most of a busy group is one token.
+// deduplicate returns the texts without repetitions. Most concurrent requests have the
+// same token.
 func deduplicate(texts []string) []string {
 	if len(texts) == 1 {
 		return texts
 	}
 	seen := make(map[string]struct{}, 4)
-	once := make([]string, 0, 4)
+	distinct := make([]string, 0, 4)
 	for _, text := range texts {
 		if _, ok := seen[text]; !ok {
 			seen[text] = struct{}{}
-			once = append(once, text)
+			distinct = append(distinct, text)
 		}
 	}
-	return once
+	return distinct
 }

@@ -34,10 +34,3 @@ func newEnv(t *testing.T) *env {
 func principalOf(p platform.Platform, t platform.Token) platform.Principal {
 	return platform.Principal{Platform: p.ID, Environment: p.Environment, Token: t.ID, Permissions: t.Permissions}
 }
-
-// withPermission returns a principal with one permission.
-func (e *env) withPermission(permission platform.Permission) platform.Principal {
-	p := e.admin
-	p.Permissions = []platform.Permission{permission}
-	return p
-}

@@ -8,21 +8,21 @@ import (
 	"causeway/ports"
 )
 
-// retention is how long the answer to a request can be had again.
+// retention is how long the response to a request is stored.
 const retention = 7 * 24 * time.Hour
 
-// IdempotencyStore knows what was answered to requests that carried an idempotency key. Those
-// that ask at the same time share one look-up.
+// IdempotencyStore reads and saves the responses to requests with an idempotency key.
+// Concurrent reads share one query.
 type IdempotencyStore struct {
 	store  ports.IdempotencyStore
 	clock  ports.Clock
 	lookup *batch.Batcher[ports.IdempotencyKey, *ports.StoredResponse]
 }
 
-// NewIdempotencyStore returns a memory on stored answers.
-func NewIdempotencyStore(answers ports.IdempotencyStore, clock ports.Clock) *IdempotencyStore {
-	return &IdempotencyStore{answers, clock, batch.New(batch.Options{MaxSize: 256, MaxConcurrency: 2}, func(ctx context.Context, keys []ports.IdempotencyKey) ([]batch.Result[*ports.StoredResponse], error) {
-		found, err := answers.StoredResponses(ctx, keys)
+// NewIdempotencyStore returns an IdempotencyStore on a store of responses.
+func NewIdempotencyStore(store ports.IdempotencyStore, clock ports.Clock) *IdempotencyStore {
+	return &IdempotencyStore{store, clock, batch.New(batch.Options{MaxSize: 256, MaxConcurrency: 2}, func(ctx context.Context, keys []ports.IdempotencyKey) ([]batch.Result[*ports.StoredResponse], error) {
+		found, err := store.StoredResponses(ctx, keys)
 		if err != nil {
 			return nil, err
 		}
@@ -34,29 +34,29 @@ func NewIdempotencyStore(answers ports.IdempotencyStore, clock ports.Clock) *Ide
 	})}
 }
 
-// Get finds the answer that is kept under the claim's key, whatever request it
-// belongs to.
-func (m *IdempotencyStore) Get(ctx context.Context, claim ports.IdempotentRequest) (ports.StoredResponse, bool, error) {
-	found, err := m.lookup.Do(ctx, claim.IdempotencyKey())
+// Get returns the response stored under the request's key, which may be the response to a
+// different request, or false.
+func (s *IdempotencyStore) Get(ctx context.Context, request ports.IdempotentRequest) (ports.StoredResponse, bool, error) {
+	found, err := s.lookup.Do(ctx, request.IdempotencyKey())
 	if err != nil || found == nil {
 		return ports.StoredResponse{}, false, err
 	}
 	return *found, true, nil
 }
 
-// Save keeps an answer that changed nothing, unless there is one already.
-func (m *IdempotencyStore) Save(ctx context.Context, claim ports.IdempotentRequest, answer ports.StoredResponse) error {
-	return m.store.SaveStoredResponse(ctx, claim, answer)
+// Save stores the response to a request that changed nothing, unless the key has one.
+func (s *IdempotencyStore) Save(ctx context.Context, request ports.IdempotentRequest, response ports.StoredResponse) error {
+	return s.store.SaveStoredResponse(ctx, request, response)
 }
 
 const deleteBatchSize = 5000
 
-// DeleteExpired deletes what is older than seven days, in small bites, and says how much
-// that was. Any number of processes may do so at the same time.
-func (m *IdempotencyStore) DeleteExpired(ctx context.Context) (int, error) {
-	before := m.clock.Now().Add(-retention)
+// DeleteExpired deletes responses older than seven days, in batches, and returns how many.
+// Any number of processes may call it at the same time.
+func (s *IdempotencyStore) DeleteExpired(ctx context.Context) (int, error) {
+	before := s.clock.Now().Add(-retention)
 	for total := 0; ; {
-		n, err := m.store.DeleteStoredResponses(ctx, before, deleteBatchSize)
+		n, err := s.store.DeleteStoredResponses(ctx, before, deleteBatchSize)
 		total += n
 		if err != nil || n < deleteBatchSize {
 			return total, err

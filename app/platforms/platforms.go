@@ -1,9 +1,7 @@
-// Package platforms is what a platform is to the service: its settings, the tokens
-// by which its programs prove who they are, and what was answered to requests that
-// may be repeated.
+// Package platforms manages platforms: their settings, their API tokens, and the stored
+// responses to requests with an idempotency key.
 //
-// It never moves money, and never keeps a secret: of a token's secret only its
-// SHA-256 is stored.
+// It never moves money, and stores only the SHA-256 hash of the secret of a token.
 package platforms
 
 import (
@@ -17,125 +15,121 @@ import (
 	"causeway/ports"
 )
 
-// Config is what the use cases need.
+// Config holds what the use cases need.
 type Config struct {
 	Store ports.Store
 	Clock ports.Clock
 	IDs   ports.IDs
-	// Rails say how accounts are paid into; nobody does where none is connected.
+	// Rails provide the funding instructions of accounts. An account of an environment
+	// without rails has none.
 	Rails ports.RailsByEnvironment
-	// Committed is called after each commit that told events; nil for nobody.
+	// Committed is called after each commit that emitted events; it may be nil.
 	Committed func()
-	// SettingsChanged is called after each change of a platform's settings; nil for nobody.
+	// SettingsChanged is called after each change of a platform's settings; it may be nil.
 	SettingsChanged func()
 }
 
-// Service are the use cases.
+// Service implements the use cases.
 type Service struct{ Config }
 
-// New returns the use cases.
+// New returns a Service.
 func New(c Config) *Service { return &Service{c} }
 
-// CreateRequest is what is needed for a new platform.
+// CreateRequest is a request to create a platform.
 type CreateRequest struct {
 	Name        string
 	Environment platform.Environment
-	// Regulated platforms answer for their customers' identity themselves.
+	// Regulated platforms verify the identity of their customers themselves.
 	Regulated bool
 }
 
-// Created is a new platform and its first token. Secret is told this once.
+// Created is a new platform and its first token, with the secret.
 type Created struct {
 	Platform platform.Platform
 	IssuedToken
 }
 
-// Create founds a platform: with the default currencies, an account of its own in
-// each, and a token that may do everything. It is the operator's to call.
-func (p *Service) Create(ctx context.Context, f CreateRequest) (Created, error) {
-	now := p.Clock.Now()
-	made, err := platform.New(ident.NewPlatform(p.IDs.New, now), f.Name, f.Environment, f.Regulated, now)
+// Create creates a platform with the default currencies, an internal account of its own in
+// each, and a token with all permissions. Operators call it, not platforms.
+func (s *Service) Create(ctx context.Context, r CreateRequest) (Created, error) {
+	now := s.Clock.Now()
+	created, err := platform.New(ident.NewPlatform(s.IDs.New, now), r.Name, r.Environment, r.Regulated, now)
 	if err != nil {
 		return Created{}, err
 	}
-	token, err := p.newToken(made.ID, "First token", platform.Permissions, now)
+	token, err := s.newToken(created.ID, "First token", platform.Permissions, now)
 	if err != nil {
 		return Created{}, err
 	}
-	own, err := p.newOpening(made, now).Open(made.CurrencyCodes())
+	accounts, err := s.opener(created, now).Open(created.CurrencyCodes())
 	if err != nil {
 		return Created{}, err
 	}
-	err = p.Store.Do(ctx, func(ctx context.Context, tx ports.Tx) error {
-		if err := tx.CreatePlatform(ctx, made); err != nil {
+	err = s.Store.Do(ctx, func(ctx context.Context, tx ports.Tx) error {
+		if err := tx.CreatePlatform(ctx, created); err != nil {
 			return err
 		}
 		if err := tx.CreateToken(ctx, token.Token); err != nil {
 			return err
 		}
-		return tx.OpenInternalAccounts(ctx, own)
+		return tx.OpenInternalAccounts(ctx, accounts)
 	})
-	return Created{made, token}, err
+	return Created{created, token}, err
 }
 
-// Settings reads the settings of the caller's platform.
-func (p *Service) Settings(ctx context.Context, who platform.Principal) (platform.Platform, error) {
-	if err := who.CheckPermission(platform.View); err != nil {
-		return platform.Platform{}, err
-	}
-	return p.Store.Platform(ctx, who.Platform)
+// Settings returns the settings of a platform.
+func (s *Service) Settings(ctx context.Context, platformID ident.Platform) (platform.Platform, error) {
+	return s.Store.Platform(ctx, platformID)
 }
 
-// UpdateSettings changes the settings given. In currencies that are new the platform gets an
-// account of its own at once, and its customers get theirs soon after, however many
-// they are; an endpoint that is new is sent a TEST event.
-func (p *Service) UpdateSettings(ctx context.Context, who platform.Principal, change platform.Change) (platform.Platform, error) {
-	if err := who.CheckPermission(platform.Manage); err != nil {
-		return platform.Platform{}, err
-	}
-	now := p.Clock.Now()
-	has, err := p.Store.InternalAccountsOf(ctx, who.Platform, []ident.Customer{{}})
+// UpdateSettings changes the given settings. In a new currency, the platform gets an
+// internal account at once; a job opens those of its customers. A new webhook endpoint is
+// sent a TEST event.
+func (s *Service) UpdateSettings(ctx context.Context, platformID ident.Platform, change platform.Change) (platform.Platform, error) {
+	now := s.Clock.Now()
+	existing, err := s.Store.InternalAccountsOf(ctx, platformID, []ident.Customer{{}})
 	if err != nil {
 		return platform.Platform{}, err
 	}
 	var after platform.Platform
-	told := false
-	err = p.Store.Do(ctx, func(ctx context.Context, tx ports.Tx) error {
-		before, err := tx.LockPlatform(ctx, who.Platform)
+	endpointChanged := false
+	err = s.Store.Do(ctx, func(ctx context.Context, tx ports.Tx) error {
+		before, err := tx.LockPlatform(ctx, platformID)
 		if err != nil {
 			return err
 		}
-		if after, told, err = before.Apply(change, now); err != nil {
+		if after, endpointChanged, err = before.Apply(change, now); err != nil {
 			return err
 		}
 		if err := tx.UpdatePlatform(ctx, after); err != nil {
 			return err
 		}
 		if change.Currencies != nil {
-			if err := p.openAccounts(ctx, tx, after, has[ident.Customer{}], now); err != nil {
+			if err := s.openAccounts(ctx, tx, after, existing[ident.Customer{}], now); err != nil {
 				return err
 			}
 		}
-		if !told {
+		if !endpointChanged {
 			return nil
 		}
-		return tx.Emit(ctx, []event.Event{event.NewTest(ident.NewWebhook(p.IDs.New, now), after.ID, now)})
+		return tx.Emit(ctx, []event.Event{event.NewTest(ident.NewWebhook(s.IDs.New, now), after.ID, now)})
 	})
 	if err != nil {
 		return platform.Platform{}, err
 	}
-	if told && p.Committed != nil {
-		p.Committed()
+	if endpointChanged && s.Committed != nil {
+		s.Committed()
 	}
-	if p.Config.SettingsChanged != nil {
-		p.Config.SettingsChanged()
+	if s.Config.SettingsChanged != nil {
+		s.Config.SettingsChanged()
 	}
 	return after, nil
 }
 
-// openAccounts opens what the platform itself lacks, and has its customers seen to.
-func (p *Service) openAccounts(ctx context.Context, tx ports.Tx, of platform.Platform, has []account.Internal, now time.Time) error {
-	opened, instructed, err := p.newOpening(of, now).OpenMissing(of.CurrencyCodes(), has)
+// openAccounts opens the missing accounts of a platform, and enqueues the job that opens
+// those of its customers.
+func (s *Service) openAccounts(ctx context.Context, tx ports.Tx, p platform.Platform, existing []account.Internal, now time.Time) error {
+	opened, instructed, err := s.opener(p, now).OpenMissing(p.CurrencyCodes(), existing)
 	if err != nil {
 		return err
 	}
@@ -145,10 +139,10 @@ func (p *Service) openAccounts(ctx context.Context, tx ports.Tx, of platform.Pla
 	if err := tx.AddFundingInstructions(ctx, instructed); err != nil {
 		return err
 	}
-	return tx.AddJobs(ctx, []ports.Job{{ID: p.IDs.New(now), Platform: of.ID, Step: ports.StepOpenAccounts, Due: now}})
+	return tx.AddJobs(ctx, []ports.Job{{ID: s.IDs.New(now), Platform: p.ID, Step: ports.StepOpenAccounts, Due: now}})
 }
 
-// newOpening returns of the platform's own accounts.
-func (p *Service) newOpening(of platform.Platform, now time.Time) account.Opener {
-	return account.Opener{Platform: of.ID, Owner: of.Name, FundingInstructions: p.Rails.Funding(of.ID, of.Environment), NewID: p.IDs.New, Now: now}
+// opener returns an Opener of the platform's own accounts.
+func (s *Service) opener(p platform.Platform, now time.Time) account.Opener {
+	return account.Opener{Platform: p.ID, Owner: p.Name, FundingInstructions: s.Rails.Funding(p.ID, p.Environment), NewID: s.IDs.New, Now: now}
 }

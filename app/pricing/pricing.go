@@ -1,8 +1,8 @@
-// Package tariffs is the operator's side of what corridors cost: it shows the terms
-// in force, changes them, and tells the history of changes.
+// Package pricing implements the operator's view of the pricing of corridors: it lists the
+// terms in force, changes them, and lists the history of changes.
 //
-// Servers read what it changes by themselves. It never touches what a quote has
-// promised: terms hold for quotes made after a change.
+// Servers read changes by themselves. A change applies to later quotes only, never to a
+// quote that exists.
 package pricing
 
 import (
@@ -17,17 +17,17 @@ import (
 	"causeway/ports"
 )
 
-// Service are the use cases.
+// Service implements the use cases.
 type Service struct{ store ports.Pricing }
 
-// New returns the use cases.
+// New returns a Service.
 func New(store ports.Pricing) *Service { return &Service{store} }
 
-// CorridorInput names what is to be changed, as an operator writes it: a pair of currencies,
-// for one platform or, empty, for all.
+// CorridorInput names a corridor as an operator writes it: a pair of currencies, for one
+// platform or, if empty, for all platforms.
 type CorridorInput struct{ From, To, Platform string }
 
-// The names of the parts of a Line in a list of mistakes.
+// The names of the fields of an input in the list of its errors.
 const (
 	FieldPair     = "corridor"
 	FieldPlatform = "platform"
@@ -38,32 +38,31 @@ const (
 // MaxNote is the longest note, in bytes.
 const MaxNote = 500
 
-// ChangeResult is the terms of a line before and after.
+// ChangeResult holds the terms of a corridor before and after a change.
 type ChangeResult struct {
 	ports.CorridorKey
 	Before, After corridor.Terms
-	// ChangedFields are the values that are other than before.
+	// ChangedFields names the values that differ.
 	ChangedFields []string
 }
 
-// Set changes the values that are given, or answers INVALID_INPUT with everything
-// that is wrong.
-func (t *Service) Set(ctx context.Context, at CorridorInput, values corridor.OverrideInput, note string) (ChangeResult, error) {
+// Set changes the given values, or returns INVALID_INPUT with every error.
+func (s *Service) Set(ctx context.Context, in CorridorInput, values corridor.OverrideInput, note string) (ChangeResult, error) {
 	change, bad := values.Parse()
 	if values == (corridor.OverrideInput{}) {
 		bad = append(bad, fault.Field{Field: FieldChange, Message: "give at least one value to change"})
 	}
-	return t.change(ctx, at, note, bad, func(before corridor.Override) corridor.Override { return before.Merge(change) })
+	return s.change(ctx, in, note, bad, func(before corridor.Override) corridor.Override { return before.Merge(change) })
 }
 
-// Reset returns all values back: to what holds for all platforms, or to the built-in
+// Reset removes all changes: the terms are again those for all platforms, or the built-in
 // ones.
-func (t *Service) Reset(ctx context.Context, at CorridorInput, note string) (ChangeResult, error) {
-	return t.change(ctx, at, note, nil, func(corridor.Override) corridor.Override { return corridor.Override{} })
+func (s *Service) Reset(ctx context.Context, in CorridorInput, note string) (ChangeResult, error) {
+	return s.change(ctx, in, note, nil, func(corridor.Override) corridor.Override { return corridor.Override{} })
 }
 
-func (t *Service) change(ctx context.Context, at CorridorInput, note string, bad []fault.Field, change func(corridor.Override) corridor.Override) (ChangeResult, error) {
-	way, line, wrong, err := t.parseCorridor(ctx, at)
+func (s *Service) change(ctx context.Context, in CorridorInput, note string, bad []fault.Field, change func(corridor.Override) corridor.Override) (ChangeResult, error) {
+	pair, key, wrong, err := s.parseCorridor(ctx, in)
 	if err != nil {
 		return ChangeResult{}, err
 	}
@@ -74,38 +73,38 @@ func (t *Service) change(ctx context.Context, at CorridorInput, note string, bad
 	if len(bad) > 0 {
 		return ChangeResult{}, fault.Invalid(bad...)
 	}
-	done := ChangeResult{CorridorKey: line}
-	err = t.store.ChangeCorridor(ctx, line, note, func(table []ports.CorridorOverride) (corridor.Override, error) {
-		before := pricingOf(way, table)
-		after := before.WithOverride(line.Platform, change(before.OverrideFor(line.Platform)))
+	result := ChangeResult{CorridorKey: key}
+	err = s.store.ChangeCorridor(ctx, key, note, func(table []ports.CorridorOverride) (corridor.Override, error) {
+		before := pricingOf(pair, table)
+		after := before.WithOverride(key.Platform, change(before.OverrideFor(key.Platform)))
 		if bad := after.Check(); len(bad) > 0 {
 			return corridor.Override{}, fault.Invalid(bad...)
 		}
-		done.Before, done.After = before.TermsFor(line.Platform), after.TermsFor(line.Platform)
-		done.ChangedFields = changedFields(done.Before, done.After)
-		return after.OverrideFor(line.Platform), nil
+		result.Before, result.After = before.TermsFor(key.Platform), after.TermsFor(key.Platform)
+		result.ChangedFields = changedFields(result.Before, result.After)
+		return after.OverrideFor(key.Platform), nil
 	})
-	return done, err
+	return result, err
 }
 
-// parseCorridor finds what a line names, and lists what is wrong with it.
-func (t *Service) parseCorridor(ctx context.Context, at CorridorInput) (corridor.Corridor, ports.CorridorKey, []fault.Field, error) {
+// parseCorridor returns the corridor that an input names, or the errors of the input.
+func (s *Service) parseCorridor(ctx context.Context, in CorridorInput) (corridor.Corridor, ports.CorridorKey, []fault.Field, error) {
 	var bad []fault.Field
-	line := ports.CorridorKey{From: money.Currency(at.From), To: money.Currency(at.To)}
-	way, err := corridor.Find(line.From, line.To, "")
+	key := ports.CorridorKey{From: money.Currency(in.From), To: money.Currency(in.To)}
+	pair, err := corridor.Find(key.From, key.To, "")
 	if err != nil {
 		bad = append(bad, fault.Field{Field: FieldPair, Message: messageOf(err)})
 	}
-	line.Platform, err = t.parsePlatform(ctx, at.Platform)
+	key.Platform, err = s.parsePlatform(ctx, in.Platform)
 	if wrong, ok := fault.As(err); ok {
-		return way, line, append(bad, wrong.Fields...), nil
+		return pair, key, append(bad, wrong.Fields...), nil
 	}
-	return way, line, bad, err
+	return pair, key, bad, err
 }
 
-// parsePlatform returns the one named; none for an empty text. INVALID_INPUT when it is no id
-// or there is no such platform.
-func (t *Service) parsePlatform(ctx context.Context, text string) (ident.Platform, error) {
+// parsePlatform returns the platform with the id in text, or zero for an empty text. It
+// returns INVALID_INPUT if text is not an id, or there is no such platform.
+func (s *Service) parsePlatform(ctx context.Context, text string) (ident.Platform, error) {
 	if text == "" {
 		return ident.Platform{}, nil
 	}
@@ -113,7 +112,7 @@ func (t *Service) parsePlatform(ctx context.Context, text string) (ident.Platfor
 	if err != nil {
 		return id, fault.Invalid(fault.Field{Field: FieldPlatform, Message: err.Error()})
 	}
-	_, err = t.store.Platform(ctx, id)
+	_, err = s.store.Platform(ctx, id)
 	if fault.Is(err, fault.NotFound) {
 		return id, fault.Invalid(fault.Field{Field: FieldPlatform, Message: messageOf(err)})
 	}
@@ -128,7 +127,7 @@ func messageOf(err error) string {
 	return err.Error()
 }
 
-// changedFields names the values that differ.
+// changedFields returns the names of the values that differ.
 func changedFields(a, b corridor.Terms) []string {
 	var changed corridor.Override
 	if a.Fee.Fixed != b.Fee.Fixed {
@@ -149,13 +148,13 @@ func changedFields(a, b corridor.Terms) []string {
 	return changed.Names()
 }
 
-// pricingOf picks a pair's lines out of the operator's table.
-func pricingOf(way corridor.Corridor, table []ports.CorridorOverride) corridor.Pricing {
-	tariff := corridor.Pricing{Corridor: way}
+// pricingOf returns the pricing of a pair, from the overrides of all pairs.
+func pricingOf(pair corridor.Corridor, table []ports.CorridorOverride) corridor.Pricing {
+	pricing := corridor.Pricing{Corridor: pair}
 	for _, o := range table {
-		if o.From == way.From && o.To == way.To {
-			tariff = tariff.WithOverride(o.Platform, o.Terms)
+		if o.From == pair.From && o.To == pair.To {
+			pricing = pricing.WithOverride(o.Platform, o.Terms)
 		}
 	}
-	return tariff
+	return pricing
 }

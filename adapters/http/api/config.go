@@ -17,13 +17,13 @@ import (
 
 // Platforms holds the use cases of the configuration and token operations.
 type Platforms interface {
-	Settings(ctx context.Context, who platform.Principal) (platform.Platform, error)
-	UpdateSettings(ctx context.Context, who platform.Principal, change platform.Change) (platform.Platform, error)
+	Settings(ctx context.Context, platformID ident.Platform) (platform.Platform, error)
+	UpdateSettings(ctx context.Context, platformID ident.Platform, change platform.Change) (platform.Platform, error)
 
-	CreateToken(ctx context.Context, who platform.Principal, claim *ports.IdempotentRequest, name string, permissions []platform.Permission) (platforms.IssuedToken, error)
-	Token(ctx context.Context, who platform.Principal, id ident.Token) (platforms.IssuedToken, error)
-	Tokens(ctx context.Context, who platform.Principal, f ports.TokenFilter) (ports.Page[platform.Token], error)
-	DeleteToken(ctx context.Context, who platform.Principal, id ident.Token) error
+	CreateToken(ctx context.Context, platformID ident.Platform, claim *ports.IdempotentRequest, name string, permissions []platform.Permission) (platforms.IssuedToken, error)
+	Token(ctx context.Context, platformID ident.Platform, id ident.Token) (platforms.IssuedToken, error)
+	Tokens(ctx context.Context, platformID ident.Platform, f ports.TokenFilter) (ports.Page[platform.Token], error)
+	DeleteToken(ctx context.Context, platformID ident.Platform, id ident.Token) error
 }
 
 type platformConfigBody struct {
@@ -132,7 +132,7 @@ func registerConfig(a *httpapi.API, service Platforms) {
 		ID: "getPlatformConfig", Path: "/config", Tag: tagConfig, Summary: "Get the platform configuration", Permission: platform.View,
 		Description: "Returns the settings of the platform that the token belongs to.",
 	}, func(ctx context.Context, call httpapi.Call, _ *struct{}) (platform.Platform, error) {
-		return service.Settings(ctx, call.Principal)
+		return service.Settings(ctx, call.Principal.Platform)
 	}, renderPlatformConfig)
 
 	type updateInput struct{ Body platformConfigUpdateRequest }
@@ -144,6 +144,6 @@ func registerConfig(a *httpapi.API, service Platforms) {
 		if in.Body.EmbeddedWallets != nil {
 			return platform.Platform{}, fault.New(fault.NotImplemented, "Embedded wallets are not available yet. Remove embeddedWalletConfig.")
 		}
-		return service.UpdateSettings(ctx, call.Principal, in.Body.change())
+		return service.UpdateSettings(ctx, call.Principal.Platform, in.Body.change())
 	}, renderPlatformConfig)
 }

@@ -19,9 +19,9 @@ import (
 
 // Customers holds the use cases of the customer operations.
 type Customers interface {
-	Create(ctx context.Context, who platform.Principal, claim *ports.IdempotentRequest, r customer.Request) (customer.Customer, error)
-	Get(ctx context.Context, who platform.Principal, id ident.Customer) (customer.Customer, error)
-	List(ctx context.Context, who platform.Principal, f ports.CustomerFilter) (ports.Page[customer.Customer], error)
+	Create(ctx context.Context, platformID ident.Platform, claim *ports.IdempotentRequest, r customer.Request) (customer.Customer, error)
+	Get(ctx context.Context, platformID ident.Platform, id ident.Customer) (customer.Customer, error)
+	List(ctx context.Context, platformID ident.Platform, f ports.CustomerFilter) (ports.Page[customer.Customer], error)
 }
 
 // customerCreateRequest is a person or a business; fields of the other type are ignored.
@@ -187,7 +187,7 @@ func registerCustomers(a *httpapi.API, service Customers) {
 			"The customer gets an internal account for each of your currencies. Customers of a regulated platform are APPROVED at once, and so are individuals in the sandbox.",
 		Errors: []fault.Code{fault.Conflict, fault.UMAAddressExists},
 	}, func(ctx context.Context, call httpapi.Call, in *createInput) (customer.Customer, error) {
-		return service.Create(ctx, call.Principal, call.IdempotentRequest, in.Body.request())
+		return service.Create(ctx, call.Principal.Platform, call.IdempotentRequest, in.Body.request())
 	}, renderCustomer)
 
 	httpapi.Get(a, httpapi.Operation{
@@ -198,7 +198,7 @@ func registerCustomers(a *httpapi.API, service Customers) {
 		if err != nil {
 			return ports.Page[customer.Customer]{}, err
 		}
-		return service.List(ctx, call.Principal, ports.CustomerFilter{
+		return service.List(ctx, call.Principal.Platform, ports.CustomerFilter{
 			Paging: ports.Paging{Limit: in.Limit, After: after.UUID()}, PlatformCustomerID: in.PlatformCustomerID,
 			Type: customer.Type(in.CustomerType), Region: string(in.Region), Currency: money.Currency(in.Currency),
 			UMAAddress: in.UMAAddress, IncludeDeleted: in.IsIncludingDeleted,
@@ -216,7 +216,7 @@ func registerCustomers(a *httpapi.API, service Customers) {
 		ID: "getCustomerById", Path: "/customers/{customerId}", Tag: tagCustomers, Summary: "Get a customer", Permission: platform.View,
 		Description: "Returns a customer, including a deleted one.", Errors: []fault.Code{fault.UserNotFound},
 	}, func(ctx context.Context, call httpapi.Call, in *getParams) (customer.Customer, error) {
-		return service.Get(ctx, call.Principal, in.CustomerID.Value)
+		return service.Get(ctx, call.Principal.Platform, in.CustomerID.Value)
 	}, renderCustomer)
 }
 

@@ -16,9 +16,9 @@ import (
 // ExternalAccounts holds the use cases of the external account operations.
 type ExternalAccounts interface {
 	Create(ctx context.Context, who platform.Principal, claim *ports.IdempotentRequest, r accounts.Request) (account.External, error)
-	Get(ctx context.Context, who platform.Principal, owner accounts.Owner, id ident.ExternalAccount) (account.External, error)
-	List(ctx context.Context, who platform.Principal, owner accounts.Owner, f ports.ExternalAccountFilter) (ports.Page[account.External], error)
-	Delete(ctx context.Context, who platform.Principal, owner accounts.Owner, id ident.ExternalAccount) error
+	Get(ctx context.Context, platformID ident.Platform, owner accounts.Owner, id ident.ExternalAccount) (account.External, error)
+	List(ctx context.Context, platformID ident.Platform, owner accounts.Owner, f ports.ExternalAccountFilter) (ports.Page[account.External], error)
+	Delete(ctx context.Context, platformID ident.Platform, owner accounts.Owner, id ident.ExternalAccount) error
 }
 
 type externalAccountBody struct {
@@ -96,7 +96,7 @@ func registerCustomerAccounts(a *httpapi.API, service ExternalAccounts) {
 			return ports.Page[account.External]{}, err
 		}
 		filter.Customer = in.CustomerID.Value
-		return service.List(ctx, call.Principal, accounts.OwnedByCustomers, filter)
+		return service.List(ctx, call.Principal.Platform, accounts.OwnedByCustomers, filter)
 	}, renderExternalAccountPage)
 
 	httpapi.Get(a, httpapi.Operation{
@@ -136,7 +136,7 @@ func registerPlatformAccounts(a *httpapi.API, service ExternalAccounts) {
 		if err != nil {
 			return ports.Page[account.External]{}, err
 		}
-		return service.List(ctx, call.Principal, accounts.OwnedByPlatform, filter)
+		return service.List(ctx, call.Principal.Platform, accounts.OwnedByPlatform, filter)
 	}, renderExternalAccountPage)
 
 	httpapi.Get(a, httpapi.Operation{
@@ -152,12 +152,12 @@ func registerPlatformAccounts(a *httpapi.API, service ExternalAccounts) {
 
 func getExternalAccount(service ExternalAccounts, owner accounts.Owner) httpapi.Handler[externalAccountParams, account.External] {
 	return func(ctx context.Context, call httpapi.Call, in *externalAccountParams) (account.External, error) {
-		return service.Get(ctx, call.Principal, owner, in.ExternalAccountID.Value)
+		return service.Get(ctx, call.Principal.Platform, owner, in.ExternalAccountID.Value)
 	}
 }
 
 func deleteExternalAccount(service ExternalAccounts, owner accounts.Owner) httpapi.Handler[externalAccountParams, struct{}] {
 	return func(ctx context.Context, call httpapi.Call, in *externalAccountParams) (struct{}, error) {
-		return struct{}{}, service.Delete(ctx, call.Principal, owner, in.ExternalAccountID.Value)
+		return struct{}{}, service.Delete(ctx, call.Principal.Platform, owner, in.ExternalAccountID.Value)
 	}
 }

@@ -15,8 +15,8 @@ import (
 
 // InternalAccounts holds the use cases of the internal account operations.
 type InternalAccounts interface {
-	ListInternal(ctx context.Context, who platform.Principal, owner accounts.Owner, f ports.InternalAccountFilter) (ports.Page[account.WithBalance], error)
-	UpdateInternal(ctx context.Context, who platform.Principal, id ident.InternalAccount, change account.InternalChange) (account.WithBalance, error)
+	ListInternal(ctx context.Context, platformID ident.Platform, owner accounts.Owner, f ports.InternalAccountFilter) (ports.Page[account.WithBalance], error)
+	UpdateInternal(ctx context.Context, platformID ident.Platform, id ident.InternalAccount, change account.InternalChange) (account.WithBalance, error)
 }
 
 type internalAccountBody struct {
@@ -90,7 +90,7 @@ func registerInternalAccounts(a *httpapi.API, service InternalAccounts) {
 			return ports.Page[account.WithBalance]{}, err
 		}
 		filter.Paging, filter.Customer = ports.Paging{Limit: in.Limit, After: after.UUID()}, in.CustomerID.Value
-		return service.ListInternal(ctx, call.Principal, accounts.OwnedByCustomers, filter)
+		return service.ListInternal(ctx, call.Principal.Platform, accounts.OwnedByCustomers, filter)
 	}, func(p ports.Page[account.WithBalance]) httpapi.Page[internalAccountBody] {
 		return renderPage(p, renderInternalAccount, func(a account.WithBalance) string { return a.ID.String() })
 	})
@@ -101,7 +101,7 @@ func registerInternalAccounts(a *httpapi.API, service InternalAccounts) {
 	}, func(ctx context.Context, call httpapi.Call, in *InternalAccountFilter) (ports.Page[account.WithBalance], error) {
 		filter := in.filter()
 		filter.Limit = len(money.Currencies()) // at most one account per currency
-		return service.ListInternal(ctx, call.Principal, accounts.OwnedByPlatform, filter)
+		return service.ListInternal(ctx, call.Principal.Platform, accounts.OwnedByPlatform, filter)
 	}, func(p ports.Page[account.WithBalance]) platformInternalAccountListResponse {
 		return platformInternalAccountListResponse{renderPage(p, renderInternalAccount, func(account.WithBalance) string { return "" }).Data}
 	})
@@ -117,6 +117,6 @@ func registerInternalAccounts(a *httpapi.API, service InternalAccounts) {
 		Description: "Changes the settings that are sent and returns the account. Only embedded wallets have a setting.",
 		Errors:      []fault.Code{fault.InternalAccountNotFound, fault.NotImplemented},
 	}, func(ctx context.Context, call httpapi.Call, in *updateInput) (account.WithBalance, error) {
-		return service.UpdateInternal(ctx, call.Principal, in.ID.Value, account.InternalChange{PrivateEnabled: in.Body.PrivateEnabled})
+		return service.UpdateInternal(ctx, call.Principal.Platform, in.ID.Value, account.InternalChange{PrivateEnabled: in.Body.PrivateEnabled})
 	}, renderInternalAccount)
 }

@@ -115,7 +115,7 @@ func (c *client) withKey(key string) *client {
 func (c *client) withPermissions(permissions ...platform.Permission) *client {
 	c.t.Helper()
 	boss := platform.Principal{Platform: c.tenant.Platform.ID, Permissions: platform.Permissions}
-	issued, err := c.platforms.CreateToken(c.t.Context(), boss, nil, "some", permissions)
+	issued, err := c.platforms.CreateToken(c.t.Context(), boss.Platform, nil, "some", permissions)
 	if err != nil {
 		c.t.Fatal(err)
 	}

@@ -74,7 +74,7 @@ func registerTokens(a *httpapi.API, service Platforms) {
 		Description: "Only this response contains the client secret; the service does not store it. A repeated request with the same Idempotency-Key returns the token without its secret: " +
 			"if the first response was lost, delete the token and create another.",
 	}, func(ctx context.Context, call httpapi.Call, in *createInput) (platforms.IssuedToken, error) {
-		return service.CreateToken(ctx, call.Principal, call.IdempotentRequest, in.Body.Name, in.Body.permissions())
+		return service.CreateToken(ctx, call.Principal.Platform, call.IdempotentRequest, in.Body.Name, in.Body.permissions())
 	}, renderToken)
 
 	httpapi.Get(a, httpapi.Operation{
@@ -85,7 +85,7 @@ func registerTokens(a *httpapi.API, service Platforms) {
 		if err != nil {
 			return ports.Page[platform.Token]{}, err
 		}
-		return service.Tokens(ctx, call.Principal, ports.TokenFilter{
+		return service.Tokens(ctx, call.Principal.Platform, ports.TokenFilter{
 			Paging: ports.Paging{Limit: in.Limit, After: after.UUID()}, Name: in.Name,
 			Created: inclusiveInterval(in.CreatedAfter, in.CreatedBefore),
 			Updated: inclusiveInterval(in.UpdatedAfter, in.UpdatedBefore),
@@ -99,7 +99,7 @@ func registerTokens(a *httpapi.API, service Platforms) {
 		ID: "getTokenById", Path: "/tokens/{tokenId}", Tag: tagTokens, Summary: "Get a token", Permission: platform.View,
 		Description: "Returns a token without its secret.", Errors: []fault.Code{fault.TokenNotFound},
 	}, func(ctx context.Context, call httpapi.Call, in *getParams) (platforms.IssuedToken, error) {
-		return service.Token(ctx, call.Principal, in.TokenID.Value)
+		return service.Token(ctx, call.Principal.Platform, in.TokenID.Value)
 	}, renderToken)
 
 	httpapi.Delete(a, httpapi.Operation{
@@ -107,7 +107,7 @@ func registerTokens(a *httpapi.API, service Platforms) {
 		Description: "The token stops working at once, even if it authenticates this request. The last token with the permission MANAGE cannot be deleted.",
 		Errors:      []fault.Code{fault.TokenNotFound, fault.Conflict},
 	}, func(ctx context.Context, call httpapi.Call, in *getParams) (struct{}, error) {
-		return struct{}{}, service.DeleteToken(ctx, call.Principal, in.TokenID.Value)
+		return struct{}{}, service.DeleteToken(ctx, call.Principal.Platform, in.TokenID.Value)
 	}, renderNoBody)
 }
 
