@@ -19,14 +19,14 @@ import (
 
 func TestAllowed_AddressRanges(t *testing.T) {
 	t.Parallel()
-	// Each range and its neighbours, in both environments.
-	const nowhere, sandboxOnly, everywhere = 0, 1, 2
-	for address, where := range map[string]int{
-		"1.1.1.1": everywhere, "93.184.216.34": everywhere, "172.15.255.255": everywhere, "172.32.0.0": everywhere,
-		"192.167.255.255": everywhere, "192.169.0.0": everywhere, "11.0.0.0": everywhere, "9.255.255.255": everywhere,
-		"100.63.255.255": everywhere, "100.128.0.0": everywhere, "169.253.255.255": everywhere, "169.255.0.0": everywhere,
-		"198.17.255.255": everywhere, "198.20.0.0": everywhere, "223.255.255.255": everywhere, "168.63.129.17": everywhere,
-		"2606:4700::1111": everywhere, "2a00:1450::1": everywhere,
+	// Addresses in and next to each range, in both environments.
+	const never, sandboxOnly, always = 0, 1, 2
+	for address, want := range map[string]int{
+		"1.1.1.1": always, "93.184.216.34": always, "172.15.255.255": always, "172.32.0.0": always,
+		"192.167.255.255": always, "192.169.0.0": always, "11.0.0.0": always, "9.255.255.255": always,
+		"100.63.255.255": always, "100.128.0.0": always, "169.253.255.255": always, "169.255.0.0": always,
+		"198.17.255.255": always, "198.20.0.0": always, "223.255.255.255": always, "168.63.129.17": always,
+		"2606:4700::1111": always, "2a00:1450::1": always,
 
 		"127.0.0.1": sandboxOnly, "127.255.255.254": sandboxOnly, "::1": sandboxOnly, "10.0.0.1": sandboxOnly,
 		"172.16.0.1": sandboxOnly, "172.31.255.255": sandboxOnly, "192.168.1.1": sandboxOnly, "100.64.0.1": sandboxOnly,
@@ -34,82 +34,82 @@ func TestAllowed_AddressRanges(t *testing.T) {
 		"198.18.0.1": sandboxOnly, "203.0.113.9": sandboxOnly, "2001:db8::1": sandboxOnly,
 		"::ffff:127.0.0.1": sandboxOnly, "::ffff:10.1.2.3": sandboxOnly,
 
-		"0.0.0.0": nowhere, "0.1.2.3": nowhere, "::": nowhere, "169.254.0.1": nowhere, "169.254.169.254": nowhere,
-		"::ffff:169.254.169.254": nowhere, "fe80::1": nowhere, "fe80::1%eth0": nowhere, "febf::1": nowhere, "fec0::1": nowhere,
-		"224.0.0.1": nowhere, "239.255.255.255": nowhere, "255.255.255.255": nowhere, "240.0.0.1": nowhere, "ff02::1": nowhere,
-		"100.100.100.200": nowhere, "168.63.129.16": nowhere, "192.0.0.192": nowhere, "fd00:ec2::254": nowhere,
-		"::7f00:1": nowhere, "64:ff9b::a00:1": nowhere, "64:ff9b:1::1": nowhere, "2002:7f00:1::": nowhere, "2001:0:1::1": nowhere,
-		"::ffff:0.0.0.0": nowhere,
+		"0.0.0.0": never, "0.1.2.3": never, "::": never, "169.254.0.1": never, "169.254.169.254": never,
+		"::ffff:169.254.169.254": never, "fe80::1": never, "fe80::1%eth0": never, "febf::1": never, "fec0::1": never,
+		"224.0.0.1": never, "239.255.255.255": never, "255.255.255.255": never, "240.0.0.1": never, "ff02::1": never,
+		"100.100.100.200": never, "168.63.129.16": never, "192.0.0.192": never, "fd00:ec2::254": never,
+		"::7f00:1": never, "64:ff9b::a00:1": never, "64:ff9b:1::1": never, "2002:7f00:1::": never, "2001:0:1::1": never,
+		"::ffff:0.0.0.0": never,
 	} {
 		a := netip.MustParseAddr(address)
-		if got := allowed(platform.Sandbox, a); got != (where >= sandboxOnly) {
+		if got := allowed(platform.Sandbox, a); got != (want >= sandboxOnly) {
 			t.Errorf("%s in the sandbox: %v", address, got)
 		}
-		if got := allowed(platform.Production, a); got != (where == everywhere) {
+		if got := allowed(platform.Production, a); got != (want == always) {
 			t.Errorf("%s in production: %v", address, got)
 		}
-		if got := allowed("ELSEWHERE", a); got != (where == everywhere) {
+		if got := allowed("ELSEWHERE", a); got != (want == always) {
 			t.Errorf("%s in an unknown environment: %v", address, got)
 		}
 	}
 	if allowed(platform.Sandbox, netip.Addr{}) {
-		t.Error("no address is allowed")
+		t.Error("the zero address is allowed")
 	}
 }
 
 func TestSender_BlocksDNSRebinding(t *testing.T) {
 	t.Parallel()
-	// A name that resolves to a public address when it is checked and to a forbidden
-	// one when it is used does not get through: what is dialled is what is checked.
-	var moved atomic.Bool
+	// A name that resolves to a public address first and to a forbidden one later is not dialled,
+	// because the dialled address is checked.
+	var rebound atomic.Bool
 	resolver := fakeDNS(func(string) net.IP {
-		if !moved.Load() {
+		if !rebound.Load() {
 			return net.IPv4(93, 184, 216, 34)
 		}
 		return net.IPv4(169, 254, 169, 254)
 	})
 	if found, err := resolver.LookupHost(context.Background(), "rebind.test"); err != nil || found[0] != "93.184.216.34" {
-		t.Fatalf("the first look-up: %v, %v", found, err)
+		t.Fatalf("the first lookup: %v, %v", found, err)
 	}
-	moved.Store(true)
+	rebound.Store(true)
 	f := newFixture(t, Options{Resolver: resolver})
 	for _, env := range []platform.Environment{platform.Sandbox, platform.Production} {
 		d := f.delivery("https://rebind.test/")
 		d.Endpoint.Environment = env
 
-		answer := f.sender.Deliver(context.Background(), d)
+		response := f.sender.Deliver(context.Background(), d)
 
-		if answer.Outcome != event.Forbidden {
-			t.Errorf("%s: %+v", env, answer)
+		if response.Outcome != event.Forbidden {
+			t.Errorf("%s: %+v", env, response)
 		}
 	}
 }
 
 func TestSender_LoopbackNameOnlyInSandbox(t *testing.T) {
 	t.Parallel()
-	// A name that resolves to this machine is reached in the sandbox and not in production.
+	// A name that resolves to a loopback address is allowed in the sandbox and not in production.
 	server := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) {}))
 	defer server.Close()
 	f := newFixture(t, Options{Resolver: fakeDNS(func(string) net.IP { return net.IPv4(127, 0, 0, 1) })})
 	d := f.delivery(strings.Replace(server.URL, "127.0.0.1", "receiver.test", 1))
 
-	if answer := f.sender.Deliver(context.Background(), d); answer.Outcome != event.Accepted {
-		t.Errorf("sandbox: %+v", answer)
+	if response := f.sender.Deliver(context.Background(), d); response.Outcome != event.Accepted {
+		t.Errorf("sandbox: %+v", response)
 	}
 	d.Endpoint = ports.Endpoint{URL: strings.Replace(d.Endpoint.URL, "http:", "https:", 1), Environment: platform.Production}
-	if answer := f.sender.Deliver(context.Background(), d); answer.Outcome != event.Forbidden {
-		t.Errorf("production: %+v", answer)
+	if response := f.sender.Deliver(context.Background(), d); response.Outcome != event.Forbidden {
+		t.Errorf("production: %+v", response)
 	}
 }
 
-// fakeDNS resolves every name to what answer says; nil: there is no such name.
-func fakeDNS(answer func(name string) net.IP) *net.Resolver {
+// fakeDNS resolves names with resolve; nil means that there is no such name.
+func fakeDNS(resolve func(name string) net.IP) *net.Resolver {
 	return &net.Resolver{PreferGo: true, Dial: func(context.Context, string, string) (net.Conn, error) {
 		client, server := net.Pipe()
 		go func() {
 			defer func() { _ = server.Close() }()
 			for {
-				// Over a pipe the messages come as over TCP: after their length.
+				// As over TCP, a message is preceded by its length.
 				var length uint16
 				if binary.Read(server, binary.BigEndian, &length) != nil {
 					return
@@ -118,7 +118,7 @@ func fakeDNS(answer func(name string) net.IP) *net.Resolver {
 				if _, err := io.ReadFull(server, query); err != nil {
 					return
 				}
-				reply := dnsReply(query, answer)
+				reply := dnsReply(query, resolve)
 				if binary.Write(server, binary.BigEndian, uint16(len(reply))) != nil {
 					return
 				}
@@ -131,8 +131,8 @@ func fakeDNS(answer func(name string) net.IP) *net.Resolver {
 	}}
 }
 
-// dnsReply answers a query for an A record, and any other with nothing.
-func dnsReply(query []byte, answer func(string) net.IP) []byte {
+// dnsReply replies to a query for an A record; to other queries the reply is empty.
+func dnsReply(query []byte, resolve func(string) net.IP) []byte {
 	end := 12
 	var labels []string
 	for query[end] != 0 {
@@ -143,9 +143,9 @@ func dnsReply(query []byte, answer func(string) net.IP) []byte {
 	question := query[12:end]
 	kind := binary.BigEndian.Uint16(query[end-4:])
 	reply := append([]byte{query[0], query[1], 0x81, 0x80, 0, 1, 0, 0, 0, 0, 0, 0}, question...)
-	switch ip := answer(strings.Join(labels, ".")); {
+	switch ip := resolve(strings.Join(labels, ".")); {
 	case ip == nil:
-		reply[3] |= 3 // there is no such name
+		reply[3] |= 3 // no such name
 	case kind == 1:
 		reply[7] = 1
 		reply = append(reply, 0xc0, 12, 0, 1, 0, 1, 0, 0, 0, 0, 0, 4)

@@ -14,23 +14,24 @@ import (
 	"causeway/ports"
 )
 
-// failureResponse says why there was no answer. ctx is the caller's, limited has the timeout.
-func failureResponse(ctx, limited context.Context, err error) ports.WebhookResponse {
+// failureResponse returns why there was no response. ctx is the context of the caller, and
+// requestCtx has the timeout of the request.
+func failureResponse(ctx, requestCtx context.Context, err error) ports.WebhookResponse {
 	var network net.Error
 	switch {
 	case errors.Is(err, errForbiddenAddress):
 		return ports.WebhookResponse{Outcome: event.Forbidden, Error: describeError(err)}
 	case ctx.Err() != nil:
 		return ports.WebhookResponse{Outcome: event.Unreachable, Error: "the delivery was interrupted"}
-	case limited.Err() != nil, errors.As(err, &network) && network.Timeout():
-		return ports.WebhookResponse{Outcome: event.TimedOut, Error: "no answer in time"}
+	case requestCtx.Err() != nil, errors.As(err, &network) && network.Timeout():
+		return ports.WebhookResponse{Outcome: event.TimedOut, Error: "no response in time"}
 	default:
 		return ports.WebhookResponse{Outcome: event.Unreachable, Error: describeError(err)}
 	}
 }
 
-// describeError puts an error in words for the platform that owns the receiver: what it
-// can do something about, nothing about our side of the connection.
+// describeError describes an error for the platform that owns the endpoint. It says what the platform
+// can correct, and nothing about our side of the connection.
 func describeError(err error) string {
 	var dns *net.DNSError
 	var certificate *tls.CertificateVerificationError
@@ -47,7 +48,7 @@ func describeError(err error) string {
 	case errors.As(err, &certificate):
 		return "the certificate is not valid: " + shortReason(certificate.Err.Error())
 	case errors.As(err, &alert), errors.As(err, &record):
-		return "TLS could not be agreed on"
+		return "the TLS handshake failed"
 	case errors.Is(err, syscall.ECONNREFUSED):
 		return "connection refused"
 	case errors.Is(err, syscall.ECONNRESET), errors.Is(err, syscall.EPIPE):
@@ -55,9 +56,9 @@ func describeError(err error) string {
 	case errors.Is(err, syscall.EHOSTUNREACH), errors.Is(err, syscall.ENETUNREACH):
 		return "the host cannot be reached"
 	case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF):
-		return "the connection was closed without an answer"
+		return "the connection was closed without a response"
 	default:
-		return "no valid HTTP answer"
+		return "no valid HTTP response"
 	}
 }
 

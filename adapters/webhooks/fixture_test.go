@@ -20,7 +20,7 @@ import (
 	"causeway/ports"
 )
 
-// fakeClock stands still until it is moved.
+// fakeClock is a clock that the test advances.
 type fakeClock struct {
 	mu  sync.Mutex
 	now time.Time
@@ -42,17 +42,17 @@ type randomIDs struct{}
 
 func (randomIDs) New(time.Time) uuid.UUID { return uuid.Must(uuid.NewV7()) }
 
-// fakeKeyStore keeps keys in memory as the database does.
+// fakeKeyStore keeps keys in memory with the rules of the database.
 type fakeKeyStore struct {
 	mu      sync.Mutex
 	keys    []ports.SealedWebhookKey
 	reads   int
 	failing bool
-	// beforeReplace runs once, before the next replacement: somebody else was faster.
+	// beforeReplace runs once, before the next replacement, as another process might.
 	beforeReplace func()
 }
 
-var errStore = errors.New("the store is away")
+var errStore = errors.New("store unavailable")
 
 func (s *fakeKeyStore) WebhookKeys(_ context.Context, env platform.Environment, now time.Time) ([]ports.SealedWebhookKey, error) {
 	s.mu.Lock()
@@ -70,7 +70,7 @@ func (s *fakeKeyStore) WebhookKeys(_ context.Context, env platform.Environment, 
 	return found, nil
 }
 
-func (s *fakeKeyStore) ReplaceWebhookKeys(_ context.Context, ends []uuid.UUID, until time.Time, adds []ports.SealedWebhookKey) (bool, error) {
+func (s *fakeKeyStore) ReplaceWebhookKeys(_ context.Context, replaced []uuid.UUID, until time.Time, added []ports.SealedWebhookKey) (bool, error) {
 	if before := s.beforeReplace; before != nil {
 		s.beforeReplace = nil
 		before()
@@ -79,11 +79,11 @@ func (s *fakeKeyStore) ReplaceWebhookKeys(_ context.Context, ends []uuid.UUID, u
 	defer s.mu.Unlock()
 	next := slices.Clone(s.keys)
 	for i := range next {
-		if slices.Contains(ends, next[i].ID) && next[i].ValidUntil.IsZero() {
+		if slices.Contains(replaced, next[i].ID) && next[i].ValidUntil.IsZero() {
 			next[i].ValidUntil = until
 		}
 	}
-	for _, add := range adds {
+	for _, add := range added {
 		if slices.ContainsFunc(next, func(k ports.SealedWebhookKey) bool {
 			return k.Environment == add.Environment && k.Algorithm == add.Algorithm && k.ValidUntil.IsZero()
 		}) {
@@ -95,7 +95,7 @@ func (s *fakeKeyStore) ReplaceWebhookKeys(_ context.Context, ends []uuid.UUID, u
 	return true, nil
 }
 
-// fakeSealer hides nothing, but opens only with the right context.
+// fakeSealer does not encrypt, but opens only with the context used to seal.
 type fakeSealer struct{}
 
 func (fakeSealer) Seal(plain, context []byte) ([]byte, error) {
@@ -105,7 +105,7 @@ func (fakeSealer) Seal(plain, context []byte) ([]byte, error) {
 func (fakeSealer) Open(sealed, context []byte) ([]byte, error) {
 	plain, ok := bytes.CutPrefix(sealed, append(bytes.Clone(context), 0))
 	if !ok {
-		return nil, errors.New("sealed for another place")
+		return nil, errors.New("sealed with another context")
 	}
 	return plain, nil
 }
@@ -125,7 +125,7 @@ func newFixture(t testing.TB, o Options) *fixture {
 	return f
 }
 
-// delivery is one to a sandbox endpoint.
+// delivery is a delivery to a sandbox endpoint.
 func (f *fixture) delivery(url string) ports.WebhookDelivery {
 	var id ident.Webhook
 	ident.SetUUID(&id, uuid.Must(uuid.NewV7()))
@@ -136,7 +136,7 @@ func (f *fixture) delivery(url string) ports.WebhookDelivery {
 	}
 }
 
-// receivedRequest is a request as a receiver saw it.
+// receivedRequest is a request as the receiver got it.
 type receivedRequest struct {
 	header http.Header
 	body   []byte
@@ -144,16 +144,16 @@ type receivedRequest struct {
 	host   string
 }
 
-// newReceiver answers with respond and hands over what it got.
+// newReceiver starts a receiver that responds with respond. Its requests are sent to the channel.
 func newReceiver(t testing.TB, respond http.HandlerFunc) (*httptest.Server, chan receivedRequest) {
-	got := make(chan receivedRequest, 100)
+	requests := make(chan receivedRequest, 100)
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		body, _ := io.ReadAll(r.Body)
-		got <- receivedRequest{r.Header.Clone(), body, r.Method, r.Host}
+		requests <- receivedRequest{r.Header.Clone(), body, r.Method, r.Host}
 		if respond != nil {
 			respond(w, r)
 		}
 	}))
 	t.Cleanup(server.Close)
-	return server, got
+	return server, requests
 }

@@ -17,13 +17,12 @@ import (
 	"causeway/ports"
 )
 
-// refreshInterval is how long keys are used before the store is asked for newer ones: so
-// long may another process sign with a key after it was replaced.
+// refreshInterval is how long cached keys are used before they are read again. For that long a
+// process may sign with a key after another process replaced it.
 const refreshInterval = time.Minute
 
-// Keyring holds the signing keys of both environments: it makes the first ones when
-// they are first needed, replaces them on request, and keeps them ready in memory. It
-// is safe for concurrent use.
+// Keyring holds the signing keys of both environments. It generates the first keys when they are
+// needed, replaces keys on request, and caches them in memory. It is safe for concurrent use.
 type Keyring struct {
 	store  ports.WebhookKeyStore
 	sealer ports.Sealer
@@ -34,26 +33,26 @@ type Keyring struct {
 
 var _ ports.WebhookKeys = (*Keyring)(nil)
 
-// NewKeyring makes a keyring on a store.
+// NewKeyring returns a keyring on a store.
 func NewKeyring(store ports.WebhookKeyStore, sealer ports.Sealer, clock ports.Clock, ids ports.IDs) *Keyring {
 	return &Keyring{store: store, sealer: sealer, clock: clock, ids: ids, caches: map[platform.Environment]*keyCache{
 		platform.Sandbox: {}, platform.Production: {},
 	}}
 }
 
-// keyCache is what is in memory of one environment.
+// keyCache caches the keys of one environment.
 type keyCache struct {
 	loading sync.Mutex
 	keys    atomic.Pointer[keySet]
 }
 
-// keySet is a ready set of keys; it does not change.
+// keySet is an immutable set of keys, ready for signing.
 type keySet struct {
 	loadedAt time.Time
 	stored   []ports.SealedWebhookKey // newest first
 	ecdsa    *ecdsa.PrivateKey
-	// ed25519 is the one that signs, then those it replaced that are still valid: a
-	// receiver takes whichever signature it can verify.
+	// ed25519 is the current key, and then the replaced keys that are still valid. All of them
+	// sign, and a receiver uses the signature that it can verify.
 	ed25519 []signingKey
 }
 
@@ -62,7 +61,7 @@ type signingKey struct {
 	validUntil time.Time
 }
 
-// Keys are the public halves of all keys that are valid now.
+// Keys returns the public halves of all keys that are valid now.
 func (k *Keyring) Keys(ctx context.Context, env platform.Environment, now time.Time) ([]ports.WebhookKey, error) {
 	set, err := k.load(ctx, env)
 	if err != nil {
@@ -71,11 +70,11 @@ func (k *Keyring) Keys(ctx context.Context, env platform.Environment, now time.T
 	var public []ports.WebhookKey
 	for _, s := range set.stored {
 		if s.ValidUntil.IsZero() || s.ValidUntil.After(now) {
-			one, err := publicKey(s)
+			key, err := publicKey(s)
 			if err != nil {
 				return nil, err
 			}
-			public = append(public, one)
+			public = append(public, key)
 		}
 	}
 	return public, nil
@@ -83,22 +82,22 @@ func (k *Keyring) Keys(ctx context.Context, env platform.Environment, now time.T
 
 // Rotate replaces both keys of an environment.
 func (k *Keyring) Rotate(ctx context.Context, env platform.Environment, now time.Time, overlap time.Duration) error {
-	for range 3 { // another process may do the same at the same time
+	for range 3 { // another process may rotate at the same time
 		set, err := k.load(ctx, env)
 		if err != nil {
 			return err
 		}
-		var ends []uuid.UUID
+		var replacedIDs []uuid.UUID
 		for _, s := range set.stored {
 			if s.ValidUntil.IsZero() {
-				ends = append(ends, s.ID)
+				replacedIDs = append(replacedIDs, s.ID)
 			}
 		}
-		adds, err := k.generate(env, now, algorithms)
+		newKeys, err := k.generate(env, now, algorithms)
 		if err != nil {
 			return err
 		}
-		replaced, err := k.store.ReplaceWebhookKeys(ctx, ends, now.Add(overlap), adds)
+		replaced, err := k.store.ReplaceWebhookKeys(ctx, replacedIDs, now.Add(overlap), newKeys)
 		if err != nil {
 			return err
 		}
@@ -107,61 +106,61 @@ func (k *Keyring) Rotate(ctx context.Context, env platform.Environment, now time
 			return err
 		}
 	}
-	return errors.New("the webhook keys are being replaced by somebody else")
+	return errors.New("another process keeps replacing the webhook keys; try again")
 }
 
 var algorithms = []ports.KeyAlgorithm{ports.ECDSAP256, ports.Ed25519}
 
-// current is the set to sign with. Keys that have been in memory for a while are
-// still used while one caller looks for newer ones, and when the store is away.
+// current returns the keys to sign with. Cached keys that are due for a refresh are still used while
+// one caller refreshes them, and if the store cannot be read.
 func (k *Keyring) current(ctx context.Context, env platform.Environment) (*keySet, error) {
-	r := k.caches[env]
-	if r == nil {
+	cache := k.caches[env]
+	if cache == nil {
 		return nil, fmt.Errorf("there are no webhook keys for the environment %q", env)
 	}
-	held := r.keys.Load()
-	if held != nil && k.clock.Now().Sub(held.loadedAt) < refreshInterval {
-		return held, nil
+	cached := cache.keys.Load()
+	if cached != nil && k.clock.Now().Sub(cached.loadedAt) < refreshInterval {
+		return cached, nil
 	}
-	if held != nil && !r.loading.TryLock() {
-		return held, nil
+	if cached != nil && !cache.loading.TryLock() {
+		return cached, nil
 	}
-	if held == nil {
-		r.loading.Lock()
+	if cached == nil {
+		cache.loading.Lock()
 	}
-	defer r.loading.Unlock()
-	if again := r.keys.Load(); again != held {
-		return again, nil
+	defer cache.loading.Unlock()
+	if refreshed := cache.keys.Load(); refreshed != cached {
+		return refreshed, nil
 	}
-	fresh, err := k.read(ctx, env)
-	if err != nil && held != nil {
-		return held, nil
+	loaded, err := k.read(ctx, env)
+	if err != nil && cached != nil {
+		return cached, nil
 	}
 	if err != nil {
 		return nil, err
 	}
-	r.keys.Store(fresh)
-	return fresh, nil
+	cache.keys.Store(loaded)
+	return loaded, nil
 }
 
-// load reads the keys whatever is in memory.
+// load reads the keys from the store and caches them.
 func (k *Keyring) load(ctx context.Context, env platform.Environment) (*keySet, error) {
-	r := k.caches[env]
-	if r == nil {
+	cache := k.caches[env]
+	if cache == nil {
 		return nil, fmt.Errorf("there are no webhook keys for the environment %q", env)
 	}
-	r.loading.Lock()
-	defer r.loading.Unlock()
+	cache.loading.Lock()
+	defer cache.loading.Unlock()
 	set, err := k.read(ctx, env)
 	if err == nil {
-		r.keys.Store(set)
+		cache.keys.Store(set)
 	}
 	return set, err
 }
 
-// read loads the keys from the store, and makes what is missing there.
+// read reads the keys from the store, and generates missing ones.
 func (k *Keyring) read(ctx context.Context, env platform.Environment) (*keySet, error) {
-	for range 3 { // another process may make them at the same time
+	for range 3 { // another process may generate them at the same time
 		now := k.clock.Now()
 		stored, err := k.store.WebhookKeys(ctx, env, now)
 		if err != nil {
@@ -173,13 +172,13 @@ func (k *Keyring) read(ctx context.Context, env platform.Environment) (*keySet, 
 		if len(missing) == 0 {
 			return k.openKeys(stored, now)
 		}
-		adds, err := k.generate(env, now, missing)
+		newKeys, err := k.generate(env, now, missing)
 		if err != nil {
 			return nil, err
 		}
-		if _, err := k.store.ReplaceWebhookKeys(ctx, nil, now, adds); err != nil {
+		if _, err := k.store.ReplaceWebhookKeys(ctx, nil, now, newKeys); err != nil {
 			return nil, err
 		}
 	}
-	return nil, errors.New("the webhook keys could not be made")
+	return nil, errors.New("the webhook keys could not be generated")
 }

@@ -13,15 +13,15 @@ import (
 
 func TestKeyring_RotateKeepsOldKeysDuringOverlap(t *testing.T) {
 	t.Parallel()
-	// After a rotation new keys sign; during the overlap the old ones are published and
-	// sign beside the new one where the header has room for two; then they are gone.
+	// After a rotation the new keys sign. During the overlap the old keys are published, and the old
+	// Ed25519 key signs too. After it they are gone.
 	f := newFixture(t, Options{})
 	ctx := context.Background()
-	server, got := newReceiver(t, nil)
+	server, requests := newReceiver(t, nil)
 	deliver := func() receivedRequest {
 		t.Helper()
 		f.sender.Deliver(ctx, f.delivery(server.URL))
-		return <-got
+		return <-requests
 	}
 	keys := func() []ports.WebhookKey {
 		t.Helper()
@@ -63,7 +63,7 @@ func TestKeyring_RotateKeepsOldKeysDuringOverlap(t *testing.T) {
 
 func TestKeyring_OldKeyVerifiesDuringOverlap(t *testing.T) {
 	t.Parallel()
-	// A receiver that knows only the old Ed25519 key still verifies during the overlap.
+	// A receiver that has only the old Ed25519 key can verify deliveries during the overlap.
 	f := newFixture(t, Options{})
 	ctx := context.Background()
 	old, err := f.keyring.Keys(ctx, platform.Sandbox, f.clock.Now())
@@ -73,10 +73,10 @@ func TestKeyring_OldKeyVerifiesDuringOverlap(t *testing.T) {
 	if err := f.keyring.Rotate(ctx, platform.Sandbox, f.clock.Now().Add(time.Second), time.Hour); err != nil {
 		t.Fatal(err)
 	}
-	server, got := newReceiver(t, nil)
+	server, requests := newReceiver(t, nil)
 	f.sender.Deliver(ctx, f.delivery(server.URL))
 
-	err = verifySignatures(old, <-got)
+	err = verifySignatures(old, <-requests)
 
 	if err == nil || !strings.Contains(err.Error(), "id, time and body verify: true") {
 		t.Errorf("with the old keys: %v", err)
@@ -85,7 +85,7 @@ func TestKeyring_OldKeyVerifiesDuringOverlap(t *testing.T) {
 
 func TestKeyring_EnvironmentsHaveSeparateKeys(t *testing.T) {
 	t.Parallel()
-	// No key of one environment is one of the other.
+	// The environments have no key in common.
 	f := newFixture(t, Options{})
 	seen := map[string]bool{}
 	for _, env := range []platform.Environment{platform.Sandbox, platform.Production} {
@@ -107,7 +107,7 @@ func TestKeyring_EnvironmentsHaveSeparateKeys(t *testing.T) {
 
 func TestKeyring_ConcurrentFirstUseCreatesOnePair(t *testing.T) {
 	t.Parallel()
-	// However many ask first, here and in other processes, they end up with one pair.
+	// Concurrent first requests, in this process and in another, create one pair of keys.
 	f := newFixture(t, Options{})
 	other := NewKeyring(f.store, fakeSealer{}, f.clock, randomIDs{})
 	var others []ports.WebhookKey
@@ -117,15 +117,15 @@ func TestKeyring_ConcurrentFirstUseCreatesOnePair(t *testing.T) {
 			t.Error(err)
 		}
 	}
-	var all sync.WaitGroup
+	var callers sync.WaitGroup
 	for range 8 {
-		all.Go(func() {
+		callers.Go(func() {
 			if _, err := f.keyring.current(context.Background(), platform.Sandbox); err != nil {
 				t.Error(err)
 			}
 		})
 	}
-	all.Wait()
+	callers.Wait()
 
 	keys, err := f.keyring.Keys(context.Background(), platform.Sandbox, f.clock.Now())
 	if err != nil || len(keys) != 2 || len(others) != 2 || keys[0].ID != others[0].ID || keys[1].ID != others[1].ID {
@@ -135,8 +135,8 @@ func TestKeyring_ConcurrentFirstUseCreatesOnePair(t *testing.T) {
 
 func TestKeyring_ConcurrentRotation(t *testing.T) {
 	t.Parallel()
-	// Two that rotate at once both succeed, one after the other; and a process notices
-	// within a minute that another one has rotated.
+	// Two concurrent rotations both succeed, one after the other. Another process uses the new keys
+	// within a minute.
 	f := newFixture(t, Options{})
 	ctx := context.Background()
 	before, err := f.keyring.current(ctx, platform.Sandbox)
@@ -156,7 +156,7 @@ func TestKeyring_ConcurrentRotation(t *testing.T) {
 	}
 
 	if same, err := f.keyring.current(ctx, platform.Sandbox); err != nil || same != before {
-		t.Errorf("the keys in memory were looked up again: %v", err)
+		t.Errorf("the cached keys were read again: %v", err)
 	}
 	f.clock.advance(refreshInterval)
 	after, err := f.keyring.current(ctx, platform.Sandbox)
@@ -167,8 +167,8 @@ func TestKeyring_ConcurrentRotation(t *testing.T) {
 
 func TestKeyring_SignsWhileStoreIsUnavailable(t *testing.T) {
 	t.Parallel()
-	// Keys in memory go on signing while the store is away; without any there is no
-	// delivery, and it says why.
+	// Cached keys continue to sign while the store is unavailable. Without cached keys the delivery
+	// fails and says why.
 	f := newFixture(t, Options{})
 	ctx := context.Background()
 	if _, err := f.keyring.current(ctx, platform.Sandbox); err != nil {
@@ -182,14 +182,14 @@ func TestKeyring_SignsWhileStoreIsUnavailable(t *testing.T) {
 	}
 	d := f.delivery("https://example.com")
 	d.Endpoint.Environment = platform.Production
-	if answer := f.sender.Deliver(ctx, d); answer.Outcome != "UNREACHABLE" || answer.Error != "the delivery could not be signed" {
-		t.Errorf("answer %+v", answer)
+	if response := f.sender.Deliver(ctx, d); response.Outcome != "UNREACHABLE" || response.Error != "the delivery could not be signed" {
+		t.Errorf("response %+v", response)
 	}
 }
 
 func TestKeyring_KeyMovedToOtherRowDoesNotOpen(t *testing.T) {
 	t.Parallel()
-	// A sealed key that was put into another row does not open.
+	// A sealed key that is moved to another row does not open.
 	f := newFixture(t, Options{})
 	if _, err := f.keyring.Keys(context.Background(), platform.Sandbox, f.clock.Now()); err != nil {
 		t.Fatal(err)
@@ -197,6 +197,6 @@ func TestKeyring_KeyMovedToOtherRowDoesNotOpen(t *testing.T) {
 	moved := f.store.keys[0]
 	f.store.keys[0].ID = randomIDs{}.New(f.clock.Now())
 	if _, err := f.keyring.Keys(context.Background(), platform.Sandbox, f.clock.Now()); err == nil {
-		t.Errorf("key of %s opened elsewhere", moved.ID)
+		t.Errorf("the key of %s opened in another row", moved.ID)
 	}
 }

@@ -18,7 +18,7 @@ import (
 	"causeway/ports"
 )
 
-// openKeys makes stored keys ready for use.
+// openKeys decrypts stored keys.
 func (k *Keyring) openKeys(stored []ports.SealedWebhookKey, now time.Time) (*keySet, error) {
 	set := &keySet{loadedAt: now, stored: stored}
 	newestFirst := slices.SortedStableFunc(slices.Values(stored), func(a, b ports.SealedWebhookKey) int {
@@ -43,7 +43,7 @@ func (k *Keyring) openKeys(stored []ports.SealedWebhookKey, now time.Time) (*key
 		}
 	}
 	if set.ecdsa == nil || len(set.ed25519) == 0 {
-		return nil, errors.New("a webhook key is not of the algorithm it is kept as")
+		return nil, errors.New("a webhook key does not have the algorithm that is stored with it")
 	}
 	return set, nil
 }
@@ -59,9 +59,9 @@ func trueFirst(a, b bool) int {
 	}
 }
 
-func (k *Keyring) generate(env platform.Environment, now time.Time, wanted []ports.KeyAlgorithm) ([]ports.SealedWebhookKey, error) {
-	var made []ports.SealedWebhookKey
-	for _, algorithm := range wanted {
+func (k *Keyring) generate(env platform.Environment, now time.Time, algorithms []ports.KeyAlgorithm) ([]ports.SealedWebhookKey, error) {
+	var generated []ports.SealedWebhookKey
+	for _, algorithm := range algorithms {
 		s := ports.SealedWebhookKey{ID: k.ids.New(now), Environment: env, Algorithm: algorithm, ValidFrom: now}
 		var public, private any
 		if algorithm == ports.ECDSAP256 {
@@ -87,9 +87,9 @@ func (k *Keyring) generate(env platform.Environment, now time.Time, wanted []por
 		if s.Sealed, err = k.sealer.Seal(plain, sealContext(s)); err != nil {
 			return nil, err
 		}
-		made = append(made, s)
+		generated = append(generated, s)
 	}
-	return made, nil
+	return generated, nil
 }
 
 // sealContext binds a sealed key to its row.
@@ -97,7 +97,7 @@ func sealContext(s ports.SealedWebhookKey) []byte {
 	return fmt.Appendf(nil, "webhook key %s %s %s", s.ID, s.Environment, s.Algorithm)
 }
 
-// publicKey shows the public half in the forms that verifiers read.
+// publicKey returns the public half in the formats that verifiers read.
 func publicKey(s ports.SealedWebhookKey) (ports.WebhookKey, error) {
 	public := ports.WebhookKey{
 		ID: s.ID, Environment: s.Environment, Algorithm: s.Algorithm, ValidFrom: s.ValidFrom, ValidUntil: s.ValidUntil,

@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// serveTCP is the URL of a server that speaks whatever serve does.
+// serveTCP starts a server that handles its connections with serve, and returns its URL.
 func serveTCP(t testing.TB, serve func(net.Conn)) string {
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -26,7 +26,7 @@ func serveTCP(t testing.TB, serve func(net.Conn)) string {
 	return "http://" + listener.Addr().String() + "/"
 }
 
-// closedPortURL is the URL of a port that nobody listens on.
+// closedPortURL returns the URL of a port without a listener.
 func closedPortURL(t testing.TB) string {
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {

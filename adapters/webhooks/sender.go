@@ -1,8 +1,8 @@
-// Package webhooks sends events to the platforms over HTTP: one signed delivery at a
-// time, to addresses that are allowed, under keys that it also makes and publishes.
+// Package webhooks sends events to the endpoints of platforms over HTTP: signed, to allowed addresses
+// only, one request for each delivery. It also generates, stores and publishes the signing keys.
 //
-// It never retries, never follows a redirect, uses no proxy, and keeps nothing of an
-// answer but its beginning, unless more is asked for.
+// It never retries, never follows a redirect, uses no proxy, and returns only the beginning of a
+// response, unless more is requested.
 package webhooks
 
 import (
@@ -21,23 +21,24 @@ import (
 	"causeway/ports"
 )
 
-// What is read of an answer. More than drained ends the connection instead.
+// How much of a response is read, in bytes. If more than maxDrain follows the excerpt, the connection
+// is closed.
 const (
 	maxAcceptedExcerpt = 128
 	maxExcerpt         = 1024
 	maxDrain           = 64 << 10
 )
 
-// Options shape a Sender. The zero value of each is usable.
+// Options configures a Sender. Every field may be zero.
 type Options struct {
-	// ConnectionsPerHost is how many idle connections are kept to one receiver: as
-	// many as a platform's deliveries run side by side. 64 when zero.
+	// ConnectionsPerHost is how many idle connections are kept to one host: as many as a platform
+	// has concurrent deliveries. 64 if zero.
 	ConnectionsPerHost int
-	// Timeout of one delivery; event.Timeout when zero.
+	// Timeout is the time limit of one delivery; event.Timeout if zero.
 	Timeout time.Duration
-	// Resolver of host names; the machine's when nil.
+	// Resolver resolves host names; the default resolver if nil.
 	Resolver *net.Resolver
-	// UserAgent tells receivers who calls; "causeway-webhooks" when empty.
+	// UserAgent is the User-Agent header; "causeway-webhooks" if empty.
 	UserAgent string
 }
 
@@ -57,7 +58,7 @@ type signer interface {
 	sign(ctx context.Context, env platform.Environment, id string, at time.Time, body []byte) (signatureHeaders, error)
 }
 
-// NewSender makes a sender that signs with the keys.
+// NewSender returns a sender that signs with the keys.
 func NewSender(keys *Keyring, o Options) *Sender {
 	if o.ConnectionsPerHost == 0 {
 		o.ConnectionsPerHost = 64
@@ -77,7 +78,7 @@ func NewSender(keys *Keyring, o Options) *Sender {
 	}
 }
 
-// Close ends the connections that are idle.
+// Close closes idle connections.
 func (s *Sender) Close() {
 	for _, transport := range s.transport {
 		transport.CloseIdleConnections()
@@ -86,10 +87,10 @@ func (s *Sender) Close() {
 
 // Deliver sends one event once.
 func (s *Sender) Deliver(ctx context.Context, d ports.WebhookDelivery) ports.WebhookResponse {
-	began := time.Now() // for the length of the attempt alone
-	answer := s.deliver(ctx, d)
-	answer.Duration = time.Since(began)
-	return answer
+	start := time.Now()
+	response := s.deliver(ctx, d)
+	response.Duration = time.Since(start)
+	return response
 }
 
 func (s *Sender) deliver(ctx context.Context, d ports.WebhookDelivery) ports.WebhookResponse {
@@ -104,7 +105,7 @@ func (s *Sender) deliver(ctx context.Context, d ports.WebhookDelivery) ports.Web
 		return ports.WebhookResponse{Outcome: event.Unreachable, Error: "the delivery could not be signed"}
 	}
 
-	limited, cancel := context.WithTimeout(ctx, s.timeout)
+	requestCtx, cancel := context.WithTimeout(ctx, s.timeout)
 	defer cancel()
 	body := bytes.NewReader(d.Body)
 	request := (&http.Request{
@@ -116,33 +117,32 @@ func (s *Sender) deliver(ctx context.Context, d ports.WebhookDelivery) ports.Web
 			"webhook-id":                {id},
 			"webhook-timestamp":         {signed.timestamp},
 			"webhook-signature":         {signed.standard},
-			// Not sent, because it has no value: it allows the transport to use another
-			// connection when the receiver closed an idle one just now.
+			// Without a value this header is not sent. It allows the transport to retry on
+			// another connection if the receiver has just closed an idle one.
 			"X-Idempotency-Key": nil,
 		},
 		Body: io.NopCloser(body), ContentLength: int64(len(d.Body)),
 		GetBody: func() (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(d.Body)), nil },
-	}).WithContext(limited)
+	}).WithContext(requestCtx)
 
-	// The transport itself, not a client: a client would follow redirects and keep cookies.
+	// A http.Client would follow redirects and keep cookies; the transport does not.
 	response, err := transport.RoundTrip(request)
 	if err != nil {
-		return failureResponse(ctx, limited, err)
+		return failureResponse(ctx, requestCtx, err)
 	}
 	defer func() { _ = response.Body.Close() }()
 	outcome := event.OutcomeOf(response.StatusCode)
 	excerpt, err := readExcerpt(response.Body, outcome, d.MaxResponseBytes)
-	if err != nil && ctx.Err() == nil && limited.Err() != nil && !outcome.Delivered() {
-		return failureResponse(ctx, limited, err)
+	if err != nil && ctx.Err() == nil && requestCtx.Err() != nil && !outcome.Delivered() {
+		return failureResponse(ctx, requestCtx, err)
 	}
 	return ports.WebhookResponse{Outcome: outcome, StatusCode: response.StatusCode, Response: excerpt}
 }
 
 var contentType = []string{"application/json"}
 
-// readExcerpt reads the beginning of an answer, and on to its end if that is near, so
-// that the connection can be used again. Once the status is there the answer counts,
-// also when its body breaks off.
+// readExcerpt reads the beginning of a response, and the rest if it is short, so that the connection
+// can be reused. A response whose body breaks off still counts by its status.
 func readExcerpt(body io.Reader, outcome event.Outcome, limit int) (string, error) {
 	switch {
 	case limit > 0:
@@ -162,12 +162,12 @@ func readExcerpt(body io.Reader, outcome event.Outcome, limit int) (string, erro
 	return sanitize(beginning[:n]), err
 }
 
-// sanitize makes text of bytes: valid UTF-8 without NUL, which a database text cannot hold.
+// sanitize converts bytes to valid UTF-8 without NUL, which a text column cannot store.
 func sanitize(b []byte) string {
 	if len(b) == 0 {
 		return ""
 	}
-	for cut := 1; cut < utf8.UTFMax && cut < len(b); cut++ { // a character cut in two
+	for cut := 1; cut < utf8.UTFMax && cut < len(b); cut++ { // remove a character that is cut in two
 		if utf8.RuneStart(b[len(b)-cut]) {
 			if !utf8.FullRune(b[len(b)-cut:]) {
 				b = b[:len(b)-cut]

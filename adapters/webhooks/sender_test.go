@@ -20,7 +20,7 @@ import (
 
 func TestSender_OutcomeByStatus(t *testing.T) {
 	t.Parallel()
-	// The status decides, and the beginning of the answer is kept.
+	// The status decides the outcome, and the beginning of the response is returned.
 	f := newFixture(t, Options{})
 	for _, c := range []struct {
 		status int
@@ -32,42 +32,42 @@ func TestSender_OutcomeByStatus(t *testing.T) {
 		server, _ := newReceiver(t, func(w http.ResponseWriter, _ *http.Request) {
 			w.WriteHeader(c.status)
 			if c.status != 204 {
-				_, _ = fmt.Fprintf(w, "said %d", c.status)
+				_, _ = fmt.Fprintf(w, "status %d", c.status)
 			}
 		})
-		answer := f.sender.Deliver(context.Background(), f.delivery(server.URL))
-		said := fmt.Sprintf("said %d", c.status)
+		response := f.sender.Deliver(context.Background(), f.delivery(server.URL))
+		want := fmt.Sprintf("status %d", c.status)
 		if c.status == 204 {
-			said = ""
+			want = ""
 		}
-		if answer.Outcome != c.want || answer.StatusCode != c.status || answer.Response != said || answer.Error != "" || answer.Duration <= 0 {
-			t.Errorf("%d: %+v", c.status, answer)
+		if response.Outcome != c.want || response.StatusCode != c.status || response.Response != want || response.Error != "" || response.Duration <= 0 {
+			t.Errorf("%d: %+v", c.status, response)
 		}
 	}
 }
 
 func TestSender_DoesNotFollowRedirects(t *testing.T) {
 	t.Parallel()
-	// A redirect is a refusal; the place it names hears nothing.
+	// A redirect counts as refused, and its target gets no request.
 	f := newFixture(t, Options{})
-	elsewhere, heard := newReceiver(t, nil)
+	target, requests := newReceiver(t, nil)
 	for _, status := range []int{301, 302, 303, 307, 308} {
-		server, _ := newReceiver(t, func(w http.ResponseWriter, r *http.Request) { http.Redirect(w, r, elsewhere.URL, status) })
+		server, _ := newReceiver(t, func(w http.ResponseWriter, r *http.Request) { http.Redirect(w, r, target.URL, status) })
 
-		answer := f.sender.Deliver(context.Background(), f.delivery(server.URL))
+		response := f.sender.Deliver(context.Background(), f.delivery(server.URL))
 
-		if answer.Outcome != event.Refused || answer.StatusCode != status {
-			t.Errorf("%d: %+v", status, answer)
+		if response.Outcome != event.Refused || response.StatusCode != status {
+			t.Errorf("%d: %+v", status, response)
 		}
 	}
-	if len(heard) != 0 {
+	if len(requests) != 0 {
 		t.Error("a redirect was followed")
 	}
 }
 
 func TestSender_EndlessResponse(t *testing.T) {
 	t.Parallel()
-	// An answer without end counts by its status, and costs neither time nor memory.
+	// An endless response counts by its status, and is not read to the end.
 	f := newFixture(t, Options{})
 	stopped := make(chan struct{})
 	server, _ := newReceiver(t, func(w http.ResponseWriter, _ *http.Request) {
@@ -80,39 +80,39 @@ func TestSender_EndlessResponse(t *testing.T) {
 		}
 	})
 
-	answer := f.sender.Deliver(context.Background(), f.delivery(server.URL))
+	response := f.sender.Deliver(context.Background(), f.delivery(server.URL))
 
-	if answer.Outcome != event.Accepted || len(answer.Response) != maxAcceptedExcerpt {
-		t.Errorf("answer %+v", answer)
+	if response.Outcome != event.Accepted || len(response.Response) != maxAcceptedExcerpt {
+		t.Errorf("response %+v", response)
 	}
-	<-stopped // the connection was ended
+	<-stopped // the connection was closed
 }
 
 func TestSender_MaxResponseBytes(t *testing.T) {
 	t.Parallel()
-	// Whoever asked a question gets the answer whole, up to what they want of it.
+	// MaxResponseBytes sets how much of a response is returned.
 	f := newFixture(t, Options{})
 	server, _ := newReceiver(t, func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, strings.Repeat("x", 3000)) })
-	for keep, want := range map[int]int{0: maxAcceptedExcerpt, 2000: 2000, 4000: 3000} {
+	for limit, want := range map[int]int{0: maxAcceptedExcerpt, 2000: 2000, 4000: 3000} {
 		delivery := f.delivery(server.URL)
-		delivery.MaxResponseBytes = keep
-		if answer := f.sender.Deliver(context.Background(), delivery); answer.Outcome != event.Accepted || len(answer.Response) != want {
-			t.Errorf("keep %d: %d of the answer, %s; want %d", keep, len(answer.Response), answer.Outcome, want)
+		delivery.MaxResponseBytes = limit
+		if response := f.sender.Deliver(context.Background(), delivery); response.Outcome != event.Accepted || len(response.Response) != want {
+			t.Errorf("limit %d: %d bytes, %s; want %d", limit, len(response.Response), response.Outcome, want)
 		}
 	}
 }
 
 func TestSender_ResponseIsValidText(t *testing.T) {
 	t.Parallel()
-	// What is kept of an answer can be kept: valid text without NUL, no character cut in two.
+	// The excerpt of a response is valid text without NUL, and no character is cut in two.
 	f := newFixture(t, Options{})
 	for _, body := range []string{"a\x00b", "\xff\xfe", strings.Repeat("é", 2000), "x" + strings.Repeat("é", 2000), "日本" + strings.Repeat("語", 500)} {
 		server, _ := newReceiver(t, func(w http.ResponseWriter, _ *http.Request) {
 			w.WriteHeader(500)
 			_, _ = io.WriteString(w, body)
 		})
-		answer := f.sender.Deliver(context.Background(), f.delivery(server.URL))
-		if r := answer.Response; r == "" || !utf8.ValidString(r) || strings.ContainsRune(r, 0) || len(r) > 3*maxExcerpt ||
+		response := f.sender.Deliver(context.Background(), f.delivery(server.URL))
+		if r := response.Response; r == "" || !utf8.ValidString(r) || strings.ContainsRune(r, 0) || len(r) > 3*maxExcerpt ||
 			utf8.ValidString(body) && strings.ContainsRune(r, utf8.RuneError) && !strings.ContainsRune(body, 0) {
 			t.Errorf("%.10q: %q", body, r)
 		}
@@ -120,8 +120,7 @@ func TestSender_ResponseIsValidText(t *testing.T) {
 }
 
 func FuzzSanitize(f *testing.F) {
-	// Whatever a receiver answers, what is kept of it is valid text without NUL and not
-	// longer than it can become by replacing bytes.
+	// Any bytes become valid text without NUL, at most three times as long.
 	for _, seed := range []string{"", "ok", "a\x00b", "\xff", "日本語", "日本\xe8\xaa"} {
 		f.Add([]byte(seed))
 	}
@@ -138,68 +137,68 @@ func FuzzSanitize(f *testing.F) {
 
 func TestSender_FailureReasons(t *testing.T) {
 	t.Parallel()
-	// A receiver that accepts and never answers is given up after the timeout; one that
-	// refuses, closes or talks nonsense, at once. The words say which.
+	// An endpoint that accepts and never responds fails after the timeout. One that refuses, closes
+	// or responds with something else than HTTP fails at once. The error says which.
 	f := newFixture(t, Options{Timeout: 50 * time.Millisecond})
-	patient := newFixture(t, Options{Resolver: fakeDNS(func(string) net.IP { return nil })})
+	unlimited := newFixture(t, Options{Resolver: fakeDNS(func(string) net.IP { return nil })})
 	for name, c := range map[string]struct {
 		fixture *fixture
 		url     string
 		want    event.Outcome
-		says    string
+		message string
 	}{
-		"silent":        {f, serveTCP(t, func(c net.Conn) { _, _ = io.Copy(io.Discard, c) }), event.TimedOut, "no answer in time"},
-		"closes":        {patient, serveTCP(t, func(c net.Conn) { _, _ = c.Read(make([]byte, 10)); _ = c.Close() }), event.Unreachable, "connection"},
-		"nonsense":      {patient, serveTCP(t, func(c net.Conn) { _, _ = io.WriteString(c, "hello\r\n\r\n"); _ = c.Close() }), event.Unreachable, "no valid HTTP answer"},
-		"nobody there":  {patient, closedPortURL(t), event.Unreachable, "connection refused"},
-		"unknown name":  {patient, "http://receiver.invalid/", event.Unreachable, "does not resolve"},
-		"not TLS":       {patient, strings.Replace(serveTCP(t, func(c net.Conn) { _, _ = io.WriteString(c, "HTTP/1.1 400 no\r\n\r\n") }), "http:", "https:", 1), event.Unreachable, "TLS"},
-		"not a URL":     {patient, "://", event.Forbidden, "not sent to this address"},
-		"not HTTP":      {patient, "ftp://example.com/", event.Forbidden, "not sent to this address"},
-		"with password": {patient, "http://a:b@example.com/", event.Forbidden, "not sent to this address"},
+		"silent":        {f, serveTCP(t, func(c net.Conn) { _, _ = io.Copy(io.Discard, c) }), event.TimedOut, "no response in time"},
+		"closes":        {unlimited, serveTCP(t, func(c net.Conn) { _, _ = c.Read(make([]byte, 10)); _ = c.Close() }), event.Unreachable, "connection"},
+		"not HTTP text": {unlimited, serveTCP(t, func(c net.Conn) { _, _ = io.WriteString(c, "hello\r\n\r\n"); _ = c.Close() }), event.Unreachable, "no valid HTTP response"},
+		"nothing there": {unlimited, closedPortURL(t), event.Unreachable, "connection refused"},
+		"unknown name":  {unlimited, "http://receiver.invalid/", event.Unreachable, "does not resolve"},
+		"not TLS":       {unlimited, strings.Replace(serveTCP(t, func(c net.Conn) { _, _ = io.WriteString(c, "HTTP/1.1 400 no\r\n\r\n") }), "http:", "https:", 1), event.Unreachable, "TLS"},
+		"not a URL":     {unlimited, "://", event.Forbidden, "not sent to this address"},
+		"not HTTP":      {unlimited, "ftp://example.com/", event.Forbidden, "not sent to this address"},
+		"with password": {unlimited, "http://a:b@example.com/", event.Forbidden, "not sent to this address"},
 	} {
 		d := c.fixture.delivery(c.url)
-		answer := c.fixture.sender.Deliver(context.Background(), d)
-		if answer.Outcome != c.want || !strings.Contains(answer.Error, c.says) || answer.StatusCode != 0 {
-			t.Errorf("%s: %+v", name, answer)
+		response := c.fixture.sender.Deliver(context.Background(), d)
+		if response.Outcome != c.want || !strings.Contains(response.Error, c.message) || response.StatusCode != 0 {
+			t.Errorf("%s: %+v", name, response)
 		}
 	}
 }
 
 func TestSender_RejectsUntrustedCertificate(t *testing.T) {
 	t.Parallel()
-	// TLS is really verified.
+	// A certificate of an unknown authority is rejected.
 	f := newFixture(t, Options{})
 	server := httptest.NewUnstartedServer(http.NotFoundHandler())
 	server.Config.ErrorLog = discardLog()
 	server.StartTLS()
 	defer server.Close()
 
-	answer := f.sender.Deliver(context.Background(), f.delivery(server.URL))
+	response := f.sender.Deliver(context.Background(), f.delivery(server.URL))
 
-	if answer.Outcome != event.Unreachable || !strings.HasPrefix(answer.Error, "the certificate is not valid") {
-		t.Errorf("answer %+v", answer)
+	if response.Outcome != event.Unreachable || !strings.HasPrefix(response.Error, "the certificate is not valid") {
+		t.Errorf("response %+v", response)
 	}
 }
 
 func TestSender_CancelledContext(t *testing.T) {
 	t.Parallel()
-	// The caller can end a delivery.
+	// Cancelling the context interrupts a delivery.
 	f := newFixture(t, Options{})
 	ctx, cancel := context.WithCancel(context.Background())
 	url := serveTCP(t, func(c net.Conn) { cancel(); _, _ = io.Copy(io.Discard, c) })
 
-	answer := f.sender.Deliver(ctx, f.delivery(url))
+	response := f.sender.Deliver(ctx, f.delivery(url))
 
-	if answer.Outcome != event.Unreachable || answer.Error != "the delivery was interrupted" {
-		t.Errorf("answer %+v", answer)
+	if response.Outcome != event.Unreachable || response.Error != "the delivery was interrupted" {
+		t.Errorf("response %+v", response)
 	}
 }
 
 func TestSender_ReusesConnections(t *testing.T) {
 	t.Parallel()
-	// Deliveries one after the other use one connection; when the receiver has closed
-	// it, the next delivery takes a new one and does not fail.
+	// Deliveries one after another use one connection. If the receiver has closed it, the next
+	// delivery uses a new one and does not fail.
 	f := newFixture(t, Options{})
 	var connections atomic.Int32
 	server := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { _, _ = io.Copy(w, r.Body) }))
@@ -211,8 +210,8 @@ func TestSender_ReusesConnections(t *testing.T) {
 	server.Start()
 	defer server.Close()
 	for range 20 {
-		if answer := f.sender.Deliver(context.Background(), f.delivery(server.URL)); answer.Outcome != event.Accepted {
-			t.Fatalf("answer %+v", answer)
+		if response := f.sender.Deliver(context.Background(), f.delivery(server.URL)); response.Outcome != event.Accepted {
+			t.Fatalf("response %+v", response)
 		}
 	}
 	if n := connections.Load(); n != 1 {
@@ -220,29 +219,29 @@ func TestSender_ReusesConnections(t *testing.T) {
 	}
 	for range 20 {
 		server.CloseClientConnections()
-		if answer := f.sender.Deliver(context.Background(), f.delivery(server.URL)); answer.Outcome != event.Accepted {
-			t.Fatalf("answer %+v", answer)
+		if response := f.sender.Deliver(context.Background(), f.delivery(server.URL)); response.Outcome != event.Accepted {
+			t.Fatalf("response %+v", response)
 		}
 	}
 }
 
 func TestSender_ProductionRequiresPublicHTTPS(t *testing.T) {
 	t.Parallel()
-	// To a production platform nothing is sent in clear, nor to this machine.
+	// In production nothing is sent over plain HTTP or to a loopback or private address.
 	f := newFixture(t, Options{})
-	server, heard := newReceiver(t, nil)
+	server, requests := newReceiver(t, nil)
 	secure := httptest.NewTLSServer(http.NotFoundHandler())
 	defer secure.Close()
 	for _, url := range []string{server.URL, secure.URL, "https://localhost:1/", "https://[::ffff:10.0.0.1]/", "https://0x7f000001/", "https://2130706433/"} {
 		d := f.delivery(url)
 		d.Endpoint.Environment = platform.Production
-		if answer := f.sender.Deliver(context.Background(), d); answer.Outcome.Responded() ||
-			answer.Outcome != event.Forbidden && !strings.HasPrefix(url, "https://0") && !strings.HasPrefix(url, "https://2") {
-			t.Errorf("%s: %+v", url, answer)
+		if response := f.sender.Deliver(context.Background(), d); response.Outcome.Responded() ||
+			response.Outcome != event.Forbidden && !strings.HasPrefix(url, "https://0") && !strings.HasPrefix(url, "https://2") {
+			t.Errorf("%s: %+v", url, response)
 		}
 	}
-	if len(heard) != 0 {
-		t.Error("the receiver heard something")
+	if len(requests) != 0 {
+		t.Error("the receiver got a request")
 	}
 }
 
@@ -255,8 +254,8 @@ func BenchmarkSender_Deliver(b *testing.B) {
 	b.ReportAllocs()
 	b.RunParallel(func(pb *testing.PB) {
 		for pb.Next() {
-			if answer := f.sender.Deliver(context.Background(), d); answer.Outcome != event.Accepted {
-				b.Errorf("answer %+v", answer)
+			if response := f.sender.Deliver(context.Background(), d); response.Outcome != event.Accepted {
+				b.Errorf("response %+v", response)
 			}
 		}
 	})

@@ -12,10 +12,10 @@ import (
 	"causeway/core/platform"
 )
 
-// signatureHeaders is what the headers of a delivery say.
+// signatureHeaders are the values of the signature headers of a delivery.
 type signatureHeaders struct {
-	// service is Service-Webhook-Signature: ECDSA over the body alone, so it is the
-	// same at every attempt.
+	// service is Service-Webhook-Signature: ECDSA over the body only, so it is the same for every
+	// attempt.
 	service string
 	// timestamp and standard are the headers of Standard Webhooks.
 	timestamp, standard string

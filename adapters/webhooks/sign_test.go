@@ -23,18 +23,18 @@ import (
 
 func TestSign_VerifiesWithPublishedKeys(t *testing.T) {
 	t.Parallel()
-	// What a receiver gets verifies with the published keys, by nothing but the
-	// standard library, and not when a single byte is changed.
+	// A delivery verifies with the published keys and the standard library, and does not if a byte
+	// is changed.
 	f := newFixture(t, Options{})
-	server, got := newReceiver(t, nil)
+	server, requests := newReceiver(t, nil)
 	d := f.delivery(server.URL)
 
-	answer := f.sender.Deliver(context.Background(), d)
+	response := f.sender.Deliver(context.Background(), d)
 
-	if answer.Outcome != "ACCEPTED" {
-		t.Fatalf("answer %+v", answer)
+	if response.Outcome != "ACCEPTED" {
+		t.Fatalf("response %+v", response)
 	}
-	r := <-got
+	r := <-requests
 	if string(r.body) != string(d.Body) || r.method != "POST" || r.header.Get("Content-Type") != "application/json" {
 		t.Errorf("received %+v", r)
 	}
@@ -53,18 +53,18 @@ func TestSign_VerifiesWithPublishedKeys(t *testing.T) {
 
 func TestSign_StandardWebhooksHeaders(t *testing.T) {
 	t.Parallel()
-	// The off-the-shelf verifier reads our headers: it finds the signatures of its own
-	// kind (symmetric ones) among ours, over the same id, time and body.
+	// The library of Standard Webhooks reads the headers: it finds a symmetric signature among
+	// ours, over the same id, timestamp and body.
 	f := newFixture(t, Options{})
-	server, got := newReceiver(t, nil)
+	server, requests := newReceiver(t, nil)
 	f.sender.Deliver(context.Background(), f.delivery(server.URL))
-	r := <-got
+	r := <-requests
 	verifier, err := standardwebhooks.NewWebhook("whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw")
 	if err != nil {
 		t.Fatal(err)
 	}
 	if err := verifier.Verify(r.body, r.header); err == nil || !strings.Contains(err.Error(), standardwebhooks.ErrNoMatchingSignature.Error()) {
-		t.Errorf("the verifier says %v", err)
+		t.Errorf("the verifier returned %v", err)
 	}
 	seconds, err := strconv.ParseInt(r.header.Get("webhook-timestamp"), 10, 64)
 	if err != nil {
@@ -84,8 +84,8 @@ func TestSign_StandardWebhooksHeaders(t *testing.T) {
 
 func TestSign_BodySignatureIsDeterministic(t *testing.T) {
 	t.Parallel()
-	// Between attempts the signature of the body stays, while the one that holds the
-	// time changes with it.
+	// The signature of the body is the same for every attempt. The one over the timestamp changes
+	// with it.
 	f := newFixture(t, Options{})
 	d := f.delivery("http://example.com")
 	sign := func(at time.Time) signatureHeaders {
@@ -101,8 +101,7 @@ func TestSign_BodySignatureIsDeterministic(t *testing.T) {
 	}
 }
 
-// verifySignatures checks a request as a receiver would that has only the keys and the
-// published rules.
+// verifySignatures verifies a request as a receiver does, with the published keys.
 func verifySignatures(keys []ports.WebhookKey, r receivedRequest) error {
 	var header struct{ V, S string }
 	if err := json.Unmarshal([]byte(r.header.Get("Service-Webhook-Signature")), &header); err != nil {
@@ -133,8 +132,8 @@ func verifySignatures(keys []ports.WebhookKey, r receivedRequest) error {
 			if err != nil || !public.Equal(ed25519.PublicKey(raw)) || !strings.HasPrefix(k.Standard, "whpk_") {
 				return fmt.Errorf("the two forms of a key differ: %s", k.Standard)
 			}
-			for one := range strings.SplitSeq(r.header.Get("webhook-signature"), " ") {
-				signature, err := base64.StdEncoding.DecodeString(strings.TrimPrefix(one, "v1a,"))
+			for value := range strings.SplitSeq(r.header.Get("webhook-signature"), " ") {
+				signature, err := base64.StdEncoding.DecodeString(strings.TrimPrefix(value, "v1a,"))
 				if err != nil {
 					return err
 				}

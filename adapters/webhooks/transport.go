@@ -16,9 +16,8 @@ import (
 	"causeway/ports"
 )
 
-// newTransport connects to allowed addresses only. The check is made on the address
-// that is dialled, after the name was resolved, so a name that resolves to something
-// else the second time is caught as well.
+// newTransport returns a transport that connects to allowed addresses only. It checks the address that
+// is dialled, after the name is resolved, so that DNS rebinding does not get around the check.
 func newTransport(o Options, env platform.Environment) *http.Transport {
 	dialer := &net.Dialer{
 		Timeout: o.Timeout, KeepAlive: 30 * time.Second, Resolver: o.Resolver,
@@ -37,27 +36,27 @@ func newTransport(o Options, env platform.Environment) *http.Transport {
 		MaxResponseHeaderBytes: 16 << 10,
 		WriteBufferSize:        4 << 10,
 		ReadBufferSize:         2 << 10,
-		// HTTP/1.1 alone: a connection serves one delivery at a time, so that none can
-		// hold up the others of its platform.
+		// HTTP/1.1 only: a connection serves one delivery at a time, so that a slow delivery does
+		// not delay others of its platform.
 		ForceAttemptHTTP2: false,
 		TLSNextProto:      map[string]func(string, *tls.Conn) http.RoundTripper{},
 	}
 }
 
 var (
-	errForbiddenURL     = errors.New("the URL is not one that webhooks are sent to")
-	errForbiddenAddress = errors.New("the address is not one that webhooks are sent to")
+	errForbiddenURL     = errors.New("webhooks cannot be sent to this URL")
+	errForbiddenAddress = errors.New("webhooks cannot be sent to this address")
 )
 
 func checkAddress(env platform.Environment, address string) error {
-	at, err := netip.ParseAddrPort(address)
-	if err != nil || !allowed(env, at.Addr()) {
+	addrPort, err := netip.ParseAddrPort(address)
+	if err != nil || !allowed(env, addrPort.Addr()) {
 		return errForbiddenAddress
 	}
 	return nil
 }
 
-// urlCache remembers parsed endpoints: there are few, and each is used for long.
+// urlCache caches parsed endpoint URLs.
 type urlCache struct {
 	mu   sync.RWMutex
 	urls map[ports.Endpoint]*url.URL
@@ -65,10 +64,10 @@ type urlCache struct {
 
 const maxCachedURLs = 10_000
 
-func (t *urlCache) parse(e ports.Endpoint) (*url.URL, error) {
-	t.mu.RLock()
-	known := t.urls[e]
-	t.mu.RUnlock()
+func (c *urlCache) parse(e ports.Endpoint) (*url.URL, error) {
+	c.mu.RLock()
+	known := c.urls[e]
+	c.mu.RUnlock()
 	if known != nil {
 		return known, nil
 	}
@@ -78,11 +77,11 @@ func (t *urlCache) parse(e ports.Endpoint) (*url.URL, error) {
 		return nil, errForbiddenURL
 	}
 	parsed.Fragment, parsed.RawFragment = "", ""
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	if t.urls == nil || len(t.urls) >= maxCachedURLs {
-		t.urls = map[ports.Endpoint]*url.URL{}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.urls == nil || len(c.urls) >= maxCachedURLs {
+		c.urls = map[ports.Endpoint]*url.URL{}
 	}
-	t.urls[e] = parsed
+	c.urls[e] = parsed
 	return parsed, nil
 }
