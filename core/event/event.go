@@ -1,9 +1,8 @@
-// Package event is what the outside is told: the events of the house, their names,
-// the body they are sent in, and the rules of sending: which answer counts as
-// accepted, and when to try again.
+// Package event defines the events that platforms receive as webhooks: their names, the
+// body that they are sent in, and the rules of delivery: which responses count as accepted,
+// and when the next attempt is.
 //
-// It never sends, signs or stores anything; time, identifiers and chance come in
-// as arguments.
+// It never sends, signs or stores anything. Times, ids and random numbers are arguments.
 package event
 
 import (
@@ -15,81 +14,60 @@ import (
 	"causeway/core/ident"
 )
 
-// Event is one thing that happened, to be told to one platform.
+// Event is something that happened and is sent to one platform.
 type Event struct {
-	// ID is new for each event and stays the same however often it is sent.
+	// ID is unique to the event and the same in every attempt to send it.
 	ID       ident.Webhook
 	Platform ident.Platform
 	Type     Type
 	// Name is the dotted name: "OUTGOING_PAYMENT.COMPLETED".
 	Name string
-	// Subject is what order is kept for: events of one subject are sent one after
-	// the other, those of different subjects do not wait for each other. It is the
-	// UUID of the resource.
-	Subject uuid.UUID
-	// OccurredAt is when it happened.
+	// Subject is the UUID of the resource. Events of one subject are sent in order, one
+	// after the other; events of different subjects do not wait for each other.
+	Subject    uuid.UUID
 	OccurredAt time.Time
-	// Resource is the domain value after the event; nil for TEST.
+	// Resource is the resource after the event; nil for TEST.
 	Resource any
 }
 
-// Type is the kind of resource an event is about.
+// Type is the type of an event, after the type of its resource.
 type Type string
 
 // The types.
 const (
 	OutgoingPayment       Type = "OUTGOING_PAYMENT"
 	IncomingPayment       Type = "INCOMING_PAYMENT"
-	CustomerStatus        Type = "CUSTOMER_STATUS"
-	VerificationStatus    Type = "VERIFICATION_STATUS"
 	InternalAccountStatus Type = "INTERNAL_ACCOUNT_STATUS"
-	BulkUpload            Type = "BULK_UPLOAD"
-	InvitationClaimed     Type = "INVITATION_CLAIMED"
-	AgentAction           Type = "AGENT_ACTION"
 	Test                  Type = "TEST"
 )
 
-// Types are all there are.
-var Types = []Type{
-	OutgoingPayment, IncomingPayment, CustomerStatus, VerificationStatus, InternalAccountStatus,
-	BulkUpload, InvitationClaimed, AgentAction, Test,
-}
+// Types lists every type.
+var Types = []Type{OutgoingPayment, IncomingPayment, InternalAccountStatus, Test}
 
-// ResourceKey returns the key under which the body of the event carries its resource;
-// empty for TEST, which has none.
+// ResourceKey returns the key of the resource in the body of an event; empty for TEST, which
+// has no resource.
 func (t Type) ResourceKey() string {
 	switch t {
 	case OutgoingPayment, IncomingPayment:
 		return "transaction"
-	case CustomerStatus:
-		return "customer"
-	case VerificationStatus:
-		return "verification"
 	case InternalAccountStatus:
 		return "internalAccount"
-	case BulkUpload:
-		return "bulkUpload"
-	case InvitationClaimed:
-		return "invitation"
-	case AgentAction:
-		return "agentAction"
 	case Test:
 	}
 	return ""
 }
 
-// NewTest returns the event that is sent once when a platform sets its webhook endpoint
-// to something new.
+// NewTest returns the event that is sent once when a platform changes its webhook endpoint.
 func NewTest(id ident.Webhook, platform ident.Platform, at time.Time) Event {
 	return Event{ID: id, Platform: platform, Type: Test, Name: TestSent, Subject: id.UUID(), OccurredAt: at}
 }
 
-// SentOnce reports whether an event of this name is sent one time only, whatever the answer.
-// A question whether a payment is taken is one: whoever did not answer it in time has
-// answered.
+// SentOnce reports whether events of this name are sent once only, whatever the response.
+// INCOMING_PAYMENT.PENDING is one: it asks for approval within seconds, so a later attempt
+// would be of no use.
 func SentOnce(name string) bool { return name == TestSent || name == IncomingPaymentPending }
 
-// TypeOf returns the type that an event name belongs to; false for a name that is none.
+// TypeOf returns the type of the events of a name, or false for an unknown name.
 func TypeOf(name string) (Type, bool) {
 	for t, names := range Names {
 		for _, known := range names {
@@ -101,9 +79,9 @@ func TypeOf(name string) (Type, bool) {
 	return "", false
 }
 
-// Envelope returns the body an event is sent with: its fields, and the resource (JSON,
-// as its GET answers it) under the key of its type. The bytes are signed and sent
-// as they are. A nil resource leaves the key out.
+// Envelope returns the body of an event: its fields, and the resource, as JSON in the form
+// of its GET response, under the key of its type. These bytes are signed and sent. A nil
+// resource is omitted.
 func (e Event) Envelope(resource []byte) []byte {
 	var b strings.Builder
 	b.Grow(200 + len(resource))
@@ -124,4 +102,36 @@ func (e Event) Envelope(resource []byte) []byte {
 	}
 	b.WriteByte('}')
 	return []byte(b.String())
+}
+
+// The names of events, which say what happened to the resource.
+const (
+	OutgoingPaymentPending         = "OUTGOING_PAYMENT.PENDING"
+	OutgoingPaymentProcessing      = "OUTGOING_PAYMENT.PROCESSING"
+	OutgoingPaymentCompleted       = "OUTGOING_PAYMENT.COMPLETED"
+	OutgoingPaymentFailed          = "OUTGOING_PAYMENT.FAILED"
+	OutgoingPaymentExpired         = "OUTGOING_PAYMENT.EXPIRED"
+	OutgoingPaymentRefundPending   = "OUTGOING_PAYMENT.REFUND_PENDING"
+	OutgoingPaymentRefundCompleted = "OUTGOING_PAYMENT.REFUND_COMPLETED"
+	OutgoingPaymentRefundFailed    = "OUTGOING_PAYMENT.REFUND_FAILED"
+
+	IncomingPaymentPending   = "INCOMING_PAYMENT.PENDING"
+	IncomingPaymentCompleted = "INCOMING_PAYMENT.COMPLETED"
+	IncomingPaymentFailed    = "INCOMING_PAYMENT.FAILED"
+
+	InternalAccountBalanceUpdated = "INTERNAL_ACCOUNT.BALANCE_UPDATED"
+	InternalAccountStatusUpdated  = "INTERNAL_ACCOUNT.STATUS_UPDATED"
+
+	TestSent = "TEST"
+)
+
+// Names lists the names of the events of each type.
+var Names = map[Type][]string{
+	OutgoingPayment: {
+		OutgoingPaymentPending, OutgoingPaymentProcessing, OutgoingPaymentCompleted, OutgoingPaymentFailed,
+		OutgoingPaymentExpired, OutgoingPaymentRefundPending, OutgoingPaymentRefundCompleted, OutgoingPaymentRefundFailed,
+	},
+	IncomingPayment:       {IncomingPaymentPending, IncomingPaymentCompleted, IncomingPaymentFailed},
+	InternalAccountStatus: {InternalAccountBalanceUpdated, InternalAccountStatusUpdated},
+	Test:                  {TestSent},
 }

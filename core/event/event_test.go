@@ -24,8 +24,8 @@ var (
 
 func TestEnvelope(t *testing.T) {
 	t.Parallel()
-	// The body is JSON with the envelope's fields, and the resource's bytes under
-	// the key of the event's type.
+	// The body is JSON with the fields of the event, and the bytes of the resource under
+	// the key of its type.
 	for _, kind := range Types {
 		resource := []byte(`{"id":"x","amount":12345678901234567890}`)
 		e := Event{ID: testWebhook, Platform: testPlatform, Type: kind, Name: Names[kind][0], OccurredAt: testTime}
@@ -58,8 +58,8 @@ func TestEnvelope(t *testing.T) {
 
 func TestNames(t *testing.T) {
 	t.Parallel()
-	// Every type has names, each belongs to one type, and all but TEST have a
-	// resource and a dotted name.
+	// Every type has names, each name belongs to one type, and all but TEST have a resource
+	// and a dotted name.
 	var all []string
 	for _, kind := range Types {
 		if len(Names[kind]) == 0 {
@@ -77,7 +77,7 @@ func TestNames(t *testing.T) {
 				t.Errorf("%s: no dot or no resource", name)
 			}
 			if SentOnce(name) != (kind == Test || name == IncomingPaymentPending) {
-				t.Errorf("Once(%s) = %v", name, SentOnce(name))
+				t.Errorf("SentOnce(%s) = %v", name, SentOnce(name))
 			}
 		}
 	}
@@ -85,13 +85,13 @@ func TestNames(t *testing.T) {
 		t.Errorf("%d types have names, want %d", len(Names), len(Types))
 	}
 	if _, ok := TypeOf("OUTGOING_PAYMENT"); ok {
-		t.Error("a type's name passes for an event's")
+		t.Error("the name of a type is accepted as the name of an event")
 	}
 }
 
 func TestNewTest(t *testing.T) {
 	t.Parallel()
-	// A test event stands alone: it waits for no other and has no resource.
+	// A test event has a subject of its own, so that it waits for no other, and no resource.
 	e := NewTest(testWebhook, testPlatform, testTime)
 
 	if e.Subject != testWebhook.UUID() || e.Resource != nil || e.Type != Test || !SentOnce(e.Name) || e.Platform != testPlatform {

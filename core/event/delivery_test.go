@@ -9,7 +9,7 @@ import (
 
 func TestOutcomeOf(t *testing.T) {
 	t.Parallel()
-	// Any 2xx accepts, 409 says it was there already, everything else is tried again.
+	// Any 2xx accepts, 409 is a duplicate, every other status is refused.
 	for status := 100; status < 600; status++ {
 		want := Refused
 		if status/100 == 2 {
@@ -19,39 +19,39 @@ func TestOutcomeOf(t *testing.T) {
 			want = Duplicate
 		}
 		if got := OutcomeOf(status); got != want || !got.Responded() {
-			t.Errorf("Judge(%d) = %s, want %s", status, got, want)
+			t.Errorf("OutcomeOf(%d) = %s, want %s", status, got, want)
 		}
 	}
 }
 
 func TestOutcome_DeliveredAndResponded(t *testing.T) {
 	t.Parallel()
-	// Only two outcomes mean that the receiver has it, and three that it spoke.
+	// Two outcomes mean that the receiver has the event, three that it responded.
 	for _, c := range []struct {
-		outcome             Outcome
-		delivered, answered bool
+		outcome              Outcome
+		delivered, responded bool
 	}{
 		{Accepted, true, true}, {Duplicate, true, true}, {Refused, false, true},
 		{TimedOut, false, false}, {Unreachable, false, false}, {Forbidden, false, false}, {GivenUp, false, false},
 	} {
-		if c.outcome.Delivered() != c.delivered || c.outcome.Responded() != c.answered {
-			t.Errorf("%s: delivered %v, answered %v", c.outcome, c.outcome.Delivered(), c.outcome.Responded())
+		if c.outcome.Delivered() != c.delivered || c.outcome.Responded() != c.responded {
+			t.Errorf("%s: delivered %v, responded %v", c.outcome, c.outcome.Delivered(), c.outcome.Responded())
 		}
 	}
 }
 
 func TestNextAttempt_BackoffBounds(t *testing.T) {
 	t.Parallel()
-	// The pause is never longer than 30 minutes nor than its doubling bound, the
-	// last attempt falls on the end of the seven days, and none comes later.
+	// The pause is never longer than 30 minutes nor than its doubling bound, the last
+	// attempt is at the latest at the end of the seven days, and none is later.
 	rapid.Check(t, func(t *rapid.T) {
 		since := time.Unix(rapid.Int64Range(0, 4e9).Draw(t, "since"), 0)
 		age := time.Duration(rapid.Int64Range(0, int64(8*24*time.Hour)).Draw(t, "age"))
 		tries := rapid.IntRange(0, 2000).Draw(t, "tries")
-		chance := rapid.Uint64().Draw(t, "chance")
+		random := rapid.Uint64().Draw(t, "random")
 		now := since.Add(age)
 
-		next, ok := NextAttempt(OutgoingPaymentCompleted, tries, since, now, chance)
+		next, ok := NextAttempt(OutgoingPaymentCompleted, tries, since, now, random)
 
 		if ok != (age < RetryWindow) {
 			t.Fatalf("age %v: ok %v", age, ok)
@@ -74,7 +74,7 @@ func TestNextAttempt_BackoffBounds(t *testing.T) {
 
 func TestNextAttempt_JitterCoversWholeBackoff(t *testing.T) {
 	t.Parallel()
-	// Chance moves the next attempt over the whole pause: from at once to its end.
+	// The random number spreads the next attempt over the whole pause.
 	now := time.Unix(1_000_000, 0)
 	first, _ := NextAttempt(OutgoingPaymentFailed, 5, now, now, 0)
 	last, _ := NextAttempt(OutgoingPaymentFailed, 5, now, now, uint64(32*time.Second)-1)
@@ -85,7 +85,7 @@ func TestNextAttempt_JitterCoversWholeBackoff(t *testing.T) {
 
 func TestNextAttempt_TestEventIsNotRetried(t *testing.T) {
 	t.Parallel()
-	// A test event is sent one time.
+	// A test event is sent once.
 	now := time.Unix(1_000_000, 0)
 	if next, ok := NextAttempt(TestSent, 1, now, now, 7); ok {
 		t.Errorf("again at %v", next)
@@ -94,7 +94,7 @@ func TestNextAttempt_TestEventIsNotRetried(t *testing.T) {
 
 func TestStatusOf(t *testing.T) {
 	t.Parallel()
-	// What waits is pending whatever happened before; else the last attempt decides.
+	// A queued event is pending, whatever happened before; else the last attempt decides.
 	accepted, refused := &Attempt{Number: 2, Outcome: Duplicate}, &Attempt{Number: 9, Outcome: Refused}
 	for _, c := range []struct {
 		waiting bool
