@@ -104,6 +104,18 @@ CREATE TABLE rail_replies (
 );
 CREATE INDEX rail_replies_by_subject ON rail_replies (platform_id, subject_id, replied_at);
 
+-- The postings that put the funds of a receipt into the ledger account funding/unmatched
+-- (suspense). Rows never change.
+CREATE TABLE unmatched_funds (
+    platform_id uuid NOT NULL,
+    posting_id  uuid NOT NULL,
+    receipt_id  uuid NOT NULL,
+    PRIMARY KEY (platform_id, posting_id),
+    CONSTRAINT unmatched_funds_receipt_fkey FOREIGN KEY (platform_id, receipt_id) REFERENCES receipts (platform_id, id)
+);
+-- Partial, so that the planner never prefers it to the primary key.
+CREATE INDEX unmatched_funds_by_receipt ON unmatched_funds (platform_id, receipt_id) WHERE receipt_id IS NOT NULL;
+
 -- Decisions about unmatched funds (suspense), once for each posting that put funds there.
 -- Rows never change.
 CREATE TABLE unmatched_assignments (
@@ -120,5 +132,5 @@ CREATE TABLE unmatched_assignments (
 );
 CREATE INDEX unmatched_assignments_by_transaction ON unmatched_assignments (platform_id, transaction_id) WHERE transaction_id IS NOT NULL;
 
-GRANT SELECT, INSERT ON quotes, receipts, rail_replies, unmatched_assignments TO causeway_service;
+GRANT SELECT, INSERT ON quotes, receipts, rail_replies, unmatched_funds, unmatched_assignments TO causeway_service;
 GRANT SELECT, INSERT, UPDATE ON transactions TO causeway_service;

@@ -12,12 +12,22 @@ import (
 
 // UnmatchedWriter changes what was decided about money that nobody knew the owner of.
 type UnmatchedWriter interface {
+	// SaveUnmatched stores which receipts the funds of postings to funding/unmatched come
+	// from. Storing one again changes nothing.
+	SaveUnmatched(ctx context.Context, funds []UnmatchedFunds) error
 	// LockUnmatched loads the unmatched money of a receipt (or of the transaction with that
 	// id whose refund failed) and holds it against every other decision until the unit of
 	// work ends; where it lay there twice, the last. False when there is none.
 	LockUnmatched(ctx context.Context, p ident.Platform, receipt ident.Receipt) (transaction.Unmatched, bool, error)
 	// AssignUnmatched stores a decision; a second one about the same money is a CONFLICT.
 	AssignUnmatched(ctx context.Context, u transaction.Unmatched, a transaction.Assignment) error
+}
+
+// UnmatchedFunds links a posting to funding/unmatched with the receipt of the funds.
+type UnmatchedFunds struct {
+	Platform ident.Platform
+	Posting  uuid.UUID
+	Receipt  ident.Receipt
 }
 
 // UnmatchedReader reads unmatched money.

@@ -18,22 +18,21 @@ import (
 	"causeway/ports"
 )
 
-// A posting that puts the money of a receipt into funding/unmatched, with the receipts
-// that it may be of: its id begins with the same 48 bits of time as theirs, and the
-// rest of it follows from the right one (unmatchedKey). Or the posting is of a
-// transaction whose refund failed, and what was to be refunded stands for the receipt.
-// Rides on ledger_postings_by_rare_kind and the primary keys. It is said again that the
-// kinds are rare, so that the index can be used.
+// unmatchedColumns are the columns that scanUnmatched reads, of a posting p to
+// funding/unmatched.
 const unmatchedColumns = `
 	p.id, p.kind, p.recorded_at, r.id, r.partner_account, r.partner_id, r.reference, r.currency, r.amount, r.received_at, r.refunded,
 	a.transaction_id, a.account_id, a.note, a.token_id, a.assigned_at`
 
+// unmatchedTables joins a posting p with its receipt r and its assignment a. If the refund
+// of a transaction failed, the posting is the transaction's and the amount to refund is
+// read in place of a receipt. Uses the primary keys.
 const unmatchedTables = `
 	CROSS JOIN LATERAL (
 		SELECT f.id, f.partner_account, f.partner_id, f.reference, f.currency, f.amount, f.received_at, NULL::uuid AS refunded
-		FROM receipts f
-		WHERE p.transaction_id IS NULL AND f.platform_id = p.platform_id
-			AND f.id BETWEEN (left(p.id::text, 13) || '-0000-0000-000000000000')::uuid AND (left(p.id::text, 13) || '-ffff-ffff-ffffffffffff')::uuid
+		FROM unmatched_funds u
+		JOIN receipts f ON f.platform_id = u.platform_id AND f.id = u.receipt_id
+		WHERE u.platform_id = p.platform_id AND u.posting_id = p.id
 		UNION ALL
 		SELECT t.id, t.source_account, '', coalesce(q.reference, t.reference), CASE WHEN t.funded_minor > 0 THEN t.funded_currency ELSE t.sent_currency END,
 			CASE WHEN t.funded_minor > 0 THEN t.funded_minor ELSE t.sent_minor END, t.refund_at, t.id
@@ -43,23 +42,22 @@ const unmatchedTables = `
 	) r
 	LEFT JOIN unmatched_assignments a ON a.platform_id = p.platform_id AND a.posting_id = p.id`
 
-// scanUnmatched reads a posting with one of the receipts it may be of, and tells
-// whether it is that one.
-func scanUnmatched(rows pgx.Rows, p ident.Platform) (u transaction.Unmatched, of bool, err error) {
+// scanUnmatched reads unmatchedColumns.
+func scanUnmatched(rows pgx.Rows, p ident.Platform) (u transaction.Unmatched, err error) {
 	var (
 		posting, receipt, refunded, payment, account, token pgtype.UUID
 		kind, currency                                      string
 		note                                                pgtype.Text
-		arrived, assigned                                   pgtype.Timestamptz
+		received, assigned                                  pgtype.Timestamptz
 	)
 	u.Receipt.Platform = p
 	if err := rows.Scan(&posting, &kind, &u.Since, &receipt, &u.Receipt.PartnerAccount, &u.Receipt.PartnerID, &u.Receipt.Reference, &currency,
-		&u.Receipt.Amount.Minor, &arrived, &refunded, &payment, &account, &note, &token, &assigned); err != nil {
-		return u, false, err
+		&u.Receipt.Amount.Minor, &received, &refunded, &payment, &account, &note, &token, &assigned); err != nil {
+		return u, err
 	}
 	u.Posting, u.Kind, u.Since = posting.Bytes, ledger.Kind(kind), u.Since.UTC()
 	ident.SetUUID(&u.Receipt.ID, receipt.Bytes)
-	u.Receipt.Amount.Currency, u.Receipt.At = money.Currency(currency), arrived.Time.UTC()
+	u.Receipt.Amount.Currency, u.Receipt.At = money.Currency(currency), received.Time.UTC()
 	ident.SetUUID(&u.RefundOf, refunded.Bytes)
 	if assigned.Valid {
 		u.Assignment = &transaction.Assignment{Note: note.String, At: assigned.Time.UTC()}
@@ -67,40 +65,54 @@ func scanUnmatched(rows pgx.Rows, p ident.Platform) (u transaction.Unmatched, of
 		ident.SetUUID(&u.Assignment.Account, account.Bytes)
 		ident.SetUUID(&u.Assignment.By, token.Bytes)
 	}
-	return u, u.Posting == unmatchedPostingID(u.Receipt.ID, u.Kind), nil
+	return u, nil
 }
 
-// unmatchedPostingID is the id of the posting that puts a receipt into funding/unmatched.
-func unmatchedPostingID(receipt ident.Receipt, kind ledger.Kind) uuid.UUID {
-	return ledger.DerivedID(receipt.UUID(), kind, 0)
+const insertUnmatched = `
+	INSERT INTO unmatched_funds (platform_id, posting_id, receipt_id)
+	SELECT * FROM unnest($1::uuid[], $2::uuid[], $3::uuid[])
+	ON CONFLICT (platform_id, posting_id) DO NOTHING`
+
+// SaveUnmatched stores the receipts of postings to funding/unmatched.
+func (u *unit) SaveUnmatched(_ context.Context, funds []ports.UnmatchedFunds) error {
+	n := len(funds)
+	platforms, postings, receipts := make(idArray, n), make(idArray, n), make(idArray, n)
+	for i, f := range funds {
+		platforms[i], postings[i], receipts[i] = pgID(f.Platform.UUID()), pgID(f.Posting), pgID(f.Receipt.UUID())
+	}
+	u.queueExec(insertUnmatched, platforms, postings, receipts)
+	return nil
 }
 
-// Held to the end of the unit of work: whoever decides about a receipt. Rows are not
-// there yet that could be locked.
+// lockReceipt is held until the end of the unit of work that decides about a receipt. The
+// assignment that it protects does not exist yet, so there is no row to lock.
 const lockReceipt = `SELECT pg_advisory_xact_lock(uuid_hash_extended($1, 7))`
 
-// lockUnmatched rides on the primary keys.
+// lockUnmatched finds the postings of a receipt $2, or the one of a failed refund ($3) of
+// the transaction with that id. Uses unmatched_funds_by_receipt and the primary keys.
 const lockUnmatched = `
 	SELECT ` + unmatchedColumns + `
-	FROM unnest($2::uuid[]) AS k(id)
-	JOIN ledger_posting_ids x ON x.platform_id = $1 AND x.id = k.id
+	FROM (
+		SELECT f.posting_id FROM unmatched_funds f WHERE f.platform_id = $1 AND f.receipt_id = $2 AND f.receipt_id IS NOT NULL
+		UNION
+		SELECT $3::uuid
+	) w
+	JOIN ledger_posting_ids x ON x.platform_id = $1 AND x.id = w.posting_id
 	JOIN ledger_postings p ON p.platform_id = $1 AND p.seq = x.seq AND p.recorded_at = x.recorded_at` + unmatchedTables + `
-	WHERE r.id = $3 ORDER BY p.seq`
+	WHERE r.id = $2 ORDER BY p.seq`
 
-// LockUnmatched loads the unmatched money of a receipt and holds it.
-func (u *unit) LockUnmatched(ctx context.Context, p ident.Platform, receipt ident.Receipt) (found transaction.Unmatched, there bool, err error) {
+// LockUnmatched loads the unmatched funds of a receipt and locks them.
+func (u *unit) LockUnmatched(ctx context.Context, p ident.Platform, receipt ident.Receipt) (funds transaction.Unmatched, found bool, err error) {
 	if err := u.query(ctx, lockReceipt, []any{pgID(receipt.UUID())}, func(pgx.Rows) error { return nil }); err != nil {
-		return found, false, err
+		return funds, false, err
 	}
-	keys := idArray{pgID(unmatchedPostingID(receipt, ledger.KindUnmatchedReceived)), pgID(unmatchedPostingID(receipt, ledger.KindRefundFailed))}
-	err = u.query(ctx, lockUnmatched, []any{pgID(p.UUID()), keys, pgID(receipt.UUID())}, func(rows pgx.Rows) error {
-		one, of, err := scanUnmatched(rows, p)
-		if of {
-			found, there = one, true
-		}
+	failedRefund := ledger.DerivedID(receipt.UUID(), ledger.KindRefundFailed, 0)
+	err = u.query(ctx, lockUnmatched, []any{pgID(p.UUID()), pgID(receipt.UUID()), pgID(failedRefund)}, func(rows pgx.Rows) (err error) {
+		funds, err = scanUnmatched(rows, p)
+		found = true
 		return err
 	})
-	return found, there, err
+	return funds, found, err
 }
 
 const insertAssignment = `
@@ -148,10 +160,8 @@ func (db *DB) Unmatched(ctx context.Context, p ident.Platform, f ports.Unmatched
 		return page, err
 	}
 	if err := forEachRow(rows, func(rows pgx.Rows) error {
-		one, of, err := scanUnmatched(rows, p)
-		if of {
-			page.Items = append(page.Items, one)
-		}
+		funds, err := scanUnmatched(rows, p)
+		page.Items = append(page.Items, funds)
 		return err
 	}); err != nil {
 		return page, err
@@ -171,18 +181,17 @@ const readAssignment = `
 		WHERE w.platform_id = $1 AND w.transaction_id = $2) p` + unmatchedTables
 
 // AssignmentOf reads how unmatched money came to a transaction.
-func (db *DB) AssignmentOf(ctx context.Context, p ident.Platform, t ident.Transaction) (found transaction.Unmatched, there bool, err error) {
+func (db *DB) AssignmentOf(ctx context.Context, p ident.Platform, t ident.Transaction) (funds transaction.Unmatched, found bool, err error) {
 	rows, err := db.pool.Query(ctx, readAssignment, pgx.QueryExecModeCacheStatement, pgID(p.UUID()), pgID(t.UUID()))
 	if err != nil {
-		return found, false, err
+		return funds, false, err
 	}
-	return found, there, forEachRow(rows, func(rows pgx.Rows) error {
-		one, of, err := scanUnmatched(rows, p)
-		if of {
-			found, there = one, true
-		}
+	err = forEachRow(rows, func(rows pgx.Rows) (err error) {
+		funds, err = scanUnmatched(rows, p)
+		found = true
 		return err
 	})
+	return funds, found, err
 }
 
 const insertRailReplies = `

@@ -67,7 +67,7 @@ func (p *Service) receiveBatch(ctx context.Context, commands []receiveCommand) (
 func (w work) receive(r transaction.Receipt, taken ports.SavedReceipt, balances ledger.Balances) (transaction.Transaction, error) {
 	if taken.Transaction == nil {
 		if taken.IsNew {
-			w.Post(r.Unmatched())
+			w.PostUnmatched(r, r.Unmatched())
 		}
 		return transaction.Transaction{}, fault.New(fault.ReferenceNotFound,
 			"No quote has the reference %q. The payment of %s was received and is kept as unmatched; "+
@@ -83,7 +83,7 @@ func (w work) receive(r transaction.Receipt, taken ports.SavedReceipt, balances 
 	}
 	if t.Flow().Internal {
 		if err := applyPostings(balances, d); fault.Is(err, fault.AmountOutOfRange) {
-			w.Post(r.RejectedByAccount())
+			w.PostUnmatched(r, r.RejectedByAccount())
 			return t, uow.WithUnmatchedNote(err)
 		} else if err != nil {
 			return t, err

@@ -189,7 +189,7 @@ func (w work) settleSendBack(r transaction.Receipt, o ports.Outcome, to string) 
 	case ports.Done:
 		w.Post(r.SentBack(to, w.Now))
 	case ports.Refused:
-		w.Post(r.SendBackFailed(w.Now))
+		w.PostUnmatched(r, r.SendBackFailed(w.Now))
 	default:
 		w.EnqueueAt(r.Platform, transaction.StepSendBack, r.ID.UUID(), retryTime(o, w.Now))
 	}

@@ -227,7 +227,7 @@ func (w work) deposit(receipt transaction.Receipt, p ports.IncomingPaymentPartie
 		err = account.CheckCapacity(balances[ledgerAccount(*p.To)], receipt.Amount)
 	}
 	if err != nil {
-		w.Post(receipt.RejectedByAccount())
+		w.PostUnmatched(receipt, receipt.RejectedByAccount())
 		return transaction.Transaction{}, uow.WithUnmatchedNote(err)
 	}
 	in := newIncomingPayment(depositID(receipt), *p.To, p.Owner, receipt.Amount.Minor)

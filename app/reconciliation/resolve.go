@@ -51,7 +51,12 @@ func (r *Service) Resolve(ctx context.Context, in ResolveRequest, claim *ports.I
 			}
 			settlement.Method, settlement.Posting = reconcile.ResolvedByPosting, correction.ID
 			if correction.Kind == ledger.KindUnmatchedReceived {
-				if _, err := tx.SaveReceipts(ctx, []transaction.Receipt{unmatchedReceipt(broken, now)}); err != nil {
+				receipt := unmatchedReceipt(broken, now)
+				if _, err := tx.SaveReceipts(ctx, []transaction.Receipt{receipt}); err != nil {
+					return err
+				}
+				funds := []ports.UnmatchedFunds{{Platform: correction.Platform, Posting: correction.ID, Receipt: receipt.ID}}
+				if err := tx.SaveUnmatched(ctx, funds); err != nil {
 					return err
 				}
 			}

@@ -32,6 +32,7 @@ type Work struct {
 	updated      []transaction.Transaction
 	updatedIndex map[ident.Transaction]int // index into updated
 	postings     []ledger.Posting
+	unmatched    []ports.UnmatchedFunds
 	events       []event.Event
 	replies      []ports.RailReply
 
@@ -106,6 +107,13 @@ func (w *Work) addDecision(d transaction.Decision) {
 // Post adds postings that belong to no decision.
 func (w *Work) Post(postings ...ledger.Posting) { w.postings = append(w.postings, postings...) }
 
+// PostUnmatched adds a posting that puts the funds of a receipt into the account for unmatched
+// funds.
+func (w *Work) PostUnmatched(r transaction.Receipt, p ledger.Posting) {
+	w.Post(p)
+	w.unmatched = append(w.unmatched, ports.UnmatchedFunds{Platform: p.Platform, Posting: p.ID, Receipt: r.ID})
+}
+
 // RecordReply adds the reply of a rail. A reply of Done is left out because its postings record
 // it, and so is a reply without a call.
 func (w *Work) RecordReply(r ports.RailReply) {
@@ -152,6 +160,11 @@ func (w *Work) Write(ctx context.Context, tx ports.Tx) error {
 	}
 	if err := tx.SaveRailReplies(ctx, w.replies); err != nil {
 		return err
+	}
+	if len(w.unmatched) > 0 {
+		if err := tx.SaveUnmatched(ctx, w.unmatched); err != nil {
+			return err
+		}
 	}
 	return tx.Post(ctx, w.postings)
 }
