@@ -17,29 +17,29 @@ import (
 )
 
 type adjustmentCreateRequest struct {
-	Entries       []adjustmentEntry         `json:"entries" minItems:"1" maxItems:"256" doc:"What moves, all of it together or nothing."`
-	Note          string                    `json:"note" minLength:"1" maxLength:"500" doc:"Why. The memo of the posting begins with it; all of it is kept with the token that authorised it." example:"The bank charged the wire of 30 October twice."`
-	EffectiveAt   httpapi.Time              `json:"effectiveAt,omitzero" doc:"When it counts; without it, now. It may lie in a held month. For a closed one it counts from the first moment of the month after, and its memo says for which day it was."`
-	Corrects      httpapi.ID[ident.Posting] `json:"corrects,omitzero" doc:"The posting that this puts right, if it does one. The memo ends with its id."`
-	OwnedAccounts bool                      `json:"ownedAccounts,omitempty" doc:"Say true to adjust balances that belong to somebody: paths that begin with customers/, platform/ or wallets/. Their owners are told of the new balance."`
+	Entries       []adjustmentEntry         `json:"entries" minItems:"1" maxItems:"256" doc:"Entries, posted together."`
+	Note          string                    `json:"note" minLength:"1" maxLength:"500" doc:"Reason of the adjustment. It is stored with the authorising token, and the memo of the posting begins with it." example:"The bank charged the wire of 30 October twice."`
+	EffectiveAt   httpapi.Time              `json:"effectiveAt,omitzero" doc:"Effective time. Defaults to now. It may be in a soft-closed month. If the month is closed, the posting takes effect at the start of the next open month and its memo contains the requested day."`
+	Corrects      httpapi.ID[ident.Posting] `json:"corrects,omitzero" doc:"Id of the posting that this adjustment corrects, if any. The memo ends with it."`
+	OwnedAccounts bool                      `json:"ownedAccounts,omitempty" doc:"Must be true to adjust accounts of customers or of the platform: paths that begin with customers/, platform/ or wallets/. A balance event is sent for each."`
 }
 
 type adjustmentEntry struct {
-	Debit    string           `json:"debit" minLength:"1" maxLength:"100" doc:"The path of the account that is debited." example:"expense/rails"`
-	Credit   string           `json:"credit" minLength:"1" maxLength:"100" doc:"The path of the account that is credited." example:"rails/WIRE"`
-	Currency httpapi.Currency `json:"currency" doc:"The currency."`
-	Amount   httpapi.Minor    `json:"amount" minimum:"1" doc:"How much, in the smallest unit." example:"2500"`
+	Debit    string           `json:"debit" minLength:"1" maxLength:"100" doc:"Path of the debited account." example:"expense/rails"`
+	Credit   string           `json:"credit" minLength:"1" maxLength:"100" doc:"Path of the credited account." example:"rails/WIRE"`
+	Currency httpapi.Currency `json:"currency" doc:"Currency of both accounts."`
+	Amount   httpapi.Minor    `json:"amount" minimum:"1" doc:"Amount, in the smallest unit of the currency." example:"2500"`
 }
 
 type adjustmentBody struct {
-	PostingID            httpapi.ID[ident.Posting] `json:"postingId" doc:"The posting."`
-	EffectiveAt          httpapi.Time              `json:"effectiveAt" doc:"When it counts."`
-	RequestedEffectiveAt *httpapi.Time             `json:"requestedEffectiveAt,omitempty" doc:"When it was to count; only when the books are closed there."`
-	Memo                 string                    `json:"memo" doc:"The memo of the posting."`
-	Corrects             httpapi.ID[ident.Posting] `json:"corrects,omitzero" doc:"The posting that it puts right."`
-	Note                 string                    `json:"note" doc:"Why."`
-	TokenID              httpapi.ID[ident.Token]   `json:"tokenId" doc:"The token that authorised it."`
-	Entries              []adjustmentEntry         `json:"entries" doc:"What moved."`
+	PostingID            httpapi.ID[ident.Posting] `json:"postingId" doc:"Id of the posting."`
+	EffectiveAt          httpapi.Time              `json:"effectiveAt" doc:"Effective time of the posting."`
+	RequestedEffectiveAt *httpapi.Time             `json:"requestedEffectiveAt,omitempty" doc:"Requested effective time. Only if its month is closed."`
+	Memo                 string                    `json:"memo" doc:"Memo of the posting."`
+	Corrects             httpapi.ID[ident.Posting] `json:"corrects,omitzero" doc:"Id of the posting that this adjustment corrects."`
+	Note                 string                    `json:"note" doc:"Reason of the adjustment."`
+	TokenID              httpapi.ID[ident.Token]   `json:"tokenId" doc:"Id of the token that authorised the adjustment."`
+	Entries              []adjustmentEntry         `json:"entries" doc:"Entries of the posting."`
 }
 
 func (r adjustmentCreateRequest) command() period.Adjustment {
@@ -50,8 +50,8 @@ func (r adjustmentCreateRequest) command() period.Adjustment {
 	return a
 }
 
-// Resolve asks core what else is wrong. Whether a moment lies in the future is left to
-// the use case, which has a clock.
+// Resolve reports what core finds invalid. Only the use case has a clock and checks
+// whether a time is in the future.
 func (r adjustmentCreateRequest) Resolve(huma.Context) []error {
 	return httpapi.FieldErrors(fault.Invalid(r.command().Check(r.EffectiveAt.Time)...))
 }
@@ -61,8 +61,8 @@ func renderAdjustment(a accounting.PostedAdjustment) adjustmentBody {
 		TokenID: httpapi.NewID(a.Authorisation.By), Entries: make([]adjustmentEntry, len(a.Posting.Entries))}
 	ident.SetUUID(&body.PostingID.Value, a.Posting.ID)
 	if !a.RequestedEffective.Equal(a.Posting.Effective) {
-		asked := httpapi.NewTime(a.RequestedEffective)
-		body.RequestedEffectiveAt = &asked
+		requested := httpapi.NewTime(a.RequestedEffective)
+		body.RequestedEffectiveAt = &requested
 	}
 	for i, e := range a.Posting.Entries {
 		body.Entries[i] = adjustmentEntry{e.Debit, e.Credit, httpapi.Currency(e.Currency), minor(e.Amount)}
@@ -70,17 +70,17 @@ func renderAdjustment(a accounting.PostedAdjustment) adjustmentBody {
 	return body
 }
 
-func registerAdjustments(a *httpapi.API, p Periods) {
-	type adjust struct{ Body adjustmentCreateRequest }
+func registerAdjustments(a *httpapi.API, service Periods) {
+	type adjustInput struct{ Body adjustmentCreateRequest }
 	httpapi.Post(a, httpapi.Operation{
 		ID: "createLedgerAdjustment", Path: "/ledger/adjustments", Tag: tagLedger, Summary: "Post an adjustment", Permission: platform.Manage, Status: 201,
-		Description: "Puts something right by hand: balanced entries between accounts of the chart, posted together. An account that belongs to somebody never goes below zero. " +
-			"Every adjustment keeps who authorised it and why, so it may also count in a month that is held.",
+		Description: "Posts balanced entries between ledger accounts. Accounts of customers and of the platform cannot be overdrawn. " +
+			"An adjustment records who authorised it and why, so it may take effect in a soft-closed month.",
 		Errors: []fault.Code{fault.NotFound, fault.InternalAccountNotFound, fault.InsufficientBalance, fault.InvalidAmount},
-	}, func(ctx context.Context, call httpapi.Call, in *adjust) (accounting.PostedAdjustment, error) {
-		return p.Adjust(ctx, call.Principal.Platform, call.Principal.Token, call.IdempotentRequest, in.Body.command())
+	}, func(ctx context.Context, call httpapi.Call, in *adjustInput) (accounting.PostedAdjustment, error) {
+		return service.Adjust(ctx, call.Principal.Platform, call.Principal.Token, call.IdempotentRequest, in.Body.command())
 	}, renderAdjustment)
 }
 
-// encodeHex writes a digest; empty for none.
+// encodeHex returns a digest in hexadecimal; empty for none.
 func encodeHex(digest []byte) string { return hex.EncodeToString(digest) }

@@ -11,31 +11,30 @@ import (
 	"causeway/core/transaction"
 )
 
-// BaseWebhook is what the body of every event starts with.
+// BaseWebhook holds the fields that the body of every event starts with.
 type BaseWebhook struct {
-	WebhookID httpapi.ID[ident.Webhook] `json:"webhookId" doc:"The event; the same however often it is sent. Ignore one you had."`
-	Type      string                    `json:"type" doc:"What kind of resource it is about." example:"OUTGOING_PAYMENT"`
-	Event     string                    `json:"event" doc:"What happened." example:"OUTGOING_PAYMENT.COMPLETED"`
-	Timestamp httpapi.Time              `json:"timestamp" doc:"When it happened."`
+	WebhookID httpapi.ID[ident.Webhook] `json:"webhookId" doc:"Id of the event, the same for every attempt. Use it to ignore duplicates."`
+	Type      string                    `json:"type" doc:"Type of resource that the event is about." example:"OUTGOING_PAYMENT"`
+	Event     string                    `json:"event" doc:"Name of the event." example:"OUTGOING_PAYMENT.COMPLETED"`
+	Timestamp httpapi.Time              `json:"timestamp" doc:"Time of the event."`
 }
 
 type outgoingPaymentWebhook struct {
 	BaseWebhook
-	Transaction transactionBody `json:"transaction" doc:"The transaction after the event, as its GET answers it."`
+	Transaction transactionBody `json:"transaction" doc:"Transaction after the event, as GET returns it."`
 }
 
 type internalAccountStatusWebhook struct {
 	BaseWebhook
-	InternalAccount internalAccountBody `json:"internalAccount" doc:"The account after the event, as the lists answer it."`
+	InternalAccount internalAccountBody `json:"internalAccount" doc:"Account after the event, as the list operations return it."`
 }
 
-// incomingPaymentWebhook is what is told of an incoming payment. The question whether
-// a payment is taken says what is asked for beside the transaction and in it, since
-// receivers look for it in either place.
+// incomingPaymentWebhook is the body of an incoming payment event. A PENDING event has
+// the requested fields both here and in the transaction, because clients read either.
 type incomingPaymentWebhook struct {
 	BaseWebhook
-	Transaction   transactionBody     `json:"transaction" doc:"The transaction after the event, as its GET answers it."`
-	RequestedInfo []customerInfoField `json:"requestedReceiverCustomerInfoFields,omitempty" doc:"In INCOMING_PAYMENT.PENDING alone: the facts about the receiver that the sending side wants and the service does not have. Those that are mandatory must come with the approval."`
+	Transaction   transactionBody     `json:"transaction" doc:"Transaction after the event, as GET returns it."`
+	RequestedInfo []customerInfoField `json:"requestedReceiverCustomerInfoFields,omitempty" doc:"Only in INCOMING_PAYMENT.PENDING: information about the receiver that the sending institution requires and the service does not have. The approval must contain the mandatory fields."`
 }
 
 func renderIncomingPayment(head BaseWebhook, e event.Event, t transaction.Transaction) incomingPaymentWebhook {
@@ -47,7 +46,7 @@ func renderIncomingPayment(head BaseWebhook, e event.Event, t transaction.Transa
 	return body
 }
 
-// RenderEvent renders an event as the bytes that are signed and sent.
+// RenderEvent returns the body of an event, as it is signed and sent.
 func RenderEvent(e event.Event) ([]byte, error) {
 	head := BaseWebhook{WebhookID: httpapi.NewID(e.ID), Type: string(e.Type), Event: e.Name, Timestamp: httpapi.NewTime(e.OccurredAt)}
 	switch resource := e.Resource.(type) {
@@ -66,19 +65,19 @@ func RenderEvent(e event.Event) ([]byte, error) {
 }
 
 func registerWebhooks(a *httpapi.API) {
-	httpapi.Webhook[outgoingPaymentWebhook](a, "outgoingPayment", tagWebhooks, "Outgoing payment",
-		"Sent at every change of an outgoing payment: PENDING, PROCESSING, COMPLETED, FAILED, EXPIRED, REFUND_PENDING, REFUND_COMPLETED, REFUND_FAILED. "+
-			"Events of one transaction come in order.")
-	httpapi.Webhook[internalAccountStatusWebhook](a, "internalAccountStatus", tagWebhooks, "Internal account",
-		"Sent when an internal account changes: BALANCE_UPDATED, STATUS_UPDATED. Events of one account come in order.")
-	httpapi.Webhook[incomingPaymentWebhook](a, "incomingPayment", tagWebhooks, "Incoming payment",
-		"COMPLETED and FAILED tell what became of money for an internal account; events of one transaction come in order.\n\n"+
-			"PENDING is a question: a person at another provider pays one of your customers, and your answer decides. It is asked once, at once, "+
-			"and is not repeated.\n"+
-			"- `200` takes the payment. The body `{\"receiverCustomerInfo\": {…}}` must give the mandatory ones of `requestedReceiverCustomerInfoFields`; without any it may be empty.\n"+
-			"- `202` says that you will decide: approve or reject the transaction within 5 seconds, or it fails with `PAYMENT_APPROVAL_TIMED_OUT`. `409` (you had the question) means the same.\n"+
-			"- `403` rejects it; `reason` may say why.\n"+
-			"- `422` rejects it because more has to be known of the sender: `requiredFields` names what.\n"+
-			"- Anything else, or no answer, fails it with `PAYMENT_APPROVAL_WEBHOOK_ERROR`.")
-	httpapi.Webhook[BaseWebhook](a, "test", tagWebhooks, "Test", "Sent once when the webhook endpoint is set or changed. It is not repeated.")
+	httpapi.Webhook[outgoingPaymentWebhook](a, "outgoingPayment", tagWebhooks, "Receive outgoing payment events",
+		"Sent for every status change of an outgoing payment: PENDING, PROCESSING, COMPLETED, FAILED, EXPIRED, REFUND_PENDING, REFUND_COMPLETED, REFUND_FAILED. "+
+			"Events of one transaction are sent in order.")
+	httpapi.Webhook[internalAccountStatusWebhook](a, "internalAccountStatus", tagWebhooks, "Receive internal account events",
+		"Sent when an internal account changes: BALANCE_UPDATED, STATUS_UPDATED. Events of one account are sent in order.")
+	httpapi.Webhook[incomingPaymentWebhook](a, "incomingPayment", tagWebhooks, "Receive incoming payment events",
+		"COMPLETED and FAILED report the result of a payment to an internal account; events of one transaction are sent in order.\n\n"+
+			"PENDING asks for approval: someone at another provider pays one of your customers, and your response approves or rejects the payment. It is sent once "+
+			"and not retried.\n"+
+			"- `200` approves the payment. The body `{\"receiverCustomerInfo\": {…}}` must contain the mandatory fields of `requestedReceiverCustomerInfoFields`; it may be empty if there are none.\n"+
+			"- `202` defers the decision: approve or reject the transaction within 5 seconds, or it fails with `PAYMENT_APPROVAL_TIMED_OUT`. `409` (duplicate) means the same.\n"+
+			"- `403` rejects the payment; `reason` may contain the reason.\n"+
+			"- `422` rejects the payment because information about the sender is missing; `requiredFields` lists the fields.\n"+
+			"- Any other response, or none, fails the payment with `PAYMENT_APPROVAL_WEBHOOK_ERROR`.")
+	httpapi.Webhook[BaseWebhook](a, "test", tagWebhooks, "Receive test events", "Sent once when the webhook endpoint is set or changed. It is not retried.")
 }

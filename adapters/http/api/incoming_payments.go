@@ -107,15 +107,15 @@ func registerSandboxIncomingPayments(a *httpapi.API, service IncomingPayments) {
 }
 
 type testWebhookResponse struct {
-	URL            string `json:"url" format:"uri" doc:"Where it was sent." example:"https://example.com/webhooks"`
-	ResponseStatus int    `json:"response_status" doc:"The HTTP status of the answer." example:"200"`
-	ResponseBody   string `json:"response_body" doc:"The beginning of the answer."`
+	URL            string `json:"url" format:"uri" doc:"URL that the event was sent to." example:"https://example.com/webhooks"`
+	ResponseStatus int    `json:"response_status" doc:"HTTP status of the response." example:"200"`
+	ResponseBody   string `json:"response_body" doc:"First bytes of the response body."`
 }
 
 func registerSandboxWebhooks(a *httpapi.API, service Webhooks) {
 	httpapi.Post(a, httpapi.Operation{
 		ID: "sendTestWebhook", Path: "/sandbox/webhooks/test", Tag: tagSandbox, Summary: "Send a test webhook", Permission: platform.Manage, SandboxOnly: true,
-		Description: "Sends a TEST event to your webhook endpoint, waits for the answer and shows it. Any answer is a success here; it is not repeated.",
+		Description: "Sends a TEST event to your webhook endpoint and returns its response. Any response counts as success. The event is not retried.",
 		Errors:      []fault.Code{fault.WebhookEndpointNotSet, fault.WebhookDeliveryError, fault.Forbidden},
 	}, func(ctx context.Context, call httpapi.Call, _ *struct{}) (webhooks.TestResult, error) {
 		return service.SendTest(ctx, call.Principal.Platform)

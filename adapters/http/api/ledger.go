@@ -18,7 +18,7 @@ import (
 	"causeway/ports"
 )
 
-// Accounting are the use cases behind the operations on the ledger.
+// Accounting holds the use cases of the ledger operations.
 type Accounting interface {
 	Accounts(ctx context.Context, p ident.Platform, f ports.LedgerAccountFilter) (ports.LedgerAccountPage, error)
 	Account(ctx context.Context, p ident.Platform, path string, currency money.Currency, at ports.Cutoff) ([]ports.LedgerAccount, error)
@@ -33,17 +33,17 @@ type Accounting interface {
 	Timeline(ctx context.Context, p ident.Platform, id ident.Transaction) (accounting.Timeline, error)
 }
 
-func registerLedger(a *httpapi.API, f Accounting) {
-	registerLedgerAccounts(a, f)
-	registerLedgerPostings(a, f)
-	registerLedgerReports(a, f)
-	registerUnmatched(a, f)
-	registerTimeline(a, f)
+func registerLedger(a *httpapi.API, service Accounting) {
+	registerLedgerAccounts(a, service)
+	registerLedgerPostings(a, service)
+	registerLedgerReports(a, service)
+	registerUnmatched(a, service)
+	registerTimeline(a, service)
 }
 
-// TimeBasis is embedded in the input of an operation that asks by one of the two times.
+// TimeBasis is embedded in the input of an operation that reports by one of the two times.
 type TimeBasis struct {
-	By string `query:"by" enum:"recorded,effective" default:"recorded" doc:"By which time of the postings: recorded, when it was written into the books; effective, when it counts."`
+	By string `query:"by" enum:"recorded,effective" default:"recorded" doc:"Time to use: recorded, when a posting was written, or effective, when it takes effect."`
 }
 
 func (b TimeBasis) kind() ports.TimeKind {
@@ -60,10 +60,10 @@ func timeKindName(by ports.TimeKind) string {
 	return "recorded"
 }
 
-// TimeRange is embedded in the input of an operation that asks about a span of time.
+// TimeRange is embedded in the input of an operation that takes a time range.
 type TimeRange struct {
-	From httpapi.Time `query:"from" doc:"At this moment or later; not in the future."`
-	To   httpapi.Time `query:"to" doc:"At this moment or earlier; it takes in its whole millisecond, and does not lie in the future."`
+	From httpapi.Time `query:"from" doc:"Start of the time range, inclusive; not in the future."`
+	To   httpapi.Time `query:"to" doc:"End of the time range, inclusive to the millisecond; not in the future."`
 }
 
 func (s TimeRange) interval() period.Interval { return inclusiveInterval(s.From, s.To) }
@@ -78,8 +78,8 @@ func inclusiveInterval(from, to httpapi.Time) period.Interval {
 	return period.Interval{From: from.Time, To: to.Truncate(time.Millisecond).Add(time.Millisecond)}
 }
 
-// Resolve finds a span that ends before it begins. Whether it lies in the future is left
-// to the use case, which has a clock.
+// Resolve refuses a time range that ends before it begins. Only the use case has a clock
+// and checks whether a time is in the future.
 func (s TimeRange) Resolve(huma.Context) []error {
 	if s.To.IsZero() || !s.To.Before(s.From.Time) {
 		return nil
@@ -87,53 +87,53 @@ func (s TimeRange) Resolve(huma.Context) []error {
 	return httpapi.FieldErrors(fault.Invalid(fault.Field{Field: "to", Message: "must not be before from"}))
 }
 
-// entryCursor is the place of an entry in a list of entries.
-func entryCursor(at ports.EntryPosition) httpapi.Cursor {
-	return httpapi.Cursor{ID: strconv.FormatInt(at.Seq, 10), Key: strconv.Itoa(at.N)}
+// entryCursor returns the cursor of an entry.
+func entryCursor(position ports.EntryPosition) httpapi.Cursor {
+	return httpapi.Cursor{ID: strconv.FormatInt(position.Seq, 10), Key: strconv.Itoa(position.N)}
 }
 
-// parseEntryCursor reads a cursor of a list of entries.
-func parseEntryCursor(c httpapi.Cursor) (at ports.EntryPosition, err error) {
+// parseEntryCursor parses a cursor of a list of entries.
+func parseEntryCursor(c httpapi.Cursor) (position ports.EntryPosition, err error) {
 	if c.IsZero() {
-		return at, nil
+		return position, nil
 	}
 	seq, err := strconv.ParseInt(c.ID, 10, 64)
-	n, bad := strconv.ParseInt(c.Key, 10, 16)
-	if err != nil || bad != nil || seq < 1 || n < 1 {
-		return at, invalidCursor()
+	n, entryErr := strconv.ParseInt(c.Key, 10, 16)
+	if err != nil || entryErr != nil || seq < 1 || n < 1 {
+		return position, invalidCursor()
 	}
 	return ports.EntryPosition{Seq: seq, N: int(n)}, nil
 }
 
-// What a number in a cursor counts, so that no list takes the cursor of another.
+// Kinds of number cursors, so that no list accepts the cursor of another.
 const (
 	postingCursor    = "posting"
 	checkpointCursor = "checkpoint"
 	trialLineCursor  = "line"
 )
 
-// numberCursor is a place in a list that is ordered by numbers.
-func numberCursor(of string, number int64) httpapi.Cursor {
-	return httpapi.Cursor{ID: strconv.FormatInt(number, 10), Key: of}
+// numberCursor returns a cursor of a list that is ordered by numbers.
+func numberCursor(kind string, number int64) httpapi.Cursor {
+	return httpapi.Cursor{ID: strconv.FormatInt(number, 10), Key: kind}
 }
 
-// parseNumberCursor reads a cursor of such a list; zero is its beginning.
-func parseNumberCursor(of string, c httpapi.Cursor) (int64, error) {
+// parseNumberCursor parses a cursor of such a list; zero is its beginning.
+func parseNumberCursor(kind string, c httpapi.Cursor) (int64, error) {
 	if c.IsZero() {
 		return 0, nil
 	}
 	number, err := strconv.ParseInt(c.ID, 10, 64)
-	if err != nil || number < 1 || c.Key != of {
+	if err != nil || number < 1 || c.Key != kind {
 		return 0, invalidCursor()
 	}
 	return number, nil
 }
 
 func invalidCursor() error {
-	return fault.Invalid(fault.Field{Field: "cursor", Message: "is not a cursor of this list; send nextCursor of the page before, or none for the first page"})
+	return fault.Invalid(fault.Field{Field: "cursor", Message: "must be the nextCursor of the previous page; omit it for the first page"})
 }
 
-// renderUncountedPage renders one part of a list that is not counted as a whole.
+// renderUncountedPage renders one page of a list without a total count.
 func renderUncountedPage[Item, Body any](items []Item, more bool, body func(Item) Body, cursor func(Item) httpapi.Cursor) httpapi.Page[Body] {
 	page := httpapi.Page[Body]{Data: make([]Body, len(items)), HasMore: more}
 	for i, item := range items {

@@ -14,29 +14,29 @@ import (
 	"causeway/ports"
 )
 
-// PostingBody is embedded in the body that tells of one posting.
+// PostingBody is a posting with its entries.
 type PostingBody struct {
-	ID          httpapi.ID[ident.Posting]     `json:"id" doc:"The posting."`
-	Number      int64                         `json:"number" doc:"Its number in the books: from 1, without a gap, in the order of recording." example:"4711"`
-	Kind        postingKind                   `json:"kind" doc:"What it records." example:"converted"`
-	Transaction httpapi.ID[ident.Transaction] `json:"transactionId,omitzero" doc:"The transaction it belongs to, if to one."`
-	Effective   httpapi.Time                  `json:"effectiveAt" doc:"When it counts."`
-	Recorded    httpapi.Time                  `json:"recordedAt" doc:"When it was written into the books."`
-	Memo        string                        `json:"memo,omitempty" doc:"What was noted; for a payment's postings, its reference." example:"4T9K2M7PXQ3A"`
-	Reverses    httpapi.ID[ident.Posting]     `json:"reverses,omitzero" doc:"The posting that this one undoes."`
-	ReversedBy  httpapi.ID[ident.Posting]     `json:"reversedBy,omitzero" doc:"The posting that undoes this one."`
-	Entries     []postingEntryBody            `json:"entries" doc:"What it moves, in its order."`
+	ID          httpapi.ID[ident.Posting]     `json:"id" doc:"Id of the posting."`
+	Number      int64                         `json:"number" doc:"Number of the posting: from 1, without gaps, in recording order." example:"4711"`
+	Kind        postingKind                   `json:"kind" doc:"Kind of posting." example:"converted"`
+	Transaction httpapi.ID[ident.Transaction] `json:"transactionId,omitzero" doc:"Id of the transaction, if any."`
+	Effective   httpapi.Time                  `json:"effectiveAt" doc:"Effective time of the posting."`
+	Recorded    httpapi.Time                  `json:"recordedAt" doc:"Recorded time of the posting."`
+	Memo        string                        `json:"memo,omitempty" doc:"Memo of the posting; for payments, the reference." example:"4T9K2M7PXQ3A"`
+	Reverses    httpapi.ID[ident.Posting]     `json:"reverses,omitzero" doc:"Id of the posting that this posting reverses."`
+	ReversedBy  httpapi.ID[ident.Posting]     `json:"reversedBy,omitzero" doc:"Id of the posting that reverses this posting."`
+	Entries     []postingEntryBody            `json:"entries" doc:"Entries of the posting."`
 }
 
 type postingDetailsBody struct {
 	PostingBody
-	Authorisation *authorisationBody `json:"authorisation,omitempty" doc:"Who stands behind it, where it was made by hand."`
+	Authorisation *authorisationBody `json:"authorisation,omitempty" doc:"Authorisation of a manual posting."`
 }
 
 type authorisationBody struct {
-	TokenID httpapi.ID[ident.Token] `json:"tokenId" doc:"The token that it was authorised with."`
-	Note    string                  `json:"note" doc:"Why." example:"The bank charged the wire of 30 October twice."`
-	At      httpapi.Time            `json:"authorisedAt" doc:"When."`
+	TokenID httpapi.ID[ident.Token] `json:"tokenId" doc:"Id of the authorising token."`
+	Note    string                  `json:"note" doc:"Reason of the posting." example:"The bank charged the wire of 30 October twice."`
+	At      httpapi.Time            `json:"authorisedAt" doc:"Time of the authorisation."`
 }
 
 func renderPostingDetails(p accounting.Posting) postingDetailsBody {
@@ -48,16 +48,16 @@ func renderPostingDetails(p accounting.Posting) postingDetailsBody {
 }
 
 type postingEntryBody struct {
-	Debit    string           `json:"debit" doc:"The account that is debited." example:"funding/jit"`
-	Credit   string           `json:"credit" doc:"The account that is credited." example:"income/fees"`
-	Currency httpapi.Currency `json:"currency" doc:"The currency of both." example:"USD"`
-	Amount   httpapi.Minor    `json:"amount" doc:"How much moves, in the smallest unit of the currency." example:"50"`
+	Debit    string           `json:"debit" doc:"Path of the debited account." example:"funding/jit"`
+	Credit   string           `json:"credit" doc:"Path of the credited account." example:"income/fees"`
+	Currency httpapi.Currency `json:"currency" doc:"Currency of both accounts." example:"USD"`
+	Amount   httpapi.Minor    `json:"amount" doc:"Amount, in the smallest unit of the currency." example:"50"`
 }
 
-// postingKind is a text from the table of kinds.
+// postingKind is one of ledger.Kinds.
 type postingKind string
 
-// Schema lists the values.
+// Schema returns the enum of kinds.
 func (postingKind) Schema(huma.Registry) *huma.Schema { return enumSchema(toStrings(ledger.Kinds())) }
 
 func renderPosting(p ports.RecordedPosting) PostingBody {
@@ -70,27 +70,27 @@ func renderPosting(p ports.RecordedPosting) PostingBody {
 	return body
 }
 
-func registerLedgerPostings(a *httpapi.API, f Accounting) {
-	type wanted struct {
+func registerLedgerPostings(a *httpapi.API, service Accounting) {
+	type listParams struct {
 		httpapi.Paging
 		httpapi.Sorting
 		TimeBasis
 		TimeRange
-		Kind          postingKind                   `query:"kind" doc:"Of this kind."`
-		TransactionID httpapi.ID[ident.Transaction] `query:"transactionId" doc:"Of this transaction."`
-		CustomerID    httpapi.ID[ident.Customer]    `query:"customerId" doc:"Of the transactions of this customer."`
-		Memo          string                        `query:"memo" maxLength:"200" doc:"With exactly this memo; a payment's postings have its reference." example:"4T9K2M7PXQ3A"`
+		Kind          postingKind                   `query:"kind" doc:"Kind of posting."`
+		TransactionID httpapi.ID[ident.Transaction] `query:"transactionId" doc:"Id of the transaction."`
+		CustomerID    httpapi.ID[ident.Customer]    `query:"customerId" doc:"Id of the customer of the transaction."`
+		Memo          string                        `query:"memo" maxLength:"200" doc:"Exact memo; for payments, the reference." example:"4T9K2M7PXQ3A"`
 	}
 	httpapi.Get(a, httpapi.Operation{
 		ID: "listLedgerPostings", Path: "/ledger/postings", Tag: tagLedger, Summary: "List postings", Permission: platform.View,
-		Description: "The newest first, unless asked otherwise, in the order in which they were recorded. Filters add up. `by` says which of their times from and to are about.",
+		Description: "Returns postings in recording order, newest first by default. All filters must match. `by` selects the time that `from` and `to` filter.",
 		Errors:      []fault.Code{fault.MonthArchived},
-	}, func(ctx context.Context, call httpapi.Call, in *wanted) (ports.PostingPage, error) {
+	}, func(ctx context.Context, call httpapi.Call, in *listParams) (ports.PostingPage, error) {
 		after, err := parseNumberCursor(postingCursor, in.Cursor)
 		if err != nil {
 			return ports.PostingPage{}, err
 		}
-		return f.Postings(ctx, ports.PostingFilter{Platform: call.Principal.Platform, Kind: ledger.Kind(in.Kind), Transaction: in.TransactionID.Value,
+		return service.Postings(ctx, ports.PostingFilter{Platform: call.Principal.Platform, Kind: ledger.Kind(in.Kind), Transaction: in.TransactionID.Value,
 			Customer: in.CustomerID.Value, Memo: in.Memo, By: in.kind(), Interval: in.interval(), After: after, Limit: in.Limit, Ascending: in.Ascending()})
 	}, func(p ports.PostingPage) httpapi.Page[PostingBody] {
 		return renderUncountedPage(p.Postings, p.More, renderPosting, func(p ports.RecordedPosting) httpapi.Cursor {
@@ -98,13 +98,13 @@ func registerLedgerPostings(a *httpapi.API, f Accounting) {
 		})
 	})
 
-	type one struct {
-		PostingID httpapi.ID[ident.Posting] `path:"postingId" doc:"The posting."`
+	type getParams struct {
+		PostingID httpapi.ID[ident.Posting] `path:"postingId" doc:"Id of the posting."`
 	}
 	httpapi.Get(a, httpapi.Operation{
 		ID: "getLedgerPosting", Path: "/ledger/postings/{postingId}", Tag: tagLedger, Summary: "Get a posting", Permission: platform.View,
-		Description: "One posting with its entries, and what it reverses or is reversed by. One that was made by hand says who authorised it, and why.", Errors: []fault.Code{fault.NotFound, fault.MonthArchived},
-	}, func(ctx context.Context, call httpapi.Call, in *one) (accounting.Posting, error) {
-		return f.Posting(ctx, call.Principal.Platform, in.PostingID.Value.UUID())
+		Description: "Returns a posting with its entries and reversals, and the authorisation of a manual posting.", Errors: []fault.Code{fault.NotFound, fault.MonthArchived},
+	}, func(ctx context.Context, call httpapi.Call, in *getParams) (accounting.Posting, error) {
+		return service.Posting(ctx, call.Principal.Platform, in.PostingID.Value.UUID())
 	}, renderPostingDetails)
 }

@@ -11,12 +11,12 @@ import (
 	"causeway/ports"
 )
 
-// TrialBalanceAmounts are the four figures of a line.
+// TrialBalanceAmounts holds the four amounts of a trial balance line.
 type TrialBalanceAmounts struct {
-	Opening httpapi.BigMinor `json:"opening" doc:"Debits minus credits before the period: what is owed to somebody stands below zero."`
-	Debits  httpapi.BigMinor `json:"debits" doc:"What was debited in the period."`
-	Credits httpapi.BigMinor `json:"credits" doc:"What was credited in the period."`
-	Closing httpapi.BigMinor `json:"closing" doc:"Opening, plus debits, minus credits."`
+	Opening httpapi.BigMinor `json:"opening" doc:"Opening balance: debits minus credits before the period, in the smallest unit. Negative for liabilities."`
+	Debits  httpapi.BigMinor `json:"debits" doc:"Debits in the period, in the smallest unit."`
+	Credits httpapi.BigMinor `json:"credits" doc:"Credits in the period, in the smallest unit."`
+	Closing httpapi.BigMinor `json:"closing" doc:"Closing balance: opening plus debits minus credits, in the smallest unit."`
 }
 
 func renderTrialBalanceAmounts(c accounting.TrialBalanceColumns) TrialBalanceAmounts {
@@ -24,24 +24,24 @@ func renderTrialBalanceAmounts(c accounting.TrialBalanceColumns) TrialBalanceAmo
 }
 
 type trialBalanceLineBody struct {
-	Path     string           `json:"path" doc:"The account; with detail=group, its line of the chart." example:"rails/RTP"`
-	Currency httpapi.Currency `json:"currency" doc:"The currency of the account." example:"USD"`
-	Class    string           `json:"class" enum:"asset,liability,income,expense,trading" doc:"What the account is."`
+	Path     string           `json:"path" doc:"Path of the account; with detail=group, the chart line." example:"rails/RTP"`
+	Currency httpapi.Currency `json:"currency" doc:"Currency of the account." example:"USD"`
+	Class    string           `json:"class" enum:"asset,liability,income,expense,trading" doc:"Class of the account."`
 	TrialBalanceAmounts
 }
 
 type trialBalanceTotalBody struct {
-	Currency httpapi.Currency `json:"currency" doc:"The currency." example:"USD"`
-	Balanced bool             `json:"balanced" doc:"Whether opening and closing add up to zero and debits equal credits. Double entry says they always do."`
+	Currency httpapi.Currency `json:"currency" doc:"Currency." example:"USD"`
+	Balanced bool             `json:"balanced" doc:"Whether opening and closing balances sum to zero and debits equal credits."`
 	TrialBalanceAmounts
 }
 
 type trialBalanceBody struct {
-	From   *httpapi.Time           `json:"from,omitempty" doc:"The first moment of the period; left out where it begins with the first posting."`
-	To     *httpapi.Time           `json:"to,omitempty" doc:"The last moment of the period; left out where it ends with the last posting."`
-	By     string                  `json:"by" enum:"recorded,effective" doc:"By which time of the postings."`
-	Lines  []trialBalanceLineBody  `json:"lines" doc:"By currency and path; accounts that nothing was posted to by the end of the period are left out."`
-	Totals []trialBalanceTotalBody `json:"totals" doc:"The sums of the lines, one a currency."`
+	From   *httpapi.Time           `json:"from,omitempty" doc:"Start of the period, inclusive. Omitted if it starts with the first posting."`
+	To     *httpapi.Time           `json:"to,omitempty" doc:"End of the period, inclusive. Omitted if it ends with the last posting."`
+	By     string                  `json:"by" enum:"recorded,effective" doc:"Time used for the report."`
+	Lines  []trialBalanceLineBody  `json:"lines" doc:"Lines by currency and path, for accounts with postings up to the end of the period."`
+	Totals []trialBalanceTotalBody `json:"totals" doc:"Totals, one per currency."`
 }
 
 func renderTrialBalance(b accounting.TrialBalance) trialBalanceBody {
@@ -57,20 +57,20 @@ func renderTrialBalance(b accounting.TrialBalance) trialBalanceBody {
 }
 
 type incomeBody struct {
-	By      string             `json:"by" enum:"recorded,effective" doc:"By which time of the postings."`
-	Periods []incomePeriodBody `json:"periods" doc:"One after the other, without a gap."`
+	By      string             `json:"by" enum:"recorded,effective" doc:"Time used for the report."`
+	Periods []incomePeriodBody `json:"periods" doc:"Consecutive periods."`
 }
 
 type incomePeriodBody struct {
-	From  httpapi.Time     `json:"from" doc:"The first moment of the period."`
-	To    httpapi.Time     `json:"to" doc:"The last moment of the period."`
-	Lines []incomeLineBody `json:"lines" doc:"By currency and account; those that earned nothing are left out."`
+	From  httpapi.Time     `json:"from" doc:"Start of the period, inclusive."`
+	To    httpapi.Time     `json:"to" doc:"End of the period, inclusive."`
+	Lines []incomeLineBody `json:"lines" doc:"Lines by currency and account, without zero amounts."`
 }
 
 type incomeLineBody struct {
-	Path     string           `json:"path" doc:"The account." example:"income/fees"`
-	Currency httpapi.Currency `json:"currency" doc:"The currency." example:"USD"`
-	Earned   httpapi.BigMinor `json:"earned" doc:"What was earned, less what was given back."`
+	Path     string           `json:"path" doc:"Path of the account." example:"income/fees"`
+	Currency httpapi.Currency `json:"currency" doc:"Currency of the account." example:"USD"`
+	Earned   httpapi.BigMinor `json:"earned" doc:"Income less reversals, in the smallest unit."`
 }
 
 func renderIncome(r accounting.Income) incomeBody {
@@ -86,20 +86,20 @@ func renderIncome(r accounting.Income) incomeBody {
 }
 
 type fxPositionBody struct {
-	At                httpapi.Time         `json:"at" doc:"The moment of the positions."`
-	By                string               `json:"by" enum:"recorded,effective" doc:"By which time of the postings."`
-	ReportingCurrency httpapi.Currency     `json:"reportingCurrency" doc:"What they are valued in." example:"USD"`
-	ValuedAt          httpapi.Time         `json:"valuedAt" doc:"When they were valued."`
-	Value             *httpapi.BigMinor    `json:"value,omitempty" doc:"What all of it would be worth, in the smallest unit of the reporting currency; left out when a line could not be valued."`
-	Lines             []fxPositionLineBody `json:"lines" doc:"One a currency."`
+	At                httpapi.Time         `json:"at" doc:"Time of the positions."`
+	By                string               `json:"by" enum:"recorded,effective" doc:"Time used for the report."`
+	ReportingCurrency httpapi.Currency     `json:"reportingCurrency" doc:"Currency of the values." example:"USD"`
+	ValuedAt          httpapi.Time         `json:"valuedAt" doc:"Time of the valuation."`
+	Value             *httpapi.BigMinor    `json:"value,omitempty" doc:"Total value, in the smallest unit of the reporting currency. Omitted if a line could not be valued."`
+	Lines             []fxPositionLineBody `json:"lines" doc:"Positions, one per currency."`
 }
 
 type fxPositionLineBody struct {
-	Currency httpapi.Currency  `json:"currency" doc:"The currency." example:"BTC"`
-	Position httpapi.BigMinor  `json:"position" doc:"Above zero: the service has taken more of it than it has given."`
-	Rate     *httpapi.Decimal  `json:"rate,omitempty" doc:"The market's rate: smallest units of the reporting currency for one smallest unit. Left out when the market has none now."`
-	RateAt   *httpapi.Time     `json:"rateAt,omitempty" doc:"When the rate was made."`
-	Value    *httpapi.BigMinor `json:"value,omitempty" doc:"The position at that rate, rounded towards zero."`
+	Currency httpapi.Currency  `json:"currency" doc:"Currency of the position." example:"BTC"`
+	Position httpapi.BigMinor  `json:"position" doc:"Position, in the smallest unit. Positive if the service bought more of the currency than it sold."`
+	Rate     *httpapi.Decimal  `json:"rate,omitempty" doc:"Market rate: smallest units of the reporting currency per smallest unit of the currency. Omitted if none is available."`
+	RateAt   *httpapi.Time     `json:"rateAt,omitempty" doc:"Time of the rate."`
+	Value    *httpapi.BigMinor `json:"value,omitempty" doc:"Value of the position, in the smallest unit of the reporting currency, rounded towards zero."`
 }
 
 func renderFXPosition(p accounting.FXPosition) fxPositionBody {
@@ -121,45 +121,45 @@ func renderFXPosition(p accounting.FXPosition) fxPositionBody {
 	return body
 }
 
-func registerLedgerReports(a *httpapi.API, f Accounting) {
-	type trial struct {
+func registerLedgerReports(a *httpapi.API, service Accounting) {
+	type trialBalanceParams struct {
 		TimeBasis
 		TimeRange
-		Detail string `query:"detail" enum:"account,group" default:"account" doc:"account: a line for each account. group: a line for each line of the chart, so that all customers are one."`
+		Detail string `query:"detail" enum:"account,group" default:"account" doc:"Level of detail. account: one line per account. group: one line per line of the chart of accounts, with all customers in one line."`
 	}
 	httpapi.Get(a, httpapi.Operation{
 		ID: "getTrialBalance", Path: "/ledger/trial-balance", Tag: tagLedger, Summary: "Get the trial balance", Permission: platform.View,
-		Description: "For each currency and account: the balance before the period, what was debited and credited in it, and the balance after it. " +
-			"In every currency the opening and the closing column add up to zero, and debits equal credits; `totals` says so. All of one moment.",
+		Description: "Returns the opening balance, debits, credits and closing balance of each account and currency, from one snapshot. " +
+			"In every currency the opening and closing balances sum to zero and debits equal credits; see `totals`.",
 		Errors: []fault.Code{fault.MonthArchived},
-	}, func(ctx context.Context, call httpapi.Call, in *trial) (accounting.TrialBalance, error) {
-		return f.TrialBalance(ctx, call.Principal.Platform, accounting.TrialBalanceQuery{By: in.kind(), Interval: inclusiveInterval(in.From, in.To), Grouped: in.Detail == "group"})
+	}, func(ctx context.Context, call httpapi.Call, in *trialBalanceParams) (accounting.TrialBalance, error) {
+		return service.TrialBalance(ctx, call.Principal.Platform, accounting.TrialBalanceQuery{By: in.kind(), Interval: inclusiveInterval(in.From, in.To), Grouped: in.Detail == "group"})
 	}, renderTrialBalance)
 
-	type income struct {
+	type incomeParams struct {
 		TimeBasis
-		From   httpapi.Time `query:"from" required:"true" doc:"The first moment."`
-		To     httpapi.Time `query:"to" doc:"The last moment; without it, now."`
-		Period string       `query:"period" enum:"day,month" default:"month" doc:"How long the periods are; days and months are those of UTC."`
+		From   httpapi.Time `query:"from" required:"true" doc:"Start of the report, inclusive."`
+		To     httpapi.Time `query:"to" doc:"End of the report, inclusive. Defaults to now."`
+		Period string       `query:"period" enum:"day,month" default:"month" doc:"Length of the periods: UTC days or months."`
 	}
 	httpapi.Get(a, httpapi.Operation{
-		ID: "getIncome", Path: "/ledger/income", Tag: tagLedger, Summary: "Get income and fees by period", Permission: platform.View,
-		Description: "What the service earned, by period, currency and account. The first period begins with `from` and the last ends with `to`; at most 100 are answered at once.",
+		ID: "getIncome", Path: "/ledger/income", Tag: tagLedger, Summary: "Get income by period", Permission: platform.View,
+		Description: "Returns the income of the service by period, currency and account. The first period starts at `from` and the last ends at `to`; at most 100 periods are returned.",
 		Errors:      []fault.Code{fault.MonthArchived},
-	}, func(ctx context.Context, call httpapi.Call, in *income) (accounting.Income, error) {
-		return f.Income(ctx, call.Principal.Platform, accounting.IncomeQuery{By: in.kind(), Interval: inclusiveInterval(in.From, in.To), Granularity: accounting.Granularity(in.Period)})
+	}, func(ctx context.Context, call httpapi.Call, in *incomeParams) (accounting.Income, error) {
+		return service.Income(ctx, call.Principal.Platform, accounting.IncomeQuery{By: in.kind(), Interval: inclusiveInterval(in.From, in.To), Granularity: accounting.Granularity(in.Period)})
 	}, renderIncome)
 
-	type fx struct {
+	type fxPositionParams struct {
 		TimeBasis
-		At                httpapi.Time     `query:"at" doc:"The positions as they were at the end of this moment; without it, now."`
-		ReportingCurrency httpapi.Currency `query:"reportingCurrency" default:"USD" doc:"The currency to value them in."`
+		At                httpapi.Time     `query:"at" doc:"Time of the positions, inclusive. Defaults to now."`
+		ReportingCurrency httpapi.Currency `query:"reportingCurrency" default:"USD" doc:"Currency of the values."`
 	}
 	httpapi.Get(a, httpapi.Operation{
 		ID: "getFXPosition", Path: "/ledger/fx-position", Tag: tagLedger, Summary: "Get the FX position", Permission: platform.View,
-		Description: "What the service holds for trade in each currency, and what that would be worth at the present rate of the market.",
+		Description: "Returns the foreign exchange position in each currency, and its value at the current market rate.",
 		Errors:      []fault.Code{fault.InvalidCurrency, fault.MonthArchived},
-	}, func(ctx context.Context, call httpapi.Call, in *fx) (accounting.FXPosition, error) {
-		return f.FXPosition(ctx, call.Principal.Platform, ports.Cutoff{By: in.kind(), Moment: in.At.Time}, money.Currency(in.ReportingCurrency))
+	}, func(ctx context.Context, call httpapi.Call, in *fxPositionParams) (accounting.FXPosition, error) {
+		return service.FXPosition(ctx, call.Principal.Platform, ports.Cutoff{By: in.kind(), Moment: in.At.Time}, money.Currency(in.ReportingCurrency))
 	}, renderFXPosition)
 }

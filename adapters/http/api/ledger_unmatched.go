@@ -17,33 +17,33 @@ import (
 )
 
 type unmatchedFundsBody struct {
-	ReceiptID  httpapi.ID[ident.Receipt]     `json:"receiptId" doc:"The payment that arrived; what it is assigned by. A refund that failed has an id here too."`
-	PostingID  httpapi.ID[ident.Posting]     `json:"postingId" doc:"The posting that put it among the unmatched funds."`
-	RefundOf   httpapi.ID[ident.Transaction] `json:"refundOf,omitzero" doc:"The transaction whose refund failed, if it is that."`
-	Amount     currencyAmount                `json:"amount" doc:"How much it is."`
-	Rail       string                        `json:"rail" doc:"The account of the rail or chain it came by; of a refund, where the transaction was paid from." example:"rails/RTP"`
-	Reference  string                        `json:"reference,omitempty" doc:"The reference that the payer gave, or of the transaction, if any." example:"RENT MARCH"`
-	PartnerID  string                        `json:"partnerId" doc:"What the partner calls the payment; empty for a refund; of a break that a statement told of, the statement's name of it." example:"20250310MMQFMP31000042"`
-	ReceivedAt httpapi.Time                  `json:"receivedAt" doc:"When it arrived; when the refund began; when the break was resolved."`
-	Reason     string                        `json:"reason" enum:"OWNER_UNKNOWN,NOT_SENT_BACK" doc:"OWNER_UNKNOWN: it came with no reference, one that nobody has, or for an account that could not take it. NOT_SENT_BACK: it was to go back to its payer, and the rail would not take it."`
-	Assigned   bool                          `json:"assigned" doc:"Whether somebody has decided whose it is."`
-	Assignment *assignmentBody               `json:"assignment,omitempty" doc:"What was decided."`
+	ReceiptID  httpapi.ID[ident.Receipt]     `json:"receiptId" doc:"Id of the receipt, used to assign it. A failed refund has one too."`
+	PostingID  httpapi.ID[ident.Posting]     `json:"postingId" doc:"Id of the posting to the unmatched funds account."`
+	RefundOf   httpapi.ID[ident.Transaction] `json:"refundOf,omitzero" doc:"Id of the transaction whose refund failed, if any."`
+	Amount     currencyAmount                `json:"amount" doc:"Amount of the funds."`
+	Rail       string                        `json:"rail" doc:"Path of the ledger account of the rail or blockchain that the funds arrived by; for a failed refund, that the transaction was funded by." example:"rails/RTP"`
+	Reference  string                        `json:"reference,omitempty" doc:"Reference given by the payer, or of the transaction, if any." example:"RENT MARCH"`
+	PartnerID  string                        `json:"partnerId" doc:"Partner's id of the payment. Empty for a failed refund. For a corrected break, the id on the statement." example:"20250310MMQFMP31000042"`
+	ReceivedAt httpapi.Time                  `json:"receivedAt" doc:"Time the payment arrived, the refund was initiated or the break was resolved."`
+	Reason     string                        `json:"reason" enum:"OWNER_UNKNOWN,REFUND_FAILED" doc:"Reason the funds are unmatched. OWNER_UNKNOWN: no reference, an unknown reference, or an account that could not accept the payment. REFUND_FAILED: the rail refused to return the funds to the payer."`
+	Assigned   bool                          `json:"assigned" doc:"Whether the funds were assigned."`
+	Assignment *assignmentBody               `json:"assignment,omitempty" doc:"Assignment of the funds."`
 }
 
 type assignmentBody struct {
-	Target        string                            `json:"to" enum:"TRANSACTION,ACCOUNT,PAYER" doc:"TRANSACTION: it paid a quote. ACCOUNT: it was deposited. PAYER: it is sent back, and stands here once more if the rail will not take it."`
-	TransactionID httpapi.ID[ident.Transaction]     `json:"transactionId,omitzero" doc:"The transaction that it paid, or is deposited by."`
-	AccountID     httpapi.ID[ident.InternalAccount] `json:"accountId,omitzero" doc:"The account it was deposited into."`
-	Note          string                            `json:"note" doc:"Why, in the words of who decided." example:"The payer called and named the quote."`
-	TokenID       httpapi.ID[ident.Token]           `json:"tokenId" doc:"The token that it was decided with."`
-	AssignedAt    httpapi.Time                      `json:"assignedAt" doc:"When it was decided."`
+	Target        string                            `json:"to" enum:"TRANSACTION,ACCOUNT,PAYER" doc:"Target of the assignment. TRANSACTION: funds a quote. ACCOUNT: credited to an internal account. PAYER: returned to the payer; if the rail refuses, the funds are listed as unmatched again."`
+	TransactionID httpapi.ID[ident.Transaction]     `json:"transactionId,omitzero" doc:"Id of the transaction that was funded, or of the deposit."`
+	AccountID     httpapi.ID[ident.InternalAccount] `json:"accountId,omitzero" doc:"Id of the internal account that was credited."`
+	Note          string                            `json:"note" doc:"Reason of the assignment." example:"The payer called and named the quote."`
+	TokenID       httpapi.ID[ident.Token]           `json:"tokenId" doc:"Id of the token that made the assignment."`
+	AssignedAt    httpapi.Time                      `json:"assignedAt" doc:"Time of the assignment."`
 }
 
 func renderUnmatchedFunds(u transaction.Unmatched) unmatchedFundsBody {
 	body := unmatchedFundsBody{ReceiptID: httpapi.NewID(u.Receipt.ID), PostingID: postingID(u.Posting), RefundOf: httpapi.NewID(u.RefundOf),
 		Amount: renderAmount(u.Receipt.Amount), Rail: u.Receipt.PartnerAccount, Reference: u.Receipt.Reference, PartnerID: u.Receipt.PartnerID, ReceivedAt: httpapi.NewTime(u.Receipt.At), Reason: "OWNER_UNKNOWN", Assigned: u.Assignment != nil}
 	if u.IsFailedRefund() {
-		body.Reason = "NOT_SENT_BACK"
+		body.Reason = "REFUND_FAILED"
 	}
 	if a := u.Assignment; a != nil {
 		body.Assignment = &assignmentBody{Target: assignmentTarget(*a), TransactionID: httpapi.NewID(a.Transaction), AccountID: httpapi.NewID(a.Account),
@@ -64,11 +64,11 @@ func assignmentTarget(a transaction.Assignment) string {
 }
 
 type assignUnmatchedFundsRequest struct {
-	To   string `json:"to" pattern:"^(PAYER|(Transaction|InternalAccount):[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12})$" patternDescription:"the id of a transaction, the id of an internal account, or PAYER" doc:"Whose it is. The id of the transaction of a quote that waits for exactly this amount; the id of an internal account of its currency; or PAYER, to whom it is sent back." example:"Transaction:0199f0a2-7b1c-7e55-9d6b-2f1f6a0c4e11"`
-	Note string `json:"note" minLength:"1" maxLength:"200" doc:"Why. It becomes the memo of the posting, at most 200 bytes long." example:"The payer called and named the quote."`
+	To   string `json:"to" pattern:"^(PAYER|(Transaction|InternalAccount):[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12})$" patternDescription:"the id of a transaction, the id of an internal account, or PAYER" doc:"Target of the assignment: the id of the transaction of a quote that awaits exactly this amount, the id of an internal account in this currency, or PAYER to return the funds." example:"Transaction:0199f0a2-7b1c-7e55-9d6b-2f1f6a0c4e11"`
+	Note string `json:"note" minLength:"1" maxLength:"200" doc:"Reason of the assignment, at most 200 bytes. It becomes the memo of the posting." example:"The payer called and named the quote."`
 }
 
-// Resolve finds a note that is too long in bytes.
+// Resolve refuses a note that is too long in bytes.
 func (r assignUnmatchedFundsRequest) Resolve(huma.Context) []error {
 	if len(r.Note) <= 200 {
 		return nil
@@ -91,18 +91,18 @@ func (r assignUnmatchedFundsRequest) command(receipt ident.Receipt) (accounting.
 	return a, nil
 }
 
-func registerUnmatched(a *httpapi.API, f Accounting) {
-	type list struct {
+func registerUnmatched(a *httpapi.API, service Accounting) {
+	type listParams struct {
 		httpapi.Paging
 		httpapi.Sorting
-		Assigned string `query:"assigned" enum:"true,false" doc:"Only what was assigned, or was not yet."`
+		Assigned string `query:"assigned" enum:"true,false" doc:"Whether the funds were assigned. Defaults to both."`
 	}
 	httpapi.Get(a, httpapi.Operation{
 		ID: "listUnmatched", Path: "/ledger/unmatched", Tag: tagLedger, Summary: "List unmatched funds", Permission: platform.View,
-		Description: "Payments that arrived and whose owner nobody knew, or that could not be sent back; refunds that failed; and what only a partner's statement told of, " +
-			"once its break is corrected: the newest first, unless asked otherwise. " +
-			"The money lies in `funding/unmatched` until it is assigned.",
-	}, func(ctx context.Context, call httpapi.Call, in *list) (ports.UnmatchedPage, error) {
+		Description: "Returns payments that could not be attributed or returned, failed refunds, and corrected breaks of reconciliations, " +
+			"newest first by default. " +
+			"The funds are in the suspense account `funding/unmatched` until they are assigned.",
+	}, func(ctx context.Context, call httpapi.Call, in *listParams) (ports.UnmatchedPage, error) {
 		after, err := httpapi.CursorID[ident.Posting](in.Cursor)
 		if err != nil {
 			return ports.UnmatchedPage{}, err
@@ -112,28 +112,28 @@ func registerUnmatched(a *httpapi.API, f Accounting) {
 			assigned := in.Assigned == "true"
 			filter.Assigned = &assigned
 		}
-		return f.Unmatched(ctx, call.Principal.Platform, filter)
+		return service.Unmatched(ctx, call.Principal.Platform, filter)
 	}, func(p ports.UnmatchedPage) httpapi.Page[unmatchedFundsBody] {
 		return renderUncountedPage(p.Items, p.More, renderUnmatchedFunds, func(u transaction.Unmatched) httpapi.Cursor { return httpapi.Cursor{ID: postingIDText(u.Posting)} })
 	})
 
-	type assign struct {
-		ReceiptID httpapi.ID[ident.Receipt] `path:"receiptId" doc:"The payment that arrived."`
+	type assignInput struct {
+		ReceiptID httpapi.ID[ident.Receipt] `path:"receiptId" doc:"Id of the receipt."`
 		Body      assignUnmatchedFundsRequest
 	}
 	httpapi.Post(a, httpapi.Operation{
 		ID: "assignUnmatched", Path: "/ledger/unmatched/{receiptId}/assign", Tag: tagLedger, Summary: "Assign unmatched funds", Permission: platform.Manage,
-		Description: "Says whose a payment is, once. A quote that waits for exactly this amount in this currency runs as if it had been paid now; " +
-			"an account is credited, with an incoming transaction; or the money goes back to its payer by the rail it came by. " +
-			"A refund that failed is for an account; money that a rail refused to take back does not go to PAYER.",
+		Description: "Assigns unmatched funds, once. A quote that awaits exactly this amount and currency runs as if it were paid now; " +
+			"an internal account is credited with an incoming transaction; PAYER returns the funds by the rail they arrived by. " +
+			"A failed refund can only be assigned to an account. Funds that the rail refused to return cannot be assigned to PAYER.",
 		Errors: []fault.Code{fault.NotFound, fault.TransactionNotFound, fault.InternalAccountNotFound, fault.Conflict, fault.InvalidCurrency,
 			fault.AmountOutOfRange, fault.CustomerDeleted},
-	}, func(ctx context.Context, call httpapi.Call, in *assign) (transaction.Unmatched, error) {
+	}, func(ctx context.Context, call httpapi.Call, in *assignInput) (transaction.Unmatched, error) {
 		command, err := in.Body.command(in.ReceiptID.Value)
 		if err != nil {
 			return transaction.Unmatched{}, err
 		}
-		return f.AssignUnmatched(ctx, call.Principal.Platform, call.Principal.Token, command, call.IdempotentRequest)
+		return service.AssignUnmatched(ctx, call.Principal.Platform, call.Principal.Token, command, call.IdempotentRequest)
 	}, renderUnmatchedFunds)
 }
 

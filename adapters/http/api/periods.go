@@ -14,7 +14,7 @@ import (
 	"causeway/ports"
 )
 
-// Periods are the use cases behind the operations on months of the books.
+// Periods holds the use cases of accounting periods.
 type Periods interface {
 	List(ctx context.Context, p ident.Platform) ([]accounting.Month, error)
 	Get(ctx context.Context, p ident.Platform, m period.Month, f ports.LineFilter) (accounting.Month, error)
@@ -22,15 +22,15 @@ type Periods interface {
 	Adjust(ctx context.Context, p ident.Platform, by ident.Token, claim *ports.IdempotentRequest, a period.Adjustment) (accounting.PostedAdjustment, error)
 }
 
-// monthText is a month in a path or a body.
+// monthText is a month in a path or a body, such as 2026-10.
 type monthText string
 
-// Schema publishes the form.
+// Schema returns the schema of a month.
 func (monthText) Schema(huma.Registry) *huma.Schema {
 	return &huma.Schema{Type: huma.TypeString, Pattern: "^[0-9]{4}-(0[1-9]|1[0-2])$", PatternDescription: "a month of the form YYYY-MM", Examples: []any{"2026-10"}}
 }
 
-// parse finds what the pattern lets through.
+// parse returns the month, or INVALID_INPUT for a month that matches the pattern but is out of range.
 func (m monthText) parse() (period.Month, error) {
 	month, err := period.ParseMonth(string(m))
 	if err != nil {
@@ -40,59 +40,59 @@ func (m monthText) parse() (period.Month, error) {
 }
 
 type accountingPeriodBody struct {
-	Month   monthText                    `json:"month" doc:"The month, of UTC."`
-	State   string                       `json:"state" enum:"OPEN,SOFT_CLOSED,CLOSED" doc:"OPEN takes every posting. SOFT_CLOSED takes only what somebody authorised with a note. CLOSED takes nothing, for good."`
-	Closing *periodClosingBody           `json:"closing,omitempty" doc:"What the books said when the month was closed."`
-	Changes []accountingPeriodChangeBody `json:"changes" doc:"What was done to the month, in order. The answer to a change has that change alone."`
+	Month   monthText                    `json:"month" doc:"Calendar month, in UTC."`
+	State   string                       `json:"state" enum:"OPEN,SOFT_CLOSED,CLOSED" doc:"State of the month. OPEN: accepts all postings. SOFT_CLOSED: accepts only postings authorised with a note. CLOSED: accepts no postings, permanently."`
+	Closing *periodClosingBody           `json:"closing,omitempty" doc:"Closing record of the month."`
+	Changes []accountingPeriodChangeBody `json:"changes" doc:"State changes, oldest first. The response to a change contains only that change."`
 }
 
 type periodClosingBody struct {
-	ClosedAt     httpapi.Time             `json:"closedAt" doc:"When it was closed."`
-	TokenID      httpapi.ID[ident.Token]  `json:"tokenId,omitzero" doc:"The token it was closed with; left out when the operator of the service did it."`
-	Posting      int64                    `json:"posting" doc:"The number of the platform's last posting then; 0 when there was none." example:"84211"`
-	Digest       string                   `json:"digest,omitempty" doc:"The SHA-256 digest of that posting, in hexadecimal digits." example:"9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08"`
-	Checkpoint   string                   `json:"checkpoint,omitempty" doc:"The newest signed head of the log of postings then, a C2SP checkpoint; left out while there was none."`
-	TrialBalance *closingTrialBalanceBody `json:"trialBalance,omitempty" doc:"What every account came to. Only where one month is read."`
+	ClosedAt     httpapi.Time             `json:"closedAt" doc:"Time the month was closed."`
+	TokenID      httpapi.ID[ident.Token]  `json:"tokenId,omitzero" doc:"Id of the token that closed the month. Omitted if the operator of the service closed it."`
+	Posting      int64                    `json:"posting" doc:"Number of the last posting at that time. 0 if there was none." example:"84211"`
+	Digest       string                   `json:"digest,omitempty" doc:"SHA-256 digest of that posting, in hexadecimal." example:"9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08"`
+	Checkpoint   string                   `json:"checkpoint,omitempty" doc:"Latest signed checkpoint of the ledger log at that time, in C2SP format. Omitted if there was none."`
+	TrialBalance *closingTrialBalanceBody `json:"trialBalance,omitempty" doc:"Trial balance of the month. Only in GET /ledger/periods/{month}."`
 }
 
 type closingTrialBalanceBody struct {
-	Totals     []closingTrialBalanceTotalBody `json:"totals" doc:"Each currency added up: debits equal credits."`
-	Lines      []closingTrialBalanceLineBody  `json:"lines" doc:"A page of the accounts that anything was posted to up to the end of the month."`
-	HasMore    bool                           `json:"hasMore" doc:"Whether there are more lines after these."`
-	NextCursor string                         `json:"nextCursor,omitempty" doc:"Send it as cursor to get the next lines. Only when hasMore is true."`
+	Totals     []closingTrialBalanceTotalBody `json:"totals" doc:"Totals, one per currency; debits equal credits."`
+	Lines      []closingTrialBalanceLineBody  `json:"lines" doc:"Page of lines, for accounts with postings up to the end of the month."`
+	HasMore    bool                           `json:"hasMore" doc:"Whether there are more lines."`
+	NextCursor string                         `json:"nextCursor,omitempty" doc:"Cursor of the next page. Only if hasMore is true."`
 }
 
 type closingTrialBalanceTotalBody struct {
-	Currency httpapi.Currency `json:"currency" doc:"The currency."`
-	Accounts int64            `json:"accounts" doc:"How many accounts carry it."`
-	Debits   httpapi.BigMinor `json:"debits" doc:"All debits of the month, in the smallest unit."`
-	Credits  httpapi.BigMinor `json:"credits" doc:"All credits of the month, in the smallest unit."`
+	Currency httpapi.Currency `json:"currency" doc:"Currency."`
+	Accounts int64            `json:"accounts" doc:"Number of accounts in the currency."`
+	Debits   httpapi.BigMinor `json:"debits" doc:"Total debits of the month, in the smallest unit."`
+	Credits  httpapi.BigMinor `json:"credits" doc:"Total credits of the month, in the smallest unit."`
 }
 
 type closingTrialBalanceLineBody struct {
-	Account  string           `json:"account" doc:"The path of the account." example:"income/fees"`
-	Currency httpapi.Currency `json:"currency" doc:"Its currency."`
-	Class    string           `json:"class" enum:"asset,liability,income,expense,trading" doc:"Its class."`
-	Opening  httpapi.BigMinor `json:"opening" doc:"The balance before the month, in the smallest unit, with the sign of the class."`
-	Debits   httpapi.BigMinor `json:"debits" doc:"What was debited in the month."`
-	Credits  httpapi.BigMinor `json:"credits" doc:"What was credited in the month."`
-	Closing  httpapi.BigMinor `json:"closing" doc:"The balance at the end of the month."`
+	Account  string           `json:"account" doc:"Path of the account." example:"income/fees"`
+	Currency httpapi.Currency `json:"currency" doc:"Currency of the account."`
+	Class    string           `json:"class" enum:"asset,liability,income,expense,trading" doc:"Class of the account."`
+	Opening  httpapi.BigMinor `json:"opening" doc:"Balance before the month, in the smallest unit, with the normal sign of the class."`
+	Debits   httpapi.BigMinor `json:"debits" doc:"Debits of the month, in the smallest unit."`
+	Credits  httpapi.BigMinor `json:"credits" doc:"Credits of the month, in the smallest unit."`
+	Closing  httpapi.BigMinor `json:"closing" doc:"Balance at the end of the month, in the smallest unit, with the normal sign of the class."`
 }
 
 type accountingPeriodChangeBody struct {
-	Action  string                  `json:"action" enum:"soft-close,reopen,close" doc:"What was done."`
-	At      httpapi.Time            `json:"at" doc:"When."`
-	TokenID httpapi.ID[ident.Token] `json:"tokenId,omitzero" doc:"The token it was done with; left out when the operator of the service did it."`
-	Note    string                  `json:"note,omitempty" doc:"Why, in the words of who did it." example:"October is complete."`
+	Action  string                  `json:"action" enum:"soft-close,reopen,close" doc:"Action."`
+	At      httpapi.Time            `json:"at" doc:"Time of the action."`
+	TokenID httpapi.ID[ident.Token] `json:"tokenId,omitzero" doc:"Id of the token. Omitted if the operator of the service did it."`
+	Note    string                  `json:"note,omitempty" doc:"Reason of the action." example:"October is complete."`
 }
 
-// accountingPeriodChangeRequest may be left out as a whole.
+// accountingPeriodChangeRequest is an optional body.
 type accountingPeriodChangeRequest struct {
-	Note string `json:"note,omitempty" maxLength:"500" doc:"Why; it is kept with the change." example:"October is complete."`
+	Note string `json:"note,omitempty" maxLength:"500" doc:"Reason, stored with the change." example:"October is complete."`
 }
 
 type accountingPeriodListResponse struct {
-	Data []accountingPeriodBody `json:"data" doc:"The months, the newest first."`
+	Data []accountingPeriodBody `json:"data" doc:"Months, newest first."`
 }
 
 func renderPeriod(m accounting.Month) accountingPeriodBody {
@@ -108,34 +108,34 @@ func renderPeriod(m accounting.Month) accountingPeriodBody {
 	return body
 }
 
-// renderPeriodWithTrialBalance has the trial balance too.
+// renderPeriodWithTrialBalance renders a period with its closing trial balance.
 func renderPeriodWithTrialBalance(m accounting.Month) accountingPeriodBody {
 	body := renderPeriod(m)
 	if body.Closing == nil {
 		return body
 	}
-	trial := &closingTrialBalanceBody{Totals: make([]closingTrialBalanceTotalBody, len(m.Totals)), Lines: make([]closingTrialBalanceLineBody, len(m.Lines.Lines)), HasMore: m.Lines.More}
+	trialBalance := &closingTrialBalanceBody{Totals: make([]closingTrialBalanceTotalBody, len(m.Totals)), Lines: make([]closingTrialBalanceLineBody, len(m.Lines.Lines)), HasMore: m.Lines.More}
 	for i, t := range m.Totals {
-		trial.Totals[i] = closingTrialBalanceTotalBody{httpapi.Currency(t.Currency), t.Accounts, httpapi.NewBigMinor(t.Debits), httpapi.NewBigMinor(t.Credits)}
+		trialBalance.Totals[i] = closingTrialBalanceTotalBody{httpapi.Currency(t.Currency), t.Accounts, httpapi.NewBigMinor(t.Debits), httpapi.NewBigMinor(t.Credits)}
 	}
 	for i, l := range m.Lines.Lines {
-		trial.Lines[i] = closingTrialBalanceLineBody{l.Account.Path, httpapi.Currency(l.Account.Currency), string(l.Class),
+		trialBalance.Lines[i] = closingTrialBalanceLineBody{l.Account.Path, httpapi.Currency(l.Account.Currency), string(l.Class),
 			httpapi.NewBigMinor(l.Opening), httpapi.NewBigMinor(l.Debits), httpapi.NewBigMinor(l.Credits), httpapi.NewBigMinor(l.Closing)}
 	}
-	if trial.HasMore {
-		trial.NextCursor = numberCursor(trialLineCursor, m.Lines.Last).String()
+	if trialBalance.HasMore {
+		trialBalance.NextCursor = numberCursor(trialLineCursor, m.Lines.Last).String()
 	}
-	body.Closing.TrialBalance = trial
+	body.Closing.TrialBalance = trialBalance
 	return body
 }
 
-func registerPeriods(a *httpapi.API, p Periods) {
+func registerPeriods(a *httpapi.API, service Periods) {
 	httpapi.Get(a, httpapi.Operation{
-		ID: "listLedgerPeriods", Path: "/ledger/periods", Tag: tagLedger, Summary: "List the months of the books", Permission: platform.View,
-		Description: "Every month since the first posting, or since the first month that was held, with its state: the newest first. " +
-			"A month is a calendar month of UTC, and a posting belongs to the month of its effective time.",
+		ID: "listLedgerPeriods", Path: "/ledger/periods", Tag: tagLedger, Summary: "List accounting periods", Permission: platform.View,
+		Description: "Returns every month since the first posting, or since the first soft-closed month, with its state, newest first. " +
+			"Months are calendar months in UTC. A posting belongs to the month of its effective time.",
 	}, func(ctx context.Context, call httpapi.Call, _ *struct{}) ([]accounting.Month, error) {
-		return p.List(ctx, call.Principal.Platform)
+		return service.List(ctx, call.Principal.Platform)
 	}, func(months []accounting.Month) accountingPeriodListResponse {
 		list := accountingPeriodListResponse{Data: make([]accountingPeriodBody, len(months))}
 		for i, m := range months {
@@ -144,16 +144,16 @@ func registerPeriods(a *httpapi.API, p Periods) {
 		return list
 	})
 
-	type one struct {
-		Month  monthText      `path:"month" doc:"The month." example:"2026-10"`
-		Limit  int            `query:"limit" minimum:"1" maximum:"1000" default:"100" doc:"How many lines of the trial balance to return at most."`
-		Cursor httpapi.Cursor `query:"cursor" doc:"Where to go on in the trial balance: nextCursor of the answer before."`
+	type getParams struct {
+		Month  monthText      `path:"month" doc:"Month, as YYYY-MM." example:"2026-10"`
+		Limit  int            `query:"limit" minimum:"1" maximum:"1000" default:"100" doc:"Maximum number of trial balance lines to return."`
+		Cursor httpapi.Cursor `query:"cursor" doc:"Cursor of the next page of trial balance lines: nextCursor of the previous response."`
 	}
 	httpapi.Get(a, httpapi.Operation{
-		ID: "getLedgerPeriod", Path: "/ledger/periods/{month}", Tag: tagLedger, Summary: "Get a month of the books", Permission: platform.View,
-		Description: "A month, and once it is closed the trial balance that was recorded then: for each account what it opened with, was debited and credited, and closed with. It never changes.",
+		ID: "getLedgerPeriod", Path: "/ledger/periods/{month}", Tag: tagLedger, Summary: "Get an accounting period", Permission: platform.View,
+		Description: "Returns a month. A closed month has the trial balance that was recorded at closing: opening balance, debits, credits and closing balance of each account.",
 		Errors:      []fault.Code{fault.NotFound},
-	}, func(ctx context.Context, call httpapi.Call, in *one) (accounting.Month, error) {
+	}, func(ctx context.Context, call httpapi.Call, in *getParams) (accounting.Month, error) {
 		month, err := in.Month.parse()
 		if err != nil {
 			return accounting.Month{}, err
@@ -162,38 +162,38 @@ func registerPeriods(a *httpapi.API, p Periods) {
 		if err != nil {
 			return accounting.Month{}, err
 		}
-		return p.Get(ctx, call.Principal.Platform, month, ports.LineFilter{After: after, Limit: in.Limit})
+		return service.Get(ctx, call.Principal.Platform, month, ports.LineFilter{After: after, Limit: in.Limit})
 	}, renderPeriodWithTrialBalance)
 
 	for _, op := range []struct {
 		id, summary, description string
 		action                   period.Action
 	}{
-		{"softCloseLedgerPeriod", "Hold a month", "Keeps ordinary postings out of a month that is over, so that finance can look at it: what would be effective in it is effective at the first moment of the first open month instead, " +
-			"and its memo says for which day it was. Only adjustments and other postings that somebody authorised, with a note, may still be effective in it. Months are held in their order. The first one ever held begins the " +
-			"books' months: what is effective before it is what it opens with.", period.SoftClose},
-		{"reopenLedgerPeriod", "Reopen a month", "Lets ordinary postings into a held month again. What was moved to a later month meanwhile stays there. The last month that was held is reopened first; a closed month is never.", period.Reopen},
-		{"closeLedgerPeriod", "Close a month", "Closes a held month for good, and records its trial balance, the last posting and the newest head of the log. From then on nothing is effective in it: corrections go to the next month, " +
-			"and name the posting they reverse or the day they are for. Months are closed in their order.", period.Close},
+		{"softCloseLedgerPeriod", "Soft-close an accounting period", "Stops ordinary postings to a past month, so that finance can review it. A posting that would take effect in it takes effect at the start of the first open month instead, " +
+			"and its memo contains the original day. Adjustments authorised with a note are still accepted. Months are soft-closed in order. The first soft-closed month is the first accounting period; " +
+			"earlier postings form its opening balances.", period.SoftClose},
+		{"reopenLedgerPeriod", "Reopen an accounting period", "Accepts ordinary postings to a soft-closed month again. Postings that were moved to a later month stay there. The latest soft-closed month is reopened first. A closed month cannot be reopened.", period.Reopen},
+		{"closeLedgerPeriod", "Close an accounting period", "Closes a soft-closed month permanently and records its trial balance, the last posting and the latest checkpoint of the ledger log. The month accepts no more postings: corrections go to the next open month " +
+			"and contain the reversed posting or the original day. Months are closed in order.", period.Close},
 	} {
-		type change struct {
-			Month monthText `path:"month" doc:"The month." example:"2026-10"`
+		type changeInput struct {
+			Month monthText `path:"month" doc:"Month, as YYYY-MM." example:"2026-10"`
 			Body  *accountingPeriodChangeRequest
 		}
 		httpapi.Post(a, httpapi.Operation{
 			ID: op.id, Path: "/ledger/periods/{month}/" + string(op.action), Tag: tagLedger, Summary: op.summary, Permission: platform.Manage,
 			Description: op.description, Errors: []fault.Code{fault.Conflict},
-		}, func(ctx context.Context, call httpapi.Call, in *change) (accounting.Month, error) {
+		}, func(ctx context.Context, call httpapi.Call, in *changeInput) (accounting.Month, error) {
 			month, err := in.Month.parse()
 			if err != nil {
 				return accounting.Month{}, err
 			}
-			var note accountingPeriodChangeRequest
+			var body accountingPeriodChangeRequest
 			if in.Body != nil {
-				note = *in.Body
+				body = *in.Body
 			}
-			return p.ChangeState(ctx, call.Principal.Platform, call.Principal.Token, call.IdempotentRequest, op.action, month, note.Note)
+			return service.ChangeState(ctx, call.Principal.Platform, call.Principal.Token, call.IdempotentRequest, op.action, month, body.Note)
 		}, renderPeriod)
 	}
-	registerAdjustments(a, p)
+	registerAdjustments(a, service)
 }

@@ -13,63 +13,63 @@ import (
 	"causeway/ports"
 )
 
-type transactionTimelineBody struct {
-	Transaction transactionBody     `json:"transaction" doc:"The transaction as it stands now."`
-	Data        []timelineEventBody `json:"data" doc:"Everything that happened, the first thing first."`
-	Complete    bool                `json:"complete" doc:"Whether this is all; false when there is more of a kind than the 1000 that are told."`
+type timelineBody struct {
+	Transaction transactionBody     `json:"transaction" doc:"Transaction with its current status."`
+	Data        []timelineEventBody `json:"data" doc:"Events, oldest first."`
+	Complete    bool                `json:"complete" doc:"Whether all events are included. False if there are more than 1000 events of one type."`
 }
 
 type timelineEventBody struct {
-	At         httpapi.Time          `json:"at" doc:"When it happened."`
-	Type       timelineEventType     `json:"type" doc:"REQUESTED: it was asked for. QUOTED: it was given a price. ASSIGNED: people found that unmatched money is for it. RAIL_REPLIED: a rail said how it went. POSTED: money moved in the books. EVENT: it came into a state that webhooks tell of. WEBHOOK_ATTEMPT: the event was sent."`
-	Request    *timelineRequest      `json:"request,omitempty" doc:"With REQUESTED: who asked for what."`
-	Quote      *timelineQuote        `json:"quote,omitempty" doc:"With QUOTED: the price."`
-	Assignment *unmatchedFundsBody   `json:"assignment,omitempty" doc:"With ASSIGNED: the money and the decision."`
-	Rail       *railReplyBody        `json:"rail,omitempty" doc:"With RAIL_REPLIED: the answer."`
-	Posting    *PostingBody          `json:"posting,omitempty" doc:"With POSTED: the posting with its entries. One without a transactionId is about a further payment with the same reference."`
-	Event      *timelineWebhookEvent `json:"event,omitempty" doc:"With EVENT and WEBHOOK_ATTEMPT: what is told."`
-	Attempt    *deliveryAttemptBody  `json:"attempt,omitempty" doc:"With WEBHOOK_ATTEMPT: how it went."`
+	At         httpapi.Time          `json:"at" doc:"Time of the event."`
+	Type       timelineEventType     `json:"type" doc:"Type of the event. REQUESTED: the payment was requested. QUOTED: the quote was created. ASSIGNED: unmatched funds were assigned to the payment. RAIL_REPLIED: a payment rail replied. POSTED: a ledger posting was recorded. EVENT: a webhook event was created. WEBHOOK_ATTEMPT: a delivery of the webhook event was attempted."`
+	Request    *timelineRequest      `json:"request,omitempty" doc:"REQUESTED only: the request."`
+	Quote      *timelineQuote        `json:"quote,omitempty" doc:"QUOTED only: the quote."`
+	Assignment *unmatchedFundsBody   `json:"assignment,omitempty" doc:"ASSIGNED only: the assigned funds."`
+	Rail       *railReplyBody        `json:"rail,omitempty" doc:"RAIL_REPLIED only: the reply."`
+	Posting    *PostingBody          `json:"posting,omitempty" doc:"POSTED only: the posting. A posting without transactionId belongs to another payment with the same reference."`
+	Event      *timelineWebhookEvent `json:"event,omitempty" doc:"EVENT and WEBHOOK_ATTEMPT only: the webhook event."`
+	Attempt    *deliveryAttemptBody  `json:"attempt,omitempty" doc:"WEBHOOK_ATTEMPT only: the attempt."`
 }
 
 type timelineEventType string
 
-// Schema lists the values.
+// Schema returns the enum of values.
 func (timelineEventType) Schema(huma.Registry) *huma.Schema {
 	return enumSchema(toStrings(accounting.TimelineEventTypes))
 }
 
 type timelineRequest struct {
-	CustomerID  string       `json:"customerId" doc:"For whom: a customer, or your platform." example:"Customer:0199f0a2-7b1c-7e55-9d6b-2f1f6a0c4e11"`
-	Source      paymentParty `json:"source" doc:"Where the money comes from."`
-	Destination paymentParty `json:"destination" doc:"Where the money goes to."`
+	CustomerID  string       `json:"customerId" doc:"Id of the customer, or of your platform." example:"Customer:0199f0a2-7b1c-7e55-9d6b-2f1f6a0c4e11"`
+	Source      paymentParty `json:"source" doc:"Source of the funds."`
+	Destination paymentParty `json:"destination" doc:"Destination of the funds."`
 	Description string       `json:"description,omitempty" doc:"Your note."`
 }
 
 type timelineQuote struct {
-	ID           httpapi.ID[ident.Quote] `json:"id" doc:"The quote."`
-	Sent         currencyAmount          `json:"sent" doc:"All that is paid, fees included."`
-	Received     currencyAmount          `json:"received" doc:"What arrives."`
-	Fees         httpapi.Minor           `json:"fees" doc:"The part of what is paid that is fees."`
-	ExchangeRate httpapi.Decimal         `json:"exchangeRate" doc:"Smallest receiving units for one smallest sending unit."`
-	ExpiresAt    httpapi.Time            `json:"expiresAt" doc:"Until when it held."`
+	ID           httpapi.ID[ident.Quote] `json:"id" doc:"Id of the quote."`
+	Sent         currencyAmount          `json:"sent" doc:"Total amount sent, including fees."`
+	Received     currencyAmount          `json:"received" doc:"Amount received."`
+	Fees         httpapi.Minor           `json:"fees" doc:"Fees included in the amount sent, in the smallest unit of its currency."`
+	ExchangeRate httpapi.Decimal         `json:"exchangeRate" doc:"Exact rate: smallest units of the receiving currency per smallest unit of the sending currency."`
+	ExpiresAt    httpapi.Time            `json:"expiresAt" doc:"Time the quote expires."`
 }
 
 type railReplyBody struct {
-	Call     string        `json:"call" enum:"DELIVER,COLLECT,REFUND,SEND_BACK,STATUS" doc:"The call to the rail. STATUS: whether a delivered payment came back."`
-	Verdict  string        `json:"verdict" enum:"DONE,WAITING,REFUSED,CANCELLED,RETURNED,UNKNOWN" doc:"What it said. UNKNOWN: it could not be asked."`
-	Reason   string        `json:"reason,omitempty" doc:"Why it refused." example:"COUNTERPARTY_POST_TX_FAILED"`
-	Accepted bool          `json:"accepted,omitempty" doc:"Whether it had taken the payment on."`
-	RetryAt  *httpapi.Time `json:"retryAt,omitempty" doc:"When it is asked again."`
+	Call     string        `json:"call" enum:"DELIVER,COLLECT,REFUND,SEND_BACK,STATUS" doc:"Call to the rail. STATUS: query whether a delivered payment was returned."`
+	Verdict  string        `json:"verdict" enum:"DONE,WAITING,REFUSED,CANCELLED,RETURNED,UNKNOWN" doc:"Result of the call. UNKNOWN: the rail could not be reached."`
+	Reason   string        `json:"reason,omitempty" doc:"Reason of the refusal." example:"COUNTERPARTY_POST_TX_FAILED"`
+	Accepted bool          `json:"accepted,omitempty" doc:"Whether the rail had accepted the payment."`
+	RetryAt  *httpapi.Time `json:"retryAt,omitempty" doc:"Time of the next call."`
 }
 
 type timelineWebhookEvent struct {
-	WebhookID httpapi.ID[ident.Webhook] `json:"webhookId" doc:"The event."`
-	Event     string                    `json:"event" doc:"What is told." example:"OUTGOING_PAYMENT.COMPLETED"`
-	Status    deliveryStatus            `json:"status" doc:"How its delivery stands now."`
+	WebhookID httpapi.ID[ident.Webhook] `json:"webhookId" doc:"Id of the event."`
+	Event     string                    `json:"event" doc:"Name of the event." example:"OUTGOING_PAYMENT.COMPLETED"`
+	Status    deliveryStatus            `json:"status" doc:"Current status of the delivery."`
 }
 
-func renderTimeline(s accounting.Timeline) transactionTimelineBody {
-	body := transactionTimelineBody{Transaction: renderTransaction(s.Transaction), Data: make([]timelineEventBody, len(s.Events)), Complete: s.Complete}
+func renderTimeline(s accounting.Timeline) timelineBody {
+	body := timelineBody{Transaction: renderTransaction(s.Transaction), Data: make([]timelineEventBody, len(s.Events)), Complete: s.Complete}
 	for i, c := range s.Events {
 		body.Data[i] = renderTimelineEvent(s, c)
 	}
@@ -112,16 +112,16 @@ func renderRailReply(a ports.RailReply) *railReplyBody {
 	return &railReplyBody{Call: string(a.Call), Verdict: string(a.Verdict), Reason: string(a.Reason), Accepted: a.Accepted, RetryAt: optionalTime(a.RetryAt)}
 }
 
-func registerTimeline(a *httpapi.API, f Accounting) {
-	type one struct {
-		TransactionID httpapi.ID[ident.Transaction] `path:"transactionId" doc:"The transaction."`
+func registerTimeline(a *httpapi.API, service Accounting) {
+	type getParams struct {
+		TransactionID httpapi.ID[ident.Transaction] `path:"transactionId" doc:"Id of the transaction."`
 	}
 	httpapi.Get(a, httpapi.Operation{
-		ID: "getTransactionTimeline", Path: "/transactions/{transactionId}/timeline", Tag: tagLedger, Summary: "Get the story of a transaction", Permission: platform.View,
-		Description: "Everything that happened to one payment, in order: who asked for it, its price, what the rails answered, each posting with its entries, " +
-			"each state that was told and every attempt to tell it.",
+		ID: "getTransactionTimeline", Path: "/transactions/{transactionId}/timeline", Tag: tagLedger, Summary: "Get the timeline of a transaction", Permission: platform.View,
+		Description: "Returns everything that happened to a payment, in order: the request, the quote, the replies of payment rails, ledger postings, " +
+			"webhook events and delivery attempts.",
 		Errors: []fault.Code{fault.TransactionNotFound, fault.MonthArchived},
-	}, func(ctx context.Context, call httpapi.Call, in *one) (accounting.Timeline, error) {
-		return f.Timeline(ctx, call.Principal.Platform, in.TransactionID.Value)
+	}, func(ctx context.Context, call httpapi.Call, in *getParams) (accounting.Timeline, error) {
+		return service.Timeline(ctx, call.Principal.Platform, in.TransactionID.Value)
 	}, renderTimeline)
 }
