@@ -140,7 +140,7 @@ func (db *DB) Unmatched(ctx context.Context, p ident.Platform, f ports.Unmatched
 		err := db.pool.QueryRow(ctx, `SELECT seq FROM ledger_posting_ids WHERE platform_id = $1 AND id = $2`, pgx.QueryExecModeCacheStatement,
 			pgID(p.UUID()), pgID(f.After)).Scan(&seq)
 		if isNoRows(err) {
-			return page, fault.Invalid(fault.Field{Field: "cursor", Message: "is not a cursor of this list; send nextCursor of the page before, or none for the first page"})
+			return page, fault.Invalid(fault.Field{Field: "cursor", Message: "must be the nextCursor of the previous page; omit it for the first page"})
 		}
 		if err != nil {
 			return page, err
