@@ -74,11 +74,11 @@ CREATE TABLE lookups (
     sender_uma       text        NOT NULL,
     receiver_uma     text        NOT NULL,
     external_id      uuid,
-    fields           text        NOT NULL,
+    requested_fields jsonb       NOT NULL, -- what the receiver's provider asks to know about the payer
     expires_at       timestamptz NOT NULL,
     created_at       timestamptz NOT NULL,
     currencies       text[]      NOT NULL, -- that can be delivered to the receiver
-    requested_fields text        NOT NULL, -- what the receiver's provider wants to know about the payer (JSON)
+    receiver_info    jsonb       NOT NULL, -- what the receiver's provider says about the receiver
     PRIMARY KEY (platform_id, id),
     CONSTRAINT lookup_has_one_receiver CHECK ((receiver_uma = '') = (external_id IS NOT NULL))
 );

@@ -4,41 +4,117 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"time"
 
 	"github.com/google/uuid"
-	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
+	"github.com/uptrace/bun"
 
 	"causeway/core/corridor"
 	"causeway/core/ident"
+	"causeway/core/money"
 	"causeway/ports"
 )
 
 var _ ports.Pricing = (*DB)(nil)
 
-// ChangeCorridor works with the rights of the login and not of the service, which
-// may only read the table. The history is written by the table's own trigger.
-func (db *DB) ChangeCorridor(ctx context.Context, line ports.CorridorKey, note string,
+// overrideRow is a row of corridor_overrides. A row without a platform applies to all.
+type overrideRow struct {
+	bun.BaseModel `bun:"table:corridor_overrides"`
+
+	PlatformID  uuid.NullUUID `bun:"platform_id"`
+	Source      string        `bun:"source"`
+	Destination string        `bun:"destination"`
+	Terms       overrideTerms `bun:"embed:"`
+}
+
+// changeRow is a row of corridor_changes.
+type changeRow struct {
+	bun.BaseModel `bun:"table:corridor_changes"`
+
+	ChangedAt   time.Time     `bun:"changed_at"`
+	ChangedBy   string        `bun:"changed_by"`
+	Note        string        `bun:"note"`
+	PlatformID  uuid.NullUUID `bun:"platform_id"`
+	Source      string        `bun:"source"`
+	Destination string        `bun:"destination"`
+	Before      overrideTerms `bun:"embed:old_"`
+	After       overrideTerms `bun:"embed:new_"`
+}
+
+// overrideTerms are the columns of an override; NULL keeps the built-in value.
+type overrideTerms struct {
+	FeeFixed    *int64  `bun:"fee_fixed"`
+	FeeFraction *string `bun:"fee_fraction"`
+	MinSending  *int64  `bun:"min_sending"`
+	MaxSending  *int64  `bun:"max_sending"`
+	LockSeconds *int64  `bun:"lock_seconds"`
+}
+
+// CorridorOverrides reads the whole table, the overrides for all platforms first.
+func (db *DB) CorridorOverrides(ctx context.Context) ([]ports.CorridorOverride, error) {
+	return selectOverrides(ctx, db.bun)
+}
+
+func selectOverrides(ctx context.Context, from bun.IDB) ([]ports.CorridorOverride, error) {
+	var rows []overrideRow
+	if err := from.NewSelect().Model(&rows).OrderExpr("platform_id NULLS FIRST, source, destination").Scan(ctx); err != nil {
+		return nil, err
+	}
+	var found []ports.CorridorOverride
+	for _, row := range rows {
+		override := ports.CorridorOverride{From: money.Currency(row.Source), To: money.Currency(row.Destination)}
+		ident.SetUUID(&override.Platform, row.PlatformID.UUID)
+		var err error
+		if override.Terms, err = row.Terms.override(); err != nil {
+			return nil, fmt.Errorf("corridor_overrides %s to %s: %w", row.Source, row.Destination, err)
+		}
+		found = append(found, override)
+	}
+	return found, nil
+}
+
+// PlatformLimits reads the limits from the settings of all platforms: one for each
+// platform and currency. Every process does so every ten seconds.
+func (db *DB) PlatformLimits(ctx context.Context) ([]ports.PlatformLimits, error) {
+	var rows []platformRow
+	if err := db.bun.NewSelect().Model(&rows).Column("id", "currencies").Scan(ctx); err != nil {
+		return nil, err
+	}
+	var found []ports.PlatformLimits
+	for _, row := range rows {
+		for _, currency := range row.Currencies {
+			limits := ports.PlatformLimits{Currency: money.Currency(currency.Code), Limits: corridor.Limits{Min: currency.Min, Max: currency.Max}}
+			ident.SetUUID(&limits.Platform, row.ID)
+			found = append(found, limits)
+		}
+	}
+	return found, nil
+}
+
+// ChangeCorridor works with the rights of the login and not of the service, which may
+// only read the table. The table's own trigger writes the history.
+func (db *DB) ChangeCorridor(ctx context.Context, key ports.CorridorKey, note string,
 	decide func([]ports.CorridorOverride) (corridor.Override, error)) error {
-	err := pgx.BeginFunc(ctx, db.pool, func(tx pgx.Tx) error {
-		if _, err := tx.Exec(ctx, `SET LOCAL ROLE NONE`); err != nil {
+	err := db.inTransaction(ctx, func(tx bun.Tx) error {
+		if _, err := tx.ExecContext(ctx, `SET LOCAL ROLE NONE`); err != nil {
 			return err
 		}
-		if _, err := tx.Exec(ctx, `SELECT set_config('causeway.change_note', $1, true)`, note); err != nil {
+		if _, err := tx.ExecContext(ctx, `SELECT set_config('causeway.change_note', ?, true)`, note); err != nil {
 			return err
 		}
-		if _, err := tx.Exec(ctx, `LOCK TABLE corridor_overrides IN SHARE ROW EXCLUSIVE MODE`); err != nil {
+		if _, err := tx.ExecContext(ctx, `LOCK TABLE corridor_overrides IN SHARE ROW EXCLUSIVE MODE`); err != nil {
 			return err
 		}
-		table, err := readOverrides(ctx, tx)
+		current, err := selectOverrides(ctx, tx)
 		if err != nil {
 			return err
 		}
-		decided, err := decide(table)
+		decided, err := decide(current)
 		if err != nil {
 			return err
 		}
-		return saveOverride(ctx, tx, line, decided)
+		return saveOverride(ctx, tx, key, decided)
 	})
 	var pg *pgconn.PgError
 	if errors.As(err, &pg) && pg.Code == "42501" { // insufficient_privilege
@@ -47,53 +123,73 @@ func (db *DB) ChangeCorridor(ctx context.Context, line ports.CorridorKey, note s
 	return translate(err)
 }
 
-func saveOverride(ctx context.Context, tx pgx.Tx, line ports.CorridorKey, o corridor.Override) error {
-	key := []any{pgID(line.Platform.UUID()), string(line.From), string(line.To)}
-	if o.IsZero() {
-		_, err := tx.Exec(ctx, `DELETE FROM corridor_overrides
-			WHERE platform_id IS NOT DISTINCT FROM $1 AND source = $2 AND destination = $3`, key...)
+// saveOverride replaces the override of a key; an override of nothing removes the row.
+func saveOverride(ctx context.Context, tx bun.Tx, key ports.CorridorKey, override corridor.Override) error {
+	row := &overrideRow{PlatformID: nullID(key.Platform.UUID()), Source: string(key.From), Destination: string(key.To), Terms: newOverrideTerms(override)}
+	if override.IsZero() {
+		_, err := tx.NewDelete().Model(row).
+			Where("platform_id IS NOT DISTINCT FROM ?", row.PlatformID).Where("source = ?", row.Source).Where("destination = ?", row.Destination).Exec(ctx)
 		return err
 	}
-	c := newOverrideColumns(o)
-	_, err := tx.Exec(ctx, `
-		INSERT INTO corridor_overrides (platform_id, source, destination, fee_fixed, fee_fraction, min_sending, max_sending, lock_seconds)
-		VALUES ($1, $2, $3, $4, $5, $6, $7, $8)
-		ON CONFLICT (coalesce(platform_id, '00000000-0000-0000-0000-000000000000'), source, destination) DO UPDATE SET
-			fee_fixed = excluded.fee_fixed, fee_fraction = excluded.fee_fraction,
-			min_sending = excluded.min_sending, max_sending = excluded.max_sending, lock_seconds = excluded.lock_seconds`,
-		append(key, c.feeFixed, c.feeFraction, c.minSending, c.maxSending, c.lockSeconds)...)
+	_, err := tx.NewInsert().Model(row).
+		On("CONFLICT (coalesce(platform_id, '00000000-0000-0000-0000-000000000000'), source, destination) DO UPDATE").
+		Set("fee_fixed = EXCLUDED.fee_fixed").Set("fee_fraction = EXCLUDED.fee_fraction").
+		Set("min_sending = EXCLUDED.min_sending").Set("max_sending = EXCLUDED.max_sending").
+		Set("lock_seconds = EXCLUDED.lock_seconds").Returning("NULL").Exec(ctx)
 	return err
 }
 
-// CorridorChanges reads the whole history through the filter: it has a row for each
-// time an operator changed something.
+// CorridorChanges scans the whole history: it has a row for each change by an operator.
 func (db *DB) CorridorChanges(ctx context.Context, f ports.CorridorChangeFilter) ([]ports.CorridorChange, error) {
-	rows, err := db.pool.Query(ctx, `
-		SELECT changed_at, changed_by, note, platform_id, source, destination,
-			old_fee_fixed, old_fee_fraction, old_min_sending, old_max_sending, old_lock_seconds,
-			new_fee_fixed, new_fee_fraction, new_min_sending, new_max_sending, new_lock_seconds
-		FROM corridor_changes
-		WHERE ($1::uuid IS NULL OR platform_id IS NULL OR platform_id = $1) AND $2 IN ('', source) AND $3 IN ('', destination)
-		ORDER BY seq`, pgID(f.Platform.UUID()), string(f.From), string(f.To))
-	if err != nil {
+	var rows []changeRow
+	query := db.bun.NewSelect().Model(&rows).OrderExpr("seq")
+	if !f.Platform.IsZero() {
+		query = query.Where("platform_id IS NULL OR platform_id = ?", f.Platform.UUID())
+	}
+	query = whereEqual(query, "source", string(f.From))
+	query = whereEqual(query, "destination", string(f.To))
+	if err := query.Scan(ctx); err != nil {
 		return nil, err
 	}
 	var found []ports.CorridorChange
-	err = forEachRow(rows, func(rows pgx.Rows) error {
-		var c ports.CorridorChange
-		var platformID uuid.NullUUID
-		var before, after overrideColumns
-		into := append([]any{&c.At, &c.By, &c.Note, &platformID, &c.From, &c.To}, before.scanTargets()...)
-		if err := rows.Scan(append(into, after.scanTargets()...)...); err != nil {
-			return err
+	for _, row := range rows {
+		change := ports.CorridorChange{At: row.ChangedAt.UTC(), By: row.ChangedBy, Note: row.Note}
+		change.From, change.To = money.Currency(row.Source), money.Currency(row.Destination)
+		ident.SetUUID(&change.Platform, row.PlatformID.UUID)
+		var err error
+		if change.Before, err = row.Before.override(); err != nil {
+			return nil, err
 		}
-		c.At = c.At.UTC()
-		ident.SetUUID(&c.Platform, platformID.UUID)
-		var err, also error
-		c.Before, err = before.override()
-		c.After, also = after.override()
-		found = append(found, c)
-		return errors.Join(err, also)
-	})
-	return found, err
+		if change.After, err = row.After.override(); err != nil {
+			return nil, err
+		}
+		found = append(found, change)
+	}
+	return found, nil
+}
+
+func (t overrideTerms) override() (corridor.Override, error) {
+	override := corridor.Override{Fixed: t.FeeFixed, MinSending: t.MinSending, MaxSending: t.MaxSending}
+	if t.FeeFraction != nil {
+		percent, err := money.ParseFraction(*t.FeeFraction)
+		if err != nil {
+			return override, fmt.Errorf("fee_fraction: %w", err)
+		}
+		override.Percent = &percent
+	}
+	if t.LockSeconds != nil {
+		override.Lock = new(time.Duration(*t.LockSeconds) * time.Second)
+	}
+	return override, nil
+}
+
+func newOverrideTerms(override corridor.Override) overrideTerms {
+	terms := overrideTerms{FeeFixed: override.Fixed, MinSending: override.MinSending, MaxSending: override.MaxSending}
+	if override.Percent != nil {
+		terms.FeeFraction = new(override.Percent.String())
+	}
+	if override.Lock != nil {
+		terms.LockSeconds = new(int64(*override.Lock / time.Second))
+	}
+	return terms
 }

@@ -135,6 +135,28 @@ func (r reportPool) Begin(ctx context.Context) (pgx.Tx, error) {
 	return tx, nil
 }
 
+// inTransaction runs fn in one transaction of database/sql and commits it when fn returns
+// nil. An error of the commit itself leaves open whether the change was made.
+func (db *DB) inTransaction(ctx context.Context, fn func(tx bun.Tx) error) (err error) {
+	tx, err := db.bun.BeginTx(ctx, nil)
+	if err != nil {
+		return err
+	}
+	defer func() {
+		// Without effect after a commit, or when the end of ctx has rolled it back.
+		if failed := tx.Rollback(); failed != nil && !errors.Is(failed, sql.ErrTxDone) {
+			err = errors.Join(err, fmt.Errorf("roll back: %w", failed))
+		}
+	}()
+	if err := fn(tx); err != nil {
+		return err
+	}
+	if err := tx.Commit(); err != nil {
+		return fmt.Errorf("commit: %w", err)
+	}
+	return nil
+}
+
 // AdvanceBalanceSnapshots brings the checkpoints of the books up to date.
 func (db *DB) AdvanceBalanceSnapshots(ctx context.Context) error {
 	for moved := true; moved; {

@@ -3,7 +3,6 @@ package postgres
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -11,9 +10,7 @@ import (
 
 	"causeway/core/account"
 	"causeway/core/customer"
-	"causeway/core/fault"
 	"causeway/core/ident"
-	"causeway/core/lookup"
 	"causeway/core/money"
 	"causeway/ports"
 )
@@ -79,62 +76,4 @@ func (u *unit) IncomingPaymentParties(ctx context.Context, keys []ports.Incoming
 		return nil
 	})
 	return found, err
-}
-
-const insertLookup = `
-	INSERT INTO lookups (platform_id, id, customer_id, sender_uma, receiver_uma, external_id, fields, currencies, requested_fields, expires_at, created_at)
-	VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)`
-
-func (u *unit) CreateLookup(_ context.Context, l lookup.Lookup) error {
-	fields, err := json.Marshal(l.Fields)
-	if err != nil {
-		return err
-	}
-	facts, err := json.Marshal(l.Facts)
-	if err != nil {
-		return err
-	}
-	currencies := make([]string, len(l.Currencies))
-	for i, c := range l.Currencies {
-		currencies[i] = string(c)
-	}
-	u.queueExec(insertLookup, pgID(l.Platform.UUID()), pgID(l.ID.UUID()), pgID(l.Customer.UUID()), l.SenderUMA, l.ReceiverUMA,
-		pgID(l.External.UUID()), string(fields), currencies, string(facts), l.ExpiresAt, l.CreatedAt)
-	return nil
-}
-
-// DeleteLookups deletes some of those made before the moment, and says how many. It
-// rides on lookups_by_age.
-func (db *DB) DeleteLookups(ctx context.Context, before time.Time) (int64, error) {
-	done, err := db.pool.Exec(ctx, `
-		DELETE FROM lookups WHERE ctid IN (SELECT ctid FROM lookups WHERE created_at < $1 LIMIT 10000)`, before)
-	return done.RowsAffected(), err
-}
-
-// Lookup rides on the primary key.
-func (db *DB) Lookup(ctx context.Context, p ident.Platform, id ident.Lookup) (lookup.Lookup, error) {
-	l := lookup.Lookup{ID: id, Platform: p}
-	var customerID, externalID pgtype.UUID
-	var fields, facts string
-	var currencies []string
-	err := db.pool.QueryRow(ctx, `
-		SELECT customer_id, sender_uma, receiver_uma, external_id, fields, currencies, requested_fields, expires_at, created_at
-		FROM lookups WHERE platform_id = $1 AND id = $2 AND expires_at > $3`, pgx.QueryExecModeCacheStatement, p.UUID(), id.UUID(), db.clock.Now()).
-		Scan(&customerID, &l.SenderUMA, &l.ReceiverUMA, &externalID, &fields, &currencies, &facts, &l.ExpiresAt, &l.CreatedAt)
-	if isNoRows(err) {
-		return l, fault.New(fault.LookupRequestNotFound, "There is no lookup %s, or it has expired. Look the receiver up again and use its lookupId.", id)
-	}
-	if err != nil {
-		return l, err
-	}
-	ident.SetUUID(&l.Customer, customerID.Bytes)
-	ident.SetUUID(&l.External, externalID.Bytes)
-	l.ExpiresAt, l.CreatedAt = l.ExpiresAt.UTC(), l.CreatedAt.UTC()
-	for _, c := range currencies {
-		l.Currencies = append(l.Currencies, money.Currency(c))
-	}
-	if facts != "" {
-		err = json.Unmarshal([]byte(facts), &l.Facts)
-	}
-	return l, errors.Join(err, json.Unmarshal([]byte(fields), &l.Fields))
 }

@@ -103,11 +103,6 @@ const (
 	SELECT ` + internalColumns + ` FROM unnest($1::uuid[], $2::uuid[]) AS k(platform_id, id)
 	JOIN internal_accounts a ON a.platform_id = k.platform_id AND a.id = k.id`
 
-	// internalsByOwner rides on internal_account_owner_currency_unique.
-	internalsByOwner = `
-	SELECT ` + internalColumns + ` FROM unnest($2::uuid[]) AS k(owner)
-	JOIN internal_accounts a ON a.platform_id = $1 AND coalesce(a.customer_id, '00000000-0000-0000-0000-000000000000') = k.owner`
-
 	// internalsByReference rides on internal_account_reference_unique.
 	internalsByReference = `
 	SELECT a.platform_id, a.id, a.customer_id, a.currency, a.account_type, a.status, a.reference, '', a.created_at, a.updated_at
@@ -166,21 +161,17 @@ func (u *unit) Balances(ctx context.Context, accounts []ledger.Account) (map[led
 	return u.db.ledgerStore.Balances(ctx, batchedQuerier{u}, accounts, ledgerdb.Read)
 }
 
-// InternalAccount reads one account.
+// InternalAccount uses the primary key.
 func (db *DB) InternalAccount(ctx context.Context, p ident.Platform, id ident.InternalAccount) (account.Internal, error) {
-	rows, err := db.pool.Query(ctx, internalsByID, pgx.QueryExecModeCacheStatement, idArray{pgID(p.UUID())}, idArray{pgID(id.UUID())})
+	var row internalRow
+	err := db.bun.NewSelect().Model(&row).Where("platform_id = ? AND id = ?", p.UUID(), id.UUID()).Scan(ctx)
+	if isNoRows(err) {
+		return account.Internal{}, fault.New(fault.InternalAccountNotFound, "There is no internal account %s.", id)
+	}
 	if err != nil {
 		return account.Internal{}, err
 	}
-	a := account.Internal{}
-	err = forEachRow(rows, func(rows pgx.Rows) (err error) {
-		a, err = scanInternal(rows)
-		return err
-	})
-	if err == nil && a.ID.IsZero() {
-		err = fault.New(fault.InternalAccountNotFound, "There is no internal account %s.", id)
-	}
-	return a, err
+	return row.internal()
 }
 
 // InternalAccountsByReference finds accounts by the code in a memo.
@@ -222,22 +213,30 @@ func (db *DB) InternalAccounts(ctx context.Context, p ident.Platform, f ports.In
 	return accounts, err
 }
 
-// InternalAccountsOf reads all accounts of owners.
+// InternalAccountsOf uses internal_account_owner_currency_unique. The zero customer stands
+// for the platform.
 func (db *DB) InternalAccountsOf(ctx context.Context, p ident.Platform, owners []ident.Customer) (map[ident.Customer][]account.Internal, error) {
 	found := make(map[ident.Customer][]account.Internal, len(owners))
+	if len(owners) == 0 {
+		return found, nil
+	}
 	ids := make([]uuid.UUID, len(owners))
 	for i, owner := range owners {
 		ids[i] = owner.UUID()
 	}
-	rows, err := db.pool.Query(ctx, internalsByOwner, pgx.QueryExecModeCacheStatement, pgID(p.UUID()), ids)
-	if err != nil {
+	var rows []internalRow
+	if err := db.bun.NewSelect().Model(&rows).Where("platform_id = ?", p.UUID()).
+		Where("coalesce(customer_id, '00000000-0000-0000-0000-000000000000') IN (?)", bun.List(ids)).Scan(ctx); err != nil {
 		return nil, err
 	}
-	return found, forEachRow(rows, func(rows pgx.Rows) error {
-		a, err := scanInternal(rows)
+	for i := range rows {
+		a, err := rows[i].internal()
+		if err != nil {
+			return nil, err
+		}
 		found[a.Customer] = append(found[a.Customer], a)
-		return err
-	})
+	}
+	return found, nil
 }
 
 func scanInternal(rows pgx.Rows) (account.Internal, error) {

@@ -1,0 +1,91 @@
+package postgres
+
+import (
+	"context"
+	"maps"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/uptrace/bun"
+
+	"causeway/core/fault"
+	"causeway/core/ident"
+	"causeway/core/lookup"
+	"causeway/core/money"
+	"causeway/core/transaction"
+)
+
+// lookupRow is a row of lookups.
+type lookupRow struct {
+	bun.BaseModel `bun:"table:lookups"`
+
+	PlatformID      uuid.UUID                 `bun:"platform_id,pk"`
+	ID              uuid.UUID                 `bun:"id,pk"`
+	CustomerID      uuid.NullUUID             `bun:"customer_id"`
+	SenderUMA       string                    `bun:"sender_uma"`
+	ReceiverUMA     string                    `bun:"receiver_uma"`
+	ExternalID      uuid.NullUUID             `bun:"external_id"`
+	RequestedFields []counterpartyFieldColumn `bun:"requested_fields,type:jsonb"`
+	Currencies      []string                  `bun:"currencies,array"`
+	ReceiverInfo    map[string]string         `bun:"receiver_info,type:jsonb"`
+	ExpiresAt       time.Time                 `bun:"expires_at"`
+	CreatedAt       time.Time                 `bun:"created_at"`
+}
+
+// CreateLookup inserts one lookup.
+func (u *unit) CreateLookup(ctx context.Context, l lookup.Lookup) error {
+	row := &lookupRow{
+		PlatformID: l.Platform.UUID(), ID: l.ID.UUID(), CustomerID: nullID(l.Customer.UUID()),
+		SenderUMA: l.SenderUMA, ReceiverUMA: l.ReceiverUMA, ExternalID: nullID(l.External.UUID()),
+		RequestedFields: []counterpartyFieldColumn{}, Currencies: []string{}, ReceiverInfo: map[string]string{},
+		ExpiresAt: l.ExpiresAt, CreatedAt: l.CreatedAt,
+	}
+	for _, field := range l.Fields {
+		row.RequestedFields = append(row.RequestedFields, counterpartyFieldColumn(field))
+	}
+	for _, currency := range l.Currencies {
+		row.Currencies = append(row.Currencies, string(currency))
+	}
+	maps.Copy(row.ReceiverInfo, l.Facts)
+	return u.insert(ctx, row)
+}
+
+// Lookup uses the primary key.
+func (db *DB) Lookup(ctx context.Context, p ident.Platform, id ident.Lookup) (lookup.Lookup, error) {
+	var row lookupRow
+	err := db.bun.NewSelect().Model(&row).
+		Where("platform_id = ? AND id = ? AND expires_at > ?", p.UUID(), id.UUID(), db.clock.Now()).Scan(ctx)
+	if isNoRows(err) {
+		return lookup.Lookup{}, fault.New(fault.LookupRequestNotFound, "There is no lookup %s, or it has expired. Look the receiver up again and use its lookupId.", id)
+	}
+	if err != nil {
+		return lookup.Lookup{}, err
+	}
+	return row.lookup(), nil
+}
+
+// DeleteLookups deletes at most 10,000 lookups created before a time, and returns how
+// many. It uses lookups_by_age.
+func (db *DB) DeleteLookups(ctx context.Context, before time.Time) (int64, error) {
+	deleted, err := db.pool.Exec(ctx, `
+		DELETE FROM lookups WHERE ctid IN (SELECT ctid FROM lookups WHERE created_at < $1 LIMIT 10000)`, before)
+	return deleted.RowsAffected(), err
+}
+
+func (row *lookupRow) lookup() lookup.Lookup {
+	l := lookup.Lookup{SenderUMA: row.SenderUMA, ReceiverUMA: row.ReceiverUMA, ExpiresAt: row.ExpiresAt.UTC(), CreatedAt: row.CreatedAt.UTC()}
+	ident.SetUUID(&l.Platform, row.PlatformID)
+	ident.SetUUID(&l.ID, row.ID)
+	ident.SetUUID(&l.Customer, row.CustomerID.UUID)
+	ident.SetUUID(&l.External, row.ExternalID.UUID)
+	for _, field := range row.RequestedFields {
+		l.Fields = append(l.Fields, transaction.InfoField(field))
+	}
+	for _, currency := range row.Currencies {
+		l.Currencies = append(l.Currencies, money.Currency(currency))
+	}
+	if len(row.ReceiverInfo) > 0 {
+		l.Facts = row.ReceiverInfo
+	}
+	return l
+}
