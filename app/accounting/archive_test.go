@@ -17,6 +17,7 @@ import (
 	"causeway/adapters/encryption"
 	"causeway/adapters/ids"
 	"causeway/app/audit"
+	"causeway/app/internal/apptest"
 	"causeway/core/fault"
 	"causeway/core/ident"
 	"causeway/core/money"
@@ -35,45 +36,45 @@ type archiveEnv struct {
 
 func newArchiveEnv(t *testing.T) *archiveEnv {
 	t.Helper()
-	h := &archiveEnv{periodEnv: newPeriodEnvAt(t, day(time.January, 10))}
-	ident.SetUUID(&h.ana, h.ids.New(midMarch))
-	ident.SetUUID(&h.bob, h.ids.New(midMarch))
-	h.deposit(h.ana, 100)
-	h.deposit(h.bob, 20)
-	h.setClock(day(time.February, 10))
-	h.deposit(h.ana, 3)
-	h.deposit(h.ana, 4)
-	h.changeState(period.SoftClose, "2026-01")
-	h.changeState(period.Close, "2026-01")
-	h.setClock(time.Date(2027, time.March, 14, 12, 0, 0, 0, time.UTC))
-	h.seal()
-	return h
+	e := &archiveEnv{periodEnv: newPeriodEnvAt(t, day(time.January, 10))}
+	ident.SetUUID(&e.ana, e.IDs.New(apptest.Noon))
+	ident.SetUUID(&e.bob, e.IDs.New(apptest.Noon))
+	e.deposit(e.ana, 100)
+	e.deposit(e.bob, 20)
+	e.setClock(day(time.February, 10))
+	e.deposit(e.ana, 3)
+	e.deposit(e.ana, 4)
+	e.changeState(period.SoftClose, "2026-01")
+	e.changeState(period.Close, "2026-01")
+	e.setClock(time.Date(2027, time.March, 14, 12, 0, 0, 0, time.UTC))
+	e.seal()
+	return e
 }
 
-func (h *archiveEnv) setClock(at time.Time) { h.clock.Advance(at.Sub(h.clock.Now())) }
+func (e *archiveEnv) setClock(at time.Time) { e.Clock.Advance(at.Sub(e.Clock.Now())) }
 
 // deposit records a deposit that is effective now.
-func (h *archiveEnv) deposit(to ident.InternalAccount, minor int64) ledger.Posting {
-	h.t.Helper()
-	p := ledger.Deposit(ledger.Header{ID: h.ids.New(h.clock.Now()), Platform: h.admin.Platform, Effective: h.clock.Now()},
+func (e *archiveEnv) deposit(to ident.InternalAccount, minor int64) ledger.Posting {
+	e.t.Helper()
+	p := ledger.Deposit(ledger.Header{ID: e.IDs.New(e.Clock.Now()), Platform: e.Admin.Platform, Effective: e.Clock.Now()},
 		ledger.IncomingFunds{Partner: ledger.Rail("ACH"), To: ledger.CustomerAccount(to), Amount: money.Amount{Minor: minor, Currency: money.USD}})
-	h.post(p)
-	h.posted = append(h.posted, p)
+	e.Post(p)
+	e.posted = append(e.posted, p)
 	return p
 }
 
-func (h *archiveEnv) seal() {
-	h.t.Helper()
+func (e *archiveEnv) seal() {
+	e.t.Helper()
 	key := sha256.Sum256([]byte("master"))
 	box, err := encryption.New(key[:])
 	if err != nil {
-		h.t.Fatal(err)
+		e.t.Fatal(err)
 	}
 	quiet, _ := test.NewNullLogger()
-	err = audit.NewLog(audit.LogConfig{Log: h.store.LedgerLog(), Signer: checkpoints.NewKeyring(h.store.LedgerLog(), box, h.clock, h.ids), Publisher: discardPublisher{},
-		Clock: h.clock, Logger: logrus.NewEntry(quiet), Interval: time.Hour}).SealDue(h.t.Context())
+	err = audit.NewLog(audit.LogConfig{Log: e.Store.LedgerLog(), Signer: checkpoints.NewKeyring(e.Store.LedgerLog(), box, e.Clock, e.IDs), Publisher: discardPublisher{},
+		Clock: e.Clock, Logger: logrus.NewEntry(quiet), Interval: time.Hour}).SealDue(e.t.Context())
 	if err != nil {
-		h.t.Fatal(err)
+		e.t.Fatal(err)
 	}
 }
 
@@ -82,10 +83,10 @@ type discardPublisher struct{}
 
 func (discardPublisher) Publish(context.Context, []ports.SignedCheckpoint) error { return nil }
 
-func (h *archiveEnv) archive() {
-	h.t.Helper()
-	if err := h.Archive(h.t.Context(), mustMonth("2026-01")); err != nil {
-		h.t.Fatalf("%+v", err)
+func (e *archiveEnv) archive() {
+	e.t.Helper()
+	if err := e.periods.Archive(e.t.Context(), mustMonth("2026-01")); err != nil {
+		e.t.Fatalf("%+v", err)
 	}
 }
 
@@ -101,12 +102,12 @@ func TestArchive_ArchivedMonthIsRefused(t *testing.T) {
 	t.Parallel()
 	// With January archived, everything later reads as before, and every read that needs January
 	// returns MONTH_ARCHIVED instead of leaving it out.
-	h := newArchiveEnv(t)
-	h.archive()
-	ctx, p := h.t.Context(), h.admin.Platform
-	ana := ledger.Account{Platform: p, Path: ledger.CustomerAccount(h.ana), Currency: money.USD}
+	env := newArchiveEnv(t)
+	env.archive()
+	ctx, p := env.t.Context(), env.Admin.Platform
+	ana := ledger.Account{Platform: p, Path: ledger.CustomerAccount(env.ana), Currency: money.USD}
 	ach := ledger.Account{Platform: p, Path: ledger.Rail("ACH"), Currency: money.USD}
-	reports, reader := h.store.Finance(), h.store.LedgerReader()
+	reports, reader := env.Store.Finance(), env.Store.LedgerReader()
 
 	balances, err := reader.Balances(ctx, []ledger.Account{ana, ach})
 	if err != nil || balances[ana] != 107 || balances[ach] != 127 {
@@ -159,11 +160,11 @@ func TestArchive_ArchivedMonthIsRefused(t *testing.T) {
 		_, err = reports.Postings(ctx, ports.PostingFilter{Platform: p, By: by, Limit: 9, Interval: period.Interval{From: day(time.January, 5), To: day(time.February, 5)}})
 		wantArchived(t, "postings from January on", err)
 	}
-	_, _, err = reports.RecordedPosting(ctx, p, h.posted[0].ID)
+	_, _, err = reports.RecordedPosting(ctx, p, env.posted[0].ID)
 	wantArchived(t, "a posting of January", err)
-	_, _, err = h.store.LedgerLog().Leaf(ctx, p, h.posted[1].ID)
+	_, _, err = env.Store.LedgerLog().Leaf(ctx, p, env.posted[1].ID)
 	wantArchived(t, "its leaf", err)
-	if posting, found, err := reports.RecordedPosting(ctx, p, h.posted[2].ID); err != nil || !found || posting.Seq != 3 {
+	if posting, found, err := reports.RecordedPosting(ctx, p, env.posted[2].ID); err != nil || !found || posting.Seq != 3 {
 		t.Errorf("a posting of February: %+v, %t, %v", posting, found, err)
 	}
 	var recent, old ident.Transaction
@@ -177,8 +178,8 @@ func TestArchive_ArchivedMonthIsRefused(t *testing.T) {
 		"those of an account":            {ports.EntryFilter{Path: ana.Path, Currency: ana.Currency}, true},
 		"those of an old transaction":    {ports.EntryFilter{Transaction: old}, true},
 		"those of a recent one":          {ports.EntryFilter{Transaction: recent}, false},
-		"those of a posting of January":  {ports.EntryFilter{Posting: h.posted[0].ID}, true},
-		"those of a posting of February": {ports.EntryFilter{Posting: h.posted[2].ID}, false},
+		"those of a posting of January":  {ports.EntryFilter{Posting: env.posted[0].ID}, true},
+		"those of a posting of February": {ports.EntryFilter{Posting: env.posted[2].ID}, false},
 		"those after January":            {ports.EntryFilter{After: ports.EntryPosition{Seq: 2, N: 1}}, false},
 	} {
 		c.filter.Platform = p
@@ -188,11 +189,11 @@ func TestArchive_ArchivedMonthIsRefused(t *testing.T) {
 			t.Errorf("%s: %v", what, err)
 		}
 	}
-	_, err = h.tryCheckLedger()
+	_, err = env.tryCheckLedger()
 	wantArchived(t, "a check", err)
 
 	view := func(asOf time.Time, fn func(context.Context, ports.LedgerView) error) error {
-		return h.store.LedgerViews().View(ctx, p, asOf, fn)
+		return env.Store.LedgerViews().View(ctx, p, asOf, fn)
 	}
 	wantArchived(t, "a view of January", view(day(time.January, 12), func(context.Context, ports.LedgerView) error { return nil }))
 	err = view(time.Time{}, func(ctx context.Context, v ports.LedgerView) error {
@@ -226,30 +227,30 @@ func TestArchive_PostingContinues(t *testing.T) {
 	t.Parallel()
 	// After archiving, numbering continues, an archived posting is not posted again, months are
 	// closed, and after the month is restored the ledger check is clean.
-	h := newArchiveEnv(t)
-	h.archive()
-	if err := h.tryPost(h.posted[0]); err != nil {
+	env := newArchiveEnv(t)
+	env.archive()
+	if err := env.tryPost(env.posted[0]); err != nil {
 		t.Errorf("repeated: %v", err)
 	}
-	h.deposit(h.bob, 5)
-	h.changeState(period.SoftClose, "2026-02")
-	h.changeState(period.Close, "2026-02")
-	wantLines(t, h.getMonth("2026-02"), "customers/"+h.ana.String()+" 100 0 7 107", "rails/ACH 120 7 0 127", "customers/"+h.bob.String()+" 20 0 0 20")
-	if err := h.Restore(t.Context(), mustMonth("2026-01")); err != nil {
+	env.deposit(env.bob, 5)
+	env.changeState(period.SoftClose, "2026-02")
+	env.changeState(period.Close, "2026-02")
+	wantLines(t, env.getMonth("2026-02"), "customers/"+env.ana.String()+" 100 0 7 107", "rails/ACH 120 7 0 127", "customers/"+env.bob.String()+" 20 0 0 20")
+	if err := env.periods.Restore(t.Context(), mustMonth("2026-01")); err != nil {
 		t.Fatal(err)
 	}
 
-	report, err := h.tryCheckLedger()
+	report, err := env.tryCheckLedger()
 	if err != nil {
 		t.Fatal(err)
 	}
 	for _, f := range report.Findings {
 		t.Error(f)
 	}
-	if _, found, err := h.store.Finance().RecordedPosting(t.Context(), h.admin.Platform, h.posted[0].ID); err != nil || !found {
+	if _, found, err := env.Store.Finance().RecordedPosting(t.Context(), env.Admin.Platform, env.posted[0].ID); err != nil || !found {
 		t.Errorf("a posting of January: %t, %v", found, err)
 	}
-	h.archive() // again
+	env.archive() // again
 }
 
 func TestArchive_Blockers(t *testing.T) {
@@ -259,40 +260,39 @@ func TestArchive_Blockers(t *testing.T) {
 		prepare func(*archiveEnv)
 		want    string
 	}{
-		"another platform": {func(h *archiveEnv) {
-			other := h.createPlatform("Bolt")
-			h.setClock(day(time.January, 12))
-			h.post(ledger.FeePaid(ledger.Header{ID: h.ids.New(midMarch), Platform: other.Platform, Effective: day(time.January, 9)}, ledger.Rail("WIRE"), money.Amount{Minor: 1, Currency: money.USD}))
-			h.setClock(time.Date(2027, time.March, 14, 12, 0, 0, 0, time.UTC))
-			h.seal()
+		"another platform": {func(env *archiveEnv) {
+			other := env.NewPrincipal(env.NewPlatform())
+			env.setClock(day(time.January, 12))
+			env.Post(ledger.FeePaid(ledger.Header{ID: env.IDs.New(apptest.Noon), Platform: other.Platform, Effective: day(time.January, 9)}, ledger.Rail("WIRE"), money.Amount{Minor: 1, Currency: money.USD}))
+			env.setClock(time.Date(2027, time.March, 14, 12, 0, 0, 0, time.UTC))
+			env.seal()
 		}, "the month is not closed; close it"},
-		"unsealed postings": {func(h *archiveEnv) {
-			if err := h.execAsOwner("UPDATE ledger_log_state SET size = 1"); err != nil {
-				h.t.Fatal(err)
+		"unsealed postings": {func(env *archiveEnv) {
+			if err := env.Exec("UPDATE ledger_log_state SET size = 1"); err != nil {
+				env.t.Fatal(err)
 			}
 		}, "1 of its postings are not in a checkpoint of the log yet"},
-		"a posting effective later": {func(h *archiveEnv) {
-			if err := h.execAsOwner("ALTER TABLE ledger_postings DISABLE TRIGGER append_only", "UPDATE ledger_postings SET effective_at = '2026-02-02' WHERE seq = 2"); err != nil {
-				h.t.Fatal(err)
+		"a posting effective later": {func(env *archiveEnv) {
+			if err := env.Exec("ALTER TABLE ledger_postings DISABLE TRIGGER append_only", "UPDATE ledger_postings SET effective_at = '2026-02-02' WHERE seq = 2"); err != nil {
+				env.t.Fatal(err)
 			}
 		}, "1 of its postings are effective after it"},
-		"unmatched funds": {func(h *archiveEnv) {
-			if err := h.execAsOwner("ALTER TABLE ledger_postings DISABLE TRIGGER append_only", "UPDATE ledger_postings SET kind = 'unmatched_received' WHERE seq = 1"); err != nil {
-				h.t.Fatal(err)
+		"unmatched funds": {func(env *archiveEnv) {
+			if err := env.Exec("ALTER TABLE ledger_postings DISABLE TRIGGER append_only", "UPDATE ledger_postings SET kind = 'unmatched_received' WHERE seq = 1"); err != nil {
+				env.t.Fatal(err)
 			}
 		}, "1 payments received in it are unmatched"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			h := newArchiveEnv(t)
-			h.t = t
-			c.prepare(h)
-			err := h.Archive(t.Context(), mustMonth("2026-01"))
+			env := newArchiveEnv(t)
+			c.prepare(env)
+			err := env.periods.Archive(t.Context(), mustMonth("2026-01"))
 			var refused *fault.Error
 			if !errors.As(err, &refused) || refused.Code != fault.Conflict || !slices.ContainsFunc(refused.Fields, func(f fault.Field) bool { return strings.Contains(f.Message, c.want) }) {
 				t.Errorf("%+v, want that it says %q", err, c.want)
 			}
-			if got, err := h.store.LedgerReader().BalanceAt(t.Context(), ledger.Account{Platform: h.admin.Platform, Path: ledger.Rail("ACH"), Currency: money.USD}, ports.ByRecorded, day(time.January, 20)); err != nil || got != 120 {
+			if got, err := env.Store.LedgerReader().BalanceAt(t.Context(), ledger.Account{Platform: env.Admin.Platform, Path: ledger.Rail("ACH"), Currency: money.USD}, ports.ByRecorded, day(time.January, 20)); err != nil || got != 120 {
 				t.Errorf("January is archived nevertheless: %d, %v", got, err)
 			}
 		})
@@ -303,7 +303,7 @@ func TestArchive_OldestMonthFirst(t *testing.T) {
 	t.Parallel()
 	// Months are archived in order, after the period in which payments can be returned, and
 	// restored in reverse order.
-	h := newArchiveEnv(t)
+	env := newArchiveEnv(t)
 	ctx := t.Context()
 	wantConflict := func(name, want string, err error) {
 		t.Helper()
@@ -311,24 +311,24 @@ func TestArchive_OldestMonthFirst(t *testing.T) {
 			t.Errorf("%s: %v, want %q", name, err, want)
 		}
 	}
-	wantConflict("the second", "can be archived from 2027-04-01 on", h.Archive(ctx, mustMonth("2026-02")))
-	h.setClock(time.Date(2027, time.April, 1, 0, 0, 0, 0, time.UTC))
-	wantConflict("the second before the first", "archive 2026-01 before 2026-02", h.Archive(ctx, mustMonth("2026-02")))
-	wantConflict("one without postings", "2025-12 is not in the ledger", h.Archive(ctx, mustMonth("2025-12")))
-	wantConflict("what is in the books", "2026-01 is not archived", h.Restore(ctx, mustMonth("2026-01")))
-	h.archive()
-	h.changeState(period.SoftClose, "2026-02")
-	h.changeState(period.Close, "2026-02")
-	if err := h.Archive(ctx, mustMonth("2026-02")); err != nil { // on a platform that posted nothing since
+	wantConflict("the second", "can be archived from 2027-04-01 on", env.periods.Archive(ctx, mustMonth("2026-02")))
+	env.setClock(time.Date(2027, time.April, 1, 0, 0, 0, 0, time.UTC))
+	wantConflict("the second before the first", "archive 2026-01 before 2026-02", env.periods.Archive(ctx, mustMonth("2026-02")))
+	wantConflict("one without postings", "2025-12 is not in the ledger", env.periods.Archive(ctx, mustMonth("2025-12")))
+	wantConflict("what is in the books", "2026-01 is not archived", env.periods.Restore(ctx, mustMonth("2026-01")))
+	env.archive()
+	env.changeState(period.SoftClose, "2026-02")
+	env.changeState(period.Close, "2026-02")
+	if err := env.periods.Archive(ctx, mustMonth("2026-02")); err != nil { // on a platform that posted nothing since
 		t.Fatalf("%+v", err)
 	}
-	wantConflict("the first", "restore 2026-02 first", h.Restore(ctx, mustMonth("2026-01")))
+	wantConflict("the first", "restore 2026-02 first", env.periods.Restore(ctx, mustMonth("2026-01")))
 	for _, month := range []string{"2026-02", "2026-01"} {
-		if err := h.Restore(ctx, mustMonth(month)); err != nil {
+		if err := env.periods.Restore(ctx, mustMonth(month)); err != nil {
 			t.Fatal(err)
 		}
 	}
-	report, err := h.tryCheckLedger()
+	report, err := env.tryCheckLedger()
 	if err != nil || len(report.Findings) > 0 {
 		t.Errorf("%v, %v", report.Findings, err)
 	}

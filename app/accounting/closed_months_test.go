@@ -11,14 +11,14 @@ import (
 
 // newEnvWithClosedMonths has two closed months, the second with two postings.
 func newEnvWithClosedMonths(t *testing.T) *periodEnv {
-	h := newPeriodEnv(t)
-	h.post(h.newFeePosting(day(time.January, 5), 9), h.newFeePosting(day(time.February, 6), 2), h.newFeePosting(day(time.February, 7), 3))
+	env := newPeriodEnv(t)
+	env.Post(env.newFeePosting(day(time.January, 5), 9), env.newFeePosting(day(time.February, 6), 2), env.newFeePosting(day(time.February, 7), 3))
 	for _, m := range []string{"2026-01", "2026-02"} {
-		h.changeState(period.SoftClose, m)
-		h.changeState(period.Close, m)
+		env.changeState(period.SoftClose, m)
+		env.changeState(period.Close, m)
 	}
-	h.post(h.newFeePosting(day(time.March, 1), 4))
-	return h
+	env.Post(env.newFeePosting(day(time.March, 1), 4))
+	return env
 }
 
 func TestCheck_DamagedClosedMonth(t *testing.T) {
@@ -45,11 +45,11 @@ func TestCheck_DamagedClosedMonth(t *testing.T) {
 		"one moved between months":  {"UPDATE ledger_postings SET effective_at = '2026-01-09' WHERE seq = 2", "debited 9 and credited 0 in 2026-01; its entries say 11 and 0"},
 		"all of it taken to pieces": {"DELETE FROM ledger_closings", "which is not closed"},
 	} {
-		h := newEnvWithClosedMonths(t)
-		if err := h.execAsOwner(off, c.damage); err != nil {
+		env := newEnvWithClosedMonths(t)
+		if err := env.Exec(off, c.damage); err != nil {
 			t.Fatalf("%s: %v", name, err)
 		}
-		h.wantFinding(name, audit.RuleClosedMonths, c.want)
+		env.wantFinding(name, audit.RuleClosedMonths, c.want)
 	}
 }
 
@@ -72,50 +72,50 @@ func TestCheck_UnauthorisedPostingInSoftClosedMonth(t *testing.T) {
 		"another action":    {"UPDATE ledger_period_changes SET action = 'close'", "of 2026-02 to close was done"},
 		"a reopened month":  {"UPDATE ledger_clocks SET soft_closed_before = '2026-02-01'", "the clock says closed before 2026-02 and held before 2026-02"},
 	} {
-		h := newPeriodEnv(t)
-		h.post(h.newFeePosting(day(time.January, 5), 9), h.newFeePosting(day(time.February, 6), 2))
-		h.changeState(period.SoftClose, "2026-02")
-		if _, err := h.Adjust(t.Context(), h.admin.Platform, h.admin.Token, nil, newAdjustment(day(time.February, 7))); err != nil {
+		env := newPeriodEnv(t)
+		env.Post(env.newFeePosting(day(time.January, 5), 9), env.newFeePosting(day(time.February, 6), 2))
+		env.changeState(period.SoftClose, "2026-02")
+		if _, err := env.periods.Adjust(t.Context(), env.Admin.Platform, env.Admin.Token, nil, newAdjustment(day(time.February, 7))); err != nil {
 			t.Fatal(err)
 		}
-		h.post(h.newFeePosting(day(time.February, 8), 3), h.newFeePosting(day(time.March, 9), 3))
+		env.Post(env.newFeePosting(day(time.February, 8), 3), env.newFeePosting(day(time.March, 9), 3))
 
-		if err := h.execAsOwner(off, c.damage); err != nil {
+		if err := env.Exec(off, c.damage); err != nil {
 			t.Fatalf("%s: %v", name, err)
 		}
 
-		h.wantFinding(name, audit.RuleSoftClosedMonths, c.want)
+		env.wantFinding(name, audit.RuleSoftClosedMonths, c.want)
 	}
 }
 
 func TestCheck_PostingSecondsAfterMonthEnd(t *testing.T) {
 	t.Parallel()
 	// A posting recorded within seconds of the end of a soft-closed month is found too.
-	h := newPeriodEnvAt(t, time.Date(2026, time.March, 1, 0, 0, 3, 0, time.UTC))
-	h.post(h.newFeePosting(day(time.February, 6), 2))
-	h.changeState(period.SoftClose, "2026-02")
-	h.post(h.newFeePosting(time.Date(2026, time.March, 1, 0, 0, 2, 0, time.UTC), 1))
-	h.wantFinding("no damage", audit.RuleSoftClosedMonths, "")
+	env := newPeriodEnvAt(t, time.Date(2026, time.March, 1, 0, 0, 3, 0, time.UTC))
+	env.Post(env.newFeePosting(day(time.February, 6), 2))
+	env.changeState(period.SoftClose, "2026-02")
+	env.Post(env.newFeePosting(time.Date(2026, time.March, 1, 0, 0, 2, 0, time.UTC), 1))
+	env.wantFinding("no damage", audit.RuleSoftClosedMonths, "")
 
-	if err := h.execAsOwner("ALTER TABLE ledger_postings DISABLE TRIGGER append_only", "UPDATE ledger_postings SET effective_at = '2026-02-28 23:59:58Z' WHERE seq = 2"); err != nil {
+	if err := env.Exec("ALTER TABLE ledger_postings DISABLE TRIGGER append_only", "UPDATE ledger_postings SET effective_at = '2026-02-28 23:59:58Z' WHERE seq = 2"); err != nil {
 		t.Fatal(err)
 	}
 
-	h.wantFinding("moved into the month", audit.RuleSoftClosedMonths, "1 postings on PLATFORM are effective before 2026-03")
+	env.wantFinding("moved into the month", audit.RuleSoftClosedMonths, "1 postings on PLATFORM are effective before 2026-03")
 }
 
 // wantFinding checks the ledger and expects a finding of a rule; none if want is empty.
-func (h *periodEnv) wantFinding(name string, rule audit.Rule, want string) {
-	h.t.Helper()
-	want, found := strings.ReplaceAll(want, "PLATFORM", h.admin.Platform.String()), want == ""
-	report := h.checkLedger()
+func (e *periodEnv) wantFinding(name string, rule audit.Rule, want string) {
+	e.t.Helper()
+	want, found := strings.ReplaceAll(want, "PLATFORM", e.Admin.Platform.String()), want == ""
+	report := e.checkLedger()
 	for _, f := range report.Findings {
 		if f.Rule == rule {
 			found = want != "" && (found || strings.Contains(f.Message, want))
 		}
 	}
 	if !found {
-		h.t.Errorf("%s: want %q among %v", name, want, report.Findings)
+		e.t.Errorf("%s: want %q among %v", name, want, report.Findings)
 	}
 }
 
@@ -123,7 +123,7 @@ func TestClosedMonths_AppendOnly(t *testing.T) {
 	t.Parallel()
 	// Not even the owner of the tables can change the record of a closed month, reopen it, or
 	// close a month without its trial balance; the service has no permission to.
-	h := newEnvWithClosedMonths(t)
+	env := newEnvWithClosedMonths(t)
 	for statement, want := range map[string]string{
 		"UPDATE ledger_closing_lines SET closing = 0":                                              "append-only",
 		"DELETE FROM ledger_closings":                                                              "append-only",
@@ -134,16 +134,16 @@ func TestClosedMonths_AppendOnly(t *testing.T) {
 		"UPDATE ledger_clocks SET soft_closed_before = '2026-02-01'":                               "cannot be reopened",
 		"UPDATE ledger_clocks SET closed_before = '2026-04-01', soft_closed_before = '2026-04-01'": "without its trial balance",
 	} {
-		if err := h.execAsOwner(statement); err == nil || !strings.Contains(err.Error(), want) {
+		if err := env.Exec(statement); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("owner: %s: %v", statement, err)
 		}
 	}
 	for _, statement := range []string{"UPDATE ledger_closing_lines SET closing = 0", "DELETE FROM ledger_closings", "DELETE FROM ledger_authorisations", "UPDATE ledger_period_changes SET note = 'x'"} {
-		if err := h.execAsOwner("SET ROLE causeway_service", statement); err == nil || !strings.Contains(err.Error(), "permission denied") {
+		if err := env.Exec("SET ROLE causeway_service", statement); err == nil || !strings.Contains(err.Error(), "permission denied") {
 			t.Errorf("service: %s: %v", statement, err)
 		}
 	}
-	if !h.checkLedger().Clean() {
+	if !env.checkLedger().Clean() {
 		t.Error("not clean")
 	}
 }

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	ledgerdb "causeway/adapters/postgres/ledgerdb"
+	"causeway/app/internal/apptest"
 	"causeway/core/fault"
 	"causeway/core/period"
 	"causeway/ledger"
@@ -19,10 +20,10 @@ func TestClosedMonths_ConcurrentPosting(t *testing.T) {
 	// While many post into random months, adjustments too, and the months are soft-closed,
 	// reopened and closed: no posting is refused, each is written once, and every closed month
 	// equals its stored trial balance.
-	h := newPeriodEnv(t)
+	env := newPeriodEnv(t)
 	random := rand.New(rand.NewPCG(17, 3))
 	months := []period.Month{mustMonth("2025-10"), mustMonth("2025-11"), mustMonth("2025-12"), mustMonth("2026-01"), mustMonth("2026-02")}
-	h.post(h.newFeePosting(months[0].Start(), 1))
+	env.Post(env.newFeePosting(months[0].Start(), 1))
 
 	var posters sync.WaitGroup
 	done := make(chan struct{})
@@ -36,19 +37,19 @@ func TestClosedMonths_ConcurrentPosting(t *testing.T) {
 					return
 				default:
 				}
-				at := months[0].Start().Add(time.Duration(random.Int64N(int64(midMarch.Sub(months[0].Start())))))
+				at := months[0].Start().Add(time.Duration(random.Int64N(int64(apptest.Noon.Sub(months[0].Start())))))
 				if i < 2 {
-					if _, err := h.Adjust(context.Background(), h.admin.Platform, h.admin.Token, nil, newAdjustment(at)); err != nil {
+					if _, err := env.periods.Adjust(context.Background(), env.Admin.Platform, env.Admin.Token, nil, newAdjustment(at)); err != nil {
 						t.Errorf("an adjustment at %s: %v", at, err)
 					}
 					posted[i]++
 					continue
 				}
-				batch := []ledger.Posting{h.newFeePosting(at, 1)}
+				batch := []ledger.Posting{env.newFeePosting(at, 1)}
 				for range random.IntN(4) {
-					batch = append(batch, h.newFeePosting(at.Add(-time.Duration(random.Int64N(int64(24*time.Hour)))), 1))
+					batch = append(batch, env.newFeePosting(at.Add(-time.Duration(random.Int64N(int64(24*time.Hour)))), 1))
 				}
-				if err := h.tryPost(batch...); err != nil {
+				if err := env.tryPost(batch...); err != nil {
 					t.Errorf("a posting at %s: %v", at, err)
 				}
 				posted[i] += int64(len(batch))
@@ -59,7 +60,7 @@ func TestClosedMonths_ConcurrentPosting(t *testing.T) {
 	for closed := 0; closed < len(months); {
 		m := months[random.IntN(len(months))]
 		a := period.Actions()[random.IntN(3)]
-		_, err := h.ChangeState(t.Context(), h.admin.Platform, h.admin.Token, nil, a, m, "")
+		_, err := env.periods.ChangeState(t.Context(), env.Admin.Platform, env.Admin.Token, nil, a, m, "")
 		switch {
 		case err == nil && a == period.Close:
 			closed++
@@ -68,7 +69,7 @@ func TestClosedMonths_ConcurrentPosting(t *testing.T) {
 			closed = len(months)
 		}
 		if err == nil {
-			tried += h.checkSoftClosed(t, m)
+			tried += env.checkSoftClosed(t, m)
 		}
 	}
 	close(done)
@@ -78,7 +79,7 @@ func TestClosedMonths_ConcurrentPosting(t *testing.T) {
 	for _, n := range posted {
 		total += n
 	}
-	report := h.checkLedger()
+	report := env.checkLedger()
 	for _, f := range report.Findings {
 		t.Error(f)
 	}
@@ -91,9 +92,9 @@ func TestClosedMonths_ConcurrentPosting(t *testing.T) {
 
 // checkSoftClosed checks that no unauthorised posting gets into a month that is soft-closed,
 // and returns how many it posted.
-func (h *periodEnv) checkSoftClosed(t *testing.T, m period.Month) (tried int64) {
+func (e *periodEnv) checkSoftClosed(t *testing.T, m period.Month) (tried int64) {
 	t.Helper()
-	overview, err := h.store.PeriodOverview(t.Context(), h.admin.Platform)
+	overview, err := e.Store.PeriodOverview(t.Context(), e.Admin.Platform)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -101,11 +102,11 @@ func (h *periodEnv) checkSoftClosed(t *testing.T, m period.Month) (tried int64) 
 		return 0
 	}
 	count := func() (n int64) {
-		err := h.store.Pool().QueryRow(t.Context(), `
+		err := e.Store.Pool().QueryRow(t.Context(), `
 			SELECT count(*) FROM ledger_postings p
 			WHERE p.platform_id = $1 AND p.effective_at >= $2 AND p.effective_at < $3
 			AND NOT EXISTS (SELECT FROM ledger_authorisations a WHERE a.platform_id = p.platform_id AND a.posting_id = p.id)`,
-			h.admin.Platform.UUID(), m.Start(), m.End()).Scan(&n)
+			e.Admin.Platform.UUID(), m.Start(), m.End()).Scan(&n)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -113,7 +114,7 @@ func (h *periodEnv) checkSoftClosed(t *testing.T, m period.Month) (tried int64) 
 	}
 	before := count()
 	// The posting is accepted, in another month.
-	h.post(h.newFeePosting(m.Start().Add(time.Hour), 1))
+	e.Post(e.newFeePosting(m.Start().Add(time.Hour), 1))
 	if after := count(); after != before {
 		t.Errorf("%s is %s: %d postings, then %d", m, overview.Calendar.State(m), before, after)
 	}
@@ -123,14 +124,14 @@ func (h *periodEnv) checkSoftClosed(t *testing.T, m period.Month) (tried int64) 
 func TestClose_ConcurrentCallers(t *testing.T) {
 	t.Parallel()
 	// Of several concurrent callers one closes the month, and the others get CONFLICT.
-	h := newPeriodEnv(t)
-	h.post(h.newFeePosting(day(time.January, 5), 9))
-	h.changeState(period.SoftClose, "2026-01")
+	env := newPeriodEnv(t)
+	env.Post(env.newFeePosting(day(time.January, 5), 9))
+	env.changeState(period.SoftClose, "2026-01")
 	errs := make([]error, 6)
 	var all sync.WaitGroup
 	for i := range errs {
 		all.Go(func() {
-			_, errs[i] = h.ChangeState(context.Background(), h.admin.Platform, h.admin.Token, nil, period.Close, mustMonth("2026-01"), "")
+			_, errs[i] = env.periods.ChangeState(context.Background(), env.Admin.Platform, env.Admin.Token, nil, period.Close, mustMonth("2026-01"), "")
 		})
 	}
 	all.Wait()
@@ -146,26 +147,26 @@ func TestClose_ConcurrentCallers(t *testing.T) {
 	if done != 1 {
 		t.Errorf("closed %d times", done)
 	}
-	wantLines(t, h.getMonth("2026-01"), "expense/rails 0 9 0 9", "rails/WIRE 0 0 9 -9")
+	wantLines(t, env.getMonth("2026-01"), "expense/rails 0 9 0 9", "rails/WIRE 0 0 9 -9")
 }
 
 func TestClose_RetriesAfterConcurrentPosting(t *testing.T) {
 	t.Parallel()
 	// A posting that got into a soft-closed month while it was added up is in the trial balance,
 	// because the unit of work is retried. (The posting bypasses the lock that the service takes.)
-	h := newPeriodEnv(t)
-	h.post(h.newFeePosting(day(time.January, 5), 9))
-	h.changeState(period.SoftClose, "2026-01")
-	late := h.newFeePosting(day(time.January, 6), 1)
+	env := newPeriodEnv(t)
+	env.Post(env.newFeePosting(day(time.January, 5), 9))
+	env.changeState(period.SoftClose, "2026-01")
+	late := env.newFeePosting(day(time.January, 6), 1)
 	runs := 0
-	err := h.store.Do(t.Context(), func(ctx testContext, tx ports.Tx) error {
+	err := env.Store.Do(t.Context(), func(ctx testContext, tx ports.Tx) error {
 		runs++
-		change := period.Change{Platform: h.admin.Platform, Month: mustMonth("2026-01"), Action: period.Close, At: midMarch}
-		calendar, err := tx.LockPeriods(ctx, h.admin.Platform)
+		change := period.Change{Platform: env.Admin.Platform, Month: mustMonth("2026-01"), Action: period.Close, At: apptest.Noon}
+		calendar, err := tx.LockPeriods(ctx, env.Admin.Platform)
 		if err != nil {
 			return err
 		}
-		next, err := calendar.Apply(change.Action, change.Month, midMarch)
+		next, err := calendar.Apply(change.Action, change.Month, apptest.Noon)
 		if err != nil {
 			return err
 		}
@@ -173,36 +174,36 @@ func TestClose_RetriesAfterConcurrentPosting(t *testing.T) {
 			return err
 		}
 		if runs == 1 {
-			h.postWithoutLock(late)
+			env.postWithoutLock(late)
 		}
 		return tx.ChangePeriods(ctx, change, next)
 	})
 	if err != nil || runs != 2 {
 		t.Fatalf("%d runs, %v", runs, err)
 	}
-	wantLines(t, h.getMonth("2026-01"), "expense/rails 0 10 0 10", "rails/WIRE 0 0 10 -10")
-	for _, f := range h.checkLedger().Findings {
+	wantLines(t, env.getMonth("2026-01"), "expense/rails 0 10 0 10", "rails/WIRE 0 0 10 -10")
+	for _, f := range env.checkLedger().Findings {
 		t.Error(f)
 	}
 }
 
 // postWithoutLock records an authorised posting without taking the lock of the periods.
-func (h *periodEnv) postWithoutLock(p ledger.Posting) {
-	h.t.Helper()
-	tx, err := h.store.Pool().Begin(context.Background())
+func (e *periodEnv) postWithoutLock(p ledger.Posting) {
+	e.t.Helper()
+	tx, err := e.Store.Pool().Begin(context.Background())
 	if err != nil {
-		h.t.Fatal(err)
+		e.t.Fatal(err)
 	}
 	defer func() { _ = tx.Rollback(context.Background()) }()
 	_, err = tx.Exec(context.Background(), `INSERT INTO ledger_authorisations (platform_id, posting_id, token_id, note, authorised_at) VALUES ($1, $2, $2, 'x', now())`,
 		p.Platform.UUID(), p.ID)
 	if err == nil {
-		err = ledgerdb.New().Post(context.Background(), tx, midMarch, []ledger.Posting{p})
+		err = ledgerdb.New().Post(context.Background(), tx, apptest.Noon, []ledger.Posting{p})
 	}
 	if err == nil {
 		err = tx.Commit(context.Background())
 	}
 	if err != nil {
-		h.t.Fatal(err)
+		e.t.Fatal(err)
 	}
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/google/uuid"
 
 	"causeway/app/accounting"
+	"causeway/app/internal/apptest"
 	"causeway/core/fault"
 	"causeway/core/period"
 	"causeway/ledger"
@@ -19,28 +20,28 @@ func TestPeriods_SoftCloseAndClose(t *testing.T) {
 	t.Parallel()
 	// A month is soft-closed and closed: its trial balance is stored and adds up, the next month
 	// opens with its closing balances, and the ledger check is clean.
-	h := newPeriodEnv(t)
-	before, january, february := h.newFeePosting(day(time.December, 5).AddDate(-1, 0, 0), 100), h.newFeePosting(day(time.January, 31), 20), h.newFeePosting(day(time.February, 1), 3)
-	h.post(before, january, february)
+	env := newPeriodEnv(t)
+	before, january, february := env.newFeePosting(day(time.December, 5).AddDate(-1, 0, 0), 100), env.newFeePosting(day(time.January, 31), 20), env.newFeePosting(day(time.February, 1), 3)
+	env.Post(before, january, february)
 
-	h.changeState(period.SoftClose, "2026-01")
-	first := h.changeState(period.Close, "2026-01")
-	h.changeState(period.SoftClose, "2026-02")
-	h.post(h.newFeePosting(day(time.March, 1), 7))
-	h.changeState(period.Close, "2026-02")
+	env.changeState(period.SoftClose, "2026-01")
+	first := env.changeState(period.Close, "2026-01")
+	env.changeState(period.SoftClose, "2026-02")
+	env.Post(env.newFeePosting(day(time.March, 1), 7))
+	env.changeState(period.Close, "2026-02")
 
-	if first.State != period.Closed || first.Closing == nil || first.Closing.Seq != 3 || first.Closing.By != h.admin.Token {
+	if first.State != period.Closed || first.Closing == nil || first.Closing.Seq != 3 || first.Closing.By != env.Admin.Token {
 		t.Errorf("closed: %+v", first.Closing)
 	}
 	if digest := february.Digest(); !slices.Equal(first.Closing.Digest, digest[:]) {
 		t.Errorf("closed at %x, want %x", first.Closing.Digest, digest)
 	}
-	wantLines(t, h.getMonth("2026-01"), "expense/rails 100 20 0 120", "rails/WIRE -100 0 20 -120")
-	wantLines(t, h.getMonth("2026-02"), "expense/rails 120 3 0 123", "rails/WIRE -120 0 3 -123")
-	if totals := h.getMonth("2026-02").Totals; len(totals) != 1 || totals[0].Accounts != 2 || totals[0].Debits.String() != "3" || totals[0].Credits.String() != "3" {
+	wantLines(t, env.getMonth("2026-01"), "expense/rails 100 20 0 120", "rails/WIRE -100 0 20 -120")
+	wantLines(t, env.getMonth("2026-02"), "expense/rails 120 3 0 123", "rails/WIRE -120 0 3 -123")
+	if totals := env.getMonth("2026-02").Totals; len(totals) != 1 || totals[0].Accounts != 2 || totals[0].Debits.String() != "3" || totals[0].Credits.String() != "3" {
 		t.Errorf("totals %v", totals)
 	}
-	for _, f := range h.checkLedger().Findings {
+	for _, f := range env.checkLedger().Findings {
 		t.Error(f)
 	}
 }
@@ -61,18 +62,18 @@ func TestPost_IntoClosedMonth(t *testing.T) {
 	t.Parallel()
 	// A posting for a month that does not accept it is effective in the first month that does,
 	// and its memo names the day. Repeated it is written once, and its reversal mirrors it.
-	h := newPeriodEnv(t)
-	early := h.newFeePosting(day(time.January, 10), 1)
-	h.post(early)
-	h.changeState(period.SoftClose, "2026-01")
-	h.changeState(period.Close, "2026-01")
-	h.changeState(period.SoftClose, "2026-02")
+	env := newPeriodEnv(t)
+	early := env.newFeePosting(day(time.January, 10), 1)
+	env.Post(early)
+	env.changeState(period.SoftClose, "2026-01")
+	env.changeState(period.Close, "2026-01")
+	env.changeState(period.SoftClose, "2026-02")
 
-	closed, softClosed, open := h.newFeePosting(day(time.January, 20), 2), h.newFeePosting(day(time.February, 20), 3), h.newFeePosting(day(time.March, 2), 4)
-	h.post(closed, softClosed, open, early)
-	h.post(open, closed, softClosed)
-	reversal := ledger.Reverse(closed, h.ids.New(midMarch), day(time.January, 21), "a mistake")
-	h.post(reversal)
+	closed, softClosed, open := env.newFeePosting(day(time.January, 20), 2), env.newFeePosting(day(time.February, 20), 3), env.newFeePosting(day(time.March, 2), 4)
+	env.Post(closed, softClosed, open, early)
+	env.Post(open, closed, softClosed)
+	reversal := ledger.Reverse(closed, env.IDs.New(apptest.Noon), day(time.January, 21), "a mistake")
+	env.Post(reversal)
 
 	for _, c := range []struct {
 		posting   ledger.Posting
@@ -83,17 +84,17 @@ func TestPost_IntoClosedMonth(t *testing.T) {
 		{closed, mustMonth("2026-03").Start(), "wire (for 2026-01-20)"}, {softClosed, mustMonth("2026-03").Start(), "wire (for 2026-02-20)"},
 		{reversal, mustMonth("2026-03").Start(), "a mistake (for 2026-01-21)"},
 	} {
-		if got := h.readPosting(c.posting.ID); !got.Effective.Equal(c.effective) || got.Memo != c.memo || !c.posting.IsRepeatOf(got) {
+		if got := env.readPosting(c.posting.ID); !got.Effective.Equal(c.effective) || got.Memo != c.memo || !c.posting.IsRepeatOf(got) {
 			t.Errorf("effective %s, memo %q; want %s, %q", got.Effective, got.Memo, c.effective, c.memo)
 		}
 	}
 	changed := closed
 	changed.Memo = "another wire"
-	if err := h.tryPost(changed); err == nil {
+	if err := env.tryPost(changed); err == nil {
 		t.Error("a different posting with the same id is accepted as a repetition")
 	}
-	wantLines(t, h.getMonth("2026-01"), "expense/rails 0 1 0 1", "rails/WIRE 0 0 1 -1")
-	for _, f := range h.checkLedger().Findings {
+	wantLines(t, env.getMonth("2026-01"), "expense/rails 0 1 0 1", "rails/WIRE 0 0 1 -1")
+	for _, f := range env.checkLedger().Findings {
 		t.Error(f)
 	}
 }
@@ -101,16 +102,16 @@ func TestPost_IntoClosedMonth(t *testing.T) {
 func TestReopen_AcceptsPostingsAgain(t *testing.T) {
 	t.Parallel()
 	// A reopened month accepts postings again, and its changes stay recorded.
-	h := newPeriodEnv(t)
-	h.changeState(period.SoftClose, "2026-01")
-	h.changeState(period.Reopen, "2026-01")
-	p := h.newFeePosting(day(time.January, 20), 2)
-	h.post(p)
+	env := newPeriodEnv(t)
+	env.changeState(period.SoftClose, "2026-01")
+	env.changeState(period.Reopen, "2026-01")
+	p := env.newFeePosting(day(time.January, 20), 2)
+	env.Post(p)
 
-	if got := h.readPosting(p.ID); !got.Equal(p) {
+	if got := env.readPosting(p.ID); !got.Equal(p) {
 		t.Errorf("posted %v", got)
 	}
-	months, err := h.List(t.Context(), h.admin.Platform)
+	months, err := env.periods.List(t.Context(), env.Admin.Platform)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -127,14 +128,14 @@ func TestPeriods_Refused(t *testing.T) {
 	t.Parallel()
 	// A month that does not exist is not found, and a change that its state or order does not
 	// allow is refused; nothing changes.
-	h := newPeriodEnv(t)
-	h.changeState(period.SoftClose, "2026-01")
+	env := newPeriodEnv(t)
+	env.changeState(period.SoftClose, "2026-01")
 	change := func(a period.Action, m string, note string) error {
-		_, err := h.ChangeState(t.Context(), h.admin.Platform, h.admin.Token, nil, a, mustMonth(m), note)
+		_, err := env.periods.ChangeState(t.Context(), env.Admin.Platform, env.Admin.Token, nil, a, mustMonth(m), note)
 		return err
 	}
 	get := func(m string) error {
-		_, err := h.Get(t.Context(), h.admin.Platform, mustMonth(m), ports.LineFilter{Limit: 1})
+		_, err := env.periods.Get(t.Context(), env.Admin.Platform, mustMonth(m), ports.LineFilter{Limit: 1})
 		return err
 	}
 	for name, c := range map[string]struct {
@@ -152,12 +153,12 @@ func TestPeriods_Refused(t *testing.T) {
 			t.Errorf("%s: %v, want %s", name, c.err, c.want)
 		}
 	}
-	if m := h.getMonth("2026-01"); m.State != period.SoftClosed || len(m.Changes) != 1 {
+	if m := env.getMonth("2026-01"); m.State != period.SoftClosed || len(m.Changes) != 1 {
 		t.Errorf("%+v", m)
 	}
 	// Another platform has months of its own.
-	other := h.createPlatform("Other")
-	if months, err := h.List(t.Context(), other.Platform); err != nil || len(months) != 1 || months[0].State != period.Open {
+	other := env.NewPrincipal(env.NewPlatform())
+	if months, err := env.periods.List(t.Context(), other.Platform); err != nil || len(months) != 1 || months[0].State != period.Open {
 		t.Errorf("%v, %v", months, err)
 	}
 }
@@ -165,21 +166,21 @@ func TestPeriods_Refused(t *testing.T) {
 func TestGet_PagesTrialBalance(t *testing.T) {
 	t.Parallel()
 	// The pages of a long trial balance have every line once.
-	h := newPeriodEnv(t)
+	env := newPeriodEnv(t)
 	var batch []ledger.Posting
 	for i := range 5 {
-		p := h.newFeePosting(day(time.January, 1), 1)
+		p := env.newFeePosting(day(time.January, 1), 1)
 		p.Entries[0].Credit = ledger.Rail(fmt.Sprintf("R%d", i))
 		batch = append(batch, p)
 	}
-	h.post(batch...)
-	h.changeState(period.SoftClose, "2026-01")
-	h.changeState(period.Close, "2026-01")
+	env.Post(batch...)
+	env.changeState(period.SoftClose, "2026-01")
+	env.changeState(period.Close, "2026-01")
 
 	seen := map[string]int{}
 	f := ports.LineFilter{Limit: 4}
 	for pages := 1; ; pages++ {
-		m, err := h.Get(t.Context(), h.admin.Platform, mustMonth("2026-01"), f)
+		m, err := env.periods.Get(t.Context(), env.Admin.Platform, mustMonth("2026-01"), f)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -201,9 +202,9 @@ func TestGet_PagesTrialBalance(t *testing.T) {
 func TestAuthorise_RequiresPosting(t *testing.T) {
 	t.Parallel()
 	// An authorisation without its posting fails the unit of work.
-	h := newPeriodEnv(t)
-	err := h.store.Do(t.Context(), func(ctx testContext, tx ports.Tx) error {
-		return tx.Authorise(ctx, []period.Authorisation{{Platform: h.admin.Platform, Posting: uuid.New(), By: h.admin.Token, Note: "x", At: midMarch}})
+	env := newPeriodEnv(t)
+	err := env.Store.Do(t.Context(), func(ctx testContext, tx ports.Tx) error {
+		return tx.Authorise(ctx, []period.Authorisation{{Platform: env.Admin.Platform, Posting: uuid.New(), By: env.Admin.Token, Note: "x", At: apptest.Noon}})
 	})
 	if err == nil {
 		t.Error("the authorisation is committed")
@@ -213,15 +214,15 @@ func TestAuthorise_RequiresPosting(t *testing.T) {
 func TestClose_RecordsLatestCheckpoint(t *testing.T) {
 	t.Parallel()
 	// The closing records the newest checkpoint of the log.
-	h := newPeriodEnv(t)
-	h.post(h.newFeePosting(day(time.January, 1), 1))
-	if err := h.execAsOwner(fmt.Sprintf(`INSERT INTO ledger_log_checkpoints (platform_id, size, sealed_at, root_hash, signed_note) SELECT '%s', n, now(), sha256('x'), 'checkpoint ' || n FROM generate_series(1, 2) n`, h.admin.Platform.UUID())); err != nil {
+	env := newPeriodEnv(t)
+	env.Post(env.newFeePosting(day(time.January, 1), 1))
+	if err := env.Exec(fmt.Sprintf(`INSERT INTO ledger_log_checkpoints (platform_id, size, sealed_at, root_hash, signed_note) SELECT '%s', n, now(), sha256('x'), 'checkpoint ' || n FROM generate_series(1, 2) n`, env.Admin.Platform.UUID())); err != nil {
 		t.Fatal(err)
 	}
-	h.changeState(period.SoftClose, "2026-01")
-	h.changeState(period.Close, "2026-01")
+	env.changeState(period.SoftClose, "2026-01")
+	env.changeState(period.Close, "2026-01")
 
-	if checkpoint := h.getMonth("2026-01").Closing.Checkpoint; checkpoint != "checkpoint 2" {
+	if checkpoint := env.getMonth("2026-01").Closing.Checkpoint; checkpoint != "checkpoint 2" {
 		t.Errorf("checkpoint %q", checkpoint)
 	}
 }

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"causeway/app/accounting"
+	"causeway/app/internal/apptest"
 	"causeway/core/fault"
 	"causeway/core/ident"
 	"causeway/core/money"
@@ -25,9 +26,9 @@ func eventTypes(s accounting.Timeline) string {
 	return strings.Join(words, " ")
 }
 
-func (h *env) wantTimeline(t *testing.T, id ident.Transaction, want string) accounting.Timeline {
+func (e *env) wantTimeline(t *testing.T, id ident.Transaction, want string) accounting.Timeline {
 	t.Helper()
-	s, err := h.Timeline(t.Context(), h.admin.Platform, id)
+	s, err := e.accounting.Timeline(t.Context(), e.Admin.Platform, id)
 	if err != nil || !s.Complete || eventTypes(s) != want {
 		t.Errorf("%v: events\n%s\nwant\n%s", err, eventTypes(s), want)
 	}
@@ -41,15 +42,15 @@ func TestTimeline_RefundedPayment(t *testing.T) {
 	t.Parallel()
 	// The timeline has everything in order: request, quote, postings, replies of the rail,
 	// events, and the surplus payment.
-	h := newEnv(t)
-	q := h.createQuote(t, "spark1002", 10050)
-	h.receivePayment(t, q.Reference, 10050)
-	h.waitForState(t, q.Transaction, "FAILED (refund COMPLETED)")
-	h.clock.Advance(time.Minute)
-	h.receivePayment(t, q.Reference, 500)
-	h.waitForBalances(t, map[string]string{})
+	env := newEnv(t)
+	q := env.createQuote(t, "spark1002", 10050)
+	env.receivePayment(t, q.Reference, 10050)
+	env.WaitForState(q.Transaction, "FAILED (refund COMPLETED)")
+	env.Clock.Advance(time.Minute)
+	env.receivePayment(t, q.Reference, 500)
+	env.waitForBalances(t, map[string]string{})
 
-	s, err := h.Timeline(t.Context(), h.admin.Platform, q.Transaction)
+	s, err := env.accounting.Timeline(t.Context(), env.Admin.Platform, q.Transaction)
 
 	if err != nil {
 		t.Fatal(err)
@@ -72,28 +73,22 @@ func TestTimeline_RefundedPayment(t *testing.T) {
 	if s.Events[0].Type != accounting.TimelineRequested || s.Events[1].Quote == nil || s.Events[1].Quote.Pricing.Sent.Minor != 10050 {
 		t.Errorf("the first events are %+v and %+v", s.Events[0], s.Events[1])
 	}
-	if _, err := h.Timeline(t.Context(), newPlatformID(), q.Transaction); !fault.Is(err, fault.TransactionNotFound) {
+	if _, err := env.accounting.Timeline(t.Context(), newPlatformID(), q.Transaction); !fault.Is(err, fault.TransactionNotFound) {
 		t.Errorf("another platform: %v", err)
 	}
 }
 
-// post records postings at the current time of the clock.
-func (h *env) post(t *testing.T, postings ...ledger.Posting) {
-	t.Helper()
-	h.mustDo(t, func(ctx context.Context, tx ports.Tx) error { return tx.Post(ctx, postings) })
-}
-
-func (h *env) header(effective time.Time) ledger.Header {
-	return ledger.Header{ID: newReceiptID().UUID(), Platform: h.admin.Platform, Effective: effective}
+func (e *env) header(effective time.Time) ledger.Header {
+	return ledger.Header{ID: newReceiptID().UUID(), Platform: e.Admin.Platform, Effective: effective}
 }
 
 func dollars(minor int64) money.Amount { return money.Amount{Minor: minor, Currency: "USD"} }
 
 // postFee records a payment with a fee.
-func (h *env) postFee(t *testing.T, effective time.Time, minor int64) {
+func (e *env) postFee(t *testing.T, effective time.Time, minor int64) {
 	t.Helper()
-	h.post(t, ledger.JITReceived(h.header(effective), "rails/RTP", dollars(100)),
-		ledger.Converted(h.header(effective), ledger.Conversion{From: ledger.FundingJIT, To: ledger.TransitPayouts, Sent: dollars(100), Fees: minor,
+	e.Post(ledger.JITReceived(e.header(effective), "rails/RTP", dollars(100)),
+		ledger.Converted(e.header(effective), ledger.Conversion{From: ledger.FundingJIT, To: ledger.TransitPayouts, Sent: dollars(100), Fees: minor,
 			Received: money.Amount{Minor: 7, Currency: "BTC"}}))
 }
 
@@ -101,11 +96,11 @@ func TestTrialBalance(t *testing.T) {
 	t.Parallel()
 	// The columns of an interval follow from each other and balance in every currency, and a
 	// posting counts by the requested time, recorded or effective.
-	h := newEnv(t)
-	day := func(n int) time.Time { return noon.AddDate(0, 0, n) }
-	h.postFee(t, day(0), 5)
-	h.clock.Advance(48 * time.Hour)
-	h.postFee(t, day(1), 3) // recorded on the second day, of the first
+	env := newEnv(t)
+	day := func(n int) time.Time { return apptest.Noon.AddDate(0, 0, n) }
+	env.postFee(t, day(0), 5)
+	env.Clock.Advance(48 * time.Hour)
+	env.postFee(t, day(1), 3) // recorded on the second day, of the first
 
 	for name, c := range map[string]struct {
 		query accounting.TrialBalanceQuery
@@ -120,7 +115,7 @@ func TestTrialBalance(t *testing.T) {
 	} {
 		for _, grouped := range []bool{false, true} {
 			c.query.Grouped = grouped
-			b, err := h.TrialBalance(t.Context(), h.admin.Platform, c.query)
+			b, err := env.accounting.TrialBalance(t.Context(), env.Admin.Platform, c.query)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -143,9 +138,9 @@ func TestTrialBalance(t *testing.T) {
 		}
 	}
 	for name, interval := range map[string]period.Interval{
-		"future": {To: h.clock.Now().Add(time.Second)}, "future from": {From: h.clock.Now().Add(time.Second)}, "reversed": {From: day(1), To: day(0)}, "empty": {From: day(1), To: day(1)},
+		"future": {To: env.Clock.Now().Add(time.Second)}, "future from": {From: env.Clock.Now().Add(time.Second)}, "reversed": {From: day(1), To: day(0)}, "empty": {From: day(1), To: day(1)},
 	} {
-		if _, err := h.TrialBalance(t.Context(), h.admin.Platform, accounting.TrialBalanceQuery{Interval: interval}); !fault.Is(err, fault.InvalidInput) {
+		if _, err := env.accounting.TrialBalance(t.Context(), env.Admin.Platform, accounting.TrialBalanceQuery{Interval: interval}); !fault.Is(err, fault.InvalidInput) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
@@ -155,11 +150,11 @@ func TestIncome(t *testing.T) {
 	t.Parallel()
 	// Income belongs to the period of the requested time, recorded or effective; the periods
 	// are consecutive and cover the interval.
-	h := newEnv(t)
-	h.postFee(t, noon, 5)
-	h.clock.Advance(24 * time.Hour)
-	h.postFee(t, noon, 3)
-	h.clock.Advance(24 * time.Hour)
+	env := newEnv(t)
+	env.postFee(t, apptest.Noon, 5)
+	env.Clock.Advance(24 * time.Hour)
+	env.postFee(t, apptest.Noon, 3)
+	env.Clock.Advance(24 * time.Hour)
 
 	for _, c := range []struct {
 		by   ports.TimeKind
@@ -170,7 +165,7 @@ func TestIncome(t *testing.T) {
 		{ports.ByEffective, accounting.Daily, []string{"8", "", ""}},
 		{ports.ByRecorded, accounting.Monthly, []string{"8"}},
 	} {
-		got, err := h.Income(t.Context(), h.admin.Platform, accounting.IncomeQuery{By: c.by, Interval: period.Interval{From: noon}, Granularity: c.step})
+		got, err := env.accounting.Income(t.Context(), env.Admin.Platform, accounting.IncomeQuery{By: c.by, Interval: period.Interval{From: apptest.Noon}, Granularity: c.step})
 		if err != nil || len(got.Periods) != len(c.want) {
 			t.Fatalf("%+v, %v", got, err)
 		}
@@ -186,11 +181,11 @@ func TestIncome(t *testing.T) {
 				t.Errorf("%s follows %s", p.From, got.Periods[i-1].To)
 			}
 		}
-		if !got.Periods[0].From.Equal(noon) || !got.Periods[len(got.Periods)-1].To.Equal(h.clock.Now().Add(time.Millisecond)) {
+		if !got.Periods[0].From.Equal(apptest.Noon) || !got.Periods[len(got.Periods)-1].To.Equal(env.Clock.Now().Add(time.Millisecond)) {
 			t.Errorf("from %s to %s", got.Periods[0].From, got.Periods[len(got.Periods)-1].To)
 		}
 	}
-	if _, err := h.Income(t.Context(), h.admin.Platform, accounting.IncomeQuery{Interval: period.Interval{From: noon.AddDate(-1, 0, 0)}, Granularity: accounting.Daily}); !fault.Is(err, fault.InvalidInput) {
+	if _, err := env.accounting.Income(t.Context(), env.Admin.Platform, accounting.IncomeQuery{Interval: period.Interval{From: apptest.Noon.AddDate(-1, 0, 0)}, Granularity: accounting.Daily}); !fault.Is(err, fault.InvalidInput) {
 		t.Errorf("a year of days: %v", err)
 	}
 }
@@ -199,29 +194,29 @@ func TestFXPosition(t *testing.T) {
 	t.Parallel()
 	// Positions are valued at the current rate, rounded towards zero; a currency without a rate
 	// leaves the total without a value.
-	h := newEnv(t)
-	h.postFee(t, noon, 5)
-	h.Market = fakeRates{"BTC": "10.5"}
+	env := newEnv(t)
+	env.postFee(t, apptest.Noon, 5)
+	env.accounting.Market = fakeRates{"BTC": "10.5"}
 
-	got, err := h.FXPosition(t.Context(), h.admin.Platform, ports.Cutoff{}, "USD")
+	got, err := env.accounting.FXPosition(t.Context(), env.Admin.Platform, ports.Cutoff{}, "USD")
 
 	if err != nil || len(got.Lines) != 2 || !got.AllValued || got.Value.String() != "22" {
 		t.Fatalf("%+v, %v", got, err)
 	}
-	if l := got.Lines[0]; l.Currency != "BTC" || l.Position.String() != "-7" || l.Value.String() != "-73" || !l.RateAt.Equal(noon) {
+	if l := got.Lines[0]; l.Currency != "BTC" || l.Position.String() != "-7" || l.Value.String() != "-73" || !l.RateAt.Equal(apptest.Noon) {
 		t.Errorf("%+v", l)
 	}
 	if l := got.Lines[1]; l.Currency != "USD" || l.Position.String() != "95" || l.Value.String() != "95" {
 		t.Errorf("%+v", l)
 	}
-	h.Market = fakeRates{}
-	if got, err = h.FXPosition(t.Context(), h.admin.Platform, ports.Cutoff{}, "USD"); err != nil || got.AllValued || got.Lines[0].Valued {
+	env.accounting.Market = fakeRates{}
+	if got, err = env.accounting.FXPosition(t.Context(), env.Admin.Platform, ports.Cutoff{}, "USD"); err != nil || got.AllValued || got.Lines[0].Valued {
 		t.Errorf("without a rate: %+v, %v", got, err)
 	}
-	if _, err = h.FXPosition(t.Context(), h.admin.Platform, ports.Cutoff{}, "XXX"); !fault.Is(err, fault.InvalidCurrency) {
+	if _, err = env.accounting.FXPosition(t.Context(), env.Admin.Platform, ports.Cutoff{}, "XXX"); !fault.Is(err, fault.InvalidCurrency) {
 		t.Errorf("in no currency: %v", err)
 	}
-	if _, err = h.FXPosition(t.Context(), h.admin.Platform, ports.Cutoff{Moment: noon.Add(time.Hour)}, "USD"); !fault.Is(err, fault.InvalidInput) {
+	if _, err = env.accounting.FXPosition(t.Context(), env.Admin.Platform, ports.Cutoff{Moment: apptest.Noon.Add(time.Hour)}, "USD"); !fault.Is(err, fault.InvalidInput) {
 		t.Errorf("in the future: %v", err)
 	}
 }
@@ -234,32 +229,32 @@ func (p fakeRates) Rate(_ context.Context, from, _ money.Currency, _ time.Time) 
 	if !known {
 		return ports.MarketRate{}, fault.New(fault.QuoteRequestFailed, "no rate")
 	}
-	return ports.MarketRate{Rate: money.MustRate(rate), At: noon}, nil
+	return ports.MarketRate{Rate: money.MustRate(rate), At: apptest.Noon}, nil
 }
 
 func TestAccount_AtTime(t *testing.T) {
 	t.Parallel()
 	// A balance at a time includes its whole millisecond; a time in the future and an account
 	// without postings are refused.
-	h := newEnv(t)
-	h.clock.Advance(123456 * time.Nanosecond)
-	h.post(t, ledger.JITReceived(h.header(noon), "rails/RTP", dollars(100)))
+	env := newEnv(t)
+	env.Clock.Advance(123456 * time.Nanosecond)
+	env.Post(ledger.JITReceived(env.header(apptest.Noon), "rails/RTP", dollars(100)))
 
-	for moment, want := range map[time.Time]string{noon.Add(-time.Millisecond): "0", noon: "100", {}: "100"} {
-		got, err := h.Account(t.Context(), h.admin.Platform, "rails/RTP", "USD", ports.Cutoff{Moment: moment})
+	for moment, want := range map[time.Time]string{apptest.Noon.Add(-time.Millisecond): "0", apptest.Noon: "100", {}: "100"} {
+		got, err := env.accounting.Account(t.Context(), env.Admin.Platform, "rails/RTP", "USD", ports.Cutoff{Moment: moment})
 		if err != nil || got[0].Balance.String() != want {
 			t.Errorf("at %s: %+v, %v; want %s", moment, got, err, want)
 		}
 	}
-	if _, err := h.Account(t.Context(), h.admin.Platform, "rails/RTP", "", ports.Cutoff{Moment: noon.Add(time.Second)}); !fault.Is(err, fault.InvalidInput) {
+	if _, err := env.accounting.Account(t.Context(), env.Admin.Platform, "rails/RTP", "", ports.Cutoff{Moment: apptest.Noon.Add(time.Second)}); !fault.Is(err, fault.InvalidInput) {
 		t.Errorf("the future: %v", err)
 	}
 	for _, path := range []string{"rails/ACH", "rails/", "' OR 1=1", ""} {
-		if _, err := h.Account(t.Context(), h.admin.Platform, path, "", ports.Cutoff{}); !fault.Is(err, fault.NotFound) {
+		if _, err := env.accounting.Account(t.Context(), env.Admin.Platform, path, "", ports.Cutoff{}); !fault.Is(err, fault.NotFound) {
 			t.Errorf("%q: %v", path, err)
 		}
-		of := ledger.Account{Platform: h.admin.Platform, Path: path, Currency: "USD"}
-		if _, err := h.Entries(t.Context(), ports.AccountEntryFilter{Account: of, Limit: 1}); !fault.Is(err, fault.NotFound) {
+		of := ledger.Account{Platform: env.Admin.Platform, Path: path, Currency: "USD"}
+		if _, err := env.accounting.Entries(t.Context(), ports.AccountEntryFilter{Account: of, Limit: 1}); !fault.Is(err, fault.NotFound) {
 			t.Errorf("entries of %q: %v", path, err)
 		}
 	}

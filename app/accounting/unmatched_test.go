@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"causeway/app/accounting"
+	"causeway/app/internal/apptest"
 	"causeway/core/account"
 	"causeway/core/fault"
 	"causeway/core/ident"
@@ -18,12 +19,12 @@ import (
 )
 
 // listUnmatched reads the whole list, oldest first, in pages of two.
-func (h *env) listUnmatched(t *testing.T, assigned *bool) []transaction.Unmatched {
+func (e *env) listUnmatched(t *testing.T, assigned *bool) []transaction.Unmatched {
 	t.Helper()
 	var all []transaction.Unmatched
 	f := ports.UnmatchedFilter{Assigned: assigned, Limit: 2, Ascending: true}
 	for {
-		page, err := h.Unmatched(t.Context(), h.admin.Platform, f)
+		page, err := e.accounting.Unmatched(t.Context(), e.Admin.Platform, f)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -35,9 +36,9 @@ func (h *env) listUnmatched(t *testing.T, assigned *bool) []transaction.Unmatche
 	}
 }
 
-func (h *env) wantBalances(t *testing.T, want map[string]string) {
+func (e *env) wantBalances(t *testing.T, want map[string]string) {
 	t.Helper()
-	got := h.balances(t)
+	got := e.balances(t)
 	for key, w := range want {
 		if got[key] != w {
 			t.Errorf("%s: %q, want %s", key, got[key], w)
@@ -53,15 +54,15 @@ func TestUnmatched_ListsAll(t *testing.T) {
 	t.Parallel()
 	// Every unmatched payment is listed with its assignment, also several of one millisecond;
 	// matched payments are not.
-	h := newEnv(t)
+	env := newEnv(t)
 	var want []ident.Receipt
 	for range 5 {
-		want = append(want, h.receivePayment(t, "unknown", 100))
+		want = append(want, env.receivePayment(t, "unknown", 100))
 	}
-	h.receivePayment(t, h.createQuote(t, "spark1good", 10050).Reference, 10050)
-	account := h.openAccount(t, "USD")
+	env.receivePayment(t, env.createQuote(t, "spark1good", 10050).Reference, 10050)
+	account := env.NewInternalAccount(env.Customer.ID, "USD", 0)
 
-	if _, err := h.AssignUnmatched(t.Context(), h.admin.Platform, h.admin.Token, accounting.AssignCommand{Receipt: want[2], Account: account.ID, Note: "rent"}, nil); err != nil {
+	if _, err := env.accounting.AssignUnmatched(t.Context(), env.Admin.Platform, env.Admin.Token, accounting.AssignCommand{Receipt: want[2], Account: account.ID, Note: "rent"}, nil); err != nil {
 		t.Fatal(err)
 	}
 
@@ -72,7 +73,7 @@ func TestUnmatched_ListsAll(t *testing.T) {
 	}{
 		"all": {nil, want}, "assigned": {&yes, want[2:3]}, "not yet": {&no, []ident.Receipt{want[0], want[1], want[3], want[4]}},
 	} {
-		got := h.listUnmatched(t, c.assigned)
+		got := env.listUnmatched(t, c.assigned)
 		if len(got) != len(c.want) {
 			t.Fatalf("%s: %+v, want %v", name, got, c.want)
 		}
@@ -80,12 +81,12 @@ func TestUnmatched_ListsAll(t *testing.T) {
 			if u.Receipt.ID != c.want[i] || u.Receipt.Amount.Minor != 100 || u.Receipt.Reference != "unknown" || u.Kind != ledger.KindUnmatchedReceived {
 				t.Errorf("%s: at %d %+v, want %s", name, i, u, c.want[i])
 			}
-			if a := u.Assignment; (a != nil) != (u.Receipt.ID == want[2]) || a != nil && (a.Note != "rent" || a.By != h.admin.Token || a.Account != account.ID) {
+			if a := u.Assignment; (a != nil) != (u.Receipt.ID == want[2]) || a != nil && (a.Note != "rent" || a.By != env.Admin.Token || a.Account != account.ID) {
 				t.Errorf("%s: at %d assigned %+v", name, i, a)
 			}
 		}
 	}
-	if others, err := h.Unmatched(t.Context(), newPlatformID(), ports.UnmatchedFilter{Limit: 5}); err != nil || len(others.Items) > 0 {
+	if others, err := env.accounting.Unmatched(t.Context(), newPlatformID(), ports.UnmatchedFilter{Limit: 5}); err != nil || len(others.Items) > 0 {
 		t.Errorf("another platform sees %v, %v", others, err)
 	}
 }
@@ -93,41 +94,41 @@ func TestUnmatched_ListsAll(t *testing.T) {
 func TestAssignUnmatched_FundsQuote(t *testing.T) {
 	t.Parallel()
 	// A pending quote of exactly this amount executes, and its timeline shows the assignment.
-	h := newEnv(t)
-	receipt, q := h.receivePayment(t, "", 10050), h.createQuote(t, "spark1good", 10050)
-	h.clock.Advance(time.Second)
+	env := newEnv(t)
+	receipt, q := env.receivePayment(t, "", 10050), env.createQuote(t, "spark1good", 10050)
+	env.Clock.Advance(time.Second)
 
-	if _, err := h.AssignUnmatched(t.Context(), h.admin.Platform, h.admin.Token, accounting.AssignCommand{Receipt: receipt, Transaction: q.Transaction, Note: "the payer called"}, nil); err != nil {
+	if _, err := env.accounting.AssignUnmatched(t.Context(), env.Admin.Platform, env.Admin.Token, accounting.AssignCommand{Receipt: receipt, Transaction: q.Transaction, Note: "the payer called"}, nil); err != nil {
 		t.Fatal(err)
 	}
 
-	h.waitForState(t, q.Transaction, "COMPLETED")
-	got := h.balances(t)
+	env.WaitForState(q.Transaction, "COMPLETED")
+	got := env.balances(t)
 	if got["rails/RTP USD"] != "10050" || got["funding/unmatched USD"] != "" || got["funding/jit USD"] != "" {
 		t.Errorf("%v", got)
 	}
-	h.checkLedger(t)
+	env.checkLedger(t)
 	// The clock does not move, so both events come last among those of the same time.
-	h.wantTimeline(t, q.Transaction, "REQUESTED QUOTED EVENT ASSIGNED POSTED POSTED RAIL_REPLIED POSTED EVENT EVENT")
+	env.wantTimeline(t, q.Transaction, "REQUESTED QUOTED EVENT ASSIGNED POSTED POSTED RAIL_REPLIED POSTED EVENT EVENT")
 }
 
 func TestAssignUnmatched_DepositsToAccount(t *testing.T) {
 	t.Parallel()
 	// The payment is deposited as a completed incoming transaction.
-	h := newEnv(t)
-	receipt, account := h.receivePayment(t, "rent of March", 700), h.openAccount(t, "USD")
+	env := newEnv(t)
+	receipt, account := env.receivePayment(t, "rent of March", 700), env.NewInternalAccount(env.Customer.ID, "USD", 0)
 
-	done, err := h.AssignUnmatched(t.Context(), h.admin.Platform, h.admin.Token, accounting.AssignCommand{Receipt: receipt, Account: account.ID, Note: "Ana's"}, nil)
+	done, err := env.accounting.AssignUnmatched(t.Context(), env.Admin.Platform, env.Admin.Token, accounting.AssignCommand{Receipt: receipt, Account: account.ID, Note: "Ana's"}, nil)
 
 	if err != nil || done.Assignment == nil || done.Assignment.Transaction.IsZero() {
 		t.Fatalf("%+v, %v", done, err)
 	}
-	deposit := h.waitForState(t, done.Assignment.Transaction, "COMPLETED")
-	if deposit.Type != transaction.Incoming || deposit.Pricing.Received.Minor != 700 || deposit.Customer != h.customer.ID || deposit.PlatformCustomerID != "ana" {
+	deposit := env.WaitForState(done.Assignment.Transaction, "COMPLETED")
+	if deposit.Type != transaction.Incoming || deposit.Pricing.Received.Minor != 700 || deposit.Customer != env.Customer.ID || deposit.PlatformCustomerID != "ana" {
 		t.Errorf("%+v", deposit)
 	}
-	h.wantBalances(t, map[string]string{"rails/RTP USD": "700", quote.AccountPath(account) + " USD": "700"})
-	h.checkLedger(t)
+	env.wantBalances(t, map[string]string{"rails/RTP USD": "700", quote.AccountPath(account) + " USD": "700"})
+	env.checkLedger(t)
 }
 
 func TestAssignUnmatched_ReturnsToPayer(t *testing.T) {
@@ -137,11 +138,15 @@ func TestAssignUnmatched_ReturnsToPayer(t *testing.T) {
 	for name, refuses := range map[string]bool{"sent": false, "refused": true} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			h := newEnv(t, func(outside ports.Rail) ports.Rails { return &refusingRail{outside, refuses} })
-			receipt := h.receivePayment(t, "", 700)
+			env := newEnv(t, func(e *apptest.Env) {
+				if refuses {
+					e.Rail.OnRefund = apptest.AllOutcomes[ports.Refund](ports.Outcome{Verdict: ports.Refused, Reason: transaction.CounterpartyPostFailed})
+				}
+			})
+			receipt := env.receivePayment(t, "", 700)
 			back := accounting.AssignCommand{Receipt: receipt, Note: "unknown payer"}
 
-			if _, err := h.AssignUnmatched(t.Context(), h.admin.Platform, h.admin.Token, back, nil); err != nil {
+			if _, err := env.accounting.AssignUnmatched(t.Context(), env.Admin.Platform, env.Admin.Token, back, nil); err != nil {
 				t.Fatal(err)
 			}
 
@@ -149,24 +154,24 @@ func TestAssignUnmatched_ReturnsToPayer(t *testing.T) {
 			if refuses {
 				settled["rails/RTP USD"], settled["funding/unmatched USD"] = "700", "700"
 			}
-			h.waitForBalances(t, settled)
-			h.checkLedger(t)
+			env.waitForBalances(t, settled)
+			env.checkLedger(t)
 			if !refuses {
 				return
 			}
-			if got := h.listUnmatched(t, nil); len(got) != 2 || got[0].Assignment == nil || got[1].Assignment != nil || !got[1].IsFailedRefund() {
+			if got := env.listUnmatched(t, nil); len(got) != 2 || got[0].Assignment == nil || got[1].Assignment != nil || !got[1].IsFailedRefund() {
 				t.Fatalf("%+v", got)
 			}
-			if _, err := h.AssignUnmatched(t.Context(), h.admin.Platform, h.admin.Token, back, nil); !fault.Is(err, fault.Conflict) {
+			if _, err := env.accounting.AssignUnmatched(t.Context(), env.Admin.Platform, env.Admin.Token, back, nil); !fault.Is(err, fault.Conflict) {
 				t.Errorf("sent back again: %v", err)
 			}
-			account := h.openAccount(t, "USD")
-			if _, err := h.AssignUnmatched(t.Context(), h.admin.Platform, h.admin.Token, accounting.AssignCommand{Receipt: receipt, Account: account.ID, Note: "found"}, nil); err != nil {
+			account := env.NewInternalAccount(env.Customer.ID, "USD", 0)
+			if _, err := env.accounting.AssignUnmatched(t.Context(), env.Admin.Platform, env.Admin.Token, accounting.AssignCommand{Receipt: receipt, Account: account.ID, Note: "found"}, nil); err != nil {
 				t.Fatal(err)
 			}
-			h.wantBalances(t, map[string]string{"rails/RTP USD": "700", quote.AccountPath(account) + " USD": "700"})
-			h.checkLedger(t)
-			answers, err := h.store.RailReplies(t.Context(), h.admin.Platform, receipt.UUID(), 10)
+			env.wantBalances(t, map[string]string{"rails/RTP USD": "700", quote.AccountPath(account) + " USD": "700"})
+			env.checkLedger(t)
+			answers, err := env.Store.RailReplies(t.Context(), env.Admin.Platform, receipt.UUID(), 10)
 			if err != nil || len(answers) != 1 || answers[0].Verdict != ports.Refused || answers[0].Call != ports.CallSendBack {
 				t.Errorf("%+v, %v", answers, err)
 			}
@@ -178,13 +183,13 @@ func TestAssignUnmatched_FailedRefund(t *testing.T) {
 	t.Parallel()
 	// A refund that failed becomes unmatched funds, which can be deposited once and not assigned
 	// otherwise.
-	h := newEnv(t)
-	account := h.openAccount(t, "USD")
-	q := h.createQuote(t, "spark1nobody007", 10050)
-	h.receivePayment(t, q.Reference, 10050)
-	failed := h.waitForState(t, q.Transaction, "FAILED (refund FAILED)")
+	env := newEnv(t)
+	account := env.NewInternalAccount(env.Customer.ID, "USD", 0)
+	q := env.createQuote(t, "spark1nobody007", 10050)
+	env.receivePayment(t, q.Reference, 10050)
+	failed := env.WaitForState(q.Transaction, "FAILED (refund FAILED)")
 
-	listed := h.listUnmatched(t, nil)
+	listed := env.listUnmatched(t, nil)
 	if len(listed) != 1 {
 		t.Fatalf("%+v", listed)
 	}
@@ -192,35 +197,35 @@ func TestAssignUnmatched_FailedRefund(t *testing.T) {
 	if u.RefundOf != failed.ID || u.Receipt.Amount != failed.Pricing.Sent || u.Receipt.PartnerAccount != "rails/RTP" || u.Receipt.Reference != q.Reference || u.Receipt.At.IsZero() || !u.IsFailedRefund() {
 		t.Errorf("%+v", u)
 	}
-	for name, to := range map[string]accounting.AssignCommand{"to its payer": {}, "to a quote": {Transaction: h.createQuote(t, "spark1good", 10050).Transaction}} {
+	for name, to := range map[string]accounting.AssignCommand{"to its payer": {}, "to a quote": {Transaction: env.createQuote(t, "spark1good", 10050).Transaction}} {
 		to.Receipt, to.Note = u.Receipt.ID, "x"
-		if _, err := h.AssignUnmatched(t.Context(), h.admin.Platform, h.admin.Token, to, nil); !fault.Is(err, fault.Conflict) {
+		if _, err := env.accounting.AssignUnmatched(t.Context(), env.Admin.Platform, env.Admin.Token, to, nil); !fault.Is(err, fault.Conflict) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
 	for _, again := range []bool{false, true} {
-		_, err := h.AssignUnmatched(t.Context(), h.admin.Platform, h.admin.Token, accounting.AssignCommand{Receipt: u.Receipt.ID, Account: account.ID, Note: "they have one here"}, nil)
+		_, err := env.accounting.AssignUnmatched(t.Context(), env.Admin.Platform, env.Admin.Token, accounting.AssignCommand{Receipt: u.Receipt.ID, Account: account.ID, Note: "they have one here"}, nil)
 		if again != fault.Is(err, fault.Conflict) || again != (err != nil) {
 			t.Errorf("again %t: %v", again, err)
 		}
 	}
 
-	listed = h.listUnmatched(t, nil)
+	listed = env.listUnmatched(t, nil)
 	if len(listed) != 1 || listed[0].Assignment == nil || listed[0].Assignment.Account != account.ID {
 		t.Fatalf("%+v", listed)
 	}
-	h.waitForState(t, listed[0].Assignment.Transaction, "COMPLETED")
-	h.wantTimeline(t, listed[0].Assignment.Transaction, "REQUESTED ASSIGNED POSTED EVENT")
-	h.wantBalances(t, map[string]string{"rails/RTP USD": "10050", quote.AccountPath(account) + " USD": "10050"})
-	h.checkLedger(t)
+	env.WaitForState(listed[0].Assignment.Transaction, "COMPLETED")
+	env.wantTimeline(t, listed[0].Assignment.Transaction, "REQUESTED ASSIGNED POSTED EVENT")
+	env.wantBalances(t, map[string]string{"rails/RTP USD": "10050", quote.AccountPath(account) + " USD": "10050"})
+	env.checkLedger(t)
 }
 
 // waitForBalances waits until the balances are as given.
-func (h *env) waitForBalances(t *testing.T, want map[string]string) {
+func (e *env) waitForBalances(t *testing.T, want map[string]string) {
 	t.Helper()
 	deadline := time.After(30 * time.Second)
 	for {
-		got := h.balances(t)
+		got := e.balances(t)
 		same := len(got) == len(want)
 		for key, w := range want {
 			same = same && got[key] == w
@@ -239,11 +244,11 @@ func (h *env) waitForBalances(t *testing.T, want map[string]string) {
 func TestAssignUnmatched_Refused(t *testing.T) {
 	t.Parallel()
 	// An invalid assignment is refused with its reason, and the payment stays unmatched.
-	h := newEnv(t)
-	receipt, euros := h.receivePayment(t, "", 700), h.openAccount(t, "EUR")
-	owned := h.receivePayment(t, h.createQuote(t, "spark1good", 10050).Reference, 10050)
-	other := h.createQuote(t, "spark1fine", 10050)
-	stranger := h.admin
+	env := newEnv(t)
+	receipt, euros := env.receivePayment(t, "", 700), env.NewInternalAccount(env.Customer.ID, "EUR", 0)
+	owned := env.receivePayment(t, env.createQuote(t, "spark1good", 10050).Reference, 10050)
+	other := env.createQuote(t, "spark1fine", 10050)
+	stranger := env.Admin
 	stranger.Platform = newPlatformID()
 	for name, c := range map[string]struct {
 		a    accounting.AssignCommand
@@ -253,19 +258,19 @@ func TestAssignUnmatched_Refused(t *testing.T) {
 		"a long note":         {accounting.AssignCommand{Receipt: receipt, Note: strings.Repeat("é", 101)}, fault.InvalidInput},
 		"an unknown receipt":  {accounting.AssignCommand{Receipt: newReceiptID(), Note: "x"}, fault.NotFound},
 		"a matched receipt":   {accounting.AssignCommand{Receipt: owned, Note: "x"}, fault.NotFound},
-		"no such transaction": {accounting.AssignCommand{Receipt: receipt, Transaction: ident.NewTransaction(h.ids.New, noon), Note: "x"}, fault.TransactionNotFound},
+		"no such transaction": {accounting.AssignCommand{Receipt: receipt, Transaction: ident.NewTransaction(env.IDs.New, apptest.Noon), Note: "x"}, fault.TransactionNotFound},
 		"another amount":      {accounting.AssignCommand{Receipt: receipt, Transaction: other.Transaction, Note: "x"}, fault.Conflict},
-		"no such account":     {accounting.AssignCommand{Receipt: receipt, Account: ident.NewInternalAccount(h.ids.New, noon), Note: "x"}, fault.InternalAccountNotFound},
+		"no such account":     {accounting.AssignCommand{Receipt: receipt, Account: ident.NewInternalAccount(env.IDs.New, apptest.Noon), Note: "x"}, fault.InternalAccountNotFound},
 		"an account in euros": {accounting.AssignCommand{Receipt: receipt, Account: euros.ID, Note: "x"}, fault.InvalidCurrency},
 	} {
-		if _, err := h.AssignUnmatched(t.Context(), h.admin.Platform, h.admin.Token, c.a, nil); !fault.Is(err, c.code) {
+		if _, err := env.accounting.AssignUnmatched(t.Context(), env.Admin.Platform, env.Admin.Token, c.a, nil); !fault.Is(err, c.code) {
 			t.Errorf("%s: %v, want %s", name, err, c.code)
 		}
 	}
-	if _, err := h.AssignUnmatched(t.Context(), stranger.Platform, stranger.Token, accounting.AssignCommand{Receipt: receipt, Note: "x"}, nil); !fault.Is(err, fault.NotFound) {
+	if _, err := env.accounting.AssignUnmatched(t.Context(), stranger.Platform, stranger.Token, accounting.AssignCommand{Receipt: receipt, Note: "x"}, nil); !fault.Is(err, fault.NotFound) {
 		t.Errorf("another platform: %v", err)
 	}
-	if got := h.balances(t)["funding/unmatched USD"]; got != "700" {
+	if got := env.balances(t)["funding/unmatched USD"]; got != "700" {
 		t.Errorf("%s is unmatched, want 700", got)
 	}
 }
@@ -273,30 +278,30 @@ func TestAssignUnmatched_Refused(t *testing.T) {
 func TestAssignUnmatched_AccountAtMaximum(t *testing.T) {
 	t.Parallel()
 	// An account at its maximum balance is refused, and the payment stays unmatched.
-	h := newEnv(t)
-	full := h.openAccount(t, "USD")
+	env := newEnv(t)
+	full := env.NewInternalAccount(env.Customer.ID, "USD", 0)
 	for _, minor := range []int64{account.MaxBalance, 700} {
-		_, err := h.AssignUnmatched(t.Context(), h.admin.Platform, h.admin.Token, accounting.AssignCommand{Receipt: h.receivePayment(t, "", minor), Account: full.ID, Note: "Ana's"}, nil)
+		_, err := env.accounting.AssignUnmatched(t.Context(), env.Admin.Platform, env.Admin.Token, accounting.AssignCommand{Receipt: env.receivePayment(t, "", minor), Account: full.ID, Note: "Ana's"}, nil)
 		if refused := minor == 700; fault.Is(err, fault.AmountOutOfRange) != refused || err != nil != refused {
 			t.Errorf("%d: %v", minor, err)
 		}
 	}
-	if got := h.balances(t)["funding/unmatched USD"]; got != "700" {
+	if got := env.balances(t)["funding/unmatched USD"]; got != "700" {
 		t.Errorf("%s is unmatched, want 700", got)
 	}
-	h.checkLedger(t)
+	env.checkLedger(t)
 }
 
 func TestAssignUnmatched_ConcurrentCallers(t *testing.T) {
 	t.Parallel()
 	// Of several concurrent assignments of one payment one succeeds, and the others get CONFLICT.
-	h := newEnv(t)
-	receipt, account := h.receivePayment(t, "", 700), h.openAccount(t, "USD")
+	env := newEnv(t)
+	receipt, account := env.receivePayment(t, "", 700), env.NewInternalAccount(env.Customer.ID, "USD", 0)
 	refusals := make([]error, 8)
 	var all sync.WaitGroup
 	for i := range refusals {
 		all.Go(func() {
-			_, refusals[i] = h.AssignUnmatched(context.WithoutCancel(t.Context()), h.admin.Platform, h.admin.Token, accounting.AssignCommand{Receipt: receipt, Account: account.ID, Note: "mine"}, nil)
+			_, refusals[i] = env.accounting.AssignUnmatched(context.WithoutCancel(t.Context()), env.Admin.Platform, env.Admin.Token, accounting.AssignCommand{Receipt: receipt, Account: account.ID, Note: "mine"}, nil)
 		})
 	}
 	all.Wait()
@@ -312,8 +317,8 @@ func TestAssignUnmatched_ConcurrentCallers(t *testing.T) {
 	if done != 1 {
 		t.Errorf("%d succeeded", done)
 	}
-	h.wantBalances(t, map[string]string{"rails/RTP USD": "700", quote.AccountPath(account) + " USD": "700"})
-	h.checkLedger(t)
+	env.wantBalances(t, map[string]string{"rails/RTP USD": "700", quote.AccountPath(account) + " USD": "700"})
+	env.checkLedger(t)
 }
 
 func newPlatformID() (p ident.Platform) {
