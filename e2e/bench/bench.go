@@ -7,44 +7,40 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"regexp"
+	"runtime"
+	"strconv"
 	"time"
+
+	"causeway/e2e/kit"
+)
+
+// The goals, for two cores that Postgres, the service and the load share.
+const (
+	goalRatio      = 0.15 // ramps for each pgbench transaction
+	goalCommits    = 8    // for each ramp
+	goalQuote      = 25 * time.Millisecond
+	goalHotRail    = 0.90 // of the ramps of few customers
+	goalHotAccount = 0.80 // of the payouts from many accounts
+	goalIdleMemory = byteSize(60_000_000)
+
+	maxOtherBusy = 0.1 // processors that other programs may use
+
+	lowConcurrency = 8 // leaves the processors idle at times
 )
 
 // bench is one run.
 type bench struct {
 	options
-	env        benchEnv
-	customers  []customer
-	doneByKind [kindCount]int64 // so far
-	baseline   pgbench          // once it is made
-	results
+	env             benchEnv
+	customers       []customer
+	doneByKind      [kindCount]int64
+	pgbench         string    // URL of its database, once it is made
+	baselineTPS     []float64 // transactions per second of pgbench
+	rampsPerSecond  float64
+	peakBeforeReset byteSize // memory of the service before its maximum was reset
+	report          report
 }
-
-// results are everything a run finds. What was not measured is zero.
-type results struct {
-	financeResults
-	machine                   machine
-	startedAt                 time.Time
-	options                   options
-	startup                   startup
-	idleMemory                int64
-	baselineTPS               []float64 // transactions per second: before and after the ramps, and after payouts and transfers
-	mainPhase                 measurement
-	otherConcurrencies        []measurement // the same with other numbers in flight
-	halfLoad                  measurement
-	hotRail                   railComparison
-	quotesOnly                measurement // quotes alone
-	payouts                   []measurement
-	transfersOut, transfersIn measurement // transfers
-	hotAccount                accountComparison
-	finalChecks               finalChecks
-}
-
-// railComparison compares many customers with few, in ramps per second of each short run.
-type railComparison struct{ many, few []float64 }
-
-// accountComparison compares payouts from many accounts with payouts from one, in the same way.
-type accountComparison struct{ many, one []float64 }
 
 func run(ctx context.Context, o options) (err error) {
 	disk, err := diskFolder()
@@ -61,264 +57,327 @@ func run(ctx context.Context, o options) (err error) {
 	if err != nil {
 		return err
 	}
-	b := &bench{options: o, env: benchEnv{folder: folder}}
+	b := &bench{options: o, env: benchEnv{folder: folder, binary: o.binary}}
 	defer func() { err = errors.Join(err, b.env.stop()) }()
-	b.results.startedAt, b.results.options = time.Now().UTC(), o
-
-	if o.includesPart("start") {
-		logf("starting the service twice on a fresh folder")
-		if b.startup, err = measureStartup(ctx, o, folder); err != nil {
+	if o.includes("start") {
+		if err := b.addStart(ctx); err != nil {
 			return err
 		}
-		if o.part == "start" {
-			return b.results.writeTerminal(os.Stdout)
+	}
+	if o.part != "start" {
+		if err := b.measureAll(ctx); err != nil {
+			return b.withDiagnostics(ctx, err)
 		}
 	}
+	if err := b.report.writeTerminal(os.Stdout); err != nil || o.partial() {
+		return err
+	}
+	return b.report.writeFile(o.reportPath)
+}
+
+// measureAll measures every part that is included.
+func (b *bench) measureAll(ctx context.Context) error {
 	if err := b.prepare(ctx); err != nil {
 		return err
 	}
-	if err := b.measureParts(ctx); err != nil {
-		return b.withDiagnostics(ctx, err)
+	loadOnly := b.part == "" && b.partial()
+	for _, part := range []struct {
+		included bool
+		run      func(context.Context) error
+	}{
+		{true, b.warmUp},
+		{b.part == "exports" || b.part == "check", func(ctx context.Context) error {
+			_, err := b.runPhase(ctx, phase{name: "ramps to fill the ledger", inFlight: b.inFlight, duration: b.long()})
+			return err
+		}},
+		{b.includes("ramps", "half"), b.measureRamps},
+		{b.includes("payouts", "transfers-out", "transfers-in"), b.measureFlows},
+		{b.includes("hot"), b.measureHotAccount},
+		{b.includes("concurrency"), b.measureConcurrency},
+		{b.includes("half"), b.measureHalfLoad},
+		{b.includes("rail"), b.measureHotRail},
+		{b.includes("quotes"), b.measureQuotes},
+		{b.includes("exports") && !loadOnly, b.measureExports},
+		{b.needsClosedPeriods() && !loadOnly, b.measureClosedPeriods},
+		{b.includes("books") && !loadOnly, b.measureLargeLedger},
+		{true, b.checkAfterLoad},
+	} {
+		if !part.included {
+			continue
+		}
+		if err := part.run(ctx); err != nil {
+			return err
+		}
 	}
-	logf("waiting for the last webhooks, checking signatures and books")
-	if b.finalChecks, err = b.checkAfterLoad(ctx); err != nil {
-		return b.withDiagnostics(ctx, err)
-	}
-	if err := b.results.writeTerminal(os.Stdout); err != nil || o.partial() {
-		return err
-	}
-	return b.results.writeFile(o.reportPath)
+	return nil
 }
 
-// prepare brings everything up.
+// The durations of phases, from --seconds.
+func (b *bench) long() time.Duration  { return time.Duration(b.seconds) * time.Second }
+func (b *bench) brief() time.Duration { return max(2*time.Second, b.long()/4) }
+
+// prepare starts everything and creates the customers.
 func (b *bench) prepare(ctx context.Context) error {
 	logf("starting Postgres and the service")
-	err := b.env.start(ctx, b.options)
+	idleMemory, err := b.env.start(ctx, b.profileDir != "")
 	if err != nil {
 		return err
 	}
-	b.idleMemory = b.env.idleMemory
-	version, err := postgresVersion(ctx, b.env.meter)
-	if err != nil {
+	b.report.add(memoryAndStart, "Memory of the service at rest, before any load", idleMemory, goal("under "+goalIdleMemory.String(), idleMemory < goalIdleMemory))
+	var version string
+	if err := b.env.meter.conn.QueryRow(ctx, "SELECT split_part(current_setting('server_version'), ' ', 1)").Scan(&version); err != nil {
 		return err
 	}
-	if b.machine, err = describeMachine(b.env.folder, version); err != nil {
+	if err := b.addConditions(version); err != nil {
 		return err
 	}
-	logf("making %d customers", b.options.customers)
-	if b.customers, err = b.env.createCustomers(ctx, b.options.customers); err != nil || !b.needsFundedAccounts() {
+	logf("creating %d customers", b.customerCount)
+	if b.customers, err = b.env.createCustomers(ctx, b.customerCount); err != nil || !b.needsFundedAccounts() {
 		return err
 	}
-	logf("funding their accounts")
 	return b.env.fundCustomers(ctx, b.customers)
 }
 
-// measureParts runs every part that is wanted.
-func (b *bench) measureParts(ctx context.Context) error {
-	long := time.Duration(b.seconds) * time.Second
-	brief := max(2*time.Second, long/4)
-	if err := b.warmUp(ctx); err != nil {
-		return err
-	}
-	if b.part == "exports" || b.part == "check" {
-		if _, err := b.runPhase(ctx, phase{name: phaseName("ramps, so that there are books", b.inFlight), inFlight: b.inFlight, duration: long}); err != nil {
-			return err
-		}
-	}
-	if b.includesPart("ramps") || b.includesPart("half") {
-		if err := b.measureRamps(ctx, long); err != nil {
-			return err
-		}
-	}
-	if err := b.measureFlows(ctx, long); err != nil {
-		return err
-	}
-	if b.includesPart("concurrency") {
-		for _, n := range []int{lowConcurrency, 256} {
-			f, err := b.runPhase(ctx, phase{name: phaseName("ramps", n), inFlight: n, warmUp: time.Second, duration: brief})
-			if err != nil {
-				return err
-			}
-			b.otherConcurrencies = append(b.otherConcurrencies, f)
-		}
-	}
-	if b.includesPart("half") {
-		var err error
-		b.halfLoad, err = b.runPhase(ctx, phase{name: "ramps at half that rate", inFlight: 512, rate: b.mainPhase.perSecond / 2, warmUp: 2 * time.Second, duration: long / 2})
-		if err != nil {
-			return err
-		}
-	}
-	if b.includesPart("rail") {
-		if err := b.measureHotRail(ctx, brief); err != nil {
-			return err
-		}
-	}
-	if b.includesPart("quotes") {
-		var err error
-		b.quotesOnly, err = b.runProfiled(ctx, "quotes", phase{name: "quotes alone", inFlight: b.inFlight, kind: quotesAlone, warmUp: 2 * time.Second, duration: long / 2})
-		if err != nil {
-			return err
-		}
-	}
-	return b.measureFinance(ctx)
-}
-
-// measureRamps measures the ramps between two runs of pgbench.
-func (b *bench) measureRamps(ctx context.Context, long time.Duration) error {
-	err := b.measureBaseline(ctx)
-	if err != nil {
-		return err
-	}
-	p := phase{name: phaseName("ramps", b.inFlight), inFlight: b.inFlight, warmUp: 2 * time.Second, duration: long}
-	if b.mainPhase, err = b.runProfiled(ctx, "ramps", p); err != nil {
-		return err
-	}
-	return b.measureBaseline(ctx)
-}
-
-// measureFlows measures payouts and transfers between two runs of pgbench, and then
-// one account against many.
-func (b *bench) measureFlows(ctx context.Context, long time.Duration) error {
-	if b.includesPart("payouts") || b.includesPart("transfers-out") || b.includesPart("transfers-in") {
-		if len(b.results.baselineTPS) == 0 {
-			if err := b.measureBaseline(ctx); err != nil {
-				return err
-			}
-		}
-		if err := b.measureEachFlow(ctx, long/2); err != nil {
-			return err
-		}
-		if err := b.measureBaseline(ctx); err != nil {
-			return err
-		}
-	}
-	if b.includesPart("hot") {
-		return b.measureHotAccount(ctx, max(2*time.Second, long/4))
-	}
-	return nil
-}
-
-func (b *bench) measureEachFlow(ctx context.Context, measured time.Duration) error {
-	p := phase{name: phaseName("payouts", b.inFlight), inFlight: b.inFlight, kind: payouts, warmUp: 2 * time.Second, duration: measured}
-	var err error
-	if b.includesPart("payouts") {
-		b.results.payouts = make([]measurement, 2)
-		if b.results.payouts[0], err = b.runProfiled(ctx, "payouts", p); err != nil {
-			return err
-		}
-		few := p
-		few.name, few.inFlight, few.duration = phaseName("payouts", lowConcurrency), lowConcurrency, measured/2
-		if b.results.payouts[1], err = b.runPhase(ctx, few); err != nil {
-			return err
-		}
-	}
-	if b.includesPart("transfers-out") {
-		p.name, p.kind = phaseName("transfers out", b.inFlight), transfersOut
-		if b.results.transfersOut, err = b.runProfiled(ctx, "transfers-out", p); err != nil {
-			return err
-		}
-	}
-	if b.includesPart("transfers-in") {
-		p.name, p.kind = phaseName("transfers in", b.inFlight), transfersIn
-		b.results.transfersIn, err = b.runProfiled(ctx, "transfers-in", p)
-	}
-	return err
-}
-
-// lowConcurrency leave the processors idle now and then, and show how long one takes.
-const lowConcurrency = 8
-
-func phaseName(what string, n int) string { return fmt.Sprintf("%s, %d under way", what, n) }
-
-// measureHotAccount lets payouts from all accounts and from one take turns.
-func (b *bench) measureHotAccount(ctx context.Context, brief time.Duration) error {
-	for range 3 {
-		for _, side := range []struct {
-			few   int
-			rates *[]float64
-		}{{0, &b.hotAccount.many}, {1, &b.hotAccount.one}} {
-			f, err := b.runPhase(ctx, phase{name: "one hot account", inFlight: b.inFlight, kind: payouts, maxCustomers: side.few, warmUp: time.Second, duration: brief})
-			if err != nil {
-				return err
-			}
-			*side.rates = append(*side.rates, f.perSecond)
-		}
-	}
-	return nil
-}
-
-// warmUp makes the service prepare its statements and Postgres know its tables. Of
-// the webhooks that come meanwhile, some are kept to verify their signatures.
+// warmUp lets the service prepare its statements and Postgres analyze its tables. Some
+// webhooks are kept to verify their signatures.
 func (b *bench) warmUp(ctx context.Context) error {
+	main := map[string]kind{"quotes": quotesOnly, "payouts": payouts, "hot": payouts, "transfers-out": transfersOut, "transfers-in": transfersIn}[b.part]
 	b.env.receiver.sampling.Store(true)
-	_, err := b.runPhase(ctx, phase{name: "warm-up", inFlight: b.inFlight, kind: b.mainKind(), duration: 4 * time.Second})
+	_, err := b.runPhase(ctx, phase{name: "warm-up", inFlight: b.inFlight, kind: main, duration: 4 * time.Second})
 	b.env.receiver.sampling.Store(false)
 	if err != nil {
 		return err
 	}
-	if err := b.env.meter.analyze(ctx); err != nil {
+	if err := b.env.meter.execIn(ctx, b.env.meter.database, "ANALYZE"); err != nil {
 		return err
 	}
-	_, err = b.runPhase(ctx, phase{name: "warm-up after ANALYZE", inFlight: b.inFlight, kind: b.mainKind(), duration: 2 * time.Second})
+	_, err = b.runPhase(ctx, phase{name: "warm-up after ANALYZE", inFlight: b.inFlight, kind: main, duration: 2 * time.Second})
 	return err
 }
 
-// mainKind is the kind of work that a run is about.
-func (o options) mainKind() kind {
-	switch o.part {
-	case "quotes":
-		return quotesAlone
-	case "payouts", "hot":
-		return payouts
-	case "transfers-out":
-		return transfersOut
-	case "transfers-in":
-		return transfersIn
+// measureRamps measures ramps between two runs of pgbench.
+func (b *bench) measureRamps(ctx context.Context) error {
+	if err := b.measureBaseline(ctx); err != nil {
+		return err
 	}
-	return ramps
+	m, err := b.runProfiled(ctx, "ramps", phase{name: "ramps", inFlight: b.inFlight, warmUp: 2 * time.Second, duration: b.long()})
+	if err != nil {
+		return err
+	}
+	if err := b.measureBaseline(ctx); err != nil {
+		return err
+	}
+	b.rampsPerSecond = m.perSecond
+	ratio := m.perSecond / mean(b.baselineTPS)
+	b.report.add(headline, "**Ramps per second**", "**"+formatNumber(m.perSecond)+"**")
+	b.report.add(headline, "pgbench, transactions per second", fmt.Sprintf("%.0f (%.0f before, %.0f after)", mean(b.baselineTPS), b.baselineTPS[0], b.baselineTPS[1]))
+	b.report.add(headline, "**Ramps per pgbench transaction**", fmt.Sprintf("**%.3f**", ratio), goal(fmt.Sprintf("at least %.2f", goalRatio), ratio >= goalRatio))
+	b.report.add(headline, "Commits per ramp", fmt.Sprintf("%.2f", m.cost.commits), goal(fmt.Sprintf("at most %d", goalCommits), m.cost.commits <= goalCommits))
+	b.addRamps(m)
+	c := m.cost
+	all := c.server + c.postgres + c.generator
+	for _, d := range []struct {
+		name string
+		time.Duration
+	}{{"service", c.server}, {"Postgres", c.postgres}, {"load generator (2 requests, 3 webhooks)", c.generator}} {
+		b.report.add(rampCost, "Processor time, "+d.name, formatMicros(d.Duration), fmt.Sprintf("%.0f %%", 100*float64(d.Duration)/float64(all)))
+	}
+	b.report.add(rampCost, "Commits, read-only ones included", fmt.Sprintf("%.2f", c.commits))
+	b.report.add(rampCost, "Transactions that write", fmt.Sprintf("%.2f", c.writes))
+	b.report.add(rampCost, "WAL syncs", fmt.Sprintf("%.2f", c.walSyncs))
+	b.report.add(rampCost, "WAL", byteSize(c.walBytes))
+	b.report.add(rampCost, "Processors busy", fmt.Sprintf("%.2f of %d", c.busy, runtime.NumCPU()))
+	b.report.add(rampCost, "Processors used by other programs", otherBusy(c))
+	return nil
 }
 
-// runProfiled measures the phase of a part, with profiles where they are wanted.
-func (b *bench) runProfiled(ctx context.Context, part string, p phase) (measurement, error) {
-	if b.profileDir == "" || b.part != part && p.kind != ramps {
-		return b.runPhase(ctx, p)
-	}
-	taken, err := b.startProfiles(ctx, p.warmUp+p.duration)
-	if err != nil {
-		return measurement{}, err
-	}
-	f, err := b.runPhase(ctx, p)
-	if err != nil {
-		return f, err
-	}
-	return f, taken.finish(ctx, b)
+func (b *bench) addRamps(m measurement) {
+	b.report.add(rampSection, m.inFlight, m.perSecond, b.perBaseline(m), m.total, m.quote, m.send, m.webhook)
 }
 
-// measureHotRail lets a thousand customers and ten take turns, so that whatever else
-// happens on the machine meets both.
-func (b *bench) measureHotRail(ctx context.Context, brief time.Duration) error {
-	for range 3 {
-		for _, side := range []struct {
-			few   int
-			rates *[]float64
-		}{{0, &b.hotRail.many}, {10, &b.hotRail.few}} {
-			f, err := b.runPhase(ctx, phase{name: "one rail", inFlight: b.inFlight, maxCustomers: side.few, warmUp: time.Second, duration: brief})
-			if err != nil {
-				return err
-			}
-			*side.rates = append(*side.rates, f.perSecond)
+// perBaseline returns a rate for each transaction of the last two runs of pgbench.
+func (b *bench) perBaseline(m measurement) string {
+	if len(b.baselineTPS) == 0 {
+		return ""
+	}
+	return fmt.Sprintf("%.3f", m.perSecond/mean(b.baselineTPS[max(0, len(b.baselineTPS)-2):]))
+}
+
+// otherBusy warns if other programs made the figures lower.
+func otherBusy(c cost) string {
+	if c.otherBusy < maxOtherBusy {
+		return fmt.Sprintf("%.2f", c.otherBusy)
+	}
+	return fmt.Sprintf("**%.2f: the figures are too low**", c.otherBusy)
+}
+
+func (b *bench) measureConcurrency(ctx context.Context) error {
+	for _, n := range []int{lowConcurrency, 256} {
+		m, err := b.runPhase(ctx, phase{name: fmt.Sprintf("ramps, %d in flight", n), inFlight: n, warmUp: time.Second, duration: b.brief()})
+		if err != nil {
+			return err
 		}
+		b.addRamps(m)
 	}
 	return nil
 }
 
-// measureBaseline runs pgbench when nothing else runs.
+// measureFlows measures payouts and transfers between two runs of pgbench.
+func (b *bench) measureFlows(ctx context.Context) error {
+	if len(b.baselineTPS) == 0 {
+		if err := b.measureBaseline(ctx); err != nil {
+			return err
+		}
+	}
+	type result struct {
+		name, request string
+		measurement
+	}
+	var results []result
+	for _, f := range []struct {
+		part, name, request string
+		kind                kind
+		inFlight            int
+		duration            time.Duration
+	}{
+		{"payouts", "Payouts", "`POST /quotes/{id}/execute`", payouts, b.inFlight, b.long() / 2},
+		{"payouts", "Payouts", "`POST /quotes/{id}/execute`", payouts, lowConcurrency, b.long() / 4},
+		{"transfers-out", "Transfers out", "`POST /transfer-out`", transfersOut, b.inFlight, b.long() / 2},
+		{"transfers-in", "Transfers in", "`POST /transfer-in`", transfersIn, b.inFlight, b.long() / 2},
+	} {
+		if !b.includes(f.part) {
+			continue
+		}
+		m, err := b.runProfiled(ctx, f.part, phase{name: fmt.Sprintf("%s, %d in flight", f.name, f.inFlight), inFlight: f.inFlight, kind: f.kind, warmUp: 2 * time.Second, duration: f.duration})
+		if err != nil {
+			return err
+		}
+		results = append(results, result{f.name, f.request, m})
+	}
+	if err := b.measureBaseline(ctx); err != nil {
+		return err
+	}
+	for _, r := range results {
+		c := r.cost
+		b.report.add(flowSection, r.name, r.inFlight, "**"+formatNumber(r.perSecond)+"**", "**"+b.perBaseline(r.measurement)+"**", r.total, r.quote, r.request+" "+r.send.String(), r.webhook)
+		b.report.add(flowCost, r.name, r.inFlight, formatMicros(c.server), formatMicros(c.postgres), formatMicros(c.generator), fmt.Sprintf("%.2f", c.commits),
+			fmt.Sprintf("%.2f", c.writes), fmt.Sprintf("%.2f", c.walSyncs), byteSize(c.walBytes), otherBusy(c))
+	}
+	return nil
+}
+
+// compareCustomers runs phases with all customers and with few in turn, and returns the
+// rates of both.
+func (b *bench) compareCustomers(ctx context.Context, p phase, few int) (all, limited []float64, err error) {
+	rate := func(maxCustomers int) func() (float64, error) {
+		return func() (float64, error) {
+			p := p
+			p.inFlight, p.maxCustomers, p.warmUp, p.duration = b.inFlight, maxCustomers, time.Second, b.brief()
+			m, err := b.runPhase(ctx, p)
+			return m.perSecond, err
+		}
+	}
+	rates, err := alternate(3, rate(0), rate(few))
+	return rates[0], rates[1], err
+}
+
+func (b *bench) measureHotAccount(ctx context.Context) error {
+	many, one, err := b.compareCustomers(ctx, phase{name: "one hot account", kind: payouts}, 1)
+	if err != nil {
+		return err
+	}
+	ratio := median(one) / median(many)
+	b.report.add(hotAccount, "Payouts/s, all accounts", formatSpread(many))
+	b.report.add(hotAccount, "Payouts/s, one account", formatSpread(one))
+	b.report.add(hotAccount, "One to all", fmt.Sprintf("%.2f", ratio), goal(fmt.Sprintf("at least %.2f", goalHotAccount), ratio >= goalHotAccount))
+	return nil
+}
+
+func (b *bench) measureHotRail(ctx context.Context) error {
+	many, few, err := b.compareCustomers(ctx, phase{name: "one hot rail"}, 10)
+	if err != nil {
+		return err
+	}
+	ratio := median(many) / median(few)
+	b.report.add(hotRail, "Ramps/s, all customers", formatSpread(many))
+	b.report.add(hotRail, "Ramps/s, 10 customers", formatSpread(few))
+	b.report.add(hotRail, "All to ten", fmt.Sprintf("%.2f", ratio), goal(fmt.Sprintf("at least %.2f", goalHotRail), ratio >= goalHotRail))
+	return nil
+}
+
+func (b *bench) measureHalfLoad(ctx context.Context) error {
+	m, err := b.runPhase(ctx, phase{name: "ramps at half the rate", inFlight: 512, rate: b.rampsPerSecond / 2, warmUp: 2 * time.Second, duration: b.long() / 2})
+	if err != nil {
+		return err
+	}
+	b.report.add(quoteSection, fmt.Sprintf("`POST /quotes` at %.0f ramps/s, %s", m.perSecond, latencyColumn), m.quote, goal("p99 under "+goalQuote.String(), m.quote.p99 < goalQuote))
+	b.report.add(quoteSection, "Ramp at that rate, "+latencyColumn, m.total)
+	return nil
+}
+
+func (b *bench) measureQuotes(ctx context.Context) error {
+	m, err := b.runProfiled(ctx, "quotes", phase{name: "quotes only", inFlight: b.inFlight, kind: quotesOnly, warmUp: 2 * time.Second, duration: b.long() / 2})
+	if err != nil {
+		return err
+	}
+	b.report.add(quoteSection, fmt.Sprintf("Quotes only, per second, %d in flight", m.inFlight), m.perSecond)
+	b.report.add(quoteSection, "`POST /quotes` then, "+latencyColumn, m.quote)
+	b.report.add(quoteSection, "Processor time of one quote: service, Postgres, load generator",
+		formatMicros(m.cost.server)+", "+formatMicros(m.cost.postgres)+", "+formatMicros(m.cost.generator))
+	return nil
+}
+
+// runPhase measures a phase and reports its progress.
+func (b *bench) runPhase(ctx context.Context, p phase) (measurement, error) {
+	m, err := b.measure(ctx, p)
+	if err == nil {
+		logf("%s: %.0f/s, first response %s ms; service %s, Postgres %s, generator %s", p.name, m.perSecond, cmp.Or(m.quote, m.send),
+			formatMicros(m.cost.server), formatMicros(m.cost.postgres), formatMicros(m.cost.generator))
+	}
+	return m, err
+}
+
+// runProfiled is runPhase, with profiles if they are wanted of this part.
+func (b *bench) runProfiled(ctx context.Context, part string, p phase) (m measurement, err error) {
+	if b.profileDir == "" || b.part != part && p.kind != ramps {
+		return b.runPhase(ctx, p)
+	}
+	finish, err := b.startProfiles(ctx, p.warmUp+p.duration)
+	if err != nil {
+		return m, err
+	}
+	if m, err = b.runPhase(ctx, p); err != nil {
+		return m, err
+	}
+	return m, finish()
+}
+
+// The scale of pgbench must be at least the number of its clients: each transaction updates
+// a row of one of as many branches.
+const (
+	pgbenchClients = 8
+	pgbenchThreads = 2
+	pgbenchScale   = 10
+)
+
+var tpsPattern = regexp.MustCompile(`(?m)^tps = ([0-9.]+) `)
+
+// measureBaseline runs pgbench while nothing else runs.
 func (b *bench) measureBaseline(ctx context.Context) error {
-	if b.baseline == (pgbench{}) {
-		logf("making the rows of pgbench")
-		var err error
-		if b.baseline, err = b.env.setUpPgbench(ctx); err != nil {
+	program, err := findPostgresProgram("pgbench")
+	if err != nil {
+		return err
+	}
+	pgbench := func(args ...string) (string, error) {
+		result, err := kit.MustSucceed(ctx, kit.Command{Program: program, Args: append(args, b.pgbench)})
+		return result.Output, err
+	}
+	if b.pgbench == "" {
+		logf("preparing pgbench")
+		if b.pgbench, err = b.env.createDatabase(ctx, "pgbench"); err != nil {
+			return err
+		}
+		if _, err := pgbench("--initialize", "--quiet", "--scale", strconv.Itoa(pgbenchScale)); err != nil {
 			return err
 		}
 	}
@@ -328,40 +387,21 @@ func (b *bench) measureBaseline(ctx context.Context) error {
 	if err := b.env.meter.exec(ctx, "CHECKPOINT"); err != nil {
 		return err
 	}
-	tps, err := b.baseline.run(ctx, max(2, b.seconds/2))
+	output, err := pgbench("--protocol=prepared", "--client", strconv.Itoa(pgbenchClients), "--jobs", strconv.Itoa(pgbenchThreads), "--time", strconv.Itoa(max(2, b.seconds/2)))
 	if err != nil {
 		return err
 	}
+	tps, err := parseTPS(output)
 	logf("pgbench: %.0f transactions/s", tps)
-	b.results.baselineTPS = append(b.results.baselineTPS, tps)
-	return nil
+	b.baselineTPS = append(b.baselineTPS, tps)
+	return err
 }
 
-// runPhase measures a phase and says how it went.
-func (b *bench) runPhase(ctx context.Context, p phase) (measurement, error) {
-	f, err := b.measure(ctx, p)
-	if err == nil {
-		logf("%s: %.0f/s, first answer %s ms; service %s, Postgres %s, generator %s", p.name, f.perSecond, cmp.Or(f.quote, f.send),
-			formatMicros(f.cost.server), formatMicros(f.cost.postgres), formatMicros(f.cost.generator))
+// parseTPS reads "tps = 7061.4 (without initial connection time)".
+func parseTPS(output string) (float64, error) {
+	found := tpsPattern.FindStringSubmatch(output)
+	if found == nil {
+		return 0, fmt.Errorf("the output of pgbench has no tps:\n%s", output)
 	}
-	return f, err
-}
-
-// withDiagnostics adds what the service said last, and where things stand, to a failure that
-// is not ours.
-func (b *bench) withDiagnostics(ctx context.Context, err error) error {
-	if ctx.Err() != nil {
-		return context.Cause(ctx)
-	}
-	ctx, cancel := context.WithTimeout(ctx, 10*time.Second)
-	defer cancel()
-	if b.env.pprofAddress != "" {
-		err = errors.Join(err, downloadTo(ctx, "http://"+b.env.pprofAddress+"/debug/pprof/goroutine?debug=2", filepath.Join(b.profileDir, "goroutines.txt")))
-	}
-	return fmt.Errorf("%w\n%s\nthe service said last:\n%s", err, b.progressSummary(ctx), b.env.service.lastLines())
-}
-
-// logf tells whoever watches how far the run is.
-func logf(format string, args ...any) {
-	fmt.Fprintf(os.Stderr, "bench: "+format+"\n", args...)
+	return strconv.ParseFloat(found[1], 64)
 }

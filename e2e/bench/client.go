@@ -3,35 +3,41 @@ package main
 import (
 	"context"
 	"encoding/base64"
-	"encoding/json"
 	"fmt"
 	"net"
+	"net/http"
 	"strconv"
+	"strings"
 	"time"
+
+	"causeway/adapters/apiclient"
 )
 
-// basePath is the version of the interface that the generator speaks.
+// basePath is the version of the interface that the generator uses.
 const basePath = "/2025-10-13"
 
 // target is the service and the platform that uses it.
 type target struct {
 	address       string // host:port
 	authorization string
+	api           *apiclient.Client // for what is not measured by the microsecond
 }
 
 func newTarget(address, clientID, clientSecret string) target {
-	return target{address, "Basic " + base64.StdEncoding.EncodeToString([]byte(clientID+":"+clientSecret))}
+	transport := http.DefaultTransport.(*http.Transport).Clone()
+	transport.MaxIdleConnsPerHost = maxSetupConnections
+	return target{address, "Basic " + base64.StdEncoding.EncodeToString([]byte(clientID+":"+clientSecret)),
+		&apiclient.Client{BaseURL: "http://" + address + basePath, ClientID: clientID, ClientSecret: clientSecret, HTTP: &http.Client{Transport: transport}}}
 }
 
-// requestLine is the part of a request that does not change: everything up to the
+// requestLine returns the part of a request that does not change: everything up to the
 // Content-Length. The path is below basePath.
 func (t target) requestLine(method, path string) string {
 	return method + " " + basePath + path + " HTTP/1.1\r\nHost: " + t.address + "\r\nAuthorization: " + t.authorization +
 		"\r\nContent-Type: application/json\r\n"
 }
 
-// appendRequest makes a request of its line and body; key is its idempotency key,
-// if it is to have one.
+// appendRequest appends a request: its line, its idempotency key if it has one, its body.
 func appendRequest(to []byte, line, key string, body []byte) []byte {
 	to = append(to, line...)
 	if key != "" {
@@ -52,7 +58,7 @@ type client struct {
 	stopCancel func() bool
 }
 
-// dial connects. When ctx ends the connection is closed, so that nobody waits on it.
+// dial connects. When ctx ends, the connection is closed.
 func dial(ctx context.Context, address string) (*client, error) {
 	conn, err := (&net.Dialer{Timeout: 5 * time.Second}).DialContext(ctx, "tcp", address)
 	if err != nil {
@@ -67,7 +73,7 @@ func (c *client) close() {
 	_ = c.conn.Close()
 }
 
-// roundTrip sends a request and reads its answer; the body is good until the next one.
+// roundTrip sends a request and reads its response. The body is valid until the next call.
 func (c *client) roundTrip(request []byte) (status int, body []byte, err error) {
 	if _, err := c.conn.Write(request); err != nil {
 		return 0, nil, err
@@ -80,52 +86,36 @@ func (c *client) roundTrip(request []byte) (status int, body []byte, err error) 
 	return status, body, err
 }
 
+// get measures a GET request. The body is valid until the next call.
+func (c *client) get(t target, path string) ([]byte, time.Duration, error) {
+	request := appendRequest(nil, t.requestLine(http.MethodGet, path), "", nil)
+	start := time.Now()
+	status, body, err := c.roundTrip(request)
+	duration := time.Since(start)
+	if err == nil && status != http.StatusOK {
+		err = newUnexpectedStatus("GET "+path, status, body)
+	}
+	return body, duration, err
+}
+
 // parseStatus reads the status of "HTTP/1.1 201 Created".
 func parseStatus(head []byte) (int, error) {
 	const before = len("HTTP/1.1 ")
 	if len(head) < before+3 || string(head[:7]) != "HTTP/1." {
-		return 0, fmt.Errorf("not an HTTP answer: %.40q", head)
+		return 0, fmt.Errorf("not an HTTP response: %.40q", head)
 	}
 	status, err := strconv.Atoi(string(head[before : before+3]))
 	if err != nil || status < 200 || status > 599 {
-		return 0, fmt.Errorf("an HTTP answer with the status %.3q", head[before:])
+		return 0, fmt.Errorf("an HTTP response with the status %.3q", head[before:])
 	}
 	return status, nil
 }
 
-// unexpectedStatus is an answer that means the service is not doing its job.
-type unexpectedStatus struct {
-	request string
-	status  int
-	body    string
-}
-
-func (u *unexpectedStatus) Error() string {
-	return fmt.Sprintf("%s was answered %d: %s", u.request, u.status, u.body)
-}
-
+// newUnexpectedStatus returns an error for a response to a request such as "POST /quotes".
 func newUnexpectedStatus(request string, status int, body []byte) error {
-	return &unexpectedStatus{request, status, string(body[:min(len(body), 500)])}
-}
-
-// call makes one request with JSON both ways, for what is not on the hot path.
-func (c *client) call(t target, method, path string, in, out any) error {
-	var body []byte
-	if in != nil {
-		var err error
-		if body, err = json.Marshal(in); err != nil {
-			return err
-		}
+	method, path, _ := strings.Cut(request, " ")
+	if err := (&apiclient.Response{Status: status, Body: body}).Err(method, path); err != nil {
+		return err
 	}
-	status, answer, err := c.roundTrip(appendRequest(nil, t.requestLine(method, path), "", body))
-	if err != nil {
-		return fmt.Errorf("%s %s: %w", method, path, err)
-	}
-	if status > 299 {
-		return newUnexpectedStatus(method+" "+path, status, answer)
-	}
-	if out == nil {
-		return nil
-	}
-	return json.Unmarshal(answer, out)
+	return fmt.Errorf("%s: unexpected status %d", request, status)
 }

@@ -4,176 +4,325 @@ import (
 	"context"
 	"crypto/rand"
 	"encoding/base64"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"net/url"
 	"os"
 	"path/filepath"
+	"sync"
 	"time"
 
 	"github.com/jackc/pgx/v5"
 
 	"causeway/adapters/pgembed"
+	"causeway/core/ident"
+	"causeway/e2e/kit"
 )
 
-// benchEnv is everything that runs during the measurement: a private Postgres set as
-// `causeway dev` sets it, the service on it, and the platform's webhook endpoint.
+// benchEnv is what runs during the measurement: a private Postgres with the settings of
+// causeway dev, the service, and the platform's webhook endpoint.
 type benchEnv struct {
-	folder       string // of the run; removed at the end
+	folder       string // removed at the end
+	binary       string
 	postgres     *pgembed.Server
-	service      *process
-	pprofAddress string // address of the service's profiles, when they are wanted
-	platformID   string
+	service      *service
+	pprofAddress string // of the service's profiles, if they are wanted
 	target       target
-	settings     []string // the service's environment
 	receiver     *receiver
 	meter        *meter
-	idleMemory   int64 // memory of the service before any request, in bytes
 }
 
-// serviceSettings are the service's own, as far as they are not left as they come: the
-// rate limit would measure itself.
-func serviceSettings(databaseURL, address, pprof string) []string {
+// service is causeway serve on a database of its own.
+type service struct {
+	binary, databaseURL, address string
+	settings                     []string
+	process                      *kit.Process // nil until start
+}
+
+// stopTimeout is how long the service may take to stop.
+const stopTimeout = 15 * time.Second
+
+// newService migrates a database. The settings are the defaults of the service without the
+// rate limit, which would measure itself, and extra ones.
+func newService(ctx context.Context, binary, databaseURL string, extra ...string) (*service, error) {
+	address, err := kit.FreeAddress()
+	if err != nil {
+		return nil, err
+	}
 	var key [32]byte
 	_, _ = rand.Read(key[:]) // never fails
-	set := []string{
-		"DATABASE_URL=" + databaseURL, "CAUSEWAY_LISTEN=" + address,
-		"CAUSEWAY_MASTER_KEY=" + base64.StdEncoding.EncodeToString(key[:]),
-		"CAUSEWAY_RATE_LIMIT=1000000", "CAUSEWAY_RATE_BURST=1000000",
-	}
-	if pprof != "" {
-		set = append(set, "CAUSEWAY_PPROF="+pprof)
-	}
-	return set
+	settings := append([]string{"DATABASE_URL=" + databaseURL, "CAUSEWAY_LISTEN=" + address, "CAUSEWAY_MASTER_KEY=" + base64.StdEncoding.EncodeToString(key[:]),
+		"CAUSEWAY_RATE_LIMIT=1000000", "CAUSEWAY_RATE_BURST=1000000"}, extra...)
+	s := &service{binary: binary, databaseURL: databaseURL, address: address, settings: settings}
+	_, err = s.command(ctx, "migrate")
+	return s, err
 }
 
-// idleWait is how long the service is left alone before its memory at rest is read.
-const idleWait = 3 * time.Second
-
-// start brings it all up. What is up when it fails is for the caller to take down.
-func (r *benchEnv) start(ctx context.Context, o options) error {
-	if err := r.startDatabase(ctx, o); err != nil {
-		return err
-	}
-	return r.startService(ctx, o)
+// command runs a command of the program on the database.
+func (s *service) command(ctx context.Context, args ...string) (kit.Result, error) {
+	return kit.MustSucceed(ctx, kit.Command{Program: s.binary, Args: args, Env: []string{"DATABASE_URL=" + s.databaseURL}})
 }
 
-// startDatabase brings up Postgres, with the schema and a platform, and no service yet.
-func (r *benchEnv) startDatabase(ctx context.Context, o options) error {
-	var extra map[string]string
-	if o.profileDir != "" {
-		extra = profilingSettings
-	}
-	var err error
-	if r.postgres, err = pgembed.Start(ctx, pgembed.Options{Dir: filepath.Join(r.folder, "data"), Settings: extra}); err != nil {
+// start starts the service, or starts it again.
+func (s *service) start(ctx context.Context) (err error) {
+	if err := s.stop(); err != nil {
 		return err
 	}
-	address, err := freeAddress()
+	if s.process, err = kit.Start(kit.Command{Program: s.binary, Args: []string{"serve"}, Env: s.settings}); err != nil {
+		return err
+	}
+	return s.process.AwaitReady(ctx, "http://"+s.address)
+}
+
+func (s *service) stop() error {
+	if s == nil || s.process == nil {
+		return nil
+	}
+	process := s.process
+	s.process = nil
+	return process.Stop(stopTimeout)
+}
+
+// lastOutput returns the end of the service's log.
+func (s *service) lastOutput() string {
+	if s == nil || s.process == nil {
+		return "the service does not run"
+	}
+	return s.process.Tail()
+}
+
+// tenant is a platform and its way to the service.
+type tenant struct {
+	id ident.Platform
+	target
+}
+
+func (s *service) createPlatform(ctx context.Context) (t tenant, err error) {
+	created, err := kit.CreatePlatform(ctx, s.binary, s.databaseURL, "Bench", "SANDBOX")
 	if err != nil {
-		return err
+		return t, err
 	}
-	if o.profileDir != "" {
-		if r.pprofAddress, err = freeAddress(); err != nil {
-			return err
+	t.target = newTarget(s.address, created.ClientID, created.ClientSecret)
+	t.id, err = ident.ParsePlatform(created.PlatformID)
+	return t, err
+}
+
+// awaitSealed returns the key of the log when all postings are sealed, and published if
+// checkpoints are.
+func (t tenant) awaitSealed(ctx context.Context, publishing bool) (verifierKey string, err error) {
+	for {
+		var log struct {
+			Postings, Sealed, Published int64
+			Keys                        []struct{ VerifierKey string }
+		}
+		if err := t.api.Call(ctx, "GET", "/ledger/log", nil, &log); err != nil {
+			return "", err
+		}
+		if log.Sealed == log.Postings && (log.Published == log.Sealed || !publishing) && len(log.Keys) > 0 {
+			return log.Keys[0].VerifierKey, nil
+		}
+		if err := sleep(ctx, 20*time.Millisecond); err != nil {
+			return "", err
 		}
 	}
-	r.settings = serviceSettings(r.postgres.URL(), address, r.pprofAddress)
-	made, err := createPlatform(ctx, o, r.settings)
-	r.platformID, r.target = made.PlatformID, newTarget(address, made.ClientID, made.ClientSecret)
-	return err
 }
 
-// credentials are what the service prints of a platform that it has made.
-type credentials struct{ PlatformID, ClientID, ClientSecret string }
+// idleWait is how long the service is idle before its memory at rest is read.
+const idleWait = 3 * time.Second
 
-// createPlatform brings a database up to the schema and makes a platform in it.
-func createPlatform(ctx context.Context, o options, set []string) (made credentials, err error) {
-	if _, err := runCommand(ctx, set, o.binary, "migrate"); err != nil {
-		return made, err
+// start starts everything. The caller calls stop, also after an error.
+func (e *benchEnv) start(ctx context.Context, profiling bool) (idleMemory byteSize, err error) {
+	var postgresSettings map[string]string
+	var serviceSettings []string
+	if profiling {
+		postgresSettings = profilingSettings
+		if e.pprofAddress, err = kit.FreeAddress(); err != nil {
+			return 0, err
+		}
+		serviceSettings = []string{"CAUSEWAY_PPROF=" + e.pprofAddress}
 	}
-	said, err := runCommand(ctx, set, o.binary, "platform", "create", "--name", "Bench", "--environment", "SANDBOX")
+	if e.postgres, err = pgembed.Start(ctx, pgembed.Options{Dir: filepath.Join(e.folder, "data"), Settings: postgresSettings}); err != nil {
+		return 0, err
+	}
+	if e.service, err = newService(ctx, e.binary, e.postgres.URL(), serviceSettings...); err != nil {
+		return 0, err
+	}
+	platform, err := e.service.createPlatform(ctx)
 	if err != nil {
-		return made, err
+		return 0, err
 	}
-	if err := json.Unmarshal([]byte(said), &made); err != nil {
-		return made, fmt.Errorf("read the credentials that platform create printed: %w", err)
+	e.target = platform.target
+	if err := e.service.start(ctx); err != nil {
+		return 0, err
 	}
-	return made, nil
-}
-
-// startService brings up the service, and what looks at it.
-func (r *benchEnv) startService(ctx context.Context, o options) (err error) {
-	if r.service, err = startProcess("causeway serve", filepath.Join(r.folder, "service.log"), r.settings, o.binary, "serve"); err != nil {
-		return err
-	}
-	if err := r.service.awaitReady(ctx, r.target.address); err != nil {
-		return err
-	}
-	if r.meter, err = newMeter(ctx, r.postgres.SuperuserURL(), r.postgres.URL(), r.service.pid()); err != nil {
-		return err
+	if e.meter, err = newMeter(ctx, e.postgres.SuperuserURL(), e.postgres.URL(), e.service.process.PID()); err != nil {
+		return 0, err
 	}
 	if err := sleep(ctx, idleWait); err != nil {
-		return err
+		return 0, err
 	}
-	if r.idleMemory, err = memory(r.service.pid(), "VmRSS"); err != nil {
-		return err
+	memory, err := kit.Memory(e.service.process.PID(), "VmRSS")
+	if err != nil {
+		return 0, err
 	}
-	r.receiver, err = startReceiver()
-	return err
+	e.receiver, err = startReceiver()
+	return byteSize(memory), err
 }
 
-// stop takes everything down, in the order that lets each finish, and removes the
-// folder.
-func (r *benchEnv) stop() error {
-	var failed []error
-	if r.service != nil {
-		failed = append(failed, r.service.stop())
+// stop stops everything, in the order that lets each finish, and removes the folder.
+func (e *benchEnv) stop() error {
+	errs := []error{e.service.stop()}
+	if e.receiver != nil {
+		e.receiver.close()
 	}
-	if r.receiver != nil {
-		r.receiver.close()
+	if e.meter != nil {
+		e.meter.close()
 	}
-	if r.meter != nil {
-		r.meter.close()
-	}
-	if r.postgres != nil {
+	if e.postgres != nil {
 		ctx, cancel := context.WithTimeout(context.Background(), stopTimeout)
 		defer cancel()
-		failed = append(failed, r.postgres.Stop(ctx))
+		errs = append(errs, e.postgres.Stop(ctx))
 	}
-	return errors.Join(append(failed, os.RemoveAll(r.folder))...)
+	return errors.Join(append(errs, os.RemoveAll(e.folder))...)
 }
 
-// setUpPgbench makes a database for pgbench beside the service's.
-func (r *benchEnv) setUpPgbench(ctx context.Context) (pgbench, error) {
-	url, err := r.createDatabase(ctx, pgbenchDatabase)
-	if err != nil {
-		return pgbench{}, err
-	}
-	return newPgbench(ctx, url)
-}
-
-// createDatabase makes a database beside the service's, of the same owner and behind the
-// same socket.
-func (r *benchEnv) createDatabase(ctx context.Context, name string) (string, error) {
-	service, err := url.Parse(r.postgres.URL())
+// createDatabase creates a database beside the service's, with the same owner.
+func (e *benchEnv) createDatabase(ctx context.Context, name string) (string, error) {
+	address, err := url.Parse(e.postgres.URL())
 	if err != nil {
 		return "", err
 	}
-	conn, err := pgx.Connect(ctx, r.postgres.SuperuserURL())
-	if err != nil {
-		return "", err
-	}
-	defer func() { _ = conn.Close(context.WithoutCancel(ctx)) }()
-	owner := pgx.Identifier{service.User.Username()}.Sanitize()
-	if _, err := conn.Exec(ctx, "CREATE DATABASE "+pgx.Identifier{name}.Sanitize()+" OWNER "+owner); err != nil {
-		return "", err
-	}
-	service.Path = "/" + name
-	return service.String(), nil
+	owner := pgx.Identifier{address.User.Username()}.Sanitize()
+	address.Path = "/" + name
+	return address.String(), e.meter.exec(ctx, "CREATE DATABASE "+pgx.Identifier{name}.Sanitize()+" OWNER "+owner)
 }
 
-// sleep does nothing for a while.
+// maxSetupConnections is how many connections customers are created over.
+const maxSetupConnections = 16
+
+// createCustomers sets the platform's webhook endpoint and creates customers, each with a
+// bitcoin wallet.
+func (e *benchEnv) createCustomers(ctx context.Context, count int) ([]customer, error) {
+	if err := e.target.api.Call(ctx, "PATCH", "/config", kit.Object{"webhookEndpoint": e.receiver.url()}, nil); err != nil {
+		return nil, err
+	}
+	customers := make([]customer, count)
+	return customers, forEach(ctx, count, func(ctx context.Context, i int) (err error) {
+		customers[i], err = e.createCustomer(ctx)
+		return err
+	})
+}
+
+func (e *benchEnv) createCustomer(ctx context.Context) (c customer, err error) {
+	var person, wallet struct{ ID string }
+	if err := e.target.api.Call(ctx, "POST", "/customers", kit.CustomerBody(), &person); err != nil {
+		return c, err
+	}
+	err = e.target.api.Call(ctx, "POST", "/customers/external-accounts", kit.WalletBody(person.ID, ""), &wallet)
+	return newCustomer(person.ID, wallet.ID), err
+}
+
+// forEach calls do n times, over several connections.
+func forEach(ctx context.Context, n int, do func(ctx context.Context, i int) error) error {
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	var all sync.WaitGroup
+	for first := range maxSetupConnections {
+		all.Go(func() {
+			for i := first; i < n && ctx.Err() == nil; i += maxSetupConnections {
+				if err := do(ctx, i); err != nil {
+					cancel(err)
+				}
+			}
+		})
+	}
+	all.Wait()
+	return context.Cause(ctx)
+}
+
+// fundingAmount is what each account is funded with, in cents: the maximum of a simulated
+// deposit, and more than any run pays out.
+const fundingAmount = 100_000_000_000
+
+// fundCustomers gives each customer a bank account, and money in its account in dollars.
+func (e *benchEnv) fundCustomers(ctx context.Context, customers []customer) error {
+	accounts, err := e.usdAccounts(ctx)
+	if err != nil {
+		return err
+	}
+	accountIDs := make(map[string]string, len(accounts))
+	for _, a := range accounts {
+		accountIDs[a.CustomerID] = a.ID
+	}
+	return forEach(ctx, len(customers), func(ctx context.Context, i int) error {
+		owner := &customers[i]
+		var bank struct{ ID string }
+		if err := e.target.api.Call(ctx, "POST", "/customers/external-accounts", kit.USAccountBody(owner.id, "555"), &bank); err != nil {
+			return err
+		}
+		owner.fundedAccount = newFundedAccount(*owner, accountIDs[owner.id], bank.ID)
+		owner.deposited.Add(fundingAmount)
+		return e.target.api.Call(ctx, "POST", "/sandbox/internal-accounts/"+owner.accountID+"/fund", kit.Object{"amount": int64(fundingAmount)}, nil)
+	})
+}
+
+// internalAccount is an internal account as the service lists it.
+type internalAccount struct {
+	ID, CustomerID string
+	Balance        struct{ Amount int64 }
+}
+
+// usdAccounts lists the accounts in dollars of all customers.
+func (e *benchEnv) usdAccounts(ctx context.Context) (all []internalAccount, err error) {
+	const first = "/customers/internal-accounts?currency=USD&limit=100"
+	for path := first; path != ""; {
+		var page struct {
+			Data       []internalAccount
+			HasMore    bool
+			NextCursor string
+		}
+		if err := e.target.api.Call(ctx, "GET", path, nil, &page); err != nil {
+			return nil, err
+		}
+		all = append(all, page.Data...)
+		path = ""
+		if page.HasMore {
+			path = first + "&cursor=" + page.NextCursor
+		}
+	}
+	return all, nil
+}
+
+// addStart measures how long causeway dev takes to start twice on one new folder.
+func (b *bench) addStart(ctx context.Context) error {
+	logf("starting the service twice on a new folder")
+	var slowestStop time.Duration
+	for _, start := range []struct {
+		name string
+		goal time.Duration
+	}{{"First start of `causeway dev`, until ready", 10 * time.Second}, {"Second start, until ready", 3 * time.Second}} {
+		address, err := kit.FreeAddress()
+		if err != nil {
+			return err
+		}
+		began := time.Now()
+		dev, err := kit.Start(kit.Command{Program: b.binary, Args: []string{"dev", "--no-demo", "--listen", address, "--data", filepath.Join(b.env.folder, "dev")}})
+		if err != nil {
+			return err
+		}
+		err = dev.AwaitReady(ctx, "http://"+address)
+		took, stopping := time.Since(began), time.Now()
+		if err := errors.Join(err, dev.Stop(stopTimeout)); err != nil {
+			return fmt.Errorf("start causeway dev: %w", err)
+		}
+		slowestStop = max(slowestStop, time.Since(stopping))
+		b.report.add(memoryAndStart, start.name, took, goal("under "+start.goal.String(), took < start.goal))
+	}
+	b.report.add(memoryAndStart, "Stop, Postgres included", slowestStop)
+	return nil
+}
+
+// sleep waits for a duration, or until ctx ends.
 func sleep(ctx context.Context, d time.Duration) error {
 	select {
 	case <-time.After(d):

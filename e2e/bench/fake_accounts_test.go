@@ -11,8 +11,8 @@ import (
 	"github.com/google/uuid"
 )
 
-// serveAccounts serves what is asked of accounts that hold money, and tells whether it was
-// that. The caller holds the lock.
+// serveAccounts responds to a request about funded accounts, and reports whether it is one.
+// The caller holds the lock.
 func (f *fakeService) serveAccounts(w http.ResponseWriter, r *http.Request, body []byte) bool {
 	path := strings.TrimPrefix(r.URL.Path, basePath)
 	var in struct {
@@ -22,10 +22,10 @@ func (f *fakeService) serveAccounts(w http.ResponseWriter, r *http.Request, body
 	if len(body) > 0 && json.Unmarshal(body, &in) != nil {
 		return false
 	}
-	answer, status := `{}`, http.StatusOK
+	response, status := `{}`, http.StatusOK
 	switch {
 	case path == "/customers/internal-accounts":
-		answer = f.listAccounts(r.URL.Query().Get("cursor"))
+		response = f.listAccounts(r.URL.Query().Get("cursor"))
 	case strings.HasSuffix(path, "/fund"):
 		id := strings.TrimSuffix(strings.TrimPrefix(path, "/sandbox/internal-accounts/"), "/fund")
 		status = f.changeBalance(id, in.Amount)
@@ -39,16 +39,16 @@ func (f *fakeService) serveAccounts(w http.ResponseWriter, r *http.Request, body
 	case path == "/transfer-out":
 		f.counts.out.Add(1)
 		status = f.changeBalance(in.Source.AccountID, -in.Amount)
-		answer, status = f.transfer("OUTGOING_PAYMENT.COMPLETED", status)
+		response, status = f.transfer("OUTGOING_PAYMENT.COMPLETED", status)
 	case path == "/transfer-in":
 		f.counts.in.Add(1)
 		status = f.changeBalance(in.Destination.AccountID, in.Amount)
-		answer, status = f.transfer("INCOMING_PAYMENT.COMPLETED", status)
+		response, status = f.transfer("INCOMING_PAYMENT.COMPLETED", status)
 	default:
 		return false
 	}
 	w.WriteHeader(status)
-	_, _ = io.WriteString(w, answer)
+	_, _ = io.WriteString(w, response)
 	return true
 }
 
@@ -64,7 +64,7 @@ func (f *fakeService) transfer(ending string, status int) (string, int) {
 	return `{"id":"Transaction:` + transaction + `"}`, http.StatusCreated
 }
 
-// changeBalance changes a balance, and tells it.
+// changeBalance changes a balance, and sends the webhook.
 func (f *fakeService) changeBalance(account string, by int64) (status int) {
 	for i := range f.accounts {
 		if f.accounts[i].ID == account {
@@ -76,7 +76,7 @@ func (f *fakeService) changeBalance(account string, by int64) (status int) {
 	return http.StatusNotFound
 }
 
-// listAccounts answers a page of three accounts.
+// listAccounts returns a page of three accounts.
 func (f *fakeService) listAccounts(cursor string) string {
 	from, _ := strconv.Atoi(cursor) // none: from the first
 	upto := min(from+3, len(f.accounts))

@@ -1,17 +1,8 @@
 package main
 
 import (
-	"bytes"
 	"context"
-	"crypto/ecdsa"
-	"crypto/ed25519"
-	"crypto/elliptic"
-	"crypto/rand"
-	"crypto/sha256"
-	"crypto/x509"
-	"encoding/base64"
 	"encoding/json"
-	"encoding/pem"
 	"fmt"
 	"io"
 	"net/http"
@@ -24,35 +15,26 @@ import (
 	"github.com/google/uuid"
 )
 
-// fakeService is the service, as far as the generator sees it.
+// fakeService is the part of the service that the load generator uses.
 type fakeService struct {
 	*httptest.Server
-	finalEvent            string // the event that ends a payment
-	failPath              string // a path that is answered 500
-	onPayment             func() // called when a payment came, if it is there
+	finalEvent            string // event at the end of a payment
+	failPath              string // a path that is responded to with 500
+	onPayment             func() // called on a payment; may be nil
 	mu                    sync.Mutex
 	endpoint              string
 	quotes                map[string]string // reference to transaction
-	idempotencyKeys       map[string]bool   // idempotency keys that came
+	idempotencyKeys       map[string]bool   // received
 	payers                map[string]string // transaction to the account that pays
-	accounts              []internalAccount // accounts, the oldest first
-	deliverBeforeResponse bool              // deliver what ends a transfer before it is answered
+	accounts              []internalAccount // the oldest first
+	deliverBeforeResponse bool              // deliver the end of a transfer before the response
 	sending               sync.WaitGroup
 	counts                struct{ quotes, payments, customers, accounts, executed, out, in atomic.Int64 }
-	ecdsaKey              *ecdsa.PrivateKey
-	ed25519Key            ed25519.PrivateKey
 }
 
 func newFakeService(t *testing.T) *fakeService {
 	t.Helper()
 	f := &fakeService{finalEvent: "OUTGOING_PAYMENT.COMPLETED", quotes: map[string]string{}, payers: map[string]string{}, idempotencyKeys: map[string]bool{}}
-	var err error
-	if f.ecdsaKey, err = ecdsa.GenerateKey(elliptic.P256(), rand.Reader); err != nil {
-		t.Fatal(err)
-	}
-	if _, f.ed25519Key, err = ed25519.GenerateKey(rand.Reader); err != nil {
-		t.Fatal(err)
-	}
 	f.Server = httptest.NewServer(f)
 	t.Cleanup(func() { f.sending.Wait(); f.Close() })
 	return f
@@ -72,7 +54,7 @@ func (f *fakeService) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if key := r.Header.Get("Idempotency-Key"); key != "" {
 		f.idempotencyKeys[key] = true
 	}
-	answer, status := "", http.StatusOK
+	response, status := "", http.StatusOK
 	if f.serveAccounts(w, r, body) {
 		return
 	}
@@ -81,15 +63,15 @@ func (f *fakeService) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		var in struct{ WebhookEndpoint string }
 		err = json.Unmarshal(body, &in)
 		f.endpoint = in.WebhookEndpoint
-		answer = `{}`
+		response = `{}`
 	case "POST /customers":
 		f.counts.customers.Add(1)
 		owner := "Customer:" + uuid.NewString()
 		f.accounts = append(f.accounts, internalAccount{ID: "InternalAccount:" + uuid.NewString(), CustomerID: owner})
-		answer, status = `{"id":"`+owner+`"}`, http.StatusCreated
+		response, status = `{"id":"`+owner+`"}`, http.StatusCreated
 	case "POST /customers/external-accounts":
 		f.counts.accounts.Add(1)
-		answer, status = `{"id":"ExternalAccount:`+uuid.NewString()+`"}`, http.StatusCreated
+		response, status = `{"id":"ExternalAccount:`+uuid.NewString()+`"}`, http.StatusCreated
 	case "POST /quotes":
 		f.counts.quotes.Add(1)
 		reference, transaction := fmt.Sprintf("REF%09d", f.counts.quotes.Load()), uuid.NewString()
@@ -97,7 +79,7 @@ func (f *fakeService) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		err = json.Unmarshal(body, &in)
 		f.quotes[reference], f.payers[transaction] = transaction, in.Source.AccountID
 		f.send("OUTGOING_PAYMENT.PENDING", transaction)
-		answer, status = `{"id":"Quote:`+transaction+`","paymentInstructions":[{"accountOrWalletInfo":{"reference":"`+reference+`"}}],"transactionId":"Transaction:`+transaction+`"}`, http.StatusCreated
+		response, status = `{"id":"Quote:`+transaction+`","paymentInstructions":[{"accountOrWalletInfo":{"reference":"`+reference+`"}}],"transactionId":"Transaction:`+transaction+`"}`, http.StatusCreated
 	case "POST /sandbox/send":
 		f.counts.payments.Add(1)
 		var in struct {
@@ -115,9 +97,7 @@ func (f *fakeService) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		if f.onPayment != nil {
 			f.onPayment()
 		}
-		answer = `{"id":"Transaction:` + transaction + `"}`
-	case "GET /webhook-keys":
-		answer = f.publicKeys()
+		response = `{"id":"Transaction:` + transaction + `"}`
 	default:
 		status = http.StatusNotFound
 	}
@@ -125,49 +105,23 @@ func (f *fakeService) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		status = http.StatusBadRequest
 	}
 	w.WriteHeader(status)
-	_, _ = io.WriteString(w, answer)
+	_, _ = io.WriteString(w, response)
 }
 
-// send delivers an event on its own, as the service does. The caller holds the lock.
+// send delivers an event, as the service does. The caller holds the lock.
 func (f *fakeService) send(event, transaction string) {
 	endpoint := f.endpoint
 	if endpoint == "" {
 		return
 	}
 	f.sending.Go(func() {
-		d := f.sign(fmt.Appendf(nil, `{"webhookId":"Webhook:1","type":"OUTGOING_PAYMENT","event":%q,"timestamp":"2026-01-02T03:04:05Z","transaction":{"id":"Transaction:%s"}}`, event, transaction))
-		request, err := http.NewRequestWithContext(context.Background(), http.MethodPost, endpoint, bytes.NewReader(d.body))
+		body := fmt.Sprintf(`{"webhookId":"Webhook:1","type":"OUTGOING_PAYMENT","event":%q,"timestamp":"2026-01-02T03:04:05Z","transaction":{"id":"Transaction:%s"}}`, event, transaction)
+		request, err := http.NewRequestWithContext(context.Background(), http.MethodPost, endpoint, strings.NewReader(body))
 		if err != nil {
 			return
 		}
-		for line := range strings.SplitSeq(string(d.head), "\r\n") {
-			if name, value, ok := strings.Cut(line, ": "); ok {
-				request.Header.Set(name, value)
-			}
-		}
-		if answer, err := http.DefaultClient.Do(request); err == nil {
-			answer.Body.Close()
+		if response, err := http.DefaultClient.Do(request); err == nil {
+			response.Body.Close()
 		}
 	})
-}
-
-// sign makes a delivery of a body.
-func (f *fakeService) sign(body []byte) delivery {
-	sum := sha256.Sum256(body)
-	signature, _ := ecdsa.SignASN1(rand.Reader, f.ecdsaKey, sum[:]) // does not fail with a good key
-	const id, at = "Webhook:1", "1767323045"
-	standard := ed25519.Sign(f.ed25519Key, []byte(id+"."+at+"."+string(body)))
-	encode := base64.StdEncoding.EncodeToString
-	return delivery{body: body, head: []byte("POST /webhooks HTTP/1.1\r\nService-Webhook-Signature: {\"v\":\"1\",\"s\":\"" + encode(signature) + "\"}\r\n" +
-		"Webhook-Id: " + id + "\r\nWebhook-Timestamp: " + at + "\r\nWebhook-Signature: v1a," + encode(make([]byte, 64)) + " v1a," + encode(standard))}
-}
-
-func (f *fakeService) publicKeys() string {
-	var list []map[string]string
-	for _, key := range []any{f.ecdsaKey.Public(), f.ed25519Key.Public()} {
-		der, _ := x509.MarshalPKIXPublicKey(key) // does not fail with a good key
-		list = append(list, map[string]string{"publicKey": string(pem.EncodeToMemory(&pem.Block{Type: "PUBLIC KEY", Bytes: der})), "algorithm": "any"})
-	}
-	text, _ := json.Marshal(map[string]any{"data": list})
-	return string(text)
 }

@@ -1,75 +1,78 @@
 package main
 
 import (
+	"bufio"
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
+	"net/http"
 	"strings"
 	"time"
+
+	"causeway/adapters/apiclient"
 )
 
-// finalChecks is what is found when the load is over.
-type finalChecks struct {
-	webhooks           int64 // accepted in all
-	repeatedWebhooks   int64 // COMPLETED events accepted more than once
-	completed          int64 // transactions that the service counts as completed, as many as there must be
-	accountsChecked    int   // whose balance is what was paid in less what was paid out
-	signaturesVerified int   // deliveries whose two signatures were verified
-	ledgerReport       string
-	postings           int64         // in the books
-	ledgerCheck        commandResult // of the books; only where it is wanted
-	peakMemory         int64         // memory of the service at its largest, in bytes
-}
-
-// drainTimeout is how long the webhooks may take that are still under way.
+// drainTimeout is how long the last webhooks may take.
 const drainTimeout = 2 * time.Minute
 
-// checkAfterLoad waits until every webhook has come, and proves that the load has broken
-// nothing. Books that do not balance or a webhook that is missing fail the run.
-func (b *bench) checkAfterLoad(ctx context.Context) (finalChecks, error) {
-	var c finalChecks
+// checkAfterLoad waits for the last webhooks, and checks that the load has broken nothing.
+func (b *bench) checkAfterLoad(ctx context.Context) error {
+	logf("waiting for the last webhooks, checking signatures and ledger")
 	if err := b.awaitWebhooks(ctx); err != nil {
-		return c, err
+		return err
 	}
 	r := b.env.receiver
 	if r.failed.Load() > 0 {
-		return c, fmt.Errorf("%d payments failed", r.failed.Load())
+		return fmt.Errorf("%d payments failed", r.failed.Load())
 	}
-	c.webhooks = r.pending.Load() + r.processing.Load() + r.completed.Load() + r.incoming.Load() + r.balances.Load() + r.other.Load()
-	c.repeatedWebhooks = r.unclaimed.Load() - b.depositCount()
-	var err error
-	if c.completed, err = b.checkTransactions(ctx); err != nil {
-		return c, err
+	completed, err := b.checkTransactions(ctx)
+	if err != nil {
+		return err
 	}
+	accounts := 0
 	if b.needsFundedAccounts() {
-		if c.accountsChecked, err = b.checkAccountBalances(ctx); err != nil {
-			return c, err
+		if accounts, err = b.checkAccountBalances(ctx); err != nil {
+			return err
 		}
 	}
-	if c.signaturesVerified, err = b.verifySamples(ctx); err != nil {
-		return c, err
+	signatures, err := b.verifySamples(ctx)
+	if err != nil {
+		return err
 	}
-	if c.peakMemory, err = memory(b.env.service.pid(), "VmHWM"); err != nil {
-		return c, err
+	peak, err := peakMemory(b.env.service.process.PID())
+	if err != nil {
+		return err
 	}
-	c.peakMemory = max(c.peakMemory, b.peakBeforeReset)
-	if c.postings, err = b.env.meter.countPostings(ctx); err != nil {
-		return c, err
+	b.report.add(memoryAndStart, "Maximum memory of the service", max(peak, b.peakBeforeReset))
+	postings, err := b.env.meter.countPostings(ctx)
+	if err != nil {
+		return err
 	}
-	check, err := runMeasured(ctx, []string{"DATABASE_URL=" + b.env.postgres.URL()}, b.binary, "ledger", "check")
-	for line := range strings.Lines(check.output) {
-		c.ledgerReport += strings.TrimRight(line, " \n") + "\n"
+	check, err := b.env.service.command(ctx, "ledger", "check")
+	if err != nil {
+		return err
 	}
-	c.ledgerReport = strings.Trim(c.ledgerReport, "\n")
-	if b.includesPart("check") {
-		c.ledgerCheck = check
+	for line := range strings.Lines(strings.Trim(check.Output, "\n")) {
+		b.report.code += strings.TrimRight(line, " \n") + "\n"
 	}
-	return c, err
+	if b.includes("check") {
+		b.report.add(checkSection, "Postings", postings)
+		b.report.add(checkSection, "Time", check.Duration)
+		b.report.add(checkSection, "Postings per second", formatRate(postings, check.Duration))
+		b.report.add(checkSection, "Maximum memory of the command", byteSize(check.PeakMemory))
+	}
+	b.report.add(afterwards, "Webhooks accepted", r.pending.Load()+r.processing.Load()+r.completed.Load()+r.incoming.Load()+r.balances.Load()+r.other.Load())
+	b.report.add(afterwards, "`COMPLETED` webhooks received more than once (delivery is at least once)", r.unclaimed.Load()-b.depositCount())
+	b.report.add(afterwards, "Webhooks whose two signatures were verified", signatures)
+	b.report.add(afterwards, "Completed transactions", completed)
+	b.report.add(afterwards, "Accounts whose balance was checked", accounts)
+	return nil
 }
 
-// awaitWebhooks waits until the receiver has accepted all events and the service knows it.
+// awaitWebhooks waits until the receiver has accepted all webhooks and the service knows it.
 func (b *bench) awaitWebhooks(ctx context.Context) error {
-	ctx, cancel := context.WithTimeoutCause(ctx, drainTimeout, fmt.Errorf("not all webhooks came within %s after the load", drainTimeout))
+	ctx, cancel := context.WithTimeoutCause(ctx, drainTimeout, fmt.Errorf("not all webhooks were received within %s", drainTimeout))
 	defer cancel()
 	r := b.env.receiver
 	for {
@@ -78,8 +81,8 @@ func (b *bench) awaitWebhooks(ctx context.Context) error {
 		case err != nil:
 			return errors.Join(context.Cause(ctx), err)
 		case parked > 0:
-			return fmt.Errorf("%d webhooks were given up", parked)
-		case waiting == 0 && r.pending.Load() >= b.outgoingCount()+b.doneByKind[quotesAlone] && r.processing.Load() >= b.outgoingCount() &&
+			return fmt.Errorf("%d webhooks are not sent any more", parked)
+		case waiting == 0 && r.pending.Load() >= b.outgoingCount()+b.doneByKind[quotesOnly] && r.processing.Load() >= b.outgoingCount() &&
 			r.completed.Load() >= b.outgoingCount() && r.incoming.Load() >= b.doneByKind[transfersIn]+b.depositCount():
 			return nil
 		}
@@ -89,12 +92,12 @@ func (b *bench) awaitWebhooks(ctx context.Context) error {
 	}
 }
 
-// outgoingCount is how many outgoing payments were made so far, each to its end.
+// outgoingCount returns how many outgoing payments were made so far.
 func (b *bench) outgoingCount() int64 {
 	return b.doneByKind[ramps] + b.doneByKind[payouts] + b.doneByKind[transfersOut]
 }
 
-// depositCount is how many accounts were funded.
+// depositCount returns how many accounts were funded.
 func (b *bench) depositCount() int64 {
 	if !b.needsFundedAccounts() {
 		return 0
@@ -102,59 +105,56 @@ func (b *bench) depositCount() int64 {
 	return int64(len(b.customers))
 }
 
-// checkTransactions holds what the service has in its books of transactions to what
-// was asked of it, kind by kind, and tells how many completed.
+// checkTransactions compares the transactions of the service with those of the run, by
+// kind, and returns how many completed.
 func (b *bench) checkTransactions(ctx context.Context) (int64, error) {
 	got, err := b.env.meter.countTransactions(ctx)
 	if err != nil {
 		return 0, err
 	}
 	want := transactionCounts{ramps: b.doneByKind[ramps], payouts: b.doneByKind[payouts], transfersOut: b.doneByKind[transfersOut], transfersIn: b.doneByKind[transfersIn],
-		deposits: b.depositCount(), unpaidQuotes: b.doneByKind[quotesAlone]}
+		deposits: b.depositCount(), unpaidQuotes: b.doneByKind[quotesOnly]}
 	if got != want {
-		return 0, fmt.Errorf("the service has %+v; want %+v", got, want)
+		return 0, fmt.Errorf("the service has the transactions %+v; want %+v", got, want)
 	}
 	return got.ramps + got.payouts + got.transfersOut + got.transfersIn + got.deposits, nil
 }
 
-// progressSummary is where things stand, for whoever must find out what went wrong.
-func (b *bench) progressSummary(ctx context.Context) string {
-	r := b.env.receiver
-	if r == nil {
-		return "nothing was asked for yet"
-	}
-	waiting, parked, err := b.env.meter.countWebhooks(ctx)
+// checkAccountBalances compares every funded account with what was paid in and out, and
+// returns how many there are.
+func (b *bench) checkAccountBalances(ctx context.Context) (int, error) {
+	accounts, err := b.env.usdAccounts(ctx)
 	if err != nil {
-		return err.Error()
+		return 0, err
 	}
-	return fmt.Sprintf("of %d quotes alone, %d outgoing payments and %d transfers in that were finished, %d PENDING, %d PROCESSING, %d COMPLETED, %d incoming, "+
-		"%d FAILED, %d balance and %d other events were accepted; %d events wait to be sent, %d were given up",
-		b.doneByKind[quotesAlone], b.outgoingCount(), b.doneByKind[transfersIn], r.pending.Load(), r.processing.Load(), r.completed.Load(), r.incoming.Load(),
-		r.failed.Load(), r.balances.Load(), r.other.Load(), waiting, parked)
+	balances := make(map[string]int64, len(accounts))
+	for _, a := range accounts {
+		balances[a.ID] = a.Balance.Amount
+	}
+	for i := range b.customers {
+		c := &b.customers[i]
+		want := c.deposited.Load() + c.netMoved.Load()
+		if got, listed := balances[c.accountID]; !listed || got != want {
+			return 0, fmt.Errorf("the balance of %s is %d cents; want %d", c.accountID, got, want)
+		}
+	}
+	return len(b.customers), nil
 }
 
-// verifySamples checks the signatures of the deliveries kept from the warm-up.
+// verifySamples verifies the signatures of the webhooks that were kept.
 func (b *bench) verifySamples(ctx context.Context) (int, error) {
-	c, err := dial(ctx, b.env.target.address)
-	if err != nil {
-		return 0, err
-	}
-	defer c.close()
-	var document any
-	if err := c.call(b.env.target, "GET", "/webhook-keys", nil, &document); err != nil {
-		return 0, err
-	}
-	var k verificationKeys
-	if err := k.addFrom(document); err != nil {
-		return 0, fmt.Errorf("read the webhook keys: %w", err)
-	}
+	verifier := apiclient.NewVerifier(b.env.target.api)
 	samples := b.env.receiver.takenSamples()
 	if len(samples) == 0 {
-		return 0, errors.New("no delivery was kept to verify its signatures")
+		return 0, errors.New("no webhook was kept to verify its signatures")
 	}
 	for _, sample := range samples {
-		if err := k.verify(sample); err != nil {
+		request, err := http.ReadRequest(bufio.NewReader(bytes.NewReader(append(sample.head, "\r\n\r\n"...))))
+		if err != nil {
 			return 0, err
+		}
+		if err := verifier.Verify(ctx, request.Header, sample.body, sample.receivedAt); err != nil {
+			return 0, fmt.Errorf("webhook %.80s: %w", sample.body, err)
 		}
 	}
 	return len(samples), nil

@@ -7,14 +7,14 @@ import (
 	"io"
 )
 
-// messageReader reads HTTP/1.1 messages, requests or answers, one after the other from
-// one connection. It allocates nothing once its buffer has grown: the generator
-// shares the processors with what it measures.
+// messageReader reads HTTP/1.1 messages (requests or responses) from one connection. It
+// allocates nothing once its buffer has grown, because the generator shares the processors
+// with what it measures.
 type messageReader struct {
 	source   io.Reader
 	buf      []byte
-	consumed int // buf[:taken] belongs to the message handed out last
-	filled   int // buf[:read] has been read
+	consumed int // buf[:consumed] is the last message returned
+	filled   int // buf[:filled] has been read
 }
 
 const (
@@ -26,23 +26,23 @@ var (
 	headerEnd = []byte("\r\n\r\n")
 
 	errTooLarge = fmt.Errorf("an HTTP message is larger than %d bytes", maxBufferSize)
-	errChunked  = errors.New("an HTTP message came in chunks; only Content-Length is understood here")
+	errChunked  = errors.New("an HTTP message is chunked; only Content-Length is supported")
 )
 
-// next reads one message. Head (with its first line, without the empty one) and
-// body are good until the next call. A connection that ends between two messages
-// is io.EOF; within one it is io.ErrUnexpectedEOF.
+// next reads one message. The head (without the empty line) and the body are valid until the
+// next call. If the connection ends, it returns io.EOF between two messages and
+// io.ErrUnexpectedEOF within one.
 func (m *messageReader) next() (head, body []byte, err error) {
 	copy(m.buf, m.buf[m.consumed:m.filled])
 	m.filled -= m.consumed
 	m.consumed = 0
-	looked := 0
+	searched := 0
 	for {
-		if at := bytes.Index(m.buf[looked:m.filled], headerEnd); at >= 0 {
-			head = m.buf[:looked+at]
+		if at := bytes.Index(m.buf[searched:m.filled], headerEnd); at >= 0 {
+			head = m.buf[:searched+at]
 			break
 		}
-		looked = max(0, m.filled-len(headerEnd)+1)
+		searched = max(0, m.filled-len(headerEnd)+1)
 		if err := m.fill(); err != nil {
 			return nil, nil, err
 		}
@@ -64,7 +64,7 @@ func (m *messageReader) next() (head, body []byte, err error) {
 	return m.buf[:from-len(headerEnd)], m.buf[from:m.consumed], nil
 }
 
-// fill reads what has come, whatever that is.
+// fill reads what is available.
 func (m *messageReader) fill() error {
 	if m.filled == len(m.buf) {
 		if m.filled >= maxBufferSize {
@@ -85,7 +85,7 @@ func (m *messageReader) fill() error {
 	return err
 }
 
-// contentLength is how long the body of a message is: 0 when the head says nothing.
+// contentLength returns the length of the body, 0 if the head has none.
 func contentLength(head []byte) (int, error) {
 	if _, ok := headerValue(head, "Transfer-Encoding"); ok {
 		return 0, errChunked
@@ -107,7 +107,7 @@ func contentLength(head []byte) (int, error) {
 	return n, nil
 }
 
-// headerValue finds the value of a header.
+// headerValue returns the value of a header.
 func headerValue(head []byte, name string) ([]byte, bool) {
 	for rest := head; ; {
 		at := bytes.IndexByte(rest, '\n')
@@ -136,9 +136,8 @@ func equalHeaderName(got []byte, want string) bool {
 	return true
 }
 
-// jsonText finds the text that follows the opening of a member, such as
-// `"reference":"`, in compact JSON. It knows no escapes: ids, codes and states have
-// none.
+// jsonText returns the text after the opening of a member, such as `"reference":"`, in
+// compact JSON without escapes: ids, codes and states have none.
 func jsonText(body []byte, opening string) ([]byte, bool) {
 	at := bytes.Index(body, []byte(opening))
 	if at < 0 {

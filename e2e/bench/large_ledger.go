@@ -2,10 +2,12 @@ package main
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"math/rand/v2"
-	"path/filepath"
+	"net/url"
+	"strings"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -13,76 +15,65 @@ import (
 	"causeway/adapters/ids"
 	"causeway/adapters/postgres"
 	"causeway/core/ident"
+	"causeway/core/money"
+	"causeway/core/period"
 	"causeway/e2e/bench/history"
+	"causeway/ledger"
+	"causeway/ports"
 )
-
-// largeLedgerResults is what large books cost beside small ones.
-type largeLedgerResults struct {
-	small, large  ledgerStats
-	postingCosts  []postingComparison
-	queries       []queryResult
-	trialBalances []queryResult
-	tableSizes    []tableSize
-}
-
-// ledgerStats is what the books hold that were made, and how long that took.
-type ledgerStats struct {
-	entries, postings, accounts int
-	duration                    time.Duration
-	// entriesAfter is how many entries there are when all was posted that was measured.
-	entriesAfter int
-}
 
 const (
 	smallEntries = 10_000
 	largeMonths  = 12
+
+	goalLargeLedger     = 1.2                   // of what a commit takes on a small ledger
+	goalHistoricalQuery = 20 * time.Millisecond // p99 of a balance and of a page of entries
+	goalTrialBalance    = 2 * time.Second
+
+	queriesPerKind  = 1_000
+	busiestAccounts = 20
 )
 
-// ledgerFixture are the books of a platform in a database of their own.
+// ledgerFixture is the ledger of one platform in a database of its own.
 type ledgerFixture struct {
+	*service
 	tenant
-	name, databaseURL string
-	settings          []string // for the service
-	content           history.Result
-	store             *postgres.DB // of one connection
-	backendPID        int          // its process
-	ids               *ids.Generator
-	rand              *rand.Rand
-	service           *process
+	name       string
+	content    history.Result
+	store      *postgres.DB // with one connection
+	backendPID int          // of that connection
+	ids        *ids.Generator
+	rand       *rand.Rand
 }
 
-// measureLedgerSizes makes books of two sizes and measures what may depend on it.
-func (b *bench) measureLedgerSizes(ctx context.Context) (err error) {
-	var both [2]*ledgerFixture
-	defer func() {
-		for _, v := range both {
-			if v != nil {
-				err = errors.Join(err, v.stop())
-			}
-		}
-	}()
+// measureLargeLedger makes ledgers of two sizes and measures what may depend on the size.
+func (b *bench) measureLargeLedger(ctx context.Context) (err error) {
+	var fixtures [2]*ledgerFixture
 	for i, entries := range []int{smallEntries, b.ledgerEntries} {
-		logf("making books of %d entries", entries)
-		if both[i], err = b.createLedgerFixture(ctx, []string{"books_small", "books_large"}[i], entries); err != nil {
+		logf("making a ledger of %d entries", entries)
+		if fixtures[i], err = b.createLedgerFixture(ctx, []string{"small_ledger", "large_ledger"}[i], entries); err != nil {
 			return err
 		}
-		logf("%d postings in %s", both[i].content.Postings, formatDuration(both[i].content.Duration))
+		defer fixtures[i].store.Close()
 	}
-	if err := b.comparePosting(ctx, both[0], both[1]); err != nil {
+	small, large := fixtures[0], fixtures[1]
+	if err := b.comparePosting(ctx, small, large); err != nil {
 		return err
 	}
-	r := &b.results.largeLedger
-	for i, w := range []*ledgerStats{&r.small, &r.large} {
-		made := both[i].content
-		*w = ledgerStats{entries: made.Entries, postings: made.Postings, accounts: len(made.Accounts), duration: made.Duration}
-		if w.entriesAfter, err = b.countEntries(ctx, both[i]); err != nil {
-			return err
-		}
-	}
-	if r.tableSizes, err = b.measureTableSizes(ctx, both[1], r.large.entriesAfter); err != nil {
+	if err := b.addTableSizes(ctx, large); err != nil {
 		return err
 	}
-	return b.measureLargeLedgerQueries(ctx, both[1])
+	if err := large.store.AdvanceBalanceSnapshots(ctx); err != nil {
+		return err
+	}
+	if err := large.service.start(ctx); err != nil {
+		return err
+	}
+	err = b.measureQueries(ctx, large)
+	if err != nil {
+		err = fmt.Errorf("%w\n%s", err, large.lastOutput())
+	}
+	return errors.Join(err, large.stop())
 }
 
 func (b *bench) createLedgerFixture(ctx context.Context, name string, entries int) (*ledgerFixture, error) {
@@ -90,93 +81,313 @@ func (b *bench) createLedgerFixture(ctx context.Context, name string, entries in
 	if err != nil {
 		return nil, err
 	}
-	address, err := freeAddress()
-	if err != nil {
+	f := &ledgerFixture{name: name, ids: ids.New(), rand: rand.New(rand.NewPCG(1, 1))}
+	// It seals when it starts, and not during other measurements.
+	if f.service, err = newService(ctx, b.binary, database, "CAUSEWAY_SEAL_EVERY=1h"); err != nil {
 		return nil, err
 	}
-	v := &ledgerFixture{name: name, databaseURL: database, ids: ids.New(), rand: rand.New(rand.NewPCG(1, 1))}
-	// It seals when it starts, and not while something else is measured.
-	v.settings = append(serviceSettings(database, address, ""), "CAUSEWAY_SEAL_EVERY=1h")
-	credentials, err := createPlatform(ctx, b.options, v.settings)
-	if err != nil {
+	if f.tenant, err = f.createPlatform(ctx); err != nil {
 		return nil, err
 	}
-	v.target = newTarget(address, credentials.ClientID, credentials.ClientSecret)
-	if v.id, err = ident.ParsePlatform(credentials.PlatformID); err != nil {
+	if f.content, err = history.Write(ctx, history.Options{URL: database, Platform: f.id, Entries: entries, Months: largeMonths, Seed: 1}); err != nil {
 		return nil, err
 	}
-	if v.content, err = history.Write(ctx, history.Options{URL: database, Platform: v.id, Entries: entries, Months: largeMonths, Seed: 1}); err != nil {
-		return nil, err
-	}
-	// As autovacuum leaves them, which would come by in the middle of something else.
+	logf("%d postings in %s", f.content.Postings, formatDuration(f.content.Duration))
+	// Autovacuum would do it during a measurement.
 	if err := b.env.meter.execIn(ctx, name, "VACUUM (ANALYZE)"); err != nil {
 		return nil, err
 	}
-	if v.store, err = postgres.Open(ctx, postgres.Options{URL: database, MaxConnections: 1, Clock: wallClock{}, IDs: v.ids}); err != nil {
+	if f.store, err = postgres.Open(ctx, postgres.Options{URL: database, MaxConnections: 1, Clock: wallClock{}, IDs: f.ids}); err != nil {
 		return nil, err
 	}
-	if err := v.store.Pool().QueryRow(ctx, "SELECT pg_backend_pid()").Scan(&v.backendPID); err != nil {
-		return v, err
-	}
-	return v, nil
+	return f, f.store.Pool().QueryRow(ctx, "SELECT pg_backend_pid()").Scan(&f.backendPID)
 }
 
-// countEntries counts what a database holds.
-func (b *bench) countEntries(ctx context.Context, v *ledgerFixture) (n int, err error) {
-	err = b.env.meter.withDatabase(ctx, v.name, func(conn *pgx.Conn) error {
-		return conn.QueryRow(ctx, "SELECT count(*) FROM ledger_entries").Scan(&n)
-	})
-	return n, err
+// commitKind is a kind of commit, and how many are made in a round: few, so that the small
+// ledger stays small.
+type commitKind struct {
+	name        string
+	commits     int
+	newPostings func(*ledgerFixture) []ledger.Posting
 }
 
-// measureLargeLedgerQueries starts the service on the books and asks it.
-func (b *bench) measureLargeLedgerQueries(ctx context.Context, v *ledgerFixture) error {
-	if err := v.store.AdvanceBalanceSnapshots(ctx); err != nil {
+var commitKinds = []commitKind{
+	{"One ramp", 60, func(f *ledgerFixture) []ledger.Posting { return f.rampPostings(1) }},
+	{"32 ramps", 6, func(f *ledgerFixture) []ledger.Posting { return f.rampPostings(32) }},
+	{"100 deposits", 6, (*ledgerFixture).depositPostings},
+}
+
+// commitTime is the time of one commit, and the processor time of Postgres in it, in µs.
+type commitTime struct{ wall, cpu float64 }
+
+func medianOf(times []commitTime) commitTime {
+	var wall, cpu []float64
+	for _, t := range times {
+		wall, cpu = append(wall, t.wall), append(cpu, t.cpu)
+	}
+	return commitTime{median(wall), median(cpu)}
+}
+
+// comparePosting makes the same commits on both ledgers in turn.
+func (b *bench) comparePosting(ctx context.Context, small, large *ledgerFixture) error {
+	if err := b.env.meter.exec(ctx, "CHECKPOINT"); err != nil {
 		return err
 	}
-	if err := v.startService(ctx, b.binary, b.env.folder); err != nil {
-		return err
-	}
-	if err := b.measureQueries(ctx, v); err != nil {
-		return fmt.Errorf("%w; the service of %s said last:\n%s", err, v.name, v.service.lastLines())
+	for _, kind := range commitKinds {
+		times, err := alternate(13, func() (commitTime, error) { return small.runCommits(ctx, kind) }, func() (commitTime, error) { return large.runCommits(ctx, kind) })
+		if err != nil {
+			return err
+		}
+		s, l := medianOf(times[0][1:]), medianOf(times[1][1:]) // the first is the warm-up
+		wall, cpu := l.wall/s.wall, l.cpu/s.cpu
+		logf("%s: %.2f times the time and %.2f times the processor time of the small ledger", kind.name, wall, cpu)
+		b.report.add(largePosting, kind.name, s, l, fmt.Sprintf("%.2f, %.2f of processor", wall, cpu),
+			goal(fmt.Sprintf("at most %.1f times", goalLargeLedger), wall <= goalLargeLedger && cpu <= goalLargeLedger))
 	}
 	return nil
 }
 
-// startService starts the service, and waits until it has sealed all that was posted before.
-func (v *ledgerFixture) startService(ctx context.Context, program, folder string) (err error) {
-	if v.service, err = startProcess("causeway serve of "+v.name, filepath.Join(folder, v.name+".log"), v.settings, program, "serve"); err != nil {
+func (t commitTime) String() string {
+	return fmt.Sprintf("%.0f µs, %.0f µs of processor", t.wall, t.cpu)
+}
+
+// runCommits measures one round of commits.
+func (f *ledgerFixture) runCommits(ctx context.Context, kind commitKind) (t commitTime, err error) {
+	units := make([][]ledger.Posting, kind.commits)
+	for i := range units {
+		units[i] = kind.newPostings(f)
+	}
+	before, err := preciseCPUTime(f.backendPID)
+	if err != nil {
+		return t, err
+	}
+	began := time.Now()
+	for _, postings := range units {
+		if err := f.store.Do(ctx, func(ctx context.Context, tx ports.Tx) error { return tx.Post(ctx, postings) }); err != nil {
+			return t, err
+		}
+	}
+	took := time.Since(began)
+	after, err := preciseCPUTime(f.backendPID)
+	each := func(d time.Duration) float64 { return float64(d) / float64(time.Microsecond) / float64(kind.commits) }
+	return commitTime{each(took), each(after - before)}, err
+}
+
+// rampPostings returns three postings with five entries for each ramp.
+func (f *ledgerFixture) rampPostings(n int) (all []ledger.Posting) {
+	bitcoin := money.Amount{Minor: 100_000, Currency: money.BTC}
+	for range n {
+		header := f.newHeaderFunc()
+		all = append(all,
+			ledger.JITReceived(header(), ledger.Rail("RTP"), usd(10_050)),
+			ledger.Converted(header(), ledger.Conversion{From: ledger.FundingJIT, To: ledger.TransitPayouts, Sent: usd(10_050), Fees: 50, Received: bitcoin}),
+			ledger.Delivered(header(), ledger.Chain("LAYER2"), bitcoin))
+	}
+	return all
+}
+
+// depositPostings returns deposits to accounts of any customers.
+func (f *ledgerFixture) depositPostings() (all []ledger.Posting) {
+	for len(all) < 100 {
+		a := f.content.Accounts[f.rand.IntN(len(f.content.Accounts))]
+		if a.Currency == money.USD && strings.HasPrefix(a.Path, "customers/") {
+			all = append(all, ledger.Deposit(f.newHeaderFunc()(), ledger.IncomingFunds{Partner: ledger.Rail("ACH"), To: a.Path, Amount: usd(10_000)}))
+		}
+	}
+	return all
+}
+
+// newHeaderFunc returns a function that makes the headers of the postings of one payment.
+func (f *ledgerFixture) newHeaderFunc() func() ledger.Header {
+	payment := ident.NewTransaction(f.ids.New, time.Now())
+	return func() ledger.Header {
+		now := time.Now()
+		return ledger.Header{ID: f.ids.New(now), Platform: f.id, Transaction: payment, Effective: now, Memo: ident.ShortCode(payment.UUID())}
+	}
+}
+
+// A partitioned table has the size of its partitions.
+const tableSizesSQL = `
+SELECT t.relname, sum(pg_table_size(part.relid))::float8, sum(pg_indexes_size(part.relid))::float8
+FROM pg_class t
+CROSS JOIN LATERAL (SELECT t.oid AS relid UNION SELECT p.relid FROM pg_partition_tree(t.oid) p) part
+WHERE t.relnamespace = 'public'::regnamespace AND t.relname LIKE 'ledger\_%' AND t.relkind IN ('r', 'p') AND NOT t.relispartition
+GROUP BY t.relname
+ORDER BY sum(pg_total_relation_size(part.relid)) DESC, t.relname`
+
+// addTableSizes adds the tables that grow with the ledger.
+func (b *bench) addTableSizes(ctx context.Context, f *ledgerFixture) error {
+	var entries float64
+	if err := b.env.meter.queryIn(ctx, f.name, "SELECT count(*)::float8 FROM ledger_entries", &entries); err != nil {
 		return err
 	}
-	if err := v.service.awaitReady(ctx, v.address); err != nil {
+	return b.env.meter.inDatabase(ctx, f.name, func(conn *pgx.Conn) error {
+		sizes, err := queryTableSizes(ctx, conn, entries)
+		for _, s := range sizes {
+			b.report.add(tableSizes, s.name, fmt.Sprintf("%.1f", s.rows), fmt.Sprintf("%.1f", s.indexes), fmt.Sprintf("%.1f", s.rows+s.indexes))
+		}
+		return err
+	})
+}
+
+// tableSize is the size of a table in bytes for each entry.
+type tableSize struct {
+	name          string
+	rows, indexes float64
+}
+
+// queryTableSizes returns the tables with at least half a byte for each entry, the largest
+// first, and their total.
+func queryTableSizes(ctx context.Context, conn *pgx.Conn, entries float64) (sizes []tableSize, err error) {
+	rows, err := conn.Query(ctx, tableSizesSQL)
+	if err != nil {
+		return nil, err
+	}
+	var s tableSize
+	total := tableSize{name: "Total"}
+	_, err = pgx.ForEachRow(rows, []any{&s.name, &s.rows, &s.indexes}, func() error {
+		if size := (tableSize{"`" + s.name + "`", s.rows / entries, s.indexes / entries}); size.rows+size.indexes >= 0.5 {
+			sizes = append(sizes, size)
+			total.rows, total.indexes = total.rows+size.rows, total.indexes+size.indexes
+		}
+		return nil
+	})
+	return append(sizes, total), err
+}
+
+// ledgerQuery is a request that is measured many times.
+type ledgerQuery struct {
+	section  sectionID
+	name     string
+	goal     time.Duration // 0 for none
+	path     func() string
+	nextPage bool // measure the page after that of path
+}
+
+// measureQueries reads balances, pages and trial balances of past times.
+func (b *bench) measureQueries(ctx context.Context, f *ledgerFixture) error {
+	logf("waiting until the ledger is sealed")
+	if _, err := f.awaitSealed(ctx, false); err != nil {
 		return err
 	}
-	c, err := dial(ctx, v.address)
+	c, err := dial(ctx, f.target.address)
 	if err != nil {
 		return err
 	}
 	defer c.close()
-	logf("waiting until all of it is sealed")
+	for _, q := range f.queries() {
+		count := queriesPerKind
+		if q.section == trialBalances {
+			count = largeMonths
+		}
+		l, err := timed(count, func() (time.Duration, error) { return f.measureQuery(c, q) })
+		if err != nil {
+			return err
+		}
+		logf("%s: %s ms, maximum %s", q.name, l, formatMillis(l.max))
+		switch {
+		case q.section == trialBalances:
+			b.report.add(q.section, q.name, l.p50, l.max, goal("under "+q.goal.String(), l.max < q.goal))
+		case q.goal > 0:
+			b.report.add(q.section, q.name, l, formatMillis(l.max), goal("p99 under "+q.goal.String(), l.p99 < q.goal))
+		default:
+			b.report.add(q.section, q.name, l, formatMillis(l.max))
+		}
+	}
+	return nil
+}
+
+func (f *ledgerFixture) measureQuery(c *client, q ledgerQuery) (time.Duration, error) {
 	for {
-		var log logState
-		if err := c.call(v.target, "GET", "/ledger/log", nil, &log); err != nil {
-			return err
+		path := q.path()
+		body, took, err := c.get(f.target, path)
+		if err != nil || !q.nextPage {
+			return took, err
 		}
-		if log.Sealed == log.Postings {
-			return nil
+		var page struct{ NextCursor string }
+		if err := json.Unmarshal(body, &page); err != nil {
+			return 0, err
 		}
-		if err := sleep(ctx, 100*time.Millisecond); err != nil {
-			return err
+		if page.NextCursor != "" { // else it was the last page: try another
+			_, took, err = c.get(f.target, path+"&cursor="+page.NextCursor)
+			return took, err
 		}
 	}
 }
 
-func (v *ledgerFixture) stop() (err error) {
-	if v.service != nil {
-		err = v.service.stop()
+// queries are about any account and any past time.
+func (f *ledgerFixture) queries() []ledgerQuery {
+	balance := func(by string) func() string {
+		return func() string {
+			return f.randomAccountPath("") + "&at=" + formatTimestamp(f.randomTime()) + "&by=" + by
+		}
 	}
-	if v.store != nil {
-		v.store.Close()
+	entries := func(more func() string) func() string {
+		return func() string { return f.randomAccountPath("/entries") + "&limit=100" + more() }
 	}
-	return err
+	postings := func(more func() string) func() string {
+		return func() string { return "/ledger/postings?limit=100" + more() }
+	}
+	until := func() string { return "&sortOrder=desc&to=" + formatTimestamp(f.randomTime()) }
+	from := func() string { return "&sortOrder=asc&from=" + formatTimestamp(f.randomTime()) }
+	days := func(by string) func() string {
+		return func() string {
+			start := f.randomTime()
+			return "&by=" + by + "&from=" + formatTimestamp(start) + "&to=" + formatTimestamp(earlierOf(start.Add(48*time.Hour), f.content.Until))
+		}
+	}
+	months := func(by string) func() string {
+		month := period.MonthOf(f.content.From)
+		return func() string { // one month after the other
+			path := "/ledger/trial-balance?by=" + by + "&from=" + formatTimestamp(month.Start()) + "&to=" + formatTimestamp(month.End().Add(-time.Millisecond))
+			if month = month.Next(); !month.End().Before(f.content.Until) {
+				month = period.MonthOf(f.content.From)
+			}
+			return path
+		}
+	}
+	times := func(by string) func() string {
+		return func() string { return "/ledger/trial-balance?by=" + by + "&to=" + formatTimestamp(f.randomTime()) }
+	}
+	return []ledgerQuery{
+		{largeQueries, "Balance at a time, by recorded time", goalHistoricalQuery, balance("recorded"), false},
+		{largeQueries, "Balance at a time, by effective time", goalHistoricalQuery, balance("effective"), false},
+		{largeQueries, "Entries of an account until a time, newest first", goalHistoricalQuery, entries(until), false},
+		{largeQueries, "The next page of entries", goalHistoricalQuery, entries(until), true},
+		{largeQueries, "Entries from a time, oldest first", goalHistoricalQuery, entries(from), false},
+		{largeQueries, "Entries recorded in two days", goalHistoricalQuery, entries(days("recorded")), false},
+		{largeQueries, "Entries effective in two days", goalHistoricalQuery, entries(days("effective")), false},
+		{largeQueries, "Postings until a time", 0, postings(until), false},
+		{largeQueries, "The next page of postings", 0, postings(until), true},
+		{largeQueries, "Postings effective in two days", 0, postings(days("effective")), false},
+		{largeQueries, "Reversals until a time", 0, postings(func() string { return "&kind=reversal" + until() }), false},
+		{trialBalances, "Of a month, by recorded time", goalTrialBalance, months("recorded"), false},
+		{trialBalances, "Of a month, by effective time", goalTrialBalance, months("effective"), false},
+		{trialBalances, "As of a time, by recorded time", goalTrialBalance, times("recorded"), false},
+		{trialBalances, "As of a time, by effective time", goalTrialBalance, times("effective"), false},
+		{trialBalances, "Current", goalTrialBalance, func() string { return "/ledger/trial-balance" }, false},
+	}
 }
+
+// randomAccountPath returns the path of an account: in half of the calls one of the busiest.
+func (f *ledgerFixture) randomAccountPath(more string) string {
+	all := f.content.Accounts
+	if f.rand.IntN(2) == 0 {
+		all = all[:min(busiestAccounts, len(all))]
+	}
+	a := all[f.rand.IntN(len(all))]
+	return "/ledger/accounts/" + url.PathEscape(a.Path) + more + "?currency=" + string(a.Currency)
+}
+
+func (f *ledgerFixture) randomTime() time.Time {
+	return f.content.From.Add(time.Duration(f.rand.Int64N(int64(f.content.Until.Sub(f.content.From)))))
+}
+
+func earlierOf(a, b time.Time) time.Time {
+	if a.Before(b) {
+		return a
+	}
+	return b
+}
+
+func formatTimestamp(t time.Time) string { return t.UTC().Format("2006-01-02T15:04:05.000Z") }

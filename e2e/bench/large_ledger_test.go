@@ -17,21 +17,21 @@ import (
 	"causeway/ledger"
 )
 
-// newTestLedgerFixture are books with an account of each sort, and no database.
+// newTestLedgerFixture returns a ledger with an account of each kind, and no database.
 func newTestLedgerFixture() *ledgerFixture {
 	v := &ledgerFixture{ids: ids.New(), rand: rand.New(rand.NewPCG(1, 1))}
 	v.id = ident.NewPlatform(v.ids.New, time.Now())
 	account := func(path string, currency money.Currency) history.Account {
 		return history.Account{Account: ledger.Account{Platform: v.id, Path: path, Currency: currency}, Entries: 1}
 	}
-	of := ledger.CustomerAccount(ident.NewInternalAccount(v.ids.New, time.Now()))
-	v.content.Accounts = []history.Account{account(ledger.Rail("RTP"), money.USD), account(of, money.USD), account(of, money.BTC)}
+	customer := ledger.CustomerAccount(ident.NewInternalAccount(v.ids.New, time.Now()))
+	v.content.Accounts = []history.Account{account(ledger.Rail("RTP"), money.USD), account(customer, money.USD), account(customer, money.BTC)}
 	v.content.From, v.content.Until = time.Date(2025, 11, 1, 0, 0, 0, 0, time.UTC), time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC)
 	return v
 }
 
 func TestCommitKinds_PostingsAreValid(t *testing.T) {
-	// Every commit that is measured holds valid postings, as many as it is named for.
+	// Every commit that is measured has valid postings, as many as its name says.
 	t.Parallel()
 	want := map[string][2]int{"One ramp": {3, 5}, "32 ramps": {96, 160}, "100 deposits": {100, 100}}
 	for _, s := range commitKinds {
@@ -50,8 +50,8 @@ func TestCommitKinds_PostingsAreValid(t *testing.T) {
 }
 
 func TestLedgerQueries_NameExistingAccountsAndTimes(t *testing.T) {
-	// Questions name accounts that are there and moments of the past; a year of trial
-	// balances asks for each month once, and for none that is not over.
+	// Queries are about existing accounts and past times; the trial balances of a year are
+	// those of each past month once.
 	t.Parallel()
 	v := newTestLedgerFixture()
 	for _, q := range v.queries() {
@@ -62,19 +62,19 @@ func TestLedgerQueries_NameExistingAccountsAndTimes(t *testing.T) {
 			}
 		}
 	}
-	month := v.trialBalanceQueries()[0]
-	var asked []string
+	month := v.queries()[11]
+	var months []string
 	for range 2 * largeMonths {
 		_, from, _ := strings.Cut(month.path(), "from=")
-		asked = append(asked, from[:7])
+		months = append(months, from[:7])
 	}
-	if asked[0] != "2025-11" || asked[largeMonths-1] != "2026-10" || !slices.Equal(asked[:largeMonths], asked[largeMonths:]) {
-		t.Errorf("months %v", asked)
+	if months[0] != "2025-11" || months[largeMonths-1] != "2026-10" || !slices.Equal(months[:largeMonths], months[largeMonths:]) {
+		t.Errorf("months %v", months)
 	}
 }
 
 func TestTableSizes_PartitionsCountForTable(t *testing.T) {
-	// What partitions take is their table's, and they are not told of by themselves.
+	// The size of partitions is counted for their table, and partitions are not listed.
 	t.Parallel()
 	ctx := t.Context()
 	conn, err := pgx.Connect(ctx, pgtest.New(t))
@@ -95,22 +95,12 @@ func TestTableSizes_PartitionsCountForTable(t *testing.T) {
 		t.Fatal(err)
 	}
 
-	if sizes[0].name != "ledger_example" || sizes[0].rowBytes < 30 || sizes[0].indexBytes < 20 {
+	if sizes[0].name != "`ledger_example`" || sizes[0].rows < 30 || sizes[0].indexes < 20 {
 		t.Errorf("the largest is %+v", sizes[0])
 	}
 	for _, s := range sizes {
-		if strings.HasPrefix(s.name, "ledger_example_") {
-			t.Errorf("a partition is told of: %+v", s)
-		}
-	}
-}
-
-func TestFormatThousands(t *testing.T) {
-	// Thousands stand apart.
-	t.Parallel()
-	for n, want := range map[int]string{0: "0", 999: "999", 1000: "1 000", 10_023_000: "10 023 000"} {
-		if got := formatThousands(n); got != want {
-			t.Errorf("%d is %s", n, got)
+		if strings.HasPrefix(s.name, "`ledger_example_") {
+			t.Errorf("a partition is listed: %+v", s)
 		}
 	}
 }

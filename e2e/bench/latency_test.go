@@ -9,7 +9,7 @@ import (
 )
 
 func TestLatencyOf(t *testing.T) {
-	// A percentile is the smallest of the durations that so many of a hundred do not exceed.
+	// A percentile is the smallest duration that so many of a hundred do not exceed.
 	t.Parallel()
 	hundred := make([]time.Duration, 100)
 	for i := range hundred {

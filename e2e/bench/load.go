@@ -9,13 +9,13 @@ import (
 	"time"
 )
 
-// workFunc is one piece of load: a ramp, or a quote alone.
+// workFunc does one piece of work, such as a ramp.
 type workFunc func(w *worker, ctx context.Context, due time.Time) (stepTimes, error)
 
-// schedule says when the next piece of work is due; no more work is false.
+// schedule returns when the next piece of work is due, and whether there is one.
 type schedule func() (due time.Time, more bool)
 
-// withoutPause makes every worker begin again as soon as it is done, until stop is closed.
+// withoutPause makes every worker start again as soon as it is done, until stop is closed.
 func withoutPause(stop <-chan struct{}) schedule {
 	return func() (time.Time, bool) {
 		select {
@@ -27,8 +27,8 @@ func withoutPause(stop <-chan struct{}) schedule {
 	}
 }
 
-// atFixedRate makes work due at a fixed rate, whether or not earlier work is done: what
-// begins late because the service was slow has been waiting since it was due.
+// atFixedRate makes work due at a fixed rate, whether or not earlier work is done. Work that
+// starts late because the service is slow has been waiting since it was due.
 func atFixedRate(interval time.Duration, stop <-chan struct{}) schedule {
 	begin := time.Now()
 	var next atomic.Int64
@@ -42,23 +42,23 @@ func atFixedRate(interval time.Duration, stop <-chan struct{}) schedule {
 	}
 }
 
-// limitedTo makes a number of pieces of work, and no more.
+// limitedTo makes n pieces of work due now.
 func limitedTo(n int64) schedule {
 	var next atomic.Int64
 	return func() (time.Time, bool) { return time.Now(), next.Add(1) <= n }
 }
 
-// stallTimeout is how long nothing may be finished before the run is given up.
+// stallTimeout is how long no work may finish before the run fails.
 const stallTimeout = 30 * time.Second
 
-// runWorkers does work with n workers at the pace, and returns the moments of all of it,
-// in no order. The first mistake ends it.
-func runWorkers(ctx context.Context, n int, hire func(ctx context.Context, number int) (*worker, error), p schedule, do workFunc) ([]stepTimes, error) {
+// runWorkers does work with n workers on a schedule, and returns the times of all of it in no
+// order. The first error ends it.
+func runWorkers(ctx context.Context, n int, newWorker func(ctx context.Context, number int) (*worker, error), next schedule, do workFunc) ([]stepTimes, error) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	workers := make([]*worker, n)
 	for i := range workers {
-		w, err := hire(ctx, i)
+		w, err := newWorker(ctx, i)
 		if err != nil {
 			return nil, cmp.Or(context.Cause(ctx), fmt.Errorf("worker %d: %w", i, err))
 		}
@@ -71,7 +71,7 @@ func runWorkers(ctx context.Context, n int, hire func(ctx context.Context, numbe
 	for i, w := range workers {
 		all.Go(func() {
 			for {
-				due, more := p()
+				due, more := next()
 				if !more {
 					return
 				}
@@ -97,16 +97,16 @@ func runWorkers(ctx context.Context, n int, hire func(ctx context.Context, numbe
 	watcher.Wait()
 
 	var results []stepTimes
-	for _, some := range done {
-		results = append(results, some...)
+	for _, times := range done {
+		results = append(results, times...)
 	}
 	return results, context.Cause(ctx)
 }
 
-// cancelOnStall gives up when nothing is finished any more.
+// cancelOnStall cancels the run if no work finishes any more.
 func cancelOnStall(ctx context.Context, cancel context.CancelCauseFunc, finished *atomic.Int64, over <-chan struct{}) {
-	look := time.NewTicker(stallTimeout)
-	defer look.Stop()
+	poll := time.NewTicker(stallTimeout)
+	defer poll.Stop()
 	last := int64(-1)
 	for {
 		select {
@@ -114,10 +114,10 @@ func cancelOnStall(ctx context.Context, cancel context.CancelCauseFunc, finished
 			return
 		case <-ctx.Done():
 			return
-		case <-look.C:
+		case <-poll.C:
 			now := finished.Load()
 			if now == last {
-				cancel(fmt.Errorf("nothing was finished for %s", stallTimeout))
+				cancel(fmt.Errorf("no work has finished for %s", stallTimeout))
 				return
 			}
 			last = now

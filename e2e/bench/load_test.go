@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// newFakeEnv is a rig whose service is a fake.
+// newFakeEnv returns an environment whose service is a fake.
 func newFakeEnv(t *testing.T, f *fakeService) *benchEnv {
 	t.Helper()
 	r, err := startReceiver()
@@ -20,8 +20,8 @@ func newFakeEnv(t *testing.T, f *fakeService) *benchEnv {
 }
 
 func TestRunWorkers_Ramps(t *testing.T) {
-	// A crew plays as many ramps as asked for, each to its webhook, and measures every
-	// step; what it made is what the service saw.
+	// Workers make as many ramps as scheduled, each until its webhook, and measure every step;
+	// the service receives exactly their requests.
 	t.Parallel()
 	service := newFakeService(t)
 	r := newFakeEnv(t, service)
@@ -38,11 +38,11 @@ func TestRunWorkers_Ramps(t *testing.T) {
 	service.sending.Wait()
 
 	if got := service.counts.quotes.Load(); len(all) != 200 || got != 200 || service.counts.payments.Load() != 200 {
-		t.Errorf("%d ramps measured; the service saw %d quotes and %d payments; want 200", len(all), got, service.counts.payments.Load())
+		t.Errorf("%d ramps measured; the service received %d quotes and %d payments; want 200", len(all), got, service.counts.payments.Load())
 	}
 	for _, m := range all {
 		if !m.due.Before(m.quoted) || !m.quoted.Before(m.paid) || !m.quoted.Before(m.completed) {
-			t.Fatalf("moments out of order: %+v", m)
+			t.Fatalf("times out of order: %+v", m)
 		}
 	}
 	counts := []int64{r.receiver.pending.Load(), r.receiver.processing.Load(), r.receiver.completed.Load(), r.receiver.other.Load(), r.receiver.unclaimed.Load()}
@@ -60,7 +60,7 @@ func TestRunWorkers_Ramps(t *testing.T) {
 }
 
 func TestRunWorkers_QuotesOnly(t *testing.T) {
-	// Quotes alone are quotes and nothing else.
+	// Work of this kind creates quotes and pays none.
 	t.Parallel()
 	service := newFakeService(t)
 	b := &bench{env: *newFakeEnv(t, service), customers: []customer{newCustomer("Customer:1", "ExternalAccount:1")}}
@@ -73,19 +73,19 @@ func TestRunWorkers_QuotesOnly(t *testing.T) {
 }
 
 func TestRunWorkers_FailureStopsRun(t *testing.T) {
-	// A refused request, a failed payment and a run that is called off each end the
-	// crew, and say why.
+	// A refused request, a failed payment and a cancelled run each end the workers, with the
+	// reason.
 	t.Parallel()
-	calledOff := errors.New("called off")
+	cancelled := errors.New("cancelled by the test")
 	for name, c := range map[string]struct {
-		change func(f *fakeService, callOff func())
+		change func(f *fakeService, cancel func())
 		want   string
 	}{
-		"quote refused":   {func(f *fakeService, _ func()) { f.failPath = "/quotes" }, "POST /quotes was answered 500"},
-		"payment refused": {func(f *fakeService, _ func()) { f.failPath = "/sandbox/send" }, "POST /sandbox/send was answered 500"},
+		"quote refused":   {func(f *fakeService, _ func()) { f.failPath = "/quotes" }, "POST /quotes was refused: 500"},
+		"payment refused": {func(f *fakeService, _ func()) { f.failPath = "/sandbox/send" }, "POST /sandbox/send was refused: 500"},
 		"payment failed":  {func(f *fakeService, _ func()) { f.finalEvent = "OUTGOING_PAYMENT.FAILED" }, "a payment failed"},
-		"no webhook, called off": {
-			func(f *fakeService, callOff func()) { f.finalEvent, f.onPayment = "OUTGOING_PAYMENT.OTHER", callOff }, calledOff.Error(),
+		"no webhook, cancelled": {
+			func(f *fakeService, cancel func()) { f.finalEvent, f.onPayment = "OUTGOING_PAYMENT.OTHER", cancel }, cancelled.Error(),
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -93,7 +93,7 @@ func TestRunWorkers_FailureStopsRun(t *testing.T) {
 			service := newFakeService(t)
 			ctx, cancel := context.WithCancelCause(t.Context())
 			defer cancel(nil)
-			c.change(service, func() { cancel(calledOff) })
+			c.change(service, func() { cancel(cancelled) })
 			r := newFakeEnv(t, service)
 			customers, err := r.createCustomers(t.Context(), 1)
 			if err != nil {
@@ -111,8 +111,8 @@ func TestRunWorkers_FailureStopsRun(t *testing.T) {
 }
 
 func TestAtFixedRate(t *testing.T) {
-	// Work at a fixed rate is due at equal distances, however late it is asked for, and
-	// ends when it is stopped.
+	// Work at a fixed rate is due at equal intervals, however late a worker is, and ends when
+	// it is stopped.
 	t.Parallel()
 	stop := make(chan struct{})
 	p := atFixedRate(time.Hour, stop)
@@ -125,13 +125,13 @@ func TestAtFixedRate(t *testing.T) {
 	}
 	close(stop)
 	if _, more := p(); more {
-		t.Error("there is more after the stop")
+		t.Error("there is more work after the stop")
 	}
 }
 
 func TestNewMeasurement(t *testing.T) {
-	// Only what ended in the measured time counts; times are counted from the moment the
-	// work was due; a webhook that overtakes the answer took no time.
+	// Only work that ended in the measured time counts; its time starts when it was due; a
+	// webhook received before the response took no time.
 	t.Parallel()
 	begin := time.Unix(1000, 0)
 	at := func(ms int) time.Time { return begin.Add(time.Duration(ms) * time.Millisecond) }
@@ -156,6 +156,6 @@ func TestNewMeasurement(t *testing.T) {
 		t.Errorf("got  %+v, %v\nwant %+v", f, err, want)
 	}
 	if _, err := newMeasurement(phase{}, all[:1], reading{at: at(0)}, reading{at: at(2000)}); err == nil {
-		t.Error("a phase in which nothing was finished has figures")
+		t.Error("a phase in which nothing was finished has a result")
 	}
 }

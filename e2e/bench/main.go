@@ -1,16 +1,14 @@
-// Command bench measures the service as it is deployed: the real program over HTTP,
-// on a real Postgres that makes every commit durable, with a platform that asks for
-// quotes, pays them and receives the webhooks. Beside it, on the same Postgres in
-// the same run, it measures pgbench, so that figures of different machines can be
-// compared. Then it measures what finance and auditors use: exports, checks, proofs,
-// months, reconciliation and statements; and what all of it costs on large books.
+// Command bench measures the service as it is deployed: the real program over HTTP, on a
+// real Postgres with durable commits, used by a platform that creates quotes, pays them and
+// receives the webhooks. In the same run it measures pgbench on the same Postgres, so that
+// figures of different machines can be compared. It also measures what finance and auditors
+// use, and what a large ledger costs. It writes docs/benchmarks.md.
 //
-// It fails when a request is refused, a payment does not complete, a webhook is
-// missing or the books do not balance afterwards. A goal that is missed is shown,
-// and is no failure: machines differ.
+// It fails if a request is refused, a payment does not complete, a webhook is missing or
+// the ledger is wrong afterwards. A goal that is missed is reported and is no failure.
 //
-// It shares the processors with what it measures, so it is lean: it never parses
-// what it can search, and never checks in the hot loop what it can check on a sample.
+// The load generator shares the processors with what it measures. So it searches in
+// messages instead of parsing them, and verifies signatures on a sample only.
 package main
 
 import (
@@ -22,6 +20,7 @@ import (
 	"io"
 	"os"
 	"os/signal"
+	"slices"
 	"strings"
 	"syscall"
 	"time"
@@ -29,80 +28,75 @@ import (
 
 // options are the flags.
 type options struct {
-	binary          string
-	seconds         int
-	inFlight        int
-	customers       int
-	statementLines  int
-	ledgerEntries   int
-	part            string
-	profileDir      string
-	reportPath      string
-	idempotencyKeys bool
+	binary, part, profileDir, reportPath string
+	seconds, inFlight, customerCount     int
+	statementLines, ledgerEntries        int
+	idempotencyKeys                      bool
 }
 
-// partNames are what --only may name.
+// partNames are the values of --only.
 var partNames = []string{"start", "ramps", "concurrency", "half", "rail", "quotes", "payouts", "transfers-out", "transfers-in", "hot",
 	"exports", "check", "proof", "reconciliation", "statements", "months", "books"}
 
-// parse reads the flags; help goes to usage.
+// parse reads the flags and writes help to usage.
 func parse(args []string, usage io.Writer) (options, error) {
 	var o options
 	flags := flag.NewFlagSet("bench", flag.ContinueOnError)
 	flags.SetOutput(usage)
 	flags.StringVar(&o.binary, "binary", cmp.Or(os.Getenv("CAUSEWAY_BIN"), "bin/causeway"), "the `program` to measure (CAUSEWAY_BIN)")
-	flags.IntVar(&o.seconds, "seconds", 20, "`seconds` that the ramps are measured for; other parts take half of it or less")
-	flags.IntVar(&o.inFlight, "concurrency", 128, "`ramps` that are under way at once; fewer leave the processors idle")
-	flags.IntVar(&o.customers, "customers", 1000, "`customers` to make")
-	flags.IntVar(&o.statementLines, "lines", 100_000, "`lines` of the statements to reconcile; the books of that month have four times as many postings")
-	flags.IntVar(&o.ledgerEntries, "entries", 10_000_000, "`entries` of the large books; a quick run makes do with fewer")
+	flags.IntVar(&o.seconds, "seconds", 20, "`seconds` to measure ramps for; other parts take half of it or less")
+	flags.IntVar(&o.inFlight, "concurrency", 128, "`ramps` at the same time")
+	flags.IntVar(&o.customerCount, "customers", 1000, "`customers` to create")
+	flags.IntVar(&o.statementLines, "lines", 100_000, "`lines` of the statements to reconcile; the ledger of that month has four times as many postings")
+	flags.IntVar(&o.ledgerEntries, "entries", 10_000_000, "`entries` of the large ledger")
 	flags.StringVar(&o.part, "only", "", "measure one `part` and write no file: "+strings.Join(partNames, ", "))
-	flags.StringVar(&o.profileDir, "profile", "", "write profiles of the ramps, or with --only of quotes, payouts or transfers, to this `folder`, and no file of results")
-	flags.StringVar(&o.reportPath, "out", "docs/benchmarks.md", "the `file` to write the results to")
+	flags.StringVar(&o.profileDir, "profile", "", "write profiles of the ramps, or with --only of quotes, payouts or transfers, to this `folder`, and no report")
+	flags.StringVar(&o.reportPath, "out", "docs/benchmarks.md", "the `file` to write the report to")
 	flags.BoolVar(&o.idempotencyKeys, "keys", false, "send an idempotency key with every request, and write no file")
 	if err := flags.Parse(args); err != nil {
 		return o, err
 	}
-	return o, o.validate()
+	if o.part != "" && !slices.Contains(partNames, o.part) {
+		return o, fmt.Errorf("--only must be one of %s, not %s", strings.Join(partNames, ", "), o.part)
+	}
+	for _, f := range []struct {
+		name            string
+		value, min, max int
+	}{
+		{"seconds", o.seconds, 2, 600}, {"concurrency", o.inFlight, 1, 4096}, {"customers", o.customerCount, 10, 100_000},
+		{"lines", o.statementLines, 1000, 150_000}, {"entries", o.ledgerEntries, 2 * smallEntries, 100_000_000},
+	} {
+		if f.value < f.min || f.value > f.max {
+			return o, fmt.Errorf("--%s must be from %d to %d, not %d", f.name, f.min, f.max, f.value)
+		}
+	}
+	return o, nil
 }
 
-func (o options) validate() error {
-	known := o.part == ""
-	for _, part := range partNames {
-		known = known || part == o.part
-	}
-	switch {
-	case !known:
-		return fmt.Errorf("--only must be one of %s, not %s", strings.Join(partNames, ", "), o.part)
-	case o.seconds < 2 || o.seconds > 600:
-		return fmt.Errorf("--seconds must be from 2 to 600, not %d", o.seconds)
-	case o.inFlight < 1 || o.inFlight > 4096:
-		return fmt.Errorf("--concurrency must be from 1 to 4096, not %d", o.inFlight)
-	case o.statementLines < 1000 || o.statementLines > 150_000:
-		return fmt.Errorf("--lines must be from 1000 to 150000, not %d", o.statementLines)
-	case o.ledgerEntries < 2*smallEntries || o.ledgerEntries > 100_000_000:
-		return fmt.Errorf("--entries must be from %d to 100000000, not %d", 2*smallEntries, o.ledgerEntries)
-	case o.customers < 10 || o.customers > 100_000:
-		return fmt.Errorf("--customers must be from 10 to 100000, not %d", o.customers)
-	}
-	return nil
+// includes reports whether one of the parts is measured.
+func (o options) includes(parts ...string) bool {
+	return o.part == "" || slices.Contains(parts, o.part)
 }
 
-// includesPart tells whether a part is to be measured.
-func (o options) includesPart(part string) bool { return o.part == "" || o.part == part }
-
-// needsFundedAccounts tells whether a part is to be measured that needs accounts with money.
 func (o options) needsFundedAccounts() bool {
-	return o.includesPart("payouts") || o.includesPart("transfers-out") || o.includesPart("transfers-in") || o.includesPart("hot")
+	return o.includes("payouts", "transfers-out", "transfers-in", "hot")
 }
 
-// needsClosedPeriods tells whether a part is to be measured that needs the books of a month that is over.
 func (o options) needsClosedPeriods() bool {
-	return o.includesPart("proof") || o.includesPart("reconciliation") || o.includesPart("statements") || o.includesPart("months")
+	return o.includes("proof", "reconciliation", "statements", "months")
 }
 
-// partial runs show their figures and write no file.
+// partial reports whether the run prints its figures and writes no file.
 func (o options) partial() bool { return o.part != "" || o.profileDir != "" || o.idempotencyKeys }
+
+// runTimeout returns several times what a run should take.
+func runTimeout(o options) time.Duration {
+	timeout := 10*time.Minute + 20*time.Duration(o.seconds)*time.Second
+	if o.includes("books") {
+		timeout += 10*time.Minute + time.Duration(o.ledgerEntries)*300*time.Microsecond
+	}
+	return timeout
+}
 
 func main() {
 	o, err := parse(os.Args[1:], os.Stderr)
@@ -122,13 +116,4 @@ func main() {
 		fmt.Fprintln(os.Stderr, "bench:", err)
 		os.Exit(1)
 	}
-}
-
-// runTimeout is when a run is given up: several times what it should take.
-func runTimeout(o options) time.Duration {
-	most := 10*time.Minute + 20*time.Duration(o.seconds)*time.Second
-	if o.includesPart("books") {
-		most += 10*time.Minute + time.Duration(o.ledgerEntries)*300*time.Microsecond
-	}
-	return most
 }

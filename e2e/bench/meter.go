@@ -10,25 +10,20 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
-// meter reads what the run costs: processor time by process, and what Postgres
-// counts. Its connection is to another database of the server, so none of the
-// commits it counts is its own.
+// meter reads what the run costs: processor time by process, and the counters of Postgres.
+// Its connection is to another database, so that none of the commits it counts is its own.
 type meter struct {
-	conn         *pgx.Conn
-	database     string // the service's
-	serverPID    int    // process id of the service
-	postgresPID  int    // process id of the first Postgres process
-	generatorPID int
-	superuserURL string // URL
+	conn                   *pgx.Conn
+	database, superuserURL string
+	serverPID, postgresPID int
 }
 
-// newMeter reads over connections as superuser.
-func newMeter(ctx context.Context, superuserURL, serviceURL string, server int) (*meter, error) {
+func newMeter(ctx context.Context, superuserURL, serviceURL string, serverPID int) (*meter, error) {
 	settings, err := pgx.ParseConfig(serviceURL)
 	if err != nil {
 		return nil, err
 	}
-	m := &meter{database: settings.Database, serverPID: server, generatorPID: os.Getpid(), superuserURL: superuserURL}
+	m := &meter{database: settings.Database, serverPID: serverPID, superuserURL: superuserURL}
 	if m.conn, err = pgx.Connect(ctx, superuserURL); err != nil {
 		return nil, err
 	}
@@ -37,21 +32,21 @@ func newMeter(ctx context.Context, superuserURL, serviceURL string, server int) 
 		return nil, err
 	}
 	s, err := statOf(backend)
-	if err != nil {
-		return nil, fmt.Errorf("find the Postgres processes: %w", err)
-	}
-	m.postgresPID = s.parent
-	return m, nil
+	m.postgresPID = s.PPID
+	return m, err
 }
 
-// withServiceDatabase connects to the service's own database. What is done there counts as the
-// service's, so it is not for the time of a measurement.
-func (m *meter) withServiceDatabase(ctx context.Context, do func(*pgx.Conn) error) error {
-	return m.withDatabase(ctx, m.database, do)
+func (m *meter) close() { _ = m.conn.Close(context.Background()) }
+
+// exec executes a statement on the server, such as CHECKPOINT.
+func (m *meter) exec(ctx context.Context, statement string) error {
+	_, err := m.conn.Exec(ctx, statement)
+	return err
 }
 
-// withDatabase connects to a database of the server.
-func (m *meter) withDatabase(ctx context.Context, database string, do func(*pgx.Conn) error) error {
+// inDatabase connects to a database. Its commits are counted, so it is not for use during a
+// measurement.
+func (m *meter) inDatabase(ctx context.Context, database string, do func(*pgx.Conn) error) error {
 	settings, err := pgx.ParseConfig(m.superuserURL)
 	if err != nil {
 		return err
@@ -64,80 +59,64 @@ func (m *meter) withDatabase(ctx context.Context, database string, do func(*pgx.
 	return errors.Join(do(conn), conn.Close(context.WithoutCancel(ctx)))
 }
 
-// analyze makes Postgres know the tables as they are now. Otherwise it would do so
-// by itself at some moment of the measurement.
-func (m *meter) analyze(ctx context.Context) error { return m.analyzeDatabase(ctx, m.database) }
-
-func (m *meter) analyzeDatabase(ctx context.Context, database string) error {
-	return m.execIn(ctx, database, "ANALYZE")
-}
-
-// execIn executes a statement in a database of the server, such as VACUUM.
+// execIn executes a statement in a database, such as VACUUM or ANALYZE.
 func (m *meter) execIn(ctx context.Context, database, statement string) error {
-	return m.withDatabase(ctx, database, func(conn *pgx.Conn) error {
+	return m.inDatabase(ctx, database, func(conn *pgx.Conn) error {
 		_, err := conn.Exec(ctx, statement)
 		return err
 	})
 }
 
-// countWebhooks counts the events that wait to be sent, and those that were given up.
+// queryIn reads one row from a database.
+func (m *meter) queryIn(ctx context.Context, database, query string, into ...any) error {
+	return m.inDatabase(ctx, database, func(conn *pgx.Conn) error { return conn.QueryRow(ctx, query).Scan(into...) })
+}
+
+// countWebhooks counts the events to be sent, and those that will not be sent any more.
 func (m *meter) countWebhooks(ctx context.Context) (waiting, parked int64, err error) {
-	err = m.withServiceDatabase(ctx, func(conn *pgx.Conn) error {
-		return conn.QueryRow(ctx, `SELECT (SELECT count(*) FROM webhook_queue) + (SELECT count(*) FROM webhook_backlog),
-			(SELECT count(*) FROM webhook_attempts WHERE given_up)`).Scan(&waiting, &parked)
-	})
+	err = m.queryIn(ctx, m.database, `SELECT (SELECT count(*) FROM webhook_queue) + (SELECT count(*) FROM webhook_backlog),
+		(SELECT count(*) FROM webhook_attempts WHERE given_up)`, &waiting, &parked)
 	return waiting, parked, err
 }
 
-// countPostings counts them, of all platforms.
 func (m *meter) countPostings(ctx context.Context) (n int64, err error) {
-	err = m.withServiceDatabase(ctx, func(conn *pgx.Conn) error {
-		return conn.QueryRow(ctx, "SELECT coalesce(sum(seq), 0)::bigint FROM ledger_clocks").Scan(&n)
-	})
+	err = m.queryIn(ctx, m.database, "SELECT coalesce(sum(seq), 0)::bigint FROM ledger_clocks", &n)
 	return n, err
 }
 
-// transactionCounts are those that completed, by kind, quotes that nobody paid, and all
-// that stand anywhere else.
+// transactionCounts are the completed transactions by kind, the quotes that nobody paid, and
+// all transactions in any other state.
 type transactionCounts struct{ ramps, payouts, transfersOut, transfersIn, deposits, unpaidQuotes, others int64 }
 
-// countTransactions counts them.
-func (m *meter) countTransactions(ctx context.Context) (transactionCounts, error) {
-	var t transactionCounts
-	err := m.withServiceDatabase(ctx, func(conn *pgx.Conn) error {
-		return conn.QueryRow(ctx, `
-			SELECT count(*) FILTER (WHERE completed AND outgoing AND quoted AND NOT held),
-			       count(*) FILTER (WHERE completed AND outgoing AND quoted AND held),
-			       count(*) FILTER (WHERE completed AND outgoing AND NOT quoted),
-			       count(*) FILTER (WHERE completed AND NOT outgoing AND pulled),
-			       count(*) FILTER (WHERE completed AND NOT outgoing AND NOT pulled),
-			       count(*) FILTER (WHERE unpaid), count(*) FILTER (WHERE NOT completed AND NOT unpaid)
-			FROM (SELECT status = 'COMPLETED' AND refund_status = '' AS completed, direction = 'OUTGOING' AS outgoing, quote_id IS NOT NULL AS quoted,
-			             source_internal IS NOT NULL AS held, source_external IS NOT NULL AS pulled,
-			             status IN ('PENDING', 'EXPIRED') AND quote_id IS NOT NULL AND source_internal IS NULL AS unpaid
-			      FROM transactions) t`).
-			Scan(&t.ramps, &t.payouts, &t.transfersOut, &t.transfersIn, &t.deposits, &t.unpaidQuotes, &t.others)
-	})
+func (m *meter) countTransactions(ctx context.Context) (t transactionCounts, err error) {
+	err = m.queryIn(ctx, m.database, `
+		SELECT count(*) FILTER (WHERE completed AND outgoing AND quoted AND NOT from_account),
+		       count(*) FILTER (WHERE completed AND outgoing AND quoted AND from_account),
+		       count(*) FILTER (WHERE completed AND outgoing AND NOT quoted),
+		       count(*) FILTER (WHERE completed AND NOT outgoing AND pulled),
+		       count(*) FILTER (WHERE completed AND NOT outgoing AND NOT pulled),
+		       count(*) FILTER (WHERE unpaid), count(*) FILTER (WHERE NOT completed AND NOT unpaid)
+		FROM (SELECT status = 'COMPLETED' AND refund_status = '' AS completed, direction = 'OUTGOING' AS outgoing, quote_id IS NOT NULL AS quoted,
+		             source_internal IS NOT NULL AS from_account, source_external IS NOT NULL AS pulled,
+		             status IN ('PENDING', 'EXPIRED') AND quote_id IS NOT NULL AND source_internal IS NULL AS unpaid
+		      FROM transactions) t`,
+		&t.ramps, &t.payouts, &t.transfersOut, &t.transfersIn, &t.deposits, &t.unpaidQuotes, &t.others)
 	return t, err
 }
 
-func (m *meter) close() { _ = m.conn.Close(context.Background()) }
-
-// reading is what has been used and counted up to a moment.
+// reading is what has been used and counted until a time.
 type reading struct {
 	at                                   time.Time
 	server, postgres, generator, machine time.Duration // processor time
-	commits                              int64         // of the service's database, those that only read included
+	commits                              int64         // of the service's database, read-only ones included
 	writes                               int64         // transactions that wrote or locked something
-	walBytes                             int64
-	walSyncs                             int64
+	walBytes, walSyncs                   int64
 }
 
-// read takes a reading. Postgres tells its commits and syncs with a lag of up to a
-// second under load, at both ends of a measurement alike.
-func (m *meter) read(ctx context.Context) (reading, error) {
-	var r reading
-	err := m.conn.QueryRow(ctx, `
+// read takes a reading. Under load the counters of Postgres are up to a second late, at both
+// ends of a measurement.
+func (m *meter) read(ctx context.Context) (r reading, err error) {
+	err = m.conn.QueryRow(ctx, `
 		SELECT (SELECT xact_commit FROM pg_stat_database WHERE datname = $1),
 		       pg_snapshot_xmax(pg_current_snapshot())::text::bigint,
 		       (pg_current_wal_insert_lsn() - '0/0')::bigint,
@@ -150,7 +129,7 @@ func (m *meter) read(ctx context.Context) (reading, error) {
 	if r.server, err = cpuTime(m.serverPID); err != nil {
 		return r, err
 	}
-	if r.generator, err = cpuTime(m.generatorPID); err != nil {
+	if r.generator, err = cpuTime(os.Getpid()); err != nil {
 		return r, err
 	}
 	if r.postgres, err = processTreeCPUTime(m.postgresPID); err != nil {
@@ -160,31 +139,22 @@ func (m *meter) read(ctx context.Context) (reading, error) {
 	return r, err
 }
 
-// cost is what one unit of work took between two readings.
+// cost is what one piece of work used between two readings.
 type cost struct {
-	server, postgres, generator time.Duration
-	otherBusy                   float64 // processors that something else kept busy meanwhile
-	busy                        float64 // processors that were busy in all
-	commits, writes, walSyncs   float64
-	walBytes                    float64
+	server, postgres, generator         time.Duration
+	otherBusy                           float64 // processors that other programs used
+	busy                                float64 // processors that were busy in all
+	commits, writes, walSyncs, walBytes float64
 }
 
-func costOf(from, to reading, units int) cost {
-	n, seconds := float64(units), to.at.Sub(from.at).Seconds()
-	server, postgres, generator := to.server-from.server, to.postgres-from.postgres, to.generator-from.generator
+func costOf(from, to reading, count int) cost {
+	n, seconds := float64(count), to.at.Sub(from.at).Seconds()
+	server, postgres, generator, machine := to.server-from.server, to.postgres-from.postgres, to.generator-from.generator, to.machine-from.machine
 	each := func(d time.Duration) time.Duration { return time.Duration(float64(d) / n) }
-	machine := to.machine - from.machine
 	return cost{
 		server: each(server), postgres: each(postgres), generator: each(generator),
-		otherBusy: max(0, (machine-server-postgres-generator).Seconds()/seconds),
-		busy:      machine.Seconds() / seconds,
-		commits:   float64(to.commits-from.commits) / n, writes: float64(to.writes-from.writes) / n,
+		otherBusy: max(0, (machine-server-postgres-generator).Seconds()/seconds), busy: machine.Seconds() / seconds,
+		commits: float64(to.commits-from.commits) / n, writes: float64(to.writes-from.writes) / n,
 		walSyncs: float64(to.walSyncs-from.walSyncs) / n, walBytes: float64(to.walBytes-from.walBytes) / n,
 	}
-}
-
-// exec executes a statement on the server, such as CHECKPOINT.
-func (m *meter) exec(ctx context.Context, statement string) error {
-	_, err := m.conn.Exec(ctx, statement)
-	return err
 }

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"io"
 	"os"
 	"os/exec"
@@ -10,11 +11,11 @@ import (
 )
 
 func TestParseTPS(t *testing.T) {
-	// The rate is read from what pgbench says, and its absence is an error.
+	// The rate is read from the output of pgbench; without one it is an error.
 	t.Parallel()
-	said := "pgbench (15.18)\ntransaction type: <builtin: TPC-B (sort of)>\nscaling factor: 10\nlatency average = 1.130 ms\n" +
+	output := "pgbench (15.18)\ntransaction type: <builtin: TPC-B (sort of)>\nscaling factor: 10\nlatency average = 1.130 ms\n" +
 		"initial connection time = 11.1 ms\ntps = 7061.442 (without initial connection time)\n"
-	if got, err := parseTPS(said); err != nil || got != 7061.442 {
+	if got, err := parseTPS(output); err != nil || got != 7061.442 {
 		t.Errorf("got %v, %v", got, err)
 	}
 	if _, err := parseTPS("pgbench: error: connection failed\n"); err == nil {
@@ -22,24 +23,8 @@ func TestParseTPS(t *testing.T) {
 	}
 }
 
-func TestParseStat(t *testing.T) {
-	// A process is read whatever it is called; what is not one is refused.
-	t.Parallel()
-	line := "42 (a) b (c) S 7 42 42 0 -1 4194560 100 200 0 0 150 50 30 20 20 0 5 0 12345 1000000 500 18446744073709551615"
-	got, err := parseStat(line)
-	want := stat{parent: 7, cpuTime: 2 * time.Second, childCPUTime: 500 * time.Millisecond, programTitle: "a) b (c"}
-	if err != nil || got != want {
-		t.Errorf("got %+v, %v; want %+v", got, err, want)
-	}
-	for _, wrong := range []string{"", "42 (x) S 1", "42 x S 1", "42 (x) S a b c d e f g h i j k l m n o"} {
-		if got, err := parseStat(wrong); err == nil {
-			t.Errorf("%q is read as %+v", wrong, got)
-		}
-	}
-}
-
 func TestCPUTime(t *testing.T) {
-	// The time of a process that works grows; a family counts children that have ended.
+	// The time of a process tree includes children that have ended.
 	t.Parallel()
 	before, err := processTreeCPUTime(os.Getpid())
 	if err != nil {
@@ -52,7 +37,7 @@ func TestCPUTime(t *testing.T) {
 
 	after, err := processTreeCPUTime(os.Getpid())
 	if err != nil || after-before < clockTick {
-		t.Errorf("the family took %s, %v", after-before, err)
+		t.Errorf("the process tree used %s, %v", after-before, err)
 	}
 	if _, err := cpuTime(1 << 30); err == nil {
 		t.Error("a process that does not exist has used time")
@@ -60,7 +45,7 @@ func TestCPUTime(t *testing.T) {
 }
 
 func TestPreciseCPUTime(t *testing.T) {
-	// What a process has worked is told in less than ticks.
+	// The time is more precise than a tick.
 	t.Parallel()
 	before, err := preciseCPUTime(os.Getpid())
 	if err != nil {
@@ -72,41 +57,13 @@ func TestPreciseCPUTime(t *testing.T) {
 		t.Errorf("%s, and then %s, %v", before, after, err)
 	}
 	if _, err := preciseCPUTime(1 << 30); err == nil {
-		t.Error("a process that does not exist has worked")
-	}
-}
-
-func TestParseMachineCPUTime(t *testing.T) {
-	// Idle and waiting processors are not busy; time taken by other machines is.
-	t.Parallel()
-	got, err := parseMachineCPUTime("cpu  100 10 200 9999 888 5 15 30 0 0\ncpu0 1 2 3\n")
-	if want := 360 * clockTick; err != nil || got != want {
-		t.Errorf("got %s, %v; want %s", got, err, want)
-	}
-	for _, wrong := range []string{"", "cpu 1 2", "intr 1 2 3 4 5 6 7 8 9", "cpu a b c d e f g h"} {
-		if _, err := parseMachineCPUTime(wrong); err == nil {
-			t.Errorf("%q is read", wrong)
-		}
-	}
-}
-
-func TestParseMemory(t *testing.T) {
-	// A size is found by its name, in bytes.
-	t.Parallel()
-	text := "Name:\tx\nVmHWM:\t   60000 kB\nVmRSS:\t   51234 kB\n"
-	if got, err := parseMemory(text, "VmRSS"); err != nil || got != 51234*1024 {
-		t.Errorf("got %d, %v", got, err)
-	}
-	for _, name := range []string{"VmSwap", "Name"} {
-		if got, err := parseMemory(text, name); err == nil {
-			t.Errorf("%s is %d", name, got)
-		}
+		t.Error("a process that does not exist has used time")
 	}
 }
 
 func TestCostOf(t *testing.T) {
-	// What a unit costs is the difference of the readings, shared among the units; what
-	// the machine did beyond our processes was done by others.
+	// The cost of one piece of work is the difference of the readings divided by their number;
+	// other programs used the rest of the busy time.
 	t.Parallel()
 	begin := time.Unix(0, 0)
 	from := reading{at: begin, server: time.Second, postgres: 2 * time.Second, generator: 3 * time.Second, machine: 100 * time.Second,
@@ -124,7 +81,7 @@ func TestCostOf(t *testing.T) {
 }
 
 func TestOptions(t *testing.T) {
-	// Wrong flags are refused by their name; right ones say what is measured.
+	// An error names the wrong flag; right ones select what is measured.
 	t.Parallel()
 	for args, want := range map[string]string{
 		"--only nothing": "--only", "--seconds 0": "--seconds", "--concurrency 0": "--concurrency", "--customers 1": "--customers",
@@ -136,22 +93,38 @@ func TestOptions(t *testing.T) {
 		}
 	}
 	all, err := parse(nil, io.Discard)
-	if err != nil || !all.includesPart("rail") || !all.includesPart("quotes") || !all.includesPart("hot") || !all.needsFundedAccounts() || all.partial() {
+	if err != nil || !all.includes("rail") || !all.includes("quotes") || !all.includes("hot") || !all.needsFundedAccounts() || all.partial() {
 		t.Errorf("without flags: %+v, %v", all, err)
 	}
 	if !all.needsClosedPeriods() {
-		t.Error("without flags the books of a month that is over are needed")
+		t.Error("without flags closed periods are measured")
 	}
 	few, err := parse(strings.Fields("--only months --lines 1000"), io.Discard)
 	if err != nil || !few.needsClosedPeriods() || few.statementLines != 1000 || few.needsFundedAccounts() || !few.partial() {
 		t.Errorf("--only months: %+v, %v", few, err)
 	}
 	large, err := parse(strings.Fields("--only books --entries 300000"), io.Discard)
-	if err != nil || !large.includesPart("books") || large.ledgerEntries != 300_000 || large.needsClosedPeriods() || runTimeout(large) <= runTimeout(few) || runTimeout(all) <= runTimeout(large) {
+	if err != nil || !large.includes("books") || large.ledgerEntries != 300_000 || large.needsClosedPeriods() || runTimeout(large) <= runTimeout(few) || runTimeout(all) <= runTimeout(large) {
 		t.Errorf("--only books: %+v, %v", large, err)
 	}
 	one, err := parse([]string{"--only", "quotes"}, io.Discard)
-	if err != nil || one.includesPart("rail") || !one.includesPart("quotes") || one.needsFundedAccounts() || one.needsClosedPeriods() || !one.partial() {
+	if err != nil || one.includes("rail") || !one.includes("quotes") || one.needsFundedAccounts() || one.needsClosedPeriods() || !one.partial() {
 		t.Errorf("--only quotes: %+v, %v", one, err)
+	}
+}
+
+func TestMeasureMemoryGrowth(t *testing.T) {
+	// Memory used during the operation is measured, and memory used before is not.
+	var used []byte
+	const large = 64 << 20
+	g, err := measureMemoryGrowth(os.Getpid(), func() error {
+		used = bytes.Repeat([]byte{1}, large)
+		return nil
+	})
+	if err != nil || g.before <= 0 || g.peak-g.before < large/2 {
+		t.Errorf("%+v, %v: %d bytes were used", g, err, len(used))
+	}
+	if _, err := measureMemoryGrowth(1<<30, func() error { return nil }); err == nil {
+		t.Error("the memory of a process that does not exist was measured")
 	}
 }

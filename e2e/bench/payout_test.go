@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// newFundedBench is a bench whose customers hold money at a fake.
+// newFundedBench returns a bench whose customers have money at a fake service.
 func newFundedBench(t *testing.T, service *fakeService, customers int) *bench {
 	t.Helper()
 	r := newFakeEnv(t, service)
@@ -21,13 +21,12 @@ func newFundedBench(t *testing.T, service *fakeService, customers int) *bench {
 }
 
 func TestRunWorkers_PayoutsAndTransfers(t *testing.T) {
-	// Each piece of work is played to its webhook, whether that comes before or after the
-	// answer, and measured step by step; the accounts then hold what was paid in less what
-	// was paid out.
+	// Each piece of work ends with its webhook, whether that is received before or after the
+	// response, and every step is measured; the balances are then what they must be.
 	t.Parallel()
-	for _, prompt := range []bool{false, true} {
+	for _, early := range []bool{false, true} {
 		service := newFakeService(t)
-		service.deliverBeforeResponse = prompt
+		service.deliverBeforeResponse = early
 		b := newFundedBench(t, service, 7)
 
 		for do, quoted := range map[kind]bool{payouts: true, transfersOut: false, transfersIn: false} {
@@ -37,18 +36,18 @@ func TestRunWorkers_PayoutsAndTransfers(t *testing.T) {
 			}
 			for _, m := range all {
 				if m.quoted.IsZero() == quoted || !m.due.Before(m.paid) || !m.due.Before(m.completed) || quoted && !m.quoted.Before(m.paid) {
-					t.Fatalf("kind %d: moments out of order: %+v", do, m)
+					t.Fatalf("kind %d: times out of order: %+v", do, m)
 				}
 			}
 		}
 		service.sending.Wait()
 
 		if s := &service.counts; s.executed.Load() != 70 || s.out.Load() != 80 || s.in.Load() != 90 || s.accounts.Load() != 14 {
-			t.Errorf("the service saw %d executions, %d transfers out, %d in and %d accounts", s.executed.Load(), s.out.Load(), s.in.Load(), s.accounts.Load())
+			t.Errorf("the service received %d executions, %d transfers out, %d in and %d accounts", s.executed.Load(), s.out.Load(), s.in.Load(), s.accounts.Load())
 		}
 		r := b.env.receiver
 		if r.completed.Load() != 150 || r.incoming.Load() != 97 || r.unclaimed.Load() != 7 || r.balances.Load() != 247 {
-			t.Errorf("%d outgoing and %d incoming ends, %d of nobody, %d balances; want 150, 97, 7, 247",
+			t.Errorf("%d outgoing and %d incoming ends, %d unclaimed, %d balances; want 150, 97, 7, 247",
 				r.completed.Load(), r.incoming.Load(), r.unclaimed.Load(), r.balances.Load())
 		}
 		if n, err := b.checkAccountBalances(t.Context()); n != 7 || err != nil {
@@ -58,7 +57,7 @@ func TestRunWorkers_PayoutsAndTransfers(t *testing.T) {
 }
 
 func TestRunWorkers_FewCustomers(t *testing.T) {
-	// Work of few customers touches no others.
+	// Work limited to few customers uses no others.
 	t.Parallel()
 	service := newFakeService(t)
 	b := newFundedBench(t, service, 5)
@@ -75,27 +74,27 @@ func TestRunWorkers_FewCustomers(t *testing.T) {
 }
 
 func TestCheckAccountBalances(t *testing.T) {
-	// A cent too few or too many on one account is found, and the account is named.
+	// A difference of one cent on one account is an error that names the account.
 	t.Parallel()
 	service := newFakeService(t)
 	b := newFundedBench(t, service, 4)
 	for _, by := range []int64{-1, 1} {
 		service.accounts[2].Balance.Amount += by
 		if _, err := b.checkAccountBalances(t.Context()); err == nil || !strings.Contains(err.Error(), service.accounts[2].ID) {
-			t.Errorf("%d cents too many: %v", by, err)
+			t.Errorf("a difference of %d cents: %v", by, err)
 		}
 		service.accounts[2].Balance.Amount -= by
 	}
 }
 
 func TestRunWorkers_RefusedPayoutStopsRun(t *testing.T) {
-	// A payout or transfer that is refused ends the crew, and says why.
+	// A payout or transfer that is refused ends the workers, with the reason.
 	t.Parallel()
 	for do, refuse := range map[kind]string{payouts: "/quotes", transfersOut: "/transfer-out", transfersIn: "/transfer-in"} {
 		service := newFakeService(t)
 		b := newFundedBench(t, service, 1)
 		service.failPath = refuse
-		if _, err := runWorkers(t.Context(), 2, b.workerFactory(phase{}), withoutPause(nil), workByKind[do]); err == nil || !strings.Contains(err.Error(), "POST "+refuse+" was answered 500") {
+		if _, err := runWorkers(t.Context(), 2, b.workerFactory(phase{}), withoutPause(nil), workByKind[do]); err == nil || !strings.Contains(err.Error(), "POST "+refuse+" was refused: 500") {
 			t.Errorf("kind %d: %v", do, err)
 		}
 	}

@@ -11,84 +11,71 @@ type kind int
 
 const (
 	ramps kind = iota
-	quotesAlone
+	quotesOnly
 	payouts
 	transfersOut
 	transfersIn
 	kindCount
 )
 
-var workByKind = [kindCount]workFunc{ramps: (*worker).ramp, quotesAlone: (*worker).quoteOnly, payouts: (*worker).payout,
+var workByKind = [kindCount]workFunc{ramps: (*worker).ramp, quotesOnly: (*worker).quoteOnly, payouts: (*worker).payout,
 	transfersOut: (*worker).transferOut, transfersIn: (*worker).transferIn}
 
-// phase is one stretch of load.
+// phase is load of one kind for some time.
 type phase struct {
 	name         string
-	inFlight     int // workers; for a fixed rate, the most that may wait at once
-	rate         float64
+	inFlight     int     // workers
+	rate         float64 // per second; 0 is as fast as the workers can
 	kind         kind
-	maxCustomers int // use only that many customers; 0 is all
+	maxCustomers int // 0 is all
 	warmUp       time.Duration
 	duration     time.Duration
 }
 
-// measurement are what a phase shows.
+// measurement is the result of a phase.
 type measurement struct {
 	inFlight           int
 	perSecond          float64
-	total, quote       latency // from beginning to end, and of POST /quotes
-	send, webhook      latency // of the request that moves the money, and from its answer to the COMPLETED webhook
-	started, completed int     // in all, outside the measured time too
+	total, quote       latency // of all steps, and of POST /quotes
+	send, webhook      latency // of the request that moves the money, and from its response to the COMPLETED webhook
+	started, completed int     // started includes those outside of the measured time
 	cost               cost
 }
 
-// measure runs a phase: warm up, measure, let everything that began finish.
+// measure runs a phase: warm up, measure, and finish what was started.
 func (b *bench) measure(ctx context.Context, p phase) (measurement, error) {
-	// Every phase begins right after a checkpoint, so that none happens to pay for
-	// what another one wrote.
+	// A checkpoint before each phase, so that none pays for what an earlier one wrote.
 	if err := b.env.meter.exec(ctx, "CHECKPOINT"); err != nil {
 		return measurement{}, err
 	}
-	stop := make(chan struct{})
-	type outcome struct {
-		all []stepTimes
-		err error
-	}
-	ended := make(chan outcome, 1)
+	stop, ended := make(chan struct{}), make(chan struct{})
+	var all []stepTimes
+	var loadErr error
 	go func() {
-		all, err := runWorkers(ctx, p.inFlight, b.workerFactory(p), p.schedule(stop), workByKind[p.kind])
-		ended <- outcome{all, err}
+		defer close(ended)
+		all, loadErr = runWorkers(ctx, p.inFlight, b.workerFactory(p), p.schedule(stop), workByKind[p.kind])
 	}()
-	during := func(d time.Duration) error {
+	var edges [2]reading
+	var err error
+	for i, wait := range []time.Duration{p.warmUp, p.duration} {
 		select {
-		case early := <-ended:
-			ended <- early
-			return fmt.Errorf("%s: %w", p.name, early.err)
-		case <-time.After(d):
-			return nil
+		case <-ended: // too early: loadErr says why
+		case <-time.After(wait):
+			if err == nil {
+				edges[i], err = b.env.meter.read(ctx)
+			}
 		}
 	}
-	var from, to reading
-	err := during(p.warmUp)
-	if err == nil {
-		from, err = b.env.meter.read(ctx)
-	}
-	if err == nil {
-		err = during(p.duration)
-	}
-	if err == nil {
-		to, err = b.env.meter.read(ctx)
-	}
 	close(stop)
-	last := <-ended
-	if err == nil && last.err != nil {
-		err = fmt.Errorf("%s: %w", p.name, last.err)
+	<-ended
+	if loadErr != nil {
+		return measurement{}, fmt.Errorf("%s: %w", p.name, loadErr)
 	}
 	if err != nil {
 		return measurement{}, err
 	}
-	b.doneByKind[p.kind] += int64(len(last.all))
-	return newMeasurement(p, last.all, from, to)
+	b.doneByKind[p.kind] += int64(len(all))
+	return newMeasurement(p, all, edges[0], edges[1])
 }
 
 func (p phase) schedule(stop <-chan struct{}) schedule {
@@ -110,31 +97,30 @@ func (b *bench) workerFactory(p phase) func(context.Context, int) (*worker, erro
 
 // newMeasurement counts what ended in the measured time.
 func newMeasurement(p phase, all []stepTimes, from, to reading) (measurement, error) {
-	f := measurement{inFlight: p.inFlight, started: len(all)}
-	var whole, quote, send, webhook []time.Duration
-	for _, m := range all {
-		if end := m.end(); end.Before(from.at) || !end.Before(to.at) {
+	m := measurement{inFlight: p.inFlight, started: len(all)}
+	var total, quote, send, webhook []time.Duration
+	for _, s := range all {
+		if end := s.end(); end.Before(from.at) || !end.Before(to.at) {
 			continue
 		}
-		f.completed++
-		begin := m.due
-		if !m.quoted.IsZero() {
-			quote = append(quote, m.quoted.Sub(m.due))
-			begin = m.quoted
+		m.completed++
+		start := s.due
+		if !s.quoted.IsZero() {
+			quote = append(quote, s.quoted.Sub(s.due))
+			start = s.quoted
 		}
-		if m.paid.IsZero() {
+		if s.paid.IsZero() {
 			continue
 		}
-		whole = append(whole, m.completed.Sub(m.due))
-		send = append(send, m.paid.Sub(begin))
-		// The webhook may overtake the answer; then nobody waited for it.
-		webhook = append(webhook, max(0, m.completed.Sub(m.paid)))
+		total = append(total, s.completed.Sub(s.due))
+		send = append(send, s.paid.Sub(start))
+		webhook = append(webhook, max(0, s.completed.Sub(s.paid))) // it may be received before the response
 	}
-	if f.completed == 0 {
-		return f, fmt.Errorf("%s: nothing was finished in %s", p.name, to.at.Sub(from.at))
+	if m.completed == 0 {
+		return m, fmt.Errorf("%s: nothing was finished in %s", p.name, to.at.Sub(from.at))
 	}
-	f.perSecond = float64(f.completed) / to.at.Sub(from.at).Seconds()
-	f.total, f.quote, f.send, f.webhook = latencyOf(whole), latencyOf(quote), latencyOf(send), latencyOf(webhook)
-	f.cost = costOf(from, to, f.completed)
-	return f, nil
+	m.perSecond = float64(m.completed) / to.at.Sub(from.at).Seconds()
+	m.total, m.quote, m.send, m.webhook = latencyOf(total), latencyOf(quote), latencyOf(send), latencyOf(webhook)
+	m.cost = costOf(from, to, m.completed)
+	return m, nil
 }

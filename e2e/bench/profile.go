@@ -1,29 +1,24 @@
 package main
 
 import (
+	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"net/http"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"runtime/pprof"
-	"strings"
-	"text/tabwriter"
+	"slices"
 	"time"
+
+	"causeway/adapters/apiclient"
 )
 
-// profiles takes processor profiles of the service and of the generator while a
-// phase runs, and asks Postgres which statements took its time. What it needs makes
-// everything a little slower, so a run with it is not for comparing figures.
-type profiles struct {
-	folder        string
-	errs          chan error
-	generatorFile *os.File
-}
-
-// profilingSettings makes Postgres count statements, those inside functions too, and log the
-// plans of slow ones.
+// profilingSettings make Postgres count statements and log the plans of slow ones. They make
+// everything slower, so a run with profiles is not for comparing figures.
 var profilingSettings = map[string]string{
 	"shared_preload_libraries":           "pg_stat_statements,auto_explain",
 	"pg_stat_statements.track":           "all",
@@ -35,98 +30,103 @@ var profilingSettings = map[string]string{
 	"auto_explain.log_nested_statements": "on",
 }
 
-// startProfiles starts the profiles, for that long.
-func (b *bench) startProfiles(ctx context.Context, long time.Duration) (*profiles, error) {
+// startProfiles starts processor profiles of the service and the generator. The function it
+// returns writes them to the folder, with the statements that Postgres spent its time on.
+func (b *bench) startProfiles(ctx context.Context, duration time.Duration) (finish func() error, err error) {
 	if err := os.MkdirAll(b.profileDir, 0o755); err != nil {
 		return nil, err
 	}
-	p := &profiles{folder: b.profileDir, errs: make(chan error, 1)}
+	service := make(chan error, 1)
 	go func() {
-		p.errs <- downloadTo(ctx, fmt.Sprintf("http://%s/debug/pprof/profile?seconds=%d", b.env.pprofAddress, int(long.Seconds())),
-			filepath.Join(p.folder, "service.pprof"))
+		service <- b.savePprof(ctx, fmt.Sprintf("profile?seconds=%d", int(duration.Seconds())), "service.pprof")
 	}()
-	var err error
-	if p.generatorFile, err = os.Create(filepath.Join(p.folder, "generator.pprof")); err != nil {
+	generator, err := os.Create(filepath.Join(b.profileDir, "generator.pprof"))
+	if err != nil {
 		return nil, err
 	}
-	if err := b.env.meter.exec(ctx, "CREATE EXTENSION IF NOT EXISTS pg_stat_statements"); err != nil {
-		return nil, err
-	}
-	if err := b.env.meter.exec(ctx, "SELECT pg_stat_statements_reset()"); err != nil {
-		return nil, err
-	}
-	return p, pprof.StartCPUProfile(p.generatorFile)
-}
-
-// finish writes the profiles down.
-func (p *profiles) finish(ctx context.Context, b *bench) error {
-	pprof.StopCPUProfile()
-	if err := p.generatorFile.Close(); err != nil {
-		return err
-	}
-	if err := <-p.errs; err != nil {
-		return fmt.Errorf("profile the service (does it offer CAUSEWAY_PPROF?): %w", err)
-	}
-	if err := downloadTo(ctx, "http://"+b.env.pprofAddress+"/debug/pprof/allocs", filepath.Join(p.folder, "service-allocations.pprof")); err != nil {
-		return err
-	}
-	if err := p.writeStatements(ctx, b); err != nil {
-		return err
-	}
-	slow, err := os.ReadFile(filepath.Join(b.env.folder, "data", "postgres.log"))
-	if err != nil {
-		return err
-	}
-	return os.WriteFile(filepath.Join(p.folder, "slow-plans.txt"), slow, 0o600)
-}
-
-func downloadTo(ctx context.Context, url, path string) error {
-	request, err := http.NewRequestWithContext(ctx, http.MethodGet, url, http.NoBody)
-	if err != nil {
-		return err
-	}
-	answer, err := http.DefaultClient.Do(request)
-	if err != nil {
-		return err
-	}
-	defer answer.Body.Close()
-	if answer.StatusCode != http.StatusOK {
-		return fmt.Errorf("%s: %s", request.URL.Path, answer.Status)
-	}
-	f, err := os.Create(path)
-	if err != nil {
-		return err
-	}
-	if _, err := io.Copy(f, answer.Body); err != nil {
-		f.Close()
-		return err
-	}
-	return f.Close()
-}
-
-// writeStatements lists what Postgres spent its time on, the most expensive first.
-func (p *profiles) writeStatements(ctx context.Context, b *bench) error {
-	rows, err := b.env.meter.conn.Query(ctx, `
-		SELECT calls, round(total_exec_time::numeric, 1)::text, round(mean_exec_time::numeric, 3)::text,
-		       plans, round(total_plan_time::numeric, 1)::text, rows, shared_blks_hit, wal_bytes::bigint, query
-		FROM pg_stat_statements WHERE dbid = (SELECT oid FROM pg_database WHERE datname = $1) ORDER BY total_exec_time + total_plan_time DESC LIMIT 40`, b.env.meter.database)
-	if err != nil {
-		return err
-	}
-	var text strings.Builder
-	table := tabwriter.NewWriter(&text, 0, 8, 2, ' ', tabwriter.AlignRight)
-	fmt.Fprintln(table, "calls\ttotal ms\tmean ms\tplans\tplan ms\trows\tblocks\tWAL bytes\t  statement")
-	for rows.Next() {
-		var calls, plans, count, blocks, wal int64
-		var total, mean, planning, query string
-		if err := rows.Scan(&calls, &total, &mean, &plans, &planning, &count, &blocks, &wal, &query); err != nil {
-			return err
+	for _, statement := range []string{"CREATE EXTENSION IF NOT EXISTS pg_stat_statements", "SELECT pg_stat_statements_reset()"} {
+		if err := b.env.meter.exec(ctx, statement); err != nil {
+			return nil, err
 		}
-		fmt.Fprintf(table, "%d\t%s\t%s\t%d\t%s\t%d\t%d\t%d\t  %.400s\n", calls, total, mean, plans, planning, count, blocks, wal, strings.Join(strings.Fields(query), " "))
 	}
-	if err := rows.Err(); err != nil {
+	finish = func() error {
+		pprof.StopCPUProfile()
+		return errors.Join(generator.Close(), <-service, b.savePprof(ctx, "allocs", "service-allocations.pprof"), b.saveStatements(ctx), b.saveFile("slow-plans.txt", func(to io.Writer) error {
+			log, err := os.ReadFile(filepath.Join(b.env.folder, "data", "postgres.log"))
+			if err == nil {
+				_, err = to.Write(log)
+			}
+			return err
+		}))
+	}
+	return finish, pprof.StartCPUProfile(generator)
+}
+
+// saveFile writes a file of the profile folder.
+func (b *bench) saveFile(name string, write func(io.Writer) error) error {
+	file, err := os.Create(filepath.Join(b.profileDir, name))
+	if err != nil {
 		return err
 	}
-	_ = table.Flush() // to a string: never fails
-	return os.WriteFile(filepath.Join(p.folder, "statements.txt"), []byte(text.String()), 0o600)
+	return errors.Join(write(file), file.Close())
+}
+
+// savePprof saves a profile that the service offers.
+func (b *bench) savePprof(ctx context.Context, profile, name string) error {
+	client := apiclient.Client{BaseURL: "http://" + b.env.pprofAddress + "/debug/pprof/"}
+	response, err := client.Do(ctx, apiclient.Request{Method: http.MethodGet, Path: profile})
+	if err == nil {
+		err = response.Err(http.MethodGet, profile)
+	}
+	if err != nil {
+		return err
+	}
+	return b.saveFile(name, func(to io.Writer) error {
+		_, err := to.Write(response.Body)
+		return err
+	})
+}
+
+// saveStatements saves the statements that Postgres spent most time on.
+func (b *bench) saveStatements(ctx context.Context) error {
+	return b.saveFile("statements.csv", func(to io.Writer) error {
+		_, err := b.env.meter.conn.PgConn().CopyTo(ctx, to, `COPY (
+			SELECT calls, round(total_exec_time::numeric, 1) AS total_ms, round(mean_exec_time::numeric, 3) AS mean_ms, plans,
+			       round(total_plan_time::numeric, 1) AS plan_ms, rows, shared_blks_hit AS blocks, wal_bytes, regexp_replace(query, '\s+', ' ', 'g') AS statement
+			FROM pg_stat_statements ORDER BY total_exec_time + total_plan_time DESC LIMIT 40) TO STDOUT (FORMAT csv, HEADER)`)
+		return err
+	})
+}
+
+// withDiagnostics adds the end of the service's log and the state of the run to an error.
+func (b *bench) withDiagnostics(ctx context.Context, err error) error {
+	if ctx.Err() != nil {
+		return context.Cause(ctx)
+	}
+	ctx, cancel := context.WithTimeout(ctx, 10*time.Second)
+	defer cancel()
+	if b.env.pprofAddress != "" {
+		err = errors.Join(err, b.savePprof(ctx, "goroutine?debug=2", "goroutines.txt"))
+	}
+	if b.env.receiver != nil {
+		waiting, parked, countErr := b.env.meter.countWebhooks(ctx)
+		err = errors.Join(err, countErr, fmt.Errorf("done by kind: %v; received: %s; %d webhooks to be sent, %d not sent any more", b.doneByKind, b.env.receiver, waiting, parked))
+	}
+	return fmt.Errorf("%w\nthe last output of the service:\n%s", err, b.env.service.lastOutput())
+}
+
+// findPostgresProgram finds a program of Postgres: in the folder that the setting names, in
+// PATH, or where Debian installs it, the newest version first.
+func findPostgresProgram(name string) (string, error) {
+	if dir := os.Getenv("CAUSEWAY_POSTGRES_BIN"); dir != "" {
+		return exec.LookPath(filepath.Join(dir, name))
+	}
+	inPath, _ := exec.LookPath(name)
+	installed, _ := filepath.Glob("/usr/lib/postgresql/*/bin/" + name) // fails on a bad pattern only
+	slices.Sort(installed)
+	program := cmp.Or(inPath, append([]string{""}, installed...)[len(installed)])
+	if program == "" {
+		return "", fmt.Errorf("%s is not installed: install the Debian package postgresql", name)
+	}
+	return program, nil
 }

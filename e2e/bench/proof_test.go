@@ -10,8 +10,7 @@ import (
 )
 
 func TestCheckInclusion(t *testing.T) {
-	// A proof that leads to the root of its head is taken; a changed leaf is not, nor is
-	// what is no proof.
+	// A proof that leads to the root of its checkpoint is accepted; any other is an error.
 	t.Parallel()
 	leaves := [][]byte{[]byte("one"), []byte("two")}
 	first, second := tlog.RecordHash(leaves[0]), tlog.RecordHash(leaves[1])
@@ -22,12 +21,12 @@ func TestCheckInclusion(t *testing.T) {
 	if err := checkInclusion([]byte(good)); err != nil {
 		t.Error(err)
 	}
-	for about, wrong := range map[string]string{
+	for name, wrong := range map[string]string{
 		"another leaf": strings.Replace(good, text(leaves[1]), text(leaves[0]), 1), "another place": strings.Replace(good, `"leafIndex":1`, `"leafIndex":0`, 1),
 		"no root": strings.Replace(good, text(root[:]), "", 1), "no JSON": good[1:],
 	} {
 		if checkInclusion([]byte(wrong)) == nil {
-			t.Errorf("%s: it is taken", about)
+			t.Errorf("%s: accepted", name)
 		}
 	}
 }

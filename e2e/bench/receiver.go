@@ -3,14 +3,15 @@ package main
 import (
 	"bytes"
 	"errors"
+	"fmt"
 	"net"
 	"sync"
 	"sync/atomic"
 	"time"
 )
 
-// receiver is the platform's webhook endpoint. It accepts whatever comes, counts
-// it, and tells the worker that waits for it.
+// receiver is the platform's webhook endpoint. It accepts every webhook, counts it, and
+// signals the worker that waits for it.
 type receiver struct {
 	listener net.Listener
 	running  sync.WaitGroup
@@ -18,16 +19,15 @@ type receiver struct {
 	shards   [64]struct {
 		sync.Mutex
 		workers map[transactionID]chan<- paymentEnd
-		// early are ends that nobody waited for: the id of a transfer is known with its
-		// answer, and the webhook may come before.
+		// early are ends that no worker waited for: the id of a transfer is in its response,
+		// and the webhook may be received before that.
 		early map[transactionID]paymentEnd
 	}
 
-	// Of outgoing payments, of incoming ones that completed, and of accounts whose
-	// balance changed.
+	// Webhooks by event.
 	pending, processing, completed, incoming, balances, failed, other atomic.Int64
-	// unclaimed counts ends that nobody waits for: deposits, and what came more than
-	// once. Delivery is at least once, so that is no mistake.
+	// unclaimed counts ends that no worker waits for: deposits, and repeated webhooks.
+	// Delivery is at least once, so those are no error.
 	unclaimed atomic.Int64
 
 	sampling atomic.Bool
@@ -35,17 +35,20 @@ type receiver struct {
 	samples  []delivery
 }
 
-// transactionID is the UUID of a transaction as it is written.
+// transactionID is the UUID of a transaction as text.
 type transactionID [36]byte
 
-// paymentEnd is the end of a payment as the platform hears of it.
+// paymentEnd is a webhook that says that a payment has ended.
 type paymentEnd struct {
 	at        time.Time
 	completed bool
 }
 
-// delivery is one webhook as it came.
-type delivery struct{ head, body []byte }
+// delivery is one webhook as it was received.
+type delivery struct {
+	head, body []byte
+	receivedAt time.Time
+}
 
 // startReceiver opens the endpoint on loopback.
 func startReceiver() (*receiver, error) {
@@ -61,7 +64,7 @@ func startReceiver() (*receiver, error) {
 	return r, nil
 }
 
-// url is where the service sends to.
+// url returns the endpoint for the service.
 func (r *receiver) url() string { return "http://" + r.listener.Addr().String() + "/webhooks" }
 
 func (r *receiver) close() {
@@ -70,13 +73,13 @@ func (r *receiver) close() {
 	r.running.Wait()
 }
 
-// expect says who waits for the end of a transaction. The channel must have room
-// for one arrival.
+// expect registers a worker that waits for the end of a transaction. The channel must have
+// a buffer of one.
 func (r *receiver) expect(id transactionID, done chan<- paymentEnd) {
 	shard := &r.shards[shardOf(id)]
 	shard.Lock()
 	defer shard.Unlock()
-	if end, came := shard.early[id]; came {
+	if end, received := shard.early[id]; received {
 		delete(shard.early, id)
 		r.unclaimed.Add(-1)
 		done <- end
@@ -100,7 +103,13 @@ func (r *receiver) signalEnd(id transactionID, completed bool, at time.Time) {
 	}
 }
 
-// shardOf takes the last digits of an id, which are random.
+// String returns the numbers of webhooks, for an error message.
+func (r *receiver) String() string {
+	return fmt.Sprintf("%d PENDING, %d PROCESSING, %d COMPLETED, %d incoming, %d FAILED, %d balance, %d other", r.pending.Load(), r.processing.Load(),
+		r.completed.Load(), r.incoming.Load(), r.failed.Load(), r.balances.Load(), r.other.Load())
+}
+
+// shardOf uses the last digits of an id, which are random.
 func shardOf(id transactionID) int { return int(id[35]&7) | int(id[34]&7)<<3 }
 
 func (r *receiver) accept() {
@@ -123,31 +132,31 @@ func (r *receiver) accept() {
 
 var okResponse = []byte("HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n")
 
-// serve answers the deliveries of one connection until it ends.
+// serve responds to the deliveries of one connection until it ends.
 func (r *receiver) serve(conn net.Conn) {
 	requests := messageReader{source: conn}
 	for {
 		head, body, err := requests.next()
 		if err != nil {
-			return // the service has hung up, or is none
+			return // the connection has ended
 		}
 		if r.sampling.Load() {
 			r.addSample(head, body)
 		}
 		event, id := parseEvent(body)
-		ends, well := r.countEvent(event)
+		ended, completed := r.countEvent(event)
 		if _, err := conn.Write(okResponse); err != nil {
 			return
 		}
-		if ends {
-			r.signalEnd(id, well, time.Now())
+		if ended {
+			r.signalEnd(id, completed, time.Now())
 		}
 	}
 }
 
-// countEvent takes note of an event, and tells whether it is the end of a payment and
-// whether that is a good one.
-func (r *receiver) countEvent(event []byte) (ends, well bool) {
+// countEvent counts an event, and reports whether it is the end of a payment and whether
+// the payment completed.
+func (r *receiver) countEvent(event []byte) (ended, completed bool) {
 	switch string(event) {
 	case "OUTGOING_PAYMENT.PENDING":
 		r.pending.Add(1)
@@ -172,7 +181,7 @@ func (r *receiver) countEvent(event []byte) (ends, well bool) {
 
 const transactionPrefix = `"transaction":{"id":"Transaction:`
 
-// parseEvent finds what happened, and to which transaction.
+// parseEvent finds the event and the id of the transaction.
 func parseEvent(body []byte) (event []byte, id transactionID) {
 	event, _ = jsonText(body, `"event":"`)
 	if at := bytes.Index(body, []byte(transactionPrefix)); at >= 0 {
@@ -181,18 +190,18 @@ func parseEvent(body []byte) (event []byte, id transactionID) {
 	return event, id
 }
 
-// maxSamples is how many deliveries are kept for a closer look.
+// maxSamples is how many deliveries are kept to verify their signatures.
 const maxSamples = 300
 
 func (r *receiver) addSample(head, body []byte) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if len(r.samples) < maxSamples {
-		r.samples = append(r.samples, delivery{bytes.Clone(head), bytes.Clone(body)})
+		r.samples = append(r.samples, delivery{bytes.Clone(head), bytes.Clone(body), time.Now()})
 	}
 }
 
-// takenSamples are the deliveries that came while sampling.
+// takenSamples returns the deliveries that were kept.
 func (r *receiver) takenSamples() []delivery {
 	r.mu.Lock()
 	defer r.mu.Unlock()

@@ -3,76 +3,95 @@ package main
 import (
 	"fmt"
 	"io"
+	"math"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"text/tabwriter"
+	"time"
 	"unicode/utf8"
 )
 
-// section is one table of the report, with what a reader must know to read it.
-type section struct {
-	title   string
-	prose   []string // paragraphs
-	columns []string
-	rows    [][]string
-	code    string // shown as it is
+// report collects the figures of a run, as rows of its sections.
+type report struct {
+	rows [sectionCount][][]string
+	code string // output of ledger check, shown as it is
 }
 
-// writeTerminal writes the results to a terminal.
-func (r results) writeTerminal(to io.Writer) error {
-	table := tabwriter.NewWriter(to, 0, 8, 3, ' ', 0)
-	for _, s := range r.sections() {
-		fmt.Fprintf(table, "\n%s\n", strings.ToUpper(s.title))
-		for _, row := range append([][]string{s.columns}, s.rows...) {
-			if len(row) > 0 {
-				fmt.Fprintln(table, "  "+stripMarkdown(strings.Join(row, "\t")))
-			}
-		}
-		for line := range strings.Lines(s.code) {
-			fmt.Fprintln(table, "  "+strings.TrimRight(line, "\n"))
+// add adds a row. A cell is text or a value that has a format: latency, time.Duration,
+// byteSize, int or float64.
+func (r *report) add(id sectionID, cells ...any) {
+	row := make([]string, strings.Count(sectionTexts[id].columns, "|")+1)
+	for i, cell := range cells {
+		switch cell := cell.(type) {
+		case time.Duration:
+			row[i] = formatDuration(cell)
+		case float64:
+			row[i] = formatNumber(cell)
+		default:
+			row[i] = fmt.Sprint(cell)
 		}
 	}
+	r.rows[id] = append(r.rows[id], row)
+}
+
+// goal says what a figure should be and whether it is.
+func goal(want string, met bool) string {
+	if met {
+		return want + ": met"
+	}
+	return want + ": **missed**"
+}
+
+// writeTerminal writes the figures as plain text.
+func (r *report) writeTerminal(to io.Writer) error {
+	table := tabwriter.NewWriter(to, 0, 8, 3, ' ', 0)
+	plain := strings.NewReplacer("**", "", "`", "")
+	for id, rows := range r.rows {
+		if len(rows) == 0 {
+			continue
+		}
+		fmt.Fprintf(table, "\n%s\n", strings.ToUpper(sectionTexts[id].title))
+		for _, row := range append([][]string{strings.Split(sectionTexts[id].columns, "|")}, rows...) {
+			fmt.Fprintln(table, "  "+plain.Replace(strings.Join(row, "\t")))
+		}
+	}
+	fmt.Fprint(table, "\n"+r.code)
 	return table.Flush()
 }
 
-// stripMarkdown takes the marks of Markdown away.
-func stripMarkdown(text string) string { return strings.NewReplacer("**", "", "`", "").Replace(text) }
-
-// writeFile writes the results to a Markdown file.
-func (r results) writeFile(path string) error {
+func (r *report) writeFile(path string) error {
 	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
 		return err
 	}
-	if err := os.WriteFile(path, []byte(r.markdown()), 0o644); err != nil {
-		return err
-	}
-	logf("wrote %s", path)
-	return nil
+	logf("writing %s", path)
+	return os.WriteFile(path, []byte(r.markdown()), 0o644)
 }
 
-// markdown is the whole report.
-func (r results) markdown() string {
+// markdown returns the whole report.
+func (r *report) markdown() string {
 	var text strings.Builder
-	text.WriteString("# What it does on one small machine\n\n" +
-		"Written by `make bench`; every figure is of one run, on the date and the machine below. " +
-		"Postgres, the service and the load generator share the processors.\n")
-	for _, s := range r.sections() {
-		fmt.Fprintf(&text, "\n## %s\n", s.title)
-		for _, paragraph := range s.prose {
-			fmt.Fprintf(&text, "\n%s\n", paragraph)
+	text.WriteString("# Benchmarks\n\nWritten by `make bench`; do not edit. Every figure is of one run on the machine described at the end, " +
+		"where Postgres, the service and the load generator share the processors.\n")
+	for id, rows := range r.rows {
+		if len(rows) == 0 {
+			continue
 		}
-		if len(s.rows) > 0 {
-			text.WriteString("\n" + markdownTable(s.columns, s.rows))
+		section := sectionTexts[id]
+		fmt.Fprintf(&text, "\n## %s\n\n", section.title)
+		if section.note != "" {
+			fmt.Fprintf(&text, "%s\n\n", section.note)
 		}
-		if s.code != "" {
-			fmt.Fprintf(&text, "\n```\n%s\n```\n", s.code)
+		text.WriteString(markdownTable(strings.Split(section.columns, "|"), rows))
+		if sectionID(id) == afterwards && r.code != "" {
+			fmt.Fprintf(&text, "\n```text\n%s```\n", r.code)
 		}
 	}
 	return text.String()
 }
 
-// markdownTable lines the columns up, so that the file also reads well as text.
+// markdownTable aligns the columns, so that the file also reads well as text.
 func markdownTable(head []string, rows [][]string) string {
 	width := make([]int, len(head))
 	for _, row := range append([][]string{head}, rows...) {
@@ -97,3 +116,41 @@ func markdownTable(head []string, rows [][]string) string {
 	}
 	return text.String()
 }
+
+// byteSize is a number of bytes, written in MB or kB.
+type byteSize int64
+
+func (b byteSize) String() string {
+	if b < 1_000_000 {
+		return fmt.Sprintf("%.1f kB", float64(b)/1e3)
+	}
+	return fmt.Sprintf("%.0f MB", float64(b)/1e6)
+}
+
+func formatNumber(v float64) string { return strconv.FormatFloat(math.Round(v), 'f', 0, 64) }
+
+// formatSpread returns the median of rates, with the lowest and the highest.
+func formatSpread(rates []float64) string {
+	sorted := sortedValues(rates)
+	return fmt.Sprintf("%.0f (%.0f to %.0f)", median(rates), sorted[0], sorted[len(sorted)-1])
+}
+
+func formatMicros(d time.Duration) string { return fmt.Sprintf("%d µs", d.Microseconds()) }
+
+// formatDuration writes a duration with three significant digits.
+func formatDuration(d time.Duration) string {
+	if d < time.Second {
+		return formatMillis(d) + " ms"
+	}
+	return fmt.Sprintf("%.*f s", max(0, 2-int(math.Log10(d.Seconds()))), d.Seconds())
+}
+
+// formatRate writes a rate with three significant digits.
+func formatRate(n int64, took time.Duration) string {
+	rate := float64(n) / took.Seconds()
+	step := math.Pow10(max(0, int(math.Log10(rate))-2))
+	return formatNumber(math.Round(rate/step) * step)
+}
+
+// logf reports the progress of the run.
+func logf(format string, args ...any) { fmt.Fprintf(os.Stderr, "bench: "+format+"\n", args...) }

@@ -14,7 +14,7 @@ import (
 	"causeway/ports"
 )
 
-// newTestStatementFixture is a week with two breaks of each kind.
+// newTestStatementFixture returns a week with two breaks of each kind.
 func newTestStatementFixture(t *testing.T) *statementFixture {
 	t.Helper()
 	made := ids.New()
@@ -26,8 +26,7 @@ func newTestStatementFixture(t *testing.T) *statementFixture {
 }
 
 func TestStatementFixture_LinesPostingsBreaks(t *testing.T) {
-	// The statement covers the week and no more, as do the postings, and every reason for
-	// a break is there in equal numbers.
+	// The statement and the postings are of that week, with equal numbers of every break.
 	t.Parallel()
 	w := newTestStatementFixture(t)
 
@@ -52,7 +51,7 @@ func TestStatementFixture_LinesPostingsBreaks(t *testing.T) {
 }
 
 func TestStatementFixture_ParsesInAllFormats(t *testing.T) {
-	// The service's own readers find the same lines in both statements, and no fault.
+	// The service's own readers find the same lines in both statements.
 	t.Parallel()
 	w := newTestStatementFixture(t)
 	layout, err := reconcile.ParseLayout(csvColumnMap)
@@ -93,8 +92,9 @@ func TestStatementFixture_ParsesInAllFormats(t *testing.T) {
 }
 
 func TestReconciliation_Check(t *testing.T) {
-	// What the service found is held against what the week was made with.
+	// The response of the service is compared with the breaks that the week was made with.
 	t.Parallel()
+	check := func(r reconciliation, w *statementFixture) error { _, err := r.check(w); return err }
 	w := newTestStatementFixture(t)
 	r := reconciliation{Lines: len(w.lines)}
 	for reason, n := range w.breaks {
@@ -103,21 +103,21 @@ func TestReconciliation_Check(t *testing.T) {
 			Count  int
 		}{reason, n})
 	}
-	if err := r.check(w); err != nil {
+	if err := check(r, w); err != nil {
 		t.Error(err)
 	}
 	r.Breaks[0].Count++
-	if r.check(w) == nil {
+	if check(r, w) == nil {
 		t.Error("one break too many is not found")
 	}
 	r.Breaks[0].Count--
-	if r.Lines--; r.check(w) == nil {
-		t.Error("a line too few is not found")
+	if r.Lines--; check(r, w) == nil {
+		t.Error("a missing line is not found")
 	}
 }
 
 func TestConversions(t *testing.T) {
-	// Conversions lie in their month, and each is whole.
+	// Conversions are in their month, and each has all its entries.
 	t.Parallel()
 	month := time.Date(2026, 2, 1, 0, 0, 0, 0, time.UTC)
 	made := ids.New()

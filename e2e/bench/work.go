@@ -1,0 +1,237 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"strconv"
+	"strings"
+	"sync/atomic"
+	"time"
+)
+
+// rampAmount is what each ramp, payout and transfer sends, in cents.
+const rampAmount = 10050
+
+// customer is a customer with a wallet, and the bodies of its requests.
+type customer struct {
+	id, walletID   string
+	rampQuoteBody  []byte
+	*fundedAccount // nil until the account is funded
+}
+
+func newCustomer(customerID, walletID string) customer {
+	return customer{id: customerID, walletID: walletID, rampQuoteBody: quoteBody(fmt.Sprintf(`{"customerId":%q,"currency":"USD"}`, customerID), walletID)}
+}
+
+func quoteBody(source, walletID string) []byte {
+	return fmt.Appendf(nil, `{"source":%s,"destination":{"destinationType":"ACCOUNT","accountId":%q},"lockedCurrencySide":"SENDING","lockedCurrencyAmount":%d}`,
+		source, walletID, rampAmount)
+}
+
+// fundedAccount is an internal account with money, and the bodies of requests that move it.
+type fundedAccount struct {
+	accountID                                        string
+	payoutQuoteBody, transferOutBody, transferInBody []byte
+	deposited, netMoved                              atomic.Int64 // cents
+}
+
+func newFundedAccount(c customer, accountID, bankID string) *fundedAccount {
+	transfer := func(from, to string) []byte {
+		return fmt.Appendf(nil, `{"source":{"accountId":%q},"destination":{"accountId":%q},"amount":%d}`, from, to, rampAmount)
+	}
+	return &fundedAccount{accountID: accountID, transferOutBody: transfer(accountID, bankID), transferInBody: transfer(bankID, accountID),
+		payoutQuoteBody: quoteBody(fmt.Sprintf(`{"accountId":%q,"customerId":%q}`, accountID, c.id), c.walletID)}
+}
+
+// stepTimes is when each step of one piece of work was done. A quote that is not paid has
+// only the first two, and a transfer has no quote.
+type stepTimes struct {
+	due       time.Time // when it was to begin
+	quoted    time.Time // POST /quotes had its response
+	paid      time.Time // the request that moves the money had its response
+	completed time.Time // the COMPLETED webhook was accepted
+}
+
+func (s stepTimes) end() time.Time {
+	if s.completed.IsZero() {
+		return s.quoted
+	}
+	return s.completed
+}
+
+// worker does one piece of work after the other on one connection.
+type worker struct {
+	client          *client
+	receiver        *receiver
+	customers       []customer
+	random          *rand.Rand
+	requestLines    requestLines
+	idempotencyKeys bool
+
+	done    chan paymentEnd
+	request []byte
+	body    []byte
+	timer   *time.Timer
+}
+
+// requestLines are the beginnings of a worker's requests. The id of a quote is between the
+// two parts of execute.
+type requestLines struct{ quote, send, executeBefore, executeAfter, transferOut, transferIn string }
+
+func (t target) requestLines() requestLines {
+	const id = "{id}"
+	before, after, _ := strings.Cut(t.requestLine("POST", "/quotes/"+id+"/execute"), id)
+	return requestLines{
+		quote: t.requestLine("POST", "/quotes"), send: t.requestLine("POST", "/sandbox/send"), executeBefore: before, executeAfter: after,
+		transferOut: t.requestLine("POST", "/transfer-out"), transferIn: t.requestLine("POST", "/transfer-in"),
+	}
+}
+
+func newWorker(ctx context.Context, t target, r *receiver, customers []customer, number int, keys bool) (*worker, error) {
+	c, err := dial(ctx, t.address)
+	if err != nil {
+		return nil, err
+	}
+	return &worker{client: c, receiver: r, customers: customers, idempotencyKeys: keys, random: rand.New(rand.NewPCG(uint64(number), 0x5eed)),
+		requestLines: t.requestLines(), done: make(chan paymentEnd, 1)}, nil
+}
+
+// ramp makes a quote, pays it, and waits for the COMPLETED webhook.
+func (w *worker) ramp(ctx context.Context, due time.Time) (stepTimes, error) {
+	return w.quoteAndPay(ctx, due, w.randomCustomer().rampQuoteBody, `"reference":"`, func(reference []byte) error {
+		w.body = append(w.body[:0], `{"reference":"`...)
+		w.body = append(w.body, reference...)
+		w.body = append(w.body, `","currencyCode":"USD","currencyAmount":`...)
+		w.body = strconv.AppendInt(w.body, rampAmount, 10)
+		w.body = append(w.body, '}')
+		_, err := w.post("POST /sandbox/send", w.requestLines.send, w.body, 200)
+		return err
+	})
+}
+
+// payout makes a quote from a funded account, executes it, and waits for the COMPLETED webhook.
+func (w *worker) payout(ctx context.Context, due time.Time) (stepTimes, error) {
+	from := w.randomCustomer()
+	return w.quoteAndPay(ctx, due, from.payoutQuoteBody, `"id":"Quote:`, func(quote []byte) error {
+		_, err := w.post("POST /quotes/{id}/execute", w.requestLines.executeBefore+"Quote:"+string(quote)+w.requestLines.executeAfter, nil, 200)
+		if err == nil {
+			from.netMoved.Add(-rampAmount)
+		}
+		return err
+	})
+}
+
+// quoteAndPay makes a quote, and pays it by the value that follows a marker in the response.
+func (w *worker) quoteAndPay(ctx context.Context, due time.Time, body []byte, marker string, pay func(value []byte) error) (stepTimes, error) {
+	s := stepTimes{due: due}
+	response, err := w.post("POST /quotes", w.requestLines.quote, body, 201)
+	if err != nil {
+		return s, err
+	}
+	s.quoted = time.Now()
+	id, ok := jsonText(response, `"transactionId":"Transaction:`)
+	value, found := jsonText(response, marker)
+	if !ok || !found || len(id) != len(transactionID{}) {
+		return s, fmt.Errorf("the quote has no transactionId or no %s: %.300s", marker, response)
+	}
+	// The webhook may be received before the response, so it is expected first.
+	w.receiver.expect(transactionID(id), w.done)
+	if err := pay(value); err != nil {
+		return s, err
+	}
+	s.paid = time.Now()
+	return w.awaitWebhook(ctx, s)
+}
+
+// quoteOnly makes a quote that nobody pays.
+func (w *worker) quoteOnly(_ context.Context, due time.Time) (stepTimes, error) {
+	_, err := w.post("POST /quotes", w.requestLines.quote, w.randomCustomer().rampQuoteBody, 201)
+	return stepTimes{due: due, quoted: time.Now()}, err
+}
+
+// transferOut sends money from an account to the bank account of its owner.
+func (w *worker) transferOut(ctx context.Context, due time.Time) (stepTimes, error) {
+	from := w.randomCustomer()
+	from.netMoved.Add(-rampAmount)
+	return w.transfer(ctx, due, "POST /transfer-out", w.requestLines.transferOut, from.transferOutBody)
+}
+
+// transferIn pulls money from the bank account of its owner into an account.
+func (w *worker) transferIn(ctx context.Context, due time.Time) (stepTimes, error) {
+	to := w.randomCustomer()
+	to.netMoved.Add(rampAmount)
+	return w.transfer(ctx, due, "POST /transfer-in", w.requestLines.transferIn, to.transferInBody)
+}
+
+func (w *worker) transfer(ctx context.Context, due time.Time, name, line string, body []byte) (stepTimes, error) {
+	s := stepTimes{due: due}
+	response, err := w.post(name, line, body, 201)
+	if err != nil {
+		return s, err
+	}
+	s.paid = time.Now()
+	id, ok := jsonText(response, `"id":"Transaction:`)
+	if !ok || len(id) != len(transactionID{}) {
+		return s, fmt.Errorf("the transfer has no id: %.300s", response)
+	}
+	w.receiver.expect(transactionID(id), w.done)
+	return w.awaitWebhook(ctx, s)
+}
+
+func (w *worker) awaitWebhook(ctx context.Context, s stepTimes) (stepTimes, error) {
+	select {
+	case end := <-w.done:
+		if !end.completed {
+			return s, errors.New("a payment failed")
+		}
+		s.completed = end.at
+		return s, nil
+	case <-ctx.Done():
+		return s, context.Cause(ctx)
+	}
+}
+
+func (w *worker) randomCustomer() *customer { return &w.customers[w.random.IntN(len(w.customers))] }
+
+// The counter makes idempotency keys; the prefix makes them unique.
+var (
+	idempotencyCounter atomic.Int64
+	idempotencyPrefix  = "bench-" + strconv.FormatInt(time.Now().UnixNano(), 36) + "-"
+)
+
+func (w *worker) post(name, line string, body []byte, want int) ([]byte, error) {
+	key := ""
+	if w.idempotencyKeys {
+		key = idempotencyPrefix + strconv.FormatInt(idempotencyCounter.Add(1), 10)
+	}
+	w.request = appendRequest(w.request[:0], line, key, body)
+	status, response, err := w.client.roundTrip(w.request)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", name, err)
+	}
+	if status != want {
+		return nil, newUnexpectedStatus(name, status, response)
+	}
+	return response, nil
+}
+
+// waitUntil waits until a time, or until ctx ends.
+func (w *worker) waitUntil(ctx context.Context, until time.Time) error {
+	wait := time.Until(until)
+	if wait <= 0 {
+		return nil
+	}
+	if w.timer == nil {
+		w.timer = time.NewTimer(wait)
+	} else {
+		w.timer.Reset(wait)
+	}
+	select {
+	case <-w.timer.C:
+		return nil
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
+}
