@@ -20,7 +20,7 @@ import (
 
 const (
 	configurationPath = "../../docs/configuration.md"
-	webhooksPath      = "../../README.md"
+	webhooksPath      = "../../docs/getting-started.md"
 )
 
 func TestConfigurationDoc_IsCurrent(t *testing.T) {
@@ -191,13 +191,13 @@ func readFile(t testing.TB, path string) string {
 	return string(text)
 }
 
-func TestLedgerDocs_ListChartAndPostingKinds(t *testing.T) {
+func TestFinanceDoc_ListsChartAndPostingKinds(t *testing.T) {
 	t.Parallel()
-	// The page on the ledger has every line of the chart and every kind of posting.
-	text := readFile(t, "../../docs/ledger.md")
+	// The finance page lists every line of the chart and every kind of posting.
+	text := readFile(t, "../../docs/finance.md")
 	for _, line := range ledger.Chart() {
-		guarded := map[bool]string{true: "yes", false: "no"}[line.NoOverdraft]
-		if row := fmt.Sprintf("| `%s` | %s | %s | %s |\n", line.Path, line.Class, guarded, line.Description); !strings.Contains(text, row) {
+		noOverdraft := map[bool]string{true: "yes", false: "no"}[line.NoOverdraft]
+		if row := fmt.Sprintf("| `%s` | %s | %s | %s |\n", line.Path, line.Class, noOverdraft, line.Description); !strings.Contains(text, row) {
 			t.Errorf("missing: %s", row)
 		}
 	}
