@@ -12,7 +12,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
 
 	"causeway/app/reconciliation"
@@ -28,10 +27,10 @@ func TestImport_Week(t *testing.T) {
 	t.Parallel()
 	// A week's statement is matched with our books but for the breaks it was made with,
 	// each is named with its reason, and the file a second time changes nothing.
-	h := newEnv(t)
-	file, want, lines := h.createWeek(t, 3000)
+	env := newEnv(t)
+	file, want, lines := env.createWeek(t, 3000)
 
-	done := h.mustImport(t, file.String())
+	done := env.mustImport(t, file.String())
 
 	if done.Lines != lines || done.KnownLines != 0 || done.AlreadyImported {
 		t.Errorf("%d lines, %d of them known, again %v; want %d new", done.Lines, done.KnownLines, done.AlreadyImported, lines)
@@ -42,29 +41,29 @@ func TestImport_Week(t *testing.T) {
 	if broken := want[reconcile.MissingInLedger] + want[reconcile.AmountDiffers] + want[reconcile.Duplicate] + want[reconcile.Returned]; done.MatchedLines != lines-broken {
 		t.Errorf("%d lines are matched, want %d", done.MatchedLines, lines-broken)
 	}
-	h.checkCounts(t, done)
+	env.checkCounts(t, done)
 
-	again := h.mustImport(t, file.String())
+	again := env.mustImport(t, file.String())
 	if !again.AlreadyImported || again.ID != done.ID {
 		t.Errorf("the same file made %s, and was %s before", again.ID, done.ID)
 	}
 	// Nor do its lines in another file.
-	more := h.mustImport(t, file.String()+"2026-03-15,2026-03-15,1.00,LAST,,interest\n")
+	more := env.mustImport(t, file.String()+"2026-03-15,2026-03-15,1.00,LAST,,interest\n")
 	if more.AlreadyImported || more.KnownLines != lines || more.Lines != lines+1 || more.MatchedLines != 0 || len(more.Breaks) != 1 || more.Breaks[reconcile.MissingInLedger] != 1 || more.EarlierBreaksResolved != 0 {
 		t.Errorf("the same lines and one more: %+v", more)
 	}
 }
 
 // checkCounts holds what is told of a run line by line against what it counted.
-func (h *env) checkCounts(t *testing.T, done reconciliation.ImportResult) {
+func (e *env) checkCounts(t *testing.T, done reconciliation.ImportResult) {
 	t.Helper()
-	shown, err := h.Get(t.Context(), h.platform.ID, done.ID)
+	shown, err := e.reconciliation.Get(t.Context(), e.Platform.ID, done.ID)
 	if err != nil {
 		t.Fatal(err)
 	}
 	counted := map[reconcile.LineStatus]int{}
 	for f := (ports.StatementLineFilter{Paging: ports.Paging{Limit: 1000, Ascending: true}}); ; {
-		page, err := h.Lines(t.Context(), h.platform.ID, done.ID, f)
+		page, err := e.reconciliation.Lines(t.Context(), e.Platform.ID, done.ID, f)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -99,9 +98,9 @@ func (h *env) checkCounts(t *testing.T, done reconciliation.ImportResult) {
 }
 
 // breaksByReason are those of a run, by reason.
-func (h *env) breaksByReason(t *testing.T, run ident.Reconciliation) map[reconcile.Reason]reconcile.BreakDetails {
+func (e *env) breaksByReason(t *testing.T, run ident.Reconciliation) map[reconcile.Reason]reconcile.BreakDetails {
 	t.Helper()
-	page, err := h.Breaks(t.Context(), h.platform.ID, run, ports.BreakFilter{Paging: ports.Paging{Limit: 100, Ascending: true}})
+	page, err := e.reconciliation.Breaks(t.Context(), e.Platform.ID, run, ports.BreakFilter{Paging: ports.Paging{Limit: 100, Ascending: true}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -112,34 +111,34 @@ func (h *env) breaksByReason(t *testing.T, run ident.Reconciliation) map[reconci
 	return found
 }
 
-func (h *env) resolve(t *testing.T, b ident.Break, o reconcile.ResolveCommand) (reconcile.BreakDetails, error) {
+func (e *env) resolve(t *testing.T, b ident.Break, o reconcile.ResolveCommand) (reconcile.BreakDetails, error) {
 	t.Helper()
-	return h.Resolve(t.Context(), reconciliation.ResolveRequest{Platform: h.platform.ID, Break: b, ResolveCommand: o, By: "Token:test"}, nil)
+	return e.reconciliation.Resolve(t.Context(), reconciliation.ResolveRequest{Platform: e.Platform.ID, Break: b, ResolveCommand: o, By: "Token:test"}, nil)
 }
 
 func TestImport_MatchesUnmatchedFundsByPayerReference(t *testing.T) {
 	t.Parallel()
 	// Two payments of one amount came on one day whose owner nobody knows. What their payers
 	// wrote tells them apart in the partner's statement, though it is no code of ours.
-	h := newEnv(t)
+	env := newEnv(t)
 	at := monday.Add(10 * time.Hour)
 	var receipts []transaction.Receipt
 	for i, reference := range []string{"Rent March", "Rent April"} {
 		partner := fmt.Sprint("STRAY", i)
-		receipts = append(receipts, transaction.Receipt{ID: transaction.ReceiptID("rails/RTP", partner, at), PartnerID: partner, Platform: h.platform.ID,
+		receipts = append(receipts, transaction.Receipt{ID: transaction.ReceiptID("rails/RTP", partner, at), PartnerID: partner, Platform: env.Platform.ID,
 			PartnerAccount: "rails/RTP", Reference: reference, Amount: usd(1250), At: at})
 	}
-	h.mustDo(t, func(ctx context.Context, tx ports.Tx) error {
+	env.Do(func(ctx context.Context, tx ports.Tx) error {
 		_, err := tx.SaveReceipts(ctx, receipts)
 		return err
 	})
-	h.post(t, receipts[0].Unmatched(), receipts[1].Unmatched())
+	env.Post(receipts[0].Unmatched(), receipts[1].Unmatched())
 
 	file := newStatementFile()
 	file.addLine(0, 1250, "RENT APRIL", "")
-	done := h.mustImport(t, file.String())
+	done := env.mustImport(t, file.String())
 
-	left := h.breaksByReason(t, done.ID)
+	left := env.breaksByReason(t, done.ID)
 	if done.Matches[reconcile.ReferenceAmountDate] != 1 || len(left) != 1 || left[reconcile.MissingOnStatement].Entry.Memo != "unknown reference Rent March" {
 		t.Errorf("matched %v, broken %+v", done.Matches, left)
 	}
@@ -149,18 +148,18 @@ func TestResolve_CreatesUnmatchedFunds(t *testing.T) {
 	t.Parallel()
 	// Money that only the partner knew of, and that is put among the unmatched funds, stands
 	// in their list as the partner told it, and nowhere twice.
-	h := newEnv(t)
+	env := newEnv(t)
 	file := newStatementFile()
 	file.addLine(0, 700, "Rent March", "")
-	first := h.mustImport(t, file.String())
-	broken := h.breaksByReason(t, first.ID)[reconcile.MissingInLedger]
+	first := env.mustImport(t, file.String())
+	broken := env.breaksByReason(t, first.ID)[reconcile.MissingInLedger]
 
-	fixed, err := h.resolve(t, broken.ID, reconcile.ResolveCommand{Note: "who is it?", Offset: reconcile.OffsetUnmatched})
+	fixed, err := env.resolve(t, broken.ID, reconcile.ResolveCommand{Note: "who is it?", Offset: reconcile.OffsetUnmatched})
 	if err != nil {
 		t.Fatal(err)
 	}
 
-	page, err := h.store.Unmatched(t.Context(), h.platform.ID, ports.UnmatchedFilter{Limit: 10})
+	page, err := env.Store.Unmatched(t.Context(), env.Platform.ID, ports.UnmatchedFilter{Limit: 10})
 	if err != nil || len(page.Items) != 1 {
 		t.Fatalf("listed %+v, %v", page.Items, err)
 	}
@@ -168,8 +167,8 @@ func TestResolve_CreatesUnmatchedFunds(t *testing.T) {
 	if u.Posting != fixed.Resolution.Posting || u.Receipt.Amount != usd(700) || u.Receipt.PartnerAccount != "rails/RTP" || u.Receipt.PartnerID != "P1" || u.Receipt.Reference != "Rent March" || u.Assignment != nil {
 		t.Errorf("listed as %+v", u)
 	}
-	h.mustDo(t, func(ctx context.Context, tx ports.Tx) error {
-		locked, there, err := tx.LockUnmatched(ctx, h.platform.ID, u.Receipt.ID)
+	env.Do(func(ctx context.Context, tx ports.Tx) error {
+		locked, there, err := tx.LockUnmatched(ctx, env.Platform.ID, u.Receipt.ID)
 		if !there || locked.Posting != u.Posting {
 			t.Errorf("to be assigned: %v, %+v", there, locked)
 		}
@@ -178,7 +177,7 @@ func TestResolve_CreatesUnmatchedFunds(t *testing.T) {
 
 	// The partner's next statement, with the same line, finds nothing to say.
 	file.addLine(1, 1, "REFERENCE1", "")
-	if later := h.mustImport(t, file.String()); later.KnownLines != 1 || len(later.Breaks) != 1 || later.Breaks[reconcile.MissingInLedger] != 1 {
+	if later := env.mustImport(t, file.String()); later.KnownLines != 1 || len(later.Breaks) != 1 || later.Breaks[reconcile.MissingInLedger] != 1 {
 		t.Errorf("later %+v", later)
 	}
 }
@@ -187,59 +186,59 @@ func TestResolve_NoteOrCorrection(t *testing.T) {
 	t.Parallel()
 	// A break is resolved once: by a note, or by a correction that makes our books say
 	// what the partner says, after which neither it nor the correction is open again.
-	h := newEnv(t)
-	h.post(t, h.receivedPosting(0, 10_000, "REFERENCE1"), h.receivedPosting(1, 5_000, "REFERENCE2"))
+	env := newEnv(t)
+	env.Post(env.receivedPosting(0, 10_000, "REFERENCE1"), env.receivedPosting(1, 5_000, "REFERENCE2"))
 	file := newStatementFile()
 	file.addLine(0, 9_985, "REFERENCE1", "less a fee")
 	file.addLine(1, -300, "", "monthly fee")
-	first := h.mustImport(t, file.String())
-	breaks := h.breaksByReason(t, first.ID)
+	first := env.mustImport(t, file.String())
+	breaks := env.breaksByReason(t, first.ID)
 	if story := fmt.Sprint(len(breaks), breaks[reconcile.AmountDiffers].Difference, breaks[reconcile.MissingInLedger].Difference, breaks[reconcile.MissingOnStatement].Difference); story != "3 -15 -300 -5000" {
 		t.Fatalf("breaks and differences %s", story)
 	}
 
-	fee, err := h.resolve(t, breaks[reconcile.MissingInLedger].ID, reconcile.ResolveCommand{Note: "March", Offset: reconcile.OffsetExpense})
+	fee, err := env.resolve(t, breaks[reconcile.MissingInLedger].ID, reconcile.ResolveCommand{Note: "March", Offset: reconcile.OffsetExpense})
 	if err != nil || fee.Resolution.Method != reconcile.ResolvedByPosting {
 		t.Fatalf("%+v, %v", fee.Resolution, err)
 	}
-	if _, err := h.resolve(t, breaks[reconcile.AmountDiffers].ID, reconcile.ResolveCommand{Note: "theirs", Offset: reconcile.OffsetFees}); !fault.Is(err, fault.InvalidInput) {
+	if _, err := env.resolve(t, breaks[reconcile.AmountDiffers].ID, reconcile.ResolveCommand{Note: "theirs", Offset: reconcile.OffsetFees}); !fault.Is(err, fault.InvalidInput) {
 		t.Errorf("income of what the partner took: %v", err)
 	}
-	if _, err := h.resolve(t, breaks[reconcile.AmountDiffers].ID, reconcile.ResolveCommand{Note: "theirs", Offset: reconcile.OffsetExpense}); err != nil {
+	if _, err := env.resolve(t, breaks[reconcile.AmountDiffers].ID, reconcile.ResolveCommand{Note: "theirs", Offset: reconcile.OffsetExpense}); err != nil {
 		t.Error(err)
 	}
-	if _, err := h.resolve(t, breaks[reconcile.MissingOnStatement].ID, reconcile.ResolveCommand{Note: "asked, they will book it"}); err != nil {
+	if _, err := env.resolve(t, breaks[reconcile.MissingOnStatement].ID, reconcile.ResolveCommand{Note: "asked, they will book it"}); err != nil {
 		t.Error(err)
 	}
 
 	// Twice, for another platform, or without a reason: refused.
-	if _, err := h.resolve(t, fee.ID, reconcile.ResolveCommand{Note: "again"}); !fault.Is(err, fault.Conflict) {
+	if _, err := env.resolve(t, fee.ID, reconcile.ResolveCommand{Note: "again"}); !fault.Is(err, fault.Conflict) {
 		t.Errorf("a second time: %v", err)
 	}
-	_, err = h.Resolve(t.Context(), reconciliation.ResolveRequest{Platform: h.otherPlatform.ID, Break: fee.ID, ResolveCommand: reconcile.ResolveCommand{Note: "mine"}}, nil)
+	_, err = env.reconciliation.Resolve(t.Context(), reconciliation.ResolveRequest{Platform: env.otherPlatform.ID, Break: fee.ID, ResolveCommand: reconcile.ResolveCommand{Note: "mine"}}, nil)
 	if !fault.Is(err, fault.BreakNotFound) {
 		t.Errorf("another platform's: %v", err)
 	}
-	if _, err := h.resolve(t, fee.ID, reconcile.ResolveCommand{}); !fault.Is(err, fault.InvalidInput) {
+	if _, err := env.resolve(t, fee.ID, reconcile.ResolveCommand{}); !fault.Is(err, fault.InvalidInput) {
 		t.Errorf("without a note: %v", err)
 	}
 
 	// The correction says in the books what it is for.
-	posted, there, err := h.store.LedgerReader().Posting(t.Context(), h.platform.ID, fee.Resolution.Posting)
+	posted, there, err := env.Store.LedgerReader().Posting(t.Context(), env.Platform.ID, fee.Resolution.Posting)
 	if err != nil || !there || posted.Kind != ledger.KindFee || posted.Memo != fee.ID.String()+": March" ||
 		posted.Entries[0] != (ledger.Entry{Debit: "expense/rails", Credit: "rails/RTP", Currency: "USD", Amount: 300}) {
 		t.Errorf("posted %+v, %v", posted, err)
 	}
 
 	// A later statement of the same days finds nothing new in any of it.
-	h.clock.Advance(24 * time.Hour)
+	env.Clock.Advance(24 * time.Hour)
 	file.addLine(6, 700, "REFERENCE7", "")
-	h.post(t, h.receivedPosting(6, 700, "REFERENCE7"))
-	later := h.mustImport(t, file.String())
+	env.Post(env.receivedPosting(6, 700, "REFERENCE7"))
+	later := env.mustImport(t, file.String())
 	if len(later.Breaks) != 0 || later.MatchedLines != 1 || later.KnownLines != 2 {
 		t.Errorf("later %+v", later)
 	}
-	shown, err := h.Get(t.Context(), h.platform.ID, first.ID)
+	shown, err := env.reconciliation.Get(t.Context(), env.Platform.ID, first.ID)
 	if err != nil || shown.OpenBreaks != 0 || shown.ResolvedBreaks != 3 || shown.Resolved != 2 || shown.InBreak != 0 {
 		t.Errorf("the first by now %+v, %v", shown.ReconciliationCounts, err)
 	}
@@ -250,12 +249,12 @@ func TestImport_LaterStatementResolvesBreak(t *testing.T) {
 	// What the partner books a day later than we do is a break until the statement that
 	// shows it, which resolves it by its match; what turns out to be something else is
 	// resolved by the break that says so.
-	h := newEnv(t)
-	h.post(t, h.receivedPosting(0, 100, "REFERENCE0"), h.receivedPosting(1, 10_000, "REFERENCE1"), h.receivedPosting(1, 2_000, "REFERENCE2"))
+	env := newEnv(t)
+	env.Post(env.receivedPosting(0, 100, "REFERENCE0"), env.receivedPosting(1, 10_000, "REFERENCE1"), env.receivedPosting(1, 2_000, "REFERENCE2"))
 	file := newStatementFile()
 	file.addLine(0, 100, "REFERENCE0", "")
 	file.addLine(1, 1, "", "")
-	first := h.mustImport(t, file.String())
+	first := env.mustImport(t, file.String())
 	if !maps.Equal(breakCounts(first.Breaks), breakCounts{reconcile.MissingInLedger: 1, reconcile.MissingOnStatement: 2}) {
 		t.Fatalf("first %v", first.Breaks)
 	}
@@ -264,13 +263,13 @@ func TestImport_LaterStatementResolvesBreak(t *testing.T) {
 	next.lines = 10
 	next.addLine(2, 10_000, "REFERENCE1", "")
 	next.addLine(2, 1_999, "REFERENCE2", "")
-	second := h.mustImport(t, next.String())
+	second := env.mustImport(t, next.String())
 
 	if second.EarlierBreaksResolved != 2 || second.MatchedLines != 1 || !maps.Equal(breakCounts(second.Breaks), breakCounts{reconcile.AmountDiffers: 1}) {
 		t.Errorf("second %+v", second)
 	}
 	how := map[reconcile.ResolutionMethod]int{}
-	page, err := h.Breaks(t.Context(), h.platform.ID, first.ID, ports.BreakFilter{Paging: ports.Paging{Limit: 10}, Status: "RESOLVED"})
+	page, err := env.reconciliation.Breaks(t.Context(), env.Platform.ID, first.ID, ports.BreakFilter{Paging: ports.Paging{Limit: 10}, Status: "RESOLVED"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -289,13 +288,13 @@ func TestImport_OpenBreakFoundOnce(t *testing.T) {
 	t.Parallel()
 	// A break that nobody resolves is found once, however far back it lies when the next
 	// statements are compared.
-	h := newEnv(t)
+	env := newEnv(t)
 	file := newStatementFile()
 	for _, day := range []int{-40, -34, -32, -30, -6, 0} {
 		file.addLine(day, 100, "", "")
-		h.post(t, h.receivedPosting(day, 5_000+int64(day), fmt.Sprintf("REFERENCE%d", 100+day)))
+		env.Post(env.receivedPosting(day, 5_000+int64(day), fmt.Sprintf("REFERENCE%d", 100+day)))
 	}
-	first := h.mustImport(t, file.String())
+	first := env.mustImport(t, file.String())
 	if !maps.Equal(breakCounts(first.Breaks), breakCounts{reconcile.MissingInLedger: 6, reconcile.MissingOnStatement: 6}) {
 		t.Fatalf("first %v", first.Breaks)
 	}
@@ -303,7 +302,7 @@ func TestImport_OpenBreakFoundOnce(t *testing.T) {
 		next := newStatementFile()
 		next.lines = 10 + day
 		next.addLine(day+1, 777, "", "")
-		if later := h.mustImport(t, next.String()); !maps.Equal(breakCounts(later.Breaks), breakCounts{reconcile.MissingInLedger: 1}) || later.EarlierBreaksResolved != 0 {
+		if later := env.mustImport(t, next.String()); !maps.Equal(breakCounts(later.Breaks), breakCounts{reconcile.MissingInLedger: 1}) || later.EarlierBreaksResolved != 0 {
 			t.Errorf("later %v, %d cleared", later.Breaks, later.EarlierBreaksResolved)
 		}
 	}
@@ -312,7 +311,7 @@ func TestImport_OpenBreakFoundOnce(t *testing.T) {
 func TestImport_InvalidFile(t *testing.T) {
 	t.Parallel()
 	// Whatever is wrong is told at once, and nothing of a refused file is kept.
-	h := newEnv(t)
+	env := newEnv(t)
 	good := newStatementFile()
 	good.addLine(0, 100, "R1", "")
 	for _, c := range []struct {
@@ -333,9 +332,9 @@ func TestImport_InvalidFile(t *testing.T) {
 			i.File = strings.NewReader("Booked,Value,Amount,Id,Reference,Text\n")
 		}, []string{"file"}},
 	} {
-		in := h.importRequest(good.String())
+		in := env.importRequest(good.String())
 		c.change(&in)
-		_, err := h.Import(t.Context(), in, nil)
+		_, err := env.reconciliation.Import(t.Context(), in, nil)
 		f, ok := fault.As(err)
 		if !ok || f.Code != fault.InvalidInput {
 			t.Errorf("%s: %v", c.name, err)
@@ -349,9 +348,9 @@ func TestImport_InvalidFile(t *testing.T) {
 			t.Errorf("%s: %v, want %v", c.name, fields, c.want)
 		}
 	}
-	page, err := h.List(t.Context(), h.platform.ID, ports.ReconciliationFilter{Paging: ports.Paging{Limit: 10}})
+	page, err := env.reconciliation.List(t.Context(), env.Platform.ID, ports.ReconciliationFilter{Paging: ports.Paging{Limit: 10}})
 	var lines int
-	if scan := h.store.Pool().QueryRow(t.Context(), "SELECT count(*) FROM reconciliation_lines").Scan(&lines); err != nil || scan != nil || page.Total != 0 || lines != 0 {
+	if scan := env.Store.Pool().QueryRow(t.Context(), "SELECT count(*) FROM reconciliation_lines").Scan(&lines); err != nil || scan != nil || page.Total != 0 || lines != 0 {
 		t.Errorf("%d runs and %d lines are kept, %v, %v", page.Total, lines, err, scan)
 	}
 }
@@ -360,13 +359,13 @@ func TestImport_ConcurrentImports(t *testing.T) {
 	t.Parallel()
 	// Two imports of one account at the same time wait for each other: no line is taken in
 	// twice, and no entry is matched twice.
-	h := newEnv(t)
-	file, _, lines := h.createWeek(t, 500)
+	env := newEnv(t)
+	file, _, lines := env.createWeek(t, 500)
 	results := make(chan error)
 	for n := range 4 {
 		more := file.String() + fmt.Sprintf("2026-03-15,2026-03-15,1.00,LAST%d,,\n", n)
 		go func() {
-			_, err := h.Import(t.Context(), h.importRequest(more), nil)
+			_, err := env.reconciliation.Import(t.Context(), env.importRequest(more), nil)
 			results <- err
 		}()
 	}
@@ -376,7 +375,7 @@ func TestImport_ConcurrentImports(t *testing.T) {
 		}
 	}
 	var stored int
-	if err := h.store.Pool().QueryRow(t.Context(), "SELECT count(*) FROM reconciliation_lines").Scan(&stored); err != nil || stored != lines+4 {
+	if err := env.Store.Pool().QueryRow(t.Context(), "SELECT count(*) FROM reconciliation_lines").Scan(&stored); err != nil || stored != lines+4 {
 		t.Errorf("%d lines, want %d, %v", stored, lines+4, err)
 	}
 }
@@ -384,20 +383,19 @@ func TestImport_ConcurrentImports(t *testing.T) {
 func TestReconciliations_AppendOnly(t *testing.T) {
 	t.Parallel()
 	// What was found and decided cannot be changed or deleted, whoever asks.
-	h := newEnv(t)
+	env := newEnv(t)
 	file := newStatementFile()
 	file.addLine(0, 100, "R1", "")
-	h.mustImport(t, file.String())
+	env.mustImport(t, file.String())
 	file.addLine(1, 200, "R2", "")
-	h.post(t, h.receivedPosting(1, 200, "R2"))
-	h.mustImport(t, file.String())
-	owner := h.connectAsOwner(t)
+	env.Post(env.receivedPosting(1, 200, "R2"))
+	env.mustImport(t, file.String())
 	for _, table := range tables {
-		_, err := owner.Exec(t.Context(), "DELETE FROM "+table)
+		err := env.Exec("DELETE FROM " + table)
 		if pg := new(pgconn.PgError); !errors.As(err, &pg) || pg.Code != "23001" { // restrict_violation
 			t.Errorf("the owner of %s deletes: %v", table, err)
 		}
-		_, err = h.store.Pool().Exec(t.Context(), "DELETE FROM "+table)
+		_, err = env.Store.Pool().Exec(t.Context(), "DELETE FROM "+table)
 		if pg := new(pgconn.PgError); !errors.As(err, &pg) || pg.Code != "42501" { // insufficient_privilege
 			t.Errorf("the service deletes from %s: %v", table, err)
 		}
@@ -407,20 +405,6 @@ func TestReconciliations_AppendOnly(t *testing.T) {
 var tables = []string{"reconciliations", "reconciliation_lines", "reconciliation_matches", "reconciliation_matched_lines",
 	"reconciliation_matched_entries", "reconciliation_breaks", "reconciliation_resolutions"}
 
-// connectAsOwner is a connection that works with the rights of the tables' owner.
-func (h *env) connectAsOwner(t testing.TB) *pgx.Conn {
-	t.Helper()
-	conn, err := h.store.Connect(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = conn.Close(context.WithoutCancel(t.Context())) })
-	if _, err := conn.Exec(t.Context(), "RESET ROLE"); err != nil {
-		t.Fatal(err)
-	}
-	return conn
-}
-
 // A week of 100,000 lines, from a file to what became of each. RECONCILE_LINES says how
 // many; the generator's own work is not counted.
 func BenchmarkImport_Week(b *testing.B) {
@@ -428,15 +412,14 @@ func BenchmarkImport_Week(b *testing.B) {
 	if set, err := strconv.Atoi(os.Getenv("RECONCILE_LINES")); err == nil {
 		size = set
 	}
-	h := newEnv(b)
-	file, want, _ := h.createWeek(b, size)
-	owner := h.connectAsOwner(b)
+	env := newEnv(b)
+	file, want, _ := env.createWeek(b, size)
 	for b.Loop() {
 		b.StopTimer()
-		deleteReconciliations(b, owner)
+		deleteReconciliations(b, env)
 		runtime.GC()
 		b.StartTimer()
-		done, err := h.Import(b.Context(), h.importRequest(file.String()), nil)
+		done, err := env.reconciliation.Import(b.Context(), env.importRequest(file.String()), nil)
 		if err != nil {
 			b.Fatal(err)
 		}
@@ -447,12 +430,12 @@ func BenchmarkImport_Week(b *testing.B) {
 	b.ReportMetric(float64(b.N*size)/b.Elapsed().Seconds(), "lines/s")
 }
 
-// deleteReconciliations forgets all reconciliations, as only the owner of the tables can.
-func deleteReconciliations(b *testing.B, owner *pgx.Conn) {
+// deleteReconciliations deletes all reconciliations, as only the owner of the tables can.
+func deleteReconciliations(b *testing.B, env *env) {
 	b.Helper()
 	for _, table := range tables {
 		for _, statement := range []string{"ALTER TABLE %s DISABLE TRIGGER USER", "DELETE FROM %s", "ALTER TABLE %s ENABLE TRIGGER USER"} {
-			if _, err := owner.Exec(b.Context(), fmt.Sprintf(statement, table)); err != nil {
+			if err := env.Exec(fmt.Sprintf(statement, table)); err != nil {
 				b.Fatal(err)
 			}
 		}
