@@ -74,41 +74,50 @@ func (q *endpointQueue) enqueue(w ports.QueuedWebhook) {
 	}
 }
 
+// delivery is an event that is being sent.
+type delivery struct {
+	event    ports.QueuedWebhook
+	endpoint ports.Endpoint
+	probe    bool // it started while the circuit breaker was open
+}
+
 // dispatch starts as many deliveries as the circuit breaker allows.
 func (q *endpointQueue) dispatch(ctx context.Context) {
 	now := time.Now()
-	for !q.stopped && q.endpoint.URL != "" && q.sending < q.breaker.allowed(now) {
-		w, ok := q.nextEvent()
+	for {
+		d, ok := q.nextDelivery(now)
 		if !ok {
 			return
 		}
-		q.sending++
-		endpoint, probe := q.endpoint, q.breaker.open
-		q.workers.Go(func() { q.deliver(ctx, w, endpoint, probe) })
+		q.workers.Go(func() { q.deliver(ctx, d) })
 	}
 }
 
-// nextEvent takes the event to send next.
-func (q *endpointQueue) nextEvent() (ports.QueuedWebhook, bool) {
+// nextDelivery takes the event to send next, if one is ready and may be sent now.
+func (q *endpointQueue) nextDelivery(now time.Time) (delivery, bool) {
+	if q.stopped || q.endpoint.URL == "" || q.sending >= q.breaker.allowed(now) {
+		return delivery{}, false
+	}
 	subject, ok := q.ready.pop()
 	if !ok {
-		return ports.QueuedWebhook{}, false
+		return delivery{}, false
 	}
-	return q.subjects[subject].events[0], true
+	q.sending++
+	return delivery{event: q.subjects[subject].events[0], endpoint: q.endpoint, probe: q.breaker.open}, true
 }
 
 // deliver sends one event after another, as long as finishAttempt returns a next one.
-func (q *endpointQueue) deliver(ctx context.Context, w ports.QueuedWebhook, endpoint ports.Endpoint, probe bool) {
+func (q *endpointQueue) deliver(ctx context.Context, d delivery) {
 	for more := true; more; {
-		at := q.service.Clock.Now()
-		response := q.service.Webhooks.Deliver(ctx, ports.WebhookDelivery{Endpoint: endpoint, ID: w.ID, Body: w.Body, At: at})
-		w, endpoint, probe, more = q.finishAttempt(ctx, w, endpoint, probe, at, response)
+		attemptedAt := q.service.Clock.Now()
+		response := q.service.Webhooks.Deliver(ctx, ports.WebhookDelivery{Endpoint: d.endpoint, ID: d.event.ID, Body: d.event.Body, At: attemptedAt})
+		d, more = q.finishAttempt(ctx, d, attemptedAt, response)
 	}
 }
 
-// finishAttempt sets the outcome of an event after an attempt. It returns the next event for the
-// worker to send, with its endpoint and whether it is a probe; false if the worker ends.
-func (q *endpointQueue) finishAttempt(ctx context.Context, w ports.QueuedWebhook, endpoint ports.Endpoint, probe bool, at time.Time, response ports.WebhookResponse) (ports.QueuedWebhook, ports.Endpoint, bool, bool) {
+// finishAttempt sets the outcome of an event after an attempt. It returns the next delivery of the
+// worker, and false if the worker ends.
+func (q *endpointQueue) finishAttempt(ctx context.Context, d delivery, attemptedAt time.Time, response ports.WebhookResponse) (delivery, bool) {
 	now := q.service.readClocks()
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -117,47 +126,39 @@ func (q *endpointQueue) finishAttempt(ctx context.Context, w ports.QueuedWebhook
 		// The dispatcher interrupted it: the event stays in the queue without an attempt.
 		q.stopped = true
 		q.wake()
-		return w, endpoint, false, false
+		return delivery{}, false
 	}
 	q.service.Metrics.Attempted(response.Outcome, response.Duration)
-	q.updateBreaker(now.machine, endpoint, probe, response.Outcome)
+	q.updateBreaker(now.machine, d, response.Outcome)
 
-	subject, attempt := q.subjects[w.Subject], newAttempt(at, response)
+	subject, attempt := q.subjects[d.event.Subject], newAttempt(attemptedAt, response)
 	subject.events = subject.events[1:]
-	result := ports.WebhookResult{Event: w, Attempt: &attempt}
-	result.Event.Body = nil
-	if !response.Outcome.Delivered() {
-		if next, retry := event.NextAttempt(w.Name, w.AttemptsSinceDue+1, w.DueSince, now.service, rand.Uint64()); retry {
-			result.Outcome, result.RetryAt = ports.WebhookRetry, next
-		} else {
-			q.service.Metrics.Abandoned()
-		}
+	result := ports.WebhookResult{Event: d.event, Attempt: &attempt}
+	if response.Outcome.Delivered() {
+		q.service.Metrics.Delivered(now.service.Sub(d.event.Created))
+	} else if next, retry := event.NextAttempt(d.event.Name, d.event.AttemptsSinceDue+1, d.event.DueSince, now.service, rand.Uint64()); retry {
+		result.Outcome, result.RetryAt = ports.WebhookRetry, next
 	} else {
-		q.service.Metrics.Delivered(now.service.Sub(w.Created))
+		q.service.Metrics.Abandoned()
 	}
 	q.finishEvent(subject, result)
 
-	if q.stopped || q.endpoint.URL == "" || q.sending >= q.breaker.allowed(now.machine) {
-		return w, endpoint, false, false
+	next, more := q.nextDelivery(now.machine)
+	if more {
+		q.dispatch(ctx) // the circuit breaker may allow more now
 	}
-	next, ok := q.nextEvent()
-	if !ok {
-		return w, endpoint, false, false
-	}
-	q.sending++
-	q.dispatch(ctx) // the circuit breaker may allow more now
-	return next, q.endpoint, q.breaker.open, true
+	return next, more
 }
 
 // updateBreaker records an outcome in the circuit breaker, unless the endpoint has changed since.
-func (q *endpointQueue) updateBreaker(now time.Time, endpoint ports.Endpoint, probe bool, outcome event.Outcome) {
+func (q *endpointQueue) updateBreaker(now time.Time, d delivery, outcome event.Outcome) {
 	switch {
-	case endpoint != q.endpoint:
+	case d.endpoint != q.endpoint:
 	case outcome.Delivered():
 		if q.breaker.recordSuccess() {
 			q.service.Metrics.Resumed(q.platform)
 		}
-	case q.breaker.recordFailure(now, outcome.Responded(), probe):
+	case q.breaker.recordFailure(now, outcome.Responded(), d.probe):
 		q.service.Metrics.Paused(q.platform, outcome)
 	}
 }

@@ -3,8 +3,9 @@
 // platform with a token and a customer, builders for what else a test needs, and
 // assertions on balances, entries, events and faults.
 //
-// It is for tests alone. It constructs no use case: a test does that itself, from the
-// fields of Env, so that this package depends on none of them.
+// It is for tests only. It constructs no use case: a test does that itself, from the fields of
+// Env, so that this package depends on none of them. TestService_ListInternalReturnsBalances in
+// app/accounts is a short example.
 package apptest
 
 import (
