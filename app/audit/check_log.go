@@ -5,34 +5,36 @@ import (
 	"context"
 
 	"causeway/app/audit/merkle"
+	"causeway/core/ident"
 	"causeway/ledger"
 	"causeway/ports"
 )
 
-// logCheck makes the log of one platform again, from its postings as they come by, and
-// holds it against the hashes that were stored and the heads that were signed.
+// logCheck computes the log of one platform anew from its postings, and compares it with the
+// stored hashes and with checkpoints.
 type logCheck struct {
 	report   *Report
 	platform ports.AuditPlatform
-	stored   *storedLog // nil where there is none to compare with
-	keys     logKeys    // nil: signatures are not verified
+	stored   *storedLog // nil for an export
+	keys     logKeys    // nil if signatures are not verified
 	sources  []*checkpointSource
 
 	tree    *merkle.Tree
-	lastSeq int64 // the number that came by last
-	// firstMissing is the first number that the tree cannot be made for; 0 while it can.
+	lastSeq int64 // number of the last posting
+	// firstMissing is the number of the first missing posting, from which on the tree cannot be
+	// computed; 0 if none.
 	firstMissing int64
 	suspects     []suspect
-	leafMismatch bool // a leaf did
+	leafMismatch bool // a leaf differs from its stored hash
 }
 
 const leavesPerFlush = 4_096
 
-// addPosting takes a posting in the order of numbers.
+// addPosting adds a posting to the tree. Postings come in the order of their numbers.
 func (c *logCheck) addPosting(ctx context.Context, a ports.AuditPosting, posting ledger.Posting, why string, near []ledger.Leaf) error {
-	if a.Seq <= c.lastSeq { // below the first number, or a number that is there twice
+	if a.Seq <= c.lastSeq { // below 1, or a duplicate
 		if c.stored != nil {
-			c.report.addFinding(RuleSealed, "posting %s (%s) on %s has number %d, under which it was never sealed", posting.ID, posting.Kind, c.platform.Platform, a.Seq)
+			c.report.addFinding(RuleSealed, "posting %s (%s) on %s has number %d, which was sealed with another posting", posting.ID, posting.Kind, c.platform.Platform, a.Seq)
 		}
 		return nil
 	}
@@ -62,22 +64,22 @@ func (c *logCheck) addPosting(ctx context.Context, a ports.AuditPosting, posting
 	return c.checkUpTo(ctx, a.Seq)
 }
 
-func (c *logCheck) markMissing(at int64) {
+func (c *logCheck) markMissing(seq int64) {
 	if c.firstMissing == 0 {
-		c.firstMissing = at
+		c.firstMissing = seq
 	}
 }
 
-// reportMissing reports sealed numbers that no posting has.
+// reportMissing reports sealed postings that are missing.
 func (c *logCheck) reportMissing(from, to int64) {
 	if c.stored == nil || from > c.stored.size {
 		return
 	}
 	to = min(to, c.stored.size)
-	c.report.addFinding(RuleSealed, "%d postings are missing on %s that were sealed: number %d to %d", to-from+1, c.platform.Platform, from, to)
+	c.report.addFinding(RuleSealed, "%d sealed postings are missing on %s: number %d to %d", to-from+1, c.platform.Platform, from, to)
 }
 
-// compareLeaf holds a leaf against the hash that was stored of it.
+// compareLeaf compares the hash of a leaf with the stored one.
 func (c *logCheck) compareLeaf(ctx context.Context, leaf ledger.Leaf, hash merkle.Hash, why string, near []ledger.Leaf) error {
 	if c.stored == nil || leaf.Seq > c.stored.size {
 		return nil
@@ -91,7 +93,7 @@ func (c *logCheck) compareLeaf(ctx context.Context, leaf ledger.Leaf, hash merkl
 	case !ok:
 		c.leafMismatch = true
 		if c.stored.markTileMissing() {
-			c.report.addFinding(RuleSealed, "the log of %s has lost its hashes around number %d", c.platform.Platform, leaf.Seq)
+			c.report.addFinding(RuleSealed, "the log of %s has no hashes around number %d", c.platform.Platform, leaf.Seq)
 		}
 	case want != hash:
 		c.leafMismatch = true
@@ -104,7 +106,7 @@ func (c *logCheck) compareLeaf(ctx context.Context, leaf ledger.Leaf, hash merkl
 	return nil
 }
 
-// flushTree forgets leaves, and holds the upper levels of the tree against what was stored.
+// flushTree releases leaves, and compares the upper levels of the tree with the stored ones.
 func (c *logCheck) flushTree(ctx context.Context) error {
 	full, _, err := c.tree.Flush()
 	if err != nil || c.stored == nil || c.leafMismatch {
@@ -114,30 +116,30 @@ func (c *logCheck) flushTree(ctx context.Context) error {
 }
 
 func (c *logCheck) compareUpperTiles(ctx context.Context, full []ports.LogTile) error {
-	var made []ports.LogTile
-	var places []ports.TileIndex
+	var computed []ports.LogTile
+	var indexes []ports.TileIndex
 	for _, t := range full {
 		if t.Level > 0 && (t.N+1)<<(8*(t.Level+1)) <= c.stored.size {
-			made, places = append(made, t), append(places, t.TileIndex)
+			computed, indexes = append(computed, t), append(indexes, t.TileIndex)
 		}
 	}
-	if len(made) == 0 {
+	if len(computed) == 0 {
 		return nil
 	}
-	kept, err := c.stored.view.LogTiles(ctx, c.platform.Platform, places)
-	for i, t := range made {
-		if err == nil && !bytes.Equal(kept[i], t.Hashes) {
-			c.report.addFinding(RuleSealed, "the log of %s has wrong hashes at level %d, place %d", c.platform.Platform, t.Level, t.N)
+	stored, err := c.stored.view.LogTiles(ctx, c.platform.Platform, indexes)
+	for i, t := range computed {
+		if err == nil && !bytes.Equal(stored[i], t.Hashes) {
+			c.report.addFinding(RuleSealed, "the log of %s has wrong hashes in tile %d of level %d", c.platform.Platform, t.N, t.Level)
 		}
 	}
 	return err
 }
 
-// finish reports what only shows when all postings have come by.
+// finish reports what can only be seen after the last posting.
 func (c *logCheck) finish(ctx context.Context, explain *explainer) error {
 	if c.stored != nil {
 		if missing := c.stored.size - c.lastSeq; missing > 0 {
-			c.report.addFinding(RuleSealed, "the newest %d postings are missing on %s: the log says %d were sealed, and the last one that is there has number %d",
+			c.report.addFinding(RuleSealed, "the newest %d postings are missing on %s: the log has %d, and the last one in the ledger has number %d",
 				missing, c.platform.Platform, c.stored.size, c.lastSeq)
 		}
 		if err := c.compareEdge(); err != nil {
@@ -150,7 +152,7 @@ func (c *logCheck) finish(ctx context.Context, explain *explainer) error {
 		}
 	}
 	if c.stored != nil && c.sources[0].lastSize != c.stored.size {
-		c.report.addFinding(RuleSignedCheckpoints, "the log of %s is at size %d and its last head at size %d", c.platform.Platform, c.stored.size, c.sources[0].lastSize)
+		c.report.addFinding(RuleSignedCheckpoints, "the log of %s has size %d, but its last checkpoint has size %d", c.platform.Platform, c.stored.size, c.sources[0].lastSize)
 	}
 	for _, s := range c.suspects {
 		c.report.addFinding(RuleSealed, "posting %s (%s, number %d on %s) is not what was sealed: %s",
@@ -159,18 +161,77 @@ func (c *logCheck) finish(ctx context.Context, explain *explainer) error {
 	return nil
 }
 
-// compareEdge holds the stored edge against the tree, if it has just come to the same size.
+// compareEdge compares the stored edge with the tree, if the tree has the same size.
 func (c *logCheck) compareEdge() error {
 	if c.firstMissing > 0 || c.leafMismatch || c.tree.Size() != c.stored.size {
 		return nil
 	}
 	_, edge, err := c.tree.Flush()
 	if err == nil && !bytes.Equal(edge, c.stored.edge) {
-		c.report.addFinding(RuleSealed, "the log of %s has wrong hashes at its edge", c.platform.Platform)
+		c.report.addFinding(RuleSealed, "the log of %s has wrong hashes in its partial tiles", c.platform.Platform)
 	}
 	return err
 }
 
 func newLogCheck(report *Report, p ports.AuditPlatform, keys logKeys) *logCheck {
 	return &logCheck{report: report, platform: p, keys: keys, tree: merkle.NewTree()}
+}
+
+// storedLog reads the stored leaf hashes of a log in order.
+type storedLog struct {
+	view     ports.AuditView
+	platform ident.Platform
+	size     int64
+	edge     []byte
+
+	loadedTiles     [][]byte // from firstTile on
+	firstTile       int64
+	missingReported bool // of the current tile
+}
+
+// tilesPerRead is how many tiles of leaves are read at once, 8 KiB each.
+const tilesPerRead = 16
+
+func openStoredLog(ctx context.Context, view ports.AuditView, p ident.Platform) (*storedLog, error) {
+	size, edge, err := view.Log(ctx, p)
+	return &storedLog{view: view, platform: p, size: size, edge: edge, firstTile: -1}, err
+}
+
+// leaf returns the stored hash of a number, or false if it is missing.
+func (s *storedLog) leaf(ctx context.Context, seq int64) (hash merkle.Hash, ok bool, err error) {
+	n, offset := (seq-1)/merkle.TileWidth, (seq-1)%merkle.TileWidth*merkle.HashSize
+	tile := s.edge
+	if full := s.size / merkle.TileWidth; n < full {
+		if s.firstTile < 0 || n < s.firstTile || n >= s.firstTile+int64(len(s.loadedTiles)) {
+			if err := s.loadTiles(ctx, n, min(full-n, tilesPerRead)); err != nil {
+				return hash, false, err
+			}
+		}
+		tile = s.loadedTiles[n-s.firstTile]
+	}
+	if offset == 0 {
+		s.missingReported = false
+	}
+	if offset+merkle.HashSize > int64(len(tile)) {
+		return hash, false, nil
+	}
+	copy(hash[:], tile[offset:])
+	return hash, true, nil
+}
+
+func (s *storedLog) loadTiles(ctx context.Context, first, n int64) (err error) {
+	indexes := make([]ports.TileIndex, n)
+	for i := range indexes {
+		indexes[i].N = first + int64(i)
+	}
+	s.firstTile = first
+	s.loadedTiles, err = s.view.LogTiles(ctx, s.platform, indexes)
+	return err
+}
+
+// markTileMissing reports whether the current tile was not yet marked as missing.
+func (s *storedLog) markTileMissing() bool {
+	before := s.missingReported
+	s.missingReported = true
+	return !before
 }

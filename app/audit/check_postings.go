@@ -5,24 +5,27 @@ import (
 	"context"
 	"time"
 
+	"github.com/google/uuid"
+
+	"causeway/core/ident"
 	"causeway/ledger"
 	"causeway/ports"
 )
 
-// postingCheck goes through the postings of one platform in the order of their numbers.
+// postingCheck checks the postings of one platform in the order of their numbers.
 type postingCheck struct {
 	report       *Report
 	platform     ports.AuditPlatform
 	totals       totals
 	explainer    *explainer
-	log          *logCheck // nil: the log is not looked at
+	log          *logCheck // nil if the log is not verified
 	lastSeq      int64
 	lastRecorded time.Time
 }
 
 func (c *postingCheck) check(ctx context.Context, p ports.AuditPosting) error {
 	if !p.Found {
-		c.report.addFinding(RuleWellFormed, "%d entries on %s name posting number %d, which is not there", len(p.Entries), c.platform.Platform, p.Seq)
+		c.report.addFinding(RuleWellFormed, "%d entries on %s belong to posting number %d, which does not exist", len(p.Entries), c.platform.Platform, p.Seq)
 		c.addToTotals(p.Entries)
 		return nil
 	}
@@ -46,10 +49,10 @@ func (c *postingCheck) check(ctx context.Context, p ports.AuditPosting) error {
 	return c.log.addPosting(ctx, p, posting, why, near)
 }
 
-// checkDigest holds a posting against its digest, and says what was changed if that can
-// be told.
+// checkDigest compares a posting with its digest, and returns what was changed if it can find
+// that out.
 func (c *postingCheck) checkDigest(p ports.AuditPosting, posting ledger.Posting) (why string) {
-	if c.explainer == nil { // there are no digests
+	if c.explainer == nil { // an export has no digests
 		return ""
 	}
 	c.report.countChecked(RuleUnchanged)
@@ -70,7 +73,7 @@ func (c *postingCheck) checkNumber(p ports.AuditPosting) {
 	c.report.countChecked(RuleSequence)
 	switch missing := p.Seq - c.lastSeq - 1; {
 	case p.Seq <= c.lastSeq:
-		c.report.addFinding(RuleSequence, "posting %s on %s has number %d, which is none or another's", p.Posting.ID, c.platform.Platform, p.Seq)
+		c.report.addFinding(RuleSequence, "posting %s on %s has number %d, which is not a valid number or already used", p.Posting.ID, c.platform.Platform, p.Seq)
 		return
 	case missing != 0:
 		c.report.addFinding(RuleSequence, "%d postings are missing on %s between number %d and number %d", missing, c.platform.Platform, c.lastSeq, p.Seq)
@@ -87,23 +90,23 @@ func (c *postingCheck) checkRecordedTime(p ports.AuditPosting) {
 	c.lastRecorded = p.Recorded
 }
 
-// checkEntries puts the entries into the posting, and looks at each before.
+// checkEntries checks each entry and returns the posting with its entries.
 func (c *postingCheck) checkEntries(p ports.AuditPosting) ledger.Posting {
 	for i, e := range p.Entries {
 		if e.N != i+1 {
-			c.report.addFinding(RuleWellFormed, "posting %s (number %d on %s) has an entry %d in place %d", p.Posting.ID, p.Seq, c.platform.Platform, e.N, i+1)
+			c.report.addFinding(RuleWellFormed, "posting %s (number %d on %s) has entry number %d at position %d", p.Posting.ID, p.Seq, c.platform.Platform, e.N, i+1)
 		}
 		if c.explainer == nil {
-			continue // and no accounts
+			continue // an export has no accounts
 		}
 		c.report.countChecked(RuleCurrency)
 		for _, side := range []ports.AuditSide{e.Debit, e.Credit} {
 			switch {
 			case !side.Found:
-				c.report.addFinding(RuleCurrency, "entry %d of posting %s (number %d on %s) names account %d, which is not there",
+				c.report.addFinding(RuleCurrency, "entry %d of posting %s (number %d on %s) uses account %d, which does not exist",
 					e.N, p.Posting.ID, p.Seq, c.platform.Platform, side.Number)
 			case side.Currency != e.Currency:
-				c.report.addFinding(RuleCurrency, "entry %d of posting %s (number %d on %s) moves %s on account %d, %s, which carries %s",
+				c.report.addFinding(RuleCurrency, "entry %d of posting %s (number %d on %s) is in %s, but account %d, %s, is in %s",
 					e.N, p.Posting.ID, p.Seq, c.platform.Platform, e.Currency, side.Number, side.Path, side.Currency)
 			}
 		}
@@ -117,7 +120,7 @@ func (c *postingCheck) addToTotals(entries []ports.AuditEntry) {
 	}
 }
 
-// finish holds what was seen against the platform's clock, and ends the log's check.
+// finish compares the last posting with the platform's clock, and finishes the check of the log.
 func (c *postingCheck) finish(ctx context.Context) error {
 	c.checkClock()
 	if c.log == nil {
@@ -129,15 +132,40 @@ func (c *postingCheck) finish(ctx context.Context) error {
 func (c *postingCheck) checkClock() {
 	switch {
 	case !c.platform.HasClock && c.lastSeq > 0:
-		c.report.addFinding(RuleSequence, "%s has postings and no clock", c.platform.Platform)
-	case !c.platform.HasClock: // its accounts were held for a first posting, which was refused
+		c.report.addFinding(RuleSequence, "%s has postings but no clock", c.platform.Platform)
+	case !c.platform.HasClock: // only accounts, created for a first posting that was refused
 	case c.platform.Seq > c.lastSeq:
 		c.report.addFinding(RuleSequence, "%d postings are missing on %s after number %d", c.platform.Seq-c.lastSeq, c.platform.Platform, c.lastSeq)
 	case c.platform.Seq < c.lastSeq:
-		c.report.addFinding(RuleSequence, "the clock of %s stands at %d and the last posting has number %d", c.platform.Platform, c.platform.Seq, c.lastSeq)
+		c.report.addFinding(RuleSequence, "the clock of %s is at number %d, but the last posting has number %d", c.platform.Platform, c.platform.Seq, c.lastSeq)
 	}
 	if c.platform.HasClock && c.platform.Recorded.Before(c.lastRecorded) {
-		c.report.addFinding(RuleRecordedTime, "the clock of %s stands at %s, before the last posting at %s",
+		c.report.addFinding(RuleRecordedTime, "the clock of %s is at %s, before the last posting at %s",
 			c.platform.Platform, c.platform.Recorded.Format(time.RFC3339Nano), c.lastRecorded.Format(time.RFC3339Nano))
 	}
+}
+
+// reversalCheck checks the reversals of one platform, ordered by the posting they reverse.
+type reversalCheck struct {
+	report   *Report
+	platform ident.Platform
+	previous uuid.UUID // the posting that the last one reversed
+}
+
+func (c *reversalCheck) check(reversal, original ports.NumberedPosting, found bool) error {
+	c.report.countChecked(RuleReversals)
+	p := reversal.Posting
+	switch {
+	case !found:
+		c.report.addFinding(RuleReversals, "posting %s on %s reverses %s, which does not exist or has no entries", p.ID, c.platform, p.Reverses)
+	case p.Reverses == c.previous:
+		c.report.addFinding(RuleReversals, "posting %s on %s reverses %s, which another posting reverses too", p.ID, c.platform, p.Reverses)
+	case !p.IsReversalOf(original.Posting):
+		c.report.addFinding(RuleReversals, "posting %s on %s does not mirror %s", p.ID, c.platform, p.Reverses)
+	case reversal.Seq <= original.Seq:
+		c.report.addFinding(RuleReversals, "posting %s on %s, number %d, reverses %s, which is later, with number %d",
+			p.ID, c.platform, reversal.Seq, p.Reverses, original.Seq)
+	}
+	c.previous = p.Reverses
+	return nil
 }

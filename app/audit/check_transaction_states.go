@@ -9,59 +9,60 @@ import (
 	"causeway/ports"
 )
 
-// StateChecker says of each transaction whether the kinds posted for it, in order, are
-// exactly those that its present state calls for: nil, or what is wrong, at the same
-// place. The error is for when it cannot tell.
-type StateChecker func(ctx context.Context, platform ident.Platform, stories []ports.TransactionKinds) (wrong []error, err error)
+// StateChecker compares the kinds of the postings of each transaction, in order, with the
+// transaction's current state. At the index of each transaction it returns nil, or how they
+// differ. The error means that it could not compare them.
+type StateChecker func(ctx context.Context, platform ident.Platform, transactions []ports.TransactionKinds) (mismatches []error, err error)
 
-// unexplainedTransaction is one transaction in doubt.
-type unexplainedTransaction struct {
+// doubtfulTransaction is a transaction whose postings did not match its state.
+type doubtfulTransaction struct {
 	platform ident.Platform
 	ports.TransactionKinds
 	err error
 }
 
-// checkTransactionStates asks of every transaction with postings whether they explain its state.
-// States are read after the postings, while payments go on, so what does not fit is
-// only in doubt.
-func (b *Checker) checkTransactionStates(ctx context.Context, view ports.AuditView, report *Report, platform ident.Platform) (doubts []unexplainedTransaction, err error) {
-	if b.stateChecker == nil {
+// checkTransactionStates compares the postings of every transaction with its state. Payments
+// continue during the check and states are read after postings, so a mismatch is not yet a
+// violation: recheckTransactions decides.
+func (c *Checker) checkTransactionStates(ctx context.Context, view ports.AuditView, report *Report, platform ident.Platform) (inDoubt []doubtfulTransaction, err error) {
+	if c.stateChecker == nil {
 		return nil, nil
 	}
 	err = view.TransactionKinds(ctx, platform, func(group []ports.TransactionKinds) error {
-		wrong, err := b.runStateChecker(ctx, platform, group)
+		mismatches, err := c.runStateChecker(ctx, platform, group)
 		if err != nil {
 			return err
 		}
-		for i, s := range group {
+		for i, transaction := range group {
 			report.countChecked(RuleTransactionStates)
-			if wrong[i] != nil {
-				doubts = append(doubts, unexplainedTransaction{platform, s, wrong[i]})
+			if mismatches[i] != nil {
+				inDoubt = append(inDoubt, doubtfulTransaction{platform, transaction, mismatches[i]})
 			}
 		}
 		return nil
 	})
-	return doubts, err
+	return inDoubt, err
 }
 
-// Postings and state change in one commit, so whoever is asked again soon either fits
-// or is caught in the middle of another change; three times in a row is damage.
+// maxRechecks is how often a transaction in doubt is compared again. Postings and state change
+// in one commit, so a mismatch means that the transaction changed between the two reads; if it
+// remains after so many attempts, the ledger is damaged.
 const maxRechecks = 3
 
-// recheckUnexplained asks again about the transactions in doubt, with their postings as they
-// are now, and reports those that still do not fit.
-func (b *Checker) recheckUnexplained(ctx context.Context, report *Report, doubts []unexplainedTransaction) error {
-	for _, s := range doubts {
+// recheckTransactions compares the transactions in doubt again, with their current postings,
+// and reports those that still do not match.
+func (c *Checker) recheckTransactions(ctx context.Context, report *Report, inDoubt []doubtfulTransaction) error {
+	for _, s := range inDoubt {
 		for range maxRechecks {
-			kinds, err := b.transactionKinds(ctx, s.platform, s.Transaction)
+			kinds, err := c.transactionKinds(ctx, s.platform, s.Transaction)
 			if err != nil {
 				return err
 			}
-			wrong, err := b.runStateChecker(ctx, s.platform, []ports.TransactionKinds{{Transaction: s.Transaction, Kinds: kinds}})
+			mismatches, err := c.runStateChecker(ctx, s.platform, []ports.TransactionKinds{{Transaction: s.Transaction, Kinds: kinds}})
 			if err != nil {
 				return err
 			}
-			if s.err = wrong[0]; s.err == nil {
+			if s.err = mismatches[0]; s.err == nil {
 				break
 			}
 		}
@@ -72,20 +73,20 @@ func (b *Checker) recheckUnexplained(ctx context.Context, report *Report, doubts
 	return nil
 }
 
-func (b *Checker) runStateChecker(ctx context.Context, platform ident.Platform, stories []ports.TransactionKinds) ([]error, error) {
-	wrong, err := b.stateChecker(ctx, platform, stories)
+func (c *Checker) runStateChecker(ctx context.Context, platform ident.Platform, transactions []ports.TransactionKinds) ([]error, error) {
+	mismatches, err := c.stateChecker(ctx, platform, transactions)
 	if err != nil {
-		return nil, fmt.Errorf("explain transactions: %w", err)
+		return nil, fmt.Errorf("check transaction states: %w", err)
 	}
-	if len(wrong) != len(stories) {
-		return nil, fmt.Errorf("explain transactions: %d answers to %d", len(wrong), len(stories))
+	if len(mismatches) != len(transactions) {
+		return nil, fmt.Errorf("check transaction states: %d results for %d transactions", len(mismatches), len(transactions))
 	}
-	return wrong, nil
+	return mismatches, nil
 }
 
-// transactionKinds lists the kinds posted for a transaction by now, one a posting.
-func (b *Checker) transactionKinds(ctx context.Context, platform ident.Platform, transaction ident.Transaction) (kinds []ledger.Kind, err error) {
-	entries, err := b.TransactionEntries(ctx, platform, transaction)
+// transactionKinds returns the kinds of the current postings of a transaction.
+func (c *Checker) transactionKinds(ctx context.Context, platform ident.Platform, transaction ident.Transaction) (kinds []ledger.Kind, err error) {
+	entries, err := c.TransactionEntries(ctx, platform, transaction)
 	if err != nil {
 		return nil, err
 	}

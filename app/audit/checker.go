@@ -1,65 +1,164 @@
 // Package audit proves that the ledger is what was posted. A Checker checks every
-// invariant of the ledger and verifies it against its log, or an export of the log
-// against checkpoints alone. A Log seals each platform's new postings in a Merkle tree,
-// signs checkpoints of it, publishes them, and proves that a posting is in the log.
+// invariant of the ledger and verifies it against its log; VerifyExport verifies an export
+// of the log against checkpoints, without a database. A Log seals each platform's new
+// postings in a Merkle tree, signs checkpoints of it, publishes them, and proves that a
+// posting is in the log.
 //
 // The package never posts and never corrects. Posting never waits for sealing.
 package audit
 
 import (
 	"context"
-	"fmt"
+	"slices"
 
-	"causeway/core/ident"
+	"causeway/ledger"
 	"causeway/ports"
 )
 
-// Checker answers questions about the ledger.
+// Checker checks the ledger of all platforms.
 type Checker struct {
 	reader       ports.LedgerReader
 	audit        ports.LedgerAudit
 	stateChecker StateChecker
 }
 
-// NewChecker makes the books. Without explain the check leaves out the rule that needs it.
-func NewChecker(reader ports.LedgerReader, audit ports.LedgerAudit, explain StateChecker) *Checker {
-	return &Checker{reader, audit, explain}
+// NewChecker returns a Checker. Without a state checker it leaves out RuleTransactionStates.
+func NewChecker(reader ports.LedgerReader, audit ports.LedgerAudit, stateChecker StateChecker) *Checker {
+	return &Checker{reader, audit, stateChecker}
 }
 
-// Balances lists the accounts of a platform, of all platforms when zero, with their
-// present balances, by platform, currency and path.
-func (b *Checker) Balances(ctx context.Context, platform ident.Platform) (lines []ports.AccountBalance, err error) {
-	err = b.reader.TrialBalance(ctx, platform, func(line ports.AccountBalance) error {
-		lines = append(lines, line)
+// Check checks every rule on the ledger of all platforms, in one snapshot. It streams: the
+// memory it needs does not grow with the ledger. Violations are in the report; an error means
+// that the check could not be completed.
+func (c *Checker) Check(ctx context.Context) (Report, error) {
+	return c.check(ctx, newReport(check, c.uncheckedRules()...), nil)
+}
+
+// VerifyOptions is what the log is verified against, beside what is stored.
+type VerifyOptions struct {
+	// Published are checkpoints that were kept outside of the database. Whoever can change
+	// the postings can also change the stored checkpoints, but not these.
+	Published []PublishedCheckpoint
+	// Keys verify the signatures of checkpoints; the stored keys if empty.
+	Keys [][32]byte
+}
+
+// Verify checks what Check checks, and that every posting is what was sealed in the log: it
+// computes the log anew from the postings and their entries, and compares it with the stored
+// hashes and with every checkpoint.
+func (c *Checker) Verify(ctx context.Context, v VerifyOptions) (Report, error) {
+	except := c.uncheckedRules()
+	if len(v.Published) == 0 {
+		except = append(except, RulePublishedCheckpoints)
+	}
+	return c.check(ctx, newReport(check|verify, except...), &v)
+}
+
+func (c *Checker) uncheckedRules() []Rule {
+	if c.stateChecker == nil {
+		return []Rule{RuleTransactionStates}
+	}
+	return nil
+}
+
+func (c *Checker) check(ctx context.Context, report *Report, v *VerifyOptions) (Report, error) {
+	var inDoubt []doubtfulTransaction
+	err := c.audit.Snapshot(ctx, func(ctx context.Context, view ports.AuditView) error {
+		platforms, err := view.Platforms(ctx)
+		if err != nil {
+			return err
+		}
+		if v != nil {
+			v, platforms, err = v.withStoredKeys(ctx, view, platforms)
+			if err != nil {
+				return err
+			}
+		}
+		for _, p := range platforms {
+			found, err := c.checkPlatform(ctx, view, report, p, v)
+			if err != nil {
+				return err
+			}
+			inDoubt = append(inDoubt, found...)
+		}
 		return nil
 	})
-	return lines, err
-}
-
-// TransactionEntries lists everything that was posted for a transaction of a platform, in order.
-func (b *Checker) TransactionEntries(ctx context.Context, platform ident.Platform, transaction ident.Transaction) (entries []ports.RecordedEntry, err error) {
-	filter := ports.EntryFilter{Platform: platform, Transaction: transaction, Limit: 1000}
-	for {
-		page, err := b.reader.Entries(ctx, filter)
-		if err != nil {
-			return nil, fmt.Errorf("read the entries of %s: %w", transaction, err)
-		}
-		entries = append(entries, page.Entries...)
-		if !page.More {
-			return entries, nil
-		}
-		filter.After = page.Entries[len(page.Entries)-1].Position
+	if err != nil {
+		return Report{}, err
 	}
+	if err := c.recheckTransactions(ctx, report, inDoubt); err != nil {
+		return Report{}, err
+	}
+	return *report, nil
 }
 
-// Platforms lists the platforms that anything in the books belongs to.
-func (b *Checker) Platforms(ctx context.Context) (platforms []ident.Platform, err error) {
-	err = b.audit.Snapshot(ctx, func(ctx context.Context, view ports.AuditView) error {
-		found, err := view.Platforms(ctx)
-		for _, p := range found {
-			platforms = append(platforms, p.Platform)
+// withStoredKeys returns the options with the stored keys if they have none, and the platforms
+// with those that only have published checkpoints left.
+func (v VerifyOptions) withStoredKeys(ctx context.Context, view ports.AuditView, platforms []ports.AuditPlatform) (*VerifyOptions, []ports.AuditPlatform, error) {
+	if len(v.Keys) == 0 {
+		stored, err := view.LogKeys(ctx)
+		if err != nil {
+			return nil, nil, err
 		}
-		return err
-	})
-	return platforms, err
+		v.Keys = [][32]byte{}
+		for _, k := range stored {
+			v.Keys = append(v.Keys, k.Public)
+		}
+	}
+	for _, published := range v.Published {
+		if !slices.ContainsFunc(platforms, func(p ports.AuditPlatform) bool { return p.Platform == published.Platform }) {
+			platforms = append(platforms, ports.AuditPlatform{Platform: published.Platform})
+		}
+	}
+	return &v, platforms, nil
+}
+
+func (c *Checker) checkPlatform(ctx context.Context, view ports.AuditView, report *Report, p ports.AuditPlatform, v *VerifyOptions) ([]doubtfulTransaction, error) {
+	totals := totals{}
+	postings := &postingCheck{report: report, platform: p, totals: totals, explainer: newExplainer(func(limit int) ([]ledger.Account, error) {
+		return view.OldestAccounts(ctx, p.Platform, limit)
+	})}
+	if v != nil {
+		var err error
+		postings.log = newLogCheck(report, p, v.Keys)
+		if postings.log.stored, err = openStoredLog(ctx, view, p.Platform); err != nil {
+			return nil, err
+		}
+		postings.log.addStoredCheckpoints(view)
+		if err := postings.log.addClosingCheckpoints(ctx, view); err != nil {
+			return nil, err
+		}
+		if published := platformCheckpoints(v.Published, p.Platform); len(published) > 0 {
+			postings.log.addPublished(published)
+		}
+	}
+	if err := view.Postings(ctx, p.Platform, func(a ports.AuditPosting) error { return postings.check(ctx, a) }); err != nil {
+		return nil, err
+	}
+	if err := postings.finish(ctx); err != nil {
+		return nil, err
+	}
+
+	accounts := &accountCheck{report: report, platform: p, totals: totals}
+	if err := view.Accounts(ctx, p.Platform, accounts); err != nil {
+		return nil, err
+	}
+	accounts.finishAccount()
+	if err := view.OrphanBalances(ctx, p.Platform, accounts.orphanBalance); err != nil {
+		return nil, err
+	}
+	accounts.checkSnapshotProgress()
+	totals.check(report, p.Platform)
+
+	if err := checkIndexes(ctx, view, report, p.Platform); err != nil {
+		return nil, err
+	}
+	reversals := &reversalCheck{report: report, platform: p.Platform}
+	if err := view.Reversals(ctx, p.Platform, reversals.check); err != nil {
+		return nil, err
+	}
+	if err := checkClosedMonths(ctx, view, report, p.Platform); err != nil {
+		return nil, err
+	}
+	return c.checkTransactionStates(ctx, view, report, p.Platform)
 }

@@ -13,25 +13,23 @@ import (
 	"causeway/ledger"
 )
 
-// suspect is a posting that does not give the hash that was stored of it.
+// suspect is a posting whose hash differs from the stored one.
 type suspect struct {
 	leaf        ledger.Leaf
 	storedHash  merkle.Hash
-	explanation string // what its digest says was changed, if that could be told
+	explanation string // what was changed according to its digest, if found
 	nearby      []ledger.Leaf
 }
 
-// explainer says what was changed in a posting when a single change explains the hash
-// that is stored of it. It tries what such changes are made of: other accounts, amounts,
-// memos and times that it has seen nearby, and the slips of a hand. What it says is
-// certain, for the hash is then the same; what it does not find stays unsaid.
+// explainer finds out what was changed in a posting, if a single change explains its stored
+// hash. It tries likely changes: accounts, amounts, memos and times of nearby postings, and
+// typical typing errors. An explanation is certain, because the hash is then the same.
 type explainer struct {
-	// loadAccounts reads accounts of the platform, at most so many. It is called when the first
-	// is wanted.
-	loadAccounts    func(most int) ([]ledger.Account, error)
+	// loadAccounts reads at most limit accounts of the platform. It is called on first use.
+	loadAccounts    func(limit int) ([]ledger.Account, error)
 	pathsByCurrency map[money.Currency][]string
-	nearby          []ledger.Leaf // the last few postings seen
-	remainingTries  int           // how many postings may still be looked into
+	nearby          []ledger.Leaf // the last postings before this one
+	remainingTries  int           // how many postings may still be explained
 }
 
 const (
@@ -39,11 +37,11 @@ const (
 	maxAccounts = 10_000
 )
 
-func newExplainer(load func(most int) ([]ledger.Account, error)) *explainer {
+func newExplainer(load func(limit int) ([]ledger.Account, error)) *explainer {
 	return &explainer{loadAccounts: load, remainingTries: 2 * MaxFindings}
 }
 
-// addNearby remembers a posting as one of which a change may have been made.
+// addNearby adds a posting to those whose values are tried.
 func (x *explainer) addNearby(l ledger.Leaf) {
 	if len(x.nearby) == maxNearby {
 		x.nearby = x.nearby[1:]
@@ -51,13 +49,13 @@ func (x *explainer) addNearby(l ledger.Leaf) {
 	x.nearby = append(x.nearby, l)
 }
 
-// accountPaths are those that carry a currency.
+// accountPaths returns the paths of the accounts in a currency.
 func (x *explainer) accountPaths(currency money.Currency) []string {
 	if x.pathsByCurrency == nil {
 		x.pathsByCurrency = map[money.Currency][]string{}
 		found, err := x.loadAccounts(maxAccounts)
 		if err != nil {
-			return nil // then it stays unsaid; the check itself will meet the error
+			return nil // without an explanation; the check itself will return the error
 		}
 		for _, a := range found {
 			x.pathsByCurrency[a.Currency] = append(x.pathsByCurrency[a.Currency], a.Path)
@@ -66,7 +64,7 @@ func (x *explainer) accountPaths(currency money.Currency) []string {
 	return x.pathsByCurrency[currency]
 }
 
-// explainDigest says which change of the posting explains its stored digest, or "".
+// explainDigest returns which change of a posting explains its stored digest, or "".
 func (x *explainer) explainDigest(l ledger.Leaf, stored []byte) string {
 	if x.remainingTries == 0 || len(stored) != len(merkle.Hash{}) {
 		return ""
@@ -76,7 +74,7 @@ func (x *explainer) explainDigest(l ledger.Leaf, stored []byte) string {
 	return x.findChange(l, func(l ledger.Leaf) bool { return l.Digest() == want })
 }
 
-// explainSuspect says which change explains what was sealed of a suspect.
+// explainSuspect returns which change explains the sealed hash of a suspect.
 func (x *explainer) explainSuspect(s suspect, all []suspect) string {
 	if s.explanation != "" {
 		return s.explanation
@@ -97,87 +95,87 @@ func (x *explainer) explainSuspect(s suspect, all []suspect) string {
 			return why
 		}
 	}
-	return "what it said cannot be told"
+	return "the change could not be determined"
 }
 
-// findChange looks for the one change that makes a posting what it was.
-func (x *explainer) findChange(l ledger.Leaf, was func(ledger.Leaf) bool) string {
+// findChange looks for the one change after which original reports true.
+func (x *explainer) findChange(l ledger.Leaf, original func(ledger.Leaf) bool) string {
 	for _, try := range [...]func(ledger.Leaf, func(ledger.Leaf) bool) string{x.tryKind, x.tryMemo, x.tryTimes, x.tryReferences, x.tryAmount, x.tryAccount, x.tryExtraEntry} {
-		if why := try(l, was); why != "" {
+		if why := try(l, original); why != "" {
 			return why
 		}
 	}
 	return ""
 }
 
-func (x *explainer) tryKind(l ledger.Leaf, was func(ledger.Leaf) bool) string {
-	is := l.Kind
+func (x *explainer) tryKind(l ledger.Leaf, original func(ledger.Leaf) bool) string {
+	current := l.Kind
 	for _, l.Kind = range ledger.Kinds() {
-		if was(l) {
-			return fmt.Sprintf("its kind was %s and is %s", l.Kind, is)
+		if original(l) {
+			return fmt.Sprintf("its kind was %s and is %s", l.Kind, current)
 		}
 	}
 	return ""
 }
 
-func (x *explainer) tryMemo(l ledger.Leaf, was func(ledger.Leaf) bool) string {
-	is := l.Memo
+func (x *explainer) tryMemo(l ledger.Leaf, original func(ledger.Leaf) bool) string {
+	current := l.Memo
 	memos := []string{""}
 	for _, n := range x.nearby {
 		memos = append(memos, n.Memo)
 	}
 	for _, l.Memo = range memos {
-		if was(l) {
-			return fmt.Sprintf("its memo was %q and is %q", l.Memo, is)
+		if original(l) {
+			return fmt.Sprintf("its memo was %q and is %q", l.Memo, current)
 		}
 	}
 	return ""
 }
 
-func (x *explainer) tryTimes(l ledger.Leaf, was func(ledger.Leaf) bool) string {
-	moments := func(is time.Time) []time.Time {
+func (x *explainer) tryTimes(l ledger.Leaf, original func(ledger.Leaf) bool) string {
+	candidates := func(current time.Time) []time.Time {
 		list := []time.Time{l.Recorded}
 		for _, n := range x.nearby {
 			list = append(list, n.Effective, n.Recorded)
 		}
 		for days := 1; days <= 400; days++ {
-			list = append(list, is.AddDate(0, 0, days), is.AddDate(0, 0, -days))
+			list = append(list, current.AddDate(0, 0, days), current.AddDate(0, 0, -days))
 		}
 		for hours := 1; hours < 48; hours++ {
-			list = append(list, is.Add(time.Duration(hours)*time.Hour), is.Add(-time.Duration(hours)*time.Hour))
+			list = append(list, current.Add(time.Duration(hours)*time.Hour), current.Add(-time.Duration(hours)*time.Hour))
 		}
 		return list
 	}
 	other := l
-	for _, other.Effective = range moments(l.Effective) {
-		if was(other) {
+	for _, other.Effective = range candidates(l.Effective) {
+		if original(other) {
 			return fmt.Sprintf("its effective time was %s and is %s", other.Effective.Format(time.RFC3339Nano), l.Effective.Format(time.RFC3339Nano))
 		}
 	}
 	other = l
-	for _, other.Recorded = range moments(l.Recorded) {
-		if was(other) && !other.Recorded.Equal(l.Recorded) {
+	for _, other.Recorded = range candidates(l.Recorded) {
+		if original(other) && !other.Recorded.Equal(l.Recorded) {
 			return fmt.Sprintf("its recorded time was %s and is %s", other.Recorded.Format(time.RFC3339Nano), l.Recorded.Format(time.RFC3339Nano))
 		}
 	}
 	return ""
 }
 
-func (x *explainer) tryReferences(l ledger.Leaf, was func(ledger.Leaf) bool) string {
+func (x *explainer) tryReferences(l ledger.Leaf, original func(ledger.Leaf) bool) string {
 	transactions, reversed := []ident.Transaction{{}}, []uuid.UUID{uuid.Nil}
 	for _, n := range x.nearby {
 		transactions, reversed = append(transactions, n.Transaction), append(reversed, n.ID)
 	}
 	other := l
 	for _, other.Transaction = range transactions {
-		if was(other) {
+		if original(other) {
 			return fmt.Sprintf("its transaction was %s and is %s", orNone(other.Transaction.IsZero(), other.Transaction), orNone(l.Transaction.IsZero(), l.Transaction))
 		}
 	}
 	other = l
 	for _, other.Reverses = range reversed {
-		if was(other) {
-			return fmt.Sprintf("it reversed %s and says %s", orNone(other.Reverses == uuid.Nil, other.Reverses), orNone(l.Reverses == uuid.Nil, l.Reverses))
+		if original(other) {
+			return fmt.Sprintf("it reversed %s and reverses %s", orNone(other.Reverses == uuid.Nil, other.Reverses), orNone(l.Reverses == uuid.Nil, l.Reverses))
 		}
 	}
 	return ""
@@ -190,71 +188,71 @@ func orNone(none bool, id fmt.Stringer) string {
 	return id.String()
 }
 
-func (x *explainer) tryAmount(l ledger.Leaf, was func(ledger.Leaf) bool) string {
-	for i, is := range l.Entries {
+func (x *explainer) tryAmount(l ledger.Leaf, original func(ledger.Leaf) bool) string {
+	for i, current := range l.Entries {
 		l.Entries = slices.Clone(l.Entries)
 		try := func(amount int64) bool {
 			l.Entries[i].Amount = amount
-			return amount > 0 && amount != is.Amount && was(l)
+			return amount > 0 && amount != current.Amount && original(l)
 		}
-		for _, amount := range x.candidateAmounts(is.Amount) {
+		for _, amount := range x.candidateAmounts(current.Amount) {
 			if try(amount) {
-				return fmt.Sprintf("the amount of entry %d was %d %s and is %d", i+1, amount, is.Currency, is.Amount)
+				return fmt.Sprintf("the amount of entry %d was %d %s and is %d", i+1, amount, current.Currency, current.Amount)
 			}
 		}
-		l.Entries[i] = is
+		l.Entries[i] = current
 	}
 	return ""
 }
 
-// candidateAmounts are those that one may have been made of.
-func (x *explainer) candidateAmounts(is int64) (list []int64) {
+// candidateAmounts are the amounts that an amount may have been changed from.
+func (x *explainer) candidateAmounts(current int64) (list []int64) {
 	for _, n := range x.nearby {
 		for _, e := range n.Entries {
 			list = append(list, e.Amount)
 		}
 	}
 	for by := int64(10); by <= 1_000_000_000; by *= 10 {
-		list = append(list, is/by)
-		if is <= ledger.MaxAmount/by {
-			list = append(list, is*by)
+		list = append(list, current/by)
+		if current <= ledger.MaxAmount/by {
+			list = append(list, current*by)
 		}
 		for digit := int64(1); digit < 10; digit++ { // one digit was another
-			list = append(list, is+digit*by, is-digit*by)
+			list = append(list, current+digit*by, current-digit*by)
 		}
 	}
 	for by := int64(1); by <= 1_000; by++ {
-		list = append(list, is+by, is-by)
+		list = append(list, current+by, current-by)
 	}
 	return list
 }
 
-func (x *explainer) tryAccount(l ledger.Leaf, was func(ledger.Leaf) bool) string {
-	for i, is := range l.Entries {
+func (x *explainer) tryAccount(l ledger.Leaf, original func(ledger.Leaf) bool) string {
+	for i, current := range l.Entries {
 		l.Entries = slices.Clone(l.Entries)
-		if l.Entries[i].Debit, l.Entries[i].Credit = is.Credit, is.Debit; was(l) {
-			return fmt.Sprintf("entry %d was %s → %s and is the other way round", i+1, is.Credit, is.Debit)
+		if l.Entries[i].Debit, l.Entries[i].Credit = current.Credit, current.Debit; original(l) {
+			return fmt.Sprintf("entry %d was %s → %s and has been swapped", i+1, current.Credit, current.Debit)
 		}
-		l.Entries[i] = is
-		for _, path := range x.accountPaths(is.Currency) {
-			if l.Entries[i].Debit = path; was(l) {
-				return fmt.Sprintf("entry %d debited %s and says %s", i+1, path, is.Debit)
+		l.Entries[i] = current
+		for _, path := range x.accountPaths(current.Currency) {
+			if l.Entries[i].Debit = path; original(l) {
+				return fmt.Sprintf("entry %d debited %s and debits %s", i+1, path, current.Debit)
 			}
-			l.Entries[i].Debit = is.Debit
-			if l.Entries[i].Credit = path; was(l) {
-				return fmt.Sprintf("entry %d credited %s and says %s", i+1, path, is.Credit)
+			l.Entries[i].Debit = current.Debit
+			if l.Entries[i].Credit = path; original(l) {
+				return fmt.Sprintf("entry %d credited %s and credits %s", i+1, path, current.Credit)
 			}
-			l.Entries[i].Credit = is.Credit
+			l.Entries[i].Credit = current.Credit
 		}
 	}
 	return ""
 }
 
-func (x *explainer) tryExtraEntry(l ledger.Leaf, was func(ledger.Leaf) bool) string {
+func (x *explainer) tryExtraEntry(l ledger.Leaf, original func(ledger.Leaf) bool) string {
 	entries := l.Entries
 	for i := len(entries) - 1; i >= 0; i-- {
-		if l.Entries = slices.Delete(slices.Clone(entries), i, i+1); was(l) {
-			return fmt.Sprintf("entry %d was not there", i+1)
+		if l.Entries = slices.Delete(slices.Clone(entries), i, i+1); original(l) {
+			return fmt.Sprintf("entry %d was added", i+1)
 		}
 	}
 	return ""

@@ -18,12 +18,12 @@ import (
 	"causeway/ports"
 )
 
-// An export of a log is one JSON object a line: a header, the postings in the order of
-// their numbers, and an end with the number and the root of what stands between. It has
-// all that goes into the leaves, so whoever has it and a head needs no database. The
-// same postings always give the same bytes.
+// An export of a log has one JSON object on each line: a header, the postings in the order of
+// their numbers, and a trailer with the size and the root hash. It has everything that the
+// leaves are computed from, so an export and a checkpoint can be verified without a database.
+// The same postings always have the same bytes.
 
-// LogFormat is the word that begins every export of a log.
+// LogFormat is the format in the header of an export.
 const LogFormat = "causeway log 1"
 
 type logHeader struct {
@@ -49,7 +49,7 @@ type logEntry struct {
 	Debit    string `json:"debit"`
 	Credit   string `json:"credit"`
 	Currency string `json:"currency"`
-	Amount   string `json:"amount"` // digits: not every reader of JSON has whole numbers of 64 bits
+	Amount   string `json:"amount"` // digits, because not every JSON reader has integers of 64 bits
 }
 
 type logTrailer struct {
@@ -58,46 +58,46 @@ type logTrailer struct {
 	Root []byte `json:"root"` // base64
 }
 
-// logTimeFormat is to the microsecond, as times are kept.
+// logTimeFormat has microseconds, the resolution of stored times.
 const logTimeFormat = "2006-01-02T15:04:05.000000Z"
 
-// ExportLog writes the postings of a platform up to a number, all for zero, and tells
-// how many there were. seen is told of each number that was written; nil for nobody.
-func (b *Checker) ExportLog(ctx context.Context, platform ident.Platform, upto int64, out io.Writer, seen func(seq, of int64)) (size int64, err error) {
+// ExportLog writes the postings of a platform up to a number, all if it is zero, and returns
+// how many it wrote. It calls progress after each, if that is not nil.
+func (c *Checker) ExportLog(ctx context.Context, platform ident.Platform, upto int64, out io.Writer, progress func(done, total int64)) (size int64, err error) {
 	w := bufio.NewWriterSize(out, 64<<10)
 	lines := json.NewEncoder(w)
 	lines.SetEscapeHTML(false)
-	tree, piece := merkle.NewTree(), 0
-	err = b.audit.Snapshot(ctx, func(ctx context.Context, view ports.AuditView) error {
-		of, err := countPostings(ctx, view, platform)
+	tree, unflushed := merkle.NewTree(), 0
+	err = c.audit.Snapshot(ctx, func(ctx context.Context, view ports.AuditView) error {
+		total, err := countPostings(ctx, view, platform)
 		if err != nil {
 			return err
 		}
-		if upto > of {
-			return fmt.Errorf("there are %d postings on %s, not %d", of, platform, upto)
+		if upto > total {
+			return fmt.Errorf("%s has %d postings, not %d", platform, total, upto)
 		}
 		if upto == 0 {
-			upto = of
+			upto = total
 		}
 		if err := lines.Encode(logHeader{LogFormat, platform.String(), ledger.LogOrigin(platform)}); err != nil {
 			return err
 		}
 		return view.PostingsUpTo(ctx, platform, upto, func(a ports.AuditPosting) error {
 			if !a.Found {
-				return nil // entries of a posting that is missing, which shows by its number
+				return nil // entries of a missing posting, which is reported by its number
 			}
 			if err := lines.Encode(newLogLine(a)); err != nil {
 				return err
 			}
 			size++
-			if piece++; piece == leavesPerFlush {
-				piece = 0
+			if unflushed++; unflushed == leavesPerFlush {
+				unflushed = 0
 				if _, _, err := tree.Flush(); err != nil {
 					return err
 				}
 			}
-			if seen != nil {
-				seen(a.Seq, upto)
+			if progress != nil {
+				progress(a.Seq, upto)
 			}
 			return tree.Add(merkle.LeafHash(ledger.Leaf{Posting: a.WithEntries(), Seq: a.Seq, Recorded: a.Recorded}))
 		})
@@ -125,7 +125,7 @@ func countPostings(ctx context.Context, view ports.AuditView, platform ident.Pla
 			return p.Seq, nil
 		}
 	}
-	return 0, fmt.Errorf("nothing was posted on %s", platform)
+	return 0, fmt.Errorf("%s has no postings", platform)
 }
 
 func newLogLine(a ports.AuditPosting) logLine {
@@ -145,7 +145,7 @@ func newLogLine(a ports.AuditPosting) logLine {
 	return line
 }
 
-// toAuditPosting is the line as the check of postings takes it.
+// toAuditPosting converts the line for the check of postings.
 func (l logLine) toAuditPosting(platform ident.Platform) (a ports.AuditPosting, err error) {
 	a = ports.AuditPosting{Seq: l.Seq, Found: true, Posting: ledger.Posting{ID: l.ID, Platform: platform, Kind: ledger.Kind(l.Kind), Memo: l.Memo}}
 	if l.Transaction != nil {
@@ -155,15 +155,15 @@ func (l logLine) toAuditPosting(platform ident.Platform) (a ports.AuditPosting, 
 		a.Posting.Reverses = *l.Reverses
 	}
 	if a.Posting.Effective, err = parseLogTime(l.Effective); err != nil {
-		return a, fmt.Errorf("its effective time %w", err)
+		return a, fmt.Errorf("effective: %w", err)
 	}
 	if a.Recorded, err = parseLogTime(l.Recorded); err != nil {
-		return a, fmt.Errorf("its recorded time %w", err)
+		return a, fmt.Errorf("recorded: %w", err)
 	}
 	for _, e := range l.Entries {
 		amount, err := strconv.ParseInt(e.Amount, 10, 64)
 		if err != nil || strconv.FormatInt(amount, 10) != e.Amount {
-			return a, fmt.Errorf("the amount %q of its entry %d is no whole number", e.Amount, e.N)
+			return a, fmt.Errorf("the amount %q of entry %d is not an integer", e.Amount, e.N)
 		}
 		currency := money.Currency(e.Currency)
 		a.Entries = append(a.Entries, ports.AuditEntry{
@@ -175,12 +175,12 @@ func (l logLine) toAuditPosting(platform ident.Platform) (a ports.AuditPosting, 
 	return a, nil
 }
 
-// parseLogTime reads a time in the one way it is written: time.Parse alone takes a comma for
-// the point.
+// parseLogTime parses a time in exactly logTimeFormat: time.Parse alone also accepts a comma as
+// the decimal separator.
 func parseLogTime(text string) (time.Time, error) {
-	at, err := time.Parse(logTimeFormat, text)
-	if err != nil || at.Format(logTimeFormat) != text {
-		return at, fmt.Errorf("%q is none", text)
+	t, err := time.Parse(logTimeFormat, text)
+	if err != nil || t.Format(logTimeFormat) != text {
+		return t, fmt.Errorf("%q is not a time in the form %s", text, logTimeFormat)
 	}
-	return at, nil
+	return t, nil
 }

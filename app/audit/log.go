@@ -16,42 +16,40 @@ import (
 )
 
 const (
-	// maxPostingsPerCheckpoint is how many postings one head adds at most: what waits longer than that gets
-	// several heads.
+	// maxPostingsPerCheckpoint is the maximum number of postings that one checkpoint adds.
 	maxPostingsPerCheckpoint = 50_000
-	// leavesPerWrite is after how many leaves full tiles are written.
+	// leavesPerWrite is the number of leaves after which full tiles are written.
 	leavesPerWrite = 4_096
 )
 
-// LogConfig is what sealing needs.
+// LogConfig is what a Log needs.
 type LogConfig struct {
 	Log    ports.LedgerLog
 	Signer ports.CheckpointSigner
-	// Publisher is where heads go outside of the database; nil for nowhere.
+	// Publisher publishes checkpoints outside of the database; nil if they are not published.
 	Publisher ports.CheckpointPublisher
 	Clock     ports.Clock
 	Logger    *logrus.Entry
-	// Interval is how long a posting may be without a head.
+	// Interval is the time between two seals.
 	Interval time.Duration
 }
 
-// Log are the use cases around the log.
+// Log seals postings in the log, publishes its checkpoints and proves what is in it.
 type Log struct{ LogConfig }
 
-// NewLog makes the use cases.
+// NewLog returns a Log.
 func NewLog(c LogConfig) *Log { return &Log{c} }
 
-// Run seals and publishes until ctx ends. Any number of processes may run it on one
-// database.
+// Run seals and publishes until ctx ends. Any number of processes may run it on one database.
 func (s *Log) Run(ctx context.Context) {
 	tick := time.NewTicker(s.Interval)
 	defer tick.Stop()
 	for {
 		if err := s.SealDue(ctx); err != nil && ctx.Err() == nil {
-			s.Logger.WithError(err).Error("postings could not be sealed and will be tried again")
+			s.Logger.WithError(err).Error("cannot seal postings; will retry")
 		}
 		if err := s.PublishDue(ctx); err != nil && ctx.Err() == nil {
-			s.Logger.WithError(err).Error("heads of the ledger's log could not be published and will be tried again; none is lost")
+			s.Logger.WithError(err).Error("cannot publish checkpoints of the ledger log; will retry")
 		}
 		select {
 		case <-ctx.Done():
@@ -61,40 +59,40 @@ func (s *Log) Run(ctx context.Context) {
 	}
 }
 
-// SealDue seals what is new on every platform. One that cannot be sealed holds up no
-// other.
+// SealDue seals the new postings of every platform. A platform that cannot be sealed does not
+// delay others.
 func (s *Log) SealDue(ctx context.Context) error {
 	due, err := s.Log.Unsealed(ctx)
 	if err != nil {
 		return err
 	}
-	var wrong []error
+	var errs []error
 	for _, p := range due {
 		if ctx.Err() != nil {
 			return ctx.Err()
 		}
 		if err := s.sealPlatform(ctx, p); err != nil {
-			wrong = append(wrong, fmt.Errorf("seal the postings of %s: %w", p, err))
+			errs = append(errs, fmt.Errorf("seal the postings of %s: %w", p, err))
 		}
 	}
-	return errors.Join(wrong...)
+	return errors.Join(errs...)
 }
 
-// sealPlatform seals what is new on one platform, unless somebody else does.
+// sealPlatform seals the new postings of one platform, unless another process is sealing them.
 func (s *Log) sealPlatform(ctx context.Context, p ident.Platform) error {
 	for more := true; more; {
-		held, err := s.Log.Seal(ctx, p, func(ctx context.Context, w ports.LogWriter) (err error) {
+		locked, err := s.Log.Seal(ctx, p, func(ctx context.Context, w ports.LogWriter) (err error) {
 			more, err = s.sealNext(ctx, p, w)
 			return err
 		})
-		if err != nil || !held {
+		if err != nil || !locked {
 			return err
 		}
 	}
 	return nil
 }
 
-// sealNext adds the next postings to the tree and signs a head, and tells whether there
+// sealNext adds the next postings to the tree and signs a checkpoint. It reports whether there
 // are more.
 func (s *Log) sealNext(ctx context.Context, p ident.Platform, w ports.LogWriter) (more bool, err error) {
 	from, edge := w.State()
@@ -106,12 +104,12 @@ func (s *Log) sealNext(ctx context.Context, p ident.Platform, w ports.LogWriter)
 	if err != nil {
 		return false, err
 	}
-	put := func() error {
-		full, now, err := tree.Flush()
+	flush := func() error {
+		full, newEdge, err := tree.Flush()
 		if err != nil {
 			return err
 		}
-		edge = now
+		edge = newEdge
 		return w.Add(ctx, full)
 	}
 	err = w.Read(ctx, from, upto, func(a ports.AuditPosting) error {
@@ -123,7 +121,7 @@ func (s *Log) sealNext(ctx context.Context, p ident.Platform, w ports.LogWriter)
 			return err
 		}
 		if tree.Size()%leavesPerWrite == 0 {
-			return put()
+			return flush()
 		}
 		return nil
 	})
@@ -133,33 +131,33 @@ func (s *Log) sealNext(ctx context.Context, p ident.Platform, w ports.LogWriter)
 	if err != nil {
 		return false, err
 	}
-	if err := put(); err != nil {
+	if err := flush(); err != nil {
 		return false, err
 	}
 	root, err := tree.Root()
 	if err != nil {
 		return false, err
 	}
-	head := ports.SignedCheckpoint{Checkpoint: ledger.Checkpoint{Platform: p, Size: upto, Root: root}}
-	if head.Note, err = s.Signer.Sign(ctx, head.Checkpoint); err != nil {
+	checkpoint := ports.SignedCheckpoint{Checkpoint: ledger.Checkpoint{Platform: p, Size: upto, Root: root}}
+	if checkpoint.Note, err = s.Signer.Sign(ctx, checkpoint.Checkpoint); err != nil {
 		return false, err
 	}
-	head.Sealed = s.Clock.Now()
-	return w.Postings() > upto, w.Seal(ctx, head, edge)
+	checkpoint.Sealed = s.Clock.Now()
+	return w.Postings() > upto, w.Seal(ctx, checkpoint, edge)
 }
 
-// newLeaf is the leaf of a posting that says what was posted, under its number.
+// newLeaf returns the leaf of a posting, or an error if the posting is not what was posted.
 func newLeaf(a ports.AuditPosting, seq int64) (ledger.Leaf, error) {
 	if !a.Found || a.Seq != seq {
-		return ledger.Leaf{}, fmt.Errorf("posting number %d is not there; check the ledger", seq)
+		return ledger.Leaf{}, fmt.Errorf("posting number %d is missing; check the ledger", seq)
 	}
 	posting := a.WithEntries()
-	digest, counted := posting.Digest(), true
+	digest, numbered := posting.Digest(), true
 	for i, e := range a.Entries {
-		counted = counted && e.N == i+1
+		numbered = numbered && e.N == i+1
 	}
-	if !counted || !bytes.Equal(digest[:], a.Digest) {
-		return ledger.Leaf{}, fmt.Errorf("posting %s, number %d, does not say what was posted; check the ledger", posting.ID, a.Seq)
+	if !numbered || !bytes.Equal(digest[:], a.Digest) {
+		return ledger.Leaf{}, fmt.Errorf("posting %s, number %d, has been changed; check the ledger", posting.ID, a.Seq)
 	}
 	return ledger.Leaf{Posting: posting, Seq: a.Seq, Recorded: a.Recorded}, nil
 }

@@ -14,115 +14,115 @@ import (
 	"causeway/ports"
 )
 
-// Status is how a platform's log stands.
+// Status returns the status of a platform's log.
 func (s *Log) Status(ctx context.Context, p ident.Platform) (ports.LogStatus, error) {
 	return s.Log.LogStatus(ctx, p)
 }
 
-// Checkpoints lists the heads of a platform.
+// Checkpoints lists the checkpoints of a platform.
 func (s *Log) Checkpoints(ctx context.Context, p ident.Platform, f ports.CheckpointFilter) (ports.CheckpointPage, error) {
 	return s.Log.Checkpoints(ctx, p, f)
 }
 
-// Keys are the public halves of all keys that ever signed heads.
+// Keys returns all keys that ever signed checkpoints.
 func (s *Log) Keys(ctx context.Context) ([]ports.CheckpointKey, error) {
 	return s.Signer.Keys(ctx)
 }
 
-// VerifierKey is a key as verifiers of signed notes take it for the heads of a platform:
+// VerifierKey returns a key as a verifier key of signed notes for the checkpoints of a platform:
 // "name+hash+key".
 func VerifierKey(p ident.Platform, key ports.CheckpointKey) string {
 	text, err := note.NewEd25519VerifierKey(ledger.LogOrigin(p), key.Public[:])
 	if err != nil {
-		panic(err) // 32 bytes always are a key
+		panic(err) // cannot happen with 32 bytes
 	}
 	return text
 }
 
-// InclusionProof proves that a posting is in the log that a head is of.
+// InclusionProof proves that a posting is in the log of a checkpoint.
 type InclusionProof struct {
 	Leaf       ledger.Leaf
-	LeafHash   merkle.Hash // of the leaf
+	LeafHash   merkle.Hash
 	Checkpoint ports.SignedCheckpoint
 	Path       []merkle.Hash
 }
 
-// InclusionProof proves that a posting is covered by the head of a size, the last one for
-// zero.
+// InclusionProof proves that a posting is in the log of the checkpoint of a size, the latest one
+// if the size is zero.
 //
-// Errors: NOT_FOUND without such a posting, CONFLICT while no head covers it, and
-// INVALID_INPUT for a size that no head has or that does not reach it.
+// Faults: NOT_FOUND for an unknown posting; CONFLICT if no checkpoint covers it yet;
+// INVALID_INPUT for a size without a checkpoint or below the number of the posting.
 func (s *Log) InclusionProof(ctx context.Context, p ident.Platform, posting uuid.UUID, size int64) (InclusionProof, error) {
 	leaf, found, err := s.Log.Leaf(ctx, p, posting)
 	if err != nil {
 		return InclusionProof{}, err
 	}
 	if !found {
-		return InclusionProof{}, fault.New(fault.NotFound, "There is no posting with this id. Check postingId.")
+		return InclusionProof{}, fault.New(fault.NotFound, "No posting has this id. Check postingId.")
 	}
-	at, err := s.Log.LogStatus(ctx, p)
+	status, err := s.Log.LogStatus(ctx, p)
 	if err != nil {
 		return InclusionProof{}, err
 	}
-	if leaf.Seq > at.Checkpoint.Size {
-		return InclusionProof{}, fault.New(fault.Conflict, "The posting is number %d and the last head covers %d. Ask again in a moment: new postings are sealed every %s.",
-			leaf.Seq, at.Checkpoint.Size, s.Interval)
+	if leaf.Seq > status.Checkpoint.Size {
+		return InclusionProof{}, fault.New(fault.Conflict, "The posting is number %d and the latest checkpoint covers %d. Retry later: new postings are sealed every %s.",
+			leaf.Seq, status.Checkpoint.Size, s.Interval)
 	}
-	head, err := s.findCheckpoint(ctx, p, at, "size", size)
+	checkpoint, err := s.findCheckpoint(ctx, p, status, "size", size)
 	if err != nil {
 		return InclusionProof{}, err
 	}
-	if leaf.Seq > head.Size {
+	if leaf.Seq > checkpoint.Size {
 		return InclusionProof{}, fault.Invalid(fault.Field{Field: "size", Message: fmt.Sprintf("must be at least %d, the number of the posting", leaf.Seq)})
 	}
-	path, hash, err := s.storedTree(ctx, p, at).InclusionProof(leaf.Seq-1, head.Size)
+	path, hash, err := s.storedTree(ctx, p, status).InclusionProof(leaf.Seq-1, checkpoint.Size)
 	if err != nil {
-		return InclusionProof{}, fmt.Errorf("prove posting %s: %w", posting, err)
+		return InclusionProof{}, fmt.Errorf("prove that posting %s is in the log: %w", posting, err)
 	}
 	if hash != merkle.LeafHash(leaf) {
-		return InclusionProof{}, fmt.Errorf("posting %s, number %d of %s, is not what was sealed", posting, leaf.Seq, p)
+		return InclusionProof{}, fmt.Errorf("posting %s, number %d of %s, has been changed since it was sealed", posting, leaf.Seq, p)
 	}
-	return InclusionProof{leaf, hash, head, path}, nil
+	return InclusionProof{leaf, hash, checkpoint, path}, nil
 }
 
-// ConsistencyProof proves that the log of one head goes on in the log of a later one.
+// ConsistencyProof proves that the log of a checkpoint is a prefix of the log of a later one.
 type ConsistencyProof struct {
 	From, To ports.SignedCheckpoint
 	Path     []merkle.Hash
 }
 
-// ConsistencyProof proves that what the head of one size covers was left as it was up to the
-// head of another size, the last one for zero. INVALID_INPUT for sizes that no head has
-// or that are the wrong way round.
+// ConsistencyProof proves that the log of the checkpoint of one size is a prefix of the log of
+// the checkpoint of another size, the latest one if that is zero. Fault: INVALID_INPUT for a
+// size without a checkpoint, or a first size above the second.
 func (s *Log) ConsistencyProof(ctx context.Context, p ident.Platform, from, to int64) (ConsistencyProof, error) {
-	at, err := s.Log.LogStatus(ctx, p)
+	status, err := s.Log.LogStatus(ctx, p)
 	if err != nil {
 		return ConsistencyProof{}, err
 	}
-	later, err := s.findCheckpoint(ctx, p, at, "to", to)
+	later, err := s.findCheckpoint(ctx, p, status, "to", to)
 	if err != nil {
 		return ConsistencyProof{}, err
 	}
 	if from > later.Size {
-		return ConsistencyProof{}, fault.Invalid(fault.Field{Field: "from", Message: fmt.Sprintf("must not be above %d, the size of the later head", later.Size)})
+		return ConsistencyProof{}, fault.Invalid(fault.Field{Field: "from", Message: fmt.Sprintf("must be at most %d, the size of the later checkpoint", later.Size)})
 	}
-	earlier, err := s.findCheckpoint(ctx, p, at, "from", from)
+	earlier, err := s.findCheckpoint(ctx, p, status, "from", from)
 	if err != nil {
 		return ConsistencyProof{}, err
 	}
-	path, err := s.storedTree(ctx, p, at).ConsistencyProof(earlier.Size, later.Size)
+	path, err := s.storedTree(ctx, p, status).ConsistencyProof(earlier.Size, later.Size)
 	if err != nil {
-		return ConsistencyProof{}, fmt.Errorf("prove the log of %s from %d to %d: %w", p, earlier.Size, later.Size, err)
+		return ConsistencyProof{}, fmt.Errorf("prove that the log of %s is consistent from %d to %d: %w", p, earlier.Size, later.Size, err)
 	}
 	return ConsistencyProof{earlier, later, path}, nil
 }
 
-// findCheckpoint is the head of a size, the last one for zero.
-func (s *Log) findCheckpoint(ctx context.Context, p ident.Platform, at ports.LogStatus, field string, size int64) (ports.SignedCheckpoint, error) {
-	if (size == 0 || size == at.Checkpoint.Size) && at.Checkpoint.Size > 0 {
-		return at.Checkpoint, nil
+// findCheckpoint returns the checkpoint of a size, the latest one if the size is zero.
+func (s *Log) findCheckpoint(ctx context.Context, p ident.Platform, status ports.LogStatus, field string, size int64) (ports.SignedCheckpoint, error) {
+	if (size == 0 || size == status.Checkpoint.Size) && status.Checkpoint.Size > 0 {
+		return status.Checkpoint, nil
 	}
-	if size > 0 && size < at.Checkpoint.Size {
+	if size > 0 && size < status.Checkpoint.Size {
 		page, err := s.Log.Checkpoints(ctx, p, ports.CheckpointFilter{Size: size, Limit: 1})
 		if err != nil {
 			return ports.SignedCheckpoint{}, err
@@ -131,11 +131,11 @@ func (s *Log) findCheckpoint(ctx context.Context, p ident.Platform, at ports.Log
 			return page.Checkpoints[0], nil
 		}
 	}
-	return ports.SignedCheckpoint{}, fault.Invalid(fault.Field{Field: field, Message: "must be the size of a head; GET /ledger/log/checkpoints lists them"})
+	return ports.SignedCheckpoint{}, fault.Invalid(fault.Field{Field: field, Message: "must be the size of a checkpoint; list them with GET /ledger/log/checkpoints"})
 }
 
-func (s *Log) storedTree(ctx context.Context, p ident.Platform, at ports.LogStatus) merkle.StoredTree {
-	return merkle.StoredTree{Size: at.Checkpoint.Size, Root: at.Checkpoint.Root, Edge: at.Edge, Fetch: func(places []ports.TileIndex) ([][]byte, error) {
-		return s.Log.Tiles(ctx, p, places)
+func (s *Log) storedTree(ctx context.Context, p ident.Platform, status ports.LogStatus) merkle.StoredTree {
+	return merkle.StoredTree{Size: status.Checkpoint.Size, Root: status.Checkpoint.Root, Edge: status.Edge, Fetch: func(indexes []ports.TileIndex) ([][]byte, error) {
+		return s.Log.Tiles(ctx, p, indexes)
 	}}
 }

@@ -8,26 +8,26 @@ import (
 )
 
 const (
-	// publishLease is how long a process may take to bring heads out before another tries.
+	// publishLease is how long a process may take to publish checkpoints before another tries.
 	publishLease = 30 * time.Second
-	// publishBatchSize is how many heads of a platform are brought out at once.
+	// publishBatchSize is how many checkpoints of a platform are published at once.
 	publishBatchSize = 100
 )
 
-// PublishDue brings out every head that is not known to be outside. What fails stays
-// due, in its order.
+// PublishDue publishes every checkpoint that is not known to be published, in order. Those that
+// fail stay due.
 func (s *Log) PublishDue(ctx context.Context) error {
 	if s.Publisher == nil {
 		return nil
 	}
-	var wrong []error
+	var errs []error
 	for {
 		taken, err := s.Log.TakeUnpublished(ctx, s.Clock.Now(), publishLease, publishBatchSize)
 		if err != nil {
-			return errors.Join(append(wrong, err)...)
+			return errors.Join(append(errs, err)...)
 		}
 		if len(taken) == 0 {
-			return errors.Join(wrong...)
+			return errors.Join(errs...)
 		}
 		for _, t := range taken {
 			if ctx.Err() != nil {
@@ -37,11 +37,11 @@ func (s *Log) PublishDue(ctx context.Context) error {
 				continue
 			}
 			if err := s.Publisher.Publish(ctx, t.Checkpoints); err != nil {
-				wrong = append(wrong, fmt.Errorf("publish heads of %s: %w", t.Platform, err))
+				errs = append(errs, fmt.Errorf("publish checkpoints of %s: %w", t.Platform, err))
 				continue
 			}
 			if err := s.Log.MarkPublished(ctx, t.Platform, t.Checkpoints[len(t.Checkpoints)-1].Size); err != nil {
-				return errors.Join(append(wrong, err)...)
+				return errors.Join(append(errs, err)...)
 			}
 		}
 	}

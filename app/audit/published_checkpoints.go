@@ -16,21 +16,21 @@ import (
 	"causeway/ledger"
 )
 
-// PublishedCheckpoint is a head that was kept outside of the books.
+// PublishedCheckpoint is a checkpoint from outside of the database.
 type PublishedCheckpoint struct {
 	ledger.Checkpoint
 	Note string
-	// Location it stands, for people: "heads/….heads, line 7".
+	// Location says where it was read: "checkpoints/….checkpoints, line 7".
 	Location string
 }
 
-// ReadCheckpoints reads signed notes, one after the other with empty lines between, as they
-// are published. A text that is anything else is an error that says where.
+// ReadCheckpoints reads signed notes, separated by empty lines, as they are published. Any other
+// text is an error that says where.
 func ReadCheckpoints(name string, text io.Reader) ([]PublishedCheckpoint, error) {
-	var heads []PublishedCheckpoint
+	var checkpoints []PublishedCheckpoint
 	var lines []string
 	number, first := 0, 0
-	take := func() error {
+	parseNote := func() error {
 		if len(lines) == 0 {
 			return nil
 		}
@@ -38,15 +38,15 @@ func ReadCheckpoints(name string, text io.Reader) ([]PublishedCheckpoint, error)
 		signed := strings.Join(lines, "\n") + "\n"
 		lines = nil
 		body, _, _ := strings.Cut(signed, "\n\n")
-		head, err := ledger.ParseCheckpoint(strings.TrimSuffix(body, "\n") + "\n")
+		checkpoint, err := ledger.ParseCheckpoint(strings.TrimSuffix(body, "\n") + "\n")
 		if err != nil {
 			return fmt.Errorf("%s: %w", where, err)
 		}
 		var unverified *note.UnverifiedNoteError
 		if _, err := note.Open([]byte(signed), note.VerifierList()); !errors.As(err, &unverified) {
-			return fmt.Errorf("%s: the head of size %d is not a whole signed note: %w", where, head.Size, err)
+			return fmt.Errorf("%s: the checkpoint of size %d is not a complete signed note: %w", where, checkpoint.Size, err)
 		}
-		heads = append(heads, PublishedCheckpoint{head, signed, where})
+		checkpoints = append(checkpoints, PublishedCheckpoint{checkpoint, signed, where})
 		return nil
 	}
 	scanner := bufio.NewScanner(text)
@@ -56,7 +56,7 @@ func ReadCheckpoints(name string, text io.Reader) ([]PublishedCheckpoint, error)
 		signatures := len(lines) > 0 && strings.HasPrefix(lines[len(lines)-1], signaturePrefix)
 		switch {
 		case signatures && !strings.HasPrefix(line, signaturePrefix):
-			if err := take(); err != nil {
+			if err := parseNote(); err != nil {
 				return nil, err
 			}
 			fallthrough
@@ -71,20 +71,20 @@ func ReadCheckpoints(name string, text io.Reader) ([]PublishedCheckpoint, error)
 	if err := scanner.Err(); err != nil {
 		return nil, fmt.Errorf("%s, line %d: %w", name, number+1, err)
 	}
-	return heads, take()
+	return checkpoints, parseNote()
 }
 
-// signaturePrefix begins the lines of a note that are signatures.
+// signaturePrefix is the prefix of the signature lines of a note.
 const signaturePrefix = "— "
 
-// logKeys verify the signatures of heads: public keys for Ed25519.
+// logKeys are the public Ed25519 keys that verify the signatures of checkpoints.
 type logKeys [][32]byte
 
-// verify tells whether a note is the one of a head and signed with one of the keys.
-func (keys logKeys) verify(head ledger.Checkpoint, signed string) error {
+// verify returns an error unless a note is that of a checkpoint and signed with one of the keys.
+func (keys logKeys) verify(checkpoint ledger.Checkpoint, signed string) error {
 	var known []note.Verifier
 	for _, key := range keys {
-		text, err := note.NewEd25519VerifierKey(ledger.LogOrigin(head.Platform), key[:])
+		text, err := note.NewEd25519VerifierKey(ledger.LogOrigin(checkpoint.Platform), key[:])
 		if err != nil {
 			return err
 		}
@@ -98,16 +98,16 @@ func (keys logKeys) verify(head ledger.Checkpoint, signed string) error {
 	var unverified *note.UnverifiedNoteError
 	switch {
 	case errors.As(err, &unverified):
-		return errors.New("it is signed with no key of the log")
+		return errors.New("it is not signed with a key of the log")
 	case err != nil:
 		return err
-	case opened.Text != head.Text():
-		return errors.New("its note says something else")
+	case opened.Text != checkpoint.Text():
+		return errors.New("its signed note has another content")
 	}
 	return nil
 }
 
-// ParseLogKey reads a key as verifiers of notes take it, "name+hash+key".
+// ParseLogKey parses a verifier key of a signed note, "name+hash+key".
 func ParseLogKey(text string) ([32]byte, error) {
 	text = strings.TrimSpace(text)
 	if _, err := note.NewVerifier(text); err != nil {
@@ -115,18 +115,18 @@ func ParseLogKey(text string) ([32]byte, error) {
 	}
 	raw, err := base64.StdEncoding.DecodeString(strings.SplitN(text, "+", 3)[2])
 	if err != nil || len(raw) != 33 {
-		return [32]byte{}, fmt.Errorf("%q is not a key for Ed25519", text)
+		return [32]byte{}, fmt.Errorf("%q is not an Ed25519 key", text)
 	}
-	return [32]byte(raw[1:]), nil // behind the byte that names the algorithm
+	return [32]byte(raw[1:]), nil // after the byte of the algorithm
 }
 
-// platformCheckpoints are the published heads of one platform by size, out of all.
-func platformCheckpoints(all []PublishedCheckpoint, p ident.Platform) (of []PublishedCheckpoint) {
-	for _, h := range all {
-		if h.Platform == p {
-			of = append(of, h)
+// platformCheckpoints returns the checkpoints of one platform, ordered by size.
+func platformCheckpoints(all []PublishedCheckpoint, p ident.Platform) (list []PublishedCheckpoint) {
+	for _, checkpoint := range all {
+		if checkpoint.Platform == p {
+			list = append(list, checkpoint)
 		}
 	}
-	slices.SortStableFunc(of, func(a, b PublishedCheckpoint) int { return cmp.Compare(a.Size, b.Size) })
-	return of
+	slices.SortStableFunc(list, func(a, b PublishedCheckpoint) int { return cmp.Compare(a.Size, b.Size) })
+	return list
 }

@@ -5,50 +5,25 @@ import (
 	"slices"
 )
 
-// Rule is one thing that must hold of the books.
-type Rule string
-
-// The rules, in the words of a report.
-const (
-	RuleSequence             Rule = "postings are numbered without a gap"
-	RuleRecordedTime         Rule = "recorded time never runs backwards"
-	RuleWellFormed           Rule = "postings are whole and well formed"
-	RuleUnchanged            Rule = "postings and entries say what was posted"
-	RuleCurrency             Rule = "both accounts of an entry carry its currency"
-	RuleBalanced             Rule = "debits equal credits in every currency"
-	RuleChart                Rule = "accounts are as the chart says"
-	RuleNoOverdraft          Rule = "guarded balances equal their entries and never were below zero"
-	RuleBalanceSnapshots     Rule = "checkpoints equal the entries before them"
-	RuleIndexes              Rule = "postings are found by their ids and months"
-	RuleReversals            Rule = "a reversal mirrors one earlier posting, once"
-	RuleClosedMonths         Rule = "closed months are as they were closed"
-	RuleSoftClosedMonths     Rule = "held months took only what somebody authorised"
-	RuleTransactionStates    Rule = "postings explain the state of their transaction"
-	RuleSealed               Rule = "postings are what was sealed in the log"
-	RuleSignedCheckpoints    Rule = "signed heads fit the postings"
-	RuleExport               Rule = "the export is as it was written"
-	RulePublishedCheckpoints Rule = "heads kept outside fit the postings"
-)
-
-// Report says what was checked and what was found.
+// Report is the result of a check.
 type Report struct {
-	// Rules are all rules that were checked, in a fixed order.
+	// Rules are the rules that were checked, in the order of the table of rules.
 	Rules []RuleReport
-	// Findings are what breaks them, in the order in which it was found. Of each rule
-	// the first MaxFindings are told; RuleReport.Broken counts all.
+	// Findings are the violations in the order in which they were found, at most MaxFindings
+	// of a rule. RuleReport.Violations counts all.
 	Findings []Finding
 }
 
-// RuleReport is what became of one rule.
+// RuleReport is the result of one rule.
 type RuleReport struct {
 	Rule Rule
-	// Checked counts what the rule was held against, in units of Unit ("postings").
+	// Checked counts what was checked, in units of Unit ("postings").
 	Checked    int64
 	Unit       string
 	Violations int64
 }
 
-// Finding is one place where a rule is broken.
+// Finding is one violation of a rule.
 type Finding struct {
 	Rule    Rule
 	Message string
@@ -56,43 +31,17 @@ type Finding struct {
 
 func (f Finding) String() string { return fmt.Sprintf("%s: %s", f.Rule, f.Message) }
 
-// MaxFindings is how many findings of one rule a report tells.
+// MaxFindings is the maximum number of findings of one rule in a report.
 const MaxFindings = 100
 
-// Clean tells whether every rule that was checked holds.
+// Clean reports whether no rule is violated.
 func (r Report) Clean() bool { return len(r.Findings) == 0 }
-
-func newReport(explained bool) *Report {
-	r := &Report{Rules: []RuleReport{
-		{Rule: RuleSequence, Unit: "postings"},
-		{Rule: RuleRecordedTime, Unit: "postings"},
-		{Rule: RuleWellFormed, Unit: "postings"},
-		{Rule: RuleUnchanged, Unit: "postings"},
-		{Rule: RuleCurrency, Unit: "entries"},
-		{Rule: RuleBalanced, Unit: "currencies of platforms"},
-		{Rule: RuleChart, Unit: "accounts"},
-		{Rule: RuleNoOverdraft, Unit: "accounts"},
-		{Rule: RuleBalanceSnapshots, Unit: "checkpoints"},
-		{Rule: RuleIndexes, Unit: "postings"},
-		{Rule: RuleReversals, Unit: "reversals"},
-		{Rule: RuleClosedMonths, Unit: "lines of closed months"},
-		{Rule: RuleSoftClosedMonths, Unit: "changes of months"},
-	}}
-	if explained {
-		r.addRule(RuleTransactionStates, "transactions")
-	}
-	return r
-}
-
-func (r *Report) addRule(rule Rule, unit string) {
-	r.Rules = append(r.Rules, RuleReport{Rule: rule, Unit: unit})
-}
 
 func (r *Report) rule(rule Rule) *RuleReport {
 	if i := r.ruleIndex(rule); i >= 0 {
 		return &r.Rules[i]
 	}
-	panic("a rule that is not in the report: " + string(rule))
+	panic("rule is not in the report: " + string(rule))
 }
 
 func (r *Report) countChecked(rule Rule) { r.rule(rule).Checked++ }
@@ -105,7 +54,7 @@ func (r *Report) addFinding(rule Rule, format string, args ...any) {
 	}
 }
 
-// countViolation counts a place that a finding told already covers.
+// countViolation counts a violation that an earlier finding covers.
 func (r *Report) countViolation(rule Rule) { r.rule(rule).Violations++ }
 
 func (r *Report) ruleIndex(rule Rule) int {

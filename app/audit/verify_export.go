@@ -14,48 +14,42 @@ import (
 	"causeway/ports"
 )
 
-// VerifyExport holds an export of a log against heads of it, without any database. A
-// file that is no whole export is an error; what does not fit is in the report.
+// VerifyExport verifies an export of a log against published checkpoints, without a database.
+// A file that is not a complete export is an error; violations are in the report.
 func VerifyExport(ctx context.Context, export io.Reader, v VerifyOptions) (Report, error) {
 	lines := bufio.NewReaderSize(export, 64<<10)
 	header, platform, err := readHeader(lines)
 	if err != nil {
 		return Report{}, err
 	}
-	heads := platformCheckpoints(v.Published, platform)
-	if len(heads) == 0 {
-		return Report{}, fmt.Errorf("none of the heads is of %s, whose log this is", header.Origin)
+	published := platformCheckpoints(v.Published, platform)
+	if len(published) == 0 {
+		return Report{}, fmt.Errorf("no checkpoint is of %s, the log in the export", header.Origin)
 	}
-	report := &Report{}
-	for _, rule := range [...]RuleReport{
-		{Rule: RuleSequence, Unit: "postings"}, {Rule: RuleRecordedTime, Unit: "postings"}, {Rule: RuleWellFormed, Unit: "postings"},
-		{Rule: RuleExport, Unit: "exports"}, {Rule: RulePublishedCheckpoints, Unit: "heads"},
-	} {
-		report.addRule(rule.Rule, rule.Unit)
-	}
-	check := &postingCheck{report: report, totals: totals{}, platform: ports.AuditPlatform{Platform: platform, HasClock: true}}
-	check.log = newLogCheck(report, check.platform, v.Keys)
-	check.log.addPublished(heads)
-	end, err := readPostings(ctx, lines, check)
+	report := newReport(verifyExport)
+	postings := &postingCheck{report: report, totals: totals{}, platform: ports.AuditPlatform{Platform: platform, HasClock: true}}
+	postings.log = newLogCheck(report, postings.platform, v.Keys)
+	postings.log.addPublished(published)
+	trailer, err := readPostings(ctx, lines, postings)
 	if err != nil {
 		return Report{}, err
 	}
-	check.platform.Seq, check.platform.Recorded = end.Size, check.lastRecorded
-	if err := check.finish(ctx); err != nil {
+	postings.platform.Seq, postings.platform.Recorded = trailer.Size, postings.lastRecorded
+	if err := postings.finish(ctx); err != nil {
 		return Report{}, err
 	}
-	return *report, check.log.checkExportRoot(end)
+	return *report, postings.log.checkExportRoot(trailer)
 }
 
-// checkExportRoot holds the end of an export against what came before.
-func (c *logCheck) checkExportRoot(end logTrailer) error {
+// checkExportRoot compares the root hash in the trailer of an export with its postings.
+func (c *logCheck) checkExportRoot(trailer logTrailer) error {
 	c.report.countChecked(RuleExport)
 	if c.firstMissing > 0 {
 		return nil
 	}
 	root, err := c.tree.Root()
-	if err == nil && !bytes.Equal(root[:], end.Root) {
-		c.report.addFinding(RuleExport, "the root in its last line is not the one of its postings: the file was changed after it was written")
+	if err == nil && !bytes.Equal(root[:], trailer.Root) {
+		c.report.addFinding(RuleExport, "the root hash in its last line does not match its postings: the file was changed after it was written")
 	}
 	return err
 }
@@ -66,54 +60,54 @@ func readHeader(lines *bufio.Reader) (header logHeader, platform ident.Platform,
 		err = decodeStrict(line, &header)
 	}
 	if err != nil || header.Format != LogFormat {
-		return header, platform, fmt.Errorf("this is no export of a log: its first line does not say %q", LogFormat)
+		return header, platform, fmt.Errorf("this is not an export of a log: its first line has not the format %q", LogFormat)
 	}
 	if platform, err = ident.ParsePlatform(header.Platform); err != nil || header.Origin != ledger.LogOrigin(platform) {
-		return header, platform, errors.New("this is no export of a log: its first line names no platform with its log")
+		return header, platform, errors.New("this is not an export of a log: its first line has no valid platform and origin")
 	}
 	return header, platform, nil
 }
 
-// readPostings hands every posting to the check, up to the end.
-func readPostings(ctx context.Context, lines *bufio.Reader, check *postingCheck) (end logTrailer, err error) {
+// readPostings checks every posting and returns the trailer.
+func readPostings(ctx context.Context, lines *bufio.Reader, postings *postingCheck) (trailer logTrailer, err error) {
 	for number := 2; ; number++ {
 		line, err := readLine(lines)
 		if errors.Is(err, io.EOF) {
-			return end, fmt.Errorf("the export is cut off after line %d, number %d", number-1, check.lastSeq)
+			return trailer, fmt.Errorf("the export is truncated after line %d, number %d", number-1, postings.lastSeq)
 		}
 		if err != nil {
-			return end, fmt.Errorf("line %d of the export: %w", number, err)
+			return trailer, fmt.Errorf("line %d of the export: %w", number, err)
 		}
 		if bytes.HasPrefix(line, []byte(`{"end":`)) {
-			if err := decodeStrict(line, &end); err != nil || !end.End {
-				return end, fmt.Errorf("line %d of the export is no end", number)
+			if err := decodeStrict(line, &trailer); err != nil || !trailer.End {
+				return trailer, fmt.Errorf("line %d of the export is not a valid trailer", number)
 			}
 			if _, err := readLine(lines); !errors.Is(err, io.EOF) {
-				return end, fmt.Errorf("the export goes on after its end in line %d", number)
+				return trailer, fmt.Errorf("the export continues after its trailer in line %d", number)
 			}
-			return end, nil
+			return trailer, nil
 		}
 		var posting logLine
 		if err := decodeStrict(line, &posting); err != nil {
-			return end, fmt.Errorf("line %d of the export is no posting: %w", number, err)
+			return trailer, fmt.Errorf("line %d of the export is not a posting: %w", number, err)
 		}
-		a, err := posting.toAuditPosting(check.platform.Platform)
+		a, err := posting.toAuditPosting(postings.platform.Platform)
 		if err != nil {
-			return end, fmt.Errorf("line %d of the export, number %d: %w", number, posting.Seq, err)
+			return trailer, fmt.Errorf("line %d of the export, number %d: %w", number, posting.Seq, err)
 		}
-		if err := check.check(ctx, a); err != nil {
-			return end, err
+		if err := postings.check(ctx, a); err != nil {
+			return trailer, err
 		}
 		if number%1024 == 0 && ctx.Err() != nil {
-			return end, ctx.Err()
+			return trailer, ctx.Err()
 		}
 	}
 }
 
-// maxLineBytes is far longer than a posting with all the entries it may have.
+// maxLineBytes is far more than a posting with the maximum number of entries needs.
 const maxLineBytes = 1 << 20
 
-// readLine reads a whole line; io.EOF also when the last one is cut off.
+// readLine reads a complete line. A last line without a newline is io.EOF.
 func readLine(r *bufio.Reader) ([]byte, error) {
 	var line []byte
 	for {
@@ -125,12 +119,12 @@ func readLine(r *bufio.Reader) ([]byte, error) {
 		case !errors.Is(err, bufio.ErrBufferFull):
 			return nil, err
 		case len(line) > maxLineBytes:
-			return nil, errors.New("it is too long")
+			return nil, errors.New("too long")
 		}
 	}
 }
 
-// decodeStrict reads one JSON object with known fields alone.
+// decodeStrict decodes one JSON object and refuses unknown fields.
 func decodeStrict(line []byte, into any) error {
 	decoder := json.NewDecoder(bytes.NewReader(line))
 	decoder.DisallowUnknownFields()
@@ -138,7 +132,7 @@ func decodeStrict(line []byte, into any) error {
 		return err
 	}
 	if _, err := decoder.Token(); !errors.Is(err, io.EOF) {
-		return errors.New("something follows the object")
+		return errors.New("unexpected data after the object")
 	}
 	return nil
 }

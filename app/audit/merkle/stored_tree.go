@@ -8,20 +8,19 @@ import (
 	"causeway/ports"
 )
 
-// StoredTree is a tree that lies in storage. Everything read from it is checked against its
-// root first, so a proof is right or is not given.
+// StoredTree is a tree in storage. Everything read from it is checked against its root hash, so
+// a proof is correct or an error is returned.
 type StoredTree struct {
 	Size int64
 	Root Hash
-	// Edge is as Cut gave it at this size.
+	// Edge is the edge that Tree.Flush returned at this size.
 	Edge []byte
-	// Fetch reads full tiles by their places, one for each, in order.
-	Fetch func(places []ports.TileIndex) ([][]byte, error)
+	// Fetch reads full tiles, one for each index, in order.
+	Fetch func(indexes []ports.TileIndex) ([][]byte, error)
 }
 
-// InclusionProof proves that the leaf at an index is in the tree of the first size leaves:
-// the hashes beside the way from it to the root, from below, as RFC 6962 says. It also
-// gives the leaf's hash.
+// InclusionProof returns the Merkle audit path (RFC 6962) of the leaf at an index in the tree
+// of the first size leaves, and the hash of the leaf.
 func (s StoredTree) InclusionProof(index, size int64) (path []Hash, leaf Hash, err error) {
 	reader, err := s.hashReader()
 	if err != nil {
@@ -40,15 +39,15 @@ func (s StoredTree) InclusionProof(index, size int64) (path []Hash, leaf Hash, e
 	return path, found[0], nil
 }
 
-// ConsistencyProof proves that the tree of the first to leaves begins with the one of the
-// first from leaves, as RFC 6962 says.
+// ConsistencyProof returns the consistency proof (RFC 6962) between the trees of the first from
+// and the first to leaves.
 func (s StoredTree) ConsistencyProof(from, to int64) ([]Hash, error) {
 	reader, err := s.hashReader()
 	if err != nil {
 		return nil, err
 	}
 	if from < 1 || from > to || to > s.Size {
-		return nil, fmt.Errorf("trees of %d and %d do not begin a tree of %d", from, to, s.Size)
+		return nil, fmt.Errorf("there is no consistency proof from %d to %d in a tree of %d", from, to, s.Size)
 	}
 	return tlog.ProveTree(to, from, reader)
 }
@@ -61,7 +60,7 @@ func (s StoredTree) hashReader() (tlog.HashReader, error) {
 	return tlog.TileHashReader(tlog.Tree{N: s.Size, Hash: s.Root}, tileReader{s, edge.edge}), nil
 }
 
-// tileReader gives stored tiles to tlog, which checks them.
+// tileReader reads stored tiles for tlog, which verifies them.
 type tileReader struct {
 	StoredTree
 	edge [][]byte
@@ -71,25 +70,25 @@ func (tileReader) Height() int { return tileHeight }
 
 func (t tileReader) ReadTiles(wanted []tlog.Tile) ([][]byte, error) {
 	data := make([][]byte, len(wanted))
-	var places []ports.TileIndex
-	var at []int
+	var indexes []ports.TileIndex
+	var positions []int
 	for i, tile := range wanted {
 		if tile.W == TileWidth {
-			places, at = append(places, ports.TileIndex{Level: tile.L, N: tile.N}), append(at, i)
+			indexes, positions = append(indexes, ports.TileIndex{Level: tile.L, N: tile.N}), append(positions, i)
 			continue
 		}
 		if tile.L >= len(t.edge) || len(t.edge[tile.L]) < tile.W*HashSize {
-			return nil, fmt.Errorf("the edge of the tree lacks %s", tile.Path())
+			return nil, fmt.Errorf("tile %s is missing from the edge of the tree", tile.Path())
 		}
 		data[i] = t.edge[tile.L][:tile.W*HashSize]
 	}
-	if len(places) > 0 {
-		full, err := t.Fetch(places)
+	if len(indexes) > 0 {
+		full, err := t.Fetch(indexes)
 		if err != nil {
 			return nil, err
 		}
 		for i, hashes := range full {
-			data[at[i]] = hashes
+			data[positions[i]] = hashes
 		}
 	}
 	return data, nil

@@ -1,9 +1,9 @@
-// Package merkle grows the Merkle tree (RFC 6962, SHA-256) over the leaves of a log and
-// proves what is in it. All hashing is that of golang.org/x/mod/sumdb/tlog.
+// Package merkle implements the Merkle tree (RFC 6962, SHA-256) over the leaves of a log, and
+// proofs from it. All hashing is that of golang.org/x/mod/sumdb/tlog.
 //
-// A tree lies in tiles: 256 hashes of one level, of which the levels between two
-// levels of tiles follow. Full tiles never change; the ones that are not full are the
-// tree's edge. The package does no I/O and knows nothing of what a leaf is about.
+// A tree is stored in tiles of 256 hashes of one level; the levels between two levels of tiles
+// are computed from them. Full tiles never change. The partial tiles are the tree's edge. The
+// package does no I/O.
 package merkle
 
 import (
@@ -18,43 +18,44 @@ import (
 )
 
 const (
-	// tileHeight of a tile: 2 to this many hashes make a full one.
+	// tileHeight is the number of levels in a tile: it has 2^tileHeight hashes.
 	tileHeight = 8
-	// TileWidth is how many hashes a full tile holds.
+	// TileWidth is the number of hashes in a full tile.
 	TileWidth = 1 << tileHeight
 )
 
-// Hash is a SHA-256 of the tree.
+// Hash is a SHA-256 hash in the tree.
 type Hash = tlog.Hash
 
-// HashSize is its length in bytes.
+// HashSize is the length of a Hash in bytes.
 const HashSize = tlog.HashSize
 
-// LeafHash is the hash of a posting in the log.
+// LeafHash returns the hash of a leaf.
 func LeafHash(l ledger.Leaf) Hash { return tlog.RecordHash(l.Encode(make([]byte, 0, 512))) }
 
-// Tree grows leaf by leaf. Beside its edge it holds what was added since the last Cut.
+// Tree is a tree to which leaves are added. In memory it has its edge and the hashes added since
+// the last Flush.
 type Tree struct {
 	size        int64
 	flushedSize int64
-	edge        [][]byte // of the tree at cut: the part of a tile at each level
+	edge        [][]byte // at flushedSize: the partial tile of each level
 	unflushed   map[int64]Hash
 }
 
-// NewTree is a tree without leaves.
+// NewTree returns a tree without leaves.
 func NewTree() *Tree { return &Tree{unflushed: map[int64]Hash{}} }
 
-// ResumeTree goes on with a tree from its size and edge, as Cut gave them.
+// ResumeTree returns the tree of a size and edge, as Flush returned them.
 func ResumeTree(size int64, edge []byte) (*Tree, error) {
 	if size < 0 {
-		return nil, fmt.Errorf("a tree cannot have the size %d", size)
+		return nil, fmt.Errorf("%d is not a valid tree size", size)
 	}
 	t := NewTree()
 	t.size, t.flushedSize = size, size
 	for level := 0; size>>(tileHeight*level) > 0; level++ {
 		n := int(size>>(tileHeight*level)%TileWidth) * HashSize
 		if n > len(edge) {
-			return nil, fmt.Errorf("the edge of a tree of size %d is cut off", size)
+			return nil, fmt.Errorf("the edge of a tree of size %d is truncated", size)
 		}
 		t.edge = append(t.edge, edge[:n:n])
 		edge = edge[n:]
@@ -65,24 +66,24 @@ func ResumeTree(size int64, edge []byte) (*Tree, error) {
 	return t, nil
 }
 
-// Size is the number of leaves.
+// Size returns the number of leaves.
 func (t *Tree) Size() int64 { return t.size }
 
 // Add appends a leaf.
 func (t *Tree) Add(leaf Hash) error {
 	hashes, err := tlog.StoredHashesForRecordHash(t.size, leaf, tlog.HashReaderFunc(t.readHashes))
 	if err != nil {
-		return fmt.Errorf("grow the tree: %w", err)
+		return fmt.Errorf("add a leaf to the tree: %w", err)
 	}
-	at := tlog.StoredHashIndex(0, t.size)
+	first := tlog.StoredHashIndex(0, t.size)
 	for i, h := range hashes {
-		t.unflushed[at+int64(i)] = h
+		t.unflushed[first+int64(i)] = h
 	}
 	t.size++
 	return nil
 }
 
-// Root is the hash of the whole tree.
+// Root returns the root hash of the tree.
 func (t *Tree) Root() (Hash, error) {
 	if t.size == 0 {
 		return tlog.TreeHash(0, nil)
@@ -90,35 +91,35 @@ func (t *Tree) Root() (Hash, error) {
 	return tlog.TreeHash(t.size, tlog.HashReaderFunc(t.readHashes))
 }
 
-// Flush gives the tiles that became full since the last Cut, in order, and the edge as it
-// is now. What they hold is forgotten here.
+// Flush returns the tiles that became full since the last Flush, in order, and the current
+// edge, and releases their hashes.
 func (t *Tree) Flush() (full []ports.LogTile, edge []byte, err error) {
-	parts := make([][]byte, 0, len(t.edge)+1)
+	partial := make([][]byte, 0, len(t.edge)+1)
 	for level := 0; t.size>>(tileHeight*level) > 0; level++ {
-		parts = append(parts, nil)
+		partial = append(partial, nil)
 		if level < len(t.edge) && t.size>>(tileHeight*level) == t.flushedSize>>(tileHeight*level) {
-			parts[level] = t.edge[level]
+			partial[level] = t.edge[level]
 		}
 	}
 	for _, tile := range tlog.NewTiles(tileHeight, t.flushedSize, t.size) {
 		data, err := tlog.ReadTileData(tile, tlog.HashReaderFunc(t.readHashes))
 		if err != nil {
-			return nil, nil, fmt.Errorf("cut the tree into tiles: %w", err)
+			return nil, nil, fmt.Errorf("read the tiles of the tree: %w", err)
 		}
 		if tile.W == TileWidth {
 			full = append(full, ports.LogTile{TileIndex: ports.TileIndex{Level: tile.L, N: tile.N}, Hashes: data})
 			continue
 		}
-		parts[tile.L] = data
+		partial[tile.L] = data
 	}
-	t.edge, t.flushedSize = parts, t.size
+	t.edge, t.flushedSize = partial, t.size
 	clear(t.unflushed)
-	return full, bytes.Join(parts, nil), nil
+	return full, bytes.Join(partial, nil), nil
 }
 
-var errHashNotAvailable = errors.New("a hash of the tree is not at hand")
+var errHashNotAvailable = errors.New("a hash of the tree is not in memory")
 
-// readHashes answers with what was added since the last cut, or else from the edge.
+// readHashes reads hashes that were added since the last Flush or are in the edge.
 func (t *Tree) readHashes(indexes []int64) ([]Hash, error) {
 	hashes := make([]Hash, len(indexes))
 	for i, index := range indexes {

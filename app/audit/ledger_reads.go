@@ -1,0 +1,47 @@
+package audit
+
+import (
+	"context"
+	"fmt"
+
+	"causeway/core/ident"
+	"causeway/ports"
+)
+
+// Balances lists the accounts of a platform, of all platforms if zero, with their current
+// balances, by platform, currency and path.
+func (c *Checker) Balances(ctx context.Context, platform ident.Platform) (lines []ports.AccountBalance, err error) {
+	err = c.reader.TrialBalance(ctx, platform, func(line ports.AccountBalance) error {
+		lines = append(lines, line)
+		return nil
+	})
+	return lines, err
+}
+
+// TransactionEntries lists the entries of a transaction in the order of posting.
+func (c *Checker) TransactionEntries(ctx context.Context, platform ident.Platform, transaction ident.Transaction) (entries []ports.RecordedEntry, err error) {
+	filter := ports.EntryFilter{Platform: platform, Transaction: transaction, Limit: 1000}
+	for {
+		page, err := c.reader.Entries(ctx, filter)
+		if err != nil {
+			return nil, fmt.Errorf("read the entries of %s: %w", transaction, err)
+		}
+		entries = append(entries, page.Entries...)
+		if !page.More {
+			return entries, nil
+		}
+		filter.After = page.Entries[len(page.Entries)-1].Position
+	}
+}
+
+// Platforms lists the platforms that have anything in the ledger.
+func (c *Checker) Platforms(ctx context.Context) (platforms []ident.Platform, err error) {
+	err = c.audit.Snapshot(ctx, func(ctx context.Context, view ports.AuditView) error {
+		found, err := view.Platforms(ctx)
+		for _, p := range found {
+			platforms = append(platforms, p.Platform)
+		}
+		return err
+	})
+	return platforms, err
+}

@@ -1,0 +1,76 @@
+package audit
+
+import "slices"
+
+// Rule is an invariant of the ledger, as a report names it.
+type Rule string
+
+// The rules.
+const (
+	RuleSequence             Rule = "postings are numbered without gaps"
+	RuleRecordedTime         Rule = "recorded times are in ascending order"
+	RuleWellFormed           Rule = "postings are complete and well-formed"
+	RuleUnchanged            Rule = "postings and entries are unchanged"
+	RuleCurrency             Rule = "entries and accounts have the same currency"
+	RuleBalanced             Rule = "debits equal credits in every currency"
+	RuleChart                Rule = "accounts match the chart of accounts"
+	RuleNoOverdraft          Rule = "stored balances equal their entries and were never negative"
+	RuleBalanceSnapshots     Rule = "balance snapshots equal their entries"
+	RuleIndexes              Rule = "id and time indexes match the postings"
+	RuleReversals            Rule = "a reversal mirrors one earlier posting, once"
+	RuleClosedMonths         Rule = "closed months match their trial balances"
+	RuleSoftClosedMonths     Rule = "soft-closed months have only authorised postings"
+	RuleTransactionStates    Rule = "transaction states match their postings"
+	RuleSealed               Rule = "postings match the sealed log"
+	RuleSignedCheckpoints    Rule = "signed checkpoints match the postings"
+	RuleExport               Rule = "the export is unchanged"
+	RulePublishedCheckpoints Rule = "published checkpoints match the postings"
+)
+
+// operation is what a rule is checked by.
+type operation uint8
+
+const (
+	check        operation = 1 << iota // Checker.Check, and Checker.Verify with it
+	verify                             // Checker.Verify alone
+	verifyExport                       // VerifyExport
+)
+
+// rules is the table of all rules in the order of a report, with the unit that each counts
+// and the operations that check it.
+var rules = []struct {
+	rule       Rule
+	unit       string
+	operations operation
+}{
+	{RuleSequence, "postings", check | verifyExport},
+	{RuleRecordedTime, "postings", check | verifyExport},
+	{RuleWellFormed, "postings", check | verifyExport},
+	{RuleUnchanged, "postings", check},
+	{RuleCurrency, "entries", check},
+	{RuleBalanced, "currencies of platforms", check},
+	{RuleChart, "accounts", check},
+	{RuleNoOverdraft, "accounts", check},
+	{RuleBalanceSnapshots, "balance snapshots", check},
+	{RuleIndexes, "postings", check},
+	{RuleReversals, "reversals", check},
+	{RuleClosedMonths, "lines of closed months", check},
+	{RuleSoftClosedMonths, "changes of months", check},
+	{RuleTransactionStates, "transactions", check},
+	{RuleSealed, "postings", verify},
+	{RuleSignedCheckpoints, "checkpoints", verify},
+	{RuleExport, "exports", verifyExport},
+	{RulePublishedCheckpoints, "checkpoints", verify | verifyExport},
+}
+
+// newReport returns a report on the rules that some operations check, except for those that
+// cannot be checked this time.
+func newReport(operations operation, except ...Rule) *Report {
+	r := &Report{}
+	for _, line := range rules {
+		if line.operations&operations != 0 && !slices.Contains(except, line.rule) {
+			r.Rules = append(r.Rules, RuleReport{Rule: line.rule, Unit: line.unit})
+		}
+	}
+	return r
+}
