@@ -55,7 +55,7 @@ func TestSeal_ExternalCheckpointsDetectTruncation(t *testing.T) {
 	pay()
 	pay()
 	sealed()
-	text, err := os.ReadFile(filepath.Join(outside, uuidOf(h.platformID)+".heads"))
+	text, err := os.ReadFile(filepath.Join(outside, uuidOf(h.platformID)+".checkpoints"))
 	if err != nil || !strings.Contains(string(text), "\n12\n") {
 		t.Fatalf("the heads outside are %s, %v", text, err)
 	}
@@ -71,7 +71,7 @@ func TestSeal_ExternalCheckpointsDetectTruncation(t *testing.T) {
 		"UPDATE ledger_clocks SET seq = 2, recorded_at = (SELECT max(recorded_at) FROM ledger_postings)",
 	)
 	out, status := h.runLedgerVerify(outside)
-	if status != 1 || !strings.Contains(out, "the newest 10 postings are missing on "+h.platformID+": the head of size 12") {
+	if status != 1 || !strings.Contains(out, "the newest 10 postings are missing on "+h.platformID+": the checkpoint of size 12") {
 		t.Errorf("status %d\n%s", status, out)
 	}
 

@@ -28,7 +28,7 @@ import (
 
 var noon = time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC)
 
-// fakeKeyStore keeps keys in memory, in the way of the table.
+// fakeKeyStore stores keys in memory.
 type fakeKeyStore struct {
 	mu   sync.Mutex
 	keys []ports.SealedCheckpointKey
@@ -58,23 +58,23 @@ func (s *fakeKeyStore) ReplaceCheckpointKey(_ context.Context, ends uuid.UUID, w
 func newKeyring(t *testing.T, s *fakeKeyStore, master string) *checkpoints.Keyring {
 	t.Helper()
 	key := sha256.Sum256([]byte(master))
-	box, err := encryption.New(key[:])
+	sealer, err := encryption.New(key[:])
 	if err != nil {
 		t.Fatal(err)
 	}
-	return checkpoints.NewKeyring(s, box, portstest.NewFakeClock(noon), ids.New())
+	return checkpoints.NewKeyring(s, sealer, portstest.NewFakeClock(noon), ids.New())
 }
 
 func newCheckpoint(size int64) ledger.Checkpoint {
-	h := ledger.Checkpoint{Size: size, Root: [32]byte{byte(size)}}
-	ident.SetUUID(&h.Platform, uuid.MustParse("01900000-0000-7000-8000-000000000001"))
-	return h
+	c := ledger.Checkpoint{Size: size, Root: [32]byte{byte(size)}}
+	ident.SetUUID(&c.Platform, uuid.MustParse("01900000-0000-7000-8000-000000000001"))
+	return c
 }
 
 func TestKeyring_SignsAndRotates(t *testing.T) {
 	t.Parallel()
-	// Many that start at once sign with one key; a note verifies with the key that is
-	// shown, also after that key was replaced.
+	// Concurrent keyrings sign with one key; a note verifies with its public key, also after that
+	// key was replaced.
 	s := &fakeKeyStore{}
 	var all sync.WaitGroup
 	for range 8 {
@@ -92,7 +92,7 @@ func TestKeyring_SignsAndRotates(t *testing.T) {
 		t.Fatal(err)
 	}
 	if len(s.keys) != 1 {
-		t.Errorf("%d keys were made", len(s.keys))
+		t.Errorf("%d keys were created", len(s.keys))
 	}
 
 	replaced, err := ring.Rotate(t.Context())
@@ -126,8 +126,8 @@ func TestKeyring_SignsAndRotates(t *testing.T) {
 
 func TestKeyring_WrongMasterKey(t *testing.T) {
 	t.Parallel()
-	// Without the master key it was sealed with, and beside another public half, a key
-	// signs nothing; a new one does not need the old one.
+	// A key does not sign with another master key or another public key; a new key does not need
+	// the old one.
 	s := &fakeKeyStore{}
 	if _, err := newKeyring(t, s, "master").Sign(t.Context(), newCheckpoint(1)); err != nil {
 		t.Fatal(err)
@@ -136,8 +136,8 @@ func TestKeyring_WrongMasterKey(t *testing.T) {
 		t.Errorf("with another master key: %v", err)
 	}
 	s.keys[0].Public[0]++
-	if _, err := newKeyring(t, s, "master").Sign(t.Context(), newCheckpoint(1)); err == nil || !strings.Contains(err.Error(), "public half") {
-		t.Errorf("with another public half: %v", err)
+	if _, err := newKeyring(t, s, "master").Sign(t.Context(), newCheckpoint(1)); err == nil || !strings.Contains(err.Error(), "public key") {
+		t.Errorf("with another public key: %v", err)
 	}
 	ring := newKeyring(t, s, "another")
 	if _, err := ring.Rotate(t.Context()); err != nil {
@@ -163,22 +163,22 @@ func signCheckpoints(t *testing.T, sizes ...int64) (signed []ports.SignedCheckpo
 
 func TestDirectoryPublisher_AppendsAfterCrash(t *testing.T) {
 	t.Parallel()
-	// Heads are appended to the file of their platform, wherever a crash had left it, and
-	// come back as they went in.
+	// Checkpoints are appended to the file of their platform, wherever a crash truncated it, and
+	// are read back unchanged.
 	signed := signCheckpoints(t, 1, 2, 3)
-	whole := signed[0].Note + "\n" + signed[1].Note + "\n"
-	for cut := range len(whole) + 1 {
-		dir := filepath.Join(t.TempDir(), "heads")
-		sink, err := checkpoints.NewPublisher(dir)
+	complete := signed[0].Note + "\n" + signed[1].Note + "\n"
+	for cut := range len(complete) + 1 {
+		dir := filepath.Join(t.TempDir(), "checkpoints")
+		publisher, err := checkpoints.NewPublisher(dir)
 		if err != nil {
 			t.Fatal(err)
 		}
 		path := filepath.Join(dir, checkpoints.FileName(signed[0]))
-		if err := os.WriteFile(path, []byte(whole[:cut]), 0o644); err != nil {
+		if err := os.WriteFile(path, []byte(complete[:cut]), 0o644); err != nil {
 			t.Fatal(err)
 		}
 
-		if err := sink.Publish(t.Context(), signed[2:]); err != nil {
+		if err := publisher.Publish(t.Context(), signed[2:]); err != nil {
 			t.Fatal(err)
 		}
 
@@ -196,17 +196,17 @@ func TestDirectoryPublisher_AppendsAfterCrash(t *testing.T) {
 
 func TestDirectoryPublisher_LeavesOtherFilesUnchanged(t *testing.T) {
 	t.Parallel()
-	// A file that holds something else is neither added to nor cut.
+	// A file with other content is neither appended to nor truncated.
 	signed, dir := signCheckpoints(t, 1), t.TempDir()
 	path, text := filepath.Join(dir, checkpoints.FileName(signed[0])), strings.Repeat("something else\n", 1000)
 	if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	sink, err := checkpoints.NewPublisher(dir)
+	publisher, err := checkpoints.NewPublisher(dir)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := sink.Publish(t.Context(), signed); err == nil || !strings.Contains(err.Error(), "move it away") {
+	if err := publisher.Publish(t.Context(), signed); err == nil || !strings.Contains(err.Error(), "move it away") {
 		t.Errorf("got %v", err)
 	}
 	if got := readAll(t, path); got != text {
@@ -214,9 +214,9 @@ func TestDirectoryPublisher_LeavesOtherFilesUnchanged(t *testing.T) {
 	}
 }
 
-func readAll(t *testing.T, where string) (text string) {
+func readAll(t *testing.T, location string) (text string) {
 	t.Helper()
-	sources, err := checkpoints.Open(t.Context(), where)
+	sources, err := checkpoints.Open(t.Context(), location)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -233,8 +233,8 @@ func readAll(t *testing.T, where string) (text string) {
 
 func TestHTTPPublisher_PostsInOrder(t *testing.T) {
 	t.Parallel()
-	// Each head is posted by itself, in order; what is not accepted is an error, a
-	// redirect is not followed, and what an address answers can be read back.
+	// Each checkpoint is posted on its own, in order; another status than 2xx is an error, a
+	// redirect is not followed, and the response of a URL can be read back.
 	signed := signCheckpoints(t, 1, 2)
 	var got []string
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -252,12 +252,12 @@ func TestHTTPPublisher_PostsInOrder(t *testing.T) {
 		}
 	}))
 	defer server.Close()
-	publish := func(where string) error {
-		sink, err := checkpoints.NewPublisher(where)
+	publish := func(location string) error {
+		publisher, err := checkpoints.NewPublisher(location)
 		if err != nil {
 			t.Fatal(err)
 		}
-		return sink.Publish(t.Context(), signed)
+		return publisher.Publish(t.Context(), signed)
 	}
 
 	if err := publish(server.URL); err != nil || len(got) != 2 || got[0] != signed[0].Note || got[1] != signed[1].Note {
@@ -273,26 +273,26 @@ func TestHTTPPublisher_PostsInOrder(t *testing.T) {
 	}
 	server.Close()
 	if err := publish(server.URL); err == nil {
-		t.Error("a server that is gone accepts heads")
+		t.Error("a closed server accepts checkpoints")
 	}
 }
 
 func TestNewPublisher_InvalidLocation(t *testing.T) {
 	t.Parallel()
-	// What is neither a folder nor an address is refused when the service starts, and a
-	// place without heads when they are looked for.
+	// A location that is neither a folder nor a URL is refused, and so is reading from one
+	// without checkpoints.
 	file := filepath.Join(t.TempDir(), "file")
 	if err := os.WriteFile(file, nil, 0o644); err != nil {
 		t.Fatal(err)
 	}
-	for _, where := range []string{"ftp://example.com/", "http://", file, file + "/below"} {
-		if _, err := checkpoints.NewPublisher(where); err == nil {
-			t.Errorf("heads can go to %s", where)
+	for _, location := range []string{"ftp://example.com/", "http://", file, file + "/below"} {
+		if _, err := checkpoints.NewPublisher(location); err == nil {
+			t.Errorf("%s is accepted", location)
 		}
 	}
-	for _, where := range []string{t.TempDir(), file + ".none", "ftp://example.com/", "http://127.0.0.1:1/"} {
-		if _, err := checkpoints.Open(t.Context(), where); err == nil {
-			t.Errorf("heads are found in %s", where)
+	for _, location := range []string{t.TempDir(), file + ".none", "ftp://example.com/", "http://127.0.0.1:1/"} {
+		if _, err := checkpoints.Open(t.Context(), location); err == nil {
+			t.Errorf("checkpoints are found in %s", location)
 		}
 	}
 }

@@ -1,7 +1,7 @@
-// Package heads is the outside of the ledger's log: it signs heads with a key that is
-// sealed at rest, and brings them to a folder or to an address outside of the database.
+// Package checkpoints signs checkpoints of the ledger log with a key that is encrypted at rest,
+// publishes them to a folder or a URL outside of the database, and reads them back.
 //
-// It never decides what a head says, and it never shows a private key.
+// It does not decide the content of a checkpoint, and it never returns a private key.
 package checkpoints
 
 import (
@@ -20,9 +20,8 @@ import (
 	"causeway/ports"
 )
 
-// Keyring signs heads with the key that has no end, and makes the first one when it is
-// needed. Heads are few, so it asks the store each time: a key that was replaced signs
-// no more.
+// Keyring signs checkpoints with the current key, and creates the first key on first use. It
+// reads the key from the store each time, so that a replaced key is not used any more.
 type Keyring struct {
 	store  ports.CheckpointKeyStore
 	sealer ports.Sealer
@@ -32,13 +31,13 @@ type Keyring struct {
 
 var _ ports.CheckpointSigner = (*Keyring)(nil)
 
-// NewKeyring makes a keyring on a store.
+// NewKeyring returns a keyring on a store.
 func NewKeyring(store ports.CheckpointKeyStore, sealer ports.Sealer, clock ports.Clock, ids ports.IDs) *Keyring {
 	return &Keyring{store, sealer, clock, ids}
 }
 
-// Sign is as ports.HeadSigner says.
-func (k *Keyring) Sign(ctx context.Context, head ledger.Checkpoint) (string, error) {
+// Sign implements ports.CheckpointSigner.
+func (k *Keyring) Sign(ctx context.Context, checkpoint ledger.Checkpoint) (string, error) {
 	keys, err := k.ensureKeys(ctx)
 	if err != nil {
 		return "", err
@@ -47,15 +46,15 @@ func (k *Keyring) Sign(ctx context.Context, head ledger.Checkpoint) (string, err
 	if err != nil {
 		return "", err
 	}
-	signer, err := newSigner(ledger.LogOrigin(head.Platform), private)
+	signer, err := newSigner(ledger.LogOrigin(checkpoint.Platform), private)
 	if err != nil {
 		return "", err
 	}
-	signed, err := note.Sign(&note.Note{Text: head.Text()}, signer)
+	signed, err := note.Sign(&note.Note{Text: checkpoint.Text()}, signer)
 	return string(signed), err
 }
 
-// Keys is as ports.HeadSigner says.
+// Keys implements ports.CheckpointSigner.
 func (k *Keyring) Keys(ctx context.Context) ([]ports.CheckpointKey, error) {
 	keys, err := k.ensureKeys(ctx)
 	public := make([]ports.CheckpointKey, len(keys))
@@ -65,34 +64,33 @@ func (k *Keyring) Keys(ctx context.Context) ([]ports.CheckpointKey, error) {
 	return public, err
 }
 
-// Rotate makes a new key that signs from now on. What the one before it signed can be
-// verified for good.
+// Rotate creates a new key, which signs from now on. Signatures of earlier keys stay valid.
 func (k *Keyring) Rotate(ctx context.Context) (ports.CheckpointKey, error) {
 	for range maxAttempts {
 		keys, err := k.store.CheckpointKeys(ctx)
 		if err != nil {
 			return ports.CheckpointKey{}, err
 		}
-		var ends uuid.UUID
+		var current uuid.UUID
 		if len(keys) > 0 {
-			ends = keys[0].ID
+			current = keys[0].ID
 		}
 		fresh, err := k.generateKey()
 		if err != nil {
 			return ports.CheckpointKey{}, err
 		}
-		replaced, err := k.store.ReplaceCheckpointKey(ctx, ends, fresh)
+		replaced, err := k.store.ReplaceCheckpointKey(ctx, current, fresh)
 		if err != nil || replaced {
 			return fresh.CheckpointKey, err
 		}
 	}
-	return ports.CheckpointKey{}, errors.New("the key of the ledger's log is being replaced by somebody else")
+	return ports.CheckpointKey{}, errors.New("the key of the ledger log is being replaced by another process")
 }
 
-// maxAttempts is how often somebody else may be quicker.
+// maxAttempts is how often another process may replace the key first.
 const maxAttempts = 3
 
-// ensureKeys are all there are, the one that signs first; it is made when there is none.
+// ensureKeys returns all keys, the current one first, which it creates if there is none.
 func (k *Keyring) ensureKeys(ctx context.Context) ([]ports.SealedCheckpointKey, error) {
 	for range maxAttempts {
 		keys, err := k.store.CheckpointKeys(ctx)
@@ -110,7 +108,7 @@ func (k *Keyring) ensureKeys(ctx context.Context) ([]ports.SealedCheckpointKey, 
 			return nil, err
 		}
 	}
-	return nil, errors.New("the key of the ledger's log could not be made")
+	return nil, errors.New("cannot create a key of the ledger log")
 }
 
 func (k *Keyring) generateKey() (ports.SealedCheckpointKey, error) {
@@ -128,22 +126,22 @@ func (k *Keyring) generateKey() (ports.SealedCheckpointKey, error) {
 func (k *Keyring) openKey(s ports.SealedCheckpointKey) (ed25519.PrivateKey, error) {
 	seed, err := k.sealer.Open(s.Sealed, sealContext(s.ID))
 	if err != nil {
-		return nil, fmt.Errorf("open key %s of the ledger's log: %w", s.ID, err)
+		return nil, fmt.Errorf("decrypt key %s of the ledger log: %w", s.ID, err)
 	}
 	if len(seed) != ed25519.SeedSize {
-		return nil, fmt.Errorf("key %s of the ledger's log is not one", s.ID)
+		return nil, fmt.Errorf("key %s of the ledger log is not an Ed25519 key", s.ID)
 	}
 	private := ed25519.NewKeyFromSeed(seed)
 	if !private.Public().(ed25519.PublicKey).Equal(ed25519.PublicKey(s.Public[:])) {
-		return nil, fmt.Errorf("key %s of the ledger's log does not belong to its public half", s.ID)
+		return nil, fmt.Errorf("key %s of the ledger log does not match its public key", s.ID)
 	}
 	return private, nil
 }
 
-// sealContext binds a sealed key to its row.
+// sealContext binds an encrypted key to its row.
 func sealContext(id uuid.UUID) []byte { return fmt.Appendf(nil, "ledger log key %s", id) }
 
-// newSigner signs under a name, in the way of the library, which takes keys as texts.
+// newSigner returns a signer under a name. The library takes keys as text.
 func newSigner(name string, private ed25519.PrivateKey) (note.Signer, error) {
 	public, err := note.NewEd25519VerifierKey(name, private.Public().(ed25519.PublicKey))
 	if err != nil {

@@ -16,52 +16,55 @@ import (
 	"causeway/ports"
 )
 
-// NewPublisher makes the sink that a setting names: an http or https address, to which each
-// head is posted, or a folder, with one file a platform. It makes the folder.
-func NewPublisher(where string) (ports.CheckpointPublisher, error) {
-	if isURL(where) {
-		u, err := parseURL(where)
+// NewPublisher returns the publisher for a location: an http or https URL, to which each
+// checkpoint is posted, or a folder with one file for each platform, which it creates.
+func NewPublisher(location string) (ports.CheckpointPublisher, error) {
+	if isURL(location) {
+		u, err := parseURL(location)
 		if err != nil {
 			return nil, err
 		}
 		return &httpPublisher{u, newClient()}, nil
 	}
-	if err := os.MkdirAll(where, 0o755); err != nil {
+	if err := os.MkdirAll(location, 0o755); err != nil {
 		return nil, err
 	}
-	return directoryPublisher(where), nil
+	return directoryPublisher(location), nil
 }
 
-func isURL(where string) bool { return strings.Contains(where, "://") }
+func isURL(location string) bool { return strings.Contains(location, "://") }
 
-func parseURL(where string) (*url.URL, error) {
-	u, err := url.Parse(where)
+func parseURL(location string) (*url.URL, error) {
+	u, err := url.Parse(location)
 	if err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" {
-		return nil, errors.New("it is neither a folder nor an http or https address")
+		return nil, errors.New("must be a folder or an http or https URL")
 	}
 	return u, nil
 }
 
-// directoryPublisher keeps the heads of each platform in a file of its own, one note after the
-// other with an empty line behind each.
+// directoryPublisher appends the checkpoints of each platform to a file: signed notes, each
+// followed by an empty line.
 type directoryPublisher string
 
-// FileName is the name of a platform's file in a folder of heads.
-func FileName(h ports.SignedCheckpoint) string { return h.Platform.UUID().String() + ".heads" }
+// fileExtension is the extension of a file of checkpoints.
+const fileExtension = ".checkpoints"
 
-// Publish appends, and returns when it is on the disk.
-func (f directoryPublisher) Publish(_ context.Context, heads []ports.SignedCheckpoint) (err error) {
-	if len(heads) == 0 {
+// FileName returns the name of the file of a checkpoint's platform in a folder.
+func FileName(c ports.SignedCheckpoint) string { return c.Platform.UUID().String() + fileExtension }
+
+// Publish appends the checkpoints and returns when they are on disk.
+func (f directoryPublisher) Publish(_ context.Context, list []ports.SignedCheckpoint) (err error) {
+	if len(list) == 0 {
 		return nil
 	}
-	path := filepath.Join(string(f), FileName(heads[0]))
-	_, known := os.Stat(path)
+	path := filepath.Join(string(f), FileName(list[0]))
+	_, statErr := os.Stat(path)
 	file, err := os.OpenFile(path, os.O_CREATE|os.O_RDWR|os.O_APPEND, 0o644)
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, file.Close()) }()
-	// Somebody whose lease ran out may write too.
+	// A process whose lease has expired may be writing too.
 	if err := syscall.Flock(int(file.Fd()), syscall.LOCK_EX); err != nil {
 		return err
 	}
@@ -69,8 +72,8 @@ func (f directoryPublisher) Publish(_ context.Context, heads []ports.SignedCheck
 		return err
 	}
 	var text strings.Builder
-	for _, h := range heads {
-		text.WriteString(h.Note + "\n")
+	for _, c := range list {
+		text.WriteString(c.Note + "\n")
 	}
 	if _, err := io.WriteString(file, text.String()); err != nil {
 		return err
@@ -78,27 +81,27 @@ func (f directoryPublisher) Publish(_ context.Context, heads []ports.SignedCheck
 	if err := file.Sync(); err != nil {
 		return err
 	}
-	if known == nil {
+	if statErr == nil {
 		return nil
 	}
-	return syncDir(string(f)) // a new file's name must last too
+	return syncDir(string(f)) // for the name of the new file
 }
 
-// truncatePartialNote takes away the part of a note that a crash left behind: its head was not
-// noted as published, so it comes again.
+// truncatePartialNote removes a partial note that a crash left at the end of the file. Its
+// checkpoint was not marked as published, so it is published again.
 func truncatePartialNote(file *os.File) error {
 	info, err := file.Stat()
 	if err != nil {
 		return err
 	}
-	// A note is far smaller.
+	// A note is much shorter than this.
 	size := info.Size()
 	end := make([]byte, min(size, 4096))
 	if _, err := file.ReadAt(end, size-int64(len(end))); err != nil {
 		return err
 	}
 	text := string(end)
-	// A note that is whole ends in the line of a signature and an empty line.
+	// A complete note ends with a signature line and an empty line.
 	for cut := strings.LastIndex(text, "\n\n"); cut >= 0; cut = strings.LastIndex(text[:cut], "\n\n") {
 		if lastLine := text[strings.LastIndexByte(text[:cut], '\n')+1 : cut]; strings.HasPrefix(lastLine, "— ") {
 			if cut+2 == len(text) {
@@ -108,7 +111,7 @@ func truncatePartialNote(file *os.File) error {
 		}
 	}
 	if size > int64(len(end)) {
-		return fmt.Errorf("%s does not end in heads; move it away", file.Name())
+		return fmt.Errorf("%s does not end with a checkpoint; move it away", file.Name())
 	}
 	return file.Truncate(0)
 }
@@ -121,36 +124,36 @@ func syncDir(path string) error {
 	return errors.Join(dir.Sync(), dir.Close())
 }
 
-// httpPublisher posts each head to an address.
+// httpPublisher posts each checkpoint to a URL.
 type httpPublisher struct {
 	url    *url.URL
 	client *http.Client
 }
 
-// requestTimeout is how long an address may take for one request.
+// requestTimeout is the timeout of one request.
 const requestTimeout = 10 * time.Second
 
-// newClient follows no redirects: a head goes where the operator said.
+// newClient returns a client that follows no redirects: checkpoints go only to the configured URL.
 func newClient() *http.Client {
 	return &http.Client{Timeout: requestTimeout, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
 }
 
-// Publish posts one after the other; any status 2xx accepts.
-func (e *httpPublisher) Publish(ctx context.Context, heads []ports.SignedCheckpoint) error {
-	for _, h := range heads {
-		request, err := http.NewRequestWithContext(ctx, http.MethodPost, e.url.String(), strings.NewReader(h.Note))
+// Publish posts one checkpoint after the other. Any 2xx status is success.
+func (e *httpPublisher) Publish(ctx context.Context, list []ports.SignedCheckpoint) error {
+	for _, c := range list {
+		request, err := http.NewRequestWithContext(ctx, http.MethodPost, e.url.String(), strings.NewReader(c.Note))
 		if err != nil {
 			return err
 		}
 		request.Header.Set("Content-Type", "text/plain; charset=utf-8")
-		answer, err := e.client.Do(request)
+		response, err := e.client.Do(request)
 		if err != nil {
 			return err
 		}
-		_, _ = io.Copy(io.Discard, io.LimitReader(answer.Body, 64<<10)) // so that the connection can be used again
-		_ = answer.Body.Close()
-		if answer.StatusCode/100 != 2 {
-			return fmt.Errorf("%s answered %s to the head of size %d", e.url.Redacted(), answer.Status, h.Size)
+		_, _ = io.Copy(io.Discard, io.LimitReader(response.Body, 64<<10)) // so that the connection can be reused
+		_ = response.Body.Close()
+		if response.StatusCode/100 != 2 {
+			return fmt.Errorf("%s responded %s to the checkpoint of size %d", e.url.Redacted(), response.Status, c.Size)
 		}
 	}
 	return nil

@@ -12,29 +12,29 @@ import (
 	"strings"
 )
 
-// Source is a text of heads and where it comes from.
+// Source is a text of checkpoints and where it is from.
 type Source struct {
 	Name string
 	Text io.ReadCloser
 }
 
-// Open opens what was published: every *.heads file of a folder, one file, or what an
-// http or https address answers. Close each.
-func Open(ctx context.Context, where string) ([]Source, error) {
-	if isURL(where) {
-		return fetch(ctx, where)
+// Open opens published checkpoints: every *.checkpoints file of a folder, one file, or the
+// response of an http or https URL. The caller closes each.
+func Open(ctx context.Context, location string) ([]Source, error) {
+	if isURL(location) {
+		return fetch(ctx, location)
 	}
-	names := []string{where}
-	info, err := os.Stat(where)
+	names := []string{location}
+	info, err := os.Stat(location)
 	if err != nil {
 		return nil, err
 	}
 	if info.IsDir() {
-		if names, err = filepath.Glob(filepath.Join(escapeGlob(where), "*.heads")); err != nil {
+		if names, err = filepath.Glob(filepath.Join(escapeGlob(location), "*"+fileExtension)); err != nil {
 			return nil, err
 		}
 		if len(names) == 0 {
-			return nil, fmt.Errorf("there are no heads in %s: no file ends in .heads", where)
+			return nil, fmt.Errorf("there are no checkpoints in %s: no file ends in %s", location, fileExtension)
 		}
 		slices.Sort(names)
 	}
@@ -52,13 +52,13 @@ func Open(ctx context.Context, where string) ([]Source, error) {
 	return sources, nil
 }
 
-// escapeGlob is a path in which nothing stands for something else.
+// escapeGlob escapes the special characters of a glob pattern in a path.
 func escapeGlob(path string) string {
 	return strings.NewReplacer(`\`, `\\`, `*`, `\*`, `?`, `\?`, `[`, `\[`).Replace(path)
 }
 
-func fetch(ctx context.Context, where string) ([]Source, error) {
-	u, err := parseURL(where)
+func fetch(ctx context.Context, location string) ([]Source, error) {
+	u, err := parseURL(location)
 	if err != nil {
 		return nil, err
 	}
@@ -66,13 +66,13 @@ func fetch(ctx context.Context, where string) ([]Source, error) {
 	if err != nil {
 		return nil, err
 	}
-	answer, err := newClient().Do(request)
+	response, err := newClient().Do(request)
 	if err != nil {
 		return nil, err
 	}
-	if answer.StatusCode != http.StatusOK {
-		_ = answer.Body.Close()
-		return nil, errors.New(u.Redacted() + " answered " + answer.Status)
+	if response.StatusCode != http.StatusOK {
+		_ = response.Body.Close()
+		return nil, errors.New(u.Redacted() + " responded " + response.Status)
 	}
-	return []Source{{u.Redacted(), answer.Body}}, nil
+	return []Source{{u.Redacted(), response.Body}}, nil
 }

@@ -1,6 +1,5 @@
-// Package seal encrypts what must not lie readable at rest, with AES-256-GCM under a
-// master key that is not kept beside the data. It never stores anything and never
-// shows a key.
+// Package encryption encrypts secrets at rest with AES-256-GCM under a master key that is not
+// stored with the data. It stores nothing and never returns a key.
 package encryption
 
 import (
@@ -16,8 +15,8 @@ import (
 	"causeway/ports"
 )
 
-// A sealed value is a version, the id of the master key, a nonce and the ciphertext
-// with its tag. Version, id and the caller's context are authenticated with it.
+// A sealed value is a version, the id of the master key, a nonce, and the ciphertext with its
+// tag. The version, the id and the caller's context are authenticated too.
 const (
 	version      = 1
 	keyIDLength  = 8
@@ -27,11 +26,11 @@ const (
 // KeyLength is the length of a master key in bytes.
 const KeyLength = 32
 
-// ErrCannotDecrypt says that a value was sealed under another key or for another place,
-// or was changed since.
-var ErrCannotDecrypt = errors.New("the sealed value cannot be opened with this master key, or does not belong here")
+// ErrCannotDecrypt means that a value was sealed with another key or another context, or was
+// changed.
+var ErrCannotDecrypt = errors.New("cannot decrypt: the value was sealed with another master key or context, or was changed")
 
-// Sealer seals with one master key and opens with any it was given. It is safe for
+// Sealer seals with the current master key and opens with that or an older one. It is safe for
 // concurrent use.
 type Sealer struct {
 	currentKeyID [keyIDLength]byte
@@ -40,44 +39,44 @@ type Sealer struct {
 
 var _ ports.Sealer = (*Sealer)(nil)
 
-// New makes a box that seals with the first key. Older keys still open what they sealed.
+// New returns a Sealer that seals with the current key. Older keys open what they sealed.
 func New(current []byte, older ...[]byte) (*Sealer, error) {
-	b := &Sealer{keysByID: map[[keyIDLength]byte]cipher.AEAD{}}
+	s := &Sealer{keysByID: map[[keyIDLength]byte]cipher.AEAD{}}
 	for i, key := range append([][]byte{current}, older...) {
 		if len(key) != KeyLength {
-			return nil, fmt.Errorf("a master key has %d bytes, not %d", KeyLength, len(key))
+			return nil, fmt.Errorf("a master key must have %d bytes, not %d", KeyLength, len(key))
 		}
 		block, err := aes.NewCipher(key)
 		if err != nil {
 			return nil, err
 		}
 		id := keyID(key)
-		if b.keysByID[id], err = cipher.NewGCM(block); err != nil {
+		if s.keysByID[id], err = cipher.NewGCM(block); err != nil {
 			return nil, err
 		}
 		if i == 0 {
-			b.currentKeyID = id
+			s.currentKeyID = id
 		}
 	}
-	return b, nil
+	return s, nil
 }
 
-// Seal encrypts; context says where the value belongs and must be given to Open.
-func (b *Sealer) Seal(plain, context []byte) ([]byte, error) {
-	aead := b.keysByID[b.currentKeyID]
+// Seal encrypts a value. Open needs the same context, which names where the value belongs.
+func (s *Sealer) Seal(plain, context []byte) ([]byte, error) {
+	aead := s.keysByID[s.currentKeyID]
 	sealed := make([]byte, prefixLength+aead.NonceSize(), prefixLength+aead.NonceSize()+len(plain)+aead.Overhead())
 	sealed[0] = version
-	copy(sealed[1:], b.currentKeyID[:])
+	copy(sealed[1:], s.currentKeyID[:])
 	_, _ = rand.Read(sealed[prefixLength:]) // never fails
 	return aead.Seal(sealed, sealed[prefixLength:], plain, associatedData(sealed[:prefixLength], context)), nil
 }
 
-// Open decrypts, or answers ErrNotOpened.
-func (b *Sealer) Open(sealed, context []byte) ([]byte, error) {
+// Open decrypts a value that Seal returned. Its only error is ErrCannotDecrypt.
+func (s *Sealer) Open(sealed, context []byte) ([]byte, error) {
 	if len(sealed) < prefixLength || sealed[0] != version {
 		return nil, ErrCannotDecrypt
 	}
-	aead, ok := b.keysByID[[keyIDLength]byte(sealed[1:prefixLength])]
+	aead, ok := s.keysByID[[keyIDLength]byte(sealed[1:prefixLength])]
 	if !ok || len(sealed) < prefixLength+aead.NonceSize() {
 		return nil, ErrCannotDecrypt
 	}
@@ -89,7 +88,7 @@ func (b *Sealer) Open(sealed, context []byte) ([]byte, error) {
 	return plain, nil
 }
 
-// ParseKey reads a master key as a setting gives it: 32 bytes in base64.
+// ParseKey parses a master key: 32 bytes in base64.
 func ParseKey(text string) ([]byte, error) {
 	text = strings.TrimSpace(text)
 	key, err := base64.StdEncoding.DecodeString(text)
@@ -97,24 +96,24 @@ func ParseKey(text string) ([]byte, error) {
 		key, err = base64.RawURLEncoding.DecodeString(strings.TrimRight(text, "="))
 	}
 	if err != nil || len(key) != KeyLength {
-		return nil, fmt.Errorf("a master key is %d random bytes in base64, as `openssl rand -base64 %d` prints them", KeyLength, KeyLength)
+		return nil, fmt.Errorf("a master key must be %d random bytes in base64; create one with `openssl rand -base64 %d`", KeyLength, KeyLength)
 	}
 	return key, nil
 }
 
-// NewKey makes a master key, in the form that ParseKey reads.
+// NewKey returns a new master key in the form that ParseKey parses.
 func NewKey() string {
 	var key [KeyLength]byte
 	_, _ = rand.Read(key[:]) // never fails
 	return base64.StdEncoding.EncodeToString(key[:])
 }
 
-// associatedData binds the ciphertext to its prefix and to where it belongs.
+// associatedData binds the ciphertext to its prefix and context.
 func associatedData(prefix, context []byte) []byte {
 	return append(append(make([]byte, 0, len(prefix)+len(context)), prefix...), context...)
 }
 
-// keyID names a key without telling anything about it.
+// keyID identifies a key without revealing it.
 func keyID(key []byte) (id [keyIDLength]byte) {
 	sum := sha256.Sum256(append([]byte("causeway master key id\x00"), key...))
 	copy(id[:], sum[:])

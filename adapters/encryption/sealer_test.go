@@ -21,7 +21,7 @@ func newSealer(t interface{ Fatal(...any) }, current []byte, older ...[]byte) *S
 
 func TestSealer_RoundTrip(t *testing.T) {
 	t.Parallel()
-	// What was sealed opens with the same context, and is not to be read before.
+	// A sealed value opens with the same context, and does not contain the plain text.
 	rapid.Check(t, func(t *rapid.T) {
 		plain := rapid.SliceOfN(rapid.Byte(), 8, 200).Draw(t, "plain")
 		context := rapid.SliceOf(rapid.Byte()).Draw(t, "context")
@@ -40,7 +40,7 @@ func TestSealer_RoundTrip(t *testing.T) {
 
 func TestSealer_OpenRejectsTampering(t *testing.T) {
 	t.Parallel()
-	// A changed bit, a cut, another context or another key: it does not open.
+	// A sealed value does not open with a changed bit, truncated, or with another context or key.
 	b := newSealer(t, testKey(1))
 	sealed, err := b.Seal([]byte("private"), []byte("row 1"))
 	if err != nil {
@@ -65,7 +65,7 @@ func TestSealer_OpenRejectsTampering(t *testing.T) {
 
 func TestSealer_OpensWithOlderKeys(t *testing.T) {
 	t.Parallel()
-	// A new master key seals, and the old one still opens what it sealed.
+	// With a new master key, older values still open with the old one.
 	old := newSealer(t, testKey(1))
 	sealed, err := old.Seal([]byte("private"), nil)
 	if err != nil {
@@ -87,7 +87,7 @@ func TestSealer_OpensWithOlderKeys(t *testing.T) {
 
 func TestParseKey(t *testing.T) {
 	t.Parallel()
-	// Any base64 of 32 bytes is a key, nothing else is.
+	// Only base64 of 32 bytes is a key.
 	raw := bytes.Repeat([]byte{0xfb, 0xff}, KeyLength/2)
 	for _, text := range []string{
 		base64.StdEncoding.EncodeToString(raw), base64.URLEncoding.EncodeToString(raw), base64.RawURLEncoding.EncodeToString(raw),
@@ -99,7 +99,7 @@ func TestParseKey(t *testing.T) {
 	}
 	for _, text := range []string{"", "secret", base64.StdEncoding.EncodeToString(raw[:31]), base64.StdEncoding.EncodeToString(append(raw, 0))} {
 		if _, err := ParseKey(text); err == nil {
-			t.Errorf("%q is taken for a key", text)
+			t.Errorf("%q is accepted", text)
 		}
 	}
 	one, other := NewKey(), NewKey()
@@ -107,6 +107,6 @@ func TestParseKey(t *testing.T) {
 		t.Errorf("new keys %q and %q: %v", one, other, err)
 	}
 	if _, err := New(raw[:16]); err == nil {
-		t.Error("a short key is taken")
+		t.Error("a short key is accepted")
 	}
 }

@@ -29,21 +29,21 @@ func TestCheck_DamagedClosedMonth(t *testing.T) {
 		"ALTER TABLE ledger_clocks DISABLE TRIGGER ledger_clock_check_period_change; ALTER TABLE ledger_postings DISABLE TRIGGER append_only"
 	for name, c := range map[string]struct{ damage, want string }{
 		"a forged opening": {"UPDATE ledger_closing_lines SET opening = opening + 1, closing = closing + 1 WHERE month = '2026-02-01' AND opening > 0",
-			"expense/rails USD of PLATFORM, is said to open 2026-02 with 10; its entries say 9"},
+			"expense/rails USD of PLATFORM, opens 2026-02 with 10; its entries add up to 9"},
 		"a forged turnover": {"UPDATE ledger_closing_lines SET debits = 6, closing = closing + 1 WHERE month = '2026-02-01' AND debits = 5",
-			"is said to have been debited 6 and credited 0 in 2026-02; its entries say 5 and 0"},
+			"has debits of 6 and credits of 0 in 2026-02; its entries add up to 5 and 0"},
 		"a forged closing": {"UPDATE ledger_closing_lines SET closing = 15 WHERE month = '2026-02-01' AND closing = 14",
-			"is said to close 2026-02 with 15; its line comes to 14"},
+			"closes 2026-02 with 15; the other columns of the line come to 14"},
 		"a lost line": {"DELETE FROM ledger_closing_lines WHERE month = '2026-02-01' AND debits = 5", "has no line for 2026-02"},
 		"a lost month": {"DELETE FROM ledger_closing_lines WHERE month = '2026-02-01'; DELETE FROM ledger_closings WHERE month = '2026-02-01'",
-			"2026-02 is closed on PLATFORM and nothing was kept of it"},
+			"2026-02 is closed on PLATFORM and has no trial balance"},
 		"a lost first month": {"DELETE FROM ledger_closings WHERE month = '2026-01-01'", "has a line for 2026-01, which is not closed"},
 		"a month opened again": {"UPDATE ledger_clocks SET closed_before = '2026-02-01', soft_closed_before = '2026-02-01'",
-			"2026-02 was closed on PLATFORM at 2026-03-14 12:00:00 and takes postings again"},
-		"another last posting":      {"UPDATE ledger_closings SET seq = 2 WHERE month = '2026-02-01'", "2026-02 was closed on PLATFORM at posting number 2, which is not what it was then"},
-		"a posting moved into it":   {"UPDATE ledger_postings SET effective_at = '2026-01-09' WHERE seq = 4", "1 postings on PLATFORM are effective in 2026-02 or before and came after it was closed at number 3; the first is number 4"},
-		"one moved between months":  {"UPDATE ledger_postings SET effective_at = '2026-01-09' WHERE seq = 2", "debited 9 and credited 0 in 2026-01; its entries say 11 and 0"},
-		"all of it taken to pieces": {"DELETE FROM ledger_closings", "which is not closed"},
+			"2026-02 was closed on PLATFORM at 2026-03-14 12:00:00 and accepts postings again"},
+		"another last posting":     {"UPDATE ledger_closings SET seq = 2 WHERE month = '2026-02-01'", "2026-02 was closed on PLATFORM at posting number 2, which has been changed or is missing"},
+		"a posting moved into it":  {"UPDATE ledger_postings SET effective_at = '2026-01-09' WHERE seq = 4", "1 postings on PLATFORM are effective in 2026-02 or before and were posted after it was closed at number 3; the first is number 4"},
+		"one moved between months": {"UPDATE ledger_postings SET effective_at = '2026-01-09' WHERE seq = 2", "has debits of 9 and credits of 0 in 2026-01; its entries add up to 11 and 0"},
+		"deleted closings":         {"DELETE FROM ledger_closings", "which is not closed"},
 	} {
 		env := newEnvWithClosedMonths(t)
 		if err := env.Exec(off, c.damage); err != nil {
@@ -60,17 +60,17 @@ func TestCheck_UnauthorisedPostingInSoftClosedMonth(t *testing.T) {
 	// are found.
 	const off = "ALTER TABLE ledger_postings DISABLE TRIGGER append_only; ALTER TABLE ledger_period_changes DISABLE TRIGGER append_only; " +
 		"ALTER TABLE ledger_authorisations DISABLE TRIGGER append_only; ALTER TABLE ledger_clocks DISABLE TRIGGER ledger_clock_check_period_change"
-	const before = "postings on PLATFORM are effective before 2026-03, which was the first month that was not held from 2026-03-14 12:00:00 on, and nobody authorised them; the first is number "
+	const before = "postings on PLATFORM are effective before 2026-03, the first open month from 2026-03-14 12:00:00 on, and are not authorised; the first is number "
 	for name, c := range map[string]struct{ damage, want string }{
 		"no damage":                  {"SELECT", ""},
 		"a lost authorisation":       {"DELETE FROM ledger_authorisations", "1 " + before + "3"},
 		"postings moved into it":     {"UPDATE ledger_postings SET effective_at = '2026-02-09' WHERE seq IN (4, 5)", "2 " + before + "4"},
 		"one before the first month": {"UPDATE ledger_postings SET effective_at = '2026-01-31' WHERE seq = 3", "1 " + before + "3"},
 		"an earlier soft close": {"UPDATE ledger_period_changes SET changed_at = '2026-03-13'",
-			"2 postings on PLATFORM are effective before 2026-03, which was the first month that was not held from 2026-03-13"},
-		"a lost soft close": {"DELETE FROM ledger_period_changes", "the months of PLATFORM are all open; the clock says closed before 2026-02 and held before 2026-03"},
-		"another action":    {"UPDATE ledger_period_changes SET action = 'close'", "of 2026-02 to close was done"},
-		"a reopened month":  {"UPDATE ledger_clocks SET soft_closed_before = '2026-02-01'", "the clock says closed before 2026-02 and held before 2026-02"},
+			"2 postings on PLATFORM are effective before 2026-03, the first open month from 2026-03-13"},
+		"a lost soft close": {"DELETE FROM ledger_period_changes", "the months of PLATFORM are all open; the clock has them closed before 2026-02 and soft-closed before 2026-03"},
+		"another action":    {"UPDATE ledger_period_changes SET action = 'close'", "2026-02 has the action close"},
+		"a reopened month":  {"UPDATE ledger_clocks SET soft_closed_before = '2026-02-01'", "the clock has them closed before 2026-02 and soft-closed before 2026-02"},
 	} {
 		env := newPeriodEnv(t)
 		env.Post(env.newFeePosting(day(time.January, 5), 9), env.newFeePosting(day(time.February, 6), 2))

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	ledgerdb "causeway/adapters/postgres/ledgerdb"
+	"causeway/app/audit"
 	"causeway/app/internal/apptest"
 	"causeway/core/fault"
 	"causeway/core/period"
@@ -84,7 +85,7 @@ func TestClosedMonths_ConcurrentPosting(t *testing.T) {
 		t.Error(f)
 	}
 	for _, r := range report.Rules {
-		if r.Rule == "postings are numbered without a gap" && r.Checked != total {
+		if r.Rule == audit.RuleSequence && r.Checked != total {
 			t.Errorf("%d postings, want %d", r.Checked, total)
 		}
 	}

@@ -229,14 +229,14 @@ func TestSealDue_RefusesChangedPosting(t *testing.T) {
 	// A posting that was changed or is missing before it is sealed stops the log of its
 	// platform, and of no other, with an error that names it.
 	for name, c := range map[string]struct{ damage, says string }{
-		"a memo":         {"UPDATE ledger_postings SET memo = 'x' WHERE seq = 3", "number 3, does not say what was posted"},
-		"an amount":      {"UPDATE ledger_entries SET amount = 7 WHERE seq = 3", "number 3, does not say what was posted"},
-		"entries":        {"DELETE FROM ledger_entries WHERE seq = 3", "number 3, does not say what was posted"},
-		"a posting":      {"DELETE FROM ledger_postings WHERE seq = 3", "number 3 is not there"},
-		"all of it":      {"DELETE FROM ledger_postings WHERE seq = 3; DELETE FROM ledger_entries WHERE seq = 3", "number 3 is not there"},
+		"a memo":         {"UPDATE ledger_postings SET memo = 'x' WHERE seq = 3", "number 3, has been changed"},
+		"an amount":      {"UPDATE ledger_entries SET amount = 7 WHERE seq = 3", "number 3, has been changed"},
+		"entries":        {"DELETE FROM ledger_entries WHERE seq = 3", "number 3, has been changed"},
+		"a posting":      {"DELETE FROM ledger_postings WHERE seq = 3", "number 3 is missing"},
+		"all of it":      {"DELETE FROM ledger_postings WHERE seq = 3; DELETE FROM ledger_entries WHERE seq = 3", "number 3 is missing"},
 		"the last ones":  {"DELETE FROM ledger_postings WHERE seq > 3; DELETE FROM ledger_entries WHERE seq > 3", "2 postings are missing after number 3"},
-		"an entry's n":   {"UPDATE ledger_entries SET entry_no = 2 WHERE seq = 3", "number 3, does not say what was posted"},
-		"the log's edge": {"INSERT INTO ledger_log_state (platform_id, size, partial_tiles) SELECT platform_id, 2, '\\x00' FROM ledger_clocks", "cut off"},
+		"an entry's n":   {"UPDATE ledger_entries SET entry_no = 2 WHERE seq = 3", "number 3, has been changed"},
+		"the log's edge": {"INSERT INTO ledger_log_state (platform_id, size, partial_tiles) SELECT platform_id, 2, '\\x00' FROM ledger_clocks", "truncated"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

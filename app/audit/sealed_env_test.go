@@ -86,7 +86,7 @@ func (v *sealedEnv) seal() {
 
 func (v *sealedEnv) publishedCheckpoints() []audit.PublishedCheckpoint {
 	v.t.Helper()
-	found, err := audit.ReadCheckpoints("outside.heads", strings.NewReader(v.published.String()))
+	found, err := audit.ReadCheckpoints("published.checkpoints", strings.NewReader(v.published.String()))
 	if err != nil {
 		v.t.Fatal(err)
 	}

@@ -60,7 +60,7 @@ func readHeader(lines *bufio.Reader) (header logHeader, platform ident.Platform,
 		err = decodeStrict(line, &header)
 	}
 	if err != nil || header.Format != LogFormat {
-		return header, platform, fmt.Errorf("this is not an export of a log: its first line has not the format %q", LogFormat)
+		return header, platform, fmt.Errorf("this is not an export of a log: its first line does not have the format %q", LogFormat)
 	}
 	if platform, err = ident.ParsePlatform(header.Platform); err != nil || header.Origin != ledger.LogOrigin(platform) {
 		return header, platform, errors.New("this is not an export of a log: its first line has no valid platform and origin")

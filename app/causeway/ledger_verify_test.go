@@ -127,7 +127,7 @@ func TestLedgerVerify_DetectsMissingPostings(t *testing.T) {
 
 	for _, command := range []string{"check", "verify --checkpoints " + checkpoints + " --key " + key} {
 		out, errOut, status := runLedger(t, url, command)
-		if want := "postings explain the state of their transaction: Transaction:" + id; status != 1 || !strings.Contains(out, want) {
+		if want := "transaction states match their postings: Transaction:" + id; status != 1 || !strings.Contains(out, want) {
 			t.Errorf("%.6s: status %d, %s\n%s", command, status, errOut, out)
 		}
 	}
@@ -138,8 +138,8 @@ func TestLedgerVerify_ReportsInvalidFlags(t *testing.T) {
 	// Invalid flags are reported by name.
 	url, checkpoints, _ := sealedDatabase(t)
 	dir := t.TempDir()
-	broken, torn := filepath.Join(dir, "broken.heads"), filepath.Join(dir, "torn.heads")
-	if err := os.WriteFile(broken, []byte("not a head\n"), 0o644); err != nil {
+	broken, torn := filepath.Join(dir, "broken.checkpoints"), filepath.Join(dir, "torn.checkpoints")
+	if err := os.WriteFile(broken, []byte("not a checkpoint\n"), 0o644); err != nil {
 		t.Fatal(err)
 	}
 	if err := os.WriteFile(torn, []byte("causeway.ledger/0199f0a2-0000-7000-8000-000000000001\n7\nAQIDAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA=\n"), 0o644); err != nil {
@@ -148,16 +148,16 @@ func TestLedgerVerify_ReportsInvalidFlags(t *testing.T) {
 	other := strings.Replace(fakePlatform, "0001", "0009", 1)
 	for args, want := range map[string]string{
 		"verify --checkpoints " + dir + "/none":                                     "--checkpoints: ",
-		"verify --checkpoints " + broken:                                            "broken.heads, line 1: not a checkpoint of a ledger log",
-		"verify --checkpoints " + torn:                                              "torn.heads, line 1: the head of size 7 is not a whole signed note",
+		"verify --checkpoints " + broken:                                            "broken.checkpoints, line 1: not a checkpoint of a ledger log",
+		"verify --checkpoints " + torn:                                              "torn.checkpoints, line 1: the checkpoint of size 7 is not a complete signed note",
 		"verify --key nonsense":                                                     `--key: "nonsense" is not a key`,
 		"verify --export " + broken:                                                 "--export requires --checkpoints",
-		"verify --export " + broken + " --checkpoint " + checkpoints:                "no export of a log",
+		"verify --export " + broken + " --checkpoint " + checkpoints:                "not an export of a log",
 		"verify --export " + dir + "/none --checkpoint " + checkpoints:              "--export",
 		"export --platform " + fakePlatform:                                         "--format",
 		"export --format log --platform 17":                                         "--platform: malformed id",
 		"export --format log --platform " + other:                                   other + " does not exist",
-		"export --format log --size 8":                                              "there are 7 postings on",
+		"export --format log --size 8":                                              "has 7 postings, not 8",
 		"export --format log --output " + dir + "/none/books":                       "no such file or directory",
 		"rotate-key --master-key short":                                             "CAUSEWAY_MASTER_KEY must be 32 random bytes",
 		"check --checkpoints " + checkpoints:                                        "unknown flag",

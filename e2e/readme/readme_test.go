@@ -37,7 +37,7 @@ var wantOutput = map[string]map[string]int{
 		`"status":"COMPLETED"`: 1, `delivered +transit/payouts +chains/LAYER2 +\d\.\d{8} +BTC`: 1,
 	},
 	"api-conventions.md": {`"code":"INVALID_INPUT"`: 1},
-	"auditing.md":        {`All \d+ rules passed\.`: 2, `heads kept outside fit the postings +\d+ +heads +passed`: 2},
+	"auditing.md":        {`All \d+ rules passed\.`: 2, `published checkpoints match the postings +\d+ +checkpoints +passed`: 2},
 	"exports.md":         {`books\.journal: \d+ bytes`: 1},
 	"finance.md":         {`"code":"REFERENCE_NOT_FOUND"`: 1, `CLOSED +.*Reviewed and complete\.`: 2},
 	"getting-started.md": {`"status":"COMPLETED"`: 2},

@@ -221,14 +221,14 @@ func TestLedgerLog_InvalidRequests(t *testing.T) {
 	}{
 		"/ledger/log/proof":                           {400, "postingId"},
 		"/ledger/log/proof?postingId=nonsense&size=0": {400, "postingId"},
-		"/ledger/log/proof?postingId=Posting:01900000-0000-7000-8000-000000000001":        {404, "no posting with this id"},
-		"/ledger/log/proof?postingId=Posting:" + late[0]:                                  {409, "number 9 and the last head covers 8"},
-		"/ledger/log/proof?postingId=Posting:" + ids[0] + "&size=5":                       {400, "must be the size of a head"},
+		"/ledger/log/proof?postingId=Posting:01900000-0000-7000-8000-000000000001":        {404, "No posting has this id"},
+		"/ledger/log/proof?postingId=Posting:" + late[0]:                                  {409, "number 9 and the latest checkpoint covers 8"},
+		"/ledger/log/proof?postingId=Posting:" + ids[0] + "&size=5":                       {400, "must be the size of a checkpoint"},
 		"/ledger/log/proof?postingId=Posting:" + ids[0] + "&size=99999999999999999999999": {400, "size"},
 		"/ledger/log/consistency":                       {400, "from"},
-		"/ledger/log/consistency?from=8&to=4":           {400, "must not be above 4"},
-		"/ledger/log/consistency?from=3":                {400, "must be the size of a head"},
-		"/ledger/log/consistency?from=4&to=9":           {400, "must be the size of a head"},
+		"/ledger/log/consistency?from=8&to=4":           {400, "must be at most 4"},
+		"/ledger/log/consistency?from=3":                {400, "must be the size of a checkpoint"},
+		"/ledger/log/consistency?from=4&to=9":           {400, "must be the size of a checkpoint"},
 		"/ledger/log/checkpoints?cursor=eyJpZCI6ImEifQ": {400, "cursor"},
 	} {
 		if got := a.send(http.MethodGet, path, ""); got.status != want.status || !strings.Contains(got.rawBody, want.says) {
