@@ -7,22 +7,24 @@ import (
 	"causeway/core/platform"
 )
 
-// Beneficiaries asks the receiving side whether an account is there and belongs to
-// its beneficiary. It changes nothing there, so asking twice does no harm.
+// Beneficiaries verifies external accounts with the receiving institution. It changes
+// nothing there, so that a call may be repeated.
 type Beneficiaries interface {
-	// AcceptsTestValue returns of a value in which wrong check digits do not matter, because it
-	// stands for no real account.
+	// AcceptsTestValue reports whether value is a test value that stands for no real
+	// account, so that its check digits need not be right. Only sandboxes have any.
 	AcceptsTestValue(value string) bool
-	// Verify answers INVALID_BANK_ACCOUNT when there is no such account.
+	// Verify compares the beneficiary with the owner of the account. It returns
+	// INVALID_BANK_ACCOUNT if there is no such account. An institution that offers no
+	// check is a status, not an error.
 	Verify(ctx context.Context, a account.External) (Verification, error)
 }
 
-// Verification is what the receiving side said. Name is the owner's name as it is
-// known there; empty where it is not told.
+// Verification is the result of a verification. Name is the name of the owner as the
+// institution has it; empty if the institution does not disclose it.
 type Verification struct {
 	Status account.VerificationStatus
 	Name   string
 }
 
-// BeneficiariesByEnvironment chooses who is asked for the platforms of an environment.
+// BeneficiariesByEnvironment holds the adapter of each environment.
 type BeneficiariesByEnvironment map[platform.Environment]Beneficiaries

@@ -6,9 +6,9 @@ import (
 	"github.com/google/uuid"
 )
 
-// Clock tells the time, in UTC.
+// Clock returns the present time, in UTC.
 type Clock interface{ Now() time.Time }
 
-// IDs makes new identifiers: UUIDv7 that carry the given moment, ever increasing
-// while the moments do not run backwards.
+// IDs returns new UUIDv7 with the given time. They sort in the order of the calls as long
+// as the times do not decrease. It is safe for concurrent use.
 type IDs interface{ New(at time.Time) uuid.UUID }

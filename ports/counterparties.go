@@ -8,30 +8,31 @@ import (
 	"causeway/core/transaction"
 )
 
-// Counterparties knows people at other providers.
+// Counterparties is a directory of people at other providers, by UMA address. Its calls
+// change nothing and may be repeated.
 type Counterparties interface {
-	// Counterparty finds a person by a UMA address in small letters, with those facts of
-	// the wanted ones that their provider tells; false when nobody has it.
+	// Counterparty returns the owner of a UMA address in lower case, with those of the
+	// wanted facts that the provider discloses; false if the address does not exist.
 	Counterparty(ctx context.Context, address string, wanted []string) (Counterparty, bool, error)
-	// Sender returns who pays from an address: those facts of the wanted ones that their
-	// provider has, and which facts it wants about a receiver.
+	// Sender returns the sender of a payment from an address, with those of the wanted
+	// facts that the provider has, and the facts that the provider wants of the receiver.
 	Sender(ctx context.Context, address string, wanted []string) (Counterparty, error)
-	// Providers returns the providers that can be reached, in the order of their domains.
+	// Providers returns the reachable providers, ordered by domain.
 	Providers(ctx context.Context) ([]Provider, error)
 }
 
 // Counterparty is a person at another provider.
 type Counterparty struct {
 	Address string
-	// Currencies are those the person receives.
+	// Currencies are the currencies that the person can receive.
 	Currencies []money.Currency
-	// Facts are what is told about the person, by the names of the fields.
+	// Facts are the disclosed facts of the person, by field name.
 	Facts map[string]string
-	// WantedFields are the facts that the person's provider wants about the other side.
+	// WantedFields are the facts that the person's provider wants of the other party.
 	WantedFields []transaction.InfoField
 }
 
-// Provider is somebody at whom people have addresses.
+// Provider is a provider whose customers have UMA addresses.
 type Provider struct {
 	Name   string
 	Domain string
@@ -40,9 +41,10 @@ type Provider struct {
 	Currencies []money.Currency
 	LogoURL    string
 	LEI        string
-	// Allowed tells that payments to and from it are not blocked.
+	// Allowed is false if payments to and from the provider are blocked.
 	Allowed bool
 }
 
-// CounterpartiesByEnvironment chooses by environment; where nothing is connected there is none.
+// CounterpartiesByEnvironment holds the adapter of each environment; an environment without
+// one has no counterparties.
 type CounterpartiesByEnvironment map[platform.Environment]Counterparties

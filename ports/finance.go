@@ -12,47 +12,47 @@ import (
 	"causeway/ledger"
 )
 
-// Finance is the ledger as finance teams ask for it: committed postings only, and sums
-// that never overflow. What belongs to another platform is not there.
+// Finance reads the ledger for finance reports: committed postings only, and sums that
+// never overflow.
 type Finance interface {
-	// LedgerAccounts returns accounts that were ever posted to, with their present
-	// balances, by path and currency in the order of their bytes.
+	// LedgerAccounts returns a page of the accounts that were ever posted to, with their
+	// present balances, by path and currency in byte order.
 	LedgerAccounts(ctx context.Context, p ident.Platform, f LedgerAccountFilter) (LedgerAccountPage, error)
-	// AccountsAtCutoff reads the accounts at a path (in one currency, or all when empty) with
-	// their balances as a cut says; none for a path never posted to.
+	// AccountsAtCutoff returns the accounts at a path, in one currency or, if empty, in
+	// all, with their balances at a cutoff; none if the path was never posted to.
 	AccountsAtCutoff(ctx context.Context, p ident.Platform, path string, currency money.Currency, cut Cutoff) ([]LedgerAccount, error)
-	// AccountEntries reads one page of the entries of one account, in the order in which
-	// they were recorded, with the balance after each. False when there is no such account.
+	// AccountEntries returns a page of the entries of one account, in the order in which
+	// they were recorded, with the balance after each; false if there is no such account.
 	AccountEntries(ctx context.Context, f AccountEntryFilter) (AccountEntryPage, bool, error)
-	// Postings reads one page of postings, in the order in which they were recorded.
+	// Postings returns a page of postings in the order in which they were recorded.
 	Postings(ctx context.Context, f PostingFilter) (PostingPage, error)
-	// RecordedPosting reads one posting; false when there is none.
+	// RecordedPosting returns a posting, or false if there is none.
 	RecordedPosting(ctx context.Context, p ident.Platform, id uuid.UUID) (RecordedPosting, bool, error)
-	// Turnovers reads what was debited and credited to accounts up to each of several
-	// cuts, by currency and path: one call of each for every account, with one turnover a
-	// cut. All of one moment. Class narrows it to the accounts of a class; empty means all.
+	// Turnovers calls each for every account of a class (of all classes if empty), by
+	// currency and path, with its turnover up to each cutoff. All are read from one
+	// snapshot.
 	Turnovers(ctx context.Context, p ident.Platform, class ledger.Class, cuts []Cutoff, each func(AccountTurnovers) error) error
 }
 
-// Cutoff divides what was posted by one of its two times: up to and with a moment. A zero
-// moment takes in everything.
+// Cutoff selects the postings up to and including a moment, by one of their two times. A
+// zero moment selects all.
 type Cutoff struct {
 	By     TimeKind
 	Moment time.Time
 }
 
-// LedgerAccountFilter narrows a list of accounts: to paths that begin with a text, and
-// to one currency.
+// LedgerAccountFilter selects accounts whose path begins with a prefix, in one currency;
+// empty fields match all.
 type LedgerAccountFilter struct {
 	Prefix   string
 	Currency money.Currency
-	// After is the last account of the page before: its path and currency.
+	// AfterPath and AfterCurrency are those of the last account of the previous page.
 	AfterPath     string
 	AfterCurrency money.Currency
 	Limit         int
 }
 
-// LedgerAccount is an account with a balance, in minor units with the sign of its class.
+// LedgerAccount is an account with its balance, in minor units with the sign of its class.
 type LedgerAccount struct {
 	Account     ledger.Account
 	Class       ledger.Class
@@ -60,56 +60,56 @@ type LedgerAccount struct {
 	Balance     money.Total
 }
 
-// LedgerAccountPage is one page of accounts.
+// LedgerAccountPage is a page of accounts.
 type LedgerAccountPage struct {
 	Accounts []LedgerAccount
 	More     bool
 }
 
-// AccountEntryFilter says which entries of one account are wanted: of postings whose
-// time of the kind By lies in the span, inclusive at both ends.
+// AccountEntryFilter selects entries of one account whose posting's time, of the kind By,
+// is in the interval.
 type AccountEntryFilter struct {
 	Account  ledger.Account
 	By       TimeKind
 	Interval period.Interval
-	// After is the last place of the page before; zero for the first page.
+	// After is the position of the last entry of the previous page; zero for the first.
 	After     EntryPosition
 	Limit     int
 	Ascending bool
 }
 
-// AccountEntry is an entry with the balance of the account after it, as recorded up to
-// there.
+// AccountEntry is an entry with the balance of the account after it, in the order in which
+// entries were recorded.
 type AccountEntry struct {
 	RecordedEntry
 	Balance money.Total
 }
 
-// AccountEntryPage is one page of the entries of an account.
+// AccountEntryPage is a page of the entries of an account.
 type AccountEntryPage struct {
 	Class   ledger.Class
 	Entries []AccountEntry
 	More    bool
 }
 
-// PostingFilter says which postings are wanted; what is zero does not narrow.
+// PostingFilter selects postings; zero fields match all.
 type PostingFilter struct {
 	Platform    ident.Platform
 	Kind        ledger.Kind
 	Transaction ident.Transaction
-	// Customer: those of the customer's transactions.
+	// Customer selects the postings of the customer's transactions.
 	Customer ident.Customer
-	// Memo is the whole memo, to the letter.
+	// Memo is compared exactly.
 	Memo     string
 	By       TimeKind
 	Interval period.Interval
-	// After is the number of the last posting of the page before.
+	// After is the number of the last posting of the previous page.
 	After     int64
 	Limit     int
 	Ascending bool
 }
 
-// RecordedPosting is a posting as it stands in the books.
+// RecordedPosting is a posting with what the storage adds.
 type RecordedPosting struct {
 	ledger.Posting
 	Seq        int64
@@ -117,23 +117,23 @@ type RecordedPosting struct {
 	ReversedBy uuid.UUID // zero for none
 }
 
-// PostingPage is one page of postings.
+// PostingPage is a page of postings.
 type PostingPage struct {
 	Postings []RecordedPosting
 	More     bool
 }
 
-// Turnover is what was debited and credited to an account, in minor units.
+// Turnover holds the sums of the debits and credits of an account, in minor units.
 type Turnover struct{ Debits, Credits money.Total }
-
-// AccountTurnovers are those of one account, one for each cut.
-type AccountTurnovers struct {
-	Account   ledger.Account
-	Class     ledger.Class
-	Turnovers []Turnover
-}
 
 // Balance returns the balance of an account of a class whose whole turnover this is.
 func (t Turnover) Balance(class ledger.Class) money.Total {
 	return class.Balance(t.Debits, t.Credits)
+}
+
+// AccountTurnovers holds the turnovers of one account, one for each cutoff.
+type AccountTurnovers struct {
+	Account   ledger.Account
+	Class     ledger.Class
+	Turnovers []Turnover
 }

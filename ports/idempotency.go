@@ -1,52 +1,68 @@
 package ports
 
 import (
+	"context"
 	"crypto/sha256"
+	"time"
 
 	"causeway/core/ident"
 )
 
-// IdempotencyKey names a request that a caller may repeat: an idempotency key is private
-// to one token of one platform.
+// IdempotencyKey identifies a request that a caller may repeat. A key belongs to one token
+// of one platform.
 type IdempotencyKey struct {
 	Platform ident.Platform
 	Token    ident.Token
 	Key      string
 }
 
-// IdempotentRequest is a request that carries an idempotency key. A nil claim is a request
-// without one. Whoever changes something hands it to Tx.Remember, so that change
-// and answer are one commit.
+// IdempotentRequest is a request with an idempotency key; nil is a request without one. A
+// use case that changes something passes it to Tx.SaveResponse, so that the change and the
+// response are one commit.
 type IdempotentRequest struct {
 	Platform ident.Platform
 	Token    ident.Token
-	// Key is 1 to 255 printable characters.
+	// Key has 1 to 255 printable characters.
 	Key string
-	// Fingerprint is the same for the same request: method, path, query and body.
+	// Fingerprint is a hash of method, path, query and body: it is equal for equal
+	// requests.
 	Fingerprint [sha256.Size]byte
-	// Render renders what the caller will be sent for this outcome: exactly one of
-	// result and err counts. It may be called again for another attempt; the last
-	// call before the commit is what was sent.
+	// Render returns the response for an outcome, which is either result or err. It may be
+	// called again when the unit of work is retried; the last call before the commit
+	// returned the response that is sent.
 	Render func(result any, err error) (status int, body []byte)
 }
 
-// IdempotencyKey returns the name under which the claim's answer is kept.
-func (c *IdempotentRequest) IdempotencyKey() IdempotencyKey {
-	return IdempotencyKey{Platform: c.Platform, Token: c.Token, Key: c.Key}
+// IdempotencyKey returns the key under which the response to the request is stored.
+func (r *IdempotentRequest) IdempotencyKey() IdempotencyKey {
+	return IdempotencyKey{Platform: r.Platform, Token: r.Token, Key: r.Key}
 }
 
-// StoredResponse is a remembered answer and the request it belongs to.
+// StoredResponse is the stored response to a request, and the fingerprint of the request.
 type StoredResponse struct {
 	Fingerprint [sha256.Size]byte
 	Status      int
 	Body        []byte
 }
 
-// Replay is the error of a use case that finds, at its commit, that the same
-// request was answered already: nothing was changed, and this is the answer.
+// Replay is the error of a use case whose request already has a stored response: nothing
+// was changed, and this is the response.
 type Replay struct {
 	Status int
 	Body   []byte
 }
 
-func (*Replay) Error() string { return "the request was answered before" }
+func (*Replay) Error() string { return "the request already has a response" }
+
+// IdempotencyStore stores responses outside a unit of work: those to requests that changed
+// nothing.
+type IdempotencyStore interface {
+	// StoredResponses returns the stored responses, one per key; nil if there is none.
+	StoredResponses(ctx context.Context, keys []IdempotencyKey) ([]*StoredResponse, error)
+	// SaveStoredResponse stores a response with a status from 200 to 499. It does nothing
+	// if the key has a response.
+	SaveStoredResponse(ctx context.Context, request IdempotentRequest, response StoredResponse) error
+	// DeleteStoredResponses deletes at most limit responses that were stored before a
+	// time, and returns how many.
+	DeleteStoredResponses(ctx context.Context, before time.Time, limit int) (int, error)
+}

@@ -10,36 +10,36 @@ import (
 	"causeway/core/transaction"
 )
 
-// Job is one thing to be done later about some payments of one platform. A
-// group of payments that were decided together makes one job.
+// Job is work to be done later for one platform: one step for one or more subjects.
+// Payments that were decided together share a job.
 type Job struct {
 	ID       uuid.UUID
 	Platform ident.Platform
 	Step     transaction.Step
-	// Subjects are transactions, or receipts for StepSendBack.
+	// Subjects are ids of transactions, or of receipts for StepSendBack.
 	Subjects []uuid.UUID
-	// Due is when it may be taken. A job that is taken becomes due again when its
-	// lease ends, so one that died with its process is done by another.
+	// Due is when the job may be taken. A taken job is due again when its lease ends, so
+	// that another process runs it if the first one died.
 	Due      time.Time
 	Attempts int
 }
 
-// StepOpenAccounts opens internal accounts for the customers of a platform, in the
-// currencies it has now. Its one subject is the last customer that is done with; none
-// at the beginning.
+// StepOpenAccounts opens internal accounts for the customers of a platform, in its present
+// currencies. Its subject is the last customer that has them; none at the beginning.
 const StepOpenAccounts transaction.Step = "open-accounts"
 
-// JobWriter adds and ends jobs in the unit of work that decided so.
+// JobWriter adds and finishes jobs in the unit of work that decides so.
 type JobWriter interface {
 	AddJobs(ctx context.Context, jobs []Job) error
+	// FinishJobs deletes jobs. Finishing a job that does not exist does nothing.
 	FinishJobs(ctx context.Context, jobs []Job) error
 }
 
-// Jobs hands out due work.
+// Jobs hands out due jobs to any number of processes.
 type Jobs interface {
-	// TakeJobs leases up to limit due jobs of a step until now+lease; nobody else
-	// is given them before.
+	// TakeJobs leases at most limit due jobs of a step until now+lease, and counts an
+	// attempt of each. No other call returns them before the lease ends.
 	TakeJobs(ctx context.Context, step transaction.Step, now time.Time, lease time.Duration, limit int) ([]Job, error)
-	// PostponeJobs returns jobs due again at the given time.
+	// PostponeJobs makes jobs due at the given time.
 	PostponeJobs(ctx context.Context, jobs []Job, due time.Time) error
 }

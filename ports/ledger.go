@@ -14,81 +14,83 @@ import (
 
 // LedgerWriter is the ledger inside a unit of work.
 type LedgerWriter interface {
-	// Post writes postings, of any platforms, in the order given. One whose id is
-	// already written with the same content is passed over, so a repeat is harmless.
+	// Post writes postings, of any platforms, in the given order. A posting whose id is
+	// already written with the same content is skipped, so that a call may be repeated.
 	//
-	// Errors, with nothing written: ledger.ErrInvalid; a *ledger.ShortError when a
-	// guarded account would go below zero at any point of the order; ledger.ErrConflict
-	// when an id is written with other content; ledger.ErrOverflow.
+	// Errors, with nothing written: ledger.ErrInvalid; a *ledger.InsufficientBalanceError
+	// if an account that may not be overdrawn would go below zero after any posting;
+	// ledger.ErrConflict if an id is written with other content; ledger.ErrNotReversible;
+	// ledger.ErrOverflow.
 	Post(ctx context.Context, postings []ledger.Posting) error
-	// LockBalances reads the balances of internal accounts and holds them against every
-	// other writer until the unit of work ends; and whose accounts they are, which is
-	// zero for one that is not opened yet. One never posted to has a zero balance. Name
-	// in one call all guarded accounts that the unit will post to: two units that lock a
-	// second time can wait for each other in a circle.
+	// LockBalances returns the balances of internal accounts, with the internal accounts
+	// themselves, and locks them until the unit of work ends. The balance of an account
+	// that was never posted to is zero; an account that is not opened yet has a zero id.
+	// All accounts that the unit of work will post to and that may not be overdrawn must
+	// be in one call: a second lock could deadlock with another unit of work.
 	LockBalances(ctx context.Context, accounts []ledger.Account) (map[ledger.Account]account.WithBalance, error)
-	// Balances reads what accounts hold now without holding them against anybody, for who
-	// only wants to refuse early what cannot be; zero for an account never posted to.
+	// Balances returns the present balances without locking them, for a use case that
+	// only wants to refuse early. The balance of an account never posted to is zero.
 	Balances(ctx context.Context, accounts []ledger.Account) (map[ledger.Account]int64, error)
 }
 
-// LedgerReader is the ledger as finance reads it: committed postings only.
+// LedgerReader reads committed postings and balances.
 type LedgerReader interface {
-	// Balances reads the present balance of each account, in minor units with the sign
+	// Balances returns the present balance of each account, in minor units with the sign
 	// of its class; zero for an account never posted to.
 	Balances(ctx context.Context, accounts []ledger.Account) (map[ledger.Account]int64, error)
-	// BalanceAt reads the balance of an account as it was at the end of a moment.
+	// BalanceAt returns the balance of an account at the end of a moment, by recorded or
+	// effective time. Errors: ledger.ErrNotInChart, ledger.ErrOverflow.
 	BalanceAt(ctx context.Context, account ledger.Account, by TimeKind, moment time.Time) (int64, error)
-	// TrialBalance returns every account of a platform (of all when zero) that has ever
-	// been posted to, with its present balance, by platform, currency and path.
+	// TrialBalance calls each for every account of a platform (of all platforms if zero)
+	// that was ever posted to, with its present balance, by platform, currency and path.
 	TrialBalance(ctx context.Context, platform ident.Platform, each func(AccountBalance) error) error
-	// Entries reads one page of entries in the order in which they were recorded.
+	// Entries returns a page of entries in the order in which they were recorded.
 	Entries(ctx context.Context, filter EntryFilter) (EntryPage, error)
-	// Posting reads one posting; false when there is none.
+	// Posting returns a posting, or false if there is none.
 	Posting(ctx context.Context, platform ident.Platform, id uuid.UUID) (ledger.Posting, bool, error)
 }
 
-// TimeKind says by which of a posting's two times a question is asked.
+// TimeKind selects one of the two times of a posting.
 type TimeKind int
 
 // The two times.
 const (
-	// ByRecorded asks what the books said at the moment.
+	// ByRecorded selects what the ledger contained at a time.
 	ByRecorded TimeKind = iota
-	// ByEffective asks what is now known to have been so at the moment.
+	// ByEffective selects what is effective at a time, also if it was recorded later.
 	ByEffective
 )
 
-// AccountBalance is one line of a trial balance.
+// AccountBalance is a line of a trial balance.
 type AccountBalance struct {
 	Account ledger.Account
 	Class   ledger.Class
-	// Balance is minor units with the sign of the class.
+	// Balance is in minor units with the sign of the class.
 	Balance int64
 }
 
-// EntryFilter says which entries are wanted: those of one platform and, where set,
-// of one account (path and currency), one transaction or one posting.
+// EntryFilter selects entries of one platform and, if set, of one account (path and
+// currency), one transaction or one posting.
 type EntryFilter struct {
 	Platform    ident.Platform
 	Path        string
 	Currency    money.Currency
 	Transaction ident.Transaction
 	Posting     uuid.UUID
-	// After is the last place of the page before; zero for the first page.
+	// After is the position of the last entry of the previous page; zero for the first.
 	After EntryPosition
-	// Limit is the size of the page, 100 when zero and 1,000 at most.
+	// Limit is the size of the page: 100 if zero, at most 1,000.
 	Limit int
 }
 
-// EntryPosition is where an entry stands in its platform's books: the number of its
-// posting, from one without a gap, and the entry's number in it.
+// EntryPosition is the position of an entry in its platform's ledger: the number of its
+// posting, which counts from one without a gap, and the number of the entry in it.
 type EntryPosition struct {
 	Seq int64
 	N   int
 }
 
-// RecordedEntry is one entry with what its posting says.
+// RecordedEntry is an entry with the fields of its posting.
 type RecordedEntry struct {
 	ledger.Entry
 	Position    EntryPosition
@@ -101,7 +103,7 @@ type RecordedEntry struct {
 	Reverses    uuid.UUID // zero for none
 }
 
-// EntryPage is one page of entries.
+// EntryPage is a page of entries.
 type EntryPage struct {
 	Entries []RecordedEntry
 	More    bool

@@ -10,99 +10,96 @@ import (
 	"causeway/ledger"
 )
 
-// LedgerAudit gives the books as they lie in storage, damage included, to whoever
-// proves them.
+// LedgerAudit reads the ledger as it is stored, including damage, to check it.
 type LedgerAudit interface {
-	// Snapshot calls fn with a view of everything as one moment saw it.
+	// Snapshot calls fn with a view of one snapshot of the whole storage.
 	Snapshot(ctx context.Context, fn func(ctx context.Context, view AuditView) error) error
 }
 
-// AuditView streams the books of one platform at a time, in a bounded amount of
+// AuditView streams the stored ledger of one platform at a time, in a bounded amount of
 // memory. An error of a callback ends the stream and is returned.
 type AuditView interface {
-	// Platforms returns every platform that anything in the books belongs to.
+	// Platforms returns every platform that any stored row belongs to.
 	Platforms(ctx context.Context) ([]AuditPlatform, error)
-	// Postings streams postings with their entries in the order of their numbers.
-	// Entries without a posting come as one that is not Found.
+	// Postings streams postings with their entries in the order of their numbers. Entries
+	// without a posting are passed as a posting that is not Found.
 	Postings(ctx context.Context, p ident.Platform, each func(AuditPosting) error) error
-	// PostingsUpTo streams those from number 1 up to another.
+	// PostingsUpTo streams the postings from number 1 up to and including upto.
 	PostingsUpTo(ctx context.Context, p ident.Platform, upto int64, each func(AuditPosting) error) error
-	// Accounts streams the accounts in the order of their numbers, each with what
-	// touches it in the order of postings.
+	// Accounts streams the accounts in the order of their numbers, each with its entries
+	// and balance snapshots in the order of postings.
 	Accounts(ctx context.Context, p ident.Platform, visitor AccountVisitor) error
-	// OldestAccounts reads the oldest accounts, at most so many.
-	OldestAccounts(ctx context.Context, p ident.Platform, most int) ([]ledger.Account, error)
-	// Reversals streams each reversal with the posting it names; false when there is
-	// none. Reversals of the same posting follow each other.
+	// OldestAccounts returns the oldest accounts, at most limit.
+	OldestAccounts(ctx context.Context, p ident.Platform, limit int) ([]ledger.Account, error)
+	// Reversals streams each reversal with the posting that it names; found is false if
+	// there is none. Reversals of the same posting follow each other.
 	Reversals(ctx context.Context, p ident.Platform, each func(reversal, original NumberedPosting, found bool) error) error
-	// OrphanBalances streams stored balances of accounts that are not there.
+	// OrphanBalances streams stored balances of accounts that do not exist.
 	OrphanBalances(ctx context.Context, p ident.Platform, each func(number, balance int64) error) error
-	// Log reads how far the log of a platform has come, and the edge of its tree there.
+	// Log returns the size of the log of a platform, and the edge of its tree.
 	Log(ctx context.Context, p ident.Platform) (size int64, edge []byte, err error)
-	// LogCheckpoints reads the next heads with a size above one, at most so many.
-	LogCheckpoints(ctx context.Context, p ident.Platform, above int64, most int) ([]SignedCheckpoint, error)
-	// LogTiles reads full tiles; one that is not there is nil.
-	LogTiles(ctx context.Context, p ident.Platform, places []TileIndex) ([][]byte, error)
-	// LogKeys returns the public halves of the keys that sign heads, newest first.
+	// LogCheckpoints returns the checkpoints with sizes above a size, in order, at most
+	// limit.
+	LogCheckpoints(ctx context.Context, p ident.Platform, above int64, limit int) ([]SignedCheckpoint, error)
+	// LogTiles returns full tiles, one per index; nil if there is none.
+	LogTiles(ctx context.Context, p ident.Platform, indexes []TileIndex) ([][]byte, error)
+	// LogKeys returns the public halves of the keys that sign checkpoints, newest first.
 	LogKeys(ctx context.Context) ([]CheckpointKey, error)
-	// Months says where the months of the platform stand, and what was kept of each that
-	// is closed.
+	// Months returns the stored states and closings of the platform's months.
 	Months(ctx context.Context, p ident.Platform) (AuditMonths, error)
-	// ClosingCheckpoints reads the heads of the log that were kept with closed months, the first
-	// month first: of the closings, Month and Head.
+	// ClosingCheckpoints returns the checkpoints that are stored with closed months, by
+	// month: only Month and Checkpoint of the closings are set.
 	ClosingCheckpoints(ctx context.Context, p ident.Platform) ([]period.Closing, error)
-	// MonthLines streams what closed months came to, by account and month: what was kept
-	// beside what the entries say. What is effective before the first closed month comes
-	// as the month before it.
+	// MonthLines streams the lines of closed months, by account and month, each as stored
+	// and as computed from the entries. Entries that are effective before the first closed
+	// month are passed as the month before it.
 	MonthLines(ctx context.Context, p ident.Platform, m AuditMonths, each func(AuditMonthLine) error) error
-	// MonthChanges reads what was done to months, in the order in which it was: the month,
-	// the action and the time, which is between the recorded times of the postings before
-	// it and after it.
+	// MonthChanges returns the changes of months, oldest first: the month, the action and
+	// the time, which is between the recorded times of the postings before and after it.
 	MonthChanges(ctx context.Context, p ident.Platform) ([]period.Change, error)
-	// Unauthorised counts the postings that the months did not take when they were
-	// recorded, with the number of the first.
-	Unauthorised(ctx context.Context, p ident.Platform, c AuditCalendar) (many, first int64, err error)
-	// IndexMismatches says how what postings are found by differs from where they are.
+	// Unauthorised returns the number of postings that the months did not allow when they
+	// were recorded, and the number of the first.
+	Unauthorised(ctx context.Context, p ident.Platform, c AuditCalendar) (count, first int64, err error)
+	// IndexMismatches compares the tables by which postings are found with the postings.
 	IndexMismatches(ctx context.Context, p ident.Platform) (AuditIndexMismatches, error)
-	// TransactionKinds streams the transactions that have postings, in groups.
+	// TransactionKinds streams the transactions that have postings, in batches.
 	TransactionKinds(ctx context.Context, p ident.Platform, each func([]TransactionKinds) error) error
 }
 
-// AuditPlatform is what the books say of one platform.
+// AuditPlatform is the stored state of one platform.
 type AuditPlatform struct {
 	Platform ident.Platform
-	// HasClock is false when there are accounts or postings but no clock.
+	// HasClock is false if the platform has accounts or postings but no clock.
 	HasClock bool
-	// Seq and Recorded are the clock's: number and recorded time of the last posting.
+	// Seq and Recorded are the number and recorded time of the last posting, by the clock.
 	Seq      int64
 	Recorded time.Time
-	// SnapshotSeq is how far accounts have been looked at for checkpoints.
+	// SnapshotSeq is the posting up to which balance snapshots were taken.
 	SnapshotSeq int64
-	// CompleteMonthEnds are the last postings of the months with whose end every account has a
-	// checkpoint, if it was posted to.
+	// CompleteMonthEnds are the last postings of the months at whose end every account with
+	// postings has a balance snapshot.
 	CompleteMonthEnds []int64
 }
 
-// AuditIndexMismatches is what postings are found by, held against where they are.
+// AuditIndexMismatches compares the tables by which postings are found with the postings.
 type AuditIndexMismatches struct {
 	Postings int64
-	// UnindexedPostings are postings that their id does not lead to, Strangers ids that lead to no
-	// posting, Apart entries that were not recorded when their posting was, and Astray
-	// postings that take effect long before or after they were recorded and are not listed
-	// so, or are and do not.
+	// UnindexedPostings are postings that are not found by their id. DanglingIDs are ids
+	// without a posting. RecordedTimeMismatches are entries whose recorded time is not that
+	// of their posting. BackdatedMismatches are postings that are effective long before or
+	// after they were recorded and are not listed as such, or the reverse.
 	UnindexedPostings, DanglingIDs, RecordedTimeMismatches, BackdatedMismatches Mismatches
-	// Months are those that have postings or are said to, in order.
+	// Months are the months that have postings or are listed with some, in order.
 	Months []AuditMonthRange
-	// MonthEnd is when the present month of the clock ends; zero before the first posting.
+	// MonthEnd is the end of the clock's present month; zero before the first posting.
 	MonthEnd time.Time
 }
 
-// Mismatches counts what is not where it is looked for, with the number of the first.
+// Mismatches is a number of mismatches, and the number of the first posting with one.
 type Mismatches struct{ Count, First int64 }
 
-// AuditMonthRange is a month in which postings were recorded: those from number Lowest to
-// Highest, 0 where there are none. It is said to begin with number First, 0 where nothing
-// is said of it.
+// AuditMonthRange is a month with the lowest and highest number of the postings recorded in
+// it, 0 if there are none, and the number that is listed as its first, 0 if none is.
 type AuditMonthRange struct {
 	Month                  period.Month
 	First, Lowest, Highest int64
@@ -114,7 +111,7 @@ type AuditPosting struct {
 	Found    bool
 	Recorded time.Time
 	Digest   []byte
-	// Posting has what the posting says but its entries.
+	// Posting has all fields of the posting but the entries.
 	Posting ledger.Posting
 	Entries []AuditEntry
 }
@@ -137,8 +134,8 @@ type AuditEntry struct {
 	Amount        int64
 }
 
-// AuditSide is the account on one side of an entry: its number, and what it is if it
-// exists.
+// AuditSide is the account on one side of an entry: its number, and its path and currency
+// if it is Found.
 type AuditSide struct {
 	Number   int64
 	Found    bool
@@ -146,13 +143,13 @@ type AuditSide struct {
 	Currency money.Currency
 }
 
-// AccountVisitor is told of an account and then of what touches it.
+// AccountVisitor receives accounts, each followed by its entries and balance snapshots.
 type AccountVisitor interface {
 	Account(a AuditAccount) error
-	// Move: the posting seq debits (or credits) the account number by amount. An account
-	// that does not exist has moves without an Account before them.
-	Move(number, seq int64, debit bool, amount int64) error
-	// BalanceSnapshot comes after the moves that it covers.
+	// Movement receives an entry of the account number: the posting seq debits or credits
+	// amount. For an account that does not exist there is no call of Account before.
+	Movement(number, seq int64, debit bool, amount int64) error
+	// BalanceSnapshot is called after the entries that the snapshot covers.
 	BalanceSnapshot(c AuditBalanceSnapshot) error
 }
 
@@ -162,22 +159,24 @@ type AuditAccount struct {
 	Account     ledger.Account
 	Class       ledger.Class
 	NoOverdraft bool
-	// HasBalance says whether a balance is stored, which only guarded accounts have.
+	// HasBalance reports whether a balance is stored; only accounts that may not be
+	// overdrawn have one.
 	HasBalance bool
 	Balance    int64
 }
 
-// AuditBalanceSnapshot is one checkpoint as stored, beside what its block really holds.
+// AuditBalanceSnapshot is one balance snapshot as stored, with the true times of the entries
+// since the previous one.
 type AuditBalanceSnapshot struct {
 	Number int64 // the account's
 	Seq    int64
-	// Balance is a whole number in decimal digits: it may be larger than an int64.
+	// Balance is an integer in decimal digits: it may be larger than an int64.
 	Balance string
-	// Debits is all that was debited up to there, written likewise; empty when it is not
-	// stored.
+	// Debits is the sum of all debits up to the snapshot, in decimal digits; empty if it
+	// is not stored.
 	Debits                   string
 	Earliest, Latest         time.Time
-	TrueEarliest, TrueLatest time.Time // zero when the block has no entries
+	TrueEarliest, TrueLatest time.Time // zero if there are no entries
 }
 
 // NumberedPosting is a posting and its number.
@@ -186,7 +185,7 @@ type NumberedPosting struct {
 	Posting ledger.Posting
 }
 
-// TransactionKinds is what was posted for one transaction: the kinds in order.
+// TransactionKinds holds the kinds of the postings of one transaction, in order.
 type TransactionKinds struct {
 	Transaction ident.Transaction
 	Kinds       []ledger.Kind
@@ -194,35 +193,36 @@ type TransactionKinds struct {
 
 // AuditMonths are the months of a platform as stored.
 type AuditMonths struct {
-	// FirstUnclosed is the first month that is not closed, Open the first that is not held.
+	// FirstUnclosed is the first month that is not closed, FirstOpen the first that is
+	// neither closed nor soft-closed.
 	FirstUnclosed, FirstOpen period.Month
 	Closings                 []AuditClosing
 }
 
-// AuditClosing is a closing as stored, beside the posting it names and what was posted
-// into the month, or before it, later.
+// AuditClosing is a closing as stored, with the true digest of its last posting and the
+// postings that were recorded after it but are effective in its month or before.
 type AuditClosing struct {
 	period.Closing
-	// TrueDigest is that of the posting with the number Seq; nil when there is none.
+	// TrueDigest is the digest of the posting with the number Seq; nil if there is none.
 	TrueDigest []byte
-	// LatePostings counts postings after Seq that are effective in the month or before, up
-	// to the next closing; Intruder is the number of the first.
+	// LatePostings counts the postings after Seq, up to the next closing, that are
+	// effective in the month or before; FirstLatePosting is the number of the first.
 	LatePostings, FirstLatePosting int64
 }
 
 // AuditCalendar is the calendar of a platform that was in force for an interval of recorded
-// time, so which postings could be recorded in it.
+// time: it decided which postings could be recorded.
 type AuditCalendar struct {
 	Recorded period.Interval
 	// AuthorisedFrom and OpenFrom are the earliest effective times of authorised postings and
 	// of all others.
 	AuthorisedFrom, OpenFrom time.Time
-	// After is the earliest effective time to look at; zero for all.
+	// After is the earliest effective time to check; zero for all.
 	After time.Time
 }
 
-// AuditMonthLine is an account in a month: its line as kept, if there is one, and what
-// its entries say.
+// AuditMonthLine is the line of an account in a month, as stored, if it is, and as computed
+// from the entries.
 type AuditMonthLine struct {
 	Number  int64 // the account's
 	Account ledger.Account
@@ -230,6 +230,6 @@ type AuditMonthLine struct {
 	Month   period.Month
 	Stored  bool
 	Line    period.Line
-	// TrueDebits and TrueCredits are those of the entries.
+	// TrueDebits and TrueCredits are the sums of the entries.
 	TrueDebits, TrueCredits money.Total
 }

@@ -10,48 +10,50 @@ import (
 	"causeway/ledger"
 )
 
-// LedgerLog keeps the log of each platform's postings: the tree over them, in tiles,
-// and the heads that were signed.
+// LedgerLog stores the log of each platform's postings: the tiles of its Merkle tree, and
+// the signed checkpoints.
 type LedgerLog interface {
-	// Unsealed returns the platforms with postings that no head covers.
+	// Unsealed returns the platforms with postings that no checkpoint covers.
 	Unsealed(ctx context.Context) ([]ident.Platform, error)
-	// Seal calls fn with the log of a platform, which is then nobody else's until fn
-	// returns; what fn writes is kept when it returns nil. False, and fn is not called,
-	// when somebody else has it.
+	// Seal calls fn with exclusive access to the log of a platform. What fn writes is
+	// committed if it returns nil. Seal returns false, and does not call fn, if another
+	// process has access.
 	Seal(ctx context.Context, p ident.Platform, fn func(ctx context.Context, w LogWriter) error) (bool, error)
 
-	// TakeUnpublished returns heads that are not known to be outside yet, of several
-	// platforms, at most `most` of each, oldest first. Nobody else is given heads of
-	// these platforms before the lease ends or Published is called.
-	TakeUnpublished(ctx context.Context, now time.Time, lease time.Duration, most int) ([]UnpublishedCheckpoints, error)
-	// MarkPublished notes that all heads of a platform up to a size are outside.
+	// TakeUnpublished leases checkpoints that are not marked as published, of several
+	// platforms, at most limit of each, oldest first. No other call returns checkpoints of
+	// these platforms before the lease ends or MarkPublished is called.
+	TakeUnpublished(ctx context.Context, now time.Time, lease time.Duration, limit int) ([]UnpublishedCheckpoints, error)
+	// MarkPublished marks all checkpoints of a platform up to a size as published.
 	MarkPublished(ctx context.Context, p ident.Platform, size int64) error
 
-	// LogStatus reads how a platform's log stands; zero for a platform without one.
+	// LogStatus returns the status of a platform's log; zero for a platform without one.
 	LogStatus(ctx context.Context, p ident.Platform) (LogStatus, error)
-	// Checkpoints returns heads of a platform by size.
+	// Checkpoints returns a page of a platform's checkpoints, ordered by size.
 	Checkpoints(ctx context.Context, p ident.Platform, f CheckpointFilter) (CheckpointPage, error)
-	// Tiles reads full tiles, in the order of their places. One that is not there is nil.
-	Tiles(ctx context.Context, p ident.Platform, places []TileIndex) ([][]byte, error)
-	// Leaf reads a posting with its number; false when there is none.
+	// Tiles returns full tiles, one per index; nil if there is none.
+	Tiles(ctx context.Context, p ident.Platform, indexes []TileIndex) ([][]byte, error)
+	// Leaf returns the leaf of a posting, or false if there is none.
 	Leaf(ctx context.Context, p ident.Platform, posting uuid.UUID) (ledger.Leaf, bool, error)
 }
 
-// LogWriter is the log of one platform, in the hands of whoever seals.
+// LogWriter appends to the log of one platform.
 type LogWriter interface {
-	// State returns how far it has come: the number of leaves, and the tree's edge.
+	// State returns the number of leaves, and the edge of the tree: the partly filled tile
+	// of each level.
 	State() (size int64, edge []byte)
-	// Postings returns how many postings the platform has.
+	// Postings returns the number of the platform's postings.
 	Postings() int64
-	// Read streams the postings with a number above after, up to another, in order.
+	// Read streams the postings with numbers above after, up to and including upto, in
+	// order.
 	Read(ctx context.Context, after, upto int64, each func(AuditPosting) error) error
-	// Add keeps full tiles.
+	// Add stores full tiles.
 	Add(ctx context.Context, tiles []LogTile) error
-	// Seal ends it with a head and the edge at its size.
-	Seal(ctx context.Context, head SignedCheckpoint, edge []byte) error
+	// Seal stores a checkpoint and the edge of the tree at its size; it is the last call.
+	Seal(ctx context.Context, checkpoint SignedCheckpoint, edge []byte) error
 }
 
-// TileIndex is where a tile of the tree stands: level 0 are the leaves.
+// TileIndex is the index of a tile of the tree. Level 0 holds the hashes of leaves.
 type TileIndex struct {
 	Level int
 	N     int64
@@ -63,56 +65,57 @@ type LogTile struct {
 	Hashes []byte
 }
 
-// SignedCheckpoint is a head as it was sealed.
+// SignedCheckpoint is a checkpoint with its signature.
 type SignedCheckpoint struct {
 	ledger.Checkpoint
 	Sealed time.Time
-	// Note is the head as a signed note: a C2SP checkpoint.
+	// Note is the signed note: a C2SP checkpoint.
 	Note string
 }
 
-// UnpublishedCheckpoints are heads of one platform on their way out.
+// UnpublishedCheckpoints are checkpoints of one platform that are to be published.
 type UnpublishedCheckpoints struct {
 	Platform    ident.Platform
 	Checkpoints []SignedCheckpoint
 }
 
-// LogStatus is how the log of a platform stands.
+// LogStatus is the status of a platform's log.
 type LogStatus struct {
-	// Postings is how many the platform has; Head covers the first Head.Size of them.
+	// Postings is the number of the platform's postings; the checkpoint covers the first
+	// Checkpoint.Size of them.
 	Postings int64
-	// Checkpoint is the last one; zero when nothing was sealed yet.
+	// Checkpoint is the latest one; zero if there is none.
 	Checkpoint SignedCheckpoint
-	// Edge is the tree's, at that size.
+	// Edge is the edge of the tree at the size of the checkpoint.
 	Edge []byte
-	// PublishedSize is the size of the last head that is known to be outside.
+	// PublishedSize is the size of the latest published checkpoint.
 	PublishedSize int64
 }
 
-// CheckpointFilter says which heads are wanted: with a size below Before (or above it when
-// Ascending), or the one of a size.
+// CheckpointFilter selects checkpoints: those with a size below Before, or above it if
+// Ascending; or the one of a size.
 type CheckpointFilter struct {
-	Before    int64 // zero: from the beginning of the order
+	Before    int64 // zero: from the first in the order
 	Size      int64 // zero: any
 	Ascending bool
 	Limit     int
 }
 
-// CheckpointPage is one part of a list of heads.
+// CheckpointPage is a page of checkpoints.
 type CheckpointPage struct {
 	Checkpoints []SignedCheckpoint
 	More        bool
 }
 
-// CheckpointSigner signs heads.
+// CheckpointSigner signs checkpoints.
 type CheckpointSigner interface {
-	// Sign returns the signed note of a head.
-	Sign(ctx context.Context, head ledger.Checkpoint) (note string, err error)
+	// Sign returns the signed note of a checkpoint.
+	Sign(ctx context.Context, checkpoint ledger.Checkpoint) (note string, err error)
 	// Keys returns the public halves of all keys that ever signed, newest first.
 	Keys(ctx context.Context) ([]CheckpointKey, error)
 }
 
-// CheckpointKey is the public half of a key that signs heads, with Ed25519.
+// CheckpointKey is the public half of an Ed25519 key that signs checkpoints.
 type CheckpointKey struct {
 	ID        uuid.UUID
 	Public    [32]byte
@@ -121,25 +124,25 @@ type CheckpointKey struct {
 	ValidUntil time.Time
 }
 
-// SealedCheckpointKey is such a key as it is kept.
+// SealedCheckpointKey is a key with its encrypted private half.
 type SealedCheckpointKey struct {
 	CheckpointKey
-	Sealed []byte // the private half, sealed by a Sealer
+	Sealed []byte // the private half, encrypted by a Sealer
 }
 
-// CheckpointKeyStore keeps the keys that sign heads.
+// CheckpointKeyStore stores the keys that sign checkpoints.
 type CheckpointKeyStore interface {
-	// CheckpointKeys returns all there are, newest first.
+	// CheckpointKeys returns all keys, newest first.
 	CheckpointKeys(ctx context.Context) ([]SealedCheckpointKey, error)
-	// ReplaceCheckpointKey adds a key that signs from now on and ends the one with the id
-	// `ends`, if it is not zero. False: somebody else did the same meanwhile, and nothing
-	// was changed.
-	ReplaceCheckpointKey(ctx context.Context, ends uuid.UUID, with SealedCheckpointKey) (bool, error)
+	// ReplaceCheckpointKey adds a key that signs from now on, and ends the key with the id
+	// old unless it is zero. It returns false, and changes nothing, if another process
+	// replaced that key first.
+	ReplaceCheckpointKey(ctx context.Context, old uuid.UUID, key SealedCheckpointKey) (bool, error)
 }
 
-// CheckpointPublisher is where heads go so that they are known outside of the database.
+// CheckpointPublisher publishes checkpoints outside the database.
 type CheckpointPublisher interface {
-	// Publish brings heads of one platform out, in this order. Whoever is not sure does
-	// it again: the same head may come twice.
-	Publish(ctx context.Context, heads []SignedCheckpoint) error
+	// Publish publishes checkpoints of one platform, in the given order. A checkpoint may
+	// be published again: a caller that got an error repeats the call.
+	Publish(ctx context.Context, checkpoints []SignedCheckpoint) error
 }

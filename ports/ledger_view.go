@@ -10,32 +10,31 @@ import (
 	"causeway/ledger"
 )
 
-// LedgerViews shows the books of one platform as they stood at one moment, to whoever
-// reads many of them.
+// LedgerViews opens consistent views of one platform's ledger, for exports and statements.
 type LedgerViews interface {
-	// View calls fn with what had been recorded by the end of a moment, up to now when
-	// it is zero. Everything fn reads is of one snapshot, however long it takes, and
-	// keeps nobody from posting. The view ends with the call.
+	// View calls fn with a view of what had been recorded by the end of a moment, or by
+	// now if it is zero. All reads of the view are from one snapshot, however long fn
+	// runs, and never block postings. The view is valid until fn returns.
 	View(ctx context.Context, p ident.Platform, asOf time.Time, fn func(ctx context.Context, view LedgerView) error) error
 }
 
-// LedgerView streams the books in a bounded amount of memory. An error of a callback
-// ends the stream and is returned. A callback of Entries must not ask the view again;
-// one of Accounts may.
+// LedgerView streams a ledger in a bounded amount of memory. An error of a callback ends
+// the stream and is returned. A callback of Accounts may use the view; one of Entries or
+// EntriesByEffectiveTime may not.
 type LedgerView interface {
-	// LastPosting returns the last posting of the view; zero when there is none.
+	// LastPosting returns the position of the last posting of the view; zero if none.
 	LastPosting() LedgerPosition
 	// Accounts streams the accounts that had been posted to, by path and currency.
-	Accounts(ctx context.Context, of LedgerFilter, each func(AccountTurnover) error) error
+	Accounts(ctx context.Context, filter LedgerFilter, each func(AccountTurnover) error) error
 	// Entries streams entries in the order in which they were recorded.
-	Entries(ctx context.Context, of LedgerFilter, each func(RecordedEntry) error) error
-	// EntriesByEffectiveTime streams the entries of one account in the order of their effective
-	// times, those of one moment as they were recorded.
+	Entries(ctx context.Context, filter LedgerFilter, each func(RecordedEntry) error) error
+	// EntriesByEffectiveTime streams the entries of one account by effective time, and
+	// those with the same effective time in the order in which they were recorded.
 	EntriesByEffectiveTime(ctx context.Context, account ledger.Account, interval period.Interval, each func(RecordedEntry) error) error
 }
 
-// LedgerPosition is a posting by its number and the time it was recorded. Later postings
-// have higher numbers and later times, so what the books said up to here never changes.
+// LedgerPosition is the number and the recorded time of a posting. Later postings have
+// higher numbers and later times, so the ledger up to a position never changes.
 type LedgerPosition struct {
 	Seq      int64
 	Recorded time.Time
@@ -49,17 +48,17 @@ type LedgerFilter struct {
 	Currency money.Currency
 }
 
-// AccountTurnover is what a period did to an account. Amounts are minor units, debits
-// less credits whatever the class.
+// AccountTurnover is the turnover of an account in an interval. Opening and Closing are
+// debits less credits, whatever the class, in minor units.
 type AccountTurnover struct {
 	Account ledger.Account
 	Class   ledger.Class
-	// Opening is the balance before the period, Closing that at its end.
+	// Opening is the balance at the beginning of the interval, Closing at its end.
 	Opening, Closing int64
-	// Debits and Credits count the entries of the period on each side and add them up.
+	// Debits and Credits count and sum the entries of the interval on each side.
 	Debits, Credits Tally
-	// First and Last are the earliest and the latest effective time up to the end of
-	// the period.
+	// First and Last are the earliest and the latest effective time up to the end of the
+	// interval.
 	First, Last time.Time
 }
 

@@ -10,80 +10,55 @@ import (
 	"causeway/core/period"
 )
 
-// PeriodWriter changes the months of a platform's books, and lets postings made by hand
-// into those that are held.
+// PeriodWriter changes the months of a platform's ledger, and authorises postings that are
+// effective in soft-closed months.
 type PeriodWriter interface {
-	// LockPeriods reads where the months stand, to change it. Until the unit of work ends
-	// nobody else changes them or authorises a posting; ordinary postings go on.
+	// LockPeriods returns the calendar of a platform, locked for an update: until the unit
+	// of work ends no other one changes it or authorises a posting. Ordinary postings are
+	// not blocked.
 	LockPeriods(ctx context.Context, p ident.Platform) (period.Calendar, error)
-	// LockPeriodsShared reads where the months stand and keeps it so until the unit of work
-	// ends. Any number of units can at once.
+	// LockPeriodsShared returns the calendar of a platform and locks it against updates;
+	// any number of units of work can hold this lock at the same time.
 	LockPeriodsShared(ctx context.Context, p ident.Platform) (period.Calendar, error)
-	// Authorise names who stands behind postings that the unit of work is about to post:
-	// they may be effective in held months, which are shared until it ends. An
-	// authorisation without its posting fails the unit.
+	// Authorise stores authorisations of postings that this unit of work is about to
+	// write: they may be effective in soft-closed months. It locks the calendar as
+	// LockPeriodsShared does. An authorisation without its posting fails the commit.
 	Authorise(ctx context.Context, authorisations []period.Authorisation) error
-	// ChangePeriods writes what was done to a month and where the months stand then. From
-	// here to the commit nothing is posted on the platform, so it comes last.
+	// ChangePeriods stores a change of a month and the calendar after it. It blocks all
+	// postings of the platform until the commit, so it is the last call.
 	ChangePeriods(ctx context.Context, change period.Change, next period.Calendar) error
-	// RecordClosing adds up the month of a locked platform, whose months are as given,
-	// and keeps it: what is returned says with which posting and head. Postings go on
-	// meanwhile; one that got into the month all the same makes the unit run again.
+	// RecordClosing computes and stores the closing of a month of a platform that
+	// LockPeriods locked; from is the calendar before it. Postings are not blocked; if one
+	// is written to the month at the same time, the unit of work is run again.
 	RecordClosing(ctx context.Context, change period.Change, from period.Calendar) (period.Closing, error)
 }
 
-// PeriodReader reads the months of a platform's books.
+// PeriodReader reads the months of a platform's ledger.
 type PeriodReader interface {
-	// PeriodOverview reads everything about the months but trial balances.
+	// PeriodOverview returns everything about the months but their trial balances.
 	PeriodOverview(ctx context.Context, p ident.Platform) (PeriodOverview, error)
-	// ClosingLines reads one page of the trial balance of a closed month, in the order in
-	// which the accounts were made; an empty one for a month that is not closed.
+	// ClosingLines returns a page of the trial balance of a closed month, in the order in
+	// which the accounts were created; an empty page for a month that is not closed.
 	ClosingLines(ctx context.Context, p ident.Platform, m period.Month, f LineFilter) (LinePage, error)
-	// ClosingTotals adds up the trial balance of a closed month by currency.
+	// ClosingTotals returns the sums of the trial balance of a closed month, by currency.
 	ClosingTotals(ctx context.Context, p ident.Platform, m period.Month) ([]period.Total, error)
-	// Authorisation reads who stands behind a posting; false for one nobody authorised.
+	// Authorisation returns the authorisation of a posting, or false if it has none.
 	Authorisation(ctx context.Context, p ident.Platform, posting uuid.UUID) (period.Authorisation, bool, error)
 }
 
-// MonthArchiver takes months of the books out of them and puts them back. It works as who owns
-// the tables.
-type MonthArchiver interface {
-	// LedgerMonths says which months are in the books.
-	LedgerMonths(ctx context.Context) (LedgerMonths, error)
-	// EndMonth has platforms that posted nothing after a month begin the present one, and
-	// brings the month's end into the checkpoints.
-	EndMonth(ctx context.Context, m period.Month, now time.Time) error
-	// Blockers looks for what is still open in a month, platform by platform.
-	Blockers(ctx context.Context, m period.Month) ([]MonthBlocker, error)
-	// ArchiveMonth takes the month out. Its postings and entries stay in tables of their own.
-	ArchiveMonth(ctx context.Context, m period.Month) error
-	// RestoreMonth puts those tables back.
-	RestoreMonth(ctx context.Context, m period.Month) error
-}
-
-// LedgerMonths are the oldest month in the books and the last that is detached, zero for none.
-type LedgerMonths struct{ Oldest, LastArchived period.Month }
-
-// MonthBlocker is what is still open in a month of a platform, and how much of it.
-type MonthBlocker struct {
-	Platform ident.Platform
-	Blocker  period.Blocker
-	Count    int64
-}
-
-// PeriodOverview is where the months of a platform stand, and what was done to them.
+// PeriodOverview holds the months of a platform and their history.
 type PeriodOverview struct {
 	Calendar period.Calendar
-	// FirstPosted is the month of the platform's first posting; zero while there is none.
+	// FirstPosted is the month of the platform's first posting; zero if there is none.
 	FirstPosted period.Month
-	// Closings are the closed months, in their order, and Changes everything that was
-	// done, in the order in which it was.
+	// Closings are the closed months, in order.
 	Closings []period.Closing
-	Changes  []period.Change
+	// Changes are all changes, oldest first.
+	Changes []period.Change
 }
 
-// LineFilter says which part of a trial balance is wanted: at most Limit lines after the
-// one with the number After; zero begins.
+// LineFilter selects lines of a trial balance: at most Limit after the line with the number
+// After, or from the first if it is zero.
 type LineFilter struct {
 	After int64
 	Limit int
@@ -94,4 +69,32 @@ type LinePage struct {
 	Lines []period.Line
 	Last  int64
 	More  bool
+}
+
+// MonthArchiver archives and restores months of the ledger, of all platforms at once. It
+// needs the rights of the owner of the tables.
+type MonthArchiver interface {
+	// LedgerMonths returns which months are in the ledger.
+	LedgerMonths(ctx context.Context) (LedgerMonths, error)
+	// EndMonth starts the present month for platforms without postings after a month, and
+	// takes the balance snapshots of the month's end.
+	EndMonth(ctx context.Context, m period.Month, now time.Time) error
+	// Blockers returns what prevents archiving a month, by platform.
+	Blockers(ctx context.Context, m period.Month) ([]MonthBlocker, error)
+	// ArchiveMonth moves the postings and entries of a month to tables of their own.
+	ArchiveMonth(ctx context.Context, m period.Month) error
+	// RestoreMonth moves them back.
+	RestoreMonth(ctx context.Context, m period.Month) error
+}
+
+// LedgerMonths holds the oldest month in the ledger and the last archived one; zero for
+// none.
+type LedgerMonths struct{ Oldest, LastArchived period.Month }
+
+// MonthBlocker is something that prevents archiving a month of a platform, and how often it
+// occurs.
+type MonthBlocker struct {
+	Platform ident.Platform
+	Blocker  period.Blocker
+	Count    int64
 }

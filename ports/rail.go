@@ -13,105 +13,144 @@ import (
 	"causeway/core/transaction"
 )
 
-// Rail moves money outside: bank rails and chains alike. Every call is idempotent
-// by the transaction's id: asked twice, it pays once and answers the same.
+// Rail moves money outside the service, through banks and chains alike. Every call is
+// idempotent by the id of the transaction, receipt or refund: a repeated call moves the
+// money once and returns the same outcome.
 type Rail interface {
-	// Instructions returns the ways to pay a quote in; pure and quick.
+	// Instructions returns the ways to pay for a quote, or INVALID_CURRENCY. It does no
+	// I/O, and returns the same for the same arguments.
 	Instructions(p ident.Platform, reference string, currency money.Currency, network string) ([]account.Instruction, error)
-	// Funding returns the ways to pay into an internal account at any time, by its static
-	// reference; bank accounts are held for the owner of that name. None where money
-	// in the currency cannot be paid in; pure and quick.
+	// Funding returns the ways to pay into an internal account, by its permanent reference.
+	// Bank accounts are held for the benefit of the owner with the given name. It returns
+	// none if the currency cannot be paid in. It does no I/O, and returns the same for the
+	// same arguments.
 	Funding(p ident.Platform, owner string, reference string, currency money.Currency) ([]account.Instruction, error)
-	// Send hands payouts over and says how each went; one outcome for each.
+	// Send submits payouts; one outcome per payout.
 	Send(ctx context.Context, payouts []Payout) []Outcome
-	// Status asks how payouts that were handed over are doing now.
+	// Status returns the present outcomes of submitted payouts, one per payout.
 	Status(ctx context.Context, payouts []Payout) []Outcome
-	// Collect pulls money from external accounts and says how each went; one outcome
-	// for each. Asked again, it goes on with the same collection.
+	// Collect pulls money from external accounts; one outcome per collection. A repeated
+	// call continues the same collection.
 	Collect(ctx context.Context, collections []Collection) []Outcome
-	// Refund sends money back to where it came from; one outcome for each.
+	// Refund sends money back to its payers; one outcome per refund.
 	Refund(ctx context.Context, refunds []Refund) []Outcome
 }
 
-// Payout is money to be delivered to a beneficiary: Transaction.Pricing.Received,
-// to Account. Its id for the rail is the transaction's.
+// Payout is money for a beneficiary: Transaction.Pricing.Received, to Account. Its id on the
+// rail is the id of the transaction.
 type Payout struct {
 	Transaction transaction.Transaction
 	Account     account.External
 }
 
-// Collection is money to be pulled from the account of a payer:
-// Transaction.Pricing.Sent, from Account. Its id for the rail is the transaction's.
+// Collection is money to pull from the account of a payer: Transaction.Pricing.Sent, from
+// Account. Its id on the rail is the id of the transaction.
 type Collection struct {
 	Transaction transaction.Transaction
 	Account     account.External
 }
 
-// Refund is money to be sent back to the payer, to the instrument it came from.
+// Refund is money to send back to its payer, to the instrument that it came from.
 type Refund struct {
-	// ID is the transaction's or the receipt's; the rail pays one id once.
+	// ID is the id of the transaction or of the receipt.
 	ID       uuid.UUID
 	Platform ident.Platform
-	// PartnerAccount is the ledger path it came by.
+	// PartnerAccount is the ledger path of the rail or chain that received the money.
 	PartnerAccount string
 	Reference      string
 	Amount         money.Amount
-	// Payout is the payment that is given back; nil for a surplus receipt.
+	// Payout is the payment that is refunded; nil for a receipt that is sent back.
 	Payout *Payout
-	// Internal: the payer has an account in the house. There is nothing to send then; the
-	// rail only says whether the money may go back.
+	// Internal: the payer has an internal account, so there is nothing to send; the rail
+	// only decides whether the refund is allowed.
 	Internal bool
 }
 
-// Verdict is what a rail says about a payout, collection or refund.
+// Verdict is a rail's verdict on a payout, collection or refund.
 type Verdict string
 
 // The verdicts.
 const (
-	// Done: delivered (or collected, or refunded).
+	// Done: delivered, collected or refunded.
 	Done Verdict = "DONE"
-	// Waiting: on its way; ask again at Outcome.Again.
+	// Waiting: in progress; call again at Outcome.RetryAt.
 	Waiting Verdict = "WAITING"
-	// Refused: it will not be delivered.
+	// Refused: it will not be done.
 	Refused Verdict = "REFUSED"
-	// CancelledByUser: the user took it back before delivery.
+	// CancelledByUser: the user cancelled it before delivery.
 	CancelledByUser Verdict = "CANCELLED"
-	// Returned: it was delivered and the beneficiary's bank returned it.
+	// Returned: it was delivered, and the beneficiary's bank returned it.
 	Returned Verdict = "RETURNED"
-	// Unknown: the rail could not be asked; try again.
+	// Unknown: the rail could not be reached; call again.
 	Unknown Verdict = "UNKNOWN"
 )
 
-// Outcome is the rail's answer for one payout, collection or refund.
+// Outcome is the outcome of a payout, collection or refund.
 type Outcome struct {
 	Verdict Verdict
-	// Reason goes with Refused.
+	// Reason is set if the verdict is Refused.
 	Reason transaction.FailureReason
-	// Accepted: the rail has taken a payout on, even if it is refused afterwards. Until
-	// then a transfer is pending.
+	// Accepted: the rail accepted a payout, even if it refused it later. A transfer is
+	// pending until then.
 	Accepted bool
-	// RetryAt is when to ask again: for Waiting always, for Done when the rail may
-	// still take it back soon.
+	// RetryAt is when to call again: always set if Waiting, and if Done as long as the
+	// rail may still return the payment.
 	RetryAt time.Time
 }
 
-// Rails chooses the rail that belongs to an environment.
+// Rails selects the rail of a platform.
 type Rails interface {
-	// RailFor answers NOT_IMPLEMENTED when nothing is connected there.
+	// RailFor returns NOT_IMPLEMENTED if no rail is connected for the platform's
+	// environment.
 	RailFor(p ident.Platform) (Rail, error)
 }
 
-// RailsByEnvironment are the rails of the environments; nothing is connected to those missing.
+// RailsByEnvironment holds the rail of each environment; an environment may have none.
 type RailsByEnvironment map[platform.Environment]Rail
 
-// Funding asks the rail of a platform for the ways to pay in; nil where none is
-// connected.
-func (r RailsByEnvironment) Funding(p ident.Platform, in platform.Environment) account.InstructionsFunc {
-	rail, connected := r[in]
+// Funding returns a function that returns the funding instructions of a platform's accounts;
+// nil if its environment has no rail.
+func (r RailsByEnvironment) Funding(p ident.Platform, environment platform.Environment) account.InstructionsFunc {
+	rail, connected := r[environment]
 	if !connected {
 		return nil
 	}
 	return func(owner, reference string, currency money.Currency) ([]account.Instruction, error) {
 		return rail.Funding(p, owner, reference, currency)
 	}
+}
+
+// RailCall is a kind of call to a rail.
+type RailCall string
+
+// The calls.
+const (
+	CallNone     RailCall = ""
+	CallSend     RailCall = "DELIVER"
+	CallCollect  RailCall = "COLLECT"
+	CallRefund   RailCall = "REFUND"
+	CallSendBack RailCall = "SEND_BACK"
+	CallStatus   RailCall = "STATUS"
+)
+
+// RailReply is a stored reply of a rail. Replies whose verdict is Done are not stored: the
+// postings that followed show them.
+type RailReply struct {
+	Platform ident.Platform
+	// Subject is the id of the transaction, or of the receipt that is sent back.
+	Subject uuid.UUID
+	Call    RailCall
+	At      time.Time
+	Outcome
+}
+
+// RailReplyWriter stores replies of rails.
+type RailReplyWriter interface {
+	SaveRailReplies(ctx context.Context, replies []RailReply) error
+}
+
+// RailReplyReader reads replies of rails.
+type RailReplyReader interface {
+	// RailReplies returns the replies for a subject, oldest first, at most limit.
+	RailReplies(ctx context.Context, p ident.Platform, subject uuid.UUID, limit int) ([]RailReply, error)
 }

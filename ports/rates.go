@@ -7,15 +7,15 @@ import (
 	"causeway/core/money"
 )
 
-// Rates is the market.
+// Rates returns market rates. Its calls change nothing and may be repeated.
 type Rates interface {
-	// Rate returns the price of from in to: minor units of to for one minor unit of
-	// from, and the moment it was valid. It is an error when the market does not
-	// know the pair or its rate is too old to quote on.
+	// Rate returns how many minor units of to one minor unit of from is worth. Faults:
+	// INVALID_CURRENCY if there is no rate for the pair; QUOTE_REQUEST_FAILED if rates
+	// are unavailable or too old for a quote.
 	Rate(ctx context.Context, from, to money.Currency, now time.Time) (MarketRate, error)
 }
 
-// MarketRate is a rate and when it was made.
+// MarketRate is a rate and the time at which it was valid, which is never after now.
 type MarketRate struct {
 	Rate money.Rate
 	At   time.Time

@@ -10,26 +10,26 @@ import (
 	"causeway/core/reconcile"
 )
 
-// ReconciliationWriter keeps what partners' statements say and what became of it.
+// ReconciliationWriter stores statement lines, matches and breaks.
 type ReconciliationWriter interface {
-	// LockReconciliation keeps others from reconciling the account until the unit of work
-	// ends, and finds the run that has read the same file; false when there is none.
+	// LockReconciliation locks an account against other reconciliations until the unit of
+	// work ends, and returns the run that imported the same file, or false.
 	LockReconciliation(ctx context.Context, a reconcile.Account, digest [sha256.Size]byte) (reconcile.Run, bool, error)
-	// AddStatementLines stores lines under the run that has read them. Those that an
-	// earlier one has shown stay as they are, and are counted.
+	// AddStatementLines stores the lines of a run. Lines that an earlier run imported are
+	// not changed; known is their number.
 	AddStatementLines(ctx context.Context, run ident.Reconciliation, a reconcile.Account, lines []reconcile.Line) (known int, err error)
-	// ComparisonInput reads what a statement of these days is compared with: lines and entries
-	// of some more days, the breaks that are open, and the days of earlier runs.
-	ComparisonInput(ctx context.Context, a reconcile.Account, of reconcile.DayRange) (ComparisonInput, error)
-	// SaveReconciliation stores a run with what it found.
-	SaveReconciliation(ctx context.Context, run reconcile.Run, found ReconciliationResult) error
-	// LockBreak loads a break for a decision, or answers BREAK_NOT_FOUND.
+	// ComparisonInput returns what a statement of these days is compared with: lines and
+	// entries of these and nearby days, open breaks, and the days of earlier runs.
+	ComparisonInput(ctx context.Context, a reconcile.Account, days reconcile.DayRange) (ComparisonInput, error)
+	// SaveReconciliation stores a run with its result.
+	SaveReconciliation(ctx context.Context, run reconcile.Run, result ReconciliationResult) error
+	// LockBreak returns a break, locked for an update, or BREAK_NOT_FOUND.
 	LockBreak(ctx context.Context, p ident.Platform, id ident.Break) (reconcile.BreakDetails, error)
-	// ResolveBreaks stores what resolved breaks; a break is resolved once.
-	ResolveBreaks(ctx context.Context, p ident.Platform, settlements []reconcile.Resolution) error
+	// ResolveBreaks stores resolutions of breaks; a break is resolved once.
+	ResolveBreaks(ctx context.Context, p ident.Platform, resolutions []reconcile.Resolution) error
 }
 
-// ComparisonInput is what a statement is compared with.
+// ComparisonInput holds what a statement is compared with.
 type ComparisonInput struct {
 	Lines      []reconcile.Line
 	Entries    []reconcile.Entry
@@ -37,7 +37,7 @@ type ComparisonInput struct {
 	Covered    []reconcile.DayRange
 }
 
-// ReconciliationResult is what a comparison found new, with the ids it is to have.
+// ReconciliationResult holds the new matches, breaks and resolutions of a run.
 type ReconciliationResult struct {
 	Matches     []MatchRecord
 	Breaks      []BreakRecord
@@ -55,7 +55,7 @@ type MatchRecord struct {
 	Entries     []reconcile.EntryPosition
 }
 
-// BreakRecord is a break to be stored.
+// BreakRecord is a break to store.
 type BreakRecord struct {
 	ID                ident.Break
 	Reason            reconcile.Reason
@@ -66,39 +66,38 @@ type BreakRecord struct {
 	Explanation       string
 }
 
-// ReconciliationReader reads runs and what is in them. What belongs to another platform
-// is not found.
+// ReconciliationReader reads runs with their lines and breaks.
 type ReconciliationReader interface {
-	// Reconciliation answers RECONCILIATION_NOT_FOUND when there is none. Standing is
-	// what has become of it by now.
+	// Reconciliation returns a run and the present counts of its lines and breaks, or
+	// RECONCILIATION_NOT_FOUND.
 	Reconciliation(ctx context.Context, p ident.Platform, id ident.Reconciliation) (reconcile.Run, ReconciliationCounts, error)
 	Reconciliations(ctx context.Context, p ident.Platform, f ReconciliationFilter) (Page[reconcile.Run], error)
 	StatementLines(ctx context.Context, p ident.Platform, run ident.Reconciliation, f StatementLineFilter) (Page[reconcile.LineDetails], error)
 	Breaks(ctx context.Context, p ident.Platform, run ident.Reconciliation, f BreakFilter) (Page[reconcile.BreakDetails], error)
 }
 
-// ReconciliationCounts counts what has become of the lines and breaks of a run by now.
+// ReconciliationCounts holds the present numbers of lines and breaks of a run by status.
 type ReconciliationCounts struct {
 	Matched, InBreak, Resolved int // lines
 	OpenBreaks, ResolvedBreaks int
 }
 
-// ReconciliationFilter narrows a list of runs.
+// ReconciliationFilter selects runs; empty fields match all.
 type ReconciliationFilter struct {
 	Paging
 	Path, Currency string
 }
 
-// StatementLineFilter narrows a list of lines.
+// StatementLineFilter selects lines; empty fields match all.
 type StatementLineFilter struct {
 	Paging
 	Status reconcile.LineStatus
 }
 
-// BreakFilter narrows a list of breaks.
+// BreakFilter selects breaks; empty fields match all.
 type BreakFilter struct {
 	Paging
 	Reason reconcile.Reason
-	// Status is OPEN or RESOLVED; empty for both.
+	// Status is OPEN, RESOLVED or empty for both.
 	Status string
 }

@@ -7,17 +7,17 @@ import (
 	"causeway/core/reconcile"
 )
 
-// Statements reads the statements of partners.
+// Statements parses statements of partners.
 type Statements interface {
-	// Read reads a whole statement, or answers INVALID_INPUT with what is wrong in the
-	// field file. It takes from r no more than it must, and keeps no more than the lines.
-	Read(r io.Reader, how StatementFormat) (reconcile.Statement, error)
+	// Read parses a whole statement, or returns INVALID_INPUT with the error in the field
+	// file. It reads r as a stream and keeps only the lines in memory.
+	Read(r io.Reader, format StatementFormat) (reconcile.Statement, error)
 }
 
-// StatementFormat says how to read a file.
+// StatementFormat is the format of a statement file.
 type StatementFormat struct {
 	Format   reconcile.Format
 	Currency money.Currency
-	// Layout is for CSV.
+	// Layout is used for CSV only.
 	Layout reconcile.Layout
 }

@@ -2,7 +2,6 @@ package ports
 
 import (
 	"context"
-	"time"
 
 	"github.com/google/uuid"
 
@@ -10,16 +9,16 @@ import (
 	"causeway/core/transaction"
 )
 
-// UnmatchedWriter changes what was decided about money that nobody knew the owner of.
+// UnmatchedWriter assigns unmatched funds: money received from an unknown owner.
 type UnmatchedWriter interface {
 	// SaveUnmatched stores which receipts the funds of postings to funding/unmatched come
 	// from. Storing one again changes nothing.
 	SaveUnmatched(ctx context.Context, funds []UnmatchedFunds) error
-	// LockUnmatched loads the unmatched money of a receipt (or of the transaction with that
-	// id whose refund failed) and holds it against every other decision until the unit of
-	// work ends; where it lay there twice, the last. False when there is none.
+	// LockUnmatched returns the unmatched funds of a receipt, or of the transaction with
+	// that UUID whose refund failed, and locks them; if they were unmatched twice, it
+	// returns the later ones. It returns false if there are none.
 	LockUnmatched(ctx context.Context, p ident.Platform, receipt ident.Receipt) (transaction.Unmatched, bool, error)
-	// AssignUnmatched stores a decision; a second one about the same money is a CONFLICT.
+	// AssignUnmatched stores an assignment, or returns CONFLICT if the funds have one.
 	AssignUnmatched(ctx context.Context, u transaction.Unmatched, a transaction.Assignment) error
 }
 
@@ -30,64 +29,28 @@ type UnmatchedFunds struct {
 	Receipt  ident.Receipt
 }
 
-// UnmatchedReader reads unmatched money.
+// UnmatchedReader reads unmatched funds.
 type UnmatchedReader interface {
-	// Unmatched returns the money that lies or lay in funding/unmatched: of receipts, and of
-	// transactions whose refund failed.
+	// Unmatched returns a page of the funds that are or were in funding/unmatched: those of
+	// receipts, and those of transactions whose refund failed.
 	Unmatched(ctx context.Context, p ident.Platform, f UnmatchedFilter) (UnmatchedPage, error)
-	// AssignmentOf reads what was decided with which a transaction was paid; false when
-	// its money was never unmatched.
+	// AssignmentOf returns the unmatched funds that were assigned to a transaction, or
+	// false if there were none.
 	AssignmentOf(ctx context.Context, p ident.Platform, t ident.Transaction) (transaction.Unmatched, bool, error)
 }
 
-// UnmatchedFilter narrows a list of unmatched money.
+// UnmatchedFilter selects unmatched funds.
 type UnmatchedFilter struct {
-	// Assigned: only what was decided about (true), or not yet (false); nil for both.
+	// Assigned selects funds with an assignment (true) or without (false); nil for both.
 	Assigned *bool
-	// After is the posting that put the last one of the page before there.
+	// After is the posting of the last funds of the previous page.
 	After     uuid.UUID
 	Limit     int
 	Ascending bool
 }
 
-// UnmatchedPage is one page of it.
+// UnmatchedPage is a page of unmatched funds.
 type UnmatchedPage struct {
 	Items []transaction.Unmatched
 	More  bool
-}
-
-// RailCall is what a rail was asked.
-type RailCall string
-
-// The questions.
-const (
-	CallNone     RailCall = ""
-	CallSend     RailCall = "DELIVER"
-	CallCollect  RailCall = "COLLECT"
-	CallRefund   RailCall = "REFUND"
-	CallSendBack RailCall = "SEND_BACK"
-	CallStatus   RailCall = "STATUS"
-)
-
-// RailReply is what a rail answered to a question, where it is not to be read from the
-// postings it led to: anything but that it is done.
-type RailReply struct {
-	Platform ident.Platform
-	// Subject is the transaction, or the receipt that goes back.
-	Subject uuid.UUID
-	Call    RailCall
-	At      time.Time
-	Outcome
-}
-
-// RailReplyWriter keeps answers.
-type RailReplyWriter interface {
-	// SaveRailReplies stores answers with the commit.
-	SaveRailReplies(ctx context.Context, answers []RailReply) error
-}
-
-// RailReplyReader reads answers.
-type RailReplyReader interface {
-	// RailReplies reads the answers about a subject, the first one first, at most limit.
-	RailReplies(ctx context.Context, p ident.Platform, subject uuid.UUID, limit int) ([]RailReply, error)
 }

@@ -8,46 +8,46 @@ import (
 
 	"causeway/core/event"
 	"causeway/core/ident"
-	"causeway/core/period"
 )
 
-// WebhookQueue holds the events that are still to be delivered.
+// WebhookQueue is the queue of events to deliver.
 type WebhookQueue interface {
-	// OpenSession opens a session that may own platforms. What it owns is lost with it.
+	// OpenSession opens a session, which owns no platform yet.
 	OpenSession(ctx context.Context) (WebhookSession, error)
 }
 
-// WebhookSession is one process's hold on the queue. A platform is owned by at most
-// one session at a time, and only its owner reads and records its deliveries. It is
-// for one goroutine. After an error it is of no more use and must be closed, except
-// that Wait may return for any reason.
+// WebhookSession is the session of one process. A platform is owned by at most one session
+// at a time, and only its owner reads its events and records outcomes. A session is for one
+// goroutine. After an error of any method but Wait it must be closed. A session that is
+// lost or closed owns nothing.
 type WebhookSession interface {
-	// Scan names up to limit platforms that have something due and are not among
-	// those to skip, and says where each of the watched ones wants its events.
+	// Scan returns at most limit platforms that have due events and are not in skip, and
+	// the endpoints of the platforms in watch.
 	Scan(ctx context.Context, now time.Time, skip, watch []ident.Platform, limit int) (WebhookScan, error)
-	// Claim takes those of the platforms that nobody owns, with their endpoints.
+	// Claim makes the session the owner of those of the platforms that have none, and
+	// returns their endpoints.
 	Claim(ctx context.Context, platforms []ident.Platform) (map[ident.Platform]Endpoint, error)
-	// Release lets platforms go.
+	// Release ends the ownership of platforms.
 	Release(ctx context.Context, platforms []ident.Platform) error
-	// Exchange records what became of deliveries and then reads what is due, the
-	// result being as long as wants. Recording the same twice does it once.
-	Exchange(ctx context.Context, now time.Time, done []WebhookResult, wants []WebhookFetch) ([]DueWebhooks, error)
-	// Wait returns when ctx ends, and an error when the session is lost before.
+	// Exchange records outcomes of deliveries and then returns due events, one result per
+	// fetch. Recording an outcome again does nothing.
+	Exchange(ctx context.Context, now time.Time, results []WebhookResult, fetches []WebhookFetch) ([]DueWebhooks, error)
+	// Wait returns nil when ctx is done, and an error if the session is lost before.
 	Wait(ctx context.Context) error
-	// Close lets everything go.
+	// Close ends the session.
 	Close()
 }
 
-// WebhookScan is what a look over the whole queue found.
+// WebhookScan is the result of a scan of the whole queue.
 type WebhookScan struct {
 	Due       []ident.Platform
 	Endpoints map[ident.Platform]Endpoint
 }
 
-// QueuedWebhook is one event that is to be sent.
+// QueuedWebhook is an event in the queue.
 type QueuedWebhook struct {
 	Platform ident.Platform
-	// Seq orders the events of a subject: by the order of their commits.
+	// Seq is the order of the events of a subject, which is the order of their commits.
 	Seq     int64
 	ID      ident.Webhook
 	Subject uuid.UUID
@@ -55,120 +55,63 @@ type QueuedWebhook struct {
 	Body    []byte
 	// Created is when the event happened.
 	Created time.Time
-	// DueSince is when it was first due: at its creation, or when it was asked for again.
+	// DueSince is when it was first due: at its creation, or at its last redelivery.
 	DueSince time.Time
-	// Attempts counts all so far, Tries those since Since.
+	// Attempts counts all attempts, AttemptsSinceDue those since DueSince.
 	Attempts, AttemptsSinceDue int
-	// InBacklog tells that it is in the backlog, because it was tried before or had to
-	// stand back; else nobody has looked at it yet.
+	// InBacklog is true if the event is in the backlog, because an attempt failed or it was
+	// deferred; else it is fresh.
 	InBacklog bool
-	// Blocked tells that an earlier event of its subject is in the backlog.
+	// Blocked is true if an earlier event of its subject is in the backlog.
 	Blocked bool
-	// HasSuccessor tells that a later event of its subject may be in the backlog. In an
-	// outcome it asks for the first of the subject in the backlog, as it is after that
-	// outcome, to be made due if it stands back.
+	// HasSuccessor is true if a later event of its subject may be in the backlog. When its
+	// outcome is recorded, the first event of the subject that is then in the backlog is
+	// made due if it was deferred.
 	HasSuccessor bool
 }
 
-// WebhookFetch asks for due events of one platform.
+// WebhookFetch selects due events of one platform.
 type WebhookFetch struct {
 	Platform ident.Platform
-	// Fresh and Retries are how many of each are wanted at most; none when zero.
+	// Fresh and Retries are the largest numbers of each; zero for none.
 	Fresh, Retries int
-	// InFlight are the sequence numbers that the asker has already.
+	// InFlight are the numbers of events that the caller has already.
 	InFlight []int64
-	// FullScan asks to look at every fresh event, not only behind the mark up to which
-	// the session knows that there are none left.
+	// FullScan reads all fresh events, and not only those above the watermark up to which
+	// the session knows that none are left.
 	FullScan bool
 }
 
-// DueWebhooks is the answer to one want. Fresh events come in the order of Seq.
+// DueWebhooks is the result of a fetch. Fresh events are in the order of Seq.
 type DueWebhooks struct {
 	Fresh, Retries []QueuedWebhook
-	// NextRetry is when the backlog has something due next; zero for nothing.
+	// NextRetry is when the next event of the backlog is due; zero for none.
 	NextRetry time.Time
-	// Endpoint is where the platform wants its events, read after them: an event that
-	// was told because it changed goes to the new one.
+	// Endpoint is the endpoint of the platform, read after the events, so that an event
+	// about a changed endpoint is sent to the new one.
 	Endpoint Endpoint
 }
 
-// WebhookOutcome is what becomes of an event after an attempt, or without one.
+// WebhookOutcome is what happens to a queued event after an attempt, or without one.
 type WebhookOutcome int
 
-// The fates.
+// The outcomes.
 const (
-	// WebhookSettled: delivered or parked; it leaves the queue.
+	// WebhookSettled: delivered, or failed for good; the event leaves the queue.
 	WebhookSettled WebhookOutcome = iota
-	// WebhookRetry: it goes (or stays) in the backlog and is due at WebhookDone.Next.
+	// WebhookRetry: the event is put or left in the backlog, due at WebhookResult.RetryAt.
 	WebhookRetry
-	// WebhookDeferred: it goes (or stays) in the backlog, due when its predecessor is settled.
+	// WebhookDeferred: the event is put or left in the backlog, due when the previous event
+	// of its subject is settled.
 	WebhookDeferred
 )
 
-// WebhookResult is what became of one event.
+// WebhookResult is the outcome for one event.
 type WebhookResult struct {
 	Event   QueuedWebhook
 	Outcome WebhookOutcome
-	// RetryAt goes with RetryAt.
+	// RetryAt is set if the outcome is WebhookRetry.
 	RetryAt time.Time
-	// Attempt is nil when there was none.
+	// Attempt is the attempt; nil if there was none.
 	Attempt *event.Attempt
-}
-
-// Delivery is an event and what became of it.
-type Delivery struct {
-	ID       ident.Webhook
-	Platform ident.Platform
-	Type     event.Type
-	Name     string
-	Subject  uuid.UUID
-	Created  time.Time
-	Body     []byte
-	Status   event.Status
-	// NextAttempt is when a pending one is tried again; zero for at once, or as soon as its
-	// predecessor is settled.
-	NextAttempt time.Time
-	Attempts    []event.Attempt
-}
-
-// DeliveryFilter narrows a list of deliveries; zero values do not.
-type DeliveryFilter struct {
-	Limit int
-	// After is the last one of the page before.
-	After     ident.Webhook
-	Ascending bool
-	Status    event.Status
-	Type      event.Type
-	Name      string
-	Subject   uuid.UUID
-	Created   period.Interval
-}
-
-// DeliveryPage is one part of a list, without the bodies.
-type DeliveryPage struct {
-	Items []Delivery
-	More  bool
-}
-
-// Redelivery chooses events to be sent again: those named, or those that happened
-// in a span of time (with an optional status).
-type Redelivery struct {
-	IDs     []ident.Webhook
-	Created period.Interval
-	Status  event.Status
-}
-
-// WebhookLog shows what was told to a platform.
-type WebhookLog interface {
-	Deliveries(ctx context.Context, p ident.Platform, f DeliveryFilter) (DeliveryPage, error)
-	// Delivery answers NOT_FOUND for what is not this platform's.
-	Delivery(ctx context.Context, p ident.Platform, id ident.Webhook) (Delivery, error)
-	// Redeliver puts events back into the queue, and says how many; those that wait
-	// there already are left alone.
-	Redeliver(ctx context.Context, p ident.Platform, which Redelivery, now time.Time) (int, error)
-	// Endpoint answers NOT_FOUND for an unknown platform.
-	Endpoint(ctx context.Context, p ident.Platform) (Endpoint, error)
-	// Record stores an event that was sent outside the queue, with its attempt. One
-	// that is stored already gets a further attempt and keeps its body.
-	Record(ctx context.Context, e event.Event, body []byte, a event.Attempt) error
 }

@@ -53,8 +53,8 @@ func (c *accountCheck) Account(a ports.AuditAccount) error {
 	return nil
 }
 
-// Move is as ports.AccountVisitor says.
-func (c *accountCheck) Move(number, seq int64, debit bool, amount int64) error {
+// Movement is as ports.AccountVisitor says.
+func (c *accountCheck) Movement(number, seq int64, debit bool, amount int64) error {
 	if !c.hasAccount || c.account.Number != number {
 		// The account does not exist. That has been reported with its entries, and their
 		// amounts are missing from the totals.

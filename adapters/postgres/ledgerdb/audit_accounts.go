@@ -131,7 +131,7 @@ func (v *auditView) visitMoves(ctx context.Context, p ident.Platform, after, upt
 			return err
 		}
 		if rank < 2 {
-			return visitor.Move(number, seq, rank == 0, amount)
+			return visitor.Movement(number, seq, rank == 0, amount)
 		}
 		return visitor.BalanceSnapshot(ports.AuditBalanceSnapshot{
 			Number: number, Seq: seq, Balance: balance.String, Debits: debits.String,

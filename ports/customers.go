@@ -1,0 +1,88 @@
+package ports
+
+import (
+	"context"
+	"time"
+
+	"causeway/core/account"
+	"causeway/core/customer"
+	"causeway/core/ident"
+	"causeway/core/money"
+	"causeway/core/period"
+)
+
+// CustomerWriter changes customers and accounts.
+type CustomerWriter interface {
+	// CreateCustomer returns CONFLICT for a platformCustomerId in use, and
+	// UMA_ADDRESS_EXISTS for a UMA address in use.
+	CreateCustomer(ctx context.Context, c customer.Customer) error
+	// CreateExternalAccount returns CONFLICT if the same account exists already.
+	CreateExternalAccount(ctx context.Context, a account.External) error
+	// DeleteExternalAccount marks an account as deleted, or returns
+	// EXTERNAL_ACCOUNT_NOT_FOUND.
+	DeleteExternalAccount(ctx context.Context, p ident.Platform, id ident.ExternalAccount, at time.Time) error
+	// OpenInternalAccounts creates the accounts that do not exist yet; there is one per
+	// customer (or platform) and currency.
+	OpenInternalAccounts(ctx context.Context, accounts []account.Internal) error
+	// InternalAccount returns the account of a customer in a currency, or false.
+	InternalAccount(ctx context.Context, p ident.Platform, c ident.Customer, currency money.Currency) (account.Internal, bool, error)
+	// AddFundingInstructions stores the funding instructions of existing accounts that
+	// have none.
+	AddFundingInstructions(ctx context.Context, accounts []account.Internal) error
+}
+
+// CustomerReader reads customers and accounts.
+type CustomerReader interface {
+	// Customer returns a customer, also a deleted one, or USER_NOT_FOUND.
+	Customer(ctx context.Context, p ident.Platform, id ident.Customer) (customer.Customer, error)
+	Customers(ctx context.Context, p ident.Platform, f CustomerFilter) (Page[customer.Customer], error)
+	// CustomersAfter returns customers that are not deleted, in the order of their ids: at
+	// most limit after the one with the given id.
+	CustomersAfter(ctx context.Context, p ident.Platform, after ident.Customer, limit int) ([]customer.Customer, error)
+	// ExternalAccount returns an account that is not deleted, or
+	// EXTERNAL_ACCOUNT_NOT_FOUND.
+	ExternalAccount(ctx context.Context, p ident.Platform, id ident.ExternalAccount) (account.External, error)
+	ExternalAccounts(ctx context.Context, p ident.Platform, f ExternalAccountFilter) (Page[account.External], error)
+	// UMAForwardingAccount returns the external account to which payments to a customer's
+	// UMA address are forwarded, or false.
+	UMAForwardingAccount(ctx context.Context, p ident.Platform, c ident.Customer) (account.External, bool, error)
+	// InternalAccount returns an account, or INTERNAL_ACCOUNT_NOT_FOUND.
+	InternalAccount(ctx context.Context, p ident.Platform, id ident.InternalAccount) (account.Internal, error)
+	// InternalAccountsByReference returns accounts, without their funding instructions, by
+	// the reference of payments into them.
+	InternalAccountsByReference(ctx context.Context, keys []ReferenceKey) (map[ReferenceKey]account.Internal, error)
+	InternalAccounts(ctx context.Context, p ident.Platform, f InternalAccountFilter) (Page[account.Internal], error)
+	// InternalAccountsOf returns all accounts of owners; a zero customer is the platform.
+	InternalAccountsOf(ctx context.Context, p ident.Platform, owners []ident.Customer) (map[ident.Customer][]account.Internal, error)
+}
+
+// CustomerFilter selects customers; zero fields match all.
+type CustomerFilter struct {
+	Paging
+	PlatformCustomerID string
+	Type               customer.Type
+	Created, Updated   period.Interval
+	Region             string
+	Currency           money.Currency
+	UMAAddress         string
+	IncludeDeleted     bool
+}
+
+// ExternalAccountFilter selects external accounts; zero fields match all. PlatformOwned
+// selects the accounts of the platform instead of those of its customers.
+type ExternalAccountFilter struct {
+	Paging
+	Customer      ident.Customer
+	Currency      money.Currency
+	PlatformOwned bool
+}
+
+// InternalAccountFilter selects internal accounts; zero fields match all. PlatformOwned
+// selects the accounts of the platform instead of those of its customers.
+type InternalAccountFilter struct {
+	Paging
+	Customer      ident.Customer
+	Currency      money.Currency
+	Type          account.InternalType
+	PlatformOwned bool
+}
