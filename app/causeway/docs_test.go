@@ -207,3 +207,20 @@ func TestFinanceDoc_ListsChartAndPostingKinds(t *testing.T) {
 		}
 	}
 }
+
+func TestArchitectureDoc_ListsEveryPackage(t *testing.T) {
+	t.Parallel()
+	// The package map of the architecture page names every folder below app, core and adapters.
+	text := readFile(t, "../../docs/architecture.md")
+	for _, parent := range []string{"app", "app/internal", "core", "adapters"} {
+		entries, err := os.ReadDir("../../" + parent)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, entry := range entries {
+			if path := parent + "/" + entry.Name(); entry.IsDir() && path != "app/internal" && !strings.Contains(text, "`"+path+"`") {
+				t.Errorf("missing: %s", path)
+			}
+		}
+	}
+}

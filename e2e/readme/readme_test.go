@@ -40,7 +40,7 @@ var wantOutput = map[string]map[string]int{
 	"auditing.md":        {`All \d+ rules passed\.`: 2, `published checkpoints match the postings +\d+ +checkpoints +passed`: 2},
 	"exports.md":         {`books\.journal: \d+ bytes`: 1},
 	"finance.md":         {`"code":"REFERENCE_NOT_FOUND"`: 1, `CLOSED +.*Reviewed and complete\.`: 2},
-	"getting-started.md": {`"status":"COMPLETED"`: 2},
+	"getting-started.md": {`"status":"COMPLETED"`: 2, `fx/position +trading +250\.000000 +USDC`: 1},
 	"operating.md":       {`All \d+ rules passed\.`: 1, `Agreed in March`: 1},
 	"reconciliation.md":  {`break MISSING_IN_LEDGER +1`: 1, `"id":"Reconciliation:`: 1},
 }
