@@ -16,20 +16,20 @@ import (
 	"causeway/ledger"
 )
 
-// accountIDs are what accounts are called in the tables.
+// accountIDs maps accounts to their ids in ledger_accounts.
 type accountIDs map[ledger.Account]int64
 
-// accountIDsOf finds the numbers of accounts. With create, one that does not exist yet
-// is made in the transaction of q; without, it is missing from the result.
-func (b *Store) accountIDsOf(ctx context.Context, q Querier, accounts []ledger.Account, create bool) (accountIDs, error) {
-	found, missing := b.accounts.lookup(accounts)
+// accountIDsOf returns the ids of accounts. With create, an account that does not exist is
+// created in the transaction of q; without, it is missing from the result.
+func (s *Store) accountIDsOf(ctx context.Context, q Querier, accounts []ledger.Account, create bool) (accountIDs, error) {
+	found, missing := s.accounts.lookup(accounts)
 	if len(missing) == 0 {
 		return found, nil
 	}
-	// One order for all, so that two who make the same accounts cannot wait in a circle.
+	// Sorted, so that two transactions that create the same accounts cannot deadlock.
 	slices.SortFunc(missing, ledger.Account.Compare)
 	missing = slices.Compact(missing)
-	if err := b.readAccountIDs(ctx, q, missing, found); err != nil {
+	if err := s.readAccountIDs(ctx, q, missing, found); err != nil {
 		return nil, err
 	}
 	missing = slices.DeleteFunc(missing, func(a ledger.Account) bool { _, ok := found[a]; return ok })
@@ -39,7 +39,7 @@ func (b *Store) accountIDsOf(ctx context.Context, q Querier, accounts []ledger.A
 	if err := createAccounts(ctx, q, missing); err != nil {
 		return nil, fmt.Errorf("create ledger accounts: %w", err)
 	}
-	if err := b.readAccountIDs(ctx, q, missing, found); err != nil {
+	if err := s.readAccountIDs(ctx, q, missing, found); err != nil {
 		return nil, err
 	}
 	for _, a := range missing {
@@ -50,44 +50,44 @@ func (b *Store) accountIDsOf(ctx context.Context, q Querier, accounts []ledger.A
 	return found, nil
 }
 
-// Rides on ledger_account_path_and_currency_unique. What this transaction made itself
-// may still be rolled back, so it is found but not remembered.
+// Uses ledger_account_path_and_currency_unique. An account that the current transaction
+// created may still be rolled back, so it is returned but not cached.
 const selectAccountIDs = `
 SELECT a.platform_id, a.path, a.currency, a.id, a.xid IS DISTINCT FROM pg_current_xact_id_if_assigned()
 FROM unnest($1::uuid[], $2::text[], $3::text[]) AS w (platform_id, path, currency)
 JOIN ledger_accounts a ON a.platform_id = w.platform_id AND a.path = w.path AND a.currency = w.currency`
 
-func (b *Store) readAccountIDs(ctx context.Context, q Querier, accounts []ledger.Account, found accountIDs) error {
+func (s *Store) readAccountIDs(ctx context.Context, q Querier, accounts []ledger.Account, found accountIDs) error {
 	platforms, paths, currencies := accountColumns(accounts)
 	committed := accountIDs{}
 	err := query(ctx, q, selectAccountIDs, []any{platforms, paths, currencies}, func(rows pgx.Rows) error {
 		var (
 			platform       uuid.UUID
 			path, currency string
-			number         int64
-			lasting        bool
+			id             int64
+			isCommitted    bool
 		)
-		if err := rows.Scan((*[16]byte)(&platform), &path, &currency, &number, &lasting); err != nil {
+		if err := rows.Scan((*[16]byte)(&platform), &path, &currency, &id, &isCommitted); err != nil {
 			return err
 		}
 		a := ledger.Account{Platform: platformID(platform), Path: path, Currency: money.Currency(currency)}
-		found[a] = number
-		if lasting {
-			committed[a] = number
+		found[a] = id
+		if isCommitted {
+			committed[a] = id
 		}
 		return nil
 	})
 	if err != nil {
 		return fmt.Errorf("find ledger accounts: %w", err)
 	}
-	b.accounts.add(committed)
+	s.accounts.add(committed)
 	return nil
 }
 
-// The order of the arrays is the order of insertion. A guarded account gets its
-// balance row with it, so that there is always a row to lock.
+// Rows are inserted in the order of the arrays. An account that may not be overdrawn gets
+// its balance row at the same time, so that there is always a row to lock.
 const insertAccounts = `
-WITH made AS (
+WITH created AS (
     INSERT INTO ledger_accounts (platform_id, path, currency, class, no_overdraft)
     SELECT platform_id, path, currency, class, no_overdraft
     FROM unnest($1::uuid[], $2::text[], $3::text[], $4::text[], $5::boolean[]) WITH ORDINALITY
@@ -97,19 +97,19 @@ WITH made AS (
     RETURNING platform_id, id, no_overdraft
 )
 INSERT INTO ledger_balances (platform_id, account_id)
-SELECT platform_id, id FROM made WHERE no_overdraft`
+SELECT platform_id, id FROM created WHERE no_overdraft`
 
 func createAccounts(ctx context.Context, q Querier, accounts []ledger.Account) error {
-	classes, guarded := make([]string, len(accounts)), make([]bool, len(accounts))
+	classes, noOverdraft := make([]string, len(accounts)), make([]bool, len(accounts))
 	for i, a := range accounts {
 		line, err := ledger.FindChartLine(a.Path)
 		if err != nil {
 			return err
 		}
-		classes[i], guarded[i] = string(line.Class), line.NoOverdraft
+		classes[i], noOverdraft[i] = string(line.Class), line.NoOverdraft
 	}
 	platforms, paths, currencies := accountColumns(accounts)
-	return query(ctx, q, insertAccounts, []any{platforms, paths, currencies, classes, guarded}, nil)
+	return query(ctx, q, insertAccounts, []any{platforms, paths, currencies, classes, noOverdraft}, nil)
 }
 
 func accountColumns(accounts []ledger.Account) (platforms uuidArray, paths, currencies []string) {
@@ -121,7 +121,7 @@ func accountColumns(accounts []ledger.Account) (platforms uuidArray, paths, curr
 	return platforms, paths, currencies
 }
 
-// accountCache remembers committed accounts, up to a bound.
+// accountCache holds committed accounts, up to maxCachedAccounts.
 type accountCache struct {
 	mu  sync.RWMutex
 	ids accountIDs
@@ -134,8 +134,8 @@ func (c *accountCache) lookup(accounts []ledger.Account) (found accountIDs, miss
 	c.mu.RLock()
 	defer c.mu.RUnlock()
 	for _, a := range accounts {
-		if number, ok := c.ids[a]; ok {
-			found[a] = number
+		if id, ok := c.ids[a]; ok {
+			found[a] = id
 		} else {
 			missing = append(missing, a)
 		}
@@ -150,7 +150,7 @@ func (c *accountCache) add(accounts accountIDs) {
 		c.ids = accountIDs{}
 	}
 	if len(c.ids)+len(accounts) > maxCachedAccounts {
-		// Whatever is in use comes back with its next posting.
+		// Accounts in use are cached again with their next posting.
 		clear(c.ids)
 	}
 	maps.Copy(c.ids, accounts)

@@ -15,30 +15,30 @@ import (
 	"causeway/ports"
 )
 
-// Audit gives the books as they lie in the tables. It reads in steps along the primary
-// keys, so it needs little memory on either side, and takes no lock that a writer
-// could wait for.
+// Audit streams the rows of the ledger tables. It reads in batches along the primary keys,
+// so it needs little memory here and in the database, and takes no lock that blocks a
+// writer.
 type Audit struct {
 	store *Store
 	db    AuditSource
 }
 
-// AuditSource opens read transactions: a *pgxpool.Pool or a *pgx.Conn.
+// AuditSource begins read-only transactions: a *pgxpool.Pool or a *pgx.Conn.
 type AuditSource interface {
 	BeginTx(ctx context.Context, options pgx.TxOptions) (pgx.Tx, error)
 }
 
 var _ ports.LedgerAudit = (*Audit)(nil)
 
-// NewAudit audits the books of the database that db is connected to.
+// NewAudit returns an audit of the ledger in the database of db.
 func NewAudit(b *Store, db AuditSource) *Audit { return &Audit{b, db} }
 
-// Snapshot is as ports.BookAudit says: all of it runs in one repeatable-read
-// transaction, without the limit of time that ordinary statements have.
+// Snapshot implements ports.LedgerAudit. fn runs in one repeatable-read transaction without
+// a statement timeout.
 func (a *Audit) Snapshot(ctx context.Context, fn func(context.Context, ports.AuditView) error) (err error) {
 	tx, err := a.db.BeginTx(ctx, pgx.TxOptions{IsoLevel: pgx.RepeatableRead, AccessMode: pgx.ReadOnly})
 	if err != nil {
-		return fmt.Errorf("audit the books: %w", err)
+		return fmt.Errorf("audit the ledger: %w", err)
 	}
 	defer func() {
 		if rollback := tx.Rollback(context.WithoutCancel(ctx)); rollback != nil && !errors.Is(rollback, pgx.ErrTxClosed) {
@@ -47,7 +47,7 @@ func (a *Audit) Snapshot(ctx context.Context, fn func(context.Context, ports.Aud
 	}()
 	for _, setting := range []string{"statement_timeout = 0", "idle_in_transaction_session_timeout = 0", disableSort} {
 		if _, err := tx.Exec(ctx, "SET LOCAL "+setting); err != nil {
-			return fmt.Errorf("audit the books: %w", err)
+			return fmt.Errorf("audit the ledger: %w", err)
 		}
 	}
 	if err := checkNothingArchived(ctx, tx); err != nil {
@@ -56,21 +56,21 @@ func (a *Audit) Snapshot(ctx context.Context, fn func(context.Context, ports.Aud
 	return fn(ctx, &auditView{a.store, tx})
 }
 
-// checkNothingArchived refuses books of which months are detached: what is proved begins with the first
-// posting.
+// checkNothingArchived returns MONTH_ARCHIVED if any month is archived: an audit begins with
+// the first posting.
 func checkNothingArchived(ctx context.Context, tx pgx.Tx) error {
 	var first, last pgtype.Date
 	err := queryFreshPlan(ctx, tx, `SELECT min(month), max(month) FROM ledger_archived_months`, nil, func(rows pgx.Rows) error { return rows.Scan(&first, &last) })
 	if err == nil && first.Valid {
-		err = fault.New(fault.MonthArchived, "The months %s to %s are detached, and books are proved from their first posting on. Attach them first (causeway ledger attach), then prove, then detach them again.",
+		err = fault.New(fault.MonthArchived, "The months %s to %s are archived, and an audit needs all postings. Restore them (causeway ledger restore), run the audit, then archive them again.",
 			period.MonthOf(first.Time), period.MonthOf(last.Time))
 	}
 	return err
 }
 
-// disableSort has rows that are wanted in the order of an index read from it. A planner
-// that knows little of young tables would else read another one from end to end, for
-// every step, and sort.
+// disableSort makes the planner read rows from the index that has them in order. Without
+// statistics, on a young table, it would otherwise read all of another index and sort, for
+// each batch.
 const disableSort = "enable_sort = off"
 
 type auditView struct {
@@ -78,9 +78,9 @@ type auditView struct {
 	tx    pgx.Tx
 }
 
-// Finds platforms that lost their clock too, by hopping along the primary keys of
-// ledger_accounts, ledger_log_checkpoints and the months of ledger_postings and ledger_entries from one platform to
-// the next.
+// Finds platforms without a clock too. It steps from one platform to the next along the
+// primary keys of ledger_accounts, ledger_log_checkpoints, and the partitions of
+// ledger_postings and ledger_entries.
 const auditPlatforms = `
 WITH RECURSIVE a AS (
     (SELECT platform_id FROM ledger_accounts ORDER BY platform_id LIMIT 1)
@@ -95,16 +95,16 @@ WITH RECURSIVE a AS (
     (SELECT platform_id FROM ledger_log_checkpoints ORDER BY platform_id LIMIT 1)
     UNION ALL SELECT (SELECT t.platform_id FROM ledger_log_checkpoints t WHERE t.platform_id > h.platform_id ORDER BY t.platform_id LIMIT 1) FROM h WHERE h.platform_id IS NOT NULL
 )
-SELECT every.platform_id, c.platform_id IS NOT NULL, coalesce(c.seq, 0), nullif(c.recorded_at, '-infinity'), coalesce(m.seq, 0),
+SELECT w.platform_id, c.platform_id IS NOT NULL, coalesce(c.seq, 0), nullif(c.recorded_at, '-infinity'), coalesce(m.seq, 0),
        (SELECT array_agg(n.first_seq - 1 ORDER BY n.month) FROM ledger_months n
-        WHERE n.platform_id = every.platform_id AND n.first_seq > 1 AND n.month <= (m.months_complete_before AT TIME ZONE 'UTC')::date)
-FROM (SELECT platform_id FROM a UNION SELECT platform_id FROM p UNION SELECT platform_id FROM e UNION SELECT platform_id FROM h UNION SELECT platform_id FROM ledger_clocks) every
-LEFT JOIN ledger_clocks c ON c.platform_id = every.platform_id
-LEFT JOIN ledger_snapshot_progress m ON m.platform_id = every.platform_id
-WHERE every.platform_id IS NOT NULL
-ORDER BY every.platform_id`
+        WHERE n.platform_id = w.platform_id AND n.first_seq > 1 AND n.month <= (m.months_complete_before AT TIME ZONE 'UTC')::date)
+FROM (SELECT platform_id FROM a UNION SELECT platform_id FROM p UNION SELECT platform_id FROM e UNION SELECT platform_id FROM h UNION SELECT platform_id FROM ledger_clocks) w
+LEFT JOIN ledger_clocks c ON c.platform_id = w.platform_id
+LEFT JOIN ledger_snapshot_progress m ON m.platform_id = w.platform_id
+WHERE w.platform_id IS NOT NULL
+ORDER BY w.platform_id`
 
-// Platforms is as ports.AuditView says.
+// Platforms implements ports.AuditView.
 func (v *auditView) Platforms(ctx context.Context) (platforms []ports.AuditPlatform, err error) {
 	err = queryFreshPlan(ctx, v.tx, auditPlatforms, nil, func(rows pgx.Rows) error {
 		var p ports.AuditPlatform
@@ -128,32 +128,32 @@ GROUP BY p.transaction_id
 ORDER BY p.transaction_id
 LIMIT $3`
 
-// TransactionKinds is as ports.AuditView says. Rides on ledger_postings_by_transaction.
+// TransactionKinds implements ports.AuditView. Uses ledger_postings_by_transaction.
 func (v *auditView) TransactionKinds(ctx context.Context, p ident.Platform, each func([]ports.TransactionKinds) error) error {
 	var after [16]byte
 	for {
-		var group []ports.TransactionKinds
+		var batch []ports.TransactionKinds
 		err := queryFreshPlan(ctx, v.tx, auditTransactionKinds, []any{pgUUID(p.UUID()), after, auditBatchSize}, func(rows pgx.Rows) error {
 			var kinds []string
 			if err := rows.Scan(&after, &kinds); err != nil {
 				return err
 			}
-			group = append(group, ports.TransactionKinds{Transaction: transactionID(pgtype.UUID{Bytes: after}), Kinds: toKinds(kinds)})
+			batch = append(batch, ports.TransactionKinds{Transaction: transactionID(pgtype.UUID{Bytes: after}), Kinds: toKinds(kinds)})
 			return nil
 		})
 		if err != nil {
 			return wrapError("audit transactions", err)
 		}
-		if len(group) == 0 {
+		if len(batch) == 0 {
 			return nil
 		}
-		if err := each(group); err != nil {
+		if err := each(batch); err != nil {
 			return err
 		}
 	}
 }
 
-// Rides on ledger_postings_by_reverses.
+// Uses ledger_postings_by_reverses.
 const auditReversals = `
 SELECT p.id, p.reverses, p.seq, coalesce(x.seq, 0)
 FROM ledger_postings p
@@ -162,7 +162,7 @@ WHERE p.platform_id = $1 AND p.reverses IS NOT NULL AND (p.reverses, p.id) > ($2
 ORDER BY p.reverses, p.id
 LIMIT $4`
 
-// Reversals is as ports.AuditView says.
+// Reversals implements ports.AuditView.
 func (v *auditView) Reversals(ctx context.Context, p ident.Platform, each func(reversal, original ports.NumberedPosting, found bool) error) error {
 	var after struct{ reverses, id [16]byte }
 	for {
@@ -194,7 +194,7 @@ func (v *auditView) Reversals(ctx context.Context, p ident.Platform, each func(r
 		}
 		for _, x := range pairs {
 			reversal, ok := stored[x.reversal]
-			if !ok { // it has lost all its entries
+			if !ok { // all its entries are missing
 				reversal.ID, reversal.Platform, reversal.Reverses = x.reversal.id, p, x.original.id
 			}
 			original, found := stored[x.original]
@@ -207,7 +207,7 @@ func (v *auditView) Reversals(ctx context.Context, p ident.Platform, each func(r
 	}
 }
 
-// auditBatchSize is how many rows are held at once.
+// auditBatchSize is the number of rows held in memory at a time.
 const auditBatchSize = 1_000
 
 func utc(t pgtype.Timestamptz) time.Time {
@@ -215,4 +215,33 @@ func utc(t pgtype.Timestamptz) time.Time {
 		return time.Time{}
 	}
 	return t.Time.UTC()
+}
+
+// Uses ledger_log_state_pkey.
+const auditLog = `SELECT size, partial_tiles FROM ledger_log_state WHERE platform_id = $1`
+
+// Log implements ports.AuditView.
+func (v *auditView) Log(ctx context.Context, p ident.Platform) (size int64, partialTiles []byte, err error) {
+	err = queryFreshPlan(ctx, v.tx, auditLog, []any{pgUUID(p.UUID())}, func(rows pgx.Rows) error { return rows.Scan(&size, &partialTiles) })
+	return size, partialTiles, wrapError("audit the log", err)
+}
+
+// LogCheckpoints implements ports.AuditView.
+func (v *auditView) LogCheckpoints(ctx context.Context, p ident.Platform, above int64, limit int) ([]ports.SignedCheckpoint, error) {
+	return readCheckpoints(ctx, v.tx, p, ports.CheckpointFilter{Before: above, Ascending: true}, limit)
+}
+
+// LogTiles implements ports.AuditView.
+func (v *auditView) LogTiles(ctx context.Context, p ident.Platform, tiles []ports.TileIndex) ([][]byte, error) {
+	return readTiles(ctx, v.tx, p, tiles)
+}
+
+// LogKeys implements ports.AuditView.
+func (v *auditView) LogKeys(ctx context.Context) ([]ports.CheckpointKey, error) {
+	stored, err := readCheckpointKeys(ctx, v.tx)
+	keys := make([]ports.CheckpointKey, len(stored))
+	for i, s := range stored {
+		keys[i] = s.CheckpointKey
+	}
+	return keys, err
 }

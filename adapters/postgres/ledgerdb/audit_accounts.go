@@ -14,7 +14,7 @@ import (
 )
 
 const (
-	// Rides on ledger_accounts_pkey and ledger_balances_pkey.
+	// Uses ledger_accounts_pkey and ledger_balances_pkey.
 	auditAccounts = `
 SELECT a.id, a.path, a.currency, a.class, a.no_overdraft, b.balance
 FROM ledger_accounts a
@@ -22,9 +22,10 @@ LEFT JOIN ledger_balances b ON b.platform_id = a.platform_id AND b.account_id = 
 WHERE a.platform_id = $1 AND a.id > $2
 ORDER BY a.id LIMIT $3`
 
-	// What touches a range of accounts, in order: moves on both sides (ledger_entries_by_debit_account,
-	// ledger_entries_by_credit_account), and checkpoints after the moves of their number
-	// (ledger_checkpoints_pkey), with the true effective times of their blocks.
+	// The changes of a range of accounts, in order: debits and credits
+	// (ledger_entries_by_debit_account, ledger_entries_by_credit_account), and snapshots after
+	// the entries of the same number (ledger_balance_snapshots_pkey), with the actual
+	// effective times of their blocks.
 	auditMoves = `
 SELECT e.debit_account_id AS account_id, e.seq, 0 AS rank, e.amount, NULL::text AS balance, NULL::text AS debits,
        NULL::timestamptz AS earliest, NULL::timestamptz AS latest, NULL::timestamptz AS true_earliest, NULL::timestamptz AS true_latest
@@ -53,32 +54,32 @@ CROSS JOIN LATERAL (
 ORDER BY account_id, seq, rank`
 )
 
-// Accounts is as ports.AuditView says: accounts step by step, each step merged with
-// what touches accounts in its range of numbers.
+// Accounts implements ports.AuditView. It reads accounts in batches and merges each batch
+// with the changes of its accounts.
 func (v *auditView) Accounts(ctx context.Context, p ident.Platform, visitor ports.AccountVisitor) error {
 	after := int64(math.MinInt64)
 	for {
-		step, err := v.accountsAfter(ctx, p, after, auditBatchSize)
+		batch, err := v.accountsAfter(ctx, p, after, auditBatchSize)
 		if err != nil {
 			return wrapError("audit accounts", err)
 		}
 		upto := int64(math.MaxInt64)
-		if len(step) == auditBatchSize {
-			upto = step[len(step)-1].Number
+		if len(batch) == auditBatchSize {
+			upto = batch[len(batch)-1].Number
 		}
-		announce := func(number int64) error { // every account up to this one
-			for len(step) > 0 && step[0].Number <= number {
-				if err := visitor.Account(step[0]); err != nil {
+		visitUpTo := func(accountID int64) error { // visits the accounts up to this one
+			for len(batch) > 0 && batch[0].Number <= accountID {
+				if err := visitor.Account(batch[0]); err != nil {
 					return err
 				}
-				step = step[1:]
+				batch = batch[1:]
 			}
 			return nil
 		}
-		if err := v.visitMoves(ctx, p, after, upto, visitor, announce); err != nil {
+		if err := v.visitMoves(ctx, p, after, upto, visitor, visitUpTo); err != nil {
 			return wrapError("audit accounts", err)
 		}
-		if err := announce(upto); err != nil {
+		if err := visitUpTo(upto); err != nil {
 			return err
 		}
 		if upto == math.MaxInt64 {
@@ -88,9 +89,9 @@ func (v *auditView) Accounts(ctx context.Context, p ident.Platform, visitor port
 	}
 }
 
-// OldestAccounts is as ports.AuditView says.
-func (v *auditView) OldestAccounts(ctx context.Context, p ident.Platform, most int) ([]ledger.Account, error) {
-	found, err := v.accountsAfter(ctx, p, math.MinInt64, most)
+// OldestAccounts implements ports.AuditView.
+func (v *auditView) OldestAccounts(ctx context.Context, p ident.Platform, limit int) ([]ledger.Account, error) {
+	found, err := v.accountsAfter(ctx, p, math.MinInt64, limit)
 	accounts := make([]ledger.Account, len(found))
 	for i, a := range found {
 		accounts[i] = a.Account
@@ -98,8 +99,8 @@ func (v *auditView) OldestAccounts(ctx context.Context, p ident.Platform, most i
 	return accounts, wrapError("audit accounts", err)
 }
 
-func (v *auditView) accountsAfter(ctx context.Context, platform ident.Platform, after int64, most int) (step []ports.AuditAccount, err error) {
-	err = queryFreshPlan(ctx, v.tx, auditAccounts, []any{pgUUID(platform.UUID()), after, most}, func(rows pgx.Rows) error {
+func (v *auditView) accountsAfter(ctx context.Context, platform ident.Platform, after int64, limit int) (batch []ports.AuditAccount, err error) {
+	err = queryFreshPlan(ctx, v.tx, auditAccounts, []any{pgUUID(platform.UUID()), after, limit}, func(rows pgx.Rows) error {
 		var (
 			a                     ports.AuditAccount
 			path, currency, class string
@@ -110,32 +111,51 @@ func (v *auditView) accountsAfter(ctx context.Context, platform ident.Platform, 
 		}
 		a.Account = ledger.Account{Platform: platform, Path: path, Currency: money.Currency(currency)}
 		a.Class, a.HasBalance, a.Balance = ledger.Class(class), balance.Valid, balance.Int64
-		step = append(step, a)
+		batch = append(batch, a)
 		return nil
 	})
-	return step, err
+	return batch, err
 }
 
-func (v *auditView) visitMoves(ctx context.Context, p ident.Platform, after, upto int64, visitor ports.AccountVisitor, announce func(int64) error) error {
+func (v *auditView) visitMoves(ctx context.Context, p ident.Platform, after, upto int64, visitor ports.AccountVisitor, visitUpTo func(int64) error) error {
 	return queryFreshPlan(ctx, v.tx, auditMoves, []any{pgUUID(p.UUID()), after, upto}, func(rows pgx.Rows) error {
 		var (
-			number, seq, amount                        int64
+			accountID, seq, amount                     int64
 			rank                                       int32
 			balance, debits                            pgtype.Text
 			earliest, latest, trueEarliest, trueLatest pgtype.Timestamptz
 		)
-		if err := rows.Scan(&number, &seq, &rank, &amount, &balance, &debits, &earliest, &latest, &trueEarliest, &trueLatest); err != nil {
+		if err := rows.Scan(&accountID, &seq, &rank, &amount, &balance, &debits, &earliest, &latest, &trueEarliest, &trueLatest); err != nil {
 			return err
 		}
-		if err := announce(number); err != nil {
+		if err := visitUpTo(accountID); err != nil {
 			return err
 		}
 		if rank < 2 {
-			return visitor.Movement(number, seq, rank == 0, amount)
+			return visitor.Movement(accountID, seq, rank == 0, amount)
 		}
 		return visitor.BalanceSnapshot(ports.AuditBalanceSnapshot{
-			Number: number, Seq: seq, Balance: balance.String, Debits: debits.String,
+			Number: accountID, Seq: seq, Balance: balance.String, Debits: debits.String,
 			Earliest: utc(earliest), Latest: utc(latest), TrueEarliest: utc(trueEarliest), TrueLatest: utc(trueLatest),
 		})
 	})
+}
+
+// Uses ledger_balances_pkey and ledger_accounts_pkey.
+const auditOrphanBalances = `
+SELECT b.account_id, b.balance
+FROM ledger_balances b
+WHERE b.platform_id = $1 AND NOT EXISTS (SELECT FROM ledger_accounts a WHERE a.platform_id = b.platform_id AND a.id = b.account_id)
+ORDER BY b.account_id`
+
+// OrphanBalances implements ports.AuditView.
+func (v *auditView) OrphanBalances(ctx context.Context, p ident.Platform, each func(accountID, balance int64) error) error {
+	err := queryFreshPlan(ctx, v.tx, auditOrphanBalances, []any{pgUUID(p.UUID())}, func(rows pgx.Rows) error {
+		var accountID, balance int64
+		if err := rows.Scan(&accountID, &balance); err != nil {
+			return err
+		}
+		return each(accountID, balance)
+	})
+	return wrapError("audit balances", err)
 }

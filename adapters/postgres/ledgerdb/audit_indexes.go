@@ -11,11 +11,11 @@ import (
 	"causeway/ports"
 )
 
-// Each goes through one of the tables once, and looks up in the other by its key.
+// Each statement reads one table once and looks up rows of the other by key.
 const (
 	auditUnindexedPostings = `
-SELECT count(*), count(*) FILTER (WHERE lost), coalesce(min(seq) FILTER (WHERE lost), 0) FROM (
-    SELECT p.seq, (x.seq, x.recorded_at, x.reverses) IS DISTINCT FROM (p.seq, p.recorded_at, p.reverses) AS lost
+SELECT count(*), count(*) FILTER (WHERE differs), coalesce(min(seq) FILTER (WHERE differs), 0) FROM (
+    SELECT p.seq, (x.seq, x.recorded_at, x.reverses) IS DISTINCT FROM (p.seq, p.recorded_at, p.reverses) AS differs
     FROM ledger_postings p LEFT JOIN ledger_posting_ids x ON x.platform_id = p.platform_id AND x.id = p.id
     WHERE p.platform_id = $1
 ) all_postings`
@@ -49,32 +49,32 @@ ORDER BY 1`
 	auditMonthEnds = `SELECT nullif(month_end, '-infinity') FROM ledger_clocks WHERE platform_id = $1`
 )
 
-// IndexMismatches is as ports.AuditView says.
-func (v *auditView) IndexMismatches(ctx context.Context, p ident.Platform) (places ports.AuditIndexMismatches, err error) {
-	of := []any{pgUUID(p.UUID())}
-	var ends pgtype.Timestamptz
-	for _, ask := range []struct {
+// IndexMismatches implements ports.AuditView.
+func (v *auditView) IndexMismatches(ctx context.Context, p ident.Platform) (found ports.AuditIndexMismatches, err error) {
+	args := []any{pgUUID(p.UUID())}
+	var monthEnd pgtype.Timestamptz
+	for _, query := range []struct {
 		statement string
 		into      []any
 	}{
-		{auditUnindexedPostings, []any{&places.Postings, &places.UnindexedPostings.Count, &places.UnindexedPostings.First}},
-		{auditDanglingIDs, []any{&places.DanglingIDs.Count, &places.DanglingIDs.First}},
-		{auditRecordedTimeMismatches, []any{&places.RecordedTimeMismatches.Count, &places.RecordedTimeMismatches.First}},
-		{auditBackdatedMismatches, []any{&places.BackdatedMismatches.Count, &places.BackdatedMismatches.First}},
-		{auditMonthEnds, []any{&ends}},
+		{auditUnindexedPostings, []any{&found.Postings, &found.UnindexedPostings.Count, &found.UnindexedPostings.First}},
+		{auditDanglingIDs, []any{&found.DanglingIDs.Count, &found.DanglingIDs.First}},
+		{auditRecordedTimeMismatches, []any{&found.RecordedTimeMismatches.Count, &found.RecordedTimeMismatches.First}},
+		{auditBackdatedMismatches, []any{&found.BackdatedMismatches.Count, &found.BackdatedMismatches.First}},
+		{auditMonthEnds, []any{&monthEnd}},
 	} {
-		if err := queryFreshPlan(ctx, v.tx, ask.statement, of, func(rows pgx.Rows) error { return rows.Scan(ask.into...) }); err != nil {
-			return places, wrapError("audit places", err)
+		if err := queryFreshPlan(ctx, v.tx, query.statement, args, func(rows pgx.Rows) error { return rows.Scan(query.into...) }); err != nil {
+			return found, wrapError("audit indexes", err)
 		}
 	}
-	places.MonthEnd = utc(ends)
-	err = queryFreshPlan(ctx, v.tx, auditMonthRanges, of, func(rows pgx.Rows) error {
+	found.MonthEnd = utc(monthEnd)
+	err = queryFreshPlan(ctx, v.tx, auditMonthRanges, args, func(rows pgx.Rows) error {
 		var month pgtype.Date
 		var m ports.AuditMonthRange
 		err := rows.Scan(&month, &m.First, &m.Lowest, &m.Highest)
 		m.Month = period.MonthOf(month.Time)
-		places.Months = append(places.Months, m)
+		found.Months = append(found.Months, m)
 		return err
 	})
-	return places, wrapError("audit places", err)
+	return found, wrapError("audit indexes", err)
 }

@@ -15,14 +15,14 @@ import (
 )
 
 const (
-	// Rides on the primary keys of the months, side by side.
+	// Uses the primary keys of the partitions, merged.
 	auditPostings = `
 SELECT p.seq, p.id, p.kind, p.transaction_id, p.effective_at, p.recorded_at, p.memo, p.reverses, p.digest
 FROM ledger_postings p
 WHERE p.platform_id = $1 AND p.seq > $2 AND p.seq <= $3
 ORDER BY p.seq LIMIT $4`
 
-	// Rides on the primary keys of the months, side by side, and ledger_accounts_pkey.
+	// Uses the primary keys of the partitions, merged, and ledger_accounts_pkey.
 	auditEntries = `
 SELECT e.seq, e.entry_no, e.debit_account_id, d.path, d.currency, e.credit_account_id, c.path, c.currency, e.currency, e.amount
 FROM ledger_entries e
@@ -32,29 +32,29 @@ WHERE e.platform_id = $1 AND (e.seq, e.entry_no) > ($2, $3) AND e.seq <= $4
 ORDER BY e.seq, e.entry_no LIMIT $5`
 )
 
-// Postings is as ports.AuditView says.
+// Postings implements ports.AuditView.
 func (v *auditView) Postings(ctx context.Context, p ident.Platform, each func(ports.AuditPosting) error) error {
 	return v.postingsBetween(ctx, p, math.MinInt64, math.MaxInt64, each)
 }
 
-// PostingsUpTo is as ports.AuditView says.
+// PostingsUpTo implements ports.AuditView.
 func (v *auditView) PostingsUpTo(ctx context.Context, p ident.Platform, upto int64, each func(ports.AuditPosting) error) error {
 	return v.postingsBetween(ctx, p, 0, upto, each)
 }
 
-// postingsBetween streams the postings with a number above one and up to another, step
-// by step, merged with the entries in the same range of numbers.
+// postingsBetween streams the postings with numbers above after and up to last, in batches,
+// each merged with the entries in the same range of numbers.
 func (v *auditView) postingsBetween(ctx context.Context, p ident.Platform, after, last int64, each func(ports.AuditPosting) error) error {
 	for {
-		step, err := v.postingsAfter(ctx, p, after, last)
+		batch, err := v.postingsAfter(ctx, p, after, last)
 		if err != nil {
 			return wrapError("audit postings", err)
 		}
 		upto := last
-		if len(step) == auditBatchSize {
-			upto = step[len(step)-1].Seq
+		if len(batch) == auditBatchSize {
+			upto = batch[len(batch)-1].Seq
 		}
-		if err := v.mergeEntries(ctx, p, after, upto, step, each); err != nil {
+		if err := v.mergeEntries(ctx, p, after, upto, batch, each); err != nil {
 			return err
 		}
 		if upto == last {
@@ -64,7 +64,7 @@ func (v *auditView) postingsBetween(ctx context.Context, p ident.Platform, after
 	}
 }
 
-func (v *auditView) postingsAfter(ctx context.Context, platform ident.Platform, after, last int64) (step []ports.AuditPosting, err error) {
+func (v *auditView) postingsAfter(ctx context.Context, platform ident.Platform, after, last int64) (batch []ports.AuditPosting, err error) {
 	err = queryFreshPlan(ctx, v.tx, auditPostings, []any{pgUUID(platform.UUID()), after, last, auditBatchSize}, func(rows pgx.Rows) error {
 		var (
 			p                     = ports.AuditPosting{Found: true}
@@ -79,21 +79,21 @@ func (v *auditView) postingsAfter(ctx context.Context, platform ident.Platform, 
 		p.Recorded = utc(recorded)
 		p.Posting.ID, p.Posting.Platform, p.Posting.Kind = id, platform, ledger.Kind(kind)
 		p.Posting.Transaction, p.Posting.Reverses, p.Posting.Effective = transactionID(transaction), uuid.UUID(reverses.Bytes), utc(effective)
-		step = append(step, p)
+		batch = append(batch, p)
 		return nil
 	})
-	return step, err
+	return batch, err
 }
 
-func (v *auditView) mergeEntries(ctx context.Context, p ident.Platform, after, upto int64, step []ports.AuditPosting, each func(ports.AuditPosting) error) error {
-	var orphan ports.AuditPosting // entries that no posting owns, gathered by number
+func (v *auditView) mergeEntries(ctx context.Context, p ident.Platform, after, upto int64, batch []ports.AuditPosting, each func(ports.AuditPosting) error) error {
+	var orphan ports.AuditPosting // entries without a posting, collected by number
 	flush := func() error {
 		if len(orphan.Entries) == 0 {
 			return nil
 		}
-		lost := orphan
+		complete := orphan
 		orphan = ports.AuditPosting{}
-		return each(lost)
+		return each(complete)
 	}
 	err := v.entriesBetween(ctx, p, after, upto, func(seq int64, e ports.AuditEntry) error {
 		if len(orphan.Entries) > 0 && orphan.Seq != seq {
@@ -101,15 +101,15 @@ func (v *auditView) mergeEntries(ctx context.Context, p ident.Platform, after, u
 				return err
 			}
 		}
-		// Whatever comes before this entry's posting is complete.
-		for len(step) > 0 && step[0].Seq < seq {
-			if err := each(step[0]); err != nil {
+		// The postings before this entry's are complete.
+		for len(batch) > 0 && batch[0].Seq < seq {
+			if err := each(batch[0]); err != nil {
 				return err
 			}
-			step = step[1:]
+			batch = batch[1:]
 		}
-		if len(step) > 0 && step[0].Seq == seq {
-			step[0].Entries = append(step[0].Entries, e)
+		if len(batch) > 0 && batch[0].Seq == seq {
+			batch[0].Entries = append(batch[0].Entries, e)
 			return nil
 		}
 		orphan.Seq, orphan.Entries = seq, append(orphan.Entries, e)
@@ -121,7 +121,7 @@ func (v *auditView) mergeEntries(ctx context.Context, p ident.Platform, after, u
 	if err := flush(); err != nil {
 		return err
 	}
-	for _, posting := range step {
+	for _, posting := range batch {
 		if err := each(posting); err != nil {
 			return err
 		}
@@ -129,38 +129,37 @@ func (v *auditView) mergeEntries(ctx context.Context, p ident.Platform, after, u
 	return nil
 }
 
-// entriesBetween streams the entries with a number above one and up to another. It
-// holds some and none is being read while it calls, so that the caller may ask for
-// something else meanwhile.
+// entriesBetween streams the entries with numbers above after and up to upto. It reads a
+// batch before it calls each, so that the connection is free for other queries.
 func (v *auditView) entriesBetween(ctx context.Context, p ident.Platform, after, upto int64, each func(int64, ports.AuditEntry) error) error {
 	type numbered struct {
 		seq int64
 		ports.AuditEntry
 	}
-	n := math.MaxInt16 // of the number before the first
+	n := math.MaxInt16 // after all entries of the posting before the first
 	for {
-		var held []numbered
+		var batch []numbered
 		err := queryFreshPlan(ctx, v.tx, auditEntries, []any{pgUUID(p.UUID()), after, int16(n), upto, entryBatchSize}, func(rows pgx.Rows) error {
 			seq, e, err := scanAuditEntry(rows)
-			held = append(held, numbered{seq, e})
+			batch = append(batch, numbered{seq, e})
 			return err
 		})
 		if err != nil {
 			return wrapError("audit entries", err)
 		}
-		for _, e := range held {
+		for _, e := range batch {
 			if err := each(e.seq, e.AuditEntry); err != nil {
 				return err
 			}
 		}
-		if len(held) < entryBatchSize {
+		if len(batch) < entryBatchSize {
 			return nil
 		}
-		after, n = held[len(held)-1].seq, held[len(held)-1].N
+		after, n = batch[len(batch)-1].seq, batch[len(batch)-1].N
 	}
 }
 
-// entryBatchSize is how many entries are held at once.
+// entryBatchSize is the number of entries held in memory at a time.
 const entryBatchSize = 4 * auditBatchSize
 
 func scanAuditEntry(rows pgx.Rows) (seq int64, e ports.AuditEntry, err error) {
@@ -178,9 +177,9 @@ func scanAuditEntry(rows pgx.Rows) (seq int64, e ports.AuditEntry, err error) {
 }
 
 func toKinds(kinds []string) []ledger.Kind {
-	of := make([]ledger.Kind, len(kinds))
+	converted := make([]ledger.Kind, len(kinds))
 	for i, k := range kinds {
-		of[i] = ledger.Kind(k)
+		converted[i] = ledger.Kind(k)
 	}
-	return of
+	return converted
 }

@@ -9,12 +9,12 @@ import (
 	"github.com/jackc/pgx/v5/pgtype"
 )
 
-// How checkpoints advance. A platform is looked at when it is dueAfter postings
-// behind, at most window of them at once. An account gets a checkpoint when blockSize
-// of its entries are in none: so a busy account gets one a window, and one that is
-// seldom used does not get a row for every entry. A window ends with a month at the
-// latest; then every account with entries in no checkpoint gets one, monthStep accounts
-// at once.
+// How snapshots are created. A platform is due when it is snapshotLag postings behind, and
+// at most snapshotWindow postings are processed at a time. An account gets a snapshot when
+// minBlockEntries of its entries are in none. So a busy account gets one in each window,
+// and a quiet account does not get a row for every entry. A window ends at the end of a
+// month at the latest; then every account with entries in no snapshot gets one,
+// monthEndBatchSize accounts at a time.
 const (
 	snapshotLag       = 1_000
 	snapshotWindow    = 1_250
@@ -27,13 +27,14 @@ type TxBeginner interface {
 	Begin(ctx context.Context) (pgx.Tx, error)
 }
 
-// AdvanceBalanceSnapshots moves the checkpoints of one platform forward by a bounded step, in
-// a transaction of its own, and tells whether there was anything to do: call it until
-// there is not. Any number of processes may; each takes another platform.
-func (b *Store) AdvanceBalanceSnapshots(ctx context.Context, db TxBeginner) (moved bool, err error) {
+// AdvanceBalanceSnapshots creates the snapshots of one bounded step of one platform, in a
+// transaction of its own, and reports whether there was anything to do. The caller repeats
+// it until it returns false. Any number of processes may call it at the same time; each
+// works on another platform.
+func (s *Store) AdvanceBalanceSnapshots(ctx context.Context, db TxBeginner) (advanced bool, err error) {
 	tx, err := db.Begin(ctx)
 	if err != nil {
-		return false, fmt.Errorf("move checkpoints: %w", err)
+		return false, fmt.Errorf("create balance snapshots: %w", err)
 	}
 	defer func() {
 		if rollback := tx.Rollback(ctx); rollback != nil && !errors.Is(rollback, pgx.ErrTxClosed) {
@@ -42,11 +43,11 @@ func (b *Store) AdvanceBalanceSnapshots(ctx context.Context, db TxBeginner) (mov
 	}()
 	var step snapshotStep
 	err = queryFreshPlan(ctx, tx, selectNextStep, []any{snapshotLag}, func(rows pgx.Rows) (err error) {
-		moved = true
+		advanced = true
 		return step.scan(rows)
 	})
-	if err != nil || !moved {
-		return false, wrapError("move checkpoints", err)
+	if err != nil || !advanced {
+		return false, wrapError("create balance snapshots", err)
 	}
 	if step.atMonthEnd() {
 		err = step.writeMonthEnd(ctx, tx)
@@ -54,20 +55,20 @@ func (b *Store) AdvanceBalanceSnapshots(ctx context.Context, db TxBeginner) (mov
 		err = step.writeWindow(ctx, tx)
 	}
 	if err != nil {
-		return false, wrapError("move checkpoints", err)
+		return false, wrapError("create balance snapshots", err)
 	}
-	return true, wrapError("move checkpoints", tx.Commit(ctx))
+	return true, wrapError("create balance snapshots", tx.Commit(ctx))
 }
 
-// snapshotStep is where the checkpoints of a platform stand.
+// snapshotStep is the progress of a platform's snapshots.
 type snapshotStep struct {
 	platform   [16]byte
-	seq        int64 // up to which posting accounts have been looked at
-	last       int64 // posting there is
-	accountsTo int64 // up to which a month's end has been brought to them
+	seq        int64 // the last posting processed
+	last       int64 // the last posting of the platform
+	accountsTo int64 // the last account that has its snapshot at the end of the month
 	completeTo pgtype.Timestamptz
 
-	monthEnd    pgtype.Timestamptz // end of the first month that is over and not complete; none
+	monthEnd    pgtype.Timestamptz // end of the first month that is over and incomplete; NULL if there is none
 	monthEndSeq pgtype.Int8        // the last posting of that month
 }
 
@@ -75,13 +76,13 @@ func (s *snapshotStep) scan(rows pgx.Rows) error {
 	return rows.Scan(&s.platform, &s.seq, &s.last, &s.accountsTo, &s.completeTo, &s.monthEnd, &s.monthEndSeq)
 }
 
-// atMonthEnd tells whether the windows of a month are done, and its end is to be brought to
-// all accounts.
+// atMonthEnd reports whether all postings of the month are processed, so that the accounts
+// get their snapshots at its end.
 func (s *snapshotStep) atMonthEnd() bool { return s.monthEndSeq.Valid && s.monthEndSeq.Int64 <= s.seq }
 
-// writeWindow ends all blocks or none: what is committed up to a number is final, because
-// numbers follow the order of commits. All entries in no checkpoint are of the months after
-// the last complete one.
+// writeWindow processes the next window of postings. Postings up to a committed number are
+// final, because numbers follow the order of commits. All entries in no snapshot are of the
+// months after the last complete one.
 func (s *snapshotStep) writeWindow(ctx context.Context, tx pgx.Tx) error {
 	upto, until := min(s.last, s.seq+snapshotWindow), pgtype.Timestamptz{InfinityModifier: pgtype.Infinity, Valid: true}
 	if s.monthEndSeq.Valid && s.monthEndSeq.Int64 <= upto {
@@ -93,20 +94,21 @@ func (s *snapshotStep) writeWindow(ctx context.Context, tx pgx.Tx) error {
 	return execFreshPlan(ctx, tx, updateSnapshotSeq, s.platform, upto)
 }
 
-// writeMonthEnd brings the end of a month to some accounts, or to the last of them.
+// writeMonthEnd creates snapshots at the end of a month for the next accounts, or marks the
+// month complete after the last account.
 func (s *snapshotStep) writeMonthEnd(ctx context.Context, tx pgx.Tx) error {
-	var reached pgtype.Int8
+	var lastAccount pgtype.Int8
 	args := []any{s.platform, s.monthEndSeq.Int64, s.accountsTo, monthEndBatchSize, s.completeTo, s.monthEnd}
-	if err := queryFreshPlan(ctx, tx, insertMonthEndSnapshots, args, func(rows pgx.Rows) error { return rows.Scan(&reached) }); err != nil {
+	if err := queryFreshPlan(ctx, tx, insertMonthEndSnapshots, args, func(rows pgx.Rows) error { return rows.Scan(&lastAccount) }); err != nil {
 		return err
 	}
-	if reached.Valid {
-		return execFreshPlan(ctx, tx, updateSnapshotAccounts, s.platform, reached.Int64)
+	if lastAccount.Valid {
+		return execFreshPlan(ctx, tx, updateSnapshotAccounts, s.platform, lastAccount.Int64)
 	}
 	return execFreshPlan(ctx, tx, updateSnapshotMonth, s.platform, s.monthEnd)
 }
 
-// execFreshPlan is for statements without rows.
+// execFreshPlan is queryFreshPlan for statements without rows.
 func execFreshPlan(ctx context.Context, q Querier, statement string, args ...any) error {
 	return queryFreshPlan(ctx, q, statement, args, func(pgx.Rows) error { return nil })
 }
@@ -129,13 +131,14 @@ FOR UPDATE OF m SKIP LOCKED`
 	updateSnapshotAccounts = `UPDATE ledger_snapshot_progress SET last_account_id = $2 WHERE platform_id = $1`
 	updateSnapshotMonth    = `UPDATE ledger_snapshot_progress SET months_complete_before = $2, last_account_id = 0 WHERE platform_id = $1`
 
-	// For each account of a step (ledger_accounts_pkey) what came after its last checkpoint
-	// (ledger_checkpoints_pkey, ledger_entries_by_debit_account and _credit).
+	// Sums for each account of a step (ledger_accounts_pkey) the entries after its last
+	// snapshot (ledger_balance_snapshots_pkey, ledger_entries_by_debit_account and
+	// ledger_entries_by_credit_account).
 	insertMonthEndSnapshots = `
 WITH step AS MATERIALIZED (
     SELECT a.id, CASE WHEN a.class IN ('asset', 'expense') THEN 1 ELSE -1 END AS sign
     FROM ledger_accounts a WHERE a.platform_id = $1 AND a.id > $3 ORDER BY a.id LIMIT $4
-), closed AS (
+), inserted AS (
     INSERT INTO ledger_balance_snapshots (platform_id, account_id, seq, balance, earliest_effective_at, latest_effective_at, debit_total)
     SELECT $1, s.id, $2, coalesce(k.balance, 0) + s.sign * x.debits, x.earliest, x.latest, coalesce(k.debit_total, 0) + x.gross
     FROM step s
@@ -158,11 +161,11 @@ WITH step AS MATERIALIZED (
 )
 SELECT max(s.id) FROM step s`
 
-	// Sums the window up once an account (riding on the primary keys of entries and
-	// postings), finds each account's last checkpoint
-	// (ledger_checkpoints_pkey), and where there is enough for a block adds what came
-	// between the two: fewer than a block's entries, or an earlier step had closed it
-	// (ledger_entries_by_debit_account and _credit).
+	// Sums the window for each account (primary keys of entries and postings) and finds each
+	// account's last snapshot (ledger_balance_snapshots_pkey). If there are enough entries
+	// for a block, it adds the entries between the two; they are fewer than a block, or an
+	// earlier step would have ended one (ledger_entries_by_debit_account and
+	// ledger_entries_by_credit_account).
 	insertBlockSnapshots = `
 WITH recent AS MATERIALIZED (
     SELECT side.account_id, sum(side.amount) AS debits, sum(greatest(side.amount, 0)) AS gross, count(*) AS n, min(e.effective_at) AS earliest, max(e.effective_at) AS latest

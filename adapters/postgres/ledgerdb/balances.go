@@ -15,22 +15,22 @@ import (
 	"causeway/ports"
 )
 
-// Mode says whether balances are only read or also held.
+// Mode says whether balances are only read or also locked.
 type Mode int
 
 // The modes.
 const (
 	// Read takes no lock.
 	Read Mode = iota
-	// Lock holds the balances against every other writer until the transaction ends.
-	// Guarded accounts alone have something to hold.
+	// Lock locks the balances against all other writers until the transaction ends. Only
+	// accounts that may not be overdrawn have a balance to lock.
 	Lock
 )
 
-// Balances reads the present balance of each account, in minor units with the sign of
-// its class; zero for an account never posted to. Errors: ledger.ErrNotInChart,
-// ledger.ErrOverflow when a balance does not fit.
-func (b *Store) Balances(ctx context.Context, q Querier, accounts []ledger.Account, mode Mode) (map[ledger.Account]int64, error) {
+// Balances reads the current balance of each account, in minor units with the sign of its
+// class; zero for an account without postings. Errors: ledger.ErrNotInChart, and
+// ledger.ErrOverflow if a balance does not fit.
+func (s *Store) Balances(ctx context.Context, q Querier, accounts []ledger.Account, mode Mode) (map[ledger.Account]int64, error) {
 	balances := make(map[ledger.Account]int64, len(accounts))
 	for _, a := range accounts {
 		line, err := ledger.FindChartLine(a.Path)
@@ -38,26 +38,26 @@ func (b *Store) Balances(ctx context.Context, q Querier, accounts []ledger.Accou
 			return nil, err
 		}
 		if mode == Lock && !line.NoOverdraft {
-			return nil, fmt.Errorf("lock balances: %s is not guarded and has none to lock", a)
+			return nil, fmt.Errorf("lock balances: %s may be overdrawn and has no balance to lock", a)
 		}
 		balances[a] = 0
 	}
-	// An account that is to be held must exist, or somebody could post to it meanwhile.
-	numbers, err := b.accountIDsOf(ctx, q, accounts, mode == Lock)
+	// An account to be locked must exist, or another transaction could post to it.
+	ids, err := s.accountIDsOf(ctx, q, accounts, mode == Lock)
 	if err != nil {
 		return nil, err
 	}
-	// In the order in which postings lock them, whoever asks.
-	existing := make([]ledger.Account, 0, len(numbers))
-	for a := range numbers {
+	// In the order in which postings lock them.
+	existing := make([]ledger.Account, 0, len(ids))
+	for a := range ids {
 		existing = append(existing, a)
 	}
 	slices.SortFunc(existing, ledger.Account.Compare)
 
 	if mode == Lock {
-		err = lockBalances(ctx, q, existing, numbers, balances)
+		err = lockBalances(ctx, q, existing, ids, balances)
 	} else {
-		err = readBalances(ctx, q, existing, numbers, balances)
+		err = readBalances(ctx, q, existing, ids, balances)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("read balances: %w", translateError(err))
@@ -67,21 +67,21 @@ func (b *Store) Balances(ctx context.Context, q Querier, accounts []ledger.Accou
 
 const callLockBalances = `SELECT positions, balances FROM ledger_lock_balances($1, $2)`
 
-func lockBalances(ctx context.Context, q Querier, accounts []ledger.Account, numbers accountIDs, into map[ledger.Account]int64) error {
+func lockBalances(ctx context.Context, q Querier, accounts []ledger.Account, ids accountIDs, into map[ledger.Account]int64) error {
 	if len(accounts) == 0 {
 		return nil
 	}
 	if err := prepare(ctx, q, callLockBalances); err != nil {
 		return err
 	}
-	platforms, places := accountArrays(accounts, numbers)
+	platforms, accountIDArray := accountArrays(accounts, ids)
 	var found []int32
 	var balances []int64
-	if err := q.QueryRow(ctx, callLockBalances, platforms, places).Scan(&found, &balances); err != nil {
+	if err := q.QueryRow(ctx, callLockBalances, platforms, accountIDArray).Scan(&found, &balances); err != nil {
 		return err
 	}
-	for i, place := range found {
-		into[accounts[place-1]] = balances[i]
+	for i, position := range found {
+		into[accounts[position-1]] = balances[i]
 	}
 	return nil
 }
@@ -91,9 +91,10 @@ SELECT w.position, b.balance
 FROM unnest($1::uuid[], $2::bigint[]) WITH ORDINALITY AS w (platform_id, account_id, position)
 JOIN ledger_balances b ON b.platform_id = w.platform_id AND b.account_id = w.account_id`
 
-// currentBalance is the present balance of account a: guarded accounts have it; for the
-// others it is the last checkpoint and what came since, in the months from a moment on.
-// Rides on ledger_balances_pkey, ledger_checkpoints_pkey, ledger_entries_by_debit_account and
+// currentBalance returns an expression for the current balance of account a. It is stored
+// for accounts that may not be overdrawn; for the others it is the last snapshot and the
+// entries after it, which were recorded from since on. Uses ledger_balances_pkey,
+// ledger_balance_snapshots_pkey, ledger_entries_by_debit_account and
 // ledger_entries_by_credit_account.
 func currentBalance(since string) string {
 	return `
@@ -118,55 +119,56 @@ SELECT w.position, (` + currentBalance("$3") + `)::bigint
 FROM unnest($1::uuid[], $2::bigint[]) WITH ORDINALITY AS w (platform_id, account_id, position)
 JOIN ledger_accounts a ON a.platform_id = w.platform_id AND a.id = w.account_id`
 
-// From when on entries are needed for present balances on any of several platforms. Rides
-// on ledger_checkpointed_pkey.
+// The recorded time from which entries are needed for current balances on any of several
+// platforms. Uses ledger_snapshot_progress_pkey.
 const readSnapshotsCompleteTo = `SELECT min(k.months_complete_before) FROM ledger_snapshot_progress k WHERE k.platform_id = ANY ($1)`
 
-// readBalances looks at the entries, in months of which there can be many, only if it must.
-func readBalances(ctx context.Context, q Querier, accounts []ledger.Account, numbers accountIDs, into map[ledger.Account]int64) error {
-	guarded, others := make([]ledger.Account, 0, len(accounts)), []ledger.Account(nil)
+// readBalances reads entries, of possibly many months, only for accounts without a stored
+// balance.
+func readBalances(ctx context.Context, q Querier, accounts []ledger.Account, ids accountIDs, into map[ledger.Account]int64) error {
+	stored, others := make([]ledger.Account, 0, len(accounts)), []ledger.Account(nil)
 	for _, a := range accounts {
 		line, err := ledger.FindChartLine(a.Path)
 		if err != nil {
 			return err
 		}
 		if line.NoOverdraft {
-			guarded = append(guarded, a)
+			stored = append(stored, a)
 		} else {
 			others = append(others, a)
 		}
 	}
 	read := func(of []ledger.Account, statement string, args ...any) error {
 		return query(ctx, q, statement, args, func(rows pgx.Rows) error {
-			var place int
+			var position int
 			var balance int64
-			if err := rows.Scan(&place, &balance); err != nil {
+			if err := rows.Scan(&position, &balance); err != nil {
 				return err
 			}
-			into[of[place-1]] = balance
+			into[of[position-1]] = balance
 			return nil
 		})
 	}
-	if len(guarded) > 0 {
-		platforms, places := accountArrays(guarded, numbers)
-		if err := read(guarded, readStoredBalances, platforms, places); err != nil {
+	if len(stored) > 0 {
+		platforms, accountIDArray := accountArrays(stored, ids)
+		if err := read(stored, readStoredBalances, platforms, accountIDArray); err != nil {
 			return err
 		}
 	}
 	if len(others) == 0 {
 		return nil
 	}
-	platforms, places := accountArrays(others, numbers)
+	platforms, accountIDArray := accountArrays(others, ids)
 	var complete pgtype.Timestamptz
 	if err := query(ctx, q, readSnapshotsCompleteTo, []any{platforms}, func(rows pgx.Rows) error { return rows.Scan(&complete) }); err != nil {
 		return err
 	}
-	return read(others, readCurrentBalances, platforms, places, complete)
+	return read(others, readCurrentBalances, platforms, accountIDArray, complete)
 }
 
-// What the books said of an account after a posting: its last checkpoint by then and the
-// entries after that, all in the months from a moment on. Rides on ledger_checkpoints_pkey
-// and, for the run of entries, on ledger_entries_by_debit_account and _credit.
+// The balance of an account after a posting: its last snapshot at or before the posting and
+// the entries after that, within bounds of recorded time. Uses ledger_balance_snapshots_pkey,
+// ledger_entries_by_debit_account and ledger_entries_by_credit_account.
 const selectRecordedBalance = `
 SELECT (coalesce(k.balance, 0) + CASE WHEN a.class IN ('asset', 'expense') THEN 1 ELSE -1 END * (
     (SELECT coalesce(sum(e.amount), 0) FROM ledger_entries e
@@ -181,21 +183,22 @@ LEFT JOIN LATERAL (
 ) k ON true
 WHERE a.platform_id = $1 AND a.id = $2`
 
-// balanceRecordedAt is what the books said at a moment.
-func balanceRecordedAt(ctx context.Context, q Querier, platform uuid.UUID, m months, number int64, moment time.Time) (balance money.Total, err error) {
-	s, err := recordedRange(ctx, q, platform, m, upTo(moment))
+// balanceRecordedAt returns the balance from all entries recorded up to a time.
+func balanceRecordedAt(ctx context.Context, q Querier, platform uuid.UUID, m months, accountID int64, at time.Time) (balance money.Total, err error) {
+	s, err := recordedRange(ctx, q, platform, m, upTo(at))
 	if err != nil {
 		return balance, err
 	}
 	s.from = m.entriesFrom(s.upto)
 	from, until := s.timeBounds()
-	return readTotal(ctx, q, selectRecordedBalance, pgUUID(platform), number, s.upto, from, until)
+	return readTotal(ctx, q, selectRecordedBalance, pgUUID(platform), accountID, s.upto, from, until)
 }
 
-// What is now known to have been so at a moment. Each checkpoint closes a block that
-// knows its earliest and latest effective time: blocks wholly before the moment count
-// as a whole, blocks wholly after it not at all, and only those in between, and what
-// came since the last, are read entry by entry. Rides on ledger_checkpoints_pkey.
+// The blocks of an account for a balance by effective time. Each snapshot ends a block and
+// has its earliest and latest effective time. Blocks before the time count with their net
+// change, blocks after it not at all. Blocks that span it, and the entries after the last
+// snapshot, have no net change here: they are read entry by entry. Uses
+// ledger_balance_snapshots_pkey.
 const blocksAround = `
 SELECT after, upto, CASE WHEN latest <= $3 THEN net::text ELSE '' END FROM (
     SELECT lag(k.seq, 1, 0::bigint) OVER w AS after, k.seq AS upto, k.balance - lag(k.balance, 1, 0::numeric) OVER w AS net, k.earliest_effective_at AS earliest, k.latest_effective_at AS latest
@@ -208,8 +211,9 @@ UNION ALL
 SELECT coalesce(max(k.seq), 0), 9223372036854775806, '' FROM ledger_balance_snapshots k WHERE k.platform_id = $1 AND k.account_id = $2
 ORDER BY 1`
 
-// What was effective by a moment ($7) of the entries of an account in a stretch: debits less
-// credits. Rides on ledger_entries_by_debit_account and _credit, and the primary keys of postings.
+// Debits minus credits of an account's entries in a range that were effective by a time
+// ($7). Uses ledger_entries_by_debit_account, ledger_entries_by_credit_account and the
+// primary keys of postings.
 const sumEffectiveInRange = `
 SELECT (
     (SELECT coalesce(sum(e.amount), 0) FROM ledger_entries e
@@ -221,61 +225,60 @@ SELECT (
        AND (SELECT p.effective_at FROM ledger_postings p
             WHERE p.platform_id = $1 AND p.seq = e.seq AND p.recorded_at = e.recorded_at AND p.recorded_at >= $5 AND p.recorded_at < $6) <= $7))::text`
 
-// balanceEffectiveAt is what is now known of a moment, from the blocks of the account: for
-// accounts with few entries in a block.
-func balanceEffectiveAt(ctx context.Context, q Querier, a ledger.Account, m months, line ledger.ChartLine, number int64, moment time.Time) (balance money.Total, err error) {
-	var runs []seqRange
-	err = query(ctx, q, blocksAround, []any{pgUUID(a.Platform.UUID()), number, moment}, func(rows pgx.Rows) error {
-		var run seqRange
+// balanceEffectiveAt returns the balance from all entries effective up to a time, block by
+// block. It is for accounts with few entries in a block.
+func balanceEffectiveAt(ctx context.Context, q Querier, a ledger.Account, m months, line ledger.ChartLine, accountID int64, at time.Time) (balance money.Total, err error) {
+	var ranges []seqRange
+	err = query(ctx, q, blocksAround, []any{pgUUID(a.Platform.UUID()), accountID, at}, func(rows pgx.Rows) error {
+		var r seqRange
 		var net string
-		if err := rows.Scan(&run.after, &run.upto, &net); err != nil {
+		if err := rows.Scan(&r.after, &r.upto, &net); err != nil {
 			return err
 		}
 		if net == "" {
-			runs = append(runs, m.blockRange(run))
+			ranges = append(ranges, m.blockRange(r))
 			return nil
 		}
-		whole, err := parseTotal(net)
-		balance = balance.Add(whole)
+		netChange, err := parseTotal(net)
+		balance = balance.Add(netChange)
 		return err
 	})
-	for _, run := range runs {
+	for _, r := range ranges {
 		if err != nil {
 			break
 		}
-		from, until := run.timeBounds()
+		from, until := r.timeBounds()
 		var debits money.Total
-		debits, err = readTotal(ctx, q, sumEffectiveInRange, pgUUID(a.Platform.UUID()), number, run.after, run.upto, from, until, moment)
+		debits, err = readTotal(ctx, q, sumEffectiveInRange, pgUUID(a.Platform.UUID()), accountID, r.after, r.upto, from, until, at)
 		balance = balance.Add(withClassSign(debits, line.Class))
 	}
 	return balance, err
 }
 
-// balanceAt reads the balance of an account at the end of a moment, with the sign of its
-// class.
-func balanceAt(ctx context.Context, q Querier, m months, a ledger.Account, number int64, by ports.TimeKind, moment time.Time) (money.Total, error) {
-	moment = moment.UTC().Truncate(time.Microsecond)
+// balanceAt reads the balance of an account at a time, inclusive, with the sign of its class.
+func balanceAt(ctx context.Context, q Querier, m months, a ledger.Account, accountID int64, by ports.TimeKind, at time.Time) (money.Total, error) {
+	at = at.UTC().Truncate(time.Microsecond)
 	line, err := ledger.FindChartLine(a.Path)
 	if err != nil {
 		return money.Total{}, err
 	}
-	if err := m.checkAvailable(moment); err != nil {
+	if err := m.checkAvailable(at); err != nil {
 		return money.Total{}, err
 	}
-	if by == ports.ByEffective && line.NoOverdraft { // few entries lie in a block of such an account
-		return balanceEffectiveAt(ctx, q, a, m, line, number, moment)
+	if by == ports.ByEffective && line.NoOverdraft { // such an account has few entries in a block
+		return balanceEffectiveAt(ctx, q, a, m, line, accountID, at)
 	}
-	balance, err := balanceRecordedAt(ctx, q, a.Platform.UUID(), m, number, moment)
+	balance, err := balanceRecordedAt(ctx, q, a.Platform.UUID(), m, accountID, at)
 	if err != nil || by == ports.ByRecorded {
 		return balance, err
 	}
-	// Busy accounts have thousands of entries in a block, so what was recorded late is
-	// looked for among all postings.
-	debits, err := readAdjustment(ctx, q, a.Platform.UUID(), m, number, moment)
+	// Busy accounts have thousands of entries in a block, so backdated entries are looked up
+	// among those of all accounts.
+	debits, err := readAdjustment(ctx, q, a.Platform.UUID(), m, accountID, at)
 	return balance.Add(withClassSign(debits, line.Class)), err
 }
 
-// withClassSign turns debits less credits into what they add to an account of a class.
+// withClassSign converts debits minus credits to a balance change of an account of a class.
 func withClassSign(debits money.Total, class ledger.Class) money.Total {
 	if class.IsDebitNormal() {
 		return debits
@@ -283,18 +286,18 @@ func withClassSign(debits money.Total, class ledger.Class) money.Total {
 	return debits.Neg()
 }
 
-// BalanceAt reads the balance of an account at the end of a moment, by recorded or by
-// effective time, in minor units with the sign of its class. Errors: ledger.ErrNotInChart,
-// ledger.ErrOverflow when it does not fit.
-func (b *Store) BalanceAt(ctx context.Context, q Querier, account ledger.Account, by ports.TimeKind, moment time.Time) (int64, error) {
+// BalanceAt reads the balance of an account at a time, inclusive, by recorded or by effective
+// time, in minor units with the sign of its class. Errors: ledger.ErrNotInChart, and
+// ledger.ErrOverflow if it does not fit.
+func (s *Store) BalanceAt(ctx context.Context, q Querier, account ledger.Account, by ports.TimeKind, at time.Time) (int64, error) {
 	if _, err := ledger.FindChartLine(account.Path); err != nil {
 		return 0, err
 	}
-	numbers, err := b.accountIDsOf(ctx, q, []ledger.Account{account}, false)
+	ids, err := s.accountIDsOf(ctx, q, []ledger.Account{account}, false)
 	if err != nil {
 		return 0, err
 	}
-	number, exists := numbers[account]
+	accountID, exists := ids[account]
 	if !exists {
 		return 0, nil
 	}
@@ -302,7 +305,7 @@ func (b *Store) BalanceAt(ctx context.Context, q Querier, account ledger.Account
 	if err != nil {
 		return 0, err
 	}
-	balance, err := balanceAt(ctx, q, m, account, number, by, moment)
+	balance, err := balanceAt(ctx, q, m, account, accountID, by, at)
 	if err != nil {
 		return 0, fmt.Errorf("read the balance of %s: %w", account, translateError(err))
 	}
@@ -313,7 +316,7 @@ func (b *Store) BalanceAt(ctx context.Context, q Querier, account ledger.Account
 	return minor, nil
 }
 
-// readTotal reads one whole number of any size.
+// readTotal reads one integer of any size.
 func readTotal(ctx context.Context, q Querier, statement string, args ...any) (t money.Total, err error) {
 	err = query(ctx, q, statement, args, func(rows pgx.Rows) error {
 		var text string
@@ -326,10 +329,10 @@ func readTotal(ctx context.Context, q Querier, statement string, args ...any) (t
 	return t, err
 }
 
-func accountArrays(accounts []ledger.Account, numbers accountIDs) (platforms uuidArray, ids []int64) {
+func accountArrays(accounts []ledger.Account, ids accountIDs) (platforms uuidArray, accountIDs []int64) {
 	for _, a := range accounts {
 		platforms = append(platforms, pgUUID(a.Platform.UUID()))
-		ids = append(ids, numbers[a])
+		accountIDs = append(accountIDs, ids[a])
 	}
-	return platforms, ids
+	return platforms, accountIDs
 }

@@ -21,11 +21,11 @@ const (
 	maxPageSize     = 1000
 )
 
-// Where the entries of a page come from; each is a list of (seq, recorded_at, n,
-// debit_account_id, credit_account_id, amount, currency) after place ($2, $3), at most $4 of them, in order.
+// Queries for the entries of a page. Each returns (seq, recorded_at, entry_no,
+// debit_account_id, credit_account_id, amount, currency) after position ($2, $3), in order.
 const (
-	// Rides on ledger_entries_by_debit_account and ledger_entries_by_credit_account: an account is on one side
-	// of an entry only, so two short runs make the page.
+	// Uses ledger_entries_by_debit_account and ledger_entries_by_credit_account: an account
+	// is on one side of an entry only, so two short index scans give the page.
 	pickByAccount = `
 (SELECT e.seq, e.recorded_at, e.entry_no, e.debit_account_id, e.credit_account_id, e.amount, e.currency FROM ledger_entries e
  WHERE e.platform_id = $1 AND e.debit_account_id = $5 AND e.seq >= $2 AND (e.seq, e.entry_no) > ($2, $3) ORDER BY e.seq, e.entry_no LIMIT $4)
@@ -33,7 +33,7 @@ UNION ALL
 (SELECT e.seq, e.recorded_at, e.entry_no, e.debit_account_id, e.credit_account_id, e.amount, e.currency FROM ledger_entries e
  WHERE e.platform_id = $1 AND e.credit_account_id = $5 AND e.seq >= $2 AND (e.seq, e.entry_no) > ($2, $3) ORDER BY e.seq, e.entry_no LIMIT $4)`
 
-	// Rides on ledger_postings_by_transaction, or ledger_posting_ids_pkey for one posting,
+	// Uses ledger_postings_by_transaction, or ledger_posting_ids_pkey for one posting,
 	// and the primary keys of entries.
 	pickByPosting = `
 SELECT e.seq, e.recorded_at, e.entry_no, e.debit_account_id, e.credit_account_id, e.amount, e.currency
@@ -41,7 +41,7 @@ FROM ledger_postings p JOIN ledger_entries e ON e.platform_id = p.platform_id AN
 WHERE p.platform_id = $1 AND (e.seq, e.entry_no) > ($2, $3) AND ($5::bigint = 0 OR $5 IN (e.debit_account_id, e.credit_account_id))
   AND ($6::uuid IS NULL OR p.transaction_id = $6) AND ($7::uuid IS NULL OR (p.seq, p.recorded_at) = (SELECT x.seq, x.recorded_at FROM ledger_posting_ids x WHERE x.platform_id = $1 AND x.id = $7))`
 
-	// Rides on the primary keys of entries.
+	// Uses the primary keys of entries.
 	pickAll = `
 SELECT e.seq, e.recorded_at, e.entry_no, e.debit_account_id, e.credit_account_id, e.amount, e.currency FROM ledger_entries e
 WHERE e.platform_id = $1 AND (e.seq, e.entry_no) > ($2, $3)`
@@ -55,30 +55,30 @@ JOIN ledger_accounts c ON c.platform_id = $1 AND c.id = e.credit_account_id
 ORDER BY e.seq, e.entry_no`
 )
 
-// Entries reads one page of entries in the order in which they were recorded.
-func (b *Store) Entries(ctx context.Context, q Querier, f ports.EntryFilter) (ports.EntryPage, error) {
+// Entries reads one page of entries in recorded order.
+func (s *Store) Entries(ctx context.Context, q Querier, f ports.EntryFilter) (ports.EntryPage, error) {
 	if f.Platform.IsZero() {
-		return ports.EntryPage{}, errors.New("read entries: a filter names a platform")
+		return ports.EntryPage{}, errors.New("read entries: the filter has no platform")
 	}
 	if (f.Path == "") != (f.Currency == "") {
-		return ports.EntryPage{}, errors.New("read entries: an account is a path and a currency")
+		return ports.EntryPage{}, errors.New("read entries: an account needs a path and a currency")
 	}
 	limit := min(f.Limit, maxPageSize)
 	if limit <= 0 {
 		limit = defaultPageSize
 	}
 	if f.After.N < 0 || f.After.N > math.MaxInt16 {
-		return ports.EntryPage{}, errors.New("read entries: no entry stands at the place to go on from")
+		return ports.EntryPage{}, errors.New("read entries: the position to continue after is not that of an entry")
 	}
 
 	var account int64
 	if f.Path != "" {
-		of := ledger.Account{Platform: f.Platform, Path: f.Path, Currency: f.Currency}
-		numbers, err := b.accountIDsOf(ctx, q, []ledger.Account{of}, false)
+		ledgerAccount := ledger.Account{Platform: f.Platform, Path: f.Path, Currency: f.Currency}
+		ids, err := s.accountIDsOf(ctx, q, []ledger.Account{ledgerAccount}, false)
 		if err != nil {
 			return ports.EntryPage{}, err
 		}
-		if account = numbers[of]; account == 0 {
+		if account = ids[ledgerAccount]; account == 0 {
 			return ports.EntryPage{}, nil
 		}
 	}
@@ -87,7 +87,7 @@ func (b *Store) Entries(ctx context.Context, q Querier, f ports.EntryFilter) (po
 		return ports.EntryPage{}, err
 	}
 
-	// One more than the page, to know whether there are more.
+	// One more than the page, to see whether more follow.
 	args := []any{pgUUID(f.Platform.UUID()), f.After.Seq, int16(f.After.N), limit + 1}
 	pick := pickAll
 	switch {
@@ -113,16 +113,16 @@ func (b *Store) Entries(ctx context.Context, q Querier, f ports.EntryFilter) (po
 	return page, nil
 }
 
-// checkFilterAvailable is nil when nothing that a filter asks for can lie in a month that is detached:
-// a transaction has no postings before it was made, which its id tells.
+// checkFilterAvailable returns MONTH_ARCHIVED if an entry of the filter may be in an archived
+// month. A transaction has no postings before it was created, and its id has that time.
 func checkFilterAvailable(ctx context.Context, q Querier, f ports.EntryFilter) error {
 	m, err := loadMonths(ctx, q, f.Platform.UUID())
 	if err != nil || f.After.Seq >= m.lastArchivedSeq {
 		return err
 	}
 	if f.Posting != uuid.Nil {
-		at, _, err := findPosition(ctx, q, f.Platform, f.Posting)
-		if err == nil && at.upto > 0 && at.upto <= m.lastArchivedSeq {
+		position, _, err := findPosition(ctx, q, f.Platform, f.Posting)
+		if err == nil && position.upto > 0 && position.upto <= m.lastArchivedSeq {
 			err = m.archivedError()
 		}
 		return err

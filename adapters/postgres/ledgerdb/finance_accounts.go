@@ -15,8 +15,8 @@ import (
 
 var _ ports.Finance = (*Reader)(nil)
 
-// Rides on ledger_accounts_by_path; said again that a path is there, so that the
-// index can be used.
+// Uses ledger_accounts_by_path; the condition on the path is repeated so that
+// the partial index can be used.
 var listAccounts = `
 SELECT a.path, a.currency, a.class, a.no_overdraft, (` + currentBalance("$8") + `)::text
 FROM ledger_accounts a
@@ -26,7 +26,7 @@ WHERE a.platform_id = $1 AND a.path IS NOT NULL
   AND ($6 = '' OR a.currency = $6)
 ORDER BY a.path COLLATE "C", a.currency COLLATE "C" LIMIT $7`
 
-// LedgerAccounts is as ports.Finance says.
+// LedgerAccounts implements ports.Finance.
 func (r *Reader) LedgerAccounts(ctx context.Context, p ident.Platform, f ports.LedgerAccountFilter) (page ports.LedgerAccountPage, err error) {
 	args := []any{pgUUID(p.UUID()), f.Prefix, prefixEnd(f.Prefix), f.AfterPath, string(f.AfterCurrency), string(f.Currency), f.Limit + 1}
 	err = r.readOnly(ctx, func(q Querier) error {
@@ -46,8 +46,8 @@ func (r *Reader) LedgerAccounts(ctx context.Context, p ident.Platform, f ports.L
 	return page, nil
 }
 
-// prefixEnd is the first text, in the order of bytes, after all that begin with the
-// prefix; empty when there is none.
+// prefixEnd returns the first text, in byte order, after all texts with the prefix; empty if
+// there is none.
 func prefixEnd(prefix string) string {
 	for i := len(prefix) - 1; i >= 0; i-- {
 		if prefix[i] < 0x7f {
@@ -57,7 +57,7 @@ func prefixEnd(prefix string) string {
 	return ""
 }
 
-// Rides on ledger_account_path_and_currency_unique.
+// Uses ledger_account_path_and_currency_unique.
 var (
 	accountsAtPath = `
 SELECT a.path, a.currency, a.class, a.no_overdraft, '0'` + fromAccountsAtPath
@@ -70,7 +70,7 @@ FROM ledger_accounts a
 WHERE a.platform_id = $1 AND a.path = $2 AND ($3 = '' OR a.currency = $3)
 ORDER BY a.currency COLLATE "C"`
 
-// AccountsAtCutoff is as ports.Finance says.
+// AccountsAtCutoff implements ports.Finance.
 func (r *Reader) AccountsAtCutoff(ctx context.Context, p ident.Platform, path string, currency money.Currency, cut ports.Cutoff) (accounts []ports.LedgerAccount, err error) {
 	err = r.readOnly(ctx, func(q Querier) error {
 		m, err := loadMonths(ctx, q, p.UUID())
@@ -86,11 +86,11 @@ func (r *Reader) AccountsAtCutoff(ctx context.Context, p ident.Platform, path st
 			return err
 		}
 		for i := range accounts {
-			numbers, err := r.store.accountIDsOf(ctx, q, []ledger.Account{accounts[i].Account}, false)
+			ids, err := r.store.accountIDsOf(ctx, q, []ledger.Account{accounts[i].Account}, false)
 			if err != nil {
 				return err
 			}
-			if accounts[i].Balance, err = balanceAt(ctx, q, m, accounts[i].Account, numbers[accounts[i].Account], cut.By, cut.Moment); err != nil {
+			if accounts[i].Balance, err = balanceAt(ctx, q, m, accounts[i].Account, ids[accounts[i].Account], cut.By, cut.Moment); err != nil {
 				return err
 			}
 		}
@@ -102,7 +102,8 @@ func (r *Reader) AccountsAtCutoff(ctx context.Context, p ident.Platform, path st
 	return accounts, nil
 }
 
-// currentEntriesFrom is from when on entries are needed, beside checkpoints, for present balances.
+// currentEntriesFrom returns the recorded time from which entries are needed, beside
+// snapshots, for current balances.
 func (m months) currentEntriesFrom() pgtype.Timestamptz {
 	return timeOrInfinity(m.entriesFrom(allPostings.upto), pgtype.NegativeInfinity)
 }

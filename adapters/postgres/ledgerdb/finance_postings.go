@@ -17,9 +17,9 @@ import (
 	"causeway/ports"
 )
 
-// selectPostings reads postings with their entries, recorded from $5 until before $6; %[1]s picks
-// them, %[2]s is the order. Rides on the primary keys of entries, ledger_accounts_pkey and
-// ledger_posting_reversed_once.
+// selectPostings reads postings with their entries, recorded from $5 until before $6; %[1]s
+// selects them, %[2]s is the order. Uses the primary keys of entries, ledger_accounts_pkey
+// and ledger_posting_reversed_once.
 const selectPostings = `
 SELECT p.seq, p.id, p.kind, p.transaction_id, p.effective_at, p.recorded_at, p.memo, p.reverses,
        (SELECT x.id FROM ledger_posting_ids x WHERE x.platform_id = $1 AND x.reverses = p.id AND x.reverses IS NOT NULL),
@@ -30,10 +30,11 @@ JOIN ledger_accounts d ON d.platform_id = $1 AND d.id = e.debit_account_id
 JOIN ledger_accounts c ON c.platform_id = $1 AND c.id = e.credit_account_id
 ORDER BY p.seq %[2]s, e.entry_no`
 
-// Rides on ledger_posting_ids_pkey.
+// Uses ledger_posting_ids_pkey.
 const selectPosition = `SELECT seq, recorded_at FROM ledger_posting_ids WHERE platform_id = $1 AND id = $2`
 
-// findPosition says where a posting is found; false when there is none with that id.
+// findPosition returns the sequence number and recorded time of a posting as a range, and
+// false if there is no posting with the id.
 func findPosition(ctx context.Context, q Querier, p ident.Platform, id uuid.UUID) (s seqRange, found bool, err error) {
 	err = query(ctx, q, selectPosition, []any{pgUUID(p.UUID()), pgUUID(id)}, func(rows pgx.Rows) error {
 		found = true
@@ -43,11 +44,11 @@ func findPosition(ctx context.Context, q Querier, p ident.Platform, id uuid.UUID
 	return s, found, err
 }
 
-// RecordedPosting is as ports.Finance says.
-func (r *Reader) RecordedPosting(ctx context.Context, p ident.Platform, id uuid.UUID) (found ports.RecordedPosting, there bool, err error) {
+// RecordedPosting implements ports.Finance.
+func (r *Reader) RecordedPosting(ctx context.Context, p ident.Platform, id uuid.UUID) (posting ports.RecordedPosting, found bool, err error) {
 	err = r.readOnlyCustomPlan(ctx, func(q Querier) error {
-		s, known, err := findPosition(ctx, q, p, id)
-		if err != nil || !known {
+		s, exists, err := findPosition(ctx, q, p, id)
+		if err != nil || !exists {
 			return err
 		}
 		m, err := loadMonths(ctx, q, p.UUID())
@@ -59,29 +60,29 @@ func (r *Reader) RecordedPosting(ctx context.Context, p ident.Platform, id uuid.
 		}
 		statement, args := buildPostingQuery(ports.PostingFilter{Platform: p, Limit: 1}, searchRange{seqRange: s})
 		postings, err := readPostings(ctx, q, p, statement, args)
-		if there = len(postings) > 0; there {
-			found = postings[0]
+		if found = len(postings) > 0; found {
+			posting = postings[0]
 		}
 		return err
 	})
 	if err != nil {
-		return found, false, fmt.Errorf("read posting %s: %w", id, err)
+		return posting, false, fmt.Errorf("read posting %s: %w", id, err)
 	}
-	return found, there, nil
+	return posting, found, nil
 }
 
-// Postings is as ports.Finance says.
+// Postings implements ports.Finance.
 func (r *Reader) Postings(ctx context.Context, f ports.PostingFilter) (page ports.PostingPage, err error) {
 	err = r.readOnlyCustomPlan(ctx, func(q Querier) error {
 		m, err := loadMonths(ctx, q, f.Platform.UUID())
 		if err != nil {
 			return err
 		}
-		parts, err := postingSearchRanges(ctx, q, m, f)
+		ranges, err := postingSearchRanges(ctx, q, m, f)
 		if err != nil {
 			return err
 		}
-		for _, p := range parts {
+		for _, p := range ranges {
 			if p.archived && len(page.Postings) == 0 {
 				return m.archivedError()
 			}
@@ -108,7 +109,8 @@ func (r *Reader) Postings(ctx context.Context, f ports.PostingFilter) (page port
 	return page, nil
 }
 
-// postingSearchRanges are where the postings of a page are looked for, in reading order.
+// postingSearchRanges returns the ranges that can contain the postings of a page, in the
+// order of the page.
 func postingSearchRanges(ctx context.Context, q Querier, m months, f ports.PostingFilter) ([]searchRange, error) {
 	all := allPostings
 	if f.After > 0 && f.Ascending {
@@ -121,7 +123,7 @@ func postingSearchRanges(ctx context.Context, q Querier, m months, f ports.Posti
 			s, err := recordedRange(ctx, q, f.Platform.UUID(), m, f.Interval)
 			return m.clip([]searchRange{{seqRange: s}}, all, f.Ascending, false), err
 		}
-		if !f.Interval.From.IsZero() { // nothing in months that are detached is effective later
+		if !f.Interval.From.IsZero() { // no posting of an archived month is effective later
 			if err := m.checkAvailable(f.Interval.BeforeFrom()); err != nil {
 				return nil, err
 			}
@@ -129,67 +131,68 @@ func postingSearchRanges(ctx context.Context, q Querier, m months, f ports.Posti
 		}
 		return m.clip([]searchRange{{seqRange: all}}, all, f.Ascending, false), nil
 	}
-	parts, err := spanSearchRanges(ctx, q, f.Platform.UUID(), 0, m, f.By, f.Interval)
-	return m.clip(parts, all, f.Ascending, true), err
+	ranges, err := spanSearchRanges(ctx, q, f.Platform.UUID(), 0, m, f.By, f.Interval)
+	return m.clip(ranges, all, f.Ascending, true), err
 }
 
-// commonKinds are the kinds that payments consist of. They stand like this in the
-// condition of ledger_postings_by_rare_kind.
+// commonKinds are the kinds that every payment has, written as in the condition of
+// ledger_postings_by_rare_kind.
 const commonKinds = `'jit_received', 'converted', 'delivered', 'deposit', 'transfer_in', 'transfer_out'`
 
-// RareKindsCondition is that condition, of postings p: whoever looks for rare kinds repeats it, so
-// that the index can be used.
+// RareKindsCondition is the condition of that index, on postings p. Queries for rare kinds
+// must repeat it to use the index.
 const RareKindsCondition = "p.kind NOT IN (" + commonKinds + ")"
 
-// buildPostingQuery writes the statement for a filter. Rides on ledger_postings_by_transaction,
-// transactions_by_customer, ledger_postings_by_memo, the indexes of references or
-// ledger_postings_by_rare_kind, whatever is asked for, or else on the primary keys.
+// buildPostingQuery returns the statement for a filter and its arguments. Depending on the
+// filter, it uses ledger_postings_by_transaction, transactions_by_customer,
+// ledger_postings_by_memo, the indexes of references, ledger_postings_by_rare_kind, or the
+// primary keys.
 func buildPostingQuery(f ports.PostingFilter, s searchRange) (string, []any) {
 	recorded, until := s.timeBounds()
 	args := []any{pgUUID(f.Platform.UUID()), s.after, s.upto, f.Limit + 1, recorded, until}
-	given := func(arg any) string {
+	addArg := func(arg any) string {
 		args = append(args, arg)
 		return "$" + strconv.Itoa(len(args))
 	}
 	from := "ledger_postings p"
 	where := []string{"p.platform_id = $1", "p.seq > $2", "p.seq <= $3", "p.recorded_at >= $5", "p.recorded_at < $6"}
 	if s.backdatedSeqs != nil {
-		where = append(where, "p.seq = ANY("+given(s.backdatedSeqs)+")")
+		where = append(where, "p.seq = ANY("+addArg(s.backdatedSeqs)+")")
 	}
 	if f.Kind != "" {
-		where = append(where, "p.kind = "+given(string(f.Kind)))
+		where = append(where, "p.kind = "+addArg(string(f.Kind)))
 		if !strings.Contains(commonKinds, "'"+string(f.Kind)+"'") {
 			where = append(where, RareKindsCondition)
 		}
 	}
 	if !f.Transaction.IsZero() {
-		where = append(where, "p.transaction_id = "+given(pgUUID(f.Transaction.UUID())))
+		where = append(where, "p.transaction_id = "+addArg(pgUUID(f.Transaction.UUID())))
 	}
 	if !f.Customer.IsZero() {
-		from = "(SELECT t.id FROM transactions t WHERE t.platform_id = $1 AND t.customer_id = " + given(pgUUID(f.Customer.UUID())) +
+		from = "(SELECT t.id FROM transactions t WHERE t.platform_id = $1 AND t.customer_id = " + addArg(pgUUID(f.Customer.UUID())) +
 			" OFFSET 0) t JOIN ledger_postings p ON p.platform_id = $1 AND p.transaction_id = t.id"
 	}
 	if f.By == ports.ByEffective && !f.Interval.IsUnbounded() {
-		where = append(where, "p.effective_at BETWEEN "+given(orMinTime(f.Interval.From))+" AND "+given(orMaxTime(f.Interval.Last())))
+		where = append(where, "p.effective_at BETWEEN "+addArg(orMinTime(f.Interval.From))+" AND "+addArg(orMaxTime(f.Interval.Last())))
 	}
 	order := "DESC"
 	if f.Ascending {
 		order = "ASC"
 	}
-	also := strings.Join(where, " AND ")
+	condition := strings.Join(where, " AND ")
 	if f.Memo == "" {
-		pick := fmt.Sprintf("SELECT p.* FROM %s WHERE %s ORDER BY p.seq %s LIMIT $4", from, also, order)
-		return fmt.Sprintf(selectPostings, pick, order), args
+		query := fmt.Sprintf("SELECT p.* FROM %s WHERE %s ORDER BY p.seq %s LIMIT $4", from, condition, order)
+		return fmt.Sprintf(selectPostings, query, order), args
 	}
-	memo := given(f.Memo)
-	pick := fmt.Sprintf(`SELECT * FROM (
+	memo := addArg(f.Memo)
+	query := fmt.Sprintf(`SELECT * FROM (
     SELECT p.* FROM %[1]s WHERE %[2]s AND p.memo = %[3]s AND (p.transaction_id IS NULL OR p.kind = 'unmatched_assigned')
     UNION ALL
     SELECT p.* FROM %[1]s WHERE %[2]s AND p.memo = %[3]s AND p.kind <> 'unmatched_assigned' AND p.transaction_id IN (
         SELECT q.transaction_id FROM quotes q WHERE q.platform_id = $1 AND q.reference = %[3]s AND q.reference <> ''
         UNION SELECT w.id FROM transactions w WHERE w.platform_id = $1 AND w.reference = %[3]s AND w.reference <> '')
-) p ORDER BY p.seq %[4]s LIMIT $4`, from, also, memo, order)
-	return fmt.Sprintf(selectPostings, pick, order), args
+) p ORDER BY p.seq %[4]s LIMIT $4`, from, condition, memo, order)
+	return fmt.Sprintf(selectPostings, query, order), args
 }
 
 func readPostings(ctx context.Context, q Querier, platform ident.Platform, statement string, args []any) (postings []ports.RecordedPosting, err error) {
@@ -217,7 +220,7 @@ func readPostings(ctx context.Context, q Querier, platform ident.Platform, state
 	return postings, err
 }
 
-// isSelective tells whether few postings are asked for, wherever they stand.
+// isSelective reports whether a filter matches few postings in the whole ledger.
 func isSelective(f ports.PostingFilter) bool {
 	return !f.Transaction.IsZero() || !f.Customer.IsZero() || f.Memo != ""
 }

@@ -21,10 +21,11 @@ SELECT a.id, a.path, a.currency, a.class FROM ledger_accounts a
 WHERE a.platform_id = $1 AND ($2 = '' OR a.class = $2)
 ORDER BY a.currency COLLATE "C", a.path COLLATE "C"`
 
-	// What was debited and credited up to a posting: for each account its last checkpoint by
-	// then (ledger_checkpoints_pkey), and the entries after that, all in the months from a
-	// moment on (ledger_entries_by_debit_account, ledger_entries_by_credit_account). One statement a posting: what
-	// lies around it is on few pages, whatever the account.
+	// The debits and credits of each account up to a posting: its last snapshot at or before
+	// the posting (ledger_balance_snapshots_pkey) and the entries after that, within bounds
+	// of recorded time (ledger_entries_by_debit_account, ledger_entries_by_credit_account).
+	// One statement for each posting: the rows around it are on few pages, whatever the
+	// account.
 	turnoversUpto = `
 SELECT a.id, (coalesce(k.debit_total, 0) + d.amount)::text, (coalesce(k.credits, 0) + c.amount)::text
 FROM ledger_accounts a
@@ -43,10 +44,10 @@ CROSS JOIN LATERAL (
 ) c
 WHERE a.platform_id = $1 AND ($2 = '' OR a.class = $2)`
 
-	// What was recorded after a moment ($2) and took effect by then already counts, and what
-	// was recorded by then and took effect later does not count yet. Postings are found
-	// around the moment ($3 to $6, by the primary keys), unless they are astray
-	// (ledger_backdated_entries_by_gap).
+	// Corrects totals by recorded time to totals by effective time at a time ($2): adds
+	// entries recorded after it and effective by then, and subtracts entries recorded by then
+	// and effective later. Most are found around the time ($3 to $6, by the primary keys),
+	// backdated ones by ledger_backdated_entries_by_gap.
 	effectiveAdjustments = `
 WITH moves AS (
     SELECT e.debit_account_id, e.credit_account_id, CASE WHEN p.recorded_at > $2 THEN e.amount ELSE -e.amount END AS amount
@@ -62,30 +63,30 @@ SELECT side.id, sum(side.debit)::text, sum(side.credit)::text
 FROM moves m
 CROSS JOIN LATERAL (VALUES (m.debit_account_id, m.amount, 0), (m.credit_account_id, 0, m.amount)) side (id, debit, credit)
 GROUP BY side.id`
-	// Debits minus credits of one account among it.
+	// The same for one account: debits minus credits.
 	accountAdjustment = effectiveAdjustments + `
 SELECT coalesce(sum(CASE WHEN m.debit_account_id = $7 THEN m.amount ELSE -m.amount END), 0)::text
 FROM moves m WHERE $7 IN (m.debit_account_id, m.credit_account_id)`
 )
 
-// adjustmentArgs are the first arguments of shifted.
-func adjustmentArgs(ctx context.Context, q Querier, platform uuid.UUID, m months, moment time.Time) ([]any, error) {
-	near, err := recordedRange(ctx, q, platform, m, m.widen(period.Interval{From: moment, To: upTo(moment).To}))
-	from, until := near.timeBounds()
-	return []any{pgUUID(platform), moment, near.after, near.upto, from, until}, err
+// adjustmentArgs returns the arguments of effectiveAdjustments.
+func adjustmentArgs(ctx context.Context, q Querier, platform uuid.UUID, m months, at time.Time) ([]any, error) {
+	recorded, err := recordedRange(ctx, q, platform, m, m.widen(period.Interval{From: at, To: upTo(at).To}))
+	from, until := recorded.timeBounds()
+	return []any{pgUUID(platform), at, recorded.after, recorded.upto, from, until}, err
 }
 
-// readAdjustment is what was recorded after a moment on an account and took effect by then, less
-// what was recorded by then and took effect later: debits less credits.
-func readAdjustment(ctx context.Context, q Querier, platform uuid.UUID, m months, number int64, moment time.Time) (money.Total, error) {
-	args, err := adjustmentArgs(ctx, q, platform, m, moment)
+// readAdjustment returns the correction of an account's balance by recorded time to that by
+// effective time: debits minus credits.
+func readAdjustment(ctx context.Context, q Querier, platform uuid.UUID, m months, accountID int64, at time.Time) (money.Total, error) {
+	args, err := adjustmentArgs(ctx, q, platform, m, at)
 	if err != nil {
 		return money.Total{}, err
 	}
-	return readTotal(ctx, q, accountAdjustment, append(args, number)...)
+	return readTotal(ctx, q, accountAdjustment, append(args, accountID)...)
 }
 
-// Turnovers is as ports.Finance says.
+// Turnovers implements ports.Finance.
 func (r *Reader) Turnovers(ctx context.Context, p ident.Platform, class ledger.Class, cuts []ports.Cutoff, each func(ports.AccountTurnovers) error) error {
 	err := r.readOnly(ctx, func(q Querier) error {
 		t := turnoverReport{platform: p, class: class, cutoffs: cuts, index: map[int64]int{}}
@@ -111,14 +112,14 @@ func (r *Reader) Turnovers(ctx context.Context, p ident.Platform, class ledger.C
 	return nil
 }
 
-// turnoverReport gathers the turnovers of the accounts of a platform.
+// turnoverReport collects the turnovers of the accounts of a platform.
 type turnoverReport struct {
 	platform ident.Platform
 	class    ledger.Class
 	months   months
 	cutoffs  []ports.Cutoff
 	lines    []ports.AccountTurnovers
-	index    map[int64]int // of an account's number in lines
+	index    map[int64]int // account id to index in lines
 }
 
 func (t *turnoverReport) findAccounts(ctx context.Context, q Querier) (err error) {
@@ -131,12 +132,12 @@ func (t *turnoverReport) findAccounts(ctx context.Context, q Querier) (err error
 		}
 	}
 	return query(ctx, q, turnoverAccounts, []any{pgUUID(t.platform.UUID()), string(t.class)}, func(rows pgx.Rows) error {
-		var number int64
+		var accountID int64
 		var path, currency, class string
-		if err := rows.Scan(&number, &path, &currency, &class); err != nil {
+		if err := rows.Scan(&accountID, &path, &currency, &class); err != nil {
 			return err
 		}
-		t.index[number] = len(t.lines)
+		t.index[accountID] = len(t.lines)
 		t.lines = append(t.lines, ports.AccountTurnovers{
 			Account: ledger.Account{Platform: t.platform, Path: path, Currency: money.Currency(currency)},
 			Class:   ledger.Class(class), Turnovers: make([]ports.Turnover, len(t.cutoffs)),
@@ -145,7 +146,7 @@ func (t *turnoverReport) findAccounts(ctx context.Context, q Querier) (err error
 	})
 }
 
-// addRecorded fills in what was recorded by the moments.
+// addRecorded sets the turnovers by recorded time.
 func (t *turnoverReport) addRecorded(ctx context.Context, q Querier) error {
 	for i, cut := range t.cutoffs {
 		s := t.months.withTimeBounds(allPostings)
@@ -164,7 +165,7 @@ func (t *turnoverReport) addRecorded(ctx context.Context, q Querier) error {
 	return nil
 }
 
-// addEffectiveAdjustments corrects, where a cut is by effective time, what was recorded by then.
+// addEffectiveAdjustments corrects the turnovers of cutoffs by effective time.
 func (t *turnoverReport) addEffectiveAdjustments(ctx context.Context, q Querier) error {
 	for i, cut := range t.cutoffs {
 		if cut.By != ports.ByEffective || cut.Moment.IsZero() {
@@ -181,24 +182,24 @@ func (t *turnoverReport) addEffectiveAdjustments(ctx context.Context, q Querier)
 	return nil
 }
 
-// addRows adds what a statement says of accounts to a cut.
+// addRows adds the rows of a statement to a cutoff.
 func (t *turnoverReport) addRows(ctx context.Context, q Querier, cut int, statement string, args ...any) error {
 	return query(ctx, q, statement, args, func(rows pgx.Rows) error {
-		var number int64
+		var accountID int64
 		var debits, credits string
-		if err := rows.Scan(&number, &debits, &credits); err != nil {
+		if err := rows.Scan(&accountID, &debits, &credits); err != nil {
 			return err
 		}
-		return t.add(number, cut, debits, credits)
+		return t.add(accountID, cut, debits, credits)
 	})
 }
 
-func (t *turnoverReport) add(number int64, cut int, debits, credits string) error {
-	place, wanted := t.index[number]
-	if !wanted {
+func (t *turnoverReport) add(accountID int64, cut int, debits, credits string) error {
+	index, found := t.index[accountID]
+	if !found {
 		return nil
 	}
-	turnover := &t.lines[place].Turnovers[cut]
+	turnover := &t.lines[index].Turnovers[cut]
 	for _, side := range []struct {
 		sum  *money.Total
 		text string

@@ -18,7 +18,7 @@ const (
 	insertCheckpointKey  = `INSERT INTO ledger_log_keys (id, public_key, encrypted_key, valid_from) VALUES ($1, $2, $3, $4)`
 )
 
-// CheckpointKeys is as ports.HeadKeyStore says.
+// CheckpointKeys implements ports.CheckpointKeyStore.
 func (l *Log) CheckpointKeys(ctx context.Context) (keys []ports.SealedCheckpointKey, err error) {
 	err = l.withConn(ctx, func(q Querier) error {
 		keys, err = readCheckpointKeys(ctx, q)
@@ -46,14 +46,14 @@ func readCheckpointKeys(ctx context.Context, q Querier) (keys []ports.SealedChec
 	return keys, wrapError("read the keys of the log", err)
 }
 
-// ReplaceCheckpointKey is as ports.HeadKeyStore says. It refuses to leave two keys without an
-// end: that is how two processes that do it at once are told apart.
-func (l *Log) ReplaceCheckpointKey(ctx context.Context, ends uuid.UUID, with ports.SealedCheckpointKey) (bool, error) {
+// ReplaceCheckpointKey implements ports.CheckpointKeyStore. If two processes replace the key
+// at the same time, the index ledger_log_key_one_active lets only one succeed.
+func (l *Log) ReplaceCheckpointKey(ctx context.Context, expired uuid.UUID, replacement ports.SealedCheckpointKey) (bool, error) {
 	err := pgx.BeginFunc(ctx, l.pool, func(tx pgx.Tx) error {
-		if err := execOne(ctx, tx, "end a key", expireCheckpointKey, pgUUID(ends), with.ValidFrom); err != nil {
+		if err := execOne(ctx, tx, "end a key", expireCheckpointKey, pgUUID(expired), replacement.ValidFrom); err != nil {
 			return err
 		}
-		return execOne(ctx, tx, "add a key", insertCheckpointKey, pgUUID(with.ID), with.Public[:], with.Sealed, with.ValidFrom)
+		return execOne(ctx, tx, "add a key", insertCheckpointKey, pgUUID(replacement.ID), replacement.Public[:], replacement.Sealed, replacement.ValidFrom)
 	})
 	var pg *pgconn.PgError
 	if errors.As(err, &pg) && pg.ConstraintName == "ledger_log_key_one_active" {

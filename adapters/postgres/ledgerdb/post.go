@@ -13,35 +13,35 @@ import (
 	"causeway/ledger"
 )
 
-// Post writes postings, of any platforms, in the order given, in the transaction of q.
-// Each gets the next number of its platform and a recorded time: now, or a microsecond
-// after the one before when the clock has not moved on. What is written already, with
-// the same content, is passed over.
+// Post writes postings, for any platforms, in the order given, in the transaction of q.
+// Each gets the next sequence number of its platform and a recorded time: now, or one
+// microsecond after the previous posting if now is not later. A posting that exists with
+// the same content is skipped.
 //
-// Errors, with nothing written: ledger.ErrInvalid, a *ledger.ShortError,
-// ledger.ErrConflict, ledger.ErrReversal, ledger.ErrOverflow. Any other error is the
-// database's and leaves the transaction to be rolled back.
+// Errors, with nothing written: ledger.ErrInvalid, *ledger.InsufficientBalanceError,
+// ledger.ErrConflict, ledger.ErrNotReversible, ledger.ErrOverflow. Any other error is a
+// database error; the caller must roll the transaction back.
 //
-// A posting that would be effective in a month that is closed, or held and nobody has
-// authorised it, is written as ledger.Posting.MovedTo says, to the first moment of the
-// first month that takes it.
-func (b *Store) Post(ctx context.Context, q Querier, now time.Time, postings []ledger.Posting) error {
-	fresh, err := deduplicate(postings)
+// A posting that would be effective in a closed month, or in a soft-closed month without
+// an authorisation, is redated (ledger.Posting.Redate) to the start of the first month
+// that accepts it.
+func (s *Store) Post(ctx context.Context, q Querier, now time.Time, postings []ledger.Posting) error {
+	remaining, err := deduplicate(postings)
 	if err != nil {
 		return err
 	}
-	if err := b.checkReversals(ctx, q, fresh); err != nil {
+	if err := s.checkReversals(ctx, q, remaining); err != nil {
 		return err
 	}
-	for len(fresh) > 0 {
-		refused, err := b.writeBatch(ctx, q, now, fresh)
+	for len(remaining) > 0 {
+		refused, err := s.writeBatch(ctx, q, now, remaining)
 		switch {
 		case err != nil:
 			return err
 		case len(refused.known) > 0 || len(refused.late) > 0:
-			// Seldom: a repeat, of postings that say the same, or a month that takes no
-			// more. The rest is written by another round, under the locks of this one.
-			fresh = withoutKnown(redated(fresh, refused.late), refused.known)
+			// Rare: repeated postings with the same content, or a closed month. The next
+			// round writes the rest, under the locks that this one took.
+			remaining = withoutKnown(redated(remaining, refused.late), refused.known)
 		case len(refused.shortages) > 0:
 			return refused.shortageError()
 		default:
@@ -54,7 +54,7 @@ func (b *Store) Post(ctx context.Context, q Querier, now time.Time, postings []l
 // deduplicate validates the postings and drops repeats within the batch.
 func deduplicate(postings []ledger.Posting) ([]ledger.Posting, error) {
 	first := make(map[postingKey]int, len(postings))
-	kept := make([]ledger.Posting, 0, len(postings))
+	unique := make([]ledger.Posting, 0, len(postings))
 	for _, p := range postings {
 		if err := p.Validate(); err != nil {
 			return nil, err
@@ -62,13 +62,13 @@ func deduplicate(postings []ledger.Posting) ([]ledger.Posting, error) {
 		i, repeated := first[postingKeyOf(p)]
 		switch {
 		case !repeated:
-			first[postingKeyOf(p)] = len(kept)
-			kept = append(kept, p)
-		case !p.Equal(kept[i]):
+			first[postingKeyOf(p)] = len(unique)
+			unique = append(unique, p)
+		case !p.Equal(unique[i]):
 			return nil, conflictError(p)
 		}
 	}
-	return kept, nil
+	return unique, nil
 }
 
 // withoutKnown drops the postings with these keys.
@@ -76,7 +76,7 @@ func withoutKnown(postings []ledger.Posting, known []postingKey) []ledger.Postin
 	return slices.DeleteFunc(postings, func(p ledger.Posting) bool { return slices.Contains(known, postingKeyOf(p)) })
 }
 
-// redated puts the postings in late where their months still take them.
+// redated moves the postings in late to the earliest time that is allowed.
 func redated(postings []ledger.Posting, late map[postingKey]time.Time) []ledger.Posting {
 	for i, p := range postings {
 		if to, ok := late[postingKeyOf(p)]; ok {
@@ -86,9 +86,9 @@ func redated(postings []ledger.Posting, late map[postingKey]time.Time) []ledger.
 	return postings
 }
 
-// checkReversals sees to it that each reversal mirrors a posting that exists, in the
-// books or earlier in the batch. That it is the only one is the schema's to hold.
-func (b *Store) checkReversals(ctx context.Context, q Querier, batch []ledger.Posting) error {
+// checkReversals checks that each reversal mirrors a posting in the ledger or earlier in
+// the batch. The schema ensures that a posting is reversed only once.
+func (s *Store) checkReversals(ctx context.Context, q Querier, batch []ledger.Posting) error {
 	originals := map[postingKey]ledger.Posting{}
 	var wanted []postingKey
 	for _, p := range batch {
@@ -100,29 +100,29 @@ func (b *Store) checkReversals(ctx context.Context, q Querier, batch []ledger.Po
 	if len(wanted) == 0 {
 		return nil
 	}
-	stored, err := b.postings(ctx, q, wanted)
+	stored, err := s.postings(ctx, q, wanted)
 	if err != nil {
 		return err
 	}
-	seen := map[postingKey]bool{}
+	earlier := map[postingKey]bool{}
 	for _, p := range batch {
-		seen[postingKeyOf(p)] = true
+		earlier[postingKeyOf(p)] = true
 		if p.Reverses == uuid.Nil {
 			continue
 		}
 		key := postingKey{p.Platform, p.Reverses}
 		original, ok := stored[key]
-		if !ok && seen[key] {
+		if !ok && earlier[key] {
 			original, ok = originals[key], true
 		}
 		if !ok || !p.IsReversalOf(original) {
-			return fmt.Errorf("%w: %s by %s: it is not there, or not mirrored", ledger.ErrNotReversible, p.Reverses, p.ID)
+			return fmt.Errorf("%w: %s by %s: the original does not exist or is not mirrored", ledger.ErrNotReversible, p.Reverses, p.ID)
 		}
 	}
 	return nil
 }
 
-// postingKey names a posting: an id is unique within its platform.
+// postingKey identifies a posting: an id is unique within its platform.
 type postingKey struct {
 	platform ident.Platform
 	id       uuid.UUID
@@ -134,16 +134,16 @@ func conflictError(p ledger.Posting) error {
 	return fmt.Errorf("%w: %s (%s)", ledger.ErrConflict, p.ID, p.Kind)
 }
 
-// refusal is why a batch was not written: postings that are there already, postings
-// whose month does not take them, with where they may be instead, and accounts that
-// would go below zero or overflow.
+// refusal says why a batch was not written: postings that exist already, postings in
+// closed months with the earliest time that is allowed, and accounts that would be
+// overdrawn or overflow.
 type refusal struct {
 	known     []postingKey
 	late      map[postingKey]time.Time
 	shortages []error
 }
 
-// shortageError joins what each account has to say into one error.
+// shortageError joins the errors of all accounts into one.
 func (r refusal) shortageError() error {
 	var all ledger.InsufficientBalanceError
 	for _, err := range r.shortages {

@@ -1,16 +1,17 @@
-// Package books keeps the ledger in PostgreSQL: it writes postings, reads balances
-// and entries, moves checkpoints forward, and streams everything for an audit.
+// Package ledgerdb stores the ledger in PostgreSQL. It writes postings, reads balances and
+// entries, creates balance snapshots, stores the log of postings, and streams the whole
+// ledger for an audit.
 //
-// The rules that many writers at once could break are held by its statements and the
-// schema, not by its callers. It never opens or ends the transaction it writes in,
-// and it never decides what to post. It expects READ COMMITTED, where each statement
-// sees what was committed before it began.
+// The rules that concurrent writers could break are enforced by its statements and the
+// schema, not by its callers. It never begins or ends the transaction it writes in, and
+// it never decides what to post. It expects READ COMMITTED, where each statement sees
+// what was committed before the statement began.
 //
-// The locks of a transaction are taken in one order, so that two cannot wait for each
-// other in a circle: new guarded accounts, guarded balances in account order, other
-// new accounts, and last the clocks of the platforms. From Post to the commit no other
-// transaction can post on the same platforms, so Post belongs at the very end of a
-// unit of work, once, with everything there is to post.
+// All transactions take their locks in one order, so that they cannot deadlock: new
+// accounts that may not be overdrawn, stored balances in account order, other new
+// accounts, and last the clocks of the platforms. From Post to the commit no other
+// transaction can post on the same platforms. So Post is called once, at the end of a
+// unit of work, with all its postings.
 package ledgerdb
 
 import (
@@ -20,25 +21,25 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 )
 
-// Store writes and reads the ledger. It keeps nothing but a cache of accounts, which
-// never change, so one serves all connections to one database.
+// Store writes and reads the ledger. It holds only a cache of accounts, which never
+// change, so one Store is enough for all connections to a database.
 type Store struct {
 	accounts accountCache
 }
 
-// New makes the books of one database.
+// New returns the store of one database.
 func New() *Store { return &Store{} }
 
-// Querier is where statements run: a *pgx.Conn with a transaction open, or a pgx.Tx.
+// Querier runs statements: a *pgx.Conn with a transaction open, or a pgx.Tx.
 type Querier interface {
 	Prepare(ctx context.Context, name, sql string) (*pgconn.StatementDescription, error)
 	Query(ctx context.Context, sql string, args ...any) (pgx.Rows, error)
 	QueryRow(ctx context.Context, sql string, args ...any) pgx.Row
 }
 
-// prepare makes sure that the connection has the statements prepared, whatever mode
-// its pool is configured for. It costs a round trip the first time only. A statement
-// is known by its own text, so it can then be sent like any other.
+// prepare prepares the statements on the connection, whatever mode its pool is configured
+// for. It costs a round trip the first time only. The name of a prepared statement is its
+// own text, so it is then sent like any other.
 func prepare(ctx context.Context, q Querier, statements ...string) error {
 	for _, s := range statements {
 		if _, err := q.Prepare(ctx, s, s); err != nil {
@@ -48,7 +49,7 @@ func prepare(ctx context.Context, q Querier, statements ...string) error {
 	return nil
 }
 
-// query runs a prepared statement and hands its rows, if it has any, to scan one by one.
+// query runs a prepared statement and calls scan for each row.
 func query(ctx context.Context, q Querier, statement string, args []any, scan func(pgx.Rows) error) error {
 	if err := prepare(ctx, q, statement); err != nil {
 		return err
@@ -60,8 +61,8 @@ func query(ctx context.Context, q Querier, statement string, args []any, scan fu
 	return forEachRow(rows, scan)
 }
 
-// queryFreshPlan runs a statement that is seldom asked and depends on how much there is, so it
-// is planned for what is there now, and hands its rows to scan one by one.
+// queryFreshPlan runs a statement that is rare and whose best plan depends on the size of
+// the tables, so it is planned each time. It calls scan for each row.
 func queryFreshPlan(ctx context.Context, q Querier, statement string, args []any, scan func(pgx.Rows) error) error {
 	rows, err := q.Query(ctx, statement, append([]any{pgx.QueryExecModeCacheDescribe}, args...)...)
 	if err != nil {
@@ -70,7 +71,7 @@ func queryFreshPlan(ctx context.Context, q Querier, statement string, args []any
 	return forEachRow(rows, scan)
 }
 
-// forEachRow hands the rows to scan one by one and closes them.
+// forEachRow calls scan for each row and closes the rows.
 func forEachRow(rows pgx.Rows, scan func(pgx.Rows) error) error {
 	defer rows.Close()
 	for rows.Next() {

@@ -13,7 +13,7 @@ import (
 	"causeway/ports"
 )
 
-// Views shows the books of a moment. It takes no lock that a writer could wait for.
+// Views opens views of the ledger at a time. It takes no lock that blocks a writer.
 type Views struct {
 	store *Store
 	db    AuditSource
@@ -21,14 +21,14 @@ type Views struct {
 
 var _ ports.LedgerViews = (*Views)(nil)
 
-// NewViews shows the books of the database that db is connected to.
+// NewViews returns the views of the ledger in the database of db.
 func NewViews(b *Store, db AuditSource) *Views { return &Views{b, db} }
 
-// What is read of one account is looked up by keys and planned once, whatever the
-// session is set to; what is read of all is planned for what is there. What is read run by
-// run is too, and yet row by row by keys: where little is known of a table, anything else
-// may compare each row with each. All may take
-// longer than ordinary statements. A reader who is gone ends them by ctx.
+// Planner settings, whatever those of the session are. Queries about one account look rows up
+// by key and are planned once. Queries about all accounts are planned for the current size
+// of the tables. So are queries that read range by range, but they look rows up by key: for
+// tables without statistics, other joins may compare every row with every other. No query
+// has a timeout; ctx ends them.
 const (
 	noTimeouts          = `SET LOCAL statement_timeout = 0; SET LOCAL idle_in_transaction_session_timeout = 0; SET LOCAL cursor_tuple_fraction = 1; `
 	indexLookupSettings = `SET LOCAL enable_seqscan = off; SET LOCAL enable_hashjoin = off; SET LOCAL enable_mergejoin = off; SET LOCAL plan_cache_mode = force_generic_plan`
@@ -36,7 +36,7 @@ const (
 	bulkReadSettings    = `SET LOCAL enable_seqscan = on; SET LOCAL enable_hashjoin = on; SET LOCAL enable_mergejoin = on; SET LOCAL plan_cache_mode = auto`
 )
 
-// The last posting by a moment; that of the clock when it is detached.
+// The last posting at a time; its recorded time is that of the clock if it is archived.
 const selectPositionAt = `
 SELECT w.seq, coalesce(p.recorded_at, c.recorded_at)
 FROM ledger_clocks c
@@ -44,11 +44,11 @@ CROSS JOIN LATERAL (SELECT CASE WHEN $2::timestamptz IS NULL THEN c.seq ELSE led
 LEFT JOIN ledger_postings p ON p.platform_id = c.platform_id AND p.seq = w.seq
 WHERE c.platform_id = $1 AND w.seq > 0`
 
-// View is as ports.BookViews says: all of it runs in one repeatable-read transaction.
+// View implements ports.LedgerViews. fn runs in one repeatable-read transaction.
 func (v *Views) View(ctx context.Context, p ident.Platform, asOf time.Time, fn func(context.Context, ports.LedgerView) error) (err error) {
 	tx, err := v.db.BeginTx(ctx, pgx.TxOptions{IsoLevel: pgx.RepeatableRead, AccessMode: pgx.ReadOnly})
 	if err != nil {
-		return fmt.Errorf("view the books: %w", err)
+		return fmt.Errorf("view the ledger: %w", err)
 	}
 	defer func() {
 		if rollback := tx.Rollback(context.WithoutCancel(ctx)); rollback != nil && !errors.Is(rollback, pgx.ErrTxClosed) {
@@ -57,7 +57,7 @@ func (v *Views) View(ctx context.Context, p ident.Platform, asOf time.Time, fn f
 	}()
 	view := &ledgerView{store: v.store, tx: tx, platform: p}
 	if err := view.applySettings(ctx, noTimeouts+indexLookupSettings); err != nil {
-		return fmt.Errorf("view the books: %w", err)
+		return fmt.Errorf("view the ledger: %w", err)
 	}
 	if view.months, err = loadMonths(ctx, tx, p.UUID()); err != nil {
 		return err
@@ -71,7 +71,7 @@ func (v *Views) View(ctx context.Context, p ident.Platform, asOf time.Time, fn f
 		return err
 	})
 	if err != nil {
-		return fmt.Errorf("view the books: %w", err)
+		return fmt.Errorf("view the ledger: %w", err)
 	}
 	return fn(ctx, view)
 }
@@ -82,7 +82,7 @@ type ledgerView struct {
 	platform    ident.Platform
 	months      months
 	last        ports.LedgerPosition
-	cursorCount int // how many were opened
+	cursorCount int // cursors opened so far
 }
 
 func (v *ledgerView) applySettings(ctx context.Context, settings string) error {
@@ -90,19 +90,19 @@ func (v *ledgerView) applySettings(ctx context.Context, settings string) error {
 	return err
 }
 
-// withSettings runs what reads much at a time with other settings.
+// withSettings runs read with other planner settings.
 func (v *ledgerView) withSettings(ctx context.Context, settings string, read func() error) error {
 	if err := v.applySettings(ctx, settings); err != nil {
 		return err
 	}
 	if err := read(); err != nil {
-		return err // the transaction ends with it
+		return err // the transaction ends, and the settings with it
 	}
 	return v.applySettings(ctx, indexLookupSettings)
 }
 
-// firstNeededSeq is the last posting before a period that is not needed for it, beside checkpoints:
-// nothing in months that are detached is effective later.
+// firstNeededSeq returns the number after which postings are needed, beside snapshots, for an
+// interval. No posting of an archived month is effective after it.
 func (v *ledgerView) firstNeededSeq(p period.Interval) (int64, error) {
 	if v.months.lastArchivedSeq == 0 {
 		return 0, nil
@@ -113,10 +113,11 @@ func (v *ledgerView) firstNeededSeq(p period.Interval) (int64, error) {
 	return v.months.lastArchivedSeq, v.months.checkAvailable(p.BeforeFrom())
 }
 
-// LastPosting is as ports.BookView says.
+// LastPosting implements ports.LedgerView.
 func (v *ledgerView) LastPosting() ports.LedgerPosition { return v.last }
 
-// optionalTime is a moment to the microsecond that the tables have; nil for none.
+// optionalTime returns a time to the microsecond, as the tables have it; nil for the zero
+// time.
 func optionalTime(t time.Time) any {
 	if t.IsZero() {
 		return nil

@@ -12,10 +12,11 @@ import (
 	"causeway/ports"
 )
 
-// What touches each account on either side after a posting ($7), added up, and what it came
-// to by then: its last checkpoint. Of one account it rides on
-// ledger_account_path_and_currency_unique, ledger_entries_by_debit_account, ledger_entries_by_credit_account
-// and the primary keys of postings; of all it reads each table once.
+// The sums of each account's entries after a posting ($7), and its balance at that posting,
+// which is its last snapshot. For one account it uses
+// ledger_account_path_and_currency_unique, ledger_entries_by_debit_account,
+// ledger_entries_by_credit_account and the primary keys of postings; for all accounts it
+// reads each table once.
 const selectTurnovers = `
 WITH moves AS (
     SELECT e.debit_account_id AS id, e.seq, e.recorded_at, e.amount AS debit, NULL::bigint AS credit
@@ -50,14 +51,14 @@ LEFT JOIN LATERAL (
 WHERE a.platform_id = $1 AND ($2 = '' OR a.path = $2) AND ($3 = '' OR a.currency = $3) AND (s.id IS NOT NULL OR k.seq IS NOT NULL)
 ORDER BY a.path, a.currency`
 
-// accountFetchSize is how many accounts are fetched and held at once.
+// accountFetchSize is the number of accounts fetched at a time.
 const accountFetchSize = 500
 
-// Accounts is as ports.BookView says. A cursor leaves the connection free between two
-// steps, so that a callback may ask for more. Accounts that were made after the view's
-// last posting are none of it.
-func (v *ledgerView) Accounts(ctx context.Context, of ports.LedgerFilter, each func(ports.AccountTurnover) error) error {
-	begin, err := v.firstNeededSeq(of.Interval)
+// Accounts implements ports.LedgerView. It uses a cursor, so that the connection is free
+// for other queries of the callback. Accounts created after the view's last posting are not
+// included.
+func (v *ledgerView) Accounts(ctx context.Context, filter ports.LedgerFilter, each func(ports.AccountTurnover) error) error {
+	firstSeq, err := v.firstNeededSeq(filter.Interval)
 	if err != nil {
 		return err
 	}
@@ -65,31 +66,31 @@ func (v *ledgerView) Accounts(ctx context.Context, of ports.LedgerFilter, each f
 	cursor := fmt.Sprintf("accounts_%d", v.cursorCount)
 	declare := func() error {
 		_, err := v.tx.Exec(ctx, "DECLARE "+cursor+" NO SCROLL CURSOR FOR "+selectTurnovers, pgx.QueryExecModeCacheDescribe,
-			pgUUID(v.platform.UUID()), of.Path, string(of.Currency), v.last.Seq, optionalTime(of.From), optionalTime(of.To), begin)
+			pgUUID(v.platform.UUID()), filter.Path, string(filter.Currency), v.last.Seq, optionalTime(filter.From), optionalTime(filter.To), firstSeq)
 		return err
 	}
 	if err := v.withSettings(ctx, bulkReadSettings, declare); err != nil {
-		return fmt.Errorf("add up accounts: %w", err)
+		return fmt.Errorf("sum accounts: %w", err)
 	}
 	fetch := fmt.Sprintf("FETCH %d FROM %s", accountFetchSize, cursor)
 	for {
-		step, err := v.fetchTurnovers(ctx, fetch)
+		batch, err := v.fetchTurnovers(ctx, fetch)
 		if err != nil {
-			return fmt.Errorf("add up accounts: %w", translateError(err))
+			return fmt.Errorf("sum accounts: %w", translateError(err))
 		}
-		for _, t := range step {
+		for _, t := range batch {
 			if err := each(t); err != nil {
 				return err
 			}
 		}
-		if len(step) < accountFetchSize {
+		if len(batch) < accountFetchSize {
 			_, err := v.tx.Exec(ctx, "CLOSE "+cursor)
 			return err
 		}
 	}
 }
 
-func (v *ledgerView) fetchTurnovers(ctx context.Context, fetch string) (step []ports.AccountTurnover, err error) {
+func (v *ledgerView) fetchTurnovers(ctx context.Context, fetch string) (batch []ports.AccountTurnover, err error) {
 	rows, err := v.tx.Query(ctx, fetch, pgx.QueryExecModeExec)
 	if err != nil {
 		return nil, err
@@ -97,10 +98,10 @@ func (v *ledgerView) fetchTurnovers(ctx context.Context, fetch string) (step []p
 	err = forEachRow(rows, func(rows pgx.Rows) error {
 		t, err := scanTurnover(rows)
 		t.Account.Platform = v.platform
-		step = append(step, t)
+		batch = append(batch, t)
 		return err
 	})
-	return step, err
+	return batch, err
 }
 
 func scanTurnover(rows pgx.Rows) (t ports.AccountTurnover, err error) {

@@ -13,8 +13,7 @@ import (
 
 const entryColumns = `e.seq, e.entry_no, d.path, c.path, e.currency, e.amount, p.id, p.kind, p.transaction_id, p.effective_at, p.recorded_at, p.memo, p.reverses`
 
-// One run of postings with their entries, recorded from $7 until before $8, along the
-// primary keys; accounts by ledger_accounts_pkey.
+// The entries of a range of postings, recorded from $7 until before $8. Uses the primary keys.
 const selectEntriesInRange = `
 SELECT ` + entryColumns + `
 FROM ledger_entries e
@@ -26,8 +25,8 @@ WHERE e.platform_id = $1 AND e.seq > $2 AND e.seq <= $3 AND e.recorded_at >= $7 
   AND ($5::timestamptz IS NULL OR p.effective_at >= $5) AND ($6::timestamptz IS NULL OR p.effective_at < $6)
 ORDER BY e.seq, e.entry_no`
 
-// What touches accounts at a path, along ledger_entries_by_debit_account and ledger_entries_by_credit_account.
-// An entry between two of them is one entry.
+// The entries of the accounts at a path. Uses ledger_entries_by_debit_account and
+// ledger_entries_by_credit_account.
 const selectEntriesOfPath = `
 SELECT ` + entryColumns + `
 FROM (
@@ -48,25 +47,25 @@ const (
 	orderByEffective = `p.effective_at, e.seq, e.entry_no`
 )
 
-// entryRangeSize is how many postings are read with one statement.
+// entryRangeSize is the number of postings read by one statement.
 const entryRangeSize = 5_000
 
-// Entries is as ports.BookView says. The whole of the books is read in runs, so that
-// nothing has to be sorted and the first entry comes at once; what touches one path is
+// Entries implements ports.LedgerView. Without a path it reads ranges of postings, so that
+// nothing is sorted and the first entry is available at once. The entries of one path are
 // sorted by the database.
-func (v *ledgerView) Entries(ctx context.Context, of ports.LedgerFilter, each func(ports.RecordedEntry) error) error {
-	if of.Path != "" {
-		return v.entriesOfPath(ctx, of, orderByRecorded, each)
+func (v *ledgerView) Entries(ctx context.Context, filter ports.LedgerFilter, each func(ports.RecordedEntry) error) error {
+	if filter.Path != "" {
+		return v.entriesOfPath(ctx, filter, orderByRecorded, each)
 	}
-	begin, err := v.firstNeededSeq(of.Interval)
+	firstSeq, err := v.firstNeededSeq(filter.Interval)
 	if err != nil {
 		return err
 	}
 	return v.withSettings(ctx, rangeReadSettings, func() error {
-		for after := begin; after < v.last.Seq; after += entryRangeSize {
-			run := v.months.withTimeBounds(seqRange{after: after, upto: min(after+entryRangeSize, v.last.Seq)})
-			from, until := run.timeBounds()
-			args := []any{pgUUID(v.platform.UUID()), run.after, run.upto, string(of.Currency), optionalTime(of.From), optionalTime(of.To), from, until}
+		for after := firstSeq; after < v.last.Seq; after += entryRangeSize {
+			r := v.months.withTimeBounds(seqRange{after: after, upto: min(after+entryRangeSize, v.last.Seq)})
+			from, until := r.timeBounds()
+			args := []any{pgUUID(v.platform.UUID()), r.after, r.upto, string(filter.Currency), optionalTime(filter.From), optionalTime(filter.To), from, until}
 			if err := queryFreshPlan(ctx, v.tx, selectEntriesInRange, args, scanInto(each)); err != nil {
 				return fmt.Errorf("read entries: %w", err)
 			}
@@ -75,19 +74,19 @@ func (v *ledgerView) Entries(ctx context.Context, of ports.LedgerFilter, each fu
 	})
 }
 
-// EntriesByEffectiveTime is as ports.BookView says.
-func (v *ledgerView) EntriesByEffectiveTime(ctx context.Context, account ledger.Account, of period.Interval, each func(ports.RecordedEntry) error) error {
-	return v.entriesOfPath(ctx, ports.LedgerFilter{Interval: of, Path: account.Path, Currency: account.Currency}, orderByEffective, each)
+// EntriesByEffectiveTime implements ports.LedgerView.
+func (v *ledgerView) EntriesByEffectiveTime(ctx context.Context, account ledger.Account, interval period.Interval, each func(ports.RecordedEntry) error) error {
+	return v.entriesOfPath(ctx, ports.LedgerFilter{Interval: interval, Path: account.Path, Currency: account.Currency}, orderByEffective, each)
 }
 
-func (v *ledgerView) entriesOfPath(ctx context.Context, of ports.LedgerFilter, order string, each func(ports.RecordedEntry) error) error {
-	begin, err := v.firstNeededSeq(of.Interval)
+func (v *ledgerView) entriesOfPath(ctx context.Context, filter ports.LedgerFilter, order string, each func(ports.RecordedEntry) error) error {
+	firstSeq, err := v.firstNeededSeq(filter.Interval)
 	if err != nil {
 		return err
 	}
-	args := []any{pgUUID(v.platform.UUID()), v.last.Seq, of.Path, string(of.Currency), optionalTime(of.From), optionalTime(of.To), begin}
+	args := []any{pgUUID(v.platform.UUID()), v.last.Seq, filter.Path, string(filter.Currency), optionalTime(filter.From), optionalTime(filter.To), firstSeq}
 	if err := query(ctx, v.tx, selectEntriesOfPath+order, args, scanInto(each)); err != nil {
-		return fmt.Errorf("read the entries of %s: %w", of.Path, err)
+		return fmt.Errorf("read the entries of %s: %w", filter.Path, err)
 	}
 	return nil
 }

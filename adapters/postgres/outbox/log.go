@@ -71,7 +71,7 @@ func (l *Log) Endpoint(ctx context.Context, p ident.Platform) (ports.Endpoint, e
 	return ports.Endpoint{URL: url, Environment: platform.Environment(environment)}, nil
 }
 
-// recordSQL rides on the primary keys. Whoever loses a race for the number of an
+// recordSQL uses the primary keys. Whoever loses a race for the number of an
 // attempt has an error, and asks again.
 const recordSQL = `
 WITH told AS (

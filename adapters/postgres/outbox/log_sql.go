@@ -14,7 +14,7 @@ import (
 )
 
 // How a delivery stands: it waits if it is in the queue or the backlog, else its last
-// attempt says. Each part rides on a primary key.
+// attempt says. Each part uses a primary key.
 const (
 	selectDelivery = `
 SELECT e.platform_id, e.id, e.subject_id, e.type, e.name, e.created_at,

@@ -20,7 +20,7 @@ import (
 // plan that was made while the queue was empty reads all of it for every element.
 // i is where in the columns a row stands.
 
-// Rides on the primary key of webhook_queue.
+// Uses the primary key of webhook_queue.
 const settleNewSQL = `
 WITH gone AS (
     DELETE FROM webhook_queue WHERE platform_id = $1 AND seq = ANY ($2::bigint[])

@@ -61,7 +61,7 @@ type session struct {
 
 // A loose scan: from each platform that has something to the next one, in as many
 // steps as there are such platforms. The gaps leave out those not asked for, so that
-// no step wades through the rows a busy owner has just deleted. Rides on the primary
+// no step wades through the rows a busy owner has just deleted. Uses the primary
 // key of webhook_queue and on webhook_backlog_due.
 const scanSQL = `
 WITH RECURSIVE gaps AS (

@@ -60,7 +60,7 @@ func queueEndpoint(batch *pgx.Batch, want ports.WebhookFetch, due *ports.DueWebh
 const xminSQL = `
 SELECT pg_snapshot_xmin(pg_current_snapshot())::text::bigint, CASE WHEN $1 THEN pg_current_xact_id()::text::bigint ELSE 0 END`
 
-// Rides on the primary keys of webhook_queue, webhook_events and webhook_backlog. The
+// Uses the primary keys of webhook_queue, webhook_events and webhook_backlog. The
 // events are looked up one by one (OFFSET 0), or a young table would be read whole.
 const newEventsSQL = `
 SELECT q.seq, q.subject_id, e.id, e.name, e.created_at, e.body,
@@ -104,7 +104,7 @@ func queueNewEvents(batch *pgx.Batch, want ports.WebhookFetch, m *watermark, bef
 	})
 }
 
-// Rides on webhook_backlog_due and the primary keys.
+// Uses webhook_backlog_due and the primary keys.
 const retriesSQL = `
 SELECT b.seq, b.subject_id, e.id, e.name, e.created_at, e.body, b.due_since, b.attempts, b.attempts_since_due,
        EXISTS (SELECT 1 FROM webhook_backlog x WHERE x.platform_id = $1 AND x.subject_id = b.subject_id AND x.seq < b.seq)

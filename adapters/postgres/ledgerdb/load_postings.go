@@ -14,7 +14,7 @@ import (
 	"causeway/ledger"
 )
 
-// Rides on ledger_posting_ids_pkey, the primary keys of one month, and ledger_accounts_pkey.
+// Uses ledger_posting_ids_pkey, the primary keys of one month, and ledger_accounts_pkey.
 const loadPostings = `
 SELECT p.platform_id, p.id, p.kind, p.transaction_id, p.effective_at, p.memo, p.reverses,
        d.path, c.path, e.currency, e.amount
@@ -26,15 +26,16 @@ JOIN ledger_accounts d ON d.platform_id = e.platform_id AND d.id = e.debit_accou
 JOIN ledger_accounts c ON c.platform_id = e.platform_id AND c.id = e.credit_account_id
 ORDER BY p.platform_id, p.seq, e.entry_no`
 
-// postings loads what is written under these keys; what is not there is missing.
-func (b *Store) postings(ctx context.Context, q Querier, keys []postingKey) (map[postingKey]ledger.Posting, error) {
+// postings loads the postings with these keys; those that do not exist are missing from
+// the result.
+func (s *Store) postings(ctx context.Context, q Querier, keys []postingKey) (map[postingKey]ledger.Posting, error) {
 	var platforms, ids uuidArray
-	asked := map[postingKey]bool{}
+	seen := map[postingKey]bool{}
 	for _, k := range keys {
-		if asked[k] {
+		if seen[k] {
 			continue
 		}
-		asked[k] = true
+		seen[k] = true
 		platforms, ids = append(platforms, pgUUID(k.platform.UUID())), append(ids, pgUUID(k.id))
 	}
 	found := map[postingKey]ledger.Posting{}

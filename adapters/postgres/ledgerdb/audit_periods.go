@@ -16,7 +16,7 @@ import (
 const (
 	auditMonths = `SELECT nullif(closed_before, '-infinity'), nullif(soft_closed_before, '-infinity') FROM ledger_clocks WHERE platform_id = $1`
 
-	// Each posting is held against the last closing before it, whose month is the latest:
+	// Each posting is compared with the last closing before it, whose month is the latest:
 	// one pass along the primary keys, whatever the number of months.
 	auditClosings = `
 SELECT k.month, k.closed_at, k.seq, k.digest, d.digest, i.many, coalesce(i.first, 0)
@@ -49,7 +49,7 @@ LEFT JOIN ledger_accounts a ON a.platform_id = $1 AND a.id = coalesce(t.account_
 ORDER BY 1, 2`
 )
 
-// Months is as ports.AuditView says.
+// Months implements ports.AuditView.
 func (v *auditView) Months(ctx context.Context, p ident.Platform) (m ports.AuditMonths, err error) {
 	err = queryFreshPlan(ctx, v.tx, auditMonths, []any{pgUUID(p.UUID())}, func(rows pgx.Rows) error {
 		var closed, open pgtype.Timestamptz
@@ -70,21 +70,21 @@ func (v *auditView) Months(ctx context.Context, p ident.Platform) (m ports.Audit
 	err = queryFreshPlan(ctx, v.tx, auditClosings, []any{pgUUID(p.UUID())}, func(rows pgx.Rows) error {
 		c := ports.AuditClosing{Closing: period.Closing{Platform: p}}
 		var month pgtype.Date
-		var at pgtype.Timestamptz
-		if err := rows.Scan(&month, &at, &c.Seq, &c.Digest, &c.TrueDigest, &c.LatePostings, &c.FirstLatePosting); err != nil {
+		var changedAt pgtype.Timestamptz
+		if err := rows.Scan(&month, &changedAt, &c.Seq, &c.Digest, &c.TrueDigest, &c.LatePostings, &c.FirstLatePosting); err != nil {
 			return err
 		}
-		c.Month, c.At = period.MonthOf(month.Time), utc(at)
+		c.Month, c.At = period.MonthOf(month.Time), utc(changedAt)
 		m.Closings = append(m.Closings, c)
 		return nil
 	})
 	return m, wrapError("audit months", err)
 }
 
-// Rides on ledger_closings_pkey.
+// Uses ledger_closings_pkey.
 const auditClosingCheckpoints = `SELECT month, log_checkpoint FROM ledger_closings WHERE platform_id = $1 AND log_checkpoint IS NOT NULL ORDER BY month`
 
-// ClosingCheckpoints is as ports.AuditView says.
+// ClosingCheckpoints implements ports.AuditView.
 func (v *auditView) ClosingCheckpoints(ctx context.Context, p ident.Platform) (closings []period.Closing, err error) {
 	err = queryFreshPlan(ctx, v.tx, auditClosingCheckpoints, []any{pgUUID(p.UUID())}, func(rows pgx.Rows) error {
 		c := period.Closing{Platform: p}
@@ -99,8 +99,8 @@ func (v *auditView) ClosingCheckpoints(ctx context.Context, p ident.Platform) (c
 	return closings, wrapError("audit months", err)
 }
 
-// MonthLines is as ports.AuditView says. The database sorts what does not fit into its
-// memory on its disk.
+// MonthLines implements ports.AuditView. The database sorts on disk what does not fit into
+// its memory.
 func (v *auditView) MonthLines(ctx context.Context, p ident.Platform, m ports.AuditMonths, each func(ports.AuditMonthLine) error) error {
 	before := pgtype.Date{InfinityModifier: pgtype.NegativeInfinity, Valid: true}
 	end := pgtype.Timestamptz{InfinityModifier: pgtype.NegativeInfinity, Valid: true}
@@ -135,7 +135,7 @@ func scanMonthLine(rows pgx.Rows, p ident.Platform) (line ports.AuditMonthLine, 
 		{trueDebits, &line.TrueDebits}, {trueCredits, &line.TrueCredits}, {opening.String, &line.Line.Opening},
 		{debits.String, &line.Line.Debits}, {credits.String, &line.Line.Credits}, {closing.String, &line.Line.Closing},
 	} {
-		if sum.text == "" { // a line that was not kept
+		if sum.text == "" { // no stored line
 			continue
 		}
 		if *sum.into, err = money.ParseTotal(sum.text); err != nil {
@@ -143,4 +143,38 @@ func scanMonthLine(rows pgx.Rows, p ident.Platform) (line ports.AuditMonthLine, 
 		}
 	}
 	return line, nil
+}
+
+const (
+	auditMonthChanges = `SELECT month, action, changed_at FROM ledger_period_changes WHERE platform_id = $1 ORDER BY id`
+
+	// Each posting was recorded between two changes, so the calls for all changes together
+	// read the postings once, by the primary keys.
+	auditUnauthorised = `
+SELECT count(*), coalesce(min(p.seq), 0) FROM ledger_postings p
+WHERE p.platform_id = $1 AND p.seq > ledger_seq_at($1, $2) AND p.seq <= ledger_seq_at($1, $3) AND p.effective_at >= $4 AND p.effective_at < $6
+  AND (p.effective_at < $5 OR NOT EXISTS (SELECT FROM ledger_authorisations a WHERE a.platform_id = $1 AND a.posting_id = p.id))`
+)
+
+// MonthChanges implements ports.AuditView.
+func (v *auditView) MonthChanges(ctx context.Context, p ident.Platform) (changes []period.Change, err error) {
+	err = queryFreshPlan(ctx, v.tx, auditMonthChanges, []any{pgUUID(p.UUID())}, func(rows pgx.Rows) error {
+		c := period.Change{Platform: p}
+		var month pgtype.Date
+		var changedAt pgtype.Timestamptz
+		if err := rows.Scan(&month, &c.Action, &changedAt); err != nil {
+			return err
+		}
+		c.Month, c.At = period.MonthOf(month.Time), utc(changedAt)
+		changes = append(changes, c)
+		return nil
+	})
+	return changes, wrapError("audit months", err)
+}
+
+// Unauthorised implements ports.AuditView.
+func (v *auditView) Unauthorised(ctx context.Context, p ident.Platform, c ports.AuditCalendar) (count, first int64, err error) {
+	args := []any{pgUUID(p.UUID()), c.Recorded.BeforeFrom(), timeOrInfinity(c.Recorded.Last(), pgtype.Infinity), timeOrInfinity(c.After, pgtype.NegativeInfinity), c.AuthorisedFrom, c.OpenFrom}
+	err = queryFreshPlan(ctx, v.tx, auditUnauthorised, args, func(rows pgx.Rows) error { return rows.Scan(&count, &first) })
+	return count, first, wrapError("audit months", err)
 }
