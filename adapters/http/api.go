@@ -12,43 +12,43 @@ import (
 	"github.com/sirupsen/logrus"
 )
 
-// BasePath is where the current version of the interface lives.
+// BasePath is the path prefix of the current version of the interface.
 const BasePath = "/2025-10-13"
 
-// Config is what the front door needs from the rest of the house.
+// Config holds the dependencies and settings of an API.
 type Config struct {
-	// Authenticator knows who a client id and secret belong to. Required.
+	// Authenticator checks client ids and secrets. Required.
 	Authenticator Authenticator
-	// IdempotencyStore keeps the answers of requests with an idempotency key. Required.
+	// IdempotencyStore stores the responses of requests with an idempotency key. Required.
 	IdempotencyStore IdempotencyStore
-	// Log takes one line a request at debug level, slow requests as warnings and
-	// our own failures as errors. Required.
+	// Log receives one line per request at debug level, slow requests as warnings and
+	// internal errors as errors. Required.
 	Log *logrus.Logger
-	// Metrics is filled by us and shown at /metrics. Required.
+	// Metrics is the registry that is served at /metrics. Required.
 	Metrics *prometheus.Registry
-	// Ready says whether requests can be served now; its error is logged, not shown.
-	// Nil: always.
+	// Ready returns an error if requests cannot be served now; the error is logged and
+	// not shown. Nil means always ready.
 	Ready func(context.Context) error
-	// NewID makes request ids. Nil: random UUIDs.
+	// NewID generates request ids. Nil means random UUIDs.
 	NewID func() uuid.UUID
 
-	// Rate is how many requests one token may make. Zero: DefaultRate.
+	// Rate is the rate limit of one token. Zero means DefaultRate.
 	Rate Rate
-	// RequestTimeout bounds what an operation may take. Zero: 20 seconds.
+	// RequestTimeout is the timeout of an operation. Zero means 20 seconds.
 	RequestTimeout time.Duration
-	// StallTimeout is how long the reader of a file may leave it waiting. Zero: 30
-	// seconds.
+	// StallTimeout is how long the client of a streamed file may read nothing. Zero
+	// means 30 seconds.
 	StallTimeout time.Duration
-	// TrustedProxies are the networks whose X-Forwarded-For we believe.
+	// TrustedProxies are the networks whose X-Forwarded-For header is trusted.
 	TrustedProxies []netip.Prefix
-	// PublicURL is the address that callers use, ending in BasePath, for the
-	// published description. Empty: the path alone.
+	// PublicURL is the URL of the interface, ending in BasePath, for the published
+	// description. Empty means the path alone.
 	PublicURL string
-	// Version is the program's own, shown in the published description.
+	// Version is the version of the program, shown on the reference page.
 	Version string
 }
 
-// API is the front door: register the operations, then Build, then serve.
+// API is the HTTP interface. Register the operations, call Build, then serve.
 type API struct {
 	config   Config
 	huma     huma.API
@@ -62,7 +62,7 @@ type API struct {
 	draining      drain
 }
 
-// New makes a front door without operations. It answers /healthz, /readyz and /metrics.
+// New returns an API without operations. It serves /healthz, /readyz and /metrics.
 func New(config Config) *API {
 	if config.RequestTimeout == 0 {
 		config.RequestTimeout = 20 * time.Second
@@ -83,22 +83,22 @@ func New(config Config) *API {
 		loginLimiter:  newLoginLimiter(),
 		inFlight:      newInFlight(),
 		meter:         newMeter(config.Metrics),
-		draining:      drain{begun: make(chan struct{})},
+		draining:      drain{started: make(chan struct{})},
 	}
 	a.document = newDocument(a)
-	described := huma.Config{
+	humaConfig := huma.Config{
 		OpenAPI:       a.document.openapi,
 		Formats:       map[string]huma.Format{"application/json": jsonFormat, "json": jsonFormat},
 		DefaultFormat: "application/json",
 	}
-	described.AllowAdditionalPropertiesByDefault = true // what we do not know, we ignore
-	a.huma = huma.NewAPI(described, adapter{a})
+	humaConfig.AllowAdditionalPropertiesByDefault = true // unknown fields are ignored
+	a.huma = huma.NewAPI(humaConfig, adapter{a})
 	a.mountHealthAndMetrics()
 	return a
 }
 
-// Build closes the list of operations and publishes their description. It must be
-// called once, before the first request.
+// Build checks the description of the operations and makes it available. It must be
+// called once, after the last registration and before the first request.
 func (a *API) Build() error {
 	if err := a.document.publish(); err != nil {
 		return err
@@ -107,13 +107,13 @@ func (a *API) Build() error {
 	return nil
 }
 
-// Mount serves a page outside the described interface: public, without idempotency,
-// logged and measured like everything else. Parameters stand in braces.
+// Mount serves a page that is not part of the humaConfig interface: public, without
+// idempotency, logged and measured like an operation. Path parameters are in braces.
 func (a *API) Mount(method, pattern string, h http.Handler) {
 	a.router.add(method, pattern, &route{method: method, pattern: pattern, page: h, timer: a.meter.timer(method, pattern)})
 }
 
-// adapter lets huma register its handlers with us.
+// adapter implements huma.Adapter on the router.
 type adapter struct{ api *API }
 
 func (a adapter) Handle(op *huma.Operation, handler func(huma.Context)) {

@@ -14,14 +14,14 @@ import (
 	"causeway/core/platform"
 )
 
-// Authenticator says whose credentials these are, or UNAUTHORIZED. It is asked for
-// every request: a deleted token must stop working at the next one.
+// Authenticator returns the principal of credentials, or UNAUTHORIZED. It is called for
+// every request, so that a deleted token stops working at once.
 type Authenticator interface {
 	Authenticate(ctx context.Context, clientID, secret string) (platform.Principal, error)
 }
 
-// authorize lets a request through to its operation, or says why not. An operation
-// without a permission is closed to everybody unless it is public.
+// authorize checks credentials, rate limits, permission and environment of a request.
+// It is the only place where a permission is checked.
 func (x *exchange) authorize() error {
 	rt := x.route
 	if rt.public {
@@ -31,11 +31,11 @@ func (x *exchange) authorize() error {
 	if err != nil {
 		return err
 	}
-	from := x.api.remoteAddr(x.r)
-	if wait := x.api.loginLimiter.wait(clientID, from, x.started); wait > 0 {
+	address := x.api.remoteAddr(x.r)
+	if wait := x.api.loginLimiter.wait(clientID, address, x.started); wait > 0 {
 		return &fault.Error{
 			Code:       fault.RateLimited,
-			Message:    "Too many requests with wrong credentials came from here. Check the client id and secret, wait, and try again.",
+			Message:    "Too many requests with invalid credentials from this address. Check the client id and secret, wait, and try again.",
 			Reason:     "Too many failed authentications",
 			RetryAfter: wait,
 		}
@@ -43,7 +43,7 @@ func (x *exchange) authorize() error {
 	principal, err := x.api.config.Authenticator.Authenticate(&x.ctx, clientID, secret)
 	if err != nil {
 		if f, ok := fault.As(err); ok && f.Code.Status() == http.StatusUnauthorized {
-			x.api.loginLimiter.recordFailure(clientID, from, x.started)
+			x.api.loginLimiter.recordFailure(clientID, address, x.started)
 		}
 		return err
 	}
@@ -51,7 +51,7 @@ func (x *exchange) authorize() error {
 	if wait := x.api.tokenLimiters.take(tokenKey(principal.Token.UUID()), x.started); wait > 0 {
 		return &fault.Error{
 			Code:       fault.RateLimited,
-			Message:    "This token made too many requests. Wait as long as Retry-After says, and send fewer at a time.",
+			Message:    "This token made too many requests. Wait for the number of seconds in Retry-After and try again.",
 			RetryAfter: wait,
 		}
 	}
@@ -66,25 +66,25 @@ func (x *exchange) authorize() error {
 
 const maxCredentialsLength = 1024
 
-// credentials reads the Authorization header of HTTP Basic.
+// credentials parses the Authorization header of HTTP Basic authentication.
 func credentials(header []string) (clientID, secret string, err error) {
 	if len(header) == 0 {
-		return "", "", unauthorized("Missing credentials", "This operation needs credentials. Send the client id and secret of a token with HTTP Basic authentication.")
+		return "", "", unauthorized("Missing credentials", "This operation requires credentials. Send the client id and secret of a token with HTTP Basic authentication.")
 	}
 	if len(header) > 1 || len(header[0]) > maxCredentialsLength {
 		return "", "", unauthorized("Malformed credentials", "Send exactly one Authorization header, with the client id and secret of a token.")
 	}
 	scheme, encoded, _ := strings.Cut(header[0], " ")
 	if !strings.EqualFold(scheme, "Basic") {
-		return "", "", unauthorized("Unsupported scheme", "Only HTTP Basic authentication is understood here. Send the client id and secret of a token.")
+		return "", "", unauthorized("Unsupported scheme", "Only HTTP Basic authentication is supported. Send the client id and secret of a token.")
 	}
 	text, err := base64.StdEncoding.DecodeString(strings.TrimLeft(encoded, " "))
 	if err != nil {
-		return "", "", unauthorized("Malformed credentials", "The credentials are not base64. Encode clientId:clientSecret.")
+		return "", "", unauthorized("Malformed credentials", "The credentials are not valid base64. Encode clientId:clientSecret.")
 	}
 	clientID, secret, ok := strings.Cut(string(text), ":")
 	if !ok || clientID == "" || secret == "" || !isValidText(clientID) || !isValidText(secret) {
-		return "", "", unauthorized("Malformed credentials", "The credentials are not of the form clientId:clientSecret.")
+		return "", "", unauthorized("Malformed credentials", "The credentials must have the form clientId:clientSecret.")
 	}
 	return clientID, secret, nil
 }
@@ -93,9 +93,9 @@ func unauthorized(reason, message string) error {
 	return &fault.Error{Code: fault.Unauthorized, Message: message, Reason: reason}
 }
 
-// remoteAddr is where a request came from: the peer, or, behind a trusted proxy, the
-// last address it was forwarded for that is no trusted proxy itself. Of an IPv6
-// address only the network counts: one caller owns all of it.
+// remoteAddr returns the address of the client: the peer or, behind a trusted proxy, the
+// last forwarded address that is not itself a trusted proxy. An IPv6 address is reduced
+// to its /64 network, because one client usually has all of it.
 func (a *API) remoteAddr(r *http.Request) netip.Addr {
 	host, _, err := net.SplitHostPort(r.RemoteAddr)
 	if err != nil {
@@ -132,8 +132,8 @@ func (a *API) isTrustedProxy(addr netip.Addr) bool {
 	return false
 }
 
-// loginLimiter slows down whoever tries passwords. A client id is blocked only for the
-// address that guessed, so that nobody can lock out somebody else.
+// loginLimiter limits failed authentications. A client id is blocked only for the
+// address of the failures, so that an attacker cannot lock out its owner.
 type loginLimiter struct {
 	seed      maphash.Seed
 	byClient  *limiters[loginKey]
@@ -141,11 +141,11 @@ type loginLimiter struct {
 }
 
 type loginKey struct {
-	client  uint64 // a hash: client ids come from outside and may be long
+	client  uint64 // a hash, because client ids may be long
 	address netip.Addr
 }
 
-// How many wrong credentials are taken before the wait begins.
+// Failed authentications that are allowed before the client must wait.
 var (
 	failedLoginsPerClient  = Rate{PerSecond: 0.2, Burst: 10}
 	failedLoginsPerAddress = Rate{PerSecond: 2, Burst: 100}
@@ -159,16 +159,16 @@ func newLoginLimiter() *loginLimiter {
 	}
 }
 
-// wait is how long this caller must wait before the next try; usually zero.
-func (g *loginLimiter) wait(client string, from netip.Addr, now time.Time) time.Duration {
-	return max(g.byClient.peek(g.key(client, from), now), g.byAddress.peek(from, now))
+// wait returns how long the client must wait before the next attempt; usually zero.
+func (g *loginLimiter) wait(client string, address netip.Addr, now time.Time) time.Duration {
+	return max(g.byClient.peek(g.key(client, address), now), g.byAddress.peek(address, now))
 }
 
-func (g *loginLimiter) recordFailure(client string, from netip.Addr, now time.Time) {
-	g.byClient.take(g.key(client, from), now)
-	g.byAddress.take(from, now)
+func (g *loginLimiter) recordFailure(client string, address netip.Addr, now time.Time) {
+	g.byClient.take(g.key(client, address), now)
+	g.byAddress.take(address, now)
 }
 
-func (g *loginLimiter) key(client string, from netip.Addr) loginKey {
-	return loginKey{maphash.String(g.seed, client), from}
+func (g *loginLimiter) key(client string, address netip.Addr) loginKey {
+	return loginKey{maphash.String(g.seed, client), address}
 }

@@ -14,45 +14,45 @@ import (
 	"causeway/core/fault"
 )
 
-// Error is the body of every answer that is no success.
+// Error is the body of every error response.
 type Error struct {
-	Status  int            `json:"status" doc:"The HTTP status, repeated." example:"400"`
-	Code    string         `json:"code" doc:"What kind of error this is, for programs." example:"INVALID_INPUT"`
-	Message string         `json:"message" doc:"What happened and what to do about it, for people."`
-	Reason  string         `json:"reason,omitempty" doc:"The check that failed, where one code stands for several checks."`
-	Details map[string]any `json:"details,omitempty" doc:"Further facts. details.errors lists every bad field of the request: field (dotted path), message and, where there is one, the constraint that was broken. details.reason repeats reason."`
+	Status  int            `json:"status" doc:"HTTP status of the response." example:"400"`
+	Code    string         `json:"code" doc:"Error code." example:"INVALID_INPUT"`
+	Message string         `json:"message" doc:"Error message: what happened and what to do."`
+	Reason  string         `json:"reason,omitempty" doc:"Failed check, if the code covers several checks."`
+	Details map[string]any `json:"details,omitempty" doc:"Further details. details.errors lists all invalid fields of the request, each with field (dotted path), message and, if any, the violated constraint. details.reason is the same as reason."`
 }
 
-// FieldError is one bad field in details.errors.
+// FieldError is one invalid field in details.errors.
 type FieldError struct {
-	Field      string         `json:"field" doc:"Dotted path of the field, as the caller wrote it." example:"accountInfo.routingNumber"`
-	Message    string         `json:"message" doc:"What the field must be."`
-	Constraint map[string]any `json:"constraint,omitempty" doc:"The rule that was broken, as a JSON Schema keyword and its value."`
+	Field      string         `json:"field" doc:"Dotted path of the field." example:"accountInfo.routingNumber"`
+	Message    string         `json:"message" doc:"Requirement that the field does not meet."`
+	Constraint map[string]any `json:"constraint,omitempty" doc:"Violated constraint, as a JSON Schema keyword and its value."`
 }
 
 const challenge = `Basic realm="causeway", charset="UTF-8"`
 
-// toFault turns any error into the fault that the caller is told; true says that
-// the error is ours and its text must stay here.
-func toFault(err error, requestID string) (*fault.Error, bool) {
-	if f, ok := fault.As(err); ok {
-		return f, f.Code == fault.InternalError
+// toFault returns the fault to respond with, and whether the error is internal: then it
+// is logged and its text is not sent.
+func toFault(err error, requestID string) (f *fault.Error, internal bool) {
+	if known, ok := fault.As(err); ok {
+		return known, known.Code == fault.InternalError
 	}
 	if errors.Is(err, context.DeadlineExceeded) || errors.Is(err, context.Canceled) {
 		return &fault.Error{
 			Code:       fault.ServiceUnavailable,
-			Message:    "This took longer than the service allows and was given up. Repeat the request with the same Idempotency-Key.",
+			Message:    "The request timed out. Send it again with the same Idempotency-Key.",
 			RetryAfter: time.Second,
 		}, true
 	}
 	return &fault.Error{
 		Code:    fault.InternalError,
-		Message: "Something failed on our side; it was logged under this request id. Repeat the request with the same Idempotency-Key, or tell us the id.",
+		Message: "Internal error. Send the request again with the same Idempotency-Key, or contact support with the request id.",
 		Details: map[string]any{"requestId": requestID},
 	}, true
 }
 
-// renderFault renders a fault.
+// renderFault returns the response body of a fault.
 func renderFault(f *fault.Error) Error {
 	body := Error{Status: f.Code.Status(), Code: string(f.Code), Message: f.Message, Reason: f.Reason, Details: f.Details}
 	if f.Reason == "" && len(f.Fields) == 0 {
@@ -77,7 +77,7 @@ func renderFault(f *fault.Error) Error {
 
 func ceilSeconds(d time.Duration) int { return max(1, int(math.Ceil(d.Seconds()))) }
 
-// huma reports what it finds wrong through one function for the whole program.
+// init sets the global functions through which huma reports validation errors.
 func init() {
 	huma.NewErrorWithContext = func(ctx huma.Context, status int, message string, errs ...error) huma.StatusError {
 		f := validationFault(status, message, errs)
@@ -94,13 +94,13 @@ func init() {
 	}
 }
 
-// problem is an Error in the shape that huma writes.
+// problem is an Error that implements huma.StatusError.
 type problem Error
 
 func (p problem) GetStatus() int { return p.Status }
 func (p problem) Error() string  { return p.Message }
 
-// validationFault translates what huma found wrong with a request.
+// validationFault translates the validation errors of huma.
 func validationFault(status int, message string, errs []error) *fault.Error {
 	switch status {
 	case http.StatusUnsupportedMediaType:
@@ -113,7 +113,7 @@ func validationFault(status int, message string, errs []error) *fault.Error {
 		return f
 	}
 	if len(errs) == 0 && message == "request body is required" {
-		return fault.New(fault.InvalidInput, "This operation needs a body. Send a JSON object.")
+		return fault.New(fault.InvalidInput, "This operation requires a body. Send a JSON object.")
 	}
 	fields := make([]fault.Field, 0, len(errs))
 	for _, err := range errs {
@@ -142,8 +142,8 @@ func validationFault(status int, message string, errs []error) *fault.Error {
 	return fault.Invalid(fields...)
 }
 
-// fieldPath is the dotted path of a field as its caller wrote it: where it was found,
-// without "body", "query" and the like in front, and the name of what is missing there.
+// fieldPath returns the dotted path of a field: its location without the prefix "body",
+// "query" or the like, and the name of the missing field, if any.
 func fieldPath(location, field string) string {
 	for _, part := range []string{"body", "query", "path", "header", "cookie", "form"} {
 		if location == part {
@@ -165,4 +165,30 @@ func fieldPath(location, field string) string {
 		return field
 	}
 	return location + "." + field
+}
+
+// invalidField carries an invalid field found by core through the validator.
+type invalidField struct{ field fault.Field }
+
+func (f invalidField) Error() string { return f.field.Message }
+
+// isWithin reports whether the field is the given field or inside it.
+func (f invalidField) isWithin(known fault.Field) bool {
+	rest, ok := strings.CutPrefix(f.field.Field, known.Field)
+	return ok && (rest == "" || rest[0] == '.' || rest[0] == '[')
+}
+
+// FieldErrors returns the invalid fields of a fault as errors for the Resolve method of a
+// body. So a body that is validated by core lists all its invalid fields at once. Fields
+// that the schema already found invalid are not reported again.
+func FieldErrors(err error) []error {
+	f, ok := fault.As(err)
+	if !ok {
+		return nil
+	}
+	found := make([]error, len(f.Fields))
+	for i, field := range f.Fields {
+		found[i] = invalidField{field}
+	}
+	return found
 }

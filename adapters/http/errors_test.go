@@ -23,7 +23,7 @@ func TestValidation_ListsAllInvalidFields(t *testing.T) {
 	// and nothing that was sent is echoed.
 	const (
 		required = "is required"
-		integer  = "must be a whole number, written without quotes, point or exponent"
+		integer  = "must be an integer, without quotes, decimal point or exponent"
 	)
 	for name, c := range map[string]struct {
 		method, path, body string
@@ -46,15 +46,15 @@ func TestValidation_ListsAllInvalidFields(t *testing.T) {
 		"lower-case currency": {"POST", "/parcels", `{"to":"Customer:0199e3a4-7c5e-7d21-9f0b-3c1d2e4f5a6c","weight":1,"currency":"usd"}`,
 			map[string]string{"currency": "must be a currency code in upper case, such as USD or BTC"}},
 		"inside of objects and lists": {"POST", "/parcels", `{"to":"Customer:0199e3a4-7c5e-7d21-9f0b-3c1d2e4f5a6c","weight":1,"label":{"color":"BLUE","lines":["a",2,"c","d"]}}`,
-			map[string]string{"label.color": "must be one of RED, GREEN", "label.lines": "must list at most 3", "label.lines[1]": "must be a string"}},
+			map[string]string{"label.color": "must be one of RED, GREEN", "label.lines": "must have at most 3 items", "label.lines[1]": "must be a string"}},
 		"too long": {"POST", "/parcels", `{"to":"Customer:0199e3a4-7c5e-7d21-9f0b-3c1d2e4f5a6c","weight":1,"note":"` + strings.Repeat("ä", 21) + `"}`,
 			map[string]string{"note": "must have at most 20 characters"}},
 		"no moment, and what comes after it": {"POST", "/parcels", `{"to":"x","weight":1,"ready":"soon","way":{"kind":"SEA"}}`,
-			map[string]string{"to": "must be an id of the form Customer:<uuid>", "ready": "must be a moment like 2025-10-13T09:30:00Z", "way.ship": required}},
+			map[string]string{"to": "must be an id of the form Customer:<uuid>", "ready": "must be an RFC 3339 timestamp, such as 2025-10-13T09:30:00Z", "way.ship": required}},
 		"a parameter in the path": {"GET", "/parcels/1", "", map[string]string{"parcelId": "must be an id of the form Quote:<uuid>"}},
 		"parameters in the query": {"GET", "/parcels?limit=0&sortOrder=up&to=1&since=now&cursor=!", "", map[string]string{
 			"limit": "must be 1 or more", "sortOrder": "must be one of asc, desc", "to": "must be an id of the form Customer:<uuid>",
-			"since": "must be a moment like 2025-10-13T09:30:00Z", "cursor": errCursor.Error()}},
+			"since": "must be an RFC 3339 timestamp, such as 2025-10-13T09:30:00Z", "cursor": errCursor.Error()}},
 		"limit too high":     {"GET", "/parcels?limit=101", "", map[string]string{"limit": "must be 100 or less"}},
 		"limit is no number": {"GET", "/parcels?limit=many", "", map[string]string{"limit": integer}},
 		"another list's cursor": {"GET", "/parcels?cursor=" + Cursor{ID: "Customer:0199e3a4-7c5e-7d21-9f0b-3c1d2e4f5a6c"}.String(), "",
@@ -102,22 +102,22 @@ func TestServeHTTP_InvalidRequestReturnsError(t *testing.T) {
 		status             int
 		code, says         string
 	}{
-		"malformed JSON":        {"POST", "/parcels", "{\n  \"to\": }", nil, 400, "INVALID_INPUT", "line 2, column 9: a value is expected here"},
-		"cut off JSON":          {"POST", "/parcels", `{"to":"Cus`, nil, 400, "INVALID_INPUT", "line 1, column 11: the body ends inside a string"},
-		"two values":            {"POST", "/parcels", validParcel + validParcel, nil, 400, "INVALID_INPUT", "nothing may follow the value"},
-		"a field twice":         {"POST", "/parcels", `{"weight":1,"Weight":-5}`, nil, 400, "INVALID_INPUT", `the field "Weight" is given twice`},
-		"the zero character":    {"POST", "/parcels", `{"note":"a\u0000b"}`, nil, 400, "INVALID_INPUT", "the zero character is not allowed"},
-		"broken UTF-8":          {"POST", "/parcels", "{\"note\":\"\xff\"}", nil, 400, "INVALID_INPUT", "this string is not UTF-8"},
-		"endless nesting":       {"POST", "/parcels", strings.Repeat("[", 100_000), nil, 400, "INVALID_INPUT", "nested too deeply"},
+		"malformed JSON":        {"POST", "/parcels", "{\n  \"to\": }", nil, 400, "INVALID_INPUT", "line 2, column 9: a value is expected"},
+		"cut off JSON":          {"POST", "/parcels", `{"to":"Cus`, nil, 400, "INVALID_INPUT", "line 1, column 11: unexpected end of the body in a string"},
+		"two values":            {"POST", "/parcels", validParcel + validParcel, nil, 400, "INVALID_INPUT", "unexpected data after the value"},
+		"a field twice":         {"POST", "/parcels", `{"weight":1,"Weight":-5}`, nil, 400, "INVALID_INPUT", `the field "Weight" is duplicated`},
+		"the zero character":    {"POST", "/parcels", `{"note":"a\u0000b"}`, nil, 400, "INVALID_INPUT", "the NUL character is not allowed"},
+		"broken UTF-8":          {"POST", "/parcels", "{\"note\":\"\xff\"}", nil, 400, "INVALID_INPUT", "the string is not valid UTF-8"},
+		"endless nesting":       {"POST", "/parcels", strings.Repeat("[", 100_000), nil, 400, "INVALID_INPUT", "nesting is too deep"},
 		"no object":             {"POST", "/parcels", `[]`, nil, 400, "INVALID_INPUT", "The body must be an object."},
-		"no body":               {"POST", "/parcels", "", nil, 400, "INVALID_INPUT", "needs a body"},
+		"no body":               {"POST", "/parcels", "", nil, 400, "INVALID_INPUT", "requires a body"},
 		"the nil UUID":          {"POST", "/parcels", `{"to":"Customer:00000000-0000-0000-0000-000000000000","weight":1}`, nil, 400, "INVALID_INPUT", "Customer:<uuid>"},
 		"another content type":  {"POST", "/parcels", validParcel, []requestOption{withHeader("Content-Type", "application/x-www-form-urlencoded")}, 415, "UNSUPPORTED_MEDIA_TYPE", "application/json"},
 		"unknown path":          {"GET", "/parcel", "", nil, 404, "NOT_FOUND", BasePath + "/docs"},
-		"zero in the path":      {"GET", "/parcels/%00", "", nil, 400, "INVALID_INPUT", "no text"},
-		"zero in the query":     {"GET", "/parcels?since=%00", "", nil, 400, "INVALID_INPUT", "no text"},
-		"no UTF-8 in the query": {"GET", "/parcels?since=%ff", "", nil, 400, "INVALID_INPUT", "no text"},
-		"broken query":          {"GET", "/parcels?to=%zz", "", nil, 400, "INVALID_INPUT", "no text"},
+		"zero in the path":      {"GET", "/parcels/%00", "", nil, 400, "INVALID_INPUT", "invalid text"},
+		"zero in the query":     {"GET", "/parcels?since=%00", "", nil, 400, "INVALID_INPUT", "invalid text"},
+		"no UTF-8 in the query": {"GET", "/parcels?since=%ff", "", nil, 400, "INVALID_INPUT", "invalid text"},
+		"broken query":          {"GET", "/parcels?to=%zz", "", nil, 400, "INVALID_INPUT", "invalid text"},
 		"wrong method":          {"PATCH", "/parcels", "{}", nil, 405, "METHOD_NOT_ALLOWED", "GET, HEAD, OPTIONS, POST"},
 		"no such thing":         {"GET", "/parcels/Quote:0199e3a4-7c5e-7d21-9f0b-3c1d2e4f5aff", "", nil, 404, "QUOTE_NOT_FOUND", "no parcel"},
 		"too large":             {"POST", "/parcels", `{"note":"` + strings.Repeat("x", 1<<20) + `"}`, nil, 413, "PAYLOAD_TOO_LARGE", "1 MiB"},
@@ -299,6 +299,35 @@ func TestValidation_IncludesResolverErrors(t *testing.T) {
 		t.Errorf("got %s, want %v", got.body, want)
 	}
 	if found := FieldErrors(errors.New("broken")); found != nil {
+		t.Errorf("found %v", found)
+	}
+}
+
+func TestFieldErrors_MergedWithSchemaErrors(t *testing.T) {
+	t.Parallel()
+	// Errors found by core are added to those of the schema, with their constraints, except
+	// for fields in which the schema already found an error.
+	schema := []error{&huma.ErrorDetail{Location: "body.address", Message: "must be an object"}, &huma.ErrorDetail{Location: "body.email", Message: "must be a string"}}
+	core := FieldErrors(fault.Invalid(
+		fault.Field{Field: "email", Message: "is required"}, fault.Field{Field: "address.city", Message: "is required"},
+		fault.Field{Field: "address[0]", Message: "is odd"}, fault.Field{Field: "addressee", Message: "is required", Constraint: map[string]any{"minLength": 1}},
+	))
+
+	refused := validationFault(422, "validation failed", append(schema, core...))
+
+	var fields []string
+	for _, f := range refused.Fields {
+		fields = append(fields, f.Field)
+	}
+	if want := []string{"address", "email", "addressee"}; !slices.Equal(fields, want) {
+		t.Errorf("fields %q, want %q", fields, want)
+	}
+	if last := refused.Fields[len(refused.Fields)-1]; last.Constraint["minLength"] != 1 {
+		t.Errorf("constraint %v", last.Constraint)
+	}
+
+	// No error, no invalid fields.
+	if found := FieldErrors(nil); found != nil {
 		t.Errorf("found %v", found)
 	}
 }

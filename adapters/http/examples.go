@@ -14,25 +14,24 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 )
 
-// Example is a request and the answer that the service gave to it, as a test recorded
-// them. One of a webhook is the event that was sent, without a path, and the answer of
-// its receiver.
+// Example is a request and its response, recorded by a test. An example of a webhook is
+// an event, without a path, and the response of the endpoint.
 type Example struct {
-	Title    string          `json:"title,omitempty"` // what it shows; empty where there is but one
+	Title    string          `json:"title,omitempty"` // empty if there is only one example
 	Method   string          `json:"method"`
-	Path     string          `json:"path,omitempty"` // below BasePath, with its query
+	Path     string          `json:"path,omitempty"` // below BasePath, with the query
 	Body     json.RawMessage `json:"body,omitempty"`
 	Status   int             `json:"status"`
 	Response json.RawMessage `json:"response,omitempty"`
 }
 
-// Examples gives the recorded examples: one file <id>.json an operation or webhook,
-// with a list of them in the order in which they are read. They are parsed when the
-// description is built, and not kept.
+// Examples sets the recorded examples: one file <id>.json per operation or webhook, with
+// a list of examples in the order of the reference page. They are parsed when the
+// description is checked or rendered, and not kept in memory.
 func (a *API) Examples(recorded fs.FS) { a.document.exampleFiles = recorded }
 
-// readExamples reads the recorded examples by the id of what they show. One that shows
-// nothing there is, or says what the description does not, is an error.
+// readExamples parses the recorded examples, by the id of the operation or webhook, and
+// adds them to the description. It returns an error if an example does not match it.
 func (d *document) readExamples() (map[string][]Example, error) {
 	read := map[string][]Example{}
 	if d.exampleFiles == nil {
@@ -53,14 +52,14 @@ func (d *document) readExamples() (map[string][]Example, error) {
 		}
 		id := strings.TrimSuffix(path.Base(file), ".json")
 		if err := d.addExamples(id, examples); err != nil {
-			return nil, fmt.Errorf("examples in %s, which must be deleted and recorded anew: %w", file, err)
+			return nil, fmt.Errorf("examples in %s, which must be deleted and recorded again: %w", file, err)
 		}
 		read[id] = examples
 	}
 	return read, nil
 }
 
-// addExamples puts examples where readers of the description look for them.
+// addExamples adds examples to the bodies of an operation or webhook.
 func (d *document) addExamples(id string, examples []Example) error {
 	if hook, ok := d.openapi.Webhooks[id]; ok {
 		for _, e := range examples {
@@ -70,11 +69,11 @@ func (d *document) addExamples(id string, examples []Example) error {
 		}
 		return nil
 	}
-	at := slices.IndexFunc(d.operations, func(op *huma.Operation) bool { return op.OperationID == id })
-	if at < 0 {
-		return errors.New("there is no such operation or webhook")
+	index := slices.IndexFunc(d.operations, func(op *huma.Operation) bool { return op.OperationID == id })
+	if index < 0 {
+		return errors.New("no such operation or webhook")
 	}
-	op := d.operations[at]
+	op := d.operations[index]
 	for _, e := range examples {
 		called, _, _ := strings.Cut(e.Path, "?")
 		if e.Method != op.Method || !pathPattern(op.Path).MatchString(called) {
@@ -82,7 +81,7 @@ func (d *document) addExamples(id string, examples []Example) error {
 		}
 		response := op.Responses[strconv.Itoa(e.Status)]
 		if response == nil {
-			return fmt.Errorf("%q: the operation does not answer %d", e.Title, e.Status)
+			return fmt.Errorf("%q: the operation does not return %d", e.Title, e.Status)
 		}
 		if err := addExample(response.Content, e.Title, e.Response); err != nil {
 			return err
@@ -96,11 +95,11 @@ func (d *document) addExamples(id string, examples []Example) error {
 	return nil
 }
 
-// examplesKey holds the examples of a body in its media type, in their order: a map of
-// huma's would be sorted.
+// examplesKey is the extension of a media type that holds its examples in order; the map
+// of huma would be sorted.
 const examplesKey = "examples"
 
-// addExample adds an example to a body. An empty one has nothing to show.
+// addExample adds an example to a body, unless it is empty.
 func addExample(content map[string]*huma.MediaType, title string, value json.RawMessage) error {
 	if value == nil {
 		return nil
@@ -115,15 +114,15 @@ func addExample(content map[string]*huma.MediaType, title string, value json.Raw
 	}
 	shown, _ := media.Extensions[examplesKey].(orderedObject)
 	if slices.ContainsFunc(shown, func(m member) bool { return m.name == name }) {
-		return fmt.Errorf("two are called %q", name)
+		return fmt.Errorf("two examples have the name %q", name)
 	}
 	media.Extensions = map[string]any{examplesKey: append(shown, member{name, &huma.Example{Summary: title, Value: value}})}
 	return nil
 }
 
-// removeExamples drops what only the published texts need.
+// removeExamples removes the examples, which are only needed for rendering.
 func (d *document) removeExamples() {
-	forget := func(content map[string]*huma.MediaType) {
+	remove := func(content map[string]*huma.MediaType) {
 		for _, media := range content {
 			delete(media.Extensions, examplesKey)
 		}
@@ -134,17 +133,17 @@ func (d *document) removeExamples() {
 	}
 	for _, op := range operations {
 		if op.RequestBody != nil {
-			forget(op.RequestBody.Content)
+			remove(op.RequestBody.Content)
 		}
 		for _, response := range op.Responses {
-			forget(response.Content)
+			remove(response.Content)
 		}
 	}
 }
 
 var pathParameter = regexp.MustCompile(`\\\{[^}]*\\\}`)
 
-// pathPattern matches the paths that a pattern with parameters in braces stands for.
+// pathPattern returns a regular expression for a path with parameters in braces.
 func pathPattern(pattern string) *regexp.Regexp {
 	return regexp.MustCompile("^" + pathParameter.ReplaceAllString(regexp.QuoteMeta(pattern), "[^/]+") + "$")
 }

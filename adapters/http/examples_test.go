@@ -67,9 +67,9 @@ func TestExamples_RecordedExamplesArePublished(t *testing.T) {
 	rest := page
 	for _, want := range []string{
 		"To Bo'sRequest", "curl -X POST 'http://localhost:8080/2025-10-13/parcels' \\\n  -u \"$CLIENT_ID:$CLIENT_SECRET\" \\\n  -H \"Idempotency-Key: $(uuidgen)\"",
-		"-d '{\n  \"weight\": 7,\n  \"note\": \"it'\\''s\"\n}'", "Answer 201", "{\n  \"weight\": 7,\n  \"id\": \"a\"\n}", "A light oneRequest", "Too lateRequest", "Answer 409",
-		"curl 'http://localhost:8080/2025-10-13/parcels?limit=2&sortOrder=asc'", "-X DELETE 'http://localhost:8080/2025-10-13/parcels/Quote:1'", "Answer 204",
-		"It is thereBody", "Your answer 202",
+		"-d '{\n  \"weight\": 7,\n  \"note\": \"it'\\''s\"\n}'", "Response 201", "{\n  \"weight\": 7,\n  \"id\": \"a\"\n}", "A light oneRequest", "Too lateRequest", "Response 409",
+		"curl 'http://localhost:8080/2025-10-13/parcels?limit=2&sortOrder=asc'", "-X DELETE 'http://localhost:8080/2025-10-13/parcels/Quote:1'", "Response 204",
+		"It is thereBody", "Your response 202",
 	} {
 		_, after, found := strings.Cut(rest, want)
 		if !found {
@@ -114,9 +114,9 @@ func TestExamples_StaleExampleFailsBuild(t *testing.T) {
 		"no list":        {"sendParcel.json", `{}`, "cannot unmarshal"},
 		"other method":   {"sendParcel.json", `[{"method": "PUT", "path": "/parcels", "status": 201}]`, "PUT /parcels is not POST /parcels"},
 		"other path":     {"getParcel.json", `[{"method": "GET", "path": "/parcels/a/b", "status": 200}]`, "is not GET /parcels/{parcelId}"},
-		"other status":   {"sendParcel.json", `[{"method": "POST", "path": "/parcels", "status": 302}]`, "does not answer 302"},
+		"other status":   {"sendParcel.json", `[{"method": "POST", "path": "/parcels", "status": 302}]`, "does not return 302"},
 		"body of none":   {"dropParcel.json", `[{"method": "DELETE", "path": "/parcels/a", "status": 204, "response": {}}]`, "where none is described"},
-		"same title":     {"sendParcel.json", strings.ReplaceAll(sendParcelExamples, "A light one", "To Bo's"), `two are called "to-bo-s"`},
+		"same title":     {"sendParcel.json", strings.ReplaceAll(sendParcelExamples, "A light one", "To Bo's"), `two examples have the name "to-bo-s"`},
 	} {
 		f := newUnbuiltFixture(t)
 		f.Examples(exampleFiles(map[string]string{c.file: c.text}))

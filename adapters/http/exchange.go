@@ -19,14 +19,13 @@ import (
 	"causeway/core/fault"
 )
 
-// exchange is one request and its answer. It implements huma.Context. The answer
-// is held back until it is whole, so that a failure halfway never leaves half a
-// body on the wire, and so that it can be remembered under an idempotency key.
+// exchange is one request and its response. It implements huma.Context. The response
+// is buffered until it is complete, so that an error never leaves a partial body, and so
+// that it can be saved under an idempotency key.
 //
-// An exchange is never reused: a use case may still hold its context when the
-// request is over.
+// An exchange is never reused: a use case may still use its context after the request.
 type exchange struct {
-	match // what the router found
+	match // set by the router
 
 	api    *API
 	route  *route
@@ -37,22 +36,22 @@ type exchange struct {
 	call   Call
 
 	started   time.Time
-	requestID string // the request id
+	requestID string
 
-	reader   bytes.Reader  // what is left to read of the request body
+	reader   bytes.Reader  // the unread part of the request body
 	body     *bytes.Buffer // the request body; nil while unread
-	uploaded []byte        // what was uploaded with it
-	response *bytes.Buffer // the answer; nil while there is none
+	uploaded []byte        // the uploaded file
+	response *bytes.Buffer // nil until a response is written
 
 	status      int
-	code        fault.Code    // of a refusal
-	responded   bool          // an operation has written its answer
-	err         error         // an error of our own, to be logged
+	code        fault.Code    // of an error response
+	responded   bool          // the operation has set its response
+	err         error         // an internal error, to be logged
 	keyed       *keyedRequest // nil without an idempotency key
-	replayed    bool          // the answer was given before
+	replayed    bool          // the response was saved before
 	plainText   bool          // a success is plain text
-	headersSent bool          // headers are on the wire
-	truncated   bool          // the answer broke off, and must not look whole
+	headersSent bool          // headers are sent
+	truncated   bool          // the response is incomplete, so the connection must be closed
 }
 
 // requestContext lets a handler find its exchange.
@@ -72,7 +71,7 @@ func (c *requestContext) Value(key any) any {
 
 func exchangeFromContext(ctx context.Context) *exchange { return ctx.Value(exchangeKey{}).(*exchange) }
 
-// bufferPool are shared between requests; a big one is left to the collector.
+// bufferPool holds buffers for reuse; large ones are left to the garbage collector.
 var bufferPool = sync.Pool{New: func() any { return bytes.NewBuffer(make([]byte, 0, 2048)) }}
 
 const maxPooledBuffer = 64 << 10
@@ -86,7 +85,7 @@ func putBuffer(b *bytes.Buffer) {
 	}
 }
 
-// respond sets the whole answer, in place of whatever was written before.
+// respond sets the response and replaces anything written before.
 func (x *exchange) respond(status int, body []byte) {
 	x.status = status
 	x.buffer().Reset()
@@ -100,10 +99,10 @@ func (x *exchange) buffer() *bytes.Buffer {
 	return x.response
 }
 
-// respondError answers with an error.
+// respondError responds with an error.
 func (x *exchange) respondError(err error) {
-	f, ours := toFault(err, x.requestID)
-	if ours {
+	f, internal := toFault(err, x.requestID)
+	if internal {
 		x.err = err
 	}
 	x.code = f.Code
@@ -116,12 +115,12 @@ func (x *exchange) respondError(err error) {
 	}
 	x.status = f.Code.Status()
 	x.buffer().Reset()
-	_ = encode(x.response, renderFault(f)) // it is ours, and a buffer takes everything
+	_ = encode(x.response, renderFault(f)) // an Error always marshals
 }
 
 var jsonType = []string{"application/json"}
 
-// send puts the answer on the wire.
+// send writes the response to the client.
 func (x *exchange) send() {
 	if x.headersSent {
 		return
@@ -138,13 +137,13 @@ func (x *exchange) send() {
 		}
 		header["Content-Length"] = []string{strconv.Itoa(x.response.Len())}
 		x.w.WriteHeader(x.status)
-		_, _ = x.w.Write(x.response.Bytes()) // a caller who has left reads no answer
+		_, _ = x.w.Write(x.response.Bytes()) // the client may have disconnected
 		return
 	}
 	x.w.WriteHeader(x.status)
 }
 
-// release gives the buffers back; the exchange must not be written to afterwards.
+// release returns the buffers to the pool. The exchange must not be written to afterwards.
 func (x *exchange) release() {
 	putBuffer(x.body)
 	putBuffer(x.response)
@@ -152,7 +151,7 @@ func (x *exchange) release() {
 	x.reader.Reset(nil)
 }
 
-// What huma asks of a request.
+// The methods of huma.Context.
 var _ huma.Context = (*exchange)(nil)
 
 func (x *exchange) Operation() *huma.Operation { return x.route.op }
@@ -189,18 +188,18 @@ func (x *exchange) EachHeader(each func(name, value string)) {
 	}
 }
 
-// GetMultipartForm parses the body that was already read; its size is limited by then.
+// GetMultipartForm parses the body, which was already read and limited in size.
 func (x *exchange) GetMultipartForm() (*multipart.Form, error) {
 	x.r.Body = io.NopCloser(&x.reader)
 	err := x.r.ParseMultipartForm(x.route.maxBody)
 	return x.r.MultipartForm, err
 }
 
-// SetReadDeadline does nothing: the body is read before huma asks for it, under
-// the server's own deadline.
+// SetReadDeadline does nothing: the body was already read, under the deadline of the
+// server.
 func (x *exchange) SetReadDeadline(time.Time) error { return nil }
 
-// SetStatus is ignored once an operation has written its answer.
+// SetStatus is ignored after the operation has set its response.
 func (x *exchange) SetStatus(status int) {
 	if !x.responded {
 		x.status = status

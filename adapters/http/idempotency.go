@@ -14,19 +14,18 @@ import (
 	"causeway/ports"
 )
 
-// IdempotencyStore keeps the answers of requests with an idempotency key. A use case that
-// changes something stores its own in the commit of the change; what is left, the
-// answers that changed nothing, is stored here.
+// IdempotencyStore stores the responses of requests with an idempotency key. A use case
+// that changes data saves its response in the same commit; all other responses are saved
+// here.
 type IdempotencyStore interface {
-	// Get finds the answer that is kept under the claim's key, whatever request
-	// it belongs to.
-	Get(ctx context.Context, claim ports.IdempotentRequest) (stored ports.StoredResponse, found bool, err error)
-	// Save keeps an answer, unless there is one already.
-	Save(ctx context.Context, claim ports.IdempotentRequest, stored ports.StoredResponse) error
+	// Get returns the response saved under the idempotency key, for whatever request.
+	Get(ctx context.Context, request ports.IdempotentRequest) (stored ports.StoredResponse, found bool, err error)
+	// Save saves a response, unless there already is one.
+	Save(ctx context.Context, request ports.IdempotentRequest, stored ports.StoredResponse) error
 }
 
-// keyedRequest is a claim and what was rendered for it last. A use case may render it
-// elsewhere, even after its caller has given up waiting.
+// keyedRequest is a request with an idempotency key, and its last rendered response. A
+// use case may render it on another goroutine, even after the caller has disconnected.
 type keyedRequest struct {
 	ports.IdempotentRequest
 	rendered atomic.Pointer[renderedResponse]
@@ -39,8 +38,8 @@ type renderedResponse struct {
 
 const maxKeyLength = 255
 
-// runIdempotent runs the operation, under its idempotency key where there is one: once,
-// however often and on however many connections the request is sent.
+// runIdempotent runs the operation. With an idempotency key it runs once, however often
+// and on however many connections the request is sent.
 func (x *exchange) runIdempotent() error {
 	keys := x.r.Header["Idempotency-Key"]
 	if x.route.method != http.MethodPost || len(keys) == 0 {
@@ -50,7 +49,7 @@ func (x *exchange) runIdempotent() error {
 	if len(keys) > 1 || !isValidKey(keys[0]) {
 		return fault.Invalid(fault.Field{
 			Field:      "Idempotency-Key",
-			Message:    "must be 1 to 255 printable characters, best a new UUID for every new request",
+			Message:    "must be 1 to 255 printable ASCII characters, such as a new UUID for each new request",
 			Constraint: map[string]any{"minLength": 1, "maxLength": maxKeyLength},
 		})
 	}
@@ -67,7 +66,7 @@ func (x *exchange) runIdempotent() error {
 		}
 		return &fault.Error{
 			Code:       fault.IdempotencyKeyInUse,
-			Message:    "The first request with this Idempotency-Key is still running. Wait a moment and send it again to get its answer.",
+			Message:    "The first request with this Idempotency-Key is still running. Send it again later to get its response.",
 			RetryAfter: time.Second,
 		}
 	}
@@ -88,21 +87,21 @@ func (x *exchange) runIdempotent() error {
 	if !x.shouldSaveResponse() {
 		return nil
 	}
-	// The caller may have left; the answer is kept all the same.
+	// The response is saved even if the caller has disconnected.
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(x.r.Context()), 5*time.Second)
 	defer cancel()
-	answer := ports.StoredResponse{Fingerprint: c.Fingerprint, Status: x.status}
+	response := ports.StoredResponse{Fingerprint: c.Fingerprint, Status: x.status}
 	if x.response != nil {
-		answer.Body = append([]byte{}, x.response.Bytes()...)
+		response.Body = append([]byte{}, x.response.Bytes()...)
 	}
-	if err := x.api.config.IdempotencyStore.Save(ctx, c.IdempotentRequest, answer); err != nil {
-		x.err = err // nothing was changed, so the answer stands
+	if err := x.api.config.IdempotencyStore.Save(ctx, c.IdempotentRequest, response); err != nil {
+		x.err = err // nothing was changed, so the response is still sent
 	}
 	return nil
 }
 
-// shouldSaveResponse tells whether the answer has yet to be stored: a success or a refusal that
-// another attempt could not change, and that no use case has stored with its commit.
+// shouldSaveResponse reports whether the response must be saved here: a success or a
+// final error that no use case has saved in its commit.
 func (x *exchange) shouldSaveResponse() bool {
 	switch {
 	case x.replayed, x.status < http.StatusOK, x.status >= http.StatusInternalServerError:
@@ -116,7 +115,7 @@ func (x *exchange) shouldSaveResponse() bool {
 	return last == nil || last.status != x.status
 }
 
-// replay answers as before.
+// replay sends a saved response.
 func (x *exchange) replay(status int, body []byte) {
 	x.replayed = true
 	x.w.Header()["Idempotent-Replayed"] = []string{"true"}
@@ -128,7 +127,7 @@ func (x *exchange) replay(status int, body []byte) {
 }
 
 func keyReused() error {
-	return fault.New(fault.IdempotencyKeyReused, "This Idempotency-Key belongs to another request. Use a new key for a new request.")
+	return fault.New(fault.IdempotencyKeyReused, "This Idempotency-Key was used for another request. Use a new key for each new request.")
 }
 
 func isValidKey(key string) bool {
@@ -143,12 +142,12 @@ func isValidKey(key string) bool {
 	return true
 }
 
-// fingerprint tells requests apart: method, path, query and body as sent, each with
-// its length, so that no part can pass for another.
+// fingerprint returns a hash of method, path, query and body as sent. Each part is
+// preceded by its length, so that different requests never hash the same bytes.
 func (x *exchange) fingerprint() [sha256.Size]byte {
 	var body []byte
 	switch {
-	case x.uploaded != nil: // however it was wrapped
+	case x.uploaded != nil: // the file, whether sent as a form or not
 		body = x.uploaded
 	case x.body != nil:
 		body = x.body.Bytes()
@@ -163,8 +162,8 @@ func (x *exchange) fingerprint() [sha256.Size]byte {
 	return sha256.Sum256(all.Bytes())
 }
 
-// inFlight knows the keys of the requests that run in this process. Two processes
-// are kept apart by the storage.
+// inFlight holds the idempotency keys of the running requests of this process. The
+// database serializes requests of different processes.
 type inFlight struct {
 	seed   maphash.Seed
 	shards [32]struct {
@@ -181,7 +180,7 @@ func newInFlight() *inFlight {
 	return f
 }
 
-// enter notes a key, or returns the fingerprint of the request that runs under it.
+// enter adds a key, or returns the fingerprint of the running request with that key.
 func (f *inFlight) enter(key ports.IdempotencyKey, fingerprint [sha256.Size]byte) (running [sha256.Size]byte, first bool) {
 	shard := &f.shards[maphash.Comparable(f.seed, key)%uint64(len(f.shards))]
 	shard.mu.Lock()

@@ -15,7 +15,7 @@ import (
 	"causeway/core/fault"
 )
 
-// jsonFormat is how huma reads and writes bodies.
+// jsonFormat is the format in which huma reads and writes bodies.
 var jsonFormat = huma.Format{
 	Marshal: func(w io.Writer, v any) error {
 		if b, ok := w.(*bytes.Buffer); ok {
@@ -26,7 +26,7 @@ var jsonFormat = huma.Format{
 	Unmarshal: decode,
 }
 
-// encode writes compact JSON without a line end, and leaves <, > and & as they are.
+// encode writes compact JSON without a final newline and without escaping <, > and &.
 func encode(w io.Writer, v any) error {
 	b, ok := w.(*bytes.Buffer)
 	if !ok {
@@ -41,12 +41,12 @@ func encode(w io.Writer, v any) error {
 	return nil
 }
 
-// decode is called twice for a body: into an any, to be validated, and then into
-// the operation's own type. The first call is the strict one.
+// decode is called twice for a body: first into an any, strictly, for validation, and
+// then into the type of the operation.
 func decode(data []byte, v any) error {
-	if free, ok := v.(*any); ok {
+	if target, ok := v.(*any); ok {
 		value, err := parseJSON(data)
-		*free = value
+		*target = value
 		return err
 	}
 	err := json.Unmarshal(data, v)
@@ -63,25 +63,25 @@ func decode(data []byte, v any) error {
 			rule = "array"
 		case reflect.Struct, reflect.Map:
 			rule = "object"
-		default: // a text, or something written as one
+		default: // a string, or a type that is encoded as one
 		}
 		return errors.New(separator + "mistyped" + separator + mistyped.Field + separator + rule)
 	}
 	return err
 }
 
-// syntaxError says where a body stops being JSON that we accept.
+// syntaxError is the first syntax error in a body.
 type syntaxError struct {
-	line, column int // from 1; the column counts characters
+	line, column int // from 1; the column in characters
 	problem      string
 }
 
-// Error carries the place in a form that malformed reads back.
+// Error returns the error in the form that syntaxFault parses.
 func (e *syntaxError) Error() string {
 	return separator + "malformed" + separator + strconv.Itoa(e.line) + separator + strconv.Itoa(e.column) + separator + e.problem
 }
 
-// syntaxFault turns a finding that came from a syntaxError into its fault.
+// syntaxFault returns the fault of a finding that is a syntaxError.
 func syntaxFault(finding string) (*fault.Error, bool) {
 	rest, ok := strings.CutPrefix(finding, separator+"malformed"+separator)
 	if !ok {

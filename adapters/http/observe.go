@@ -18,9 +18,9 @@ import (
 
 const slowRequest = time.Second
 
-// observe counts a request and takes note of it. A line costs as much as a whole
-// request through this frame, so ordinary ones are written at debug level only.
-// Nothing of the request itself is written but its method and its route.
+// observe measures and logs a request. A log line costs as much as the rest of the
+// request handling, so ordinary requests are logged at debug level only. Of the request
+// itself, only the method and the route are logged.
 func (x *exchange) observe() {
 	took := time.Since(x.started)
 	rt := x.route
@@ -33,7 +33,7 @@ func (x *exchange) observe() {
 
 	level := logrus.DebugLevel
 	switch {
-	case errors.Is(x.r.Context().Err(), context.Canceled): // the caller left; whatever came of it is no failure of ours
+	case errors.Is(x.r.Context().Err(), context.Canceled): // the caller disconnected, which is not an internal error
 	case x.status >= http.StatusInternalServerError || x.err != nil:
 		level = logrus.ErrorLevel
 	case took >= slowRequest:
@@ -69,7 +69,8 @@ func (x *exchange) observe() {
 	log.WithFields(fields).Log(level, "request")
 }
 
-// knownMethod keeps what a caller made up out of logs and metrics.
+// knownMethod replaces unknown methods, so that callers cannot write arbitrary text to logs
+// and metrics.
 func knownMethod(method string) string {
 	switch method {
 	case http.MethodGet, http.MethodHead, http.MethodPost, http.MethodPut, http.MethodPatch, http.MethodDelete, http.MethodOptions:
@@ -87,7 +88,7 @@ type meter struct {
 func newMeter(registry *prometheus.Registry) *meter {
 	m := &meter{duration: prometheus.NewHistogramVec(prometheus.HistogramOpts{
 		Name:    "causeway_http_request_duration_seconds",
-		Help:    "Time from the head of a request to its answer.",
+		Help:    "Time from the headers of a request to its response.",
 		Buckets: []float64{.001, .0025, .005, .01, .025, .05, .1, .25, .5, 1, 2.5, 5, 10},
 	}, []string{"method", "route", "class"})}
 	registry.MustRegister(m.duration)
@@ -95,7 +96,7 @@ func newMeter(registry *prometheus.Registry) *meter {
 	return m
 }
 
-// timer holds the histograms of one route, so that a request looks none up.
+// timer holds the histograms of one route, so that a request needs no lookup.
 type timer struct {
 	meter         *meter
 	method, route string
@@ -120,17 +121,17 @@ func (t *timer) observe(status int, took time.Duration) {
 	(*observer).Observe(took.Seconds())
 }
 
-// drain is closed once, when the server is about to go down.
+// drain is closed once, when the server begins to shut down.
 type drain struct {
-	once  sync.Once
-	begun chan struct{}
+	once    sync.Once
+	started chan struct{}
 }
 
-// Drain makes /readyz answer that no new requests should be sent here. It does not
-// refuse any.
-func (a *API) Drain() { a.draining.once.Do(func() { close(a.draining.begun) }) }
+// Drain makes /readyz return 503, so that load balancers send no new requests. It does
+// not refuse requests.
+func (a *API) Drain() { a.draining.once.Do(func() { close(a.draining.started) }) }
 
-// mountHealthAndMetrics adds what operators and load balancers ask for.
+// mountHealthAndMetrics adds the endpoints for operators and load balancers.
 func (a *API) mountHealthAndMetrics() {
 	a.Mount(http.MethodGet, "/healthz", http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		writeJSON(w, http.StatusOK, map[string]string{"status": "ok"})
@@ -141,9 +142,9 @@ func (a *API) mountHealthAndMetrics() {
 
 func (a *API) readyz(w http.ResponseWriter, r *http.Request) {
 	select {
-	case <-a.draining.begun:
+	case <-a.draining.started:
 		writeJSON(w, http.StatusServiceUnavailable, renderFault(&fault.Error{
-			Code: fault.ServiceUnavailable, Message: "This server is going down. Send requests elsewhere.", Reason: "Draining",
+			Code: fault.ServiceUnavailable, Message: "This server is shutting down. Send requests to another one.", Reason: "Draining",
 		}))
 		return
 	default:
@@ -154,7 +155,7 @@ func (a *API) readyz(w http.ResponseWriter, r *http.Request) {
 		if err := a.config.Ready(ctx); err != nil {
 			a.config.Log.WithError(err).Warn("not ready")
 			writeJSON(w, http.StatusServiceUnavailable, renderFault(&fault.Error{
-				Code: fault.ServiceUnavailable, Message: "This server cannot serve now; its log says why.", Reason: "Not ready",
+				Code: fault.ServiceUnavailable, Message: "This server is not ready. See its log.", Reason: "Not ready",
 			}))
 			return
 		}
@@ -166,10 +167,10 @@ func writeJSON(w http.ResponseWriter, status int, body any) {
 	out := getBuffer()
 	defer putBuffer(out)
 	if err := encode(out, body); err != nil {
-		panic(err) // of plain texts, which always marshal
+		panic(err) // strings always marshal
 	}
 	w.Header()["Content-Type"] = jsonType
 	w.Header()["Cache-Control"] = noStore
 	w.WriteHeader(status)
-	_, _ = w.Write(out.Bytes()) // a prober that has left reads no answer
+	_, _ = w.Write(out.Bytes()) // the client may have disconnected
 }

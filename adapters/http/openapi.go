@@ -9,16 +9,17 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 
 	"github.com/danielgtaylor/huma/v2"
 
 	"causeway/core/fault"
 )
 
-// Tag is a chapter of the published description.
+// Tag is a group of operations in the published description.
 type Tag struct{ Name, Description string }
 
-// Tags gives the chapters in the order in which they are read.
+// Tags adds tags, in the order of the reference page.
 func (a *API) Tags(tags ...Tag) {
 	for _, tag := range tags {
 		a.document.openapi.Tags = append(a.document.openapi.Tags, &huma.Tag{Name: tag.Name, Description: tag.Description})
@@ -33,19 +34,19 @@ func Webhook[Body any](a *API, name, tag, summary, description string) {
 		OperationID: name, Tags: []string{tag}, Summary: summary, Description: description,
 		RequestBody: &huma.RequestBody{Required: true, Content: map[string]*huma.MediaType{"application/json": media}},
 		Responses: map[string]*huma.Response{
-			"2XX": {Description: "Accepted; it is not sent again."},
-			"409": {Description: "Had it already; it is not sent again."},
+			"2XX": {Description: "Accepted. The event is not sent again."},
+			"409": {Description: "Duplicate. The event is not sent again."},
 		},
 	}}
 }
 
-// document is the published description of the interface: OpenAPI 3.1, made from
-// the operations as they are registered, and rendered once.
+// document is the published description of the interface: OpenAPI 3.1, generated from
+// the registered operations, and rendered on the first request.
 type document struct {
 	api          *API
 	openapi      *huma.OpenAPI
-	operations   []*huma.Operation // as they were registered
-	exampleFiles fs.FS             // examples; nil: none
+	operations   []*huma.Operation // in the order of registration
+	exampleFiles fs.FS             // nil if there are no examples
 }
 
 const (
@@ -59,7 +60,7 @@ func newDocument(a *API) *document {
 	if server == "" {
 		server = BasePath
 	}
-	one, most := 1, maxKeyLength
+	minLength, maxLength := 1, maxKeyLength
 	return &document{api: a, openapi: &huma.OpenAPI{
 		OpenAPI: "3.1.0",
 		Info: &huma.Info{
@@ -73,58 +74,62 @@ func newDocument(a *API) *document {
 			Schemas: huma.NewMapRegistry(schemaPrefix, schemaName),
 			SecuritySchemes: map[string]*huma.SecurityScheme{basicAuth: {
 				Type: "http", Scheme: "basic",
-				Description: "The client id of a token is the user, its client secret the password.",
+				Description: "The user name is the client id of a token, the password its client secret.",
 			}},
 			Parameters: map[string]*huma.Param{idempotencyKey: {
 				Name: "Idempotency-Key", In: "header",
-				Description: "Any text of your own, best a new UUID, that names this request. Sent again with the same key, the request is not carried out again: its first answer is repeated, with the header Idempotent-Replayed: true. Answers are kept for 7 days.",
-				Schema:      &huma.Schema{Type: huma.TypeString, MinLength: &one, MaxLength: &most, Examples: []any{"0199e3a4-7c5e-7d21-9f0b-3c1d2e4f5a6b"}},
+				Description: "Unique key of the request, such as a new UUID. A request with the same key runs only once; repeating it returns the first response, with the header Idempotent-Replayed: true. Responses are stored for 7 days.",
+				Schema:      &huma.Schema{Type: huma.TypeString, MinLength: &minLength, MaxLength: &maxLength, Examples: []any{"0199e3a4-7c5e-7d21-9f0b-3c1d2e4f5a6b"}},
 			}},
 		},
 	}}
 }
 
-// schemaName names the schema of a type as the type, without the word that only our
-// own code needs to tell bodies from what they show.
+// schemaName returns the name of the schema of a type: the name of the type without the
+// suffix Body. The schema of Page[customerBody] is CustomerListResponse.
 func schemaName(t reflect.Type, hint string) string {
-	return strings.TrimSuffix(huma.DefaultSchemaNamer(t, hint), "Body")
+	name := strings.TrimSuffix(huma.DefaultSchemaNamer(t, hint), "Body")
+	if item, isPage := strings.CutPrefix(name, "Page"); isPage && strings.HasPrefix(t.Name(), "Page[") {
+		return item + "ListResponse"
+	}
+	return name
 }
 
-// introduction is what a reader must know before the first operation.
-var introduction = strings.ReplaceAll(`Causeway moves money across currencies and payment rails for the customers of a platform.
+// introduction is the description of the whole interface.
+var introduction = strings.ReplaceAll(`Causeway moves money across currencies and payment rails for the customers of your platform.
 
-**Authentication.** Every request carries the client id and the client secret of a token with HTTP Basic authentication. A token has some of the permissions 'VIEW', 'TRANSACT' and 'MANAGE'; each operation says which one it needs.
+**Authentication.** Send the client id and client secret of a token with HTTP Basic authentication. A token has one or more of the permissions 'VIEW', 'TRANSACT' and 'MANAGE'; each operation states the one it requires.
 
 **Amounts** are integers in the smallest unit of their currency: '10050' is 100.50 USD, '100000' is 0.00100000 BTC. Rates are exact decimal numbers. Currency codes are in upper case.
 
-**Ids** have the form '<Type>:<uuid>'. **Times** are UTC, as in '2025-10-13T09:30:00.000Z'.
+**Ids** have the form '<Type>:<uuid>'. **Times** are RFC 3339 timestamps in UTC, such as '2025-10-13T09:30:00.000Z'.
 
-**Errors** are JSON objects with 'status', 'code', 'message' and, where it applies, 'reason' and 'details'. Everything wrong with a request is listed at once in 'details.errors'. What belongs to another platform does not exist for yours.
+**Errors** are JSON objects with 'status', 'code', 'message' and, if applicable, 'reason' and 'details'. All invalid fields of a request are listed in 'details.errors'. Resources of other platforms return 404.
 
-**Repeating a request.** Send an 'Idempotency-Key' with every POST. If the connection breaks, send the same request with the same key again: it is carried out once, and you get its answer.
+**Idempotency.** Send an 'Idempotency-Key' with every POST. If you receive no response, send the same request with the same key again: it runs only once, and you get its response.
 
-**Lists** answer 'data' and 'hasMore'; send 'nextCursor' as 'cursor' to go on.
+**Pagination.** Lists return 'data' and 'hasMore'. To get the next page, send 'nextCursor' as 'cursor'.
 
-**Request ids.** Every answer carries a 'Request-Id'; send a UUID of your own in that header, or tell us ours when something goes wrong.
+**Request ids.** Every response has the header 'Request-Id'. You can send your own UUID in that header. Include the id when you contact support.
 
-**Limits.** A token may make a limited number of requests a second; beyond that the answer is 429 with 'Retry-After' in seconds.`, "'", "`")
+**Rate limits.** Requests beyond the rate limit of a token return 429 with 'Retry-After' in seconds.`, "'", "`")
 
-// commonErrors are the errors that most operations can answer, and why.
+// commonErrors describes the errors that most operations can return.
 var commonErrors = map[fault.Code]string{
-	fault.InvalidInput:         "Something in the request is wrong; `details.errors` lists all of it.",
-	fault.InvalidRequestFormat: "The body did not arrive whole.",
-	fault.Unauthorized:         "The credentials are missing or wrong.",
-	fault.Forbidden:            "The token lacks the permission, or the operation is for sandbox platforms only.",
+	fault.InvalidInput:         "The request is invalid. `details.errors` lists all invalid fields.",
+	fault.InvalidRequestFormat: "The request body is incomplete or malformed.",
+	fault.Unauthorized:         "The credentials are missing or invalid.",
+	fault.Forbidden:            "The token lacks the required permission, or the operation is for sandbox platforms only.",
 	fault.IdempotencyKeyInUse:  "The first request with this `Idempotency-Key` is still running.",
-	fault.IdempotencyKeyReused: "The `Idempotency-Key` belongs to another request.",
-	fault.PayloadTooLarge:      "The body is too large.",
-	fault.UnsupportedMediaType: "The body is not declared as what the operation takes.",
-	fault.RateLimited:          "Too many requests; wait as long as `Retry-After` says.",
-	fault.InternalError:        "Something failed on our side. Repeat the request with the same `Idempotency-Key`.",
-	fault.ServiceUnavailable:   "The service cannot answer now. Repeat the request with the same `Idempotency-Key`.",
+	fault.IdempotencyKeyReused: "The `Idempotency-Key` was used for another request.",
+	fault.PayloadTooLarge:      "The request body is too large.",
+	fault.UnsupportedMediaType: "The `Content-Type` is not supported.",
+	fault.RateLimited:          "Too many requests. Wait for the number of seconds in `Retry-After`.",
+	fault.InternalError:        "Internal error. Send the request again with the same `Idempotency-Key`.",
+	fault.ServiceUnavailable:   "The service is unavailable. Send the request again with the same `Idempotency-Key`.",
 }
 
-// describe makes huma's description of an operation.
+// describe returns the description of an operation.
 func (d *document) describe(method string, op Operation, body reflect.Type, rt *route) huma.Operation {
 	registry := d.openapi.Components.Schemas
 	described := huma.Operation{
@@ -133,7 +138,7 @@ func (d *document) describe(method string, op Operation, body reflect.Type, rt *
 		Metadata:   map[string]any{routeKey: rt},
 		Responses:  map[string]*huma.Response{},
 		Extensions: map[string]any{},
-		// The body has been read, and measured, before huma sees it.
+		// The body is read and limited before huma runs.
 		MaxBodyBytes: -1, BodyReadTimeout: -1,
 	}
 	if !op.Public {
@@ -177,11 +182,11 @@ func (d *document) describe(method string, op Operation, body reflect.Type, rt *
 	return described
 }
 
-// addErrorResponses adds what only the registered operation shows: its errors, which depend
-// on what it takes.
+// addErrorResponses adds the error responses to a registered operation. They depend on
+// its parameters and body, which huma adds at registration.
 func (d *document) addErrorResponses(described *huma.Operation, op Operation) {
 	d.operations = append(d.operations, described)
-	delete(described.Responses, "default") // ours are all named
+	delete(described.Responses, "default") // all responses are listed
 	if op.Upload != nil {
 		described.RequestBody = op.Upload.requestBody(described.Parameters)
 	}
@@ -214,43 +219,59 @@ func (d *document) addErrorResponses(described *huma.Operation, op Operation) {
 	}
 }
 
-// publish checks the description, adds the schemas of errors, and serves both the
-// document and the page made from it.
+// publish checks the description, adds the error schemas, and mounts the document and the
+// reference page. Both are rendered on the first request for one of them, because that
+// takes longer than the rest of the start.
 func (d *document) publish() error {
 	if err := d.checkTags(); err != nil {
 		return err
 	}
 	d.addErrorSchemas()
+	if _, err := d.readExamples(); err != nil {
+		return err
+	}
+	d.removeExamples()
+	rendered := sync.OnceValues(d.render)
+	mount := func(path string, file func(renderedDocument) *staticFile) {
+		d.api.Mount(http.MethodGet, BasePath+path, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			files, err := rendered()
+			if err != nil {
+				panic(err) // of our own description, which a test renders
+			}
+			file(files).ServeHTTP(w, r)
+		}))
+	}
+	mount("/openapi.json", func(d renderedDocument) *staticFile { return d.openapi })
+	mount("/docs", func(d renderedDocument) *staticFile { return d.reference })
+	return nil
+}
+
+// renderedDocument holds the files made from the description.
+type renderedDocument struct{ openapi, reference *staticFile }
+
+// render renders the OpenAPI document and the reference page, with the examples.
+func (d *document) render() (files renderedDocument, err error) {
 	examples, err := d.readExamples()
 	if err != nil {
-		return err
+		return files, err
 	}
 	defer d.removeExamples()
 	text, err := json.Marshal(d.openapi)
 	if err != nil {
-		return fmt.Errorf("render the description of the interface: %w", err)
+		return files, fmt.Errorf("render the OpenAPI document: %w", err)
 	}
 	page, err := renderReference(d.openapi, d.operations, examples, d.api.config.Version)
 	if err != nil {
-		return fmt.Errorf("render the reference page: %w", err)
+		return files, fmt.Errorf("render the reference page: %w", err)
 	}
-	for _, file := range []struct {
-		path, contentType string
-		body              []byte
-	}{
-		{"/openapi.json", "application/json", text},
-		{"/docs", "text/html; charset=utf-8", page},
-	} {
-		served, err := newStaticFile(file.contentType, file.body)
-		if err != nil {
-			return err
-		}
-		d.api.Mount(http.MethodGet, BasePath+file.path, served)
+	if files.openapi, err = newStaticFile("application/json", text); err != nil {
+		return files, err
 	}
-	return nil
+	files.reference, err = newStaticFile("text/html; charset=utf-8", page)
+	return files, err
 }
 
-// checkTags finds what a reader would miss.
+// checkTags returns an error if an operation has an unknown tag.
 func (d *document) checkTags() error {
 	known := map[string]bool{}
 	for _, tag := range d.openapi.Tags {
@@ -258,14 +279,14 @@ func (d *document) checkTags() error {
 	}
 	for _, op := range d.operations {
 		if !known[op.Tags[0]] {
-			return fmt.Errorf("%s %s has the tag %q, which was not given to Tags", op.Method, op.Path, op.Tags[0])
+			return fmt.Errorf("%s %s has the tag %q, which is not one of Tags", op.Method, op.Path, op.Tags[0])
 		}
 	}
 	return nil
 }
 
-// Undescribed lists the parameters and fields of the description that say nothing
-// about themselves, for a test to find.
+// Undescribed lists the operations, parameters and fields without a description, for
+// tests.
 func (a *API) Undescribed() []string {
 	var list []string
 	for _, op := range a.document.operations {
@@ -289,20 +310,20 @@ func (a *API) Undescribed() []string {
 	return list
 }
 
-// addErrorSchemas makes one schema a status, so that generated clients know the codes.
+// addErrorSchemas adds one schema per status, so that generated clients know the codes.
 func (d *document) addErrorSchemas() {
 	registry := d.openapi.Components.Schemas
 	delete(registry.Map(), schemaName(reflect.TypeFor[problem](), ""))
 	fieldErrors := &huma.Schema{
 		Type: huma.TypeArray, Items: registry.Schema(reflect.TypeFor[FieldError](), true, ""),
-		Description: "Every bad field of the request.",
+		Description: "Invalid fields of the request.",
 	}
 	base := registry.Schema(reflect.TypeFor[Error](), false, "")
 	base.Properties["details"] = &huma.Schema{
 		Type: huma.TypeObject, AdditionalProperties: true, Description: base.Properties["details"].Description,
 		Properties: map[string]*huma.Schema{
 			"errors": fieldErrors,
-			"reason": {Type: huma.TypeString, Description: "The same as reason above."},
+			"reason": {Type: huma.TypeString, Description: "Same as reason."},
 		},
 	}
 	byStatus := map[int][]any{}
@@ -318,7 +339,7 @@ func (d *document) addErrorSchemas() {
 		properties["code"] = &huma.Schema{Type: huma.TypeString, Enum: codes, Description: base.Properties["code"].Description}
 		registry.Map()["Error"+strconv.Itoa(status)] = &huma.Schema{
 			Type: huma.TypeObject, Required: base.Required, Properties: properties, AdditionalProperties: true,
-			Description: "An answer with the status " + strconv.Itoa(status) + ".",
+			Description: "Error response with the status " + strconv.Itoa(status) + ".",
 		}
 	}
 }

@@ -92,7 +92,7 @@ func TestOpenAPI_DescribesOperation(t *testing.T) {
 		jsonText(lookup(post, "responses", "409", "content", "application/json", "schema", "$ref")):                                 `"#/components/schemas/Error409"`,
 		jsonText(lookup(post, "responses", "201", "content", "application/json", "schema", "$ref")):                                 `"#/components/schemas/Parcel"`,
 		jsonText(lookup(document, "paths", "/sandbox/parcels/{parcelId}/lose", "post", "x-sandbox-only")):                           `true`,
-		jsonText(lookup(document, "paths", "/parcels", "get", "responses", "200", "content", "application/json", "schema", "$ref")): `"#/components/schemas/PageParcel"`,
+		jsonText(lookup(document, "paths", "/parcels", "get", "responses", "200", "content", "application/json", "schema", "$ref")): `"#/components/schemas/ParcelListResponse"`,
 		jsonText(lookup(document, "components", "schemas", "Error422", "properties", "code", "enum")):                               `["` + string(fault.IdempotencyKeyReused) + `"]`,
 		jsonText(lookup(document, "components", "schemas", "RoadWay", "properties", "kind", "enum")):                                `["ROAD","STREET"]`,
 		jsonText(lookup(document, "components", "schemas", "Problem")):                                                              `null`,
@@ -162,9 +162,9 @@ func TestReferencePage_IsSelfContained(t *testing.T) {
 	}
 
 	for _, want := range []string{
-		`id="sendParcel"`, `id="parcelWebhook"`, "Sent when <code>it</code> is there.", "needs TRANSACT", "sandbox only", "QUOTE_EXPIRED",
+		`id="sendParcel"`, `id="parcelWebhook"`, "Sent when <code>it</code> is there.", "requires TRANSACT", "sandbox only", "QUOTE_EXPIRED",
 		`href="#object-RoadWay"`, `id="object-RobotDriver"`, "curl -X POST &#39;http://localhost:8080/2025-10-13/parcels&#39;",
-		"a plate such as AB123", "1 to 9,000,000,000,000,000", "may be missing", `<var>{parcelId}</var>`,
+		"a plate such as AB123", "1 to 9,000,000,000,000,000", ">optional<", `<var>{parcelId}</var>`,
 	} {
 		if !strings.Contains(got.body, want) {
 			t.Errorf("no %s", want)

@@ -17,40 +17,40 @@ import (
 	"causeway/ports"
 )
 
-// Operation describes one operation of the interface. Who may call it is always
-// said: exactly one of Permission and Public.
+// Operation describes one operation of the interface. Exactly one of Permission and
+// Public must be set; the permission is checked before the handler is called.
 type Operation struct {
 	ID          string // "createQuote"
 	Path        string // below BasePath, parameters in braces: "/quotes/{quoteId}"
-	Summary     string // a few words
+	Summary     string // an imperative phrase
 	Description string // Markdown: paragraphs, lists, `code`
-	Tag         string // one of those given to API.Tags
+	Tag         string // one of API.Tags
 
 	Permission  platform.Permission
 	Public      bool
 	SandboxOnly bool // 403 for production platforms
 
-	// Status of success. Zero: 200, or 204 where the body is NoBody.
+	// Status is the status of success. Zero means 200, or 204 if the body is NoBody.
 	Status int
-	// Outcomes are further successes, for operations that answer with a Reply.
+	// Outcomes are the successful responses of an operation that returns a Reply.
 	Outcomes []Outcome
-	// Errors are the codes that this operation adds to those that every one can answer.
+	// Errors are the error codes of this operation beyond the common ones.
 	Errors []fault.Code
-	// MaxBody is the largest request body, in bytes. Zero: 1 MiB.
+	// MaxBody is the maximum size of the request body, in bytes. Zero means 1 MiB.
 	MaxBody int64
-	// Upload makes the body a file, which Call.File reads; nil: it is JSON.
+	// Upload makes the body a file, which Call.File reads. Nil means a JSON body.
 	Upload *Upload
-	// Timeout bounds what the operation may take. Zero: Config.RequestTimeout.
+	// Timeout is the timeout of the operation. Zero means Config.RequestTimeout.
 	Timeout time.Duration
 
-	// Experimental is told to readers: it may change.
+	// Experimental marks an operation that may change.
 	Experimental bool
 }
 
-// Outcome is one success of an operation that has several.
+// Outcome is one successful response of an operation that has several.
 type Outcome struct {
 	Status      int
-	Body        any // a zero value of the body's type; nil: none
+	Body        any // a zero value of the body type; nil means no body
 	Description string
 }
 
@@ -60,48 +60,53 @@ type Reply struct {
 	Body   any
 }
 
-// NoBody is the body type of an operation that answers nothing but its status.
+// NoBody is the body type of an operation without a response body.
 type NoBody struct{}
 
-// Call is what an operation knows of its request beside the input.
+// Text is the body type of an operation that returns plain text. Its errors are JSON.
+type Text string
+
+const textType = "text/plain; charset=utf-8"
+
+// Call holds the properties of a request other than its input.
 type Call struct {
-	// Principal is who asks; zero in a public operation.
+	// Principal is the authenticated caller. It is zero in a public operation.
 	Principal platform.Principal
-	// IdempotentRequest is the request's idempotency key; nil without one, and never set but
-	// on POST. A use case that changes something hands it to Tx.Remember.
+	// IdempotentRequest has the idempotency key of a POST request. It is nil without a key
+	// and for other methods. A use case that changes data passes it to Tx.SaveResponse.
 	IdempotentRequest *ports.IdempotentRequest
-	// RequestID stands in the log and in the answer.
+	// RequestID is the id of the request in the log and the response.
 	RequestID string
-	// File is what was uploaded; nil where nothing can be.
+	// File is the uploaded file. It is nil if the operation has no Upload.
 	File io.Reader
 }
 
-// Handler carries out an operation. In is a struct with the parameters (fields with
-// path, query and header tags) and, where there is one, the Body. It returns a
-// result that render turns into the body, or a fault, or an error of our own.
+// Handler runs an operation. In is a struct with the parameters (fields with path,
+// query and header tags) and an optional Body. It returns a result, which render turns
+// into the response body, a fault, or an internal error.
 type Handler[In, Result any] func(ctx context.Context, call Call, in *In) (Result, error)
 
-// Get registers an operation that reads.
+// Get registers an operation that reads data.
 func Get[In, Result, Body any](a *API, op Operation, handle Handler[In, Result], render func(Result) Body) {
 	register(a, http.MethodGet, op, handle, render)
 }
 
-// Post registers an operation that may be repeated under an Idempotency-Key.
+// Post registers an operation that accepts an Idempotency-Key.
 func Post[In, Result, Body any](a *API, op Operation, handle Handler[In, Result], render func(Result) Body) {
 	register(a, http.MethodPost, op, handle, render)
 }
 
-// Patch registers an operation that changes parts of something.
+// Patch registers an operation that updates parts of a resource.
 func Patch[In, Result, Body any](a *API, op Operation, handle Handler[In, Result], render func(Result) Body) {
 	register(a, http.MethodPatch, op, handle, render)
 }
 
-// Put registers an operation that replaces something.
+// Put registers an operation that replaces a resource.
 func Put[In, Result, Body any](a *API, op Operation, handle Handler[In, Result], render func(Result) Body) {
 	register(a, http.MethodPut, op, handle, render)
 }
 
-// Delete registers an operation that ends something.
+// Delete registers an operation that deletes a resource.
 func Delete[In, Result, Body any](a *API, op Operation, handle Handler[In, Result], render func(Result) Body) {
 	register(a, http.MethodDelete, op, handle, render)
 }
@@ -111,8 +116,8 @@ const (
 	defaultMaxBody = 1 << 20
 )
 
-// humaOutput is what huma gets from every operation: nothing, for the answer is
-// already in the exchange.
+// humaOutput is the empty output that every operation returns to huma, because the
+// response is already in the exchange.
 type humaOutput struct{ Body func(huma.Context) }
 
 var emptyOutput = &humaOutput{Body: func(huma.Context) {}}
@@ -173,7 +178,7 @@ func register[In, Result, Body any](a *API, method string, op Operation, handle 
 		}
 		if x.keyed != nil {
 			if last := x.keyed.rendered.Load(); last != nil && last.status < http.StatusBadRequest {
-				x.respond(last.status, last.body) // the very bytes that were remembered
+				x.respond(last.status, last.body) // exactly the bytes that were saved
 				return emptyOutput, nil
 			}
 		}
@@ -187,7 +192,8 @@ func register[In, Result, Body any](a *API, method string, op Operation, handle 
 	a.document.addErrorResponses(rt.op, op)
 }
 
-// fail answers with a use case's error, which may be an earlier answer.
+// fail responds with the error of a use case, or replays the saved response if that is
+// what the error contains.
 func (x *exchange) fail(err error) {
 	var replay *ports.Replay
 	if errors.As(err, &replay) {
@@ -197,16 +203,16 @@ func (x *exchange) fail(err error) {
 	x.respondError(err)
 }
 
-// renderResponse renders what a caller will be sent, for a use case to remember. It runs
-// on the use case's goroutine, maybe amid a group of other callers' requests, so a
-// mistake in one rendering ends as an answer of status 500 and not as a panic.
+// renderResponse renders a response for a use case to save. It runs on the goroutine of
+// the use case, which may process a batch with requests of other callers, so a panic
+// becomes a response with status 500.
 func renderResponse[Result any](x *exchange, view func(*bytes.Buffer, Result) (int, error), result any, err error) (last *renderedResponse) {
 	out := getBuffer()
 	defer putBuffer(out)
-	sorry := func(err error) *renderedResponse {
-		f, ours := toFault(err, x.requestID)
-		if ours {
-			x.api.config.Log.WithError(err).WithField("request_id", x.requestID).Error("an answer could not be rendered for its commit")
+	renderError := func(err error) *renderedResponse {
+		f, internal := toFault(err, x.requestID)
+		if internal {
+			x.api.config.Log.WithError(err).WithField("request_id", x.requestID).Error("cannot render a response to save")
 		}
 		out.Reset()
 		if err := encode(out, renderFault(f)); err != nil {
@@ -216,19 +222,19 @@ func renderResponse[Result any](x *exchange, view func(*bytes.Buffer, Result) (i
 	}
 	defer func() {
 		if p := recover(); p != nil {
-			last = sorry(&panicError{value: p})
+			last = renderError(&panicError{value: p})
 		}
 	}()
 	if err != nil {
-		return sorry(err)
+		return renderError(err)
 	}
 	typed, ok := result.(Result)
 	if !ok {
-		return sorry(fmt.Errorf("a %T was remembered for an operation that answers %s", result, reflect.TypeFor[Result]()))
+		return renderError(fmt.Errorf("a use case saved a %T for an operation that returns %s", result, reflect.TypeFor[Result]()))
 	}
 	status, err := view(out, typed)
 	if err != nil {
-		return sorry(err)
+		return renderError(err)
 	}
 	return &renderedResponse{status: status, body: append([]byte{}, out.Bytes()...)}
 }
@@ -240,11 +246,11 @@ func (op Operation) validate() error {
 	case op.Public == (op.Permission != ""):
 		return errors.New("must have either a Permission or be Public")
 	case op.SandboxOnly && op.Public:
-		return errors.New("a public operation knows no platform, so it cannot be for sandboxes only")
+		return errors.New("a public operation cannot be SandboxOnly")
 	}
 	for _, code := range op.Errors {
 		if code.Status() == http.StatusInternalServerError {
-			return errors.New("lists a code that is ours or unknown: " + string(code))
+			return errors.New("lists an internal or unknown error code: " + string(code))
 		}
 	}
 	return nil

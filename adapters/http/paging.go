@@ -12,27 +12,28 @@ import (
 
 // Paging is embedded in the input of an operation that lists.
 type Paging struct {
-	Limit  int    `query:"limit" minimum:"1" maximum:"100" default:"20" doc:"How many to return at most."`
-	Cursor Cursor `query:"cursor" doc:"Where to go on: nextCursor of the page before."`
+	Limit  int    `query:"limit" minimum:"1" maximum:"100" default:"20" doc:"Maximum number of items to return."`
+	Cursor Cursor `query:"cursor" doc:"Cursor of the page: nextCursor of the previous page."`
 }
 
 // Sorting is embedded in the input of an operation that lists in either order.
 type Sorting struct {
-	SortOrder string `query:"sortOrder" enum:"asc,desc" default:"desc" doc:"Order by creation: asc is oldest first."`
+	SortOrder string `query:"sortOrder" enum:"asc,desc" default:"desc" doc:"Sort order by creation time: asc is oldest first."`
 }
 
-// Ascending tells whether the oldest come first.
+// Ascending reports whether the oldest items come first.
 func (s Sorting) Ascending() bool { return s.SortOrder == "asc" }
 
 // Page is the body of an operation that lists.
 type Page[T any] struct {
-	Data       []T    `json:"data" doc:"The items of this page."`
-	HasMore    bool   `json:"hasMore" doc:"Whether there are more after these."`
-	NextCursor string `json:"nextCursor,omitempty" doc:"Send it as cursor to get the next page. Only when hasMore is true."`
-	TotalCount *int64 `json:"totalCount,omitempty" doc:"How many there are on all pages."`
+	Data       []T    `json:"data" doc:"Items of the page."`
+	HasMore    bool   `json:"hasMore" doc:"Whether there are more items."`
+	NextCursor string `json:"nextCursor,omitempty" doc:"Cursor of the next page. Only if hasMore is true."`
+	TotalCount *int64 `json:"totalCount,omitempty" doc:"Total number of items on all pages."`
 }
 
-// NewPage makes a body from rendered items. More comes with the cursor of the last.
+// NewPage returns a page of rendered items. If there are more, last is the cursor of the
+// last item.
 func NewPage[T any](items []T, more bool, last Cursor, total int64) Page[T] {
 	page := Page[T]{Data: items, HasMore: more, TotalCount: &total}
 	if page.Data == nil {
@@ -44,8 +45,8 @@ func NewPage[T any](items []T, more bool, last Cursor, total int64) Page[T] {
 	return page
 }
 
-// Cursor is a place in a list: the id of the item before, and its sort key where
-// that is not the id. Callers see it as one opaque word.
+// Cursor is a position in a list: the id of the previous item, and its sort key if that
+// is not the id. It is opaque to callers.
 type Cursor struct {
 	ID  string
 	Key string
@@ -58,12 +59,12 @@ type cursorBody struct {
 
 const maxCursorLength = 512
 
-var errCursor = errors.New("is not a cursor of this list; send nextCursor of the page before, or none for the first page")
+var errCursor = errors.New("must be the nextCursor of the previous page; omit it for the first page")
 
-// IsZero tells whether the list is read from its beginning.
+// IsZero reports whether the cursor is the beginning of the list.
 func (c Cursor) IsZero() bool { return c == Cursor{} }
 
-// String is the opaque word; empty for the beginning.
+// String returns the opaque text; empty for the beginning.
 func (c Cursor) String() string {
 	if c.IsZero() {
 		return ""
@@ -75,7 +76,7 @@ func (c Cursor) String() string {
 	return base64.RawURLEncoding.EncodeToString(body)
 }
 
-// UnmarshalText reads the word.
+// UnmarshalText parses the opaque text.
 func (c *Cursor) UnmarshalText(text []byte) error {
 	if len(text) > maxCursorLength {
 		return errCursor
@@ -101,14 +102,14 @@ func (c *Cursor) UnmarshalText(text []byte) error {
 	return nil
 }
 
-// Schema publishes that there is nothing to see in it.
+// Schema returns the schema of an opaque string.
 func (Cursor) Schema(huma.Registry) *huma.Schema {
 	max := maxCursorLength
 	return &huma.Schema{Type: huma.TypeString, MaxLength: &max}
 }
 
-// CursorID reads the id of a cursor as the kind that the list is of. The beginning
-// is the zero id.
+// CursorID returns the id of a cursor, which must have the type of the list. At the
+// beginning it is the zero id.
 func CursorID[T identifier[T]](c Cursor) (T, error) {
 	var id T
 	if c.IsZero() {

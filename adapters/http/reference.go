@@ -4,7 +4,7 @@ import (
 	"bytes"
 	"cmp"
 	"crypto/sha256"
-	_ "embed" // the page's own files
+	_ "embed" // reference.html, .css and .js
 	"encoding/base64"
 	"fmt"
 	"html/template"
@@ -18,8 +18,7 @@ import (
 	"causeway/core/fault"
 )
 
-// The reference page is one file without anything from elsewhere, made from the
-// same description that machines read.
+// The reference page is one self-contained file, generated from the OpenAPI document.
 var (
 	//go:embed reference.html
 	referenceHTML string
@@ -30,7 +29,8 @@ var (
 
 	referenceTemplate = template.Must(template.New("reference").Parse(referenceHTML))
 
-	// referencePolicy lets the page run its own two blocks and nothing else.
+	// referencePolicy is the Content-Security-Policy that allows only the embedded style
+	// and script.
 	referencePolicy = fmt.Sprintf("default-src 'none'; style-src 'sha256-%s'; script-src 'sha256-%s'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
 		sha256Base64(referenceCSS), sha256Base64(referenceJS))
 )
@@ -43,8 +43,8 @@ func sha256Base64(text string) string {
 type pageView struct {
 	Title, Version, Program, Base string
 	Intro                         template.HTML
-	Everywhere                    []commonErrorView
-	Chapters                      []*sectionView
+	CommonErrors                  []commonErrorView
+	Sections                      []*sectionView
 	Objects                       []objectView
 	CSS                           template.CSS
 	JS                            template.JS
@@ -68,12 +68,12 @@ type operationView struct {
 	Examples                              []exampleView
 }
 
-// exampleView is a request and its answer. A webhook shows the body that is sent
-// instead of a command.
+// exampleView is a request and its response. A webhook has the body of the event instead
+// of a curl command.
 type exampleView struct {
-	Title, Curl  string
-	Body, Answer template.HTML
-	Status       string
+	Title, Curl    string
+	Body, Response template.HTML
+	Status         string
 }
 
 type segmentView struct {
@@ -87,50 +87,50 @@ type responseView struct {
 	Fields              []fieldView
 }
 
-// commonErrorView is an error that most operations can answer.
+// commonErrorView is an error that most operations can return.
 type commonErrorView struct {
 	Status, Code string
 	Description  template.HTML
 }
 
-// objectView is one form of a union, which operations refer to.
+// objectView is one branch of a union, which fields link to.
 type objectView struct {
 	Name        string
 	Description template.HTML
 	Fields      []fieldView
 }
 
-// renderReference makes the page.
-func renderReference(api *huma.OpenAPI, operations []*huma.Operation, examples map[string][]Example, program string) ([]byte, error) {
+// renderReference renders the reference page.
+func renderReference(api *huma.OpenAPI, operations []*huma.Operation, examples map[string][]Example, programVersion string) ([]byte, error) {
 	r := &referenceRenderer{api: api, base: api.Servers[0].URL, examples: examples, variants: map[string]bool{}}
 	if strings.HasPrefix(r.base, "/") {
 		r.base = "http://localhost:8080" + r.base
 	}
 	view := pageView{
-		Title: api.Info.Title, Version: api.Info.Version, Program: program, Base: r.base,
-		Intro: markdown(api.Info.Description), CSS: template.CSS(referenceCSS), JS: template.JS(referenceJS), //nolint:gosec // our own files
+		Title: api.Info.Title, Version: api.Info.Version, Program: programVersion, Base: r.base,
+		Intro: markdown(api.Info.Description), CSS: template.CSS(referenceCSS), JS: template.JS(referenceJS), //nolint:gosec // embedded files
 	}
 	for code, description := range commonErrors {
-		view.Everywhere = append(view.Everywhere, commonErrorView{strconv.Itoa(code.Status()), string(code), markdown(description)})
+		view.CommonErrors = append(view.CommonErrors, commonErrorView{strconv.Itoa(code.Status()), string(code), markdown(description)})
 	}
-	slices.SortFunc(view.Everywhere, func(a, b commonErrorView) int {
+	slices.SortFunc(view.CommonErrors, func(a, b commonErrorView) int {
 		return cmp.Or(strings.Compare(a.Status, b.Status), strings.Compare(a.Code, b.Code))
 	})
 	byTag := map[string]*sectionView{}
 	for _, tag := range api.Tags {
-		chapter := &sectionView{Name: tag.Name, Slug: slug(tag.Name), Description: markdown(tag.Description)}
-		byTag[tag.Name] = chapter
-		view.Chapters = append(view.Chapters, chapter)
+		section := &sectionView{Name: tag.Name, Slug: slug(tag.Name), Description: markdown(tag.Description)}
+		byTag[tag.Name] = section
+		view.Sections = append(view.Sections, section)
 	}
 	for _, op := range operations {
-		chapter := byTag[op.Tags[0]]
-		chapter.Operations = append(chapter.Operations, r.operation(op.Method, op.Path, op))
+		section := byTag[op.Tags[0]]
+		section.Operations = append(section.Operations, r.operation(op.Method, op.Path, op))
 	}
 	for _, name := range sortedKeys(api.Webhooks) {
 		op := api.Webhooks[name].Post
-		chapter, ok := byTag[op.Tags[0]]
+		section, ok := byTag[op.Tags[0]]
 		if !ok {
-			return nil, fmt.Errorf("webhook %s has the tag %q, which was not given to Tags", name, op.Tags[0])
+			return nil, fmt.Errorf("webhook %s has the tag %q, which is not one of Tags", name, op.Tags[0])
 		}
 		hook := r.operation(http.MethodPost, "", op)
 		hook.Request = markOptional(hook.Request)
@@ -138,9 +138,9 @@ func renderReference(api *huma.OpenAPI, operations []*huma.Operation, examples m
 		for i := range hook.Examples {
 			hook.Examples[i].Curl = ""
 		}
-		chapter.Operations = append(chapter.Operations, hook)
+		section.Operations = append(section.Operations, hook)
 	}
-	view.Chapters = slices.DeleteFunc(view.Chapters, func(c *sectionView) bool { return len(c.Operations) == 0 && c.Description == "" })
+	view.Sections = slices.DeleteFunc(view.Sections, func(c *sectionView) bool { return len(c.Operations) == 0 && c.Description == "" })
 	view.Objects = r.objects()
 
 	var page bytes.Buffer
@@ -150,7 +150,8 @@ func renderReference(api *huma.OpenAPI, operations []*huma.Operation, examples m
 	return page.Bytes(), nil
 }
 
-// referenceRenderer reads the description; it notes the forms of unions it came across.
+// referenceRenderer renders the description. It collects the branches of unions that
+// fields link to.
 type referenceRenderer struct {
 	api      *huma.OpenAPI
 	base     string
@@ -172,7 +173,7 @@ func (r *referenceRenderer) operation(method, path string, op *huma.Operation) o
 	}
 	for _, p := range op.Parameters {
 		if p.Ref != "" {
-			continue // the same everywhere, and explained once
+			continue // Idempotency-Key, explained in the introduction
 		}
 		field := r.field(p.Name, p.Schema, p.Required, 0)
 		field.In = p.In
@@ -211,7 +212,8 @@ func (r *referenceRenderer) operation(method, path string, op *huma.Operation) o
 	return view
 }
 
-// objects are the forms that fields refer to, and those that these refer to.
+// objects returns the branches that fields link to, including those linked from other
+// branches.
 func (r *referenceRenderer) objects() []objectView {
 	done := map[string]objectView{}
 	for len(done) < len(r.variants) {

@@ -8,8 +8,8 @@ find.addEventListener("input", () => {
     const text = link.dataset.find.toLowerCase();
     link.hidden = !words.every((word) => text.includes(word));
   }
-  for (const chapter of document.querySelectorAll("nav section")) {
-    chapter.hidden = words.length > 0 && !chapter.querySelector("a.op:not([hidden])");
+  for (const section of document.querySelectorAll("nav section")) {
+    section.hidden = words.length > 0 && !section.querySelector("a.op:not([hidden])");
   }
 });
 
@@ -28,12 +28,12 @@ document.addEventListener("click", async (event) => {
   setTimeout(() => { button.textContent = "copy"; }, 1200);
 });
 
-const here = new IntersectionObserver((seen) => {
-  for (const entry of seen) {
+const observer = new IntersectionObserver((entries) => {
+  for (const entry of entries) {
     if (!entry.isIntersecting) continue;
     for (const link of links) {
       link.toggleAttribute("aria-current", link.hash === "#" + entry.target.id);
     }
   }
 }, { rootMargin: "-10% 0px -80% 0px" });
-for (const operation of document.querySelectorAll("article.operation")) here.observe(operation);
+for (const operation of document.querySelectorAll("article.operation")) observer.observe(operation);

@@ -12,26 +12,26 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 )
 
-// examplesFor are the recorded examples of an operation, or one made from its schemas
-// while there is none.
+// examplesFor returns the recorded examples of an operation or, if there are none, one
+// generated from its schemas.
 func (r *referenceRenderer) examplesFor(method, path string, op *huma.Operation) []Example {
 	if recorded := r.examples[op.OperationID]; len(recorded) > 0 {
 		return recorded
 	}
-	made := Example{Method: method, Path: r.examplePath(path, op)}
+	example := Example{Method: method, Path: r.examplePath(path, op)}
 	if op.RequestBody != nil {
-		made.Body = r.exampleBody(op.RequestBody.Content)
+		example.Body = r.exampleBody(op.RequestBody.Content)
 	}
 	for _, status := range sortedKeys(op.Responses) {
 		if n, err := strconv.Atoi(status); err == nil && n < 300 {
-			made.Status, made.Response = n, r.exampleBody(op.Responses[status].Content)
+			example.Status, example.Response = n, r.exampleBody(op.Responses[status].Content)
 			break
 		}
 	}
-	return []Example{made}
+	return []Example{example}
 }
 
-// examplePath fills a path and its required parameters.
+// examplePath returns the path with example values of its required parameters.
 func (r *referenceRenderer) examplePath(path string, op *huma.Operation) string {
 	var query []string
 	for _, p := range op.Parameters {
@@ -49,7 +49,7 @@ func (r *referenceRenderer) examplePath(path string, op *huma.Operation) string 
 	return path
 }
 
-// exampleBody is made from the schema of a body; nil where there is no body.
+// exampleBody returns an example of a body, or nil if there is no body.
 func (r *referenceRenderer) exampleBody(content map[string]*huma.MediaType) json.RawMessage {
 	media := content["application/json"]
 	if media == nil {
@@ -71,12 +71,12 @@ func (r *referenceRenderer) exampleView(op *huma.Operation, e Example) exampleVi
 		view.Status = strconv.Itoa(e.Status)
 	}
 	if e.Response != nil {
-		view.Answer = highlight(indentJSON(e.Response))
+		view.Response = highlight(indentJSON(e.Response))
 	}
 	return view
 }
 
-// curl is a command that a reader can paste.
+// curl returns the request as a curl command.
 func (r *referenceRenderer) curl(op *huma.Operation, e Example) string {
 	var command strings.Builder
 	command.WriteString("curl")
@@ -98,10 +98,10 @@ func (r *referenceRenderer) curl(op *huma.Operation, e Example) string {
 	return command.String()
 }
 
-// shellQuote is a text as one word of a shell.
+// shellQuote quotes a text as one word of a shell command.
 func shellQuote(text string) string { return "'" + strings.ReplaceAll(text, "'", `'\''`) + "'" }
 
-// indentJSON lays JSON out for people.
+// indentJSON indents JSON.
 func indentJSON(text json.RawMessage) []byte {
 	var out bytes.Buffer
 	if err := json.Indent(&out, text, "", "  "); err != nil {

@@ -12,21 +12,21 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 )
 
-// fieldView is one line of a table of fields, with what is inside of it.
+// fieldView is one field with its nested fields.
 type fieldView struct {
 	Name, In, Type string
-	Required       bool // a caller must send it
-	Optional       bool // an answer may lack it
+	Required       bool // in requests
+	Optional       bool // in responses
 	Description    template.HTML
 	Limits         []string
 	Fields         []fieldView
-	Forms          []variantView
+	Variants       []variantView
 }
 
-// variantView refers to one form of a union.
+// variantView links to one branch of a union.
 type variantView struct{ Name, Values string }
 
-// markOptional marks what may be missing instead of what must be there.
+// markOptional marks optional fields instead of required ones.
 func markOptional(fields []fieldView) []fieldView {
 	for i := range fields {
 		fields[i].Optional, fields[i].Required = !fields[i].Required, false
@@ -37,7 +37,7 @@ func markOptional(fields []fieldView) []fieldView {
 
 const maxFieldDepth = 6
 
-// fields lists what an object holds: for a list, what each item holds.
+// fields returns the fields of an object, or of the items of a list.
 func (r *referenceRenderer) fields(s *huma.Schema, depth int) []fieldView {
 	s = r.resolve(s)
 	if s != nil && s.Type == huma.TypeArray {
@@ -61,7 +61,7 @@ func (r *referenceRenderer) field(name string, s *huma.Schema, required bool, de
 	}
 	return fieldView{
 		Name: name, Type: r.typeName(s), Required: required, Description: markdown(description),
-		Limits: constraints(s), Fields: r.fields(s, depth+1), Forms: r.variantsOf(s),
+		Limits: constraints(s), Fields: r.fields(s, depth+1), Variants: r.variantsOf(s),
 	}
 }
 
@@ -88,22 +88,23 @@ func (r *referenceRenderer) typeName(s *huma.Schema) string {
 	return name
 }
 
-// variantsOf lists the forms of a union and notes them for the chapter of objects.
+// variantsOf returns the branches of a union and collects them for the section of
+// objects.
 func (r *referenceRenderer) variantsOf(s *huma.Schema) []variantView {
 	branches, ok := s.Extensions["oneOf"].([]any)
 	if !ok {
 		return nil
 	}
-	var forms []variantView
+	var variants []variantView
 	for _, branch := range branches {
 		name := strings.TrimPrefix(branch.(map[string]string)["$ref"], schemaPrefix)
 		r.variants[name] = true
-		forms = append(forms, variantView{Name: name, Values: r.discriminator(r.api.Components.Schemas.Map()[name])})
+		variants = append(variants, variantView{Name: name, Values: r.discriminator(r.api.Components.Schemas.Map()[name])})
 	}
-	return forms
+	return variants
 }
 
-// discriminator is the value that chooses a form.
+// discriminator returns the value that selects a branch.
 func (r *referenceRenderer) discriminator(s *huma.Schema) string {
 	for _, p := range s.Properties {
 		if p.Description == discriminatorDescription && len(p.Enum) > 0 {
@@ -113,7 +114,7 @@ func (r *referenceRenderer) discriminator(s *huma.Schema) string {
 	return ""
 }
 
-// constraints says in a few words what a value may be.
+// constraints returns short descriptions of the constraints of a value.
 func constraints(s *huma.Schema) []string {
 	var list []string
 	if s.Type == huma.TypeArray && s.Items != nil && s.Items.Ref == "" {
@@ -161,7 +162,7 @@ func constraints(s *huma.Schema) []string {
 	return list
 }
 
-// groupDigits writes a long whole number as people read it: 9,000,000.
+// groupDigits formats an integer with thousands separators: 9,000,000.
 func groupDigits(digits string) string {
 	if strings.Contains(digits, ".") {
 		return digits
@@ -176,7 +177,7 @@ func groupDigits(digits string) string {
 	return digits
 }
 
-// exampleValue makes an example of a schema.
+// exampleValue returns an example of a schema.
 func (r *referenceRenderer) exampleValue(s *huma.Schema, depth int) any {
 	if s == nil || depth > maxFieldDepth {
 		return nil
@@ -204,8 +205,8 @@ func (r *referenceRenderer) exampleValue(s *huma.Schema, depth int) any {
 		}
 		return 1
 	case huma.TypeObject:
-		if forms := r.variantsOf(s); len(forms) > 0 {
-			return r.exampleValue(r.api.Components.Schemas.Map()[forms[0].Name], depth+1)
+		if variants := r.variantsOf(s); len(variants) > 0 {
+			return r.exampleValue(r.api.Components.Schemas.Map()[variants[0].Name], depth+1)
 		}
 		object := orderedObject{}
 		for _, name := range propertyOrder(s) {
@@ -234,7 +235,7 @@ func exampleString(format string) string {
 	return "text"
 }
 
-// orderedObject is a JSON object that keeps the order of its members.
+// orderedObject is a JSON object with ordered members.
 type orderedObject []member
 
 type member struct {
@@ -242,7 +243,7 @@ type member struct {
 	value any
 }
 
-// MarshalJSON writes the members in order.
+// MarshalJSON returns the members in order.
 func (o orderedObject) MarshalJSON() ([]byte, error) {
 	out := []byte{'{'}
 	for i, m := range o {
@@ -262,7 +263,7 @@ func (o orderedObject) MarshalJSON() ([]byte, error) {
 	return append(out, '}'), nil
 }
 
-// propertyOrder puts the required properties first, as they were declared, then the others by name.
+// propertyOrder returns the required properties as declared, then the others by name.
 func propertyOrder(s *huma.Schema) []string {
 	names := slices.Clone(s.Required)
 	for _, name := range sortedKeys(s.Properties) {

@@ -13,17 +13,17 @@ import (
 	"github.com/julienschmidt/httprouter"
 )
 
-// router finds the path item for a path. The tree of httprouter cannot hold a
-// literal beside a parameter, nor two names for one parameter, so paths are laid
-// in layers that are asked in turn, most literal first, and parameters are known
-// by position. A path decides first and the method second: DELETE /agents/me is
-// answered by what /agents/me allows, never by /agents/{agentId}.
+// router finds the path item of a path. A tree of httprouter can have neither a literal
+// beside a parameter nor two names for one parameter. So the patterns are spread over
+// several trees (layers), which are searched in turn, most literal first, and parameters
+// are identified by position. The path is matched before the method: DELETE /agents/me
+// matches /agents/me, never /agents/{agentId}.
 type router struct {
 	layers []*httprouter.Router
 	items  map[string]*pathItem // by pattern
 }
 
-// pathItem is one path pattern and what each method does there.
+// pathItem is one path pattern with the route of each method.
 type pathItem struct {
 	pattern string // "/2025-10-13/quotes/{quoteId}"
 	names   []string
@@ -31,7 +31,7 @@ type pathItem struct {
 	allow   string // the Allow header
 }
 
-// match carries a found item out of httprouter's Handle.
+// match receives the item from the handle of httprouter.
 type match struct {
 	http.ResponseWriter
 	item *pathItem
@@ -39,8 +39,8 @@ type match struct {
 
 func newRouter() *router { return &router{items: map[string]*pathItem{}} }
 
-// add puts a route at a pattern with parameters in braces. It panics on a mistake
-// in our own tables.
+// add registers a route at a pattern with parameters in braces. It panics if the
+// pattern and method are already registered.
 func (r *router) add(method, pattern string, rt *route) {
 	item, ok := r.items[pattern]
 	if !ok {
@@ -52,14 +52,14 @@ func (r *router) add(method, pattern string, rt *route) {
 		}
 		r.items[pattern] = item
 	}
-	if _, twice := item.methods[method]; twice {
+	if _, exists := item.methods[method]; exists {
 		panic(fmt.Sprintf("httpapi: %s %s is registered twice", method, pattern))
 	}
 	item.methods[method] = rt
 	r.layers = nil
 }
 
-// build lays the patterns in layers. It must run before find.
+// build creates the layers. It must be called before find.
 func (r *router) build() {
 	items := make([]*pathItem, 0, len(r.items))
 	for _, item := range r.items {
@@ -98,13 +98,13 @@ func (r *router) build() {
 	}
 }
 
-// find fills m with the item for an escaped path and returns its parameters, still
-// escaped. All methods share one tree: GET stands for "this path exists".
+// find sets the item of m for an escaped path and returns the parameters, still escaped.
+// All patterns are registered under GET, whatever their methods.
 func (r *router) find(escapedPath string, m *match) httprouter.Params {
 	for _, layer := range r.layers {
 		if handle, params, _ := layer.Lookup(http.MethodGet, escapedPath); handle != nil {
 			if slices.ContainsFunc(params, func(p httprouter.Param) bool { return p.Value == "" }) {
-				return nil // "/quotes//execute" is no path
+				return nil // an empty parameter, as in "/quotes//execute"
 			}
 			handle(m, nil, params)
 			return params
@@ -113,7 +113,7 @@ func (r *router) find(escapedPath string, m *match) httprouter.Params {
 	return nil
 }
 
-// unescape decodes path parameters in place; false means that one is no text.
+// unescape decodes path parameters in place. It returns false if one is not valid text.
 func unescape(params httprouter.Params) bool {
 	for i := range params {
 		if strings.IndexByte(params[i].Value, '%') >= 0 {
@@ -130,7 +130,7 @@ func unescape(params httprouter.Params) bool {
 	return true
 }
 
-// isValidText tells whether a value can be stored: valid UTF-8 without the zero character.
+// isValidText reports whether the database can store a value: UTF-8 without NUL.
 func isValidText(s string) bool { return strings.IndexByte(s, 0) < 0 && utf8.ValidString(s) }
 
 func (p *pathItem) route(method string) *route {
@@ -162,7 +162,7 @@ func parseParameter(segment string) (string, bool) {
 	return strings.TrimSuffix(name, "}"), ok
 }
 
-// positionalPattern writes the n-th parameter as :n, so that one position has one name.
+// positionalPattern renames the n-th parameter to :n, so that each position has one name.
 func positionalPattern(pattern string) string {
 	out, n := strings.Builder{}, 0
 	for _, segment := range segments(pattern) {
@@ -177,8 +177,8 @@ func positionalPattern(pattern string) string {
 	return out.String()
 }
 
-// compareSpecificity orders patterns so that, where two match the same path, the one
-// with the literal at the first difference comes first.
+// compareSpecificity orders patterns so that, of two that match the same path, the one
+// with a literal at the first difference comes first.
 func compareSpecificity(a, b string) int {
 	as, bs := segments(a), segments(b)
 	for i := range min(len(as), len(bs)) {
@@ -196,7 +196,7 @@ func compareSpecificity(a, b string) int {
 	return cmp.Compare(len(as), len(bs))
 }
 
-// overlaps tells whether some path matches both patterns.
+// overlaps reports whether some path matches both patterns.
 func overlaps(a, b string) bool {
 	as, bs := segments(a), segments(b)
 	if len(as) != len(bs) {
@@ -212,8 +212,8 @@ func overlaps(a, b string) bool {
 	return true
 }
 
-// conflicts tells whether one tree refuses both: after the same beginning, one goes
-// on with a literal and the other with a parameter.
+// conflicts reports whether a tree cannot hold both patterns: after a common prefix, one
+// has a literal and the other a parameter.
 func conflicts(a, b string) bool {
 	as, bs := segments(a), segments(b)
 	for i := range min(len(as), len(bs)) {

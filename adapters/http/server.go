@@ -14,18 +14,18 @@ import (
 	"github.com/sirupsen/logrus"
 )
 
-// Timeouts bound what one connection may take. They keep slow callers from holding
-// what the others need.
+// Timeouts limit how long one connection may take, so that slow clients do not use up
+// connections.
 type Timeouts struct {
 	ReadHeader time.Duration // from the first byte to the end of the headers
 	Read       time.Duration // of a whole request
-	Write      time.Duration // from the end of the headers to the end of the answer
+	Write      time.Duration // from the end of the headers to the end of the response
 	Idle       time.Duration // between two requests
-	Drain      time.Duration // for what runs when the server is told to stop
+	Drain      time.Duration // for running requests when the server stops
 }
 
-// DefaultTimeouts suit callers anywhere. Write is longer than what an operation may
-// take, so that the caller is told when it took too long.
+// DefaultTimeouts are suitable for clients anywhere. Write is longer than the timeout of
+// an operation, so that the client receives the timeout error.
 var DefaultTimeouts = Timeouts{
 	ReadHeader: 5 * time.Second,
 	Read:       20 * time.Second,
@@ -36,12 +36,12 @@ var DefaultTimeouts = Timeouts{
 
 const maxHeaderBytes = 32 << 10
 
-// Serve answers requests on the listener until ctx ends; then it takes no more,
-// finishes those that run, and returns nil. Requests that do not finish in time are
-// cut off, and that is an error. Serve closes the listener.
+// Serve serves requests on the listener until ctx is done. Then it accepts no more
+// requests, waits for the running ones and returns nil. It returns an error if requests
+// did not finish within timeouts.Drain and were aborted. Serve closes the listener.
 func (a *API) Serve(ctx context.Context, listener net.Listener, timeouts Timeouts) error {
-	complaints := a.config.Log.WriterLevel(logrus.DebugLevel)
-	defer complaints.Close()
+	errorLog := a.config.Log.WriterLevel(logrus.DebugLevel)
+	defer errorLog.Close()
 	server := &http.Server{
 		Handler:           a,
 		ReadHeaderTimeout: timeouts.ReadHeader,
@@ -49,11 +49,11 @@ func (a *API) Serve(ctx context.Context, listener net.Listener, timeouts Timeout
 		WriteTimeout:      timeouts.Write,
 		IdleTimeout:       timeouts.Idle,
 		MaxHeaderBytes:    maxHeaderBytes,
-		ErrorLog:          log.New(io.Writer(complaints), "", 0), // broken TLS and the like
+		ErrorLog:          log.New(io.Writer(errorLog), "", 0), // failed TLS handshakes and the like
 	}
-	spares := unusedConnections{connections: map[net.Conn]struct{}{}}
-	server.ConnState = spares.track
-	server.RegisterOnShutdown(spares.closeAll)
+	unused := unusedConnections{connections: map[net.Conn]struct{}{}}
+	server.ConnState = unused.track
+	server.RegisterOnShutdown(unused.closeAll)
 	failed := make(chan error, 1)
 	go func() { failed <- server.Serve(listener) }()
 	select {
@@ -63,16 +63,16 @@ func (a *API) Serve(ctx context.Context, listener net.Listener, timeouts Timeout
 	}
 
 	a.Drain()
-	patience, cancel := context.WithTimeout(context.WithoutCancel(ctx), timeouts.Drain)
+	drainCtx, cancel := context.WithTimeout(context.WithoutCancel(ctx), timeouts.Drain)
 	defer cancel()
-	if err := server.Shutdown(patience); err != nil {
-		return errors.Join(fmt.Errorf("requests were cut off after %s: %w", timeouts.Drain, err), server.Close())
+	if err := server.Shutdown(drainCtx); err != nil {
+		return errors.Join(fmt.Errorf("requests were aborted after %s: %w", timeouts.Drain, err), server.Close())
 	}
 	return nil
 }
 
-// unusedConnections are the connections on which nothing has been asked yet. Clients keep such
-// spares, and the library, when it stops, waits for them longer than Drain.
+// unusedConnections are the connections without a request so far. Clients open them in
+// advance, and http.Server.Shutdown would wait for them longer than Drain.
 type unusedConnections struct {
 	mu          sync.Mutex
 	connections map[net.Conn]struct{}
@@ -92,6 +92,6 @@ func (u *unusedConnections) closeAll() {
 	u.mu.Lock()
 	defer u.mu.Unlock()
 	for c := range u.connections {
-		_ = c.Close() // nobody waits for anything on it
+		_ = c.Close() // no request is running on it
 	}
 }

@@ -170,7 +170,7 @@ func TestServe_ShutdownCompletesRunningRequests(t *testing.T) {
 	<-entered
 
 	stop()
-	<-f.draining.begun
+	<-f.draining.started
 	ready := f.request("GET", "/readyz", "")
 	close(proceed)
 

@@ -11,12 +11,12 @@ import (
 	"strings"
 )
 
-// staticFile is a document that never changes while the program runs. It is kept packed, as
-// nearly everybody takes it, and unpacked for the others.
+// staticFile is a document that never changes while the program runs. It is stored
+// compressed, and decompressed for clients that do not accept gzip.
 type staticFile struct {
 	contentType, etag string
 	compressed        []byte
-	size              int // unpacked
+	size              int // uncompressed, in bytes
 }
 
 func newStaticFile(contentType string, body []byte) (*staticFile, error) {
@@ -41,7 +41,7 @@ func newStaticFile(contentType string, body []byte) (*staticFile, error) {
 func (f *staticFile) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	header := w.Header()
 	header.Set("Etag", f.etag)
-	header.Set("Cache-Control", "no-cache") // ask every time, get 304
+	header.Set("Cache-Control", "no-cache") // clients revalidate and get 304
 	header.Set("Vary", "Accept-Encoding")
 	header.Set("Content-Security-Policy", referencePolicy)
 	if strings.Contains(r.Header.Get("If-None-Match"), f.etag) {
@@ -52,13 +52,13 @@ func (f *staticFile) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if strings.Contains(r.Header.Get("Accept-Encoding"), "gzip") {
 		header.Set("Content-Encoding", "gzip")
 		header.Set("Content-Length", strconv.Itoa(len(f.compressed)))
-		_, _ = w.Write(f.compressed) // a reader who has left needs no page
+		_, _ = w.Write(f.compressed) // the client may have disconnected
 		return
 	}
 	header.Set("Content-Length", strconv.Itoa(f.size))
 	plain, err := gzip.NewReader(bytes.NewReader(f.compressed))
 	if err != nil {
-		panic(err) // we packed it ourselves
+		panic(err) // compressed by newStaticFile
 	}
 	_, _ = io.Copy(w, plain) // as above
 }

@@ -16,24 +16,26 @@ import (
 	"causeway/core/fault"
 )
 
-// File is an answer that is written as it is made, of any size.
+// File is a streamed response of any size.
 type File struct {
-	// Name is what a browser saves it as, ContentType its media type.
+	// Name is the file name, ContentType the media type.
 	Name, ContentType string
-	// Policy is the Content-Security-Policy of a page; such a file is shown, not saved.
+	// Policy is the Content-Security-Policy of a page. A file with a policy is displayed by
+	// browsers, any other is downloaded.
 	Policy string
-	// Write makes it. An error before the first bytes have left is answered like that of
-	// any operation; after that the connection is broken, so that nobody takes a part
-	// for the whole.
+	// Write writes the content. An error before the first bytes are sent becomes an error
+	// response; after that the connection is closed, so that no client mistakes a partial
+	// file for a complete one.
 	Write func(ctx context.Context, out io.Writer) error
 }
 
-// streamBufferSize are held back, so that what fails at once fails with a status.
+// streamBufferSize is the number of bytes that are buffered, so that an early error still
+// becomes an error response.
 const streamBufferSize = 32 << 10
 
-// GetFile registers an operation that answers with a file. Its handler is bound by the
-// ordinary limit of time; what it returns is written without one, for as long as the
-// caller reads: how long that takes depends on how much there is. contentTypes describe what it may be.
+// GetFile registers an operation that returns a file of one of the content types. The
+// handler has the timeout of an operation; writing the file has none, as long as the
+// client reads.
 func GetFile[In any](a *API, op Operation, contentTypes []string, handle Handler[In, File]) {
 	if err := op.validate(); err != nil {
 		panic(fmt.Sprintf("httpapi: GET %s: %v", op.Path, err))
@@ -49,7 +51,7 @@ func GetFile[In any](a *API, op Operation, contentTypes []string, handle Handler
 	for _, contentType := range contentTypes {
 		content[contentType] = &huma.MediaType{Schema: &huma.Schema{Type: huma.TypeString, Format: "binary"}}
 	}
-	described.Responses["200"] = &huma.Response{Description: "The file, as it is made.", Content: content}
+	described.Responses["200"] = &huma.Response{Description: "The file.", Content: content}
 	huma.Register(a.huma, described, func(ctx context.Context, in *In) (*humaOutput, error) {
 		x := exchangeFromContext(ctx)
 		file, err := handle(ctx, x.call, in)
@@ -67,15 +69,16 @@ func GetFile[In any](a *API, op Operation, contentTypes []string, handle Handler
 // stream writes a file to the caller.
 func (x *exchange) stream(file File) {
 	if !x.r.ProtoAtLeast(1, 1) {
-		// There a broken connection is how every answer ends.
-		x.respondError(fault.New(fault.InvalidRequestFormat, "Files are sent by HTTP/1.1 or newer, where one that breaks off does not look whole. Tell the proxy in between to use it (nginx: proxy_http_version 1.1)."))
+		// In HTTP/1.0 the end of a response is a closed connection, so a client could not
+		// detect a partial file.
+		x.respondError(fault.New(fault.InvalidRequestFormat, "Files require HTTP/1.1 or later. If you use a proxy, configure it (nginx: proxy_http_version 1.1)."))
 		return
 	}
-	// What bounds an operation does not bound this; a caller who leaves ends it.
+	// The timeout of the operation does not apply; a disconnected client ends the context.
 	ctx := x.r.Context()
 	wire := &streamWriter{x: x, file: file, controller: http.NewResponseController(x.w)}
-	// The request has been read. Left standing, the limit on reading it would pass for
-	// the caller leaving. A writer without deadlines is one of a test.
+	// The request has been read. If its read deadline passed, the server would cancel the
+	// context. The writers of tests have no deadlines.
 	_ = wire.controller.SetReadDeadline(time.Time{})
 	out := bufio.NewWriterSize(wire, streamBufferSize)
 	err := file.Write(ctx, out)
@@ -88,11 +91,12 @@ func (x *exchange) stream(file File) {
 	case err != nil && !x.headersSent:
 		x.respondError(err)
 	case err != nil:
-		x.err, x.truncated = errors.Join(errors.New("a file broke off"), err), true
+		x.err, x.truncated = errors.Join(errors.New("file was not sent completely"), err), true
 	}
 }
 
-// streamWriter sends what is written to the caller, and gives up on one who does not read.
+// streamWriter writes to the client and fails if the client does not read for
+// StallTimeout.
 type streamWriter struct {
 	x          *exchange
 	file       File
@@ -121,7 +125,7 @@ func (w *streamWriter) Write(p []byte) (int, error) {
 	}
 	n, err := w.x.w.Write(p)
 	if err == nil {
-		err = w.controller.Flush() // what is made leaves at once
+		err = w.controller.Flush() // send without delay
 	}
 	return n, err
 }

@@ -12,80 +12,80 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 )
 
-// UnionSpec is an object that takes one of several forms, as a table: the published
-// oneOf and the validation both come from it.
+// UnionSpec describes an object that has one of several forms (branches). The published
+// oneOf and the validation are both generated from it.
 type UnionSpec struct {
 	Description string
-	// Discriminator is the property whose value names the form: "accountType".
+	// Discriminator is the property whose value selects the branch: "accountType".
 	Discriminator string
 	Branches      []Branch
 }
 
 // Branch is one form of a union.
 type Branch struct {
-	// Name is the name of its schema in the published description: "UsAccountInfo".
+	// Name is the name of the published schema: "UsAccountInfo".
 	Name        string
 	Description string
-	// Values of the discriminator that choose this form. The first is the one to
-	// use; the others are accepted as well.
+	// Values are the discriminator values that select the branch. The first is preferred;
+	// the others are aliases.
 	Values []string
-	// Marker is a property that chooses this form where the discriminator is
-	// missing. Empty: then the discriminator is required.
+	// Marker is a property that selects the branch if the discriminator is missing. Empty
+	// means that the discriminator is required.
 	Marker string
 	Fields []Field
 }
 
-// Field is one property of a form. Without Schema, Fields and Union it is a string.
+// Field is one property of a branch. Without Schema, Fields and Union it is a string.
 type Field struct {
 	Name               string
 	Description        string
 	Required           bool
 	Pattern            string
-	PatternDescription string // what Pattern means, to follow "must be": "9 digits"
+	PatternDescription string // follows "must be": "9 digits"
 	Format             string // a JSON Schema format: "date", "email"
 	Enum               []string
 	MinLength          int
 	MaxLength          int
 	Example            any
 	Schema             *huma.Schema // any other shape
-	Fields             []Field      // an object of these
-	Union              *UnionSpec   // an object of one of these forms
+	Fields             []Field      // an object with these fields
+	Union              *UnionSpec   // a nested union
 }
 
-// UnionTable gives a union its table. Its zero value is asked.
+// UnionTable returns the specification of a union. The method is called on the zero value.
 type UnionTable interface{ Union() UnionSpec }
 
-// Union is a field of a body that takes one of several forms. The JSON is kept as
-// it was sent, and has been checked against its form when the operation runs.
+// Union is a field of a body with one of several forms. It keeps the JSON as it was sent.
+// When the operation runs, the JSON has been validated against its branch.
 type Union[T UnionTable] struct {
 	branch string
 	values map[string]any
 	raw    json.RawMessage
 }
 
-// NewUnion makes a union for an answer.
+// NewUnion returns a union for a response.
 func NewUnion[T UnionTable](values map[string]any) Union[T] { return Union[T]{values: values} }
 
-// IsZero tells whether the field was missing or null.
+// IsZero reports whether the field was missing or null.
 func (u Union[T]) IsZero() bool { return u.raw == nil && u.values == nil }
 
-// Branch is the Name of the form that was sent.
+// Branch returns the name of the branch that was sent.
 func (u Union[T]) Branch() string { return u.branch }
 
-// Values are the properties that were sent, unknown ones included: text, float64,
-// bool, nil, list and map.
+// Values returns the properties that were sent, including unknown ones, as string,
+// float64, bool, nil, slice or map.
 func (u Union[T]) Values() map[string]any { return u.values }
 
-// Text is a property that is a string; empty if it is missing.
+// Text returns a string property; empty if it is missing.
 func (u Union[T]) Text(name string) string {
 	text, _ := u.values[name].(string)
 	return text
 }
 
-// Decode reads the JSON into a value of the caller's own type.
+// Decode decodes the JSON into a value.
 func (u Union[T]) Decode(into any) error { return json.Unmarshal(u.raw, into) }
 
-// UnmarshalJSON keeps the JSON; it is checked afterwards.
+// UnmarshalJSON keeps the JSON; Resolve validates it.
 func (u *Union[T]) UnmarshalJSON(data []byte) error {
 	if !bytes.Equal(data, []byte("null")) {
 		u.raw = bytes.Clone(data)
@@ -93,7 +93,7 @@ func (u *Union[T]) UnmarshalJSON(data []byte) error {
 	return nil
 }
 
-// MarshalJSON writes the properties.
+// MarshalJSON returns the properties.
 func (u Union[T]) MarshalJSON() ([]byte, error) {
 	if u.values == nil && u.raw != nil {
 		return u.raw, nil
@@ -101,12 +101,12 @@ func (u Union[T]) MarshalJSON() ([]byte, error) {
 	return json.Marshal(u.values)
 }
 
-// Schema publishes the forms. For the validator it is any object: Resolve is more
-// exact, and says which field of which form is wrong.
+// Schema returns the published oneOf. The schema validator accepts any object, because
+// Resolve reports more precise errors.
 func (Union[T]) Schema(r huma.Registry) *huma.Schema { return compiledUnionFor[T]().schema(r) }
 
-// Resolve checks what was sent against its form.
-func (u *Union[T]) Resolve(ctx huma.Context, at *huma.PathBuffer) []error {
+// Resolve validates the value against its branch.
+func (u *Union[T]) Resolve(ctx huma.Context, path *huma.PathBuffer) []error {
 	if u.raw == nil {
 		return nil
 	}
@@ -117,7 +117,7 @@ func (u *Union[T]) Resolve(ctx huma.Context, at *huma.PathBuffer) []error {
 	}
 	u.values = object
 	result := &huma.ValidateResult{}
-	u.branch = compiledUnionFor[T]().check(object, at, result)
+	u.branch = compiledUnionFor[T]().check(object, path, result)
 	return result.Errors
 }
 
@@ -127,12 +127,12 @@ type emptyTable struct{}
 
 func (emptyTable) Union() UnionSpec { return UnionSpec{} }
 
-const discriminatorDescription = "Which form this is."
+const discriminatorDescription = "Type of this object."
 
-// compiledUnion is a table made ready, once per type.
+// compiledUnion is a specification with its schemas, compiled once per type.
 type compiledUnion struct {
 	spec    UnionSpec
-	names   []string // every value of the discriminator
+	names   []string // all discriminator values
 	schemas []*huma.Schema
 	nested  []map[string]*compiledUnion // by branch and property
 }
@@ -185,7 +185,7 @@ func (f Field) schema(nested map[string]*compiledUnion) *huma.Schema {
 	switch {
 	case f.Union != nil:
 		if nested == nil {
-			panic("httpapi: a union can stand in a form, not deeper: " + f.Name)
+			panic("httpapi: unions can be nested only once: " + f.Name)
 		}
 		c := compileUnion(*f.Union)
 		nested[f.Name] = c
@@ -212,16 +212,17 @@ func (f Field) schema(nested map[string]*compiledUnion) *huma.Schema {
 	return &s
 }
 
-// schema is the published form: its branches become components of the registry,
-// which may be nil for a union inside another one that is published later.
+// schema returns the published schema and adds the branches to the registry. The registry
+// is nil for a nested union, which is added later.
 func (c *compiledUnion) schema(r huma.Registry) *huma.Schema {
 	const prefix = "#/components/schemas/"
 	var oneOf []any
 	mapping := map[string]string{}
 	for i, branch := range c.spec.Branches {
 		if r != nil {
-			// Forms of one name must be one form; unions may share it.
-			if other, taken := r.Map()[branch.Name]; taken && !reflect.DeepEqual(other, c.schemas[i]) {
+			// Unions may share a branch, but branches with the same name must be equal.
+			other, exists := r.Map()[branch.Name]
+			if exists && other != c.schemas[i] && !reflect.DeepEqual(other, c.schemas[i]) {
 				panic("httpapi: two schemas are named " + branch.Name)
 			}
 			r.Map()[branch.Name] = c.schemas[i]
@@ -241,26 +242,26 @@ func (c *compiledUnion) schema(r huma.Registry) *huma.Schema {
 	return s
 }
 
-// check reports everything wrong with an object and returns the name of its form.
-func (c *compiledUnion) check(object map[string]any, at *huma.PathBuffer, result *huma.ValidateResult) string {
-	i, ok := c.chooseBranch(object, at, result)
+// check reports all errors of an object and returns the name of its branch.
+func (c *compiledUnion) check(object map[string]any, path *huma.PathBuffer, result *huma.ValidateResult) string {
+	i, ok := c.chooseBranch(object, path, result)
 	if !ok {
 		return ""
 	}
-	huma.Validate(nil, c.schemas[i], at, huma.ModeWriteToServer, object, result)
+	huma.Validate(nil, c.schemas[i], path, huma.ModeWriteToServer, object, result)
 	for name, inner := range c.nested[i] {
 		if value, ok := object[name].(map[string]any); ok {
-			at.Push(name)
-			inner.check(value, at, result)
-			at.Pop()
+			path.Push(name)
+			inner.check(value, path, result)
+			path.Pop()
 		}
 	}
 	return c.spec.Branches[i].Name
 }
 
-func (c *compiledUnion) chooseBranch(object map[string]any, at *huma.PathBuffer, result *huma.ValidateResult) (int, bool) {
-	value, given := object[c.spec.Discriminator]
-	if given && value != nil {
+func (c *compiledUnion) chooseBranch(object map[string]any, path *huma.PathBuffer, result *huma.ValidateResult) (int, bool) {
+	value, found := object[c.spec.Discriminator]
+	if found && value != nil {
 		for i, branch := range c.spec.Branches {
 			if slices.ContainsFunc(branch.Values, func(v string) bool { return value == v }) {
 				return i, true
@@ -278,13 +279,13 @@ func (c *compiledUnion) chooseBranch(object map[string]any, at *huma.PathBuffer,
 			markers = append(markers, branch.Marker)
 		}
 		if markers != nil {
-			result.Add(at, nil, fmt.Sprintf("must have one of %s", strings.Join(markers, ", ")))
+			result.Add(path, nil, fmt.Sprintf("must contain one of: %s", strings.Join(markers, ", ")))
 			return 0, false
 		}
 	}
-	at.Push(c.spec.Discriminator)
-	result.Add(at, nil, separator+"enum"+separator+strings.Join(c.names, ", "))
-	at.Pop()
+	path.Push(c.spec.Discriminator)
+	result.Add(path, nil, separator+"enum"+separator+strings.Join(c.names, ", "))
+	path.Pop()
 	return 0, false
 }
 

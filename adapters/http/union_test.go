@@ -46,14 +46,14 @@ func TestUnion_ValidatesChosenBranch(t *testing.T) {
 		`{}`:                                    {"", map[string]string{"payer": "is required"}},
 		`{"payer":null}`:                        {"", map[string]string{"payer": "must be an object"}},
 		`{"payer":"now"}`:                       {"", map[string]string{"payer": "must be an object"}},
-		`{"payer":{}}`:                          {"", map[string]string{"payer": "must have one of customerId, accountId"}},
+		`{"payer":{}}`:                          {"", map[string]string{"payer": "must contain one of: customerId, accountId"}},
 		`{"payer":{"kind":"NEVER"}}`:            {"", map[string]string{"payer.kind": "must be one of LATER, NOW"}},
 		`{"payer":{"kind":7,"customerId":"c"}}`: {"", map[string]string{"payer.kind": "must be one of LATER, NOW"}},
 		`{"payer":{"customerId":5}}`:            {"", map[string]string{"payer.customerId": "must be a string", "payer.currency": "is required"}},
 		`{"payer":{"kind":"NOW"}}`:              {"", map[string]string{"payer.accountId": "is required"}},
 		`{"payer":{"accountId":"ab","since":"x","mode":"C","amount":1.0,"address":{}}}`: {"", map[string]string{
-			"payer.accountId": "must have at least 3 characters", "payer.since": "must be a date like 2025-10-13", "payer.mode": "must be one of A, B",
-			"payer.amount": "must be a whole number, written without quotes, point or exponent", "payer.address.city": "is required"}},
+			"payer.accountId": "must have at least 3 characters", "payer.since": "must be a date, such as 2025-10-13", "payer.mode": "must be one of A, B",
+			"payer.amount": "must be an integer, without quotes, decimal point or exponent", "payer.address.city": "is required"}},
 		`{"payer":{"accountId":"abc"},"way":{}}`: {"", map[string]string{"way.kind": "must be one of ROAD, STREET, SEA"}},
 		`{"payer":{"accountId":"abc"},"way":{"kind":"ROAD","plate":"1","driver":{"kind":"ROBOT"}}}`: {"", map[string]string{
 			"way.plate": "must be a plate such as AB123", "way.driver.model": "is required"}},

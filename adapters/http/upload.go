@@ -17,23 +17,23 @@ import (
 	"causeway/core/fault"
 )
 
-// Upload makes the body of an operation a file and not JSON. Forms are taken too: the
-// file is their part "file", and their other parts count as query parameters.
+// Upload makes the body of an operation a file instead of JSON. Multipart forms are also
+// accepted: the file is the part "file", and the other parts are query parameters.
 type Upload struct {
-	// Types are the content types of the file.
+	// Types are the accepted content types.
 	Types []string
-	// Description says what the file is.
+	// Description describes the file.
 	Description string
 }
 
 const (
 	formType          = "multipart/form-data"
 	filePart          = "file"
-	maxFormFieldBytes = 64 << 10 // bytes of any other part of a form
+	maxFormFieldBytes = 64 << 10 // of a part other than the file
 	maxFormFields     = 32
 )
 
-// readUpload finds the file in the body that was read.
+// readUpload extracts the file from the body.
 func (x *exchange) readUpload() error {
 	kind, parameters, err := mime.ParseMediaType(x.r.Header.Get("Content-Type"))
 	switch {
@@ -50,9 +50,9 @@ func (x *exchange) readUpload() error {
 }
 
 func (x *exchange) readForm(boundary string) error {
-	broken := fault.New(fault.InvalidRequestFormat, "The body is no form: its parts cannot be told apart.")
+	invalidForm := fault.New(fault.InvalidRequestFormat, "The body is not a valid multipart form.")
 	if x.body == nil || boundary == "" {
-		return broken
+		return invalidForm
 	}
 	query := x.r.URL.Query()
 	parts := multipart.NewReader(bytes.NewReader(x.body.Bytes()), boundary)
@@ -62,22 +62,22 @@ func (x *exchange) readForm(boundary string) error {
 			break
 		}
 		if err != nil || n == maxFormFields {
-			return broken
+			return invalidForm
 		}
-		most := int64(maxFormFieldBytes)
+		limit := int64(maxFormFieldBytes)
 		if part.FormName() == filePart {
-			most = x.route.maxBody
+			limit = x.route.maxBody
 		}
-		content, err := io.ReadAll(io.LimitReader(part, most+1))
+		content, err := io.ReadAll(io.LimitReader(part, limit+1))
 		switch {
 		case err != nil:
-			return broken
-		case int64(len(content)) > most:
-			return tooLarge(most)
+			return invalidForm
+		case int64(len(content)) > limit:
+			return tooLarge(limit)
 		case part.FormName() == filePart:
 			x.uploaded = content
 		case !isValidText(part.FormName()) || !isValidText(string(content)):
-			return broken
+			return invalidForm
 		default:
 			query.Add(part.FormName(), string(content))
 		}
@@ -85,7 +85,7 @@ func (x *exchange) readForm(boundary string) error {
 	if x.uploaded == nil {
 		return fault.Invalid(fault.Field{Field: filePart, Message: "must be a part of the form"})
 	}
-	// From here on a form is what the same file with query parameters is.
+	// Now the request is the same as one with the file as body and query parameters.
 	x.r.URL = withQuery(*x.r.URL, query)
 	return nil
 }
@@ -95,20 +95,21 @@ func withQuery(u url.URL, query url.Values) *url.URL {
 	return &u
 }
 
-// operationTimeout gives an operation that needs long the time for it, from the server that
-// would otherwise cut its connection.
+// operationTimeout returns the timeout of the operation. For an operation with its own
+// timeout it extends the deadlines of the connection.
 func (x *exchange) operationTimeout() time.Duration {
 	if x.route.timeout == 0 {
 		return x.api.config.RequestTimeout
 	}
 	connection := http.NewResponseController(x.w)
-	// What cannot extend its deadlines has none.
+	// The writers of tests have no deadlines.
 	_ = connection.SetReadDeadline(x.started.Add(x.route.timeout))
 	_ = connection.SetWriteDeadline(x.started.Add(x.route.timeout + 10*time.Second))
 	return x.route.timeout
 }
 
-// requestBody describes the file, and the form with it and the query parameters.
+// requestBody describes the body: the file, or a form with the file and the query
+// parameters.
 func (u *Upload) requestBody(parameters []*huma.Param) *huma.RequestBody {
 	file := func(description string) *huma.Schema {
 		return &huma.Schema{Type: huma.TypeString, Format: "binary", Description: description}

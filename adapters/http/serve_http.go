@@ -29,10 +29,10 @@ type route struct {
 	handler     func(huma.Context)
 	permission  platform.Permission
 	public      bool
-	sandboxOnly bool  // for sandbox platforms only
+	sandboxOnly bool
 	maxBody     int64 // bytes
 	upload      *Upload
-	timeout     time.Duration // zero: the one of all
+	timeout     time.Duration // zero means Config.RequestTimeout
 
 	// A page has this.
 	page http.Handler
@@ -43,7 +43,7 @@ var (
 	noSniff = []string{"nosniff"}
 )
 
-// ServeHTTP answers one request.
+// ServeHTTP serves one request.
 func (a *API) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	x := &exchange{api: a, w: w, r: r, started: time.Now()}
 	x.requestID = requestID(r, a.config.NewID)
@@ -61,10 +61,10 @@ func (x *exchange) serve() {
 	x.params = x.api.router.find(path, &x.match)
 	switch {
 	case x.item == nil:
-		x.respondError(fault.New(fault.NotFound, "There is nothing at this path. Paths begin with %s; they are listed at %s/docs.", BasePath, BasePath))
+		x.respondError(fault.New(fault.NotFound, "No such endpoint. Paths begin with %s; see %s/docs.", BasePath, BasePath))
 		return
 	case !unescape(x.params) || !isValidQuery(x.r.URL.RawQuery):
-		x.respondError(fault.New(fault.InvalidInput, "The address holds something that is no text. Percent-encode it as UTF-8, without the zero character."))
+		x.respondError(fault.New(fault.InvalidInput, "The URL contains invalid text. Percent-encode it as UTF-8, without the NUL character."))
 		return
 	}
 	x.route = x.item.route(x.r.Method)
@@ -74,7 +74,7 @@ func (x *exchange) serve() {
 			x.status = http.StatusNoContent
 			return
 		}
-		x.respondError(fault.New(fault.MethodNotAllowed, "%s is not possible at this path. Use one of %s.", x.r.Method, x.item.allow))
+		x.respondError(fault.New(fault.MethodNotAllowed, "%s is not supported at this path. Use one of %s.", x.r.Method, x.item.allow))
 		return
 	}
 	if x.route.page != nil {
@@ -109,7 +109,7 @@ func (x *exchange) serve() {
 // runOperation runs the operation itself.
 func (x *exchange) runOperation() { x.route.handler(x) }
 
-// finish sends what was answered, whatever happened before, and takes note of it.
+// finish sends the response and records the request, also after a panic.
 func (x *exchange) finish() {
 	if p := recover(); p != nil {
 		if err, ok := p.(error); ok && errors.Is(err, http.ErrAbortHandler) {
@@ -122,11 +122,11 @@ func (x *exchange) finish() {
 	x.observe()
 	x.release()
 	if x.truncated {
-		panic(http.ErrAbortHandler) // the server breaks the connection and says nothing
+		panic(http.ErrAbortHandler) // the server closes the connection without logging
 	}
 }
 
-// panicError is a mistake of ours that surfaced while a request was served.
+// panicError is a panic while a request was served.
 type panicError struct {
 	value any
 	stack []byte
@@ -134,7 +134,7 @@ type panicError struct {
 
 func (p *panicError) Error() string { return fmt.Sprintf("panic: %v", p.value) }
 
-// servePage runs a page, which writes its answer itself.
+// servePage runs a page, which writes its response itself.
 func (x *exchange) servePage() {
 	page := &pageWriter{ResponseWriter: x.w, x: x}
 	for i, name := range x.item.names {
@@ -144,7 +144,7 @@ func (x *exchange) servePage() {
 	x.headersSent = x.headersSent || x.status != 0
 }
 
-// pageWriter notes the status of a page.
+// pageWriter records the status of a page.
 type pageWriter struct {
 	http.ResponseWriter
 	x *exchange
@@ -167,8 +167,8 @@ func (p *pageWriter) Write(b []byte) (int, error) {
 // Unwrap lets http.ResponseController reach the connection.
 func (p *pageWriter) Unwrap() http.ResponseWriter { return p.ResponseWriter }
 
-// readBody takes the whole body in, up to the operation's limit. What is declared
-// too large is refused unread.
+// readBody reads the whole body, up to the limit of the operation. A body whose
+// Content-Length exceeds the limit is refused without reading it.
 func (x *exchange) readBody() error {
 	if x.r.Body == nil || x.r.Body == http.NoBody || x.r.ContentLength == 0 {
 		return nil
@@ -188,7 +188,7 @@ func (x *exchange) readBody() error {
 			return tooLarge(limit)
 		}
 		x.w.Header().Set("Connection", "close")
-		return fault.New(fault.InvalidRequestFormat, "The body did not arrive whole and in time. Send the request again.")
+		return fault.New(fault.InvalidRequestFormat, "Incomplete request body. Send the request again.")
 	}
 	x.reader.Reset(x.body.Bytes())
 	return nil
@@ -199,10 +199,10 @@ func tooLarge(limit int64) error {
 	if limit%(1<<20) == 0 {
 		size = fmt.Sprintf("%d MiB", limit>>20)
 	}
-	return fault.New(fault.PayloadTooLarge, "The body is larger than the %s that this operation takes. Send less.", size)
+	return fault.New(fault.PayloadTooLarge, "The body is larger than %s, the limit of this operation.", size)
 }
 
-// requestID is the caller's own when it is a UUID, else a new one.
+// requestID returns the Request-Id of the caller if it is a UUID, and otherwise a new id.
 func requestID(r *http.Request, newID func() uuid.UUID) string {
 	if given := r.Header.Get("Request-Id"); len(given) == 36 {
 		if _, err := uuid.Parse(given); err == nil {
@@ -212,8 +212,8 @@ func requestID(r *http.Request, newID func() uuid.UUID) string {
 	return newID().String()
 }
 
-// isValidQuery refuses a query that holds what no text can hold, before any part
-// of it reaches a database.
+// isValidQuery reports whether a query is valid text, so that no part of it fails in the
+// database.
 func isValidQuery(query string) bool {
 	if strings.IndexByte(query, '%') < 0 {
 		return isValidText(query)

@@ -10,22 +10,22 @@ import (
 	"unicode/utf8"
 )
 
-// parseJSON reads a body into the plain values that the validator knows: map, slice,
-// string, float64, bool and nil. It is stricter than encoding/json, because what
-// it lets through is decoded again and stored: no field twice in one object (also
-// not in another case, which would slip past the validator), no zero character
-// (the database has no place for it), no broken UTF-8, no endless nesting.
+// parseJSON parses a body into the values that the validator accepts: map, slice,
+// string, float64, bool and nil. It is stricter than encoding/json, because the body is
+// decoded again and stored: it refuses duplicate fields in an object (ignoring case, as
+// the second decoding does), NUL characters (which the database cannot store), invalid
+// UTF-8 and deep nesting.
 //
-// A number that is whole but not written as an integer (1.0, 1e3) becomes NaN:
-// the validator then refuses it where an integer is wanted, and only there.
-// Integers are exact up to 2^53; larger ones are decided by the second decoding.
+// A whole number that is not written as an integer (1.0, 1e3) becomes NaN, so that the
+// validator refuses it only where an integer is required. Integers are exact up to 2^53;
+// the second decoding checks larger ones.
 func parseJSON(data []byte) (any, error) {
 	p := parser{data: data}
 	p.skipSpace()
 	value := p.value(0)
 	p.skipSpace()
 	if p.problem == "" && p.pos < len(p.data) {
-		p.fail("nothing may follow the value")
+		p.fail("unexpected data after the value")
 	}
 	if p.problem != "" {
 		return nil, p.error()
@@ -38,8 +38,8 @@ const maxDepth = 64
 type parser struct {
 	data       []byte
 	pos        int
-	problem    string // the first one; empty while all is well
-	problemPos int    // and its place
+	problem    string // the first problem; empty if there is none
+	problemPos int    // the position of the problem
 }
 
 func (p *parser) fail(problem string) any {
@@ -76,7 +76,7 @@ func (p *parser) peek() byte {
 
 func (p *parser) value(depth int) any {
 	if depth > maxDepth {
-		return p.fail("this is nested too deeply")
+		return p.fail("nesting is too deep")
 	}
 	switch c := p.peek(); {
 	case c == '{':
@@ -94,14 +94,14 @@ func (p *parser) value(depth int) any {
 	case c == 'n':
 		return p.literal("null", nil)
 	case p.pos >= len(p.data):
-		return p.fail("the body ends too early")
+		return p.fail("unexpected end of the body")
 	}
-	return p.fail("a value is expected here")
+	return p.fail("a value is expected")
 }
 
 func (p *parser) literal(word string, value any) any {
 	if !bytes.HasPrefix(p.data[p.pos:], []byte(word)) {
-		return p.fail("a value is expected here")
+		return p.fail("a value is expected")
 	}
 	p.pos += len(word)
 	return value
@@ -114,13 +114,13 @@ func (p *parser) object(depth int) any {
 	for p.skipSpace(); p.peek() != '}'; p.skipSpace() {
 		if len(object) > 0 {
 			if p.peek() != ',' {
-				return p.fail(p.orUnexpectedEnd("a comma or } is expected here"))
+				return p.fail(p.orUnexpectedEnd("a comma or } is expected"))
 			}
 			p.pos++
 			p.skipSpace()
 		}
 		if p.peek() != '"' {
-			return p.fail(p.orUnexpectedEnd("a field name in double quotes is expected here"))
+			return p.fail(p.orUnexpectedEnd("a field name in double quotes is expected"))
 		}
 		start := p.pos
 		name := p.text()
@@ -129,10 +129,10 @@ func (p *parser) object(depth int) any {
 		}
 		if !names.add(name) {
 			p.pos = start
-			return p.fail("the field " + strconv.Quote(name) + " is given twice")
+			return p.fail("the field " + strconv.Quote(name) + " is duplicated")
 		}
 		if p.skipSpace(); p.peek() != ':' {
-			return p.fail(p.orUnexpectedEnd("a colon is expected here"))
+			return p.fail(p.orUnexpectedEnd("a colon is expected"))
 		}
 		p.pos++
 		p.skipSpace()
@@ -151,7 +151,7 @@ func (p *parser) array(depth int) any {
 	for p.skipSpace(); p.peek() != ']'; p.skipSpace() {
 		if len(list) > 0 {
 			if p.peek() != ',' {
-				return p.fail(p.orUnexpectedEnd("a comma or ] is expected here"))
+				return p.fail(p.orUnexpectedEnd("a comma or ] is expected"))
 			}
 			p.pos++
 			p.skipSpace()
@@ -167,25 +167,25 @@ func (p *parser) array(depth int) any {
 
 func (p *parser) orUnexpectedEnd(problem string) string {
 	if p.pos >= len(p.data) {
-		return "the body ends too early"
+		return "unexpected end of the body"
 	}
 	return problem
 }
 
-// text reads a string; p stands on its opening quote.
+// text parses a string; p.pos is at its opening quote.
 func (p *parser) text() string {
 	start := p.pos
 	escaped, plain := false, true
 	for p.pos++; ; p.pos++ {
 		switch c := p.peek(); {
 		case p.pos >= len(p.data):
-			p.fail("the body ends inside a string")
+			p.fail("unexpected end of the body in a string")
 			return ""
 		case c == '"':
 			raw := p.data[start+1 : p.pos]
 			if !plain && !utf8.Valid(raw) {
 				p.pos = start
-				p.fail("this string is not UTF-8")
+				p.fail("the string is not valid UTF-8")
 				return ""
 			}
 			p.pos++
@@ -195,9 +195,9 @@ func (p *parser) text() string {
 			return p.unquote(start)
 		case c == '\\':
 			escaped = true
-			p.pos++ // whatever follows is no closing quote
+			p.pos++ // the next character is escaped
 		case c < ' ':
-			p.fail("control characters must be escaped inside a string")
+			p.fail("control characters in a string must be escaped")
 			return ""
 		case c >= utf8.RuneSelf:
 			plain = false
@@ -205,23 +205,23 @@ func (p *parser) text() string {
 	}
 }
 
-// unquote resolves the escapes of the string from start to p.at.
+// unquote resolves the escapes of the string from start to p.pos.
 func (p *parser) unquote(start int) string {
 	var text string
 	if err := json.Unmarshal(p.data[start:p.pos], &text); err != nil {
 		p.pos = start
-		p.fail("this string has an escape that does not exist")
+		p.fail("the string has an invalid escape")
 		return ""
 	}
 	if strings.IndexByte(text, 0) >= 0 {
 		p.pos = start
-		p.fail("the zero character is not allowed in a string")
+		p.fail("the NUL character is not allowed in a string")
 		return ""
 	}
 	return text
 }
 
-// number reads a number by the grammar of JSON.
+// number parses a number by the grammar of JSON.
 func (p *parser) number() any {
 	start := p.pos
 	if p.peek() == '-' {
@@ -231,14 +231,14 @@ func (p *parser) number() any {
 	case p.peek() == '0':
 		p.pos++
 	case p.digits() == 0:
-		return p.fail(p.orUnexpectedEnd("a digit is expected here"))
+		return p.fail(p.orUnexpectedEnd("a digit is expected"))
 	}
 	integer := true
 	if p.peek() == '.' {
 		integer = false
 		p.pos++
 		if p.digits() == 0 {
-			return p.fail(p.orUnexpectedEnd("a digit is expected here"))
+			return p.fail(p.orUnexpectedEnd("a digit is expected"))
 		}
 	}
 	if c := p.peek(); c == 'e' || c == 'E' {
@@ -248,13 +248,13 @@ func (p *parser) number() any {
 			p.pos++
 		}
 		if p.digits() == 0 {
-			return p.fail(p.orUnexpectedEnd("a digit is expected here"))
+			return p.fail(p.orUnexpectedEnd("a digit is expected"))
 		}
 	}
 	number, err := strconv.ParseFloat(string(p.data[start:p.pos]), 64)
 	if err != nil {
 		p.pos = start
-		return p.fail("this number is too large")
+		return p.fail("the number is too large")
 	}
 	if !integer && number == math.Trunc(number) {
 		return math.NaN()
@@ -270,14 +270,14 @@ func (p *parser) digits() int {
 	return p.pos - start
 }
 
-// fieldNames are the names of one object, compared as a decoder that ignores case would.
+// fieldNames holds the field names of one object, compared ignoring case.
 type fieldNames struct {
 	inline [12]string
 	names  []string
-	folded map[string]struct{} // nil while there are few
+	folded map[string]struct{} // nil if there are few
 }
 
-// add tells whether the name is new.
+// add adds a name and reports whether it is new.
 func (n *fieldNames) add(name string) bool {
 	if n.folded == nil {
 		for _, other := range n.names {
@@ -306,17 +306,17 @@ func (n *fieldNames) add(name string) bool {
 	return true
 }
 
-// foldCase is the same for names that differ in case alone.
+// foldCase returns the same text for names that differ only in case.
 func foldCase(name string) string {
 	if isASCII(name) && !strings.ContainsAny(name, "kKsS") {
 		return strings.ToLower(name)
 	}
 	return strings.Map(func(r rune) rune {
-		least := r
+		smallest := r
 		for next := unicode.SimpleFold(r); next != r; next = unicode.SimpleFold(next) {
-			least = min(least, next)
+			smallest = min(smallest, next)
 		}
-		return unicode.ToLower(least)
+		return unicode.ToLower(smallest)
 	}, name)
 }
 

@@ -10,24 +10,24 @@ import (
 	"golang.org/x/time/rate"
 )
 
-// Rate is how often something may happen: on average, and at once.
+// Rate is a rate limit: the average rate and the burst size.
 type Rate struct {
 	PerSecond float64
 	Burst     int
 }
 
-// DefaultRate is what one token may do: enough for a busy platform, and less than
-// what would slow down the others.
+// DefaultRate is the rate limit of one token: enough for a busy platform, and too little
+// to slow down others.
 var DefaultRate = Rate{PerSecond: 500, Burst: 1000}
 
-// Unlimited lets everything through.
+// Unlimited is no limit.
 var Unlimited = Rate{PerSecond: math.Inf(1), Burst: 1}
 
-// tokenKey counts the requests of one token.
+// tokenKey identifies a token.
 type tokenKey uuid.UUID
 
-// limiters counts per key, in this process. Keys that have not been seen for a
-// while are forgotten: by then they are allowed everything again.
+// limiters holds a rate limiter per key, in this process. Limiters of keys that have not
+// been used for a while are removed, because they are full again.
 type limiters[K comparable] struct {
 	rate   Rate
 	seed   maphash.Seed
@@ -42,7 +42,7 @@ type limiterShard[K comparable] struct {
 
 const (
 	sweepInterval   = time.Minute
-	maxKeysPerShard = 8192 // per shard; whoever floods us with new keys gets arbitrary ones forgotten
+	maxKeysPerShard = 8192 // beyond it, arbitrary keys are removed
 )
 
 func newLimiters[K comparable](r Rate) *limiters[K] {
@@ -53,7 +53,7 @@ func newLimiters[K comparable](r Rate) *limiters[K] {
 	return l
 }
 
-// take counts one event now and returns zero, or returns how long to wait for it.
+// take counts one event and returns zero, or returns how long to wait for it.
 func (l *limiters[K]) take(key K, now time.Time) time.Duration {
 	if math.IsInf(l.rate.PerSecond, 1) {
 		return 0
@@ -73,7 +73,7 @@ func (l *limiters[K]) take(key K, now time.Time) time.Duration {
 	return l.retryAfter(limiter, now)
 }
 
-// peek is what take would return, without counting.
+// peek returns what take would return, without counting.
 func (l *limiters[K]) peek(key K, now time.Time) time.Duration {
 	shard := l.shard(key)
 	shard.mu.Lock()
@@ -97,7 +97,7 @@ func (l *limiters[K]) shard(key K) *limiterShard[K] {
 	return &l.shards[maphash.Comparable(l.seed, key)%uint64(len(l.shards))]
 }
 
-// sweep forgets the keys that are allowed everything again.
+// sweep removes the limiters that are full again.
 func (l *limiters[K]) sweep(shard *limiterShard[K], now time.Time) {
 	if now.Before(shard.sweepAt) && len(shard.keys) < maxKeysPerShard {
 		return
@@ -118,7 +118,7 @@ func (l *limiters[K]) sweep(shard *limiterShard[K], now time.Time) {
 	}
 }
 
-// len counts the keys that are remembered.
+// len returns the number of keys.
 func (l *limiters[K]) len() int {
 	n := 0
 	for i := range l.shards {

@@ -46,40 +46,40 @@ func TestParseJSON_ErrorHasLineAndColumn(t *testing.T) {
 	t.Parallel()
 	// The first mistake is named, with the line and the character it stands at.
 	for text, want := range map[string]syntaxError{
-		``:                             {1, 1, "the body ends too early"},
-		`{`:                            {1, 2, "the body ends too early"},
-		`{"a"`:                         {1, 5, "the body ends too early"},
-		`{"a":`:                        {1, 6, "the body ends too early"},
-		`{"a":1`:                       {1, 7, "the body ends too early"},
-		`[1,`:                          {1, 4, "the body ends too early"},
-		`[1,]`:                         {1, 4, "a value is expected here"},
-		`{"a":1,}`:                     {1, 8, "a field name in double quotes is expected here"},
-		`{a:1}`:                        {1, 2, "a field name in double quotes is expected here"},
-		`{"a" 1}`:                      {1, 6, "a colon is expected here"},
-		`{"a":1 "b":2}`:                {1, 8, "a comma or } is expected here"},
-		`[1 2]`:                        {1, 4, "a comma or ] is expected here"},
-		"{\n\t\"ä\": 01}":              {2, 8, "a comma or } is expected here"},
-		`+1`:                           {1, 1, "a value is expected here"},
-		`-`:                            {1, 2, "the body ends too early"},
-		`1.`:                           {1, 3, "the body ends too early"},
-		`1.x`:                          {1, 3, "a digit is expected here"},
-		`1e+`:                          {1, 4, "the body ends too early"},
-		`1e999`:                        {1, 1, "this number is too large"},
-		`NaN`:                          {1, 1, "a value is expected here"},
-		`nul`:                          {1, 1, "a value is expected here"},
-		`'a'`:                          {1, 1, "a value is expected here"},
-		`"a`:                           {1, 3, "the body ends inside a string"},
-		`"a\`:                          {1, 4, "the body ends inside a string"},
-		`"\x"`:                         {1, 1, "this string has an escape that does not exist"},
-		`"\u12"`:                       {1, 1, "this string has an escape that does not exist"},
-		`"\u0000"`:                     {1, 1, "the zero character is not allowed in a string"},
-		"\"a\nb\"":                     {1, 3, "control characters must be escaped inside a string"},
-		"\"\xff\"":                     {1, 1, "this string is not UTF-8"},
-		"{}\n{}":                       {2, 1, "nothing may follow the value"},
-		`{"a":1,"a":2}`:                {1, 8, `the field "a" is given twice`},
-		`{"amount":1,"AMOUNT":2}`:      {1, 13, `the field "AMOUNT" is given twice`},
-		"{\"k\":1,\"\u212a\":2}":       {1, 8, "the field \"\u212a\" is given twice"}, // the Kelvin sign is a k to a decoder
-		"{\"side\":1,\"\u017fide\":2}": {1, 11, "the field \"\u017fide\" is given twice"},
+		``:                             {1, 1, "unexpected end of the body"},
+		`{`:                            {1, 2, "unexpected end of the body"},
+		`{"a"`:                         {1, 5, "unexpected end of the body"},
+		`{"a":`:                        {1, 6, "unexpected end of the body"},
+		`{"a":1`:                       {1, 7, "unexpected end of the body"},
+		`[1,`:                          {1, 4, "unexpected end of the body"},
+		`[1,]`:                         {1, 4, "a value is expected"},
+		`{"a":1,}`:                     {1, 8, "a field name in double quotes is expected"},
+		`{a:1}`:                        {1, 2, "a field name in double quotes is expected"},
+		`{"a" 1}`:                      {1, 6, "a colon is expected"},
+		`{"a":1 "b":2}`:                {1, 8, "a comma or } is expected"},
+		`[1 2]`:                        {1, 4, "a comma or ] is expected"},
+		"{\n\t\"ä\": 01}":              {2, 8, "a comma or } is expected"},
+		`+1`:                           {1, 1, "a value is expected"},
+		`-`:                            {1, 2, "unexpected end of the body"},
+		`1.`:                           {1, 3, "unexpected end of the body"},
+		`1.x`:                          {1, 3, "a digit is expected"},
+		`1e+`:                          {1, 4, "unexpected end of the body"},
+		`1e999`:                        {1, 1, "the number is too large"},
+		`NaN`:                          {1, 1, "a value is expected"},
+		`nul`:                          {1, 1, "a value is expected"},
+		`'a'`:                          {1, 1, "a value is expected"},
+		`"a`:                           {1, 3, "unexpected end of the body in a string"},
+		`"a\`:                          {1, 4, "unexpected end of the body in a string"},
+		`"\x"`:                         {1, 1, "the string has an invalid escape"},
+		`"\u12"`:                       {1, 1, "the string has an invalid escape"},
+		`"\u0000"`:                     {1, 1, "the NUL character is not allowed in a string"},
+		"\"a\nb\"":                     {1, 3, "control characters in a string must be escaped"},
+		"\"\xff\"":                     {1, 1, "the string is not valid UTF-8"},
+		"{}\n{}":                       {2, 1, "unexpected data after the value"},
+		`{"a":1,"a":2}`:                {1, 8, `the field "a" is duplicated`},
+		`{"amount":1,"AMOUNT":2}`:      {1, 13, `the field "AMOUNT" is duplicated`},
+		"{\"k\":1,\"\u212a\":2}":       {1, 8, "the field \"\u212a\" is duplicated"}, // the Kelvin sign is a k to a decoder
+		"{\"side\":1,\"\u017fide\":2}": {1, 11, "the field \"\u017fide\" is duplicated"},
 	} {
 		_, err := parseJSON([]byte(text))
 
@@ -103,7 +103,7 @@ func TestParseJSON_DuplicateFieldInLargeObject(t *testing.T) {
 	}
 	for _, repeat := range []string{`"fa0":1`, `"FA0":1`} {
 		_, err := parseJSON([]byte("{" + many.String() + repeat + "}"))
-		if err == nil || !strings.Contains(err.Error(), "given twice") {
+		if err == nil || !strings.Contains(err.Error(), "is duplicated") {
 			t.Errorf("%s: %v", repeat, err)
 		}
 	}
@@ -135,7 +135,7 @@ func FuzzParseJSON(f *testing.F) {
 		wantErr := json.Unmarshal(data, &want)
 		if err != nil {
 			strict := false
-			for _, about := range []string{"given twice", "zero character", "not UTF-8", "too deeply"} {
+			for _, about := range []string{"is duplicated", "NUL character", "not valid UTF-8", "too deep"} {
 				strict = strict || strings.Contains(err.Error(), about)
 			}
 			if wantErr == nil && !strict {

@@ -7,47 +7,46 @@ import (
 	"github.com/danielgtaylor/huma/v2/validation"
 )
 
-// rule is one way in which a value can be wrong: the JSON Schema keyword, and
-// what to tell the caller.
+// rule is a validation rule: its JSON Schema keyword, and the message for the caller.
 type rule struct {
 	keyword string
-	text    string // with at most one %s, for the keyword's value
+	text    string // with at most one %s, for the value of the keyword
 }
 
 func (r rule) message(value string) string { return strings.Replace(r.text, "%s", value, 1) }
 
-// rules is the table of everything the validator can find.
+// rules holds all rules of the validator by the name of the finding.
 var rules = map[string]rule{
 	"required":         {"", "is required"},
 	"dependent":        {"", "is required together with %s"},
-	"unexpected":       {"", "is not known here; leave it out"},
-	"date-time":        {"format", "must be a moment like 2025-10-13T09:30:00Z"},
-	"date-time-http":   {"format", "must be a moment like Mon, 13 Oct 2025 09:30:00 GMT"},
-	"date":             {"format", "must be a date like 2025-10-13"},
-	"time":             {"format", "must be a time like 09:30:00"},
-	"duration":         {"format", "must be a duration like 30s"},
-	"email":            {"format", "must be an e-mail address"},
-	"hostname":         {"format", "must be a host name like example.com"},
+	"unexpected":       {"", "is not a known field; remove it"},
+	"date-time":        {"format", "must be an RFC 3339 timestamp, such as 2025-10-13T09:30:00Z"},
+	"date-time-http":   {"format", "must be an HTTP date, such as Mon, 13 Oct 2025 09:30:00 GMT"},
+	"date":             {"format", "must be a date, such as 2025-10-13"},
+	"time":             {"format", "must be a time, such as 09:30:00"},
+	"duration":         {"format", "must be a duration, such as 30s"},
+	"email":            {"format", "must be an email address"},
+	"hostname":         {"format", "must be a host name, such as example.com"},
 	"ipv4":             {"format", "must be an IPv4 address"},
 	"ipv6":             {"format", "must be an IPv6 address"},
 	"ip":               {"format", "must be an IP address"},
-	"uri":              {"format", "must be a URL like https://example.com/path"},
+	"uri":              {"format", "must be a URL, such as https://example.com/path"},
 	"uri-template":     {"format", "must be a URL template"},
 	"uuid":             {"format", "must be a UUID"},
 	"json-pointer":     {"format", "must be a JSON pointer"},
 	"regex":            {"format", "must be a regular expression"},
 	"base64":           {"format", "must be base64"},
-	"anyOf":            {"", "has none of the forms that are possible here"},
-	"oneOf":            {"", "has none of the forms that are possible here"},
-	"not":              {"", "has a form that is not allowed here"},
-	"discriminator":    {"", "must name one of the possible kinds"},
+	"anyOf":            {"", "must match one of the allowed forms"},
+	"oneOf":            {"", "must match exactly one of the allowed forms"},
+	"not":              {"", "has a form that is not allowed"},
+	"discriminator":    {"", "must have a valid discriminator"},
 	"boolean":          {"type", "must be true or false"},
 	"number":           {"type", "must be a number"},
-	"integer":          {"type", "must be a whole number, written without quotes, point or exponent"},
+	"integer":          {"type", "must be an integer, without quotes, decimal point or exponent"},
 	"string":           {"type", "must be a string"},
 	"array":            {"type", "must be a list"},
 	"object":           {"type", "must be an object"},
-	"uniqueItems":      {"uniqueItems", "must not list anything twice"},
+	"uniqueItems":      {"uniqueItems", "must not contain duplicates"},
 	"enum":             {"enum", "must be one of %s"},
 	"minimum":          {"minimum", "must be %s or more"},
 	"exclusiveMinimum": {"exclusiveMinimum", "must be more than %s"},
@@ -58,14 +57,14 @@ var rules = map[string]rule{
 	"maxLength":        {"maxLength", "must have at most %s characters"},
 	"pattern":          {"pattern", "must match the pattern %s"},
 	"described":        {"", "must be %s"},
-	"minItems":         {"minItems", "must list at least %s"},
-	"maxItems":         {"maxItems", "must list at most %s"},
-	"minProperties":    {"minProperties", "must have at least %s entries"},
-	"maxProperties":    {"maxProperties", "must have at most %s entries"},
+	"minItems":         {"minItems", "must have at least %s items"},
+	"maxItems":         {"maxItems", "must have at most %s items"},
+	"minProperties":    {"minProperties", "must have at least %s properties"},
+	"maxProperties":    {"maxProperties", "must have at most %s properties"},
 }
 
-// separator separates the parts of a finding: the validator knows texts only, so it is
-// given texts that we can read back.
+// separator separates the parts of a finding. The validator reports texts only, so its
+// messages are replaced by encoded findings, which explain decodes.
 const separator = "\x1f"
 
 func init() {
@@ -120,8 +119,8 @@ func init() {
 	}
 }
 
-// explain reads a finding back: the name of the field where the finding itself
-// carries it, the text for the caller, and the constraint.
+// explain decodes a finding: the field name if the finding contains it, the message for
+// the caller, and the constraint.
 func explain(finding string) (field, text string, constraint map[string]any) {
 	coded, ok := strings.CutPrefix(finding, separator)
 	if !ok {
@@ -159,19 +158,19 @@ func explain(finding string) (field, text string, constraint map[string]any) {
 	var value any = values[0]
 	shown := values[0]
 	if number, err := strconv.ParseFloat(values[0], 64); err == nil && r.keyword != "pattern" {
-		shown = strconv.FormatFloat(number, 'f', -1, 64) // 9e+15 is not how people write it
+		shown = strconv.FormatFloat(number, 'f', -1, 64) // without an exponent
 		value = rawNumber(shown)
 	}
 	return "", r.message(shown), map[string]any{r.keyword: value}
 }
 
-// rawNumber is a number that is already written.
+// rawNumber is an encoded JSON number.
 type rawNumber string
 
-// MarshalJSON writes the digits as they are.
+// MarshalJSON returns the digits unchanged.
 func (n rawNumber) MarshalJSON() ([]byte, error) { return []byte(n), nil }
 
-// translateMessage puts the validator's other texts, which are about parameters, into our words.
+// translateMessage translates the fixed messages of huma about parameters.
 func translateMessage(finding string) string {
 	switch {
 	case strings.HasPrefix(finding, "required "):

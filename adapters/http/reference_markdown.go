@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// markdown renders the little that our descriptions use: paragraphs, lists with
+// markdown renders the subset of Markdown that descriptions use: paragraphs, lists with
 // dashes, `code`, **bold** and [links](https://example.com).
 func markdown(text string) template.HTML {
 	var out strings.Builder
@@ -56,14 +56,14 @@ func inlineMarkdown(text string) string {
 
 var jsonToken = regexp.MustCompile(`("(?:[^"\\]|\\.)*")(\s*:)?|(-?\d[\d.eE+-]*)|(true|false|null)`)
 
-// highlight colors JSON.
+// highlight returns JSON as HTML with syntax highlighting.
 func highlight(text []byte) template.HTML {
 	var out strings.Builder
-	at := 0
+	end := 0
 	source := string(text)
 	for _, m := range jsonToken.FindAllStringSubmatchIndex(source, -1) {
-		out.WriteString(html.EscapeString(source[at:m[0]]))
-		at = m[1]
+		out.WriteString(html.EscapeString(source[end:m[0]]))
+		end = m[1]
 		class := "n"
 		switch {
 		case m[2] >= 0 && m[4] >= 0:
@@ -73,7 +73,7 @@ func highlight(text []byte) template.HTML {
 		}
 		out.WriteString(`<i class="` + class + `">` + html.EscapeString(source[m[0]:m[1]]) + `</i>`)
 	}
-	out.WriteString(html.EscapeString(source[at:]))
+	out.WriteString(html.EscapeString(source[end:]))
 	return template.HTML(out.String()) //nolint:gosec // every part is escaped
 }
 
