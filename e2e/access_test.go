@@ -11,7 +11,7 @@ import (
 
 func TestAuth_WrongCredentialsAreRejected(t *testing.T) {
 	t.Parallel()
-	// Without the right password nothing is answered but that it is missing or wrong.
+	// Without valid credentials every request is rejected, with the reason.
 	h := newTestEnv(t)
 	for name, c := range map[string]*client{
 		"no credentials":           newClient(t, h.BaseURL, "", ""),
@@ -35,8 +35,8 @@ func TestAuth_WrongCredentialsAreRejected(t *testing.T) {
 
 func TestToken_PermissionsAndDeletion(t *testing.T) {
 	t.Parallel()
-	// A token does what it may and no more, its secret is told once, and from the
-	// moment it is deleted it opens nothing, on any process.
+	// A token has its permissions and no others. Its secret is returned once, and after it is
+	// deleted no server accepts it.
 	h := newTestEnv(t)
 	second := startServer(t, h.databaseURL)
 	made := h.post("/tokens", object{"name": "Back office", "permissions": []string{"VIEW"}}).wantStatus(201)
@@ -71,7 +71,7 @@ func TestToken_PermissionsAndDeletion(t *testing.T) {
 
 func TestToken_PermissionsAreNotNested(t *testing.T) {
 	t.Parallel()
-	// Permissions are not nested: each opens its own operations and no others.
+	// No permission includes another: each allows its own operations only.
 	h := newTestEnv(t)
 	customer := h.createCustomer()
 	quote := object{}
@@ -118,8 +118,8 @@ func TestToken_PermissionsAreNotNested(t *testing.T) {
 
 func TestProduction_SandboxIsUnreachable(t *testing.T) {
 	t.Parallel()
-	// Nothing of the sandbox can be reached from a production platform, and where no
-	// rail is connected it says so.
+	// A production platform cannot use the sandbox, and gets NOT_IMPLEMENTED where no rail is
+	// connected.
 	h := newTestEnv(t)
 	live := h.createPlatform("Live", "PRODUCTION", "--regulated")
 	customer := live.createCustomer()
@@ -134,15 +134,15 @@ func TestProduction_SandboxIsUnreachable(t *testing.T) {
 	if got := h.ledgerBalances(live.platformID); len(got) != 0 {
 		t.Errorf("production books: %s", got)
 	}
-	// Magic identifiers mean nothing there.
+	// Test values have no effect there.
 	live.post("/customers/external-accounts", object{"customerId": customer, "currency": "BTC",
 		"accountInfo": object{"accountType": "LAYER2_WALLET", "address": "spark1w105"}}).wantStatus(201)
 }
 
 func TestLogs_ContainNoSecretsOrPersonalData(t *testing.T) {
 	t.Parallel()
-	// Even at the most talkative level no line shows a secret or anything about a
-	// person, and each failed request can be found by its id.
+	// Even at the lowest log level no line contains a secret or personal data, and each failed
+	// request is found by its id.
 	h := newTestEnv(t, "--log-level", "debug")
 	hooks := h.startReceiver()
 	customer := h.createCustomer(object{"fullName": "Zacharias Quux", "email": "zacharias@example.com"})

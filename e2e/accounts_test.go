@@ -8,9 +8,8 @@ import (
 
 func TestInternalAccounts(t *testing.T) {
 	t.Parallel()
-	// Customers and the platform have an account for each currency, which says how it is
-	// paid into; a currency that is added reaches all of them; and another platform sees
-	// nothing of it.
+	// Customers and the platform have an account for each currency, with payment instructions;
+	// a currency that is added gets an account for each; another platform sees none of them.
 	h := newTestEnv(t)
 	ana, ben := h.createCustomer(), h.createCustomer(object{"customerType": "BUSINESS", "businessInfo": object{"legalName": "Ben GmbH"}})
 	other := h.createPlatform("Other", "SANDBOX")
@@ -55,8 +54,8 @@ func TestInternalAccounts(t *testing.T) {
 
 func TestInternalAccounts_BalancesMatchLedger(t *testing.T) {
 	t.Parallel()
-	// Crypto that nobody can be given goes back to its customer's account here, and the
-	// list shows it, to the unit, in that account alone.
+	// Crypto that cannot be delivered is credited to its customer's account, and the list
+	// shows the exact balance.
 	h := newTestEnv(t)
 	hooks := h.startReceiver()
 	customer := h.createCustomer()

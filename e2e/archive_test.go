@@ -12,9 +12,8 @@ import (
 
 func TestPeriod_ArchiveAndRestoreMonth(t *testing.T) {
 	t.Parallel()
-	// Books of more than a year lose their oldest month by a command, while the service runs:
-	// what came later stays as it was, what lies in the month is refused as detached, and put
-	// back it is proved to be what it was.
+	// A command archives the oldest month while the service runs: later results stay the same,
+	// requests for that month are rejected, and after it is restored every check passes.
 	h := newTestEnv(t, "--seal-every", "1s")
 	platform, err := ident.ParsePlatform(h.platformID)
 	if err != nil {

@@ -7,9 +7,8 @@ import (
 
 func TestBeneficiaryVerification_FollowsTestValue(t *testing.T) {
 	t.Parallel()
-	// The end of an identifier, of whatever kind, decides what is said of the name of an
-	// account's owner when it is registered, and the account can be used all the same.
-	// One that nobody knows is refused, and not kept.
+	// The test value in an identifier decides the result of the beneficiary check. The account
+	// can be used whatever it is; an unknown one is rejected and not stored.
 	h := newTestEnv(t)
 	for _, c := range []struct{ end, status, name string }{
 		{"102", "NOT_MATCHED", ""},
@@ -56,7 +55,7 @@ func TestBeneficiaryVerification_FollowsTestValue(t *testing.T) {
 				return
 			}
 
-			// The account is paid as any other.
+			// The account can be paid.
 			made := s.post("/transfer-out", object{"source": object{"accountId": s.fundUSDAccount(5000)}, "amount": 5000,
 				"destination": object{"accountId": s.get("/customers/external-accounts?currency=USD&customerId=" + s.customerID).text("data.0.id")}}).wantStatus(201)
 			s.checkTransactionEvents(made.text("id"), []string{"PENDING", "PROCESSING", "COMPLETED"})
@@ -64,7 +63,7 @@ func TestBeneficiaryVerification_FollowsTestValue(t *testing.T) {
 	}
 }
 
-// clabe is a CLABE that ends so; one that asks for nothing has a right check digit.
+// clabe returns a CLABE with a suffix; one without a test value has a valid check digit.
 func clabe(end string) string {
 	if strings.HasPrefix(end, "1") {
 		return "002010077777777" + end

@@ -10,8 +10,8 @@ import (
 	"github.com/google/uuid"
 )
 
-// postConcurrently sends so many requests at once, to one server after the other, and returns
-// their answers.
+// postConcurrently sends n requests at once, to the servers in turn, and returns their
+// responses.
 func (p *tenant) postConcurrently(n int, servers []*process, path func(i int) string, body func(i int) any, key func(i int) string) []apiResponse {
 	p.t.Helper()
 	answers := make([]apiResponse, n)
@@ -32,7 +32,7 @@ func (p *tenant) postConcurrently(n int, servers []*process, path func(i int) st
 	return answers
 }
 
-// countByStatus are how many answers have each status and code.
+// countByStatus counts the responses by status and code.
 func countByStatus(answers []apiResponse) map[string]int {
 	n := map[string]int{}
 	for _, a := range answers {
@@ -41,14 +41,14 @@ func countByStatus(answers []apiResponse) map[string]int {
 	return n
 }
 
-// noRateLimit lets a test ask as much at once as it likes.
+// noRateLimit disables the rate limit.
 var noRateLimit = []string{"--rate-limit", "100000", "--rate-burst", "100000"}
 
 func TestExecute_ConcurrentExecutionsMoveMoneyOnce(t *testing.T) {
 	t.Parallel()
-	// A quote that is executed two hundred times at once, at two servers, moves its money
-	// once: with a key each, one runs it and the others are told that it ran; with one
-	// key, all are told the same, now or when they ask again.
+	// A quote that is executed two hundred times at once, on two servers, moves its money
+	// once. With different keys one request executes it and the others are rejected; with one
+	// key all get the same response, at once or when repeated.
 	h := newTestEnv(t, noRateLimit...)
 	servers := []*process{h.server, startServer(t, h.databaseURL, noRateLimit...)}
 	for name, c := range map[string]struct {
@@ -93,10 +93,9 @@ func TestExecute_ConcurrentExecutionsMoveMoneyOnce(t *testing.T) {
 
 func TestPayout_ConcurrentPayoutsNeverOverdraw(t *testing.T) {
 	t.Parallel()
-	// A thousand payouts at once, half of them transfers and half executions of quotes, at
-	// two servers, from an account with funds for five hundred: exactly so many complete,
-	// the others are refused, and the account is never below zero and holds nothing in
-	// the end.
+	// A thousand payouts at once on two servers, half of them transfers and half executions of
+	// quotes, from an account with funds for five hundred: five hundred complete, the others
+	// are rejected, and the balance is never negative and ends at zero.
 	const asked, borne, each = 1000, 500, 1000
 	h := newTestEnv(t, noRateLimit...)
 	servers := []*process{h.server, startServer(t, h.databaseURL, noRateLimit...)}

@@ -15,8 +15,8 @@ import (
 
 func TestQuote_InvalidIsRejected(t *testing.T) {
 	t.Parallel()
-	// Every bad quote is refused with its own code and the names of the bad fields, and
-	// leaves nothing behind.
+	// Every invalid quote is rejected with its code and the names of the fields, and nothing
+	// is stored.
 	h := newTestEnv(t)
 	customer := h.createCustomer()
 	wallet, bank := h.createWallet(customer, ""), h.createBankAccount(customer)
@@ -110,7 +110,7 @@ func TestQuote_InvalidIsRejected(t *testing.T) {
 
 func TestExternalAccount_InvalidIsRejected(t *testing.T) {
 	t.Parallel()
-	// An account that cannot be paid is not registered, and every bad field is named.
+	// An account that cannot be paid is not stored, and the error names every invalid field.
 	h := newTestEnv(t)
 	customer := h.createCustomer()
 	account := func(currency string, info any) object {
@@ -154,7 +154,7 @@ func TestExternalAccount_InvalidIsRejected(t *testing.T) {
 
 func TestCustomer_InvalidIsRejected(t *testing.T) {
 	t.Parallel()
-	// A customer with wrong data is not made; all of it is named at once.
+	// An invalid customer is not stored, and the error names every invalid field.
 	h := newTestEnv(t)
 
 	bad := h.post("/customers", object{"customerType": "INDIVIDUAL", "birthDate": "31.1.1990", "nationality": "usa",
@@ -176,7 +176,7 @@ func TestCustomer_InvalidIsRejected(t *testing.T) {
 
 func TestCustomer_UnverifiedCannotMoveMoney(t *testing.T) {
 	t.Parallel()
-	// Money does not move for a customer whom nobody has verified.
+	// An unverified customer cannot move money.
 	h := newTestEnv(t)
 	open := h.createPlatform("Open", "SANDBOX")
 	shop := open.post("/customers", object{"customerType": "BUSINESS", "businessInfo": object{"legalName": "Acme"}}).wantStatus(201)
@@ -189,8 +189,8 @@ func TestCustomer_UnverifiedCannotMoveMoney(t *testing.T) {
 
 func TestIDs_UnknownOrForeignReturn404(t *testing.T) {
 	t.Parallel()
-	// What belongs to another platform does not exist: the answer is the same, word for
-	// word, as for an id that never was; and a malformed id is the caller's mistake.
+	// For a resource of another platform the response is the same as for an unknown id; a
+	// malformed id is invalid input.
 	h := newTestEnv(t)
 	other := h.createPlatform("Other", "SANDBOX", "--regulated")
 	quote := other.createQuote("")
@@ -227,8 +227,7 @@ func TestIDs_UnknownOrForeignReturn404(t *testing.T) {
 
 func TestExecute_NotExecutableQuoteIsRejected(t *testing.T) {
 	t.Parallel()
-	// A quote that is funded just in time cannot be executed; one that has expired or
-	// is paid says that instead.
+	// A just-in-time quote cannot be executed; the error says if it has expired or is paid.
 	h := newTestEnv(t)
 	hooks := h.startReceiver()
 	quote := h.createQuote("")
@@ -243,8 +242,8 @@ func TestExecute_NotExecutableQuoteIsRejected(t *testing.T) {
 
 func TestErrors_MalformedRequests(t *testing.T) {
 	t.Parallel()
-	// Whatever is wrong with the form of a request is told in the one form of errors,
-	// and every answer carries a request id.
+	// A malformed request gets an error in the common form, and every response has a request
+	// id.
 	h := newTestEnv(t)
 
 	h.get("/nothing/here").wantError(404, "NOT_FOUND")
@@ -283,13 +282,12 @@ func TestErrors_MalformedRequests(t *testing.T) {
 
 func TestRequest_LargeBodyIsRejected(t *testing.T) {
 	t.Parallel()
-	// A body of 20 MB is refused, with or without its length told, and the server goes
-	// on as if nothing had been.
+	// A body of 20 MB is rejected, with or without Content-Length, and the server continues.
 	h := newTestEnv(t)
 	large := `{"description": "` + strings.Repeat("x", 20<<20) + `"}`
 
-	// The server need not read it to the end, so the connection may break before the
-	// answer is read; but it is never taken.
+	// The server need not read all of it, so the connection may end before the response is
+	// read; but it is never accepted.
 	for name, body := range map[string]any{"with a length": large, "in chunks": io.MultiReader(strings.NewReader(large))} {
 		got, err := h.do(t.Context(), http.MethodPost, "/quotes", body)
 		if err != nil {
@@ -304,7 +302,7 @@ func TestRequest_LargeBodyIsRejected(t *testing.T) {
 
 func TestRateLimit_OtherCallersUnaffected(t *testing.T) {
 	t.Parallel()
-	// Who asks too often is told how long to wait, and nobody else notices.
+	// A caller over the rate limit gets Retry-After, and others are not affected.
 	h := newTestEnv(t, "--rate-limit", "1", "--rate-burst", "5")
 	other := h.createPlatform("Other", "SANDBOX")
 	var refused apiResponse

@@ -17,7 +17,7 @@ import (
 	"causeway/e2e/kit"
 )
 
-// How hard the crash tests try; by default they take some tens of seconds.
+// The number of crashes and payments; by default the tests take some tens of seconds.
 const (
 	killsEnv   = "CAUSEWAY_E2E_KILLS"
 	workersEnv = "CAUSEWAY_E2E_WORKERS"
@@ -35,15 +35,14 @@ func intFromEnv(t *testing.T, name string, otherwise int) int {
 	return n
 }
 
-// leaseTakeoverTimeout is how long work that a killed process had begun may take: until its lease
-// has ended, and some.
+// leaseTakeoverTimeout is how long a job of a killed process may take: its lease must end
+// first.
 const leaseTakeoverTimeout = 90 * time.Second
 
 func TestCrash_KilledServerCompletesPaymentsOnce(t *testing.T) {
 	t.Parallel()
-	// Killed again and again in the middle of its work and started again each time, the
-	// program completes every payment it accepted exactly once, tells of each in order,
-	// and its books are right.
+	// A server that is killed again and again completes every accepted payment exactly once,
+	// sends its events in order, and the ledger check passes.
 	h := newTestEnv(t)
 	hooks := h.startReceiver()
 	var where atomic.Pointer[process]
@@ -63,8 +62,8 @@ func TestCrash_KilledServerCompletesPaymentsOnce(t *testing.T) {
 
 func TestCrash_SecondServerTakesOverWork(t *testing.T) {
 	t.Parallel()
-	// Of two processes side by side one is killed and stays dead: the other takes over
-	// all of its work.
+	// If one of two servers is killed and not started again, the other takes over all its
+	// jobs.
 	h := newTestEnv(t)
 	servers := []*process{h.server, startServer(t, h.databaseURL)}
 	hooks := h.startReceiver()
@@ -84,8 +83,8 @@ func TestCrash_SecondServerTakesOverWork(t *testing.T) {
 	load.stopAndCheck(hooks)
 }
 
-// loadGenerator is workers who make payments, one after the other and of every kind in turn,
-// and send each request again with the same key until it is answered.
+// loadGenerator has workers that make payments of every kind in turn, and repeat each request
+// with the same key until it has a final response.
 type loadGenerator struct {
 	env             *testEnv
 	t               *testing.T
@@ -104,7 +103,7 @@ type loadGenerator struct {
 	progress         chan struct{}
 }
 
-// paymentMethod is one of the ways money leaves.
+// paymentMethod is a way to pay.
 type paymentMethod string
 
 const (
@@ -113,13 +112,13 @@ const (
 	transferredOut  paymentMethod = "transferred"
 )
 
-// acceptedPayment is a payment that the program has taken on.
+// acceptedPayment is a payment that the service has accepted.
 type acceptedPayment struct {
 	transactionID  string
 	sent, received int64
 }
 
-// initialBalance is what the balance begins with.
+// initialBalance is the balance of the account before the load.
 const initialBalance = 100_000_000
 
 func (h *testEnv) startLoad(t *testing.T, where func(int) *process) *loadGenerator {
@@ -154,7 +153,7 @@ func (l *loadGenerator) runWorker(ctx context.Context, n int) {
 	}
 }
 
-// makePayment makes one payment; false when it is not accepted in time.
+// makePayment makes one payment, and reports whether it was accepted in time.
 func (l *loadGenerator) makePayment(n int, kind paymentMethod) (acceptedPayment, bool) {
 	if kind == transferredOut {
 		made := l.postUntilAnswered(n, "/transfer-out", object{"source": object{"accountId": l.sourceAccountID}, "destination": object{"accountId": l.bankAccountID}, "amount": 1000}, http.StatusCreated)
@@ -179,8 +178,8 @@ func (l *loadGenerator) makePayment(n int, kind paymentMethod) (acceptedPayment,
 	return made, paid.status != 0
 }
 
-// postUntilAnswered repeats a request until it is answered for good; a zero answer says that it
-// was not in time.
+// postUntilAnswered repeats a request until it has a final response. It returns a zero
+// response if there was none in time.
 func (l *loadGenerator) postUntilAnswered(n int, path string, body any, want int) apiResponse {
 	c := l.env.withHeader("Idempotency-Key", uuid.NewString())
 	ctx, cancel := context.WithTimeout(context.Background(), waitTimeout)
@@ -206,7 +205,7 @@ func (l *loadGenerator) postUntilAnswered(n int, path string, body any, want int
 	}
 }
 
-// awaitPayments returns when so many more payments were accepted.
+// awaitPayments returns when n more payments were accepted.
 func (l *loadGenerator) awaitPayments(n int64) {
 	l.t.Helper()
 	enough := l.acceptedCount.Load() + n
@@ -220,7 +219,7 @@ func (l *loadGenerator) awaitPayments(n int64) {
 	}
 }
 
-// stopAndCheck ends the load, and checks what became of every payment that was accepted.
+// stopAndCheck ends the load, and checks every accepted payment.
 func (l *loadGenerator) stopAndCheck(hooks *webhookReceiver) {
 	l.t.Helper()
 	l.stop()

@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// startDev starts the program with everything of its own in a folder.
+// startDev starts causeway dev on a data folder.
 func startDev(t *testing.T, folder string, options ...string) *process {
 	t.Helper()
 	p := startProcess(t, nil, append([]string{"dev", "--listen", "127.0.0.1:0", "--data", folder, "--sandbox-speed", "1000"}, options...)...)
@@ -18,7 +18,7 @@ func startDev(t *testing.T, folder string, options ...string) *process {
 	return p
 }
 
-// readCredentials are those that a data folder holds, as the party they belong to.
+// readCredentials returns the platform of the credentials in a data folder.
 func readCredentials(t *testing.T, folder string, p *process) *tenant {
 	t.Helper()
 	path := filepath.Join(folder, "credentials.json")
@@ -43,7 +43,7 @@ func readCredentials(t *testing.T, folder string, p *process) *tenant {
 	return &tenant{client: newClient(t, p.baseURL, found["clientId"], found["clientSecret"]), platformID: found["platformId"]}
 }
 
-// newPrivateFolder is a folder inside one that others may not enter.
+// newPrivateFolder returns a folder inside one that other users cannot enter.
 func newPrivateFolder(t *testing.T) string {
 	t.Helper()
 	closed := filepath.Join(t.TempDir(), "closed")
@@ -55,9 +55,9 @@ func newPrivateFolder(t *testing.T) string {
 
 func TestDev_StartsRunsDemoAndRecovers(t *testing.T) {
 	t.Parallel()
-	// On a fresh folder the program brings up all it needs, plays a payment, and serves;
-	// a second one on the folder is refused; killed and started again it goes on with
-	// what there was; and the books can be proved beside it and without it.
+	// On a new folder the program starts Postgres, runs the demo and serves; a second process
+	// on the folder exits; after a kill the next start continues; and the ledger check passes
+	// with and without a server.
 	folder := newPrivateFolder(t)
 	first := startDev(t, folder)
 	first.awaitLine("Done in ")
@@ -81,7 +81,7 @@ func TestDev_StartsRunsDemoAndRecovers(t *testing.T) {
 	}
 	p.get("/config").wantStatus(200)
 
-	// Killed with a payment on its way.
+	// It is killed with an unfinished payment.
 	open := p.createQuote("")
 	p.payQuote(open, 0).wantStatus(200)
 	first.kill()
@@ -110,8 +110,8 @@ func TestDev_StartsRunsDemoAndRecovers(t *testing.T) {
 
 func TestDemo_RepeatsAgainstRunningServer(t *testing.T) {
 	t.Parallel()
-	// The play can be had again beside a running server, as often as one likes, and
-	// leaves the platform's endpoint as it was.
+	// The demo can be run any number of times against a running server, and restores the
+	// platform's endpoint.
 	folder := newPrivateFolder(t)
 	p := readCredentials(t, folder, startDev(t, folder, "--no-demo"))
 	hooks := p.startReceiver()
@@ -125,8 +125,8 @@ func TestDemo_RepeatsAgainstRunningServer(t *testing.T) {
 
 func TestDev_WithoutDemoOrEmbeddedPostgres(t *testing.T) {
 	t.Parallel()
-	// With --no-demo nothing is played; with DATABASE_URL no Postgres of its own is
-	// started; and a command that finds no database says what to do.
+	// With --no-demo no payment is made; with DATABASE_URL no private Postgres is started; and
+	// a command that finds no database says what to do.
 	folder := newPrivateFolder(t)
 	h := newDatabaseEnv(t)
 	p := startProcess(t, []string{"DATABASE_URL=" + h.databaseURL}, "dev", "--listen", "127.0.0.1:0", "--data", folder, "--no-demo")
@@ -148,7 +148,7 @@ func TestDev_WithoutDemoOrEmbeddedPostgres(t *testing.T) {
 	}
 }
 
-// checkPostgresStopped checks that no server works on the folder any more.
+// checkPostgresStopped checks that no Postgres uses the folder any more.
 func checkPostgresStopped(t *testing.T, folder string) {
 	t.Helper()
 	if _, err := os.Stat(filepath.Join(folder, "postgres", "postmaster.pid")); err == nil {

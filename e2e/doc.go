@@ -1,8 +1,8 @@
-// Package e2e drives the real program as a platform and an operator do: over HTTP,
-// by its commands and by signals, with a real Postgres and a real receiver of
-// webhooks. It holds tests alone, and knows nothing of the code it tests but what
-// the published interface says and, for the books, the tables of the ledger.
+// Package e2e tests the real program as a platform and an operator use it: over HTTP, with its
+// commands and with signals, on a real Postgres and with a real webhook receiver. It depends
+// on the published interface and, for the ledger, on its tables, and on nothing else of the
+// code.
 //
-// TestExamples also writes: the examples in the published description are what it
-// recorded. How to show a new operation stands at the top of examples_test.go.
+// TestExamples also writes the examples of the published description. How to add one is
+// described at the top of examples_test.go.
 package e2e

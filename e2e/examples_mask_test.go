@@ -12,8 +12,8 @@ import (
 	"time"
 )
 
-// mask replaces what differs from run to run by what never does: the same by the same,
-// in every text of one story.
+// mask replaces values that differ between runs by constant ones: the same value by the same
+// replacement in all texts of one run.
 type mask struct {
 	replacements map[string]string // learnt words
 	counts       map[string]int    // of those, by kind
@@ -23,11 +23,11 @@ type mask struct {
 	timestamps   map[string]string
 }
 
-// recordedStep is when one began, and when it is told to have begun.
+// recordedStep is the time a step started, and the time that the examples show for it.
 type recordedStep struct{ startedAt, shownAt time.Time }
 
-// Lines are told to follow each other in steps. A chapter has a span of its own, so that
-// a new line moves no other chapter.
+// The shown times of steps follow each other. Each section has a range of its own, so that a
+// new step changes no other section.
 const (
 	stepInterval    = 7413 * time.Millisecond
 	sectionInterval = 10 * time.Minute
@@ -39,8 +39,8 @@ func newMask() *mask {
 	return &mask{replacements: map[string]string{}, counts: map[string]int{}, timestamps: map[string]string{}}
 }
 
-// beginStep opens a line of the story, in the first millisecond after all that was before:
-// the service tells moments to the millisecond.
+// beginStep starts a step, in the first millisecond after the last one: the service has
+// timestamps in milliseconds.
 func (m *mask) beginStep() {
 	called, now := time.Now(), time.Now()
 	for now.UnixMilli() == called.UnixMilli() {
@@ -54,13 +54,13 @@ func (m *mask) beginStep() {
 	m.steps = append(m.steps, recordedStep{now.Truncate(time.Millisecond), told})
 }
 
-// beginSection opens a chapter of the story.
+// beginSection starts a section of the script.
 func (m *mask) beginSection() { m.section++ }
 
-// addSecret is a word that must not be shown.
+// addSecret adds a text that must not be in any example.
 func (m *mask) addSecret(word string) { m.secrets = append(m.secrets, word) }
 
-// Words of the service that can be told by their form.
+// Values of the service that are recognized by their form.
 var (
 	idPattern        = regexp.MustCompile(`(?:([A-Z][A-Za-z]+):)?([0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12})`)
 	timestampPattern = regexp.MustCompile(`\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?Z`)
@@ -68,13 +68,13 @@ var (
 	referencePattern = regexp.MustCompile(`^(FUND-)?[0-9A-Z]{12}$`)
 )
 
-// Beginnings that every masked id and moment has.
+// Prefixes of every masked id and timestamp.
 const (
 	maskedIDPrefix  = "0199e3a4-"
 	maskedDayPrefix = "2026-01-15T"
 )
 
-// learnBody finds the words in an answer that can only be told by where they stand:
+// learnBody finds the values in a response that are recognized by their field only:
 // references, addresses to pay to, credentials.
 func (m *mask) learnBody(text []byte) {
 	value, err := parseJSON(text)
@@ -131,26 +131,26 @@ func (m *mask) learnValue(value any, key, under string) {
 	}
 }
 
-// Words in signed notes and in the keys that verify them.
+// Values in signed notes and in the keys that verify them.
 var (
 	noteSignaturePattern = regexp.MustCompile(`\n— \S+ (\S+)\n$`)
 	notePattern          = regexp.MustCompile(`^\S+\n\d+\n(\S+)\n\n— \S+ (\S+)\n$`) // the root, and the signature
 	verifierKeyPattern   = regexp.MustCompile(`(\+[0-9a-f]{8}\+[0-9A-Za-z+/=]+)$`)
 )
 
-// maskBytes are others in base64, as many.
+// maskBytes returns as many other bytes in base64.
 func (m *mask) maskBytes(value string) string {
 	plain := strings.TrimRight(value, "=")
 	return derivedText("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789", len(plain), m.nextLabel("bytes")) + value[len(plain):]
 }
 
-// nextLabel names one more of a kind.
+// nextLabel returns the next label of a kind.
 func (m *mask) nextLabel(kind string) string {
 	m.counts[kind]++
 	return fmt.Sprintf("%s %d", kind, m.counts[kind])
 }
 
-// derivedText are n of an alphabet, always the same for one name.
+// derivedText returns n characters of an alphabet, always the same for one name.
 func derivedText(alphabet string, n int, name string) string {
 	out := make([]byte, 0, n)
 	for i := 0; len(out) < n; i++ {
@@ -162,7 +162,7 @@ func derivedText(alphabet string, n int, name string) string {
 	return string(out)
 }
 
-// maskAddress is another one of the same network.
+// maskAddress returns another address of the same network.
 func (m *mask) maskAddress(value string) string {
 	const base58 = "123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz"
 	switch {
@@ -177,7 +177,7 @@ func (m *mask) maskAddress(value string) string {
 	}
 }
 
-// maskText masks every word in a text.
+// maskText masks every value in a text.
 func (m *mask) maskText(text string) string {
 	for word, other := range m.replacements {
 		text = strings.ReplaceAll(text, word, other) // no word is a part of another
@@ -199,7 +199,8 @@ func (m *mask) maskText(text string) string {
 	return monthPattern.ReplaceAllStringFunc(text, maskMonth)
 }
 
-// maskMonth tells this month and the last as those of the story. A date is none.
+// maskMonth replaces the current and the previous month by those of the examples. A date is no
+// month.
 func maskMonth(text string) string {
 	now := time.Now().UTC()
 	switch text {
@@ -211,21 +212,21 @@ func maskMonth(text string) string {
 	return text
 }
 
-// previousMonth is the first moment of the month before this one.
+// previousMonth returns the start of the previous month.
 func previousMonth() time.Time {
 	now := time.Now().UTC()
 	return time.Date(now.Year(), now.Month()-1, 1, 0, 0, 0, 0, time.UTC)
 }
 
-// maskID is the next of a type; the count stands at its end.
+// maskID returns the next id of a type; it ends in the count.
 func (m *mask) maskID(kind string) string {
 	m.nextLabel("id of " + kind)
 	middle := derivedText("0123456789abcdef", 10, kind)
 	return fmt.Sprintf("%s%s-7%s-8%s-%012d", maskedIDPrefix, middle[:4], middle[4:7], middle[7:], m.counts["id of "+kind])
 }
 
-// maskTimestamp is where one lies in the story: all that happens in one line of it is told with
-// one time. A moment to come keeps its distance.
+// maskTimestamp replaces a timestamp: all in one step have one time. A future time keeps its
+// distance.
 func (m *mask) maskTimestamp(text string) string {
 	if strings.HasPrefix(text, maskedDayPrefix) {
 		return text
@@ -249,8 +250,8 @@ func (m *mask) maskTimestamp(text string) string {
 	return m.timestamps[text]
 }
 
-// Keys that are published as examples elsewhere: Ed25519 in RFC 8410, section 10.1,
-// P-256 in RFC 7517, appendix A.1.
+// Keys that are published as examples: Ed25519 in RFC 8410, section 10.1, P-256 in RFC 7517,
+// appendix A.1.
 const (
 	exampleEd25519 = "-----BEGIN PUBLIC KEY-----\nMCowBQYDK2VwAyEAGb9ECWmEzf6FQbrBZ9w7lshQhqowtrbLDFw4rXAxZuE=\n-----END PUBLIC KEY-----\n"
 	exampleRaw     = "Gb9ECWmEzf6FQbrBZ9w7lshQhqowtrbLDFw4rXAxZuE="
@@ -311,7 +312,7 @@ func (m *mask) maskValue(value any, key string) any {
 	return value
 }
 
-// findLeak is a word in an example that a secret has, or that would differ in the next run.
+// findLeak returns a text in an example that is secret or would differ in the next run.
 func (m *mask) findLeak(text []byte) string {
 	for _, secret := range m.secrets {
 		if bytes.Contains(text, []byte(secret)) {

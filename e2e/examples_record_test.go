@@ -13,7 +13,7 @@ import (
 	"time"
 )
 
-// exampleRecorder is a platform at work, with a record of what it asks and is told.
+// exampleRecorder is a platform whose requests, responses and webhooks are recorded.
 type exampleRecorder struct {
 	*testEnv
 	operations map[string]operation
@@ -23,8 +23,8 @@ type exampleRecorder struct {
 	examples   map[string][]example // by the id of the operation or webhook
 }
 
-// newExampleRecorder is a service that prices with fixed rates, so that every amount is the same
-// in every run.
+// newExampleRecorder starts a service with fixed rates, so that every amount is the same in
+// every run.
 func newExampleRecorder(t *testing.T) *exampleRecorder {
 	t.Helper()
 	s := &exampleRecorder{testEnv: newDatabaseEnv(t), mask: newMask(), examples: map[string][]example{}}
@@ -52,7 +52,8 @@ const ecbRatesXML = `<?xml version="1.0" encoding="UTF-8"?>
 </gesmes:Envelope>
 `
 
-// describedIDs are the ids of everything that must be shown: all that answers in JSON.
+// describedIDs returns the ids of everything that must have an example: all that responds with
+// JSON.
 func (s *exampleRecorder) describedIDs() []string {
 	ids := slices.Collect(maps.Keys(s.webhooks))
 	for id, op := range s.operations {
@@ -64,8 +65,8 @@ func (s *exampleRecorder) describedIDs() []string {
 	return ids
 }
 
-// record calls an operation, and records the exchange as an example of it. The body is
-// JSON, or empty for none.
+// record calls an operation, and records request and response as an example of it. The body is
+// JSON, or empty.
 func (s *exampleRecorder) record(id, title, path, body string) apiResponse {
 	s.t.Helper()
 	op, ok := s.operations[id]
@@ -101,7 +102,7 @@ func (s *exampleRecorder) record(id, title, path, body string) apiResponse {
 	return got
 }
 
-// callUnrecorded is a line of the story that is not shown.
+// callUnrecorded calls an operation without recording it.
 func (s *exampleRecorder) callUnrecorded(method, path string, body any) apiResponse {
 	s.t.Helper()
 	s.mask.beginStep()
@@ -110,7 +111,7 @@ func (s *exampleRecorder) callUnrecorded(method, path string, body any) apiRespo
 	return got
 }
 
-// recordWebhook records a delivery as an example of a webhook, with what it was answered.
+// recordWebhook records a delivery as an example of a webhook, with the response to it.
 func (s *exampleRecorder) recordWebhook(webhook, title string, d delivery, reply string) {
 	s.t.Helper()
 	schema, ok := s.webhooks[webhook]
@@ -122,7 +123,7 @@ func (s *exampleRecorder) recordWebhook(webhook, title string, d delivery, reply
 	s.examples[webhook] = append(s.examples[webhook], example{Title: title, Method: "POST", Body: s.maskJSON(d.body), Status: d.responseStatus, Response: s.maskJSON([]byte(reply))})
 }
 
-// checkSchema finds what the description tells otherwise, or not at all.
+// checkSchema checks that a body is as the description says.
 func (s *exampleRecorder) checkSchema(what string, schema any, text []byte) {
 	s.t.Helper()
 	if len(text) == 0 {
@@ -149,7 +150,7 @@ func (s *exampleRecorder) maskJSON(text []byte) json.RawMessage {
 	return masked
 }
 
-// awaitEventAbout awaits an event about a resource: a transaction or an internal account.
+// awaitEventAbout returns an event about a resource: a transaction or an internal account.
 func (s *exampleRecorder) awaitEventAbout(event, about string) delivery {
 	s.t.Helper()
 	return s.receiver.awaitDelivery(event+" of "+about, func(d delivery) bool {
@@ -157,7 +158,7 @@ func (s *exampleRecorder) awaitEventAbout(event, about string) delivery {
 	})
 }
 
-// awaitAllDelivered returns when everything that was told is also known to have been delivered.
+// awaitAllDelivered returns when all events are recorded as delivered.
 func (s *exampleRecorder) awaitAllDelivered() {
 	s.t.Helper()
 	eventually(s.t, "the end of all deliveries", func() bool {

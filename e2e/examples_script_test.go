@@ -6,8 +6,8 @@ import (
 	"time"
 )
 
-// recordAll tells of a platform that moves money for Ana and for a company: it sets itself up,
-// takes money in, sends it out in several ways, and looks at what became of it.
+// recordAll runs a platform that moves money for Ana and for a company: it changes its
+// settings, receives payments, sends some in several ways, and reads the results.
 func (s *exampleRecorder) recordAll() {
 	s.recordSetup()
 	ana := s.recordCustomers()
@@ -54,7 +54,7 @@ func (s *exampleRecorder) recordCustomers() (ana string) {
 	return ana
 }
 
-// externalAccounts are accounts of Ana's and the platform's outside of the service.
+// externalAccounts are external accounts of Ana and of the platform.
 type externalAccounts struct{ usd, eur string }
 
 func (s *exampleRecorder) recordAccounts(ana string) (a externalAccounts) {
@@ -86,7 +86,7 @@ func (s *exampleRecorder) recordAccounts(ana string) (a externalAccounts) {
 	return a
 }
 
-// recordLog seals two postings, one after the other, and proves that they are there.
+// recordLog seals two postings, one after the other, and reads their proofs.
 func (s *exampleRecorder) recordLog(ana string) {
 	s.mask.beginSection()
 	euros := s.internalAccountID(ana, "EUR")
@@ -102,7 +102,7 @@ func (s *exampleRecorder) recordLog(ana string) {
 	s.record("listLedgerLogKeys", "", "/ledger/log/keys", "").wantStatus(200)
 }
 
-// recordBalances fills Ana's balance in dollars, and pays some of it out.
+// recordBalances funds Ana's account in dollars, and pays some of it out.
 func (s *exampleRecorder) recordBalances(ana string, a externalAccounts) {
 	balance := s.record("listCustomerInternalAccounts", "", "/customers/internal-accounts?currency=USD&customerId="+ana, "").wantStatus(200).text("data.0.id")
 	s.record("listPlatformInternalAccounts", "", "/platform/internal-accounts?currency=USD", "").wantStatus(200)
@@ -118,13 +118,13 @@ func (s *exampleRecorder) recordBalances(ana string, a externalAccounts) {
 	s.awaitEventAbout("OUTGOING_PAYMENT.COMPLETED", out)
 }
 
-// internalAccountID is the account that holds what a customer has in a currency.
+// internalAccountID returns the account of a customer in a currency.
 func (s *exampleRecorder) internalAccountID(customer, currency string) string {
 	s.t.Helper()
 	return s.get("/customers/internal-accounts?currency=" + currency + "&customerId=" + customer).wantStatus(200).text("data.0.id")
 }
 
-// recordQuotes sends euros from Ana's balance in dollars.
+// recordQuotes sends euros from Ana's account in dollars.
 func (s *exampleRecorder) recordQuotes(ana string, a externalAccounts) {
 	s.record("getExchangeRates", "", "/exchange-rates?sourceCurrency=USD&destinationCurrency=EUR&destinationCurrency=MXN&sendingAmount=25000", "").wantStatus(200)
 	s.record("lookupExternalAccount", "", "/receiver/external-account/"+a.eur+"?customerId="+ana, "").wantStatus(200)
@@ -177,7 +177,8 @@ func (s *exampleRecorder) recordJITPayment(ana string, a externalAccounts) {
 	s.recordWebhook("outgoingPayment", "OUTGOING_PAYMENT.REFUND_COMPLETED", s.awaitEventAbout("OUTGOING_PAYMENT.REFUND_COMPLETED", wrong.text("transactionId")), "")
 }
 
-// recordUMAPayment asks what can be asked before money moves, and pays a person elsewhere.
+// recordUMAPayment makes the requests before a payment, and pays a receiver at another
+// provider.
 func (s *exampleRecorder) recordUMAPayment(ana string, _ externalAccounts) {
 	const jo = "$success.eur@sandbox.uma.test"
 	s.record("getAvailableUmaProviders", "", "/uma-providers?currencyCode=EUR", "").wantStatus(200)
@@ -194,7 +195,7 @@ func (s *exampleRecorder) recordUMAPayment(ana string, _ externalAccounts) {
 		"destinationAddress": "0xAb5801a7D398351b8bE11C439e05C5B3259aeC9B"}`, s.internalAccountID(ana, "USDC"))).wantStatus(200)
 }
 
-// recordIncoming lets somebody elsewhere pay Ana: it is taken at once, taken later, and refused.
+// recordIncoming receives payments for Ana: accepted at once, accepted later, and rejected.
 func (s *exampleRecorder) recordIncoming(ana string, _ externalAccounts) {
 	const pays = `{
 		"senderUmaAddress": "$bo.berg@bank.example", "receiverUmaAddress": "$ana@uma.example.com",
@@ -222,14 +223,13 @@ func (s *exampleRecorder) recordIncoming(ana string, _ externalAccounts) {
 	s.recordWebhook("incomingPayment", "INCOMING_PAYMENT.FAILED", s.awaitEventAbout("INCOMING_PAYMENT.FAILED", refused), "")
 }
 
-// recordTransactions finds what happened.
+// recordTransactions lists transactions.
 func (s *exampleRecorder) recordTransactions(ana string, _ externalAccounts) {
 	page := s.record("listTransactions", "", "/transactions?limit=2&customerId="+ana, "").wantStatus(200)
 	s.record("getTransactionById", "", "/transactions/"+page.text("data.1.id"), "").wantStatus(200)
 }
 
-// recordLedger reads the ledger as finance does, and finds the owner of a payment that nobody
-// knew.
+// recordLedger reads the ledger reports, and assigns an unmatched payment.
 func (s *exampleRecorder) recordLedger(ana string, _ externalAccounts) {
 	s.awaitAllDelivered()
 	balance := s.internalAccountID(ana, "USD")
@@ -249,7 +249,7 @@ func (s *exampleRecorder) recordLedger(ana string, _ externalAccounts) {
 	s.record("assignUnmatched", "", "/ledger/unmatched/"+found+"/assign", `{"to": "`+balance+`", "note": "Ana called: it is hers."}`).wantStatus(200)
 }
 
-// recordReconciliation holds the books against what a bank says of a day.
+// recordReconciliation compares the ledger with a bank's statement of a day.
 func (s *exampleRecorder) recordReconciliation(string, externalAccounts) {
 	const at = "/ledger/reconciliations"
 	file := "Booked,Amount,Ref,Text\n" + time.Now().UTC().Format(time.DateOnly) + ",-3.00,,Monthly fee\n"
@@ -282,7 +282,7 @@ func (s *exampleRecorder) recordTokens(string, externalAccounts) {
 	s.record("deleteTokenById", "", "/tokens/"+made, "").wantStatus(204)
 }
 
-// recordPeriods ends last month, with a correction on the way.
+// recordPeriods closes last month, with an adjustment.
 func (s *exampleRecorder) recordPeriods(string, externalAccounts) {
 	s.awaitAllDelivered()
 	last := "/ledger/periods/" + previousMonth().Format("2006-01")
@@ -294,7 +294,7 @@ func (s *exampleRecorder) recordPeriods(string, externalAccounts) {
 	s.record("createLedgerAdjustment", "", "/ledger/adjustments", `{
 		"entries": [{"debit": "expense/rails", "credit": "rails/WIRE", "currency": "USD", "amount": 2500}],
 		"note": "The bank charged the wire of the 3rd twice."}`).wantStatus(201)
-	// The close keeps the newest head, so what the story posted so far must be under one.
+	// The close records the newest checkpoint, so it must cover all postings so far.
 	eventually(s.t, "a head over all postings", func() bool {
 		log := s.get("/ledger/log").wantStatus(200)
 		return log.int("sealed") == log.int("postings") && log.int("checkpoint.size") == log.int("postings")

@@ -15,41 +15,40 @@ import (
 	"testing"
 )
 
-// The examples of the published description are what the service answered in the story
-// that TestExamples plays. They lie in a folder that the program embeds, one file an
-// operation or webhook, and the test fails when the service answers anything else.
+// The examples of the published description are what the service returned in the script that
+// TestExamples runs. They are in a folder that the program embeds, one file for each operation
+// or webhook, and the test fails if the service returns anything else.
 //
-// To show a new operation, add a line where it fits into the story
-// (examples_story_test.go), such as
+// To show a new operation, add a line to the script (examples_script_test.go), such as
 //
-//	s.show("getQuoteById", "", "/quotes/"+quote, "")
+//	s.record("getQuoteById", "", "/quotes/"+quote, "")
 //
-// with a title where an operation has several examples, and the webhooks it causes with
-// s.tell. Await what it sets off before the next line: moments are told apart by the line
-// in which they lie. Then write the files, and read what changed:
+// with a title if an operation has several examples, and the webhooks it causes with
+// s.recordWebhook. Wait for its effects before the next line: timestamps are replaced by the
+// time of the line in which they are. Then write the files, and read what changed:
 //
 //	go test ./e2e -run Examples -update
 //
-// A program does not start with examples that contradict its description; it names the
-// file. Where an operation is gone, or has another path or status, delete that file first.
+// A program does not start if its examples contradict its description; it names the file. If
+// an operation was removed, or has another path or status, delete that file first.
 //
-// Ids, moments, references and secrets are replaced by others that are the same in every
-// run and in every file (examples_mask_test.go). What is new and differs from run to run
-// shows itself by a second run that fails; give it a mask.
+// Ids, timestamps, references and secrets are replaced by constant ones
+// (examples_mask_test.go). A new value that differs between runs makes the second run fail;
+// add a mask for it.
 const examplesFolder = "../adapters/http/api/examples"
 
 var update = flag.Bool("update", false, "write what the service answers into "+examplesFolder)
 
 func TestExamples_MatchResponses(t *testing.T) {
 	t.Parallel()
-	// Every operation and webhook of the description has examples, which are what the
-	// service answers and sends, and none of them gives a secret away.
+	// Every operation and webhook of the description has examples, which are what the service
+	// returns and sends, and none of them contains a secret.
 	s := newExampleRecorder(t)
 	s.recordAll()
 
 	texts := map[string][]byte{}
 	for id, examples := range s.examples {
-		// What works comes first, then what does not.
+		// Successful examples are first.
 		slices.SortStableFunc(examples, func(a, b example) int { return cmp.Compare(a.Status/100, b.Status/100) })
 		texts[id] = encodeExamples(t, examples)
 		if leak := s.mask.findLeak(texts[id]); leak != "" {
@@ -89,7 +88,7 @@ func TestExamples_MatchResponses(t *testing.T) {
 	}
 }
 
-// example is one exchange as it is recorded.
+// example is one recorded request and response.
 type example struct {
 	Title    string          `json:"title,omitempty"`
 	Method   string          `json:"method"`
@@ -111,7 +110,7 @@ func encodeExamples(t *testing.T, examples []example) []byte {
 	return text.Bytes()
 }
 
-// readExamples are the recorded files, by the id of what they show.
+// readExamples reads the recorded files, by the id of what they show.
 func readExamples() (map[string][]byte, error) {
 	paths, err := filepath.Glob(filepath.Join(examplesFolder, "*.json"))
 	if err != nil {
@@ -145,8 +144,8 @@ func writeExamples(recorded, texts map[string][]byte) error {
 	return nil
 }
 
-// firstDifference shows where two texts part, with the lines before it; empty if they
-// are the same.
+// firstDifference returns the first different line of two texts, with the lines before it;
+// empty if they are the same.
 func firstDifference(want, got []byte) string {
 	if bytes.Equal(want, got) {
 		return ""
@@ -160,7 +159,7 @@ func firstDifference(want, got []byte) string {
 	return fmt.Sprintf("%s\nrecorded from line %d:\n%s\nanswered:\n%s", strings.Join(wanted[max(0, n-3):n], "\n"), n+1, part(wanted), part(had))
 }
 
-// operation is what the description says of one.
+// operation is the description of one operation.
 type operation struct {
 	method           string
 	pattern          *regexp.Regexp
@@ -195,14 +194,14 @@ func parseOperations(description apiResponse) (map[string]operation, map[string]
 	return found, bodies
 }
 
-// hasFileResponse tells whether what works is answered with text or a document.
+// hasFileResponse reports whether a successful response is text or a document.
 func hasFileResponse(responses map[string]any) bool {
 	good, _ := responses["200"].(map[string]any)
 	content, _ := good["content"].(map[string]any)
 	return len(content) > 0 && content["application/json"] == nil
 }
 
-// uploadContentType is a type of the files that are sent; empty where JSON is.
+// uploadContentType returns the type of an uploaded file; empty for JSON.
 func uploadContentType(body any) string {
 	described, _ := body.(map[string]any)
 	content, _ := described["content"].(map[string]any)
@@ -212,7 +211,7 @@ func uploadContentType(body any) string {
 	return slices.Min(slices.Collect(maps.Keys(content)))
 }
 
-// schemaOf is the schema of a described body; nil where there is none.
+// schemaOf returns the schema of a described body; nil if there is none.
 func schemaOf(body any) any {
 	described, _ := body.(map[string]any)
 	content, _ := described["content"].(map[string]any)

@@ -13,9 +13,8 @@ import (
 
 func TestExport_SnapshotWhilePaymentsContinue(t *testing.T) {
 	t.Parallel()
-	// While payments go on, an export from the interface is of one moment: it has every
-	// entry up to its last posting, and the command gives the same file for the moment
-	// that stands in it.
+	// While payments continue, an export over HTTP is a snapshot: it has every entry up to its
+	// last posting, and the command writes the same file for the same time.
 	h := newTestEnv(t)
 	hooks := h.startReceiver()
 	for range 3 {
@@ -50,7 +49,7 @@ func TestExport_SnapshotWhilePaymentsContinue(t *testing.T) {
 	h.get("/ledger/export?format=hledger&asOf=2999-01-01T00:00:00Z").wantError(400, "INVALID_INPUT")
 }
 
-// parseCSVExport reads the moment that a sheet is of, the number of its last posting, and how
+// parseCSVExport returns the time of a CSV export, the number of its last posting, and how
 // many entries it has. Postings are numbered without a gap.
 func parseCSVExport(t *testing.T, sheet string) (moment string, last, entries int64) {
 	t.Helper()

@@ -4,8 +4,8 @@ import "testing"
 
 func TestPayment_WrongAmountIsRefunded(t *testing.T) {
 	t.Parallel()
-	// A payment of another amount than the quote's fails it, and all that came goes
-	// back; a later payment of the right amount cannot revive it.
+	// A payment of another amount than the quote's fails it and is refunded; a later payment
+	// of the right amount does not change that.
 	h := newTestEnv(t)
 	hooks := h.startReceiver()
 	for _, amount := range []int64{10049, 10051, 1, 9_000_000_000_000_000} {
@@ -30,12 +30,12 @@ func TestPayment_WrongAmountIsRefunded(t *testing.T) {
 
 func TestPayment_AfterExpiryIsRefunded(t *testing.T) {
 	t.Parallel()
-	// When its time has passed a quote is EXPIRED, paid or not, and a payment that
-	// comes after that goes back with the reason TIMEOUT.
+	// After its expiry a quote is EXPIRED, and a later payment is refunded with the reason
+	// TIMEOUT.
 	h := newTestEnv(t)
 	hooks := h.startReceiver()
 
-	// Nobody pays.
+	// There is no payment.
 	unpaid := h.createQuote("")
 	hooks.checkEvents(unpaid.text("transactionId"), "PENDING")
 	h.expireQuote(unpaid)
@@ -43,11 +43,11 @@ func TestPayment_AfterExpiryIsRefunded(t *testing.T) {
 	h.get("/quotes/" + unpaid.text("id")).wantStatus(200).wantValues(map[string]any{"status": "EXPIRED"})
 	h.get("/transactions/" + unpaid.text("transactionId")).wantStatus(200).wantValues(map[string]any{"status": "EXPIRED"})
 
-	// Somebody pays after it was found expired.
+	// The payment is received after the expiry was recorded.
 	h.payQuote(unpaid, 0).wantStatus(200).wantValues(map[string]any{"status": "EXPIRED", "refund.reason": "TIMEOUT", "refund.amount.amount": unpaid.int("totalSendingAmount")})
 	hooks.checkEvents(unpaid.text("transactionId"), "PENDING", "EXPIRED", "REFUND_PENDING", "REFUND_COMPLETED")
 
-	// Somebody pays late, before anybody has looked.
+	// The payment is received after the expiry, before it was recorded.
 	late := h.createQuote("")
 	h.exec("UPDATE quotes SET expires_at = now() - interval '1 millisecond' WHERE id = $1", uuidOf(late.text("id")))
 	h.payQuote(late, 0).wantStatus(200).wantValues(map[string]any{"status": "EXPIRED", "refund.reason": "TIMEOUT"})
@@ -57,8 +57,8 @@ func TestPayment_AfterExpiryIsRefunded(t *testing.T) {
 
 func TestPayment_DuplicateIsRefunded(t *testing.T) {
 	t.Parallel()
-	// A second payment for a paid reference is sent back, whatever its amount, and the
-	// first one is not touched.
+	// A second payment for a paid reference is refunded, whatever its amount, and the first
+	// one is not changed.
 	h := newTestEnv(t)
 	hooks := h.startReceiver()
 	quote := h.createQuote("")
@@ -81,8 +81,8 @@ func TestPayment_DuplicateIsRefunded(t *testing.T) {
 
 func TestPayment_UnknownReferenceIsKeptUnmatched(t *testing.T) {
 	t.Parallel()
-	// A payment that nobody knows is answered 404 and never lost: it stands in the
-	// books as unmatched. Without an amount nothing came, and nothing is kept.
+	// A payment with an unknown reference gets 404 and is recorded as unmatched. Without an
+	// amount no money was received, and nothing is recorded.
 	h := newTestEnv(t)
 	send := func(amount any) apiResponse {
 		body := object{"reference": "NOBODYKNOWS1", "currencyCode": "USD"}
@@ -106,8 +106,8 @@ func TestPayment_UnknownReferenceIsKeptUnmatched(t *testing.T) {
 
 func TestPayment_WrongCurrencyIsRejected(t *testing.T) {
 	t.Parallel()
-	// A payment in another currency than the quote's is refused before any money is
-	// taken, and the quote can still be paid.
+	// A payment in another currency than the quote's is rejected before money moves, and the
+	// quote can still be paid.
 	h := newTestEnv(t)
 	hooks := h.startReceiver()
 	quote := h.createQuote("")

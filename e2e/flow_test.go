@@ -6,7 +6,7 @@ import (
 	"slices"
 )
 
-// ledgerEntry is one entry of the books: from the account that is debited to the one that is
+// ledgerEntry is one entry of the ledger, with the account that is debited and the one that is
 // credited.
 type ledgerEntry struct {
 	debit, credit string
@@ -14,7 +14,7 @@ type ledgerEntry struct {
 	currency      string
 }
 
-// postingLines writes entries of a kind; a fee of nothing is no entry.
+// postingLines formats the entries of a posting; a fee of zero has no entry.
 func postingLines(kind string, legs ...ledgerEntry) []string {
 	var lines []string
 	for _, l := range legs {
@@ -25,19 +25,19 @@ func postingLines(kind string, legs ...ledgerEntry) []string {
 	return lines
 }
 
-// flowAccounts is where the money of a payment comes in, where it is held until it sets out,
-// where it leaves the house, and where it is refunded to.
+// flowAccounts are the accounts of a payment: where it is received, where it is held until it
+// is dispatched, from where it is sent, and to where it is refunded.
 type flowAccounts struct{ source, funding, destination, refund string }
 
-// flow is money on such a way, in minor units.
+// flow is the money of a payment, in minor units.
 type flow struct {
 	flowAccounts
 	fromCurrency, toCurrency       string // currencies
 	sent, fees, rounding, received int64
 }
 
-// newFlow is the money of a quote whose sending side is locked. What is too little to
-// buy one more unit is the service's.
+// newFlow returns the money of a quote whose sending side is locked. The remainder that buys
+// no further unit belongs to the service.
 func newFlow(quote apiResponse, w flowAccounts) flow {
 	quote.t.Helper()
 	f := flow{flowAccounts: w, fromCurrency: quote.text("sendingCurrency.code"), toCurrency: quote.text("receivingCurrency.code"),
@@ -51,7 +51,7 @@ func newFlow(quote apiResponse, w flowAccounts) flow {
 	return f
 }
 
-// dispatchEntries are the entries that set the money on its way.
+// dispatchEntries are the entries that dispatch the payment.
 func (f flow) dispatchEntries() []ledgerEntry {
 	if f.fromCurrency == f.toCurrency {
 		return []ledgerEntry{{f.funding, "transit/payouts", f.sent, f.fromCurrency}}
@@ -62,7 +62,7 @@ func (f flow) dispatchEntries() []ledgerEntry {
 	}
 }
 
-// postings are those of the kinds, in order.
+// postings returns the lines of these kinds, in order.
 func (f flow) postings(kinds ...string) []string {
 	var lines []string
 	for _, kind := range kinds {

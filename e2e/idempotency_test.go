@@ -14,8 +14,8 @@ import (
 
 func TestIdempotency_RepeatReplaysResponse(t *testing.T) {
 	t.Parallel()
-	// The same key with the same request is answered byte for byte as before and does
-	// nothing; with another request it is refused; another token's key is another key.
+	// The same key with the same request returns the same bytes and changes nothing; with
+	// another request it is rejected; the same key of another token is another key.
 	h := newTestEnv(t)
 	customer := h.createCustomer()
 	wallet := h.createWallet(customer, "")
@@ -37,12 +37,13 @@ func TestIdempotency_RepeatReplaysResponse(t *testing.T) {
 		t.Errorf("%d quotes, want 2", n)
 	}
 
-	// A refusal is remembered as well.
+	// An error is replayed as well.
 	keyed = h.withHeader("Idempotency-Key", uuid.NewString())
 	wrong := kit.RampQuoteBody("Customer:"+uuid.NewString(), wallet, "SENDING", 10050)
 	checkReplayed(t, keyed.post("/quotes", wrong).wantError(404, "USER_NOT_FOUND"), keyed.post("/quotes", wrong).wantError(404, "USER_NOT_FOUND"))
 
-	// A payment is made once, and its answer stays what it was while the payment goes on.
+	// A payment is made once, and its replayed response does not change while the payment
+	// continues.
 	hooks := h.startReceiver()
 	keyed = h.withHeader("Idempotency-Key", uuid.NewString())
 	payment := object{"reference": paymentReference(first), "currencyCode": "USD"}
@@ -51,7 +52,7 @@ func TestIdempotency_RepeatReplaysResponse(t *testing.T) {
 	checkReplayed(t, paid, keyed.post("/sandbox/send", payment).wantStatus(200))
 	h.checkConversion(h.platformID, first, "rails/RTP USD", "chains/LAYER2 BTC")
 
-	// So is everything else that is made by a POST; the secret of a token is told once.
+	// The same holds for every other POST; the secret of a token is returned once.
 	keyed = h.withHeader("Idempotency-Key", uuid.NewString())
 	checkReplayed(t, keyed.post("/customers", customerBody(object{"platformCustomerId": "once"})).wantStatus(201), keyed.post("/customers", customerBody(object{"platformCustomerId": "once"})).wantStatus(201))
 	keyed = h.withHeader("Idempotency-Key", uuid.NewString())
@@ -86,8 +87,8 @@ func checkReplayed(t *testing.T, first, again apiResponse) {
 
 func TestIdempotency_ConcurrentServersMakeOneChange(t *testing.T) {
 	t.Parallel()
-	// Two processes that get the same request with the same key at the same moment make
-	// one change; every answer is that one, or says that it is still being made.
+	// Two servers that receive the same request with the same key at once make one change;
+	// every response is that one, or says that the request is in progress.
 	h := newTestEnv(t)
 	servers := []*process{h.server, startServer(t, h.databaseURL)}
 	hooks := h.startReceiver()

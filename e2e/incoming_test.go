@@ -6,19 +6,19 @@ import (
 	"testing"
 )
 
-// usdBalance is what a customer holds in dollars, in cents.
+// usdBalance returns the balance of a customer in dollars, in cents.
 func (p *tenant) usdBalance(customer string) int64 {
 	p.t.Helper()
 	return p.get("/customers/internal-accounts?currency=USD&customerId=" + customer).wantStatus(200).int("data.0.balance.amount")
 }
 
-// umaPaymentBody is 12.50 dollars that somebody elsewhere pays a customer.
+// umaPaymentBody is an incoming payment of 12.50 dollars.
 func umaPaymentBody(customer string) object {
 	return object{"senderUmaAddress": "$bo.berg@bank.example", "customerId": customer,
 		"receivingCurrencyCode": "USD", "receivingCurrencyAmount": 12_50}
 }
 
-// awaitIncomingEvent awaits the last event about an incoming payment.
+// awaitIncomingEvent returns the last event about an incoming payment.
 func (h *webhookReceiver) awaitIncomingEvent(transaction, event string) delivery {
 	h.t.Helper()
 	return h.awaitDelivery(event+" of "+transaction, func(d delivery) bool {
@@ -28,9 +28,9 @@ func (h *webhookReceiver) awaitIncomingEvent(transaction, event string) delivery
 
 func TestIncomingPayment_PlatformApproval(t *testing.T) {
 	t.Parallel()
-	// The platform is asked about a payment from another provider once, and what it answers
-	// decides: 200 credits the account, 202 waits for its decision, everything else fails
-	// the payment, with its reason. The question stands among the deliveries.
+	// The platform receives one approval request for a payment from another provider, and its
+	// response decides: 200 credits the account, 202 waits for its decision, anything else
+	// fails the payment, with its reason. The request is in the list of deliveries.
 	h := newTestEnv(t)
 	ana := h.createCustomer(object{"umaAddress": "$ana@uma.example.com"})
 	h.post("/sandbox/uma/receive", umaPaymentBody(ana)).wantError(400, "WEBHOOK_ENDPOINT_NOT_SET")
@@ -86,7 +86,7 @@ func TestIncomingPayment_PlatformApproval(t *testing.T) {
 		if got := h.usdBalance(ana); got != credited {
 			t.Errorf("%s: the balance is %d, want %d", test.what, got, credited)
 		}
-		// How the platform was asked is kept once its answer has been acted upon.
+		// The approval request is stored once its response has been processed.
 		eventually(t, "the delivery is kept", func() bool { return h.get("/webhook-deliveries/"+asked.id).status == 200 })
 		delivery := h.get("/webhook-deliveries/" + asked.id).wantStatus(200)
 		delivery.wantValues(map[string]any{"event": "INCOMING_PAYMENT.PENDING", "transactionId": id, "attempts.0.statusCode": float64(test.status)})
@@ -104,8 +104,8 @@ func TestIncomingPayment_PlatformApproval(t *testing.T) {
 
 func TestIncomingPayment_DepositAndPull(t *testing.T) {
 	t.Parallel()
-	// A balance is funded by a deposit and by a pull from a bank account; each stands among
-	// the transactions, and the platform is told of it and of the balance.
+	// An account is funded by a deposit and by a pull from a bank account; each is listed as a
+	// transaction and sends events about itself and about the balance.
 	h := newTestEnv(t, "--sandbox-speed", "30")
 	ana := h.createCustomer()
 	hooks := h.startReceiver()
@@ -151,8 +151,9 @@ func TestIncomingPayment_DepositAndPull(t *testing.T) {
 
 func TestReceiver_Lookup(t *testing.T) {
 	t.Parallel()
-	// A person elsewhere, one of the platform's own customers and an external account can
-	// be asked about; who nobody is, oneself, and a question without a sender are refused.
+	// A receiver at another provider, a customer of the same platform and an external account
+	// can be looked up; an unknown receiver, oneself, and a request without a sender are
+	// rejected.
 	h := newTestEnv(t)
 	ana := h.createCustomer(object{"umaAddress": "$ana@uma.example.com"})
 	h.createCustomer(object{"umaAddress": "$bo@uma.example.com"})
@@ -180,9 +181,8 @@ func TestReceiver_Lookup(t *testing.T) {
 
 func TestUMAPayment_BetweenCustomers(t *testing.T) {
 	t.Parallel()
-	// A customer pays another of the same platform by address: the platform is asked, and
-	// when it takes the payment the other has the money; when it does not, the payer has
-	// it back. Across currencies too.
+	// A customer pays another of the same platform by address, also across currencies: if the
+	// platform approves, the other customer has the money; if not, the payer has it back.
 	h := newTestEnv(t)
 	ana, bo := h.createCustomer(object{"umaAddress": "$ana@uma.example.com"}), h.createCustomer(object{"umaAddress": "$bo@uma.example.com"})
 	hooks := h.startReceiver()

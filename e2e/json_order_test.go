@@ -32,7 +32,7 @@ func (o jsonObject) MarshalJSON() ([]byte, error) {
 	return append(out, '}'), nil
 }
 
-// writeJSON writes a value without escaping what only web pages mind.
+// writeJSON writes a value without escaping it for HTML.
 func writeJSON(value any) ([]byte, error) {
 	var out bytes.Buffer
 	encoder := json.NewEncoder(&out)
@@ -41,7 +41,7 @@ func writeJSON(value any) ([]byte, error) {
 	return bytes.TrimSpace(out.Bytes()), err
 }
 
-// parseJSON reads a value with its objects in order: jsonObject, []any, string,
+// parseJSON parses a value and keeps the order of its objects: jsonObject, []any, string,
 // json.Number, bool or nil.
 func parseJSON(text []byte) (any, error) {
 	d := json.NewDecoder(bytes.NewReader(text))

@@ -7,11 +7,10 @@ import (
 	"strings"
 )
 
-// accountBalances are balances by "path currency", credits less debits, without those that
-// are zero.
+// accountBalances are balances by "path currency", credits minus debits, without zeros.
 type accountBalances map[string]int64
 
-// ledgerBalances reads what all postings of a platform come to, entry by entry.
+// ledgerBalances adds up all entries of a platform.
 func (h *testEnv) ledgerBalances(platform string) accountBalances {
 	h.t.Helper()
 	rows, err := h.db.Query(`
@@ -39,7 +38,7 @@ func (h *testEnv) ledgerBalances(platform string) accountBalances {
 	return found
 }
 
-// checkLedgerBalances compares balances to the unit; what is not wanted must be zero.
+// checkLedgerBalances compares balances; every account that is not in want must be zero.
 func (h *testEnv) checkLedgerBalances(platform string, want accountBalances) {
 	h.t.Helper()
 	got := h.ledgerBalances(platform)
@@ -56,7 +55,7 @@ func (b accountBalances) String() string {
 	return text.String()
 }
 
-// postingKinds are the kinds of a transaction's postings, in order.
+// postingKinds returns the kinds of a transaction's postings, in order.
 func (h *testEnv) postingKinds(transaction string) []string {
 	h.t.Helper()
 	rows, err := h.db.Query("SELECT kind FROM ledger_postings WHERE transaction_id = $1 ORDER BY seq", uuidOf(transaction))
@@ -75,7 +74,7 @@ func (h *testEnv) postingKinds(transaction string) []string {
 	return kinds
 }
 
-// checkLedger has the program prove every rule of the ledger over the whole database.
+// checkLedger runs the ledger check over the whole database.
 func (h *testEnv) checkLedger() {
 	h.t.Helper()
 	out, errOut, status := runCommand(h.t, []string{"DATABASE_URL=" + h.databaseURL}, "ledger", "check")

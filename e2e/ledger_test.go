@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-// accountPaths are those of a list of accounts.
+// accountPaths returns the paths of a list of accounts.
 func accountPaths(list apiResponse) []string {
 	var found []string
 	for i := range list.list("data") {
@@ -20,8 +20,8 @@ func accountPaths(list apiResponse) []string {
 
 func TestLedgerReports_MatchPostings(t *testing.T) {
 	t.Parallel()
-	// What finance reads over HTTP is what was posted: balances, entries, postings, a
-	// trial balance that adds up to zero, what was earned, and the position.
+	// The reports over HTTP are what was posted: balances, entries, postings, a trial balance
+	// that adds up to zero, income, and the position.
 	h := newTestEnv(t)
 	hooks := h.startReceiver()
 	quote := h.createQuote("")
@@ -82,7 +82,7 @@ func TestLedgerReports_MatchPostings(t *testing.T) {
 			t.Errorf("%s is told %d times, want %d: %v", what, got, n, told)
 		}
 	}
-	// What was decided and posted together is told in the order of cause and effect.
+	// Postings of one commit are listed in the order of cause and effect.
 	var order []string
 	for _, what := range told {
 		if what != "WEBHOOK_ATTEMPT" {
@@ -96,8 +96,8 @@ func TestLedgerReports_MatchPostings(t *testing.T) {
 
 func TestLedgerReports_RejectInvalidRequests(t *testing.T) {
 	t.Parallel()
-	// What cannot be asked is refused with every bad field, another platform's books are
-	// not there, and reading needs VIEW while assigning needs MANAGE.
+	// An invalid request is rejected with the names of the fields, the ledger of another
+	// platform is empty, and reading needs VIEW while assigning needs MANAGE.
 	h := newTestEnv(t)
 	hooks := h.startReceiver()
 	quote := h.createQuote("")
@@ -151,8 +151,8 @@ func TestLedgerReports_RejectInvalidRequests(t *testing.T) {
 
 func TestUnmatchedFunds_Assignment(t *testing.T) {
 	t.Parallel()
-	// Money that nobody knew the owner of is found again: it pays a quote, is deposited,
-	// or goes back, each once, however often the request is repeated.
+	// Unmatched money is assigned to a quote, deposited or sent back, each once, however often
+	// the request is repeated.
 	h := newTestEnv(t)
 	hooks := h.startReceiver()
 	arrive := func(amount int64) string {

@@ -12,7 +12,7 @@ import (
 
 func TestListTransactions_Filters(t *testing.T) {
 	t.Parallel()
-	// Every filter finds exactly what it says, filters add up, dates include both ends.
+	// Every filter finds exactly what it says, filters are combined, dates include both ends.
 	h := newTestEnv(t)
 	hooks := h.startReceiver()
 	ana, ben := h.createCustomer(object{"platformCustomerId": "ana"}), h.createCustomer(object{"platformCustomerId": "ben"})
@@ -69,7 +69,7 @@ func TestListTransactions_Filters(t *testing.T) {
 			t.Errorf("GET /transactions?%s: totalCount %d, want %d", query, total, len(want))
 		}
 	}
-	// A moment written as the interface writes it finds what was made in it.
+	// A timestamp as the interface writes it finds what was created then.
 	for _, q := range []apiResponse{paid, open, other, wrong} {
 		ids := itemIDs(h.get("/transactions?startDate=" + made(q) + "&endDate=" + made(q)).wantStatus(200))
 		if !slices.Contains(ids, q.text("transactionId")) {
@@ -83,8 +83,8 @@ func TestListTransactions_Filters(t *testing.T) {
 
 func TestList_PagesReturnEachItemOnce(t *testing.T) {
 	t.Parallel()
-	// Page by page, in either order and whatever the size of a page, a list gives each
-	// item once, also while new ones are added.
+	// The pages of a list, in either order and of any size, contain each item once, also while
+	// new ones are added.
 	h := newTestEnv(t)
 	customer := h.createCustomer()
 	wallet := h.createWallet(customer, "")
@@ -109,7 +109,7 @@ func TestList_PagesReturnEachItemOnce(t *testing.T) {
 		t.Errorf("while new ones come: %v, want %v", got, want)
 	}
 
-	// The other lists page the same way.
+	// The other lists have the same pages.
 	var customers []string
 	for range 4 {
 		customers = append([]string{h.createCustomer()}, customers...)
@@ -123,7 +123,7 @@ func TestList_PagesReturnEachItemOnce(t *testing.T) {
 	}
 }
 
-// listPages reads a list page by page; between runs before each page but the first.
+// listPages reads a list page by page; it calls between before each page but the first.
 func (p *tenant) listPages(path string, between func()) []string {
 	p.t.Helper()
 	var all []string

@@ -23,10 +23,9 @@ import (
 
 func TestCommit_LostConnectionDoesNotDuplicatePayment(t *testing.T) {
 	t.Parallel()
-	// The database commits a payment and the connection breaks before it can say so:
-	// the payer's program is not told that it failed for good, asks again with the same
-	// key, and there is exactly one payment. The same holds when the connection breaks
-	// before the commit arrives.
+	// The database commits a payment and the connection ends before the result is sent: the
+	// response is not final, the same request with the same key is repeated, and there is
+	// exactly one payment. The same holds if the connection ends before the commit.
 	for name, cut := range map[string]string{"after the commit": "cut_committed", "before the commit": "cut_commit"} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -94,15 +93,15 @@ func TestCommit_LostConnectionDoesNotDuplicatePayment(t *testing.T) {
 	}
 }
 
-// databaseProxy is a proxy between a server and the database that can cut a connection at the
-// very moment of a commit.
+// databaseProxy is a proxy between a server and the database that can cut a connection at a
+// commit.
 type databaseProxy struct {
 	databaseURL string // to connect to instead
 	armed       atomic.Bool
 	cutCount    atomic.Int64
 }
 
-// databaseProxies are known to the toxics by name, because toxiproxy makes those itself.
+// databaseProxies are found by name, because toxiproxy creates the toxics itself.
 var databaseProxies = map[string]*databaseProxy{}
 
 func init() {
@@ -113,29 +112,28 @@ func init() {
 	toxics.Register("cut_commit", new(cutBeforeCommit))
 }
 
-// cutAfterCommit sits on the way back: it keeps the word that a commit was done, and
-// ends the connection.
+// cutAfterCommit drops the result of a commit, and ends the connection.
 type cutAfterCommit struct{}
 
 func (*cutAfterCommit) Pipe(stub *toxics.ToxicStub) {
 	forwardUntilCommit(stub, databaseProxies["cut_committed"], []byte("COMMIT\x00"))
 }
 
-// commitStatementName is how the driver names the prepared statement COMMIT.
+// commitStatementName is the driver's name for the prepared statement COMMIT.
 var commitStatementName = func() []byte {
 	sum := sha256.Sum256([]byte("COMMIT"))
 	return []byte(hex.EncodeToString(sum[:24]))
 }()
 
-// cutBeforeCommit sits on the way there: it keeps the commit, and ends the connection.
+// cutBeforeCommit drops the commit, and ends the connection.
 type cutBeforeCommit struct{}
 
 func (*cutBeforeCommit) Pipe(stub *toxics.ToxicStub) {
 	forwardUntilCommit(stub, databaseProxies["cut_commit"], commitStatementName)
 }
 
-// forwardUntilCommit passes everything on until, armed, it meets the words. The way back always
-// has the command's tag in one piece with its head; what was sent before goes through.
+// forwardUntilCommit forwards everything until, if armed, it finds the text. The result always
+// has the command's tag in one chunk with its head; what was sent before is forwarded.
 func forwardUntilCommit(stub *toxics.ToxicStub, w *databaseProxy, words []byte) {
 	for {
 		select {
@@ -156,8 +154,8 @@ func forwardUntilCommit(stub *toxics.ToxicStub, w *databaseProxy, words []byte) 
 	}
 }
 
-// startDatabaseProxy puts toxiproxy in front of the database, and a forwarder behind it where
-// the database is on a unix socket.
+// startDatabaseProxy starts toxiproxy in front of the database, with a forwarder if the
+// database has a Unix socket.
 func startDatabaseProxy(t *testing.T, database, cut string) *databaseProxy {
 	t.Helper()
 	target, err := url.Parse(database)
@@ -192,7 +190,7 @@ func startDatabaseProxy(t *testing.T, database, cut string) *databaseProxy {
 	return w
 }
 
-// forwardUnixSocket makes a unix socket reachable over TCP.
+// forwardUnixSocket makes a Unix socket reachable over TCP.
 func forwardUnixSocket(t *testing.T, socket string) string {
 	t.Helper()
 	listener, err := net.Listen("tcp", "127.0.0.1:0")

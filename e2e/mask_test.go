@@ -9,8 +9,8 @@ import (
 
 func TestMask_ReplacesChangingValues(t *testing.T) {
 	t.Parallel()
-	// What changes from run to run is replaced, the same by the same wherever it stands and
-	// of its own kind; everything else stays, in its order.
+	// Values that change between runs are replaced, the same value by the same replacement of
+	// its kind; everything else stays, in order.
 	m := newMask()
 	m.beginStep()
 	cursor := base64.RawURLEncoding.EncodeToString([]byte(`{"id":"Quote:11111111-2222-7333-8444-555555555555"}`))
@@ -53,7 +53,7 @@ func TestMask_ReplacesChangingValues(t *testing.T) {
 
 func TestMask_FindsLeaks(t *testing.T) {
 	t.Parallel()
-	// Whatever a mask has missed is found before it is written.
+	// A value that a mask has missed is found before it is written.
 	m := newMask()
 	m.beginStep()
 	m.addSecret("hush-hush")
@@ -74,9 +74,8 @@ func TestMask_FindsLeaks(t *testing.T) {
 
 func TestMask_Timestamps(t *testing.T) {
 	t.Parallel()
-	// All that happens in one line of the story has one time, later lines have later times,
-	// a chapter begins on time, and what is to come keeps its distance however late it is
-	// looked at.
+	// Everything in one step has one time, later steps have later times, a section starts on
+	// time, and a future time keeps its distance.
 	m := newMask()
 	m.beginStep()
 	one := time.Now()

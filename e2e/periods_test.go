@@ -9,8 +9,8 @@ import (
 
 func TestPeriod_SoftCloseAdjustAndClose(t *testing.T) {
 	t.Parallel()
-	// Finance holds last month, adjusts it, and closes it; what is late then counts in this
-	// month and says so; and the program tells the same on the command line.
+	// Last month is soft-closed, adjusted and closed; what is late is then posted to this
+	// month, with its date; and the command prints the same.
 	h := newTestEnv(t)
 	now := time.Now().UTC()
 	last := time.Date(now.Year(), now.Month()-1, 1, 0, 0, 0, 0, time.UTC)
@@ -57,10 +57,9 @@ func TestPeriod_SoftCloseAdjustAndClose(t *testing.T) {
 
 func TestPeriod_PaymentDuringSoftClosePostsToNextMonth(t *testing.T) {
 	t.Parallel()
-	// A payment whose month takes no more is completed all the same: what it posts counts
-	// from the first moment of the next, and names the day. (The present month cannot be
-	// held; the database is told that it is, and then the truth, which the books' check finds
-	// out.)
+	// A payment whose month is closed completes: its postings are effective at the start of
+	// the next month, with the original date. (The current month cannot be soft-closed; the
+	// test changes the row and restores it, which the ledger check finds.)
 	h := newTestEnv(t)
 	hooks := h.startReceiver()
 	now := time.Now().UTC()

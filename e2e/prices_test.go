@@ -15,9 +15,9 @@ import (
 
 func TestPricing_OperatorChangeReachesAllServers(t *testing.T) {
 	t.Parallel()
-	// An operator changes what a corridor costs one platform. Every server follows within
-	// ten seconds, in its rates and its quotes; quotes that were made keep their price,
-	// other platforms theirs; and the history tells of it.
+	// An operator changes the terms of a corridor for one platform. Every server uses them
+	// within ten seconds, in rates and quotes; existing quotes keep their price, other
+	// platforms keep theirs; and the history shows the changes.
 	h := newTestEnv(t)
 	servers := []*process{h.server, startServer(t, h.databaseURL)}
 	other := h.createPlatform("Other", "SANDBOX", "--regulated")
@@ -61,8 +61,8 @@ func TestPricing_OperatorChangeReachesAllServers(t *testing.T) {
 
 func TestPricing_PlatformLimits(t *testing.T) {
 	t.Parallel()
-	// What a platform sets as its limits for a currency binds its next quote, to the unit,
-	// and shows in its rates; limits that are wider than the corridor's change nothing.
+	// The limits that a platform sets for a currency apply to its next quote, to the unit, and
+	// are in its rates; limits wider than the corridor's have no effect.
 	h := newTestEnv(t)
 	limits := func(least, most int64) {
 		t.Helper()
@@ -92,9 +92,9 @@ func TestPricing_PlatformLimits(t *testing.T) {
 
 func TestRates_ReferenceRatesFile(t *testing.T) {
 	t.Parallel()
-	// With a file of reference rates, currencies of banks cost what it says and the rest
-	// what the market says, crossed over the dollar. When the file is too old or missing,
-	// what needs it is refused with the reason, and the rest goes on.
+	// With a file of reference rates, its currencies have its rates and all others those of
+	// the simulated market, crossed over the dollar. If the file is too old or missing, quotes
+	// that need it are rejected with the reason, and others work.
 	h := newDatabaseEnv(t)
 	yesterday, longAgo := time.Now().UTC().AddDate(0, 0, -1), time.Now().UTC().AddDate(0, 0, -9)
 	good := startServer(t, h.databaseURL, "--rates", "ecb", "--rates-ecb", ratesFileAsOf(t, yesterday), "--rates-dollars", "USDC")
@@ -139,8 +139,7 @@ func TestRates_ReferenceRatesFile(t *testing.T) {
 
 func TestDiscoveries_Filters(t *testing.T) {
 	t.Parallel()
-	// Institutions are found by country and currency, all of them without a filter; a
-	// filter that leads nowhere is refused.
+	// Institutions are filtered by country and currency; an unknown one is rejected.
 	h := newTestEnv(t)
 	all := len(h.get("/discoveries").wantStatus(200).list("data"))
 	nigeria := h.get("/discoveries?country=NG&currency=NGN").wantStatus(200)
@@ -158,7 +157,7 @@ func TestDiscoveries_Filters(t *testing.T) {
 	}
 }
 
-// ratesFileAsOf is the recorded file of reference rates, as of another day.
+// ratesFileAsOf returns the recorded file of reference rates with another date.
 func ratesFileAsOf(t *testing.T, day time.Time) string {
 	t.Helper()
 	text, err := os.ReadFile("../adapters/rates/ecb/testdata/eurofxref-daily.xml")

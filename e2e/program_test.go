@@ -13,8 +13,8 @@ import (
 
 func TestCommand_Help(t *testing.T) {
 	t.Parallel()
-	// A newcomer is told what there is, in what order to begin, and how each command is
-	// used; a mistake is answered with what was wrong and where to read on.
+	// The help lists the commands and how to start and use each; an error says what is wrong
+	// and where the help is.
 	out := mustRunCommand(t, nil, "--help")
 	for _, command := range []string{"dev", "serve", "migrate", "platform create", "corridors list", "corridors set", "corridors reset", "corridors history", "demo", "ledger check", "ledger balances", "ledger entries", "version", "causeway dev"} {
 		if !strings.Contains(out, command) {
@@ -39,7 +39,7 @@ func TestCommand_Help(t *testing.T) {
 
 func TestServe_InvalidSettingExits(t *testing.T) {
 	t.Parallel()
-	// A wrong or missing setting ends the program at once, with the name of the setting.
+	// An invalid or missing setting ends the program at once, with the name of the setting.
 	good := []string{"DATABASE_URL=postgres://nobody@127.0.0.1:1/none", "CAUSEWAY_MASTER_KEY=" + masterKey, "CAUSEWAY_LISTEN=127.0.0.1:0"}
 	for name, c := range map[string]struct {
 		env   []string
@@ -84,8 +84,8 @@ func TestServe_InvalidSettingExits(t *testing.T) {
 
 func TestMigrate_RepeatedAndConcurrent(t *testing.T) {
 	t.Parallel()
-	// Migrate makes an empty database usable, and may be run again and by several at
-	// once.
+	// Migrate makes an empty database usable, and can be repeated and run by several processes
+	// at once.
 	database := pgtest.NewEmpty(t)
 	env := []string{"DATABASE_URL=" + database, "CAUSEWAY_MASTER_KEY=" + masterKey}
 	ended := make(chan struct{})
@@ -100,7 +100,7 @@ func TestMigrate_RepeatedAndConcurrent(t *testing.T) {
 
 func TestServe_UnmigratedDatabaseExits(t *testing.T) {
 	t.Parallel()
-	// A database that was not migrated is refused at the start, with the way out.
+	// A database that was not migrated is rejected at the start, with what to do.
 	env := []string{"DATABASE_URL=" + pgtest.NewEmpty(t), "CAUSEWAY_MASTER_KEY=" + masterKey}
 
 	_, errOut, status := runCommand(t, env, "serve", "--listen", "127.0.0.1:0")
@@ -112,8 +112,8 @@ func TestServe_UnmigratedDatabaseExits(t *testing.T) {
 
 func TestServe_GracefulShutdown(t *testing.T) {
 	t.Parallel()
-	// Asked to stop while a payment is being taken in, the server takes nothing new,
-	// finishes that payment, and ends well within ten seconds.
+	// On SIGTERM during a request the server accepts no new requests, finishes that one, and
+	// exits well within ten seconds.
 	h := newTestEnv(t)
 	quote := h.createQuote("")
 	held, err := h.db.Begin()
@@ -136,7 +136,7 @@ func TestServe_GracefulShutdown(t *testing.T) {
 	began := time.Now()
 	h.server.Signal(syscall.SIGTERM)
 	h.server.endedByTest = true
-	// Whoever asks from now on is told no, by an answer or by having no connection.
+	// New requests are rejected, by a response or by a refused connection.
 	eventually(t, "readiness goes away", func() bool {
 		response, err := http.Get(h.server.rootURL() + "/readyz")
 		if err != nil {
@@ -164,7 +164,7 @@ func TestServe_GracefulShutdown(t *testing.T) {
 		t.Errorf("it took %s to stop", took)
 	}
 
-	// The next one goes on with what follows.
+	// The next server continues with the payment.
 	h.server = startServer(t, h.databaseURL)
 	h.BaseURL = h.server.baseURL
 	hooks := h.startReceiver()
@@ -176,8 +176,8 @@ func TestServe_GracefulShutdown(t *testing.T) {
 
 func TestServe_WithoutWorkersLeavesJobsToOthers(t *testing.T) {
 	t.Parallel()
-	// What a process without workers takes in is followed up by another one, without a
-	// wait that anybody would notice.
+	// Jobs that a process without workers creates are done by another process without a
+	// noticeable delay.
 	h := newTestEnv(t, "--no-workers")
 	worker := startServer(t, h.databaseURL)
 	hooks := h.startReceiver()
@@ -196,8 +196,8 @@ func TestServe_WithoutWorkersLeavesJobsToOthers(t *testing.T) {
 
 func TestLedgerCommands_ShowPaymentAndDetectTampering(t *testing.T) {
 	t.Parallel()
-	// The tables of the ledger commands show what the payment did, and the proof fails
-	// when the books were tampered with.
+	// The ledger commands show what the payment posted, and the check fails if the ledger was
+	// tampered with.
 	h := newTestEnv(t)
 	hooks := h.startReceiver()
 	quote := h.createQuote("")
@@ -224,7 +224,7 @@ func TestLedgerCommands_ShowPaymentAndDetectTampering(t *testing.T) {
 		t.Errorf("entries of a malformed id: status %d", status)
 	}
 
-	// Not even the owner of the tables changes an entry by mistake; on purpose, it shows.
+	// The owner of the tables cannot change an entry by mistake; a change on purpose is found.
 	if _, err := h.db.Exec("UPDATE ledger_entries SET amount = amount + 1"); err == nil {
 		t.Error("an entry was changed")
 	}

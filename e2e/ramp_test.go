@@ -12,9 +12,9 @@ import (
 
 func TestRamp_FiatToBitcoin(t *testing.T) {
 	t.Parallel()
-	// Dollars turn into bitcoin as the interface tells it, whichever side is locked
-	// and whether the payer names the reference or the quote, and the books say the
-	// same to the unit.
+	// A payment from dollars to bitcoin is as the interface describes it, whichever side is
+	// locked and whether the payer gives the reference or the quote, and the ledger has the
+	// same amounts.
 	h := newTestEnv(t)
 	h.startReceiver()
 	for _, c := range []struct {
@@ -93,14 +93,14 @@ func TestRamp_FiatToBitcoin(t *testing.T) {
 	}
 }
 
-// checkConversion checks that the books of a platform hold one conversion: what came
-// at one place, what left from another, and in between fees and the position.
+// checkConversion checks that the ledger of a platform has exactly one conversion: received
+// and sent amounts, fees and the position.
 func (h *testEnv) checkConversion(platform string, quote apiResponse, in, out string) {
 	h.t.Helper()
 	sent, fees, received := quote.int("totalSendingAmount"), quote.int("feesIncluded"), quote.int("totalReceivingAmount")
 	from, to := quote.text("sendingCurrency.code"), quote.text("receivingCurrency.code")
 	got := h.ledgerBalances(platform)
-	// A rounding remainder is the service's; wherever it stands, the sums are exact.
+	// A rounding remainder belongs to the service; the sums are exact.
 	if kept := got["fx/position "+from] + got["income/rounding "+from]; kept != sent-fees {
 		h.t.Errorf("the position grew by %d %s, want %d", kept, from, sent-fees)
 	}
@@ -117,7 +117,7 @@ func (h *testEnv) checkConversion(platform string, quote apiResponse, in, out st
 	}
 }
 
-// checkPrice holds a quote to the published arithmetic, exactly.
+// checkPrice checks the amounts of a quote against the published formula.
 func checkPrice(t *testing.T, quote apiResponse, side string, amount int64) {
 	t.Helper()
 	sent, fees, received, rate := quote.int("totalSendingAmount"), quote.int("feesIncluded"), quote.int("totalReceivingAmount"), quote.rat("exchangeRate")
@@ -142,8 +142,8 @@ func checkPrice(t *testing.T, quote apiResponse, side string, amount int64) {
 
 func TestRamp_StablecoinToFiat(t *testing.T) {
 	t.Parallel()
-	// The other way round works the same: a stablecoin on a wallet turns into dollars
-	// on a US bank account, paid to any of the addresses that the quote offers.
+	// The other direction works the same: a stablecoin to dollars on a US bank account, paid
+	// to any of the addresses of the quote.
 	h := newTestEnv(t)
 	hooks := h.startReceiver()
 	customer := h.createCustomer()
@@ -170,7 +170,7 @@ func TestRamp_StablecoinToFiat(t *testing.T) {
 
 func TestExternalAccount_AcceptsUSDAccountAlias(t *testing.T) {
 	t.Parallel()
-	// USD_ACCOUNT is taken for US_ACCOUNT, and answered as that.
+	// USD_ACCOUNT is accepted as US_ACCOUNT, and returned as that.
 	h := newTestEnv(t)
 	body := usAccountBody(h.createCustomer())
 	body["accountInfo"].(object)["accountType"] = "USD_ACCOUNT"
@@ -183,7 +183,7 @@ func TestExternalAccount_AcceptsUSDAccountAlias(t *testing.T) {
 
 func TestExchangeRates_MatchQuotes(t *testing.T) {
 	t.Parallel()
-	// What a rate promises for an amount is what a quote made right then gives.
+	// A rate for an amount equals that of a quote made at the same time.
 	h := newTestEnv(t)
 	rates := h.get("/exchange-rates?sourceCurrency=USD&destinationCurrency=BTC&sendingAmount=10050").wantStatus(200)
 	rates.wantValues(map[string]any{"data.0.sourceCurrency.code": "USD", "data.0.destinationCurrency.code": "BTC", "data.0.sendingAmount": 10050})
@@ -202,8 +202,8 @@ func TestExchangeRates_MatchQuotes(t *testing.T) {
 
 func TestPlatformConfig_Update(t *testing.T) {
 	t.Parallel()
-	// A change of settings changes what was named, is read back, and a bad one changes
-	// nothing and names every bad field.
+	// An update changes the named settings, which can be read back; an invalid one changes
+	// nothing and names every invalid field.
 	h := newTestEnv(t)
 	before := h.get("/config").wantStatus(200)
 	if before.text("id") != h.platformID || len(before.list("supportedCurrencies")) == 0 {
@@ -225,8 +225,8 @@ func TestPlatformConfig_Update(t *testing.T) {
 
 func TestOpenAPI_PublicAndComplete(t *testing.T) {
 	t.Parallel()
-	// The description and the reference page are there for anybody, need nothing from
-	// the internet, and name every operation that this package uses.
+	// The description and the reference page are public, load nothing from the internet, and
+	// contain every operation that these tests use.
 	h := newTestEnv(t)
 	anybody := newClient(t, h.server.baseURL, "", "")
 

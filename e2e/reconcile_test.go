@@ -12,7 +12,7 @@ import (
 	"causeway/e2e/kit"
 )
 
-// camt053Statement is a statement of today that a bank sends about RTP, with these entries.
+// camt053Statement returns a bank's statement of today about RTP with these entries.
 func camt053Statement(entries ...string) string {
 	return `<?xml version="1.0" encoding="UTF-8"?>
 <Document xmlns="urn:iso:std:iso:20022:tech:xsd:camt.053.001.08"><BkToCstmrStmt><GrpHdr><MsgId>M</MsgId></GrpHdr>
@@ -20,7 +20,7 @@ func camt053Statement(entries ...string) string {
 ` + strings.Join(entries, "\n") + `</Stmt></BkToCstmrStmt></Document>`
 }
 
-// camt053Entry is an entry of such a statement; the amount has its decimals.
+// camt053Entry returns an entry of such a statement; the amount has its decimals.
 func camt053Entry(id, amount, side, text string) string {
 	today := time.Now().UTC().Format(time.DateOnly)
 	return fmt.Sprintf(`<Ntry><Amt Ccy="USD">%s</Amt><CdtDbtInd>%s</CdtDbtInd><Sts><Cd>BOOK</Cd></Sts><BookgDt><Dt>%s</Dt></BookgDt><ValDt><Dt>%s</Dt></ValDt>
@@ -31,9 +31,9 @@ func formatMajor(minor int64) string { return fmt.Sprintf("%d.%02d", minor/100, 
 
 func TestReconciliation_ImportAndResolveBreak(t *testing.T) {
 	t.Parallel()
-	// A finance team imports what the bank says of a day: payments that we have are
-	// matched, the bank's fee and a payment it has twice are breaks with their reasons, and
-	// one is resolved by a correction that the books then hold.
+	// A bank's statement of a day is imported: known payments are matched, the bank's fee and
+	// a duplicate are breaks with their reasons, and one is resolved by a correction in the
+	// ledger.
 	h := newTestEnv(t)
 	customer := h.createCustomer()
 	wallet := h.post("/customers/external-accounts", object{"customerId": customer, "currency": "BTC",
@@ -57,7 +57,7 @@ func TestReconciliation_ImportAndResolveBreak(t *testing.T) {
 		"matches.0.rule": "REFERENCE_AMOUNT_DATE", "matches.0.count": 3, "breaks.0.reason": "DUPLICATE", "breaks.1.reason": "MISSING_IN_LEDGER"})
 	at := "/ledger/reconciliations/" + run.text("id")
 
-	// The same file again, and nothing else of it, changes nothing.
+	// The same file again changes nothing.
 	if again := send.post(path, file).wantStatus(200); again.text("id") != run.text("id") {
 		t.Errorf("the same file made %s", again.body)
 	}
@@ -84,7 +84,8 @@ func TestReconciliation_ImportAndResolveBreak(t *testing.T) {
 	}
 	h.get(at).wantStatus(200).wantValues(map[string]any{"current.matchedLines": 3, "current.brokenLines": 1, "current.resolvedLines": 1, "current.openBreaks": 1, "current.resolvedBreaks": 1})
 
-	// Bad files are refused whole, other platforms see nothing, and reading is not deciding.
+	// Invalid files are rejected as a whole, other platforms see nothing, and VIEW does not
+	// allow to resolve.
 	for name, bad := range map[string]string{
 		"cut off": file[:len(file)-30], "a bomb": strings.Replace(file, "<Document", `<!DOCTYPE x [<!ENTITY a "b">]><Document`, 1),
 		"another currency": strings.ReplaceAll(file, "USD", "EUR"), "decimals": strings.Replace(file, "3.00", "3.005", 1),
@@ -103,7 +104,7 @@ func TestReconciliation_ImportAndResolveBreak(t *testing.T) {
 	other.get(at+"/breaks").wantError(404, "RECONCILIATION_NOT_FOUND")
 	other.post(resolve, object{"note": "mine"}).wantError(404, "BREAK_NOT_FOUND")
 
-	// The command does the same with a later statement of the day, and prints it.
+	// The command does the same with a later statement of the day, and prints the result.
 	later := filepath.Join(t.TempDir(), "later.csv")
 	today := time.Now().UTC().Format(time.DateOnly)
 	if err := os.WriteFile(later, []byte("Day;Sum;Note\n"+today+";-1,50;charge\n"), 0o600); err != nil {

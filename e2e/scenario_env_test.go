@@ -11,15 +11,15 @@ import (
 	"causeway/e2e/kit"
 )
 
-// scenarioEnv is a platform with one customer, on which one scenario is played.
+// scenarioEnv is a platform with one customer, on which one scenario runs.
 type scenarioEnv struct {
 	*testEnv
 	customerID string
-	// requestedAt is when the order went out whose effect is played.
+	// requestedAt is when the request was sent that the scenario is about.
 	requestedAt time.Time
 }
 
-// newScenarioEnv makes the platform, whose receiver listens.
+// newScenarioEnv creates the platform and starts its receiver.
 func (h *testEnv) newScenarioEnv(t *testing.T) *scenarioEnv {
 	t.Helper()
 	here := *h
@@ -29,14 +29,14 @@ func (h *testEnv) newScenarioEnv(t *testing.T) *scenarioEnv {
 	return &scenarioEnv{testEnv: &here, customerID: here.createCustomer()}
 }
 
-// postTimed is the request whose effect is played.
+// postTimed sends the request that the scenario is about.
 func (s *scenarioEnv) postTimed(path string, body any) apiResponse {
 	s.t.Helper()
 	s.requestedAt = time.Now()
 	return s.post(path, body)
 }
 
-// createExternalAccount makes an external account of the customer.
+// createExternalAccount creates an external account of the customer.
 func (s *scenarioEnv) createExternalAccount(currency string, info object) string {
 	s.t.Helper()
 	return s.post("/customers/external-accounts", object{"customerId": s.customerID, "currency": currency, "accountInfo": info}).wantStatus(201).text("id")
@@ -44,7 +44,8 @@ func (s *scenarioEnv) createExternalAccount(currency string, info object) string
 
 var testBeneficiary = object{"beneficiaryType": "INDIVIDUAL", "fullName": "Ana Silva", "birthDate": "1990-01-31", "nationality": "US", "countryOfResidence": "DE"}
 
-// createUSDAccount, euros, reais and bitcoin register an account whose identifier ends so.
+// createUSDAccount and the next functions create an account whose identifier has a suffix, a
+// test value.
 func (s *scenarioEnv) createUSDAccount(end string) string {
 	s.t.Helper()
 	return s.createExternalAccount("USD", object{"accountType": "US_ACCOUNT", "accountNumber": fmt.Sprintf("55%07d", kit.SerialNumber()) + end, "routingNumber": "021000021", "beneficiary": testBeneficiary})
@@ -65,13 +66,13 @@ func (s *scenarioEnv) createBTCWallet(end string) string {
 	return s.createWallet(s.customerID, end)
 }
 
-// internalAccounts is the customer's account in a currency, as it is listed.
+// internalAccounts lists the customer's account in a currency.
 func (s *scenarioEnv) internalAccounts(currency string) apiResponse {
 	s.t.Helper()
 	return s.get("/customers/internal-accounts?customerId=" + s.customerID + "&currency=" + currency).wantStatus(200)
 }
 
-// fundUSDAccount pays dollars into the customer's account.
+// fundUSDAccount deposits dollars into the customer's account.
 func (s *scenarioEnv) fundUSDAccount(amount int64) string {
 	s.t.Helper()
 	account := s.internalAccounts("USD").text("data.0.id")
@@ -79,8 +80,8 @@ func (s *scenarioEnv) fundUSDAccount(amount int64) string {
 	return account
 }
 
-// awaitIdle returns when nothing of the platform is left to do or to tell but to end
-// quotes that nobody pays.
+// awaitIdle returns when the platform has no jobs and no events to send, except the expiry of
+// unpaid quotes.
 func (s *scenarioEnv) awaitIdle() {
 	s.t.Helper()
 	eventually(s.t, "the end of all work", func() bool {
@@ -89,7 +90,7 @@ func (s *scenarioEnv) awaitIdle() {
 	})
 }
 
-// checkPostings compares all entries of the platform's books, in order.
+// checkPostings compares all entries of the platform, in order.
 func (s *scenarioEnv) checkPostings(want []string) {
 	s.t.Helper()
 	rows, err := s.db.Query(`
@@ -120,7 +121,8 @@ func (s *scenarioEnv) checkPostings(want []string) {
 	}
 }
 
-// accountAlias calls every account of the customer "customer", and of the platform "platform".
+// accountAlias returns "customer" for every account of the customer, and "platform" for those
+// of the platform.
 func (s *scenarioEnv) accountAlias(path string) string {
 	switch owner, _, _ := strings.Cut(path, "/"); owner {
 	case "customers", "wallets":
@@ -132,8 +134,8 @@ func (s *scenarioEnv) accountAlias(path string) string {
 	}
 }
 
-// checkBalances compares what was told of the customer's accounts, by currency, and of
-// the platform's, by "platform " and currency, in order, and what they hold in the end.
+// checkBalances compares the balance events of the customer's accounts, by currency, and of
+// the platform's, by "platform " and currency, in order, and the final balances.
 func (s *scenarioEnv) checkBalances(want map[string][]int64) {
 	s.t.Helper()
 	if told := s.notifiedBalances(); !maps.EqualFunc(told, want, slices.Equal) {
@@ -143,7 +145,7 @@ func (s *scenarioEnv) checkBalances(want map[string][]int64) {
 	s.checkFinalBalances(s.get("/platform/internal-accounts").wantStatus(200), "platform ", want)
 }
 
-// notifiedBalances are the balances that were told, in order, by the same names.
+// notifiedBalances returns the balances in events, in order, by the same names.
 func (s *scenarioEnv) notifiedBalances() map[string][]int64 {
 	s.receiver.mu.Lock()
 	defer s.receiver.mu.Unlock()
@@ -160,7 +162,7 @@ func (s *scenarioEnv) notifiedBalances() map[string][]int64 {
 	return told
 }
 
-// checkFinalBalances compares what accounts hold with the last that was to be told of them.
+// checkFinalBalances compares the balances of accounts with the last wanted ones.
 func (s *scenarioEnv) checkFinalBalances(accounts apiResponse, owner string, want map[string][]int64) {
 	s.t.Helper()
 	if len(accounts.list("data")) == 0 {

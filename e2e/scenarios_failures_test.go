@@ -1,7 +1,7 @@
 package e2e
 
-// fundingCase is what can be paid in, just in time, in the tables of mishaps: where it comes
-// in, and where it goes back to.
+// fundingCase is a just-in-time payment of the failure scenarios: where it is received, and
+// where it is refunded to.
 type fundingCase struct {
 	name, currency               string
 	amount                       int64
@@ -10,9 +10,8 @@ type fundingCase struct {
 	destinationAccount           string
 }
 
-// failureScenarios are payments for a quote that go wrong: all that came goes back, fiat to
-// where it came from and crypto to the customer's own account, and what nobody knows
-// is kept.
+// failureScenarios are payments for a quote that fail: all that was received is refunded, fiat
+// to its source and crypto to the customer's own account, and unmatched money is kept.
 func failureScenarios() []scenario {
 	var rows []scenario
 	for _, k := range []fundingCase{
@@ -24,12 +23,12 @@ func failureScenarios() []scenario {
 	return rows
 }
 
-// refundPostings is all that came, on its way back.
+// refundPostings is the refund of all that was received.
 func (k fundingCase) refundPostings(amount int64) []string {
 	return flow{flowAccounts: flowAccounts{source: k.sourceAccount, funding: "funding/jit", refund: k.refundAccount}, fromCurrency: k.currency, sent: amount}.postings("jit_received", "refund_owed", "refund_paid")
 }
 
-// refundBalances is what the customer's accounts are told after a refund.
+// refundBalances are the balance events after a refund.
 func (k fundingCase) refundBalances(amount int64) map[string][]int64 {
 	if k.refundAccount != "customer" {
 		return nil
@@ -54,7 +53,7 @@ func (k fundingCase) wrongAmount(name string, amount int64) scenario {
 	}
 }
 
-// latePayment is a payment after the end of the quote, which somebody has noticed by then or
+// latePayment is a payment after the expiry of the quote, which has been recorded by then or
 // not.
 func (k fundingCase) latePayment(noticed bool) scenario {
 	name := "mishap/late, before it expired, "
@@ -98,7 +97,7 @@ func (k fundingCase) duplicatePayment() scenario {
 	return row
 }
 
-// unknownReference is a payment with a reference that nobody has.
+// unknownReference is a payment with an unknown reference.
 func (k fundingCase) unknownReference() scenario {
 	return scenario{
 		name: "mishap/unknown reference, " + k.name,

@@ -2,12 +2,12 @@ package e2e
 
 import "slices"
 
-// fundingScenarios are the ways to pay for a quote that the other tables do not have.
+// fundingScenarios are the ways to pay for a quote that are not in the other tables.
 func fundingScenarios() []scenario {
 	return slices.Concat(pullScenarios(), depositScenarios(), platformFundedScenarios())
 }
 
-// depositScenarios are accounts that are filled, and payers who pay in time.
+// depositScenarios are accounts that are funded, and quotes that are paid in time.
 func depositScenarios() []scenario {
 	pulled, deposited := []int64{20_000, 9_950}, []int64{20_000, 9_950}
 	prefund := func(name string, balances []int64, play func(s *scenarioEnv) scenarioResult) scenario {
@@ -72,8 +72,8 @@ func depositScenarios() []scenario {
 	}
 }
 
-// pullScenarios are quotes whose money is pulled from a bank account, which picks what comes of
-// that; what comes and cannot be delivered goes back there.
+// pullScenarios are quotes whose money is pulled from a bank account with a test value; what
+// cannot be delivered is refunded to it.
 func pullScenarios() []scenario {
 	empty := scenarioOutcome{events: []string{"PENDING", "PROCESSING", "FAILED"}, status: "FAILED", failureReason: "QUOTE_EXECUTION_FAILED"}
 	slow := empty
@@ -104,8 +104,8 @@ func pullScenarios() []scenario {
 	return rows
 }
 
-// platformFundedScenarios are quotes that the platform pays itself; what is not delivered goes back to
-// its own accounts, and not to the customer's.
+// platformFundedScenarios are quotes that the platform pays itself; what is not delivered is
+// refunded to its own accounts, and not to the customer's.
 func platformFundedScenarios() []scenario {
 	refused := refundedWithReason("COUNTERPARTY_POST_TX_FAILED")
 	fromPlatform, forPlatform := refused.newScenario("funding/the platform's account, for one that is not paid", 10050, "USD"),
@@ -131,7 +131,7 @@ func platformFundedScenarios() []scenario {
 	return []scenario{fromPlatform, forPlatform}
 }
 
-// executeFromAccount runs a quote from an account that was filled with what the books hold.
+// executeFromAccount executes a quote from a funded account.
 func (s *scenarioEnv) executeFromAccount(account string, books []string) scenarioResult {
 	s.t.Helper()
 	return s.executeQuote(s.createQuoteTo(object{"accountId": s.createBTCWallet("")}, object{"accountId": account}, 10050), books)
@@ -144,13 +144,13 @@ func (s *scenarioEnv) executeQuote(quote apiResponse, books []string) scenarioRe
 	return scenarioResult{quote.text("transactionId"), append(books, money.postings("converted", "delivered")...)}
 }
 
-// createJITQuote is a quote that somebody pays just in time.
+// createJITQuote creates a quote that is funded just in time.
 func (s *scenarioEnv) createJITQuote(currency string, amount int64, to string) apiResponse {
 	s.t.Helper()
 	return s.createQuoteTo(object{"accountId": to}, object{"customerId": s.customerID, "currency": currency}, amount)
 }
 
-// payJITQuote pays it right, and so it is delivered.
+// payJITQuote pays the exact amount, and the payment completes.
 func (s *scenarioEnv) payJITQuote(quote apiResponse, payment object, w flowAccounts) scenarioResult {
 	s.t.Helper()
 	s.postTimed("/sandbox/send", payment).wantStatus(200).wantValues(map[string]any{"id": quote.text("transactionId"), "status": "PROCESSING", "quoteId": quote.text("id")})

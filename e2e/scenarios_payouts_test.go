@@ -2,10 +2,10 @@ package e2e
 
 import "time"
 
-// scenarioOutcome is what becomes of a quote once it is paid or executed.
+// scenarioOutcome is the result of a quote that is paid or executed.
 type scenarioOutcome struct {
 	events []string
-	// postingKinds are those of the postings, from when the money sets out.
+	// postingKinds are the kinds of the postings from the dispatch on.
 	postingKinds               []string
 	status, failureReason      string
 	refundStatus, refundReason string
@@ -13,7 +13,7 @@ type scenarioOutcome struct {
 	delayedEvent               string
 }
 
-// The endings that several scenarios share.
+// Outcomes that several scenarios share.
 var (
 	outcomeDelivered = scenarioOutcome{
 		events: []string{"PENDING", "PROCESSING", "COMPLETED"}, postingKinds: []string{"converted", "delivered"}, status: "COMPLETED"}
@@ -22,14 +22,14 @@ var (
 		postingKinds: []string{"converted", "reversal", "refund_owed", "refund_paid"}, status: "FAILED", refundStatus: "COMPLETED", refundReason: "TRANSACTION_FAILED"}
 )
 
-// refundedWithReason is turnedBack for a reason.
+// refundedWithReason is a refund for a reason.
 func refundedWithReason(reason string) scenarioOutcome {
 	e := outcomeRefunded
 	e.failureReason = reason
 	return e
 }
 
-// payoutOutcomes are the ends of an account that a quote pays.
+// payoutOutcomes are the outcomes by test value of the account that is paid to.
 func payoutOutcomes() map[string]scenarioOutcome {
 	late, returned, cancelled, lost := outcomeDelivered, refundedWithReason("COUNTERPARTY_POST_TX_FAILED"), outcomeRefunded, refundedWithReason("COUNTERPARTY_POST_TX_FAILED")
 	late.delay, late.delayedEvent = longPaymentDelay, "COMPLETED"
@@ -50,7 +50,7 @@ func payoutOutcomes() map[string]scenarioOutcome {
 	}
 }
 
-// payoutScenarios are those ends, for each way of paying a quote.
+// payoutScenarios are those outcomes, for each way of paying a quote.
 func payoutScenarios() []scenario {
 	var rows []scenario
 	for end, e := range payoutOutcomes() {
@@ -65,8 +65,8 @@ func payoutScenarios() []scenario {
 	return rows
 }
 
-// fiatFundedScenario is a quote that somebody pays in dollars, just in time. What fails goes
-// back to where it came from.
+// fiatFundedScenario is a quote that is paid in dollars, just in time. A failed payment is
+// refunded to its source.
 func fiatFundedScenario(name string, e scenarioOutcome, to func(*scenarioEnv) object, out string) scenario {
 	row := e.newScenario(name, 10050, "USD")
 	row.run = func(s *scenarioEnv) scenarioResult {
@@ -79,8 +79,8 @@ func fiatFundedScenario(name string, e scenarioOutcome, to func(*scenarioEnv) ob
 	return row
 }
 
-// cryptoFundedScenario is a quote that somebody pays in a stablecoin, just in time. What fails
-// goes to the customer's own account.
+// cryptoFundedScenario is a quote that is paid in a stablecoin, just in time. A failed payment
+// is credited to the customer's own account.
 func cryptoFundedScenario(name string, e scenarioOutcome, to func(*scenarioEnv) object, out string) scenario {
 	row := e.newScenario(name, 50_001_234, "USDC")
 	row.run = func(s *scenarioEnv) scenarioResult {
@@ -96,8 +96,8 @@ func cryptoFundedScenario(name string, e scenarioOutcome, to func(*scenarioEnv) 
 	return row
 }
 
-// prefundedScenario is a quote that the customer's account pays, in dollars. What fails goes
-// back into it.
+// prefundedScenario is a quote that the customer's account pays, in dollars. A failed payment
+// is refunded to it.
 func prefundedScenario(name string, e scenarioOutcome, to func(*scenarioEnv) object, out string) scenario {
 	row := e.newScenario(name, 10050, "USD")
 	row.run = func(s *scenarioEnv) scenarioResult {
@@ -114,7 +114,7 @@ func prefundedScenario(name string, e scenarioOutcome, to func(*scenarioEnv) obj
 	return row
 }
 
-// newScenario is all but the beginning of one with this ending.
+// newScenario returns a scenario with this outcome, without its run function.
 func (e scenarioOutcome) newScenario(name string, sent int64, currency string) scenario {
 	final := object{"type": "OUTGOING", "status": e.status, "failureReason": e.failureReason, "refund.status": e.refundStatus, "refund.reason": e.refundReason,
 		"sentAmount.amount": sent, "sentAmount.currency.code": currency, "refund.amount.amount": "", "refund.amount.currency.code": ""}
@@ -124,7 +124,7 @@ func (e scenarioOutcome) newScenario(name string, sent int64, currency string) s
 	return scenario{name: name, events: e.events, finalFields: final, delay: e.delay, delayedEvent: e.delayedEvent}
 }
 
-// createQuoteTo makes a quote whose sending side is locked, and checks what it says.
+// createQuoteTo creates a quote whose sending side is locked, and checks it.
 func (s *scenarioEnv) createQuoteTo(to, from object, amount int64) apiResponse {
 	s.t.Helper()
 	body := object{"source": from, "lockedCurrencySide": "SENDING", "lockedCurrencyAmount": amount, "destination": to}

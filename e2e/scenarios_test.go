@@ -10,44 +10,44 @@ import (
 // sandboxSpeed makes six minutes six seconds, and half a minute half a second.
 const sandboxSpeed = 60
 
-// How long the sandbox takes over things, before it is sped up.
+// The delays of the sandbox, before the speed is applied.
 const (
 	longPaymentDelay = 6 * time.Minute
 	pendingDelay     = 30 * time.Second
 	returnDelay      = 5 * time.Second
 )
 
-// scenario is a line of the sandbox's tables: what somebody does, and all that must
-// come of it.
+// scenario is a row of the sandbox's tables: a request and all its effects.
 type scenario struct {
 	name string
-	// run does it, and says which transaction it is and what the books must hold.
+	// run makes the request, and returns its transaction and the postings that the ledger must
+	// have.
 	run func(s *scenarioEnv) scenarioResult
-	// events are all of the transaction, in order, without "OUTGOING_PAYMENT.".
+	// events are all events of the transaction, in order, without "OUTGOING_PAYMENT.".
 	events []string
-	// finalFields are values of the transaction in the end, by their paths.
+	// finalFields are the final values of the transaction, by their paths.
 	finalFields object
-	// balances are what the customer's accounts are told to hold, one after the other, by
-	// currency. Accounts that are not here were told nothing and hold nothing.
+	// balances are the balances in events about the customer's accounts, in order, by
+	// currency. Any other account has no event and a balance of zero.
 	balances map[string][]int64
-	// delay is how long the sandbox keeps it waiting before the event named until; the
-	// other scenarios run through at once.
+	// delay is how long the sandbox waits before the event delayedEvent; without it there is
+	// no delay.
 	delay        time.Duration
 	delayedEvent string
 }
 
-// scenarioResult is what a scenario has begun.
+// scenarioResult is what a scenario has started.
 type scenarioResult struct {
 	transactionID string   // empty when there is none
 	postings      []string // all of the platform, in order
 }
 
-// TestSandbox_Scenarios plays every line of the tables, each on a platform of its own.
+// TestSandbox_Scenarios runs every row of the tables, each on a platform of its own.
 func TestSandbox_Scenarios(t *testing.T) {
 	t.Parallel()
-	// The end of an account, the address of a person, or the way of paying decides what
-	// becomes of money: what is answered, which events come in which order, where the
-	// transaction ends, what each account holds, and each entry of the books.
+	// The test value of an account, the address of a receiver, or the way of paying decides
+	// the response, the events and their order, the final transaction, the balances, and every
+	// entry in the ledger.
 	h := newTestEnv(t, "--sandbox-speed", "60", "--sandbox-uma-domain", umaDomain)
 	for _, c := range slices.Concat(transferInScenarios(), transferOutScenarios(), payoutScenarios(), umaScenarios(), fundingScenarios(), failureScenarios()) {
 		t.Run(c.name, func(t *testing.T) {
@@ -73,7 +73,7 @@ func (s *scenarioEnv) runScenario(c scenario) {
 	s.checkBalances(c.balances)
 }
 
-// checkTransactionEvents awaits the last of the events, and compares all of them.
+// checkTransactionEvents waits for the last of the events, and compares all of them.
 func (s *scenarioEnv) checkTransactionEvents(transaction string, want []string) {
 	s.t.Helper()
 	s.awaitEvent(transaction, want[len(want)-1])
@@ -94,9 +94,8 @@ func (s *scenarioEnv) awaitEvent(transaction, event string) delivery {
 	})
 }
 
-// checkTiming checks that what takes its time is under way until then and not a moment
-// less, by the receiver's clock and by the transaction's own times; and that nothing
-// else is slowed down.
+// checkTiming checks that a delayed event takes exactly its delay, by the receiver's clock and
+// by the transaction's own times, and that nothing else is delayed.
 func (s *scenarioEnv) checkTiming(c scenario, transaction string) {
 	s.t.Helper()
 	if c.delay == 0 {
@@ -121,7 +120,7 @@ func (s *scenarioEnv) checkTiming(c scenario, transaction string) {
 	}
 }
 
-// checkInProgress checks that a transaction still has a status, if it is read before a moment.
+// checkInProgress checks that a transaction still has a status, if it is read before a time.
 func (s *scenarioEnv) checkInProgress(transaction, status string, before time.Time) {
 	s.t.Helper()
 	found := s.get("/transactions/" + transaction).wantStatus(200)
@@ -130,7 +129,7 @@ func (s *scenarioEnv) checkInProgress(transaction, status string, before time.Ti
 	}
 }
 
-// checkFinalTransaction reads the transaction, which must say what the last event said.
+// checkFinalTransaction reads the transaction, which must be as in the last event.
 func (s *scenarioEnv) checkFinalTransaction(transaction string, c scenario) {
 	s.t.Helper()
 	found := s.get("/transactions/" + transaction).wantStatus(200).wantValues(c.finalFields)

@@ -2,7 +2,7 @@ package e2e
 
 import "time"
 
-// transferInScenarios are the ends of a bank account that money is pulled from.
+// transferInScenarios are the test values of a bank account that money is pulled from.
 func transferInScenarios() []scenario {
 	arrived := map[string][]int64{"USD": {5000}}
 	var rows []scenario
@@ -37,7 +37,7 @@ func transferInScenarios() []scenario {
 	return rows
 }
 
-// transferOutScenarios are the ends of a bank account that money is sent to.
+// transferOutScenarios are the test values of a bank account that money is sent to.
 func transferOutScenarios() []scenario {
 	failed := []string{"PENDING", "FAILED", "REFUND_PENDING", "REFUND_COMPLETED"}
 	rejected := []string{"PENDING", "PROCESSING", "FAILED", "REFUND_PENDING", "REFUND_COMPLETED"}
@@ -79,7 +79,7 @@ func transferOutScenarios() []scenario {
 	return rows
 }
 
-// depositPostings are the entries of dollars that were paid into the customer's account.
+// depositPostings are the entries of a deposit of dollars into the customer's account.
 func depositPostings(amount int64) []string {
 	return postingLines("deposit", ledgerEntry{"rails/RTP", "customer", amount, "USD"})
 }

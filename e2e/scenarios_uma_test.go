@@ -2,11 +2,11 @@ package e2e
 
 import "slices"
 
-// umaDomain is where the people of the sandbox have their addresses.
+// umaDomain is the domain of the sandbox's receivers.
 const umaDomain = "people.example"
 
-// umaScenarios are the addresses of the sandbox's own provider, paid from an account and
-// just in time.
+// umaScenarios are the addresses of the sandbox's own provider, paid from an account and just
+// in time.
 func umaScenarios() []scenario {
 	late := outcomeDelivered
 	late.delay, late.delayedEvent = longPaymentDelay, "COMPLETED"
@@ -31,7 +31,7 @@ func umaScenarios() []scenario {
 	return rows
 }
 
-// lookUpReceiver looks somebody up for the customer, and is the destination that pays them.
+// lookUpReceiver looks a receiver up for the customer, and returns the destination of a quote.
 func (s *scenarioEnv) lookUpReceiver(name, currency string) object {
 	s.t.Helper()
 	address := name + "@" + umaDomain

@@ -10,12 +10,12 @@ import (
 	"testing"
 )
 
-// schemas checks values against the schemas of a published description, as far as ours
-// use the language: references, types, properties, items, choices, numbers and texts.
+// schemas checks values against the schemas of a published description, for the features that
+// ours uses: references, types, properties, items, choices, numbers and texts.
 type schemas struct{ components map[string]any }
 
-// violations say where a value is not what its schema describes. A member that the schema
-// does not name is one too, except in what has no names at all.
+// violations returns where a value differs from its schema. A member that the schema does not
+// have is a violation too, unless the schema has no properties.
 func (s schemas) violations(schema any, value any, path string) []string {
 	described, _ := schema.(map[string]any)
 	if reference, ok := described["$ref"].(string); ok {
@@ -81,7 +81,7 @@ func (s schemas) propertyViolations(described, value map[string]any, path string
 	return all
 }
 
-// hasType tells whether a value has a type, or one of several. No type is any.
+// hasType reports whether a value has a type, or one of several. No type means any.
 func hasType(types, value any) bool {
 	switch types := types.(type) {
 	case []any:
@@ -106,7 +106,7 @@ func hasType(types, value any) bool {
 	}
 }
 
-// decodeJSON is JSON with its numbers as they are written.
+// decodeJSON parses JSON and keeps numbers as they are written.
 func decodeJSON(t testing.TB, text []byte) any {
 	t.Helper()
 	return apiResponse{t: t, body: append(append([]byte(`{"it":`), text...), '}')}.value("it")
@@ -114,7 +114,7 @@ func decodeJSON(t testing.TB, text []byte) any {
 
 func TestSchemas_ReportViolations(t *testing.T) {
 	t.Parallel()
-	// What a schema does not allow, or does not know, is told with its place.
+	// A violation is reported with its path.
 	s := schemas{map[string]any{}}
 	for name, text := range map[string]string{
 		"Parcel": `{"type": "object", "required": ["weight"], "properties": {"weight": {"type": "integer"}, "note": {"type": ["string", "null"], "pattern": "^[a-z]*$"},

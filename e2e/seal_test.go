@@ -7,14 +7,14 @@ import (
 	"testing"
 )
 
-// runLedgerVerify runs `ledger verify` on the house's database with the heads of a folder.
+// runLedgerVerify runs `ledger verify` on the database with the checkpoints of a folder.
 func (h *testEnv) runLedgerVerify(heads string) (out string, status int) {
 	h.t.Helper()
 	out, errOut, status := runCommand(h.t, []string{"DATABASE_URL=" + h.databaseURL}, "ledger", "verify", "--checkpoints", heads)
 	return out + errOut, status
 }
 
-// execWithoutTriggers changes the tables of the ledger past their triggers.
+// execWithoutTriggers changes the tables of the ledger without their triggers.
 func (h *testEnv) execWithoutTriggers(statements ...string) {
 	h.t.Helper()
 	for _, table := range []string{"ledger_postings", "ledger_entries", "ledger_log_checkpoints"} {
@@ -28,10 +28,10 @@ func (h *testEnv) execWithoutTriggers(statements ...string) {
 
 func TestSeal_ExternalCheckpointsDetectTruncation(t *testing.T) {
 	t.Parallel()
-	// While payments go on, and a process is killed and another takes over, heads come
-	// out. When the newest ten postings are cut off later, with all that could tell of
-	// them inside, the heads outside tell how many are missing; and when they are back,
-	// everything holds again.
+	// While payments continue, and a server is killed and another takes over, checkpoints are
+	// published. If the newest ten postings are deleted later, with everything about them in
+	// the database, the published checkpoints show how many are missing; after they are
+	// restored, the check passes again.
 	outside := filepath.Join(t.TempDir(), "heads")
 	h := newTestEnv(t, "--seal-every", "1s", "--checkpoints", outside)
 	hooks := h.startReceiverNoWait()

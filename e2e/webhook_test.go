@@ -16,8 +16,8 @@ import (
 
 func TestWebhook_TestEventOnEndpointChange(t *testing.T) {
 	t.Parallel()
-	// Setting another URL sends one TEST there, setting the same again sends none, and
-	// one that is refused is not tried again.
+	// Another URL gets one TEST event, setting the same again sends none, and a rejected one
+	// is not repeated.
 	h := newTestEnv(t)
 	hooks := h.startReceiver()
 	tests := func() (n int) {
@@ -42,7 +42,7 @@ func TestWebhook_TestEventOnEndpointChange(t *testing.T) {
 		return h.get("/webhook-deliveries/"+refused.id).text("status") == "FAILED"
 	})
 	hooks.respondWith(nil)
-	// What comes after it is not held up, and shows that no third one came before.
+	// Later events are not delayed, and show that there was no third one.
 	quote := h.createQuote("")
 	hooks.awaitOutgoingEvent(quote.text("transactionId"), "PENDING")
 	if n := tests(); n != 2 {
@@ -52,8 +52,8 @@ func TestWebhook_TestEventOnEndpointChange(t *testing.T) {
 
 func TestWebhook_EndpointChangeTakesEffectAtOnce(t *testing.T) {
 	t.Parallel()
-	// From the moment a change of the endpoint is answered, everything goes to the new
-	// one, its TEST before all.
+	// After the response to a change of the endpoint, everything is sent to the new one, its
+	// TEST event first.
 	h := newTestEnv(t)
 	hooks := h.startReceiver()
 	for _, path := range []string{"/second", "", "/third"} {
@@ -75,9 +75,9 @@ func TestWebhook_EndpointChangeTakesEffectAtOnce(t *testing.T) {
 
 func TestWebhook_RetriesKeepOrder(t *testing.T) {
 	t.Parallel()
-	// An event that is not accepted is sent again, the same byte for byte, until it is;
-	// what comes after it in its transaction waits, other transactions do not. 409 says
-	// that it was there already, and is enough.
+	// An event that is not accepted is sent again, byte for byte, until it is; later events of
+	// its transaction wait, other transactions do not. 409 means that it was received before,
+	// and accepts it.
 	h := newTestEnv(t)
 	hooks := h.startReceiver()
 	quote, other := h.createQuote(""), h.createQuote("")
@@ -128,7 +128,7 @@ func TestWebhook_RetriesKeepOrder(t *testing.T) {
 
 func TestWebhook_DeadEndpointDelaysNobodyElse(t *testing.T) {
 	t.Parallel()
-	// An endpoint that never answers, one that nobody listens at and one that redirects
+	// An endpoint that never responds, one that refuses connections and one that redirects
 	// delay no payment and no other platform; no redirect is followed.
 	h := newTestEnv(t)
 	hooks := h.startReceiver()
@@ -173,8 +173,8 @@ func TestWebhook_DeadEndpointDelaysNobodyElse(t *testing.T) {
 
 func TestWebhook_Redelivery(t *testing.T) {
 	t.Parallel()
-	// What was delivered can be had again, one event or all of a span, with the same
-	// ids; deliveries are listed with their filters, and each platform sees its own.
+	// Delivered events can be sent again, one or all of a time range, with the same ids;
+	// deliveries are listed with filters, and each platform sees its own.
 	h := newTestEnv(t)
 	hooks := h.startReceiver()
 	quote := h.createQuote("")
@@ -224,8 +224,8 @@ func eventNames(page apiResponse) []string {
 
 func TestWebhook_TwoServersKeepOrder(t *testing.T) {
 	t.Parallel()
-	// Two processes side by side tell each event of a transaction in order, one at a
-	// time, and, as long as nothing fails, once; the receiver notes every breach.
+	// Two servers send the events of a transaction in order, one at a time, and, if nothing
+	// fails, once; the receiver fails the test otherwise.
 	h := newTestEnv(t)
 	servers := []*process{h.server, startServer(t, h.databaseURL)}
 	hooks := h.startReceiver()
@@ -262,8 +262,8 @@ func TestWebhook_TwoServersKeepOrder(t *testing.T) {
 
 func TestWebhook_PublishedKeys(t *testing.T) {
 	t.Parallel()
-	// Keys are published in both forms, every process signs with the same ones, and a
-	// production platform has others.
+	// Keys are published in both forms, all servers sign with the same ones, and a production
+	// platform has others.
 	h := newTestEnv(t)
 	second := startServer(t, h.databaseURL)
 	live := h.createPlatform("Live", "PRODUCTION")
@@ -290,8 +290,7 @@ func TestWebhook_PublishedKeys(t *testing.T) {
 
 func TestWebhook_EventsBeforeEndpointCanBeRedelivered(t *testing.T) {
 	t.Parallel()
-	// Without an endpoint payments go on, and what happened meanwhile can be asked for
-	// once there is one.
+	// Without an endpoint payments continue, and their events can be sent once there is one.
 	h := newTestEnv(t)
 	quote := h.createQuote("")
 	h.payQuote(quote, 0).wantStatus(200)
