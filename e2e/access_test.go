@@ -39,26 +39,26 @@ func TestToken_PermissionsAndDeletion(t *testing.T) {
 	// deleted no server accepts it.
 	h := newTestEnv(t)
 	second := startServer(t, h.databaseURL)
-	made := h.post("/tokens", object{"name": "Back office", "permissions": []string{"VIEW"}}).wantStatus(201)
-	token := newClient(t, h.BaseURL, made.text("clientId"), made.text("clientSecret"))
+	created := h.post("/tokens", object{"name": "Back office", "permissions": []string{"VIEW"}}).wantStatus(201)
+	token := newClient(t, h.BaseURL, created.text("clientId"), created.text("clientSecret"))
 
 	token.get("/config").wantStatus(200)
 	token.withServer(second).get("/config").wantStatus(200)
-	for _, path := range []string{"/tokens", "/tokens/" + made.text("id")} {
+	for _, path := range []string{"/tokens", "/tokens/" + created.text("id")} {
 		if read := h.get(path).wantStatus(200); strings.Contains(string(read.body), "clientSecret") {
 			t.Errorf("GET %s shows a secret: %s", path, read.body)
 		}
 	}
-	if ids := itemIDs(h.get("/tokens?name=Back%20office").wantStatus(200)); !slices.Equal(ids, []string{made.text("id")}) {
+	if ids := itemIDs(h.get("/tokens?name=Back%20office").wantStatus(200)); !slices.Equal(ids, []string{created.text("id")}) {
 		t.Errorf("tokens by name: %v", ids)
 	}
 
-	h.delete("/tokens/" + made.text("id")).wantStatus(204)
+	h.delete("/tokens/" + created.text("id")).wantStatus(204)
 
 	token.withServer(second).get("/config").wantError(401, "UNAUTHORIZED")
 	token.get("/config").wantError(401, "UNAUTHORIZED")
-	h.get("/tokens/"+made.text("id")).wantError(404, "TOKEN_NOT_FOUND")
-	h.delete("/tokens/"+made.text("id")).wantError(404, "TOKEN_NOT_FOUND")
+	h.get("/tokens/"+created.text("id")).wantError(404, "TOKEN_NOT_FOUND")
+	h.delete("/tokens/"+created.text("id")).wantError(404, "TOKEN_NOT_FOUND")
 	own := itemIDs(h.get("/tokens").wantStatus(200))
 	if len(own) != 1 {
 		t.Fatalf("tokens: %v", own)
@@ -79,8 +79,8 @@ func TestToken_PermissionsAreNotNested(t *testing.T) {
 	_ = json.Unmarshal(text, &quote)
 	tokens := map[string]*client{}
 	for _, permission := range []string{"VIEW", "TRANSACT", "MANAGE"} {
-		made := h.post("/tokens", object{"name": permission, "permissions": []string{permission}}).wantStatus(201)
-		tokens[permission] = newClient(t, h.BaseURL, made.text("clientId"), made.text("clientSecret"))
+		created := h.post("/tokens", object{"name": permission, "permissions": []string{permission}}).wantStatus(201)
+		tokens[permission] = newClient(t, h.BaseURL, created.text("clientId"), created.text("clientSecret"))
 	}
 	for _, c := range []struct {
 		permission, method, path string
@@ -132,7 +132,7 @@ func TestProduction_SandboxIsUnreachable(t *testing.T) {
 	live.post("/quotes", kit.RampQuoteBody(customer, wallet, "SENDING", 10050)).wantError(501, "NOT_IMPLEMENTED")
 	live.patch("/config", object{"webhookEndpoint": "http://127.0.0.1:9/x"}).wantError(400, "INVALID_INPUT")
 	if got := h.ledgerBalances(live.platformID); len(got) != 0 {
-		t.Errorf("production books: %s", got)
+		t.Errorf("production ledger: %s", got)
 	}
 	// Test values have no effect there.
 	live.post("/customers/external-accounts", object{"customerId": customer, "currency": "BTC",
@@ -150,7 +150,7 @@ func TestLogs_ContainNoSecretsOrPersonalData(t *testing.T) {
 		"accountType": "US_ACCOUNT", "accountNumber": "77665544332211", "routingNumber": "021000021",
 		"beneficiary": object{"beneficiaryType": "INDIVIDUAL", "fullName": "Zacharias Quux"}}}).wantStatus(201)
 	h.get("/customers?umaAddress=" + "%24zacharias-quux@example.com")
-	made := h.post("/tokens", object{"name": "x", "permissions": []string{"VIEW"}}).wantStatus(201)
+	created := h.post("/tokens", object{"name": "x", "permissions": []string{"VIEW"}}).wantStatus(201)
 	newClient(t, h.BaseURL, h.ClientID, "guessed-secret").get("/config").wantStatus(401)
 	quote := h.createQuote("")
 	h.payQuote(quote, 0).wantStatus(200)
@@ -159,7 +159,7 @@ func TestLogs_ContainNoSecretsOrPersonalData(t *testing.T) {
 
 	h.server.awaitLine(id)
 	log := h.server.Output()
-	for _, secret := range []string{h.ClientSecret, made.text("clientSecret"), "guessed-secret", masterKey, "Zacharias", "zacharias", "Quux", "Ana Silva",
+	for _, secret := range []string{h.ClientSecret, created.text("clientSecret"), "guessed-secret", masterKey, "Zacharias", "zacharias", "Quux", "Ana Silva",
 		"77665544332211", "Main Street", "1990-01-31"} {
 		if strings.Contains(log, secret) {
 			t.Errorf("%q is in the log", secret)

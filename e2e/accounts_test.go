@@ -47,8 +47,8 @@ func TestInternalAccounts(t *testing.T) {
 
 	other.get("/customers/internal-accounts?customerId=" + ana).wantStatus(200).wantValues(map[string]any{"totalCount": 0})
 	other.patch("/internal-accounts/"+own[0], object{}).wantError(404, "INTERNAL_ACCOUNT_NOT_FOUND")
-	if theirs := itemIDs(other.get("/platform/internal-accounts").wantStatus(200)); len(theirs) != 4 || slices.ContainsFunc(theirs, func(id string) bool { return slices.Contains(own, id) }) {
-		t.Errorf("another platform has %v", theirs)
+	if otherAccounts := itemIDs(other.get("/platform/internal-accounts").wantStatus(200)); len(otherAccounts) != 4 || slices.ContainsFunc(otherAccounts, func(id string) bool { return slices.Contains(own, id) }) {
+		t.Errorf("another platform has %v", otherAccounts)
 	}
 }
 

@@ -36,29 +36,29 @@ func TestBeneficiaryVerification_FollowsTestValue(t *testing.T) {
 				} else if name = ""; status == "MATCHED" {
 					status = "" // a wallet has no owner whose name could match
 				}
-				made := s.post("/customers/external-accounts", object{"customerId": s.customerID, "currency": currency, "accountInfo": info})
+				created := s.post("/customers/external-accounts", object{"customerId": s.customerID, "currency": currency, "accountInfo": info})
 
 				if c.status == "" {
-					made.wantError(400, "INVALID_BANK_ACCOUNT")
+					created.wantError(400, "INVALID_BANK_ACCOUNT")
 					continue
 				}
-				made.wantStatus(201)
-				for _, a := range []apiResponse{made, s.get("/customers/external-accounts/" + made.text("id")).wantStatus(200)} {
+				created.wantStatus(201)
+				for _, a := range []apiResponse{created, s.get("/customers/external-accounts/" + created.text("id")).wantStatus(200)} {
 					a.wantValues(map[string]any{"status": "ACTIVE", "currency": currency, "beneficiaryVerificationStatus": status, "beneficiaryVerifiedData.fullName": name})
 				}
 			}
-			kept := s.get("/customers/external-accounts?customerId=" + s.customerID).wantStatus(200).int("totalCount")
-			if c.status == "" && kept != 0 || c.status != "" && kept != 6 {
-				t.Errorf("%d accounts are kept", kept)
+			stored := s.get("/customers/external-accounts?customerId=" + s.customerID).wantStatus(200).int("totalCount")
+			if c.status == "" && stored != 0 || c.status != "" && stored != 6 {
+				t.Errorf("%d accounts are stored", stored)
 			}
 			if c.status == "" {
 				return
 			}
 
 			// The account can be paid.
-			made := s.post("/transfer-out", object{"source": object{"accountId": s.fundUSDAccount(5000)}, "amount": 5000,
+			created := s.post("/transfer-out", object{"source": object{"accountId": s.fundUSDAccount(5000)}, "amount": 5000,
 				"destination": object{"accountId": s.get("/customers/external-accounts?currency=USD&customerId=" + s.customerID).text("data.0.id")}}).wantStatus(201)
-			s.checkTransactionEvents(made.text("id"), []string{"PENDING", "PROCESSING", "COMPLETED"})
+			s.checkTransactionEvents(created.text("id"), []string{"PENDING", "PROCESSING", "COMPLETED"})
 		})
 	}
 }
@@ -72,9 +72,9 @@ func clabe(end string) string {
 }
 
 func withAddress(of object) object {
-	whole := object{"address": object{"line1": "123 Main Street", "city": "London", "state": "London", "postalCode": "SW1A 1AA", "country": "GB"}}
+	beneficiary := object{"address": object{"line1": "123 Main Street", "city": "London", "state": "London", "postalCode": "SW1A 1AA", "country": "GB"}}
 	for name, value := range of {
-		whole[name] = value
+		beneficiary[name] = value
 	}
-	return whole
+	return beneficiary
 }

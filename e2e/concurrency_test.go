@@ -14,7 +14,7 @@ import (
 // responses.
 func (p *tenant) postConcurrently(n int, servers []*process, path func(i int) string, body func(i int) any, key func(i int) string) []apiResponse {
 	p.t.Helper()
-	answers := make([]apiResponse, n)
+	responses := make([]apiResponse, n)
 	start := make(chan struct{})
 	var all sync.WaitGroup
 	for i := range n {
@@ -24,18 +24,18 @@ func (p *tenant) postConcurrently(n int, servers []*process, path func(i int) st
 			if err != nil {
 				p.t.Errorf("POST %s: %v", path(i), err)
 			}
-			answers[i] = got
+			responses[i] = got
 		})
 	}
 	close(start)
 	all.Wait()
-	return answers
+	return responses
 }
 
 // countByStatus counts the responses by status and code.
-func countByStatus(answers []apiResponse) map[string]int {
+func countByStatus(responses []apiResponse) map[string]int {
 	n := map[string]int{}
-	for _, a := range answers {
+	for _, a := range responses {
 		n[http.StatusText(a.status)+" "+a.text("code")]++
 	}
 	return n
@@ -67,20 +67,20 @@ func TestExecute_ConcurrentExecutionsMoveMoneyOnce(t *testing.T) {
 			quote := s.createQuoteTo(object{"accountId": s.createBTCWallet("")}, object{"accountId": s.fundUSDAccount(20_000)}, 10050)
 			execute := "/quotes/" + quote.text("id") + "/execute"
 
-			answers := s.postConcurrently(200, servers, func(int) string { return execute }, func(int) any { return nil }, c.key)
+			responses := s.postConcurrently(200, servers, func(int) string { return execute }, func(int) any { return nil }, c.key)
 
-			if n := countByStatus(answers); !c.want(n) {
-				t.Errorf("answered %v", n)
+			if n := countByStatus(responses); !c.want(n) {
+				t.Errorf("responses %v", n)
 			}
 			var first apiResponse
-			for _, a := range answers {
+			for _, a := range responses {
 				if a.status == http.StatusOK {
 					first = a
 				}
 			}
 			first.wantValues(map[string]any{"status": "PROCESSING", "transactionId": quote.text("transactionId")})
 			if again := s.withHeader("Idempotency-Key", "once").post(execute, nil); name == "one key" && string(again.body) != string(first.body) {
-				t.Errorf("asked again, the answer is %s, and was %s", again.body, first.body)
+				t.Errorf("the repeated request returned %s, and the first %s", again.body, first.body)
 			}
 			s.checkTransactionEvents(quote.text("transactionId"), outcomeDelivered.events)
 			s.awaitIdle()
@@ -96,22 +96,22 @@ func TestPayout_ConcurrentPayoutsNeverOverdraw(t *testing.T) {
 	// A thousand payouts at once on two servers, half of them transfers and half executions of
 	// quotes, from an account with funds for five hundred: five hundred complete, the others
 	// are rejected, and the balance is never negative and ends at zero.
-	const asked, borne, each = 1000, 500, 1000
+	const requests, affordable, each = 1000, 500, 1000
 	h := newTestEnv(t, noRateLimit...)
 	servers := []*process{h.server, startServer(t, h.databaseURL, noRateLimit...)}
 	s := &scenarioEnv{testEnv: h, customerID: h.createCustomer()}
 	s.startReceiver()
-	account, bank, wallet := s.fundUSDAccount(borne*each), s.createUSDAccount("000"), s.createBTCWallet("")
-	quotes := s.postConcurrently(asked/2, servers, func(int) string { return "/quotes" }, func(int) any {
+	account, bank, wallet := s.fundUSDAccount(affordable*each), s.createUSDAccount("000"), s.createBTCWallet("")
+	quotes := s.postConcurrently(requests/2, servers, func(int) string { return "/quotes" }, func(int) any {
 		return object{"source": object{"accountId": account}, "destination": object{"accountId": wallet}, "lockedCurrencySide": "SENDING", "lockedCurrencyAmount": each}
 	}, func(int) string { return uuid.NewString() })
-	if n := countByStatus(quotes); n["Created "] != asked/2 {
-		t.Fatalf("quotes are answered %v", n)
+	if n := countByStatus(quotes); n["Created "] != requests/2 {
+		t.Fatalf("responses to quotes %v", n)
 	}
 
 	transfers := func(i int) bool { return i/2%2 == 0 } // so that each server has both
 	quoted := func(i int) int { return i/4*2 + i%2 }
-	answers := s.postConcurrently(asked, servers, func(i int) string {
+	responses := s.postConcurrently(requests, servers, func(i int) string {
 		if transfers(i) {
 			return "/transfer-out"
 		}
@@ -123,12 +123,12 @@ func TestPayout_ConcurrentPayoutsNeverOverdraw(t *testing.T) {
 		return nil
 	}, func(int) string { return uuid.NewString() })
 
-	n := countByStatus(answers)
-	if n["Created "]+n["OK "] != borne || n["Bad Request INSUFFICIENT_BALANCE"] != asked-borne {
-		t.Errorf("answered %v", n)
+	n := countByStatus(responses)
+	if n["Created "]+n["OK "] != affordable || n["Bad Request INSUFFICIENT_BALANCE"] != requests-affordable {
+		t.Errorf("responses %v", n)
 	}
-	t.Logf("%d transfers and %d executions of quotes came through", n["Created "], n["OK "])
-	for i, a := range answers {
+	t.Logf("%d transfers and %d executions succeeded", n["Created "], n["OK "])
+	for i, a := range responses {
 		switch {
 		case a.status == http.StatusCreated:
 			s.checkTransactionEvents(a.text("id"), outcomeDelivered.events)
@@ -140,22 +140,22 @@ func TestPayout_ConcurrentPayoutsNeverOverdraw(t *testing.T) {
 	}
 	s.awaitIdle()
 	s.internalAccounts("USD").wantValues(map[string]any{"data.0.balance.amount": 0})
-	if told := s.notifiedBalances()["USD"]; !slices.IsSortedFunc(told, func(a, b int64) int { return cmp.Compare(b, a) }) || told[len(told)-1] != 0 {
-		t.Errorf("told the balances %v", told)
+	if balances := s.notifiedBalances()["USD"]; !slices.IsSortedFunc(balances, func(a, b int64) int { return cmp.Compare(b, a) }) || balances[len(balances)-1] != 0 {
+		t.Errorf("balances in events %v", balances)
 	}
-	if least := h.queryInt(`
+	if minimum := h.queryInt(`
 		SELECT min(balance)::bigint FROM (SELECT sum(CASE WHEN credit_account_id = a.id THEN amount ELSE -amount END) OVER (ORDER BY seq, entry_no) AS balance
 			FROM ledger_accounts a JOIN ledger_entries e ON e.platform_id = a.platform_id AND a.id IN (debit_account_id, credit_account_id)
-			WHERE a.platform_id = $1 AND a.path LIKE 'customers/%' AND a.currency = 'USD') b`, uuidOf(s.platformID)); least != 0 {
-		t.Errorf("the account held %d at its least", least)
+			WHERE a.platform_id = $1 AND a.path LIKE 'customers/%' AND a.currency = 'USD') b`, uuidOf(s.platformID)); minimum != 0 {
+		t.Errorf("the minimum balance was %d", minimum)
 	}
-	books := h.ledgerBalances(s.platformID)
-	if gave := books["rails/RTP USD"]; gave != int64(n["Created "])*each-borne*each {
-		t.Errorf("%d transfers left by the rail, and its balance is %d: %s", n["Created "], gave, books)
+	ledgerBalances := h.ledgerBalances(s.platformID)
+	if sentBalance := ledgerBalances["rails/RTP USD"]; sentBalance != int64(n["Created "])*each-affordable*each {
+		t.Errorf("%d transfers were sent, and the balance of the rail is %d: %s", n["Created "], sentBalance, ledgerBalances)
 	}
 	for _, name := range []string{"transit/payouts USD", "transit/payouts BTC", "transit/refunds USD", "funding/jit USD"} {
-		if books[name] != 0 {
-			t.Errorf("%s holds %d", name, books[name])
+		if ledgerBalances[name] != 0 {
+			t.Errorf("the balance of %s is %d", name, ledgerBalances[name])
 		}
 	}
 }

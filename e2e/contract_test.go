@@ -21,10 +21,10 @@ func TestQuote_InvalidIsRejected(t *testing.T) {
 	customer := h.createCustomer()
 	wallet, bank := h.createWallet(customer, ""), h.createBankAccount(customer)
 	other := h.createPlatform("Other", "SANDBOX", "--regulated")
-	theirs := other.createCustomer()
-	theirWallet := other.createWallet(theirs, "")
-	neighbour := h.createWallet(h.createCustomer(), "")
-	const nobody = "00000000-0000-7000-8000-000000000000"
+	foreign := other.createCustomer()
+	theirWallet := other.createWallet(foreign, "")
+	foreignWallet := h.createWallet(h.createCustomer(), "")
+	const unknownID = "00000000-0000-7000-8000-000000000000"
 	change := func(path string, value any) object {
 		body := kit.RampQuoteBody(customer, wallet, "SENDING", 10050)
 		if in, name, deep := strings.Cut(path, "."); deep {
@@ -74,22 +74,22 @@ func TestQuote_InvalidIsRejected(t *testing.T) {
 		"wrong currency echoed":         {change("destination.currency", "EUR"), 400, "INVALID_INPUT", "destination.currency"},
 		"customer malformed":            {change("source.customerId", "ana"), 400, "INVALID_INPUT", "source.customerId"},
 		"customer of another type":      {change("source.customerId", wallet), 400, "INVALID_INPUT", "source.customerId"},
-		"customer unknown":              {change("source.customerId", "Customer:"+nobody), 404, "USER_NOT_FOUND", ""},
-		"customer of another platform":  {change("source.customerId", theirs), 404, "USER_NOT_FOUND", ""},
+		"customer unknown":              {change("source.customerId", "Customer:"+unknownID), 404, "USER_NOT_FOUND", ""},
+		"customer of another platform":  {change("source.customerId", foreign), 404, "USER_NOT_FOUND", ""},
 		"account malformed":             {change("destination.accountId", "ExternalAccount:1"), 400, "INVALID_INPUT", "destination.accountId"},
-		"account unknown":               {change("destination.accountId", "ExternalAccount:"+nobody), 404, "EXTERNAL_ACCOUNT_NOT_FOUND", ""},
+		"account unknown":               {change("destination.accountId", "ExternalAccount:"+unknownID), 404, "EXTERNAL_ACCOUNT_NOT_FOUND", ""},
 		"account of another platform":   {change("destination.accountId", theirWallet), 404, "EXTERNAL_ACCOUNT_NOT_FOUND", ""},
-		"account of another customer":   {change("destination.accountId", neighbour), 400, "INVALID_INPUT", "destination.accountId"},
+		"account of another customer":   {change("destination.accountId", foreignWallet), 400, "INVALID_INPUT", "destination.accountId"},
 		"description of the wrong type": {change("description", 7), 400, "INVALID_INPUT", "description"},
 		"description too long":          {change("description", strings.Repeat("x", 501)), 400, "INVALID_INPUT", "description"},
 		"purpose unknown":               {change("purposeOfPayment", "FUN"), 400, "INVALID_INPUT", "purposeOfPayment"},
 	} {
 		got := h.post("/quotes", c.body)
 		if got.wantError(c.status, c.code); c.field != "" && !slices.Contains(got.errorFields(), c.field) {
-			t.Errorf("%s: %s is not among the bad fields %v: %s", name, c.field, got.errorFields(), got.body)
+			t.Errorf("%s: %s is not among the invalid fields %v: %s", name, c.field, got.errorFields(), got.body)
 		}
 		if t.Failed() && got.status != c.status {
-			t.Logf("that was: %s", name)
+			t.Logf("case: %s", name)
 		}
 	}
 
@@ -97,14 +97,14 @@ func TestQuote_InvalidIsRejected(t *testing.T) {
 		"lockedCurrencySide": "NEITHER", "lockedCurrencyAmount": 1.5}).wantError(400, "INVALID_INPUT").errorFields()
 	for _, field := range []string{"source.customerId", "source.currency", "destination.accountId", "lockedCurrencySide", "lockedCurrencyAmount"} {
 		if !slices.Contains(all, field) {
-			t.Errorf("of five bad fields only %v are named", all)
+			t.Errorf("only %v of five invalid fields are named", all)
 		}
 	}
 	echoed := change("destination.currency", "BTC")
 	echoed["somethingNew"] = object{"unknown": true}
 	h.post("/quotes", echoed).wantStatus(201) // the right currency may be echoed, and unknown fields are ignored
-	if made := h.queryInt("SELECT count(*) FROM quotes") - before; made != 1 {
-		t.Errorf("%d quotes were made by requests, want 1", made)
+	if created := h.queryInt("SELECT count(*) FROM quotes") - before; created != 1 {
+		t.Errorf("%d quotes were created, want 1", created)
 	}
 }
 
@@ -141,10 +141,10 @@ func TestExternalAccount_InvalidIsRejected(t *testing.T) {
 	} {
 		got := h.post("/customers/external-accounts", c.body)
 		if got.wantError(c.status, c.code); c.field != "" && !slices.Contains(got.errorFields(), c.field) {
-			t.Errorf("%s: %s is not among the bad fields %v: %s", name, c.field, got.errorFields(), got.body)
+			t.Errorf("%s: %s is not among the invalid fields %v: %s", name, c.field, got.errorFields(), got.body)
 		}
 		if got.status != c.status {
-			t.Logf("that was: %s", name)
+			t.Logf("case: %s", name)
 		}
 	}
 	if n := h.queryInt("SELECT count(*) FROM external_accounts"); n != 1 {
@@ -162,7 +162,7 @@ func TestCustomer_InvalidIsRejected(t *testing.T) {
 
 	for _, field := range []string{"birthDate", "nationality", "address.city", "address.state", "address.postalCode", "address.country"} {
 		if !slices.Contains(bad, field) {
-			t.Errorf("%s is not among the bad fields %v", field, bad)
+			t.Errorf("%s is not among the invalid fields %v", field, bad)
 		}
 	}
 	h.post("/customers", object{}).wantError(400, "INVALID_INPUT")
@@ -208,10 +208,10 @@ func TestIDs_UnknownOrForeignReturn404(t *testing.T) {
 		{"DELETE", "/tokens/%s", token, "TOKEN_NOT_FOUND"},
 	} {
 		never := c.id[:strings.Index(c.id, ":")+1] + uuid.NewString()
-		theirs := h.call(c.method, fmt.Sprintf(c.path, c.id), nil).wantError(404, c.code)
-		nobodys := h.call(c.method, fmt.Sprintf(c.path, never), nil).wantError(404, c.code)
-		if strings.ReplaceAll(string(theirs.body), c.id, never) != string(nobodys.body) {
-			t.Errorf("%s can be told from what never was:\n%s\n%s", c.path, theirs.body, nobodys.body)
+		foreign := h.call(c.method, fmt.Sprintf(c.path, c.id), nil).wantError(404, c.code)
+		unknown := h.call(c.method, fmt.Sprintf(c.path, never), nil).wantError(404, c.code)
+		if strings.ReplaceAll(string(foreign.body), c.id, never) != string(unknown.body) {
+			t.Errorf("%s differs from an unknown id:\n%s\n%s", c.path, foreign.body, unknown.body)
 		}
 		for _, malformed := range []string{"x", "Quote:", "Customer:1", "Card:" + uuid.NewString(), strings.ToUpper(c.id[:3]) + c.id[3:], "%00", "%27;--", c.id + "0"} {
 			h.call(c.method, fmt.Sprintf(c.path, malformed), nil).wantError(400, "INVALID_INPUT")
@@ -291,7 +291,7 @@ func TestRequest_LargeBodyIsRejected(t *testing.T) {
 	for name, body := range map[string]any{"with a length": large, "in chunks": io.MultiReader(strings.NewReader(large))} {
 		got, err := h.do(t.Context(), http.MethodPost, "/quotes", body)
 		if err != nil {
-			t.Errorf("%s: no answer: %v", name, err)
+			t.Errorf("%s: no response: %v", name, err)
 			continue
 		}
 		got.wantError(413, "PAYLOAD_TOO_LARGE")
@@ -313,7 +313,7 @@ func TestRateLimit_OtherCallersUnaffected(t *testing.T) {
 	}
 
 	if refused.t == nil {
-		t.Fatal("ten requests at once were all served")
+		t.Fatal("none of ten requests at once was limited")
 	}
 	refused.wantError(429, "RATE_LIMITED")
 	if wait := refused.header.Get("Retry-After"); wait != "1" {

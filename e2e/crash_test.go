@@ -138,12 +138,12 @@ func (h *testEnv) startLoad(t *testing.T, where func(int) *process) *loadGenerat
 func (l *loadGenerator) runWorker(ctx context.Context, n int) {
 	for turn := n; ctx.Err() == nil; turn++ {
 		kind := []paymentMethod{paidJustInTime, paidFromBalance, transferredOut}[turn%3]
-		made, ok := l.makePayment(n, kind)
+		payment, ok := l.makePayment(n, kind)
 		if !ok {
 			return
 		}
 		l.mu.Lock()
-		l.acceptedByMethod[kind] = append(l.acceptedByMethod[kind], made)
+		l.acceptedByMethod[kind] = append(l.acceptedByMethod[kind], payment)
 		l.mu.Unlock()
 		l.acceptedCount.Add(1)
 		select {
@@ -156,8 +156,8 @@ func (l *loadGenerator) runWorker(ctx context.Context, n int) {
 // makePayment makes one payment, and reports whether it was accepted in time.
 func (l *loadGenerator) makePayment(n int, kind paymentMethod) (acceptedPayment, bool) {
 	if kind == transferredOut {
-		made := l.postUntilAnswered(n, "/transfer-out", object{"source": object{"accountId": l.sourceAccountID}, "destination": object{"accountId": l.bankAccountID}, "amount": 1000}, http.StatusCreated)
-		return acceptedPayment{made.text("id"), 1000, 1000}, made.status != 0
+		payment := l.postUntilAnswered(n, "/transfer-out", object{"source": object{"accountId": l.sourceAccountID}, "destination": object{"accountId": l.bankAccountID}, "amount": 1000}, http.StatusCreated)
+		return acceptedPayment{payment.text("id"), 1000, 1000}, payment.status != 0
 	}
 	request := kit.RampQuoteBody(l.customerID, l.walletID, "SENDING", 10050)
 	if kind == paidFromBalance {
@@ -167,15 +167,15 @@ func (l *loadGenerator) makePayment(n int, kind paymentMethod) (acceptedPayment,
 	if quote.status == 0 {
 		return acceptedPayment{}, false
 	}
-	made := acceptedPayment{quote.text("transactionId"), quote.int("totalSendingAmount"), quote.int("totalReceivingAmount")}
+	payment := acceptedPayment{quote.text("transactionId"), quote.int("totalSendingAmount"), quote.int("totalReceivingAmount")}
 	if kind == paidFromBalance {
-		return made, l.postUntilAnswered(n, "/quotes/"+quote.text("id")+"/execute", nil, http.StatusOK).status != 0
+		return payment, l.postUntilAnswered(n, "/quotes/"+quote.text("id")+"/execute", nil, http.StatusOK).status != 0
 	}
 	paid := l.postUntilAnswered(n, "/sandbox/send", object{"reference": quote.text("paymentInstructions.0.accountOrWalletInfo.reference"), "currencyCode": "USD"}, http.StatusOK)
-	if paid.status != 0 && paid.text("id") != made.transactionID {
-		l.t.Errorf("paying %s answered %s", made.transactionID, paid.body)
+	if paid.status != 0 && paid.text("id") != payment.transactionID {
+		l.t.Errorf("paying %s returned %s", payment.transactionID, paid.body)
 	}
-	return made, paid.status != 0
+	return payment, paid.status != 0
 }
 
 // postUntilAnswered repeats a request until it has a final response. It returns a zero
@@ -199,7 +199,7 @@ func (l *loadGenerator) postUntilAnswered(n int, path string, body any, want int
 		select {
 		case <-pause.C:
 		case <-ctx.Done():
-			l.t.Errorf("POST %s is not answered within %s: %v %s", path, waitTimeout, err, got.body)
+			l.t.Errorf("POST %s: no response within %s: %v %s", path, waitTimeout, err, got.body)
 			return apiResponse{}
 		}
 	}
@@ -227,16 +227,16 @@ func (l *loadGenerator) stopAndCheck(hooks *webhookReceiver) {
 	began := time.Now()
 	sums := map[paymentMethod]acceptedPayment{}
 	for kind, all := range l.acceptedByMethod {
-		for _, made := range all {
-			hooks.awaitDeliveryWithin(leaseTakeoverTimeout, "COMPLETED of "+made.transactionID, func(d delivery) bool {
-				return d.transactionID == made.transactionID && d.event == "OUTGOING_PAYMENT.COMPLETED"
+		for _, payment := range all {
+			hooks.awaitDeliveryWithin(leaseTakeoverTimeout, "COMPLETED of "+payment.transactionID, func(d delivery) bool {
+				return d.transactionID == payment.transactionID && d.event == "OUTGOING_PAYMENT.COMPLETED"
 			})
-			hooks.checkEvents(made.transactionID, "PENDING", "PROCESSING", "COMPLETED")
-			sums[kind] = acceptedPayment{"", sums[kind].sent + made.sent, sums[kind].received + made.received}
+			hooks.checkEvents(payment.transactionID, "PENDING", "PROCESSING", "COMPLETED")
+			sums[kind] = acceptedPayment{"", sums[kind].sent + payment.sent, sums[kind].received + payment.received}
 		}
 	}
 	quoted, owned, out := int64(len(l.acceptedByMethod[paidJustInTime])), int64(len(l.acceptedByMethod[paidFromBalance])), int64(len(l.acceptedByMethod[transferredOut]))
-	l.t.Logf("%d payments just in time, %d by a balance, %d transfers, %d requests sent again, %s until the last was told",
+	l.t.Logf("%d just-in-time payments, %d payouts from an account, %d transfers, %d repeated requests, %s until the last event",
 		quoted, owned, out, l.retries.Load(), time.Since(began).Round(time.Millisecond))
 
 	h := l.env
@@ -257,14 +257,14 @@ func (l *loadGenerator) stopAndCheck(hooks *webhookReceiver) {
 			l.t.Errorf("%s: %d, want %d", name, got, c.want)
 		}
 	}
-	came, left := initialBalance+sums[paidJustInTime].sent-sums[transferredOut].received, sums[paidJustInTime].received+sums[paidFromBalance].received
+	received, sentBTC := initialBalance+sums[paidJustInTime].sent-sums[transferredOut].received, sums[paidJustInTime].received+sums[paidFromBalance].received
 	got := h.ledgerBalances(h.platformID)
-	if got["rails/RTP USD"] != -came || got["chains/LAYER2 BTC"] != left || got["funding/jit USD"] != 0 || got["transit/payouts BTC"] != 0 ||
+	if got["rails/RTP USD"] != -received || got["chains/LAYER2 BTC"] != sentBTC || got["funding/jit USD"] != 0 || got["transit/payouts BTC"] != 0 ||
 		got["transit/payouts USD"] != 0 || got["transit/refunds USD"] != 0 || got["customers/"+l.sourceAccountID+" USD"] != initialBalance-sums[paidFromBalance].sent-sums[transferredOut].sent {
-		l.t.Errorf("%d USD came and %d BTC left, but the books say %s", came, left, got)
+		l.t.Errorf("%d USD were received and %d BTC sent, but the ledger has %s", received, sentBTC, got)
 	}
 	if pending := h.queryInt("SELECT count(*) FROM webhook_queue") + h.queryInt("SELECT count(*) FROM webhook_backlog"); pending != 0 {
-		eventually(l.t, fmt.Sprintf("the end of the queue of webhooks, in which there are %d", pending), func() bool {
+		eventually(l.t, fmt.Sprintf("an empty webhook queue, which has %d", pending), func() bool {
 			return h.queryInt("SELECT count(*) FROM webhook_queue")+h.queryInt("SELECT count(*) FROM webhook_backlog") == 0
 		})
 	}

@@ -63,21 +63,21 @@ func TestDev_StartsRunsDemoAndRecovers(t *testing.T) {
 	first.awaitLine("Done in ")
 	for _, step := range []string{"POST /customers", "POST /quotes", "POST /sandbox/send", "OUTGOING_PAYMENT.COMPLETED", "jit_received", "converted", "delivered", "rails/RTP"} {
 		if !strings.Contains(first.Output(), step) {
-			t.Errorf("the play does not show %s:\n%s", step, first.Output())
+			t.Errorf("the output of the demo has no %s:\n%s", step, first.Output())
 		}
 	}
 	p := readCredentials(t, folder, first)
-	eventually(t, "the play gives the webhooks back", func() bool { return p.get("/config").wantStatus(200).text("webhookEndpoint") == "" })
+	eventually(t, "the demo restores the endpoint", func() bool { return p.get("/config").wantStatus(200).text("webhookEndpoint") == "" })
 	hooks := p.startReceiverNoWait()
 	quote := p.createQuote("")
 	p.payQuote(quote, 0).wantStatus(200)
 	hooks.checkEvents(quote.text("transactionId"), "PENDING", "PROCESSING", "COMPLETED")
-	beside := []string{"ledger", "check", "--data", folder}
-	mustRunCommand(t, nil, beside...)
+	check := []string{"ledger", "check", "--data", folder}
+	mustRunCommand(t, nil, check...)
 
 	second := startProcessNoCleanup(t, nil, "dev", "--listen", "127.0.0.1:0", "--data", folder)
 	if status := second.awaitExit(); status == 0 || !strings.Contains(second.Output(), folder) && !strings.Contains(second.Output(), "in use") {
-		t.Errorf("a second one on the folder: status %d\n%s", status, second.Output())
+		t.Errorf("a second process on the folder: status %d\n%s", status, second.Output())
 	}
 	p.get("/config").wantStatus(200)
 
@@ -87,21 +87,21 @@ func TestDev_StartsRunsDemoAndRecovers(t *testing.T) {
 	first.kill()
 	again := startDev(t, folder)
 	if strings.Contains(again.Output(), "POST /quotes") {
-		t.Error("the payment is played on every start")
+		t.Error("the demo runs on every start")
 	}
 	p2 := readCredentials(t, folder, again)
 	if p2.platformID != p.platformID || p2.ClientSecret != p.ClientSecret {
-		t.Error("a second start made other credentials")
+		t.Error("a second start created other credentials")
 	}
 	p.BaseURL = again.baseURL
 	p.get("/transactions/" + quote.text("transactionId")).wantStatus(200).wantValues(map[string]any{"status": "COMPLETED"})
-	hooks.awaitDeliveryWithin(leaseTakeoverTimeout, "the end of the payment on its way", func(d delivery) bool {
+	hooks.awaitDeliveryWithin(leaseTakeoverTimeout, "the end of the unfinished payment", func(d delivery) bool {
 		return d.transactionID == open.text("transactionId") && d.event == "OUTGOING_PAYMENT.COMPLETED"
 	})
 	hooks.checkEvents(open.text("transactionId"), "PENDING", "PROCESSING", "COMPLETED")
 
 	again.terminate()
-	mustRunCommand(t, nil, beside...)
+	mustRunCommand(t, nil, check...)
 	if out := mustRunCommand(t, nil, "ledger", "balances", "--data", folder); !strings.Contains(out, "rails/RTP") {
 		t.Errorf("balances without a server:\n%s", out)
 	}
@@ -116,8 +116,8 @@ func TestDemo_RepeatsAgainstRunningServer(t *testing.T) {
 	p := readCredentials(t, folder, startDev(t, folder, "--no-demo"))
 	hooks := p.startReceiver()
 	for range 2 {
-		if played := mustRunCommand(t, nil, "demo", "--data", folder); !strings.Contains(played, "OUTGOING_PAYMENT.COMPLETED") {
-			t.Errorf("the play beside the server:\n%s", played)
+		if output := mustRunCommand(t, nil, "demo", "--data", folder); !strings.Contains(output, "OUTGOING_PAYMENT.COMPLETED") {
+			t.Errorf("the demo on the running server:\n%s", output)
 		}
 		p.get("/config").wantStatus(200).wantValues(map[string]any{"webhookEndpoint": hooks.url})
 	}
@@ -137,10 +137,10 @@ func TestDev_WithoutDemoOrEmbeddedPostgres(t *testing.T) {
 	found := readCredentials(t, folder, p)
 	found.get("/config").wantStatus(200)
 	if n := len(itemIDs(found.get("/customers").wantStatus(200))); n != 0 {
-		t.Errorf("%d customers though nothing was to be played", n)
+		t.Errorf("%d customers without a demo", n)
 	}
 	if _, err := os.Stat(filepath.Join(folder, "postgres")); err == nil {
-		t.Error("a Postgres was made though one was named")
+		t.Error("a private Postgres was started check DATABASE_URL")
 	}
 	_, errOut, status := runCommand(t, nil, "ledger", "check", "--data", filepath.Join(folder, "nothing"))
 	if status == 0 || !strings.Contains(errOut, "DATABASE_URL") {
@@ -152,6 +152,6 @@ func TestDev_WithoutDemoOrEmbeddedPostgres(t *testing.T) {
 func checkPostgresStopped(t *testing.T, folder string) {
 	t.Helper()
 	if _, err := os.Stat(filepath.Join(folder, "postgres", "postmaster.pid")); err == nil {
-		t.Error("Postgres still runs, or did not end well")
+		t.Error("Postgres still runs, or did not stop cleanly")
 	}
 }

@@ -18,7 +18,7 @@ type mask struct {
 	replacements map[string]string // learnt words
 	counts       map[string]int    // of those, by kind
 	secrets      []string
-	steps        []recordedStep // of the story
+	steps        []recordedStep // of the run
 	section      int
 	timestamps   map[string]string
 }
@@ -47,11 +47,11 @@ func (m *mask) beginStep() {
 		runtime.Gosched()
 		now = time.Now()
 	}
-	told := examplesEpoch.Add(time.Duration(m.section) * sectionInterval)
-	if n := len(m.steps); n > 0 && !m.steps[n-1].shownAt.Before(told) {
-		told = m.steps[n-1].shownAt.Add(stepInterval)
+	shownAt := examplesEpoch.Add(time.Duration(m.section) * sectionInterval)
+	if n := len(m.steps); n > 0 && !m.steps[n-1].shownAt.Before(shownAt) {
+		shownAt = m.steps[n-1].shownAt.Add(stepInterval)
 	}
-	m.steps = append(m.steps, recordedStep{now.Truncate(time.Millisecond), told})
+	m.steps = append(m.steps, recordedStep{now.Truncate(time.Millisecond), shownAt})
 }
 
 // beginSection starts a section of the script.
@@ -242,11 +242,11 @@ func (m *mask) maskTimestamp(text string) string {
 	for n > 0 && at.Before(m.steps[n].startedAt) {
 		n--
 	}
-	told := m.steps[n].shownAt
+	shownAt := m.steps[n].shownAt
 	if at.After(time.Now()) {
-		told = told.Add(at.Sub(m.steps[n].startedAt).Truncate(10 * time.Second))
+		shownAt = shownAt.Add(at.Sub(m.steps[n].startedAt).Truncate(10 * time.Second))
 	}
-	m.timestamps[text] = told.Format("2006-01-02T15:04:05.000Z")
+	m.timestamps[text] = shownAt.Format("2006-01-02T15:04:05.000Z")
 	return m.timestamps[text]
 }
 

@@ -28,12 +28,12 @@ type exampleRecorder struct {
 func newExampleRecorder(t *testing.T) *exampleRecorder {
 	t.Helper()
 	s := &exampleRecorder{testEnv: newDatabaseEnv(t), mask: newMask(), examples: map[string][]example{}}
-	sheet := filepath.Join(t.TempDir(), "rates.xml")
-	if err := os.WriteFile(sheet, fmt.Appendf(nil, ecbRatesXML, time.Now().UTC().AddDate(0, 0, -1).Format(time.DateOnly)), 0o600); err != nil {
+	ratesFile := filepath.Join(t.TempDir(), "rates.xml")
+	if err := os.WriteFile(ratesFile, fmt.Appendf(nil, ecbRatesXML, time.Now().UTC().AddDate(0, 0, -1).Format(time.DateOnly)), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	s.mask.beginStep()
-	s.server = startServer(t, s.databaseURL, "--rates", "ecb", "--rates-ecb", sheet, "--rates-dollars", "USDC,USDB", "--seal-every", "1s")
+	s.server = startServer(t, s.databaseURL, "--rates", "ecb", "--rates-ecb", ratesFile, "--rates-dollars", "USDC,USDB", "--seal-every", "1s")
 	s.tenant = s.createPlatform("Example", "SANDBOX", "--regulated")
 	s.mask.addSecret(s.ClientSecret)
 	s.mask.addSecret(s.ClientID)
@@ -87,16 +87,16 @@ func (s *exampleRecorder) record(id, title, path, body string) apiResponse {
 	got := by.call(op.method, path, sent)
 	s.mask.learnBody(got.body)
 	if op.uploadType != "" {
-		body = "" // a file is told of by its type
+		body = "" // an uploaded file is shown by its type
 	}
 	response := op.responses[strconv.Itoa(got.status)]
 	if e.Status = got.status; response == nil {
-		s.t.Fatalf("%s: status %d, which the description does not tell of: %s", got.request, got.status, got.body)
+		s.t.Fatalf("%s: status %d, which the description does not have: %s", got.request, got.status, got.body)
 	}
-	if got.status < 300 { // else the request may be what is wrong
+	if got.status < 300 { // otherwise the request may be invalid
 		s.checkSchema(id+" is sent", op.body, []byte(body))
 	}
-	s.checkSchema(id+" answers", schemaOf(response), got.body)
+	s.checkSchema(id+" returns", schemaOf(response), got.body)
 	e.Path, e.Body, e.Response = s.mask.maskText(path), s.maskJSON([]byte(body)), s.maskJSON(got.body)
 	s.examples[id] = append(s.examples[id], e)
 	return got
@@ -118,7 +118,7 @@ func (s *exampleRecorder) recordWebhook(webhook, title string, d delivery, reply
 	if !ok {
 		s.t.Fatalf("the description has no webhook %s", webhook)
 	}
-	s.checkSchema(webhook+" tells", schema, d.body)
+	s.checkSchema(webhook+" sends", schema, d.body)
 	s.mask.learnBody(d.body)
 	s.examples[webhook] = append(s.examples[webhook], example{Title: title, Method: "POST", Body: s.maskJSON(d.body), Status: d.responseStatus, Response: s.maskJSON([]byte(reply))})
 }
@@ -130,11 +130,11 @@ func (s *exampleRecorder) checkSchema(what string, schema any, text []byte) {
 		return
 	}
 	if schema == nil {
-		s.t.Errorf("%s a body that is not described: %s", what, text)
+		s.t.Errorf("%s a body without a schema: %s", what, text)
 		return
 	}
 	for _, complaint := range s.schemas.violations(schema, decodeJSON(s.t, text), "body") {
-		s.t.Errorf("%s what the description says otherwise: %s", what, complaint)
+		s.t.Errorf("%s a body that differs from its schema: %s", what, complaint)
 	}
 }
 
@@ -161,7 +161,7 @@ func (s *exampleRecorder) awaitEventAbout(event, about string) delivery {
 // awaitAllDelivered returns when all events are recorded as delivered.
 func (s *exampleRecorder) awaitAllDelivered() {
 	s.t.Helper()
-	eventually(s.t, "the end of all deliveries", func() bool {
+	eventually(s.t, "the delivery of all events", func() bool {
 		return len(s.get("/webhook-deliveries?status=PENDING").wantStatus(200).list("data")) == 0
 	})
 }

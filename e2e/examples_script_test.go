@@ -13,9 +13,9 @@ func (s *exampleRecorder) recordAll() {
 	ana := s.recordCustomers()
 	accounts := s.recordAccounts(ana)
 	s.recordLog(ana)
-	for _, chapter := range []func(ana string, a externalAccounts){s.recordBalances, s.recordQuotes, s.recordJITPayment, s.recordUMAPayment, s.recordIncoming, s.recordTransactions, s.recordLedger, s.recordReconciliation, s.recordDeliveries, s.recordTokens, s.recordPeriods} {
+	for _, section := range []func(ana string, a externalAccounts){s.recordBalances, s.recordQuotes, s.recordJITPayment, s.recordUMAPayment, s.recordIncoming, s.recordTransactions, s.recordLedger, s.recordReconciliation, s.recordDeliveries, s.recordTokens, s.recordPeriods} {
 		s.mask.beginSection()
-		chapter(ana, accounts)
+		section(ana, accounts)
 	}
 }
 
@@ -137,9 +137,9 @@ func (s *exampleRecorder) recordQuotes(ana string, a externalAccounts) {
 	s.record("getQuoteById", "", "/quotes/"+rent.text("id"), "").wantStatus(200)
 	s.record("executeQuote", "From a balance", "/quotes/"+rent.text("id")+"/execute", "").wantStatus(200)
 	for _, event := range []string{"PENDING", "PROCESSING", "COMPLETED"} {
-		told := s.awaitEventAbout("OUTGOING_PAYMENT."+event, rent.text("transactionId"))
+		webhook := s.awaitEventAbout("OUTGOING_PAYMENT."+event, rent.text("transactionId"))
 		if event != "PENDING" {
-			s.recordWebhook("outgoingPayment", "OUTGOING_PAYMENT."+event, told, "")
+			s.recordWebhook("outgoingPayment", "OUTGOING_PAYMENT."+event, webhook, "")
 		}
 	}
 	s.record("createQuote", "Amount out of range", "/quotes", `{
@@ -200,7 +200,7 @@ func (s *exampleRecorder) recordIncoming(ana string, _ externalAccounts) {
 	const pays = `{
 		"senderUmaAddress": "$bo.berg@bank.example", "receiverUmaAddress": "$ana@uma.example.com",
 		"receivingCurrencyCode": "USD", "receivingCurrencyAmount": 1250}`
-	asked := func(title string, status int, reply string) string {
+	receive := func(title string, status int, reply string) string {
 		s.receiver.setApprovalResponse(status, reply)
 		id := s.callUnrecorded("POST", "/sandbox/uma/receive", pays).wantStatus(200).text("id")
 		if title != "" {
@@ -209,7 +209,7 @@ func (s *exampleRecorder) recordIncoming(ana string, _ externalAccounts) {
 		return id
 	}
 	const facts = `{"receiverCustomerInfo": {"FULL_NAME": "Ana Silva"}}`
-	s.awaitEventAbout("INCOMING_PAYMENT.COMPLETED", asked("INCOMING_PAYMENT.PENDING, approved at once", 200, facts))
+	s.awaitEventAbout("INCOMING_PAYMENT.COMPLETED", receive("INCOMING_PAYMENT.PENDING, approved at once", 200, facts))
 
 	s.receiver.setApprovalResponse(202, "")
 	later := s.record("sandboxReceive", "", "/sandbox/uma/receive", pays).wantStatus(200).text("id")
@@ -217,10 +217,10 @@ func (s *exampleRecorder) recordIncoming(ana string, _ externalAccounts) {
 	s.record("approvePendingPayment", "", "/transactions/"+later+"/approve", facts).wantStatus(200)
 	s.awaitEventAbout("INCOMING_PAYMENT.COMPLETED", later)
 
-	refused := asked("", 202, "")
-	s.awaitEventAbout("INCOMING_PAYMENT.PENDING", refused)
-	s.record("rejectPendingPayment", "", "/transactions/"+refused+"/reject", `{"reason": "The account is closed."}`).wantStatus(200)
-	s.recordWebhook("incomingPayment", "INCOMING_PAYMENT.FAILED", s.awaitEventAbout("INCOMING_PAYMENT.FAILED", refused), "")
+	rejected := receive("", 202, "")
+	s.awaitEventAbout("INCOMING_PAYMENT.PENDING", rejected)
+	s.record("rejectPendingPayment", "", "/transactions/"+rejected+"/reject", `{"reason": "The account is closed."}`).wantStatus(200)
+	s.recordWebhook("incomingPayment", "INCOMING_PAYMENT.FAILED", s.awaitEventAbout("INCOMING_PAYMENT.FAILED", rejected), "")
 }
 
 // recordTransactions lists transactions.
@@ -276,10 +276,10 @@ func (s *exampleRecorder) recordDeliveries(string, externalAccounts) {
 }
 
 func (s *exampleRecorder) recordTokens(string, externalAccounts) {
-	made := s.record("createToken", "", "/tokens", `{"name": "Back office", "permissions": ["VIEW", "TRANSACT"]}`).wantStatus(201).text("id")
-	s.record("getTokenById", "", "/tokens/"+made, "").wantStatus(200)
+	tokenID := s.record("createToken", "", "/tokens", `{"name": "Back office", "permissions": ["VIEW", "TRANSACT"]}`).wantStatus(201).text("id")
+	s.record("getTokenById", "", "/tokens/"+tokenID, "").wantStatus(200)
 	s.record("listTokens", "", "/tokens?limit=2", "").wantStatus(200)
-	s.record("deleteTokenById", "", "/tokens/"+made, "").wantStatus(204)
+	s.record("deleteTokenById", "", "/tokens/"+tokenID, "").wantStatus(204)
 }
 
 // recordPeriods closes last month, with an adjustment.
@@ -295,7 +295,7 @@ func (s *exampleRecorder) recordPeriods(string, externalAccounts) {
 		"entries": [{"debit": "expense/rails", "credit": "rails/WIRE", "currency": "USD", "amount": 2500}],
 		"note": "The bank charged the wire of the 3rd twice."}`).wantStatus(201)
 	// The close records the newest checkpoint, so it must cover all postings so far.
-	eventually(s.t, "a head over all postings", func() bool {
+	eventually(s.t, "a checkpoint of all postings", func() bool {
 		log := s.get("/ledger/log").wantStatus(200)
 		return log.int("sealed") == log.int("postings") && log.int("checkpoint.size") == log.int("postings")
 	})

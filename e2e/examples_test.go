@@ -37,7 +37,7 @@ import (
 // add a mask for it.
 const examplesFolder = "../adapters/http/api/examples"
 
-var update = flag.Bool("update", false, "write what the service answers into "+examplesFolder)
+var update = flag.Bool("update", false, "write what the service returns to "+examplesFolder)
 
 func TestExamples_MatchResponses(t *testing.T) {
 	t.Parallel()
@@ -52,12 +52,12 @@ func TestExamples_MatchResponses(t *testing.T) {
 		slices.SortStableFunc(examples, func(a, b example) int { return cmp.Compare(a.Status/100, b.Status/100) })
 		texts[id] = encodeExamples(t, examples)
 		if leak := s.mask.findLeak(texts[id]); leak != "" {
-			t.Errorf("the examples of %s show %q, which no one else may see or which changes from run to run", id, leak)
+			t.Errorf("the examples of %s contain %q, which is secret or differs between runs", id, leak)
 		}
 	}
 	for _, id := range s.describedIDs() {
 		if texts[id] == nil {
-			t.Errorf("nothing shows %s: add it to the story in examples_story_test.go", id)
+			t.Errorf("%s has no example: add it to the script in examples_script_test.go", id)
 		}
 	}
 	if t.Failed() {
@@ -75,12 +75,12 @@ func TestExamples_MatchResponses(t *testing.T) {
 	}
 	for _, id := range slices.Sorted(maps.Keys(texts)) {
 		if diff := firstDifference(recorded[id], texts[id]); diff != "" {
-			t.Errorf("%s is not what was recorded:\n%s", id, diff)
+			t.Errorf("%s differs from the recorded example:\n%s", id, diff)
 		}
 	}
 	for id := range recorded {
 		if texts[id] == nil {
-			t.Errorf("examples of %s are recorded, and the story does not show it", id)
+			t.Errorf("%s has recorded examples, but is not in the script", id)
 		}
 	}
 	if t.Failed() {
@@ -165,8 +165,8 @@ type operation struct {
 	pattern          *regexp.Regexp
 	body             any            // the schema
 	responses        map[string]any // by status
-	respondsWithFile bool           // it answers something else than JSON
-	uploadType       string         // it takes a file of this type
+	respondsWithFile bool           // it returns something other than JSON
+	uploadType       string         // it accepts a file of this type
 }
 
 var pathParameter = regexp.MustCompile(`\\\{[^}]*\\\}`)

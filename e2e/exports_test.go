@@ -33,16 +33,16 @@ func TestExport_SnapshotWhilePaymentsContinue(t *testing.T) {
 	dir := t.TempDir()
 	env := []string{"DATABASE_URL=" + h.databaseURL}
 	for round := range 5 {
-		sheet := string(h.get("/ledger/export?format=csv").wantStatus(200).body)
+		export := string(h.get("/ledger/export?format=csv").wantStatus(200).body)
 
-		moment, last, entries := parseCSVExport(t, sheet)
+		moment, last, entries := parseCSVExport(t, export)
 		if there := h.queryInt("SELECT count(*) FROM ledger_entries WHERE platform_id = $1 AND seq <= $2", uuidOf(h.platformID), last); there != entries {
-			t.Errorf("%d entries up to posting %d, and there are %d", entries, last, there)
+			t.Errorf("%d entries up to posting %d, want %d", entries, last, there)
 		}
 		path := filepath.Join(dir, fmt.Sprint(round))
 		mustRunCommand(t, env, "ledger", "export", "--format", "csv", "--output", path, "--as-of", moment)
-		if again := readFile(t, path); again != sheet {
-			t.Errorf("as of %s the command gives %d bytes, and the interface gave %d", moment, len(again), len(sheet))
+		if again := readFile(t, path); again != export {
+			t.Errorf("as of %s the command wrote %d bytes, and the interface %d", moment, len(again), len(export))
 		}
 	}
 	payers.Wait()
@@ -51,16 +51,16 @@ func TestExport_SnapshotWhilePaymentsContinue(t *testing.T) {
 
 // parseCSVExport returns the time of a CSV export, the number of its last posting, and how
 // many entries it has. Postings are numbered without a gap.
-func parseCSVExport(t *testing.T, sheet string) (moment string, last, entries int64) {
+func parseCSVExport(t *testing.T, export string) (moment string, last, entries int64) {
 	t.Helper()
-	rows, err := csv.NewReader(strings.NewReader(sheet)).ReadAll()
+	rows, err := csv.NewReader(strings.NewReader(export)).ReadAll()
 	if err != nil || len(rows) < 2 || rows[0][0] != "posting_number" || rows[0][len(rows[0])-1] != "as_of" {
-		t.Fatalf("not a sheet: %v\n%.500s", err, sheet)
+		t.Fatalf("not CSV: %v\n%.500s", err, export)
 	}
 	for _, row := range rows[1:] {
 		number, err := strconv.ParseInt(row[0], 10, 64)
 		if err != nil || number != last && number != last+1 {
-			t.Fatalf("after posting %d comes %s", last, row[0])
+			t.Fatalf("posting %d is followed by %s", last, row[0])
 		}
 		last = number
 	}

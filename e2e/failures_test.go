@@ -21,7 +21,7 @@ func TestPayment_WrongAmountIsRefunded(t *testing.T) {
 		h.checkLedgerBalances(h.platformID, accountBalances{})
 
 		h.payQuote(quote, 0).wantStatus(200).wantValues(map[string]any{"status": "FAILED"})
-		eventually(t, "the second payment's way back", func() bool { return len(h.ledgerBalances(h.platformID)) == 0 })
+		eventually(t, "the refund of the second payment", func() bool { return len(h.ledgerBalances(h.platformID)) == 0 })
 	}
 	if n := h.queryInt("SELECT count(*) FROM ledger_postings WHERE kind = 'converted'"); n != 0 {
 		t.Errorf("%d conversions of payments that failed", n)
@@ -70,7 +70,7 @@ func TestPayment_DuplicateIsRefunded(t *testing.T) {
 	h.payQuote(quote, 0).wantStatus(200).wantValues(map[string]any{"id": transaction, "status": "COMPLETED"})
 	h.payQuote(quote, 77).wantStatus(200).wantValues(map[string]any{"id": transaction, "status": "COMPLETED"})
 
-	eventually(t, "both further payments' way back", func() bool {
+	eventually(t, "the refunds of both later payments", func() bool {
 		return h.queryInt("SELECT count(*) FROM ledger_postings WHERE kind = 'refund_paid'") == 2
 	})
 	h.checkLedgerBalances(h.platformID, once)
@@ -96,10 +96,10 @@ func TestPayment_UnknownReferenceIsKeptUnmatched(t *testing.T) {
 	replayed := send(4321).wantError(404, "REFERENCE_NOT_FOUND")
 
 	if replayed.header.Get("Idempotent-Replayed") != "true" {
-		t.Error("the repeated request was not answered from memory")
+		t.Error("the repeated request was not replayed")
 	}
 	h.checkLedgerBalances(h.platformID, accountBalances{"funding/unmatched USD": 4321, "rails/RTP USD": -4321})
-	h.post("/sandbox/send", object{"reference": "NOBODYKNOWS2", "currencyCode": "USD"}).wantError(404, "REFERENCE_NOT_FOUND")
+	h.post("/sandbox/send", object{"reference": "NOSUCHREF2", "currencyCode": "USD"}).wantError(404, "REFERENCE_NOT_FOUND")
 	h.post("/sandbox/send", object{"quoteId": "Quote:00000000-0000-7000-8000-000000000000", "currencyCode": "USD"}).wantError(404, "QUOTE_NOT_FOUND")
 	h.checkLedgerBalances(h.platformID, accountBalances{"funding/unmatched USD": 4321, "rails/RTP USD": -4321})
 }

@@ -43,11 +43,11 @@ func newFlow(quote apiResponse, w flowAccounts) flow {
 	f := flow{flowAccounts: w, fromCurrency: quote.text("sendingCurrency.code"), toCurrency: quote.text("receivingCurrency.code"),
 		sent: quote.int("totalSendingAmount"), fees: quote.int("feesIncluded"), received: quote.int("totalReceivingAmount")}
 	needed := new(big.Rat).Quo(new(big.Rat).SetInt64(f.received), quote.rat("exchangeRate"))
-	least, rest := new(big.Int).QuoRem(needed.Num(), needed.Denom(), new(big.Int))
+	minimum, rest := new(big.Int).QuoRem(needed.Num(), needed.Denom(), new(big.Int))
 	if rest.Sign() > 0 {
-		least.Add(least, big.NewInt(1))
+		minimum.Add(minimum, big.NewInt(1))
 	}
-	f.rounding = f.sent - f.fees - least.Int64()
+	f.rounding = f.sent - f.fees - minimum.Int64()
 	return f
 }
 

@@ -31,7 +31,7 @@ func TestIdempotency_RepeatReplaysResponse(t *testing.T) {
 	other := h.post("/tokens", object{"name": "x", "permissions": []string{"TRANSACT"}}).wantStatus(201)
 	second := newClient(t, h.BaseURL, other.text("clientId"), other.text("clientSecret")).withHeader("Idempotency-Key", keyed.Header.Get("Idempotency-Key")).post("/quotes", body).wantStatus(201)
 	if second.text("id") == first.text("id") {
-		t.Error("another token's key gave the same quote")
+		t.Error("the key of another token returned the same quote")
 	}
 	if n := h.queryInt("SELECT count(*) FROM quotes"); n != 2 {
 		t.Errorf("%d quotes, want 2", n)
@@ -61,7 +61,7 @@ func TestIdempotency_RepeatReplaysResponse(t *testing.T) {
 	token := object{"name": "y", "permissions": []string{"VIEW"}}
 	one, two := keyed.post("/tokens", token).wantStatus(201), keyed.post("/tokens", token).wantStatus(201)
 	if one.text("id") != two.text("id") || two.text("clientSecret") != "" || two.header.Get("Idempotent-Replayed") != "true" {
-		t.Errorf("a token made twice with one key: %s", two.body)
+		t.Errorf("a token created twice with one key: %s", two.body)
 	}
 
 	for _, bad := range []string{"", "ä", string(bytes.Repeat([]byte("k"), 256))} {
@@ -81,7 +81,7 @@ func checkReplayed(t *testing.T, first, again apiResponse) {
 		t.Errorf("%s: Idempotent-Replayed %q, then %q", first.request, first.header.Get("Idempotent-Replayed"), again.header.Get("Idempotent-Replayed"))
 	}
 	if first.status != again.status || !bytes.Equal(first.body, again.body) {
-		t.Errorf("%s: another answer:\n%d %s\n%d %s", first.request, first.status, first.body, again.status, again.body)
+		t.Errorf("%s: another response:\n%d %s\n%d %s", first.request, first.status, first.body, again.status, again.body)
 	}
 }
 
@@ -97,24 +97,24 @@ func TestIdempotency_ConcurrentServersMakeOneChange(t *testing.T) {
 		payment := object{"reference": paymentReference(quote), "currencyCode": "USD"}
 		key := fmt.Sprintf("race-%d", round)
 		var group sync.WaitGroup
-		answers := make([]apiResponse, 6)
+		responses := make([]apiResponse, 6)
 		start := make(chan struct{})
-		for i := range answers {
+		for i := range responses {
 			group.Go(func() {
 				<-start
-				answers[i], _ = h.withServer(servers[i%2]).withHeader("Idempotency-Key", key).do(t.Context(), http.MethodPost, "/sandbox/send", payment)
+				responses[i], _ = h.withServer(servers[i%2]).withHeader("Idempotency-Key", key).do(t.Context(), http.MethodPost, "/sandbox/send", payment)
 			})
 		}
 		close(start)
 		group.Wait()
 
 		fresh, text := 0, ""
-		for _, got := range answers {
+		for _, got := range responses {
 			switch {
 			case got.status == http.StatusConflict && got.text("code") == "IDEMPOTENCY_KEY_IN_USE":
 				continue
 			case got.status != http.StatusOK:
-				t.Errorf("answer %d %s", got.status, got.body)
+				t.Errorf("response %d %s", got.status, got.body)
 			case got.header.Get("Idempotent-Replayed") == "":
 				fresh++
 			}
@@ -122,11 +122,11 @@ func TestIdempotency_ConcurrentServersMakeOneChange(t *testing.T) {
 				text = string(got.body)
 			}
 			if string(got.body) != text {
-				t.Errorf("two answers to one request:\n%s\n%s", text, got.body)
+				t.Errorf("two responses to one request:\n%s\n%s", text, got.body)
 			}
 		}
 		if fresh > 1 || text == "" {
-			t.Errorf("%d answers of %d are not from memory", fresh, len(answers))
+			t.Errorf("%d of %d responses were not replayed", fresh, len(responses))
 		}
 		hooks.awaitOutgoingEvent(quote.text("transactionId"), "COMPLETED")
 		if n := h.queryInt("SELECT count(*) FROM receipts WHERE reference = $1", paymentReference(quote)); n != 1 {

@@ -62,24 +62,24 @@ func TestIncomingPayment_PlatformApproval(t *testing.T) {
 		{"forgotten", 202, "", nil, "FAILED", "PAYMENT_APPROVAL_TIMED_OUT"},
 	} {
 		hooks.setApprovalResponse(test.status, test.reply)
-		made := h.post("/sandbox/uma/receive", umaPaymentBody(ana)).wantStatus(200)
-		id := made.text("id")
-		made.wantValues(map[string]any{"status": "PENDING", "type": "INCOMING", "customerId": ana, "source.umaAddress": "$bo.berg@bank.example",
+		payment := h.post("/sandbox/uma/receive", umaPaymentBody(ana)).wantStatus(200)
+		id := payment.text("id")
+		payment.wantValues(map[string]any{"status": "PENDING", "type": "INCOMING", "customerId": ana, "source.umaAddress": "$bo.berg@bank.example",
 			"senderUmaAddress": "$bo.berg@bank.example", "receiverUmaAddress": "$ana@uma.example.com", "counterpartyInformation.FULL_NAME": "Bo Berg"})
 
-		asked := hooks.awaitIncomingEvent(id, "PENDING")
+		request := hooks.awaitIncomingEvent(id, "PENDING")
 		if test.decide != nil {
 			test.decide(id)
 		}
-		told := hooks.awaitIncomingEvent(id, test.event)
+		event := hooks.awaitIncomingEvent(id, test.event)
 
-		asked.wantValues(map[string]any{"type": "INCOMING_PAYMENT", "transaction.status": "PENDING", "transaction.counterpartyInformation.FULL_NAME": "Bo Berg"})
-		if n := len(hooks.attempts(asked.id)); n != 1 {
-			t.Errorf("%s: asked %d times", test.what, n)
+		request.wantValues(map[string]any{"type": "INCOMING_PAYMENT", "transaction.status": "PENDING", "transaction.counterpartyInformation.FULL_NAME": "Bo Berg"})
+		if n := len(hooks.attempts(request.id)); n != 1 {
+			t.Errorf("%s: %d approval requests", test.what, n)
 		}
-		told.wantValues(map[string]any{"type": "INCOMING_PAYMENT", "transaction.status": test.event})
+		event.wantValues(map[string]any{"type": "INCOMING_PAYMENT", "transaction.status": test.event})
 		if test.reason != "" {
-			told.wantValues(map[string]any{"transaction.failureReason": test.reason})
+			event.wantValues(map[string]any{"transaction.failureReason": test.reason})
 		} else {
 			credited += 12_50
 		}
@@ -87,8 +87,8 @@ func TestIncomingPayment_PlatformApproval(t *testing.T) {
 			t.Errorf("%s: the balance is %d, want %d", test.what, got, credited)
 		}
 		// The approval request is stored once its response has been processed.
-		eventually(t, "the delivery is kept", func() bool { return h.get("/webhook-deliveries/"+asked.id).status == 200 })
-		delivery := h.get("/webhook-deliveries/" + asked.id).wantStatus(200)
+		eventually(t, "the delivery is stored", func() bool { return h.get("/webhook-deliveries/"+request.id).status == 200 })
+		delivery := h.get("/webhook-deliveries/" + request.id).wantStatus(200)
 		delivery.wantValues(map[string]any{"event": "INCOMING_PAYMENT.PENDING", "transactionId": id, "attempts.0.statusCode": float64(test.status)})
 		if len(delivery.list("attempts")) != 1 {
 			t.Errorf("%s: %s", test.what, delivery.body)
@@ -117,10 +117,10 @@ func TestIncomingPayment_DepositAndPull(t *testing.T) {
 	pulled := h.post("/transfer-in", transfer).wantStatus(201)
 	pulled.wantValues(map[string]any{"status": "PENDING", "type": "INCOMING", "receivedAmount.amount": 25_00.0})
 	if at := pulled.value("settledAt"); at != nil {
-		t.Errorf("settled at %v before it came", at)
+		t.Errorf("settled at %v before it was received", at)
 	}
-	told := hooks.awaitIncomingEvent(pulled.text("id"), "COMPLETED")
-	told.wantValues(map[string]any{"transaction.status": "COMPLETED"})
+	event := hooks.awaitIncomingEvent(pulled.text("id"), "COMPLETED")
+	event.wantValues(map[string]any{"transaction.status": "COMPLETED"})
 	hooks.awaitDelivery("the balance", func(d delivery) bool {
 		return d.event == "INTERNAL_ACCOUNT.BALANCE_UPDATED" && d.text("internalAccount.id") == account && d.int("internalAccount.balance.amount") == 75_00
 	})
@@ -189,8 +189,8 @@ func TestUMAPayment_BetweenCustomers(t *testing.T) {
 	account := h.get("/customers/internal-accounts?currency=USD&customerId=" + ana).text("data.0.id")
 	h.post("/sandbox/internal-accounts/"+account+"/fund", object{"amount": 100_00}).wantStatus(200)
 	pay := func(currency string) apiResponse {
-		told := h.get("/receiver/uma/%24bo@uma.example.com?customerId=" + ana).wantStatus(200)
-		return h.post("/quotes", object{"source": object{"sourceType": "ACCOUNT", "accountId": account}, "lookupId": told.text("lookupId"),
+		event := h.get("/receiver/uma/%24bo@uma.example.com?customerId=" + ana).wantStatus(200)
+		return h.post("/quotes", object{"source": object{"sourceType": "ACCOUNT", "accountId": account}, "lookupId": event.text("lookupId"),
 			"destination":        object{"destinationType": "UMA_ADDRESS", "umaAddress": "$bo@uma.example.com", "currency": currency},
 			"lockedCurrencySide": "SENDING", "lockedCurrencyAmount": 20_00, "immediatelyExecute": true}).wantStatus(201)
 	}

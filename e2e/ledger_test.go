@@ -72,25 +72,25 @@ func TestLedgerReports_MatchPostings(t *testing.T) {
 	h.get("/ledger/fx-position?reportingCurrency=EUR").wantStatus(200).wantValues(map[string]any{
 		"lines.0.currency": "BTC", "lines.0.position": -received, "lines.1.currency": "USD", "lines.1.position": 10050 - fees, "reportingCurrency": "EUR"})
 
-	story := h.get("/transactions/" + transaction + "/timeline").wantStatus(200)
-	var told []string
-	for i := range story.list("data") {
-		told = append(told, story.text(fmt.Sprintf("data.%d.type", i)))
+	timeline := h.get("/transactions/" + transaction + "/timeline").wantStatus(200)
+	var events []string
+	for i := range timeline.list("data") {
+		events = append(events, timeline.text(fmt.Sprintf("data.%d.type", i)))
 	}
 	for what, n := range map[string]int{"REQUESTED": 1, "QUOTED": 1, "POSTED": 3, "EVENT": 3, "RAIL_REPLIED": 1, "WEBHOOK_ATTEMPT": 3} {
-		if got := strings.Count(strings.Join(told, " "), what); got != n {
-			t.Errorf("%s is told %d times, want %d: %v", what, got, n, told)
+		if got := strings.Count(strings.Join(events, " "), what); got != n {
+			t.Errorf("%s is listed %d times, want %d: %v", what, got, n, events)
 		}
 	}
 	// Postings of one commit are listed in the order of cause and effect.
 	var order []string
-	for _, what := range told {
+	for _, what := range events {
 		if what != "WEBHOOK_ATTEMPT" {
 			order = append(order, what)
 		}
 	}
 	if got, want := strings.Join(order, " "), "REQUESTED QUOTED EVENT POSTED POSTED EVENT RAIL_REPLIED POSTED EVENT"; got != want {
-		t.Errorf("told\n%s\nwant\n%s", got, want)
+		t.Errorf("got\n%s\nwant\n%s", got, want)
 	}
 }
 
@@ -127,8 +127,8 @@ func TestLedgerReports_RejectInvalidRequests(t *testing.T) {
 		"/ledger/fx-position?reportingCurrency=XXX":                          "400 INVALID_CURRENCY",
 	} {
 		got := h.get(path)
-		if told := fmt.Sprintf("%d %s", got.status, got.text("code")); told != code {
-			t.Errorf("%s: %s, want %s", path, told, code)
+		if events := fmt.Sprintf("%d %s", got.status, got.text("code")); events != code {
+			t.Errorf("%s: %s, want %s", path, events, code)
 		}
 	}
 
@@ -138,8 +138,8 @@ func TestLedgerReports_RejectInvalidRequests(t *testing.T) {
 	if got := other.get("/ledger/postings").wantStatus(200).list("data"); len(got) > 0 {
 		t.Errorf("another platform reads %d postings", len(got))
 	}
-	made := h.post("/tokens", object{"name": "Auditor", "permissions": []string{"VIEW"}}).wantStatus(201)
-	auditor := newClient(t, h.BaseURL, made.text("clientId"), made.text("clientSecret"))
+	token := h.post("/tokens", object{"name": "Auditor", "permissions": []string{"VIEW"}}).wantStatus(201)
+	auditor := newClient(t, h.BaseURL, token.text("clientId"), token.text("clientSecret"))
 	auditor.get("/ledger/trial-balance").wantStatus(200)
 	receipt := "Receipt:0199e3a4-7c5e-7d21-9f0b-3c1d2e4f5a6b"
 	auditor.post("/ledger/unmatched/"+receipt+"/assign", object{"to": "PAYER", "note": "x"}).wantError(403, "FORBIDDEN")
@@ -177,7 +177,7 @@ func TestUnmatchedFunds_Assignment(t *testing.T) {
 	if got := h.usdBalance(quote.text("source.customerId")); got != 700 {
 		t.Errorf("the account holds %d", got)
 	}
-	h.post("/ledger/unmatched/"+arrive(900)+"/assign", object{"to": "PAYER", "note": "nobody knows them"}).wantStatus(200).wantValues(map[string]any{"assignment.to": "PAYER"})
+	h.post("/ledger/unmatched/"+arrive(900)+"/assign", object{"to": "PAYER", "note": "unknown payer"}).wantStatus(200).wantValues(map[string]any{"assignment.to": "PAYER"})
 	eventually(t, "the money's way back", func() bool {
 		return h.queryInt("SELECT count(*) FROM ledger_postings WHERE kind = 'refund_paid'") == 1
 	})

@@ -32,7 +32,7 @@ func TestListTransactions_Filters(t *testing.T) {
 		}
 		return ids
 	}
-	made := func(q apiResponse) string { return url.QueryEscape(q.text("createdAt")) }
+	created := func(q apiResponse) string { return url.QueryEscape(q.text("createdAt")) }
 	before := url.QueryEscape(formatTimestamp(paid.time("createdAt").Add(-time.Hour)))
 
 	for query, want := range map[string][]string{
@@ -55,7 +55,7 @@ func TestListTransactions_Filters(t *testing.T) {
 		"type=INCOMING":                         id(),
 		"reference=" + paymentReference(open):   id(open),
 		"reference=NOBODYKNOWS1":                id(),
-		"startDate=" + made(paid) + "&endDate=" + made(wrong):                  id(wrong, other, open, paid),
+		"startDate=" + created(paid) + "&endDate=" + created(wrong):            id(wrong, other, open, paid),
 		"startDate=" + before + "&endDate=" + before:                           id(),
 		"customerId=" + ana + "&status=PENDING":                                id(other, open),
 		"customerId=" + ana + "&status=PENDING&accountIdentifier=" + anaWallet: id(open),
@@ -71,7 +71,7 @@ func TestListTransactions_Filters(t *testing.T) {
 	}
 	// A timestamp as the interface writes it finds what was created then.
 	for _, q := range []apiResponse{paid, open, other, wrong} {
-		ids := itemIDs(h.get("/transactions?startDate=" + made(q) + "&endDate=" + made(q)).wantStatus(200))
+		ids := itemIDs(h.get("/transactions?startDate=" + created(q) + "&endDate=" + created(q)).wantStatus(200))
 		if !slices.Contains(ids, q.text("transactionId")) {
 			t.Errorf("from %s to the same moment: %v, without %s", q.text("createdAt"), ids, q.text("transactionId"))
 		}
@@ -88,17 +88,17 @@ func TestList_PagesReturnEachItemOnce(t *testing.T) {
 	h := newTestEnv(t)
 	customer := h.createCustomer()
 	wallet := h.createWallet(customer, "")
-	var made []string
+	var created []string
 	add := func() {
-		made = append(made, h.post("/quotes", kit.RampQuoteBody(customer, wallet, "SENDING", 5000)).wantStatus(201).text("transactionId"))
+		created = append(created, h.post("/quotes", kit.RampQuoteBody(customer, wallet, "SENDING", 5000)).wantStatus(201).text("transactionId"))
 	}
 	for range 7 {
 		add()
 	}
-	backwards := func() []string { all := slices.Clone(made); slices.Reverse(all); return all }
+	backwards := func() []string { all := slices.Clone(created); slices.Reverse(all); return all }
 
 	for _, size := range []int{1, 2, 3, 7, 20} {
-		for order, want := range map[string][]string{"asc": made, "desc": backwards()} {
+		for order, want := range map[string][]string{"asc": created, "desc": backwards()} {
 			if got := h.listPages(fmt.Sprintf("/transactions?customerId=%s&sortOrder=%s&limit=%d", customer, order, size), nil); !slices.Equal(got, want) {
 				t.Errorf("%s by %d: %v, want %v", order, size, got, want)
 			}

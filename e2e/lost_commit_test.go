@@ -56,7 +56,7 @@ func TestCommit_LostConnectionDoesNotDuplicatePayment(t *testing.T) {
 						t.Fatalf("POST %s: no commit was cut: %d %s %v", path, first.status, first.body, err)
 					}
 					if err == nil && first.status < 500 && first.status >= 300 {
-						t.Errorf("POST %s: an answer for good: %d %s", path, first.status, first.body)
+						t.Errorf("POST %s: a final response: %d %s", path, first.status, first.body)
 					}
 					again := keyed.post(path, body)
 
@@ -64,7 +64,7 @@ func TestCommit_LostConnectionDoesNotDuplicatePayment(t *testing.T) {
 						t.Fatalf("POST %s again: %d %s", path, again.status, again.body)
 					}
 					if err == nil && first.status < 300 && !bytes.Equal(first.body, again.body) {
-						t.Errorf("POST %s: two answers:\n%s\n%s", path, first.body, again.body)
+						t.Errorf("POST %s: two responses:\n%s\n%s", path, first.body, again.body)
 					}
 					if path == "/quotes" {
 						quote = again

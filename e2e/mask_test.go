@@ -14,13 +14,13 @@ func TestMask_ReplacesChangingValues(t *testing.T) {
 	m := newMask()
 	m.beginStep()
 	cursor := base64.RawURLEncoding.EncodeToString([]byte(`{"id":"Quote:11111111-2222-7333-8444-555555555555"}`))
-	answer := `{"id": "Quote:11111111-2222-7333-8444-555555555555", "b": 1.50, "a": "<&>", "data": [1, 2, 3],
+	response := `{"id": "Quote:11111111-2222-7333-8444-555555555555", "b": 1.50, "a": "<&>", "data": [1, 2, 3],
 		"note": "Put exactly 4T9K2M7PXQ3A into the memo.", "accountOrWalletInfo": {"reference": "4T9K2M7PXQ3A", "address": "0x1ecdeaa68d2674ccf237290fca2d41101c55257a"},
 		"refund": {"reference": "4T9K2M7PXQ3A-REFUND"}, "accountInfo": {"address": "spark1mine"}, "reference": "order 66",
 		"clientSecret": "fff244c81bee944e", "nextCursor": "` + cursor + `", "durationMs": 17, "other": "Quote:99999999-2222-7333-8444-555555555555"}`
 
-	m.learnBody([]byte(answer))
-	masked, err := m.maskJSON([]byte(answer))
+	m.learnBody([]byte(response))
+	masked, err := m.maskJSON([]byte(response))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -38,13 +38,13 @@ func TestMask_ReplacesChangingValues(t *testing.T) {
 		}
 	}
 	if !strings.HasSuffix(first, "-000000000001") || !strings.HasPrefix(first, "Quote:"+maskedIDPrefix) || !referencePattern.MatchString(code) {
-		t.Errorf("%s and %s do not look like what they stand for", first, code)
+		t.Errorf("%s and %s do not have the form of the originals", first, code)
 	}
 	if leak := m.findLeak(masked); leak != "" {
 		t.Errorf("%s is left", leak)
 	}
 	if m.maskText(got) != got {
-		t.Error("what is masked is masked again")
+		t.Error("a masked value is masked again")
 	}
 	if again := newMask(); again.maskText("Quote:77777777-2222-7333-8444-555555555555") != first {
 		t.Error("another run has other ids")
@@ -98,7 +98,7 @@ func TestMask_Timestamps(t *testing.T) {
 		formatTimestamp(time.Now()):               "2026-01-15T09:40:00.000Z",
 	} {
 		if got := m.maskText(moment); got != want {
-			t.Errorf("%s is told as %s, want %s", moment, got, want)
+			t.Errorf("%s is shown as %s, want %s", moment, got, want)
 		}
 	}
 	if created != "2026-01-15T09:30:07.413Z" || expires != "2026-01-15T09:35:07.413Z" {

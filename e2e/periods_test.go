@@ -74,11 +74,11 @@ func TestPeriod_PaymentDuringSoftClosePostsToNextMonth(t *testing.T) {
 	hooks.awaitOutgoingEvent(paid.text("transactionId"), "COMPLETED")
 
 	const where = "FROM ledger_postings WHERE transaction_id = $1 AND effective_at = $2 AND memo LIKE $3"
-	moved := fmt.Sprintf("%% (for %s-%%)", now.Format("2006-01"))
-	if n := h.queryInt("SELECT count(*) "+where, uuidOf(paid.text("transactionId")), next, moved); n != 3 {
-		t.Errorf("%d postings of the payment are moved, want 3", n)
+	redatedMemo := fmt.Sprintf("%% (for %s-%%)", now.Format("2006-01"))
+	if n := h.queryInt("SELECT count(*) "+where, uuidOf(paid.text("transactionId")), next, redatedMemo); n != 3 {
+		t.Errorf("%d postings of the payment were posted to the next month, want 3", n)
 	}
-	if n := h.queryInt("SELECT count(*) FROM ledger_postings WHERE transaction_id = $1 AND effective_at < now() AND memo NOT LIKE $2", uuidOf(first.text("transactionId")), moved); n != 3 {
+	if n := h.queryInt("SELECT count(*) FROM ledger_postings WHERE transaction_id = $1 AND effective_at < now() AND memo NOT LIKE $2", uuidOf(first.text("transactionId")), redatedMemo); n != 3 {
 		t.Errorf("%d postings of the first payment are where they were, want 3", n)
 	}
 	h.exec("UPDATE ledger_clocks SET closed_before = '-infinity', soft_closed_before = '-infinity'")

@@ -25,14 +25,14 @@ func TestPricing_OperatorChangeReachesAllServers(t *testing.T) {
 	const pair = "/exchange-rates?sourceCurrency=USD&destinationCurrency=BTC&sendingAmount=10050"
 	before := h.createQuote("")
 	if fees := before.int("feesIncluded"); fees != 101 { // 0.50 and half a percent, rounded up
-		t.Fatalf("the built-in fee on 100.50 USD is %d", fees)
+		t.Fatalf("the default fee on 100.50 USD is %d", fees)
 	}
 
 	out := mustRunCommand(t, env, "corridors", "set", "USD", "BTC", "--platform", h.platformID,
 		"--fee-fixed", "10", "--fee-percent", "0.1%", "--max", "20000", "--lock", "2m", "--note", "Agreed in spring")
 
 	if !strings.Contains(out, "fee-percent") || !strings.Contains(out, "0.1%") {
-		t.Errorf("the command says\n%s", out)
+		t.Errorf("the output is\n%s", out)
 	}
 	for _, server := range servers {
 		here := h.withServer(server)
@@ -44,8 +44,8 @@ func TestPricing_OperatorChangeReachesAllServers(t *testing.T) {
 	if fees := after.int("feesIncluded"); fees != 21 {
 		t.Errorf("a quote costs %d, want 21", fees)
 	}
-	if held := after.time("expiresAt").Sub(after.time("createdAt")); held != 2*time.Minute {
-		t.Errorf("a rate is held for %s, want two minutes", held)
+	if lockTime := after.time("expiresAt").Sub(after.time("createdAt")); lockTime != 2*time.Minute {
+		t.Errorf("a rate is locked for %s, want two minutes", lockTime)
 	}
 	customer := h.createCustomer()
 	h.post("/quotes", kit.RampQuoteBody(customer, h.createWallet(customer, ""), "SENDING", 20_001)).wantError(400, "AMOUNT_OUT_OF_RANGE").
@@ -54,8 +54,8 @@ func TestPricing_OperatorChangeReachesAllServers(t *testing.T) {
 
 	mustRunCommand(t, env, "corridors", "reset", "USD", "BTC", "--platform", h.platformID)
 	eventuallyWithin(t, 15*time.Second, "the old terms", func() bool { return h.get(pair).wantStatus(200).int("data.0.fees.total") == 101 })
-	if told := mustRunCommand(t, env, "corridors", "history", "USD", "BTC"); strings.Count(told, "\n") != 9 || !strings.Contains(told, "Agreed in spring") {
-		t.Errorf("the history is not four changes there and back:\n%s", told)
+	if history := mustRunCommand(t, env, "corridors", "history", "USD", "BTC"); strings.Count(history, "\n") != 9 || !strings.Contains(history, "Agreed in spring") {
+		t.Errorf("the history does not have the four changes:\n%s", history)
 	}
 }
 
@@ -64,9 +64,9 @@ func TestPricing_PlatformLimits(t *testing.T) {
 	// The limits that a platform sets for a currency apply to its next quote, to the unit, and
 	// are in its rates; limits wider than the corridor's have no effect.
 	h := newTestEnv(t)
-	limits := func(least, most int64) {
+	limits := func(minAmount, maxAmount int64) {
 		t.Helper()
-		h.patch("/config", object{"supportedCurrencies": []object{{"currencyCode": "USD", "minAmount": least, "maxAmount": most,
+		h.patch("/config", object{"supportedCurrencies": []object{{"currencyCode": "USD", "minAmount": minAmount, "maxAmount": maxAmount,
 			"requiredCounterpartyFields": []object{}, "enabledTransactionTypes": []string{"OUTGOING", "INCOMING"}}}}).wantStatus(200)
 	}
 	customer := h.createCustomer()
@@ -133,7 +133,7 @@ func TestRates_ReferenceRatesFile(t *testing.T) {
 		refusing.post("/quotes", kit.RampQuoteBody(customer, wallet, "SENDING", 10_000)).wantStatus(201) // dollars to bitcoin need no reference
 	}
 	if old := h.withServer(startServer(t, h.databaseURL, "--rates", "ecb", "--rates-ecb", ratesFileAsOf(t, longAgo), "--rates-max-age", "720h")); old.post("/quotes", fromEuro).status != 201 {
-		t.Error("a greater age that is allowed makes no difference")
+		t.Error("a greater maximum age has no effect")
 	}
 }
 
@@ -144,7 +144,7 @@ func TestDiscoveries_Filters(t *testing.T) {
 	all := len(h.get("/discoveries").wantStatus(200).list("data"))
 	nigeria := h.get("/discoveries?country=NG&currency=NGN").wantStatus(200)
 	if n := len(nigeria.list("data")); n < 12 || all < 10*n {
-		t.Errorf("%d institutions in Nigeria and %d in all", n, all)
+		t.Errorf("%d institutions in Nigeria and %d in total", n, all)
 	}
 	for i := range nigeria.list("data") {
 		nigeria.wantValues(map[string]any{fmt.Sprintf("data.%d.country", i): "NG", fmt.Sprintf("data.%d.currency", i): "NGN"})
@@ -153,7 +153,7 @@ func TestDiscoveries_Filters(t *testing.T) {
 		}
 	}
 	if fields := h.get("/discoveries?country=CA&currency=XYZ").wantError(400, "INVALID_INPUT").errorFields(); len(fields) != 2 {
-		t.Errorf("refused for %v", fields)
+		t.Errorf("invalid fields %v", fields)
 	}
 }
 
@@ -166,7 +166,7 @@ func ratesFileAsOf(t *testing.T, day time.Time) string {
 	}
 	changed := strings.Replace(string(text), "2026-03-13", day.Format(time.DateOnly), 1)
 	if changed == string(text) {
-		t.Fatal("the recorded file is of another day")
+		t.Fatal("the recorded file has another date")
 	}
 	path := filepath.Join(t.TempDir(), "rates.xml")
 	if err := os.WriteFile(path, []byte(changed), 0o600); err != nil {

@@ -18,7 +18,7 @@ func TestCommand_Help(t *testing.T) {
 	out := mustRunCommand(t, nil, "--help")
 	for _, command := range []string{"dev", "serve", "migrate", "platform create", "corridors list", "corridors set", "corridors reset", "corridors history", "demo", "ledger check", "ledger balances", "ledger entries", "version", "causeway dev"} {
 		if !strings.Contains(out, command) {
-			t.Errorf("--help does not tell of %s:\n%s", command, out)
+			t.Errorf("--help does not list %s:\n%s", command, out)
 		}
 	}
 	for _, command := range [][]string{{"dev"}, {"serve"}, {"migrate"}, {"platform", "create"}, {"corridors", "set"}, {"corridors", "history"}, {"demo"}, {"ledger", "check"}, {"ledger", "balances"}, {"ledger", "entries"}, {"version"}} {
@@ -116,18 +116,18 @@ func TestServe_GracefulShutdown(t *testing.T) {
 	// exits well within ten seconds.
 	h := newTestEnv(t)
 	quote := h.createQuote("")
-	held, err := h.db.Begin()
+	blocker, err := h.db.Begin()
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer held.Rollback()
-	if _, err := held.Exec("SELECT FROM transactions WHERE id = $1 FOR UPDATE", uuidOf(quote.text("transactionId"))); err != nil {
+	defer blocker.Rollback()
+	if _, err := blocker.Exec("SELECT FROM transactions WHERE id = $1 FOR UPDATE", uuidOf(quote.text("transactionId"))); err != nil {
 		t.Fatal(err)
 	}
-	answered := make(chan apiResponse, 1)
+	responses := make(chan apiResponse, 1)
 	go func() {
 		got, _ := h.do(context.Background(), http.MethodPost, "/sandbox/send", object{"reference": paymentReference(quote), "currencyCode": "USD"})
-		answered <- got
+		responses <- got
 	}()
 	eventually(t, "the payment waits for the lock", func() bool {
 		return h.queryInt("SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'") > 0
@@ -137,7 +137,7 @@ func TestServe_GracefulShutdown(t *testing.T) {
 	h.server.Signal(syscall.SIGTERM)
 	h.server.endedByTest = true
 	// New requests are rejected, by a response or by a refused connection.
-	eventually(t, "readiness goes away", func() bool {
+	eventually(t, "readiness ends", func() bool {
 		response, err := http.Get(h.server.rootURL() + "/readyz")
 		if err != nil {
 			return true
@@ -146,16 +146,16 @@ func TestServe_GracefulShutdown(t *testing.T) {
 		return response.StatusCode == http.StatusServiceUnavailable
 	})
 	select {
-	case got := <-answered:
-		t.Fatalf("answered before the lock was let go: %d %s", got.status, got.body)
+	case got := <-responses:
+		t.Fatalf("a response before the lock was released: %d %s", got.status, got.body)
 	default:
 	}
-	if err := held.Rollback(); err != nil {
+	if err := blocker.Rollback(); err != nil {
 		t.Fatal(err)
 	}
 
-	if got := <-answered; got.status != http.StatusOK || got.text("status") != "PROCESSING" {
-		t.Errorf("the running request was answered %d %s", got.status, got.body)
+	if got := <-responses; got.status != http.StatusOK || got.text("status") != "PROCESSING" {
+		t.Errorf("the response to the running request was %d %s", got.status, got.body)
 	}
 	if status := h.server.awaitExit(); status != 0 {
 		t.Errorf("status %d", status)
@@ -206,7 +206,7 @@ func TestLedgerCommands_ShowPaymentAndDetectTampering(t *testing.T) {
 	env := []string{"DATABASE_URL=" + h.databaseURL}
 
 	if out := mustRunCommand(t, env, "ledger", "check"); strings.TrimSpace(out) == "" {
-		t.Error("ledger check does not say what it checked")
+		t.Error("ledger check does not print what it checked")
 	}
 	balances := mustRunCommand(t, env, "ledger", "balances")
 	for _, row := range []string{"rails/RTP", "income/fees", "fx/position", "chains/LAYER2", "100.50"} {
@@ -235,7 +235,7 @@ func TestLedgerCommands_ShowPaymentAndDetectTampering(t *testing.T) {
 	h.exec("UPDATE ledger_entries SET amount = amount + 1 WHERE (platform_id, seq, entry_no) = (SELECT platform_id, seq, entry_no FROM ledger_entries ORDER BY seq DESC, entry_no LIMIT 1)")
 	out, errOut, status := runCommand(t, env, "ledger", "check")
 	if status == 0 {
-		t.Errorf("tampering goes unnoticed:\n%s%s", out, errOut)
+		t.Errorf("tampering was not found:\n%s%s", out, errOut)
 	}
 	h.exec("UPDATE ledger_entries SET amount = amount - 1 WHERE (platform_id, seq, entry_no) = (SELECT platform_id, seq, entry_no FROM ledger_entries ORDER BY seq DESC, entry_no LIMIT 1)")
 	h.exec("ALTER TABLE ledger_entries ENABLE TRIGGER append_only")

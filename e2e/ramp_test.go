@@ -49,7 +49,7 @@ func TestRamp_FiatToBitcoin(t *testing.T) {
 				"receivingCurrency.code": "BTC", "receivingCurrency.decimals": 8,
 				"paymentInstructions.0.accountOrWalletInfo.accountType": "US_ACCOUNT"})
 			if lock := quote.time("expiresAt").Sub(quote.time("createdAt")); lock != 5*time.Minute {
-				t.Errorf("the rate is held for %s, want 5 minutes", lock)
+				t.Errorf("the rate is locked for %s, want 5 minutes", lock)
 			}
 			transaction := quote.text("transactionId")
 			hooks.checkEvents(transaction, "PENDING")
@@ -65,21 +65,21 @@ func TestRamp_FiatToBitcoin(t *testing.T) {
 				"id": transaction, "status": "PROCESSING", "type": "OUTGOING", "quoteId": quote.text("id")})
 
 			hooks.checkEvents(transaction, "PENDING", "PROCESSING", "COMPLETED")
-			told := hooks.awaitOutgoingEvent(transaction, "COMPLETED")
-			told.wantValues(map[string]any{"type": "OUTGOING_PAYMENT", "transaction.status": "COMPLETED", "transaction.quoteId": quote.text("id"),
+			webhook := hooks.awaitOutgoingEvent(transaction, "COMPLETED")
+			webhook.wantValues(map[string]any{"type": "OUTGOING_PAYMENT", "transaction.status": "COMPLETED", "transaction.quoteId": quote.text("id"),
 				"transaction.sentAmount.amount": quote.int("totalSendingAmount"), "transaction.sentAmount.currency.code": "USD",
 				"transaction.receivedAmount.amount": quote.int("totalReceivingAmount"), "transaction.receivedAmount.currency.code": "BTC",
 				"transaction.customerId": customer.text("id"), "transaction.description": "Savings plan",
 				"transaction.exchangeRate": quote.text("exchangeRate"), "transaction.fees": quote.int("feesIncluded"),
 				"transaction.paymentInstructions.0.accountOrWalletInfo.reference":     paymentReference(quote),
 				"transaction.paymentInstructions.0.accountOrWalletInfo.referenceCode": paymentReference(quote)})
-			if told.time("transaction.settledAt").Before(told.time("transaction.createdAt")) {
-				t.Errorf("settled before it was made: %s", told.body)
+			if webhook.time("transaction.settledAt").Before(webhook.time("transaction.createdAt")) {
+				t.Errorf("settled before it was created: %s", webhook.body)
 			}
 			found := p.get("/transactions/" + transaction).wantStatus(200)
 			for _, path := range []string{"id", "status", "settledAt", "createdAt", "updatedAt", "sentAmount.amount", "receivedAmount.amount", "exchangeRate"} {
-				if found.text(path) != told.text("transaction."+path) {
-					t.Errorf("%s: the GET says %q, the webhook %q", path, found.text(path), told.text("transaction."+path))
+				if found.text(path) != webhook.text("transaction."+path) {
+					t.Errorf("%s: %q in the response, %q in the webhook", path, found.text(path), webhook.text("transaction."+path))
 				}
 			}
 			p.get("/quotes/" + quote.text("id")).wantStatus(200).wantValues(map[string]any{"status": "COMPLETED", "transactionId": transaction,
@@ -101,11 +101,11 @@ func (h *testEnv) checkConversion(platform string, quote apiResponse, in, out st
 	from, to := quote.text("sendingCurrency.code"), quote.text("receivingCurrency.code")
 	got := h.ledgerBalances(platform)
 	// A rounding remainder belongs to the service; the sums are exact.
-	if kept := got["fx/position "+from] + got["income/rounding "+from]; kept != sent-fees {
-		h.t.Errorf("the position grew by %d %s, want %d", kept, from, sent-fees)
+	if gained := got["fx/position "+from] + got["income/rounding "+from]; gained != sent-fees {
+		h.t.Errorf("the position grew by %d %s, want %d", gained, from, sent-fees)
 	}
-	if gave := got["fx/position "+to] + got["income/rounding "+to]; gave != -received {
-		h.t.Errorf("the position changed by %d %s, want %d", gave, to, -received)
+	if change := got["fx/position "+to] + got["income/rounding "+to]; change != -received {
+		h.t.Errorf("the position changed by %d %s, want %d", change, to, -received)
 	}
 	for _, currency := range []string{from, to} {
 		delete(got, "fx/position "+currency)
@@ -121,12 +121,12 @@ func (h *testEnv) checkConversion(platform string, quote apiResponse, in, out st
 func checkPrice(t *testing.T, quote apiResponse, side string, amount int64) {
 	t.Helper()
 	sent, fees, received, rate := quote.int("totalSendingAmount"), quote.int("feesIncluded"), quote.int("totalReceivingAmount"), quote.rat("exchangeRate")
-	floor := func(sending int64) int64 {
+	receivedFor := func(sending int64) int64 {
 		exact := new(big.Rat).Mul(new(big.Rat).SetInt64(sending), rate)
 		return new(big.Int).Quo(exact.Num(), exact.Denom()).Int64()
 	}
-	if got := floor(sent - fees); got != received {
-		t.Errorf("floor((%d - %d) * %s) = %d, but the quote says %d", sent, fees, rate.FloatString(12), got, received)
+	if got := receivedFor(sent - fees); got != received {
+		t.Errorf("receivedFor((%d - %d) * %s) = %d, but the quote has %d", sent, fees, rate.FloatString(12), got, received)
 	}
 	if fees <= 0 || fees >= sent || received <= 0 {
 		t.Errorf("fees %d of %d", fees, sent)
@@ -175,10 +175,10 @@ func TestExternalAccount_AcceptsUSDAccountAlias(t *testing.T) {
 	body := usAccountBody(h.createCustomer())
 	body["accountInfo"].(object)["accountType"] = "USD_ACCOUNT"
 
-	made := h.post("/customers/external-accounts", body).wantStatus(201)
+	created := h.post("/customers/external-accounts", body).wantStatus(201)
 
-	made.wantValues(map[string]any{"accountInfo.accountType": "US_ACCOUNT"})
-	h.get("/customers/external-accounts/" + made.text("id")).wantStatus(200).wantValues(map[string]any{"accountInfo.accountType": "US_ACCOUNT"})
+	created.wantValues(map[string]any{"accountInfo.accountType": "US_ACCOUNT"})
+	h.get("/customers/external-accounts/" + created.text("id")).wantStatus(200).wantValues(map[string]any{"accountInfo.accountType": "US_ACCOUNT"})
 }
 
 func TestExchangeRates_MatchQuotes(t *testing.T) {
@@ -217,7 +217,7 @@ func TestPlatformConfig_Update(t *testing.T) {
 	bad.wantError(400, "INVALID_INPUT")
 	for _, field := range []string{"umaDomain", "webhookEndpoint", "supportedCurrencies[0].currencyCode"} {
 		if !slices.Contains(bad.errorFields(), field) {
-			t.Errorf("%s is not among the bad fields %v", field, bad.errorFields())
+			t.Errorf("%s is not among the invalid fields %v", field, bad.errorFields())
 		}
 	}
 	h.get("/config").wantStatus(200).wantValues(map[string]any{"umaDomain": "uma.example.com"})
@@ -228,10 +228,10 @@ func TestOpenAPI_PublicAndComplete(t *testing.T) {
 	// The description and the reference page are public, load nothing from the internet, and
 	// contain every operation that these tests use.
 	h := newTestEnv(t)
-	anybody := newClient(t, h.server.baseURL, "", "")
+	anonymous := newClient(t, h.server.baseURL, "", "")
 
-	description := anybody.get("/openapi.json").wantStatus(200)
-	page := anybody.get("/docs").wantStatus(200)
+	description := anonymous.get("/openapi.json").wantStatus(200)
+	page := anonymous.get("/docs").wantStatus(200)
 
 	if version := description.text("openapi"); !strings.HasPrefix(version, "3.1") {
 		t.Errorf("openapi %q", version)
@@ -247,7 +247,7 @@ func TestOpenAPI_PublicAndComplete(t *testing.T) {
 	}
 	for _, foreign := range []string{"src=\"http", "href=\"http", "@import", "url(http"} {
 		if strings.Contains(string(page.body), foreign) {
-			t.Errorf("the reference page loads something from elsewhere: %s", foreign)
+			t.Errorf("the reference page loads another resource: %s", foreign)
 		}
 	}
 }

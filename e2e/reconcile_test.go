@@ -59,10 +59,10 @@ func TestReconciliation_ImportAndResolveBreak(t *testing.T) {
 
 	// The same file again changes nothing.
 	if again := send.post(path, file).wantStatus(200); again.text("id") != run.text("id") {
-		t.Errorf("the same file made %s", again.body)
+		t.Errorf("the same file created %s", again.body)
 	}
 	if n := h.queryInt("SELECT count(*) FROM reconciliation_lines"); n != 5 {
-		t.Errorf("%d lines are kept, want 5", n)
+		t.Errorf("%d lines are stored, want 5", n)
 	}
 	lines := h.get(at + "/lines?status=MATCHED&limit=2").wantStatus(200)
 	lines.wantValues(map[string]any{"data.0.number": 1, "data.0.amount": 10050, "data.0.status": "MATCHED", "data.0.entries.0.kind": "jit_received", "data.0.entries.0.amount": 10050,
@@ -80,7 +80,7 @@ func TestReconciliation_ImportAndResolveBreak(t *testing.T) {
 	}
 	h.post(resolve, object{"note": "again"}).wantError(409, "CONFLICT")
 	if got := h.ledgerBalances(h.platformID); got["expense/rails USD"] != -300 || got["rails/RTP USD"] != -(10050+10051+10052)+300 {
-		t.Errorf("the books have %s", got)
+		t.Errorf("the ledger has %s", got)
 	}
 	h.get(at).wantStatus(200).wantValues(map[string]any{"current.matchedLines": 3, "current.brokenLines": 1, "current.resolvedLines": 1, "current.openBreaks": 1, "current.resolvedBreaks": 1})
 
@@ -96,13 +96,13 @@ func TestReconciliation_ImportAndResolveBreak(t *testing.T) {
 		}
 	}
 	if n := h.queryInt("SELECT count(*) FROM reconciliations"); n != 1 {
-		t.Errorf("%d reconciliations are kept, want 1", n)
+		t.Errorf("%d reconciliations are stored, want 1", n)
 	}
 	other := h.createPlatform("Other", "SANDBOX", "--regulated")
 	other.get(at).wantError(404, "RECONCILIATION_NOT_FOUND")
 	other.get(at+"/lines").wantError(404, "RECONCILIATION_NOT_FOUND")
 	other.get(at+"/breaks").wantError(404, "RECONCILIATION_NOT_FOUND")
-	other.post(resolve, object{"note": "mine"}).wantError(404, "BREAK_NOT_FOUND")
+	other.post(resolve, object{"note": "of another platform"}).wantError(404, "BREAK_NOT_FOUND")
 
 	// The command does the same with a later statement of the day, and prints the result.
 	later := filepath.Join(t.TempDir(), "later.csv")
@@ -114,11 +114,11 @@ func TestReconciliation_ImportAndResolveBreak(t *testing.T) {
 		"--format", "csv", "--map", "date=Day;amount=Sum;description=Note;decimal=,;delimiter=semicolon", "--file", later)
 	for _, want := range []string{"break MISSING_IN_LEDGER", "-1.50", "ledger balance"} {
 		if !strings.Contains(out, want) {
-			t.Errorf("the command does not say %q:\n%s", want, out)
+			t.Errorf("the command does not print %q:\n%s", want, out)
 		}
 	}
 	_, errOut, status := runCommand(t, []string{"DATABASE_URL=" + h.databaseURL}, "ledger", "reconcile", "--account", "rails/RTP", "--currency", "USD", "--file", later)
 	if status != 1 || !strings.Contains(errOut, "--platform") {
-		t.Errorf("two platforms and none named: status %d, %s", status, errOut)
+		t.Errorf("two platforms and no --platform: status %d, %s", status, errOut)
 	}
 }

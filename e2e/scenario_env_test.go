@@ -84,7 +84,7 @@ func (s *scenarioEnv) fundUSDAccount(amount int64) string {
 // unpaid quotes.
 func (s *scenarioEnv) awaitIdle() {
 	s.t.Helper()
-	eventually(s.t, "the end of all work", func() bool {
+	eventually(s.t, "the end of all jobs and webhooks", func() bool {
 		return s.queryInt(`SELECT (SELECT count(*) FROM jobs WHERE platform_id = $1 AND step <> 'expire')
 			+ (SELECT count(*) FROM webhook_queue WHERE platform_id = $1) + (SELECT count(*) FROM webhook_backlog WHERE platform_id = $1)`, uuidOf(s.platformID)) == 0
 	})
@@ -117,7 +117,7 @@ func (s *scenarioEnv) checkPostings(want []string) {
 		s.t.Fatal(err)
 	}
 	if !slices.Equal(got, want) {
-		s.t.Errorf("the books hold\n  %s\nwant\n  %s", strings.Join(got, "\n  "), strings.Join(want, "\n  "))
+		s.t.Errorf("the ledger has\n  %s\nwant\n  %s", strings.Join(got, "\n  "), strings.Join(want, "\n  "))
 	}
 }
 
@@ -138,8 +138,8 @@ func (s *scenarioEnv) accountAlias(path string) string {
 // the platform's, by "platform " and currency, in order, and the final balances.
 func (s *scenarioEnv) checkBalances(want map[string][]int64) {
 	s.t.Helper()
-	if told := s.notifiedBalances(); !maps.EqualFunc(told, want, slices.Equal) {
-		s.t.Errorf("told the balances %v, want %v", told, want)
+	if balances := s.notifiedBalances(); !maps.EqualFunc(balances, want, slices.Equal) {
+		s.t.Errorf("balances in events %v, want %v", balances, want)
 	}
 	s.checkFinalBalances(s.get("/customers/internal-accounts?limit=100&customerId="+s.customerID).wantStatus(200), "", want)
 	s.checkFinalBalances(s.get("/platform/internal-accounts").wantStatus(200), "platform ", want)
@@ -149,17 +149,17 @@ func (s *scenarioEnv) checkBalances(want map[string][]int64) {
 func (s *scenarioEnv) notifiedBalances() map[string][]int64 {
 	s.receiver.mu.Lock()
 	defer s.receiver.mu.Unlock()
-	told := map[string][]int64{}
+	balances := map[string][]int64{}
 	for _, d := range s.receiver.deliveries {
 		if d.event == "INTERNAL_ACCOUNT.BALANCE_UPDATED" && !d.repeated {
 			name := d.text("internalAccount.balance.currency.code")
 			if d.text("internalAccount.customerId") == "" {
 				name = "platform " + name
 			}
-			told[name] = append(told[name], d.int("internalAccount.balance.amount"))
+			balances[name] = append(balances[name], d.int("internalAccount.balance.amount"))
 		}
 	}
-	return told
+	return balances
 }
 
 // checkFinalBalances compares the balances of accounts with the last wanted ones.

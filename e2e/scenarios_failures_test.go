@@ -39,7 +39,7 @@ func (k fundingCase) refundBalances(amount int64) map[string][]int64 {
 func (k fundingCase) wrongAmount(name string, amount int64) scenario {
 	refunded := object{"refund.status": "PENDING", "refund.reason": "TRANSACTION_FAILED", "refund.amount.amount": amount, "refund.amount.currency.code": k.currency}
 	return scenario{
-		name: "mishap/" + name + " " + k.name,
+		name: "failure/" + name + " " + k.name,
 		run: func(s *scenarioEnv) scenarioResult {
 			quote := s.createJITQuote(k.currency, k.amount, k.newDestination(s))
 			s.postTimed("/sandbox/send", object{"quoteId": quote.text("id"), "currencyCode": k.currency, "currencyAmount": amount}).wantStatus(200).wantValues(refunded).wantValues(map[string]any{
@@ -56,9 +56,9 @@ func (k fundingCase) wrongAmount(name string, amount int64) scenario {
 // latePayment is a payment after the expiry of the quote, which has been recorded by then or
 // not.
 func (k fundingCase) latePayment(noticed bool) scenario {
-	name := "mishap/late, before it expired, "
+	name := "failure/late, before the expiry was recorded, "
 	if noticed {
-		name = "mishap/late, after it expired, "
+		name = "failure/late, after the expiry was recorded, "
 	}
 	return scenario{
 		name: name + k.name,
@@ -84,7 +84,7 @@ func (k fundingCase) latePayment(noticed bool) scenario {
 
 // duplicatePayment is a second payment for a quote that was paid.
 func (k fundingCase) duplicatePayment() scenario {
-	row := outcomeDelivered.newScenario("mishap/twice in "+k.name, k.amount, k.currency)
+	row := outcomeDelivered.newScenario("failure/duplicate in "+k.name, k.amount, k.currency)
 	row.balances = k.refundBalances(k.amount)
 	row.run = func(s *scenarioEnv) scenarioResult {
 		quote := s.createJITQuote(k.currency, k.amount, k.newDestination(s))
@@ -100,10 +100,10 @@ func (k fundingCase) duplicatePayment() scenario {
 // unknownReference is a payment with an unknown reference.
 func (k fundingCase) unknownReference() scenario {
 	return scenario{
-		name: "mishap/unknown reference, " + k.name,
+		name: "failure/unknown reference, " + k.name,
 		run: func(s *scenarioEnv) scenarioResult {
 			payment := object{"reference": "NOBODYKNOWS1", "currencyCode": k.currency}
-			s.post("/sandbox/send", payment).wantError(404, "REFERENCE_NOT_FOUND") // without an amount nothing comes
+			s.post("/sandbox/send", payment).wantError(404, "REFERENCE_NOT_FOUND") // without an amount no money is received
 			payment["currencyAmount"] = k.amount
 			s.post("/sandbox/send", payment).wantError(404, "REFERENCE_NOT_FOUND")
 			return scenarioResult{postings: postingLines("unmatched_received", ledgerEntry{k.sourceAccount, "funding/unmatched", k.amount, k.currency})}

@@ -116,8 +116,8 @@ func platformFundedScenarios() []scenario {
 		s.post("/sandbox/internal-accounts/"+account+"/fund", object{"amount": 10_050}).wantStatus(200)
 		quote := s.createQuoteTo(object{"accountId": s.createBTCWallet("004")}, object{"accountId": account, "customerId": s.customerID}, 10050)
 		s.postTimed("/quotes/"+quote.text("id")+"/execute", nil).wantStatus(200)
-		books := postingLines("deposit", ledgerEntry{"rails/RTP", "platform", 10_050, "USD"})
-		return scenarioResult{quote.text("transactionId"), append(books, newFlow(quote, flowAccounts{funding: "platform", refund: "platform"}).postings(refused.postingKinds...)...)}
+		postings := postingLines("deposit", ledgerEntry{"rails/RTP", "platform", 10_050, "USD"})
+		return scenarioResult{quote.text("transactionId"), append(postings, newFlow(quote, flowAccounts{funding: "platform", refund: "platform"}).postings(refused.postingKinds...)...)}
 	}
 	forPlatform.balances = map[string][]int64{"platform USDC": {50_001_234}}
 	forPlatform.run = func(s *scenarioEnv) scenarioResult {
@@ -132,16 +132,16 @@ func platformFundedScenarios() []scenario {
 }
 
 // executeFromAccount executes a quote from a funded account.
-func (s *scenarioEnv) executeFromAccount(account string, books []string) scenarioResult {
+func (s *scenarioEnv) executeFromAccount(account string, postings []string) scenarioResult {
 	s.t.Helper()
-	return s.executeQuote(s.createQuoteTo(object{"accountId": s.createBTCWallet("")}, object{"accountId": account}, 10050), books)
+	return s.executeQuote(s.createQuoteTo(object{"accountId": s.createBTCWallet("")}, object{"accountId": account}, 10050), postings)
 }
 
-func (s *scenarioEnv) executeQuote(quote apiResponse, books []string) scenarioResult {
+func (s *scenarioEnv) executeQuote(quote apiResponse, postings []string) scenarioResult {
 	s.t.Helper()
 	s.postTimed("/quotes/"+quote.text("id")+"/execute", nil).wantStatus(200).wantValues(map[string]any{"status": "PROCESSING", "transactionId": quote.text("transactionId")})
 	money := newFlow(quote, flowAccounts{funding: "customer", destination: "chains/LAYER2"})
-	return scenarioResult{quote.text("transactionId"), append(books, money.postings("converted", "delivered")...)}
+	return scenarioResult{quote.text("transactionId"), append(postings, money.postings("converted", "delivered")...)}
 }
 
 // createJITQuote creates a quote that is funded just in time.

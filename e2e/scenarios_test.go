@@ -67,7 +67,7 @@ func (s *scenarioEnv) runScenario(c scenario) {
 	}
 	s.awaitIdle()
 	if got.transactionID != "" && !slices.Equal(s.receiver.acceptedEvents(got.transactionID), c.events) {
-		s.t.Errorf("in the end the events are %v, want %v", s.receiver.acceptedEvents(got.transactionID), c.events)
+		s.t.Errorf("the final events are %v, want %v", s.receiver.acceptedEvents(got.transactionID), c.events)
 	}
 	s.checkPostings(got.postings)
 	s.checkBalances(c.balances)
@@ -101,7 +101,7 @@ func (s *scenarioEnv) checkTiming(c scenario, transaction string) {
 	if c.delay == 0 {
 		ended := s.awaitEvent(transaction, c.events[len(c.events)-1])
 		if took := ended.time("transaction.updatedAt").Sub(s.requestedAt); took >= longPaymentDelay/sandboxSpeed {
-			s.t.Errorf("it took %s, and nothing keeps it waiting", took)
+			s.t.Errorf("it took %s without a delay", took)
 		}
 		return
 	}
@@ -110,13 +110,13 @@ func (s *scenarioEnv) checkTiming(c scenario, transaction string) {
 		begun := s.awaitEvent(transaction, c.events[at-1])
 		s.checkInProgress(transaction, begun.text("transaction.status"), s.requestedAt.Add(wait))
 		if took := s.awaitEvent(transaction, c.delayedEvent).time("transaction.updatedAt").Sub(begun.time("transaction.updatedAt")); took < wait {
-			s.t.Errorf("%s came %s after %s, want %s", c.delayedEvent, took, c.events[at-1], wait)
+			s.t.Errorf("%s was received %s after %s, want %s", c.delayedEvent, took, c.events[at-1], wait)
 		}
 	} else {
 		s.checkInProgress(transaction, "PENDING", s.requestedAt.Add(wait))
 	}
 	if took := s.awaitEvent(transaction, c.delayedEvent).receivedAt.Sub(s.requestedAt); took < wait {
-		s.t.Errorf("%s came %s after the order, want %s", c.delayedEvent, took, wait)
+		s.t.Errorf("%s was received %s after the request, want %s", c.delayedEvent, took, wait)
 	}
 }
 
@@ -137,7 +137,7 @@ func (s *scenarioEnv) checkFinalTransaction(transaction string, c scenario) {
 	for _, path := range []string{"id", "status", "type", "customerId", "quoteId", "failureReason", "refund.status", "refund.reason", "refund.reference",
 		"refund.settledAt", "settledAt", "createdAt", "updatedAt", "receivedAmount.amount", "sentAmount.amount"} {
 		if found.text(path) != last.text("transaction."+path) {
-			s.t.Errorf("%s: the GET says %q, the last event %q", path, found.text(path), last.text("transaction."+path))
+			s.t.Errorf("%s: %q in the response, %q in the last event", path, found.text(path), last.text("transaction."+path))
 		}
 	}
 	completed := slices.Contains(c.events, "COMPLETED") || slices.Contains(c.events, "INCOMING_PAYMENT.COMPLETED")
@@ -153,7 +153,7 @@ func (s *scenarioEnv) checkFinalTransaction(transaction string, c scenario) {
 	if quote := found.text("quoteId"); quote != "" {
 		status := found.text("status")
 		if completed {
-			status = "COMPLETED" // a quote that ran stays so, whatever the bank does later
+			status = "COMPLETED" // an executed quote stays COMPLETED
 		}
 		s.get("/quotes/" + quote).wantStatus(200).wantValues(map[string]any{"status": status, "transactionId": transaction})
 	}

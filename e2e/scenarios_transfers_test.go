@@ -23,12 +23,12 @@ func transferInScenarios() []scenario {
 			name: "transfer in/" + c.end,
 			run: func(s *scenarioEnv) scenarioResult {
 				from, to := s.createUSDAccount(c.end), s.internalAccounts("USD").text("data.0.id")
-				made := s.postTimed("/transfer-in", object{"source": object{"accountId": from}, "destination": object{"accountId": to}, "amount": 5000}).wantStatus(201)
-				made.wantValues(map[string]any{"type": "INCOMING", "status": "PENDING", "settledAt": "", "receivedAmount.amount": 5000, "source.accountId": from, "destination.accountId": to})
+				transfer := s.postTimed("/transfer-in", object{"source": object{"accountId": from}, "destination": object{"accountId": to}, "amount": 5000}).wantStatus(201)
+				transfer.wantValues(map[string]any{"type": "INCOMING", "status": "PENDING", "settledAt": "", "receivedAmount.amount": 5000, "source.accountId": from, "destination.accountId": to})
 				if c.status == "FAILED" {
-					return scenarioResult{made.text("id"), nil}
+					return scenarioResult{transfer.text("id"), nil}
 				}
-				return scenarioResult{made.text("id"), postingLines("transfer_in", ledgerEntry{"rails/ACH", "customer", 5000, "USD"})}
+				return scenarioResult{transfer.text("id"), postingLines("transfer_in", ledgerEntry{"rails/ACH", "customer", 5000, "USD"})}
 			},
 			events: []string{event}, balances: c.balances, delay: c.takes, delayedEvent: event,
 			finalFields: object{"status": c.status, "failureReason": c.reason, "refund.status": "", "receivedAmount.amount": 5000, "receivedAmount.currency.code": "USD"},
@@ -61,9 +61,9 @@ func transferOutScenarios() []scenario {
 			name: "transfer out/" + c.end,
 			run: func(s *scenarioEnv) scenarioResult {
 				from, to := s.fundUSDAccount(20_000), s.createUSDAccount(c.end)
-				made := s.postTimed("/transfer-out", object{"source": object{"accountId": from}, "destination": object{"accountId": to}, "amount": 5000}).wantStatus(201)
-				made.wantValues(map[string]any{"type": "OUTGOING", "status": "PENDING", "settledAt": "", "sentAmount.amount": 5000, "receivedAmount.amount": 5000, "fees": 0})
-				return scenarioResult{made.text("id"), append(depositPostings(20_000), money.postings(c.kinds...)...)}
+				transfer := s.postTimed("/transfer-out", object{"source": object{"accountId": from}, "destination": object{"accountId": to}, "amount": 5000}).wantStatus(201)
+				transfer.wantValues(map[string]any{"type": "OUTGOING", "status": "PENDING", "settledAt": "", "sentAmount.amount": 5000, "receivedAmount.amount": 5000, "fees": 0})
+				return scenarioResult{transfer.text("id"), append(depositPostings(20_000), money.postings(c.kinds...)...)}
 			},
 			events: c.events, delay: c.takes, delayedEvent: "FAILED",
 			finalFields: object{"status": "COMPLETED", "failureReason": "", "refund.status": "", "sentAmount.amount": 5000, "receivedAmount.amount": 5000, "exchangeRate": 1},

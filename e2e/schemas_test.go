@@ -74,7 +74,7 @@ func (s schemas) propertyViolations(described, value map[string]any, path string
 		switch {
 		case ok:
 			all = append(all, s.violations(property, value[name], path+"."+name)...)
-		case len(properties) > 0 && !strings.HasSuffix(path, ".details"): // an error tells what it knows
+		case len(properties) > 0 && !strings.HasSuffix(path, ".details"): // the details of errors vary
 			all = append(all, path+": "+name+" is not described")
 		}
 	}

@@ -8,9 +8,9 @@ import (
 )
 
 // runLedgerVerify runs `ledger verify` on the database with the checkpoints of a folder.
-func (h *testEnv) runLedgerVerify(heads string) (out string, status int) {
+func (h *testEnv) runLedgerVerify(checkpoints string) (out string, status int) {
 	h.t.Helper()
-	out, errOut, status := runCommand(h.t, []string{"DATABASE_URL=" + h.databaseURL}, "ledger", "verify", "--checkpoints", heads)
+	out, errOut, status := runCommand(h.t, []string{"DATABASE_URL=" + h.databaseURL}, "ledger", "verify", "--checkpoints", checkpoints)
 	return out + errOut, status
 }
 
@@ -32,8 +32,8 @@ func TestSeal_ExternalCheckpointsDetectTruncation(t *testing.T) {
 	// published. If the newest ten postings are deleted later, with everything about them in
 	// the database, the published checkpoints show how many are missing; after they are
 	// restored, the check passes again.
-	outside := filepath.Join(t.TempDir(), "heads")
-	h := newTestEnv(t, "--seal-every", "1s", "--checkpoints", outside)
+	published := filepath.Join(t.TempDir(), "checkpoints")
+	h := newTestEnv(t, "--seal-every", "1s", "--checkpoints", published)
 	hooks := h.startReceiverNoWait()
 	pay := func() {
 		quote := h.createQuote("")
@@ -41,7 +41,7 @@ func TestSeal_ExternalCheckpointsDetectTruncation(t *testing.T) {
 		hooks.checkEvents(quote.text("transactionId"), "PENDING", "PROCESSING", "COMPLETED")
 	}
 	sealed := func() {
-		eventually(t, "all postings are sealed, and the head is outside", func() bool {
+		eventually(t, "all postings are sealed and published", func() bool {
 			log := h.get("/ledger/log").wantStatus(200)
 			return log.int("postings") == log.int("sealed") && log.int("sealed") == log.int("published")
 		})
@@ -50,16 +50,16 @@ func TestSeal_ExternalCheckpointsDetectTruncation(t *testing.T) {
 	pay()
 	sealed()
 	h.server.kill()
-	h.server = startServer(t, h.databaseURL, "--seal-every", "1s", "--checkpoints", outside)
+	h.server = startServer(t, h.databaseURL, "--seal-every", "1s", "--checkpoints", published)
 	h.tenant.client.BaseURL = h.server.baseURL
 	pay()
 	pay()
 	sealed()
-	text, err := os.ReadFile(filepath.Join(outside, uuidOf(h.platformID)+".checkpoints"))
+	text, err := os.ReadFile(filepath.Join(published, uuidOf(h.platformID)+".checkpoints"))
 	if err != nil || !strings.Contains(string(text), "\n12\n") {
-		t.Fatalf("the heads outside are %s, %v", text, err)
+		t.Fatalf("the published checkpoints are %s, %v", text, err)
 	}
-	if out, status := h.runLedgerVerify(outside); status != 0 {
+	if out, status := h.runLedgerVerify(published); status != 0 {
 		t.Fatalf("status %d\n%s", status, out)
 	}
 	h.server.terminate()
@@ -70,7 +70,7 @@ func TestSeal_ExternalCheckpointsDetectTruncation(t *testing.T) {
 		"DELETE FROM ledger_postings WHERE seq > 2", "DELETE FROM ledger_entries WHERE seq > 2", "DELETE FROM ledger_log_checkpoints", "DELETE FROM ledger_log_state",
 		"UPDATE ledger_clocks SET seq = 2, recorded_at = (SELECT max(recorded_at) FROM ledger_postings)",
 	)
-	out, status := h.runLedgerVerify(outside)
+	out, status := h.runLedgerVerify(published)
 	if status != 1 || !strings.Contains(out, "the newest 10 postings are missing on "+h.platformID+": the checkpoint of size 12") {
 		t.Errorf("status %d\n%s", status, out)
 	}
@@ -80,7 +80,7 @@ func TestSeal_ExternalCheckpointsDetectTruncation(t *testing.T) {
 		"INSERT INTO ledger_log_checkpoints SELECT * FROM kept_heads", "INSERT INTO ledger_log_state SELECT * FROM kept_sealed",
 		"UPDATE ledger_clocks c SET seq = k.seq, recorded_at = k.recorded_at FROM kept_clock k WHERE k.platform_id = c.platform_id",
 	)
-	if out, status := h.runLedgerVerify(outside); status != 0 {
-		t.Errorf("put back: status %d\n%s", status, out)
+	if out, status := h.runLedgerVerify(published); status != 0 {
+		t.Errorf("restored: status %d\n%s", status, out)
 	}
 }

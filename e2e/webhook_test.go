@@ -38,7 +38,7 @@ func TestWebhook_TestEventOnEndpointChange(t *testing.T) {
 	h.patch("/config", object{"webhookEndpoint": strings.Replace(hooks.url, "/hooks", "/elsewhere", 1)}).wantStatus(200)
 
 	refused := hooks.awaitDelivery("the second TEST", func(d delivery) bool { return d.event == "TEST" && d.responseStatus == 500 })
-	eventually(t, "the end of the refused TEST", func() bool {
+	eventually(t, "the end of the rejected TEST", func() bool {
 		return h.get("/webhook-deliveries/"+refused.id).text("status") == "FAILED"
 	})
 	hooks.respondWith(nil)
@@ -67,8 +67,8 @@ func TestWebhook_EndpointChangeTakesEffectAtOnce(t *testing.T) {
 		}
 		hooks.awaitDelivery("TEST at "+path, func(d delivery) bool { return d.event == "TEST" && d.path == path })
 		quote := h.createQuote("")
-		if told := hooks.awaitOutgoingEvent(quote.text("transactionId"), "PENDING"); told.path != path {
-			t.Errorf("PENDING came to %s, want %s", told.path, path)
+		if received := hooks.awaitOutgoingEvent(quote.text("transactionId"), "PENDING"); received.path != path {
+			t.Errorf("PENDING was sent to %s, want %s", received.path, path)
 		}
 	}
 }
@@ -113,7 +113,7 @@ func TestWebhook_RetriesKeepOrder(t *testing.T) {
 		}
 	}
 	completed := hooks.awaitOutgoingEvent(quote.text("transactionId"), "COMPLETED")
-	eventually(t, "the log of the deliveries", func() bool {
+	eventually(t, "the list of deliveries", func() bool {
 		return h.get("/webhook-deliveries/"+completed.id).wantStatus(200).text("status") == "DELIVERED"
 	})
 	found := h.get("/webhook-deliveries/" + processing.id).wantStatus(200)
@@ -122,11 +122,11 @@ func TestWebhook_RetriesKeepOrder(t *testing.T) {
 		"body.webhookId": processing.id, "body.transaction.status": "PROCESSING"})
 	h.get("/webhook-deliveries/" + completed.id).wantValues(map[string]any{"attempts.0.outcome": "DUPLICATE"})
 	if n := len(hooks.attempts(completed.id)); n != 1 {
-		t.Errorf("%d attempts of an event that was there already", n)
+		t.Errorf("%d attempts of an event that was received before", n)
 	}
 }
 
-func TestWebhook_DeadEndpointDelaysNobodyElse(t *testing.T) {
+func TestWebhook_UnreachableEndpointDelaysNoOtherPlatform(t *testing.T) {
 	t.Parallel()
 	// An endpoint that never responds, one that refuses connections and one that redirects
 	// delay no payment and no other platform; no redirect is followed.
@@ -161,9 +161,9 @@ func TestWebhook_DeadEndpointDelaysNobodyElse(t *testing.T) {
 	}
 
 	if took := time.Since(began); took > 8*time.Second {
-		t.Errorf("20 payments and their webhooks took %s beside dead endpoints", took)
+		t.Errorf("20 payments and their webhooks took %s with unreachable endpoints", took)
 	}
-	eventually(t, "the payments of the platforms with dead endpoints", func() bool {
+	eventually(t, "the payments of the platforms with unreachable endpoints", func() bool {
 		return h.queryInt("SELECT count(*) FROM transactions WHERE status = 'COMPLETED'") == int64(20+len(paid))
 	})
 	if len(followed) > 0 {
@@ -233,7 +233,7 @@ func TestWebhook_TwoServersKeepOrder(t *testing.T) {
 	wallet := h.createWallet(customer, "")
 	var group sync.WaitGroup
 	var mu sync.Mutex
-	var made []string
+	var transactions []string
 	for i := range 6 {
 		group.Go(func() {
 			for n := range 15 {
@@ -241,21 +241,21 @@ func TestWebhook_TwoServersKeepOrder(t *testing.T) {
 				quote := one.post("/quotes", kit.RampQuoteBody(customer, wallet, "SENDING", 10050))
 				two.post("/sandbox/send", object{"reference": quote.text("paymentInstructions.0.accountOrWalletInfo.reference"), "currencyCode": "USD"})
 				mu.Lock()
-				made = append(made, quote.text("transactionId"))
+				transactions = append(transactions, quote.text("transactionId"))
 				mu.Unlock()
 			}
 		})
 	}
 	group.Wait()
 
-	for _, transaction := range made {
+	for _, transaction := range transactions {
 		hooks.checkEvents(transaction, "PENDING", "PROCESSING", "COMPLETED")
 	}
 	hooks.mu.Lock()
 	defer hooks.mu.Unlock()
 	for _, d := range hooks.deliveries {
 		if d.repeated {
-			t.Errorf("%s %s was sent again though it was accepted", d.event, d.id)
+			t.Errorf("%s %s was sent again after it was accepted", d.event, d.id)
 		}
 	}
 }
