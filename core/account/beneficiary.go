@@ -7,13 +7,13 @@ import (
 	"causeway/core/party"
 )
 
-// minBirthYear is the first year of birth taken for true.
+// minBirthYear is the earliest accepted year of birth.
 const minBirthYear = 1900
 
-// documentTypes are the identity documents of Colombia.
+// documentTypes are the types of identity documents in Colombia.
 var documentTypes = []string{"CC", "CE", "TI", "NIT", "PP"}
 
-// beneficiary reads and checks who owns the account; nil when nobody is named.
+// beneficiary parses and checks the beneficiary; it returns nil if there is none.
 func (v *validation) beneficiary(spec TypeSpec) *Beneficiary {
 	const path = "accountInfo.beneficiary"
 	object, ok := v.request.Info["beneficiary"].(map[string]any)
@@ -22,14 +22,14 @@ func (v *validation) beneficiary(spec TypeSpec) *Beneficiary {
 		return nil
 	}
 	b := Beneficiary{Type: BeneficiaryType(v.text(object, path, "beneficiaryType", party.Required))}
-	var asked *BeneficiarySpec
+	var fields *BeneficiarySpec
 	switch b.Type {
 	case Individual:
-		asked = spec.Individual
+		fields = spec.Individual
 		b.FullName = v.text(object, path, "fullName", party.Required)
 		v.PersonName(path+".fullName", b.FullName, party.Optional)
 	case Business:
-		asked = spec.Business
+		fields = spec.Business
 		b.LegalName = v.text(object, path, "legalName", party.Required)
 		v.BusinessName(path+".legalName", b.LegalName, party.Optional)
 	case "":
@@ -38,20 +38,20 @@ func (v *validation) beneficiary(spec TypeSpec) *Beneficiary {
 		v.OneOf(path+".beneficiaryType", string(b.Type), party.Required, []string{string(Individual), string(Business)})
 		return nil
 	}
-	b.Address = v.address(object, path, asked)
-	for _, name := range slices.Concat(asked.Required, asked.Optional) {
+	b.Address = v.address(object, path, fields)
+	for _, name := range slices.Concat(fields.Required, fields.Optional) {
 		if name != "address" {
-			v.beneficiaryField(&b, object, path, name, party.Need(slices.Contains(asked.Required, name)))
+			v.beneficiaryField(&b, object, path, name, party.Need(slices.Contains(fields.Required, name)))
 		}
 	}
 	return &b
 }
 
-// beneficiaryField reads and checks one text about the beneficiary.
+// beneficiaryField parses and checks one field of the beneficiary.
 func (v *validation) beneficiaryField(b *Beneficiary, object map[string]any, path, name string, need party.Need) {
-	// Where somebody lives is in the address too, and need not be said twice.
-	lives := name == "countryOfResidence" && b.Address != nil && b.Address.Country != ""
-	if lives && object[name] == nil {
+	// The country of residence may be given by the address only.
+	inAddress := name == "countryOfResidence" && b.Address != nil && b.Address.Country != ""
+	if inAddress && object[name] == nil {
 		b.CountryOfResidence = b.Address.Country
 		return
 	}
@@ -88,13 +88,13 @@ func (v *validation) beneficiaryField(b *Beneficiary, object map[string]any, pat
 	}
 }
 
-// address reads and checks the beneficiary's address; nil when there is none.
-func (v *validation) address(object map[string]any, path string, asked *BeneficiarySpec) *party.Address {
+// address parses and checks the beneficiary's address; it returns nil if there is none.
+func (v *validation) address(object map[string]any, path string, spec *BeneficiarySpec) *party.Address {
 	path += ".address"
-	needed := slices.Contains(asked.Required, "address")
+	required := slices.Contains(spec.Required, "address")
 	fields, ok := object["address"].(map[string]any)
 	switch {
-	case object["address"] == nil && !needed:
+	case object["address"] == nil && !required:
 		return nil
 	case object["address"] == nil:
 		v.Add(path, "is required")
@@ -104,15 +104,15 @@ func (v *validation) address(object map[string]any, path string, asked *Benefici
 		return nil
 	}
 	before := len(v.Fields)
-	part := func(name string) string { return v.text(fields, path, name, party.Optional) }
+	text := func(name string) string { return v.text(fields, path, name, party.Optional) }
 	a := party.Address{
-		Line1: part("line1"), Line2: part("line2"), City: part("city"),
-		State: part("state"), PostalCode: part("postalCode"), Country: part("country"),
+		Line1: text("line1"), Line2: text("line2"), City: text("city"),
+		State: text("state"), PostalCode: text("postalCode"), Country: text("country"),
 	}
-	// What was no text is noted already, and is not missing as well.
-	noted := v.Fields[before:]
+	// A part that is not a string has an error already, and is not also missing.
+	reported := v.Fields[before:]
 	for _, problem := range a.Check(path) {
-		if !slices.ContainsFunc(noted, func(n fault.Field) bool { return n.Field == problem.Field }) {
+		if !slices.ContainsFunc(reported, func(r fault.Field) bool { return r.Field == problem.Field }) {
 			v.Fields = append(v.Fields, problem)
 		}
 	}

@@ -8,8 +8,8 @@ import (
 	"causeway/core/money"
 )
 
-// catalogue is every type of external account, by name. The rows stand by region
-// in the files beside this one.
+// catalogue holds every type of external account, sorted by name. The files catalogue_*.go
+// list them by region.
 var catalogue = func() []TypeSpec {
 	all := slices.Concat(americas, europe, asia, africa, worldwide, wallets)
 	for _, spec := range all {
@@ -35,14 +35,14 @@ var byName = func() map[Type]TypeSpec {
 
 func currencies(codes ...money.Currency) []money.Currency { return codes }
 
-// The fields every beneficiary may have, its name aside. A type's spec names the
-// ones it insists on.
+// The fields that every beneficiary may have beside the name. The spec of a type names those
+// that it requires.
 var (
 	individualFields = []string{"birthDate", "nationality", "email", "phoneNumber", "countryOfResidence", "address"}
 	businessFields   = []string{"registrationNumber", "taxId", "email", "phoneNumber", "countryOfResidence", "address"}
 )
 
-// beneficiarySpec returns a beneficiary of which more than the name must be known.
+// beneficiarySpec returns a spec with these required fields; all others are optional.
 func beneficiarySpec(all []string, required ...string) *BeneficiarySpec {
 	spec := &BeneficiarySpec{Required: required}
 	for _, name := range all {
@@ -58,22 +58,22 @@ var (
 	anyBusiness   = beneficiarySpec(businessFields)
 )
 
-// The fields that many types share. Each returns a fresh value, so that a row may
-// change it.
+// The following functions return fields that many types share. Each call returns a new value
+// that the caller may change.
 
 func accountNumber() FieldSpec {
 	return FieldSpec{Name: "accountNumber", Description: "The account number at the bank.", Example: "1234567890",
 		MinLength: 1, MaxLength: 34, Pattern: `^[A-Za-z0-9][A-Za-z0-9 \-/]*$`, InFingerprint: true, Masked: true}
 }
 
-// withPattern returns an account number, or a code, of a fixed form.
+// withPattern returns the field with a fixed pattern.
 func withPattern(field FieldSpec, pattern, example string) FieldSpec {
 	field.Pattern, field.Example, field.MinLength, field.MaxLength = pattern, example, 0, 0
 	return field
 }
 
 func bankName() FieldSpec {
-	return FieldSpec{Name: "bankName", Description: "The bank or wallet operator, by the name GET /discoveries gives it.", Example: "First National Bank",
+	return FieldSpec{Name: "bankName", Description: "The bank or wallet operator, as named by GET /discoveries.", Example: "First National Bank",
 		MinLength: 1, MaxLength: 255}
 }
 
@@ -83,7 +83,7 @@ func swiftCode() FieldSpec {
 }
 
 func bankAccountType() FieldSpec {
-	return FieldSpec{Name: "bankAccountType", Description: "Whether it is a current or a savings account.", Example: "CHECKING",
+	return FieldSpec{Name: "bankAccountType", Description: "The type of the bank account: checking or savings.", Example: "CHECKING",
 		Enum: []string{"CHECKING", "SAVINGS"}}
 }
 
@@ -93,15 +93,15 @@ func iban(pattern, example string) FieldSpec {
 }
 
 func phoneNumber(pattern, example string) FieldSpec {
-	return FieldSpec{Name: "phoneNumber", Description: "The phone number the mobile money account belongs to, with country code.", Example: example,
+	return FieldSpec{Name: "phoneNumber", Description: "The phone number of the mobile money account, with country code.", Example: example,
 		Pattern: pattern, InFingerprint: true, Masked: true}
 }
 
-// anyPhone is the loosest form of a phone number.
+// anyPhone is the most general pattern of a phone number.
 const anyPhone = `^\+[0-9]{6,14}$`
 
-// provider returns the mobile money operator; where only some operators are connected,
-// they are listed.
+// provider returns the field for the mobile money operator; if only some operators are
+// connected, they are its enum.
 func provider(operators ...string) FieldSpec {
 	field := FieldSpec{Name: "provider", Description: "The mobile money operator.", Example: "MTN", Enum: operators, InFingerprint: true}
 	if len(operators) == 0 {
@@ -117,8 +117,8 @@ func required(field FieldSpec) FieldSpec {
 	return field
 }
 
-// inFingerprint marks a field as part of what makes two accounts the same: account
-// numbers are unique within a bank, and the bank's name is the only code it has.
+// inFingerprint marks a field as part of the account's identity: account numbers are unique
+// within a bank, and some banks are identified by name only.
 func inFingerprint(field FieldSpec) FieldSpec {
 	field.InFingerprint = true
 	return field

@@ -2,7 +2,7 @@ package account
 
 import "causeway/core/corridor"
 
-// mobileMoneyType returns a type whose accounts are phone numbers of mobile money operators.
+// mobileMoneyType returns a type of mobile money accounts, which are phone numbers.
 func mobileMoneyType(spec TypeSpec) TypeSpec {
 	spec.Identifiers = []string{"phoneNumber"}
 	spec.Individual, spec.Business = anyIndividual, anyBusiness
@@ -98,7 +98,7 @@ var africa = []TypeSpec{
 	}),
 }
 
-// region returns the country of a currency that several share.
+// region returns the field for the country of a currency that several countries share.
 func region(codes ...string) FieldSpec {
 	return FieldSpec{Name: "region", Description: "The country of the account.", Example: codes[0], Required: true, Enum: codes}
 }

@@ -2,7 +2,7 @@ package account
 
 import "causeway/core/corridor"
 
-// anyIBAN is the loosest form of an IBAN.
+// anyIBAN is the most general pattern of an IBAN.
 const anyIBAN = `^[A-Z]{2}[0-9]{2}[A-Za-z0-9]{11,30}$`
 
 var europe = []TypeSpec{

@@ -8,9 +8,9 @@ import (
 	"causeway/core/account"
 )
 
-// A case is one type with a good account and several bad ones. Each entry of bad is
-// one change to the good one, "field=value" or "field" to leave it out, and must be
-// refused for exactly that field, or for the field named after an arrow.
+// A case is one type with a valid account and several invalid ones. Each entry of bad is a
+// change to the valid one, "field=value" or "field" to omit it, and must be refused for
+// exactly that field, or for the field after an arrow.
 type typeCase struct {
 	name     account.Type
 	currency string
@@ -118,8 +118,8 @@ var typeCases = []typeCase{
 }
 
 func TestValidate_EveryAccountType(t *testing.T) {
-	// Of every type a good account is taken, with its rails, country and identifier,
-	// and each bad field is refused by its own path and no other.
+	// For every type, a valid account is accepted, with its rails, country and identifier,
+	// and each invalid field is refused by its own path and no other.
 	t.Parallel()
 	for _, tt := range typeCases {
 		t.Run(string(tt.name), func(t *testing.T) {
@@ -151,7 +151,7 @@ func TestValidate_EveryAccountType(t *testing.T) {
 	}
 }
 
-// applyChange applies one entry of bad to the good fields, and says where it is wrong.
+// applyChange applies one entry of bad to the good fields, and returns the invalid paths.
 func applyChange(good, change string) (fields map[string]any, wrong []string) {
 	fields = parseObject(good)
 	change, at, elsewhere := strings.Cut(change, " > ")
@@ -172,14 +172,14 @@ func applyChange(good, change string) (fields map[string]any, wrong []string) {
 }
 
 func TestCatalogue_EveryTypeIsCompleteAndTested(t *testing.T) {
-	// No type is without a row above, every type is whole, and its examples are good.
+	// Every type has a case above and a complete description, and its examples are valid.
 	t.Parallel()
 	for _, spec := range account.Catalogue() {
 		if !slices.ContainsFunc(typeCases, func(c typeCase) bool { return c.name == spec.Type }) {
 			t.Errorf("%s has no test", spec.Type)
 		}
 		if spec.Description == "" || len(spec.Currencies) == 0 || len(spec.Identifiers) == 0 || len(spec.Rails()) == 0 {
-			t.Errorf("%s is not whole: %+v", spec.Type, spec)
+			t.Errorf("%s is incomplete: %+v", spec.Type, spec)
 		}
 		if spec.IsWallet() != (spec.Individual == nil) || spec.IsWallet() != (spec.Business == nil) {
 			t.Errorf("%s: wallets and only wallets have no beneficiary", spec.Type)
@@ -194,7 +194,7 @@ func TestCatalogue_EveryTypeIsCompleteAndTested(t *testing.T) {
 				t.Errorf("%s.%s lacks its description or example", spec.Type, field.Name)
 			}
 			if !slices.ContainsFunc(spec.Fields, func(f account.FieldSpec) bool { return f.InFingerprint }) {
-				t.Errorf("%s: nothing tells two accounts apart", spec.Type)
+				t.Errorf("%s: no field identifies an account", spec.Type)
 			}
 		}
 		if refused := invalidPaths(t, newRequest(string(spec.Type), string(spec.Currencies[0]), exampleFields(spec))); refused != nil {
@@ -206,7 +206,8 @@ func TestCatalogue_EveryTypeIsCompleteAndTested(t *testing.T) {
 	}
 }
 
-// exampleFields returns the examples of all fields, or of the first where one alone may be.
+// exampleFields returns the examples of all fields, or of the first if exactly one is
+// allowed.
 func exampleFields(spec account.TypeSpec) map[string]any {
 	fields := map[string]any{}
 	for _, field := range spec.Fields {
@@ -225,22 +226,19 @@ func exampleFields(spec account.TypeSpec) map[string]any {
 	return fields
 }
 
-func TestTypeSpec_Live(t *testing.T) {
-	// Types of announced and unserved countries can be registered and are not live.
+func TestRailFor_NeedsCorridor(t *testing.T) {
+	// Accounts in announced and unsupported countries can be registered but not yet paid.
 	t.Parallel()
-	waiting := []account.Type{
+	unavailable := []account.Type{
 		"BDT_ACCOUNT", "BWP_ACCOUNT", "CAD_ACCOUNT", "CNY_ACCOUNT", "COP_ACCOUNT", "EGP_ACCOUNT", "GHS_ACCOUNT", "GTQ_ACCOUNT",
 		"HKD_ACCOUNT", "HTG_ACCOUNT", "JMD_ACCOUNT", "PKR_ACCOUNT", "SLV_ACCOUNT", "SWIFT_ACCOUNT",
 	}
 	for _, spec := range account.Catalogue() {
-		if spec.Live() == slices.Contains(waiting, spec.Type) {
-			t.Errorf("%s: Live() = %v", spec.Type, spec.Live())
-		}
 		made, err := account.Validate(newRequest(string(spec.Type), string(spec.Currencies[0]), exampleFields(spec)))
 		if err != nil {
 			t.Fatal(err)
 		}
-		if _, err := made.RailFor(1); (err == nil) != spec.Live() {
+		if _, err := made.RailFor(1); (err != nil) != slices.Contains(unavailable, spec.Type) {
 			t.Errorf("%s: RailFor(1): %v", spec.Type, err)
 		}
 	}

@@ -6,7 +6,7 @@ import (
 	"causeway/core/party"
 )
 
-// worldwide are bank accounts of any country.
+// worldwide holds the types of bank accounts in any country.
 var worldwide = []TypeSpec{{
 	Type: SWIFTAccount, Description: "A bank account anywhere, reached through correspondent banks.",
 	Currencies: allFiat(), CountryFrom: "country",
@@ -22,10 +22,9 @@ var worldwide = []TypeSpec{{
 	rails: []railOption{{corridor.SWIFT, ""}}, rule: ibanCountryRule,
 }}
 
-// wallets are accounts on chains. A check of form guards against a mistyped or
-// misplaced address, since what is sent on a chain does not come back; the chain
-// itself has the last word. LAYER2 and ALTCHAIN addresses are taken in any
-// printable form, because what they look like is not ours to promise.
+// wallets holds the types of wallets on chains. The form of an address is checked because a
+// payment on a chain cannot be returned. LAYER2 and ALTCHAIN addresses are accepted in any
+// printable form.
 var wallets = []TypeSpec{
 	wallet(Layer2Wallet, corridor.Layer2, "A wallet on the layer-2 Bitcoin network.",
 		FieldSpec{Example: "layer2wallet1qw508d6qejxtdg4y5r3zarvary0c5xw7k", CaseSensitive: true}),

@@ -1,11 +1,17 @@
 package account
 
-// The checks here answer what is wrong, in words that follow the field's name, or
-// nothing. They expect a value that already has its form and refuse any other
-// without a panic.
+import (
+	"crypto/sha256"
+	"math/big"
+	"regexp"
+	"strings"
+)
 
-// checkIBAN wants the length of the country's IBANs and check digits after ISO 7064
-// (mod 97-10).
+// Each check returns what is wrong with a value, as words that follow the name of the field,
+// or the empty string. The value should match the field's pattern already; a check refuses
+// any other value without a panic.
+
+// checkIBAN checks the length, by country, and the check digits (ISO 7064, mod 97-10).
 func checkIBAN(iban string) string {
 	if len(iban) < 5 {
 		return "is too short for an IBAN"
@@ -13,7 +19,7 @@ func checkIBAN(iban string) string {
 	length, known := ibanLengths[iban[:2]]
 	switch {
 	case !known:
-		return "must start with a country that uses IBANs; " + printable(iban[:2]) + " does not"
+		return "must start with the code of a country that uses IBANs; " + printable(iban[:2]) + " is none"
 	case len(iban) != length:
 		return "does not have the length of an IBAN of " + iban[:2]
 	case iban[2:4] < "02" || iban[2:4] > "98":
@@ -28,7 +34,7 @@ func checkIBAN(iban string) string {
 
 const wrongCheckDigits = "has wrong check digits; compare it with the original"
 
-// ibanRemainder reads the text as a number, letters being 10 to 35, modulo 97.
+// ibanRemainder returns the text as a number modulo 97; letters are 10 to 35.
 func ibanRemainder(text string) (int, bool) {
 	rest := 0
 	for _, c := range []byte(text) {
@@ -55,7 +61,7 @@ func printable(two string) string {
 	return two
 }
 
-// checkCLABE wants the last of 18 digits to be the check digit Banxico defines:
+// checkCLABE checks that the last of 18 digits is the check digit that Banxico defines:
 // weights 3, 7, 1 over the first 17.
 func checkCLABE(clabe string) string {
 	if len(clabe) != 18 || !allDigits(clabe) {
@@ -72,8 +78,8 @@ func checkCLABE(clabe string) string {
 	return ""
 }
 
-// checkABA wants a first pair of digits that the Federal Reserve assigns, and the
-// checksum of weights 3, 7, 1 over all nine digits.
+// checkABA checks that the Federal Reserve assigns the first two digits, and the checksum
+// with weights 3, 7, 1 over all nine digits.
 func checkABA(routing string) string {
 	if len(routing) != 9 || !allDigits(routing) {
 		return "must be the 9 digits of a routing number"
@@ -91,7 +97,7 @@ func checkABA(routing string) string {
 	return ""
 }
 
-// checkBrazilianTaxID takes a CPF (people, 11 digits) or a CNPJ (businesses, 14).
+// checkBrazilianTaxID checks a CPF (people, 11 digits) or a CNPJ (businesses, 14).
 func checkBrazilianTaxID(id string) string {
 	switch len(id) {
 	case 11:
@@ -107,7 +113,7 @@ func checkCPF(cpf string) string {
 	if len(cpf) != 11 || !allDigits(cpf) {
 		return "must be the 11 digits of a CPF"
 	}
-	// Eleven times the same digit has right check digits and is never given out.
+	// Eleven equal digits have correct check digits but are never assigned.
 	if sameDigits(cpf) || !isBrazilianCheckDigit(cpf, 9, 11) || !isBrazilianCheckDigit(cpf, 10, 12) {
 		return wrongCheckDigits
 	}
@@ -125,7 +131,7 @@ func checkCNPJ(cnpj string) string {
 }
 
 // isBrazilianCheckDigit reports whether digit n is the check digit of those before it. The
-// weights run 2, 3, 4 … from right to left and start again after highest.
+// weights are 2, 3, 4 … from right to left, and start again after highest.
 func isBrazilianCheckDigit(digits string, n, highest int) bool {
 	sum, weight := 0, 2
 	for i := n - 1; i >= 0; i-- {
@@ -159,8 +165,8 @@ func sameDigits(text string) bool {
 	return true
 }
 
-// ibanLengths are the lengths of the IBANs of each country that has them, after
-// the registry SWIFT keeps for ISO 13616.
+// ibanLengths are the lengths of the IBANs of each country, from the IBAN registry (ISO
+// 13616).
 var ibanLengths = map[string]int{
 	"AD": 24, "AE": 23, "AL": 28, "AT": 20, "AZ": 28, "BA": 20, "BE": 16, "BG": 22, "BH": 22, "BI": 27, "BR": 29, "BY": 28,
 	"CH": 21, "CR": 22, "CY": 28, "CZ": 24, "DE": 22, "DJ": 27, "DK": 18, "DO": 28, "EE": 20, "EG": 29, "ES": 24, "FI": 18,
@@ -170,4 +176,40 @@ var ibanLengths = map[string]int{
 	"NL": 18, "NO": 15, "OM": 23, "PK": 24, "PL": 28, "PS": 29, "PT": 25, "QA": 29, "RO": 24, "RS": 22, "RU": 33, "SA": 24,
 	"SC": 31, "SD": 18, "SE": 24, "SI": 19, "SK": 24, "SM": 27, "SO": 23, "ST": 25, "SV": 28, "TL": 23, "TN": 24, "TR": 26,
 	"UA": 29, "VA": 22, "VG": 24, "XK": 20, "YE": 30,
+}
+
+var tronAddress = regexp.MustCompile(`^T[1-9A-HJ-NP-Za-km-z]{33}$`)
+
+// checkTronAddress checks a base58 address: 21 bytes, the first of which stands for Tron, and
+// a checksum of four bytes.
+func checkTronAddress(address string) string {
+	if !tronAddress.MatchString(address) {
+		return "must be T and 33 base58 characters"
+	}
+	const tron, length = 0x41, 25
+	bytes := decodeBase58(address)
+	if len(bytes) != length || bytes[0] != tron {
+		return wrongCheckDigits
+	}
+	hash := sha256.Sum256(bytes[:length-4])
+	hash = sha256.Sum256(hash[:])
+	if string(hash[:4]) != string(bytes[length-4:]) {
+		return wrongCheckDigits
+	}
+	return ""
+}
+
+// decodeBase58 returns the bytes of a base58 number without leading zeros; nil if the text
+// has other characters.
+func decodeBase58(text string) []byte {
+	const letters = "123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz"
+	number, base := new(big.Int), big.NewInt(int64(len(letters)))
+	for _, c := range []byte(text) {
+		digit := strings.IndexByte(letters, c)
+		if digit < 0 {
+			return nil
+		}
+		number.Mul(number, base).Add(number, big.NewInt(int64(digit)))
+	}
+	return number.Bytes()
 }

@@ -10,7 +10,7 @@ import (
 )
 
 func TestCheckDigits(t *testing.T) {
-	// Published examples pass, and each with one thing wrong is refused.
+	// Published examples pass, and each with one error is refused.
 	t.Parallel()
 	tests := []struct {
 		name  string
@@ -64,30 +64,30 @@ func changeDigit(t *rapid.T, text string, i int) string {
 }
 
 func TestCheckCLABE_RejectsAnyChangedDigit(t *testing.T) {
-	// Of the ten possible last digits exactly one is right, and any other digit changed makes it wrong.
+	// Exactly one of the ten possible last digits is valid, and any other changed digit is detected.
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
 		clabe := withCheckDigits(t, drawDigits(t, "first 17", 17), 1, checkCLABE)
 		if wrong := changeDigit(t, clabe, rapid.IntRange(0, 17).Draw(t, "at")); checkCLABE(wrong) == "" {
-			t.Fatalf("%s and %s are both right", clabe, wrong)
+			t.Fatalf("%s and %s are both valid", clabe, wrong)
 		}
 	})
 }
 
 func TestCheckABA_RejectsAnyChangedDigit(t *testing.T) {
-	// As for a CLABE, whatever district the changed number would belong to.
+	// Any changed digit is detected, whatever district the changed number has.
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
 		district := rapid.SampledFrom([]string{"01", "02", "11", "12", "21", "32", "61", "72", "80"}).Draw(t, "district")
 		routing := withCheckDigits(t, district+drawDigits(t, "next 6", 6), 1, checkABA)
 		if wrong := changeDigit(t, routing, rapid.IntRange(0, 8).Draw(t, "at")); checkABA(wrong) == "" {
-			t.Fatalf("%s and %s are both right", routing, wrong)
+			t.Fatalf("%s and %s are both valid", routing, wrong)
 		}
 	})
 }
 
 func TestCheckIBAN_RejectsAnyChangedDigit(t *testing.T) {
-	// Check digits modulo 97 find every single wrong digit.
+	// Check digits modulo 97 detect every single wrong digit.
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
 		account := drawDigits(t, "account", 18)
@@ -96,13 +96,13 @@ func TestCheckIBAN_RejectsAnyChangedDigit(t *testing.T) {
 			t.Fatalf("%s: %s", iban, problem)
 		}
 		if wrong := changeDigit(t, iban, rapid.IntRange(2, 21).Draw(t, "at")); checkIBAN(wrong) == "" {
-			t.Fatalf("%s and %s are both right", iban, wrong)
+			t.Fatalf("%s and %s are both valid", iban, wrong)
 		}
 	})
 }
 
 func TestCheckIBAN_RejectsCongruentCheckDigits(t *testing.T) {
-	// 02 and 99, 01 and 98, 00 and 97 are the same modulo 97; only 02 to 98 are given out.
+	// 02 and 99, 01 and 98, 00 and 97 are the same modulo 97; only 02 to 98 are assigned.
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
 		account := drawDigits(t, "account", 18)
@@ -117,8 +117,8 @@ func TestCheckIBAN_RejectsCongruentCheckDigits(t *testing.T) {
 }
 
 func TestCheckBrazilianTaxID_RejectsAnyWrongCheckDigit(t *testing.T) {
-	// One pair of check digits fits a number and no other. (A wrong digit before them
-	// can go unseen, because remainders 0 and 1 share a check digit.)
+	// Exactly one pair of check digits is valid for a number. (A wrong digit before them may
+	// not be detected, because remainders 0 and 1 have the same check digit.)
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
 		kind := rapid.SampledFrom([]struct {
@@ -131,12 +131,12 @@ func TestCheckBrazilianTaxID_RejectsAnyWrongCheckDigit(t *testing.T) {
 		}
 		right := withCheckDigits(t, base, 2, kind.check)
 		if wrong := changeDigit(t, right, rapid.IntRange(kind.length-2, kind.length-1).Draw(t, "at")); kind.check(wrong) == "" {
-			t.Fatalf("%s and %s are both right", right, wrong)
+			t.Fatalf("%s and %s are both valid", right, wrong)
 		}
 	})
 }
 
-// withCheckDigits finds the only n digits that make the text right.
+// withCheckDigits returns the text with the only n valid check digits.
 func withCheckDigits(t *rapid.T, base string, n int, check check) string {
 	var found []string
 	most := map[int]int{1: 10, 2: 100}[n]
@@ -151,7 +151,7 @@ func withCheckDigits(t *rapid.T, base string, n int, check check) string {
 	return found[0]
 }
 
-// remainder returns the text as a number modulo 97, reckoned with big numbers.
+// remainder returns the text as a number modulo 97, computed with big.Int.
 func remainder(text string) int64 {
 	var digits strings.Builder
 	for _, c := range strings.ToUpper(text) {
@@ -173,7 +173,7 @@ func FuzzCheckIBAN(f *testing.F) {
 		f.Add(seed)
 	}
 	f.Fuzz(func(t *testing.T, iban string) {
-		// Whatever is taken has the length of its country and is 1 modulo 97 when read as a number.
+		// Every accepted IBAN has the length of its country and is 1 modulo 97 when read as a number.
 		if checkIBAN(iban) == "" && (len(iban) != ibanLengths[iban[:2]] || remainder(iban[4:]+iban[:4]) != 1) {
 			t.Errorf("%q passed", iban)
 		}
@@ -185,7 +185,7 @@ func FuzzCheckCLABE(f *testing.F) {
 		f.Add(seed)
 	}
 	f.Fuzz(func(t *testing.T, clabe string) {
-		// Whatever is taken is 18 digits whose weighted sum with the check digit ends in 0.
+		// Every accepted CLABE is 18 digits whose weighted sum with the check digit ends in 0.
 		if checkCLABE(clabe) != "" {
 			return
 		}
@@ -207,7 +207,7 @@ func FuzzCheckABA(f *testing.F) {
 		f.Add(seed)
 	}
 	f.Fuzz(func(t *testing.T, routing string) {
-		// Whatever is taken is nine digits that satisfy the checksum as the Federal Reserve writes it.
+		// Every accepted number is nine digits that satisfy the checksum as the Federal Reserve writes it.
 		if checkABA(routing) != "" {
 			return
 		}
@@ -226,7 +226,7 @@ func FuzzCheckBrazilianTaxID(f *testing.F) {
 		f.Add(seed)
 	}
 	f.Fuzz(func(t *testing.T, id string) {
-		// Whatever is taken is 11 or 14 digits that are not all the same, with one right ending.
+		// Every accepted id is 11 or 14 digits that are not all equal, with the only valid ending.
 		if checkBrazilianTaxID(id) != "" {
 			return
 		}
@@ -236,6 +236,48 @@ func FuzzCheckBrazilianTaxID(f *testing.F) {
 		other := id[:len(id)-1] + string('0'+(id[len(id)-1]-'0'+1)%10)
 		if checkBrazilianTaxID(other) == "" {
 			t.Errorf("%q and %q passed", id, other)
+		}
+	})
+}
+
+func TestCheckTronAddress(t *testing.T) {
+	// Real addresses pass; those with another form, network or checksum do not.
+	t.Parallel()
+	for _, good := range []string{"TR7NHqjeKQxGTCi8q8ZY4pL8otSzgjLj6t", "TNPeeaaFB7K9cmo4uQpcU32zGK8G1NYqeL", "TEkxiTehnzSmSe2XqrBj4w32RUN966rdz8"} {
+		if problem := checkTronAddress(good); problem != "" {
+			t.Errorf("%s: %s", good, problem)
+		}
+	}
+	for _, bad := range []string{"", "T", "TR7NHqjeKQxGTCi8q8ZY4pL8otSzgjLj6", "TR7NHqjeKQxGTCi8q8ZY4pL8otSzgjLj6u", "TR7NHqjeKQxGTCi8q8ZY4pL8otSzgjLj60", "1BvBMSEYstWetqTFn5Au4m4GFg7xJaNVN2", strings.Repeat("T", 34)} {
+		if checkTronAddress(bad) == "" {
+			t.Errorf("%s passed", bad)
+		}
+	}
+}
+
+func TestCheckTronAddress_RejectsAnyChangedLetter(t *testing.T) {
+	// A payment to a mistyped address is lost, so one wrong letter must be detected.
+	t.Parallel()
+	const good, letters = "TR7NHqjeKQxGTCi8q8ZY4pL8otSzgjLj6t", "123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz"
+	rapid.Check(t, func(t *rapid.T) {
+		at, letter := rapid.IntRange(0, len(good)-1).Draw(t, "at"), rapid.SampledFrom([]byte(letters)).Draw(t, "letter")
+		if wrong := good[:at] + string(letter) + good[at+1:]; wrong != good && checkTronAddress(wrong) == "" {
+			t.Fatalf("%s and %s are both valid", good, wrong)
+		}
+	})
+}
+
+func FuzzCheckTronAddress(f *testing.F) {
+	for _, seed := range []string{"TR7NHqjeKQxGTCi8q8ZY4pL8otSzgjLj6t", "", "T", "T\x00", strings.Repeat("z", 1000)} {
+		f.Add(seed)
+	}
+	f.Fuzz(func(t *testing.T, address string) {
+		// Every accepted address has 34 letters and is 25 bytes of the network.
+		if checkTronAddress(address) != "" {
+			return
+		}
+		if bytes := decodeBase58(address); len(address) != 34 || len(bytes) != 25 || bytes[0] != 0x41 {
+			t.Errorf("%q passed", address)
 		}
 	})
 }

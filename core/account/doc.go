@@ -1,8 +1,7 @@
-// Package account is where money comes from and goes to: external accounts at
-// banks, mobile operators and on chains, and the internal accounts that hold
-// balances here.
+// Package account defines external accounts, at banks, at mobile money operators and on
+// chains, and internal accounts, which hold a balance in the ledger.
 //
-// One catalogue lists every type of external account; validation, the choice of
-// rails and the published description all read it. The package never talks to a
-// bank: whether an account exists is for others to find out.
+// One catalogue lists every type of external account; validation, the choice of rails and
+// the published API description read it. The package never contacts a bank: ports find out
+// whether an account exists.
 package account

@@ -1,6 +1,10 @@
 package account
 
 import (
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"strings"
 	"time"
 
 	"causeway/core/corridor"
@@ -9,7 +13,7 @@ import (
 	"causeway/core/party"
 )
 
-// Status is what can be done with an external account.
+// Status is the status of an external account.
 type Status string
 
 // The statuses of an external account. Only an active one sends or receives.
@@ -20,10 +24,11 @@ const (
 	Inactive    Status = "INACTIVE"
 )
 
-// VerificationStatus is what the receiving side said of the beneficiary's name.
+// VerificationStatus is the result of comparing the beneficiary's name with the owner's name
+// at the receiving institution.
 type VerificationStatus string
 
-// The results of a name check; the empty text means that none was made.
+// The results; empty if no comparison was made.
 const (
 	NotVerified          VerificationStatus = ""
 	Matched              VerificationStatus = "MATCHED"
@@ -34,34 +39,33 @@ const (
 	CheckedByReceivingFI VerificationStatus = "CHECKED_BY_RECEIVING_FI"
 )
 
-// External is an account outside the service: at a bank, at a mobile operator, or
-// a wallet. It is registered once and never changes but for its status.
+// External is an account outside the service: at a bank, at a mobile money operator, or a
+// wallet. After its registration only its status changes.
 type External struct {
 	ID       ident.ExternalAccount
 	Platform ident.Platform
-	// Customer owns the account; zero when it is the platform's own.
+	// Customer owns the account; zero if the platform does.
 	Customer          ident.Customer
 	PlatformAccountID string
 	Currency          money.Currency
 	Type              Type
-	// Fields are the type-specific fields as the caller wrote them; those it left
-	// out are missing.
+	// Fields are the type-specific fields as the caller wrote them, without omitted ones.
 	Fields map[string]string
-	// Beneficiary is who owns it; nil for wallets.
+	// Beneficiary is the owner; nil for wallets.
 	Beneficiary *Beneficiary
-	// Rails are those that reach the account, a wallet's chain included.
+	// Rails are the rails that reach the account; for a wallet, its chain.
 	Rails             []corridor.Rail
 	Status            Status
 	DefaultUMADeposit bool
 	Verification      VerificationStatus
-	// VerifiedName is the name the receiving side knows, where it says so.
+	// VerifiedName is the owner's name at the receiving institution, if it discloses it.
 	VerifiedName string
 	CreatedAt    time.Time
 	UpdatedAt    time.Time
 	DeletedAt    time.Time
 }
 
-// BeneficiaryType says whether a person or a business owns an account.
+// BeneficiaryType is the type of a beneficiary: person or business.
 type BeneficiaryType string
 
 // The types of beneficiary.
@@ -70,8 +74,8 @@ const (
 	Business   BeneficiaryType = "BUSINESS"
 )
 
-// Beneficiary is the owner of a bank or mobile account. FullName, BirthDate and
-// Nationality belong to individuals, LegalName and TaxID to businesses. Dates are
+// Beneficiary is the owner of a bank or mobile money account. FullName, BirthDate and
+// Nationality are for individuals, LegalName and TaxID for businesses. Dates are
 // YYYY-MM-DD, countries ISO 3166-1 alpha-2, phone numbers E.164.
 type Beneficiary struct {
 	Type               BeneficiaryType
@@ -85,7 +89,7 @@ type Beneficiary struct {
 	Address            *party.Address
 	RegistrationNumber string
 	TaxID              string
-	// DocumentType and DocumentNumber are the identity document that Colombia asks for.
+	// DocumentType and DocumentNumber identify an identity document, for Colombia.
 	DocumentType   string
 	DocumentNumber string
 }
@@ -98,5 +102,70 @@ func (b Beneficiary) Name() string {
 	return b.FullName
 }
 
-// Deleted reports whether the owner removed the account.
+// Deleted reports whether the account is deleted.
 func (a External) Deleted() bool { return !a.DeletedAt.IsZero() }
+
+// Identifier returns the account's primary identifier: an account number, IBAN, CLABE, phone
+// number or wallet address.
+func (a External) Identifier() string {
+	spec := byName[a.Type]
+	for _, name := range spec.Identifiers {
+		if value := a.Fields[name]; value != "" {
+			return value
+		}
+	}
+	return ""
+}
+
+// MaskedIdentifier returns the identifier with all but its last four characters hidden. Of an
+// identifier with up to eight characters it shows half.
+func (a External) MaskedIdentifier() string {
+	runes := []rune(a.Identifier())
+	shown := min(4, len(runes)/2)
+	return "****" + string(runes[len(runes)-shown:])
+}
+
+// IsCrypto reports whether the account is a wallet on a chain.
+func (a External) IsCrypto() bool { return len(a.Rails) > 0 && a.Rails[0].IsChain() }
+
+// Country returns the country of the account, ISO 3166-1 alpha-2; empty for a wallet.
+func (a External) Country() string {
+	spec := byName[a.Type]
+	if spec.CountryFrom == "" {
+		return spec.Country
+	}
+	value := a.Fields[spec.CountryFrom]
+	return value[:min(2, len(value))]
+}
+
+// Fingerprint returns a hash that is equal for two accounts exactly if they are the same
+// account in the same currency, in any spelling and registered by anyone.
+func (a External) Fingerprint() string {
+	hash := sha256.New()
+	write := func(part string) { fmt.Fprintf(hash, "%d:%s,", len(part), part) }
+	write(string(a.Type))
+	write(string(a.Currency))
+	spec := byName[a.Type]
+	for _, field := range spec.Fields {
+		value := a.Fields[field.Name]
+		// An IBAN identifies an account by itself; the other fields add nothing.
+		if !field.InFingerprint || value == "" || (a.Fields["iban"] != "" && field.Name != "iban") {
+			continue
+		}
+		write(field.Name)
+		write(field.canonical(value))
+	}
+	return hex.EncodeToString(hash.Sum(nil))
+}
+
+// canonical returns one spelling for all spellings of a value.
+func (f FieldSpec) canonical(value string) string {
+	if f.CaseSensitive {
+		return value
+	}
+	value = strings.ToUpper(strings.Join(strings.Fields(value), " "))
+	if f.Name == "accountNumber" {
+		value = strings.NewReplacer(" ", "", "-", "", "/", "").Replace(value)
+	}
+	return value
+}

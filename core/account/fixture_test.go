@@ -21,7 +21,7 @@ var (
 var now = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 
 // newRequest returns a valid request for an account of the type, with these fields and an
-// individual beneficiary who says everything about herself.
+// individual beneficiary with every field.
 func newRequest(name, currency string, fields map[string]any) account.CreateRequest {
 	info := map[string]any{"accountType": name, "beneficiary": individualBeneficiary()}
 	maps.Copy(info, fields)
@@ -46,7 +46,7 @@ func parseObject(text string) map[string]any {
 	return decoded
 }
 
-// invalidPaths validates a request and answers the paths it is refused for, in order.
+// invalidPaths validates a request and returns the paths of its errors, in order.
 func invalidPaths(t *testing.T, r account.CreateRequest) []string {
 	t.Helper()
 	_, err := account.Validate(r)
@@ -60,7 +60,7 @@ func invalidPaths(t *testing.T, r account.CreateRequest) []string {
 	var list []string
 	for _, field := range refusal.Fields {
 		if field.Message == "" {
-			t.Errorf("%s is refused without a word", field.Field)
+			t.Errorf("%s has an error without a message", field.Field)
 		}
 		list = append(list, field.Field)
 	}

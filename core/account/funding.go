@@ -10,66 +10,67 @@ import (
 	"causeway/core/money"
 )
 
-// FundingReference returns the code of an internal account in the memo of a payment to
-// it: FUND- and 12 digits and capital letters.
+// FundingReference returns the code of an internal account in the memo of payments to it:
+// FUND- and 12 digits and capital letters.
 func FundingReference(id ident.InternalAccount) string { return "FUND-" + ident.ShortCode(id.UUID()) }
 
-// IsFundingReference reports whether a payer meant an internal account and not a quote.
+// IsFundingReference reports whether a reference is one of an internal account, not of a
+// quote.
 func IsFundingReference(reference string) bool { return strings.HasPrefix(reference, "FUND-") }
 
-// InstructionsFunc asks a rail for the ways to pay into an account with this reference, whose
-// owner has this name.
+// InstructionsFunc returns a rail's instructions for payments into an account, by the name of
+// its owner and its reference.
 type InstructionsFunc func(owner, reference string, currency money.Currency) ([]Instruction, error)
 
-// WithInstructions returns the account with the ways to pay in. There are none into an embedded
-// wallet: what it holds is under its owner's keys.
+// WithInstructions returns the account with its funding instructions. An embedded wallet has
+// none.
 func (a Internal) WithInstructions(owner string, funding InstructionsFunc) (Internal, error) {
 	a.Instructions = []Instruction{}
 	if a.Type == EmbeddedWallet {
 		return a, nil
 	}
-	ways, err := funding(owner, a.Reference, a.Currency)
+	instructions, err := funding(owner, a.Reference, a.Currency)
 	if err != nil {
-		return a, fmt.Errorf("ways to pay into %s: %w", a.ID, err)
+		return a, fmt.Errorf("funding instructions of %s: %w", a.ID, err)
 	}
-	for _, way := range ways {
-		way.PlatformAccount = a.Customer.IsZero()
-		a.Instructions = append(a.Instructions, way)
+	for _, instruction := range instructions {
+		instruction.PlatformAccount = a.Customer.IsZero()
+		a.Instructions = append(a.Instructions, instruction)
 	}
 	return a, nil
 }
 
-// Opener is what is needed to open the internal accounts of one owner.
+// Opener opens the internal accounts of one owner.
 type Opener struct {
 	Platform ident.Platform
-	// Customer owns the accounts; zero for the platform itself.
+	// Customer owns the accounts; zero if the platform does.
 	Customer ident.Customer
-	// Owner is the name that bank accounts are held for.
+	// Owner is the name of the owner, for whom bank accounts are held.
 	Owner string
-	// FundingInstructions is nil where no rail is connected: the accounts get their instructions
-	// once one is.
+	// FundingInstructions is nil if no rail is connected; the accounts get their
+	// instructions when one is.
 	FundingInstructions InstructionsFunc
 	NewID               ident.Source
 	Now                 time.Time
 }
 
-// Open opens one account for each currency.
+// Open returns a new account for each currency.
 func (o Opener) Open(currencies []money.Currency) ([]Internal, error) {
 	opened, _, err := o.OpenMissing(currencies, nil)
 	return opened, err
 }
 
-// OpenMissing finds what an owner who has these accounts lacks: one for each further
-// currency, opened, and the ways to pay into those whose rail was not asked before.
-func (o Opener) OpenMissing(currencies []money.Currency, has []Internal) (opened, instructed []Internal, err error) {
+// OpenMissing returns what is missing for an owner with existing accounts: new accounts for
+// the other currencies, and the existing accounts that get their funding instructions.
+func (o Opener) OpenMissing(currencies []money.Currency, existing []Internal) (opened, instructed []Internal, err error) {
 	for _, currency := range currencies {
-		i := slices.IndexFunc(has, func(a Internal) bool { return a.Currency == currency })
-		if i >= 0 && (has[i].Instructions != nil || o.FundingInstructions == nil) {
+		i := slices.IndexFunc(existing, func(a Internal) bool { return a.Currency == currency })
+		if i >= 0 && (existing[i].Instructions != nil || o.FundingInstructions == nil) {
 			continue
 		}
 		var a Internal
 		if i >= 0 {
-			a = has[i]
+			a = existing[i]
 		} else if a, err = NewInternal(ident.NewInternalAccount(o.NewID, o.Now), o.Platform, o.Customer, currency, o.Now); err != nil {
 			return nil, nil, err
 		}
@@ -86,4 +87,12 @@ func (o Opener) OpenMissing(currencies []money.Currency, has []Internal) (opened
 		}
 	}
 	return opened, instructed, nil
+}
+
+// Instruction is one way to pay: the account or wallet to pay to, as the rail names it.
+type Instruction struct {
+	Notes           string
+	PlatformAccount bool
+	// Info is the type-specific part: accountType, accountNumber, reference …
+	Info map[string]any
 }

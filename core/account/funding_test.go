@@ -17,8 +17,8 @@ import (
 
 func TestFundingReference(t *testing.T) {
 	t.Parallel()
-	// The code follows from the id alone, is short enough for any memo, and the codes of
-	// two accounts differ.
+	// The code is derived from the id, is short enough for any memo, and differs between
+	// accounts.
 	if got := account.FundingReference(internalID); got != "FUND-000000000008" {
 		t.Errorf("the reference of %s is %s", internalID, got)
 	}
@@ -46,7 +46,7 @@ func uuidV7(b []byte) uuid.UUID {
 	return id
 }
 
-// usdInstructions pays dollars in, and no other currency.
+// usdInstructions returns instructions for dollars and none for other currencies.
 func usdInstructions(owner, reference string, currency money.Currency) ([]account.Instruction, error) {
 	if currency != "USD" {
 		return nil, nil
@@ -64,8 +64,8 @@ func newOpener(customer ident.Customer, funding account.InstructionsFunc) accoun
 
 func TestOpener_SetsFundingInstructions(t *testing.T) {
 	t.Parallel()
-	// One account a currency, each told how it is paid into, if it is at all: a wallet
-	// under its owner's keys is not, and a currency without a rail is not either.
+	// There is one account per currency, each with its funding instructions. An embedded
+	// wallet and a currency without a rail have none.
 	for name, test := range map[string]struct {
 		customer ident.Customer
 		own      bool
@@ -90,8 +90,8 @@ func TestOpener_SetsFundingInstructions(t *testing.T) {
 
 func TestOpener_WithoutRailLeavesInstructionsNil(t *testing.T) {
 	t.Parallel()
-	// Where no rail is connected an account is open and can be told by its nil
-	// instructions from one that nothing can be paid into.
+	// Without a rail an account is opened with nil instructions, which differ from the empty
+	// ones of an account that cannot be paid into.
 	opened, err := newOpener(customerID, nil).Open([]money.Currency{"USD"})
 	if err != nil || len(opened) != 1 || opened[0].Instructions != nil || opened[0].Reference == "" {
 		t.Errorf("%+v, %v", opened, err)
@@ -100,7 +100,8 @@ func TestOpener_WithoutRailLeavesInstructionsNil(t *testing.T) {
 
 func TestOpener_EmbeddedWalletOpensWhileRailIsDown(t *testing.T) {
 	t.Parallel()
-	// A rail that is down stops accounts that are paid in over it, and no others.
+	// An unavailable rail prevents opening accounts that need its instructions, and no
+	// others.
 	down := errors.New("down")
 	broken := func(string, string, money.Currency) ([]account.Instruction, error) { return nil, down }
 
@@ -117,8 +118,8 @@ func TestOpener_EmbeddedWalletOpensWhileRailIsDown(t *testing.T) {
 
 func TestOpener_OpenMissing(t *testing.T) {
 	t.Parallel()
-	// Further currencies are opened, accounts nobody asked the rail about are instructed,
-	// and all others, also in currencies no longer used, are left alone.
+	// Accounts in new currencies are opened, accounts without instructions get them, and all
+	// others, also in currencies no longer used, are unchanged.
 	old, err := newOpener(customerID, nil).Open([]money.Currency{"USD", "BRL"})
 	if err != nil {
 		t.Fatal(err)

@@ -11,8 +11,8 @@ import (
 	"causeway/core/party"
 )
 
-// checkBIC wants the fifth and sixth letters to be a country. Kosovo has codes
-// although ISO 3166 has no Kosovo.
+// checkBIC checks that the fifth and sixth letters are a country. Kosovo has BICs but is not
+// in ISO 3166.
 func checkBIC(bic string) string {
 	if len(bic) < 6 || (!party.KnownCountry(bic[4:6]) && bic[4:6] != "XK") {
 		return "must have a country code as its fifth and sixth letter"
@@ -38,16 +38,16 @@ func checkLightningAddress(address string) string {
 
 var pixPhone = regexp.MustCompile(`^\+55[0-9]{10,11}$`)
 
-// pixKeyRule wants a PIX key in the form of its type.
-func pixKeyRule(a External, waived func(string) bool, bad func(field, message string)) {
+// pixKeyRule checks that a PIX key has the form of its type.
+func pixKeyRule(a External, isTestValue func(string) bool, bad func(field, message string)) {
 	key, problem := a.Fields["pixKey"], ""
 	switch a.Fields["pixKeyType"] {
 	case "CPF":
-		if problem = checkCPF(key); problem == wrongCheckDigits && waived(key) {
+		if problem = checkCPF(key); problem == wrongCheckDigits && isTestValue(key) {
 			problem = ""
 		}
 	case "CNPJ":
-		if problem = checkCNPJ(key); problem == wrongCheckDigits && waived(key) {
+		if problem = checkCNPJ(key); problem == wrongCheckDigits && isTestValue(key) {
 			problem = ""
 		}
 	case "EMAIL":
@@ -68,14 +68,14 @@ func pixKeyRule(a External, waived func(string) bool, bad func(field, message st
 	}
 }
 
-// euroCountryRule wants an IBAN of a country that euro can be sent to.
+// euroCountryRule checks that the IBAN is of a country that euro can be sent to.
 func euroCountryRule(a External, _ func(string) bool, bad func(field, message string)) {
 	if iban := a.Fields["iban"]; len(iban) >= 2 && !corridor.Live("EUR", iban[:2]) {
 		bad("iban", "is of "+printable(iban[:2])+", which no SEPA corridor reaches")
 	}
 }
 
-// regionPhonePatterns are the phone numbers of countries that share a currency.
+// regionPhonePatterns are the patterns of phone numbers in countries that share a currency.
 var regionPhonePatterns = map[string]*regexp.Regexp{
 	"BJ": regexp.MustCompile(`^\+229[0-9]{8,10}$`), // ten digits since the end of 2024
 	"CI": regexp.MustCompile(`^\+225[0-9]{10}$`),
@@ -92,8 +92,8 @@ func regionPhoneRule(a External, _ func(string) bool, bad func(field, message st
 	}
 }
 
-// ibanCountryRule wants an IBAN where the country has them, of that country. The
-// islands around Britain use British ones.
+// ibanCountryRule checks that the account has an IBAN of its country, if that has IBANs.
+// Guernsey, the Isle of Man and Jersey use British ones.
 func ibanCountryRule(a External, _ func(string) bool, bad func(field, message string)) {
 	country, iban := a.Fields["country"], a.Fields["iban"]
 	issuer := country
@@ -113,13 +113,13 @@ func ibanCountryRule(a External, _ func(string) bool, bad func(field, message st
 
 var chineseWallets = []string{"AliPay", "WechatPay"}
 
-// chineseWalletRule: bank accounts are paid for businesses alone, and a phone
-// number is of one of two wallets, whose names are exact.
+// chineseWalletRule checks that a bank account belongs to a business, and that a phone number
+// has the name of one of two wallets.
 func chineseWalletRule(a External, _ func(string) bool, bad func(field, message string)) {
 	switch bank := a.Fields["bankName"]; {
 	case a.Fields["accountNumber"] != "":
 		if a.Beneficiary != nil && a.Beneficiary.Type == Individual {
-			bad("accountNumber", "can be paid for a BUSINESS beneficiary alone; give a phoneNumber for an individual")
+			bad("accountNumber", "is only allowed for a BUSINESS beneficiary; give a phoneNumber for an individual")
 		}
 	case a.Fields["phoneNumber"] != "" && !slices.Contains(chineseWallets, bank):
 		bad("bankName", "must be AliPay or WechatPay for a phoneNumber")

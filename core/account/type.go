@@ -8,10 +8,10 @@ import (
 	"causeway/core/money"
 )
 
-// Type names a kind of external account in the catalogue.
+// Type is the name of a type of external account.
 type Type string
 
-// The types that code names. All others come from the catalogue.
+// The types that the program names; the catalogue has all.
 const (
 	USAccount      Type = "US_ACCOUNT"
 	SWIFTAccount   Type = "SWIFT_ACCOUNT"
@@ -24,41 +24,41 @@ const (
 	LightningType  Type = "LIGHTNING"
 )
 
-// TypeSpec is everything there is to know of a type of account.
+// TypeSpec describes a type of external account.
 type TypeSpec struct {
 	Type Type
-	// Aliases are other names taken on input; answers always say Type.
+	// Aliases are other names that requests may use; responses always have Type.
 	Aliases []Type
-	// Description says in a sentence what kind of account this is.
+	// Description is a sentence for people.
 	Description string
-	// Currencies are those an account of the type can hold, the usual one first.
+	// Currencies are the possible currencies of an account, the usual one first.
 	Currencies []money.Currency
-	// Country is where the account is (ISO 3166-1 alpha-2); empty when CountryFrom
-	// tells it, and for wallets.
+	// Country is the country of the account (ISO 3166-1 alpha-2); empty if CountryFrom is
+	// set, and for wallets.
 	Country string
 	// CountryFrom names the field whose first two letters are the country.
 	CountryFrom string
-	// Fields are the type-specific ones, in the order people write them.
+	// Fields are the type-specific fields, in their usual order.
 	Fields []FieldSpec
-	// AnyOf names fields of which at least one must be there; with ExactlyOne, one
-	// and no more. Empty when Fields alone says what is required.
+	// AnyOf names fields of which at least one is required or, with ExactlyOne, exactly
+	// one.
 	AnyOf      []string
 	ExactlyOne bool
-	// Identifiers name the fields that can be the primary identifier, the first one
-	// present being it.
+	// Identifiers names the fields that can be the primary identifier; the first one that
+	// is set is used.
 	Identifiers []string
-	// Individual and Business are what a beneficiary must say of itself beyond its
-	// name. A wallet has no beneficiary, and both are nil.
+	// Individual and Business describe the fields of a beneficiary. Both are nil for a
+	// wallet, which has no beneficiary.
 	Individual *BeneficiarySpec
 	Business   *BeneficiarySpec
 
-	// rails are those that reach the account, by the identifier they need.
+	// rails are the rails that reach accounts of the type.
 	rails []railOption
-	// rule checks what concerns several fields at once; nil for none.
+	// rule checks several fields together; nil for none.
 	rule rule
 }
 
-// FieldSpec is one type-specific field. It is always a text.
+// FieldSpec describes one type-specific field, which is a string.
 type FieldSpec struct {
 	Name        string
 	Description string
@@ -66,49 +66,47 @@ type FieldSpec struct {
 	Required    bool
 	// Pattern is an anchored regular expression; empty for none.
 	Pattern string
-	// MinLength and MaxLength count characters; zero for no bound.
+	// MinLength and MaxLength are in characters; zero for no limit.
 	MinLength, MaxLength int
-	// Enum lists the values allowed; empty for any.
+	// Enum lists the allowed values; empty for any.
 	Enum []string
-	// InFingerprint says that the field is part of what makes two accounts the same.
+	// InFingerprint: the field is part of the account's identity.
 	InFingerprint bool
-	// Masked says that the field is shown in part only where people look on: pages,
-	// logs, exports.
+	// Masked: pages, logs and exports show only a part of the field.
 	Masked bool
 
-	// CaseSensitive says that capital and small letters differ in it.
+	// CaseSensitive: upper and lower case letters differ.
 	CaseSensitive bool
 
-	// compiled is Pattern, ready for use.
+	// compiled is the compiled Pattern.
 	compiled *regexp.Regexp
-	// check finds what a pattern cannot, such as a wrong check digit; nil for none.
+	// check checks what a pattern cannot, such as check digits; nil for none.
 	check check
 }
 
-// BeneficiarySpec is what an account type asks of a beneficiary beyond its name.
+// BeneficiarySpec describes the fields of a beneficiary beside the name.
 type BeneficiarySpec struct {
-	// Required names the fields that must be there.
+	// Required names the required fields.
 	Required []string
-	// Optional names the others that may be.
+	// Optional names the optional fields.
 	Optional []string
 }
 
-// railOption is a rail and the field without which it does not lead to the account;
-// an empty field means that it always does.
+// railOption is a rail and the field that it requires to reach the account; empty for none.
 type railOption struct {
 	rail          corridor.Rail
 	requiredField string
 }
 
-// check answers what is wrong with one value, or nothing. A waiver lets through
-// values that are chosen for how they end, where the caller allows it.
+// check returns what is wrong with a value, or the empty string. Errors of test values are
+// ignored.
 type check func(value string) string
 
-// rule notes what is wrong with several fields together. A field that is bad
-// already is not noted twice.
-type rule func(a External, waived func(value string) bool, bad func(field, message string))
+// rule calls bad for each error in a combination of fields. A field that has an error
+// already does not get another.
+type rule func(a External, isTestValue func(value string) bool, bad func(field, message string))
 
-// Rails returns every rail that can reach an account of the type.
+// Rails returns every rail that can reach accounts of the type.
 func (s TypeSpec) Rails() []corridor.Rail {
 	rails := make([]corridor.Rail, len(s.rails))
 	for i, r := range s.rails {
@@ -117,20 +115,10 @@ func (s TypeSpec) Rails() []corridor.Rail {
 	return rails
 }
 
-// IsWallet reports whether accounts of the type live on a chain.
+// IsWallet reports whether accounts of the type are wallets on a chain.
 func (s TypeSpec) IsWallet() bool { return len(s.rails) > 0 && s.rails[0].rail.IsChain() }
 
-// Live reports whether money can be sent to accounts of the type today. The others
-// can be registered, and wait for their corridor.
-func (s TypeSpec) Live() bool {
-	if s.IsWallet() {
-		return true
-	}
-	// A type whose country comes from a field is refused there when no corridor reaches it.
-	return s.Type != SWIFTAccount && corridor.Live(s.Currencies[0], s.Country)
-}
-
-// Field finds a field by name.
+// Field returns the field with a name.
 func (s TypeSpec) Field(name string) (FieldSpec, bool) {
 	i := slices.IndexFunc(s.Fields, func(f FieldSpec) bool { return f.Name == name })
 	if i < 0 {
@@ -139,10 +127,10 @@ func (s TypeSpec) Field(name string) (FieldSpec, bool) {
 	return s.Fields[i], true
 }
 
-// Catalogue returns every type, in alphabetical order. Treat it as read-only.
+// Catalogue returns every type, in alphabetical order. The caller must not change it.
 func Catalogue() []TypeSpec { return slices.Clone(catalogue) }
 
-// Spec finds a type by its name or by an alias.
+// Spec returns a type by its name or by an alias.
 func Spec(name Type) (TypeSpec, bool) {
 	spec, ok := byName[name]
 	return spec, ok

@@ -15,27 +15,27 @@ import (
 	"causeway/core/party"
 )
 
-// CreateRequest asks for an external account to be registered.
+// CreateRequest is a request to register an external account.
 type CreateRequest struct {
 	ID       ident.ExternalAccount
 	Platform ident.Platform
-	// Customer owns the account; zero for the platform's own.
+	// Customer owns the account; zero if the platform does.
 	Customer          ident.Customer
 	PlatformAccountID string
 	Currency          string
-	// Info is the object accountInfo as decoded JSON; nil when it was left out or
-	// was no object.
+	// Info is the object accountInfo as decoded JSON; nil if it was omitted or is no
+	// object.
 	Info              map[string]any
 	DefaultUMADeposit bool
-	// AcceptsTestValue tells of a value that wrong check digits, or an address of unusual form,
-	// do not matter in it, because it was chosen for how it ends. Nil waives nothing.
+	// AcceptsTestValue reports whether value is a test value, so that its check digits or
+	// the form of an address need not be right. If nil, there are no test values.
 	AcceptsTestValue func(value string) bool
 	Now              time.Time
 }
 
-// Validate returns the account of a request, or an INVALID_INPUT fault that lists
-// every bad field by its path ("accountInfo.beneficiary.fullName"). Fields that
-// the type does not have are ignored.
+// Validate returns the account of a request, or INVALID_INPUT with every invalid field by its
+// path ("accountInfo.beneficiary.fullName"). Fields that the type does not have are
+// ignored.
 func Validate(r CreateRequest) (External, error) {
 	if r.ID.IsZero() || r.Platform.IsZero() {
 		return External{}, errors.New("an external account needs an id and a platform")
@@ -47,7 +47,7 @@ func Validate(r CreateRequest) (External, error) {
 	}
 	v.Text("platformAccountId", r.PlatformAccountID, party.Optional, 255)
 	if r.DefaultUMADeposit && r.Customer.IsZero() {
-		v.Add("defaultUmaDepositAccount", "is for accounts of customers alone")
+		v.Add("defaultUmaDepositAccount", "is only for accounts of customers")
 	}
 	if spec, ok := v.spec(); ok {
 		v.checkCurrency(spec, a.Currency)
@@ -81,7 +81,7 @@ func (v *validation) currency() money.Currency {
 	}
 	currency, err := money.ParseCurrency(v.request.Currency)
 	if err != nil {
-		v.Add("currency", "must be the code of a currency we know, in capital letters, such as USD or BTC")
+		v.Add("currency", "must be a known currency code in capital letters, such as USD or BTC")
 	}
 	return currency
 }
@@ -97,7 +97,7 @@ func (v *validation) spec() (TypeSpec, bool) {
 	}
 	spec, ok := Spec(Type(name))
 	if !ok {
-		v.AddRule("accountInfo.accountType", "is not a type of account; it must be one of those in the constraint", "enum", typeNames())
+		v.AddRule("accountInfo.accountType", "must be one of the account types in the constraint", "enum", typeNames())
 	}
 	return spec, ok
 }
@@ -121,7 +121,7 @@ func (v *validation) checkCurrency(spec TypeSpec, currency money.Currency) {
 	v.AddRule("currency", fmt.Sprintf("%s holds %s, not %s", spec.Type, strings.Join(codes, " or "), currency), "enum", codes)
 }
 
-// fields reads and checks the type-specific fields, each by itself.
+// fields parses and checks each of the type-specific fields.
 func (v *validation) fields(spec TypeSpec) map[string]string {
 	fields := make(map[string]string, len(spec.Fields))
 	for _, field := range spec.Fields {
@@ -135,7 +135,7 @@ func (v *validation) fields(spec TypeSpec) map[string]string {
 	return fields
 }
 
-// text reads one text of a JSON object; empty when it is missing, null, or no text.
+// text returns a string of a JSON object; empty if it is missing, null, or not a string.
 func (v *validation) text(object map[string]any, path, name string, need party.Need) string {
 	switch value := object[name].(type) {
 	case string:
@@ -148,17 +148,17 @@ func (v *validation) text(object map[string]any, path, name string, need party.N
 			v.Add(path+"."+name, "is required")
 		}
 	default:
-		v.AddRule(path+"."+name, "must be a text, in quotation marks", "type", "string")
+		v.AddRule(path+"."+name, "must be a string", "type", "string")
 	}
 	return ""
 }
 
-// checkField checks one value against its spec, and notes the first thing wrong with it.
+// checkField checks one value against its spec, and reports its first error.
 func (v *validation) checkField(path string, field FieldSpec, value string) {
 	length := utf8.RuneCountInString(value)
 	switch {
 	case !utf8.ValidString(value) || strings.ContainsFunc(value, unicode.IsControl) || strings.TrimSpace(value) == "":
-		v.Add(path, "must be a readable text")
+		v.Add(path, "must be text without control characters")
 	case len(field.Enum) > 0 && !slices.Contains(field.Enum, value):
 		v.AddRule(path, "must be "+strings.Join(field.Enum, " or "), "enum", slices.Clone(field.Enum))
 	case field.MaxLength > 0 && length > field.MaxLength:
@@ -174,22 +174,22 @@ func (v *validation) checkField(path string, field FieldSpec, value string) {
 	}
 }
 
-// checkFieldCombinations checks what concerns several fields. A field that is bad already is not
-// noted again.
+// checkFieldCombinations checks several fields together. A field that has an error already
+// does not get another.
 func (v *validation) checkFieldCombinations(spec TypeSpec, a External) {
-	known := make(map[string]bool, len(v.Fields))
+	hasError := make(map[string]bool, len(v.Fields))
 	for _, field := range v.Fields {
-		known[field.Field] = true
+		hasError[field.Field] = true
 	}
 	bad := func(name, message string) {
-		if path := "accountInfo." + name; !known[path] {
+		if path := "accountInfo." + name; !hasError[path] {
 			v.Add(path, message)
 		}
 	}
 
 	present := 0
 	for _, name := range spec.AnyOf {
-		if a.Fields[name] != "" || known["accountInfo."+name] {
+		if a.Fields[name] != "" || hasError["accountInfo."+name] {
 			present++
 		}
 	}

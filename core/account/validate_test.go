@@ -14,7 +14,7 @@ import (
 )
 
 func TestValidate_KeepsRequestValues(t *testing.T) {
-	// A registered account carries the request's facts, its type's own name and only the type's fields.
+	// A registered account has the values of the request, the canonical name of its type and only the fields of the type.
 	t.Parallel()
 	r := newRequest("USD_ACCOUNT", "USD", map[string]any{
 		"accountNumber": "1234567890", "routingNumber": "021000021", "bankName": "", "paymentRails": []any{"ACH"}, "colour": "blue",
@@ -27,7 +27,7 @@ func TestValidate_KeepsRequestValues(t *testing.T) {
 		t.Fatal(err)
 	}
 	if got.ID != externalID || got.Platform != platformID || got.Customer != customerID || got.PlatformAccountID != "acct-1" || !got.DefaultUMADeposit {
-		t.Errorf("facts: %+v", got)
+		t.Errorf("values: %+v", got)
 	}
 	if got.Type != account.USAccount || got.Currency != "USD" || !got.CreatedAt.Equal(now) || !got.UpdatedAt.Equal(now) || got.Deleted() {
 		t.Errorf("%s %s at %s", got.Type, got.Currency, got.CreatedAt)
@@ -50,7 +50,7 @@ func TestValidate_KeepsRequestValues(t *testing.T) {
 }
 
 func TestValidate_ListsEveryInvalidField(t *testing.T) {
-	// A request with many faults is refused once, for all of them.
+	// A request with many errors is refused once, with all of them.
 	t.Parallel()
 	r := newRequest("US_ACCOUNT", "EUR", map[string]any{
 		"accountNumber": 1234567890.0,
@@ -74,7 +74,7 @@ func TestValidate_ListsEveryInvalidField(t *testing.T) {
 }
 
 func TestValidate_RejectsInvalidTopLevelFields(t *testing.T) {
-	// What is wrong beside the fields of the type is refused by its path too.
+	// Errors outside the type's fields are refused by their path too.
 	t.Parallel()
 	wallet := map[string]any{"address": "layer2wallet1qw508d6"}
 	tests := []struct {
@@ -107,7 +107,7 @@ func TestValidate_RejectsInvalidTopLevelFields(t *testing.T) {
 }
 
 func TestValidate_WrongCurrencyListsAllowedOnes(t *testing.T) {
-	// Who asks for the wrong currency learns which the type holds.
+	// The error for a wrong currency lists the currencies of the type.
 	t.Parallel()
 	_, err := account.Validate(newRequest("LAYER2_WALLET", "USD", map[string]any{"address": "layer2wallet1qw508d6"}))
 	refusal, ok := fault.As(err)
@@ -120,7 +120,7 @@ func TestValidate_WrongCurrencyListsAllowedOnes(t *testing.T) {
 }
 
 func TestValidate_BeneficiaryFieldsByType(t *testing.T) {
-	// Each type asks of a beneficiary what its country asks, of people and businesses apart.
+	// Each type requires the beneficiary fields that its country requires, for people and for businesses.
 	t.Parallel()
 	const address = `"address": {"line1": "1 Main St", "city": "X", "state": "Y", "postalCode": "1", "country": "DE"}`
 	tests := []struct {
@@ -185,7 +185,7 @@ func TestValidate_ChineseBankAccountsAreBusinessOnly(t *testing.T) {
 }
 
 func TestValidate_SWIFTRequiresIBANWhereCountryHasThem(t *testing.T) {
-	// Countries with IBANs need one of their own; the islands around Britain have British ones.
+	// Countries with IBANs need one of their own; Jersey, Guernsey and the Isle of Man use British ones.
 	t.Parallel()
 	tests := []struct{ country, iban, want string }{
 		{"GB", "GB29NWBK60161331926819", ""},
@@ -206,8 +206,8 @@ func TestValidate_SWIFTRequiresIBANWhereCountryHasThem(t *testing.T) {
 }
 
 func TestValidate_AcceptsTestValues(t *testing.T) {
-	// Where the caller waives a value, its check digits or unusual form pass; what is
-	// malformed never does, and without a waiver nothing passes.
+	// The check digits and the form of a test value may be wrong if the caller accepts test
+	// values. A malformed value is always refused.
 	t.Parallel()
 	ends := func(value string) bool { return strings.HasSuffix(value, "002") }
 	tests := []struct {
@@ -229,17 +229,17 @@ func TestValidate_AcceptsTestValues(t *testing.T) {
 	for _, tt := range tests {
 		r := newRequest(tt.name, tt.currency, parseObject(tt.fields))
 		if got := invalidPaths(t, r); got == nil {
-			t.Errorf("%s %s passed without a waiver", tt.name, tt.fields)
+			t.Errorf("%s %s passed as no test value", tt.name, tt.fields)
 		}
 		r.AcceptsTestValue = ends
 		if got := invalidPaths(t, r); (got == nil) != tt.waived {
-			t.Errorf("%s %s with a waiver: refused for %v", tt.name, tt.fields, got)
+			t.Errorf("%s %s as a test value: refused for %v", tt.name, tt.fields, got)
 		}
 	}
 }
 
 func TestValidate_WithoutIDOrPlatformIsInternalError(t *testing.T) {
-	// An account without id or platform is our mistake, and not told as the caller's.
+	// An account without id or platform is a mistake of this program, not of the caller.
 	t.Parallel()
 	r := newRequest("LAYER2_WALLET", "BTC", map[string]any{"address": "x"})
 	r.ID = ident.ExternalAccount{}

@@ -2,8 +2,10 @@ package account_test
 
 import (
 	"testing"
+	"time"
 
 	"causeway/core/account"
+	"causeway/core/corridor"
 )
 
 func newExternal(t *testing.T, name, currency, fields string) account.External {
@@ -67,7 +69,7 @@ func TestFingerprint_EqualOnlyForSameAccount(t *testing.T) {
 }
 
 func TestFingerprint_DiffersBetweenTypes(t *testing.T) {
-	// No two of the good accounts of the table are taken for the same.
+	// No two of the valid accounts of the table have the same fingerprint.
 	t.Parallel()
 	seen := map[string]account.Type{}
 	for _, tt := range typeCases {
@@ -92,7 +94,7 @@ func TestMaskedIdentifier(t *testing.T) {
 }
 
 func TestValidate_RailsDependOnIdentifier(t *testing.T) {
-	// A type that takes bank accounts and phones is reached by what was given.
+	// The rails of a type with bank accounts and phone numbers depend on which is given.
 	t.Parallel()
 	tests := map[string]int{
 		`{"bankName": "X", "accountNumber": "123"}`:                                 1,
@@ -102,6 +104,27 @@ func TestValidate_RailsDependOnIdentifier(t *testing.T) {
 	for fields, want := range tests {
 		if got := newExternal(t, "GHS_ACCOUNT", "GHS", fields).Rails; len(got) != want {
 			t.Errorf("%s: %v", fields, got)
+		}
+	}
+}
+
+func TestPullRail(t *testing.T) {
+	t.Parallel()
+	// Money can be collected from bank accounts in the United States only, while they are
+	// active.
+	for name, test := range map[string]struct {
+		account account.External
+		want    corridor.Rail
+	}{
+		"a bank account in the US": {account.External{Type: account.USAccount, Status: account.Active}, corridor.ACH},
+		"one that is not active":   {account.External{Type: account.USAccount, Status: account.UnderReview}, ""},
+		"one that was deleted":     {account.External{Type: account.USAccount, Status: account.Active, DeletedAt: time.Unix(1, 0)}, ""},
+		"an account in Europe":     {account.External{Type: "EUR_ACCOUNT", Status: account.Active}, ""},
+		"a wallet":                 {account.External{Type: account.Layer2Wallet, Status: account.Active}, ""},
+	} {
+		rail, can := test.account.PullRail()
+		if can != (test.want != "") || can && rail != test.want {
+			t.Errorf("%s: %q, %v; want %q", name, rail, can, test.want)
 		}
 	}
 }
