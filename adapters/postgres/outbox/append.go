@@ -1,9 +1,9 @@
-// Package outbox keeps the events that platforms are told: it stores them in the
-// commit that caused them, hands them to the one process that delivers for a
-// platform, records what became of them, and shows it. It also keeps the sealed
-// keys that deliveries are signed with.
+// Package outbox stores webhook events and their deliveries. Events are stored in the commit
+// that caused them. The queue returns them to the one process that delivers for a platform
+// and records the results; the log lists deliveries and queues them again. It also stores
+// the encrypted keys that sign deliveries.
 //
-// It never sends anything and never decides when something is sent again.
+// It never sends anything and never decides when to retry.
 package outbox
 
 import (
@@ -31,25 +31,24 @@ type Row struct {
 	Body []byte
 }
 
-// The rows are numbered in the order given, because a scan of unnest keeps it. An
-// event of a platform without an endpoint is stored, but there is nowhere to send it.
-// The condition is always true, and is there for what it does before any row is
-// numbered: give the transaction its id, by which readers know that it runs.
+// The rows are numbered in the order given, because a scan of unnest keeps it. An event of a
+// platform without an endpoint is stored, but not queued. The condition is always true:
+// it assigns the transaction its id before any row is numbered, which readers rely on (see
+// watermark).
 const appendSQL = `
-WITH told AS (
+WITH stored AS (
     INSERT INTO webhook_events (platform_id, id, subject_id, created_at, type, name, body)
     SELECT * FROM unnest($1::uuid[], $2::uuid[], $3::uuid[], $4::timestamptz[], $5::text[], $6::text[], $7::bytea[])
     WHERE pg_current_xact_id() IS NOT NULL
     RETURNING platform_id, seq, subject_id, id)
 INSERT INTO webhook_queue (platform_id, seq, subject_id, event_id)
-SELECT told.platform_id, told.seq, told.subject_id, told.id
-FROM told JOIN platforms ON platforms.id = told.platform_id
+SELECT stored.platform_id, stored.seq, stored.subject_id, stored.id
+FROM stored JOIN platforms ON platforms.id = stored.platform_id
 WHERE platforms.webhook_endpoint <> ''`
 
-// Append stores events and queues them for delivery, whatever their number in one
-// statement. They count when the caller's transaction commits. Events of one subject
-// must be appended by whoever holds a lock on it (the row of its transaction, say):
-// that is what makes their order.
+// Append stores events and queues them for delivery, with one statement. They are visible
+// when the caller's transaction commits. The caller must hold a lock on the subject of each
+// event, such as the row of its transaction: it decides the order of the subject's events.
 func Append(ctx context.Context, q Querier, rows []Row) error {
 	if len(rows) == 0 {
 		return nil
@@ -59,19 +58,19 @@ func Append(ctx context.Context, q Querier, rows []Row) error {
 	return err
 }
 
-// Statement is what Append executes, for a caller that sends it in a batch with
-// others. The text is always the same, so that it can stay prepared.
+// Statement returns the statement of Append, for a caller that sends it in a batch with
+// others. The text is always the same, so it stays prepared.
 func Statement(rows []Row) (sql string, args []any) {
 	platforms, ids, subjects := make([]pgtype.UUID, len(rows)), make([]pgtype.UUID, len(rows)), make([]pgtype.UUID, len(rows))
-	at := make([]pgtype.Timestamptz, len(rows))
+	times := make([]pgtype.Timestamptz, len(rows))
 	types, names := make([]string, len(rows)), make([]string, len(rows))
 	bodies := make([][]byte, len(rows))
 	for i := range rows {
 		e := &rows[i].Event
 		platforms[i], ids[i], subjects[i] = pgUUID(e.Platform.UUID()), pgUUID(e.ID.UUID()), pgUUID(e.Subject)
-		at[i] = pgTime(e.OccurredAt)
+		times[i] = pgTime(e.OccurredAt)
 		types[i], names[i] = string(e.Type), e.Name
 		bodies[i] = rows[i].Body
 	}
-	return appendSQL, []any{platforms, ids, subjects, at, types, names, bodies}
+	return appendSQL, []any{platforms, ids, subjects, times, types, names, bodies}
 }

@@ -17,17 +17,18 @@ import (
 	"causeway/ports"
 )
 
-// Log shows what was told to platforms, and queues it again.
+// Log lists deliveries and queues events again.
 type Log struct {
 	q         Querier
-	batchSize int // of a redelivery
+	batchSize int // events queued by one statement of Redeliver
 }
 
 var _ ports.WebhookLog = (*Log)(nil)
 
-// NewLog reads and writes through q, a pool as a rule.
+// NewLog returns a log that uses q, usually a pool.
 func NewLog(q Querier) *Log { return &Log{q, redeliverBatchSize} }
 
+// Deliveries implements ports.WebhookLog.
 func (l *Log) Deliveries(ctx context.Context, p ident.Platform, f ports.DeliveryFilter) (ports.DeliveryPage, error) {
 	sql, args := listSQL(p, f)
 	items, err := l.deliveries(ctx, sql, args, false)
@@ -44,6 +45,7 @@ func (l *Log) Deliveries(ctx context.Context, p ident.Platform, f ports.Delivery
 	return page, nil
 }
 
+// Delivery implements ports.WebhookLog.
 func (l *Log) Delivery(ctx context.Context, p ident.Platform, id ident.Webhook) (ports.Delivery, error) {
 	sql := selectDelivery + `, e.body` + fromEvents + joinState + ` WHERE e.platform_id = $1 AND e.id = $2`
 	items, err := l.deliveries(ctx, sql, []any{pgUUID(p.UUID()), pgUUID(id.UUID())}, true)
@@ -59,6 +61,7 @@ func (l *Log) Delivery(ctx context.Context, p ident.Platform, id ident.Webhook) 
 	return items[0], nil
 }
 
+// Endpoint implements ports.WebhookLog.
 func (l *Log) Endpoint(ctx context.Context, p ident.Platform) (ports.Endpoint, error) {
 	var url, environment string
 	err := l.q.QueryRow(ctx, `SELECT webhook_endpoint, environment FROM platforms WHERE id = $1`, pgUUID(p.UUID())).Scan(&url, &environment)
@@ -71,16 +74,17 @@ func (l *Log) Endpoint(ctx context.Context, p ident.Platform) (ports.Endpoint, e
 	return ports.Endpoint{URL: url, Environment: platform.Environment(environment)}, nil
 }
 
-// recordSQL uses the primary keys. Whoever loses a race for the number of an
-// attempt has an error, and asks again.
+// recordSQL uses the primary keys. If two calls compute the same attempt number, one gets an
+// error and its caller retries.
 const recordSQL = `
-WITH told AS (
+WITH stored AS (
     INSERT INTO webhook_events (platform_id, id, subject_id, created_at, type, name, body)
     VALUES ($1, $2, $3, $4, $5, $6, $7) ON CONFLICT (platform_id, id) DO NOTHING)
 INSERT INTO webhook_attempts (platform_id, event_id, attempted_at, attempt_no, duration_ms, status_code, given_up, outcome, error, response)
 SELECT $1, $2, $8, 1 + (SELECT coalesce(max(attempt_no), 0) FROM webhook_attempts WHERE platform_id = $1 AND event_id = $2),
        $9, $10, $11, $12, $13, $14`
 
+// Record implements ports.WebhookLog.
 func (l *Log) Record(ctx context.Context, e event.Event, body []byte, a event.Attempt) error {
 	_, err := l.q.Exec(ctx, recordSQL, pgUUID(e.Platform.UUID()), pgUUID(e.ID.UUID()), pgUUID(e.Subject), e.OccurredAt, string(e.Type), e.Name, body,
 		a.AttemptedAt, int32(a.Duration.Milliseconds()), int16(a.StatusCode), !a.Outcome.Delivered(), string(a.Outcome), a.Error, a.Response)
@@ -90,8 +94,8 @@ func (l *Log) Record(ctx context.Context, e event.Event, body []byte, a event.At
 	return nil
 }
 
-// deliveries runs a query that begins with selectDelivery, with the body as its last
-// column if asked for.
+// deliveries runs a query that begins with selectDelivery. With withBody, the body is its
+// last column.
 func (l *Log) deliveries(ctx context.Context, sql string, args []any, withBody bool) ([]ports.Delivery, error) {
 	rows, err := l.q.Query(ctx, sql, args...)
 	if err != nil {
@@ -128,12 +132,12 @@ func (l *Log) deliveries(ctx context.Context, sql string, args []any, withBody b
 	return found, err
 }
 
-// addAttempts reads the attempts of all deliveries in one query, on the primary key.
+// addAttempts reads the attempts of all deliveries with one query. Uses the primary key.
 func (l *Log) addAttempts(ctx context.Context, p ident.Platform, deliveries []ports.Delivery) error {
-	place := make(map[ident.Webhook]int, len(deliveries))
+	index := make(map[ident.Webhook]int, len(deliveries))
 	ids := make([]ident.Webhook, len(deliveries))
 	for i := range deliveries {
-		place[deliveries[i].ID], ids[i] = i, deliveries[i].ID
+		index[deliveries[i].ID], ids[i] = i, deliveries[i].ID
 	}
 	if len(ids) == 0 {
 		return nil
@@ -150,7 +154,7 @@ func (l *Log) addAttempts(ctx context.Context, p ident.Platform, deliveries []po
 	var outcome string
 	_, err = pgx.ForEachRow(rows, []any{&id, &a.Number, &a.AttemptedAt, &ms, &outcome, &a.StatusCode, &a.Error, &a.Response}, func() error {
 		a.AttemptedAt, a.Duration, a.Outcome = a.AttemptedAt.UTC(), time.Duration(ms)*time.Millisecond, event.Outcome(outcome)
-		d := &deliveries[place[webhookID(id)]]
+		d := &deliveries[index[webhookID(id)]]
 		d.Attempts = append(d.Attempts, a)
 		return nil
 	})

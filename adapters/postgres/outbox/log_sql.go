@@ -13,8 +13,8 @@ import (
 	"causeway/ports"
 )
 
-// How a delivery stands: it waits if it is in the queue or the backlog, else its last
-// attempt says. Each part uses a primary key.
+// The state of a delivery: pending if it is in the queue or the backlog, else the result of
+// its last attempt. Each join uses a primary key.
 const (
 	selectDelivery = `
 SELECT e.platform_id, e.id, e.subject_id, e.type, e.name, e.created_at,
@@ -28,11 +28,11 @@ LEFT JOIN LATERAL (
     SELECT a.outcome, a.attempt_no FROM webhook_attempts a WHERE a.platform_id = e.platform_id AND a.event_id = e.id
     ORDER BY a.attempt_no DESC LIMIT 1) last ON true`
 
-	// What is pending or failed is little beside what was delivered: begin there.
+	// Pending and failed deliveries are few among all, so these queries begin with them.
 	fromPending = `
 FROM (SELECT platform_id, event_id FROM webhook_queue WHERE platform_id = $1
-      UNION SELECT platform_id, event_id FROM webhook_backlog WHERE platform_id = $1) waits
-JOIN webhook_events e ON e.platform_id = waits.platform_id AND e.id = waits.event_id`
+      UNION SELECT platform_id, event_id FROM webhook_backlog WHERE platform_id = $1) pending
+JOIN webhook_events e ON e.platform_id = pending.platform_id AND e.id = pending.event_id`
 	fromFailed = `
 FROM (SELECT DISTINCT platform_id, event_id FROM webhook_attempts WHERE platform_id = $1 AND given_up) given_up
 JOIN webhook_events e ON e.platform_id = given_up.platform_id AND e.id = given_up.event_id`
@@ -40,8 +40,8 @@ JOIN webhook_events e ON e.platform_id = given_up.platform_id AND e.id = given_u
 	isDelivered = `last.outcome IN ('ACCEPTED', 'DUPLICATE')`
 )
 
-// listSQL is the query for one page and one more row. Ids carry their time, so a page
-// is a range of the primary key, also when it is narrowed by time.
+// listSQL returns the query for one page and one more row. Ids contain their time, so a page
+// is a range of the primary key, also with a filter by time.
 func listSQL(p ident.Platform, f ports.DeliveryFilter) (string, []any) {
 	c := conditions{}
 	c.add("e.platform_id = %s", pgUUID(p.UUID()))
@@ -89,7 +89,7 @@ func (c *conditions) addFilter(f ports.DeliveryFilter) {
 		c.add("e.name = %s", f.Name)
 	}
 	if f.Subject != uuid.Nil {
-		c.add("e.subject_id = %s AND e.subject_id <> e.id", pgUUID(f.Subject)) // as the index of subjects says
+		c.add("e.subject_id = %s AND e.subject_id <> e.id", pgUUID(f.Subject)) // the condition of webhook_events_by_subject
 	}
 	c.addSpan(f.Created)
 	c.addStatus(f.Status)
@@ -109,12 +109,12 @@ func (c *conditions) addStatus(s event.Status) {
 	}
 }
 
-// maxIDClockSkew is how far the time in an id may be from the time of its event: ids made
-// faster than the clock ticks run ahead of it.
+// maxIDClockSkew bounds the difference between the time in an id and the time of its event:
+// ids created faster than the clock ticks run ahead of it.
 const maxIDClockSkew = time.Minute
 
-// addSpan narrows by time: exactly by the event's own, and by its id so that the rest
-// of the primary key is not read.
+// addSpan filters by the event's time, and by its id so that the rest of the primary key is
+// not read.
 func (c *conditions) addSpan(span period.Interval) {
 	if !span.From.IsZero() {
 		c.add("e.created_at >= %s", span.From)
@@ -126,7 +126,7 @@ func (c *conditions) addSpan(span period.Interval) {
 	}
 }
 
-// minUUIDv7 is the UUIDv7 before all others of its millisecond.
+// minUUIDv7 returns the lowest UUIDv7 of a millisecond.
 func minUUIDv7(t time.Time) (id uuid.UUID) {
 	millis := uint64(max(t.UnixMilli(), 0))
 	for i := range 6 {

@@ -11,25 +11,25 @@ import (
 	"causeway/ports"
 )
 
-// redeliverBatchSize bounds one statement; a long span takes several.
+// redeliverBatchSize is the largest number of events queued by one statement.
 const redeliverBatchSize = 5000
 
-// Redeliver puts events into the backlog, due at once and under their old numbers, so
-// that those of one subject are sent in their order. An event that one chunk has
-// queued is not found again by the same call: the chunks follow the ids.
-func (l *Log) Redeliver(ctx context.Context, p ident.Platform, which ports.Redelivery, now time.Time) (int, error) {
+// Redeliver implements ports.WebhookLog. It puts events into the backlog, due at once and
+// under their old numbers, so that the events of a subject are sent in order. Batches follow
+// the ids, so no event is queued twice.
+func (l *Log) Redeliver(ctx context.Context, p ident.Platform, filter ports.Redelivery, now time.Time) (int, error) {
 	total, after := 0, uuid.Nil
 	for {
 		c := conditions{}
 		c.add("e.platform_id = %s", pgUUID(p.UUID()))
 		c.add("e.id > %s", pgUUID(after))
-		if len(which.IDs) > 0 {
-			c.add("e.id = ANY (%s)", pgUUIDs(which.IDs))
+		if len(filter.IDs) > 0 {
+			c.add("e.id = ANY (%s)", pgUUIDs(filter.IDs))
 		}
-		c.addSpan(which.Created)
-		c.addStatus(which.Status)
-		// Whoever waits already is left out by what this statement sees, and by the
-		// primary key if it came to the backlog meanwhile.
+		c.addSpan(filter.Created)
+		c.addStatus(filter.Status)
+		// Pending events are excluded here, or by ON CONFLICT if they entered the backlog
+		// after the snapshot of this statement.
 		c.clauses = append(c.clauses, "q.seq IS NULL AND b.seq IS NULL")
 		c.args = append(c.args, now)
 		sql := fmt.Sprintf(`

@@ -16,21 +16,21 @@ import (
 	"causeway/ports"
 )
 
-// Queue hands the events that are to be sent to those who send them.
+// Queue opens the sessions that read due events and record their results.
 type Queue struct {
 	connect func(context.Context) (*pgx.Conn, error)
 }
 
 var _ ports.WebhookQueue = (*Queue)(nil)
 
-// NewQueue makes a queue; every session gets a connection of its own from connect.
+// NewQueue returns a queue. Every session gets a connection of its own from connect.
 func NewQueue(connect func(context.Context) (*pgx.Conn, error)) *Queue { return &Queue{connect} }
 
-// The plans of a session are made once and stay, so they must be right for tables
-// of any size from the first row on: along the indexes.
+// A session plans each statement once, when tables may be empty. The settings make it use
+// the indexes.
 const sessionSQL = `SET plan_cache_mode = force_generic_plan; SET enable_seqscan = off; SET enable_mergejoin = off; SET enable_hashjoin = off`
 
-// OpenSession opens a session.
+// OpenSession implements ports.WebhookQueue.
 func (q *Queue) OpenSession(ctx context.Context) (ports.WebhookSession, error) {
 	conn, err := q.connect(ctx)
 	if err != nil {
@@ -52,17 +52,16 @@ func (q *Queue) OpenSession(ctx context.Context) (ports.WebhookSession, error) {
 	return &session{conn: conn, watermarks: map[ident.Platform]*watermark{}}, nil
 }
 
-// session is one connection. Its advisory locks are the platforms it owns: they end
-// with the connection, however it ends, so nobody has to notice a dead owner.
+// session is one connection. It owns a platform by an advisory lock, which ends with the
+// connection, so a process that dies releases its platforms.
 type session struct {
 	conn       *pgx.Conn
 	watermarks map[ident.Platform]*watermark
 }
 
-// A loose scan: from each platform that has something to the next one, in as many
-// steps as there are such platforms. The gaps leave out those not asked for, so that
-// no step wades through the rows a busy owner has just deleted. Uses the primary
-// key of webhook_queue and on webhook_backlog_due.
+// A loose index scan: it steps from each platform with events to the next one. The ranges of
+// ids (low, high) exclude the platforms to skip, so that no step reads the rows that a busy
+// owner has just deleted. Uses the primary key of webhook_queue, and webhook_backlog_due.
 const scanSQL = `
 WITH RECURSIVE gaps AS (
     SELECT * FROM unnest($1::uuid[], $2::uuid[]) AS g(low, high)
@@ -92,6 +91,7 @@ LIMIT $4`
 
 const endpointsSQL = `SELECT id, webhook_endpoint, environment FROM platforms WHERE id = ANY($1)`
 
+// Scan implements ports.WebhookSession.
 func (s *session) Scan(ctx context.Context, now time.Time, skip, watch []ident.Platform, limit int) (ports.WebhookScan, error) {
 	found := ports.WebhookScan{}
 	lows, highs := idRangesWithout(skip)
@@ -111,24 +111,25 @@ func (s *session) Scan(ctx context.Context, now time.Time, skip, watch []ident.P
 		})
 	}
 	if err := s.conn.SendBatch(ctx, batch).Close(); err != nil {
-		return found, fmt.Errorf("look for platforms with events: %w", err)
+		return found, fmt.Errorf("find platforms with events: %w", err)
 	}
 	return found, nil
 }
 
-// The lock is taken in the list of results, so only for rows that the join left.
+// The lock is taken in the select list, so only for rows of the join.
 const claimSQL = `
 SELECT p.id, p.webhook_endpoint, p.environment, pg_try_advisory_lock(c.lock)
 FROM unnest($1::uuid[], $2::bigint[]) AS c(id, lock) JOIN platforms p ON p.id = c.id`
 
 const releaseSQL = `SELECT pg_advisory_unlock(lock) FROM unnest($1::bigint[]) AS c(lock)`
 
+// Claim implements ports.WebhookSession.
 func (s *session) Claim(ctx context.Context, platforms []ident.Platform) (map[ident.Platform]ports.Endpoint, error) {
 	owned := map[ident.Platform]ports.Endpoint{}
 	rows, err := s.conn.Query(ctx, claimSQL, pgUUIDs(platforms), advisoryLockKeys(platforms))
 	if err == nil {
-		var got bool
-		err = scanEndpoints(rows, &got, owned)
+		var locked bool
+		err = scanEndpoints(rows, &locked, owned)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("claim platforms: %w", err)
@@ -139,6 +140,7 @@ func (s *session) Claim(ctx context.Context, platforms []ident.Platform) (map[id
 	return owned, nil
 }
 
+// Release implements ports.WebhookSession.
 func (s *session) Release(ctx context.Context, platforms []ident.Platform) error {
 	for _, p := range platforms {
 		delete(s.watermarks, p)
@@ -149,7 +151,8 @@ func (s *session) Release(ctx context.Context, platforms []ident.Platform) error
 	return nil
 }
 
-// Wait listens on the connection, which says nothing until it breaks.
+// Wait implements ports.WebhookSession. It waits for notifications, which are never sent, and
+// so returns when the connection fails.
 func (s *session) Wait(ctx context.Context) error {
 	for ctx.Err() == nil {
 		if _, err := s.conn.WaitForNotification(ctx); err != nil && (ctx.Err() == nil || s.conn.IsClosed()) {
@@ -159,23 +162,24 @@ func (s *session) Wait(ctx context.Context) error {
 	return nil
 }
 
+// Close implements ports.WebhookSession.
 func (s *session) Close() {
 	ctx, cancel := context.WithTimeout(context.Background(), time.Second)
 	defer cancel()
-	_ = s.conn.Close(ctx) // what it held is free either way
+	_ = s.conn.Close(ctx) // the locks are released in any case
 }
 
-// scanEndpoints reads platforms with their endpoints; with `got`, only those whose
-// last column is true.
-func scanEndpoints(rows pgx.Rows, got *bool, into map[ident.Platform]ports.Endpoint) error {
+// scanEndpoints reads platforms with their endpoints; with locked, only those whose last
+// column is true.
+func scanEndpoints(rows pgx.Rows, locked *bool, into map[ident.Platform]ports.Endpoint) error {
 	var id pgtype.UUID
 	var url, environment string
 	targets := []any{&id, &url, &environment}
-	if got != nil {
-		targets = append(targets, got)
+	if locked != nil {
+		targets = append(targets, locked)
 	}
 	_, err := pgx.ForEachRow(rows, targets, func() error {
-		if got == nil || *got {
+		if locked == nil || *locked {
 			into[platformID(id)] = ports.Endpoint{URL: url, Environment: platform.Environment(environment)}
 		}
 		return nil
@@ -183,7 +187,7 @@ func scanEndpoints(rows pgx.Rows, got *bool, into map[ident.Platform]ports.Endpo
 	return err
 }
 
-// idRangesWithout are the ranges of ids, open at both ends, that leave out the skipped ones.
+// idRangesWithout returns the ranges of ids, open at both ends, between the skipped ones.
 func idRangesWithout(skip []ident.Platform) (lows, highs []pgtype.UUID) {
 	sorted := sortedIDs(skip)
 	lows, highs = make([]pgtype.UUID, 0, len(sorted)+1), make([]pgtype.UUID, 0, len(sorted)+1)
@@ -195,8 +199,8 @@ func idRangesWithout(skip []ident.Platform) (lows, highs []pgtype.UUID) {
 	return append(lows, low), append(highs, pgtype.UUID{Bytes: uuid.Max, Valid: true})
 }
 
-// advisoryLockKeys are the names of the platforms' advisory locks: 64 bits of a hash, in a
-// space of our own. Two platforms that met would only wait for each other.
+// advisoryLockKeys returns the keys of the platforms' advisory locks: 64 bits of a hash. On a
+// collision, only one of the two platforms is delivered at a time.
 func advisoryLockKeys(platforms []ident.Platform) []int64 {
 	out := make([]int64, len(platforms))
 	for i, p := range platforms {

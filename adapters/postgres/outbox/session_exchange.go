@@ -12,31 +12,31 @@ import (
 	"causeway/ports"
 )
 
-// Exchange is one round trip and one commit, whatever it carries.
-func (s *session) Exchange(ctx context.Context, now time.Time, done []ports.WebhookResult, wants []ports.WebhookFetch) ([]ports.DueWebhooks, error) {
-	batch, due := &pgx.Batch{}, make([]ports.DueWebhooks, len(wants))
+// Exchange implements ports.WebhookSession, in one round trip and one commit.
+func (s *session) Exchange(ctx context.Context, now time.Time, results []ports.WebhookResult, fetches []ports.WebhookFetch) ([]ports.DueWebhooks, error) {
+	batch, due := &pgx.Batch{}, make([]ports.DueWebhooks, len(fetches))
 	var before xidBounds
-	if slices.ContainsFunc(wants, func(w ports.WebhookFetch) bool { return w.Fresh > 0 }) {
-		// Before anything is written: our own transaction must not count as running.
-		asks := slices.ContainsFunc(wants, func(w ports.WebhookFetch) bool {
+	if slices.ContainsFunc(fetches, func(w ports.WebhookFetch) bool { return w.Fresh > 0 }) {
+		// Before any write: this transaction must not count as running.
+		needsNextXID := slices.ContainsFunc(fetches, func(w ports.WebhookFetch) bool {
 			m := s.watermarks[w.Platform]
 			return m != nil && m.needsNextXID()
 		})
-		batch.Queue(xminSQL, asks).QueryRow(func(row pgx.Row) error { return row.Scan(&before.xmin, &before.nextXID) })
+		batch.Queue(xminSQL, needsNextXID).QueryRow(func(row pgx.Row) error { return row.Scan(&before.xmin, &before.nextXID) })
 	}
-	queueResults(batch, now, done)
-	for i, want := range wants {
-		if want.Fresh > 0 {
-			m, owned := s.watermarks[want.Platform]
+	queueResults(batch, now, results)
+	for i, fetch := range fetches {
+		if fetch.Fresh > 0 {
+			m, owned := s.watermarks[fetch.Platform]
 			if !owned {
-				return nil, fmt.Errorf("read the events of %s: the platform is not owned by this session", want.Platform)
+				return nil, fmt.Errorf("read the events of %s: the platform is not owned by this session", fetch.Platform)
 			}
-			queueNewEvents(batch, want, m, &before, &due[i])
+			queueNewEvents(batch, fetch, m, &before, &due[i])
 		}
-		if want.Retries > 0 {
-			queueRetries(batch, now, want, &due[i])
+		if fetch.Retries > 0 {
+			queueRetries(batch, now, fetch, &due[i])
 		}
-		queueEndpoint(batch, want, &due[i])
+		queueEndpoint(batch, fetch, &due[i])
 	}
 	if batch.Len() == 0 {
 		return due, nil
@@ -47,21 +47,21 @@ func (s *session) Exchange(ctx context.Context, now time.Time, done []ports.Webh
 	return due, nil
 }
 
-// Comes after the events, whose commits it therefore sees.
+// Read after the events, so it is at least as new as they are.
 const endpointSQL = `SELECT webhook_endpoint, environment FROM platforms WHERE id = $1`
 
-func queueEndpoint(batch *pgx.Batch, want ports.WebhookFetch, due *ports.DueWebhooks) {
-	batch.Queue(endpointSQL, pgUUID(want.Platform.UUID())).QueryRow(func(row pgx.Row) error {
+func queueEndpoint(batch *pgx.Batch, fetch ports.WebhookFetch, due *ports.DueWebhooks) {
+	batch.Queue(endpointSQL, pgUUID(fetch.Platform.UUID())).QueryRow(func(row pgx.Row) error {
 		return row.Scan(&due.Endpoint.URL, &due.Endpoint.Environment)
 	})
 }
 
-// The next id is our own: whoever has one by now has a lower one.
+// The next id is that of this transaction: all ids assigned so far are lower.
 const xminSQL = `
 SELECT pg_snapshot_xmin(pg_current_snapshot())::text::bigint, CASE WHEN $1 THEN pg_current_xact_id()::text::bigint ELSE 0 END`
 
 // Uses the primary keys of webhook_queue, webhook_events and webhook_backlog. The
-// events are looked up one by one (OFFSET 0), or a young table would be read whole.
+// events are looked up one by one (OFFSET 0); otherwise a young table would be read completely.
 const newEventsSQL = `
 SELECT q.seq, q.subject_id, e.id, e.name, e.created_at, e.body,
        (SELECT min(b.seq) FROM webhook_backlog b WHERE b.platform_id = $1 AND b.subject_id = q.subject_id)
@@ -70,36 +70,36 @@ FROM (SELECT seq, subject_id, event_id FROM webhook_queue
 CROSS JOIN LATERAL (SELECT * FROM webhook_events WHERE platform_id = $1 AND id = q.event_id OFFSET 0) e
 ORDER BY q.seq`
 
-func queueNewEvents(batch *pgx.Batch, want ports.WebhookFetch, m *watermark, before *xidBounds, due *ports.DueWebhooks) {
-	from, held := m.tail, []int64{}
-	if want.FullScan {
+func queueNewEvents(batch *pgx.Batch, fetch ports.WebhookFetch, m *watermark, before *xidBounds, due *ports.DueWebhooks) {
+	from, inFlight := m.tail, []int64{}
+	if fetch.FullScan {
 		from = 0
 	}
-	for _, seq := range want.InFlight {
+	for _, seq := range fetch.InFlight {
 		if seq > from {
-			held = append(held, seq)
+			inFlight = append(inFlight, seq)
 		}
 	}
-	batch.Queue(newEventsSQL, pgUUID(want.Platform.UUID()), from, held, want.Fresh).Query(func(rows pgx.Rows) error {
+	batch.Queue(newEventsSQL, pgUUID(fetch.Platform.UUID()), from, inFlight, fetch.Fresh).Query(func(rows pgx.Rows) error {
 		var subject, id pgtype.UUID
-		var first *int64 // of the subject in the backlog
+		var first *int64 // number of the subject's first event in the backlog
 		var q ports.QueuedWebhook
 		highest := int64(0)
 		_, err := pgx.ForEachRow(rows, []any{&q.Seq, &subject, &id, &q.Name, &q.Created, &q.Body, &first}, func() error {
-			one := q
-			one.Platform, one.Subject, one.ID = want.Platform, subject.Bytes, webhookID(id)
-			one.Created, one.DueSince = q.Created.UTC(), q.Created.UTC()
+			event := q
+			event.Platform, event.Subject, event.ID = fetch.Platform, subject.Bytes, webhookID(id)
+			event.Created, event.DueSince = q.Created.UTC(), q.Created.UTC()
 			if first != nil {
-				one.Blocked, one.HasSuccessor = *first < q.Seq, *first > q.Seq
+				event.Blocked, event.HasSuccessor = *first < q.Seq, *first > q.Seq
 			}
-			highest, q.Body, first = q.Seq, nil, nil // the next row gets memory of its own
-			due.Fresh = append(due.Fresh, one)
+			highest, q.Body, first = q.Seq, nil, nil // so that the next row does not overwrite it
+			due.Fresh = append(due.Fresh, event)
 			return nil
 		})
 		if err != nil {
 			return err
 		}
-		m.advance(*before, highest, len(due.Fresh) == want.Fresh)
+		m.advance(*before, highest, len(due.Fresh) == fetch.Fresh)
 		return nil
 	})
 }
@@ -116,23 +116,23 @@ ORDER BY b.next_attempt_at, b.seq`
 
 const nextRetrySQL = `SELECT min(next_attempt_at) FROM webhook_backlog WHERE platform_id = $1 AND next_attempt_at > $2`
 
-func queueRetries(batch *pgx.Batch, now time.Time, want ports.WebhookFetch, due *ports.DueWebhooks) {
-	held := want.InFlight
-	if held == nil {
-		held = []int64{}
+func queueRetries(batch *pgx.Batch, now time.Time, fetch ports.WebhookFetch, due *ports.DueWebhooks) {
+	inFlight := fetch.InFlight
+	if inFlight == nil {
+		inFlight = []int64{}
 	}
-	platform := pgUUID(want.Platform.UUID())
-	batch.Queue(retriesSQL, platform, now, held, want.Retries).Query(func(rows pgx.Rows) error {
+	platform := pgUUID(fetch.Platform.UUID())
+	batch.Queue(retriesSQL, platform, now, inFlight, fetch.Retries).Query(func(rows pgx.Rows) error {
 		var subject, id pgtype.UUID
-		q := ports.QueuedWebhook{Platform: want.Platform, InBacklog: true, HasSuccessor: true}
+		q := ports.QueuedWebhook{Platform: fetch.Platform, InBacklog: true, HasSuccessor: true}
 		_, err := pgx.ForEachRow(rows, []any{
 			&q.Seq, &subject, &id, &q.Name, &q.Created, &q.Body, &q.DueSince, &q.Attempts, &q.AttemptsSinceDue, &q.Blocked,
 		}, func() error {
-			one := q
-			one.Subject, one.ID = subject.Bytes, webhookID(id)
-			one.Created, one.DueSince = q.Created.UTC(), q.DueSince.UTC()
+			event := q
+			event.Subject, event.ID = subject.Bytes, webhookID(id)
+			event.Created, event.DueSince = q.Created.UTC(), q.DueSince.UTC()
 			q.Body = nil
-			due.Retries = append(due.Retries, one)
+			due.Retries = append(due.Retries, event)
 			return nil
 		})
 		return err

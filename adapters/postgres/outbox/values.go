@@ -10,7 +10,7 @@ import (
 	"causeway/core/ident"
 )
 
-// The driver's own types spare it a look at ours for each element of an array.
+// Arguments are of pgtype types, which pgx encodes without reflection.
 
 func pgUUID(id uuid.UUID) pgtype.UUID { return pgtype.UUID{Bytes: id, Valid: true} }
 
