@@ -57,7 +57,7 @@ CREATE TABLE internal_accounts (
     created_at   timestamptz NOT NULL,
     updated_at   timestamptz NOT NULL,
     reference    text        NOT NULL, -- the code in the memo of a payment into the account
-    instructions text        NOT NULL, -- how to pay into the account (JSON); empty until the rails have been asked
+    instructions text        NOT NULL, -- how to pay into the account (JSON); empty until the rails have returned them
     PRIMARY KEY (platform_id, id),
     FOREIGN KEY (platform_id, customer_id) REFERENCES customers
 );

@@ -76,7 +76,7 @@ CREATE INDEX transactions_by_destination_internal ON transactions (platform_id, 
 CREATE INDEX transactions_by_destination_uma ON transactions (platform_id, destination_uma, id) WHERE destination_uma <> '';
 CREATE INDEX transactions_by_reference ON transactions (platform_id, reference, id) WHERE reference <> '';
 
--- Every payment received from a partner, whoever it was for. The id is derived from the
+-- Every payment received from a partner, matched or not. The id is derived from the
 -- rail and the partner's own id, so that a repeated notification is stored once.
 CREATE TABLE receipts (
     platform_id     uuid        NOT NULL,

@@ -3,5 +3,4 @@ package migrations
 var (
 	UpFrom = up
 	HashOf = hash
-	Files  = files
 )

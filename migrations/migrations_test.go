@@ -13,7 +13,7 @@ import (
 	"causeway/migrations"
 )
 
-// first and second are small migrations; broken fails after it has made a table.
+// first and second are small migrations; broken fails after it has created a table.
 const (
 	first  = "-- +goose Up\nCREATE TABLE one (id int);\n"
 	second = "-- +goose Up\nCREATE TABLE two (id int);\n"
@@ -22,8 +22,8 @@ const (
 
 func TestUp_CreatesSchema(t *testing.T) {
 	t.Parallel()
-	// Every file of the program applies to an empty database (which is what a fresh
-	// test database has behind it), and a second time there is nothing to do.
+	// All files apply to an empty database (pgtest does that), and a second time there is
+	// nothing to do.
 	db := openDB(t, pgtest.New(t))
 	if err := migrations.Up(t.Context(), db); err != nil {
 		t.Fatal(err)
@@ -35,8 +35,8 @@ func TestUp_CreatesSchema(t *testing.T) {
 
 func TestUp_ConcurrentProcesses(t *testing.T) {
 	t.Parallel()
-	// Several processes that start together on an empty database all find it
-	// migrated, and each file has been applied once.
+	// Several processes that start at the same time on an empty database all find it migrated,
+	// and each file is applied once.
 	url := pgtest.NewEmpty(t)
 	var starts sync.WaitGroup
 	for range 4 {
@@ -51,7 +51,7 @@ func TestUp_ConcurrentProcesses(t *testing.T) {
 				t.Error(err)
 			}
 			if !hasTable(t, db, "two") {
-				t.Error("a process goes on before the schema is there")
+				t.Error("Up returned before the schema was complete")
 			}
 		})
 	}
@@ -68,12 +68,12 @@ func TestUp_ConcurrentProcesses(t *testing.T) {
 
 func TestUp_FileIsAtomic(t *testing.T) {
 	t.Parallel()
-	// A file that fails half-way leaves nothing of itself; the ones before it stay,
-	// and once it is mended it goes through.
+	// A file that fails is rolled back; the files before it stay, and it can be applied once it
+	// is corrected.
 	db := openDB(t, pgtest.NewEmpty(t))
 
 	if err := migrations.UpFrom(t.Context(), db, numberedFiles(first, broken)); err == nil {
-		t.Fatal("a broken file passes")
+		t.Fatal("the broken file was applied")
 	}
 
 	if !hasTable(t, db, "one") || hasTable(t, db, "two") {
@@ -83,26 +83,26 @@ func TestUp_FileIsAtomic(t *testing.T) {
 		t.Fatal(err)
 	}
 	if !hasTable(t, db, "two") {
-		t.Error("the mended file was not applied")
+		t.Error("the corrected file was not applied")
 	}
 }
 
 func TestUp_NewerDatabaseRefused(t *testing.T) {
 	t.Parallel()
-	// A program that knows less than the database has does not work on it.
+	// A program refuses a database that a newer release has migrated.
 	db := openDB(t, pgtest.NewEmpty(t))
 	if err := migrations.UpFrom(t.Context(), db, numberedFiles(first, second)); err != nil {
 		t.Fatal(err)
 	}
 	if err := migrations.UpFrom(t.Context(), db, numberedFiles(first)); !errors.Is(err, migrations.ErrNewerDatabase) {
-		t.Errorf("an old program is answered %v", err)
+		t.Errorf("Up by an old program: %v", err)
 	}
 }
 
 func TestHash_DiffersBySchema(t *testing.T) {
 	t.Parallel()
-	// Any change of a name, a content or the border between two files is another
-	// schema; the same files are the same schema.
+	// Any change of a name, of content or of the boundary between two files gives another hash;
+	// the same files give the same hash.
 	seen := map[string]int{}
 	for i, f := range []fs.FS{
 		numberedFiles(first), numberedFiles(first, second), numberedFiles(second, first), numberedFiles(first, second+" "),
@@ -113,11 +113,11 @@ func TestHash_DiffersBySchema(t *testing.T) {
 			t.Fatal(err)
 		}
 		if other, ok := seen[hash]; ok {
-			t.Errorf("schemas %d and %d have one hash", other, i)
+			t.Errorf("schemas %d and %d have the same hash", other, i)
 		}
 		seen[hash] = i
 		if again, _ := migrations.HashOf(f); again != hash {
-			t.Error("one schema has two hashes")
+			t.Error("the same schema has two hashes")
 		}
 	}
 	if !regexp.MustCompile("^[0-9a-f]{64}$").MatchString(migrations.Hash()) {
@@ -125,7 +125,7 @@ func TestHash_DiffersBySchema(t *testing.T) {
 	}
 }
 
-// numberedFiles are migrations numbered from 1.
+// numberedFiles returns migrations numbered from 1.
 func numberedFiles(sql ...string) fstest.MapFS {
 	tree := fstest.MapFS{}
 	for i, text := range sql {

@@ -14,8 +14,8 @@ import (
 
 func TestBalanceAt_EffectiveAndRecordedTime(t *testing.T) {
 	t.Parallel()
-	// A payment of Monday that is written down on Wednesday counts from Monday by
-	// effective time, and from Wednesday by recorded time.
+	// A payment of Monday that is recorded on Wednesday counts from Monday by effective time,
+	// and from Wednesday by recorded time.
 	h := newEnv(t)
 	alice := newInternal()
 	account := h.account(ledger.CustomerAccount(alice), money.USD)
@@ -32,9 +32,9 @@ func TestBalanceAt_EffectiveAndRecordedTime(t *testing.T) {
 	post(day(5), day(9), h.spend(alice, 20))  // early
 
 	for _, c := range []struct {
-		by     ports.TimeKind
-		moment time.Time
-		want   int64
+		by   ports.TimeKind
+		at   time.Time
+		want int64
 	}{
 		{ports.ByRecorded, day(2).Add(-time.Microsecond), 0},
 		{ports.ByRecorded, day(2), 100},
@@ -47,9 +47,9 @@ func TestBalanceAt_EffectiveAndRecordedTime(t *testing.T) {
 		{ports.ByEffective, day(8), 107},
 		{ports.ByEffective, day(9), 87},
 	} {
-		got, err := h.reader().BalanceAt(context.Background(), account, c.by, c.moment)
+		got, err := h.reader().BalanceAt(context.Background(), account, c.by, c.at)
 		if err != nil || got != c.want {
-			t.Errorf("by %d at %s: %d, %v; want %d", c.by, c.moment, got, err, c.want)
+			t.Errorf("by %d at %s: %d, %v; want %d", c.by, c.at, got, err, c.want)
 		}
 	}
 	unused := h.account(ledger.CustomerAccount(newInternal()), money.USD)
@@ -60,8 +60,8 @@ func TestBalanceAt_EffectiveAndRecordedTime(t *testing.T) {
 
 func TestBalanceAt_SameWithSnapshots(t *testing.T) {
 	t.Parallel()
-	// Wherever checkpoints fall, every balance at every moment by either time is what a
-	// plain sum over the postings says; and asking for it reads a bounded run of entries.
+	// Wherever snapshots are, every balance at every time, by effective and by recorded time,
+	// equals the plain sum over the postings.
 	h := newEnv(t)
 	ctx := context.Background()
 	alice := newInternal()
@@ -94,17 +94,17 @@ func TestBalanceAt_SameWithSnapshots(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		// Each round ends with all that is due closed, and nothing more to do.
-		moved, err := h.store.AdvanceBalanceSnapshots(ctx, h.pool)
-		if err != nil || !moved {
-			t.Fatalf("round %d: moved %t, %v", i, moved, err)
+		// Each round creates all snapshots that are due, and then there is nothing more to do.
+		advanced, err := h.store.AdvanceBalanceSnapshots(ctx, h.pool)
+		if err != nil || !advanced {
+			t.Fatalf("round %d: advanced %t, %v", i, advanced, err)
 		}
-		if moved, err = h.store.AdvanceBalanceSnapshots(ctx, h.pool); err != nil || moved {
-			t.Fatalf("round %d: moved again: %t, %v", i, moved, err)
+		if advanced, err = h.store.AdvanceBalanceSnapshots(ctx, h.pool); err != nil || advanced {
+			t.Fatalf("round %d: advanced again: %t, %v", i, advanced, err)
 		}
 	}
 	if n := h.count("SELECT count(*) FROM ledger_balance_snapshots"); n < 9 || n > 12 {
-		t.Errorf("%d checkpoints: three busy accounts get one a round, the quiet one at most one", n)
+		t.Errorf("%d snapshots: three busy accounts get one in each round, the quiet one at most one", n)
 	}
 
 	reader := h.reader()
@@ -116,21 +116,21 @@ func TestBalanceAt_SameWithSnapshots(t *testing.T) {
 		if i%97 != 0 {
 			continue
 		}
-		moment := noon.Add(time.Duration(i) * time.Second)
+		at := noon.Add(time.Duration(i) * time.Second)
 		effective := ledger.Balances{}
 		for _, other := range posted {
-			if !other.Effective.After(moment) {
+			if !other.Effective.After(at) {
 				if err := effective.Apply(other); err != nil {
 					t.Fatal(err)
 				}
 			}
 		}
 		for _, a := range accounts {
-			got, err := reader.BalanceAt(ctx, a, ports.ByRecorded, moment)
+			got, err := reader.BalanceAt(ctx, a, ports.ByRecorded, at)
 			if err != nil || got != balances[a] {
 				t.Errorf("%s recorded at posting %d: %d, %v; want %d", a, i, got, err, balances[a])
 			}
-			got, err = reader.BalanceAt(ctx, a, ports.ByEffective, moment)
+			got, err = reader.BalanceAt(ctx, a, ports.ByEffective, at)
 			if err != nil || got != effective[a] {
 				t.Errorf("%s effective at posting %d: %d, %v; want %d", a, i, got, err, effective[a])
 			}

@@ -24,11 +24,8 @@ import (
 	"causeway/migrations"
 )
 
-// The benchmarks run against a Postgres that makes every commit durable, in a folder
-// of their own on the same disk as other temporary files.
-//
-// CAUSEWAY_BENCH_POSTGRES names another server's database instead, as the URL of its
-// owner.
+// benchEnv names the URL of a database, as its owner, to run the benchmarks on. Without it,
+// they start a Postgres with durable commits in a temporary folder.
 const benchEnv = "CAUSEWAY_BENCH_POSTGRES"
 
 func benchDatabase(b *testing.B) string {
@@ -60,13 +57,13 @@ func benchDatabase(b *testing.B) string {
 	return url
 }
 
-// BenchmarkPost measures commits of one posting or a hundred, by one client or eight,
-// beside pgbench's TPC-B on the same server before and after. A posting has one entry,
-// a ramp is three postings with five. "dbcpu" is processor time of the database's
-// processes, which a busy machine changes less than the rate.
+// BenchmarkPost measures commits of one or a hundred postings, by one or eight clients, and
+// as a baseline pgbench's TPC-B on the same server before and after. A posting has one
+// entry; a ramp has three postings with five entries. "dbcpu" is the processor time of the
+// database processes, which depends less on other load than the rate does.
 func BenchmarkPost(b *testing.B) {
 	url := benchDatabase(b)
-	b.Run("yardstick=before", func(b *testing.B) { benchTPCB(b, url) })
+	b.Run("baseline=before", func(b *testing.B) { benchTPCB(b, url) })
 	for _, clients := range []int{1, 8} {
 		for _, size := range []int{1, 100} {
 			for _, kind := range []string{"spread", "oneplatform", "closedmonths", "hotaccount", "ramps"} {
@@ -76,7 +73,7 @@ func BenchmarkPost(b *testing.B) {
 			}
 		}
 	}
-	b.Run("yardstick=after", func(b *testing.B) { benchTPCB(b, url) })
+	b.Run("baseline=after", func(b *testing.B) { benchTPCB(b, url) })
 }
 
 func benchPost(b *testing.B, url string, clients, size int, kind string) {
@@ -122,7 +119,7 @@ func benchPost(b *testing.B, url string, clients, size int, kind string) {
 	for i := range conns {
 		post(i)
 	}
-	if kind == "closedmonths" { // as oneplatform, on books that have held and closed months
+	if kind == "closedmonths" { // as oneplatform, with closed and soft-closed months
 		if _, err := conns[0].Exec(context.Background(), `UPDATE ledger_clocks SET closed_before = '2026-10-01', soft_closed_before = '2026-11-01' WHERE platform_id = $1`, shared.UUID()); err != nil {
 			b.Fatal(err)
 		}
@@ -160,8 +157,8 @@ func serviceConn(b *testing.B, url string) *pgx.Conn {
 	return conn
 }
 
-// processorTime is how long the database's processes behind conns have worked so far,
-// where the machine can tell.
+// processorTime returns the processor time of the database processes of conns, or zero if the
+// system does not report it.
 func processorTime(b *testing.B, conns []*pgx.Conn) (sum time.Duration) {
 	b.Helper()
 	for _, c := range conns {
@@ -195,12 +192,12 @@ func benchTPCB(b *testing.B, url string) {
 	}
 	conn := serviceConn(b, url)
 	ctx := context.Background()
-	if _, err := conn.Exec(ctx, "RESET ROLE; CREATE SCHEMA IF NOT EXISTS yardstick"); err != nil {
+	if _, err := conn.Exec(ctx, "RESET ROLE; CREATE SCHEMA IF NOT EXISTS baseline"); err != nil {
 		b.Fatal(err)
 	}
 	run := func(args ...string) string {
 		cmd := exec.Command(pgbench, append(args, url)...)
-		cmd.Env = append(os.Environ(), "PGOPTIONS=-c search_path=yardstick")
+		cmd.Env = append(os.Environ(), "PGOPTIONS=-c search_path=baseline")
 		out, err := cmd.CombinedOutput()
 		if err != nil {
 			b.Fatalf("pgbench: %v\n%s", err, out)
@@ -212,7 +209,7 @@ func benchTPCB(b *testing.B, url string) {
 	for b.Loop() {
 		rate := tpcbRate.FindStringSubmatch(run("-M", "prepared", "-c", "8", "-j", "2", "-T", "5"))
 		if rate == nil {
-			b.Fatal("pgbench said no rate")
+			b.Fatal("pgbench printed no rate")
 		}
 		if tps, err = strconv.ParseFloat(rate[1], 64); err != nil {
 			b.Fatal(err)

@@ -13,7 +13,7 @@ import (
 
 func TestEntries_Filters(t *testing.T) {
 	t.Parallel()
-	// Every filter gives exactly the entries it says, in order, whatever the page size.
+	// Every filter returns exactly its entries, in order, whatever the page size.
 	h := newEnv(t)
 	alice := newInternal()
 	transaction := newTransaction()
@@ -84,15 +84,15 @@ func TestEntries_Filters(t *testing.T) {
 		"a path without a currency": {Platform: h.platform, Path: ledger.FundingJIT},
 	} {
 		if _, err := h.reader().Entries(context.Background(), filter); err == nil {
-			t.Errorf("%s was taken", name)
+			t.Errorf("%s was accepted", name)
 		}
 	}
 }
 
 func TestReader_PostingAndTrialBalance(t *testing.T) {
 	t.Parallel()
-	// A posting is read back as it was posted; the trial balance has every account in
-	// order, and its debit side equals its credit side.
+	// A posting is read as it was posted. The trial balance has every account in order, and
+	// its debits equal its credits.
 	h := newEnv(t)
 	alice, ctx := newInternal(), context.Background()
 	p := ledger.Converted(h.newHeader(), ledger.Conversion{From: ledger.FundingJIT, To: ledger.CustomerAccount(alice), Sent: usd(50), Fees: 2, Received: btc(9)})
@@ -104,7 +104,7 @@ func TestReader_PostingAndTrialBalance(t *testing.T) {
 		t.Errorf("got %+v, %t, %v; want %+v", got, found, err, p)
 	}
 	if _, found, err = h.reader().Posting(ctx, h.platform, newID()); found || err != nil {
-		t.Errorf("a posting that was never made: %t, %v", found, err)
+		t.Errorf("a posting that does not exist: %t, %v", found, err)
 	}
 
 	type line struct {

@@ -19,7 +19,7 @@ import (
 
 var noon = time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC)
 
-// env is a fresh database with its books and one platform.
+// env is a new database with an empty ledger and one platform.
 type env struct {
 	t        testing.TB
 	url      string // as the owner of the tables
@@ -34,7 +34,7 @@ func newEnv(t testing.TB) *env {
 	return &env{t: t, url: url, pool: pgtest.Pool(t, url, 16), store: ledgerdb.New(), platform: newPlatform()}
 }
 
-// ownerConn is a connection as the owner of the tables.
+// ownerConn returns a connection as the owner of the tables.
 func (h *env) ownerConn() *pgx.Conn {
 	h.t.Helper()
 	conn, err := pgx.Connect(context.Background(), h.url)
@@ -45,7 +45,7 @@ func (h *env) ownerConn() *pgx.Conn {
 	return conn
 }
 
-// post posts in a transaction of its own; it is rolled back on an error.
+// post posts in a transaction of its own, which is rolled back on an error.
 func (h *env) post(now time.Time, postings ...ledger.Posting) error {
 	ctx := context.Background()
 	return pgx.BeginFunc(ctx, h.pool, func(tx pgx.Tx) error { return h.store.Post(ctx, tx, now, postings) })
@@ -64,19 +64,19 @@ func (h *env) account(path string, currency money.Currency) ledger.Account {
 	return ledger.Account{Platform: h.platform, Path: path, Currency: currency}
 }
 
-// newHeader is the header of a new posting of the house's platform.
+// newHeader returns the header of a new posting of the platform.
 func (h *env) newHeader() ledger.Header { return newHeaderFor(h.platform) }
 
 func newHeaderFor(p ident.Platform) ledger.Header {
 	return ledger.Header{ID: newID(), Platform: p, Effective: noon}
 }
 
-// deposit credits a customer's account with dollars.
+// deposit returns a posting that credits a customer's account with dollars.
 func (h *env) deposit(to ident.InternalAccount, minor int64) ledger.Posting {
 	return ledger.Deposit(h.newHeader(), ledger.IncomingFunds{Partner: ledger.Rail("ACH"), To: ledger.CustomerAccount(to), Amount: usd(minor)})
 }
 
-// spend takes dollars from a customer's account.
+// spend returns a posting that debits dollars from a customer's account.
 func (h *env) spend(from ident.InternalAccount, minor int64) ledger.Posting {
 	return ledger.TransferOut(h.newHeader(), ledger.OutgoingFunds{From: ledger.CustomerAccount(from), Amount: usd(minor)})
 }
@@ -98,7 +98,7 @@ func (h *env) wantBalance(a ledger.Account, want int64) {
 	}
 }
 
-// count runs a query that answers one number.
+// count runs a query that returns one number.
 func (h *env) count(query string, args ...any) (n int64) {
 	h.t.Helper()
 	if err := h.pool.QueryRow(context.Background(), query, args...).Scan(&n); err != nil {
@@ -107,7 +107,7 @@ func (h *env) count(query string, args ...any) (n int64) {
 	return n
 }
 
-// The nth new id, in order.
+// newID returns the next of ascending ids.
 func newID() uuid.UUID {
 	n := ids.Add(1)
 	return uuid.UUID{0x01, 0x93, 6: 0x70, 8: 0x80, 12: byte(n >> 24), 13: byte(n >> 16), 14: byte(n >> 8), 15: byte(n)}

@@ -178,8 +178,9 @@ func accountSearchRanges(ctx context.Context, q Querier, accountID int64, m mont
 }
 
 // The balance of the account before each of several entries: the change since the previous
-// entry of the list or, if there is one in between, the last snapshot and the change since. Rides on
-// ledger_balance_snapshots_pkey, ledger_entries_by_debit_account and ledger_entries_by_credit_account.
+// entry of the list or, if there is one in between, the last snapshot and the change since.
+// Uses ledger_balance_snapshots_pkey, ledger_entries_by_debit_account and
+// ledger_entries_by_credit_account.
 const balancesBefore = `
 SELECT coalesce(k.balance::text, ''), (d.amount - c.amount)::text
 FROM unnest($3::bigint[], $4::smallint[], $5::timestamptz[], $6::bigint[], $7::smallint[], $8::timestamptz[]) WITH ORDINALITY
@@ -225,13 +226,13 @@ func runningBalances(ctx context.Context, q Querier, accountID int64, m months, 
 	index := 0
 	args := []any{pgUUID(account.Platform.UUID()), accountID, seqs, entryNumbers, times, lastSeqs, lastEntryNumbers, lastTimes, from, until}
 	return query(ctx, q, balancesBefore, args, func(rows pgx.Rows) error {
-		var checkpoint, between string
-		if err := rows.Scan(&checkpoint, &between); err != nil {
+		var snapshot, between string
+		if err := rows.Scan(&snapshot, &between); err != nil {
 			return err
 		}
-		if checkpoint != "" {
+		if snapshot != "" {
 			var err error
-			if balance, err = parseTotal(checkpoint); err != nil {
+			if balance, err = parseTotal(snapshot); err != nil {
 				return err
 			}
 		}

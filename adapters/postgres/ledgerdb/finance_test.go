@@ -18,8 +18,8 @@ import (
 	"causeway/ports"
 )
 
-// history is a platform with some thousand postings at a pace, in and after checkpoints, some
-// of them recorded long after they took effect or before.
+// history is a platform with some thousand postings at regular intervals, before and after
+// balance snapshots, some of them backdated or effective later.
 type history struct {
 	*env
 	interval   time.Duration
@@ -85,7 +85,7 @@ func newHistory(t testing.TB, pace time.Duration) *history {
 	return h
 }
 
-// timeBy is the time of a posting of one kind.
+// timeBy returns the effective or the recorded time of a posting.
 func (r recordedPosting) timeBy(by ports.TimeKind) time.Time {
 	if by == ports.ByEffective {
 		return r.Effective
@@ -93,7 +93,7 @@ func (r recordedPosting) timeBy(by ports.TimeKind) time.Time {
 	return r.at
 }
 
-// turnovers sums up what was posted up to a cut, by account.
+// turnovers returns the plain sums of the postings up to a cutoff, by account.
 func (h *history) turnovers(cut ports.Cutoff) map[ledger.Account]*[2]int64 {
 	sums := map[ledger.Account]*[2]int64{}
 	for _, r := range h.posted {
@@ -119,9 +119,8 @@ func (h *history) sampleTimes() []time.Time {
 
 func TestReader_MatchesPlainSums(t *testing.T) {
 	t.Parallel()
-	// Whatever finance asks of books with a past is what plain sums over the postings
-	// say, however much of it lies in checkpoints or in which months, on pages of any size,
-	// in both orders.
+	// All reports equal plain sums over the postings, whatever part of them is in snapshots and
+	// in which months, on pages of any size, in both orders.
 	for name, pace := range map[string]time.Duration{"an hour": time.Second, "months": time.Hour} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -209,20 +208,20 @@ func (h *history) testAccounts(t *testing.T) {
 			}
 		}
 	}
-	for _, moment := range append(h.sampleTimes(), time.Time{}) {
+	for _, at := range append(h.sampleTimes(), time.Time{}) {
 		for _, by := range []ports.TimeKind{ports.ByRecorded, ports.ByEffective} {
-			cut := ports.Cutoff{By: by, Moment: moment}
+			cut := ports.Cutoff{By: by, Moment: at}
 			sums := h.turnovers(cut)
 			accounts, err := h.reader().AccountsAtCutoff(t.Context(), h.platform, ledger.FXPosition, "", cut)
 			if err != nil || len(accounts) != 2 || accounts[0].Account.Currency != "BTC" {
 				t.Fatalf("%+v, %v", accounts, err)
 			}
-			for _, of := range []ident.InternalAccount{h.alice, h.bob} { // who may not go below zero
-				one, err := h.reader().AccountsAtCutoff(t.Context(), h.platform, ledger.CustomerAccount(of), "USD", cut)
-				if err != nil || len(one) != 1 {
-					t.Fatalf("%+v, %v", one, err)
+			for _, owner := range []ident.InternalAccount{h.alice, h.bob} { // who may not go below zero
+				accounts, err := h.reader().AccountsAtCutoff(t.Context(), h.platform, ledger.CustomerAccount(owner), "USD", cut)
+				if err != nil || len(accounts) != 1 {
+					t.Fatalf("%+v, %v", accounts, err)
 				}
-				accounts = append(accounts, one...)
+				accounts = append(accounts, accounts...)
 			}
 			for _, a := range accounts {
 				h.wantAccountBalance(t, a, sums[a.Account])
@@ -391,7 +390,7 @@ func (h *history) testPostings(t *testing.T) {
 
 func TestTurnovers_SumsBeyondMaxAmount(t *testing.T) {
 	t.Parallel()
-	// What no single amount can be is still told to the unit.
+	// Sums larger than any single amount are exact.
 	h := newEnv(t)
 	const most = ledger.MaxAmount
 	n := math.MaxInt64/most + 2
@@ -403,7 +402,7 @@ func TestTurnovers_SumsBeyondMaxAmount(t *testing.T) {
 		want = want.Add(money.TotalOf(most))
 	}
 	if _, fits := want.Minor(); fits {
-		t.Fatal("the sum fits, and the test proves nothing")
+		t.Fatal("the sum fits into 64 bits, so the test checks nothing")
 	}
 	rtp := h.account(ledger.Rail("RTP"), "USD")
 	page, _, err := h.reader().AccountEntries(t.Context(), ports.AccountEntryFilter{Account: rtp, Limit: 1})

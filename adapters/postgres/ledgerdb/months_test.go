@@ -11,12 +11,12 @@ import (
 	"causeway/ports"
 )
 
-// advanceSnapshots moves checkpoints as far as they go.
+// advanceSnapshots creates all snapshots that are due.
 func (h *env) advanceSnapshots() {
 	h.t.Helper()
-	for moved := true; moved; {
+	for advanced := true; advanced; {
 		var err error
-		if moved, err = h.store.AdvanceBalanceSnapshots(context.Background(), h.pool); err != nil {
+		if advanced, err = h.store.AdvanceBalanceSnapshots(context.Background(), h.pool); err != nil {
 			h.t.Fatal(err)
 		}
 	}
@@ -24,8 +24,8 @@ func (h *env) advanceSnapshots() {
 
 func TestPost_MonthOfRecordedTime(t *testing.T) {
 	t.Parallel()
-	// Postings and entries go to the month in which they were recorded, whatever the time of
-	// their effect; months that nobody opened are opened by who posts first in them.
+	// Postings and entries are stored in the month in which they were recorded, whatever their
+	// effective time. The first posting of a month creates its partitions if they are missing.
 	h := newEnv(t)
 	alice := newInternal()
 	for _, at := range []string{"2026-11-30T23:59:59.999999Z", "2026-12-01T00:00:00Z", "2027-02-28T23:59:59Z", "2027-03-01T00:00:01Z"} {
@@ -53,8 +53,8 @@ func TestPost_MonthOfRecordedTime(t *testing.T) {
 
 func TestPost_BatchSpanningMonthEnd(t *testing.T) {
 	t.Parallel()
-	// A batch whose last posting falls into the next month is recorded in that one as a
-	// whole: a number says in which month it lies.
+	// A batch whose last posting falls into the next month is recorded completely in that
+	// month, so that a number determines its month.
 	h := newEnv(t)
 	alice := newInternal()
 	h.postAt(parseTime("2026-11-30T23:59:59.999990Z"), h.deposit(alice, 1))
@@ -77,12 +77,12 @@ func TestPost_BatchSpanningMonthEnd(t *testing.T) {
 
 func TestPost_RefusedBatchStartsMonth(t *testing.T) {
 	t.Parallel()
-	// The first posting of a month may be refused; the one after it has its number then.
+	// If the first posting of a month is refused, the next one gets its number.
 	h := newEnv(t)
 	alice := newInternal()
 	h.mustPost(h.deposit(alice, 5))
 	if err := h.post(parseTime("2026-12-10T00:00:00Z"), h.spend(alice, 6)); err == nil {
-		t.Fatal("more was spent than there is")
+		t.Fatal("an account was overdrawn")
 	}
 	h.postAt(parseTime("2027-01-10T00:00:00Z"), h.spend(alice, 5))
 	h.advanceSnapshots()
@@ -100,32 +100,32 @@ func TestPost_RefusedBatchStartsMonth(t *testing.T) {
 
 func TestAdvanceBalanceSnapshots_MonthEnd(t *testing.T) {
 	t.Parallel()
-	// When a month is over, each account that was posted to in it gets a checkpoint, however
-	// little it was; one that was not gets none. So does what was posted before only.
+	// At the end of a month, each account with a posting in it gets a snapshot, even for one
+	// entry; other accounts get none.
 	h := newEnv(t)
 	alice, bob, carol := newInternal(), newInternal(), newInternal()
 	h.postAt(parseTime("2026-11-20T00:00:00Z"), h.deposit(alice, 1), h.deposit(bob, 2))
 	h.postAt(parseTime("2026-12-20T00:00:00Z"), h.deposit(alice, 4), h.deposit(carol, 8))
 	h.advanceSnapshots()
 
-	const of = "SELECT count(*) FROM ledger_balance_snapshots k JOIN ledger_accounts a ON a.id = k.account_id WHERE a.path = $1"
+	const query = "SELECT count(*) FROM ledger_balance_snapshots k JOIN ledger_accounts a ON a.id = k.account_id WHERE a.path = $1"
 	for _, c := range []struct {
 		path string
 		want int64
 	}{{ledger.CustomerAccount(alice), 1}, {ledger.CustomerAccount(bob), 1}, {ledger.CustomerAccount(carol), 0}, {ledger.Rail("ACH"), 1}} {
-		if n := h.count(of, c.path); n != c.want {
-			t.Errorf("%s has %d checkpoints, want %d", c.path, n, c.want)
+		if n := h.count(query, c.path); n != c.want {
+			t.Errorf("%s has %d snapshots, want %d", c.path, n, c.want)
 		}
 	}
 	h.postAt(parseTime("2027-02-20T00:00:00Z"), h.deposit(carol, 16))
 	h.advanceSnapshots()
 	for path, want := range map[string]int64{ledger.CustomerAccount(alice): 2, ledger.CustomerAccount(bob): 1, ledger.CustomerAccount(carol): 1, ledger.Rail("ACH"): 2} {
-		if n := h.count(of, path); n != want {
-			t.Errorf("%s has %d checkpoints, want %d", path, n, want)
+		if n := h.count(query, path); n != want {
+			t.Errorf("%s has %d snapshots, want %d", path, n, want)
 		}
 	}
 	if n := h.count("SELECT count(*) FROM ledger_snapshot_progress WHERE months_complete_before = '2027-02-01Z' AND last_account_id = 0"); n != 1 {
-		t.Error("February is not what checkpoints are complete to")
+		t.Error("the snapshots are not complete before February")
 	}
 	h.wantBalance(h.account(ledger.CustomerAccount(carol), "USD"), 24)
 	h.wantBalance(h.account(ledger.Rail("ACH"), "USD"), 31)
@@ -133,8 +133,8 @@ func TestAdvanceBalanceSnapshots_MonthEnd(t *testing.T) {
 
 func TestCreateMonthPartitions_Idempotent(t *testing.T) {
 	t.Parallel()
-	// The months ahead are made by whoever asks, as often as he likes, with all that a month
-	// has; and the service cannot make or touch them otherwise.
+	// The partitions of the next months can be created any number of times, with triggers and
+	// grants. The service cannot create or change them in any other way.
 	h := newEnv(t)
 	for range 2 {
 		if err := h.store.CreateMonthPartitions(t.Context(), h.pool, parseTime("2026-12-31T23:00:00Z")); err != nil {
@@ -158,8 +158,8 @@ func TestCreateMonthPartitions_Idempotent(t *testing.T) {
 
 func TestPost_ConcurrentFirstPostingsCreateMonthOnce(t *testing.T) {
 	t.Parallel()
-	// Many platforms post first in a month that is not there yet, some several at once in
-	// one transaction: all get through, and the month is there once.
+	// Many platforms post at the same time in a month without partitions, some transactions for
+	// several platforms: all succeed, and the partitions are created once.
 	h := newEnv(t)
 	failed := make(chan error)
 	const many = 8
@@ -181,8 +181,8 @@ func TestPost_ConcurrentFirstPostingsCreateMonthOnce(t *testing.T) {
 
 func TestViews_SpanningMonths(t *testing.T) {
 	t.Parallel()
-	// A view of a moment reads the months before it in order, and an account's movements by
-	// the time of their effect.
+	// A view at a time reads the months before it in order, and the entries of an account by
+	// effective time.
 	h := newEnv(t)
 	alice := newInternal()
 	for _, at := range []string{"2026-11-20T00:00:00Z", "2026-12-20T00:00:00Z", "2027-01-20T00:00:00Z"} {
@@ -212,7 +212,7 @@ func parseTime(text string) time.Time {
 	return at
 }
 
-// ownerCount runs a query that answers one number as the owner of the tables.
+// ownerCount runs a query that returns one number, as the owner of the tables.
 func (h *env) ownerCount(query string) (n int64) {
 	h.t.Helper()
 	if err := h.ownerConn().QueryRow(context.Background(), query).Scan(&n); err != nil {

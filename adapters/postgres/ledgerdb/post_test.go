@@ -18,8 +18,8 @@ import (
 
 func TestPost_RampEntries(t *testing.T) {
 	t.Parallel()
-	// A ramp posted step by step stands in the books as it was posted, entry by entry,
-	// numbered and recorded in order.
+	// The postings of an on-ramp are stored as they were posted, entry by entry, numbered and
+	// recorded in order.
 	h := newEnv(t)
 	transaction := newTransaction()
 	header := func() ledger.Header {
@@ -59,7 +59,7 @@ func TestPost_RampEntries(t *testing.T) {
 		last := &got[len(got)-1]
 		last.Entries = append(last.Entries, e.Entry)
 		if e.Position.Seq != int64(len(got)) || e.Position.N != len(last.Entries) {
-			t.Errorf("%+v stands at place %d of posting %d", e, len(last.Entries), len(got))
+			t.Errorf("%+v is entry %d of posting %d", e, len(last.Entries), len(got))
 		}
 		if want := noon.Add(time.Duration(len(got)-1) * time.Microsecond); !e.Recorded.Equal(want) {
 			t.Errorf("posting %d was recorded at %s, want %s", len(got), e.Recorded, want)
@@ -77,8 +77,8 @@ func TestPost_RampEntries(t *testing.T) {
 
 func TestPost_RepeatChangesNothing(t *testing.T) {
 	t.Parallel()
-	// The same postings again, alone, beside new ones or twice in a batch, change nothing;
-	// the same id with other content is refused, and what came with it is not written.
+	// The same postings again, alone, with new ones or twice in a batch, change nothing. The
+	// same id with other content is refused, and nothing of its batch is written.
 	h := newEnv(t)
 	alice := newInternal()
 	account := h.account(ledger.CustomerAccount(alice), money.USD)
@@ -109,8 +109,8 @@ func TestPost_RepeatChangesNothing(t *testing.T) {
 
 func TestPost_ShortageRefusesBatch(t *testing.T) {
 	t.Parallel()
-	// Whoever would go below zero is named with the posting that is one too many, and
-	// nothing of the batch is written, even when the transaction goes on.
+	// The error names each account that would be overdrawn and the first posting that does it.
+	// Nothing of the batch is written, even if the transaction continues.
 	h := newEnv(t)
 	alice, bob := newInternal(), newInternal()
 	h.mustPost(h.deposit(alice, 100), h.deposit(bob, 10))
@@ -121,7 +121,7 @@ func TestPost_ShortageRefusesBatch(t *testing.T) {
 		err := h.store.Post(ctx, tx, noon, []ledger.Posting{fine, tooMuch, bobs})
 		var short *ledger.InsufficientBalanceError
 		if !errors.As(err, &short) {
-			t.Fatalf("got %v, want a ShortError", err)
+			t.Fatalf("got %v, want an InsufficientBalanceError", err)
 		}
 		want := map[ledger.Shortfall]bool{
 			{Account: h.account(ledger.CustomerAccount(alice), money.USD), Posting: tooMuch.ID, Balance: 40, After: -1}: true,
@@ -151,14 +151,14 @@ func TestPost_ShortageRefusesBatch(t *testing.T) {
 
 func TestPost_ChecksBalanceAtEveryPosting(t *testing.T) {
 	t.Parallel()
-	// Money that comes later in the batch does not pay for what goes before it.
+	// A credit later in the batch does not cover a debit before it.
 	h := newEnv(t)
 	alice := newInternal()
 	in, out := h.deposit(alice, 5), h.spend(alice, 5)
 
 	var short *ledger.InsufficientBalanceError
 	if err := h.post(noon, out, in); !errors.As(err, &short) {
-		t.Errorf("out, then in: got %v, want a ShortError", err)
+		t.Errorf("out, then in: got %v, want an InsufficientBalanceError", err)
 	}
 	if err := h.post(noon, in, out); err != nil {
 		t.Errorf("in, then out: %v", err)
@@ -168,7 +168,7 @@ func TestPost_ChecksBalanceAtEveryPosting(t *testing.T) {
 
 func TestPost_OverflowRefused(t *testing.T) {
 	t.Parallel()
-	// A guarded balance that would not fit is refused, and nothing is written.
+	// A stored balance that would overflow is refused, and nothing is written.
 	h := newEnv(t)
 	alice := newInternal()
 	account := h.account(ledger.CustomerAccount(alice), money.USD)
@@ -188,8 +188,8 @@ func TestPost_OverflowRefused(t *testing.T) {
 
 func TestBalances_OverflowIsError(t *testing.T) {
 	t.Parallel()
-	// Unguarded accounts have no balance to check; a sum past the largest number is an
-	// error to whoever reads it, never another number.
+	// Accounts that may be overdrawn have no stored balance to check. Reading a sum above the
+	// largest number is an error, never a wrong number.
 	h := newEnv(t)
 	batch := make([]ledger.Posting, math.MaxInt64/ledger.MaxAmount+1)
 	for i := range batch {
@@ -221,14 +221,14 @@ func TestPost_ReversedOnce(t *testing.T) {
 		"before what it undoes": {reverse(later), later},
 	} {
 		if err := h.post(noon, batch...); !errors.Is(err, ledger.ErrNotReversible) {
-			t.Errorf("reversal %s: got %v, want ErrReversal", name, err)
+			t.Errorf("reversal %s: got %v, want ErrNotReversible", name, err)
 		}
 	}
 	undo := reverse(deposit)
 	h.mustPost(undo, later, reverse(later), h.deposit(alice, 500))
 	h.mustPost(undo)
 	if err := h.post(noon, reverse(deposit)); !errors.Is(err, ledger.ErrNotReversible) {
-		t.Errorf("a second reversal: got %v, want ErrReversal", err)
+		t.Errorf("a second reversal: got %v, want ErrNotReversible", err)
 	}
 	h.mustPost(reverse(undo))
 
@@ -237,7 +237,7 @@ func TestPost_ReversedOnce(t *testing.T) {
 
 func TestPost_ManyPlatforms(t *testing.T) {
 	t.Parallel()
-	// One batch may mix platforms; each numbers its own, and ids are each platform's own.
+	// A batch may have postings of several platforms. Each platform has its own numbers and ids.
 	h, other := newEnv(t), newPlatform()
 	here := ledger.JITReceived(h.newHeader(), ledger.Rail("RTP"), usd(5))
 	there := here
@@ -254,7 +254,7 @@ func TestPost_ManyPlatforms(t *testing.T) {
 
 func TestPost_RecordedTimeIsMonotonic(t *testing.T) {
 	t.Parallel()
-	// A clock that stands still or goes back moves recorded time on by a microsecond.
+	// If the clock stops or goes back, recorded time still advances by a microsecond.
 	h := newEnv(t)
 	post := func(now time.Time) {
 		t.Helper()
@@ -279,7 +279,7 @@ func TestPost_RecordedTimeIsMonotonic(t *testing.T) {
 
 func TestPost_RolledBackAccountsNotCached(t *testing.T) {
 	t.Parallel()
-	// An account made in a transaction that did not commit is made again by the next.
+	// An account created in a transaction that was rolled back is created again by the next.
 	h := newEnv(t)
 	ctx := context.Background()
 	posting := ledger.JITReceived(h.newHeader(), ledger.Rail("RTP"), usd(5))
@@ -303,7 +303,7 @@ func TestPost_RolledBackAccountsNotCached(t *testing.T) {
 
 func TestPost_ConcurrentFirstPostingsCreateAccountsOnce(t *testing.T) {
 	t.Parallel()
-	// Many who post at once on accounts that nobody has used make each account once.
+	// Concurrent postings to new accounts create each account once.
 	h := newEnv(t)
 	alice := newInternal()
 	var group sync.WaitGroup
@@ -329,8 +329,8 @@ func TestPost_ConcurrentFirstPostingsCreateAccountsOnce(t *testing.T) {
 
 func TestPost_ConcurrentSpendsNeverOverdraw(t *testing.T) {
 	t.Parallel()
-	// Two hundred spend one unit each from an account that has a hundred: exactly a
-	// hundred get it, the others are told so, and the account ends at zero.
+	// Two hundred concurrent postings of one unit each from an account with one hundred:
+	// exactly one hundred succeed, the others are refused, and the balance is zero.
 	h := newEnv(t)
 	alice := newInternal()
 	account := h.account(ledger.CustomerAccount(alice), money.USD)
@@ -350,18 +350,18 @@ func TestPost_ConcurrentSpendsNeverOverdraw(t *testing.T) {
 		case err == nil:
 			paid++
 		case !errors.As(err, &short):
-			t.Errorf("got %v, want a ShortError", err)
+			t.Errorf("got %v, want an InsufficientBalanceError", err)
 		}
 	}
 	if paid != 100 {
-		t.Errorf("%d were paid, want 100", paid)
+		t.Errorf("%d succeeded, want 100", paid)
 	}
 	h.wantBalance(account, 0)
 }
 
 func TestPost_ConcurrentSameIDWritesOnce(t *testing.T) {
 	t.Parallel()
-	// Many who post the same posting at once write it once, and all of them succeed.
+	// Concurrent calls with the same posting write it once, and all succeed.
 	h := newEnv(t)
 	alice := newInternal()
 	posting := h.deposit(alice, 100)
@@ -383,8 +383,8 @@ func TestPost_ConcurrentSameIDWritesOnce(t *testing.T) {
 
 func TestBalances_LockedBalancesSuffice(t *testing.T) {
 	t.Parallel()
-	// Who locks balances and then spends them all in postings that fit is never refused,
-	// however many do so at once.
+	// A caller that locks balances and then spends exactly these is never refused, however many
+	// do so at the same time.
 	h := newEnv(t)
 	alice, bob := newInternal(), newInternal()
 	accounts := []ledger.Account{

@@ -39,9 +39,9 @@ func (r *Reader) Balances(ctx context.Context, accounts []ledger.Account) (balan
 }
 
 // BalanceAt implements ports.LedgerReader.
-func (r *Reader) BalanceAt(ctx context.Context, account ledger.Account, by ports.TimeKind, moment time.Time) (balance int64, err error) {
+func (r *Reader) BalanceAt(ctx context.Context, account ledger.Account, by ports.TimeKind, at time.Time) (balance int64, err error) {
 	err = r.readOnly(ctx, func(q Querier) error {
-		balance, err = r.store.BalanceAt(ctx, q, account, by, moment)
+		balance, err = r.store.BalanceAt(ctx, q, account, by, at)
 		return err
 	})
 	return balance, err

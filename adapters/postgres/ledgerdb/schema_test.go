@@ -13,8 +13,8 @@ import (
 
 func TestSchema_AppendOnly(t *testing.T) {
 	t.Parallel()
-	// Nobody changes or deletes what is posted: the owner of the tables is refused by the
-	// triggers, the service already by its rights.
+	// Postings cannot be changed or deleted: triggers refuse the owner of the tables, and the
+	// role of the service lacks the privilege.
 	h := newEnv(t)
 	h.mustPost(h.deposit(newInternal(), 100))
 	owner, ctx := h.ownerConn(), context.Background()
@@ -29,7 +29,7 @@ func TestSchema_AppendOnly(t *testing.T) {
 		} {
 			_, err := owner.Exec(ctx, statement)
 			if pg := pgError(t, err); pg == nil || pg.Code != "23001" || !strings.Contains(pg.Message, "append-only") {
-				t.Errorf("owner: %s: got %v, want the trigger's refusal", statement, err)
+				t.Errorf("owner: %s: got %v, want the error of the trigger", statement, err)
 			}
 			_, err = h.pool.Exec(ctx, statement)
 			if pg := pgError(t, err); pg == nil || pg.Code != "42501" {
@@ -48,14 +48,13 @@ func TestSchema_AppendOnly(t *testing.T) {
 		}
 	}
 	if n := h.count("SELECT count(*) FROM ledger_entries WHERE currency = 'USD'"); n != 1 {
-		t.Errorf("%d entries are as they were, want 1", n)
+		t.Errorf("%d entries are unchanged, want 1", n)
 	}
 }
 
 func TestSchema_NamedConstraints(t *testing.T) {
 	t.Parallel()
-	// What must not be written is refused by the database itself, under a name that says
-	// the rule, even to the service.
+	// The database refuses invalid rows, with the constraint that names the rule.
 	h := newEnv(t)
 	alice := newInternal()
 	deposit := h.deposit(alice, 100)
@@ -104,7 +103,7 @@ func TestSchema_NamedConstraints(t *testing.T) {
 	}
 }
 
-// pgError is the database's error in err, or nil.
+// pgError returns the database error in err, or nil.
 func pgError(t *testing.T, err error) *pgconn.PgError {
 	t.Helper()
 	var pg *pgconn.PgError

@@ -14,7 +14,7 @@ import (
 
 func TestView_ConsistentWhilePosting(t *testing.T) {
 	t.Parallel()
-	// Whoever looks at the books sees those of one moment to the end, while others post.
+	// A view reads one snapshot of the ledger, while others post.
 	h := newEnv(t)
 	h.postAt(noon, h.deposit(newInternal(), 100), h.deposit(newInternal(), 200))
 	views := ledgerdb.NewViews(h.store, h.pool)
@@ -42,8 +42,8 @@ func TestView_ConsistentWhilePosting(t *testing.T) {
 
 func TestView_AsOfPastTime(t *testing.T) {
 	t.Parallel()
-	// As of a moment the view ends with what had been recorded by then; before the first
-	// posting it is empty.
+	// A view at a time ends with the last posting recorded by then; before the first posting it
+	// is empty.
 	h := newEnv(t)
 	account := newInternal()
 	h.postAt(noon, h.deposit(account, 100))
@@ -87,8 +87,8 @@ func TestView_AsOfPastTime(t *testing.T) {
 
 func TestView_PeriodByEffectiveTime(t *testing.T) {
 	t.Parallel()
-	// A period is by effective times, its end not included: what was recorded late
-	// belongs to when it took effect, in the balances and in the order of movements.
+	// A period is by effective time, its end excluded: a backdated posting counts at its
+	// effective time, in the balances and in the order of entries.
 	h := newEnv(t)
 	account := newInternal()
 	day := func(n int, minor int64) ledger.Posting {
@@ -102,7 +102,7 @@ func TestView_PeriodByEffectiveTime(t *testing.T) {
 	at := ledger.Account{Platform: h.platform, Path: ledger.CustomerAccount(account), Currency: "USD"}
 
 	err := ledgerdb.NewViews(h.store, h.pool).View(t.Context(), h.platform, time.Time{}, func(ctx context.Context, view ports.LedgerView) error {
-		var moved []int64
+		var amounts []int64
 		return errors.Join(
 			view.Accounts(ctx, ports.LedgerFilter{Interval: interval, Path: at.Path, Currency: at.Currency}, func(turnover ports.AccountTurnover) error {
 				want := ports.AccountTurnover{Account: at, Class: ledger.Liability, Opening: -1, Closing: -1011, Credits: ports.Tally{Count: 2, Sum: 1010},
@@ -113,18 +113,18 @@ func TestView_PeriodByEffectiveTime(t *testing.T) {
 				return nil
 			}),
 			view.EntriesByEffectiveTime(ctx, at, period.Interval{}, func(e ports.RecordedEntry) error {
-				moved = append(moved, e.Amount)
+				amounts = append(amounts, e.Amount)
 				return nil
 			}),
 			func() error {
-				if len(moved) != 4 || moved[1] != 10 || moved[2] != 1000 || moved[3] != 100 {
-					t.Errorf("the movements are %v", moved)
+				if len(amounts) != 4 || amounts[1] != 10 || amounts[2] != 1000 || amounts[3] != 100 {
+					t.Errorf("the entries are %v", amounts)
 				}
 				return nil
 			}(),
 			view.Entries(ctx, ports.LedgerFilter{Interval: interval}, func(e ports.RecordedEntry) error {
 				if !interval.Contains(e.Effective) {
-					t.Errorf("not of the period: %+v", e)
+					t.Errorf("outside the period: %+v", e)
 				}
 				return nil
 			}))
@@ -136,7 +136,7 @@ func TestView_PeriodByEffectiveTime(t *testing.T) {
 
 func TestView_StopsAtCallbackError(t *testing.T) {
 	t.Parallel()
-	// An error of whoever looks ends the stream and comes back.
+	// An error of the callback ends the stream and is returned.
 	h := newEnv(t)
 	h.postAt(noon, h.deposit(newInternal(), 1), h.deposit(newInternal(), 2))
 	enough := errors.New("enough")
@@ -149,7 +149,7 @@ func TestView_StopsAtCallbackError(t *testing.T) {
 	}
 }
 
-// postAt records postings at a moment.
+// postAt records postings at a time.
 func (h *env) postAt(now time.Time, postings ...ledger.Posting) {
 	h.t.Helper()
 	if err := h.post(now, postings...); err != nil {

@@ -11,15 +11,15 @@ func BenchmarkAppend(b *testing.B) {
 	for _, size := range []int{1, 30, 300} {
 		b.Run(fmt.Sprint(size), func(b *testing.B) {
 			ctx := context.Background()
-			house := newTestEnv(b)
-			platform := house.createPlatform("http://127.0.0.1:1/")
-			conn := house.connect()
+			env := newTestEnv(b)
+			platform := env.createPlatform("http://127.0.0.1:1/")
+			conn := env.connect()
 			for b.Loop() {
 				tx, err := conn.Begin(ctx)
 				if err != nil {
 					b.Fatal(err)
 				}
-				if err := Append(ctx, tx, house.newRows(platform, size, 3, 1200)); err != nil {
+				if err := Append(ctx, tx, env.newRows(platform, size, 3, 1200)); err != nil {
 					b.Fatal(err)
 				}
 				if err := tx.Commit(ctx); err != nil {

@@ -16,7 +16,7 @@ import (
 	"causeway/core/platform"
 )
 
-// testEnv is a database with the service's schema, and builders of what is in it.
+// testEnv is a test database with builders for its rows.
 type testEnv struct {
 	t   testing.TB
 	url string
@@ -39,8 +39,7 @@ func (h *testEnv) connect() *pgx.Conn {
 	return conn
 }
 
-// connectPlain is for what goes through the pool, whose connections do not prepare
-// what they are asked.
+// connectPlain opens a connection that does not prepare statements, like those of the pool.
 func (h *testEnv) connectPlain() *pgx.Conn {
 	h.t.Helper()
 	conn, err := h.openPlain(context.Background())
@@ -84,8 +83,7 @@ func (h *testEnv) createPlatform(endpoint string) ident.Platform {
 	return p
 }
 
-// newRows are events that follow each other, so many of each subject, with bodies of
-// a size.
+// newRows returns consecutive events, perSubject of each subject, with bodies of one size.
 func (h *testEnv) newRows(p ident.Platform, count, perSubject, size int) []Row {
 	rows := make([]Row, count)
 	var subject uuid.UUID

@@ -18,7 +18,7 @@ import (
 
 func TestQueue_Conformance(t *testing.T) {
 	t.Parallel()
-	// The queue in the database keeps the promises of the port.
+	// The queue in the database satisfies the contract of the port.
 	webhookstest.RunQueueTests(t, func(t *testing.T) webhookstest.Fixture {
 		h := newTestEnv(t)
 		writer := h.connect()
@@ -44,7 +44,7 @@ func toRows(events []event.Event) []Row {
 
 func TestAppend_CommitsWithCaller(t *testing.T) {
 	t.Parallel()
-	// Events count when the caller's transaction commits, and not at all when it does not.
+	// Events are stored if the caller's transaction commits, and not if it rolls back.
 	h := newTestEnv(t)
 	ctx := context.Background()
 	p := h.createPlatform("http://127.0.0.1:1/")
@@ -84,12 +84,12 @@ func TestAppend_NoEventsNoStatement(t *testing.T) {
 
 func TestExchange_LateCommitIsRead(t *testing.T) {
 	t.Parallel()
-	// An event whose transaction takes longer than those after it is not passed over,
-	// however much has been read behind it.
+	// An event whose transaction commits after those of later events is still read, however
+	// many later events were read before.
 	h := newTestEnv(t)
 	ctx := context.Background()
 	p := h.createPlatform("http://127.0.0.1:1/")
-	reader, held := newReader(t, h, p)
+	reader, inFlight := newReader(t, h, p)
 	slow, quick := h.connect(), h.connect()
 	tx, err := slow.Begin(ctx)
 	if err != nil {
@@ -100,7 +100,7 @@ func TestExchange_LateCommitIsRead(t *testing.T) {
 		t.Fatal(err)
 	}
 
-	// Others commit and are read and settled meanwhile.
+	// Other events are committed, read and settled in the meantime.
 	for range 5 {
 		if err := Append(ctx, quick, h.newRows(p, 3, 3, 10)); err != nil {
 			t.Fatal(err)
@@ -115,18 +115,17 @@ func TestExchange_LateCommitIsRead(t *testing.T) {
 
 	got := reader()
 	if len(got) != 1 || got[0].ID != late[0].Event.ID {
-		t.Fatalf("read %d, not the late one", len(got))
+		t.Fatalf("read %d events without the late one", len(got))
 	}
-	if n := len(*held); n != 16 {
+	if n := len(*inFlight); n != 16 {
 		t.Errorf("read %d in all", n)
 	}
 }
 
 func TestExchange_LateCommitAboveSnapshotXmax(t *testing.T) {
 	t.Parallel()
-	// The same when nothing that began after the slow transaction has ended yet, so
-	// that a snapshot alone would not tell that it runs, and its events are the first
-	// thing it writes.
+	// The same if no transaction that began after the slow one has ended, so that xmax alone
+	// would not show that it is running, and its events are its first write.
 	h := newTestEnv(t)
 	ctx := context.Background()
 	p := h.createPlatform("http://127.0.0.1:1/")
@@ -167,14 +166,14 @@ func TestExchange_LateCommitAboveSnapshotXmax(t *testing.T) {
 	}
 
 	if got := reader(); len(got) != 1 || got[0].ID != late[0].Event.ID {
-		t.Fatalf("read %d, not the late one", len(got))
+		t.Fatalf("read %d events without the late one", len(got))
 	}
 }
 
 func TestExchange_TailAdvances(t *testing.T) {
 	t.Parallel()
-	// When nobody is writing, a read begins behind what was read before, also while
-	// somebody reads for long and keeps all deleted rows alive.
+	// Without concurrent writers, a read begins after the events read before, even while a
+	// long-running reader keeps all deleted rows from being vacuumed.
 	h := newTestEnv(t)
 	reader := h.connect()
 	if _, err := reader.Exec(context.Background(), "BEGIN ISOLATION LEVEL REPEATABLE READ; SELECT count(*) FROM webhook_queue"); err != nil {
@@ -190,19 +189,19 @@ func TestExchange_TailAdvances(t *testing.T) {
 	if err := Append(context.Background(), h.connect(), h.newRows(p, 5, 1, 10)); err != nil {
 		t.Fatal(err)
 	}
-	var held []int64
+	var inFlight []int64
 	tail := s.(*session).watermarks[p]
 	ticks := time.NewTicker(5 * time.Millisecond)
 	defer ticks.Stop()
 	for range 1000 { // other tests on the server hold transactions open for moments
-		due, err := s.Exchange(context.Background(), h.now, nil, []ports.WebhookFetch{{Platform: p, Fresh: 10, InFlight: held}})
+		due, err := s.Exchange(context.Background(), h.now, nil, []ports.WebhookFetch{{Platform: p, Fresh: 10, InFlight: inFlight}})
 		if err != nil {
 			t.Fatal(err)
 		}
 		for _, q := range due[0].Fresh {
-			held = append(held, q.Seq)
+			inFlight = append(inFlight, q.Seq)
 		}
-		if len(held) == 5 && tail.tail == held[4] {
+		if len(inFlight) == 5 && tail.tail == inFlight[4] {
 			return
 		}
 		<-ticks.C
@@ -212,7 +211,7 @@ func TestExchange_TailAdvances(t *testing.T) {
 
 func TestRedeliver_Batches(t *testing.T) {
 	t.Parallel()
-	// However many events are chosen, each is queued once.
+	// Each chosen event is queued once, however many batches they take.
 	h := newTestEnv(t)
 	ctx := context.Background()
 	p := h.createPlatform("")
@@ -229,13 +228,13 @@ func TestRedeliver_Batches(t *testing.T) {
 	}
 	page, err := log.Deliveries(ctx, p, ports.DeliveryFilter{Status: event.Pending})
 	if err != nil || len(page.Items) != 23 {
-		t.Errorf("%d wait: %v", len(page.Items), err)
+		t.Errorf("%d pending: %v", len(page.Items), err)
 	}
 }
 
 func TestWait_EndsWithContextOrConnection(t *testing.T) {
 	t.Parallel()
-	// Waiting ends well with its context, and with an error as soon as the connection ends.
+	// Wait returns nil when its context ends, and an error as soon as the connection ends.
 	h := newTestEnv(t)
 	p := h.createPlatform("http://127.0.0.1:1/")
 	s, err := NewQueue(h.openPlain).OpenSession(context.Background())
@@ -267,12 +266,12 @@ func TestWait_EndsWithContextOrConnection(t *testing.T) {
 
 func TestKeys_OneSigningKeyPerAlgorithm(t *testing.T) {
 	t.Parallel()
-	// One key of an algorithm signs in an environment; the one it replaces stays for a
-	// while; of two that replace at once one is told so.
+	// Each environment has one active key of an algorithm. A replaced key stays valid for a
+	// while. Of two concurrent replacements, one reports false.
 	h := newTestEnv(t)
 	ctx := context.Background()
 	store := NewKeys(h.connectPlain())
-	make := func(env platform.Environment, at time.Time) ports.SealedWebhookKey {
+	newKey := func(env platform.Environment, at time.Time) ports.SealedWebhookKey {
 		return ports.SealedWebhookKey{
 			ID: uuid.Must(uuid.NewV7()), Environment: env, Algorithm: ports.Ed25519, Public: []byte("p"), Sealed: []byte("s"), ValidFrom: at,
 		}
@@ -295,10 +294,10 @@ func TestKeys_OneSigningKeyPerAlgorithm(t *testing.T) {
 		return ids
 	}
 	later := h.now.Add(time.Hour)
-	first, second, third := make(platform.Sandbox, h.now), make(platform.Sandbox, later), make(platform.Sandbox, later)
+	first, second, third := newKey(platform.Sandbox, h.now), newKey(platform.Sandbox, later), newKey(platform.Sandbox, later)
 
 	replace(true, nil, h.now, first)
-	replace(true, nil, h.now, make(platform.Production, h.now))
+	replace(true, nil, h.now, newKey(platform.Production, h.now))
 	replace(false, nil, h.now, second)
 	replace(true, []uuid.UUID{first.ID}, later.Add(time.Hour), second)
 	replace(false, []uuid.UUID{first.ID}, later, third)
@@ -318,7 +317,7 @@ func TestKeys_OneSigningKeyPerAlgorithm(t *testing.T) {
 
 func TestServiceRole_CannotRewriteHistory(t *testing.T) {
 	t.Parallel()
-	// The service's role can neither change nor delete what was told or tried.
+	// The role of the service can neither change nor delete events and attempts.
 	conn := newTestEnv(t).connect()
 	for _, sql := range []string{
 		"UPDATE webhook_events SET name = ''", "DELETE FROM webhook_events", "TRUNCATE webhook_events",
@@ -330,8 +329,9 @@ func TestServiceRole_CannotRewriteHistory(t *testing.T) {
 	}
 }
 
-// newReader owns a platform; the function it returns reads what is fresh and holds it.
-func newReader(t *testing.T, h *testEnv, p ident.Platform) (read func() []ports.QueuedWebhook, held *[]int64) {
+// newReader claims a platform. The function it returns reads new events and keeps them in
+// flight.
+func newReader(t *testing.T, h *testEnv, p ident.Platform) (read func() []ports.QueuedWebhook, inFlight *[]int64) {
 	t.Helper()
 	s, err := NewQueue(h.openPlain).OpenSession(context.Background())
 	if err != nil {
@@ -339,18 +339,18 @@ func newReader(t *testing.T, h *testEnv, p ident.Platform) (read func() []ports.
 	}
 	t.Cleanup(s.Close)
 	mustClaim(t, s, p)
-	held = new([]int64)
+	inFlight = new([]int64)
 	return func() []ports.QueuedWebhook {
 		t.Helper()
-		due, err := s.Exchange(context.Background(), h.now, nil, []ports.WebhookFetch{{Platform: p, Fresh: 100, InFlight: *held}})
+		due, err := s.Exchange(context.Background(), h.now, nil, []ports.WebhookFetch{{Platform: p, Fresh: 100, InFlight: *inFlight}})
 		if err != nil {
 			t.Fatal(err)
 		}
 		for _, q := range due[0].Fresh {
-			*held = append(*held, q.Seq)
+			*inFlight = append(*inFlight, q.Seq)
 		}
 		return due[0].Fresh
-	}, held
+	}, inFlight
 }
 
 func mustClaim(t *testing.T, s ports.WebhookSession, p ident.Platform) {

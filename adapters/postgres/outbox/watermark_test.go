@@ -9,17 +9,16 @@ import (
 
 func TestWatermark_NeverSkipsLateCommit(t *testing.T) {
 	t.Parallel()
-	// Whatever transactions draw numbers, commit and abort around the reads: once an
-	// event is committed, the next read that is not cut short returns it, and nothing
-	// that has been read is below the tail unread.
+	// However transactions take numbers, commit and abort between the reads: after an event
+	// is committed, the next complete read returns it, and no unread event is below the tail.
 	rapid.Check(t, func(t *rapid.T) {
 		type transaction struct{ xid, seq int64 }
 		var running []transaction
 		var xid, seq int64 = 1, 0
 		committed, read := map[int64]bool{}, map[int64]bool{}
 		m := &watermark{}
-		// As in Postgres: when nothing runs, the oldest is the one after the last that
-		// ended, though others above it may have begun.
+		// As in Postgres: without running transactions, xmin is one above the last that ended,
+		// although others above it may have begun.
 		var ended int64
 		see := func() xidBounds {
 			s := xidBounds{xmin: ended + 1}
@@ -84,7 +83,7 @@ func TestWatermark_NeverSkipsLateCommit(t *testing.T) {
 			"read":       func(*rapid.T) { look(1000) },
 			"read a few": func(t *rapid.T) { look(rapid.IntRange(1, 3).Draw(t, "limit")) },
 			"settle": func(*rapid.T) {
-				// In peace the tail catches up with all there is.
+				// Without running transactions the tail advances to the last event.
 				if len(running) > 0 {
 					return
 				}
