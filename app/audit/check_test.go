@@ -8,7 +8,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
-	storage "causeway/adapters/postgres/ledgerdb"
+	"causeway/adapters/postgres/ledgerdb"
 	"causeway/app/audit"
 	"causeway/core/ident"
 	"causeway/core/money"
@@ -19,29 +19,29 @@ import (
 // newFilledEnv has a ledger with something of everything: accounts that may not be overdrawn, a
 // reversal (postings 1 to 4), a ramp (5 to 7), and enough postings for balance snapshots.
 func newFilledEnv(t *testing.T) *env {
-	h := newEnv(t)
+	env := newEnv(t)
 	alice := newInternalAccountID()
-	deposit := h.deposit(alice, 100)
-	h.mustPost(deposit, ledger.Reverse(deposit, newID(), noon, "wrong"), h.deposit(alice, 70), h.transferOut(alice, 30))
-	h.mustPost(h.ramp(newTransactionID())...)
+	deposit := env.deposit(alice, 100)
+	env.mustPost(deposit, ledger.Reverse(deposit, newID(), noon, "wrong"), env.deposit(alice, 70), env.transferOut(alice, 30))
+	env.mustPost(env.ramp(newTransactionID())...)
 	for range 3 {
 		var batch []ledger.Posting
 		for range 400 {
-			batch = append(batch, h.deposit(alice, 1))
+			batch = append(batch, env.deposit(alice, 1))
 		}
-		h.mustPost(batch...)
+		env.mustPost(batch...)
 	}
-	h.updateSnapshots()
-	h.mustPost(h.deposit(alice, 1))
-	return h
+	env.updateSnapshots()
+	env.mustPost(env.deposit(alice, 1))
+	return env
 }
 
 func TestCheck_ValidLedger(t *testing.T) {
 	t.Parallel()
 	// An undamaged ledger has no findings, and the report counts everything that was checked.
-	h := newFilledEnv(t)
+	env := newFilledEnv(t)
 
-	report := h.check(checkDelivered)
+	report := env.check(checkDelivered)
 
 	for _, f := range report.Findings {
 		t.Error(f)
@@ -69,17 +69,17 @@ func TestCheck_AccountWithoutPostings(t *testing.T) {
 	t.Parallel()
 	// An account that was created for a refused payment exists without postings, which is not a
 	// violation.
-	h := newEnv(t)
-	account := ledger.Account{Platform: h.platform, Path: ledger.CustomerAccount(newInternalAccountID()), Currency: money.USD}
-	err := pgx.BeginFunc(t.Context(), h.pool, func(tx pgx.Tx) error {
-		_, err := h.ledgerDB.Balances(t.Context(), tx, []ledger.Account{account}, storage.Lock)
+	env := newEnv(t)
+	account := ledger.Account{Platform: env.platform, Path: ledger.CustomerAccount(newInternalAccountID()), Currency: money.USD}
+	err := pgx.BeginFunc(t.Context(), env.Store.Pool(), func(tx pgx.Tx) error {
+		_, err := env.ledgerDB.Balances(t.Context(), tx, []ledger.Account{account}, ledgerdb.Lock)
 		return err
 	})
 	if err != nil {
 		t.Fatal(err)
 	}
 
-	if report := h.check(checkDelivered); !report.Clean() {
+	if report := env.check(checkDelivered); !report.Clean() {
 		t.Error(report.Findings)
 	}
 }
@@ -222,13 +222,13 @@ func TestCheck_FindsDamage(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			h := newFilledEnv(t)
-			h.execAsSuperuser(dropConstraintsSQL + c.damage)
+			env := newFilledEnv(t)
+			env.execAsSuperuser(dropConstraintsSQL + c.damage)
 
-			report := h.check(checkDelivered)
+			report := env.check(checkDelivered)
 
 			for _, f := range report.Findings {
-				if f.Rule == c.rule && strings.Contains(strings.ReplaceAll(f.Message, h.platform.String(), "PLATFORM"), c.want) {
+				if f.Rule == c.rule && strings.Contains(strings.ReplaceAll(f.Message, env.platform.String(), "PLATFORM"), c.want) {
 					return
 				}
 			}
@@ -248,10 +248,10 @@ ALTER TABLE ledger_postings DROP CONSTRAINT ledger_posting_digest_is_sha256, DRO
 func TestCheck_LimitsFindingsPerRule(t *testing.T) {
 	t.Parallel()
 	// Of many violations all are counted and the first ones reported.
-	h := newFilledEnv(t)
-	h.execAsSuperuser("UPDATE ledger_postings SET memo = 'x'")
+	env := newFilledEnv(t)
+	env.execAsSuperuser("UPDATE ledger_postings SET memo = 'x'")
 
-	report := h.check(nil)
+	report := env.check(nil)
 
 	reported := 0
 	for _, f := range report.Findings {
@@ -270,25 +270,25 @@ func TestCheck_RechecksTransactionsInProgress(t *testing.T) {
 	t.Parallel()
 	// A transaction that changed between the read of its postings and of its state is not a
 	// violation.
-	h := newEnv(t)
+	env := newEnv(t)
 	transaction := newTransactionID()
-	steps := h.ramp(transaction)
-	h.mustPost(steps[0])
+	steps := env.ramp(transaction)
+	env.mustPost(steps[0])
 	calls := 0
 	changing := func(ctx context.Context, p ident.Platform, transactions []ports.TransactionKinds) ([]error, error) {
 		calls++
 		if calls == 1 { // between the read of the postings and of the state
-			h.mustPost(steps[1:]...)
+			env.mustPost(steps[1:]...)
 		}
 		return checkDelivered(ctx, p, transactions)
 	}
 
-	if report := h.check(changing); !report.Clean() || calls != 2 {
+	if report := env.check(changing); !report.Clean() || calls != 2 {
 		t.Errorf("%d calls: %v", calls, report.Findings)
 	}
 
 	broken := errors.New("no database")
-	_, err := h.newService(func(context.Context, ident.Platform, []ports.TransactionKinds) ([]error, error) { return nil, broken }).Check(context.Background())
+	_, err := env.newService(func(context.Context, ident.Platform, []ports.TransactionKinds) ([]error, error) { return nil, broken }).Check(context.Background())
 	if !errors.Is(err, broken) {
 		t.Errorf("got %v, want the error of the state checker", err)
 	}
@@ -297,15 +297,15 @@ func TestCheck_RechecksTransactionsInProgress(t *testing.T) {
 func TestService_BalancesAndTransactionEntries(t *testing.T) {
 	t.Parallel()
 	// The listed entries and balances are those that were posted.
-	h, ctx := newEnv(t), context.Background()
+	env, ctx := newEnv(t), context.Background()
 	transaction := newTransactionID()
-	h.mustPost(h.ramp(transaction)...)
+	env.mustPost(env.ramp(transaction)...)
 
-	entries, err := h.newService(nil).TransactionEntries(ctx, h.platform, transaction)
+	entries, err := env.newService(nil).TransactionEntries(ctx, env.platform, transaction)
 	if err != nil || len(entries) != 5 || entries[4].Kind != ledger.KindDelivered || entries[4].Credit != ledger.Chain("LAYER2") {
 		t.Errorf("got %+v, %v", entries, err)
 	}
-	lines, err := h.newService(nil).Balances(ctx, h.platform)
+	lines, err := env.newService(nil).Balances(ctx, env.platform)
 	if err != nil || len(lines) != 7 {
 		t.Fatalf("got %+v, %v", lines, err)
 	}

@@ -12,7 +12,7 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 	"pgregory.net/rapid"
 
-	storage "causeway/adapters/postgres/ledgerdb"
+	"causeway/adapters/postgres/ledgerdb"
 	"causeway/app/audit"
 	"causeway/core/ident"
 	"causeway/core/money"
@@ -22,52 +22,53 @@ import (
 // unitOfWork is one unit of work of a random worker.
 type unitOfWork struct {
 	batch        []ledger.Posting
-	lockBalances bool // read and hold the guarded balances first
+	lockBalances bool // lock the balances of accounts without overdraft first
 	rollback     bool
 }
 
 func TestCheck_RandomConcurrentPosting(t *testing.T) {
 	t.Parallel()
-	// Workers of several processes post random batches at once: new postings and repeats,
-	// spending what may not be there, reversing what may be reversed already, on two
-	// platforms, some rolled back, while checkpoints move. Afterwards every rule holds,
-	// and the books hold exactly what was accepted, once.
-	h := newEnv(t)
+	// Workers of several processes post random batches concurrently on two platforms: new postings,
+	// repeats, spending beyond a balance and reversals, some rolled back, while balance snapshots
+	// advance. Afterwards every rule holds, and each accepted posting is in the ledger once.
+	env := newEnv(t)
 	ctx := context.Background()
 	rapid.Check(t, func(t *rapid.T) {
-		world := newWorkload(t)
+		work := newWorkload(t)
 		var (
-			group    sync.WaitGroup
+			running  sync.WaitGroup
 			mu       sync.Mutex
 			accepted = map[uuid.UUID]ledger.Posting{}
 		)
 		for worker := range 6 {
-			acts := world.drawUnits(t)
-			process := storage.New()
-			group.Go(func() {
-				for i, a := range acts {
-					err := retry(func() error { return world.run(ctx, h.pool, process, a, noon.Add(time.Duration(worker-i)*time.Second)) })
+			units := work.drawUnits(t)
+			process := ledgerdb.New()
+			running.Go(func() {
+				for i, u := range units {
+					err := retry(func() error {
+						return work.run(ctx, env.Store.Pool(), process, u, noon.Add(time.Duration(worker-i)*time.Second))
+					})
 					var short *ledger.InsufficientBalanceError
 					switch {
 					case err == nil:
 						mu.Lock()
-						for _, p := range a.batch {
+						for _, p := range u.batch {
 							accepted[p.ID] = p
 						}
 						mu.Unlock()
 					case errors.As(err, &short), errors.Is(err, ledger.ErrNotReversible), errors.Is(err, errRolledBack):
 					default:
-						t.Errorf("refused for another reason: %v", err)
+						t.Errorf("rejected for another reason: %v", err)
 					}
 				}
 			})
 		}
-		group.Go(func() {
-			if _, err := h.ledgerDB.AdvanceBalanceSnapshots(ctx, h.pool); err != nil {
-				t.Errorf("move checkpoints: %v", err)
+		running.Go(func() {
+			if _, err := env.ledgerDB.AdvanceBalanceSnapshots(ctx, env.Store.Pool()); err != nil {
+				t.Errorf("advance balance snapshots: %v", err)
 			}
 		})
-		group.Wait()
+		running.Wait()
 
 		want := map[ledger.Account]int64{}
 		for _, p := range accepted {
@@ -80,21 +81,21 @@ func TestCheck_RandomConcurrentPosting(t *testing.T) {
 			}
 		}
 		for a, w := range want {
-			got, err := storage.NewReader(h.ledgerDB, h.pool).Balances(ctx, []ledger.Account{a})
+			got, err := ledgerdb.NewReader(env.ledgerDB, env.Store.Pool()).Balances(ctx, []ledger.Account{a})
 			if err != nil || got[a] != w {
-				t.Fatalf("%s: balance %d, %v; what was accepted makes %d", a, got[a], err, w)
+				t.Fatalf("%s: balance %d, %v; the accepted postings add up to %d", a, got[a], err, w)
 			}
 		}
 		var numbered int
-		err := h.pool.QueryRow(ctx, "SELECT coalesce(sum(seq), 0) FROM ledger_clocks WHERE platform_id IN ($1, $2)",
-			world.platforms[0].UUID(), world.platforms[1].UUID()).Scan(&numbered)
+		err := env.Store.Pool().QueryRow(ctx, "SELECT coalesce(sum(seq), 0) FROM ledger_clocks WHERE platform_id IN ($1, $2)",
+			work.platforms[0].UUID(), work.platforms[1].UUID()).Scan(&numbered)
 		if err != nil || numbered != len(accepted) {
 			t.Fatalf("%d postings were numbered, %v; %d were accepted", numbered, err, len(accepted))
 		}
 	})
 
-	h.updateSnapshots()
-	report := h.check(nil)
+	env.updateSnapshots()
+	report := env.check(nil)
 	for _, f := range report.Findings {
 		t.Error(f)
 	}
@@ -102,30 +103,30 @@ func TestCheck_RandomConcurrentPosting(t *testing.T) {
 
 func TestBalanceSnapshots_ConcurrentWithPosting(t *testing.T) {
 	t.Parallel()
-	// Checkpoints that several processes move forward while others post are as right as
-	// those of quiet books, and the check may run meanwhile.
-	h := newEnv(t)
+	// Balance snapshots that several processes advance while others post are correct, and the check
+	// can run at the same time.
+	env := newEnv(t)
 	ctx := context.Background()
 	alice := newInternalAccountID()
-	var posting, moving sync.WaitGroup
+	var posting, advancing sync.WaitGroup
 	done := make(chan struct{})
 	for range 3 {
 		posting.Go(func() {
 			for range 15 {
-				batch := h.ramp(newTransactionID())
+				batch := env.ramp(newTransactionID())
 				for range 97 {
-					batch = append(batch, h.deposit(alice, 1))
+					batch = append(batch, env.deposit(alice, 1))
 				}
-				if err := h.post(noon, batch...); err != nil {
+				if err := env.post(noon, batch...); err != nil {
 					t.Error(err)
 				}
 			}
 		})
 	}
 	for range 2 {
-		moving.Go(func() {
+		advancing.Go(func() {
 			for {
-				if _, err := h.ledgerDB.AdvanceBalanceSnapshots(ctx, h.pool); err != nil {
+				if _, err := env.ledgerDB.AdvanceBalanceSnapshots(ctx, env.Store.Pool()); err != nil {
 					t.Error(err)
 				}
 				select {
@@ -136,28 +137,28 @@ func TestBalanceSnapshots_ConcurrentWithPosting(t *testing.T) {
 			}
 		})
 	}
-	during := h.check(checkDelivered)
+	during := env.check(checkDelivered)
 	posting.Wait()
 	close(done)
-	moving.Wait()
-	h.updateSnapshots()
-	after := h.check(checkDelivered)
+	advancing.Wait()
+	env.updateSnapshots()
+	after := env.check(checkDelivered)
 
 	for _, f := range append(during.Findings, after.Findings...) {
 		t.Error(f)
 	}
 	for _, r := range after.Rules {
 		if r.Rule == audit.RuleBalanceSnapshots && r.Checked < 4 {
-			t.Errorf("%d checkpoints, want a few", r.Checked)
+			t.Errorf("%d balance snapshots, want at least 4", r.Checked)
 		}
 	}
 }
 
-// workload is what the random postings of one run are about.
+// workload is the platforms, accounts and postings of one random run.
 type workload struct {
 	platforms [2]ident.Platform
 	customers []string
-	drawn     []ledger.Posting // to be repeated or reversed
+	drawn     []ledger.Posting // may be repeated or reversed
 }
 
 func newWorkload(t *rapid.T) *workload {
@@ -172,15 +173,15 @@ func newWorkload(t *rapid.T) *workload {
 }
 
 func (w *workload) drawUnits(t *rapid.T) []unitOfWork {
-	acts := make([]unitOfWork, rapid.IntRange(1, 8).Draw(t, "acts"))
-	for i := range acts {
+	units := make([]unitOfWork, rapid.IntRange(1, 8).Draw(t, "units"))
+	for i := range units {
 		for range rapid.IntRange(1, 4).Draw(t, "batch") {
-			acts[i].batch = append(acts[i].batch, w.drawPosting(t))
+			units[i].batch = append(units[i].batch, w.drawPosting(t))
 		}
-		acts[i].lockBalances = rapid.Bool().Draw(t, "lock")
-		acts[i].rollback = rapid.IntRange(0, 9).Draw(t, "rollback") == 0
+		units[i].lockBalances = rapid.Bool().Draw(t, "lock")
+		units[i].rollback = rapid.IntRange(0, 9).Draw(t, "rollback") == 0
 	}
-	return acts
+	return units
 }
 
 func (w *workload) drawPosting(t *rapid.T) ledger.Posting {
@@ -213,32 +214,32 @@ var errRolledBack = errors.New("rolled back")
 
 func (w *workload) run(ctx context.Context, db interface {
 	Begin(context.Context) (pgx.Tx, error)
-}, process *storage.Store, a unitOfWork, now time.Time) error {
+}, process *ledgerdb.Store, u unitOfWork, now time.Time) error {
 	return pgx.BeginFunc(ctx, db, func(tx pgx.Tx) error {
-		if a.lockBalances {
+		if u.lockBalances {
 			var accounts []ledger.Account
-			for _, p := range a.batch {
+			for _, p := range u.batch {
 				for _, account := range p.Accounts() {
 					if line, err := ledger.FindChartLine(account.Path); err == nil && line.NoOverdraft {
 						accounts = append(accounts, account)
 					}
 				}
 			}
-			if _, err := process.Balances(ctx, tx, accounts, storage.Lock); err != nil {
+			if _, err := process.Balances(ctx, tx, accounts, ledgerdb.Lock); err != nil {
 				return err
 			}
 		}
-		if err := process.Post(ctx, tx, now, a.batch); err != nil {
+		if err := process.Post(ctx, tx, now, u.batch); err != nil {
 			return err
 		}
-		if a.rollback {
+		if u.rollback {
 			return errRolledBack
 		}
 		return nil
 	})
 }
 
-// retry does what a unit of work does: it runs once more when the database asks for it.
+// retry runs do again after a deadlock or a serialization failure, as a unit of work does.
 func retry(do func() error) error {
 	for {
 		err := do()

@@ -10,11 +10,11 @@ import (
 
 	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
-	"github.com/jackc/pgx/v5/pgxpool"
 
 	"causeway/adapters/pgembed/pgtest"
-	storage "causeway/adapters/postgres/ledgerdb"
+	"causeway/adapters/postgres/ledgerdb"
 	"causeway/app/audit"
+	"causeway/app/internal/apptest"
 	"causeway/core/ident"
 	"causeway/core/money"
 	"causeway/ledger"
@@ -23,87 +23,84 @@ import (
 
 var noon = time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC)
 
-// env is a fresh database with its books, as the service sees it.
+// env is the environment of a test with the ledger of its platform.
 type env struct {
+	*apptest.Env
 	t        testing.TB
-	url      string
-	pool     *pgxpool.Pool
-	ledgerDB *storage.Store
+	ledgerDB *ledgerdb.Store
 	platform ident.Platform
 }
 
 func newEnv(t testing.TB) *env {
 	t.Helper()
-	h := &env{t: t, url: pgtest.New(t), ledgerDB: storage.New()}
-	ident.SetUUID(&h.platform, newID())
-	h.pool = pgtest.Pool(t, h.url, 8)
-	return h
+	e := apptest.New(t, apptest.At(noon), apptest.Connections(12))
+	return &env{Env: e, t: t, ledgerDB: ledgerdb.New(), platform: e.Platform.ID}
 }
 
-func (h *env) post(now time.Time, postings ...ledger.Posting) error {
+func (e *env) post(now time.Time, postings ...ledger.Posting) error {
 	ctx := context.Background()
-	return pgx.BeginFunc(ctx, h.pool, func(tx pgx.Tx) error { return h.ledgerDB.Post(ctx, tx, now, postings) })
+	return pgx.BeginFunc(ctx, e.Store.Pool(), func(tx pgx.Tx) error { return e.ledgerDB.Post(ctx, tx, now, postings) })
 }
 
-func (h *env) mustPost(postings ...ledger.Posting) {
-	h.t.Helper()
-	if err := h.post(noon, postings...); err != nil {
-		h.t.Fatal(err)
+func (e *env) mustPost(postings ...ledger.Posting) {
+	e.t.Helper()
+	if err := e.post(noon, postings...); err != nil {
+		e.t.Fatal(err)
 	}
 }
 
-func (h *env) newService(explain audit.StateChecker) *audit.Checker {
-	return audit.NewChecker(storage.NewReader(h.ledgerDB, h.pool), storage.NewAudit(h.ledgerDB, h.pool), explain)
+func (e *env) newService(check audit.StateChecker) *audit.Checker {
+	return audit.NewChecker(ledgerdb.NewReader(e.ledgerDB, e.Store.Pool()), ledgerdb.NewAudit(e.ledgerDB, e.Store.Pool()), check)
 }
 
-func (h *env) newAudit() ports.LedgerAudit { return storage.NewAudit(h.ledgerDB, h.pool) }
+func (e *env) newAudit() ports.LedgerAudit { return ledgerdb.NewAudit(e.ledgerDB, e.Store.Pool()) }
 
-func (h *env) newLog() *storage.Log { return storage.NewLog(h.ledgerDB, h.pool) }
+func (e *env) newLog() *ledgerdb.Log { return ledgerdb.NewLog(e.ledgerDB, e.Store.Pool()) }
 
-func (h *env) check(explain audit.StateChecker) audit.Report {
-	h.t.Helper()
-	report, err := h.newService(explain).Check(context.Background())
+func (e *env) check(checkStates audit.StateChecker) audit.Report {
+	e.t.Helper()
+	report, err := e.newService(checkStates).Check(context.Background())
 	if err != nil {
-		h.t.Fatal(err)
+		e.t.Fatal(err)
 	}
 	return report
 }
 
-func (h *env) updateSnapshots() {
-	h.t.Helper()
+func (e *env) updateSnapshots() {
+	e.t.Helper()
 	for {
-		moved, err := h.ledgerDB.AdvanceBalanceSnapshots(context.Background(), h.pool)
+		more, err := e.ledgerDB.AdvanceBalanceSnapshots(context.Background(), e.Store.Pool())
 		if err != nil {
-			h.t.Fatal(err)
+			e.t.Fatal(err)
 		}
-		if !moved {
+		if !more {
 			return
 		}
 	}
 }
 
-// execAsSuperuser runs statements as somebody who may do everything and whom no trigger stops.
-func (h *env) execAsSuperuser(statement string) {
-	h.t.Helper()
-	pgtest.ExecAsSuperuser(h.t, h.url, statement)
+// execAsSuperuser runs statements as a superuser, for whom no trigger fires.
+func (e *env) execAsSuperuser(statement string) {
+	e.t.Helper()
+	pgtest.ExecAsSuperuser(e.t, e.URL, statement)
 }
 
-func (h *env) header() ledger.Header {
-	return ledger.Header{ID: newID(), Platform: h.platform, Effective: noon}
+func (e *env) header() ledger.Header {
+	return ledger.Header{ID: newID(), Platform: e.platform, Effective: noon}
 }
 
-func (h *env) deposit(to ident.InternalAccount, minor int64) ledger.Posting {
-	return ledger.Deposit(h.header(), ledger.IncomingFunds{Partner: ledger.Rail("ACH"), To: ledger.CustomerAccount(to), Amount: usd(minor)})
+func (e *env) deposit(to ident.InternalAccount, minor int64) ledger.Posting {
+	return ledger.Deposit(e.header(), ledger.IncomingFunds{Partner: ledger.Rail("ACH"), To: ledger.CustomerAccount(to), Amount: usd(minor)})
 }
 
-func (h *env) transferOut(from ident.InternalAccount, minor int64) ledger.Posting {
-	return ledger.TransferOut(h.header(), ledger.OutgoingFunds{From: ledger.CustomerAccount(from), Amount: usd(minor)})
+func (e *env) transferOut(from ident.InternalAccount, minor int64) ledger.Posting {
+	return ledger.TransferOut(e.header(), ledger.OutgoingFunds{From: ledger.CustomerAccount(from), Amount: usd(minor)})
 }
 
-// ramp is what a ramp posts, up to its delivery.
-func (h *env) ramp(transaction ident.Transaction) []ledger.Posting {
+// ramp are the postings of a delivered payment from dollars to bitcoin.
+func (e *env) ramp(transaction ident.Transaction) []ledger.Posting {
 	header := func() ledger.Header {
-		header := h.header()
+		header := e.header()
 		header.Transaction = transaction
 		return header
 	}
@@ -116,15 +113,15 @@ func (h *env) ramp(transaction ident.Transaction) []ledger.Posting {
 	}
 }
 
-// checkDelivered explains transactions that are all delivered ramps.
-func checkDelivered(_ context.Context, _ ident.Platform, stories []ports.TransactionKinds) ([]error, error) {
-	wrong := make([]error, len(stories))
-	for i, s := range stories {
-		if !slices.Equal(s.Kinds, []ledger.Kind{ledger.KindJITReceived, ledger.KindConverted, ledger.KindDelivered}) {
-			wrong[i] = errors.New("a delivered ramp is received, converted and delivered")
+// checkDelivered is a state check that expects every transaction to be a delivered ramp.
+func checkDelivered(_ context.Context, _ ident.Platform, transactions []ports.TransactionKinds) ([]error, error) {
+	problems := make([]error, len(transactions))
+	for i, t := range transactions {
+		if !slices.Equal(t.Kinds, []ledger.Kind{ledger.KindJITReceived, ledger.KindConverted, ledger.KindDelivered}) {
+			problems[i] = errors.New("a delivered ramp is received, converted and delivered")
 		}
 	}
-	return wrong, nil
+	return problems, nil
 }
 
 func newID() uuid.UUID {

@@ -11,8 +11,8 @@ import (
 	"causeway/app/audit"
 )
 
-// A log of two postings, a head of it and the key that signed it, written by a program
-// of another language from the documents alone.
+// A log of two postings, its checkpoint and the key that signed it, written by a program in another
+// language that follows the documentation.
 const (
 	smallExport = `{"format":"causeway log 1","platform":"PlatformConfig:01900000-0000-7000-8000-000000000001","origin":"causeway.ledger/01900000-0000-7000-8000-000000000001"}
 {"seq":1,"id":"01900000-0000-7000-8000-000000000101","kind":"deposit","transaction":"01900000-0000-7000-8000-000000000002","effective":"2026-11-20T12:00:00.000000Z","recorded":"2026-11-20T12:00:00.000001Z","memo":"Rechnung № 7 <b>","entries":[{"n":1,"debit":"rails/ACH","credit":"funding/jit","currency":"USD","amount":"10050"}]}
@@ -30,9 +30,9 @@ JHk6dl6QrIorfO4W3uZojnQzfrTLFdxYXCPPZMqMcpY=
 
 func TestVerifyExport_DetectsAnyChangedByte(t *testing.T) {
 	t.Parallel()
-	// Whatever letter of an export is changed: either it is refused or found, or the file
-	// still says the very same.
-	heads, err := audit.ReadCheckpoints("head", strings.NewReader(smallCheckpoint))
+	// Any changed byte of an export is rejected or found, unless the file still has the same
+	// content.
+	checkpoints, err := audit.ReadCheckpoints("checkpoint", strings.NewReader(smallCheckpoint))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -40,40 +40,40 @@ func TestVerifyExport_DetectsAnyChangedByte(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	against := audit.VerifyOptions{Published: heads, Keys: [][32]byte{key}}
-	if report, err := audit.VerifyExport(t.Context(), strings.NewReader(smallExport), against); err != nil || !report.Clean() {
+	options := audit.VerifyOptions{Published: checkpoints, Keys: [][32]byte{key}}
+	if report, err := audit.VerifyExport(t.Context(), strings.NewReader(smallExport), options); err != nil || !report.Clean() {
 		t.Fatal(report.Findings, err)
 	}
-	said := decodeExport(t, smallExport)
+	content := decodeExport(t, smallExport)
 	rapid.Check(t, func(r *rapid.T) {
 		at := rapid.IntRange(0, len(smallExport)-1).Draw(r, "at")
 		letter := rapid.SampledFrom([]byte("\"\\{}[]:,. \n0123456789aAbBzZ-+")).Draw(r, "letter")
 		changed := smallExport[:at] + string(letter) + smallExport[at+1:]
 
-		report, err := audit.VerifyExport(t.Context(), strings.NewReader(changed), against)
+		report, err := audit.VerifyExport(t.Context(), strings.NewReader(changed), options)
 
-		if err == nil && report.Clean() && !reflect.DeepEqual(decodeExport(t, changed), said) {
-			r.Errorf("a change at %d to %q goes unseen", at, letter)
+		if err == nil && report.Clean() && !reflect.DeepEqual(decodeExport(t, changed), content) {
+			r.Errorf("the change at %d to %q is not found", at, letter)
 		}
 	})
 }
 
-// decodeExport is what the lines of an export say; the case of names and ids is nothing.
+// decodeExport decodes the lines of an export, without regard to the case of letters.
 func decodeExport(t *testing.T, export string) (lines []any) {
 	t.Helper()
 	for line := range strings.Lines(strings.ToLower(export)) {
-		var said any
-		if err := json.Unmarshal([]byte(line), &said); err != nil {
+		var decoded any
+		if err := json.Unmarshal([]byte(line), &decoded); err != nil {
 			t.Fatal(err)
 		}
-		lines = append(lines, said)
+		lines = append(lines, decoded)
 	}
 	return lines
 }
 
 func FuzzVerifyExport(f *testing.F) {
-	// Whatever a file holds, the answer is a report or an error.
-	heads, err := audit.ReadCheckpoints("head", strings.NewReader(smallCheckpoint))
+	// Any file results in a report or an error.
+	checkpoints, err := audit.ReadCheckpoints("checkpoint", strings.NewReader(smallCheckpoint))
 	if err != nil {
 		f.Fatal(err)
 	}
@@ -85,7 +85,7 @@ func FuzzVerifyExport(f *testing.F) {
 	f.Add(strings.ReplaceAll(smallExport, `"10050"`, `"-9223372036854775808"`))
 	f.Add(strings.ReplaceAll(smallExport, `"seq":1`, `"seq":2`))
 	f.Fuzz(func(t *testing.T, export string) {
-		report, err := audit.VerifyExport(t.Context(), strings.NewReader(export), audit.VerifyOptions{Published: heads})
+		report, err := audit.VerifyExport(t.Context(), strings.NewReader(export), audit.VerifyOptions{Published: checkpoints})
 		if err == nil && len(report.Rules) != 5 {
 			t.Errorf("neither a report nor an error: %+v", report)
 		}
@@ -93,27 +93,27 @@ func FuzzVerifyExport(f *testing.F) {
 }
 
 func FuzzReadCheckpoints(f *testing.F) {
-	// What is read as heads can be written and read again, and is the same.
+	// Checkpoints that can be read are the same when they are written and read again.
 	for _, text := range []string{smallCheckpoint, smallCheckpoint + "\n" + smallCheckpoint, smallCheckpoint + smallCheckpoint, "", "\n\n\n", strings.TrimSuffix(smallCheckpoint, "\n"),
 		strings.ReplaceAll(smallCheckpoint, "\n", "\r\n"), "— x\n", "\n— \n", strings.Repeat("x", 1<<17)} {
 		f.Add(text)
 	}
 	f.Fuzz(func(t *testing.T, text string) {
-		heads, err := audit.ReadCheckpoints("heads", strings.NewReader(text))
+		checkpoints, err := audit.ReadCheckpoints("checkpoints", strings.NewReader(text))
 		if err != nil {
 			return
 		}
-		var again strings.Builder
-		for _, h := range heads {
-			again.WriteString(h.Note + "\n")
+		var written strings.Builder
+		for _, c := range checkpoints {
+			written.WriteString(c.Note + "\n")
 		}
-		same, err := audit.ReadCheckpoints("heads", strings.NewReader(again.String()))
-		if err != nil || len(same) != len(heads) {
-			t.Fatalf("%d heads become %d, %v", len(heads), len(same), err)
+		again, err := audit.ReadCheckpoints("checkpoints", strings.NewReader(written.String()))
+		if err != nil || len(again) != len(checkpoints) {
+			t.Fatalf("%d checkpoints become %d, %v", len(checkpoints), len(again), err)
 		}
-		for i := range heads {
-			if same[i].Checkpoint != heads[i].Checkpoint || same[i].Note != heads[i].Note {
-				t.Errorf("head %d becomes another", i)
+		for i := range checkpoints {
+			if again[i].Checkpoint != checkpoints[i].Checkpoint || again[i].Note != checkpoints[i].Note {
+				t.Errorf("checkpoint %d differs", i)
 			}
 		}
 	})

@@ -10,13 +10,13 @@ import (
 	"causeway/app/audit"
 )
 
-// BenchmarkLog fills a database with postings of one entry and says how
-// many a second are sealed and verified, and what the log costs on disk.
+// BenchmarkLog reports how many postings of one entry are sealed, checked and verified per second,
+// and the disk space of the log.
 func BenchmarkLog(b *testing.B) {
 	const postings = 200_000
-	h := newLogEnv(b)
+	env := newLogEnv(b)
 	for range postings / 1000 {
-		if err := h.post(h.platform, 1000); err != nil {
+		if err := env.postDeposits(env.platform, 1000); err != nil {
 			b.Fatal(err)
 		}
 	}
@@ -24,19 +24,19 @@ func BenchmarkLog(b *testing.B) {
 	b.Run("seal", func(b *testing.B) {
 		for b.Loop() {
 			b.StopTimer()
-			h.execAsSuperuser("TRUNCATE ledger_log_tiles, ledger_log_checkpoints, ledger_log_state")
+			env.execAsSuperuser("TRUNCATE ledger_log_tiles, ledger_log_checkpoints, ledger_log_state")
 			b.StartTimer()
-			if err := h.newLogService().SealDue(context.Background()); err != nil {
+			if err := env.newLogService().SealDue(context.Background()); err != nil {
 				b.Fatal(err)
 			}
 		}
 		b.ReportMetric(postings*float64(b.N)/b.Elapsed().Seconds(), "postings/s")
-		if err := h.db.Pool().QueryRow(context.Background(), "SELECT pg_total_relation_size('ledger_log_tiles')").Scan(&size); err != nil {
+		if err := env.Store.Pool().QueryRow(context.Background(), "SELECT pg_total_relation_size('ledger_log_tiles')").Scan(&size); err != nil {
 			b.Fatal(err)
 		}
 		b.ReportMetric(float64(size)/postings, "bytes/posting")
 	})
-	checker := audit.NewChecker(ledgerdb.NewReader(h.ledgerDB, h.db.Pool()), ledgerdb.NewAudit(h.ledgerDB, h.db.Pool()), nil)
+	checker := audit.NewChecker(ledgerdb.NewReader(env.ledgerDB, env.Store.Pool()), ledgerdb.NewAudit(env.ledgerDB, env.Store.Pool()), nil)
 	b.Run("check", func(b *testing.B) {
 		for b.Loop() {
 			if report, err := checker.Check(context.Background()); err != nil || !report.Clean() {
@@ -55,15 +55,15 @@ func BenchmarkLog(b *testing.B) {
 	})
 	b.Run("prove", func(b *testing.B) {
 		var posting uuid.UUID
-		if err := h.db.Pool().QueryRow(context.Background(), "SELECT id::text FROM ledger_postings WHERE platform_id = $1 AND seq = 77777", h.platform.UUID().String()).Scan(&posting); err != nil {
+		if err := env.Store.Pool().QueryRow(context.Background(), "SELECT id::text FROM ledger_postings WHERE platform_id = $1 AND seq = 77777", env.platform.UUID().String()).Scan(&posting); err != nil {
 			b.Fatal(err)
 		}
-		worker := h.newLogService()
-		if err := worker.SealDue(context.Background()); err != nil { // when it runs alone
+		worker := env.newLogService()
+		if err := worker.SealDue(context.Background()); err != nil { // if only this benchmark runs
 			b.Fatal(err)
 		}
 		for b.Loop() {
-			if _, err := worker.InclusionProof(context.Background(), h.platform, posting, 0); err != nil {
+			if _, err := worker.InclusionProof(context.Background(), env.platform, posting, 0); err != nil {
 				b.Fatal(err)
 			}
 		}

@@ -8,152 +8,115 @@ import (
 	"slices"
 	"strings"
 	"sync"
-	"sync/atomic"
 	"testing"
 	"time"
 
 	"github.com/google/uuid"
-	"github.com/jackc/pgx/v5"
-	"github.com/jackc/pgx/v5/pgxpool"
-	"github.com/sirupsen/logrus"
-	"github.com/sirupsen/logrus/hooks/test"
 
 	"causeway/adapters/checkpoints"
 	"causeway/adapters/encryption"
-	"causeway/adapters/ids"
-	"causeway/adapters/pgembed/pgtest"
-	"causeway/adapters/postgres"
 	"causeway/adapters/postgres/ledgerdb"
 	"causeway/app/audit"
 	"causeway/app/audit/merkle"
 	"causeway/core/ident"
-	"causeway/core/money"
 	"causeway/ledger"
 	"causeway/ports"
 )
 
-var startTime = time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC)
-
-// fakeClock is a clock that a test moves.
-type fakeClock struct{ elapsed atomic.Int64 }
-
-func (c *fakeClock) Now() time.Time { return startTime.Add(time.Duration(c.elapsed.Load())) }
-
-func (c *fakeClock) advance(d time.Duration) { c.elapsed.Add(int64(d)) }
-
-// fakePublisher keeps the sizes of heads in the order in which they came, unless it is away.
+// fakePublisher records the sizes of published checkpoints in their order, or fails with err.
 type fakePublisher struct {
 	mu    sync.Mutex
 	err   error
 	sizes map[ident.Platform][]int64
 }
 
-func (o *fakePublisher) Publish(_ context.Context, heads []ports.SignedCheckpoint) error {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	if o.err != nil {
-		return o.err
+func (f *fakePublisher) Publish(_ context.Context, checkpoints []ports.SignedCheckpoint) error {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.err != nil {
+		return f.err
 	}
-	for _, h := range heads {
-		o.sizes[h.Platform] = append(o.sizes[h.Platform], h.Size)
+	for _, c := range checkpoints {
+		f.sizes[c.Platform] = append(f.sizes[c.Platform], c.Size)
 	}
 	return nil
 }
 
+// logEnv is the environment of a test that seals the log and publishes its checkpoints.
 type logEnv struct {
-	t         testing.TB
-	url       string
-	db        *postgres.DB
-	ledgerDB  *ledgerdb.Store
-	clock     *fakeClock
+	*env
 	publisher *fakePublisher
-	platform  ident.Platform
 	account   ident.InternalAccount
 }
 
-var idGenerator = ids.New()
-
 func newLogEnv(t testing.TB) *logEnv {
 	t.Helper()
-	h := &logEnv{t: t, url: pgtest.New(t), clock: &fakeClock{}, ledgerDB: ledgerdb.New(), publisher: &fakePublisher{sizes: map[ident.Platform][]int64{}}}
-	ident.SetUUID(&h.platform, idGenerator.New(startTime))
-	ident.SetUUID(&h.account, idGenerator.New(startTime))
-	var err error
-	if h.db, err = postgres.Open(context.Background(), postgres.Options{URL: h.url, MaxConnections: 12, Clock: h.clock}); err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(h.db.Close)
-	return h
+	return &logEnv{env: newEnv(t), account: newInternalAccountID(), publisher: &fakePublisher{sizes: map[ident.Platform][]int64{}}}
 }
 
-// newLogService is the sealing of one more process.
-func (h *logEnv) newLogService() *audit.Log {
-	h.t.Helper()
+// newLogService is the log service of one more process.
+func (e *logEnv) newLogService() *audit.Log {
+	e.t.Helper()
 	key := sha256.Sum256([]byte("master"))
 	box, err := encryption.New(key[:])
 	if err != nil {
-		h.t.Fatal(err)
+		e.t.Fatal(err)
 	}
-	quiet, _ := test.NewNullLogger()
-	return audit.NewLog(audit.LogConfig{Log: h.db.LedgerLog(), Signer: checkpoints.NewKeyring(h.db.LedgerLog(), box, h.clock, idGenerator), Publisher: h.publisher,
-		Clock: h.clock, Logger: logrus.NewEntry(quiet), Interval: time.Hour})
+	return audit.NewLog(audit.LogConfig{Log: e.Store.LedgerLog(), Signer: checkpoints.NewKeyring(e.Store.LedgerLog(), box, e.Clock, e.IDs), Publisher: e.publisher,
+		Clock: e.Clock, Logger: e.Log, Interval: time.Hour})
 }
 
-func (h *logEnv) post(on ident.Platform, n int) error {
+// postDeposits posts n deposits to a platform.
+func (e *logEnv) postDeposits(p ident.Platform, n int) error {
 	var postings []ledger.Posting
 	for range n {
-		postings = append(postings, ledger.Deposit(ledger.Header{ID: idGenerator.New(startTime), Platform: on, Effective: startTime},
-			ledger.IncomingFunds{Partner: ledger.Rail("ACH"), To: ledger.CustomerAccount(h.account), Amount: money.Amount{Minor: 100, Currency: money.USD}}))
+		deposit := e.deposit(e.account, 100)
+		deposit.Platform = p
+		postings = append(postings, deposit)
 	}
-	return pgx.BeginFunc(context.Background(), h.db.Pool(), func(tx pgx.Tx) error { return h.ledgerDB.Post(context.Background(), tx, startTime, postings) })
+	return e.post(noon, postings...)
 }
 
-func (h *logEnv) mustPost(n int) {
-	h.t.Helper()
-	if err := h.post(h.platform, n); err != nil {
-		h.t.Fatal(err)
+func (e *logEnv) mustPostDeposits(n int) {
+	e.t.Helper()
+	if err := e.postDeposits(e.platform, n); err != nil {
+		e.t.Fatal(err)
 	}
 }
 
-func (h *logEnv) checkpointSizes() (sizes []int64) {
-	h.t.Helper()
-	page, err := h.db.LedgerLog().Checkpoints(context.Background(), h.platform, ports.CheckpointFilter{Ascending: true, Limit: 10_000})
+func (e *logEnv) checkpointSizes() (sizes []int64) {
+	e.t.Helper()
+	page, err := e.Store.LedgerLog().Checkpoints(context.Background(), e.platform, ports.CheckpointFilter{Ascending: true, Limit: 10_000})
 	if err != nil {
-		h.t.Fatal(err)
+		e.t.Fatal(err)
 	}
-	for _, head := range page.Checkpoints {
-		sizes = append(sizes, head.Size)
+	for _, c := range page.Checkpoints {
+		sizes = append(sizes, c.Size)
 	}
 	return sizes
 }
 
-// execAsSuperuser runs statements as somebody whom no trigger stops.
-func (h *logEnv) execAsSuperuser(statement string) {
-	h.t.Helper()
-	pgtest.ExecAsSuperuser(h.t, h.url, statement)
-}
-
 func TestSealDue_ConcurrentWithPosting(t *testing.T) {
 	t.Parallel()
-	// While several post and several seal, on two platforms, every posting becomes the
-	// leaf of its number: the last head is that of a tree made of all postings at once.
-	h := newLogEnv(t)
+	// With concurrent postings and sealing on two platforms, every posting becomes the leaf of its
+	// number: the last checkpoint is that of a tree built from all postings at once.
+	env := newLogEnv(t)
 	var other ident.Platform
-	ident.SetUUID(&other, idGenerator.New(startTime))
+	ident.SetUUID(&other, newID())
 	var posters, sealers sync.WaitGroup
 	done := make(chan struct{})
 	for range 3 {
 		posters.Go(func() {
 			for n := range 25 {
-				for _, on := range []ident.Platform{h.platform, other} {
-					if err := h.post(on, 1+n%9); err != nil {
+				for _, p := range []ident.Platform{env.platform, other} {
+					if err := env.postDeposits(p, 1+n%9); err != nil {
 						t.Error(err)
 					}
 				}
 			}
 		})
 		sealers.Go(func() {
-			for worker := h.newLogService(); ; {
+			for worker := env.newLogService(); ; {
 				if err := worker.SealDue(context.Background()); err != nil {
 					t.Error(err)
 				}
@@ -168,14 +131,14 @@ func TestSealDue_ConcurrentWithPosting(t *testing.T) {
 	posters.Wait()
 	close(done)
 	sealers.Wait()
-	if err := h.newLogService().SealDue(t.Context()); err != nil {
+	if err := env.newLogService().SealDue(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 
-	for _, on := range []ident.Platform{h.platform, other} {
+	for _, p := range []ident.Platform{env.platform, other} {
 		tree := merkle.NewTree()
-		err := ledgerdb.NewAudit(h.ledgerDB, h.db.Pool()).Snapshot(t.Context(), func(ctx context.Context, view ports.AuditView) error {
-			return view.Postings(ctx, on, func(a ports.AuditPosting) error {
+		err := ledgerdb.NewAudit(env.ledgerDB, env.Store.Pool()).Snapshot(t.Context(), func(ctx context.Context, view ports.AuditView) error {
+			return view.Postings(ctx, p, func(a ports.AuditPosting) error {
 				return tree.Add(merkle.LeafHash(ledger.Leaf{Posting: a.WithEntries(), Seq: a.Seq, Recorded: a.Recorded}))
 			})
 		})
@@ -186,79 +149,79 @@ func TestSealDue_ConcurrentWithPosting(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		at, err := h.db.LedgerLog().LogStatus(t.Context(), on)
+		at, err := env.Store.LedgerLog().LogStatus(t.Context(), p)
 		if err != nil || at.Checkpoint.Size != tree.Size() || at.Checkpoint.Root != root || at.Postings != 3*118 {
-			t.Errorf("the log of %s stands at %d of %d postings, %v", on, at.Checkpoint.Size, at.Postings, err)
+			t.Errorf("the log of %s is at %d of %d postings, %v", p, at.Checkpoint.Size, at.Postings, err)
 		}
 	}
 }
 
 func TestSealDue_OneProcessAtATime(t *testing.T) {
 	t.Parallel()
-	// While one has a platform's log another passes it by, and what is not finished is
-	// as if it had not been begun.
-	h := newLogEnv(t)
-	h.mustPost(300)
-	log, fails := h.db.LedgerLog(), errors.New("the process dies")
+	// While one process seals the log of a platform, another skips it. A sealing that fails leaves
+	// nothing behind.
+	env := newLogEnv(t)
+	env.mustPostDeposits(300)
+	log, failure := env.Store.LedgerLog(), errors.New("the process stopped")
 
-	held, err := log.Seal(t.Context(), h.platform, func(ctx context.Context, w ports.LogWriter) error {
-		again, err := log.Seal(ctx, h.platform, func(context.Context, ports.LogWriter) error {
-			t.Error("two have the log")
+	sealed, err := log.Seal(t.Context(), env.platform, func(ctx context.Context, w ports.LogWriter) error {
+		other, err := log.Seal(ctx, env.platform, func(context.Context, ports.LogWriter) error {
+			t.Error("two processes seal the log")
 			return nil
 		})
-		if again || err != nil {
-			t.Errorf("the second one: %t, %v", again, err)
+		if other || err != nil {
+			t.Errorf("the second process: %t, %v", other, err)
 		}
 		full := ports.LogTile{Hashes: make([]byte, 8192)}
-		return errors.Join(w.Add(ctx, []ports.LogTile{full}), fails)
+		return errors.Join(w.Add(ctx, []ports.LogTile{full}), failure)
 	})
 
-	if !held || !errors.Is(err, fails) {
-		t.Errorf("held %t, %v", held, err)
+	if !sealed || !errors.Is(err, failure) {
+		t.Errorf("sealed %t, %v", sealed, err)
 	}
-	if err := h.newLogService().SealDue(t.Context()); err != nil {
+	if err := env.newLogService().SealDue(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	if sizes := h.checkpointSizes(); !slices.Equal(sizes, []int64{300}) {
-		t.Errorf("heads of %v", sizes)
+	if sizes := env.checkpointSizes(); !slices.Equal(sizes, []int64{300}) {
+		t.Errorf("checkpoints at %v", sizes)
 	}
 }
 
 func TestSealDue_RefusesChangedPosting(t *testing.T) {
 	t.Parallel()
-	// A posting that was changed or is missing before it is sealed stops the log of its
-	// platform, and of no other, with an error that names it.
-	for name, c := range map[string]struct{ damage, says string }{
-		"a memo":         {"UPDATE ledger_postings SET memo = 'x' WHERE seq = 3", "number 3, has been changed"},
-		"an amount":      {"UPDATE ledger_entries SET amount = 7 WHERE seq = 3", "number 3, has been changed"},
-		"entries":        {"DELETE FROM ledger_entries WHERE seq = 3", "number 3, has been changed"},
-		"a posting":      {"DELETE FROM ledger_postings WHERE seq = 3", "number 3 is missing"},
-		"all of it":      {"DELETE FROM ledger_postings WHERE seq = 3; DELETE FROM ledger_entries WHERE seq = 3", "number 3 is missing"},
-		"the last ones":  {"DELETE FROM ledger_postings WHERE seq > 3; DELETE FROM ledger_entries WHERE seq > 3", "2 postings are missing after number 3"},
-		"an entry's n":   {"UPDATE ledger_entries SET entry_no = 2 WHERE seq = 3", "number 3, has been changed"},
-		"the log's edge": {"INSERT INTO ledger_log_state (platform_id, size, partial_tiles) SELECT platform_id, 2, '\\x00' FROM ledger_clocks", "truncated"},
+	// A posting that is changed or deleted before it is sealed stops the log of its platform, and of
+	// no other, with an error that names the posting.
+	for name, c := range map[string]struct{ damage, message string }{
+		"a memo":          {"UPDATE ledger_postings SET memo = 'x' WHERE seq = 3", "number 3, has been changed"},
+		"an amount":       {"UPDATE ledger_entries SET amount = 7 WHERE seq = 3", "number 3, has been changed"},
+		"entries":         {"DELETE FROM ledger_entries WHERE seq = 3", "number 3, has been changed"},
+		"a posting":       {"DELETE FROM ledger_postings WHERE seq = 3", "number 3 is missing"},
+		"the whole row":   {"DELETE FROM ledger_postings WHERE seq = 3; DELETE FROM ledger_entries WHERE seq = 3", "number 3 is missing"},
+		"the last ones":   {"DELETE FROM ledger_postings WHERE seq > 3; DELETE FROM ledger_entries WHERE seq > 3", "2 postings are missing after number 3"},
+		"an entry number": {"UPDATE ledger_entries SET entry_no = 2 WHERE seq = 3", "number 3, has been changed"},
+		"the log state":   {"INSERT INTO ledger_log_state (platform_id, size, partial_tiles) SELECT platform_id, 2, '\\x00' FROM ledger_clocks", "truncated"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			h := newLogEnv(t)
-			h.mustPost(5)
-			h.execAsSuperuser(c.damage)
+			env := newLogEnv(t)
+			env.mustPostDeposits(5)
+			env.execAsSuperuser(c.damage)
 			var other ident.Platform
-			ident.SetUUID(&other, uuid.MustParse("ffffffff-0000-7000-8000-000000000001")) // comes after the first
-			if err := h.post(other, 1); err != nil {
+			ident.SetUUID(&other, uuid.MustParse("ffffffff-0000-7000-8000-000000000001")) // sorts after the first
+			if err := env.postDeposits(other, 1); err != nil {
 				t.Fatal(err)
 			}
 
-			err := h.newLogService().SealDue(t.Context())
+			err := env.newLogService().SealDue(t.Context())
 
-			if err == nil || !strings.Contains(err.Error(), c.says) {
-				t.Errorf("want an error that says %q, got %v", c.says, err)
+			if err == nil || !strings.Contains(err.Error(), c.message) {
+				t.Errorf("want an error with %q, got %v", c.message, err)
 			}
-			if sizes := h.checkpointSizes(); len(sizes) > 0 {
-				t.Errorf("heads of %v", sizes)
+			if sizes := env.checkpointSizes(); len(sizes) > 0 {
+				t.Errorf("checkpoints at %v", sizes)
 			}
-			if at, err := h.db.LedgerLog().LogStatus(t.Context(), other); err != nil || at.Checkpoint.Size != 1 {
-				t.Errorf("the other platform's log stands at %d, %v", at.Checkpoint.Size, err)
+			if at, err := env.Store.LedgerLog().LogStatus(t.Context(), other); err != nil || at.Checkpoint.Size != 1 {
+				t.Errorf("the other platform's log is at %d, %v", at.Checkpoint.Size, err)
 			}
 		})
 	}
@@ -266,53 +229,53 @@ func TestSealDue_RefusesChangedPosting(t *testing.T) {
 
 func TestPublishDue_RetriesWithoutLoss(t *testing.T) {
 	t.Parallel()
-	// While there is nobody outside, heads wait; then they come out in their order, each
-	// once. Heads in the hands of one process are left to it until its lease ends.
-	h := newLogEnv(t)
-	worker := h.newLogService()
-	h.publisher.err = errors.New("no route to host")
+	// While publishing fails, checkpoints wait; then each is published once, in order. Checkpoints
+	// that one process has leased are left to it until the lease ends.
+	env := newLogEnv(t)
+	worker := env.newLogService()
+	env.publisher.err = errors.New("no route to host")
 	for range 3 {
-		h.mustPost(2)
+		env.mustPostDeposits(2)
 		if err := worker.SealDue(t.Context()); err != nil {
 			t.Fatal(err)
 		}
 		if err := worker.PublishDue(t.Context()); err == nil || !strings.Contains(err.Error(), "no route to host") {
-			t.Errorf("publishing to nobody: %v", err)
+			t.Errorf("publishing while it fails: %v", err)
 		}
-		h.clock.advance(time.Minute)
+		env.Clock.Advance(time.Minute)
 	}
-	h.publisher.err = nil
+	env.publisher.err = nil
 
-	taken, err := h.db.LedgerLog().TakeUnpublished(t.Context(), h.clock.Now(), time.Minute, 100)
+	taken, err := env.Store.LedgerLog().TakeUnpublished(t.Context(), env.Clock.Now(), time.Minute, 100)
 	if err != nil || len(taken) != 1 || len(taken[0].Checkpoints) != 3 {
 		t.Fatalf("taken %v, %v", taken, err)
 	}
-	if err := worker.PublishDue(t.Context()); err != nil || len(h.publisher.sizes) > 0 {
-		t.Errorf("what another has in hand is published: %v, %v", h.publisher.sizes, err)
+	if err := worker.PublishDue(t.Context()); err != nil || len(env.publisher.sizes) > 0 {
+		t.Errorf("published despite the lease of another process: %v, %v", env.publisher.sizes, err)
 	}
-	h.clock.advance(time.Minute)
+	env.Clock.Advance(time.Minute)
 	for range 2 {
 		if err := worker.PublishDue(t.Context()); err != nil {
 			t.Fatal(err)
 		}
 	}
 
-	if got := h.publisher.sizes[h.platform]; !slices.Equal(got, []int64{2, 4, 6}) {
-		t.Errorf("what came outside is %v", got)
+	if got := env.publisher.sizes[env.platform]; !slices.Equal(got, []int64{2, 4, 6}) {
+		t.Errorf("published %v", got)
 	}
-	if at, err := h.db.LedgerLog().LogStatus(t.Context(), h.platform); err != nil || at.PublishedSize != 6 {
+	if at, err := env.Store.LedgerLog().LogStatus(t.Context(), env.platform); err != nil || at.PublishedSize != 6 {
 		t.Errorf("published up to %d, %v", at.PublishedSize, err)
 	}
 }
 
 func TestPublishDue_ManyCheckpoints(t *testing.T) {
 	t.Parallel()
-	// However many heads wait, all come out, in their order.
-	h := newLogEnv(t)
-	worker := h.newLogService()
+	// All waiting checkpoints are published in order, however many there are.
+	env := newLogEnv(t)
+	worker := env.newLogService()
 	var want []int64
 	for n := range int64(230) {
-		h.mustPost(1)
+		env.mustPostDeposits(1)
 		if err := worker.SealDue(t.Context()); err != nil {
 			t.Fatal(err)
 		}
@@ -321,60 +284,56 @@ func TestPublishDue_ManyCheckpoints(t *testing.T) {
 	if err := worker.PublishDue(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	if got := h.publisher.sizes[h.platform]; !slices.Equal(got, want) {
-		t.Errorf("what came outside is %v", got)
+	if got := env.publisher.sizes[env.platform]; !slices.Equal(got, want) {
+		t.Errorf("published %v", got)
 	}
 }
 
 func TestRun_SealsAndPublishes(t *testing.T) {
 	t.Parallel()
-	// A worker seals what is there when it starts, and stops when it is told to.
-	h := newLogEnv(t)
-	h.mustPost(5)
-	came := make(chan struct{})
-	worker := h.newLogService()
-	worker.Publisher = publisherFunc(func([]ports.SignedCheckpoint) error { close(came); return nil })
+	// A worker seals and publishes when it starts, and stops when its context is cancelled.
+	env := newLogEnv(t)
+	env.mustPostDeposits(5)
+	published := make(chan struct{})
+	worker := env.newLogService()
+	worker.Publisher = publisherFunc(func([]ports.SignedCheckpoint) error { close(published); return nil })
 	ctx, stop := context.WithCancel(t.Context())
-	var all sync.WaitGroup
-	all.Go(func() { worker.Run(ctx) })
-	<-came
+	var running sync.WaitGroup
+	running.Go(func() { worker.Run(ctx) })
+	<-published
 	stop()
-	all.Wait()
+	running.Wait()
 }
 
 type publisherFunc func([]ports.SignedCheckpoint) error
 
-func (f publisherFunc) Publish(_ context.Context, heads []ports.SignedCheckpoint) error {
-	return f(heads)
+func (f publisherFunc) Publish(_ context.Context, checkpoints []ports.SignedCheckpoint) error {
+	return f(checkpoints)
 }
 
 func TestLog_AppendOnly(t *testing.T) {
 	t.Parallel()
-	// Neither the service's role nor the owner of the tables changes tiles, heads or keys.
-	h := newLogEnv(t)
-	h.mustPost(300)
-	if err := h.newLogService().SealDue(t.Context()); err != nil {
+	// Neither the role of the service nor the owner of the tables can change tiles, checkpoints or
+	// keys.
+	env := newLogEnv(t)
+	env.mustPostDeposits(300)
+	if err := env.newLogService().SealDue(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	owner, err := pgxpool.New(t.Context(), h.url)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer owner.Close()
 	for _, table := range []string{"ledger_log_tiles", "ledger_log_checkpoints", "ledger_log_keys"} {
 		for _, statement := range []string{"DELETE FROM %s", "TRUNCATE %s", "UPDATE %s SET platform_id = platform_id"} {
 			if table == "ledger_log_keys" && strings.HasPrefix(statement, "UPDATE") {
 				statement = "UPDATE %s SET public_key = public_key"
 			}
 			statement = fmt.Sprintf(statement, table)
-			if _, err := h.db.Pool().Exec(t.Context(), statement); err == nil || !strings.Contains(err.Error(), "permission denied") {
-				t.Errorf("the service may %s: %v", statement, err)
+			if _, err := env.Store.Pool().Exec(t.Context(), statement); err == nil || !strings.Contains(err.Error(), "permission denied") {
+				t.Errorf("the service can %s: %v", statement, err)
 			}
 			if strings.Contains(statement, "public_key") {
-				continue // the owner may end a key, and cannot be kept from more
+				continue // the owner may revoke a key
 			}
-			if _, err := owner.Exec(t.Context(), statement); err == nil || !strings.Contains(err.Error(), "append-only") {
-				t.Errorf("the owner may %s: %v", statement, err)
+			if err := env.Exec(statement); err == nil || !strings.Contains(err.Error(), "append-only") {
+				t.Errorf("the owner can %s: %v", statement, err)
 			}
 		}
 	}

@@ -14,10 +14,10 @@ func TestVerify_ValidLedger(t *testing.T) {
 	t.Parallel()
 	// An unchanged sealed ledger has no findings, also with postings that are not sealed yet, and
 	// the report counts everything that was checked.
-	v := newSealedEnv(t)
-	v.mustPost(v.deposit(newInternalAccountID(), 1))
+	env := newSealedEnv(t)
+	env.mustPost(env.deposit(newInternalAccountID(), 1))
 
-	report := v.verify()
+	report := env.verify()
 
 	for _, f := range report.Findings {
 		t.Error(f)
@@ -149,10 +149,10 @@ func TestVerify_ChecksCheckpointOfClosedMonth(t *testing.T) {
 	t.Parallel()
 	// The checkpoint that was recorded with a closed month is compared with the postings like any
 	// other, and matches.
-	v := newSealedEnv(t)
-	v.execAsSuperuser(dropConstraintsSQL + closeMonthSQL("signed_note"))
+	env := newSealedEnv(t)
+	env.execAsSuperuser(dropConstraintsSQL + closeMonthSQL("signed_note"))
 
-	report := v.verify()
+	report := env.verify()
 
 	for _, f := range report.Findings {
 		t.Error(f)
@@ -204,17 +204,17 @@ func TestVerify_FindsTampering(t *testing.T) {
 	for name, c := range tamperings {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			v := newSealedEnv(t)
+			env := newSealedEnv(t)
 			damage := dropConstraintsSQL + c.damage
 			if c.rewind {
-				damage += "; " + v.rewindLogSQL()
+				damage += "; " + env.rewindLogSQL()
 			}
-			v.execAsSuperuser(damage)
+			env.execAsSuperuser(damage)
 			if len(c.fits) > 0 {
-				v.recomputeDigests(c.fits...)
+				env.recomputeDigests(c.fits...)
 			}
 
-			report := v.verify()
+			report := env.verify()
 
 			for _, f := range report.Findings {
 				if f.Rule == c.rule && strings.Contains(f.Message, c.want) {
@@ -233,18 +233,18 @@ func TestVerify_RebuiltLogContradictsPublishedCheckpoints(t *testing.T) {
 	t.Parallel()
 	// After an amount is changed and the whole log is computed and signed again, everything
 	// stored matches, and only the published checkpoints do not.
-	v := newSealedEnv(t)
-	v.execAsSuperuser("UPDATE ledger_entries SET amount = amount + 1 WHERE seq = 900; UPDATE ledger_balance_snapshots SET balance = balance + 1 WHERE seq >= 900; " +
+	env := newSealedEnv(t)
+	env.execAsSuperuser("UPDATE ledger_entries SET amount = amount + 1 WHERE seq = 900; UPDATE ledger_balance_snapshots SET balance = balance + 1 WHERE seq >= 900; " +
 		"DELETE FROM ledger_log_tiles; DELETE FROM ledger_log_checkpoints; DELETE FROM ledger_log_state")
-	v.recomputeDigests(900)
-	outside := v.publishedCheckpoints()
-	v.seal()
+	env.recomputeDigests(900)
+	outside := env.publishedCheckpoints()
+	env.seal()
 
-	inside, err := v.newService(checkDelivered).Verify(t.Context(), audit.VerifyOptions{})
+	inside, err := env.newService(checkDelivered).Verify(t.Context(), audit.VerifyOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	report, err := v.newService(checkDelivered).Verify(t.Context(), audit.VerifyOptions{Published: outside})
+	report, err := env.newService(checkDelivered).Verify(t.Context(), audit.VerifyOptions{Published: outside})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -267,21 +267,21 @@ func TestVerifyExport_ValidAndTampered(t *testing.T) {
 	t.Parallel()
 	// An export is verified against a checkpoint without a database. The same postings have the
 	// same bytes; every change of the file and every missing line is found.
-	v := newSealedEnv(t)
+	env := newSealedEnv(t)
 	var whole, again, part bytes.Buffer
 	for out, upto := range map[*bytes.Buffer]int64{&whole: 0, &again: 1223, &part: 1213} {
-		if _, err := v.newService(nil).ExportLog(t.Context(), v.platform, upto, out, nil); err != nil {
+		if _, err := env.newService(nil).ExportLog(t.Context(), env.platform, upto, out, nil); err != nil {
 			t.Fatal(err)
 		}
 	}
 	if !bytes.Equal(whole.Bytes(), again.Bytes()) {
 		t.Error("two exports of the same postings differ")
 	}
-	keys, err := v.logService.Keys(t.Context())
+	keys, err := env.logService.Keys(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
-	against := audit.VerifyOptions{Published: v.publishedCheckpoints(), Keys: [][32]byte{keys[0].Public}}
+	against := audit.VerifyOptions{Published: env.publishedCheckpoints(), Keys: [][32]byte{keys[0].Public}}
 	last := against
 	last.Published = last.Published[:2]
 
@@ -298,9 +298,9 @@ func TestVerifyExport_ValidAndTampered(t *testing.T) {
 		"earlier checkpoints":         {export: whole.String(), against: last},
 		"up to a checkpoint":          {export: part.String(), against: last},
 		"a later checkpoint":          {export: part.String(), against: against, finding: "the newest 10 postings are missing"},
-		"no signature":                {export: whole.String(), against: audit.VerifyOptions{Published: v.publishedCheckpoints()}},
-		"another key":                 {export: whole.String(), against: audit.VerifyOptions{Published: v.publishedCheckpoints(), Keys: [][32]byte{{1}}}, finding: "not signed with a key of the log"},
-		"a forged checkpoint":         {export: whole.String(), against: audit.VerifyOptions{Published: forgeLastCheckpoint(v), Keys: against.Keys}, finding: "invalid signature"},
+		"no signature":                {export: whole.String(), against: audit.VerifyOptions{Published: env.publishedCheckpoints()}},
+		"another key":                 {export: whole.String(), against: audit.VerifyOptions{Published: env.publishedCheckpoints(), Keys: [][32]byte{{1}}}, finding: "not signed with a key of the log"},
+		"a forged checkpoint":         {export: whole.String(), against: audit.VerifyOptions{Published: forgeLastCheckpoint(env), Keys: against.Keys}, finding: "invalid signature"},
 		"an amount":                   {export: strings.Replace(whole.String(), `"amount":"7"`, `"amount":"8"`, 1), against: against, finding: "the one of size 1213 matches"},
 		"a date":                      {export: strings.Replace(whole.String(), `"effective":"2026-11-20`, `"effective":"2026-10-20`, 1), against: against, finding: "does not match the postings: no earlier one matches"},
 		"the file's own root":         {export: changeRoot(whole.String()), against: against, finding: "changed after it was written"},
@@ -316,7 +316,7 @@ func TestVerifyExport_ValidAndTampered(t *testing.T) {
 		"an unknown field":            {export: strings.Replace(whole.String(), `{"seq":7,`, `{"seq":7,"x":1,`, 1), against: against, err: "unknown field"},
 		"a fraction":                  {export: strings.Replace(whole.String(), `"amount":"7"`, `"amount":"7.5"`, 1), against: against, err: "not an integer"},
 		"a time that is none":         {export: strings.Replace(whole.String(), `"effective":"2026`, `"effective":"x026`, 1), against: against, err: "effective:"},
-		"a checkpoint of another log": {export: whole.String(), against: audit.VerifyOptions{Published: withOtherPlatforms(v.publishedCheckpoints())}, err: "no checkpoint is of"},
+		"a checkpoint of another log": {export: whole.String(), against: audit.VerifyOptions{Published: withOtherPlatforms(env.publishedCheckpoints())}, err: "no checkpoint is of"},
 	} {
 		report, err := audit.VerifyExport(t.Context(), strings.NewReader(c.export), c.against)
 		switch {
@@ -355,8 +355,8 @@ func changeRoot(export string) string {
 
 // forgeLastCheckpoint returns the published checkpoints, the last with another size under the
 // same signature.
-func forgeLastCheckpoint(v *sealedEnv) []audit.PublishedCheckpoint {
-	list := v.publishedCheckpoints()
+func forgeLastCheckpoint(e *sealedEnv) []audit.PublishedCheckpoint {
+	list := e.publishedCheckpoints()
 	last := &list[len(list)-1]
 	before := last.Text()
 	last.Size--
