@@ -4,17 +4,20 @@ import (
 	"encoding/json"
 	"net/http"
 	"net/http/httptest"
+	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
 	httpapi "causeway/adapters/http"
 	"causeway/adapters/pgembed/pgtest"
+	"causeway/core/platform"
 )
 
 func TestOpenAPI_PermissionOfEachOperation(t *testing.T) {
 	t.Parallel()
-	// Operations that move money need TRANSACT, those that change anything else MANAGE, and
-	// all others VIEW. Use cases check no permission themselves.
+	// Operations that move money require TRANSACT, those that change anything else MANAGE,
+	// and all others VIEW.
 	needs := map[string]string{}
 	for permission, operations := range map[string]string{
 		"TRANSACT": `approvePendingPayment createQuote createTransferIn createTransferOut executeQuote rejectPendingPayment
@@ -28,31 +31,100 @@ func TestOpenAPI_PermissionOfEachOperation(t *testing.T) {
 			needs[operation] = permission
 		}
 	}
+	for _, operation := range publishedOperations(t, newTestServer(t, pgtest.New(t))) {
+		want, found := needs[operation.id]
+		if !found {
+			want = "VIEW"
+		}
+		if operation.permission != want {
+			t.Errorf("%s requires %s, want %s", operation.id, operation.permission, want)
+		}
+		delete(needs, operation.id)
+	}
+	if len(needs) > 0 {
+		t.Errorf("no such operations: %v", needs)
+	}
+}
+
+func TestOperations_EnforcePermission(t *testing.T) {
+	t.Parallel()
+	// Every operation but the public ones refuses requests without credentials and tokens
+	// without its permission, and names the permission. A token that has only this
+	// permission is accepted, except by sandbox operations on a production platform.
+	public := []string{} // ids of public operations
+	c := newClient(t)
+	clients := map[string]*client{}
+	for _, permission := range platform.Permissions {
+		clients[string(permission)] = c.withPermissions(permission)
+	}
+	production := c.createPlatform(t, platform.Production)
+
+	for _, operation := range publishedOperations(t, c.testServer) {
+		path := pathParameterPattern.ReplaceAllString(operation.path, "x")
+		if operation.permission == "" {
+			if !slices.Contains(public, operation.id) {
+				t.Errorf("%s is public and not in the list of public operations", operation.id)
+			}
+			continue
+		}
+		if got := sendWithoutCredentials(c, operation.method, path); got != http.StatusUnauthorized {
+			t.Errorf("%s without credentials: %d", operation.id, got)
+		}
+		for permission, caller := range clients {
+			got := caller.send(operation.method, path, "")
+			switch {
+			case permission == operation.permission:
+				if got.status == http.StatusForbidden {
+					t.Errorf("%s with %s: %s", operation.id, permission, got.rawBody)
+				}
+			case got.status != http.StatusForbidden || got.stringAt("code") != "FORBIDDEN" || got.stringAt("details.missingPermission") != operation.permission:
+				t.Errorf("%s with %s: %d %s, want FORBIDDEN", operation.id, permission, got.status, got.rawBody)
+			}
+		}
+		got := production.send(operation.method, path, "")
+		if refused := got.status == http.StatusForbidden; refused != operation.sandboxOnly {
+			t.Errorf("%s on a production platform: %d %s", operation.id, got.status, got.rawBody)
+		}
+	}
+}
+
+func sendWithoutCredentials(server http.Handler, method, path string) int {
 	w := httptest.NewRecorder()
-	newTestServer(t, pgtest.New(t)).ServeHTTP(w, httptest.NewRequest(http.MethodGet, httpapi.BasePath+"/openapi.json", nil))
+	server.ServeHTTP(w, httptest.NewRequest(method, httpapi.BasePath+path, nil))
+	return w.Code
+}
+
+var pathParameterPattern = regexp.MustCompile(`\{[^}]*\}`)
+
+// publishedOperation is an operation of the OpenAPI document.
+type publishedOperation struct {
+	id, method, path, permission string
+	sandboxOnly                  bool
+}
+
+// publishedOperations returns all operations of the OpenAPI document.
+func publishedOperations(t *testing.T, server http.Handler) []publishedOperation {
+	t.Helper()
+	w := httptest.NewRecorder()
+	server.ServeHTTP(w, httptest.NewRequest(http.MethodGet, httpapi.BasePath+"/openapi.json", nil))
 	var document struct {
 		Paths map[string]map[string]struct {
 			OperationID string
 			Permission  string `json:"x-permission"`
+			SandboxOnly bool   `json:"x-sandbox-only"`
 		}
 	}
 	if err := json.Unmarshal(w.Body.Bytes(), &document); err != nil {
 		t.Fatal(err)
 	}
-
-	for _, methods := range document.Paths {
-		for _, operation := range methods {
-			want, found := needs[operation.OperationID]
-			if !found {
-				want = "VIEW"
-			}
-			if operation.Permission != want {
-				t.Errorf("%s needs %s, want %s", operation.OperationID, operation.Permission, want)
-			}
-			delete(needs, operation.OperationID)
+	var operations []publishedOperation
+	for path, methods := range document.Paths {
+		for method, o := range methods {
+			operations = append(operations, publishedOperation{o.OperationID, strings.ToUpper(method), path, o.Permission, o.SandboxOnly})
 		}
 	}
-	if len(needs) > 0 {
-		t.Errorf("no such operations: %v", needs)
+	if len(operations) < 20 {
+		t.Fatalf("only %d operations in the document", len(operations))
 	}
+	return operations
 }
