@@ -19,7 +19,7 @@ import (
 
 // Customers holds the use cases of the customer operations.
 type Customers interface {
-	Create(ctx context.Context, platformID ident.Platform, claim *ports.IdempotentRequest, r customer.Request) (customer.Customer, error)
+	Create(ctx context.Context, platformID ident.Platform, idempotent *ports.IdempotentRequest, r customer.Request) (customer.Customer, error)
 	Get(ctx context.Context, platformID ident.Platform, id ident.Customer) (customer.Customer, error)
 	List(ctx context.Context, platformID ident.Platform, f ports.CustomerFilter) (ports.Page[customer.Customer], error)
 }

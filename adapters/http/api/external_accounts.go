@@ -15,7 +15,7 @@ import (
 
 // ExternalAccounts holds the use cases of the external account operations.
 type ExternalAccounts interface {
-	Create(ctx context.Context, who platform.Principal, claim *ports.IdempotentRequest, r accounts.Request) (account.External, error)
+	Create(ctx context.Context, principal platform.Principal, idempotent *ports.IdempotentRequest, r accounts.Request) (account.External, error)
 	Get(ctx context.Context, platformID ident.Platform, owner accounts.Owner, id ident.ExternalAccount) (account.External, error)
 	List(ctx context.Context, platformID ident.Platform, owner accounts.Owner, f ports.ExternalAccountFilter) (ports.Page[account.External], error)
 	Delete(ctx context.Context, platformID ident.Platform, owner accounts.Owner, id ident.ExternalAccount) error

@@ -29,7 +29,7 @@ type Accounting interface {
 	Income(ctx context.Context, p ident.Platform, e accounting.IncomeQuery) (accounting.Income, error)
 	FXPosition(ctx context.Context, p ident.Platform, at ports.Cutoff, in money.Currency) (accounting.FXPosition, error)
 	Unmatched(ctx context.Context, p ident.Platform, f ports.UnmatchedFilter) (ports.UnmatchedPage, error)
-	AssignUnmatched(ctx context.Context, p ident.Platform, by ident.Token, a accounting.AssignCommand, claim *ports.IdempotentRequest) (transaction.Unmatched, error)
+	AssignUnmatched(ctx context.Context, p ident.Platform, by ident.Token, a accounting.AssignCommand, idempotent *ports.IdempotentRequest) (transaction.Unmatched, error)
 	Timeline(ctx context.Context, p ident.Platform, id ident.Transaction) (accounting.Timeline, error)
 }
 

@@ -18,7 +18,7 @@ import (
 
 // Quotes holds the use cases of the quote and rate operations.
 type Quotes interface {
-	Create(ctx context.Context, r quote.Request, claim *ports.IdempotentRequest) (quote.WithStatus, error)
+	Create(ctx context.Context, r quote.Request, idempotent *ports.IdempotentRequest) (quote.WithStatus, error)
 	Get(ctx context.Context, p ident.Platform, id ident.Quote) (quote.WithStatus, error)
 	Rates(ctx context.Context, p ident.Platform, request quoting.RatesRequest) ([]quoting.CorridorRate, error)
 }

@@ -16,10 +16,10 @@ import (
 
 // Receivers holds the use cases of lookups and fee estimates.
 type Receivers interface {
-	LookupUMAAddress(ctx context.Context, who platform.Principal, address string, sender receivers.Sender) (receivers.LookupResult, error)
-	LookupExternalAccount(ctx context.Context, who platform.Principal, id ident.ExternalAccount, sender receivers.Sender) (receivers.LookupResult, error)
-	Providers(ctx context.Context, who platform.Principal, query receivers.ProviderFilter) (ports.Page[ports.Provider], error)
-	EstimateWithdrawalFee(ctx context.Context, who platform.Principal, w receivers.Withdrawal) (receivers.WithdrawalCost, error)
+	LookupUMAAddress(ctx context.Context, principal platform.Principal, address string, sender receivers.Sender) (receivers.LookupResult, error)
+	LookupExternalAccount(ctx context.Context, principal platform.Principal, id ident.ExternalAccount, sender receivers.Sender) (receivers.LookupResult, error)
+	Providers(ctx context.Context, principal platform.Principal, query receivers.ProviderFilter) (ports.Page[ports.Provider], error)
+	EstimateWithdrawalFee(ctx context.Context, principal platform.Principal, w receivers.Withdrawal) (receivers.WithdrawalCost, error)
 }
 
 type receiverLookupResponse struct {

@@ -19,12 +19,12 @@ import (
 
 // Reconciliations holds the use cases of the reconciliation operations.
 type Reconciliations interface {
-	Import(ctx context.Context, in reconciliation.ImportRequest, claim *ports.IdempotentRequest) (reconciliation.ImportResult, error)
+	Import(ctx context.Context, in reconciliation.ImportRequest, idempotent *ports.IdempotentRequest) (reconciliation.ImportResult, error)
 	Get(ctx context.Context, p ident.Platform, id ident.Reconciliation) (reconciliation.RunDetails, error)
 	List(ctx context.Context, p ident.Platform, f ports.ReconciliationFilter) (ports.Page[reconcile.Run], error)
 	Lines(ctx context.Context, p ident.Platform, id ident.Reconciliation, f ports.StatementLineFilter) (ports.Page[reconcile.LineDetails], error)
 	Breaks(ctx context.Context, p ident.Platform, id ident.Reconciliation, f ports.BreakFilter) (ports.Page[reconcile.BreakDetails], error)
-	Resolve(ctx context.Context, in reconciliation.ResolveRequest, claim *ports.IdempotentRequest) (reconcile.BreakDetails, error)
+	Resolve(ctx context.Context, in reconciliation.ResolveRequest, idempotent *ports.IdempotentRequest) (reconcile.BreakDetails, error)
 }
 
 // ReconciliationRun is one imported statement with the results at import time.

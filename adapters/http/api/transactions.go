@@ -19,8 +19,8 @@ type Payments interface {
 	Get(ctx context.Context, p ident.Platform, id ident.Transaction) (transaction.Transaction, error)
 	List(ctx context.Context, p ident.Platform, f ports.TransactionFilter) (ports.Page[transaction.Transaction], error)
 	// Execute runs a quote whose source is an account.
-	Execute(ctx context.Context, p ident.Platform, id ident.Quote, claim *ports.IdempotentRequest) (quote.WithStatus, error)
-	TransferOut(ctx context.Context, out transfer.Out, claim *ports.IdempotentRequest) (transaction.Transaction, error)
+	Execute(ctx context.Context, p ident.Platform, id ident.Quote, idempotent *ports.IdempotentRequest) (quote.WithStatus, error)
+	TransferOut(ctx context.Context, out transfer.Out, idempotent *ports.IdempotentRequest) (transaction.Transaction, error)
 }
 
 type transactionBody struct {

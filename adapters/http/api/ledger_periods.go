@@ -18,8 +18,8 @@ import (
 type Periods interface {
 	List(ctx context.Context, p ident.Platform) ([]accounting.Month, error)
 	Get(ctx context.Context, p ident.Platform, m period.Month, f ports.LineFilter) (accounting.Month, error)
-	ChangeState(ctx context.Context, p ident.Platform, by ident.Token, claim *ports.IdempotentRequest, a period.Action, m period.Month, note string) (accounting.Month, error)
-	Adjust(ctx context.Context, p ident.Platform, by ident.Token, claim *ports.IdempotentRequest, a period.Adjustment) (accounting.PostedAdjustment, error)
+	ChangeState(ctx context.Context, p ident.Platform, by ident.Token, idempotent *ports.IdempotentRequest, a period.Action, m period.Month, note string) (accounting.Month, error)
+	Adjust(ctx context.Context, p ident.Platform, by ident.Token, idempotent *ports.IdempotentRequest, a period.Adjustment) (accounting.PostedAdjustment, error)
 }
 
 // monthText is a month in a path or a body, such as 2026-10.
