@@ -12,8 +12,8 @@ import (
 	"causeway/core/reconcile"
 )
 
-// readBAI2 reads a balance report of version 2, as banks in the United States send it.
-// Its control totals and counts of records must be right: they tell whether it is whole.
+// readBAI2 reads a balance report in BAI2, the format of banks in the United States. Its control
+// totals and record counts must match, which shows that it is complete.
 func readBAI2(r io.Reader, currency money.Currency) (reconcile.Statement, error) {
 	b := &bai2Parser{statementBuilder: statementBuilder{currency: currency}}
 	lines := bufio.NewScanner(r)
@@ -38,30 +38,30 @@ func readBAI2(r io.Reader, currency money.Currency) (reconcile.Statement, error)
 	case b.lineNumber == 0:
 		return reconcile.Statement{}, reconcile.InvalidFile("is empty")
 	case !b.ended:
-		return reconcile.Statement{}, reconcile.InvalidFile("ends too early, in line %d: it is cut off", b.lineNumber)
+		return reconcile.Statement{}, reconcile.InvalidFile("ends too early, in line %d: it is truncated", b.lineNumber)
 	}
 	return b.Statement, nil
 }
 
-// bai2Parser is a file that is being read.
+// bai2Parser is the state of reading a file.
 type bai2Parser struct {
 	statementBuilder
 	lineNumber  int
-	record      string // with all its continuations; empty for none
-	recordStart int    // the row where it begins
-	recordLines int64  // that it takes
+	record      string // current logical record with its continuations; empty for none
+	recordStart int    // its first line
+	recordLines int64  // its number of lines
 	started     bool
 	ended       bool
 	inGroup     bool
-	inAccount   bool // an account
+	inAccount   bool
 
 	day                            reconcile.Day
 	groupCurrency, accountCurrency string
 	opening, closing               *int64
 	sum                            int64
 
-	// What the trailers must say: the sums of the amounts as they are written, and the
-	// counts of physical records.
+	// Expected values of the trailers: sums of the amounts as written, and counts of physical
+	// records.
 	accountControl, groupControl, fileControl controlTotals
 }
 
@@ -75,23 +75,23 @@ func (b *bai2Parser) wrapError(err error) error {
 	return err
 }
 
-// recordError is what is wrong with a record.
+// recordError is an error in a record.
 type recordError string
 
 func (m recordError) Error() string { return string(m) }
 
 func recordErrorf(format string, args ...any) error { return recordError(fmt.Sprintf(format, args...)) }
 
-// addPhysicalRecord takes a row: the beginning of a record, or more of one.
+// addPhysicalRecord adds a line: the start or a continuation of a logical record.
 func (b *bai2Parser) addPhysicalRecord(line string) error {
 	if len(line) < 3 || line[2] != ',' && line[2] != '/' {
 		b.recordStart = b.lineNumber
-		return recordErrorf("%.40q is no record", line)
+		return recordErrorf("%.40q is not a record", line)
 	}
 	if line[:2] == "88" {
 		if b.record == "" {
 			b.recordStart = b.lineNumber
-			return recordErrorf("there is nothing to continue")
+			return recordErrorf("a continuation without a record")
 		}
 		b.recordLines++
 		if b.record = strings.TrimSuffix(b.record, "/") + line[2:]; len(b.record) > maxLineBytes {
@@ -106,7 +106,7 @@ func (b *bai2Parser) addPhysicalRecord(line string) error {
 	return nil
 }
 
-// parseLogicalRecord takes a record with all its continuations.
+// parseLogicalRecord parses a record with all its continuations.
 func (b *bai2Parser) parseLogicalRecord() error {
 	if b.record == "" {
 		return nil
@@ -116,9 +116,9 @@ func (b *bai2Parser) parseLogicalRecord() error {
 	code := fields[0]
 	switch {
 	case b.ended:
-		return recordErrorf("the file goes on after its end")
+		return recordErrorf("the file continues after its end")
 	case b.started == (code == "01"):
-		return recordErrorf("a file begins with one record 01, and this one does not: it is no BAI2 file")
+		return recordErrorf("the file must begin with exactly one record 01; this is not a BAI2 file")
 	case code == "02":
 		b.groupControl = controlTotals{}
 	case code == "03":
@@ -149,7 +149,7 @@ func (b *bai2Parser) parseLogicalRecord() error {
 	case "99":
 		return b.endFile(at)
 	}
-	return recordErrorf("there is no record %.10q", code)
+	return recordErrorf("%.10q is not a record type", code)
 }
 
 func (b *bai2Parser) beginFile(at func(int) string) (err error) {
@@ -180,16 +180,15 @@ func (b *bai2Parser) beginGroup(at func(int) string) (err error) {
 	return nil
 }
 
-// beginAccount reads an account with its balances: a type, an amount, a count and the
-// availability, for each.
+// beginAccount parses an account with its balances, each with type, amount, count and funds type.
 func (b *bai2Parser) beginAccount(fields []string, at func(int) string) error {
 	if !b.inGroup || b.inAccount {
-		return recordErrorf("an account outside of a group, or within another")
+		return recordErrorf("an account outside of a group or inside another account")
 	}
 	b.inAccount, b.opening, b.closing, b.sum = true, nil, nil, 0
 	number := cleanText(at(1), reconcile.MaxReference)
 	if b.PartnerAccount != "" && b.PartnerAccount != number {
-		return reconcile.InvalidFile("has statements of two accounts, %s and %s; import them one by one", b.PartnerAccount, number)
+		return reconcile.InvalidFile("has statements of two accounts, %s and %s; import them separately", b.PartnerAccount, number)
 	}
 	b.PartnerAccount = number
 	if b.accountCurrency = at(2); b.accountCurrency == "" {
@@ -206,7 +205,7 @@ func (b *bai2Parser) beginAccount(fields []string, at func(int) string) error {
 		if written != "" {
 			amount, err := strconv.ParseInt(written, 10, 64)
 			if err != nil || amount > money.MaxMinor || amount < -money.MaxMinor {
-				return recordErrorf("%.40q is no amount", written)
+				return recordErrorf("%.40q is not an amount", written)
 			}
 			if err := b.accountControl.add(amount); err != nil {
 				return err
@@ -227,20 +226,20 @@ func (b *bai2Parser) beginAccount(fields []string, at func(int) string) error {
 	return nil
 }
 
-// parseTransactionDetail reads a movement: type, amount, availability, the bank's and the customer's
-// reference, and a text.
+// parseTransactionDetail parses a movement: type, amount, funds type, bank and customer reference,
+// and text.
 func (b *bai2Parser) parseTransactionDetail(fields []string, at func(int) string) error {
 	if !b.inAccount {
 		return recordErrorf("a movement outside of an account")
 	}
 	kind, err := strconv.Atoi(at(1))
 	if err != nil || len(at(1)) != 3 {
-		return recordErrorf("%.10q is no type of movement", at(1))
+		return recordErrorf("%.10q is not a movement type", at(1))
 	}
 	var amount int64
 	if at(2) != "" {
 		if amount, err = strconv.ParseInt(at(2), 10, 64); err != nil || amount < 0 || amount > money.MaxMinor {
-			return recordErrorf("%.40q is no amount", at(2))
+			return recordErrorf("%.40q is not an amount", at(2))
 		}
 	}
 	if err := b.accountControl.add(amount); err != nil {
@@ -258,9 +257,9 @@ func (b *bai2Parser) parseTransactionDetail(fields []string, at func(int) string
 	case kind >= 101 && kind <= 399, kind >= 900 && kind <= 919:
 	case kind >= 401 && kind <= 699, kind >= 920 && kind <= 959:
 		l.Amount = -amount
-	case kind == 890 && amount == 0: // says something, and moves nothing
+	case kind == 890 && amount == 0: // information without a movement
 	default:
-		return recordErrorf("movements of type %d say not which way money goes", kind)
+		return recordErrorf("movements of type %d are neither debit nor credit", kind)
 	}
 	switch kind {
 	case 255, 257, 258, 555, 557, 558: // returned and reversed items
@@ -271,12 +270,12 @@ func (b *bai2Parser) parseTransactionDetail(fields []string, at func(int) string
 		l.Description = strings.Join(fields[next+2:], ",")
 	}
 	if b.sum, err = money.AddMinor(b.sum, l.Amount); err != nil {
-		return reconcile.InvalidFile("adds up to more than can be counted")
+		return reconcile.InvalidFile("adds up to more than the maximum amount")
 	}
 	return b.addLine(l)
 }
 
-// parseFundsType passes over what is said about availability, and finds the value date in it.
+// parseFundsType skips the funds type and returns its value date if it has one.
 func (b *bai2Parser) parseFundsType(i int, at func(int) string) (next int, value reconcile.Day, err error) {
 	switch kind := at(i); kind {
 	case "", "Z", "0", "1", "2":
@@ -291,17 +290,17 @@ func (b *bai2Parser) parseFundsType(i int, at func(int) string) (next int, value
 	case "D":
 		n, err := strconv.Atoi(at(i + 1))
 		if err != nil || n < 0 || n > 100 {
-			return 0, reconcile.NoDay, recordErrorf("%.10q is no count of days", at(i+1))
+			return 0, reconcile.NoDay, recordErrorf("%.10q is not a number of days", at(i+1))
 		}
 		return i + 2 + 2*n, reconcile.NoDay, nil
 	default:
-		return 0, reconcile.NoDay, recordErrorf("there is no availability %.10q", kind)
+		return 0, reconcile.NoDay, recordErrorf("%.10q is not a funds type", kind)
 	}
 }
 
 func (b *bai2Parser) endAccount(at func(int) string) error {
 	if !b.inAccount {
-		return recordErrorf("the end of an account that did not begin")
+		return recordErrorf("an account trailer without an account")
 	}
 	b.inAccount = false
 	if err := b.accountControl.checkTrailer("account", at(1), at(2)); err != nil {
@@ -315,7 +314,7 @@ func (b *bai2Parser) endAccount(at func(int) string) error {
 
 func (b *bai2Parser) endGroup(at func(int) string) error {
 	if !b.inGroup || b.inAccount {
-		return recordErrorf("the end of a group that did not begin, or whose account did not end")
+		return recordErrorf("a group trailer without a group, or inside an account")
 	}
 	b.inGroup = false
 	if err := b.groupControl.checkTrailer("group", at(1), at(3)); err != nil {
@@ -326,7 +325,7 @@ func (b *bai2Parser) endGroup(at func(int) string) error {
 
 func (b *bai2Parser) endFile(at func(int) string) error {
 	if b.inGroup {
-		return recordErrorf("the end of a file whose group did not end")
+		return recordErrorf("a file trailer inside a group")
 	}
 	b.ended = true
 	return b.fileControl.checkTrailer("file", at(1), at(3))
@@ -335,32 +334,32 @@ func (b *bai2Parser) endFile(at func(int) string) error {
 func (c *controlTotals) add(amount int64) error {
 	sum, err := money.AddMinor(c.total, amount)
 	if err != nil {
-		return recordErrorf("the amounts add up to more than can be counted")
+		return recordErrorf("the amounts add up to more than the maximum amount")
 	}
 	c.total = sum
 	return nil
 }
 
-// checkTrailer holds what a trailer says against what was read.
-func (c controlTotals) checkTrailer(of, total, records string) error {
+// checkTrailer compares a trailer with what was read.
+func (c controlTotals) checkTrailer(subject, total, records string) error {
 	if n, err := strconv.ParseInt(total, 10, 64); err != nil || n != c.total {
-		return recordErrorf("the control total of the %s is %.30q, and its amounts add up to %d: it is not whole", of, total, c.total)
+		return recordErrorf("the control total of the %s is %.30q, and its amounts add up to %d: it is incomplete", subject, total, c.total)
 	}
 	if n, err := strconv.ParseInt(records, 10, 64); err != nil || n != c.records {
-		return recordErrorf("the %s should have %.30q records, and has %d: it is not whole", of, records, c.records)
+		return recordErrorf("the %s should have %.30q records, and has %d: it is incomplete", subject, records, c.records)
 	}
 	return nil
 }
 
-// parseBAI2Date reads a day of the form YYMMDD, of this century.
+// parseBAI2Date parses a date of the form YYMMDD in this century.
 func parseBAI2Date(text string) (reconcile.Day, error) {
 	n, err := strconv.Atoi(text)
 	if err != nil || len(text) != 6 || n < 0 {
-		return reconcile.NoDay, recordErrorf("%.20q is no day of the form YYMMDD", text)
+		return reconcile.NoDay, recordErrorf("%.20q is not a date of the form YYMMDD", text)
 	}
 	day, ok := reconcile.Date(2000+n/10000, n/100%100, n%100)
 	if !ok {
-		return reconcile.NoDay, recordErrorf("%.20q is no day of the form YYMMDD", text)
+		return reconcile.NoDay, recordErrorf("%.20q is not a date of the form YYMMDD", text)
 	}
 	return day, nil
 }

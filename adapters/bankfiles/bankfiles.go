@@ -1,10 +1,8 @@
-// Package bankfiles reads the statements that partners send: camt.053 of ISO 20022,
-// CSV and BAI2.
+// Package bankfiles reads statement files of partners: ISO 20022 camt.053, CSV and BAI2.
 //
-// It reads a file once from beginning to end and keeps the lines alone, so that what a
-// file can make it use has a limit, whatever is in the file. It never guesses: a file
-// that is not whole, or says something that cannot be taken exactly, is refused as a
-// whole, with the place and the reason. What the lines mean is not its to decide.
+// It reads a file once and keeps only its lines, so that memory is limited whatever the file
+// contains. It never guesses: an incomplete or ambiguous file is refused, with the position and
+// the reason. It does not interpret lines.
 package bankfiles
 
 import (
@@ -20,7 +18,7 @@ import (
 	"causeway/ports"
 )
 
-// MaxFileBytes is the largest file that is read, in bytes.
+// MaxFileBytes is the maximum size of a file.
 const MaxFileBytes = 1 << 30
 
 // Reader reads statements in all formats.
@@ -28,25 +26,25 @@ type Reader struct{}
 
 var _ ports.Statements = Reader{}
 
-// Read is as ports.Statements says.
-func (Reader) Read(r io.Reader, how ports.StatementFormat) (reconcile.Statement, error) {
+// Read implements ports.Statements.
+func (Reader) Read(r io.Reader, format ports.StatementFormat) (reconcile.Statement, error) {
 	limited := &limitedReader{source: r, remaining: MaxFileBytes}
 	var s reconcile.Statement
 	var err error
-	switch how.Format {
+	switch format.Format {
 	case reconcile.CAMT053:
-		s, err = readCAMT053(limited, how.Currency)
+		s, err = readCAMT053(limited, format.Currency)
 	case reconcile.CSV:
-		s, err = readCSV(limited, how.Currency, how.Layout)
+		s, err = readCSV(limited, format.Currency, format.Layout)
 	case reconcile.BAI2:
-		s, err = readBAI2(limited, how.Currency)
+		s, err = readBAI2(limited, format.Currency)
 	default:
 		return s, fault.Invalid(fault.Field{Field: "format", Message: "must be one of " + strings.Join(reconcile.Formats(), ", ")})
 	}
-	// What the reader of the file met counts before what a parser made of it.
+	// An error of the source takes precedence over the parser error that it causes.
 	switch {
 	case errors.Is(limited.err, errTooLarge):
-		return reconcile.Statement{}, reconcile.InvalidFile("is larger than %d MiB; import it in parts", MaxFileBytes>>20)
+		return reconcile.Statement{}, reconcile.InvalidFile("is larger than %d MiB; split it into several files", MaxFileBytes>>20)
 	case limited.err != nil:
 		return reconcile.Statement{}, fmt.Errorf("read the statement: %w", limited.err)
 	case err != nil:
@@ -57,8 +55,7 @@ func (Reader) Read(r io.Reader, how ports.StatementFormat) (reconcile.Statement,
 
 var errTooLarge = errors.New("the file is too large")
 
-// limitedReader ends with an error, and not as if the file ended, when there is too much,
-// and keeps the error that it met.
+// limitedReader returns an error, not io.EOF, after the limit, and keeps the first error.
 type limitedReader struct {
 	source    io.Reader
 	remaining int64
@@ -79,49 +76,49 @@ func (l *limitedReader) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// statementBuilder is a statement that is being read.
+// statementBuilder collects the statement while a file is parsed.
 type statementBuilder struct {
 	reconcile.Statement
 	currency  money.Currency
-	pageCount int // of the statement, each with its own balances
+	pageCount int // pages or statements in the file, each with its own balances
 }
 
-// endPage ends a page, or one of several statements: it must add up, and its balances are
-// the file's where one page goes on from the other.
-func (g *statementBuilder) endPage(name string, opening, closing *int64, sum int64) error {
+// endPage finishes a page, or one of several statements. Its lines must add up to the difference of
+// its balances. The balances of the file are those of all pages if each page continues the last.
+func (b *statementBuilder) endPage(name string, opening, closing *int64, sum int64) error {
 	if opening != nil && closing != nil {
-		if should, err := money.AddMinor(*opening, sum); err != nil || should != *closing {
-			in := func(minor int64) string { return money.Amount{Minor: minor, Currency: g.currency}.String() }
-			return reconcile.InvalidFile("is not whole: the lines of %.60q add up to %s, and do not lead from its opening balance of %s to its closing balance of %s",
-				name, in(sum), in(*opening), in(*closing))
+		if expected, err := money.AddMinor(*opening, sum); err != nil || expected != *closing {
+			format := func(minor int64) string { return money.Amount{Minor: minor, Currency: b.currency}.String() }
+			return reconcile.InvalidFile("is not complete: the lines of %.60q add up to %s, but its opening balance is %s and its closing balance %s",
+				name, format(sum), format(*opening), format(*closing))
 		}
 	}
-	if g.pageCount == 0 {
-		g.Opening = opening
-	} else if g.Closing == nil || opening == nil || *g.Closing != *opening {
-		g.Opening = nil
+	if b.pageCount == 0 {
+		b.Opening = opening
+	} else if b.Closing == nil || opening == nil || *b.Closing != *opening {
+		b.Opening = nil
 	}
-	g.Closing = closing
-	g.pageCount++
+	b.Closing = closing
+	b.pageCount++
 	return nil
 }
 
-// addLine takes a line in; one that moves nothing is counted and left out.
-func (g *statementBuilder) addLine(l reconcile.Line) error {
+// addLine adds a line. A line of zero is counted as ignored.
+func (b *statementBuilder) addLine(l reconcile.Line) error {
 	if l.Amount == 0 {
-		g.Ignored++
+		b.Ignored++
 		return nil
 	}
-	if len(g.Lines) == reconcile.MaxLines {
-		return reconcile.InvalidFile("has more than %d lines; import it in parts", reconcile.MaxLines)
+	if len(b.Lines) == reconcile.MaxLines {
+		return reconcile.InvalidFile("has more than %d lines; split it into several files", reconcile.MaxLines)
 	}
 	l.ServicerReference = cleanText(l.ServicerReference, reconcile.MaxReference)
 	l.Description = cleanText(l.Description, reconcile.MaxDescription)
-	g.Lines = append(g.Lines, l)
+	b.Lines = append(b.Lines, l)
 	return nil
 }
 
-// addReference adds what a line says to tell payments apart.
+// addReference adds a reference to a line.
 func addReference(l *reconcile.Line, written string) {
 	written = cleanText(written, reconcile.MaxReference)
 	if written == "" || len(l.References) == reconcile.MaxReferences {
@@ -135,22 +132,22 @@ func addReference(l *reconcile.Line, written string) {
 	l.References = append(l.References, written)
 }
 
-// cleanText is what can be kept of a text: in one line, of at most so many bytes.
-func cleanText(written string, most int) string {
+// cleanText returns a text on one line, valid UTF-8 of at most maxBytes.
+func cleanText(written string, maxBytes int) string {
 	if strings.ContainsAny(written, "\x00\t\n\r") || strings.HasPrefix(written, " ") || strings.HasSuffix(written, " ") {
 		written = strings.Join(strings.FieldsFunc(written, func(r rune) bool { return r <= ' ' }), " ")
 	}
 	if !utf8.ValidString(written) {
 		written = strings.ToValidUTF8(written, "�")
 	}
-	for len(written) > most {
+	for len(written) > maxBytes {
 		_, size := utf8.DecodeLastRuneInString(written)
 		written = written[:len(written)-size]
 	}
 	return written
 }
 
-// currencyMismatch says that a statement is not the account's.
-func currencyMismatch(of string, found string, want money.Currency) error {
-	return reconcile.InvalidFile("%s is in %.8q, and the account is in %s", of, found, want)
+// currencyMismatch returns the error for something in another currency than the account.
+func currencyMismatch(subject string, found string, want money.Currency) error {
+	return reconcile.InvalidFile("%s is in %.8q, and the account is in %s", subject, found, want)
 }

@@ -50,14 +50,14 @@ func newNtry(amount, side, more string) string {
 }
 
 func read(format reconcile.Format, layout, text string) (reconcile.Statement, error) {
-	how := ports.StatementFormat{Format: format, Currency: "USD"}
+	options := ports.StatementFormat{Format: format, Currency: "USD"}
 	if layout != "" {
 		var err error
-		if how.Layout, err = reconcile.ParseLayout(layout); err != nil {
+		if options.Layout, err = reconcile.ParseLayout(layout); err != nil {
 			return reconcile.Statement{}, err
 		}
 	}
-	return bankfiles.Reader{}.Read(strings.NewReader(text), how)
+	return bankfiles.Reader{}.Read(strings.NewReader(text), options)
 }
 
 const csvLayout = "date=Date;amount=Amount;id=Bank id;reference=Ref;description=Text;currency=Cur"
@@ -137,8 +137,7 @@ S-1 DE02120300000000202051 2026-03-09..2026-03-13 10000→10100 ignored 0
 
 func TestRead_InvalidFile(t *testing.T) {
 	t.Parallel()
-	// A file that is not whole or says something that cannot be taken exactly is refused,
-	// and the message says what is wrong with it.
+	// An incomplete or ambiguous file is refused with a message that says what is wrong.
 	good := newCamt("101.00", newNtry("1.00", "CRDT", ""))
 	bomb := strings.Replace(good, "<Document", `<!DOCTYPE b [<!ENTITY a "aaaa"><!ENTITY b "&a;&a;">]><Document`, 1)
 	for _, c := range []struct {
@@ -148,47 +147,47 @@ func TestRead_InvalidFile(t *testing.T) {
 		want         string
 	}{
 		{"nothing", reconcile.CAMT053, "", "", "is empty"},
-		{"no XML", reconcile.CAMT053, "", "Date,Amount\n", "is no valid XML: line 2: there is text outside of the document"},
+		{"no XML", reconcile.CAMT053, "", "Date,Amount\n", "is not valid XML: line 2: text outside of the document"},
 		{"white space", reconcile.CAMT053, "", " \n", "is empty"},
-		{"something behind it", reconcile.CAMT053, "", good + "garbage\n", "there is text outside of the document"},
-		{"broken XML", reconcile.CAMT053, "", strings.Replace(good, "</Ntry>", "</Entry>", 1), "is no valid XML: line 8: element <Ntry> closed by </Entry>"},
-		{"cut off", reconcile.CAMT053, "", good[:len(good)-40], "ends too early, in line 8: it is cut off"},
-		{"an entity bomb", reconcile.CAMT053, "", bomb, "has a document type or an entity of its own in line 2"},
-		{"an entity nobody declared", reconcile.CAMT053, "", strings.Replace(good, ">M1<", ">&lol;<", 1), "invalid character entity &lol;"},
-		{"another message", reconcile.CAMT053, "", strings.Replace(good, "camt.053", "camt.052", 1), "is no camt.053 statement"},
-		{"two messages", reconcile.CAMT053, "", good + "<Document/>", "goes on after its end"},
-		{"nested without end", reconcile.CAMT053, "", strings.Replace(good, "<Stmt>", strings.Repeat("<Stmt>", 100), 1), "has more than 64 elements within each other"},
-		{"one endless text", reconcile.CAMT053, "", strings.Replace(good, ">M1<", ">"+strings.Repeat("M", 2<<20)+"<", 1), "has a text or tag of more than 1048576 bytes"},
+		{"text after the document", reconcile.CAMT053, "", good + "garbage\n", "text outside of the document"},
+		{"broken XML", reconcile.CAMT053, "", strings.Replace(good, "</Ntry>", "</Entry>", 1), "is not valid XML: line 8: element <Ntry> closed by </Entry>"},
+		{"truncated", reconcile.CAMT053, "", good[:len(good)-40], "ends too early, in line 8: it is truncated"},
+		{"an entity bomb", reconcile.CAMT053, "", bomb, "has a document type or entity declaration in line 2"},
+		{"an undeclared entity", reconcile.CAMT053, "", strings.Replace(good, ">M1<", ">&lol;<", 1), "invalid character entity &lol;"},
+		{"another message", reconcile.CAMT053, "", strings.Replace(good, "camt.053", "camt.052", 1), "is not a camt.053 statement"},
+		{"two messages", reconcile.CAMT053, "", good + "<Document/>", "continues after its end"},
+		{"deeply nested", reconcile.CAMT053, "", strings.Replace(good, "<Stmt>", strings.Repeat("<Stmt>", 100), 1), "has more than 64 nested elements"},
+		{"a long text", reconcile.CAMT053, "", strings.Replace(good, ">M1<", ">"+strings.Repeat("M", 2<<20)+"<", 1), "has a text or tag of more than 1048576 bytes"},
 		{"another currency", reconcile.CAMT053, "", strings.Replace(good, "<Ccy>USD", "<Ccy>EUR", 1), `the statement is in "EUR", and the account is in USD`},
 		{"an entry in another currency", reconcile.CAMT053, "", strings.Replace(good, `<Ntry><Amt Ccy="USD">`, `<Ntry><Amt Ccy="JPY">`, 1), `an entry is in "JPY"`},
 		{"too many decimals", reconcile.CAMT053, "", newCamt("101.00", newNtry("1.005", "CRDT", "")), `line 8: "1.005" has 3 decimals, and USD has 2`},
 		{"a sign", reconcile.CAMT053, "", newCamt("101.00", newNtry("-1.00", "CRDT", "")), "has a sign"},
 		{"no side", reconcile.CAMT053, "", newCamt("101.00", newNtry("1.00", "", "")), "is neither CRDT nor DBIT"},
-		{"no number", reconcile.CAMT053, "", newCamt("101.00", newNtry("1e3", "CRDT", "")), "is no amount"},
-		{"a huge amount", reconcile.CAMT053, "", newCamt("101.00", newNtry("99999999999999999999", "CRDT", "")), "is more than an amount can be"},
-		{"no day", reconcile.CAMT053, "", strings.Replace(good, "<BookgDt><Dt>2026-03-10", "<BookgDt><Dt>2026-02-30", 1), `"2026-02-30" is no day`},
-		{"not booked, as far as it says", reconcile.CAMT053, "", strings.Replace(good, "<Sts><Cd>BOOK</Cd></Sts>", "", 1), "does not say whether it is booked"},
-		{"an entry is missing", reconcile.CAMT053, "", newCamt("101.00"), "add up to 0.00 USD, and do not lead from its opening balance of 100.00 USD to its closing balance of 101.00 USD"},
+		{"no number", reconcile.CAMT053, "", newCamt("101.00", newNtry("1e3", "CRDT", "")), "is not an amount"},
+		{"a huge amount", reconcile.CAMT053, "", newCamt("101.00", newNtry("99999999999999999999", "CRDT", "")), "exceeds the maximum amount"},
+		{"no day", reconcile.CAMT053, "", strings.Replace(good, "<BookgDt><Dt>2026-03-10", "<BookgDt><Dt>2026-02-30", 1), `"2026-02-30" is not a date`},
+		{"not booked, as far as it says", reconcile.CAMT053, "", strings.Replace(good, "<Sts><Cd>BOOK</Cd></Sts>", "", 1), "has no status"},
+		{"a missing entry", reconcile.CAMT053, "", newCamt("101.00"), "add up to 0.00 USD, but its opening balance is 100.00 USD and its closing balance 101.00 USD"},
 		{"two accounts", reconcile.CAMT053, "", strings.Replace(good, "</Stmt>", "</Stmt><Stmt><Acct><Id><IBAN>DE1</IBAN></Id></Acct></Stmt>", 1), "has statements of two accounts"},
 		{"an encoding", reconcile.CAMT053, "", strings.Replace(good, "UTF-8", "UTF-16", 1), "the encoding"},
 		{"no layout", reconcile.CSV, "", "Date\n", "date must name the column"},
 		{"no column", reconcile.CSV, csvLayout, "Date,Amount\n", `has no column "Bank id", "Cur", "Ref", "Text"`},
 		{"a column twice", reconcile.CSV, "date=D;amount=A", "D,A,A\n", `has two columns with the name "A"`},
-		{"a short line", reconcile.CSV, "date=D;amount=A", "D,A\n2026-03-10,1\n2026-03-11\n", "line 3 has not as many fields"},
-		{"a quote that does not end", reconcile.CSV, "date=D;amount=A", "D,A\n2026-03-10,\"1\n" + strings.Repeat("2026-03-10,1\n", 10_000), "has a line of more than"},
-		{"a date of another form", reconcile.CSV, "date=D;amount=A", "D,A\n10.03.2026,1\n", `line 2: "10.03.2026" is no day of the form YYYY-MM-DD`},
+		{"a short line", reconcile.CSV, "date=D;amount=A", "D,A\n2026-03-10,1\n2026-03-11\n", "line 3 does not have as many fields"},
+		{"an open quote", reconcile.CSV, "date=D;amount=A", "D,A\n2026-03-10,\"1\n" + strings.Repeat("2026-03-10,1\n", 10_000), "has a line of more than"},
+		{"a date of another form", reconcile.CSV, "date=D;amount=A", "D,A\n10.03.2026,1\n", `line 2: "10.03.2026" is not a date of the form YYYY-MM-DD`},
 		{"decimals", reconcile.CSV, "date=D;amount=A", "D,A\n2026-03-10,1.000\n", `"1.000" has 3 decimals`},
-		{"parentheses", reconcile.CSV, "date=D;amount=A", "D,A\n2026-03-10,(1.00)\n", `line 2: "(1.00)" is no amount`},
+		{"parentheses", reconcile.CSV, "date=D;amount=A", "D,A\n2026-03-10,(1.00)\n", `line 2: "(1.00)" is not an amount`},
 		{"both debit and credit", reconcile.CSV, "date=D;debit=A;credit=B", "D,A,B\n2026-03-10,1,1\n", "both a debit and a credit"},
-		{"the wrong currency", reconcile.CSV, "date=D;amount=A;currency=C", "D,A,C\n2026-03-10,1,EUR\n", `line 2: it is in "EUR", and the account is in USD`},
+		{"the wrong currency", reconcile.CSV, "date=D;amount=A;currency=C", "D,A,C\n2026-03-10,1,EUR\n", `line 2: is in "EUR", and the account is in USD`},
 		{"no UTF-8", reconcile.CSV, "date=D;amount=A;description=T", "D,A,T\n2026-03-10,1,\xfc\n", "is not UTF-8"},
-		{"no BAI2", reconcile.BAI2, "", "Date,Amount\n", "is no record"},
-		{"BAI2 that begins in the middle", reconcile.BAI2, "", bai2File[strings.Index(bai2File, "02,"):], "it is no BAI2 file"},
-		{"BAI2 cut off", reconcile.BAI2, "", bai2File[:len(bai2File)-14], "ends too early"},
+		{"no BAI2", reconcile.BAI2, "", "Date,Amount\n", "is not a record"},
+		{"BAI2 without a file header", reconcile.BAI2, "", bai2File[strings.Index(bai2File, "02,"):], "this is not a BAI2 file"},
+		{"BAI2 truncated", reconcile.BAI2, "", bai2File[:len(bai2File)-14], "ends too early"},
 		{"BAI2 without a movement", reconcile.BAI2, "", strings.Replace(bai2File, "16,475,500,Z,BANKREF2,CHECK17/\n", "", 1), "the control total of the account"},
-		{"BAI2 with a record less", reconcile.BAI2, "", strings.Replace(bai2File, "88,AND MORE\n", "", 1), "it is not whole"},
+		{"BAI2 with a record less", reconcile.BAI2, "", strings.Replace(bai2File, "88,AND MORE\n", "", 1), "it is incomplete"},
 		{"BAI2 in another currency", reconcile.BAI2, "", strings.Replace(bai2File, ",USD,", ",CAD,", 1), `is in "CAD"`},
-		{"BAI2 with a decimal point", reconcile.BAI2, "", strings.Replace(bai2File, "16,165,10000", "16,165,100.00", 1), "is no amount"},
+		{"BAI2 with a decimal point", reconcile.BAI2, "", strings.Replace(bai2File, "16,165,10000", "16,165,100.00", 1), "is not an amount"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
@@ -205,37 +204,37 @@ func TestRead_InvalidFile(t *testing.T) {
 
 func TestRead_IOErrorIsNotInvalidFile(t *testing.T) {
 	t.Parallel()
-	// A connection or a disk that fails is no mistake in the file.
-	broken := errors.New("the disk is gone")
-	for format, start := range map[reconcile.Format]string{reconcile.CAMT053: "<?xml", reconcile.CSV: "D,A\n", reconcile.BAI2: "01,"} {
-		how := ports.StatementFormat{Format: format, Currency: "USD"}
-		how.Layout, _ = reconcile.ParseLayout("date=D;amount=A")
-		_, err := bankfiles.Reader{}.Read(io.MultiReader(strings.NewReader(start), iotest.ErrReader(broken)), how)
+	// An I/O error is not reported as an invalid file.
+	broken := errors.New("disk error")
+	for name, start := range map[reconcile.Format]string{reconcile.CAMT053: "<?xml", reconcile.CSV: "D,A\n", reconcile.BAI2: "01,"} {
+		format := ports.StatementFormat{Format: name, Currency: "USD"}
+		format.Layout, _ = reconcile.ParseLayout("date=D;amount=A")
+		_, err := bankfiles.Reader{}.Read(io.MultiReader(strings.NewReader(start), iotest.ErrReader(broken)), format)
 		if !errors.Is(err, broken) {
-			t.Errorf("%s: %v", format, err)
+			t.Errorf("%s: %v", name, err)
 		}
 	}
 }
 
-// checkInvariants holds a fuzzed file against what must be true of every statement that is read.
+// checkInvariants checks what must be true of every statement that is read.
 func checkInvariants(t *testing.T, s reconcile.Statement, err error) {
 	t.Helper()
 	if err != nil {
 		if _, ok := fault.As(err); !ok {
-			t.Fatalf("a file alone made an error of ours: %v", err)
+			t.Fatalf("not a fault: %v", err)
 		}
 		return
 	}
 	for _, l := range s.Lines {
 		if l.Amount == 0 || l.Booked == reconcile.NoDay || len(l.Description) > reconcile.MaxDescription || len(l.References) > reconcile.MaxReferences {
-			t.Fatalf("a line that must not be: %+v", l)
+			t.Fatalf("invalid line: %+v", l)
 		}
 	}
 	_ = s.Finalize(time.Date(2030, 1, 1, 0, 0, 0, 0, time.UTC))
 }
 
 func FuzzRead_CAMT053(f *testing.F) {
-	// Whatever the bytes, a statement is read or refused, and nothing worse.
+	// Any bytes are read as a statement or refused.
 	f.Add(newCamt("101.00", newNtry("1.00", "CRDT", "")))
 	f.Fuzz(func(t *testing.T, file string) {
 		s, err := read(reconcile.CAMT053, "", file)
@@ -244,7 +243,7 @@ func FuzzRead_CAMT053(f *testing.F) {
 }
 
 func FuzzRead_CSV(f *testing.F) {
-	// Whatever the bytes and the layout, a statement is read or refused.
+	// Any bytes with any layout are read as a statement or refused.
 	f.Add(csvLayout, "Date,Amount,Bank id,Ref,Text,Cur\n2026-03-10,-12.5,B1,R1,,USD\n")
 	f.Fuzz(func(t *testing.T, layout, file string) {
 		s, err := read(reconcile.CSV, layout, file)
@@ -253,7 +252,7 @@ func FuzzRead_CSV(f *testing.F) {
 }
 
 func FuzzRead_BAI2(f *testing.F) {
-	// Whatever the bytes, a statement is read or refused, and nothing worse.
+	// Any bytes are read as a statement or refused.
 	f.Add(bai2File)
 	f.Fuzz(func(t *testing.T, file string) {
 		s, err := read(reconcile.BAI2, "", file)
@@ -261,7 +260,7 @@ func FuzzRead_BAI2(f *testing.F) {
 	})
 }
 
-// One read of a statement of 100,000 entries.
+// BenchmarkRead_CAMT053 reads a statement of 100,000 entries.
 func BenchmarkRead_CAMT053(b *testing.B) {
 	entries := make([]string, 100_000)
 	for i := range entries {

@@ -13,17 +13,17 @@ import (
 	"causeway/core/reconcile"
 )
 
-// namespaceRegexp is that of any version of the message.
+// namespaceRegexp matches the namespace of any version of the message.
 var namespaceRegexp = regexp.MustCompile(`^urn:iso:std:iso:20022:tech:xsd:camt\.053\.001\.(0[1-9]|[1-9][0-9])$`)
 
 const (
-	maxDepth                = 64      // of elements within elements
+	maxDepth                = 64      // nested elements
 	maxBytesBetweenElements = 1 << 20 // bytes without a new element
-	maxTextBytes            = 4096    // bytes of a text
+	maxTextBytes            = 4096    // bytes of text in an element
 )
 
-// readCAMT053 reads a bank-to-customer statement of ISO 20022, of any version. Elements
-// that it has no use for are passed over; what is in another namespace as well.
+// readCAMT053 reads an ISO 20022 bank-to-customer statement of any version. It skips elements that
+// it does not need, and those of other namespaces.
 func readCAMT053(r io.Reader, currency money.Currency) (reconcile.Statement, error) {
 	guarded := &elementGuard{source: r}
 	c := &camtParser{statementBuilder: statementBuilder{currency: currency}, decoder: xml.NewDecoder(guarded)}
@@ -34,31 +34,31 @@ func readCAMT053(r io.Reader, currency money.Currency) (reconcile.Statement, err
 		case guarded.err != nil:
 			return reconcile.Statement{}, reconcile.InvalidFile("has a text or tag of more than %d bytes near line %d", maxBytesBetweenElements, c.lineNumber())
 		case errors.As(err, &syntax) && strings.Contains(syntax.Msg, "unexpected EOF"):
-			return reconcile.Statement{}, reconcile.InvalidFile("ends too early, in line %d: it is cut off", syntax.Line)
+			return reconcile.Statement{}, reconcile.InvalidFile("ends too early, in line %d: it is truncated", syntax.Line)
 		case errors.As(err, &syntax):
-			return reconcile.Statement{}, reconcile.InvalidFile("is no valid XML: line %d: %s", syntax.Line, syntax.Msg)
+			return reconcile.Statement{}, reconcile.InvalidFile("is not valid XML: line %d: %s", syntax.Line, syntax.Msg)
 		}
 		return reconcile.Statement{}, err
 	}
 	return c.Statement, nil
 }
 
-// camtParser is a message that is being read.
+// camtParser is the state of reading a message.
 type camtParser struct {
 	statementBuilder
 	decoder         *xml.Decoder
 	namespace       string
-	path            []byte // of the element we are in, from the statement or the entry on
-	pathLengths     []int  // of the path, for each element that we are in
-	text            []byte // of the element we are in
-	elementCurrency string // its currency, where it has one
+	path            []byte // of the current element
+	pathLengths     []int  // length of the path before each open element
+	text            []byte // of the current element
+	elementCurrency string // its Ccy attribute
 
 	statement statement
 	entry     statementEntry
 	ended     bool
 }
 
-// statement is what one Stmt says.
+// statement has the fields of a Stmt element.
 type statement struct {
 	id               string
 	from, to         reconcile.Day
@@ -86,14 +86,14 @@ func (c *camtParser) read() error {
 		}
 		switch t := token.(type) {
 		case xml.Directive:
-			return reconcile.InvalidFile("has a document type or an entity of its own in line %d, which no statement needs", c.lineNumber())
+			return reconcile.InvalidFile("has a document type or entity declaration in line %d, which is not allowed", c.lineNumber())
 		case xml.StartElement:
 			if err := c.startElement(t); err != nil {
 				return err
 			}
 		case xml.CharData:
 			if len(c.pathLengths) == 0 && len(bytes.Trim(t, " \t\r\n\ufeff")) > 0 {
-				return reconcile.InvalidFile("is no valid XML: line %d: there is text outside of the document", c.lineNumber())
+				return reconcile.InvalidFile("is not valid XML: line %d: text outside of the document", c.lineNumber())
 			}
 			if len(c.text) < maxTextBytes {
 				c.text = append(c.text, t[:min(len(t), maxTextBytes-len(c.text))]...)
@@ -106,28 +106,28 @@ func (c *camtParser) read() error {
 	}
 }
 
-// wrapXMLError keeps what is wrong with the XML, and words what the decoder says otherwise.
+// wrapXMLError returns syntax errors unchanged, and wraps other errors of the decoder.
 func wrapXMLError(err error, line int) error {
 	var syntax *xml.SyntaxError
 	if errors.As(err, &syntax) {
 		return err
 	}
-	return reconcile.InvalidFile("is no valid XML: line %d: %v", line, err)
+	return reconcile.InvalidFile("is not valid XML: line %d: %v", line, err)
 }
 
 func (c *camtParser) startElement(t xml.StartElement) error {
 	switch {
 	case c.ended:
-		return reconcile.InvalidFile("goes on after its end, in line %d", c.lineNumber())
+		return reconcile.InvalidFile("continues after its end, in line %d", c.lineNumber())
 	case len(c.pathLengths) == 0:
 		if t.Name.Local != "Document" || !namespaceRegexp.MatchString(t.Name.Space) {
-			return reconcile.InvalidFile("is no camt.053 statement: it is %.60q in the namespace %.80q", t.Name.Local, t.Name.Space)
+			return reconcile.InvalidFile("is not a camt.053 statement: it is %.60q in the namespace %.80q", t.Name.Local, t.Name.Space)
 		}
 		c.namespace = t.Name.Space
 	case t.Name.Space != c.namespace || t.Name.Local == "SplmtryData":
 		return c.skipElement()
 	case len(c.pathLengths) == maxDepth:
-		return reconcile.InvalidFile("has more than %d elements within each other in line %d", maxDepth, c.lineNumber())
+		return reconcile.InvalidFile("has more than %d nested elements in line %d", maxDepth, c.lineNumber())
 	}
 	c.pathLengths = append(c.pathLengths, len(c.path))
 	c.path = append(append(c.path, '/'), t.Name.Local...)
@@ -161,7 +161,7 @@ func (c *camtParser) skipElement() error {
 }
 
 func (c *camtParser) endElement() error {
-	path, said := string(c.path), strings.TrimSpace(string(c.text))
+	path, text := string(c.path), strings.TrimSpace(string(c.text))
 	last := len(c.pathLengths) - 1
 	c.path, c.pathLengths, c.text = c.path[:c.pathLengths[last]], c.pathLengths[:last], c.text[:0]
 	if last == 0 {
@@ -175,50 +175,50 @@ func (c *camtParser) endElement() error {
 	case path == stmt:
 		return c.endStatement()
 	case strings.HasPrefix(path, ntry+"/NtryDtls/TxDtls/"):
-		c.setDetailField(path[len(ntry+"/NtryDtls/TxDtls/"):], said)
+		c.setDetailField(path[len(ntry+"/NtryDtls/TxDtls/"):], text)
 	case strings.HasPrefix(path, ntry+"/"):
-		return c.setEntryField(path[len(ntry)+1:], said)
+		return c.setEntryField(path[len(ntry)+1:], text)
 	case strings.HasPrefix(path, stmt+"/"):
-		return c.setStatementField(path[len(stmt)+1:], said)
+		return c.setStatementField(path[len(stmt)+1:], text)
 	case path == "/Document/BkToCstmrStmt/GrpHdr/CreDtTm":
-		made, err := parseTime(said)
-		c.Created = made
+		created, err := parseTime(text)
+		c.Created = created
 		return err
 	}
 	return nil
 }
 
-func (c *camtParser) setStatementField(part, said string) (err error) {
+func (c *camtParser) setStatementField(part, text string) (err error) {
 	s := &c.statement
 	switch part {
 	case "Id":
-		s.id = said
+		s.id = text
 	case "Acct/Id/IBAN", "Acct/Id/Othr/Id":
-		if said = cleanText(said, reconcile.MaxReference); c.PartnerAccount != "" && c.PartnerAccount != said {
-			return reconcile.InvalidFile("has statements of two accounts, %s and %s; import them one by one", c.PartnerAccount, said)
+		if text = cleanText(text, reconcile.MaxReference); c.PartnerAccount != "" && c.PartnerAccount != text {
+			return reconcile.InvalidFile("has statements of two accounts, %s and %s; import them separately", c.PartnerAccount, text)
 		}
-		c.PartnerAccount = said
+		c.PartnerAccount = text
 	case "Acct/Ccy":
-		if said != string(c.currency) {
-			return currencyMismatch("the statement", said, c.currency)
+		if text != string(c.currency) {
+			return currencyMismatch("the statement", text, c.currency)
 		}
 	case "FrToDt/FrDtTm":
-		s.from, err = c.parseDay(said)
+		s.from, err = c.parseDay(text)
 	case "FrToDt/ToDtTm":
-		s.to, err = c.parseDay(said)
+		s.to, err = c.parseDay(text)
 	case "Bal/Tp/CdOrPrtry/Cd":
-		s.balance.kind = said
+		s.balance.kind = text
 	case "Bal/Amt":
-		s.balance.amount, s.balance.currency = said, c.elementCurrency
+		s.balance.amount, s.balance.currency = text, c.elementCurrency
 	case "Bal/CdtDbtInd":
-		s.balance.side = said
+		s.balance.side = text
 	case "Bal":
 		return c.setBalance()
 	}
 	return err
 }
 
-// setBalance takes the opening and the closing balance of what is booked.
+// setBalance sets the opening or closing booked balance.
 func (c *camtParser) setBalance() error {
 	s, b := &c.statement, c.statement.balance
 	opening := b.kind == "OPBD" || b.kind == "PRCD" && s.opening == nil
@@ -237,7 +237,7 @@ func (c *camtParser) setBalance() error {
 	return nil
 }
 
-// endStatement ends a statement.
+// endStatement finishes a statement.
 func (c *camtParser) endStatement() error {
 	s := c.statement
 	if err := c.endPage("statement "+s.id, s.opening, s.closing, s.sum); err != nil {
@@ -260,43 +260,43 @@ func (c *camtParser) finish() error {
 	return nil
 }
 
-func (c *camtParser) parseAmount(of, said, coin, side string) (int64, error) {
-	if coin != string(c.currency) {
-		return 0, currencyMismatch(of, coin, c.currency)
+func (c *camtParser) parseAmount(subject, text, currency, side string) (int64, error) {
+	if currency != string(c.currency) {
+		return 0, currencyMismatch(subject, currency, c.currency)
 	}
-	minor, err := reconcile.ParseAmount(said, c.currency, '.', 0)
+	minor, err := reconcile.ParseAmount(text, c.currency, '.', 0)
 	if err != nil {
 		return 0, reconcile.InvalidFile("line %d: %v", c.lineNumber(), err)
 	}
 	switch {
-	case minor < 0 || strings.HasPrefix(said, "-"):
-		return 0, reconcile.InvalidFile("line %d: %q has a sign; CdtDbtInd says which way money goes", c.lineNumber(), said)
+	case minor < 0 || strings.HasPrefix(text, "-"):
+		return 0, reconcile.InvalidFile("line %d: %q has a sign; CdtDbtInd has the direction", c.lineNumber(), text)
 	case side == "DBIT":
 		return -minor, nil
 	case side != "CRDT":
-		return 0, reconcile.InvalidFile("line %d: %s is neither CRDT nor DBIT", c.lineNumber(), of)
+		return 0, reconcile.InvalidFile("line %d: %s is neither CRDT nor DBIT", c.lineNumber(), subject)
 	}
 	return minor, nil
 }
 
-// parseDay is the day of a date, or of a moment where it was.
-func (c *camtParser) parseDay(said string) (reconcile.Day, error) {
-	if len(said) >= len(time.DateOnly) {
-		if t, err := time.Parse(time.DateOnly, said[:len(time.DateOnly)]); err == nil {
+// parseDay parses a date, or the local date of a time.
+func (c *camtParser) parseDay(text string) (reconcile.Day, error) {
+	if len(text) >= len(time.DateOnly) {
+		if t, err := time.Parse(time.DateOnly, text[:len(time.DateOnly)]); err == nil {
 			if d, ok := reconcile.Date(t.Year(), int(t.Month()), t.Day()); ok {
 				return d, nil
 			}
 		}
 	}
-	return reconcile.NoDay, reconcile.InvalidFile("line %d: %.40q is no day", c.lineNumber(), said)
+	return reconcile.NoDay, reconcile.InvalidFile("line %d: %.40q is not a date", c.lineNumber(), text)
 }
 
-// parseTime reads a moment with or without its offset.
-func parseTime(said string) (time.Time, error) {
+// parseTime parses a time with or without an offset.
+func parseTime(text string) (time.Time, error) {
 	for _, layout := range []string{time.RFC3339, "2006-01-02T15:04:05"} {
-		if t, err := time.Parse(layout, said); err == nil {
+		if t, err := time.Parse(layout, text); err == nil {
 			return t.UTC(), nil
 		}
 	}
-	return time.Time{}, reconcile.InvalidFile("%.40q is no moment", said)
+	return time.Time{}, reconcile.InvalidFile("%.40q is not a time", text)
 }

@@ -8,7 +8,7 @@ import (
 	"causeway/core/reconcile"
 )
 
-// statementEntry is an entry of the partner: one line, or as many as it has details.
+// statementEntry has the fields of an Ntry element. It becomes one line, or one for each detail.
 type statementEntry struct {
 	line             reconcile.Line
 	amount, currency string
@@ -20,95 +20,95 @@ type statementEntry struct {
 type entryDetail struct {
 	line                   reconcile.Line
 	amount, currency, side string
-	hasOwnAmount           bool // the amount is the detail's own, and not that of its parts
+	hasOwnAmount           bool // the amount is from Amt, not AmtDtls
 }
 
-func (c *camtParser) setEntryField(part, said string) (err error) {
+func (c *camtParser) setEntryField(part, text string) (err error) {
 	e := &c.entry
 	switch part {
 	case "NtryRef":
-		e.reference = said
+		e.reference = text
 	case "Amt":
-		e.amount, e.currency = said, c.elementCurrency
+		e.amount, e.currency = text, c.elementCurrency
 	case "CdtDbtInd":
-		e.side = said
+		e.side = text
 	case "RvslInd":
-		e.line.Returned = said == "true" || said == "1"
+		e.line.Returned = text == "true" || text == "1"
 	case "Sts", "Sts/Cd":
-		if said != "" {
-			e.status = said
+		if text != "" {
+			e.status = text
 		}
 	case "BookgDt/Dt", "BookgDt/DtTm":
-		e.line.Booked, err = c.parseDay(said)
+		e.line.Booked, err = c.parseDay(text)
 	case "ValDt/Dt", "ValDt/DtTm":
-		e.line.Value, err = c.parseDay(said)
+		e.line.Value, err = c.parseDay(text)
 	case "AcctSvcrRef":
-		e.line.ServicerReference = said
+		e.line.ServicerReference = text
 	case "AddtlNtryInf":
-		e.line.Description = said
+		e.line.Description = text
 	case "NtryDtls/Btch/MsgId", "NtryDtls/Btch/PmtInfId":
-		addReference(&e.line, said)
+		addReference(&e.line, text)
 	}
 	return err
 }
 
-func (c *camtParser) setDetailField(part, said string) {
+func (c *camtParser) setDetailField(part, text string) {
 	d := &c.entry.details[len(c.entry.details)-1]
 	switch part {
 	case "Amt":
-		d.amount, d.currency, d.hasOwnAmount = said, c.elementCurrency, true
+		d.amount, d.currency, d.hasOwnAmount = text, c.elementCurrency, true
 	case "AmtDtls/TxAmt/Amt":
 		if !d.hasOwnAmount {
-			d.amount, d.currency = said, c.elementCurrency
+			d.amount, d.currency = text, c.elementCurrency
 		}
 	case "CdtDbtInd":
-		d.side = said
+		d.side = text
 	case "Refs/AcctSvcrRef":
-		d.line.ServicerReference = said
+		d.line.ServicerReference = text
 	case "Refs/EndToEndId", "Refs/TxId", "Refs/InstrId", "Refs/UETR", "Refs/MsgId", "Refs/PmtInfId", "Refs/ChqNb", "Refs/ClrSysRef", "Refs/MndtId",
 		"Refs/Prtry/Ref", "RmtInf/Strd/CdtrRefInf/Ref", "RmtInf/Strd/RfrdDocInf/Nb":
-		if said != "NOTPROVIDED" {
-			addReference(&d.line, said)
+		if text != "NOTPROVIDED" {
+			addReference(&d.line, text)
 		}
 	case "RmtInf/Ustrd", "AddtlTxInf":
-		if d.line.Description != "" && said != "" {
-			said = " " + said
+		if d.line.Description != "" && text != "" {
+			text = " " + text
 		}
 		if len(d.line.Description) < maxTextBytes {
-			d.line.Description += said
+			d.line.Description += text
 		}
 	case "RtrInf", "RtrInf/Rsn/Cd", "RtrInf/Rsn/Prtry":
 		d.line.Returned = true
 	}
 }
 
-// addEntry takes an entry in: as the payments it is made of where each is told exactly, and
-// else as a whole.
+// addEntry adds an entry: one line for each of its payments if their amounts are known exactly,
+// and one line for the entry otherwise.
 func (c *camtParser) addEntry() error {
 	e := &c.entry
 	if e.status != "BOOK" {
 		if e.status == "" {
-			return reconcile.InvalidFile("line %d: an entry does not say whether it is booked", c.lineNumber())
+			return reconcile.InvalidFile("line %d: an entry has no status", c.lineNumber())
 		}
 		c.Ignored++
 		return nil
 	}
 	if e.line.Booked == reconcile.NoDay {
 		if e.line.Booked = e.line.Value; e.line.Booked == reconcile.NoDay {
-			return reconcile.InvalidFile("line %d: an entry has no day", c.lineNumber())
+			return reconcile.InvalidFile("line %d: an entry has no date", c.lineNumber())
 		}
 	}
 	if e.line.Value == reconcile.NoDay {
 		e.line.Value = e.line.Booked
 	}
-	whole, err := c.parseAmount("an entry", e.amount, e.currency, e.side)
+	total, err := c.parseAmount("an entry", e.amount, e.currency, e.side)
 	if err != nil {
 		return err
 	}
-	if c.statement.sum, err = money.AddMinor(c.statement.sum, whole); err != nil {
-		return reconcile.InvalidFile("adds up to more than can be counted")
+	if c.statement.sum, err = money.AddMinor(c.statement.sum, total); err != nil {
+		return reconcile.InvalidFile("adds up to more than the maximum amount")
 	}
-	if c.detailsAddUp(whole) {
+	if c.detailsAddUp(total) {
 		for i := range e.details {
 			if err := c.addLine(e.detailLine(i)); err != nil {
 				return err
@@ -116,7 +116,7 @@ func (c *camtParser) addEntry() error {
 		}
 		return nil
 	}
-	e.line.Amount = whole
+	e.line.Amount = total
 	addReference(&e.line, e.reference)
 	for i := range e.details {
 		d := &e.details[i].line
@@ -135,9 +135,9 @@ func (c *camtParser) addEntry() error {
 	return c.addLine(e.line)
 }
 
-// detailsAddUp tells whether the entry is made of payments that are told exactly: each with an
-// amount in the account's currency, and all together the entry's.
-func (c *camtParser) detailsAddUp(whole int64) bool {
+// detailsAddUp reports whether the entry has several details that each have an amount in the
+// account's currency and together add up to the entry.
+func (c *camtParser) detailsAddUp(total int64) bool {
 	e := &c.entry
 	if len(e.details) < 2 {
 		return false
@@ -158,10 +158,10 @@ func (c *camtParser) detailsAddUp(whole int64) bool {
 			return false
 		}
 	}
-	return sum == whole
+	return sum == total
 }
 
-// detailLine is the line of one of the entry's payments.
+// detailLine returns the line of a detail.
 func (e *statementEntry) detailLine(i int) reconcile.Line {
 	l := e.details[i].line
 	l.Booked, l.Value, l.Returned = e.line.Booked, e.line.Value, l.Returned || e.line.Returned

@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// charsetReader reads the one old encoding that is plain to read.
+// charsetReader converts ASCII and ISO 8859-1 to UTF-8.
 func charsetReader(label string, r io.Reader) (io.Reader, error) {
 	switch strings.ToLower(label) {
 	case "us-ascii", "utf8":
@@ -15,10 +15,10 @@ func charsetReader(label string, r io.Reader) (io.Reader, error) {
 	case "iso-8859-1", "latin1":
 		return &latin1Reader{source: r}, nil
 	}
-	return nil, fmt.Errorf("the encoding %.40q is not read; use UTF-8", label)
+	return nil, fmt.Errorf("the encoding %.40q is not supported; use UTF-8", label)
 }
 
-// latin1Reader turns ISO 8859-1 into UTF-8.
+// latin1Reader converts ISO 8859-1 to UTF-8.
 type latin1Reader struct {
 	source  io.Reader
 	pending byte // the second byte of a character that did not fit; 0 for none
@@ -33,8 +33,8 @@ func (l *latin1Reader) Read(p []byte) (n int, err error) {
 		return 1, nil
 	}
 	raw := make([]byte, (len(p)+1)/2)
-	got, err := l.source.Read(raw)
-	for _, b := range raw[:got] {
+	count, err := l.source.Read(raw)
+	for _, b := range raw[:count] {
 		if b < 0x80 {
 			p[n] = b
 			n++
@@ -50,13 +50,13 @@ func (l *latin1Reader) Read(p []byte) (n int, err error) {
 		}
 	}
 	if l.pending != 0 && errors.Is(err, io.EOF) {
-		err = nil // there is one byte left to give
+		err = nil // the pending byte is still to be read
 	}
 	return n, err
 }
 
-// elementGuard refuses a file that goes on for long without a new element: the decoder
-// holds a text, a tag or a comment as a whole.
+// elementGuard refuses a file with too many bytes between two elements: the decoder keeps a whole
+// text, tag or comment in memory.
 type elementGuard struct {
 	source            io.Reader
 	bytesSinceElement int

@@ -14,10 +14,10 @@ import (
 	"causeway/core/reconcile"
 )
 
-// maxLineBytes is how long a line may be, in bytes.
+// maxLineBytes is the maximum length of a line.
 const maxLineBytes = 64 << 10
 
-// readCSV reads lines as a layout says; the first has the names of the columns.
+// readCSV reads a CSV file with a layout. Its first line has the names of the columns.
 func readCSV(r io.Reader, currency money.Currency, layout reconcile.Layout) (reconcile.Statement, error) {
 	if len(layout.Columns) == 0 {
 		return reconcile.Statement{}, missingLayoutError()
@@ -25,20 +25,20 @@ func readCSV(r io.Reader, currency money.Currency, layout reconcile.Layout) (rec
 	guard := &lineGuard{source: bufio.NewReaderSize(r, 64<<10)}
 	rows := csv.NewReader(guard)
 	rows.Comma, rows.ReuseRecord = rune(layout.Delimiter), true
-	t := &csvParser{statementBuilder: statementBuilder{currency: currency}, layout: layout}
-	err := t.read(rows)
-	var wrong *csv.ParseError
+	p := &csvParser{statementBuilder: statementBuilder{currency: currency}, layout: layout}
+	err := p.read(rows)
+	var parseError *csv.ParseError
 	switch {
 	case guard.err != nil:
 		return reconcile.Statement{}, reconcile.InvalidFile("has a line of more than %d bytes", maxLineBytes)
-	case errors.As(err, &wrong) && errors.Is(err, csv.ErrFieldCount):
-		return reconcile.Statement{}, reconcile.InvalidFile("line %d has not as many fields as the line of column names", wrong.Line)
-	case errors.As(err, &wrong):
-		return reconcile.Statement{}, reconcile.InvalidFile("is no valid CSV: line %d: %v", wrong.Line, wrong.Err)
+	case errors.As(err, &parseError) && errors.Is(err, csv.ErrFieldCount):
+		return reconcile.Statement{}, reconcile.InvalidFile("line %d does not have as many fields as the header", parseError.Line)
+	case errors.As(err, &parseError):
+		return reconcile.Statement{}, reconcile.InvalidFile("is not valid CSV: line %d: %v", parseError.Line, parseError.Err)
 	case err != nil:
 		return reconcile.Statement{}, err
 	}
-	return t.Statement, nil
+	return p.Statement, nil
 }
 
 func missingLayoutError() error {
@@ -46,14 +46,14 @@ func missingLayoutError() error {
 	return err
 }
 
-// csvParser is a CSV file that is being read.
+// csvParser is the state of reading a CSV file.
 type csvParser struct {
 	statementBuilder
 	layout        reconcile.Layout
 	columnIndexes map[reconcile.Column]int
 }
 
-func (t *csvParser) read(rows *csv.Reader) error {
+func (p *csvParser) read(rows *csv.Reader) error {
 	header, err := rows.Read()
 	if errors.Is(err, io.EOF) {
 		return reconcile.InvalidFile("is empty")
@@ -61,7 +61,7 @@ func (t *csvParser) read(rows *csv.Reader) error {
 	if err != nil {
 		return err
 	}
-	if err := t.findColumns(header); err != nil {
+	if err := p.findColumns(header); err != nil {
 		return err
 	}
 	for {
@@ -73,110 +73,109 @@ func (t *csvParser) read(rows *csv.Reader) error {
 			return err
 		}
 		number, _ := rows.FieldPos(0)
-		line, err := t.parseLine(fields)
+		line, err := p.parseLine(fields)
 		if err != nil {
 			return reconcile.InvalidFile("line %d: %v", number, err)
 		}
-		if err := t.addLine(line); err != nil {
+		if err := p.addLine(line); err != nil {
 			return err
 		}
 	}
 }
 
-// findColumns looks the columns up by their names.
-func (t *csvParser) findColumns(header []string) error {
-	t.columnIndexes = map[reconcile.Column]int{}
+// findColumns finds the columns by their names in the header.
+func (p *csvParser) findColumns(header []string) error {
+	p.columnIndexes = map[reconcile.Column]int{}
 	names := make([]string, len(header))
 	for i, name := range header {
 		names[i] = strings.TrimSpace(strings.TrimPrefix(name, "\ufeff"))
 	}
 	var missing []string
-	for column, name := range t.layout.Columns {
-		at := slices.Index(names, name)
+	for column, name := range p.layout.Columns {
+		index := slices.Index(names, name)
 		switch {
-		case at < 0:
+		case index < 0:
 			missing = append(missing, fmt.Sprintf("%.60q", name))
-		case slices.Contains(names[at+1:], name):
+		case slices.Contains(names[index+1:], name):
 			return reconcile.InvalidFile("has two columns with the name %.60q", name)
 		}
-		t.columnIndexes[column] = at
+		p.columnIndexes[column] = index
 	}
 	if len(missing) > 0 {
 		slices.Sort(missing)
-		return reconcile.InvalidFile("has no column %s; its first line is %.200q", strings.Join(missing, ", "), strings.Join(names, string(rune(t.layout.Delimiter))))
+		return reconcile.InvalidFile("has no column %s; its first line is %.200q", strings.Join(missing, ", "), strings.Join(names, string(rune(p.layout.Delimiter))))
 	}
 	return nil
 }
 
-func (t *csvParser) parseLine(fields []string) (l reconcile.Line, err error) {
-	of := func(c reconcile.Column) string {
-		at, there := t.columnIndexes[c]
-		if !there {
+func (p *csvParser) parseLine(fields []string) (l reconcile.Line, err error) {
+	field := func(c reconcile.Column) string {
+		index, ok := p.columnIndexes[c]
+		if !ok {
 			return ""
 		}
-		return strings.TrimSpace(fields[at])
+		return strings.TrimSpace(fields[index])
 	}
-	for _, field := range fields {
-		if !utf8.ValidString(field) {
+	for _, text := range fields {
+		if !utf8.ValidString(text) {
 			return l, errors.New("is not UTF-8")
 		}
 	}
-	if coin := of(reconcile.ColumnCurrency); t.layout.Columns[reconcile.ColumnCurrency] != "" && coin != string(t.currency) {
-		return l, fmt.Errorf("it is in %.8q, and the account is in %s", coin, t.currency)
+	if currency := field(reconcile.ColumnCurrency); p.layout.Columns[reconcile.ColumnCurrency] != "" && currency != string(p.currency) {
+		return l, fmt.Errorf("is in %.8q, and the account is in %s", currency, p.currency)
 	}
-	if l.Booked, err = t.layout.ParseDay(of(reconcile.ColumnDate)); err != nil {
+	if l.Booked, err = p.layout.ParseDay(field(reconcile.ColumnDate)); err != nil {
 		return l, err
 	}
-	if l.Value = l.Booked; of(reconcile.ColumnValueDate) != "" {
-		if l.Value, err = t.layout.ParseDay(of(reconcile.ColumnValueDate)); err != nil {
+	if l.Value = l.Booked; field(reconcile.ColumnValueDate) != "" {
+		if l.Value, err = p.layout.ParseDay(field(reconcile.ColumnValueDate)); err != nil {
 			return l, err
 		}
 	}
-	if l.Amount, err = t.parseAmount(of); err != nil {
+	if l.Amount, err = p.parseAmount(field); err != nil {
 		return l, err
 	}
-	// Fields are parts of one buffer that the next line is read into.
-	l.ServicerReference = strings.Clone(of(reconcile.ColumnID))
-	addReference(&l, strings.Clone(of(reconcile.ColumnReference)))
-	l.Description = strings.Clone(of(reconcile.ColumnDescription))
+	// The fields share a buffer that is reused for the next line.
+	l.ServicerReference = strings.Clone(field(reconcile.ColumnID))
+	addReference(&l, strings.Clone(field(reconcile.ColumnReference)))
+	l.Description = strings.Clone(field(reconcile.ColumnDescription))
 	return l, nil
 }
 
-// parseAmount is that of the one column, or what is in one of the two.
-func (t *csvParser) parseAmount(of func(reconcile.Column) string) (int64, error) {
-	if t.layout.Columns[reconcile.ColumnAmount] != "" {
-		return reconcile.ParseAmount(of(reconcile.ColumnAmount), t.currency, t.layout.Decimal, t.layout.Group)
+// parseAmount returns the amount from the amount column, or from the debit and credit columns.
+func (p *csvParser) parseAmount(field func(reconcile.Column) string) (int64, error) {
+	if p.layout.Columns[reconcile.ColumnAmount] != "" {
+		return reconcile.ParseAmount(field(reconcile.ColumnAmount), p.currency, p.layout.Decimal, p.layout.Group)
 	}
-	var parts [2]int64
-	given := 0
+	var amounts [2]int64
+	nonZero := 0
 	for i, c := range []reconcile.Column{reconcile.ColumnCredit, reconcile.ColumnDebit} {
-		if of(c) == "" {
+		if field(c) == "" {
 			continue
 		}
-		amount, err := reconcile.ParseAmount(of(c), t.currency, t.layout.Decimal, t.layout.Group)
+		amount, err := reconcile.ParseAmount(field(c), p.currency, p.layout.Decimal, p.layout.Group)
 		if err != nil {
 			return 0, err
 		}
 		if amount != 0 {
-			given++
+			nonZero++
 		}
-		// Some write what they take with a minus in its own column.
-		parts[i] = max(amount, -amount)
+		// Some partners write debits with a minus sign.
+		amounts[i] = max(amount, -amount)
 		if amount < 0 && c == reconcile.ColumnCredit {
-			return 0, errors.New("the credit is below zero")
+			return 0, errors.New("the credit is negative")
 		}
 	}
 	switch {
-	case given == 2:
-		return 0, errors.New("it has both a debit and a credit")
-	case of(reconcile.ColumnCredit) == "" && of(reconcile.ColumnDebit) == "":
-		return 0, errors.New("it has neither a debit nor a credit")
+	case nonZero == 2:
+		return 0, errors.New("has both a debit and a credit")
+	case field(reconcile.ColumnCredit) == "" && field(reconcile.ColumnDebit) == "":
+		return 0, errors.New("has neither a debit nor a credit")
 	}
-	return parts[0] - parts[1], nil
+	return amounts[0] - amounts[1], nil
 }
 
-// lineGuard refuses a file with a line that is too long to be one; line ends in quotes
-// do not end a line.
+// lineGuard refuses lines that are too long. A newline in quotes does not end a line.
 type lineGuard struct {
 	source    *bufio.Reader
 	lineBytes int

@@ -187,7 +187,7 @@ func (u *unit) comparableEntries(ctx context.Context, a reconcile.Account, span 
 }
 
 func tooManyError(of string) error {
-	return reconcile.InvalidFile("covers days with more than %d %s to compare; import it in parts", reconcile.MaxCompared, of)
+	return reconcile.InvalidFile("covers days with more than %d %s to compare; split it into several files", reconcile.MaxCompared, of)
 }
 
 // partnerRefs are the partner's own names for what arrived: by the posting that a receipt

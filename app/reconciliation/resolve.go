@@ -14,44 +14,44 @@ import (
 	"causeway/ports"
 )
 
-// ResolveRequest is somebody's decision about a break.
+// ResolveRequest resolves a break of a platform.
 type ResolveRequest struct {
 	Platform ident.Platform
-	// Run is the one that found it; zero for whichever did.
+	// Run is the run that found the break; zero for any.
 	Run   ident.Reconciliation
 	Break ident.Break
 	reconcile.ResolveCommand
 	By string
 }
 
-// Resolve settles a break, by a note or by a correction that is posted with it. Faults:
-// BREAK_NOT_FOUND; CONFLICT when it is resolved already; INVALID_INPUT.
-func (r *Service) Resolve(ctx context.Context, in ResolveRequest, claim *ports.IdempotentRequest) (reconcile.BreakDetails, error) {
+// Resolve resolves a break with a note, and with a correction if there is an offset account.
+// Faults: BREAK_NOT_FOUND; CONFLICT if it is resolved already; INVALID_INPUT.
+func (r *Service) Resolve(ctx context.Context, in ResolveRequest, request *ports.IdempotentRequest) (reconcile.BreakDetails, error) {
 	if bad := in.Check(); len(bad) > 0 {
 		return reconcile.BreakDetails{}, fault.Invalid(bad...)
 	}
 	var done reconcile.BreakDetails
 	err := r.Store.Do(ctx, func(ctx context.Context, tx ports.Tx) error {
-		broken, err := tx.LockBreak(ctx, in.Platform, in.Break)
+		found, err := tx.LockBreak(ctx, in.Platform, in.Break)
 		switch {
 		case err != nil:
 			return err
-		case !in.Run.IsZero() && broken.Run != in.Run:
+		case !in.Run.IsZero() && found.Run != in.Run:
 			return fault.New(fault.BreakNotFound, "No break has the id %s.", in.Break)
-		case broken.Resolution != nil:
-			return &fault.Error{Code: fault.Conflict, Reason: "Break resolved", Details: map[string]any{"resolvedBy": string(broken.Resolution.Method)},
-				Message: "The break is resolved already; nothing is left to decide about it."}
+		case found.Resolution != nil:
+			return &fault.Error{Code: fault.Conflict, Reason: "Break resolved", Details: map[string]any{"resolvedBy": string(found.Resolution.Method)},
+				Message: "The break is already resolved."}
 		}
 		now := r.Clock.Now()
-		settlement := reconcile.Resolution{Break: in.Break, Method: reconcile.ResolvedByNote, Note: in.Note, By: in.By, At: now}
+		resolution := reconcile.Resolution{Break: in.Break, Method: reconcile.ResolvedByNote, Note: in.Note, By: in.By, At: now}
 		if in.Offset != "" {
-			correction, err := in.Correction(in.Break, broken.Account, broken.Difference, now)
+			correction, err := in.Correction(in.Break, found.Account, found.Difference, now)
 			if err != nil {
 				return err
 			}
-			settlement.Method, settlement.Posting = reconcile.ResolvedByPosting, correction.ID
+			resolution.Method, resolution.Posting = reconcile.ResolvedByPosting, correction.ID
 			if correction.Kind == ledger.KindUnmatchedReceived {
-				receipt := unmatchedReceipt(broken, now)
+				receipt := unmatchedReceipt(found, now)
 				if _, err := tx.SaveReceipts(ctx, []transaction.Receipt{receipt}); err != nil {
 					return err
 				}
@@ -64,31 +64,30 @@ func (r *Service) Resolve(ctx context.Context, in ResolveRequest, claim *ports.I
 				return err
 			}
 		}
-		if err := tx.ResolveBreaks(ctx, in.Platform, []reconcile.Resolution{settlement}); err != nil {
+		if err := tx.ResolveBreaks(ctx, in.Platform, []reconcile.Resolution{resolution}); err != nil {
 			return err
 		}
-		done = broken
-		done.Resolution = &settlement
-		return uow.SaveResponse(ctx, tx, claim, done, nil)
+		done = found
+		done.Resolution = &resolution
+		return uow.SaveResponse(ctx, tx, request, done, nil)
 	})
 	return done, err
 }
 
-// unmatchedReceipt is the receipt of money that a correction puts among the unmatched funds, so
-// that it is listed there and can be assigned. The id is the break's: with it, the
-// correction is the posting that takes the receipt in.
-func unmatchedReceipt(b reconcile.BreakDetails, now time.Time) transaction.Receipt {
-	r := transaction.Receipt{PartnerID: b.ID.String(), Platform: b.Account.Platform, PartnerAccount: b.Account.Path,
-		Amount: money.Amount{Minor: b.Difference, Currency: b.Account.Currency}, At: now}
-	ident.SetUUID(&r.ID, b.ID.UUID())
-	if b.Line == nil {
+// unmatchedReceipt returns the receipt of the funds that a correction posts to unmatched funds, so
+// that they are listed there and can be assigned. Its id is that of the break.
+func unmatchedReceipt(found reconcile.BreakDetails, now time.Time) transaction.Receipt {
+	r := transaction.Receipt{PartnerID: found.ID.String(), Platform: found.Account.Platform, PartnerAccount: found.Account.Path,
+		Amount: money.Amount{Minor: found.Difference, Currency: found.Account.Currency}, At: now}
+	ident.SetUUID(&r.ID, found.ID.UUID())
+	if found.Line == nil {
 		return r
 	}
-	if b.Line.ServicerReference != "" {
-		r.PartnerID = b.Line.ServicerReference
+	if found.Line.ServicerReference != "" {
+		r.PartnerID = found.Line.ServicerReference
 	}
-	if len(b.Line.References) > 0 {
-		r.Reference = b.Line.References[0]
+	if len(found.Line.References) > 0 {
+		r.Reference = found.Line.References[0]
 	}
 	return r
 }

@@ -1,9 +1,8 @@
-// Package reconciling imports partners' statements, compares them with the books, and
-// resolves what does not fit.
+// Package reconciliation imports partners' statements, compares them with the ledger, and
+// resolves breaks.
 //
-// An import is one unit of work: a statement is in with all its lines and what became of
-// them, or not at all. It never changes what was posted; resolving a break may post one
-// correction, like any other posting.
+// An import is one unit of work: a statement is stored with all its lines, matches and breaks, or
+// not at all. It never changes a posting; resolving a break may post one correction.
 package reconciliation
 
 import (
@@ -16,7 +15,7 @@ import (
 	"causeway/ports"
 )
 
-// Config is what the use cases work with.
+// Config is what a Service needs.
 type Config struct {
 	Store      ports.Store
 	Runs       ports.ReconciliationReader
@@ -26,39 +25,39 @@ type Config struct {
 	IDs        ports.IDs
 }
 
-// maxConcurrentImports is how many imports run at the same time in one process: each holds a whole
-// statement.
+// maxConcurrentImports is the maximum number of concurrent imports in a process: each has a whole
+// statement in memory.
 const maxConcurrentImports = 2
 
-// Service are the use cases.
+// Service holds the use cases on reconciliations.
 type Service struct {
 	Config
 	slots chan struct{}
 }
 
-// New makes the use cases.
+// New returns a Service.
 func New(c Config) *Service {
 	return &Service{Config: c, slots: make(chan struct{}, maxConcurrentImports)}
 }
 
-// RunDetails is a run, and how things stand now.
+// RunDetails is a run with its current counts.
 type RunDetails struct {
 	reconcile.Run
 	ports.ReconciliationCounts
-	// LedgerBalance is what our books have on the account at the end of the last day, by
+	// LedgerBalance is the ledger's balance of the account at the end of the last day, by
 	// effective time, in minor units.
 	LedgerBalance int64
 }
 
-// Get answers RECONCILIATION_NOT_FOUND when there is none.
+// Get returns one run. Fault: RECONCILIATION_NOT_FOUND.
 func (r *Service) Get(ctx context.Context, p ident.Platform, id ident.Reconciliation) (RunDetails, error) {
-	run, standing, err := r.Runs.Reconciliation(ctx, p, id)
+	run, counts, err := r.Runs.Reconciliation(ctx, p, id)
 	if err != nil {
 		return RunDetails{}, err
 	}
 	account := ledger.Account{Platform: p, Path: run.Account.Path, Currency: run.Account.Currency}
 	balance, err := r.Ledger.BalanceAt(ctx, account, ports.ByEffective, (run.To + 1).Start().Add(-time.Microsecond))
-	return RunDetails{run, standing, balance}, err
+	return RunDetails{run, counts, balance}, err
 }
 
 // List lists the runs of a platform.
@@ -66,7 +65,7 @@ func (r *Service) List(ctx context.Context, p ident.Platform, f ports.Reconcilia
 	return r.Runs.Reconciliations(ctx, p, f)
 }
 
-// Lines lists the lines that a run saw first, with what has become of them.
+// Lines lists the new lines of a run with their matches and breaks.
 func (r *Service) Lines(ctx context.Context, p ident.Platform, id ident.Reconciliation, f ports.StatementLineFilter) (ports.Page[reconcile.LineDetails], error) {
 	return r.Runs.StatementLines(ctx, p, id, f)
 }

@@ -2,15 +2,15 @@ package reconcile
 
 import "time"
 
-// Day is a calendar day: days since 1 January 1970. Partners book by the day.
+// Day is a calendar day, counted from 1 January 1970. Statements have days, not times.
 type Day int32
 
-// NoDay is the zero Day; no statement is that old.
+// NoDay is the zero Day, and means that there is none.
 const NoDay Day = 0
 
 const secondsPerDay = 24 * 60 * 60
 
-// DayOf is the day of a moment in UTC.
+// DayOf returns the day of t in UTC.
 func DayOf(t time.Time) Day {
 	seconds := t.Unix()
 	days := seconds / secondsPerDay
@@ -20,7 +20,7 @@ func DayOf(t time.Time) Day {
 	return Day(days)
 }
 
-// Date is the day as a calendar says it; what is no day of it is false.
+// Date returns the day of a calendar date, or false if there is no such date.
 func Date(year, month, day int) (Day, bool) {
 	if year < 1971 || year > 9999 {
 		return NoDay, false
@@ -32,14 +32,14 @@ func Date(year, month, day int) (Day, bool) {
 	return DayOf(t), true
 }
 
-// LatestDay is the day that it is in the easternmost places while it is now in UTC: no
-// honest statement tells of a later one.
+// LatestDay returns the current day in the easternmost time zone, the latest that a statement
+// can have.
 func LatestDay(now time.Time) Day { return DayOf(now.Add(14 * time.Hour)) }
 
-// Start is the first moment of the day in UTC.
+// Start returns the first time of the day in UTC.
 func (d Day) Start() time.Time { return time.Unix(int64(d)*secondsPerDay, 0).UTC() }
 
-// String is the day as in "2026-03-14", empty for none.
+// String returns the day as in "2026-03-14", and the empty string for NoDay.
 func (d Day) String() string {
 	if d == NoDay {
 		return ""
@@ -47,7 +47,7 @@ func (d Day) String() string {
 	return d.Start().Format(time.DateOnly)
 }
 
-// daysBetween is how many days lie between two.
+// daysBetween returns the number of days from one day to another.
 func daysBetween(a, b Day) int {
 	if a < b {
 		return int(b - a)

@@ -1,7 +1,7 @@
-// Package reconcile compares a partner's statement with our books of the account that
-// the partner keeps for us: every line and every entry ends in one match, which names
-// the rule that made it, or in one break, which names its reason.
+// Package reconcile compares a partner's statement with the ledger account of what the partner
+// holds for us. Every statement line and every expected ledger entry ends in one match, which
+// names the rule that found it, or in one break, which names its reason.
 //
-// It decides on values alone. It never reads files, never writes anything, and never
-// changes a posting: a break that needs one is resolved by a further posting.
+// The package decides on values alone. It does no I/O and never changes a posting: a break that
+// needs a correction is resolved by a further posting.
 package reconcile

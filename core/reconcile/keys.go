@@ -5,21 +5,21 @@ import (
 	"strings"
 )
 
-// A key is a reference as it is compared: capital letters and digits alone, because
-// partners change case, and cut or add hyphens and spaces.
+// A key is a normalized reference: capital letters and digits alone, because partners change
+// case and add or remove hyphens and spaces.
 
-// minKeyLength is how many characters a word of a text must have to be a key: shorter ones
-// are words of every day.
+// minKeyLength is the minimum length of a word of a text that is used as a key: shorter words
+// are ordinary language.
 const minKeyLength = 6
 
-// maxKeys is how many keys one line or entry has at most.
+// maxKeys is the maximum number of keys of a line or entry.
 const maxKeys = 32
 
-// placeholderReferences are what partners write where there is no reference.
+// placeholderReferences are what partners write if there is no reference.
 var placeholderReferences = []string{"", "NOTPROVIDED", "NONREF", "NOREFERENCE", "NOTAVAILABLE", "UNKNOWN", "NONE", "NA"}
 
-// keys are those of a line: its references, whole, and every longer word of them and
-// of the description.
+// keys returns the keys of a line: its references, and every longer word of them and of the
+// description.
 func (l Line) keys() []string {
 	var k keyList
 	k.add(l.ServicerReference)
@@ -33,8 +33,8 @@ func (l Line) keys() []string {
 	return k.keys
 }
 
-// keys are those of an entry: the code in its memo, its transaction, its posting, and
-// the partner's own names.
+// keys returns the keys of an entry: the references in its memo, the ids of its transaction and
+// posting, and the references of the partner.
 func (e Entry) keys() []string {
 	var k keyList
 	for word := range strings.FieldsSeq(e.Memo) {
@@ -52,8 +52,7 @@ func (e Entry) keys() []string {
 	return k.keys
 }
 
-// isReference tells whether a word of a memo is a reference and not prose: those have no
-// small letters.
+// isReference reports whether a word of a memo is a reference: those have no small letters.
 func isReference(word string) bool {
 	if len(word) < minKeyLength {
 		return false
@@ -75,7 +74,7 @@ func (k *keyList) add(text string) {
 	}
 }
 
-// addWords adds every longer word of a text, and of one with hyphens every longer part.
+// addWords adds every longer word of a text, and every longer part of a word with hyphens.
 func (k *keyList) addWords(text string) {
 	for word := range strings.FieldsFuncSeq(text, func(r rune) bool { return !isAlphanumeric(r) && r != '-' }) {
 		if len(word) >= minKeyLength {
@@ -96,7 +95,7 @@ func isAlphanumeric(r rune) bool {
 	return r >= '0' && r <= '9' || r >= 'A' && r <= 'Z' || r >= 'a' && r <= 'z'
 }
 
-// normalize is the key of a text.
+// normalize returns the key of a text.
 func normalize(text string) string {
 	clean := true
 	for _, c := range []byte(text) {

@@ -9,21 +9,21 @@ import (
 	"causeway/core/fault"
 )
 
-// Layout says what stands where in a CSV file: for each part of a line, the name of its
-// column, and how days and amounts are written.
+// Layout describes a CSV file: the name of the column of each field, and the formats of dates and
+// amounts.
 type Layout struct {
 	Columns map[Column]string
-	// DateFormat is written with YYYY, MM and DD.
+	// DateFormat consists of YYYY, MM and DD.
 	DateFormat string
-	// Decimal is the decimal mark, Group what may part thousands, or 0; Delimiter parts
-	// the columns.
+	// Decimal is the decimal mark, Group the separator of thousands or 0, and Delimiter the
+	// separator of columns.
 	Decimal, Group, Delimiter byte
 }
 
-// Column is a part of a line.
+// Column is a field of a line.
 type Column string
 
-// The parts. Needed are Date, and either Amount or both Debit and Credit.
+// The fields. Date is required, and either Amount or both Debit and Credit.
 const (
 	ColumnDate        Column = "date"
 	ColumnValueDate   Column = "valueDate"
@@ -38,19 +38,19 @@ const (
 
 var columns = []Column{ColumnDate, ColumnValueDate, ColumnAmount, ColumnDebit, ColumnCredit, ColumnCurrency, ColumnID, ColumnReference, ColumnDescription}
 
-// DateFormats are how days can be written.
+// DateFormats lists the supported date formats.
 var DateFormats = []string{"YYYY-MM-DD", "YYYY/MM/DD", "YYYYMMDD", "DD.MM.YYYY", "DD/MM/YYYY", "DD-MM-YYYY", "MM/DD/YYYY", "MM-DD-YYYY"}
 
-// maxLayoutBytes is the longest written layout, in bytes.
+// maxLayoutBytes is the maximum length of a layout.
 const maxLayoutBytes = 2000
 
-// ParseLayout reads a layout: parts of the form name=value with a semicolon between.
-// The names are those of columns, and dateFormat, decimal, group and delimiter. Faults:
-// INVALID_INPUT of the field map, with everything that is wrong.
+// ParseLayout parses a layout: name=value pairs separated by semicolons. The names are those of
+// columns, and dateFormat, decimal, group and delimiter. Fault: INVALID_INPUT for the field map,
+// with everything that is wrong.
 func ParseLayout(text string) (Layout, error) {
 	l := Layout{Columns: map[Column]string{}, DateFormat: DateFormats[0], Decimal: '.', Delimiter: ','}
 	if len(text) > maxLayoutBytes || !utf8.ValidString(text) {
-		return l, invalidMap("must be a text of at most %d bytes", maxLayoutBytes)
+		return l, invalidMap("must have at most %d bytes of UTF-8", maxLayoutBytes)
 	}
 	var bad []string
 	seen := map[string]bool{}
@@ -61,7 +61,7 @@ func ParseLayout(text string) (Layout, error) {
 		case name == "" && !ok:
 			continue
 		case !ok || value == "":
-			bad = append(bad, fmt.Sprintf("%q says nothing: write name=value", name))
+			bad = append(bad, fmt.Sprintf("%q has no value: write name=value", name))
 		case seen[name]:
 			bad = append(bad, fmt.Sprintf("%s is given twice", name))
 		default:
@@ -89,26 +89,26 @@ func (l *Layout) set(name, value string) string {
 		return setSeparator(&l.Delimiter, name, value, ",", "semicolon", "tab", "|")
 	default:
 		if !slices.Contains(columns, Column(name)) {
-			return fmt.Sprintf("%.40q is no part of a line", name)
+			return fmt.Sprintf("%.40q is not a field", name)
 		}
 		l.Columns[Column(name)] = value
 	}
 	return ""
 }
 
-func setSeparator(into *byte, name, value string, allowed ...string) string {
+func setSeparator(target *byte, name, value string, allowed ...string) string {
 	if !slices.Contains(allowed, value) {
 		return name + " must be one of " + strings.Join(allowed, " ")
 	}
 	switch value {
 	case "space":
-		*into = ' '
+		*target = ' '
 	case "tab":
-		*into = '\t'
+		*target = '\t'
 	case "semicolon":
-		*into = ';'
+		*target = ';'
 	default:
-		*into = value[0]
+		*target = value[0]
 	}
 	return ""
 }
@@ -116,10 +116,10 @@ func setSeparator(into *byte, name, value string, allowed ...string) string {
 func (l Layout) check(bad []string) error {
 	has := func(c Column) bool { return l.Columns[c] != "" }
 	if !has(ColumnDate) {
-		bad = append(bad, "date must name the column with the day of booking")
+		bad = append(bad, "date must name the column of the booking date")
 	}
 	if has(ColumnAmount) == (has(ColumnDebit) || has(ColumnCredit)) || has(ColumnDebit) != has(ColumnCredit) {
-		bad = append(bad, "name either the column amount, or both debit and credit")
+		bad = append(bad, "set either amount, or both debit and credit")
 	}
 	if l.Decimal == l.Group {
 		bad = append(bad, "decimal and group must differ")
@@ -130,22 +130,22 @@ func (l Layout) check(bad []string) error {
 	return nil
 }
 
-// ParseDay reads a day in the layout's format.
+// ParseDay parses a day in the date format of the layout.
 func (l Layout) ParseDay(text string) (Day, error) {
-	wrong := fmt.Errorf("%.40q is no day of the form %s", text, l.DateFormat)
+	wrong := fmt.Errorf("%.40q is not a date of the form %s", text, l.DateFormat)
 	if len(text) != len(l.DateFormat) {
 		return NoDay, wrong
 	}
 	var year, month, day int
 	for i := range len(text) {
-		var into *int
+		var target *int
 		switch l.DateFormat[i] {
 		case 'Y':
-			into = &year
+			target = &year
 		case 'M':
-			into = &month
+			target = &month
 		case 'D':
-			into = &day
+			target = &day
 		default:
 			if text[i] != l.DateFormat[i] {
 				return NoDay, wrong
@@ -155,7 +155,7 @@ func (l Layout) ParseDay(text string) (Day, error) {
 		if text[i] < '0' || text[i] > '9' {
 			return NoDay, wrong
 		}
-		*into = *into*10 + int(text[i]-'0')
+		*target = *target*10 + int(text[i]-'0')
 	}
 	d, ok := Date(year, month, day)
 	if !ok {

@@ -12,14 +12,14 @@ import (
 	"causeway/ledger"
 )
 
-// Account is the one that is reconciled: what a partner keeps for a platform.
+// Account is a reconciled account: what a partner holds for a platform.
 type Account struct {
 	Platform ident.Platform
 	Path     string // "rails/RTP" or "chains/LAYER2"
 	Currency money.Currency
 }
 
-// IsReconcilable tells whether a path is an account that a partner tells of.
+// IsReconcilable reports whether partners send statements of the account at a path.
 func IsReconcilable(path string) bool {
 	line, err := ledger.FindChartLine(path)
 	return err == nil && (strings.HasPrefix(line.Path, "rails/") || strings.HasPrefix(line.Path, "chains/"))
@@ -28,60 +28,60 @@ func IsReconcilable(path string) bool {
 // Line is one line of a partner's statement.
 type Line struct {
 	ID uuid.UUID
-	// Ordinal is its place in the file, from 1.
+	// Ordinal is its position in the file, from 1.
 	Ordinal int
-	// Amount is minor units: above zero when the partner has more for us than before.
+	// Amount is in minor units, positive if the partner holds more for us than before.
 	Amount int64
 	Booked Day
 	Value  Day
-	// ServicerReference is the partner's own name for the movement; empty where it gave none.
+	// ServicerReference is the partner's id of the movement; empty if it has none.
 	ServicerReference string
-	// References are all that the line says to tell payments apart, as they were written.
+	// References are all references of the line, as written.
 	References  []string
 	Description string
-	// Returned: the partner says that this is a payment that came back.
+	// Returned means that the partner marks the line as a returned payment.
 	Returned bool
-	// Identity is the same for the same line in every statement that shows it.
+	// Identity is the same for the same line in every statement that has it.
 	Identity [sha256.Size]byte
-	// Reconciled: matched or resolved before; only there to be compared with.
+	// Reconciled lines are already matched or resolved; they are only compared with.
 	Reconciled bool
 }
 
-// Entry is one entry of our books on the account.
+// Entry is a ledger entry on the account.
 type Entry struct {
 	Seq         int64 // number of the posting
-	N           int   // of the entry in it
+	N           int   // number of the entry in the posting
 	Posting     uuid.UUID
 	Transaction ident.Transaction
 	Kind        ledger.Kind
 	Memo        string
-	// Amount is minor units: above zero when we have more at the partner than before.
+	// Amount is in minor units, positive if the partner holds more for us than before.
 	Amount int64
 	Day    Day
-	// PartnerReferences are further names that the partner may use: its own for what arrived, and
-	// what the payer called money whose owner is unknown.
+	// PartnerReferences are further references that the partner may use: its id of a received
+	// payment, and the payer's reference of an unmatched one.
 	PartnerReferences []string
-	// Expected: the statement covers its day, so a line must be there.
+	// Expected means that the statement covers its day and must have a line for it.
 	Expected bool
-	// Reconciled: matched or resolved before; only there to be compared with.
+	// Reconciled entries are already matched or resolved; they are only compared with.
 	Reconciled bool
 }
 
-// The limits of a line, in bytes. Longer texts are cut.
+// The limits of a line in bytes. Longer texts are truncated.
 const (
 	MaxReference   = 140
 	MaxReferences  = 16
 	MaxDescription = 500
-	// MaxLines is how many lines one statement may have.
+	// MaxLines is the maximum number of lines in a statement.
 	MaxLines = 500_000
-	// MaxCompared is how many lines, and how many entries, one comparison takes: it holds
-	// them all.
+	// MaxCompared is the maximum number of lines, and of entries, in one comparison, which has
+	// them all in memory.
 	MaxCompared = 1_500_000
 )
 
-// Identify gives each line of a file its identity: the partner's own name for it with
-// day and amount, or else all that it says. Lines that are the same in that count up,
-// so that what a partner books twice stays two lines, here and when it is sent again.
+// Identify sets the identity of each line of a file: a hash of the partner's id with day and
+// amount, or of the whole line if it has no id. Equal lines of one file are numbered, so that
+// two equal movements stay two lines, also when the statement is sent again.
 func Identify(lines []Line) {
 	seen := make(map[[sha256.Size]byte]uint32, len(lines))
 	for i := range lines {

@@ -5,67 +5,65 @@ import (
 	"strings"
 )
 
-// Rule is how a match was found.
+// Rule is a rule by which matches are found.
 type Rule string
 
-// The rules, in the order in which they are tried. Each takes what those before it have
-// left.
+// The rules in the order in which they are applied. Each applies to what the earlier ones left
+// unmatched.
 const (
-	// ReferenceAmountDate: one line and one entry with a reference in common, the same
-	// amount and the same day.
+	// ReferenceAmountDate: one line and one entry have a common reference, the same amount and
+	// the same day.
 	ReferenceAmountDate Rule = "REFERENCE_AMOUNT_DATE"
 	// ReferenceAmount: the same, some days apart.
 	ReferenceAmount Rule = "REFERENCE_AMOUNT"
-	// ReferenceSum: one line for several entries, or several lines for one entry, all
-	// with one reference, which add up.
+	// ReferenceSum: several entries with a common reference add up to one line, or several lines
+	// to one entry.
 	ReferenceSum Rule = "REFERENCE_SUM"
-	// AmountDate: no side knows the other's references, and there are as many lines as
-	// entries with the amount on the day.
+	// AmountDate: without common references, as many lines as entries have the amount on the day.
 	AmountDate Rule = "AMOUNT_DATE"
-	// DaySum: one line for all entries of a day, which add up.
+	// DaySum: all entries of a day add up to one line.
 	DaySum Rule = "DAY_SUM"
-	// AmountAlone: no side knows the other's references, and one line and one entry alone
-	// have the amount within some days.
+	// AmountAlone: without common references, only one line and one entry have the amount within
+	// some days.
 	AmountAlone Rule = "AMOUNT"
 )
 
-// Rules lists the rules in the order in which they are tried.
+// Rules lists the rules in the order in which they are applied.
 func Rules() []Rule {
 	return []Rule{ReferenceAmountDate, ReferenceAmount, ReferenceSum, AmountDate, DaySum, AmountAlone}
 }
 
-// Window is how many days may lie between a line's value date and an entry's day:
-// a weekend with a holiday on each side.
+// Window is the maximum number of days between a line's value date and an entry's day: a weekend
+// with a holiday on each side.
 const Window = 5
 
-// Match says that these lines and these entries are the same money.
+// Match is a set of lines and a set of entries that are the same money.
 type Match struct {
 	Rule Rule
-	// Lines and Entries are places in what was compared; one of them is one long, but
-	// for AmountDate, where both are.
+	// Lines and Entries are indexes into what was compared. At least one of them has a single
+	// element.
 	Lines, Entries []int
-	// Reference is the key they have in common; empty where they have none.
+	// Reference is the common key; empty if there is none.
 	Reference string
 	// Days is the largest number of days between a line and an entry of the match.
 	Days int
 }
 
-// Result is what became of everything that was not settled before.
+// Result is the result of a comparison.
 type Result struct {
 	Matches []Match
 	Breaks  []Break
 }
 
-// Compare matches lines with entries, and names the reason for whatever is left. The
-// same input gives the same result, and it takes time in proportion to it. Lines and
-// entries that are settled only serve to be compared with.
+// Compare matches lines with entries, and returns a break for everything that is left. It is
+// deterministic and takes linear time. Reconciled lines and entries are only compared with.
 func Compare(lines []Line, entries []Entry) Result {
 	c := &comparison{lines: newPool(len(lines)), entries: newPool(len(entries)), sourceLines: lines, sourceEntries: entries}
 	for _, e := range entries {
 		c.entries.add(item{amount: e.Amount, day: e.Day, order: e.Seq, keys: e.keys()}, e.Reconciled)
 	}
 	for _, l := range lines {
-		// Of the many words of a line only those that our books know can find anything.
+		// Of the words of a line only those that are a key of an entry can match.
 		c.lines.add(item{amount: l.Amount, day: l.Value, order: int64(l.Ordinal), keys: c.entries.sharedKeys(l.keys())}, l.Reconciled)
 	}
 	c.lines.indexSharedKeys(c.entries)
@@ -80,7 +78,7 @@ func Compare(lines []Line, entries []Entry) Result {
 	return c.result
 }
 
-// comparison is one comparison under way.
+// comparison is the state of one comparison.
 type comparison struct {
 	lines, entries *pool
 	sourceLines    []Line
@@ -104,18 +102,18 @@ func (c *comparison) match(rule Rule, reference string, lines, entries []int) {
 	c.result.Matches = append(c.result.Matches, m)
 }
 
-// byReference pairs one line with one entry: first those of one day, for all lines,
-// then the nearest day for those that are left.
+// byReference matches one line with one entry: for all lines on the same day first, then for the
+// rest with the nearest day.
 func (c *comparison) byReference() {
-	for apart := range Window + 1 {
+	for distance := range Window + 1 {
 		rule := ReferenceAmount
-		if apart == 0 {
+		if distance == 0 {
 			rule = ReferenceAmountDate
 		}
 		for _, l := range c.lines.open() {
-			of := c.lines.items[l]
-			for _, key := range of.keys {
-				if e, ok := c.entries.firstOpen(key, of.amount, of.day, apart); ok {
+			line := c.lines.items[l]
+			for _, key := range line.keys {
+				if e, ok := c.entries.firstOpen(key, line.amount, line.day, distance); ok {
 					c.match(rule, key, []int{l}, []int{e})
 					break
 				}
@@ -124,8 +122,7 @@ func (c *comparison) byReference() {
 	}
 }
 
-// byReferenceSum finds one line for several entries, and then one entry for several
-// lines.
+// byReferenceSum matches one line with several entries, and then one entry with several lines.
 func (c *comparison) byReferenceSum() {
 	for _, l := range c.lines.open() {
 		if entries, key := c.entries.findSum(c.lines.items[l]); entries != nil {
@@ -139,57 +136,57 @@ func (c *comparison) byReferenceSum() {
 	}
 }
 
-// byAmountAndDate pairs what has nothing but amount and day to be told by, where the
-// two sides have equally many, in order.
+// byAmountAndDate matches, in order, lines and entries without common references, if there are
+// equally many with an amount and day.
 func (c *comparison) byAmountAndDate() {
 	lines, entries := c.lines.unsharedByAmountAndDay(), c.entries.unsharedByAmountAndDay()
 	for _, l := range c.lines.open() {
-		of := c.lines.items[l]
-		here := lines[amountDay{of.amount, of.day}]
-		there := entries[amountDay{of.amount, of.day}]
-		if of.hasSharedKey || len(here) != len(there) {
+		line := c.lines.items[l]
+		sameLines := lines[amountDay{line.amount, line.day}]
+		sameEntries := entries[amountDay{line.amount, line.day}]
+		if line.hasSharedKey || len(sameLines) != len(sameEntries) {
 			continue
 		}
-		for i := range here {
-			c.match(AmountDate, "", []int{here[i]}, []int{there[i]})
+		for i := range sameLines {
+			c.match(AmountDate, "", []int{sameLines[i]}, []int{sameEntries[i]})
 		}
-		delete(lines, amountDay{of.amount, of.day})
+		delete(lines, amountDay{line.amount, line.day})
 	}
 }
 
-// byDaySum finds the line that stands for everything of a day or, as partners settle
-// later, of one of the days before.
+// byDaySum matches a line with all entries of its day, or of an earlier day if the partner settles
+// later.
 func (c *comparison) byDaySum() {
 	days := c.entries.unsharedByDay()
 	for _, l := range c.lines.open() {
-		of := c.lines.items[l]
-		if of.hasSharedKey {
+		line := c.lines.items[l]
+		if line.hasSharedKey {
 			continue
 		}
 		for back := range Day(Window + 1) {
-			at := signDay{of.amount > 0, of.day - back}
-			day := days[at]
-			if day == nil || day.sum != uint64(of.amount) {
+			group := signDay{line.amount > 0, line.day - back}
+			day := days[group]
+			if day == nil || day.sum != uint64(line.amount) {
 				continue
 			}
-			if entries := c.entries.openSummingTo(day.items, of.amount); entries != nil {
+			if entries := c.entries.openSummingTo(day.items, line.amount); entries != nil {
 				c.match(DaySum, "", []int{l}, entries)
-				delete(days, at)
+				delete(days, group)
 				break
 			}
 		}
 	}
 }
 
-// byAmountAlone pairs a line and an entry that are the only ones with their amount.
+// byAmountAlone matches a line and an entry that are the only ones with their amount.
 func (c *comparison) byAmountAlone() {
 	lines, entries := c.lines.unsharedByAmountAndDay(), c.entries.unsharedByAmountAndDay()
 	for _, l := range c.lines.open() {
-		of := c.lines.items[l]
-		if of.hasSharedKey {
+		line := c.lines.items[l]
+		if line.hasSharedKey {
 			continue
 		}
-		e, ok := uniqueNear(entries, of)
+		e, ok := uniqueNear(entries, line)
 		if !ok {
 			continue
 		}
@@ -199,10 +196,10 @@ func (c *comparison) byAmountAlone() {
 	}
 }
 
-// uniqueNear is the only one with the amount within the window around the day.
-func uniqueNear(of map[amountDay][]int, at item) (found int, only bool) {
-	for day := at.day - Window; day <= at.day+Window; day++ {
-		for _, i := range of[amountDay{at.amount, day}] {
+// uniqueNear returns the only item with an amount within the window around a day.
+func uniqueNear(items map[amountDay][]int, target item) (found int, only bool) {
+	for day := target.day - Window; day <= target.day+Window; day++ {
+		for _, i := range items[amountDay{target.amount, day}] {
 			if only {
 				return 0, false
 			}
@@ -212,14 +209,14 @@ func uniqueNear(of map[amountDay][]int, at item) (found int, only bool) {
 	return found, only
 }
 
-// Explain says in a sentence what the match rests on.
+// Explain returns a sentence that says why the match was made.
 func (m Match) Explain() string {
 	var text strings.Builder
 	switch m.Rule {
 	case ReferenceAmountDate:
-		fmt.Fprintf(&text, "Both have the reference %s, the amount and the day.", m.Reference)
+		fmt.Fprintf(&text, "Same reference %s, amount and day.", m.Reference)
 	case ReferenceAmount:
-		fmt.Fprintf(&text, "Both have the reference %s and the amount, %s apart.", m.Reference, formatDays(m.Days))
+		fmt.Fprintf(&text, "Same reference %s and amount, %s apart.", m.Reference, formatDays(m.Days))
 	case ReferenceSum:
 		if len(m.Lines) == 1 {
 			fmt.Fprintf(&text, "%d entries with the reference %s add up to the line.", len(m.Entries), m.Reference)
@@ -227,11 +224,11 @@ func (m Match) Explain() string {
 			fmt.Fprintf(&text, "%d lines with the reference %s add up to the entry.", len(m.Lines), m.Reference)
 		}
 	case AmountDate:
-		text.WriteString("Neither knows the other's references; there are as many lines as entries with this amount on the day.")
+		text.WriteString("No common reference; as many lines as entries have this amount on the day.")
 	case DaySum:
 		fmt.Fprintf(&text, "The %d entries of a day add up to the line.", len(m.Entries))
 	case AmountAlone:
-		fmt.Fprintf(&text, "Neither knows the other's references; these alone have the amount within %d days, and are %s apart.", Window, formatDays(m.Days))
+		fmt.Fprintf(&text, "No common reference; only these have the amount within %d days, and they are %s apart.", Window, formatDays(m.Days))
 	}
 	return text.String()
 }

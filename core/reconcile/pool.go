@@ -7,14 +7,14 @@ import (
 	"causeway/core/money"
 )
 
-// item is a line or an entry as far as matching sees it.
+// item is a line or an entry in a comparison.
 type item struct {
 	amount int64
 	day    Day
 	order  int64
 	keys   []string
-	// hasSharedKey: the other side has one of its keys, so amounts alone must not pair it with
-	// anything else.
+	// hasSharedKey means that the other side has one of its keys, so the item is not matched by
+	// amount alone.
 	hasSharedKey bool
 	taken        bool
 }
@@ -42,8 +42,7 @@ type (
 	}
 )
 
-// pool is one side: all its items, and where to find them. Taken items stay, and are
-// passed over.
+// pool has all items of one side, with indexes. Taken items stay and are skipped.
 type pool struct {
 	items []item
 	order []int // by day and order
@@ -54,17 +53,17 @@ type pool struct {
 	keys           map[string]struct{}
 }
 
-// bucket is those that are the same in key, amount and day, in order.
+// bucket has the items with the same key, amount and day, in order.
 type bucket struct {
 	items []int
 	next  int
 }
 
-// dayGroup is those with a key on one day in one direction. open and sum are of those not
-// taken; sum may wrap around, so what it says is verified before it counts.
+// dayGroup has the items with a key on one day in one direction. open and sum are of those not
+// taken. sum may wrap around, so it is verified before it is used.
 type dayGroup struct {
 	items []int
-	next  int // all before it are taken
+	next  int // all items before it are taken
 	open  int
 	sum   uint64
 }
@@ -76,33 +75,33 @@ func newPool(size int) *pool {
 	}
 }
 
-func (p *pool) add(i item, settled bool) {
-	i.taken = settled
+func (p *pool) add(i item, reconciled bool) {
+	i.taken = reconciled
 	p.items = append(p.items, i)
 	for _, key := range i.keys {
 		p.keys[key] = struct{}{}
 	}
 }
 
-// sharedKeys are those of the keys that some item has.
+// sharedKeys returns those of the keys that an item in the pool has.
 func (p *pool) sharedKeys(keys []string) []string {
 	var known []string
 	for _, key := range keys {
-		if _, there := p.keys[key]; there {
+		if _, found := p.keys[key]; found {
 			known = append(known, key)
 		}
 	}
 	return known
 }
 
-// indexSharedKeys finds the items whose keys the other side has, and makes the places to find them
-// by. Keys that the other side lacks find nothing, so they are left out.
+// indexSharedKeys indexes the items by the keys that the other side has too. Other keys cannot
+// match.
 func (p *pool) indexSharedKeys(other *pool) {
 	p.sort()
 	for _, i := range p.order {
 		it := &p.items[i]
 		for _, key := range it.keys {
-			if _, there := other.keys[key]; there {
+			if _, found := other.keys[key]; found {
 				it.hasSharedKey = true
 				p.index(i, key)
 			}
@@ -151,7 +150,7 @@ func (p *pool) take(i int) {
 	}
 }
 
-// open lists what is not taken, in order.
+// open lists the items that are not taken, in order.
 func (p *pool) open() []int {
 	var open []int
 	for _, i := range p.order {
@@ -162,10 +161,10 @@ func (p *pool) open() []int {
 	return open
 }
 
-// firstOpen is the first open one with a key and an amount so many days from a day, the
-// earlier day before the later.
-func (p *pool) firstOpen(key string, amount int64, day Day, apart int) (int, bool) {
-	for _, at := range []Day{day - Day(apart), day + Day(apart)} {
+// firstOpen returns the first open item with a key and an amount at a distance in days from a
+// day, the earlier day first.
+func (p *pool) firstOpen(key string, amount int64, day Day, distance int) (int, bool) {
+	for _, at := range []Day{day - Day(distance), day + Day(distance)} {
 		q := p.byAmountAndDay[keyAmountDay{key, amountDay{amount, at}}]
 		for q != nil && q.next < len(q.items) {
 			if i := q.items[q.next]; !p.items[i].taken {
@@ -177,8 +176,8 @@ func (p *pool) firstOpen(key string, amount int64, day Day, apart int) (int, boo
 	return 0, false
 }
 
-// findSum finds several open ones that have a key of the item and add up to it: those
-// of its own day, or else all within the window.
+// findSum returns several open items that have a common key with an item and add up to it: all of
+// its day, or else all within the window.
 func (p *pool) findSum(to item) (found []int, key string) {
 	for _, key := range to.keys {
 		for _, reach := range []Day{0, Window} {
@@ -193,13 +192,13 @@ func (p *pool) findSum(to item) (found []int, key string) {
 			if open < 2 || sum != uint64(to.amount) {
 				continue
 			}
-			var those []int
+			var candidates []int
 			for day := to.day - reach; day <= to.day+reach; day++ {
 				if r := p.byDay[keySignDay{key, signDay{to.amount > 0, day}}]; r != nil {
-					those = append(those, r.items...)
+					candidates = append(candidates, r.items...)
 				}
 			}
-			if found := p.openSummingTo(those, to.amount); found != nil {
+			if found := p.openSummingTo(candidates, to.amount); found != nil {
 				return found, key
 			}
 		}
@@ -207,11 +206,11 @@ func (p *pool) findSum(to item) (found []int, key string) {
 	return nil, ""
 }
 
-// openSummingTo is the open ones of some, when they are several and add up to the amount.
-func (p *pool) openSummingTo(some []int, amount int64) []int {
+// openSummingTo returns the open ones of some items, if they are several and add up to the amount.
+func (p *pool) openSummingTo(items []int, amount int64) []int {
 	var open []int
 	var sum int64
-	for _, i := range some {
+	for _, i := range items {
 		if p.items[i].taken {
 			continue
 		}
@@ -227,7 +226,7 @@ func (p *pool) openSummingTo(some []int, amount int64) []int {
 	return open
 }
 
-// unsharedByAmountAndDay are the open ones that the other side does not know, by amount and day.
+// unsharedByAmountAndDay returns the open items without a shared key, by amount and day.
 func (p *pool) unsharedByAmountAndDay() map[amountDay][]int {
 	found := map[amountDay][]int{}
 	for _, i := range p.open() {
@@ -239,7 +238,7 @@ func (p *pool) unsharedByAmountAndDay() map[amountDay][]int {
 	return found
 }
 
-// unsharedByDay are the open ones that the other side does not know, by direction and day.
+// unsharedByDay returns the open items without a shared key, by direction and day.
 func (p *pool) unsharedByDay() map[signDay]*dayGroup {
 	found := map[signDay]*dayGroup{}
 	for _, i := range p.open() {
@@ -255,12 +254,12 @@ func (p *pool) unsharedByDay() map[signDay]*dayGroup {
 	return found
 }
 
-// nearest is the open one nearest to an item, within the window, that has one of its keys
-// and goes in its direction.
+// nearest returns the open item nearest to an item within the window that has a common key and the
+// same direction.
 func (p *pool) nearest(to item) (int, bool) {
-	for apart := range Day(Window + 1) {
+	for distance := range Day(Window + 1) {
 		for _, key := range to.keys {
-			for _, day := range []Day{to.day - apart, to.day + apart} {
+			for _, day := range []Day{to.day - distance, to.day + distance} {
 				r := p.byDay[keySignDay{key, signDay{to.amount > 0, day}}]
 				if r == nil || r.open == 0 {
 					continue

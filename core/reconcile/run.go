@@ -11,20 +11,20 @@ import (
 	"causeway/ledger"
 )
 
-// Run is one import of a statement, with what its comparison found at the time.
+// Run is one import of a statement, with the result of its comparison.
 type Run struct {
 	ID      ident.Reconciliation
 	Account Account
 	Format  Format
-	// Digest is over the file and how it was read.
+	// Digest is the hash of the file, its format and its layout.
 	Digest [sha256.Size]byte
 	Header
-	// Lines counts those of the statement, Known those that an earlier one had shown.
+	// Lines counts the lines of the statement, KnownLines those that an earlier one had.
 	Lines, KnownLines int
-	// Matches and Breaks count what the comparison found new.
+	// Matches and Breaks count the new matches and breaks.
 	Matches map[Rule]int
 	Breaks  map[Reason]int
-	// MatchedLines and MatchedEntries count what the matches are made of.
+	// MatchedLines and MatchedEntries count the lines and entries of the matches.
 	MatchedLines, MatchedEntries int
 	// EarlierBreaksResolved counts the breaks of earlier runs that this one resolved.
 	EarlierBreaksResolved int
@@ -38,29 +38,28 @@ type DayRange struct{ First, Last Day }
 // Contains reports whether the day is in the range.
 func (s DayRange) Contains(d Day) bool { return s.First <= d && d <= s.Last }
 
-// Lookback is how many days before a statement the breaks of earlier ones are compared
-// again.
+// Lookback is the number of days before a statement from which open breaks are compared again.
 const Lookback = 31
 
-// OpenBreak is an earlier break that nobody has resolved.
+// OpenBreak is an earlier break that is not resolved.
 type OpenBreak struct {
 	ID     ident.Break
 	Reason Reason
-	// Line is zero, and Entry's Seq is 0, where it has none.
+	// Line and Entry are zero if the break has none.
 	Line  uuid.UUID
 	Entry EntryPosition
-	// Day is that of its line or, without one, of its entry.
+	// Day is the day of its line or, without one, of its entry.
 	Day Day
 }
 
-// EntryPosition is where an entry stands in the books.
+// EntryPosition identifies an entry by the number of its posting and its number in it.
 type EntryPosition struct {
 	Seq int64
 	N   int
 }
 
-// MarkExpected marks the entries that the partner must have: those on days that a statement
-// covers, and those that are open breaks already.
+// MarkExpected marks the entries that a statement must have: those on covered days, and those of
+// open breaks.
 func MarkExpected(entries []Entry, covered []DayRange, open []OpenBreak) {
 	broken := make(map[EntryPosition]bool, len(open))
 	for _, b := range open {
@@ -72,16 +71,16 @@ func MarkExpected(entries []Entry, covered []DayRange, open []OpenBreak) {
 	}
 }
 
-// Update is what a comparison changes in the breaks that were open before it.
+// Update is the change of breaks by a comparison.
 type Update struct {
-	// New are the breaks that were not known.
+	// New are the new breaks.
 	New []Break
-	// Resolved says of known ones what resolved them: ByMatch or ByBreak.
+	// Resolved has how each resolved break was resolved: ResolvedByMatch or ResolvedByBreak.
 	Resolved map[ident.Break]ResolutionMethod
 }
 
-// Update holds a result against the breaks that were open before it. One that was found
-// again stays as it is, and so does one of which nothing was compared.
+// Update compares a result with the breaks that were open before. A break that was found again
+// stays open, and so does one that was not compared.
 func (r Result) Update(lines []Line, entries []Entry, open []OpenBreak) Update {
 	matchedLine, matchedEntry := map[uuid.UUID]bool{}, map[EntryPosition]bool{}
 	for _, m := range r.Matches {
@@ -97,7 +96,7 @@ func (r Result) Update(lines []Line, entries []Entry, open []OpenBreak) Update {
 		line   uuid.UUID
 		entry  EntryPosition
 	}
-	found, ofLine, ofEntry := map[subject]bool{}, map[uuid.UUID]bool{}, map[EntryPosition]bool{}
+	found, lineHasBreak, entryHasBreak := map[subject]bool{}, map[uuid.UUID]bool{}, map[EntryPosition]bool{}
 	subjectOf := func(b Break) subject {
 		s := subject{reason: b.Reason, entry: entryPosition(entries, b.Entry)}
 		if b.Line != None {
@@ -107,10 +106,10 @@ func (r Result) Update(lines []Line, entries []Entry, open []OpenBreak) Update {
 	}
 	for _, b := range r.Breaks {
 		s := subjectOf(b)
-		found[s], ofLine[s.line], ofEntry[s.entry] = true, true, true
+		found[s], lineHasBreak[s.line], entryHasBreak[s.entry] = true, true, true
 	}
-	delete(ofLine, uuid.Nil)
-	delete(ofEntry, EntryPosition{})
+	delete(lineHasBreak, uuid.Nil)
+	delete(entryHasBreak, EntryPosition{})
 
 	u := Update{Resolved: map[ident.Break]ResolutionMethod{}}
 	known := map[subject]bool{}
@@ -119,7 +118,7 @@ func (r Result) Update(lines []Line, entries []Entry, open []OpenBreak) Update {
 		switch {
 		case found[s]:
 			known[s] = true
-		case ofLine[b.Line] || ofEntry[b.Entry]:
+		case lineHasBreak[b.Line] || entryHasBreak[b.Entry]:
 			u.Resolved[b.ID] = ResolvedByBreak
 		case matchedLine[b.Line] || matchedEntry[b.Entry]:
 			u.Resolved[b.ID] = ResolvedByMatch
@@ -140,7 +139,7 @@ func entryPosition(entries []Entry, i int) EntryPosition {
 	return EntryPosition{entries[i].Seq, entries[i].N}
 }
 
-// LineStatus is what has become of a line by now.
+// LineStatus is the status of a line.
 type LineStatus string
 
 // The statuses.
@@ -150,7 +149,7 @@ const (
 	Resolved LineStatus = "RESOLVED"
 )
 
-// EntryDetails is an entry with what people look for it by.
+// EntryDetails is an entry with its posting.
 type EntryDetails struct {
 	EntryPosition
 	Posting     uuid.UUID
@@ -161,20 +160,20 @@ type EntryDetails struct {
 	Effective   time.Time
 }
 
-// LineDetails is a line with what has become of it.
+// LineDetails is a line with its match or break.
 type LineDetails struct {
 	Line
 	Run    ident.Reconciliation
 	Status LineStatus
-	// Rule, Explanation and Entries are those of its match.
+	// Rule, Explanation and Entries are of its match.
 	Rule        Rule
 	Explanation string
 	Entries     []EntryDetails
-	// Break is the last one it was in; zero for none.
+	// Break is its last break; zero if it had none.
 	Break ident.Break
 }
 
-// BreakDetails is a break with what it is about and how it was resolved.
+// BreakDetails is a break with its line and entry and its resolution.
 type BreakDetails struct {
 	ID          ident.Break
 	Run         ident.Reconciliation

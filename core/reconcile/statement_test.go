@@ -19,7 +19,7 @@ var noon = time.Date(2026, 3, 16, 12, 0, 0, 0, time.UTC)
 
 func TestParseAmount(t *testing.T) {
 	t.Parallel()
-	// An amount is taken exactly as it is written, or refused with the reason.
+	// An amount is parsed exactly as written, or refused with the reason.
 	for _, c := range []struct {
 		text           string
 		currency       money.Currency
@@ -36,18 +36,18 @@ func TestParseAmount(t *testing.T) {
 		{"12", "JPY", '.', 0, 12, ""},
 		{"12.0", "JPY", '.', 0, 0, "has 1 decimals, and JPY has 0"},
 		{"1.005", "USD", '.', 0, 0, "has 3 decimals"},
-		{"", "USD", '.', 0, 0, "is no amount"},
-		{".5", "USD", '.', 0, 0, "is no amount"},
-		{"5.", "USD", '.', 0, 0, "is no amount"},
-		{"--5", "USD", '.', 0, 0, "is no amount"},
-		{"(1.07)", "USD", '.', 0, 0, "is no amount"},
-		{"1.07.5", "USD", '.', 0, 0, "is no amount"},
-		{"1e3", "USD", '.', 0, 0, "is no amount"},
-		{"1,000.00", "USD", '.', 0, 0, "is no amount"},
-		{"1,00,000", "USD", '.', ',', 0, "in threes"},
-		{",100", "USD", '.', ',', 0, "in threes"},
-		{"90000000000000.01", "USD", '.', 0, 0, "more than an amount can be"},
-		{strings.Repeat("9", 41), "USD", '.', 0, 0, "is no amount"},
+		{"", "USD", '.', 0, 0, "is not an amount"},
+		{".5", "USD", '.', 0, 0, "is not an amount"},
+		{"5.", "USD", '.', 0, 0, "is not an amount"},
+		{"--5", "USD", '.', 0, 0, "is not an amount"},
+		{"(1.07)", "USD", '.', 0, 0, "is not an amount"},
+		{"1.07.5", "USD", '.', 0, 0, "is not an amount"},
+		{"1e3", "USD", '.', 0, 0, "is not an amount"},
+		{"1,000.00", "USD", '.', 0, 0, "is not an amount"},
+		{"1,00,000", "USD", '.', ',', 0, "not three digits long"},
+		{",100", "USD", '.', ',', 0, "not three digits long"},
+		{"90000000000000.01", "USD", '.', 0, 0, "exceeds the maximum amount"},
+		{strings.Repeat("9", 41), "USD", '.', 0, 0, "is not an amount"},
 	} {
 		got, err := reconcile.ParseAmount(c.text, c.currency, c.decimal, c.group)
 		if (err == nil) != (c.wrong == "") || err != nil && !strings.Contains(err.Error(), c.wrong) || got != c.want {
@@ -58,7 +58,7 @@ func TestParseAmount(t *testing.T) {
 
 func TestParseAmount_RoundTrip(t *testing.T) {
 	t.Parallel()
-	// Whatever amount of whatever currency is written out, it is read back to the unit.
+	// Every amount of every currency is parsed back to the same minor units.
 	rapid.Check(t, func(t *rapid.T) {
 		amount := money.Amount{Minor: rapid.Int64Range(-money.MaxMinor, money.MaxMinor).Draw(t, "minor"), Currency: rapid.SampledFrom(money.Currencies()).Draw(t, "currency")}
 		text, _, _ := strings.Cut(amount.String(), " ")
@@ -70,7 +70,7 @@ func TestParseAmount_RoundTrip(t *testing.T) {
 
 func TestParseLayout(t *testing.T) {
 	t.Parallel()
-	// A layout says everything once, or everything that is wrong with it at once.
+	// A layout is parsed, or refused with everything that is wrong.
 	l, err := reconcile.ParseLayout("date=Day; amount = Total in USD;dateFormat=MM/DD/YYYY;delimiter=tab;")
 	if err != nil || l.Columns[reconcile.ColumnAmount] != "Total in USD" || l.Delimiter != '\t' || l.Decimal != '.' {
 		t.Errorf("%+v, %v", l, err)
@@ -82,12 +82,12 @@ func TestParseLayout(t *testing.T) {
 		"":                            {"date must name", "amount, or both"},
 		"date=D;amount=A;debit=B":     {"amount, or both"},
 		"date=D;debit=B":              {"amount, or both"},
-		"date=D;date=E;amount=A;x=y":  {"date is given twice", `"x" is no part of a line`},
-		"date=D;amount=":              {"says nothing"},
-		"date=D;amount=A;decimal=;":   {"says nothing"},
+		"date=D;date=E;amount=A;x=y":  {"date is given twice", `"x" is not a field`},
+		"date=D;amount=":              {"has no value"},
+		"date=D;amount=A;decimal=;":   {"has no value"},
 		"date=D;amount=A;decimal=x":   {"decimal must be one of"},
 		"date=D;amount=A;group=.":     {"must differ"},
-		"date=D;amount=A;dateFormat=": {"says nothing"},
+		"date=D;amount=A;dateFormat=": {"has no value"},
 		"date=D;amount=A;dateFormat=YY-MM": {
 			"dateFormat must be one of"},
 		strings.Repeat("x", 2001): {"at most 2000 bytes"},
@@ -103,7 +103,7 @@ func TestParseLayout(t *testing.T) {
 
 func TestStatement_Finalize(t *testing.T) {
 	t.Parallel()
-	// A statement is relied on when it is of days that have come, and adds up.
+	// A statement is valid if its days are not in the future and its lines match its balances.
 	ten, thirty := int64(10), int64(30)
 	for _, c := range []struct {
 		name  string
@@ -112,15 +112,15 @@ func TestStatement_Finalize(t *testing.T) {
 	}{
 		{"lines", reconcile.Statement{Lines: []reconcile.Line{line(0, 20)}}, ""},
 		{"balances", reconcile.Statement{Header: reconcile.Header{Opening: &ten, Closing: &thirty}, Lines: []reconcile.Line{line(0, 20)}}, ""},
-		{"balances that do not fit", reconcile.Statement{Header: reconcile.Header{Opening: &ten, Closing: &thirty}, Lines: []reconcile.Line{line(0, 21)}}, "is not whole"},
+		{"balances that do not fit", reconcile.Statement{Header: reconcile.Header{Opening: &ten, Closing: &thirty}, Lines: []reconcile.Line{line(0, 21)}}, "is not complete"},
 		{"no lines of some days", reconcile.Statement{Header: reconcile.Header{From: monday, To: monday + 1}}, ""},
-		{"no lines of no days", reconcile.Statement{}, "holds no line"},
+		{"no lines of no days", reconcile.Statement{}, "has no lines"},
 		{"tomorrow, where it is day already", reconcile.Statement{Lines: []reconcile.Line{line(8, 20)}}, ""},
-		{"the day after tomorrow", reconcile.Statement{Lines: []reconcile.Line{line(9, 20)}}, "has not come yet"},
-		{"days to come", reconcile.Statement{Header: reconcile.Header{From: monday, To: monday + 10}}, "has not come yet"},
-		{"made in days to come", reconcile.Statement{Header: reconcile.Header{Created: noon.AddDate(0, 0, 2)}, Lines: []reconcile.Line{line(0, 20)}}, "has not come yet"},
-		{"days in disorder", reconcile.Statement{Header: reconcile.Header{From: monday + 1, To: monday}}, "ends before it begins"},
-		{"years", reconcile.Statement{Lines: []reconcile.Line{line(-500, 20), line(0, 20)}}, "import it in parts"},
+		{"the day after tomorrow", reconcile.Statement{Lines: []reconcile.Line{line(9, 20)}}, "is in the future"},
+		{"days to come", reconcile.Statement{Header: reconcile.Header{From: monday, To: monday + 10}}, "is in the future"},
+		{"made in days to come", reconcile.Statement{Header: reconcile.Header{Created: noon.AddDate(0, 0, 2)}, Lines: []reconcile.Line{line(0, 20)}}, "is in the future"},
+		{"days in disorder", reconcile.Statement{Header: reconcile.Header{From: monday + 1, To: monday}}, "the end is before the start"},
+		{"years", reconcile.Statement{Lines: []reconcile.Line{line(-500, 20), line(0, 20)}}, "split it into several files"},
 	} {
 		err := c.s.Finalize(noon.Add(time.Hour))
 		if (err == nil) != (c.wrong == "") || err != nil && !strings.Contains(err.Error(), c.wrong) {
@@ -131,33 +131,33 @@ func TestStatement_Finalize(t *testing.T) {
 
 func TestIdentify(t *testing.T) {
 	t.Parallel()
-	// A line is the same in every file that shows it, and two lines of one file are two,
-	// also where they say the same.
+	// A line has the same identity in every file, and two equal lines of one file have different
+	// ones.
 	named := line(0, 100)
 	named.ServicerReference = "A1"
-	worded := named
-	worded.Description = "told otherwise"
+	redescribed := named
+	redescribed.Description = "another description"
 	first := []reconcile.Line{named, line(0, 100, "R"), line(0, 100, "R"), line(0, 100, "S"), line(1, 100, "R")}
-	second := []reconcile.Line{line(0, 100, "R"), worded}
+	second := []reconcile.Line{line(0, 100, "R"), redescribed}
 	reconcile.Identify(first)
 	reconcile.Identify(second)
 
 	seen := map[[32]byte]bool{}
 	for i, l := range first {
 		if seen[l.Identity] {
-			t.Errorf("line %d is one before it", i)
+			t.Errorf("line %d has the identity of an earlier one", i)
 		}
 		seen[l.Identity] = true
 	}
 	if second[0].Identity != first[1].Identity || second[1].Identity != first[0].Identity {
-		t.Error("a line of another file is not the same")
+		t.Error("a line has another identity in another file")
 	}
 }
 
 func TestResolveCommand_Correction(t *testing.T) {
 	t.Parallel()
-	// A correction makes our books of the partner's account say what the partner says, in
-	// one balanced posting that names the break; what makes no sense is refused.
+	// A correction posts the difference to the account in one balanced posting that names the
+	// break; one that is not possible is refused.
 	var b ident.Break
 	ident.SetUUID(&b, [16]byte{15: 7})
 	account := reconcile.Account{Platform: ident.NewPlatform(func(time.Time) uuid.UUID { return uuid.UUID{15: 1} }, noon), Path: "rails/RTP", Currency: "USD"}
@@ -175,8 +175,8 @@ func TestResolveCommand_Correction(t *testing.T) {
 		{reconcile.OffsetExpense, 0, ""},
 		{reconcile.OffsetExpense, ledger.MaxAmount + 1, ""},
 	} {
-		order := reconcile.ResolveCommand{Note: "long " + strings.Repeat("é", 240), Offset: c.against}
-		p, err := order.Correction(b, account, c.difference, noon)
+		command := reconcile.ResolveCommand{Note: "long " + strings.Repeat("é", 240), Offset: c.against}
+		p, err := command.Correction(b, account, c.difference, noon)
 		if c.want == "" {
 			if !fault.Is(err, fault.InvalidInput) {
 				t.Errorf("%s of %d: %v", c.against, c.difference, err)
