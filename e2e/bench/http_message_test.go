@@ -10,7 +10,7 @@ import (
 )
 
 func TestMessageReader_SplitReads(t *testing.T) {
-	// Messages come out whole and in order, however the bytes of the connection are cut.
+	// Messages are complete and in order, however the bytes of the connection are split.
 	t.Parallel()
 	long := strings.Repeat("x", 3*initialBufferSize)
 	stream := "HTTP/1.1 201 Created\r\nContent-Length: 7\r\n\r\n{\"a\":1}" +
@@ -48,7 +48,7 @@ func TestMessageReader_SplitReads(t *testing.T) {
 }
 
 func TestMessageReader_InvalidInput(t *testing.T) {
-	// What cannot be read rightly is an error, never a wrong message.
+	// An invalid message is an error.
 	t.Parallel()
 	for name, c := range map[string]struct {
 		stream string
@@ -76,7 +76,7 @@ func TestMessageReader_InvalidInput(t *testing.T) {
 }
 
 func FuzzMessageReader(f *testing.F) {
-	// Whatever comes over a connection, reading it ends, and no byte is handed out twice.
+	// For any input, reading ends, and no byte is returned twice.
 	f.Add("HTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\nabcdPOST / HTTP/1.1\r\n\r\n")
 	f.Fuzz(func(t *testing.T, stream string) {
 		m := messageReader{source: iotest.HalfReader(strings.NewReader(stream))}
@@ -98,7 +98,7 @@ func FuzzMessageReader(f *testing.F) {
 }
 
 func TestJSONText(t *testing.T) {
-	// A text is found by the opening of its member, and its absence is told.
+	// A text is found by the opening of its member; without one it is not found.
 	t.Parallel()
 	body := []byte(`{"id":"Quote:1","info":{"reference":"4T9K"},"open":"`)
 	for opening, want := range map[string]string{`"id":"`: "Quote:1", `"reference":"`: "4T9K", `"none":"`: "", `"open":"`: ""} {

@@ -32,8 +32,8 @@ func TestLatencyOf(t *testing.T) {
 }
 
 func TestPercentile(t *testing.T) {
-	// Of any durations, at least so many of a hundred are at most the percentile, and
-	// fewer are below it.
+	// For any durations, at least that many of a hundred are at most the percentile, and fewer
+	// are below it.
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
 		took := rapid.SliceOfN(rapid.Map(rapid.IntRange(0, 50), func(n int) time.Duration { return time.Duration(n) }), 1, 300).Draw(t, "took")
@@ -56,7 +56,7 @@ func TestPercentile(t *testing.T) {
 }
 
 func TestMedian(t *testing.T) {
-	// The median is the middle, and of an even number the mean of the two in the middle.
+	// The median is the middle value, or the mean of the two in the middle.
 	t.Parallel()
 	for _, c := range []struct {
 		values []float64
@@ -72,7 +72,7 @@ func TestMedian(t *testing.T) {
 }
 
 func TestFormatMillis(t *testing.T) {
-	// Durations are written in milliseconds with three digits, or all before the point.
+	// Milliseconds have three significant digits.
 	t.Parallel()
 	for d, want := range map[time.Duration]string{
 		0: "0.00", 123456: "0.12", 9994 * time.Microsecond: "9.99", 9996 * time.Microsecond: "10.0",

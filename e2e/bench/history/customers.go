@@ -15,12 +15,12 @@ import (
 	"causeway/ports"
 )
 
-// customerCount is how many there are. Each has an account in every currency of balances.
+// customerCount is the number of customers. Each has an account in every currency.
 const customerCount = 300
 
 var balanceCurrencies = []money.Currency{money.USD, money.USDC, money.BTC}
 
-// accountBalance is an internal account with what it holds.
+// accountBalance is an internal account with its balance.
 type accountBalance struct {
 	id       ident.InternalAccount
 	customer ident.Customer
@@ -29,8 +29,8 @@ type accountBalance struct {
 	minor    int64
 }
 
-// createCustomers makes the customers of the platform with their accounts, which must have no books
-// yet: its clock does not go back to the first month.
+// createCustomers creates the customers of the platform with their accounts. The ledger of the
+// platform must be empty: its clock does not go back to the first month.
 func (w *writer) createCustomers(ctx context.Context, db *postgres.DB) error {
 	platform, err := db.Platform(ctx, w.Platform)
 	if err != nil {
@@ -41,7 +41,7 @@ func (w *writer) createCustomers(ctx context.Context, db *postgres.DB) error {
 		return err
 	}
 	if len(page.Postings) > 0 {
-		return fmt.Errorf("there is something in the books of %s already; a history is for a platform that nothing was posted for", w.Platform)
+		return fmt.Errorf("the ledger of %s already has postings; use a platform without postings", w.Platform)
 	}
 	own, err := db.InternalAccountsOf(ctx, w.Platform, []ident.Customer{{}})
 	if err != nil {
@@ -83,7 +83,7 @@ func (w *writer) newCustomers(domain string) (people []customer.Customer, opened
 	return people, opened, nil
 }
 
-// addAccount takes an account in among those that money is paid to and from.
+// addAccount adds an account to those that payments use.
 func (w *writer) addAccount(a account.Internal) {
 	if !slices.Contains(balanceCurrencies, a.Currency) {
 		return
@@ -92,16 +92,16 @@ func (w *writer) addAccount(a account.Internal) {
 	if a.Customer.IsZero() {
 		path = ledger.PlatformAccount(a.ID)
 	}
-	h := &accountBalance{id: a.ID, customer: a.Customer, path: path, currency: a.Currency}
-	w.accounts, w.accountsByPath[path] = append(w.accounts, h), h
+	balance := &accountBalance{id: a.ID, customer: a.Customer, path: path, currency: a.Currency}
+	w.accounts, w.accountsByPath[path] = append(w.accounts, balance), balance
 }
 
-// randomAccount is an account: some are used often, most now and then.
+// randomAccount returns an account: some often, most rarely.
 func (w *writer) randomAccount() *accountBalance {
 	return w.accounts[w.rand.IntN(1+w.rand.IntN(len(w.accounts)))]
 }
 
-// randomFundedAccount is one that can pay something, if that is found soon.
+// randomFundedAccount returns an account that can pay, if one is found in a few tries.
 func (w *writer) randomFundedAccount() (*accountBalance, bool) {
 	for range 4 {
 		if h := w.randomAccount(); h.minor >= 10*baseAmounts[h.currency] {
@@ -111,8 +111,8 @@ func (w *writer) randomFundedAccount() (*accountBalance, bool) {
 	return nil, false
 }
 
-// randomAmount is from ten dollars' worth to some thousands.
-func (w *writer) randomAmount(of money.Currency) int64 {
-	least := baseAmounts[of] << w.rand.IntN(9)
-	return least + w.rand.Int64N(least)
+// randomAmount returns an amount from about ten dollars to some thousands.
+func (w *writer) randomAmount(currency money.Currency) int64 {
+	minimum := baseAmounts[currency] << w.rand.IntN(9)
+	return minimum + w.rand.Int64N(minimum)
 }

@@ -1,11 +1,10 @@
-// Package history writes the books of a platform that has been in use for months, as
-// many entries as are wanted: customers who pay in and out, ramps between currencies,
-// fees, payouts that are refused or come back, postings that count for another day than
-// they were written on. So what is quick on small books can be measured on large ones.
+// Package history writes the ledger of a platform that has been in use for months, with any
+// number of entries: deposits, withdrawals, payments between currencies, fees, refunds,
+// returns and postings with another effective time. The benchmark measures a large ledger
+// with it.
 //
-// It never goes round the ledger: what happens to a payment is decided by the rules,
-// posted in units of work with every trigger and check in place, and checkpoints are
-// moved as it goes. Only the clock is not the real one.
+// All postings are decided by the rules of core and written in ordinary units of work with
+// every constraint in place. Only the clock is not the real one.
 package history
 
 import (
@@ -30,17 +29,17 @@ import (
 type Options struct {
 	// URL is that of a migrated database.
 	URL string
-	// Platform has nothing in its books yet.
+	// Platform has an empty ledger.
 	Platform ident.Platform
-	// Entries is how many there are in the end, exactly.
+	// Entries is the exact number of entries.
 	Entries int
-	// Months is how many whole months the books have before the present one.
+	// Months is the number of whole months before the current one.
 	Months int
-	// Until is the last moment; now when zero.
+	// Until is the last time; zero is now.
 	Until time.Time
-	// Seed decides everything but ids and, unless Until says it, the time.
+	// Seed decides everything but ids and, if Until is zero, the time.
 	Seed uint64
-	// Progress is called with the entries so far; nil for nobody.
+	// Progress is called with the number of entries so far; may be nil.
 	Progress func(entries int)
 }
 
@@ -55,12 +54,12 @@ const (
 type Result struct {
 	From, Until                          time.Time
 	Entries, Postings, Payments, Commits int
-	// Accounts are those that were posted to, the busiest first.
+	// Accounts are those with entries, the busiest first.
 	Accounts []Account
 	Duration time.Duration
 }
 
-// Account is one that was posted to, with the number of entries on it.
+// Account is an account with the number of its entries.
 type Account struct {
 	ledger.Account
 	Entries int
@@ -69,16 +68,16 @@ type Account struct {
 func (o Options) validate() error {
 	switch {
 	case o.Platform.IsZero():
-		return errors.New("a history is of a platform")
+		return errors.New("Platform is required")
 	case o.Entries < MinEntries || o.Entries > MaxEntries:
-		return fmt.Errorf("a history has from %d to %d entries, not %d", MinEntries, MaxEntries, o.Entries)
+		return fmt.Errorf("entries must be from %d to %d, not %d", MinEntries, MaxEntries, o.Entries)
 	case o.Months < 1 || o.Months > MaxMonths:
-		return fmt.Errorf("a history has from 1 to %d months, not %d", MaxMonths, o.Months)
+		return fmt.Errorf("months must be from 1 to %d, not %d", MaxMonths, o.Months)
 	}
 	return nil
 }
 
-// Write writes the books. What is written when it fails stays.
+// Write writes the postings. If it fails, those written before remain.
 func Write(ctx context.Context, o Options) (Result, error) {
 	begin := time.Now()
 	if o.Until.IsZero() {
@@ -88,8 +87,8 @@ func Write(ctx context.Context, o Options) (Result, error) {
 	if err := o.validate(); err != nil {
 		return Result{}, err
 	}
-	hands := &historyClock{}
-	db, err := postgres.Open(ctx, postgres.Options{URL: o.URL, MaxConnections: 4, Clock: hands, IDs: ids.New()})
+	clock := &historyClock{}
+	db, err := postgres.Open(ctx, postgres.Options{URL: o.URL, MaxConnections: 4, Clock: clock, IDs: ids.New()})
 	if err != nil {
 		return Result{}, err
 	}
@@ -98,39 +97,39 @@ func Write(ctx context.Context, o Options) (Result, error) {
 	if err := w.createCustomers(ctx, db); err != nil {
 		return Result{}, err
 	}
-	if err := writeCommits(ctx, db, hands, w, o.Progress); err != nil {
+	if err := writeCommits(ctx, db, clock, w, o.Progress); err != nil {
 		return Result{}, err
 	}
-	made := w.result()
-	made.Duration = time.Since(begin)
-	return made, nil
+	result := w.result()
+	result.Duration = time.Since(begin)
+	return result, nil
 }
 
-// postingsPerSnapshot is how many postings there are between two looks at the checkpoints: as few
-// as a service lets come together at the pace of the history.
+// postingsPerSnapshot is how many postings there are between two updates of the balance
+// snapshots, about as many as in a running service.
 const postingsPerSnapshot = 1_000
 
-// writeCommits lets three work at once: one writes what comes next, one commits it, one moves
-// checkpoints. More would not help: postings of one platform are committed one after the
-// other, and money must have come before it goes.
-func writeCommits(ctx context.Context, db *postgres.DB, hands *historyClock, w *writer, progress func(int)) error {
-	work, together := errgroup.WithContext(ctx)
+// writeCommits runs three goroutines: one creates the postings, one commits them, one updates
+// balance snapshots. More would not be faster: postings of one platform are committed one
+// after the other.
+func writeCommits(ctx context.Context, db *postgres.DB, clock *historyClock, w *writer, progress func(int)) error {
+	group, groupCtx := errgroup.WithContext(ctx)
 	commits, due := make(chan commit, 4), make(chan struct{}, 1)
-	work.Go(func() error {
+	group.Go(func() error {
 		defer close(commits)
-		return w.write(func(c commit) error { return send(together, commits, c) })
+		return w.write(func(c commit) error { return send(groupCtx, commits, c) })
 	})
-	work.Go(func() error {
+	group.Go(func() error {
 		defer close(due)
-		moved, entries := 0, 0
+		sinceSnapshot, entries := 0, 0
 		for c := range commits {
-			hands.current.Store(&c.recordedAt)
-			if err := db.Do(together, c.write); err != nil {
+			clock.current.Store(&c.recordedAt)
+			if err := db.Do(groupCtx, c.write); err != nil {
 				return err
 			}
-			if moved += len(c.postings); moved >= postingsPerSnapshot {
-				moved = 0
-				if err := send(together, due, struct{}{}); err != nil {
+			if sinceSnapshot += len(c.postings); sinceSnapshot >= postingsPerSnapshot {
+				sinceSnapshot = 0
+				if err := send(groupCtx, due, struct{}{}); err != nil {
 					return err
 				}
 			}
@@ -140,15 +139,15 @@ func writeCommits(ctx context.Context, db *postgres.DB, hands *historyClock, w *
 		}
 		return nil
 	})
-	work.Go(func() error {
+	group.Go(func() error {
 		for range due {
-			if err := db.AdvanceBalanceSnapshots(together); err != nil {
+			if err := db.AdvanceBalanceSnapshots(groupCtx); err != nil {
 				return err
 			}
 		}
 		return nil
 	})
-	if err := work.Wait(); err != nil {
+	if err := group.Wait(); err != nil {
 		return err
 	}
 	return db.AdvanceBalanceSnapshots(ctx)
@@ -168,7 +167,7 @@ func (c commit) write(ctx context.Context, tx ports.Tx) error {
 	if err := tx.CreateTransactions(ctx, c.endedTransactions); err != nil {
 		return err
 	}
-	// What was refunded is not written with the rest.
+	// Refunds are written by an update.
 	refunded := slices.DeleteFunc(slices.Clone(c.endedTransactions), func(t transaction.Transaction) bool { return t.Refund == nil })
 	if err := tx.UpdateTransactions(ctx, refunded); err != nil {
 		return err
@@ -176,8 +175,8 @@ func (c commit) write(ctx context.Context, tx ports.Tx) error {
 	return tx.Post(ctx, c.postings)
 }
 
-// historyClock are the clock of the books.
+// historyClock is the clock of the ledger.
 type historyClock struct{ current atomic.Pointer[time.Time] }
 
-// Now is the moment that the books have come to.
-func (h *historyClock) Now() time.Time { return *h.current.Load() }
+// Now returns the time of the current commit.
+func (c *historyClock) Now() time.Time { return *c.current.Load() }

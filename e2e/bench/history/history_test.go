@@ -33,14 +33,14 @@ type env struct {
 func newEnv(t *testing.T) *env {
 	t.Helper()
 	h := &env{url: pgtest.New(t)}
-	made := ids.New()
+	result := ids.New()
 	var err error
-	h.store, err = postgres.Open(t.Context(), postgres.Options{URL: h.url, MaxConnections: 4, ForReports: true, Clock: portstest.NewFakeClock(endTime), IDs: made})
+	h.store, err = postgres.Open(t.Context(), postgres.Options{URL: h.url, MaxConnections: 4, ForReports: true, Clock: portstest.NewFakeClock(endTime), IDs: result})
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(h.store.Close)
-	founded := portstest.SandboxPlatform(t, made, endTime)
+	founded := portstest.SandboxPlatform(t, result, endTime)
 	h.platform = founded.ID
 	portstest.MustDo(t, h.store, func(ctx context.Context, tx ports.Tx) error { return tx.CreatePlatform(ctx, founded) })
 	return h
@@ -52,14 +52,14 @@ func (h *env) options(entries, months int) history.Options {
 
 func (h *env) write(t *testing.T, o history.Options) history.Result {
 	t.Helper()
-	made, err := history.Write(t.Context(), o)
+	result, err := history.Write(t.Context(), o)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return made
+	return result
 }
 
-// postings are those of the books, the oldest first.
+// postings returns all postings, the oldest first.
 func (h *env) postings(t *testing.T) (all []ports.RecordedPosting) {
 	t.Helper()
 	filter := ports.PostingFilter{Platform: h.platform, Limit: 1000, Ascending: true}
@@ -77,33 +77,33 @@ func (h *env) postings(t *testing.T) (all []ports.RecordedPosting) {
 }
 
 func TestWrite(t *testing.T) {
-	// The books have as many entries as were wanted, in every month, of every sort, and
-	// hold every rule.
+	// The ledger has the exact number of entries, in every month and of every kind, and the
+	// ledger check passes.
 	t.Parallel()
 	for _, c := range []struct {
 		name            string
 		entries, months int
 	}{
-		{"a month and the smallest books", history.MinEntries, 1},
-		{"a year, few a day", 6_001, 12},
-		{"some a minute", 20_000, 2},
+		{"one month, fewest entries", history.MinEntries, 1},
+		{"one year, few a day", 6_001, 12},
+		{"two months, many", 20_000, 2},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
 			h := newEnv(t)
-			told := 0
+			progress := 0
 			o := h.options(c.entries, c.months)
-			o.Progress = func(entries int) { told = entries }
+			o.Progress = func(entries int) { progress = entries }
 
-			made := h.write(t, o)
+			result := h.write(t, o)
 
 			h.checkLedger(t, c.entries)
-			if made.Entries != c.entries || told != c.entries || made.From != period.MonthOf(endTime).Start().AddDate(0, -c.months, 0) {
-				t.Errorf("made %d from %s, and told of %d", made.Entries, made.From, told)
+			if result.Entries != c.entries || progress != c.entries || result.From != period.MonthOf(endTime).Start().AddDate(0, -c.months, 0) {
+				t.Errorf("wrote %d from %s, and reported %d", result.Entries, result.From, progress)
 			}
 			months, kinds := map[period.Month]int{}, map[ledger.Kind]int{}
 			early, late, payments := 0, 0, map[ident.Transaction]bool{}
-			last := made.From
+			last := result.From
 			all := h.postings(t)
 			for _, p := range all {
 				months[period.MonthOf(p.Recorded)]++
@@ -116,13 +116,13 @@ func TestWrite(t *testing.T) {
 				} else if apart < -time.Hour/2 {
 					early++
 				}
-				if p.Recorded.Before(last) || p.Recorded.After(endTime) || p.Effective.Before(made.From) || p.Effective.After(endTime) {
+				if p.Recorded.Before(last) || p.Recorded.After(endTime) || p.Effective.Before(result.From) || p.Effective.After(endTime) {
 					t.Fatalf("posting %d is recorded %s and effective %s", p.Seq, p.Recorded, p.Effective)
 				}
 				last = p.Recorded
 			}
-			if len(all) != made.Postings || len(payments) != made.Payments {
-				t.Errorf("%d postings of %d payments; made %d of %d", len(all), len(payments), made.Postings, made.Payments)
+			if len(all) != result.Postings || len(payments) != result.Payments {
+				t.Errorf("%d postings of %d payments; want %d of %d", len(all), len(payments), result.Postings, result.Payments)
 			}
 			if len(months) != c.months+1 {
 				t.Errorf("recorded in %v", months)
@@ -142,7 +142,7 @@ func TestWrite(t *testing.T) {
 	}
 }
 
-// checkLedger holds the books against every rule, the states of payments included.
+// checkLedger runs the ledger check, the states of payments included.
 func (h *env) checkLedger(t *testing.T, entries int) {
 	t.Helper()
 	kept := ledgerdb.New()
@@ -158,13 +158,13 @@ func (h *env) checkLedger(t *testing.T, entries int) {
 			t.Errorf("%d entries", r.Checked)
 		}
 		if r.Rule == audit.RuleBalanceSnapshots && r.Checked == 0 && entries > 5_000 {
-			t.Error("no checkpoints")
+			t.Error("no balance snapshots")
 		}
 	}
 }
 
 func TestWrite_SameSeedWritesSamePostings(t *testing.T) {
-	// The same seed writes the same postings, but for their ids, and another seed others.
+	// The same seed writes the same postings, except ids, and another seed others.
 	t.Parallel()
 	var written [3][]string
 	for i := range written {
@@ -175,14 +175,14 @@ func TestWrite_SameSeedWritesSamePostings(t *testing.T) {
 		written[i] = h.amountLines(t)
 	}
 	if !slices.Equal(written[0], written[1]) {
-		t.Error("the same seed writes other books")
+		t.Error("the same seed writes other postings")
 	}
 	if slices.Equal(written[0], written[2]) {
-		t.Error("another seed writes the same books")
+		t.Error("another seed writes the same postings")
 	}
 }
 
-// amountLines are the postings without what is new in every run.
+// amountLines returns the postings without what differs in every run.
 func (h *env) amountLines(t *testing.T) (all []string) {
 	t.Helper()
 	for _, p := range h.postings(t) {
@@ -196,24 +196,24 @@ func (h *env) amountLines(t *testing.T) (all []string) {
 }
 
 func TestWrite_InvalidOptions(t *testing.T) {
-	// What cannot be written is refused in words, before anything is.
+	// Invalid options are rejected before anything is written.
 	t.Parallel()
 	h := newEnv(t)
 	right := h.options(history.MinEntries, 1)
 	for name, c := range map[string]struct {
 		change func(*history.Options)
-		says   string
+		want   string
 	}{
-		"no platform":      {func(o *history.Options) { o.Platform = ident.Platform{} }, "of a platform"},
+		"no platform":      {func(o *history.Options) { o.Platform = ident.Platform{} }, "Platform is required"},
 		"another platform": {func(o *history.Options) { o.Platform = ident.NewPlatform(ids.New().New, endTime) }, "no platform"},
-		"too few entries":  {func(o *history.Options) { o.Entries-- }, "entries, not 999"},
-		"too many entries": {func(o *history.Options) { o.Entries = history.MaxEntries + 1 }, "entries, not"},
-		"no month":         {func(o *history.Options) { o.Months = 0 }, "months, not 0"},
-		"too many months":  {func(o *history.Options) { o.Months = history.MaxMonths + 1 }, "months, not 121"},
+		"too few entries":  {func(o *history.Options) { o.Entries-- }, "not 999"},
+		"too many entries": {func(o *history.Options) { o.Entries = history.MaxEntries + 1 }, "entries must"},
+		"no month":         {func(o *history.Options) { o.Months = 0 }, "not 0"},
+		"too many months":  {func(o *history.Options) { o.Months = history.MaxMonths + 1 }, "not 121"},
 	} {
 		o := right
 		c.change(&o)
-		if _, err := history.Write(t.Context(), o); err == nil || !strings.Contains(err.Error(), c.says) {
+		if _, err := history.Write(t.Context(), o); err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}

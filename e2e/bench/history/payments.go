@@ -10,16 +10,16 @@ import (
 	"causeway/ledger"
 )
 
-// route is a corridor as payments go through it.
+// route is a corridor of payments.
 type route struct {
 	from, to                          money.Currency
 	sourceAccount, destinationAccount string
 	rate                              money.Rate // smallest units of to for one of from
-	// multiple is what the sent amount is exchanged in multiples of.
+	// The amount to exchange is a multiple of multiple.
 	multiple int64
 }
 
-// routes are where ramps go; those that begin in a currency of balances are gone by payouts too.
+// routes are the corridors of ramps, and of payouts if they start in a currency of accounts.
 var routes = []route{
 	newRoute(money.USD, money.BTC, corridor.RTP, corridor.Layer2, "0.0000104", 1),
 	newRoute(money.USD, money.BTC, corridor.FedNow, corridor.Lightning, "0.0000104", 1),
@@ -33,12 +33,12 @@ var routes = []route{
 	newRoute(money.BTC, money.USD, corridor.Lightning, corridor.ACH, "96000", 1),
 }
 
-func newRoute(from, to money.Currency, in, out corridor.Rail, major string, whole int64) route {
+func newRoute(from, to money.Currency, in, out corridor.Rail, major string, multiple int64) route {
 	rate, err := money.RateFromMajor(money.MustRate(major), from, to)
 	if err != nil {
 		panic(err) // the table above is wrong
 	}
-	return route{from, to, partnerAccount(in), partnerAccount(out), rate, whole}
+	return route{from, to, partnerAccount(in), partnerAccount(out), rate, multiple}
 }
 
 func partnerAccount(r corridor.Rail) string {
@@ -48,29 +48,29 @@ func partnerAccount(r corridor.Rail) string {
 	return ledger.Rail(string(r))
 }
 
-// baseAmounts is about ten dollars, in the smallest unit.
+// baseAmounts are about ten dollars, in the smallest unit.
 var baseAmounts = map[money.Currency]int64{money.USD: 10_00, money.EUR: 9_00, money.GBP: 8_00, money.USDC: 10_000_000, money.BTC: 10_400}
 
-// depositPartners is how money comes to a balance.
+// depositPartners are where deposits are received.
 var depositPartners = map[money.Currency]string{money.USD: partnerAccount(corridor.ACH), money.USDC: partnerAccount(corridor.Base), money.BTC: partnerAccount(corridor.Lightning)}
 
-// activityMix is what happens, and how often.
+// activityMix is the share of each kind of activity, in percent.
 var activityMix = []struct {
-	share  int
-	begins func(*writer) (transaction.Decision, error)
+	share int
+	start func(*writer) (transaction.Decision, error)
 }{
 	{58, (*writer).ramp}, {14, (*writer).deposit}, {4, (*writer).transferIn}, {10, (*writer).payout}, {8, (*writer).transferOut},
 	{3, (*writer).feeCharged}, {3, (*writer).feePaid},
 }
 
-// addActivity lets something happen, or at least a deposit, which is the smallest of all.
+// addActivity adds one activity, or a deposit, which is the smallest, if that is too large.
 func (w *writer) addActivity() error {
 	n := w.rand.IntN(100)
 	for _, m := range activityMix {
 		if n -= m.share; n >= 0 {
 			continue
 		}
-		if taken, err := w.apply(m.begins(w)); taken || err != nil {
+		if taken, err := w.apply(m.start(w)); taken || err != nil {
 			return err
 		}
 		break
@@ -79,29 +79,29 @@ func (w *writer) addActivity() error {
 	return err
 }
 
-// ramp is a payment that its payer funds when it is quoted.
+// ramp is a payment that is funded just in time.
 func (w *writer) ramp() (transaction.Decision, error) {
-	way := routes[w.rand.IntN(len(routes))]
-	t, err := w.outgoingPayment(w.randomAccount().customer, way, w.randomAmount(way.from))
+	via := routes[w.rand.IntN(len(routes))]
+	t, err := w.outgoingPayment(w.randomAccount().customer, via, w.randomAmount(via.from))
 	if err != nil {
 		return transaction.Decision{}, err
 	}
-	return t.Receive(transaction.Receipt{Platform: w.Platform, PartnerAccount: way.sourceAccount, Reference: t.Reference, Amount: t.Pricing.Sent, At: w.now}, w.now)
+	return t.Receive(transaction.Receipt{Platform: w.Platform, PartnerAccount: via.sourceAccount, Reference: t.Reference, Amount: t.Pricing.Sent, At: w.now}, w.now)
 }
 
-// payout is one that a balance pays, into another currency.
+// payout is a payment from an account into another currency.
 func (w *writer) payout() (transaction.Decision, error) {
 	h, ok := w.randomFundedAccount()
 	if !ok {
 		return w.deposit()
 	}
-	var open []route
-	for _, way := range routes {
-		if way.from == h.currency {
-			open = append(open, way)
+	var candidates []route
+	for _, via := range routes {
+		if via.from == h.currency {
+			candidates = append(candidates, via)
 		}
 	}
-	t, err := w.outgoingPayment(h.customer, open[w.rand.IntN(len(open))], h.minor/int64(3+w.rand.IntN(5)))
+	t, err := w.outgoingPayment(h.customer, candidates[w.rand.IntN(len(candidates))], h.minor/int64(3+w.rand.IntN(5)))
 	if err != nil {
 		return transaction.Decision{}, err
 	}
@@ -109,7 +109,7 @@ func (w *writer) payout() (transaction.Decision, error) {
 	return t.Execute(w.now)
 }
 
-// transferOut is one in the currency of the balance.
+// transferOut is a payment in the currency of the account.
 func (w *writer) transferOut() (transaction.Decision, error) {
 	h, ok := w.randomFundedAccount()
 	if !ok {
@@ -117,17 +117,17 @@ func (w *writer) transferOut() (transaction.Decision, error) {
 	}
 	t := w.newTransaction(h.customer, transaction.AtPar(money.Amount{Minor: h.minor / int64(3+w.rand.IntN(5)), Currency: h.currency}))
 	t.Source.InternalAccount, t.SourceAccount, t.DestinationAccount = h.id, h.path, depositPartners[h.currency]
-	set := t.StartTransfer(w.now)
-	handed, err := set.Transaction.Submitted(w.now)
-	set.Transaction = handed.Transaction
-	return set, err
+	decision := t.StartTransfer(w.now)
+	submitted, err := decision.Transaction.Submitted(w.now)
+	decision.Transaction = submitted.Transaction
+	return decision, err
 }
 
 func (w *writer) deposit() (transaction.Decision, error) {
 	return w.incomingPayment(transaction.Endpoint{}), nil
 }
 
-// transferIn is money pulled from an account elsewhere.
+// transferIn is money pulled from an external account.
 func (w *writer) transferIn() (transaction.Decision, error) {
 	return w.incomingPayment(transaction.Endpoint{ExternalAccount: ident.NewExternalAccount(w.ids.New, w.now)}), nil
 }
@@ -147,37 +147,37 @@ func (w *writer) feeCharged() (transaction.Decision, error) {
 	return w.standalonePosting(ledger.FeeCharged(w.newHeader("monthly fee"), h.path, money.Amount{Minor: baseAmounts[h.currency] / 10, Currency: h.currency})), nil
 }
 
-// feePaid is what a partner keeps.
+// feePaid is a fee that a partner keeps.
 func (w *writer) feePaid() (transaction.Decision, error) {
-	way := routes[w.rand.IntN(len(routes))]
-	return w.standalonePosting(ledger.FeePaid(w.newHeader("partner's fee"), way.sourceAccount, money.Amount{Minor: baseAmounts[way.from] / 20, Currency: way.from})), nil
+	via := routes[w.rand.IntN(len(routes))]
+	return w.standalonePosting(ledger.FeePaid(w.newHeader("partner's fee"), via.sourceAccount, money.Amount{Minor: baseAmounts[via.from] / 20, Currency: via.from})), nil
 }
 
 func (w *writer) newHeader(memo string) ledger.Header {
 	return ledger.Header{ID: w.ids.New(w.now), Platform: w.Platform, Effective: w.now, Memo: memo}
 }
 
-// standalonePosting is a posting of no payment.
+// standalonePosting is a posting without a payment.
 func (w *writer) standalonePosting(p ledger.Posting) transaction.Decision {
 	return transaction.Decision{Postings: []ledger.Posting{p}}
 }
 
-// outgoingPayment is a payment of so much on a way, not funded yet.
-func (w *writer) outgoingPayment(of ident.Customer, way route, sent int64) (transaction.Transaction, error) {
-	fees := baseAmounts[way.from]/20 + sent/200
-	exchanged := (sent - fees) / way.multiple * way.multiple
-	// Markets move by a percent or two.
-	received, err := way.rate.Floor(exchanged * int64(980+w.rand.IntN(41)) / 1000)
-	t := w.newTransaction(of, transaction.Pricing{Sent: money.Amount{Minor: sent, Currency: way.from}, Fees: fees, RoundingSent: sent - fees - exchanged,
-		Received: money.Amount{Minor: received, Currency: way.to}})
-	t.SourceAccount, t.DestinationAccount = way.sourceAccount, way.destinationAccount
+// outgoingPayment returns a payment on a route that is not funded yet.
+func (w *writer) outgoingPayment(customer ident.Customer, via route, sent int64) (transaction.Transaction, error) {
+	fees := baseAmounts[via.from]/20 + sent/200
+	exchanged := (sent - fees) / via.multiple * via.multiple
+	// The rate varies by two percent.
+	received, err := via.rate.Floor(exchanged * int64(980+w.rand.IntN(41)) / 1000)
+	t := w.newTransaction(customer, transaction.Pricing{Sent: money.Amount{Minor: sent, Currency: via.from}, Fees: fees, RoundingSent: sent - fees - exchanged,
+		Received: money.Amount{Minor: received, Currency: via.to}})
+	t.SourceAccount, t.DestinationAccount = via.sourceAccount, via.destinationAccount
 	return t, err
 }
 
-func (w *writer) newTransaction(of ident.Customer, p transaction.Pricing) transaction.Transaction {
+func (w *writer) newTransaction(customer ident.Customer, p transaction.Pricing) transaction.Transaction {
 	id := ident.NewTransaction(w.ids.New, w.now)
-	return transaction.Transaction{ID: id, Platform: w.Platform, Customer: of, Type: transaction.Outgoing, State: transaction.Initial, Pricing: p,
-		Source:      transaction.Endpoint{Customer: of, Currency: p.Sent.Currency},
-		Destination: transaction.Endpoint{Customer: of, Currency: p.Received.Currency},
+	return transaction.Transaction{ID: id, Platform: w.Platform, Customer: customer, Type: transaction.Outgoing, State: transaction.Initial, Pricing: p,
+		Source:      transaction.Endpoint{Customer: customer, Currency: p.Sent.Currency},
+		Destination: transaction.Endpoint{Customer: customer, Currency: p.Received.Currency},
 		Reference:   ident.ShortCode(id.UUID()), ExpiresAt: w.now.Add(5 * time.Minute), CreatedAt: w.now, UpdatedAt: w.now}
 }

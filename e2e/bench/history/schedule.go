@@ -6,10 +6,10 @@ import (
 	"causeway/core/period"
 )
 
-// commitSchedule says when commits happen: n moments from the first day of a month that lies
-// so many months back, up to a moment. There are more of them by day than by night, on
-// working days than at weekends, and in every month more than in the one before.
-func commitSchedule(until time.Time, months, n int) (from time.Time, moments []time.Time) {
+// commitSchedule returns the times of n commits, from the start of a month in the past until a
+// time: more by day than by night, more on working days than at weekends, and in every month
+// more than in the one before.
+func commitSchedule(until time.Time, months, n int) (from time.Time, times []time.Time) {
 	first := period.MonthOf(until)
 	for range months {
 		first = first.Previous()
@@ -22,29 +22,29 @@ func commitSchedule(until time.Time, months, n int) (from time.Time, moments []t
 		weight := int64(months+month) * hourWeight(hour)
 		weights, total = append(weights, weight), total+weight
 	}
-	// The last hour is not over.
+	// The last hour may be incomplete.
 	last := from.Add(time.Duration(len(weights)-1) * time.Hour)
 
-	moments = make([]time.Time, 0, n)
+	times = make([]time.Time, 0, n)
 	var hour int
 	var before int64
 	for i := range int64(n) {
-		// In the middle of the nth part of all that happens.
+		// In the middle of the nth part of the total weight.
 		place := (2*i + 1) * total / int64(2*n)
 		for place >= before+weights[hour] {
 			before, hour = before+weights[hour], hour+1
 		}
-		long := time.Hour
+		length := time.Hour
 		if hour == len(weights)-1 {
-			long = until.Sub(last)
+			length = until.Sub(last)
 		}
-		into := time.Duration(int64(long) / weights[hour] * (place - before))
-		moments = append(moments, from.Add(time.Duration(hour)*time.Hour+into).Truncate(time.Millisecond))
+		into := time.Duration(int64(length) / weights[hour] * (place - before))
+		times = append(times, from.Add(time.Duration(hour)*time.Hour+into).Truncate(time.Millisecond))
 	}
-	return from, moments
+	return from, times
 }
 
-// hourWeight is how much happens in an hour.
+// hourWeight is the relative activity in an hour.
 func hourWeight(hour time.Time) int64 {
 	weight := int64(4)
 	switch h := hour.Hour(); {

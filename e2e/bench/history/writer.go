@@ -11,8 +11,8 @@ import (
 	"causeway/ledger"
 )
 
-// entriesPerCommit is how many entries one commit has. More cost less each; but they all have
-// one recorded time, and moments in between should not be rare.
+// entriesPerCommit is the number of entries in one commit. More would be faster, but all have
+// the same recorded time.
 const entriesPerCommit = 500
 
 // commit is what one unit of work writes.
@@ -20,11 +20,11 @@ type commit struct {
 	recordedAt time.Time
 	postings   []ledger.Posting
 	entries    int
-	// endedTransactions are the payments that nothing more happens to.
+	// endedTransactions are the payments without further steps.
 	endedTransactions []transaction.Transaction
 }
 
-// writer thinks up what happens.
+// writer creates the activity of the platform.
 type writer struct {
 	Options
 	ids            *ids.Generator
@@ -32,20 +32,20 @@ type writer struct {
 	from           time.Time
 	times          []time.Time
 	accounts       []*accountBalance
-	accountsByPath map[string]*accountBalance // by path
+	accountsByPath map[string]*accountBalance
 	entryCounts    map[ledger.Account]int
 
-	timeIndex int // the moment that it has come to
+	timeIndex int // index of now in times
 	now       time.Time
-	commit    commit            // at that moment
-	scheduled [][]scheduledStep // what is still to happen to payments, by moments
-	entries   int               // in all, as are the next
+	commit    commit            // at that time
+	scheduled [][]scheduledStep // later steps of payments, by index of times
+	entries   int               // total numbers
 	postings  int
 	payments  int
 	commits   int
 }
 
-// scheduledStep is what will happen to a payment.
+// scheduledStep is a later step of a payment.
 type scheduledStep struct {
 	transaction.Transaction
 	decide decideFunc
@@ -55,22 +55,22 @@ type decideFunc func(transaction.Transaction, time.Time) (transaction.Decision, 
 
 func newWriter(o Options) *writer {
 	w := &writer{Options: o, ids: ids.New(), rand: rand.New(rand.NewPCG(o.Seed, 0)), accountsByPath: map[string]*accountBalance{}, entryCounts: map[ledger.Account]int{}}
-	// Ten a month at least, however few entries there are.
+	// At least ten a month, however few entries there are.
 	w.from, w.times = commitSchedule(o.Until, o.Months, max(o.Entries/entriesPerCommit, 10*(o.Months+1)))
 	w.scheduled = make([][]scheduledStep, len(w.times))
 	return w
 }
 
-// write hands over what happens at each moment.
+// write calls out with each commit.
 func (w *writer) write(out func(commit) error) error {
 	for i, now := range w.times {
 		w.timeIndex, w.now, w.commit = i, now, commit{recordedAt: now}
 		for _, d := range w.scheduled[i] {
-			taken, err := w.apply(d.decide(d.Transaction, now))
+			applied, err := w.apply(d.decide(d.Transaction, now))
 			if err != nil {
 				return err
 			}
-			if !taken {
+			if !applied {
 				w.addEnded(d.Transaction)
 			}
 		}
@@ -91,8 +91,8 @@ func (w *writer) write(out func(commit) error) error {
 	return nil
 }
 
-// apply writes down what was decided, unless that would be too many entries.
-func (w *writer) apply(d transaction.Decision, err error) (taken bool, _ error) {
+// apply adds a decision to the commit, unless that is too many entries.
+func (w *writer) apply(d transaction.Decision, err error) (applied bool, _ error) {
 	if err != nil {
 		return false, err
 	}
@@ -118,27 +118,27 @@ func (w *writer) apply(d transaction.Decision, err error) (taken bool, _ error) 
 	return true, nil
 }
 
-// randomEffective is when something counts that is written down now: mostly when it happened,
-// a moment ago. Partners tell of some things late, and of a few before their day.
+// randomEffective returns the effective time of a posting that is recorded now: mostly seconds
+// before, sometimes days before, rarely after.
 func (w *writer) randomEffective() time.Time {
-	at := w.now.Add(-w.randomDuration(3 * time.Second))
+	effective := w.now.Add(-w.randomDuration(3 * time.Second))
 	switch n := w.rand.IntN(1000); {
 	case n < 8:
-		at = w.now.Add(-time.Hour - w.randomDuration(5*24*time.Hour))
+		effective = w.now.Add(-time.Hour - w.randomDuration(5*24*time.Hour))
 	case n < 10:
-		at = w.now.Add(time.Hour + w.randomDuration(2*24*time.Hour))
+		effective = w.now.Add(time.Hour + w.randomDuration(2*24*time.Hour))
 	}
-	if at.Before(w.from) || at.After(w.Until) {
+	if effective.Before(w.from) || effective.After(w.Until) {
 		return w.now
 	}
-	return at
+	return effective
 }
 
 func (w *writer) randomDuration(d time.Duration) time.Duration {
 	return time.Duration(w.rand.Int64N(int64(d))).Truncate(time.Microsecond)
 }
 
-// updateBalances keeps in mind what accounts hold and how often they are posted to.
+// updateBalances counts the entries and updates the balances of accounts.
 func (w *writer) updateBalances(p ledger.Posting) {
 	for _, e := range p.Entries {
 		w.entryCounts[ledger.Account{Platform: p.Platform, Path: e.Debit, Currency: e.Currency}]++
@@ -152,8 +152,8 @@ func (w *writer) updateBalances(p ledger.Posting) {
 	}
 }
 
-// scheduleNext says what happens next to a payment, and when; false for nothing. What would
-// happen after the last moment does not: it is under way in the end.
+// scheduleNext schedules the next step of a payment, and reports whether there is one. A step
+// after the last time is not done: the payment is unfinished at the end.
 func (w *writer) scheduleNext(t transaction.Transaction) bool {
 	switch {
 	case t.State.Refund == transaction.RefundPending:
@@ -172,29 +172,29 @@ func (w *writer) scheduleNext(t transaction.Transaction) bool {
 	return false
 }
 
-// addEnded takes a payment down as it is in the end.
+// addEnded records a payment in its final state.
 func (w *writer) addEnded(t transaction.Transaction) {
 	w.payments++
 	w.commit.endedTransactions = append(w.commit.endedTransactions, t)
 }
 
-func (w *writer) schedule(t transaction.Transaction, in time.Duration, happens decideFunc) bool {
+func (w *writer) schedule(t transaction.Transaction, delay time.Duration, decide decideFunc) bool {
 	rest := w.times[w.timeIndex+1:]
-	next, _ := slices.BinarySearchFunc(rest, w.now.Add(in), time.Time.Compare)
+	next, _ := slices.BinarySearchFunc(rest, w.now.Add(delay), time.Time.Compare)
 	if next == len(rest) {
 		return false
 	}
-	at := w.timeIndex + 1 + next
-	w.scheduled[at] = append(w.scheduled[at], scheduledStep{t, happens})
+	index := w.timeIndex + 1 + next
+	w.scheduled[index] = append(w.scheduled[index], scheduledStep{t, decide})
 	return true
 }
 
-// result is what came of it.
+// result returns what was written.
 func (w *writer) result() Result {
-	m := Result{From: w.from, Until: w.Until, Entries: w.entries, Postings: w.postings, Payments: w.payments, Commits: w.commits}
+	result := Result{From: w.from, Until: w.Until, Entries: w.entries, Postings: w.postings, Payments: w.payments, Commits: w.commits}
 	for a, n := range w.entryCounts {
-		m.Accounts = append(m.Accounts, Account{a, n})
+		result.Accounts = append(result.Accounts, Account{a, n})
 	}
-	slices.SortFunc(m.Accounts, func(a, b Account) int { return cmp.Or(b.Entries-a.Entries, a.Compare(b.Account)) })
-	return m
+	slices.SortFunc(result.Accounts, func(a, b Account) int { return cmp.Or(b.Entries-a.Entries, a.Compare(b.Account)) })
+	return result
 }
