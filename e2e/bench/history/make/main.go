@@ -1,6 +1,6 @@
-// Command make writes a long history into a database, so that Causeway can be tried at
-// size: the books of months, with as many entries as are wanted, on a platform that was
-// made before or on a new one.
+// Command make writes a long history into a database, so that Causeway can be tried with a
+// large ledger: months of postings with any number of entries, on an existing platform
+// without postings or on a new one.
 package main
 
 import (
@@ -16,6 +16,7 @@ import (
 	"time"
 
 	_ "github.com/jackc/pgx/v5/stdlib"
+	"github.com/schollz/progressbar/v3"
 
 	"causeway/adapters/ids"
 	"causeway/adapters/pgembed"
@@ -37,17 +38,17 @@ type options struct {
 	seed            uint64
 }
 
-// parse reads the flags; help goes to usage.
+// parse reads the flags and writes help to usage.
 func parse(args []string, usage io.Writer) (options, error) {
 	var o options
 	flags := flag.NewFlagSet("make", flag.ContinueOnError)
 	flags.SetOutput(usage)
-	flags.StringVar(&o.database, "database", os.Getenv("DATABASE_URL"), "the `URL` of the database (DATABASE_URL)")
-	flags.StringVar(&o.data, "data", ".causeway", "without --database: the data `folder` of causeway dev, which may be running")
-	flags.IntVar(&o.entries, "entries", 1_000_000, "`entries` to write")
-	flags.IntVar(&o.months, "months", 12, "whole `months` that the books have before the present one")
-	flags.Uint64Var(&o.seed, "seed", 1, "the `number` that decides what happens; the same one writes the same books, but for ids and the time")
-	flags.Func("platform", "the `ID` of a platform with nothing in its books; without it, a new one is made", func(text string) (err error) {
+	flags.StringVar(&o.database, "database", os.Getenv("DATABASE_URL"), "`URL` of the database (DATABASE_URL)")
+	flags.StringVar(&o.data, "data", ".causeway", "without --database: data `folder` of causeway dev, which may be running")
+	flags.IntVar(&o.entries, "entries", 1_000_000, "number of `entries`")
+	flags.IntVar(&o.months, "months", 12, "whole `months` before the current one")
+	flags.Uint64Var(&o.seed, "seed", 1, "random seed; the same `number` writes the same postings, except ids and the time")
+	flags.Func("platform", "`ID` of a platform without postings; default: a new platform", func(text string) (err error) {
 		o.platform, err = ident.ParsePlatform(text)
 		return err
 	})
@@ -83,18 +84,18 @@ func main() {
 	}
 }
 
-func run(ctx context.Context, o options, out io.Writer, watched *os.File) (err error) {
-	url, giveBack, err := o.openDatabase(ctx)
+func run(ctx context.Context, o options, out io.Writer, terminal *os.File) (err error) {
+	url, stop, err := o.openDatabase(ctx)
 	if err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, giveBack()) }()
-	owner, err := sql.Open("pgx", url)
+	defer func() { err = errors.Join(err, stop()) }()
+	db, err := sql.Open("pgx", url)
 	if err != nil {
-		return fmt.Errorf("the database URL is not usable: %w", err)
+		return fmt.Errorf("invalid database URL: %w", err)
 	}
-	defer owner.Close()
-	if err := migrations.Up(ctx, owner); err != nil {
+	defer db.Close()
+	if err := migrations.Up(ctx, db); err != nil {
 		return err
 	}
 	if o.platform.IsZero() {
@@ -102,33 +103,41 @@ func run(ctx context.Context, o options, out io.Writer, watched *os.File) (err e
 			return err
 		}
 	}
-	shown := newProgress(watched, o.entries)
-	made, err := history.Write(ctx, history.Options{URL: url, Platform: o.platform, Entries: o.entries, Months: o.months, Seed: o.seed, Progress: shown.set})
-	shown.finish()
+	bar := progressbar.NewOptions(o.entries, progressbar.OptionSetWriter(terminal), progressbar.OptionSetItsString("entries"), progressbar.OptionShowIts(),
+		progressbar.OptionShowCount(), progressbar.OptionThrottle(100*time.Millisecond), progressbar.OptionClearOnFinish(), progressbar.OptionSetVisibility(isTerminal(terminal)))
+	result, err := history.Write(ctx, history.Options{URL: url, Platform: o.platform, Entries: o.entries, Months: o.months, Seed: o.seed,
+		Progress: func(entries int) { _ = bar.Set(entries) }})
+	_ = bar.Finish()
 	if err != nil {
 		return err
 	}
-	// Months of postings have come in no time: Postgres has not looked at them yet.
-	if _, err := owner.ExecContext(ctx, "ANALYZE"); err != nil {
+	// Autovacuum has not analyzed the new rows yet.
+	if _, err := db.ExecContext(ctx, "ANALYZE"); err != nil {
 		return err
 	}
 	_, err = fmt.Fprintf(out, "wrote     %d entries, in %d postings of %d payments and of fees\naccounts  %d\nfrom      %s\nto        %s\ntook      %.1f s, %.0f entries/s\n",
-		made.Entries, made.Postings, made.Payments, len(made.Accounts), made.From.Format(time.DateOnly), made.Until.Format(time.DateOnly),
-		made.Duration.Seconds(), float64(made.Entries)/made.Duration.Seconds())
+		result.Entries, result.Postings, result.Payments, len(result.Accounts), result.From.Format(time.DateOnly), result.Until.Format(time.DateOnly),
+		result.Duration.Seconds(), float64(result.Entries)/result.Duration.Seconds())
 	return err
 }
 
-// openDatabase finds the database; the function gives it back.
-func (o options) openDatabase(ctx context.Context) (string, func() error, error) {
-	keep := func() error { return nil }
+func isTerminal(file *os.File) bool {
+	info, err := file.Stat()
+	return err == nil && info.Mode()&os.ModeCharDevice != 0
+}
+
+// openDatabase returns the URL of the database, and a function that stops a Postgres that it
+// started.
+func (o options) openDatabase(ctx context.Context) (url string, stop func() error, err error) {
+	stop = func() error { return nil }
 	if o.database != "" {
-		return o.database, keep, nil
+		return o.database, stop, nil
 	}
 	if running, ok := pgembed.RunningURL(o.data); ok {
-		return running, keep, nil
+		return running, stop, nil
 	}
 	if _, err := os.Stat(o.data); err != nil {
-		return "", nil, fmt.Errorf("there is no database: %s does not exist and no --database is named; start causeway dev, or name the folder with --data", o.data)
+		return "", nil, fmt.Errorf("there is no database: %s does not exist and --database is not set; start causeway dev, or set --data to its folder", o.data)
 	}
 	server, err := pgembed.Start(ctx, pgembed.Options{Dir: o.data})
 	if err != nil {
@@ -141,21 +150,20 @@ type wallClock struct{}
 
 func (wallClock) Now() time.Time { return time.Now().UTC() }
 
-// createPlatform makes a platform in the way of causeway platform create, and says how to call the
-// service in its name.
+// createPlatform creates a platform and prints its credentials.
 func createPlatform(ctx context.Context, url string, out io.Writer) (ident.Platform, error) {
-	made := ids.New()
-	db, err := postgres.Open(ctx, postgres.Options{URL: url, MaxConnections: 2, Clock: wallClock{}, IDs: made})
+	generator := ids.New()
+	store, err := postgres.Open(ctx, postgres.Options{URL: url, MaxConnections: 2, Clock: wallClock{}, IDs: generator})
 	if err != nil {
 		return ident.Platform{}, err
 	}
-	defer db.Close()
-	founded, err := platforms.New(platforms.Config{Store: db, Clock: wallClock{}, IDs: made,
+	defer store.Close()
+	created, err := platforms.New(platforms.Config{Store: store, Clock: wallClock{}, IDs: generator,
 		Rails: ports.RailsByEnvironment{platform.Sandbox: sandbox.New(wallClock{}, 1)}}).
 		Create(ctx, platforms.CreateRequest{Name: "History", Environment: platform.Sandbox})
 	if err != nil {
 		return ident.Platform{}, err
 	}
-	_, err = fmt.Fprintf(out, "platform  %s\nclient    %s\nsecret    %s\n", founded.Platform.ID, founded.Token.ClientID, founded.Secret)
-	return founded.Platform.ID, err
+	_, err = fmt.Fprintf(out, "platform  %s\nclient    %s\nsecret    %s\n", created.Platform.ID, created.Token.ClientID, created.Secret)
+	return created.Platform.ID, err
 }

@@ -14,7 +14,7 @@ import (
 )
 
 func TestParse(t *testing.T) {
-	// Wrong flags are refused by their name.
+	// An error names the wrong flag.
 	t.Parallel()
 	for args, want := range map[string]string{
 		"--entries 999": "--entries", "--entries 1000000001": "--entries", "--months 0": "--months", "--months 121": "--months",
@@ -31,38 +31,38 @@ func TestParse(t *testing.T) {
 }
 
 func TestRun_CreatesPlatformAndWritesLedger(t *testing.T) {
-	// A platform is made and its books are written; elsewhere than on a terminal nothing
-	// tells of the way. The platform that was made can be named, but has its history.
+	// A platform is created and its postings are written; progress is shown on a terminal
+	// only. A second history on the same platform is rejected.
 	t.Parallel()
-	watched, err := os.Create(filepath.Join(t.TempDir(), "watched"))
+	terminal, err := os.Create(filepath.Join(t.TempDir(), "terminal"))
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer watched.Close()
+	defer terminal.Close()
 	o := options{database: pgtest.New(t), entries: 1_000, months: 1}
 	var out bytes.Buffer
 
-	if err := run(t.Context(), o, &out, watched); err != nil {
+	if err := run(t.Context(), o, &out, terminal); err != nil {
 		t.Fatal(err)
 	}
 
-	made := regexp.MustCompile(`(?s)^platform  (PlatformConfig:\S+)\nclient    \S+\nsecret    \S+\nwrote     1000 entries, .*entries/s\n$`).FindStringSubmatch(out.String())
-	if made == nil {
-		t.Fatalf("said %s", &out)
+	printed := regexp.MustCompile(`(?s)^platform  (PlatformConfig:\S+)\nclient    \S+\nsecret    \S+\nwrote     1000 entries, .*entries/s\n$`).FindStringSubmatch(out.String())
+	if printed == nil {
+		t.Fatalf("printed %s", &out)
 	}
-	if info, err := watched.Stat(); err != nil || info.Size() > 0 {
-		t.Errorf("told of the way: %v, %v", info, err)
+	if info, err := terminal.Stat(); err != nil || info.Size() > 0 {
+		t.Errorf("progress was written: %v, %v", info, err)
 	}
-	if o.platform, err = ident.ParsePlatform(made[1]); err != nil {
+	if o.platform, err = ident.ParsePlatform(printed[1]); err != nil {
 		t.Fatal(err)
 	}
-	if err := run(t.Context(), o, io.Discard, watched); err == nil || !strings.Contains(err.Error(), "already") {
-		t.Errorf("a second time: %v", err)
+	if err := run(t.Context(), o, io.Discard, terminal); err == nil || !strings.Contains(err.Error(), "already") {
+		t.Errorf("the second history: %v", err)
 	}
 }
 
 func TestRun_MissingDatabase(t *testing.T) {
-	// A folder that is not there is told, with what to do.
+	// The error about a missing folder says what to do.
 	t.Parallel()
 	err := run(t.Context(), options{data: filepath.Join(t.TempDir(), "none"), entries: 1_000, months: 1}, io.Discard, os.Stderr)
 	if err == nil || !strings.Contains(err.Error(), "--data") {
