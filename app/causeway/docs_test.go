@@ -7,130 +7,17 @@ import (
 	"encoding/base64"
 	"encoding/json"
 	"fmt"
-	"io"
 	"os"
+	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
 
-	"github.com/alecthomas/kong"
-
 	"causeway/ledger"
 )
 
-const (
-	configurationPath = "../../docs/configuration.md"
-	webhooksPath      = "../../docs/getting-started.md"
-)
-
-func TestConfigurationDoc_IsCurrent(t *testing.T) {
-	t.Parallel()
-	// docs/configuration.md lists exactly the settings of the commands; make docs writes it.
-	want := configurationDoc(t)
-	if *update {
-		if err := os.WriteFile(configurationPath, []byte(want), 0o644); err != nil {
-			t.Fatal(err)
-		}
-		return
-	}
-	if got := readFile(t, configurationPath); got != want {
-		t.Errorf("%s is not current; run make docs", configurationPath)
-	}
-}
-
-const configurationIntro = `# Configuration
-
-<!-- Written by make docs. Do not edit. -->
-
-A setting is a command-line flag. Most flags can also be set by an environment variable; the flag takes
-precedence. A command fails at start if a value is invalid, and names the setting. ` + "`causeway COMMAND --help`" + `
-prints the settings of a command. Durations are written as in ` + "`90s`, `20m` or `96h`" + `, lists are separated by commas.
-
-Two settings exist as environment variables only: ` + "`CAUSEWAY_POSTGRES_BIN`" + ` is the folder of the Postgres programs
-for ` + "`causeway dev`, if they are neither in `PATH` nor in `/usr/lib/postgresql`; `GOGC`" + ` is Go's garbage collector
-target, 200 unless set.
-`
-
-// configurationDoc returns the content of docs/configuration.md: a table for each group of
-// commands that share settings.
-func configurationDoc(t *testing.T) string {
-	t.Helper()
-	parser, err := newParser(new(commands), io.Discard, io.Discard)
-	if err != nil {
-		t.Fatal(err)
-	}
-	var settings []string // table rows in the order of the commands
-	commandsOf := map[string][]string{}
-	leaves := map[string]int{} // by top-level command
-	err = kong.Visit(parser.Model, func(node kong.Visitable, next kong.Next) error {
-		if command, ok := node.(*kong.Node); ok && command.Type == kong.CommandNode && command.Leaf() {
-			path := strings.TrimPrefix(command.Path(), "causeway ")
-			leaves[topLevel(path)]++
-			for _, f := range command.Flags {
-				standard := codeSpan(f.Default)
-				if f.Required {
-					standard = "required"
-				}
-				row := fmt.Sprintf("| `--%s` | %s | %s | %s |\n", f.Name, codeSpan(strings.Join(f.Envs, " ")), standard,
-					strings.NewReplacer("|", `\|`, "<", "&lt;").Replace(f.Help))
-				if commandsOf[row] == nil {
-					settings = append(settings, row)
-				}
-				commandsOf[row] = append(commandsOf[row], path)
-			}
-		}
-		return next(nil)
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	var headings []string
-	tables := map[string]string{}
-	for _, row := range settings {
-		heading := commandList(commandsOf[row], leaves)
-		if tables[heading] == "" {
-			headings = append(headings, heading)
-		}
-		tables[heading] += row
-	}
-	text := configurationIntro
-	for _, heading := range headings {
-		text += "\n## " + heading + "\n\n| Flag | Environment variable | Default | Description |\n|---|---|---|---|\n" + tables[heading]
-	}
-	return text
-}
-
-// commandList formats the paths of commands. If all subcommands of a command are among them, it
-// names the command itself.
-func commandList(paths []string, leaves map[string]int) string {
-	count := map[string]int{}
-	for _, path := range paths {
-		count[topLevel(path)]++
-	}
-	var names []string
-	for _, path := range paths {
-		name := path
-		if top := topLevel(path); leaves[top] > 1 && count[top] == leaves[top] {
-			name = top
-		}
-		if name = codeSpan(name); !slices.Contains(names, name) {
-			names = append(names, name)
-		}
-	}
-	return strings.Join(names, ", ")
-}
-
-func topLevel(path string) string {
-	top, _, _ := strings.Cut(path, " ")
-	return top
-}
-
-func codeSpan(text string) string {
-	if text == "" {
-		return ""
-	}
-	return "`" + text + "`"
-}
+const webhooksPath = "../../docs/getting-started.md"
 
 // verify reports whether a webhook with this Service-Webhook-Signature and body is genuine.
 func verify(header string, body []byte, key *ecdsa.PublicKey) bool {
@@ -223,4 +110,48 @@ func TestArchitectureDoc_ListsEveryPackage(t *testing.T) {
 			}
 		}
 	}
+}
+
+func TestDocs_LinksResolve(t *testing.T) {
+	t.Parallel()
+	// Every relative link of a document leads to a file and, if it has a fragment, to a heading.
+	root := "../.."
+	documents := []string{"README.md", "CONTRIBUTING.md", "SECURITY.md", "CHANGELOG.md", "migrations/README.md"}
+	for _, pattern := range []string{"docs/*.md", "docs/adr/*.md"} {
+		found, err := filepath.Glob(filepath.Join(root, pattern))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, path := range found {
+			documents = append(documents, strings.TrimPrefix(path, root+"/"))
+		}
+	}
+	link := regexp.MustCompile(`\]\(([^)\s]+)\)`)
+	for _, document := range documents {
+		for _, match := range link.FindAllStringSubmatch(readFile(t, filepath.Join(root, document)), -1) {
+			target, fragment, _ := strings.Cut(match[1], "#")
+			if strings.Contains(target, ":") {
+				continue
+			}
+			path := filepath.Join(root, document)
+			if target != "" {
+				path = filepath.Join(root, filepath.Dir(document), target)
+			}
+			if _, err := os.Stat(path); err != nil {
+				t.Errorf("%s: %s does not exist", document, match[1])
+			} else if fragment != "" && !slices.Contains(headingAnchors(readFile(t, path)), fragment) {
+				t.Errorf("%s: %s has no such heading", document, match[1])
+			}
+		}
+	}
+}
+
+// headingAnchors returns the fragments of the headings of a document, as GitHub forms them.
+func headingAnchors(text string) []string {
+	var anchors []string
+	for _, match := range regexp.MustCompile(`(?m)^#+ (.*)$`).FindAllStringSubmatch(text, -1) {
+		anchor := regexp.MustCompile(`[^a-z0-9 -]`).ReplaceAllString(strings.ToLower(match[1]), "")
+		anchors = append(anchors, strings.ReplaceAll(anchor, " ", "-"))
+	}
+	return anchors
 }
