@@ -73,7 +73,7 @@ func TestCorridorsCommand_ReportsAllInvalidFlags(t *testing.T) {
 		"set USD BTC":                      {"at least one value"},
 		"set USD BTC --min 500 --max 400":  {"--min would be 5.00 USD, above the maximum of 4.00 USD"},
 		"set USD":                          {"<to>"},
-		"reset USD XXX":                    {"not a currency we know"},
+		"reset USD XXX":                    {"not a known currency"},
 		"list --platform " + deliveredRamp: {"--platform malformed id"},
 		"history usd":                      {"known currencies"},
 		"set USD BTC --fee-fixed 1 --database-url postgres://nobody:1/no": {"cannot reach the database"},

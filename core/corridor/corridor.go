@@ -7,28 +7,28 @@ import (
 	"causeway/core/money"
 )
 
-// Corridor is one pair of currencies that can be exchanged and delivered.
+// Corridor is a pair of currencies that can be exchanged and delivered.
 type Corridor struct {
 	From, To money.Currency
-	// Country is where it is paid out; empty for a chain, or where any country of
-	// the currency was meant.
+	// Country is the country of the payout; empty for a chain, or for any country of the
+	// currency.
 	Country string
-	// Funding are the rails the sending currency can be paid in by, the default first.
+	// Funding are the rails for paying in the sending currency, the default first.
 	Funding []Rail
-	// Rails are those that can pay out; Rail is the one for a common amount.
+	// Rails are the rails for the payout; Rail is the one for a small amount.
 	Rails []Rail
 	Rail  Rail
-	// Terms are the built-in ones; an operator's changes apply on top.
+	// Terms are the built-in terms, without the operator's overrides.
 	Terms Terms
 }
 
-// Find returns the corridor between two currencies. The country is where it is paid
-// out; leave it empty for crypto, or to ask about the currency in general. The
-// fault INVALID_CURRENCY says why there is none.
+// Find returns the corridor between two currencies, with a payout in a country. An empty
+// country stands for any country of the currency, and for cryptocurrencies. It returns
+// INVALID_CURRENCY if there is no corridor.
 func Find(from, to money.Currency, country string) (Corridor, error) {
 	for _, currency := range []money.Currency{from, to} {
 		if !currency.Known() {
-			return Corridor{}, fault.New(fault.InvalidCurrency, "%.8q is not a currency we know; use a code such as USD or BTC, in capital letters.", string(currency))
+			return Corridor{}, fault.New(fault.InvalidCurrency, "%.8q is not a known currency; use a code in capital letters, such as USD or BTC.", string(currency))
 		}
 	}
 	if from == to {
@@ -53,11 +53,11 @@ func Find(from, to money.Currency, country string) (Corridor, error) {
 	}, nil
 }
 
-// SameCurrency returns the way within one currency, to a person at another provider: nothing is
-// exchanged, and nothing is charged. INVALID_CURRENCY when it cannot be paid in.
+// SameCurrency returns a corridor within one currency, for payments to people at other
+// providers, without a fee. It returns INVALID_CURRENCY if the currency cannot be paid in.
 func SameCurrency(currency money.Currency) (Corridor, error) {
 	if !currency.Known() {
-		return Corridor{}, fault.New(fault.InvalidCurrency, "%.8q is not a currency we know; use a code such as USD or BTC, in capital letters.", string(currency))
+		return Corridor{}, fault.New(fault.InvalidCurrency, "%.8q is not a known currency; use a code in capital letters, such as USD or BTC.", string(currency))
 	}
 	funding, err := FundingRails(currency)
 	if err != nil {
@@ -68,16 +68,16 @@ func SameCurrency(currency money.Currency) (Corridor, error) {
 	return Corridor{From: currency, To: currency, Funding: funding, Terms: terms}, nil
 }
 
-// FundingRails returns the ways a payment in the currency is paid in, the quickest
-// first: an instant rail where the country has one, else a bank transfer or mobile
-// money, the chains for crypto. INVALID_CURRENCY when it cannot be paid in.
+// FundingRails returns the rails for paying in a currency, the fastest first: instant rails if
+// the country has any, else bank transfers or mobile money; chains for a cryptocurrency. It
+// returns INVALID_CURRENCY if the currency cannot be paid in.
 func FundingRails(currency money.Currency) ([]Rail, error) {
 	rails, err := RailsTo(currency, "")
 	if err != nil || currency.IsCrypto() {
 		return rails, err
 	}
-	if quick := slices.DeleteFunc(slices.Clone(rails), func(r Rail) bool { return !r.IsInstant() }); len(quick) > 0 {
-		rails = quick
+	if instant := slices.DeleteFunc(slices.Clone(rails), func(r Rail) bool { return !r.IsInstant() }); len(instant) > 0 {
+		rails = instant
 	}
 	slices.SortFunc(rails, func(a, b Rail) int { return slices.Index(preference, a) - slices.Index(preference, b) })
 	return rails, nil
@@ -88,7 +88,7 @@ func Currencies() []money.Currency {
 	return slices.DeleteFunc(money.Currencies(), func(c money.Currency) bool { return !Live(c, "") })
 }
 
-// All returns the corridor of every pair of live currencies, by code.
+// All returns the corridors of all pairs of live currencies, by code.
 func All() []Corridor {
 	live := Currencies()
 	all := make([]Corridor, 0, len(live)*len(live))

@@ -11,7 +11,7 @@ import (
 	"causeway/core/money"
 )
 
-// published is the table of supported corridors as the interface prints it.
+// published is the table of supported corridors in the API documentation.
 var published = []struct {
 	rails     []corridor.Rail
 	countries string
@@ -67,8 +67,8 @@ func TestCountries_MatchPublishedTable(t *testing.T) {
 }
 
 func TestChooseRail_ReachesEveryLiveCountry(t *testing.T) {
-	// To each country of the table a small payment finds a rail that is published for it,
-	// in each of its currencies; where beneficiaries are reached by phone, it is mobile money.
+	// A small payment to each country, in each of its currencies, has a rail that is published
+	// for the country; for phone numbers it is mobile money.
 	t.Parallel()
 	byPhone := strings.Fields("BJ CI CM KE MW RW SN TZ UG ZM")
 	for _, row := range published {
@@ -84,7 +84,7 @@ func TestChooseRail_ReachesEveryLiveCountry(t *testing.T) {
 					t.Errorf("%s to %s in %s: %v", from, currency, code, err)
 					continue
 				}
-				rail, err := corridor.ChooseRail(currency, code, 100)
+				rail, err := chooseRail(currency, code, 100)
 				wanted := slices.Contains(row.rails, rail)
 				if slices.Contains(byPhone, code) {
 					wanted = rail == corridor.MobileMoney
@@ -98,7 +98,7 @@ func TestChooseRail_ReachesEveryLiveCountry(t *testing.T) {
 }
 
 func TestFind_RejectsAnnouncedCountriesAsNotLive(t *testing.T) {
-	// A corridor that is announced says so, whether one asks for its currency or its country.
+	// The error for an announced corridor says so, by currency and by country.
 	t.Parallel()
 	for _, code := range strings.Fields(announced) {
 		country, _ := corridor.CountryByCode(code)
@@ -114,7 +114,7 @@ func TestFind_RejectsAnnouncedCountriesAsNotLive(t *testing.T) {
 }
 
 func TestFind(t *testing.T) {
-	// A corridor says how it is paid in and out, what it costs and how long its rate holds.
+	// A corridor has its rails, its fees and the time for which its rate is locked.
 	t.Parallel()
 	tests := []struct {
 		name        string
@@ -157,7 +157,7 @@ func TestFind(t *testing.T) {
 }
 
 func TestFind_RejectsUnsupportedPairs(t *testing.T) {
-	// Pairs without a corridor are refused as currencies, never as a surprise later.
+	// Pairs without a corridor are refused with INVALID_CURRENCY.
 	t.Parallel()
 	tests := []struct {
 		name, from, to, country string
@@ -184,8 +184,8 @@ func TestFind_RejectsUnsupportedPairs(t *testing.T) {
 }
 
 func TestAll_EveryCorridorHasUsableTerms(t *testing.T) {
-	// Between any two live currencies there is a corridor whose smallest payment
-	// leaves something after the fee, and whose rate holds for 1 to 15 minutes.
+	// Between any two live currencies there is a corridor whose minimum is more than its fee,
+	// and whose rate is locked for 1 to 15 minutes.
 	t.Parallel()
 	live := corridor.Currencies()
 
@@ -213,7 +213,7 @@ func TestAll_EveryCorridorHasUsableTerms(t *testing.T) {
 }
 
 func TestFundingRails_InstantRailFirst(t *testing.T) {
-	// A just-in-time quote is paid in by the country's instant rail.
+	// A just-in-time quote is funded by the country's instant rail.
 	t.Parallel()
 	want := map[money.Currency]corridor.Rail{
 		"USD": corridor.RTP, "EUR": corridor.SEPAInstant, "DKK": corridor.SEPAInstant, "GBP": corridor.FasterPayments,
@@ -228,7 +228,7 @@ func TestFundingRails_InstantRailFirst(t *testing.T) {
 }
 
 func TestChainFor(t *testing.T) {
-	// The chain is the one named if the currency lives there, its default when none is named.
+	// The chain is the named one if the currency is on it, or its default if none is named.
 	t.Parallel()
 	tests := []struct {
 		currency money.Currency
@@ -253,17 +253,9 @@ func TestChainFor(t *testing.T) {
 	}
 }
 
-func TestHomeCountryAndLocalCurrency(t *testing.T) {
-	// A currency has one home unless many countries share it; a country's currency is its own first.
+func TestLocalCurrency(t *testing.T) {
+	// The first currency of a country is its own.
 	t.Parallel()
-	if home, ok := corridor.HomeCountry("MXN"); !ok || home.Code != "MX" {
-		t.Errorf("home of MXN: %v %v", home, ok)
-	}
-	for _, homeless := range []money.Currency{"EUR", "BTC", "JPY"} {
-		if home, ok := corridor.HomeCountry(homeless); ok {
-			t.Errorf("home of %s: %s", homeless, home.Code)
-		}
-	}
 	if currency, ok := corridor.LocalCurrency("DK"); !ok || currency != "DKK" {
 		t.Errorf("currency of DK: %s %v", currency, ok)
 	}

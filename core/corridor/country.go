@@ -8,16 +8,16 @@ import (
 	"causeway/core/money"
 )
 
-// Country is one country that money can be sent to, with the currencies and rails
-// that reach it.
+// Country is a country that money can be sent to, with the currencies and rails that reach
+// it.
 type Country struct {
 	// Code is ISO 3166-1 alpha-2.
 	Code       string
 	Currencies []money.Currency
-	// Rails are as published. In mobile money countries "bank transfer" ends at a
-	// phone number, and what carries it is MOBILE_MONEY.
+	// Rails are the published rails. In mobile money countries, BANK_TRANSFER stands for
+	// payments to phone numbers, whose rail is MOBILE_MONEY.
 	Rails []Rail
-	// Live is false for a country that is announced only.
+	// Live is false for a country that is announced but not yet supported.
 	Live bool
 }
 
@@ -27,8 +27,8 @@ var (
 	euro     = []money.Currency{"EUR"}
 )
 
-// countries is the table of corridors. All SEPA countries are reached in euro,
-// and Denmark in kroner too; other national currencies there are not.
+// countries is the table of corridors. SEPA countries are reached in euro only, except
+// Denmark, which is also reached in kroner.
 var countries = []Country{
 	{"AE", currencyList("AED"), transfer, true},
 	{"AT", euro, sepa, true},
@@ -91,7 +91,7 @@ var countries = []Country{
 	{"ZM", currencyList("ZMW"), transfer, true},
 }
 
-// mobileMoneyCurrencies are the currencies whose beneficiaries are reached by phone number.
+// mobileMoneyCurrencies are the currencies that are paid out to phone numbers.
 var mobileMoneyCurrencies = currencyList("KES", "MWK", "RWF", "TZS", "UGX", "XAF", "XOF", "ZMW")
 
 func currencyList(codes ...money.Currency) []money.Currency { return codes }
@@ -99,7 +99,7 @@ func currencyList(codes ...money.Currency) []money.Currency { return codes }
 // Countries returns every country, live and announced, by code.
 func Countries() []Country { return slices.Clone(countries) }
 
-// CountryByCode finds the country with the code.
+// CountryByCode returns the country with the code.
 func CountryByCode(code string) (Country, bool) {
 	i := slices.IndexFunc(countries, func(c Country) bool { return c.Code == code })
 	if i < 0 {
@@ -108,22 +108,7 @@ func CountryByCode(code string) (Country, bool) {
 	return countries[i], true
 }
 
-// HomeCountry returns the country where a fiat currency is at home: the first live one, or the
-// announced one, that takes it; false for the euro, which has many, for crypto and
-// for a currency no corridor takes.
-func HomeCountry(currency money.Currency) (Country, bool) {
-	if currency == money.EUR {
-		return Country{}, false
-	}
-	i := slices.IndexFunc(countries, func(c Country) bool { return slices.Contains(c.Currencies, currency) })
-	if i < 0 {
-		return Country{}, false
-	}
-	return countries[i], true
-}
-
-// LocalCurrency returns the currency people use in a country; false when no corridor
-// reaches the country.
+// LocalCurrency returns the main currency of a country, or false if no corridor reaches it.
 func LocalCurrency(code string) (money.Currency, bool) {
 	country, ok := CountryByCode(code)
 	if !ok {
@@ -132,15 +117,15 @@ func LocalCurrency(code string) (money.Currency, bool) {
 	return country.Currencies[0], true
 }
 
-// purposeCountries are the countries whose rules want to know why money is sent there.
+// purposeCountries are the countries that require the purpose of a payment.
 var purposeCountries = []string{"IN", "NG"}
 
-// NeedsPurpose reports whether a payment to the country must say what it is for.
+// NeedsPurpose reports whether a payment to the country must state its purpose.
 func NeedsPurpose(country string) bool { return slices.Contains(purposeCountries, country) }
 
-// RailsTo returns the rails that pay out the currency in the country. An empty
-// country means any that takes the currency, and is how crypto is asked for. The
-// fault says whether the corridor does not exist or is announced and not yet live.
+// RailsTo returns the rails that pay out the currency in the country. An empty country stands
+// for any country of the currency, and for cryptocurrencies. It returns INVALID_CURRENCY if
+// there is no corridor or it is announced but not yet live.
 func RailsTo(currency money.Currency, code string) ([]Rail, error) {
 	if currency.IsCrypto() {
 		return Chains(currency), nil
@@ -178,14 +163,4 @@ func notYetLive(code string) error {
 func Live(currency money.Currency, code string) bool {
 	_, err := RailsTo(currency, code)
 	return err == nil
-}
-
-// ChooseRail picks the rail for a payment of minor units of the currency to the
-// country, the quickest that carries the amount. The caller never names one.
-func ChooseRail(currency money.Currency, country string, minor int64) (Rail, error) {
-	among, err := RailsTo(currency, country)
-	if err != nil {
-		return "", err
-	}
-	return Choose(among, currency, minor)
 }

@@ -1,7 +1,7 @@
-// Package corridor is the map of where money can go: countries, the currencies
-// and rails that reach them, chains, and the terms (fees, limits, how long a rate
-// is held) that go with each pair of currencies.
+// Package corridor defines where money can be sent: countries, the currencies and rails that
+// reach them, chains, and the terms of each pair of currencies (fees, limits, and how long
+// a rate is locked).
 //
-// Everything in it is a table or a function of a table. It never asks the market,
-// a partner or the database; an operator's changes come in as an Override.
+// Everything in it is a table or a function of a table. It reads no market, partner or
+// database; the changes of an operator are passed as an Override.
 package corridor

@@ -7,12 +7,12 @@ import (
 	"causeway/core/money"
 )
 
-// Limits are the least and the most a platform lets be sent at once in one of its
-// currencies, in minor units.
+// Limits are a platform's minimum and maximum of one payment in a sending currency, in minor
+// units.
 type Limits struct{ Min, Max int64 }
 
-// WithLimits returns the terms inside of a platform's own limits for the sending currency.
-// They only ever narrow: a platform cannot send what the corridor does not carry.
+// WithLimits returns the terms with a platform's limits for the sending currency applied. They
+// can only narrow the limits of the corridor.
 func (t Terms) WithLimits(own Limits) Terms {
 	if own.Min > t.MinSending {
 		t.MinSending, t.MinFromPlatform = own.Min, true
@@ -23,8 +23,8 @@ func (t Terms) WithLimits(own Limits) Terms {
 	return t
 }
 
-// CheckAmount returns nil if the amount may be sent at once, else AMOUNT_OUT_OF_RANGE with
-// both limits and, as its reason, the one that was broken and who set it.
+// CheckAmount returns AMOUNT_OUT_OF_RANGE if the amount is outside the limits, with both
+// limits and, as its reason, which one was exceeded and who set it.
 func (t Terms) CheckAmount(sending money.Amount) error {
 	limit := func(minor int64) money.Amount { return money.Amount{Minor: minor, Currency: sending.Currency} }
 	message := fmt.Sprintf("The amount to send is %s; it must be between %s and %s.", sending, limit(t.MinSending), limit(t.MaxSending))

@@ -12,15 +12,15 @@ import (
 )
 
 func TestTerms_CheckAmount(t *testing.T) {
-	// The limits themselves are admitted; one minor unit beyond is refused with both of
-	// them, and with whose limit it is as the reason.
+	// The limits themselves are allowed; one minor unit beyond is refused with both limits,
+	// and the reason names who set the exceeded one.
 	t.Parallel()
 	plain := corridor.Terms{MinSending: 100, MaxSending: 10_000}
 	narrowed := plain.WithLimits(corridor.Limits{Min: 200, Max: 5_000})
 	for _, tt := range []struct {
 		terms  corridor.Terms
 		minor  int64
-		reason string // empty: admitted
+		reason string // empty: allowed
 	}{
 		{plain, -1, "Below the minimum of the corridor"}, {plain, 0, "Below the minimum of the corridor"},
 		{plain, 99, "Below the minimum of the corridor"}, {plain, 100, ""}, {plain, 10_000, ""},
@@ -50,8 +50,8 @@ func TestTerms_CheckAmount(t *testing.T) {
 }
 
 func TestTerms_WithLimitsOnlyNarrows(t *testing.T) {
-	// Whatever a platform sets, what it may send is what both the corridor and its own
-	// limits admit.
+	// With any settings, a platform may send what both the corridor and its own limits
+	// allow.
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
 		number := rapid.Int64Range(0, 1_000)

@@ -8,8 +8,7 @@ import (
 	"causeway/core/money"
 )
 
-// Override is what an operator changed of the built-in terms; nil leaves a value
-// as it is.
+// Override is an operator's change of terms; a nil field does not change a value.
 type Override struct {
 	Fixed      *int64
 	Percent    *money.Rate
@@ -18,7 +17,7 @@ type Override struct {
 	Lock       *time.Duration
 }
 
-// The names of the values that can be changed, as operators write them.
+// The names of the fields of an override, as operators write them.
 const (
 	FieldFixed   = "fee-fixed"
 	FieldPercent = "fee-percent"
@@ -27,14 +26,14 @@ const (
 	FieldLock    = "lock"
 )
 
-// Bounds of the time a rate can be held.
+// The limits of the time for which a rate is locked.
 const (
 	MinLock = time.Minute
 	MaxLock = 15 * time.Minute
 )
 
-// WithOverride returns the terms after an override. Overrides apply one after the other: first
-// the operator's for all platforms, then the one for a platform.
+// WithOverride returns the terms with an override applied. The override for all platforms is
+// applied first, then the one for the platform.
 func (t Terms) WithOverride(o Override) Terms {
 	replace(&t.Fee.Fixed, o.Fixed)
 	replace(&t.Fee.Percent, o.Percent)
@@ -50,7 +49,7 @@ func replace[T any](value *T, by *T) {
 	}
 }
 
-// Merge returns one override followed by another: what the second names wins.
+// Merge returns the override with the fields of next replacing its own.
 func (o Override) Merge(next Override) Override {
 	replacePointer(&o.Fixed, next.Fixed)
 	replacePointer(&o.Percent, next.Percent)
@@ -66,7 +65,7 @@ func replacePointer[T any](value **T, by *T) {
 	}
 }
 
-// Names returns the values the override changes, in the order of the constants.
+// Names returns the names of the fields that are set, in the order of the constants.
 func (o Override) Names() []string {
 	var names []string
 	for _, v := range []struct {
@@ -83,10 +82,10 @@ func (o Override) Names() []string {
 	return names
 }
 
-// IsZero reports whether the override changes nothing.
+// IsZero reports whether no field is set.
 func (o Override) IsZero() bool { return o == Override{} }
 
-// Check returns everything wrong with the values of an override by themselves.
+// Check returns the errors in the single fields of the override.
 func (o Override) Check() []fault.Field {
 	var bad []fault.Field
 	refuse := func(field, message string, args ...any) {
@@ -112,9 +111,8 @@ func (o Override) Check() []fault.Field {
 	return bad
 }
 
-// Check returns everything that keeps terms from working as a whole: limits that
-// admit nothing, and a smallest payment that its fees use up. Amounts are named in
-// the sending currency.
+// Check returns the errors in the terms as a whole: limits that allow no amount, and a minimum
+// that is not more than its fees.
 func (t Terms) Check(sending money.Currency) []fault.Field {
 	amount := func(minor int64) money.Amount { return money.Amount{Minor: minor, Currency: sending} }
 	if t.MinSending > t.MaxSending {
@@ -124,5 +122,5 @@ func (t Terms) Check(sending money.Currency) []fault.Field {
 	if err == nil && variable < t.MinSending && t.Fee.Fixed < t.MinSending-variable {
 		return nil
 	}
-	return []fault.Field{{Field: FieldMin, Message: fmt.Sprintf("would be %s, which the fees use up; raise it, or lower the fees", amount(t.MinSending))}}
+	return []fault.Field{{Field: FieldMin, Message: fmt.Sprintf("would be %s, which is not more than the fees; raise it, or lower the fees", amount(t.MinSending))}}
 }

@@ -10,8 +10,8 @@ import (
 	"causeway/core/money"
 )
 
-// OverrideInput is an override as an operator writes it; an empty text leaves its value
-// as it is. Amounts are minor sending units.
+// OverrideInput is an override as an operator writes it; an empty text does not change a
+// value. Amounts are in minor units of the sending currency.
 type OverrideInput struct {
 	Fixed   string // "50"
 	Percent string // "0.3%"
@@ -20,24 +20,24 @@ type OverrideInput struct {
 	Lock    string // "5m"
 }
 
-// Parse returns the override, and everything wrong with it, by the names of its values.
-func (w OverrideInput) Parse() (Override, []fault.Field) {
+// Parse returns the override and its errors, by the names of the fields.
+func (in OverrideInput) Parse() (Override, []fault.Field) {
 	var o Override
 	var bad []fault.Field
-	read := func(field, text, must string, into func(string) error) {
-		if text != "" && into(text) != nil {
-			bad = append(bad, fault.Field{Field: field, Message: must})
+	read := func(field, text, message string, parse func(string) error) {
+		if text != "" && parse(text) != nil {
+			bad = append(bad, fault.Field{Field: field, Message: message})
 		}
 	}
-	read(FieldFixed, w.Fixed, wholeNumberMessage, parseInto(&o.Fixed))
-	read(FieldPercent, w.Percent, "must be a percentage with its sign, such as 0.3%", func(text string) error {
+	read(FieldFixed, in.Fixed, wholeNumberMessage, parseInto(&o.Fixed))
+	read(FieldPercent, in.Percent, "must be a percentage with its sign, such as 0.3%", func(text string) error {
 		fraction, err := parsePercent(text)
 		o.Percent = &fraction
 		return err
 	})
-	read(FieldMin, w.Min, wholeNumberMessage, parseInto(&o.MinSending))
-	read(FieldMax, w.Max, wholeNumberMessage, parseInto(&o.MaxSending))
-	read(FieldLock, w.Lock, "must be a time such as 5m or 90s", func(text string) error {
+	read(FieldMin, in.Min, wholeNumberMessage, parseInto(&o.MinSending))
+	read(FieldMax, in.Max, wholeNumberMessage, parseInto(&o.MaxSending))
+	read(FieldLock, in.Lock, "must be a time such as 5m or 90s", func(text string) error {
 		lock, err := time.ParseDuration(text)
 		o.Lock = &lock
 		return err
@@ -87,34 +87,34 @@ func parsePercent(text string) (money.Rate, error) {
 	return percent.Mul(hundredth)
 }
 
-// FormatPercent writes a fraction as a percentage: 0.003 is "0.3%".
+// FormatPercent returns a fraction as a percentage: "0.3%" for 0.003.
 func FormatPercent(fraction money.Rate) string {
 	percent, err := fraction.Mul(hundred)
 	if err != nil {
-		return fraction.String() + " of the amount" // never: it is at most 1
+		return fraction.String() + " of the amount" // impossible: it is at most 1
 	}
 	return percent.String() + "%"
 }
 
 // Format returns the override as an operator writes it.
 func (o Override) Format() OverrideInput {
-	var w OverrideInput
+	var in OverrideInput
 	if o.Fixed != nil {
-		w.Fixed = strconv.FormatInt(*o.Fixed, 10)
+		in.Fixed = strconv.FormatInt(*o.Fixed, 10)
 	}
 	if o.Percent != nil {
-		w.Percent = FormatPercent(*o.Percent)
+		in.Percent = FormatPercent(*o.Percent)
 	}
 	if o.MinSending != nil {
-		w.Min = strconv.FormatInt(*o.MinSending, 10)
+		in.Min = strconv.FormatInt(*o.MinSending, 10)
 	}
 	if o.MaxSending != nil {
-		w.Max = strconv.FormatInt(*o.MaxSending, 10)
+		in.Max = strconv.FormatInt(*o.MaxSending, 10)
 	}
 	if o.Lock != nil {
-		w.Lock = FormatLock(*o.Lock)
+		in.Lock = FormatLock(*o.Lock)
 	}
-	return w
+	return in
 }
 
 // Format returns all values of the terms as an operator writes them.
@@ -122,7 +122,8 @@ func (t Terms) Format() OverrideInput {
 	return Override{&t.Fee.Fixed, &t.Fee.Percent, &t.MinSending, &t.MaxSending, &t.Lock}.Format()
 }
 
-// FormatLock writes a lock time in minutes where it has no odd seconds: "5m", "90s".
+// FormatLock returns a lock time in minutes or, if it is not a whole number of them, in
+// seconds: "5m", "90s".
 func FormatLock(d time.Duration) string {
 	if d%time.Minute == 0 {
 		return strconv.FormatInt(int64(d/time.Minute), 10) + "m"

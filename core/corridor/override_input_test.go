@@ -13,12 +13,12 @@ import (
 )
 
 func TestOverrideInput_Parse(t *testing.T) {
-	// What an operator writes is read exactly, percentages as fractions; every mistake is
-	// named, and nothing twice.
+	// Input is parsed exactly, percentages as fractions; each field with an error is named
+	// once.
 	t.Parallel()
 	for _, tt := range []struct {
 		written corridor.OverrideInput
-		want    corridor.OverrideInput // as it is written again
+		want    corridor.OverrideInput // as it is formatted
 		bad     []string
 	}{
 		{corridor.OverrideInput{}, corridor.OverrideInput{}, nil},
@@ -45,7 +45,7 @@ func TestOverrideInput_Parse(t *testing.T) {
 }
 
 func TestOverrideInput_RoundTrip(t *testing.T) {
-	// Any good override, written as an operator would, is read as the same.
+	// Any valid override is formatted as text that is parsed as the same override.
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
 		fixed, least := rapid.Int64Range(0, money.MaxMinor).Draw(t, "fixed"), rapid.Int64Range(1, money.MaxMinor).Draw(t, "min")

@@ -13,7 +13,7 @@ import (
 )
 
 func TestOverride_ReplacesOnlySetValues(t *testing.T) {
-	// Whatever an override names is replaced and nothing else; applying it twice is applying it once.
+	// The set fields of an override are replaced and nothing else; applying it twice has the same result.
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
 		built, err := corridor.Find("USD", "BTC", "")
@@ -64,8 +64,8 @@ func TestOverride_ReplacesOnlySetValues(t *testing.T) {
 }
 
 func TestOverride_Merge(t *testing.T) {
-	// What the second names wins, and what it leaves open stays as the first has it; the
-	// terms after both are those after one and then the other.
+	// Fields of the second override win, others are those of the first; applying the merged
+	// override is the same as applying both in order.
 	t.Parallel()
 	first := corridor.Override{Fixed: new(int64(1)), MinSending: new(int64(200))}
 	second := corridor.Override{Fixed: new(int64(0)), Lock: new(2 * time.Minute)}
@@ -91,7 +91,7 @@ func TestOverride_Merge(t *testing.T) {
 }
 
 func TestOverride_CheckRejectsOutOfRangeValues(t *testing.T) {
-	// Each bound itself is good and one beyond it is not, and every bad value is named.
+	// Each limit itself is valid and one beyond it is not, and every invalid field is named.
 	t.Parallel()
 	percent := func(text string) *money.Rate { return new(money.MustRate(text)) }
 	free := new(money.Rate{})
@@ -119,8 +119,7 @@ func TestOverride_CheckRejectsOutOfRangeValues(t *testing.T) {
 }
 
 func TestTerms_CheckRejectsUnusableTerms(t *testing.T) {
-	// Terms must admit something, and their smallest payment must leave something after
-	// the fees.
+	// Terms must allow an amount, and their minimum must be more than its fees.
 	t.Parallel()
 	for _, tt := range []struct {
 		name  string
@@ -138,7 +137,7 @@ func TestTerms_CheckRejectsUnusableTerms(t *testing.T) {
 			t.Errorf("%s: %v", tt.name, got)
 		}
 	}
-	// Every built-in corridor works.
+	// The terms of every built-in corridor are valid.
 	for _, c := range corridor.All() {
 		if bad := c.Terms.Check(c.From); len(bad) > 0 {
 			t.Errorf("%s to %s: %v", c.From, c.To, bad)

@@ -7,66 +7,65 @@ import (
 	"causeway/core/ident"
 )
 
-// Pricing is what one pair costs: the built-in terms, and everything the operator
-// changed of them.
+// Pricing is the pricing of one pair: the built-in terms and the operator's overrides.
 type Pricing struct {
 	Corridor Corridor
-	// AllPlatforms is what was changed for all platforms.
+	// AllPlatforms is the override for all platforms.
 	AllPlatforms Override
-	// PerPlatform is what was changed for single ones, on top of that.
+	// PerPlatform are the overrides for single platforms, applied after it.
 	PerPlatform []PlatformOverride
 }
 
-// PlatformOverride is what was changed for one platform.
+// PlatformOverride is the override for one platform.
 type PlatformOverride struct {
 	Platform ident.Platform
 	Override Override
 }
 
-// TermsFor returns what a platform pays. The zero platform pays what all pay.
-func (t Pricing) TermsFor(p ident.Platform) Terms {
-	terms := t.Corridor.Terms.WithOverride(t.AllPlatforms)
-	if p.IsZero() {
+// TermsFor returns the terms of a platform; for the zero platform, those for all platforms.
+func (p Pricing) TermsFor(platform ident.Platform) Terms {
+	terms := p.Corridor.Terms.WithOverride(p.AllPlatforms)
+	if platform.IsZero() {
 		return terms
 	}
-	return terms.WithOverride(t.OverrideFor(p))
+	return terms.WithOverride(p.OverrideFor(platform))
 }
 
-// OverrideFor returns what was changed for a platform alone; for the zero platform, for all.
-func (t Pricing) OverrideFor(p ident.Platform) Override {
-	if p.IsZero() {
-		return t.AllPlatforms
+// OverrideFor returns the override for a platform; for the zero platform, the one for all.
+func (p Pricing) OverrideFor(platform ident.Platform) Override {
+	if platform.IsZero() {
+		return p.AllPlatforms
 	}
-	if i := t.index(p); i >= 0 {
-		return t.PerPlatform[i].Override
+	if i := p.index(platform); i >= 0 {
+		return p.PerPlatform[i].Override
 	}
 	return Override{}
 }
 
-// WithOverride returns the tariff with another override for a platform, or for all when it is
-// zero; an override of nothing takes the old one away.
-func (t Pricing) WithOverride(p ident.Platform, o Override) Pricing {
-	if p.IsZero() {
-		t.AllPlatforms = o
-		return t
+// WithOverride returns the pricing with the override for a platform, or for all if it is zero,
+// replaced; an empty override removes it.
+func (p Pricing) WithOverride(platform ident.Platform, o Override) Pricing {
+	if platform.IsZero() {
+		p.AllPlatforms = o
+		return p
 	}
-	t.PerPlatform = slices.DeleteFunc(slices.Clone(t.PerPlatform), func(own PlatformOverride) bool { return own.Platform == p })
+	p.PerPlatform = slices.DeleteFunc(slices.Clone(p.PerPlatform), func(own PlatformOverride) bool { return own.Platform == platform })
 	if !o.IsZero() {
-		t.PerPlatform = append(t.PerPlatform, PlatformOverride{p, o})
+		p.PerPlatform = append(p.PerPlatform, PlatformOverride{platform, o})
 	}
-	return t
+	return p
 }
 
-func (t Pricing) index(p ident.Platform) int {
-	return slices.IndexFunc(t.PerPlatform, func(own PlatformOverride) bool { return own.Platform == p })
+func (p Pricing) index(platform ident.Platform) int {
+	return slices.IndexFunc(p.PerPlatform, func(own PlatformOverride) bool { return own.Platform == platform })
 }
 
-// Check returns everything that keeps the tariff from working, for all platforms and
-// for each that has terms of its own.
-func (t Pricing) Check() []fault.Field {
-	bad := t.TermsFor(ident.Platform{}).Check(t.Corridor.From)
-	for _, own := range t.PerPlatform {
-		for _, f := range t.TermsFor(own.Platform).Check(t.Corridor.From) {
+// Check returns the errors in the terms for all platforms, and in those of each platform with
+// an override.
+func (p Pricing) Check() []fault.Field {
+	bad := p.TermsFor(ident.Platform{}).Check(p.Corridor.From)
+	for _, own := range p.PerPlatform {
+		for _, f := range p.TermsFor(own.Platform).Check(p.Corridor.From) {
 			f.Message += " (for " + own.Platform.String() + ", which has terms of its own)"
 			bad = append(bad, f)
 		}

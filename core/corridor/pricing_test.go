@@ -11,8 +11,8 @@ import (
 )
 
 func TestPricing(t *testing.T) {
-	// A platform pays the built-in terms with what was changed for all, and on top of
-	// that what was changed for it alone; what is taken away leaves no trace.
+	// The terms of a platform are the built-in ones with the override for all platforms, and
+	// then its own; a removed override has no effect.
 	t.Parallel()
 	way, err := corridor.Find("USD", "BTC", "")
 	if err != nil {
@@ -37,7 +37,7 @@ func TestPricing(t *testing.T) {
 		t.Error("a later tariff changed an earlier one")
 	}
 
-	// What is good for all may be bad for a platform with terms of its own, and is told so.
+	// An override for all platforms may be invalid for a platform with an override of its own.
 	if bad := tariff.Check(); len(bad) > 0 {
 		t.Errorf("a good tariff: %v", bad)
 	}

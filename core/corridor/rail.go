@@ -3,12 +3,13 @@ package corridor
 import (
 	"fmt"
 	"slices"
+	"strings"
 
 	"causeway/core/fault"
 	"causeway/core/money"
 )
 
-// Rail is a way money travels: a payment system of banks, or a chain.
+// Rail is a payment system of banks or mobile operators, or a chain.
 type Rail string
 
 // The rails of banks and mobile operators.
@@ -49,7 +50,7 @@ func Rails() []Rail {
 	}
 }
 
-// instantRails are the bank rails that deliver in seconds, around the clock.
+// instantRails are the bank rails that deliver in seconds at any time.
 var instantRails = []Rail{RTP, FedNow, SEPAInstant, FasterPayments, PIX, SPEI, UPI, PayNow, FAST}
 
 // IsInstant reports whether the rail delivers within seconds or, for a chain, minutes.
@@ -63,21 +64,21 @@ func (r Rail) IsChain() bool {
 // Known reports whether the rail is one of Rails.
 func (r Rail) Known() bool { return slices.Contains(Rails(), r) }
 
-// railLimit is the most one payment may carry on a rail, in minor units.
+// railLimit is the largest amount of one payment on a rail, in minor units.
 type railLimit struct {
 	rail     Rail
 	currency money.Currency
 	maxMinor int64
 }
 
-// railLimits are the limits the operators of the rails set for one payment. A rail
-// that is not listed has none that a payment of ours could meet.
+// railLimits are the limits that the operators of the rails set. A rail that is not listed
+// has no limit below money.MaxMinor.
 var railLimits = []railLimit{
 	{RTP, "USD", 10_000_000_00},           // The Clearing House, since 9 February 2025
 	{FedNow, "USD", 10_000_000_00},        // Federal Reserve Financial Services, since November 2025
 	{ACH, "USD", 99_999_999_99},           // Nacha: ten digits in the amount field of an entry
 	{Wire, "USD", 9_999_999_999_99},       // Fedwire Funds Service: below ten billion
-	{SEPAInstant, "EUR", 100_000_00},      // scheme limit until October 2025; many banks still stop there
+	{SEPAInstant, "EUR", 100_000_00},      // scheme limit until October 2025; many banks keep it
 	{SEPA, "EUR", 999_999_999_99},         // EPC rulebook for credit transfers
 	{SEPAInstant, "DKK", 750_000_00},      // the same limit, at the krone's peg to the euro
 	{FasterPayments, "GBP", 1_000_000_00}, // Pay.UK, since February 2022
@@ -87,8 +88,8 @@ var railLimits = []railLimit{
 	{MobileMoney, "KES", 250_000_00},      // Safaricom M-PESA, since August 2023
 }
 
-// MaxAmount returns the most one payment of the currency may carry on the rail, in minor
-// units; false when the rail sets no limit.
+// MaxAmount returns the largest amount of one payment of the currency on the rail, in minor
+// units, or false if the rail has no limit.
 func (r Rail) MaxAmount(currency money.Currency) (int64, bool) {
 	i := slices.IndexFunc(railLimits, func(c railLimit) bool { return c.rail == r && c.currency == currency })
 	if i < 0 {
@@ -97,30 +98,30 @@ func (r Rail) MaxAmount(currency money.Currency) (int64, bool) {
 	return railLimits[i].maxMinor, true
 }
 
-// preference is the order in which rails are tried: the quickest first, then
-// those without a limit, the slow and cheap last.
+// preference is the order in which rails are chosen: the fastest first, then those without a
+// limit, then the slow ones.
 var preference = []Rail{
 	RTP, FedNow, SEPAInstant, FasterPayments, PIX, SPEI, UPI, FAST, PayNow, MobileMoney,
 	SEPA, Wire, BankTransfer, ACH, SWIFT,
 	Layer2, Lightning, Altchain, Base, Polygon, Ethereum, Tron,
 }
 
-// Choose picks, of the given rails, the quickest that carries the amount (minor
-// units). AMOUNT_OUT_OF_RANGE when all of them stop below it.
-func Choose(among []Rail, currency money.Currency, minor int64) (Rail, error) {
+// Choose returns the fastest of the given rails whose limit allows the amount, in minor
+// units, or AMOUNT_OUT_OF_RANGE if none does.
+func Choose(rails []Rail, currency money.Currency, minor int64) (Rail, error) {
 	var highest int64
 	for _, rail := range preference {
-		if !slices.Contains(among, rail) {
+		if !slices.Contains(rails, rail) {
 			continue
 		}
-		most, limited := rail.MaxAmount(currency)
-		if !limited || minor <= most {
+		limit, limited := rail.MaxAmount(currency)
+		if !limited || minor <= limit {
 			return rail, nil
 		}
-		highest = max(highest, most)
+		highest = max(highest, limit)
 	}
 	if highest == 0 {
-		return "", fmt.Errorf("no rail among %v", among) // our own mistake: accounts have rails
+		return "", fmt.Errorf("no rail among %v", rails) // a mistake of this program: accounts have rails
 	}
 	return "", &fault.Error{
 		Code: fault.AmountOutOfRange,
@@ -129,3 +130,70 @@ func Choose(among []Rail, currency money.Currency, minor int64) (Rail, error) {
 		Details: map[string]any{"currency": string(currency), "maxAmount": highest},
 	}
 }
+
+type chain struct {
+	rail Rail
+	// currencies are the supported currencies on the chain, the main one first.
+	currencies []money.Currency
+}
+
+// chains lists the supported chains. If a currency is on several, the first is its default.
+var chains = []chain{
+	{Layer2, []money.Currency{money.BTC, money.USDB}},
+	{Lightning, []money.Currency{money.BTC}},
+	{Altchain, []money.Currency{money.USDC}},
+	{Base, []money.Currency{money.USDC}},
+	{Polygon, []money.Currency{money.USDC}},
+	{Ethereum, []money.Currency{money.USDC}},
+	{Tron, []money.Currency{money.USDT}},
+}
+
+// Chains returns the chains of a currency, the default first; none for fiat.
+func Chains(currency money.Currency) []Rail {
+	var found []Rail
+	for _, c := range chains {
+		if slices.Contains(c.currencies, currency) {
+			found = append(found, c.rail)
+		}
+	}
+	return found
+}
+
+// ChainCurrencies returns the supported currencies on the chain; none for a bank rail.
+func (r Rail) ChainCurrencies() []money.Currency {
+	for _, c := range chains {
+		if c.rail == r {
+			return slices.Clone(c.currencies)
+		}
+	}
+	return nil
+}
+
+// ChainFor returns the named chain of a currency or, if name is empty, its default. It
+// returns INVALID_INPUT with the given field if the currency is not on the chain.
+func ChainFor(currency money.Currency, name, field string) (Rail, error) {
+	available := Chains(currency)
+	if name == "" && len(available) > 0 {
+		return available[0], nil
+	}
+	if rail := Rail(name); slices.Contains(available, rail) {
+		return rail, nil
+	}
+	message := "must be omitted: " + string(currency) + " is not on any chain"
+	if len(available) > 0 {
+		message = "must be a chain of " + string(currency) + ": " + joinRails(available)
+	}
+	return "", fault.Invalid(fault.Field{
+		Field: field, Message: message, Constraint: map[string]any{"enum": railNames(available)},
+	})
+}
+
+func railNames(rails []Rail) []string {
+	list := make([]string, len(rails))
+	for i, rail := range rails {
+		list[i] = string(rail)
+	}
+	return list
+}
+
+func joinRails(rails []Rail) string { return strings.Join(railNames(rails), ", ") }

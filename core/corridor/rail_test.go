@@ -11,8 +11,8 @@ import (
 	"causeway/core/money"
 )
 
-func TestChooseRail(t *testing.T) {
-	// The quickest rail that carries the amount is chosen, from currency, country and amount alone.
+func TestChoose(t *testing.T) {
+	// The fastest rail whose limit allows the amount is chosen.
 	t.Parallel()
 	tests := []struct {
 		name     string
@@ -37,7 +37,7 @@ func TestChooseRail(t *testing.T) {
 		{"large Singapore dollars", "SGD", "SG", 200_000_01, corridor.BankTransfer},
 		{"rand", "ZAR", "ZA", 1, corridor.BankTransfer},
 		{"shillings reach a phone", "KES", "KE", 1, corridor.MobileMoney},
-		{"country unsaid", "PHP", "", 1, corridor.BankTransfer},
+		{"no country", "PHP", "", 1, corridor.BankTransfer},
 		{"bitcoin", "BTC", "", 1, corridor.Layer2},
 		{"USDC", "USDC", "", 1, corridor.Altchain},
 		{"USDT", "USDT", "", 1, corridor.Tron},
@@ -47,7 +47,7 @@ func TestChooseRail(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
 
-			got, err := corridor.ChooseRail(tt.currency, tt.country, tt.minor)
+			got, err := chooseRail(tt.currency, tt.country, tt.minor)
 
 			if err != nil || got != tt.want {
 				t.Errorf("ChooseRail(%s, %q, %d) = %q, %v; want %q", tt.currency, tt.country, tt.minor, got, err, tt.want)
@@ -56,8 +56,8 @@ func TestChooseRail(t *testing.T) {
 	}
 }
 
-func TestChooseRail_RejectsUnsupported(t *testing.T) {
-	// What no rail carries is refused, with the reason in the code.
+func TestChoose_RejectsUnsupported(t *testing.T) {
+	// Payments that no rail can carry are refused, each with its code.
 	t.Parallel()
 	tests := []struct {
 		name     string
@@ -70,14 +70,14 @@ func TestChooseRail_RejectsUnsupported(t *testing.T) {
 		{"more shillings than M-PESA carries", "KES", "KE", 250_000_01, fault.AmountOutOfRange},
 		{"announced only", "CAD", "CA", 1, fault.InvalidCurrency},
 		{"euro to Britain", "EUR", "GB", 1, fault.InvalidCurrency},
-		{"a country nobody reaches", "USD", "AQ", 1, fault.InvalidCurrency},
-		{"a currency nobody takes", "JPY", "", 1, fault.InvalidCurrency},
+		{"unsupported country", "USD", "AQ", 1, fault.InvalidCurrency},
+		{"unsupported currency", "JPY", "", 1, fault.InvalidCurrency},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
 
-			got, err := corridor.ChooseRail(tt.currency, tt.country, tt.minor)
+			got, err := chooseRail(tt.currency, tt.country, tt.minor)
 
 			if !fault.Is(err, tt.code) {
 				t.Errorf("got %q, %v; want the code %s", got, err, tt.code)
@@ -86,9 +86,9 @@ func TestChooseRail_RejectsUnsupported(t *testing.T) {
 	}
 }
 
-func TestChooseRail_LimitCoversAmount(t *testing.T) {
-	// Whatever the corridor and the amount, the rail chosen is one of the corridor's
-	// and its limit is not below the amount; a refusal means that every rail's is.
+func TestChoose_LimitCoversAmount(t *testing.T) {
+	// For any corridor and amount, the chosen rail is one of the corridor's and its limit
+	// is not below the amount; without one, every limit is below it.
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
 		country := rapid.SampledFrom(corridor.Countries()).Draw(t, "country")
@@ -99,7 +99,7 @@ func TestChooseRail_LimitCoversAmount(t *testing.T) {
 			return
 		}
 
-		rail, err := corridor.ChooseRail(currency, country.Code, minor)
+		rail, err := chooseRail(currency, country.Code, minor)
 
 		carries := func(r corridor.Rail) bool {
 			most, limited := r.MaxAmount(currency)
@@ -118,7 +118,7 @@ func TestChooseRail_LimitCoversAmount(t *testing.T) {
 }
 
 func TestChoose_EveryRailCanBeChosen(t *testing.T) {
-	// Each rail can be chosen when it is the only one, so none is missing from the order of preference.
+	// Each rail can be chosen if it is the only one, so none is missing from the order of preference.
 	t.Parallel()
 	for _, rail := range corridor.Rails() {
 		got, err := corridor.Choose([]corridor.Rail{rail}, "PYG", 1)
@@ -132,7 +132,7 @@ func TestChoose_EveryRailCanBeChosen(t *testing.T) {
 }
 
 func TestRail_IsInstantAndIsChain(t *testing.T) {
-	// Slow rails are the bank transfers; chains are the seven below and nothing else.
+	// Only bank transfers are slow, and only the seven below are chains.
 	t.Parallel()
 	slow := []corridor.Rail{corridor.ACH, corridor.BankTransfer, corridor.MobileMoney, corridor.SEPA, corridor.SWIFT, corridor.Wire}
 	chains := []corridor.Rail{corridor.Layer2, corridor.Lightning, corridor.Altchain, corridor.Base, corridor.Polygon, corridor.Ethereum, corridor.Tron}
@@ -150,4 +150,13 @@ func TestRail_IsInstantAndIsChain(t *testing.T) {
 	if corridor.Rail("CARRIER_PIGEON").Known() {
 		t.Error("a made-up rail is known")
 	}
+}
+
+// chooseRail returns the rail for a payment of minor units to a country.
+func chooseRail(currency money.Currency, country string, minor int64) (corridor.Rail, error) {
+	rails, err := corridor.RailsTo(currency, country)
+	if err != nil {
+		return "", err
+	}
+	return corridor.Choose(rails, currency, minor)
 }

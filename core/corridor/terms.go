@@ -6,26 +6,26 @@ import (
 	"causeway/core/money"
 )
 
-// Terms are the conditions of a corridor: what it costs, how much may be sent at
-// once, and how long a quoted rate is held. Amounts are minor sending units.
+// Terms are the terms of a corridor: its fee, the limits of one payment, and how long a quoted
+// rate is locked. Amounts are in minor units of the sending currency.
 type Terms struct {
 	Fee        Fee
 	MinSending int64
 	MaxSending int64
 	Lock       time.Duration
-	// MinFromPlatform and OwnMax tell that the limit is the platform's own setting for the
-	// sending currency, because it is narrower than the corridor's.
+	// MinFromPlatform and MaxFromPlatform are true if the limit is the platform's setting,
+	// because it is narrower than the corridor's.
 	MinFromPlatform, MaxFromPlatform bool
 }
 
-// Fee is a fixed part in minor sending units and a fraction of the sending amount
-// (0.005 is half a percent).
+// Fee is a fixed part in minor units of the sending currency and a fraction of the sending
+// amount (0.005 is half a percent).
 type Fee struct {
 	Fixed   int64
 	Percent money.Rate
 }
 
-// currencyClass groups currencies that cost the same to exchange.
+// currencyClass groups currencies with the same fees.
 type currencyClass int
 
 const (
@@ -47,8 +47,7 @@ func classOf(currency money.Currency) currencyClass {
 
 type classPair struct{ from, to currencyClass }
 
-// baseFee is what a payment costs: a fixed part in cents' worth (hundredths of
-// what one dollar is worth) and a fraction of what is sent.
+// baseFee is a fee whose fixed part is in US cents, to be converted to the sending currency.
 type baseFee struct {
 	cents   int64
 	percent money.Rate
@@ -66,10 +65,10 @@ var baseFees = map[classPair]baseFee{
 	{bitcoin, stablecoin}:    {10, mustFraction("0.004")},
 }
 
-// dollarStablecoinFee is the fee between the US dollar and tokens of it, where the price hardly moves.
+// dollarStablecoinFee is the fee between the US dollar and dollar stablecoins.
 var dollarStablecoinFee = baseFee{25, mustFraction("0.001")}
 
-// Bounds of one payment in dollars' worth: what banks carry, and what chains do.
+// The limits of one payment in US dollars, to be converted to the sending currency.
 const (
 	minDollars      = 1
 	maxBankDollars  = 10_000_000
@@ -77,16 +76,15 @@ const (
 	centsPerDollar  = 100
 )
 
-// Lock times: how long a quoted rate is held.
+// How long a quoted rate is locked.
 const (
 	lockChainToChain = 1 * time.Minute
 	lockInstant      = 5 * time.Minute
 	lockBankTransfer = 15 * time.Minute
 )
 
-// defaultTerms returns the built-in terms of a pair. The lock follows from how the
-// quote is paid in: from chain to chain, at once, or by a bank transfer that takes
-// its time.
+// defaultTerms returns the built-in terms of a pair. The lock time depends on how the quote is
+// paid: from chain to chain, by an instant rail, or by bank transfer.
 func defaultTerms(from, to money.Currency, funding []Rail) Terms {
 	fee := baseFees[classPair{classOf(from), classOf(to)}]
 	if (from == money.USD && classOf(to) == stablecoin) || (to == money.USD && classOf(from) == stablecoin) {
@@ -110,7 +108,7 @@ func defaultTerms(from, to money.Currency, funding []Rail) Terms {
 	return terms
 }
 
-// mustFraction reads a constant of the tables above, once, when the program starts.
+// mustFraction parses a constant of the tables above when the program starts.
 func mustFraction(text string) money.Rate {
 	rate, err := money.ParseFraction(text)
 	if err != nil {
@@ -119,9 +117,8 @@ func mustFraction(text string) money.Rate {
 	return rate
 }
 
-// minorPerDollar is a round number of minor units near the worth of one US dollar.
-// It only sizes limits and fixed fees, so that they make sense in each currency;
-// it is no exchange rate.
+// minorPerDollar is a round number of minor units that is worth about one US dollar. It scales
+// limits and fixed fees; it is not an exchange rate.
 var minorPerDollar = map[money.Currency]int64{
 	"AED": 4_00, "BRL": 5_00, "DKK": 7_00, "EUR": 1_00, "GBP": 80, "IDR": 16_000_00, "INR": 80_00,
 	"KES": 130_00, "MWK": 1_750_00, "MXN": 20_00, "MYR": 4_50, "NGN": 1_500_00, "PHP": 60_00, "RWF": 1_400,

@@ -6,20 +6,21 @@ import (
 	"causeway/core/money"
 )
 
-// WithdrawalFees is what it costs to send a currency out over a chain. The network's fee is
-// in the asset the chain itself is paid in, and not part of the other.
+// WithdrawalFees are the fees for sending a currency on a chain.
 type WithdrawalFees struct {
-	// NetworkFee is in the smallest unit of Asset, about what one transfer costs.
+	// NetworkFee is the approximate fee of the network for one transfer, in the smallest
+	// unit of Asset. The service pays it.
 	NetworkFee int64
-	// Asset is the symbol of what the chain is paid in, such as ETH; it need not be a
-	// currency that can be moved here.
+	// Asset is the symbol of the asset in which the network charges its fee, such as ETH; it
+	// need not be a supported currency.
 	Asset string
-	// ServiceFee is what the service takes from the amount, in minor units of the currency
-	// that is withdrawn. The network is paid by the service.
+	// ServiceFee is the fee of the service, in minor units of the withdrawn currency; it is
+	// deducted from the amount.
 	ServiceFee int64
 }
 
-// withdrawalFees are the costs by chain. Transfers out carry no fee, so nothing is charged.
+// withdrawalFees holds the fees by chain. Transfers out are free of charge, so ServiceFee is
+// zero.
 var withdrawalFees = map[Rail]WithdrawalFees{
 	Layer2:    {NetworkFee: 0, Asset: "BTC"},
 	Lightning: {NetworkFee: 10, Asset: "BTC"},                    // satoshi, for routing
@@ -30,9 +31,9 @@ var withdrawalFees = map[Rail]WithdrawalFees{
 	Tron:      {NetworkFee: 13_500_000, Asset: "TRX"},            // sun
 }
 
-// WithdrawalFeesFor returns what it costs to send the currency out over the chain; false when
-// it does not live there.
+// WithdrawalFeesFor returns the fees for sending a currency on a chain, or false if the
+// currency is not on it.
 func WithdrawalFeesFor(currency money.Currency, chain Rail) (WithdrawalFees, bool) {
-	cost, ok := withdrawalFees[chain]
-	return cost, ok && slices.Contains(chain.ChainCurrencies(), currency)
+	fees, ok := withdrawalFees[chain]
+	return fees, ok && slices.Contains(chain.ChainCurrencies(), currency)
 }

@@ -9,7 +9,7 @@ import (
 
 func TestWithdrawalFeesFor(t *testing.T) {
 	t.Parallel()
-	// Every currency has a cost on every chain it lives on, and on no other rail.
+	// Every currency has fees on each of its chains, and on no other rail.
 	for _, currency := range money.Currencies() {
 		for _, rail := range corridor.Rails() {
 			lives := false
