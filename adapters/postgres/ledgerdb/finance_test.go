@@ -216,12 +216,12 @@ func (h *history) testAccounts(t *testing.T) {
 			if err != nil || len(accounts) != 2 || accounts[0].Account.Currency != "BTC" {
 				t.Fatalf("%+v, %v", accounts, err)
 			}
-			for _, owner := range []ident.InternalAccount{h.alice, h.bob} { // who may not go below zero
-				accounts, err := h.reader().AccountsAtCutoff(t.Context(), h.platform, ledger.CustomerAccount(owner), "USD", cut)
-				if err != nil || len(accounts) != 1 {
-					t.Fatalf("%+v, %v", accounts, err)
+			for _, owner := range []ident.InternalAccount{h.alice, h.bob} { // accounts that may not be overdrawn
+				found, err := h.reader().AccountsAtCutoff(t.Context(), h.platform, ledger.CustomerAccount(owner), "USD", cut)
+				if err != nil || len(found) != 1 {
+					t.Fatalf("%+v, %v", found, err)
 				}
-				accounts = append(accounts, accounts...)
+				accounts = append(accounts, found...)
 			}
 			for _, a := range accounts {
 				h.wantAccountBalance(t, a, sums[a.Account])
