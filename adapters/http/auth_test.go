@@ -16,8 +16,8 @@ import (
 
 func TestAuthenticate_RejectsMissingOrMalformedCredentials(t *testing.T) {
 	t.Parallel()
-	// Without the right client id and secret nothing is answered but 401, with the
-	// reason, and how to authenticate.
+	// A request without valid credentials returns 401 with the reason and the
+	// authentication scheme.
 	basic := func(text string) string { return "Basic " + base64.StdEncoding.EncodeToString([]byte(text)) }
 	for name, c := range map[string]struct{ header, reason string }{
 		"none":           {"", "Missing credentials"},
@@ -51,7 +51,7 @@ func TestAuthenticate_RejectsMissingOrMalformedCredentials(t *testing.T) {
 		})
 	}
 
-	// Two headers are no credentials, and the scheme's case does not matter.
+	// Two Authorization headers are refused, and the case of the scheme is ignored.
 	f := newFixture(t)
 	twice := func(r *http.Request) { r.Header.Add("Authorization", r.Header.Get("Authorization")) }
 	if got := f.do("GET", "/parcels", "", twice); got.status != 401 {
@@ -64,7 +64,8 @@ func TestAuthenticate_RejectsMissingOrMalformedCredentials(t *testing.T) {
 
 func TestAuthorize_RequiresPermission(t *testing.T) {
 	t.Parallel()
-	// A token does what its permissions allow, and is told which one it lacks.
+	// A token can do what its permissions allow; other operations name the missing
+	// permission.
 	f := newFixture(t)
 	for _, c := range []struct {
 		client, method, path string
@@ -96,8 +97,7 @@ func TestAuthorize_RequiresPermission(t *testing.T) {
 
 func TestRegister_RequiresPermissionOrPublic(t *testing.T) {
 	t.Parallel()
-	// One that says neither a permission nor that it is public, or both, is a mistake
-	// of ours, found at the start.
+	// Registering an operation without exactly one of Permission and Public panics.
 	handle := func(context.Context, Call, *struct{}) (int, error) { return 0, nil }
 	render := func(int) NoBody { return NoBody{} }
 	for name, op := range map[string]Operation{
@@ -117,7 +117,7 @@ func TestRegister_RequiresPermissionOrPublic(t *testing.T) {
 		}()
 	}
 
-	// A tag that nobody introduced is found when the description is published.
+	// An unknown tag fails Build.
 	f := newUnbuiltFixture(t)
 	Get(f.API, Operation{ID: "x", Path: "/x", Summary: "X", Tag: "Nowhere", Public: true}, handle, render)
 	if err := f.Build(); err == nil {
@@ -127,8 +127,8 @@ func TestRegister_RequiresPermissionOrPublic(t *testing.T) {
 
 func TestAuthenticate_FailedLoginsAreRateLimited(t *testing.T) {
 	t.Parallel()
-	// After some wrong secrets from one address, that client id waits there, even with
-	// the right one; from elsewhere, and for other clients, nothing changes.
+	// After several wrong secrets from one address, the client id must wait there, even
+	// with the right secret; other addresses and clients are not affected.
 	f := newFixture(t)
 	wrong := func(r *http.Request) { r.SetBasicAuth(clientID, "wrong") }
 	from := func(address string) requestOption { return func(r *http.Request) { r.RemoteAddr = address } }
@@ -153,8 +153,7 @@ func TestAuthenticate_FailedLoginsAreRateLimited(t *testing.T) {
 
 func TestLoginLimiter_LimitsAddressAcrossClients(t *testing.T) {
 	t.Parallel()
-	// An address that tries client after client is stopped as a whole, and its tries
-	// come back with time.
+	// An address that tries many client ids is blocked, and may try again later.
 	g, now := newLoginLimiter(), time.Unix(1e9, 0)
 	attacker, other := netip.MustParseAddr("203.0.113.7"), netip.MustParseAddr("203.0.113.8")
 	for i := range failedLoginsPerAddress.Burst {
@@ -178,12 +177,12 @@ func TestLoginLimiter_LimitsAddressAcrossClients(t *testing.T) {
 
 func TestRemoteAddr_TrustsConfiguredProxiesOnly(t *testing.T) {
 	t.Parallel()
-	// The peer counts, unless it is a proxy that we trust: then the nearest address
-	// behind it that we do not trust. An IPv6 network is one caller.
+	// The peer address counts, unless it is a trusted proxy; then it is the last forwarded
+	// address that is not trusted. An IPv6 /64 network is one client.
 	f := newFixture(t, func(c *Config) { c.TrustedProxies = []netip.Prefix{netip.MustParsePrefix("10.0.0.0/8")} })
 	for _, c := range []struct{ peer, forwarded, want string }{
 		{"203.0.113.7:99", "", "203.0.113.7"},
-		{"203.0.113.7:99", "198.51.100.1", "203.0.113.7"}, // anybody can send the header
+		{"203.0.113.7:99", "198.51.100.1", "203.0.113.7"}, // any client can send the header
 		{"10.0.0.1:99", "198.51.100.1", "198.51.100.1"},
 		{"10.0.0.1:99", "192.0.2.66, 198.51.100.1, 10.0.0.2", "198.51.100.1"},
 		{"10.0.0.1:99", "", "10.0.0.1"},
@@ -209,8 +208,8 @@ func FuzzCredentials(f *testing.F) {
 	f.Add("basic  =")
 	f.Add("Bearer x")
 	f.Add("")
-	// Whatever stands in the header, there are credentials or a refusal, and credentials
-	// are what the standard library reads, too.
+	// Any header yields credentials or an error, and the credentials equal those of the
+	// standard library.
 	f.Fuzz(func(t *testing.T, value string) {
 		id, secret, err := credentials([]string{value})
 		if err != nil {

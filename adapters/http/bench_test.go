@@ -9,7 +9,7 @@ import (
 	"github.com/sirupsen/logrus"
 )
 
-// discardWriter is the cheapest ResponseWriter there is.
+// discardWriter is a ResponseWriter that discards the response.
 type discardWriter struct{ header http.Header }
 
 func (d *discardWriter) Header() http.Header         { return d.header }

@@ -19,8 +19,8 @@ import (
 
 func TestValidation_ListsAllInvalidFields(t *testing.T) {
 	t.Parallel()
-	// Every bad field is named by its dotted path with what it must be, all at once,
-	// and nothing that was sent is echoed.
+	// All invalid fields are listed by dotted path with what they must be, and no value is
+	// echoed.
 	const (
 		required = "is required"
 		integer  = "must be an integer, without quotes, decimal point or exponent"
@@ -80,7 +80,7 @@ func TestValidation_ListsAllInvalidFields(t *testing.T) {
 
 func TestValidation_ReportsConstraint(t *testing.T) {
 	t.Parallel()
-	// A program reads which rule was broken, with the rule's value as JSON writes it.
+	// The constraint contains the violated rule and its value as JSON.
 	f := newFixture(t)
 
 	got := f.do("POST", "/parcels", `{"to":"Customer:0199e3a4-7c5e-7d21-9f0b-3c1d2e4f5a6c","weight":9000000000000001,"note":"`+strings.Repeat("x", 21)+`","label":{"color":"BLUE","lines":[]}}`)
@@ -94,8 +94,8 @@ func TestValidation_ReportsConstraint(t *testing.T) {
 
 func TestServeHTTP_InvalidRequestReturnsError(t *testing.T) {
 	t.Parallel()
-	// What cannot be read, is nowhere, or is not possible here is refused with the
-	// right status and a sentence that helps.
+	// Unreadable requests, unknown paths and unsupported methods return the right status
+	// and a helpful message.
 	for name, c := range map[string]struct {
 		method, path, body string
 		options            []requestOption
@@ -140,8 +140,8 @@ func TestServeHTTP_InvalidRequestReturnsError(t *testing.T) {
 
 func TestServeHTTP_AcceptsUnusualButValidRequests(t *testing.T) {
 	t.Parallel()
-	// Unknown fields, a charset, an escaped id, upper-case hexadecimal, the largest
-	// amount and a HEAD are all fine.
+	// Unknown fields, a charset, an escaped id, upper-case hexadecimal, the largest amount
+	// and HEAD are accepted.
 	f := newFixture(t)
 	for name, got := range map[string]reply{
 		"unknown fields": f.do("POST", "/parcels", strings.Replace(validParcel, "{", `{"color":{"deep":[1.5,null]},`, 1)),
@@ -157,7 +157,7 @@ func TestServeHTTP_AcceptsUnusualButValidRequests(t *testing.T) {
 		}
 	}
 	if got := f.do("POST", "/parcels", strings.Replace(validParcel, "700", "9000000000000000", 1)); !strings.Contains(got.body, `"weight":9000000000000000`) {
-		t.Errorf("the largest amount came out as %s", got.body)
+		t.Errorf("the largest amount is %s", got.body)
 	}
 	if got := f.do("HEAD", "/parcels/Quote%3A0199e3a4-7c5e-7d21-9f0b-3c1d2e4f5a6b", ""); got.status != 200 {
 		t.Errorf("HEAD: %d", got.status)
@@ -172,8 +172,8 @@ func TestServeHTTP_AcceptsUnusualButValidRequests(t *testing.T) {
 
 func TestError_RendersAllFaultFields(t *testing.T) {
 	t.Parallel()
-	// A use case's fault reaches the caller whole: status, code, reason in both places,
-	// details, fields, and how long to wait.
+	// The fault of a use case is returned with status, code, reason in both places,
+	// details, fields and Retry-After.
 	f := newFixture(t)
 	f.handler = func(context.Context, Call, *sendParcel) (parcel, error) {
 		return parcel{}, fmt.Errorf("send: %w", &fault.Error{
@@ -193,8 +193,8 @@ func TestError_RendersAllFaultFields(t *testing.T) {
 
 func TestError_InternalDetailsAreLoggedOnly(t *testing.T) {
 	t.Parallel()
-	// An error that is no fault, a panic and a time-out are told apart by the log
-	// only, where they stand with the request id; a caller reads none of their text.
+	// An internal error, a panic and a timeout are logged with the request id; the
+	// response contains none of their text.
 	for name, c := range map[string]struct {
 		err    error
 		status int
@@ -232,8 +232,8 @@ func TestError_InternalDetailsAreLoggedOnly(t *testing.T) {
 
 func TestRequestTimeout_CancelsOperation(t *testing.T) {
 	t.Parallel()
-	// An operation that takes too long is told so by its context, and its caller is
-	// answered in time.
+	// An operation that takes too long has its context canceled, and its caller gets a
+	// response in time.
 	f := newFixture(t, func(c *Config) { c.RequestTimeout = time.Millisecond })
 	f.handler = func(ctx context.Context, _ Call, _ *sendParcel) (parcel, error) {
 		<-ctx.Done()
@@ -249,26 +249,25 @@ func TestRequestTimeout_CancelsOperation(t *testing.T) {
 
 func TestRules_EveryRuleHasMessage(t *testing.T) {
 	t.Parallel()
-	// Whatever the validator finds, the caller reads a sentence of ours: none of its
-	// marks comes through.
+	// Every finding of the validator becomes a readable message without its encoding.
 	for name, r := range rules {
 		finding := separator + name + strings.Repeat(separator+"7", 2)
 
 		_, text, _ := explain(finding)
 
 		if text == "" || strings.Contains(text, separator) || strings.Contains(text, "%") {
-			t.Errorf("%s (%q) is told as %q", name, r.text, text)
+			t.Errorf("%s (%q) becomes %q", name, r.text, text)
 		}
 	}
 	if _, text, _ := explain("some new finding"); text != "some new finding" {
-		t.Errorf("a finding that is not ours is told as %q", text)
+		t.Errorf("a finding that is not ours becomes %q", text)
 	}
 	if _, text, _ := explain(separator + "unheard of"); text != "is not valid" {
-		t.Errorf("a mark that is not ours is told as %q", text)
+		t.Errorf("a mark that is not ours becomes %q", text)
 	}
 }
 
-// bundle asks core about itself beside what the schema finds.
+// bundle is a body that is also validated by core.
 type bundle struct {
 	Color string `json:"color" enum:"RED,GREEN"`
 	Size  int    `json:"size"`
@@ -283,8 +282,8 @@ func (b *bundle) Resolve(huma.Context) []error {
 
 func TestValidation_IncludesResolverErrors(t *testing.T) {
 	t.Parallel()
-	// The bad fields of a fault of core stand beside those of the schema; of a field
-	// that both found, the schema's word counts. An error of our own adds none.
+	// Invalid fields found by core are listed with those of the schema; a field that both
+	// found has the message of the schema. An internal error adds none.
 	f := newUnbuiltFixture(t)
 	Post(f.API, Operation{ID: "bundle", Path: "/bundles", Summary: "Bundle", Tag: "Parcels", Permission: platform.Manage},
 		func(context.Context, Call, *struct{ Body bundle }) (int, error) { return 0, nil }, func(int) NoBody { return NoBody{} })

@@ -10,7 +10,7 @@ import (
 	"testing/fstest"
 )
 
-// exampleFiles are recorded examples by the name of their file.
+// exampleFiles returns recorded examples by file name.
 func exampleFiles(examples map[string]string) fstest.MapFS {
 	recorded := fstest.MapFS{}
 	for name, text := range examples {
@@ -23,16 +23,16 @@ const (
 	sendParcelExamples = `[{"title": "To Bo's", "method": "POST", "path": "/parcels", "body": {"weight": 7, "note": "it's"}, "status": 201, "response": {"weight": 7, "id": "a"}},
 		{"title": "A light one", "method": "POST", "path": "/parcels", "body": {"weight": 1}, "status": 201, "response": {"weight": 1, "id": "b"}},
 		{"title": "Too late", "method": "POST", "path": "/parcels", "body": {"weight": 8}, "status": 409, "response": {"status": 409, "code": "QUOTE_EXPIRED"}}]`
-	parcelArrivedExamples = `[{"title": "It is there", "method": "POST", "body": {"id": "a"}, "status": 202}]`
+	parcelArrivedExamples = `[{"title": "Arrived", "method": "POST", "body": {"id": "a"}, "status": 202}]`
 )
 
 func TestExamples_RecordedExamplesArePublished(t *testing.T) {
 	t.Parallel()
-	// What was recorded of an operation stands in the description, requests that succeed
-	// with the request and every answer with its status, in the order of the record; the
-	// page shows each request as a command beside its answer; and nothing of it is kept.
+	// The document contains the recorded examples: request bodies of successful requests,
+	// and all responses by status, in recording order. The page shows each request as a
+	// curl command with its response, and no examples stay in memory.
 	f := newUnbuiltFixture(t)
-	Webhook[parcelBody](f.API, "parcelArrived", "Parcels", "A parcel arrived", "Sent when it is there.")
+	Webhook[parcelBody](f.API, "parcelArrived", "Parcels", "Receive parcel events", "Sent when a parcel arrives.")
 	f.Examples(exampleFiles(map[string]string{
 		"sendParcel.json": sendParcelExamples, "parcelArrived.json": parcelArrivedExamples,
 		"dropParcel.json":  `[{"method": "DELETE", "path": "/parcels/Quote:1", "status": 204}]`,
@@ -49,16 +49,16 @@ func TestExamples_RecordedExamplesArePublished(t *testing.T) {
 	page := html.UnescapeString(regexp.MustCompile(`<[^>]*>`).ReplaceAllString(f.do("GET", "/docs", "", withoutCredentials).body, ""))
 
 	post := lookup(document, "paths", "/parcels", "post")
-	for got, want := range map[string]string{
-		jsonText(lookup(post, "requestBody", "content", "application/json", "examples")):                                                                  `{"a-light-one":{"summary":"A light one","value":{"weight":1}},"to-bo-s":{"summary":"To Bo's","value":{"note":"it's","weight":7}}}`,
-		jsonText(lookup(post, "responses", "201", "content", "application/json", "examples", "to-bo-s", "value")):                                         `{"id":"a","weight":7}`,
-		jsonText(lookup(post, "responses", "409", "content", "application/json", "examples", "too-late", "value", "code")):                                `"QUOTE_EXPIRED"`,
-		jsonText(lookup(document, "webhooks", "parcelArrived", "post", "requestBody", "content", "application/json", "examples", "it-is-there", "value")): `{"id":"a"}`,
-		jsonText(lookup(document, "paths", "/parcels", "get", "responses", "200", "content", "application/json", "examples", "example", "value")):         `{"data":[]}`,
-		jsonText(lookup(document, "paths", "/parcels/{parcelId}", "get", "responses", "200", "content", "application/json", "examples")):                  `null`,
+	for _, c := range []struct{ got, want string }{
+		{jsonText(lookup(post, "requestBody", "content", "application/json", "examples")), `{"a-light-one":{"summary":"A light one","value":{"weight":1}},"to-bo-s":{"summary":"To Bo's","value":{"note":"it's","weight":7}}}`},
+		{jsonText(lookup(post, "responses", "201", "content", "application/json", "examples", "to-bo-s", "value")), `{"id":"a","weight":7}`},
+		{jsonText(lookup(post, "responses", "409", "content", "application/json", "examples", "too-late", "value", "code")), `"QUOTE_EXPIRED"`},
+		{jsonText(lookup(document, "webhooks", "parcelArrived", "post", "requestBody", "content", "application/json", "examples", "arrived", "value")), `{"id":"a"}`},
+		{jsonText(lookup(document, "paths", "/parcels", "get", "responses", "200", "content", "application/json", "examples", "example", "value")), `{"data":[]}`},
+		{jsonText(lookup(document, "paths", "/parcels/{parcelId}", "get", "responses", "200", "content", "application/json", "examples")), `null`},
 	} {
-		if got != want {
-			t.Errorf("got %s, want %s", got, want)
+		if c.got != c.want {
+			t.Errorf("got %s, want %s", c.got, c.want)
 		}
 	}
 	if first, second := strings.Index(published, `"to-bo-s"`), strings.Index(published, `"a-light-one"`); first < 0 || first > second {
@@ -69,7 +69,7 @@ func TestExamples_RecordedExamplesArePublished(t *testing.T) {
 		"To Bo'sRequest", "curl -X POST 'http://localhost:8080/2025-10-13/parcels' \\\n  -u \"$CLIENT_ID:$CLIENT_SECRET\" \\\n  -H \"Idempotency-Key: $(uuidgen)\"",
 		"-d '{\n  \"weight\": 7,\n  \"note\": \"it'\\''s\"\n}'", "Response 201", "{\n  \"weight\": 7,\n  \"id\": \"a\"\n}", "A light oneRequest", "Too lateRequest", "Response 409",
 		"curl 'http://localhost:8080/2025-10-13/parcels?limit=2&sortOrder=asc'", "-X DELETE 'http://localhost:8080/2025-10-13/parcels/Quote:1'", "Response 204",
-		"It is thereBody", "Your response 202",
+		"ArrivedBody", "Your response 202",
 	} {
 		_, after, found := strings.Cut(rest, want)
 		if !found {
@@ -79,36 +79,35 @@ func TestExamples_RecordedExamplesArePublished(t *testing.T) {
 		rest = after
 	}
 	kept, err := json.Marshal(f.document.openapi)
-	if err != nil || bytes.Contains(kept, []byte(`"to-bo-s"`)) || bytes.Contains(kept, []byte(`"it-is-there"`)) {
+	if err != nil || bytes.Contains(kept, []byte(`"to-bo-s"`)) || bytes.Contains(kept, []byte(`"arrived"`)) {
 		t.Errorf("the examples are kept after they were published: %v", err)
 	}
 }
 
 func TestExamples_GeneratedFromSchemaWhenNotRecorded(t *testing.T) {
 	t.Parallel()
-	// An operation that nobody has recorded yet is shown with a request and an answer made
-	// from its schemas.
+	// An operation without recorded examples has one generated from its schemas.
 	f := newFixture(t)
 	r := &referenceRenderer{api: f.document.openapi, variants: map[string]bool{}}
 	for _, op := range f.document.operations {
-		made := r.examplesFor(op.Method, op.Path, op)
+		example := r.examplesFor(op.Method, op.Path, op)
 
-		if len(made) != 1 || made[0].Status == 0 || strings.Contains(made[0].Path, "{") || !pathPattern(op.Path).MatchString(made[0].Path) {
-			t.Errorf("%s: %+v", op.OperationID, made)
+		if len(example) != 1 || example[0].Status == 0 || strings.Contains(example[0].Path, "{") || !pathPattern(op.Path).MatchString(example[0].Path) {
+			t.Errorf("%s: %+v", op.OperationID, example)
 		}
-		if op.RequestBody != nil && (!json.Valid(made[0].Body) || !bytes.Contains(made[0].Body, []byte(`"weight"`))) {
-			t.Errorf("%s is sent %s", op.OperationID, made[0].Body)
+		if op.RequestBody != nil && (!json.Valid(example[0].Body) || !bytes.Contains(example[0].Body, []byte(`"weight"`))) {
+			t.Errorf("%s has the body %s", op.OperationID, example[0].Body)
 		}
-		if made[0].Status != 204 && !json.Valid(made[0].Response) {
-			t.Errorf("%s answers %s", op.OperationID, made[0].Response)
+		if example[0].Status != 204 && !json.Valid(example[0].Response) {
+			t.Errorf("%s has the response %s", op.OperationID, example[0].Response)
 		}
 	}
 }
 
 func TestExamples_StaleExampleFailsBuild(t *testing.T) {
 	t.Parallel()
-	// An example of what is not there, or that contradicts the description, keeps the
-	// service from being built, with the name of the file.
+	// An example of an unknown operation, or one that contradicts the description, fails
+	// Build with the file name.
 	for name, c := range map[string]struct{ file, text, says string }{
 		"gone operation": {"mailParcel.json", `[]`, "no such operation"},
 		"no list":        {"sendParcel.json", `{}`, "cannot unmarshal"},

@@ -21,7 +21,7 @@ import (
 	"causeway/ports"
 )
 
-// fixture is a front door with one small domain behind it: parcels.
+// fixture is an API with operations on parcels.
 type fixture struct {
 	*API
 	t       *testing.T
@@ -49,7 +49,7 @@ type sendParcel struct {
 		Weight   Minor              `json:"weight" minimum:"1" doc:"In grams."`
 		Note     string             `json:"note,omitempty" maxLength:"20" doc:"A note."`
 		Currency Currency           `json:"currency,omitempty" doc:"What it is worth in."`
-		Label    *label             `json:"label,omitempty" doc:"What stands on it."`
+		Label    *label             `json:"label,omitempty" doc:"Label of the parcel."`
 		Ready    *Time              `json:"ready,omitempty" doc:"When it can be fetched."`
 		Way      Union[ways]        `json:"way,omitzero" doc:"How it travels."`
 	}
@@ -131,7 +131,7 @@ func newFakeAuthenticator() *fakeAuthenticator {
 	return g
 }
 
-// memoryStore keeps answers in a map.
+// memoryStore stores responses in a map.
 type memoryStore struct {
 	mu        sync.Mutex
 	responses map[ports.IdempotencyKey]ports.StoredResponse
@@ -172,8 +172,8 @@ func (m *memoryStore) byKey(key string) (ports.StoredResponse, bool) {
 	return ports.StoredResponse{}, false
 }
 
-// newFixture makes a front door with the operations of the tests; configure may
-// change its settings and add operations of its own.
+// newFixture returns an API with the operations of the tests; configure can change its
+// settings and add operations.
 func newFixture(t *testing.T, configure ...func(*Config)) *fixture {
 	f := newUnbuiltFixture(t, configure...)
 	if err := f.Build(); err != nil {
@@ -248,7 +248,7 @@ func renderParcel(p parcel) parcelBody {
 	return parcelBody{ID: NewID(p.ID), To: NewID(p.To), Weight: Minor(p.Weight)}
 }
 
-// reply is an answer with its body read.
+// reply is a response with its decoded body.
 type reply struct {
 	status int
 	header http.Header
@@ -269,7 +269,8 @@ func asClient(client string) requestOption {
 
 func withKey(k string) requestOption { return withHeader("Idempotency-Key", k) }
 
-// do sends a request below BasePath with the credentials of a token that may do everything.
+// do sends a request below BasePath with the credentials of a token that has all
+// permissions.
 func (f *fixture) do(method, path, body string, options ...requestOption) reply {
 	f.t.Helper()
 	return f.request(method, BasePath+path, body, options...)
@@ -313,7 +314,7 @@ func (f *fixture) decodeReply(response *http.Response) reply {
 			}
 		}
 		if got.error.Status != got.status || got.error.Message == "" || got.header.Get("Content-Type") != "application/json" {
-			f.t.Errorf("not a whole error: %d %v %s", got.status, got.header, text)
+			f.t.Errorf("incomplete error: %d %v %s", got.status, got.header, text)
 		}
 	}
 	return got

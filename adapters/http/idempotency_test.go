@@ -16,7 +16,7 @@ import (
 	"causeway/ports"
 )
 
-// countRuns makes the fixture's operation count how often it runs.
+// countRuns makes the operation of the fixture count its runs.
 func (f *fixture) countRuns() *atomic.Int64 {
 	var runs atomic.Int64
 	ran := f.handler
@@ -29,8 +29,8 @@ func (f *fixture) countRuns() *atomic.Int64 {
 
 func TestIdempotency_RepeatReturnsSameResponse(t *testing.T) {
 	t.Parallel()
-	// The same request with the same key runs once; its answer comes back to the byte,
-	// and says that it was given before.
+	// The same request with the same key runs once; the repeated request gets the same
+	// bytes, marked as replayed.
 	f := newFixture(t)
 	runs := f.countRuns()
 
@@ -55,8 +55,8 @@ func TestIdempotency_RepeatReturnsSameResponse(t *testing.T) {
 
 func TestIdempotency_KeyReusedForOtherRequestIsRejected(t *testing.T) {
 	t.Parallel()
-	// The key of one request with anything else in method, path, query or body is
-	// refused, and nothing runs.
+	// The key of a request is refused for any other method, path, query or body, and
+	// nothing runs.
 	f := newFixture(t)
 	runs := f.countRuns()
 	f.do("POST", "/parcels", validParcel, withKey("k"))
@@ -81,8 +81,8 @@ func TestIdempotency_KeyReusedForOtherRequestIsRejected(t *testing.T) {
 
 func TestIdempotency_ConcurrentRepeatIsRejectedUntilFirstCompletes(t *testing.T) {
 	t.Parallel()
-	// While the first request runs, the same one is told to wait, and another one that
-	// its key is taken; afterwards the same one gets the answer.
+	// While the first request runs, the same request is told to retry and another request
+	// with the key is refused; afterwards the same request gets the response.
 	f := newFixture(t)
 	entered, proceed := make(chan struct{}), make(chan struct{})
 	ran := f.handler
@@ -113,7 +113,8 @@ func TestIdempotency_ConcurrentRepeatIsRejectedUntilFirstCompletes(t *testing.T)
 
 func TestIdempotency_ManyConcurrentRepeatsRunOnce(t *testing.T) {
 	t.Parallel()
-	// A crowd with one key gets one run; everybody else is told to wait or gets the answer.
+	// Many concurrent requests with one key run once; the others are told to retry or get
+	// the response.
 	f := newFixture(t)
 	runs := f.countRuns()
 	var all sync.WaitGroup
@@ -137,8 +138,8 @@ func TestIdempotency_ManyConcurrentRepeatsRunOnce(t *testing.T) {
 
 func TestIdempotency_SavesFinalResponsesOnly(t *testing.T) {
 	t.Parallel()
-	// Answers that another attempt cannot change are kept, refusals included; what
-	// depends on the moment, on credentials or on our own health is not.
+	// Final responses are saved, including errors; responses that depend on time,
+	// credentials or the state of the service are not.
 	refuse := func(err error) func(f *fixture) {
 		return func(f *fixture) {
 			f.handler = func(context.Context, Call, *sendParcel) (parcel, error) { return parcel{}, err }
@@ -149,7 +150,7 @@ func TestIdempotency_SavesFinalResponsesOnly(t *testing.T) {
 		body    string
 		options []requestOption
 		status  int
-		kept    bool
+		saved   bool
 	}{
 		"success":              {nil, validParcel, nil, 201, true},
 		"invalid":              {nil, `{}`, nil, 400, true},
@@ -178,14 +179,14 @@ func TestIdempotency_SavesFinalResponsesOnly(t *testing.T) {
 
 			got := f.do("POST", "/parcels", c.body, append(c.options, withKey("k"))...)
 
-			stored, kept := f.store.byKey("k")
-			if got.status != c.status || kept != c.kept {
-				t.Fatalf("%d %s, kept %v; want %d, kept %v", got.status, got.body, kept, c.status, c.kept)
+			stored, saved := f.store.byKey("k")
+			if got.status != c.status || saved != c.saved {
+				t.Fatalf("%d %s, saved %v; want %d, saved %v", got.status, got.body, saved, c.status, c.saved)
 			}
-			if kept && (stored.Status != got.status || string(stored.Body) != got.body) {
-				t.Errorf("answered %d %s, kept %d %s", got.status, got.body, stored.Status, stored.Body)
+			if saved && (stored.Status != got.status || string(stored.Body) != got.body) {
+				t.Errorf("response %d %s, saved %d %s", got.status, got.body, stored.Status, stored.Body)
 			}
-			// Whatever happened, the key is free again for the same request.
+			// Whatever the response, the key is available again for the same request.
 			if again := f.do("POST", "/parcels", c.body, append(c.options, withKey("k"))...); again.status != c.status {
 				t.Errorf("again: %d %s", again.status, again.body)
 			}
@@ -195,8 +196,8 @@ func TestIdempotency_SavesFinalResponsesOnly(t *testing.T) {
 
 func TestIdempotency_UseCaseSavesExactResponse(t *testing.T) {
 	t.Parallel()
-	// What a use case renders for its commit is to the byte what the caller is sent, for
-	// a result and for a refusal, and then nothing is stored besides.
+	// The response that a use case renders for its commit is exactly what the caller gets,
+	// for results and errors, and is not saved again.
 	for name, outcome := range map[string]error{"result": nil, "refusal": fault.New(fault.QuoteExpired, "Too late.")} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -213,10 +214,10 @@ func TestIdempotency_UseCaseSavesExactResponse(t *testing.T) {
 			got := f.do("POST", "/parcels", validParcel, withKey("k"))
 
 			if got.status != status || got.body != string(body) {
-				t.Errorf("sent %d %s, remembered %d %s", got.status, got.body, status, body)
+				t.Errorf("sent %d %s, saved %d %s", got.status, got.body, status, body)
 			}
 			if _, besides := f.store.byKey("k"); besides {
-				t.Error("the answer was stored a second time")
+				t.Error("the response was saved twice")
 			}
 		})
 	}
@@ -224,8 +225,7 @@ func TestIdempotency_UseCaseSavesExactResponse(t *testing.T) {
 
 func TestIdempotentRequest_PassedToUseCase(t *testing.T) {
 	t.Parallel()
-	// A use case is given the key, whose it is, and the fingerprint; without a key it is
-	// given nothing.
+	// A use case gets the key, its owner and the fingerprint; without a key it gets nil.
 	f := newFixture(t)
 	var claims []*ports.IdempotentRequest
 	ran := f.handler
@@ -245,7 +245,8 @@ func TestIdempotentRequest_PassedToUseCase(t *testing.T) {
 
 func TestIdempotency_ReplayDetectedAtCommit(t *testing.T) {
 	t.Parallel()
-	// Another process was faster: its answer is given, marked, and not stored again.
+	// If another process was faster, its response is returned as a replay and not saved
+	// again.
 	f := newFixture(t)
 	f.handler = func(context.Context, Call, *sendParcel) (parcel, error) {
 		return parcel{}, fmt.Errorf("commit: %w", &ports.Replay{Status: 201, Body: []byte(`{"by":"another"}`)})
@@ -257,14 +258,14 @@ func TestIdempotency_ReplayDetectedAtCommit(t *testing.T) {
 		t.Errorf("got %d %v %s", got.status, got.header, got.body)
 	}
 	if _, besides := f.store.byKey("k"); besides {
-		t.Error("the answer was stored again")
+		t.Error("the response was saved again")
 	}
 }
 
 func TestRenderResponse_FailureBecomesInternalError(t *testing.T) {
 	t.Parallel()
-	// A result of the wrong type, or a rendering that panics, ends as a remembered
-	// refusal of ours and never takes down the goroutine of the use case.
+	// A result of the wrong type, or a panic while rendering, becomes a saved internal
+	// error and does not crash the goroutine of the use case.
 	f := newFixture(t)
 	var status int
 	f.handler = func(_ context.Context, call Call, _ *sendParcel) (parcel, error) {
@@ -292,7 +293,8 @@ func TestRenderResponse_FailureBecomesInternalError(t *testing.T) {
 
 func TestIdempotencyKey_InvalidIsRejected(t *testing.T) {
 	t.Parallel()
-	// A key has 1 to 255 printable characters; anything else is refused before it runs.
+	// A key has 1 to 255 printable characters; any other key is refused before the
+	// operation runs.
 	f := newFixture(t)
 	runs := f.countRuns()
 	for _, k := range []string{"", strings.Repeat("x", 256), "tab\there", "ümlaut", "nul\x00"} {
@@ -317,7 +319,7 @@ func TestIdempotencyKey_InvalidIsRejected(t *testing.T) {
 
 func TestIdempotency_EveryPOSTUsesStore(t *testing.T) {
 	t.Parallel()
-	// Each registered POST asks the memory when it carries a key, and no other method does.
+	// Every registered POST looks up its idempotency key, and no other method does.
 	f := newFixture(t)
 	posts := 0
 	for pattern, item := range f.router.items {
@@ -327,8 +329,8 @@ func TestIdempotency_EveryPOSTUsesStore(t *testing.T) {
 			}
 			before := f.store.lookups
 			f.request(method, strings.ReplaceAll(pattern, "{parcelId}", parcelID.String()), validParcel, withKey("for "+pattern))
-			if asked := f.store.lookups > before; asked != (method == http.MethodPost) {
-				t.Errorf("%s %s: asked the memory: %v", method, pattern, asked)
+			if looked := f.store.lookups > before; looked != (method == http.MethodPost) {
+				t.Errorf("%s %s: looked up the key: %v", method, pattern, looked)
 			}
 			if method == http.MethodPost {
 				posts++
@@ -342,7 +344,7 @@ func TestIdempotency_EveryPOSTUsesStore(t *testing.T) {
 
 func TestIdempotency_StoreFailurePreventsRun(t *testing.T) {
 	t.Parallel()
-	// When it cannot be known whether a request ran before, it does not run.
+	// If the store fails, the operation does not run.
 	f := newFixture(t)
 	runs := f.countRuns()
 	f.store.getError = func() error { return errors.New("no database") }
@@ -356,7 +358,7 @@ func TestIdempotency_StoreFailurePreventsRun(t *testing.T) {
 
 func TestIdempotency_ReplaysEmptyResponse(t *testing.T) {
 	t.Parallel()
-	// A reply of another status and an empty one are repeated as they were.
+	// A response with another status and an empty response are replayed unchanged.
 	f := newUnbuiltFixture(t)
 	runs := 0
 	Post(f.API, Operation{
@@ -393,8 +395,8 @@ func TestIdempotency_ReplaysEmptyResponse(t *testing.T) {
 
 func TestIdempotency_UseCaseOutlivesTimedOutRequest(t *testing.T) {
 	t.Parallel()
-	// An operation may run out of time while its group still commits: rendering the
-	// answer then disturbs nobody, and the caller's refusal is not remembered.
+	// An operation can time out while its batch still commits: rendering the response then
+	// causes no data race, and the timeout is not saved.
 	f := newFixture(t, func(c *Config) { c.RequestTimeout = time.Millisecond })
 	done := make(chan struct{})
 	f.handler = func(ctx context.Context, call Call, _ *sendParcel) (parcel, error) {
@@ -409,7 +411,7 @@ func TestIdempotency_UseCaseOutlivesTimedOutRequest(t *testing.T) {
 	got := f.do("POST", "/parcels", validParcel, withKey("k"))
 	<-done
 
-	if _, kept := f.store.byKey("k"); got.status != 503 || kept {
-		t.Errorf("got %d %s, kept %v", got.status, got.body, kept)
+	if _, saved := f.store.byKey("k"); got.status != 503 || saved {
+		t.Errorf("got %d %s, saved %v", got.status, got.body, saved)
 	}
 }

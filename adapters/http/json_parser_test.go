@@ -14,7 +14,7 @@ import (
 
 func TestParseJSON_ValidValues(t *testing.T) {
 	t.Parallel()
-	// Every kind of value, with odd spaces and escapes, is read as it was meant.
+	// All kinds of values are parsed, with unusual spaces and escapes.
 	for text, want := range map[string]any{
 		`null`:                          nil,
 		` [ ] `:                         []any{},
@@ -33,7 +33,7 @@ func TestParseJSON_ValidValues(t *testing.T) {
 		}
 	}
 
-	// A whole number that is not written as an integer is nothing that an integer field takes.
+	// A whole number that is not written as an integer is refused for an integer field.
 	for _, text := range []string{"1.0", "1e3", "-5E2", "0.0", "100.00e1"} {
 		got, err := parseJSON([]byte(text))
 		if number, ok := got.(float64); err != nil || !ok || !math.IsNaN(number) {
@@ -44,7 +44,7 @@ func TestParseJSON_ValidValues(t *testing.T) {
 
 func TestParseJSON_ErrorHasLineAndColumn(t *testing.T) {
 	t.Parallel()
-	// The first mistake is named, with the line and the character it stands at.
+	// The first syntax error is reported with its line and column.
 	for text, want := range map[string]syntaxError{
 		``:                             {1, 1, "unexpected end of the body"},
 		`{`:                            {1, 2, "unexpected end of the body"},
@@ -92,8 +92,8 @@ func TestParseJSON_ErrorHasLineAndColumn(t *testing.T) {
 
 func TestParseJSON_DuplicateFieldInLargeObject(t *testing.T) {
 	t.Parallel()
-	// A repeated field is found in an object of any size, and a large object of
-	// different fields is read at once.
+	// A duplicate field is found in an object of any size, and a large object with
+	// different fields is parsed quickly.
 	var many strings.Builder
 	for i := range 50_000 {
 		many.WriteString(`"f` + strings.Repeat("x", i%7) + string(rune('a'+i%26)) + itoa(i) + `":0,`)
@@ -113,7 +113,7 @@ func itoa(i int) string { text, _ := json.Marshal(i); return string(text) }
 
 func TestFoldCase_MatchesEqualFold(t *testing.T) {
 	t.Parallel()
-	// Two names are the same to the set exactly when they are to the decoder.
+	// Two names are equal for the parser if and only if they are for encoding/json.
 	name := rapid.StringOfN(rapid.RuneFrom([]rune("aAkKsSzZßẞſKéÉσςΣ_1")), 0, 4, -1)
 	rapid.Check(t, func(t *rapid.T) {
 		a, b := name.Draw(t, "a"), name.Draw(t, "b")
@@ -127,8 +127,8 @@ func FuzzParseJSON(f *testing.F) {
 	for _, seed := range []string{validParcel, `[1,2.5e3,-0,"\u00e9\ud83d",{"a":null}]`, `{"a":1,"A":2}`, `{`, "\"\\u0000\"", "1e400"} {
 		f.Add([]byte(seed))
 	}
-	// What we accept, encoding/json reads as the same value; what we refuse, it either
-	// refuses as well, or it is one of the things that we are stricter about.
+	// Everything that is accepted has the same value in encoding/json. Everything that is
+	// refused is refused there too, or is one of the additional rules.
 	f.Fuzz(func(t *testing.T, data []byte) {
 		got, err := parseJSON(data)
 		var want any
@@ -152,7 +152,7 @@ func FuzzParseJSON(f *testing.F) {
 	})
 }
 
-// equalJSON compares values; NaN stands for whole numbers that are not written as integers.
+// equalJSON compares values; NaN equals any whole number.
 func equalJSON(got, want any) bool {
 	switch want := want.(type) {
 	case float64:

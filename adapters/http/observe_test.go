@@ -14,8 +14,8 @@ import (
 
 func TestLog_ContainsNoPersonalData(t *testing.T) {
 	t.Parallel()
-	// A line names the request, its route, its outcome and the platform; never the
-	// query, the body, the credentials, the path as sent, or a method made up.
+	// A log line has the request id, route, status and platform, and never the query,
+	// body, credentials, path or an unknown method.
 	f := newFixture(t)
 	f.do("POST", "/parcels?note=Ada", strings.Replace(validParcel, "{", `{"note":"Ada Lovelace",`, 1), withKey("Ada"))
 	f.do("POST", "/parcels", `{"note":"Ada Lovelace","weight":"Ada"}`)
@@ -48,7 +48,7 @@ func TestLog_ContainsNoPersonalData(t *testing.T) {
 
 func TestLog_OrdinaryRequestsAtDebugOnly(t *testing.T) {
 	t.Parallel()
-	// At the level of a running server only slow requests and our own failures make a line.
+	// At the default log level only slow requests and internal errors are logged.
 	f := newFixture(t)
 	f.config.Log.SetLevel(logrus.InfoLevel)
 	f.do("GET", "/parcels", "")
@@ -71,8 +71,8 @@ func TestLog_OrdinaryRequestsAtDebugOnly(t *testing.T) {
 
 func TestMetrics_DurationByRoute(t *testing.T) {
 	t.Parallel()
-	// The histogram counts by method, pattern and class of status, and what callers make
-	// up adds no series.
+	// The histogram has labels for method, route and status class; requests cannot add
+	// arbitrary series.
 	registry := prometheus.NewRegistry()
 	f := newFixture(t, func(c *Config) { c.Metrics = registry })
 	for i := range 3 {
@@ -99,7 +99,8 @@ func TestMetrics_DurationByRoute(t *testing.T) {
 
 func TestReadyz_CheckHasDeadline(t *testing.T) {
 	t.Parallel()
-	// A dependency that hangs makes the server not ready, instead of hanging the prober.
+	// If the readiness check hangs, the server is not ready, and the probe gets a
+	// response.
 	f := newFixture(t, func(c *Config) {
 		c.Ready = func(ctx context.Context) error {
 			if _, ok := ctx.Deadline(); !ok {
@@ -115,7 +116,7 @@ func TestReadyz_CheckHasDeadline(t *testing.T) {
 
 func TestLog_ClientDisconnectIsNotError(t *testing.T) {
 	t.Parallel()
-	// A request that ends because its caller hung up is not logged as an error of ours.
+	// A request whose client disconnected is not logged as an error.
 	f := newFixture(t)
 	ctx, leave := context.WithCancel(context.Background())
 	f.handler = func(ctx context.Context, _ Call, _ *sendParcel) (parcel, error) {

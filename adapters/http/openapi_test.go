@@ -21,8 +21,8 @@ func withoutCredentials(r *http.Request) { r.Header.Del("Authorization") }
 
 func TestOpenAPI_IsComplete(t *testing.T) {
 	t.Parallel()
-	// It is served to anybody, every reference in it leads somewhere, and every operation
-	// and everything it takes and answers is explained.
+	// The document is public, all its references resolve, and every operation, parameter
+	// and field has a description.
 	f := newFixture(t)
 	got := f.do("GET", "/openapi.json", "", withoutCredentials)
 	if got.status != 200 || got.header.Get("Content-Type") != "application/json" {
@@ -65,7 +65,7 @@ func TestOpenAPI_IsComplete(t *testing.T) {
 	}
 }
 
-// lookup follows names into nested objects.
+// lookup returns the value at a path of names.
 func lookup(value any, names ...string) any {
 	for _, name := range names {
 		object, _ := value.(map[string]any)
@@ -76,8 +76,7 @@ func lookup(value any, names ...string) any {
 
 func TestOpenAPI_DescribesOperation(t *testing.T) {
 	t.Parallel()
-	// Permission, sandbox, status, the codes of each error status and the forms of a union
-	// stand where tools look for them.
+	// Permission, sandbox flag, statuses, error codes and union branches are published.
 	f := newFixture(t)
 	var document map[string]any
 	if err := json.Unmarshal([]byte(f.do("GET", "/openapi.json", "").body), &document); err != nil {
@@ -106,7 +105,7 @@ func TestOpenAPI_DescribesOperation(t *testing.T) {
 	}
 }
 
-// waySchema finds the property called way in the body of a request to send a parcel.
+// waySchema returns the property way of the body of sendParcel.
 func waySchema(document map[string]any) string {
 	for name, schema := range lookup(document, "components", "schemas").(map[string]any) {
 		if way := lookup(schema, "properties", "way"); way != nil {
@@ -126,7 +125,8 @@ func jsonText(v any) string {
 
 func TestStaticFile_CompressionAndETag(t *testing.T) {
 	t.Parallel()
-	// Packed for those who can unpack, and not at all for those who have it.
+	// The document is compressed for clients that accept gzip, and 304 for clients that
+	// have it.
 	f := newFixture(t)
 	for _, path := range []string{"/openapi.json", "/docs"} {
 		plain := f.do("GET", path, "", withoutCredentials)
@@ -149,10 +149,10 @@ func TestStaticFile_CompressionAndETag(t *testing.T) {
 
 func TestReferencePage_IsSelfContained(t *testing.T) {
 	t.Parallel()
-	// It shows every operation with a command to try it, needs nothing from anywhere, and
-	// runs under a policy that allows exactly its own style and script.
+	// The page shows every operation with a curl command, loads nothing from elsewhere,
+	// and allows only its own style and script.
 	f := newUnbuiltFixture(t)
-	Webhook[parcelBody](f.API, "parcelWebhook", "Parcels", "A parcel arrived", "Sent when `it` is there.")
+	Webhook[parcelBody](f.API, "parcelWebhook", "Parcels", "Receive parcel events", "Sent when `a parcel` arrives.")
 	if err := f.Build(); err != nil {
 		t.Fatal(err)
 	}
@@ -162,7 +162,7 @@ func TestReferencePage_IsSelfContained(t *testing.T) {
 	}
 
 	for _, want := range []string{
-		`id="sendParcel"`, `id="parcelWebhook"`, "Sent when <code>it</code> is there.", "requires TRANSACT", "sandbox only", "QUOTE_EXPIRED",
+		`id="sendParcel"`, `id="parcelWebhook"`, "Sent when <code>a parcel</code> arrives.", "requires TRANSACT", "sandbox only", "QUOTE_EXPIRED",
 		`href="#object-RoadWay"`, `id="object-RobotDriver"`, "curl -X POST &#39;http://localhost:8080/2025-10-13/parcels&#39;",
 		"a plate such as AB123", "1 to 9,000,000,000,000,000", ">optional<", `<var>{parcelId}</var>`,
 	} {
@@ -191,7 +191,7 @@ func TestReferencePage_IsSelfContained(t *testing.T) {
 
 func TestMarkdown(t *testing.T) {
 	t.Parallel()
-	// The little Markdown that we use becomes HTML, and nothing else does.
+	// The supported Markdown becomes HTML, and everything else is escaped.
 	for source, want := range map[string]string{
 		"":                              "",
 		"One.":                          "<p>One.</p>",
@@ -217,10 +217,9 @@ func TestMarkdown(t *testing.T) {
 
 func TestUndescribed_ListsMissingDescriptions(t *testing.T) {
 	t.Parallel()
-	// Operations, parameters and fields without a word about themselves are listed;
-	// those with one are not.
+	// Operations, parameters and fields without a description are listed.
 	f := newUnbuiltFixture(t)
-	Get(f.API, Operation{ID: "peek", Path: "/peek", Summary: "Peek", Tag: "Parcels", Permission: platform.View, Description: "Told."},
+	Get(f.API, Operation{ID: "peek", Path: "/peek", Summary: "Peek", Tag: "Parcels", Permission: platform.View, Description: "Returns a parcel."},
 		func(context.Context, Call, *struct {
 			Dark  string `query:"dark"`
 			Light string `query:"light" doc:"Shines."`

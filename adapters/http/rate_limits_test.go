@@ -10,8 +10,8 @@ import (
 
 func TestRateLimit_PerToken(t *testing.T) {
 	t.Parallel()
-	// When a token has used up its burst it is told when to come back; another token is
-	// served meanwhile.
+	// A token that exceeds its burst gets 429 with Retry-After; another token is not
+	// affected.
 	f := newFixture(t, func(c *Config) { c.Rate = Rate{PerSecond: 0.1, Burst: 3} })
 	for range 3 {
 		if got := f.do("GET", "/parcels", ""); got.status != 200 {
@@ -31,8 +31,8 @@ func TestRateLimit_PerToken(t *testing.T) {
 
 func TestLimiters_RateHoldsInAnyWindow(t *testing.T) {
 	t.Parallel()
-	// However requests come, in no stretch of time more pass than the burst and what
-	// the rate allows in it; and who waits as long as he is told passes.
+	// In any interval at most the burst plus the rate is allowed, and a request after the
+	// returned wait is allowed.
 	rapid.Check(t, func(t *rapid.T) {
 		r := Rate{PerSecond: rapid.Float64Range(0.1, 100).Draw(t, "rate"), Burst: rapid.IntRange(1, 20).Draw(t, "burst")}
 		l, now := newLimiters[string](r), time.Unix(1e9, 0)
@@ -47,7 +47,7 @@ func TestLimiters_RateHoldsInAnyWindow(t *testing.T) {
 			if rapid.Bool().Draw(t, "patient") {
 				now = now.Add(wait + time.Millisecond)
 				if again := l.take("k", now); again != 0 {
-					t.Fatalf("waited %s, and was told to wait %s", wait, again)
+					t.Fatalf("waited %s and must wait %s more", wait, again)
 				}
 				passed = append(passed, now)
 			}
@@ -65,8 +65,7 @@ func TestLimiters_RateHoldsInAnyWindow(t *testing.T) {
 
 func TestLimiters_IdleKeysAreRemoved(t *testing.T) {
 	t.Parallel()
-	// Keys that are allowed everything again go when new ones come; a key that still
-	// has to wait stays.
+	// Limiters that are full again are removed when new keys arrive; others stay.
 	l, now := newLimiters[string](Rate{PerSecond: 1, Burst: 100}), time.Unix(1e9, 0)
 	for i := range 1000 {
 		l.take(fmt.Sprint("old", i), now)
@@ -80,7 +79,7 @@ func TestLimiters_IdleKeysAreRemoved(t *testing.T) {
 	}
 
 	if n := l.len(); n > 1001 {
-		t.Errorf("%d keys are remembered", n)
+		t.Errorf("%d keys", n)
 	}
 	if l.peek("busy", now.Add(sweepInterval+10*time.Millisecond)) == 0 {
 		t.Error("the busy key was forgotten")
@@ -89,7 +88,7 @@ func TestLimiters_IdleKeysAreRemoved(t *testing.T) {
 
 func TestLimiters_KeyCountIsBounded(t *testing.T) {
 	t.Parallel()
-	// Whoever sends ever new keys makes us forget some, and does not fill the memory.
+	// A flood of new keys removes other keys and does not exhaust memory.
 	l, now := newLimiters[int](Rate{PerSecond: 0.001, Burst: 1}), time.Unix(1e9, 0)
 
 	for i := range maxKeysPerShard * len(l.shards) * 5 / 4 {
@@ -97,6 +96,6 @@ func TestLimiters_KeyCountIsBounded(t *testing.T) {
 	}
 
 	if n := l.len(); n > maxKeysPerShard*len(l.shards) {
-		t.Errorf("%d keys are remembered, at most %d may be", n, maxKeysPerShard*len(l.shards))
+		t.Errorf("%d keys, want at most %d", n, maxKeysPerShard*len(l.shards))
 	}
 }

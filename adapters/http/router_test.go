@@ -10,7 +10,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// allPaths are all paths of the interface, with their methods.
+// allPaths lists all paths of the interface with their methods.
 var allPaths = []struct{ path, methods string }{
 	{"/config", "GET PATCH"},
 	{"/exchange-rates", "GET"},
@@ -88,7 +88,7 @@ var allPaths = []struct{ path, methods string }{
 	{"/agents/me/external-accounts/{externalAccountId}", "GET DELETE"},
 }
 
-// newFullRouter holds all paths of the interface.
+// newFullRouter returns a router with all paths of the interface.
 func newFullRouter() *router {
 	r := newRouter()
 	for _, p := range allPaths {
@@ -100,7 +100,7 @@ func newFullRouter() *router {
 	return r
 }
 
-// fillParameters writes a path with a value for each parameter, as a caller would.
+// fillParameters returns a path with a value for each parameter, escaped.
 func fillParameters(path string, value func(name string) string) string {
 	filled := segments(path)
 	for i, segment := range filled {
@@ -113,8 +113,7 @@ func fillParameters(path string, value func(name string) string) string {
 
 func TestRouter_FindsEveryPath(t *testing.T) {
 	t.Parallel()
-	// Each of the paths, filled with values of the oddest kinds, leads to its own
-	// pattern, with every parameter as it was meant.
+	// Every path matches its own pattern, with unusual parameter values decoded.
 	r := newFullRouter()
 	operations := 0
 	for _, p := range allPaths {
@@ -146,8 +145,8 @@ func TestRouter_FindsEveryPath(t *testing.T) {
 
 func TestRouter_LiteralTakesPrecedenceOverParameter(t *testing.T) {
 	t.Parallel()
-	// Where a path matches a literal and a parameter, the literal decides, also about
-	// what is allowed there.
+	// If a path matches a literal and a parameter, the literal wins, also for the allowed
+	// methods.
 	r := newFullRouter()
 	for _, c := range []struct{ path, pattern, allow string }{
 		{"/agents/me", "/agents/me", "GET, HEAD, OPTIONS"},
@@ -172,7 +171,7 @@ func TestRouter_LiteralTakesPrecedenceOverParameter(t *testing.T) {
 
 func TestRouter_UnknownPath(t *testing.T) {
 	t.Parallel()
-	// Nothing that is not a path of the interface leads anywhere.
+	// Other paths match nothing.
 	r := newFullRouter()
 	for _, path := range []string{"/", "", BasePath, BasePath + "/", BasePath + "/customers/", BasePath + "//customers", BasePath + "/Customers",
 		BasePath + "/quotes//execute", BasePath + "/quotes/x/execute/y", BasePath + "/quotes/x/", "/quotes", BasePath + "/agents/me/actions/x/approve/z"} {
@@ -184,7 +183,7 @@ func TestRouter_UnknownPath(t *testing.T) {
 		}
 	}
 
-	// A parameter that is no text is found, and found out.
+	// An invalid parameter is refused.
 	for _, path := range []string{BasePath + "/quotes/%00", BasePath + "/quotes/%ff", BasePath + "/quotes/a%00b/execute"} {
 		var m match
 		if params := r.find(path, &m); m.item == nil || unescape(params) {
@@ -195,8 +194,8 @@ func TestRouter_UnknownPath(t *testing.T) {
 
 func TestRouter_MatchesLinearSearch(t *testing.T) {
 	t.Parallel()
-	// For any set of patterns and any path, the layered trees find what a search
-	// through all patterns finds, most literal first.
+	// For any patterns and any path, the router finds the same pattern as a search through
+	// all patterns, most literal first.
 	rapid.Check(t, func(t *rapid.T) {
 		segment := rapid.SampledFrom([]string{"a", "b", "me", "{x}"})
 		pattern := rapid.Custom(func(t *rapid.T) string {
@@ -226,8 +225,7 @@ func TestRouter_MatchesLinearSearch(t *testing.T) {
 
 func TestRouter_DuplicatePathPanics(t *testing.T) {
 	t.Parallel()
-	// The same path twice, also under another parameter name, is our own mistake and
-	// must not wait for a caller to find it.
+	// Registering the same path twice panics, also with another parameter name.
 	for name, mistake := range map[string]func(r *router){
 		"twice": func(r *router) {
 			r.add("GET", "/a/{x}", &route{})

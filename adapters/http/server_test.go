@@ -50,7 +50,7 @@ func (f *fixture) send(method, url string, body io.Reader) reply {
 	return f.decodeReply(response)
 }
 
-// endlessReader is a body that would never end; it counts what was taken of it.
+// endlessReader is a body without end that counts the bytes read.
 type endlessReader struct{ bytesRead atomic.Int64 }
 
 func (e *endlessReader) Read(p []byte) (int, error) {
@@ -60,8 +60,8 @@ func (e *endlessReader) Read(p []byte) (int, error) {
 
 func TestReadBody_TooLargeIsRejectedEarly(t *testing.T) {
 	t.Parallel()
-	// A body that says it is 20 MB is refused unread, and one that does not say is cut
-	// off soon after the limit; in both cases the caller gets the whole refusal.
+	// A body of 20 MB is refused without reading it if its length is declared, and soon
+	// after the limit otherwise; the client gets the error in both cases.
 	f := newFixture(t)
 	base, _, _ := f.startServer(DefaultTimeouts)
 
@@ -79,7 +79,8 @@ func TestReadBody_TooLargeIsRejectedEarly(t *testing.T) {
 
 func TestReadBody_ExactLimitIsAccepted(t *testing.T) {
 	t.Parallel()
-	// Exactly the limit passes, one byte more does not; an operation can have its own.
+	// A body of exactly the limit is accepted, one more byte is not; an operation can have
+	// its own limit.
 	f := newUnbuiltFixture(t)
 	Post(f.API, Operation{ID: "echo", Path: "/echo", Summary: "Echo", Tag: "Parcels", Permission: platform.Transact, MaxBody: 100},
 		func(_ context.Context, _ Call, in *struct{ Body struct{ Text string } }) (string, error) {
@@ -100,7 +101,7 @@ func TestReadBody_ExactLimitIsAccepted(t *testing.T) {
 
 func TestReadBody_IncompleteBody(t *testing.T) {
 	t.Parallel()
-	// A caller who declares more than it sends is told that the body did not arrive.
+	// A client that sends less than it declared gets an error.
 	f := newFixture(t)
 	base, _, _ := f.startServer(Timeouts{ReadHeader: time.Second, Read: 100 * time.Millisecond, Write: time.Minute, Idle: time.Minute, Drain: time.Second})
 	connection, err := net.Dial("tcp", strings.TrimPrefix(base, "http://"))
@@ -128,7 +129,7 @@ func basicCredentials(client string) string {
 
 func TestServe_ReadHeaderTimeout(t *testing.T) {
 	t.Parallel()
-	// A connection that never finishes its headers is closed and holds nothing.
+	// A connection that never finishes its headers is closed.
 	f := newFixture(t)
 	base, _, _ := f.startServer(Timeouts{ReadHeader: 50 * time.Millisecond, Read: time.Minute, Write: time.Minute, Idle: time.Minute, Drain: time.Second})
 	connection, err := net.Dial("tcp", strings.TrimPrefix(base, "http://"))
@@ -151,8 +152,8 @@ func TestServe_ReadHeaderTimeout(t *testing.T) {
 
 func TestServe_ShutdownCompletesRunningRequests(t *testing.T) {
 	t.Parallel()
-	// Told to stop, the server says so to load balancers, takes nothing new, lets the
-	// running request finish, and returns without an error.
+	// A stopping server is not ready, accepts no new requests, waits for the running
+	// request and returns nil.
 	f := newFixture(t)
 	entered, proceed := make(chan struct{}), make(chan struct{})
 	ran := f.handler
@@ -190,7 +191,7 @@ func TestServe_ShutdownCompletesRunningRequests(t *testing.T) {
 
 func TestServe_ShutdownTimesOut(t *testing.T) {
 	t.Parallel()
-	// A request that does not finish in time is cut off, and Serve says so.
+	// A request that does not finish in time is aborted, and Serve returns an error.
 	f := newFixture(t)
 	entered, proceed := make(chan struct{}), make(chan struct{})
 	defer close(proceed)
@@ -220,8 +221,7 @@ func TestServe_ShutdownTimesOut(t *testing.T) {
 
 func TestServe_ShutdownClosesUnusedConnections(t *testing.T) {
 	t.Parallel()
-	// A spare connection, on which a client has asked nothing yet, neither delays a stop
-	// nor makes it count as one that cut something off.
+	// A connection without a request neither delays the shutdown nor counts as aborted.
 	f := newFixture(t)
 	base, stop, stopped := f.startServer(Timeouts{Drain: 2 * time.Second})
 	spare, err := net.Dial("tcp", strings.TrimPrefix(base, "http://"))
@@ -243,7 +243,7 @@ func TestServe_ShutdownClosesUnusedConnections(t *testing.T) {
 
 func TestServe_ListenerError(t *testing.T) {
 	t.Parallel()
-	// When the listener breaks, Serve returns with the reason instead of waiting.
+	// If the listener fails, Serve returns the error.
 	f := newFixture(t)
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -258,8 +258,8 @@ func TestServe_ListenerError(t *testing.T) {
 
 func TestRequestID(t *testing.T) {
 	t.Parallel()
-	// The caller's own UUID is kept; anything else is replaced by a new one, on every
-	// kind of answer.
+	// The UUID of the client is used as request id; any other value is replaced, for every
+	// kind of response.
 	f := newFixture(t)
 	own := "0199e3a4-7c5e-7d21-9f0b-3c1d2e4f5a6b"
 
@@ -278,8 +278,7 @@ func TestRequestID(t *testing.T) {
 
 func TestHealth(t *testing.T) {
 	t.Parallel()
-	// The process is alive, and ready when what it depends on is; why it is not is for
-	// the log alone.
+	// The process is alive, and ready if its dependencies are; the reason is only logged.
 	var broken error
 	f := newFixture(t, func(c *Config) { c.Ready = func(context.Context) error { return broken } })
 
@@ -305,8 +304,8 @@ func TestHealth(t *testing.T) {
 
 func TestMount(t *testing.T) {
 	t.Parallel()
-	// A page beside the interface gets its parameters, its own headers and status, and a
-	// panic in it is an answer like any other, until the answer has begun.
+	// A page gets its parameters, headers and status; a panic in it becomes an error
+	// response unless the response has started.
 	f := newUnbuiltFixture(t)
 	f.Mount("GET", "/hosted/{code}", http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		switch r.PathValue("code") {
@@ -336,8 +335,7 @@ func TestMount(t *testing.T) {
 
 func TestMultipartForm_FileUpload(t *testing.T) {
 	t.Parallel()
-	// An operation can take a multipart form with a file; anything else in its place is
-	// refused with what to send.
+	// An operation can accept a multipart form with a file; any other body is refused.
 	f := newUnbuiltFixture(t)
 	type upload struct {
 		RawBody huma.MultipartFormFiles[struct {

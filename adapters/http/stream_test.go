@@ -15,12 +15,12 @@ import (
 	"causeway/core/platform"
 )
 
-// newFileFixture is a door with one operation that answers with a file.
+// newFileFixture returns an API with one operation that returns a file.
 func newFileFixture(t *testing.T, write func(ctx context.Context, out io.Writer) error, configure ...func(*Config)) *fixture {
 	f := newUnbuiltFixture(t, configure...)
 	GetFile(f.API, Operation{ID: "getBook", Path: "/books/{shelf}", Summary: "Get a book", Description: "A book.", Tag: "Parcels", Permission: platform.View,
 		Errors: []fault.Code{fault.QuoteNotFound}}, []string{"text/csv"}, func(_ context.Context, _ Call, in *struct {
-		Shelf int `path:"shelf" minimum:"1" doc:"Where it stands."`
+		Shelf int `path:"shelf" minimum:"1" doc:"Number of the shelf."`
 	}) (File, error) {
 		if in.Shelf > 9 {
 			return File{}, fault.New(fault.QuoteNotFound, "There is no such shelf.")
@@ -35,8 +35,8 @@ func newFileFixture(t *testing.T, write func(ctx context.Context, out io.Writer)
 
 func TestGetFile_StreamsLargeFile(t *testing.T) {
 	t.Parallel()
-	// A file of any size arrives whole, with its type and name, while it is made: longer
-	// than a request may take, and than the connection gives one to be read or answered.
+	// A file of any size is streamed completely, with its type and name, even if this
+	// takes longer than the timeouts of operations and connections.
 	step := make(chan struct{})
 	f := newFileFixture(t, func(ctx context.Context, out io.Writer) error {
 		for range 3 {
@@ -90,8 +90,7 @@ func getURL(t *testing.T, url string) *http.Response {
 
 func TestGetFile_EarlyFailureReturnsError(t *testing.T) {
 	t.Parallel()
-	// What fails before the first bytes have left is answered like any operation, and
-	// nothing of the file is in the answer.
+	// An error before the first bytes becomes an error response without file content.
 	for name, c := range map[string]struct {
 		path   string
 		failed error
@@ -116,8 +115,8 @@ func TestGetFile_EarlyFailureReturnsError(t *testing.T) {
 
 func TestGetFile_LateFailureAbortsConnection(t *testing.T) {
 	t.Parallel()
-	// When making a file fails halfway, by an error or a panic, the caller's read ends
-	// in an error, and the log says why.
+	// If writing a file fails midway, by an error or a panic, the client sees an error,
+	// and the reason is logged.
 	for name, fail := range map[string]func() error{
 		"an error": func() error { return errors.New("the ink is out") },
 		"a panic":  func() error { panic("the ink is out") },
@@ -136,12 +135,12 @@ func TestGetFile_LateFailureAbortsConnection(t *testing.T) {
 		if response.StatusCode != 200 || !errors.Is(err, io.ErrUnexpectedEOF) {
 			t.Errorf("%s: %d, then %v", name, response.StatusCode, err)
 		}
-		told := false
+		logged := false
 		for _, entry := range f.logs.AllEntries() {
 			text, _ := entry.Data["error"].(string)
-			told = told || strings.Contains(text, "the ink is out")
+			logged = logged || strings.Contains(text, "the ink is out")
 		}
-		if !told {
+		if !logged {
 			t.Errorf("%s: the log does not say why", name)
 		}
 	}
@@ -149,8 +148,7 @@ func TestGetFile_LateFailureAbortsConnection(t *testing.T) {
 
 func TestGetFile_StalledReaderTimesOut(t *testing.T) {
 	t.Parallel()
-	// Who asks for a file and does not read it holds nothing for long: writing ends with
-	// an error.
+	// If the client does not read, writing fails after a while.
 	ended := make(chan error, 1)
 	f := newFileFixture(t, func(_ context.Context, out io.Writer) error {
 		for {
@@ -173,7 +171,7 @@ func TestGetFile_StalledReaderTimesOut(t *testing.T) {
 
 func TestGetFile_HTTP10IsRejected(t *testing.T) {
 	t.Parallel()
-	// HTTP/1.0 cannot tell a file that broke off from a whole one, so it gets none.
+	// HTTP/1.0 cannot signal a partial file, so files are refused.
 	f := newFileFixture(t, func(_ context.Context, out io.Writer) error {
 		_, err := out.Write([]byte("text"))
 		return err
@@ -189,8 +187,7 @@ func TestGetFile_HTTP10IsRejected(t *testing.T) {
 
 func TestGetFile_IsDescribed(t *testing.T) {
 	t.Parallel()
-	// The description says that the operation answers with a file of that type, and which
-	// errors it can answer with.
+	// The document describes the file response, its type and its errors.
 	f := newFileFixture(t, nil)
 	got := f.do("GET", "/openapi.json", "")
 	var described struct {
@@ -209,6 +206,6 @@ func TestGetFile_IsDescribed(t *testing.T) {
 		t.Errorf("success is %+v", responses["200"])
 	}
 	if !strings.Contains(responses["404"].Description, "QUOTE_NOT_FOUND") || responses["204"].Description != "" {
-		t.Errorf("answers are %+v", responses)
+		t.Errorf("responses are %+v", responses)
 	}
 }

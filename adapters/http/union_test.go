@@ -9,7 +9,7 @@ import (
 	"causeway/core/platform"
 )
 
-// payerUnion chooses its form by a property where the discriminator is missing.
+// payerUnion selects its branch by a marker property if the discriminator is missing.
 type payerUnion struct{}
 
 func (payerUnion) Union() UnionSpec {
@@ -31,8 +31,8 @@ type payment struct {
 
 func TestUnion_ValidatesChosenBranch(t *testing.T) {
 	t.Parallel()
-	// The form is chosen by the discriminator, or by what is there; then every wrong
-	// field of that form, and of a form inside of it, is named with its whole path.
+	// The branch is selected by the discriminator or a marker; then all invalid fields of
+	// the branch and of nested unions are listed with their paths.
 	for body, c := range map[string]struct {
 		branch string
 		want   map[string]string
@@ -92,7 +92,8 @@ func TestUnion_ValidatesChosenBranch(t *testing.T) {
 
 func TestUnion_MarshalJSON(t *testing.T) {
 	t.Parallel()
-	// An answer's union is what was put into it; one that was read is written as it came.
+	// A union in a response contains the given values; a union that was read is written
+	// unchanged.
 	var out strings.Builder
 	written, err := NewUnion[payerUnion](map[string]any{"kind": "NOW", "accountId": "abc"}).MarshalJSON()
 	out.Write(written)

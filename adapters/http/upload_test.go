@@ -11,7 +11,8 @@ import (
 	"causeway/core/platform"
 )
 
-// newUploadFixture is a door with one operation that takes a file, and answers with what came.
+// newUploadFixture returns an API with one operation that accepts a file and returns what
+// it received.
 func newUploadFixture(t *testing.T) *fixture {
 	t.Helper()
 	f := newUnbuiltFixture(t)
@@ -45,8 +46,8 @@ const (
 
 func TestUpload_FileOrForm(t *testing.T) {
 	t.Parallel()
-	// A file comes as it is or in a form, whose other parts are query parameters; what is
-	// neither is refused with what to do instead.
+	// A file is sent as the body or in a form, whose other parts are query parameters; any
+	// other body is refused.
 	f := newUploadFixture(t)
 	csv, multi := withHeader("Content-Type", "text/csv; charset=utf-8"), withHeader("Content-Type", "multipart/form-data; boundary=xyz")
 	for name, c := range map[string]struct {
@@ -77,7 +78,7 @@ func TestUpload_FileOrForm(t *testing.T) {
 
 func TestUpload_IdempotentAcrossFormEncodings(t *testing.T) {
 	t.Parallel()
-	// The same file under the same key is the same request, however its form is drawn up;
+	// The same file with the same key is the same request, whatever the form boundary;
 	// another file is not.
 	f := newUploadFixture(t)
 	send := func(boundary, file string) reply {
@@ -94,7 +95,7 @@ func TestUpload_IdempotentAcrossFormEncodings(t *testing.T) {
 
 func TestUpload_IsDescribed(t *testing.T) {
 	t.Parallel()
-	// The description says what file is taken, and what else a form may hold.
+	// The document describes the file and the other form fields.
 	got := newUploadFixture(t).do("GET", "/openapi.json", "")
 	var document any
 	if err := json.Unmarshal([]byte(got.body), &document); err != nil {

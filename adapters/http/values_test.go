@@ -16,8 +16,8 @@ import (
 
 func TestTime_MarshalsInUTC(t *testing.T) {
 	t.Parallel()
-	// Whatever zone and precision a moment has, it is written with Z and three digits,
-	// cut and not rounded.
+	// A timestamp of any zone and precision is written in UTC with milliseconds,
+	// truncated.
 	for _, c := range []struct {
 		moment time.Time
 		want   string
@@ -41,7 +41,7 @@ func TestTime_MarshalsInUTC(t *testing.T) {
 
 func TestTime_UnmarshalsAnyOffset(t *testing.T) {
 	t.Parallel()
-	// The same moment is read from each of its spellings, and always in UTC.
+	// The same timestamp is parsed from all its notations, in UTC.
 	want := time.Date(2025, 10, 13, 9, 30, 0, 0, time.UTC)
 	for _, text := range []string{"2025-10-13T09:30:00Z", "2025-10-13T11:30:00+02:00", "2025-10-13T09:30:00.000Z"} {
 		var parsed, decoded Time
@@ -61,7 +61,7 @@ func TestTime_UnmarshalsAnyOffset(t *testing.T) {
 
 func TestDecimal_KeepsAllDigits(t *testing.T) {
 	t.Parallel()
-	// A rate is a bare JSON number with the digits it has, more than a float could hold.
+	// A rate is a JSON number with all its digits, more than a float has.
 	for _, digits := range []string{"0.9975", "9.950248756218905472636815920398", "1", "0.00000001", "1234567890123456789012345678901234"} {
 		got, err := json.Marshal(map[string]Decimal{"rate": {Rate: money.MustRate(digits)}})
 		if err != nil || string(got) != `{"rate":`+digits+`}` {
@@ -72,8 +72,8 @@ func TestDecimal_KeepsAllDigits(t *testing.T) {
 
 func TestID_RoundTrip(t *testing.T) {
 	t.Parallel()
-	// An id comes out as it went in; another type's, a broken one and that of zeros are
-	// refused; none is left out.
+	// An id is returned as sent; ids of another type, malformed ids and the nil UUID are
+	// refused; no id is omitted.
 	type body struct {
 		ID ID[ident.Quote] `json:"id,omitzero"`
 	}
@@ -99,7 +99,7 @@ func TestID_RoundTrip(t *testing.T) {
 
 func TestCursor_RoundTrip(t *testing.T) {
 	t.Parallel()
-	// Any id and key go into one word that fits into a URL, and come out again.
+	// Any id and key can be encoded in a cursor that is safe in a URL.
 	rapid.Check(t, func(t *rapid.T) {
 		text := rapid.StringOfN(rapid.Rune().Filter(func(r rune) bool { return r != 0 && r != '\uFFFD' }), 1, 30, 60)
 		want := Cursor{ID: text.Draw(t, "id"), Key: rapid.OneOf(rapid.Just(""), text).Draw(t, "key")}
@@ -117,7 +117,7 @@ func TestCursor_RoundTrip(t *testing.T) {
 
 func TestCursor_InvalidIsRejected(t *testing.T) {
 	t.Parallel()
-	// A word that we did not make is no cursor, however close it comes.
+	// Any other text is refused as a cursor.
 	word := func(body string) string { return base64.RawURLEncoding.EncodeToString([]byte(body)) }
 	for name, text := range map[string]string{
 		"no base64": "!!!", "no JSON": word("x"), "a list": word("[]"), "no id": word("{}"), "an empty id": word(`{"id":""}`),
@@ -129,7 +129,7 @@ func TestCursor_InvalidIsRejected(t *testing.T) {
 		}
 	}
 
-	// The id must be of the kind that the list is of; the beginning has none.
+	// The id of a cursor must have the type of the list; the beginning has none.
 	if id, err := CursorID[ident.Quote](Cursor{}); err != nil || !id.IsZero() {
 		t.Errorf("the beginning: %v, %v", id, err)
 	}
@@ -143,8 +143,8 @@ func TestCursor_InvalidIsRejected(t *testing.T) {
 
 func TestPage(t *testing.T) {
 	t.Parallel()
-	// A page says whether there is more, with a cursor only then; an empty one is an
-	// empty list.
+	// A page has hasMore, and a cursor only if there is more; an empty page has an empty
+	// list.
 	for _, c := range []struct {
 		page Page[int]
 		want string
@@ -169,7 +169,7 @@ func FuzzCursor(f *testing.F) {
 	f.Add(Cursor{ID: "Quote:0199e3a4-7c5e-7d21-9f0b-3c1d2e4f5a6b", Key: "k"}.String())
 	f.Add("e30")
 	f.Add("")
-	// A word is refused, or it is a cursor that survives being written and read again.
+	// A text is refused, or is a cursor that can be encoded and parsed again.
 	f.Fuzz(func(t *testing.T, word string) {
 		var c Cursor
 		if err := c.UnmarshalText([]byte(word)); err != nil {

@@ -9,8 +9,7 @@ import (
 
 func TestConfig_GetAndUpdate(t *testing.T) {
 	t.Parallel()
-	// A change answers with the whole configuration as it is afterwards; what was not
-	// given stays.
+	// An update returns the whole configuration; settings that are not sent do not change.
 	c := newClient(t)
 	c.must(200, "GET", "/config", "").assertBody(t, `{"id": "`+c.tenant.Platform.ID.String()+`", "umaDomain": "uma.acme.test", "supportedCurrencies": ["*", "*", "*", "*"],
 		"isRegulatedFinancialInstitution": false, "createdAt": "2026-03-14T12:00:00.000Z", "updatedAt": "2026-03-14T12:00:00.000Z"}`)
@@ -24,7 +23,7 @@ func TestConfig_GetAndUpdate(t *testing.T) {
 	changed.assertBody(t, want)
 	c.must(200, "GET", "/config", "").assertBody(t, want)
 
-	// Nothing given changes nothing, and an empty endpoint takes it away.
+	// An empty update changes nothing, and an empty endpoint removes it.
 	c.must(200, "PATCH", "/config", `{"umaDomain": null}`).assertBody(t, want)
 	if got := c.must(200, "PATCH", "/config", `{"webhookEndpoint": ""}`).stringAt("webhookEndpoint"); got != "" {
 		t.Errorf("the endpoint is %q", got)
@@ -33,7 +32,7 @@ func TestConfig_GetAndUpdate(t *testing.T) {
 
 func TestUpdateConfig_ListsAllInvalidFields(t *testing.T) {
 	t.Parallel()
-	// Everything wrong with a change is listed at once, what only core knows included.
+	// All errors of an update are listed at once, including those found by core.
 	c := newClient(t)
 	for name, test := range map[string]struct {
 		body string
@@ -60,7 +59,7 @@ func TestUpdateConfig_ListsAllInvalidFields(t *testing.T) {
 		}
 	}
 
-	// In production an endpoint must be https.
+	// In production the endpoint must use https.
 	if a := c.createPlatform(t, platform.Production).send("PATCH", "/config", `{"webhookEndpoint": "http://example.com"}`); a.status != 400 || !slices.Equal(a.invalidFields(), []string{"webhookEndpoint"}) {
 		t.Errorf("http in production: %d %s", a.status, a.rawBody)
 	}

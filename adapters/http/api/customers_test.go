@@ -11,8 +11,8 @@ import (
 
 func TestCustomer_ResponseHasAllFields(t *testing.T) {
 	t.Parallel()
-	// What was told of a person or a business comes back, at the creation and later;
-	// what was not is left out.
+	// A customer is returned with what was sent, at creation and later; everything else is
+	// omitted.
 	c := newClient(t)
 	for name, test := range map[string]struct{ body, want string }{
 		"next to nothing": {`{"customerType": "INDIVIDUAL"}`, `{"id": "*", "platformCustomerId": "*", "customerType": "INDIVIDUAL", "umaAddress": "*", "kycStatus": "APPROVED",
@@ -33,10 +33,10 @@ func TestCustomer_ResponseHasAllFields(t *testing.T) {
 			"expectedRecipientJurisdictions": ["BR"]}, "createdAt": "*", "updatedAt": "*", "isDeleted": false}`},
 	} {
 		t.Run(name, func(t *testing.T) {
-			made := c.must(201, "POST", "/customers", test.body)
-			made.assertBody(t, test.want)
-			if read := c.must(200, "GET", "/customers/"+made.stringAt("id"), ""); read.rawBody != made.rawBody {
-				t.Errorf("read %s\nmade %s", read.rawBody, made.rawBody)
+			created := c.must(201, "POST", "/customers", test.body)
+			created.assertBody(t, test.want)
+			if read := c.must(200, "GET", "/customers/"+created.stringAt("id"), ""); read.rawBody != created.rawBody {
+				t.Errorf("read %s\nmade %s", read.rawBody, created.rawBody)
 			}
 		})
 	}
@@ -44,8 +44,8 @@ func TestCustomer_ResponseHasAllFields(t *testing.T) {
 
 func TestCreateCustomer_ListsAllInvalidFields(t *testing.T) {
 	t.Parallel()
-	// Every bad field is named once and all at once: those of the wrong type or form,
-	// those that are missing, and those that only core knows to be wrong.
+	// All invalid fields are listed once: wrong types and forms, missing fields, and
+	// errors found by core.
 	c := newClient(t)
 	for name, test := range map[string]struct {
 		body string
@@ -84,7 +84,7 @@ func TestCreateCustomer_ListsAllInvalidFields(t *testing.T) {
 
 func TestCreateCustomer_DuplicateIDOrAddressConflicts(t *testing.T) {
 	t.Parallel()
-	// A name in use is a conflict with the code that says which.
+	// An id or address in use is a conflict with its own code.
 	c := newClient(t)
 	c.must(201, "POST", "/customers", `{"customerType": "INDIVIDUAL", "platformCustomerId": "ana", "umaAddress": "$ana@uma.test"}`)
 	if a := c.must(409, "POST", "/customers", `{"customerType": "INDIVIDUAL", "platformCustomerId": "ana"}`); a.stringAt("code") != "CONFLICT" || a.stringAt("reason") == "" {
@@ -93,20 +93,20 @@ func TestCreateCustomer_DuplicateIDOrAddressConflicts(t *testing.T) {
 	if a := c.must(409, "POST", "/customers", `{"customerType": "INDIVIDUAL", "umaAddress": "$ana@uma.test"}`); a.stringAt("code") != "UMA_ADDRESS_EXISTS" {
 		t.Errorf("the same umaAddress: %s", a.rawBody)
 	}
-	// On another platform both are free.
+	// On another platform both are available.
 	c.createPlatform(t, platform.Sandbox).must(201, "POST", "/customers", `{"customerType": "INDIVIDUAL", "platformCustomerId": "ana", "umaAddress": "$ana@uma.test"}`)
 }
 
 func TestListCustomers_Pagination(t *testing.T) {
 	t.Parallel()
-	// Following nextCursor visits every customer once, the newest first, and totalCount
-	// counts them all; filters reach the list.
+	// Following nextCursor returns every customer once, newest first, and totalCount
+	// counts them; filters apply.
 	c := newClient(t)
 	var want []string
 	for i := range 7 {
 		kind := []string{"INDIVIDUAL", "BUSINESS"}[i%2]
-		made := c.must(201, "POST", "/customers", fmt.Sprintf(`{"customerType": %q, "platformCustomerId": "c%d", "region": "US", "currencies": ["USD"], "umaAddress": "$c%d@uma.test", "businessInfo": {"legalName": "Acme"}}`, kind, i, i))
-		want = append([]string{made.stringAt("id")}, want...)
+		created := c.must(201, "POST", "/customers", fmt.Sprintf(`{"customerType": %q, "platformCustomerId": "c%d", "region": "US", "currencies": ["USD"], "umaAddress": "$c%d@uma.test", "businessInfo": {"legalName": "Acme"}}`, kind, i, i))
+		want = append([]string{created.stringAt("id")}, want...)
 	}
 
 	var got []string
@@ -146,17 +146,18 @@ func TestListCustomers_Pagination(t *testing.T) {
 
 func TestGetCustomer_OtherPlatformNotFound(t *testing.T) {
 	t.Parallel()
-	// Another platform gets the same answer for a customer of ours as for none.
+	// Another platform gets the same response for a customer of this platform as for an
+	// unknown one.
 	c := newClient(t)
 	id := c.must(201, "POST", "/customers", `{"customerType": "INDIVIDUAL"}`).stringAt("id")
-	stranger := c.createPlatform(t, platform.Sandbox)
+	other := c.createPlatform(t, platform.Sandbox)
 
-	foreign, none := stranger.must(404, "GET", "/customers/"+id, ""), stranger.must(404, "GET", "/customers/Customer:0199e3a4-7c5e-7d21-9f0b-3c1d2e4f5a6b", "")
+	foreign, none := other.must(404, "GET", "/customers/"+id, ""), other.must(404, "GET", "/customers/Customer:0199e3a4-7c5e-7d21-9f0b-3c1d2e4f5a6b", "")
 
 	if foreign.stringAt("code") != "USER_NOT_FOUND" || strings.Replace(foreign.rawBody, id, "Customer:0199e3a4-7c5e-7d21-9f0b-3c1d2e4f5a6b", 1) != none.rawBody {
 		t.Errorf("foreign %s\nnone %s", foreign.rawBody, none.rawBody)
 	}
-	if n := len(stranger.must(200, "GET", "/customers", "").dataStrings("id")); n != 0 {
+	if n := len(other.must(200, "GET", "/customers", "").dataStrings("id")); n != 0 {
 		t.Errorf("%d foreign customers are listed", n)
 	}
 }

@@ -20,8 +20,8 @@ import (
 	"causeway/ports"
 )
 
-// newFundedCustomer is a caller whose customer Zoë has 12.34 USD, by way of a deposit of 20.00 on
-// the 10th and a withdrawal on the 12th.
+// newFundedCustomer returns a client whose customer Zoë has 12.34 USD, from a deposit of
+// 20.00 on the 10th and a withdrawal on the 12th.
 func newFundedCustomer(t *testing.T) (c *client, customer, account string) {
 	t.Helper()
 	var store *postgres.DB
@@ -48,7 +48,7 @@ func newFundedCustomer(t *testing.T) (c *client, customer, account string) {
 	return c, customer, account
 }
 
-// fetch gets a file.
+// fetch returns a file.
 func (c *client) fetch(path string) *httptest.ResponseRecorder {
 	r := httptest.NewRequestWithContext(c.t.Context(), "GET", httpapi.BasePath+path, nil)
 	r.SetBasicAuth(c.user, c.password)
@@ -59,7 +59,7 @@ func (c *client) fetch(path string) *httptest.ResponseRecorder {
 
 func TestExportLedger_Formats(t *testing.T) {
 	t.Parallel()
-	// Each format arrives as a file of its type; the filters narrow it.
+	// Every format has its content type, and filters apply.
 	c, _, account := newFundedCustomer(t)
 	for format, want := range map[string][3]string{
 		"csv":       {"text/csv; charset=utf-8; header=present", "books.csv", "posting_number,"},
@@ -86,7 +86,7 @@ func TestExportLedger_Formats(t *testing.T) {
 
 func TestExport_ListsAllInvalidParameters(t *testing.T) {
 	t.Parallel()
-	// What is asked wrongly is answered with every bad field.
+	// All invalid parameters are listed.
 	c, customer, account := newFundedCustomer(t)
 	for path, fields := range map[string][]string{
 		"/ledger/export": {"format"},
@@ -104,9 +104,9 @@ func TestExport_ListsAllInvalidParameters(t *testing.T) {
 		}
 	}
 	other := c.createPlatform(t, platform.Sandbox)
-	nobody := customer[:len(customer)-4] + "0000"
+	unknown := customer[:len(customer)-4] + "0000"
 	for path, code := range map[string]string{
-		"/customers/" + nobody + "/statement?currency=USD":                                 "USER_NOT_FOUND",
+		"/customers/" + unknown + "/statement?currency=USD":                                "USER_NOT_FOUND",
 		"/customers/" + customer + "/statement?currency=EUR":                               "INTERNAL_ACCOUNT_NOT_FOUND",
 		"/customers/" + customer + "/statement?accountId=" + account[:40] + "000000000000": "INTERNAL_ACCOUNT_NOT_FOUND",
 	} {
@@ -124,15 +124,15 @@ func TestExport_ListsAllInvalidParameters(t *testing.T) {
 
 func TestCustomerStatement(t *testing.T) {
 	t.Parallel()
-	// The page has the balances at both ends, every movement of the period with the
-	// balance after it, and foreign text as text; its policy lets it do nothing.
+	// The page has the opening and closing balance and every transaction with the
+	// resulting balance; text is escaped, and the policy allows no scripts.
 	c, customer, account := newFundedCustomer(t)
 
-	whole := c.fetch("/customers/" + customer + "/statement?currency=USD&from=2026-03-01T00:00:00Z")
-	text := whole.Body.String()
-	if whole.Code != 200 || whole.Header().Get("Content-Type") != "text/html; charset=utf-8" || !strings.HasPrefix(whole.Header().Get("Content-Security-Policy"), "default-src 'none'; style-src 'sha256-") ||
-		whole.Header().Get("Content-Disposition") != "inline; filename=statement-USD-2026-03-14.html" {
-		t.Errorf("%d %v", whole.Code, whole.Header())
+	page := c.fetch("/customers/" + customer + "/statement?currency=USD&from=2026-03-01T00:00:00Z")
+	text := page.Body.String()
+	if page.Code != 200 || page.Header().Get("Content-Type") != "text/html; charset=utf-8" || !strings.HasPrefix(page.Header().Get("Content-Security-Policy"), "default-src 'none'; style-src 'sha256-") ||
+		page.Header().Get("Content-Disposition") != "inline; filename=statement-USD-2026-03-14.html" {
+		t.Errorf("%d %v", page.Code, page.Header())
 	}
 	for _, want := range []string{
 		"Zoë O&#39;Hara", account, "1 Mar 2026 – 14 Mar 2026", "&lt;script&gt;alert(1)&lt;/script&gt;",
@@ -151,8 +151,8 @@ func TestCustomerStatement(t *testing.T) {
 		t.Errorf("a day without movements: %s", part)
 	}
 
-	paper := c.fetch("/customers/" + customer + "/statement?currency=USD&format=pdf")
-	if paper.Code != 200 || paper.Header().Get("Content-Type") != "application/pdf" || !strings.HasPrefix(paper.Body.String(), "%PDF-") || paper.Header().Get("Content-Security-Policy") != "" {
-		t.Errorf("%d %v", paper.Code, paper.Header())
+	pdf := c.fetch("/customers/" + customer + "/statement?currency=USD&format=pdf")
+	if pdf.Code != 200 || pdf.Header().Get("Content-Type") != "application/pdf" || !strings.HasPrefix(pdf.Body.String(), "%PDF-") || pdf.Header().Get("Content-Security-Policy") != "" {
+		t.Errorf("%d %v", pdf.Code, pdf.Header())
 	}
 }

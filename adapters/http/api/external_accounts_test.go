@@ -13,19 +13,19 @@ const layer2WalletInfo = `"accountInfo": {"accountType": "LAYER2_WALLET", "addre
 
 func TestExternalAccount_WalletLifecycle(t *testing.T) {
 	t.Parallel()
-	// The account of the first steps: a customer's bitcoin wallet, ACTIVE at once, and
-	// the same when it is read, listed, and registered again after its deletion.
+	// A customer's bitcoin wallet is ACTIVE at once and has the same content when read,
+	// listed, and registered again after deletion.
 	c := newClient(t)
 	customer := c.must(201, "POST", "/customers", `{"customerType": "INDIVIDUAL"}`).stringAt("id")
 	body := `{"customerId": "` + customer + `", "currency": "BTC", "platformAccountId": "mine", "defaultUmaDepositAccount": true, ` + layer2WalletInfo + `}`
 
-	made := c.must(201, "POST", "/customers/external-accounts", body)
+	created := c.must(201, "POST", "/customers/external-accounts", body)
 
-	made.assertBody(t, `{"id": "*", "customerId": "`+customer+`", "status": "ACTIVE", "currency": "BTC", "platformAccountId": "mine", "defaultUmaDepositAccount": true,
+	created.assertBody(t, `{"id": "*", "customerId": "`+customer+`", "status": "ACTIVE", "currency": "BTC", "platformAccountId": "mine", "defaultUmaDepositAccount": true,
 		"accountInfo": {"accountType": "LAYER2_WALLET", "address": "spark1pgss", "paymentRails": "*"}}`)
-	path := "/customers/external-accounts/" + made.stringAt("id")
-	if read := c.must(200, "GET", path, ""); read.rawBody != made.rawBody {
-		t.Errorf("read %s\nmade %s", read.rawBody, made.rawBody)
+	path := "/customers/external-accounts/" + created.stringAt("id")
+	if read := c.must(200, "GET", path, ""); read.rawBody != created.rawBody {
+		t.Errorf("read %s\nmade %s", read.rawBody, created.rawBody)
 	}
 	for query, count := range map[string]int{"": 1, "?customerId=" + customer: 1, "?currency=BTC": 1, "?currency=USD": 0, "?customerId=Customer:0199e3a4-7c5e-7d21-9f0b-3c1d2e4f5a6b": 0} {
 		if n := len(c.must(200, "GET", "/customers/external-accounts"+query, "").dataStrings("id")); n != count {
@@ -46,39 +46,39 @@ func TestExternalAccount_WalletLifecycle(t *testing.T) {
 
 func TestExternalAccount_BankAccountResponse(t *testing.T) {
 	t.Parallel()
-	// Numbers come back as they were sent, the type under its usual name, with the rails
-	// and what the receiving side said of the owner.
+	// Account details are returned as sent, with the canonical type, the rails and the
+	// beneficiary check.
 	c := newClient(t)
 
-	made := c.must(201, "POST", "/platform/external-accounts", `{"currency": "USD", "accountInfo": {"accountType": "USD_ACCOUNT", "accountNumber": "123456103", "routingNumber": "021000021",
+	created := c.must(201, "POST", "/platform/external-accounts", `{"currency": "USD", "accountInfo": {"accountType": "USD_ACCOUNT", "accountNumber": "123456103", "routingNumber": "021000021",
 		"bankName": "First", "bankAccountType": "CHECKING", "paymentRails": ["WIRE"], "beneficiary": {"beneficiaryType": "INDIVIDUAL", "fullName": "Ana Silva", "birthDate": "1990-01-31",
 		"nationality": "US", "address": {"line1": "1", "city": "B", "state": "C", "postalCode": "2", "country": "US"}}}}`)
 
-	made.assertBody(t, `{"id": "*", "status": "ACTIVE", "currency": "USD", "beneficiaryVerificationStatus": "PARTIAL_MATCH", "beneficiaryVerifiedData": {"fullName": "Ana Silva Sandbox"},
+	created.assertBody(t, `{"id": "*", "status": "ACTIVE", "currency": "USD", "beneficiaryVerificationStatus": "PARTIAL_MATCH", "beneficiaryVerifiedData": {"fullName": "Ana Silva Sandbox"},
 		"accountInfo": {"accountType": "US_ACCOUNT", "accountNumber": "123456103", "routingNumber": "021000021", "bankName": "First", "bankAccountType": "CHECKING",
 		"paymentRails": ["*", "*", "*", "*"], "beneficiary": {"beneficiaryType": "INDIVIDUAL", "fullName": "Ana Silva", "birthDate": "1990-01-31", "nationality": "US",
 		"countryOfResidence": "US", "address": {"line1": "1", "city": "B", "state": "C", "postalCode": "2", "country": "US"}}}}`)
-	if read := c.must(200, "GET", "/platform/external-accounts/"+made.stringAt("id"), ""); read.rawBody != made.rawBody {
-		t.Errorf("read %s\nmade %s", read.rawBody, made.rawBody)
+	if read := c.must(200, "GET", "/platform/external-accounts/"+created.stringAt("id"), ""); read.rawBody != created.rawBody {
+		t.Errorf("read %s\nmade %s", read.rawBody, created.rawBody)
 	}
 
-	// It is the platform's own: customers' paths do not lead to it.
-	c.must(404, "GET", "/customers/external-accounts/"+made.stringAt("id"), "")
-	c.must(404, "DELETE", "/customers/external-accounts/"+made.stringAt("id"), "")
+	// The account belongs to the platform: the paths of customers do not find it.
+	c.must(404, "GET", "/customers/external-accounts/"+created.stringAt("id"), "")
+	c.must(404, "DELETE", "/customers/external-accounts/"+created.stringAt("id"), "")
 	if n := len(c.must(200, "GET", "/customers/external-accounts", "").dataStrings("id")); n != 0 {
 		t.Errorf("%d customers' accounts", n)
 	}
-	c.must(204, "DELETE", "/platform/external-accounts/"+made.stringAt("id"), "")
+	c.must(204, "DELETE", "/platform/external-accounts/"+created.stringAt("id"), "")
 
-	// An account of a business that nobody owns by name belongs to the platform too.
+	// A business account without a customer also belongs to the platform.
 	without := c.must(201, "POST", "/customers/external-accounts", `{"currency": "BTC", `+layer2WalletInfo+`}`)
 	c.must(200, "GET", "/platform/external-accounts/"+without.stringAt("id"), "")
 }
 
 func TestCreateExternalAccount_ListsAllInvalidFields(t *testing.T) {
 	t.Parallel()
-	// Every bad field is named once and all at once: around the account, inside of it,
-	// check digits included.
+	// All invalid fields are listed once: of the request and of the account details,
+	// including check digits.
 	c := newClient(t)
 	for name, test := range map[string]struct {
 		body string
@@ -96,7 +96,7 @@ func TestCreateExternalAccount_ListsAllInvalidFields(t *testing.T) {
 			"accountInfo.beneficiary.fullName", "accountInfo.routingNumber"}},
 		"wrong inside and out": {`{"customerId": "Customer:1", "currency": "EUR", "platformAccountId": 5, "defaultUmaDepositAccount": "yes", "accountInfo": {"accountType": "EUR_ACCOUNT", "iban": 7}}`,
 			[]string{"accountInfo.beneficiary", "accountInfo.iban", "customerId", "defaultUmaDepositAccount", "platformAccountId"}},
-		"a default of nobody": {`{"currency": "BTC", "defaultUmaDepositAccount": true, ` + layer2WalletInfo + `}`, []string{"defaultUmaDepositAccount"}},
+		"a default without customer": {`{"currency": "BTC", "defaultUmaDepositAccount": true, ` + layer2WalletInfo + `}`, []string{"defaultUmaDepositAccount"}},
 	} {
 		a := c.send("POST", "/customers/external-accounts", test.body)
 		if a.status != 400 || a.stringAt("code") != "INVALID_INPUT" || !slices.Equal(a.invalidFields(), test.want) {
@@ -104,7 +104,7 @@ func TestCreateExternalAccount_ListsAllInvalidFields(t *testing.T) {
 		}
 	}
 
-	// The platform's path finds the same.
+	// The path of the platform lists the same errors.
 	if a := c.send("POST", "/platform/external-accounts", `{"currency": 1, "accountInfo": {"accountType": "US_ACCOUNT"}}`); a.status != 400 ||
 		!slices.Equal(a.invalidFields(), []string{"accountInfo.accountNumber", "accountInfo.beneficiary", "accountInfo.routingNumber", "currency"}) {
 		t.Errorf("the platform's: %d %q", a.status, a.invalidFields())
@@ -119,22 +119,23 @@ func TestCreateExternalAccount_ListsAllInvalidFields(t *testing.T) {
 
 func TestExternalAccount_OtherPlatformNotFound(t *testing.T) {
 	t.Parallel()
-	// Another platform neither reads nor deletes nor adds to what is ours.
+	// Another platform can neither read nor delete the account, nor add one to the
+	// customer.
 	c := newClient(t)
 	customer := c.must(201, "POST", "/customers", `{"customerType": "INDIVIDUAL"}`).stringAt("id")
 	body := `{"customerId": "` + customer + `", "currency": "BTC", ` + layer2WalletInfo + `}`
 	id := c.must(201, "POST", "/customers/external-accounts", body).stringAt("id")
-	stranger := c.createPlatform(t, platform.Sandbox)
+	other := c.createPlatform(t, platform.Sandbox)
 
 	for _, method := range []string{"GET", "DELETE"} {
-		if a := stranger.must(404, method, "/customers/external-accounts/"+id, ""); a.stringAt("code") != "EXTERNAL_ACCOUNT_NOT_FOUND" {
+		if a := other.must(404, method, "/customers/external-accounts/"+id, ""); a.stringAt("code") != "EXTERNAL_ACCOUNT_NOT_FOUND" {
 			t.Errorf("%s: %s", method, a.rawBody)
 		}
 	}
-	if a := stranger.must(404, "POST", "/customers/external-accounts", body); a.stringAt("code") != "USER_NOT_FOUND" {
+	if a := other.must(404, "POST", "/customers/external-accounts", body); a.stringAt("code") != "USER_NOT_FOUND" {
 		t.Errorf("an account for our customer: %s", a.rawBody)
 	}
-	if n := len(stranger.must(200, "GET", "/customers/external-accounts?customerId="+customer, "").dataStrings("id")); n != 0 {
+	if n := len(other.must(200, "GET", "/customers/external-accounts?customerId="+customer, "").dataStrings("id")); n != 0 {
 		t.Errorf("%d foreign accounts are listed", n)
 	}
 	c.must(200, "GET", "/customers/external-accounts/"+id, "")
@@ -142,8 +143,8 @@ func TestExternalAccount_OtherPlatformNotFound(t *testing.T) {
 
 func TestCreateExternalAccount_EveryType(t *testing.T) {
 	t.Parallel()
-	// Filled with the examples of its own description, an account of every type in the
-	// catalogue is taken, or refused for one of the examples by name.
+	// Every account type is accepted with the examples of its own description, or refused
+	// for a named example.
 	c := newClient(t)
 	for _, spec := range account.Catalogue() {
 		owner := account.Individual
@@ -169,7 +170,7 @@ func TestCreateExternalAccount_EveryType(t *testing.T) {
 			continue
 		}
 		if got := a.stringAt("accountInfo.accountType"); got != string(spec.Type) {
-			t.Errorf("%s is answered as %s", spec.Type, got)
+			t.Errorf("%s is returned as %s", spec.Type, got)
 		}
 	}
 }

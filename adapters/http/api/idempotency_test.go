@@ -10,8 +10,8 @@ import (
 
 func TestIdempotency_EveryPOSTRunsOnce(t *testing.T) {
 	t.Parallel()
-	// Each POST that is sent again under its key gets its first answer, byte for byte,
-	// and changes nothing more; refusals are repeated too; another request is refused.
+	// Every POST that is repeated under its key returns the first response, byte for byte,
+	// and changes nothing; errors are repeated too; another request is refused.
 	c := newClient(t)
 	customer := c.must(201, "POST", "/customers", `{"customerType": "INDIVIDUAL"}`).stringAt("id")
 	for i, test := range []struct {
@@ -41,31 +41,31 @@ func TestIdempotency_EveryPOSTRunsOnce(t *testing.T) {
 		t.Errorf("%d customers, want 2", n)
 	}
 	if n := len(c.webhooks.redeliveries); n != 1 {
-		t.Errorf("asked for %d redeliveries, want 1", n)
+		t.Errorf("%d redeliveries, want 1", n)
 	}
 
-	// Another platform's key is its own.
+	// Keys of other platforms are independent.
 	c.createPlatform(t, platform.Sandbox).withKey("key 0").must(201, "POST", "/customers", `{"customerType": "INDIVIDUAL", "platformCustomerId": "ana"}`)
 }
 
 func TestIdempotency_TwoProcessesRunOnce(t *testing.T) {
 	t.Parallel()
-	// The same request reaches two processes at the same moment, again and again: both
-	// answer the same, and there is one customer more.
+	// The same request reaches two processes at once, many times: both return the same,
+	// and only one customer is created.
 	url := pgtest.New(t)
 	first, second := newTestServer(t, url), newTestServer(t, url)
 	c := first.createPlatform(t, platform.Sandbox)
 	const rounds = 25
 	for round := range rounds {
 		body := fmt.Sprintf(`{"customerType": "INDIVIDUAL", "platformCustomerId": "c%d"}`, round)
-		answers := make(chan reply, 2)
+		replies := make(chan reply, 2)
 		for _, process := range []*testServer{first, second} {
 			keyed := c.withKey(fmt.Sprint("round ", round))
 			keyed.testServer = process
-			go func() { answers <- keyed.send("POST", "/customers", body) }()
+			go func() { replies <- keyed.send("POST", "/customers", body) }()
 		}
 
-		one, other := <-answers, <-answers
+		one, other := <-replies, <-replies
 
 		replayed := one.header.Get("Idempotent-Replayed") + other.header.Get("Idempotent-Replayed")
 		if one.status != 201 || other.status != 201 || one.rawBody != other.rawBody || replayed != "true" {

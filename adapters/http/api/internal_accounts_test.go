@@ -19,7 +19,7 @@ import (
 	"causeway/ports"
 )
 
-// depositClient is a door whose accounts can be paid into.
+// depositClient is a client whose accounts can be funded.
 type depositClient struct {
 	*client
 	store *postgres.DB
@@ -33,7 +33,7 @@ func newDepositClient(t *testing.T) *depositClient {
 	return b
 }
 
-// deposit pays money into an account, as a rail does.
+// deposit funds an account, as a rail does.
 func (b *depositClient) deposit(id string, minor int64) {
 	b.t.Helper()
 	account, err := ident.ParseInternalAccount(id)
@@ -53,18 +53,18 @@ func (b *depositClient) deposit(id string, minor int64) {
 
 func TestListCustomerInternalAccounts(t *testing.T) {
 	t.Parallel()
-	// A new customer has an account for each currency of the platform, and each says what
-	// it holds and how it is paid into.
+	// A new customer has an account for each currency of the platform, with its balance
+	// and funding instructions.
 	b := newDepositClient(t)
 	ana := b.must(201, "POST", "/customers", `{"customerType": "INDIVIDUAL", "fullName": "Ana Silva"}`).stringAt("id")
 	b.must(201, "POST", "/customers", `{"customerType": "INDIVIDUAL"}`)
-	of := "/customers/internal-accounts?customerId=" + ana
-	dollars := b.must(200, "GET", of+"&currency=USD", "").dataStrings("id")[0]
+	list := "/customers/internal-accounts?customerId=" + ana
+	dollars := b.must(200, "GET", list+"&currency=USD", "").dataStrings("id")[0]
 
 	b.deposit(dollars, 10050)
 
 	code := func(text string) string { return text[strings.LastIndex(text, "-")+1:] }
-	listed := b.must(200, "GET", of+"&currency=USD", "")
+	listed := b.must(200, "GET", list+"&currency=USD", "")
 	reference := listed.body["data"].([]any)[0].(map[string]any)["fundingPaymentInstructions"].([]any)[0].(map[string]any)["accountOrWalletInfo"].(map[string]any)["reference"].(string)
 	if !strings.HasPrefix(reference, "FUND-") || len(code(reference)) != 12 {
 		t.Errorf("the reference is %q", reference)
@@ -74,10 +74,10 @@ func TestListCustomerInternalAccounts(t *testing.T) {
 		"fundingPaymentInstructions": [{"instructionsNotes": "*", "accountOrWalletInfo": {"accountType": "US_ACCOUNT", "accountNumber": "4210000017", "routingNumber": "021000021",
 			"accountHolderName": "Causeway Client Money FBO Ana Silva", "bankName": "Causeway Sandbox Bank", "paymentRails": "*", "reference": "`+reference+`"}}],
 		"createdAt": "2026-03-14T12:00:00.000Z", "updatedAt": "2026-03-14T12:00:00.000Z"}], "hasMore": false, "totalCount": 1}`)
-	wallet := b.must(200, "GET", of+"&type=EMBEDDED_WALLET", "")
+	wallet := b.must(200, "GET", list+"&type=EMBEDDED_WALLET", "")
 	wallet.assertBody(t, `{"data": [{"id": "*", "customerId": "`+ana+`", "type": "EMBEDDED_WALLET", "status": "ACTIVE", "fundingPaymentInstructions": [], "privateEnabled": false,
 		"balance": {"amount": 0, "currency": {"code": "USDB", "name": "*", "symbol": "*", "decimals": 6}}, "createdAt": "*", "updatedAt": "*"}], "hasMore": false, "totalCount": 1}`)
-	chains := b.must(200, "GET", of+"&currency=USDC", "").body["data"].([]any)[0].(map[string]any)["fundingPaymentInstructions"].([]any)
+	chains := b.must(200, "GET", list+"&currency=USDC", "").body["data"].([]any)[0].(map[string]any)["fundingPaymentInstructions"].([]any)
 	if len(chains) != 4 {
 		t.Errorf("%d chains for USDC, want 4", len(chains))
 	}
@@ -85,8 +85,8 @@ func TestListCustomerInternalAccounts(t *testing.T) {
 
 func TestListInternalAccounts_FiltersAndPagination(t *testing.T) {
 	t.Parallel()
-	// Filters add up, pages go through all of a list once, and what is the platform's is
-	// not its customers'.
+	// All filters must match, pages contain each account once, and accounts of the
+	// platform and of customers are separate.
 	b := newDepositClient(t)
 	ana := b.must(201, "POST", "/customers", `{"customerType": "INDIVIDUAL"}`).stringAt("id")
 	b.must(201, "POST", "/customers", `{"customerType": "INDIVIDUAL"}`)
@@ -122,17 +122,17 @@ func TestListInternalAccounts_FiltersAndPagination(t *testing.T) {
 		b.must(400, "GET", path, "")
 	}
 	if n := len(b.createPlatform(t, platform.Sandbox).must(200, "GET", "/customers/internal-accounts?customerId="+ana, "").dataStrings("id")); n != 0 {
-		t.Errorf("another platform lists %d of ours", n)
+		t.Errorf("another platform lists %d", n)
 	}
 }
 
 func TestPlatformInternalAccounts_CreatedForNewCurrency(t *testing.T) {
 	t.Parallel()
-	// A currency that is added opens an account at once, also one that nobody can pay in.
+	// Adding a currency opens an account at once, also without funding instructions.
 	b := newDepositClient(t)
 	own := b.must(200, "GET", "/platform/internal-accounts?currency=USD", "")
 	if instruction := own.body["data"].([]any)[0].(map[string]any)["fundingPaymentInstructions"].([]any)[0].(map[string]any); instruction["isPlatformAccount"] != true {
-		t.Errorf("not told to be the platform's own: %s", own.rawBody)
+		t.Errorf("has a customer: %s", own.rawBody)
 	}
 
 	b.must(200, "PATCH", "/config", `{"supportedCurrencies": [{"currencyCode": "NGN", "minAmount": 1, "maxAmount": 1000, "requiredCounterpartyFields": [], "enabledTransactionTypes": ["OUTGOING"]}]}`)
@@ -146,12 +146,12 @@ func TestPlatformInternalAccounts_CreatedForNewCurrency(t *testing.T) {
 
 func TestUpdateInternalAccount(t *testing.T) {
 	t.Parallel()
-	// Privacy is a wallet's alone: others are told so, a wallet is told that it has to
-	// wait, and a change of nothing answers the account as it is.
+	// Only wallets have the setting privateEnabled: it is refused for other accounts, not
+	// available yet for wallets, and an empty update returns the account.
 	b := newDepositClient(t)
 	ana := b.must(201, "POST", "/customers", `{"customerType": "INDIVIDUAL"}`).stringAt("id")
-	of := "/customers/internal-accounts?customerId=" + ana
-	dollars, wallet := b.must(200, "GET", of+"&currency=USD", "").dataStrings("id")[0], b.must(200, "GET", of+"&type=EMBEDDED_WALLET", "").dataStrings("id")[0]
+	list := "/customers/internal-accounts?customerId=" + ana
+	dollars, wallet := b.must(200, "GET", list+"&currency=USD", "").dataStrings("id")[0], b.must(200, "GET", list+"&type=EMBEDDED_WALLET", "").dataStrings("id")[0]
 	b.deposit(dollars, 7)
 
 	if a := b.must(200, "PATCH", "/internal-accounts/"+dollars, `{}`); a.stringAt("id") != dollars || a.stringAt("balance.amount") != "7" {
@@ -178,8 +178,8 @@ func TestUpdateInternalAccount(t *testing.T) {
 
 func TestRenderEvent_InternalAccountMatchesList(t *testing.T) {
 	t.Parallel()
-	// The event of an account carries the body that the lists answer; the code for the
-	// memo has both of its names there.
+	// The event of an account has the same body as the lists, and in addition
+	// referenceCode.
 	b := newDepositClient(t)
 	id, err := ident.ParseInternalAccount(b.must(200, "GET", "/platform/internal-accounts?currency=USD", "").dataStrings("id")[0])
 	if err != nil {
@@ -192,22 +192,22 @@ func TestRenderEvent_InternalAccountMatchesList(t *testing.T) {
 
 	raw, err := api.RenderEvent(account.WithBalance{Internal: is, Balance: 0}.BalanceUpdatedEvent(ident.NewWebhook(idGenerator.New, noon), noon))
 
-	var told struct {
+	var event struct {
 		Type, Event     string
 		InternalAccount map[string]any
 	}
-	if err := json.Unmarshal(raw, &told); err != nil {
+	if err := json.Unmarshal(raw, &event); err != nil {
 		t.Fatalf("%v: %s", err, raw)
 	}
-	if err != nil || told.Type != "INTERNAL_ACCOUNT_STATUS" || told.Event != "INTERNAL_ACCOUNT.BALANCE_UPDATED" {
+	if err != nil || event.Type != "INTERNAL_ACCOUNT_STATUS" || event.Event != "INTERNAL_ACCOUNT.BALANCE_UPDATED" {
 		t.Errorf("%v: %s", err, raw)
 	}
-	info := told.InternalAccount["fundingPaymentInstructions"].([]any)[0].(map[string]any)["accountOrWalletInfo"].(map[string]any)
+	info := event.InternalAccount["fundingPaymentInstructions"].([]any)[0].(map[string]any)["accountOrWalletInfo"].(map[string]any)
 	if info["reference"] != is.Reference || info["referenceCode"] != is.Reference {
 		t.Errorf("the code is %v and %v, want %s", info["reference"], info["referenceCode"], is.Reference)
 	}
 	delete(info, "referenceCode")
-	body, err := json.Marshal(told.InternalAccount)
+	body, err := json.Marshal(event.InternalAccount)
 	if err != nil {
 		t.Fatal(err)
 	}

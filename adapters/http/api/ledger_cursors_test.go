@@ -10,8 +10,8 @@ import (
 
 func TestLedgerLists_RejectOtherCursors(t *testing.T) {
 	t.Parallel()
-	// Each list of the ledger goes on from its own cursor and refuses that of another, so
-	// that nobody reads a page of something else; and none is asked about the future.
+	// Each list of the ledger accepts its own cursors and refuses those of other lists and
+	// times in the future.
 	a := newAuditor(t)
 	for range 2 {
 		a.postDeposits(2)

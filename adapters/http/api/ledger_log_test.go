@@ -31,7 +31,7 @@ import (
 	"causeway/ports/portstest"
 )
 
-// auditor is a caller whose platform has postings that are sealed.
+// auditor is a client whose platform has sealed postings.
 type auditor struct {
 	*client
 	db      *postgres.DB
@@ -60,7 +60,7 @@ func newAuditor(t *testing.T) *auditor {
 	return a
 }
 
-// postDeposits posts some deposits, and gives their ids.
+// postDeposits posts deposits and returns their ids.
 func (a *auditor) postDeposits(n int) (ids []string) {
 	a.t.Helper()
 	var postings []ledger.Posting
@@ -83,7 +83,7 @@ func (a *auditor) seal() {
 	}
 }
 
-// getJSON decodes an answer of status 200.
+// getJSON decodes a response with status 200.
 func getJSON[T any](a *auditor, path string) (body T) {
 	a.t.Helper()
 	if err := json.Unmarshal([]byte(a.must(200, "GET", path, "").rawBody), &body); err != nil {
@@ -102,8 +102,8 @@ func (h checkpointReply) root() tlog.Hash { return tlog.Hash(h.RootHash) }
 
 func TestLedgerLog_ProofsVerify(t *testing.T) {
 	t.Parallel()
-	// An auditor with nothing but the answers and the standard's libraries proves that a
-	// posting is in a signed head, and that a later head goes on from an earlier one.
+	// With only the responses and standard libraries, an auditor can verify that a posting
+	// is in a signed checkpoint, and that a later checkpoint extends an earlier one.
 	a := newAuditor(t)
 	ids := a.postDeposits(300)
 	a.seal()
@@ -118,31 +118,31 @@ func TestLedgerLog_ProofsVerify(t *testing.T) {
 		Keys                        []struct{ VerifierKey string }
 	}](a, "/ledger/log")
 	if log.Postings != 1001 || log.Sealed != 1000 || log.Published != 0 || log.Checkpoint.Size != 1000 || len(log.Keys) != 1 {
-		t.Errorf("the log stands at %+v", log)
+		t.Errorf("the status of the log is %+v", log)
 	}
 	verifier, err := note.NewVerifier(log.Keys[0].VerifierKey)
 	if err != nil || verifier.Name() != log.Origin {
 		t.Fatalf("the key %s: %v", log.Keys[0].VerifierKey, err)
 	}
 
-	for _, of := range []int64{300, 1000} {
+	for _, size := range []int64{300, 1000} {
 		proof := getJSON[struct {
 			LeafIndex      int64
 			Leaf, LeafHash []byte
 			Hashes         [][]byte
 			Checkpoint     checkpointReply
-		}](a, "/ledger/log/proof?postingId=Posting:"+ids[256]+"&size="+strconv.FormatInt(of, 10))
+		}](a, "/ledger/log/proof?postingId=Posting:"+ids[256]+"&size="+strconv.FormatInt(size, 10))
 		signed, err := note.Open([]byte(proof.Checkpoint.Note), note.VerifierList(verifier))
 		if err != nil {
 			t.Fatal(err)
 		}
-		if head, err := ledger.ParseCheckpoint(signed.Text); err != nil || head.Size != of || head.Root != proof.Checkpoint.root() {
-			t.Errorf("the head of %d says %+v, %v", of, head, err)
+		if head, err := ledger.ParseCheckpoint(signed.Text); err != nil || head.Size != size || head.Root != proof.Checkpoint.root() {
+			t.Errorf("the head size %d says %+v, %v", size, head, err)
 		}
 		if hash := tlog.RecordHash(proof.Leaf); string(hash[:]) != string(proof.LeafHash) || !strings.Contains(string(proof.Leaf), "rails/ACH") {
 			t.Errorf("the leaf is %q", proof.Leaf)
 		}
-		if err := tlog.CheckRecord(toHashes(proof.Hashes), of, proof.Checkpoint.root(), proof.LeafIndex, tlog.Hash(proof.LeafHash)); err != nil {
+		if err := tlog.CheckRecord(toHashes(proof.Hashes), size, proof.Checkpoint.root(), proof.LeafIndex, tlog.Hash(proof.LeafHash)); err != nil {
 			t.Error(err)
 		}
 	}
@@ -162,17 +162,17 @@ func TestLedgerLog_ProofsVerify(t *testing.T) {
 }
 
 func toHashes(raw [][]byte) []tlog.Hash {
-	of := make([]tlog.Hash, len(raw))
+	hashes := make([]tlog.Hash, len(raw))
 	for i, h := range raw {
-		of[i] = tlog.Hash(h)
+		hashes[i] = tlog.Hash(h)
 	}
-	return of
+	return hashes
 }
 
 func TestListLedgerCheckpoints(t *testing.T) {
 	t.Parallel()
-	// Heads are listed page by page, the newest first; each platform sees its own, and the
-	// keys are told in full.
+	// Checkpoints are listed page by page, newest first; each platform sees only its own,
+	// and the keys are complete.
 	a := newAuditor(t)
 	for range 3 {
 		a.postDeposits(2)
@@ -205,8 +205,8 @@ func TestListLedgerCheckpoints(t *testing.T) {
 
 func TestLedgerLog_InvalidRequests(t *testing.T) {
 	t.Parallel()
-	// What cannot be proved is refused with what to do, and what belongs to others is not
-	// there.
+	// Proofs that do not exist are refused with what to do, and postings of other
+	// platforms are not found.
 	a := newAuditor(t)
 	ids := a.postDeposits(4)
 	a.seal()
@@ -247,8 +247,8 @@ func TestLedgerLog_InvalidRequests(t *testing.T) {
 
 func TestLedgerLog_TamperedDataHasNoProof(t *testing.T) {
 	t.Parallel()
-	// When the stored hashes, or the posting, are not what was sealed, there is no proof
-	// but an error of the service.
+	// If the stored hashes or the posting were changed, the response is an internal error
+	// and not a proof.
 	a := newAuditor(t)
 	ids := a.postDeposits(4)
 	a.seal()

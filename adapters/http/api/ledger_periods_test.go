@@ -21,7 +21,7 @@ func newPeriodsClient(t *testing.T) *client {
 
 func TestCreateAdjustment_ListsAllInvalidFields(t *testing.T) {
 	t.Parallel()
-	// Every bad field is named at once, by its path; and a month must be one.
+	// All invalid fields are listed by path, and the month must be valid.
 	c := newPeriodsClient(t)
 	a := c.must(400, "POST", "/ledger/adjustments", `{"note": "x", "effectiveAt": "soon", "entries": [
 		{"debit": "rails/WIRE", "credit": "expense/rails", "currency": "USD", "amount": 1},
@@ -41,7 +41,7 @@ func TestCreateAdjustment_ListsAllInvalidFields(t *testing.T) {
 
 func TestPeriods_Permissions(t *testing.T) {
 	t.Parallel()
-	// VIEW reads the months, MANAGE changes them, and none does the other's.
+	// VIEW reads periods, MANAGE changes them, and neither does the other.
 	c := newPeriodsClient(t)
 	viewer, manager := c.withPermissions(platform.View), c.withPermissions(platform.Manage, platform.Transact)
 	for _, path := range []string{"/ledger/periods", "/ledger/periods/2026-01"} {
@@ -60,18 +60,18 @@ func TestPeriods_Permissions(t *testing.T) {
 
 func TestGetPosting_AdjustmentHasAuthorisation(t *testing.T) {
 	t.Parallel()
-	// Who authorised an adjustment, and all of why, is told with its posting, and what it
-	// corrects by its memo; a posting of a payment has nobody behind it.
+	// The posting of an adjustment has its authorisation, and its memo the corrected
+	// posting; the posting of a payment has no authorisation.
 	a := newAuditor(t)
 	wrong := a.postDeposits(1)[0]
-	made := a.must(201, "POST", "/ledger/adjustments", `{"note": "charged twice", "corrects": "Posting:`+wrong+`", "entries": [
+	adjustment := a.must(201, "POST", "/ledger/adjustments", `{"note": "charged twice", "corrects": "Posting:`+wrong+`", "entries": [
 		{"debit": "expense/rails", "credit": "rails/ACH", "currency": "USD", "amount": 100}]}`)
 
 	memo := "charged twice (corrects Posting:" + wrong + ")"
-	a.must(200, "GET", "/ledger/postings/"+made.stringAt("postingId"), "").assertBody(t, `{"id": "*", "number": 2, "kind": "adjustment", "effectiveAt": "2026-03-14T12:00:00.000Z", "recordedAt": "*",
+	a.must(200, "GET", "/ledger/postings/"+adjustment.stringAt("postingId"), "").assertBody(t, `{"id": "*", "number": 2, "kind": "adjustment", "effectiveAt": "2026-03-14T12:00:00.000Z", "recordedAt": "*",
 		"memo": "`+memo+`", "entries": [{"debit": "expense/rails", "credit": "rails/ACH", "currency": "USD", "amount": 100}],
-		"authorisation": {"tokenId": "`+made.stringAt("tokenId")+`", "note": "charged twice", "authorisedAt": "2026-03-14T12:00:00.000Z"}}`)
+		"authorisation": {"tokenId": "`+adjustment.stringAt("tokenId")+`", "note": "charged twice", "authorisedAt": "2026-03-14T12:00:00.000Z"}}`)
 	if got := a.must(200, "GET", "/ledger/postings/Posting:"+wrong, ""); got.stringAt("authorisation") != "" {
-		t.Errorf("somebody stands behind a payment: %s", got.rawBody)
+		t.Errorf("a payment has an authorisation: %s", got.rawBody)
 	}
 }

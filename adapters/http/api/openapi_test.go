@@ -13,8 +13,7 @@ import (
 
 func TestOpenAPI_EveryOperationAndFieldIsDescribed(t *testing.T) {
 	t.Parallel()
-	// Whoever reads the published description finds words for every operation, every
-	// parameter and every field of every body.
+	// Every operation, parameter and field of the published document has a description.
 	w := httptest.NewRecorder()
 	newTestServer(t, pgtest.New(t)).ServeHTTP(w, httptest.NewRequest(http.MethodGet, httpapi.BasePath+"/openapi.json", nil))
 	var document struct {
@@ -52,8 +51,8 @@ func TestOpenAPI_EveryOperationAndFieldIsDescribed(t *testing.T) {
 	}
 }
 
-// checkDescribed reports the properties below a schema that no words are said about. A
-// list or object may be described by what it holds.
+// checkDescribed reports the properties below a schema without a description. A list or
+// object may be described by its items or properties.
 func checkDescribed(t *testing.T, path string, schema any) {
 	object, _ := schema.(map[string]any)
 	properties, _ := object["properties"].(map[string]any)

@@ -36,7 +36,7 @@ var noon = time.Date(2026, 3, 14, 12, 0, 0, 0, time.UTC)
 
 var idGenerator = ids.New()
 
-// testServer is one process that serves the interface on the real database.
+// testServer is one process that serves the interface on a real database.
 type testServer struct {
 	http.Handler
 	platforms *platforms.Service
@@ -54,8 +54,8 @@ type client struct {
 	key      string
 }
 
-// newTestServer serves a database; several may serve the same. A change may put other use
-// cases behind the operations.
+// newTestServer serves a database; several servers can serve the same. A change can
+// replace use cases.
 func newTestServer(t *testing.T, url string, changes ...func(*api.Deps, *postgres.DB)) *testServer {
 	t.Helper()
 	store, err := postgres.Open(t.Context(), postgres.Options{URL: url, MaxConnections: 6, Clock: portstest.NewFakeClock(noon), IDs: idGenerator, Render: api.RenderEvent})
@@ -89,7 +89,8 @@ func newTestServer(t *testing.T, url string, changes ...func(*api.Deps, *postgre
 	return d
 }
 
-// newClient is the boss of a new sandbox platform on a database of its own.
+// newClient returns a client with all permissions on a new sandbox platform, on its own
+// database.
 func newClient(t *testing.T) *client {
 	t.Helper()
 	return newTestServer(t, pgtest.New(t)).createPlatform(t, platform.Sandbox)
@@ -104,25 +105,25 @@ func (d *testServer) createPlatform(t *testing.T, environment platform.Environme
 	return &client{testServer: d, t: t, tenant: f, user: f.Token.ClientID, password: f.Secret}
 }
 
-// withKey is the same caller, sending an idempotency key.
+// withKey returns the client with an idempotency key.
 func (c *client) withKey(key string) *client {
 	copied := *c
 	copied.key = key
 	return &copied
 }
 
-// withPermissions is a caller of the same platform with some permissions.
+// withPermissions returns a client of the same platform with the permissions.
 func (c *client) withPermissions(permissions ...platform.Permission) *client {
 	c.t.Helper()
-	boss := platform.Principal{Platform: c.tenant.Platform.ID, Permissions: platform.Permissions}
-	issued, err := c.platforms.CreateToken(c.t.Context(), boss.Platform, nil, "some", permissions)
+	admin := platform.Principal{Platform: c.tenant.Platform.ID, Permissions: platform.Permissions}
+	issued, err := c.platforms.CreateToken(c.t.Context(), admin.Platform, nil, "some", permissions)
 	if err != nil {
 		c.t.Fatal(err)
 	}
 	return &client{testServer: c.testServer, t: c.t, tenant: c.tenant, user: issued.Token.ClientID, password: issued.Secret}
 }
 
-// reply is what a request got.
+// reply is a response.
 type reply struct {
 	status  int
 	header  http.Header
@@ -130,7 +131,7 @@ type reply struct {
 	rawBody string
 }
 
-// send makes a request; path is below the version, body is JSON or empty.
+// send makes a request; path is below BasePath, body is JSON or empty.
 func (c *client) send(method, path, body string) reply {
 	var reader io.Reader
 	if body != "" {
@@ -157,7 +158,7 @@ func (c *client) send(method, path, body string) reply {
 	return a
 }
 
-// must is send that fails the test unless the status is the one wanted.
+// must calls send and fails the test if the status differs.
 func (c *client) must(status int, method, path, body string) reply {
 	c.t.Helper()
 	a := c.send(method, path, body)
@@ -167,7 +168,7 @@ func (c *client) must(status int, method, path, body string) reply {
 	return a
 }
 
-// stringAt is a text in the body, by its dotted path.
+// stringAt returns a value of the body as text, by its dotted path.
 func (a reply) stringAt(path string) string {
 	var value any = a.body
 	for part := range strings.SplitSeq(path, ".") {
@@ -183,7 +184,7 @@ func (a reply) stringAt(path string) string {
 	return fmt.Sprint(value)
 }
 
-// dataStrings is data of a list, one field of each item.
+// dataStrings returns one field of each item of a list.
 func (a reply) dataStrings(field string) []string {
 	items, _ := a.body["data"].([]any)
 	values := make([]string, len(items))
@@ -193,7 +194,7 @@ func (a reply) dataStrings(field string) []string {
 	return values
 }
 
-// invalidFields are the fields that an INVALID_INPUT names, sorted.
+// invalidFields returns the fields of an INVALID_INPUT response, sorted.
 func (a reply) invalidFields() []string {
 	details, _ := a.body["details"].(map[string]any)
 	list, _ := details["errors"].([]any)
@@ -205,7 +206,7 @@ func (a reply) invalidFields() []string {
 	return fields
 }
 
-// assertBody compares a body with JSON, field by field; "*" stands for anything.
+// assertBody compares a body with JSON, field by field; "*" matches any value.
 func (a reply) assertBody(t *testing.T, want string) {
 	t.Helper()
 	var expected map[string]any

@@ -8,24 +8,24 @@ import (
 
 func TestToken_Lifecycle(t *testing.T) {
 	t.Parallel()
-	// It is made with a secret that is told once, works at once, is listed, and stops
-	// working the moment it is deleted.
+	// A token is created with a secret that is returned once, works at once, is listed,
+	// and stops working when it is deleted.
 	c := newClient(t)
 
-	made := c.must(201, "POST", "/tokens", `{"name": " Web ", "permissions": ["VIEW", "MANAGE", "VIEW"]}`)
-	made.assertBody(t, `{"id": "*", "name": "Web", "permissions": ["MANAGE", "VIEW"], "clientId": "*", "clientSecret": "*", "createdAt": "*", "updatedAt": "*"}`)
+	created := c.must(201, "POST", "/tokens", `{"name": " Web ", "permissions": ["VIEW", "MANAGE", "VIEW"]}`)
+	created.assertBody(t, `{"id": "*", "name": "Web", "permissions": ["MANAGE", "VIEW"], "clientId": "*", "clientSecret": "*", "createdAt": "*", "updatedAt": "*"}`)
 	web := *c
-	web.user, web.password = made.stringAt("clientId"), made.stringAt("clientSecret")
+	web.user, web.password = created.stringAt("clientId"), created.stringAt("clientSecret")
 
-	web.must(200, "GET", "/tokens/"+made.stringAt("id"), "").assertBody(t,
-		`{"id": "`+made.stringAt("id")+`", "name": "Web", "permissions": ["MANAGE", "VIEW"], "clientId": "`+web.user+`", "createdAt": "*", "updatedAt": "*"}`)
-	if got, want := web.must(200, "GET", "/tokens", "").dataStrings("id"), []string{made.stringAt("id"), c.tenant.Token.ID.String()}; !slices.Equal(got, want) {
+	web.must(200, "GET", "/tokens/"+created.stringAt("id"), "").assertBody(t,
+		`{"id": "`+created.stringAt("id")+`", "name": "Web", "permissions": ["MANAGE", "VIEW"], "clientId": "`+web.user+`", "createdAt": "*", "updatedAt": "*"}`)
+	if got, want := web.must(200, "GET", "/tokens", "").dataStrings("id"), []string{created.stringAt("id"), c.tenant.Token.ID.String()}; !slices.Equal(got, want) {
 		t.Errorf("listed %q, want %q", got, want)
 	}
 	if got := web.must(200, "GET", "/tokens?name=Web&createdBefore=2026-03-14T12:00:00Z", "").dataStrings("name"); !slices.Equal(got, []string{"Web"}) {
 		t.Errorf("listed by name %q", got)
 	}
-	if a := web.must(204, "DELETE", "/tokens/"+made.stringAt("id"), ""); a.rawBody != "" {
+	if a := web.must(204, "DELETE", "/tokens/"+created.stringAt("id"), ""); a.rawBody != "" {
 		t.Errorf("deleted with a body: %s", a.rawBody)
 	}
 	web.must(401, "GET", "/tokens", "").assertBody(t, `{"status": 401, "code": "UNAUTHORIZED", "message": "*", "reason": "Invalid credentials", "details": {"reason": "Invalid credentials"}}`)
@@ -36,17 +36,18 @@ func TestToken_Lifecycle(t *testing.T) {
 
 func TestCreateToken_ReplayOmitsSecret(t *testing.T) {
 	t.Parallel()
-	// The same request again makes no second token; its answer has everything but the secret.
+	// The repeated request creates no second token; its response has everything but the
+	// secret.
 	c := newClient(t).withKey("key")
 	body := `{"name": "web", "permissions": ["VIEW"]}`
 
 	first, again := c.must(201, "POST", "/tokens", body), c.must(201, "POST", "/tokens", body)
 
 	if first.header.Get("Idempotent-Replayed") != "" || len(first.stringAt("clientSecret")) != 64 {
-		t.Errorf("the first answer: %v %s", first.header, first.rawBody)
+		t.Errorf("the first response: %v %s", first.header, first.rawBody)
 	}
 	if again.header.Get("Idempotent-Replayed") != "true" || again.stringAt("clientSecret") != "" || again.stringAt("id") != first.stringAt("id") {
-		t.Errorf("the second answer: %v %s", again.header, again.rawBody)
+		t.Errorf("the second response: %v %s", again.header, again.rawBody)
 	}
 	if n := len(c.must(200, "GET", "/tokens", "").dataStrings("id")); n != 2 {
 		t.Errorf("%d tokens, want the first and the new one", n)
@@ -55,7 +56,7 @@ func TestCreateToken_ReplayOmitsSecret(t *testing.T) {
 
 func TestCreateToken_ListsAllInvalidFields(t *testing.T) {
 	t.Parallel()
-	// Every bad field is named at once, by its path.
+	// All invalid fields are listed by path.
 	c := newClient(t)
 	for body, want := range map[string][]string{
 		`{}`:                                {"name", "permissions"},

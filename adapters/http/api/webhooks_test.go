@@ -18,7 +18,7 @@ import (
 
 func TestListWebhookKeys_ByEnvironment(t *testing.T) {
 	t.Parallel()
-	// A platform sees the keys that sign for its environment, with their validity.
+	// A platform sees the keys of its environment with their validity.
 	c := newClient(t)
 
 	c.must(200, "GET", "/webhook-keys", "").assertBody(t, `{"data": [
@@ -31,8 +31,8 @@ func TestListWebhookKeys_ByEnvironment(t *testing.T) {
 
 func TestListDeliveries(t *testing.T) {
 	t.Parallel()
-	// A list tells how each delivery stands, one delivery also what was sent; filters
-	// and pages reach the log.
+	// A list has the status of each delivery, a single delivery also the body; filters and
+	// pages apply.
 	c := newClient(t)
 	refused := event.Attempt{Number: 1, AttemptedAt: noon, Duration: 1500 * time.Microsecond, Outcome: event.Refused, StatusCode: 500, Response: "no"}
 	var want []string
@@ -76,20 +76,20 @@ func TestListDeliveries(t *testing.T) {
 
 func TestRedeliver(t *testing.T) {
 	t.Parallel()
-	// One event or a span of them is handed on as it was asked for; what is not there
-	// or makes no sense is refused.
+	// One event or a time range is redelivered as requested; unknown events and invalid
+	// ranges are refused.
 	c := newClient(t)
 	d := c.webhooks.addDelivery(c.tenant.Platform.ID, event.OutgoingPaymentFailed, event.Failed)
 
 	c.must(200, "POST", "/webhook-deliveries/"+d.ID.String()+"/redeliver", "").assertBody(t, `{"count": 2}`)
 	c.must(200, "POST", "/webhook-deliveries/redeliver", `{"startDate": "2026-03-14T12:00:00Z", "endDate": "2026-03-14T13:00:00+01:00", "status": "FAILED"}`).assertBody(t, `{"count": 1}`)
 
-	if asked := c.webhooks.redeliveries; len(asked) != 2 || asked[0].IDs[0] != d.ID || asked[1].Status != event.Failed || !asked[1].Created.From.Equal(noon) || !asked[1].Created.To.Equal(noon.Add(time.Millisecond)) {
-		t.Errorf("asked for %+v", asked)
+	if redeliveries := c.webhooks.redeliveries; len(redeliveries) != 2 || redeliveries[0].IDs[0] != d.ID || redeliveries[1].Status != event.Failed || !redeliveries[1].Created.From.Equal(noon) || !redeliveries[1].Created.To.Equal(noon.Add(time.Millisecond)) {
+		t.Errorf("redeliveries %+v", redeliveries)
 	}
-	stranger := c.createPlatform(t, platform.Sandbox)
-	stranger.must(404, "POST", "/webhook-deliveries/"+d.ID.String()+"/redeliver", "")
-	stranger.must(404, "GET", "/webhook-deliveries/"+d.ID.String(), "")
+	other := c.createPlatform(t, platform.Sandbox)
+	other.must(404, "POST", "/webhook-deliveries/"+d.ID.String()+"/redeliver", "")
+	other.must(404, "GET", "/webhook-deliveries/"+d.ID.String(), "")
 	for body, want := range map[string]string{
 		`{}`: "endDate startDate",
 		`{"startDate": "2026-03-14T12:00:00Z", "endDate": "2026-03-14T11:00:00Z", "status": "LOST"}`: "endDate status",
@@ -102,8 +102,8 @@ func TestRedeliver(t *testing.T) {
 
 func TestListDeliveries_ShowsTestEvent(t *testing.T) {
 	t.Parallel()
-	// Setting the endpoint leaves a TEST event in the real log, waiting to be sent, with
-	// the body that will be; the log of another platform is empty.
+	// Setting the endpoint adds a PENDING TEST event to the real log, with its body; the
+	// log of another platform is empty.
 	d := newTestServer(t, pgtest.New(t), func(deps *api.Deps, store *postgres.DB) {
 		deps.Webhooks = webhooks.New(webhooks.Config{Log: outbox.NewLog(store.Pool()), Clock: portstest.NewFakeClock(noon), IDs: idGenerator})
 	})
@@ -121,8 +121,8 @@ func TestListDeliveries_ShowsTestEvent(t *testing.T) {
 		t.Errorf("an event that does not exist: %s", a.rawBody)
 	}
 
-	stranger := d.createPlatform(t, platform.Sandbox)
-	stranger.must(404, "GET", "/webhook-deliveries/"+id, "")
-	stranger.must(404, "POST", "/webhook-deliveries/"+id+"/redeliver", "")
-	stranger.must(200, "GET", "/webhook-deliveries", "").assertBody(t, `{"data": [], "hasMore": false}`)
+	other := d.createPlatform(t, platform.Sandbox)
+	other.must(404, "GET", "/webhook-deliveries/"+id, "")
+	other.must(404, "POST", "/webhook-deliveries/"+id+"/redeliver", "")
+	other.must(200, "GET", "/webhook-deliveries", "").assertBody(t, `{"data": [], "hasMore": false}`)
 }
