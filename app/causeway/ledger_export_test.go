@@ -18,8 +18,8 @@ func TestLedgerExport_RepeatableInEveryFormat(t *testing.T) {
 	url := seededDatabase(t)
 	dir := t.TempDir()
 	for format, begins := range map[string]string{
-		"csv": "posting_number,", "hledger": "; Books of " + fakePlatform, "ledger": "; Books of " + fakePlatform,
-		"beancount": "; Books of " + fakePlatform, "camt053": "<?xml ",
+		"csv": "posting_number,", "hledger": "; Ledger of " + fakePlatform, "ledger": "; Ledger of " + fakePlatform,
+		"beancount": "; Ledger of " + fakePlatform, "camt053": "<?xml ",
 	} {
 		path := filepath.Join(dir, format)
 		if err := os.WriteFile(path, []byte("old"), 0o600); err != nil {
@@ -64,11 +64,11 @@ func TestLedgerExport_ReportsInvalidFlags(t *testing.T) {
 	}
 	for args, wants := range map[string][]string{
 		"--format csv --as-of yesterday --from x":                                     {"--as-of must be an RFC 3339", "--from must be an RFC 3339"},
-		"--format xls --as-of 2999-01-01T00:00:00Z --account x --currency xyz":        {"--format must be one of csv", "--as-of must not lie in the future", "--account must be the path", "--currency must be"},
-		"--format csv --account rails/FEDNOW":                                         {"--account had not been posted to"},
+		"--format xls --as-of 2999-01-01T00:00:00Z --account x --currency xyz":        {"--format must be one of csv", "--as-of must not be in the future", "--account must be the path", "--currency must be"},
+		"--format csv --account rails/FEDNOW":                                         {"--account had no postings"},
 		"--format csv --platform Customer:1":                                          {"--platform: malformed id"},
 		"--format csv --platform " + strings.Replace(fakePlatform, "0001", "0009", 1): {"does not exist"},
-		"--format camt053 --currency BTC":                                             {"--currency must be one of ISO 4217"},
+		"--format camt053 --currency BTC":                                             {"--currency must be an ISO 4217 currency"},
 		"":                                                                            {"--format"},
 	} {
 		_, errOut, status := runLedger(t, url, "export --output "+path+" "+args)

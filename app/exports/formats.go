@@ -13,7 +13,7 @@ import (
 	"causeway/ports"
 )
 
-// Format is the language that an export is written in.
+// Format is the file format of an export.
 type Format string
 
 // The formats.
@@ -25,12 +25,12 @@ const (
 	Camt053   Format = "camt053"
 )
 
-// Formats lists them.
+// Formats lists the formats.
 func Formats() []string {
 	return []string{string(CSV), string(HLedger), string(Ledger), string(Beancount), string(Camt053)}
 }
 
-// formatWriter is how a format is written.
+// formatWriter writes exports in a format.
 type formatWriter struct {
 	extension, contentType string
 	write                  func(context.Context, io.Writer, exportJob) error
@@ -44,7 +44,7 @@ var formatWriters = map[Format]formatWriter{
 	Camt053:   {"xml", "application/xml", writeCamt053},
 }
 
-// exportJob is one document and what it is written from.
+// exportJob is the data of one export.
 type exportJob struct {
 	view     ports.LedgerView
 	filter   ports.LedgerFilter
@@ -56,13 +56,13 @@ func (j exportJob) header() records.Header {
 	return records.Header{Platform: j.platform, LastPosting: j.view.LastPosting(), Filter: j.filter}
 }
 
-// entries streams the entries of the document, telling how far it is.
+// entries streams the entries of the export and reports progress.
 func (j exportJob) entries(ctx context.Context, each func(ports.RecordedEntry) error) error {
-	total, told := j.view.LastPosting().Seq, int64(0)
+	total, reported := j.view.LastPosting().Seq, int64(0)
 	err := j.view.Entries(ctx, j.filter, func(e ports.RecordedEntry) error {
-		if e.Position.Seq >= told+1000 {
-			told = e.Position.Seq
-			j.progress(told, total)
+		if e.Position.Seq >= reported+1000 {
+			reported = e.Position.Seq
+			j.progress(reported, total)
 		}
 		return each(e)
 	})
@@ -89,7 +89,7 @@ func writeJournal(dialect plaintext.Dialect) func(context.Context, io.Writer, ex
 		if err != nil {
 			return err
 		}
-		// All accounts are declared, also those that only stand across from the one wanted.
+		// All accounts are declared, also those that are only the other side of an entry.
 		declared := ports.LedgerFilter{Interval: j.filter.Interval, Currency: j.filter.Currency}
 		if err := j.view.Accounts(ctx, declared, journal.DeclareAccount); err != nil {
 			return err
@@ -127,9 +127,9 @@ func writeCamt053(ctx context.Context, out io.Writer, j exportJob) error {
 		if err := message.BeginStatement(t); err != nil {
 			return err
 		}
-		j.progress(0, -1) // how many accounts there are is not counted before
-		of := ports.LedgerFilter{Interval: j.filter.Interval, Path: t.Account.Path, Currency: t.Account.Currency}
-		if err := j.view.Entries(ctx, of, message.Entry); err != nil {
+		j.progress(0, -1) // the number of accounts is unknown
+		filter := ports.LedgerFilter{Interval: j.filter.Interval, Path: t.Account.Path, Currency: t.Account.Currency}
+		if err := j.view.Entries(ctx, filter, message.Entry); err != nil {
 			return err
 		}
 		return message.EndStatement()
@@ -139,7 +139,7 @@ func writeCamt053(ctx context.Context, out io.Writer, j exportJob) error {
 	}
 	if message == nil {
 		return fault.Invalid(fault.Field{Field: "format",
-			Message: "camt053 holds accounts in currencies of ISO 4217, and the books had none at that moment; take another format"})
+			Message: "camt053 only has accounts in ISO 4217 currencies, and the ledger had none at that time; use another format"})
 	}
 	return message.End()
 }

@@ -15,13 +15,13 @@ import (
 	"causeway/ports"
 )
 
-// narrative puts the entries of an account into words, with its balance after each.
+// narrative turns the entries of an account into movements, with the balance after each.
 type narrative struct {
 	store    Store
 	view     ports.LedgerView
 	account  ledger.Account
 	interval period.Interval
-	// balance is the one so far, closing the one it must come to.
+	// balance is the balance so far, closing the expected one at the end.
 	balance, closing  int64
 	counterpartyNames map[ident.ExternalAccount]string
 	pending           []ports.RecordedEntry
@@ -29,46 +29,45 @@ type narrative struct {
 }
 
 const (
-	// movementBatchSize is how many entries are put into words with one look at the payments.
+	// movementBatchSize is the number of entries whose payments are read at once.
 	movementBatchSize = 500
-	// maxCachedNames is how many names of other sides are remembered.
+	// maxCachedNames is the maximum number of cached names of counterparties.
 	maxCachedNames = 10_000
 )
 
-var errStopped = errors.New("no more movements are wanted")
+var errStopped = errors.New("the reader stopped")
 
-// movements tells one movement after the other; what goes wrong ends them and stays in
-// err.
-func (t *narrative) movements(ctx context.Context) statement.Movements {
+// all returns the movements in order. An error ends them and is in err.
+func (n *narrative) all(ctx context.Context) statement.Movements {
 	return func(yield func(statement.Movement) bool) {
-		err := t.view.EntriesByEffectiveTime(ctx, t.account, t.interval, func(e ports.RecordedEntry) error {
-			if t.pending = append(t.pending, e); len(t.pending) < movementBatchSize {
+		err := n.view.EntriesByEffectiveTime(ctx, n.account, n.interval, func(e ports.RecordedEntry) error {
+			if n.pending = append(n.pending, e); len(n.pending) < movementBatchSize {
 				return nil
 			}
-			return t.describePending(ctx, yield)
+			return n.describePending(ctx, yield)
 		})
 		if err == nil {
-			err = t.describePending(ctx, yield)
+			err = n.describePending(ctx, yield)
 		}
-		if err == nil && t.balance != t.closing {
-			err = fmt.Errorf("statement of %s: the movements come to %d and the books say %d", t.account, t.balance, t.closing)
+		if err == nil && n.balance != n.closing {
+			err = fmt.Errorf("statement of %s: the movements add up to %d, but the balance is %d", n.account, n.balance, n.closing)
 		}
 		if !errors.Is(err, errStopped) {
-			t.err = err
+			n.err = err
 		}
 	}
 }
 
-// describePending puts what waits into words.
-func (t *narrative) describePending(ctx context.Context, yield func(statement.Movement) bool) error {
-	payments, err := t.loadPayments(ctx)
+// describePending yields the movements of the pending entries.
+func (n *narrative) describePending(ctx context.Context, yield func(statement.Movement) bool) error {
+	payments, err := n.loadPayments(ctx)
 	if err != nil {
 		return err
 	}
-	for _, e := range t.pending {
+	for _, e := range n.pending {
 		m := statement.Movement{At: e.Effective, Amount: e.Amount, Note: e.Memo}
 		other := e.Debit
-		if e.Debit == t.account.Path {
+		if e.Debit == n.account.Path {
 			m.Amount, other = -e.Amount, e.Credit
 		}
 		m.Description = describeEntry(e.Kind, other, m.Amount)
@@ -77,63 +76,63 @@ func (t *narrative) describePending(ctx context.Context, yield func(statement.Mo
 				m.Note = payment.Description
 			}
 			if other != ledger.IncomeFees && other != ledger.IncomeRounding {
-				if m.Counterparty, err = t.counterparty(ctx, payment); err != nil {
+				if m.Counterparty, err = n.counterparty(ctx, payment); err != nil {
 					return err
 				}
 			}
 		}
-		t.balance += m.Amount
-		m.Balance = t.balance
+		n.balance += m.Amount
+		m.Balance = n.balance
 		if !yield(m) {
 			return errStopped
 		}
 	}
-	t.pending = t.pending[:0]
+	n.pending = n.pending[:0]
 	return nil
 }
 
-func (t *narrative) loadPayments(ctx context.Context) (map[ident.Transaction]transaction.Transaction, error) {
-	asked := map[ident.Transaction]bool{}
+func (n *narrative) loadPayments(ctx context.Context) (map[ident.Transaction]transaction.Transaction, error) {
+	seen := map[ident.Transaction]bool{}
 	var keys []ports.TransactionKey
-	for _, e := range t.pending {
-		if !e.Transaction.IsZero() && !asked[e.Transaction] {
-			asked[e.Transaction] = true
-			keys = append(keys, ports.TransactionKey{Platform: t.account.Platform, ID: e.Transaction})
+	for _, e := range n.pending {
+		if !e.Transaction.IsZero() && !seen[e.Transaction] {
+			seen[e.Transaction] = true
+			keys = append(keys, ports.TransactionKey{Platform: n.account.Platform, ID: e.Transaction})
 		}
 	}
 	payments := make(map[ident.Transaction]transaction.Transaction, len(keys))
 	if len(keys) == 0 {
 		return payments, nil
 	}
-	found, err := t.store.TransactionsByKey(ctx, keys)
+	found, err := n.store.TransactionsByKey(ctx, keys)
 	for key, payment := range found {
 		payments[key.ID] = payment
 	}
 	return payments, err
 }
 
-// counterparty is who stands on the other side of a payment: by name, or else by address. It
-// may be nobody: money between accounts of the customer's own.
-func (t *narrative) counterparty(ctx context.Context, payment transaction.Transaction) (string, error) {
-	end := payment.Destination
+// counterparty returns the name of the other side of a payment, or else its address. It is empty
+// for a payment between the customer's own accounts.
+func (n *narrative) counterparty(ctx context.Context, payment transaction.Transaction) (string, error) {
+	other := payment.Destination
 	if payment.Type == transaction.Incoming {
-		end = payment.Source
+		other = payment.Source
 	}
-	for _, fact := range []string{payment.Counterparty["FULL_NAME"], payment.Counterparty["COMPANY_LEGAL_NAME"], end.UMA} {
-		if fact != "" {
-			return fact, nil
+	for _, name := range []string{payment.Counterparty["FULL_NAME"], payment.Counterparty["COMPANY_LEGAL_NAME"], other.UMA} {
+		if name != "" {
+			return name, nil
 		}
 	}
-	if end.ExternalAccount.IsZero() {
+	if other.ExternalAccount.IsZero() {
 		return "", nil
 	}
-	if name, known := t.counterpartyNames[end.ExternalAccount]; known {
+	if name, known := n.counterpartyNames[other.ExternalAccount]; known {
 		return name, nil
 	}
 	name := ""
-	external, err := t.store.ExternalAccount(ctx, t.account.Platform, end.ExternalAccount)
+	external, err := n.store.ExternalAccount(ctx, n.account.Platform, other.ExternalAccount)
 	switch {
-	case fault.Is(err, fault.ExternalAccountNotFound): // it was deleted meanwhile
+	case fault.Is(err, fault.ExternalAccountNotFound): // deleted
 	case err != nil:
 		return "", err
 	case external.Beneficiary != nil:
@@ -141,13 +140,13 @@ func (t *narrative) counterparty(ctx context.Context, payment transaction.Transa
 	default:
 		name = external.Fields["address"]
 	}
-	if len(t.counterpartyNames) < maxCachedNames {
-		t.counterpartyNames[end.ExternalAccount] = name
+	if len(n.counterpartyNames) < maxCachedNames {
+		n.counterpartyNames[other.ExternalAccount] = name
 	}
 	return name, nil
 }
 
-// describeEntry say what an entry is to the owner of the account.
+// describeEntry returns the description of an entry for the owner of the account.
 func describeEntry(kind ledger.Kind, other string, amount int64) string {
 	in := amount > 0
 	switch {

@@ -81,7 +81,7 @@ func equalDecimals(a, b string) bool {
 
 func hledgerBalances(t *testing.T, journal string) map[[2]string]string {
 	t.Helper()
-	path := writeFile(t, "books.journal", journal)
+	path := writeFile(t, "export.journal", journal)
 	if out, err := runProgram(t, "hledger", "-f", path, "check", "--strict"); err != nil {
 		t.Errorf("hledger rejects the journal: %v\n%.2000s", err, out)
 	}
@@ -107,7 +107,7 @@ func parseBalances(t *testing.T, text string) map[[2]string]string {
 
 func ledgerBalances(t *testing.T, journal string) map[[2]string]string {
 	t.Helper()
-	path := writeFile(t, "books.ledger", journal)
+	path := writeFile(t, "export.ledger", journal)
 	balances := map[[2]string]string{}
 	for _, currency := range regexp.MustCompile(`(?m)^commodity (\w+)$`).FindAllStringSubmatch(journal, -1) {
 		out, err := runProgram(t, "ledger", "--init-file", "/dev/null", "--pedantic", "-f", path, "balance", "--flat", "--no-total",
@@ -125,7 +125,7 @@ func ledgerBalances(t *testing.T, journal string) map[[2]string]string {
 
 func beancountBalances(t *testing.T, journal string) map[[2]string]string {
 	t.Helper()
-	path := writeFile(t, "books.beancount", journal)
+	path := writeFile(t, "export.beancount", journal)
 	if out, err := runProgram(t, "bean-check", path); err != nil || out != "" {
 		t.Errorf("beancount rejects the journal: %v\n%.2000s", err, out)
 	}
@@ -155,7 +155,7 @@ func TestJournal_ProgramsRejectWrongAssertion(t *testing.T) {
 			t.Fatalf("%s: there is no %q in\n%s", format, c.from, correct)
 		}
 		check := func(journal string) error {
-			path := writeFile(t, "books.journal", journal)
+			path := writeFile(t, "export.journal", journal)
 			var err error
 			switch format {
 			case exports.HLedger:
@@ -187,7 +187,7 @@ func TestExportCamt053_ValidAgainstSchema(t *testing.T) {
 		{Format: exports.Camt053},
 		{Format: exports.Camt053, LedgerFilter: ports.LedgerFilter{Interval: period.Interval{From: noon.AddDate(0, 1, 0), To: noon.AddDate(0, 2, 0)}}},
 	} {
-		path := writeFile(t, "books.xml", env.mustExport(request))
+		path := writeFile(t, "export.xml", env.mustExport(request))
 		if out, err := runProgram(t, "xmllint", "--nonet", "--noout", "--schema", "testdata/camt.053.001.08.xsd", path); err != nil {
 			t.Errorf("not valid: %v\n%.2000s", err, out)
 		}

@@ -11,7 +11,7 @@ import (
 	"causeway/ledger"
 )
 
-// check finds everything that is wrong with a request at a moment.
+// check returns everything that is wrong with a request.
 func (r Request) check(now time.Time) (bad []fault.Field) {
 	refuse := func(field, format string, args ...any) {
 		bad = append(bad, fault.Field{Field: field, Message: fmt.Sprintf(format, args...)})
@@ -20,34 +20,34 @@ func (r Request) check(now time.Time) (bad []fault.Field) {
 		refuse("format", "must be one of %s", strings.Join(Formats(), ", "))
 	}
 	if r.AsOf.After(now) {
-		refuse("asOf", "must not lie in the future: what the books will say is not known; leave it out for now")
+		refuse("asOf", "must not be in the future")
 	}
-	bad = append(bad, checkPeriod(r.Interval, now)...)
+	bad = append(bad, checkInterval(r.Interval, now)...)
 	if r.Path != "" {
 		if _, err := ledger.FindChartLine(r.Path); err != nil {
-			refuse("account", "must be the path of an account of the ledger, such as rails/ACH or income/fees")
+			refuse("account", "must be the path of a ledger account, such as rails/ACH or income/fees")
 		}
 	}
 	switch {
 	case r.Currency == "":
 	case !r.Currency.Known():
-		refuse("currency", "must be a currency that is known here")
+		refuse("currency", "must be a supported currency")
 	case r.Format == Camt053 && !camt053.Supports(r.Currency):
-		refuse("currency", "must be one of ISO 4217 for camt053, which has codes of three letters and at most five decimals; take another format for %s", r.Currency)
+		refuse("currency", "must be an ISO 4217 currency for camt053; use another format for %s", r.Currency)
 	}
 	return bad
 }
 
-// checkPeriod finds a period that is reversed, or that has not begun or ended.
-func checkPeriod(p period.Interval, now time.Time) (bad []fault.Field) {
+// checkInterval returns what is wrong with an interval: it is empty or not over.
+func checkInterval(i period.Interval, now time.Time) (bad []fault.Field) {
 	switch {
-	case p.From.After(now):
-		bad = append(bad, fault.Field{Field: "from", Message: "must not lie in the future"})
-	case p.IsEmpty():
-		bad = append(bad, fault.Field{Field: "to", Message: "must lie after from: it is the first moment that does not belong to the period any more"})
+	case i.From.After(now):
+		bad = append(bad, fault.Field{Field: "from", Message: "must not be in the future"})
+	case i.IsEmpty():
+		bad = append(bad, fault.Field{Field: "to", Message: "must be after from: it is the first time after the period"})
 	}
-	if p.To.After(now) {
-		bad = append(bad, fault.Field{Field: "to", Message: "must not lie in the future: the period is not over; leave it out for all there is until now"})
+	if i.To.After(now) {
+		bad = append(bad, fault.Field{Field: "to", Message: "must not be in the future; leave it out to export everything up to now"})
 	}
 	return bad
 }

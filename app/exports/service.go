@@ -1,10 +1,8 @@
-// Package exports writes the books out: to other programs as CSV, as journals for
-// hledger, ledger and beancount and as camt.053 statements, and to people as account
-// statements.
+// Package exports exports the ledger as CSV, as journals for hledger, ledger and beancount and as
+// camt.053 statements, and writes account statements for customers.
 //
-// Every document is of one moment. It is streamed from one snapshot in a bounded amount
-// of memory, and written again for the same moment it is the same to the byte. The
-// package only reads, and decides nothing about money.
+// Every document is streamed from one snapshot in bounded memory. Two exports as of the same time
+// have the same bytes. The package only reads.
 package exports
 
 import (
@@ -22,21 +20,20 @@ import (
 	"causeway/ports"
 )
 
-// Config is what the use cases need.
+// Config is what a Service needs.
 type Config struct {
 	Views ports.LedgerViews
-	// Store has whose accounts they are and what payments are called; only statements
-	// for people need it.
+	// Store has the customers, accounts and payments that account statements name.
 	Store Store
 	Clock ports.Clock
-	// MaxConcurrency is how many documents are written at the same time; any number when zero.
-	// Each holds a connection to the database for as long as its reader takes.
+	// MaxConcurrency is the maximum number of documents written at the same time; unlimited if
+	// zero. Each uses a database connection for as long as its reader takes.
 	MaxConcurrency int
-	// Progress is told how many of how many postings have been written; nil: nobody.
+	// Progress is called with the number of postings written so far, of total; may be nil.
 	Progress func(done, total int64)
 }
 
-// Store is what statements for people read beside the books.
+// Store is what account statements read beside the ledger.
 type Store interface {
 	Platform(ctx context.Context, id ident.Platform) (platform.Platform, error)
 	Customer(ctx context.Context, p ident.Platform, id ident.Customer) (customer.Customer, error)
@@ -46,13 +43,13 @@ type Store interface {
 	TransactionsByKey(ctx context.Context, keys []ports.TransactionKey) (map[ports.TransactionKey]transaction.Transaction, error)
 }
 
-// Service are the use cases.
+// Service holds the use cases on exports and statements.
 type Service struct {
 	Config
 	slots chan struct{}
 }
 
-// New makes the use cases.
+// New returns a Service.
 func New(c Config) *Service {
 	if c.Progress == nil {
 		c.Progress = func(int64, int64) {}
@@ -60,19 +57,19 @@ func New(c Config) *Service {
 	return &Service{Config: c, slots: make(chan struct{}, c.MaxConcurrency)}
 }
 
-// Document is something to be written. Write may fail before its first byte with a
-// fault, and later with any error: then what was written is no document.
+// Document is a document to be written. Write returns a fault before the first byte, or any error
+// later; then what was written is incomplete.
 type Document struct {
-	// Name is a file name, ContentType a media type. Policy is the
-	// Content-Security-Policy of a page, and empty for what is no page.
+	// Name is a file name and ContentType a media type. ContentSecurityPolicy is empty unless the
+	// document is a web page.
 	Name, ContentType, ContentSecurityPolicy string
 	Write                                    func(ctx context.Context, out io.Writer) error
 }
 
-// Request says what is to be exported.
+// Request selects what is exported.
 type Request struct {
 	Format Format
-	// AsOf is the recorded time that the books are shown at; zero: now.
+	// AsOf limits the export to postings recorded by the end of a time; zero for now.
 	AsOf time.Time
 	ports.LedgerFilter
 }
@@ -84,18 +81,19 @@ func (e *Service) Export(p ident.Platform, r Request) (Document, error) {
 	if bad := r.check(e.Clock.Now()); len(bad) > 0 {
 		return Document{}, fault.Invalid(bad...)
 	}
-	form := formatWriters[r.Format]
-	return Document{Name: "books." + form.extension, ContentType: form.contentType, Write: e.limitConcurrency(func(ctx context.Context, out io.Writer) error {
+	writer := formatWriters[r.Format]
+	return Document{Name: "ledger-export." + writer.extension, ContentType: writer.contentType, Write: e.limitConcurrency(func(ctx context.Context, out io.Writer) error {
 		return e.Views.View(ctx, p, r.AsOf, func(ctx context.Context, view ports.LedgerView) error {
 			if err := checkAccountExists(ctx, view, r); err != nil {
 				return err
 			}
-			return form.write(ctx, out, exportJob{view: view, filter: r.LedgerFilter, platform: p, progress: e.Progress})
+			return writer.write(ctx, out, exportJob{view: view, filter: r.LedgerFilter, platform: p, progress: e.Progress})
 		})
 	})}, nil
 }
 
-// limitConcurrency lets no more than AtOnce write at the same time.
+// limitConcurrency returns RATE_LIMITED instead of writing if MaxConcurrency documents are being
+// written.
 func (e *Service) limitConcurrency(write func(context.Context, io.Writer) error) func(context.Context, io.Writer) error {
 	if e.MaxConcurrency == 0 {
 		return write
@@ -107,12 +105,12 @@ func (e *Service) limitConcurrency(write func(context.Context, io.Writer) error)
 			return write(ctx, out)
 		default:
 			return &fault.Error{Code: fault.RateLimited, RetryAfter: 10 * time.Second, Reason: "Too many exports",
-				Message: fmt.Sprintf("%d exports and statements are being written, and no more are at once. Try again when one of them has ended.", e.MaxConcurrency)}
+				Message: fmt.Sprintf("%d exports and statements are being written, which is the maximum. Retry when one has ended.", e.MaxConcurrency)}
 		}
 	}
 }
 
-// checkAccountExists answers INVALID_INPUT for an account that had not been posted to.
+// checkAccountExists returns INVALID_INPUT for an account that had no postings.
 func checkAccountExists(ctx context.Context, view ports.LedgerView, r Request) error {
 	if r.Path == "" {
 		return nil
@@ -129,5 +127,5 @@ func checkAccountExists(ctx context.Context, view ports.LedgerView, r Request) e
 	if r.Currency != "" {
 		in = " in " + string(r.Currency)
 	}
-	return fault.Invalid(fault.Field{Field: "account", Message: fmt.Sprintf("had not been posted to%s at that moment; check the path and the moment", in)})
+	return fault.Invalid(fault.Field{Field: "account", Message: fmt.Sprintf("had no postings%s at that time; check account, currency and asOf", in)})
 }

@@ -17,17 +17,17 @@ import (
 	"causeway/ports"
 )
 
-// StatementFormat is what a statement is set as.
+// StatementFormat is the format of an account statement.
 type StatementFormat string
 
-// The formats of statements.
+// The formats of account statements.
 const (
 	HTML StatementFormat = "html"
 	PDF  StatementFormat = "pdf"
 )
 
-// StatementRequest says which statement is wanted: of one account of a customer, by its
-// id or its currency.
+// StatementRequest selects a statement of one account of a customer, by the account's id or its
+// currency.
 type StatementRequest struct {
 	Customer ident.Customer
 	Account  ident.InternalAccount
@@ -36,21 +36,20 @@ type StatementRequest struct {
 	Format StatementFormat
 }
 
-// Statement makes ready to write an account statement for a customer. Faults:
-// INVALID_INPUT with every bad field, USER_NOT_FOUND, INTERNAL_ACCOUNT_NOT_FOUND; from
-// Write, INVALID_INPUT for a PDF of too many movements and RATE_LIMITED while too many
-// are being written.
+// Statement prepares an account statement for a customer. Faults: INVALID_INPUT with every invalid
+// field; USER_NOT_FOUND; INTERNAL_ACCOUNT_NOT_FOUND; from Write, INVALID_INPUT for a PDF of too
+// many movements, and RATE_LIMITED while too many documents are being written.
 func (e *Service) Statement(ctx context.Context, p ident.Platform, r StatementRequest) (Document, error) {
 	now := e.Clock.Now()
 	if bad := r.check(now); len(bad) > 0 {
 		return Document{}, fault.Invalid(bad...)
 	}
-	// Deleted customers too: what they had stays in the books.
+	// Deleted customers have statements too.
 	owner, err := e.Store.Customer(ctx, p, r.Customer)
 	if err != nil {
 		return Document{}, err
 	}
-	of, err := e.findAccount(ctx, p, r)
+	account, err := e.findAccount(ctx, p, r)
 	if err != nil {
 		return Document{}, err
 	}
@@ -62,10 +61,10 @@ func (e *Service) Statement(ctx context.Context, p ident.Platform, r StatementRe
 		r.To = now
 	}
 	if r.From.IsZero() {
-		// Money may have taken effect a little before the account is said to be opened.
-		r.From = earlier(of.CreatedAt, r.To)
+		// A posting may be effective a little before the account was opened.
+		r.From = earlier(account.CreatedAt, r.To)
 	}
-	return e.statementDocument(r, of, issuer.Name, owner.Name()), nil
+	return e.statementDocument(r, account, issuer.Name, owner.Name()), nil
 }
 
 func earlier(a, b time.Time) time.Time {
@@ -75,14 +74,14 @@ func earlier(a, b time.Time) time.Time {
 	return b
 }
 
-// check finds everything that is wrong with a request at a moment.
+// check returns everything that is wrong with a request.
 func (r StatementRequest) check(now time.Time) []fault.Field {
-	bad := checkPeriod(r.Interval, now)
+	bad := checkInterval(r.Interval, now)
 	switch {
 	case r.Account.IsZero() && r.Currency == "":
-		bad = append(bad, fault.Field{Field: "accountId", Message: "is required, or else currency"})
+		bad = append(bad, fault.Field{Field: "accountId", Message: "or currency is required"})
 	case r.Currency != "" && !r.Currency.Known():
-		bad = append(bad, fault.Field{Field: "currency", Message: "must be a currency that is known here"})
+		bad = append(bad, fault.Field{Field: "currency", Message: "must be a supported currency"})
 	}
 	if r.Format != HTML && r.Format != PDF {
 		bad = append(bad, fault.Field{Field: "format", Message: "must be html or pdf"})
@@ -90,67 +89,67 @@ func (r StatementRequest) check(now time.Time) []fault.Field {
 	return bad
 }
 
-// findAccount finds the account of the customer that is meant.
+// findAccount returns the account that a request selects.
 func (e *Service) findAccount(ctx context.Context, p ident.Platform, r StatementRequest) (account.Internal, error) {
 	if r.Account.IsZero() {
 		owned, err := e.Store.InternalAccountsOf(ctx, p, []ident.Customer{r.Customer})
 		if err != nil {
 			return account.Internal{}, err
 		}
-		for _, is := range owned[r.Customer] {
-			if is.Currency == r.Currency {
-				return is, nil
+		for _, candidate := range owned[r.Customer] {
+			if candidate.Currency == r.Currency {
+				return candidate, nil
 			}
 		}
 		return account.Internal{}, fault.New(fault.InternalAccountNotFound,
 			"This customer has no account in %s. List the customer's accounts with GET /customers/internal-accounts.", r.Currency)
 	}
-	is, err := e.Store.InternalAccount(ctx, p, r.Account)
+	found, err := e.Store.InternalAccount(ctx, p, r.Account)
 	switch {
 	case err != nil:
 		return account.Internal{}, err
-	case is.Customer != r.Customer:
+	case found.Customer != r.Customer:
 		return account.Internal{}, fault.New(fault.InternalAccountNotFound,
 			"This customer has no account with this id. List the customer's accounts with GET /customers/internal-accounts.")
-	case r.Currency != "" && is.Currency != r.Currency:
-		return account.Internal{}, fault.Invalid(fault.Field{Field: "currency", Message: "must be " + string(is.Currency) + ", that of the account, or left out"})
+	case r.Currency != "" && found.Currency != r.Currency:
+		return account.Internal{}, fault.Invalid(fault.Field{Field: "currency", Message: "must be " + string(found.Currency) + ", the currency of the account"})
 	}
-	return is, nil
+	return found, nil
 }
 
-// statementDocument writes the statement from one snapshot of the books.
-func (e *Service) statementDocument(r StatementRequest, of account.Internal, issuer, owner string) Document {
-	d := Document{Name: fmt.Sprintf("statement-%s-%s.%s", of.Currency, r.To.Add(-time.Microsecond).Format(time.DateOnly), r.Format)}
-	set := statement.HTML
+// statementDocument returns the document that writes the statement from one snapshot.
+func (e *Service) statementDocument(r StatementRequest, a account.Internal, issuer, owner string) Document {
+	d := Document{Name: fmt.Sprintf("statement-%s-%s.%s", a.Currency, r.To.Add(-time.Microsecond).Format(time.DateOnly), r.Format)}
+	write := statement.HTML
 	d.ContentType, d.ContentSecurityPolicy = "text/html; charset=utf-8", statement.ContentSecurityPolicy
 	if r.Format == PDF {
-		set, d.ContentType, d.ContentSecurityPolicy = statement.PDF, "application/pdf", ""
+		write, d.ContentType, d.ContentSecurityPolicy = statement.PDF, "application/pdf", ""
 	}
-	place := ledger.Account{Platform: of.Platform, Path: quote.AccountPath(of), Currency: of.Currency}
+	ledgerAccount := ledger.Account{Platform: a.Platform, Path: quote.AccountPath(a), Currency: a.Currency}
 	d.Write = e.limitConcurrency(func(ctx context.Context, out io.Writer) error {
-		return e.Views.View(ctx, of.Platform, time.Time{}, func(ctx context.Context, view ports.LedgerView) error {
-			s, err := loadSummary(ctx, view, place, r.Interval)
+		return e.Views.View(ctx, a.Platform, time.Time{}, func(ctx context.Context, view ports.LedgerView) error {
+			s, err := loadSummary(ctx, view, ledgerAccount, r.Interval)
 			if err != nil {
 				return err
 			}
 			if r.Format == PDF && s.MovementCount > statement.MaxPDFMovements {
 				return fault.Invalid(fault.Field{Field: "format",
-					Message: fmt.Sprintf("must be html for %d movements: a pdf holds %d; take that or a shorter period", s.MovementCount, statement.MaxPDFMovements)})
+					Message: fmt.Sprintf("must be html for %d movements: a pdf has at most %d; or choose a shorter period", s.MovementCount, statement.MaxPDFMovements)})
 			}
-			s.Issuer, s.Owner, s.Account, s.From, s.To = issuer, owner, of.ID.String(), r.From, r.To
-			told := narrative{store: e.Store, view: view, account: place, interval: r.Interval, balance: s.Opening, closing: s.Closing, counterpartyNames: map[ident.ExternalAccount]string{}}
-			gate := &abortableWriter{out: out, err: &told.err}
-			if err := set(gate, s, told.movements(ctx)); told.err == nil {
+			s.Issuer, s.Owner, s.Account, s.From, s.To = issuer, owner, a.ID.String(), r.From, r.To
+			movements := narrative{store: e.Store, view: view, account: ledgerAccount, interval: r.Interval, balance: s.Opening, closing: s.Closing, counterpartyNames: map[ident.ExternalAccount]string{}}
+			abortable := &abortableWriter{out: out, err: &movements.err}
+			if err := write(abortable, s, movements.all(ctx)); movements.err == nil {
 				return err
 			}
-			return told.err
+			return movements.err
 		})
 	})
 	return d
 }
 
-// loadSummary is what the books say of the account and the period, with the sign of the
-// owner: debits less credits is what the service has, and so what the owner has not.
+// loadSummary returns the balances and totals of the account for an interval. The ledger has debits
+// minus credits; the owner's balance is the opposite.
 func loadSummary(ctx context.Context, view ports.LedgerView, a ledger.Account, interval period.Interval) (statement.Summary, error) {
 	s := statement.Summary{Currency: a.Currency, AsOf: view.LastPosting().Recorded}
 	err := view.Accounts(ctx, ports.LedgerFilter{Interval: interval, Path: a.Path, Currency: a.Currency}, func(t ports.AccountTurnover) error {
@@ -161,16 +160,15 @@ func loadSummary(ctx context.Context, view ports.LedgerView, a ledger.Account, i
 	return s, err
 }
 
-// abortableWriter lets nothing through once something went wrong, so that a page that broke off
-// does not get its end.
+// abortableWriter writes nothing after an error, so that an incomplete page has no end.
 type abortableWriter struct {
 	out io.Writer
 	err *error
 }
 
-func (g *abortableWriter) Write(p []byte) (int, error) {
-	if *g.err != nil {
-		return 0, *g.err
+func (w *abortableWriter) Write(p []byte) (int, error) {
+	if *w.err != nil {
+		return 0, *w.err
 	}
-	return g.out.Write(p)
+	return w.out.Write(p)
 }

@@ -142,7 +142,7 @@ func TestStatement_BalanceMismatch(t *testing.T) {
 		d := newFakeLedger(3, transaction.Transaction{})
 		d.turnover.Closing = 1
 		text, err := d.statement(t, format)
-		if err == nil || !strings.Contains(err.Error(), "the movements come to 0 and the books say -1") {
+		if err == nil || !strings.Contains(err.Error(), "the movements add up to 0, but the balance is -1") {
 			t.Errorf("%s: %v", format, err)
 		}
 		if strings.Contains(text, "</html>") || strings.Contains(text, "Closing balance</td>") || format == exports.PDF && text != "" {

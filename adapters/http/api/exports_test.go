@@ -62,11 +62,11 @@ func TestExportLedger_Formats(t *testing.T) {
 	// Every format has its content type, and filters apply.
 	c, _, account := newFundedCustomer(t)
 	for format, want := range map[string][3]string{
-		"csv":       {"text/csv; charset=utf-8; header=present", "books.csv", "posting_number,"},
-		"hledger":   {"text/plain; charset=utf-8", "books.journal", "; Books of " + c.tenant.Platform.ID.String()},
-		"ledger":    {"text/plain; charset=utf-8", "books.ledger", "; Books of "},
-		"beancount": {"text/plain; charset=utf-8", "books.beancount", "; Books of "},
-		"camt053":   {"application/xml", "books.xml", "<?xml"},
+		"csv":       {"text/csv; charset=utf-8; header=present", "ledger-export.csv", "posting_number,"},
+		"hledger":   {"text/plain; charset=utf-8", "ledger-export.journal", "; Ledger of " + c.tenant.Platform.ID.String()},
+		"ledger":    {"text/plain; charset=utf-8", "ledger-export.ledger", "; Ledger of "},
+		"beancount": {"text/plain; charset=utf-8", "ledger-export.beancount", "; Ledger of "},
+		"camt053":   {"application/xml", "ledger-export.xml", "<?xml"},
 	} {
 		got := c.fetch("/ledger/export?format=" + format)
 		if got.Code != 200 || got.Header().Get("Content-Type") != want[0] || got.Header().Get("Content-Disposition") != "attachment; filename="+want[1] || !strings.HasPrefix(got.Body.String(), want[2]) {

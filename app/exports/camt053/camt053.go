@@ -1,10 +1,8 @@
-// Package camt053 writes accounts of the books as bank statements after ISO 20022:
-// camt.053.001.08, one Stmt an account and currency, with opening and closing balance
-// and every entry.
+// Package camt053 writes ledger accounts as ISO 20022 bank statements: camt.053.001.08, with one
+// Stmt for each account and currency, its opening and closing balance and every entry.
 //
-// It reads nothing and adds nothing up. CRDT and DBIT are the sides of the books: what
-// the service owes stands on CRDT, what it has on DBIT. The format holds codes of three
-// letters and at most five decimals, so crypto currencies are none of it.
+// CRDT and DBIT are credit and debit of the ledger account. The format has currency codes of three
+// letters and at most five decimals, so it cannot have crypto currencies.
 package camt053
 
 import (
@@ -26,10 +24,10 @@ import (
 	"causeway/ports"
 )
 
-// Supports tells whether the format has codes and amounts of a currency.
+// Supports reports whether the format can have a currency.
 func Supports(c money.Currency) bool { return len(c) == 3 && !c.IsCrypto() && c.Decimals() <= 5 }
 
-// Message writes one message: statements one after the other, each with its entries.
+// Message writes one message with its statements.
 type Message struct {
 	out     io.Writer
 	buf     bytes.Buffer
@@ -37,7 +35,7 @@ type Message struct {
 	account ledger.Account
 }
 
-// New begins a message.
+// New returns a Message and writes its start.
 func New(out io.Writer, head records.Header) (*Message, error) {
 	m := &Message{out: out, header: head}
 	m.buf.WriteString(xml.Header)
@@ -50,7 +48,7 @@ func New(out io.Writer, head records.Header) (*Message, error) {
 	return m, m.write()
 }
 
-// BeginStatement begins the statement of an account.
+// BeginStatement writes the start of the statement of an account.
 func (m *Message) BeginStatement(t ports.AccountTurnover) error {
 	a := t.Account
 	m.account = a
@@ -76,12 +74,12 @@ func (m *Message) BeginStatement(t ports.AccountTurnover) error {
 	return m.write()
 }
 
-// statementPeriod are the first and the last moment of a statement. An open end is where the
-// account was first or last touched; the other end is none of the period.
+// statementPeriod returns the first and the last time of a statement: the bounds of the interval,
+// or else the first and the last entry of the account.
 func (m *Message) statementPeriod(t ports.AccountTurnover) (from, to time.Time) {
 	from, to = m.header.Filter.From, m.header.Filter.To
 	if !to.IsZero() {
-		to = to.Add(-time.Microsecond)
+		to = m.header.Filter.Last()
 	} else if to = m.header.LastPosting.Recorded; t.Last.After(to) {
 		to = t.Last
 	}
@@ -100,7 +98,7 @@ func (m *Message) turnover(name string, t ports.Tally) {
 	m.buf.WriteString("</" + name + ">")
 }
 
-// balance takes debits less credits, as they come from the books.
+// balance writes a balance, given as debits minus credits.
 func (m *Message) balance(code string, debits int64, at time.Time) {
 	m.buf.WriteString("<Bal><Tp><CdOrPrtry>")
 	m.element("Cd", code)
@@ -111,7 +109,7 @@ func (m *Message) balance(code string, debits int64, at time.Time) {
 	m.buf.WriteString("</Dt></Bal>\n")
 }
 
-// amount writes the amount and its side; nothing at all stands on the credit side.
+// amount writes an amount and its side. Zero is CRDT.
 func (m *Message) amount(debits int64) {
 	side, text := "CRDT", records.FormatMajor(debits, m.account.Currency)
 	if debits > 0 {
@@ -121,7 +119,7 @@ func (m *Message) amount(debits int64) {
 	m.element("CdtDbtInd", side)
 }
 
-// Entry writes one entry of the account whose statement was begun.
+// Entry writes one entry of the current statement.
 func (m *Message) Entry(e ports.RecordedEntry) error {
 	amount, other := -e.Amount, e.Debit
 	if e.Debit == m.account.Path {
@@ -152,27 +150,27 @@ func (m *Message) Entry(e ports.RecordedEntry) error {
 	return m.write()
 }
 
-// remittance writes the memo in pieces as long as the format takes.
+// remittance writes the memo in chunks of the maximum length of the format.
 func (m *Message) remittance(memo string) {
 	if memo == "" {
 		return
 	}
 	m.buf.WriteString("<RmtInf>")
 	for rest := []rune(memo); len(rest) > 0; {
-		piece := rest[:min(140, len(rest))]
-		rest = rest[len(piece):]
-		m.element("Ustrd", string(piece))
+		chunk := rest[:min(140, len(rest))]
+		rest = rest[len(chunk):]
+		m.element("Ustrd", string(chunk))
 	}
 	m.buf.WriteString("</RmtInf>")
 }
 
-// EndStatement ends the statement of an account.
+// EndStatement writes the end of the current statement.
 func (m *Message) EndStatement() error {
 	m.buf.WriteString("</Stmt>\n")
 	return m.write()
 }
 
-// End ends the message.
+// End writes the end of the message.
 func (m *Message) End() error {
 	m.buf.WriteString("</BkToCstmrStmt></Document>\n")
 	return m.write()
@@ -186,7 +184,7 @@ func (m *Message) dateTime(name string, at time.Time) {
 
 func (m *Message) element(name, text string) {
 	m.buf.WriteString("<" + name + ">")
-	_ = xml.EscapeText(&m.buf, []byte(text)) // a buffer takes everything
+	_ = xml.EscapeText(&m.buf, []byte(text)) // a buffer never fails
 	m.buf.WriteString("</" + name + ">")
 }
 
@@ -196,8 +194,8 @@ func (m *Message) write() error {
 	return err
 }
 
-// id names a message or a statement by all that decides what it says, so that the same
-// one has the same name whenever it is written. The format has room for 35 characters.
+// id returns an id of a message or statement that is a hash of everything that determines its
+// content, so that the same one always has the same id. Its maximum length is 35 characters.
 func (m *Message) id(what, path, currency string) string {
 	s := m.header.Filter
 	return digest(strings.Join([]string{what, m.header.Platform.String(), fmt.Sprint(m.header.LastPosting.Seq), records.FormatTime(s.From), records.FormatTime(s.To),
@@ -209,9 +207,8 @@ func digest(text string) string {
 	return hex.EncodeToString(sum[:16])
 }
 
-// AccountID is what an account is called where the format has room for 34 characters:
-// the digits of the internal account's id, or the path, or where that is too long a
-// hash of it. Nm has the whole path.
+// AccountID returns an id of at most 34 characters: the hexadecimal id of an internal account, or
+// the path, or a hash of the path if it is too long. Nm has the whole path.
 func AccountID(path string) string {
 	_, name, _ := strings.Cut(path, "/")
 	if id, err := ident.ParseInternalAccount(name); err == nil {

@@ -1,8 +1,4 @@
-// Package sheet writes entries of the books as CSV (RFC 4180): one line an entry below
-// a header, for spreadsheets and databases.
-//
-// It reads nothing and adds nothing up: lines come out in the order in which entries
-// come in.
+// Package csv writes ledger entries as CSV (RFC 4180): a header, and one line for each entry.
 package csv
 
 import (
@@ -17,20 +13,20 @@ import (
 	"causeway/ports"
 )
 
-// Columns are the header. A column that is added goes to the end.
+// Columns is the header. New columns are added at the end.
 var Columns = []string{
 	"posting_number", "entry_number", "effective_at", "recorded_at", "kind", "debit", "credit", "currency", "amount", "amount_minor",
 	"posting_id", "transaction_id", "reverses", "memo", "as_of",
 }
 
-// Writer writes one sheet.
+// Writer writes one CSV file.
 type Writer struct {
 	csv  *csv.Writer
 	asOf string
 	row  []string
 }
 
-// New begins a sheet with its header.
+// New returns a Writer and writes the header.
 func New(out io.Writer, head records.Header) (*Writer, error) {
 	w := &Writer{csv: csv.NewWriter(out), asOf: records.FormatTime(head.LastPosting.Recorded), row: make([]string, len(Columns))}
 	w.csv.UseCRLF = true
@@ -46,7 +42,7 @@ func (w *Writer) Entry(e ports.RecordedEntry) error {
 	return w.csv.Write(w.row)
 }
 
-// Flush writes what is held back.
+// Flush writes buffered lines.
 func (w *Writer) Flush() error {
 	w.csv.Flush()
 	return w.csv.Error()
@@ -59,8 +55,8 @@ func optionalID(id uuid.UUID) string {
 	return id.String()
 }
 
-// escapeFormula keeps spreadsheets from taking foreign text for a formula: an apostrophe in
-// front says that it is text. Nothing else in a line comes from outside.
+// escapeFormula prevents spreadsheets from interpreting user-provided text as a formula, with an
+// apostrophe in front. The memo is the only such text in a line.
 func escapeFormula(text string) string {
 	if text != "" && strings.ContainsRune("=+-@＝＋－＠", []rune(text)[0]) {
 		return "'" + text

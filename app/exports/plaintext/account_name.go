@@ -9,26 +9,26 @@ import (
 // openingAccount is the account against which balances are brought forward.
 const openingAccount = "Equity:Opening-Balances"
 
-// rootAccounts are the top accounts that all three programs know by these names.
+// rootAccounts are the top-level accounts of all three programs.
 var rootAccounts = map[ledger.Class]string{
 	ledger.Asset: "Assets", ledger.Liability: "Liabilities", ledger.Income: "Income", ledger.Expense: "Expenses", ledger.Trading: "Equity",
 }
 
-// redundantPrefixes are the first parts of paths that say no more than the root does.
+// redundantPrefixes are path prefixes that repeat the top-level account.
 var redundantPrefixes = map[ledger.Class]string{ledger.Income: "income/", ledger.Expense: "expense/"}
 
 var hyphenReplacer = strings.NewReplacer(":", "-", "_", "-")
 
-// AccountName is what an account of the books is called in a journal, the same in all three
-// programs: the root of its class and the parts of its path, with capital initials.
+// AccountName returns the name of a ledger account in a journal, the same for all three programs:
+// the top-level account of its class and the parts of its path, capitalized.
 //
 //	income/fees                       → Income:Fees
 //	rails/SEPA_INSTANT                → Assets:Rails:SEPA-INSTANT
 //	customers/InternalAccount:0199…   → Liabilities:Customers:InternalAccount-0199…
 //
-// Beancount, the strictest, takes letters, digits and hyphens, and a capital or a
-// digit in front. No part of a path has a hyphen where another could have a colon or a
-// low line, so no two accounts get one name. Errors: ledger.ErrNotInChart.
+// Beancount is the strictest: it allows letters, digits and hyphens, with a capital letter or a
+// digit first. Paths have no hyphen where another path could have a colon or an underscore, so
+// names are unique. Error: ledger.ErrNotInChart.
 func AccountName(path string) (string, error) {
 	line, err := ledger.FindChartLine(path)
 	if err != nil {
@@ -44,7 +44,7 @@ func AccountName(path string) (string, error) {
 		switch {
 		case part[0] >= 'a' && part[0] <= 'z':
 			part = strings.ToUpper(part[:1]) + part[1:]
-		case part[0] == '-': // a partner's name that begins with a low line; names have no small letters
+		case part[0] == '-': // a rail that begins with an underscore; their names have no small letters
 			part = "Xu" + part
 		}
 		name.WriteString(":" + part)

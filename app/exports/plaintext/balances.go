@@ -9,15 +9,15 @@ import (
 	"causeway/ports"
 )
 
-// declaration is an account that is being declared.
+// declaration is the declaration of an account.
 type declaration struct {
 	path       string
 	since      time.Time
 	currencies []string
 }
 
-// DeclareAccount declares an account, and its currency if it is new. Accounts come by path:
-// one that has several currencies is declared once.
+// DeclareAccount declares an account, and its currency if it is new. Accounts must be ordered by
+// path; an account with several currencies is declared once.
 func (j *Journal) DeclareAccount(t ports.AccountTurnover) error {
 	if j.declaring.path != t.Account.Path {
 		if err := j.EndDeclarations(); err != nil {
@@ -36,11 +36,11 @@ func (j *Journal) DeclareAccount(t ports.AccountTurnover) error {
 	return j.write()
 }
 
-// EndDeclarations ends the declarations.
+// EndDeclarations writes the last declaration.
 func (j *Journal) EndDeclarations() error {
 	a := j.declaring
 	j.declaring = declaration{}
-	if a.path == "" || a.since.IsZero() { // it is not touched in the period nor before
+	if a.path == "" || a.since.IsZero() { // without entries in the interval or before
 		return nil
 	}
 	name, err := AccountName(a.path)
@@ -57,7 +57,7 @@ func (j *Journal) EndDeclarations() error {
 
 func (j *Journal) commodity(currency money.Currency) {
 	switch j.dialect {
-	case HLedger: // it wants a decimal mark, also where there are no decimals
+	case HLedger: // requires a decimal mark, also without decimals
 		sample := records.FormatMajor(0, currency)
 		if !strings.Contains(sample, ".") {
 			sample += "."
@@ -65,11 +65,11 @@ func (j *Journal) commodity(currency money.Currency) {
 		j.line("commodity %s %s", sample, currency)
 	case Ledger:
 		j.line("commodity %s", currency)
-	case Beancount: // it would want a date, and takes any
+	case Beancount: // needs no declaration of currencies
 	}
 }
 
-// DeclareOpeningAccount declares what opening balances are brought forward against.
+// DeclareOpeningAccount declares the account that opening balances are posted against.
 func (j *Journal) DeclareOpeningAccount(from time.Time) error {
 	if j.dialect == Beancount {
 		j.line("%s open %s", records.FormatDate(from), openingAccount)
@@ -79,7 +79,7 @@ func (j *Journal) DeclareOpeningAccount(from time.Time) error {
 	return j.write()
 }
 
-// OpeningBalance brings forward the balance that an account had at the beginning of the period.
+// OpeningBalance writes the balance of an account at the start of the interval.
 func (j *Journal) OpeningBalance(from time.Time, t ports.AccountTurnover) error {
 	if t.Opening == 0 {
 		return nil
@@ -94,11 +94,11 @@ func (j *Journal) OpeningBalance(from time.Time, t ports.AccountTurnover) error 
 	return j.write()
 }
 
-// BalanceAssertion has the program check the balance of an account at the end of the period that
-// began with from, zero for the beginning.
+// BalanceAssertion writes an assertion of the balance of an account at the end of the interval that
+// starts at from.
 func (j *Journal) BalanceAssertion(from time.Time, t ports.AccountTurnover) error {
 	if t.Last.IsZero() {
-		return nil // it is not touched in the period nor before
+		return nil // without entries in the interval or before
 	}
 	name, err := AccountName(t.Account.Path)
 	if err != nil {
@@ -107,10 +107,10 @@ func (j *Journal) BalanceAssertion(from time.Time, t ports.AccountTurnover) erro
 	currency := t.Account.Currency
 	closing, last := records.FormatMajor(t.Closing, currency), t.Last
 	if last.Before(from) {
-		last = from // it was brought forward then
+		last = from // the time of its opening balance
 	}
 	if j.dialect == Beancount {
-		// It looks at the beginning of a day, and without "~ 0" not at the last digit.
+		// It checks the balance at the start of a day, and without "~ 0" with a tolerance.
 		j.line("\n%s balance %s  %s ~ 0 %s", records.FormatDate(last.UTC().AddDate(0, 0, 1)), name, closing, currency)
 		return j.write()
 	}
@@ -119,11 +119,11 @@ func (j *Journal) BalanceAssertion(from time.Time, t ports.AccountTurnover) erro
 	return j.write()
 }
 
-// balanceHeading begins a transaction of ours that no posting stands behind.
-func (j *Journal) balanceHeading(on time.Time, what string) {
+// balanceHeading writes the first line of a transaction that is not a posting.
+func (j *Journal) balanceHeading(day time.Time, description string) {
 	if j.dialect == Beancount {
-		j.line("\n%s * %q", records.FormatDate(on), what)
+		j.line("\n%s * %q", records.FormatDate(day), description)
 	} else {
-		j.line("\n%s * %s", records.FormatDate(on), what)
+		j.line("\n%s * %s", records.FormatDate(day), description)
 	}
 }

@@ -1,10 +1,9 @@
-// Package plaintext writes the books as journals that hledger, ledger and beancount
-// read: every account and currency declared, every posting a transaction, and at the
-// end the balance of every account as an assertion that the program checks.
+// Package plaintext writes the ledger as journals for hledger, ledger and beancount: declarations
+// of accounts and currencies, a transaction for each posting, and balance assertions for all
+// accounts, which the program checks.
 //
-// It reads nothing and adds nothing up: balances come from whoever reads the books.
-// As in those programs, debits are above zero and credits below, so liabilities,
-// income and positions have the opposite sign of that in the books.
+// As in those programs, debits are positive and credits negative, so liabilities, income and
+// positions have the opposite sign of that in the ledger.
 package plaintext
 
 import (
@@ -30,25 +29,26 @@ const (
 	Beancount Dialect = "beancount"
 )
 
-// Journal writes one journal: declarations, openings, entries, closings, in this order.
+// Journal writes one journal: declarations, opening balances, entries and balance assertions, in
+// this order.
 type Journal struct {
 	out     io.Writer
 	dialect Dialect
 	buf     []byte
-	// declaredCurrencies are the currencies that were seen; account the one to be declared, which
-	// comes once for each of its currencies.
+	// declaredCurrencies are the currencies declared so far. declaring is the current account, which
+	// is passed once for each of its currencies.
 	declaredCurrencies map[money.Currency]bool
 	declaring          declaration
-	// posting is the one whose entries are being written.
+	// posting is the number of the current posting.
 	posting int64
 }
 
-// New begins a journal.
+// New returns a Journal and writes its header.
 func New(out io.Writer, dialect Dialect, head records.Header) (*Journal, error) {
 	j := &Journal{out: out, dialect: dialect, declaredCurrencies: map[money.Currency]bool{}}
-	j.line("; Books of %s", head.Platform)
+	j.line("; Ledger of %s", head.Platform)
 	if head.LastPosting.Seq == 0 {
-		j.line("; Nothing has been posted")
+		j.line("; No postings")
 	} else {
 		j.line("; As of %s, posting %d", records.FormatTime(head.LastPosting.Recorded), head.LastPosting.Seq)
 	}
@@ -60,12 +60,12 @@ func New(out io.Writer, dialect Dialect, head records.Header) (*Journal, error) 
 	}
 	switch dialect {
 	case Beancount:
-		j.line("option \"title\" \"Books of %s\"", head.Platform)
+		j.line("option \"title\" \"Ledger of %s\"", head.Platform)
 	case Ledger:
 		for _, tag := range []string{"posting", "transaction", "effective", "recorded", "reverses"} {
 			j.line("tag %s", tag)
 		}
-	case HLedger: // it takes any
+	case HLedger: // needs no declaration of tags
 	}
 	j.line("")
 	return j, j.write()
@@ -78,8 +78,8 @@ func formatBound(t time.Time) string {
 	return records.FormatTime(t)
 }
 
-// Entry writes one entry as two lines of its posting's transaction. Entries of one
-// posting follow each other.
+// Entry writes one entry as two lines of its posting's transaction. The entries of a posting must
+// be consecutive.
 func (j *Journal) Entry(e ports.RecordedEntry) error {
 	debit, err := AccountName(e.Debit)
 	if err != nil {
@@ -98,8 +98,8 @@ func (j *Journal) Entry(e ports.RecordedEntry) error {
 	return j.write()
 }
 
-// postingHeading begins the transaction of a posting. What comes from outside, the memo,
-// stands where the program takes a text and nothing else.
+// postingHeading writes the first lines of the transaction of a posting. The memo, which is
+// user-provided, is where the program reads text only.
 func (j *Journal) postingHeading(e ports.RecordedEntry) {
 	memo, date := sanitize(e.Memo), records.FormatDate(e.Effective)
 	if j.dialect == Beancount {
@@ -137,8 +137,8 @@ func (j *Journal) amountLine(account string, minor int64, currency money.Currenc
 	j.line("    %s  %s %s", account, records.FormatMajor(minor, currency), currency)
 }
 
-// sanitize is foreign text that no program reads anything into: signs that begin a
-// comment, a date, a tag or the end of the text become harmless ones alike.
+// sanitize replaces characters of user-provided text that start a comment, a date or a tag or end
+// the text in one of the programs.
 func sanitize(memo string) string {
 	return sanitizer.Replace(records.SingleLine(memo))
 }

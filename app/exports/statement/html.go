@@ -17,8 +17,7 @@ var templateText string
 //go:embed statement.css
 var stylesheet string
 
-// ContentSecurityPolicy is the Content-Security-Policy of the page: it shows itself in its own style,
-// and may nothing else.
+// ContentSecurityPolicy is the policy of the page: it allows its own inline style and nothing else.
 var ContentSecurityPolicy = func() string {
 	sum := sha256.Sum256([]byte(stylesheet))
 	return fmt.Sprintf("default-src 'none'; style-src 'sha256-%s'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
@@ -27,7 +26,7 @@ var ContentSecurityPolicy = func() string {
 
 var pageTemplate = template.Must(template.New("statement").Parse(templateText))
 
-// templateData is a statement in words, and its movements as they come.
+// templateData has the formatted values of a statement, and streams its lines.
 type templateData struct {
 	Style                                             template.CSS
 	Issuer, Owner, Account, Currency, Period, Basis   string
@@ -40,10 +39,10 @@ type templateLine struct {
 	In                                              bool
 }
 
-// HTML writes a statement as a page, line by line.
+// HTML writes a statement as a page. It streams the movements.
 func HTML(out io.Writer, s Summary, movements Movements) error {
 	return pageTemplate.Execute(out, templateData{
-		Style:  template.CSS(stylesheet), //nolint:gosec // our own file
+		Style:  template.CSS(stylesheet), //nolint:gosec // embedded file
 		Issuer: records.SingleLine(s.Issuer), Owner: records.SingleLine(s.Owner), Account: s.Account, Currency: string(s.Currency),
 		Period: s.periodText(), Basis: s.basisText(), FirstDay: formatDay(s.From), LastDay: s.lastDay(),
 		Opening: formatAmount(s.Opening, s.Currency), Closing: formatAmount(s.Closing, s.Currency),

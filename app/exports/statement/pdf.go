@@ -11,8 +11,7 @@ import (
 	"causeway/app/exports/records"
 )
 
-// The fonts have the letters of Latin, Cyrillic and Greek script, and more; what
-// covered does not list they are not asked for.
+// The fonts are used for the characters in supportedRanges: Latin, Cyrillic and Greek.
 //
 //go:embed fonts/DejaVuSansCondensed.ttf
 var regularFont []byte
@@ -20,10 +19,10 @@ var regularFont []byte
 //go:embed fonts/DejaVuSansCondensed-Bold.ttf
 var boldFont []byte
 
-// MaxPDFMovements is how many movements a PDF holds: it is made whole before it is sent.
+// MaxPDFMovements is the maximum number of movements in a PDF, which is built in memory.
 const MaxPDFMovements = 20_000
 
-// The page in millimetres: A4 with its margins, and the widths of the columns.
+// The layout of the A4 page in millimetres.
 const (
 	margin, top, bottom = 14.0, 16.0, 18.0
 	width               = 210 - 2*margin
@@ -34,18 +33,18 @@ const (
 	lineHeight          = 4.6
 )
 
-// PDF writes a statement as a document of pages, when all of it is there.
+// PDF writes a statement as a PDF. It reads all movements before it writes.
 func PDF(out io.Writer, s Summary, movements Movements) error {
 	d := newDocument(s)
 	d.heading()
 	d.table(movements)
 	if err := d.pdf.Error(); err != nil {
-		return fmt.Errorf("set the statement: %w", err)
+		return fmt.Errorf("create the PDF: %w", err)
 	}
 	return d.pdf.Output(out)
 }
 
-// document is a statement on its way to paper.
+// document is the PDF of a statement.
 type document struct {
 	pdf     *fpdf.Fpdf
 	summary Summary
@@ -53,7 +52,7 @@ type document struct {
 
 func newDocument(s Summary) *document {
 	pdf := fpdf.New("P", "mm", "A4", "")
-	// The same statement is the same to the byte.
+	// The same statement has the same bytes.
 	pdf.SetCatalogSort(true)
 	pdf.SetCreationDate(s.AsOf)
 	pdf.SetModificationDate(s.AsOf)
@@ -81,7 +80,7 @@ func (d *document) font(style string, size float64, grey int) {
 	d.pdf.SetTextColor(grey, grey, grey)
 }
 
-// heading says whose statement it is, and what it comes to.
+// heading writes the title, the details and the totals.
 func (d *document) heading() {
 	s := d.summary
 	if issuer := replaceUnsupported(s.Issuer); issuer != "" {
@@ -112,7 +111,7 @@ func (d *document) heading() {
 	d.pdf.Ln(5)
 }
 
-// columnHeaders heads the table on every page.
+// columnHeaders writes the header of the table, on every page.
 func (d *document) columnHeaders() {
 	d.font("B", 8, 90)
 	d.pdf.SetDrawColor(60, 60, 60)
@@ -130,20 +129,20 @@ func (d *document) table(movements Movements) {
 	d.columnHeaders()
 	d.row("B", formatDay(s.From), []string{"Opening balance"}, nil, "", formatAmount(s.Opening, s.Currency))
 	for m := range movements {
-		what := d.wrap(m.Description, descriptionWidth)
+		description := d.wrap(m.Description, descriptionWidth)
 		if note := replaceUnsupported(m.Note); note != "" {
-			what = append(what, d.wrap(note, descriptionWidth)...)
+			description = append(description, d.wrap(note, descriptionWidth)...)
 		}
-		d.row("", formatDay(m.At), what, d.wrap(replaceUnsupported(m.Counterparty), counterpartyWidth), formatSigned(m.Amount, s.Currency), formatAmount(m.Balance, s.Currency))
+		d.row("", formatDay(m.At), description, d.wrap(replaceUnsupported(m.Counterparty), counterpartyWidth), formatSigned(m.Amount, s.Currency), formatAmount(m.Balance, s.Currency))
 	}
 	d.row("B", s.lastDay(), []string{"Closing balance"}, nil, "", formatAmount(s.Closing, s.Currency))
 }
 
-// row sets one line of the table, on a new page where it does not fit any more.
-func (d *document) row(style, date string, what, who []string, moved, balance string) {
-	lines := max(len(what), len(who), 1)
-	high := float64(lines)*lineHeight + 1.6
-	if _, pageHigh := d.pdf.GetPageSize(); d.pdf.GetY()+high > pageHigh-bottom {
+// row writes one row of the table, on a new page if it does not fit.
+func (d *document) row(style, date string, description, counterparty []string, amount, balance string) {
+	lines := max(len(description), len(counterparty), 1)
+	height := float64(lines)*lineHeight + 1.6
+	if _, pageHeight := d.pdf.GetPageSize(); d.pdf.GetY()+height > pageHeight-bottom {
 		d.pdf.AddPage()
 		d.columnHeaders()
 	}
@@ -158,16 +157,16 @@ func (d *document) row(style, date string, what, who []string, moved, balance st
 		x += wide
 	}
 	column(dateWidth, "L", date)
-	column(descriptionWidth, "L", what...)
-	column(counterpartyWidth, "L", who...)
-	column(amountWidth, "R", moved)
+	column(descriptionWidth, "L", description...)
+	column(counterpartyWidth, "L", counterparty...)
+	column(amountWidth, "R", amount)
 	column(amountWidth, "R", balance)
 	d.pdf.SetDrawColor(215, 215, 215)
-	d.pdf.Line(margin, y+high-1, margin+width, y+high-1)
-	d.pdf.SetXY(margin, y+high)
+	d.pdf.Line(margin, y+height-1, margin+width, y+height-1)
+	d.pdf.SetXY(margin, y+height)
 }
 
-// wrap breaks text into lines of a column, four at most.
+// wrap breaks text into at most four lines of a column.
 func (d *document) wrap(text string, wide float64) []string {
 	if text == "" {
 		return nil
@@ -180,7 +179,7 @@ func (d *document) wrap(text string, wide float64) []string {
 	return lines
 }
 
-// replaceUnsupported is foreign text with a box for each letter that the fonts do not have.
+// replaceUnsupported returns user-provided text with a box for each unsupported character.
 func replaceUnsupported(text string) string {
 	return strings.Map(func(r rune) rune {
 		if isSupported(r) {
@@ -190,18 +189,17 @@ func replaceUnsupported(text string) string {
 	}, records.SingleLine(text))
 }
 
-// isSupported tells whether the fonts are asked for a letter.
+// isSupported reports whether the fonts have a character.
 func isSupported(r rune) bool {
-	for _, span := range supportedRanges {
-		if r <= span[1] {
-			return r >= span[0]
+	for _, bounds := range supportedRanges {
+		if r <= bounds[1] {
+			return r >= bounds[0]
 		}
 	}
 	return false
 }
 
-// supportedRanges are Latin, Greek, Cyrillic, and the punctuation and currency signs that go
-// with them, in order.
+// supportedRanges has Latin, Greek and Cyrillic letters, punctuation and currency signs, in order.
 var supportedRanges = [][2]rune{
 	{0x20, 0x7e}, {0xa0, 0x2e9}, {0x300, 0x34f}, {0x370, 0x377}, {0x37a, 0x37f}, {0x384, 0x38a}, {0x38c, 0x38c}, {0x38e, 0x3a1}, {0x3a3, 0x525},
 	{0x1e00, 0x1efb}, {0x1f00, 0x1f15}, {0x1f18, 0x1f1d}, {0x1f20, 0x1f45}, {0x1f48, 0x1f4d}, {0x1f50, 0x1f57}, {0x1f5f, 0x1f7d}, {0x1f80, 0x1fb4},

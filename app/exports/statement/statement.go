@@ -1,8 +1,5 @@
-// Package paper sets an account statement for people: as an HTML page that needs
-// nothing beside it, and as a PDF.
-//
-// It reads nothing and adds nothing up; every number comes in. Whatever text comes in
-// is foreign: it is shown and never obeyed.
+// Package statement renders an account statement as a self-contained HTML page or as a PDF. All
+// text is treated as user-provided and escaped.
 package statement
 
 import (
@@ -14,44 +11,43 @@ import (
 	"causeway/core/money"
 )
 
-// Summary is what an account's owner is told of a period. Amounts are minor units of
-// the currency: above zero is the owner's.
+// Summary has the balances and totals of a statement. Amounts are in minor units, positive in
+// favour of the owner.
 type Summary struct {
-	// Issuer is the platform, Owner its customer; their names may be empty.
+	// Issuer is the name of the platform and Owner that of the customer; both may be empty.
 	Issuer, Owner string
-	// Account is its id.
+	// Account is the id of the account.
 	Account  string
 	Currency money.Currency
-	// From belongs to the period; To is its end and belongs to it no more.
+	// The period is half open: From is in it and To is not.
 	From, To          time.Time
 	Opening, Closing  int64
-	TotalIn, TotalOut int64 // all that came, and all that went, both above zero
-	MovementCount     int64 // of the movements
-	// AsOf is up to when what was recorded is in it.
+	TotalIn, TotalOut int64 // sums of credits and of debits, both positive
+	MovementCount     int64 // number of movements
+	// AsOf is the recorded time of the last posting of the ledger.
 	AsOf time.Time
 }
 
 // Movement is one line of a statement.
 type Movement struct {
 	At time.Time
-	// Description says what it is; Who is the other side and Note what was said about it, and
-	// may be empty.
+	// Counterparty and Note may be empty.
 	Description, Counterparty, Note string
-	Amount, Balance                 int64 // the balance after it
+	Amount, Balance                 int64 // Balance is the balance after it
 }
 
-// Movements are the lines in their order.
+// Movements are the lines of a statement in order.
 type Movements = iter.Seq[Movement]
 
-// formatAmount is grouped in thousands for reading: "-1,234.50".
+// formatAmount formats an amount with thousands separators: "-1,234.50".
 func formatAmount(minor int64, currency money.Currency) string {
 	whole, rest, fraction := strings.Cut(records.FormatMajor(minor, currency), ".")
 	sign := ""
 	if strings.HasPrefix(whole, "-") {
 		sign, whole = "-", whole[1:]
 	}
-	for at := len(whole) - 3; at > 0; at -= 3 {
-		whole = whole[:at] + "," + whole[at:]
+	for i := len(whole) - 3; i > 0; i -= 3 {
+		whole = whole[:i] + "," + whole[i:]
 	}
 	if fraction {
 		whole += "." + rest
@@ -59,7 +55,7 @@ func formatAmount(minor int64, currency money.Currency) string {
 	return sign + whole
 }
 
-// formatSigned is an amount that always says which way it went.
+// formatSigned formats an amount with a sign.
 func formatSigned(minor int64, currency money.Currency) string {
 	if minor > 0 {
 		return "+" + formatAmount(minor, currency)
@@ -69,10 +65,10 @@ func formatSigned(minor int64, currency money.Currency) string {
 
 func formatDay(t time.Time) string { return t.UTC().Format("2 Jan 2006") }
 
-// lastDay is the day of the last moment of the period.
+// lastDay returns the last day of the period.
 func (s Summary) lastDay() string { return formatDay(s.To.Add(-time.Microsecond)) }
 
-// periodText is the first and the last day.
+// periodText returns the first and the last day of the period.
 func (s Summary) periodText() string {
 	if first, last := formatDay(s.From), s.lastDay(); first != last {
 		return first + " – " + last
@@ -80,11 +76,11 @@ func (s Summary) periodText() string {
 	return formatDay(s.From)
 }
 
-// basisText says what the statement rests on.
+// basisText returns the footer.
 func (s Summary) basisText() string {
 	text := "Dates are UTC. "
 	if s.AsOf.IsZero() {
-		return text + "Nothing had been recorded."
+		return text + "No postings."
 	}
 	return text + "As recorded up to " + records.FormatTime(s.AsOf) + "."
 }
