@@ -85,7 +85,7 @@ func (r *Rail) transfer(p ports.Payout, now time.Time) ports.Outcome {
 		if endsAt := p.Transaction.UpdatedAt.Add(r.scaleDelay(sandbox.PendingTime)); now.Before(endsAt) {
 			return ports.Outcome{Verdict: ports.Waiting, RetryAt: endsAt}
 		}
-	default: // insufficient funds, or no such account
+	default: // insufficient funds, or account closed
 	}
 	return refused
 }
@@ -126,7 +126,7 @@ func (r *Rail) collect(c ports.Collection, now time.Time) ports.Outcome {
 		if endsAt := c.Transaction.UpdatedAt.Add(r.scaleDelay(sandbox.PendingTime)); now.Before(endsAt) {
 			return ports.Outcome{Verdict: ports.Waiting, RetryAt: endsAt}
 		}
-	default: // insufficient funds, no such account, or rejected by the bank
+	default: // insufficient funds, account closed, or rejected by the bank
 	}
 	return ports.Outcome{Verdict: ports.Refused, Reason: transaction.QuoteExecutionFailed}
 }
