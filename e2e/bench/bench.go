@@ -364,10 +364,12 @@ var tpsPattern = regexp.MustCompile(`(?m)^tps = ([0-9.]+) `)
 
 // measureBaseline runs pgbench while nothing else runs.
 func (b *bench) measureBaseline(ctx context.Context) error {
-	program, err := findPostgresProgram("pgbench")
+	// The pgbench of the measured Postgres is in the same folder.
+	postgres, err := os.Readlink(fmt.Sprintf("/proc/%d/exe", b.env.meter.postgresPID))
 	if err != nil {
 		return err
 	}
+	program := filepath.Join(filepath.Dir(postgres), "pgbench")
 	pgbench := func(args ...string) (string, error) {
 		result, err := kit.MustSucceed(ctx, kit.Command{Program: program, Args: append(args, b.pgbench)})
 		return result.Output, err

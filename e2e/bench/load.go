@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -42,85 +43,42 @@ func atFixedRate(interval time.Duration, stop <-chan struct{}) schedule {
 	}
 }
 
-// limitedTo makes n pieces of work due now.
-func limitedTo(n int64) schedule {
-	var next atomic.Int64
-	return func() (time.Time, bool) { return time.Now(), next.Add(1) <= n }
-}
-
 // stallTimeout is how long no work may finish before the run fails.
 const stallTimeout = 30 * time.Second
 
 // runWorkers does work with n workers on a schedule, and returns the times of all of it in no
-// order. The first error ends it.
-func runWorkers(ctx context.Context, n int, newWorker func(ctx context.Context, number int) (*worker, error), next schedule, do workFunc) ([]stepTimes, error) {
+// order. The first error ends it, as does a stall.
+func runWorkers(ctx context.Context, n int, newWorker func(ctx context.Context, number int) (*worker, error), next schedule, do workFunc) (all []stepTimes, err error) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	workers := make([]*worker, n)
 	for i := range workers {
-		w, err := newWorker(ctx, i)
-		if err != nil {
+		if workers[i], err = newWorker(ctx, i); err != nil {
 			return nil, cmp.Or(context.Cause(ctx), fmt.Errorf("worker %d: %w", i, err))
 		}
-		defer w.client.close()
-		workers[i] = w
+		defer workers[i].client.close()
 	}
+	stall := time.AfterFunc(stallTimeout, func() { cancel(fmt.Errorf("no work has finished for %s", stallTimeout)) })
+	defer stall.Stop()
 	done := make([][]stepTimes, n)
-	var finished atomic.Int64
-	var all sync.WaitGroup
+	var running sync.WaitGroup
 	for i, w := range workers {
-		all.Go(func() {
-			for {
-				due, more := next()
-				if !more {
-					return
-				}
+		running.Go(func() {
+			for due, more := next(); more; due, more = next() {
 				err := w.waitUntil(ctx, due)
-				var m stepTimes
+				var times stepTimes
 				if err == nil {
-					m, err = do(w, ctx, due)
+					times, err = do(w, ctx, due)
 				}
 				if err != nil {
 					cancel(err)
 					return
 				}
-				done[i] = append(done[i], m)
-				finished.Add(1)
+				done[i] = append(done[i], times)
+				stall.Reset(stallTimeout)
 			}
 		})
 	}
-	watching := make(chan struct{})
-	var watcher sync.WaitGroup
-	watcher.Go(func() { cancelOnStall(ctx, cancel, &finished, watching) })
-	all.Wait()
-	close(watching)
-	watcher.Wait()
-
-	var results []stepTimes
-	for _, times := range done {
-		results = append(results, times...)
-	}
-	return results, context.Cause(ctx)
-}
-
-// cancelOnStall cancels the run if no work finishes any more.
-func cancelOnStall(ctx context.Context, cancel context.CancelCauseFunc, finished *atomic.Int64, over <-chan struct{}) {
-	poll := time.NewTicker(stallTimeout)
-	defer poll.Stop()
-	last := int64(-1)
-	for {
-		select {
-		case <-over:
-			return
-		case <-ctx.Done():
-			return
-		case <-poll.C:
-			now := finished.Load()
-			if now == last {
-				cancel(fmt.Errorf("no work has finished for %s", stallTimeout))
-				return
-			}
-			last = now
-		}
-	}
+	running.Wait()
+	return slices.Concat(done...), context.Cause(ctx)
 }

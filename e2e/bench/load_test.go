@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 )
@@ -17,6 +18,12 @@ func newFakeEnv(t *testing.T, f *fakeService) *benchEnv {
 	}
 	t.Cleanup(func() { f.sending.Wait(); r.close() })
 	return &benchEnv{target: f.target(), receiver: r}
+}
+
+// limitedTo makes n pieces of work due now.
+func limitedTo(n int64) schedule {
+	var next atomic.Int64
+	return func() (time.Time, bool) { return time.Now(), next.Add(1) <= n }
 }
 
 func TestRunWorkers_Ramps(t *testing.T) {

@@ -1,17 +1,14 @@
 package main
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"io"
 	"net/http"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"runtime/pprof"
-	"slices"
 	"time"
 
 	"causeway/adapters/apiclient"
@@ -113,20 +110,4 @@ func (b *bench) withDiagnostics(ctx context.Context, err error) error {
 		err = errors.Join(err, countErr, fmt.Errorf("done by kind: %v; received: %s; %d webhooks to be sent, %d not sent any more", b.doneByKind, b.env.receiver, waiting, parked))
 	}
 	return fmt.Errorf("%w\nthe last output of the service:\n%s", err, b.env.service.lastOutput())
-}
-
-// findPostgresProgram finds a program of Postgres: in the folder that the setting names, in
-// PATH, or where Debian installs it, the newest version first.
-func findPostgresProgram(name string) (string, error) {
-	if dir := os.Getenv("CAUSEWAY_POSTGRES_BIN"); dir != "" {
-		return exec.LookPath(filepath.Join(dir, name))
-	}
-	inPath, _ := exec.LookPath(name)
-	installed, _ := filepath.Glob("/usr/lib/postgresql/*/bin/" + name) // fails on a bad pattern only
-	slices.Sort(installed)
-	program := cmp.Or(inPath, append([]string{""}, installed...)[len(installed)])
-	if program == "" {
-		return "", fmt.Errorf("%s is not installed: install the Debian package postgresql", name)
-	}
-	return program, nil
 }
