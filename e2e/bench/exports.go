@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
@@ -14,6 +15,7 @@ import (
 	"time"
 
 	"causeway/adapters/apiclient"
+	"causeway/e2e/kit"
 )
 
 // goalExportMemory is for the memory that an export adds, whatever the size of the ledger.
@@ -104,3 +106,50 @@ func (t target) download(ctx context.Context, path string, to io.Writer) (size i
 	size, digest, err = digestOf(io.TeeReader(response.Body, to))
 	return size, digest, time.Since(start), err
 }
+
+// measureStatements makes many payments into one account, and reads statements of it.
+func (p *closedPeriodEnv) measureStatements(ctx context.Context) error {
+	const movements = 1_000
+	logf("paying %d times into one account", movements)
+	e := benchEnv{target: p.monthTenant.target}
+	owner, err := e.createCustomer(ctx)
+	if err != nil {
+		return err
+	}
+	accounts, err := e.usdAccounts(ctx)
+	if err != nil {
+		return err
+	}
+	err = forEach(ctx, movements, func(ctx context.Context, i int) error {
+		return e.target.api.Call(ctx, "POST", "/sandbox/internal-accounts/"+accounts[0].ID+"/fund", kit.Object{"amount": 100 + i}, nil)
+	})
+	if err != nil {
+		return err
+	}
+	for _, s := range []struct {
+		format   string
+		complete func([]byte) bool
+	}{
+		{"html", func(page []byte) bool { return bytes.Count(page, []byte("<tr")) > movements }},
+		{"pdf", func(file []byte) bool {
+			return bytes.HasPrefix(file, []byte("%PDF-")) && bytes.HasSuffix(bytes.TrimSpace(file), []byte("%%EOF"))
+		}},
+	} {
+		var size int64
+		l, err := timed(50, func() (took time.Duration, err error) {
+			var file bytes.Buffer
+			size, _, took, err = e.target.download(ctx, "/customers/"+owner.id+"/statement?currency=USD&format="+s.format, &file)
+			if err == nil && !s.complete(file.Bytes()) {
+				err = errors.New("the " + s.format + " statement is not complete")
+			}
+			return took, err
+		})
+		if err != nil {
+			return err
+		}
+		logf("%s statement: %s ms", s.format, l)
+		p.report.add(statements, s.format, l, byteSize(size))
+	}
+	return nil
+}
+
