@@ -32,9 +32,9 @@ func TestPeriod_ArchiveAndRestoreMonth(t *testing.T) {
 	at, now := h.get(account+end).wantStatus(200), h.get("/ledger/trial-balance").wantStatus(200)
 	first := h.get("/ledger/postings?sortOrder=asc&limit=1").wantStatus(200).text("data.0.id")
 
-	_, said, status := runCommand(t, env, "ledger", "archive", oldest.String())
-	if status != 1 || !strings.Contains(said, h.platformID+": the month is not closed; close it") {
-		t.Errorf("open: status %d, %s", status, said)
+	_, errOut, status := runCommand(t, env, "ledger", "archive", oldest.String())
+	if status != 1 || !strings.Contains(errOut, h.platformID+": the month is not closed; close it") {
+		t.Errorf("open: status %d, %s", status, errOut)
 	}
 	mustRunCommand(t, env, "ledger", "soft-close", oldest.String(), "--platform", h.platformID)
 	mustRunCommand(t, env, "ledger", "close", oldest.String(), "--platform", h.platformID)
@@ -42,8 +42,8 @@ func TestPeriod_ArchiveAndRestoreMonth(t *testing.T) {
 		log := h.get("/ledger/log").wantStatus(200)
 		return log.value("sealed") == log.value("postings")
 	})
-	if _, said, status := runCommand(t, env, "ledger", "archive", oldest.Next().Next().Next().String()); status != 1 || !strings.Contains(said, "can be archived from") {
-		t.Errorf("a young month: status %d, %s", status, said)
+	if _, errOut, status := runCommand(t, env, "ledger", "archive", oldest.Next().Next().Next().String()); status != 1 || !strings.Contains(errOut, "can be archived from") {
+		t.Errorf("a young month: status %d, %s", status, errOut)
 	}
 	mustRunCommand(t, env, "ledger", "archive", oldest.String())
 
@@ -61,8 +61,8 @@ func TestPeriod_ArchiveAndRestoreMonth(t *testing.T) {
 	}
 	h.get("/ledger/postings?sortOrder=asc&from=" + formatTimestamp(oldest.End())).wantStatus(200)
 	h.get("/ledger/export?format=csv&from=" + formatTimestamp(oldest.End())).wantStatus(200)
-	if _, said, status := runCommand(t, env, "ledger", "check"); status != 1 || !strings.Contains(said, "Attach them first") {
-		t.Errorf("check: status %d, %s", status, said)
+	if _, errOut, status := runCommand(t, env, "ledger", "check"); status != 1 || !strings.Contains(errOut, "MONTH_ARCHIVED") {
+		t.Errorf("check: status %d, %s", status, errOut)
 	}
 
 	mustRunCommand(t, env, "ledger", "restore", oldest.String())

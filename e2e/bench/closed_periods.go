@@ -137,4 +137,3 @@ func (p *closedPeriodEnv) commitNew(ctx context.Context, t tenant, n int) error 
 	}
 	return p.commit(ctx, postings)
 }
-

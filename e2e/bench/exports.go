@@ -152,4 +152,3 @@ func (p *closedPeriodEnv) measureStatements(ctx context.Context) error {
 	}
 	return nil
 }
-

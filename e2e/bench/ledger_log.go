@@ -101,4 +101,3 @@ func checkInclusion(body []byte) error {
 	}
 	return tlog.CheckRecord(path, proof.Checkpoint.Size, tlog.Hash(proof.Checkpoint.RootHash), proof.LeafIndex, tlog.RecordHash(proof.Leaf))
 }
-

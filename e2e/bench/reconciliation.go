@@ -92,4 +92,3 @@ func (r reconciliation) check(w *statementFixture) (breaks int, err error) {
 	}
 	return breaks, nil
 }
-
