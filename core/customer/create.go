@@ -3,6 +3,7 @@ package customer
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/google/uuid"
@@ -15,8 +16,8 @@ import (
 	"causeway/core/uma"
 )
 
-// Request asks for a customer to be created. Only Type is always needed, and for a
-// business BusinessInfo with its legal name. What belongs to the other type is ignored.
+// Request is a request to create a customer. Type is required and, for a business, its legal
+// name. Fields of the other type are ignored.
 type Request struct {
 	PlatformCustomerID string
 	Type               string
@@ -31,16 +32,16 @@ type Request struct {
 	Business           *BusinessInfo
 }
 
-// Create returns the customer of a request on a platform, or an INVALID_INPUT fault
-// that lists every bad field by its path ("businessInfo.legalName"). The generated
-// UUID becomes the platformCustomerId where the request gives none.
-func Create(r Request, on platform.Platform, id ident.Customer, generated uuid.UUID, now time.Time) (Customer, error) {
-	if id.IsZero() || on.ID.IsZero() || (r.PlatformCustomerID == "" && generated == uuid.Nil) {
+// Create returns the customer of a request, or INVALID_INPUT with every invalid field by its
+// path ("businessInfo.legalName"). If the request has no platformCustomerId, it is the
+// generated UUID.
+func Create(r Request, owner platform.Platform, id ident.Customer, generated uuid.UUID, now time.Time) (Customer, error) {
+	if id.IsZero() || owner.ID.IsZero() || (r.PlatformCustomerID == "" && generated == uuid.Nil) {
 		return Customer{}, errors.New("a customer needs an id, a platform and a platformCustomerId")
 	}
 	var bad party.Problems
 	c := Customer{
-		ID: id, Platform: on.ID, PlatformCustomerID: r.PlatformCustomerID, Type: Type(r.Type),
+		ID: id, Platform: owner.ID, PlatformCustomerID: r.PlatformCustomerID, Type: Type(r.Type),
 		Region: r.Region, Email: r.Email, Address: r.Address, CreatedAt: now, UpdatedAt: now,
 	}
 	bad.Text("platformCustomerId", r.PlatformCustomerID, party.Optional, 255)
@@ -52,7 +53,7 @@ func Create(r Request, on platform.Platform, id ident.Customer, generated uuid.U
 		bad.Fields = append(bad.Fields, r.Address.Check("address")...)
 	}
 	c.Currencies = parseCurrencies(r, &bad)
-	c.UMAAddress = resolveUMAAddress(r.UMAAddress, on.UMADomain, id, &bad)
+	c.UMAAddress = resolveUMAAddress(r.UMAAddress, owner.UMADomain, id, &bad)
 	switch c.Type {
 	case Individual:
 		c.FullName, c.BirthDate, c.Nationality = r.FullName, r.BirthDate, r.Nationality
@@ -68,18 +69,18 @@ func Create(r Request, on platform.Platform, id ident.Customer, generated uuid.U
 	if c.PlatformCustomerID == "" {
 		c.PlatformCustomerID = generated.String()
 	}
-	c.Status = initialStatus(c.Type, on)
+	c.Status = initialStatus(c.Type, owner)
 	return c, nil
 }
 
-// minBirthYear is the first year of birth taken for true.
+// minBirthYear is the earliest accepted year of birth.
 const minBirthYear = 1900
 
-// parseCurrencies returns those of the request or, when it names none, the one of its region.
+// parseCurrencies returns the currencies of the request or, without any, that of its region.
 func parseCurrencies(r Request, bad *party.Problems) []money.Currency {
 	if len(r.Currencies) == 0 {
-		if own, ok := corridor.LocalCurrency(r.Region); ok {
-			return []money.Currency{own}
+		if local, ok := corridor.LocalCurrency(r.Region); ok {
+			return []money.Currency{local}
 		}
 		return nil
 	}
@@ -90,7 +91,7 @@ func parseCurrencies(r Request, bad *party.Problems) []money.Currency {
 		path := fmt.Sprintf("currencies[%d]", i)
 		switch {
 		case err != nil:
-			bad.Add(path, "must be the code of a currency we know, in capital letters, such as USD or BTC")
+			bad.Add(path, "must be a known currency code in capital letters, such as USD or BTC")
 		case seen[code]:
 			bad.Add(path, "is listed twice; list each currency once")
 		}
@@ -100,8 +101,8 @@ func parseCurrencies(r Request, bad *party.Problems) []money.Currency {
 	return list
 }
 
-// resolveUMAAddress returns the address of the request in small letters, or one made of the
-// customer's id under the platform's domain.
+// resolveUMAAddress returns the address of the request in lower case or, without one, an
+// address made of the customer's id and the platform's domain.
 func resolveUMAAddress(wanted, domain string, id ident.Customer, bad *party.Problems) string {
 	if wanted == "" {
 		u := id.UUID()
@@ -112,4 +113,67 @@ func resolveUMAAddress(wanted, domain string, id ident.Customer, bad *party.Prob
 		bad.AddRule("umaAddress", uma.Rule, "pattern", uma.Pattern)
 	}
 	return address
+}
+
+// The allowed values of the fields of a business.
+var (
+	EntityTypes = []string{
+		"SOLE_PROPRIETORSHIP", "PARTNERSHIP", "LLC", "CORPORATION", "S_CORPORATION", "NON_PROFIT", "OTHER",
+	}
+	BusinessTypes = []string{
+		"AGRICULTURE_FORESTRY_FISHING_AND_HUNTING", "MINING_QUARRYING_AND_OIL_AND_GAS_EXTRACTION", "UTILITIES", "CONSTRUCTION",
+		"MANUFACTURING", "WHOLESALE_TRADE", "RETAIL_TRADE", "TRANSPORTATION_AND_WAREHOUSING", "INFORMATION", "FINANCE_AND_INSURANCE",
+		"REAL_ESTATE_AND_RENTAL_AND_LEASING", "PROFESSIONAL_SCIENTIFIC_AND_TECHNICAL_SERVICES", "MANAGEMENT_OF_COMPANIES_AND_ENTERPRISES",
+		"ADMINISTRATIVE_AND_SUPPORT_AND_WASTE_MANAGEMENT_AND_REMEDIATION_SERVICES", "EDUCATIONAL_SERVICES",
+		"HEALTH_CARE_AND_SOCIAL_ASSISTANCE", "ARTS_ENTERTAINMENT_AND_RECREATION", "ACCOMMODATION_AND_FOOD_SERVICES", "OTHER_SERVICES",
+		"PUBLIC_ADMINISTRATION",
+	}
+	PurposesOfAccount = []string{
+		"CONTRACTOR_PAYOUTS", "CREATOR_PAYOUTS", "EMPLOYEE_PAYOUTS", "MARKETPLACE_SELLER_PAYOUTS", "SUPPLIER_PAYMENTS", "CROSS_BORDER_B2B",
+		"AR_AUTOMATION", "AP_AUTOMATION", "EMBEDDED_PAYMENTS", "PLATFORM_FEE_COLLECTION", "P2P_TRANSFERS", "CHARITABLE_DONATIONS", "OTHER",
+	}
+	MonthlyCounts = []string{
+		"COUNT_UNDER_10", "COUNT_10_TO_100", "COUNT_100_TO_500", "COUNT_500_TO_1000", "COUNT_OVER_1000",
+	}
+	// MonthlyVolumes are in US dollars.
+	MonthlyVolumes = []string{
+		"VOLUME_UNDER_10K", "VOLUME_10K_TO_100K", "VOLUME_100K_TO_1M", "VOLUME_1M_TO_10M", "VOLUME_OVER_10M",
+	}
+)
+
+// minIncorporationYear is the earliest accepted year of incorporation; no registered company
+// is older.
+const minIncorporationYear = 700
+
+// validate adds the errors in the data of a business to bad, and returns a copy of it.
+func (b *BusinessInfo) validate(bad *party.Problems, now time.Time) *BusinessInfo {
+	if b == nil {
+		bad.Add("businessInfo", "is required for a BUSINESS, with its legalName")
+		return nil
+	}
+	const path = "businessInfo."
+	bad.BusinessName(path+"legalName", b.LegalName, party.Required)
+	bad.BusinessName(path+"doingBusinessAs", b.DoingBusinessAs, party.Optional)
+	bad.Country(path+"country", b.Country, party.Optional)
+	bad.Text(path+"registrationNumber", b.RegistrationNumber, party.Optional, 64)
+	bad.PastDate(path+"incorporatedOn", b.IncorporatedOn, party.Optional, minIncorporationYear, now)
+	bad.OneOf(path+"entityType", b.EntityType, party.Optional, EntityTypes)
+	bad.Text(path+"taxId", b.TaxID, party.Optional, 64)
+	checkCountries(path+"countriesOfOperation", b.CountriesOfOperation, bad)
+	bad.OneOf(path+"businessType", b.BusinessType, party.Optional, BusinessTypes)
+	bad.OneOf(path+"purposeOfAccount", b.PurposeOfAccount, party.Optional, PurposesOfAccount)
+	bad.Text(path+"sourceOfFunds", b.SourceOfFunds, party.Optional, 1000)
+	bad.OneOf(path+"expectedMonthlyTransactionCount", b.ExpectedMonthlyTransactionCount, party.Optional, MonthlyCounts)
+	bad.OneOf(path+"expectedMonthlyTransactionVolume", b.ExpectedMonthlyTransactionVolume, party.Optional, MonthlyVolumes)
+	checkCountries(path+"expectedRecipientJurisdictions", b.ExpectedRecipientJurisdictions, bad)
+	info := *b
+	info.CountriesOfOperation = slices.Clone(b.CountriesOfOperation)
+	info.ExpectedRecipientJurisdictions = slices.Clone(b.ExpectedRecipientJurisdictions)
+	return &info
+}
+
+func checkCountries(path string, codes []string, bad *party.Problems) {
+	for i, code := range codes {
+		bad.Country(fmt.Sprintf("%s[%d]", path, i), code, party.Required)
+	}
 }

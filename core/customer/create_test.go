@@ -29,7 +29,7 @@ func create(r customer.Request) (customer.Customer, error) {
 	return customer.Create(r, sandboxPlatform, customerID, generatedID, now)
 }
 
-// individualRequest says everything an individual can say.
+// individualRequest returns a request with every field of an individual.
 func individualRequest() customer.Request {
 	return customer.Request{
 		PlatformCustomerID: "user-1", Type: "INDIVIDUAL", Region: "US", Currencies: []string{"USD", "USDC"}, Email: "ana@example.com",
@@ -38,7 +38,7 @@ func individualRequest() customer.Request {
 	}
 }
 
-// businessRequest says everything a business can say.
+// businessRequest returns a request with every field of a business.
 func businessRequest() customer.Request {
 	return customer.Request{
 		PlatformCustomerID: "biz-1", Type: "BUSINESS", Region: "DE",
@@ -53,7 +53,7 @@ func businessRequest() customer.Request {
 }
 
 func TestCreate_Individual(t *testing.T) {
-	// A person who says everything is kept as said, the UMA address in small letters.
+	// A person with every field is stored as given, the UMA address in lower case.
 	t.Parallel()
 	r := individualRequest()
 
@@ -75,7 +75,7 @@ func TestCreate_Individual(t *testing.T) {
 }
 
 func TestCreate_Business(t *testing.T) {
-	// A business that says everything is kept as said, and what only people say is ignored.
+	// A business with every field is stored as given, and fields of individuals are ignored.
 	t.Parallel()
 	r := businessRequest()
 	r.FullName, r.BirthDate, r.Nationality = "Somebody", "never", "nowhere"
@@ -98,7 +98,7 @@ func TestCreate_Business(t *testing.T) {
 }
 
 func TestCreate_AppliesDefaults(t *testing.T) {
-	// With nothing but a type there is a platformCustomerId, a valid UMA address, and no currency to infer.
+	// With only a type, platformCustomerId and UMA address are generated, and there is no currency.
 	t.Parallel()
 	got, err := create(customer.Request{Type: "INDIVIDUAL"})
 	if err != nil {
@@ -116,7 +116,7 @@ func TestCreate_AppliesDefaults(t *testing.T) {
 }
 
 func TestCreate_RejectsEachInvalidField(t *testing.T) {
-	// Each bad field is refused by its own path and no other.
+	// Each invalid field is refused by its own path and no other.
 	t.Parallel()
 	individual := func(change func(*customer.Request)) customer.Request { r := individualRequest(); change(&r); return r }
 	company := func(change func(*customer.BusinessInfo)) customer.Request {
@@ -178,7 +178,7 @@ func TestCreate_RejectsEachInvalidField(t *testing.T) {
 }
 
 func TestCreate_ListsEveryInvalidField(t *testing.T) {
-	// A request with many faults is refused once, for all of them.
+	// A request with many errors is refused once, with all of them.
 	t.Parallel()
 	_, err := create(customer.Request{
 		Type: "INDIVIDUAL", Region: "X", Currencies: []string{"?"}, Email: "?", UMAAddress: "?", FullName: "?", BirthDate: "?", Nationality: "?",
@@ -191,7 +191,7 @@ func TestCreate_ListsEveryInvalidField(t *testing.T) {
 }
 
 func TestCreate_WithoutIDsIsInternalError(t *testing.T) {
-	// A customer without id, platform or any name for it is our mistake, and not told as the caller's.
+	// A customer without id, platform or platformCustomerId is a mistake of this program, not of the caller.
 	t.Parallel()
 	r := customer.Request{Type: "INDIVIDUAL"}
 	_, noID := customer.Create(r, sandboxPlatform, ident.Customer{}, generatedID, now)
@@ -205,7 +205,7 @@ func TestCreate_WithoutIDsIsInternalError(t *testing.T) {
 }
 
 func TestCreate_GeneratedUMAAddressesAreValidAndUnique(t *testing.T) {
-	// Whatever the id, the address made of it is one that could have been asked for, and no other id has it.
+	// For any id, the generated address is valid and unique to the id.
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
 		draw := func(name string) customer.Customer {

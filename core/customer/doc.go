@@ -1,5 +1,5 @@
-// Package customer is a person or business that a platform moves money for: what
-// is known of them, whether they are verified, and whether they may move money.
+// Package customer defines the customers of a platform: persons and businesses, their data,
+// the status of their verification, and whether they may move money.
 //
-// It judges requests and statuses, and never verifies anybody itself.
+// It checks requests and statuses, and never verifies anyone.
 package customer

@@ -1,7 +1,7 @@
-// Package party is what is said of a person or a business wherever one appears (a
-// customer, a beneficiary, an owner): names, dates, countries, addresses and ways
-// to reach them, and the checks each of them must pass.
+// Package party checks the data of persons and businesses, which are customers,
+// beneficiaries or owners: names, dates, countries, addresses, e-mail addresses and phone
+// numbers.
 //
-// A check answers with every bad field at once, by its path in the request. The
-// package never decides who may do what.
+// A check reports every invalid field, by its path in the request. The package never decides
+// who may do what.
 package party

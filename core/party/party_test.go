@@ -11,7 +11,7 @@ import (
 )
 
 func TestAddress_CheckRequiresAllButLine2(t *testing.T) {
-	// A complete address has nothing wrong; each missing part is named by its path.
+	// A complete address is valid; each missing part is named by its path.
 	t.Parallel()
 	whole := party.Address{Line1: "1 Main St", City: "Austin", State: "TX", PostalCode: "78701", Country: "US"}
 	if bad := whole.Check("address"); len(bad) > 0 {
@@ -30,7 +30,7 @@ func TestAddress_CheckRequiresAllButLine2(t *testing.T) {
 }
 
 func TestProblems_Checks(t *testing.T) {
-	// Each check takes what is right and refuses what is not, one field for each.
+	// Each check accepts valid values and refuses others, with one field for each.
 	t.Parallel()
 	now := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 	type check func(*party.Problems, string)
@@ -84,7 +84,7 @@ func TestProblems_Checks(t *testing.T) {
 }
 
 func TestProblems_RequiredFieldMissing(t *testing.T) {
-	// An empty value is a problem where the field is needed, whatever its kind.
+	// An empty value is an error if the field is required, for every check.
 	t.Parallel()
 	var problems party.Problems
 	problems.Text("text", "", party.Required, 5)

@@ -12,29 +12,29 @@ import (
 	"causeway/core/fault"
 )
 
-// Need says whether a field must be there.
+// Need says whether a field is required.
 type Need bool
 
-// The two needs.
+// The needs.
 const (
 	Required Need = true
 	Optional Need = false
 )
 
-// Problems collects every bad field of a request. The zero value is ready.
+// Problems collects the invalid fields of a request. The zero value is empty.
 type Problems struct{ Fields []fault.Field }
 
-// Add notes one bad field.
+// Add adds an invalid field.
 func (p *Problems) Add(path, message string) {
 	p.Fields = append(p.Fields, fault.Field{Field: path, Message: message})
 }
 
-// AddRule notes one bad field and the rule it breaks, as a JSON Schema keyword.
+// AddRule adds an invalid field with the violated rule, as a JSON Schema keyword.
 func (p *Problems) AddRule(path, message, keyword string, value any) {
 	p.Fields = append(p.Fields, fault.Field{Field: path, Message: message, Constraint: map[string]any{keyword: value}})
 }
 
-// Err returns an INVALID_INPUT fault with all the fields, or nil when there are none.
+// Err returns INVALID_INPUT with all the fields, or nil if there are none.
 func (p *Problems) Err() error {
 	if len(p.Fields) == 0 {
 		return nil
@@ -42,8 +42,8 @@ func (p *Problems) Err() error {
 	return fault.Invalid(p.Fields...)
 }
 
-// present notes a missing field when it is needed, and reports whether there is
-// something to check.
+// present adds a missing field if it is required, and reports whether there is a value to
+// check.
 func (p *Problems) present(path, value string, need Need) bool {
 	if value != "" {
 		return true
@@ -54,8 +54,8 @@ func (p *Problems) present(path, value string, need Need) bool {
 	return false
 }
 
-// Text checks a free text of at most most characters without control characters.
-func (p *Problems) Text(path, value string, need Need, most int) {
+// Text checks a text of at most maxLength characters, without control characters.
+func (p *Problems) Text(path, value string, need Need, maxLength int) {
 	if !p.present(path, value, need) {
 		return
 	}
@@ -64,12 +64,12 @@ func (p *Problems) Text(path, value string, need Need, most int) {
 		p.Add(path, "must not contain control characters")
 	case strings.TrimSpace(value) == "":
 		p.Add(path, "must not be blank")
-	case utf8.RuneCountInString(value) > most:
-		p.AddRule(path, fmt.Sprintf("must have at most %d characters", most), "maxLength", most)
+	case utf8.RuneCountInString(value) > maxLength:
+		p.AddRule(path, fmt.Sprintf("must have at most %d characters", maxLength), "maxLength", maxLength)
 	}
 }
 
-// maxNameLength is generous: the longest legal names known stay below it.
+// maxNameLength is longer than any known legal name.
 const maxNameLength = 255
 
 // PersonName checks a person's name: letters of any script, digits, single spaces,
@@ -87,11 +87,11 @@ func (p *Problems) name(path, value string, need Need, marks, message string) {
 	if !p.present(path, value, need) {
 		return
 	}
-	odd := func(r rune) bool {
+	notAllowed := func(r rune) bool {
 		return !(unicode.IsLetter(r) || unicode.IsMark(r) || unicode.IsDigit(r) || r == ' ' || strings.ContainsRune(marks, r))
 	}
 	switch {
-	case !utf8.ValidString(value) || strings.ContainsFunc(value, odd):
+	case !utf8.ValidString(value) || strings.ContainsFunc(value, notAllowed):
 		p.Add(path, message)
 	case value != strings.TrimSpace(value) || strings.Contains(value, "  "):
 		p.Add(path, "must have no spaces at its ends and single spaces between words")
@@ -121,7 +121,7 @@ func (p *Problems) Email(path, value string, need Need) {
 	}
 }
 
-// PhonePattern is the form of a phone number after E.164.
+// PhonePattern is the pattern of a phone number by E.164.
 const PhonePattern = `^\+[1-9]\d{1,14}$`
 
 var phoneRegexp = regexp.MustCompile(PhonePattern)
@@ -133,8 +133,7 @@ func (p *Problems) Phone(path, value string, need Need) {
 	}
 }
 
-// PastDate checks a date (YYYY-MM-DD) that lies before the day of now and not
-// before the year given.
+// PastDate checks a date (YYYY-MM-DD) before the day of now, and not before a year.
 func (p *Problems) PastDate(path, value string, need Need, sinceYear int, now time.Time) {
 	if !p.present(path, value, need) {
 		return
@@ -142,11 +141,11 @@ func (p *Problems) PastDate(path, value string, need Need, sinceYear int, now ti
 	date, err := time.Parse(time.DateOnly, value)
 	switch {
 	case err != nil:
-		p.AddRule(path, "must be a date that exists, written YYYY-MM-DD", "format", "date")
+		p.AddRule(path, "must be a valid date, YYYY-MM-DD", "format", "date")
 	case !date.Before(now.UTC().Truncate(24 * time.Hour)):
 		p.Add(path, "must be a date in the past")
 	case date.Year() < sinceYear:
-		p.Add(path, fmt.Sprintf("must not lie before the year %d", sinceYear))
+		p.Add(path, fmt.Sprintf("must not be before the year %d", sinceYear))
 	}
 }
 

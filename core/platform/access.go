@@ -7,7 +7,7 @@ import (
 	"causeway/core/ident"
 )
 
-// Environment says whether a platform plays or pays; it never changes.
+// Environment is the environment of a platform; it never changes.
 type Environment string
 
 // The two environments.
@@ -16,23 +16,24 @@ const (
 	Production Environment = "PRODUCTION"
 )
 
-// Permission is one kind of thing a token may do. None includes another.
+// Permission is a permission of a token. None includes another.
 type Permission string
 
-// What a token can be allowed.
+// The permissions.
 const (
-	// View reads.
+	// View allows reading.
 	View Permission = "VIEW"
-	// Transact moves money: quotes, execution, transfers, approvals of incoming payments.
+	// Transact allows moving money: quotes, execution, transfers, approvals of incoming
+	// payments.
 	Transact Permission = "TRANSACT"
-	// Manage changes customers, accounts, settings, tokens and agents.
+	// Manage allows changing customers, accounts, settings and tokens.
 	Manage Permission = "MANAGE"
 )
 
-// Permissions are all there are; the first token of a platform has them all.
+// Permissions lists every permission; the first token of a platform has them all.
 var Permissions = []Permission{View, Transact, Manage}
 
-// Principal is who makes a request: one token of one platform.
+// Principal is the caller of a request: one token of one platform.
 type Principal struct {
 	Platform    ident.Platform
 	Environment Environment
@@ -40,8 +41,7 @@ type Principal struct {
 	Permissions []Permission
 }
 
-// CheckPermission returns nil if the principal has the permission, else FORBIDDEN with a message
-// that names it.
+// CheckPermission returns FORBIDDEN if the principal does not have the permission.
 func (p Principal) CheckPermission(need Permission) error {
 	if slices.Contains(p.Permissions, need) {
 		return nil
@@ -54,15 +54,14 @@ func (p Principal) CheckPermission(need Permission) error {
 	}
 }
 
-// CheckSandbox returns nil on a sandbox platform, else FORBIDDEN: the operation
-// simulates something, and production is not to be simulated.
+// CheckSandbox returns FORBIDDEN if the platform is not a sandbox platform.
 func (p Principal) CheckSandbox() error {
 	if p.Environment == Sandbox {
 		return nil
 	}
 	return &fault.Error{
 		Code:    fault.Forbidden,
-		Message: "This operation exists for sandbox platforms only; this token belongs to a production platform.",
+		Message: "This operation is for sandbox platforms only; this token belongs to a production platform.",
 		Reason:  "Sandbox only",
 	}
 }

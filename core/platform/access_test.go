@@ -24,7 +24,7 @@ func TestPrincipal_PermissionsAreIndependent(t *testing.T) {
 		}
 	}
 
-	// Nobody in particular may do nothing at all.
+	// The zero principal has no permission.
 	if err := (platform.Principal{}).CheckPermission(platform.View); !fault.Is(err, fault.Forbidden) {
 		t.Errorf("the zero principal: %v", err)
 	}
@@ -32,7 +32,7 @@ func TestPrincipal_PermissionsAreIndependent(t *testing.T) {
 
 func TestPrincipal_CheckSandboxRejectsProduction(t *testing.T) {
 	t.Parallel()
-	// Only a sandbox platform passes; production, and nothing at all, are refused with the reason.
+	// Only a sandbox platform passes; a production platform and the zero one are refused.
 	if err := (platform.Principal{Environment: platform.Sandbox}).CheckSandbox(); err != nil {
 		t.Errorf("sandbox: %v", err)
 	}

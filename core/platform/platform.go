@@ -1,6 +1,7 @@
 package platform
 
 import (
+	"fmt"
 	"net/url"
 	"regexp"
 	"slices"
@@ -12,7 +13,7 @@ import (
 	"causeway/core/money"
 )
 
-// Platform is one business that uses the service: its settings and what it may do.
+// Platform is a business that uses the service, with its settings.
 type Platform struct {
 	ID              ident.Platform
 	Name            string
@@ -26,25 +27,24 @@ type Platform struct {
 	UpdatedAt       time.Time
 }
 
-// Currency is one currency a platform uses, and the limits it set for it. Amounts
-// are minor units.
+// Currency is a currency that a platform uses, with its settings. Amounts are in minor units.
 type Currency struct {
 	Code      money.Currency
 	MinAmount int64
 	MaxAmount int64
-	// RequiredCounterpartyFields are asked of the other side of a payment.
+	// RequiredCounterpartyFields are required of the counterparty of a payment.
 	RequiredCounterpartyFields []CounterpartyField
 	// Directions are OUTGOING, INCOMING or both.
 	Directions []string
 }
 
-// CounterpartyField is a piece of information about the other side.
+// CounterpartyField is a field of information about a counterparty.
 type CounterpartyField struct {
 	Name      string
 	Mandatory bool
 }
 
-// CounterpartyFieldNames are the pieces of information that can be asked of a counterparty.
+// CounterpartyFieldNames lists the fields that can be required of a counterparty.
 var CounterpartyFieldNames = []string{
 	"FULL_NAME", "BIRTH_DATE", "NATIONALITY", "PHONE_NUMBER", "EMAIL", "POSTAL_ADDRESS", "TAX_ID",
 	"REGISTRATION_NUMBER", "USER_TYPE", "COUNTRY_OF_RESIDENCE", "ACCOUNT_IDENTIFIER",
@@ -52,7 +52,7 @@ var CounterpartyFieldNames = []string{
 	"IDENTIFIER", "BUSINESS_TYPE", "COMPANY_LEGAL_NAME",
 }
 
-// DefaultCurrencies returns what a new platform starts with.
+// DefaultCurrencies returns the currencies of a new platform.
 func DefaultCurrencies() []Currency {
 	both := []string{"OUTGOING", "INCOMING"}
 	return []Currency{
@@ -67,7 +67,7 @@ func DefaultCurrencies() []Currency {
 func New(id ident.Platform, name string, env Environment, regulated bool, now time.Time) (Platform, error) {
 	name = strings.TrimSpace(name)
 	if name == "" || len(name) > 200 {
-		return Platform{}, fault.Invalid(fault.Field{Field: "name", Message: "give a name of 1 to 200 characters"})
+		return Platform{}, fault.Invalid(fault.Field{Field: "name", Message: "must have 1 to 200 characters"})
 	}
 	if env != Sandbox && env != Production {
 		return Platform{}, fault.Invalid(fault.Field{Field: "environment", Message: "must be SANDBOX or PRODUCTION"})
@@ -89,21 +89,21 @@ func slug(name string) string {
 	return s[:min(len(s), 40)]
 }
 
-// Change is a partial update; nil leaves a setting as it is.
+// Change is a partial update; nil does not change a setting.
 type Change struct {
 	UMADomain       *string
 	WebhookEndpoint *string
 	Currencies      *[]Currency
 }
 
-// Apply returns the platform after a change, or a fault that lists every bad field. The
-// second result reports whether the webhook endpoint was set to something new.
+// Apply returns the platform after a change, and whether it has a new webhook endpoint; or
+// INVALID_INPUT with every invalid field.
 func (p Platform) Apply(c Change, now time.Time) (Platform, bool, error) {
 	var bad []fault.Field
 	next, newEndpoint := p, false
 	if c.UMADomain != nil {
 		if !domainRegexp.MatchString(*c.UMADomain) {
-			bad = append(bad, fault.Field{Field: "umaDomain", Message: "must be a host name like uma.example.com"})
+			bad = append(bad, fault.Field{Field: "umaDomain", Message: "must be a host name such as uma.example.com"})
 		}
 		next.UMADomain = *c.UMADomain
 	}
@@ -127,8 +127,8 @@ func (p Platform) Apply(c Change, now time.Time) (Platform, bool, error) {
 
 var domainRegexp = regexp.MustCompile(`^([a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?\.)*[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$`)
 
-// checkEndpoint refuses what can never be sent to; where a name resolves to is
-// checked again at every delivery.
+// checkEndpoint returns what is wrong with an endpoint, or the empty string. The addresses of
+// its host are checked at every delivery.
 func (p Platform) checkEndpoint(endpoint string) string {
 	if endpoint == "" {
 		return ""
@@ -138,7 +138,7 @@ func (p Platform) checkEndpoint(endpoint string) string {
 	case err != nil || u.Host == "" || len(endpoint) > 2000:
 		return "must be a full URL such as https://example.com/webhooks"
 	case u.User != nil:
-		return "must not carry a user name or password"
+		return "must not contain a user name or password"
 	case u.Scheme == "https", u.Scheme == "http" && p.Environment == Sandbox:
 		return ""
 	case p.Environment == Sandbox:
@@ -157,11 +157,49 @@ func (p Platform) CurrencyCodes() []money.Currency {
 	return codes
 }
 
-// CurrencySettings finds the platform's settings for a currency.
+// CurrencySettings returns the platform's settings for a currency.
 func (p Platform) CurrencySettings(code money.Currency) (Currency, bool) {
 	i := slices.IndexFunc(p.Currencies, func(c Currency) bool { return c.Code == code })
 	if i < 0 {
 		return Currency{}, false
 	}
 	return p.Currencies[i], true
+}
+
+// checkCurrencies returns the errors in a platform's currency settings.
+func checkCurrencies(currencies []Currency) []fault.Field {
+	var bad []fault.Field
+	seen := map[money.Currency]bool{}
+	for i, c := range currencies {
+		refuse := func(field, message string) {
+			bad = append(bad, fault.Field{Field: fmt.Sprintf("supportedCurrencies[%d].%s", i, field), Message: message})
+		}
+		if _, err := money.ParseCurrency(string(c.Code)); err != nil {
+			refuse("currencyCode", "must be a known currency code in upper case, such as USD, EUR or BTC")
+		}
+		if seen[c.Code] {
+			refuse("currencyCode", "is listed twice; list each currency once")
+		}
+		seen[c.Code] = true
+		if c.MinAmount < 0 {
+			refuse("minAmount", "must be 0 or more, in the smallest unit of the currency")
+		}
+		if c.MaxAmount < c.MinAmount || c.MaxAmount > money.MaxMinor {
+			refuse("maxAmount", fmt.Sprintf("must be between minAmount and %d", money.MaxMinor))
+		}
+		for j, f := range c.RequiredCounterpartyFields {
+			if !slices.Contains(CounterpartyFieldNames, f.Name) {
+				refuse(fmt.Sprintf("requiredCounterpartyFields[%d].name", j), "is not a known field name")
+			}
+		}
+		if len(c.Directions) == 0 {
+			refuse("enabledTransactionTypes", "must list OUTGOING, INCOMING or both")
+		}
+		for j, d := range c.Directions {
+			if d != "OUTGOING" && d != "INCOMING" {
+				refuse(fmt.Sprintf("enabledTransactionTypes[%d]", j), "must be OUTGOING or INCOMING")
+			}
+		}
+	}
+	return bad
 }

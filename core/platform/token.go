@@ -13,8 +13,8 @@ import (
 	"causeway/core/ident"
 )
 
-// Token is one credential of a platform. Of its secret only a SHA-256 is kept: the
-// secret is 256 random bits, so a slow hash would protect nothing more.
+// Token is an API token of a platform. Only the SHA-256 hash of its secret is stored: the
+// secret is 256 random bits, so a slow hash would not protect it better.
 type Token struct {
 	ID          ident.Token
 	Platform    ident.Platform
@@ -26,16 +26,16 @@ type Token struct {
 	UpdatedAt   time.Time
 }
 
-// NewToken returns a token from 16 random bytes for its client id and 32 for its
-// secret, and returns the secret once, in hexadecimal.
+// NewToken returns a token, made of 16 random bytes for its client id and 32 for its secret,
+// and the secret in hexadecimal.
 func NewToken(id ident.Token, p ident.Platform, name string, permissions []Permission, clientID [16]byte, secret [32]byte, now time.Time) (Token, string, error) {
 	var bad []fault.Field
 	name = strings.TrimSpace(name)
 	if name == "" || len(name) > 200 {
-		bad = append(bad, fault.Field{Field: "name", Message: "give a name of 1 to 200 characters"})
+		bad = append(bad, fault.Field{Field: "name", Message: "must have 1 to 200 characters"})
 	}
 	if len(permissions) == 0 {
-		bad = append(bad, fault.Field{Field: "permissions", Message: "list at least one of VIEW, TRANSACT, MANAGE"})
+		bad = append(bad, fault.Field{Field: "permissions", Message: "must list at least one of VIEW, TRANSACT, MANAGE"})
 	}
 	for i, permission := range permissions {
 		if !slices.Contains(Permissions, permission) {
@@ -45,18 +45,37 @@ func NewToken(id ident.Token, p ident.Platform, name string, permissions []Permi
 	if len(bad) > 0 {
 		return Token{}, "", fault.Invalid(bad...)
 	}
-	given := slices.Clone(permissions)
-	slices.Sort(given)
+	sorted := slices.Clone(permissions)
+	slices.Sort(sorted)
 	text := hex.EncodeToString(secret[:])
 	return Token{
-		ID: id, Platform: p, Name: name, Permissions: slices.Compact(given),
+		ID: id, Platform: p, Name: name, Permissions: slices.Compact(sorted),
 		ClientID: hex.EncodeToString(clientID[:]), SecretHash: sha256.Sum256([]byte(text)),
 		CreatedAt: now, UpdatedAt: now,
 	}, text, nil
 }
 
-// MatchesSecret returns in constant time whether secret belongs to the token.
+// MatchesSecret reports, in constant time, whether secret is the token's.
 func (t Token) MatchesSecret(secret string) bool {
 	hash := sha256.Sum256([]byte(secret))
 	return subtle.ConstantTimeCompare(hash[:], t.SecretHash[:]) == 1
+}
+
+// CheckRevocable returns nil if a token may be deleted; tokens are all tokens of its platform.
+// The last token with MANAGE may not: CONFLICT. A token that is none of them is
+// TOKEN_NOT_FOUND.
+func CheckRevocable(tokens []Token, id ident.Token) error {
+	i := slices.IndexFunc(tokens, func(t Token) bool { return t.ID == id })
+	if i < 0 {
+		return fault.New(fault.TokenNotFound, "There is no token %s.", id)
+	}
+	manages := func(t Token) bool { return slices.Contains(t.Permissions, Manage) }
+	if !manages(tokens[i]) || slices.ContainsFunc(tokens, func(t Token) bool { return t.ID != id && manages(t) }) {
+		return nil
+	}
+	return &fault.Error{
+		Code:    fault.Conflict,
+		Message: "This is the last token with the permission MANAGE; without it no token could be created. Create another one with MANAGE first.",
+		Reason:  "Last token with MANAGE",
+	}
 }

@@ -1,7 +1,7 @@
-// Package price says what a conversion costs: from an amount on one side, the
-// market's rate and a fee, the amounts on both sides to the last unit.
+// Package price computes the price of a conversion: from an amount on one side, a market
+// rate and a fee, it computes the exact amounts on both sides.
 //
-// It never looks up a rate or a fee, never knows a currency, and never lets a
-// unit appear or vanish: what rounding leaves over has a name in the Price. All
-// amounts are minor units of the sending or the receiving currency.
+// It looks up no rate or fee and knows no currency. No unit is created or lost: remainders of
+// rounding are fields of the Price. All amounts are in minor units of the sending or the
+// receiving currency.
 package price

@@ -7,33 +7,18 @@ import (
 	"causeway/core/money"
 )
 
-// Fee is what a conversion costs beside the rate, taken out of the sending amount.
+// Fee is the fee of a conversion, deducted from the sending amount.
 type Fee struct {
-	// Fixed is in minor units of the sending currency, not below zero.
+	// Fixed is in minor units of the sending currency; zero or more.
 	Fixed int64
-	// Percent is a fraction of the whole sending amount, from 0 to 1, with at
-	// most 34 places: 0.003 is 0.3 percent.
+	// Percent is a fraction of the whole sending amount, from 0 to 1, with at most 34
+	// decimals: 0.003 is 0.3 percent.
 	Percent money.Rate
 }
 
-// ErrInvalidFee says that a fee is none: below zero, above everything, or too long.
+// ErrInvalidFee is the error for a fee below zero, above the whole amount, or with too many
+// decimals.
 var ErrInvalidFee = errors.New("not a usable fee")
-
-// AmountFor returns the fee on a total: Fixed plus Percent of the total rounded up, but
-// never more than the total. Errors: ErrTooSmall, ErrTooLarge, ErrFee.
-func (f Fee) AmountFor(total int64) (int64, error) {
-	if total < 1 {
-		return 0, ErrTooSmall
-	}
-	if total > money.MaxMinor {
-		return 0, ErrTooLarge
-	}
-	if err := f.check(); err != nil {
-		return 0, err
-	}
-	fixed, variable, err := f.split(total)
-	return fixed + variable, err
-}
 
 func (f Fee) check() error {
 	if f.Fixed < 0 {
@@ -45,8 +30,8 @@ func (f Fee) check() error {
 	return nil
 }
 
-// split splits the fee on a total; where it would exceed the total, the fixed
-// part comes first and the variable part takes what is left.
+// split returns the two parts of the fee on a total. If they exceed the total, the fixed part
+// comes first and the variable part is the rest.
 func (f Fee) split(total int64) (fixed, variable int64, err error) {
 	fixed = min(f.Fixed, total)
 	variable, err = f.Percent.Ceil(total)
@@ -58,9 +43,9 @@ func (f Fee) split(total int64) (fixed, variable int64, err error) {
 
 // grossUp returns the smallest total that leaves net after the fee.
 //
-// A total t leaves t - Fixed - ceil(t × Percent) = floor(t × (1 - Percent)) - Fixed,
-// which grows by at most a unit with each unit of t. So the smallest t that
-// leaves net or more leaves net exactly, and it is ceil((net + Fixed) / (1 - Percent)).
+// A total t leaves t - Fixed - ceil(t × Percent) = floor(t × (1 - Percent)) - Fixed, which
+// grows by at most one with each unit of t. So the smallest t that leaves net or more leaves
+// net exactly, and it is ceil((net + Fixed) / (1 - Percent)).
 func (f Fee) grossUp(net int64) (int64, error) {
 	kept, err := f.Percent.Complement()
 	if err != nil {

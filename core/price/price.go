@@ -7,43 +7,42 @@ import (
 	"causeway/core/money"
 )
 
-// Price is a conversion, settled to the last minor unit. Whatever happens to a
-// quote afterwards follows these numbers. In every Price
+// Price is the price of a conversion, exact to the minor unit. In every Price
 //
-//	Receiving         = floor((Sending - Fees) × Rate)
-//	Sending           = Fees + RoundingSending + ToPosition()
-//	Fees              = FixedFee + VariableFee
-//	FromPosition()    = Receiving + RoundingReceiving
-//	                  = floor(ToPosition() × Market)
+//	Receiving            = floor((Sending - Fees) × Rate)
+//	Sending              = Fees + RoundingSending + ConvertedSending()
+//	Fees                 = FixedFee + VariableFee
+//	ConvertedReceiving() = Receiving + RoundingReceiving
+//	                     = floor(ConvertedSending() × Market)
 //
-// where the service takes ToPosition() into its position in the sending
-// currency, and FromPosition() out of its position in the receiving one.
+// where ConvertedSending() is added to the service's position in the sending currency, and
+// ConvertedReceiving() is taken from its position in the receiving currency.
 type Price struct {
-	// Sending is all that the payer pays, Fees included; 1 to money.MaxMinor.
+	// Sending is the total that the payer pays, Fees included; 1 to money.MaxMinor.
 	Sending int64
-	// Fees is the part of Sending that is never converted.
+	// Fees is the part of Sending that is not converted.
 	Fees int64
 	// FixedFee and VariableFee are the two parts of Fees.
 	FixedFee, VariableFee int64
-	// Receiving is what arrives, in the receiving currency; 1 to money.MaxMinor.
+	// Receiving is the amount received; 1 to money.MaxMinor.
 	Receiving int64
-	// Rate is receiving units for one sending unit, as the payer is told. It is
-	// Market, unless Market would turn what is paid into more than was asked for.
+	// Rate is the quoted rate: receiving units for one sending unit. It is Market, unless
+	// Market would yield more than the wanted amount.
 	Rate money.Rate
-	// Market is the rate the service itself converts at; never below Rate.
+	// Market is the rate of the service's own conversion; never below Rate.
 	Market money.Rate
-	// RoundingSending is what is left of the converted sending units because
-	// they are too few to buy one more receiving unit; the service's.
+	// RoundingSending is the remainder of the sending units that is too small for one more
+	// receiving unit; the service keeps it.
 	RoundingSending int64
-	// RoundingReceiving is what Market yields beyond Receiving, because the
-	// smallest payable amount buys more than was asked for; the service's.
+	// RoundingReceiving is what Market yields beyond Receiving, because the smallest
+	// sufficient sending amount yields more than wanted; the service keeps it.
 	RoundingReceiving int64
 }
 
-// ErrOutOfRange is wrapped by every refusal that another amount would avoid.
+// ErrOutOfRange is wrapped by every error that another amount would avoid.
 var ErrOutOfRange = errors.New("amount out of range")
 
-// Why an amount is out of range.
+// The reasons why an amount is out of range.
 var (
 	ErrTooSmall     = fmt.Errorf("%w: below 1", ErrOutOfRange)
 	ErrTooLarge     = fmt.Errorf("%w: above %d", ErrOutOfRange, money.MaxMinor)
@@ -53,8 +52,9 @@ var (
 	ErrCostsTooMuch = fmt.Errorf("%w: costs more than %d", ErrOutOfRange, money.MaxMinor)
 )
 
-// Sending prices a conversion in which the payer pays exactly total, fees
-// included. Errors: those of ErrOutOfRange; ErrFee; money.ErrRate for a rate of zero.
+// Sending returns the price of a conversion in which the payer pays exactly total, fees
+// included. Errors: those of ErrOutOfRange; ErrInvalidFee; money.ErrInvalidRate for a rate
+// of zero.
 func Sending(total int64, market money.Rate, fee Fee) (Price, error) {
 	if err := check(total, market, fee); err != nil {
 		return Price{}, err
@@ -69,9 +69,9 @@ func Sending(total int64, market money.Rate, fee Fee) (Price, error) {
 	return p, nil
 }
 
-// Receiving prices a conversion in which exactly want arrives. The payer pays
-// the smallest total that yields at least want at the market's rate.
-// Errors: those of ErrOutOfRange; ErrFee; money.ErrRate for a rate of zero.
+// Receiving returns the price of a conversion in which exactly want is received. The payer
+// pays the smallest total that yields at least want at the market rate. Errors: those of
+// ErrOutOfRange; ErrInvalidFee; money.ErrInvalidRate for a rate of zero.
 func Receiving(want int64, market money.Rate, fee Fee) (Price, error) {
 	if err := check(want, market, fee); err != nil {
 		return Price{}, err
@@ -89,9 +89,9 @@ func Receiving(want int64, market money.Rate, fee Fee) (Price, error) {
 		return p, err
 	}
 
-	// One sending unit buys several receiving units, and the last one bought too
-	// many. The payer is told a rate at which it buys what was asked for; the
-	// rest of what the market gave is the service's.
+	// One sending unit yields several receiving units, and the last one yields too many.
+	// The quoted rate is one that yields exactly the wanted amount; the service keeps the
+	// rest of what the market rate yields.
 	p.Receiving, p.RoundingReceiving = want, p.Receiving-want
 	if p.RoundingReceiving > money.MaxMinor {
 		return Price{}, ErrBuysTooMuch
@@ -102,14 +102,15 @@ func Receiving(want int64, market money.Rate, fee Fee) (Price, error) {
 	return p, nil
 }
 
-// ConvertedSending returns what the service takes into its position in the sending
-// currency: the fewest units that buy Receiving.
+// ConvertedSending returns what is added to the service's position in the sending currency:
+// the smallest number of units that yields ConvertedReceiving at the market rate.
 func (p Price) ConvertedSending() int64 { return p.Sending - p.Fees - p.RoundingSending }
 
-// ConvertedReceiving returns what the service takes out of its position in the receiving currency.
+// ConvertedReceiving returns what is taken from the service's position in the receiving
+// currency.
 func (p Price) ConvertedReceiving() int64 { return p.Receiving + p.RoundingReceiving }
 
-// check refuses what has no price whatever the amounts turn out to be.
+// check returns the errors that depend on the arguments alone.
 func check(amount int64, market money.Rate, fee Fee) error {
 	if amount < 1 {
 		return ErrTooSmall
@@ -118,12 +119,13 @@ func check(amount int64, market money.Rate, fee Fee) error {
 		return ErrTooLarge
 	}
 	if market.IsZero() {
-		return fmt.Errorf("%w: a market's rate of zero", money.ErrInvalidRate)
+		return fmt.Errorf("%w: a market rate of zero", money.ErrInvalidRate)
 	}
 	return fee.check()
 }
 
-// atMarket returns the price of a checked total at the market's rate, however much it buys.
+// atMarket returns the price of a checked total at the market rate, also if Receiving is too
+// large.
 func atMarket(total int64, market money.Rate, fee Fee) (Price, error) {
 	fixed, variable, err := fee.split(total)
 	if err != nil {

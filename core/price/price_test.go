@@ -11,7 +11,7 @@ import (
 
 func TestPrice_WorkedExamples(t *testing.T) {
 	t.Parallel()
-	// Prices that a person can check on paper, one for each way to round.
+	// Prices that can be checked on paper, one for each way to round.
 	for _, c := range []struct {
 		name   string
 		price  func(int64, money.Rate, price.Fee) (price.Price, error)
@@ -129,8 +129,8 @@ func TestPrice_WorkedExamples(t *testing.T) {
 
 func TestPrice_RejectsUnpriceableAmounts(t *testing.T) {
 	t.Parallel()
-	// What cannot be priced is refused with its reason; a reason that another
-	// amount would avoid is ErrOutOfRange as well.
+	// What has no price is refused with its error; an error that another amount would avoid
+	// is also ErrOutOfRange.
 	sending, receiving := price.Sending, price.Receiving
 	for _, c := range []struct {
 		name   string
@@ -186,7 +186,7 @@ func TestPrice_RejectsUnpriceableAmounts(t *testing.T) {
 
 func TestPrice_ZeroMarketRateIsInvalid(t *testing.T) {
 	t.Parallel()
-	// A market that gives nothing is a mistake in the rates, not in the amount.
+	// A market rate of zero is an error of the rate, not of the amount.
 	for name, priced := range map[string]func(int64, money.Rate, price.Fee) (price.Price, error){
 		"Sending": price.Sending, "Receiving": price.Receiving,
 	} {

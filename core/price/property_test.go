@@ -15,14 +15,14 @@ import (
 	"causeway/core/price"
 )
 
-// The truths below are checked against math/big, never against this package's
-// own arithmetic. PRICE_CASES sets how many random prices of each side the
-// sweep makes, RAPID_CHECKS how many the properties do.
+// The properties are checked with math/big, never with this package's own arithmetic.
+// PRICE_CASES is the number of random prices of each side in the sweep, RAPID_CHECKS the
+// number of cases of each property.
 
 func TestPrice_Invariants(t *testing.T) {
 	t.Parallel()
-	// Over random rates, fees and amounts, on both sides, every price keeps all
-	// its promises and every refusal is deserved.
+	// For random rates, fees and amounts, on both sides, every price satisfies its equations
+	// and every error is justified.
 	rapid.Check(t, func(t *rapid.T) {
 		c := anyCase().Draw(t, "case")
 		if fault := c.verify(); fault != nil {
@@ -33,7 +33,7 @@ func TestPrice_Invariants(t *testing.T) {
 
 func TestPrice_InvariantsSweep(t *testing.T) {
 	t.Parallel()
-	// The same over very many cases, most of them priced and not refused.
+	// The same for very many cases, most of which have a price.
 	cases := 50_000
 	if text := os.Getenv("PRICE_CASES"); text != "" {
 		n, err := strconv.Atoi(text)
@@ -63,8 +63,8 @@ func TestPrice_InvariantsSweep(t *testing.T) {
 
 func TestPrice_RoundTrip(t *testing.T) {
 	t.Parallel()
-	// What a payment buys never costs more than that payment, and paying what it
-	// costs buys it again.
+	// The amount that a payment yields never costs more than the payment, and paying that
+	// cost yields the amount again.
 	rapid.Check(t, func(t *rapid.T) {
 		c := anyCase().Draw(t, "case")
 		bought, err := c.send()
@@ -85,8 +85,8 @@ func TestPrice_RoundTrip(t *testing.T) {
 
 func TestPrice_IsMonotonic(t *testing.T) {
 	t.Parallel()
-	// With every unit more, the fee grows by one at most and never shrinks below
-	// what it was, a payment buys no less, and what is wanted costs no less.
+	// With every unit more, the fee grows by at most one and never decreases, a payment
+	// yields no less, and a wanted amount costs no less.
 	rapid.Check(t, func(t *rapid.T) {
 		c := anyCase().Draw(t, "case")
 		c.amount = min(c.amount, money.MaxMinor-50)
@@ -119,7 +119,7 @@ func TestPrice_IsMonotonic(t *testing.T) {
 	})
 }
 
-// priceCase is one question to the package: an amount, taken as paid and as wanted.
+// priceCase is one case: an amount that is used as the sent and as the wanted one.
 type priceCase struct {
 	amount int64
 	market money.Rate
@@ -133,7 +133,7 @@ func (c priceCase) String() string {
 func (c priceCase) send() (price.Price, error)    { return price.Sending(c.amount, c.market, c.fee) }
 func (c priceCase) receive() (price.Price, error) { return price.Receiving(c.amount, c.market, c.fee) }
 
-// verify asks for both prices and names the first promise that is broken.
+// verify computes both prices and returns the first violated property.
 func (c priceCase) verify() error {
 	market, percent := rat(c.market), rat(c.fee.Percent)
 
@@ -187,7 +187,7 @@ func (c priceCase) verify() error {
 	return nil
 }
 
-// checkInvariants checks what holds for every price, whichever side was given.
+// checkInvariants checks the properties of every price, from either side.
 func checkInvariants(p price.Price, c priceCase, market, percent *big.Rat) error {
 	net := p.Sending - p.Fees
 	switch {
@@ -215,7 +215,7 @@ func checkInvariants(p price.Price, c priceCase, market, percent *big.Rat) error
 	return nil
 }
 
-// checkSendingRefusal finds fault with a refusal of a fair payment.
+// checkSendingRefusal returns an error if a valid payment was refused.
 func (c priceCase) checkSendingRefusal(market, percent *big.Rat) error {
 	bought := receivingFor(c.amount, c.fee, market, percent)
 	if bought.Sign() > 0 && bought.Cmp(big.NewInt(money.MaxMinor)) <= 0 {
@@ -224,8 +224,8 @@ func (c priceCase) checkSendingRefusal(market, percent *big.Rat) error {
 	return nil
 }
 
-// checkReceivingRefusal finds fault with a refusal of something payable.
-// The smallest payment is searched for, as the package itself does not.
+// checkReceivingRefusal returns an error if a payable amount was refused. It searches for the
+// smallest payment, unlike the package.
 func (c priceCase) checkReceivingRefusal(market, percent *big.Rat) error {
 	low, high := int64(0), money.MaxMinor+1 // low is too little, high is enough or not payable
 	for high-low > 1 {
@@ -246,7 +246,7 @@ func (c priceCase) checkReceivingRefusal(market, percent *big.Rat) error {
 	return fmt.Errorf("but %d pay for it", high)
 }
 
-// receivingFor returns what a total buys at the market's rate, nothing where the fee takes it all.
+// receivingFor returns what a total yields at the market rate; zero if the fee takes it all.
 func receivingFor(total int64, fee price.Fee, market, percent *big.Rat) *big.Int {
 	net := new(big.Int).Sub(big.NewInt(total), big.NewInt(fee.Fixed))
 	net.Sub(net, ceil(times(percent, total)))
@@ -256,14 +256,14 @@ func receivingFor(total int64, fee price.Fee, market, percent *big.Rat) *big.Int
 	return floor(new(big.Rat).Mul(new(big.Rat).SetInt(net), market))
 }
 
-// anyCase draws cases that shrink well; half of them look like everyday payments.
+// anyCase draws cases that shrink well; half of them are like common payments.
 func anyCase() *rapid.Generator[priceCase] {
 	return rapid.Custom(func(t *rapid.T) priceCase {
 		return randomCase(rapidSource{t})
 	})
 }
 
-// source is where a case takes its numbers from: 0 to n-1.
+// source returns the random numbers of a case, from 0 to n-1.
 type source interface{ Int64N(n int64) int64 }
 
 type rapidSource struct{ t *rapid.T }
@@ -271,7 +271,7 @@ type rapidSource struct{ t *rapid.T }
 func (s rapidSource) Int64N(n int64) int64 { return rapid.Int64Range(0, n-1).Draw(s.t, "n") }
 
 // randomCase returns amounts of all sizes up to the largest, rates from 10^-18 to
-// 10^18 with 1 to 34 digits, and fees from none to everything.
+// 10^18 with 1 to 34 digits, and fees from zero to the whole amount.
 func randomCase(from source) priceCase {
 	c := priceCase{amount: 1 + magnitude(from, 16)}
 	if from.Int64N(50) == 0 {
@@ -305,7 +305,7 @@ func randomCase(from source) priceCase {
 			c.fee.Percent = money.MustFraction("1")
 		}
 	default:
-		c.fee.Percent = number(from, 1+from.Int64N(3), -2-from.Int64N(3)) // as tables of fees have it
+		c.fee.Percent = number(from, 1+from.Int64N(3), -2-from.Int64N(3)) // as in real fee tables
 	}
 	return c
 }

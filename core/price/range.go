@@ -6,28 +6,28 @@ import (
 	"causeway/core/money"
 )
 
-// ReceivingRange returns what can be received when from least to most can be sent, in minor units of
-// the receiving currency: asked for as the receiving amount, both ends cost what may be
-// sent. The error is of ErrOutOfRange when nothing can be received at all.
-func ReceivingRange(least, most int64, market money.Rate, fee Fee) (minimum, maximum int64, err error) {
-	if maximum, err = MaxReceiving(most, market, fee); err != nil {
+// ReceivingRange returns the smallest and the largest amount that can be received if from
+// minSending to maxSending may be sent: Receiving of both has a Sending in that range. It
+// returns an error of ErrOutOfRange if nothing can be received.
+func ReceivingRange(minSending, maxSending int64, market money.Rate, fee Fee) (minimum, maximum int64, err error) {
+	if maximum, err = MaxReceiving(maxSending, market, fee); err != nil {
 		return 0, 0, err
 	}
 	minimum = 1
-	smallest, err := Sending(least, market, fee)
+	smallest, err := Sending(minSending, market, fee)
 	switch {
 	case err == nil:
 		minimum = smallest.Receiving
 	case !errors.Is(err, ErrNothingLeft) && !errors.Is(err, ErrBuysNothing):
 		return 0, 0, err
 	}
-	// What the least buys can be had for a little less, where it left something over.
+	// The amount that minSending yields may cost less, if there was a remainder.
 	for minimum <= maximum {
-		asked, err := Receiving(minimum, market, fee)
+		p, err := Receiving(minimum, market, fee)
 		if err != nil {
 			return 0, 0, err
 		}
-		if asked.Sending >= least {
+		if p.Sending >= minSending {
 			return minimum, maximum, nil
 		}
 		minimum++
@@ -35,7 +35,7 @@ func ReceivingRange(least, most int64, market money.Rate, fee Fee) (minimum, max
 	return 0, 0, ErrTooSmall
 }
 
-// MaxReceiving returns the most that can be received for at most a sending amount.
+// MaxReceiving returns the largest amount that can be received for a sending amount.
 func MaxReceiving(sending int64, market money.Rate, fee Fee) (int64, error) {
 	p, err := Sending(sending, market, fee)
 	if errors.Is(err, ErrBuysTooMuch) {

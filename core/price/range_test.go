@@ -12,13 +12,14 @@ import (
 
 func TestReceivingRange(t *testing.T) {
 	t.Parallel()
-	// A dollar and a thousand dollars buy satoshi after fifty cents and half a percent.
+	// The range for one dollar to a thousand dollars in satoshi, with a fee of fifty cents
+	// and half a percent.
 	fee := price.Fee{Fixed: 50, Percent: money.MustFraction("0.005")}
 	minimum, maximum, err := price.ReceivingRange(100, 1_000_00, money.MustRate("10"), fee)
 	if err != nil || minimum != 490 || maximum != 994_500 {
 		t.Errorf("%d to %d, %v", minimum, maximum, err)
 	}
-	// Where the fees eat everything there is nothing to receive.
+	// If the fees take everything, nothing can be received.
 	if _, _, err := price.ReceivingRange(1, 50, money.MustRate("10"), fee); !errors.Is(err, price.ErrOutOfRange) {
 		t.Errorf("fees alone: %v", err)
 	}
@@ -26,8 +27,8 @@ func TestReceivingRange(t *testing.T) {
 
 func TestReceivingRange_EndsCostSendingLimits(t *testing.T) {
 	t.Parallel()
-	// Both ends of the span, asked for as what is to arrive, cost from the least to the
-	// most that may be sent.
+	// Both ends of the range, as wanted amounts, cost from the smallest to the largest
+	// sending amount.
 	rapid.Check(t, func(t *rapid.T) {
 		least := rapid.Int64Range(1, 1_000_000).Draw(t, "least")
 		most := rapid.Int64Range(least, 1_000_000_000).Draw(t, "most")

@@ -9,15 +9,15 @@ import (
 	"causeway/core/uma"
 )
 
-// What can happen to a payment to a person, beside Succeeds.
+// The scenarios of payments to people, beside Succeeds.
 const (
-	// PendingLong: it takes LongPayment.
+	// PendingLong: it takes LongPaymentTime.
 	PendingLong Scenario = "PENDING_LONG"
-	// ComplianceFails: the receiving provider will not have it.
+	// ComplianceFails: the receiving provider refuses it.
 	ComplianceFails Scenario = "COMPLIANCE_FAILS"
 )
 
-// Person is somebody at the sandbox's own provider.
+// Person is a customer of the simulated provider.
 type Person struct {
 	Currency money.Currency
 	Scenario Scenario
@@ -31,8 +31,8 @@ var people = map[string]Person{
 	"$fail.compliance.usd": {"USD", ComplianceFails},
 }
 
-// FindPerson finds somebody by an address in small letters, at the domain of the sandbox's
-// provider; false when nobody has it.
+// FindPerson returns the person with an address in lower case, or false. domain is the domain
+// of the simulated provider.
 func FindPerson(address, domain string) (Person, bool) {
 	name, host := uma.Split(address)
 	if host != domain {
@@ -42,13 +42,13 @@ func FindPerson(address, domain string) (Person, bool) {
 	return person, ok
 }
 
-// PersonScenario returns what happens to a payment to somebody at the sandbox's provider.
+// PersonScenario returns the scenario of payments to an address at the simulated provider.
 func PersonScenario(address string) Scenario {
 	name, _ := uma.Split(address)
 	return people[name].Scenario
 }
 
-// PeopleCurrencies returns what somebody at the sandbox's provider receives, in order.
+// PeopleCurrencies returns the currencies of all people, sorted.
 func PeopleCurrencies() []money.Currency {
 	var all []money.Currency
 	for _, p := range people {
@@ -58,12 +58,12 @@ func PeopleCurrencies() []money.Currency {
 	return slices.Compact(all)
 }
 
-// RequestedFields returns the facts that simulated providers want about the other side.
+// RequestedFields returns the facts that simulated providers request of a counterparty.
 func RequestedFields() []transaction.InfoField {
 	return []transaction.InfoField{{Name: "FULL_NAME", Mandatory: true}, {Name: "BIRTH_DATE"}}
 }
 
-// facts are the same of everybody in the sandbox.
+// facts are the same for all people in the sandbox.
 var facts = map[string]string{
 	"BIRTH_DATE": "1990-01-15", "NATIONALITY": "US", "PHONE_NUMBER": "+12125550100", "POSTAL_ADDRESS": "1 Main Street, New York, NY 10001, US",
 	"TAX_ID": "123456789", "REGISTRATION_NUMBER": "1234567", "USER_TYPE": "INDIVIDUAL", "COUNTRY_OF_RESIDENCE": "US",
@@ -71,28 +71,28 @@ var facts = map[string]string{
 	"ULTIMATE_INSTITUTION_COUNTRY": "US", "IDENTIFIER": "A1234567", "BUSINESS_TYPE": "OTHER", "COMPANY_LEGAL_NAME": "Sandbox Company",
 }
 
-// Facts returns what a simulated provider tells about a person: those of the wanted facts
-// that it has, with a name made of the address.
+// Facts returns those of the wanted facts that a simulated provider has, with a name made of
+// the address.
 func Facts(address string, wanted []string) map[string]string {
-	told := map[string]string{}
+	disclosed := map[string]string{}
 	for _, name := range wanted {
 		switch name {
 		case "FULL_NAME":
-			told[name] = displayName(address)
+			disclosed[name] = displayName(address)
 		case "ACCOUNT_IDENTIFIER":
-			told[name] = address
+			disclosed[name] = address
 		case "EMAIL":
-			told[name] = strings.TrimPrefix(address, "$")
+			disclosed[name] = strings.TrimPrefix(address, "$")
 		default:
 			if fact, ok := facts[name]; ok {
-				told[name] = fact
+				disclosed[name] = fact
 			}
 		}
 	}
-	return told
+	return disclosed
 }
 
-// displayName returns "Ana Silva" of "$ana.silva@bank.example".
+// displayName returns "Ana Silva" for "$ana.silva@bank.example".
 func displayName(address string) string {
 	name, _ := uma.Split(strings.TrimPrefix(address, "$"))
 	words := strings.FieldsFunc(name, func(c rune) bool { return strings.ContainsRune(".-_+", c) })

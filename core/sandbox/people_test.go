@@ -13,8 +13,8 @@ import (
 
 func TestFindPerson(t *testing.T) {
 	t.Parallel()
-	// Five people have an address at the sandbox's provider, each with a currency and a
-	// scenario, and nobody else has one, here or anywhere.
+	// Exactly five people have an address at the simulated provider, each with a currency and
+	// a scenario.
 	for name, want := range map[string]sandbox.Person{
 		"$success.usd":         {Currency: "USD", Scenario: sandbox.Succeeds},
 		"$success.eur":         {Currency: "EUR", Scenario: sandbox.Succeeds},
@@ -26,24 +26,23 @@ func TestFindPerson(t *testing.T) {
 			t.Errorf("%s: %+v, %v", name, got, ok)
 		}
 		if _, ok := sandbox.FindPerson(name+"@bank.example", "sandbox.uma.test"); ok {
-			t.Errorf("%s is somewhere else too", name)
+			t.Errorf("%s exists at another domain", name)
 		}
 	}
 	if _, ok := sandbox.FindPerson("$ana@sandbox.uma.test", "sandbox.uma.test"); ok {
-		t.Error("somebody else has an address")
+		t.Error("an unknown address exists")
 	}
 	if got := sandbox.PeopleCurrencies(); !reflect.DeepEqual(got, []money.Currency{"EUR", "MXN", "USD"}) {
-		t.Errorf("they receive %v", got)
+		t.Errorf("currencies %v", got)
 	}
 }
 
 func TestFacts(t *testing.T) {
 	t.Parallel()
-	// Every fact that a platform can ask for is told of everybody, and nothing that was
-	// not asked for.
-	told := sandbox.Facts("$ana.silva@bank.example", platform.CounterpartyFieldNames)
-	if len(told) != len(platform.CounterpartyFieldNames) || told["FULL_NAME"] != "Ana Silva" || told["ACCOUNT_IDENTIFIER"] != "$ana.silva@bank.example" {
-		t.Errorf("told %v", told)
+	// Every fact that a platform can require is disclosed, and no other.
+	facts := sandbox.Facts("$ana.silva@bank.example", platform.CounterpartyFieldNames)
+	if len(facts) != len(platform.CounterpartyFieldNames) || facts["FULL_NAME"] != "Ana Silva" || facts["ACCOUNT_IDENTIFIER"] != "$ana.silva@bank.example" {
+		t.Errorf("facts %v", facts)
 	}
 	rapid.Check(t, func(t *rapid.T) {
 		name := rapid.StringMatching(`[a-z0-9\-_.+]{1,63}`).Draw(t, "name")

@@ -7,12 +7,11 @@ import (
 	"pgregory.net/rapid"
 
 	"causeway/core/account"
-	"causeway/core/customer"
 	"causeway/core/fault"
 	"causeway/core/sandbox"
 )
 
-// identifiers are of every shape an account has; %s takes the three digits.
+// identifiers have the forms of all types of accounts; %s stands for the three digits.
 var identifiers = []string{
 	"1234567%s",                // account number
 	"DE89370400440532013%s",    // IBAN
@@ -27,7 +26,7 @@ var identifiers = []string{
 }
 
 func TestTransferScenario(t *testing.T) {
-	// The last three digits of an account, of whatever kind, decide over transfers.
+	// The last three digits of an account of any type decide the scenario of transfers.
 	t.Parallel()
 	want := map[string]sandbox.Scenario{
 		"002": sandbox.InsufficientFunds, "003": sandbox.AccountClosed, "004": sandbox.RejectedByBank, "005": sandbox.PendingThenFails,
@@ -43,7 +42,7 @@ func TestTransferScenario(t *testing.T) {
 }
 
 func TestQuoteScenario(t *testing.T) {
-	// The same digits mean other things for a quote.
+	// The same digits have other scenarios for quotes.
 	t.Parallel()
 	want := map[string]sandbox.Scenario{
 		"002": sandbox.ExecutionFails, "003": sandbox.CompletesLate, "004": sandbox.DeliveryFails, "005": sandbox.Returned,
@@ -60,7 +59,7 @@ func TestQuoteScenario(t *testing.T) {
 }
 
 func TestBeneficiaryOutcome(t *testing.T) {
-	// The range 1xx decides what is said of the beneficiary's name; 105 is no account at all.
+	// The digits 1xx decide the result of verifying the beneficiary; 105 is no account.
 	t.Parallel()
 	want := map[string]account.VerificationStatus{
 		"102": account.NotMatched, "103": account.PartialMatch, "104": account.VerificationPending, "105": account.NotVerified,
@@ -79,7 +78,7 @@ func TestBeneficiaryOutcome(t *testing.T) {
 }
 
 func TestScenarios_SucceedWithoutThreeDigitSuffix(t *testing.T) {
-	// An identifier that does not end in three digits has no scenario, however close it comes.
+	// An identifier that does not end in three digits has no scenario.
 	t.Parallel()
 	for _, identifier := range []string{"", "2", "02", "@", "a02", "00 2", "002a", "ana@bank002", "002@", "٠٠٢"} {
 		name := identifier == "002@" // the name before the @ ends in 002
@@ -89,36 +88,19 @@ func TestScenarios_SucceedWithoutThreeDigitSuffix(t *testing.T) {
 	}
 }
 
-func TestKYBAndKYCDecision(t *testing.T) {
-	// 001 leaves a verification pending, 002 rejects it, everything else is approved.
-	t.Parallel()
-	want := map[string]customer.Status{
-		"001": customer.Pending, "A-12001": customer.Pending, "Smith001": customer.Pending, "002": customer.Rejected, "Smith002": customer.Rejected,
-		"": customer.Approved, "Smith": customer.Approved, "003": customer.Approved, "0010": customer.Approved, "01": customer.Approved, "Smith 00 1": customer.Approved,
-	}
-	for value, status := range want {
-		if got := sandbox.KYBDecision(value); got != status {
-			t.Errorf("KYB(%q) = %s; want %s", value, got, status)
-		}
-		if got := sandbox.KYCDecision(value); got != status {
-			t.Errorf("KYC(%q) = %s; want %s", value, got, status)
-		}
-	}
-}
-
 func TestIsTestValue(t *testing.T) {
-	// An identifier is scripted exactly when one of its meanings is not the ordinary one.
+	// An identifier is a test value exactly if one of its outcomes is not the normal one.
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
 		shape := rapid.SampledFrom(identifiers).Draw(t, "shape")
 		identifier := fmt.Sprintf(shape, fmt.Sprintf("%03d", rapid.IntRange(0, 120).Draw(t, "digits")))
 
 		outcome, err := sandbox.BeneficiaryOutcome(identifier)
-		ordinary := sandbox.QuoteScenario(identifier) == sandbox.Succeeds && sandbox.TransferScenario(identifier) == sandbox.Succeeds &&
+		normal := sandbox.QuoteScenario(identifier) == sandbox.Succeeds && sandbox.TransferScenario(identifier) == sandbox.Succeeds &&
 			outcome == account.Matched && err == nil
 
-		if sandbox.IsTestValue(identifier) == ordinary {
-			t.Fatalf("%s: scripted %v, ordinary %v", identifier, sandbox.IsTestValue(identifier), ordinary)
+		if sandbox.IsTestValue(identifier) == normal {
+			t.Fatalf("%s: test value %v, normal outcomes %v", identifier, sandbox.IsTestValue(identifier), normal)
 		}
 	})
 }

@@ -12,7 +12,7 @@ import (
 
 func TestCheckRevocable_KeepsLastManageToken(t *testing.T) {
 	t.Parallel()
-	// Whatever is deleted, a token with MANAGE is left.
+	// A deletion always leaves a token with MANAGE.
 	token := func(n byte, permissions ...platform.Permission) platform.Token {
 		var t platform.Token
 		ident.SetUUID(&t.ID, uuid.UUID{15: n})
@@ -23,7 +23,7 @@ func TestCheckRevocable_KeepsLastManageToken(t *testing.T) {
 	for name, c := range map[string]struct {
 		tokens []platform.Token
 		revoke platform.Token
-		want   fault.Code // none: it may go
+		want   fault.Code // empty: it may be deleted
 	}{
 		"one of two that manage":        {[]platform.Token{boss, deputy, reader}, boss, ""},
 		"one that does not manage":      {[]platform.Token{boss, reader}, reader, ""},

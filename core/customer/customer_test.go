@@ -1,15 +1,18 @@
 package customer_test
 
 import (
+	"reflect"
+	"slices"
 	"testing"
 
 	"causeway/core/customer"
 	"causeway/core/fault"
+	"causeway/core/party"
 	"causeway/core/platform"
 )
 
 func TestCreate_InitialStatus(t *testing.T) {
-	// Who is verified at creation follows from the platform and the type of customer.
+	// The first status depends on the platform and the type of customer.
 	t.Parallel()
 	tests := []struct {
 		environment platform.Environment
@@ -36,7 +39,7 @@ func TestCreate_InitialStatus(t *testing.T) {
 }
 
 func TestCustomer_CheckReady(t *testing.T) {
-	// Money moves for approved customers alone, and the refusal says which status they have.
+	// Money moves for approved customers only; the fault has the status of others.
 	t.Parallel()
 	tests := []struct {
 		of     customer.Type
@@ -68,10 +71,36 @@ func TestCustomer_CheckReady(t *testing.T) {
 }
 
 func TestCustomer_CheckReadyRejectsDeleted(t *testing.T) {
-	// Deletion outweighs an approval.
+	// An approved customer who is deleted is refused as deleted.
 	t.Parallel()
 	err := customer.Customer{ID: customerID, Type: customer.Individual, Status: customer.Approved, DeletedAt: now}.CheckReady()
 	if !fault.Is(err, fault.CustomerDeleted) {
 		t.Errorf("%v", err)
+	}
+}
+
+func TestCustomer_Facts(t *testing.T) {
+	t.Parallel()
+	// The data is under the names of counterparty fields, without empty ones.
+	person := customer.Customer{Type: customer.Individual, FullName: "Ana Silva", Nationality: "PT", UMAAddress: "$ana@uma.test",
+		Address: &party.Address{Country: "PT"}}
+	business := customer.Customer{Type: customer.Business, Email: "pay@acme.example", UMAAddress: "$acme@uma.test",
+		Business: &customer.BusinessInfo{LegalName: "Acme", TaxID: "12"}}
+	for _, test := range []struct {
+		customer customer.Customer
+		want     map[string]string
+	}{
+		{person, map[string]string{"FULL_NAME": "Ana Silva", "NATIONALITY": "PT", "USER_TYPE": "INDIVIDUAL", "ACCOUNT_IDENTIFIER": "$ana@uma.test", "COUNTRY_OF_RESIDENCE": "PT"}},
+		{business, map[string]string{"FULL_NAME": "Acme", "COMPANY_LEGAL_NAME": "Acme", "TAX_ID": "12", "EMAIL": "pay@acme.example", "USER_TYPE": "BUSINESS", "ACCOUNT_IDENTIFIER": "$acme@uma.test"}},
+	} {
+		got := test.customer.Facts()
+		if !reflect.DeepEqual(got, test.want) {
+			t.Errorf("known: %v, want %v", got, test.want)
+		}
+		for name := range got {
+			if !slices.Contains(platform.CounterpartyFieldNames, name) {
+				t.Errorf("%s cannot be asked for", name)
+			}
+		}
 	}
 }

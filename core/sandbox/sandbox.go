@@ -1,0 +1,100 @@
+// Package sandbox defines the test values of the sandbox and their outcomes. Nothing else in
+// the program knows a test value.
+//
+// The sandbox adapters simulate the outcomes. Production platforms never use those adapters,
+// so test values have no effect there.
+package sandbox
+
+import (
+	"strings"
+	"time"
+)
+
+// suffix returns the last three characters of an identifier if they are digits, else the empty
+// string. Of an identifier with a domain (name@domain) it uses the name.
+func suffix(identifier string) string {
+	name, _, _ := strings.Cut(identifier, "@")
+	return lastDigits(name)
+}
+
+func lastDigits(text string) string {
+	if len(text) < 3 {
+		return ""
+	}
+	last := text[len(text)-3:]
+	for _, c := range []byte(last) {
+		if c < '0' || c > '9' {
+			return ""
+		}
+	}
+	return last
+}
+
+// IsTestValue reports whether an account identifier ends in digits with an outcome. The check
+// digits of such a value need not be right.
+func IsTestValue(identifier string) bool {
+	digits := suffix(identifier)
+	_, beneficiary := beneficiaryOutcomes[digits]
+	return beneficiary || quoteScenarios[digits] != Succeeds || transferScenarios[digits] != Succeeds || digits == unknownAccountSuffix
+}
+
+// Scenario is the simulated course of a payment.
+type Scenario string
+
+// Succeeds is the scenario of all other identifiers.
+const Succeeds Scenario = ""
+
+// The scenarios of transfers in and out. The first two fail at once.
+const (
+	InsufficientFunds Scenario = "INSUFFICIENT_FUNDS"
+	AccountClosed     Scenario = "ACCOUNT_CLOSED"
+	RejectedByBank    Scenario = "REJECTED_BY_BANK"
+	// PendingThenFails is pending for PendingTime, then fails.
+	PendingThenFails Scenario = "PENDING_THEN_FAILS"
+)
+
+// The scenarios of quotes that pay an external account, after their execution.
+const (
+	// ExecutionFails: the conversion fails, and the payer is refunded.
+	ExecutionFails Scenario = "EXECUTION_FAILS"
+	// CompletesLate: it takes LongPaymentTime.
+	CompletesLate Scenario = "COMPLETES_LATE"
+	// DeliveryFails: the receiving institution refuses, and the payer is refunded.
+	DeliveryFails Scenario = "DELIVERY_FAILS"
+	// Returned: it completes, and after ReturnDelay the receiving bank returns it.
+	Returned Scenario = "RETURNED"
+	// CancelledByUser: the user cancels it before delivery.
+	CancelledByUser Scenario = "CANCELLED_BY_USER"
+	// RefundFails: the payout fails, and so does the refund.
+	RefundFails Scenario = "REFUND_FAILS"
+)
+
+// The durations of scenarios.
+const (
+	PendingTime     = 30 * time.Second
+	LongPaymentTime = 6 * time.Minute
+	// ReturnDelay is short; a real return takes days.
+	ReturnDelay = 5 * time.Second
+)
+
+var transferScenarios = map[string]Scenario{
+	"002": InsufficientFunds,
+	"003": AccountClosed,
+	"004": RejectedByBank,
+	"005": PendingThenFails,
+}
+
+var quoteScenarios = map[string]Scenario{
+	"002": ExecutionFails,
+	"003": CompletesLate,
+	"004": DeliveryFails,
+	"005": Returned,
+	"006": CancelledByUser,
+	"007": RefundFails,
+}
+
+// TransferScenario returns the scenario of transfers in from, and out to, an account.
+func TransferScenario(identifier string) Scenario { return transferScenarios[suffix(identifier)] }
+
+// QuoteScenario returns the scenario of quotes that pay an account.
+func QuoteScenario(identifier string) Scenario { return quoteScenarios[suffix(identifier)] }
