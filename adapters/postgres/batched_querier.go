@@ -9,8 +9,8 @@ import (
 	"causeway/adapters/postgres/ledgerdb"
 )
 
-// batchedQuerier is the unit's connection for the books. What waits in the unit goes in one
-// round trip with the row that is asked for next, and before anything else that runs.
+// batchedQuerier is the unit's connection for package ledgerdb. The queued statements of the
+// unit are sent in one round trip with its next QueryRow, and before any other statement.
 type batchedQuerier struct{ u *unit }
 
 var _ ledgerdb.Querier = batchedQuerier{}
@@ -30,7 +30,7 @@ func (r batchedQuerier) Query(ctx context.Context, sql string, args ...any) (pgx
 	return r.u.conn.Query(ctx, sql, args...)
 }
 
-// batchedRow is sent when it is scanned.
+// batchedRow sends its query when it is scanned.
 type batchedRow struct {
 	ctx  context.Context //nolint:containedctx // lives from QueryRow to Scan, as pgx has it
 	u    *unit

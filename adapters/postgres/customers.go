@@ -15,7 +15,7 @@ import (
 	"causeway/ports"
 )
 
-// customerRow is a line of customers. What no query asks for lies in details.
+// customerRow is a row of customers. Fields that no query filters by are in details.
 type customerRow struct {
 	bun.BaseModel `bun:"table:customers"`
 
@@ -69,7 +69,7 @@ type addressColumn struct {
 	Country    string `json:"country"`
 }
 
-// CreateCustomer inserts one customer; the named indexes say what is taken already.
+// CreateCustomer inserts one customer. The unique indexes give the fault of a conflict.
 func (u *unit) CreateCustomer(ctx context.Context, c customer.Customer) error {
 	row := &customerRow{
 		PlatformID: c.Platform.UUID(), ID: c.ID.UUID(), PlatformCustomerID: c.PlatformCustomerID,
@@ -86,7 +86,7 @@ func (u *unit) CreateCustomer(ctx context.Context, c customer.Customer) error {
 	return u.insert(ctx, row)
 }
 
-// Customer rides on the primary key. It finds deleted ones too.
+// Customer uses the primary key. It finds deleted customers too.
 func (db *DB) Customer(ctx context.Context, p ident.Platform, id ident.Customer) (customer.Customer, error) {
 	var row customerRow
 	err := db.bun.NewSelect().Model(&row).Where("platform_id = ? AND id = ?", p.UUID(), id.UUID()).Scan(ctx)
@@ -99,8 +99,8 @@ func (db *DB) Customer(ctx context.Context, p ident.Platform, id ident.Customer)
 	return row.customer(), nil
 }
 
-// Customers rides on the primary key, or on the unique indexes when one of their
-// columns is given and deleted customers are left out.
+// Customers uses the primary key, or the unique indexes if one of their columns
+// is given and deleted customers are excluded.
 func (db *DB) Customers(ctx context.Context, p ident.Platform, f ports.CustomerFilter) (ports.Page[customer.Customer], error) {
 	query := db.bun.NewSelect().Where("platform_id = ?", p.UUID())
 	query = whereEqual(query, "platform_customer_id", f.PlatformCustomerID)
@@ -118,7 +118,7 @@ func (db *DB) Customers(ctx context.Context, p ident.Platform, f ports.CustomerF
 	return selectPage(ctx, query, f.Paging, (*customerRow).customer)
 }
 
-// CustomersAfter rides on the primary key.
+// CustomersAfter uses the primary key.
 func (db *DB) CustomersAfter(ctx context.Context, p ident.Platform, after ident.Customer, limit int) ([]customer.Customer, error) {
 	var rows []customerRow
 	err := db.bun.NewSelect().Model(&rows).Where("platform_id = ? AND id > ? AND deleted_at IS NULL", p.UUID(), after.UUID()).

@@ -19,27 +19,27 @@ import (
 	"causeway/ports"
 )
 
-// Render writes an event as the bytes its receiver is sent.
+// Render returns the body of an event's webhook.
 type Render func(event.Event) ([]byte, error)
 
-// Options say how to reach the database and what to write into it.
+// Options configure the database connection.
 type Options struct {
 	URL string
-	// MaxConnections in the pool; 16 when zero.
+	// MaxConnections of the pool; 16 if zero.
 	MaxConnections int32
-	// StatementTimeout ends a statement that runs too long; 30 s when zero.
+	// StatementTimeout ends statements that run longer; 30 s if zero.
 	StatementTimeout time.Duration
-	// ForReports opens the database for reading much at a time. Otherwise rows are
-	// looked up by their keys, always: a prepared statement keeps its plan, and one
-	// made while a table was small must still be right when it is not.
+	// ForReports keeps the planner's defaults, for statements that read many rows. Otherwise
+	// rows are always looked up by key: a prepared statement keeps its plan, and a plan made
+	// while a table was small must still be good when the table is large.
 	ForReports bool
 	Clock      ports.Clock
 	IDs        ports.IDs
 	Render     Render
 }
 
-// DB is a pool of connections to one database, all in the service's role. It is
-// the Store and the Jobs of the program.
+// DB is a pool of connections to one database, all in the role of the service. It implements
+// ports.Store and ports.Jobs.
 type DB struct {
 	pool        *pgxpool.Pool
 	sql         *sql.DB
@@ -67,8 +67,8 @@ func Open(ctx context.Context, o Options) (*DB, error) {
 	if config.MaxConns == 0 {
 		config.MaxConns = 16
 	}
-	// bun writes arguments into its SQL, so caching its statements costs more than
-	// it saves; prepared statements are asked for one by one.
+	// bun formats arguments into the statement, so its statements are not worth preparing.
+	// Other statements choose to be prepared one by one.
 	config.ConnConfig.DefaultQueryExecMode = pgx.QueryExecModeExec
 	for name, value := range o.sessionSettings() {
 		config.ConnConfig.RuntimeParams[name] = value
@@ -89,7 +89,7 @@ func Open(ctx context.Context, o Options) (*DB, error) {
 	}, nil
 }
 
-// sessionSettings are the settings of every connection.
+// sessionSettings returns the settings of every connection.
 func (o Options) sessionSettings() map[string]string {
 	settings := map[string]string{
 		"application_name": "causeway", "timezone": "UTC", "lock_timeout": "10000", "idle_in_transaction_session_timeout": "60000",
@@ -107,8 +107,7 @@ func setServiceRole(ctx context.Context, conn *pgx.Conn) error {
 	return err
 }
 
-// Connect opens a connection beside the pool, for whoever must keep one: a lock that
-// lives as long as its session.
+// Connect opens a connection outside the pool, for session locks that are held for long.
 func (db *DB) Connect(ctx context.Context) (*pgx.Conn, error) {
 	conn, err := pgx.ConnectConfig(ctx, db.pool.Config().ConnConfig)
 	if err != nil {
@@ -121,7 +120,7 @@ func (db *DB) Connect(ctx context.Context) (*pgx.Conn, error) {
 	return conn, nil
 }
 
-// reportPool begins transactions that read much at a time.
+// reportPool begins transactions that read many rows.
 type reportPool struct{ pool *pgxpool.Pool }
 
 func (r reportPool) Begin(ctx context.Context) (pgx.Tx, error) {
@@ -157,44 +156,44 @@ func (db *DB) inTransaction(ctx context.Context, fn func(tx bun.Tx) error) (err 
 	return nil
 }
 
-// AdvanceBalanceSnapshots brings the checkpoints of the books up to date.
+// AdvanceBalanceSnapshots creates all balance snapshots that are due.
 func (db *DB) AdvanceBalanceSnapshots(ctx context.Context) error {
-	for moved := true; moved; {
+	for advanced := true; advanced; {
 		var err error
-		if moved, err = db.ledgerStore.AdvanceBalanceSnapshots(ctx, reportPool{db.pool}); err != nil {
+		if advanced, err = db.ledgerStore.AdvanceBalanceSnapshots(ctx, reportPool{db.pool}); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// CreateMonthPartitions makes the partitions that the books of this month and the next ones go to.
+// CreateMonthPartitions creates the ledger partitions of the current month and the next ones.
 func (db *DB) CreateMonthPartitions(ctx context.Context) error {
 	return db.ledgerStore.CreateMonthPartitions(ctx, db.pool, db.clock.Now())
 }
 
-// LedgerReader is the ledger as finance reads it.
+// LedgerReader returns a reader of balances and entries.
 func (db *DB) LedgerReader() ports.LedgerReader { return ledgerdb.NewReader(db.ledgerStore, db.pool) }
 
-// Finance is the ledger as finance teams ask for it.
+// Finance returns a reader for reports and lists.
 func (db *DB) Finance() ports.Finance { return ledgerdb.NewReader(db.ledgerStore, db.pool) }
 
-// LedgerLog is the log of postings.
+// LedgerLog returns the log of postings.
 func (db *DB) LedgerLog() *ledgerdb.Log { return ledgerdb.NewLog(db.ledgerStore, db.pool) }
 
-// LedgerViews shows the ledger at a moment, to whoever reads much of it.
+// LedgerViews returns views of the ledger at a time, for exports.
 func (db *DB) LedgerViews() ports.LedgerViews { return ledgerdb.NewViews(db.ledgerStore, db.pool) }
 
-// Pool is for adapters that need a connection of their own.
+// Pool returns the pool, for adapters that need a connection of their own.
 func (db *DB) Pool() *pgxpool.Pool { return db.pool }
 
-// SQL is the same database for the standard library.
+// SQL returns the same pool for package database/sql.
 func (db *DB) SQL() *sql.DB { return db.sql }
 
-// Ping tells whether the database answers.
+// Ping returns nil if the database responds.
 func (db *DB) Ping(ctx context.Context) error { return db.pool.Ping(ctx) }
 
-// Close waits for what runs and lets the connections go.
+// Close waits for running statements and closes the connections.
 func (db *DB) Close() {
 	_ = db.sql.Close()
 	db.pool.Close()

@@ -1,8 +1,7 @@
-// Package postgres keeps everything in PostgreSQL: the unit of work, and the
-// repositories in it.
+// Package postgres stores everything in PostgreSQL: it implements the unit of work and its
+// repositories.
 //
-// It decides nothing. What is lost at its boundary: a broken constraint becomes
-// the fault its name stands for; every other database error is passed on as an
-// error of our own. Statements that run for every payment are prepared and take
-// whole groups as arrays; the rest is written with bun.
+// It decides nothing. At its boundary, a violation of a named constraint becomes the fault
+// of that constraint; other database errors are returned as they are. Statements that run
+// for every payment are prepared and take batches as arrays; the others are built with bun.
 package postgres

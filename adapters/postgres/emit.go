@@ -7,8 +7,8 @@ import (
 	"causeway/core/event"
 )
 
-// Emit renders events now, as the resources are, and stores them with the rest of
-// the unit of work.
+// Emit renders events immediately, from the current resources, and stores them with the unit
+// of work.
 func (u *unit) Emit(_ context.Context, events []event.Event) error {
 	if len(events) == 0 {
 		return nil

@@ -16,7 +16,7 @@ import (
 	"causeway/ports"
 )
 
-// externalRow is a line of external_accounts.
+// externalRow is a row of external_accounts.
 type externalRow struct {
 	bun.BaseModel `bun:"table:external_accounts"`
 
@@ -56,14 +56,14 @@ type beneficiaryColumn struct {
 	DocumentNumber     string         `json:"documentNumber,omitempty"`
 }
 
-// CreateExternalAccount inserts one account. A new default for UMA deposits takes
-// the place of the customer's old one.
+// CreateExternalAccount inserts one account. A new default for UMA deposits replaces
+// the customer's previous one.
 func (u *unit) CreateExternalAccount(ctx context.Context, a account.External) error {
 	if err := u.flush(ctx); err != nil {
 		return err
 	}
 	if a.DefaultUMADeposit {
-		// One new default at a time: none can miss another that is not committed yet.
+		// One new default at a time, so that each replaces the previous one.
 		if _, err := u.db.bun.NewSelect().Conn(u.sqlConn).Model((*customerRow)(nil)).Column("id").For("NO KEY UPDATE").
 			Where("platform_id = ? AND id = ?", a.Platform.UUID(), a.Customer.UUID()).Exec(ctx); err != nil {
 			return err
@@ -78,7 +78,7 @@ func (u *unit) CreateExternalAccount(ctx context.Context, a account.External) er
 	return u.insert(ctx, newExternalRow(a))
 }
 
-// DeleteExternalAccount rides on the primary key.
+// DeleteExternalAccount uses the primary key.
 func (u *unit) DeleteExternalAccount(ctx context.Context, p ident.Platform, id ident.ExternalAccount, at time.Time) error {
 	if err := u.flush(ctx); err != nil {
 		return err
@@ -89,7 +89,7 @@ func (u *unit) DeleteExternalAccount(ctx context.Context, p ident.Platform, id i
 	return checkRowChanged(result, err, externalAccountNotFound(id))
 }
 
-// ExternalAccount rides on the primary key. A deleted account is not found.
+// ExternalAccount uses the primary key. A deleted account is not found.
 func (db *DB) ExternalAccount(ctx context.Context, p ident.Platform, id ident.ExternalAccount) (account.External, error) {
 	var row externalRow
 	err := db.bun.NewSelect().Model(&row).
@@ -103,8 +103,8 @@ func (db *DB) ExternalAccount(ctx context.Context, p ident.Platform, id ident.Ex
 	return row.external(), nil
 }
 
-// ExternalAccounts rides on external_accounts_by_customer or _of_platform, or on the primary key
-// for the accounts of all customers.
+// ExternalAccounts uses external_accounts_by_customer or external_accounts_by_platform, or the
+// primary key for the accounts of all customers.
 func (db *DB) ExternalAccounts(ctx context.Context, p ident.Platform, f ports.ExternalAccountFilter) (ports.Page[account.External], error) {
 	query := db.bun.NewSelect().Where("platform_id = ? AND deleted_at IS NULL", p.UUID())
 	switch {
@@ -119,7 +119,7 @@ func (db *DB) ExternalAccounts(ctx context.Context, p ident.Platform, f ports.Ex
 	return selectPage(ctx, query, f.Paging, (*externalRow).external)
 }
 
-// UMAForwardingAccount rides on the index of default accounts: a customer has one at most.
+// UMAForwardingAccount uses external_account_one_uma_default.
 func (db *DB) UMAForwardingAccount(ctx context.Context, p ident.Platform, c ident.Customer) (account.External, bool, error) {
 	var row externalRow
 	err := db.bun.NewSelect().Model(&row).

@@ -9,7 +9,7 @@ import (
 	"causeway/core/fault"
 )
 
-// constraintFaults says what the caller is told when a named constraint refuses a row.
+// constraintFaults maps named constraints to the fault of their violation.
 var constraintFaults = map[string]func() *fault.Error{
 	"customer_platform_id_unique_while_active": func() *fault.Error {
 		return &fault.Error{Code: fault.Conflict, Reason: "platformCustomerId in use",
@@ -20,7 +20,7 @@ var constraintFaults = map[string]func() *fault.Error{
 	},
 	"unmatched_assignment_once": func() *fault.Error {
 		return &fault.Error{Code: fault.Conflict, Reason: "Assigned already",
-			Message: "Somebody else assigned this payment a moment ago. Read the list of unmatched funds again."}
+			Message: "Another request has just assigned this payment. Read the list of unmatched funds again."}
 	},
 	"external_account_unique_while_active": func() *fault.Error {
 		return &fault.Error{Code: fault.Conflict, Reason: "External account exists",
@@ -28,16 +28,16 @@ var constraintFaults = map[string]func() *fault.Error{
 	},
 }
 
-// translate turns a database error into the fault that stands for it.
+// translate turns a database error into its fault, if it has one.
 func translate(err error) error {
 	var pg *pgconn.PgError
 	if !errors.As(err, &pg) {
 		return err
 	}
-	if told, ok := constraintFaults[pg.ConstraintName]; ok {
-		return told()
+	if newFault, ok := constraintFaults[pg.ConstraintName]; ok {
+		return newFault()
 	}
-	if pg.Code == "55P03" { // lock_not_available: somebody holds the same rows for long
+	if pg.Code == "55P03" { // lock_not_available
 		return &fault.Error{Code: fault.ServiceUnavailable, RetryAfter: time.Second,
 			Message: "Another request is working on the same resource. Try again in a second."}
 	}

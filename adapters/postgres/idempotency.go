@@ -13,14 +13,14 @@ import (
 	"causeway/ports"
 )
 
-// insertResponses breaks idempotency_keys_pkey when another process stored an
-// answer under one of the keys first; then nothing of the unit of work may stay.
+// insertResponses violates idempotency_keys_pkey if another process stored a response with
+// one of the keys first; then the unit of work must be rolled back.
 const insertResponses = `
 	INSERT INTO idempotency_keys (platform_id, token_id, key, fingerprint, status, body, created_at)
 	SELECT * FROM unnest($1::uuid[], $2::uuid[], $3::text[], $4::bytea[], $5::smallint[], $6::bytea[], $7::timestamptz[])`
 
-// SaveResponse stores the answer with the commit: it waits with the other writes and
-// costs no round trip. An answer that another attempt could change is not kept.
+// SaveResponse stores the response with the commit: it is queued with the other writes and
+// costs no round trip. A response that a retry could change is not stored.
 func (u *unit) SaveResponse(_ context.Context, claim *ports.IdempotentRequest, result any, err error) error {
 	if claim == nil {
 		return nil
@@ -39,9 +39,9 @@ func (u *unit) SaveResponse(_ context.Context, claim *ports.IdempotentRequest, r
 	return nil
 }
 
-// replayOnConflict turns the broken key of an answer into the answer that is stored under
-// it. A group of requests fails as it is: run again one by one, the one that was
-// repeated finds itself here.
+// replayOnConflict turns the conflict of a response into the response that is stored with its
+// key. A batch of requests fails with the conflict: its requests are then run one by one,
+// and the repeated one is replayed here.
 func (u *unit) replayOnConflict(ctx context.Context, err error) error {
 	var pg *pgconn.PgError
 	if !errors.As(err, &pg) || pg.ConstraintName != "idempotency_keys_pkey" || len(u.requests) != 1 {
@@ -60,13 +60,13 @@ func (u *unit) replayOnConflict(ctx context.Context, err error) error {
 	return &ports.Replay{Status: stored[0].Status, Body: stored[0].Body}
 }
 
-// selectResponses rides on the primary key.
+// selectResponses uses the primary key.
 const selectResponses = `
 	SELECT k.n, m.fingerprint, m.status, m.body
 	FROM unnest($1::uuid[], $2::uuid[], $3::text[]) WITH ORDINALITY AS k(platform_id, token_id, key, n)
 	JOIN idempotency_keys m USING (platform_id, token_id, key)`
 
-// StoredResponses finds remembered answers; nil where there is none.
+// StoredResponses returns stored responses; nil for a key without one.
 func (db *DB) StoredResponses(ctx context.Context, keys []ports.IdempotencyKey) ([]*ports.StoredResponse, error) {
 	n := len(keys)
 	platforms, tokens, names := make([]uuid.UUID, n), make([]uuid.UUID, n), make([]string, n)
@@ -91,15 +91,15 @@ func (db *DB) StoredResponses(ctx context.Context, keys []ports.IdempotencyKey) 
 	})
 }
 
-// SaveStoredResponse keeps an answer that no commit carries, unless there is one already.
+// SaveStoredResponse stores a response outside a unit of work, unless the key has one.
 func (db *DB) SaveStoredResponse(ctx context.Context, claim ports.IdempotentRequest, answer ports.StoredResponse) error {
 	row := newResponseRow(&claim, answer.Status, answer.Body, db.clock.Now())
 	_, err := db.pool.Exec(ctx, insertResponses+` ON CONFLICT DO NOTHING`, append([]any{pgx.QueryExecModeCacheStatement}, row.columns()...)...)
 	return err
 }
 
-// DeleteStoredResponses rides on idempotency_keys_by_age. What another process is about to
-// delete is left to it.
+// DeleteStoredResponses uses idempotency_keys_by_age. It skips rows that another
+// process is deleting.
 func (db *DB) DeleteStoredResponses(ctx context.Context, before time.Time, limit int) (int, error) {
 	tag, err := db.pool.Exec(ctx, `
 		DELETE FROM idempotency_keys WHERE ctid = ANY(ARRAY(
@@ -107,7 +107,7 @@ func (db *DB) DeleteStoredResponses(ctx context.Context, before time.Time, limit
 	return int(tag.RowsAffected()), err
 }
 
-// responseRow is a line of idempotency_keys.
+// responseRow is a row of idempotency_keys.
 type responseRow struct {
 	platform, token uuid.UUID
 	key             string
@@ -124,13 +124,13 @@ func newResponseRow(claim *ports.IdempotentRequest, status int, body []byte, at 
 	return responseRow{claim.Platform.UUID(), claim.Token.UUID(), claim.Key, claim.Fingerprint[:], int16(status), body, at}
 }
 
-// columns are the arguments of rememberAnswers for one row.
+// columns returns the arguments of insertResponses for one row.
 func (a responseRow) columns() []any {
 	return []any{[]uuid.UUID{a.platform}, []uuid.UUID{a.token}, []string{a.key}, [][]byte{a.fingerprint},
 		[]int16{a.status}, [][]byte{a.body}, []time.Time{a.createdAt}}
 }
 
-// appendTo adds the row to the arguments of rows that wait already.
+// appendTo adds the row to the arguments of queued rows.
 func (a responseRow) appendTo(columns []any) {
 	columns[0] = append(columns[0].([]uuid.UUID), a.platform)
 	columns[1] = append(columns[1].([]uuid.UUID), a.token)

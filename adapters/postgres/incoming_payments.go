@@ -15,7 +15,7 @@ import (
 	"causeway/ports"
 )
 
-// readIncomingPaymentParties rides on the primary keys of internal_accounts, customers and
+// readIncomingPaymentParties uses the primary keys of internal_accounts, customers and
 // external_accounts.
 const readIncomingPaymentParties = `
 	SELECT k.n, i.id, i.customer_id, i.currency, i.account_type, i.status, i.created_at, i.updated_at, i.reference, i.instructions,

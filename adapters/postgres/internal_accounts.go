@@ -18,7 +18,7 @@ import (
 	"causeway/ports"
 )
 
-// internalRow is a line of internal_accounts.
+// internalRow is a row of internal_accounts.
 type internalRow struct {
 	bun.BaseModel `bun:"table:internal_accounts"`
 
@@ -29,20 +29,20 @@ type internalRow struct {
 	Type       string        `bun:"account_type"`
 	Status     string        `bun:"status"`
 	Reference  string        `bun:"reference"`
-	// Instructions are JSON; empty while no rail was asked.
+	// Instructions are JSON; empty until the rails have returned them.
 	Instructions string    `bun:"instructions"`
 	CreatedAt    time.Time `bun:"created_at"`
 	UpdatedAt    time.Time `bun:"updated_at"`
 }
 
-// insertInternalAccounts leaves accounts that exist as they are; it rides on
+// insertInternalAccounts does not change existing accounts. It uses
 // internal_account_owner_currency_unique.
 const insertInternalAccounts = `
 	INSERT INTO internal_accounts (platform_id, id, customer_id, currency, account_type, status, reference, instructions, created_at, updated_at)
 	SELECT * FROM unnest($1::uuid[], $2::uuid[], $3::uuid[], $4::text[], $5::text[], $6::text[], $7::text[], $8::text[], $9::timestamptz[], $10::timestamptz[])
 	ON CONFLICT DO NOTHING`
 
-// OpenInternalAccounts opens those that are missing.
+// OpenInternalAccounts opens the accounts that do not exist.
 func (u *unit) OpenInternalAccounts(_ context.Context, accounts []account.Internal) error {
 	if len(accounts) == 0 {
 		return nil
@@ -65,13 +65,13 @@ func (u *unit) OpenInternalAccounts(_ context.Context, accounts []account.Intern
 	return nil
 }
 
-// addFundingInstructions rides on the primary key.
+// addFundingInstructions uses the primary key.
 const addFundingInstructions = `
 	UPDATE internal_accounts a SET instructions = k.instructions, updated_at = k.updated_at
 	FROM unnest($1::uuid[], $2::uuid[], $3::text[], $4::timestamptz[]) AS k(platform_id, id, instructions, updated_at)
 	WHERE a.platform_id = k.platform_id AND a.id = k.id AND a.instructions = ''`
 
-// AddFundingInstructions gives accounts the ways to pay in that they lack.
+// AddFundingInstructions stores instructions of accounts that have none.
 func (u *unit) AddFundingInstructions(_ context.Context, accounts []account.Internal) error {
 	if len(accounts) == 0 {
 		return nil
@@ -90,28 +90,28 @@ func (u *unit) AddFundingInstructions(_ context.Context, accounts []account.Inte
 }
 
 const (
-	// internalColumns are what scanInternal reads, of internal_accounts a.
+	// internalColumns are the columns that scanInternal reads, of internal_accounts a.
 	internalColumns = `a.platform_id, a.id, a.customer_id, a.currency, a.account_type, a.status, a.reference, a.instructions, a.created_at, a.updated_at`
 
-	// internalByOwnerAndCurrency rides on internal_account_owner_currency_unique.
+	// internalByOwnerAndCurrency uses internal_account_owner_currency_unique.
 	internalByOwnerAndCurrency = `
 	SELECT ` + internalColumns + ` FROM internal_accounts a
 	WHERE a.platform_id = $1 AND coalesce(a.customer_id, '00000000-0000-0000-0000-000000000000') = $2 AND a.currency = $3`
 
-	// internalsByID rides on the primary key.
+	// internalsByID uses the primary key.
 	internalsByID = `
 	SELECT ` + internalColumns + ` FROM unnest($1::uuid[], $2::uuid[]) AS k(platform_id, id)
 	JOIN internal_accounts a ON a.platform_id = k.platform_id AND a.id = k.id`
 
-	// internalsByReference rides on internal_account_reference_unique.
+	// internalsByReference uses internal_account_reference_unique.
 	internalsByReference = `
 	SELECT a.platform_id, a.id, a.customer_id, a.currency, a.account_type, a.status, a.reference, '', a.created_at, a.updated_at
 	FROM unnest($1::uuid[], $2::text[]) AS k(platform_id, reference)
 	JOIN internal_accounts a ON a.platform_id = k.platform_id AND a.reference = k.reference AND a.reference <> ''`
 )
 
-// InternalAccount finds an account by its owner (a zero customer: the platform
-// itself) and currency.
+// InternalAccount finds an account by its owner (the platform if customer is
+// zero) and currency.
 func (u *unit) InternalAccount(ctx context.Context, p ident.Platform, c ident.Customer, currency money.Currency) (account.Internal, bool, error) {
 	var a account.Internal
 	found := false
@@ -123,7 +123,7 @@ func (u *unit) InternalAccount(ctx context.Context, p ident.Platform, c ident.Cu
 	return a, found, err
 }
 
-// LockBalances reads whose the accounts are and locks their balances, in one round trip.
+// LockBalances reads accounts and locks their balances, in one round trip.
 func (u *unit) LockBalances(ctx context.Context, accounts []ledger.Account) (map[ledger.Account]account.WithBalance, error) {
 	found := make(map[ledger.Account]account.WithBalance, len(accounts))
 	if len(accounts) == 0 {
@@ -156,7 +156,7 @@ func (u *unit) LockBalances(ctx context.Context, accounts []ledger.Account) (map
 	return found, err
 }
 
-// Balances is as ports.Books says.
+// Balances implements ports.LedgerReader.
 func (u *unit) Balances(ctx context.Context, accounts []ledger.Account) (map[ledger.Account]int64, error) {
 	return u.db.ledgerStore.Balances(ctx, batchedQuerier{u}, accounts, ledgerdb.Read)
 }
@@ -192,8 +192,8 @@ func (db *DB) InternalAccountsByReference(ctx context.Context, keys []ports.Refe
 	})
 }
 
-// InternalAccounts rides on internal_account_owner_currency_unique for one
-// owner, or on the primary key for the accounts of all customers.
+// InternalAccounts uses internal_account_owner_currency_unique for one
+// owner, or the primary key for the accounts of all customers.
 func (db *DB) InternalAccounts(ctx context.Context, p ident.Platform, f ports.InternalAccountFilter) (ports.Page[account.Internal], error) {
 	query := db.bun.NewSelect().Where("platform_id = ?", p.UUID())
 	if f.PlatformOwned || !f.Customer.IsZero() { // a zero customer stands for the platform
@@ -213,8 +213,8 @@ func (db *DB) InternalAccounts(ctx context.Context, p ident.Platform, f ports.In
 	return accounts, err
 }
 
-// InternalAccountsOf uses internal_account_owner_currency_unique. The zero customer stands
-// for the platform.
+// InternalAccountsOf uses internal_account_owner_currency_unique. The zero customer means
+// the platform.
 func (db *DB) InternalAccountsOf(ctx context.Context, p ident.Platform, owners []ident.Customer) (map[ident.Customer][]account.Internal, error) {
 	found := make(map[ident.Customer][]account.Internal, len(owners))
 	if len(owners) == 0 {
@@ -262,7 +262,7 @@ func (row *internalRow) internal() (account.Internal, error) {
 	return a, json.Unmarshal([]byte(row.Instructions), &a.Instructions)
 }
 
-// writeInstructions is empty for an account whose rail was not asked yet.
+// writeInstructions returns the empty text for an account without instructions.
 func writeInstructions(ways []account.Instruction) (string, error) {
 	if ways == nil {
 		return "", nil

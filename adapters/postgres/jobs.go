@@ -21,7 +21,7 @@ func (u *unit) AddJobs(_ context.Context, jobs []ports.Job) error {
 	return nil
 }
 
-// deleteJobs rides on the primary key.
+// deleteJobs uses the primary key.
 const deleteJobs = `
 	DELETE FROM jobs USING unnest($1::uuid[], $2::uuid[]) AS k(platform_id, id)
 	WHERE jobs.platform_id = k.platform_id AND jobs.id = k.id`
@@ -34,7 +34,7 @@ func (u *unit) FinishJobs(_ context.Context, jobs []ports.Job) error {
 	return nil
 }
 
-// takeJobs rides on jobs_due. Being due again later is the lease.
+// takeJobs uses jobs_due. A lease is a later due time.
 const takeJobs = `
 	WITH due AS (
 		SELECT platform_id, id FROM jobs WHERE step = $1 AND due_at <= $2
@@ -64,7 +64,7 @@ func (db *DB) TakeJobs(ctx context.Context, step transaction.Step, now time.Time
 	return taken, err
 }
 
-// PostponeJobs makes jobs due at another time.
+// PostponeJobs changes the due time of jobs.
 func (db *DB) PostponeJobs(ctx context.Context, jobs []ports.Job, due time.Time) error {
 	platforms, ids := jobKeys(jobs)
 	_, err := db.pool.Exec(ctx, `

@@ -10,7 +10,7 @@ import (
 	"causeway/ports"
 )
 
-// insert sends what waits and then one row.
+// insert sends the queued statements and then inserts one row.
 func (u *unit) insert(ctx context.Context, row any) error {
 	if err := u.flush(ctx); err != nil {
 		return err
@@ -19,7 +19,7 @@ func (u *unit) insert(ctx context.Context, row any) error {
 	return translate(err)
 }
 
-// checkRowChanged tells what became of a statement that should have changed one row.
+// checkRowChanged returns none if a statement that should change one row changed no row.
 func checkRowChanged(result sql.Result, err, none error) error {
 	if err != nil {
 		return translate(err)
@@ -30,9 +30,9 @@ func checkRowChanged(result sql.Result, err, none error) error {
 	return none
 }
 
-// selectPage reads one part of the list that query narrows, ordered by id. The query is
-// limited to one platform, so it rides on an index that leads with
-// (platform_id, id), whatever the length of the list.
+// selectPage reads one page of the list that query selects, ordered by id. The query is
+// limited to one platform, so it uses an index that begins with (platform_id, id), whatever
+// the length of the list.
 func selectPage[Row, Item any](ctx context.Context, query *bun.SelectQuery, p ports.Paging, item func(*Row) Item) (ports.Page[Item], error) {
 	total, err := query.Clone().Model((*Row)(nil)).Count(ctx)
 	if err != nil {
@@ -58,7 +58,7 @@ func selectPage[Row, Item any](ctx context.Context, query *bun.SelectQuery, p po
 	return found, nil
 }
 
-// whereInInterval narrows a query to rows whose column is in the interval.
+// whereInInterval limits a query to rows whose column is in the interval.
 func whereInInterval(query *bun.SelectQuery, column string, interval period.Interval) *bun.SelectQuery {
 	if !interval.From.IsZero() {
 		query = query.Where("? >= ?", bun.Ident(column), interval.From)
@@ -69,8 +69,8 @@ func whereInInterval(query *bun.SelectQuery, column string, interval period.Inte
 	return query
 }
 
-// whereEqual narrows a query to rows whose column has the value; the empty value leaves
-// it as it is.
+// whereEqual limits a query to rows whose column has the value; the empty value does not limit
+// it.
 func whereEqual(query *bun.SelectQuery, column, value string) *bun.SelectQuery {
 	if value == "" {
 		return query

@@ -20,7 +20,7 @@ SELECT (SELECT to_date(min(right(c.relname, 6)), 'YYYYMM') FROM pg_inherits i JO
         WHERE i.inhparent = 'ledger_entries'::regclass),
        (SELECT max(month) FROM ledger_archived_months)`
 
-// LedgerMonths is as ports.MonthKeeper says.
+// LedgerMonths implements ports.MonthKeeper.
 func (db *DB) LedgerMonths(ctx context.Context) (of ports.LedgerMonths, err error) {
 	var oldest, detached pgtype.Date
 	if err := db.pool.QueryRow(ctx, selectLedgerMonths).Scan(&oldest, &detached); err != nil {
@@ -45,7 +45,7 @@ UPDATE ledger_clocks SET recorded_at = greatest(recorded_at, $2), month_end = le
 WHERE platform_id = $1 AND month_end <= $2`
 )
 
-// EndMonth is as ports.MonthKeeper says: a platform's clock may tick without a posting.
+// EndMonth implements ports.MonthKeeper: a platform's clock may tick without a posting.
 func (db *DB) EndMonth(ctx context.Context, m period.Month, now time.Time) error {
 	var quiet []pgtype.UUID
 	err := queryRows(ctx, db.pool, selectIdlePlatforms, []any{pgTime(m.End())}, func(rows pgx.Rows) error {
@@ -111,7 +111,7 @@ WHERE (b.seq BETWEEN of.first_seq AND of.last_seq OR b.compared_seq BETWEEN of.f
 GROUP BY of.platform_id
 ORDER BY 1, 2`
 
-// Blockers is as ports.MonthKeeper says. It reads the month once.
+// Blockers implements ports.MonthKeeper. It reads the month once.
 func (db *DB) Blockers(ctx context.Context, m period.Month) (found []ports.MonthBlocker, err error) {
 	err = pgx.BeginTxFunc(ctx, db.pool, pgx.TxOptions{AccessMode: pgx.ReadOnly}, func(tx pgx.Tx) error {
 		for _, setting := range bulkReadSettings {
@@ -131,7 +131,7 @@ func (db *DB) Blockers(ctx context.Context, m period.Month) (found []ports.Month
 	return found, err
 }
 
-// ArchiveMonth is as ports.MonthKeeper says. Whoever reads or posts waits until both tables
+// ArchiveMonth implements ports.MonthKeeper. Whoever reads or posts waits until both tables
 // are out, which takes no longer than it takes others to finish their statements.
 func (db *DB) ArchiveMonth(ctx context.Context, m period.Month) error {
 	return db.execAsOwner(ctx, "detach "+m.String(),
@@ -140,7 +140,7 @@ func (db *DB) ArchiveMonth(ctx context.Context, m period.Month) error {
 		"ALTER TABLE ledger_postings DETACH PARTITION ledger_postings_"+partitionSuffix(m))
 }
 
-// RestoreMonth is as ports.MonthKeeper says. The database looks whether all that is in the
+// RestoreMonth implements ports.MonthKeeper. The database looks whether all that is in the
 // tables is of the month.
 func (db *DB) RestoreMonth(ctx context.Context, m period.Month) error {
 	bounds := fmt.Sprintf(" FOR VALUES FROM ('%s') TO ('%s')", m.Start().Format(time.RFC3339), m.End().Format(time.RFC3339))

@@ -18,9 +18,9 @@ import (
 	"causeway/ports"
 )
 
-// readParties rides on the primary keys of customers, external_accounts and
-// internal_accounts; what is deleted is left out afterwards, so that no index of
-// living rows is tempting.
+// readParties uses the primary keys of customers, external_accounts and
+// internal_accounts. Deleted rows are filtered afterwards, so that the planner does
+// not choose a partial index.
 const readParties = `
 	SELECT k.n, c.id, c.platform_customer_id, c.status, c.customer_type, c.deleted_at,
 		fe.id, fe.customer_id, fe.currency, fe.account_type, fe.fields, fe.rails, fe.status, fe.created_at, fe.deleted_at,
@@ -36,7 +36,7 @@ const readParties = `
 	LEFT JOIN customers c ON c.platform_id = k.platform_id
 		AND c.id = coalesce(k.customer_id, fi.customer_id, fe.customer_id, ti.customer_id, te.customer_id)`
 
-// Parties loads what a quote needs to know of its two sides, and no more.
+// Parties loads the customers and accounts on both sides of quotes.
 func (u *unit) Parties(ctx context.Context, keys []ports.PartyKey) ([]quote.Parties, error) {
 	n := len(keys)
 	platforms, customers := make(idArray, n), make(idArray, n)
@@ -69,7 +69,7 @@ func (u *unit) Parties(ctx context.Context, keys []ports.PartyKey) ([]quote.Part
 	return found, err
 }
 
-// partyCustomer is a customer as a join finds it, or does not.
+// partyCustomer holds the columns of a LEFT JOIN with customers.
 type partyCustomer struct {
 	id                               pgtype.UUID
 	platformCustomerID, status, kind *string
@@ -89,7 +89,7 @@ func (r *partyCustomer) customer(p ident.Platform) *customer.Customer {
 	return c
 }
 
-// partyExternal is an external account as a join finds it, or does not.
+// partyExternal holds the columns of a LEFT JOIN with external_accounts.
 type partyExternal struct {
 	id, owner              pgtype.UUID
 	currency, kind, status *string
@@ -116,7 +116,7 @@ func (r *partyExternal) account(p ident.Platform) (*account.External, error) {
 	return a, json.Unmarshal(r.fields, &a.Fields)
 }
 
-// partyInternal is an internal account as a join finds it, or does not.
+// partyInternal holds the columns of a LEFT JOIN with internal_accounts.
 type partyInternal struct {
 	id, owner              pgtype.UUID
 	currency, kind, status *string

@@ -13,13 +13,13 @@ import (
 	"causeway/ports"
 )
 
-// readExternalAccounts rides on the primary key. A deleted account still receives what was
-// on its way to it, and gives what was asked of it before.
+// readExternalAccounts uses the primary key. A deleted account still receives pending
+// payouts, and pending collections are still made from it.
 const readExternalAccounts = `
 	SELECT e.platform_id, e.id, e.account_type, e.fields
 	FROM external_accounts e JOIN unnest($1::uuid[], $2::uuid[]) AS k(platform_id, id) USING (platform_id, id)`
 
-// externalKey is an account that is paid to, or collected from.
+// externalKey identifies an account that is paid to or collected from.
 type externalKey struct {
 	platform ident.Platform
 	account  ident.ExternalAccount

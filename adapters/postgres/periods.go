@@ -21,12 +21,12 @@ const (
 	lockClock         = `SELECT pg_advisory_xact_lock(uuid_hash_extended($1::uuid, 0))`
 )
 
-// LockPeriods is as ports.PeriodWriter says.
+// LockPeriods implements ports.PeriodWriter.
 func (u *unit) LockPeriods(ctx context.Context, p ident.Platform) (period.Calendar, error) {
 	return u.lockAndReadCalendar(ctx, lockPeriods, p)
 }
 
-// LockPeriodsShared is as ports.PeriodWriter says.
+// LockPeriodsShared implements ports.PeriodWriter.
 func (u *unit) LockPeriodsShared(ctx context.Context, p ident.Platform) (period.Calendar, error) {
 	return u.lockAndReadCalendar(ctx, lockPeriodsShared, p)
 }
@@ -44,7 +44,7 @@ func (u *unit) lockAndReadCalendar(ctx context.Context, lock string, p ident.Pla
 	return c, err
 }
 
-// Authorise is as ports.PeriodWriter says.
+// Authorise implements ports.PeriodWriter.
 func (u *unit) Authorise(ctx context.Context, authorisations []period.Authorisation) error {
 	if len(authorisations) == 0 {
 		return nil
@@ -58,7 +58,7 @@ func (u *unit) Authorise(ctx context.Context, authorisations []period.Authorisat
 	return u.flush(ctx)
 }
 
-// ChangePeriods is as ports.PeriodWriter says.
+// ChangePeriods implements ports.PeriodWriter.
 func (u *unit) ChangePeriods(ctx context.Context, change period.Change, next period.Calendar) error {
 	of := pgID(change.Platform.UUID())
 	u.queueExec(lockClock, of)
@@ -81,7 +81,7 @@ func (u *unit) ChangePeriods(ctx context.Context, change period.Change, next per
 	return u.checkNoLatePostings(ctx, change)
 }
 
-// selectLatePosting finds what got into a month after its trial balance was added up. Rides on
+// selectLatePosting finds what got into a month after its trial balance was added up. Uses
 // the primary keys of postings, for the few since.
 const selectLatePosting = `
 SELECT p.id FROM ledger_postings p

@@ -11,7 +11,7 @@ import (
 	"causeway/core/period"
 )
 
-// RecordClosing is as ports.PeriodWriter says. It reads what was posted since the month
+// RecordClosing implements ports.PeriodWriter. It reads what was posted since the month
 // before was closed, so that the last month of many costs what the first did.
 func (u *unit) RecordClosing(ctx context.Context, change period.Change, from period.Calendar) (period.Closing, error) {
 	closing := period.Closing{Platform: change.Platform, Month: change.Month, At: change.At, By: change.By, Note: change.Note}

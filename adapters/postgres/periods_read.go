@@ -15,7 +15,7 @@ import (
 	"causeway/ports"
 )
 
-// PeriodOverview is as ports.PeriodReader says: all of one moment, along primary keys.
+// PeriodOverview implements ports.PeriodReader: all of one moment, along primary keys.
 func (db *DB) PeriodOverview(ctx context.Context, p ident.Platform) (book ports.PeriodOverview, err error) {
 	err = pgx.BeginTxFunc(ctx, db.pool, pgx.TxOptions{IsoLevel: pgx.RepeatableRead, AccessMode: pgx.ReadOnly}, func(tx pgx.Tx) error {
 		if err := queryRows(ctx, tx, readCalendar, []any{pgID(p.UUID())}, func(rows pgx.Rows) (err error) {
@@ -75,7 +75,7 @@ func readPeriodChanges(ctx context.Context, tx pgx.Tx, p ident.Platform) (change
 	return changes, err
 }
 
-// ClosingLines rides on the primary keys.
+// ClosingLines uses the primary keys.
 func (db *DB) ClosingLines(ctx context.Context, p ident.Platform, m period.Month, f ports.LineFilter) (page ports.LinePage, err error) {
 	err = queryRows(ctx, db.pool, `
 		SELECT l.account_id, a.path, a.currency, a.class, l.opening::text, l.debits::text, l.credits::text, l.closing::text
@@ -106,7 +106,7 @@ func (db *DB) ClosingLines(ctx context.Context, p ident.Platform, m period.Month
 	return page, err
 }
 
-// ClosingTotals is as ports.PeriodReader says.
+// ClosingTotals implements ports.PeriodReader.
 func (db *DB) ClosingTotals(ctx context.Context, p ident.Platform, m period.Month) (totals []period.Total, err error) {
 	err = queryRows(ctx, db.pool, `
 		SELECT a.currency, count(*), sum(l.debits)::text, sum(l.credits)::text
@@ -130,7 +130,7 @@ func (db *DB) ClosingTotals(ctx context.Context, p ident.Platform, m period.Mont
 	return totals, err
 }
 
-// Authorisation rides on the primary key.
+// Authorisation uses the primary key.
 func (db *DB) Authorisation(ctx context.Context, p ident.Platform, posting uuid.UUID) (a period.Authorisation, found bool, err error) {
 	err = queryRows(ctx, db.pool, `SELECT token_id, note, authorised_at FROM ledger_authorisations WHERE platform_id = $1 AND posting_id = $2`,
 		[]any{pgID(p.UUID()), pgID(posting)}, func(rows pgx.Rows) error {

@@ -13,7 +13,7 @@ import (
 	"causeway/core/platform"
 )
 
-// platformRow is a line of platforms.
+// platformRow is a row of platforms.
 type platformRow struct {
 	bun.BaseModel `bun:"table:platforms"`
 
@@ -48,7 +48,7 @@ func (u *unit) CreatePlatform(ctx context.Context, p platform.Platform) error {
 	return u.insert(ctx, newPlatformRow(p))
 }
 
-// LockPlatform rides on the primary key.
+// LockPlatform uses the primary key.
 func (u *unit) LockPlatform(ctx context.Context, id ident.Platform) (platform.Platform, error) {
 	if err := u.flush(ctx); err != nil {
 		return platform.Platform{}, err
@@ -56,8 +56,8 @@ func (u *unit) LockPlatform(ctx context.Context, id ident.Platform) (platform.Pl
 	return selectPlatform(ctx, u.db.bun.NewSelect().Conn(u.sqlConn).For("UPDATE"), id)
 }
 
-// LockPlatformShared rides on the primary key. The lock is the one that a new customer
-// takes in any case, for its foreign key; it waits for LockPlatform alone.
+// LockPlatformShared uses the primary key. It takes the lock that the foreign key of a
+// new customer takes anyway; it conflicts only with LockPlatform.
 func (u *unit) LockPlatformShared(ctx context.Context, id ident.Platform) (platform.Platform, error) {
 	if err := u.flush(ctx); err != nil {
 		return platform.Platform{}, err
@@ -75,7 +75,7 @@ func (u *unit) UpdatePlatform(ctx context.Context, p platform.Platform) error {
 	return err
 }
 
-// Platform rides on the primary key.
+// Platform uses the primary key.
 func (db *DB) Platform(ctx context.Context, id ident.Platform) (platform.Platform, error) {
 	return selectPlatform(ctx, db.bun.NewSelect(), id)
 }
@@ -125,8 +125,8 @@ func (row *platformRow) platform() platform.Platform {
 	return p
 }
 
-// PlatformIDs reads the ids of at most limit platforms, in the order of their making.
-// Rides on the primary key.
+// PlatformIDs reads the ids of at most limit platforms, in order of creation.
+// Uses the primary key.
 func (db *DB) PlatformIDs(ctx context.Context, limit int) ([]ident.Platform, error) {
 	var found []uuid.UUID
 	if err := db.bun.NewSelect().Model((*platformRow)(nil)).Column("id").Order("id").Limit(int64(limit)).Scan(ctx, &found); err != nil {

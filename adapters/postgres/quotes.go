@@ -126,7 +126,7 @@ func scanQuote(rows pgx.Rows) (ports.QuoteState, error) {
 	}}, err
 }
 
-// readQuote rides on the primary keys of quotes, transactions and customers.
+// readQuote uses the primary keys of quotes, transactions and customers.
 const readQuote = `
 	SELECT ` + quoteColumns + `
 	FROM quotes q
@@ -150,7 +150,7 @@ func (db *DB) Quote(ctx context.Context, p ident.Platform, id ident.Quote) (quot
 	return found.Quote, found.Transaction, err
 }
 
-// lockQuotes rides on the primary keys of quotes, transactions and customers. Rows
+// lockQuotes uses the primary keys of quotes, transactions and customers. Rows
 // are locked in the order of their keys, as lockTransactions does.
 const lockQuotes = `
 	WITH wanted AS (

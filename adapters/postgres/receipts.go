@@ -16,7 +16,7 @@ import (
 	"causeway/ports"
 )
 
-// insertReceipts rides on the primary key.
+// insertReceipts uses the primary key.
 const insertReceipts = `
 	INSERT INTO receipts (platform_id, id, partner_account, partner_id, reference, currency, amount, received_at)
 	SELECT * FROM unnest($1::uuid[], $2::uuid[], $3::text[], $4::text[], $5::text[], $6::text[], $7::bigint[], $8::timestamptz[])
@@ -94,7 +94,7 @@ func (u *unit) insertReceipts(ctx context.Context, receipts []transaction.Receip
 	return fresh, err
 }
 
-// Receipts rides on the primary key.
+// Receipts uses the primary key.
 func (db *DB) Receipts(ctx context.Context, p ident.Platform, ids []ident.Receipt) ([]transaction.Receipt, error) {
 	wanted := make([]uuid.UUID, len(ids))
 	for i, id := range ids {
@@ -123,7 +123,7 @@ func (db *DB) Receipts(ctx context.Context, p ident.Platform, ids []ident.Receip
 	return found, err
 }
 
-// readTransactionsByReference rides on quote_reference_unique and the primary keys.
+// readTransactionsByReference uses quote_reference_unique and the primary keys.
 var readTransactionsByReference = `
 	SELECT ` + columnsWithoutInstructions + `
 	FROM unnest($1::uuid[], $2::text[]) AS k(platform_id, reference)
@@ -149,7 +149,7 @@ func (db *DB) TransactionsByReference(ctx context.Context, keys []ports.Referenc
 	})
 }
 
-// Transaction rides on the primary key.
+// Transaction uses the primary key.
 func (db *DB) Transaction(ctx context.Context, p ident.Platform, id ident.Transaction) (transaction.Transaction, error) {
 	return db.queryTransaction(ctx, fault.New(fault.TransactionNotFound, "There is no transaction %s.", id),
 		`SELECT `+transactionColumns+` FROM `+transactionTables+` WHERE t.platform_id = $1 AND t.id = $2`, p.UUID(), id.UUID())

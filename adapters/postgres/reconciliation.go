@@ -26,7 +26,7 @@ const lockReconciliation = `SELECT pg_advisory_xact_lock(hashtextextended('recon
 const enableBulkReads = `SELECT set_config('enable_seqscan', 'on', true), set_config('enable_hashjoin', 'on', true),
 	set_config('enable_mergejoin', 'on', true), set_config('plan_cache_mode', 'force_custom_plan', true)`
 
-// LockReconciliation rides on reconciliation_file_unique.
+// LockReconciliation uses reconciliation_file_unique.
 func (u *unit) LockReconciliation(ctx context.Context, a reconcile.Account, digest [sha256.Size]byte) (run reconcile.Run, found bool, err error) {
 	if err := u.query(ctx, lockReconciliation, []any{pgID(a.Platform.UUID()), a.Path, string(a.Currency)}, ignoreRow); err != nil {
 		return run, false, translate(err)
@@ -46,7 +46,7 @@ func (u *unit) LockReconciliation(ctx context.Context, a reconcile.Account, dige
 
 func ignoreRow(pgx.Rows) error { return nil }
 
-// insertLines rides on reconciliation_line_unique. Days go as numbers: an array of dates
+// insertLines uses reconciliation_line_unique. Days go as numbers: an array of dates
 // has no short form in the driver.
 const insertLines = `
 	INSERT INTO reconciliation_lines (platform_id, reconciliation_id, account, currency, id, fingerprint, ordinal, booking_date, value_date, amount, servicer_reference, reference_list, description, returned)
@@ -215,7 +215,7 @@ func splitLines(rows string) []string {
 	return strings.Split(rows, "\n")
 }
 
-// LockBreak rides on reconciliation_breaks_pkey. Breaks never change, so what is held is
+// LockBreak uses reconciliation_breaks_pkey. Breaks never change, so what is held is
 // the account: no comparison resolves the break meanwhile.
 func (u *unit) LockBreak(ctx context.Context, p ident.Platform, id ident.Break) (b reconcile.BreakDetails, err error) {
 	b, err = u.breakByID(ctx, p, id)

@@ -47,7 +47,7 @@ func (u *unit) ComparisonInput(ctx context.Context, a reconcile.Account, of reco
 	return c, err
 }
 
-// selectOpenBreaks rides on reconciliation_breaks_by_account.
+// selectOpenBreaks uses reconciliation_breaks_by_account.
 const selectOpenBreaks = `
 	SELECT b.id, b.reason, b.line_id, b.seq, b.entry_no, coalesce(l.value_date, (p.effective_at AT TIME ZONE 'UTC')::date) AS day
 	FROM reconciliation_breaks b
@@ -78,7 +78,7 @@ func (u *unit) openBreaks(ctx context.Context, a reconcile.Account) (open []reco
 	return open, err
 }
 
-// selectLines rides on reconciliation_lines_by_value_date. A line is settled when it is matched,
+// selectLines uses reconciliation_lines_by_value_date. A line is settled when it is matched,
 // or when somebody has resolved a break of it.
 const selectLines = `
 	SELECT l.id, l.ordinal, l.booking_date, l.value_date, l.amount, l.servicer_reference, l.reference_list, l.description, l.returned,
@@ -119,7 +119,7 @@ func scanLine(rows pgx.Rows, more ...any) (l reconcile.Line, err error) {
 	return l, err
 }
 
-// selectEntries rides on ledger_entries_by_debit_account and _credit from a number on: an entry is
+// selectEntries uses ledger_entries_by_debit_account and _credit from a number on: an entry is
 // recorded when it takes effect or later, and recorded time grows with the number. A day
 // is let in for clocks that differ. An entry is settled when it is matched, when somebody
 // has resolved a break of it, or when it is the correction that did so.
@@ -219,7 +219,7 @@ func (n partnerRefs) forEntry(e reconcile.Entry, effective time.Time) []string {
 	return nil
 }
 
-// selectReceiptRefs rides on the primary key: receipts sort by the time of their arrival.
+// selectReceiptRefs uses the primary key: receipts sort by the time of their arrival.
 const selectReceiptRefs = `
 	SELECT id, partner_id, reference, amount, received_at FROM receipts
 	WHERE platform_id = $1 AND id >= $4 AND id < $5 AND partner_account = $2 AND currency = $3`

@@ -20,8 +20,7 @@ import (
 
 var _ ports.ReconciliationReader = (*DB)(nil)
 
-// selectRunCounts counts the lines of a run by what has become of them, and its breaks. Rides
-// on reconciliation_lines_by_reconciliation and reconciliation_breaks_by_reconciliation.
+// selectRunCounts counts the lines of a run by what has become of them, and its breaks. Uses reconciliation_lines_by_reconciliation and reconciliation_breaks_by_reconciliation.
 const selectRunCounts = `
 	SELECT
 		(SELECT count(*) FROM reconciliation_lines l
@@ -97,7 +96,7 @@ func queryPage[Item any](ctx context.Context, db *DB, columns, query, id string,
 	return found, err
 }
 
-// Reconciliations rides on the primary key.
+// Reconciliations uses the primary key.
 func (db *DB) Reconciliations(ctx context.Context, p ident.Platform, f ports.ReconciliationFilter) (ports.Page[reconcile.Run], error) {
 	return queryPage(ctx, db, runColumns, `FROM reconciliations WHERE platform_id = $1 AND $2 IN ('', account) AND $3 IN ('', currency)`, "id",
 		[]any{pgID(p.UUID()), f.Path, f.Currency}, f.Paging, scanRun)
@@ -122,7 +121,7 @@ const shownLineColumns = lineColumns + `, l.reconciliation_id, ` + lineStatus + 
 	(SELECT m.rule FROM reconciliation_matches m WHERE m.platform_id = l.platform_id AND m.id = ml.match_id),
 	(SELECT m.explanation FROM reconciliation_matches m WHERE m.platform_id = l.platform_id AND m.id = ml.match_id)`
 
-// StatementLines rides on reconciliation_lines_by_reconciliation, and the primary keys of what has
+// StatementLines uses reconciliation_lines_by_reconciliation, and the primary keys of what has
 // become of its lines.
 func (db *DB) StatementLines(ctx context.Context, p ident.Platform, run ident.Reconciliation, f ports.StatementLineFilter) (ports.Page[reconcile.LineDetails], error) {
 	if err := db.checkRunExists(ctx, p, run); err != nil {
@@ -169,7 +168,7 @@ const entryColumns = `e.seq, e.entry_no, CASE WHEN e.debit_account_id = a.id THE
 // maxMatchedEntries is how many entries of one match are shown.
 const maxMatchedEntries = 200
 
-// selectMatched rides on reconciliation_matched_entries_by_match, and the keys of the
+// selectMatched uses reconciliation_matched_entries_by_match, and the keys of the
 // ledger.
 const selectMatched = `
 	SELECT w.id, ` + entryColumns + `
@@ -229,7 +228,7 @@ func (e *entryRow) toEntryDetails() reconcile.EntryDetails {
 const breakColumns = `b.id, b.reconciliation_id, b.platform_id, b.account, b.currency, b.reason, b.compared_line_id, b.compared_seq, b.compared_entry_no, b.reference, b.difference, b.explanation, b.created_at,
 	r.method, r.note, r.posting_id, r.reconciliation_id, r.resolved_by, r.resolved_at, ` + entryColumns + `, l.id, l.ordinal, l.booking_date, l.value_date, l.amount, l.servicer_reference, l.reference_list, l.description, l.returned`
 
-// A break rides on the primary keys of what it is about.
+// A break uses the primary keys of what it is about.
 const fromBreaks = `
 	FROM reconciliation_breaks b
 	LEFT JOIN reconciliation_resolutions r ON r.platform_id = b.platform_id AND r.break_id = b.id
@@ -240,7 +239,7 @@ const fromBreaks = `
 
 const selectBreaks = `SELECT ` + breakColumns + fromBreaks
 
-// Breaks rides on reconciliation_breaks_by_reconciliation.
+// Breaks uses reconciliation_breaks_by_reconciliation.
 func (db *DB) Breaks(ctx context.Context, p ident.Platform, run ident.Reconciliation, f ports.BreakFilter) (ports.Page[reconcile.BreakDetails], error) {
 	if err := db.checkRunExists(ctx, p, run); err != nil {
 		return ports.Page[reconcile.BreakDetails]{}, err

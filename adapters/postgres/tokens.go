@@ -14,14 +14,14 @@ import (
 	"causeway/ports"
 )
 
-// readTokens rides on token_client_id_unique and the primary key of platforms. It
-// runs for every request, whole groups of them at a time.
+// readTokens uses token_client_id_unique and the primary key of platforms. It
+// runs for every request, in batches.
 const readTokens = `
 	SELECT t.platform_id, t.id, t.name, t.permissions, t.client_id, t.secret_hash, t.created_at, t.updated_at, p.environment
 	FROM tokens t JOIN platforms p ON p.id = t.platform_id
 	WHERE t.client_id = ANY($1)`
 
-// TokensByClientID finds tokens by what callers name them.
+// TokensByClientID finds tokens by their client ids.
 func (db *DB) TokensByClientID(ctx context.Context, clientIDs []string) (map[string]ports.TokenWithEnvironment, error) {
 	rows, err := db.pool.Query(ctx, readTokens, pgx.QueryExecModeCacheStatement, clientIDs)
 	if err != nil {
@@ -40,7 +40,7 @@ func (db *DB) TokensByClientID(ctx context.Context, clientIDs []string) (map[str
 	})
 }
 
-// tokenRow is a line of tokens.
+// tokenRow is a row of tokens.
 type tokenRow struct {
 	bun.BaseModel `bun:"table:tokens"`
 
@@ -66,8 +66,8 @@ func (u *unit) CreateToken(ctx context.Context, t platform.Token) error {
 	return u.insert(ctx, row)
 }
 
-// LockTokens rides on the primary key. Two that lock the same tokens wait for each
-// other in the order of the ids, and the second no longer sees what the first deleted.
+// LockTokens uses the primary key. Rows are locked in the order of their ids, so
+// that two callers cannot deadlock; the second does not see tokens that the first deleted.
 func (u *unit) LockTokens(ctx context.Context, p ident.Platform) ([]platform.Token, error) {
 	if err := u.flush(ctx); err != nil {
 		return nil, err
@@ -84,7 +84,7 @@ func (u *unit) LockTokens(ctx context.Context, p ident.Platform) ([]platform.Tok
 	return tokens, nil
 }
 
-// DeleteToken rides on the primary key.
+// DeleteToken uses the primary key.
 func (u *unit) DeleteToken(ctx context.Context, p ident.Platform, id ident.Token) error {
 	if err := u.flush(ctx); err != nil {
 		return err
@@ -94,7 +94,7 @@ func (u *unit) DeleteToken(ctx context.Context, p ident.Platform, id ident.Token
 	return checkRowChanged(result, err, tokenNotFound(id))
 }
 
-// Token rides on the primary key.
+// Token uses the primary key.
 func (db *DB) Token(ctx context.Context, p ident.Platform, id ident.Token) (platform.Token, error) {
 	var row tokenRow
 	err := db.bun.NewSelect().Model(&row).Where("platform_id = ? AND id = ?", p.UUID(), id.UUID()).Scan(ctx)
@@ -107,7 +107,7 @@ func (db *DB) Token(ctx context.Context, p ident.Platform, id ident.Token) (plat
 	return row.token(), nil
 }
 
-// Tokens rides on the primary key.
+// Tokens uses the primary key.
 func (db *DB) Tokens(ctx context.Context, p ident.Platform, f ports.TokenFilter) (ports.Page[platform.Token], error) {
 	query := db.bun.NewSelect().Where("platform_id = ?", p.UUID())
 	query = whereEqual(query, "name", f.Name)

@@ -64,7 +64,7 @@ func readDetails(t *transaction.Transaction, text string) error {
 	return nil
 }
 
-// updateDetails rides on the primary key.
+// updateDetails uses the primary key.
 const updateDetails = `UPDATE transactions SET details = $3 WHERE platform_id = $1 AND id = $2`
 
 // updateDetails writes the course of approvals; nothing else of details changes.

@@ -27,7 +27,7 @@ func (c *conditions) add(clause string, arg any) {
 
 func (c *conditions) where() string { return " WHERE " + strings.Join(c.clauses, " AND ") }
 
-// Transactions rides on the primary key, or on the index of the customer or account
+// Transactions uses the primary key, or on the index of the customer or account
 // that is asked for; all of them end with the id the list is ordered by.
 func (db *DB) Transactions(ctx context.Context, p ident.Platform, f ports.TransactionFilter) (ports.Page[transaction.Transaction], error) {
 	var page ports.Page[transaction.Transaction]
@@ -101,7 +101,7 @@ func addTransactionFilter(c *conditions, f ports.TransactionFilter) bool {
 	return addAccountCondition(c, f.Account, "source", "destination") && addAccountCondition(c, f.Sender, "source") && addAccountCondition(c, f.Receiver, "destination")
 }
 
-// hasReference rides on quote_reference_unique and transactions_by_reference; $1 is
+// hasReference uses quote_reference_unique and transactions_by_reference; $1 is
 // the platform.
 const hasReference = `t.id IN (
 	SELECT transaction_id FROM quotes WHERE platform_id = $1 AND reference = ? AND reference <> ''

@@ -42,7 +42,7 @@ func scanState(rows pgx.Rows, more ...any) (stateRow, error) {
 	return s, err
 }
 
-// readStates rides on the primary key of transactions.
+// readStates uses the primary key of transactions.
 const readStates = `
 	SELECT ` + stateColumns + `
 	FROM unnest($2::uuid[]) AS k(id) JOIN transactions t ON t.platform_id = $1 AND t.id = k.id`
@@ -79,7 +79,7 @@ func (db *DB) CheckTransactionStates(ctx context.Context, platform ident.Platfor
 	return wrong, nil
 }
 
-// readPostedFlags rides on the primary key of transactions and, for each of the step, on
+// readPostedFlags uses the primary key of transactions and, for each of the step, on
 // ledger_postings_by_transaction. State and postings are those of one moment.
 const readPostedFlags = `
 	SELECT ` + stateColumns + `, t.platform_id,
@@ -118,7 +118,7 @@ func (db *DB) EachTransactionWithoutPostings(ctx context.Context, visit func(por
 	}
 }
 
-// readPlatformOfTransaction rides on the primary key of transactions, once for each platform: only
+// readPlatformOfTransaction uses the primary key of transactions, once for each platform: only
 // people ask this.
 const readPlatformOfTransaction = `
 	SELECT p.id FROM platforms p

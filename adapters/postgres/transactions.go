@@ -108,7 +108,7 @@ func parsePricing(t *transaction.Transaction, rate, market, feeFraction, ways st
 	return nil
 }
 
-// lockTransactions rides on the primary keys of transactions, quotes and customers.
+// lockTransactions uses the primary keys of transactions, quotes and customers.
 // Rows are locked in the order of their keys, so that two groups never wait for
 // each other.
 const lockTransactions = `
@@ -145,7 +145,7 @@ func keyArrays(keys []ports.TransactionKey) (platforms, ids idArray) {
 	return platforms, ids
 }
 
-// updateTransactions rides on the primary key, and touches no indexed column.
+// updateTransactions uses the primary key, and touches no indexed column.
 const updateTransactions = `
 	UPDATE transactions t SET status = n.status, refund_status = n.refund_status, stage = n.stage,
 		failure_reason = n.failure_reason, funded_currency = n.funded_currency, funded_minor = n.funded_minor,
@@ -196,7 +196,7 @@ func (db *DB) TransactionsByKey(ctx context.Context, keys []ports.TransactionKey
 	})
 }
 
-// readTransactions rides on the primary keys of transactions, quotes and customers.
+// readTransactions uses the primary keys of transactions, quotes and customers.
 var readTransactions = `
 	SELECT ` + columnsWithoutInstructions + `
 	FROM unnest($1::uuid[], $2::uuid[]) AS k(platform_id, id)

@@ -15,22 +15,23 @@ import (
 	"causeway/ports"
 )
 
-// unit is one unit of work. Writes wait in pending until something is read or the
-// unit commits, so that a group costs a handful of round trips. Postings come
-// last, because from them on the platform's books wait for the commit.
+// unit is one unit of work. Writes are queued in pending until a query is run or the unit
+// commits, so that a batch needs few round trips. Postings are written last, because from
+// then on other postings of the platform wait for the commit.
 type unit struct {
 	db       *DB
 	sqlConn  *sql.Conn // for bun: the same connection as conn
 	conn     *pgx.Conn
 	pending  *pgx.Batch
 	postings []ledger.Posting
-	requests []*ports.IdempotentRequest // whose answers are stored with the commit
+	requests []*ports.IdempotentRequest // whose responses are stored with the commit
 	started  bool
 }
 
 const maxAttempts = 4
 
-// Do runs fn in one unit of work.
+// Do runs fn in one unit of work. After a serialization failure or a deadlock it runs fn
+// again in a new one.
 func (db *DB) Do(ctx context.Context, fn func(context.Context, ports.Tx) error) error {
 	for attempt := 1; ; attempt++ {
 		err := db.tryOnce(ctx, fn)
@@ -62,7 +63,7 @@ func (db *DB) tryOnce(ctx context.Context, fn func(context.Context, ports.Tx) er
 	return u.commit(ctx)
 }
 
-// release gives the connection back; what was not committed is undone.
+// release rolls back an open transaction and returns the connection to the pool.
 func (u *unit) release() error {
 	var failed error
 	if u.conn != nil && !u.conn.IsClosed() && u.conn.PgConn().TxStatus() != 'I' {
@@ -88,22 +89,22 @@ func (u *unit) commit(ctx context.Context) error {
 	return u.flush(ctx)
 }
 
-// queueExec holds a statement back until the next flush.
+// queueExec queues a statement until the next flush.
 func (u *unit) queueExec(statement string, args ...any) {
 	u.pending.Queue(statement, args...)
 }
 
-// queueQuery holds a query back until the next flush, which hands its rows to scan one by one.
+// queueQuery queues a query until the next flush, which calls scan for each row.
 func (u *unit) queueQuery(query string, args []any, scan func(pgx.Rows) error) {
 	u.pending.Queue(query, args...).Query(func(rows pgx.Rows) error { return forEachRow(rows, scan) })
 }
 
-// flush sends what waits in one round trip.
+// flush sends the queued statements in one round trip.
 func (u *unit) flush(ctx context.Context) error {
 	return u.query(ctx, "", nil, nil)
 }
 
-// query sends what waits and then a query, whose rows it hands to scan one by one.
+// query sends the queued statements and then a query, and calls scan for each of its rows.
 func (u *unit) query(ctx context.Context, query string, args []any, scan func(pgx.Rows) error) (err error) {
 	before := u.pending.Len()
 	if query != "" {
@@ -115,7 +116,7 @@ func (u *unit) query(ctx context.Context, query string, args []any, scan func(pg
 	batch := u.pending
 	u.pending, u.started = &pgx.Batch{}, true
 	for _, queued := range batch.QueuedQueries {
-		// Costs a look into a map, but for the first time on a connection.
+		// A map lookup, except for the first time on a connection.
 		if _, err := u.conn.Prepare(ctx, queued.SQL, queued.SQL); err != nil {
 			return err
 		}
@@ -127,7 +128,7 @@ func (u *unit) query(ctx context.Context, query string, args []any, scan func(pg
 		}
 	}()
 	for _, queued := range batch.QueuedQueries[:before] {
-		if queued.Fn != nil { // asked
+		if queued.Fn != nil { // a queued query
 			err = queued.Fn(results)
 		} else {
 			_, err = results.Exec()
@@ -146,7 +147,7 @@ func (u *unit) query(ctx context.Context, query string, args []any, scan func(pg
 	return forEachRow(rows, scan)
 }
 
-// forEachRow hands the rows to scan and closes them.
+// forEachRow calls scan for each row and closes the rows.
 func forEachRow(rows pgx.Rows, scan func(pgx.Rows) error) error {
 	defer rows.Close()
 	for rows.Next() {
@@ -157,7 +158,7 @@ func forEachRow(rows pgx.Rows, scan func(pgx.Rows) error) error {
 	return rows.Err()
 }
 
-// isRetryable tells whether the database wants the same work tried once more.
+// isRetryable reports whether the same work may succeed in a new transaction.
 func isRetryable(err error) bool {
 	var pg *pgconn.PgError
 	if !errors.As(err, &pg) {

@@ -172,7 +172,7 @@ func (db *DB) Unmatched(ctx context.Context, p ident.Platform, f ports.Unmatched
 	return page, nil
 }
 
-// readAssignment rides on unmatched_assignments_by_transaction.
+// readAssignment uses unmatched_assignments_by_transaction.
 const readAssignment = `
 	SELECT ` + unmatchedColumns + `
 	FROM (SELECT p.* FROM unmatched_assignments w
@@ -216,7 +216,7 @@ func (u *unit) SaveRailReplies(_ context.Context, answers []ports.RailReply) err
 	return nil
 }
 
-// RailReplies rides on rail_replies_by_subject.
+// RailReplies uses rail_replies_by_subject.
 func (db *DB) RailReplies(ctx context.Context, p ident.Platform, subject uuid.UUID, limit int) ([]ports.RailReply, error) {
 	rows, err := db.pool.Query(ctx, `
 		SELECT replied_at, call, verdict, reason, accepted, retry_at FROM rail_replies

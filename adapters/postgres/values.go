@@ -10,7 +10,7 @@ import (
 	"github.com/jackc/pgx/v5/pgtype"
 )
 
-// nullTime is NULL for the zero time.
+// nullTime returns NULL for the zero time.
 func nullTime(t time.Time) *time.Time {
 	if t.IsZero() {
 		return nil
@@ -18,7 +18,7 @@ func nullTime(t time.Time) *time.Time {
 	return &t
 }
 
-// timeOrZero is the zero time for NULL, else UTC.
+// timeOrZero returns the time in UTC, or the zero time for NULL.
 func timeOrZero(t *time.Time) time.Time {
 	if t == nil {
 		return time.Time{}
@@ -26,20 +26,20 @@ func timeOrZero(t *time.Time) time.Time {
 	return t.UTC()
 }
 
-// The driver's own types spare it a look at ours for every element of an array, and
-// a detour over text for every identifier.
+// Arguments of prepared statements are of pgtype types, which pgx encodes without
+// reflection and without formatting identifiers as text.
 type (
 	idArray   = pgtype.FlatArray[pgtype.UUID]
 	timeArray = pgtype.FlatArray[pgtype.Timestamptz]
 )
 
-// nullID is NULL for the zero UUID, in the rows of bun.
+// nullID returns NULL for the zero UUID, in rows of bun.
 func nullID(id uuid.UUID) uuid.NullUUID { return uuid.NullUUID{UUID: id, Valid: id != uuid.Nil} }
 
-// pgID is NULL for the zero UUID.
+// pgID returns NULL for the zero UUID.
 func pgID(id uuid.UUID) pgtype.UUID { return pgtype.UUID{Bytes: id, Valid: id != uuid.Nil} }
 
-// pgTime is NULL for the zero time.
+// pgTime returns NULL for the zero time.
 func pgTime(t time.Time) pgtype.Timestamptz {
 	return pgtype.Timestamptz{Time: t, Valid: !t.IsZero()}
 }
@@ -52,7 +52,7 @@ func pgIDs(ids []uuid.UUID) idArray {
 	return array
 }
 
-// isNoRows tells that a row was looked for and is not there.
+// isNoRows reports whether a query for one row found none.
 func isNoRows(err error) bool {
 	return errors.Is(err, pgx.ErrNoRows) || errors.Is(err, sql.ErrNoRows)
 }
