@@ -61,7 +61,7 @@ func TestPeriod_ArchiveAndRestoreMonth(t *testing.T) {
 	}
 	h.get("/ledger/postings?sortOrder=asc&from=" + formatTimestamp(oldest.End())).wantStatus(200)
 	h.get("/ledger/export?format=csv&from=" + formatTimestamp(oldest.End())).wantStatus(200)
-	if _, errOut, status := runCommand(t, env, "ledger", "check"); status != 1 || !strings.Contains(errOut, "MONTH_ARCHIVED") {
+	if _, errOut, status := runCommand(t, env, "ledger", "check"); status != 1 || !strings.Contains(errOut, "causeway ledger restore") {
 		t.Errorf("check: status %d, %s", status, errOut)
 	}
 

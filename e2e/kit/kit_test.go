@@ -38,7 +38,7 @@ func TestRun_ReportsOutputTimeAndMemory(t *testing.T) {
 
 func TestProcess_Stop(t *testing.T) {
 	t.Parallel()
-	// A program that is told to stop does; one that failed has its output in the error; one
+	// A program stops on SIGTERM; one that failed has its output in the error; one
 	// that ignores the signal is killed.
 	start := func(script, first string, env ...string) *Process {
 		t.Helper()
